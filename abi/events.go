@@ -1,0 +1,141 @@
+package abi
+
+import "strings"
+
+// EventKind names what an Event reports (narrative, "Event taxonomy").
+type EventKind string
+
+// User events.
+const (
+	EventUserMessage          EventKind = "user.message"           // a user Message was appended to a Session
+	EventUserInputSubmitted   EventKind = "user.input_submitted"   // requested input was supplied
+	EventUserToolConfirmation EventKind = "user.tool_confirmation" // a tool action was approved, denied or modified
+	EventUserCancelRequested  EventKind = "user.cancel_requested"  // cancellation of a Task was requested
+)
+
+// Agent events.
+const (
+	EventAgentMessage          EventKind = "agent.message"           // an assistant or agent Message was appended
+	EventAgentReasoningSummary EventKind = "agent.reasoning_summary" // a redacted summary of reasoning
+	EventAgentToolUse          EventKind = "agent.tool_use"          // the model requested a tool call
+	EventAgentToolResult       EventKind = "agent.tool_result"       // the agent observed a tool's result
+	EventAgentMCPToolUse       EventKind = "agent.mcp_tool_use"      // the agent issued an MCP tool call
+	EventAgentHandoff          EventKind = "agent.handoff"           // work was handed to another Persona, Task or agent
+	EventAgentMemoryRead       EventKind = "agent.memory_read"       // the run read Memory
+	EventAgentMemoryWrite      EventKind = "agent.memory_write"      // the run wrote Memory
+)
+
+// Task events.
+const (
+	EventTaskSubmitted     EventKind = "task.submitted"      // the Task was accepted durably
+	EventTaskStarted       EventKind = "task.started"        // processing began
+	EventTaskInputRequired EventKind = "task.input_required" // the Task waits for input
+	EventTaskAuthRequired  EventKind = "task.auth_required"  // the Task waits for authorization
+	EventTaskCompleted     EventKind = "task.completed"      // the Task succeeded
+	EventTaskFailed        EventKind = "task.failed"         // the Task failed
+	EventTaskCanceled      EventKind = "task.canceled"       // the Task was canceled
+	EventTaskStatusChanged EventKind = "task.status_changed" // a transition with no event of its own name
+)
+
+// Session events.
+const (
+	EventSessionCreated         EventKind = "session.created"          // a Session came to be
+	EventSessionClosed          EventKind = "session.closed"           // a Session was closed
+	EventSessionMessageAppended EventKind = "session.message_appended" // a system or tool Message was appended
+	EventSessionCompacted       EventKind = "session.compacted"        // older transcript content was compacted
+	EventSessionTruncated       EventKind = "session.truncated"        // later turns were dropped
+	EventSessionThreadForked    EventKind = "session.thread_forked"    // another Session was forked off this one
+	EventSessionThreadMerged    EventKind = "session.thread_merged"    // a fork was merged back
+	EventSessionReplayed        EventKind = "session.replayed"         // the Session's history was replayed
+)
+
+// Branch events.
+const (
+	EventBranchCreated   EventKind = "branch.created"   // a Branch came to be
+	EventBranchUpdated   EventKind = "branch.updated"   // a Branch changed
+	EventBranchMerged    EventKind = "branch.merged"    // a Branch was merged
+	EventBranchAbandoned EventKind = "branch.abandoned" // a Branch was given up
+)
+
+// Artifact events.
+const (
+	EventArtifactCreated  EventKind = "artifact.created"  // an Artifact came to be
+	EventArtifactUpdated  EventKind = "artifact.updated"  // an Artifact changed
+	EventArtifactLinked   EventKind = "artifact.linked"   // an Artifact was tied to another resource
+	EventArtifactRedacted EventKind = "artifact.redacted" // an Artifact's content was redacted
+)
+
+// Tool and span events.
+const (
+	EventSpanStarted          EventKind = "span.started"           // a timed piece of work began
+	EventSpanUpdated          EventKind = "span.updated"           // it reported progress
+	EventSpanCompleted        EventKind = "span.completed"         // it ended well
+	EventSpanFailed           EventKind = "span.failed"            // it failed
+	EventToolRequested        EventKind = "tool.requested"         // a tool call was asked for
+	EventToolApprovalRequired EventKind = "tool.approval_required" // it needs approval
+	EventToolApproved         EventKind = "tool.approved"          // it was approved
+	EventToolDenied           EventKind = "tool.denied"            // it was denied
+	EventToolCompleted        EventKind = "tool.completed"         // it returned
+	EventToolFailed           EventKind = "tool.failed"            // it failed
+)
+
+// Connector events.
+const (
+	EventConnectorDeliveryReceived EventKind = "connector.delivery_received" // a delivery arrived
+	EventConnectorDeliveryDeduped  EventKind = "connector.delivery_deduped"  // it had arrived before
+	EventConnectorNormalized       EventKind = "connector.normalized"        // it was turned into protocol terms
+	EventConnectorTaskSubmitted    EventKind = "connector.task_submitted"    // it became a Task
+	EventConnectorFailed           EventKind = "connector.failed"            // it could not be handled
+)
+
+// Receipt and replay events.
+const (
+	EventReceiptIssued             EventKind = "receipt.issued"              // a Receipt was issued
+	EventReceiptVerified           EventKind = "receipt.verified"            // a Receipt was found valid
+	EventReceiptVerificationFailed EventKind = "receipt.verification_failed" // a Receipt was found invalid
+	EventReplayStarted             EventKind = "replay.started"              // a replay began
+	EventReplayEventReplayed       EventKind = "replay.event_replayed"       // one event was replayed
+	EventReplayCompleted           EventKind = "replay.completed"            // a replay ended well
+	EventReplayFailed              EventKind = "replay.failed"               // a replay failed
+)
+
+// Vendor events: what the taxonomy has no name for. The first two are hints.
+const (
+	EventLog              EventKind = "vendor.wharf.log"               // a line a plugin logged
+	EventProgress         EventKind = "vendor.wharf.progress"          // how far a plugin says it is
+	EventTenantCreated    EventKind = "vendor.wharf.tenant_created"    // a tenant came to be
+	EventPersonaCreated   EventKind = "vendor.wharf.persona_created"   // a Persona came to be
+	EventWorkspaceCreated EventKind = "vendor.wharf.workspace_created" // a Workspace came to be
+	EventWorkspaceUpdated EventKind = "vendor.wharf.workspace_updated" // a Workspace changed
+	EventSessionUpdated   EventKind = "vendor.wharf.session_updated"   // a Session's summary or metadata changed
+	EventKeyCreated       EventKind = "vendor.wharf.key_created"       // an API key was made
+	EventKeyRevoked       EventKind = "vendor.wharf.key_revoked"       // an API key was revoked
+)
+
+// EventKinds lists the whole taxonomy of the protocol, vendor events left out.
+func EventKinds() []EventKind {
+	return []EventKind{
+		EventUserMessage, EventUserInputSubmitted, EventUserToolConfirmation, EventUserCancelRequested,
+		EventAgentMessage, EventAgentReasoningSummary, EventAgentToolUse, EventAgentToolResult,
+		EventAgentMCPToolUse, EventAgentHandoff, EventAgentMemoryRead, EventAgentMemoryWrite,
+		EventTaskSubmitted, EventTaskStarted, EventTaskInputRequired, EventTaskAuthRequired,
+		EventTaskCompleted, EventTaskFailed, EventTaskCanceled, EventTaskStatusChanged,
+		EventSessionCreated, EventSessionClosed, EventSessionMessageAppended, EventSessionCompacted,
+		EventSessionTruncated, EventSessionThreadForked, EventSessionThreadMerged, EventSessionReplayed,
+		EventBranchCreated, EventBranchUpdated, EventBranchMerged, EventBranchAbandoned,
+		EventArtifactCreated, EventArtifactUpdated, EventArtifactLinked, EventArtifactRedacted,
+		EventSpanStarted, EventSpanUpdated, EventSpanCompleted, EventSpanFailed,
+		EventToolRequested, EventToolApprovalRequired, EventToolApproved, EventToolDenied,
+		EventToolCompleted, EventToolFailed,
+		EventConnectorDeliveryReceived, EventConnectorDeliveryDeduped, EventConnectorNormalized,
+		EventConnectorTaskSubmitted, EventConnectorFailed,
+		EventReceiptIssued, EventReceiptVerified, EventReceiptVerificationFailed,
+		EventReplayStarted, EventReplayEventReplayed, EventReplayCompleted, EventReplayFailed,
+	}
+}
+
+// Vendor reports whether k lies outside the taxonomy: it has the prefix
+// "vendor." or is a reverse-DNS name.
+func (k EventKind) Vendor() bool {
+	return strings.HasPrefix(string(k), "vendor.") || strings.Count(string(k), ".") > 1
+}

@@ -1,0 +1,118 @@
+package abi
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+)
+
+// Object is the lower-snake-case discriminator of a resource.
+type Object string
+
+// The resource kinds of the protocol, and the few that Wharf adds.
+const (
+	ObjectPersona   Object = "persona"
+	ObjectWorkspace Object = "workspace"
+	ObjectSession   Object = "session"
+	ObjectTask      Object = "task"
+	ObjectBranch    Object = "branch"
+	ObjectMessage   Object = "message"
+	ObjectArtifact  Object = "artifact"
+	ObjectAgentCard Object = "harn_agent_card"
+	ObjectEvent     Object = "event"
+	ObjectReceipt   Object = "receipt"
+	ObjectMemory    Object = "memory"
+	ObjectVault     Object = "vault"
+	ObjectConnector Object = "connector"
+	ObjectSkill     Object = "skill"
+	ObjectOutcome   Object = "outcome"
+	ObjectQuota     Object = "quota"
+
+	// ObjectAPIKey and ObjectTenant are Wharf's own: they live in the node's
+	// system tenant and no protocol route shows them.
+	ObjectAPIKey Object = "api_key"
+	ObjectTenant Object = "tenant"
+)
+
+// idPrefixes maps an object to the prefix of its ids.
+var idPrefixes = map[Object]string{
+	ObjectPersona: "persona_", ObjectWorkspace: "ws_", ObjectSession: "sess_",
+	ObjectTask: "task_", ObjectBranch: "branch_", ObjectMessage: "msg_",
+	ObjectArtifact: "art_", ObjectReceipt: "rcpt_", ObjectMemory: "mem_",
+	ObjectVault: "vault_", ObjectConnector: "conn_", ObjectSkill: "skill_",
+	ObjectOutcome: "out_", ObjectQuota: "quota_", ObjectAPIKey: "key_",
+	ObjectTenant: "tenant_", ObjectAgentCard: "card_",
+}
+
+// IDPrefix returns the prefix of ids of the given object, such as "task_".
+// It is empty for objects whose ids carry none (events).
+func IDPrefix(o Object) string { return idPrefixes[o] }
+
+// IDs makes resource ids: a prefix and a ULID. Ids of one IDs value sort in the
+// order in which they were made, also within a millisecond and when the clock
+// steps back. It is safe for concurrent use.
+type IDs struct {
+	mu      sync.Mutex
+	now     func() time.Time
+	entropy *ulid.MonotonicEntropy
+	last    uint64
+}
+
+// NewIDs returns a source of ids that reads time from now and randomness from
+// entropy. Both are called under a lock and need not be safe for concurrent use.
+func NewIDs(now func() time.Time, entropy io.Reader) *IDs {
+	return &IDs{now: now, entropy: ulid.Monotonic(entropy, 0)}
+}
+
+// New returns a fresh id for a resource of the given object. It panics if the
+// entropy source fails, for without randomness no id is safe to hand out.
+func (s *IDs) New(o Object) string {
+	s.mu.Lock()
+	ms := max(ulid.Timestamp(s.now()), s.last)
+	id, err := ulid.New(ms, s.entropy)
+	if errors.Is(err, ulid.ErrMonotonicOverflow) {
+		ms++
+		id, err = ulid.New(ms, s.entropy)
+	}
+	s.last = ms
+	s.mu.Unlock()
+	if err != nil {
+		panic("abi: making an id: " + err.Error())
+	}
+	prefix := idPrefixes[o]
+	buf := make([]byte, len(prefix)+ulid.EncodedSize)
+	copy(buf, prefix)
+	_ = id.MarshalTextTo(buf[len(prefix):])
+	return string(buf)
+}
+
+// MaxIDLen is the longest id that Wharf accepts, in bytes.
+const MaxIDLen = 128
+
+// ValidID reports whether s could be an id of the given object: its prefix
+// followed by 1 or more of the characters A-Z a-z 0-9 _ - . and at most
+// [MaxIDLen] bytes in all.
+func ValidID(o Object, s string) bool {
+	prefix := idPrefixes[o]
+	if len(s) > MaxIDLen || !strings.HasPrefix(s, prefix) || len(s) == len(prefix) {
+		return false
+	}
+	for i := len(prefix); i < len(s); i++ {
+		if !idByte(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func idByte(c byte) bool {
+	switch {
+	case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
+		return true
+	}
+	return c == '_' || c == '-' || c == '.'
+}

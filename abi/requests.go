@@ -1,0 +1,139 @@
+package abi
+
+import "github.com/go-json-experiment/json/jsontext"
+
+// CreateWorkspaceRequest is the body of POST /v1/workspaces.
+type CreateWorkspaceRequest struct {
+	Name     string         `json:"name"`
+	Root     string         `json:"root"`
+	Metadata jsontext.Value `json:"metadata,omitzero"`
+}
+
+// UpdateWorkspaceRequest is the body of PATCH /v1/workspaces/{id}. Nil members
+// stay as they are.
+type UpdateWorkspaceRequest struct {
+	Name         *string        `json:"name,omitzero"`
+	Capabilities []string       `json:"capabilities,omitzero"`
+	Metadata     jsontext.Value `json:"metadata,omitzero"`
+}
+
+// MessageInput is a Message as a client writes it.
+type MessageInput struct {
+	Role     Role           `json:"role"`
+	Parts    []Part         `json:"parts"`
+	Metadata jsontext.Value `json:"metadata,omitzero"`
+}
+
+// CreateSessionRequest is the body of POST /v1/sessions.
+type CreateSessionRequest struct {
+	WorkspaceID     string         `json:"workspace_id"`
+	PersonaID       string         `json:"persona_id,omitzero"`
+	InitialMessages []MessageInput `json:"initial_messages,omitzero"`
+	Metadata        jsontext.Value `json:"metadata,omitzero"`
+}
+
+// UpdateSessionRequest is the body of PATCH /v1/sessions/{id}.
+type UpdateSessionRequest struct {
+	Summary  *string        `json:"summary,omitzero"`
+	Metadata jsontext.Value `json:"metadata,omitzero"`
+}
+
+// ForkSessionRequest is the body of POST /v1/sessions/{id}/fork. An empty
+// AtEventID forks at the end.
+type ForkSessionRequest struct {
+	AtEventID string         `json:"at_event_id,omitzero"`
+	BranchID  string         `json:"branch_id,omitzero"`
+	Metadata  jsontext.Value `json:"metadata,omitzero"`
+}
+
+// TruncateSessionRequest is the body of POST /v1/sessions/{id}/truncate: keep
+// the first N turns. A turn is a Message. Turns and Keep are accepted spellings
+// of KeepTurns (digest section 8, row 2).
+type TruncateSessionRequest struct {
+	KeepTurns *int `json:"keep_turns,omitzero"`
+	Turns     *int `json:"turns,omitzero"`
+	Keep      *int `json:"keep,omitzero"`
+}
+
+// AppendMessageRequest is the body of POST /v1/sessions/{id}/messages.
+type AppendMessageRequest struct {
+	Message *MessageInput `json:"message"`
+}
+
+// TaskMessageKind says what a Message sent to a Task is for.
+type TaskMessageKind string
+
+// The kinds of Messages sent to a Task.
+const (
+	TaskMessageInput            TaskMessageKind = "input"
+	TaskMessageInterrupt        TaskMessageKind = "interrupt"
+	TaskMessageToolConfirmation TaskMessageKind = "tool_confirmation"
+)
+
+// AppendTaskMessageRequest is the body of POST /v1/tasks/{id}/messages.
+type AppendTaskMessageRequest struct {
+	Kind    TaskMessageKind `json:"kind"`
+	Message *MessageInput   `json:"message"`
+}
+
+// SubmitTaskRequest is the body of POST /v1/tasks and of
+// POST /v1/sessions/{id}/tasks. Input is a [MessageInput] when it has both
+// "role" and "parts", else any JSON object.
+type SubmitTaskRequest struct {
+	Input        jsontext.Value `json:"input"`
+	SessionID    string         `json:"session_id,omitzero"`
+	WorkspaceID  string         `json:"workspace_id,omitzero"`
+	PersonaID    string         `json:"persona_id,omitzero"`
+	BranchID     string         `json:"branch_id,omitzero"`
+	ParentTaskID string         `json:"parent_task_id,omitzero"`
+	Metadata     jsontext.Value `json:"metadata,omitzero"`
+	// DeadlineSeconds is Wharf's own: the Task fails with deadline_exceeded when
+	// it is not finished so many seconds after it was accepted. 0: no deadline.
+	DeadlineSeconds float64 `json:"deadline_seconds,omitzero"`
+}
+
+// CancelTaskRequest is the body of POST /v1/tasks/{id}/cancel.
+type CancelTaskRequest struct {
+	Reason string `json:"reason,omitzero"`
+}
+
+// CreateBranchRequest is the body of POST /v1/sessions/{id}/branches.
+type CreateBranchRequest struct {
+	Kind           BranchKind     `json:"kind"`
+	BaseRef        string         `json:"base_ref"`
+	ParentBranchID string         `json:"parent_branch_id,omitzero"`
+	TaskID         string         `json:"task_id,omitzero"`
+	Metadata       jsontext.Value `json:"metadata,omitzero"`
+}
+
+// RegisterArtifactRequest is the JSON body of POST /v1/artifacts. Content is
+// Wharf's own: base64 bytes to store; without it the Artifact describes content
+// that lives at URI.
+type RegisterArtifactRequest struct {
+	Kind        ArtifactKind   `json:"kind"`
+	MimeType    string         `json:"mime_type"`
+	Visibility  Visibility     `json:"visibility"`
+	Name        string         `json:"name,omitzero"`
+	URI         *string        `json:"uri,omitzero"`
+	SHA256      *string        `json:"sha256,omitzero"`
+	WorkspaceID string         `json:"workspace_id,omitzero"`
+	SessionID   string         `json:"session_id,omitzero"`
+	TaskID      string         `json:"task_id,omitzero"`
+	Metadata    jsontext.Value `json:"metadata,omitzero"`
+	Content     []byte         `json:"content,omitzero"`
+}
+
+// CreateKeyRequest is the body of POST /wharf/v1/keys (Wharf's own route).
+type CreateKeyRequest struct {
+	Name         string   `json:"name"`
+	Actor        string   `json:"actor,omitzero"`         // default: "key:" and the name
+	Tenant       string   `json:"tenant,omitzero"`        // tenant name; default: the caller's
+	Scopes       []string `json:"scopes,omitzero"`        // default: every protocol scope
+	WorkspaceIDs []string `json:"workspace_ids,omitzero"` // default: every workspace
+}
+
+// CreatedKey answers POST /wharf/v1/keys: the only time that the key is shown.
+type CreatedKey struct {
+	APIKey `json:",inline"`
+	Key    string `json:"key"`
+}

@@ -1,0 +1,305 @@
+package abi
+
+import (
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Time is a moment on the wire: RFC 3339 in UTC with nanoseconds where there are any.
+type Time struct{ time.Time }
+
+// At returns t as a wire time in UTC.
+func At(t time.Time) Time { return Time{t.UTC()} }
+
+// Envelope holds the members that every top-level resource has.
+type Envelope struct {
+	ID        string         `json:"id"`
+	Object    Object         `json:"object"`
+	CreatedAt Time           `json:"created_at"`
+	UpdatedAt Time           `json:"updated_at"`
+	Metadata  jsontext.Value `json:"metadata"`
+}
+
+// EmptyObject returns the JSON text {}. The caller owns it.
+func EmptyObject() jsontext.Value { return jsontext.Value("{}") }
+
+// NewEnvelope returns the envelope of a resource made at the given time.
+// Metadata may be nil, which becomes {}.
+func NewEnvelope(o Object, id string, at time.Time, metadata jsontext.Value) Envelope {
+	if len(metadata) == 0 {
+		metadata = EmptyObject()
+	}
+	return Envelope{ID: id, Object: o, CreatedAt: At(at), UpdatedAt: At(at), Metadata: metadata}
+}
+
+// ResourcePointer names a resource.
+type ResourcePointer struct {
+	Object Object `json:"object"`
+	ID     string `json:"id"`
+}
+
+// AutonomyTier says how far a Persona may act by itself.
+type AutonomyTier string
+
+// The autonomy tiers.
+const (
+	TierShadow          AutonomyTier = "shadow"
+	TierSuggest         AutonomyTier = "suggest"
+	TierActWithApproval AutonomyTier = "act_with_approval"
+	TierActAuto         AutonomyTier = "act_auto"
+)
+
+// ReceiptPolicy says whether Tasks of a Persona get receipts.
+type ReceiptPolicy string
+
+// The receipt policies.
+const (
+	ReceiptRequired ReceiptPolicy = "required"
+	ReceiptOptional ReceiptPolicy = "optional"
+	ReceiptDisabled ReceiptPolicy = "disabled"
+)
+
+// Persona is a durable operational role: policy, not merely a prompt.
+type Persona struct {
+	Envelope      `json:",inline"`
+	Name          string        `json:"name"`
+	Version       string        `json:"version"`
+	EntryWorkflow string        `json:"entry_workflow"` // a plugin, or plugin#export
+	Description   string        `json:"description"`
+	AutonomyTier  AutonomyTier  `json:"autonomy_tier"`
+	ReceiptPolicy ReceiptPolicy `json:"receipt_policy"`
+	Tools         []string      `json:"tools"`
+	Capabilities  []string      `json:"capabilities"`
+}
+
+// Workspace is the isolation boundary of files, sessions and logs.
+type Workspace struct {
+	Envelope        `json:",inline"`
+	Name            string   `json:"name"`
+	Root            string   `json:"root"`
+	DefaultBranchID *string  `json:"default_branch_id"`
+	TenantID        string   `json:"tenant_id,omitzero"`
+	Capabilities    []string `json:"capabilities,omitzero"`
+	QuotaID         string   `json:"quota_id,omitzero"`
+}
+
+// Session is a conversational boundary: it owns a transcript.
+type Session struct {
+	Envelope        `json:",inline"`
+	WorkspaceID     string       `json:"workspace_id"`
+	State           SessionState `json:"state"`
+	Transcript      string       `json:"transcript"` // link to the Messages
+	PersonaID       string       `json:"persona_id,omitzero"`
+	RootSessionID   string       `json:"root_session_id,omitzero"`
+	ParentSessionID string       `json:"parent_session_id,omitzero"`
+	BranchID        string       `json:"branch_id,omitzero"`
+	LastEventID     string       `json:"last_event_id,omitzero"`
+	Summary         string       `json:"summary,omitzero"`
+}
+
+// Task is one unit of agent work. Input is a [Message] or any JSON object, as it
+// was submitted.
+type Task struct {
+	Envelope     `json:",inline"`
+	SessionID    string         `json:"session_id"`
+	WorkspaceID  string         `json:"workspace_id"`
+	Status       TaskStatus     `json:"status"`
+	Input        jsontext.Value `json:"input,omitzero"`
+	CreatedBy    string         `json:"created_by"`
+	PersonaID    string         `json:"persona_id,omitzero"`
+	BranchID     string         `json:"branch_id,omitzero"`
+	ParentTaskID string         `json:"parent_task_id,omitzero"`
+	ReceiptID    string         `json:"receipt_id,omitzero"`
+	OutcomeID    string         `json:"outcome_id,omitzero"`
+	StartedAt    Time           `json:"started_at,omitzero"`
+	CompletedAt  Time           `json:"completed_at,omitzero"`
+	CanceledAt   Time           `json:"canceled_at,omitzero"`
+	Failure      *Failure       `json:"failure,omitzero"`
+}
+
+// BranchKind says what a Branch is a branch of.
+type BranchKind string
+
+// The branch kinds.
+const (
+	BranchWorkspace BranchKind = "workspace"
+	BranchSession   BranchKind = "session"
+	BranchTask      BranchKind = "task"
+	BranchSandbox   BranchKind = "sandbox"
+)
+
+// Branch marks the lineage of an alternate path.
+type Branch struct {
+	Envelope       `json:",inline"`
+	WorkspaceID    string     `json:"workspace_id"`
+	Kind           BranchKind `json:"kind"`
+	BaseRef        string     `json:"base_ref"`
+	ParentBranchID string     `json:"parent_branch_id,omitzero"`
+	SessionID      string     `json:"session_id,omitzero"`
+	TaskID         string     `json:"task_id,omitzero"`
+	CreatedBy      string     `json:"created_by,omitzero"`
+	MergedInto     string     `json:"merged_into,omitzero"`
+}
+
+// Role is the author's role of a Message.
+type Role string
+
+// The message roles.
+const (
+	RoleUser      Role = "user"
+	RoleAssistant Role = "assistant"
+	RoleSystem    Role = "system"
+	RoleTool      Role = "tool"
+	RoleAgent     Role = "agent"
+)
+
+// Message is one turn of a Session's transcript.
+type Message struct {
+	Envelope  `json:",inline"`
+	Role      Role   `json:"role"`
+	Parts     []Part `json:"parts"`
+	SessionID string `json:"session_id,omitzero"`
+	TaskID    string `json:"task_id,omitzero"`
+}
+
+// PartType discriminates the content of a Part.
+type PartType string
+
+// The core part types.
+const (
+	PartText        PartType = "text"
+	PartJSON        PartType = "json"
+	PartToolCall    PartType = "tool_call"
+	PartToolResult  PartType = "tool_result"
+	PartArtifactRef PartType = "artifact_ref"
+	PartFileRef     PartType = "file_ref"
+	PartImageRef    PartType = "image_ref"
+)
+
+// Visibility says who may see content (narrative, "Privacy and redaction").
+type Visibility string
+
+// The visibilities.
+const (
+	VisibilityPublic      Visibility = "public"
+	VisibilityInternal    Visibility = "internal"
+	VisibilityReceiptOnly Visibility = "receipt_only"
+)
+
+// Part is one block of a Message. Which members are set follows from Type.
+type Part struct {
+	Type       PartType       `json:"type"`
+	Text       *string        `json:"text,omitzero"`
+	Value      jsontext.Value `json:"value,omitzero"`
+	ToolCallID string         `json:"tool_call_id,omitzero"`
+	Name       string         `json:"name,omitzero"`
+	Input      jsontext.Value `json:"input,omitzero"`
+	Output     jsontext.Value `json:"output,omitzero"`
+	Status     string         `json:"status,omitzero"` // ok or error, of a tool_result
+	ArtifactID string         `json:"artifact_id,omitzero"`
+	URI        string         `json:"uri,omitzero"`
+	MimeType   string         `json:"mime_type,omitzero"`
+	Visibility Visibility     `json:"visibility"`
+	// Redacted marks a part whose content was withheld from this reader.
+	Redacted bool `json:"redacted,omitzero"`
+}
+
+// ArtifactKind says what an Artifact is.
+type ArtifactKind string
+
+// The artifact kinds.
+const (
+	ArtifactFile     ArtifactKind = "file"
+	ArtifactPatch    ArtifactKind = "patch"
+	ArtifactImage    ArtifactKind = "image"
+	ArtifactLog      ArtifactKind = "log"
+	ArtifactDiff     ArtifactKind = "diff"
+	ArtifactReceipt  ArtifactKind = "receipt"
+	ArtifactSnapshot ArtifactKind = "snapshot"
+	ArtifactDataset  ArtifactKind = "dataset"
+	ArtifactOther    ArtifactKind = "other"
+)
+
+// Artifact is durable content that Messages, Outcomes and Receipts refer to.
+// SHA256 is bare lower-case hex (digest section 8, row 7); null when the bytes
+// live elsewhere and their hash is not known.
+type Artifact struct {
+	Envelope    `json:",inline"`
+	Kind        ArtifactKind `json:"kind"`
+	MimeType    string       `json:"mime_type"`
+	URI         *string      `json:"uri"`
+	Visibility  Visibility   `json:"visibility"`
+	SHA256      *string      `json:"sha256"`
+	Name        string       `json:"name,omitzero"`
+	SizeBytes   *int64       `json:"size_bytes,omitzero"` // set when Wharf holds the bytes
+	WorkspaceID string       `json:"workspace_id,omitzero"`
+	SessionID   string       `json:"session_id,omitzero"`
+	TaskID      string       `json:"task_id,omitzero"`
+}
+
+// Outcome is the terminal, user-visible result of a Task.
+type Outcome struct {
+	Envelope `json:",inline"`
+	TaskID   string        `json:"task_id"`
+	Status   OutcomeStatus `json:"status"`
+	Summary  string        `json:"summary"`
+	// MessageIDs and ArtifactIDs are what the log holds; Messages and Artifacts are
+	// the resources themselves, put in when an Outcome is read.
+	MessageIDs  []string         `json:"message_ids,omitzero"`
+	ArtifactIDs []string         `json:"artifact_ids,omitzero"`
+	Messages    []jsontext.Value `json:"messages,omitzero"`
+	Artifacts   []jsontext.Value `json:"artifacts,omitzero"`
+	Failure     *Failure         `json:"failure,omitzero"`
+	Metrics     jsontext.Value   `json:"metrics,omitzero"`
+}
+
+// Event is the wire form of one fact in the log.
+type Event struct {
+	Envelope       `json:",inline"`
+	Event          EventKind       `json:"event"`
+	Resource       ResourcePointer `json:"resource"`
+	Sequence       uint64          `json:"sequence"`
+	Payload        jsontext.Value  `json:"payload"`
+	SessionID      string          `json:"session_id,omitzero"`
+	TaskID         string          `json:"task_id,omitzero"`
+	WorkspaceID    string          `json:"workspace_id,omitzero"`
+	Actor          string          `json:"actor,omitzero"`
+	IdempotencyKey string          `json:"idempotency_key,omitzero"`
+	Replayed       bool            `json:"replayed"`
+}
+
+// PageInfo tells whether a list goes on.
+type PageInfo struct {
+	HasMore    bool    `json:"has_more"`
+	NextCursor *string `json:"next_cursor"`
+}
+
+// List is the list envelope. Data holds resources as JSON texts.
+type List struct {
+	Object string           `json:"object"` // always "list"
+	Data   []jsontext.Value `json:"data"`
+	Page   PageInfo         `json:"page"`
+}
+
+// Tenant is Wharf's own resource: who shares a node. It lives in the system tenant.
+type Tenant struct {
+	Envelope `json:",inline"`
+	Name     string `json:"name"`
+	Number   uint32 `json:"number"` // what log keys start with
+}
+
+// APIKey is Wharf's own resource: a caller's credential, stored as a hash. It
+// lives in the system tenant. The key itself is shown once and kept nowhere.
+type APIKey struct {
+	Envelope     `json:",inline"`
+	Name         string   `json:"name"`
+	Hash         string   `json:"hash,omitzero"` // hex SHA-256 of the key; never sent to a client
+	Hint         string   `json:"hint"`          // the last four characters
+	TenantID     string   `json:"tenant_id"`
+	TenantNumber uint32   `json:"tenant_number"`
+	Actor        string   `json:"actor"`
+	Scopes       []string `json:"scopes"`        // see [Scopes]; "*" is all of them
+	WorkspaceIDs []string `json:"workspace_ids"` // empty: every workspace of the tenant
+	RevokedAt    Time     `json:"revoked_at,omitzero"`
+}

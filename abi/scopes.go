@@ -1,0 +1,36 @@
+package abi
+
+import "slices"
+
+// The scopes that are not <resource>:read or <resource>:write (digest section 8, row 11).
+const (
+	ScopeAll            = "*"
+	ScopeAdmin          = "admin"           // manage keys of the own tenant
+	ScopeNode           = "node:admin"      // manage tenants, backups and metrics of the node
+	ScopeEventsInternal = "events:internal" // see internal content
+	ScopeReceiptsVerify = "receipts:verify"
+	ScopeTasksReplay    = "tasks:replay"
+)
+
+// scopedResources are the plural resource names that scopes are made of.
+var scopedResources = []string{"personas", "workspaces", "sessions", "tasks", "branches", "messages",
+	"artifacts", "events", "receipts", "memories", "vaults", "connectors", "skills", "outcomes", "quotas"}
+
+// Scopes lists every scope that a key can have, without [ScopeAll].
+func Scopes() []string {
+	all := []string{ScopeAdmin, ScopeNode, ScopeEventsInternal, ScopeReceiptsVerify, ScopeTasksReplay}
+	for _, r := range scopedResources {
+		all = append(all, r+":read", r+":write")
+	}
+	slices.Sort(all)
+	return all
+}
+
+// DefaultScopes lists what a new key may do when nothing else is said: read and
+// write every resource, verify and replay, but no administration and no
+// internal content.
+func DefaultScopes() []string {
+	return slices.DeleteFunc(Scopes(), func(s string) bool {
+		return s == ScopeAdmin || s == ScopeNode || s == ScopeEventsInternal
+	})
+}

@@ -1,0 +1,101 @@
+package engine
+
+import (
+	"slices"
+	"time"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// Adapters speak to the engine alone; these names are the parts of storage that
+// show through.
+type (
+	// Event is one event of the log, shared between readers: do not change it.
+	Event = storage.Event
+	// Subscription is a live stream of events.
+	Subscription = storage.Subscription
+	// Position is an event's place in the log; its decimal string is the event's id.
+	Position = storage.Position
+	// Scope selects the events of a tenant, Workspace, Session or Task.
+	Scope = storage.Scope
+	// Blob is an open Artifact content.
+	Blob = storage.Blob
+)
+
+// ParsePosition reads an event id; ok is false for what is none.
+func ParsePosition(id string) (p Position, ok bool) { return storage.ParsePosition(id) }
+
+// Caller is an authenticated actor and what it may do.
+type Caller struct {
+	Tenant     storage.Tenant
+	TenantID   string
+	Actor      string
+	KeyID      string
+	Scopes     []string // abi.ScopeAll is all of them
+	Workspaces []string // empty: every Workspace of the tenant
+}
+
+// Can reports whether the caller has the given scope.
+func (c *Caller) Can(scope string) bool {
+	return slices.Contains(c.Scopes, abi.ScopeAll) || slices.Contains(c.Scopes, scope)
+}
+
+// Sees reports whether the caller may see the given Workspace.
+func (c *Caller) Sees(workspace string) bool {
+	return len(c.Workspaces) == 0 || slices.Contains(c.Workspaces, workspace)
+}
+
+// Retry identifies a write that carries an Idempotency-Key. A nil *Retry is a
+// write without one. The scope of the key is actor + Workspace + method + target.
+type Retry struct {
+	Key    string // the header's value, 1 to 255 characters
+	Method string
+	Target string // the canonical path, without query
+	Body   []byte // the request body; equivalence is judged on its canonical JSON
+}
+
+// Doc is a resource as JSON, ready to be sent.
+type Doc struct {
+	ID   string
+	JSON []byte // do not change
+	// Restricted says that JSON holds parts that are not public: use [Redact]
+	// before sending it to a caller without abi.ScopeEventsInternal.
+	Restricted bool
+	// Status is the HTTP status of the first response when the document answers a
+	// retried write, else 0.
+	Status int
+}
+
+// Page asks for part of a list. After is the cursor of the last answer, "" for
+// the beginning. Limit is 1 to 200.
+type Page struct {
+	After string
+	Limit int
+}
+
+// DocList is part of a list.
+type DocList struct {
+	Docs []Doc
+	More bool
+	Next string // cursor for the next page, "" when there is none
+}
+
+// Filter narrows a list of resources. Empty members do not narrow.
+type Filter struct {
+	WorkspaceID string
+	SessionID   string
+	TaskID      string
+}
+
+// Stats is a snapshot for metrics and health.
+type Stats struct {
+	Queued, Running int
+	Accepted        uint64
+	Finished        map[abi.TaskStatus]uint64
+	Rejected        uint64
+	Watermark       Position
+	Started         time.Time
+	Draining        bool
+	Failed          error // why the store refuses work, nil when all is well
+}

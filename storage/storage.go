@@ -1,0 +1,268 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/wharf-dev/wharf/abi"
+)
+
+// Tenant is the number that a tenant's keys start with.
+type Tenant uint32
+
+// SystemTenant holds tenants and API keys. No caller is ever bound to it.
+const SystemTenant Tenant = 0
+
+// Position is an event's place in the node's log: gapless, from 1. 0 means
+// "before the first event".
+type Position uint64
+
+// String returns p as the decimal string that is an Event's id.
+func (p Position) String() string { return strconv.FormatUint(uint64(p), 10) }
+
+// ParsePosition reads what [Position.String] wrote; ok is false for anything else.
+func ParsePosition(s string) (p Position, ok bool) {
+	n, err := strconv.ParseUint(s, 10, 64)
+	if err != nil || strconv.FormatUint(n, 10) != s {
+		return 0, false
+	}
+	return Position(n), true
+}
+
+// Errors that callers decide on.
+var (
+	// ErrFailed is wrapped by every error after a write or sync has failed. Only
+	// opening the store again, which reads back what is really on disk, clears it.
+	ErrFailed = errors.New("storage has failed and refuses further work")
+	// ErrClosed is returned after Close.
+	ErrClosed = errors.New("storage is closed")
+	// ErrNotFound is returned for a resource, event or blob that is not there.
+	ErrNotFound = errors.New("not found")
+	// ErrCursorExpired is returned for a position below the retention floor.
+	ErrCursorExpired = errors.New("cursor lies before what retention has kept")
+	// ErrBlobMismatch is returned when a blob's bytes do not have the hash stated.
+	ErrBlobMismatch = errors.New("content does not have the stated SHA-256")
+)
+
+// Frame is what one writer appends at once. Its events have contiguous positions
+// from First on and share tenant, time and owners. Empty ids mean "none".
+type Frame struct {
+	Tenant      Tenant
+	First       Position // 0 until committed
+	Time        time.Time
+	WorkspaceID string
+	SessionID   string
+	TaskID      string
+	Actor       string
+	Records     []Record
+}
+
+// Record is one event of a [Frame].
+type Record struct {
+	Kind     abi.EventKind
+	Resource abi.ResourcePointer
+	Sequence uint64 // counts from 0 within Resource
+	// Hint marks telemetry: the replay cursor skips it.
+	Hint bool
+	// Restricted is set when State or Payload holds content that is not public, so
+	// that a reader knows that it has something to withhold.
+	Restricted bool
+	// Created is set on the record that brings Resource into being. Its State is
+	// kept as the resource's origin.
+	Created bool
+	// State is Resource as JSON after this event; nil when the event does not state it.
+	State []byte
+	// Payload is a JSON object with what the event says besides State; nil for {}.
+	Payload []byte
+	// IdempotencyKey is the client's key, when the write carried one.
+	IdempotencyKey string
+	// Transcript says what the event does to its Session's transcript.
+	Transcript TranscriptOp
+}
+
+// TranscriptKind discriminates a [TranscriptOp].
+type TranscriptKind uint8
+
+// The transcript operations.
+const (
+	// TranscriptNone leaves the transcript as it is.
+	TranscriptNone TranscriptKind = iota
+	// TranscriptAppend adds the record's Resource, a Message, to the transcript of
+	// the frame's Session.
+	TranscriptAppend
+	// TranscriptTruncate drops, from the transcript of the frame's Session, every
+	// Message at or after position At.
+	TranscriptTruncate
+	// TranscriptCopy gives the frame's Session, which is new, the Messages of
+	// Session From up to and including position At.
+	TranscriptCopy
+)
+
+// TranscriptOp is a change of a transcript. Transcripts hold Messages in the
+// order of the positions of the events that appended them.
+type TranscriptOp struct {
+	Kind TranscriptKind
+	At   Position // TranscriptTruncate, TranscriptCopy
+	From string   // TranscriptCopy: the Session to copy from
+}
+
+// Batch is one atomic append: a frame and, if the write carried an idempotency
+// key, the record that answers its retries.
+type Batch struct {
+	Frame       Frame
+	Idempotency *Idempotency
+}
+
+// Key identifies an idempotency record: a hash of its scope and the client's key.
+type Key [32]byte
+
+// Idempotency is the record that answers retries of a write.
+type Idempotency struct {
+	Key     Key
+	Body    [32]byte // hash of the canonical request body
+	Expires time.Time
+	Status  int // HTTP status of the first response
+	// Answer is the first response's body. When it is nil, the answer is the State
+	// of the batch's record number Record.
+	Answer []byte
+	Record int
+	// Position is that record's position. It is set on reading.
+	Position Position
+}
+
+// Commit is a batch on its way to the disk.
+type Commit interface {
+	// Wait blocks until the batch is durable and returns the position of its first
+	// event. It returns early, without knowing the outcome, only when ctx ends.
+	Wait(ctx context.Context) (Position, error)
+}
+
+// Resource is a projection: the last stated form of a resource.
+type Resource struct {
+	ID         string
+	State      []byte // JSON; the caller must not change it
+	Restricted bool
+	Position   Position // of the event that stated it
+	Origin     Position // of the event that brought it into being
+	// Sequence is that of the event that stated it. Events that do not state the
+	// resource may have followed.
+	Sequence uint64
+}
+
+// Scope selects events and resources: all of a tenant, or those of one
+// Workspace, Session or Task.
+type Scope struct {
+	Object abi.Object // "", abi.ObjectWorkspace, abi.ObjectSession or abi.ObjectTask
+	ID     string
+}
+
+// Event is one event as it is read back. It is shared between readers: no field
+// may be changed. Frame.Records[Index] is the event itself.
+type Event struct {
+	Frame *Frame
+	Index int
+}
+
+// Position returns the event's position.
+func (e Event) Position() Position { return e.Frame.First + Position(e.Index) }
+
+// Record returns the event's record.
+func (e Event) Record() *Record { return &e.Frame.Records[e.Index] }
+
+// Subscription reads a stream of events, first from the log and then as they
+// become durable, with no gap and no double. It is used by one goroutine.
+type Subscription interface {
+	// Next returns the events after the last ones returned, at least one, blocking
+	// until there are any. It returns ErrCursorExpired when retention has overtaken
+	// the reader and ctx's error when ctx ends. live is the position that was the
+	// durable watermark when the subscription began: later events are live.
+	Next(ctx context.Context) ([]Event, error)
+	// Start returns the durable watermark at the time of subscribing: events up to
+	// it are history.
+	Start() Position
+	// Close ends the subscription.
+	Close()
+}
+
+// Page asks for part of a list. After is the id or position (as decimal string)
+// of the last entry seen, "" for the beginning. Limit is at least 1.
+type Page struct {
+	After string
+	Limit int
+}
+
+// Store is an open data folder. All methods are safe for concurrent use.
+type Store interface {
+	// Append hands b to the committer. The store owns b from here on. Batches take
+	// effect in the order in which Append is called.
+	Append(b *Batch) Commit
+
+	// Get returns a resource, or ErrNotFound.
+	Get(ctx context.Context, t Tenant, o abi.Object, id string) (Resource, error)
+	// Sequence returns the highest sequence that any event of the resource has, and
+	// false if it has no event.
+	Sequence(ctx context.Context, t Tenant, r abi.ResourcePointer) (uint64, bool, error)
+	// List returns resources of one kind, newest first, and whether there are more.
+	// A Scope that the kind is not indexed by yields an error.
+	List(ctx context.Context, t Tenant, o abi.Object, s Scope, p Page) ([]Resource, bool, error)
+	// Transcript returns a Session's Messages, oldest first. Page.After is a position.
+	Transcript(ctx context.Context, t Tenant, session string, p Page) ([]Resource, bool, error)
+	// Turn returns the position of a Session's Message number n, from 0, and false
+	// when the transcript has no more than n.
+	Turn(ctx context.Context, t Tenant, session string, n int) (Position, bool, error)
+
+	// Event returns the event at p, or ErrNotFound (also when it is another
+	// tenant's), or ErrCursorExpired.
+	Event(ctx context.Context, t Tenant, p Position) (Event, error)
+	// Events returns the events of s after a position, oldest first, and whether
+	// there are more. ErrCursorExpired if after lies below the retention floor,
+	// unless after is 0, which means the oldest that is kept.
+	Events(ctx context.Context, t Tenant, s Scope, after Position, limit int) ([]Event, bool, error)
+	// Last returns the position of the newest durable event of s, 0 if there is none.
+	Last(ctx context.Context, t Tenant, s Scope) (Position, error)
+	// Subscribe starts a subscription after the given position.
+	Subscribe(t Tenant, s Scope, after Position) (Subscription, error)
+
+	// Idempotency returns the live record of k, or ErrNotFound. now decides what
+	// has expired.
+	Idempotency(ctx context.Context, t Tenant, k Key, now time.Time) (*Idempotency, error)
+
+	// Active calls f with every Task that is not terminal, oldest first within a tenant.
+	Active(ctx context.Context, f func(t Tenant, taskID string) error) error
+
+	// Watermark returns the position up to which everything is durable.
+	Watermark() Position
+	// Failed returns the error that stopped the store, or nil.
+	Failed() error
+
+	// Blobs returns the store of large values.
+	Blobs() Blobs
+
+	// Close flushes and closes. Batches handed over before are committed.
+	Close() error
+}
+
+// Hash is a SHA-256.
+type Hash [32]byte
+
+// Blobs keeps large values by their SHA-256. Values are streamed, never held
+// whole in memory. A blob is durable when Put returns.
+type Blobs interface {
+	// Put stores what r yields and returns its hash and size. If r fails, nothing is
+	// kept. want, if not nil, is the hash that the content must have.
+	Put(ctx context.Context, r io.Reader, want *Hash) (Hash, int64, error)
+	// Open returns the content, or ErrNotFound.
+	Open(ctx context.Context, h Hash) (Blob, error)
+}
+
+// Blob is an open value.
+type Blob interface {
+	io.Reader
+	io.Seeker
+	io.ReaderAt
+	io.Closer
+	Size() int64
+}
