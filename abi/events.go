@@ -108,6 +108,7 @@ const (
 	EventWorkspaceCreated EventKind = "vendor.wharf.workspace_created" // a Workspace came to be
 	EventWorkspaceUpdated EventKind = "vendor.wharf.workspace_updated" // a Workspace changed
 	EventSessionUpdated   EventKind = "vendor.wharf.session_updated"   // a Session's summary or metadata changed
+	EventOutcomeCreated   EventKind = "vendor.wharf.outcome_created"   // a Task's Outcome came to be
 	EventKeyCreated       EventKind = "vendor.wharf.key_created"       // an API key was made
 	EventKeyRevoked       EventKind = "vendor.wharf.key_revoked"       // an API key was revoked
 )

@@ -116,6 +116,13 @@ type Task struct {
 	CompletedAt  Time           `json:"completed_at,omitzero"`
 	CanceledAt   Time           `json:"canceled_at,omitzero"`
 	Failure      *Failure       `json:"failure,omitzero"`
+
+	// InputMessageID is set when the input is a Message, which the log holds once.
+	InputMessageID string `json:"input_message_id,omitzero"`
+	// DeadlineAt is when the Task fails unless it has ended.
+	DeadlineAt Time `json:"deadline_at,omitzero"`
+	// Attempt counts the starts of the Task: more than 1 after the node died in one.
+	Attempt int `json:"attempt,omitzero"`
 }
 
 // BranchKind says what a Branch is a branch of.
@@ -287,6 +294,8 @@ type Tenant struct {
 	Envelope `json:",inline"`
 	Name     string `json:"name"`
 	Number   uint32 `json:"number"` // what log keys start with
+
+	DefaultWorkspaceID string `json:"default_workspace_id"`
 }
 
 // APIKey is Wharf's own resource: a caller's credential, stored as a hash. It
