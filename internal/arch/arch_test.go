@@ -1,0 +1,239 @@
+package arch
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// root is the top of the repository, seen from this package.
+const root = "../.."
+
+// modules are the patterns that together name every package of the workspace.
+var modules = []string{"./...", "./sdk/go/...", "./plugins/digest/..."}
+
+type listed struct {
+	ImportPath, Dir                    string
+	Imports, TestImports, XTestImports []string
+}
+
+func listPackages(t *testing.T) []listed {
+	t.Helper()
+	args := append([]string{"list", "-e", "-json=ImportPath,Dir,Imports,TestImports,XTestImports"}, modules...)
+	cmd := exec.Command("go", args...)
+	cmd.Dir = root
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, &stderr)
+	}
+	var all []listed
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+func TestHouseRules(t *testing.T) {
+	packages := listPackages(t)
+	isABI := func(p listed) bool { return p.ImportPath == ModulePath+"/abi" }
+	if !slices.ContainsFunc(packages, isABI) {
+		t.Fatalf("package abi is not among the %d found: the patterns are wrong", len(packages))
+	}
+	for _, p := range packages {
+		broken := CheckImports(Package{p.ImportPath, p.Imports, slices.Concat(p.TestImports, p.XTestImports)})
+		broken = append(broken, CheckName(p.ImportPath)...)
+		inSource, err := CheckSource(p.Dir)
+		if err != nil {
+			t.Error(err)
+		}
+		for _, b := range append(broken, inSource...) {
+			t.Error(b)
+		}
+	}
+}
+
+func TestTrackedFiles(t *testing.T) {
+	for _, name := range trackedFiles(t) {
+		broken, err := CheckText(filepath.Join(root, name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // removed, not yet committed
+			t.Error(err)
+		}
+		for _, b := range broken {
+			t.Error(b)
+		}
+	}
+}
+
+func trackedFiles(t *testing.T) []string {
+	t.Helper()
+	cmd := exec.Command("git", "ls-files", "-z")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		t.Skipf("the tracked files cannot be listed: this is no git checkout, or git is missing (%v)", err)
+	}
+	return strings.Split(strings.TrimRight(string(out), "\x00"), "\x00")
+}
+
+// TestCrossBuilds builds every package for the supported targets without cgo.
+func TestCrossBuilds(t *testing.T) {
+	if os.Getenv("WHARF_LONG") == "" {
+		t.Skip("builds everything three times over: set WHARF_LONG=1 to run it")
+	}
+	for _, target := range []string{"linux/amd64", "linux/arm64", "darwin/arm64"} {
+		t.Run(target, func(t *testing.T) {
+			system, processor, _ := strings.Cut(target, "/")
+			cmd := exec.Command("go", "build", "./...")
+			cmd.Dir = root
+			cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+processor)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+		})
+	}
+}
+
+func TestCheckImports(t *testing.T) {
+	for _, c := range []struct {
+		from, imp string
+		test      bool
+		rule      string // part of the sentence, "" when the import is allowed
+	}{
+		{from: "gateway", imp: "runtime/engine"},
+		{from: "gateway", imp: "gateway/harn"},
+		{from: "gateway/harn", imp: "gateway"},
+		{from: "gateway/harn", imp: "gateway/harn/internal/sse"},
+		{from: "gateway/harn", imp: "gateway/internal/sse"},
+		{from: "runtime/engine", imp: "runtime/sandbox"},
+		{from: "cmd/wharf", imp: "storage/pebble"},
+		{from: "benches", imp: "storage/pebble"},
+		{from: "plugins/digest", imp: "sdk/go"},
+		{from: "gateway", imp: "storage/pebble", test: true},
+
+		{from: "abi", imp: "storage", rule: "downwards only"},
+		{from: "storage/pebble", imp: "runtime/engine", rule: "downwards only"},
+		{from: "plugins", imp: "runtime/sandbox", rule: "downwards only"},
+		{from: "runtime/engine", imp: "gateway", rule: "downwards only"},
+		{from: "runtime/engine", imp: "cmd/wharf/internal/config", rule: "downwards only"},
+		{from: "gateway/harn", imp: "storage", rule: "no adapter touches storage"},
+		{from: "gateway", imp: "storage/pebble", rule: "no adapter touches storage"},
+		{from: "gateway/harn", imp: "gateway/mcp", rule: "never imports another"},
+		{from: "conformance", imp: "abi", rule: "stands on its own"},
+		{from: "sdk/go", imp: "abi", rule: "stands on its own"},
+		{from: "plugins/digest", imp: "plugins", rule: "stands on its own"},
+		{from: "cmd/wharf", imp: "conformance", rule: "depends on conformance"},
+	} {
+		p := Package{Path: ModulePath + "/" + c.from}
+		if c.test {
+			p.TestImports = []string{ModulePath + "/" + c.imp}
+		} else {
+			p.Imports = []string{ModulePath + "/" + c.imp}
+		}
+		wantRule(t, c.from+" → "+c.imp, CheckImports(p), c.rule)
+	}
+}
+
+func TestCheckLibraries(t *testing.T) {
+	for _, c := range []struct{ from, imp, rule string }{
+		{"runtime/sandbox", "github.com/tetratelabs/wazero/api", ""},
+		{"runtime/engine", "github.com/tetratelabs/wazero", "only runtime/sandbox"},
+		{"runtime/engine", "github.com/extism/go-sdk", "only runtime/sandbox"},
+		{"storage/pebble", "github.com/cockroachdb/pebble/v2/vfs", ""},
+		{"storage", "github.com/cockroachdb/pebble/v2", "only storage/pebble"},
+		{"sdk/go", "encoding/json", ""},
+		{"gateway", "encoding/json", "duplicate keys"},
+	} {
+		got := CheckImports(Package{Path: ModulePath + "/" + c.from, Imports: []string{c.imp}})
+		if len(got) > 1 {
+			got = got[:1]
+		}
+		wantRule(t, c.from+" → "+c.imp, got, c.rule)
+	}
+	inTest := CheckImports(Package{Path: ModulePath + "/gateway", TestImports: []string{"github.com/tetratelabs/wazero"}})
+	wantRule(t, "a test of gateway → wazero", inTest, "only runtime/sandbox")
+}
+
+func TestCheckName(t *testing.T) {
+	wantRule(t, "storage/util", CheckName(ModulePath+"/storage/util"), "does not say")
+	wantRule(t, "storage/pebble", CheckName(ModulePath+"/storage/pebble"), "")
+}
+
+func TestCheckSource(t *testing.T) {
+	const doc = "// Package p is a package.\npackage p\n"
+	for name, c := range map[string]struct{ doc, code, rule string }{
+		"fine":              {doc, "var names = []string{\"a\"}\nfunc f() { names := 1; names = 2; _ = names }", ""},
+		"no comment":        {"package p\n", "", "no package comment"},
+		"no doc.go":         {"", "", "no doc.go"},
+		"init":              {doc, "func init() {}", "behind the caller's back"},
+		"a method init":     {doc, "type t int\nfunc (t) init() {}", ""},
+		"assigned":          {doc, "var x int\nfunc f() { x = 1 }", "package variable x"},
+		"counted":           {doc, "var x int\nfunc f() { x++ }", "package variable x"},
+		"element assigned":  {doc, "var x = map[int]int{}\nfunc f() { x[1] = 1 }", "package variable x"},
+		"member assigned":   {doc, "var x struct{ n int }\nfunc f() { x.n = 1 }", "package variable x"},
+		"shadowed by param": {doc, "var x int\nfunc f(x int) { x = 1 }", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if c.doc != "" {
+				writeFile(t, filepath.Join(dir, "doc.go"), c.doc)
+			}
+			writeFile(t, filepath.Join(dir, "code.go"), "package p\n"+c.code)
+			got, err := CheckSource(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantRule(t, name, got, c.rule)
+		})
+	}
+}
+
+func TestCheckText(t *testing.T) {
+	dir := t.TempDir()
+	for _, b := range banned {
+		name := filepath.Join(dir, "bad.txt")
+		writeFile(t, name, "first line\nsee "+b.text+" for more\n")
+		got, err := CheckText(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantRule(t, b.text, got, "bad.txt:2")
+	}
+	name := filepath.Join(dir, "binary")
+	writeFile(t, name, "\x00asm"+banned[0].text)
+	got, err := CheckText(name)
+	if err != nil || len(got) > 0 {
+		t.Errorf("a binary file was read as text: %v, %v", got, err)
+	}
+}
+
+func wantRule(t *testing.T, name string, broken []string, rule string) {
+	t.Helper()
+	switch {
+	case rule == "" && len(broken) > 0:
+		t.Errorf("%s: allowed, but reported: %v", name, broken)
+	case rule != "" && (len(broken) != 1 || !strings.Contains(broken[0], rule)):
+		t.Errorf("%s: reported %q, want one sentence with %q", name, broken, rule)
+	}
+}
+
+func writeFile(t *testing.T, name, content string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

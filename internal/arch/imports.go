@@ -1,0 +1,173 @@
+package arch
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// ModulePath is the path of the main module.
+const ModulePath = "github.com/wharf-dev/wharf"
+
+// Package is what the checks need to know of one package. Paths are import paths.
+type Package struct {
+	Path        string
+	Imports     []string // of the package itself
+	TestImports []string // of its tests, those of the external test package too
+}
+
+// layers are the parts of the house from the bottom to the top. A package
+// imports its own layer and those below it.
+var layers = []string{"abi", "storage", "plugins", "runtime", "gateway", "cmd"}
+
+// islands are parts that stand beside the layers: each says which other packages
+// of ours it may import, as prefixes of paths in the module. Their tests are
+// held to the same lists.
+var islands = map[string][]string{
+	"conformance":    {"conformance"},
+	"sdk/go":         {"sdk/go"},
+	"plugins/digest": {"plugins/digest", "sdk/go"},
+	"internal":       {"internal"},
+}
+
+// owners says which packages alone may import a library, tests included. A
+// library is named by a prefix of its import path, an owner by a prefix of its
+// path in the module.
+var owners = []struct {
+	library string
+	by      []string
+}{
+	{"github.com/tetratelabs/wazero", []string{"runtime/sandbox"}},
+	{"github.com/extism/", []string{"runtime/sandbox"}},
+	// The benches measure against a bare Pebble.
+	{"github.com/cockroachdb/pebble", []string{"storage/pebble", "benches"}},
+}
+
+// looseJSON lists the parts that may use encoding/json: guests, which must not
+// depend on anything but the standard library.
+var looseJSON = []string{"sdk/go", "plugins/digest"}
+
+// CheckImports returns a sentence for each import of p that breaks a rule.
+func CheckImports(p Package) []string {
+	local, ours := inModule(p.Path)
+	if !ours {
+		return nil
+	}
+	var broken []string
+	report := func(imp, rule string) {
+		broken = append(broken, fmt.Sprintf("%s imports %s: %s", p.Path, imp, rule))
+	}
+	for _, imp := range p.Imports {
+		if rule := checkImport(local, imp); rule != "" {
+			report(imp, rule)
+		}
+	}
+	for _, imp := range slices.Concat(p.Imports, p.TestImports) {
+		if rule := checkOwner(local, imp); rule != "" {
+			report(imp, rule)
+		}
+	}
+	return broken
+}
+
+// checkImport returns the rule that an import by non-test code breaks, or "".
+func checkImport(local, imp string) string {
+	target, ours := inModule(imp)
+	if !ours {
+		if imp == "encoding/json" && !underAny(local, looseJSON) {
+			return "encoding/json takes duplicate keys and bad UTF-8; use github.com/go-json-experiment/json"
+		}
+		return ""
+	}
+	if island, ok := islandOf(local); ok {
+		if !underAny(target, islands[island]) {
+			return island + " stands on its own"
+		}
+		return ""
+	}
+	if _, ok := islandOf(target); ok {
+		return "nothing in the layers depends on " + target
+	}
+	return checkLayers(local, target)
+}
+
+func checkLayers(local, target string) string {
+	from, to := layerOf(local), layerOf(target)
+	switch {
+	case from < 0 || to < 0: // benches, and whatever else stands on top
+		return ""
+	case to > from:
+		return "imports go downwards only: cmd → gateway → runtime → plugins → storage → abi"
+	case layers[from] == "abi" && !under(target, "abi"):
+		return "abi imports nothing of ours"
+	case layers[from] == "gateway" && under(target, "storage"):
+		return "no adapter touches storage: ask the engine"
+	case adapter(local) != "" && adapter(target) != "" && adapter(local) != adapter(target):
+		return "one adapter never imports another"
+	}
+	return ""
+}
+
+// checkOwner returns the rule that an import of a library breaks, or "".
+func checkOwner(local, imp string) string {
+	for _, o := range owners {
+		if strings.HasPrefix(imp, o.library) && !underAny(local, o.by) {
+			return "only " + strings.Join(o.by, " and ") + " may import " + o.library
+		}
+	}
+	return ""
+}
+
+// adapter returns the gateway adapter that a package belongs to, "" when it
+// belongs to none. What lies in gateway/internal is shared by all of them.
+func adapter(local string) string {
+	rest, ok := strings.CutPrefix(local, "gateway/")
+	if !ok || under(rest, "internal") {
+		return ""
+	}
+	name, _, _ := strings.Cut(rest, "/")
+	return name
+}
+
+func layerOf(local string) int {
+	name, _, _ := strings.Cut(local, "/")
+	return slices.Index(layers, name)
+}
+
+// islandOf returns the island with the longest path that holds local.
+func islandOf(local string) (name string, ok bool) {
+	for island := range islands {
+		if under(local, island) && len(island) > len(name) {
+			name, ok = island, true
+		}
+	}
+	return name, ok
+}
+
+// inModule returns the path of a package within the repository.
+func inModule(importPath string) (local string, ours bool) {
+	if importPath == ModulePath {
+		return "", true
+	}
+	return strings.CutPrefix(importPath, ModulePath+"/")
+}
+
+func under(local, dir string) bool {
+	return local == dir || strings.HasPrefix(local, dir+"/")
+}
+
+func underAny(local string, dirs []string) bool {
+	return slices.ContainsFunc(dirs, func(dir string) bool { return under(local, dir) })
+}
+
+// vagueNames are package names that say nothing of what is inside.
+var vagueNames = []string{"util", "utils", "common", "helper", "helpers", "misc", "shared", "base"}
+
+// CheckName returns a sentence when a package's path ends in a name that says nothing.
+func CheckName(importPath string) []string {
+	if name := path.Base(importPath); slices.Contains(vagueNames, name) {
+		return []string{fmt.Sprintf("%s: %q does not say what the package is for", importPath, name)}
+	}
+	return nil
+}
