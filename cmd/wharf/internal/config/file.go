@@ -1,0 +1,179 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+)
+
+// fileReader walks a YAML document and takes down what it states.
+type fileReader struct {
+	name     string
+	layer    layer
+	problems Problems
+}
+
+// parseFile reads a configuration file. Values are kept as text: each setting
+// parses its own, so that a problem can be reported with its line.
+func parseFile(name string, content []byte) (layer, Problems) {
+	r := &fileReader{name: name, layer: newLayer()}
+	doc, err := parser.ParseBytes(content, 0)
+	if err != nil {
+		return r.layer, Problems{syntaxProblem(name, err)}
+	}
+	if len(doc.Docs) > 1 {
+		return r.layer, Problems{{Origin: name, Message: "holds more than one YAML document"}}
+	}
+	for _, d := range doc.Docs {
+		r.node("", d.Body)
+	}
+	return r.layer, r.problems
+}
+
+func syntaxProblem(name string, err error) Problem {
+	var detail yaml.Error
+	if !errors.As(err, &detail) || detail.GetToken() == nil {
+		return Problem{Origin: name, Message: err.Error()}
+	}
+	return Problem{
+		Origin:  fmt.Sprintf("%s:%d", name, detail.GetToken().Position.Line),
+		Message: detail.GetMessage(),
+	}
+}
+
+func (r *fileReader) node(path string, n ast.Node) {
+	switch n := n.(type) {
+	case nil, *ast.NullNode, *ast.CommentNode, *ast.CommentGroupNode:
+		return
+	case *ast.MappingNode:
+		for _, v := range n.Values {
+			r.entry(path, v)
+		}
+	case *ast.MappingValueNode:
+		r.entry(path, n)
+	default:
+		r.scalar(path, n)
+	}
+}
+
+func (r *fileReader) entry(path string, v *ast.MappingValueNode) {
+	key := v.Key.GetToken().Value
+	if path != "" {
+		key = path + "." + key
+	}
+	if !isGroup(key) && lookup(key) == nil {
+		r.report(v.Key, "", unknown(key))
+		return
+	}
+	r.node(key, v.Value)
+}
+
+func (r *fileReader) scalar(path string, n ast.Node) {
+	scalar, ok := n.(ast.ScalarNode)
+	switch {
+	case path == "":
+		r.report(n, "", "is not a mapping of settings")
+	case isGroup(path):
+		r.report(n, path, "is a group of settings, and has no value of its own")
+	case !ok:
+		r.report(n, path, "has to be a single value")
+	case r.layer.origins[path] != "":
+		r.report(n, path, "was set before, at "+r.layer.origins[path])
+	default:
+		r.layer.put(path, scalarText(scalar), r.origin(n))
+	}
+}
+
+// scalarText returns the value as it was written, so that 1_000 and 0x10 reach
+// the setting's own parser, which says what it takes.
+func scalarText(n ast.ScalarNode) string {
+	if s, ok := n.(*ast.StringNode); ok {
+		return s.Value
+	}
+	return strings.TrimSpace(n.GetToken().Value)
+}
+
+func (r *fileReader) report(n ast.Node, setting, message string) {
+	r.problems = append(r.problems, Problem{Origin: r.origin(n), Setting: setting, Message: message})
+}
+
+func (r *fileReader) origin(n ast.Node) string {
+	return fmt.Sprintf("%s:%d", r.name, n.GetToken().Position.Line)
+}
+
+func isGroup(name string) bool {
+	for _, g := range Groups() {
+		if g.Name == name && name != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// unknown says that there is no such setting, and which one may have been meant.
+func unknown(name string) string {
+	if near := nearest(name); near != "" {
+		return fmt.Sprintf("there is no setting %q: did you mean %q?", name, near)
+	}
+	return fmt.Sprintf("there is no setting %q: \"wharf config init\" lists them all", name)
+}
+
+// nearest returns the setting or group whose name differs least from name, or ""
+// when none is near.
+func nearest(name string) string {
+	best, least := "", len(name)/2+1
+	consider := func(candidate string) {
+		if d := distance(name, candidate); d < least {
+			best, least = candidate, d
+		}
+	}
+	for _, s := range Settings() {
+		consider(s.Name)
+	}
+	for _, g := range Groups() {
+		if g.Name != "" && !strings.Contains(name, ".") {
+			consider(g.Name)
+		}
+	}
+	if best == "" {
+		best = sameKey(name)
+	}
+	return best
+}
+
+// sameKey finds the setting of another group with name's last part, for what was
+// written under the wrong heading.
+func sameKey(name string) string {
+	key := name[strings.LastIndexByte(name, '.')+1:]
+	for _, s := range Settings() {
+		if s.Key() == key {
+			return s.Name
+		}
+	}
+	return ""
+}
+
+// distance is the Levenshtein distance of two names.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
+}

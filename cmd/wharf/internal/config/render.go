@@ -1,0 +1,126 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Template returns a complete, commented configuration file in which every
+// setting stands at its default, commented out.
+func Template() string {
+	var b strings.Builder
+	b.WriteString("# Configuration of a Wharf node. Every line is optional: what is commented out\n" +
+		"# shows the default. \"wharf config check\" checks this file, \"wharf config show\"\n" +
+		"# shows what holds and where it came from. An environment variable (named with\n" +
+		"# each setting) wins over this file, and a flag of \"wharf serve\" over both.\n")
+	for _, g := range Groups() {
+		fmt.Fprintf(&b, "\n%s", comment("", g.Doc))
+		indent := ""
+		if g.Name != "" {
+			fmt.Fprintf(&b, "%s:\n", g.Name)
+			indent = "  "
+		}
+		for i, s := range inGroup(g.Name) {
+			if i > 0 {
+				b.WriteByte('\n')
+			}
+			b.WriteString(comment(indent, s.Doc))
+			b.WriteString(comment(indent, facts(s)))
+			fmt.Fprintf(&b, "%s# %s: %s\n", indent, s.Key(), yamlText(s.Default))
+		}
+	}
+	return b.String()
+}
+
+func inGroup(name string) []Setting {
+	var in []Setting
+	for _, s := range Settings() {
+		if s.Group() == name {
+			in = append(in, s)
+		}
+	}
+	return in
+}
+
+// facts says in one line what values a setting takes.
+func facts(s Setting) string {
+	what := s.Kind
+	if s.Range != "" {
+		what += ", " + s.Range
+	}
+	return fmt.Sprintf("(%s; %s)", what, s.Env())
+}
+
+func yamlText(s string) string {
+	if s == "" {
+		return `""`
+	}
+	return s
+}
+
+// comment wraps text into comment lines of at most about 80 characters.
+func comment(indent, text string) string {
+	var b strings.Builder
+	line := indent + "#"
+	for _, word := range strings.Fields(text) {
+		if len(line)+1+len(word) > 80 {
+			b.WriteString(line + "\n")
+			line = indent + "#"
+		}
+		line += " " + word
+	}
+	b.WriteString(line + "\n")
+	return b.String()
+}
+
+// Reference returns the text of docs/configuration.md.
+func Reference() string {
+	var b strings.Builder
+	b.WriteString(referenceHead)
+	for _, g := range Groups() {
+		title := g.Name
+		if title == "" {
+			title = "node"
+		}
+		fmt.Fprintf(&b, "\n## %s\n%s\n\n| setting | default | values | what it does |\n|---|---|---|---|\n", title, g.Doc)
+		for _, s := range inGroup(g.Name) {
+			values := s.Kind
+			if s.Range != "" {
+				values += ", " + s.Range
+			}
+			fmt.Fprintf(&b, "| `%s`<br>`%s` | %s | %s | %s |\n", s.Name, s.Env(), code(s.Default), values, s.Doc)
+		}
+	}
+	return b.String()
+}
+
+func code(s string) string {
+	if s == "" {
+		return "empty"
+	}
+	return "`" + s + "`"
+}
+
+const referenceHead = `# Configuration
+<!-- Generated from the declaration of the settings; a test compares them. Do not edit:
+     go test ./cmd/wharf/internal/config -update -->
+
+A node needs no configuration. Where one is wanted, a value is taken from the
+first of these that states it:
+
+1. a flag of ` + "`wharf serve`" + `: ` + "`--listen`, `--data`, `--public-url`, `--log-level`, `--log-format`" + `, or
+   ` + "`--set NAME=VALUE`" + ` for any setting;
+2. an environment variable: ` + "`WHARF_`" + ` and the setting's name in capitals, with ` + "`_`" + ` for the dot;
+3. the file that ` + "`--config`" + ` or ` + "`WHARF_CONFIG`" + ` names, else ` + "`wharf.yaml`" + ` in the current folder if it exists;
+4. the default.
+
+` + "`wharf config init`" + ` prints a complete, commented file; ` + "`wharf config check`" + ` checks one and
+names the line of every mistake; ` + "`wharf config show`" + ` shows what holds and where it came from.
+
+Sizes are written as ` + "`64MiB`" + ` (1024-based), ` + "`10MB`" + ` (1000-based) or plain bytes; durations as
+` + "`250ms`, `30s`, `5m`, `24h`, `30d`" + `.
+
+Two more variables are read that are not settings: ` + "`WHARF_API_KEY`" + ` (the node's first API key,
+at least 16 characters; for client commands, the key to send) and ` + "`WHARF_SERVER`" + ` (for client
+commands, the node to speak to).
+`

@@ -1,0 +1,137 @@
+package config
+
+import "time"
+
+// Sizes, in bytes.
+const (
+	kib = 1 << 10
+	mib = 1 << 20
+	gib = 1 << 30
+)
+
+// Group is a run of settings that share a prefix, for documents.
+type Group struct {
+	Name string // the prefix, "" for the settings without one
+	Doc  string
+}
+
+// Groups lists the groups in the order in which they are documented.
+func Groups() []Group {
+	return []Group{
+		{"", "The node itself."},
+		{"log", "What the node writes to standard error."},
+		{"limits", "What clients can make the front door hold. Work over a limit is refused before it is accepted."},
+		{"tasks", "How Tasks are queued and run. The limits on a run hold for each Task by itself."},
+		{"storage", "The embedded store."},
+		{"retention", "How long things are kept. Resources are kept for ever; events and idempotency records need not be."},
+		{"sse", "Event streams."},
+		{"shutdown", "What SIGTERM and SIGINT do."},
+	}
+}
+
+// Settings declares every setting, in the order in which they are documented.
+func Settings() []Setting {
+	var all []Setting
+	for _, group := range [][]Setting{
+		nodeSettings(), logSettings(), limitSettings(), taskSettings(),
+		storageSettings(), retentionSettings(), streamSettings(),
+	} {
+		all = append(all, group...)
+	}
+	return all
+}
+
+func nodeSettings() []Setting {
+	return []Setting{
+		address("listen", "127.0.0.1:8080", func(c *Config) *string { return &c.Listen },
+			"Address and port to listen on. Port 0 takes a free one. Wharf speaks plain HTTP: beyond loopback, put a proxy that ends TLS in front of it."),
+		text("data", "./wharf-data", func(c *Config) *string { return &c.Data }, notEmpty,
+			"The data folder. It is made when it does not exist. One node uses it at a time."),
+		text("public_url", "", func(c *Config) *string { return &c.PublicURL }, httpURL,
+			"The URL that clients reach this node by, for its agent card. Empty: the address a request came in on."),
+	}
+}
+
+func logSettings() []Setting {
+	return []Setting{
+		level("log.level", "info", func(c *Config) *Level { return (*Level)(&c.Log.Level) },
+			"The least severe lines that are logged."),
+		choice("log.format", "auto", []string{"auto", "text", "json"}, func(c *Config) *string { return &c.Log.Format },
+			"How lines look. auto is text on a terminal and json otherwise."),
+	}
+}
+
+func limitSettings() []Setting {
+	return []Setting{
+		size("limits.body", "32MiB", func(c *Config) *int64 { return &c.Limits.Body }, kib, gib,
+			"The largest JSON request body."),
+		size("limits.upload", "1GiB", func(c *Config) *int64 { return &c.Limits.Upload }, kib, 1024*gib,
+			"The largest Artifact that is uploaded as a stream."),
+		size("limits.header", "16KiB", func(c *Config) *int64 { return &c.Limits.Header }, kib, mib,
+			"The largest request line and headers together."),
+		size("limits.in_flight", "256MiB", func(c *Config) *int64 { return &c.Limits.InFlight }, mib, 1024*gib,
+			"The bytes of request bodies that are held at one time. Requests over it are asked to come back later. At least limits.body."),
+		period("limits.read_timeout", "30s", func(c *Config) *time.Duration { return &c.Limits.Read }, time.Second, time.Hour,
+			"How long a client may take to send a request."),
+		period("limits.write_timeout", "30s", func(c *Config) *time.Duration { return &c.Limits.Write }, time.Second, time.Hour,
+			"How long a client may take to accept a response, or one write of a stream."),
+		period("limits.idle_timeout", "2m", func(c *Config) *time.Duration { return &c.Limits.Idle }, time.Second, 24*time.Hour,
+			"How long a connection is kept between requests."),
+		period("limits.wait", "1m", func(c *Config) *time.Duration { return &c.Limits.Wait }, 0, time.Hour,
+			"The longest that \"Prefer: wait=SECONDS\" on a submit is honoured for."),
+		number("limits.connections", "20000", func(c *Config) *int { return &c.Limits.Connections }, 1, 10_000_000,
+			"Open connections."),
+		number("limits.streams", "10000", func(c *Config) *int { return &c.Limits.Streams }, 1, 10_000_000,
+			"Open event streams."),
+	}
+}
+
+func taskSettings() []Setting {
+	return []Setting{
+		number("tasks.queue", "10000", func(c *Config) *int { return &c.Tasks.Queue }, 1, 10_000_000,
+			"Accepted Tasks that wait to run. When it is full, submits answer 429 with Retry-After."),
+		number("tasks.concurrency", "256", func(c *Config) *int { return &c.Tasks.Concurrency }, 1, 100_000,
+			"Tasks that run at one time. It is meant to be far above the number of cores: Tasks that wait for the disk together share one sync."),
+		text("tasks.persona", "persona_digest", func(c *Config) *string { return &c.Tasks.Persona }, notEmpty,
+			"The Persona of a Task when neither it nor its Session names one."),
+		period("tasks.wall_time", "1m", func(c *Config) *time.Duration { return &c.Tasks.WallTime }, time.Millisecond, 24*time.Hour,
+			"The longest that a run may take."),
+		size("tasks.memory", "256MiB", func(c *Config) *int64 { return &c.Tasks.Memory }, 64*kib, 4*gib,
+			"The most linear memory that a run may have."),
+		number("tasks.host_calls", "100000", func(c *Config) *int { return &c.Tasks.HostCalls }, 1, 1_000_000_000,
+			"The most host calls that a run may make."),
+		size("tasks.payload", "16MiB", func(c *Config) *int64 { return &c.Tasks.Payload }, kib, gib,
+			"The largest request or answer of one host call."),
+		size("tasks.output", "64MiB", func(c *Config) *int64 { return &c.Tasks.Output }, kib, 64*gib,
+			"The most bytes that a run may hand out: its output, Messages, Artifacts and log lines together."),
+		number("tasks.attempts", "3", func(c *Config) *int { return &c.Tasks.Attempts }, 1, 1000,
+			"How often a Task is started when the node dies while it runs, before it fails."),
+	}
+}
+
+func storageSettings() []Setting {
+	return []Setting{
+		size("storage.cache", "32MiB", func(c *Config) *int64 { return &c.Storage.Cache }, mib, 1024*gib,
+			"Memory for blocks read from disk."),
+		size("storage.memtable", "64MiB", func(c *Config) *int64 { return &c.Storage.Memtable }, mib, 4*gib,
+			"Memory for what was written last, before it is sorted to disk. Two of these can exist at a time."),
+	}
+}
+
+func retentionSettings() []Setting {
+	return []Setting{
+		period("retention.events", "0", func(c *Config) *time.Duration { return &c.Retention.Events }, 0, 100*365*24*time.Hour,
+			"How long events are kept. 0 is for ever. Resources outlive their events; a cursor older than this answers cursor_expired."),
+		period("retention.idempotency", "24h", func(c *Config) *time.Duration { return &c.Retention.Idempotency }, 24*time.Hour, 30*24*time.Hour,
+			"How long the answer to an Idempotency-Key is kept."),
+	}
+}
+
+func streamSettings() []Setting {
+	return []Setting{
+		period("sse.heartbeat", "15s", func(c *Config) *time.Duration { return &c.SSE.Heartbeat }, 100*time.Millisecond, time.Hour,
+			"How often a quiet event stream gets a comment, so that both ends notice when the other is gone."),
+		period("shutdown.grace", "30s", func(c *Config) *time.Duration { return &c.Shutdown.Grace }, 0, 24*time.Hour,
+			"How long Tasks that run may go on after SIGTERM. What is not finished by then is resumed by the next start."),
+	}
+}
