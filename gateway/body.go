@@ -1,0 +1,261 @@
+package gateway
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/wharf-dev/wharf/abi"
+)
+
+const (
+	// prefetched is how much of a body fasthttp has read before a handler runs.
+	prefetched = 8 << 10
+	// bodyPiece is how a body's buffer grows: no faster than what really arrives,
+	// so that a large Content-Length alone costs nothing.
+	bodyPiece = 64 << 10
+)
+
+// JSONBody returns the request's body, read whole. It is nil when the route
+// takes an optional body and there is none.
+func (r *Request) JSONBody() ([]byte, error) {
+	if !r.read {
+		body, err := r.readBody()
+		if err != nil {
+			return nil, err
+		}
+		r.body, r.read = body, true
+	}
+	if len(r.body) == 0 {
+		if r.Route.Body == BodyOptionalJSON {
+			return nil, nil
+		}
+		return nil, abi.Errorf(abi.CodeInvalidRequest, "a JSON object is needed as the request's body")
+	}
+	if err := r.checkMedia(); err != nil {
+		return nil, err
+	}
+	return r.body, nil
+}
+
+// Decode reads the body into v and returns it as it was sent. Without an
+// optional body, v stays as it is.
+func (r *Request) Decode(v any) ([]byte, error) {
+	body, err := r.JSONBody()
+	if err != nil || body == nil {
+		return nil, err
+	}
+	return body, Decode(body, v)
+}
+
+func (r *Request) checkMedia() error {
+	if len(r.HTTP.Request.Header.ContentEncoding()) > 0 {
+		return unsupportedMedia("request bodies must not have a Content-Encoding")
+	}
+	if !isJSON(r.HTTP.Request.Header.ContentType()) {
+		return unsupportedMedia("the request's Content-Type must be application/json")
+	}
+	return nil
+}
+
+func unsupportedMedia(message string) error {
+	err := abi.Errorf(abi.CodeInvalidRequest, "%s", message)
+	err.Status = fasthttp.StatusUnsupportedMediaType
+	err.Param = "Content-Type"
+	return err
+}
+
+// isJSON accepts application/json, application/*+json and no type at all.
+func isJSON(contentType []byte) bool {
+	media, params, _ := bytes.Cut(contentType, []byte(";"))
+	media = bytes.ToLower(bytes.TrimSpace(media))
+	if len(media) == 0 {
+		return true
+	}
+	if charset, ok := bytes.CutPrefix(bytes.ToLower(bytes.TrimSpace(params)), []byte("charset=")); ok {
+		if !bytes.Equal(bytes.Trim(charset, `"`), []byte("utf-8")) {
+			return false
+		}
+	}
+	return string(media) == MediaJSON ||
+		bytes.HasPrefix(media, []byte("application/")) && bytes.HasSuffix(media, []byte("+json"))
+}
+
+func (r *Request) readBody() ([]byte, error) {
+	limit := r.server.cfg.BodyLimit
+	stream := r.stream()
+	if stream.left > limit {
+		return nil, tooLarge(limit)
+	}
+	if stream.left >= 0 && stream.left <= prefetched {
+		return r.readPiece(nil, int(stream.left))
+	}
+	return r.readAll(limit)
+}
+
+// readAll reads to the end of the stream, at most limit bytes.
+func (r *Request) readAll(limit int64) ([]byte, error) {
+	var body []byte
+	for {
+		grown, err := r.readPiece(body, bodyPiece)
+		if err != nil {
+			return nil, err
+		}
+		if int64(len(grown)) > limit {
+			return nil, tooLarge(limit)
+		}
+		if len(grown) < len(body)+bodyPiece {
+			return grown, nil
+		}
+		body = grown
+	}
+}
+
+// readPiece appends up to n bytes of the stream to body; fewer only at its end.
+func (r *Request) readPiece(body []byte, n int) ([]byte, error) {
+	if !r.server.inFlight.take(int64(n)) {
+		err := abi.Errorf(abi.CodeServiceUnavailable, "the node is reading too many request bodies at once")
+		err.RetryAfter = 1
+		return nil, err
+	}
+	r.held += int64(n)
+	start := len(body)
+	if cap(body)-start < n {
+		body = append(make([]byte, 0, max(2*cap(body), start+n)), body...)
+	}
+	got, err := io.ReadFull(r.stream(), body[start:start+n])
+	if err != nil && !r.incoming.ended {
+		return nil, bodyError(err)
+	}
+	return body[:start+got], nil
+}
+
+// stream returns the request's body. It is the only way in which a body is read,
+// so that the server knows what is left of it on the connection.
+func (r *Request) stream() *incoming {
+	if r.incoming.source != nil {
+		return &r.incoming
+	}
+	r.incoming.source = r.HTTP.RequestBodyStream()
+	r.incoming.left = int64(r.HTTP.Request.Header.ContentLength())
+	if r.incoming.source == nil {
+		body := r.HTTP.PostBody()
+		r.incoming.source, r.incoming.left = bytes.NewReader(body), int64(len(body))
+	}
+	r.incoming.ended = r.incoming.left == 0
+	return &r.incoming
+}
+
+// incoming is a request body on its way in.
+type incoming struct {
+	source io.Reader
+	left   int64 // bytes to come, negative when only the end will tell
+	ended  bool  // nothing is left on the connection
+}
+
+func (in *incoming) Read(p []byte) (int, error) {
+	if in.ended {
+		return 0, io.EOF
+	}
+	n, err := in.source.Read(p)
+	if in.left > 0 {
+		in.left -= int64(n)
+		in.ended = in.left == 0
+	} else {
+		in.ended = errors.Is(err, io.EOF)
+	}
+	if in.ended {
+		err = io.EOF
+	} else if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
+}
+
+// settled reports whether the connection can take another request: the body was
+// read, or was so small that fasthttp had read it before.
+func (r *Request) settled() bool {
+	in := r.stream()
+	length := r.HTTP.Request.Header.ContentLength()
+	return in.ended || length >= 0 && length <= prefetched
+}
+
+func tooLarge(limit int64) error {
+	return abi.Errorf(abi.CodePayloadTooLarge, "the request's body is larger than the %d bytes that are allowed", limit)
+}
+
+// bodyError says what went wrong while a body was read from the connection.
+func bodyError(err error) error {
+	if timedOut(err) {
+		return errSlow()
+	}
+	return abi.Errorf(abi.CodeInvalidRequest, "the request's body ended early or is framed wrongly")
+}
+
+func timedOut(err error) bool {
+	var timeout net.Error
+	return errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
+}
+
+func errSlow() error {
+	err := abi.Errorf(abi.CodeDeadlineExceeded, "the request took too long to arrive")
+	err.Status = fasthttp.StatusRequestTimeout
+	return err
+}
+
+// Upload returns the body as a stream that fails with the error to answer with:
+// too large, too slow, or broken. Each piece has the read timeout to arrive, the
+// whole the upload timeout.
+func (r *Request) Upload() (io.Reader, error) {
+	limit := r.server.cfg.UploadLimit
+	stream := r.stream()
+	if stream.left > limit {
+		return nil, tooLarge(limit)
+	}
+	return &upload{
+		stream: stream, conn: r.HTTP.Conn(), left: limit, limit: limit,
+		patience: r.server.cfg.ReadTimeout,
+		end:      time.Now().Add(r.server.cfg.UploadTimeout),
+	}, nil
+}
+
+type upload struct {
+	stream      *incoming
+	conn        net.Conn
+	left, limit int64
+	patience    time.Duration
+	end         time.Time
+	extended    time.Time
+}
+
+func (u *upload) Read(p []byte) (int, error) {
+	if err := u.extend(time.Now()); err != nil {
+		return 0, err
+	}
+	n, err := u.stream.Read(p)
+	u.left -= int64(n)
+	if u.left < 0 {
+		return 0, tooLarge(u.limit)
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return n, bodyError(err)
+	}
+	return n, err
+}
+
+// extend moves the read deadline on, at most once a second.
+func (u *upload) extend(now time.Time) error {
+	if now.After(u.end) {
+		return errSlow()
+	}
+	if now.Sub(u.extended) < time.Second {
+		return nil
+	}
+	u.extended = now
+	return u.conn.SetReadDeadline(now.Add(u.patience))
+}

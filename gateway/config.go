@@ -1,0 +1,69 @@
+package gateway
+
+import "time"
+
+// Config is what a [Server] needs to know. Zero members take the value that
+// [Config.WithDefaults] gives them.
+type Config struct {
+	// Node names this node in discovery and in /version.
+	Node string
+	// Version is the version of the build.
+	Version string
+	// PublicURL is how clients reach the node, without a slash at the end. Empty:
+	// what a request's Host header says.
+	PublicURL string
+
+	// BodyLimit is the largest JSON body, in bytes.
+	BodyLimit int64
+	// UploadLimit is the largest Artifact content that may be uploaded, in bytes.
+	UploadLimit int64
+	// HeaderLimit is the largest request line plus headers, in bytes.
+	HeaderLimit int
+	// InFlightBytes bounds the memory that bodies of running requests take together.
+	InFlightBytes int64
+
+	// ReadTimeout is the time a client has to send a request. An upload has that
+	// long for each piece, and UploadTimeout for the whole.
+	ReadTimeout   time.Duration
+	UploadTimeout time.Duration
+	// WriteTimeout is the time a client has to take an answer; for streams and
+	// downloads, to take the next piece.
+	WriteTimeout time.Duration
+	// IdleTimeout is how long a connection may stay open between requests.
+	IdleTimeout time.Duration
+
+	// Connections bounds open connections, Streams those among them that stream.
+	Connections int
+	Streams     int
+
+	// Heartbeat is how often an idle stream says that it lives.
+	Heartbeat time.Duration
+	// WaitLimit is the longest that "Prefer: wait" may ask for.
+	WaitLimit time.Duration
+}
+
+// WithDefaults returns c with every zero member replaced by its default.
+func (c Config) WithDefaults() Config {
+	setDefault(&c.Node, "wharf")
+	setDefault(&c.Version, "devel")
+	setDefault(&c.BodyLimit, 32<<20)
+	setDefault(&c.UploadLimit, 1<<30)
+	setDefault(&c.HeaderLimit, 8<<10)
+	setDefault(&c.InFlightBytes, 256<<20)
+	setDefault(&c.ReadTimeout, 30*time.Second)
+	setDefault(&c.UploadTimeout, time.Hour)
+	setDefault(&c.WriteTimeout, 30*time.Second)
+	setDefault(&c.IdleTimeout, 2*time.Minute)
+	setDefault(&c.Connections, 8192)
+	setDefault(&c.Streams, 4096)
+	setDefault(&c.Heartbeat, 15*time.Second)
+	setDefault(&c.WaitLimit, time.Minute)
+	return c
+}
+
+func setDefault[T comparable](member *T, value T) {
+	var zero T
+	if *member == zero {
+		*member = value
+	}
+}

@@ -1,0 +1,145 @@
+package gateway
+
+import (
+	"bytes"
+	"errors"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+)
+
+// maxDepth is how deeply a request may nest arrays and objects.
+const maxDepth = 200
+
+// Decode reads a JSON text into v, strictly: duplicate names, invalid UTF-8,
+// wrong types and numbers out of range are errors; unknown members are ignored.
+// The error is an *abi.Error whose Param is the dotted path of the member and
+// whose Details hold byte_offset and, where it is known, the JSON Pointer.
+func Decode(body []byte, v any) error {
+	if offset := tooDeep(body); offset >= 0 {
+		return located(int64(offset), "", "the JSON text nests deeper than "+strconv.Itoa(maxDepth)+" levels")
+	}
+	err := json.Unmarshal(body, v)
+	if err == nil {
+		return nil
+	}
+	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
+		return located(semantic.ByteOffset, semantic.JSONPointer, semanticMessage(semantic))
+	}
+	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		return located(syntactic.ByteOffset, syntactic.JSONPointer, "the JSON text is malformed: "+syntacticMessage(syntactic))
+	}
+	return abi.Errorf(abi.CodeInvalidRequest, "the request's body is no JSON text")
+}
+
+// Located returns an invalid_request error about the given place of a JSON text.
+func located(offset int64, pointer jsontext.Pointer, message string) error {
+	err := abi.Errorf(abi.CodeInvalidRequest, "%s, at byte %d", message, offset)
+	err.Param = dotted(pointer)
+	details := struct {
+		ByteOffset int64  `json:"byte_offset"`
+		Pointer    string `json:"pointer,omitzero"`
+	}{offset, string(pointer)}
+	err.Details, _ = json.Marshal(details)
+	return err
+}
+
+// dotted writes a JSON Pointer as the error envelope's param: message.parts.0.
+func dotted(p jsontext.Pointer) string {
+	var path []string
+	for token := range p.Tokens() {
+		path = append(path, token)
+	}
+	return strings.ToValidUTF8(strings.Join(path, "."), "\uFFFD")
+}
+
+// semanticMessage does not use the library's own text, which names Go types.
+func semanticMessage(err *json.SemanticError) string {
+	if errors.Is(err.Err, strconv.ErrRange) {
+		return "the number is out of range"
+	}
+	if err.GoType == nil || err.JSONKind == 0 {
+		return "the value is not what is expected here"
+	}
+	return "a " + wanted(err.GoType) + " is expected here, not a " + kindName(err.JSONKind)
+}
+
+func wanted(t reflect.Type) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return "string"
+	case reflect.Bool:
+		return "boolean"
+	case reflect.Slice, reflect.Array:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return "base64 string"
+		}
+		return "list"
+	case reflect.Struct, reflect.Map:
+		return "JSON object"
+	case reflect.Int, reflect.Int64, reflect.Uint64:
+		return "whole number"
+	default:
+		return "number"
+	}
+}
+
+func kindName(k jsontext.Kind) string {
+	switch k {
+	case 'n':
+		return "null"
+	case 't', 'f':
+		return "boolean"
+	case '"':
+		return "string"
+	case '0':
+		return "number"
+	case '{', '}':
+		return "JSON object"
+	default:
+		return "list"
+	}
+}
+
+func syntacticMessage(err *jsontext.SyntacticError) string {
+	if errors.Is(err.Err, jsontext.ErrDuplicateName) {
+		return "a member is given twice"
+	}
+	if err.Err == nil {
+		return "not JSON"
+	}
+	return strings.TrimPrefix(err.Err.Error(), "jsontext: ")
+}
+
+// tooDeep returns the offset at which the text nests deeper than maxDepth, or -1.
+// It runs before the decoder, on text that may be no JSON at all.
+func tooDeep(text []byte) int {
+	if bytes.Count(text, []byte("{"))+bytes.Count(text, []byte("[")) <= maxDepth {
+		return -1
+	}
+	depth, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			if depth++; depth > maxDepth {
+				return i
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return -1
+}

@@ -1,0 +1,109 @@
+package gateway
+
+import (
+	"errors"
+	"log/slog"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/valyala/fasthttp"
+
+	"github.com/wharf-dev/wharf/abi"
+)
+
+// fail answers with err. What is no *abi.Error is the node's own affair: it is
+// logged with the request_id, and the client learns nothing but that.
+func (s *Server) fail(ctx *fasthttp.RequestCtx, id string, err error) {
+	shown, ok := errors.AsType[*abi.Error](err)
+	if !ok {
+		s.log.Error("request failed", slog.String("request_id", id),
+			slog.String("method", string(ctx.Method())), slog.Any("error", err))
+		shown = abi.Errorf(abi.CodeInternalError, "the node failed to answer this request")
+	}
+	writeError(ctx, id, shown)
+}
+
+func writeError(ctx *fasthttp.RequestCtx, id string, shown *abi.Error) {
+	status := shown.HTTPStatus()
+	ctx.Response.ResetBody()
+	ctx.SetStatusCode(status)
+	ctx.SetContentType(MediaJSON)
+	setErrorHeaders(ctx, status, shown.RetryAfter)
+	ctx.Response.SetBodyRaw(EncodeError(id, shown))
+}
+
+func setErrorHeaders(ctx *fasthttp.RequestCtx, status, retryAfter int) {
+	switch status {
+	case fasthttp.StatusUnauthorized:
+		ctx.Response.Header.Set("WWW-Authenticate", "Bearer")
+	case fasthttp.StatusTooManyRequests, fasthttp.StatusServiceUnavailable:
+		retryAfter = max(retryAfter, 1)
+	}
+	if retryAfter > 0 {
+		ctx.Response.Header.Set("Retry-After", strconv.Itoa(retryAfter))
+	}
+}
+
+// EncodeError returns the error envelope with the given request_id. shown, which
+// may be shared, is left as it is.
+func EncodeError(id string, shown *abi.Error) []byte {
+	sent := *shown
+	sent.RequestID = id
+	body, err := json.Marshal(abi.ErrorEnvelope{Error: &sent}, json.Deterministic(true))
+	if err != nil {
+		sent.Details, sent.Param, sent.Message = nil, "", "the error could not be put into words"
+		body, _ = json.Marshal(abi.ErrorEnvelope{Error: &sent})
+	}
+	return body
+}
+
+// brokenRequest answers what fasthttp could not read as a request.
+func (s *Server) brokenRequest(ctx *fasthttp.RequestCtx, err error) {
+	id := s.newRequestID()
+	ctx.Response.Header.Set("X-Request-Id", id)
+	s.metrics.broken.Inc()
+	writeError(ctx, id, brokenError(err))
+}
+
+// brokenError never repeats fasthttp's text: it can hold the request's headers.
+func brokenError(err error) *abi.Error {
+	answer := abi.Errorf(abi.CodeInvalidRequest, "the request is no well-formed HTTP request")
+	if _, ok := errors.AsType[*fasthttp.ErrSmallBuffer](err); ok {
+		answer = abi.Errorf(abi.CodeInvalidRequest, "the request line and headers are too large")
+		answer.Status = fasthttp.StatusRequestHeaderFieldsTooLarge
+	}
+	if errors.Is(err, fasthttp.ErrBodyTooLarge) {
+		answer = abi.Errorf(abi.CodePayloadTooLarge, "the request's body is too large")
+	}
+	if timedOut(err) {
+		answer, _ = errors.AsType[*abi.Error](errSlow())
+	}
+	return answer
+}
+
+func (s *Server) notFound(ctx *fasthttp.RequestCtx) {
+	s.refuse(ctx, abi.Errorf(abi.CodeResourceNotFound, "there is nothing at this path"))
+}
+
+// methodNotAllowed runs after the router has set Allow.
+func (s *Server) methodNotAllowed(ctx *fasthttp.RequestCtx) {
+	err := abi.Errorf(abi.CodeInvalidRequest, "this path does not take the method %q", ctx.Method())
+	err.Status = fasthttp.StatusMethodNotAllowed
+	s.refuse(ctx, err)
+}
+
+// options runs after the router has set Allow.
+func (s *Server) options(ctx *fasthttp.RequestCtx) {
+	ctx.Response.Header.Set("X-Request-Id", s.newRequestID())
+	ctx.SetStatusCode(fasthttp.StatusNoContent)
+	giveUp(ctx)
+}
+
+// refuse answers where there is no route.
+func (s *Server) refuse(ctx *fasthttp.RequestCtx, err *abi.Error) {
+	id := s.newRequestID()
+	ctx.Response.Header.Set("X-Request-Id", id)
+	writeError(ctx, id, err)
+	giveUp(ctx)
+	s.metrics.unrouted.Inc()
+}

@@ -1,0 +1,162 @@
+package gateway
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/common/expfmt"
+	"github.com/valyala/fasthttp"
+
+	"github.com/wharf-dev/wharf/abi"
+)
+
+// metrics is what /metrics shows. Labels come from the route table and are
+// therefore few, whatever clients send.
+type metrics struct {
+	registry *prometheus.Registry
+	requests *prometheus.CounterVec
+	latency  *prometheus.HistogramVec
+	unrouted prometheus.Counter
+	broken   prometheus.Counter
+}
+
+func newMetrics(s *Server) *metrics {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "wharf_http_requests_total", Help: "Requests answered, by operation and class of status.",
+		}, []string{"operation", "status"}),
+		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "wharf_http_request_seconds", Help: "Time from routing to the answer.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+		}, []string{"operation"}),
+		unrouted: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "wharf_http_unrouted_total", Help: "Requests for an unknown path or with a wrong method.",
+		}),
+		broken: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "wharf_http_broken_total", Help: "Requests that were no HTTP, too large or too slow.",
+		}),
+	}
+	m.registry.MustRegister(m.requests, m.latency, m.unrouted, m.broken,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(s.gauges()...)
+	m.registry.MustRegister(engineCollector{s.core})
+	return m
+}
+
+func (s *Server) gauges() []prometheus.Collector {
+	gauge := func(name, help string, f func() float64) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, f)
+	}
+	return []prometheus.Collector{
+		gauge("wharf_http_connections", "Open connections.", func() float64 {
+			if l := s.listener.Load(); l != nil {
+				return float64(l.open.Load())
+			}
+			return 0
+		}),
+		gauge("wharf_http_streams", "Running event streams.", func() float64 { return float64(s.streams.open.Load()) }),
+		gauge("wharf_http_body_bytes", "Bytes that bodies of running requests take.", func() float64 { return float64(s.inFlight.used.Load()) }),
+	}
+}
+
+// routeMeter counts the answers of one route without looking labels up again.
+type routeMeter struct {
+	latency prometheus.Observer
+	classes [6]prometheus.Counter
+}
+
+func (m *metrics) route(rt *Route) *routeMeter {
+	meter := &routeMeter{latency: m.latency.WithLabelValues(rt.Operation)}
+	for class := range meter.classes {
+		meter.classes[class] = m.requests.WithLabelValues(rt.Operation, fmt.Sprintf("%dxx", class))
+	}
+	return meter
+}
+
+func (m *routeMeter) observe(status int, took time.Duration) {
+	m.latency.Observe(took.Seconds())
+	m.classes[min(status/100, 5)].Inc()
+}
+
+// engineCollector shows the engine's own counts.
+type engineCollector struct{ core Core }
+
+func describe(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(name, help, labels, nil)
+}
+
+func (c engineCollector) Describe(ch chan<- *prometheus.Desc) { prometheus.DescribeByCollect(c, ch) }
+
+func (c engineCollector) Collect(ch chan<- prometheus.Metric) {
+	st := c.core.Stats()
+	send := func(kind prometheus.ValueType, value float64, d *prometheus.Desc, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, kind, value, labels...)
+	}
+	send(prometheus.GaugeValue, float64(st.Queued), describe("wharf_tasks_queued", "Tasks accepted and waiting to run."))
+	send(prometheus.GaugeValue, float64(st.Running), describe("wharf_tasks_running", "Tasks running."))
+	send(prometheus.CounterValue, float64(st.Accepted), describe("wharf_tasks_accepted_total", "Tasks accepted."))
+	send(prometheus.CounterValue, float64(st.Rejected), describe("wharf_tasks_rejected_total", "Tasks refused before they were accepted."))
+	finished := describe("wharf_tasks_finished_total", "Tasks that reached a terminal state.", "status")
+	for _, status := range abi.TaskStatuses() {
+		if status.Terminal() {
+			send(prometheus.CounterValue, float64(st.Finished[status]), finished, string(status))
+		}
+	}
+	send(prometheus.GaugeValue, float64(st.Watermark), describe("wharf_log_position", "The newest durable event."))
+	send(prometheus.GaugeValue, boolean(st.Failed != nil), describe("wharf_store_failed", "1 when the store refuses work."))
+}
+
+func boolean(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// serveMetrics is open to who connects to a loopback address without a proxy in
+// between; anybody else needs a key that may administer the node.
+func (s *Server) serveMetrics(r *Request) error {
+	if !local(r.HTTP) {
+		if err := s.authenticate(r); err != nil {
+			return err
+		}
+		if err := r.Require(abi.ScopeNode); err != nil {
+			return err
+		}
+	}
+	families, err := s.metrics.registry.Gather()
+	if err != nil {
+		return fmt.Errorf("gather metrics: %w", err)
+	}
+	var text bytes.Buffer
+	format := expfmt.NewFormat(expfmt.TypeTextPlain)
+	encoder := expfmt.NewEncoder(&text, format)
+	for _, family := range families {
+		if err := encoder.Encode(family); err != nil {
+			return fmt.Errorf("encode metrics: %w", err)
+		}
+	}
+	r.HTTP.SetContentType(string(format))
+	r.HTTP.Response.SetBodyRaw(text.Bytes())
+	return nil
+}
+
+// local reports whether the request came over loopback and not through a proxy
+// that runs on this machine.
+func local(ctx *fasthttp.RequestCtx) bool {
+	addr, ok := ctx.LocalAddr().(*net.TCPAddr)
+	if !ok || !addr.IP.IsLoopback() {
+		return false
+	}
+	for _, header := range []string{"Forwarded", "X-Forwarded-For", "X-Real-Ip", "Via"} {
+		if len(ctx.Request.Header.Peek(header)) > 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,259 @@
+package gateway
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/valyala/fasthttp"
+
+	"github.com/wharf-dev/wharf/abi"
+)
+
+// tagDocs describes the groups of the document, in their order.
+var tagDocs = [][2]string{
+	{"Discovery", "What this node is and can do."},
+	{"Tasks", "Units of agent work."},
+	{"Sessions", "Conversations: they own transcripts."},
+	{"Messages", "Turns of a transcript."},
+	{"Events", "The append-only facts, as lists and as streams."},
+	{"Artifacts", "Durable content that Messages and Outcomes refer to."},
+	{"Outcomes", "What Tasks result in."},
+	{"Branches", "Lineage of alternate paths."},
+	{"Workspaces", "Isolation boundaries."},
+	{"Personas", "Operational roles."},
+	{"Receipts", "Proofs of what happened."},
+	{"Memories", "Durable knowledge."},
+	{"Vaults", "Protected credentials."},
+	{"Connectors", "Sources of external activity."},
+	{"Skills", "Callable capabilities."},
+	{"Quotas", "Ceilings."},
+	{"Permissions", "Requests for a human decision."},
+	{"Runtime", "What runs the Tasks."},
+	{"Administration", "Wharf's own: keys and backups."},
+	{"System", "Health, metrics and this document."},
+}
+
+// openAPI writes the OpenAPI 3.1 document of a route table. It panics when a
+// schema cannot be written, which is a mistake in the program.
+func openAPI(cfg Config, routes []Route, schemas map[string]Schema) []byte {
+	server := cfg.PublicURL
+	if server == "" {
+		server = "/"
+	}
+	schemas["Error"] = errorSchema()
+	doc := Schema{
+		"openapi": "3.1.0",
+		"info": Schema{
+			"title":       "Wharf",
+			"version":     abi.ProtocolVersion,
+			"summary":     "The Harn Agents Protocol over HTTP",
+			"description": "An edge gateway for agents with a durable event log. Every request outside the public operations carries an API key and the header " + abi.VersionHeader + ".",
+			"license":     Schema{"name": "Apache-2.0", "url": "https://www.apache.org/licenses/LICENSE-2.0.html"},
+			"contact":     Schema{"name": "The Wharf project", "url": "https://github.com/wharf-dev/wharf"},
+		},
+		"servers":  []Schema{{"url": server, "description": "This node"}},
+		"security": []Schema{{"bearerAuth": []string{}}},
+		"tags":     tagList(routes),
+		"paths":    paths(routes),
+		"components": Schema{
+			"schemas":    schemas,
+			"parameters": sharedParameters(),
+			"headers": Schema{"RequestId": Schema{"description": "Names this request in the node's log.",
+				"schema": Schema{"type": "string", "pattern": "^req_[0-9A-Z]{26}$"}}},
+			"responses": Schema{"Error": Schema{
+				"description": "The request failed; `error.code` says why.",
+				"headers":     requestIDHeader(),
+				"content":     Schema{MediaJSON: Schema{"schema": ref("Error")}},
+			}},
+			"securitySchemes": Schema{"bearerAuth": Schema{"type": "http", "scheme": "bearer",
+				"description": "An API key, bound to an actor, a tenant and scopes."}},
+		},
+	}
+	text, err := json.Marshal(doc, json.Deterministic(true), jsontext.WithIndent("  "))
+	if err != nil {
+		panic("gateway: writing the OpenAPI document: " + err.Error())
+	}
+	return text
+}
+
+func ref(schema string) Schema { return Schema{"$ref": "#/components/schemas/" + schema} }
+
+func requestIDHeader() Schema {
+	return Schema{"X-Request-Id": Schema{"$ref": "#/components/headers/RequestId"}}
+}
+
+func tagList(routes []Route) []Schema {
+	var tags []Schema
+	for _, tag := range tagDocs {
+		if slices.ContainsFunc(routes, func(rt Route) bool { return rt.Tag == tag[0] }) {
+			tags = append(tags, Schema{"name": tag[0], "description": tag[1]})
+		}
+	}
+	return tags
+}
+
+func paths(routes []Route) Schema {
+	all := Schema{}
+	for i := range routes {
+		rt := &routes[i]
+		item, ok := all[rt.Path].(Schema)
+		if !ok {
+			item = Schema{}
+			all[rt.Path] = item
+		}
+		item[strings.ToLower(rt.Method)] = operation(rt)
+	}
+	return all
+}
+
+func operation(rt *Route) Schema {
+	op := Schema{
+		"operationId": rt.Operation,
+		"summary":     rt.Summary,
+		"description": description(rt),
+		"tags":        []string{rt.Tag},
+		"responses":   responses(rt),
+	}
+	if params := parameters(rt); len(params) > 0 {
+		op["parameters"] = params
+	}
+	if rt.Public {
+		op["security"] = []Schema{}
+	}
+	if body := requestBody(rt); body != nil {
+		op["requestBody"] = body
+	}
+	return op
+}
+
+func description(rt *Route) string {
+	text := rt.Summary + "."
+	if rt.Doc != "" {
+		text += " " + rt.Doc
+	}
+	if rt.Unimplemented {
+		text += " This build does not do it yet and answers 501 `not_implemented`."
+	}
+	if rt.Scope != "" {
+		text += " Needs the scope `" + rt.Scope + "`."
+	}
+	return text
+}
+
+// sharedParameters are the parameters that the server itself looks at.
+func sharedParameters() Schema {
+	return Schema{
+		"ProtocolVersion": Schema{"name": abi.VersionHeader, "in": "header", "required": true,
+			"description": "The version of the protocol that the client speaks.",
+			"schema":      Schema{"type": "string", "enum": abi.SupportedVersions()}},
+		"IdempotencyKey": Schema{"name": "Idempotency-Key", "in": "header", "required": false,
+			"description": "Makes retries safe: equal requests with one key have one effect. Kept for at least 24 hours.",
+			"schema":      Schema{"type": "string", "minLength": 1, "maxLength": 255}},
+	}
+}
+
+func parameters(rt *Route) []Schema {
+	var params []Schema
+	for _, name := range rt.pathParams() {
+		params = append(params, Schema{"name": name, "in": "path", "required": true,
+			"description": "The id of the " + strings.ReplaceAll(strings.TrimSuffix(name, "_id"), "_", " ") + ".",
+			"schema":      Schema{"type": "string"}})
+	}
+	if !rt.Public && !rt.Unversioned {
+		params = append(params, Schema{"$ref": "#/components/parameters/ProtocolVersion"})
+	}
+	if rt.Idempotent {
+		params = append(params, Schema{"$ref": "#/components/parameters/IdempotencyKey"})
+	}
+	for _, p := range rt.Params {
+		params = append(params, Schema{"name": p.Name, "in": p.In, "required": false, "description": p.Doc, "schema": p.Schema})
+	}
+	return params
+}
+
+func requestBody(rt *Route) Schema {
+	if rt.Body == BodyNone {
+		return nil
+	}
+	content := Schema{}
+	if rt.Request != "" {
+		content[MediaJSON] = Schema{"schema": ref(rt.Request)}
+	}
+	if rt.Body == BodyRaw {
+		content["application/octet-stream"] = Schema{"schema": Schema{"type": "string", "format": "binary"}}
+		content["multipart/form-data"] = Schema{"schema": object("One file.", Schema{
+			"file": Schema{"type": "string", "format": "binary"}}, "file")}
+	}
+	return Schema{"required": rt.Body != BodyOptionalJSON, "content": content}
+}
+
+func responses(rt *Route) Schema {
+	all := Schema{"default": Schema{"$ref": "#/components/responses/Error"}}
+	for _, status := range errorStatuses(rt) {
+		all[strconv.Itoa(status)] = Schema{"$ref": "#/components/responses/Error"}
+	}
+	all[strconv.Itoa(rt.Status)] = success(rt)
+	return all
+}
+
+// errorStatuses names the failures that every client of the route meets sooner
+// or later; the default response covers the others.
+func errorStatuses(rt *Route) []int {
+	statuses := []int{fasthttp.StatusBadRequest}
+	if !rt.Public {
+		statuses = append(statuses, fasthttp.StatusUnauthorized, fasthttp.StatusForbidden)
+	}
+	if !rt.Public && !rt.Unversioned {
+		statuses = append(statuses, fasthttp.StatusUpgradeRequired)
+	}
+	if len(rt.pathParams()) > 0 {
+		statuses = append(statuses, fasthttp.StatusNotFound)
+	}
+	if rt.Idempotent {
+		statuses = append(statuses, fasthttp.StatusConflict)
+	}
+	if rt.Unimplemented {
+		statuses = append(statuses, fasthttp.StatusNotImplemented)
+	}
+	return statuses
+}
+
+func success(rt *Route) Schema {
+	answer := Schema{"description": fasthttp.StatusMessage(rt.Status), "headers": requestIDHeader()}
+	media := rt.Media
+	if media == "" {
+		media = MediaJSON
+	}
+	switch {
+	case rt.Status == fasthttp.StatusNoContent:
+	case rt.Response != "":
+		answer["content"] = Schema{media: Schema{"schema": ref(rt.Response)}}
+	default:
+		answer["content"] = Schema{media: Schema{"schema": Schema{"type": "string"}}}
+	}
+	return answer
+}
+
+func errorSchema() Schema {
+	var codes, types []string
+	for _, class := range abi.ErrorClasses() {
+		codes = append(codes, string(class.Code))
+		if !slices.Contains(types, string(class.Type)) {
+			types = append(types, string(class.Type))
+		}
+	}
+	text := Schema{"type": "string"}
+	return object("The error envelope.", Schema{
+		"error": object("What went wrong.", Schema{
+			"code":       Schema{"type": "string", "enum": codes},
+			"type":       Schema{"type": "string", "enum": types},
+			"message":    text,
+			"param":      Schema{"type": []string{"string", "null"}, "description": "The member, parameter or header that is wrong."},
+			"request_id": Schema{"type": []string{"string", "null"}},
+			"details":    Schema{"type": "object"},
+		}, "code", "message", "type"),
+	}, "error")
+}

@@ -1,0 +1,111 @@
+package gateway
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/engine"
+)
+
+// Media types that the gateway answers with.
+const (
+	MediaJSON        = "application/json"
+	MediaEventStream = "text/event-stream"
+)
+
+// Request is one request on its way through a [Handler]. It belongs to the
+// goroutine that serves it and must not be used after the handler has returned.
+type Request struct {
+	HTTP   *fasthttp.RequestCtx
+	Route  *Route
+	ID     string         // the request_id
+	Caller *engine.Caller // nil on public routes
+
+	server   *Server
+	incoming incoming
+	held     int64 // bytes taken from the server's budget
+	body     []byte
+	read     bool // body holds the whole body
+}
+
+// Context ends when the server gives up on running requests. It does not end
+// when the client leaves: see [Request.Gone].
+func (r *Request) Context() context.Context { return r.server.ctx }
+
+// PathValue returns the path parameter of that name, percent-decoded. A value
+// that cannot be decoded is returned as it is: no resource has such a name.
+func (r *Request) PathValue(name string) string {
+	value, _ := r.HTTP.UserValue(name).(string)
+	return unescape(value)
+}
+
+// Query returns the query parameter of that name, "" when it is absent.
+func (r *Request) Query(name string) string { return string(r.HTTP.QueryArgs().Peek(name)) }
+
+// HasQuery reports whether the query parameter is there, be it empty.
+func (r *Request) HasQuery(name string) bool { return r.HTTP.QueryArgs().Has(name) }
+
+// Header returns the request header of that name, "" when it is absent.
+func (r *Request) Header(name string) string { return string(r.HTTP.Request.Header.Peek(name)) }
+
+// SetHeader sets a header of the answer.
+func (r *Request) SetHeader(name, value string) { r.HTTP.Response.Header.Set(name, value) }
+
+// Target returns the canonical path of the request: decoded, without query.
+func (r *Request) Target() string { return unescape(string(r.HTTP.URI().PathOriginal())) }
+
+// Gone reports whether the client has left. It is cheap enough to be asked about
+// once a second, and may say false where the system cannot tell.
+func (r *Request) Gone() bool { return gone(r.HTTP.Conn()) }
+
+// Send answers with a JSON text, which the caller must not change afterwards.
+func (r *Request) Send(status int, body []byte) {
+	r.HTTP.SetStatusCode(status)
+	r.HTTP.SetContentType(MediaJSON)
+	r.HTTP.Response.SetBodyRaw(body)
+}
+
+// Retry returns the identity of a write that carries an Idempotency-Key, and nil
+// for one without. body is what the equivalence of retries is judged on.
+func (r *Request) Retry(body []byte) (*engine.Retry, error) {
+	keys := r.HTTP.Request.Header.PeekAll("Idempotency-Key")
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	if len(keys) > 1 || len(keys[0]) == 0 || len(keys[0]) > 255 {
+		return nil, abi.InvalidParam("Idempotency-Key", "Idempotency-Key must be given once and have 1 to 255 characters")
+	}
+	return &engine.Retry{
+		Key:    string(keys[0]),
+		Method: string(r.HTTP.Method()),
+		Target: r.Target(),
+		Body:   body,
+	}, nil
+}
+
+// BaseURL returns how the client reaches this node: the configured public URL,
+// else what the request says.
+func (r *Request) BaseURL() string {
+	if r.server.cfg.PublicURL != "" {
+		return strings.TrimSuffix(r.server.cfg.PublicURL, "/")
+	}
+	host := string(r.HTTP.Host())
+	if host == "" {
+		host = r.HTTP.LocalAddr().String()
+	}
+	return "http://" + host
+}
+
+func unescape(s string) string {
+	if !strings.Contains(s, "%") {
+		return s
+	}
+	if decoded, err := url.PathUnescape(s); err == nil {
+		return decoded
+	}
+	return s
+}

@@ -1,0 +1,103 @@
+package gateway
+
+import (
+	"strings"
+
+	"github.com/valyala/fasthttp"
+)
+
+// Handler answers one request, through the methods of [Request], or returns the
+// error to answer with: an *abi.Error reaches the client, anything else is
+// logged and answered as an internal error.
+type Handler func(*Request) error
+
+// BodyKind says what a route reads.
+type BodyKind uint8
+
+// The kinds of bodies.
+const (
+	// BodyNone: whatever is sent is ignored.
+	BodyNone BodyKind = iota
+	// BodyJSON: a JSON object.
+	BodyJSON
+	// BodyOptionalJSON: a JSON object or nothing.
+	BodyOptionalJSON
+	// BodyRaw: any media type; the handler reads the stream itself.
+	BodyRaw
+)
+
+// Param is a query parameter or request header of a route, as the OpenAPI
+// document describes it. Path parameters follow from the path.
+type Param struct {
+	Name   string
+	In     string // "query" or "header"
+	Doc    string
+	Schema Schema
+}
+
+// Route is one operation: a row of the table that drives everything.
+type Route struct {
+	Method    string
+	Path      string // with {name} for parameters
+	Operation string // operationId, and the label in metrics
+	Tag       string // the group in the OpenAPI document
+	Summary   string // one line
+	Doc       string // more, optional
+
+	// Public routes need neither key nor version header.
+	Public bool
+	// Unversioned routes need a key but no version header: they are not part of
+	// the protocol.
+	Unversioned bool
+	// Scope is what the caller's key must have; "" asks for nothing.
+	Scope string
+	// Idempotent routes honour Idempotency-Key.
+	Idempotent bool
+
+	Params []Param
+	Body   BodyKind
+	// Request and Response name schemas of the adapter; "" for none.
+	Request, Response string
+	// Status is that of the usual answer.
+	Status int
+	// Media is the media type of the answer; "" is application/json.
+	Media string
+	// Unimplemented routes are described as they will be and answer 501.
+	Unimplemented bool
+
+	Handle Handler
+}
+
+// Schema is a JSON Schema as the OpenAPI document holds it.
+type Schema = map[string]any
+
+// Adapter is a protocol behind the gateway.
+type Adapter interface {
+	// Routes returns the adapter's table. It is called once.
+	Routes() []Route
+	// Schemas returns the schemas that the table names, and those they refer to
+	// as "#/components/schemas/<name>".
+	Schemas() map[string]Schema
+}
+
+// streams reports whether the route's answer is an event stream.
+func (rt *Route) streams() bool { return rt.Media == MediaEventStream }
+
+// pathParams returns the names of the path's parameters in order.
+func (rt *Route) pathParams() []string {
+	var names []string
+	for segment := range strings.SplitSeq(rt.Path, "/") {
+		if strings.HasPrefix(segment, "{") {
+			names = append(names, strings.Trim(segment, "{}"))
+		}
+	}
+	return names
+}
+
+// methods returns what the router registers: HEAD comes with GET.
+func (rt *Route) methods() []string {
+	if rt.Method == fasthttp.MethodGet {
+		return []string{fasthttp.MethodGet, fasthttp.MethodHead}
+	}
+	return []string{rt.Method}
+}

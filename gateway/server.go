@@ -1,0 +1,343 @@
+package gateway
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	mathrand "math/rand/v2"
+	"net"
+	"runtime/debug"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fasthttp/router"
+	"github.com/valyala/fasthttp"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/engine"
+)
+
+// Core is what the gateway itself asks of the engine.
+type Core interface {
+	// Authenticate returns who the key belongs to, or an *abi.Error.
+	Authenticate(ctx context.Context, apiKey string) (*engine.Caller, error)
+	Stats() engine.Stats
+}
+
+// Server is the front door. All methods are safe for concurrent use.
+type Server struct {
+	cfg    Config
+	core   Core
+	log    *slog.Logger
+	http   *fasthttp.Server
+	routes []Route
+	// openAPI is the document that describes routes, made once.
+	openAPI []byte
+	metrics *metrics
+
+	ids      *abi.IDs
+	inFlight budget
+	listener atomic.Pointer[listener]
+
+	// ctx ends when running requests are given up, live when streams must end.
+	ctx     context.Context
+	giveUp  context.CancelFunc
+	live    context.Context
+	drain   context.CancelFunc
+	streams streams
+}
+
+// New returns a server for the given adapters. It panics when two routes share
+// method and path, which is a mistake in the program.
+func New(cfg Config, core Core, logger *slog.Logger, adapters ...Adapter) *Server {
+	s := &Server{cfg: cfg.WithDefaults(), core: core, log: logger, ids: newIDs()}
+	s.inFlight.limit = s.cfg.InFlightBytes
+	s.streams.limit = int64(s.cfg.Streams)
+	s.ctx, s.giveUp = context.WithCancel(context.Background())
+	s.live, s.drain = context.WithCancel(s.ctx)
+	s.routes = s.systemRoutes()
+	schemas := systemSchemas()
+	for _, a := range adapters {
+		s.routes = append(s.routes, a.Routes()...)
+		for name, schema := range a.Schemas() {
+			schemas[name] = schema
+		}
+	}
+	s.metrics = newMetrics(s)
+	s.openAPI = openAPI(s.cfg, s.routes, schemas)
+	s.http = s.newHTTP()
+	return s
+}
+
+// newIDs returns a source of request ids. They need to be unique, not secret.
+func newIDs() *abi.IDs {
+	var seed [32]byte
+	_, _ = rand.Read(seed[:])
+	return abi.NewIDs(time.Now, mathrand.NewChaCha8(seed))
+}
+
+func (s *Server) newRequestID() string { return "req_" + s.ids.New("") }
+
+// Routes returns the table of everything that the server answers. Do not change it.
+func (s *Server) Routes() []Route { return s.routes }
+
+// OpenAPI returns the document that /openapi.json answers with. Do not change it.
+func (s *Server) OpenAPI() []byte { return s.openAPI }
+
+func (s *Server) newHTTP() *fasthttp.Server {
+	return &fasthttp.Server{
+		Handler:         s.router().Handler,
+		ErrorHandler:    s.brokenRequest,
+		Name:            "wharf",
+		Concurrency:     s.cfg.Connections + 1, // the listener's limit comes first
+		ReadBufferSize:  s.cfg.HeaderLimit,
+		WriteBufferSize: 4096,
+		ReadTimeout:     s.cfg.ReadTimeout,
+		WriteTimeout:    s.cfg.WriteTimeout,
+		IdleTimeout:     s.cfg.IdleTimeout,
+		// Bodies are read by the handlers, so that a request is refused before
+		// its body costs memory, and uploads never do.
+		StreamRequestBody:            true,
+		MaxRequestBodySize:           prefetched,
+		DisablePreParseMultipartForm: true,
+		CloseOnShutdown:              true,
+		SecureErrorLogMessage:        true,
+		Logger:                       httpLog{s.log},
+	}
+}
+
+func (s *Server) router() *router.Router {
+	r := router.New()
+	// A path is data: none is corrected, none redirected.
+	r.RedirectTrailingSlash = false
+	r.RedirectFixedPath = false
+	r.NotFound = s.notFound
+	r.MethodNotAllowed = s.methodNotAllowed
+	r.GlobalOPTIONS = s.options
+	for i := range s.routes {
+		rt := &s.routes[i]
+		handler := s.handler(rt)
+		for _, method := range rt.methods() {
+			r.Handle(method, rt.Path, handler)
+		}
+	}
+	return r
+}
+
+// handler wraps a route's handler in what every request passes.
+func (s *Server) handler(rt *Route) fasthttp.RequestHandler {
+	meter := s.metrics.route(rt)
+	return func(ctx *fasthttp.RequestCtx) {
+		r := &Request{HTTP: ctx, Route: rt, ID: s.newRequestID(), server: s}
+		ctx.Response.Header.Set("X-Request-Id", r.ID)
+		start := time.Now()
+		defer func() {
+			if p := recover(); p != nil {
+				s.panicked(r, p)
+			}
+			s.finish(r)
+			meter.observe(ctx.Response.StatusCode(), time.Since(start))
+		}()
+		if err := s.serve(r); err != nil {
+			s.fail(ctx, r.ID, err)
+		}
+	}
+}
+
+func (s *Server) serve(r *Request) error {
+	if err := s.admit(r); err != nil {
+		return err
+	}
+	return r.Route.Handle(r)
+}
+
+// admit authenticates, then checks the version, then the scope: a stranger
+// learns nothing but that a key is needed.
+func (s *Server) admit(r *Request) error {
+	if r.Route.Public {
+		return nil
+	}
+	if err := s.authenticate(r); err != nil {
+		return err
+	}
+	if !r.Route.Unversioned {
+		if err := checkVersion(r.HTTP.Request.Header.Peek(abi.VersionHeader)); err != nil {
+			return err
+		}
+	}
+	return r.Require(r.Route.Scope)
+}
+
+// Require returns permission_denied unless the caller has the scope; "" is none.
+func (r *Request) Require(scope string) error {
+	if scope == "" || r.Caller.Can(scope) {
+		return nil
+	}
+	return abi.Errorf(abi.CodePermissionDenied, "this key lacks the scope %s", scope)
+}
+
+func (s *Server) authenticate(r *Request) (err error) {
+	key, ok := bearer(r.HTTP.Request.Header.Peek("Authorization"))
+	if !ok {
+		return abi.Errorf(abi.CodeUnauthenticated, "an API key is needed: Authorization: Bearer <key>")
+	}
+	r.Caller, err = s.core.Authenticate(s.ctx, key)
+	return err
+}
+
+// bearer returns the token of an Authorization header. The scheme's case does
+// not matter (RFC 9110, section 11.1).
+func bearer(header []byte) (token string, ok bool) {
+	const scheme = "bearer "
+	if len(header) <= len(scheme) || !equalFold(header[:len(scheme)], scheme) {
+		return "", false
+	}
+	return string(header[len(scheme):]), true
+}
+
+func equalFold(b []byte, lower string) bool {
+	for i := range lower {
+		if b[i] != lower[i] && b[i]|0x20 != lower[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// checkVersion answers an absent or unknown version with 426 and what there is
+// (narrative, "Versioning").
+func checkVersion(version []byte) error {
+	for _, supported := range abi.SupportedVersions() {
+		if string(version) == supported {
+			return nil
+		}
+	}
+	err := abi.Errorf(abi.CodeUnsupportedVersion, "the header %s is absent or names a version that is not supported", abi.VersionHeader)
+	err.Param = abi.VersionHeader
+	err.Details = supportedVersions()
+	return err
+}
+
+func supportedVersions() []byte {
+	list := []byte(`{"supported_versions":[`)
+	for i, v := range abi.SupportedVersions() {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = strconv.AppendQuote(list, v)
+	}
+	return append(list, "]}"...)
+}
+
+func (s *Server) panicked(r *Request, p any) {
+	s.log.Error("request panicked", slog.String("request_id", r.ID),
+		slog.String("operation", r.Route.Operation), slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
+	writeError(r.HTTP, r.ID, abi.Errorf(abi.CodeInternalError, "the node failed to answer this request"))
+}
+
+// finish gives back what the request held.
+func (s *Server) finish(r *Request) {
+	if r.held > 0 {
+		s.inFlight.give(r.held)
+	}
+	if !r.HTTP.Hijacked() && !r.settled() {
+		giveUp(r.HTTP)
+	}
+}
+
+// giveUp closes the connection after the answer, for part of a request may still
+// be on it.
+func giveUp(ctx *fasthttp.RequestCtx) {
+	length := ctx.Request.Header.ContentLength()
+	if ctx.RequestBodyStream() == nil || length >= 0 && length <= prefetched {
+		return
+	}
+	ctx.Response.SetConnectionClose()
+	if c, ok := ctx.Conn().(*conn); ok {
+		c.linger = true
+	}
+}
+
+// Serve accepts connections until Shutdown and then returns nil. It is called
+// once. It owns ln.
+func (s *Server) Serve(ln net.Listener) error {
+	counted := &listener{Listener: ln, limit: int64(s.cfg.Connections), refuse: s.refusal()}
+	s.listener.Store(counted)
+	if err := s.http.Serve(counted); err != nil {
+		return fmt.Errorf("serve on %s: %w", ln.Addr(), err)
+	}
+	return nil
+}
+
+// refusal is the whole answer to a connection beyond the limit.
+func (s *Server) refusal() []byte {
+	body := EncodeError(s.newRequestID(), abi.Errorf(abi.CodeServiceUnavailable, "the node has as many connections as it takes"))
+	return fmt.Appendf(nil, "HTTP/1.1 503 Service Unavailable\r\nContent-Type: %s\r\nContent-Length: %d\r\n"+
+		"Retry-After: 1\r\nConnection: close\r\n\r\n%s", MediaJSON, len(body), body)
+}
+
+// Drain makes /readyz answer 503 and ends the streams, and leaves everything
+// else as it is. It may be called more than once.
+func (s *Server) Drain() { s.drain() }
+
+// Draining reports whether the server is on its way out.
+func (s *Server) Draining() bool { return s.live.Err() != nil || s.core.Stats().Draining }
+
+// Shutdown drains: no new connections, the streams are ended, requests in flight
+// finish. When ctx ends first, what still runs is given up and ctx's error is
+// returned.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.Drain()
+	defer s.giveUp()
+	err := s.http.ShutdownWithContext(ctx)
+	if errors.Is(err, net.ErrClosed) {
+		err = nil
+	}
+	return errors.Join(err, s.streams.wait(ctx))
+}
+
+// httpLog puts what fasthttp logs, which is about broken connections, at debug.
+type httpLog struct{ log *slog.Logger }
+
+func (l httpLog) Printf(format string, args ...any) { l.log.Debug(fmt.Sprintf(format, args...)) }
+
+// streams counts running streams.
+type streams struct {
+	limit   int64
+	open    atomic.Int64
+	running sync.WaitGroup
+}
+
+// start reserves a place, or reports that there is none.
+func (st *streams) start() bool {
+	if st.open.Add(1) > st.limit {
+		st.open.Add(-1)
+		return false
+	}
+	st.running.Add(1)
+	return true
+}
+
+func (st *streams) end() {
+	st.open.Add(-1)
+	st.running.Done()
+}
+
+// wait blocks until every stream has ended or ctx does.
+func (st *streams) wait(ctx context.Context) error {
+	done := make(chan struct{})
+	go func() {
+		st.running.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,113 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/wharf-dev/wharf/abi"
+)
+
+// Stream is an answer that goes on: a connection taken over from fasthttp. It is
+// used by one goroutine.
+type Stream struct {
+	conn    net.Conn
+	timeout time.Duration
+	chunked bool
+	frame   []byte // what one Write sends, kept for the next
+}
+
+// NewStream returns a stream on a connection whose response header was already
+// sent. Every piece has the timeout to be taken by the client.
+func NewStream(c net.Conn, timeout time.Duration, chunked bool) *Stream {
+	return &Stream{conn: c, timeout: timeout, chunked: chunked}
+}
+
+// Write sends p as one piece with one system call. An error is final: the client
+// has left, or is too slow.
+func (st *Stream) Write(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	if err := st.conn.SetWriteDeadline(time.Now().Add(st.timeout)); err != nil {
+		return 0, err
+	}
+	if !st.chunked {
+		return st.conn.Write(p)
+	}
+	st.frame = strconv.AppendUint(st.frame[:0], uint64(len(p)), 16)
+	st.frame = append(st.frame, "\r\n"...)
+	st.frame = append(st.frame, p...)
+	st.frame = append(st.frame, "\r\n"...)
+	_, err := st.conn.Write(st.frame)
+	if cap(st.frame) > maxKeptFrame {
+		st.frame = nil
+	}
+	return len(p), err
+}
+
+// maxKeptFrame bounds what an idle stream holds on to.
+const maxKeptFrame = 16 << 10
+
+// Gone reports whether the client is known to have left.
+func (st *Stream) Gone() bool { return gone(st.conn) }
+
+// end marks the stream as complete, so that a client can tell it from a broken one.
+func (st *Stream) end() {
+	if st.chunked {
+		_ = st.conn.SetWriteDeadline(time.Now().Add(st.timeout))
+		_, _ = st.conn.Write([]byte("0\r\n\r\n"))
+	}
+}
+
+// Stream answers with a stream that f feeds, on a goroutine of its own, after the
+// handler has returned: f must not use r. ctx ends when the server drains. A
+// stream beyond the server's limit is refused with an error to return.
+func (r *Request) Stream(f func(ctx context.Context, st *Stream)) error {
+	s := r.server
+	if s.live.Err() != nil {
+		return abi.Errorf(abi.CodeServiceUnavailable, "the node is draining")
+	}
+	if !s.streams.start() {
+		return abi.Errorf(abi.CodeRateLimited, "the node serves as many streams as it takes")
+	}
+	chunked := r.HTTP.Request.Header.IsHTTP11()
+	header := streamHeader(r.Route.Media, r.ID, chunked)
+	timeout := s.cfg.WriteTimeout
+	r.HTTP.HijackSetNoResponse(true)
+	r.HTTP.Hijack(func(hijacked net.Conn) {
+		defer s.streams.end()
+		c := unwrap(hijacked)
+		_ = c.SetWriteDeadline(time.Now().Add(timeout))
+		if _, err := c.Write(header); err != nil {
+			return
+		}
+		st := NewStream(c, timeout, chunked)
+		f(s.live, st)
+		st.end()
+	})
+	return nil
+}
+
+// unwrap returns the connection below fasthttp's, which can be asked whether the
+// client has left. Nothing more is read from a stream's client.
+func unwrap(c net.Conn) net.Conn {
+	if below, ok := c.(interface{ UnsafeConn() net.Conn }); ok {
+		return below.UnsafeConn()
+	}
+	return c
+}
+
+func streamHeader(media, id string, chunked bool) []byte {
+	header := fmt.Appendf(nil, "HTTP/1.1 %d OK\r\nServer: wharf\r\nDate: %s\r\nContent-Type: %s\r\nX-Request-Id: %s\r\n"+
+		"Cache-Control: no-cache, no-transform\r\nX-Accel-Buffering: no\r\nConnection: close\r\n",
+		fasthttp.StatusOK, time.Now().UTC().Format(time.RFC1123[:len(time.RFC1123)-3]+"GMT"), media, id)
+	if chunked {
+		header = append(header, "Transfer-Encoding: chunked\r\n"...)
+	}
+	return append(header, "\r\n"...)
+}

@@ -1,0 +1,83 @@
+package gateway
+
+import (
+	"github.com/go-json-experiment/json"
+	"github.com/valyala/fasthttp"
+
+	"github.com/wharf-dev/wharf/abi"
+)
+
+// systemRoutes are what the node says about itself.
+func (s *Server) systemRoutes() []Route {
+	const tag = "System"
+	get := func(path, operation, summary, response string, h Handler) Route {
+		return Route{Method: fasthttp.MethodGet, Path: path, Operation: operation, Tag: tag, Summary: summary,
+			Public: true, Status: fasthttp.StatusOK, Response: response, Handle: h}
+	}
+	metrics := get("/metrics", "getMetrics", "Show metrics for Prometheus", "", s.serveMetrics)
+	metrics.Media = "text/plain"
+	metrics.Doc = "Open to requests that reach the node over loopback without a proxy; any other needs a key with the scope `node:admin`."
+	ready := get("/readyz", "getReadiness", "Tell whether the node takes work", "Health", s.ready)
+	ready.Doc = "Answers 503 while the node drains, or when its store refuses work."
+	return []Route{
+		get("/healthz", "getLiveness", "Tell whether the process lives", "Health", s.healthy),
+		get("/health", "getHealth", "Tell whether the process lives", "Health", s.healthy),
+		ready,
+		get("/version", "getVersion", "Name the build and the protocol versions", "Version", s.version),
+		metrics,
+		get("/openapi.json", "getOpenAPI", "Describe every route", "OpenAPIDocument", func(r *Request) error {
+			r.Send(fasthttp.StatusOK, s.openAPI)
+			return nil
+		}),
+	}
+}
+
+func systemSchemas() map[string]Schema {
+	text := Schema{"type": "string"}
+	return map[string]Schema{
+		"Health": object("How the node is.", Schema{
+			"status": Schema{"type": "string", "enum": []string{"ok", "draining", "failed"}},
+		}, "status"),
+		"Version": object("What runs here.", Schema{
+			"name": text, "node": text, "version": text, "protocol_family": text,
+			"supported_versions": Schema{"type": "array", "items": text},
+		}, "name", "node", "version", "protocol_family", "supported_versions"),
+		"OpenAPIDocument": {"type": "object", "description": "An OpenAPI 3.1 document."},
+	}
+}
+
+func object(doc string, properties Schema, required ...string) Schema {
+	return Schema{"type": "object", "description": doc, "properties": properties, "required": required}
+}
+
+func (s *Server) healthy(r *Request) error {
+	r.Send(fasthttp.StatusOK, []byte(`{"status":"ok"}`))
+	return nil
+}
+
+func (s *Server) ready(r *Request) error {
+	switch {
+	case s.core.Stats().Failed != nil:
+		r.Send(fasthttp.StatusServiceUnavailable, []byte(`{"status":"failed"}`))
+	case s.Draining():
+		r.Send(fasthttp.StatusServiceUnavailable, []byte(`{"status":"draining"}`))
+	default:
+		r.Send(fasthttp.StatusOK, []byte(`{"status":"ok"}`))
+	}
+	return nil
+}
+
+func (s *Server) version(r *Request) error {
+	body, err := json.Marshal(struct {
+		Name      string   `json:"name"`
+		Node      string   `json:"node"`
+		Version   string   `json:"version"`
+		Family    string   `json:"protocol_family"`
+		Supported []string `json:"supported_versions"`
+	}{"wharf", s.cfg.Node, s.cfg.Version, abi.ProtocolFamily, abi.SupportedVersions()})
+	if err != nil {
+		return err
+	}
+	r.Send(fasthttp.StatusOK, body)
+	return nil
+}
