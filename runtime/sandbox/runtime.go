@@ -1,0 +1,118 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
+
+	"github.com/wharf-dev/wharf/abi"
+)
+
+// Config says how a [Runtime] compiles.
+type Config struct {
+	// CacheDir keeps compiled modules between starts of the process. It is made
+	// when it does not exist. The files hold native code that is executed as it is:
+	// nobody else may write there. "" keeps nothing.
+	CacheDir string
+	// Interpreter runs modules without compiling them: slow, but available on
+	// every processor.
+	Interpreter bool
+}
+
+// Runtime compiles modules and holds what they share. It is safe for concurrent
+// use.
+type Runtime struct {
+	engine   wazero.Runtime
+	cache    wazero.CompilationCache // nil without CacheDir
+	cacheDir string
+	offers   map[string]map[string]signature // by module and name: what can be imported
+	buffers  buffers
+}
+
+// New returns a Runtime. The caller closes it.
+func New(ctx context.Context, c Config) (*Runtime, error) {
+	config := wazero.NewRuntimeConfig()
+	if c.Interpreter {
+		config = wazero.NewRuntimeConfigInterpreter()
+	}
+	// Debug information describes code at offsets that prepare moves.
+	config = config.WithCloseOnContextDone(true).WithDebugInfoEnabled(false)
+	r := &Runtime{cacheDir: c.CacheDir}
+	if c.CacheDir != "" {
+		cache, err := wazero.NewCompilationCacheWithDir(c.CacheDir)
+		if err != nil {
+			return nil, fmt.Errorf("opening the compilation cache: %w", err)
+		}
+		r.cache = cache
+		config = config.WithCompilationCache(cache)
+	}
+	r.engine = wazero.NewRuntimeWithConfig(ctx, config)
+	if err := r.offer(ctx); err != nil {
+		return nil, errors.Join(err, r.Close(ctx))
+	}
+	return r, nil
+}
+
+// offer instantiates the modules that guests import from.
+func (r *Runtime) offer(ctx context.Context) error {
+	host, err := instantiateHostCalls(ctx, r.engine)
+	if err != nil {
+		return fmt.Errorf("offering host calls: %w", err)
+	}
+	if _, err := wasi_snapshot_preview1.Instantiate(ctx, r.engine); err != nil {
+		return fmt.Errorf("offering WASI: %w", err)
+	}
+	r.offers = map[string]map[string]signature{
+		abi.HostModule: signatures(host),
+		wasiModule:     signatures(r.engine.Module(wasiModule)),
+	}
+	return nil
+}
+
+func signatures(m api.Module) map[string]signature {
+	out := map[string]signature{}
+	for name, f := range m.ExportedFunctionDefinitions() {
+		out[name] = signature{params: string(f.ParamTypes()), results: string(f.ResultTypes())}
+	}
+	return out
+}
+
+// Close frees what the Runtime holds, its modules included. No Run may be under
+// way.
+func (r *Runtime) Close(ctx context.Context) error {
+	err := r.engine.Close(ctx)
+	if r.cache != nil {
+		err = errors.Join(err, r.cache.Close(ctx))
+	}
+	if err != nil {
+		return fmt.Errorf("closing the sandbox: %w", err)
+	}
+	return nil
+}
+
+// dropCache removes the compiled modules on disk, which are only ever a copy.
+func (r *Runtime) dropCache() error {
+	return filepath.WalkDir(r.cacheDir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		return os.Remove(path)
+	})
+}
+
+// offered lists what can be imported from the given module, sorted.
+func (r *Runtime) offered(module string) []string {
+	var names []string
+	for name := range r.offers[module] {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,64 @@
+package sandbox
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/wharf-dev/wharf/abi"
+)
+
+// host is a Host that remembers what it was asked.
+type host struct {
+	keep   bool
+	asked  []asked
+	answer func(ctx context.Context, call string, request []byte) (abi.CallStatus, []byte)
+}
+
+type asked struct{ call, request string }
+
+func (h *host) Call(ctx context.Context, call string, request []byte) (abi.CallStatus, []byte) {
+	if h.keep {
+		h.asked = append(h.asked, asked{call, string(request)})
+	}
+	if h.answer != nil {
+		return h.answer(ctx, call, request)
+	}
+	return abi.CallOK, nil
+}
+
+// always gives the same answer to everything.
+func always(answer string) func(context.Context, string, []byte) (abi.CallStatus, []byte) {
+	return func(context.Context, string, []byte) (abi.CallStatus, []byte) { return abi.CallOK, []byte(answer) }
+}
+
+func (h *host) Now() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC) }
+
+func (h *host) Random(p []byte) {
+	for i := range p {
+		p[i] = byte(i)
+	}
+}
+
+func newRuntime(t testing.TB, c Config) *Runtime {
+	t.Helper()
+	r, err := New(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+func compile(t testing.TB, r *Runtime, wasm []byte) *Module {
+	t.Helper()
+	m, err := r.Compile(context.Background(), wasm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
