@@ -1,0 +1,71 @@
+package conformance
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// Report is what a run found.
+type Report struct {
+	Server    string        `json:"server"`
+	Level     Level         `json:"level"`
+	StartedAt time.Time     `json:"started_at"`
+	Duration  time.Duration `json:"duration_ns,format:nano"`
+	Results   []Result      `json:"results"`
+	Passed    int           `json:"passed"`
+	Failed    int           `json:"failed"`
+	Skipped   int           `json:"skipped"`
+	// FailedMust is how many of the failed checks are MUSTs.
+	FailedMust int `json:"failed_must"`
+}
+
+// Conforms reports whether the server keeps every MUST that could be checked;
+// strict asks for every SHOULD too.
+func (r *Report) Conforms(strict bool) bool {
+	if strict {
+		return r.Failed == 0
+	}
+	return r.FailedMust == 0
+}
+
+func (r *Report) add(result Result) {
+	r.Results = append(r.Results, result)
+	switch result.Status {
+	case Pass:
+		r.Passed++
+	case Skip:
+		r.Skipped++
+	case Fail:
+		r.Failed++
+		if result.Strength == Must {
+			r.FailedMust++
+		}
+	}
+}
+
+// WriteText writes the report for a person: a line for each check, what was seen
+// under those that did not pass, and a summary.
+func (r *Report) WriteText(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Harn Agents Protocol, level %s, at %s\n", r.Level, r.Server)
+	section := ""
+	for _, result := range r.Results {
+		if result.Section != section {
+			section = result.Section
+			fmt.Fprintf(&b, "\n%s\n", section)
+		}
+		fmt.Fprintf(&b, "  %-4s  %-6s  %-28s %s\n", result.Status, result.Strength, result.ID, result.Title)
+		if result.Status != Pass {
+			fmt.Fprintf(&b, "                %s\n", result.Seen)
+		}
+	}
+	fmt.Fprintf(&b, "\n%d passed, %d failed (%d of them a MUST), %d skipped in %v\n",
+		r.Passed, r.Failed, r.FailedMust, r.Skipped, r.Duration.Round(time.Millisecond))
+	_, err := io.WriteString(w, b.String())
+	if err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	return nil
+}
