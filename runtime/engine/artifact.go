@@ -1,0 +1,211 @@
+package engine
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"io"
+	"strings"
+
+	json "github.com/go-json-experiment/json"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// RegisterArtifact records an Artifact. With content, which is streamed to the
+// blob store, Wharf holds its bytes; without, it describes bytes that live at
+// req.URI. A stated SHA-256 must be that of the content.
+func (e *Engine) RegisterArtifact(ctx context.Context, c *Caller, r *Retry, req abi.RegisterArtifactRequest, content io.Reader) (Doc, error) {
+	if err := checkArtifact(&req); err != nil {
+		return Doc{}, err
+	}
+	if err := e.placeArtifact(ctx, c, &req); err != nil {
+		return Doc{}, err
+	}
+	size := int64(-1)
+	if content != nil {
+		hash, n, err := e.putBlob(ctx, content, req.SHA256)
+		if err != nil {
+			return Doc{}, err
+		}
+		req.SHA256, size = &hash, n
+	}
+	return e.once(ctx, c, artifactRetry(r, req), req.WorkspaceID, func(idem *storage.Idempotency) (Doc, error) {
+		sha := ""
+		if req.SHA256 != nil {
+			sha = *req.SHA256
+		}
+		a := e.newArtifact(&req, sha, size)
+		encoded, err := encode(record{kind: abi.EventArtifactCreated, object: abi.ObjectArtifact, id: a.ID, created: true, state: a})
+		if err != nil {
+			return Doc{}, err
+		}
+		b := batch(storage.Frame{
+			Tenant: c.Tenant, Time: a.CreatedAt.Time, WorkspaceID: a.WorkspaceID, SessionID: a.SessionID,
+			TaskID: a.TaskID, Actor: c.Actor, Records: encoded,
+		}, idem, statusCreated, 0)
+		if _, err := e.store.Append(b).Wait(context.Background()); err != nil {
+			return Doc{}, e.failed("writing to the log", err)
+		}
+		return Doc{ID: a.ID, JSON: encoded[0].State}, nil
+	})
+}
+
+// artifactRetry judges equivalence on what was asked for and the content's hash:
+// the content itself was streamed and is no longer there.
+func artifactRetry(r *Retry, req abi.RegisterArtifactRequest) *Retry {
+	if r == nil {
+		return nil
+	}
+	req.Content = nil
+	body, err := json.Marshal(&req)
+	if err != nil {
+		return r
+	}
+	return &Retry{Key: r.Key, Method: r.Method, Target: r.Target, Body: body}
+}
+
+func checkArtifact(req *abi.RegisterArtifactRequest) error {
+	if err := checkOneOf("kind", req.Kind, abi.ArtifactFile, abi.ArtifactPatch, abi.ArtifactImage, abi.ArtifactLog,
+		abi.ArtifactDiff, abi.ArtifactReceipt, abi.ArtifactSnapshot, abi.ArtifactDataset, abi.ArtifactOther); err != nil {
+		return err
+	}
+	if err := firstError(checkPresent("mime_type", req.MimeType), checkVisibility("visibility", req.Visibility), checkMetadata(&req.Metadata)); err != nil {
+		return err
+	}
+	if strings.ContainsAny(req.MimeType, "\r\n\x00") || len(req.MimeType) > 255 {
+		return abi.InvalidParam("mime_type", "mime_type is not a media type")
+	}
+	if req.SHA256 == nil {
+		return nil
+	}
+	hash := strings.ToLower(*req.SHA256)
+	if raw, err := hex.DecodeString(hash); err != nil || len(raw) != len(storage.Hash{}) {
+		return abi.InvalidParam("sha256", "sha256 must be 64 hexadecimal digits")
+	}
+	req.SHA256 = &hash
+	return nil
+}
+
+// placeArtifact checks the owners that a request names and fills in those that
+// follow from them.
+func (e *Engine) placeArtifact(ctx context.Context, c *Caller, req *abi.RegisterArtifactRequest) error {
+	workspace := ""
+	if req.TaskID != "" {
+		t, _, err := findAs[abi.Task](ctx, e, c, abi.ObjectTask, req.TaskID)
+		if err != nil {
+			return err
+		}
+		if req.SessionID != "" && req.SessionID != t.SessionID {
+			return abi.InvalidParam("session_id", "task %s belongs to another session", t.ID)
+		}
+		req.SessionID, workspace = t.SessionID, t.WorkspaceID
+	} else if req.SessionID != "" {
+		s, _, err := findAs[abi.Session](ctx, e, c, abi.ObjectSession, req.SessionID)
+		if err != nil {
+			return err
+		}
+		workspace = s.WorkspaceID
+	}
+	switch {
+	case workspace != "" && req.WorkspaceID != "" && workspace != req.WorkspaceID:
+		return abi.InvalidParam("workspace_id", "the session or task belongs to another workspace")
+	case workspace != "":
+		req.WorkspaceID = workspace
+		return nil
+	case req.WorkspaceID == "":
+		req.WorkspaceID = e.defaultWorkspace(c)
+	}
+	return e.checkWorkspace(ctx, c, req.WorkspaceID)
+}
+
+func (e *Engine) putBlob(ctx context.Context, content io.Reader, stated *string) (string, int64, error) {
+	var want *storage.Hash
+	if stated != nil {
+		raw, err := hex.DecodeString(*stated)
+		if err != nil {
+			return "", 0, abi.InvalidParam("sha256", "sha256 must be 64 hexadecimal digits")
+		}
+		want = (*storage.Hash)(raw)
+	}
+	hash, size, err := e.store.Blobs().Put(ctx, content, want)
+	if errors.Is(err, storage.ErrBlobMismatch) {
+		return "", 0, abi.InvalidParam("sha256", "the content does not have the stated sha256")
+	}
+	return hex.EncodeToString(hash[:]), size, e.failed("storing the content", err)
+}
+
+// newArtifact makes the resource. A size below 0 means that Wharf does not hold
+// the bytes.
+func (e *Engine) newArtifact(req *abi.RegisterArtifactRequest, sha string, size int64) *abi.Artifact {
+	id := e.ids.New(abi.ObjectArtifact)
+	a := &abi.Artifact{
+		Envelope: abi.NewEnvelope(abi.ObjectArtifact, id, e.now(), req.Metadata),
+		Kind:     req.Kind, MimeType: req.MimeType, URI: req.URI, Visibility: req.Visibility, Name: req.Name,
+		WorkspaceID: req.WorkspaceID, SessionID: req.SessionID, TaskID: req.TaskID,
+	}
+	if sha != "" {
+		a.SHA256 = &sha
+	}
+	if size >= 0 {
+		uri := "/v1/artifacts/" + id + "/content"
+		a.URI, a.SizeBytes = &uri, &size
+	}
+	return a
+}
+
+// OpenArtifact returns an Artifact and its content, which the caller closes. The
+// content is nil when Wharf does not hold the bytes.
+func (e *Engine) OpenArtifact(ctx context.Context, c *Caller, id string) (Doc, Blob, error) {
+	a, res, err := findAs[abi.Artifact](ctx, e, c, abi.ObjectArtifact, id)
+	if err != nil {
+		return Doc{}, nil, err
+	}
+	doc := Doc{ID: id, JSON: res.State}
+	if a.Visibility == abi.VisibilityReceiptOnly || a.Visibility == abi.VisibilityInternal && !c.Can(abi.ScopeEventsInternal) {
+		return Doc{}, nil, abi.Errorf(abi.CodePermissionDenied, "the content of artifact %s is not public", id)
+	}
+	blob, err := e.openBlob(ctx, &a)
+	return doc, blob, err
+}
+
+// openBlob opens an Artifact's bytes; nil when Wharf does not hold them.
+func (e *Engine) openBlob(ctx context.Context, a *abi.Artifact) (Blob, error) {
+	if a.SizeBytes == nil || a.SHA256 == nil {
+		return nil, nil
+	}
+	raw, err := hex.DecodeString(*a.SHA256)
+	if err != nil || len(raw) != len(storage.Hash{}) {
+		return nil, e.failed("reading the hash of artifact "+a.ID, err)
+	}
+	blob, err := e.store.Blobs().Open(ctx, storage.Hash(raw))
+	if err != nil {
+		return nil, e.failed("opening the content of artifact "+a.ID, err)
+	}
+	return blob, nil
+}
+
+var errNoContent = errors.New("the node does not hold this artifact's bytes")
+
+// readArtifact reads a range of an Artifact's content, at most limit bytes.
+func (e *Engine) readArtifact(ctx context.Context, a *abi.Artifact, offset, length, limit int64) ([]byte, error) {
+	blob, err := e.openBlob(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	if blob == nil {
+		return nil, errNoContent
+	}
+	defer blob.Close()
+	rest := max(blob.Size()-offset, 0)
+	if length == 0 || length > rest {
+		length = rest
+	}
+	p := make([]byte, min(length, limit))
+	n, err := blob.ReadAt(p, offset)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return p[:n], err
+}

@@ -1,0 +1,227 @@
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/sandbox"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// Config holds the engine's settings. The zero value of each means its default.
+type Config struct {
+	DefaultPersona string         // for Tasks and Sessions that name none; default persona_digest
+	MaxRunning     int            // Tasks that run at once; default 256
+	MaxQueued      int            // accepted Tasks that wait; beyond it submits are refused; default 10,000
+	MaxAttempts    int            // starts of a Task before it fails; default 3
+	Limits         sandbox.Limits // of each run; default sandbox.DefaultLimits
+	IdempotencyTTL time.Duration  // how long first responses are kept; default and least 24 h
+	IdleSessions   int            // Sessions kept in memory while nothing happens to them; default 10,000
+}
+
+// Module is a compiled plugin.
+type Module interface {
+	HasExport(name string) bool
+	// Run calls an export on a fresh instance. An *abi.Failure says what the guest
+	// did wrong; when ctx was canceled, the error is its cause.
+	Run(ctx context.Context, export string, h sandbox.Host, l sandbox.Limits) (sandbox.Usage, error)
+}
+
+// Modules finds the plugin that an entry workflow names.
+type Modules interface {
+	// Module returns the named plugin, compiling it if need be. An *abi.Failure says
+	// that there is none or that it is invalid. Compiling one plugin never delays
+	// the use of another.
+	Module(ctx context.Context, name string) (Module, error)
+}
+
+// Parts is what the engine works with. Store and Modules are required.
+type Parts struct {
+	Store    storage.Store
+	Modules  Modules
+	Personas []abi.Persona    // seeded into every tenant
+	Now      func() time.Time // default time.Now
+	Entropy  io.Reader        // default crypto/rand
+	Log      *slog.Logger     // default slog.Default
+	// Backup writes a copy of the data folder to dir while the node runs; nil when
+	// the store cannot.
+	Backup func(dir string) error
+}
+
+// Engine is the core. All its methods are safe for concurrent use.
+//
+// Its life: [New] → [Engine.Bootstrap] (a first start makes tenant, Workspace
+// and key) → [Engine.Start] (recovers unfinished Tasks) → requests →
+// [Engine.Drain]. The store outlives it: whoever opened it closes it.
+type Engine struct {
+	config   Config
+	store    storage.Store
+	modules  Modules
+	personas []abi.Persona
+	now      func() time.Time
+	entropy  io.Reader
+	log      *slog.Logger
+	backup   func(string) error
+	ids      *abi.IDs
+
+	started  time.Time
+	base     context.Context // parent of every run
+	stopRuns context.CancelCauseFunc
+	draining atomic.Bool
+
+	keys     keyCache
+	tenants  tenantTable
+	retries  retryTable
+	sessions sessionTable
+	tasks    taskTable
+	locks    stripes
+	queue    *scheduler
+	counts   counters
+}
+
+// counters are what metrics are made of.
+type counters struct {
+	accepted, rejected          atomic.Uint64
+	completed, failed, canceled atomic.Uint64
+}
+
+// New returns an engine over an open store. It does no I/O.
+func New(config Config, parts Parts) (*Engine, error) {
+	if parts.Store == nil || parts.Modules == nil {
+		return nil, errors.New("engine: a store and modules are required")
+	}
+	config = config.withDefaults()
+	e := &Engine{
+		config: config, store: parts.Store, modules: parts.Modules, personas: parts.Personas,
+		now: parts.Now, entropy: parts.Entropy, log: parts.Log, backup: parts.Backup,
+	}
+	if e.now == nil {
+		e.now = time.Now
+	}
+	if e.entropy == nil {
+		e.entropy = &lockedReader{r: rand.Reader}
+	}
+	if e.log == nil {
+		e.log = slog.Default()
+	}
+	e.ids = abi.NewIDs(e.now, e.entropy)
+	e.started = e.now()
+	e.base, e.stopRuns = context.WithCancelCause(context.Background())
+	e.sessions.limit = config.IdleSessions
+	e.queue = newScheduler(config.MaxRunning, config.MaxQueued, e.runTask)
+	return e, nil
+}
+
+func (c Config) withDefaults() Config {
+	setDefault(&c.DefaultPersona, "persona_digest")
+	setDefault(&c.MaxRunning, 256)
+	setDefault(&c.MaxQueued, 10_000)
+	setDefault(&c.MaxAttempts, 3)
+	setDefault(&c.IdleSessions, 10_000)
+	setDefault(&c.Limits, sandbox.DefaultLimits())
+	c.IdempotencyTTL = max(c.IdempotencyTTL, 24*time.Hour)
+	return c
+}
+
+func setDefault[T comparable](p *T, value T) {
+	var zero T
+	if *p == zero {
+		*p = value
+	}
+}
+
+// lockedReader serializes reads: the entropy source is shared by every run.
+type lockedReader struct {
+	mu sync.Mutex
+	r  io.Reader
+}
+
+func (l *lockedReader) Read(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.r.Read(p)
+}
+
+// Start brings back the Tasks that an earlier life of the node left unfinished.
+// It is called once, before the first request.
+func (e *Engine) Start(ctx context.Context) error {
+	return e.recover(ctx)
+}
+
+var errDrained = errors.New("the node is draining")
+
+// Drain stops taking Tasks and lets those that run end. When ctx ends first,
+// their plugins are stopped and the Tasks are left as they are on disk, to be run
+// again by the next start. Drain returns nil in both cases; reads keep working.
+func (e *Engine) Drain(ctx context.Context) error {
+	e.draining.Store(true)
+	idle := e.queue.drain()
+	select {
+	case <-idle:
+	case <-ctx.Done():
+		e.stopRuns(errDrained)
+		<-idle
+	}
+	return nil
+}
+
+// Stats returns a snapshot of what the engine is doing.
+func (e *Engine) Stats() Stats {
+	queued, running := e.queue.load()
+	return Stats{
+		Queued: queued, Running: running,
+		Accepted: e.counts.accepted.Load(), Rejected: e.counts.rejected.Load(),
+		Finished: map[abi.TaskStatus]uint64{
+			abi.TaskCompleted: e.counts.completed.Load(),
+			abi.TaskFailed:    e.counts.failed.Load(),
+			abi.TaskCanceled:  e.counts.canceled.Load(),
+		},
+		Watermark: e.store.Watermark(), Started: e.started,
+		Draining: e.draining.Load(), Failed: e.store.Failed(),
+	}
+}
+
+// Backup writes a copy of the node's data, as of now, to a folder on the node's
+// machine that does not exist yet.
+func (e *Engine) Backup(ctx context.Context, c *Caller, dir string) error {
+	if !c.Can(abi.ScopeNode) {
+		return errDenied(abi.ScopeNode)
+	}
+	if e.backup == nil {
+		return abi.Errorf(abi.CodeNotImplemented, "this node's storage takes no online backups")
+	}
+	if err := e.backup(dir); err != nil {
+		return abi.InvalidParam("dir", "backing up to %q: %v", dir, err)
+	}
+	return nil
+}
+
+// failed turns an error of the store into what a client is told.
+func (e *Engine) failed(doing string, err error) error {
+	var own *abi.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &own):
+		return own
+	case errors.Is(err, storage.ErrFailed), errors.Is(err, storage.ErrClosed):
+		down := abi.Errorf(abi.CodeServiceUnavailable, "the node cannot write to its disk and takes no more work")
+		down.RetryAfter = 10
+		return down
+	case errors.Is(err, storage.ErrCursorExpired):
+		return abi.Errorf(abi.CodeCursorExpired, "the cursor lies before the oldest event that is kept")
+	case errors.Is(err, context.DeadlineExceeded):
+		return abi.Errorf(abi.CodeDeadlineExceeded, "the request's time was up while %s", doing)
+	case errors.Is(err, context.Canceled):
+		return abi.Errorf(abi.CodeClientClosedRequest, "the client left while %s", doing)
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}

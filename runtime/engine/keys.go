@@ -1,0 +1,289 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	json "github.com/go-json-experiment/json"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// MinKeyLen is the shortest API key that is accepted, in bytes.
+const MinKeyLen = 16
+
+// maxCachedKeys bounds the memory that known keys take.
+const maxCachedKeys = 10_000
+
+// keyCache remembers the callers of keys that were found valid.
+type keyCache struct {
+	mu   sync.RWMutex
+	byID map[string]cachedKey
+}
+
+type cachedKey struct {
+	hash   [32]byte
+	caller *Caller
+}
+
+func (k *keyCache) get(id string, hash [32]byte) *Caller {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	known, ok := k.byID[id]
+	if !ok || subtle.ConstantTimeCompare(known.hash[:], hash[:]) != 1 {
+		return nil
+	}
+	return known.caller
+}
+
+func (k *keyCache) put(id string, known cachedKey) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.byID == nil || len(k.byID) >= maxCachedKeys {
+		k.byID = map[string]cachedKey{}
+	}
+	k.byID[id] = known
+}
+
+func (k *keyCache) forget(id string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.byID, id)
+}
+
+var errUnauthenticated = abi.Errorf(abi.CodeUnauthenticated, "the API key is missing, unknown or revoked; send it as: Authorization: Bearer <api-key>")
+
+// Authenticate returns the caller that an API key stands for. The *Caller is
+// shared: do not change it.
+func (e *Engine) Authenticate(ctx context.Context, key string) (*Caller, error) {
+	hash := sha256.Sum256([]byte(key))
+	id := keyID(hash)
+	if caller := e.keys.get(id, hash); caller != nil {
+		return caller, nil
+	}
+	unlock := e.locks.lock(storage.SystemTenant, id) // so that a revocation is not overtaken
+	defer unlock()
+	stored, err := e.storedKey(ctx, id)
+	if isNotFound(err) {
+		return nil, errUnauthenticated
+	}
+	if err != nil {
+		return nil, err
+	}
+	want, err := hex.DecodeString(stored.Hash)
+	if err != nil || subtle.ConstantTimeCompare(want, hash[:]) != 1 || !stored.RevokedAt.IsZero() {
+		return nil, errUnauthenticated
+	}
+	caller := &Caller{
+		Tenant: storage.Tenant(stored.TenantNumber), TenantID: stored.TenantID, Actor: stored.Actor, KeyID: id,
+		Scopes: stored.Scopes, Workspaces: stored.WorkspaceIDs,
+	}
+	e.keys.put(id, cachedKey{hash, caller})
+	return caller, nil
+}
+
+func isNotFound(err error) bool {
+	var own *abi.Error
+	return errors.As(err, &own) && own.Code == abi.CodeResourceNotFound
+}
+
+// keyID derives a key's id from its hash, so that a key is found without being
+// stored. Half of the hash is shown, which tells nothing of the key.
+func keyID(hash [32]byte) string {
+	return abi.IDPrefix(abi.ObjectAPIKey) + hex.EncodeToString(hash[:16])
+}
+
+func (e *Engine) storedKey(ctx context.Context, id string) (*abi.APIKey, error) {
+	res, err := e.find(ctx, storage.SystemTenant, abi.ObjectAPIKey, id)
+	if err != nil {
+		return nil, err
+	}
+	var k abi.APIKey
+	return &k, decode(res.State, &k)
+}
+
+// CreateKey makes an API key and answers with a [abi.CreatedKey], the only time
+// that the key is shown. Nobody gives away more than they have.
+func (e *Engine) CreateKey(ctx context.Context, c *Caller, req abi.CreateKeyRequest) (Doc, error) {
+	if !c.Can(abi.ScopeAdmin) {
+		return Doc{}, errDenied(abi.ScopeAdmin)
+	}
+	tenant, err := e.keyTenant(ctx, c, req.Tenant)
+	if err != nil {
+		return Doc{}, err
+	}
+	if err := e.checkKey(ctx, c, tenant, &req); err != nil {
+		return Doc{}, err
+	}
+	secret, err := e.newSecret()
+	if err != nil {
+		return Doc{}, err
+	}
+	k, err := e.writeKey(c.Actor, tenant, secret, req)
+	if err != nil {
+		return Doc{}, err
+	}
+	k.Hash = ""
+	text, err := json.Marshal(&abi.CreatedKey{APIKey: *k, Key: secret})
+	return Doc{ID: k.ID, JSON: text}, err
+}
+
+func (e *Engine) checkKey(ctx context.Context, c *Caller, tenant *abi.Tenant, req *abi.CreateKeyRequest) error {
+	if err := checkPresent("name", req.Name); err != nil {
+		return err
+	}
+	if req.Actor == "" {
+		req.Actor = "key:" + req.Name
+	}
+	if len(req.Scopes) == 0 {
+		req.Scopes = abi.DefaultScopes()
+	}
+	for _, s := range req.Scopes {
+		if s != abi.ScopeAll && !slices.Contains(abi.Scopes(), s) {
+			return abi.InvalidParam("scopes", "%q is not a scope: one of * %v", s, abi.Scopes())
+		}
+		if !c.Can(s) {
+			return errDenied(s)
+		}
+	}
+	if len(req.WorkspaceIDs) == 0 && tenant.ID == c.TenantID {
+		req.WorkspaceIDs = c.Workspaces
+	}
+	target := &Caller{Tenant: storage.Tenant(tenant.Number), Workspaces: nil}
+	for _, w := range req.WorkspaceIDs {
+		if tenant.ID == c.TenantID && !c.Sees(w) {
+			return abi.NotFound(abi.ObjectWorkspace, w)
+		}
+		if err := e.checkWorkspace(ctx, target, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keyTenant returns the tenant that a new key is for: the caller's own, or, for
+// who may administer the node, any other by name. A new name makes a new tenant.
+func (e *Engine) keyTenant(ctx context.Context, c *Caller, name string) (*abi.Tenant, error) {
+	own, err := e.tenant(ctx, c.TenantID)
+	if err != nil || name == "" || name == own.Name {
+		return own, err
+	}
+	if !c.Can(abi.ScopeNode) {
+		return nil, errDenied(abi.ScopeNode)
+	}
+	return e.ensureTenant(ctx, c.Actor, name)
+}
+
+func (e *Engine) newSecret() (string, error) {
+	var random [32]byte
+	if _, err := io.ReadFull(e.entropy, random[:]); err != nil {
+		return "", fmt.Errorf("reading randomness for a key: %w", err)
+	}
+	return "wharf_" + base64.RawURLEncoding.EncodeToString(random[:]), nil
+}
+
+func (e *Engine) writeKey(actor string, tenant *abi.Tenant, secret string, req abi.CreateKeyRequest) (*abi.APIKey, error) {
+	hash := sha256.Sum256([]byte(secret))
+	id := keyID(hash)
+	k := &abi.APIKey{
+		Envelope: abi.NewEnvelope(abi.ObjectAPIKey, id, e.now(), nil),
+		Name:     req.Name, Hash: hex.EncodeToString(hash[:]), Hint: secret[len(secret)-4:],
+		TenantID: tenant.ID, TenantNumber: tenant.Number, Actor: req.Actor,
+		Scopes: req.Scopes, WorkspaceIDs: req.WorkspaceIDs,
+	}
+	if k.WorkspaceIDs == nil {
+		k.WorkspaceIDs = []string{}
+	}
+	_, err := e.commit(&Caller{Tenant: storage.SystemTenant, Actor: actor}, "", "", nil, 0,
+		record{kind: abi.EventKeyCreated, object: abi.ObjectAPIKey, id: id, created: true, state: k})
+	return k, err
+}
+
+// ListKeys returns the keys of the caller's tenant, or, for who may administer
+// the node, all of them.
+func (e *Engine) ListKeys(ctx context.Context, c *Caller, p Page) (DocList, error) {
+	if !c.Can(abi.ScopeAdmin) {
+		return DocList{}, errDenied(abi.ScopeAdmin)
+	}
+	var list DocList
+	after := p.After
+	for {
+		page, more, err := e.store.List(ctx, storage.SystemTenant, abi.ObjectAPIKey, Scope{}, storage.Page{After: after, Limit: p.Limit})
+		if err != nil {
+			return DocList{}, e.failed("listing keys", err)
+		}
+		for i, res := range page {
+			after = res.ID
+			doc, mine, err := keyDoc(c, res)
+			if err != nil {
+				return DocList{}, err
+			}
+			if !mine {
+				continue
+			}
+			list.Docs = append(list.Docs, doc)
+			if len(list.Docs) == p.Limit {
+				return list.end(after, more || i < len(page)-1), nil
+			}
+		}
+		if !more {
+			return list.end("", false), nil
+		}
+	}
+}
+
+// keyDoc shows a key without its hash; mine is false for one that the caller may
+// not see.
+func keyDoc(c *Caller, res storage.Resource) (doc Doc, mine bool, err error) {
+	var k abi.APIKey
+	if err := decode(res.State, &k); err != nil {
+		return Doc{}, false, err
+	}
+	k.Hash = ""
+	text, err := json.Marshal(&k)
+	return Doc{ID: k.ID, JSON: text}, k.TenantID == c.TenantID || c.Can(abi.ScopeNode), err
+}
+
+// RevokeKey ends an API key: no request that begins after it returns is let in.
+// Revoking a revoked key changes nothing.
+func (e *Engine) RevokeKey(ctx context.Context, c *Caller, id string) (Doc, error) {
+	if !c.Can(abi.ScopeAdmin) {
+		return Doc{}, errDenied(abi.ScopeAdmin)
+	}
+	unlock := e.locks.lock(storage.SystemTenant, id)
+	defer unlock()
+	res, err := e.find(ctx, storage.SystemTenant, abi.ObjectAPIKey, id)
+	if err != nil {
+		return Doc{}, err
+	}
+	doc, mine, err := keyDoc(c, res)
+	if err != nil || !mine {
+		return Doc{}, firstError(err, abi.NotFound(abi.ObjectAPIKey, id))
+	}
+	var k abi.APIKey
+	if err := decode(res.State, &k); err != nil {
+		return Doc{}, err
+	}
+	if !k.RevokedAt.IsZero() {
+		return doc, nil
+	}
+	k.RevokedAt, k.UpdatedAt = abi.At(e.now()), abi.At(e.now())
+	_, err = e.commit(&Caller{Tenant: storage.SystemTenant, Actor: c.Actor}, "", "", nil, 0,
+		record{kind: abi.EventKeyRevoked, object: abi.ObjectAPIKey, id: id, seq: res.Sequence + 1, state: &k})
+	if err != nil {
+		return Doc{}, err
+	}
+	e.keys.forget(id)
+	k.Hash = ""
+	text, err := json.Marshal(&k)
+	return Doc{ID: id, JSON: text}, err
+}

@@ -1,0 +1,193 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	json "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// AppendMessage adds a Message to a Session's transcript.
+func (e *Engine) AppendMessage(ctx context.Context, c *Caller, r *Retry, sessionID string, req abi.AppendMessageRequest) (Doc, error) {
+	if req.Message == nil {
+		return Doc{}, abi.InvalidParam("message", `missing required member "message"`)
+	}
+	s, release, err := e.openSession(ctx, c, sessionID)
+	if err != nil {
+		return Doc{}, err
+	}
+	defer release()
+	workspace := s.workspace()
+	return e.once(ctx, c, r, workspace, func(idem *storage.Idempotency) (Doc, error) {
+		m, err := e.message(req.Message, sessionID, "")
+		if err != nil {
+			return Doc{}, err
+		}
+		return e.appendMessage(c, s, workspace, m, idem, sessionOpen)
+	})
+}
+
+// AppendTaskMessage sends a Message to a Task that has not ended. Only an
+// interrupt is ever possible while no Task waits for input.
+func (e *Engine) AppendTaskMessage(ctx context.Context, c *Caller, r *Retry, taskID string, req abi.AppendTaskMessageRequest) (Doc, error) {
+	if err := checkOneOf("kind", req.Kind, abi.TaskMessageInput, abi.TaskMessageInterrupt, abi.TaskMessageToolConfirmation); err != nil {
+		return Doc{}, err
+	}
+	if req.Message == nil {
+		return Doc{}, abi.InvalidParam("message", `missing required member "message"`)
+	}
+	t, _, err := findAs[abi.Task](ctx, e, c, abi.ObjectTask, taskID)
+	if err != nil {
+		return Doc{}, err
+	}
+	s, release, err := e.openSession(ctx, c, t.SessionID)
+	if err != nil {
+		return Doc{}, err
+	}
+	defer release()
+	return e.once(ctx, c, r, t.WorkspaceID, func(idem *storage.Idempotency) (Doc, error) {
+		if t.Status.Terminal() || req.Kind != abi.TaskMessageInterrupt {
+			return Doc{}, abi.Errorf(abi.CodeInvalidStateTransition, "task %s is %s and takes no %s", t.ID, t.Status, req.Kind)
+		}
+		m, err := e.message(req.Message, t.SessionID, t.ID)
+		if err != nil {
+			return Doc{}, err
+		}
+		return e.appendMessage(c, s, t.WorkspaceID, m, idem, sessionOpen)
+	})
+}
+
+func (e *Engine) appendMessage(c *Caller, s *session, workspace string, m *abi.Message,
+	idem *storage.Idempotency, check func(*abi.Session) error) (Doc, error) {
+	rec := messageRecord(m)
+	encoded, err := encode(rec)
+	if err != nil {
+		return Doc{}, err
+	}
+	b := batch(storage.Frame{
+		Tenant: c.Tenant, Time: m.CreatedAt.Time, WorkspaceID: workspace,
+		SessionID: m.SessionID, TaskID: m.TaskID, Actor: c.Actor, Records: encoded,
+	}, idem, statusCreated, 0)
+	doc := Doc{ID: m.ID, JSON: encoded[0].State, Restricted: rec.restricted}
+	return doc, e.appendToSession(s, b, check)
+}
+
+// isMessage reports whether a Task's input is a Message: an object with both
+// "role" and "parts".
+func isMessage(input jsontext.Value) bool {
+	var members struct {
+		Role  jsontext.Value `json:"role"`
+		Parts jsontext.Value `json:"parts"`
+	}
+	err := json.Unmarshal(input, &members)
+	return err == nil && members.Role != nil && members.Parts != nil
+}
+
+// newMessage decodes and checks a Message of a Task.
+func (e *Engine) newMessage(input []byte, t *abi.Task) (*abi.Message, error) {
+	var in abi.MessageInput
+	if err := json.Unmarshal(input, &in); err != nil {
+		return nil, abi.InvalidParam("input", "input is not a Message: %v", err)
+	}
+	return e.message(&in, t.SessionID, t.ID)
+}
+
+// message checks a Message and gives it its id.
+func (e *Engine) message(in *abi.MessageInput, sessionID, taskID string) (*abi.Message, error) {
+	if err := checkOneOf("role", in.Role, abi.RoleUser, abi.RoleAssistant, abi.RoleSystem, abi.RoleTool, abi.RoleAgent); err != nil {
+		return nil, err
+	}
+	if in.Parts == nil {
+		return nil, abi.InvalidParam("parts", `missing required member "parts"`)
+	}
+	if err := checkMetadata(&in.Metadata); err != nil {
+		return nil, err
+	}
+	for i := range in.Parts {
+		if err := checkPart(fmt.Sprintf("parts[%d]", i), &in.Parts[i]); err != nil {
+			return nil, err
+		}
+	}
+	id := e.ids.New(abi.ObjectMessage)
+	return &abi.Message{
+		Envelope: abi.NewEnvelope(abi.ObjectMessage, id, e.now(), in.Metadata),
+		Role:     in.Role, Parts: in.Parts, SessionID: sessionID, TaskID: taskID,
+	}, nil
+}
+
+// checkPart checks that a part has what its type requires, and makes it public
+// when it does not say otherwise (digest section 8, row 8).
+func checkPart(at string, p *abi.Part) error {
+	setDefault(&p.Visibility, abi.VisibilityPublic)
+	if err := checkVisibility(at+".visibility", p.Visibility); err != nil {
+		return err
+	}
+	p.Redacted = false
+	required := func(name string, present bool) error {
+		if present {
+			return nil
+		}
+		return abi.InvalidParam(at+"."+name, "a %s part needs %q", p.Type, name)
+	}
+	switch p.Type {
+	case abi.PartText:
+		return required("text", p.Text != nil)
+	case abi.PartJSON:
+		return required("value", p.Value != nil)
+	case abi.PartToolCall:
+		return firstError(required("tool_call_id", p.ToolCallID != ""), required("name", p.Name != ""),
+			required("input", p.Input.Kind() == '{'))
+	case abi.PartToolResult:
+		return firstError(required("tool_call_id", p.ToolCallID != ""), required("output", p.Output != nil),
+			checkOneOf(at+".status", p.Status, "ok", "error"))
+	case abi.PartArtifactRef:
+		return required("artifact_id", p.ArtifactID != "")
+	case abi.PartFileRef:
+		return firstError(required("uri", p.URI != ""), required("mime_type", p.MimeType != ""))
+	case abi.PartImageRef:
+		return firstError(required("artifact_id", p.ArtifactID != ""), required("mime_type", p.MimeType != ""))
+	}
+	return abi.InvalidParam(at+".type", "%q is not a part type: one of text, json, tool_call, tool_result, artifact_ref, file_ref, image_ref", p.Type)
+}
+
+func checkVisibility(param string, v abi.Visibility) error {
+	return checkOneOf(param, v, abi.VisibilityPublic, abi.VisibilityInternal, abi.VisibilityReceiptOnly)
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// messageRecord returns the event that appends a Message: one event for each, of
+// a kind that follows from its role.
+func messageRecord(m *abi.Message) record {
+	kind := abi.EventSessionMessageAppended
+	switch m.Role {
+	case abi.RoleUser:
+		kind = abi.EventUserMessage
+	case abi.RoleAssistant, abi.RoleAgent:
+		kind = abi.EventAgentMessage
+	}
+	return record{
+		kind: kind, object: abi.ObjectMessage, id: m.ID, created: true, restricted: restricted(m.Parts),
+		state: m, transcript: storage.TranscriptOp{Kind: storage.TranscriptAppend},
+	}
+}
+
+func restricted(parts []abi.Part) bool {
+	for i := range parts {
+		if parts[i].Visibility != abi.VisibilityPublic {
+			return true
+		}
+	}
+	return false
+}

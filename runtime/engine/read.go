@@ -1,0 +1,352 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	json "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// place is what every resource may say of where it belongs.
+type place struct {
+	WorkspaceID string `json:"workspace_id"`
+	SessionID   string `json:"session_id"`
+	TaskID      string `json:"task_id"`
+}
+
+// seesState reports whether the caller may see a resource, given its state.
+// Resources without a Workspace are seen by the whole tenant.
+func (c *Caller) seesState(state []byte) bool {
+	if len(c.Workspaces) == 0 {
+		return true
+	}
+	var p place
+	if err := json.Unmarshal(state, &p); err != nil {
+		return false
+	}
+	return p.WorkspaceID == "" || c.Sees(p.WorkspaceID)
+}
+
+// Get returns a resource that the caller may see.
+func (e *Engine) Get(ctx context.Context, c *Caller, o abi.Object, id string) (Doc, error) {
+	res, err := e.find(ctx, c.Tenant, o, id)
+	if err != nil {
+		return Doc{}, err
+	}
+	visible, err := e.sees(ctx, c, o, id, res.State)
+	if err != nil {
+		return Doc{}, err
+	}
+	if !visible {
+		return Doc{}, abi.NotFound(o, id)
+	}
+	return e.render(ctx, c.Tenant, o, res)
+}
+
+// sees reports whether a caller may see a resource. One that names no Workspace of
+// its own is seen like the Task or Session that it belongs to.
+func (e *Engine) sees(ctx context.Context, c *Caller, o abi.Object, id string, state []byte) (bool, error) {
+	if len(c.Workspaces) == 0 {
+		return true, nil
+	}
+	if o == abi.ObjectWorkspace {
+		return c.Sees(id), nil
+	}
+	var p place
+	if err := decode(state, &p); err != nil {
+		return false, err
+	}
+	owner, ownerID := abi.ObjectSession, p.SessionID
+	switch {
+	case p.WorkspaceID != "":
+		return c.Sees(p.WorkspaceID), nil
+	case p.TaskID != "":
+		owner, ownerID = abi.ObjectTask, p.TaskID
+	case p.SessionID == "":
+		return true, nil
+	}
+	res, err := e.find(ctx, c.Tenant, owner, ownerID)
+	if err != nil {
+		return false, err
+	}
+	return c.seesState(res.State), nil
+}
+
+// render turns a stored resource into the document that clients get.
+func (e *Engine) render(ctx context.Context, t storage.Tenant, o abi.Object, res storage.Resource) (Doc, error) {
+	doc := Doc{ID: res.ID, JSON: res.State, Restricted: res.Restricted}
+	switch o {
+	case abi.ObjectTask:
+		in, err := e.inputOf(ctx, t, res)
+		if err != nil {
+			return Doc{}, err
+		}
+		doc.Restricted = in.restricted
+		if !in.inline {
+			doc.JSON = withMember(res.State, "input", in.value)
+		}
+	case abi.ObjectSession:
+		last, err := e.store.Last(ctx, t, Scope{Object: abi.ObjectSession, ID: res.ID})
+		if err != nil {
+			return Doc{}, e.failed("finding the session's last event", err)
+		}
+		doc.JSON = withMember(res.State, "last_event_id", jsontext.Value(`"`+last.String()+`"`))
+	case abi.ObjectOutcome:
+		return e.renderOutcome(ctx, t, doc)
+	}
+	return doc, nil
+}
+
+// taskInput is what a Task was submitted with.
+type taskInput struct {
+	value      jsontext.Value
+	restricted bool // it holds parts that are not public
+	inline     bool // the stored Task holds it itself
+}
+
+// inputOf returns a Task's input. The log holds it once: as a Message, or in the
+// Task's first event.
+func (e *Engine) inputOf(ctx context.Context, t storage.Tenant, res storage.Resource) (taskInput, error) {
+	var stored struct {
+		Input     jsontext.Value `json:"input"`
+		MessageID string         `json:"input_message_id"`
+	}
+	if err := decode(res.State, &stored); err != nil {
+		return taskInput{}, err
+	}
+	if stored.MessageID != "" {
+		m, err := e.find(ctx, t, abi.ObjectMessage, stored.MessageID)
+		return taskInput{value: m.State, restricted: m.Restricted}, err
+	}
+	if stored.Input != nil {
+		return taskInput{value: stored.Input, inline: true}, nil
+	}
+	origin, err := e.store.Event(ctx, t, res.Origin)
+	if errors.Is(err, storage.ErrCursorExpired) {
+		return taskInput{value: jsontext.Value(`{"redacted":true,"reason":"retention"}`)}, nil
+	}
+	if err != nil {
+		return taskInput{}, e.failed("reading the task's input", err)
+	}
+	err = decode(origin.Record().State, &stored)
+	return taskInput{value: stored.Input}, err
+}
+
+// withMember returns a JSON object with one more member.
+func withMember(object []byte, name string, value jsontext.Value) []byte {
+	out := make([]byte, 0, len(object)+len(name)+len(value)+4)
+	out = append(out, object[:len(object)-1]...)
+	if len(object) > 2 {
+		out = append(out, ',')
+	}
+	out = append(out, '"')
+	out = append(out, name...)
+	out = append(out, '"', ':')
+	out = append(out, value...)
+	return append(out, '}')
+}
+
+// renderOutcome puts the Messages and Artifacts that an Outcome names into it.
+func (e *Engine) renderOutcome(ctx context.Context, t storage.Tenant, doc Doc) (Doc, error) {
+	var o abi.Outcome
+	if err := decode(doc.JSON, &o); err != nil {
+		return Doc{}, err
+	}
+	var err error
+	if o.Messages, err = e.states(ctx, t, abi.ObjectMessage, o.MessageIDs, &doc.Restricted); err != nil {
+		return Doc{}, err
+	}
+	if o.Artifacts, err = e.states(ctx, t, abi.ObjectArtifact, o.ArtifactIDs, &doc.Restricted); err != nil {
+		return Doc{}, err
+	}
+	doc.JSON, err = json.Marshal(&o)
+	return doc, err
+}
+
+func (e *Engine) states(ctx context.Context, t storage.Tenant, o abi.Object, ids []string, restricted *bool) ([]jsontext.Value, error) {
+	states := make([]jsontext.Value, 0, len(ids))
+	for _, id := range ids {
+		res, err := e.find(ctx, t, o, id)
+		if err != nil {
+			return nil, err
+		}
+		*restricted = *restricted || res.Restricted
+		states = append(states, res.State)
+	}
+	return states, nil
+}
+
+// listedBy says by which owners a kind of resource is listed, narrowest first.
+var listedBy = map[abi.Object][]abi.Object{
+	abi.ObjectSession:  {abi.ObjectWorkspace},
+	abi.ObjectTask:     {abi.ObjectSession, abi.ObjectWorkspace},
+	abi.ObjectArtifact: {abi.ObjectTask, abi.ObjectSession, abi.ObjectWorkspace},
+	abi.ObjectBranch:   {abi.ObjectSession},
+	abi.ObjectOutcome:  {abi.ObjectTask},
+}
+
+// scopeFor returns the narrowest list that holds everything a filter lets through.
+func (f Filter) scopeFor(o abi.Object) Scope {
+	for _, by := range listedBy[o] {
+		if id := f.id(by); id != "" {
+			return Scope{Object: by, ID: id}
+		}
+	}
+	return Scope{}
+}
+
+func (f Filter) id(o abi.Object) string {
+	switch o {
+	case abi.ObjectTask:
+		return f.TaskID
+	case abi.ObjectSession:
+		return f.SessionID
+	}
+	return f.WorkspaceID
+}
+
+// List returns the resources of one kind that a filter lets through and the
+// caller may see, newest first.
+func (e *Engine) List(ctx context.Context, c *Caller, o abi.Object, f Filter, p Page) (DocList, error) {
+	if f.WorkspaceID == "" && len(c.Workspaces) == 1 && o != abi.ObjectWorkspace {
+		f.WorkspaceID = c.Workspaces[0]
+	}
+	scope := f.scopeFor(o)
+	var list DocList
+	after := p.After
+	for {
+		page, more, err := e.store.List(ctx, c.Tenant, o, scope, storage.Page{After: after, Limit: p.Limit})
+		if err != nil {
+			return DocList{}, e.failed("listing", err)
+		}
+		for i, res := range page {
+			after = res.ID
+			ok, err := e.lets(ctx, c, o, f, res)
+			if err != nil {
+				return DocList{}, err
+			}
+			if !ok {
+				continue
+			}
+			doc, err := e.render(ctx, c.Tenant, o, res)
+			if err != nil {
+				return DocList{}, err
+			}
+			list.Docs = append(list.Docs, doc)
+			if len(list.Docs) == p.Limit {
+				return list.end(after, more || i < len(page)-1), nil
+			}
+		}
+		if !more {
+			return list.end("", false), nil
+		}
+	}
+}
+
+func (l DocList) end(next string, more bool) DocList {
+	l.More = more
+	if more {
+		l.Next = next
+	}
+	return l
+}
+
+// lets reports whether a filter and the caller's rights let a resource through.
+func (e *Engine) lets(ctx context.Context, c *Caller, o abi.Object, f Filter, res storage.Resource) (bool, error) {
+	if ok, err := e.sees(ctx, c, o, res.ID, res.State); err != nil || !ok {
+		return false, err
+	}
+	if f == (Filter{}) {
+		return true, nil
+	}
+	var p place
+	if err := decode(res.State, &p); err != nil {
+		return false, err
+	}
+	return matches(f.WorkspaceID, p.WorkspaceID) && matches(f.SessionID, p.SessionID) && matches(f.TaskID, p.TaskID), nil
+}
+
+// matches reports whether one member of a filter lets a value through. A resource
+// that does not say where it belongs was found by the list's own scope.
+func matches(want, got string) bool { return want == "" || got == "" || want == got }
+
+// Messages returns a Session's transcript, oldest first.
+func (e *Engine) Messages(ctx context.Context, c *Caller, sessionID string, p Page) (DocList, error) {
+	if _, _, err := findAs[abi.Session](ctx, e, c, abi.ObjectSession, sessionID); err != nil {
+		return DocList{}, err
+	}
+	page, more, err := e.store.Transcript(ctx, c.Tenant, sessionID, storage.Page{After: p.After, Limit: p.Limit})
+	if err != nil {
+		return DocList{}, e.failed("reading the transcript", err)
+	}
+	var list DocList
+	next := ""
+	for _, res := range page {
+		list.Docs = append(list.Docs, Doc{ID: res.ID, JSON: res.State, Restricted: res.Restricted})
+		next = res.Position.String()
+	}
+	return list.end(next, more), nil
+}
+
+// Event returns one event that the caller may see.
+func (e *Engine) Event(ctx context.Context, c *Caller, p Position) (Event, error) {
+	ev, err := e.store.Event(ctx, c.Tenant, p)
+	if errors.Is(err, storage.ErrNotFound) || err == nil && ev.Frame.WorkspaceID != "" && !c.Sees(ev.Frame.WorkspaceID) {
+		return Event{}, abi.NotFound(abi.ObjectEvent, p.String())
+	}
+	return ev, e.failed("reading the event", err)
+}
+
+// Events returns the events of a stream after a position, oldest first.
+func (e *Engine) Events(ctx context.Context, c *Caller, f Filter, after Position, limit int) ([]Event, bool, error) {
+	scope, err := e.stream(ctx, c, f)
+	if err != nil {
+		return nil, false, err
+	}
+	events, more, err := e.store.Events(ctx, c.Tenant, scope, after, limit)
+	return events, more, e.failed("reading events", err)
+}
+
+// Subscribe starts a live stream after a position. The caller closes it.
+func (e *Engine) Subscribe(ctx context.Context, c *Caller, f Filter, after Position) (Subscription, error) {
+	scope, err := e.stream(ctx, c, f)
+	if err != nil {
+		return nil, err
+	}
+	sub, err := e.store.Subscribe(c.Tenant, scope, after)
+	if err != nil {
+		return nil, e.failed("subscribing", err)
+	}
+	return sub, nil
+}
+
+// stream picks the narrowest stream that a filter names and checks that the
+// caller may see it, and that it belongs to the wider ones the filter names too.
+func (e *Engine) stream(ctx context.Context, c *Caller, f Filter) (Scope, error) {
+	if f == (Filter{}) && len(c.Workspaces) == 1 {
+		f.WorkspaceID = c.Workspaces[0]
+	}
+	switch {
+	case f.TaskID != "":
+		t, _, err := findAs[abi.Task](ctx, e, c, abi.ObjectTask, f.TaskID)
+		if err == nil && !(matches(f.SessionID, t.SessionID) && matches(f.WorkspaceID, t.WorkspaceID)) {
+			err = abi.NotFound(abi.ObjectTask, f.TaskID)
+		}
+		return Scope{Object: abi.ObjectTask, ID: f.TaskID}, err
+	case f.SessionID != "":
+		s, _, err := findAs[abi.Session](ctx, e, c, abi.ObjectSession, f.SessionID)
+		if err == nil && !matches(f.WorkspaceID, s.WorkspaceID) {
+			err = abi.NotFound(abi.ObjectSession, f.SessionID)
+		}
+		return Scope{Object: abi.ObjectSession, ID: f.SessionID}, err
+	case f.WorkspaceID != "":
+		return Scope{Object: abi.ObjectWorkspace, ID: f.WorkspaceID}, e.checkWorkspace(ctx, c, f.WorkspaceID)
+	case len(c.Workspaces) > 0:
+		return Scope{}, abi.Errorf(abi.CodePermissionDenied, "this key sees some workspaces only: name one with workspace_id")
+	}
+	return Scope{}, nil
+}

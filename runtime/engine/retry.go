@@ -1,0 +1,123 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"sync"
+
+	"github.com/gowebpki/jcs"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// retryTable holds the idempotency keys whose write is on its way to the disk:
+// looking a key up and committing under it are one step to everybody else.
+type retryTable struct {
+	mu     sync.Mutex
+	flying map[retryKey]chan struct{}
+}
+
+type retryKey struct {
+	tenant storage.Tenant
+	key    storage.Key
+}
+
+// claim makes the caller the only one at work on k, waiting for whoever is.
+func (t *retryTable) claim(ctx context.Context, k retryKey) (release func(), err error) {
+	for {
+		t.mu.Lock()
+		if t.flying == nil {
+			t.flying = map[retryKey]chan struct{}{}
+		}
+		other, taken := t.flying[k]
+		if !taken {
+			done := make(chan struct{})
+			t.flying[k] = done
+			t.mu.Unlock()
+			return func() { t.release(k, done) }, nil
+		}
+		t.mu.Unlock()
+		select {
+		case <-other:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (t *retryTable) release(k retryKey, done chan struct{}) {
+	t.mu.Lock()
+	delete(t.flying, k)
+	t.mu.Unlock()
+	close(done)
+}
+
+// once performs a write at most once for its idempotency key. do makes the write
+// with the record to commit beside it (nil without a key) and waits for the disk.
+// A retry with an equivalent body gets the first answer again.
+func (e *Engine) once(ctx context.Context, c *Caller, r *Retry, workspace string,
+	do func(*storage.Idempotency) (Doc, error)) (Doc, error) {
+	if r == nil {
+		return do(nil)
+	}
+	key := retryKey{c.Tenant, r.scope(c.Actor, workspace)}
+	release, err := e.retries.claim(ctx, key)
+	if err != nil {
+		return Doc{}, e.failed("waiting for the first request with this Idempotency-Key", err)
+	}
+	defer release()
+
+	body := canonicalHash(r.Body)
+	first, err := e.store.Idempotency(ctx, c.Tenant, key.key, e.now())
+	if err == nil {
+		return e.answerRetry(ctx, c, r, first, body)
+	}
+	if !errors.Is(err, storage.ErrNotFound) {
+		return Doc{}, e.failed("looking up the Idempotency-Key", err)
+	}
+	return do(&storage.Idempotency{Key: key.key, ClientKey: r.Key, Body: body, Expires: e.now().Add(e.config.IdempotencyTTL)})
+}
+
+// answerRetry answers with the resource as the first response showed it.
+func (e *Engine) answerRetry(ctx context.Context, c *Caller, r *Retry, first *storage.Idempotency, body [32]byte) (Doc, error) {
+	if first.Body != body {
+		return Doc{}, abi.Errorf(abi.CodeIdempotencyKeyReused,
+			"Idempotency-Key %q was used before with another body; use a new key for a new request", r.Key)
+	}
+	ev, err := e.store.Event(ctx, c.Tenant, first.Position)
+	if err != nil {
+		return Doc{}, e.failed("reading the first response", err)
+	}
+	rec := ev.Record()
+	doc, err := e.render(ctx, c.Tenant, rec.Resource.Object, storage.Resource{
+		ID: rec.Resource.ID, State: rec.State, Restricted: rec.Restricted,
+		Position: first.Position, Origin: first.Position, Sequence: rec.Sequence,
+	})
+	doc.Status = first.Status
+	return doc, err
+}
+
+// scope hashes what the protocol makes an idempotency key's scope: actor,
+// Workspace, method, canonical target, key. Lengths keep the parts apart.
+func (r *Retry) scope(actor, workspace string) storage.Key {
+	h := sha256.New()
+	for _, part := range []string{actor, workspace, r.Method, r.Target, r.Key} {
+		var n [8]byte
+		binary.BigEndian.PutUint64(n[:], uint64(len(part)))
+		h.Write(n[:])
+		h.Write([]byte(part))
+	}
+	return storage.Key(h.Sum(nil))
+}
+
+// canonicalHash hashes the RFC 8785 form of a body. A body that has none (it is
+// no JSON, or empty) is hashed as it is.
+func canonicalHash(body []byte) [32]byte {
+	if canonical, err := jcs.Transform(body); err == nil {
+		return sha256.Sum256(canonical)
+	}
+	return sha256.Sum256(body)
+}

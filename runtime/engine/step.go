@@ -1,0 +1,171 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/wharf-dev/wharf/abi"
+)
+
+// State is all that the lifecycle of a Task depends on. The zero State is a Task
+// that does not exist yet.
+type State struct {
+	Status  abi.TaskStatus // "" before it is accepted
+	Attempt int            // how often it was started
+}
+
+// InputKind discriminates what happens to a Task.
+type InputKind int
+
+// What can happen to a Task.
+const (
+	InputAccept   InputKind = iota // a client submits it
+	InputStart                     // the scheduler takes it
+	InputComplete                  // its plugin ended well
+	InputFail                      // its plugin, a limit or the host failed it
+	InputCancel                    // somebody wants it stopped
+	InputDeadline                  // its deadline passed
+	InputRecover                   // the node came up and found it unfinished
+)
+
+// Input is one thing that happens to a Task.
+type Input struct {
+	Kind        InputKind
+	MaxAttempts int // InputRecover: how often a Task may be started
+}
+
+// EffectKind discriminates what the engine has to do.
+type EffectKind int
+
+// What a step can ask for.
+const (
+	EffectEmit    EffectKind = iota // append Event; it states the Task in its new State
+	EffectNotice                    // append Event, which leaves the Task's state alone
+	EffectEnqueue                   // hand the Task to the scheduler
+	EffectStop                      // stop the running plugin; what it still answers does not count
+	EffectOutcome                   // record an Outcome with the status Outcome
+)
+
+// Effect is one thing that the engine has to do, in order.
+type Effect struct {
+	Kind    EffectKind
+	Event   abi.EventKind     // EffectEmit, EffectNotice
+	Outcome abi.OutcomeStatus // EffectOutcome
+	Failure string            // EffectOutcome with OutcomeFailed: a code, when the step itself found the fault
+}
+
+// Errors of Step.
+var (
+	// ErrTerminal says that the Task has ended: nothing can happen to it any more.
+	ErrTerminal = errors.New("the task has ended")
+	// ErrTransition says that the input does not fit the Task's state.
+	ErrTransition = errors.New("the task's state does not allow this")
+)
+
+// Step is the lifecycle of a Task: from a state and an input to the next state
+// and what must be done, in one atomic append. It reads no clock and does no I/O.
+// On an error the state is unchanged and nothing is to be done.
+//
+// Invariants: every change of status is one that [abi.TaskStatus.CanBecome]
+// allows and is told by exactly one EffectEmit; a terminal status comes with
+// exactly one EffectOutcome before it and is never left.
+func Step(s State, in Input) (State, []Effect, error) {
+	if s.Status.Terminal() {
+		return s, nil, ErrTerminal
+	}
+	switch in.Kind {
+	case InputAccept:
+		return stepAccept(s)
+	case InputStart:
+		return stepStart(s)
+	case InputComplete:
+		return stepEnd(s, abi.TaskCompleted, "")
+	case InputFail:
+		return stepEnd(s, abi.TaskFailed, "")
+	case InputDeadline:
+		next, effects, err := stepEnd(s, abi.TaskFailed, abi.FailureDeadline)
+		return next, stopping(s, effects), err
+	case InputCancel:
+		return stepCancel(s)
+	case InputRecover:
+		return stepRecover(s, in.MaxAttempts)
+	}
+	return s, nil, fmt.Errorf("input %d: %w", in.Kind, ErrTransition)
+}
+
+func stepAccept(s State) (State, []Effect, error) {
+	if s.Status != "" {
+		return s, nil, fmt.Errorf("accepting a task that is %s: %w", s.Status, ErrTransition)
+	}
+	s.Status = abi.TaskSubmitted
+	return s, []Effect{
+		{Kind: EffectEmit, Event: abi.TransitionEvent(s.Status, true)},
+		{Kind: EffectEnqueue},
+	}, nil
+}
+
+func stepStart(s State) (State, []Effect, error) {
+	if !s.Status.CanBecome(abi.TaskWorking) {
+		return s, nil, fmt.Errorf("starting a task that is %q: %w", s.Status, ErrTransition)
+	}
+	s.Attempt++
+	s.Status = abi.TaskWorking
+	return s, []Effect{{Kind: EffectEmit, Event: abi.TransitionEvent(s.Status, s.Attempt == 1)}}, nil
+}
+
+func stepEnd(s State, to abi.TaskStatus, failure string) (State, []Effect, error) {
+	if !s.Status.CanBecome(to) {
+		return s, nil, fmt.Errorf("%q to %s: %w", s.Status, to, ErrTransition)
+	}
+	s.Status = to
+	return s, []Effect{
+		{Kind: EffectOutcome, Outcome: outcomeOf(to), Failure: failure},
+		{Kind: EffectEmit, Event: abi.TransitionEvent(to, false)},
+	}, nil
+}
+
+func stepCancel(s State) (State, []Effect, error) {
+	next, effects, err := stepEnd(s, abi.TaskCanceled, "")
+	if err != nil {
+		return s, nil, err
+	}
+	notice := []Effect{{Kind: EffectNotice, Event: abi.EventUserCancelRequested}}
+	return next, stopping(s, append(notice, effects...)), nil
+}
+
+// stepRecover brings back a Task that the node found unfinished. One that was
+// waiting to start still is. One that ran is started once more, from its
+// beginning: nothing that it did was visible yet. Its status does not change, so
+// the start that follows says so by an event of its own.
+func stepRecover(s State, maxAttempts int) (State, []Effect, error) {
+	switch s.Status {
+	case abi.TaskSubmitted:
+		return s, []Effect{{Kind: EffectEnqueue}}, nil
+	case abi.TaskWorking:
+		if s.Attempt >= maxAttempts {
+			return stepEnd(s, abi.TaskFailed, abi.FailureAttempts)
+		}
+		s.Attempt++
+		return s, []Effect{{Kind: EffectEmit, Event: abi.EventTaskStatusChanged}, {Kind: EffectEnqueue}}, nil
+	}
+	return s, nil, fmt.Errorf("recovering a task that is %q: %w", s.Status, ErrTransition)
+}
+
+// stopping adds EffectStop when a plugin may be running in state s.
+func stopping(s State, effects []Effect) []Effect {
+	if s.Status != abi.TaskWorking || effects == nil {
+		return effects
+	}
+	return append(effects, Effect{Kind: EffectStop})
+}
+
+func outcomeOf(s abi.TaskStatus) abi.OutcomeStatus {
+	switch s {
+	case abi.TaskCompleted:
+		return abi.OutcomeSucceeded
+	case abi.TaskCanceled:
+		return abi.OutcomeCanceled
+	default:
+		return abi.OutcomeFailed
+	}
+}

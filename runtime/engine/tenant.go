@@ -1,0 +1,221 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"sync"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// tenantTable holds every tenant of the node, and the Personas that were looked
+// up. Tenants are few.
+type tenantTable struct {
+	mu       sync.RWMutex
+	byID     map[string]*abi.Tenant
+	byName   map[string]*abi.Tenant
+	byNumber map[storage.Tenant]*abi.Tenant
+
+	personas sync.Map // owner → *abi.Persona
+
+	create sync.Mutex // held while a tenant is made
+}
+
+func (t *tenantTable) put(tenant *abi.Tenant) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.byID == nil {
+		t.byID, t.byName = map[string]*abi.Tenant{}, map[string]*abi.Tenant{}
+		t.byNumber = map[storage.Tenant]*abi.Tenant{}
+	}
+	t.byID[tenant.ID], t.byName[tenant.Name] = tenant, tenant
+	t.byNumber[storage.Tenant(tenant.Number)] = tenant
+}
+
+func (t *tenantTable) named(name string) *abi.Tenant {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.byName[name]
+}
+
+func (t *tenantTable) all() []*abi.Tenant {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	list := make([]*abi.Tenant, 0, len(t.byID))
+	for _, tenant := range t.byID {
+		list = append(list, tenant)
+	}
+	return list
+}
+
+// DefaultTenant is the name of the tenant that a first start makes, and
+// DefaultWorkspace the id of its Workspace.
+const (
+	DefaultTenant    = "default"
+	DefaultWorkspace = "ws_default"
+)
+
+// Bootstrap makes what a node needs to be usable: the default tenant with its
+// Workspace and Personas, and an API key with every right. key, when it is not
+// empty, is that API key; otherwise a first start makes one up and returns it,
+// and later starts return "". It is called once, before [Engine.Start].
+func (e *Engine) Bootstrap(ctx context.Context, key string) (newKey string, err error) {
+	if key != "" && len(key) < MinKeyLen {
+		return "", fmt.Errorf("the API key must have at least %d characters; it has %d", MinKeyLen, len(key))
+	}
+	if err := e.loadTenants(ctx); err != nil {
+		return "", err
+	}
+	first := e.tenants.named(DefaultTenant) == nil
+	tenant, err := e.ensureTenant(ctx, hostActor, DefaultTenant)
+	if err != nil {
+		return "", err
+	}
+	for _, t := range e.tenants.all() {
+		if err := e.seedPersonas(ctx, t); err != nil {
+			return "", err
+		}
+	}
+	if key != "" {
+		return "", e.ensureRootKey(ctx, tenant, key)
+	}
+	if !first {
+		if first, err = e.keyless(ctx); err != nil || !first {
+			return "", err
+		}
+	}
+	if newKey, err = e.newSecret(); err != nil {
+		return "", err
+	}
+	return newKey, e.ensureRootKey(ctx, tenant, newKey)
+}
+
+// keyless reports whether the node has no API key at all: an earlier first start
+// was cut short before it made one.
+func (e *Engine) keyless(ctx context.Context) (bool, error) {
+	keys, _, err := e.store.List(ctx, storage.SystemTenant, abi.ObjectAPIKey, Scope{}, storage.Page{Limit: 1})
+	return len(keys) == 0, err
+}
+
+func (e *Engine) ensureRootKey(ctx context.Context, tenant *abi.Tenant, key string) error {
+	_, err := e.storedKey(ctx, keyID(sha256.Sum256([]byte(key))))
+	if !isNotFound(err) {
+		return err
+	}
+	_, err = e.writeKey(hostActor, tenant, key, abi.CreateKeyRequest{
+		Name: "root", Actor: "key:root", Scopes: []string{abi.ScopeAll},
+	})
+	return err
+}
+
+func (e *Engine) loadTenants(ctx context.Context) error {
+	after := ""
+	for {
+		page, more, err := e.store.List(ctx, storage.SystemTenant, abi.ObjectTenant, Scope{}, storage.Page{After: after, Limit: 200})
+		if err != nil {
+			return fmt.Errorf("reading the tenants: %w", err)
+		}
+		for _, res := range page {
+			t := &abi.Tenant{}
+			if err := decode(res.State, t); err != nil {
+				return err
+			}
+			e.tenants.put(t)
+			after = res.ID
+		}
+		if !more {
+			return nil
+		}
+	}
+}
+
+func (e *Engine) tenant(_ context.Context, id string) (*abi.Tenant, error) {
+	e.tenants.mu.RLock()
+	defer e.tenants.mu.RUnlock()
+	if t := e.tenants.byID[id]; t != nil {
+		return t, nil
+	}
+	return nil, abi.NotFound(abi.ObjectTenant, id)
+}
+
+// ensureTenant returns the tenant of the given name, making it with a Workspace
+// and the bundled Personas if there is none.
+func (e *Engine) ensureTenant(ctx context.Context, actor, name string) (*abi.Tenant, error) {
+	e.tenants.create.Lock()
+	defer e.tenants.create.Unlock()
+	if t := e.tenants.named(name); t != nil {
+		return t, e.ensureWorkspace(ctx, actor, t)
+	}
+	now := e.now()
+	t := &abi.Tenant{
+		Envelope: abi.NewEnvelope(abi.ObjectTenant, e.ids.New(abi.ObjectTenant), now, nil),
+		Name:     name, Number: uint32(len(e.tenants.all())) + 1,
+		DefaultWorkspaceID: e.ids.New(abi.ObjectWorkspace),
+	}
+	if name == DefaultTenant {
+		t.DefaultWorkspaceID = DefaultWorkspace
+	}
+	_, err := e.commit(&Caller{Tenant: storage.SystemTenant, Actor: actor}, "", "", nil, 0,
+		record{kind: abi.EventTenantCreated, object: abi.ObjectTenant, id: t.ID, created: true, state: t})
+	if err != nil {
+		return nil, err
+	}
+	e.tenants.put(t)
+	if err := e.ensureWorkspace(ctx, actor, t); err != nil {
+		return nil, err
+	}
+	return t, e.seedPersonas(ctx, t)
+}
+
+// ensureWorkspace makes a tenant's default Workspace unless it is there: the node
+// may have died between the two.
+func (e *Engine) ensureWorkspace(ctx context.Context, actor string, t *abi.Tenant) error {
+	number := storage.Tenant(t.Number)
+	if _, err := e.find(ctx, number, abi.ObjectWorkspace, t.DefaultWorkspaceID); !isNotFound(err) {
+		return err
+	}
+	w := e.newWorkspace(t, t.DefaultWorkspaceID, abi.CreateWorkspaceRequest{Name: "default", Root: "wharf:///" + t.DefaultWorkspaceID})
+	_, err := e.commit(&Caller{Tenant: number, Actor: actor}, "", w.ID, nil, 0,
+		record{kind: abi.EventWorkspaceCreated, object: abi.ObjectWorkspace, id: w.ID, created: true, state: w})
+	return err
+}
+
+// seedPersonas gives a tenant the bundled Personas that it does not have yet.
+func (e *Engine) seedPersonas(ctx context.Context, t *abi.Tenant) error {
+	number := storage.Tenant(t.Number)
+	for _, p := range e.personas {
+		if _, err := e.find(ctx, number, abi.ObjectPersona, p.ID); !isNotFound(err) {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		p.Envelope = abi.NewEnvelope(abi.ObjectPersona, p.ID, e.now(), p.Metadata)
+		_, err := e.commit(&Caller{Tenant: number, Actor: hostActor}, "", "", nil, 0,
+			record{kind: abi.EventPersonaCreated, object: abi.ObjectPersona, id: p.ID, created: true, state: &p})
+		if err != nil {
+			return fmt.Errorf("seeding persona %s: %w", p.ID, err)
+		}
+	}
+	return nil
+}
+
+// persona returns a Persona. The value is shared: do not change it.
+func (e *Engine) persona(ctx context.Context, t storage.Tenant, id string) (*abi.Persona, error) {
+	key := owner{t, id}
+	if p, ok := e.tenants.personas.Load(key); ok {
+		return p.(*abi.Persona), nil
+	}
+	res, err := e.find(ctx, t, abi.ObjectPersona, id)
+	if err != nil {
+		return nil, err
+	}
+	p := &abi.Persona{}
+	if err := decode(res.State, p); err != nil {
+		return nil, err
+	}
+	e.tenants.personas.Store(key, p)
+	return p, nil
+}

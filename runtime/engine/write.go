@@ -1,0 +1,139 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	json "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// HTTP statuses that first responses are kept with.
+const (
+	statusOK       = 200
+	statusCreated  = 201
+	statusAccepted = 202
+)
+
+// record describes one event that states a resource.
+type record struct {
+	kind       abi.EventKind
+	object     abi.Object
+	id         string
+	seq        uint64
+	created    bool
+	hint       bool
+	restricted bool
+	state      any // encoded as JSON; nil when the event states nothing
+	payload    any // encoded as JSON; nil for {}
+	transcript storage.TranscriptOp
+}
+
+// encode turns records into what the log holds.
+func encode(records ...record) ([]storage.Record, error) {
+	out := make([]storage.Record, len(records))
+	for i, r := range records {
+		out[i] = storage.Record{
+			Kind: r.kind, Resource: abi.ResourcePointer{Object: r.object, ID: r.id}, Sequence: r.seq,
+			Created: r.created, Hint: r.hint, Restricted: r.restricted, Transcript: r.transcript,
+		}
+		var err error
+		if r.state != nil {
+			if out[i].State, err = json.Marshal(r.state); err != nil {
+				return nil, fmt.Errorf("encoding %s %s: %w", r.object, r.id, err)
+			}
+		}
+		if r.payload != nil {
+			if out[i].Payload, err = json.Marshal(r.payload); err != nil {
+				return nil, fmt.Errorf("encoding the payload of %s: %w", r.kind, err)
+			}
+		}
+	}
+	return out, nil
+}
+
+func decode(state []byte, into any) error {
+	if err := json.Unmarshal(state, into); err != nil {
+		return fmt.Errorf("decoding a stored resource: %w", err)
+	}
+	return nil
+}
+
+// batch returns a batch whose idempotency record, if any, answers with the
+// record number answer and the given status.
+func batch(f storage.Frame, idem *storage.Idempotency, status, answer int) *storage.Batch {
+	if idem != nil {
+		idem.Status, idem.Record = status, answer
+		f.Records[answer].IdempotencyKey = idem.ClientKey
+	}
+	return &storage.Batch{Frame: f, Idempotency: idem}
+}
+
+// find reads a resource; the error of one that is not there is [abi.NotFound].
+func (e *Engine) find(ctx context.Context, t storage.Tenant, o abi.Object, id string) (storage.Resource, error) {
+	if !abi.ValidID(o, id) {
+		return storage.Resource{}, abi.NotFound(o, id)
+	}
+	res, err := e.store.Get(ctx, t, o, id)
+	if errors.Is(err, storage.ErrNotFound) {
+		return res, abi.NotFound(o, id)
+	}
+	return res, e.failed("reading "+string(o), err)
+}
+
+// findAs reads a resource that the caller may see into a typed value.
+func findAs[T any](ctx context.Context, e *Engine, c *Caller, o abi.Object, id string) (T, storage.Resource, error) {
+	var v T
+	res, err := e.find(ctx, c.Tenant, o, id)
+	if err != nil {
+		return v, res, err
+	}
+	if err := decode(res.State, &v); err != nil {
+		return v, res, err
+	}
+	if !c.seesState(res.State) {
+		return v, res, abi.NotFound(o, id)
+	}
+	return v, res, nil
+}
+
+// errDenied says which scope is missing.
+func errDenied(scope string) error {
+	return abi.Errorf(abi.CodePermissionDenied, "this key lacks the scope %q", scope)
+}
+
+// checkMetadata accepts no metadata, null, or an object.
+func checkMetadata(m *jsontext.Value) error {
+	switch {
+	case len(*m) == 0 || m.Kind() == 'n':
+		*m = nil
+		return nil
+	case m.Kind() != '{':
+		return abi.InvalidParam("metadata", "metadata must be a JSON object")
+	}
+	return nil
+}
+
+// checkOneOf accepts the listed values of an enumeration.
+func checkOneOf[T ~string](param string, got T, allowed ...T) error {
+	for _, a := range allowed {
+		if got == a {
+			return nil
+		}
+	}
+	if got == "" {
+		return abi.InvalidParam(param, "missing required member %q: one of %v", param, allowed)
+	}
+	return abi.InvalidParam(param, "%q is not a %s: one of %v", got, param, allowed)
+}
+
+func checkPresent(param, value string) error {
+	if value == "" {
+		return abi.InvalidParam(param, "missing required member %q", param)
+	}
+	return nil
+}
