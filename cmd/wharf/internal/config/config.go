@@ -32,6 +32,7 @@ type Limits struct {
 	Header      int64
 	InFlight    int64
 	Read        time.Duration
+	UploadTime  time.Duration
 	Write       time.Duration
 	Idle        time.Duration
 	Wait        time.Duration

@@ -67,7 +67,7 @@ func TestNamedFileMustExist(t *testing.T) {
 }
 
 func TestTheNearestSourceWins(t *testing.T) {
-	file := "listen: 127.0.0.1:1\nlog:\n  level: warn\nlimits: {body: 1MiB, header: 8KiB}\n"
+	file := "listen: 127.0.0.1:1\nlog:\n  level: warn\nlimits: {body: 1MiB, header: 9KiB}\n"
 	eff, err := load(t, file, Sources{
 		Environ: []string{"WHARF_LISTEN=127.0.0.1:2", "WHARF_LIMITS_BODY=2MiB", "PATH=/bin"},
 		Flags:   map[string]string{"listen": "127.0.0.1:3"},
@@ -78,7 +78,7 @@ func TestTheNearestSourceWins(t *testing.T) {
 	want := map[string][2]string{
 		"listen":        {"127.0.0.1:3", "--listen"},
 		"limits.body":   {"2MiB", "WHARF_LIMITS_BODY"},
-		"limits.header": {"8KiB", eff.File + ":4"},
+		"limits.header": {"9KiB", eff.File + ":4"},
 		"log.level":     {"warn", eff.File + ":3"},
 		"tasks.queue":   {"10000", "default"},
 	}

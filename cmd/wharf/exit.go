@@ -1,0 +1,220 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/spf13/cobra"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
+)
+
+// The exit codes. They are documented in exitCodesTopic.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitUnreachable = 3
+	exitDenied      = 4
+	exitTimeUp      = 5
+	exitInterrupted = 130
+)
+
+func exitCodesTopic() *cobra.Command {
+	return &cobra.Command{
+		Use:   "exit-codes",
+		Short: "What the exit codes mean",
+		Long: `Every command ends with one of these codes.
+
+    0  it did what it was asked to
+    1  it failed; also: the Task that it waited for failed or was canceled,
+       and doctor found something wrong
+    2  the command line or the configuration is wrong; nothing was done
+    3  no node answers
+    4  the API key is missing, unknown, or not allowed to do this
+    5  the time of --wait was up before the Task ended; the Task goes on
+  130  it was interrupted (Ctrl-C); serve ends with 0 after draining, and with
+       130 only when a second signal cuts the draining short`,
+	}
+}
+
+var (
+	errInterrupted = errors.New("interrupted")
+	errNoKey       = errors.New("no API key is given")
+)
+
+// usageError is a mistake on the command line.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+// silentError ends the program with a code when all has been said already.
+type silentError struct{ code int }
+
+func (e *silentError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
+
+// advised is an error together with what to do about it.
+type advised struct {
+	err error
+	try string
+}
+
+func (e *advised) Error() string { return e.err.Error() }
+func (e *advised) Unwrap() error { return e.err }
+
+func advise(err error, try string) error { return &advised{err, try} }
+
+// failure is an error as it is told.
+type failure struct {
+	Code      string `json:"code,omitzero"`
+	Message   string `json:"message"`
+	Param     string `json:"param,omitzero"`
+	RequestID string `json:"request_id,omitzero"`
+	Status    int    `json:"status,omitzero"`
+	Try       string `json:"try,omitzero"`
+	exit      int
+}
+
+// report tells the user about err and returns the exit code.
+func (a *app) report(err error) int {
+	if err == nil {
+		return exitOK
+	}
+	var silent *silentError
+	if errors.As(err, &silent) {
+		return silent.code
+	}
+	f := a.explain(err)
+	if a.json {
+		text, err := json.Marshal(map[string]failure{"error": f})
+		if err == nil {
+			fmt.Fprintf(a.stderr, "%s\n", text)
+		}
+		return f.exit
+	}
+	s := show.NewScreen(a.stderr, firstOf(a.color, "auto"), a.env)
+	s.Line(s.Paint(show.Red, "wharf: "), show.Clean(f.Message))
+	code := f.Code
+	if f.Status != 0 {
+		code = fmt.Sprintf("%s (HTTP %d)", f.Code, f.Status)
+	}
+	if f.Code+f.Param+f.RequestID+f.Try != "" {
+		s.Pairs([2]string{"code", code}, [2]string{"param", f.Param}, [2]string{"request", f.RequestID}, [2]string{"try", f.Try})
+	}
+	return f.exit
+}
+
+// explain finds out what kind of error err is and what can be done about it.
+func (a *app) explain(err error) failure {
+	f := failure{Message: err.Error(), exit: exitFailed}
+	var tip *advised
+	if errors.As(err, &tip) {
+		f.Try = tip.try
+	}
+	var usage *usageError
+	var problems config.Problems
+	var refused *client.Refused
+	var unreachable *client.Unreachable
+	switch {
+	case errors.Is(err, errInterrupted), errors.Is(err, context.Canceled):
+		f.Message, f.exit = "interrupted", exitInterrupted
+	case errors.Is(err, errNoKey):
+		f.exit, f.Try = exitDenied, "export WHARF_API_KEY=KEY, with the key that \"wharf serve\" printed on its first start"
+	case errors.As(err, &problems):
+		f.exit, f.Message = exitUsage, "the configuration is wrong\n"+show.Indent("  ", problems.Error())
+	case errors.As(err, &usage), !a.started:
+		f.exit = exitUsage
+		f.Try = firstOf(f.Try, "the command again with --help")
+	case errors.As(err, &refused):
+		f.refused(refused)
+	case errors.As(err, &unreachable):
+		f.exit = exitUnreachable
+		f.Try = "\"wharf serve\" to start a node, or --server or WHARF_SERVER to name another"
+	}
+	return f
+}
+
+func (f *failure) refused(r *client.Refused) {
+	f.Code, f.Status = string(r.Answer.Code), r.Status
+	f.Param, f.RequestID = r.Answer.Param, r.Answer.RequestID
+	if r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden {
+		f.exit = exitDenied
+	}
+	f.Try = firstOf(f.Try, remedy(r))
+}
+
+// remedy says what to do about a refusal.
+func remedy(r *client.Refused) string {
+	switch r.Answer.Code {
+	case abi.CodeUnauthenticated:
+		return "WHARF_API_KEY or --api-key with a key of this node"
+	case abi.CodePermissionDenied:
+		return "a key with more scopes: wharf key create NAME --scope ..."
+	case abi.CodeIdempotencyKeyReused:
+		return "another --idempotency-key: this one belongs to another request"
+	case abi.CodeUnsupportedVersion:
+		return "a client and a node of the same release: wharf version --json"
+	case abi.CodePayloadTooLarge:
+		return "--file, which uploads large input, or a larger limit: wharf config show"
+	case abi.CodeRateLimited, abi.CodeServiceUnavailable:
+		if r.Retry != "" {
+			return "again in " + r.Retry + " s"
+		}
+		return "again in a moment"
+	case abi.CodeInternalError:
+		return "the node's log, where the request id names the cause"
+	}
+	return ""
+}
+
+func checkChoice(what, value string, allowed []string) error {
+	if !slices.Contains(allowed, value) {
+		return usagef("%s: %q is not one of %s", what, value, strings.Join(allowed, ", "))
+	}
+	return nil
+}
+
+// hint advises on a refusal with the given code; other errors stay as they are.
+func hint(err error, code abi.ErrorCode, try string) error {
+	var refused *client.Refused
+	if errors.As(err, &refused) && refused.Answer.Code == code {
+		return advise(err, try)
+	}
+	return err
+}
+
+func errNotEnded(id string) error {
+	return fmt.Errorf("task %s has not ended, and so has no outcome", id)
+}
+
+// parseStatuses reads the values of --status, in any case.
+func parseStatuses(words []string) ([]abi.TaskStatus, error) {
+	var statuses []abi.TaskStatus
+	for _, w := range words {
+		s := abi.TaskStatus(strings.ToUpper(w))
+		if !slices.Contains(abi.TaskStatuses(), s) {
+			return nil, usagef("--status: %q is not a status: they are %s", w, join(abi.TaskStatuses()))
+		}
+		statuses = append(statuses, s)
+	}
+	return statuses, nil
+}
+
+func join[T ~string](words []T) string {
+	all := make([]string, len(words))
+	for i, w := range words {
+		all[i] = string(w)
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,159 @@
+package show
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+)
+
+// payload is what events carry that is worth a line. Message holds a Message or,
+// for hints, a text.
+type payload struct {
+	Task     *abi.Task      `json:"task"`
+	Message  jsontext.Value `json:"message"`
+	Artifact *abi.Artifact  `json:"artifact"`
+	Outcome  *abi.Outcome   `json:"outcome"`
+	Session  *abi.Session   `json:"session"`
+	Level    string         `json:"level"`
+	Reason   string         `json:"reason"`
+	Fraction *float64       `json:"fraction"`
+}
+
+// Event writes one line about an event. since is what its time is shown against;
+// when it is zero, the line shows the time of day.
+func (s *Screen) Event(e *abi.Event, since time.Time) {
+	const kindWidth = 22
+	at := e.CreatedAt.Local().Format("15:04:05.000")
+	if !since.IsZero() {
+		at = fmt.Sprintf("%8.3fs", e.CreatedAt.Sub(since).Seconds())
+	}
+	name := shortKind(e.Event)
+	line := at + "  " + name
+	room := 100
+	if s.Terminal() {
+		room = max(20, s.width-width(at)-kindWidth-6)
+	}
+	detail := Cut(OneLine(eventDetail(e)), room)
+	pad := strings.Repeat(" ", max(0, len(at)+2+kindWidth-width(line)))
+	s.Line("  ", s.Paint(Dim, at), "  ", s.Paint(kindStyle(e.Event), name), strings.TrimRight(pad+"  "+detail, " "))
+}
+
+func shortKind(k abi.EventKind) string {
+	return OneLine(strings.TrimPrefix(string(k), "vendor.wharf."))
+}
+
+func kindStyle(k abi.EventKind) Style {
+	switch k {
+	case abi.EventTaskCompleted:
+		return Green
+	case abi.EventTaskFailed:
+		return Red
+	case abi.EventTaskCanceled:
+		return Yellow
+	}
+	family, _, _ := strings.Cut(string(k), ".")
+	switch family {
+	case "task":
+		return Blue
+	case "user", "agent":
+		return Cyan
+	case "artifact":
+		return Purple
+	}
+	return Dim
+}
+
+func eventDetail(e *abi.Event) string {
+	var p payload
+	if err := json.Unmarshal(e.Payload, &p); err != nil {
+		return string(e.Payload)
+	}
+	switch {
+	case e.Event == abi.EventLog:
+		return p.Level + ": " + textOf(p.Message)
+	case e.Event == abi.EventProgress && p.Fraction != nil:
+		return progress(*p.Fraction) + " " + textOf(p.Message)
+	case p.Outcome != nil:
+		return string(p.Outcome.Status) + ": " + p.Outcome.Summary
+	case p.Task != nil:
+		return taskDetail(p.Task)
+	case p.Artifact != nil:
+		return artifactDetail(p.Artifact)
+	case len(p.Message) > 0 && p.Message.Kind() == '{':
+		return messageDetail(p.Message)
+	case p.Session != nil:
+		return p.Session.ID + " " + string(p.Session.State)
+	}
+	return p.Reason
+}
+
+// textOf returns the text of a JSON string, "" for anything else.
+func textOf(v jsontext.Value) string {
+	var text string
+	if v.Kind() != '"' || json.Unmarshal(v, &text) != nil {
+		return ""
+	}
+	return text
+}
+
+func progress(fraction float64) string {
+	const cells = 10
+	full := int(min(max(fraction, 0), 1)*cells + 0.5)
+	return fmt.Sprintf("%s%s %3.0f%%", strings.Repeat("█", full), strings.Repeat("░", cells-full), fraction*100)
+}
+
+func taskDetail(t *abi.Task) string {
+	detail := string(t.Status)
+	if t.Status == abi.TaskSubmitted && t.PersonaID != "" {
+		detail += " for " + t.PersonaID
+	}
+	if t.Attempt > 1 {
+		detail += fmt.Sprintf(", attempt %d", t.Attempt)
+	}
+	if t.Failure != nil {
+		detail += ": " + t.Failure.Code + ": " + t.Failure.Message
+	}
+	return detail
+}
+
+func artifactDetail(a *abi.Artifact) string {
+	detail := a.ID
+	if a.Name != "" {
+		detail = a.Name
+	}
+	detail += ", " + a.MimeType
+	if a.SizeBytes != nil {
+		detail += ", " + Bytes(*a.SizeBytes)
+	}
+	return detail
+}
+
+func messageDetail(v jsontext.Value) string {
+	var m abi.Message
+	if err := json.Unmarshal(v, &m); err != nil {
+		return ""
+	}
+	return string(m.Role) + ": " + partsDetail(m.Parts)
+}
+
+func partsDetail(parts []abi.Part) string {
+	var texts []string
+	for _, p := range parts {
+		switch {
+		case p.Redacted:
+			texts = append(texts, "("+string(p.Type)+", withheld)")
+		case p.Text != nil:
+			texts = append(texts, *p.Text)
+		case p.ArtifactID != "":
+			texts = append(texts, p.ArtifactID)
+		default:
+			texts = append(texts, "("+string(p.Type)+")")
+		}
+	}
+	return strings.Join(texts, " ")
+}

@@ -1,0 +1,125 @@
+package show
+
+import (
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+)
+
+// StatusStyle is the colour of a Task's status.
+func StatusStyle(status abi.TaskStatus) Style {
+	switch status {
+	case abi.TaskCompleted:
+		return Green
+	case abi.TaskFailed:
+		return Red
+	case abi.TaskCanceled:
+		return Yellow
+	}
+	return Blue
+}
+
+// Answer writes the text of the assistant's Messages of an Outcome, which are
+// what a Task answers with. It reports whether there was any.
+func (s *Screen) Answer(o *abi.Outcome) bool {
+	var texts []string
+	for _, v := range o.Messages {
+		texts = append(texts, messageTexts(v)...)
+	}
+	if len(texts) == 0 {
+		return false
+	}
+	s.Line(Indent("  ", s.markdown(Clean(strings.Join(texts, "\n\n")))))
+	return true
+}
+
+func messageTexts(v jsontext.Value) []string {
+	var m abi.Message
+	if json.Unmarshal(v, &m) != nil || (m.Role != abi.RoleAssistant && m.Role != abi.RoleAgent) {
+		return nil
+	}
+	var texts []string
+	for _, p := range m.Parts {
+		if p.Text != nil {
+			texts = append(texts, *p.Text)
+		}
+	}
+	return texts
+}
+
+// markdown makes headings bold; the rest is readable as it is.
+func (s *Screen) markdown(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		if strings.HasPrefix(l, "#") {
+			lines[i] = s.Paint(Bold, l)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Phase is a named share of a time.
+type Phase struct {
+	Name string
+	Time time.Duration
+	Note string
+}
+
+// Phases writes shares of a time with bars that compare them.
+func (s *Screen) Phases(phases []Phase) {
+	const barWidth = 24
+	var longest time.Duration
+	for _, p := range phases {
+		longest = max(longest, p.Time)
+	}
+	var rows [][]Cell
+	for _, p := range phases {
+		bar := ""
+		if longest > 0 {
+			bar = strings.Repeat("█", int(int64(p.Time)*barWidth/int64(longest)))
+		}
+		if bar == "" && p.Time > 0 {
+			bar = "▏"
+		}
+		rows = append(rows, []Cell{{Text: p.Name}, {Text: Duration(p.Time), Style: Bold}, {Text: bar, Style: Cyan}, {Text: p.Note, Style: Dim}})
+	}
+	s.indented(func(in *Screen) { in.Table(nil, rows) })
+}
+
+// indented runs f on a Screen whose lines are indented by two spaces.
+func (s *Screen) indented(f func(*Screen)) {
+	var b strings.Builder
+	inner := *s
+	inner.w = &b
+	f(&inner)
+	s.Line(Indent("  ", b.String()))
+}
+
+// Pairs writes names and values in two columns, indented. Empty values are left out.
+func (s *Screen) Pairs(pairs ...[2]string) {
+	var rows [][]Cell
+	for _, p := range pairs {
+		if p[1] != "" {
+			rows = append(rows, []Cell{{Text: p[0], Style: Dim}, {Text: p[1]}})
+		}
+	}
+	s.indented(func(in *Screen) { in.Table(nil, rows) })
+}
+
+// Artifacts lists the Artifacts of an Outcome, one a line.
+func (s *Screen) Artifacts(o *abi.Outcome) {
+	var rows [][2]string
+	for _, v := range o.Artifacts {
+		var a abi.Artifact
+		if json.Unmarshal(v, &a) == nil {
+			rows = append(rows, [2]string{"artifact", a.ID + "  " + artifactDetail(&a)})
+		}
+	}
+	if len(rows) > 0 {
+		s.Pairs(rows...)
+	}
+}

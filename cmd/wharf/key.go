@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
+)
+
+func (a *app) keyCommand() *cobra.Command {
+	return family(&cobra.Command{
+		Use:   "key",
+		Short: "Make, list and revoke API keys",
+		Long: `An API key names who calls and says what they may do: its scopes, and the
+Workspaces it sees. A node keeps only a hash of it. These commands need a key
+with the scope admin, such as the one that the first start printed.`,
+		Example: `  wharf key create ci --scope tasks:read,tasks:write,sessions:write
+  wharf key list
+  wharf key revoke key_01K0...`,
+	}, a.remote(a.keyCreateCommand()), a.remote(a.keyListCommand()), a.remote(a.keyRevokeCommand()))
+}
+
+func (a *app) keyCreateCommand() *cobra.Command {
+	var req abi.CreateKeyRequest
+	cmd := &cobra.Command{
+		Use:   "create NAME",
+		Short: "Make an API key and show it, this once",
+		Long: `Create makes an API key. It is shown once and kept nowhere: store it now.
+
+Without --scope it may read and write every resource, but not administer the
+node. The scopes are: ` + wrapped(abi.Scopes()) + `.
+The scope "*" is all of them.
+
+--tenant makes a key for another tenant, which is made when it does not exist;
+that needs the scope node:admin.`,
+		Example: `  wharf key create laptop
+  wharf key create dashboard --scope tasks:read,events:read
+  wharf key create acme --tenant acme --json`,
+		Args: oneArg("a name for the key"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req.Name = args[0]
+			return a.keyCreate(cmd.Context(), req)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVar(&req.Scopes, "scope", nil, "what the key may do (default: every resource, no administration)")
+	flags.StringSliceVar(&req.WorkspaceIDs, "workspace", nil, "ids of the Workspaces that the key sees (default: all of its tenant)")
+	flags.StringVar(&req.Tenant, "tenant", "", "name of the tenant (default: that of the key in use)")
+	flags.StringVar(&req.Actor, "actor", "", "who its events are said to be by (default: \"key:\" and the name)")
+	return cmd
+}
+
+// wrapped joins words into lines that fit a manual page.
+func wrapped(words []string) string {
+	var b strings.Builder
+	length := len("node. The scopes are: ")
+	for i, w := range words {
+		if i > 0 {
+			b.WriteByte(',')
+			if length+len(w) > 74 {
+				b.WriteString("\n")
+				length = 0
+			} else {
+				b.WriteByte(' ')
+			}
+		}
+		b.WriteString(w)
+		length += len(w) + 2
+	}
+	return b.String()
+}
+
+func (a *app) keyCreate(ctx context.Context, req abi.CreateKeyRequest) error {
+	c, err := a.client()
+	if err != nil {
+		return err
+	}
+	key, err := c.CreateKey(ctx, req)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		a.printJSON(key.JSON)
+		return nil
+	}
+	a.out.Line("This key is shown once:")
+	a.out.Line("\n  ", a.out.Paint(show.Bold, key.Value.Key), "\n")
+	a.out.Pairs([2]string{"id", key.Value.ID}, [2]string{"name", key.Value.Name}, [2]string{"actor", key.Value.Actor},
+		[2]string{"tenant", key.Value.TenantID}, [2]string{"scopes", strings.Join(key.Value.Scopes, " ")},
+		[2]string{"workspaces", strings.Join(key.Value.WorkspaceIDs, " ")})
+	return nil
+}
+
+func (a *app) keyListCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "list",
+		Short:   "List the API keys of the tenant, newest first",
+		Long:    `List shows the API keys of the caller's tenant, revoked ones too: what they are called, who they speak for, and the last four characters of each.`,
+		Example: "  wharf key list\n  wharf key list --json",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := a.client()
+			if err != nil {
+				return err
+			}
+			keys, err := c.Keys(cmd.Context())
+			if err != nil {
+				return err
+			}
+			var rows [][]show.Cell
+			now := time.Now()
+			for _, k := range keys {
+				if a.json {
+					a.printJSON(k.JSON)
+					continue
+				}
+				rows = append(rows, keyRow(&k.Value, now))
+			}
+			if !a.json {
+				a.out.Table([]string{"KEY", "NAME", "ENDS IN", "ACTOR", "SCOPES", "MADE", "STATE"}, rows)
+			}
+			return nil
+		},
+	}
+}
+
+func keyRow(k *abi.APIKey, now time.Time) []show.Cell {
+	state := show.Cell{Text: "active", Style: show.Green}
+	if !k.RevokedAt.IsZero() {
+		state = show.Cell{Text: "revoked " + show.Ago(k.RevokedAt.Time, now), Style: show.Red}
+	}
+	return []show.Cell{{Text: k.ID}, {Text: k.Name}, {Text: k.Hint}, {Text: k.Actor},
+		{Text: show.Cut(strings.Join(k.Scopes, " "), 30)}, {Text: show.Ago(k.CreatedAt.Time, now)}, state}
+}
+
+func (a *app) keyRevokeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "revoke ID",
+		Short:   "Make an API key useless, at once and for ever",
+		Long:    `Revoke ends an API key: every request that carries it from now on is refused. Tasks that were submitted with it go on.`,
+		Example: "  wharf key revoke key_01K0...",
+		Args:    oneArg("the id of a key (see \"wharf key list\")"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := a.client()
+			if err != nil {
+				return err
+			}
+			key, err := c.RevokeKey(cmd.Context(), args[0])
+			if err != nil {
+				return hint(err, abi.CodeResourceNotFound, "wharf key list")
+			}
+			if a.json {
+				a.printJSON(key.JSON)
+				return nil
+			}
+			a.out.Line(key.Value.ID, " (", show.OneLine(key.Value.Name), ") is revoked")
+			return nil
+		},
+	}
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
+)
+
+func main() { os.Exit(run()) }
+
+// run is the whole program; its result is the exit code.
+func run() int {
+	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.Getenv, environ: os.Environ()}
+	ctx, stop := interruptible()
+	defer stop()
+	return a.execute(ctx, os.Args[1:])
+}
+
+// interruptible returns a context that SIGINT and SIGTERM end. The second signal
+// ends the process at once.
+func interruptible() (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		cancel(errInterrupted)
+		<-signals
+		os.Exit(exitInterrupted)
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
+// app is what the commands share: the outside world, and the flags of every
+// command.
+type app struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	env            func(string) string
+	environ        []string
+
+	server, apiKey string
+	color          string
+	json           bool
+
+	out     *show.Screen
+	started bool // a command was found, and its flags and arguments are sound
+}
+
+func (a *app) execute(ctx context.Context, args []string) int {
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(a.stdin)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	err := root.ExecuteContext(ctx)
+	return a.report(err)
+}
+
+func (a *app) root() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "wharf",
+		Short: "An edge gateway for agents that run as sandboxed Wasm plugins",
+		Long: `Wharf takes Tasks for agents over HTTP, writes every one to a durable log
+before it says yes, runs it in a Wasm sandbox and shows what happens as a
+stream of events. It is one program and one data folder.
+
+Start with "wharf demo": it sends a real document through all of it.`,
+		Example: `  wharf demo                              # see it work, nothing is kept
+  wharf serve                             # run a node; prints an API key once
+  export WHARF_API_KEY=...                # the key that it printed
+  wharf task submit --follow "Hello"      # submit a Task and watch it`,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		PersistentPreRunE: a.begin,
+	}
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	flags := cmd.PersistentFlags()
+	flags.StringVar(&a.color, "color", "auto", "colours: auto (on a terminal), always or never")
+	flags.BoolVar(&a.json, "json", false, "print JSON, one value a line, instead of text for people")
+	cmd.AddGroup(
+		&cobra.Group{ID: "start", Title: "Start here:"},
+		&cobra.Group{ID: "client", Title: "Use a node:"},
+		&cobra.Group{ID: "data", Title: "Look after a node:"},
+	)
+	a.add(cmd, "start", a.demoCommand(), a.serveCommand())
+	a.add(cmd, "client", a.taskCommand(), a.keyCommand())
+	a.add(cmd, "data", a.configCommand(), a.doctorCommand(), a.backupCommand(), a.restoreCommand())
+	cmd.AddCommand(a.versionCommand(), exitCodesTopic())
+	return cmd
+}
+
+func (a *app) add(root *cobra.Command, group string, commands ...*cobra.Command) {
+	for _, c := range commands {
+		c.GroupID = group
+		root.AddCommand(c)
+	}
+}
+
+// begin runs before each command, when its flags and arguments are known.
+func (a *app) begin(*cobra.Command, []string) error {
+	if err := checkChoice("--color", a.color, show.ColorModes()); err != nil {
+		return err
+	}
+	a.out = show.NewScreen(a.stdout, a.color, a.env)
+	a.started = true
+	return nil
+}
+
+// remote adds the flags of commands that speak to a node.
+func (a *app) remote(cmd *cobra.Command) *cobra.Command {
+	flags := cmd.Flags()
+	flags.StringVar(&a.server, "server", "", "URL of the node (or WHARF_SERVER; default "+client.DefaultServer+")")
+	flags.StringVar(&a.apiKey, "api-key", "", "API key (or WHARF_API_KEY, which other users of the machine cannot see)")
+	return cmd
+}
+
+// client returns a client for the node that flags and environment name.
+func (a *app) client() (*client.Client, error) {
+	c, err := client.New(firstOf(a.server, a.env("WHARF_SERVER"), client.DefaultServer), a.key())
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	if a.key() == "" {
+		return nil, errNoKey
+	}
+	return c, nil
+}
+
+func (a *app) key() string { return firstOf(a.apiKey, a.env("WHARF_API_KEY")) }
+
+// printJSON writes one JSON value on a line of its own.
+func (a *app) printJSON(text []byte) { a.out.Line(string(text)) }
+
+func firstOf(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// self returns how the user runs this program, for lines to copy.
+func self() string {
+	name := os.Args[0]
+	if strings.Contains(filepath.ToSlash(name), "/go-build") {
+		return "go run ./cmd/wharf"
+	}
+	return filepath.Base(name)
+}

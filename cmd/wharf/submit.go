@@ -1,0 +1,321 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"os"
+	"path/filepath"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
+)
+
+// submission is what the flags and arguments of a submit say.
+type submission struct {
+	text, file, session, workspace, persona, key string
+	jsonInput, follow                            bool
+	wait, deadline                               time.Duration
+}
+
+func (a *app) taskSubmitCommand() *cobra.Command {
+	var s submission
+	cmd := &cobra.Command{
+		Use:   "submit [TEXT | -]",
+		Short: "Submit a Task",
+		Long: `Submit sends a Task: TEXT, or what standard input holds when it is "-", or the
+file that --file names, or both text and file. It returns as soon as the node
+has the Task on disk; --wait waits for its end, --follow shows its events too.
+
+A file of text of up to 256 KiB goes into the Task; anything else is uploaded as
+an Artifact that the Task refers to. With --json-input the input is the JSON
+object given instead of a Message.
+
+Without --session the Task gets a Session of its own, in --workspace or else in
+the Workspace that was made first. An --idempotency-key makes it safe to send
+the same submit twice: the second is answered with the first's Task.
+
+With --wait or --follow the exit code is 0 when the Task is COMPLETED, 1 when
+it FAILED or was CANCELED, and 5 when the time of --wait was up.`,
+		Example: `  wharf task submit "Hello"
+  wharf task submit --file report.md --follow
+  git log -n 50 | wharf task submit - --wait=1m
+  wharf task submit --json-input '{"text": "Hello"}' --persona persona_echo
+  wharf task submit "once" --idempotency-key order-17`,
+		Args: optionalArg,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				s.text = args[0]
+			}
+			if err := s.check(len(args) == 1); err != nil {
+				return err
+			}
+			c, err := a.client()
+			if err != nil {
+				return err
+			}
+			return a.submit(cmd.Context(), c, s)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&s.file, "file", "", "send this file")
+	flags.BoolVar(&s.jsonInput, "json-input", false, "the input is a JSON object, not text")
+	flags.StringVar(&s.persona, "persona", "", "the Persona to run (default: the Session's, else the node's)")
+	flags.StringVar(&s.session, "session", "", "the Session to submit to (default: a new one)")
+	flags.StringVar(&s.workspace, "workspace", "", "the Workspace of a new Session")
+	flags.StringVar(&s.key, "idempotency-key", "", "sends the same submit again without a second Task")
+	flags.DurationVar(&s.deadline, "deadline", 0, "the Task fails when it has not ended after so long")
+	flags.BoolVar(&s.follow, "follow", false, "show events until the Task ends, then its Outcome")
+	flags.DurationVar(&s.wait, "wait", 0, "wait so long for the Task to end (--wait alone: 30s), then show its Outcome")
+	flags.Lookup("wait").NoOptDefVal = "30s"
+	return cmd
+}
+
+func (s *submission) check(hasText bool) error {
+	switch {
+	case !hasText && s.file == "":
+		return usagef("there is nothing to submit: give TEXT, - or --file")
+	case s.jsonInput && hasText && s.file != "":
+		return usagef("with --json-input give the object once: as an argument or with --file")
+	case s.session != "" && s.workspace != "":
+		return usagef("--session names a Session that has its Workspace already: leave --workspace out")
+	case s.wait < 0 || s.deadline < 0:
+		return usagef("--wait and --deadline cannot be negative")
+	case s.follow && s.wait > 0:
+		return usagef("--follow waits for the end already: leave --wait out")
+	}
+	return nil
+}
+
+func (a *app) submit(ctx context.Context, c *client.Client, s submission) error {
+	if err := a.readText(&s); err != nil {
+		return err
+	}
+	session := s.session
+	if session == "" {
+		doc, err := newSession(ctx, c, s.workspace, s.key)
+		if err != nil {
+			return err
+		}
+		session = doc.Value.ID
+	}
+	input, err := buildInput(ctx, c, s, session)
+	if err != nil {
+		return err
+	}
+	task, err := c.Submit(ctx, abi.SubmitTaskRequest{
+		Input: input, SessionID: session, PersonaID: s.persona, DeadlineSeconds: s.deadline.Seconds(),
+	}, client.SubmitOptions{Wait: s.wait, IdempotencyKey: s.key})
+	if err != nil {
+		return err
+	}
+	switch {
+	case s.follow:
+		return a.followToEnd(ctx, c, task)
+	case s.wait > 0:
+		return a.waitForEnd(ctx, c, task, s.wait)
+	}
+	if a.json {
+		a.printJSON(task.JSON)
+		return nil
+	}
+	a.showTask(&task.Value, &abi.Outcome{})
+	a.out.Pairs([2]string{"watch it", "wharf task tail " + task.Value.ID})
+	return nil
+}
+
+// readText replaces "-" by standard input.
+func (a *app) readText(s *submission) error {
+	if s.text != "-" {
+		return nil
+	}
+	text, err := io.ReadAll(a.stdin)
+	if err != nil {
+		return fmt.Errorf("reading standard input: %w", err)
+	}
+	if !utf8.Valid(text) {
+		return usagef("standard input is not UTF-8 text: put it into a file and use --file")
+	}
+	s.text = string(text)
+	return nil
+}
+
+// newSession starts a Session in a Workspace, "" for the one that was made first.
+// A second call with the same idempotency key returns the same Session.
+func newSession(ctx context.Context, c *client.Client, workspace, key string) (client.Doc[abi.Session], error) {
+	if workspace == "" {
+		all, err := c.Workspaces(ctx)
+		if err != nil {
+			return client.Doc[abi.Session]{}, err
+		}
+		if len(all) == 0 {
+			return client.Doc[abi.Session]{}, errors.New("this key sees no Workspace to submit to")
+		}
+		workspace = all[len(all)-1].Value.ID
+	}
+	return c.CreateSession(ctx, abi.CreateSessionRequest{WorkspaceID: workspace}, key)
+}
+
+// buildInput makes the input of a Task, uploading the file if it is not small text.
+func buildInput(ctx context.Context, c *client.Client, s submission, session string) (jsontext.Value, error) {
+	if s.jsonInput {
+		return jsonInput(s)
+	}
+	var parts []abi.Part
+	if s.text != "" || s.file == "" {
+		parts = append(parts, textPart(s.text))
+	}
+	if s.file != "" {
+		part, err := filePart(ctx, c, s, session)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, part)
+	}
+	input, err := json.Marshal(abi.MessageInput{Role: abi.RoleUser, Parts: parts})
+	if err != nil {
+		return nil, fmt.Errorf("encoding the input: %w", err)
+	}
+	return input, nil
+}
+
+func jsonInput(s submission) (jsontext.Value, error) {
+	text := []byte(s.text)
+	if s.file != "" {
+		var err error
+		if text, err = os.ReadFile(s.file); err != nil {
+			return nil, fmt.Errorf("reading the input: %w", err)
+		}
+	}
+	v := jsontext.Value(bytes.TrimSpace(text))
+	if !v.IsValid() || v.Kind() != '{' {
+		return nil, usagef("--json-input: the input is not a JSON object")
+	}
+	return v, nil
+}
+
+func textPart(text string) abi.Part {
+	return abi.Part{Type: abi.PartText, Text: &text, Visibility: abi.VisibilityPublic}
+}
+
+// maxInline is the largest file whose text goes into the Task itself.
+const maxInline = 256 << 10
+
+func filePart(ctx context.Context, c *client.Client, s submission, session string) (abi.Part, error) {
+	f, err := os.Open(s.file)
+	if err != nil {
+		return abi.Part{}, fmt.Errorf("opening the input: %w", err)
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, maxInline+1))
+	if err != nil {
+		return abi.Part{}, fmt.Errorf("reading the input: %w", err)
+	}
+	if len(head) <= maxInline && utf8.Valid(head) {
+		return textPart(string(head)), nil
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return abi.Part{}, fmt.Errorf("reading the input: %w", err)
+	}
+	return uploadPart(ctx, c, f, session, s.key)
+}
+
+func uploadPart(ctx context.Context, c *client.Client, f *os.File, session, key string) (abi.Part, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return abi.Part{}, fmt.Errorf("reading the input: %w", err)
+	}
+	artifact, err := c.UploadArtifact(ctx, client.Upload{
+		Name: filepath.Base(f.Name()), MimeType: mimeType(f.Name()), SessionID: session,
+		Size: info.Size(), Content: f, IdempotencyKey: key,
+	})
+	if err != nil {
+		return abi.Part{}, err
+	}
+	return abi.Part{Type: abi.PartArtifactRef, ArtifactID: artifact.Value.ID, Visibility: abi.VisibilityPublic}, nil
+}
+
+// mimeType guesses from the name, the same on every machine for the kinds of
+// documents that Personas read.
+func mimeType(name string) string {
+	switch ext := filepath.Ext(name); ext {
+	case ".md", ".markdown":
+		return "text/markdown"
+	case ".txt", ".log", "":
+		return "text/plain"
+	default:
+		return firstOf(mime.TypeByExtension(ext), "application/octet-stream")
+	}
+}
+
+// followToEnd shows the events of a Task and then its Outcome.
+func (a *app) followToEnd(ctx context.Context, c *client.Client, task client.Doc[abi.Task]) error {
+	if _, err := a.follow(ctx, c, task.Value.ID, followOptions{since: task.Value.CreatedAt.Time}); err != nil {
+		return err
+	}
+	return a.finish(ctx, c, task.Value.ID, false)
+}
+
+// waitForEnd waits, from now, until the Task ends or the time is up. The node has
+// waited already as long as it was willing to.
+func (a *app) waitForEnd(ctx context.Context, c *client.Client, task client.Doc[abi.Task], wait time.Duration) error {
+	if !task.Value.Status.Terminal() {
+		left := wait - time.Since(task.Value.CreatedAt.Time)
+		bounded, cancel := context.WithTimeoutCause(ctx, left, errTimeUp)
+		defer cancel()
+		_, err := a.follow(bounded, c, task.Value.ID, followOptions{quiet: true})
+		if errors.Is(err, errTimeUp) {
+			return a.timeUp(task)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return a.finish(ctx, c, task.Value.ID, true)
+}
+
+var errTimeUp = errors.New("the time is up")
+
+func (a *app) timeUp(task client.Doc[abi.Task]) error {
+	if a.json {
+		a.printJSON(task.JSON)
+	} else {
+		a.showTask(&task.Value, &abi.Outcome{})
+		a.out.Pairs([2]string{"not ended yet", "wharf task tail " + task.Value.ID})
+	}
+	return &silentError{exitTimeUp}
+}
+
+// finish shows how a Task ended: with --json the Task, if withTask, and the
+// Outcome.
+func (a *app) finish(ctx context.Context, c *client.Client, id string, withTask bool) error {
+	task, err := c.Task(ctx, id)
+	if err != nil {
+		return err
+	}
+	outcome, err := c.Outcome(ctx, task.Value.OutcomeID)
+	if err != nil {
+		return err
+	}
+	switch {
+	case a.json && withTask:
+		a.printJSON(task.JSON)
+		fallthrough
+	case a.json:
+		a.printJSON(outcome.JSON)
+	case withTask:
+		a.showTask(&task.Value, &outcome.Value)
+	default:
+		a.showOutcome(&outcome.Value)
+	}
+	return endCode(task.Value.Status)
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
+)
+
+func (a *app) taskTailCommand() *cobra.Command {
+	var after string
+	cmd := &cobra.Command{
+		Use:   "tail ID",
+		Short: "Show a Task's events, and those to come, until it ends",
+		Long: `Tail shows the events of a Task from its beginning, or after the event that
+--after names, and goes on until the Task ends. When the connection breaks it is
+made again, after the last event that was seen: nothing is missed or repeated.
+When the node stays away for about a minute, tail gives up with code 3.
+
+It ends with code 0 when the Task is COMPLETED, and 1 when it FAILED or was
+CANCELED.`,
+		Example: `  wharf task tail task_01K0...
+  wharf task tail task_01K0... --json | jq .event
+  wharf task tail task_01K0... --after 1042`,
+		Args: oneArg("the id of a Task"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := a.client()
+			if err != nil {
+				return err
+			}
+			end, err := a.follow(cmd.Context(), c, args[0], followOptions{after: after})
+			if err != nil {
+				return hint(err, abi.CodeResourceNotFound, "wharf task list")
+			}
+			return endCode(end)
+		},
+	}
+	cmd.Flags().StringVar(&after, "after", "", "id of the last event not to show")
+	return cmd
+}
+
+// followOptions says how events are shown.
+type followOptions struct {
+	after string
+	since time.Time                      // see show.Screen.Event
+	quiet bool                           // show nothing
+	each  func(e *client.Doc[abi.Event]) // called with every event; may be nil
+}
+
+// follow shows the events of a Task until it ends and returns how it did. It is
+// "" when the stream had no more to say: the Task has ended before.
+func (a *app) follow(ctx context.Context, c *client.Client, id string, o followOptions) (abi.TaskStatus, error) {
+	stream := client.TaskStream(id)
+	stream.After = o.after
+	stream.Broken = func(err error) {
+		fmt.Fprintf(a.stderr, "wharf: %v; trying again\n", err)
+	}
+	for e, err := range c.Follow(ctx, stream) {
+		if err != nil {
+			return "", err
+		}
+		if o.each != nil {
+			o.each(&e)
+		}
+		switch {
+		case o.quiet:
+		case a.json:
+			a.printJSON(e.JSON)
+		default:
+			a.out.Event(&e.Value, o.since)
+		}
+		if end := endOf(&e.Value, id); end != "" {
+			return end, nil
+		}
+	}
+	return "", nil
+}
+
+// endOf returns the terminal status that e reports of a Task, "" if none.
+func endOf(e *abi.Event, task string) abi.TaskStatus {
+	if e.TaskID != task && e.Resource.ID != task {
+		return ""
+	}
+	switch e.Event {
+	case abi.EventTaskCompleted:
+		return abi.TaskCompleted
+	case abi.EventTaskFailed:
+		return abi.TaskFailed
+	case abi.EventTaskCanceled:
+		return abi.TaskCanceled
+	}
+	return ""
+}
+
+// endCode turns the end of a Task into the end of the command.
+func endCode(end abi.TaskStatus) error {
+	if end == abi.TaskFailed || end == abi.TaskCanceled {
+		return &silentError{exitFailed}
+	}
+	return nil
+}

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
+)
+
+func (a *app) taskCommand() *cobra.Command {
+	return family(&cobra.Command{
+		Use:   "task",
+		Short: "Submit Tasks, look at them, watch them and cancel them",
+		Long: `A Task is one piece of work for a Persona. It is accepted durably, runs in a
+sandbox, and ends as COMPLETED, FAILED or CANCELED with an Outcome.`,
+		Example: `  wharf task submit --follow --file README.md
+  wharf task list --status FAILED
+  wharf task tail task_01K0...`,
+	}, a.remote(a.taskSubmitCommand()), a.remote(a.taskGetCommand()), a.remote(a.taskListCommand()),
+		a.remote(a.taskTailCommand()), a.remote(a.taskCancelCommand()))
+}
+
+func (a *app) taskGetCommand() *cobra.Command {
+	var outcome bool
+	cmd := &cobra.Command{
+		Use:   "get ID",
+		Short: "Show a Task, and its Outcome when it has ended",
+		Long: `Get shows a Task as it is now and, when it has ended, what came of it.
+
+With --json it prints the Task; with --json --outcome the Outcome instead, with
+the Messages and Artifacts that the Task made.`,
+		Example: `  wharf task get task_01K0...
+  wharf task get task_01K0... --json --outcome`,
+		Args: oneArg("the id of a Task"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := a.client()
+			if err != nil {
+				return err
+			}
+			return a.taskGet(cmd.Context(), c, args[0], outcome)
+		},
+	}
+	cmd.Flags().BoolVar(&outcome, "outcome", false, "with --json: print the Outcome instead of the Task")
+	return cmd
+}
+
+func (a *app) taskGet(ctx context.Context, c *client.Client, id string, outcome bool) error {
+	task, err := c.Task(ctx, id)
+	if err != nil {
+		return hint(err, abi.CodeResourceNotFound, "wharf task list")
+	}
+	if a.json && !outcome {
+		a.printJSON(task.JSON)
+		return nil
+	}
+	var result client.Doc[abi.Outcome]
+	if task.Value.OutcomeID != "" {
+		if result, err = c.Outcome(ctx, task.Value.OutcomeID); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !a.json:
+		a.showTask(&task.Value, &result.Value)
+	case result.JSON == nil:
+		return advise(errNotEnded(id), "wharf task tail "+id)
+	default:
+		a.printJSON(result.JSON)
+	}
+	return nil
+}
+
+func (a *app) showTask(t *abi.Task, o *abi.Outcome) {
+	a.out.Line(t.ID, "  ", a.out.Paint(show.StatusStyle(t.Status), string(t.Status)))
+	a.out.Pairs(
+		[2]string{"persona", t.PersonaID}, [2]string{"session", t.SessionID},
+		[2]string{"submitted", stamp(t.CreatedAt) + " by " + t.CreatedBy},
+		[2]string{"started", stamp(t.StartedAt)}, [2]string{"completed", stamp(t.CompletedAt)},
+		[2]string{"canceled", stamp(t.CanceledAt)}, [2]string{"deadline", stamp(t.DeadlineAt)},
+	)
+	a.showOutcome(o)
+}
+
+// showOutcome writes what came of a Task; nothing when it has not ended.
+func (a *app) showOutcome(o *abi.Outcome) {
+	if o.ID == "" {
+		return
+	}
+	style := show.Green
+	if o.Status != abi.OutcomeSucceeded {
+		style = show.Red
+	}
+	a.out.Title("outcome  " + a.out.Paint(style, string(o.Status)))
+	a.out.Line("  ", show.OneLine(o.Summary))
+	if o.Failure != nil {
+		a.out.Pairs([2]string{"code", o.Failure.Code})
+	}
+	a.out.Artifacts(o)
+	if len(o.Messages) > 0 {
+		a.out.Title("answer")
+		a.out.Answer(o)
+	}
+}
+
+func stamp(t abi.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format("2006-01-02 15:04:05.000")
+}
+
+func (a *app) taskListCommand() *cobra.Command {
+	var f client.TaskFilter
+	var statuses []string
+	var limit int
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List Tasks, newest first",
+		Long: `List shows Tasks, newest first: at most --limit of them, of the given Session,
+Workspace and statuses. A status is one of SUBMITTED, WORKING, INPUT_REQUIRED,
+AUTH_REQUIRED, COMPLETED, FAILED and CANCELED.`,
+		Example: `  wharf task list
+  wharf task list --status FAILED,CANCELED --limit 100
+  wharf task list --session sess_01K0... --json`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var err error
+			if f.Statuses, err = parseStatuses(statuses); err != nil {
+				return err
+			}
+			if limit < 1 {
+				return usagef("--limit: %d is less than 1", limit)
+			}
+			return a.taskList(cmd.Context(), f, limit)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVar(&statuses, "status", nil, "only Tasks in one of these statuses")
+	flags.StringVar(&f.SessionID, "session", "", "only Tasks of this Session")
+	flags.StringVar(&f.WorkspaceID, "workspace", "", "only Tasks of this Workspace")
+	flags.IntVar(&limit, "limit", 20, "the most Tasks to show")
+	return cmd
+}
+
+func (a *app) taskList(ctx context.Context, f client.TaskFilter, limit int) error {
+	c, err := a.client()
+	if err != nil {
+		return err
+	}
+	tasks, err := c.Tasks(ctx, f, limit)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		for _, t := range tasks {
+			a.printJSON(t.JSON)
+		}
+		return nil
+	}
+	if len(tasks) == 0 {
+		a.out.Line("no tasks")
+		return nil
+	}
+	now := time.Now()
+	var rows [][]show.Cell
+	for _, doc := range tasks {
+		t := &doc.Value
+		rows = append(rows, []show.Cell{
+			{Text: t.ID}, {Text: string(t.Status), Style: show.StatusStyle(t.Status)},
+			{Text: t.PersonaID}, {Text: t.SessionID}, {Text: show.Ago(t.CreatedAt.Time, now)},
+		})
+	}
+	a.out.Table([]string{"TASK", "STATUS", "PERSONA", "SESSION", "SUBMITTED"}, rows)
+	return nil
+}
+
+func (a *app) taskCancelCommand() *cobra.Command {
+	var reason string
+	cmd := &cobra.Command{
+		Use:   "cancel ID",
+		Short: "End a Task that has not ended",
+		Long: `Cancel ends a Task as CANCELED. A plugin that runs for it is stopped, and what
+it still answers does not count. A Task that has ended stays as it is, and the
+command fails.`,
+		Example: `  wharf task cancel task_01K0... --reason "no longer needed"`,
+		Args:    oneArg("the id of a Task"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := a.client()
+			if err != nil {
+				return err
+			}
+			task, err := c.Cancel(cmd.Context(), args[0], reason)
+			if err != nil {
+				return hint(hint(err, abi.CodeResourceNotFound, "wharf task list"), abi.CodeConflict, "wharf task get "+args[0])
+			}
+			if a.json {
+				a.printJSON(task.JSON)
+				return nil
+			}
+			a.showTask(&task.Value, &abi.Outcome{})
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&reason, "reason", "", "why, for whoever reads the log")
+	return cmd
+}
