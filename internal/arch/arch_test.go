@@ -57,7 +57,7 @@ func TestHouseRules(t *testing.T) {
 	for _, p := range packages {
 		broken := CheckImports(Package{p.ImportPath, p.Imports, slices.Concat(p.TestImports, p.XTestImports)})
 		broken = append(broken, CheckName(p.ImportPath)...)
-		inSource, err := CheckSource(p.Dir)
+		inSource, err := CheckSource(p.Dir, Guest(p.ImportPath))
 		if err != nil {
 			t.Error(err)
 		}
@@ -193,7 +193,7 @@ func TestCheckSource(t *testing.T) {
 				writeFile(t, filepath.Join(dir, "doc.go"), c.doc)
 			}
 			writeFile(t, filepath.Join(dir, "code.go"), "package p\n"+c.code)
-			got, err := CheckSource(dir)
+			got, err := CheckSource(dir, false)
 			if err != nil {
 				t.Fatal(err)
 			}
