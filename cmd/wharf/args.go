@@ -50,6 +50,7 @@ func family(cmd *cobra.Command, members ...*cobra.Command) *cobra.Command {
 		}
 		return err
 	}
+	cmd.DisableFlagsInUseLine = true
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	return cmd
 }

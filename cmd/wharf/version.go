@@ -1,11 +1,9 @@
 package main
 
 import (
-	"fmt"
 	"runtime"
 	"runtime/debug"
 
-	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -64,12 +62,7 @@ it speaks.`,
 
 func (a *app) printVersion(b build) error {
 	if a.json {
-		text, err := json.Marshal(b)
-		if err != nil {
-			return fmt.Errorf("encoding the version: %w", err)
-		}
-		a.printJSON(text)
-		return nil
+		return a.printValue(b)
 	}
 	commit := b.Commit
 	if b.Modified {

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
+)
+
+// settingFlags are the flags of commands that read the configuration.
+type settingFlags struct {
+	file  string
+	set   map[string]string
+	flags *pflag.FlagSet
+}
+
+// named maps the flags that stand for a setting to it.
+func (*settingFlags) named() map[string]string {
+	return map[string]string{"listen": "listen", "data": "data", "public-url": "public_url",
+		"log-level": "log.level", "log-format": "log.format"}
+}
+
+func (s *settingFlags) register(flags *pflag.FlagSet) {
+	s.flags = flags
+	flags.StringVar(&s.file, "config", "", "configuration file (or WHARF_CONFIG; default wharf.yaml, if it exists)")
+	flags.StringToStringVar(&s.set, "set", nil, "any setting, as NAME=VALUE: --set limits.body=64MiB")
+	flags.String("listen", "", "address to listen on, HOST:PORT (default 127.0.0.1:8080)")
+	flags.String("data", "", "data folder (default ./wharf-data)")
+	flags.String("public-url", "", "URL that clients reach the node by")
+	flags.String("log-level", "", "debug, info, warn or error (default info)")
+	flags.String("log-format", "", "auto, text or json (default auto: text on a terminal)")
+}
+
+// load reads the configuration from all of its sources.
+func (s *settingFlags) load(a *app) (*config.Effective, error) {
+	given := map[string]string{}
+	for name, text := range s.set {
+		given[name] = text
+	}
+	for flag, setting := range s.named() {
+		if f := s.flags.Lookup(flag); f.Changed {
+			given[setting] = f.Value.String()
+		}
+	}
+	return config.Load(config.Sources{
+		File: firstOf(s.file, a.env("WHARF_CONFIG")), Environ: a.environ, Flags: given,
+	})
+}
+
+func (a *app) configCommand() *cobra.Command {
+	return family(&cobra.Command{
+		Use:   "config",
+		Short: "Check, show or start a configuration",
+		Long: `A node needs no configuration. Where one is wanted, a value comes from the
+first of these that states it: a flag of "wharf serve", an environment variable
+(WHARF_LIMITS_BODY for limits.body), the file, the default.`,
+		Example: `  wharf config init > wharf.yaml
+  wharf config check wharf.yaml
+  WHARF_LOG_LEVEL=debug wharf config show`,
+	}, a.configCheckCommand(), a.configShowCommand(), a.configInitCommand())
+}
+
+func (a *app) configCheckCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "check [FILE]",
+		Short: "Check a configuration file and the environment",
+		Long: `Check reads FILE, or else the file that "wharf serve" would read, together with
+the environment, and reports everything that is wrong with it, each with its
+line. It ends with code 0 when nothing is and 2 otherwise. Nothing is started.`,
+		Example: "  wharf config check\n  wharf config check /etc/wharf.yaml",
+		Args:    optionalArg,
+		RunE: func(_ *cobra.Command, args []string) error {
+			file := a.env("WHARF_CONFIG")
+			if len(args) == 1 {
+				file = args[0]
+			}
+			eff, err := config.Load(config.Sources{File: file, Environ: a.environ})
+			if err != nil {
+				return err
+			}
+			return a.configChecked(eff)
+		},
+	}
+}
+
+func (a *app) configChecked(eff *config.Effective) error {
+	if a.json {
+		return a.printValue(struct {
+			OK      bool     `json:"ok"`
+			File    string   `json:"file,omitzero"`
+			Unknown []string `json:"unknown_variables,omitzero"`
+		}{true, eff.File, eff.Unknown})
+	}
+	for _, name := range eff.Unknown {
+		a.out.Line(a.out.Paint(show.Yellow, "note: "), "the variable ", name, " is set, but is no setting of Wharf")
+	}
+	if eff.File == "" {
+		a.out.Line("ok: there is no file; the defaults and the environment are sound")
+		return nil
+	}
+	a.out.Line("ok: ", eff.File, " and the environment are sound")
+	return nil
+}
+
+func (a *app) configShowCommand() *cobra.Command {
+	var s settingFlags
+	cmd := &cobra.Command{
+		Use:   "show",
+		Short: "Show every setting as it holds, and where its value came from",
+		Long: `Show prints the configuration that "wharf serve" would run with, given the same
+flags, environment and folder: each setting, its value, and where that came
+from.`,
+		Example: `  wharf config show
+  wharf config show --config /etc/wharf.yaml --json`,
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			eff, err := s.load(a)
+			if err != nil {
+				return err
+			}
+			return a.configShow(eff)
+		},
+	}
+	s.register(cmd.Flags())
+	return cmd
+}
+
+// shownValue is an effective value as JSON.
+type shownValue struct {
+	Name   string `json:"name"`
+	Value  string `json:"value"`
+	Origin string `json:"origin"`
+}
+
+func (a *app) configShow(eff *config.Effective) error {
+	var rows [][]show.Cell
+	for _, v := range eff.Values {
+		if a.json {
+			if err := a.printValue(shownValue{v.Setting.Name, v.Text, v.Origin}); err != nil {
+				return err
+			}
+			continue
+		}
+		origin := show.Cell{Text: v.Origin, Style: show.Cyan}
+		if v.Origin == "default" {
+			origin.Style = show.Dim
+		}
+		rows = append(rows, []show.Cell{{Text: v.Setting.Name}, {Text: firstOf(v.Text, `""`), Style: show.Bold}, origin})
+	}
+	if !a.json {
+		a.out.Table([]string{"SETTING", "VALUE", "FROM"}, rows)
+	}
+	return nil
+}
+
+func (a *app) configInitCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "init",
+		Short: "Print a complete, commented configuration file",
+		Long: `Init prints a wharf.yaml with every setting, what it does, what values it takes
+and its default, all commented out.`,
+		Example: "  wharf config init > wharf.yaml",
+		Args:    noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			a.out.Printf("%s", config.Template())
+			return nil
+		},
+	}
+}
+
+// printValue writes v as a line of JSON.
+func (a *app) printValue(v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encoding the answer: %w", err)
+	}
+	a.printJSON(text)
+	return nil
+}
