@@ -1,0 +1,3 @@
+// Package fanout is the reading side of a fan-out: many connections that each
+// read one event stream and count what arrives.
+package fanout

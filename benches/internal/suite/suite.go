@@ -1,0 +1,155 @@
+package suite
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wharf-dev/wharf/benches/internal/node"
+	"github.com/wharf-dev/wharf/benches/internal/report"
+)
+
+// Config says how to measure.
+type Config struct {
+	Self     string        // this program, which also is the ceiling's process
+	Binary   string        // the node's binary
+	Dir      string        // where data folders are made
+	Rounds   int           // samples of each figure
+	Warmup   time.Duration // before each window
+	Duration time.Duration // of each window
+	Conns    int           // connections of the throughput measurements
+	Readers  int           // of the fan-out
+	Sessions int           // that an idle node is measured with
+	Events   int64         // that the log is filled with by scale
+	Profiles string        // folder for profiles, "" for none; Binary is a profiled build then
+	Progress io.Writer     // what is being done
+}
+
+// Measurement is one thing that can be measured by itself.
+type Measurement struct {
+	Name string
+	Doc  string
+	// Long measurements run only when they are asked for by name.
+	Long bool
+	run  func(context.Context, *Suite) ([]report.Row, error)
+}
+
+// Measurements lists all there is to measure, in order.
+func Measurements() []Measurement {
+	return []Measurement{
+		{Name: "accept", Doc: "Tasks accepted and durable a second", run: measureAccept},
+		{Name: "complete", Doc: "Tasks accepted and completed a second", run: measureComplete},
+		{Name: "latency", Doc: "from submit to completion seen on a stream", run: measureLatency},
+		{Name: "fanout", Doc: "events delivered to many readers of one stream", run: measureFanout},
+		{Name: "cold", Doc: "from starting the binary to its first answer", run: measureCold},
+		{Name: "memory", Doc: "resident memory of an idle node", run: measureMemory},
+		{Name: "scale", Doc: "accept and complete with a full log", Long: true, run: measureScale},
+	}
+}
+
+// Select returns the measurements with the given names, or all that are not
+// long when there are none.
+func Select(names []string) ([]Measurement, error) {
+	all := Measurements()
+	if len(names) == 0 {
+		return slices.DeleteFunc(all, func(m Measurement) bool { return m.Long }), nil
+	}
+	var out []Measurement
+	for _, name := range names {
+		i := slices.IndexFunc(all, func(m Measurement) bool { return m.Name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("there is no measurement %q", name)
+		}
+		out = append(out, all[i])
+	}
+	return out, nil
+}
+
+// Suite is one run of measurements.
+type Suite struct {
+	Config
+	checked int // acknowledged Tasks that were looked for, and found
+	serial  int // of the folders made
+}
+
+// Run makes the measurements and adds what came of them to r. One that fails is
+// reported and does not keep the others from running; Run fails only when ctx
+// ends.
+func (s *Suite) Run(ctx context.Context, measurements []Measurement, r *report.Report) error {
+	for _, m := range measurements {
+		s.say("%s: %s", m.Name, m.Doc)
+		rows, err := m.run(ctx, s)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			r.Failed = append(r.Failed, fmt.Sprintf("%s: %v", m.Name, err))
+			s.say("%s failed: %v", m.Name, err)
+		}
+		for i := range rows {
+			rows[i].Measurement = m.Name
+		}
+		r.Rows = append(r.Rows, rows...)
+	}
+	if s.checked > 0 {
+		r.Checks = append(r.Checks, fmt.Sprintf("every one of %d acknowledged Tasks was found in the log afterwards", s.checked))
+	}
+	return nil
+}
+
+// say prints a line of progress.
+func (s *Suite) say(format string, args ...any) {
+	fmt.Fprintf(s.Progress, "%s  "+format+"\n", append([]any{time.Now().Format("15:04:05")}, args...)...)
+}
+
+// folder makes a fresh folder and returns a function that removes it.
+func (s *Suite) folder(name string) (dir string, remove func(), err error) {
+	s.serial++
+	dir = filepath.Join(s.Dir, fmt.Sprintf("%s-%d", name, s.serial))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", nil, fmt.Errorf("making a folder: %w", err)
+	}
+	return dir, func() { os.RemoveAll(dir) }, nil
+}
+
+// start runs a node on a folder, with further settings.
+func (s *Suite) start(ctx context.Context, dir string, env ...string) (*node.Node, error) {
+	return node.Start(ctx, node.Options{Binary: s.Binary, Data: dir, Env: append(quietEnv(), env...)})
+}
+
+// quietEnv keeps nodes from logging each request and from reading settings of
+// whoever runs the benches.
+func quietEnv() []string { return []string{"WHARF_LOG_LEVEL=warn"} }
+
+// step is one sample of a round.
+type step struct {
+	name string
+	take func(context.Context) (float64, error)
+}
+
+// interleave takes every step once a round, in turn from the first and from the
+// last, and returns the samples by the steps' names.
+func (s *Suite) interleave(ctx context.Context, steps []step) (map[string][]float64, error) {
+	samples := map[string][]float64{}
+	for round := range s.Rounds {
+		var said []string
+		for i := range steps {
+			if round%2 == 1 {
+				i = len(steps) - 1 - i
+			}
+			v, err := steps[i].take(ctx)
+			if err != nil {
+				return nil, fmt.Errorf("%s, round %d: %w", steps[i].name, round+1, err)
+			}
+			samples[steps[i].name] = append(samples[steps[i].name], v)
+			said = append(said, fmt.Sprintf("%s %.4g", steps[i].name, v))
+		}
+		s.say("  round %d of %d: %s", round+1, s.Rounds, strings.Join(said, ", "))
+	}
+	return samples, nil
+}

@@ -1,0 +1,72 @@
+package suite
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wharf-dev/wharf/benches/internal/report"
+)
+
+func TestSelect(t *testing.T) {
+	all, err := Select(nil)
+	if err != nil || slices.ContainsFunc(all, func(m Measurement) bool { return m.Long }) {
+		t.Errorf("by default %v, %v", all, err)
+	}
+	two, err := Select([]string{"scale", "accept"})
+	if err != nil || len(two) != 2 || two[0].Name != "scale" {
+		t.Errorf("by name %v, %v", two, err)
+	}
+	if _, err := Select([]string{"nothing"}); err == nil {
+		t.Error("an unknown name was accepted")
+	}
+}
+
+func TestRoundsAreInterleavedBothWays(t *testing.T) {
+	var order []string
+	take := func(name string) step {
+		return step{name, func(context.Context) (float64, error) { order = append(order, name); return float64(len(order)), nil }}
+	}
+	s := &Suite{Config: Config{Rounds: 2, Progress: io.Discard}}
+	got, err := s.interleave(t.Context(), []step{take("a"), take("b"), take("c")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Join(order, "") != "abccba" || !slices.Equal(got["a"], []float64{1, 6}) {
+		t.Errorf("the order is %v, the samples %v", order, got)
+	}
+}
+
+func TestAFailedMeasurementKeepsNoOtherFromRunning(t *testing.T) {
+	row := report.Row{What: "x"}
+	s := &Suite{Config: Config{Progress: io.Discard}}
+	var r report.Report
+	err := s.Run(t.Context(), []Measurement{
+		{Name: "bad", run: func(context.Context, *Suite) ([]report.Row, error) { return nil, errors.New("broken") }},
+		{Name: "good", run: func(context.Context, *Suite) ([]report.Row, error) { return []report.Row{row}, nil }},
+	}, &r)
+	if err != nil || len(r.Failed) != 1 || len(r.Rows) != 1 || r.Rows[0].Measurement != "good" {
+		t.Errorf("%v, %+v", err, r)
+	}
+}
+
+func TestPiecesAreCutBetweenFrames(t *testing.T) {
+	stream := []byte("id: 1\ndata: a\n\nid: 2\ndata: b\n\nid: 3\ndata: c\n\n")
+	if got := pieces(stream, 0); len(got) != 3 || string(got[0]) != "f\r\nid: 1\ndata: a\n\n\r\n" {
+		t.Errorf("%d pieces, first %q", len(got), got[0])
+	}
+	if got := pieces(stream, 20); len(got) != 2 || !bytes.HasPrefix(got[0], []byte("1e\r\nid: 1\ndata: a\n\nid: 2\ndata: b\n\n")) {
+		t.Errorf("%d pieces, first %q", len(got), got[0])
+	}
+}
+
+func TestLastFramesLeavesCommentsAndThePastOut(t *testing.T) {
+	stream := []byte("id: 1\ndata: a\n\n: still here\n\nid: 2\ndata: b\n\nid: 3\ndata: c\n\n")
+	if got := string(lastFrames(stream, 2)); got != "id: 2\ndata: b\n\nid: 3\ndata: c\n\n" {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,0 +1,196 @@
+package suite
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/wharf-dev/wharf/benches/internal/load"
+	"github.com/wharf-dev/wharf/benches/internal/node"
+)
+
+// persona answers the Tasks of every measurement: a small native module.
+const persona = "persona_echo"
+
+// taskBody is a small Task as a client would write it.
+const taskBody = `{"input":{"role":"user","parts":[{"type":"text","text":"Which of the open orders are affected by what changed in the delivery schedule of the northern depots since Monday?","visibility":"public"}]},"persona_id":"` + persona + `","metadata":{"source":"benches","trace":"b7c1f0"}}`
+
+// held keeps accepted Tasks from competing with the accepting: one runs at a
+// time, the others wait in a queue that never fills.
+func held() []string { return []string{"WHARF_TASKS_CONCURRENCY=1", "WHARF_TASKS_QUEUE=10000000"} }
+
+// unbounded lets Tasks run as they do by default, but never refuses one.
+func unbounded() []string { return []string{"WHARF_TASKS_QUEUE=10000000"} }
+
+// shape says what the requests of a load look like.
+type shape struct {
+	wait  bool // ask for the answer when the Task is terminal
+	keyed bool // carry an Idempotency-Key
+}
+
+// sample is what one load told about a server.
+type sample struct {
+	rate float64       // counted answers a second
+	cpu  time.Duration // processor time of the server for each, 0 if unknown
+	took []time.Duration
+}
+
+// headers of a request of this shape.
+func (sh shape) headers() []load.Header {
+	h := node.Headers()
+	if sh.wait {
+		h = append(h, load.Header{Name: "Prefer", Value: "wait=10"})
+	}
+	return h
+}
+
+// counts is the condition for an answer to count.
+func (sh shape) counts(status int, body []byte) bool {
+	return status/100 == 2 && (!sh.wait || bytes.Contains(body, []byte(`"status":"COMPLETED"`)))
+}
+
+// plan is a load of Tasks, spread over the given Sessions.
+func (s *Suite) plan(addr string, sessions []string, sh shape) load.Plan {
+	return load.Plan{
+		Addr: addr, Conns: s.Conns, Warmup: s.Warmup, Measure: s.Duration, Counts: sh.counts,
+		Requests: func(conn int) *load.Request {
+			path := "/v1/sessions/" + sessions[conn%len(sessions)] + "/tasks"
+			return load.NewRequest("POST", addr, path, sh.headers(), sh.keyed, []byte(taskBody))
+		},
+	}
+}
+
+// runPlan sends a load and requires that nothing was refused.
+func runPlan(ctx context.Context, p load.Plan, cpu func() (time.Duration, error)) (*load.Result, sample, error) {
+	var used [2]time.Duration
+	p.Window = func(open bool) {
+		spent, err := cpu()
+		if err != nil {
+			spent = 0 // reported as unknown
+		}
+		if open {
+			used[0] = spent
+		} else {
+			used[1] = spent
+		}
+	}
+	result, err := load.Run(ctx, p)
+	if err != nil {
+		return nil, sample{}, err
+	}
+	if len(result.Refused) > 0 {
+		return nil, sample{}, fmt.Errorf("some requests were not answered as they should: %v, such as %s", result.Refused, result.Example)
+	}
+	if result.Counted == 0 {
+		return nil, sample{}, errors.New("nothing was answered within the window")
+	}
+	return result, sample{rate: result.Rate(), cpu: (used[1] - used[0]) / time.Duration(result.Counted), took: result.Took}, nil
+}
+
+// loadCeiling measures the ceiling once, on a fresh store.
+func (s *Suite) loadCeiling(ctx context.Context, sh shape) (sample, error) {
+	dir, remove, err := s.folder("ceiling")
+	if err != nil {
+		return sample{}, err
+	}
+	defer remove()
+	server, err := s.startCeiling(ctx, "accept", dir)
+	if err != nil {
+		return sample{}, err
+	}
+	defer server.stop()
+	sessions := []string{"sess_00000000000000000000000000"}
+	_, got, err := runPlan(ctx, s.plan(server.addr, sessions, shape{keyed: sh.keyed}), server.cpu)
+	return got, err
+}
+
+// loadFresh measures a node once, on a fresh folder.
+func (s *Suite) loadFresh(ctx context.Context, name string, sh shape, env []string) (sample, error) {
+	dir, remove, err := s.folder("node")
+	if err != nil {
+		return sample{}, err
+	}
+	defer remove()
+	env, profile, err := s.profiled(name, env)
+	if err != nil {
+		return sample{}, err
+	}
+	n, err := s.start(ctx, dir, env...)
+	if err != nil {
+		return sample{}, err
+	}
+	defer n.Kill()
+	defer profile(ctx)()
+	return s.loadNode(ctx, n, sh)
+}
+
+// loadNode measures a running node and checks what it acknowledged.
+func (s *Suite) loadNode(ctx context.Context, n *node.Node, sh shape) (sample, error) {
+	sessions, err := n.CreateSessions(s.Conns, persona)
+	if err != nil {
+		return sample{}, err
+	}
+	result, got, err := runPlan(ctx, s.plan(n.Addr, sessions, sh), n.CPU)
+	if err != nil {
+		return sample{}, withOutput(err, n)
+	}
+	return got, s.check(n, result.IDs)
+}
+
+// withOutput adds what the node said to an error.
+func withOutput(err error, n *node.Node) error {
+	if said := n.Output(); said != "" {
+		return fmt.Errorf("%w; the node said:\n%s", err, said)
+	}
+	return err
+}
+
+// check requires that every acknowledged Task is in the log, once.
+func (s *Suite) check(n *node.Node, acknowledged []string) error {
+	missing := make(map[string]struct{}, len(acknowledged))
+	for _, id := range acknowledged {
+		missing[id] = struct{}{}
+	}
+	if len(missing) != len(acknowledged) {
+		return fmt.Errorf("%d acknowledgements named only %d different Tasks", len(acknowledged), len(missing))
+	}
+	if err := n.TaskIDs(func(id string) { delete(missing, id) }); err != nil {
+		return fmt.Errorf("looking for acknowledged Tasks: %w", err)
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("%d of %d acknowledged Tasks are not in the log", len(missing), len(acknowledged))
+	}
+	s.checked += len(acknowledged)
+	return nil
+}
+
+// profiled makes a node started with the returned environment save its profiles
+// when the returned function is called before the load and its result after it.
+// Without a folder for profiles it does nothing.
+func (s *Suite) profiled(name string, env []string) ([]string, func(context.Context) func(), error) {
+	if s.Profiles == "" {
+		return env, func(context.Context) func() { return func() {} }, nil
+	}
+	addr, err := node.FreeAddr()
+	if err != nil {
+		return nil, nil, err
+	}
+	file := func(kind string) string { return filepath.Join(s.Profiles, name+"."+kind+".pprof") }
+	start := func(ctx context.Context) func() {
+		done := make(chan error, 1)
+		go func() {
+			done <- node.FetchProfile(ctx, addr, "profile", s.Warmup+s.Duration, file("cpu"))
+		}()
+		return func() {
+			err := errors.Join(<-done, node.FetchProfile(ctx, addr, "allocs", 0, file("allocs")))
+			if err != nil && !errors.Is(err, os.ErrClosed) {
+				s.say("  no profile of %s: %v", name, err)
+			}
+		}
+	}
+	return append(env, node.ProfileEnv(addr)), start, nil
+}

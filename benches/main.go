@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/wharf-dev/wharf/benches/internal/node"
+	"github.com/wharf-dev/wharf/benches/internal/report"
+	"github.com/wharf-dev/wharf/benches/internal/suite"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "benches:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	if len(args) > 0 && args[0] == suite.CeilingCommand {
+		return suite.CeilingMain(args[1:], os.Stdin, os.Stdout)
+	}
+	o, err := parse(args)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	r, err := measure(ctx, o)
+	if err != nil {
+		return err
+	}
+	return o.write(r)
+}
+
+// options are what the command line says.
+type options struct {
+	config         suite.Config
+	measurements   []suite.Measurement
+	json, markdown string
+	binary         string
+}
+
+func parse(args []string) (*options, error) {
+	o := &options{}
+	c := &o.config
+	flags := flag.NewFlagSet("benches", flag.ContinueOnError)
+	only := flags.String("only", "", "measure only these, separated by commas")
+	flags.IntVar(&c.Rounds, "rounds", 5, "samples of each figure")
+	flags.DurationVar(&c.Duration, "duration", 3*time.Second, "length of each measured window")
+	flags.DurationVar(&c.Warmup, "warmup", time.Second, "load before each measured window")
+	flags.IntVar(&c.Conns, "connections", 64, "connections of the throughput measurements")
+	flags.IntVar(&c.Readers, "readers", 500, "readers of the fan-out")
+	flags.IntVar(&c.Sessions, "sessions", 10_000, "idle Sessions of the memory measurement")
+	flags.Int64Var(&c.Events, "events", 1_000_000, "events that scale fills the log with; ten million takes long")
+	flags.StringVar(&c.Dir, "dir", "", "where data folders are made (default: a temporary folder)")
+	flags.StringVar(&c.Profiles, "cpuprofile", "", "save processor and allocation profiles of the node in this folder")
+	flags.StringVar(&o.binary, "binary", "", "measure this wharf binary (default: build the source tree's)")
+	flags.StringVar(&o.json, "json", "", "also write the result as JSON to this file")
+	flags.StringVar(&o.markdown, "markdown", "", "also write the result as Markdown to this file")
+	flags.Usage = func() { usage(flags) }
+	if err := flags.Parse(args); err != nil {
+		return nil, err
+	}
+	if flags.NArg() > 0 {
+		return nil, fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	if c.Rounds < 1 || c.Conns < 1 || c.Readers < 1 || c.Sessions < 1 || c.Duration <= 0 {
+		return nil, errors.New("rounds, connections, readers, sessions and duration must be positive")
+	}
+	c.Progress = os.Stderr
+	var err error
+	o.measurements, err = suite.Select(strings.FieldsFunc(*only, func(r rune) bool { return r == ',' }))
+	return o, err
+}
+
+func usage(flags *flag.FlagSet) {
+	out := flags.Output()
+	fmt.Fprint(out, "Usage: go run ./benches [flags]\n\nMeasurements:\n")
+	for _, m := range suite.Measurements() {
+		when := ""
+		if m.Long {
+			when = " (only when asked for)"
+		}
+		fmt.Fprintf(out, "  %-10s %s%s\n", m.Name, m.Doc, when)
+	}
+	fmt.Fprint(out, "\nFlags:\n")
+	flags.PrintDefaults()
+}
+
+// measure prepares folders and binaries, runs the measurements and cleans up.
+func measure(ctx context.Context, o *options) (*report.Report, error) {
+	c := o.config
+	work, err := os.MkdirTemp(c.Dir, "wharf-bench-*")
+	if err != nil {
+		return nil, fmt.Errorf("making a folder to work in: %w", err)
+	}
+	defer os.RemoveAll(work)
+	c.Dir = work
+	if c.Self, err = os.Executable(); err != nil {
+		return nil, fmt.Errorf("finding this program: %w", err)
+	}
+	if c.Binary, err = o.build(ctx, work); err != nil {
+		return nil, err
+	}
+	r := &report.Report{
+		Started: time.Now(), Machine: report.ThisMachine(), Revision: revision(ctx),
+		Rounds: c.Rounds, Duration: c.Duration.String(),
+	}
+	s := &suite.Suite{Config: c}
+	if err := s.Run(ctx, o.measurements, r); err != nil {
+		return nil, err
+	}
+	r.Took = time.Since(r.Started).Round(time.Second).String()
+	return r, nil
+}
+
+// build returns the binary to measure.
+func (o *options) build(ctx context.Context, dir string) (string, error) {
+	switch {
+	case o.config.Profiles != "":
+		if err := os.MkdirAll(o.config.Profiles, 0o700); err != nil {
+			return "", fmt.Errorf("making the folder for profiles: %w", err)
+		}
+		return node.BuildProfiled(ctx, dir)
+	case o.binary != "":
+		return filepath.Abs(o.binary)
+	}
+	return node.Build(ctx, dir)
+}
+
+// write prints the result and saves it where it was asked for.
+func (o *options) write(r *report.Report) error {
+	if err := r.WriteTable(os.Stdout); err != nil {
+		return err
+	}
+	return errors.Join(save(o.json, r.WriteJSON), save(o.markdown, r.WriteMarkdown))
+}
+
+// save writes a file; an empty path saves nothing.
+func save(path string, write func(w io.Writer) error) error {
+	if path == "" {
+		return nil
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("saving the result: %w", err)
+	}
+	return errors.Join(write(f), f.Close())
+}
