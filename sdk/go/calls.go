@@ -1,0 +1,274 @@
+package wharf
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/wharf-dev/wharf/sdk/go/internal/hostcall"
+)
+
+// Status says how the host answered a call that failed.
+type Status uint32
+
+// The statuses of a failed host call.
+const (
+	StatusInvalid     = Status(hostcall.Invalid)     // the request is malformed
+	StatusDenied      = Status(hostcall.Denied)      // policy forbids it
+	StatusNotFound    = Status(hostcall.NotFound)    // what it names does not exist, or not for this Task
+	StatusTooLarge    = Status(hostcall.TooLarge)    // a limit on size or count
+	StatusUnavailable = Status(hostcall.Unavailable) // the host could not do it now
+)
+
+// Error is a host call that failed.
+type Error struct {
+	Call    string
+	Status  Status
+	Code    string // machine-readable
+	Message string
+}
+
+// Error implements the error interface.
+func (e *Error) Error() string { return e.Call + ": " + e.Message + " (" + e.Code + ")" }
+
+// check turns the status of a host call into an error.
+func check(call string, status uint32, answer []byte) error {
+	if status == hostcall.OK {
+		return nil
+	}
+	var reason struct{ Code, Message string }
+	if json.Unmarshal(answer, &reason) != nil || reason.Message == "" {
+		reason.Message = fmt.Sprintf("the host answered with the status %d", status)
+	}
+	return &Error{Call: call, Status: Status(status), Code: reason.Code, Message: reason.Message}
+}
+
+// decode checks the answer of a host call and stores it in v.
+func decode(call string, status uint32, answer []byte, v any) error {
+	if err := check(call, status, answer); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(answer, v); err != nil {
+		return fmt.Errorf("%s: reading the answer: %w", call, err)
+	}
+	return nil
+}
+
+// Input returns the Task that the plugin was started for.
+func Input() (*Task, error) {
+	var answer struct {
+		Task    *Task   `json:"task"`
+		Persona Persona `json:"persona"`
+	}
+	status, raw := hostcall.Input(nil)
+	if err := decode(hostcall.NameInput, status, raw, &answer); err != nil {
+		return nil, err
+	}
+	if answer.Task == nil {
+		return nil, &Error{Call: hostcall.NameInput, Status: StatusUnavailable, Message: "the host gave no task"}
+	}
+	answer.Task.Persona = answer.Persona
+	return answer.Task, nil
+}
+
+// output is the request of the host call "output".
+type output struct {
+	Summary string             `json:"summary"`
+	Metrics map[string]float64 `json:"metrics,omitempty"`
+	Failure *Failure           `json:"failure,omitempty"`
+}
+
+func (o output) send() error {
+	request, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
+	status, answer := hostcall.Output(request)
+	return check(hostcall.NameOutput, status, answer)
+}
+
+// Output says what the Task results in. [Run] does this: call Output only in an
+// export that does without Run, and once.
+func Output(r Result) error { return output{Summary: r.Summary, Metrics: r.Metrics}.send() }
+
+// Fail makes the Task fail, whatever the export returns. Like [Output] it is
+// called once, and by [Run].
+func Fail(f *Failure) error { return output{Failure: f}.send() }
+
+// AppendMessage appends a Message to the Session's transcript and returns its id.
+// It becomes visible when the Task ends.
+func AppendMessage(m Message) (id string, err error) {
+	request, err := json.Marshal(m)
+	if err != nil {
+		return "", err
+	}
+	var answer struct {
+		MessageID string `json:"message_id"`
+	}
+	status, raw := hostcall.MessageAppend(request)
+	err = decode(hostcall.NameMessageAppend, status, raw, &answer)
+	return answer.MessageID, err
+}
+
+// Reply appends an assistant Message with one text part and returns its id.
+func Reply(text string) (id string, err error) {
+	return AppendMessage(Message{Role: "assistant", Parts: []Part{TextPart(text)}})
+}
+
+// Level is the severity of a log line.
+type Level string
+
+// The levels.
+const (
+	LevelDebug Level = "debug"
+	LevelInfo  Level = "info"
+	LevelWarn  Level = "warn"
+	LevelError Level = "error"
+)
+
+// Log writes a line to the Task's event stream.
+func Log(level Level, format string, args ...any) error {
+	request, err := json.Marshal(struct {
+		Level   Level  `json:"level"`
+		Message string `json:"message"`
+	}{level, fmt.Sprintf(format, args...)})
+	if err != nil {
+		return err
+	}
+	status, answer := hostcall.Log(request)
+	return check(hostcall.NameLog, status, answer)
+}
+
+// Progress tells watchers how far the Task is, from 0 to 1.
+func Progress(fraction float64, message string) error {
+	request, err := json.Marshal(struct {
+		Fraction float64 `json:"fraction"`
+		Message  string  `json:"message,omitempty"`
+	}{fraction, message})
+	if err != nil {
+		return err
+	}
+	status, answer := hostcall.Progress(request)
+	return check(hostcall.NameProgress, status, answer)
+}
+
+// Now returns the wall clock. time.Now reads the same clock, but its readings
+// differ from each other even when the host's stands still.
+func Now() (time.Time, error) {
+	var answer struct {
+		UnixNano string `json:"unix_nano"`
+	}
+	status, raw := hostcall.Clock(nil)
+	if err := decode(hostcall.NameClock, status, raw, &answer); err != nil {
+		return time.Time{}, err
+	}
+	nanos, err := strconv.ParseInt(answer.UnixNano, 10, 64)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("clock: reading the answer: %w", err)
+	}
+	return time.Unix(0, nanos).UTC(), nil
+}
+
+const maxRandom = 65536
+
+// Random fills p with randomness fit for keys.
+func Random(p []byte) error {
+	for len(p) > 0 {
+		n := min(len(p), maxRandom)
+		status, answer := hostcall.Random(binary.LittleEndian.AppendUint32(nil, uint32(n)))
+		if err := check(hostcall.NameRandom, status, answer); err != nil {
+			return err
+		}
+		if len(answer) != n {
+			return &Error{Call: hostcall.NameRandom, Status: StatusUnavailable, Message: "the host gave too few bytes"}
+		}
+		copy(p, answer)
+		p = p[n:]
+	}
+	return nil
+}
+
+// Artifact describes content to store.
+type Artifact struct {
+	Kind       string `json:"kind"` // file, patch, image, log, diff, dataset, other, …
+	MimeType   string `json:"mime_type"`
+	Visibility string `json:"visibility,omitempty"` // default public
+	Name       string `json:"name,omitempty"`
+}
+
+// StoredArtifact says where content went.
+type StoredArtifact struct {
+	ID     string `json:"artifact_id"`
+	SHA256 string `json:"sha256"` // hex
+}
+
+// PutArtifact stores an Artifact of this Task. It becomes visible when the Task
+// ends.
+func PutArtifact(a Artifact, content []byte) (StoredArtifact, error) {
+	request, err := json.Marshal(a)
+	if err != nil {
+		return StoredArtifact{}, err
+	}
+	request = append(append(request, '\n'), content...)
+	var answer StoredArtifact
+	status, raw := hostcall.ArtifactPut(request)
+	err = decode(hostcall.NameArtifactPut, status, raw, &answer)
+	return answer, err
+}
+
+// ReadArtifact returns length bytes of an Artifact's content from offset on, fewer
+// only at the end.
+func ReadArtifact(id string, offset, length int64) ([]byte, error) {
+	request, err := json.Marshal(struct {
+		ArtifactID string `json:"artifact_id"`
+		Offset     int64  `json:"offset,omitempty"`
+		Length     int64  `json:"length,omitempty"`
+	}{id, offset, length})
+	if err != nil {
+		return nil, err
+	}
+	status, answer := hostcall.ArtifactGet(request)
+	if err := check(hostcall.NameArtifactGet, status, answer); err != nil {
+		return nil, err
+	}
+	return answer, nil
+}
+
+// artifactChunk is how much [OpenArtifact] reads at a time.
+const artifactChunk = 1 << 20
+
+// OpenArtifact returns a reader of an Artifact's content, which it fetches in
+// pieces. That the Artifact does not exist shows at the first read.
+func OpenArtifact(id string) io.Reader { return &artifactReader{id: id} }
+
+type artifactReader struct {
+	id     string
+	offset int64
+	chunk  bytes.Reader
+	ended  bool
+}
+
+// Read implements io.Reader.
+func (r *artifactReader) Read(p []byte) (int, error) {
+	if r.chunk.Len() == 0 && !r.ended {
+		if err := r.fetch(); err != nil {
+			return 0, err
+		}
+	}
+	return r.chunk.Read(p)
+}
+
+func (r *artifactReader) fetch() error {
+	chunk, err := ReadArtifact(r.id, r.offset, artifactChunk)
+	if err != nil {
+		return err
+	}
+	r.offset += int64(len(chunk))
+	r.ended = len(chunk) < artifactChunk
+	r.chunk.Reset(chunk)
+	return nil
+}

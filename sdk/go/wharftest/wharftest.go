@@ -1,0 +1,221 @@
+//go:build !wasip1
+
+package wharftest
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	wharf "github.com/wharf-dev/wharf/sdk/go"
+	"github.com/wharf-dev/wharf/sdk/go/internal/hostcall"
+)
+
+// Host stands in for Wharf while a handler runs. The zero Host is ready to use.
+// Set what the plugin is to find, call [Host.Run], and look at what it left.
+type Host struct {
+	// Artifacts holds content by Artifact id, for the plugin to read. What it
+	// stores is added here too.
+	Artifacts map[string][]byte
+	// Now is the wall clock. It stands still.
+	Now time.Time
+	// Refuse makes host calls fail, by name, such as "artifact.put".
+	Refuse map[string]*wharf.Error
+
+	Messages []wharf.Message
+	Stored   []Stored
+	Logs     []Line
+	Progress []float64
+
+	input   []byte
+	outcome *Outcome
+	random  *rand.Rand
+}
+
+// Stored is an Artifact that the plugin stored.
+type Stored struct {
+	wharf.Artifact
+	ID      string
+	Content []byte
+}
+
+// Line is a line that the plugin logged.
+type Line struct {
+	Level   wharf.Level `json:"level"`
+	Message string      `json:"message"`
+}
+
+// Outcome is what a run of a handler ended in.
+type Outcome struct {
+	Summary string             `json:"summary"`
+	Metrics map[string]float64 `json:"metrics"`
+	Failure *wharf.Failure     `json:"failure"` // nil for success
+}
+
+// Text runs the handler on a user Message of one text part.
+func (h *Host) Text(handler wharf.Handler, text string) Outcome {
+	return h.Run(handler, wharf.Message{Role: "user", Parts: []wharf.Part{wharf.TextPart(text)}})
+}
+
+// Run runs the handler on a Task with the given input, which is encoded as JSON.
+// It panics if that cannot be done, and if the handler reports no outcome.
+func (h *Host) Run(handler wharf.Handler, input any) Outcome {
+	h.input = mustMarshal(map[string]any{
+		"task": map[string]any{
+			"id": "task_test", "session_id": "sess_test", "workspace_id": "ws_test",
+			"created_by": "wharftest", "metadata": map[string]any{}, "input": input,
+		},
+		"persona":    map[string]any{"id": "persona_test", "name": "test", "version": "0.0.0", "entry_workflow": "test"},
+		"session_id": "sess_test",
+	})
+	h.outcome = nil
+	h.random = rand.New(rand.NewPCG(1, 2))
+	hostcall.Serve(h.call, func() { wharf.Run(handler) })
+	if h.outcome == nil {
+		panic("wharftest: the handler reported no outcome")
+	}
+	return *h.outcome
+}
+
+func mustMarshal(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("wharftest: " + err.Error())
+	}
+	return b
+}
+
+func refused(e *wharf.Error) (uint32, []byte) {
+	return uint32(e.Status), mustMarshal(map[string]string{"code": e.Code, "message": e.Message})
+}
+
+func invalid(format string, args ...any) (uint32, []byte) {
+	return refused(&wharf.Error{Status: wharf.StatusInvalid, Code: "invalid_request", Message: fmt.Sprintf(format, args...)})
+}
+
+// call answers a host call.
+func (h *Host) call(name string, request []byte) (uint32, []byte) {
+	if e := h.Refuse[name]; e != nil {
+		return refused(e)
+	}
+	switch name {
+	case hostcall.NameInput:
+		return hostcall.OK, bytes.Clone(h.input)
+	case hostcall.NameOutput:
+		return h.output(request)
+	case hostcall.NameMessageAppend:
+		return h.appendMessage(request)
+	case hostcall.NameLog:
+		var line Line
+		return keep(&h.Logs, &line, request)
+	case hostcall.NameProgress:
+		return h.progress(request)
+	case hostcall.NameClock:
+		return hostcall.OK, mustMarshal(map[string]string{"unix_nano": strconv.FormatInt(h.Now.UnixNano(), 10)})
+	case hostcall.NameRandom:
+		return h.randomBytes(request)
+	case hostcall.NameArtifactPut:
+		return h.putArtifact(request)
+	case hostcall.NameArtifactGet:
+		return h.getArtifact(request)
+	}
+	return invalid("there is no host call %q", name)
+}
+
+// keep decodes a request and appends it to a list.
+func keep[T any](list *[]T, v *T, request []byte) (uint32, []byte) {
+	if err := json.Unmarshal(request, v); err != nil {
+		return invalid("%v", err)
+	}
+	*list = append(*list, *v)
+	return hostcall.OK, nil
+}
+
+func (h *Host) output(request []byte) (uint32, []byte) {
+	if h.outcome != nil {
+		return invalid("output was called before")
+	}
+	var o Outcome
+	if err := json.Unmarshal(request, &o); err != nil {
+		return invalid("%v", err)
+	}
+	h.outcome = &o
+	return hostcall.OK, nil
+}
+
+func (h *Host) appendMessage(request []byte) (uint32, []byte) {
+	var m wharf.Message
+	if status, answer := keep(&h.Messages, &m, request); status != hostcall.OK {
+		return status, answer
+	}
+	return hostcall.OK, mustMarshal(map[string]string{"message_id": fmt.Sprintf("msg_%d", len(h.Messages))})
+}
+
+func (h *Host) progress(request []byte) (uint32, []byte) {
+	var p struct {
+		Fraction float64 `json:"fraction"`
+	}
+	if err := json.Unmarshal(request, &p); err != nil || p.Fraction < 0 || p.Fraction > 1 {
+		return invalid("a fraction is a number from 0 to 1")
+	}
+	h.Progress = append(h.Progress, p.Fraction)
+	return hostcall.OK, nil
+}
+
+func (h *Host) randomBytes(request []byte) (uint32, []byte) {
+	if len(request) != 4 {
+		return invalid("the request is 4 bytes long, not %d", len(request))
+	}
+	answer := make([]byte, binary.LittleEndian.Uint32(request))
+	for i := range answer {
+		answer[i] = byte(h.random.Uint32())
+	}
+	return hostcall.OK, answer
+}
+
+func (h *Host) putArtifact(request []byte) (uint32, []byte) {
+	head, content, ok := bytes.Cut(request, []byte("\n"))
+	if !ok {
+		return invalid("the request has no newline")
+	}
+	stored := Stored{Content: bytes.Clone(content)}
+	if err := json.Unmarshal(head, &stored.Artifact); err != nil {
+		return invalid("%v", err)
+	}
+	h.Stored = append(h.Stored, stored)
+	id := fmt.Sprintf("art_%d", len(h.Stored))
+	h.Stored[len(h.Stored)-1].ID = id
+	if h.Artifacts == nil {
+		h.Artifacts = map[string][]byte{}
+	}
+	h.Artifacts[id] = stored.Content
+	sum := sha256.Sum256(content)
+	return hostcall.OK, mustMarshal(map[string]string{"artifact_id": id, "sha256": hex.EncodeToString(sum[:])})
+}
+
+func (h *Host) getArtifact(request []byte) (uint32, []byte) {
+	var get struct {
+		ArtifactID string `json:"artifact_id"`
+		Offset     int64  `json:"offset"`
+		Length     int64  `json:"length"`
+	}
+	if err := json.Unmarshal(request, &get); err != nil {
+		return invalid("%v", err)
+	}
+	content, ok := h.Artifacts[get.ArtifactID]
+	if !ok {
+		return refused(&wharf.Error{Status: wharf.StatusNotFound, Code: "resource_not_found",
+			Message: fmt.Sprintf("no artifact %q is visible to this task", get.ArtifactID)})
+	}
+	content = content[min(max(get.Offset, 0), int64(len(content))):]
+	if get.Length > 0 {
+		content = content[:min(get.Length, int64(len(content)))]
+	}
+	return hostcall.OK, bytes.Clone(content)
+}
