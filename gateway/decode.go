@@ -37,7 +37,7 @@ func Decode(body []byte, v any) error {
 	return abi.Errorf(abi.CodeInvalidRequest, "the request's body is no JSON text")
 }
 
-// Located returns an invalid_request error about the given place of a JSON text.
+// located returns an invalid_request error about the given place of a JSON text.
 func located(offset int64, pointer jsontext.Pointer, message string) error {
 	err := abi.Errorf(abi.CodeInvalidRequest, "%s, at byte %d", message, offset)
 	err.Param = dotted(pointer)
@@ -49,13 +49,20 @@ func located(offset int64, pointer jsontext.Pointer, message string) error {
 	return err
 }
 
-// dotted writes a JSON Pointer as the error envelope's param: message.parts.0.
+// dotted writes a JSON Pointer as the error envelope's param: message.parts[0].
 func dotted(p jsontext.Pointer) string {
-	var path []string
+	var path strings.Builder
 	for token := range p.Tokens() {
-		path = append(path, token)
+		switch _, err := strconv.ParseUint(token, 10, 32); {
+		case err == nil:
+			path.WriteString("[" + token + "]")
+		case path.Len() > 0:
+			path.WriteString("." + token)
+		default:
+			path.WriteString(token)
+		}
 	}
-	return strings.ToValidUTF8(strings.Join(path, "."), "\uFFFD")
+	return strings.ToValidUTF8(path.String(), "\uFFFD")
 }
 
 // semanticMessage does not use the library's own text, which names Go types.

@@ -23,6 +23,9 @@ type (
 	Blob = storage.Blob
 )
 
+// ErrCursorExpired ends a [Subscription] whose reader retention has overtaken.
+var ErrCursorExpired = storage.ErrCursorExpired
+
 // ParsePosition reads an event id; ok is false for what is none.
 func ParsePosition(id string) (p Position, ok bool) { return storage.ParsePosition(id) }
 

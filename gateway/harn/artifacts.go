@@ -1,0 +1,276 @@
+package harn
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/runtime/engine"
+)
+
+const mediaBytes = "application/octet-stream"
+
+// registerArtifact serves the three ways in which an Artifact comes to be: a JSON
+// description, the bare content, or a form with one file.
+func (a *Adapter) registerArtifact(r *gateway.Request) error {
+	media, params, err := mime.ParseMediaType(r.Header("Content-Type"))
+	switch {
+	case r.Header("Content-Type") != "" && err != nil:
+		return abi.InvalidParam("Content-Type", "the request's Content-Type is malformed")
+	case media == "multipart/form-data":
+		return a.uploadForm(r, params["boundary"])
+	case media == "" || media == gateway.MediaJSON || strings.HasSuffix(media, "+json"):
+		return a.describeArtifact(r)
+	}
+	return a.uploadContent(r)
+}
+
+func (a *Adapter) describeArtifact(r *gateway.Request) error {
+	var req abi.RegisterArtifactRequest
+	retry, err := decode(r, &req)
+	if err != nil {
+		return err
+	}
+	var content io.Reader
+	if req.Content != nil {
+		content = bytes.NewReader(req.Content)
+	}
+	return a.storeArtifact(r, retry, req, content)
+}
+
+func (a *Adapter) storeArtifact(r *gateway.Request, retry *engine.Retry, req abi.RegisterArtifactRequest, content io.Reader) error {
+	doc, err := a.core.RegisterArtifact(r.Context(), r.Caller, retry, req, content)
+	if err != nil {
+		return err
+	}
+	return a.send(r, statusCreated, doc)
+}
+
+// uploadContent takes the body as the content and the query as its description.
+func (a *Adapter) uploadContent(r *gateway.Request) error {
+	req := describedBy(r.Query)
+	if req.MimeType == "" {
+		req.MimeType = r.Header("Content-Type")
+	}
+	content, err := r.Upload()
+	if err != nil {
+		return err
+	}
+	retry, err := r.Retry(nil) // the engine judges by the description and the content's hash
+	if err != nil {
+		return err
+	}
+	return a.storeArtifact(r, retry, req, content)
+}
+
+// uploadParams are the query parameters, or form fields, that describe an upload.
+func uploadParams() []gateway.Param {
+	param := func(name, doc string, schema gateway.Schema) gateway.Param {
+		return gateway.Param{Name: name, In: "query", Doc: doc + " Used for uploads only.", Schema: schema}
+	}
+	return []gateway.Param{
+		param("kind", "What the content is; a file unless said otherwise.", enum(artifactKinds...)),
+		param("visibility", "Who may see it; public unless said otherwise.", enum(visibilities...)),
+		param("name", "A file name.", text()),
+		param("mime_type", "The media type, when it differs from the request's Content-Type.", text()),
+		param("sha256", "The hash that the content must have, in hexadecimal.", text()),
+		param("workspace_id", "The Workspace that it belongs to.", text()),
+		param("session_id", "The Session that it belongs to.", text()),
+		param("task_id", "The Task that it belongs to.", text()),
+	}
+}
+
+func describedBy(value func(string) string) abi.RegisterArtifactRequest {
+	req := abi.RegisterArtifactRequest{
+		Kind: abi.ArtifactKind(value("kind")), Visibility: abi.Visibility(value("visibility")),
+		Name: value("name"), MimeType: value("mime_type"),
+		WorkspaceID: value("workspace_id"), SessionID: value("session_id"), TaskID: value("task_id"),
+	}
+	if req.Kind == "" {
+		req.Kind = abi.ArtifactFile
+	}
+	if req.Visibility == "" {
+		req.Visibility = abi.VisibilityPublic
+	}
+	if sum := value("sha256"); sum != "" {
+		req.SHA256 = &sum
+	}
+	return req
+}
+
+// maxField bounds a form field, in bytes.
+const maxField = 4 << 10
+
+// uploadForm takes the first file of a form as the content. Fields count only
+// before the file, for the file is not held in memory.
+func (a *Adapter) uploadForm(r *gateway.Request, boundary string) error {
+	body, err := r.Upload()
+	if err != nil {
+		return err
+	}
+	form := multipart.NewReader(body, boundary)
+	fields := map[string]string{}
+	for {
+		part, err := form.NextPart()
+		if err != nil {
+			return formError(err)
+		}
+		if part.FileName() != "" {
+			return a.uploadPart(r, fields, part)
+		}
+		value, err := io.ReadAll(io.LimitReader(part, maxField))
+		if err != nil {
+			return formError(err)
+		}
+		fields[part.FormName()] = string(value)
+	}
+}
+
+func formError(err error) error {
+	if shown, ok := errors.AsType[*abi.Error](err); ok {
+		return shown
+	}
+	if errors.Is(err, io.EOF) {
+		return abi.Errorf(abi.CodeInvalidRequest, "the form holds no file")
+	}
+	return abi.Errorf(abi.CodeInvalidRequest, "the form is malformed")
+}
+
+func (a *Adapter) uploadPart(r *gateway.Request, fields map[string]string, part *multipart.Part) error {
+	req := describedBy(func(name string) string {
+		if value, ok := fields[name]; ok {
+			return value
+		}
+		return r.Query(name)
+	})
+	if req.Name == "" {
+		req.Name = part.FileName()
+	}
+	if req.MimeType == "" {
+		req.MimeType = part.Header.Get("Content-Type")
+	}
+	retry, err := r.Retry(nil) // the engine judges by the description and the content's hash
+	if err != nil {
+		return err
+	}
+	return a.storeArtifact(r, retry, req, part)
+}
+
+// artifactContent answers with the bytes, or one range of them.
+func (a *Adapter) artifactContent(r *gateway.Request) error {
+	id := r.PathValue("artifact_id")
+	doc, blob, err := a.core.OpenArtifact(r.Context(), r.Caller, id)
+	if err != nil {
+		return err
+	}
+	err = a.sendContent(r, doc, blob)
+	if err != nil && blob != nil {
+		return errors.Join(err, blob.Close())
+	}
+	return err
+}
+
+// sendContent owns blob when it returns nil.
+func (a *Adapter) sendContent(r *gateway.Request, doc engine.Doc, blob engine.Blob) error {
+	var artifact abi.Artifact
+	if err := json.Unmarshal(doc.JSON, &artifact); err != nil {
+		return err
+	}
+	if blob == nil {
+		return errElsewhere(&artifact)
+	}
+	etag := setContentHeaders(r, &artifact)
+	if etag != "" && r.Header("If-None-Match") == etag {
+		r.HTTP.SetStatusCode(statusNotModified)
+		return blob.Close()
+	}
+	part, partial, err := wantedRange(r, etag, blob.Size())
+	if err != nil {
+		r.SetHeader("Content-Range", "bytes */"+strconv.FormatInt(blob.Size(), 10))
+		return err
+	}
+	if partial {
+		r.HTTP.SetStatusCode(statusPartial)
+		r.SetHeader("Content-Range", part.contentRange(blob.Size()))
+	}
+	body := &download{
+		Reader: io.NewSectionReader(blob, part.start, part.length), blob: blob,
+		conn: r.HTTP.Conn(), patience: a.cfg.WriteTimeout,
+	}
+	r.HTTP.SetBodyStream(body, int(part.length))
+	return nil
+}
+
+// errElsewhere says where the content is, for Wharf does not hold it.
+func errElsewhere(artifact *abi.Artifact) error {
+	err := abi.Errorf(abi.CodeResourceNotFound, "this node does not hold the content of artifact %s", artifact.ID)
+	if artifact.URI != nil {
+		uri, _ := jsontext.AppendQuote(nil, *artifact.URI)
+		err.Details = append(append([]byte(`{"uri":`), uri...), '}')
+	}
+	return err
+}
+
+// setContentHeaders makes sure that a browser shows nothing of the content as if
+// it were a page of this node.
+func setContentHeaders(r *gateway.Request, artifact *abi.Artifact) (etag string) {
+	name := artifact.Name
+	if name == "" {
+		name = artifact.ID
+	}
+	media := artifact.MimeType
+	if _, _, err := mime.ParseMediaType(media); err != nil {
+		media = mediaBytes
+	}
+	r.HTTP.SetContentType(media)
+	r.SetHeader("Content-Disposition", disposition(name))
+	r.SetHeader("X-Content-Type-Options", "nosniff")
+	r.SetHeader("Content-Security-Policy", "sandbox; default-src 'none'")
+	r.SetHeader("Accept-Ranges", "bytes")
+	if artifact.SHA256 != nil {
+		etag = `"` + *artifact.SHA256 + `"`
+		r.SetHeader("ETag", etag)
+		r.SetHeader("Cache-Control", "private, max-age=31536000, immutable")
+	}
+	return etag
+}
+
+func disposition(name string) string {
+	if value := mime.FormatMediaType("attachment", map[string]string{"filename": name}); value != "" {
+		return value
+	}
+	return "attachment"
+}
+
+// download is a body that keeps the write deadline ahead of a client that keeps
+// reading, and closes the blob at the end.
+type download struct {
+	io.Reader
+	blob     engine.Blob
+	conn     net.Conn
+	patience time.Duration
+	extended time.Time
+}
+
+func (d *download) Read(p []byte) (int, error) {
+	if now := time.Now(); now.Sub(d.extended) > time.Second {
+		d.extended = now
+		if err := d.conn.SetWriteDeadline(now.Add(d.patience)); err != nil {
+			return 0, err
+		}
+	}
+	return d.Reader.Read(p)
+}
+
+func (d *download) Close() error { return d.blob.Close() }

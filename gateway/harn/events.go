@@ -1,0 +1,249 @@
+package harn
+
+import (
+	"bytes"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/runtime/engine"
+)
+
+// selector says which events a route is about.
+type selector func(*gateway.Request) engine.Filter
+
+func byQuery(r *gateway.Request) engine.Filter { return queryFilter(r) }
+
+func bySession(r *gateway.Request) engine.Filter {
+	return engine.Filter{SessionID: r.PathValue("session_id")}
+}
+
+func byTask(r *gateway.Request) engine.Filter {
+	return engine.Filter{TaskID: r.PathValue("task_id")}
+}
+
+func (a *Adapter) listEvents(selected selector) gateway.Handler {
+	return func(r *gateway.Request) error {
+		limit, err := limitOf(r)
+		if err != nil {
+			return err
+		}
+		after, _, err := a.eventCursor(r, "after_event_id", "cursor")
+		if err != nil {
+			return err
+		}
+		events, more, err := a.core.Events(r.Context(), r.Caller, selected(r), after, limit)
+		if err != nil {
+			return err
+		}
+		body, err := a.encodeEvents(r.Caller, events, more)
+		if err != nil {
+			return err
+		}
+		r.Send(statusOK, body)
+		return nil
+	}
+}
+
+func (a *Adapter) encodeEvents(c *engine.Caller, events []engine.Event, more bool) ([]byte, error) {
+	body := []byte(`{"object":"list","data":[`)
+	internal := c.Can(abi.ScopeEventsInternal)
+	for i, ev := range events {
+		head, err := a.events.head(ev, internal)
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = append(append(body, head...), notReplayed...)
+	}
+	next := ""
+	if more && len(events) > 0 {
+		next = events[len(events)-1].Position().String()
+	}
+	return appendPage(body, more, next), nil
+}
+
+func (a *Adapter) getEvent(r *gateway.Request) error {
+	id := r.PathValue("event_id")
+	at, ok := engine.ParsePosition(id)
+	if !ok || at == 0 {
+		return abi.NotFound(abi.ObjectEvent, id)
+	}
+	ev, err := a.core.Event(r.Context(), r.Caller, at)
+	if err != nil {
+		return err
+	}
+	head, err := a.events.head(ev, r.Caller.Can(abi.ScopeEventsInternal))
+	if err != nil {
+		return err
+	}
+	r.Send(statusOK, append(bytes.Clone(head), notReplayed...))
+	return nil
+}
+
+// eventCursor reads the position to go on after from the first of the named query
+// parameters that is there. Positions are the node's, so any up to the newest is
+// one that the caller can have come by honestly; it says nothing about whose
+// event is there.
+func (a *Adapter) eventCursor(r *gateway.Request, names ...string) (after engine.Position, given bool, err error) {
+	for _, name := range names {
+		if r.Query(name) != "" {
+			after, err = a.parseEventID(name, r.Query(name))
+			return after, true, err
+		}
+	}
+	return 0, false, nil
+}
+
+func (a *Adapter) parseEventID(param, value string) (engine.Position, error) {
+	after, ok := engine.ParsePosition(value)
+	if !ok {
+		return 0, abi.InvalidParam(param, "this is no event id")
+	}
+	if after > a.core.Stats().Watermark {
+		return 0, abi.InvalidParam(param, "this node has no such event")
+	}
+	return after, nil
+}
+
+// An event's JSON ends with "replayed", which is a fact of its delivery and not
+// of the event: what comes before, its head, is the same for every reader.
+const (
+	notReplayed = "false}"
+	isReplayed  = "true}"
+)
+
+// cachedEvents is how many rendered events are kept, maxCachedEvent the largest
+// kept, in bytes: together they bound the cache to 16 MiB.
+const (
+	cachedEvents   = 1024
+	maxCachedEvent = 16 << 10
+)
+
+// eventCache keeps heads of recent events so that many readers of one stream
+// cost one rendering. A slot holds the last event rendered whose position leads
+// to it; readers of one stream are close together, so this is as good as an LRU
+// and takes no lock. It is safe for concurrent use.
+type eventCache struct {
+	slots []atomic.Pointer[renderedEvent]
+}
+
+type renderedEvent struct {
+	at       engine.Position
+	internal bool
+	head     []byte
+}
+
+// newEventCache returns a cache of n slots, a power of two.
+func newEventCache(n int) *eventCache {
+	return &eventCache{slots: make([]atomic.Pointer[renderedEvent], n)}
+}
+
+// head returns the event's JSON up to the value of "replayed", for readers who
+// may or may not see internal content. It is shared: do not change it.
+func (c *eventCache) head(ev engine.Event, internal bool) ([]byte, error) {
+	at := ev.Position()
+	slot := &c.slots[int(uint64(at)%uint64(len(c.slots)))]
+	if kept := slot.Load(); kept != nil && kept.at == at && kept.internal == internal {
+		return kept.head, nil
+	}
+	head, err := renderEvent(ev, internal)
+	if err != nil {
+		return nil, err
+	}
+	if len(head) <= maxCachedEvent {
+		slot.Store(&renderedEvent{at: at, internal: internal, head: head})
+	}
+	return head, nil
+}
+
+// renderEvent writes an event's head. The members are those of abi.Event, in its
+// order, on one line as an event stream needs it.
+func renderEvent(ev engine.Event, internal bool) ([]byte, error) {
+	frame, rec := ev.Frame, ev.Record()
+	payload := appendPayload(nil, string(rec.Resource.Object), rec.State, rec.Payload)
+	if rec.Restricted {
+		var err error
+		if payload, err = engine.Redact(payload, internal); err != nil {
+			return nil, err
+		}
+	}
+	b := make([]byte, 0, len(payload)+512)
+	b = append(b, `{"id":"`...)
+	b = strconv.AppendUint(b, uint64(ev.Position()), 10)
+	b = append(b, `","object":"event","created_at":"`...)
+	b = frame.Time.UTC().AppendFormat(b, time.RFC3339Nano)
+	b = append(b, `","updated_at":"`...)
+	b = frame.Time.UTC().AppendFormat(b, time.RFC3339Nano)
+	b = append(b, `","metadata":{},"event":`...)
+	b = appendQuoted(b, string(rec.Kind))
+	b = append(b, `,"resource":{"object":`...)
+	b = appendQuoted(b, string(rec.Resource.Object))
+	b = append(b, `,"id":`...)
+	b = appendQuoted(b, rec.Resource.ID)
+	b = append(b, `},"sequence":`...)
+	b = strconv.AppendUint(b, rec.Sequence, 10)
+	b = append(b, `,"payload":`...)
+	b = append(b, payload...)
+	b = appendMember(b, "session_id", frame.SessionID)
+	b = appendMember(b, "task_id", frame.TaskID)
+	b = appendMember(b, "workspace_id", frame.WorkspaceID)
+	b = appendMember(b, "actor", frame.Actor)
+	b = appendMember(b, "idempotency_key", rec.IdempotencyKey)
+	b = append(b, `,"replayed":`...)
+	return oneLine(b), nil
+}
+
+// appendPayload joins the stated resource, under its object's name, with the
+// members of payload, which is a JSON object or nil.
+func appendPayload(b []byte, name string, state, payload []byte) []byte {
+	if members := bytes.TrimSpace(payload); len(members) > 2 {
+		payload = bytes.TrimSpace(members[1 : len(members)-1])
+	} else {
+		payload = nil
+	}
+	b = append(b, '{')
+	if state != nil {
+		b = appendQuoted(b, name)
+		b = append(append(b, ':'), state...)
+		if len(payload) > 0 {
+			b = append(b, ',')
+		}
+	}
+	return append(append(b, payload...), '}')
+}
+
+func appendMember(b []byte, name, value string) []byte {
+	if value == "" {
+		return b
+	}
+	b = append(append(append(b, ',', '"'), name...), '"', ':')
+	return appendQuoted(b, value)
+}
+
+// appendQuoted writes a JSON string. What is no UTF-8 in s is replaced.
+func appendQuoted(b []byte, s string) []byte {
+	b, _ = jsontext.AppendQuote(b, s)
+	return b
+}
+
+// oneLine removes line breaks, which in JSON can only be white space between
+// tokens. What Wharf writes has none; a client's own text may.
+func oneLine(head []byte) []byte {
+	if bytes.IndexByte(head, '\n') < 0 && bytes.IndexByte(head, '\r') < 0 {
+		return head
+	}
+	clean := head[:0]
+	for _, c := range head {
+		if c != '\n' && c != '\r' {
+			clean = append(clean, c)
+		}
+	}
+	return clean
+}

@@ -1,0 +1,108 @@
+package harn
+
+import (
+	"context"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/runtime/engine"
+)
+
+// Adapter serves the protocol. It is safe for concurrent use.
+type Adapter struct {
+	cfg    gateway.Config
+	core   Core
+	events *eventCache
+}
+
+var _ gateway.Adapter = (*Adapter)(nil)
+
+// New returns the adapter for an engine. cfg is the gateway's own configuration.
+func New(cfg gateway.Config, core Core) *Adapter {
+	return &Adapter{cfg: cfg.WithDefaults(), core: core, events: newEventCache(cachedEvents)}
+}
+
+// send answers with a resource; a retried write answers as it did at first.
+func (a *Adapter) send(r *gateway.Request, status int, doc engine.Doc) error {
+	if doc.Status != 0 {
+		status = doc.Status
+		r.SetHeader("Idempotent-Replayed", "true")
+	}
+	body, err := visible(r.Caller, doc)
+	if err != nil {
+		return err
+	}
+	r.Send(status, body)
+	return nil
+}
+
+// visible returns what of a resource the caller may see.
+func visible(c *engine.Caller, doc engine.Doc) ([]byte, error) {
+	if !doc.Restricted {
+		return doc.JSON, nil
+	}
+	return engine.Redact(doc.JSON, c.Can(abi.ScopeEventsInternal))
+}
+
+// get reads one resource by the id in the path.
+func (a *Adapter) get(o abi.Object, param string) gateway.Handler {
+	return func(r *gateway.Request) error {
+		doc, err := a.core.Get(r.Context(), r.Caller, o, r.PathValue(param))
+		if err != nil {
+			return err
+		}
+		return a.send(r, statusOK, doc)
+	}
+}
+
+// absent reads a resource of a kind that this node has none of.
+func absent(o abi.Object, param string) gateway.Handler {
+	return func(r *gateway.Request) error { return abi.NotFound(o, r.PathValue(param)) }
+}
+
+// unimplemented answers writes that belong to later conformance levels.
+func unimplemented(r *gateway.Request) error {
+	return abi.Errorf(abi.CodeNotImplemented, "this node does not implement %s yet", r.Route.Operation)
+}
+
+// create is a write whose target is in its body.
+func create[T any](a *Adapter, status int,
+	call func(context.Context, *engine.Caller, *engine.Retry, T) (engine.Doc, error)) gateway.Handler {
+	return func(r *gateway.Request) error {
+		var req T
+		retry, err := decode(r, &req)
+		if err != nil {
+			return err
+		}
+		doc, err := call(r.Context(), r.Caller, retry, req)
+		if err != nil {
+			return err
+		}
+		return a.send(r, status, doc)
+	}
+}
+
+// change is a write on the resource that the path names.
+func change[T any](a *Adapter, param string, status int,
+	call func(context.Context, *engine.Caller, *engine.Retry, string, T) (engine.Doc, error)) gateway.Handler {
+	return func(r *gateway.Request) error {
+		var req T
+		retry, err := decode(r, &req)
+		if err != nil {
+			return err
+		}
+		doc, err := call(r.Context(), r.Caller, retry, r.PathValue(param), req)
+		if err != nil {
+			return err
+		}
+		return a.send(r, status, doc)
+	}
+}
+
+func decode(r *gateway.Request, req any) (*engine.Retry, error) {
+	body, err := r.Decode(req)
+	if err != nil {
+		return nil, err
+	}
+	return r.Retry(body)
+}

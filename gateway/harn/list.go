@@ -1,0 +1,180 @@
+package harn
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/runtime/engine"
+)
+
+const (
+	defaultLimit = 50
+	maxLimit     = 200
+)
+
+// list reads a kind of resource, narrowed by whatever filters the query has.
+func (a *Adapter) list(o abi.Object) gateway.Handler {
+	return func(r *gateway.Request) error {
+		return a.sendPage(r, func(p engine.Page) (engine.DocList, error) {
+			return a.core.List(r.Context(), r.Caller, o, queryFilter(r), p)
+		})
+	}
+}
+
+// listWithin reads the resources of the one that the path names.
+func (a *Adapter) listWithin(o, owner abi.Object, param string) gateway.Handler {
+	return func(r *gateway.Request) error {
+		id := r.PathValue(param)
+		if _, err := a.core.Get(r.Context(), r.Caller, owner, id); err != nil {
+			return err
+		}
+		return a.sendPage(r, func(p engine.Page) (engine.DocList, error) {
+			return a.core.List(r.Context(), r.Caller, o, engine.Filter{SessionID: id}, p)
+		})
+	}
+}
+
+func (a *Adapter) messages(r *gateway.Request) error {
+	return a.sendPage(r, func(p engine.Page) (engine.DocList, error) {
+		return a.core.Messages(r.Context(), r.Caller, r.PathValue("session_id"), p)
+	})
+}
+
+// emptyList is the list of a kind of resource that this node has none of.
+func (a *Adapter) emptyList(r *gateway.Request) error {
+	return a.sendPage(r, func(engine.Page) (engine.DocList, error) { return engine.DocList{}, nil })
+}
+
+// emptyListOf is an empty list that belongs to an existing resource.
+func (a *Adapter) emptyListOf(owner abi.Object, param string) gateway.Handler {
+	return func(r *gateway.Request) error {
+		if _, err := a.core.Get(r.Context(), r.Caller, owner, r.PathValue(param)); err != nil {
+			return err
+		}
+		return a.emptyList(r)
+	}
+}
+
+func queryFilter(r *gateway.Request) engine.Filter {
+	return engine.Filter{
+		WorkspaceID: r.Query("workspace_id"), SessionID: r.Query("session_id"), TaskID: r.Query("task_id"),
+	}
+}
+
+// sendPage answers with the page that the request asks for.
+func (a *Adapter) sendPage(r *gateway.Request, fetch func(engine.Page) (engine.DocList, error)) error {
+	limit, err := limitOf(r)
+	if err != nil {
+		return err
+	}
+	list := listIdentity(r)
+	after, err := openCursor(list, r.Query("cursor"))
+	if err != nil {
+		return err
+	}
+	docs, err := fetch(engine.Page{After: after, Limit: limit})
+	if err != nil {
+		return err
+	}
+	body, err := a.encodePage(r.Caller, list, docs)
+	if err != nil {
+		return err
+	}
+	r.Send(statusOK, body)
+	return nil
+}
+
+func (a *Adapter) encodePage(c *engine.Caller, list [sha256.Size]byte, docs engine.DocList) ([]byte, error) {
+	body := []byte(`{"object":"list","data":[`)
+	for i, doc := range docs.Docs {
+		shown, err := visible(c, doc)
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = append(body, shown...)
+	}
+	next := ""
+	if docs.More && docs.Next != "" {
+		next = sealCursor(list, docs.Next)
+	}
+	return appendPage(body, docs.More, next), nil
+}
+
+// appendPage closes a list envelope; an empty next is null.
+func appendPage(body []byte, more bool, next string) []byte {
+	body = append(body, `],"page":{"has_more":`...)
+	body = strconv.AppendBool(body, more)
+	body = append(body, `,"next_cursor":`...)
+	if next == "" {
+		return append(body, "null}}"...)
+	}
+	body, _ = jsontext.AppendQuote(body, next)
+	return append(body, "}}"...)
+}
+
+func limitOf(r *gateway.Request) (int, error) {
+	if !r.HasQuery("limit") {
+		return defaultLimit, nil
+	}
+	limit, err := strconv.Atoi(r.Query("limit"))
+	if err != nil || limit < 1 || limit > maxLimit {
+		return 0, abi.InvalidParam("limit", "limit must be a whole number from 1 to %d", maxLimit)
+	}
+	return limit, nil
+}
+
+// listIdentity is what a cursor is bound to: the tenant, the path and the filters.
+func listIdentity(r *gateway.Request) [sha256.Size]byte {
+	f := queryFilter(r)
+	return listHash(r.Caller.TenantID, r.Target(), f.WorkspaceID, f.SessionID, f.TaskID)
+}
+
+func listHash(parts ...string) [sha256.Size]byte {
+	var all []byte
+	for _, part := range parts {
+		all = strconv.AppendInt(all, int64(len(part)), 10)
+		all = append(append(all, ':'), part...)
+	}
+	return sha256.Sum256(all)
+}
+
+// cursorSum is the length of a cursor's checksum.
+const cursorSum = 8
+
+// sealCursor makes a cursor opaque and bound to its list. The checksum has no
+// key: it keeps clients from mixing cursors up. A forged one names a place in a
+// list that its maker may read anyway.
+func sealCursor(list [sha256.Size]byte, after string) string {
+	return base64.RawURLEncoding.EncodeToString(append(cursorCheck(list, after), after...))
+}
+
+func cursorCheck(list [sha256.Size]byte, after string) []byte {
+	sum := sha256.Sum256(append(list[:], after...))
+	return sum[:cursorSum]
+}
+
+// openCursor returns what sealCursor was given. No cursor is the beginning.
+func openCursor(list [sha256.Size]byte, cursor string) (after string, err error) {
+	if cursor == "" {
+		return "", nil
+	}
+	bad := abi.InvalidParam("cursor", "this cursor does not belong to this list")
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
+	if err != nil || len(raw) <= cursorSum {
+		return "", bad
+	}
+	after = string(raw[cursorSum:])
+	if !bytes.Equal(cursorCheck(list, after), raw[:cursorSum]) {
+		return "", bad
+	}
+	return after, nil
+}

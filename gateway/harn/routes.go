@@ -1,0 +1,310 @@
+package harn
+
+import (
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/gateway"
+)
+
+// The statuses that this package answers with.
+const (
+	statusOK        = fasthttp.StatusOK
+	statusCreated   = fasthttp.StatusCreated
+	statusAccepted  = fasthttp.StatusAccepted
+	statusNoContent = fasthttp.StatusNoContent
+)
+
+// Routes returns the table: digest section 2, truncate and the routes of section
+// 7 whose answers follow from the documents, and Wharf's own.
+func (a *Adapter) Routes() []gateway.Route {
+	var all []gateway.Route
+	for _, group := range [][]gateway.Route{
+		a.discoveryRoutes(), a.taskRoutes(), a.sessionRoutes(), a.messageRoutes(), a.eventRoutes(),
+		a.artifactRoutes(), a.workspaceRoutes(), a.personaRoutes(), a.laterRoutes(), a.adminRoutes(),
+	} {
+		all = append(all, group...)
+	}
+	return all
+}
+
+// row starts a route: everything else follows by the methods below.
+type row gateway.Route
+
+func read(path, operation, tag, scope, response, summary string, h gateway.Handler) row {
+	return row{Method: fasthttp.MethodGet, Path: path, Operation: operation, Tag: tag, Scope: scope,
+		Response: response, Summary: summary, Status: statusOK, Handle: h}
+}
+
+func write(method, path, operation, tag, scope, request, response, summary string, status int, h gateway.Handler) row {
+	return row{Method: method, Path: path, Operation: operation, Tag: tag, Scope: scope, Body: gateway.BodyJSON,
+		Request: request, Response: response, Summary: summary, Status: status, Idempotent: true, Handle: h}
+}
+
+func post(path, operation, tag, scope, request, response, summary string, status int, h gateway.Handler) row {
+	return write(fasthttp.MethodPost, path, operation, tag, scope, request, response, summary, status, h)
+}
+
+func patch(path, operation, tag, scope, request, response, summary string, h gateway.Handler) row {
+	return write(fasthttp.MethodPatch, path, operation, tag, scope, request, response, summary, statusOK, h)
+}
+
+// with adds parameters.
+func (rt row) with(params ...gateway.Param) row {
+	rt.Params = append(rt.Params, params...)
+	return rt
+}
+
+// optional makes the body optional.
+func (rt row) optional() row {
+	rt.Body = gateway.BodyOptionalJSON
+	return rt
+}
+
+// bodyless says that nothing is read.
+func (rt row) bodyless() row {
+	rt.Body, rt.Request = gateway.BodyNone, ""
+	return rt
+}
+
+func (rt row) doc(text string) row {
+	rt.Doc = text
+	return rt
+}
+
+// list makes the route a paginated list of its response.
+func (rt row) list(filters ...string) row {
+	rt.Response += "List"
+	for _, name := range filters {
+		rt = rt.with(filterParam(name))
+	}
+	return rt.with(limitParam(), gateway.Param{Name: "cursor", In: "query",
+		Doc: "`page.next_cursor` of the page before.", Schema: text()})
+}
+
+// later marks a write of a later conformance level.
+func (rt row) later() row {
+	rt.Unimplemented, rt.Handle = true, unimplemented
+	return rt
+}
+
+func limitParam() gateway.Param {
+	return gateway.Param{Name: "limit", In: "query", Doc: "How many to answer with at most.",
+		Schema: gateway.Schema{"type": "integer", "minimum": 1, "maximum": maxLimit, "default": defaultLimit}}
+}
+
+func filterParam(name string) gateway.Param {
+	object := strings.TrimSuffix(name, "_id")
+	return gateway.Param{Name: name, In: "query", Doc: "Only what belongs to this " + object + ".", Schema: text()}
+}
+
+func afterParam() gateway.Param {
+	return gateway.Param{Name: "after_event_id", In: "query",
+		Doc: "The id of the last event seen; what follows it is answered.", Schema: text()}
+}
+
+func lastEventParam() gateway.Param {
+	return gateway.Param{Name: "Last-Event-ID", In: "header",
+		Doc: "The id of the last event seen; the stream goes on after it.", Schema: text()}
+}
+
+func routes(rows ...row) []gateway.Route {
+	all := make([]gateway.Route, len(rows))
+	for i, rt := range rows {
+		all[i] = gateway.Route(rt)
+	}
+	return all
+}
+
+func (a *Adapter) discoveryRoutes() []gateway.Route {
+	const tag = "Discovery"
+	discovery := read("/v1", "getDiscovery", tag, "", "Discovery", "Discover the protocol versions and transports", a.discovery)
+	card := read("/v1/agent-card", "getAgentCard", tag, "", "HarnAgentCard", "Get the agent card", a.agentCard)
+	discovery.Public, card.Public = true, true
+	return routes(discovery, card)
+}
+
+func (a *Adapter) taskRoutes() []gateway.Route {
+	const tag, reads, writes = "Tasks", "tasks:read", "tasks:write"
+	prefer := gateway.Param{Name: "Prefer", In: "header",
+		Doc: "`wait=SECONDS` asks to be answered when the Task has ended, or after so long (RFC 7240).", Schema: text()}
+	const submitted = "Answers 202 as soon as the Task is durable. With `Prefer: wait=SECONDS` the answer is held until the Task has ended, " +
+		"and is then 200, or until the time is up, and is then 202; `Preference-Applied` says how long the node was ready to wait."
+	submit := func(path, operation, summary string) row {
+		rt := post(path, operation, tag, writes, "SubmitTaskRequest", "Task", summary, statusAccepted, a.submitTask)
+		return rt.with(prefer).doc(submitted)
+	}
+	return routes(
+		read("/v1/tasks", "listTasks", tag, reads, "Task", "List Tasks, newest first", a.list(abi.ObjectTask)).list("workspace_id", "session_id"),
+		submit("/v1/tasks", "submitTask", "Submit a Task to the Session that the body names"),
+		read("/v1/tasks/{task_id}", "getTask", tag, reads, "Task", "Get a Task", a.get(abi.ObjectTask, "task_id")),
+		post("/v1/tasks/{task_id}/cancel", "cancelTask", tag, writes, "CancelTaskRequest", "Task", "Cancel a Task", statusOK,
+			change(a, "task_id", statusOK, a.core.CancelTask)).optional(),
+		post("/v1/tasks/{task_id}/replay", "replayTask", tag, abi.ScopeTasksReplay, "ReplayTaskRequest", "Task", "Replay a Task",
+			statusAccepted, nil).optional().later(),
+		read("/v1/sessions/{session_id}/tasks", "listSessionTasks", tag, reads, "Task", "List a Session's Tasks, newest first",
+			a.listWithin(abi.ObjectTask, abi.ObjectSession, "session_id")).list(),
+		submit("/v1/sessions/{session_id}/tasks", "submitSessionTask", "Submit a Task to a Session"),
+		read("/v1/outcomes", "listOutcomes", "Outcomes", "outcomes:read", "Outcome", "List Outcomes, newest first", a.list(abi.ObjectOutcome)).list("task_id"),
+		read("/v1/outcomes/{outcome_id}", "getOutcome", "Outcomes", "outcomes:read", "Outcome", "Get an Outcome", a.get(abi.ObjectOutcome, "outcome_id")),
+	)
+}
+
+func (a *Adapter) sessionRoutes() []gateway.Route {
+	const tag, reads, writes = "Sessions", "sessions:read", "sessions:write"
+	return routes(
+		read("/v1/sessions", "listSessions", tag, reads, "Session", "List Sessions, newest first", a.list(abi.ObjectSession)).list("workspace_id"),
+		post("/v1/sessions", "createSession", tag, writes, "CreateSessionRequest", "Session", "Create a Session", statusCreated,
+			create(a, statusCreated, a.core.CreateSession)),
+		read("/v1/sessions/{session_id}", "getSession", tag, reads, "Session", "Get a Session", a.get(abi.ObjectSession, "session_id")),
+		patch("/v1/sessions/{session_id}", "updateSession", tag, writes, "UpdateSessionRequest", "Session", "Change a Session's summary or metadata",
+			change(a, "session_id", statusOK, a.core.UpdateSession)),
+		post("/v1/sessions/{session_id}/close", "closeSession", tag, writes, "", "Session", "Close a Session", statusOK, a.closeSession).bodyless(),
+		post("/v1/sessions/{session_id}/fork", "forkSession", tag, writes, "ForkSessionRequest", "Session", "Fork a Session", statusCreated,
+			change(a, "session_id", statusCreated, a.core.ForkSession)).optional(),
+		post("/v1/sessions/{session_id}/truncate", "truncateSession", tag, writes, "TruncateSessionRequest", "Session",
+			"Keep the first turns of a Session and drop the rest", statusOK, change(a, "session_id", statusOK, a.core.TruncateSession)).
+			doc("A turn is a Message. The events of dropped turns stay in the log."),
+		read("/v1/sessions/{session_id}/branches", "listSessionBranches", "Branches", "branches:read", "Branch", "List a Session's Branches, newest first",
+			a.listWithin(abi.ObjectBranch, abi.ObjectSession, "session_id")).list(),
+		post("/v1/sessions/{session_id}/branches", "createBranch", "Branches", "branches:write", "CreateBranchRequest", "Branch", "Create a Branch",
+			statusCreated, change(a, "session_id", statusCreated, a.core.CreateBranch)),
+		read("/v1/branches/{branch_id}", "getBranch", "Branches", "branches:read", "Branch", "Get a Branch", a.get(abi.ObjectBranch, "branch_id")),
+	)
+}
+
+func (a *Adapter) messageRoutes() []gateway.Route {
+	const tag, reads, writes = "Messages", "messages:read", "messages:write"
+	return routes(
+		read("/v1/sessions/{session_id}/messages", "listSessionMessages", tag, reads, "Message", "List a Session's Messages, oldest first", a.messages).list(),
+		post("/v1/sessions/{session_id}/messages", "appendMessage", tag, writes, "AppendMessageRequest", "Message", "Append a Message to a Session",
+			statusCreated, change(a, "session_id", statusCreated, a.core.AppendMessage)),
+		post("/v1/tasks/{task_id}/messages", "appendTaskMessage", tag, writes, "AppendTaskMessageRequest", "Message", "Send a Message to a Task",
+			statusCreated, change(a, "task_id", statusCreated, a.core.AppendTaskMessage)),
+		read("/v1/messages/{message_id}", "getMessage", tag, reads, "Message", "Get a Message", a.get(abi.ObjectMessage, "message_id")),
+	)
+}
+
+func (a *Adapter) eventRoutes() []gateway.Route {
+	const tag, reads = "Events", "events:read"
+	list := func(path, operation, summary string, h gateway.Handler) row {
+		rt := read(path, operation, tag, reads, "EventList", summary, h)
+		return rt.with(afterParam(), limitParam()).
+			doc("`page.next_cursor` is the id to give as `after_event_id` next. An id that retention has passed answers 410 `cursor_expired`.")
+	}
+	stream := func(path, operation, summary string, h gateway.Handler) row {
+		rt := read(path, operation, tag, reads, "EventStream", summary, h)
+		rt.Media = gateway.MediaEventStream
+		return rt.with(lastEventParam(), afterParam())
+	}
+	filters := []gateway.Param{filterParam("workspace_id"), filterParam("session_id"), filterParam("task_id")}
+	return routes(
+		list("/v1/events", "listEvents", "List events, oldest first", a.listEvents(byQuery)).with(filters...),
+		read("/v1/events/{event_id}", "getEvent", tag, reads, "Event", "Get an event", a.getEvent),
+		stream("/v1/events/stream", "streamEvents", "Stream events", a.streamEvents(byQuery)).with(filters...),
+		list("/v1/sessions/{session_id}/events", "listSessionEvents", "List a Session's events, oldest first", a.listEvents(bySession)),
+		stream("/v1/sessions/{session_id}/events/stream", "streamSessionEvents", "Stream a Session's events", a.streamEvents(bySession)),
+		list("/v1/tasks/{task_id}/events", "listTaskEvents", "List a Task's events, oldest first", a.listEvents(byTask)),
+		stream("/v1/tasks/{task_id}/stream", "streamTaskEvents", "Stream a Task's events", a.streamTask).
+			doc("The stream ends after the event that ends the Task. Resuming it after that event answers 204, which tells an EventSource to stop."),
+	)
+}
+
+func (a *Adapter) artifactRoutes() []gateway.Route {
+	const tag, reads, writes = "Artifacts", "artifacts:read", "artifacts:write"
+	register := post("/v1/artifacts", "registerArtifact", tag, writes, "RegisterArtifactRequest", "Artifact",
+		"Register or upload an Artifact", statusCreated, a.registerArtifact).
+		with(uploadParams()...).
+		doc("A JSON body registers an Artifact, with its content in base64 or its place elsewhere. Any other media type is the content itself, " +
+			"described by the query parameters; `multipart/form-data` holds one file, and the same parameters as fields before it.")
+	register.Body = gateway.BodyRaw
+	content := read("/v1/artifacts/{artifact_id}/content", "getArtifactContent", tag, reads, "", "Get an Artifact's content", a.artifactContent).
+		with(gateway.Param{Name: "Range", In: "header", Doc: "One range of bytes, answered with 206.", Schema: text()})
+	content.Media = "application/octet-stream"
+	return routes(
+		read("/v1/artifacts", "listArtifacts", tag, reads, "Artifact", "List Artifacts, newest first", a.list(abi.ObjectArtifact)).
+			list("workspace_id", "session_id", "task_id"),
+		register,
+		read("/v1/artifacts/{artifact_id}", "getArtifact", tag, reads, "Artifact", "Get an Artifact", a.get(abi.ObjectArtifact, "artifact_id")),
+		content,
+	)
+}
+
+func (a *Adapter) workspaceRoutes() []gateway.Route {
+	const tag, reads, writes = "Workspaces", "workspaces:read", "workspaces:write"
+	return routes(
+		read("/v1/workspaces", "listWorkspaces", tag, reads, "Workspace", "List Workspaces, newest first", a.list(abi.ObjectWorkspace)).list(),
+		post("/v1/workspaces", "createWorkspace", tag, writes, "CreateWorkspaceRequest", "Workspace", "Create a Workspace", statusCreated,
+			create(a, statusCreated, a.core.CreateWorkspace)),
+		read("/v1/workspaces/{workspace_id}", "getWorkspace", tag, reads, "Workspace", "Get a Workspace", a.get(abi.ObjectWorkspace, "workspace_id")),
+		patch("/v1/workspaces/{workspace_id}", "updateWorkspace", tag, writes, "UpdateWorkspaceRequest", "Workspace", "Change a Workspace",
+			change(a, "workspace_id", statusOK, a.core.UpdateWorkspace)),
+	)
+}
+
+func (a *Adapter) personaRoutes() []gateway.Route {
+	const tag, reads, writes = "Personas", "personas:read", "personas:write"
+	return routes(
+		read("/v1/personas", "listPersonas", tag, reads, "Persona", "List Personas, newest first", a.list(abi.ObjectPersona)).list(),
+		post("/v1/personas", "createPersona", tag, writes, "CreatePersonaRequest", "Persona", "Create a Persona", statusCreated, nil).later(),
+		read("/v1/personas/{persona_id}", "getPersona", tag, reads, "Persona", "Get a Persona", a.get(abi.ObjectPersona, "persona_id")),
+		patch("/v1/personas/{persona_id}", "updatePersona", tag, writes, "UpdatePersonaRequest", "Persona", "Change a Persona", nil).later(),
+	)
+}
+
+// laterRoutes are the resources of later conformance levels.
+func (a *Adapter) laterRoutes() []gateway.Route {
+	none := func(path, operation, tag, scope, response, summary string, filters ...string) row {
+		return read(path, operation, tag, scope, response, summary, a.emptyList).list(filters...)
+	}
+	one := func(o abi.Object, path, operation, tag, scope, response, summary string) row {
+		return read(path, operation, tag, scope, response, summary, absent(o, string(o)+"_id"))
+	}
+	forget := write(fasthttp.MethodDelete, "/v1/memories/{memory_id}", "deleteMemory", "Memories", "memories:write", "", "",
+		"Forget a Memory", statusNoContent, nil).bodyless().later()
+	return routes(
+		read("/v1/tasks/{task_id}/receipts", "listTaskReceipts", "Receipts", "receipts:read", "Receipt", "List a Task's Receipts",
+			a.emptyListOf(abi.ObjectTask, "task_id")).list(),
+		one(abi.ObjectReceipt, "/v1/receipts/{receipt_id}", "getReceipt", "Receipts", "receipts:read", "Receipt", "Get a Receipt"),
+		post("/v1/receipts/{receipt_id}/verify", "verifyReceipt", "Receipts", abi.ScopeReceiptsVerify, "VerifyReceiptRequest", "ReceiptVerification",
+			"Verify a Receipt", statusOK, nil).optional().later(),
+		none("/v1/memories", "listMemories", "Memories", "memories:read", "Memory", "List Memories", "workspace_id", "session_id"),
+		post("/v1/memories", "createMemory", "Memories", "memories:write", "CreateMemoryRequest", "Memory", "Create a Memory", statusCreated, nil).later(),
+		one(abi.ObjectMemory, "/v1/memories/{memory_id}", "getMemory", "Memories", "memories:read", "Memory", "Get a Memory"),
+		forget,
+		none("/v1/vaults", "listVaults", "Vaults", "vaults:read", "Vault", "List Vaults", "workspace_id"),
+		post("/v1/vaults", "createVault", "Vaults", "vaults:write", "CreateVaultRequest", "Vault", "Create a Vault", statusCreated, nil).later(),
+		one(abi.ObjectVault, "/v1/vaults/{vault_id}", "getVault", "Vaults", "vaults:read", "Vault", "Get a Vault"),
+		none("/v1/connectors", "listConnectors", "Connectors", "connectors:read", "Connector", "List Connectors", "workspace_id"),
+		one(abi.ObjectConnector, "/v1/connectors/{connector_id}", "getConnector", "Connectors", "connectors:read", "Connector", "Get a Connector"),
+		none("/v1/skills", "listSkills", "Skills", "skills:read", "Skill", "List Skills"),
+		one(abi.ObjectSkill, "/v1/skills/{skill_id}", "getSkill", "Skills", "skills:read", "Skill", "Get a Skill"),
+		none("/v1/quotas", "listQuotas", "Quotas", "quotas:read", "Quota", "List Quotas"),
+		one(abi.ObjectQuota, "/v1/quotas/{quota_id}", "getQuota", "Quotas", "quotas:read", "Quota", "Get a Quota"),
+		none("/v1/permission-requests", "listPermissionRequests", "Permissions", "tasks:read", "PermissionRequest", "List requests for a human decision"),
+		read("/v1/tasks/{task_id}/permission-requests", "listTaskPermissionRequests", "Permissions", "tasks:read", "PermissionRequest",
+			"List a Task's requests for a human decision", a.emptyListOf(abi.ObjectTask, "task_id")).list(),
+		post("/v1/permission-requests/{request_id}/respond", "respondPermissionRequest", "Permissions", "tasks:write", "PermissionResponse",
+			"PermissionRequest", "Answer a request for a human decision", statusOK, nil).later(),
+	)
+}
+
+func (a *Adapter) adminRoutes() []gateway.Route {
+	const tag = "Administration"
+	rows := []row{
+		post("/wharf/v1/keys", "createKey", tag, abi.ScopeAdmin, "CreateKeyRequest", "CreatedKey", "Make an API key", statusCreated,
+			a.createKey).doc("The key itself is shown this once. Keys of another tenant need the scope `node:admin`."),
+		read("/wharf/v1/keys", "listKeys", tag, abi.ScopeAdmin, "APIKey", "List API keys, newest first", a.listKeys).list(),
+		write(fasthttp.MethodDelete, "/wharf/v1/keys/{key_id}", "revokeKey", tag, abi.ScopeAdmin, "", "APIKey", "Revoke an API key", statusOK, a.revokeKey).bodyless(),
+		post("/wharf/v1/backup", "backup", tag, abi.ScopeNode, "BackupRequest", "Backup", "Write a copy of the node's data to a folder on its machine",
+			statusCreated, a.backup),
+	}
+	for i := range rows {
+		// A retry of createKey cannot be answered: the key is shown once and kept
+		// nowhere. The others are naturally idempotent.
+		rows[i].Unversioned, rows[i].Idempotent = true, false
+	}
+	return routes(rows...)
+}

@@ -1,0 +1,396 @@
+package harn
+
+import (
+	"slices"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/gateway"
+)
+
+// schema is a JSON Schema of the OpenAPI document.
+type schema = gateway.Schema
+
+// The closed enumerations of digest section 3.
+var (
+	visibilities  = []string{"public", "internal", "receipt_only"}
+	artifactKinds = []string{"file", "patch", "image", "log", "diff", "receipt", "snapshot", "dataset", "other"}
+	roles         = []string{"user", "assistant", "system", "tool", "agent"}
+	branchKinds   = []string{"workspace", "session", "task", "sandbox"}
+	memoryScopes  = []string{"persona", "session", "workspace", "tenant"}
+)
+
+func text() schema              { return schema{"type": "string"} }
+func flag() schema              { return schema{"type": "boolean"} }
+func number() schema            { return schema{"type": "number"} }
+func whole() schema             { return schema{"type": "integer", "minimum": 0} }
+func moment() schema            { return schema{"type": "string", "format": "date-time"} }
+func anyObject() schema         { return schema{"type": "object"} }
+func anyJSON() schema           { return schema{"description": "Any JSON value."} }
+func ref(name string) schema    { return schema{"$ref": "#/components/schemas/" + name} }
+func listOf(item schema) schema { return schema{"type": "array", "items": item} }
+func mapOf(value schema) schema { return schema{"type": "object", "additionalProperties": value} }
+
+func enum[T ~string](values ...T) schema { return schema{"type": "string", "enum": values} }
+
+func nullable(s schema) schema {
+	if kind, ok := s["type"].(string); ok && s["enum"] == nil {
+		s["type"] = []string{kind, "null"}
+		return s
+	}
+	return schema{"anyOf": []schema{s, {"type": "null"}}}
+}
+
+func oneOf(options ...schema) schema { return schema{"anyOf": options} }
+
+func hexHash() schema { return schema{"type": "string", "pattern": "^[a-fA-F0-9]{64}$"} }
+
+func prefixedHash() schema { return schema{"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"} }
+
+func reference() schema { return schema{"type": "string", "format": "uri-reference"} }
+
+// shape is an object: which members it must and which it may have.
+func shape(doc string, required, optional schema) schema {
+	properties, names := schema{}, []string{}
+	for name, s := range required {
+		properties[name] = s
+		names = append(names, name)
+	}
+	for name, s := range optional {
+		properties[name] = s
+	}
+	return schema{"type": "object", "description": doc, "properties": properties, "required": sorted(names)}
+}
+
+// resource is a shape with the common envelope.
+func resource(o abi.Object, doc string, required, optional schema) schema {
+	for name, s := range (schema{
+		"id": text(), "object": schema{"type": "string", "const": string(o)},
+		"created_at": moment(), "updated_at": moment(), "metadata": anyObject(),
+	}) {
+		required[name] = s
+	}
+	return shape(doc, required, optional)
+}
+
+// Schemas returns the components that the table's routes name.
+func (a *Adapter) Schemas() map[string]gateway.Schema {
+	all := map[string]gateway.Schema{}
+	for _, group := range []map[string]schema{
+		discoverySchemas(), taskSchemas(), sessionSchemas(), partSchemas(), eventSchemas(), artifactSchemas(),
+		workspaceSchemas(), receiptSchemas(), laterSchemas(), adminSchemas(), replaySchemas(),
+	} {
+		for name, s := range group {
+			all[name] = s
+		}
+	}
+	for _, name := range listed {
+		all[name+"List"] = shape("Part of a list of "+name+" resources.", schema{
+			"object": schema{"type": "string", "const": "list"}, "data": listOf(ref(name)), "page": ref("PageInfo"),
+		}, nil)
+	}
+	all["PageInfo"] = shape("Whether a list goes on.", schema{"has_more": flag()}, schema{"next_cursor": nullable(text())})
+	return all
+}
+
+// listed names what there are lists of.
+var listed = []string{"Task", "Outcome", "Session", "Branch", "Message", "Event", "Artifact", "Workspace", "Persona", "Receipt",
+	"Memory", "Vault", "Connector", "Skill", "Quota", "PermissionRequest", "APIKey"}
+
+func discoverySchemas() map[string]schema {
+	endpoint := shape("A way to reach the node.", schema{
+		"transport": enum("rest", "sse", "websocket", "a2a", "mcp", "acp"), "url": reference()}, nil)
+	return map[string]schema{
+		"Discovery": shape("Which protocol this is, in which versions.", schema{
+			"object":          schema{"type": "string", "const": "protocol_discovery"},
+			"protocol_family": schema{"type": "string", "const": abi.ProtocolFamily},
+			"current_version": enum(abi.ProtocolVersion), "supported_versions": listOf(text()),
+			"capabilities": shape("What there is.", nil, schema{
+				"rest": flag(), "sse": flag(), "websocket": flag(), "receipts": flag(), "replay": flag()}),
+		}, nil),
+		"HarnAgentCard": resource(abi.ObjectAgentCard, "Who this agent is.", schema{
+			"name": text(), "description": text(), "protocol_version": text(), "a2a_card": ref("A2aAgentCard"), "skills": listOf(ref("Skill")),
+		}, schema{
+			"harn_interfaces": listOf(ref("HarnAgentInterface")), "interfaces": listOf(ref("HarnAgentInterface")),
+			"persona_ids": listOf(text()), "capabilities": listOf(text()), "auth_schemes": listOf(text()),
+			"receipt_policy": nullable(text()), "quotas": listOf(ref("Quota")), "provider": anyObject(),
+			"public_url": nullable(schema{"type": "string", "format": "uri"}), "signature": nullable(ref("CardSignature")),
+		}),
+		"HarnAgentInterface": endpoint,
+		"A2aAgentCard": shape("A card that A2A 0.3 and A2A 1.0 clients read alike.", schema{
+			"name": text(), "description": text(), "version": text(), "capabilities": anyObject(),
+			"defaultInputModes": listOf(text()), "defaultOutputModes": listOf(text()), "skills": listOf(anyObject()),
+			"supportedInterfaces": schema{"type": "array", "minItems": 1, "items": shape("A transport of A2A 1.0.", schema{
+				"url": schema{"type": "string", "format": "uri"}, "protocolBinding": text(), "protocolVersion": text()}, nil)},
+		}, schema{
+			"url": schema{"type": "string", "format": "uri"}, "protocolVersion": text(), "preferredTransport": text(),
+			"additionalInterfaces": listOf(anyObject()), "security": listOf(mapOf(listOf(text()))), "securitySchemes": mapOf(anyObject()),
+		}),
+		"CardSignature": shape("A signature.", schema{"algorithm": text(), "key_id": text(), "value": text()}, nil),
+	}
+}
+
+func taskSchemas() map[string]schema {
+	return map[string]schema{
+		"TaskStatus": enum(abi.TaskStatuses()...),
+		"Failure":    shape("Why a Task failed.", schema{"code": text(), "message": text()}, schema{"details": anyObject()}),
+		"Task": resource(abi.ObjectTask, "One unit of agent work.", schema{
+			"session_id": text(), "workspace_id": text(), "status": ref("TaskStatus"),
+			"input": oneOf(ref("Message"), anyObject()), "created_by": text(),
+		}, schema{
+			"persona_id": nullable(text()), "branch_id": nullable(text()), "parent_task_id": nullable(text()),
+			"assigned_agent_id": nullable(text()), "receipt_id": nullable(text()), "outcome_id": nullable(text()),
+			"quota_id": nullable(text()), "started_at": nullable(moment()), "completed_at": nullable(moment()),
+			"canceled_at": nullable(moment()), "failure": nullable(ref("Failure")),
+		}),
+		"SubmitTaskRequest": shape("What to do.", schema{"input": oneOf(ref("MessageInput"), anyObject())}, schema{
+			"session_id":   schema{"type": "string", "description": "Needed where the path names no Session."},
+			"workspace_id": text(), "persona_id": nullable(text()), "branch_id": nullable(text()), "parent_task_id": nullable(text()),
+			"metadata":         anyObject(),
+			"deadline_seconds": schema{"type": "number", "minimum": 0, "description": "The Task fails when it has not ended so many seconds after it was accepted; 0 is no deadline."},
+		}),
+		"CancelTaskRequest": shape("Why to cancel.", nil, schema{"reason": nullable(text())}),
+		"Outcome": resource(abi.ObjectOutcome, "What a Task resulted in.", schema{
+			"task_id": text(), "status": enum(abi.OutcomeSucceeded, abi.OutcomeFailed, abi.OutcomeCanceled), "summary": text(),
+		}, schema{
+			"messages": listOf(ref("Message")), "artifacts": listOf(ref("Artifact")), "message_ids": listOf(text()), "artifact_ids": listOf(text()),
+			"handoffs": listOf(anyObject()), "receipt_id": nullable(text()), "failure": nullable(ref("Failure")), "cost": anyObject(), "metrics": anyObject(),
+		}),
+	}
+}
+
+func replaySchemas() map[string]schema {
+	return map[string]schema{
+		"ReplayTaskRequest": shape("How to replay.", nil, schema{
+			"mode":     enum("exact", "with_overrides", "from_checkpoint"),
+			"override": mapOf(ref("ReplayOverride")), "checkpoint_id": nullable(text()), "checkpoint_event_id": nullable(text()),
+			"reason": nullable(text()), "metadata": anyObject(),
+		}),
+		"ReplayOverride": shape("What to answer in the record's stead.", schema{
+			"kind": enum("llm_provider_response", "mcp_tool_return", "secret_value", "time", "host_fact", "tool_result", "event_payload", "checkpoint_value"),
+		}, schema{
+			"event_id": nullable(text()), "target": nullable(text()), "value": anyJSON(), "artifact_id": nullable(text()),
+			"sha256": nullable(prefixedHash()), "visibility": enum(visibilities...), "reason": nullable(text()),
+		}),
+	}
+}
+
+func sessionSchemas() map[string]schema {
+	turns := schema{"type": "integer", "minimum": 0}
+	return map[string]schema{
+		"Session": resource(abi.ObjectSession, "A conversation.", schema{
+			"workspace_id": text(), "state": enum(abi.SessionActive, abi.SessionIdle, abi.SessionPaused, abi.SessionClosed, abi.SessionFailed),
+			"transcript": oneOf(anyObject(), reference()),
+		}, schema{
+			"persona_id": nullable(text()), "root_session_id": nullable(text()), "parent_session_id": nullable(text()),
+			"branch_id": nullable(text()), "last_event_id": nullable(text()), "summary": nullable(text()), "expires_at": nullable(moment()),
+		}),
+		"CreateSessionRequest": shape("Where to converse.", schema{"workspace_id": text()}, schema{
+			"persona_id": nullable(text()), "vault_ids": listOf(text()), "memory_ids": listOf(text()), "skill_ids": listOf(text()),
+			"initial_messages": listOf(ref("MessageInput")), "metadata": anyObject(),
+		}),
+		"UpdateSessionRequest": shape("What to change.", nil, schema{"summary": nullable(text()), "metadata": anyObject()}),
+		"ForkSessionRequest": shape("Where to fork.", nil, schema{
+			"at_event_id": nullable(text()), "branch_id": nullable(text()), "metadata": anyObject()}),
+		"TruncateSessionRequest": {"type": "object", "description": "How many turns to keep, by any of its three names.",
+			"properties": schema{"keep_turns": turns, "turns": turns, "keep": turns},
+			"anyOf":      []schema{{"required": []string{"keep_turns"}}, {"required": []string{"turns"}}, {"required": []string{"keep"}}}},
+		"Branch": resource(abi.ObjectBranch, "The lineage of an alternate path.", schema{
+			"workspace_id": text(), "kind": enum(branchKinds...), "base_ref": text(),
+		}, schema{
+			"parent_branch_id": nullable(text()), "session_id": nullable(text()), "task_id": nullable(text()),
+			"worktree_uri": nullable(text()), "created_by": nullable(text()), "merged_into": nullable(text()),
+		}),
+		"CreateBranchRequest": shape("What to branch off.", schema{"kind": enum(branchKinds...), "base_ref": text()}, schema{
+			"parent_branch_id": nullable(text()), "task_id": nullable(text()), "metadata": anyObject()}),
+		"Message": resource(abi.ObjectMessage, "One turn of a transcript.", schema{"role": enum(roles...), "parts": listOf(ref("Part"))}, schema{
+			"session_id": nullable(text()), "task_id": nullable(text())}),
+		"MessageInput":         shape("A Message to append.", schema{"role": enum(roles...), "parts": listOf(ref("PartInput"))}, schema{"metadata": anyObject()}),
+		"AppendMessageRequest": shape("A Message for a Session.", schema{"message": ref("MessageInput")}, nil),
+		"AppendTaskMessageRequest": shape("A Message for a Task.", schema{
+			"kind":    enum(abi.TaskMessageInput, abi.TaskMessageInterrupt, abi.TaskMessageToolConfirmation),
+			"message": ref("MessageInput")}, nil),
+	}
+}
+
+// partKinds lists the part types and what each needs besides type and visibility.
+func partKinds() map[string]schema {
+	return map[string]schema{
+		"text":         {"text": text()},
+		"json":         {"value": anyJSON()},
+		"tool_call":    {"tool_call_id": text(), "name": text(), "input": anyObject()},
+		"tool_result":  {"tool_call_id": text(), "output": anyJSON(), "status": enum("ok", "error")},
+		"artifact_ref": {"artifact_id": text()},
+		"file_ref":     {"uri": text(), "mime_type": text()},
+		"image_ref":    {"artifact_id": text(), "mime_type": text()},
+	}
+}
+
+// partSchemas differ in one thing: a part that a client sends may leave
+// visibility out (digest section 8, row 8).
+func partSchemas() map[string]schema {
+	var parts, inputs []schema
+	for _, kind := range []string{"text", "json", "tool_call", "tool_result", "artifact_ref", "file_ref", "image_ref"} {
+		parts = append(parts, partSchema(kind, true))
+		inputs = append(inputs, partSchema(kind, false))
+	}
+	parts = append(parts, ref("RedactedPart"))
+	return map[string]schema{
+		"RedactedPart": shape("What is left of a part whose content is withheld from this reader.", schema{
+			"type": text(), "visibility": enum("internal", "receipt_only"), "redacted": schema{"type": "boolean", "const": true},
+		}, nil),
+		"PartVisibility": enum(visibilities...),
+		"Part":           {"description": "A block of a Message's content.", "anyOf": parts},
+		"PartInput":      {"description": "A block of a Message's content, as a client writes it.", "oneOf": inputs},
+	}
+}
+
+func partSchema(kind string, visible bool) schema {
+	required, optional := partKinds()[kind], schema{}
+	required["type"] = schema{"type": "string", "const": kind}
+	if visible {
+		required["visibility"] = ref("PartVisibility")
+	} else {
+		optional["visibility"] = ref("PartVisibility")
+	}
+	return shape("A "+kind+" part.", required, optional)
+}
+
+func eventSchemas() map[string]schema {
+	return map[string]schema{
+		"ResourcePointer": shape("Names a resource.", schema{"object": text(), "id": text()}, nil),
+		"Event": resource(abi.ObjectEvent, "One fact.", schema{
+			"event": text(), "resource": ref("ResourcePointer"), "sequence": whole(),
+			"payload": schema{"type": "object", "description": "What the event says; a resource that it states is a member named after its object."},
+		}, schema{
+			"trace_id": nullable(text()), "span_id": nullable(text()), "session_id": nullable(text()), "task_id": nullable(text()),
+			"workspace_id": nullable(text()), "actor": nullable(text()), "idempotency_key": nullable(text()),
+			"previous_event_id": nullable(text()), "receipt_id": nullable(text()),
+			"replayed": schema{"type": "boolean", "default": false, "description": "History that a resumed stream delivers again."},
+			"replay":   nullable(ref("ReplayEventMetadata")),
+		}),
+		"ReplayEventMetadata": shape("Where a replayed event comes from.", schema{"source_task_id": text(), "replay_task_id": text()}, schema{
+			"original_event_id": nullable(text()), "replay_cursor": nullable(text()), "mode": text(),
+			"override_key": nullable(text()), "receipt_delta_id": nullable(text())}),
+		"EventStream": {"type": "string", "description": "Server-sent events: `id` is the event's id, `event` its kind, `data` an Event. " +
+			"Lines that begin with a colon are heartbeats. A frame `event: error` holds the error envelope and is the last."},
+	}
+}
+
+func artifactSchemas() map[string]schema {
+	links := func() schema {
+		return schema{"workspace_id": nullable(text()), "session_id": nullable(text()), "task_id": nullable(text())}
+	}
+	shown, sent := links(), links()
+	shown["receipt_id"], shown["name"], shown["size_bytes"] = nullable(text()), text(), whole()
+	sent["uri"], sent["sha256"], sent["metadata"], sent["name"] = nullable(text()), nullable(hexHash()), anyObject(), text()
+	sent["content"] = schema{"type": "string", "contentEncoding": "base64", "description": "The content, for Wharf to keep."}
+	return map[string]schema{
+		"Artifact": resource(abi.ObjectArtifact, "Durable content.", schema{
+			"kind": enum(artifactKinds...), "mime_type": text(), "uri": nullable(reference()),
+			"visibility": ref("PartVisibility"), "sha256": nullable(hexHash()),
+		}, shown),
+		"RegisterArtifactRequest": shape("An Artifact.", schema{
+			"kind": enum(artifactKinds...), "mime_type": text(), "visibility": ref("PartVisibility")}, sent),
+	}
+}
+
+func workspaceSchemas() map[string]schema {
+	tiers := []abi.AutonomyTier{abi.TierShadow, abi.TierSuggest, abi.TierActWithApproval, abi.TierActAuto}
+	policies := []abi.ReceiptPolicy{abi.ReceiptRequired, abi.ReceiptOptional, abi.ReceiptDisabled}
+	persona := func() schema {
+		return schema{"name": text(), "version": text(), "entry_workflow": text(), "description": text(),
+			"autonomy_tier": enum(tiers...), "receipt_policy": enum(policies...)}
+	}
+	return map[string]schema{
+		"Workspace": resource(abi.ObjectWorkspace, "An isolation boundary.", schema{
+			"name": text(), "root": text(), "default_branch_id": nullable(text()),
+		}, schema{
+			"host": nullable(text()), "repository": nullable(text()), "tenant_id": nullable(text()),
+			"capabilities": listOf(text()), "connectors": listOf(text()), "quota_id": nullable(text()),
+		}),
+		"CreateWorkspaceRequest": shape("A Workspace.", schema{"name": text(), "root": text()}, schema{
+			"image": nullable(text()), "packages": listOf(text()), "network_policy": anyObject(),
+			"sandbox_backend": nullable(text()), "metadata": anyObject(),
+		}),
+		"UpdateWorkspaceRequest": shape("What to change.", nil, schema{
+			"name": text(), "capabilities": listOf(text()), "quota_id": nullable(text()), "metadata": anyObject()}),
+		"Persona": resource(abi.ObjectPersona, "An operational role.", persona(), schema{
+			"tools": listOf(text()), "capabilities": listOf(text()), "triggers": listOf(anyObject()), "schedules": listOf(anyObject()),
+			"handoffs": listOf(text()), "context_packs": listOf(text()), "evals": listOf(text()), "owner": nullable(text()),
+			"model_policy": anyObject(), "rollout_policy": anyObject(), "quota_id": nullable(text()),
+		}),
+		"CreatePersonaRequest": shape("A Persona.", persona(), schema{"module_ref": text(), "metadata": anyObject()}),
+		"UpdatePersonaRequest": shape("What to change.", nil, schema{
+			"description": text(), "receipt_policy": enum(policies...), "quota_id": nullable(text()), "metadata": anyObject()}),
+	}
+}
+
+func receiptSchemas() map[string]schema {
+	return map[string]schema{
+		"Receipt": resource(abi.ObjectReceipt, "A proof of what happened.", schema{
+			"subject": ref("ResourcePointer"), "format": text(), "summary": text(), "issued_at": moment(), "issuer": text(),
+		}, schema{"wire": anyObject(), "verification": nullable(ref("ReceiptVerification"))}),
+		"VerifyReceiptRequest": shape("How to verify.", nil, schema{"trust_anchor": nullable(text()), "at_time": nullable(moment())}),
+		"ReceiptVerification": shape("Whether a Receipt holds.", schema{"valid": flag(), "checked_at": moment()}, schema{
+			"reason": nullable(text()), "details": anyObject()}),
+	}
+}
+
+func laterSchemas() map[string]schema {
+	return map[string]schema{
+		"Memory": resource(abi.ObjectMemory, "Durable knowledge.", schema{
+			"scope": enum(memoryScopes...), "owner_id": text(), "content": anyJSON(), "provenance": anyObject(),
+		}, schema{
+			"expires_at": nullable(moment()), "embedding_ref": nullable(text()), "visibility": ref("PartVisibility"),
+			"redaction_policy": anyObject(), "confidence": nullable(schema{"type": "number", "minimum": 0, "maximum": 1}),
+		}),
+		"CreateMemoryRequest": shape("A Memory.", schema{
+			"scope": enum(memoryScopes...), "owner_id": text(), "content": anyJSON(), "provenance": anyObject()}, schema{"metadata": anyObject()}),
+		"Vault": resource(abi.ObjectVault, "Protected credentials.", schema{
+			"workspace_id": nullable(text()), "provider": text(), "capabilities": listOf(text())}, nil),
+		"CreateVaultRequest": shape("A Vault.", schema{"provider": text(), "capabilities": listOf(text())}, schema{
+			"workspace_id": nullable(text()), "metadata": anyObject()}),
+		"Connector": resource(abi.ObjectConnector, "A source of external activity.", schema{
+			"provider": text(), "workspace_id": text(), "status": enum("ACTIVE", "PAUSED", "FAILED", "DISABLED"), "event_kinds": listOf(text()),
+		}, schema{
+			"dedupe_policy": anyObject(), "auth": anyObject(), "webhook": anyObject(), "polling": anyObject(),
+			"target_persona_id": nullable(text()), "target_session_id": nullable(text()),
+		}),
+		"Skill": resource(abi.ObjectSkill, "A callable capability.", schema{
+			"name": text(), "description": text(), "input_schema": nullable(anyObject()), "output_schema": nullable(anyObject()),
+		}, schema{
+			"source": nullable(text()), "version": nullable(text()), "capabilities": listOf(text()),
+			"requires_approval": flag(), "deprecated": flag(),
+		}),
+		"Quota": resource(abi.ObjectQuota, "A ceiling.", schema{
+			"scope": enum("persona", "workspace", "tenant", "organization"), "limits": mapOf(number()), "usage": mapOf(number()),
+		}, schema{
+			"reset_at": nullable(moment()), "hard_limit": flag(), "soft_limit": flag(),
+			"exhaustion_reason": nullable(text()), "last_receipt_id": nullable(text()),
+		}),
+		"PermissionRequest":  shape("A request for a human decision.", schema{"id": text()}, nil),
+		"PermissionResponse": shape("A human decision.", nil, nil),
+	}
+}
+
+func adminSchemas() map[string]schema {
+	key := func(more schema) schema {
+		more["name"], more["hint"], more["tenant_id"], more["tenant_number"] = text(), text(), text(), whole()
+		more["actor"], more["scopes"], more["workspace_ids"] = text(), listOf(text()), listOf(text())
+		return more
+	}
+	return map[string]schema{
+		"APIKey": resource(abi.ObjectAPIKey, "An API key, without the key itself.", key(schema{}), schema{"revoked_at": nullable(moment())}),
+		"CreatedKey": resource(abi.ObjectAPIKey, "A new API key.", key(schema{
+			"key": schema{"type": "string", "description": "The key itself, shown this once."}}), schema{"revoked_at": nullable(moment())}),
+		"CreateKeyRequest": shape("An API key.", schema{"name": text()}, schema{
+			"actor": text(), "tenant": text(), "scopes": listOf(enum(append(abi.Scopes(), abi.ScopeAll)...)), "workspace_ids": listOf(text())}),
+		"BackupRequest": shape("Where to.", schema{"dir": text()}, nil),
+		"Backup":        shape("Where it is.", schema{"dir": text()}, nil),
+	}
+}
+
+func sorted(names []string) []string {
+	slices.Sort(names)
+	return names
+}

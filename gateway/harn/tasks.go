@@ -1,0 +1,115 @@
+package harn
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/runtime/engine"
+)
+
+// submitTask serves both submit routes. A Session in the path goes into the
+// request; a body that names another is refused.
+func (a *Adapter) submitTask(r *gateway.Request) error {
+	var req abi.SubmitTaskRequest
+	retry, err := decode(r, &req)
+	if err != nil {
+		return err
+	}
+	if err := setSession(&req, r.PathValue("session_id")); err != nil {
+		return err
+	}
+	doc, err := a.core.SubmitTask(r.Context(), r.Caller, retry, req)
+	if err != nil {
+		return err
+	}
+	if wait := preferredWait(r.Header("Prefer"), a.cfg.WaitLimit); wait > 0 {
+		return a.awaitTask(r, doc, wait)
+	}
+	return a.send(r, statusAccepted, doc)
+}
+
+func setSession(req *abi.SubmitTaskRequest, session string) error {
+	if session == "" {
+		return nil
+	}
+	if req.SessionID != "" && req.SessionID != session {
+		return abi.InvalidParam("session_id", "the body names another Session than the path")
+	}
+	req.SessionID = session
+	return nil
+}
+
+// preferredWait reads "wait" from a Prefer header (RFC 7240), cut to the limit.
+// What cannot be understood is no preference.
+func preferredWait(header string, limit time.Duration) time.Duration {
+	for preference := range strings.SplitSeq(header, ",") {
+		preference, _, _ = strings.Cut(preference, ";")
+		name, value, ok := strings.Cut(preference, "=")
+		if !ok || !strings.EqualFold(strings.TrimSpace(name), "wait") {
+			continue
+		}
+		seconds, err := strconv.ParseUint(strings.Trim(strings.TrimSpace(value), `"`), 10, 31)
+		if err != nil {
+			return 0
+		}
+		return min(time.Duration(seconds)*time.Second, limit)
+	}
+	return 0
+}
+
+// peerCheck is how often a waiting request looks whether its client is still there.
+const peerCheck = time.Second
+
+// awaitTask answers 200 when the Task has ended, else 202 when the time is up or
+// the client has left.
+func (a *Adapter) awaitTask(r *gateway.Request, doc engine.Doc, wait time.Duration) error {
+	r.SetHeader("Preference-Applied", "wait="+strconv.Itoa(int(wait/time.Second)))
+	first := doc.Status
+	for left := wait; left > 0 && !ended(doc); left -= peerCheck {
+		slice, cancel := context.WithTimeout(r.Context(), min(left, peerCheck))
+		current, err := a.core.WaitTask(slice, r.Caller, doc.ID)
+		cancel()
+		if err != nil {
+			return err
+		}
+		doc = current
+		if r.Context().Err() != nil || r.Gone() {
+			break
+		}
+	}
+	status := statusAccepted
+	if ended(doc) {
+		status = statusOK
+	}
+	if first != 0 {
+		r.SetHeader("Idempotent-Replayed", "true")
+	}
+	doc.Status = 0
+	return a.send(r, status, doc)
+}
+
+// ended reports whether a Task's JSON states a terminal status.
+func ended(doc engine.Doc) bool {
+	var task struct {
+		Status abi.TaskStatus `json:"status"`
+	}
+	return json.Unmarshal(doc.JSON, &task) == nil && task.Status.Terminal()
+}
+
+func (a *Adapter) closeSession(r *gateway.Request) error {
+	retry, err := r.Retry(nil)
+	if err != nil {
+		return err
+	}
+	doc, err := a.core.CloseSession(r.Context(), r.Caller, retry, r.PathValue("session_id"))
+	if err != nil {
+		return err
+	}
+	return a.send(r, statusOK, doc)
+}
