@@ -1,0 +1,151 @@
+package show
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"pgregory.net/rapid"
+
+	"github.com/wharf-dev/wharf/abi"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+func screen(mode string, env map[string]string) (*Screen, *bytes.Buffer) {
+	var out bytes.Buffer
+	return NewScreen(&out, mode, func(name string) string { return env[name] }), &out
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs (-update rewrites it):\n%s", name, got)
+	}
+}
+
+func TestColoursAppearWhereTheyAreWanted(t *testing.T) {
+	for mode, colored := range map[string]bool{"auto": false, "never": false, "always": true} {
+		s, _ := screen(mode, nil)
+		if got := s.Paint(Red, "x") != "x"; got != colored {
+			t.Errorf("--color %s into a file: coloured is %t", mode, got)
+		}
+	}
+}
+
+func TestTheTerminalIsNotSteeredByContent(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		for _, r := range Clean(rapid.String().Draw(t, "text")) {
+			if r != '\n' && r != '\t' && unicode.IsControl(r) {
+				t.Fatalf("%q was let through", r)
+			}
+		}
+	})
+	if got := Clean("\x1b[31mred\x1b]0;title\x07\u202egnp.exe \xff"); got != "[31mred]0;titlegnp.exe \uFFFD" {
+		t.Errorf("got %q", got)
+	}
+	if got := OneLine("a\r\n\tb\x00 c"); got != "a b c" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestTablesAreAligned(t *testing.T) {
+	s, out := screen("never", nil)
+	s.Table([]string{"NAME", "STATE"}, [][]Cell{Cells("a", "ok"), {{Text: "größer", Style: Red}, {Text: "two\nlines"}}, Cells("", "")})
+	want := "NAME    STATE\na       ok\ngrößer  two lines\n\n"
+	if out.String() != want {
+		t.Errorf("got\n%s", out)
+	}
+	colored, painted := screen("always", nil)
+	colored.Table(nil, [][]Cell{{{Text: "x", Style: Red}, {Text: "y"}}, Cells("xxx", "y")})
+	if want := "\x1b[31mx\x1b[0m    y\nxxx  y\n"; painted.String() != want {
+		t.Errorf("got %q", painted)
+	}
+}
+
+func TestUnits(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1536: "1.5 KiB", 10 << 20: "10 MiB", 3 << 40: "3.0 TiB"} {
+		if got := Bytes(n); got != want {
+			t.Errorf("%d: got %s, want %s", n, got, want)
+		}
+	}
+	for d, want := range map[time.Duration]string{0: "0 ns", 1500: "1.50 µs", 42 * time.Millisecond: "42.0 ms",
+		3 * time.Second: "3.00 s", 5 * time.Minute: "5m0s"} {
+		if got := Duration(d); got != want {
+			t.Errorf("%d: got %s, want %s", d, got, want)
+		}
+	}
+	now := time.Unix(1_000_000, 0)
+	for d, want := range map[time.Duration]string{0: "now", 5 * time.Second: "5s ago", 3 * time.Hour: "3h ago", 72 * time.Hour: "3d ago"} {
+		if got := Ago(now.Add(-d), now); got != want {
+			t.Errorf("%s: got %s, want %s", d, got, want)
+		}
+	}
+}
+
+// eventOf makes an event half a second later than the one before.
+func eventOf(n int, kind abi.EventKind, payload string) *abi.Event {
+	at := time.Date(2026, 4, 25, 12, 0, 0, 0, time.UTC).Add(time.Duration(n) * 500 * time.Millisecond)
+	return &abi.Event{Envelope: abi.Envelope{CreatedAt: abi.At(at)}, Event: kind, Payload: jsontext.Value(payload)}
+}
+
+func TestEvents(t *testing.T) {
+	events := []*abi.Event{
+		eventOf(0, abi.EventSessionCreated, `{"session":{"id":"sess_1","state":"ACTIVE"}}`),
+		eventOf(1, abi.EventUserMessage, `{"message":{"role":"user","parts":[{"type":"text","text":"Hello,\n  world","visibility":"public"},{"type":"artifact_ref","artifact_id":"art_1","visibility":"public"}]}}`),
+		eventOf(2, abi.EventTaskSubmitted, `{"task":{"status":"SUBMITTED","persona_id":"persona_echo"}}`),
+		eventOf(3, abi.EventTaskStarted, `{"task":{"status":"WORKING","attempt":2}}`),
+		eventOf(4, abi.EventLog, `{"level":"warn","message":"\u001b[2Jcareful"}`),
+		eventOf(5, abi.EventProgress, `{"fraction":0.42,"message":"reading"}`),
+		eventOf(6, abi.EventArtifactCreated, `{"artifact":{"id":"art_2","name":"digest.md","mime_type":"text/markdown","size_bytes":2048}}`),
+		eventOf(7, abi.EventAgentMessage, `{"message":{"role":"assistant","parts":[{"type":"text","visibility":"internal","redacted":true},{"type":"json","value":{},"visibility":"public"}]}}`),
+		eventOf(8, abi.EventOutcomeCreated, `{"outcome":{"status":"SUCCEEDED","summary":"all is well"}}`),
+		eventOf(9, abi.EventTaskFailed, `{"task":{"status":"FAILED","failure":{"code":"plugin_trap","message":"unreachable"}}}`),
+		eventOf(10, abi.EventTaskCanceled, `{"task":{"status":"CANCELED"},"reason":"enough"}`),
+		eventOf(11, "vendor.other.thing", `{"x":1}`),
+		eventOf(12, "org.example.garbage", `not JSON`),
+		eventOf(13, abi.EventAgentMessage, `{"message":{"role":"assistant","parts":[{"type":"text","text":"`+strings.Repeat("long ", 60)+`","visibility":"public"}]}}`),
+	}
+	s, out := screen("never", nil)
+	for _, e := range events {
+		s.Event(e, events[0].CreatedAt.Time)
+	}
+	golden(t, "events.txt", out.String())
+}
+
+func TestAnswers(t *testing.T) {
+	var o abi.Outcome
+	text := `{"messages":[{"role":"assistant","parts":[{"type":"text","text":"# Title\n\nBody","visibility":"public"},
+		{"type":"json","value":{},"visibility":"public"}]},{"role":"user","parts":[{"type":"text","text":"not this","visibility":"public"}]}],
+		"artifacts":[{"id":"art_1","name":"a.md","mime_type":"text/markdown","size_bytes":5}]}`
+	if err := json.Unmarshal([]byte(text), &o); err != nil {
+		t.Fatal(err)
+	}
+	s, out := screen("never", nil)
+	s.Artifacts(&o)
+	if !s.Answer(&o) {
+		t.Error("there is an answer")
+	}
+	s.Phases([]Phase{{"accept", time.Millisecond, "on disk"}, {"run", 24 * time.Millisecond, "the plugin"}, {"none", 0, ""}})
+	golden(t, "answer.txt", out.String())
+	if s.Answer(&abi.Outcome{}) {
+		t.Error("there is no answer")
+	}
+}
