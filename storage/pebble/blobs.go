@@ -1,0 +1,189 @@
+package pebble
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/cockroachdb/errors/oserror"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/wharf-dev/wharf/storage"
+)
+
+const (
+	unfinishedDir = "tmp"     // the folder of blobs that are still being written
+	copyBytes     = 128 << 10 // how much of a blob is in memory while it is written
+)
+
+// blobStore keeps each value in a file named by its hash. It implements
+// [storage.Blobs].
+type blobStore struct {
+	fs   vfs.FS
+	dir  string
+	temp atomic.Uint64 // numbers the unfinished files
+
+	stored, storedBytes atomic.Uint64
+}
+
+// openBlobs makes the folder and removes what a crash has left unfinished.
+func openBlobs(fs vfs.FS, dir string) (*blobStore, error) {
+	b := &blobStore{fs: fs, dir: dir}
+	temp := fs.PathJoin(dir, unfinishedDir)
+	if err := fs.RemoveAll(temp); err != nil {
+		return nil, fmt.Errorf("removing unfinished blobs: %w", err)
+	}
+	if err := fs.MkdirAll(temp, 0o700); err != nil {
+		return nil, fmt.Errorf("making the blob folder: %w", err)
+	}
+	return b, syncDir(fs, dir)
+}
+
+// folder returns where the blob lies, and name its path.
+func (b *blobStore) folder(h storage.Hash) string {
+	return b.fs.PathJoin(b.dir, hex.EncodeToString(h[:1]))
+}
+
+func (b *blobStore) name(h storage.Hash) string {
+	return b.fs.PathJoin(b.folder(h), hex.EncodeToString(h[:]))
+}
+
+// Put implements [storage.Blobs]. The error is [storage.ErrBlobMismatch] when the
+// content does not have the hash wanted.
+func (b *blobStore) Put(ctx context.Context, r io.Reader, want *storage.Hash) (storage.Hash, int64, error) {
+	temp := b.fs.PathJoin(b.dir, unfinishedDir, strconv.FormatUint(b.temp.Add(1), 10))
+	h, size, err := b.write(ctx, temp, r)
+	if err == nil && want != nil && h != *want {
+		err = storage.ErrBlobMismatch
+	}
+	if err == nil {
+		err = b.keep(temp, h)
+	}
+	if err != nil {
+		if rm := b.fs.Remove(temp); rm != nil && !oserror.IsNotExist(rm) {
+			err = errors.Join(err, rm)
+		}
+		return storage.Hash{}, 0, fmt.Errorf("storing a blob: %w", err)
+	}
+	b.stored.Add(1)
+	b.storedBytes.Add(uint64(size))
+	return h, size, nil
+}
+
+// write streams r into a file and syncs it.
+func (b *blobStore) write(ctx context.Context, name string, r io.Reader) (h storage.Hash, size int64, err error) {
+	f, err := b.fs.Create(name, vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return h, 0, err
+	}
+	sum := sha256.New()
+	size, err = copyBlob(ctx, f, io.TeeReader(r, sum))
+	if err == nil {
+		err = f.Sync()
+	}
+	sum.Sum(h[:0])
+	return h, size, errors.Join(err, f.Close())
+}
+
+// copyBlob copies in pieces, so that a caller who has left stops it. The file may
+// change what it is given to write: it was hashed before.
+func copyBlob(ctx context.Context, w io.Writer, r io.Reader) (size int64, err error) {
+	buf := make([]byte, copyBytes)
+	for {
+		if err := ctx.Err(); err != nil {
+			return size, err
+		}
+		n, err := r.Read(buf)
+		if n > 0 {
+			if _, err := w.Write(buf[:n]); err != nil {
+				return size, err
+			}
+			size += int64(n)
+		}
+		if err == io.EOF {
+			return size, nil
+		}
+		if err != nil {
+			return size, err
+		}
+	}
+}
+
+// keep gives a finished file its name, durably. Replacing a file by one of the same
+// content is harmless, also for those who read it.
+func (b *blobStore) keep(temp string, h storage.Hash) error {
+	dir := b.folder(h)
+	if _, err := b.fs.Stat(dir); err != nil {
+		if err := b.fs.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+	}
+	if err := b.fs.Rename(temp, b.name(h)); err != nil {
+		return err
+	}
+	// Another Put may have made the folder a moment ago and not synced it yet.
+	return errors.Join(syncDir(b.fs, dir), syncDir(b.fs, b.dir))
+}
+
+func (b *blobStore) putBytes(v []byte) (storage.Hash, error) {
+	h, _, err := b.Put(context.Background(), bytes.NewReader(v), nil)
+	return h, err
+}
+
+// Open implements [storage.Blobs].
+func (b *blobStore) Open(_ context.Context, h storage.Hash) (storage.Blob, error) {
+	f, err := b.fs.Open(b.name(h))
+	if oserror.IsNotExist(err) {
+		return nil, storage.ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening a blob: %w", err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("opening a blob: %w", err), f.Close())
+	}
+	return &blob{SectionReader: io.NewSectionReader(f, 0, info.Size()), file: f}, nil
+}
+
+// blob implements [storage.Blob].
+type blob struct {
+	*io.SectionReader
+	file vfs.File
+}
+
+// Close implements io.Closer.
+func (b *blob) Close() error { return b.file.Close() }
+
+// resolve returns v, or what ref stands for when it is not nil, checked against
+// its hash.
+func (b *blobStore) resolve(ctx context.Context, v []byte, ref *blobRef) ([]byte, error) {
+	if ref == nil {
+		return v, nil
+	}
+	f, err := b.Open(ctx, ref.hash)
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil, &CorruptError{Reason: fmt.Sprintf("blob %x is missing", ref.hash)}
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if uint64(f.Size()) != ref.size {
+		return nil, &CorruptError{Reason: fmt.Sprintf("blob %x has %d bytes instead of %d", ref.hash, f.Size(), ref.size)}
+	}
+	v = make([]byte, ref.size)
+	if _, err := io.ReadFull(f, v); err != nil {
+		return nil, fmt.Errorf("reading blob %x: %w", ref.hash, err)
+	}
+	if sha256.Sum256(v) != ref.hash {
+		return nil, &CorruptError{Reason: fmt.Sprintf("blob %x does not have its hash", ref.hash)}
+	}
+	return v, nil
+}

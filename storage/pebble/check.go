@@ -1,0 +1,627 @@
+package pebble
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cespare/xxhash/v2"
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// maxProblems is how many problems a report describes; the rest are counted.
+const maxProblems = 100
+
+// progressEvery is how many keys pass between two calls of a progress function.
+const progressEvery = 4096
+
+// Report is what [Store.Check] and [Store.Rebuild] have found.
+type Report struct {
+	Tenants   int
+	Frames    uint64
+	Events    uint64
+	Keys      uint64 // looked at, frames included
+	Blobs     uint64
+	BlobBytes uint64
+	Floor     storage.Position // up to here retention has removed everything
+	Last      storage.Position // the newest event
+	// Kept counts projections that follow from events which retention has removed:
+	// they cannot be derived again.
+	Kept uint64
+	// Problems describes the first faults, Faults counts all of them.
+	Problems []string
+	Faults   uint64
+}
+
+// OK reports whether nothing is wrong.
+func (r *Report) OK() bool { return r.Faults == 0 }
+
+func (r *Report) fault(format string, args ...any) {
+	if r.Faults++; len(r.Problems) < maxProblems {
+		r.Problems = append(r.Problems, fmt.Sprintf(format, args...))
+	}
+}
+
+// Progress says how far a check is.
+type Progress struct {
+	Phase string // "frames", "projections", "blobs", "rebuild" or "compare"
+	Done  uint64 // keys or files looked at in this phase
+}
+
+// inspection is a running check of one snapshot.
+type inspection struct {
+	store    *Store
+	ctx      context.Context // of the one call that the inspection lives for
+	snap     *pebble.Snapshot
+	report   Report
+	progress func(Progress)
+	at       Progress
+}
+
+// step counts one key and reports progress now and then.
+func (c *inspection) step() error {
+	c.report.Keys++
+	if c.at.Done++; c.at.Done%progressEvery != 0 {
+		return nil
+	}
+	c.tell()
+	return c.ctx.Err()
+}
+
+func (c *inspection) phase(name string) {
+	c.at = Progress{Phase: name}
+	c.tell()
+}
+
+func (c *inspection) tell() {
+	if c.progress != nil {
+		c.progress(c.at)
+	}
+}
+
+// inspect runs f on a snapshot of what is durable. The store goes on working.
+func (s *Store) inspect(ctx context.Context, progress func(Progress), f func(*inspection) error) (Report, error) {
+	release, err := s.use()
+	if err != nil {
+		return Report{}, err
+	}
+	defer release()
+	c := &inspection{store: s, ctx: ctx, progress: progress, snap: s.db.NewSnapshot()}
+	err = c.begin()
+	if err == nil {
+		err = s.mark.wait(ctx, c.report.Last, &s.fail)
+	}
+	if err == nil {
+		err = f(c)
+	}
+	return c.report, errors.Join(err, c.snap.Close())
+}
+
+func (c *inspection) begin() error {
+	for name, p := range map[string]*storage.Position{metaLast: &c.report.Last, metaFloor: &c.report.Floor} {
+		v, ok, err := lookup(c.snap, metaKey(name))
+		if err != nil {
+			return err
+		}
+		if ok && len(v) == positionLen {
+			*p = positionAt(v)
+		}
+	}
+	return nil
+}
+
+// Check reads the whole log and holds it against every invariant that
+// docs/log-format.md states: checksums, no gap and no overlap, every projection
+// and index pointing to what it says and every event found by them, every blob
+// there and unchanged. progress, which may be nil, is called now and then. The
+// error is about the check itself; what is wrong with the data is in the report.
+// Memory does not grow with the log.
+func (s *Store) Check(ctx context.Context, progress func(Progress)) (Report, error) {
+	return s.inspect(ctx, progress, (*inspection).check)
+}
+
+func (c *inspection) check() error {
+	c.phase("frames")
+	if err := c.checkFrames(); err != nil {
+		return err
+	}
+	c.phase("projections")
+	if err := c.checkProjections(); err != nil {
+		return err
+	}
+	c.phase("blobs")
+	return c.checkBlobs()
+}
+
+// tiling finds out in constant memory whether frames, seen in any order, cover
+// every position exactly once: the sum of a hash over where they begin must equal
+// that over where they end, save for the two ends of the log.
+type tiling struct{ begins, ends uint64 }
+
+func hashPosition(p storage.Position) uint64 {
+	var buf [positionLen]byte
+	return xxhash.Sum64(appendPosition(buf[:0], p))
+}
+
+func (t *tiling) add(first, last storage.Position) {
+	t.begins += hashPosition(first)
+	t.ends += hashPosition(last + 1)
+}
+
+// covers reports whether the frames cover everything after floor up to last.
+func (t *tiling) covers(floor, last storage.Position) bool {
+	return t.begins+hashPosition(last+1) == t.ends+hashPosition(floor+1)
+}
+
+// checkGapless reports whether the frames of a database cover the log.
+func checkGapless(r pebble.Reader) error {
+	var tiles tiling
+	err := eachTenant(r, func(t storage.Tenant) error {
+		prefix := appendPrefix(nil, t, spaceFrame)
+		return scan(r, prefix, keyAfter(prefix), func(key, value []byte) error {
+			f, _, err := decodeFrame(t, lastPosition(key), clone(value))
+			if err == nil {
+				tiles.add(f.First, lastOf(f))
+			}
+			return err
+		})
+	})
+	if err != nil {
+		return err
+	}
+	var ends [2]storage.Position
+	for i, name := range [...]string{metaFloor, metaLast} {
+		v, _, err := lookup(r, metaKey(name))
+		if err != nil {
+			return err
+		}
+		if len(v) == positionLen {
+			ends[i] = positionAt(v)
+		}
+	}
+	if !tiles.covers(ends[0], ends[1]) {
+		return &CorruptError{Reason: fmt.Sprintf("not every position from %s to %s is there", ends[0]+1, ends[1])}
+	}
+	return nil
+}
+
+func (c *inspection) checkFrames() error {
+	var tiles tiling
+	err := eachTenant(c.snap, func(t storage.Tenant) error {
+		c.report.Tenants++
+		end := storage.Position(0) // of the frame before
+		return c.eachFrame(t, func(f *storage.Frame, refs outline) error {
+			if f.First <= max(end, c.report.Floor) {
+				c.report.fault("the frame at %s of tenant %d overlaps what comes before it", f.First, t)
+			}
+			end = lastOf(f)
+			tiles.add(f.First, end)
+			return c.checkFrame(f, refs)
+		})
+	})
+	if err == nil && !tiles.covers(c.report.Floor, c.report.Last) {
+		c.report.fault("the log does not cover every position from %s to %s exactly once", c.report.Floor+1, c.report.Last)
+	}
+	return err
+}
+
+// eachFrame calls f with every frame of a tenant that decodes.
+func (c *inspection) eachFrame(t storage.Tenant, f func(*storage.Frame, outline) error) error {
+	prefix := appendPrefix(nil, t, spaceFrame)
+	return scan(c.snap, prefix, keyAfter(prefix), func(key, value []byte) error {
+		if err := c.step(); err != nil {
+			return err
+		}
+		if len(key) != prefixLen+positionLen {
+			c.report.fault("key %x is malformed", key)
+			return nil
+		}
+		frame, refs, err := decodeFrame(t, lastPosition(key), clone(value))
+		if err != nil {
+			c.report.fault("%s", err)
+			return nil
+		}
+		c.report.Frames++
+		c.report.Events += uint64(len(frame.Records))
+		return f(frame, refs)
+	})
+}
+
+// checkFrame looks for everything that must follow from a frame.
+func (c *inspection) checkFrame(f *storage.Frame, refs outline) error {
+	for _, s := range scopeSpaces {
+		if id := s.owner(f); id != "" {
+			if err := c.checkIndexKey(f, s.space, id); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range f.Records {
+		if err := c.checkRecord(f, i, refs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *inspection) checkIndexKey(f *storage.Frame, space byte, id string) error {
+	v, ok, err := lookup(c.snap, appendPosition(scopePrefix(nil, f.Tenant, space, id), f.First))
+	if err != nil {
+		return err
+	}
+	if n, rest, valid := cutUvarint(v); !ok || !valid || len(rest) > 0 || n != uint64(len(f.Records)) {
+		c.report.fault("the frame at %s is not in index %c of %s", f.First, space, id)
+	}
+	return nil
+}
+
+func (c *inspection) checkRecord(f *storage.Frame, i int, refs outline) error {
+	r := &f.Records[i]
+	for _, ref := range []*blobRef{refs.state(i), refs.payload(i)} {
+		c.checkRef(ref, f.First)
+	}
+	at := f.First + storage.Position(i)
+	key, floor := resourceKey(nil, f.Tenant, r.Resource, suffixLatest), at
+	switch {
+	case r.State == nil && refs.state(i) == nil:
+		return nil
+	case r.Created:
+		key[len(key)-1] = suffixOrigin
+	}
+	v, _, err := lookup(c.snap, key)
+	if err != nil {
+		return err
+	}
+	if p, err := decodePointer(v); err != nil || p.position() < floor {
+		c.report.fault("the event at %s states %s, but its pointer lies before it", at, r.Resource.ID)
+	}
+	return nil
+}
+
+// checkRef reports a blob that is not there. Its content is checked once, with all
+// the others.
+func (c *inspection) checkRef(ref *blobRef, p storage.Position) {
+	if ref == nil {
+		return
+	}
+	b := c.store.blobs
+	info, err := b.fs.Stat(b.name(ref.hash))
+	if err != nil || uint64(info.Size()) != ref.size {
+		c.report.fault("the frame at %s needs blob %x of %d bytes, which is missing or has another size", p, ref.hash, ref.size)
+	}
+}
+
+// checkProjections looks at everything that is not a frame.
+func (c *inspection) checkProjections() error {
+	return eachTenant(c.snap, func(t storage.Tenant) error {
+		return scan(c.snap, appendPrefix(nil, t, 0), keyAfter(binary.BigEndian.AppendUint32(nil, uint32(t))), func(key, value []byte) error {
+			if key[prefixLen-1] == spaceFrame {
+				return nil // it was seen before
+			}
+			if err := c.step(); err != nil {
+				return err
+			}
+			fault, err := c.checkPair(t, key, value)
+			if fault != "" {
+				c.report.fault("key %x: %s", key, fault)
+			}
+			return err
+		})
+	})
+}
+
+// checkPair returns what is wrong with a pair, "" when nothing is. The error is
+// about reading.
+func (c *inspection) checkPair(t storage.Tenant, key, value []byte) (fault string, err error) {
+	k, ok := parseKey(key)
+	if !ok {
+		return "it is malformed", nil
+	}
+	switch k.space {
+	case spaceSession, spaceTask, spaceWorkspace:
+		return c.checkIndex(t, k)
+	case spaceResource:
+		return c.checkPointer(t, k, value)
+	case spaceSequence:
+		return c.checkNoted(t, k, value)
+	case spaceList:
+		return c.checkListed(t, k, value)
+	case spaceTranscript:
+		return c.checkEntry(t, value)
+	case spaceActive:
+		return c.checkActive(t, k)
+	case spaceIdempotency:
+		return c.checkIdempotency(t, k, value)
+	}
+	return "", nil
+}
+
+// frameAt returns the frame that begins at p, nil if it cannot be read.
+func (c *inspection) frameAt(t storage.Tenant, p storage.Position) (*storage.Frame, outline, error) {
+	v, ok, err := lookup(c.snap, frameKey(nil, t, p))
+	if err != nil || !ok {
+		return nil, nil, err
+	}
+	f, refs, err := decodeFrame(t, p, v)
+	if err != nil {
+		return nil, nil, nil // reported with the frames
+	}
+	return f, refs, nil
+}
+
+func (c *inspection) checkIndex(t storage.Tenant, k parsedKey) (string, error) {
+	f, _, err := c.frameAt(t, k.position)
+	if err != nil {
+		return "", err
+	}
+	for _, s := range scopeSpaces {
+		if s.space == k.space && f != nil && s.owner(f) == k.id {
+			return "", nil
+		}
+	}
+	return "it names a frame that is not there or not of this owner", nil
+}
+
+func (c *inspection) checkPointer(t storage.Tenant, k parsedKey, value []byte) (string, error) {
+	p, err := decodePointer(value)
+	if err != nil {
+		return err.Error(), nil
+	}
+	if p.position() <= c.report.Floor {
+		return c.checkRemoved(t, k, p)
+	}
+	f, refs, err := c.frameAt(t, p.first)
+	if err != nil {
+		return "", err
+	}
+	if p.moved() || f == nil || p.index >= uint64(len(f.Records)) {
+		return "it names an event that is not there", nil
+	}
+	r := &f.Records[p.index]
+	if r.Resource != k.resource() || r.Sequence != p.sequence || r.Restricted != p.restricted ||
+		r.Created != (k.suffix == suffixOrigin) || (r.State == nil && refs.state(int(p.index)) == nil) {
+		return "it names an event that does not state this resource so", nil
+	}
+	return "", nil
+}
+
+// checkRemoved looks at a pointer whose event retention has removed. It must hold
+// the value, unless a later event states the resource.
+func (c *inspection) checkRemoved(t storage.Tenant, k parsedKey, p pointer) (string, error) {
+	c.report.Kept++
+	c.checkRef(p.blob, p.first)
+	if p.moved() {
+		return "", nil
+	}
+	if k.suffix == suffixOrigin {
+		_, later, err := lookup(c.snap, resourceKey(nil, t, k.resource(), suffixLatest))
+		if later || err != nil {
+			return "", err
+		}
+	}
+	return "its event was removed, and its value with it", nil
+}
+
+func (c *inspection) checkNoted(t storage.Tenant, k parsedKey, value []byte) (string, error) {
+	n, err := decodeNoted(value)
+	if err != nil {
+		return err.Error(), nil
+	}
+	if n.position <= c.report.Floor {
+		c.report.Kept++
+		return "", nil
+	}
+	r, err := c.recordAt(t, n.position)
+	if err != nil {
+		return "", err
+	}
+	if r == nil || r.Resource != k.resource() || r.Sequence != n.sequence {
+		return "it names an event that is not of this resource", nil
+	}
+	return "", nil
+}
+
+// recordAt returns the record at p, nil if there is none.
+func (c *inspection) recordAt(t storage.Tenant, p storage.Position) (*storage.Record, error) {
+	it, err := c.snap.NewIter(&pebble.IterOptions{LowerBound: frameKey(nil, t, 0), UpperBound: frameKey(nil, t, p+1)})
+	if err != nil {
+		return nil, err
+	}
+	var r *storage.Record
+	if it.Last() {
+		f, _, err := decodeFrame(t, lastPosition(it.Key()), clone(it.Value()))
+		if err == nil && p <= lastOf(f) { // damage is reported with the frames
+			r = &f.Records[p-f.First]
+		}
+	}
+	return r, errors.Join(it.Error(), it.Close())
+}
+
+func (c *inspection) checkListed(t storage.Tenant, k parsedKey, value []byte) (string, error) {
+	v, ok, err := lookup(c.snap, resourceKey(nil, t, k.resource(), suffixOrigin))
+	if err != nil {
+		return "", err
+	}
+	p, err := decodePointer(v)
+	if !ok || err != nil || len(value) != positionLen || positionAt(value) != p.position() {
+		return "it lists a resource that does not exist or has another origin", nil
+	}
+	return "", nil
+}
+
+func (c *inspection) checkEntry(t storage.Tenant, value []byte) (string, error) {
+	id, rest, ok := cutID(value)
+	if !ok || len(rest) > 0 {
+		return errMalformed.Error(), nil
+	}
+	message := abi.ResourcePointer{Object: abi.ObjectMessage, ID: id}
+	for _, suffix := range []byte{suffixOrigin, suffixLatest} {
+		_, ok, err := lookup(c.snap, resourceKey(nil, t, message, suffix))
+		if ok || err != nil {
+			return "", err
+		}
+	}
+	return "it lists a Message that does not exist", nil
+}
+
+// checkActive looks at the last event that states the Task: it must not be terminal.
+func (c *inspection) checkActive(t storage.Tenant, k parsedKey) (string, error) {
+	task := abi.ResourcePointer{Object: abi.ObjectTask, ID: k.id}
+	for _, suffix := range []byte{suffixLatest, suffixOrigin} {
+		v, ok, err := lookup(c.snap, resourceKey(nil, t, task, suffix))
+		if err != nil {
+			return "", err
+		}
+		if !ok {
+			continue
+		}
+		p, _ := decodePointer(v) // damage is reported with the pointers
+		r, err := c.recordAt(t, p.position())
+		if r != nil && isTerminal(r.Kind) {
+			return "the Task has ended", err
+		}
+		return "", err
+	}
+	return "there is no such Task", nil
+}
+
+func isTerminal(k abi.EventKind) bool {
+	return k == abi.EventTaskCompleted || k == abi.EventTaskFailed || k == abi.EventTaskCanceled
+}
+
+func (c *inspection) checkIdempotency(t storage.Tenant, k parsedKey, value []byte) (string, error) {
+	i, answer, err := decodeIdempotency(k.key, value)
+	if err != nil {
+		return err.Error(), nil
+	}
+	c.checkRef(answer, i.Position)
+	if dayOf(i.Expires) != k.day {
+		return "it lies under another day than that on which it expires", nil
+	}
+	if i.Position <= c.report.Floor {
+		return "", nil
+	}
+	r, err := c.recordAt(t, i.Position)
+	if err == nil && r == nil {
+		return "it answers with an event that is not there", nil
+	}
+	return "", err
+}
+
+// checkBlobs reads every blob and holds it against its name.
+func (c *inspection) checkBlobs() error {
+	b := c.store.blobs
+	return b.eachFolder(func(dir string) error {
+		files, err := b.fs.List(b.fs.PathJoin(b.dir, dir))
+		if err != nil {
+			return err
+		}
+		for _, name := range files {
+			if err := c.checkBlob(b.fs.PathJoin(b.dir, dir, name), name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (c *inspection) checkBlob(path, name string) error {
+	f, err := c.store.blobs.fs.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	n, err := io.Copy(sum, f)
+	if err != nil {
+		return fmt.Errorf("reading blob %s: %w", name, err)
+	}
+	c.report.Blobs++
+	c.report.BlobBytes += uint64(n)
+	if hex.EncodeToString(sum.Sum(nil)) != name {
+		c.report.fault("blob %s does not have its hash", name)
+	}
+	return c.step()
+}
+
+// parsedKey is a key taken apart. Which members are set follows from the space.
+type parsedKey struct {
+	tenant   storage.Tenant
+	space    byte
+	object   abi.Object
+	scope    storage.Scope
+	id       string
+	suffix   byte
+	position storage.Position
+	day      uint32
+	key      storage.Key
+	name     string
+}
+
+func (k parsedKey) resource() abi.ResourcePointer {
+	return abi.ResourcePointer{Object: k.object, ID: k.id}
+}
+
+// parseKey takes a key apart; ok is false for what is no key of this format.
+func parseKey(key []byte) (k parsedKey, ok bool) {
+	if len(key) < prefixLen {
+		return k, false
+	}
+	k.tenant, k.space = tenantOf(key), key[prefixLen-1]
+	d := &decoder{rest: key[prefixLen:]}
+	switch k.space {
+	case spaceFrame:
+		k.position = d.position()
+	case spaceSession, spaceTask, spaceWorkspace, spaceTranscript:
+		k.id, k.position = d.id(), d.position()
+	case spaceResource:
+		k.object, k.id, k.suffix = d.object(), d.id(), d.byte()
+		d.bad = d.bad || k.suffix > suffixLatest
+	case spaceSequence:
+		k.object, k.id = d.object(), d.id()
+	case spaceList:
+		k.object = d.object()
+		k.scope = storage.Scope{Object: d.object(), ID: d.id()}
+		k.id = d.id()
+	case spaceActive:
+		k.id = d.id()
+	case spaceIdempotency:
+		if b := d.fixed(4); b != nil {
+			k.day = binary.BigEndian.Uint32(b)
+		}
+		copy(k.key[:], d.fixed(len(k.key)))
+	case spaceMeta:
+		k.name, d.rest = string(d.rest), nil
+	default:
+		return k, false
+	}
+	return k, d.end() == nil
+}
+
+// appendParsed puts a key together again.
+func appendParsed(dst []byte, k parsedKey) []byte {
+	switch k.space {
+	case spaceFrame:
+		return frameKey(dst, k.tenant, k.position)
+	case spaceResource:
+		return resourceKey(dst, k.tenant, k.resource(), k.suffix)
+	case spaceSequence:
+		return sequenceKey(dst, k.tenant, k.resource())
+	case spaceList:
+		return appendID(listPrefix(dst, k.tenant, k.object, k.scope), k.id)
+	case spaceActive:
+		return appendID(appendPrefix(dst, k.tenant, k.space), k.id)
+	case spaceIdempotency:
+		return idempotencyKey(dst, k.tenant, k.day, k.key)
+	case spaceMeta:
+		return append(appendPrefix(dst, k.tenant, k.space), k.name...)
+	}
+	return appendPosition(scopePrefix(dst, k.tenant, k.space, k.id), k.position)
+}

@@ -1,0 +1,376 @@
+package pebble
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+const (
+	// maxInFlight is how many merged batches wait for their sync while the next is
+	// prepared. More of them make each smaller and win nothing.
+	maxInFlight = 4
+	// maxGroupBytes is when a merged batch is large enough.
+	maxGroupBytes = 4 << 20
+	// maxFrameBytes bounds one frame, blobs left out.
+	maxFrameBytes = 16 << 20
+	// commitOverhead is what a commit costs in memory besides its bytes.
+	commitOverhead = 512
+)
+
+// commit is one batch, or one job, on its way to the disk. It implements
+// [storage.Commit].
+type commit struct {
+	store *Store
+	frame *storage.Frame // nil for a job
+	draft *draft         // until it is merged
+	// job runs in the committer when everything before it can be read from the
+	// database, and adds to the batch.
+	job   func(*pebble.Batch) error
+	size  int
+	first storage.Position
+	err   error         // the job's, or why the batch was never handed over
+	done  chan struct{} // closed when it is durable or was refused
+}
+
+// Wait implements [storage.Commit].
+func (c *commit) Wait(ctx context.Context) (storage.Position, error) {
+	select {
+	case <-c.done:
+		return c.first, c.err
+	default:
+	}
+	select {
+	case <-c.done:
+		return c.first, c.err
+	case <-c.store.fail.done:
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+	select {
+	case <-c.done: // it was durable before the store failed
+		return c.first, c.err
+	default:
+		return 0, c.store.fail.err()
+	}
+}
+
+// Append implements [storage.Store]. Values above [Options.MaxInlineBytes] go to
+// the blob store first, on the caller's goroutine. A batch that is not valid, or
+// whose values could not be stored, is refused by Wait and changes nothing. Append
+// blocks while the queue is full.
+func (s *Store) Append(b *storage.Batch) storage.Commit {
+	c := &commit{store: s, frame: &b.Frame, done: make(chan struct{})}
+	if err := s.prepare(c, b); err != nil {
+		return c.refuse(fmt.Errorf("appending to the log: %w", err))
+	}
+	if err := s.enqueue(c); err != nil {
+		return c.refuse(err)
+	}
+	return c
+}
+
+// refuse ends a commit that never got into the queue.
+func (c *commit) refuse(err error) *commit {
+	if c.draft != nil {
+		c.draft.free()
+		c.draft = nil
+	}
+	c.err = err
+	close(c.done)
+	return c
+}
+
+func (s *Store) enqueue(c *commit) error {
+	err := s.queue.put(c)
+	if failed := s.fail.err(); err != nil && failed != nil {
+		return failed
+	}
+	return err
+}
+
+// prepare validates b and drafts its keys and values. It holds the database open
+// only while it uses it: a writer that waits for room must not stop Close.
+func (s *Store) prepare(c *commit, b *storage.Batch) error {
+	release, err := s.use()
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := s.fail.err(); err != nil {
+		return err
+	}
+	if err := s.validate(b); err != nil {
+		return err
+	}
+	refs, answer, err := s.spill(b)
+	if err != nil {
+		return err
+	}
+	c.draft = newDraft(s.db)
+	c.draft.project(&b.Frame, refs)
+	if b.Idempotency != nil {
+		c.draft.addIdempotency(b.Frame.Tenant, b.Idempotency, answer)
+		raiseMax(&s.lastDay, dayOf(b.Idempotency.Expires))
+	}
+	if c.size = c.draft.batch.Len() + commitOverhead; c.size > maxFrameBytes {
+		return fmt.Errorf("the frame has %d bytes, more than %d", c.size, maxFrameBytes)
+	}
+	return nil
+}
+
+// validate refuses what could not be read back as it is, and brings the time into
+// the form in which it is read back.
+func (s *Store) validate(b *storage.Batch) error {
+	f := &b.Frame
+	if len(f.Records) == 0 {
+		return fmt.Errorf("the frame has no records")
+	}
+	if f.Time.IsZero() {
+		f.Time = s.opts.Now()
+	}
+	f.Time = f.Time.Round(0).UTC()
+	f.First = 0
+	for i := range f.Records {
+		if err := validateRecord(f, &f.Records[i]); err != nil {
+			return fmt.Errorf("record %d: %w", i, err)
+		}
+	}
+	return s.validateIdempotency(b)
+}
+
+func validateRecord(f *storage.Frame, r *storage.Record) error {
+	switch {
+	case r.Kind == "":
+		return fmt.Errorf("it has no kind")
+	case r.State != nil && r.Resource.ID == "":
+		return fmt.Errorf("it states no resource")
+	case r.Created && r.State == nil:
+		return fmt.Errorf("it creates %s without stating it", r.Resource.ID)
+	case r.Transcript.Kind != storage.TranscriptNone && f.SessionID == "":
+		return fmt.Errorf("it changes a transcript, but its frame has no Session")
+	case r.Transcript.Kind == storage.TranscriptAppend && r.Resource.Object != abi.ObjectMessage:
+		return fmt.Errorf("it appends a %s to a transcript", r.Resource.Object)
+	case r.Transcript.Kind > storage.TranscriptCopy || r.Transcript.At == math.MaxUint64:
+		return fmt.Errorf("its transcript operation is not known")
+	case r.Transcript.Kind == storage.TranscriptCopy && r.Transcript.From == f.SessionID:
+		return fmt.Errorf("it copies a transcript onto itself")
+	}
+	return nil
+}
+
+func (s *Store) validateIdempotency(b *storage.Batch) error {
+	i := b.Idempotency
+	if i == nil {
+		return nil
+	}
+	longest := time.Duration(s.opts.IdempotencyDays) * 24 * time.Hour
+	switch {
+	case i.Record < 0 || i.Record >= len(b.Frame.Records):
+		return fmt.Errorf("the idempotency record answers with record %d of %d", i.Record, len(b.Frame.Records))
+	case i.Answer == nil && b.Frame.Records[i.Record].State == nil:
+		return fmt.Errorf("the idempotency record has no answer")
+	case i.Status < 0:
+		return fmt.Errorf("the idempotency record has status %d", i.Status)
+	case i.Expires.Sub(b.Frame.Time) > longest:
+		return fmt.Errorf("the idempotency record lives longer than %s", longest)
+	}
+	return nil
+}
+
+// spill moves large values of b to the blob store and returns what stands in for
+// them.
+func (s *Store) spill(b *storage.Batch) (refs outline, answer *blobRef, err error) {
+	for i := range b.Frame.Records {
+		r := &b.Frame.Records[i]
+		if len(r.State) <= s.opts.MaxInlineBytes && len(r.Payload) <= s.opts.MaxInlineBytes {
+			continue
+		}
+		if refs == nil {
+			refs = make(outline, len(b.Frame.Records))
+		}
+		if refs[i].state, err = s.spillValue(r.State); err != nil {
+			return nil, nil, err
+		}
+		if refs[i].payload, err = s.spillValue(r.Payload); err != nil {
+			return nil, nil, err
+		}
+	}
+	if b.Idempotency != nil {
+		answer, err = s.spillValue(b.Idempotency.Answer)
+	}
+	return refs, answer, err
+}
+
+func (s *Store) spillValue(v []byte) (*blobRef, error) {
+	if len(v) <= s.opts.MaxInlineBytes {
+		return nil, nil
+	}
+	h, err := s.blobs.putBytes(v)
+	if err != nil {
+		return nil, err
+	}
+	return &blobRef{hash: h, size: uint64(len(v))}, nil
+}
+
+// group is a merged batch and the commits in it, in log order.
+type group struct {
+	batch   *pebble.Batch
+	commits []*commit
+	last    storage.Position // of the newest event
+	size    int
+}
+
+// commitLoop is the committer: it alone gives out positions and writes to the
+// database.
+func (s *Store) commitLoop() {
+	defer close(s.syncing)
+	for items := s.queue.take(); items != nil; items = s.queue.take() {
+		if len(items) == 0 || !s.merge(items) {
+			return
+		}
+	}
+}
+
+// merge turns commits into as few batches as possible. It reports false when the
+// store has failed.
+func (s *Store) merge(items []*commit) bool {
+	g := s.newGroup()
+	for _, c := range items {
+		if needsOrder(c) || g.batch.Len() > maxGroupBytes {
+			if !s.submit(g) {
+				return false
+			}
+			g = s.newGroup()
+		}
+		s.add(g, c)
+	}
+	return s.submit(g)
+}
+
+// needsOrder reports whether everything before c must be readable when it is added.
+func needsOrder(c *commit) bool { return c.job != nil || len(c.draft.copies) > 0 }
+
+func (s *Store) newGroup() *group {
+	return &group{batch: s.db.NewBatch(), last: s.next - 1}
+}
+
+// add gives c its positions and merges it into g.
+func (s *Store) add(g *group, c *commit) {
+	g.commits = append(g.commits, c)
+	g.size += c.size
+	if c.job != nil {
+		c.err = c.job(g.batch)
+		return
+	}
+	c.first, c.frame.First = s.next, s.next
+	s.next += storage.Position(len(c.frame.Records))
+	g.last = s.next - 1
+	c.draft.place(c.first)
+	for _, cp := range c.draft.copies {
+		if err := copyTranscript(s.db, g.batch, cp); err != nil {
+			s.failed(fmt.Errorf("copying a transcript: %w", err))
+		}
+	}
+	_ = g.batch.Apply(c.draft.batch, nil) // fails only on a batch that no draft writes
+	if c.draft.reshapes {
+		s.reshaped.Store(uint64(g.last))
+	}
+	c.draft.free()
+	c.draft = nil
+}
+
+// submit applies g and passes it on to wait for its sync. It reports false when
+// the store has failed.
+func (s *Store) submit(g *group) bool {
+	if len(g.commits) == 0 {
+		return g.batch.Close() == nil
+	}
+	if err := s.dropExpired(g.batch); err != nil {
+		s.failed(err)
+	}
+	var value [positionLen]byte
+	_ = g.batch.Set(metaKey(metaLast), appendPosition(value[:0], g.last), nil) // fails only on an indexed batch
+	// Readers compare what they find with applied: it must never lag behind what
+	// the database shows.
+	s.applied.Store(uint64(g.last))
+	if s.fail.err() != nil || !s.apply(g.batch) {
+		return false
+	}
+	s.syncing <- g
+	return true
+}
+
+// apply hands a batch to Pebble, which panics when its log cannot be written.
+func (s *Store) apply(b *pebble.Batch) (ok bool) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.wedged.Store(true)
+			s.failed(fmt.Errorf("writing the log: %v", r))
+			ok = false
+		}
+	}()
+	if err := s.db.ApplyNoSyncWait(b, pebble.Sync); err != nil {
+		s.failed(fmt.Errorf("writing the log: %w", err))
+		return false
+	}
+	return s.fail.err() == nil
+}
+
+// dropExpired removes, once a day, the idempotency records of days gone by.
+func (s *Store) dropExpired(b *pebble.Batch) error {
+	today := dayOf(s.opts.Now())
+	if today <= s.expired {
+		return nil
+	}
+	s.expired = today
+	return eachTenant(s.db, func(t storage.Tenant) error {
+		prefix := appendPrefix(nil, t, spaceIdempotency)
+		return b.DeleteRange(prefix, idempotencyKey(nil, t, today, storage.Key{}), nil)
+	})
+}
+
+// syncLoop waits for the syncs in log order and tells whoever waits.
+func (s *Store) syncLoop() {
+	for g := range s.syncing {
+		if err := g.batch.SyncWait(); err != nil {
+			s.failed(fmt.Errorf("syncing the log: %w", err))
+			continue
+		}
+		if s.fail.err() == nil {
+			s.acknowledge(g)
+		}
+	}
+}
+
+// acknowledge makes a durable group known.
+func (s *Store) acknowledge(g *group) {
+	if err := s.head.acknowledge(g.last); err != nil {
+		s.failed(err)
+		return
+	}
+	s.stats.count(g)
+	s.mark.raise(g.last)
+	for _, c := range g.commits {
+		close(c.done)
+	}
+	s.topics.publish(g.commits)
+	s.queue.release(g.size)
+	_ = g.batch.Close()
+}
+
+// do runs a job in the committer and waits until what it wrote is durable.
+func (s *Store) do(ctx context.Context, job func(*pebble.Batch) error) error {
+	c := &commit{store: s, job: job, done: make(chan struct{}), size: commitOverhead}
+	if err := s.enqueue(c); err != nil {
+		return err
+	}
+	_, err := c.Wait(ctx)
+	return err
+}

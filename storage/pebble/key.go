@@ -1,0 +1,296 @@
+package pebble
+
+import (
+	"encoding/binary"
+	"strings"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// The spaces of keys (docs/log-format.md, "Keys"). A key is the tenant, the space
+// and what the space says.
+const (
+	spaceActive      = 'a'
+	spaceFrame       = 'e'
+	spaceIdempotency = 'i'
+	spaceList        = 'l'
+	spaceTranscript  = 'm'
+	spaceSequence    = 'q'
+	spaceResource    = 'r'
+	spaceSession     = 's'
+	spaceTask        = 't'
+	spaceWorkspace   = 'w'
+	spaceMeta        = 'x' // in the system tenant only
+)
+
+// A resource has up to two pointers, which are neighbours.
+const (
+	suffixOrigin = 0 // the event that brought it into being
+	suffixLatest = 1 // the last later event that stated it
+)
+
+const (
+	prefixLen   = 5  // tenant and space
+	positionLen = 8  // a position, big-endian
+	ulidLen     = 16 // a ULID
+)
+
+// objectCodes gives the objects their numbers in keys and records, from 1. The
+// order is part of the format: new objects go to the end.
+var objectCodes = [...]abi.Object{
+	abi.ObjectPersona, abi.ObjectWorkspace, abi.ObjectSession, abi.ObjectTask, abi.ObjectBranch,
+	abi.ObjectMessage, abi.ObjectArtifact, abi.ObjectAgentCard, abi.ObjectReceipt, abi.ObjectMemory,
+	abi.ObjectVault, abi.ObjectConnector, abi.ObjectSkill, abi.ObjectOutcome, abi.ObjectQuota,
+	abi.ObjectAPIKey, abi.ObjectTenant, abi.ObjectEvent,
+}
+
+var (
+	codeOfObject = numberObjects(func(o abi.Object) string { return string(o) })
+	codeOfPrefix = numberObjects(abi.IDPrefix)
+)
+
+// numberObjects maps a name of each object to its code; empty names are left out.
+func numberObjects(name func(abi.Object) string) map[string]byte {
+	codes := make(map[string]byte, len(objectCodes))
+	for i, o := range objectCodes {
+		if n := name(o); n != "" {
+			codes[n] = byte(i + 1)
+		}
+	}
+	return codes
+}
+
+// appendPrefix appends what every key of a tenant's space starts with.
+func appendPrefix(dst []byte, t storage.Tenant, space byte) []byte {
+	return append(binary.BigEndian.AppendUint32(dst, uint32(t)), space)
+}
+
+// appendPosition appends p so that positions sort in their order.
+func appendPosition(dst []byte, p storage.Position) []byte {
+	return binary.BigEndian.AppendUint64(dst, uint64(p))
+}
+
+// positionAt reads the position that b starts with; b must be long enough.
+func positionAt(b []byte) storage.Position { return storage.Position(binary.BigEndian.Uint64(b)) }
+
+// lastPosition reads the position that a key ends with.
+func lastPosition(key []byte) storage.Position { return positionAt(key[len(key)-positionLen:]) }
+
+// frameKey returns the key of the frame that begins at p.
+func frameKey(dst []byte, t storage.Tenant, p storage.Position) []byte {
+	return appendPosition(appendPrefix(dst, t, spaceFrame), p)
+}
+
+// resourceKey returns the key of one of the two pointers of a resource.
+func resourceKey(dst []byte, t storage.Tenant, r abi.ResourcePointer, suffix byte) []byte {
+	return append(appendResource(appendPrefix(dst, t, spaceResource), r), suffix)
+}
+
+// sequenceKey returns the key of a resource's highest unstated sequence.
+func sequenceKey(dst []byte, t storage.Tenant, r abi.ResourcePointer) []byte {
+	return appendResource(appendPrefix(dst, t, spaceSequence), r)
+}
+
+// transcriptPrefix returns what the transcript keys of a session start with.
+func transcriptPrefix(dst []byte, t storage.Tenant, session string) []byte {
+	return appendID(appendPrefix(dst, t, spaceTranscript), session)
+}
+
+// idempotencyKey returns the key of a record that expires on the given day.
+func idempotencyKey(dst []byte, t storage.Tenant, day uint32, k storage.Key) []byte {
+	dst = binary.BigEndian.AppendUint32(appendPrefix(dst, t, spaceIdempotency), day)
+	return append(dst, k[:]...)
+}
+
+// metaKey returns the key of one fact about the whole folder.
+func metaKey(name string) []byte {
+	return append(appendPrefix(nil, storage.SystemTenant, spaceMeta), name...)
+}
+
+// tenantOf returns the tenant that a key belongs to.
+func tenantOf(key []byte) storage.Tenant { return storage.Tenant(binary.BigEndian.Uint32(key)) }
+
+// keyAfter returns the smallest key that does not start with prefix. The prefix
+// must hold a byte other than 0xff, which every tenant's space does.
+func keyAfter(prefix []byte) []byte {
+	end := append([]byte(nil), prefix...)
+	for i := len(end) - 1; i >= 0; i-- {
+		if end[i]++; end[i] != 0 {
+			return end[:i+1]
+		}
+	}
+	return nil
+}
+
+// appendResource appends the object and the id of r.
+func appendResource(dst []byte, r abi.ResourcePointer) []byte {
+	return appendID(appendObject(dst, r.Object), r.ID)
+}
+
+// appendObject appends the object's code, or 0 and its name.
+func appendObject(dst []byte, o abi.Object) []byte {
+	if code, ok := codeOfObject[string(o)]; ok {
+		return append(dst, code)
+	}
+	return appendText(append(dst, 0), string(o))
+}
+
+// cutObject reads what appendObject wrote.
+func cutObject(src []byte) (o abi.Object, rest []byte, ok bool) {
+	if len(src) == 0 || int(src[0]) > len(objectCodes) {
+		return "", nil, false
+	}
+	if src[0] != 0 {
+		return objectCodes[src[0]-1], src[1:], true
+	}
+	name, rest, ok := cutText(src[1:])
+	if _, known := codeOfObject[name]; known {
+		return "", nil, false
+	}
+	return abi.Object(name), rest, ok
+}
+
+// appendID appends id in its compact form when it has one: the code of the object
+// that its prefix belongs to and the 16 bytes of its ULID. Any other id is a 0
+// byte, its length and its text.
+func appendID(dst []byte, id string) []byte {
+	code, u, ok := compactID(id)
+	if !ok {
+		return appendText(append(dst, 0), id)
+	}
+	return append(append(dst, code), u[:]...)
+}
+
+// compactID splits an id into the code of its prefix and its ULID. ok is false
+// unless joining them gives the very same text again.
+func compactID(id string) (code byte, u ulid.ULID, ok bool) {
+	cut := strings.IndexByte(id, '_') + 1
+	if len(id)-cut != ulid.EncodedSize || !canonicalULID(id[cut:]) {
+		return 0, u, false
+	}
+	if code, ok = codeOfPrefix[id[:cut]]; !ok {
+		return 0, u, false
+	}
+	return code, u, u.UnmarshalText([]byte(id[cut:])) == nil
+}
+
+// canonicalULID reports whether s, of the right length, is a ULID as it is written:
+// upper case, no letters that only readers accept, and no more than 128 bits.
+func canonicalULID(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; !(c >= '0' && c <= '9') && (c < 'A' || c > 'Z' || c == 'I' || c == 'L' || c == 'O' || c == 'U') {
+			return false
+		}
+	}
+	return s[0] <= '7'
+}
+
+// cutID reads what appendID wrote. An id that has a compact form is refused in the
+// long one, so that every id has one encoding.
+func cutID(src []byte) (id string, rest []byte, ok bool) {
+	if len(src) == 0 || int(src[0]) > len(objectCodes) {
+		return "", nil, false
+	}
+	if src[0] == 0 {
+		id, rest, ok = cutText(src[1:])
+		if _, _, compact := compactID(id); compact {
+			return "", nil, false
+		}
+		return id, rest, ok
+	}
+	prefix := abi.IDPrefix(objectCodes[src[0]-1])
+	if len(src) < 1+ulidLen || prefix == "" {
+		return "", nil, false
+	}
+	var buf [48]byte
+	n := copy(buf[:], prefix)
+	_ = ulid.ULID(src[1 : 1+ulidLen]).MarshalTextTo(buf[n : n+ulid.EncodedSize])
+	return string(buf[:n+ulid.EncodedSize]), src[1+ulidLen:], true
+}
+
+// appendText appends the length of s and s.
+func appendText(dst []byte, s string) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
+}
+
+// cutText reads what appendText wrote.
+func cutText(src []byte) (s string, rest []byte, ok bool) {
+	b, rest, ok := cutBytes(src)
+	return string(b), rest, ok
+}
+
+// appendBytes appends the length of b and b.
+func appendBytes(dst, b []byte) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(b))), b...)
+}
+
+// cutBytes reads what appendBytes wrote. The result is part of src.
+func cutBytes(src []byte) (b, rest []byte, ok bool) {
+	n, rest, ok := cutUvarint(src)
+	if !ok || n > uint64(len(rest)) {
+		return nil, nil, false
+	}
+	return rest[:n:n], rest[n:], true
+}
+
+// cutUvarint reads an unsigned varint in its shortest form; others are refused.
+func cutUvarint(src []byte) (n uint64, rest []byte, ok bool) {
+	n, size := binary.Uvarint(src)
+	if size <= 0 || (size > 1 && src[size-1] == 0) {
+		return 0, nil, false
+	}
+	return n, src[size:], true
+}
+
+// scopeSpaces lists the indexes of frames by owner.
+var scopeSpaces = [...]struct {
+	space  byte
+	object abi.Object
+	owner  func(*storage.Frame) string
+}{
+	{spaceSession, abi.ObjectSession, func(f *storage.Frame) string { return f.SessionID }},
+	{spaceTask, abi.ObjectTask, func(f *storage.Frame) string { return f.TaskID }},
+	{spaceWorkspace, abi.ObjectWorkspace, func(f *storage.Frame) string { return f.WorkspaceID }},
+}
+
+// ownerOf returns the frame's owner of the given kind.
+func ownerOf(f *storage.Frame, o abi.Object) string {
+	for _, s := range scopeSpaces {
+		if s.object == o {
+			return s.owner(f)
+		}
+	}
+	return ""
+}
+
+// scopePrefix returns what the index keys of a scope start with.
+func scopePrefix(dst []byte, t storage.Tenant, space byte, id string) []byte {
+	return appendID(appendPrefix(dst, t, space), id)
+}
+
+// listedBy says which scopes the resources of an object are listed by. Every
+// object is also listed by tenant, by its pointers.
+func listedBy(o abi.Object) []abi.Object {
+	switch o {
+	case abi.ObjectTask:
+		return []abi.Object{abi.ObjectSession, abi.ObjectWorkspace}
+	case abi.ObjectSession, abi.ObjectMemory, abi.ObjectVault, abi.ObjectConnector:
+		return []abi.Object{abi.ObjectWorkspace}
+	case abi.ObjectArtifact:
+		return []abi.Object{abi.ObjectWorkspace, abi.ObjectSession, abi.ObjectTask}
+	case abi.ObjectBranch:
+		return []abi.Object{abi.ObjectSession}
+	case abi.ObjectOutcome, abi.ObjectReceipt:
+		return []abi.Object{abi.ObjectTask}
+	}
+	return nil
+}
+
+// listPrefix returns what the keys of a list start with.
+func listPrefix(dst []byte, t storage.Tenant, o abi.Object, s storage.Scope) []byte {
+	dst = appendObject(appendPrefix(dst, t, spaceList), o)
+	return appendID(append(dst, codeOfObject[string(s.Object)]), s.ID)
+}

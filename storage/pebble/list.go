@@ -1,0 +1,175 @@
+package pebble
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// List implements [storage.Store]. The error of a scope that the object is not
+// listed by is a [*ScopeError].
+func (s *Store) List(ctx context.Context, t storage.Tenant, o abi.Object, scope storage.Scope, p storage.Page) ([]storage.Resource, bool, error) {
+	if scope.Object != "" && !slices.Contains(listedBy(o), scope.Object) {
+		return nil, false, &ScopeError{Object: o, Scope: scope.Object}
+	}
+	release, err := s.use()
+	if err != nil {
+		return nil, false, err
+	}
+	defer release()
+	ids, more, err := s.listIDs(t, o, scope, p)
+	if err != nil {
+		return nil, false, err
+	}
+	list := make([]storage.Resource, 0, len(ids))
+	for _, id := range ids {
+		res, err := s.resource(ctx, t, abi.ResourcePointer{Object: o, ID: id})
+		if err != nil {
+			return nil, false, err
+		}
+		list = append(list, res)
+	}
+	return list, more, nil
+}
+
+// listIDs returns the ids of a page, newest first.
+func (s *Store) listIDs(t storage.Tenant, o abi.Object, scope storage.Scope, p storage.Page) (ids []string, more bool, err error) {
+	prefix := appendObject(appendPrefix(nil, t, spaceResource), o)
+	if scope.Object != "" {
+		prefix = listPrefix(nil, t, o, scope)
+	}
+	upper := keyAfter(prefix)
+	if p.After != "" {
+		upper = appendID(clone(prefix), p.After)
+	}
+	it, err := s.iterate(prefix, upper)
+	if err != nil {
+		return nil, false, err
+	}
+	for ok := it.Last(); ok && !more && err == nil; ok = it.Prev() {
+		id, listed, ok := listedID(it.Key(), len(prefix))
+		switch {
+		case !ok:
+			err = &CorruptError{Tenant: t, Key: clone(it.Key()), Reason: errMalformed.Error()}
+		case !listed:
+		case len(ids) == p.Limit:
+			more = true
+		default:
+			ids = append(ids, id)
+		}
+	}
+	return ids, more, errors.Join(err, it.Close())
+}
+
+// listedID returns the id that a key of a list ends with. Of the two pointers of a
+// resource only the origin counts as an entry of the tenant's list.
+func listedID(key []byte, prefix int) (id string, listed, ok bool) {
+	id, rest, ok := cutID(key[prefix:])
+	if !ok || key[prefixLen-1] == spaceList {
+		return id, true, ok && len(rest) == 0
+	}
+	if len(rest) != 1 {
+		return "", false, false
+	}
+	return id, rest[0] == suffixOrigin, true
+}
+
+// Transcript implements [storage.Store]. The Origin of each Message is its place
+// in the transcript, which is what Page.After takes.
+func (s *Store) Transcript(ctx context.Context, t storage.Tenant, session string, p storage.Page) ([]storage.Resource, bool, error) {
+	after, ok := storage.ParsePosition(p.After)
+	if !ok && p.After != "" {
+		return nil, false, storage.ErrNotFound
+	}
+	release, err := s.use()
+	if err != nil {
+		return nil, false, err
+	}
+	defer release()
+	entries, more, err := s.transcript(ctx, t, session, after, p.Limit)
+	if err != nil {
+		return nil, false, err
+	}
+	messages := make([]storage.Resource, 0, len(entries))
+	for _, e := range entries {
+		m, err := s.resource(ctx, t, abi.ResourcePointer{Object: abi.ObjectMessage, ID: e.id})
+		if err != nil {
+			return nil, false, err
+		}
+		m.Origin = e.position
+		messages = append(messages, m)
+	}
+	return messages, more, nil
+}
+
+// entry is a Message in a transcript.
+type entry struct {
+	position storage.Position
+	id       string
+}
+
+// transcript returns entries after a position, and waits until nothing that they
+// show, or no longer show, can be undone by a crash.
+func (s *Store) transcript(ctx context.Context, t storage.Tenant, session string, after storage.Position, limit int) ([]entry, bool, error) {
+	prefix := transcriptPrefix(nil, t, session)
+	n := len(prefix)
+	it, err := s.iterate(appendPosition(prefix[:n:n], after+1), keyAfter(prefix))
+	if err != nil {
+		return nil, false, err
+	}
+	newest := storage.Position(s.reshaped.Load())
+	entries, more, err := collect(it, t, n, limit)
+	if err = errors.Join(err, it.Close()); err != nil {
+		return nil, false, err
+	}
+	if len(entries) > 0 {
+		newest = max(newest, entries[len(entries)-1].position)
+	}
+	return entries, more, s.mark.wait(ctx, newest, &s.fail)
+}
+
+func collect(it *pebble.Iterator, t storage.Tenant, prefix, limit int) (entries []entry, more bool, err error) {
+	for ok := it.First(); ok; ok = it.Next() {
+		if len(entries) == limit {
+			return entries, true, nil
+		}
+		id, rest, ok := cutID(it.Value())
+		if !ok || len(rest) != 0 || len(it.Key()) != prefix+positionLen {
+			return nil, false, &CorruptError{Tenant: t, Key: clone(it.Key()), Reason: errMalformed.Error()}
+		}
+		entries = append(entries, entry{lastPosition(it.Key()), id})
+	}
+	return entries, false, nil
+}
+
+// Turn implements [storage.Store]. It costs one step for each Message before n.
+func (s *Store) Turn(ctx context.Context, t storage.Tenant, session string, n int) (storage.Position, bool, error) {
+	release, err := s.use()
+	if err != nil {
+		return 0, false, err
+	}
+	defer release()
+	prefix := transcriptPrefix(nil, t, session)
+	it, err := s.iterate(prefix, keyAfter(prefix))
+	if err != nil {
+		return 0, false, err
+	}
+	newest := storage.Position(s.reshaped.Load())
+	ok := it.First()
+	for ; ok && n > 0; n-- {
+		ok = it.Next()
+	}
+	var p storage.Position
+	if ok {
+		p = lastPosition(it.Key())
+	}
+	if err := errors.Join(it.Error(), it.Close()); err != nil {
+		return 0, false, err
+	}
+	return p, ok, s.mark.wait(ctx, max(newest, p), &s.fail)
+}

@@ -1,0 +1,161 @@
+package pebble
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// derivedSpaces are the spaces that follow from the frames, in the order of keys.
+var derivedSpaces = []byte{spaceActive, spaceList, spaceTranscript, spaceSequence,
+	spaceResource, spaceSession, spaceTask, spaceWorkspace}
+
+// Rebuild derives every projection and index again from the frames, into a scratch
+// database inside the data folder, and compares the two key by key. It changes
+// nothing. What follows from events that retention has removed cannot be derived;
+// it is counted as kept. progress may be nil. Memory does not grow with the log;
+// the disk needs room for the projections once more.
+func (s *Store) Rebuild(ctx context.Context, progress func(Progress)) (Report, error) {
+	return s.inspect(ctx, progress, (*inspection).rebuild)
+}
+
+func (c *inspection) rebuild() (err error) {
+	fs := c.store.opts.FS
+	dir := fs.PathJoin(c.store.dir, scratchDir)
+	if err := fs.RemoveAll(dir); err != nil {
+		return err
+	}
+	scratch, err := pebble.Open(dir, &pebble.Options{
+		FS: fs, DisableWAL: true, MemTableSize: 16 << 20, Logger: quietLog{},
+		FormatMajorVersion: pebble.FormatNewest,
+	})
+	if err != nil {
+		return fmt.Errorf("opening the scratch database: %w", err)
+	}
+	defer func() { err = errors.Join(err, scratch.Close(), fs.RemoveAll(dir)) }()
+	return eachTenant(c.snap, func(t storage.Tenant) error {
+		c.report.Tenants++
+		c.phase("rebuild")
+		if err := c.derive(scratch, t); err != nil {
+			return err
+		}
+		c.phase("compare")
+		for _, space := range derivedSpaces {
+			if err := c.compare(scratch, t, space); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// derive applies the rules of projection to every frame of a tenant, in order.
+// A tenant's projections depend on its own frames alone.
+func (c *inspection) derive(scratch *pebble.DB, t storage.Tenant) error {
+	return c.eachFrame(t, func(f *storage.Frame, refs outline) error {
+		b := scratch.NewBatch()
+		defer b.Close()
+		d := newDraft(scratch)
+		defer d.free()
+		d.addProjections(f, refs)
+		d.place(f.First)
+		for _, cp := range d.copies {
+			if err := copyTranscript(scratch, b, cp); err != nil {
+				return err
+			}
+		}
+		if err := b.Apply(d.batch, nil); err != nil {
+			return err
+		}
+		return scratch.Apply(b, pebble.NoSync)
+	})
+}
+
+// compare walks over one space of both databases at once.
+func (c *inspection) compare(scratch *pebble.DB, t storage.Tenant, space byte) error {
+	prefix := appendPrefix(nil, t, space)
+	o := &pebble.IterOptions{LowerBound: prefix, UpperBound: keyAfter(prefix)}
+	stored, err := c.snap.NewIter(o)
+	if err != nil {
+		return err
+	}
+	derived, err := scratch.NewIter(o)
+	if err != nil {
+		return errors.Join(err, stored.Close())
+	}
+	stored.First()
+	derived.First()
+	for (stored.Valid() || derived.Valid()) && err == nil {
+		c.comparePair(stored, derived)
+		err = c.step()
+	}
+	return errors.Join(err, stored.Close(), derived.Close())
+}
+
+// comparePair looks at the smaller of the two keys and moves past it.
+func (c *inspection) comparePair(stored, derived *pebble.Iterator) {
+	switch order := compareKeys(stored, derived); {
+	case order < 0:
+		if c.kept(stored.Key(), stored.Value()) {
+			c.report.Kept++
+		} else {
+			c.report.fault("key %x is stored but does not follow from the log", stored.Key())
+		}
+		stored.Next()
+	case order > 0:
+		c.report.fault("key %x follows from the log but is not stored", derived.Key())
+		derived.Next()
+	default:
+		if !bytes.Equal(stored.Value(), derived.Value()) {
+			c.report.fault("key %x holds %x but %x follows from the log", stored.Key(), stored.Value(), derived.Value())
+		}
+		stored.Next()
+		derived.Next()
+	}
+}
+
+func compareKeys(a, b *pebble.Iterator) int {
+	switch {
+	case !b.Valid():
+		return -1
+	case !a.Valid():
+		return 1
+	}
+	return bytes.Compare(a.Key(), b.Key())
+}
+
+// kept reports whether a pair follows from an event that retention has removed.
+func (c *inspection) kept(key, value []byte) bool {
+	k, ok := parseKey(key)
+	if !ok {
+		return false
+	}
+	switch k.space {
+	case spaceResource:
+		p, err := decodePointer(value)
+		return err == nil && p.position() <= c.report.Floor
+	case spaceTranscript:
+		return k.position <= c.report.Floor
+	case spaceSequence, spaceList, spaceActive:
+		return len(value) >= positionLen && positionAt(value) <= c.report.Floor
+	}
+	return false
+}
+
+// quietLog drops what a scratch database has to say. What is fatal to it also
+// fails the call that met it.
+type quietLog struct{}
+
+// Infof implements pebble.Logger.
+func (quietLog) Infof(string, ...any) {}
+
+// Errorf implements pebble.Logger.
+func (quietLog) Errorf(string, ...any) {}
+
+// Fatalf implements pebble.Logger.
+func (quietLog) Fatalf(string, ...any) {}

@@ -1,0 +1,244 @@
+package pebble
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+const (
+	// retainFrames is how many frames are removed in one commit. Writers wait for it.
+	retainFrames = 256
+	// rangeKeys is from how many keys of one index on a range is deleted instead of
+	// the keys. Tombstones of ranges cost readers more than those of keys.
+	rangeKeys = 8
+)
+
+// Retain removes events that are older than before, and returns how many. It
+// stops at the first event that is newer, and at the first event of any Task that
+// is not terminal. Resources, transcripts and lists survive: their values move from
+// the frames into their pointers. Blobs are kept. Reads below the new floor fail
+// with [storage.ErrCursorExpired]. When Retain fails or ctx ends half way, what was
+// removed until then stays removed.
+func (s *Store) Retain(ctx context.Context, before time.Time) (removed int, err error) {
+	s.retaining.Lock()
+	defer s.retaining.Unlock()
+	release, err := s.use()
+	if err != nil {
+		return 0, err
+	}
+	defer release()
+	floor, err := s.newFloor(ctx, before)
+	if err != nil {
+		return 0, fmt.Errorf("looking for events to remove: %w", err)
+	}
+	for old := storage.Position(s.floor.Load()); old < floor; old = storage.Position(s.floor.Load()) {
+		if err := s.retainStep(ctx, floor); err != nil {
+			return removed, fmt.Errorf("removing events: %w", err)
+		}
+		removed += int(storage.Position(s.floor.Load()) - old)
+	}
+	return removed, nil
+}
+
+// newFloor returns the highest position up to which everything may go.
+func (s *Store) newFloor(ctx context.Context, before time.Time) (storage.Position, error) {
+	keep := s.mark.position() + 1 // the first position that stays
+	err := eachTenant(s.db, func(t storage.Tenant) error {
+		newer, err := s.firstNewer(ctx, t, before, keep)
+		if err != nil {
+			return err
+		}
+		keep = min(keep, newer)
+		return eachActive(ctx, s.db, t, func(t storage.Tenant, task string) error {
+			first, err := s.firstOfTask(t, task)
+			keep = min(keep, first)
+			return err
+		})
+	})
+	return keep - 1, err
+}
+
+// firstNewer returns the first frame of t that is not older than before, or keep.
+func (s *Store) firstNewer(ctx context.Context, t storage.Tenant, before time.Time, keep storage.Position) (storage.Position, error) {
+	it, err := s.iterate(frameKey(nil, t, 0), frameKey(nil, t, keep))
+	if err != nil {
+		return 0, err
+	}
+	first := keep
+	for ok := it.First(); ok && err == nil; ok = it.Next() {
+		var at time.Time
+		if at, err = frameTime(it.Value()); err == nil && !at.Before(before) {
+			first = lastPosition(it.Key())
+			break
+		}
+		err = errors.Join(err, ctx.Err())
+	}
+	return first, errors.Join(err, it.Close())
+}
+
+// frameTime reads a frame's time without the rest.
+func frameTime(value []byte) (time.Time, error) {
+	d := &decoder{rest: value}
+	version, at := d.byte(), d.time()
+	if d.bad || version != frameVersion {
+		return at, errMalformed
+	}
+	return at, nil
+}
+
+// firstOfTask returns the position of a Task's first event.
+func (s *Store) firstOfTask(t storage.Tenant, task string) (storage.Position, error) {
+	prefix := scopePrefix(nil, t, spaceTask, task)
+	it, err := s.iterate(prefix, keyAfter(prefix))
+	if err != nil {
+		return 0, err
+	}
+	first := ^storage.Position(0)
+	if it.First() {
+		first = lastPosition(it.Key())
+	}
+	return first, errors.Join(err, it.Close())
+}
+
+// retainStep removes the oldest frames, up to retainFrames of each tenant, and
+// moves the floor.
+func (s *Store) retainStep(ctx context.Context, floor storage.Position) error {
+	r := &removal{store: s, floor: floor}
+	if err := eachTenant(s.db, func(t storage.Tenant) error { return r.limit(ctx, t) }); err != nil {
+		return err
+	}
+	if err := eachTenant(s.db, func(t storage.Tenant) error { return r.collect(ctx, t) }); err != nil {
+		return err
+	}
+	return s.do(ctx, r.commit)
+}
+
+// removal is what one step of retention removes.
+type removal struct {
+	store *Store
+	floor storage.Position // the last position that goes
+
+	tenants []storage.Tenant
+	index   map[string][]storage.Position // the index keys that go: what they start with, where they end
+	stated  []statement
+}
+
+// statement is a resource that a record which goes has stated.
+type statement struct {
+	tenant   storage.Tenant
+	resource abi.ResourcePointer
+	suffix   byte
+	position storage.Position
+	value    []byte
+	blob     *blobRef
+}
+
+// limit lowers the floor so that no more than retainFrames of t go.
+func (r *removal) limit(ctx context.Context, t storage.Tenant) error {
+	it, err := r.store.iterate(frameKey(nil, t, 0), frameKey(nil, t, r.floor+1))
+	if err != nil {
+		return err
+	}
+	n := 0
+	for ok := it.First(); ok; ok = it.Next() {
+		if n++; n > retainFrames {
+			r.floor = lastPosition(it.Key()) - 1
+			break
+		}
+	}
+	return errors.Join(ctx.Err(), it.Error(), it.Close())
+}
+
+// collect notes what goes of t.
+func (r *removal) collect(ctx context.Context, t storage.Tenant) error {
+	if r.index == nil {
+		r.index = make(map[string][]storage.Position)
+	}
+	r.tenants = append(r.tenants, t)
+	return scan(r.store.db, frameKey(nil, t, 0), frameKey(nil, t, r.floor+1), func(key, value []byte) error {
+		f, refs, err := decodeFrame(t, lastPosition(key), clone(value))
+		if err != nil {
+			return err
+		}
+		r.frame(f, refs)
+		return ctx.Err()
+	})
+}
+
+func (r *removal) frame(f *storage.Frame, refs outline) {
+	for _, s := range scopeSpaces {
+		if id := s.owner(f); id != "" {
+			prefix := string(scopePrefix(nil, f.Tenant, s.space, id))
+			r.index[prefix] = append(r.index[prefix], f.First)
+		}
+	}
+	for i := range f.Records {
+		rec := &f.Records[i]
+		if rec.State == nil && refs.state(i) == nil {
+			continue
+		}
+		suffix := byte(suffixLatest)
+		if rec.Created {
+			suffix = suffixOrigin
+		}
+		r.stated = append(r.stated, statement{f.Tenant, rec.Resource, suffix,
+			f.First + storage.Position(i), rec.State, refs.state(i)})
+	}
+}
+
+// commit writes the removal. It runs in the committer, so that no pointer changes
+// between being read and being rewritten. The floor is raised first: a reader that
+// misses a frame must find out why.
+func (r *removal) commit(b *pebble.Batch) error {
+	r.store.floor.Store(uint64(r.floor))
+	for _, st := range r.stated {
+		if err := r.store.moveValue(b, st); err != nil {
+			return err
+		}
+	}
+	for _, t := range r.tenants {
+		_ = b.DeleteRange(frameKey(nil, t, 0), frameKey(nil, t, r.floor+1), nil) // fails only on an indexed batch
+	}
+	for prefix, firsts := range r.index {
+		deleteIndex(b, []byte(prefix), firsts)
+	}
+	return b.Set(metaKey(metaFloor), appendPosition(nil, r.floor), nil)
+}
+
+// deleteIndex deletes the keys made of prefix and each of firsts, which are all
+// that there are up to the last of them.
+func deleteIndex(b *pebble.Batch, prefix []byte, firsts []storage.Position) {
+	n := len(prefix)
+	if len(firsts) >= rangeKeys {
+		last := firsts[len(firsts)-1]
+		_ = b.DeleteRange(appendPosition(prefix[:n:n], 0), appendPosition(prefix[:n:n], last+1), nil) // as above
+		return
+	}
+	for _, p := range firsts {
+		_ = b.Delete(appendPosition(prefix[:n:n], p), nil) // as above
+	}
+}
+
+// moveValue puts the value into the pointer if the resource's present form is the
+// one that goes.
+func (s *Store) moveValue(b *pebble.Batch, st statement) error {
+	if st.suffix == suffixOrigin {
+		_, stated, err := s.pointer(st.tenant, st.resource, suffixLatest)
+		if err != nil || stated {
+			return err
+		}
+	}
+	p, ok, err := s.pointer(st.tenant, st.resource, st.suffix)
+	if err != nil || !ok || p.position() != st.position {
+		return err
+	}
+	p.inline, p.blob = st.value, st.blob
+	return b.Set(resourceKey(nil, st.tenant, st.resource, st.suffix), appendPointer(nil, p), nil)
+}

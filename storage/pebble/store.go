@@ -1,0 +1,429 @@
+package pebble
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// formatVersion is the version of the layout as a whole (docs/log-format.md).
+const formatVersion = 1
+
+// The names of the facts about the whole folder.
+const (
+	metaFormat = "format"
+	metaLast   = "last"
+	metaFloor  = "floor"
+)
+
+// The parts of a data folder.
+const (
+	databaseDir = "db"
+	blobsDir    = "blobs"
+	scratchDir  = "rebuild.tmp"
+	headName    = "HEAD"
+	lockName    = "LOCK"
+)
+
+// Options configures a [Store]. The zero value of each member is its default.
+type Options struct {
+	// FS holds the data folder; the operating system's by default.
+	FS vfs.FS
+	// CacheBytes is the size of the block cache, 32 MiB by default.
+	CacheBytes int64
+	// MemtableBytes is the size up to which writes are collected in memory before
+	// they are sorted into tables, 64 MiB by default. Smaller ones starve the disk.
+	MemtableBytes uint64
+	// MaxInlineBytes is the largest State, Payload or Answer that the log itself
+	// holds, 64 KiB by default. Larger ones go to the blob store.
+	MaxInlineBytes int
+	// QueueBytes bounds what writers have handed over and is not yet durable,
+	// 32 MiB by default. Append blocks while the queue is full.
+	QueueBytes int
+	// IdempotencyDays is the longest that an idempotency record may live, counted
+	// in days from the time of its frame, 2 by default.
+	IdempotencyDays int
+	// Logger receives what the database has to say; slog.Default() by default.
+	Logger *slog.Logger
+	// Now is the clock by which idempotency records are dropped; time.Now by default.
+	Now func() time.Time
+}
+
+func (o Options) withDefaults() Options {
+	if o.FS == nil {
+		o.FS = vfs.Default
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	setDefault(&o.CacheBytes, 32<<20)
+	setDefault(&o.MemtableBytes, 64<<20)
+	setDefault(&o.MaxInlineBytes, 64<<10)
+	setDefault(&o.QueueBytes, 32<<20)
+	setDefault(&o.IdempotencyDays, 2)
+	return o
+}
+
+func setDefault[T int | int64 | uint64](v *T, d T) {
+	if *v <= 0 {
+		*v = d
+	}
+}
+
+// Store is an open data folder. It implements [storage.Store].
+type Store struct {
+	opts  Options
+	dir   string
+	log   *slog.Logger
+	lock  interface{ Close() error }
+	db    *pebble.DB
+	blobs *blobStore
+	head  *head
+
+	// life is held shared by whatever uses db, and exclusively to close it.
+	life   sync.RWMutex
+	closed bool // guarded by life
+
+	queue     queue
+	syncing   chan *group // from the committer to the syncer, in log order
+	committed sync.WaitGroup
+	mark      watermark
+	fail      failure
+	topics    topics
+	stats     stats
+	wedged    atomic.Bool // the database has panicked while it held its locks
+
+	// next is the position that the next event gets. The committer owns it.
+	next storage.Position
+	// expired is the day up to which idempotency records were dropped. The
+	// committer owns it.
+	expired uint32
+
+	// applied is the position of the newest event that readers of db may see.
+	applied atomic.Uint64
+	// reshaped is that of the newest event that dropped or copied Messages, which
+	// the keys that are left do not tell.
+	reshaped atomic.Uint64
+	// floor is the position up to which retention has removed everything.
+	floor atomic.Uint64
+	// lastDay is the latest day on which any idempotency record expires.
+	lastDay atomic.Uint32
+
+	retaining sync.Mutex // one Retain at a time
+}
+
+var _ storage.Store = (*Store)(nil)
+
+// Open opens the data folder dir, which is made if it is missing. It fails if
+// another process has it open, if its format is newer than this program, or if
+// events that were acknowledged are no longer in the log.
+func Open(dir string, o Options) (*Store, error) {
+	o = o.withDefaults()
+	if err := o.FS.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("making data folder %s: %w", dir, err)
+	}
+	lock, err := o.FS.Lock(o.FS.PathJoin(dir, lockName))
+	if err != nil {
+		return nil, lockError(dir, err)
+	}
+	s, err := open(dir, o, lock)
+	if err != nil {
+		_ = lock.Close()
+		return nil, fmt.Errorf("opening data folder %s: %w", dir, err)
+	}
+	return s, nil
+}
+
+func open(dir string, o Options, lock interface{ Close() error }) (*Store, error) {
+	s := &Store{opts: o, dir: dir, log: o.Logger, lock: lock}
+	s.mark.init()
+	s.fail.init()
+	s.queue.init(o.QueueBytes)
+	s.topics.init()
+	if err := s.openParts(); err != nil {
+		return nil, err
+	}
+	if err := s.recover(); err != nil {
+		_ = s.db.Close()
+		_ = s.head.close()
+		return nil, err
+	}
+	s.syncing = make(chan *group, maxInFlight)
+	s.committed.Go(s.commitLoop)
+	s.committed.Go(s.syncLoop)
+	return s, nil
+}
+
+// openParts opens the head file, the blobs and the database, in this order: the
+// head knows what the database must hold.
+func (s *Store) openParts() (err error) {
+	fs := s.opts.FS
+	if err := fs.RemoveAll(fs.PathJoin(s.dir, scratchDir)); err != nil {
+		return fmt.Errorf("removing what a rebuild has left: %w", err)
+	}
+	if err := fs.MkdirAll(fs.PathJoin(s.dir, databaseDir), 0o700); err != nil {
+		return fmt.Errorf("making the database folder: %w", err)
+	}
+	if s.blobs, err = openBlobs(fs, fs.PathJoin(s.dir, blobsDir)); err != nil {
+		return err
+	}
+	if s.head, err = openHead(fs, fs.PathJoin(s.dir, headName)); err != nil {
+		return err
+	}
+	if err := errors.Join(syncDir(fs, s.dir), syncDir(fs, fs.PathDir(s.dir))); err != nil {
+		return errors.Join(err, s.head.close())
+	}
+	if s.db, err = s.openDatabase(fs.PathJoin(s.dir, databaseDir)); err != nil {
+		return errors.Join(err, s.head.close())
+	}
+	return nil
+}
+
+// openDatabase opens Pebble. It turns a panic, which is how some damage shows
+// itself, into an error.
+func (s *Store) openDatabase(dir string) (db *pebble.DB, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			db, err = nil, fmt.Errorf("the database is damaged: %v", r)
+		}
+	}()
+	cache := pebble.NewCache(s.opts.CacheBytes)
+	defer cache.Unref()
+	if err := checkManifest(s.opts.FS, dir, s.head.clean, s.databaseOptions(cache)); err != nil {
+		return nil, err
+	}
+	if err := s.head.begin(s.head.position); err != nil {
+		return nil, err
+	}
+	db, err = pebble.Open(dir, s.databaseOptions(cache))
+	if err == nil {
+		err = s.fail.err() // Pebble carries on after what it calls fatal
+	}
+	return db, err
+}
+
+func (s *Store) databaseOptions(cache *pebble.Cache) *pebble.Options {
+	o := &pebble.Options{
+		FS:                          s.opts.FS,
+		Cache:                       cache,
+		FormatMajorVersion:          pebble.FormatNewest,
+		MemTableSize:                s.opts.MemtableBytes,
+		MemTableStopWritesThreshold: 4,
+		L0CompactionThreshold:       4,
+		L0StopWritesThreshold:       24,
+		Logger:                      &databaseLog{s},
+		EventListener:               &pebble.EventListener{BackgroundError: s.backgroundError},
+	}
+	for i := range o.Levels {
+		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
+	}
+	return o
+}
+
+// recover reads where the log ends and compares it with what was acknowledged.
+func (s *Store) recover() error {
+	if err := s.checkFormat(); err != nil {
+		return err
+	}
+	last, err := s.metaPosition(metaLast)
+	if err != nil {
+		return err
+	}
+	floor, err := s.metaPosition(metaFloor)
+	if err != nil {
+		return err
+	}
+	if last < s.head.position {
+		return &CorruptError{Reason: fmt.Sprintf(
+			"it ends at position %s, but position %s was acknowledged", last, s.head.position)}
+	}
+	day, err := s.lastExpiry()
+	if err != nil {
+		return err
+	}
+	s.next = last + 1
+	s.applied.Store(uint64(last))
+	s.floor.Store(uint64(floor))
+	s.lastDay.Store(day)
+	s.mark.raise(last)
+	return s.head.begin(last)
+}
+
+// checkFormat writes the format version into a new database and refuses one that
+// it does not know.
+func (s *Store) checkFormat() error {
+	v, ok, err := s.meta(metaFormat)
+	switch {
+	case err != nil:
+		return err
+	case ok && len(v) == 4 && binary.BigEndian.Uint32(v) == formatVersion:
+		return nil
+	case ok:
+		return fmt.Errorf("format version %x is not known to this program", v)
+	}
+	return s.db.Set(metaKey(metaFormat), binary.BigEndian.AppendUint32(nil, formatVersion), pebble.Sync)
+}
+
+// meta returns a fact about the whole folder.
+func (s *Store) meta(name string) (value []byte, ok bool, err error) {
+	value, ok, err = lookup(s.db, metaKey(name))
+	if err != nil {
+		err = fmt.Errorf("reading %s: %w", name, err)
+	}
+	return value, ok, err
+}
+
+func (s *Store) metaPosition(name string) (storage.Position, error) {
+	v, ok, err := s.meta(name)
+	if err != nil || !ok {
+		return 0, err
+	}
+	if len(v) != positionLen {
+		return 0, &CorruptError{Key: metaKey(name), Reason: errMalformed.Error()}
+	}
+	return positionAt(v), nil
+}
+
+// lastExpiry returns the latest day on which any idempotency record expires.
+func (s *Store) lastExpiry() (day uint32, err error) {
+	err = eachTenant(s.db, func(t storage.Tenant) error {
+		prefix := appendPrefix(nil, t, spaceIdempotency)
+		it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: keyAfter(prefix)})
+		if err != nil {
+			return err
+		}
+		if it.Last() && len(it.Key()) >= prefixLen+4 {
+			day = max(day, binary.BigEndian.Uint32(it.Key()[prefixLen:]))
+		}
+		return it.Close()
+	})
+	return day, err
+}
+
+// Watermark implements [storage.Store].
+func (s *Store) Watermark() storage.Position { return s.mark.position() }
+
+// Failed implements [storage.Store].
+func (s *Store) Failed() error { return s.fail.err() }
+
+// Blobs implements [storage.Store].
+func (s *Store) Blobs() storage.Blobs { return s.blobs }
+
+// Close implements [storage.Store]. Subscriptions and reads that wait end with
+// [storage.ErrClosed].
+func (s *Store) Close() error {
+	if !s.queue.close() {
+		return storage.ErrClosed
+	}
+	idle := s.awaitCommitter()
+	s.mark.close()
+	s.life.Lock()
+	defer s.life.Unlock()
+	s.closed = true
+	return errors.Join(s.closeParts(idle), s.lock.Close())
+}
+
+// grace is how long Close waits, after a failure, for a committer that may hang in
+// a broken database for ever.
+const grace = time.Second
+
+// awaitCommitter waits until everything handed over is durable, or it is clear
+// that it never will be. It reports whether the committer has ended.
+func (s *Store) awaitCommitter() bool {
+	idle := make(chan struct{})
+	go func() {
+		s.committed.Wait()
+		close(idle)
+	}()
+	select {
+	case <-idle:
+		return true
+	case <-s.fail.done:
+	}
+	select {
+	case <-idle:
+		return true
+	case <-time.After(grace):
+		return false
+	}
+}
+
+// closeParts closes the database and then, if all is well, writes down that the
+// log ends here. A database that hangs or has panicked holds locks that it never
+// gives back: it is left to the end of the process.
+func (s *Store) closeParts(idle bool) error {
+	if !idle || s.wedged.Load() {
+		return s.head.close()
+	}
+	if err := s.closeDatabase(); err != nil {
+		return errors.Join(err, s.head.close())
+	}
+	return errors.Join(s.head.finish(s.mark.position()), s.head.close())
+}
+
+func (s *Store) closeDatabase() error {
+	var flushed error
+	if s.fail.err() == nil {
+		flushed = s.db.Flush()
+	}
+	if err := errors.Join(flushed, s.db.Close()); err != nil {
+		return fmt.Errorf("closing the database: %w", err)
+	}
+	return s.fail.err()
+}
+
+// use keeps the database open until the returned function is called.
+func (s *Store) use() (release func(), err error) {
+	s.life.RLock()
+	if s.closed {
+		s.life.RUnlock()
+		return nil, storage.ErrClosed
+	}
+	return s.life.RUnlock, nil
+}
+
+// Active implements [storage.Store].
+func (s *Store) Active(ctx context.Context, f func(t storage.Tenant, taskID string) error) error {
+	release, err := s.use()
+	if err != nil {
+		return err
+	}
+	defer release()
+	snap := s.db.NewSnapshot()
+	defer snap.Close()
+	// A Task that is missing here may have ended in a commit that is not durable.
+	if err := s.mark.wait(ctx, storage.Position(s.applied.Load()), &s.fail); err != nil {
+		return err
+	}
+	return eachTenant(snap, func(t storage.Tenant) error {
+		return eachActive(ctx, snap, t, f)
+	})
+}
+
+func eachActive(ctx context.Context, r pebble.Reader, t storage.Tenant, f func(storage.Tenant, string) error) error {
+	prefix := appendPrefix(nil, t, spaceActive)
+	return scan(r, prefix, keyAfter(prefix), func(key, _ []byte) error {
+		id, rest, ok := cutID(key[prefixLen:])
+		if !ok || len(rest) != 0 {
+			return &CorruptError{Tenant: t, Key: clone(key), Reason: errMalformed.Error()}
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return f(t, id)
+	})
+}

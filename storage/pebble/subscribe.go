@@ -1,0 +1,286 @@
+package pebble
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+const (
+	// pageEvents is the most that a subscription returns at a time.
+	pageEvents = 256
+	// ringFrames and ringBytes bound what a topic keeps of the recent past.
+	ringFrames = 1024
+	ringBytes  = 4 << 20
+)
+
+// topicKey names a scope of a tenant; the zero scope is the whole tenant.
+type topicKey struct {
+	tenant storage.Tenant
+	scope  storage.Scope
+}
+
+// topics holds a topic for each scope that has subscribers, and none besides.
+type topics struct {
+	subscribers atomic.Int64 // so that publishing to nobody costs one load
+
+	mu  sync.RWMutex
+	all map[topicKey]*topic
+}
+
+func (ts *topics) init() { ts.all = make(map[topicKey]*topic) }
+
+// topic is the recent past of one scope, shared by its subscribers. Every event of
+// the scope after base and up to the newest one published is in ring.
+type topic struct {
+	key   topicKey
+	users int // guarded by topics.mu
+
+	mu    sync.Mutex
+	ring  []*storage.Frame // oldest first
+	base  storage.Position
+	bytes int
+	wake  chan struct{} // closed when a frame arrives; nil while nobody waits
+}
+
+// join returns the topic of key, making it if need be. A frame is published after
+// the watermark has reached it, and looks for its topics under the lock that is
+// held here: what a new topic misses lies at or below the watermark. For the same
+// reason the subscriber is counted before the watermark is read.
+func (ts *topics) join(key topicKey, mark *watermark) *topic {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	ts.subscribers.Add(1)
+	t := ts.all[key]
+	if t == nil {
+		t = &topic{key: key, base: mark.position()}
+		ts.all[key] = t
+	}
+	t.users++
+	return t
+}
+
+// leave removes the topic with its last subscriber.
+func (ts *topics) leave(t *topic) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	ts.subscribers.Add(-1)
+	if t.users--; t.users == 0 {
+		delete(ts.all, t.key)
+	}
+}
+
+// publish passes durable frames to the topics they belong to. It never waits for
+// a reader.
+func (ts *topics) publish(commits []*commit) {
+	if ts.subscribers.Load() == 0 {
+		// A subscriber that joins from here on reads these frames from the log: the
+		// watermark was raised before.
+		return
+	}
+	ts.mu.RLock()
+	defer ts.mu.RUnlock()
+	for _, c := range commits {
+		if c.frame != nil {
+			ts.publishFrame(c.frame)
+		}
+	}
+}
+
+func (ts *topics) publishFrame(f *storage.Frame) {
+	ts.publishTo(topicKey{f.Tenant, storage.Scope{}}, f)
+	for _, s := range scopeSpaces {
+		if id := s.owner(f); id != "" {
+			ts.publishTo(topicKey{f.Tenant, storage.Scope{Object: s.object, ID: id}}, f)
+		}
+	}
+}
+
+func (ts *topics) publishTo(key topicKey, f *storage.Frame) {
+	if t := ts.all[key]; t != nil {
+		t.push(f)
+	}
+}
+
+// push adds a frame, drops old ones that are too many, and wakes the readers.
+func (t *topic) push(f *storage.Frame) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ring = append(t.ring, f)
+	t.bytes += frameBytes(f)
+	for len(t.ring) > ringFrames || (t.bytes > ringBytes && len(t.ring) > 1) {
+		old := t.ring[0]
+		t.base = lastOf(old)
+		t.bytes -= frameBytes(old)
+		t.ring[0] = nil
+		t.ring = t.ring[1:]
+	}
+	if t.wake != nil {
+		close(t.wake)
+		t.wake = nil
+	}
+}
+
+// lastOf returns the position of a frame's last event.
+func lastOf(f *storage.Frame) storage.Position {
+	return f.First + storage.Position(len(f.Records)) - 1
+}
+
+// frameBytes estimates what a frame holds in memory.
+func frameBytes(f *storage.Frame) int {
+	n := commitOverhead
+	for i := range f.Records {
+		n += len(f.Records[i].State) + len(f.Records[i].Payload)
+	}
+	return n
+}
+
+// after returns events after p from the ring. behind is true when the ring does
+// not reach back to p; wake is what to wait for when there are none.
+func (t *topic) after(p storage.Position) (events []storage.Event, wake <-chan struct{}, behind bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if p < t.base {
+		return nil, nil, true
+	}
+	if events = tail(t.ring, p); len(events) > 0 {
+		return events, nil, false
+	}
+	if t.wake == nil {
+		t.wake = make(chan struct{})
+	}
+	return nil, t.wake, false
+}
+
+// tail returns up to a page of the events after p.
+func tail(ring []*storage.Frame, p storage.Position) (events []storage.Event) {
+	from := len(ring)
+	for from > 0 && lastOf(ring[from-1]) > p {
+		from--
+	}
+	for _, f := range ring[from:] {
+		for i := range f.Records {
+			if len(events) == pageEvents {
+				return events
+			}
+			if f.First+storage.Position(i) > p {
+				events = append(events, storage.Event{Frame: f, Index: i})
+			}
+		}
+	}
+	return events
+}
+
+// subscription implements [storage.Subscription].
+type subscription struct {
+	store  *Store
+	topic  *topic
+	after  storage.Position
+	start  storage.Position
+	closed bool
+}
+
+// Subscribe implements [storage.Store]. It returns [storage.ErrCursorExpired] when
+// after lies below the retention floor, unless it is 0.
+func (s *Store) Subscribe(t storage.Tenant, scope storage.Scope, after storage.Position) (storage.Subscription, error) {
+	if _, err := scopeSpace(scope); err != nil {
+		return nil, err
+	}
+	release, err := s.use()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	floor := storage.Position(s.floor.Load())
+	if after == 0 {
+		after = floor
+	}
+	if after < floor {
+		return nil, storage.ErrCursorExpired
+	}
+	topic := s.topics.join(topicKey{t, scope}, &s.mark)
+	return &subscription{store: s, topic: topic, after: after, start: s.mark.position()}, nil
+}
+
+// Start implements [storage.Subscription].
+func (u *subscription) Start() storage.Position { return u.start }
+
+// Close implements [storage.Subscription].
+func (u *subscription) Close() {
+	if !u.closed {
+		u.closed = true
+		u.store.topics.leave(u.topic)
+	}
+}
+
+// Next implements [storage.Subscription].
+func (u *subscription) Next(ctx context.Context) ([]storage.Event, error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		events, wake, behind := u.topic.after(u.after)
+		var err error
+		switch {
+		case behind:
+			events, err = u.page(ctx)
+		case wake != nil:
+			err = u.wait(ctx, wake)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if n := len(events); n > 0 {
+			u.after = events[n-1].Position()
+			return events, nil
+		}
+	}
+}
+
+// page reads from the log. When it finds nothing, there is nothing up to the
+// watermark, and the reader catches up with the ring.
+func (u *subscription) page(ctx context.Context) ([]storage.Event, error) {
+	upTo := u.store.mark.position()
+	events, _, err := u.store.eventsUpTo(ctx, u.topic.key.tenant, u.topic.key.scope, u.after, upTo, pageEvents)
+	if err == nil && len(events) == 0 {
+		u.after = max(u.after, upTo)
+	}
+	return events, err
+}
+
+func (u *subscription) wait(ctx context.Context, wake <-chan struct{}) error {
+	select {
+	case <-wake:
+		return nil
+	case <-u.store.fail.done:
+		return u.store.fail.cause
+	case <-u.store.mark.done:
+		return storage.ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// scopeSpace returns the space that holds the events of a scope.
+func scopeSpace(s storage.Scope) (byte, error) {
+	if s.Object == "" {
+		return spaceFrame, nil
+	}
+	for _, sp := range scopeSpaces {
+		if sp.object == s.Object {
+			return sp.space, nil
+		}
+	}
+	return 0, &ScopeError{Object: abi.ObjectEvent, Scope: s.Object}
+}
+
+// ScopeError says that resources of Object are not listed by Scope.
+type ScopeError struct{ Object, Scope abi.Object }
+
+// Error implements the error interface.
+func (e *ScopeError) Error() string {
+	return "there is no list of " + string(e.Object) + " by " + string(e.Scope)
+}
