@@ -121,10 +121,13 @@ type Key [32]byte
 
 // Idempotency is the record that answers retries of a write.
 type Idempotency struct {
-	Key     Key
-	Body    [32]byte // hash of the canonical request body
-	Expires time.Time
-	Status  int // HTTP status of the first response
+	Key Key
+	// ClientKey is what the client sent. It is not kept in the record: the event
+	// carries it.
+	ClientKey string
+	Body      [32]byte // hash of the canonical request body
+	Expires   time.Time
+	Status    int // HTTP status of the first response
 	// Answer is the first response's body. When it is nil, the answer is the State
 	// of the batch's record number Record.
 	Answer []byte

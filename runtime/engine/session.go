@@ -103,7 +103,7 @@ func (e *Engine) TruncateSession(ctx context.Context, c *Caller, r *Retry, id st
 			return record{}, e.failed("finding the turn to cut at", err)
 		}
 		if !found { // there are no more turns than that: nothing is dropped
-			cut = math.MaxUint64
+			cut = logEnd
 		}
 		return record{
 			kind: abi.EventSessionTruncated, payload: map[string]int{"keep_turns": keep},
@@ -227,7 +227,7 @@ func forkRef(session, event string) string {
 // the end.
 func (e *Engine) forkPoint(ctx context.Context, c *Caller, s *abi.Session, event string) (Position, error) {
 	if event == "" {
-		return math.MaxUint64, nil
+		return logEnd, nil
 	}
 	p, ok := ParsePosition(event)
 	if !ok {
@@ -318,3 +318,6 @@ func (e *Engine) commit(c *Caller, session, workspace string, idem *storage.Idem
 	}
 	return doc, nil
 }
+
+// logEnd is a position after every event there will ever be.
+const logEnd Position = math.MaxUint64 - 1

@@ -1,0 +1,230 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+
+	json "github.com/go-json-experiment/json"
+
+	"github.com/wharf-dev/wharf/abi"
+)
+
+// newKey makes a key and returns the caller that it stands for.
+func (n *node) newKey(t *testing.T, req abi.CreateKeyRequest) (*Caller, abi.CreatedKey) {
+	t.Helper()
+	doc, err := n.CreateKey(t.Context(), n.root, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := as[abi.CreatedKey](t, doc)
+	caller, err := n.Authenticate(t.Context(), key.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return caller, key
+}
+
+func TestKeys(t *testing.T) {
+	n := newNode(t, guests{})
+	caller, key := n.newKey(t, abi.CreateKeyRequest{Name: "ci"})
+	if caller.Actor != "key:ci" || caller.Can(abi.ScopeAdmin) || !caller.Can("tasks:write") {
+		t.Errorf("%+v", caller)
+	}
+	if key.Hash != "" {
+		t.Error("the answer shows the key's hash")
+	}
+	for _, wrong := range []string{"", "x", key.Key + "x", key.Key[:len(key.Key)-1], strings.ToUpper(key.Key)} {
+		_, err := n.Authenticate(t.Context(), wrong)
+		wantCode(t, err, abi.CodeUnauthenticated)
+	}
+	list, err := n.ListKeys(t.Context(), n.root, Page{Limit: 10})
+	if err != nil || len(list.Docs) != 2 {
+		t.Fatalf("%d keys, %v", len(list.Docs), err)
+	}
+	for _, doc := range list.Docs {
+		if strings.Contains(string(doc.JSON), key.Key) || strings.Contains(string(doc.JSON), `"hash"`) {
+			t.Errorf("a listed key shows its secret: %s", doc.JSON)
+		}
+	}
+	for range 2 { // the second time changes nothing
+		doc, err := n.RevokeKey(t.Context(), n.root, key.ID)
+		if err != nil || as[abi.APIKey](t, doc).RevokedAt.IsZero() {
+			t.Fatalf("%s %v", doc.JSON, err)
+		}
+	}
+	_, err = n.Authenticate(t.Context(), key.Key)
+	wantCode(t, err, abi.CodeUnauthenticated)
+}
+
+func TestKeysGiveAwayNoMoreThanTheyHave(t *testing.T) {
+	n := newNode(t, guests{})
+	admin, _ := n.newKey(t, abi.CreateKeyRequest{Name: "admin", Scopes: []string{abi.ScopeAdmin, "tasks:read"}})
+	plain, _ := n.newKey(t, abi.CreateKeyRequest{Name: "plain"})
+	for name, test := range map[string]struct {
+		by  *Caller
+		req abi.CreateKeyRequest
+	}{
+		"no admin":           {plain, abi.CreateKeyRequest{Name: "x"}},
+		"a scope it has not": {admin, abi.CreateKeyRequest{Name: "x", Scopes: []string{"tasks:write"}}},
+		"everything":         {admin, abi.CreateKeyRequest{Name: "x", Scopes: []string{abi.ScopeAll}}},
+		"another tenant":     {admin, abi.CreateKeyRequest{Name: "x", Tenant: "acme", Scopes: []string{"tasks:read"}}},
+	} {
+		_, err := n.CreateKey(t.Context(), test.by, test.req)
+		if err == nil {
+			t.Errorf("%s: a key was made", name)
+			continue
+		}
+		wantCode(t, err, abi.CodePermissionDenied)
+	}
+	_, err := n.CreateKey(t.Context(), n.root, abi.CreateKeyRequest{Name: "x", Scopes: []string{"tasks:fly"}})
+	if wantCode(t, err, abi.CodeInvalidRequest).Param != "scopes" {
+		t.Error("an unknown scope is not named")
+	}
+}
+
+// What belongs to another tenant does not exist, whatever is done to it.
+func TestOtherTenantsSeeNothing(t *testing.T) {
+	n := newNode(t, guests{})
+	session := n.session(t)
+	task := n.wait(t, n.submit(t, session, ""))
+	other, _ := n.newKey(t, abi.CreateKeyRequest{Name: "x", Tenant: "acme", Scopes: []string{abi.ScopeAll}})
+	if other.Tenant == n.root.Tenant {
+		t.Fatal("acme is not a tenant of its own")
+	}
+	n.wantInvisible(t, other, session, task)
+
+	events, _, err := n.Events(t.Context(), other, Filter{}, 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ev := range events {
+		if ev.Frame.Tenant != other.Tenant {
+			t.Fatalf("an event of tenant %d is in the stream", ev.Frame.Tenant)
+		}
+	}
+	list, err := n.List(t.Context(), other, abi.ObjectTask, Filter{}, Page{Limit: 10})
+	if err != nil || len(list.Docs) != 0 {
+		t.Errorf("%d tasks of another tenant are listed, %v", len(list.Docs), err)
+	}
+	keys, err := n.ListKeys(t.Context(), &Caller{Tenant: other.Tenant, TenantID: other.TenantID, Scopes: []string{abi.ScopeAdmin}}, Page{Limit: 10})
+	if err != nil || len(keys.Docs) != 1 {
+		t.Errorf("%d keys, want acme's own one, %v", len(keys.Docs), err)
+	}
+}
+
+// A key that is bound to a Workspace sees what is in it, and nothing else.
+func TestOtherWorkspacesAreInvisible(t *testing.T) {
+	n := newNode(t, guests{})
+	session := n.session(t)
+	task := n.wait(t, n.submit(t, session, ""))
+	doc, err := n.CreateWorkspace(t.Context(), n.root, nil, abi.CreateWorkspaceRequest{Name: "b", Root: "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bound, _ := n.newKey(t, abi.CreateKeyRequest{Name: "b", WorkspaceIDs: []string{doc.ID}})
+	n.wantInvisible(t, bound, session, task)
+
+	own, err := n.CreateSession(t.Context(), bound, nil, abi.CreateSessionRequest{WorkspaceID: doc.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := n.List(t.Context(), bound, abi.ObjectSession, Filter{}, Page{Limit: 10})
+	if err != nil || len(list.Docs) != 1 || list.Docs[0].ID != own.ID {
+		t.Errorf("%d sessions listed, want the own one, %v", len(list.Docs), err)
+	}
+	workspaces, err := n.List(t.Context(), bound, abi.ObjectWorkspace, Filter{}, Page{Limit: 10})
+	if err != nil || len(workspaces.Docs) != 1 {
+		t.Errorf("%d workspaces listed, want 1, %v", len(workspaces.Docs), err)
+	}
+	if _, err := n.CreateWorkspace(t.Context(), bound, nil, abi.CreateWorkspaceRequest{Name: "c", Root: "c"}); err == nil {
+		t.Error("a key bound to a workspace made another one")
+	}
+}
+
+func (n *node) wantInvisible(t *testing.T, c *Caller, session string, task abi.Task) {
+	t.Helper()
+	ctx := t.Context()
+	events, _, err := n.Events(ctx, n.root, Filter{TaskID: task.ID}, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep := 0
+	for name, try := range map[string]func() error{
+		"get session": func() error { _, err := n.Get(ctx, c, abi.ObjectSession, session); return err },
+		"get task":    func() error { _, err := n.Get(ctx, c, abi.ObjectTask, task.ID); return err },
+		"get outcome": func() error { _, err := n.Get(ctx, c, abi.ObjectOutcome, task.OutcomeID); return err },
+		"get message": func() error { _, err := n.Get(ctx, c, abi.ObjectMessage, task.InputMessageID); return err },
+		"wait":        func() error { _, err := n.WaitTask(ctx, c, task.ID); return err },
+		"messages":    func() error { _, err := n.Messages(ctx, c, session, Page{Limit: 1}); return err },
+		"event":       func() error { _, err := n.Event(ctx, c, events[0].Position()); return err },
+		"events":      func() error { _, _, err := n.Events(ctx, c, Filter{SessionID: session}, 0, 1); return err },
+		"subscribe":   func() error { _, err := n.Subscribe(ctx, c, Filter{TaskID: task.ID}, 0); return err },
+		"close":       func() error { _, err := n.CloseSession(ctx, c, nil, session); return err },
+		"fork":        func() error { _, err := n.ForkSession(ctx, c, nil, session, abi.ForkSessionRequest{}); return err },
+		"truncate": func() error {
+			_, err := n.TruncateSession(ctx, c, nil, session, abi.TruncateSessionRequest{Keep: &keep})
+			return err
+		},
+		"append": func() error {
+			_, err := n.AppendMessage(ctx, c, nil, session, abi.AppendMessageRequest{Message: message("x")})
+			return err
+		},
+		"submit": func() error {
+			_, err := n.SubmitTask(ctx, c, nil, abi.SubmitTaskRequest{SessionID: session, Input: text("x")})
+			return err
+		},
+		"cancel": func() error { _, err := n.CancelTask(ctx, c, nil, task.ID, abi.CancelTaskRequest{}); return err },
+		"interrupt": func() error {
+			_, err := n.AppendTaskMessage(ctx, c, nil, task.ID, abi.AppendTaskMessageRequest{Kind: abi.TaskMessageInterrupt, Message: message("x")})
+			return err
+		},
+		"branch": func() error {
+			_, err := n.CreateBranch(ctx, c, nil, session, abi.CreateBranchRequest{Kind: abi.BranchSession, BaseRef: "x"})
+			return err
+		},
+		"update": func() error { _, err := n.UpdateSession(ctx, c, nil, session, abi.UpdateSessionRequest{}); return err },
+		"its workspace": func() error {
+			_, err := n.CreateSession(ctx, c, nil, abi.CreateSessionRequest{WorkspaceID: task.WorkspaceID})
+			return err
+		},
+	} {
+		if err := try(); err == nil {
+			t.Errorf("%s: it worked", name)
+		} else {
+			wantCode(t, err, abi.CodeResourceNotFound)
+		}
+	}
+}
+
+func TestRedact(t *testing.T) {
+	const doc = `{"id":"msg_1","visibility":"internal","parts":[` +
+		`{"type":"text","text":"open","visibility":"public"},` +
+		`{"type":"text","text":"inside","visibility":"internal"},` +
+		`{"type":"json","value":{"deep":"secret"},"visibility":"receipt_only"}],"n":12345678901234567890}`
+	for _, test := range []struct {
+		internal   bool
+		has, hasnt []string
+	}{
+		{false, []string{"open", "msg_1", "12345678901234567890", `"redacted":true`}, []string{"inside", "secret"}},
+		{true, []string{"open", "inside"}, []string{"secret"}},
+	} {
+		got, err := Redact([]byte(doc), test.internal)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range test.has {
+			if !strings.Contains(string(got), s) {
+				t.Errorf("internal %v: %q is gone from %s", test.internal, s, got)
+			}
+		}
+		for _, s := range test.hasnt {
+			if strings.Contains(string(got), s) {
+				t.Errorf("internal %v: %q is in %s", test.internal, s, got)
+			}
+		}
+		var m abi.Message
+		if err := json.Unmarshal(got, &m); err != nil || len(m.Parts) != 3 {
+			t.Errorf("the structure was lost: %s", got)
+		}
+	}
+}
