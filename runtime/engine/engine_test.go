@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	json "github.com/go-json-experiment/json"
@@ -393,18 +394,41 @@ func TestQueueIsBounded(t *testing.T) {
 	close(leave)
 }
 
+// A deadline ends a Task to the nanosecond, whether it runs or waits; one that
+// has ended before it is left alone.
 func TestDeadline(t *testing.T) {
-	hold, _, _ := holding()
-	n := newNode(t, guests{"hold": hold})
-	doc, err := n.SubmitTask(t.Context(), n.root, nil, abi.SubmitTaskRequest{
-		SessionID: n.session(t), PersonaID: "persona_hold", Input: text("hi"), DeadlineSeconds: 0.01})
-	if err != nil {
-		t.Fatal(err)
-	}
-	task := n.wait(t, doc.ID)
-	if task.Status != abi.TaskFailed || task.Failure.Code != abi.FailureDeadline {
-		t.Errorf("%s %+v", task.Status, task.Failure)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		hold, entered, leave := holding()
+		n := newNode(t, guests{"hold": hold}, func(c *Config, _ *Parts) { c.MaxRunning = 1 })
+		session := n.session(t)
+		submit := func(seconds float64) string {
+			t.Helper()
+			doc, err := n.SubmitTask(t.Context(), n.root, nil, abi.SubmitTaskRequest{
+				SessionID: session, PersonaID: "persona_hold", Input: text("hi"), DeadlineSeconds: seconds})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return doc.ID
+		}
+		began := time.Now()
+		running, waiting, early := submit(60), submit(90), submit(3600)
+		<-entered
+		for id, after := range map[string]time.Duration{running: time.Minute, waiting: 90 * time.Second} {
+			task := n.wait(t, id)
+			if task.Status != abi.TaskFailed || task.Failure.Code != abi.FailureDeadline {
+				t.Errorf("%s %+v", task.Status, task.Failure)
+			}
+			if took := task.CompletedAt.Sub(began); took != after {
+				t.Errorf("it failed after %s, want %s", took, after)
+			}
+		}
+		close(leave)
+		n.wait(t, early)
+		time.Sleep(2 * time.Hour) // on the bubble's clock
+		if task := n.wait(t, early); task.Status != abi.TaskCompleted {
+			t.Errorf("a task that had ended was %s by its deadline", task.Status)
+		}
+	})
 }
 
 func TestDrainLeavesTasksResumable(t *testing.T) {
