@@ -1,0 +1,431 @@
+package harn_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/gateway/harn"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/sandbox"
+	"github.com/wharf-dev/wharf/storage"
+	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
+)
+
+const rootKey = "a-root-key-for-tests"
+
+// patience bounds what a test waits for that should come at once.
+const patience = 30 * time.Second
+
+// guests are plugins written in Go: they speak to the host as a module would.
+type guests map[string]func(ctx context.Context, h sandbox.Host) error
+
+func (g guests) Module(_ context.Context, name string) (engine.Module, error) {
+	f, ok := g[name]
+	if !ok {
+		return nil, &abi.Failure{Code: abi.FailurePluginMissing, Message: "no plugin " + name}
+	}
+	return guest(f), nil
+}
+
+type guest func(ctx context.Context, h sandbox.Host) error
+
+func (guest) HasExport(name string) bool { return name == abi.DefaultExport }
+
+func (g guest) Run(ctx context.Context, _ string, h sandbox.Host, _ sandbox.Limits) (sandbox.Usage, error) {
+	return sandbox.Usage{HostCalls: 1}, g(ctx, h)
+}
+
+func call(ctx context.Context, h sandbox.Host, name, request string) error {
+	if status, answer := h.Call(ctx, name, []byte(request)); status != abi.CallOK {
+		return fmt.Errorf("%s: status %d: %s", name, status, answer)
+	}
+	return nil
+}
+
+// echo answers with a public and an internal part.
+func echo(ctx context.Context, h sandbox.Host) error {
+	if err := call(ctx, h, abi.CallMessageAppend, `{"role":"assistant","parts":[{"type":"text","text":"hello"},
+		{"type":"text","text":"the hidden thought","visibility":"internal"},
+		{"type":"text","text":"the sealed proof","visibility":"receipt_only"}]}`); err != nil {
+		return err
+	}
+	return call(ctx, h, abi.CallOutput, `{"summary":"said hello"}`)
+}
+
+// node is a whole node behind a loopback listener.
+type node struct {
+	*engine.Engine
+	server *gateway.Server
+	store  storage.Store
+	url    string
+	addr   string
+	held   chan struct{} // receives when the persona "hold" runs
+	leave  chan struct{} // lets one run of it end
+	schema *schemas
+}
+
+func newNode(t testing.TB, configure ...func(*gateway.Config)) *node {
+	t.Helper()
+	n := &node{held: make(chan struct{}, 1000), leave: make(chan struct{})}
+	names := guests{"echo": echo, "hold": n.hold}
+	store, err := crashtest.NewDisk().Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.store = store
+	n.Engine, err = engine.New(engine.Config{DefaultPersona: "persona_echo"}, engine.Parts{
+		Store: store, Modules: names, Personas: personas(names), Log: slog.New(slog.DiscardHandler),
+		Backup: store.Checkpoint,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.Bootstrap(t.Context(), rootKey); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	n.listen(t, configure...)
+	return n
+}
+
+// listen starts the front door and stops everything at the end of the test.
+func (n *node) listen(t testing.TB, configure ...func(*gateway.Config)) {
+	t.Helper()
+	cfg := gateway.Config{Node: "test", Version: "0.0.0"}
+	for _, f := range configure {
+		f(&cfg)
+	}
+	n.server = gateway.New(cfg, n.Engine, slog.New(slog.DiscardHandler), harn.New(cfg, n.Engine))
+	n.schema = newSchemas(t, n.server)
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.addr = ln.Addr().String()
+	n.url = "http://" + n.addr
+	served := make(chan error, 1)
+	go func() { served <- n.server.Serve(ln) }()
+	t.Cleanup(func() { n.stop(t, served) })
+}
+
+func (n *node) stop(t testing.TB, served chan error) {
+	now, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := n.Drain(now); err != nil {
+		t.Error(err)
+	}
+	http.DefaultClient.CloseIdleConnections()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := n.server.Shutdown(ctx); err != nil {
+		t.Error("shutdown:", err)
+	}
+	if err := <-served; err != nil {
+		t.Error("serve:", err)
+	}
+	if err := n.store.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func (n *node) hold(ctx context.Context, h sandbox.Host) error {
+	n.held <- struct{}{}
+	select {
+	case <-n.leave:
+		return echo(ctx, h)
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func personas(names guests) (list []abi.Persona) {
+	for name := range names {
+		list = append(list, abi.Persona{
+			Envelope: abi.Envelope{ID: "persona_" + name}, Name: name, Version: "1", EntryWorkflow: name,
+			Description: name, AutonomyTier: abi.TierActAuto, ReceiptPolicy: abi.ReceiptOptional,
+			Tools: []string{}, Capabilities: []string{},
+		})
+	}
+	return list
+}
+
+// header sets a request header; an empty value removes it.
+func header(name, value string) func(*http.Request) {
+	return func(r *http.Request) {
+		if value == "" {
+			r.Header.Del(name)
+			return
+		}
+		r.Header.Set(name, value)
+	}
+}
+
+func key(k string) func(*http.Request) { return header("Authorization", "Bearer "+k) }
+
+// answer is a response, read whole.
+type answer struct {
+	t      testing.TB
+	status int
+	header http.Header
+	body   []byte
+}
+
+// request makes a request as a well-behaved client would. body is nil, a string
+// that is sent as it is, or a value that is sent as JSON.
+func (n *node) request(t testing.TB, method, path string, body any, options ...func(*http.Request)) *http.Request {
+	t.Helper()
+	var content io.Reader
+	switch b := body.(type) {
+	case nil:
+	case string:
+		content = strings.NewReader(b)
+	case []byte:
+		content = bytes.NewReader(b)
+	default:
+		text, err := json.Marshal(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		content = bytes.NewReader(text)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
+	t.Cleanup(cancel)
+	r, err := http.NewRequestWithContext(ctx, method, n.url+path, content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+rootKey)
+	r.Header.Set(abi.VersionHeader, abi.ProtocolVersion)
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for _, o := range options {
+		o(r)
+	}
+	return r
+}
+
+// do makes a request and checks what holds for every answer: it has a request id,
+// and it is what the OpenAPI document says.
+func (n *node) do(t testing.TB, method, path string, body any, options ...func(*http.Request)) *answer {
+	t.Helper()
+	return n.send(t, n.request(t, method, path, body, options...))
+}
+
+func (n *node) send(t testing.TB, r *http.Request) *answer {
+	t.Helper()
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	content, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &answer{t, resp.StatusCode, resp.Header, content}
+	if id := a.header.Get("X-Request-Id"); !strings.HasPrefix(id, "req_") || len(id) != len("req_")+26 {
+		t.Errorf("%s %s: X-Request-Id %q", r.Method, r.URL, id)
+	}
+	n.schema.check(t, r, a)
+	return a
+}
+
+func (a *answer) want(status int) *answer {
+	a.t.Helper()
+	if a.status != status {
+		a.t.Fatalf("status %d, want %d: %s", a.status, status, a.body)
+	}
+	return a
+}
+
+// wantError checks the error envelope and returns the error.
+func (a *answer) wantError(status int, code abi.ErrorCode) *abi.Error {
+	a.t.Helper()
+	a.want(status)
+	var envelope abi.ErrorEnvelope
+	a.into(&envelope)
+	if envelope.Error == nil || envelope.Error.Code != code || envelope.Error.Type != code.Class().Type || envelope.Error.Message == "" {
+		a.t.Fatalf("error %s, want code %s", a.body, code)
+	}
+	if envelope.Error.RequestID != a.header.Get("X-Request-Id") {
+		a.t.Errorf("request_id %q in the body, %q in the header", envelope.Error.RequestID, a.header.Get("X-Request-Id"))
+	}
+	return envelope.Error
+}
+
+func (a *answer) into(v any) {
+	a.t.Helper()
+	if err := json.Unmarshal(a.body, v); err != nil {
+		a.t.Fatalf("%v: %s", err, a.body)
+	}
+}
+
+// get returns the value of a member, by its path.
+func (a *answer) get(path ...string) any {
+	a.t.Helper()
+	var v any
+	a.into(&v)
+	for _, name := range path {
+		members, ok := v.(map[string]any)
+		if !ok {
+			a.t.Fatalf("no member %v in %s", path, a.body)
+		}
+		v = members[name]
+	}
+	return v
+}
+
+func (a *answer) id() string {
+	a.t.Helper()
+	id, _ := a.get("id").(string)
+	if id == "" {
+		a.t.Fatalf("no id in %s", a.body)
+	}
+	return id
+}
+
+// ids lists the resources of a list.
+func (a *answer) ids() (ids []string) {
+	a.t.Helper()
+	for _, item := range a.want(200).get("data").([]any) {
+		ids = append(ids, item.(map[string]any)["id"].(string))
+	}
+	return ids
+}
+
+type object = map[string]any
+
+func message(words string) object {
+	return object{"role": "user", "parts": []object{{"type": "text", "text": words}}}
+}
+
+func (n *node) session(t testing.TB) string {
+	t.Helper()
+	return n.do(t, "POST", "/v1/sessions", object{"workspace_id": engine.DefaultWorkspace}).want(201).id()
+}
+
+func (n *node) submit(t testing.TB, session, persona string, options ...func(*http.Request)) *answer {
+	t.Helper()
+	return n.do(t, "POST", "/v1/sessions/"+session+"/tasks", object{"input": message("hi"), "persona_id": persona}, options...)
+}
+
+// finished submits a Task and waits for its end.
+func (n *node) finished(t testing.TB, session string) string {
+	t.Helper()
+	a := n.submit(t, session, "persona_echo", header("Prefer", "wait=30")).want(200)
+	if status := a.get("status"); status != "COMPLETED" {
+		t.Fatalf("status %v: %s", status, a.body)
+	}
+	return a.id()
+}
+
+// newKey makes a key with the given scopes.
+func (n *node) newKey(t testing.TB, tenant string, scopes ...string) string {
+	t.Helper()
+	a := n.do(t, "POST", "/wharf/v1/keys", object{"name": "made for a test", "tenant": tenant, "scopes": scopes}).want(201)
+	return a.get("key").(string)
+}
+
+// schemas checks answers against the OpenAPI document that the node serves.
+type schemas struct {
+	routes   []gateway.Route
+	compiler *jsonschema.Compiler
+	mu       sync.Mutex
+	compiled map[string]*jsonschema.Schema
+}
+
+func newSchemas(t testing.TB, s *gateway.Server) *schemas {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(s.OpenAPI()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.AssertFormat()
+	if err := c.AddResource("mem:///openapi.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	return &schemas{routes: s.Routes(), compiler: c, compiled: map[string]*jsonschema.Schema{}}
+}
+
+func (s *schemas) named(t testing.TB, name string) *jsonschema.Schema {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.compiled[name] == nil {
+		compiled, err := s.compiler.Compile("mem:///openapi.json#/components/schemas/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.compiled[name] = compiled
+	}
+	return s.compiled[name]
+}
+
+func (s *schemas) validate(t testing.TB, name string, text []byte) {
+	t.Helper()
+	if !jsontext.Value(text).IsValid() {
+		t.Errorf("no JSON: %q", text)
+		return
+	}
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Errorf("%v: %q", err, text)
+		return
+	}
+	if err := s.named(t, name).Validate(v); err != nil {
+		t.Errorf("no valid %s: %v\n%s", name, err, text)
+	}
+}
+
+func (s *schemas) check(t testing.TB, r *http.Request, a *answer) {
+	t.Helper()
+	if r.Method == http.MethodHead || a.status == http.StatusNoContent || a.status == http.StatusNotModified {
+		if len(a.body) > 0 {
+			t.Errorf("%s %s: status %d with a body", r.Method, r.URL, a.status)
+		}
+		return
+	}
+	if a.status >= 400 && a.header.Get("Content-Type") == "application/json" && !strings.HasSuffix(r.URL.Path, "/readyz") {
+		s.validate(t, "Error", a.body)
+		return
+	}
+	for _, rt := range s.routes {
+		if rt.Method == r.Method && matchPath(rt.Path, r.URL.Path) && rt.Response != "" && rt.Media == "" {
+			s.validate(t, rt.Response, a.body)
+			return
+		}
+	}
+}
+
+func matchPath(pattern, path string) bool {
+	want, got := strings.Split(pattern, "/"), strings.Split(path, "/")
+	if len(want) != len(got) {
+		return false
+	}
+	for i := range want {
+		if !strings.HasPrefix(want[i], "{") && want[i] != got[i] {
+			return false
+		}
+	}
+	return true
+}
