@@ -1,0 +1,125 @@
+package plugins
+
+import (
+	_ "embed"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/plugins/internal/build"
+)
+
+//go:generate go run ./internal/build/rebuild
+
+// The embedded modules. Large ones are compressed.
+var (
+	//go:embed bundled/echo.wasm
+	echoWasm []byte
+	//go:embed bundled/digest.wasm.zst
+	digestWasm []byte
+	//go:embed bundled/bundled.lock
+	lockFile []byte
+)
+
+// Plugin is a module that ships with Wharf.
+type Plugin struct {
+	Name    string
+	Version string
+	Digest  string // SHA-256 of the module, in hex
+
+	embedded   []byte
+	compressed bool
+}
+
+// Wasm returns the module's bytes. The caller must not change them. A compressed
+// module is unpacked anew by each call.
+func (p Plugin) Wasm() []byte {
+	if !p.compressed {
+		return p.embedded
+	}
+	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		panic("plugins: preparing to unpack: " + err.Error())
+	}
+	defer decoder.Close()
+	wasm, err := decoder.DecodeAll(p.embedded, nil)
+	if err != nil {
+		panic("plugins: unpacking the embedded " + p.Name + ": " + err.Error())
+	}
+	return wasm
+}
+
+// locked is the embedded lock file, by plugin.
+var locked = sync.OnceValue(func() map[string]build.Record {
+	records, err := build.ParseLock(lockFile)
+	if err != nil {
+		panic("plugins: reading the embedded lock file: " + err.Error())
+	}
+	out := map[string]build.Record{}
+	for _, r := range records {
+		out[r.Name] = r
+	}
+	return out
+})
+
+// Bundled returns the plugins that ship with Wharf.
+func Bundled() []Plugin {
+	return []Plugin{
+		{Name: "digest", Version: locked()["digest"].Version, Digest: locked()["digest"].Wasm, embedded: digestWasm, compressed: true},
+		{Name: "echo", Version: locked()["echo"].Version, Digest: locked()["echo"].Wasm, embedded: echoWasm},
+	}
+}
+
+// Lookup returns the bundled plugin of the given name.
+func Lookup(name string) (Plugin, bool) {
+	for _, p := range Bundled() {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	return Plugin{}, false
+}
+
+// The ids of the bundled Personas.
+const (
+	PersonaEcho   = "persona_echo"
+	PersonaDigest = "persona_digest"
+)
+
+// Personas returns the Personas of the bundled plugins. Their capabilities are the
+// host calls that their plugins make.
+func Personas() []abi.Persona {
+	return []abi.Persona{
+		persona(PersonaDigest, "digest",
+			"Reads a text or Markdown document and answers with an outline, counts, the key sentences and a table of links.",
+			abi.CallArtifactGet, abi.CallArtifactPut, abi.CallInput, abi.CallLog, abi.CallMessageAppend, abi.CallOutput, abi.CallProgress),
+		persona(PersonaEcho, "echo",
+			"Answers with what it was given: a Message's parts as they are, other JSON as a json part.",
+			abi.CallInput, abi.CallMessageAppend, abi.CallOutput),
+	}
+}
+
+// bundledSince is when the bundled Personas were made: they are the same resource
+// on every node.
+var bundledSince = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+func persona(id, plugin, description string, capabilities ...string) abi.Persona {
+	p, ok := Lookup(plugin)
+	if !ok {
+		panic(fmt.Sprintf("plugins: the persona %s has no plugin %q", id, plugin))
+	}
+	return abi.Persona{
+		Envelope:      abi.NewEnvelope(abi.ObjectPersona, id, bundledSince, nil),
+		Name:          plugin,
+		Version:       p.Version,
+		EntryWorkflow: plugin,
+		Description:   description,
+		AutonomyTier:  abi.TierActAuto,
+		ReceiptPolicy: abi.ReceiptOptional,
+		Tools:         []string{},
+		Capabilities:  capabilities,
+	}
+}

@@ -1,0 +1,187 @@
+package build
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Record says what a module was built from and with.
+type Record struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Tool    string `json:"tool"`    // name and version of what compiled it
+	Sources string `json:"sources"` // SHA-256 over the sources and the command, in hex
+	Wasm    string `json:"wasm"`    // SHA-256 of the module, in hex
+}
+
+// ParseLock reads a lock file.
+func ParseLock(text []byte) ([]Record, error) {
+	var records []Record
+	if err := json.Unmarshal(text, &records); err != nil {
+		return nil, fmt.Errorf("reading the lock file: %w", err)
+	}
+	return records, nil
+}
+
+// FormatLock writes a lock file.
+func FormatLock(records []Record) ([]byte, error) {
+	text, err := json.Marshal(records, jsontext.WithIndent("  "))
+	if err != nil {
+		return nil, fmt.Errorf("writing the lock file: %w", err)
+	}
+	return append(text, '\n'), nil
+}
+
+// Recipe says how to build a plugin. Paths are relative to the folder of the
+// plugins.
+type Recipe struct {
+	Name    string
+	Version string
+	sources []string // files, or folders of which every source counts
+	dir     string
+	command []string // without the output, which is its last argument
+	env     []string
+	tool    func(context.Context) (string, error)
+}
+
+// ErrNoTool says that what compiles a plugin is not installed.
+var ErrNoTool = errors.New("the compiler is not installed")
+
+// Recipes returns how to build each bundled plugin.
+func Recipes() []Recipe {
+	return []Recipe{
+		{
+			Name: "digest", Version: "1.0.0", dir: "digest",
+			sources: []string{"digest", "../sdk/go"},
+			command: []string{"go", "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-o"},
+			env: []string{"GOOS=wasip1", "GOARCH=wasm", "GOWASM=", "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=",
+				"GOEXPERIMENT=", "GOTOOLCHAIN=local"},
+			tool: goVersion,
+		},
+		{
+			Name: "echo", Version: "1.0.0", dir: "echo",
+			sources: []string{"echo/echo.c"},
+			command: []string{"clang", "--target=wasm32", "-O2", "-msimd128", "-mbulk-memory", "-ffreestanding", "-nostdlib",
+				"-Wall", "-Wextra", "-Werror", "-Wl,--no-entry", "-Wl,--strip-all", "-Wl,--stack-first", "-Wl,-z,stack-size=4096",
+				"echo.c", "-o"},
+			tool: clangVersion,
+		},
+	}
+}
+
+// goVersion is the version of the toolchain that runs this program, for the same
+// toolchain builds the plugin.
+func goVersion(context.Context) (string, error) { return runtime.Version(), nil }
+
+func clangVersion(ctx context.Context) (string, error) {
+	if _, err := exec.LookPath("wasm-ld"); err != nil {
+		return "", fmt.Errorf("wasm-ld: %w", ErrNoTool)
+	}
+	out, err := exec.CommandContext(ctx, "clang", "--version").Output()
+	if errors.Is(err, exec.ErrNotFound) {
+		return "", fmt.Errorf("clang: %w", ErrNoTool)
+	}
+	if err != nil {
+		return "", fmt.Errorf("asking clang for its version: %w", err)
+	}
+	line, _, _ := strings.Cut(string(out), "\n")
+	return strings.TrimSpace(line), nil
+}
+
+// Tool returns the name and version of what would compile the plugin here. The
+// error is ErrNoTool when there is none.
+func (r Recipe) Tool(ctx context.Context) (string, error) { return r.tool(ctx) }
+
+// Build compiles the plugin of the given folder of plugins.
+func (r Recipe) Build(ctx context.Context, plugins string) (wasm []byte, err error) {
+	scratch, err := os.MkdirTemp("", "wharf-plugin-")
+	if err != nil {
+		return nil, fmt.Errorf("building %s: %w", r.Name, err)
+	}
+	defer os.RemoveAll(scratch)
+	output := filepath.Join(scratch, r.Name+".wasm")
+	args := slices.Concat(r.command[1:], []string{output})
+	cmd := exec.CommandContext(ctx, r.command[0], args...)
+	cmd.Dir = filepath.Join(plugins, r.dir)
+	cmd.Env = append(os.Environ(), r.env...)
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("building %s: %w\n%s", r.Name, err, said)
+	}
+	return os.ReadFile(output)
+}
+
+// Record returns what the lock file has to say about a module that was just built.
+func (r Recipe) Record(ctx context.Context, plugins string, wasm []byte) (Record, error) {
+	tool, err := r.Tool(ctx)
+	if err != nil {
+		return Record{}, err
+	}
+	sources, err := r.HashSources(plugins)
+	if err != nil {
+		return Record{}, err
+	}
+	return Record{Name: r.Name, Version: r.Version, Tool: tool, Sources: sources, Wasm: Hash(wasm)}, nil
+}
+
+// Hash returns the SHA-256 of b, in hex.
+func Hash(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// HashSources returns the SHA-256 over the command and over every source by name.
+func (r Recipe) HashSources(plugins string) (string, error) {
+	var all bytes.Buffer
+	fmt.Fprintf(&all, "%q %q\n", r.env, r.command)
+	for _, source := range r.sources {
+		if err := addSources(&all, plugins, source); err != nil {
+			return "", fmt.Errorf("reading the sources of %s: %w", r.Name, err)
+		}
+	}
+	return Hash(all.Bytes()), nil
+}
+
+func addSources(all *bytes.Buffer, plugins, source string) error {
+	return filepath.WalkDir(filepath.Join(plugins, source), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !isSource(path) {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(plugins, path)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(all, "%s %d\n", filepath.ToSlash(name), len(text))
+		all.Write(text)
+		return nil
+	})
+}
+
+// isSource reports whether a file goes into the module.
+func isSource(path string) bool {
+	name := filepath.Base(path)
+	switch filepath.Ext(name) {
+	case ".c", ".mod", ".sum":
+		return true
+	case ".go":
+		return !strings.HasSuffix(name, "_test.go")
+	}
+	return false
+}
