@@ -1,0 +1,180 @@
+package harn
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// feed is a subscription that a test fills by hand.
+type feed struct {
+	events chan []engine.Event
+	err    error
+}
+
+func (f *feed) Next(ctx context.Context) ([]engine.Event, error) {
+	select {
+	case events, ok := <-f.events:
+		if !ok {
+			return nil, f.err
+		}
+		return events, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (f *feed) Start() engine.Position { return 0 }
+func (f *feed) Close()                 {}
+
+// page collects what is written, one entry for each write.
+type page struct {
+	writes []string
+	gone   bool
+	err    error
+}
+
+func (p *page) Write(b []byte) (int, error) {
+	p.writes = append(p.writes, string(b))
+	return len(b), p.err
+}
+
+func (p *page) Gone() bool { return p.gone }
+
+func someEvent(at engine.Position) engine.Event {
+	return engine.Event{Frame: &storage.Frame{First: at, Time: time.Unix(0, 0), Records: []storage.Record{{
+		Kind: abi.EventLog, Resource: abi.ResourcePointer{Object: abi.ObjectTask, ID: "task_1"}, Payload: []byte(`{"message":"m"}`),
+	}}}}
+}
+
+// following runs a follower in a bubble of its own time.
+func following(t *testing.T, test func(in *feed, out *page, done chan struct{}, stop func())) {
+	synctest.Test(t, func(t *testing.T) {
+		in, out := &feed{events: make(chan []engine.Event), err: errors.New("broken")}, &page{}
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		f := &follower{out: out, sub: in, events: newEventCache(8), heartbeat: 15 * time.Second}
+		go func() {
+			f.run(ctx)
+			close(done)
+		}()
+		test(in, out, done, stop)
+		stop()
+		<-done
+	})
+}
+
+// heartbeats counts them and checks that each is a write of its own.
+func (p *page) heartbeats(t *testing.T) (n int) {
+	t.Helper()
+	for _, w := range p.writes {
+		if strings.HasPrefix(w, ":") {
+			n++
+			if w != ": heartbeat\n\n" {
+				t.Errorf("heartbeat %q", w)
+			}
+		}
+	}
+	return n
+}
+
+func TestHeartbeats(t *testing.T) {
+	following(t, func(in *feed, out *page, _ chan struct{}, _ func()) {
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if len(out.writes) != 0 {
+			t.Errorf("written before the first event: %q", out.writes)
+		}
+		in.events <- []engine.Event{someEvent(1)}
+		synctest.Wait()
+		if len(out.writes) != 1 || !strings.HasPrefix(out.writes[0], "id: 1\n") {
+			t.Errorf("written %q", out.writes)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if n := out.heartbeats(t); n != 3 && n != 4 {
+			t.Errorf("%d heartbeats in a quiet minute, want one every 15 s", n)
+		}
+		// A busy stream needs none.
+		before := out.heartbeats(t)
+		for i := range 100 {
+			in.events <- []engine.Event{someEvent(engine.Position(i + 2))}
+			time.Sleep(time.Second)
+		}
+		synctest.Wait()
+		if n := out.heartbeats(t); n != before {
+			t.Errorf("%d heartbeats on a busy stream", n-before)
+		}
+	})
+}
+
+func TestGoneClientEndsTheStream(t *testing.T) {
+	following(t, func(in *feed, out *page, done chan struct{}, _ func()) {
+		in.events <- []engine.Event{someEvent(1)}
+		synctest.Wait()
+		out.gone = true
+		start := time.Now()
+		<-done
+		if took := time.Since(start); took > 15*time.Second {
+			t.Errorf("noticed after %v, want a heartbeat at most", took)
+		}
+	})
+}
+
+func TestFailedWriteEndsTheStream(t *testing.T) {
+	following(t, func(in *feed, out *page, done chan struct{}, _ func()) {
+		out.err = errors.New("the client takes nothing")
+		in.events <- []engine.Event{someEvent(1)}
+		<-done
+		if len(out.writes) != 1 {
+			t.Errorf("written after the failure: %q", out.writes)
+		}
+	})
+}
+
+func TestFailedSubscriptionIsTold(t *testing.T) {
+	for want, err := range map[string]error{
+		`"code":"internal_error"`: errors.New("a secret of the disk"),
+		`"code":"cursor_expired"`: engine.ErrCursorExpired,
+	} {
+		following(t, func(in *feed, out *page, done chan struct{}, _ func()) {
+			in.err = err
+			close(in.events)
+			<-done
+			if len(out.writes) != 1 || !strings.HasPrefix(out.writes[0], "event: error\ndata: {") ||
+				!strings.Contains(out.writes[0], want) || strings.Contains(out.writes[0], "secret") {
+				t.Errorf("written %q", out.writes)
+			}
+		})
+	}
+}
+
+// What is pending goes out together, in writes of a bounded size.
+func TestPendingEventsAreCoalesced(t *testing.T) {
+	following(t, func(in *feed, out *page, _ chan struct{}, _ func()) {
+		var many []engine.Event
+		for i := range 500 {
+			many = append(many, someEvent(engine.Position(i+1)))
+		}
+		in.events <- many
+		synctest.Wait()
+		if n := strings.Count(strings.Join(out.writes, ""), "\n\n"); n != 500 {
+			t.Errorf("%d frames", n)
+		}
+		if len(out.writes) > 10 {
+			t.Errorf("%d writes", len(out.writes))
+		}
+		for _, w := range out.writes {
+			if len(w) > 2*writeSize || !strings.HasSuffix(w, "\n\n") {
+				t.Errorf("a write of %d bytes, ending in %q", len(w), w[len(w)-10:])
+			}
+		}
+	})
+}
