@@ -109,7 +109,7 @@ func measure(ctx context.Context, o *options) (*report.Report, error) {
 	if c.Self, err = os.Executable(); err != nil {
 		return nil, fmt.Errorf("finding this program: %w", err)
 	}
-	if c.Binary, err = o.build(ctx, work); err != nil {
+	if c.Binary, err = o.prepare(ctx, work); err != nil {
 		return nil, err
 	}
 	r := &report.Report{
@@ -124,15 +124,14 @@ func measure(ctx context.Context, o *options) (*report.Report, error) {
 	return r, nil
 }
 
-// build returns the binary to measure.
-func (o *options) build(ctx context.Context, dir string) (string, error) {
-	switch {
-	case o.config.Profiles != "":
+// prepare makes the folder for profiles and returns the binary to measure.
+func (o *options) prepare(ctx context.Context, dir string) (string, error) {
+	if o.config.Profiles != "" {
 		if err := os.MkdirAll(o.config.Profiles, 0o700); err != nil {
 			return "", fmt.Errorf("making the folder for profiles: %w", err)
 		}
-		return node.BuildProfiled(ctx, dir)
-	case o.binary != "":
+	}
+	if o.binary != "" {
 		return filepath.Abs(o.binary)
 	}
 	return node.Build(ctx, dir)

@@ -60,11 +60,11 @@ func (s *Suite) fanoutNode(ctx context.Context, frames string) (float64, error) 
 		return 0, err
 	}
 	defer remove()
-	env, profile, err := s.profiled("fanout", nil)
+	args, profile, err := s.profiled("fanout")
 	if err != nil {
 		return 0, err
 	}
-	n, err := s.start(ctx, dir, env...)
+	n, err := s.startWith(ctx, dir, args, nil)
 	if err != nil {
 		return 0, err
 	}

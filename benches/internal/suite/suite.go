@@ -26,7 +26,7 @@ type Config struct {
 	Readers  int           // of the fan-out
 	Sessions int           // that an idle node is measured with
 	Events   int64         // that the log is filled with by scale
-	Profiles string        // folder for profiles, "" for none; Binary is a profiled build then
+	Profiles string        // folder for profiles of the node, "" for none
 	Progress io.Writer     // what is being done
 }
 
@@ -119,7 +119,12 @@ func (s *Suite) folder(name string) (dir string, remove func(), err error) {
 
 // start runs a node on a folder, with further settings.
 func (s *Suite) start(ctx context.Context, dir string, env ...string) (*node.Node, error) {
-	return node.Start(ctx, node.Options{Binary: s.Binary, Data: dir, Env: append(quietEnv(), env...)})
+	return s.startWith(ctx, dir, nil, env)
+}
+
+// startWith is start with further arguments.
+func (s *Suite) startWith(ctx context.Context, dir string, args, env []string) (*node.Node, error) {
+	return node.Start(ctx, node.Options{Binary: s.Binary, Data: dir, Args: args, Env: append(quietEnv(), env...)})
 }
 
 // quietEnv keeps nodes from logging each request and from reading settings of

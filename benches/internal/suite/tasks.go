@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -115,11 +114,11 @@ func (s *Suite) loadFresh(ctx context.Context, name string, sh shape, env []stri
 		return sample{}, err
 	}
 	defer remove()
-	env, profile, err := s.profiled(name, env)
+	args, profile, err := s.profiled(name)
 	if err != nil {
 		return sample{}, err
 	}
-	n, err := s.start(ctx, dir, env...)
+	n, err := s.startWith(ctx, dir, args, env)
 	if err != nil {
 		return sample{}, err
 	}
@@ -168,29 +167,30 @@ func (s *Suite) check(n *node.Node, acknowledged []string) error {
 	return nil
 }
 
-// profiled makes a node started with the returned environment save its profiles
-// when the returned function is called before the load and its result after it.
-// Without a folder for profiles it does nothing.
-func (s *Suite) profiled(name string, env []string) ([]string, func(context.Context) func(), error) {
+// profiled returns the arguments that make a node serve profiles, and what saves
+// them: it is called before the load, and its result after. Without a folder for
+// profiles there is nothing to do.
+func (s *Suite) profiled(name string) (args []string, start func(context.Context) (save func()), err error) {
 	if s.Profiles == "" {
-		return env, func(context.Context) func() { return func() {} }, nil
+		return nil, func(context.Context) func() { return func() {} }, nil
 	}
 	addr, err := node.FreeAddr()
 	if err != nil {
 		return nil, nil, err
 	}
-	file := func(kind string) string { return filepath.Join(s.Profiles, name+"."+kind+".pprof") }
-	start := func(ctx context.Context) func() {
-		done := make(chan error, 1)
-		go func() {
-			done <- node.FetchProfile(ctx, addr, "profile", s.Warmup+s.Duration, file("cpu"))
-		}()
+	start = func(ctx context.Context) func() {
+		cpu := make(chan error, 1)
+		go func() { cpu <- node.FetchProfile(ctx, addr, "profile", s.Warmup+s.Duration, s.profile(name, "cpu")) }()
 		return func() {
-			err := errors.Join(<-done, node.FetchProfile(ctx, addr, "allocs", 0, file("allocs")))
-			if err != nil && !errors.Is(err, os.ErrClosed) {
+			if err := errors.Join(<-cpu, node.FetchProfile(ctx, addr, "allocs", 0, s.profile(name, "allocs"))); err != nil {
 				s.say("  no profile of %s: %v", name, err)
 			}
 		}
 	}
-	return append(env, node.ProfileEnv(addr)), start, nil
+	return node.ProfileArgs(addr), start, nil
+}
+
+// profile is the file that a profile is saved to.
+func (s *Suite) profile(name, kind string) string {
+	return filepath.Join(s.Profiles, name+"."+kind+".pprof")
 }

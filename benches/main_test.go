@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/wharf-dev/wharf/benches/internal/report"
+	"github.com/wharf-dev/wharf/benches/internal/suite"
+)
+
+// TestMain lets the test's binary be the ceilings' process, as the real one is.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == suite.CeilingCommand {
+		if err := run(os.Args[1:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// TestEveryMeasurementRuns runs the program over the real binary, on a scale on
+// which the figures mean nothing: what is held is that there are figures.
+func TestEveryMeasurementRuns(t *testing.T) {
+	if os.Getenv("WHARF_LONG") == "" {
+		t.Skip("builds and runs the real binary for a minute; set WHARF_LONG=1")
+	}
+	out := filepath.Join(t.TempDir(), "out.json")
+	err := run([]string{
+		"--only", "accept,complete,latency,fanout,cold,memory,scale", "--rounds", "1", "--duration", "200ms",
+		"--warmup", "100ms", "--connections", "8", "--readers", "10", "--sessions", "50", "--events", "3000",
+		"--dir", t.TempDir(), "--json", out,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r report.Report
+	if err := json.Unmarshal(data, &r); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Failed) > 0 {
+		t.Errorf("not measured: %v", r.Failed)
+	}
+	if len(r.Checks) == 0 {
+		t.Error("nothing that was counted was looked for in the log")
+	}
+	measured := map[string]int{}
+	for _, row := range r.Rows {
+		measured[row.Measurement]++
+		if row.Wharf.Median <= 0 {
+			t.Errorf("%s is %v", row.What, row.Wharf.Median)
+		}
+	}
+	for _, m := range suite.Measurements() {
+		if measured[m.Name] == 0 {
+			t.Errorf("%s has no row", m.Name)
+		}
+	}
+}
+
+func TestBadFlagsAreRefused(t *testing.T) {
+	for _, args := range [][]string{{"--only", "nothing"}, {"--rounds", "0"}, {"leftover"}, {"--duration", "soon"}} {
+		if err := run(args); err == nil {
+			t.Errorf("%q was accepted", args)
+		}
+	}
+}
