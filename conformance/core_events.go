@@ -39,7 +39,11 @@ func (p *probe) eventsAfter(path, after string, page int) []object {
 		if len(batch) == 0 {
 			p.fail("GET %s has more, but none on this page", query)
 		}
-		after = p.text(batch[len(batch)-1], "id")
+		last := p.text(batch[len(batch)-1], "id")
+		if last == after {
+			p.fail("GET %s does not get past event %s", query, last)
+		}
+		after = last
 	}
 }
 

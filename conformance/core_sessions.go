@@ -52,14 +52,17 @@ func (p *probe) messages(session string) []object {
 // all reads every page of a list. The path holds a query.
 func (p *probe) all(path string) []object {
 	var docs []object
-	for page := path; ; {
+	for page, last := path, ""; ; {
 		r := p.want(p.get(page), 200)
 		docs = append(docs, r.data()...)
 		cursor := r.next()
 		if cursor == "" {
 			return docs
 		}
-		page = path + "&cursor=" + escape(cursor)
+		if cursor == last {
+			p.fail("GET %s: the cursor leads to itself", page)
+		}
+		page, last = path+"&cursor="+escape(cursor), cursor
 	}
 }
 

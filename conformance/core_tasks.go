@@ -169,11 +169,13 @@ func findState(v any) string {
 }
 
 // cancelEarly submits and cancels until a cancel came before the end, at most a
-// few times: a fast server may finish first.
+// few times: a fast server may finish first. The document is long, so that most
+// agents are busy with it for a moment.
 func (p *probe) cancelEarly() object {
-	session := p.newSession()
+	path := "/v1/sessions/" + p.newSession() + "/tasks"
+	input := say(strings.Repeat(sampleText+"\n\n", 2000))
 	for range 10 {
-		id := p.text(p.submit(session), "id")
+		id := p.text(p.want(p.post(path, p.order(input)), 202, 200, 201).doc, "id")
 		r := p.want(p.post("/v1/tasks/"+id+"/cancel", object{"reason": "conformance"}), 200, 202, 400, 409)
 		task := p.settled(id)
 		if r.status >= 400 {

@@ -3,6 +3,7 @@ package conformance
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 )
@@ -50,15 +51,12 @@ func (r *Report) add(result Result) {
 func (r *Report) WriteText(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Harn Agents Protocol, level %s, at %s\n", r.Level, r.Server)
-	section := ""
-	for _, result := range r.Results {
-		if result.Section != section {
-			section = result.Section
-			fmt.Fprintf(&b, "\n%s\n", section)
-		}
-		fmt.Fprintf(&b, "  %-4s  %-6s  %-28s %s\n", result.Status, result.Strength, result.ID, result.Title)
-		if result.Status != Pass {
-			fmt.Fprintf(&b, "                %s\n", result.Seen)
+	for _, section := range r.sections() {
+		fmt.Fprintf(&b, "\n%s\n", section)
+		for _, result := range r.Results {
+			if result.Section == section {
+				result.writeText(&b)
+			}
 		}
 	}
 	fmt.Fprintf(&b, "\n%d passed, %d failed (%d of them a MUST), %d skipped in %v\n",
@@ -68,4 +66,22 @@ func (r *Report) WriteText(w io.Writer) error {
 		return fmt.Errorf("writing the report: %w", err)
 	}
 	return nil
+}
+
+// sections lists the sections of the documents, in the order of the checks.
+func (r *Report) sections() []string {
+	var all []string
+	for _, result := range r.Results {
+		if !slices.Contains(all, result.Section) {
+			all = append(all, result.Section)
+		}
+	}
+	return all
+}
+
+func (r *Result) writeText(b *strings.Builder) {
+	fmt.Fprintf(b, "  %-4s  %-6s  %-24s %s\n", r.Status, r.Strength, r.ID, r.Title)
+	if r.Status != Pass {
+		fmt.Fprintf(b, "                %s\n", r.Seen)
+	}
 }

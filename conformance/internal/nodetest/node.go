@@ -1,0 +1,199 @@
+package nodetest
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Key is the API key of every node that this package starts.
+const Key = "conformance-key-0123456789"
+
+// Version is the protocol version that requests to a node carry.
+const Version = "agents-protocol-2026-04-25"
+
+// Root is the top of the repository, found from the current folder upwards.
+func Root() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("finding the repository: %w", err)
+	}
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.work")); err == nil {
+			return dir, nil
+		}
+	}
+	return "", fmt.Errorf("no folder above holds a go.work")
+}
+
+// Builder builds the wharf binary when it is first asked for, once.
+type Builder struct {
+	dir   string
+	build func() (string, error)
+}
+
+// NewBuilder returns a builder that works in a folder of its own. Call Close in
+// the end.
+func NewBuilder() *Builder {
+	b := &Builder{}
+	b.build = sync.OnceValues(func() (string, error) {
+		root, err := Root()
+		if err != nil {
+			return "", err
+		}
+		if b.dir, err = os.MkdirTemp("", "wharf-binary-"); err != nil {
+			return "", fmt.Errorf("making a folder for the binary: %w", err)
+		}
+		binary := filepath.Join(b.dir, "wharf")
+		cmd := exec.Command("go", "build", "-o", binary, "./cmd/wharf")
+		cmd.Dir = root
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("building the binary: %w\n%s", err, out)
+		}
+		return binary, nil
+	})
+	return b
+}
+
+// Close removes the binary.
+func (b *Builder) Close() error { return os.RemoveAll(b.dir) }
+
+// Binary returns the path of the binary.
+func (b *Builder) Binary(t testing.TB) string {
+	t.Helper()
+	binary, err := b.build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return binary
+}
+
+// Node is a node with a data folder and an address that it keeps over restarts.
+type Node struct {
+	URL    string
+	Data   string
+	binary string
+	addr   string
+
+	cmd  *exec.Cmd
+	log  *os.File
+	done chan error // receives the result of the process once
+}
+
+// Start starts a node with an empty data folder and waits until it answers. It
+// is killed when the test ends.
+func (b *Builder) Start(t testing.TB) *Node {
+	t.Helper()
+	addr := freeAddress(t)
+	n := &Node{URL: "http://" + addr, addr: addr, Data: filepath.Join(t.TempDir(), "data"), binary: b.Binary(t)}
+	log, err := os.Create(filepath.Join(t.TempDir(), "node.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.log = log
+	t.Cleanup(func() {
+		n.Kill(t)
+		n.log.Close()
+		if t.Failed() {
+			text, _ := os.ReadFile(log.Name())
+			t.Logf("what the node wrote:\n%s", tail(text, 4000))
+		}
+	})
+	n.Run(t)
+	return n
+}
+
+func tail(text []byte, n int) []byte { return text[max(0, len(text)-n):] }
+
+// freeAddress returns a loopback address that nobody listens on. Somebody may
+// take it before the node does; then the node fails to start and the test says so.
+func freeAddress(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// Run starts the process of a node that is not running, on the folder and address
+// that it had, and waits until it answers.
+func (n *Node) Run(t testing.TB) {
+	t.Helper()
+	n.cmd = exec.Command(n.binary, "serve", "--listen", n.addr, "--data", n.Data)
+	n.cmd.Env = append(os.Environ(), "WHARF_API_KEY="+Key)
+	n.cmd.Stdout, n.cmd.Stderr = n.log, n.log
+	if err := n.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	n.done = make(chan error, 1)
+	go func(cmd *exec.Cmd, done chan<- error) { done <- cmd.Wait() }(n.cmd, n.done)
+	if err := n.ready(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ready asks until the node answers, the process ends, or a minute has passed.
+func (n *Node) ready() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the node at %s does not answer", n.addr)
+		case err := <-n.done:
+			n.done <- err
+			return fmt.Errorf("the node ended instead of answering: %v", err)
+		case <-look.C:
+		}
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, n.URL+"/readyz", nil)
+		if err != nil {
+			return fmt.Errorf("asking the node: %w", err)
+		}
+		answer, err := http.DefaultClient.Do(req)
+		if err != nil {
+			continue
+		}
+		answer.Body.Close()
+		if answer.StatusCode == http.StatusOK {
+			return nil
+		}
+	}
+}
+
+// Kill ends the process as a power cut would, without a chance to tidy up. A node
+// that is not running stays so.
+func (n *Node) Kill(t testing.TB) {
+	t.Helper()
+	if n.done == nil {
+		return
+	}
+	_ = n.cmd.Process.Kill() // fails when it has ended, which is as good
+	<-n.done
+	n.done = nil
+}
+
+// Stop asks the process to end and waits; it fails the test unless the process
+// ends well.
+func (n *Node) Stop(t testing.TB) {
+	t.Helper()
+	if err := n.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	err := <-n.done
+	n.done = nil
+	if err != nil {
+		t.Fatalf("after SIGTERM the node ended with %v", err)
+	}
+}

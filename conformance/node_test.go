@@ -1,0 +1,263 @@
+package conformance_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/wharf-dev/wharf/conformance"
+	"github.com/wharf-dev/wharf/conformance/internal/nodetest"
+)
+
+var builder = nodetest.NewBuilder()
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := builder.Close(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(code)
+}
+
+// TestWharfIsCore runs every check of the Core level against the real binary.
+// Nothing may fail, SHOULDs included, and nothing may be skipped.
+func TestWharfIsCore(t *testing.T) {
+	n := builder.Start(t)
+	report, err := conformance.Run(t.Context(), conformance.Config{BaseURL: n.URL, APIKey: nodetest.Key}, conformance.LevelCore)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range report.Results {
+		t.Run(r.ID, func(t *testing.T) {
+			if r.Status != conformance.Pass {
+				t.Errorf("%s: %s (%s, %q): %s", r.Status, r.Title, r.Strength, r.Section, r.Seen)
+			}
+		})
+	}
+	if len(report.Results) < 50 {
+		t.Errorf("only %d checks ran", len(report.Results))
+	}
+}
+
+// mutant is a fault that a proxy puts between a right server and the suite.
+type mutant struct {
+	name    string
+	catches string // the check that has to notice
+	request func(*http.Request)
+	answer  func(*http.Response, map[string]any) // changes the answer's JSON object in place
+	body    func(*http.Response, []byte) []byte
+	frames  func(string) []string // what becomes of a stream's frame
+}
+
+func mutants() []mutant {
+	drop := func(name string) func(*http.Request) {
+		return func(r *http.Request) { r.Header.Del(name) }
+	}
+	dropQuery := func(name string) func(*http.Request) {
+		return func(r *http.Request) {
+			q := r.URL.Query()
+			q.Del(name)
+			r.URL.RawQuery = q.Encode()
+		}
+	}
+	members := func(change func(doc map[string]any)) func(*http.Response, map[string]any) {
+		return func(_ *http.Response, doc map[string]any) {
+			data, isList := doc["data"].([]any)
+			if !isList {
+				change(doc)
+			}
+			for _, member := range data {
+				change(member.(map[string]any))
+			}
+		}
+	}
+	return []mutant{
+		{name: "needs no version", catches: "version.absent", request: func(r *http.Request) {
+			r.Header.Set("Harn-Agents-Protocol-Version", nodetest.Version)
+		}},
+		{name: "needs no key", catches: "auth.absent", request: func(r *http.Request) {
+			r.Header.Set("Authorization", "Bearer "+nodetest.Key)
+		}},
+		{name: "forgets keys: Tasks", catches: "idempotency.task", request: drop("Idempotency-Key")},
+		{name: "forgets keys: races", catches: "idempotency.concurrent", request: drop("Idempotency-Key")},
+		{name: "forgets keys: Messages", catches: "idempotency.message", request: drop("Idempotency-Key")},
+		{name: "forgets keys: other bodies", catches: "idempotency.reused", request: drop("Idempotency-Key")},
+		{name: "starts streams over", catches: "sse.resume", request: drop("Last-Event-ID")},
+		{name: "streams from anywhere", catches: "sse.bad-cursor", request: drop("Last-Event-ID")},
+		{name: "doubles frames", catches: "sse.history", frames: func(f string) []string { return []string{f, f} }},
+		{name: "loses frames", catches: "sse.live", frames: func(f string) []string {
+			if strings.Contains(f, "event: task.started") {
+				return nil
+			}
+			return []string{f}
+		}},
+		{name: "frames without ids", catches: "sse.frames", frames: func(f string) []string {
+			return []string{regexp.MustCompile(`(?m)^id:.*\n`).ReplaceAllString(f, "")}
+		}},
+		{name: "ranges start over", catches: "events.range", request: dropQuery("after_event_id")},
+		{name: "pages start over", catches: "list.pages", request: dropQuery("cursor")},
+		{name: "hides a transition", catches: "task.events", answer: func(_ *http.Response, doc map[string]any) {
+			data, _ := doc["data"].([]any)
+			for i, e := range data {
+				if e.(map[string]any)["event"] == "task.started" {
+					doc["data"] = append(data[:i:i], data[i+1:]...)
+					return
+				}
+			}
+		}},
+		{name: "sequence stands still", catches: "events.sequence", answer: members(func(doc map[string]any) {
+			if doc["sequence"] != nil {
+				doc["sequence"] = 1
+			}
+		})},
+		{name: "local times", catches: "resources.envelope", answer: members(func(doc map[string]any) {
+			if doc["object"] == "session" {
+				doc["created_at"] = "2026-04-25T19:00:00+02:00"
+			}
+		})},
+		{name: "loses metadata", catches: "session.metadata", answer: members(func(doc map[string]any) {
+			if doc["object"] == "session" {
+				doc["metadata"] = map[string]any{}
+			}
+		})},
+		{name: "swaps Messages", catches: "message.order", answer: func(r *http.Response, doc map[string]any) {
+			data, _ := doc["data"].([]any)
+			if strings.HasSuffix(r.Request.URL.Path, "/messages") && len(data) > 1 {
+				data[0], data[1] = data[1], data[0]
+			}
+		}},
+		{name: "errors without a type", catches: "errors.envelope", answer: func(_ *http.Response, doc map[string]any) {
+			if e, ok := doc["error"].(map[string]any); ok {
+				delete(e, "type")
+			}
+		}},
+		{name: "errors with another code", catches: "errors.not-found", answer: func(_ *http.Response, doc map[string]any) {
+			if e, ok := doc["error"].(map[string]any); ok {
+				e["code"] = "internal_error"
+			}
+		}},
+		{name: "shows the key", catches: "auth.key-never-shown", answer: func(_ *http.Response, doc map[string]any) {
+			doc["you_sent"] = nodetest.Key
+		}},
+		{name: "an Outcome of another Task", catches: "outcome.get", answer: members(func(doc map[string]any) {
+			if doc["object"] == "outcome" {
+				doc["task_id"] = "task_other"
+			}
+		})},
+		{name: "cuts content", catches: "artifact.read", body: func(r *http.Response, body []byte) []byte {
+			if strings.HasSuffix(r.Request.URL.Path, "/content") {
+				return body[:len(body)/2]
+			}
+			return body
+		}},
+	}
+}
+
+// TestChecksNotice puts one fault at a time between the real binary and the
+// suite, and wants the check that is about it to fail.
+func TestChecksNotice(t *testing.T) {
+	n := builder.Start(t)
+	for _, m := range mutants() {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			proxy := httptest.NewServer(m.proxy(t, n.URL))
+			defer proxy.Close()
+			config := conformance.Config{BaseURL: proxy.URL, APIKey: nodetest.Key, Only: []string{"errors.not-found", "session.create", m.catches}}
+			report, err := conformance.Run(t.Context(), config, conformance.LevelCore)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range report.Results {
+				if r.ID == m.catches && r.Status != conformance.Fail {
+					t.Errorf("%s: %s %s", r.ID, r.Status, r.Seen)
+				}
+			}
+		})
+	}
+}
+
+func (m mutant) proxy(t *testing.T, to string) http.Handler {
+	target, err := url.Parse(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &httputil.ReverseProxy{
+		FlushInterval: -1,
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(target)
+			if m.request != nil {
+				m.request(r.Out)
+			}
+		},
+		ModifyResponse: m.modify,
+		ErrorHandler:   func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
+	}
+}
+
+func (m mutant) modify(r *http.Response) error {
+	if strings.HasPrefix(r.Header.Get("Content-Type"), "text/event-stream") {
+		if m.frames != nil {
+			r.Body = m.stream(r.Body)
+		}
+		return nil
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return err
+	}
+	var doc map[string]any
+	if m.answer != nil && json.Unmarshal(body, &doc) == nil && doc != nil {
+		m.answer(r, doc)
+		if body, err = json.Marshal(doc); err != nil {
+			return err
+		}
+	}
+	if m.body != nil {
+		body = m.body(r, body)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	r.ContentLength = int64(len(body))
+	r.Header.Set("Content-Length", fmt.Sprint(len(body)))
+	return nil
+}
+
+// stream changes a stream frame by frame.
+func (m mutant) stream(from io.ReadCloser) io.ReadCloser {
+	out, in := io.Pipe()
+	go func() {
+		defer from.Close()
+		var pending []byte
+		part := make([]byte, 32<<10)
+		for {
+			n, err := from.Read(part)
+			pending = append(pending, part[:n]...)
+			for {
+				frame, rest, whole := bytes.Cut(pending, []byte("\n\n"))
+				if !whole {
+					break
+				}
+				for _, f := range m.frames(string(frame)) {
+					if _, err := in.Write([]byte(f + "\n\n")); err != nil {
+						return
+					}
+				}
+				pending = bytes.Clone(rest)
+			}
+			if err != nil {
+				in.CloseWithError(err)
+				return
+			}
+		}
+	}()
+	return out
+}
