@@ -55,7 +55,7 @@ func measureFanout(ctx context.Context, s *Suite) ([]report.Row, error) {
 // fanoutNode has readers follow a Session of a node, live, and saves the events
 // that one of them got to a file.
 func (s *Suite) fanoutNode(ctx context.Context, frames string) (float64, error) {
-	dir, remove, err := s.folder("node")
+	dir, remove, err := s.dataFolder("node")
 	if err != nil {
 		return 0, err
 	}

@@ -20,18 +20,20 @@ const (
 	settle = 5 * time.Second
 	// completeLimit is how long one Task may take on a node that is otherwise idle.
 	completeLimit = 20 * time.Second
-	megabyte      = 1e6
+	// compileLimit is how long it may take when its module must be compiled first.
+	compileLimit = 2 * time.Minute
+	megabyte     = 1e6
 )
 
 // measureCold measures the start of the binary on a folder that it has been used
 // on before, so that the modules are in the compilation cache.
 func measureCold(ctx context.Context, s *Suite) ([]report.Row, error) {
-	dir, remove, err := s.folder("node")
+	dir, remove, err := s.dataFolder("node")
 	if err != nil {
 		return nil, err
 	}
 	defer remove()
-	if _, _, err := s.coldStart(ctx, dir); err != nil { // fills the cache
+	if _, _, err := s.coldStart(ctx, dir); err != nil { // so that there is something to read back
 		return nil, err
 	}
 	var completed []float64
@@ -58,7 +60,7 @@ func (s *Suite) coldStart(ctx context.Context, dir string) (answer, task time.Du
 		return 0, 0, err
 	}
 	answered := time.Now()
-	if err := completeOne(n, completeLimit); err != nil {
+	if err := completeOne(n, persona, completeLimit); err != nil {
 		n.Kill()
 		return 0, 0, withOutput(err, n)
 	}
@@ -94,7 +96,7 @@ const memoryRounds = 3
 // memoryRound returns resident memory of a node fresh, with Sessions, and
 // restarted, in MB.
 func (s *Suite) memoryRound(ctx context.Context) (got [3]float64, err error) {
-	dir, remove, err := s.folder("node")
+	dir, remove, err := s.dataFolder("node")
 	if err != nil {
 		return got, err
 	}

@@ -68,7 +68,7 @@ type waits struct{ accepted, completed []time.Duration }
 
 // submitAndWatch submits Tasks one after the other and watches each end.
 func (s *Suite) submitAndWatch(ctx context.Context) (*waits, error) {
-	dir, remove, err := s.folder("node")
+	dir, remove, err := s.dataFolder("node")
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (s *Suite) submitAndWatch(ctx context.Context) (*waits, error) {
 // one submits a Task and watches it end.
 func (w *waits) one(n *node.Node, stream *node.Stream, session string) error {
 	start := time.Now()
-	id, err := n.Submit(session, []byte(taskBody), "")
+	id, err := n.Submit(session, taskFor(persona), "")
 	if err != nil {
 		return err
 	}
@@ -111,14 +111,14 @@ func (w *waits) one(n *node.Node, stream *node.Stream, session string) error {
 	return nil
 }
 
-// completeOne runs one Task through a node, queued behind all that it still has
-// to do.
-func completeOne(n *node.Node, limit time.Duration) error {
+// completeOne runs one Task of a Persona through a node, queued behind all that
+// it still has to do.
+func completeOne(n *node.Node, persona string, limit time.Duration) error {
 	sessions, err := n.CreateSessions(1, persona)
 	if err != nil {
 		return err
 	}
-	id, err := n.Submit(sessions[0], []byte(taskBody), "wait=10")
+	id, err := n.Submit(sessions[0], taskFor(persona), "wait=10")
 	if err != nil {
 		return err
 	}

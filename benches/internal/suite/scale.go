@@ -22,7 +22,7 @@ const (
 // measureScale compares a node with a full log to one with hardly anything in it,
 // at a million events and at every tenfold of that up to Config.Events.
 func measureScale(ctx context.Context, s *Suite) ([]report.Row, error) {
-	dir, remove, err := s.folder("full")
+	dir, remove, err := s.dataFolder("full")
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (s *Suite) scaleLevel(ctx context.Context, full string, level int64) ([]rep
 // onSmall measures a node whose log holds about a thousand events.
 func (s *Suite) onSmall(sh shape, env []string) func(context.Context) (float64, error) {
 	return func(ctx context.Context) (float64, error) {
-		dir, remove, err := s.folder("small")
+		dir, remove, err := s.dataFolder("small")
 		if err != nil {
 			return 0, err
 		}
@@ -105,7 +105,7 @@ func (s *Suite) workOff(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := completeOne(n, backlogLimit); err != nil {
+	if err := completeOne(n, persona, backlogLimit); err != nil {
 		n.Kill()
 		return withOutput(fmt.Errorf("working off the backlog: %w", err), n)
 	}

@@ -45,7 +45,7 @@ func TestAFailedMeasurementKeepsNoOtherFromRunning(t *testing.T) {
 	row := report.Row{What: "x"}
 	s := &Suite{Config: Config{Progress: io.Discard}}
 	var r report.Report
-	err := s.Run(t.Context(), []Measurement{
+	err := s.measure(t.Context(), []Measurement{
 		{Name: "bad", run: func(context.Context, *Suite) ([]report.Row, error) { return nil, errors.New("broken") }},
 		{Name: "good", run: func(context.Context, *Suite) ([]report.Row, error) { return []report.Row{row}, nil }},
 	}, &r)

@@ -15,8 +15,11 @@ import (
 // persona answers the Tasks of every measurement: a small native module.
 const persona = "persona_echo"
 
-// taskBody is a small Task as a client would write it.
-const taskBody = `{"input":{"role":"user","parts":[{"type":"text","text":"Which of the open orders are affected by what changed in the delivery schedule of the northern depots since Monday?","visibility":"public"}]},"persona_id":"` + persona + `","metadata":{"source":"benches","trace":"b7c1f0"}}`
+// taskFor is a small Task for a Persona, as a client would write it.
+func taskFor(persona string) []byte {
+	return fmt.Appendf(nil, `{"input":{"role":"user","parts":[{"type":"text","text":%q,"visibility":"public"}]},"persona_id":%q,"metadata":{"source":"benches","trace":"b7c1f0"}}`,
+		"Which of the open orders are affected by what changed in the delivery schedule of the northern depots since Monday?", persona)
+}
 
 // held keeps accepted Tasks from competing with the accepting: one runs at a
 // time, the others wait in a queue that never fills.
@@ -58,7 +61,7 @@ func (s *Suite) plan(addr string, sessions []string, sh shape) load.Plan {
 		Addr: addr, Conns: s.Conns, Warmup: s.Warmup, Measure: s.Duration, Counts: sh.counts,
 		Requests: func(conn int) *load.Request {
 			path := "/v1/sessions/" + sessions[conn%len(sessions)] + "/tasks"
-			return load.NewRequest("POST", addr, path, sh.headers(), sh.keyed, []byte(taskBody))
+			return load.NewRequest("POST", addr, path, sh.headers(), sh.keyed, taskFor(persona))
 		},
 	}
 }
@@ -109,7 +112,7 @@ func (s *Suite) loadCeiling(ctx context.Context, sh shape) (sample, error) {
 
 // loadFresh measures a node once, on a fresh folder.
 func (s *Suite) loadFresh(ctx context.Context, name string, sh shape, env []string) (sample, error) {
-	dir, remove, err := s.folder("node")
+	dir, remove, err := s.dataFolder("node")
 	if err != nil {
 		return sample{}, err
 	}
