@@ -40,6 +40,7 @@ func optionalArg(cmd *cobra.Command, args []string) error {
 // its help, and a word that is none of them is a mistake.
 func family(cmd *cobra.Command, members ...*cobra.Command) *cobra.Command {
 	cmd.AddCommand(members...)
+	cmd.SuggestionsMinimumDistance = 2
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return nil

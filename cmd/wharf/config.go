@@ -46,9 +46,19 @@ func (s *settingFlags) load(a *app) (*config.Effective, error) {
 			given[setting] = f.Value.String()
 		}
 	}
-	return config.Load(config.Sources{
+	return loadConfig(config.Sources{
 		File: firstOf(s.file, a.env("WHARF_CONFIG")), Environ: a.environ, Flags: given,
 	})
+}
+
+// loadConfig reads the configuration. A file that is not there is the user's
+// mistake too.
+func loadConfig(s config.Sources) (*config.Effective, error) {
+	eff, err := config.Load(s)
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	return eff, nil
 }
 
 func (a *app) configCommand() *cobra.Command {
@@ -78,7 +88,7 @@ line. It ends with code 0 when nothing is and 2 otherwise. Nothing is started.`,
 			if len(args) == 1 {
 				file = args[0]
 			}
-			eff, err := config.Load(config.Sources{File: file, Environ: a.environ})
+			eff, err := loadConfig(config.Sources{File: file, Environ: a.environ})
 			if err != nil {
 				return err
 			}

@@ -140,7 +140,7 @@ func (a *app) explain(err error) failure {
 		f.refused(refused)
 	case errors.As(err, &unreachable):
 		f.exit = exitUnreachable
-		f.Try = "\"wharf serve\" to start a node, or --server or WHARF_SERVER to name another"
+		f.Try = firstOf(f.Try, "\"wharf serve\" to start a node, or --server or WHARF_SERVER to name another")
 	}
 	return f
 }

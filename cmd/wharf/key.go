@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
 )
 
@@ -111,6 +113,9 @@ func (a *app) keyListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			slices.SortStableFunc(keys, func(a, b client.Doc[abi.APIKey]) int {
+				return b.Value.CreatedAt.Compare(a.Value.CreatedAt.Time) // the node lists them by id
+			})
 			var rows [][]show.Cell
 			now := time.Now()
 			for _, k := range keys {

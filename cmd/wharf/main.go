@@ -92,8 +92,9 @@ Start with "wharf demo": it sends a real document through all of it.`,
 		&cobra.Group{ID: "client", Title: "Use a node:"},
 		&cobra.Group{ID: "data", Title: "Look after a node:"},
 	)
+	a.add(cmd, "start", a.demoCommand(), a.serveCommand())
 	a.add(cmd, "client", a.taskCommand(), a.keyCommand())
-	a.add(cmd, "data", a.configCommand())
+	a.add(cmd, "data", a.configCommand(), a.doctorCommand(), a.backupCommand(), a.restoreCommand())
 	cmd.AddCommand(a.versionCommand(), exitCodesTopic())
 	return cmd
 }

@@ -128,8 +128,7 @@ func (a *app) submit(ctx context.Context, c *client.Client, s submission) error 
 		a.printJSON(task.JSON)
 		return nil
 	}
-	a.showTask(&task.Value, &abi.Outcome{})
-	a.out.Pairs([2]string{"watch it", "wharf task tail " + task.Value.ID})
+	a.showTask(&task.Value, [2]string{"watch it", self() + " task tail " + task.Value.ID})
 	return nil
 }
 
@@ -289,8 +288,7 @@ func (a *app) timeUp(task client.Doc[abi.Task]) error {
 	if a.json {
 		a.printJSON(task.JSON)
 	} else {
-		a.showTask(&task.Value, &abi.Outcome{})
-		a.out.Pairs([2]string{"not ended yet", "wharf task tail " + task.Value.ID})
+		a.showTask(&task.Value, [2]string{"not ended", self() + " task tail " + task.Value.ID})
 	}
 	return &silentError{exitTimeUp}
 }
@@ -313,7 +311,8 @@ func (a *app) finish(ctx context.Context, c *client.Client, id string, withTask 
 	case a.json:
 		a.printJSON(outcome.JSON)
 	case withTask:
-		a.showTask(&task.Value, &outcome.Value)
+		a.showTask(&task.Value)
+		a.showOutcome(&outcome.Value)
 	default:
 		a.showOutcome(&outcome.Value)
 	}

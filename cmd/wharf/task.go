@@ -65,7 +65,8 @@ func (a *app) taskGet(ctx context.Context, c *client.Client, id string, outcome 
 	}
 	switch {
 	case !a.json:
-		a.showTask(&task.Value, &result.Value)
+		a.showTask(&task.Value)
+		a.showOutcome(&result.Value)
 	case result.JSON == nil:
 		return advise(errNotEnded(id), "wharf task tail "+id)
 	default:
@@ -74,15 +75,15 @@ func (a *app) taskGet(ctx context.Context, c *client.Client, id string, outcome 
 	return nil
 }
 
-func (a *app) showTask(t *abi.Task, o *abi.Outcome) {
+// showTask writes what there is to say of a Task, with more pairs at the end.
+func (a *app) showTask(t *abi.Task, more ...[2]string) {
 	a.out.Line(t.ID, "  ", a.out.Paint(show.StatusStyle(t.Status), string(t.Status)))
-	a.out.Pairs(
-		[2]string{"persona", t.PersonaID}, [2]string{"session", t.SessionID},
-		[2]string{"submitted", stamp(t.CreatedAt) + " by " + t.CreatedBy},
-		[2]string{"started", stamp(t.StartedAt)}, [2]string{"completed", stamp(t.CompletedAt)},
-		[2]string{"canceled", stamp(t.CanceledAt)}, [2]string{"deadline", stamp(t.DeadlineAt)},
-	)
-	a.showOutcome(o)
+	a.out.Pairs(append([][2]string{
+		{"persona", t.PersonaID}, {"session", t.SessionID},
+		{"submitted", stamp(t.CreatedAt) + " by " + t.CreatedBy},
+		{"started", stamp(t.StartedAt)}, {"completed", stamp(t.CompletedAt)},
+		{"canceled", stamp(t.CanceledAt)}, {"deadline", stamp(t.DeadlineAt)},
+	}, more...)...)
 }
 
 // showOutcome writes what came of a Task; nothing when it has not ended.
@@ -201,7 +202,7 @@ command fails.`,
 				a.printJSON(task.JSON)
 				return nil
 			}
-			a.showTask(&task.Value, &abi.Outcome{})
+			a.showTask(&task.Value)
 			return nil
 		},
 	}

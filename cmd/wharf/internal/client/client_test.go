@@ -185,7 +185,7 @@ func collectEvents(t *testing.T, c *Client, s Stream) (ids []string, err error) 
 
 func TestABrokenStreamGoesOnWhereItBroke(t *testing.T) {
 	cut := func(w http.ResponseWriter, r *http.Request) {
-		sse(event(3) + "id: 4\ndata: {\"half")(w, r)
+		sse(event(3)+"id: 4\ndata: {\"half")(w, r)
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	}

@@ -13,6 +13,7 @@ type Config struct {
 	Log       Log
 	Limits    Limits
 	Tasks     Tasks
+	Plugins   Plugins
 	Storage   Storage
 	Retention Retention
 	SSE       SSE
@@ -51,6 +52,11 @@ type Tasks struct {
 	Payload     int64
 	Output      int64
 	Attempts    int
+}
+
+// Plugins configures what Tasks run.
+type Plugins struct {
+	Cache string
 }
 
 // Storage sizes the embedded store. Sizes are in bytes.

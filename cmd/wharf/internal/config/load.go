@@ -99,14 +99,31 @@ func Load(s Sources) (*Effective, error) {
 	if err != nil {
 		return nil, err
 	}
-	problems = append(problems, eff.resolve(merged)...)
+	return eff.finish(merged, problems)
+}
+
+// finish takes over the merged values, unless there is any problem.
+func (e *Effective) finish(merged layer, problems Problems) (*Effective, error) {
+	problems = append(problems, e.resolve(merged)...)
 	if len(problems) == 0 {
-		problems = eff.crossCheck()
+		problems = e.crossCheck()
 	}
 	if len(problems) > 0 {
 		return nil, problems
 	}
-	return eff, nil
+	return e, nil
+}
+
+// Defaults returns the configuration that follows from the defaults and the given
+// values alone, whatever the environment and the current folder hold.
+func Defaults(values map[string]string) (*Effective, error) {
+	eff := &Effective{}
+	given, problems := flagLayer(values)
+	merged, err := merge(defaultLayer(), given)
+	if err != nil {
+		return nil, err
+	}
+	return eff.finish(merged, problems)
 }
 
 func readFile(name string, eff *Effective) (layer, Problems, error) {
@@ -139,11 +156,13 @@ func otherVariables() []string {
 	return []string{"WHARF_API_KEY", "WHARF_SERVER", "WHARF_CONFIG", "WHARF_LONG"}
 }
 
+// environLayer reads the environment. An empty variable counts as one that is not
+// set, so that a wrapper can clear it.
 func environLayer(environ []string, eff *Effective) layer {
 	l := newLayer()
 	for _, entry := range environ {
 		name, text, _ := strings.Cut(entry, "=")
-		if !strings.HasPrefix(name, EnvPrefix) || slices.Contains(otherVariables(), name) {
+		if text == "" || !strings.HasPrefix(name, EnvPrefix) || slices.Contains(otherVariables(), name) {
 			continue
 		}
 		if s := byEnv(name); s != nil {

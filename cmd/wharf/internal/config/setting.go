@@ -53,6 +53,9 @@ func text(name, preset string, at func(*Config) *string, valid func(string) erro
 	return Setting{Name: name, Default: preset, Kind: "text", Doc: doc,
 		apply: func(c *Config, s string) (string, error) {
 			*at(c) = s
+			if valid == nil {
+				return s, nil
+			}
 			return s, valid(s)
 		}}
 }

@@ -22,6 +22,7 @@ func Groups() []Group {
 		{"log", "What the node writes to standard error."},
 		{"limits", "What clients can make the front door hold. Work over a limit is refused before it is accepted."},
 		{"tasks", "How Tasks are queued and run. The limits on a run hold for each Task by itself."},
+		{"plugins", "The plugins that Tasks run."},
 		{"storage", "The embedded store."},
 		{"retention", "How long things are kept. Resources are kept for ever; events and idempotency records need not be."},
 		{"sse", "Event streams."},
@@ -34,7 +35,7 @@ func Settings() []Setting {
 	var all []Setting
 	for _, group := range [][]Setting{
 		nodeSettings(), logSettings(), limitSettings(), taskSettings(),
-		storageSettings(), retentionSettings(), streamSettings(),
+		pluginSettings(), storageSettings(), retentionSettings(), streamSettings(),
 	} {
 		all = append(all, group...)
 	}
@@ -108,6 +109,13 @@ func taskSettings() []Setting {
 			"The most bytes that a run may hand out: its output, Messages, Artifacts and log lines together."),
 		number("tasks.attempts", "3", func(c *Config) *int { return &c.Tasks.Attempts }, 1, 1000,
 			"How often a Task is started when the node dies while it runs, before it fails."),
+	}
+}
+
+func pluginSettings() []Setting {
+	return []Setting{
+		text("plugins.cache", "", func(c *Config) *string { return &c.Plugins.Cache }, nil,
+			"The folder that keeps compiled plugins between starts; nodes may share one. It holds native code that is run as it is: nobody else may write there. Empty: a folder within the data folder."),
 	}
 }
 

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/datadir"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
+	"github.com/wharf-dev/wharf/storage/pebble"
+)
+
+func (a *app) backupCommand() *cobra.Command {
+	var data string
+	cmd := &cobra.Command{
+		Use:   "backup DIR",
+		Short: "Copy the data of a node to a folder, while it runs",
+		Long: `Backup makes a running node write a copy of its data to DIR, a folder on the
+node's machine that must not exist. The copy holds everything that was
+acknowledged when the command began. On the same file system its files are hard
+links, which cost little room at first; copy the folder elsewhere to be safe from
+the loss of the disk. The key needs the scope node:admin.
+
+With --data the copy is made of the data folder of a stopped node.`,
+		Example: `  wharf backup /backups/wharf-2026-04-25
+  wharf backup --data ./wharf-data ./copy`,
+		Args: oneArg("the folder to write to"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir, err := filepath.Abs(args[0])
+			if err != nil {
+				return fmt.Errorf("finding %s: %w", args[0], err)
+			}
+			if data != "" {
+				err = a.backupStopped(data, dir)
+			} else {
+				err = a.backupOnline(cmd.Context(), dir)
+			}
+			if err != nil {
+				return err
+			}
+			return a.wrote(dir)
+		},
+	}
+	cmd.Flags().StringVar(&data, "data", "", "data folder of a stopped node, instead of asking a running one")
+	return a.remote(cmd)
+}
+
+func (a *app) backupOnline(ctx context.Context, dir string) error {
+	c, err := a.client()
+	if err != nil {
+		return err
+	}
+	err = c.Backup(ctx, dir)
+	var gone *client.Unreachable
+	if errors.As(err, &gone) {
+		return advise(err, "--data, if the node is stopped")
+	}
+	return err
+}
+
+func (a *app) backupStopped(data, dir string) (err error) {
+	store, err := a.openData(data)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	return store.Checkpoint(dir)
+}
+
+func (a *app) wrote(dir string) error {
+	if a.json {
+		return a.printValue(struct {
+			Dir string `json:"dir"`
+		}{dir})
+	}
+	a.out.Line("the copy is at ", a.out.Paint(show.Bold, dir))
+	a.out.Pairs([2]string{"check it", "wharf doctor --data " + dir},
+		[2]string{"use it", "wharf restore --from " + dir + " --data NEW"})
+	return nil
+}
+
+func (a *app) restoreCommand() *cobra.Command {
+	var from, data string
+	var force bool
+	cmd := &cobra.Command{
+		Use:   "restore --from BACKUP --data DIR",
+		Short: "Make a data folder from a backup",
+		Long: `Restore copies a backup to a new data folder and checks the copy as "wharf
+doctor --rebuild" does. The folder appears only when the check has found nothing
+wrong. The backup itself is not changed.
+
+A folder that is not empty is left alone, unless --force is given: then it is
+replaced, after the check. No node may be using it.`,
+		Example: `  wharf restore --from /backups/wharf-2026-04-25 --data ./wharf-data
+  wharf serve --data ./wharf-data`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if from == "" || data == "" {
+				return usagef("restore needs --from BACKUP and --data DIR")
+			}
+			return a.restore(cmd.Context(), from, filepath.Clean(data), force)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&from, "from", "", "the backup")
+	flags.StringVar(&data, "data", "", "the data folder to make")
+	flags.BoolVar(&force, "force", false, "replace a data folder that is not empty")
+	return cmd
+}
+
+func (a *app) restore(ctx context.Context, from, data string, force bool) (err error) {
+	if err := datadir.Recognize(from); err != nil {
+		return advise(err, "--from with a folder that \"wharf backup\" has written")
+	}
+	if err := a.checkTarget(data, force); err != nil {
+		return err
+	}
+	work, err := os.MkdirTemp(filepath.Dir(data), ".wharf-restore-")
+	if err != nil {
+		return fmt.Errorf("making a folder beside the target: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
+	fresh := filepath.Join(work, "data")
+	if err := datadir.Copy(from, fresh); err != nil {
+		return err
+	}
+	e, err := a.examine(ctx, fresh, true)
+	if err != nil {
+		return fmt.Errorf("the backup cannot be used: %w", err)
+	}
+	e.Data = data
+	if !e.OK {
+		a.showExamination(e)
+		return errors.New("the backup is damaged; nothing was restored")
+	}
+	if err := datadir.Replace(fresh, data); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printValue(e)
+	}
+	a.showExamination(e)
+	a.out.Pairs([2]string{"use it", "wharf serve --data " + data})
+	return nil
+}
+
+// checkTarget refuses a folder that holds something, or that a node uses.
+func (a *app) checkTarget(data string, force bool) error {
+	vacant, err := datadir.Vacant(data)
+	switch {
+	case err != nil:
+		return err
+	case vacant:
+		return nil
+	case !force:
+		return advise(fmt.Errorf("%s is not empty", data), "another folder, or --force to replace it")
+	case datadir.Recognize(data) != nil:
+		return fmt.Errorf("%s is not empty and is no data folder: it is not replaced", data)
+	}
+	store, err := a.openData(data)
+	var locked *pebble.LockedError
+	if errors.As(err, &locked) {
+		return err
+	}
+	if err != nil {
+		return nil // damaged: what a restore is for
+	}
+	return store.Close()
+}

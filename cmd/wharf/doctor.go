@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/datadir"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/node"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
+	"github.com/wharf-dev/wharf/storage/pebble"
+)
+
+func (a *app) doctorCommand() *cobra.Command {
+	var data string
+	var rebuild bool
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check the data folder of a stopped node",
+		Long: `Doctor reads a whole data folder and checks every invariant: no event is damaged
+or missing, every projection and index says what the log says, every large value
+is there and unchanged. With --rebuild it also derives all projections again
+from the log and compares them with what is stored; that needs room on the disk
+for another copy of them while it runs.
+
+It changes nothing, and ends with code 0 when all is well and 1 when not. The
+node must be stopped.`,
+		Example: `  wharf doctor --data ./wharf-data
+  wharf doctor --data /var/lib/wharf --rebuild --json`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.doctor(cmd.Context(), data, rebuild)
+		},
+	}
+	cmd.Flags().StringVar(&data, "data", "./wharf-data", "the data folder")
+	cmd.Flags().BoolVar(&rebuild, "rebuild", false, "derive all projections again and compare")
+	return cmd
+}
+
+// examination is what was found in a data folder.
+type examination struct {
+	Data      string   `json:"data"`
+	OK        bool     `json:"ok"`
+	Rebuilt   bool     `json:"rebuilt"`
+	Tenants   int      `json:"tenants"`
+	Frames    uint64   `json:"frames"`
+	Events    uint64   `json:"events"`
+	Keys      uint64   `json:"keys"`
+	Blobs     uint64   `json:"blobs"`
+	BlobBytes uint64   `json:"blob_bytes"`
+	First     uint64   `json:"first_event"`
+	Last      uint64   `json:"last_event"`
+	Kept      uint64   `json:"kept"` // resources whose events retention has removed
+	Faults    uint64   `json:"faults"`
+	Problems  []string `json:"problems"`
+}
+
+func (a *app) doctor(ctx context.Context, data string, rebuild bool) error {
+	e, err := a.examine(ctx, data, rebuild)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		if err := a.printValue(e); err != nil {
+			return err
+		}
+	} else {
+		a.showExamination(e)
+	}
+	if !e.OK {
+		return &silentError{exitFailed}
+	}
+	return nil
+}
+
+// openData opens the data folder of a stopped node.
+func (a *app) openData(dir string) (*pebble.Store, error) {
+	if err := datadir.Recognize(dir); err != nil {
+		return nil, advise(err, "--data with the data folder of a node")
+	}
+	eff, err := config.Defaults(nil)
+	if err != nil {
+		return nil, err
+	}
+	log := slog.New(handler(a.stderr, true, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	store, err := node.OpenStore(dir, eff.Config, log)
+	return store, startAdvice(err)
+}
+
+func (a *app) examine(ctx context.Context, data string, rebuild bool) (e examination, err error) {
+	store, err := a.openData(data)
+	if err != nil {
+		return e, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	progress := a.progress()
+	r, err := store.Check(ctx, progress)
+	if err != nil {
+		return e, fmt.Errorf("checking %s: %w", data, err)
+	}
+	e = examination{
+		Data: data, OK: r.OK(), Rebuilt: rebuild, Tenants: r.Tenants, Frames: r.Frames, Events: r.Events,
+		Keys: r.Keys, Blobs: r.Blobs, BlobBytes: r.BlobBytes, First: uint64(r.Floor) + 1, Last: uint64(r.Last),
+		Kept: r.Kept, Faults: r.Faults, Problems: append([]string{}, r.Problems...),
+	}
+	if rebuild {
+		again, err := store.Rebuild(ctx, progress)
+		if err != nil {
+			return e, fmt.Errorf("rebuilding from %s: %w", data, err)
+		}
+		e.OK = e.OK && again.OK()
+		e.Faults += again.Faults
+		e.Problems = append(e.Problems, again.Problems...)
+	}
+	a.progressDone()
+	return e, nil
+}
+
+// progress returns a function that tells a watching person how far a check is.
+func (a *app) progress() func(pebble.Progress) {
+	if a.json || !a.out.Terminal() {
+		return nil
+	}
+	return func(p pebble.Progress) { fmt.Fprintf(a.stderr, "\r%-12s %12d", p.Phase, p.Done) }
+}
+
+func (a *app) progressDone() {
+	if !a.json && a.out.Terminal() {
+		_, _ = io.WriteString(a.stderr, "\r                          \r")
+	}
+}
+
+func (a *app) showExamination(e examination) {
+	a.out.Line(a.out.Paint(show.Bold, e.Data))
+	a.out.Pairs(
+		[2]string{"tenants", fmt.Sprint(e.Tenants)},
+		[2]string{"events", fmt.Sprintf("%d, in %d frames, from %d to %d", e.Events, e.Frames, e.First, e.Last)},
+		[2]string{"keys", fmt.Sprint(e.Keys)},
+		[2]string{"blobs", fmt.Sprintf("%d, %s", e.Blobs, show.Bytes(int64(e.BlobBytes)))},
+		[2]string{"checked", checked(e.Rebuilt)},
+	)
+	if e.OK {
+		a.out.Line(a.out.Paint(show.Green, "ok"), ": every invariant holds")
+		return
+	}
+	a.out.Line(a.out.Paint(show.Red, fmt.Sprintf("%d faults", e.Faults)))
+	for _, p := range e.Problems {
+		a.out.Line("  ", show.OneLine(p))
+	}
+	if more := e.Faults - uint64(len(e.Problems)); more > 0 && more < e.Faults {
+		a.out.Line("  and ", fmt.Sprint(more), " more")
+	}
+}
+
+func checked(rebuilt bool) string {
+	if rebuilt {
+		return "the log, all that refers to it, and all projections rebuilt from it"
+	}
+	return "the log, and all that refers to it"
+}

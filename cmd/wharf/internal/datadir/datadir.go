@@ -1,0 +1,129 @@
+package datadir
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// lockFile marks a folder as open; it is no part of what a folder holds.
+const lockFile = "LOCK"
+
+// Recognize returns an error unless dir is a data folder or a backup of one.
+func Recognize(dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return fmt.Errorf("opening the data folder: %w", err)
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s is not a folder", dir)
+	}
+	for _, part := range []string{"db", "HEAD"} {
+		if _, err := os.Stat(filepath.Join(dir, part)); err != nil {
+			return fmt.Errorf("%s is not a data folder: it holds no %s", dir, part)
+		}
+	}
+	return nil
+}
+
+// Vacant reports whether dir is missing or empty.
+func Vacant(dir string) (bool, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("looking into the target: %w", err)
+	}
+	return len(entries) == 0, nil
+}
+
+// Copy copies the folder from to the folder to, which must not exist, and syncs
+// every file and folder of the copy.
+func Copy(from, to string) error {
+	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		return copyEntry(path, filepath.Join(to, rel), d)
+	})
+	if err != nil {
+		return fmt.Errorf("copying %s: %w", from, err)
+	}
+	return syncFolders(to)
+}
+
+func copyEntry(from, to string, d fs.DirEntry) error {
+	switch {
+	case d.IsDir():
+		return os.Mkdir(to, 0o700)
+	case d.Name() == lockFile:
+		return nil
+	case !d.Type().IsRegular():
+		return fmt.Errorf("%s is neither a file nor a folder", from)
+	}
+	return copyFile(from, to)
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Sync(), out.Close())
+}
+
+// syncFolders makes the names in root and everything below it durable.
+func syncFolders(root string) error {
+	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		return syncFolder(path)
+	})
+}
+
+func syncFolder(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("syncing a folder: %w", err)
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// Replace puts the folder fresh in the place of target. What was there is moved
+// aside first and removed last, when fresh stands in its place.
+func Replace(fresh, target string) error {
+	old := target + ".replaced"
+	err := os.Rename(target, old)
+	missing := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !missing {
+		return fmt.Errorf("moving the old folder away: %w", err)
+	}
+	if err := os.Rename(fresh, target); err != nil {
+		if !missing {
+			err = errors.Join(err, os.Rename(old, target))
+		}
+		return fmt.Errorf("moving the new folder into place: %w", err)
+	}
+	if err := syncFolder(filepath.Dir(target)); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(old); err != nil {
+		return fmt.Errorf("removing the old folder: %w", err)
+	}
+	return nil
+}

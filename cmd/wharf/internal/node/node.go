@@ -1,0 +1,255 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
+	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/gateway/harn"
+	"github.com/wharf-dev/wharf/plugins"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/sandbox"
+	"github.com/wharf-dev/wharf/storage/pebble"
+)
+
+// Options says what node to start.
+type Options struct {
+	Config  config.Config
+	Version string // of the build
+	// APIKey is made the node's key when it is not empty. Otherwise a first start
+	// makes one up.
+	APIKey string
+	Log    *slog.Logger
+}
+
+// Node is a running node.
+type Node struct {
+	// NewKey is the API key that this start made up, "" if it made none.
+	NewKey string
+
+	options  Options
+	log      *slog.Logger
+	listener net.Listener
+	store    *pebble.Store
+	sandbox  *sandbox.Runtime
+	modules  *modules
+	engine   *engine.Engine
+	gateway  *gateway.Server
+}
+
+// Start opens the data folder, brings back what an earlier life left unfinished,
+// and listens. Requests are answered once [Node.Serve] is called, which also
+// closes everything; if Start fails, nothing is left open.
+func Start(ctx context.Context, o Options) (n *Node, err error) {
+	n = &Node{options: o, log: o.Log}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, n.close(ctx))
+			n = nil
+		}
+	}()
+	// Listening comes first: it fails most often, and before anything is touched.
+	if n.listener, err = listen(ctx, o.Config.Listen); err != nil {
+		return n, err
+	}
+	if err = n.openStore(); err != nil {
+		return n, err
+	}
+	if err = n.startEngine(ctx); err != nil {
+		return n, err
+	}
+	front := o.gatewayConfig()
+	n.gateway = gateway.New(front, n.engine, n.log, harn.New(front, n.engine))
+	return n, nil
+}
+
+func listen(ctx context.Context, address string) (net.Listener, error) {
+	var lc net.ListenConfig
+	ln, err := lc.Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, listenError(address, err)
+	}
+	return ln, nil
+}
+
+func (n *Node) openStore() (err error) {
+	c := n.options.Config
+	n.store, err = OpenStore(c.Data, c, n.log)
+	return err
+}
+
+// OpenStore opens a data folder as a node does, making it if need be.
+func OpenStore(dir string, c config.Config, log *slog.Logger) (*pebble.Store, error) {
+	store, err := pebble.Open(dir, pebble.Options{
+		CacheBytes: c.Storage.Cache, MemtableBytes: uint64(c.Storage.Memtable), Logger: log,
+		IdempotencyDays: int(c.Retention.Idempotency/(24*time.Hour)) + 1,
+	})
+	if err != nil {
+		return nil, storeError(dir, err)
+	}
+	return store, nil
+}
+
+func (n *Node) startEngine(ctx context.Context) (err error) {
+	n.sandbox, err = sandbox.New(ctx, sandbox.Config{CacheDir: n.cacheDir()})
+	if err != nil {
+		return fmt.Errorf("starting the sandbox: %w", err)
+	}
+	n.modules = newModules(n.sandbox)
+	n.engine, err = engine.New(n.options.engineConfig(), engine.Parts{
+		Store: n.store, Modules: n.modules, Personas: plugins.Personas(), Log: n.log, Backup: n.store.Checkpoint,
+	})
+	if err != nil {
+		return fmt.Errorf("starting the engine: %w", err)
+	}
+	if n.NewKey, err = n.engine.Bootstrap(ctx, n.options.APIKey); err != nil {
+		return fmt.Errorf("preparing the data folder: %w", err)
+	}
+	if err = n.engine.Start(ctx); err != nil {
+		return fmt.Errorf("bringing back unfinished tasks: %w", err)
+	}
+	return nil
+}
+
+func (n *Node) cacheDir() string {
+	if dir := n.options.Config.Plugins.Cache; dir != "" {
+		return dir
+	}
+	return filepath.Join(n.options.Config.Data, "modules")
+}
+
+func (o *Options) engineConfig() engine.Config {
+	t := o.Config.Tasks
+	return engine.Config{
+		DefaultPersona: t.Persona, MaxRunning: t.Concurrency, MaxQueued: t.Queue, MaxAttempts: t.Attempts,
+		Limits: sandbox.Limits{
+			MemoryBytes: uint64(t.Memory), WallTime: t.WallTime, HostCalls: t.HostCalls,
+			PayloadBytes: int(t.Payload), OutputBytes: t.Output,
+		},
+		IdempotencyTTL: o.Config.Retention.Idempotency,
+	}
+}
+
+func (o *Options) gatewayConfig() gateway.Config {
+	l := o.Config.Limits
+	return gateway.Config{
+		Version: o.Version, PublicURL: strings.TrimRight(o.Config.PublicURL, "/"),
+		BodyLimit: l.Body, UploadLimit: l.Upload, HeaderLimit: int(l.Header), InFlightBytes: l.InFlight,
+		ReadTimeout: l.Read, UploadTimeout: l.UploadTime, WriteTimeout: l.Write, IdleTimeout: l.Idle,
+		Connections: l.Connections, Streams: l.Streams,
+		Heartbeat: o.Config.SSE.Heartbeat, WaitLimit: l.Wait,
+	}
+}
+
+// URL returns the URL that the node answers at, from this machine.
+func (n *Node) URL() string {
+	addr := n.listener.Addr().(*net.TCPAddr)
+	host := addr.IP
+	if host.IsUnspecified() {
+		host = net.IPv4(127, 0, 0, 1)
+	}
+	return "http://" + net.JoinHostPort(host.String(), fmt.Sprint(addr.Port))
+}
+
+// Loopback reports whether only this machine can reach the node.
+func (n *Node) Loopback() bool { return n.listener.Addr().(*net.TCPAddr).IP.IsLoopback() }
+
+// Warm compiles the bundled plugins, so that no Task has to wait for it. It
+// returns when that is done or ctx ends.
+func (n *Node) Warm(ctx context.Context) error {
+	for _, p := range plugins.Bundled() {
+		if _, err := n.modules.Module(ctx, p.Name); err != nil {
+			return fmt.Errorf("compiling plugin %s: %w", p.Name, err)
+		}
+	}
+	return nil
+}
+
+// Serve answers requests until ctx ends, or serving fails. Then it drains: no new
+// Tasks are taken, those that run may end within the configured grace, and what
+// is left is kept for the next start. When Serve returns everything is closed.
+func (n *Node) Serve(ctx context.Context) error {
+	served := make(chan error, 1)
+	go func() { served <- n.gateway.Serve(n.listener) }()
+	background, stop := context.WithCancel(ctx)
+	defer stop()
+	go n.retain(background)
+	select {
+	case err := <-served:
+		return errors.Join(err, n.shutdown())
+	case <-ctx.Done():
+		n.log.Info("draining", "grace", n.options.Config.Shutdown.Grace.String())
+		err := n.shutdown()
+		return errors.Join(err, <-served)
+	}
+}
+
+// farewell is how long requests in flight get once no Task runs any more.
+const farewell = 5 * time.Second
+
+func (n *Node) shutdown() error {
+	grace, cancel := context.WithTimeout(context.Background(), n.options.Config.Shutdown.Grace)
+	defer cancel()
+	// The engine first, so that streams and waiting requests see the ends of Tasks.
+	err := n.engine.Drain(grace)
+	late, cancelLate := context.WithTimeout(context.Background(), farewell)
+	defer cancelLate()
+	if shutErr := n.gateway.Shutdown(late); shutErr != nil && !errors.Is(shutErr, context.DeadlineExceeded) {
+		err = errors.Join(err, shutErr)
+	}
+	n.listener = nil // the gateway has closed it
+	return errors.Join(err, n.close(context.Background()))
+}
+
+// Close closes a node that is not being served.
+func (n *Node) Close() error { return n.close(context.Background()) }
+
+// close closes what Start has opened.
+func (n *Node) close(ctx context.Context) (err error) {
+	if n.listener != nil {
+		err = n.listener.Close()
+	}
+	if n.store != nil {
+		err = errors.Join(err, n.store.Close())
+	}
+	// Compiling cannot be stopped, and takes longer than anybody wants to wait for
+	// the end of a process; then the sandbox is left to that.
+	if n.modules != nil && n.modules.idle() {
+		err = errors.Join(err, n.sandbox.Close(ctx))
+	}
+	return err
+}
+
+// retentionInterval is how often old events are looked for.
+const retentionInterval = 10 * time.Minute
+
+// retain removes old events until ctx ends, if the configuration wants that.
+func (n *Node) retain(ctx context.Context) {
+	keep := n.options.Config.Retention.Events
+	if keep == 0 {
+		return
+	}
+	tick := time.NewTicker(retentionInterval)
+	defer tick.Stop()
+	for {
+		removed, err := n.store.Retain(ctx, time.Now().Add(-keep))
+		switch {
+		case err != nil && ctx.Err() == nil:
+			n.log.Error("old events could not be removed", "error", err)
+		case removed > 0:
+			n.log.Info("removed old events", "count", removed)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}

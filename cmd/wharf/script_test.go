@@ -1,0 +1,271 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "rewrite what the scripts expect")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"wharf": func() { os.Exit(run()) }})
+}
+
+// TestScripts runs each command the way a user does, against nodes in processes of
+// their own. Besides what testscript offers, scripts can use:
+//
+//	node start [FLAG...]    start "wharf serve", wait until it listens, and set
+//	                        WHARF_SERVER and WHARF_API_KEY; what it printed is in
+//	                        serve.stdout
+//	node stop               end it with SIGTERM; it has to exit with 0. Its log is
+//	                        in serve.stderr
+//	code N COMMAND...       run a command that has to exit with N
+//	neat FILE               write standard output to FILE, with ids and times that
+//	                        differ between runs replaced
+//	json LINE PATH REGEX    look into a line of standard output, counted from 1, or
+//	                        from -1 backwards; PATH is like a.b.0.c
+//	capture NAME REGEX      set a variable to what the regex's group matches in
+//	                        standard output
+func TestScripts(t *testing.T) {
+	cache := t.TempDir() // one for all: compiling takes longer than everything else
+	testscript.Run(t, testscript.Params{
+		Dir:           filepath.Join("testdata", "script"),
+		UpdateScripts: *update,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("HOME", env.Getenv("WORK"))
+			env.Setenv("XDG_CACHE_HOME", cache)
+			env.Setenv("WHARF_PLUGINS_CACHE", filepath.Join(cache, "wharf", "modules"))
+			env.Values[nodeKey{}] = &scriptNode{}
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"node": cmdNode, "code": cmdCode, "neat": cmdNeat, "json": cmdJSON, "capture": cmdCapture,
+		},
+	})
+}
+
+type nodeKey struct{}
+
+// scriptNode is the node of a script.
+type scriptNode struct{ process *process }
+
+func cmdNode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: node start [FLAG...] | node stop")
+	}
+	n := ts.Value(nodeKey{}).(*scriptNode)
+	switch args[0] {
+	case "start":
+		n.start(ts, args[1:])
+	case "stop":
+		code := n.process.stop(syscall.SIGTERM)
+		ts.Check(os.WriteFile(ts.MkAbs("serve.stderr"), n.process.log(), 0o600))
+		if code != 0 {
+			ts.Fatalf("the node ended with %d:\n%s", code, n.process.log())
+		}
+	default:
+		ts.Fatalf("unknown: node %s", args[0])
+	}
+}
+
+func (n *scriptNode) start(ts *testscript.TestScript, flags []string) {
+	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--log-format", "json"}, flags...)
+	cmd := exec.Command("wharf", args...)
+	cmd.Dir = ts.MkAbs(".")
+	cmd.Env = append(os.Environ(), "WHARF_API_KEY="+ts.Getenv("WHARF_API_KEY"), "WHARF_PLUGINS_CACHE="+ts.Getenv("WHARF_PLUGINS_CACHE"))
+	p, err := startProcess(cmd, ts.MkAbs("serve.stdout"))
+	ts.Check(err)
+	n.process = p
+	ts.Defer(func() { p.stop(syscall.SIGKILL) })
+	ts.Setenv("WHARF_SERVER", p.url)
+	ts.Setenv("ADDRESS", strings.TrimPrefix(p.url, "http://"))
+	if key := regexp.MustCompile(`wharf_[\w-]+`).FindString(ts.ReadFile("serve.stdout")); key != "" {
+		ts.Setenv("WHARF_API_KEY", key)
+	}
+}
+
+// process is a running "wharf serve" that logs JSON.
+type process struct {
+	cmd *exec.Cmd
+	url string
+
+	mu     sync.Mutex
+	errors bytes.Buffer
+	ended  chan struct{}
+}
+
+// startProcess starts cmd and waits until it listens. Its standard output goes to
+// the file of the given name.
+func startProcess(cmd *exec.Cmd, stdout string) (*process, error) {
+	p := &process{cmd: cmd, ended: make(chan struct{})}
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := os.Create(stdout)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close()
+	cmd.Stdout = out
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	listening := make(chan string, 1)
+	go p.readLog(stderr, listening)
+	select {
+	case p.url = <-listening:
+		return p, nil
+	case <-p.ended:
+		return nil, fmt.Errorf("the node did not start:\n%s", p.log())
+	}
+}
+
+// readLog keeps the log, and tells the URL when the node says it.
+func (p *process) readLog(r io.Reader, listening chan<- string) {
+	defer close(p.ended)
+	for lines := bufio.NewScanner(r); lines.Scan(); {
+		p.mu.Lock()
+		p.errors.Write(append(lines.Bytes(), '\n'))
+		p.mu.Unlock()
+		var line struct{ Msg, URL string }
+		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "listening" {
+			listening <- line.URL
+		}
+	}
+	_ = p.cmd.Wait()
+}
+
+// stop sends a signal, waits for the end and returns the exit code.
+func (p *process) stop(sig os.Signal) int {
+	_ = p.cmd.Process.Signal(sig)
+	<-p.ended
+	return p.cmd.ProcessState.ExitCode()
+}
+
+func (p *process) log() []byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return bytes.Clone(p.errors.Bytes())
+}
+
+func cmdCode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N COMMAND [ARG...]")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	got := 0
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if fmt.Sprint(got) != args[0] {
+		ts.Fatalf("exit code %d, want %s", got, args[0])
+	}
+}
+
+// unsteady matches what differs between two runs, and says what stands for it.
+var unsteady = []struct {
+	pattern *regexp.Regexp
+	instead string
+}{
+	{regexp.MustCompile(`\b(task|sess|msg|art|out|req|tenant|ws)_[0-9A-HJKMNP-TV-Z]{26}\b`), "${1}_00000000000000000000000000"},
+	{regexp.MustCompile(`\bkey_[0-9a-f]{32}\b`), "key_00000000000000000000000000000000"},
+	{regexp.MustCompile(`\bwharf_[\w-]{40,}`), "wharf_KEY"},
+	{regexp.MustCompile(`(?m)^(key_0+  \w+ +)[\w-]{4} `), "${1}LAST "},
+	{regexp.MustCompile(`echoed \d+ bytes`), "echoed N bytes"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.0-9]*Z?`), "DATE"},
+	{regexp.MustCompile(`\d\d:\d\d:\d\d\.\d{3}`), "00:00:00.000"},
+	{regexp.MustCompile(`(?m)^ +\d+\.\d{3}s`), "     0.000s"},
+	{regexp.MustCompile(`\b(now|\d+[smh] ago)( *)`), "AGO "},
+	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "127.0.0.1:PORT"},
+	{regexp.MustCompile(`[\d.]+ (ns|µs|ms|s)\b`), "0 ms"},
+	{regexp.MustCompile(` +[█▏]+ +`), " █ "},
+}
+
+func cmdNeat(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: neat FILE")
+	}
+	text := strings.ReplaceAll(ts.ReadFile("stdout"), ts.Getenv("WORK"), "WORK")
+	for _, u := range unsteady {
+		text = u.pattern.ReplaceAllString(text, u.instead)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
+}
+
+func cmdJSON(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 3 {
+		ts.Fatalf("usage: json LINE PATH REGEX")
+	}
+	lines := strings.Split(strings.TrimSpace(ts.ReadFile("stdout")), "\n")
+	var n int
+	if _, err := fmt.Sscan(args[0], &n); err != nil || n == 0 || max(n, -n) > len(lines) {
+		ts.Fatalf("there is no line %s: there are %d", args[0], len(lines))
+	}
+	if n < 0 {
+		n += len(lines) + 1
+	}
+	var v any
+	if err := json.Unmarshal([]byte(lines[n-1]), &v); err != nil {
+		ts.Fatalf("line %d is no JSON: %v: %s", n, err, lines[n-1])
+	}
+	got := dig(v, strings.Split(args[1], "."))
+	if regexp.MustCompile(args[2]).MatchString(got) == neg {
+		ts.Fatalf("%s is %s; matching %s is %t", args[1], got, args[2], neg)
+	}
+}
+
+// dig returns what lies at a path as text, strings without quotes.
+func dig(v any, path []string) string {
+	for _, name := range path {
+		switch at := v.(type) {
+		case map[string]any:
+			v = at[name]
+		case []any:
+			var i int
+			if _, err := fmt.Sscan(name, &i); err != nil || i >= len(at) {
+				return "absent"
+			}
+			v = at[i]
+		default:
+			return "absent"
+		}
+	}
+	if s, ok := v.(string); ok {
+		return s
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+func cmdCapture(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: capture NAME REGEX")
+	}
+	m := regexp.MustCompile(args[1]).FindStringSubmatch(ts.ReadFile("stdout"))
+	if len(m) < 2 {
+		ts.Fatalf("standard output has no %s", args[1])
+	}
+	ts.Setenv(args[0], m[1])
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/node"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
+	"github.com/wharf-dev/wharf/runtime/engine"
+)
+
+func (a *app) serveCommand() *cobra.Command {
+	var s settingFlags
+	var debug string
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run a node",
+		Long: `Serve runs a node on one data folder, which is made when it does not exist.
+
+The first start makes a tenant, a Workspace and an API key, and prints the key
+on standard output, this once. When WHARF_API_KEY is set (16 characters or more)
+it is the node's key instead, and nothing is printed.
+
+SIGTERM or SIGINT drains: new Tasks are refused, those that run may end within
+shutdown.grace, what is left is resumed by the next start, and serve ends with
+code 0. A second signal ends it at once; nothing that was acknowledged is lost
+by that either.
+
+Wharf speaks plain HTTP. Beyond loopback, put a proxy that ends TLS in front.
+The node logs to standard error. All settings: "wharf config init" and
+docs/configuration.md.`,
+		Example: `  wharf serve
+  wharf serve --listen 127.0.0.1:9000 --data /var/lib/wharf
+  wharf serve --config wharf.yaml --set tasks.concurrency=512
+  WHARF_API_KEY=$(openssl rand -hex 32) wharf serve --log-format json`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			eff, err := s.load(a)
+			if err != nil {
+				return err
+			}
+			return a.serve(cmd.Context(), eff, debug)
+		},
+	}
+	s.register(cmd.Flags())
+	cmd.Flags().StringVar(&debug, "debug-listen", "", "loopback address to serve profiles on")
+	_ = cmd.Flags().MarkHidden("debug-listen")
+	return cmd
+}
+
+func (a *app) serve(ctx context.Context, eff *config.Effective, debug string) error {
+	c := eff.Config
+	key := a.env("WHARF_API_KEY")
+	if key != "" && len(key) < engine.MinKeyLen {
+		return advise(usagef("WHARF_API_KEY has %d characters; a node's key needs at least %d", len(key), engine.MinKeyLen),
+			"export WHARF_API_KEY=$(openssl rand -hex 32)")
+	}
+	log := a.logger(c.Log)
+	n, err := node.Start(ctx, node.Options{Config: c, Version: thisBuild().Version, APIKey: key, Log: log})
+	if err != nil {
+		return startAdvice(err)
+	}
+	if debug != "" {
+		if err := node.ServeDebug(ctx, debug); err != nil {
+			return errors.Join(err, n.Close())
+		}
+	}
+	a.announce(n, c, log)
+	go func() {
+		if err := n.Warm(ctx); err != nil && ctx.Err() == nil {
+			log.Error("a plugin cannot be used", "error", err)
+		}
+	}()
+	if err := n.Serve(ctx); err != nil {
+		return err
+	}
+	log.Info("stopped")
+	return nil
+}
+
+// startAdvice adds what to do about a node that could not start.
+func startAdvice(err error) error {
+	var start *node.StartError
+	if errors.As(err, &start) && start.Try != "" {
+		return advise(err, start.Try)
+	}
+	return err
+}
+
+// announce says that the node is up: to people and programs on standard output,
+// to the log on standard error.
+func (a *app) announce(n *node.Node, c config.Config, log *slog.Logger) {
+	data, err := filepath.Abs(c.Data)
+	if err != nil {
+		data = c.Data
+	}
+	if a.json {
+		_ = a.printValue(struct {
+			URL    string `json:"url"`
+			APIKey string `json:"api_key,omitzero"`
+			Data   string `json:"data"`
+		}{n.URL(), n.NewKey, data})
+	} else if n.NewKey != "" {
+		a.showKey(n)
+	}
+	log.Info("listening", "url", n.URL(), "data", data, "version", thisBuild().Version)
+	if !n.Loopback() && !strings.HasPrefix(c.PublicURL, "https://") {
+		log.Warn("the node can be reached from other machines without TLS: API keys and content travel in the clear",
+			"listen", c.Listen)
+	}
+}
+
+func (a *app) showKey(n *node.Node) {
+	a.out.Line("Wharf runs at ", a.out.Paint(show.Bold, n.URL()), " on a new data folder.")
+	a.out.Line("\nIts API key is shown this once. In another terminal:\n")
+	a.out.Line("  ", a.out.Paint(show.Bold, "export WHARF_API_KEY="+n.NewKey))
+	if server := n.URL(); server != "http://127.0.0.1:8080" {
+		a.out.Line("  export WHARF_SERVER=", server)
+	}
+	a.out.Line("  ", self(), ` task submit --follow "Hello. This is a first document."`, "\n")
+}
+
+// logger returns the node's logger, on standard error.
+func (a *app) logger(c config.Log) *slog.Logger {
+	options := &slog.HandlerOptions{Level: c.Level}
+	text := c.Format == "text" || c.Format == "auto" && show.NewScreen(a.stderr, "never", a.env).Terminal()
+	return slog.New(handler(a.stderr, text, options))
+}
+
+func handler(w io.Writer, text bool, o *slog.HandlerOptions) slog.Handler {
+	if text {
+		return slog.NewTextHandler(w, o)
+	}
+	return slog.NewJSONHandler(w, o)
+}
