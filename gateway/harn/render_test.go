@@ -1,0 +1,233 @@
+package harn
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"pgregory.net/rapid"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// wireEvent is what an event is on the wire, by the types of abi alone.
+func wireEvent(t interface{ Fatal(...any) }, ev engine.Event) abi.Event {
+	rec, frame := ev.Record(), ev.Frame
+	payload := map[string]jsontext.Value{}
+	if len(rec.Payload) > 0 {
+		if err := json.Unmarshal(rec.Payload, &payload); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if rec.State != nil {
+		payload[string(rec.Resource.Object)] = rec.State
+	}
+	text, err := json.Marshal(payload, json.Deterministic(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return abi.Event{
+		Envelope: abi.NewEnvelope(abi.ObjectEvent, ev.Position().String(), frame.Time, nil),
+		Event:    rec.Kind, Resource: rec.Resource, Sequence: rec.Sequence, Payload: text,
+		SessionID: frame.SessionID, TaskID: frame.TaskID, WorkspaceID: frame.WorkspaceID,
+		Actor: frame.Actor, IdempotencyKey: rec.IdempotencyKey,
+	}
+}
+
+func canonical(t interface{ Fatal(...any) }, text []byte) string {
+	v := jsontext.Value(bytes.Clone(text))
+	if err := v.Canonicalize(); err != nil {
+		t.Fatal(err, string(text))
+	}
+	return string(v)
+}
+
+func checkRendering(t interface{ Fatal(...any) }, ev engine.Event) {
+	head, err := renderEvent(ev, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := append(bytes.Clone(head), notReplayed...)
+	if bytes.ContainsAny(got, "\r\n") {
+		t.Fatal("a line break in an event", string(got))
+	}
+	want, err := json.Marshal(wireEvent(t, ev))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if canonical(t, got) != canonical(t, want) {
+		t.Fatal("rendered", string(got), "want", string(want))
+	}
+}
+
+// What is rendered by appending is what the types of abi say.
+func TestRenderEventAgreesWithABI(t *testing.T) {
+	id := rapid.StringMatching(`([a-z]+_[A-Z0-9]{1,5})?`)
+	rapid.Check(t, func(t *rapid.T) {
+		member := func(name string) []byte {
+			text, err := json.Marshal(map[string]any{name: rapid.String().Draw(t, "value"), "n": rapid.Float64().Draw(t, "n")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return text
+		}
+		rec := storage.Record{
+			Kind:     rapid.SampledFrom(abi.EventKinds()).Draw(t, "kind"),
+			Resource: abi.ResourcePointer{Object: abi.ObjectTask, ID: id.Draw(t, "id")},
+			Sequence: rapid.Uint64Range(0, 1<<53).Draw(t, "sequence"), IdempotencyKey: rapid.String().Draw(t, "key"),
+		}
+		if rapid.Bool().Draw(t, "states") {
+			rec.State = member("status")
+		}
+		switch rapid.IntRange(0, 3).Draw(t, "payload") {
+		case 1:
+			rec.Payload = []byte(" { \n } ")
+		case 2:
+			rec.Payload = member("reason")
+		case 3:
+			rec.Payload = append(append([]byte("\n"), member("reason")...), " \r\n"...)
+		}
+		frame := &storage.Frame{
+			First: engine.Position(rapid.Uint64Range(1, 1<<60).Draw(t, "first")),
+			Time:  time.Unix(rapid.Int64Range(0, 1<<34).Draw(t, "time"), rapid.Int64Range(0, 999_999_999).Draw(t, "nanos")),
+			Actor: rapid.String().Draw(t, "actor"), SessionID: id.Draw(t, "session"), TaskID: id.Draw(t, "task"),
+			WorkspaceID: id.Draw(t, "workspace"), Records: []storage.Record{rec},
+		}
+		checkRendering(t, engine.Event{Frame: frame})
+	})
+}
+
+// FuzzRenderEvent: any state and payload that are JSON, whatever their white
+// space, come out as one line of the same JSON.
+func FuzzRenderEvent(f *testing.F) {
+	f.Add([]byte(`{"id":"task_1"}`), []byte(`{"reason":"x"}`), "actor")
+	f.Add([]byte("{\n\"id\":\t\"a\\nb\"\r\n}"), []byte("{ }"), "a\xffb\n")
+	f.Add([]byte(`{}`), []byte(``), "")
+	f.Fuzz(func(t *testing.T, state, payload []byte, actor string) {
+		var s, p map[string]jsontext.Value
+		if json.Unmarshal(state, &s) != nil || s == nil || len(payload) > 0 && (json.Unmarshal(payload, &p) != nil || p == nil) {
+			t.Skip("no JSON object")
+		}
+		if _, clash := p["task"]; clash {
+			t.Skip("a payload never has the name of its resource")
+		}
+		rec := storage.Record{Kind: abi.EventTaskStarted, Resource: abi.ResourcePointer{Object: abi.ObjectTask, ID: "task_1"}, State: state, Payload: payload}
+		head, err := renderEvent(engine.Event{Frame: &storage.Frame{First: 1, Actor: actor, Records: []storage.Record{rec}}}, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := append(head, notReplayed...)
+		if !jsontext.Value(got).IsValid() || bytes.ContainsAny(got, "\r\n") {
+			t.Fatalf("%q", got)
+		}
+	})
+}
+
+// The cache answers what rendering would, also where positions share a slot.
+func TestEventCache(t *testing.T) {
+	c := newEventCache(4)
+	rapid.Check(t, func(t *rapid.T) {
+		ev := someEvent(engine.Position(rapid.Uint64Range(1, 20).Draw(t, "position")))
+		ev.Record().Restricted = true
+		ev.Record().State = []byte(`{"type":"text","visibility":"internal","text":"hidden"}`)
+		internal := rapid.Bool().Draw(t, "internal")
+		got, err := c.head(ev, internal)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := renderEvent(ev, internal)
+		if err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("%s, want %s", got, want)
+		}
+		if bytes.Contains(got, []byte("hidden")) != internal {
+			t.Fatalf("internal %v: %s", internal, got)
+		}
+	})
+}
+
+// FuzzCursor: no text opens as a cursor of a list that it was not made for.
+func FuzzCursor(f *testing.F) {
+	f.Add("tenant", "/v1/tasks", "task_01", "AAAAAAAAAAAAAAAA")
+	f.Add("", "", "", "")
+	f.Add("t", "/v1/sessions/a/messages", "12", "!")
+	f.Fuzz(func(t *testing.T, tenant, path, after, text string) {
+		list := listHash(tenant, path)
+		if after != "" {
+			cursor := sealCursor(list, after)
+			if got, err := openCursor(list, cursor); err != nil || got != after {
+				t.Fatalf("%q: %q %v", cursor, got, err)
+			}
+			if got, err := openCursor(listHash(tenant, path+"x"), cursor); err == nil {
+				t.Fatalf("another list's cursor opens as %q", got)
+			}
+		}
+		if got, err := openCursor(list, text); err == nil && text != "" && sealCursor(list, got) != text {
+			t.Fatalf("%q opens as %q, which is %q", text, got, sealCursor(list, got))
+		}
+	})
+}
+
+func TestListHashKeepsPartsApart(t *testing.T) {
+	if listHash("a", "bc") == listHash("ab", "c") || listHash("a", "") == listHash("a") || listHash("1:a") == listHash("", "a") {
+		t.Error("two lists share their cursors")
+	}
+}
+
+func TestParseRange(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		size := rapid.Int64Range(0, 100).Draw(t, "size")
+		header := rapid.StringMatching(`bytes=[0-9]{0,3}-[0-9]{0,3}`).Draw(t, "header")
+		part, ok := parseRange(header, size)
+		if ok && (part.start < 0 || part.length < 0 || part.length > 0 && part.start+part.length > size) {
+			t.Fatalf("%q of %d bytes: %+v", header, size, part)
+		}
+	})
+}
+
+// taskEvent is an event as a running Task makes them.
+func taskEvent(at engine.Position) engine.Event {
+	ev := someEvent(at)
+	ev.Frame.WorkspaceID, ev.Frame.SessionID, ev.Frame.TaskID = "ws_default", "sess_01ARZ3NDEKTSV4RRFFQ69G5FAV", "task_01ARZ3NDEKTSV4RRFFQ69G5FAV"
+	ev.Frame.Actor = "key:root"
+	ev.Record().State = fmt.Appendf(nil, `{"id":"task_01ARZ3NDEKTSV4RRFFQ69G5FAV","object":"task","status":"WORKING","metadata":{},"padding":%q}`, bytes.Repeat([]byte("x"), 300))
+	return ev
+}
+
+func BenchmarkRenderEvent(b *testing.B) {
+	ev := taskEvent(12345)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := renderEvent(ev, false); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkRenderRestrictedEvent(b *testing.B) {
+	ev := taskEvent(12345)
+	ev.Record().Restricted = true
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := renderEvent(ev, false); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkAppendFrame is what each further reader of a stream costs.
+func BenchmarkAppendFrame(b *testing.B) {
+	ev := taskEvent(12345)
+	f := &follower{events: newEventCache(8), sub: &feed{}}
+	b.ReportAllocs()
+	for b.Loop() {
+		f.buf = f.buf[:0]
+		if err := f.append(ev); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
