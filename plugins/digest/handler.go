@@ -75,17 +75,19 @@ func document(task *wharf.Task) (string, error) {
 	if m, ok := task.Message(); ok {
 		return messageText(m)
 	}
-	var input struct {
-		Text       *string `json:"text"`
-		ArtifactID string  `json:"artifact_id"`
+	var input map[string]json.RawMessage
+	if text := task.Text(); text != "" {
+		return text, nil
 	}
-	switch err := json.Unmarshal(task.Input, &input); {
-	case err != nil:
+	if err := task.Decode(&input); err != nil {
 		return "", &wharf.Failure{Code: "invalid_input", Message: "the input cannot be read: " + err.Error()}
-	case input.ArtifactID != "":
-		return artifactText(input.ArtifactID)
-	case input.Text != nil:
-		return *input.Text, nil
+	}
+	var id string
+	if json.Unmarshal(input["artifact_id"], &id) == nil && id != "" {
+		return artifactText(id)
+	}
+	if string(input["text"]) == `""` {
+		return "", nil
 	}
 	return "", errNoDocument
 }

@@ -2,11 +2,30 @@ package sandbox
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"testing"
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
 )
+
+// cacheDir is shared by the tests that run large modules, so that each is compiled
+// once.
+var cacheDir string
+
+func TestMain(m *testing.M) { os.Exit(testMain(m)) }
+
+func testMain(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "wharf-sandbox-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	cacheDir = dir
+	return m.Run()
+}
 
 // host is a Host that remembers what it was asked.
 type host struct {

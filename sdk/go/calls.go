@@ -60,19 +60,15 @@ func decode(call string, status uint32, answer []byte, v any) error {
 
 // Input returns the Task that the plugin was started for.
 func Input() (*Task, error) {
-	var answer struct {
-		Task    *Task   `json:"task"`
-		Persona Persona `json:"persona"`
-	}
-	status, raw := hostcall.Input(nil)
-	if err := decode(hostcall.NameInput, status, raw, &answer); err != nil {
+	status, answer := hostcall.Input(nil)
+	if err := check(hostcall.NameInput, status, answer); err != nil {
 		return nil, err
 	}
-	if answer.Task == nil {
-		return nil, &Error{Call: hostcall.NameInput, Status: StatusUnavailable, Message: "the host gave no task"}
+	task, err := readInput(answer)
+	if err != nil {
+		return nil, fmt.Errorf("input: reading the answer: %w", err)
 	}
-	answer.Task.Persona = answer.Persona
-	return answer.Task, nil
+	return task, nil
 }
 
 // output is the request of the host call "output".

@@ -3,19 +3,21 @@ package wharf
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/wharf-dev/wharf/sdk/go/internal/scan"
 )
 
 // Task is what a plugin was started for.
 type Task struct {
-	ID          string          `json:"id"`
-	SessionID   string          `json:"session_id"`
-	WorkspaceID string          `json:"workspace_id"`
-	CreatedBy   string          `json:"created_by"`
-	Metadata    json.RawMessage `json:"metadata"`
+	ID          string
+	SessionID   string
+	WorkspaceID string
+	CreatedBy   string
+	Metadata    json.RawMessage
 	// Input is what was submitted: a Message or any JSON object.
-	Input json.RawMessage `json:"input"`
+	Input json.RawMessage
 	// Persona is who the plugin acts as.
-	Persona Persona `json:"-"`
+	Persona Persona
 }
 
 // Persona is the role that a Task runs under.
@@ -26,23 +28,103 @@ type Persona struct {
 	EntryWorkflow string `json:"entry_workflow"`
 }
 
+// readInput reads the answer of the host call "input". Inputs can be long: they are
+// left as they are.
+func readInput(answer []byte) (*Task, error) {
+	t := &Task{}
+	err := scan.Members(answer, func(key string, value []byte) error {
+		switch key {
+		case "task":
+			return scan.Members(value, t.set)
+		case "persona":
+			return json.Unmarshal(value, &t.Persona)
+		}
+		return nil
+	})
+	return t, err
+}
+
+func (t *Task) set(key string, value []byte) (err error) {
+	switch key {
+	case "id":
+		t.ID, err = scan.String(value)
+	case "session_id":
+		t.SessionID, err = scan.String(value)
+	case "workspace_id":
+		t.WorkspaceID, err = scan.String(value)
+	case "created_by":
+		t.CreatedBy, err = scan.String(value)
+	case "metadata":
+		t.Metadata = value
+	case "input":
+		t.Input = value
+	}
+	return err
+}
+
 // Message returns the input as a Message. ok is false when the input is another
 // JSON object: use [Task.Decode] then.
 func (t *Task) Message() (m Message, ok bool) {
-	if json.Unmarshal(t.Input, &m) != nil || m.Role == "" || m.Parts == nil {
+	isMessage := false
+	err := scan.Members(t.Input, func(key string, value []byte) (err error) {
+		switch key {
+		case "role":
+			m.Role, err = scan.String(value)
+		case "parts":
+			isMessage = true
+			err = scan.Elements(value, m.addPart)
+		}
+		return err
+	})
+	if err != nil || !isMessage || m.Role == "" {
 		return Message{}, false
 	}
 	return m, true
 }
 
+func (m *Message) addPart(raw []byte) error {
+	var p Part
+	if err := scan.Members(raw, p.set); err != nil {
+		return err
+	}
+	m.Parts = append(m.Parts, p)
+	return nil
+}
+
+func (p *Part) set(key string, value []byte) error {
+	to := map[string]*string{
+		"type": &p.Type, "text": &p.Text, "artifact_id": &p.ArtifactID, "uri": &p.URI,
+		"mime_type": &p.MimeType, "visibility": &p.Visibility,
+	}[key]
+	if to != nil {
+		text, err := scan.String(value)
+		*to = text
+		return err
+	}
+	if key == "value" {
+		p.Value = value
+	}
+	return nil
+}
+
 // Decode stores the input in v, as json.Unmarshal does.
 func (t *Task) Decode(v any) error { return json.Unmarshal(t.Input, v) }
 
-// Text returns the text parts of the input Message, joined by empty lines. It is
-// empty when there are none.
+// Text returns the text of the input: the text parts of a Message, joined by empty
+// lines, or the member "text" of another JSON object. It is empty when there are
+// none.
 func (t *Task) Text() string {
-	m, _ := t.Message()
-	return m.Text()
+	if m, ok := t.Message(); ok {
+		return m.Text()
+	}
+	text := ""
+	_ = scan.Members(t.Input, func(key string, value []byte) (err error) {
+		if key == "text" {
+			text, err = scan.String(value)
+		}
+		return err
+	})
+	return text
 }
 
 // Message is one turn of a conversation.

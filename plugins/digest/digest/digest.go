@@ -79,11 +79,10 @@ func Make(text string, progress func(fraction float64, doing string)) *Digest {
 	d := &Digest{Form: Plain, Outline: []Entry{}, KeySentences: []string{}, Links: []Link{}}
 	d.Counts.Bytes = len(text)
 	text = d.clean(text)
-	d.Counts.Characters = utf8.RuneCountInString(text)
-	d.Counts.Lines = lines(text)
+	d.Counts.Characters = characters(text)
 	progress(0.05, "finding the structure")
 	doc := markdown.Parse(text)
-	d.Counts.CodeBlocks = doc.CodeBlocks
+	d.Counts.CodeBlocks, d.Counts.Lines = doc.CodeBlocks, doc.Lines
 	r := &reading{digest: d, doc: doc, links: map[string]int{}, progress: progress}
 	r.readBlocks()
 	progress(0.75, "weighing sentences")
@@ -101,15 +100,6 @@ func (d *Digest) clean(text string) string {
 		d.Notes = append(d.Notes, "The document is not valid UTF-8; what could not be read was replaced by \ufffd.")
 	}
 	return text
-}
-
-// lines counts lines; the last one counts when it holds something.
-func lines(text string) int {
-	n := strings.Count(text, "\n") + strings.Count(text, "\r") - strings.Count(text, "\r\n")
-	if text != "" && !strings.HasSuffix(text, "\n") && !strings.HasSuffix(text, "\r") {
-		n++
-	}
-	return n
 }
 
 // reading goes through the blocks of a document.

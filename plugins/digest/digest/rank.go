@@ -12,9 +12,10 @@ import (
 const (
 	minTerms    = 5    // shorter sentences say too little by themselves
 	maxTerms    = 60   // longer ones are hardly sentences
-	maxRanked   = 400  // sentences that are compared with each other
+	maxRead     = 4000 // sentences that are looked at, of a document that has more
+	maxRanked   = 120  // sentences that are compared with each other
 	damping     = 0.85 // of TextRank
-	rounds      = 30
+	rounds      = 20
 	maxOverlap  = 0.5 // likeness at which a sentence repeats another
 	leadBonus   = 0.2 // the beginning of a document says what it is about
 	maxSentence = 600 // bytes
@@ -40,7 +41,7 @@ type vocabulary struct {
 func keySentences(sentences []string, n int) []string {
 	v := &vocabulary{ids: map[string]int32{}}
 	candidates := v.candidates(sentences)
-	weights := v.weights(len(sentences))
+	weights := v.weights(min(len(sentences), maxRead))
 	scoreByCentroid(candidates, weights, len(sentences))
 	candidates = best(candidates, maxRanked)
 	scoreByRank(candidates, weights)
@@ -55,12 +56,15 @@ func keySentences(sentences []string, n int) []string {
 
 func byIndex(a, b candidate) int { return cmp.Compare(a.index, b.index) }
 
-// candidates reads all sentences into the vocabulary and returns those of a
-// sensible length. A sentence that is there twice is a candidate once.
+// candidates reads sentences into the vocabulary and returns those of a sensible
+// length. Of a long document it reads some from every part. A sentence that is there
+// twice is a candidate once.
 func (v *vocabulary) candidates(sentences []string) []candidate {
 	var out []candidate
 	seen := map[string]bool{}
-	for i, s := range sentences {
+	step := max(1, (len(sentences)+maxRead-1)/maxRead)
+	for i := 0; i < len(sentences); i += step {
+		s := sentences[i]
 		terms := v.terms(s, int32(i)+1)
 		if len(terms) < minTerms || len(terms) > maxTerms || len(s) > maxSentence || seen[s] {
 			continue
@@ -131,21 +135,18 @@ func appendTerm(b []byte, word string) []byte {
 	return b
 }
 
-// weights returns the inverse document frequency of each term. What is in one
-// sentence only connects it to no other, and weighs nothing.
+// weights returns the inverse document frequency of each term.
 func (v *vocabulary) weights(sentences int) []float64 {
 	out := make([]float64, len(v.in))
 	for id, n := range v.in {
-		if n > 1 {
-			out[id] = math.Log(float64(sentences+1) / float64(n))
-		}
+		out[id] = math.Log(float64(sentences+1) / float64(n))
 	}
 	return out
 }
 
 // scoreByCentroid scores each candidate by its likeness to the document: the sum
-// over its terms of how many sentences share each, weighted, per square root of
-// its length.
+// over its terms of how many other sentences share each, weighted, per
+// logarithm of its length.
 func scoreByCentroid(candidates []candidate, weights []float64, sentences int) {
 	frequency := make([]float64, len(weights))
 	for _, c := range candidates {
@@ -158,12 +159,12 @@ func scoreByCentroid(candidates []candidate, weights []float64, sentences int) {
 		sum, norm := 0.0, 0.0
 		for _, t := range c.terms {
 			w := weights[t]
-			sum += float64(w * w * frequency[t])
+			sum += float64(w * w * (frequency[t] - 1))
 			norm += float64(w * w)
 		}
 		c.norm = math.Sqrt(norm)
 		if norm > 0 {
-			c.score = sum / c.norm * (1 + leadBonus/(1+10*float64(c.index)/float64(sentences)))
+			c.score = sum / math.Log(1+float64(len(c.terms))) * (1 + leadBonus/(1+10*float64(c.index)/float64(sentences)))
 		}
 	}
 }
@@ -215,13 +216,15 @@ func scoreByRank(candidates []candidate, weights []float64) {
 	}
 }
 
-// similarities returns the likeness of every two candidates, and the sum for each.
+// similarities returns the likeness of every two candidates, as TextRank has it, and
+// the sum for each.
 func similarities(candidates []candidate, weights []float64) (likeness, out []float64) {
 	n := len(candidates)
 	likeness, out = make([]float64, n*n), make([]float64, n)
 	for i := range n {
 		for j := range i {
-			s := similarity(&candidates[i], &candidates[j], weights)
+			a, b := &candidates[i], &candidates[j]
+			s := common(a, b, weights) / (math.Log(float64(len(a.terms))) + math.Log(float64(len(b.terms))))
 			likeness[i*n+j], likeness[j*n+i] = s, s
 			out[i] += s
 			out[j] += s
@@ -235,6 +238,11 @@ func similarity(a, b *candidate, weights []float64) float64 {
 	if a.norm == 0 || b.norm == 0 {
 		return 0
 	}
+	return common(a, b, weights) / (a.norm * b.norm)
+}
+
+// common is the weight of the terms that two sentences share.
+func common(a, b *candidate, weights []float64) float64 {
 	sum := 0.0
 	for i, j := 0, 0; i < len(a.terms) && j < len(b.terms); {
 		switch s, t := a.terms[i], b.terms[j]; {
@@ -247,7 +255,7 @@ func similarity(a, b *candidate, weights []float64) float64 {
 			i, j = i+1, j+1
 		}
 	}
-	return sum / (a.norm * b.norm)
+	return sum
 }
 
 // distinct returns up to n of the candidates, without those that are much like a

@@ -33,31 +33,121 @@ func joins(r rune) bool {
 	return false
 }
 
+// What a byte is to the loops below.
+const (
+	isWord = 1 << iota // an ASCII letter or digit
+	isEnd              // could end a sentence
+	isHigh             // part of a character beyond ASCII
+)
+
+// classes says what each byte is. A sandbox may look at a guest each time that a
+// loop turns, so what is done for every byte is done for several at a time.
+var classes = func() (t [256]byte) {
+	for c := range 256 {
+		switch {
+		case c >= utf8.RuneSelf:
+			t[c] = isHigh
+		case wordRune(rune(c)):
+			t[c] = isWord
+		}
+	}
+	t['.'], t['!'], t['?'] = isEnd, isEnd, isEnd
+	return t
+}()
+
+// asciiEnd returns where the ASCII letters and digits that begin at i end.
+func asciiEnd(text string, i int) int {
+	for ; i+4 <= len(text); i += 4 {
+		switch p := text[i : i+4]; {
+		case classes[p[0]]&isWord == 0:
+			return i
+		case classes[p[1]]&isWord == 0:
+			return i + 1
+		case classes[p[2]]&isWord == 0:
+			return i + 2
+		case classes[p[3]]&isWord == 0:
+			return i + 3
+		}
+	}
+	for i < len(text) && classes[text[i]]&isWord != 0 {
+		i++
+	}
+	return i
+}
+
+// nextOf returns the first place from i on with a byte of one of the classes, or
+// the end.
+func nextOf(text string, i int, class byte) int {
+	for ; i+8 <= len(text); i += 8 {
+		p := text[i : i+8]
+		if (classes[p[0]]|classes[p[1]]|classes[p[2]]|classes[p[3]]|classes[p[4]]|classes[p[5]]|classes[p[6]]|classes[p[7]])&class != 0 {
+			break
+		}
+	}
+	for i < len(text) && classes[text[i]]&class == 0 {
+		i++
+	}
+	return i
+}
+
+// characters counts the characters of valid UTF-8.
+func characters(text string) int {
+	n, i := 0, 0
+	for ; i+8 <= len(text); i += 8 {
+		p := text[i : i+8]
+		n += lead(p[0]) + lead(p[1]) + lead(p[2]) + lead(p[3]) + lead(p[4]) + lead(p[5]) + lead(p[6]) + lead(p[7])
+	}
+	for ; i < len(text); i++ {
+		n += lead(text[i])
+	}
+	return n
+}
+
+// lead is 1 for the first byte of a character and 0 for the others.
+func lead(c byte) int {
+	if c&0xc0 == 0x80 {
+		return 0
+	}
+	return 1
+}
+
 // eachWord calls f for each word of the text. A character of an unspaced script is
 // a word of its own.
 func eachWord(text string, f func(word string, single bool)) {
-	start := -1
-	for i, r := range text {
-		single := unspaced(r)
-		if wordRune(r) && !single {
-			if start < 0 {
-				start = i
+	for i := 0; ; {
+		if i = nextOf(text, i, isWord|isHigh); i == len(text) {
+			return
+		}
+		if text[i] >= utf8.RuneSelf {
+			r, n := utf8.DecodeRuneInString(text[i:])
+			switch {
+			case !wordRune(r):
+				i += n
+				continue
+			case unspaced(r):
+				f(text[i:i+n], true)
+				i += n
+				continue
 			}
-			continue
 		}
-		if start >= 0 && joins(r) && joined(text[i+utf8.RuneLen(r):]) {
-			continue
-		}
-		if start >= 0 {
-			f(text[start:i], false)
-			start = -1
-		}
-		if single && wordRune(r) {
-			f(text[i:i+utf8.RuneLen(r)], true)
-		}
+		end := wordEnd(text, i)
+		f(text[i:end], false)
+		i = end
 	}
-	if start >= 0 {
-		f(text[start:], false)
+}
+
+// wordEnd returns where the word that begins at i ends.
+func wordEnd(text string, i int) int {
+	for {
+		i = asciiEnd(text, i)
+		if i == len(text) {
+			return i
+		}
+		r, n := utf8.DecodeRuneInString(text[i:])
+		if !(r >= utf8.RuneSelf && wordRune(r) && !unspaced(r)) && !(joins(r) && joined(text[i+n:])) {
+			return i
+		}
+		i += n
 	}
 }
 
@@ -83,7 +173,10 @@ func countWords(text string) (words, singles int) {
 func splitSentences(text string) []string {
 	var out []string
 	start := 0
-	for i := 0; i < len(text); {
+	for i := 0; ; {
+		if i = nextOf(text, i, isEnd|isHigh); i == len(text) {
+			break
+		}
 		n := sentenceEnd(text, i, start)
 		if n == 0 {
 			i++

@@ -38,6 +38,10 @@ type parser struct {
 
 // addLine takes one line: first what is open and goes on, then what begins.
 func (p *parser) addLine(line string) {
+	if p.isText(line) {
+		p.addText(line)
+		return
+	}
 	rest, matched := p.match(expandTabs(line))
 	all := matched == len(p.containers)
 	if all && p.continueLeaf(rest) {
@@ -56,6 +60,12 @@ func (p *parser) addLine(line string) {
 		p.containers = p.containers[:matched]
 	}
 	p.addLeaf(rest)
+}
+
+// isText reports whether a line can only be text of a paragraph: most lines are,
+// and need no closer look.
+func (p *parser) isText(line string) bool {
+	return len(p.containers) == 0 && p.leaf <= leafParagraph && line != "" && (letter(line[0]) || line[0] >= 0x80)
 }
 
 // match passes over the markers of the open containers that the line continues.
@@ -218,7 +228,7 @@ func (p *parser) addText(line string) {
 	if p.leaf != leafParagraph {
 		p.leaf, p.start = leafParagraph, p.line
 	}
-	p.text = append(p.text, strings.Trim(line, " \t"))
+	p.text = append(p.text, trim(line))
 }
 
 // underline makes the open paragraph a heading, unless it holds nothing but
@@ -241,16 +251,29 @@ func (p *parser) closeLeaf() {
 	p.leaf = leafNone
 }
 
+// closeParagraph ends a paragraph, and a table that follows in the same lines.
 func (p *parser) closeParagraph() {
-	kind := Paragraph
-	if len(p.text) > 1 && delimiterRow(p.text[1]) && strings.Contains(p.text[0], "|") {
-		kind = Table
-	}
-	raw := p.takeDefinitions(strings.Join(p.text, "\n"))
+	rows := tableStart(p.text)
+	p.addLines(Paragraph, p.start, p.text[:rows])
+	p.addLines(Table, p.start+rows, p.text[rows:])
 	p.text = p.text[:0]
-	if raw != "" {
-		p.add(Block{Kind: kind, Line: p.start, Raw: raw})
+}
+
+func (p *parser) addLines(kind Kind, start int, lines []string) {
+	if raw := p.takeDefinitions(strings.Join(lines, "\n")); raw != "" {
+		p.add(Block{Kind: kind, Line: start, Raw: raw})
 	}
+}
+
+// tableStart returns which of the lines is the head of a table: the one before its
+// delimiter row. It returns the number of lines if there is no table.
+func tableStart(lines []string) int {
+	for i := 1; i < len(lines); i++ {
+		if !letter(lines[i][0]) && delimiterRow(lines[i]) && strings.Contains(lines[i-1], "|") {
+			return i - 1
+		}
+	}
+	return len(lines)
 }
 
 func (p *parser) add(b Block) { p.doc.Blocks = append(p.doc.Blocks, b) }

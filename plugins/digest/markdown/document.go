@@ -9,6 +9,7 @@ type Document struct {
 	// CodeBytes is how many bytes of code the code blocks hold, blank lines after
 	// indented code included.
 	CodeBytes  int
+	Lines      int
 	references map[string]string // link targets by normalized label
 }
 
@@ -43,6 +44,7 @@ func Parse(text string) *Document {
 		p.addLine(line)
 	}
 	p.closeLeaf()
+	p.doc.Lines = p.line
 	return p.doc
 }
 

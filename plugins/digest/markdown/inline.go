@@ -28,10 +28,14 @@ const (
 
 // Inline reads the text of a block.
 func (d *Document) Inline(raw string) Inline {
-	if strings.IndexAny(raw, "\\`<![]*_~:&\n@") < 0 && !strings.Contains(raw, "www.") {
+	s := scanner{doc: d, raw: raw, mask: isMarkup}
+	if strings.Contains(raw, "://") || strings.Contains(raw, "www.") || strings.Contains(raw, "WWW.") {
+		s.mask |= isBare
+	}
+	if s.next(0) == len(raw) {
 		return Inline{Text: raw}
 	}
-	s := scanner{doc: d, raw: raw, out: make([]byte, 0, len(raw))}
+	s.out = make([]byte, 0, len(raw))
 	for s.pos < len(raw) {
 		s.step()
 	}
@@ -50,6 +54,7 @@ type bracket struct {
 type scanner struct {
 	doc      *Document
 	raw      string
+	mask     byte // the classes of bytes that could mean something in this text
 	pos      int
 	out      []byte
 	inline   Inline
@@ -89,7 +94,7 @@ func (s *scanner) step() {
 	case 'h', 'H', 'w', 'W':
 		s.bare(rest)
 	default:
-		s.plain(rest)
+		s.plain()
 	}
 }
 
@@ -100,20 +105,37 @@ func (s *scanner) emit(n int) {
 }
 
 // plain copies up to the next byte that could mean something.
-func (s *scanner) plain(rest string) {
-	n := 1
-	for n < len(rest) && !special(rest[n]) {
-		n++
-	}
-	s.emit(n)
-}
+func (s *scanner) plain() { s.emit(s.next(s.pos+1) - s.pos) }
 
-func special(c byte) bool {
-	switch c {
-	case '\\', '`', '<', '!', '[', ']', '*', '_', '~', '\n', '&', 'h', 'H', 'w', 'W':
-		return true
+// What a byte could mean.
+const (
+	isMarkup = 1 << iota
+	isBare   // the beginning of a link without markup
+)
+
+// meanings says what each byte could mean.
+var meanings = func() (t [256]byte) {
+	for _, c := range "\\`<![]*_~\n&" {
+		t[c] = isMarkup
 	}
-	return false
+	t['h'], t['H'], t['w'], t['W'] = isBare, isBare, isBare, isBare
+	return t
+}()
+
+// next returns the first place from i on that could mean something, or the end. It
+// looks at several bytes at a time: a sandbox may look at a guest each time that a
+// loop turns.
+func (s *scanner) next(i int) int {
+	for ; i+8 <= len(s.raw); i += 8 {
+		p := s.raw[i : i+8]
+		if (meanings[p[0]]|meanings[p[1]]|meanings[p[2]]|meanings[p[3]]|meanings[p[4]]|meanings[p[5]]|meanings[p[6]]|meanings[p[7]])&s.mask != 0 {
+			break
+		}
+	}
+	for i < len(s.raw) && meanings[s.raw[i]]&s.mask == 0 {
+		i++
+	}
+	return i
 }
 
 func (s *scanner) escape(rest string) {
@@ -526,7 +548,7 @@ func (s *scanner) entity(rest string) {
 func (s *scanner) bare(rest string) {
 	n := bareLink(rest)
 	if n == 0 || (s.pos > 0 && wordByte(s.raw[s.pos-1])) {
-		s.plain(rest)
+		s.plain()
 		return
 	}
 	target := rest[:n]

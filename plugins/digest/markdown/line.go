@@ -2,7 +2,25 @@ package markdown
 
 import "strings"
 
-func blank(line string) bool { return strings.Trim(line, " \t") == "" }
+func blank(line string) bool {
+	for i := range len(line) {
+		if line[i] != ' ' && line[i] != '\t' {
+			return false
+		}
+	}
+	return true
+}
+
+// trim removes spaces and tabs at both ends.
+func trim(line string) string {
+	for line != "" && (line[0] == ' ' || line[0] == '\t') {
+		line = line[1:]
+	}
+	for line != "" && (line[len(line)-1] == ' ' || line[len(line)-1] == '\t') {
+		line = line[:len(line)-1]
+	}
+	return line
+}
 
 // expandTabs replaces the tabs between a line's markers by spaces up to every
 // fourth column. Only there do columns count.

@@ -77,6 +77,7 @@ func TestParse(t *testing.T) {
 		{"html", "<div>\n# no\n</div>\n\n# yes <b>x</b>\n<!-- a\n\n# no -->\nb <!-- c --> d", `h1@5 "yes x"; p@9 "b  d"`},
 		{"a script", "<script>\n\n# no\n</script>\nyes", `p@5 "yes"`},
 		{"a table", "| a | b |\n|---|:-:|\n| [c](d) | e |", `t@1 "| a | b | |---|:-:| | c | e |" [c](d)`},
+		{"a table after text", "Prose.\n| a |\n|---|\n| b |", `p@1 "Prose."; t@2 "| a | |---| | b |"`},
 		{"front matter", "---\ntitle: x\n---\n# a", `h1@4 "a"`},
 		{"no front matter", "---\n\na\n\n---\nb", `p@3 "a"; p@6 "b"`},
 		{"wide scripts", "# 見出し\n\n[漢字](/漢) 😀 **太字**です", `h1@1 "見出し"; p@3 "漢字 😀 太字です" [漢字](/漢)`},

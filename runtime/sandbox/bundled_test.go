@@ -1,0 +1,234 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/plugins"
+)
+
+// task is a Host for a bundled plugin: it gives the input and keeps what comes.
+type task struct {
+	host
+	input     []byte
+	artifacts map[string][]byte
+	message   abi.MessageInput
+	output    abi.CallOutputRequest
+	stored    []byte
+	progress  int
+}
+
+func newTask(t testing.TB, input string) *task {
+	t.Helper()
+	answer := abi.CallInputAnswer{SessionID: "sess_1", Persona: plugins.Personas()[0]}
+	answer.Task = abi.Task{Envelope: abi.NewEnvelope(abi.ObjectTask, "task_1", answer.Persona.CreatedAt.Time, jsontext.Value(`{"input":"not this one","a":[{"b":"}]\""}]}`))}
+	answer.Task.Input = jsontext.Value(input)
+	encoded, err := json.Marshal(answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &task{input: encoded, artifacts: map[string][]byte{}}
+}
+
+func (h *task) Call(_ context.Context, call string, request []byte) (abi.CallStatus, []byte) {
+	var err error
+	switch call {
+	case abi.CallInput:
+		return abi.CallOK, h.input
+	case abi.CallMessageAppend:
+		request = bytes.Clone(request) // json keeps parts of what it reads
+		err = json.Unmarshal(request, &h.message)
+	case abi.CallOutput:
+		err = json.Unmarshal(bytes.Clone(request), &h.output)
+	case abi.CallArtifactPut:
+		_, content, _ := bytes.Cut(request, []byte("\n"))
+		h.stored = bytes.Clone(content)
+		return abi.CallOK, []byte(`{"artifact_id":"art_2","sha256":"00"}`)
+	case abi.CallArtifactGet:
+		var get abi.CallArtifactGetRequest
+		if err = json.Unmarshal(request, &get); err == nil {
+			content := h.artifacts[get.ArtifactID]
+			return abi.CallOK, content[min(get.Offset, int64(len(content))):min(get.Offset+get.Length, int64(len(content)))]
+		}
+	case abi.CallProgress:
+		h.progress++
+	}
+	if err != nil {
+		return abi.CallInvalid, fmt.Appendf(nil, `{"code":"invalid_request","message":%q}`, err)
+	}
+	return abi.CallOK, []byte(`{"message_id":"msg_1"}`)
+}
+
+func bundled(t testing.TB, r *Runtime, name string) *Module {
+	t.Helper()
+	p, ok := plugins.Lookup(name)
+	if !ok {
+		t.Fatalf("no plugin %q", name)
+	}
+	return compile(t, r, p.Wasm())
+}
+
+// TestBundledCapabilities holds that Personas claim the host calls that their
+// plugins make, and that digests are those of the modules.
+func TestBundledCapabilities(t *testing.T) {
+	r := newRuntime(t, Config{CacheDir: cacheDir})
+	for _, p := range plugins.Personas() {
+		m := bundled(t, r, p.EntryWorkflow)
+		if fmt.Sprint(m.Imports()) != fmt.Sprint(p.Capabilities) {
+			t.Errorf("%s makes the host calls %v and claims %v", p.ID, m.Imports(), p.Capabilities)
+		}
+		if b, _ := plugins.Lookup(p.EntryWorkflow); b.Digest != m.Digest() {
+			t.Errorf("%s has the digest %s, its module %s", p.ID, b.Digest, m.Digest())
+		}
+	}
+}
+
+func TestEcho(t *testing.T) {
+	r := newRuntime(t, Config{})
+	m := bundled(t, r, "echo")
+	long := strings.Repeat(`long \"text\" {[ `, 1<<18)
+	for _, test := range []struct{ name, input, parts string }{
+		{"a message", `{"role":"user","parts":[{"type":"text","text":"hi","visibility":"public"}]}`,
+			`[{"type":"text","text":"hi","visibility":"public"}]`},
+		{"parts first, spaced", " { \"parts\" :\n [ {\"type\" : \"text\", \"text\":\"\\\\\"} ] , \"role\":\t\"user\" } ",
+			`[{"type":"text","text":"\\"}]`},
+		{"wide text", `{"role":"user","parts":[{"type":"text","text":"漢字 😀 \u00e9\"","visibility":"internal"}]}`,
+			`[{"type":"text","text":"漢字 😀 é\"","visibility":"internal"}]`},
+		{"no parts", `{"role":"user","parts":[]}`, `[]`},
+		{"an object", `{"question":[1,{"a":"]}"},null,true,-1.5e3]}`,
+			`[{"type":"json","value":{"question":[1,{"a":"]}"},null,true,-1.5e3]},"visibility":"public"}]`},
+		{"an empty object", `{}`, `[{"type":"json","value":{},"visibility":"public"}]`},
+		{"parts that are no list", `{"role":"user","parts":1}`, `[{"type":"json","value":{"role":"user","parts":1},"visibility":"public"}]`},
+		{"no role", `{"parts":[]}`, `[{"type":"json","value":{"parts":[]},"visibility":"public"}]`},
+		{"a number", `17`, `[{"type":"json","value":17,"visibility":"public"}]`},
+		{"megabytes", `{"role":"user","parts":[{"type":"text","text":"` + long + `"}]}`, `[{"type":"text","text":"` + long + `"}]`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			h := newTask(t, test.input)
+			if _, err := m.Run(t.Context(), abi.DefaultExport, h, Limits{}); err != nil {
+				t.Fatal(err)
+			}
+			want := canonicalParts(t, test.parts)
+			if got := marshal(t, h.message.Parts); got != want || h.message.Role != abi.RoleAssistant {
+				t.Errorf("%s says %.200s, want %.200s", h.message.Role, got, want)
+			}
+			if !strings.HasPrefix(h.output.Summary, "echoed ") {
+				t.Errorf("the summary is %q", h.output.Summary)
+			}
+		})
+	}
+}
+
+func canonicalParts(t *testing.T, text string) string {
+	t.Helper()
+	var parts []abi.Part
+	if err := json.Unmarshal([]byte(text), &parts); err != nil {
+		t.Fatal(err)
+	}
+	return marshal(t, parts)
+}
+
+func marshal(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestEchoWithoutMemory runs echo on more than fits: it has to be told apart from a
+// plugin that is broken.
+func TestEchoWithoutMemory(t *testing.T) {
+	m := bundled(t, newRuntime(t, Config{}), "echo")
+	h := newTask(t, `{"text":"`+strings.Repeat("x", 1<<20)+`"}`)
+	_, err := m.Run(t.Context(), abi.DefaultExport, h, Limits{MemoryBytes: 1 << 20})
+	checkFailure(t, err, abi.FailurePluginMemory, "refused more than 1048576")
+}
+
+func TestDigest(t *testing.T) {
+	m := bundled(t, newRuntime(t, Config{CacheDir: cacheDir}), "digest")
+	h := newTask(t, `{"role":"user","parts":[{"type":"text","text":"# Title\n\nSome text, see [there](http://a.b)."},{"type":"artifact_ref","artifact_id":"art_1"}]}`)
+	h.artifacts["art_1"] = []byte("## Part two\n\nMore text.")
+	if _, err := m.Run(t.Context(), abi.DefaultExport, h, Limits{}); err != nil {
+		t.Fatal(err)
+	}
+	if want := `"Title": 9 words, 2 headings, 1 link, less than a minute to read`; h.output.Summary != want {
+		t.Errorf("the summary is %s, want %s", h.output.Summary, want)
+	}
+	if len(h.message.Parts) != 3 || !strings.Contains(*h.message.Parts[0].Text, "- Part two (line 5)") {
+		t.Errorf("the answer is %s", marshal(t, h.message))
+	}
+	if !strings.Contains(string(h.stored), "# Digest of Title") || h.progress == 0 {
+		t.Errorf("stored %q after telling progress %d times", h.stored, h.progress)
+	}
+}
+
+func TestDigestFails(t *testing.T) {
+	m := bundled(t, newRuntime(t, Config{CacheDir: cacheDir}), "digest")
+	h := newTask(t, `{"question":"?"}`)
+	if _, err := m.Run(t.Context(), abi.DefaultExport, h, Limits{}); err != nil {
+		t.Fatal(err)
+	}
+	if h.output.Failure == nil || h.output.Failure.Code != "no_document" {
+		t.Errorf("without a document it answers %+v", h.output)
+	}
+}
+
+// largeDocument is real prose and Markdown, repeated with changes up to the size.
+func largeDocument(t testing.TB, size int) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	text, err := os.ReadFile("../../plugins/digest/digest/testdata/manual.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := 0; out.Len() < size; n++ {
+		fmt.Fprintf(&out, "# Part %d\n\n", n)
+		out.Write(bytes.ReplaceAll(text, []byte("the "), fmt.Appendf(nil, "the word%d ", n%997)))
+		out.WriteString("\n\n")
+	}
+	return out.Bytes()[:size]
+}
+
+// TestDigestLarge holds that a document of 10 MB is digested within the default
+// limits, from an Artifact and from a Message.
+func TestDigestLarge(t *testing.T) {
+	size := 10 << 20
+	if os.Getenv("WHARF_LONG") == "" {
+		t.Log("WHARF_LONG is not set: a document of 1 MB has to do")
+		size = 1 << 20
+	}
+	m := bundled(t, newRuntime(t, Config{CacheDir: cacheDir}), "digest")
+	text := largeDocument(t, size)
+	quoted, err := jsontext.AppendQuote(nil, bytes.ToValidUTF8(text, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, input := range map[string]string{
+		"an artifact": `{"artifact_id":"art_1"}`,
+		"a message":   `{"role":"user","parts":[{"type":"text","text":` + string(quoted) + `}]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newTask(t, input)
+			h.artifacts["art_1"] = text
+			usage, err := m.Run(t.Context(), abi.DefaultExport, h, Limits{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%v to make the instance, %v to run, %d MiB, %d host calls: %s",
+				usage.Instantiate, usage.Run, usage.MemoryBytes>>20, usage.HostCalls, h.output.Summary)
+			if h.output.Failure != nil || h.progress < 5 {
+				t.Errorf("answered %+v after telling progress %d times", h.output, h.progress)
+			}
+		})
+	}
+}
