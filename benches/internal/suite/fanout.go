@@ -15,10 +15,9 @@ import (
 )
 
 const (
-	fanoutEvents     = 2000 // live events that every reader gets
-	fanoutPublishers = 8    // connections that cause them
-	fanoutLimit      = time.Minute
-	bulkWrite        = 32 << 10 // bytes a write of the coalescing ceiling
+	fanoutEvents = 2000 // live events that every reader gets
+	fanoutLimit  = time.Minute
+	bulkWrite    = 32 << 10 // bytes a write of the coalescing ceiling
 )
 
 // messageBody is one event of the fan-out as its author sends it.
@@ -100,7 +99,7 @@ func (s *Suite) follow(ctx context.Context, n *node.Node) (float64, []byte, erro
 		return 0, nil, err
 	}
 	start := time.Now()
-	if err := publish(ctx, n, path+"/messages"); err != nil {
+	if err := s.publish(ctx, n, path+"/messages"); err != nil {
 		return 0, nil, err
 	}
 	last, err := readers.Wait()
@@ -129,10 +128,11 @@ func awaitHistory(ctx context.Context, r *fanout.Readers, history int, deadline 
 	return nil
 }
 
-// publish appends the Messages that the readers wait for.
-func publish(ctx context.Context, n *node.Node, path string) error {
+// publish appends the Messages that the readers wait for, over enough connections
+// that the readers and not the disk decide how long it takes.
+func (s *Suite) publish(ctx context.Context, n *node.Node, path string) error {
 	result, err := load.Run(ctx, load.Plan{
-		Addr: n.Addr, Conns: fanoutPublishers, Measure: fanoutLimit, MaxRequests: fanoutEvents,
+		Addr: n.Addr, Conns: s.Conns, Measure: fanoutLimit, MaxRequests: fanoutEvents,
 		Counts: func(status int, _ []byte) bool { return status/100 == 2 },
 		Requests: func(int) *load.Request {
 			return load.NewRequest("POST", n.Addr, path, node.Headers(), false, []byte(messageBody))
