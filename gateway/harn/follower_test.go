@@ -3,7 +3,9 @@ package harn
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,17 +38,38 @@ func (f *feed) Close()                 {}
 
 // page collects what is written, one entry for each write.
 type page struct {
+	mu     sync.Mutex
 	writes []string
 	gone   bool
 	err    error
 }
 
 func (p *page) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.writes = append(p.writes, string(b))
 	return len(b), p.err
 }
 
-func (p *page) Gone() bool { return p.gone }
+func (p *page) Gone() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.gone
+}
+
+func (p *page) leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.gone = true
+}
+
+// seen returns what has been written when nothing more is going on.
+func (p *page) seen() []string {
+	synctest.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.writes)
+}
 
 func someEvent(at engine.Position) engine.Event {
 	return engine.Event{Frame: &storage.Frame{First: at, Time: time.Unix(0, 0), Records: []storage.Record{{
@@ -74,7 +97,7 @@ func following(t *testing.T, test func(in *feed, out *page, done chan struct{}, 
 // heartbeats counts them and checks that each is a write of its own.
 func (p *page) heartbeats(t *testing.T) (n int) {
 	t.Helper()
-	for _, w := range p.writes {
+	for _, w := range p.seen() {
 		if strings.HasPrefix(w, ":") {
 			n++
 			if w != ": heartbeat\n\n" {
@@ -88,17 +111,14 @@ func (p *page) heartbeats(t *testing.T) (n int) {
 func TestHeartbeats(t *testing.T) {
 	following(t, func(in *feed, out *page, _ chan struct{}, _ func()) {
 		time.Sleep(time.Hour)
-		synctest.Wait()
-		if len(out.writes) != 0 {
-			t.Errorf("written before the first event: %q", out.writes)
+		if w := out.seen(); len(w) != 0 {
+			t.Errorf("written before the first event: %q", w)
 		}
 		in.events <- []engine.Event{someEvent(1)}
-		synctest.Wait()
-		if len(out.writes) != 1 || !strings.HasPrefix(out.writes[0], "id: 1\n") {
-			t.Errorf("written %q", out.writes)
+		if w := out.seen(); len(w) != 1 || !strings.HasPrefix(w[0], "id: 1\n") {
+			t.Errorf("written %q", w)
 		}
 		time.Sleep(time.Minute)
-		synctest.Wait()
 		if n := out.heartbeats(t); n != 3 && n != 4 {
 			t.Errorf("%d heartbeats in a quiet minute, want one every 15 s", n)
 		}
@@ -108,7 +128,6 @@ func TestHeartbeats(t *testing.T) {
 			in.events <- []engine.Event{someEvent(engine.Position(i + 2))}
 			time.Sleep(time.Second)
 		}
-		synctest.Wait()
 		if n := out.heartbeats(t); n != before {
 			t.Errorf("%d heartbeats on a busy stream", n-before)
 		}
@@ -118,8 +137,7 @@ func TestHeartbeats(t *testing.T) {
 func TestGoneClientEndsTheStream(t *testing.T) {
 	following(t, func(in *feed, out *page, done chan struct{}, _ func()) {
 		in.events <- []engine.Event{someEvent(1)}
-		synctest.Wait()
-		out.gone = true
+		out.leave()
 		start := time.Now()
 		<-done
 		if took := time.Since(start); took > 15*time.Second {
@@ -164,14 +182,14 @@ func TestPendingEventsAreCoalesced(t *testing.T) {
 			many = append(many, someEvent(engine.Position(i+1)))
 		}
 		in.events <- many
-		synctest.Wait()
-		if n := strings.Count(strings.Join(out.writes, ""), "\n\n"); n != 500 {
+		writes := out.seen()
+		if n := strings.Count(strings.Join(writes, ""), "\n\n"); n != 500 {
 			t.Errorf("%d frames", n)
 		}
-		if len(out.writes) > 10 {
-			t.Errorf("%d writes", len(out.writes))
+		if len(writes) > 10 {
+			t.Errorf("%d writes", len(writes))
 		}
-		for _, w := range out.writes {
+		for _, w := range writes {
 			if len(w) > 2*writeSize || !strings.HasSuffix(w, "\n\n") {
 				t.Errorf("a write of %d bytes, ending in %q", len(w), w[len(w)-10:])
 			}
