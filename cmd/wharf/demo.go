@@ -242,6 +242,10 @@ func (d *demo) introduce(file string) {
 	d.out.Title("events")
 }
 
+// demoAnswerLines is how much of a long answer the demo shows: what comes after it
+// should still be seen.
+const demoAnswerLines = 40
+
 func (d *demo) conclude(ctx context.Context) error {
 	task, err := d.client.Task(ctx, d.task.ID)
 	if err != nil {
@@ -255,7 +259,7 @@ func (d *demo) conclude(ctx context.Context) error {
 		d.printJSON(outcome.JSON)
 		return endCode(task.Value.Status)
 	}
-	d.showOutcome(&outcome.Value)
+	d.showOutcome(&outcome.Value, demoAnswerLines)
 	d.showTimes(&outcome.Value)
 	d.showNext()
 	return endCode(task.Value.Status)

@@ -99,9 +99,10 @@ func (a *app) keyCreate(ctx context.Context, req abi.CreateKeyRequest) error {
 
 func (a *app) keyListCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "list",
-		Short:   "List the API keys of the tenant, newest first",
-		Long:    `List shows the API keys of the caller's tenant, revoked ones too: what they are called, who they speak for, and the last four characters of each.`,
+		Use:   "list",
+		Short: "List the API keys of the tenant, newest first",
+		Long: `List shows the API keys of the caller's tenant, revoked ones too: what they are
+called, who they speak for, and the last four characters of each.`,
 		Example: "  wharf key list\n  wharf key list --json",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -144,9 +145,10 @@ func keyRow(k *abi.APIKey, now time.Time) []show.Cell {
 
 func (a *app) keyRevokeCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "revoke ID",
-		Short:   "Make an API key useless, at once and for ever",
-		Long:    `Revoke ends an API key: every request that carries it from now on is refused. Tasks that were submitted with it go on.`,
+		Use:   "revoke ID",
+		Short: "Make an API key useless, at once and for ever",
+		Long: `Revoke ends an API key: every request that carries it from now on is refused.
+Tasks that were submitted with it go on.`,
 		Example: "  wharf key revoke key_01K0...",
 		Args:    oneArg("the id of a key (see \"wharf key list\")"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -71,7 +71,7 @@ func (d *demo) showNext() {
 	d.out.Line(`      --data-binary @`, file, ` | grep -o 'art_[0-9A-Z]*' | head -n 1)`)
 	d.out.Line(`  api $N/v1/tasks -H "Prefer: wait=10" --json '{"session_id":"'$S'","persona_id":"`, d.persona, `","input":`)
 	d.out.Line(`      {"role":"user","parts":[{"type":"artifact_ref","artifact_id":"'$A'","visibility":"public"}]}}'`)
-	d.out.Line(`  api -N $N/v1/sessions/$S/events/stream       # everything that happened, and goes on happening; end it with Ctrl-C`)
+	d.out.Line(`  api -N $N/v1/sessions/$S/events/stream       # all of it as it happened; Ctrl-C ends it`)
 }
 
 // exampleFile names a document that is at hand, or else stands for one.

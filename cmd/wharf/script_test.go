@@ -22,8 +22,24 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what the scripts expect")
 
+// workshop is a folder that the tests share: see buildWharf.
+var workshop string
+
+// tests are the tests of the package, with what comes before and after them.
+type tests struct{ *testing.M }
+
+func (m tests) Run() int {
+	var err error
+	if workshop, err = os.MkdirTemp("", "wharf-test-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(workshop)
+	return m.M.Run()
+}
+
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"wharf": func() { os.Exit(run()) }})
+	testscript.Main(tests{m}, map[string]func(){"wharf": func() { os.Exit(run()) }})
 }
 
 // TestScripts runs each command the way a user does, against nodes in processes of
@@ -42,14 +58,13 @@ func TestMain(m *testing.M) {
 //	capture NAME REGEX      set a variable to what the regex's group matches in
 //	                        standard output
 func TestScripts(t *testing.T) {
-	cache := t.TempDir() // one for all: compiling takes longer than everything else
 	testscript.Run(t, testscript.Params{
 		Dir:           filepath.Join("testdata", "script"),
 		UpdateScripts: *update,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.Getenv("WORK"))
-			env.Setenv("XDG_CACHE_HOME", cache)
-			env.Setenv("WHARF_PLUGINS_CACHE", filepath.Join(cache, "wharf", "modules"))
+			env.Setenv("XDG_CACHE_HOME", workshop)
+			env.Setenv("WHARF_PLUGINS_CACHE", pluginCache())
 			env.Values[nodeKey{}] = &scriptNode{}
 			return nil
 		},
@@ -58,6 +73,10 @@ func TestScripts(t *testing.T) {
 		},
 	})
 }
+
+// pluginCache is where every node of these tests keeps compiled plugins: compiling
+// takes longer than everything else. Demos find it as the user's cache.
+func pluginCache() string { return filepath.Join(workshop, "wharf", "modules") }
 
 type nodeKey struct{}
 
@@ -105,6 +124,7 @@ type process struct {
 	url string
 
 	mu     sync.Mutex
+	more   *sync.Cond // errors has grown
 	errors bytes.Buffer
 	ended  chan struct{}
 }
@@ -113,6 +133,7 @@ type process struct {
 // the file of the given name.
 func startProcess(cmd *exec.Cmd, stdout string) (*process, error) {
 	p := &process{cmd: cmd, ended: make(chan struct{})}
+	p.more = sync.NewCond(&p.mu)
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		return nil, err
@@ -142,6 +163,7 @@ func (p *process) readLog(r io.Reader, listening chan<- string) {
 	for lines := bufio.NewScanner(r); lines.Scan(); {
 		p.mu.Lock()
 		p.errors.Write(append(lines.Bytes(), '\n'))
+		p.more.Broadcast()
 		p.mu.Unlock()
 		var line struct{ Msg, URL string }
 		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "listening" {
@@ -162,6 +184,15 @@ func (p *process) log() []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return bytes.Clone(p.errors.Bytes())
+}
+
+// waitForLog returns when the log holds text. It must come while the process runs.
+func (p *process) waitForLog(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for !bytes.Contains(p.errors.Bytes(), []byte(text)) {
+		p.more.Wait()
+	}
 }
 
 func cmdCode(ts *testscript.TestScript, neg bool, args []string) {

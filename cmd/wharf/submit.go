@@ -312,9 +312,9 @@ func (a *app) finish(ctx context.Context, c *client.Client, id string, withTask 
 		a.printJSON(outcome.JSON)
 	case withTask:
 		a.showTask(&task.Value)
-		a.showOutcome(&outcome.Value)
+		a.showOutcome(&outcome.Value, 0)
 	default:
-		a.showOutcome(&outcome.Value)
+		a.showOutcome(&outcome.Value, 0)
 	}
 	return endCode(task.Value.Status)
 }

@@ -66,7 +66,7 @@ func (a *app) taskGet(ctx context.Context, c *client.Client, id string, outcome 
 	switch {
 	case !a.json:
 		a.showTask(&task.Value)
-		a.showOutcome(&result.Value)
+		a.showOutcome(&result.Value, 0)
 	case result.JSON == nil:
 		return advise(errNotEnded(id), "wharf task tail "+id)
 	default:
@@ -86,8 +86,9 @@ func (a *app) showTask(t *abi.Task, more ...[2]string) {
 	}, more...)...)
 }
 
-// showOutcome writes what came of a Task; nothing when it has not ended.
-func (a *app) showOutcome(o *abi.Outcome) {
+// showOutcome writes what came of a Task; nothing when it has not ended. Of a long
+// answer it shows so many lines, 0 for all.
+func (a *app) showOutcome(o *abi.Outcome, lines int) {
 	if o.ID == "" {
 		return
 	}
@@ -103,7 +104,7 @@ func (a *app) showOutcome(o *abi.Outcome) {
 	a.out.Artifacts(o)
 	if len(o.Messages) > 0 {
 		a.out.Title("answer")
-		a.out.Answer(o)
+		a.out.Answer(o, lines)
 	}
 }
 

@@ -177,7 +177,8 @@ func (n *Node) Warm(ctx context.Context) error {
 // is left is kept for the next start. When Serve returns everything is closed.
 func (n *Node) Serve(ctx context.Context) error {
 	served := make(chan error, 1)
-	go func() { served <- n.gateway.Serve(n.listener) }()
+	ln := n.listener
+	go func() { served <- n.gateway.Serve(ln) }()
 	background, stop := context.WithCancel(ctx)
 	defer stop()
 	go n.retain(background)
@@ -204,7 +205,6 @@ func (n *Node) shutdown() error {
 	if shutErr := n.gateway.Shutdown(late); shutErr != nil && !errors.Is(shutErr, context.DeadlineExceeded) {
 		err = errors.Join(err, shutErr)
 	}
-	n.listener = nil // the gateway has closed it
 	return errors.Join(err, n.close(context.Background()))
 }
 
@@ -214,7 +214,10 @@ func (n *Node) Close() error { return n.close(context.Background()) }
 // close closes what Start has opened.
 func (n *Node) close(ctx context.Context) (err error) {
 	if n.listener != nil {
-		err = n.listener.Close()
+		// The gateway has closed it, unless it was not yet serving.
+		if err = n.listener.Close(); errors.Is(err, net.ErrClosed) {
+			err = nil
+		}
 	}
 	if n.store != nil {
 		err = errors.Join(err, n.store.Close())

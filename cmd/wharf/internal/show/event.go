@@ -2,6 +2,7 @@ package show
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -24,7 +25,8 @@ type payload struct {
 	Fraction *float64       `json:"fraction"`
 }
 
-// Event writes one line about an event. since is what its time is shown against;
+// Event writes one line about an event; on a terminal, a progress report takes the
+// place of the one before it. since is what its time is shown against;
 // when it is zero, the line shows the time of day.
 func (s *Screen) Event(e *abi.Event, since time.Time) {
 	const kindWidth = 22
@@ -39,6 +41,10 @@ func (s *Screen) Event(e *abi.Event, since time.Time) {
 		room = max(20, s.width-width(at)-kindWidth-6)
 	}
 	detail := Cut(OneLine(eventDetail(e)), room)
+	if s.passing && e.Event == abi.EventProgress {
+		_, _ = io.WriteString(s.w, "\x1b[1A\x1b[2K") // over the line before
+	}
+	s.passing = s.Terminal() && e.Event == abi.EventProgress
 	pad := strings.Repeat(" ", max(0, len(at)+2+kindWidth-width(line)))
 	s.Line("  ", s.Paint(Dim, at), "  ", s.Paint(kindStyle(e.Event), name), strings.TrimRight(pad+"  "+detail, " "))
 }

@@ -1,6 +1,7 @@
 package show
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -24,8 +25,9 @@ func StatusStyle(status abi.TaskStatus) Style {
 }
 
 // Answer writes the text of the assistant's Messages of an Outcome, which are
-// what a Task answers with. It reports whether there was any.
-func (s *Screen) Answer(o *abi.Outcome) bool {
+// what a Task answers with: at most so many lines of it, 0 for all. It reports
+// whether there was any.
+func (s *Screen) Answer(o *abi.Outcome, lines int) bool {
 	var texts []string
 	for _, v := range o.Messages {
 		texts = append(texts, messageTexts(v)...)
@@ -33,7 +35,16 @@ func (s *Screen) Answer(o *abi.Outcome) bool {
 	if len(texts) == 0 {
 		return false
 	}
-	s.Line(Indent("  ", s.markdown(Clean(strings.Join(texts, "\n\n")))))
+	all := strings.Split(Clean(strings.Join(texts, "\n\n")), "\n")
+	left := 0
+	if lines > 0 && len(all) > lines {
+		left = len(all) - lines
+		all = all[:lines]
+	}
+	s.Line(Indent("  ", strings.Join(s.markdown(s.wrap(all, 2)), "\n")))
+	if left > 0 {
+		s.Line(s.Paint(Dim, fmt.Sprintf("  ... and %d lines more", left)))
+	}
 	return true
 }
 
@@ -52,14 +63,13 @@ func messageTexts(v jsontext.Value) []string {
 }
 
 // markdown makes headings bold; the rest is readable as it is.
-func (s *Screen) markdown(text string) string {
-	lines := strings.Split(text, "\n")
+func (s *Screen) markdown(lines []string) []string {
 	for i, l := range lines {
 		if strings.HasPrefix(l, "#") {
 			lines[i] = s.Paint(Bold, l)
 		}
 	}
-	return strings.Join(lines, "\n")
+	return lines
 }
 
 // Phase is a named share of a time.

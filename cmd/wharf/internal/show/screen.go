@@ -33,6 +33,8 @@ type Screen struct {
 	w     io.Writer
 	color bool
 	width int // 0: not a terminal
+
+	passing bool // the last line is one that the next of its kind may replace
 }
 
 // ColorModes lists the values of --color.
@@ -167,4 +169,41 @@ func Indent(prefix, text string) string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// wrap breaks lines between words, so that they fit a terminal beside the given
+// margin. Continuations are indented as the line is. Elsewhere lines stay whole.
+func (s *Screen) wrap(lines []string, margin int) []string {
+	if !s.Terminal() {
+		return lines
+	}
+	room := s.width - margin
+	var out []string
+	for _, l := range lines {
+		indent := l[:len(l)-len(strings.TrimLeft(l, " "))]
+		for width(l) > room {
+			at := breakAt(l, room, len(indent))
+			if at < 0 {
+				break
+			}
+			out = append(out, l[:at])
+			l = indent + l[at+1:]
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// breakAt returns the last space of l, after its indent, before which no more than
+// room characters are; else the first space there is, for a word that fits no
+// line; -1 if there is none. l is longer than room.
+func breakAt(l string, room, indent int) int {
+	head := string([]rune(l)[:room+1])
+	if at := strings.LastIndexByte(head, ' '); at > indent {
+		return at
+	}
+	if at := strings.IndexByte(l[indent:], ' '); at >= 0 {
+		return indent + at
+	}
+	return -1
 }

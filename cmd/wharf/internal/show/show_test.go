@@ -140,12 +140,42 @@ func TestAnswers(t *testing.T) {
 	}
 	s, out := screen("never", nil)
 	s.Artifacts(&o)
-	if !s.Answer(&o) {
+	if !s.Answer(&o, 0) {
 		t.Error("there is an answer")
 	}
+	s.Answer(&o, 1)
 	s.Phases([]Phase{{"accept", time.Millisecond, "on disk"}, {"run", 24 * time.Millisecond, "the plugin"}, {"none", 0, ""}})
 	golden(t, "answer.txt", out.String())
-	if s.Answer(&abi.Outcome{}) {
+	if s.Answer(&abi.Outcome{}, 0) {
 		t.Error("there is no answer")
 	}
+}
+
+func TestProgressReplacesProgressOnATerminal(t *testing.T) {
+	s, out := screen("never", nil)
+	s.width = 100
+	for n, kind := range []abi.EventKind{abi.EventProgress, abi.EventProgress, abi.EventLog, abi.EventProgress} {
+		s.Event(eventOf(n, kind, `{"fraction":0.5,"level":"info","message":"m"}`), time.Time{})
+	}
+	if up := strings.Count(out.String(), "\x1b[1A"); up != 1 {
+		t.Errorf("%d lines were replaced, want 1:\n%q", up, out)
+	}
+}
+
+func TestWrappingKeepsEveryWord(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, _ := screen("never", nil)
+		s.width = rapid.IntRange(10, 60).Draw(t, "width")
+		line := strings.Repeat(" ", rapid.IntRange(0, 6).Draw(t, "indent")) +
+			strings.Join(rapid.SliceOf(rapid.StringMatching("[a-zäß]{1,9}")).Draw(t, "words"), " ")
+		lines := s.wrap([]string{line}, 2)
+		if got := strings.Fields(strings.Join(lines, " ")); strings.Join(got, " ") != strings.Join(strings.Fields(line), " ") {
+			t.Fatalf("%q became %q", line, lines)
+		}
+		for _, l := range lines {
+			if width(l) > s.width-2 && len(strings.Fields(l)) > 1 {
+				t.Fatalf("%q is wider than %d", l, s.width-2)
+			}
+		}
+	})
 }

@@ -1,0 +1,208 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/sandbox"
+	"github.com/wharf-dev/wharf/storage/pebble"
+)
+
+// options returns those of a node on a folder of its own.
+func options(t *testing.T, settings map[string]string) Options {
+	t.Helper()
+	all := map[string]string{"listen": "127.0.0.1:0", "data": filepath.Join(t.TempDir(), "data")}
+	for name, text := range settings {
+		all[name] = text
+	}
+	eff, err := config.Defaults(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Options{Config: eff.Config, Version: "test", Log: slog.New(slog.NewTextHandler(io.Discard, nil))}
+}
+
+func TestANodeCanBeStoppedAtAnyMoment(t *testing.T) {
+	o := options(t, nil)
+	for range 10 {
+		n, err := Start(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		served := make(chan error, 1)
+		go func() { served <- n.Serve(ctx) }()
+		cancel()
+		if err := <-served; err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestAServedNodeAnswersAndThenFreesItsPort(t *testing.T) {
+	n, err := Start(t.Context(), options(t, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n.NewKey == "" || !n.Loopback() {
+		t.Errorf("key %q, loopback %t", n.NewKey, n.Loopback())
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- n.Serve(ctx) }()
+	resp, err := http.Get(n.URL() + "/version")
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(resp.Body)
+	resp.Body.Close()
+	if err != nil || !strings.Contains(string(body), `"version":"test"`) {
+		t.Errorf("%s, %v", body, err)
+	}
+	cancel()
+	if err := <-served; err != nil {
+		t.Fatal(err)
+	}
+	ln, err := net.Listen("tcp", strings.TrimPrefix(n.URL(), "http://"))
+	if err != nil {
+		t.Fatalf("the port is still taken: %v", err)
+	}
+	ln.Close()
+}
+
+func TestStartErrorsSayWhatToDo(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	used := options(t, nil)
+	n, err := Start(t.Context(), used)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	for name, test := range map[string]struct {
+		settings map[string]string
+		want     string
+	}{
+		"port taken":    {map[string]string{"listen": taken.Addr().String()}, "something else listens"},
+		"no such host":  {map[string]string{"listen": "no-such-host.invalid:0"}, "this machine has no address"},
+		"not a folder":  {map[string]string{"data": file}, "is not a folder"},
+		"below a file":  {map[string]string{"data": filepath.Join(file, "x")}, "is not a folder"},
+		"folder in use": {map[string]string{"data": used.Config.Data}, "in use by another process"},
+		"foreign cache": {map[string]string{"plugins.cache": file}, "starting the sandbox"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := Start(t.Context(), options(t, test.settings))
+			if err == nil {
+				t.Fatal(errors.Join(errors.New("it started"), got.Close()))
+			}
+			if !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestAFailedStartLeavesNothingOpen(t *testing.T) {
+	o := options(t, map[string]string{"plugins.cache": filepath.Join(t.TempDir(), "file")})
+	if err := os.WriteFile(o.Config.Plugins.Cache, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Start(t.Context(), o); err == nil {
+		t.Fatal("it started")
+	}
+	store, err := pebble.Open(o.Config.Data, pebble.Options{})
+	if err != nil {
+		t.Fatalf("the data folder is still open: %v", err)
+	}
+	if err := store.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAFolderThatCannotBeWritten(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may write anywhere")
+	}
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Start(t.Context(), options(t, map[string]string{"data": filepath.Join(dir, "data")}))
+	var start *StartError
+	if !errors.As(err, &start) || !strings.Contains(start.Try, "--data") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestModulesAreCompiledOnce(t *testing.T) {
+	r, err := sandbox.New(t.Context(), sandbox.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close(t.Context())
+	m := newModules(r)
+	var all sync.WaitGroup
+	got := make([]engine.Module, 8)
+	for i := range got {
+		all.Go(func() {
+			module, err := m.Module(t.Context(), "echo")
+			if err != nil {
+				t.Error(err)
+			}
+			got[i] = module
+		})
+	}
+	all.Wait()
+	for _, module := range got {
+		if module != got[0] {
+			t.Error("two modules for one plugin")
+		}
+	}
+	if !m.idle() {
+		t.Error("something is still being compiled")
+	}
+}
+
+func TestUnknownModulesAreRefusedAndForgotten(t *testing.T) {
+	m := newModules(nil)
+	_, err := m.Module(t.Context(), "no-such-plugin")
+	var failure *abi.Failure
+	if !errors.As(err, &failure) || failure.Code != abi.FailurePluginMissing {
+		t.Errorf("got %v", err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.byName) != 0 {
+		t.Errorf("%d names are kept", len(m.byName))
+	}
+}
+
+func TestProfilesAreServedOnLoopbackOnly(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	if err := ServeDebug(ctx, "0.0.0.0:0"); err == nil {
+		t.Error("profiles are open to the world")
+	}
+	if err := ServeDebug(ctx, "127.0.0.1:0"); err != nil {
+		t.Error(err)
+	}
+}
