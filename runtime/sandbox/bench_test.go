@@ -1,9 +1,11 @@
 package sandbox
 
 import (
+	"context"
 	"testing"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/plugins"
 )
 
 // BenchmarkRunTiny is one Run of the smallest plugin that answers: an instance, a
@@ -34,4 +36,47 @@ func BenchmarkRunTinyParallel(b *testing.B) {
 			}
 		}
 	})
+}
+
+const smallInput = `{"role":"user","parts":[{"type":"text","text":"What is the answer to the question that nobody asked?","visibility":"public"}]}`
+
+func benchmarkBundled(b *testing.B, name, input string) {
+	m := bundled(b, newRuntime(b, Config{CacheDir: cacheDir}), name)
+	h := newTask(b, input)
+	quiet := &host{answer: func(_ context.Context, call string, _ []byte) (abi.CallStatus, []byte) {
+		if call == abi.CallInput {
+			return abi.CallOK, h.input
+		}
+		return abi.CallOK, []byte(`{"message_id":"msg_1","artifact_id":"art_1"}`)
+	}}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := m.Run(b.Context(), abi.DefaultExport, quiet, Limits{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkRunEcho is a Task of the bundled echo, without what the engine adds.
+func BenchmarkRunEcho(b *testing.B) { benchmarkBundled(b, "echo", smallInput) }
+
+// BenchmarkRunDigest is the same for digest, a plugin in standard Go.
+func BenchmarkRunDigest(b *testing.B) { benchmarkBundled(b, "digest", smallInput) }
+
+// BenchmarkCompileCached is what the first use of a large plugin costs when it was
+// compiled before.
+func BenchmarkCompileCached(b *testing.B) {
+	p, _ := plugins.Lookup("digest")
+	wasm := p.Wasm()
+	compile(b, newRuntime(b, Config{CacheDir: cacheDir}), wasm)
+	for b.Loop() {
+		r, err := New(b.Context(), Config{CacheDir: cacheDir})
+		if err != nil {
+			b.Fatal(err)
+		}
+		compile(b, r, wasm)
+		if err := r.Close(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

@@ -22,7 +22,7 @@ func FuzzCompile(f *testing.F) {
 	echo, _ := plugins.Lookup("echo")
 	f.Add(echo.Wasm())
 	r := newRuntime(f, Config{})
-	limits := Limits{MemoryBytes: 1 << 20, WallTime: 50 * time.Millisecond, HostCalls: 100, PayloadBytes: 1 << 16, OutputBytes: 1 << 16}
+	limits := Limits{MemoryBytes: 1 << 20, WallTime: 10 * time.Millisecond, HostCalls: 100, PayloadBytes: 1 << 16, OutputBytes: 1 << 16}
 	f.Fuzz(func(t *testing.T, wasm []byte) {
 		m, err := r.Compile(t.Context(), wasm)
 		if err != nil {

@@ -42,7 +42,7 @@ func keySentences(sentences []string, n int) []string {
 	v := &vocabulary{ids: map[string]int32{}}
 	candidates := v.candidates(sentences)
 	weights := v.weights(min(len(sentences), maxRead))
-	scoreByCentroid(candidates, weights, len(sentences))
+	scoreByCentroid(candidates, weights, v.in, len(sentences))
 	candidates = best(candidates, maxRanked)
 	scoreByRank(candidates, weights)
 	chosen := distinct(best(candidates, len(candidates)), weights, n)
@@ -147,19 +147,13 @@ func (v *vocabulary) weights(sentences int) []float64 {
 // scoreByCentroid scores each candidate by its likeness to the document: the sum
 // over its terms of how many other sentences share each, weighted, per
 // logarithm of its length.
-func scoreByCentroid(candidates []candidate, weights []float64, sentences int) {
-	frequency := make([]float64, len(weights))
-	for _, c := range candidates {
-		for _, t := range c.terms {
-			frequency[t]++
-		}
-	}
+func scoreByCentroid(candidates []candidate, weights []float64, in []int32, sentences int) {
 	for i := range candidates {
 		c := &candidates[i]
 		sum, norm := 0.0, 0.0
 		for _, t := range c.terms {
 			w := weights[t]
-			sum += float64(w * w * (frequency[t] - 1))
+			sum += float64(w * w * float64(in[t]-1))
 			norm += float64(w * w)
 		}
 		c.norm = math.Sqrt(norm)
