@@ -67,6 +67,18 @@ func TestHouseRules(t *testing.T) {
 	}
 }
 
+func TestDependenciesAreExplained(t *testing.T) {
+	rationale, err := os.ReadFile(filepath.Join(root, "docs/RATIONALE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range listPackages(t) {
+		for _, b := range CheckExplained(Package{p.ImportPath, p.Imports, slices.Concat(p.TestImports, p.XTestImports)}, string(rationale)) {
+			t.Error(b, "(docs/RATIONALE.md)")
+		}
+	}
+}
+
 func TestTrackedFiles(t *testing.T) {
 	for _, name := range trackedFiles(t) {
 		broken, err := CheckText(filepath.Join(root, name))
@@ -88,6 +100,21 @@ func trackedFiles(t *testing.T) []string {
 		t.Skipf("the tracked files cannot be listed: this is no git checkout, or git is missing (%v)", err)
 	}
 	return strings.Split(strings.TrimRight(string(out), "\x00"), "\x00")
+}
+
+func TestLinks(t *testing.T) {
+	for _, name := range trackedFiles(t) {
+		if filepath.Ext(name) != ".md" || strings.Contains(name, "testdata/") {
+			continue
+		}
+		broken, err := CheckLinks(filepath.Join(root, name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Error(err)
+		}
+		for _, b := range broken {
+			t.Error(b)
+		}
+	}
 }
 
 // TestCrossBuilds builds every package for the supported targets without cgo.
@@ -168,6 +195,22 @@ func TestCheckLibraries(t *testing.T) {
 	wantRule(t, "a test of gateway → wazero", inTest, "only runtime/sandbox")
 }
 
+func TestCheckExplained(t *testing.T) {
+	const text = "Uses `spf13/cobra` and `golang.org/x/term`."
+	for imp, rule := range map[string]string{
+		"github.com/spf13/cobra":      "",
+		"github.com/spf13/cobra/doc":  "",
+		"golang.org/x/term":           "",
+		"net/http":                    "",
+		ModulePath + "/abi":           "",
+		"github.com/spf13/viper":      "nothing says why",
+		"github.com/cobra":            "nothing says why",
+		"golang.org/x/term2/terminal": "nothing says why",
+	} {
+		wantRule(t, imp, CheckExplained(Package{Path: ModulePath + "/cmd/wharf", Imports: []string{imp}}, text), rule)
+	}
+}
+
 func TestCheckName(t *testing.T) {
 	wantRule(t, "storage/util", CheckName(ModulePath+"/storage/util"), "does not say")
 	wantRule(t, "storage/pebble", CheckName(ModulePath+"/storage/pebble"), "")
@@ -177,8 +220,9 @@ func TestCheckSource(t *testing.T) {
 	const doc = "// Package p is a package.\npackage p\n"
 	for name, c := range map[string]struct{ doc, code, rule string }{
 		"fine":              {doc, "var names = []string{\"a\"}\nfunc f() { names := 1; names = 2; _ = names }", ""},
-		"no comment":        {"package p\n", "", "no package comment"},
+		"no comment":        {"package p\n", "", "no doc.go"},
 		"no doc.go":         {"", "", "no doc.go"},
+		"not a main":        {"", "var x = 1", "no doc.go"},
 		"init":              {doc, "func init() {}", "behind the caller's back"},
 		"a method init":     {doc, "type t int\nfunc (t) init() {}", ""},
 		"assigned":          {doc, "var x int\nfunc f() { x = 1 }", "package variable x"},
@@ -218,6 +262,30 @@ func TestCheckText(t *testing.T) {
 	got, err := CheckText(name)
 	if err != nil || len(got) > 0 {
 		t.Errorf("a binary file was read as text: %v, %v", got, err)
+	}
+}
+
+func TestCheckLinks(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "a_test.go"), "func TestA(t *testing.T) {}")
+	for text, rule := range map[string]string{
+		"[a](a_test.go)":                  "",
+		"[here](#below)":                  "",
+		"[there](https://example.com/x)":  "",
+		"[the folder](.)":                 "",
+		"[TestA](a_test.go)":              "",
+		"[`TestA`](a_test.go#L1)":         "",
+		"[TestB](a_test.go)":              "TestB is not in",
+		"[gone](missing.md)":              "leads nowhere",
+		"first [a](a_test.go), [b](b.md)": "leads nowhere",
+	} {
+		name := filepath.Join(dir, "doc.md")
+		writeFile(t, name, text)
+		got, err := CheckLinks(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantRule(t, text, got, rule)
 	}
 }
 

@@ -168,6 +168,35 @@ func underAny(local string, dirs []string) bool {
 	return slices.ContainsFunc(dirs, func(dir string) bool { return under(local, dir) })
 }
 
+// CheckExplained returns a sentence for each import of p, tests included, of a
+// module that the text does not name in backquotes, with or without its
+// github.com/.
+func CheckExplained(p Package, text string) []string {
+	local, ours := inModule(p.Path)
+	if _, island := islandOf(local); !ours || island && underAny(local, guests) {
+		return nil
+	}
+	var broken []string
+	for _, imp := range slices.Concat(p.Imports, p.TestImports) {
+		host, _, _ := strings.Cut(imp, "/")
+		if _, own := inModule(imp); own || !strings.Contains(host, ".") || explained(imp, text) {
+			continue
+		}
+		broken = append(broken, fmt.Sprintf("%s imports %s, and nothing says why it is there", p.Path, imp))
+	}
+	return broken
+}
+
+func explained(imp, text string) bool {
+	for module := imp; module != "."; module = path.Dir(module) {
+		short := strings.TrimPrefix(module, "github.com/")
+		if strings.Contains(text, "`"+short+"`") || strings.Contains(text, "`"+module+"`") {
+			return true
+		}
+	}
+	return false
+}
+
 // vagueNames are package names that say nothing of what is inside.
 var vagueNames = []string{"util", "utils", "common", "helper", "helpers", "misc", "shared", "base"}
 

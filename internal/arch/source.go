@@ -13,7 +13,7 @@ import (
 
 // CheckSource parses the Go files of a package's folder, whatever their build
 // constraints, and returns a sentence for each rule they break: a doc.go with
-// the package comment, no init functions, and no package variable that is
+// the package comment (a program may have it in main.go), no init functions, and no package variable that is
 // assigned after its declaration (but in a guest). Tests are not looked at.
 func CheckSource(dir string, guest bool) ([]string, error) {
 	fset := token.NewFileSet()
@@ -52,16 +52,13 @@ func parseFolder(fset *token.FileSet, dir string) ([]*ast.File, error) {
 }
 
 func checkDoc(fset *token.FileSet, dir string, files []*ast.File) []string {
-	i := slices.IndexFunc(files, func(f *ast.File) bool {
-		return filepath.Base(fset.File(f.Pos()).Name()) == "doc.go"
-	})
-	if i < 0 {
-		return []string{dir + ": no doc.go"}
+	for _, f := range files {
+		name := filepath.Base(fset.File(f.Pos()).Name())
+		if f.Doc != nil && (name == "doc.go" || name == "main.go" && f.Name.Name == "main") {
+			return nil
+		}
 	}
-	if files[i].Doc == nil {
-		return []string{dir + ": doc.go has no package comment"}
-	}
-	return nil
+	return []string{dir + ": no doc.go with the package comment"}
 }
 
 func checkInit(fset *token.FileSet, f *ast.File) []string {
