@@ -112,6 +112,7 @@ func (a *app) submit(ctx context.Context, c *client.Client, s submission) error 
 	if err != nil {
 		return err
 	}
+	sent := time.Now()
 	task, err := c.Submit(ctx, abi.SubmitTaskRequest{
 		Input: input, SessionID: session, PersonaID: s.persona, DeadlineSeconds: s.deadline.Seconds(),
 	}, client.SubmitOptions{Wait: s.wait, IdempotencyKey: s.key})
@@ -122,7 +123,7 @@ func (a *app) submit(ctx context.Context, c *client.Client, s submission) error 
 	case s.follow:
 		return a.followToEnd(ctx, c, task)
 	case s.wait > 0:
-		return a.waitForEnd(ctx, c, task, s.wait)
+		return a.waitForEnd(ctx, c, task, sent.Add(s.wait))
 	}
 	if a.json {
 		a.printJSON(task.JSON)
@@ -264,12 +265,11 @@ func (a *app) followToEnd(ctx context.Context, c *client.Client, task client.Doc
 	return a.finish(ctx, c, task.Value.ID, false)
 }
 
-// waitForEnd waits, from now, until the Task ends or the time is up. The node has
-// waited already as long as it was willing to.
-func (a *app) waitForEnd(ctx context.Context, c *client.Client, task client.Doc[abi.Task], wait time.Duration) error {
+// waitForEnd waits until the Task ends or the time is up. The node has waited
+// already as long as it was willing to.
+func (a *app) waitForEnd(ctx context.Context, c *client.Client, task client.Doc[abi.Task], until time.Time) error {
 	if !task.Value.Status.Terminal() {
-		left := wait - time.Since(task.Value.CreatedAt.Time)
-		bounded, cancel := context.WithTimeoutCause(ctx, left, errTimeUp)
+		bounded, cancel := context.WithDeadlineCause(ctx, until, errTimeUp)
 		defer cancel()
 		_, err := a.follow(bounded, c, task.Value.ID, followOptions{quiet: true})
 		if errors.Is(err, errTimeUp) {

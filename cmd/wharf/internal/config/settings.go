@@ -124,7 +124,7 @@ func storageSettings() []Setting {
 		size("storage.cache", "32MiB", func(c *Config) *int64 { return &c.Storage.Cache }, mib, 1024*gib,
 			"Memory for blocks read from disk."),
 		size("storage.memtable", "64MiB", func(c *Config) *int64 { return &c.Storage.Memtable }, mib, 4*gib,
-			"Memory for what was written last, before it is sorted to disk. Two of these can exist at a time."),
+			"Memory for what was written last, before it is sorted to disk. Up to four of these exist at a time, under heavy writing."),
 	}
 }
 
