@@ -188,6 +188,28 @@ func TestShutdownFinishesRequests(t *testing.T) {
 	}
 }
 
+// A shutdown that comes before Serve, or at the same time, ends it too.
+func TestShutdownBeforeServe(t *testing.T) {
+	for range 100 {
+		s := New(Config{}, keyless{}, slog.New(slog.DiscardHandler))
+		ln, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		served := make(chan error, 1)
+		go func() { served <- s.Serve(ln) }()
+		if err := s.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+		if _, err := ln.Accept(); !errors.Is(err, net.ErrClosed) {
+			t.Errorf("the listener is left open: %v", err)
+		}
+	}
+}
+
 // Gone sees a peer that closed or reset the connection, and takes nothing from
 // one that sends.
 func TestGone(t *testing.T) {

@@ -20,6 +20,16 @@ type listener struct {
 	limit  int64
 	open   atomic.Int64
 	refuse []byte // a whole HTTP response
+	closed atomic.Bool
+}
+
+// Close stops accepting. Closing again does nothing: both the server and fasthttp
+// close.
+func (l *listener) Close() error {
+	if l.closed.Swap(true) {
+		return nil
+	}
+	return l.Listener.Close()
 }
 
 func (l *listener) Accept() (net.Conn, error) {

@@ -53,12 +53,7 @@ func (s *Server) gauges() []prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, f)
 	}
 	return []prometheus.Collector{
-		gauge("wharf_http_connections", "Open connections.", func() float64 {
-			if l := s.listener.Load(); l != nil {
-				return float64(l.open.Load())
-			}
-			return 0
-		}),
+		gauge("wharf_http_connections", "Open connections.", func() float64 { return float64(s.connections()) }),
 		gauge("wharf_http_streams", "Running event streams.", func() float64 { return float64(s.streams.open.Load()) }),
 		gauge("wharf_http_body_bytes", "Bytes that bodies of running requests take.", func() float64 { return float64(s.inFlight.used.Load()) }),
 	}

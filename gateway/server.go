@@ -41,7 +41,10 @@ type Server struct {
 
 	ids      *abi.IDs
 	inFlight budget
-	listener atomic.Pointer[listener]
+
+	mu       sync.Mutex
+	listener *listener // set by Serve
+	down     bool      // set by Shutdown
 
 	// ctx ends when running requests are given up, live when streams must end.
 	ctx     context.Context
@@ -262,15 +265,50 @@ func giveUp(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// Serve accepts connections until Shutdown and then returns nil. It is called
-// once. It owns ln.
+// Serve accepts connections until Shutdown and then returns nil, also when that
+// came first. It is called once. It owns ln.
 func (s *Server) Serve(ln net.Listener) error {
 	counted := &listener{Listener: ln, limit: int64(s.cfg.Connections), refuse: s.refusal()}
-	s.listener.Store(counted)
+	if !s.attach(counted) {
+		return counted.Close()
+	}
 	if err := s.http.Serve(counted); err != nil {
 		return fmt.Errorf("serve on %s: %w", ln.Addr(), err)
 	}
 	return nil
+}
+
+// attach makes l the server's listener, unless the server is down.
+func (s *Server) attach(l *listener) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.down {
+		return false
+	}
+	s.listener = l
+	return true
+}
+
+// detach keeps Serve from beginning, and closes the listener if it has begun:
+// fasthttp forgets a shutdown that comes before it has seen the listener.
+func (s *Server) detach() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.down = true
+	if s.listener == nil {
+		return nil
+	}
+	return s.listener.Close()
+}
+
+// connections returns how many are open.
+func (s *Server) connections() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.listener == nil {
+		return 0
+	}
+	return s.listener.open.Load()
 }
 
 // refusal is the whole answer to a connection beyond the limit.
@@ -293,11 +331,8 @@ func (s *Server) Draining() bool { return s.live.Err() != nil || s.core.Stats().
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.Drain()
 	defer s.giveUp()
-	err := s.http.ShutdownWithContext(ctx)
-	if errors.Is(err, net.ErrClosed) {
-		err = nil
-	}
-	return errors.Join(err, s.streams.wait(ctx))
+	err := s.detach()
+	return errors.Join(err, s.http.ShutdownWithContext(ctx), s.streams.wait(ctx))
 }
 
 // httpLog puts what fasthttp logs, which is about broken connections, at debug.
