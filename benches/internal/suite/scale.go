@@ -41,12 +41,14 @@ func measureScale(ctx context.Context, s *Suite) ([]report.Row, error) {
 	return rows, nil
 }
 
-// scaleLevel measures one level: completions first, for accepting leaves a
-// backlog behind.
+// scaleLevel measures one level. Accepting leaves a backlog behind, which is
+// worked off before the next sample.
 func (s *Suite) scaleLevel(ctx context.Context, full string, level int64) ([]report.Row, error) {
 	got, err := s.interleave(ctx, []step{
 		{"complete, small", s.onSmall(shape{wait: true}, nil)},
 		{"complete, full", s.onFull(full, shape{wait: true}, nil)},
+		{"keyed, full", s.onFull(full, shape{wait: true, keyed: true}, nil)},
+		{"keyed, small", s.onSmall(shape{wait: true, keyed: true}, nil)},
 		{"accept, full", s.onFull(full, shape{}, held())},
 		{"accept, small", s.onSmall(shape{}, held())},
 	})
@@ -58,7 +60,10 @@ func (s *Suite) scaleLevel(ctx context.Context, full string, level int64) ([]rep
 		small := report.NewFigure(perSecond, got[name+", small"])
 		return r.Against(fmt.Sprintf("%d events", smallLog), small).Must(report.AtLeast, 0.8)
 	}
-	return []report.Row{row("accept", "Task accepted"), row("complete", "Task completed")}, nil
+	return []report.Row{
+		row("accept", "Task accepted"), row("complete", "Task completed"),
+		row("keyed", "Task with an Idempotency-Key completed"),
+	}, nil
 }
 
 // onSmall measures a node whose log holds about a thousand events.
