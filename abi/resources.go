@@ -6,11 +6,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Time is a moment on the wire: RFC 3339 in UTC with nanoseconds where there are any.
-type Time struct{ time.Time }
+// Time is a moment on the wire: RFC 3339 with nanoseconds where there are any. Use
+// [At] to make one.
+type Time = time.Time
 
-// At returns t as a wire time in UTC.
-func At(t time.Time) Time { return Time{t.UTC()} }
+// At returns t as it travels, in UTC and without a monotonic reading.
+func At(t time.Time) Time { return t.Round(0).UTC() }
 
 // Envelope holds the members that every top-level resource has.
 type Envelope struct {

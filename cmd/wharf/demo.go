@@ -201,7 +201,7 @@ func (d *demo) perform(ctx context.Context) error {
 	d.accept = time.Since(d.sent)
 	d.task = task.Value
 	d.introduce(file)
-	if _, err := d.follow(ctx, d.client, d.task.ID, followOptions{since: d.task.CreatedAt.Time}); err != nil {
+	if _, err := d.follow(ctx, d.client, d.task.ID, followOptions{since: d.task.CreatedAt}); err != nil {
 		return err
 	}
 	d.seen = time.Now()

@@ -115,7 +115,7 @@ called, who they speak for, and the last four characters of each.`,
 				return err
 			}
 			slices.SortStableFunc(keys, func(a, b client.Doc[abi.APIKey]) int {
-				return b.Value.CreatedAt.Compare(a.Value.CreatedAt.Time) // the node lists them by id
+				return b.Value.CreatedAt.Compare(a.Value.CreatedAt) // the node lists them by id
 			})
 			var rows [][]show.Cell
 			now := time.Now()
@@ -137,10 +137,10 @@ called, who they speak for, and the last four characters of each.`,
 func keyRow(k *abi.APIKey, now time.Time) []show.Cell {
 	state := show.Cell{Text: "active", Style: show.Green}
 	if !k.RevokedAt.IsZero() {
-		state = show.Cell{Text: "revoked " + show.Ago(k.RevokedAt.Time, now), Style: show.Red}
+		state = show.Cell{Text: "revoked " + show.Ago(k.RevokedAt, now), Style: show.Red}
 	}
 	return []show.Cell{{Text: k.ID}, {Text: k.Name}, {Text: k.Hint}, {Text: k.Actor},
-		{Text: show.Cut(strings.Join(k.Scopes, " "), 30)}, {Text: show.Ago(k.CreatedAt.Time, now)}, state}
+		{Text: show.Cut(strings.Join(k.Scopes, " "), 30)}, {Text: show.Ago(k.CreatedAt, now)}, state}
 }
 
 func (a *app) keyRevokeCommand() *cobra.Command {

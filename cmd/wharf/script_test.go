@@ -221,6 +221,7 @@ var unsteady = []struct {
 	{regexp.MustCompile(`\bkey_[0-9a-f]{32}\b`), "key_00000000000000000000000000000000"},
 	{regexp.MustCompile(`\bwharf_[\w-]{40,}`), "wharf_KEY"},
 	{regexp.MustCompile(`(?m)^(key_0+  \w+ +)[\w-]{4} `), "${1}LAST "},
+	{regexp.MustCompile(`MADE +STATE`), "MADE STATE"},
 	{regexp.MustCompile(`echoed \d+ bytes`), "echoed N bytes"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.0-9]*Z?`), "DATE"},
 	{regexp.MustCompile(`\d\d:\d\d:\d\d\.\d{3}`), "00:00:00.000"},

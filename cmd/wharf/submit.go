@@ -259,7 +259,7 @@ func mimeType(name string) string {
 
 // followToEnd shows the events of a Task and then its Outcome.
 func (a *app) followToEnd(ctx context.Context, c *client.Client, task client.Doc[abi.Task]) error {
-	if _, err := a.follow(ctx, c, task.Value.ID, followOptions{since: task.Value.CreatedAt.Time}); err != nil {
+	if _, err := a.follow(ctx, c, task.Value.ID, followOptions{since: task.Value.CreatedAt}); err != nil {
 		return err
 	}
 	return a.finish(ctx, c, task.Value.ID, false)

@@ -173,7 +173,7 @@ func (a *app) taskList(ctx context.Context, f client.TaskFilter, limit int) erro
 		t := &doc.Value
 		rows = append(rows, []show.Cell{
 			{Text: t.ID}, {Text: string(t.Status), Style: show.StatusStyle(t.Status)},
-			{Text: t.PersonaID}, {Text: t.SessionID}, {Text: show.Ago(t.CreatedAt.Time, now)},
+			{Text: t.PersonaID}, {Text: t.SessionID}, {Text: show.Ago(t.CreatedAt, now)},
 		})
 	}
 	a.out.Table([]string{"TASK", "STATUS", "PERSONA", "SESSION", "SUBMITTED"}, rows)

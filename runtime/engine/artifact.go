@@ -42,7 +42,7 @@ func (e *Engine) RegisterArtifact(ctx context.Context, c *Caller, r *Retry, req 
 			return Doc{}, err
 		}
 		b := batch(storage.Frame{
-			Tenant: c.Tenant, Time: a.CreatedAt.Time, WorkspaceID: a.WorkspaceID, SessionID: a.SessionID,
+			Tenant: c.Tenant, Time: a.CreatedAt, WorkspaceID: a.WorkspaceID, SessionID: a.SessionID,
 			TaskID: a.TaskID, Actor: c.Actor, Records: encoded,
 		}, idem, statusCreated, 0)
 		if _, err := e.store.Append(b).Wait(context.Background()); err != nil {

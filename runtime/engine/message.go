@@ -69,7 +69,7 @@ func (e *Engine) appendMessage(c *Caller, s *session, workspace string, m *abi.M
 		return Doc{}, err
 	}
 	b := batch(storage.Frame{
-		Tenant: c.Tenant, Time: m.CreatedAt.Time, WorkspaceID: workspace,
+		Tenant: c.Tenant, Time: m.CreatedAt, WorkspaceID: workspace,
 		SessionID: m.SessionID, TaskID: m.TaskID, Actor: c.Actor, Records: encoded,
 	}, idem, statusCreated, 0)
 	doc := Doc{ID: m.ID, JSON: encoded[0].State, Restricted: rec.restricted}

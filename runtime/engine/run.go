@@ -149,7 +149,7 @@ func (r *run) metrics(t *task) jsontext.Value {
 		MemoryBytes   uint64             `json:"memory_bytes"`
 		Plugin        map[string]float64 `json:"plugin,omitzero"`
 	}{
-		QueueMS:       ms(r.began.Sub(t.about.CreatedAt.Time)),
+		QueueMS:       ms(r.began.Sub(t.about.CreatedAt)),
 		InstantiateMS: ms(r.usage.Instantiate), RunMS: ms(r.usage.Run),
 		HostCalls: r.usage.HostCalls, MemoryBytes: r.usage.MemoryBytes,
 	}

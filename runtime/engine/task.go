@@ -187,7 +187,7 @@ func (e *Engine) newTask(ctx context.Context, c *Caller, s *session, idem *stora
 	live.about = *t
 	live.about.Input = nil
 	live.task = live.about
-	return live, batch(taskFrame(c.Tenant, t, c.Actor, t.CreatedAt.Time, encoded), idem, statusAccepted, len(encoded)-1), nil
+	return live, batch(taskFrame(c.Tenant, t, c.Actor, t.CreatedAt, encoded), idem, statusAccepted, len(encoded)-1), nil
 }
 
 // taskState returns the state of the Task that a batch tells of last.

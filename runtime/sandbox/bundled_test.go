@@ -29,7 +29,7 @@ type task struct {
 func newTask(t testing.TB, input string) *task {
 	t.Helper()
 	answer := abi.CallInputAnswer{SessionID: "sess_1", Persona: plugins.Personas()[0]}
-	answer.Task = abi.Task{Envelope: abi.NewEnvelope(abi.ObjectTask, "task_1", answer.Persona.CreatedAt.Time, jsontext.Value(`{"input":"not this one","a":[{"b":"}]\""}]}`))}
+	answer.Task = abi.Task{Envelope: abi.NewEnvelope(abi.ObjectTask, "task_1", answer.Persona.CreatedAt, jsontext.Value(`{"input":"not this one","a":[{"b":"}]\""}]}`))}
 	answer.Task.Input = jsontext.Value(input)
 	encoded, err := json.Marshal(answer)
 	if err != nil {

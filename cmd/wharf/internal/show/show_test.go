@@ -125,7 +125,7 @@ func TestEvents(t *testing.T) {
 	}
 	s, out := screen("never", nil)
 	for _, e := range events {
-		s.Event(e, events[0].CreatedAt.Time)
+		s.Event(e, events[0].CreatedAt)
 	}
 	golden(t, "events.txt", out.String())
 }
