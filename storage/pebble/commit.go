@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -14,8 +15,9 @@ import (
 
 const (
 	// maxInFlight is how many merged batches wait for their sync while the next is
-	// prepared. More of them make each smaller and win nothing.
-	maxInFlight = 4
+	// prepared. One sync covers all that are written when it begins: with fewer of
+	// them, writers that come just too late for a batch miss the next sync as well.
+	maxInFlight = 32
 	// maxGroupBytes is when a merged batch is large enough.
 	maxGroupBytes = 4 << 20
 	// maxFrameBytes bounds one frame, blobs left out.
@@ -113,13 +115,13 @@ func (s *Store) prepare(c *commit, b *storage.Batch) error {
 	if err != nil {
 		return err
 	}
-	c.draft = newDraft(s.db)
+	c.draft = newDraft()
 	c.draft.project(&b.Frame, refs)
 	if b.Idempotency != nil {
 		c.draft.addIdempotency(b.Frame.Tenant, b.Idempotency, answer)
 		raiseMax(&s.lastDay, dayOf(b.Idempotency.Expires))
 	}
-	if c.size = c.draft.batch.Len() + commitOverhead; c.size > maxFrameBytes {
+	if c.size = c.draft.size() + commitOverhead; c.size > maxFrameBytes {
 		return fmt.Errorf("the frame has %d bytes, more than %d", c.size, maxFrameBytes)
 	}
 	return nil
@@ -231,67 +233,104 @@ type group struct {
 // database.
 func (s *Store) commitLoop() {
 	defer close(s.syncing)
-	for items := s.queue.take(); items != nil; items = s.queue.take() {
-		if len(items) == 0 || !s.merge(items) {
+	for items := s.queue.take(); len(items) > 0; items = s.queue.take() {
+		if !s.merge(items) {
 			return
 		}
+		// What the last sync has woken gets to add to the next batch.
+		runtime.Gosched()
 	}
 }
 
 // merge turns commits into as few batches as possible. It reports false when the
 // store has failed.
 func (s *Store) merge(items []*commit) bool {
-	g := s.newGroup()
-	for _, c := range items {
-		if needsOrder(c) || g.batch.Len() > maxGroupBytes {
-			if !s.submit(g) {
-				return false
-			}
-			g = s.newGroup()
+	for len(items) > 0 {
+		n := together(items)
+		if !s.submit(s.group(items[:n])) {
+			return false
 		}
-		s.add(g, c)
+		items = items[n:]
 	}
-	return s.submit(g)
+	return true
 }
 
-// needsOrder reports whether everything before c must be readable when it is added.
-func needsOrder(c *commit) bool { return c.job != nil || len(c.draft.copies) > 0 }
-
-func (s *Store) newGroup() *group {
-	return &group{batch: s.db.NewBatch(), last: s.next - 1}
+// together returns how many of items go into one batch. One that needs everything
+// before it to be readable goes alone.
+func together(items []*commit) int {
+	size := 0
+	for i, c := range items {
+		if c.alone() {
+			return max(i, 1)
+		}
+		if size += c.size; size > maxGroupBytes {
+			return i + 1
+		}
+	}
+	return len(items)
 }
 
-// add gives c its positions and merges it into g.
-func (s *Store) add(g *group, c *commit) {
-	g.commits = append(g.commits, c)
-	g.size += c.size
-	if c.job != nil {
-		c.err = c.job(g.batch)
-		return
+// alone reports whether c must not share a batch: a job, or a change of a
+// transcript, which may depend on what was handed over just before it.
+func (c *commit) alone() bool { return c.job != nil || c.draft.reshapes }
+
+// group merges commits into one batch and gives them their positions.
+func (s *Store) group(commits []*commit) *group {
+	g := &group{batch: s.db.NewBatch(), commits: append([]*commit(nil), commits...)}
+	if commits[0].alone() {
+		s.fillAlone(g.batch, commits[0])
+	} else {
+		s.fill(g.batch, commits)
 	}
+	for _, c := range commits {
+		g.size += c.size
+	}
+	g.last = s.next - 1
+	return g
+}
+
+// place gives c its positions.
+func (s *Store) place(c *commit) {
 	c.first, c.frame.First = s.next, s.next
 	s.next += storage.Position(len(c.frame.Records))
-	g.last = s.next - 1
 	c.draft.place(c.first)
+}
+
+// release gives back the memory of a draft that has been merged.
+func (c *commit) release() {
+	c.draft.free()
+	c.draft = nil
+}
+
+// fill merges the operations of commits.
+func (s *Store) fill(b *pebble.Batch, commits []*commit) {
+	for _, c := range commits {
+		s.place(c)
+		c.draft.applyAll(b)
+		c.release()
+	}
+}
+
+// fillAlone runs a job, or writes a frame that changes a transcript.
+func (s *Store) fillAlone(b *pebble.Batch, c *commit) {
+	if c.job != nil {
+		c.err = c.job(b)
+		return
+	}
+	s.place(c)
 	for _, cp := range c.draft.copies {
-		if err := copyTranscript(s.db, g.batch, cp); err != nil {
+		if err := copyTranscript(s.db, b, cp); err != nil {
 			s.failed(fmt.Errorf("copying a transcript: %w", err))
 		}
 	}
-	_ = g.batch.Apply(c.draft.batch, nil) // fails only on a batch that no draft writes
-	if c.draft.reshapes {
-		s.reshaped.Store(uint64(g.last))
-	}
-	c.draft.free()
-	c.draft = nil
+	c.draft.applyAll(b)
+	s.reshaped.Store(uint64(s.next - 1))
+	c.release()
 }
 
 // submit applies g and passes it on to wait for its sync. It reports false when
 // the store has failed.
 func (s *Store) submit(g *group) bool {
-	if len(g.commits) == 0 {
-		return g.batch.Close() == nil
-	}
 	if err := s.dropExpired(g.batch); err != nil {
 		s.failed(err)
 	}
@@ -351,7 +390,7 @@ func (s *Store) syncLoop() {
 
 // acknowledge makes a durable group known.
 func (s *Store) acknowledge(g *group) {
-	if err := s.head.acknowledge(g.last); err != nil {
+	if err := s.acknowledgeHead(g.last); err != nil {
 		s.failed(err)
 		return
 	}
@@ -363,6 +402,21 @@ func (s *Store) acknowledge(g *group) {
 	s.topics.publish(g.commits)
 	s.queue.release(g.size)
 	_ = g.batch.Close()
+}
+
+// headEvery is how often the head file is written while commits follow each other.
+const headEvery = 10 * time.Millisecond
+
+// acknowledgeHead writes p into the head file, unless more commits are on their way
+// and the last one was written a moment ago: writing to a second file makes the
+// syncs of the first one slower. At rest the head file is always exact.
+func (s *Store) acknowledgeHead(p storage.Position) error {
+	now := time.Now()
+	if len(s.syncing) > 0 && now.Sub(s.headWritten) < headEvery {
+		return nil
+	}
+	s.headWritten = now
+	return s.head.acknowledge(p)
 }
 
 // do runs a job in the committer and waits until what it wrote is durable.

@@ -68,10 +68,6 @@ type noted struct {
 	sequence uint64
 }
 
-func appendNoted(dst []byte, n noted) []byte {
-	return binary.AppendUvarint(appendPosition(dst, n.position), n.sequence)
-}
-
 func decodeNoted(value []byte) (noted, error) {
 	d := &decoder{rest: value}
 	n := noted{position: d.position(), sequence: d.uvarint()}

@@ -2,7 +2,6 @@ package pebble
 
 import (
 	"encoding/binary"
-	"math/bits"
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -11,22 +10,35 @@ import (
 	"github.com/wharf-dev/wharf/storage"
 )
 
-// draft is a frame turned into keys and values with every place left open that
+// draft is a frame turned into operations on keys, with every place left open that
 // holds a position. It belongs to one goroutine at a time.
 type draft struct {
-	batch *pebble.Batch
+	buf   []byte // the keys and values of ops
+	ops   []op
 	fills []fill
 	sum   uint32 // the frame's checksum so far
 	sumAt int    // where it goes, -1 when there is no frame
-	key   []byte // scratch
-	value []byte // scratch
 	// copies are the transcripts to copy when the draft's turn comes.
 	copies []transcriptCopy
 	// reshapes says that the draft drops or copies Messages.
 	reshapes bool
 }
 
-// fill is a place in the batch that holds the frame's position plus add.
+// op is one operation; its key is buf[key:value] and its value buf[value:end].
+type op struct {
+	kind            opKind
+	key, value, end int
+}
+
+type opKind uint8
+
+const (
+	opSet         opKind = iota
+	opDelete             // the value is empty
+	opDeleteRange        // from the key up to but not including the value
+)
+
+// fill is a place in buf that holds the frame's position plus add.
 type fill struct{ at, add int }
 
 // transcriptCopy is a copy that has to see everything handed over before.
@@ -38,42 +50,75 @@ type transcriptCopy struct {
 
 var draftPool = sync.Pool{New: func() any { return new(draft) }}
 
-// newDraft returns an empty draft for db.
-func newDraft(db *pebble.DB) *draft {
+// maxPooledBytes is up to which size the memory of a draft is used again.
+const maxPooledBytes = 256 << 10
+
+// newDraft returns an empty draft.
+func newDraft() *draft {
 	d := draftPool.Get().(*draft)
-	d.batch, d.fills, d.copies = db.NewBatch(), d.fills[:0], d.copies[:0]
+	d.buf, d.ops, d.fills, d.copies = d.buf[:0], d.ops[:0], d.fills[:0], d.copies[:0]
 	d.sumAt, d.reshapes = -1, false
 	return d
 }
 
 // free gives the draft back. It must not be used afterwards.
 func (d *draft) free() {
-	_ = d.batch.Close()
-	d.batch = nil
-	draftPool.Put(d)
+	if cap(d.buf) <= maxPooledBytes {
+		draftPool.Put(d)
+	}
 }
 
-// set adds a pair and returns where its value begins.
-func (d *draft) set(key, value []byte) (valueAt int) {
-	_ = d.batch.Set(key, value, nil) // fails only on an indexed batch
-	return d.batch.Len() - len(value)
+// size returns what the draft adds to a batch.
+func (d *draft) size() int { return len(d.buf) + len(d.ops)*opOverhead }
+
+// opOverhead is what a batch needs for an operation besides key and value.
+const opOverhead = 8
+
+// begin starts an operation; the caller appends its key to buf.
+func (d *draft) begin(kind opKind) {
+	d.ops = append(d.ops, op{kind: kind, key: len(d.buf)})
 }
 
-// setFirst adds a pair whose key ends with the position of the frame's event
-// number add.
-func (d *draft) setFirst(key, value []byte, add int) {
-	at := d.set(key, value) - uvarintLen(len(value)) - positionLen
-	d.fills = append(d.fills, fill{at, add})
+// endKey says that what was appended since begin is the key; the value follows.
+func (d *draft) endKey() { d.ops[len(d.ops)-1].value = len(d.buf) }
+
+// end says that the operation is complete.
+func (d *draft) end() { d.ops[len(d.ops)-1].end = len(d.buf) }
+
+// position appends the position of the frame's event number add, which is filled
+// in later.
+func (d *draft) position(add int) {
+	d.fills = append(d.fills, fill{len(d.buf), add})
+	d.buf = appendPosition(d.buf, 0)
 }
 
 // place fills in every position, now that it is known, and the checksum.
 func (d *draft) place(first storage.Position) {
-	repr := d.batch.Repr()
 	for _, f := range d.fills {
-		binary.BigEndian.PutUint64(repr[f.at:], uint64(first)+uint64(f.add))
+		binary.BigEndian.PutUint64(d.buf[f.at:], uint64(first)+uint64(f.add))
 	}
 	if d.sumAt >= 0 {
-		binary.BigEndian.PutUint32(repr[d.sumAt:], finishSum(d.sum, first))
+		binary.BigEndian.PutUint32(d.buf[d.sumAt:], finishSum(d.sum, first))
+	}
+}
+
+// apply adds an operation to a batch, which must not be indexed.
+func (d *draft) apply(b *pebble.Batch, o op) {
+	key, value := d.buf[o.key:o.value], d.buf[o.value:o.end]
+	switch o.kind {
+	case opSet:
+		_ = b.Set(key, value, nil)
+	case opDelete:
+		_ = b.Delete(key, nil)
+	case opDeleteRange:
+		_ = b.DeleteRange(key, value, nil)
+	}
+}
+
+// applyAll adds every operation in its order.
+func (d *draft) applyAll(b *pebble.Batch) {
+	for _, o := range d.ops {
+		d.apply(b, o)
 	}
 }
 
@@ -85,20 +130,26 @@ func (d *draft) project(f *storage.Frame, refs outline) {
 }
 
 func (d *draft) addFrame(f *storage.Frame, refs outline) {
-	d.key = frameKey(d.key[:0], f.Tenant, 0)
-	d.value = appendFrame(d.value[:0], f, refs)
-	d.sum = frameSum(f.Tenant, d.value)
-	d.value = append(d.value, make([]byte, crcLen)...)
-	d.setFirst(d.key, d.value, 0)
-	d.sumAt = d.batch.Len() - crcLen
+	d.begin(opSet)
+	d.buf = appendPrefix(d.buf, f.Tenant, spaceFrame)
+	d.position(0)
+	d.endKey()
+	body := len(d.buf)
+	d.buf = appendFrame(d.buf, f, refs)
+	d.sum, d.sumAt = frameSum(f.Tenant, d.buf[body:]), len(d.buf)
+	d.buf = append(d.buf, make([]byte, crcLen)...)
+	d.end()
 }
 
 func (d *draft) addProjections(f *storage.Frame, refs outline) {
-	d.value = binary.AppendUvarint(d.value[:0], uint64(len(f.Records)))
 	for _, s := range scopeSpaces {
 		if id := s.owner(f); id != "" {
-			d.key = appendPosition(scopePrefix(d.key[:0], f.Tenant, s.space, id), 0)
-			d.setFirst(d.key, d.value, 0)
+			d.begin(opSet)
+			d.buf = scopePrefix(d.buf, f.Tenant, s.space, id)
+			d.position(0)
+			d.endKey()
+			d.buf = binary.AppendUvarint(d.buf, uint64(len(f.Records)))
+			d.end()
 		}
 	}
 	for i := range f.Records {
@@ -112,9 +163,7 @@ func (d *draft) addRecord(f *storage.Frame, i int, blob bool) {
 	case blob || r.State != nil:
 		d.addPointer(f, i)
 	case r.Resource != (abi.ResourcePointer{}):
-		d.key = sequenceKey(d.key[:0], f.Tenant, r.Resource)
-		d.value = appendNoted(d.value[:0], noted{sequence: r.Sequence})
-		d.fills = append(d.fills, fill{d.set(d.key, d.value), i})
+		d.addNoted(f, i)
 	}
 	if r.Created {
 		d.addToLists(f, i)
@@ -129,9 +178,22 @@ func (d *draft) addPointer(f *storage.Frame, i int) {
 	if r.Created {
 		suffix = suffixOrigin
 	}
-	d.key = resourceKey(d.key[:0], f.Tenant, r.Resource, suffix)
-	d.value = appendPointer(d.value[:0], pointer{restricted: r.Restricted, index: uint64(i), sequence: r.Sequence})
-	d.fills = append(d.fills, fill{d.set(d.key, d.value) + pointerFirst, 0})
+	d.begin(opSet)
+	d.buf = resourceKey(d.buf, f.Tenant, r.Resource, suffix)
+	d.endKey()
+	d.fills = append(d.fills, fill{len(d.buf) + pointerFirst, 0})
+	d.buf = appendPointer(d.buf, pointer{restricted: r.Restricted, index: uint64(i), sequence: r.Sequence})
+	d.end()
+}
+
+func (d *draft) addNoted(f *storage.Frame, i int) {
+	r := &f.Records[i]
+	d.begin(opSet)
+	d.buf = sequenceKey(d.buf, f.Tenant, r.Resource)
+	d.endKey()
+	d.position(i)
+	d.buf = binary.AppendUvarint(d.buf, r.Sequence)
+	d.end()
 }
 
 func (d *draft) addToLists(f *storage.Frame, i int) {
@@ -141,29 +203,34 @@ func (d *draft) addToLists(f *storage.Frame, i int) {
 		if id == "" {
 			continue
 		}
-		d.key = listPrefix(d.key[:0], f.Tenant, r.Resource.Object, storage.Scope{Object: scope, ID: id})
-		d.key = appendID(d.key, r.Resource.ID)
-		d.addPosition(d.key, i)
+		d.begin(opSet)
+		d.buf = listPrefix(d.buf, f.Tenant, r.Resource.Object, storage.Scope{Object: scope, ID: id})
+		d.buf = appendID(d.buf, r.Resource.ID)
+		d.endKey()
+		d.position(i)
+		d.end()
 	}
-}
-
-// addPosition adds a key whose value is the position of event number i.
-func (d *draft) addPosition(key []byte, i int) {
-	var zero [positionLen]byte
-	d.fills = append(d.fills, fill{d.set(key, zero[:]), i})
 }
 
 func (d *draft) addTranscript(f *storage.Frame, i int) {
 	r := &f.Records[i]
 	switch r.Transcript.Kind {
 	case storage.TranscriptAppend:
-		d.key = appendPosition(transcriptPrefix(d.key[:0], f.Tenant, f.SessionID), 0)
-		d.value = appendID(d.value[:0], r.Resource.ID)
-		d.setFirst(d.key, d.value, i)
+		d.begin(opSet)
+		d.buf = transcriptPrefix(d.buf, f.Tenant, f.SessionID)
+		d.position(i)
+		d.endKey()
+		d.buf = appendID(d.buf, r.Resource.ID)
+		d.end()
 	case storage.TranscriptTruncate:
-		d.key = transcriptPrefix(d.key[:0], f.Tenant, f.SessionID)
-		end := keyAfter(d.key)
-		_ = d.batch.DeleteRange(appendPosition(d.key, r.Transcript.At), end, nil) // fails only on an indexed batch
+		d.begin(opDeleteRange)
+		prefix := len(d.buf)
+		d.buf = transcriptPrefix(d.buf, f.Tenant, f.SessionID)
+		upper := keyAfter(d.buf[prefix:])
+		d.buf = appendPosition(d.buf, r.Transcript.At)
+		d.endKey()
+		d.buf = append(d.buf, upper...)
+		d.end()
 		d.reshapes = true
 	case storage.TranscriptCopy:
 		d.copies = append(d.copies, transcriptCopy{f.Tenant, r.Transcript.From, f.SessionID, r.Transcript.At})
@@ -177,21 +244,29 @@ func (d *draft) addActive(f *storage.Frame, i int) {
 	if r.Resource.Object != abi.ObjectTask {
 		return
 	}
-	switch r.Kind {
-	case abi.EventTaskSubmitted:
-		d.key = appendID(appendPrefix(d.key[:0], f.Tenant, spaceActive), r.Resource.ID)
-		d.addPosition(d.key, i)
-	case abi.EventTaskCompleted, abi.EventTaskFailed, abi.EventTaskCanceled:
-		d.key = appendID(appendPrefix(d.key[:0], f.Tenant, spaceActive), r.Resource.ID)
-		_ = d.batch.Delete(d.key, nil) // fails only on an indexed batch
+	switch {
+	case r.Kind == abi.EventTaskSubmitted:
+		d.begin(opSet)
+		d.buf = appendID(appendPrefix(d.buf, f.Tenant, spaceActive), r.Resource.ID)
+		d.endKey()
+		d.position(i)
+		d.end()
+	case isTerminal(r.Kind):
+		d.begin(opDelete)
+		d.buf = appendID(appendPrefix(d.buf, f.Tenant, spaceActive), r.Resource.ID)
+		d.endKey()
+		d.end()
 	}
 }
 
 // addIdempotency adds the record that answers retries.
 func (d *draft) addIdempotency(t storage.Tenant, i *storage.Idempotency, answer *blobRef) {
-	d.key = idempotencyKey(d.key[:0], t, dayOf(i.Expires), i.Key)
-	d.value = appendIdempotency(d.value[:0], i, answer)
-	d.fills = append(d.fills, fill{d.set(d.key, d.value), 0})
+	d.begin(opSet)
+	d.buf = idempotencyKey(d.buf, t, dayOf(i.Expires), i.Key)
+	d.endKey()
+	d.fills = append(d.fills, fill{len(d.buf), 0})
+	d.buf = appendIdempotency(d.buf, i, answer)
+	d.end()
 }
 
 // copyTranscript adds the Messages of c.from, as src shows them, to c.to.
@@ -210,6 +285,3 @@ func copyTranscript(src pebble.Reader, dst *pebble.Batch, c transcriptCopy) erro
 	}
 	return it.Close()
 }
-
-// uvarintLen returns the length of n as a varint.
-func uvarintLen(n int) int { return (bits.Len(uint(n)|1) + 6) / 7 }

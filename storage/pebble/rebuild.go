@@ -60,7 +60,7 @@ func (c *inspection) derive(scratch *pebble.DB, t storage.Tenant) error {
 	return c.eachFrame(t, func(f *storage.Frame, refs outline) error {
 		b := scratch.NewBatch()
 		defer b.Close()
-		d := newDraft(scratch)
+		d := newDraft()
 		defer d.free()
 		d.addProjections(f, refs)
 		d.place(f.First)
@@ -69,9 +69,7 @@ func (c *inspection) derive(scratch *pebble.DB, t storage.Tenant) error {
 				return err
 			}
 		}
-		if err := b.Apply(d.batch, nil); err != nil {
-			return err
-		}
+		d.applyAll(b)
 		return scratch.Apply(b, pebble.NoSync)
 	})
 }

@@ -109,6 +109,8 @@ type Store struct {
 
 	// next is the position that the next event gets. The committer owns it.
 	next storage.Position
+	// headWritten is when the head file was last written. The syncer owns it.
+	headWritten time.Time
 	// expired is the day up to which idempotency records were dropped. The
 	// committer owns it.
 	expired uint32
@@ -223,7 +225,7 @@ func (s *Store) databaseOptions(cache *pebble.Cache) *pebble.Options {
 		FormatMajorVersion:          pebble.FormatNewest,
 		MemTableSize:                s.opts.MemtableBytes,
 		MemTableStopWritesThreshold: 4,
-		L0CompactionThreshold:       4,
+		L0CompactionThreshold:       8,
 		L0StopWritesThreshold:       24,
 		Logger:                      &databaseLog{s},
 		EventListener:               &pebble.EventListener{BackgroundError: s.backgroundError},
