@@ -195,7 +195,11 @@ func responses(rt *Route) Schema {
 	for _, status := range errorStatuses(rt) {
 		all[strconv.Itoa(status)] = Schema{"$ref": "#/components/responses/Error"}
 	}
-	all[strconv.Itoa(rt.Status)] = success(rt)
+	all[strconv.Itoa(rt.Status)] = answer(rt, Answer{
+		Status: rt.Status, Doc: fasthttp.StatusMessage(rt.Status), Empty: rt.Status == fasthttp.StatusNoContent})
+	for _, also := range rt.Also {
+		all[strconv.Itoa(also.Status)] = answer(rt, also)
+	}
 	return all
 }
 
@@ -221,20 +225,20 @@ func errorStatuses(rt *Route) []int {
 	return statuses
 }
 
-func success(rt *Route) Schema {
-	answer := Schema{"description": fasthttp.StatusMessage(rt.Status), "headers": requestIDHeader()}
-	media := rt.Media
+func answer(rt *Route, a Answer) Schema {
+	described := Schema{"description": a.Doc, "headers": requestIDHeader()}
+	if a.Empty {
+		return described
+	}
+	media, content := rt.Media, Schema{"type": "string"}
 	if media == "" {
 		media = MediaJSON
 	}
-	switch {
-	case rt.Status == fasthttp.StatusNoContent:
-	case rt.Response != "":
-		answer["content"] = Schema{media: Schema{"schema": ref(rt.Response)}}
-	default:
-		answer["content"] = Schema{media: Schema{"schema": Schema{"type": "string"}}}
+	if rt.Response != "" {
+		content = ref(rt.Response)
 	}
-	return answer
+	described["content"] = Schema{media: Schema{"schema": content}}
+	return described
 }
 
 func errorSchema() Schema {

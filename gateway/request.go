@@ -36,6 +36,9 @@ type Request struct {
 // when the client leaves: see [Request.Gone].
 func (r *Request) Context() context.Context { return r.server.ctx }
 
+// Live ends when the server drains, so that what only waits gives way.
+func (r *Request) Live() context.Context { return r.server.live }
+
 // PathValue returns the path parameter of that name, percent-decoded. A value
 // that cannot be decoded is returned as it is: no resource has such a name.
 func (r *Request) PathValue(name string) string {

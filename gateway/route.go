@@ -58,14 +58,24 @@ type Route struct {
 	Body   BodyKind
 	// Request and Response name schemas of the adapter; "" for none.
 	Request, Response string
-	// Status is that of the usual answer.
+	// Status is that of the usual answer; Also are the other answers that are no
+	// failure of the request.
 	Status int
+	Also   []Answer
 	// Media is the media type of the answer; "" is application/json.
 	Media string
 	// Unimplemented routes are described as they will be and answer 501.
 	Unimplemented bool
 
 	Handle Handler
+}
+
+// Answer is an answer of a route besides the usual one. Empty answers have no
+// body; others have the usual one's.
+type Answer struct {
+	Status int
+	Doc    string
+	Empty  bool
 }
 
 // Schema is a JSON Schema as the OpenAPI document holds it.

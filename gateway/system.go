@@ -18,7 +18,7 @@ func (s *Server) systemRoutes() []Route {
 	metrics.Media = "text/plain"
 	metrics.Doc = "Open to requests that reach the node over loopback without a proxy; any other needs a key with the scope `node:admin`."
 	ready := get("/readyz", "getReadiness", "Tell whether the node takes work", "Health", s.ready)
-	ready.Doc = "Answers 503 while the node drains, or when its store refuses work."
+	ready.Also = []Answer{{Status: fasthttp.StatusServiceUnavailable, Doc: "The node drains, or its store refuses work."}}
 	return []Route{
 		get("/healthz", "getLiveness", "Tell whether the process lives", "Health", s.healthy),
 		get("/health", "getHealth", "Tell whether the process lives", "Health", s.healthy),

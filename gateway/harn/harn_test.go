@@ -173,6 +173,19 @@ func TestPreferWait(t *testing.T) {
 	}
 }
 
+// Who waits for a Task is answered when the node drains.
+func TestPreferWaitEndsWithTheNode(t *testing.T) {
+	n := newNode(t)
+	session := n.session(t)
+	answered := make(chan *answer, 1)
+	go func() { answered <- n.submit(t, session, "persona_hold", header("Prefer", "wait=60")) }()
+	<-n.held
+	n.server.Drain()
+	if a := <-answered; a.want(202).get("status") == "COMPLETED" {
+		t.Errorf("%s", a.body)
+	}
+}
+
 func TestIdempotency(t *testing.T) {
 	n := newNode(t)
 	session := n.session(t)

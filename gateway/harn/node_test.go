@@ -400,6 +400,7 @@ func (s *schemas) validate(t testing.TB, name string, text []byte) {
 func (s *schemas) check(t testing.TB, r *http.Request, a *answer) {
 	t.Helper()
 	if r.Method == http.MethodHead || a.status == http.StatusNoContent || a.status == http.StatusNotModified {
+		s.checkStatus(t, r, a)
 		if len(a.body) > 0 {
 			t.Errorf("%s %s: status %d with a body", r.Method, r.URL, a.status)
 		}
@@ -409,11 +410,30 @@ func (s *schemas) check(t testing.TB, r *http.Request, a *answer) {
 		s.validate(t, "Error", a.body)
 		return
 	}
+	s.checkStatus(t, r, a)
 	for _, rt := range s.routes {
 		if rt.Method == r.Method && matchPath(rt.Path, r.URL.Path) && rt.Response != "" && rt.Media == "" {
 			s.validate(t, rt.Response, a.body)
 			return
 		}
+	}
+}
+
+// checkStatus checks that an answer that is no error is one that is described.
+func (s *schemas) checkStatus(t testing.TB, r *http.Request, a *answer) {
+	t.Helper()
+	for _, rt := range s.routes {
+		if rt.Method != r.Method || !matchPath(rt.Path, r.URL.Path) {
+			continue
+		}
+		described := rt.Status == a.status
+		for _, also := range rt.Also {
+			described = described || also.Status == a.status
+		}
+		if !described && (a.status < 400 || rt.Public) {
+			t.Errorf("%s %s: status %d is not described", r.Method, rt.Path, a.status)
+		}
+		return
 	}
 }
 

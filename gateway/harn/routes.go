@@ -84,6 +84,12 @@ func (rt row) list(filters ...string) row {
 		Doc: "`page.next_cursor` of the page before.", Schema: text()})
 }
 
+// also adds an answer that is no failure.
+func (rt row) also(status int, doc string, empty bool) row {
+	rt.Also = append(rt.Also, gateway.Answer{Status: status, Doc: doc, Empty: empty})
+	return rt
+}
+
 // later marks a write of a later conformance level.
 func (rt row) later() row {
 	rt.Unimplemented, rt.Handle = true, unimplemented
@@ -134,7 +140,7 @@ func (a *Adapter) taskRoutes() []gateway.Route {
 		"and is then 200, or until the time is up, and is then 202; `Preference-Applied` says how long the node was ready to wait."
 	submit := func(path, operation, summary string) row {
 		rt := post(path, operation, tag, writes, "SubmitTaskRequest", "Task", summary, statusAccepted, a.submitTask)
-		return rt.with(prefer).doc(submitted)
+		return rt.with(prefer).doc(submitted).also(statusOK, "The Task has ended.", false)
 	}
 	return routes(
 		read("/v1/tasks", "listTasks", tag, reads, "Task", "List Tasks, newest first", a.list(abi.ObjectTask)).list("workspace_id", "session_id"),
@@ -208,7 +214,8 @@ func (a *Adapter) eventRoutes() []gateway.Route {
 		stream("/v1/sessions/{session_id}/events/stream", "streamSessionEvents", "Stream a Session's events", a.streamEvents(bySession)),
 		list("/v1/tasks/{task_id}/events", "listTaskEvents", "List a Task's events, oldest first", a.listEvents(byTask)),
 		stream("/v1/tasks/{task_id}/stream", "streamTaskEvents", "Stream a Task's events", a.streamTask).
-			doc("The stream ends after the event that ends the Task. Resuming it after that event answers 204, which tells an EventSource to stop."),
+			doc("The stream ends after the event that ends the Task.").
+			also(statusNoContent, "The Task has ended and the cursor lies after its end: an EventSource stops here.", true),
 	)
 }
 
@@ -221,7 +228,9 @@ func (a *Adapter) artifactRoutes() []gateway.Route {
 			"described by the query parameters; `multipart/form-data` holds one file, and the same parameters as fields before it.")
 	register.Body = gateway.BodyRaw
 	content := read("/v1/artifacts/{artifact_id}/content", "getArtifactContent", tag, reads, "", "Get an Artifact's content", a.artifactContent).
-		with(gateway.Param{Name: "Range", In: "header", Doc: "One range of bytes, answered with 206.", Schema: text()})
+		with(gateway.Param{Name: "Range", In: "header", Doc: "One range of bytes.", Schema: text()}).
+		also(statusPartial, "The range that was asked for.", false).
+		also(statusNotModified, "The client has this content already.", true)
 	content.Media = "application/octet-stream"
 	return routes(
 		read("/v1/artifacts", "listArtifacts", tag, reads, "Artifact", "List Artifacts, newest first", a.list(abi.ObjectArtifact)).

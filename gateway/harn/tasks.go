@@ -66,20 +66,20 @@ func preferredWait(header string, limit time.Duration) time.Duration {
 // peerCheck is how often a waiting request looks whether its client is still there.
 const peerCheck = time.Second
 
-// awaitTask answers 200 when the Task has ended, else 202 when the time is up or
-// the client has left.
+// awaitTask answers 200 when the Task has ended, else 202 when the time is up,
+// the client has left or the node drains.
 func (a *Adapter) awaitTask(r *gateway.Request, doc engine.Doc, wait time.Duration) error {
 	r.SetHeader("Preference-Applied", "wait="+strconv.Itoa(int(wait/time.Second)))
 	first := doc.Status
 	for left := wait; left > 0 && !ended(doc); left -= peerCheck {
-		slice, cancel := context.WithTimeout(r.Context(), min(left, peerCheck))
+		slice, cancel := context.WithTimeout(r.Live(), min(left, peerCheck))
 		current, err := a.core.WaitTask(slice, r.Caller, doc.ID)
 		cancel()
 		if err != nil {
 			return err
 		}
 		doc = current
-		if r.Context().Err() != nil || r.Gone() {
+		if r.Live().Err() != nil || r.Gone() {
 			break
 		}
 	}
