@@ -36,7 +36,8 @@ type Node struct {
 
 	options  Options
 	log      *slog.Logger
-	listener net.Listener
+	addr     *net.TCPAddr
+	listener net.Listener // until it is served
 	store    *pebble.Store
 	sandbox  *sandbox.Runtime
 	modules  *modules
@@ -59,6 +60,7 @@ func Start(ctx context.Context, o Options) (n *Node, err error) {
 	if n.listener, err = listen(ctx, o.Config.Listen); err != nil {
 		return n, err
 	}
+	n.addr = n.listener.Addr().(*net.TCPAddr)
 	if err = n.openStore(); err != nil {
 		return n, err
 	}
@@ -150,16 +152,15 @@ func (o *Options) gatewayConfig() gateway.Config {
 
 // URL returns the URL that the node answers at, from this machine.
 func (n *Node) URL() string {
-	addr := n.listener.Addr().(*net.TCPAddr)
-	host := addr.IP
+	host := n.addr.IP
 	if host.IsUnspecified() {
 		host = net.IPv4(127, 0, 0, 1)
 	}
-	return "http://" + net.JoinHostPort(host.String(), fmt.Sprint(addr.Port))
+	return "http://" + net.JoinHostPort(host.String(), fmt.Sprint(n.addr.Port))
 }
 
 // Loopback reports whether only this machine can reach the node.
-func (n *Node) Loopback() bool { return n.listener.Addr().(*net.TCPAddr).IP.IsLoopback() }
+func (n *Node) Loopback() bool { return n.addr.IP.IsLoopback() }
 
 // Warm compiles the bundled plugins, so that no Task has to wait for it. It
 // returns when that is done or ctx ends.
@@ -178,6 +179,7 @@ func (n *Node) Warm(ctx context.Context) error {
 func (n *Node) Serve(ctx context.Context) error {
 	served := make(chan error, 1)
 	ln := n.listener
+	n.listener = nil // the gateway's from here on
 	go func() { served <- n.gateway.Serve(ln) }()
 	background, stop := context.WithCancel(ctx)
 	defer stop()
@@ -214,10 +216,7 @@ func (n *Node) Close() error { return n.close(context.Background()) }
 // close closes what Start has opened.
 func (n *Node) close(ctx context.Context) (err error) {
 	if n.listener != nil {
-		// The gateway has closed it, unless it was not yet serving.
-		if err = n.listener.Close(); errors.Is(err, net.ErrClosed) {
-			err = nil
-		}
+		err = n.listener.Close()
 	}
 	if n.store != nil {
 		err = errors.Join(err, n.store.Close())
