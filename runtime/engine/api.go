@@ -68,6 +68,8 @@ type Doc struct {
 	// Status is the HTTP status of the first response when the document answers a
 	// retried write, else 0.
 	Status int
+	// Task is the Task's status when the document is a Task, else "".
+	Task abi.TaskStatus
 }
 
 // Page asks for part of a list. After is the cursor of the last answer, "" for

@@ -27,7 +27,7 @@ import (
 type run struct {
 	engine  *Engine
 	task    *task
-	persona *abi.Persona
+	persona *persona
 	input   jsontext.Value
 	began   time.Time
 	usage   sandbox.Usage
@@ -102,17 +102,27 @@ func answer(v any) (abi.CallStatus, []byte) {
 	return abi.CallOK, text
 }
 
+// callInput answers with a [abi.CallInputAnswer]. Its parts are JSON already, so
+// they are joined and not encoded again.
 func (r *run) callInput() (abi.CallStatus, []byte) {
-	shown := r.task.shown()
-	shown.Input = r.input
-	return answer(&abi.CallInputAnswer{Task: shown, Persona: *r.persona, SessionID: shown.SessionID})
+	task := r.task.lastState()
+	answer := make([]byte, 0, len(task)+len(r.input)+len(r.persona.text)+128)
+	answer = append(answer, `{"task":`...)
+	answer = append(answer, task[:len(task)-1]...)
+	answer = append(answer, `,"input":`...)
+	answer = append(answer, r.input...)
+	answer = append(answer, `},"persona":`...)
+	answer = append(answer, r.persona.text...)
+	answer = append(answer, `,"session_id":"`...)
+	answer = append(answer, r.task.about.SessionID...)
+	return abi.CallOK, append(answer, '"', '}')
 }
 
-// shown returns the Task as it is now, without its input.
-func (t *task) shown() abi.Task {
+// lastState returns the Task as the log states it last, without its input.
+func (t *task) lastState() []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.task
+	return t.last
 }
 
 func (r *run) callOutput(request []byte) (abi.CallStatus, []byte) {
@@ -131,7 +141,11 @@ func (r *run) callOutput(request []byte) (abi.CallStatus, []byte) {
 }
 
 func (r *run) callMessageAppend(request []byte) (abi.CallStatus, []byte) {
-	m, err := r.engine.newMessage(bytes.Clone(request), &r.task.about)
+	var in abi.MessageInput
+	if err := json.Unmarshal(bytes.Clone(request), &in); err != nil {
+		return malformed(err)
+	}
+	m, err := r.engine.message(&in, r.task.about.SessionID, r.task.id)
 	if err != nil {
 		return malformed(err)
 	}

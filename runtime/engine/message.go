@@ -76,24 +76,25 @@ func (e *Engine) appendMessage(c *Caller, s *session, workspace string, m *abi.M
 	return doc, e.appendToSession(s, b, check)
 }
 
-// isMessage reports whether a Task's input is a Message: an object with both
-// "role" and "parts".
-func isMessage(input jsontext.Value) bool {
+// messageIn decodes a Task's input if it is a Message: an object with both "role"
+// and "parts". It returns nil for any other object.
+func messageIn(input jsontext.Value) (*abi.MessageInput, error) {
 	var members struct {
-		Role  jsontext.Value `json:"role"`
-		Parts jsontext.Value `json:"parts"`
+		Role     jsontext.Value `json:"role"`
+		Parts    jsontext.Value `json:"parts"`
+		Metadata jsontext.Value `json:"metadata"`
 	}
-	err := json.Unmarshal(input, &members)
-	return err == nil && members.Role != nil && members.Parts != nil
-}
-
-// newMessage decodes and checks a Message of a Task.
-func (e *Engine) newMessage(input []byte, t *abi.Task) (*abi.Message, error) {
-	var in abi.MessageInput
-	if err := json.Unmarshal(input, &in); err != nil {
+	if err := json.Unmarshal(input, &members); err != nil {
+		return nil, abi.InvalidParam("input", "input: %v", err)
+	}
+	if members.Role == nil || members.Parts == nil {
+		return nil, nil
+	}
+	m := &abi.MessageInput{Metadata: members.Metadata}
+	if err := firstError(json.Unmarshal(members.Role, &m.Role), json.Unmarshal(members.Parts, &m.Parts)); err != nil {
 		return nil, abi.InvalidParam("input", "input is not a Message: %v", err)
 	}
-	return e.message(&in, t.SessionID, t.ID)
+	return m, nil
 }
 
 // message checks a Message and gives it its id.

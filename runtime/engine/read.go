@@ -11,8 +11,8 @@ import (
 	"github.com/wharf-dev/wharf/storage"
 )
 
-// place is what every resource may say of where it belongs.
-type place struct {
+// owners is what every resource may say of where it belongs.
+type owners struct {
 	WorkspaceID string `json:"workspace_id"`
 	SessionID   string `json:"session_id"`
 	TaskID      string `json:"task_id"`
@@ -24,7 +24,7 @@ func (c *Caller) seesState(state []byte) bool {
 	if len(c.Workspaces) == 0 {
 		return true
 	}
-	var p place
+	var p owners
 	if err := json.Unmarshal(state, &p); err != nil {
 		return false
 	}
@@ -56,7 +56,7 @@ func (e *Engine) sees(ctx context.Context, c *Caller, o abi.Object, id string, s
 	if o == abi.ObjectWorkspace {
 		return c.Sees(id), nil
 	}
-	var p place
+	var p owners
 	if err := decode(state, &p); err != nil {
 		return false, err
 	}
@@ -85,7 +85,7 @@ func (e *Engine) render(ctx context.Context, t storage.Tenant, o abi.Object, res
 		if err != nil {
 			return Doc{}, err
 		}
-		doc.Restricted = in.restricted
+		doc.Restricted, doc.Task = in.restricted, in.status
 		if !in.inline {
 			doc.JSON = withMember(res.State, "input", in.value)
 		}
@@ -106,34 +106,42 @@ type taskInput struct {
 	value      jsontext.Value
 	restricted bool // it holds parts that are not public
 	inline     bool // the stored Task holds it itself
+
+	status abi.TaskStatus // of the Task, which is read on the way
 }
 
 // inputOf returns a Task's input. The log holds it once: as a Message, or in the
 // Task's first event.
 func (e *Engine) inputOf(ctx context.Context, t storage.Tenant, res storage.Resource) (taskInput, error) {
 	var stored struct {
+		Status    abi.TaskStatus `json:"status"`
 		Input     jsontext.Value `json:"input"`
 		MessageID string         `json:"input_message_id"`
 	}
 	if err := decode(res.State, &stored); err != nil {
 		return taskInput{}, err
 	}
+	in := taskInput{status: stored.Status}
 	if stored.MessageID != "" {
 		m, err := e.find(ctx, t, abi.ObjectMessage, stored.MessageID)
-		return taskInput{value: m.State, restricted: m.Restricted}, err
+		in.value, in.restricted = m.State, m.Restricted
+		return in, err
 	}
 	if stored.Input != nil {
-		return taskInput{value: stored.Input, inline: true}, nil
+		in.value, in.inline = stored.Input, true
+		return in, nil
 	}
 	origin, err := e.store.Event(ctx, t, res.Origin)
 	if errors.Is(err, storage.ErrCursorExpired) {
-		return taskInput{value: jsontext.Value(`{"redacted":true,"reason":"retention"}`)}, nil
+		in.value = jsontext.Value(`{"redacted":true,"reason":"retention"}`)
+		return in, nil
 	}
 	if err != nil {
 		return taskInput{}, e.failed("reading the task's input", err)
 	}
 	err = decode(origin.Record().State, &stored)
-	return taskInput{value: stored.Input}, err
+	in.value = stored.Input
+	return in, err
 }
 
 // withMember returns a JSON object with one more member.
@@ -263,7 +271,7 @@ func (e *Engine) lets(ctx context.Context, c *Caller, o abi.Object, f Filter, re
 	if f == (Filter{}) {
 		return true, nil
 	}
-	var p place
+	var p owners
 	if err := decode(res.State, &p); err != nil {
 		return false, err
 	}

@@ -38,7 +38,7 @@ func (e *Engine) begin(t *task, stop context.CancelCauseFunc) bool {
 		return false
 	}
 	t.stop = stop
-	if t.state.Status == abi.TaskWorking { // recovered
+	if t.state.Status == abi.TaskWorking { // it was started as it was accepted, or is recovered
 		return true
 	}
 	_, err := e.apply(t, change{in: Input{Kind: InputStart}, actor: hostActor})

@@ -16,9 +16,10 @@ type scheduler struct {
 
 	mu       sync.Mutex
 	reserved int // places taken: Tasks on their way in, and waiting ones
-	running  int
+	running  int // Tasks that run, or will as soon as they are accepted
 	tenants  map[storage.Tenant]*lane
-	turn     []*lane // lanes with waiting Tasks, the next one first
+	turn     []*lane      // lanes with waiting Tasks, the next one first
+	workers  []chan *task // goroutines that wait for a Task, the last one in front
 	draining bool
 	idle     chan struct{} // closed when draining and nothing runs
 }
@@ -30,51 +31,79 @@ type lane struct {
 	waiting  fifo
 }
 
+// place is room for one Task, taken before it is accepted.
+type place struct {
+	tenant storage.Tenant
+	runs   bool // it is a place among those that run: the Task need not wait
+}
+
+// maxParked is how many goroutines are kept for the Tasks to come: their stacks
+// have grown to what a run needs, which costs a new one several copies.
+const maxParked = 64
+
 func newScheduler(width, limit int, run func(*task)) *scheduler {
 	return &scheduler{run: run, width: width, limit: limit,
 		tenants: map[storage.Tenant]*lane{}, idle: make(chan struct{})}
 }
 
-// reserve takes a place in the queue before a Task is accepted; false means that
-// the queue is full. A tenant gets at most three quarters of the places, so that
-// there is room for others however much it sends.
-func (s *scheduler) reserve(t storage.Tenant) bool {
+// reserve takes a place before a Task is accepted: one to run at once if there
+// is any, else one in the queue. ok is false when the queue is full. A tenant gets
+// at most three quarters of the queue, so that there is room for others however
+// much it sends.
+func (s *scheduler) reserve(t storage.Tenant) (p place, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.running < s.width && len(s.turn) == 0 && !s.draining {
+		s.running++
+		return place{t, true}, true
+	}
 	l := s.lane(t)
 	if s.reserved >= s.limit || l.reserved >= s.limit-s.limit/4 {
 		s.forget(l)
-		return false
+		return place{}, false
 	}
 	s.reserved++
 	l.reserved++
-	return true
+	return place{t, false}, true
 }
 
 // unreserve gives a place back without a Task.
-func (s *scheduler) unreserve(t storage.Tenant) {
+func (s *scheduler) unreserve(p place) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.leave(s.lane(t))
+	if !p.runs {
+		s.leave(s.lane(p.tenant))
+		return
+	}
+	s.ended()
+	s.startWaiting()
 }
 
-// push queues a Task for which a place was reserved.
-func (s *scheduler) push(t *task) {
+// push runs or queues an accepted Task in the place that was reserved for it.
+func (s *scheduler) push(t *task, p place) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p.runs && s.draining {
+		s.ended()
+		return // accepted, but not begun: the next start runs it
+	}
+	if p.runs {
+		s.start(t)
+		return
+	}
 	s.enqueue(t)
 	s.startWaiting()
-	s.mu.Unlock()
 }
 
 // pushRecovered queues a Task that was accepted in an earlier life: it is taken
 // in however full the queue is.
 func (s *scheduler) pushRecovered(t *task) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.reserved++
 	s.lane(t.tenant).reserved++
 	s.enqueue(t)
 	s.startWaiting()
-	s.mu.Unlock()
 }
 
 func (s *scheduler) enqueue(t *task) {
@@ -85,7 +114,7 @@ func (s *scheduler) enqueue(t *task) {
 	l.waiting.push(t)
 }
 
-// startWaiting gives waiting Tasks the goroutines that are free.
+// startWaiting runs waiting Tasks while there is room.
 func (s *scheduler) startWaiting() {
 	for s.running < s.width && !s.draining {
 		t := s.next()
@@ -93,19 +122,36 @@ func (s *scheduler) startWaiting() {
 			return
 		}
 		s.running++
-		go s.work(t)
+		s.start(t)
 	}
 }
 
-// work runs Tasks one after another until none waits.
+// start gives a Task to a parked goroutine, or to a new one.
+func (s *scheduler) start(t *task) {
+	last := len(s.workers) - 1
+	if last < 0 {
+		go s.work(t)
+		return
+	}
+	w := s.workers[last]
+	s.workers = s.workers[:last]
+	w <- t // never blocks: w has room for one and its goroutine waits for it
+}
+
+// work runs Tasks one after another.
 func (s *scheduler) work(t *task) {
+	inbox := make(chan *task, 1)
 	for t != nil {
 		s.run(t)
-		t = s.another()
+		if t = s.another(inbox); t == nil {
+			t = <-inbox
+		}
 	}
 }
 
-func (s *scheduler) another() *task {
+// another returns the next Task that waits. When none does, inbox is parked, or
+// closed for there are enough.
+func (s *scheduler) another(inbox chan *task) *task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.draining {
@@ -113,11 +159,21 @@ func (s *scheduler) another() *task {
 			return t
 		}
 	}
+	s.ended()
+	if s.draining || len(s.workers) >= maxParked {
+		close(inbox)
+		return nil
+	}
+	s.workers = append(s.workers, inbox)
+	return nil
+}
+
+// ended counts a Task that runs no longer.
+func (s *scheduler) ended() {
 	s.running--
 	if s.draining && s.running == 0 {
 		close(s.idle)
 	}
-	return nil
 }
 
 // next takes the first Task of the lane whose turn it is.
@@ -165,10 +221,17 @@ func (s *scheduler) lane(t storage.Tenant) *lane {
 func (s *scheduler) drain() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.draining && s.running == 0 {
-		close(s.idle)
+	if s.draining {
+		return s.idle
 	}
 	s.draining = true
+	for _, w := range s.workers {
+		close(w)
+	}
+	s.workers = nil
+	if s.running == 0 {
+		close(s.idle)
+	}
 	return s.idle
 }
 

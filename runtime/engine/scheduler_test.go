@@ -31,10 +31,11 @@ func TestSchedulerServesTenantsInTurn(t *testing.T) {
 	g := newGate()
 	s := newScheduler(1, 100, g.run)
 	push := func(tenant storage.Tenant) {
-		if !s.reserve(tenant) {
+		p, ok := s.reserve(tenant)
+		if !ok {
 			t.Fatal("the queue is full")
 		}
-		s.push(&task{tenant: tenant})
+		s.push(&task{tenant: tenant}, p)
 	}
 	for range 20 { // the first one runs, 19 wait
 		push(1)
@@ -62,25 +63,33 @@ func TestSchedulerBounds(t *testing.T) {
 	g := newGate()
 	defer close(g.leave)
 	s := newScheduler(2, 8, g.run)
+	take := func(tenant storage.Tenant) bool {
+		_, ok := s.reserve(tenant)
+		return ok
+	}
 	taken := 0
-	for s.reserve(1) {
+	for take(1) {
 		taken++
 	}
-	if taken != 6 {
-		t.Fatalf("one tenant got %d of 8 places, want three quarters", taken)
+	if taken != 2+6 {
+		t.Fatalf("one tenant got %d places, want the 2 that run and three quarters of 8", taken)
 	}
-	if !s.reserve(2) || !s.reserve(2) {
+	if !take(2) || !take(2) {
 		t.Fatal("a second tenant found no place")
 	}
-	if s.reserve(2) || s.reserve(3) {
+	if take(2) || take(3) {
 		t.Fatal("more was taken in than the limit")
 	}
-	s.unreserve(1)
-	if !s.reserve(3) {
+	s.unreserve(place{tenant: 1})
+	if !take(3) {
 		t.Fatal("a place that was given back could not be taken")
 	}
-	if queued, _ := s.load(); queued != 8 {
-		t.Fatalf("%d places are taken, want 8", queued)
+	if queued, running := s.load(); queued != 8 || running != 2 {
+		t.Fatalf("%d wait and %d run, want 8 and 2", queued, running)
+	}
+	s.unreserve(place{tenant: 1, runs: true})
+	if p, ok := s.reserve(1); !ok || !p.runs {
+		t.Fatal("a place to run that was given back could not be taken")
 	}
 }
 
@@ -88,8 +97,8 @@ func TestSchedulerWidth(t *testing.T) {
 	g := newGate()
 	s := newScheduler(3, 100, g.run)
 	for range 10 {
-		s.reserve(1)
-		s.push(&task{tenant: 1})
+		p, _ := s.reserve(1)
+		s.push(&task{tenant: 1}, p)
 	}
 	for range 3 {
 		<-g.started

@@ -23,6 +23,7 @@ type task struct {
 	about   abi.Task // as it was accepted, without Input: for what never changes
 	session *session
 	leave   func() // gives the Session back
+	place   place  // where it waits or runs
 
 	input      jsontext.Value // as it is shown; nil when it is too large to keep here
 	restricted bool           // whether input holds parts that are not public
@@ -33,7 +34,7 @@ type task struct {
 	seq      uint64                  // of the next event whose resource is the Task
 	stop     context.CancelCauseFunc // set while a plugin runs
 	deadline *time.Timer
-	final    []byte // the last state handed over
+	last     []byte // the last state handed over, without the input
 	err      error  // why the end could not be made durable
 }
 
@@ -95,99 +96,137 @@ func (e *Engine) SubmitTask(ctx context.Context, c *Caller, r *Retry, req abi.Su
 	}
 	var accepted *task
 	doc, err := e.once(ctx, c, r, s.workspace(), func(idem *storage.Idempotency) (Doc, error) {
-		live, b, err := e.newTask(ctx, c, s, idem, req)
+		live, m, err := e.newTask(ctx, c, s, req)
 		if err != nil {
 			return Doc{}, err
 		}
 		live.leave = release
-		doc := Doc{ID: live.id, JSON: taskState(b), Restricted: live.restricted}
-		if live.about.InputMessageID != "" {
-			doc.JSON = withMember(doc.JSON, "input", live.input)
+		doc, err := e.accept(live, m, c.Actor, idem)
+		if err == nil {
+			accepted = live
 		}
-		if err := e.accept(live, b); err != nil {
-			return Doc{}, err
-		}
-		accepted = live
-		return doc, nil
+		return doc, err
 	})
 	if accepted == nil {
 		release()
 		return doc, err
 	}
-	e.queue.push(accepted)
+	e.queue.push(accepted, accepted.place)
 	return doc, nil
 }
 
 // accept makes a Task durable. Before it returns, others may see and cancel it.
-func (e *Engine) accept(t *task, b *storage.Batch) error {
-	if err := e.admit(t.tenant); err != nil {
-		return err
+// A Task that need not wait is started in the same batch.
+func (e *Engine) accept(t *task, input *abi.Message, actor string, idem *storage.Idempotency) (Doc, error) {
+	var err error
+	if t.place, err = e.admit(t.tenant); err != nil {
+		return Doc{}, err
 	}
-	t.trimInput()
-	e.tasks.put(t.key(), t)
-	if err := e.appendToSession(t.session, b, sessionOpen); err != nil {
+	doc, b, err := e.acceptance(t, input, actor, idem)
+	if err == nil {
+		e.tasks.put(t.key(), t)
+		err = e.appendToSession(t.session, b, sessionOpen)
+	}
+	if err != nil {
 		e.tasks.remove(t.key())
-		e.queue.unreserve(t.tenant)
-		return err
+		e.queue.unreserve(t.place)
+		return Doc{}, err
 	}
 	e.counts.accepted.Add(1)
 	e.watchDeadline(t)
-	return nil
+	return doc, nil
 }
 
-// admit reserves a place in the queue, or says why the node takes no Task now.
-func (e *Engine) admit(t storage.Tenant) error {
+// acceptance builds the batch that accepts a Task, and its answer.
+func (e *Engine) acceptance(t *task, input *abi.Message, actor string, idem *storage.Idempotency) (Doc, *storage.Batch, error) {
+	var records []record
+	if input != nil {
+		records = append(records, messageRecord(input))
+		t.restricted = records[0].restricted
+	}
+	state, effects, err := Step(State{}, Input{Kind: InputAccept})
+	if err != nil {
+		return Doc{}, nil, err
+	}
+	submitted := t.task
+	submitted.Status = state.Status
+	if input == nil {
+		submitted.Input = t.input
+	}
+	answer := len(records)
+	records = append(records, record{kind: effects[0].Event, object: abi.ObjectTask, id: t.id, created: true, state: &submitted})
+	t.state, t.seq, t.task.Status = state, 1, state.Status
+	if t.place.runs {
+		if records, err = e.startWith(t, records); err != nil {
+			return Doc{}, nil, err
+		}
+	}
+	encoded, err := encode(records...)
+	if err != nil {
+		return Doc{}, nil, err
+	}
+	t.last = encoded[len(encoded)-1].State
+	doc := Doc{ID: t.id, JSON: encoded[answer].State, Restricted: t.restricted, Task: submitted.Status}
+	if input != nil {
+		t.input = encoded[0].State
+		doc.JSON = withMember(doc.JSON, "input", t.input)
+	}
+	t.trimInput()
+	b := batch(taskFrame(t.tenant, &t.about, actor, t.about.CreatedAt, encoded), idem, statusAccepted, answer)
+	return doc, b, nil
+}
+
+// startWith adds a Task's start to the records that accept it.
+func (e *Engine) startWith(t *task, records []record) ([]record, error) {
+	next, effects, err := Step(t.state, Input{Kind: InputStart})
+	if err != nil {
+		return nil, err
+	}
+	t.task.Status, t.task.Attempt = next.Status, next.Attempt
+	records = e.tell(t, &t.task, effects, change{before: records}, t.about.CreatedAt)
+	t.state = next
+	t.seq++
+	return records, nil
+}
+
+// admit takes a place for a Task, or says why the node takes none now.
+func (e *Engine) admit(t storage.Tenant) (place, error) {
 	if e.draining.Load() {
 		err := abi.Errorf(abi.CodeServiceUnavailable, "the node is draining and takes no new tasks")
 		err.RetryAfter = 5
-		return err
+		return place{}, err
 	}
-	if !e.queue.reserve(t) {
+	p, ok := e.queue.reserve(t)
+	if !ok {
 		e.counts.rejected.Add(1)
 		err := abi.Errorf(abi.CodeRateLimited, "%d tasks are waiting already; try again later", e.config.MaxQueued)
 		err.RetryAfter = 1
-		return err
+		return place{}, err
 	}
-	return nil
+	return p, nil
 }
 
-// newTask validates a submit and builds the Task with the batch that accepts it.
-func (e *Engine) newTask(ctx context.Context, c *Caller, s *session, idem *storage.Idempotency,
-	req abi.SubmitTaskRequest) (*task, *storage.Batch, error) {
+// newTask checks a submit and returns the Task that it asks for, with its input
+// if that is a Message.
+func (e *Engine) newTask(ctx context.Context, c *Caller, s *session, req abi.SubmitTaskRequest) (*task, *abi.Message, error) {
 	t, err := e.describeTask(ctx, c, s, req)
 	if err != nil {
 		return nil, nil, err
 	}
-	state, effects, err := Step(State{}, Input{Kind: InputAccept})
+	live := &task{tenant: c.Tenant, id: t.ID, done: make(chan struct{}), session: s, input: req.Input}
+	in, err := messageIn(req.Input)
 	if err != nil {
 		return nil, nil, err
 	}
-	t.Status = state.Status
-	live := &task{tenant: c.Tenant, id: t.ID, done: make(chan struct{}), state: state, seq: 1, session: s, input: req.Input}
-	var records []record
-	if isMessage(req.Input) {
-		m, err := e.newMessage(req.Input, t)
-		if err != nil {
-			return nil, nil, err
+	var m *abi.Message
+	if in != nil {
+		if m, err = e.message(in, t.SessionID, t.ID); err != nil {
+			return nil, nil, within("input", err)
 		}
 		t.InputMessageID = m.ID
-		records = append(records, messageRecord(m))
-		live.restricted = records[0].restricted
-	} else {
-		t.Input = req.Input
 	}
-	records = append(records, record{kind: effects[0].Event, object: abi.ObjectTask, id: t.ID, created: true, state: t})
-	encoded, err := encode(records...)
-	if err != nil {
-		return nil, nil, err
-	}
-	if t.InputMessageID != "" {
-		live.input = encoded[0].State
-	}
-	live.about = *t
-	live.about.Input = nil
-	live.task = live.about
-	return live, batch(taskFrame(c.Tenant, t, c.Actor, t.CreatedAt, encoded), idem, statusAccepted, len(encoded)-1), nil
+	live.about, live.task = *t, *t
+	return live, m, nil
 }
 
 // taskState returns the state of the Task that a batch tells of last.
@@ -317,7 +356,7 @@ func (e *Engine) apply(t *task, c change) (storage.Commit, error) {
 			return nil, err
 		}
 		b := batch(taskFrame(t.tenant, &shown, c.actor, now, encoded), c.idem, statusOK, len(encoded)-1)
-		t.final = taskState(b)
+		t.last = taskState(b)
 		if commit, err = e.handOver(t, b, c.in.Kind); err != nil {
 			return nil, err
 		}
@@ -537,5 +576,5 @@ func (e *Engine) WaitTask(ctx context.Context, c *Caller, id string) (Doc, error
 	if t.input == nil {
 		return e.Get(context.WithoutCancel(ctx), c, abi.ObjectTask, id)
 	}
-	return Doc{ID: id, JSON: withMember(t.final, "input", t.input), Restricted: t.restricted}, nil
+	return Doc{ID: id, JSON: withMember(t.last, "input", t.input), Restricted: t.restricted, Task: t.state.Status}, nil
 }

@@ -18,7 +18,7 @@ type tenantTable struct {
 	byName   map[string]*abi.Tenant
 	byNumber map[storage.Tenant]*abi.Tenant
 
-	personas sync.Map // owner → *abi.Persona
+	personas sync.Map // owner → *persona
 
 	create sync.Mutex // held while a tenant is made
 }
@@ -202,18 +202,24 @@ func (e *Engine) seedPersonas(ctx context.Context, t *abi.Tenant) error {
 	return nil
 }
 
-// persona returns a Persona. The value is shared: do not change it.
-func (e *Engine) persona(ctx context.Context, t storage.Tenant, id string) (*abi.Persona, error) {
+// persona is a Persona and its JSON. It is shared: do not change it.
+type persona struct {
+	abi.Persona
+	text []byte
+}
+
+// persona returns a Persona of a tenant.
+func (e *Engine) persona(ctx context.Context, t storage.Tenant, id string) (*persona, error) {
 	key := owner{t, id}
 	if p, ok := e.tenants.personas.Load(key); ok {
-		return p.(*abi.Persona), nil
+		return p.(*persona), nil
 	}
 	res, err := e.find(ctx, t, abi.ObjectPersona, id)
 	if err != nil {
 		return nil, err
 	}
-	p := &abi.Persona{}
-	if err := decode(res.State, p); err != nil {
+	p := &persona{text: res.State}
+	if err := decode(res.State, &p.Persona); err != nil {
 		return nil, err
 	}
 	e.tenants.personas.Store(key, p)
