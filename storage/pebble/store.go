@@ -218,6 +218,9 @@ func (s *Store) openDatabase(dir string) (db *pebble.DB, err error) {
 	return db, err
 }
 
+// tableBytes is the size of a table on disk.
+const tableBytes = 8 << 20
+
 func (s *Store) databaseOptions(cache *pebble.Cache) *pebble.Options {
 	o := &pebble.Options{
 		FS:                          s.opts.FS,
@@ -232,6 +235,10 @@ func (s *Store) databaseOptions(cache *pebble.Cache) *pebble.Options {
 	}
 	for i := range o.Levels {
 		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
+		// A table's filter is one block. That of Pebble's larger tables has megabytes:
+		// a few of them push everything else out of the cache, and reading one back
+		// is the price of a single lookup.
+		o.TargetFileSizes[i] = tableBytes
 	}
 	return o
 }
