@@ -47,7 +47,7 @@ type options struct {
 	config         suite.Config
 	measurements   []suite.Measurement
 	json, markdown string
-	binary         string
+	binary, note   string
 }
 
 func parse(args []string) (*options, error) {
@@ -56,7 +56,7 @@ func parse(args []string) (*options, error) {
 	flags := flag.NewFlagSet("benches", flag.ContinueOnError)
 	only := flags.String("only", "", "measure only these, separated by commas")
 	flags.IntVar(&c.Rounds, "rounds", 5, "samples of each figure")
-	flags.DurationVar(&c.Duration, "duration", 3*time.Second, "length of each measured window")
+	flags.DurationVar(&c.Duration, "duration", 2*time.Second, "length of each measured window")
 	flags.DurationVar(&c.Warmup, "warmup", time.Second, "load before each measured window")
 	flags.IntVar(&c.Conns, "connections", 64, "connections of the throughput measurements")
 	flags.IntVar(&c.Readers, "readers", 500, "readers of the fan-out")
@@ -67,6 +67,7 @@ func parse(args []string) (*options, error) {
 	flags.StringVar(&o.binary, "binary", "", "measure this wharf binary (default: build the source tree's)")
 	flags.StringVar(&o.json, "json", "", "also write the result as JSON to this file")
 	flags.StringVar(&o.markdown, "markdown", "", "also write the result as Markdown to this file")
+	flags.StringVar(&o.note, "note", "", "a sentence about this run for the report, such as what else the machine does")
 	flags.Usage = func() { usage(flags) }
 	if err := flags.Parse(args); err != nil {
 		return nil, err
@@ -114,7 +115,7 @@ func measure(ctx context.Context, o *options) (*report.Report, error) {
 	}
 	r := &report.Report{
 		Started: time.Now(), Machine: report.ThisMachine(), Revision: revision(ctx),
-		Rounds: c.Rounds, Duration: c.Duration.String(),
+		Rounds: c.Rounds, Duration: c.Duration.String(), Note: o.note,
 	}
 	s := &suite.Suite{Config: c}
 	if err := s.Run(ctx, o.measurements, r); err != nil {

@@ -29,6 +29,7 @@ type Report struct {
 	Machine  Machine   `json:"machine"`
 	Rounds   int       `json:"rounds"`
 	Duration string    `json:"duration"`
+	Note     string    `json:"note,omitzero"` // what whoever ran it has to say about the run
 	Rows     []Row     `json:"rows"`
 	// Checks are the statements that were verified about what was counted.
 	Checks []string `json:"checks,omitzero"`
@@ -85,8 +86,12 @@ func (r *Report) preamble() string {
 			where += ", " + s
 		}
 	}
-	return fmt.Sprintf("%s. %d rounds of %s each; medians, with the smallest and largest round in brackets; everything on one machine, load generator included.",
+	text := fmt.Sprintf("%s. %d rounds of %s each; medians, with the smallest and largest round in brackets; everything on one machine, load generator included.",
 		where, r.Rounds, r.Duration)
+	if r.Note != "" {
+		text += " " + r.Note
+	}
+	return text
 }
 
 // appendix writes notes, checks and failures.

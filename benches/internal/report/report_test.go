@@ -20,7 +20,7 @@ func sample() *report.Report {
 	latency := report.Row{Measurement: "latency", What: "seen", Wharf: report.NewFigure("µs", []float64{900})}
 	memory := report.Row{Measurement: "memory", What: "resident", Wharf: report.NewFigure("MB", []float64{61, 62})}
 	return &report.Report{
-		Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Took: "1s", Revision: "revision abc", Rounds: 3, Duration: "3s",
+		Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Took: "1s", Revision: "revision abc", Rounds: 3, Duration: "3s", Note: "A quiet machine.",
 		Machine: report.Machine{OS: "linux", Arch: "amd64", Cores: 2, Go: "go1.26"},
 		Rows: []report.Row{
 			accept.Against("bare", report.NewFigure("a second", []float64{10000, 10000, 12000})).Must(report.AtLeast, 0.6),
