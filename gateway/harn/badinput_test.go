@@ -195,7 +195,7 @@ func chunked(r *http.Request) *http.Request {
 // Bodies that do not fit into what the node gives to all of them are refused,
 // and the memory is there again afterwards.
 func TestBodiesInFlightAreBounded(t *testing.T) {
-	n := newNode(t, func(c *gateway.Config) { c.InFlightBytes = 100_000 })
+	n := newNode(t, func(c *gateway.Config) { c.InFlightBytes = 150_000 })
 	at := "/v1/sessions/" + n.session(t) + "/tasks"
 	large := `{"input":{"s":"` + strings.Repeat("x", 200_000) + `"}}`
 	for range 3 {
@@ -203,7 +203,7 @@ func TestBodiesInFlightAreBounded(t *testing.T) {
 		if a.wantError(503, abi.CodeServiceUnavailable); a.header.Get("Retry-After") == "" {
 			t.Error("no Retry-After")
 		}
-		n.do(t, "POST", at, `{"input":{}}`).want(202)
+		n.do(t, "POST", at, `{"input":{"s":"`+strings.Repeat("x", 100_000)+`"}}`).want(202)
 	}
 }
 

@@ -319,11 +319,12 @@ func TestCursorIsBoundToItsList(t *testing.T) {
 		tampered = "B" + cursor[1:]
 	}
 	stranger := n.newKey(t, "stranger", "*")
+	personas := n.do(t, "GET", "/v1/personas?limit=1", nil).get("page", "next_cursor").(string)
 	for name, a := range map[string]*answer{
 		"another session":  n.do(t, "GET", "/v1/sessions/"+other+"/messages?cursor="+cursor, nil),
 		"another resource": n.do(t, "GET", "/v1/workspaces?cursor="+cursor, nil),
 		"another filter":   n.do(t, "GET", "/v1/tasks?session_id="+session+"&cursor="+cursor, nil),
-		"another tenant":   n.do(t, "GET", "/v1/memories?cursor="+cursor, nil, key(stranger)),
+		"another tenant":   n.do(t, "GET", "/v1/personas?cursor="+personas, nil, key(stranger)),
 		"tampered":         n.do(t, "GET", "/v1/sessions/"+session+"/messages?cursor="+tampered, nil),
 		"truncated":        n.do(t, "GET", "/v1/sessions/"+session+"/messages?cursor="+cursor[:4], nil),
 		"not base64":       n.do(t, "GET", "/v1/sessions/"+session+"/messages?cursor=%21%21", nil),
