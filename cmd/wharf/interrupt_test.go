@@ -64,7 +64,13 @@ func (w *watched) wait() int {
 	return w.cmd.ProcessState.ExitCode()
 }
 
-func TestCtrlCEndsADemoCleanly(t *testing.T) {
+func TestAnInterruptedDemoLeavesNothingBehind(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGHUP} {
+		t.Run(sig.String(), func(t *testing.T) { interruptDemo(t, sig) })
+	}
+}
+
+func interruptDemo(t *testing.T, sig os.Signal) {
 	program, err := buildWharf()
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +82,7 @@ func TestCtrlCEndsADemoCleanly(t *testing.T) {
 	cmd.Env = append(os.Environ(), "TMPDIR="+tmp, "XDG_CACHE_HOME="+workshop)
 	w := watch(t, cmd)
 	w.until(t, abi.EventProgress)
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+	if err := cmd.Process.Signal(sig); err != nil {
 		t.Fatal(err)
 	}
 	w.until(t, "")

@@ -25,12 +25,15 @@ func run() int {
 	return a.execute(ctx, os.Args[1:])
 }
 
-// interruptible returns a context that SIGINT and SIGTERM end. The second signal
-// ends the process at once.
+// interruptible returns a context that SIGINT, SIGTERM and the closing of the
+// terminal end. The second signal ends the process at once.
 func interruptible() (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	go func() {
 		<-signals
 		cancel(errInterrupted)

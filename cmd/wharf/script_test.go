@@ -222,6 +222,9 @@ var unsteady = []struct {
 	{regexp.MustCompile(`\bwharf_[\w-]{40,}`), "wharf_KEY"},
 	{regexp.MustCompile(`(?m)^(key_0+  \w+ +)[\w-]{4} `), "${1}LAST "},
 	{regexp.MustCompile(`MADE +STATE`), "MADE STATE"},
+	// How events are batched is the engine's business.
+	{regexp.MustCompile(`in \d+ frames`), "in N frames"},
+	{regexp.MustCompile(`(?m)^  keys +\d+$`), "  keys     N"},
 	{regexp.MustCompile(`echoed \d+ bytes`), "echoed N bytes"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.0-9]*Z?`), "DATE"},
 	{regexp.MustCompile(`\d\d:\d\d:\d\d\.\d{3}`), "00:00:00.000"},
