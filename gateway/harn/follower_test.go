@@ -174,6 +174,28 @@ func TestFailedSubscriptionIsTold(t *testing.T) {
 	}
 }
 
+// What a Task resulted in may follow the event that ended it, in the same frame.
+func TestTaskStreamEndsWithTheFrame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ev := someEvent(7)
+		ev.Frame.Records = append(ev.Frame.Records, storage.Record{Kind: abi.EventReceiptIssued})
+		ev.Record().Kind = abi.EventTaskCompleted
+		in, out := &feed{events: make(chan []engine.Event)}, &page{}
+		f := &follower{out: out, sub: in, events: newEventCache(8), heartbeat: time.Hour, until: "task_1"}
+		done := make(chan struct{})
+		go func() {
+			f.run(t.Context())
+			close(done)
+		}()
+		in.events <- []engine.Event{ev}
+		in.events <- []engine.Event{{Frame: ev.Frame, Index: 1}}
+		<-done
+		if all := strings.Join(out.seen(), ""); strings.Count(all, "id: ") != 2 || !strings.Contains(all, "event: receipt.issued") {
+			t.Errorf("written %q", all)
+		}
+	})
+}
+
 // What is pending goes out together, in writes of a bounded size.
 func TestPendingEventsAreCoalesced(t *testing.T) {
 	following(t, func(in *feed, out *page, _ chan struct{}, _ func()) {

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/runtime/engine"
@@ -94,13 +92,8 @@ func (a *Adapter) awaitTask(r *gateway.Request, doc engine.Doc, wait time.Durati
 	return a.send(r, status, doc)
 }
 
-// ended reports whether a Task's JSON states a terminal status.
-func ended(doc engine.Doc) bool {
-	var task struct {
-		Status abi.TaskStatus `json:"status"`
-	}
-	return json.Unmarshal(doc.JSON, &task) == nil && task.Status.Terminal()
-}
+// ended reports whether a Task has ended.
+func ended(doc engine.Doc) bool { return doc.Task.Terminal() }
 
 func (a *Adapter) closeSession(r *gateway.Request) error {
 	retry, err := r.Retry(nil)
