@@ -77,7 +77,7 @@ func (a *Adapter) awaitTask(r *gateway.Request, doc engine.Doc, wait time.Durati
 			return err
 		}
 		doc = current
-		if r.Live().Err() != nil || r.Gone() {
+		if !ended(doc) && (r.Live().Err() != nil || r.Gone()) {
 			break
 		}
 	}

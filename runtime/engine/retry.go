@@ -1,13 +1,14 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"sync"
 
-	"github.com/gowebpki/jcs"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/storage"
@@ -116,8 +117,9 @@ func (r *Retry) scope(actor, workspace string) storage.Key {
 // canonicalHash hashes the RFC 8785 form of a body. A body that has none (it is
 // no JSON, or empty) is hashed as it is.
 func canonicalHash(body []byte) [32]byte {
-	if canonical, err := jcs.Transform(body); err == nil {
-		return sha256.Sum256(canonical)
+	canonical := jsontext.Value(bytes.Clone(body))
+	if err := canonical.Canonicalize(); err != nil {
+		return sha256.Sum256(body)
 	}
-	return sha256.Sum256(body)
+	return sha256.Sum256(canonical)
 }
