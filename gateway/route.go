@@ -90,9 +90,6 @@ type Adapter interface {
 	Schemas() map[string]Schema
 }
 
-// streams reports whether the route's answer is an event stream.
-func (rt *Route) streams() bool { return rt.Media == MediaEventStream }
-
 // pathParams returns the names of the path's parameters in order.
 func (rt *Route) pathParams() []string {
 	var names []string
