@@ -79,6 +79,10 @@ func (e *Engine) appendMessage(c *Caller, s *session, workspace string, m *abi.M
 // messageIn decodes a Task's input if it is a Message: an object with both "role"
 // and "parts". It returns nil for any other object.
 func messageIn(input jsontext.Value) (*abi.MessageInput, error) {
+	m := &abi.MessageInput{}
+	if err := json.Unmarshal(input, m); err == nil && m.Role != "" && m.Parts != nil {
+		return m, nil
+	}
 	var members struct {
 		Role     jsontext.Value `json:"role"`
 		Parts    jsontext.Value `json:"parts"`
@@ -90,7 +94,7 @@ func messageIn(input jsontext.Value) (*abi.MessageInput, error) {
 	if members.Role == nil || members.Parts == nil {
 		return nil, nil
 	}
-	m := &abi.MessageInput{Metadata: members.Metadata}
+	m = &abi.MessageInput{Metadata: members.Metadata}
 	if err := firstError(json.Unmarshal(members.Role, &m.Role), json.Unmarshal(members.Parts, &m.Parts)); err != nil {
 		return nil, abi.InvalidParam("input", "input is not a Message: %v", err)
 	}

@@ -42,10 +42,8 @@ func encode(records ...record) ([]storage.Record, error) {
 			Created: r.created, Hint: r.hint, Restricted: r.restricted, Transcript: r.transcript,
 		}
 		var err error
-		if r.state != nil {
-			if out[i].State, err = json.Marshal(r.state); err != nil {
-				return nil, fmt.Errorf("encoding %s %s: %w", r.object, r.id, err)
-			}
+		if out[i].State, err = encodeState(r.state); err != nil {
+			return nil, fmt.Errorf("encoding %s %s: %w", r.object, r.id, err)
 		}
 		if r.payload != nil {
 			if out[i].Payload, err = json.Marshal(r.payload); err != nil {
@@ -54,6 +52,19 @@ func encode(records ...record) ([]storage.Record, error) {
 		}
 	}
 	return out, nil
+}
+
+// appender is a resource that is encoded by hand, for speed.
+type appender interface{ AppendJSON([]byte) []byte }
+
+func encodeState(state any) ([]byte, error) {
+	switch s := state.(type) {
+	case nil:
+		return nil, nil
+	case appender:
+		return s.AppendJSON(make([]byte, 0, 768)), nil
+	}
+	return json.Marshal(state)
 }
 
 func decode(state []byte, into any) error {
