@@ -72,7 +72,7 @@ func (c *inspection) step() error {
 		return nil
 	}
 	c.tell()
-	return c.ctx.Err()
+	return context.Cause(c.ctx)
 }
 
 func (c *inspection) phase(name string) {

@@ -23,7 +23,7 @@ func (s *Store) Checkpoint(dir string) error {
 	if err := s.fail.err(); err != nil {
 		return err
 	}
-	if err := s.checkpoint(dir); err != nil {
+	if err := errors.Join(s.checkpoint(dir), s.fail.err()); err != nil {
 		return fmt.Errorf("copying the data folder to %s: %w", dir, err)
 	}
 	return nil

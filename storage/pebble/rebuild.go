@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/wharf-dev/wharf/storage"
 )
@@ -30,10 +31,10 @@ func (c *inspection) rebuild() (err error) {
 	if err := fs.RemoveAll(dir); err != nil {
 		return err
 	}
-	scratch, err := pebble.Open(dir, &pebble.Options{
-		FS: fs, DisableWAL: true, MemTableSize: 16 << 20, Logger: quietLog{},
-		FormatMajorVersion: pebble.FormatNewest,
-	})
+	ctx, cancel := context.WithCancelCause(c.ctx)
+	defer cancel(nil)
+	c.ctx = ctx
+	scratch, err := openScratch(fs, dir, cancel)
 	if err != nil {
 		return fmt.Errorf("opening the scratch database: %w", err)
 	}
@@ -51,6 +52,17 @@ func (c *inspection) rebuild() (err error) {
 			}
 		}
 		return nil
+	})
+}
+
+// openScratch opens a database that is thrown away. What it cannot write is told to
+// cancel; it never makes a writer wait, who would wait for ever then.
+func openScratch(fs vfs.FS, dir string, cancel context.CancelCauseFunc) (*pebble.DB, error) {
+	return pebble.Open(dir, &pebble.Options{
+		FS: fs, DisableWAL: true, FormatMajorVersion: pebble.FormatNewest,
+		MemTableSize: 16 << 20, MemTableStopWritesThreshold: 1 << 20, L0StopWritesThreshold: 1 << 20,
+		Logger:        quietLog{cancel},
+		EventListener: &pebble.EventListener{BackgroundError: func(err error) { cancel(err) }},
 	})
 }
 
@@ -145,9 +157,8 @@ func (c *inspection) kept(key, value []byte) bool {
 	return false
 }
 
-// quietLog drops what a scratch database has to say. What is fatal to it also
-// fails the call that met it.
-type quietLog struct{}
+// quietLog drops what a scratch database has to say, save for what is fatal.
+type quietLog struct{ cancel context.CancelCauseFunc }
 
 // Infof implements pebble.Logger.
 func (quietLog) Infof(string, ...any) {}
@@ -156,4 +167,4 @@ func (quietLog) Infof(string, ...any) {}
 func (quietLog) Errorf(string, ...any) {}
 
 // Fatalf implements pebble.Logger.
-func (quietLog) Fatalf(string, ...any) {}
+func (l quietLog) Fatalf(format string, args ...any) { l.cancel(fmt.Errorf(format, args...)) }

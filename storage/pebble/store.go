@@ -56,6 +56,8 @@ type Options struct {
 	IdempotencyDays int
 	// Logger receives what the database has to say; slog.Default() by default.
 	Logger *slog.Logger
+	// grace is how long Close waits after a failure.
+	grace time.Duration
 	// Now is the clock by which idempotency records are dropped; time.Now by default.
 	Now func() time.Time
 }
@@ -75,10 +77,11 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.MaxInlineBytes, 64<<10)
 	setDefault(&o.QueueBytes, 32<<20)
 	setDefault(&o.IdempotencyDays, 2)
+	setDefault(&o.grace, time.Second)
 	return o
 }
 
-func setDefault[T int | int64 | uint64](v *T, d T) {
+func setDefault[T ~int | ~int64 | ~uint64](v *T, d T) {
 	if *v <= 0 {
 		*v = d
 	}
@@ -203,7 +206,7 @@ func (s *Store) openDatabase(dir string) (db *pebble.DB, err error) {
 			db, err = nil, fmt.Errorf("the database is damaged: %v", r)
 		}
 	}()
-	cache := pebble.NewCache(s.opts.CacheBytes)
+	cache := pebble.NewCache(s.opts.CacheBytes + memtablesInUse*int64(s.opts.MemtableBytes))
 	defer cache.Unref()
 	if err := checkManifest(s.opts.FS, dir, s.head.clean, s.databaseOptions(cache)); err != nil {
 		return nil, err
@@ -212,18 +215,23 @@ func (s *Store) openDatabase(dir string) (db *pebble.DB, err error) {
 		return nil, err
 	}
 	db, err = pebble.Open(dir, s.databaseOptions(cache))
-	if err == nil {
-		err = s.fail.err() // Pebble carries on after what it calls fatal
+	if err == nil && s.fail.err() != nil { // Pebble was told that all is well
+		return nil, errors.Join(s.fail.err(), db.Close())
 	}
 	return db, err
 }
+
+// memtablesInUse is how many memtables there are under load: one that fills and
+// one that is written out. Pebble takes them out of its cache, which without room
+// for them would hold no block at all.
+const memtablesInUse = 2
 
 // tableBytes is the size of a table on disk.
 const tableBytes = 8 << 20
 
 func (s *Store) databaseOptions(cache *pebble.Cache) *pebble.Options {
 	o := &pebble.Options{
-		FS:                          s.opts.FS,
+		FS:                          &guardFS{FS: s.opts.FS, fail: &s.fail, report: s.failed},
 		Cache:                       cache,
 		FormatMajorVersion:          pebble.FormatNewest,
 		MemTableSize:                s.opts.MemtableBytes,
@@ -338,7 +346,7 @@ func (s *Store) Close() error {
 	if !s.queue.close() {
 		return storage.ErrClosed
 	}
-	idle := s.awaitCommitter()
+	idle := s.orFailed(s.committed.Wait)
 	s.mark.close()
 	s.life.Lock()
 	defer s.life.Unlock()
@@ -346,50 +354,54 @@ func (s *Store) Close() error {
 	return errors.Join(s.closeParts(idle), s.lock.Close())
 }
 
-// grace is how long Close waits, after a failure, for a committer that may hang in
-// a broken database for ever.
-const grace = time.Second
-
-// awaitCommitter waits until everything handed over is durable, or it is clear
-// that it never will be. It reports whether the committer has ended.
-func (s *Store) awaitCommitter() bool {
-	idle := make(chan struct{})
+// orFailed runs f and reports whether it has returned. It waits for it as long as
+// the store works; after a failure it gives f only some grace, because a database
+// that cannot write may hold a caller for ever.
+func (s *Store) orFailed(f func()) bool {
+	done := make(chan struct{})
 	go func() {
-		s.committed.Wait()
-		close(idle)
+		defer close(done)
+		f()
 	}()
 	select {
-	case <-idle:
+	case <-done:
 		return true
 	case <-s.fail.done:
 	}
 	select {
-	case <-idle:
+	case <-done:
 		return true
-	case <-time.After(grace):
+	case <-time.After(s.opts.grace):
 		return false
 	}
 }
 
 // closeParts closes the database and then, if all is well, writes down that the
-// log ends here. A database that hangs or has panicked holds locks that it never
-// gives back: it is left to the end of the process.
+// log ends here. A database that hangs or has panicked is left to the end of the
+// process.
 func (s *Store) closeParts(idle bool) error {
 	if !idle || s.wedged.Load() {
 		return s.head.close()
 	}
-	if err := s.closeDatabase(); err != nil {
+	var err error
+	if !s.orFailed(func() { err = s.closeDatabase() }) {
+		return s.head.close()
+	}
+	if err != nil {
 		return errors.Join(err, s.head.close())
 	}
 	return errors.Join(s.head.finish(s.mark.position()), s.head.close())
 }
 
+// closeDatabase moves what is in memory into tables, so that the next start has
+// nothing to replay, and closes.
 func (s *Store) closeDatabase() error {
-	var flushed error
 	if s.fail.err() == nil {
-		flushed = s.db.Flush()
+		if err := s.db.Flush(); err != nil {
+			s.failed(fmt.Errorf("flushing: %w", err))
+		}
 	}
-	if err := errors.Join(flushed, s.db.Close()); err != nil {
+	if err := s.db.Close(); err != nil {
 		return fmt.Errorf("closing the database: %w", err)
 	}
 	return s.fail.err()
