@@ -141,6 +141,9 @@ func taskSchemas() map[string]schema {
 			"assigned_agent_id": nullable(text()), "receipt_id": nullable(text()), "outcome_id": nullable(text()),
 			"quota_id": nullable(text()), "started_at": nullable(moment()), "completed_at": nullable(moment()),
 			"canceled_at": nullable(moment()), "failure": nullable(ref("Failure")),
+			"input_message_id": schema{"type": "string", "description": "The Message that the input is, when it is one."},
+			"deadline_at":      schema{"type": "string", "format": "date-time", "description": "When the Task fails unless it has ended."},
+			"attempt":          schema{"type": "integer", "minimum": 1, "description": "How often the Task was started: more than once after the node died in it."},
 		}),
 		"SubmitTaskRequest": shape("What to do.", schema{"input": oneOf(ref("MessageInput"), anyObject())}, schema{
 			"session_id":   schema{"type": "string", "description": "Needed where the path names no Session."},
