@@ -49,10 +49,10 @@ type Check struct {
 // Result is a check and what became of it. Seen is for people: what failed, why
 // it was skipped, or what a passing check measured.
 type Result struct {
-	Check    `json:",inline"`
-	Status   Status        `json:"status"`
-	Seen     string        `json:"seen,omitzero"`
-	Duration time.Duration `json:"duration_ns,format:nano"`
+	Check  `json:",inline"`
+	Status Status  `json:"status"`
+	Seen   string  `json:"seen,omitzero"`
+	Millis float64 `json:"duration_ms"`
 }
 
 // Config says which server to check, and how.
@@ -72,7 +72,7 @@ type Config struct {
 
 // Run runs the checks of a level and reports on each, in the order of the list.
 // It returns an error only when the server cannot be checked at all: the
-// configuration is unusable, or no Workspace can be found.
+// configuration is unusable or selects nothing, or no Workspace can be found.
 func Run(ctx context.Context, c Config, level Level) (Report, error) {
 	checks, err := Checks(level)
 	if err != nil {
@@ -88,7 +88,10 @@ func Run(ctx context.Context, c Config, level Level) (Report, error) {
 			report.add(s.run(ctx, check))
 		}
 	}
-	report.Duration = time.Since(report.StartedAt)
+	if len(report.Results) == 0 {
+		return Report{}, fmt.Errorf("no check of level %s begins with %s", level, strings.Join(c.Only, " or "))
+	}
+	report.Millis = millis(report.StartedAt)
 	return report, nil
 }
 
@@ -99,6 +102,8 @@ func Checks(level Level) ([]Check, error) {
 	}
 	return coreChecks(), nil
 }
+
+func millis(since time.Time) float64 { return float64(time.Since(since).Microseconds()) / 1000 }
 
 func selected(id string, only []string) bool {
 	for _, prefix := range only {
@@ -173,7 +178,7 @@ func (s *suite) run(ctx context.Context, c Check) Result {
 		c.run(p)
 	}()
 	<-done
-	return Result{Check: c, Status: p.status, Seen: p.seen, Duration: time.Since(started)}
+	return Result{Check: c, Status: p.status, Seen: p.seen, Millis: millis(started)}
 }
 
 // probe is a running check. Its methods that take what a server answered fail
