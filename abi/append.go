@@ -61,7 +61,8 @@ func (m *members) optionalTime(name string, t Time) {
 	}
 }
 
-func (m *members) texts(name string, values []string) {
+// list writes an array, unless there is none.
+func list[T any](m *members, name string, values []T, element func([]byte, T) []byte) {
 	if values == nil {
 		return
 	}
@@ -71,25 +72,12 @@ func (m *members) texts(name string, values []string) {
 		if i > 0 {
 			m.b = append(m.b, ',')
 		}
-		m.b = quote(m.b, v)
+		m.b = element(m.b, v)
 	}
 	m.b = append(m.b, ']', ',')
 }
 
-func (m *members) raws(name string, values []jsontext.Value) {
-	if values == nil {
-		return
-	}
-	m.name(name)
-	m.b = append(m.b, '[')
-	for i, v := range values {
-		if i > 0 {
-			m.b = append(m.b, ',')
-		}
-		m.b = append(m.b, v...)
-	}
-	m.b = append(m.b, ']', ',')
-}
+func raw(b []byte, v jsontext.Value) []byte { return append(b, v...) }
 
 // quote writes a JSON string; what is no UTF-8 is replaced.
 func quote(b []byte, s string) []byte {
@@ -155,15 +143,7 @@ func (msg *Message) AppendJSON(b []byte) []byte {
 	m := begin(b)
 	m.envelope(&msg.Envelope)
 	m.text("role", string(msg.Role))
-	m.name("parts")
-	m.b = append(m.b, '[')
-	for i := range msg.Parts {
-		if i > 0 {
-			m.b = append(m.b, ',')
-		}
-		m.b = msg.Parts[i].AppendJSON(m.b)
-	}
-	m.b = append(m.b, ']', ',')
+	list(&m, "parts", msg.Parts, func(b []byte, p Part) []byte { return p.AppendJSON(b) })
 	m.optional("session_id", msg.SessionID)
 	m.optional("task_id", msg.TaskID)
 	return m.end()
@@ -200,10 +180,10 @@ func (o *Outcome) AppendJSON(b []byte) []byte {
 	m.text("task_id", o.TaskID)
 	m.text("status", string(o.Status))
 	m.text("summary", o.Summary)
-	m.texts("message_ids", o.MessageIDs)
-	m.texts("artifact_ids", o.ArtifactIDs)
-	m.raws("messages", o.Messages)
-	m.raws("artifacts", o.Artifacts)
+	list(&m, "message_ids", o.MessageIDs, quote)
+	list(&m, "artifact_ids", o.ArtifactIDs, quote)
+	list(&m, "messages", o.Messages, raw)
+	list(&m, "artifacts", o.Artifacts, raw)
 	m.failure(o.Failure)
 	m.raw("metrics", o.Metrics)
 	return m.end()

@@ -1,0 +1,256 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// trimInput forgets an input that is too large to wait in memory.
+func (t *task) trimInput() {
+	if len(t.input) > maxInputInMemory {
+		t.input = nil
+	}
+}
+
+// maxInputInMemory is the largest input that a waiting Task keeps in memory; a
+// larger one is read from the log when it runs. So the queue's memory is bounded.
+const maxInputInMemory = 16 << 10
+
+// SubmitTask accepts a Task. When it returns without an error, the Task is
+// durable and will be run. req.SessionID is required.
+func (e *Engine) SubmitTask(ctx context.Context, c *Caller, r *Retry, req abi.SubmitTaskRequest) (Doc, error) {
+	if err := checkPresent("session_id", req.SessionID); err != nil {
+		return Doc{}, err
+	}
+	s, release, err := e.openSession(ctx, c, req.SessionID)
+	if err != nil {
+		return Doc{}, err
+	}
+	var accepted *task
+	doc, err := e.once(ctx, c, r, s.workspace(), func(idem *storage.Idempotency) (Doc, error) {
+		live, m, err := e.newTask(ctx, c, s, req)
+		if err != nil {
+			return Doc{}, err
+		}
+		live.leave = release
+		doc, err := e.accept(live, m, c.Actor, idem)
+		if err == nil {
+			accepted = live
+		}
+		return doc, err
+	})
+	if accepted == nil {
+		release()
+		return doc, err
+	}
+	e.queue.push(accepted, accepted.place)
+	return doc, nil
+}
+
+// accept makes a Task durable. Before it returns, others may see and cancel it.
+// A Task that need not wait is started in the same batch.
+func (e *Engine) accept(t *task, input *abi.Message, actor string, idem *storage.Idempotency) (Doc, error) {
+	var err error
+	if t.place, err = e.admit(t.tenant); err != nil {
+		return Doc{}, err
+	}
+	doc, b, err := e.acceptance(t, input, actor, idem)
+	if err == nil {
+		e.tasks.put(t.key(), t)
+		err = e.appendToSession(t.session, b, sessionOpen)
+	}
+	if err != nil {
+		e.tasks.remove(t.key())
+		e.queue.unreserve(t.place)
+		return Doc{}, err
+	}
+	e.counts.accepted.Add(1)
+	e.watchDeadline(t)
+	return doc, nil
+}
+
+// acceptance builds the batch that accepts a Task, and its answer.
+func (e *Engine) acceptance(t *task, input *abi.Message, actor string, idem *storage.Idempotency) (Doc, *storage.Batch, error) {
+	var records []record
+	if input != nil {
+		records = append(records, messageRecord(input))
+		t.restricted = records[0].restricted
+	}
+	state, effects, err := Step(State{}, Input{Kind: InputAccept})
+	if err != nil {
+		return Doc{}, nil, err
+	}
+	submitted := t.task
+	submitted.Status = state.Status
+	if input == nil {
+		submitted.Input = t.input
+	}
+	answer := len(records)
+	records = append(records, record{kind: effects[0].Event, object: abi.ObjectTask, id: t.id, created: true, state: &submitted})
+	t.state, t.seq, t.task.Status = state, 1, state.Status
+	if t.place.runs {
+		if records, err = e.startWith(t, records); err != nil {
+			return Doc{}, nil, err
+		}
+	}
+	encoded, err := encode(records...)
+	if err != nil {
+		return Doc{}, nil, err
+	}
+	t.last = encoded[len(encoded)-1].State
+	doc := Doc{ID: t.id, JSON: encoded[answer].State, Restricted: t.restricted, Task: submitted.Status}
+	if input != nil {
+		t.input = encoded[0].State
+		doc.JSON = withMember(doc.JSON, "input", t.input)
+	}
+	t.trimInput()
+	b := batch(taskFrame(t.tenant, &t.about, actor, t.about.CreatedAt, encoded), idem, statusAccepted, answer)
+	return doc, b, nil
+}
+
+// startWith adds a Task's start to the records that accept it.
+func (e *Engine) startWith(t *task, records []record) ([]record, error) {
+	next, effects, err := Step(t.state, Input{Kind: InputStart})
+	if err != nil {
+		return nil, err
+	}
+	t.task.Status, t.task.Attempt = next.Status, next.Attempt
+	records = e.tell(t, &t.task, effects, change{before: records}, t.about.CreatedAt)
+	t.state = next
+	t.seq++
+	return records, nil
+}
+
+// admit takes a place for a Task, or says why the node takes none now.
+func (e *Engine) admit(t storage.Tenant) (place, error) {
+	if e.draining.Load() {
+		err := abi.Errorf(abi.CodeServiceUnavailable, "the node is draining and takes no new tasks")
+		err.RetryAfter = 5
+		return place{}, err
+	}
+	p, ok := e.queue.reserve(t)
+	if !ok {
+		e.counts.rejected.Add(1)
+		err := abi.Errorf(abi.CodeRateLimited, "%d tasks are waiting already; try again later", e.config.MaxQueued)
+		err.RetryAfter = 1
+		return place{}, err
+	}
+	return p, nil
+}
+
+// newTask checks a submit and returns the Task that it asks for, with its input
+// if that is a Message.
+func (e *Engine) newTask(ctx context.Context, c *Caller, s *session, req abi.SubmitTaskRequest) (*task, *abi.Message, error) {
+	t, err := e.describeTask(ctx, c, s, req)
+	if err != nil {
+		return nil, nil, err
+	}
+	live := &task{tenant: c.Tenant, id: t.ID, done: make(chan struct{}), session: s, input: req.Input}
+	in, err := messageIn(req.Input)
+	if err != nil {
+		return nil, nil, err
+	}
+	var m *abi.Message
+	if in != nil {
+		if m, err = e.message(in, t.SessionID, t.ID); err != nil {
+			return nil, nil, within("input", err)
+		}
+		t.InputMessageID = m.ID
+	}
+	live.about, live.task = *t, *t
+	return live, m, nil
+}
+
+// taskState returns the state of the Task that a batch tells of last.
+func taskState(b *storage.Batch) []byte {
+	return b.Frame.Records[len(b.Frame.Records)-1].State
+}
+
+// describeTask checks what a submit names and returns the Task without its input.
+func (e *Engine) describeTask(ctx context.Context, c *Caller, s *session, req abi.SubmitTaskRequest) (*abi.Task, error) {
+	if len(req.Input) == 0 || req.Input.Kind() != '{' {
+		return nil, abi.InvalidParam("input", "input must be a Message or a JSON object")
+	}
+	if err := checkMetadata(&req.Metadata); err != nil {
+		return nil, err
+	}
+	s.mu.RLock()
+	workspace, persona := s.state.WorkspaceID, s.state.PersonaID
+	s.mu.RUnlock()
+	if req.WorkspaceID != "" && req.WorkspaceID != workspace {
+		return nil, abi.InvalidParam("workspace_id", "session %s belongs to another workspace", req.SessionID)
+	}
+	persona = firstOf(req.PersonaID, persona, e.config.DefaultPersona)
+	if _, err := e.persona(ctx, c.Tenant, persona); err != nil {
+		return nil, err
+	}
+	if err := e.checkLineage(ctx, c, workspace, req); err != nil {
+		return nil, err
+	}
+	now := e.now()
+	t := &abi.Task{
+		Envelope:  abi.NewEnvelope(abi.ObjectTask, e.ids.New(abi.ObjectTask), now, req.Metadata),
+		SessionID: req.SessionID, WorkspaceID: workspace, CreatedBy: c.Actor, PersonaID: persona,
+		BranchID: req.BranchID, ParentTaskID: req.ParentTaskID,
+	}
+	if req.DeadlineSeconds < 0 || req.DeadlineSeconds > maxDeadlineSeconds {
+		return nil, abi.InvalidParam("deadline_seconds", "deadline_seconds must be between 0 and %d", maxDeadlineSeconds)
+	}
+	if req.DeadlineSeconds > 0 {
+		t.DeadlineAt = abi.At(now.Add(time.Duration(req.DeadlineSeconds * float64(time.Second))))
+	}
+	return t, nil
+}
+
+// maxDeadlineSeconds is a year: more is surely a mistake.
+const maxDeadlineSeconds = 366 * 24 * 3600
+
+// checkLineage checks the Branch and the parent Task that a submit names.
+func (e *Engine) checkLineage(ctx context.Context, c *Caller, workspace string, req abi.SubmitTaskRequest) error {
+	if req.BranchID != "" {
+		b, _, err := findAs[abi.Branch](ctx, e, c, abi.ObjectBranch, req.BranchID)
+		if err != nil {
+			return err
+		}
+		if b.WorkspaceID != workspace {
+			return abi.InvalidParam("branch_id", "branch %s belongs to another workspace", req.BranchID)
+		}
+	}
+	if req.ParentTaskID == "" {
+		return nil
+	}
+	_, _, err := findAs[abi.Task](ctx, e, c, abi.ObjectTask, req.ParentTaskID)
+	return err
+}
+
+func firstOf(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// appendToSession commits a batch that adds to a Session.
+func (e *Engine) appendToSession(s *session, b *storage.Batch, check func(*abi.Session) error) error {
+	commit, err := s.append(e, b, check)
+	if err != nil {
+		return err
+	}
+	// Not the client's context: what was handed over may become durable, so nobody
+	// may act as if it had not been.
+	_, err = commit.Wait(context.Background())
+	return e.failed("writing to the log", err)
+}
+
+// sessionOpen refuses what a closed Session does not take any more.
+func sessionOpen(s *abi.Session) error {
+	if s.State == abi.SessionClosed || s.State == abi.SessionFailed {
+		return abi.Errorf(abi.CodeConflict, "session %s is %s", s.ID, s.State)
+	}
+	return nil
+}
