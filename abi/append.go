@@ -9,7 +9,7 @@ import (
 
 // The resources that every Task writes are encoded by hand: reflection took an
 // eighth of a Task's processor time. What AppendJSON writes is what json.Marshal
-// writes, which a test holds, but for white space inside raw values.
+// writes, which a test holds.
 
 // members writes the members of a JSON object.
 type members struct{ b []byte }
@@ -46,7 +46,7 @@ func (m *members) raw(name string, value jsontext.Value) {
 		return
 	}
 	m.name(name)
-	m.b = append(append(m.b, value...), ',')
+	m.b = append(raw(m.b, value), ',')
 }
 
 func (m *members) time(name string, t Time) {
@@ -77,7 +77,35 @@ func list[T any](m *members, name string, values []T, element func([]byte, T) []
 	m.b = append(m.b, ']', ',')
 }
 
-func raw(b []byte, v jsontext.Value) []byte { return append(b, v...) }
+// raw writes a JSON text without the white space between its tokens.
+func raw(b []byte, v jsontext.Value) []byte {
+	if !spaced(v) {
+		return append(b, v...)
+	}
+	compact := v.Clone()
+	if compact.Compact() != nil { // not JSON: the caller broke its promise
+		return append(b, v...)
+	}
+	return append(b, compact...)
+}
+
+// spaced reports whether there is white space between the tokens of a JSON text.
+func spaced(v jsontext.Value) bool {
+	quoted := false
+	for i := 0; i < len(v); i++ {
+		switch v[i] {
+		case '"':
+			quoted = !quoted
+		case '\\':
+			i++
+		case ' ', '\t', '\r', '\n':
+			if !quoted {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // quote writes a JSON string; what is no UTF-8 is replaced.
 func quote(b []byte, s string) []byte {
@@ -95,7 +123,7 @@ func (m *members) envelope(e *Envelope) {
 		m.b = append(m.b, "null,"...)
 		return
 	}
-	m.b = append(append(m.b, e.Metadata...), ',')
+	m.b = append(raw(m.b, e.Metadata), ',')
 }
 
 func (m *members) failure(f *Failure) {

@@ -36,7 +36,8 @@ func drawTime(t *rapid.T) Time {
 }
 
 func drawRaw(t *rapid.T) jsontext.Value {
-	return rapid.SampledFrom([]jsontext.Value{nil, jsontext.Value("{}"), jsontext.Value(`{"a":[1,null,"é"]}`), jsontext.Value("null"), jsontext.Value("1e3")}).Draw(t, "raw")
+	return rapid.SampledFrom([]jsontext.Value{nil, jsontext.Value("{}"), jsontext.Value(`{"a":[1,null,"é"]}`), jsontext.Value("null"), jsontext.Value("1e3"),
+		jsontext.Value("{ \"a\\\" b\" :\t[ 1,\r\n 2 ] }"), jsontext.Value(`"a b"`)}).Draw(t, "raw")
 }
 
 func drawTexts(t *rapid.T) []string {

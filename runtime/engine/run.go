@@ -24,10 +24,12 @@ func (e *Engine) runTask(t *task) {
 	}
 	r := &run{engine: e, task: t, began: e.now()}
 	err := e.perform(ctx, t, r)
-	if errors.Is(err, errDrained) {
-		return // left on disk as it is, for the next start
+	switch {
+	case errors.Is(err, errDrained): // left on disk as it is, for the next start
+	case errors.Is(err, errCanceled), errors.Is(err, errDeadline): // it has ended already
+	default:
+		e.end(t, r, err)
 	}
-	e.end(t, r, err)
 }
 
 // begin records that the Task runs; false when it ended while it waited.
