@@ -12,7 +12,6 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
-	"github.com/cockroachdb/pebble/v2/sstable"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/wharf-dev/wharf/storage"
@@ -227,13 +226,6 @@ func (s *Store) openDatabase(dir string) (db *pebble.DB, err error) {
 // for them would hold no block at all.
 const memtablesInUse = 2
 
-// lastingLevel is from where on tables stay for long enough to be worth compressing.
-// What lies above is rewritten soon.
-const lastingLevel = 5
-
-func uncompressed() *sstable.CompressionProfile { return sstable.NoCompression }
-func compressed() *sstable.CompressionProfile   { return sstable.SnappyCompression }
-
 // tableBytes is the size of a table on disk.
 const tableBytes = 8 << 20
 
@@ -255,10 +247,6 @@ func (s *Store) databaseOptions(cache *pebble.Cache) *pebble.Options {
 		// a few of them push everything else out of the cache, and reading one back
 		// is the price of a single lookup.
 		o.TargetFileSizes[i] = tableBytes
-		o.Levels[i].Compression = compressed
-		if i < lastingLevel {
-			o.Levels[i].Compression = uncompressed
-		}
 	}
 	return o
 }
