@@ -142,7 +142,7 @@ func (r *run) callOutput(request []byte) (abi.CallStatus, []byte) {
 
 func (r *run) callMessageAppend(request []byte) (abi.CallStatus, []byte) {
 	var in abi.MessageInput
-	if err := json.Unmarshal(bytes.Clone(request), &in); err != nil {
+	if err := json.Unmarshal(request, &in); err != nil {
 		return malformed(err)
 	}
 	m, err := r.engine.message(&in, r.task.about.SessionID, r.task.id)

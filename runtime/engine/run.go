@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -143,29 +144,24 @@ func (r *run) complete(o *abi.Outcome, t *task, failure *abi.Failure) {
 
 // metrics says where the time went, in milliseconds, and what was used.
 func (r *run) metrics(t *task) jsontext.Value {
-	m := struct {
-		QueueMS       float64            `json:"queue_ms"`
-		InstantiateMS float64            `json:"instantiate_ms"`
-		RunMS         float64            `json:"run_ms"`
-		HostCalls     int                `json:"host_calls"`
-		MemoryBytes   uint64             `json:"memory_bytes"`
-		Plugin        map[string]float64 `json:"plugin,omitzero"`
-	}{
-		QueueMS:       ms(r.began.Sub(t.about.CreatedAt)),
-		InstantiateMS: ms(r.usage.Instantiate), RunMS: ms(r.usage.Run),
-		HostCalls: r.usage.HostCalls, MemoryBytes: r.usage.MemoryBytes,
+	m := append(make(jsontext.Value, 0, 192), `{"queue_ms":`...)
+	m = appendMS(m, r.began.Sub(t.about.CreatedAt))
+	m = appendMS(append(m, `,"instantiate_ms":`...), r.usage.Instantiate)
+	m = appendMS(append(m, `,"run_ms":`...), r.usage.Run)
+	m = strconv.AppendInt(append(m, `,"host_calls":`...), int64(r.usage.HostCalls), 10)
+	m = strconv.AppendUint(append(m, `,"memory_bytes":`...), r.usage.MemoryBytes, 10)
+	if r.output != nil && len(r.output.Metrics) > 0 {
+		if own, err := json.Marshal(r.output.Metrics, json.Deterministic(true)); err == nil { // not NaN
+			m = append(append(m, `,"plugin":`...), own...)
+		}
 	}
-	if r.output != nil {
-		m.Plugin = r.output.Metrics
-	}
-	text, err := json.Marshal(&m)
-	if err != nil { // a metric that JSON has no number for
-		return nil
-	}
-	return text
+	return append(m, '}')
 }
 
-func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+// appendMS writes a duration in milliseconds, to the microsecond.
+func appendMS(b []byte, d time.Duration) []byte {
+	return strconv.AppendFloat(b, float64(d.Microseconds())/1000, 'f', -1, 64)
+}
 
 // inputFor returns what a live Task was submitted with.
 func (e *Engine) inputFor(ctx context.Context, t *task) (jsontext.Value, error) {
