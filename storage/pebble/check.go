@@ -588,7 +588,7 @@ func parseKey(key []byte) (k parsedKey, ok bool) {
 		k.object, k.id = d.object(), d.id()
 	case spaceList:
 		k.object = d.object()
-		k.scope = storage.Scope{Object: d.object(), ID: d.id()}
+		k.scope = storage.Scope{Object: d.knownObject(), ID: d.id()}
 		k.id = d.id()
 	case spaceActive:
 		k.id = d.id()

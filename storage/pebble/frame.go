@@ -219,6 +219,15 @@ func (d *decoder) text() string       { return take(d, cutText) }
 func (d *decoder) bytes() []byte      { return take(d, cutBytes) }
 func (d *decoder) object() abi.Object { return take(d, cutObject) }
 
+// knownObject reads the code of an object that has one.
+func (d *decoder) knownObject() abi.Object {
+	code := d.byte()
+	if d.bad = d.bad || code == 0 || int(code) > len(objectCodes); d.bad {
+		return ""
+	}
+	return objectCodes[code-1]
+}
+
 // fixed returns the next n bytes, nil after a fault.
 func (d *decoder) fixed(n int) []byte {
 	if d.bad || len(d.rest) < n {

@@ -23,7 +23,7 @@ var kindCodes = [...]abi.EventKind{
 	abi.EventReceiptVerificationFailed, abi.EventReplayStarted, abi.EventReplayEventReplayed,
 	abi.EventReplayCompleted, abi.EventReplayFailed, abi.EventLog, abi.EventProgress,
 	abi.EventTenantCreated, abi.EventPersonaCreated, abi.EventWorkspaceCreated, abi.EventWorkspaceUpdated,
-	abi.EventSessionUpdated, abi.EventKeyCreated, abi.EventKeyRevoked,
+	abi.EventSessionUpdated, abi.EventKeyCreated, abi.EventKeyRevoked, abi.EventOutcomeCreated,
 }
 
 var codeOfKind = numberKinds()

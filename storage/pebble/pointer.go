@@ -57,8 +57,9 @@ func decodePointer(value []byte) (pointer, error) {
 	flags := d.byte()
 	p := pointer{restricted: flags&pointerRestricted != 0, first: d.position()}
 	p.index, p.sequence = d.uvarint(), d.uvarint()
-	blob := flags&pointerBlob != 0
-	p.inline, p.blob = d.value(blob || flags&pointerInline != 0, blob)
+	blob, inline := flags&pointerBlob != 0, flags&pointerInline != 0
+	d.bad = d.bad || (blob && inline) || flags >= 2*pointerBlob
+	p.inline, p.blob = d.value(blob || inline, blob)
 	return p, d.end()
 }
 

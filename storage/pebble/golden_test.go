@@ -1,0 +1,230 @@
+package pebble
+
+import (
+	"bytes"
+	"encoding/hex"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// goldenFrame returns a frame of one record of the given kind. What else it holds
+// varies with n, so that the files together show every part of the encoding.
+func goldenFrame(kind abi.EventKind, n int) storage.Frame {
+	object := goldenObject(kind)
+	r := storage.Record{Kind: kind, Resource: ptr(object, newID(object, n)), Sequence: uint64(n * n * 7),
+		Hint: n%3 == 1, Restricted: n%4 == 1}
+	if n%2 == 0 {
+		r.State, r.Created = []byte(`{"state":true}`), n%4 == 0
+	}
+	if n%3 != 0 {
+		r.Payload = []byte(`{"payload":true}`)
+	}
+	if n%5 == 0 {
+		r.IdempotencyKey = "a-client's-key"
+	}
+	f := storage.Frame{Tenant: storage.Tenant(n % 3), First: storage.Position(1000 + n), Time: epoch.Add(time.Duration(n) * time.Microsecond),
+		WorkspaceID: newID(abi.ObjectWorkspace, 1), SessionID: "sess_not-a-ulid", Actor: "actor_1", Records: []storage.Record{r}}
+	switch {
+	case n%7 == 1:
+		f.Records[0].Transcript = storage.TranscriptOp{Kind: storage.TranscriptTruncate, At: 900}
+	case n%7 == 2:
+		f.Records[0].Transcript = storage.TranscriptOp{Kind: storage.TranscriptCopy, At: 901, From: newID(abi.ObjectSession, 3)}
+	case n%7 == 3:
+		f.Records[0].Transcript.Kind = storage.TranscriptAppend
+	case n%7 == 4:
+		f.TaskID = newID(abi.ObjectTask, 4)
+	}
+	return f
+}
+
+// goldenObject returns what a kind's events are usually about.
+func goldenObject(k abi.EventKind) abi.Object {
+	family, _, _ := strings.Cut(string(k), ".")
+	switch o := abi.Object(family); o {
+	case abi.ObjectTask, abi.ObjectSession, abi.ObjectBranch, abi.ObjectArtifact, abi.ObjectReceipt, abi.ObjectConnector:
+		return o
+	case "user", "agent":
+		return abi.ObjectMessage
+	case "span", "tool", "replay":
+		return abi.Object(family) // no object that the format numbers
+	}
+	return abi.ObjectTask
+}
+
+// encodeAt returns the key and the value of a frame at its position.
+func encodeAt(f *storage.Frame, refs outline) (key, value []byte) {
+	d := newDraft()
+	defer d.free()
+	d.addFrame(f, refs)
+	d.place(f.First)
+	o := d.ops[0]
+	return clone(d.buf[o.key:o.value]), clone(d.buf[o.value:o.end])
+}
+
+// compareGolden holds text against a file, or writes the file.
+func compareGolden(t *testing.T, name, text string) {
+	t.Helper()
+	path := filepath.Join("testdata", "golden", name)
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(want) != text {
+		t.Errorf("%s has changed.\nwant:\n%s\ngot:\n%s\nOld logs must stay readable: a new layout needs a new version.", name, want, text)
+	}
+}
+
+// TestGoldenFrames holds the encoding of every kind that the format knows, and of a
+// stranger's, against files. Logs that exist must stay readable for ever.
+func TestGoldenFrames(t *testing.T) {
+	kinds := append(kindCodes[:len(kindCodes):len(kindCodes)], "com.example.custom")
+	for n, kind := range kinds {
+		f := goldenFrame(kind, n)
+		key, value := encodeAt(&f, nil)
+		compareGolden(t, fmt.Sprintf("frame-v%d/%s.hex", frameVersion, kind), fmt.Sprintf("%x\n%x\n", key, value))
+		got, refs, err := decodeFrame(f.Tenant, f.First, value)
+		if err != nil || refs != nil || !reflect.DeepEqual(*got, f) {
+			t.Errorf("%s decodes to %+v, %v, %v", kind, got, refs, err)
+		}
+	}
+}
+
+// TestGoldenFilesDecode reads every golden file there is, those of older versions
+// included, without knowing what it should hold.
+func TestGoldenFilesDecode(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "golden", "frame-v*", "*.hex"))
+	if err != nil || len(files) < len(kindCodes) {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := bytes.Fields(text)
+		key, value := unhex(t, lines[0]), unhex(t, lines[1])
+		if _, _, err := decodeFrame(tenantOf(key), lastPosition(key), value); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func unhex(t testing.TB, text []byte) []byte {
+	t.Helper()
+	b, err := hex.DecodeString(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestTaxonomyHasCodes checks that every kind of the protocol has a number, and that
+// each number stands for one kind.
+func TestTaxonomyHasCodes(t *testing.T) {
+	for _, k := range abi.EventKinds() {
+		if _, ok := codeOfKind[k]; !ok {
+			t.Errorf("%s is written as text: give it the next number", k)
+		}
+	}
+	if len(codeOfKind) != len(kindCodes) || len(codeOfObject) != len(objectCodes) {
+		t.Error("a kind or an object has two numbers")
+	}
+}
+
+// example is the frame that docs/log-format.md takes apart.
+func example() *storage.Batch {
+	b := accept(1, 1)
+	b.Frame.Records[0].State = []byte(`{"id":"msg"}`)
+	b.Frame.Records[1].State = []byte(`{"id":"task"}`)
+	return b
+}
+
+// TestGoldenProjections holds all that follows from one frame against a file.
+func TestGoldenProjections(t *testing.T) {
+	s := openTest(t, vfs.NewMem())
+	mustAppend(t, s, example())
+	finished := taskEvent(1, abi.EventTaskCompleted, 3, []byte(`{"done":true}`))
+	finished.Frame.Records = append(finished.Frame.Records, storage.Record{Kind: abi.EventProgress,
+		Resource: finished.Frame.Records[0].Resource, Sequence: 4, Hint: true})
+	mustAppend(t, s, finished)
+	var text strings.Builder
+	err := scan(s.db, nil, nil, func(key, value []byte) error {
+		fmt.Fprintf(&text, "%c %x\n  %x\n", key[prefixLen-1], key, value)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	compareGolden(t, "projections.txt", text.String())
+}
+
+// TestDocumentedExample holds the worked example of the format's specification
+// against the code.
+func TestDocumentedExample(t *testing.T) {
+	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "log-format.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?s)```example-(key|value)\n(.*?)```").FindAllSubmatch(doc, -1)
+	if len(blocks) != 2 {
+		t.Fatalf("the document has %d example blocks", len(blocks))
+	}
+	f := example().Frame
+	f.First = 41
+	key, value := encodeAt(&f, nil)
+	for i, want := range [][]byte{key, value} {
+		var got []byte
+		for line := range strings.Lines(string(blocks[i][2])) {
+			digits, _, _ := strings.Cut(line, "|")
+			got = append(got, unhex(t, bytes.ReplaceAll([]byte(strings.TrimSpace(digits)), []byte(" "), nil))...)
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s: the document says\n%x\nthe code writes\n%x", blocks[i][1], got, want)
+		}
+	}
+}
+
+// TestDocumentedNumbers holds the tables of numbers in the specification against
+// the code.
+func TestDocumentedNumbers(t *testing.T) {
+	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "log-format.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, o := range objectCodes {
+		row := fmt.Sprintf("| %d | `%s` | `%s` |", i+1, o, abi.IDPrefix(o))
+		if abi.IDPrefix(o) == "" {
+			row = fmt.Sprintf("| %d | `%s` | |", i+1, o)
+		}
+		if !bytes.Contains(doc, []byte(row)) {
+			t.Errorf("the document lacks %s", row)
+		}
+	}
+	for i, k := range kindCodes {
+		if entry := fmt.Sprintf("%d `%s`", i+1, k); !bytes.Contains(doc, []byte(entry)) {
+			t.Errorf("the document lacks %s", entry)
+		}
+	}
+}
