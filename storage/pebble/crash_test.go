@@ -8,11 +8,13 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
@@ -266,22 +268,25 @@ func TestFaultAtEveryWrite(t *testing.T) {
 	if underRace {
 		t.Skip("with the race detector Pebble checks invariants that do not hold after a failed write of its list of files, and panics; runs without it")
 	}
-	for name, forever := range map[string]bool{"once": false, "for ever": true} {
-		t.Run(name, func(t *testing.T) {
+	for _, run := range []struct {
+		name            string
+		forever, atOnce bool
+	}{{"once", false, false}, {"for ever", true, false}, {"once, all writes at once", false, true}} {
+		t.Run(run.name, func(t *testing.T) {
 			t.Parallel()
-			total, step := faultRun(t, -1, forever), 1
+			total, step := faultRun(t, -1, run.forever, run.atOnce), 1
 			if testing.Short() {
 				step = 7
 			}
 			for at := 0; at < total; at += step {
-				faultRun(t, at, forever)
+				faultRun(t, at, run.forever, run.atOnce)
 			}
 		})
 	}
 }
 
 // faultRun runs the script with a fault at one write and returns how many there are.
-func faultRun(t *testing.T, at int, forever bool) int {
+func faultRun(t *testing.T, at int, forever, atOnce bool) int {
 	t.Helper()
 	mem := vfs.NewCrashableMem()
 	var n atomic.Int64
@@ -294,7 +299,7 @@ func faultRun(t *testing.T, at int, forever bool) int {
 		}
 		return nil
 	}))
-	batches, acknowledged := faultScript(t, faulty)
+	batches, acknowledged := faultScript(t, faulty, atOnce)
 	clone := mem.CrashClone(vfs.CrashCloneCfg{})
 	if _, err := clone.Stat("data"); errors.Is(err, os.ErrNotExist) {
 		return int(n.Load())
@@ -303,10 +308,11 @@ func faultRun(t *testing.T, at int, forever bool) int {
 	return int(n.Load())
 }
 
-// faultScript runs the script on a disk that fails. It returns the batches that may
-// be in the log and up to where they were acknowledged. A batch whose blob could not
-// be stored is refused without ending the log.
-func faultScript(t *testing.T, fs vfs.FS) (batches []*storage.Batch, acknowledged storage.Position) {
+// faultScript runs the script on a disk that fails, each write after the one before
+// or all at once. It returns the batches that may be in the log and up to where they
+// were acknowledged. A batch whose blob could not be stored is refused without
+// ending the log.
+func faultScript(t *testing.T, fs vfs.FS, atOnce bool) (batches []*storage.Batch, acknowledged storage.Position) {
 	t.Helper()
 	o := testOptions(fs)
 	o.grace = 50 * time.Millisecond
@@ -316,17 +322,27 @@ func faultScript(t *testing.T, fs vfs.FS) (batches []*storage.Batch, acknowledge
 		return nil, 0
 	}
 	defer func() { _ = s.Close() }() // it may well fail
-	for _, b := range longScript() {
-		p, err := s.Append(b).Wait(context.Background())
-		if err != nil && s.Failed() == nil {
+	all := longScript()
+	commits := make([]storage.Commit, len(all))
+	for i, b := range all {
+		commits[i] = s.Append(b)
+		if !atOnce {
+			_, _ = commits[i].Wait(context.Background())
+		}
+	}
+	for i, b := range all {
+		p, err := commits[i].Wait(context.Background())
+		switch {
+		case err == nil && len(batches) > 0 && p != acknowledged+1:
+			t.Fatalf("batch %d was acknowledged at %s after one that was not", i, p)
+		case err == nil:
+			acknowledged = p + storage.Position(len(b.Frame.Records)) - 1
+		case !errors.Is(err, storage.ErrFailed):
 			continue
+		case s.Failed() != nil:
+			mustRefuse(t, s, err)
 		}
 		batches = append(batches, b)
-		if err != nil {
-			mustRefuse(t, s, err)
-			return batches, acknowledged
-		}
-		acknowledged = p + storage.Position(len(b.Frame.Records)) - 1
 	}
 	return batches, acknowledged
 }
@@ -450,4 +466,73 @@ func damage(t *testing.T, fs vfs.FS, batches []*storage.Batch) string {
 		}
 	}
 	return ""
+}
+
+// TestDamagedFileListIsRefused changes the database's list of files, which Pebble
+// reads up to the first record that it does not understand: it would forget the
+// tables that follow, and delete them.
+func TestDamagedFileListIsRefused(t *testing.T) {
+	for name, closed := range map[string]bool{"closed": true, "killed": false} {
+		t.Run(name, func(t *testing.T) {
+			mem := vfs.NewCrashableMem()
+			s := openTest(t, mem)
+			batches := script()
+			for i, b := range batches {
+				mustAppend(t, s, b)
+				if i%2 == 1 { // the logs of old tables are used for new ones
+					if err := s.db.Flush(); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if closed {
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			image := func() *vfs.MemFS {
+				return mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(1, 1))})
+			}
+			desc, err := pebble.Peek("data/db", image())
+			if err != nil {
+				t.Fatal(err)
+			}
+			damageList(t, image, desc.ManifestFilename, batches)
+		})
+	}
+}
+
+func damageList(t *testing.T, image func() *vfs.MemFS, name string, batches []*storage.Batch) {
+	info, err := image().Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused, step := 0, 3
+	if testing.Short() {
+		step = 17
+	}
+	for at := 0; at < int(info.Size()); at += step {
+		fs := image()
+		before := tablesOf(t, fs)
+		flip(t, fs, name, at, 4)
+		s, err := Open("data", testOptions(fs))
+		if err == nil {
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			mustHold(t, fs, batches, lastOfBatches(batches, len(batches)))
+			continue
+		}
+		refused++
+		if after := tablesOf(t, fs); !slices.Equal(after, before) {
+			t.Fatalf("byte %d: refused with %v, but tables were deleted: %v, before: %v", at, err, after, before)
+		}
+	}
+	if refused == 0 {
+		t.Error("no damage was ever refused")
+	}
+}
+
+func tablesOf(t *testing.T, fs vfs.FS) []string {
+	return slices.DeleteFunc(filesOf(t, fs, "data/db"), func(name string) bool { return !strings.HasSuffix(name, ".sst") })
 }
