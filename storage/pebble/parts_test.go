@@ -444,7 +444,7 @@ func TestUnfinishedBlobsAreRemoved(t *testing.T) {
 	if err := openTest(t, fs).Close(); err != nil {
 		t.Fatal(err)
 	}
-	f, err := fs.Create("data/blobs/tmp/7", vfs.WriteCategoryUnspecified)
+	f, err := fs.Create(fs.PathJoin("data", "blobs", "tmp", "7"), vfs.WriteCategoryUnspecified)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,6 +39,7 @@ func plan(addr string, keyed bool) load.Plan {
 
 func TestEveryRequestIsWholeAndHasItsOwnKey(t *testing.T) {
 	var mu sync.Mutex
+	all := sync.NewCond(&mu)
 	keys := map[string]bool{}
 	conns := map[string]bool{}
 	addr := serve(t, func(ctx *fasthttp.RequestCtx) {
@@ -46,6 +47,10 @@ func TestEveryRequestIsWholeAndHasItsOwnKey(t *testing.T) {
 		defer mu.Unlock()
 		keys[string(ctx.Request.Header.Peek("Idempotency-Key"))] = true
 		conns[string(ctx.Request.Header.Peek("X-Conn"))] = true
+		all.Broadcast()
+		for len(conns) < 3 { // a fast connection must not take all requests before the others begin
+			all.Wait()
+		}
 		if string(ctx.Path()) != "/things" || string(ctx.PostBody()) != `{"a":1}` {
 			ctx.SetStatusCode(fasthttp.StatusBadRequest)
 		}
