@@ -97,7 +97,7 @@ func TestWarmupIsNotCounted(t *testing.T) {
 	})
 	p := plan(addr, false)
 	p.Conns, p.MaxRequests = 1, 0
-	p.Warmup, p.Measure = 50*time.Millisecond, 50*time.Millisecond
+	p.Warmup, p.Measure = 400*time.Millisecond, 400*time.Millisecond
 	p.Window = func(open bool) {
 		if open {
 			close(opened)
