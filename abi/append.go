@@ -1,6 +1,7 @@
 package abi
 
 import (
+	json "github.com/go-json-experiment/json"
 	"strconv"
 	"time"
 
@@ -126,6 +127,19 @@ func (m *members) envelope(e *Envelope) {
 	m.b = append(raw(m.b, e.Metadata), ',')
 }
 
+// rare writes a member that few resources have, with the JSON library.
+func rare[T any](m *members, name string, v *T) {
+	if v == nil {
+		return
+	}
+	text, err := json.Marshal(v)
+	if err != nil { // a raw value in it is not JSON: the caller broke its promise
+		text = []byte("null")
+	}
+	m.name(name)
+	m.b = append(append(m.b, text...), ',')
+}
+
 func (m *members) failure(f *Failure) {
 	if f == nil {
 		return
@@ -163,6 +177,10 @@ func (t *Task) AppendJSON(b []byte) []byte {
 		m.name("attempt")
 		m.b = append(strconv.AppendInt(m.b, int64(t.Attempt), 10), ',')
 	}
+	m.optional("module", t.Module)
+	rare(&m, "waiting", t.Waiting)
+	rare(&m, "replay", t.Replay)
+	rare(&m, "fork", t.Fork)
 	return m.end()
 }
 

@@ -170,5 +170,7 @@ const (
 	FailureHostCalls       = "plugin_host_calls_exceeded" // more host calls than allowed
 	FailureDeadline        = "deadline_exceeded"          // the Task's own deadline passed
 	FailureAttempts        = "attempts_exhausted"         // the node died several times while the Task ran
+	FailureDivergence      = "replay_divergence"          // a run asked for something else than its record says
+	FailureReplayMissing   = "replay_missing_dependency"  // a replay needs what is no longer there
 	FailureHost            = "host_error"                 // the host could not do its part (disk, blob store)
 )

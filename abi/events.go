@@ -99,8 +99,10 @@ const (
 	EventReplayFailed              EventKind = "replay.failed"               // a replay failed
 )
 
-// Vendor events: what the taxonomy has no name for. The first two are hints.
+// Vendor events: what the taxonomy has no name for. The first four are hints.
 const (
+	EventPlan             EventKind = "vendor.wharf.plan"              // what a plugin means to do
+	EventMessageDelta     EventKind = "vendor.wharf.message_delta"     // a piece of a Message that is being written
 	EventLog              EventKind = "vendor.wharf.log"               // a line a plugin logged
 	EventProgress         EventKind = "vendor.wharf.progress"          // how far a plugin says it is
 	EventTenantCreated    EventKind = "vendor.wharf.tenant_created"    // a tenant came to be
@@ -111,6 +113,11 @@ const (
 	EventOutcomeCreated   EventKind = "vendor.wharf.outcome_created"   // a Task's Outcome came to be
 	EventKeyCreated       EventKind = "vendor.wharf.key_created"       // an API key was made
 	EventKeyRevoked       EventKind = "vendor.wharf.key_revoked"       // an API key was revoked
+	EventCall             EventKind = "vendor.wharf.call"              // a host call was answered
+	EventCallIntent       EventKind = "vendor.wharf.call_intent"       // a host call is about to change something
+	EventStateSet         EventKind = "vendor.wharf.state_set"         // a Session's state was changed
+	EventReceiptsSealed   EventKind = "vendor.wharf.receipts_sealed"   // a batch of receipts got its Merkle root
+	EventSigningKey       EventKind = "vendor.wharf.signing_key"       // the key that signs receipts changed
 )
 
 // EventKinds lists the whole taxonomy of the protocol, vendor events left out.

@@ -19,22 +19,54 @@ type Effect string
 
 // The effect classes.
 const (
-	EffectLocal Effect = "local" // known to the host alone: clock, randomness, what was submitted
-	EffectRead  Effect = "read"  // observes something outside the Task
-	EffectWrite Effect = "write" // changes something outside the plugin
-	EffectHint  Effect = "hint"  // telemetry, which no replay depends on
+	// EffectLocal is known to the host alone: clock, randomness, ids. The answer is
+	// recorded with whatever is written next.
+	EffectLocal Effect = "local"
+	// EffectRead observes something outside the Task. The answer is recorded before
+	// anything that depends on it leaves the plugin.
+	EffectRead Effect = "read"
+	// EffectWrite changes something outside the plugin. What is changed outside the
+	// log has its intent on disk before it starts.
+	EffectWrite Effect = "write"
+	// EffectWait waits for somebody or something. The Task is parked meanwhile: it
+	// holds no instance.
+	EffectWait Effect = "wait"
+	// EffectHint is telemetry: it is not recorded, and no replay depends on it.
+	EffectHint Effect = "hint"
+	// EffectGiven is fixed before the Task starts: it is answered from how the Task
+	// was submitted, and recorded there.
+	EffectGiven Effect = "given"
 )
 
 // HostCall defines one host call. A plugin imports it under Name from
 // [HostModule] as (ptr u32, len u32) -> u64: the request lies at ptr, and the
 // result holds a [CallStatus] in its upper and the length of the answer in its
 // lower 32 bits. The plugin's import section is its list of capabilities.
+//
+// From this definition come the bindings, the recorder and replayer, the
+// reference (docs/host-calls.md) and the JSON Schemas: a call that is not
+// defined here cannot be made, and so none can go unrecorded.
 type HostCall struct {
-	Name    string
-	Effect  Effect
-	Request string // what the request bytes are
-	Answer  string // what the answer bytes are
-	Doc     string
+	Name   string
+	Effect Effect
+	// Varies says that the class follows from the request: Effect is the strongest
+	// that it can be.
+	Varies bool
+	// Durable says that the answer is given only when the record of the call is on
+	// disk.
+	Durable bool
+	// Key is the form of the override key that replaces the answer in a replay, ""
+	// when it cannot be replaced. <call_id> is the request's member call_id, or the
+	// number of the call among those of the same key form, from 1.
+	Key string
+	// Request and Answer say what the bytes are.
+	Request, Answer string
+	// RequestType and AnswerType are zero values of the JSON bodies; nil for bytes
+	// that are not JSON, and for none.
+	RequestType, AnswerType any
+	// Limit says what bounds the call besides the limits of every call.
+	Limit string
+	Doc   string
 }
 
 // CallStatus is the status of a host call. Any status but [CallOK] comes with an
@@ -49,6 +81,10 @@ const (
 	CallNotFound    CallStatus = 3 // what it names does not exist, or not for this Task
 	CallTooLarge    CallStatus = 4 // a limit on size or count
 	CallUnavailable CallStatus = 5 // the host could not do it now
+	// CallIndeterminate says that the node died between the start of a write and its
+	// result, and that the target cannot be asked again safely.
+	CallIndeterminate CallStatus = 6
+	CallTimeout       CallStatus = 7 // nobody answered, or nothing happened, in time
 )
 
 // CallError is the answer that comes with any status but [CallOK].
@@ -59,80 +95,211 @@ type CallError struct {
 
 // The names of the host calls.
 const (
-	CallInput         = "input"
-	CallOutput        = "output"
-	CallMessageAppend = "message.append"
-	CallLog           = "log"
-	CallProgress      = "progress"
-	CallClock         = "clock"
-	CallRandom        = "random"
-	CallArtifactPut   = "artifact.put"
-	CallArtifactGet   = "artifact.get"
+	CallInput           = "input"
+	CallOutput          = "output"
+	CallClock           = "clock"
+	CallRandom          = "random"
+	CallID              = "id"
+	CallSleep           = "sleep"
+	CallLog             = "log"
+	CallProgress        = "progress"
+	CallPlan            = "plan"
+	CallMessageAppend   = "message.append"
+	CallMessageDelta    = "message.delta"
+	CallTranscriptRead  = "transcript.read"
+	CallLLMComplete     = "llm.complete"
+	CallToolList        = "tool.list"
+	CallToolCall        = "tool.call"
+	CallHTTPFetch       = "http.fetch"
+	CallMemoryQuery     = "memory.query"
+	CallMemoryWrite     = "memory.write"
+	CallSecretUse       = "secret.use"
+	CallArtifactPut     = "artifact.put"
+	CallArtifactGet     = "artifact.get"
+	CallStateGet        = "state.get"
+	CallStateSet        = "state.set"
+	CallInputRequest    = "input.request"
+	CallAuthRequest     = "auth.request"
+	CallApprovalRequest = "approval.request"
+	CallTaskSpawn       = "task.spawn"
+	CallTaskAwait       = "task.await"
+	CallHandoff         = "handoff"
+	CallEventEmit       = "event.emit"
+	CallConfigGet       = "config.get"
+	CallHostFact        = "host.fact"
 )
 
 // HostCalls defines every host call there is, by name.
 func HostCalls() []HostCall {
+	var all []HostCall
+	for _, group := range [][]HostCall{
+		taskCalls(), localCalls(), hintCalls(), messageCalls(), providerCalls(), memoryCalls(),
+		artifactCalls(), stateCalls(), waitCalls(), childCalls(), hostFactCalls(),
+	} {
+		all = append(all, group...)
+	}
+	return all
+}
+
+// LookupHostCall returns the definition of the named call.
+func LookupHostCall(name string) (HostCall, bool) {
+	for _, c := range HostCalls() {
+		if c.Name == name {
+			return c, true
+		}
+	}
+	return HostCall{}, false
+}
+
+const (
+	nothing = "empty"
+	asJSON  = "JSON"
+)
+
+func taskCalls() []HostCall {
 	return []HostCall{
-		{CallInput, EffectLocal, "empty", "JSON, a CallInputAnswer",
-			"What the Task was submitted with, and the Task itself."},
-		{CallOutput, EffectWrite, "JSON, a CallOutputRequest", "empty",
-			"What the Task results in. Called once; a second call is answered with CallInvalid."},
-		{CallMessageAppend, EffectWrite, "JSON, a MessageInput", `JSON {"message_id": "..."}`,
-			"Appends a Message to the Session's transcript. It becomes visible when the Task ends."},
-		{CallLog, EffectHint, "JSON, a CallLogRequest", "empty",
-			"Writes a line to the Task's event stream."},
-		{CallProgress, EffectHint, "JSON, a CallProgressRequest", "empty",
-			"Tells watchers how far the Task is."},
-		{CallClock, EffectLocal, "empty", `JSON {"unix_nano": "..."}, a decimal string`,
-			"Reads the wall clock."},
-		{CallRandom, EffectLocal, "4 bytes, little-endian: how many bytes, at most 65,536", "that many random bytes",
-			"Reads randomness fit for keys."},
-		{CallArtifactPut, EffectWrite, "a line of JSON, a CallArtifactPutRequest, a newline, then the content", `JSON {"artifact_id": "...", "sha256": "..."}`,
-			"Stores an Artifact of this Task. It becomes visible when the Task ends."},
-		{CallArtifactGet, EffectRead, "JSON, a CallArtifactGetRequest", "the bytes; fewer than asked for only at the end",
-			"Reads a range of an Artifact's content that the Task's tenant and Workspace may see."},
+		{Name: CallInput, Effect: EffectGiven, Request: nothing, Answer: asJSON, AnswerType: CallInputAnswer{},
+			Doc: "What the Task was submitted with, the Task as it was accepted, and the Persona it runs as."},
+		{Name: CallOutput, Effect: EffectWrite, Request: asJSON, RequestType: CallOutputRequest{}, Answer: nothing,
+			Doc: "What the Task results in. Called once; a second call is answered with CallInvalid."},
 	}
 }
 
-// CallInputAnswer answers [CallInput].
-type CallInputAnswer struct {
-	Task      Task    `json:"task"` // Task.Input holds what was submitted
-	Persona   Persona `json:"persona"`
-	SessionID string  `json:"session_id"`
+func localCalls() []HostCall {
+	return []HostCall{
+		{Name: CallClock, Effect: EffectLocal, Key: "time:<call_id>", Request: "empty or JSON", RequestType: CallLabel{},
+			Answer: asJSON, AnswerType: CallClockAnswer{},
+			Doc: "Reads the wall clock."},
+		{Name: CallRandom, Effect: EffectLocal, Key: "host:random:<call_id>", Request: "4 bytes, little-endian: how many bytes",
+			Answer: "that many random bytes", Limit: "65,536 bytes",
+			Doc: "Reads randomness fit for keys. It is recorded, so a key made from it is in the node's data folder."},
+		{Name: CallID, Effect: EffectLocal, Key: "host:id:<call_id>", Request: "empty or JSON", RequestType: CallLabel{},
+			Answer: asJSON, AnswerType: CallIDAnswer{},
+			Doc: "Makes an id that is unique and sorts by time: a ULID."},
+	}
 }
 
-// CallOutputRequest is the request of [CallOutput]. With Failure set the Task
-// fails, whatever the export returns.
-type CallOutputRequest struct {
-	Summary string             `json:"summary"`
-	Metrics map[string]float64 `json:"metrics,omitzero"`
-	Failure *Failure           `json:"failure,omitzero"`
+func hintCalls() []HostCall {
+	return []HostCall{
+		{Name: CallLog, Effect: EffectHint, Request: asJSON, RequestType: CallLogRequest{}, Answer: nothing,
+			Limit: "10,000 hints of a Task; more are dropped",
+			Doc:   "Writes a line to the Task's event stream."},
+		{Name: CallProgress, Effect: EffectHint, Request: asJSON, RequestType: CallProgressRequest{}, Answer: nothing,
+			Limit: "10,000 hints of a Task; more are dropped",
+			Doc:   "Tells watchers how far the Task is."},
+		{Name: CallPlan, Effect: EffectHint, Request: asJSON, RequestType: CallPlanRequest{}, Answer: nothing,
+			Limit: "10,000 hints of a Task; more are dropped",
+			Doc:   "Tells watchers what the plugin means to do, and how far it got."},
+	}
 }
 
-// CallLogRequest is the request of [CallLog].
-type CallLogRequest struct {
-	Level   string `json:"level"` // debug, info, warn or error
-	Message string `json:"message"`
+func messageCalls() []HostCall {
+	return []HostCall{
+		{Name: CallMessageAppend, Effect: EffectWrite, Request: asJSON, RequestType: MessageInput{},
+			Answer: asJSON, AnswerType: CallMessageAppendAnswer{},
+			Doc: "Appends a Message to the Session's transcript. It becomes visible with the next call that reaches outside the Task, at the latest when the Task ends."},
+		{Name: CallMessageDelta, Effect: EffectHint, Request: asJSON, RequestType: CallMessageDeltaRequest{}, Answer: nothing,
+			Limit: "10,000 hints of a Task; more are dropped",
+			Doc:   "Streams a piece of a Message that is being written. The Message itself is appended when it is whole."},
+		{Name: CallTranscriptRead, Effect: EffectRead, Key: "host:transcript.read:<call_id>",
+			Request: asJSON, RequestType: CallTranscriptReadRequest{}, Answer: asJSON, AnswerType: CallTranscriptReadAnswer{},
+			Limit: "200 Messages",
+			Doc:   "Reads Messages of the Session, oldest first: what was appended before the Task was submitted, and what it appended itself."},
+	}
 }
 
-// CallProgressRequest is the request of [CallProgress].
-type CallProgressRequest struct {
-	Fraction float64 `json:"fraction"` // 0 to 1
-	Message  string  `json:"message,omitzero"`
+func providerCalls() []HostCall {
+	return []HostCall{
+		{Name: CallLLMComplete, Effect: EffectRead, Key: "llm:<call_id>", Request: asJSON, RequestType: ModelRequest{},
+			Answer: asJSON, AnswerType: ModelAnswer{},
+			Doc: "Asks a model. The answer never holds hidden reasoning. With stream set, text is told to watchers as it comes."},
+		{Name: CallToolList, Effect: EffectRead, Key: "host:tool.list:<call_id>", Request: asJSON, RequestType: CallToolListRequest{},
+			Answer: asJSON, AnswerType: CallToolListAnswer{},
+			Doc: "Lists the tools that the plugin may call."},
+		{Name: CallToolCall, Effect: EffectWrite, Varies: true, Key: "mcp:<server>:<call_id>", Request: asJSON, RequestType: CallToolCallRequest{},
+			Answer: asJSON, AnswerType: CallToolCallAnswer{},
+			Doc: "Calls a tool. It is a read when the tool says that it is read-only, else a write: then the intent is on disk before the tool is called, and after a crash a tool that is not idempotent is not called again."},
+		{Name: CallHTTPFetch, Effect: EffectWrite, Varies: true, Key: "host:http.fetch:<call_id>", Request: asJSON, RequestType: CallHTTPFetchRequest{},
+			Answer: asJSON, AnswerType: CallHTTPFetchAnswer{},
+			Doc: "Makes an HTTP request to a host that the plugin is allowed. GET and HEAD are reads, the rest are writes. Secrets are put in by the host."},
+		{Name: CallSecretUse, Effect: EffectRead, Key: "secret:<name>", Request: asJSON, RequestType: CallSecretUseRequest{},
+			Answer: asJSON, AnswerType: CallSecretUseAnswer{},
+			Doc: "Asks for a handle of a secret that the plugin is allowed. The value is never told: the host puts it where the handle stands in an outgoing request."},
+	}
 }
 
-// CallArtifactPutRequest is the first line of the request of [CallArtifactPut].
-type CallArtifactPutRequest struct {
-	Kind       ArtifactKind `json:"kind"`
-	MimeType   string       `json:"mime_type"`
-	Visibility Visibility   `json:"visibility,omitzero"` // default public
-	Name       string       `json:"name,omitzero"`
+func memoryCalls() []HostCall {
+	return []HostCall{
+		{Name: CallMemoryQuery, Effect: EffectRead, Key: "host:memory.query:<call_id>", Request: asJSON, RequestType: CallMemoryQueryRequest{},
+			Answer: asJSON, AnswerType: CallMemoryQueryAnswer{}, Limit: "100 Memories",
+			Doc: "Finds Memories that the Task may read, newest first. Expired and redacted ones are left out."},
+		{Name: CallMemoryWrite, Effect: EffectWrite, Durable: true, Request: asJSON, RequestType: CallMemoryWriteRequest{},
+			Answer: asJSON, AnswerType: CallMemoryWriteAnswer{},
+			Doc: "Keeps a Memory for later Tasks. Its provenance names the Task."},
+	}
 }
 
-// CallArtifactGetRequest is the request of [CallArtifactGet]. A Length of 0
-// reads to the end, as far as the payload limit goes.
-type CallArtifactGetRequest struct {
-	ArtifactID string `json:"artifact_id"`
-	Offset     int64  `json:"offset,omitzero"`
-	Length     int64  `json:"length,omitzero"`
+func artifactCalls() []HostCall {
+	return []HostCall{
+		{Name: CallArtifactPut, Effect: EffectWrite, Request: "a line of JSON, a newline, then the content",
+			RequestType: CallArtifactPutRequest{}, Answer: asJSON, AnswerType: CallArtifactPutAnswer{},
+			Doc: "Stores an Artifact of this Task. It becomes visible with the next call that reaches outside the Task, at the latest when the Task ends."},
+		{Name: CallArtifactGet, Effect: EffectRead, Key: "host:artifact.get:<call_id>", Request: asJSON, RequestType: CallArtifactGetRequest{},
+			Answer: "the bytes; fewer than asked for only at the end",
+			Doc:    "Reads a range of an Artifact's content that the Task's tenant and Workspace may see."},
+	}
+}
+
+func stateCalls() []HostCall {
+	return []HostCall{
+		{Name: CallStateGet, Effect: EffectRead, Key: "host:state.get:<call_id>", Request: asJSON, RequestType: CallStateGetRequest{},
+			Answer: asJSON, AnswerType: CallStateGetAnswer{},
+			Doc: "Reads a value that this Session's Tasks have kept."},
+		{Name: CallStateSet, Effect: EffectWrite, Durable: true, Request: asJSON, RequestType: CallStateSetRequest{}, Answer: nothing,
+			Limit: "keys of 1 to 128 characters A-Z a-z 0-9 _ - .",
+			Doc:   "Keeps a value for this Session's Tasks; null removes it. When the call returns, the value is on disk."},
+	}
+}
+
+func waitCalls() []HostCall {
+	return []HostCall{
+		{Name: CallSleep, Effect: EffectWait, Durable: true, Request: asJSON, RequestType: CallSleepRequest{}, Answer: nothing,
+			Doc: "Waits. The Task is parked meanwhile, also over a restart of the node."},
+		{Name: CallInputRequest, Effect: EffectWait, Durable: true, Key: "host:input.request:<call_id>", Request: asJSON, RequestType: CallInputRequestRequest{},
+			Answer: asJSON, AnswerType: CallInputRequestAnswer{},
+			Doc: "Asks the user for input. The Task is INPUT_REQUIRED until it comes."},
+		{Name: CallAuthRequest, Effect: EffectWait, Durable: true, Key: "host:auth.request:<call_id>", Request: asJSON, RequestType: CallAuthRequestRequest{},
+			Answer: asJSON, AnswerType: CallInputRequestAnswer{},
+			Doc: "Asks the user to authorize something. The Task is AUTH_REQUIRED until it is answered. Credentials do not belong into the answer: the plugin and the record see it."},
+		{Name: CallApprovalRequest, Effect: EffectWait, Durable: true, Key: "host:approval.request:<call_id>", Request: asJSON, RequestType: CallApprovalRequestRequest{},
+			Answer: asJSON, AnswerType: CallApprovalAnswer{},
+			Doc: "Asks for approval of an action. The Task is INPUT_REQUIRED until it is decided. The receipt names who decided."},
+	}
+}
+
+func childCalls() []HostCall {
+	return []HostCall{
+		{Name: CallTaskSpawn, Effect: EffectWrite, Durable: true, Request: asJSON, RequestType: CallTaskSpawnRequest{},
+			Answer: asJSON, AnswerType: CallTaskSpawnAnswer{}, Limit: "1,000 children of a Task, 8 generations",
+			Doc: "Submits a child Task in the same Session. A crash does not submit it twice."},
+		{Name: CallTaskAwait, Effect: EffectWait, Durable: true, Key: "host:task.await:<call_id>", Request: asJSON, RequestType: CallTaskAwaitRequest{},
+			Answer: asJSON, AnswerType: CallTaskAwaitAnswer{},
+			Doc: "Waits for a child Task to end."},
+		{Name: CallHandoff, Effect: EffectWrite, Durable: true, Request: asJSON, RequestType: CallHandoffRequest{},
+			Answer: asJSON, AnswerType: CallTaskSpawnAnswer{},
+			Doc: "Hands work to another Persona: a child Task that the receipt names as a handoff."},
+	}
+}
+
+func hostFactCalls() []HostCall {
+	return []HostCall{
+		{Name: CallEventEmit, Effect: EffectWrite, Request: asJSON, RequestType: CallEventEmitRequest{}, Answer: nothing,
+			Doc: `Appends an event of a kind of the plugin's own: "vendor." and a name, or a reverse-DNS name. "vendor.wharf." is the host's.`},
+		{Name: CallConfigGet, Effect: EffectRead, Key: "host:config.get:<name>", Request: asJSON, RequestType: CallConfigGetRequest{},
+			Answer: asJSON, AnswerType: CallConfigGetAnswer{},
+			Doc: "Reads what the operator has configured for this plugin."},
+		{Name: CallHostFact, Effect: EffectRead, Key: "host:host.fact:<name>", Request: asJSON, RequestType: CallHostFactRequest{},
+			Answer: asJSON, AnswerType: CallHostFactAnswer{},
+			Doc: "Reads a fact about the host: wharf.version, abi.version, os, arch, tenant, workspace, session, task, deadline."},
+	}
 }

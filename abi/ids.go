@@ -36,6 +36,10 @@ const (
 	// system tenant and no protocol route shows them.
 	ObjectAPIKey Object = "api_key"
 	ObjectTenant Object = "tenant"
+	// ObjectState is a value that a Session's Tasks keep (state.set), and
+	// ObjectReceiptBatch a sealed batch of a Workspace's receipts.
+	ObjectState        Object = "session_state"
+	ObjectReceiptBatch Object = "receipt_batch"
 )
 
 // idPrefixes maps an object to the prefix of its ids.
@@ -45,7 +49,8 @@ var idPrefixes = map[Object]string{
 	ObjectArtifact: "art_", ObjectReceipt: "rcpt_", ObjectMemory: "mem_",
 	ObjectVault: "vault_", ObjectConnector: "conn_", ObjectSkill: "skill_",
 	ObjectOutcome: "out_", ObjectQuota: "quota_", ObjectAPIKey: "key_",
-	ObjectTenant: "tenant_", ObjectAgentCard: "card_",
+	ObjectTenant: "tenant_", ObjectAgentCard: "card_", ObjectState: "state_",
+	ObjectReceiptBatch: "rbatch_",
 }
 
 // IDPrefix returns the prefix of ids of the given object, such as "task_".

@@ -124,6 +124,15 @@ type Task struct {
 	DeadlineAt Time `json:"deadline_at,omitzero"`
 	// Attempt counts the starts of the Task: more than 1 after the node died in one.
 	Attempt int `json:"attempt,omitzero"`
+	// Module is the digest of the plugin's module, "sha256:" and hex. The Task is
+	// pinned to it from its start on.
+	Module string `json:"module,omitzero"`
+	// Waiting is set while the Task is parked.
+	Waiting *Waiting `json:"waiting,omitzero"`
+	// Replay is set on a Task that replays another.
+	Replay *TaskReplay `json:"replay,omitzero"`
+	// Fork is set on a Task that was forked from another.
+	Fork *TaskFork `json:"fork,omitzero"`
 }
 
 // BranchKind says what a Branch is a branch of.

@@ -24,6 +24,8 @@ var kindCodes = [...]abi.EventKind{
 	abi.EventReplayCompleted, abi.EventReplayFailed, abi.EventLog, abi.EventProgress,
 	abi.EventTenantCreated, abi.EventPersonaCreated, abi.EventWorkspaceCreated, abi.EventWorkspaceUpdated,
 	abi.EventSessionUpdated, abi.EventKeyCreated, abi.EventKeyRevoked, abi.EventOutcomeCreated,
+	abi.EventPlan, abi.EventMessageDelta, abi.EventCall, abi.EventCallIntent, abi.EventStateSet,
+	abi.EventReceiptsSealed, abi.EventSigningKey,
 }
 
 var codeOfKind = numberKinds()

@@ -1,0 +1,355 @@
+package abi
+
+import "github.com/go-json-experiment/json/jsontext"
+
+// CallLabel is the request of calls that take nothing but a name for themselves.
+// In every request, call_id is what an override key calls this call; it is to be
+// unique among the Task's calls of that kind.
+type CallLabel struct {
+	CallID string `json:"call_id,omitzero"`
+}
+
+// CallInputAnswer answers [CallInput].
+type CallInputAnswer struct {
+	Task      Task    `json:"task"` // as it was accepted; Task.Input holds what was submitted
+	Persona   Persona `json:"persona"`
+	SessionID string  `json:"session_id"`
+}
+
+// CallOutputRequest is the request of [CallOutput]. With Failure set the Task
+// fails, whatever the export returns.
+type CallOutputRequest struct {
+	Summary string             `json:"summary"`
+	Metrics map[string]float64 `json:"metrics,omitzero"`
+	Failure *Failure           `json:"failure,omitzero"`
+}
+
+// CallClockAnswer answers [CallClock].
+type CallClockAnswer struct {
+	UnixNano string `json:"unix_nano"` // a decimal string
+}
+
+// CallIDAnswer answers [CallID].
+type CallIDAnswer struct {
+	ID string `json:"id"`
+}
+
+// CallLogRequest is the request of [CallLog].
+type CallLogRequest struct {
+	Level   string `json:"level"` // debug, info, warn or error
+	Message string `json:"message"`
+}
+
+// CallProgressRequest is the request of [CallProgress].
+type CallProgressRequest struct {
+	Fraction float64 `json:"fraction"` // 0 to 1
+	Message  string  `json:"message,omitzero"`
+}
+
+// CallPlanRequest is the request of [CallPlan].
+type CallPlanRequest struct {
+	Steps []PlanStep `json:"steps"`
+}
+
+// PlanStep is one step of a plan.
+type PlanStep struct {
+	Title  string `json:"title"`
+	Status string `json:"status"` // pending, in_progress, completed or skipped
+}
+
+// CallMessageAppendAnswer answers [CallMessageAppend].
+type CallMessageAppendAnswer struct {
+	MessageID string `json:"message_id"`
+}
+
+// CallMessageDeltaRequest is the request of [CallMessageDelta].
+type CallMessageDeltaRequest struct {
+	Text string `json:"text"`
+}
+
+// CallTranscriptReadRequest is the request of [CallTranscriptRead]. Last asks for
+// the newest so many Messages; 0 for 50.
+type CallTranscriptReadRequest struct {
+	CallID string `json:"call_id,omitzero"`
+	Last   int    `json:"last,omitzero"`
+}
+
+// CallTranscriptReadAnswer answers [CallTranscriptRead]. Earlier says that there
+// are Messages before these.
+type CallTranscriptReadAnswer struct {
+	Messages []Message `json:"messages"`
+	Earlier  bool      `json:"earlier,omitzero"`
+}
+
+// CallToolListRequest is the request of [CallToolList]. An empty Server lists
+// those of all.
+type CallToolListRequest struct {
+	CallID string `json:"call_id,omitzero"`
+	Server string `json:"server,omitzero"`
+}
+
+// CallToolListAnswer answers [CallToolList].
+type CallToolListAnswer struct {
+	Tools []Tool `json:"tools"`
+}
+
+// Tool describes a tool that a plugin may call. The hints are what the tool says
+// of itself (Model Context Protocol, tool annotations).
+type Tool struct {
+	Server      string         `json:"server"`
+	Name        string         `json:"name"`
+	Description string         `json:"description,omitzero"`
+	InputSchema jsontext.Value `json:"input_schema,omitzero"`
+	ReadOnly    bool           `json:"read_only,omitzero"`
+	Idempotent  bool           `json:"idempotent,omitzero"`
+	Destructive bool           `json:"destructive,omitzero"`
+}
+
+// CallToolCallRequest is the request of [CallToolCall].
+type CallToolCallRequest struct {
+	CallID    string         `json:"call_id,omitzero"`
+	Server    string         `json:"server"`
+	Name      string         `json:"name"`
+	Arguments jsontext.Value `json:"arguments,omitzero"` // a JSON object
+}
+
+// CallToolCallAnswer answers [CallToolCall]. A tool that failed by its own word
+// answers with IsError; the call itself is then still [CallOK].
+type CallToolCallAnswer struct {
+	Content    []ToolContent  `json:"content"`
+	Structured jsontext.Value `json:"structured,omitzero"`
+	IsError    bool           `json:"is_error,omitzero"`
+}
+
+// ToolContent is one block of a tool's answer. Type is text, image, audio or
+// resource.
+type ToolContent struct {
+	Type     string `json:"type"`
+	Text     string `json:"text,omitzero"`
+	Data     []byte `json:"data,omitzero"` // base64
+	MimeType string `json:"mime_type,omitzero"`
+	URI      string `json:"uri,omitzero"`
+}
+
+// CallHTTPFetchRequest is the request of [CallHTTPFetch]. Header values and the
+// URL's query may hold secret handles ({{secret:NAME}}), which the host replaces.
+type CallHTTPFetchRequest struct {
+	CallID string `json:"call_id,omitzero"`
+	Method string `json:"method,omitzero"` // default GET
+	URL    string `json:"url"`
+	// Header holds one value by name.
+	Header map[string]string `json:"header,omitzero"`
+	Text   string            `json:"text,omitzero"` // the body as text
+	Body   []byte            `json:"body,omitzero"` // the body as bytes, base64; not with Text
+	// Purpose is what the receipt says that the request was for.
+	Purpose string `json:"purpose,omitzero"`
+	// IdempotencyHeader names the header by which the target recognizes a repeated
+	// write, such as Idempotency-Key. The host fills it in, and repeats the request
+	// after a crash. Without it, such a write is answered with CallIndeterminate.
+	IdempotencyHeader string `json:"idempotency_header,omitzero"`
+	TimeoutMS         int64  `json:"timeout_ms,omitzero"`
+}
+
+// CallHTTPFetchAnswer answers [CallHTTPFetch]. A status of 400 and more is an
+// answer, not a failed call.
+type CallHTTPFetchAnswer struct {
+	Status    int               `json:"status"`
+	URL       string            `json:"url"` // after redirects, without secrets
+	Header    map[string]string `json:"header"`
+	Text      string            `json:"text,omitzero"` // the body, when it is UTF-8
+	Body      []byte            `json:"body,omitzero"` // the body otherwise, base64
+	BytesSent int64             `json:"bytes_sent"`    // body bytes of the request
+}
+
+// CallSecretUseRequest is the request of [CallSecretUse].
+type CallSecretUseRequest struct {
+	Name string `json:"name"`
+}
+
+// CallSecretUseAnswer answers [CallSecretUse]. Handle is what to write where the
+// secret belongs.
+type CallSecretUseAnswer struct {
+	Handle string `json:"handle"`
+}
+
+// CallMemoryQueryRequest is the request of [CallMemoryQuery]. A Memory is found
+// when it holds every word of Text, in any letter case; an empty Text finds all.
+type CallMemoryQueryRequest struct {
+	CallID string      `json:"call_id,omitzero"`
+	Scope  MemoryScope `json:"scope"`
+	Text   string      `json:"text,omitzero"`
+	Limit  int         `json:"limit,omitzero"` // 1 to 100; default 10
+}
+
+// CallMemoryQueryAnswer answers [CallMemoryQuery].
+type CallMemoryQueryAnswer struct {
+	Memories []Memory `json:"memories"`
+}
+
+// CallMemoryWriteRequest is the request of [CallMemoryWrite].
+type CallMemoryWriteRequest struct {
+	Scope   MemoryScope    `json:"scope"`
+	Content jsontext.Value `json:"content"` // a string or an object
+	// ExpiresInSeconds is how long the Memory lives; 0 for ever.
+	ExpiresInSeconds float64        `json:"expires_in_seconds,omitzero"`
+	Visibility       Visibility     `json:"visibility,omitzero"` // default internal
+	Confidence       float64        `json:"confidence,omitzero"` // 0 to 1
+	Metadata         jsontext.Value `json:"metadata,omitzero"`
+}
+
+// CallMemoryWriteAnswer answers [CallMemoryWrite].
+type CallMemoryWriteAnswer struct {
+	MemoryID string `json:"memory_id"`
+}
+
+// CallArtifactPutRequest is the first line of the request of [CallArtifactPut].
+type CallArtifactPutRequest struct {
+	Kind       ArtifactKind `json:"kind"`
+	MimeType   string       `json:"mime_type"`
+	Visibility Visibility   `json:"visibility,omitzero"` // default public
+	Name       string       `json:"name,omitzero"`
+}
+
+// CallArtifactPutAnswer answers [CallArtifactPut].
+type CallArtifactPutAnswer struct {
+	ArtifactID string `json:"artifact_id"`
+	SHA256     string `json:"sha256"` // bare hex
+}
+
+// CallArtifactGetRequest is the request of [CallArtifactGet]. A Length of 0
+// reads to the end, as far as the payload limit goes.
+type CallArtifactGetRequest struct {
+	CallID     string `json:"call_id,omitzero"`
+	ArtifactID string `json:"artifact_id"`
+	Offset     int64  `json:"offset,omitzero"`
+	Length     int64  `json:"length,omitzero"`
+}
+
+// CallStateGetRequest is the request of [CallStateGet].
+type CallStateGetRequest struct {
+	CallID string `json:"call_id,omitzero"`
+	Key    string `json:"key"`
+}
+
+// CallStateGetAnswer answers [CallStateGet]. Value is null when nothing is kept.
+type CallStateGetAnswer struct {
+	Value jsontext.Value `json:"value"`
+}
+
+// CallStateSetRequest is the request of [CallStateSet].
+type CallStateSetRequest struct {
+	Key   string         `json:"key"`
+	Value jsontext.Value `json:"value"`
+}
+
+// CallSleepRequest is the request of [CallSleep].
+type CallSleepRequest struct {
+	Milliseconds int64 `json:"ms"`
+}
+
+// CallInputRequestRequest is the request of [CallInputRequest].
+type CallInputRequestRequest struct {
+	CallID string `json:"call_id,omitzero"`
+	Prompt string `json:"prompt"`
+	// Schema is a JSON Schema of what is wanted, for the one who asks the user.
+	Schema jsontext.Value `json:"schema,omitzero"`
+	// TimeoutSeconds is how long to wait; then the status is CallTimeout. 0: for ever.
+	TimeoutSeconds float64 `json:"timeout_seconds,omitzero"`
+}
+
+// CallAuthRequestRequest is the request of [CallAuthRequest].
+type CallAuthRequestRequest struct {
+	CallID         string  `json:"call_id,omitzero"`
+	Provider       string  `json:"provider"` // what is to be authorized
+	Prompt         string  `json:"prompt"`
+	URL            string  `json:"url,omitzero"` // where the user does so
+	TimeoutSeconds float64 `json:"timeout_seconds,omitzero"`
+}
+
+// CallInputRequestAnswer answers [CallInputRequest] and [CallAuthRequest].
+type CallInputRequestAnswer struct {
+	Message Message `json:"message"`
+	Actor   string  `json:"actor"` // who answered
+}
+
+// CallApprovalRequestRequest is the request of [CallApprovalRequest].
+type CallApprovalRequestRequest struct {
+	CallID         string         `json:"call_id,omitzero"`
+	Action         string         `json:"action"` // what is to be approved, such as workspace.patch.apply
+	Prompt         string         `json:"prompt"`
+	Arguments      jsontext.Value `json:"arguments,omitzero"`
+	TimeoutSeconds float64        `json:"timeout_seconds,omitzero"`
+}
+
+// CallApprovalAnswer answers [CallApprovalRequest].
+type CallApprovalAnswer struct {
+	Decision  string         `json:"decision"` // approved, denied or timeout
+	Actor     string         `json:"actor,omitzero"`
+	DecidedAt Time           `json:"decided_at"`
+	Reason    string         `json:"reason,omitzero"`
+	Arguments jsontext.Value `json:"arguments,omitzero"` // when the approver changed them
+}
+
+// CallTaskSpawnRequest is the request of [CallTaskSpawn].
+type CallTaskSpawnRequest struct {
+	PersonaID       string         `json:"persona_id,omitzero"` // default: the same
+	Input           jsontext.Value `json:"input"`
+	Metadata        jsontext.Value `json:"metadata,omitzero"`
+	DeadlineSeconds float64        `json:"deadline_seconds,omitzero"`
+}
+
+// CallTaskSpawnAnswer answers [CallTaskSpawn] and [CallHandoff].
+type CallTaskSpawnAnswer struct {
+	TaskID string `json:"task_id"`
+}
+
+// CallTaskAwaitRequest is the request of [CallTaskAwait].
+type CallTaskAwaitRequest struct {
+	CallID         string  `json:"call_id,omitzero"`
+	TaskID         string  `json:"task_id"`
+	TimeoutSeconds float64 `json:"timeout_seconds,omitzero"`
+}
+
+// CallTaskAwaitAnswer answers [CallTaskAwait].
+type CallTaskAwaitAnswer struct {
+	TaskID    string        `json:"task_id"`
+	Status    OutcomeStatus `json:"status"`
+	Summary   string        `json:"summary"`
+	Messages  []Message     `json:"messages,omitzero"`
+	Failure   *Failure      `json:"failure,omitzero"`
+	ReceiptID string        `json:"receipt_id,omitzero"`
+}
+
+// CallHandoffRequest is the request of [CallHandoff].
+type CallHandoffRequest struct {
+	PersonaID string         `json:"persona_id"`
+	Input     jsontext.Value `json:"input"`
+	Reason    string         `json:"reason,omitzero"`
+}
+
+// CallEventEmitRequest is the request of [CallEventEmit].
+type CallEventEmitRequest struct {
+	Kind    EventKind      `json:"kind"`
+	Payload jsontext.Value `json:"payload,omitzero"` // a JSON object
+}
+
+// CallConfigGetRequest is the request of [CallConfigGet].
+type CallConfigGetRequest struct {
+	Name string `json:"name"`
+}
+
+// CallConfigGetAnswer answers [CallConfigGet]. Value is null when nothing is
+// configured.
+type CallConfigGetAnswer struct {
+	Value jsontext.Value `json:"value"`
+}
+
+// CallHostFactRequest is the request of [CallHostFact].
+type CallHostFactRequest struct {
+	Name string `json:"name"`
+}
+
+// CallHostFactAnswer answers [CallHostFact].
+type CallHostFactAnswer struct {
+	Value string `json:"value"`
+}

@@ -1,0 +1,61 @@
+package abi
+
+import "github.com/go-json-experiment/json/jsontext"
+
+// ReceiptSchema is the format of receipts, and the value of their schema member.
+const ReceiptSchema = "receipt-2026-04-25"
+
+// The media types of a receipt. The JSON one answers with the canonical
+// (RFC 8785) bytes alone.
+const (
+	MediaReceiptJSON = "application/vnd.harn.receipt+json"
+	MediaReceiptCBOR = "application/vnd.harn.receipt+cbor"
+)
+
+// ReceiptResource is a receipt as a REST resource (digest section 8, row 3). Wire
+// holds the receipt itself.
+type ReceiptResource struct {
+	Envelope     `json:",inline"`
+	Subject      ResourcePointer      `json:"subject"`
+	Format       string               `json:"format"` // [ReceiptSchema]
+	Summary      string               `json:"summary"`
+	IssuedAt     Time                 `json:"issued_at"`
+	Issuer       string               `json:"issuer"` // its id
+	TaskID       string               `json:"task_id"`
+	WorkspaceID  string               `json:"workspace_id"`
+	SessionID    string               `json:"session_id"`
+	Wire         jsontext.Value       `json:"wire"`
+	Verification *ReceiptVerification `json:"verification,omitzero"`
+}
+
+// VerifyReceiptRequest is the body of POST /v1/receipts/{id}/verify. TrustAnchor
+// is the id of a key, or a base64 Ed25519 public key, that must have signed.
+type VerifyReceiptRequest struct {
+	TrustAnchor string `json:"trust_anchor,omitzero"`
+	AtTime      Time   `json:"at_time,omitzero"`
+}
+
+// ReceiptVerification answers POST /v1/receipts/{id}/verify. Reason names the
+// first check that failed; Details lists all of them.
+type ReceiptVerification struct {
+	Valid     bool           `json:"valid"`
+	CheckedAt Time           `json:"checked_at"`
+	Reason    string         `json:"reason,omitzero"`
+	Details   jsontext.Value `json:"details,omitzero"`
+}
+
+// SigningKey is a public key that receipts are signed with, as
+// /.well-known/wharf-keys.json publishes it.
+type SigningKey struct {
+	KeyID     string `json:"key_id"`
+	Algorithm string `json:"algorithm"`  // ed25519
+	PublicKey string `json:"public_key"` // base64
+	CreatedAt Time   `json:"created_at"`
+	RetiredAt Time   `json:"retired_at,omitzero"` // it signs no more from then on
+}
+
+// SigningKeys is the document at /.well-known/wharf-keys.json, the current key first.
+type SigningKeys struct {
+	Issuer string       `json:"issuer"`
+	Keys   []SigningKey `json:"keys"`
+}

@@ -1,0 +1,117 @@
+package abi
+
+import "github.com/go-json-experiment/json/jsontext"
+
+// ABIVersion names the host calls and their bytes. It changes when an existing
+// plugin would notice.
+const ABIVersion = "wharf-abi-1"
+
+// ReplayMode says how a Task is replayed (Replay contract, "Modes").
+type ReplayMode string
+
+// The replay modes.
+const (
+	ReplayExact          ReplayMode = "exact"
+	ReplayWithOverrides  ReplayMode = "with_overrides"
+	ReplayFromCheckpoint ReplayMode = "from_checkpoint"
+)
+
+// ReplayTaskRequest is the body of POST /v1/tasks/{id}/replay.
+type ReplayTaskRequest struct {
+	Mode              ReplayMode                `json:"mode,omitzero"` // default exact
+	Override          map[string]ReplayOverride `json:"override,omitzero"`
+	CheckpointID      string                    `json:"checkpoint_id,omitzero"`
+	CheckpointEventID string                    `json:"checkpoint_event_id,omitzero"`
+	Reason            string                    `json:"reason,omitzero"`
+	Metadata          jsontext.Value            `json:"metadata,omitzero"`
+}
+
+// OverrideKind says what an override replaces.
+type OverrideKind string
+
+// The kinds of overrides.
+const (
+	OverrideModel      OverrideKind = "llm_provider_response"
+	OverrideMCP        OverrideKind = "mcp_tool_return"
+	OverrideSecret     OverrideKind = "secret_value"
+	OverrideTime       OverrideKind = "time"
+	OverrideHostFact   OverrideKind = "host_fact"
+	OverrideTool       OverrideKind = "tool_result"
+	OverridePayload    OverrideKind = "event_payload"
+	OverrideCheckpoint OverrideKind = "checkpoint_value"
+)
+
+// ReplayOverride replaces what a Task was told by one named dependency. The
+// replacement is Value, or the content of an Artifact.
+type ReplayOverride struct {
+	Kind       OverrideKind   `json:"kind"`
+	EventID    string         `json:"event_id,omitzero"`
+	Target     string         `json:"target,omitzero"`
+	Value      jsontext.Value `json:"value,omitzero"`
+	ArtifactID string         `json:"artifact_id,omitzero"`
+	// SHA256 is "sha256:" and the hex hash of the canonical (RFC 8785) Value, or of
+	// the Artifact's bytes. One that does not match is refused.
+	SHA256     string     `json:"sha256,omitzero"`
+	Visibility Visibility `json:"visibility,omitzero"` // default receipt_only
+	Reason     string     `json:"reason,omitzero"`
+}
+
+// ReplayMarks tells how a replayed event came to be.
+type ReplayMarks struct {
+	SourceTaskID    string     `json:"source_task_id"`
+	ReplayTaskID    string     `json:"replay_task_id"`
+	OriginalEventID string     `json:"original_event_id,omitzero"`
+	ReplayCursor    string     `json:"replay_cursor,omitzero"`
+	Mode            ReplayMode `json:"mode"`
+	OverrideKey     string     `json:"override_key,omitzero"`
+	ReceiptDeltaID  string     `json:"receipt_delta_id,omitzero"`
+}
+
+// TaskReplay says what a replay Task replays. Overrides are kept by their hash.
+type TaskReplay struct {
+	SourceTaskID string     `json:"source_task_id"`
+	Mode         ReplayMode `json:"mode"`
+	// ReplayID is derived from the source, the module, the mode and the overrides:
+	// it is the same for the same replay, on any node, and the one id of a replay
+	// that its receipt holds.
+	ReplayID   string `json:"replay_id"`
+	Request    string `json:"request_sha256"`       // of the blob with the ReplayTaskRequest
+	Checkpoint int    `json:"checkpoint,omitzero"`  // ReplayFromCheckpoint: calls before the boundary
+	SessionRun string `json:"session_run,omitzero"` // the replay of a Session that it belongs to
+}
+
+// TaskFork says where a forked Task came from: it shares the record of its source
+// up to a number of host calls, and is live from there.
+type TaskFork struct {
+	SourceTaskID string `json:"source_task_id"`
+	AtEventID    string `json:"at_event_id,omitzero"`
+	Calls        int    `json:"calls"`
+}
+
+// ForkTaskRequest is the body of POST /wharf/v1/tasks/{id}/fork. The new Task
+// shares the source's record up to and including the event; "0" shares nothing,
+// empty shares all. It gets a fork of the Session unless SameSession is set.
+type ForkTaskRequest struct {
+	AtEventID   string         `json:"at_event_id,omitzero"`
+	SameSession bool           `json:"same_session,omitzero"`
+	Metadata    jsontext.Value `json:"metadata,omitzero"`
+}
+
+// ReplaySessionRequest is the body of POST /wharf/v1/sessions/{id}/replay: every
+// Task of the Session is replayed exactly, oldest first.
+type ReplaySessionRequest struct {
+	Reason string `json:"reason,omitzero"`
+}
+
+// Waiting says what a parked Task waits for.
+type Waiting struct {
+	Call      string         `json:"call"` // the host call that waits
+	Index     int            `json:"index"`
+	RequestID string         `json:"request_id"`
+	Prompt    string         `json:"prompt,omitzero"`
+	Action    string         `json:"action,omitzero"`
+	Schema    jsontext.Value `json:"schema,omitzero"`
+	URL       string         `json:"url,omitzero"`
+	TaskID    string         `json:"task_id,omitzero"` // the child that is awaited
+	Until     Time           `json:"until,omitzero"`   // when it stops waiting
+}

@@ -1,0 +1,112 @@
+package journal
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/wharf-dev/wharf/abi"
+)
+
+// Divergence says that a run asked for something else than its record says. It
+// is found at the first call that differs.
+type Divergence struct {
+	Index   int    `json:"index"`
+	EventID string `json:"event_id,omitzero"` // of the recorded call
+	// RecordedCall is "" when the record ends before, and ActualCall is "" when the
+	// run ended before.
+	RecordedCall string `json:"recorded_call"`
+	Recorded     Text   `json:"recorded_request"`
+	ActualCall   string `json:"actual_call"`
+	Actual       Text   `json:"actual_request"`
+	Diff         string `json:"diff"`
+	// Modules and ABI versions on both sides.
+	RecordedModule string `json:"recorded_module,omitzero"`
+	ActualModule   string `json:"actual_module,omitzero"`
+	RecordedABI    string `json:"recorded_abi,omitzero"`
+	ActualABI      string `json:"actual_abi,omitzero"`
+}
+
+// Error implements the error interface.
+func (d *Divergence) Error() string {
+	switch {
+	case d.RecordedCall == "":
+		return fmt.Sprintf("call %d: the record ends here, and the run calls %s", d.Index, d.ActualCall)
+	case d.ActualCall == "":
+		return fmt.Sprintf("call %d: the record has %s here, and the run has ended", d.Index, d.RecordedCall)
+	case d.RecordedCall != d.ActualCall:
+		return fmt.Sprintf("call %d: the record has %s here, and the run calls %s", d.Index, d.RecordedCall, d.ActualCall)
+	}
+	return fmt.Sprintf("call %d: %s was asked something else than recorded", d.Index, d.ActualCall)
+}
+
+// Cursor answers calls from a record, in order. It is used by one goroutine.
+type Cursor struct {
+	entries []Entry
+	next    int
+}
+
+// NewCursor returns a cursor at the start of entries, which it does not change.
+func NewCursor(entries []Entry) *Cursor { return &Cursor{entries: entries} }
+
+// Done reports whether the whole record has been walked.
+func (c *Cursor) Done() bool { return c.next == len(c.entries) }
+
+// Index returns the index of the next call.
+func (c *Cursor) Index() int { return c.next }
+
+// Peek returns the entry of the next call; nil at the end.
+func (c *Cursor) Peek() *Entry {
+	if c.Done() {
+		return nil
+	}
+	return &c.entries[c.next]
+}
+
+// Match returns the entry of the next call and moves on, or says that the run has
+// left its record. The request is in the form of [Canonical]. At the end of the
+// record, both are nil.
+func (c *Cursor) Match(call string, request []byte) (*Entry, *Divergence) {
+	e := c.Peek()
+	if e == nil {
+		return nil, nil
+	}
+	if e.Call != call || !bytes.Equal(e.Request, request) {
+		return nil, Diverge(e, e.Index, call, request)
+	}
+	c.next++
+	return e, nil
+}
+
+// Skip moves over the next entry without comparing it.
+func (c *Cursor) Skip() { c.next++ }
+
+// Diverge describes how a call differs from a recorded one; e is nil when the
+// record has ended, and call is "" when the run has.
+func Diverge(e *Entry, index int, call string, request []byte) *Divergence {
+	d := &Divergence{Index: index, ActualCall: call, Actual: bytes.Clone(request)}
+	if e != nil {
+		d.EventID, d.RecordedCall, d.Recorded = e.EventID, e.Call, e.Request
+	}
+	d.Diff = Diff(label(d.RecordedCall, d.Recorded), label(d.ActualCall, d.Actual))
+	return d
+}
+
+func label(call string, request []byte) string {
+	if call == "" {
+		return ""
+	}
+	return call + "\n" + Pretty(request)
+}
+
+// Canonical returns a request in the form in which it is recorded and compared:
+// the bytes that the plugin passed, with what is large replaced by its hash.
+func Canonical(call string, request []byte) []byte {
+	if call != abi.CallArtifactPut {
+		return request
+	}
+	header, content, found := bytes.Cut(request, []byte("\n"))
+	if !found {
+		return request
+	}
+	return fmt.Appendf(bytes.Clone(header), "\n%s %d bytes", HashOf(content), len(content))
+}

@@ -1,0 +1,45 @@
+package journal
+
+import (
+	"strconv"
+	"strings"
+
+	json "github.com/go-json-experiment/json"
+
+	"github.com/wharf-dev/wharf/abi"
+)
+
+// Keys gives the calls of one run their override keys. The zero value is ready.
+// Calls are to be given in order, each once.
+type Keys struct {
+	counts map[string]int
+}
+
+// Next returns the override key of the next call: "" when def has none. It
+// depends on the calls before and on the request alone.
+func (k *Keys) Next(def *abi.HostCall, request []byte) string {
+	if def.Key == "" {
+		return ""
+	}
+	var names struct {
+		CallID string `json:"call_id"`
+		Name   string `json:"name"`
+		Server string `json:"server"`
+	}
+	if def.RequestType != nil {
+		_ = json.Unmarshal(request, &names) // a malformed request has no names, and is answered as such
+	}
+	form := strings.NewReplacer("<server>", names.Server, "<name>", names.Name).Replace(def.Key)
+	base, labeled := strings.CutSuffix(form, "<call_id>")
+	if !labeled {
+		return form
+	}
+	if names.CallID != "" {
+		return base + names.CallID
+	}
+	if k.counts == nil {
+		k.counts = map[string]int{}
+	}
+	k.counts[base]++
+	return base + strconv.Itoa(k.counts[base])
+}

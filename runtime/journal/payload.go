@@ -1,0 +1,253 @@
+package journal
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	json "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// MaxInline is the largest request or answer that an event holds itself, in
+// bytes. A larger one is a blob, and the event holds its hash.
+const MaxInline = 16 << 10
+
+// Phase says what an event tells of a host call.
+type Phase int
+
+// The phases.
+const (
+	// Whole tells a call and its answer.
+	Whole Phase = iota
+	// Intent tells that a call is about to happen, or waits.
+	Intent
+	// Result tells the answer of a call whose intent was told before.
+	Result
+)
+
+// Refs are the hashes of a request and an answer that are kept as blobs; zero for
+// those that are not.
+type Refs struct {
+	Request, Answer storage.Hash
+}
+
+// prefix is what the payload of every recorded call begins with.
+const prefix = `{"call":"`
+
+// AppendPayload appends the payload of the event that tells e in the given phase.
+// Texts longer than [MaxInline] must have their hash in refs.
+func (e *Entry) AppendPayload(b []byte, phase Phase, refs Refs) []byte {
+	b = append(append(b, prefix...), e.Call...)
+	b = strconv.AppendInt(append(b, `","index":`...), int64(e.Index), 10)
+	b = strconv.AppendInt(append(b, `,"at_us":`...), e.At.UnixMicro(), 10)
+	if e.Effect != "" {
+		b = append(append(append(b, `,"effect":"`...), e.Effect...), '"')
+	}
+	if e.Key != "" {
+		b, _ = jsontext.AppendQuote(append(b, `,"key":`...), e.Key)
+	}
+	switch phase {
+	case Intent:
+		b = append(b, `,"phase":"intent"`...)
+	case Result:
+		b = append(b, `,"phase":"result"`...)
+	}
+	if e.Status != abi.CallOK {
+		b = strconv.AppendUint(append(b, `,"status":`...), uint64(e.Status), 10)
+	}
+	if phase != Result {
+		b = appendText(b, "request", e.Request, refs.Request)
+	}
+	if phase != Intent {
+		b = appendText(b, "answer", e.Answer, refs.Answer)
+	}
+	return append(b, '}')
+}
+
+// appendText writes a text in the most readable form that keeps its bytes: as the
+// JSON that it is, as a string, or in base64. An empty text is left out.
+func appendText(b []byte, name string, text []byte, ref storage.Hash) []byte {
+	if len(text) == 0 {
+		return b
+	}
+	b = append(append(append(b, `,"`...), name...), '"')
+	switch {
+	case ref != storage.Hash{}:
+		b = fmt.Appendf(b[:len(b)-1], `_blob":"sha256:%x"`, ref[:])
+	case compact(text):
+		b = append(append(b, ':'), text...)
+	case utf8.Valid(text):
+		b = append(b[:len(b)-1], `_text":`...)
+		b, _ = jsontext.AppendQuote(b, text)
+	default:
+		b = append(b[:len(b)-1], `_base64":"`...)
+		b = append(base64.StdEncoding.AppendEncode(b, text), '"')
+	}
+	return b
+}
+
+// compact reports whether text is a JSON text without white space between its
+// tokens, which the log gives back byte for byte.
+func compact(text []byte) bool {
+	quoted := false
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			quoted = !quoted
+		case '\\':
+			i++
+		case ' ', '\t', '\r', '\n':
+			if !quoted {
+				return false
+			}
+		}
+	}
+	return jsontext.Value(text).IsValid()
+}
+
+// Recorded reports whether an event tells a host call.
+func Recorded(r *storage.Record) bool {
+	return !r.Hint && len(r.Payload) > len(prefix) && string(r.Payload[:len(prefix)]) == prefix && tells[r.Kind]
+}
+
+// tells lists the kinds of events that tell host calls.
+var tells = map[abi.EventKind]bool{
+	abi.EventCall: true, abi.EventCallIntent: true, abi.EventStateSet: true,
+	abi.EventSpanStarted: true, abi.EventSpanCompleted: true, abi.EventSpanFailed: true,
+	abi.EventToolRequested: true, abi.EventToolCompleted: true, abi.EventToolFailed: true,
+	abi.EventToolApprovalRequired: true, abi.EventToolApproved: true, abi.EventToolDenied: true,
+	abi.EventAgentMemoryRead: true, abi.EventAgentMemoryWrite: true, abi.EventAgentHandoff: true,
+	abi.EventAgentMessage: true, abi.EventUserMessage: true, abi.EventSessionMessageAppended: true,
+	abi.EventArtifactCreated: true, abi.EventUserInputSubmitted: true,
+}
+
+// Kind returns the kind of the event that tells a call in the given phase. For
+// message.append and artifact.put it is that of the Message and the Artifact,
+// which the caller knows.
+func Kind(call string, phase Phase, status abi.CallStatus) abi.EventKind {
+	switch call {
+	case abi.CallLLMComplete, abi.CallHTTPFetch:
+		return span(phase, status)
+	case abi.CallToolCall:
+		return tool(phase, status)
+	case abi.CallMemoryQuery:
+		return abi.EventAgentMemoryRead
+	case abi.CallMemoryWrite:
+		return abi.EventAgentMemoryWrite
+	case abi.CallHandoff:
+		return abi.EventAgentHandoff
+	case abi.CallStateSet:
+		return abi.EventStateSet
+	case abi.CallArtifactPut:
+		return abi.EventArtifactCreated
+	case abi.CallInputRequest, abi.CallAuthRequest:
+		if phase == Result {
+			return abi.EventUserInputSubmitted
+		}
+	case abi.CallApprovalRequest:
+		return approval(phase, status)
+	}
+	if phase == Intent {
+		return abi.EventCallIntent
+	}
+	return abi.EventCall
+}
+
+func span(phase Phase, status abi.CallStatus) abi.EventKind {
+	switch {
+	case phase == Intent:
+		return abi.EventSpanStarted
+	case status != abi.CallOK:
+		return abi.EventSpanFailed
+	}
+	return abi.EventSpanCompleted
+}
+
+func tool(phase Phase, status abi.CallStatus) abi.EventKind {
+	switch {
+	case phase == Intent:
+		return abi.EventToolRequested
+	case status != abi.CallOK:
+		return abi.EventToolFailed
+	}
+	return abi.EventToolCompleted
+}
+
+func approval(phase Phase, status abi.CallStatus) abi.EventKind {
+	switch {
+	case phase == Intent:
+		return abi.EventToolApprovalRequired
+	case status != abi.CallOK:
+		return abi.EventToolDenied
+	}
+	return abi.EventToolApproved
+}
+
+// wire is a payload as it is read back.
+type wire struct {
+	Call          string         `json:"call"`
+	Index         int            `json:"index"`
+	AtMicros      int64          `json:"at_us"`
+	Effect        abi.Effect     `json:"effect"`
+	Key           string         `json:"key"`
+	Phase         string         `json:"phase"`
+	Status        abi.CallStatus `json:"status"`
+	Request       jsontext.Value `json:"request"`
+	RequestText   string         `json:"request_text"`
+	RequestBase64 []byte         `json:"request_base64"`
+	RequestBlob   string         `json:"request_blob"`
+	Answer        jsontext.Value `json:"answer"`
+	AnswerText    string         `json:"answer_text"`
+	AnswerBase64  []byte         `json:"answer_base64"`
+	AnswerBlob    string         `json:"answer_blob"`
+}
+
+// Blobs returns the content of a blob that an entry refers to.
+type Blobs func(storage.Hash) ([]byte, error)
+
+// Decode reads what an event tells of a host call.
+func Decode(r *storage.Record, blobs Blobs) (Entry, Phase, error) {
+	var w wire
+	if err := json.Unmarshal(r.Payload, &w); err != nil {
+		return Entry{}, Whole, fmt.Errorf("reading a recorded call: %w", err)
+	}
+	e := Entry{Index: w.Index, Call: w.Call, Effect: w.Effect, Key: w.Key,
+		At: time.UnixMicro(w.AtMicros).UTC(), Status: w.Status, Resource: r.Resource}
+	var err error
+	if e.Request, err = text(w.Request, w.RequestText, w.RequestBase64, w.RequestBlob, blobs); err != nil {
+		return e, Whole, fmt.Errorf("reading the request of call %d, %s: %w", w.Index, w.Call, err)
+	}
+	if e.Answer, err = text(w.Answer, w.AnswerText, w.AnswerBase64, w.AnswerBlob, blobs); err != nil {
+		return e, Whole, fmt.Errorf("reading the answer of call %d, %s: %w", w.Index, w.Call, err)
+	}
+	switch w.Phase {
+	case "intent":
+		e.Open = true
+		return e, Intent, nil
+	case "result":
+		return e, Result, nil
+	}
+	return e, Whole, nil
+}
+
+func text(raw jsontext.Value, plain string, encoded []byte, blob string, blobs Blobs) (Text, error) {
+	switch {
+	case raw != nil:
+		return Text(raw), nil
+	case plain != "":
+		return Text(plain), nil
+	case blob != "":
+		h, err := ParseHash(blob)
+		if err != nil {
+			return nil, err
+		}
+		return blobs(h)
+	}
+	return encoded, nil
+}

@@ -1,0 +1,69 @@
+package provider
+
+import (
+	"context"
+
+	json "github.com/go-json-experiment/json"
+
+	"github.com/wharf-dev/wharf/abi"
+)
+
+// Call is one host call.
+type Call struct {
+	Name    string // of the host call
+	Request []byte // what the plugin passed
+
+	Tenant      string // its id
+	WorkspaceID string
+	SessionID   string
+	TaskID      string
+	PersonaID   string
+	Plugin      string
+	// IdempotencyKey is the same whenever this very call is performed again.
+	IdempotencyKey string
+}
+
+// Plan is a call that may be performed.
+type Plan struct {
+	// Effect is what the call is: abi.EffectRead or abi.EffectWrite.
+	Effect abi.Effect
+	// Repeatable says of a write that performing it again with the same
+	// IdempotencyKey changes nothing more.
+	Repeatable bool
+	// Do performs the call and returns its answer, or why it could not: then err is
+	// a *Refusal, or anything else when the host failed. emit, never nil, tells
+	// watchers text as it comes.
+	Do func(ctx context.Context, emit func(text string)) (answer []byte, err error)
+}
+
+// Performer answers the host calls of one kind. It is safe for concurrent use.
+type Performer interface {
+	// Prepare checks a call and says what it would be. A *Refusal is an answer for
+	// the plugin; any other error fails the Task.
+	Prepare(ctx context.Context, c *Call) (Plan, error)
+}
+
+// Refusal is the answer to a call that was not, or could not be, performed. It
+// must hold nothing secret: it is recorded, and the plugin reads it.
+type Refusal struct {
+	Status  abi.CallStatus
+	Code    string
+	Message string
+}
+
+// Error implements the error interface.
+func (r *Refusal) Error() string { return r.Code + ": " + r.Message }
+
+// Refuse returns a [Refusal].
+func Refuse(status abi.CallStatus, code, message string) *Refusal {
+	return &Refusal{Status: status, Code: code, Message: message}
+}
+
+// Answer returns the bytes that a plugin is told.
+func (r *Refusal) Answer() []byte {
+	answer, err := json.Marshal(abi.CallError{Code: r.Code, Message: r.Message})
+	if err != nil { // the message is not UTF-8
+		return []byte(`{"code":"` + r.Code + `","message":"unreadable"}`)
+	}
+	return answer
+}
