@@ -57,6 +57,7 @@ type Tasks struct {
 // Plugins configures what Tasks run.
 type Plugins struct {
 	Cache string
+	Dir   string // "" for none
 }
 
 // Storage sizes the embedded store. Sizes are in bytes.

@@ -116,6 +116,8 @@ func pluginSettings() []Setting {
 	return []Setting{
 		text("plugins.cache", "", func(c *Config) *string { return &c.Plugins.Cache }, nil,
 			"The folder that keeps compiled plugins between starts; nodes may share one. It holds native code that is run as it is: nobody else may write there. Empty: a folder within the data folder."),
+		text("plugins.dir", "", func(c *Config) *string { return &c.Plugins.Dir }, nil,
+			"A folder of plugins of your own, read when the node starts: NAME.wasm (a-z, 0-9 and -) is the plugin NAME, and the Persona persona_NAME runs it. Empty: only the plugins that ship with Wharf."),
 	}
 }
 

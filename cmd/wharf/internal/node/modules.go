@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -11,30 +12,108 @@ import (
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 )
 
-// modules compiles each plugin once, when it is first asked for. It is safe for
-// concurrent use.
-type modules struct {
-	runtime *sandbox.Runtime
+// digestPrefix is how the digests of modules begin.
+const digestPrefix = "sha256:"
 
-	mu     sync.Mutex
-	byName map[string]*loading
+// source is a plugin that this node has: its module's digest, with
+// [digestPrefix], and how to get at the bytes.
+type source struct {
+	digest string
+	wasm   func() []byte
 }
 
-// loading is a plugin that is being compiled or has been.
+// modules finds plugins by name, and modules by the digest of their bytes. Each
+// module is compiled once, when it is first asked for. It is safe for concurrent
+// use.
+type modules struct {
+	runtime *sandbox.Runtime
+	names   map[string]source // by the plugin's name; never changed
+	sources map[string]source // the same, by digest
+	earlier func(ctx context.Context, digest string) ([]byte, error)
+
+	mu       sync.Mutex
+	byDigest map[string]*loading
+}
+
+// loading is a module that is being compiled or has been.
 type loading struct {
 	done   chan struct{} // closed when the rest is set
 	module *sandbox.Module
 	err    error
 }
 
-func newModules(r *sandbox.Runtime) *modules {
-	return &modules{runtime: r, byName: map[string]*loading{}}
+// newModules offers the bundled plugins and those of a folder. earlier returns the
+// bytes of a module that none of them is any more; nil when nothing keeps such.
+func newModules(r *sandbox.Runtime, own []ownPlugin, earlier func(context.Context, string) ([]byte, error)) *modules {
+	m := &modules{runtime: r, earlier: earlier, names: map[string]source{}, sources: map[string]source{},
+		byDigest: map[string]*loading{}}
+	for _, p := range plugins.Bundled() {
+		m.offer(p.Name, source{digest: digestPrefix + p.Digest, wasm: p.Wasm})
+	}
+	for _, p := range own {
+		m.offer(p.name, source{digest: p.digest, wasm: func() []byte { return p.wasm }})
+	}
+	return m
 }
 
-// Module implements [engine.Modules]. Compiling goes on when ctx ends: others may
-// wait for it.
+func (m *modules) offer(name string, s source) {
+	m.names[name] = s
+	m.sources[s.digest] = s
+}
+
+// Names returns the names of the plugins, in no order.
+func (m *modules) Names() []string {
+	names := make([]string, 0, len(m.names))
+	for name := range m.names {
+		names = append(names, name)
+	}
+	return names
+}
+
+// Resolve returns the digest of the module that the name stands for now:
+// "sha256:" and hex. An *abi.Failure says that there is none.
+func (m *modules) Resolve(_ context.Context, name string) (string, error) {
+	s, ok := m.names[name]
+	if !ok {
+		return "", &abi.Failure{Code: abi.FailurePluginMissing, Message: "there is no plugin " + name}
+	}
+	return s.digest, nil
+}
+
+// Wasm returns the bytes of a module, as it was written. The caller must not
+// change them. An *abi.Failure says that this node does not have it.
+func (m *modules) Wasm(ctx context.Context, digest string) ([]byte, error) {
+	if s, ok := m.sources[digest]; ok {
+		return s.wasm(), nil
+	}
+	missing := &abi.Failure{Code: abi.FailurePluginMissing, Message: "this node does not have the module " + digest}
+	if m.earlier == nil {
+		return nil, missing
+	}
+	wasm, err := m.earlier(ctx, digest)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("reading the module %s: %w", digest, err)
+	case wasm == nil:
+		return nil, missing
+	}
+	return wasm, nil
+}
+
+// Module returns the named plugin's module. Compiling goes on when ctx ends:
+// others may wait for it.
 func (m *modules) Module(ctx context.Context, name string) (engine.Module, error) {
-	l := m.load(name)
+	digest, err := m.Resolve(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return m.ModuleAt(ctx, digest)
+}
+
+// ModuleAt returns the module with the given digest, compiling it if need be.
+// Compiling goes on when ctx ends: others may wait for it.
+func (m *modules) ModuleAt(ctx context.Context, digest string) (engine.Module, error) {
+	l := m.load(digest)
 	select {
 	case <-l.done:
 	case <-ctx.Done():
@@ -46,43 +125,42 @@ func (m *modules) Module(ctx context.Context, name string) (engine.Module, error
 	return l.module, nil
 }
 
-func (m *modules) load(name string) *loading {
+func (m *modules) load(digest string) *loading {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if l := m.byName[name]; l != nil {
+	if l := m.byDigest[digest]; l != nil {
 		return l
 	}
 	l := &loading{done: make(chan struct{})}
-	m.byName[name] = l
-	go m.compile(name, l)
+	m.byDigest[digest] = l
+	go m.compile(digest, l)
 	return l
 }
 
-func (m *modules) compile(name string, l *loading) {
+func (m *modules) compile(digest string, l *loading) {
 	defer close(l.done)
-	plugin, ok := plugins.Lookup(name)
-	if !ok {
-		l.err = &abi.Failure{Code: abi.FailurePluginMissing, Message: "there is no plugin " + name}
-	} else {
-		l.module, l.err = m.runtime.Compile(context.Background(), plugin.Wasm())
+	wasm, err := m.Wasm(context.Background(), digest)
+	if err == nil {
+		l.module, err = m.runtime.Compile(context.Background(), wasm)
 	}
+	l.err = err
 	var verdict *abi.Failure
-	if l.err != nil && !errors.As(l.err, &verdict) || !ok {
-		m.forget(name) // it may go better next time, and made-up names cost no memory
+	if err != nil && (!errors.As(err, &verdict) || verdict.Code == abi.FailurePluginMissing) {
+		m.forget(digest) // it may go better next time, and made-up digests cost no memory
 	}
 }
 
-func (m *modules) forget(name string) {
+func (m *modules) forget(digest string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	delete(m.byName, name)
+	delete(m.byDigest, digest)
 }
 
 // idle reports whether nothing is being compiled.
 func (m *modules) idle() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, l := range m.byName {
+	for _, l := range m.byDigest {
 		select {
 		case <-l.done:
 		default:

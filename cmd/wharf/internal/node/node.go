@@ -14,7 +14,6 @@ import (
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/gateway/harn"
-	"github.com/wharf-dev/wharf/plugins"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage/pebble"
@@ -105,9 +104,13 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("starting the sandbox: %w", err)
 	}
-	n.modules = newModules(n.sandbox)
+	own, err := readPlugins(n.options.Config.Plugins.Dir)
+	if err != nil {
+		return err
+	}
+	n.modules = newModules(n.sandbox, own, nil)
 	n.engine, err = engine.New(n.options.engineConfig(), engine.Parts{
-		Store: n.store, Modules: n.modules, Personas: plugins.Personas(), Log: n.log, Backup: n.store.Checkpoint,
+		Store: n.store, Modules: n.modules, Personas: personas(own), Log: n.log, Backup: n.store.Checkpoint,
 	})
 	if err != nil {
 		return fmt.Errorf("starting the engine: %w", err)
@@ -163,16 +166,18 @@ func (n *Node) URL() string {
 // Loopback reports whether only this machine can reach the node.
 func (n *Node) Loopback() bool { return n.addr.IP.IsLoopback() }
 
-// Warm compiles the bundled plugins, so that no Task has to wait for it. It
-// returns when that is done or ctx ends.
+// Warm compiles the plugins, so that no Task has to wait for it. It returns when
+// that is done or ctx ends. A plugin that cannot be compiled is an error; the
+// others are compiled all the same.
 func (n *Node) Warm(ctx context.Context) error {
-	for _, p := range plugins.Bundled() {
-		if _, err := n.modules.Module(ctx, p.Name); err != nil {
-			return fmt.Errorf("compiling plugin %s: %w", p.Name, err)
+	var failed error
+	for _, name := range n.modules.Names() {
+		if _, err := n.modules.Module(ctx, name); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("compiling plugin %s: %w", name, err))
 		}
 	}
 	debug.FreeOSMemory() // reading compiled modules takes twice what they keep
-	return nil
+	return failed
 }
 
 // Serve answers requests until ctx ends, or serving fails. Then it drains: no new

@@ -13,7 +13,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
@@ -159,7 +158,7 @@ func TestModulesAreCompiledOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close(t.Context())
-	m := newModules(r)
+	m := newModules(r, nil, nil)
 	var all sync.WaitGroup
 	got := make([]engine.Module, 8)
 	for i := range got {
@@ -179,20 +178,6 @@ func TestModulesAreCompiledOnce(t *testing.T) {
 	}
 	if !m.idle() {
 		t.Error("something is still being compiled")
-	}
-}
-
-func TestUnknownModulesAreRefusedAndForgotten(t *testing.T) {
-	m := newModules(nil)
-	_, err := m.Module(t.Context(), "no-such-plugin")
-	var failure *abi.Failure
-	if !errors.As(err, &failure) || failure.Code != abi.FailurePluginMissing {
-		t.Errorf("got %v", err)
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.byName) != 0 {
-		t.Errorf("%d names are kept", len(m.byName))
 	}
 }
 
