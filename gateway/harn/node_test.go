@@ -51,7 +51,7 @@ func (g guest) Run(ctx context.Context, _ string, h sandbox.Host, _ sandbox.Limi
 }
 
 func call(ctx context.Context, h sandbox.Host, name, request string) error {
-	if status, answer := h.Call(ctx, name, []byte(request)); status != abi.CallOK {
+	if status, answer, _ := h.Call(ctx, name, []byte(request)); status != abi.CallOK {
 		return fmt.Errorf("%s: status %d: %s", name, status, answer)
 	}
 	return nil

@@ -43,11 +43,11 @@ func (g guest) Run(ctx context.Context, _ string, h sandbox.Host, _ sandbox.Limi
 
 // echo answers with a Message.
 func echo(ctx context.Context, h sandbox.Host) error {
-	status, _ := h.Call(ctx, abi.CallMessageAppend, []byte(`{"role":"assistant","parts":[{"type":"text","text":"hello"}]}`))
+	status, _, _ := h.Call(ctx, abi.CallMessageAppend, []byte(`{"role":"assistant","parts":[{"type":"text","text":"hello"}]}`))
 	if status != abi.CallOK {
 		return fmt.Errorf("message.append: status %d", status)
 	}
-	status, _ = h.Call(ctx, abi.CallOutput, []byte(`{"summary":"said hello"}`))
+	status, _, _ = h.Call(ctx, abi.CallOutput, []byte(`{"summary":"said hello"}`))
 	if status != abi.CallOK {
 		return fmt.Errorf("output: status %d", status)
 	}
@@ -269,7 +269,7 @@ func TestGuestSeesItsInput(t *testing.T) {
 	var mu sync.Mutex
 	var seen abi.CallInputAnswer
 	n := newNode(t, guests{"look": func(ctx context.Context, h sandbox.Host) error {
-		_, answer := h.Call(ctx, abi.CallInput, nil)
+		_, answer, _ := h.Call(ctx, abi.CallInput, nil)
 		mu.Lock()
 		defer mu.Unlock()
 		return json.Unmarshal(answer, &seen)

@@ -51,8 +51,23 @@ func (r *run) Random(p []byte) {
 	}
 }
 
+// Sleep implements [sandbox.Host].
+func (r *run) Sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
 // Call implements [sandbox.Host].
-func (r *run) Call(ctx context.Context, call string, request []byte) (abi.CallStatus, []byte) {
+func (r *run) Call(ctx context.Context, call string, request []byte) (abi.CallStatus, []byte, error) {
+	status, answer := r.perform(ctx, call, request)
+	return status, answer, nil
+}
+
+func (r *run) perform(ctx context.Context, call string, request []byte) (abi.CallStatus, []byte) {
 	switch call {
 	case abi.CallInput:
 		return r.callInput()

@@ -54,7 +54,7 @@ func TestHostCallsRefuseBadRequests(t *testing.T) {
 	}
 	_, task := calling(t, func(ctx context.Context, h sandbox.Host) {
 		for _, test := range tests {
-			status, answer := h.Call(ctx, test.call, []byte(test.request))
+			status, answer, _ := h.Call(ctx, test.call, []byte(test.request))
 			if status != test.want {
 				t.Errorf("%s %.60q: status %d (%s), want %d", test.call, test.request, status, answer, test.want)
 			}
@@ -72,7 +72,7 @@ func TestHostCallsRefuseBadRequests(t *testing.T) {
 func TestArtifactsOfATask(t *testing.T) {
 	content := strings.Repeat("0123456789", 1000)
 	n, task := calling(t, func(ctx context.Context, h sandbox.Host) {
-		_, answer := h.Call(ctx, abi.CallArtifactPut, []byte("{\"kind\":\"file\",\"mime_type\":\"text/plain\",\"name\":\"a.txt\"}\n"+content))
+		_, answer, _ := h.Call(ctx, abi.CallArtifactPut, []byte("{\"kind\":\"file\",\"mime_type\":\"text/plain\",\"name\":\"a.txt\"}\n"+content))
 		var put struct {
 			ID string `json:"artifact_id"`
 		}
@@ -80,7 +80,7 @@ func TestArtifactsOfATask(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, r := range []struct{ offset, length int64 }{{0, 0}, {5, 10}, {9_995, 100}, {20_000, 5}} {
-			status, got := h.Call(ctx, abi.CallArtifactGet, fmt.Appendf(nil, `{"artifact_id":%q,"offset":%d,"length":%d}`, put.ID, r.offset, r.length))
+			status, got, _ := h.Call(ctx, abi.CallArtifactGet, fmt.Appendf(nil, `{"artifact_id":%q,"offset":%d,"length":%d}`, put.ID, r.offset, r.length))
 			from := min(r.offset, int64(len(content)))
 			to := int64(len(content))
 			if r.length > 0 {
@@ -136,7 +136,7 @@ func TestStatedHashGivesNoContent(t *testing.T) {
 func TestHintsAreBounded(t *testing.T) {
 	n, task := calling(t, func(ctx context.Context, h sandbox.Host) {
 		for range maxHints + 100 {
-			if status, _ := h.Call(ctx, abi.CallLog, []byte(`{"level":"info","message":"x"}`)); status != abi.CallOK {
+			if status, _, _ := h.Call(ctx, abi.CallLog, []byte(`{"level":"info","message":"x"}`)); status != abi.CallOK {
 				t.Fatal("a log line was refused")
 			}
 		}

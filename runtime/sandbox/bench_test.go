@@ -43,11 +43,11 @@ const smallInput = `{"role":"user","parts":[{"type":"text","text":"What is the a
 func benchmarkBundled(b *testing.B, name, input string) {
 	m := bundled(b, newRuntime(b, Config{CacheDir: cacheDir}), name)
 	h := newTask(b, input)
-	quiet := &host{answer: func(_ context.Context, call string, _ []byte) (abi.CallStatus, []byte) {
+	quiet := &host{answer: func(_ context.Context, call string, _ []byte) (abi.CallStatus, []byte, error) {
 		if call == abi.CallInput {
-			return abi.CallOK, h.input
+			return abi.CallOK, h.input, nil
 		}
-		return abi.CallOK, []byte(`{"message_id":"msg_1","artifact_id":"art_1"}`)
+		return abi.CallOK, []byte(`{"message_id":"msg_1","artifact_id":"art_1"}`), nil
 	}}
 	b.ReportAllocs()
 	for b.Loop() {

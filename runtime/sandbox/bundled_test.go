@@ -38,11 +38,11 @@ func newTask(t testing.TB, input string) *task {
 	return &task{input: encoded, artifacts: map[string][]byte{}}
 }
 
-func (h *task) Call(_ context.Context, call string, request []byte) (abi.CallStatus, []byte) {
+func (h *task) Call(_ context.Context, call string, request []byte) (abi.CallStatus, []byte, error) {
 	var err error
 	switch call {
 	case abi.CallInput:
-		return abi.CallOK, h.input
+		return abi.CallOK, h.input, nil
 	case abi.CallMessageAppend:
 		request = bytes.Clone(request) // json keeps parts of what it reads
 		err = json.Unmarshal(request, &h.message)
@@ -51,20 +51,20 @@ func (h *task) Call(_ context.Context, call string, request []byte) (abi.CallSta
 	case abi.CallArtifactPut:
 		_, content, _ := bytes.Cut(request, []byte("\n"))
 		h.stored = bytes.Clone(content)
-		return abi.CallOK, []byte(`{"artifact_id":"art_2","sha256":"00"}`)
+		return abi.CallOK, []byte(`{"artifact_id":"art_2","sha256":"00"}`), nil
 	case abi.CallArtifactGet:
 		var get abi.CallArtifactGetRequest
 		if err = json.Unmarshal(request, &get); err == nil {
 			content := h.artifacts[get.ArtifactID]
-			return abi.CallOK, content[min(get.Offset, int64(len(content))):min(get.Offset+get.Length, int64(len(content)))]
+			return abi.CallOK, content[min(get.Offset, int64(len(content))):min(get.Offset+get.Length, int64(len(content)))], nil
 		}
 	case abi.CallProgress:
 		h.progress++
 	}
 	if err != nil {
-		return abi.CallInvalid, fmt.Appendf(nil, `{"code":"invalid_request","message":%q}`, err)
+		return abi.CallInvalid, fmt.Appendf(nil, `{"code":"invalid_request","message":%q}`, err), nil
 	}
-	return abi.CallOK, []byte(`{"message_id":"msg_1"}`)
+	return abi.CallOK, []byte(`{"message_id":"msg_1"}`), nil
 }
 
 func bundled(t testing.TB, r *Runtime, name string) *Module {
@@ -85,7 +85,7 @@ func TestBundledCapabilities(t *testing.T) {
 		if fmt.Sprint(m.Imports()) != fmt.Sprint(p.Capabilities) {
 			t.Errorf("%s makes the host calls %v and claims %v", p.ID, m.Imports(), p.Capabilities)
 		}
-		if b, _ := plugins.Lookup(p.EntryWorkflow); b.Digest != m.Digest() {
+		if b, _ := plugins.Lookup(p.EntryWorkflow); "sha256:"+b.Digest != m.Digest() {
 			t.Errorf("%s has the digest %s, its module %s", p.ID, b.Digest, m.Digest())
 		}
 	}

@@ -40,7 +40,8 @@ type Module struct {
 	memoryBytes uint64
 }
 
-// Digest returns the SHA-256 of the bytes that were compiled, in hex.
+// Digest returns "sha256:" and the hex SHA-256 of the bytes that [Runtime.Compile]
+// was given.
 func (m *Module) Digest() string { return m.digest }
 
 // Imports returns the names of the host calls that the plugin can make, sorted.
@@ -72,7 +73,7 @@ func (r *Runtime) Compile(ctx context.Context, wasm []byte) (*Module, error) {
 	}
 	sum := sha256.Sum256(wasm)
 	m := &Module{
-		runtime: r, code: code, digest: hex.EncodeToString(sum[:]), memoryBytes: p.memoryBytes,
+		runtime: r, code: code, digest: "sha256:" + hex.EncodeToString(sum[:]), memoryBytes: p.memoryBytes,
 		imports: hostCallsOf(p), exports: runnable(code), wasi: importsFrom(p, wasiModule),
 	}
 	if failure := m.checkExports(); failure != nil {

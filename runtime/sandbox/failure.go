@@ -31,6 +31,8 @@ func failf(code, format string, args ...any) *abi.Failure {
 func (r *run) explain(ctx context.Context, export string, err error) error {
 	exit, exited := errors.AsType[*sys.ExitError](err)
 	switch {
+	case r.ended != nil:
+		return r.ended
 	case r.failure != nil:
 		return r.failure
 	case r.stopped(err, exit) && ctx.Err() != nil:

@@ -81,8 +81,8 @@ func (r *run) admit(c hostCall, size int64) {
 	}
 }
 
-// ask puts a host call to the Host. A panic of the Host ends the Run, not the
-// process, and is not blamed on the guest.
+// ask puts a host call to the Host. An error of the Host ends the Run. So does a
+// panic, which does not end the process and is not blamed on the guest.
 func (r *run) ask(call string, request []byte) (abi.CallStatus, []byte) {
 	returned := false
 	defer func() {
@@ -94,8 +94,12 @@ func (r *run) ask(call string, request []byte) (abi.CallStatus, []byte) {
 			panic(r.failure)
 		}
 	}()
-	status, answer := r.host.Call(r, call, request)
+	status, answer, err := r.host.Call(r, call, request)
 	returned = true
+	if err != nil {
+		r.ended = err
+		panic(errStopped)
+	}
 	return status, answer
 }
 

@@ -19,12 +19,17 @@ type Host interface {
 	// Call answers a host call. The request is guest memory: it is valid only
 	// during the call, and must be neither kept nor changed. The answer is copied
 	// out before the next call, so its memory may be used again then. ctx ends when
-	// the Run is to stop.
-	Call(ctx context.Context, call string, request []byte) (abi.CallStatus, []byte)
-	// Now returns the time that the guest is told.
+	// the Run is to stop. An error ends the Run at once: the guest is unwound, the
+	// Host is asked nothing more, and [Module.Run] returns this very error.
+	Call(ctx context.Context, call string, request []byte) (abi.CallStatus, []byte, error)
+	// Now returns the time that the guest is told. It need not move on by itself.
 	Now() time.Time
 	// Random fills p with the randomness that the guest is given.
 	Random(p []byte)
+	// Sleep lets d, which is positive and can be centuries, pass for the guest: for
+	// real or not. It returns early when ctx ends. The guest never sees less than d
+	// pass, whatever Now says afterwards.
+	Sleep(ctx context.Context, d time.Duration)
 }
 
 // Usage says what a Run took.
@@ -51,6 +56,7 @@ type run struct {
 	calls           int
 	output          int64
 	failure         *abi.Failure // why the host stopped the guest, nil if it did not
+	ended           error        // what the Host ended the Run with, nil if it did not
 	console         console
 }
 
@@ -68,6 +74,9 @@ func runOf(ctx context.Context) *run { return ctx.Value(runKey{}).(*run) }
 
 // Run makes a fresh instance, calls the export, and throws the instance away. It
 // returns nil when the export returned 0.
+//
+// What the guest can observe follows from what the Host answers, and from nothing
+// else: two Runs with the same answers make the same calls, byte for byte.
 //
 // What the guest did wrong is an *abi.Failure. When ctx ended first, the error is
 // its cause: a busy guest is stopped at its next loop, call or host call. Runs
@@ -87,7 +96,9 @@ func (m *Module) Run(ctx context.Context, export string, h Host, l Limits) (Usag
 	switch {
 	case err != nil:
 		err = r.explain(ctx, export, err)
-		_ = r.console.flush() // what was said last; the reason is known already
+		if r.ended == nil {
+			_ = r.console.flush() // what was said last; the reason is known already
+		}
 		return usage, err
 	case result != 0:
 		return usage, r.nonZero(export, result)

@@ -59,11 +59,11 @@ func TestHostCallsCarryBytes(t *testing.T) {
 
 func TestHostCallsCarryStatus(t *testing.T) {
 	m := compile(t, newRuntime(t, Config{}), relays().wasm())
-	h := &host{answer: func(_ context.Context, name string, _ []byte) (abi.CallStatus, []byte) {
+	h := &host{answer: func(_ context.Context, name string, _ []byte) (abi.CallStatus, []byte, error) {
 		if name == abi.CallOutput {
-			return abi.CallTooLarge, []byte(`{"code":"payload_too_large","message":"no"}`)
+			return abi.CallTooLarge, []byte(`{"code":"payload_too_large","message":"no"}`), nil
 		}
-		return abi.CallOK, nil
+		return abi.CallOK, nil, nil
 	}}
 	_, err := m.Run(t.Context(), abi.DefaultExport, h, Limits{})
 	checkFailure(t, err, abi.FailurePluginError, "returned 4")
@@ -148,14 +148,14 @@ func TestCancel(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := compile(t, newRuntime(t, Config{}), g.wasm())
 			ctx, cancel := context.WithCancelCause(t.Context())
-			h := &host{answer: func(ctx context.Context, call string, _ []byte) (abi.CallStatus, []byte) {
+			h := &host{answer: func(ctx context.Context, call string, _ []byte) (abi.CallStatus, []byte, error) {
 				if call == abi.CallInput {
 					go cancel(errStop)
 				}
 				if g == waits {
 					<-ctx.Done()
 				}
-				return abi.CallOK, nil
+				return abi.CallOK, nil, nil
 			}}
 			if len(g.imports) == 0 {
 				cancel(errStop)
@@ -199,7 +199,7 @@ func TestDeadlineOfTheCaller(t *testing.T) {
 func TestPanickingHost(t *testing.T) {
 	r := newRuntime(t, Config{})
 	m := compile(t, r, relays().wasm())
-	h := &host{answer: func(context.Context, string, []byte) (abi.CallStatus, []byte) { panic("the disk is gone") }}
+	h := &host{answer: func(context.Context, string, []byte) (abi.CallStatus, []byte, error) { panic("the disk is gone") }}
 	_, err := m.Run(t.Context(), abi.DefaultExport, h, Limits{})
 	checkFailure(t, err, abi.FailureHost, "the disk is gone")
 	if _, err := m.Run(t.Context(), abi.DefaultExport, &host{}, Limits{}); err != nil {
@@ -406,5 +406,41 @@ func TestCacheDirThatIsNone(t *testing.T) {
 	}
 	if _, err := New(t.Context(), Config{CacheDir: path}); err == nil {
 		t.Error("a file was taken for a cache folder")
+	}
+}
+
+// TestHostEndsRun holds that an error of the Host unwinds the guest where it is,
+// and that nothing more is asked of the Host: not for what the guest wrote before.
+func TestHostEndsRun(t *testing.T) {
+	errParked := errors.New("parked")
+	for _, engine := range engines() {
+		t.Run(engine.name, func(t *testing.T) {
+			g := runner(konst(1)+konst(0)+konst(1)+konst(60)+call(2)+opDrop+hostCallOf(0, 0, 0)+hostCallOf(1, 0, 0)+konst(0),
+				abi.CallInput, abi.CallOutput)
+			g.importWASI("fd_write", i32+i32+i32+i32, i32).at(0, "\x40\x00\x00\x00\x04\x00\x00\x00").at(64, "half a line")
+			h := &host{keep: true}
+			h.answer = func(context.Context, string, []byte) (abi.CallStatus, []byte, error) {
+				return abi.CallOK, nil, fmt.Errorf("waiting: %w", errParked)
+			}
+			usage, err := compile(t, newRuntime(t, engine.config), g.wasm()).Run(t.Context(), abi.DefaultExport, h, Limits{})
+			if !errors.Is(err, errParked) || err.Error() != "waiting: parked" {
+				t.Errorf("the Run ended with %v", err)
+			}
+			if len(h.asked) != 1 || usage.HostCalls != 1 {
+				t.Errorf("the host was asked %v, usage %+v", h.asked, usage)
+			}
+		})
+	}
+}
+
+// TestRuntimeName holds that the name is that of the version that is built in.
+func TestRuntimeName(t *testing.T) {
+	goMod, err := os.ReadFile("../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	version := strings.TrimPrefix(newRuntime(t, Config{Interpreter: true}).Name(), "wazero-")
+	if !strings.Contains(string(goMod), "github.com/tetratelabs/wazero v"+version) {
+		t.Errorf("go.mod has another version of wazero than %s", version)
 	}
 }

@@ -60,6 +60,13 @@ func New(ctx context.Context, c Config) (*Runtime, error) {
 	return r, nil
 }
 
+// engineName is the engine and its version in go.mod.
+const engineName = "wazero-1.12.0"
+
+// Name names the engine and its version, such as wazero-1.12.0. It is the same for
+// the compiler and the interpreter.
+func (r *Runtime) Name() string { return engineName }
+
 // offer instantiates the modules that guests import from.
 func (r *Runtime) offer(ctx context.Context) error {
 	host, err := instantiateHostCalls(ctx, r.engine)

@@ -31,24 +31,36 @@ func testMain(m *testing.M) int {
 type host struct {
 	keep   bool
 	asked  []asked
-	answer func(ctx context.Context, call string, request []byte) (abi.CallStatus, []byte)
+	answer func(ctx context.Context, call string, request []byte) (abi.CallStatus, []byte, error)
+	slept  time.Duration
 }
 
 type asked struct{ call, request string }
 
-func (h *host) Call(ctx context.Context, call string, request []byte) (abi.CallStatus, []byte) {
+func (h *host) Call(ctx context.Context, call string, request []byte) (abi.CallStatus, []byte, error) {
 	if h.keep {
 		h.asked = append(h.asked, asked{call, string(request)})
 	}
 	if h.answer != nil {
 		return h.answer(ctx, call, request)
 	}
-	return abi.CallOK, nil
+	return abi.CallOK, nil, nil
 }
 
 // always gives the same answer to everything.
-func always(answer string) func(context.Context, string, []byte) (abi.CallStatus, []byte) {
-	return func(context.Context, string, []byte) (abi.CallStatus, []byte) { return abi.CallOK, []byte(answer) }
+func always(answer string) func(context.Context, string, []byte) (abi.CallStatus, []byte, error) {
+	return func(context.Context, string, []byte) (abi.CallStatus, []byte, error) {
+		return abi.CallOK, []byte(answer), nil
+	}
+}
+
+// Sleep waits until the Run is to stop, as far as a short sleep of the guest's is
+// not over before.
+func (h *host) Sleep(ctx context.Context, d time.Duration) {
+	h.slept += d
+	if d >= time.Minute {
+		<-ctx.Done()
+	}
 }
 
 func (h *host) Now() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC) }

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"math"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -35,8 +36,9 @@ func (s random) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// clock tells a guest the Host's time. Its monotonic time moves on with every
-// reading, and by what was slept: a guest that waits for it always gets there.
+// clock tells a guest the Host's time, and nothing of the machine's. Its monotonic
+// time moves on with every reading, and by what was slept, also when the Host's
+// clock stands still: a guest that waits for it always gets there.
 type clock struct {
 	run   *run
 	start time.Time
@@ -53,20 +55,17 @@ func (c *clock) monotonic() int64 {
 	if c.start.IsZero() {
 		c.start = now
 	}
-	c.last = max(c.last+1, now.Sub(c.start).Nanoseconds())
+	c.last = max(c.last, c.last+1, now.Sub(c.start).Nanoseconds())
 	return c.last
 }
 
-// sleep waits for real, at most until the Run is to stop.
+// sleep lets the Host decide how long it takes.
 func (c *clock) sleep(ns int64) {
-	timer := time.NewTimer(time.Duration(ns))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		c.last += ns
-	case <-c.run.Done():
+	c.run.host.Sleep(c.run, time.Duration(ns))
+	if c.run.Err() != nil {
 		panic(errStopped)
 	}
+	c.last += min(ns, math.MaxInt64-c.last)
 }
 
 // maxLine is the longest line that is passed on in one piece, in bytes.
