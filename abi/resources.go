@@ -284,6 +284,8 @@ type Event struct {
 	Actor          string          `json:"actor,omitzero"`
 	IdempotencyKey string          `json:"idempotency_key,omitzero"`
 	Replayed       bool            `json:"replayed"`
+	// Replay is set on what a replay Task did again (Replay contract, "EventLog use").
+	Replay *ReplayMarks `json:"replay,omitzero"`
 }
 
 // PageInfo tells whether a list goes on.
