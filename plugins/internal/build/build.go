@@ -61,6 +61,38 @@ type Recipe struct {
 // ErrNoTool says that what compiles a plugin is not installed.
 var ErrNoTool = errors.New("the compiler is not installed")
 
+// Set is a group of plugins whose modules lie in one folder, with a lock file.
+type Set struct {
+	Folder  string // of the modules, relative to the folder of the plugins
+	Lock    string // the lock file's name in it
+	Recipes []Recipe
+}
+
+// Sets returns every plugin that is built: those that ship, and those that tests
+// and measurements run.
+func Sets() []Set {
+	return []Set{
+		{Folder: "bundled", Lock: "bundled.lock", Recipes: Recipes()},
+		{Folder: "plugintest/wasm", Lock: "plugintest.lock", Recipes: TestRecipes()},
+	}
+}
+
+// TestRecipes returns how to build the plugins of package plugintest.
+func TestRecipes() []Recipe {
+	var all []Recipe
+	for _, name := range []string{"calls", "fixture", "steps"} {
+		all = append(all, Recipe{
+			Name: name, Version: "1.0.0", dir: "plugintest/src",
+			sources: []string{"plugintest/src/guest.h", "plugintest/src/" + name + ".c"},
+			command: []string{"clang", "--target=wasm32", "-O2", "-mbulk-memory", "-ffreestanding", "-nostdlib",
+				"-Wall", "-Wextra", "-Werror", "-Wl,--no-entry", "-Wl,--strip-all", "-Wl,--stack-first", "-Wl,-z,stack-size=8192",
+				name + ".c", "-o"},
+			tool: clangVersion,
+		})
+	}
+	return all
+}
+
 // Recipes returns how to build each bundled plugin.
 func Recipes() []Recipe {
 	return []Recipe{
@@ -178,7 +210,7 @@ func addSources(all *bytes.Buffer, plugins, source string) error {
 func isSource(path string) bool {
 	name := filepath.Base(path)
 	switch filepath.Ext(name) {
-	case ".c", ".mod", ".sum":
+	case ".c", ".h", ".mod", ".sum":
 		return true
 	case ".go":
 		return !strings.HasSuffix(name, "_test.go")

@@ -1,5 +1,6 @@
-// Command rebuild builds the bundled plugins from their sources and writes the
-// modules and the lock file. It runs in the folder of the plugins:
+// Command rebuild builds the bundled plugins and those of package plugintest from
+// their sources, and writes the modules and the lock files. It runs in the folder of
+// the plugins:
 //
 //	go generate ./plugins
 //
@@ -25,8 +26,17 @@ func main() {
 }
 
 func rebuild(ctx context.Context) error {
+	for _, set := range build.Sets() {
+		if err := rebuildSet(ctx, set); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func rebuildSet(ctx context.Context, set build.Set) error {
 	var records []build.Record
-	for _, recipe := range build.Recipes() {
+	for _, recipe := range set.Recipes {
 		wasm, err := recipe.Build(ctx, ".")
 		if err != nil {
 			return err
@@ -35,7 +45,7 @@ func rebuild(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := write(recipe.Name, wasm); err != nil {
+		if err := write(filepath.Join(set.Folder, recipe.Name), wasm); err != nil {
 			return err
 		}
 		fmt.Printf("%s %s: %d bytes, built with %s\n", record.Name, record.Version, len(wasm), record.Tool)
@@ -45,14 +55,14 @@ func rebuild(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join("bundled", "bundled.lock"), lock, 0o644)
+	return os.WriteFile(filepath.Join(set.Folder, set.Lock), lock, 0o644)
 }
 
 // compressFrom is the size from which a module is embedded compressed.
 const compressFrom = 256 << 10
 
 func write(name string, wasm []byte) error {
-	path := filepath.Join("bundled", name+".wasm")
+	path := name + ".wasm"
 	if len(wasm) < compressFrom {
 		return os.WriteFile(path, wasm, 0o644)
 	}
