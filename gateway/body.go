@@ -53,6 +53,15 @@ func (r *Request) Decode(v any) ([]byte, error) {
 	return body, Decode(body, v)
 }
 
+// DecodeKnown is [Request.Decode] by the rules of [DecodeKnown].
+func (r *Request) DecodeKnown(v any) ([]byte, error) {
+	body, err := r.JSONBody()
+	if err != nil || body == nil {
+		return nil, err
+	}
+	return body, DecodeKnown(body, v)
+}
+
 func (r *Request) checkMedia() error {
 	if len(r.HTTP.Request.Header.ContentEncoding()) > 0 {
 		return unsupportedMedia("request bodies must not have a Content-Encoding")

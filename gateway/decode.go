@@ -20,11 +20,17 @@ const maxDepth = 200
 // wrong types and numbers out of range are errors; unknown members are ignored.
 // The error is an *abi.Error whose Param is the dotted path of the member and
 // whose Details hold byte_offset and, where it is known, the JSON Pointer.
-func Decode(body []byte, v any) error {
+func Decode(body []byte, v any) error { return decode(body, v) }
+
+// DecodeKnown is [Decode] for requests in which a member that v does not have is a
+// mistake that must not pass unnoticed.
+func DecodeKnown(body []byte, v any) error { return decode(body, v, json.RejectUnknownMembers(true)) }
+
+func decode(body []byte, v any, options ...json.Options) error {
 	if offset := tooDeep(body); offset >= 0 {
 		return located(int64(offset), "", "the JSON text nests deeper than "+strconv.Itoa(maxDepth)+" levels")
 	}
-	err := json.Unmarshal(body, v)
+	err := json.Unmarshal(body, v, options...)
 	if err == nil {
 		return nil
 	}
@@ -69,6 +75,9 @@ func dotted(p jsontext.Pointer) string {
 func semanticMessage(err *json.SemanticError) string {
 	if errors.Is(err.Err, strconv.ErrRange) {
 		return "the number is out of range"
+	}
+	if errors.Is(err.Err, json.ErrUnknownName) {
+		return "there is no member of this name"
 	}
 	if err.GoType == nil || err.JSONKind == 0 {
 		return "the value is not what is expected here"

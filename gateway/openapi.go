@@ -32,6 +32,7 @@ var tagDocs = [][2]string{
 	{"Quotas", "Ceilings."},
 	{"Permissions", "Requests for a human decision."},
 	{"Runtime", "What runs the Tasks."},
+	{"Records", "Wharf's own: what Tasks recorded, to look at, to fork and to take away."},
 	{"Administration", "Wharf's own: keys and backups."},
 	{"System", "Health, metrics and this document."},
 }
@@ -237,7 +238,11 @@ func answer(rt *Route, a Answer) Schema {
 	if rt.Response != "" {
 		content = ref(rt.Response)
 	}
-	described["content"] = Schema{media: Schema{"schema": content}}
+	bodies := Schema{media: Schema{"schema": content}}
+	for _, form := range rt.Forms {
+		bodies[form.Media] = Schema{"schema": form.Schema}
+	}
+	described["content"] = bodies
 	return described
 }
 

@@ -64,6 +64,8 @@ type Route struct {
 	Also   []Answer
 	// Media is the media type of the answer; "" is application/json.
 	Media string
+	// Forms are the other media types that the usual answer is there in.
+	Forms []Form
 	// Unimplemented routes are described as they will be and answer 501.
 	Unimplemented bool
 
@@ -76,6 +78,12 @@ type Answer struct {
 	Status int
 	Doc    string
 	Empty  bool
+}
+
+// Form is a media type of an answer, and the schema of what it holds.
+type Form struct {
+	Media  string
+	Schema Schema
 }
 
 // Schema is a JSON Schema as the OpenAPI document holds it.

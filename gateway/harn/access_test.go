@@ -30,6 +30,7 @@ func TestAccess(t *testing.T) {
 		"branch_id":   n.do(t, "POST", "/v1/sessions/"+session+"/branches", object{"kind": "session", "base_ref": "m"}).id(),
 		"artifact_id": n.do(t, "POST", "/v1/artifacts", object{"kind": "file", "mime_type": "text/plain", "visibility": "public", "content": "aGk="}).id(),
 	}
+	ids["receipt_id"] = receiptOf(task)
 	nobody := n.newKey(t, "", "quotas:write") // a scope that no route of this build needs
 	stranger := n.newKey(t, "another tenant", "*")
 	bodies := map[string]object{

@@ -6,6 +6,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/journal"
 )
 
 // Core is what this adapter asks of the engine; *engine.Engine is one. Errors
@@ -15,6 +16,8 @@ type Core interface {
 	taskWrites
 	sessionWrites
 	otherWrites
+	replays
+	receipts
 	administration
 }
 
@@ -50,6 +53,22 @@ type otherWrites interface {
 	UpdateWorkspace(ctx context.Context, c *engine.Caller, r *engine.Retry, id string, req abi.UpdateWorkspaceRequest) (engine.Doc, error)
 	CreateBranch(ctx context.Context, c *engine.Caller, r *engine.Retry, sessionID string, req abi.CreateBranchRequest) (engine.Doc, error)
 	RegisterArtifact(ctx context.Context, c *engine.Caller, r *engine.Retry, req abi.RegisterArtifactRequest, content io.Reader) (engine.Doc, error)
+}
+
+type replays interface {
+	ReplayTask(ctx context.Context, c *engine.Caller, r *engine.Retry, id string, req abi.ReplayTaskRequest) (engine.Doc, error)
+	ReplaySession(ctx context.Context, c *engine.Caller, r *engine.Retry, id string, req abi.ReplaySessionRequest) (engine.DocList, error)
+	ForkTask(ctx context.Context, c *engine.Caller, r *engine.Retry, id string, req abi.ForkTaskRequest) (engine.Doc, error)
+	Record(ctx context.Context, c *engine.Caller, id string) (*journal.Record, error)
+	ExportTask(ctx context.Context, c *engine.Caller, id string, w io.Writer) error
+}
+
+type receipts interface {
+	TaskReceipts(ctx context.Context, c *engine.Caller, id string) ([]engine.Doc, error)
+	ReceiptWire(ctx context.Context, c *engine.Caller, id string) ([]byte, error)
+	VerifyReceipt(ctx context.Context, c *engine.Caller, r *engine.Retry, id string, req abi.VerifyReceiptRequest) (abi.ReceiptVerification, error)
+	SigningKeys() abi.SigningKeys
+	RotateSigningKey(ctx context.Context, c *engine.Caller) (abi.SigningKeys, error)
 }
 
 type administration interface {

@@ -16,7 +16,7 @@ func (a *Adapter) discovery(r *gateway.Request) error {
 		"current_version":    abi.ProtocolVersion,
 		"supported_versions": abi.SupportedVersions(),
 		"capabilities": object{
-			"rest": true, "sse": true, "websocket": false, "receipts": false, "replay": false,
+			"rest": true, "sse": true, "websocket": false, "receipts": true, "replay": true,
 		},
 	}, json.Deterministic(true))
 	if err != nil {
@@ -58,6 +58,7 @@ func (a *Adapter) agentCard(r *gateway.Request) error {
 		"harn_interfaces":  interfaces,
 		"interfaces":       interfaces,
 		"auth_schemes":     []string{"bearer"},
+		"capabilities":     []string{"core", "receipts", "replay"}, // conformance levels
 		"public_url":       base,
 	}, json.Deterministic(true))
 	if err != nil {

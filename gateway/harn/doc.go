@@ -1,6 +1,6 @@
-// Package harn is the Harn Agents Protocol v1 over HTTP: the REST routes of
-// conformance level Core, the event streams, discovery and the agent card, and
-// Wharf's own administration routes.
+// Package harn is the Harn Agents Protocol v1 over HTTP: the REST routes of the
+// conformance levels Core, Receipts and Replay, the event streams, discovery and
+// the agent card, and Wharf's own routes to records and administration.
 //
 // The package is thin. A handler turns its request into one call on the engine
 // and the engine's answer into the protocol's shape; it decides nothing about

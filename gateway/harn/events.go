@@ -53,14 +53,14 @@ func (a *Adapter) encodeEvents(c *engine.Caller, events []engine.Event, more boo
 	body := []byte(`{"object":"list","data":[`)
 	internal := c.Can(abi.ScopeEventsInternal)
 	for i, ev := range events {
-		head, err := a.events.head(ev, internal)
+		shown, err := a.events.event(ev, internal)
 		if err != nil {
 			return nil, err
 		}
 		if i > 0 {
 			body = append(body, ',')
 		}
-		body = append(append(body, head...), notReplayed...)
+		body = shown.append(body, false)
 	}
 	next := ""
 	if more && len(events) > 0 {
@@ -79,11 +79,11 @@ func (a *Adapter) getEvent(r *gateway.Request) error {
 	if err != nil {
 		return err
 	}
-	head, err := a.events.head(ev, r.Caller.Can(abi.ScopeEventsInternal))
+	shown, err := a.events.event(ev, r.Caller.Can(abi.ScopeEventsInternal))
 	if err != nil {
 		return err
 	}
-	r.Send(statusOK, append(bytes.Clone(head), notReplayed...))
+	r.Send(statusOK, shown.append(nil, false))
 	return nil
 }
 
@@ -112,8 +112,9 @@ func (a *Adapter) parseEventID(param, value string) (engine.Position, error) {
 	return after, nil
 }
 
-// An event's JSON ends with "replayed", which is a fact of its delivery and not
-// of the event: what comes before, its head, is the same for every reader.
+// An event's JSON ends with "replayed". That is a fact of the event when it tells
+// what a replay did again, and else one of its delivery: what comes before, its
+// head, is the same for every reader.
 const (
 	notReplayed = "false}"
 	isReplayed  = "true}"
@@ -134,10 +135,20 @@ type eventCache struct {
 	slots []atomic.Pointer[renderedEvent]
 }
 
+// renderedEvent is an event as it is written. It is shared: do not change it.
 type renderedEvent struct {
 	at       engine.Position
 	internal bool
-	head     []byte
+	replayed bool   // however it is delivered
+	head     []byte // the JSON up to the value of "replayed"
+}
+
+// append writes the event. again says that it is history, delivered once more.
+func (ev *renderedEvent) append(b []byte, again bool) []byte {
+	if b = append(b, ev.head...); again || ev.replayed {
+		return append(b, isReplayed...)
+	}
+	return append(b, notReplayed...)
 }
 
 // newEventCache returns a cache of n slots, a power of two.
@@ -145,34 +156,30 @@ func newEventCache(n int) *eventCache {
 	return &eventCache{slots: make([]atomic.Pointer[renderedEvent], n)}
 }
 
-// head returns the event's JSON up to the value of "replayed", for readers who
-// may or may not see internal content. It is shared: do not change it.
-func (c *eventCache) head(ev engine.Event, internal bool) ([]byte, error) {
+// event returns the event for readers who may or may not see internal content.
+func (c *eventCache) event(ev engine.Event, internal bool) (*renderedEvent, error) {
 	at := ev.Position()
 	slot := &c.slots[int(uint64(at)%uint64(len(c.slots)))]
 	if kept := slot.Load(); kept != nil && kept.at == at && kept.internal == internal {
-		return kept.head, nil
+		return kept, nil
 	}
-	head, err := renderEvent(ev, internal)
+	shown, err := renderEvent(ev, internal)
 	if err != nil {
 		return nil, err
 	}
-	if len(head) <= maxCachedEvent {
-		slot.Store(&renderedEvent{at: at, internal: internal, head: head})
+	if len(shown.head) <= maxCachedEvent {
+		slot.Store(shown)
 	}
-	return head, nil
+	return shown, nil
 }
 
-// renderEvent writes an event's head. The members are those of abi.Event, in its
-// order, on one line as an event stream needs it.
-func renderEvent(ev engine.Event, internal bool) ([]byte, error) {
+// renderEvent writes an event's head. The members are those of abi.Event, on one
+// line as an event stream needs it.
+func renderEvent(ev engine.Event, internal bool) (*renderedEvent, error) {
 	frame, rec := ev.Frame, ev.Record()
-	payload := appendPayload(nil, string(rec.Resource.Object), rec.State, rec.Payload)
-	if rec.Restricted {
-		var err error
-		if payload, err = engine.Redact(payload, internal); err != nil {
-			return nil, err
-		}
+	payload, marks, err := shownPayload(ev, internal)
+	if err != nil {
+		return nil, err
 	}
 	b := make([]byte, 0, len(payload)+512)
 	b = append(b, `{"id":"`...)
@@ -196,8 +203,11 @@ func renderEvent(ev engine.Event, internal bool) ([]byte, error) {
 	b = appendMember(b, "workspace_id", frame.WorkspaceID)
 	b = appendMember(b, "actor", frame.Actor)
 	b = appendMember(b, "idempotency_key", rec.IdempotencyKey)
+	if marks != nil {
+		b = append(append(b, `,"replay":`...), marks...)
+	}
 	b = append(b, `,"replayed":`...)
-	return oneLine(b), nil
+	return &renderedEvent{at: ev.Position(), internal: internal, replayed: marks != nil, head: oneLine(b)}, nil
 }
 
 // appendPayload joins the stated resource, under its object's name, with the

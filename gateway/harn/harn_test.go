@@ -138,14 +138,13 @@ func TestTaskMessages(t *testing.T) {
 func TestLaterLevels(t *testing.T) {
 	n := newNode(t)
 	task := n.finished(t, n.session(t))
-	for _, list := range []string{"memories", "vaults", "connectors", "skills", "quotas", "permission-requests", "tasks/" + task + "/receipts",
+	for _, list := range []string{"memories", "vaults", "connectors", "skills", "quotas", "permission-requests",
 		"tasks/" + task + "/permission-requests"} {
 		if got := n.do(t, "GET", "/v1/"+list, nil).ids(); len(got) != 0 {
 			t.Errorf("%s: %v", list, got)
 		}
 	}
-	n.do(t, "GET", "/v1/tasks/task_none/receipts", nil).wantError(404, abi.CodeResourceNotFound)
-	for _, one := range []string{"memories/mem_1", "vaults/vault_1", "connectors/conn_1", "skills/skill_1", "quotas/quota_1", "receipts/rcpt_1"} {
+	for _, one := range []string{"memories/mem_1", "vaults/vault_1", "connectors/conn_1", "skills/skill_1", "quotas/quota_1"} {
 		n.do(t, "GET", "/v1/"+one, nil).wantError(404, abi.CodeResourceNotFound)
 	}
 	for _, rt := range n.server.Routes() {

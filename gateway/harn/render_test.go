@@ -3,6 +3,7 @@ package harn
 import (
 	"bytes"
 	"fmt"
+	"reflect"
 	"testing"
 	"time"
 
@@ -48,11 +49,11 @@ func canonical(t interface{ Fatal(...any) }, text []byte) string {
 }
 
 func checkRendering(t interface{ Fatal(...any) }, ev engine.Event) {
-	head, err := renderEvent(ev, true)
+	shown, err := renderEvent(ev, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := append(bytes.Clone(head), notReplayed...)
+	got := shown.append(nil, false)
 	if bytes.ContainsAny(got, "\r\n") {
 		t.Fatal("a line break in an event", string(got))
 	}
@@ -117,15 +118,47 @@ func FuzzRenderEvent(f *testing.F) {
 			t.Skip("a payload never has the name of its resource")
 		}
 		rec := storage.Record{Kind: abi.EventTaskStarted, Resource: abi.ResourcePointer{Object: abi.ObjectTask, ID: "task_1"}, State: state, Payload: payload}
-		head, err := renderEvent(engine.Event{Frame: &storage.Frame{First: 1, Actor: actor, Records: []storage.Record{rec}}}, true)
+		shown, err := renderEvent(engine.Event{Frame: &storage.Frame{First: 1, Actor: actor, Records: []storage.Record{rec}}}, true)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := append(head, notReplayed...)
+		got := shown.append(nil, true)
 		if !jsontext.Value(got).IsValid() || bytes.ContainsAny(got, "\r\n") {
 			t.Fatalf("%q", got)
 		}
 	})
+}
+
+// What a replay did again says so at the top, however it is delivered.
+func TestReplayedEvent(t *testing.T) {
+	const marks = `{"source_task_id":"task_1","replay_task_id":"task_2","original_event_id":"7","replay_cursor":"3","mode":"exact"}`
+	ev := someEvent(9)
+	ev.Record().Kind = abi.EventReplayEventReplayed
+	for payload, want := range map[string]string{
+		`{"a":1,"replay":` + marks + `,"b":2}`:                                  `{"a":1,"b":2}`,
+		`{"replay":` + marks + `}`:                                              `{}`,
+		`{"call":"c","index":0,"answer":{"k":"hidden"},"replay":` + marks + `}`: `{"call":"c","index":0,"answer_sha256":"sha256:8c6b381cb6e56b74be6ce3030b1a735e4e9f23551050159cf92d3cd0ee6aad4e","redacted":true}`,
+	} {
+		ev.Record().State, ev.Record().Payload = nil, []byte(payload)
+		shown, err := renderEvent(ev, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, again := range []bool{false, true} {
+			var got abi.Event
+			text := shown.append(nil, again)
+			if err := json.Unmarshal(text, &got); err != nil {
+				t.Fatal(err, string(text))
+			}
+			if !got.Replayed || got.Replay == nil || got.Replay.OriginalEventID != "7" || got.Replay.ReplayCursor != "3" || string(got.Payload) != want {
+				t.Errorf("%s", text)
+			}
+		}
+	}
+	ev.Record().Kind, ev.Record().Payload = abi.EventReplayStarted, []byte(`{"replay":`+marks+`}`)
+	if shown, err := renderEvent(ev, false); err != nil || shown.replayed {
+		t.Errorf("the start of a replay is taken for a replayed event: %s %v", shown.head, err)
+	}
 }
 
 // The cache answers what rendering would, also where positions share a slot.
@@ -136,14 +169,15 @@ func TestEventCache(t *testing.T) {
 		ev.Record().Restricted = true
 		ev.Record().State = []byte(`{"type":"text","visibility":"internal","text":"hidden"}`)
 		internal := rapid.Bool().Draw(t, "internal")
-		got, err := c.head(ev, internal)
+		kept, err := c.event(ev, internal)
 		if err != nil {
 			t.Fatal(err)
 		}
 		want, err := renderEvent(ev, internal)
-		if err != nil || !bytes.Equal(got, want) {
-			t.Fatalf("%s, want %s", got, want)
+		if err != nil || !reflect.DeepEqual(kept, want) {
+			t.Fatalf("%+v, want %+v", kept, want)
 		}
+		got := kept.append(nil, false)
 		if bytes.Contains(got, []byte("hidden")) != internal {
 			t.Fatalf("internal %v: %s", internal, got)
 		}

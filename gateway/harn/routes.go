@@ -23,7 +23,8 @@ func (a *Adapter) Routes() []gateway.Route {
 	var all []gateway.Route
 	for _, group := range [][]gateway.Route{
 		a.discoveryRoutes(), a.taskRoutes(), a.sessionRoutes(), a.messageRoutes(), a.eventRoutes(),
-		a.artifactRoutes(), a.workspaceRoutes(), a.personaRoutes(), a.laterRoutes(), a.adminRoutes(),
+		a.artifactRoutes(), a.receiptRoutes(), a.workspaceRoutes(), a.personaRoutes(), a.laterRoutes(),
+		a.recordRoutes(), a.adminRoutes(),
 	} {
 		all = append(all, group...)
 	}
@@ -149,7 +150,9 @@ func (a *Adapter) taskRoutes() []gateway.Route {
 		post("/v1/tasks/{task_id}/cancel", "cancelTask", tag, writes, "CancelTaskRequest", "Task", "Cancel a Task", statusOK,
 			change(a, "task_id", statusOK, a.core.CancelTask)).optional(),
 		post("/v1/tasks/{task_id}/replay", "replayTask", tag, abi.ScopeTasksReplay, "ReplayTaskRequest", "Task", "Replay a Task",
-			statusAccepted, nil).optional().later(),
+			statusAccepted, repeat(a, "task_id", a.core.ReplayTask)).optional().
+			doc("Answers with a new Task, whose parent is the source. Its plugin is run again, and each of its host calls is answered from the "+
+				"source's record. A call that differs from the record ends it with the failure `replay_divergence`. Unknown members are refused."),
 		read("/v1/sessions/{session_id}/tasks", "listSessionTasks", tag, reads, "Task", "List a Session's Tasks, newest first",
 			a.listWithin(abi.ObjectTask, abi.ObjectSession, "session_id")).list(),
 		submit("/v1/sessions/{session_id}/tasks", "submitSessionTask", "Submit a Task to a Session"),
@@ -188,7 +191,9 @@ func (a *Adapter) messageRoutes() []gateway.Route {
 		post("/v1/sessions/{session_id}/messages", "appendMessage", tag, writes, "AppendMessageRequest", "Message", "Append a Message to a Session",
 			statusCreated, change(a, "session_id", statusCreated, a.core.AppendMessage)),
 		post("/v1/tasks/{task_id}/messages", "appendTaskMessage", tag, writes, "AppendTaskMessageRequest", "Message", "Send a Message to a Task",
-			statusCreated, change(a, "task_id", statusCreated, a.core.AppendTaskMessage)),
+			statusCreated, change(a, "task_id", statusCreated, a.core.AppendTaskMessage)).
+			doc("A Task that waits for input takes the kind `input`; one that waits for an approval takes `tool_confirmation`, with a `json` part "+
+				"whose value is `{\"decision\": \"approved\" or \"denied\", \"reason\": …, \"arguments\": …}`."),
 		read("/v1/messages/{message_id}", "getMessage", tag, reads, "Message", "Get a Message", a.get(abi.ObjectMessage, "message_id")),
 	)
 }
@@ -263,6 +268,49 @@ func (a *Adapter) personaRoutes() []gateway.Route {
 	)
 }
 
+func (a *Adapter) receiptRoutes() []gateway.Route {
+	const tag, reads = "Receipts", "receipts:read"
+	get := read("/v1/receipts/{receipt_id}", "getReceipt", tag, reads, "Receipt", "Get a Receipt", a.getReceipt).
+		doc("Accept chooses the form: the resource; the receipt alone, as the canonical JSON (RFC 8785) that its hash is computed over " +
+			"once `chain.receipt_hash` and `signatures` are left out.")
+	get.Forms = []gateway.Form{
+		{Media: abi.MediaReceiptJSON, Schema: ref("ReceiptWire")},
+	}
+	keys := read("/.well-known/wharf-keys.json", "getPublishedKeys", tag, "", "SigningKeys",
+		"List the public keys that receipts of this node are signed with", a.publishedKeys)
+	keys.Public = true
+	return routes(
+		read("/v1/tasks/{task_id}/receipts", "listTaskReceipts", tag, reads, "Receipt", "List a Task's Receipts", a.taskReceipts).list().
+			doc("There is none before the Task has ended."),
+		get,
+		post("/v1/receipts/{receipt_id}/verify", "verifyReceipt", tag, abi.ScopeReceiptsVerify, "VerifyReceiptRequest", "ReceiptVerification",
+			"Verify a Receipt", statusOK, a.verifyReceipt).optional(),
+		keys,
+	)
+}
+
+// recordRoutes are Wharf's own routes to what a Task recorded.
+func (a *Adapter) recordRoutes() []gateway.Route {
+	const tag, internal = "Records", abi.ScopeEventsInternal
+	bundle := read("/wharf/v1/tasks/{task_id}/bundle", "exportTask", tag, internal, "", "Export a Task as a run bundle", a.taskBundle).
+		doc("A zip with the record, the module, the receipts and the keys, which anybody can verify offline (docs/bundle-format.md).")
+	bundle.Media = mediaZip
+	rows := []row{
+		post("/wharf/v1/tasks/{task_id}/fork", "forkTask", tag, "tasks:write", "ForkTaskRequest", "Task", "Fork a Task", statusAccepted,
+			repeat(a, "task_id", a.core.ForkTask)).optional().
+			doc("Answers with a new Task that shares the source's record up to and including an event, and is live from there."),
+		read("/wharf/v1/tasks/{task_id}/record", "getRecord", tag, internal, "Record", "Get the record of a Task", a.taskRecord).
+			doc("What the Task's plugin was started with, and each host call with its answer."),
+		bundle,
+		post("/wharf/v1/sessions/{session_id}/replay", "replaySession", tag, abi.ScopeTasksReplay, "ReplaySessionRequest", "TaskList",
+			"Replay every Task of a Session", statusAccepted, a.replaySession).optional().doc("Answers with the replay Tasks, oldest first."),
+	}
+	for i := range rows {
+		rows[i].Unversioned = true
+	}
+	return routes(rows...)
+}
+
 // laterRoutes are the resources of later conformance levels.
 func (a *Adapter) laterRoutes() []gateway.Route {
 	none := func(path, operation, tag, scope, response, summary string, filters ...string) row {
@@ -274,11 +322,6 @@ func (a *Adapter) laterRoutes() []gateway.Route {
 	forget := write(fasthttp.MethodDelete, "/v1/memories/{memory_id}", "deleteMemory", "Memories", "memories:write", "", "",
 		"Forget a Memory", statusNoContent, nil).bodyless().later()
 	return routes(
-		read("/v1/tasks/{task_id}/receipts", "listTaskReceipts", "Receipts", "receipts:read", "Receipt", "List a Task's Receipts",
-			a.emptyListOf(abi.ObjectTask, "task_id")).list(),
-		one(abi.ObjectReceipt, "/v1/receipts/{receipt_id}", "getReceipt", "Receipts", "receipts:read", "Receipt", "Get a Receipt"),
-		post("/v1/receipts/{receipt_id}/verify", "verifyReceipt", "Receipts", abi.ScopeReceiptsVerify, "VerifyReceiptRequest", "ReceiptVerification",
-			"Verify a Receipt", statusOK, nil).optional().later(),
 		none("/v1/memories", "listMemories", "Memories", "memories:read", "Memory", "List Memories", "workspace_id", "session_id"),
 		post("/v1/memories", "createMemory", "Memories", "memories:write", "CreateMemoryRequest", "Memory", "Create a Memory", statusCreated, nil).later(),
 		one(abi.ObjectMemory, "/v1/memories/{memory_id}", "getMemory", "Memories", "memories:read", "Memory", "Get a Memory"),
@@ -309,6 +352,9 @@ func (a *Adapter) adminRoutes() []gateway.Route {
 		write(fasthttp.MethodDelete, "/wharf/v1/keys/{key_id}", "revokeKey", tag, abi.ScopeAdmin, "", "APIKey", "Revoke an API key", statusOK, a.revokeKey).bodyless(),
 		post("/wharf/v1/backup", "backup", tag, abi.ScopeNode, "BackupRequest", "Backup", "Write a copy of the node's data to a folder on its machine",
 			statusCreated, a.backup),
+		read("/wharf/v1/signing-keys", "listSigningKeys", tag, "receipts:read", "SigningKeys", "List the public keys that receipts are signed with", a.signingKeys),
+		post("/wharf/v1/signing-keys", "rotateSigningKey", tag, abi.ScopeNode, "", "SigningKeys", "Sign receipts with a new key from now on",
+			statusCreated, a.rotateSigningKey).bodyless().doc("The keys that signed before stay published."),
 	}
 	for i := range rows {
 		// A retry of createKey cannot be answered: the key is shown once and kept

@@ -48,6 +48,11 @@ func prefixedHash() schema { return schema{"type": "string", "pattern": "^sha256
 
 func reference() schema { return schema{"type": "string", "format": "uri-reference"} }
 
+func described(s schema, doc string) schema {
+	s["description"] = doc
+	return s
+}
+
 // shape is an object: which members it must and which it may have.
 func shape(doc string, required, optional schema) schema {
 	properties, names := schema{}, []string{}
@@ -144,6 +149,13 @@ func taskSchemas() map[string]schema {
 			"input_message_id": schema{"type": "string", "description": "The Message that the input is, when it is one."},
 			"deadline_at":      schema{"type": "string", "format": "date-time", "description": "When the Task fails unless it has ended."},
 			"attempt":          schema{"type": "integer", "minimum": 1, "description": "How often the Task was started: more than once after the node died in it."},
+			"module":           described(prefixedHash(), "The digest of the plugin's module, to which the Task is pinned from its start on."),
+			"waiting":          ref("Waiting"), "replay": ref("TaskReplay"), "fork": ref("TaskFork"),
+		}),
+		"Waiting": shape("What a parked Task waits for.", schema{"call": text(), "index": whole(), "request_id": text()}, schema{
+			"prompt": text(), "action": described(text(), "What is to be approved."),
+			"schema": described(anyJSON(), "A JSON Schema of what is wanted."), "url": described(text(), "Where the user authorizes."),
+			"task_id": described(text(), "The Task that is awaited."), "until": described(moment(), "When it stops waiting."),
 		}),
 		"SubmitTaskRequest": shape("What to do.", schema{"input": oneOf(ref("MessageInput"), anyObject())}, schema{
 			"session_id":   schema{"type": "string", "description": "Needed where the path names no Session."},
@@ -162,9 +174,23 @@ func taskSchemas() map[string]schema {
 }
 
 func replaySchemas() map[string]schema {
+	modes := []abi.ReplayMode{abi.ReplayExact, abi.ReplayWithOverrides, abi.ReplayFromCheckpoint}
 	return map[string]schema{
+		"TaskReplay": shape("What a replay Task replays.", schema{
+			"source_task_id": text(), "mode": enum(modes...), "request_sha256": prefixedHash(),
+			"replay_id": described(text(), "Names the replay in its receipt: equal replays have equal ids, on any node."),
+		}, schema{"checkpoint": whole(), "session_run": described(text(), "The replay of a Session that it belongs to.")}),
+		"TaskFork": shape("Where a forked Task comes from.", schema{
+			"source_task_id": text(), "calls": described(whole(), "How many host calls of the source's record it shares.")},
+			schema{"at_event_id": text()}),
+		"ForkTaskRequest": shape("Where to fork.", nil, schema{
+			"at_event_id":  described(nullable(text()), "The last event whose record is shared; \"0\" shares nothing, none shares all."),
+			"same_session": described(flag(), "Stay in the Session, instead of a fork of it."), "metadata": anyObject(),
+		}),
+		"ReplaySessionRequest": shape("Why to replay.", nil, schema{"reason": nullable(text())}),
+		"Record":               recordSchema(),
 		"ReplayTaskRequest": shape("How to replay.", nil, schema{
-			"mode":     enum("exact", "with_overrides", "from_checkpoint"),
+			"mode":     enum(modes...),
 			"override": mapOf(ref("ReplayOverride")), "checkpoint_id": nullable(text()), "checkpoint_event_id": nullable(text()),
 			"reason": nullable(text()), "metadata": anyObject(),
 		}),
@@ -175,6 +201,20 @@ func replaySchemas() map[string]schema {
 			"sha256": nullable(prefixedHash()), "visibility": enum(visibilities...), "reason": nullable(text()),
 		}),
 	}
+}
+
+// recordSchema is a journal.Record.
+func recordSchema() schema {
+	told := oneOf(text(), shape("Bytes that are no UTF-8.", schema{"base64": text()}, nil))
+	entry := shape("One host call.", schema{
+		"index": whole(), "call": text(), "effect": text(), "at": moment(), "status": whole(), "request": told, "answer": told,
+	}, schema{
+		"key":  described(text(), "The override key, where the answer can be replaced."),
+		"open": described(flag(), "Only its intent is recorded."), "event_id": text(), "resource": ref("ResourcePointer"),
+	})
+	return shape("All that is needed to run a Task again.", schema{
+		"task_id": text(), "program": anyObject(), "input": told, "created_at": moment(), "started_at": moment(), "entries": nullable(listOf(entry)),
+	}, schema{"ended_at": moment(), "end": anyObject()})
 }
 
 func sessionSchemas() map[string]schema {
@@ -328,11 +368,23 @@ func workspaceSchemas() map[string]schema {
 	}
 }
 
+// receiptSchemaURL names the normative JSON Schema of receipts.
+const receiptSchemaURL = "https://harnlang.com/schemas/agents-protocol/receipt-2026-04-25.schema.json"
+
 func receiptSchemas() map[string]schema {
 	return map[string]schema{
 		"Receipt": resource(abi.ObjectReceipt, "A proof of what happened.", schema{
 			"subject": ref("ResourcePointer"), "format": text(), "summary": text(), "issued_at": moment(), "issuer": text(),
-		}, schema{"wire": anyObject(), "verification": nullable(ref("ReceiptVerification"))}),
+		}, schema{
+			"task_id": text(), "workspace_id": text(), "session_id": text(),
+			"wire": ref("ReceiptWire"), "verification": nullable(ref("ReceiptVerification"))}),
+		"ReceiptWire": {"type": "object", "description": "A receipt. Its format is defined by the JSON Schema that is referred to.",
+			"externalDocs": schema{"url": receiptSchemaURL, "description": "The receipt's JSON Schema"},
+			"properties":   schema{"schema": schema{"type": "string", "const": abi.ReceiptSchema}}, "required": []string{"schema"}},
+		"SigningKeys": shape("Public keys, the one that signs first.", schema{"issuer": text(), "keys": listOf(ref("SigningKey"))}, nil),
+		"SigningKey": shape("A public key.", schema{
+			"key_id": text(), "algorithm": enum("ed25519"), "public_key": schema{"type": "string", "contentEncoding": "base64"}, "created_at": moment(),
+		}, schema{"retired_at": described(nullable(moment()), "It signs no more from then on.")}),
 		"VerifyReceiptRequest": shape("How to verify.", nil, schema{"trust_anchor": nullable(text()), "at_time": nullable(moment())}),
 		"ReceiptVerification": shape("Whether a Receipt holds.", schema{"valid": flag(), "checked_at": moment()}, schema{
 			"reason": nullable(text()), "details": anyObject()}),

@@ -114,7 +114,8 @@ type sink interface {
 // Which events are marked replayed: the narrative asks for it where a stream is
 // resumed, so that history can be told from what happens now. So the mark is on
 // what was already durable when a stream with a cursor began. A stream without a
-// cursor shows its history for the first time, which is no replay.
+// cursor shows its history for the first time, which is no replay. What a replay
+// Task did again is marked always.
 type follower struct {
 	out       sink
 	sub       engine.Subscription
@@ -214,19 +215,15 @@ func (f *follower) write(events []engine.Event) error {
 
 // append adds one frame: id, event and data, ended by an empty line.
 func (f *follower) append(ev engine.Event) error {
-	head, err := f.events.head(ev, f.internal)
+	shown, err := f.events.event(ev, f.internal)
 	if err != nil {
 		return err
 	}
 	b := append(f.buf, "id: "...)
 	b = strconv.AppendUint(b, uint64(ev.Position()), 10)
 	b = append(append(b, "\nevent: "...), ev.Record().Kind...)
-	b = append(append(b, "\ndata: "...), head...)
-	if f.resumed && ev.Position() <= f.sub.Start() {
-		b = append(b, isReplayed...)
-	} else {
-		b = append(b, notReplayed...)
-	}
+	b = append(b, "\ndata: "...)
+	b = shown.append(b, f.resumed && ev.Position() <= f.sub.Start())
 	f.buf = append(b, "\n\n"...)
 	f.last = ev.Position()
 	f.watchEnd(ev)

@@ -1,0 +1,66 @@
+package harn
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/journal"
+)
+
+// shownPayload returns the payload of an event as a reader may see it, and the
+// marks of an event that a replay did again, nil for any other.
+func shownPayload(ev engine.Event, internal bool) (payload, marks []byte, err error) {
+	rec := ev.Record()
+	told := rec.Payload
+	if rec.Kind == abi.EventReplayEventReplayed {
+		if told, marks, err = cutMember(told, "replay"); err != nil {
+			return nil, nil, fmt.Errorf("reading the marks of a replayed event: %w", err)
+		}
+	}
+	if marks != nil || rec.Restricted || journal.Recorded(rec) {
+		if told, err = engine.RedactCall(told, internal); err != nil {
+			return nil, nil, err
+		}
+	}
+	payload = appendPayload(nil, string(rec.Resource.Object), rec.State, told)
+	if rec.Restricted {
+		payload, err = engine.Redact(payload, internal)
+	}
+	return payload, marks, err
+}
+
+// cutMember takes a member out of a JSON object. The value is nil when there is no
+// such member.
+func cutMember(text []byte, name string) (rest, value []byte, err error) {
+	if len(text) == 0 {
+		return text, nil, nil
+	}
+	dec := jsontext.NewDecoder(bytes.NewReader(text))
+	if _, err := dec.ReadToken(); err != nil {
+		return nil, nil, err
+	}
+	rest = []byte{'{'}
+	for dec.PeekKind() == '"' {
+		key, err := dec.ReadToken()
+		if err != nil {
+			return nil, nil, err
+		}
+		member := key.String()
+		content, err := dec.ReadValue()
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case member == name:
+			value = content.Clone()
+			continue
+		case len(rest) > 1:
+			rest = append(rest, ',')
+		}
+		rest = append(append(appendQuoted(rest, member), ':'), content...)
+	}
+	return append(rest, '}'), value, nil
+}

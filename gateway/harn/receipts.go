@@ -1,0 +1,91 @@
+package harn
+
+import (
+	"slices"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/runtime/engine"
+)
+
+// taskReceipts lists what a Task has; it has few.
+func (a *Adapter) taskReceipts(r *gateway.Request) error {
+	return a.sendPage(r, func(p engine.Page) (engine.DocList, error) {
+		docs, err := a.core.TaskReceipts(r.Context(), r.Caller, r.PathValue("task_id"))
+		return pageOf(docs, p), err
+	})
+}
+
+// pageOf returns the part of a whole list that a page is.
+func pageOf(docs []engine.Doc, p engine.Page) engine.DocList {
+	if p.After != "" {
+		docs = docs[1+slices.IndexFunc(docs, func(d engine.Doc) bool { return d.ID == p.After }):]
+	}
+	if len(docs) <= p.Limit {
+		return engine.DocList{Docs: docs}
+	}
+	return engine.DocList{Docs: docs[:p.Limit], More: true, Next: docs[p.Limit-1].ID}
+}
+
+// getReceipt answers with the resource, or with the receipt alone (digest section 8, row 3).
+func (a *Adapter) getReceipt(r *gateway.Request) error {
+	r.SetHeader("Vary", "Accept")
+	media, err := negotiate(r.Header("Accept"), gateway.MediaJSON, abi.MediaReceiptJSON)
+	if err != nil {
+		return err
+	}
+	if media == gateway.MediaJSON {
+		return a.get(abi.ObjectReceipt, "receipt_id")(r)
+	}
+	wire, err := a.core.ReceiptWire(r.Context(), r.Caller, r.PathValue("receipt_id"))
+	if err != nil {
+		return err
+	}
+	r.Send(statusOK, wire)
+	r.HTTP.SetContentType(media)
+	return nil
+}
+
+func (a *Adapter) verifyReceipt(r *gateway.Request) error {
+	var req abi.VerifyReceiptRequest
+	retry, err := decode(r, &req)
+	if err != nil {
+		return err
+	}
+	verdict, err := a.core.VerifyReceipt(r.Context(), r.Caller, retry, r.PathValue("receipt_id"), req)
+	if err != nil {
+		return err
+	}
+	return sendValue(r, statusOK, verdict)
+}
+
+// publishedKeys is public: whoever holds a receipt may check its signature. A
+// rotation makes a key that signs from then on, so a copy may be kept for a while.
+func (a *Adapter) publishedKeys(r *gateway.Request) error {
+	r.SetHeader("Cache-Control", "public, max-age=60")
+	return sendValue(r, statusOK, a.core.SigningKeys())
+}
+
+func (a *Adapter) signingKeys(r *gateway.Request) error {
+	return sendValue(r, statusOK, a.core.SigningKeys())
+}
+
+func (a *Adapter) rotateSigningKey(r *gateway.Request) error {
+	keys, err := a.core.RotateSigningKey(r.Context(), r.Caller)
+	if err != nil {
+		return err
+	}
+	return sendValue(r, statusCreated, keys)
+}
+
+// sendValue answers with a value as JSON.
+func sendValue(r *gateway.Request, status int, v any) error {
+	body, err := json.Marshal(v, json.Deterministic(true))
+	if err != nil {
+		return err
+	}
+	r.Send(status, body)
+	return nil
+}

@@ -1,0 +1,120 @@
+package harn
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/runtime/engine"
+)
+
+// repeat is a write on the resource that the path names, whose body is refused
+// when it has a member that is not known: a misspelt override must not pass for
+// none.
+func repeat[T any](a *Adapter, param string, call func(context.Context, *engine.Caller, *engine.Retry, string, T) (engine.Doc, error)) gateway.Handler {
+	return func(r *gateway.Request) error {
+		var req T
+		retry, err := decodeKnown(r, &req)
+		if err != nil {
+			return err
+		}
+		doc, err := call(r.Context(), r.Caller, retry, r.PathValue(param), req)
+		if err != nil {
+			return err
+		}
+		return a.send(r, statusAccepted, doc)
+	}
+}
+
+func decodeKnown(r *gateway.Request, req any) (*engine.Retry, error) {
+	body, err := r.DecodeKnown(req)
+	if err != nil {
+		return nil, err
+	}
+	return r.Retry(body)
+}
+
+// replaySession answers with the replay Tasks, oldest first.
+func (a *Adapter) replaySession(r *gateway.Request) error {
+	var req abi.ReplaySessionRequest
+	retry, err := decodeKnown(r, &req)
+	if err != nil {
+		return err
+	}
+	tasks, err := a.core.ReplaySession(r.Context(), r.Caller, retry, r.PathValue("session_id"), req)
+	if err != nil {
+		return err
+	}
+	body, err := a.encodePage(r.Caller, listIdentity(r), tasks)
+	if err != nil {
+		return err
+	}
+	r.Send(statusAccepted, body)
+	return nil
+}
+
+func (a *Adapter) taskRecord(r *gateway.Request) error {
+	record, err := a.core.Record(r.Context(), r.Caller, r.PathValue("task_id"))
+	if err != nil {
+		return err
+	}
+	return sendValue(r, statusOK, record)
+}
+
+const mediaZip = "application/zip"
+
+// taskBundle streams a run bundle while it is made. What goes wrong before its
+// first byte is answered as an error; later, the connection breaks, so that no
+// client takes part of a bundle for the whole.
+func (a *Adapter) taskBundle(r *gateway.Request) error {
+	task := strings.Clone(r.PathValue("task_id")) // outlives the request
+	ctx, cancel := context.WithCancel(r.Context())
+	out, in := io.Pipe()
+	go func(c *engine.Caller) { _ = in.CloseWithError(a.core.ExportTask(ctx, c, task, in)) }(r.Caller)
+	body := bufio.NewReaderSize(out, writeSize)
+	export := &export{Reader: body, end: func() error { cancel(); return out.Close() }, conn: r.HTTP.Conn(), patience: a.cfg.WriteTimeout}
+	if _, err := body.Peek(1); err != nil {
+		return errors.Join(firstError(err), export.Close())
+	}
+	r.HTTP.SetContentType(mediaZip)
+	r.SetHeader("Content-Disposition", disposition(task+".zip"))
+	r.SetHeader("X-Content-Type-Options", "nosniff")
+	if r.HTTP.IsHead() {
+		return export.Close()
+	}
+	r.HTTP.SetBodyStream(export, -1)
+	return nil
+}
+
+func firstError(err error) error {
+	if errors.Is(err, io.EOF) {
+		return errors.New("the run bundle is empty")
+	}
+	return err
+}
+
+// export is a body that is being made while it is sent.
+type export struct {
+	io.Reader
+	end      func() error
+	conn     net.Conn
+	patience time.Duration
+}
+
+// Read gives the client as long for each piece as for a whole short answer.
+func (e *export) Read(p []byte) (int, error) {
+	n, err := e.Reader.Read(p)
+	if deadline := e.conn.SetWriteDeadline(time.Now().Add(e.patience)); deadline != nil {
+		return 0, deadline
+	}
+	return n, err
+}
+
+// Close stops the making of it.
+func (e *export) Close() error { return e.end() }
