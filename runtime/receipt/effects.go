@@ -1,0 +1,199 @@
+package receipt
+
+import (
+	"net/url"
+
+	json "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// What follows reads requests and answers as far as a receipt needs them. A request
+// that cannot be read was answered as malformed: it had no effect, and none is told.
+
+func (t *Tally) tool(e *journal.Entry, answer storage.Hash) {
+	var request struct {
+		Server    string         `json:"server"`
+		Name      string         `json:"name"`
+		Arguments jsontext.Value `json:"arguments"`
+	}
+	if json.Unmarshal(e.Request, &request) != nil || request.Server == "" || request.Name == "" {
+		return
+	}
+	if !refused(e.Status) {
+		t.toolCalls++
+	}
+	if len(t.effects.ToolCalls) == maxListed {
+		t.omitted.ToolCalls++
+		return
+	}
+	c := ToolCall{Tool: request.Server + "." + request.Name, CallID: callID(e, "mcp:"+request.Server+":"),
+		Status: toolStatus(e), OutputHash: journal.FormatHash(answer), Metadata: callMetadata(e.Status)}
+	if len(request.Arguments) > 0 {
+		c.InputHash = journal.HashOf(request.Arguments)
+	}
+	t.effects.ToolCalls = append(t.effects.ToolCalls, c)
+}
+
+func toolStatus(e *journal.Entry) string {
+	var answer struct {
+		IsError bool `json:"is_error"`
+	}
+	if e.Status != abi.CallOK || json.Unmarshal(e.Answer, &answer) != nil || answer.IsError {
+		return "failed"
+	}
+	return "succeeded"
+}
+
+func (t *Tally) fetch(e *journal.Entry) {
+	var request struct {
+		URL     string `json:"url"`
+		Purpose string `json:"purpose"`
+	}
+	if refused(e.Status) || json.Unmarshal(e.Request, &request) != nil {
+		return
+	}
+	host := hostOf(request.URL)
+	if host == "" {
+		return
+	}
+	egress := Egress{Destination: host, Purpose: request.Purpose, Metadata: callMetadata(e.Status)}
+	if egress.Purpose == "" {
+		egress.Purpose = abi.CallHTTPFetch
+	}
+	egress.fetched(e)
+	t.egress(egress)
+}
+
+// fetched adds what the answer of a request tells.
+func (g *Egress) fetched(e *journal.Entry) {
+	var answer struct {
+		URL       string `json:"url"`
+		BytesSent int64  `json:"bytes_sent"`
+	}
+	if e.Status != abi.CallOK || json.Unmarshal(e.Answer, &answer) != nil {
+		return
+	}
+	sent := max(0, answer.BytesSent)
+	g.BytesSent = &sent
+	if last := hostOf(answer.URL); last != "" && last != g.Destination {
+		g.Metadata = &CallMetadata{RedirectedTo: last}
+	}
+}
+
+func (t *Tally) egress(g Egress) {
+	if len(t.effects.NetworkEgress) == maxListed {
+		t.omitted.NetworkEgress++
+		return
+	}
+	t.effects.NetworkEgress = append(t.effects.NetworkEgress, g)
+}
+
+// hostOf returns the host and port of a URL, "" when there is none.
+func hostOf(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
+// decisions are those that a receipt knows.
+var decisions = map[string]bool{"approved": true, "denied": true, "canceled": true, "timeout": true}
+
+func (t *Tally) approval(e *journal.Entry, answer storage.Hash) {
+	var request struct {
+		Action string `json:"action"`
+	}
+	if json.Unmarshal(e.Request, &request) != nil || request.Action == "" {
+		return
+	}
+	a := Approval{ApprovalID: e.Key, Action: request.Action, Actor: nobody, EvidenceHash: journal.FormatHash(answer)}
+	if !a.decide(e) {
+		return
+	}
+	if len(t.approvals) == maxListed {
+		t.omitted.Approvals++
+		return
+	}
+	t.approvals = append(t.approvals, a)
+}
+
+// nobody is the actor of an approval that nobody decided.
+const nobody = "none"
+
+// decide fills in the decision, and reports whether there was one.
+func (a *Approval) decide(e *journal.Entry) bool {
+	a.DecidedAt = e.At
+	switch e.Status {
+	case abi.CallTimeout:
+		a.Decision = "timeout"
+		return true
+	case abi.CallOK:
+	default:
+		return false
+	}
+	var answer struct {
+		Decision  string   `json:"decision"`
+		Actor     string   `json:"actor"`
+		DecidedAt abi.Time `json:"decided_at"`
+	}
+	if json.Unmarshal(e.Answer, &answer) != nil || !decisions[answer.Decision] {
+		return false
+	}
+	a.Decision = answer.Decision
+	if answer.Actor != "" {
+		a.Actor = answer.Actor
+	}
+	if !answer.DecidedAt.IsZero() {
+		a.DecidedAt = answer.DecidedAt
+	}
+	return true
+}
+
+func (t *Tally) handoff(e *journal.Entry) {
+	var request struct {
+		PersonaID string `json:"persona_id"`
+	}
+	var answer struct {
+		TaskID string `json:"task_id"`
+	}
+	if e.Status != abi.CallOK || json.Unmarshal(e.Request, &request) != nil || json.Unmarshal(e.Answer, &answer) != nil ||
+		request.PersonaID == "" || answer.TaskID == "" {
+		return
+	}
+	if len(t.effects.A2AHandoffs) == maxListed {
+		t.omitted.Handoffs++
+		return
+	}
+	if t.handoffs == nil {
+		t.handoffs = map[string]int{}
+	}
+	t.handoffs[answer.TaskID] = len(t.effects.A2AHandoffs)
+	t.effects.A2AHandoffs = append(t.effects.A2AHandoffs,
+		Handoff{TargetAgent: request.PersonaID, TaskID: answer.TaskID, Status: "accepted"})
+}
+
+// await notes how a handoff ended, when the Task waited for it.
+func (t *Tally) await(e *journal.Entry) {
+	var answer struct {
+		TaskID    string            `json:"task_id"`
+		Status    abi.OutcomeStatus `json:"status"`
+		ReceiptID string            `json:"receipt_id"`
+	}
+	if len(t.handoffs) == 0 || e.Status != abi.CallOK || json.Unmarshal(e.Answer, &answer) != nil {
+		return
+	}
+	i, ok := t.handoffs[answer.TaskID]
+	if !ok {
+		return
+	}
+	h := &t.effects.A2AHandoffs[i]
+	h.ReceiptID, h.Status = answer.ReceiptID, "failed"
+	if answer.Status == abi.OutcomeSucceeded {
+		h.Status = "completed"
+	}
+}
