@@ -3,6 +3,8 @@ package config
 import (
 	"log/slog"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Config is a node's configuration, checked and complete.
@@ -18,6 +20,90 @@ type Config struct {
 	Retention Retention
 	SSE       SSE
 	Shutdown  Shutdown
+	Receipts  Receipts
+	Model     ModelDefaults
+	Named
+}
+
+// Named is what the file names: it has as many of each as the operator wants.
+type Named struct {
+	Models  map[string]Model
+	Prices  map[string]Price // by provider/model
+	Secrets map[string]Secret
+	Tools   map[string]ToolServer
+	Grants  map[string]Grant // by plugin
+	// Settings are what plugins read of their own configuration: by plugin, by name.
+	Settings map[string]map[string]jsontext.Value
+}
+
+// ModelDefaults is what models share.
+type ModelDefaults struct {
+	Default string // a name of Named.Models; "" when there is at most one
+	Script  string // the path of the file of canned answers, "" for none
+}
+
+// Receipts configures when receipts are issued.
+type Receipts struct {
+	Issue string // "all" or "required"
+}
+
+// Model is a model that plugins may ask. Its key is in a secret or in an
+// environment variable, or it has none.
+type Model struct {
+	Provider  string
+	BaseURL   string
+	Model     string
+	APIKey    string // the name of a secret
+	APIKeyEnv string
+	Timeout   time.Duration // 0 for the default
+	Retries   int
+	MaxTokens int // 0 for no limit
+	Fallbacks []string
+}
+
+// Price is what a model costs, per million tokens.
+type Price struct {
+	Input    float64
+	Output   float64
+	Currency string // "" for USD
+}
+
+// Secret says where a secret's value is: exactly one of Env, File and Command.
+type Secret struct {
+	Env     string
+	File    string
+	Command []string
+	Hosts   []string // where the value may be sent in HTTP requests; nil for anywhere that is granted
+}
+
+// ToolServer is a server of the Model Context Protocol: either a Command or a URL.
+type ToolServer struct {
+	Command string
+	Args    []string
+	Env     map[string]string // a value may hold handles of secrets
+	Dir     string
+	URL     string
+	Headers map[string]string // the same
+	Timeout time.Duration     // 0 for the default
+	Answer  int64             // bytes; 0 for the default
+	// ReadOnly, Idempotent and Writes are patterns of tools for which they hold,
+	// whatever the server says of them.
+	ReadOnly, Idempotent, Writes []string
+}
+
+// Grant is what a plugin may reach.
+type Grant struct {
+	HTTP    []HTTPGrant
+	Secrets []string
+	Tools   []string // patterns of server:tool
+	Models  []string // patterns; nil when the file does not say
+}
+
+// HTTPGrant allows requests to hosts.
+type HTTPGrant struct {
+	Hosts   []string // host, *.suffix, either with :port
+	Methods []string // in capitals
+	Private bool     // also when the host has a private address
 }
 
 // Log says what is logged and how.

@@ -65,11 +65,30 @@ func (r *fileReader) entry(path string, v *ast.MappingValueNode) {
 	if path != "" {
 		key = path + "." + key
 	}
-	if !isGroup(key) && lookup(key) == nil {
+	section := sectionOf(path)
+	switch {
+	case isGroup(key), lookup(key) != nil:
+		r.node(key, v.Value)
+	case section != nil:
+		r.named(section, v)
+	default:
 		r.report(v.Key, "", unknown(key))
+	}
+}
+
+// named reads what a section calls by a name.
+func (r *fileReader) named(s *Section, v *ast.MappingValueNode) {
+	name := v.Key.GetToken().Value
+	path := s.Name + "." + name
+	if err := s.valid(name); err != nil {
+		r.report(v.Key, path, err.Error())
 		return
 	}
-	r.node(key, v.Value)
+	if absent(v.Value) {
+		r.report(v.Key, path, "is empty")
+		return
+	}
+	s.read(&r.layer.named, name, place{r, path, v.Value})
 }
 
 func (r *fileReader) scalar(path string, n ast.Node) {

@@ -41,6 +41,7 @@ type Effective struct {
 	// Unknown lists environment variables that start with [EnvPrefix] and mean
 	// nothing to Wharf. They are no error: orchestrators make such names up.
 	Unknown []string
+	named   []Value // what Config.Named was made from
 }
 
 // Problem is one thing that is wrong with a configuration.
@@ -71,9 +72,12 @@ func (p Problem) String() string {
 }
 
 // layer is what one source states: text by setting name, and where each is from.
+// The file alone has what is named by it, and its values as they are shown.
 type layer struct {
 	texts   map[string]string
 	origins map[string]string
+	named   Named
+	values  []Value
 }
 
 func newLayer() layer {
@@ -140,6 +144,8 @@ func readFile(name string, eff *Effective) (layer, Problems, error) {
 	}
 	eff.File = name
 	l, problems := parseFile(name, content)
+	eff.Config.Named = l.named
+	eff.named = l.values
 	return l, problems, nil
 }
 
@@ -232,6 +238,7 @@ func (e *Effective) resolve(merged layer) Problems {
 		}
 		e.Values = append(e.Values, Value{Setting: s, Text: canonical, Origin: origin})
 	}
+	e.Values = append(e.Values, e.named...)
 	return problems
 }
 
@@ -249,7 +256,7 @@ func (e *Effective) crossCheck() Problems {
 			Message: fmt.Sprintf("%s is less than retention.idempotency (%s), whose answers are read from events",
 				FormatDuration(c.Retention.Events), FormatDuration(c.Retention.Idempotency))})
 	}
-	return problems
+	return append(problems, e.crossCheckNamed()...)
 }
 
 func (e *Effective) origin(name string) string {

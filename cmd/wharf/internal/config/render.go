@@ -28,8 +28,32 @@ func Template() string {
 			b.WriteString(comment(indent, facts(s)))
 			fmt.Fprintf(&b, "%s# %s: %s\n", indent, s.Key(), yamlText(s.Default))
 		}
+		b.WriteString(example(sectionOf(g.Name)))
 	}
 	return b.String()
+}
+
+// example shows in comments how a section is used, and what its members are.
+func example(s *Section) string {
+	if s == nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, m := range s.Members {
+		b.WriteString(comment("  ", m.Name+": "+m.Doc+" ("+m.values()+")"))
+	}
+	b.WriteString("  #\n  # For example:\n")
+	for line := range strings.Lines(s.Example) {
+		b.WriteString("  #   " + line)
+	}
+	return b.String()
+}
+
+func (m *Member) values() string {
+	if m.Range != "" {
+		return m.Kind + ", " + m.Range
+	}
+	return m.Kind
 }
 
 func inGroup(name string) []Setting {
@@ -82,15 +106,43 @@ func Reference() string {
 		if title == "" {
 			title = "node"
 		}
-		fmt.Fprintf(&b, "\n## %s\n%s\n\n| setting | default | values | what it does |\n|---|---|---|---|\n", title, g.Doc)
-		for _, s := range inGroup(g.Name) {
-			values := s.Kind
-			if s.Range != "" {
-				values += ", " + s.Range
-			}
-			fmt.Fprintf(&b, "| `%s`<br>`%s` | %s | %s | %s |\n", s.Name, s.Env(), code(s.Default), values, s.Doc)
-		}
+		fmt.Fprintf(&b, "\n## %s\n%s\n", title, g.Doc)
+		b.WriteString(settingTable(inGroup(g.Name)))
+		b.WriteString(sectionTable(sectionOf(g.Name)))
 	}
+	return b.String()
+}
+
+func settingTable(settings []Setting) string {
+	if len(settings) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\n| setting | default | values | what it does |\n|---|---|---|---|\n")
+	for _, s := range settings {
+		values := s.Kind
+		if s.Range != "" {
+			values += ", " + s.Range
+		}
+		fmt.Fprintf(&b, "| `%s`<br>`%s` | %s | %s | %s |\n", s.Name, s.Env(), code(s.Default), values, s.Doc)
+	}
+	return b.String()
+}
+
+func sectionTable(s *Section) string {
+	if s == nil {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n| in `%s.%s` | values | what it does |\n|---|---|---|\n", s.Name, s.Key)
+	for _, m := range s.Members {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", m.Name, m.values(), m.Doc)
+	}
+	fmt.Fprintf(&b, "\n```yaml\n%s:\n", s.Name)
+	for line := range strings.Lines(s.Example) {
+		b.WriteString("  " + line)
+	}
+	b.WriteString("```\n")
 	return b.String()
 }
 
@@ -116,6 +168,9 @@ first of these that states it:
 
 ` + "`wharf config init`" + ` prints a complete, commented file; ` + "`wharf config check`" + ` checks one and
 names the line of every mistake; ` + "`wharf config show`" + ` shows what holds and where it came from.
+
+What is given a name of its own (models, prices, secrets, tools, grants, settings) is
+stated in the file alone.
 
 Sizes are written as ` + "`64MiB`" + ` (1024-based), ` + "`10MB`" + ` (1000-based) or plain bytes; durations as
 ` + "`250ms`, `30s`, `5m`, `24h`, `30d`" + `.

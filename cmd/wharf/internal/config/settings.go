@@ -23,6 +23,13 @@ func Groups() []Group {
 		{"limits", "What clients can make the front door hold. Work over a limit is refused before it is accepted."},
 		{"tasks", "How Tasks are queued and run. The limits on a run hold for each Task by itself."},
 		{"plugins", "The plugins that Tasks run."},
+		{"models", "The models that plugins may ask. Each has a name, which is what plugins call it."},
+		{"prices", "What models cost, per million tokens: receipts tell the cost of a Task. A model without a price costs 0."},
+		{"secrets", "Secrets, by name. A value is read whenever it is needed, so that it can be rotated. It reaches neither plugins nor the log: a plugin writes {{secret:NAME}} where the value belongs, and the host puts it there."},
+		{"tools", "Servers of the Model Context Protocol, by name. A server is started, or connected to, when it is first needed. All plugins share it."},
+		{"grants", "What each plugin may reach. What is not granted is denied."},
+		{"settings", "What config.get answers: any values, by plugin and name."},
+		{"receipts", "Proofs of what Tasks did."},
 		{"storage", "The embedded store."},
 		{"retention", "How long things are kept. Resources are kept for ever; events and idempotency records need not be."},
 		{"sse", "Event streams."},
@@ -35,7 +42,7 @@ func Settings() []Setting {
 	var all []Setting
 	for _, group := range [][]Setting{
 		nodeSettings(), logSettings(), limitSettings(), taskSettings(),
-		pluginSettings(), storageSettings(), retentionSettings(), streamSettings(),
+		pluginSettings(), modelSettings(), receiptSettings(), storageSettings(), retentionSettings(), streamSettings(),
 	} {
 		all = append(all, group...)
 	}
@@ -118,6 +125,22 @@ func pluginSettings() []Setting {
 			"The folder that keeps compiled plugins between starts; nodes may share one. It holds native code that is run as it is: nobody else may write there. Empty: a folder within the data folder."),
 		text("plugins.dir", "", func(c *Config) *string { return &c.Plugins.Dir }, nil,
 			"A folder of plugins of your own, read when the node starts: NAME.wasm (a-z, 0-9 and -) is the plugin NAME, and the Persona persona_NAME runs it. Empty: only the plugins that ship with Wharf."),
+	}
+}
+
+func modelSettings() []Setting {
+	return []Setting{
+		text("models.default", "", func(c *Config) *string { return &c.Model.Default }, nil,
+			"The model that answers when a plugin names none. It need not be set when there is only one."),
+		text("models.script", "", func(c *Config) *string { return &c.Model.Script }, nil,
+			"A file of canned answers, for models of the provider script."),
+	}
+}
+
+func receiptSettings() []Setting {
+	return []Setting{
+		choice("receipts.issue", "all", []string{"all", "required"}, func(c *Config) *string { return &c.Receipts.Issue },
+			"Which Tasks get a receipt when they end. all: every one, unless its Persona disables receipts; required: those whose Persona requires one."),
 	}
 }
 

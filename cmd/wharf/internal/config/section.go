@@ -1,0 +1,260 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/goccy/go-yaml/ast"
+
+	"github.com/wharf-dev/wharf/runtime/provider/secret"
+)
+
+// Section declares what the file may name as it likes: the group's members are
+// names, and what stands below each has the declared members. It can be stated in
+// the file alone, and belongs to the [Group] of the same name.
+type Section struct {
+	Name    string // of the group
+	Key     string // what a name is, in a word
+	Example string // YAML as it stands below the group
+	Members []Member
+
+	valid func(name string) error
+	read  func(into *Named, name string, p place)
+}
+
+// sectionOf returns the section of a group, or nil.
+func sectionOf(group string) *Section {
+	for _, s := range Sections() {
+		if s.Name == group {
+			return &s
+		}
+	}
+	return nil
+}
+
+// section declares things of the type T.
+func section[T any](s Section, at func(*Named) *map[string]T, members []member[T]) Section {
+	for _, m := range members {
+		s.Members = append(s.Members, m.Member)
+	}
+	s.read = func(into *Named, name string, p place) {
+		var t T
+		readMembers(p, &t, members)
+		put(at(into), name, t)
+	}
+	return s
+}
+
+func put[T any](m *map[string]T, name string, t T) {
+	if *m == nil {
+		*m = map[string]T{}
+	}
+	(*m)[name] = t
+}
+
+// named returns a check of names against a pattern that words explain.
+func named(pattern, words string) func(string) error {
+	re := regexp.MustCompile("^(?:" + pattern + ")$")
+	return func(name string) error {
+		if !re.MatchString(name) {
+			return fmt.Errorf("%q is no name here: %s", name, words)
+		}
+		return nil
+	}
+}
+
+func anyText(string) error { return nil }
+
+// Sections declares every section, in the order of [Groups].
+func Sections() []Section {
+	return []Section{modelSection(), priceSection(), secretSection(), toolSection(), grantSection(), pluginSection()}
+}
+
+func modelSection() Section {
+	return section(Section{Name: "models", Key: "NAME", Example: `fast:
+  provider: openai
+  base_url: http://127.0.0.1:11434/v1
+  model: qwen3:4b
+good:
+  provider: anthropic
+  model: claude-sonnet-4-5
+  api_key: {secret: anthropic}
+  fallbacks: [fast]
+`, valid: named(`[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}`, "at most 64 of A-Z a-z 0-9 _ . : -")},
+		func(n *Named) *map[string]Model { return &n.Models },
+		[]member[Model]{
+			choiceMember("provider", "Whose API it speaks. openai is also what Ollama, vLLM, llama.cpp and many others speak; script answers from models.script.",
+				[]string{"openai", "anthropic", "script"}, func(m *Model) *string { return &m.Provider }),
+			textMember("base_url", "Where the API is, for openai with its /v1. Empty: the provider's own.",
+				func(m *Model) *string { return &m.BaseURL }, httpURL),
+			textMember("model", "The provider's name of the model.", func(m *Model) *string { return &m.Model }, notEmpty),
+			{Member{Name: "api_key", Kind: "{secret: NAME}", Doc: "The secret with the API key. A key never stands in this file."},
+				func(m *Model, p place) { m.APIKey = p.reference() }},
+			textMember("api_key_env", "The environment variable with the API key, instead of api_key.",
+				func(m *Model) *string { return &m.APIKeyEnv }, notEmpty),
+			periodMember("timeout", "How long one attempt may take. 2m if it is not set.",
+				func(m *Model) *time.Duration { return &m.Timeout }, time.Second, time.Hour),
+			numberMember("retries", "How often a failed attempt is repeated: on 429, on 5xx, when the connection breaks. 0 if it is not set.",
+				func(m *Model) *int { return &m.Retries }, 0, 10),
+			numberMember("max_tokens", "The most tokens that one answer may have. Not set: no limit of the node's.",
+				func(m *Model) *int { return &m.MaxTokens }, 1, 10_000_000),
+			textsMember("fallbacks", "Names of models that are asked, in order, when this one fails.",
+				func(m *Model) *[]string { return &m.Fallbacks }, notEmpty),
+		})
+}
+
+func priceSection() Section {
+	return section(Section{Name: "prices", Key: "PROVIDER/MODEL", Example: `anthropic/claude-sonnet-4-5:
+  input: 3
+  output: 15
+`, valid: named(`(openai|anthropic|script)/.+`, "it is provider/model, such as openai/gpt-4.1")},
+		func(n *Named) *map[string]Price { return &n.Prices },
+		[]member[Price]{
+			decimalMember("input", "Of a million input tokens.", func(p *Price) *float64 { return &p.Input }),
+			decimalMember("output", "Of a million output tokens.", func(p *Price) *float64 { return &p.Output }),
+			textMember("currency", "ISO 4217 code. USD if it is not set.", func(p *Price) *string { return &p.Currency },
+				named(`[A-Z]{3}`, "a currency is three capital letters")),
+		})
+}
+
+func secretSection() Section {
+	return section(Section{Name: "secrets", Key: "NAME", Example: `anthropic: {env: ANTHROPIC_API_KEY}
+crm: {file: /run/secrets/crm, hosts: [crm.example.com]}
+vault: {command: [vault, read, -field=token, secret/wharf]}
+`, valid: named(secret.NamePattern, "at most 64 of A-Z a-z 0-9 _ . -")},
+		func(n *Named) *map[string]Secret { return &n.Secrets },
+		[]member[Secret]{
+			textMember("env", "The environment variable with the value.", func(s *Secret) *string { return &s.Env }, notEmpty),
+			textMember("file", "The file with the value. A line break at its end does not count.",
+				func(s *Secret) *string { return &s.File }, notEmpty),
+			textsMember("command", "A program and its arguments. What it writes to standard output is the value; a line break at its end does not count. No shell is involved.",
+				func(s *Secret) *[]string { return &s.Command }, anyText),
+			textsMember("hosts", "The hosts that plugins may send the value to, written as in grants. Not set: wherever the plugin may send requests.",
+				func(s *Secret) *[]string { return &s.Hosts }, hostPattern),
+		})
+}
+
+func toolSection() Section {
+	return section(Section{Name: "tools", Key: "SERVER", Example: `files:
+  command: npx
+  args: [-y, "@modelcontextprotocol/server-filesystem", /srv/files]
+tickets:
+  url: https://tickets.example.com/mcp
+  headers:
+    Authorization: Bearer {{secret:tickets}}
+  idempotent: [update_*]
+`, valid: named(`[A-Za-z0-9][A-Za-z0-9_-]{0,63}`, "at most 64 of A-Z a-z 0-9 _ -")},
+		func(n *Named) *map[string]ToolServer { return &n.Tools }, toolMembers())
+}
+
+func toolMembers() []member[ToolServer] {
+	return []member[ToolServer]{
+		textMember("command", "The program to start; it speaks over its standard input and output.",
+			func(s *ToolServer) *string { return &s.Command }, notEmpty),
+		textsMember("args", "The program's arguments.", func(s *ToolServer) *[]string { return &s.Args }, anyText),
+		secretsMember("env", "The program's environment. Besides these it gets HOME, LANG, PATH, TMPDIR, USER and what Windows needs, and nothing else of the node's.",
+			func(s *ToolServer) *map[string]string { return &s.Env }),
+		textMember("cwd", "The folder that the program runs in. Not set: the node's.", func(s *ToolServer) *string { return &s.Dir }, notEmpty),
+		textMember("url", "The URL of a server that speaks streamable HTTP, instead of command.",
+			func(s *ToolServer) *string { return &s.URL }, httpURL),
+		secretsMember("headers", "Headers of each request to url.", func(s *ToolServer) *map[string]string { return &s.Headers }),
+		periodMember("timeout", "How long a call may take. 1m if it is not set.",
+			func(s *ToolServer) *time.Duration { return &s.Timeout }, 10*time.Millisecond, time.Hour),
+		sizeMember("answer", "The largest answer of a call. 4MiB if it is not set.", func(s *ToolServer) *int64 { return &s.Answer }, kib, gib),
+		textsMember("read_only", "Tools that are taken as read-only, whatever they say of themselves: names, with * for any characters.",
+			func(s *ToolServer) *[]string { return &s.ReadOnly }, globPattern),
+		textsMember("idempotent", "Tools that may be called again with the same arguments, whatever they say of themselves.",
+			func(s *ToolServer) *[]string { return &s.Idempotent }, globPattern),
+		textsMember("writes", "Tools that are taken as changing things, and not to be repeated, whatever they say of themselves.",
+			func(s *ToolServer) *[]string { return &s.Writes }, globPattern),
+	}
+}
+
+func grantSection() Section {
+	return section(Section{Name: "grants", Key: "PLUGIN", Example: `agent:
+  models: ["*"]
+  tools: ["files:read_*", "tickets:*"]
+  secrets: [crm]
+  http:
+    - hosts: [crm.example.com, "*.example.org:8443"]
+      methods: [GET, POST]
+`, valid: pluginName()},
+		func(n *Named) *map[string]Grant { return &n.Grants },
+		[]member[Grant]{
+			{Member{Name: "http", Kind: "list of {hosts, methods, private}",
+				Doc: "Hosts that requests may go to: exact names, or *.example.com for any name below it, with :PORT or else the port of http or https. methods: GET and HEAD if they are not set. private: true also allows loopback, private and link-local addresses, which are refused otherwise, whatever name leads to them."},
+				func(g *Grant, p place) { p.items(func(item place) { g.HTTP = append(g.HTTP, readHTTPGrant(item)) }) }},
+			textsMember("secrets", "Names of secrets.", func(g *Grant) *[]string { return &g.Secrets }, notEmpty),
+			textsMember("tools", "Tools as SERVER:TOOL, with * for any characters.", func(g *Grant) *[]string { return &g.Tools }, toolPattern),
+			textsMember("models", "Models, with * for any characters. When no plugin has this, all plugins may use all models; as soon as one has, each needs it.",
+				func(g *Grant) *[]string { return &g.Models }, globPattern),
+		})
+}
+
+func readHTTPGrant(p place) (g HTTPGrant) {
+	readMembers(p, &g, []member[HTTPGrant]{
+		textsMember("hosts", "", func(g *HTTPGrant) *[]string { return &g.Hosts }, hostPattern),
+		textsMember("methods", "", func(g *HTTPGrant) *[]string { return &g.Methods },
+			named(`[A-Z]{1,32}`, "a method is written in capitals, such as GET")),
+		boolMember("private", "", func(g *HTTPGrant) *bool { return &g.Private }),
+	})
+	if len(g.Hosts) == 0 {
+		p.problem("has no hosts")
+	}
+	return g
+}
+
+func pluginSection() Section {
+	return Section{Name: "settings", Key: "PLUGIN", Example: `agent:
+  greeting: Hello.
+  languages: [en, de]
+`,
+		Members: []Member{{Name: "SETTING", Kind: "anything", Doc: "A value that the plugin reads by this name. It is no place for secrets: the plugin sees it, and records of Tasks hold it."}},
+		valid:   pluginName(),
+		read: func(into *Named, name string, p place) {
+			values := map[string]jsontext.Value{}
+			p.members(func(setting string, _ ast.Node, value place) { values[setting] = value.json() })
+			put(&into.Settings, name, values)
+		}}
+}
+
+func pluginName() func(string) error {
+	return named(`[A-Za-z0-9_./-]{1,128}`, "it is the name of a plugin")
+}
+
+// hostPattern checks a host as a grant has it.
+func hostPattern(pattern string) error {
+	host := pattern
+	if i := strings.LastIndexByte(pattern, ':'); i >= 0 && !strings.HasSuffix(pattern, "]") {
+		host = pattern[:i]
+	}
+	if name := strings.TrimPrefix(host, "*."); name == "" || strings.ContainsAny(name, "*/@? ") {
+		return fmt.Errorf("%q is not a host, such as api.example.com, *.example.com or 127.0.0.1:8080", pattern)
+	}
+	if host != pattern {
+		return hostPort(pattern)
+	}
+	return nil
+}
+
+func toolPattern(pattern string) error {
+	server, tool, ok := strings.Cut(pattern, ":")
+	if !ok || server == "" || tool == "" {
+		return fmt.Errorf("%q is not SERVER:TOOL, such as files:read_*", pattern)
+	}
+	return globPattern(pattern)
+}
+
+func globPattern(pattern string) error {
+	if pattern == "" {
+		return errors.New("must not be empty")
+	}
+	if strings.ContainsAny(pattern, `?[]\`) {
+		return fmt.Errorf("%q is no pattern: * alone stands for any characters", pattern)
+	}
+	return nil
+}

@@ -1,0 +1,3 @@
+// Package settings answers abi.CallConfigGet from what the operator configured
+// for each plugin.
+package settings

@@ -1,0 +1,32 @@
+package settings
+
+import (
+	"context"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/provider"
+)
+
+// Settings holds values by plugin and name. It is not changed once it is in use.
+type Settings map[string]map[string]jsontext.Value
+
+var _ provider.Performer = Settings(nil)
+
+// Prepare implements [provider.Performer]. A plugin reads its own settings alone;
+// a name that is not configured is null.
+func (s Settings) Prepare(_ context.Context, c *provider.Call) (provider.Plan, error) {
+	var req abi.CallConfigGetRequest
+	if err := json.Unmarshal(c.Request, &req); err != nil || req.Name == "" {
+		return provider.Plan{}, provider.Refuse(abi.CallInvalid, "invalid_request", `config.get takes {"name": "..."}`)
+	}
+	value := s[c.Plugin][req.Name]
+	if value == nil {
+		value = jsontext.Value("null")
+	}
+	return provider.Plan{Effect: abi.EffectRead, Do: func(context.Context, func(string)) ([]byte, error) {
+		return json.Marshal(abi.CallConfigGetAnswer{Value: value})
+	}}, nil
+}
