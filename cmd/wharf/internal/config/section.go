@@ -232,7 +232,7 @@ func hostPattern(pattern string) error {
 	if i := strings.LastIndexByte(pattern, ':'); i >= 0 && !strings.HasSuffix(pattern, "]") {
 		host = pattern[:i]
 	}
-	if name := strings.TrimPrefix(host, "*."); name == "" || strings.ContainsAny(name, "*/@? ") {
+	if name := strings.TrimPrefix(host, "*."); name == "" || strings.Contains(name, "*") || strings.ContainsAny(pattern, "/@? ") {
 		return fmt.Errorf("%q is not a host, such as api.example.com, *.example.com or 127.0.0.1:8080", pattern)
 	}
 	if host != pattern {
