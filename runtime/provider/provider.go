@@ -21,6 +21,10 @@ type Call struct {
 	Plugin      string
 	// IdempotencyKey is the same whenever this very call is performed again.
 	IdempotencyKey string
+	// Number counts the calls of this name that the Task has made, this one
+	// included: it is the same whenever this very call is performed again. 0 when the
+	// caller does not count.
+	Number int
 }
 
 // Plan is a call that may be performed.

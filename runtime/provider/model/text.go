@@ -1,0 +1,190 @@
+package model
+
+import "strings"
+
+// text takes the text of one attempt, piece by piece. What reaches the answer and
+// the watcher is the same: without a leading block of reasoning, and without the
+// key, also when either comes in several pieces.
+type text struct {
+	whole strings.Builder
+	tell  func(string)
+	think thinkFilter
+	keys  keyFilter
+}
+
+func newText(key string, tell func(string)) *text {
+	return &text{tell: tell, keys: keyFilter{key: key}}
+}
+
+// write takes the next piece.
+func (t *text) write(piece string) { t.pass(t.keys.write(t.think.write(piece))) }
+
+// close takes the end of the text.
+func (t *text) close() { t.pass(t.keys.write(t.think.close()) + t.keys.close()) }
+
+func (t *text) pass(s string) {
+	if s == "" {
+		return
+	}
+	t.whole.WriteString(s)
+	t.tell(s)
+}
+
+// String returns the text so far.
+func (t *text) String() string { return t.whole.String() }
+
+// minScrubbed is the shortest key that is looked for in what a model says. A
+// shorter one is a word like "ollama", put in where a server wants any key.
+const minScrubbed = 16
+
+// scrub takes the key out of what a server says of an error.
+func scrub(s, key string) string {
+	if key == "" {
+		return s
+	}
+	return strings.ReplaceAll(s, key, redacted)
+}
+
+// scrub takes the key out of a part of an answer.
+func (a *ask) scrub(s string) string {
+	if len(a.key) < minScrubbed {
+		return s
+	}
+	return scrub(s, a.key)
+}
+
+// keyFilter is scrub for a text that comes in pieces: it keeps back what may be
+// the beginning of the key.
+type keyFilter struct {
+	key, kept string
+}
+
+func (f *keyFilter) write(piece string) string {
+	if len(f.key) < minScrubbed {
+		return piece
+	}
+	s := scrub(f.kept+piece, f.key)
+	n := overlap(s, f.key)
+	f.kept = s[len(s)-n:]
+	return s[:len(s)-n]
+}
+
+func (f *keyFilter) close() string {
+	kept := f.kept
+	f.kept = ""
+	return kept
+}
+
+// overlap returns the length of the longest end of s that is a beginning of
+// word, and not all of it.
+func overlap(s, word string) int {
+	for n := min(len(s), len(word)-1); n > 0; n-- {
+		if strings.HasSuffix(s, word[:n]) {
+			return n
+		}
+	}
+	return 0
+}
+
+// The marks around reasoning that some models write into their text, when their
+// server does not take it out.
+const (
+	thinkOpen  = "<think>"
+	thinkClose = "</think>"
+)
+
+// thinkFilter drops a block of reasoning at the beginning of a text, and the white
+// space after it. One that never ends is dropped to the end.
+type thinkFilter struct {
+	state thinkState
+	kept  string
+}
+
+type thinkState int
+
+const (
+	thinkMaybe  thinkState = iota // only white space and a beginning of thinkOpen so far
+	thinkInside                   // within the block
+	thinkAfter                    // only white space since the block
+	thinkOver                     // everything passes
+)
+
+func (f *thinkFilter) write(piece string) string {
+	if f.state == thinkOver {
+		return piece
+	}
+	f.kept += piece
+	if f.state == thinkMaybe && !f.begin() {
+		return f.close()
+	}
+	if f.state == thinkInside {
+		f.inside()
+	}
+	if f.state == thinkAfter {
+		return f.trim()
+	}
+	return ""
+}
+
+// begin reports whether the text may still begin with a block.
+func (f *thinkFilter) begin() bool {
+	s := strings.TrimLeft(f.kept, " \t\r\n")
+	if rest, ok := strings.CutPrefix(s, thinkOpen); ok {
+		f.state, f.kept = thinkInside, rest
+		return true
+	}
+	return strings.HasPrefix(thinkOpen, s)
+}
+
+func (f *thinkFilter) inside() {
+	if _, rest, ok := strings.Cut(f.kept, thinkClose); ok {
+		f.state, f.kept = thinkAfter, rest
+		return
+	}
+	f.kept = f.kept[len(f.kept)-overlap(f.kept, thinkClose):]
+}
+
+func (f *thinkFilter) trim() string {
+	f.kept = strings.TrimLeft(f.kept, " \t\r\n")
+	if f.kept == "" {
+		return ""
+	}
+	return f.close()
+}
+
+func (f *thinkFilter) close() string {
+	kept := f.kept
+	if f.state == thinkInside {
+		kept = ""
+	}
+	f.state, f.kept = thinkOver, ""
+	return kept
+}
+
+// watcher tells text as it comes, over all attempts of a call.
+type watcher struct {
+	emit func(string)
+	on   bool
+	told string
+}
+
+// attempt returns what tells the text of one further attempt: only what goes
+// beyond what was told, and nothing once it differs.
+func (w *watcher) attempt() func(string) {
+	seen, same := 0, w.on
+	return func(s string) {
+		if !same {
+			return
+		}
+		n := min(len(s), len(w.told)-seen)
+		if s[:n] != w.told[seen:seen+n] {
+			same = false
+			return
+		}
+		seen += len(s)
+		if n < len(s) {
+			w.told += s[n:]
+			w.emit(s[n:])
+		}
+	}
+}

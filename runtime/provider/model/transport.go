@@ -1,0 +1,120 @@
+package model
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	json "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+const (
+	// maxAnswer bounds the body of an answer, in bytes, however it is streamed.
+	maxAnswer = 32 << 20
+	// maxErrorBody is how much of an error's body is read.
+	maxErrorBody = 64 << 10
+)
+
+var (
+	errTooLarge = errors.New("its answer is larger than this node takes")
+	errRedirect = errors.New("it redirects to another address: configure that one as its base URL")
+)
+
+// newClient returns a client whose answers are either a success with a bounded
+// body, or a [statusError]. It follows no redirect, which could take the key and
+// the conversation elsewhere.
+func newClient(limit int64) *http.Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = 16
+	return &http.Client{
+		Transport:     &strict{next: transport, limit: limit},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return errRedirect },
+	}
+}
+
+type strict struct {
+	next  *http.Transport
+	limit int64
+}
+
+// CloseIdleConnections is what the method of the same name of a client calls.
+func (s *strict) CloseIdleConnections() { s.next.CloseIdleConnections() }
+
+// RoundTrip implements [http.RoundTripper].
+func (s *strict) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := s.next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	if answer.StatusCode < 400 {
+		answer.Body = &bounded{body: answer.Body, left: s.limit}
+		return answer, nil
+	}
+	defer func() { _ = answer.Body.Close() }()
+	body, _ := io.ReadAll(io.LimitReader(answer.Body, maxErrorBody)) // what there is of it serves
+	return nil, &statusError{code: answer.StatusCode, message: said(body), asked: retryAfter(answer.Header)}
+}
+
+// bounded is a body that fails, instead of ending, where it gets too large.
+type bounded struct {
+	body io.ReadCloser
+	left int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left < 0 {
+		return 0, errTooLarge
+	}
+	if int64(len(p)) > b.left+1 {
+		p = p[:b.left+1]
+	}
+	n, err := b.body.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return n - 1, errTooLarge
+	}
+	return n, err
+}
+
+func (b *bounded) Close() error { return b.body.Close() }
+
+// said finds the words in an error's body: {"error": {"message": "..."}},
+// {"error": "..."}, {"message": "..."}, {"detail": "..."}, else the text itself.
+func said(body []byte) string {
+	var told struct {
+		Error   jsontext.Value `json:"error"`
+		Message jsontext.Value `json:"message"`
+		Detail  jsontext.Value `json:"detail"`
+	}
+	if json.Unmarshal(body, &told, jsontext.AllowInvalidUTF8(true)) != nil {
+		return string(body)
+	}
+	for _, v := range []jsontext.Value{told.Error, told.Message, told.Detail} {
+		switch v.Kind() {
+		case '"':
+			var s string
+			if json.Unmarshal(v, &s, jsontext.AllowInvalidUTF8(true)) == nil {
+				return s
+			}
+		case '{':
+			return said(v)
+		}
+	}
+	return string(body)
+}
+
+// retryAfter returns what a server asks to wait: Retry-After in seconds or as a
+// date. An answer without it gives 0.
+func retryAfter(h http.Header) time.Duration {
+	v := h.Get("Retry-After")
+	if seconds, err := strconv.ParseFloat(v, 64); err == nil && seconds >= 0 {
+		// The clamp keeps the conversion within range; so long a wait is given up anyway.
+		return time.Duration(min(seconds, (24*time.Hour).Seconds()) * float64(time.Second))
+	}
+	if at, err := http.ParseTime(v); err == nil {
+		return max(time.Until(at), 0)
+	}
+	return 0
+}
