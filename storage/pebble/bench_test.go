@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -76,6 +78,63 @@ func BenchmarkAccept(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "accepts/s")
 	m := s.Metrics()
 	b.ReportMetric(float64(m.Batches)/float64(m.Commits), "batches/commit")
+}
+
+// BenchmarkTask appends whole Tasks of five recorded steps, each batch durable
+// before the next, from 64 goroutines.
+func BenchmarkTask(b *testing.B) { benchTasks(b, clients) }
+
+// BenchmarkTaskOneClient is the same from one goroutine.
+func BenchmarkTaskOneClient(b *testing.B) { benchTasks(b, 1) }
+
+func benchTasks(b *testing.B, clients int) {
+	s, err := Open(b.TempDir(), benchOptions())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	tasks := make([][]*storage.Batch, 1024)
+	for i := range tasks {
+		tasks[i] = newRecorded(uint64(i)).task()
+	}
+	var next atomic.Int64
+	var writers sync.WaitGroup
+	began := cpuTime()
+	b.ReportAllocs()
+	b.ResetTimer()
+	for range clients {
+		writers.Go(func() {
+			for i := next.Add(1); i <= int64(b.N); i = next.Add(1) {
+				if err := writeTask(s, tasks[i%int64(len(tasks))]); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	writers.Wait()
+	b.StopTimer()
+	n := float64(b.N)
+	b.ReportMetric(n/b.Elapsed().Seconds(), "tasks/s")
+	b.ReportMetric(float64((cpuTime()-began).Microseconds())/n, "cpu-µs/task")
+	b.ReportMetric(float64(s.Metrics().WALBytesWritten)/n, "wal-B/task")
+}
+
+func writeTask(s *Store, batches []*storage.Batch) error {
+	for _, batch := range batches {
+		again := *batch
+		if _, err := s.Append(&again).Wait(context.Background()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cpuTime returns the processor time that this process has used.
+func cpuTime() time.Duration {
+	var use syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &use)
+	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
 }
 
 // BenchmarkAcceptOneClient is the latency that a single client sees.

@@ -166,7 +166,7 @@ func checkGapless(r pebble.Reader) error {
 	err := eachTenant(r, func(t storage.Tenant) error {
 		prefix := appendPrefix(nil, t, spaceFrame)
 		return scan(r, prefix, keyAfter(prefix), func(key, value []byte) error {
-			f, _, err := decodeFrame(t, lastPosition(key), clone(value))
+			f, _, err := decodeFrame(t, lastPosition(key), value)
 			if err == nil {
 				tiles.add(f.First, lastOf(f))
 			}
@@ -223,7 +223,7 @@ func (c *inspection) eachFrame(t storage.Tenant, f func(*storage.Frame, outline)
 			c.report.fault("key %x is malformed", key)
 			return nil
 		}
-		frame, refs, err := decodeFrame(t, lastPosition(key), clone(value))
+		frame, refs, err := decodeFrame(t, lastPosition(key), value)
 		if err != nil {
 			c.report.fault("%s", err)
 			return nil
@@ -436,7 +436,7 @@ func (c *inspection) recordAt(t storage.Tenant, p storage.Position) (*storage.Re
 	}
 	var r *storage.Record
 	if it.Last() {
-		f, _, err := decodeFrame(t, lastPosition(it.Key()), clone(it.Value()))
+		f, _, err := decodeFrame(t, lastPosition(it.Key()), it.Value())
 		if err == nil && p <= lastOf(f) { // damage is reported with the frames
 			r = &f.Records[p-f.First]
 		}

@@ -11,8 +11,12 @@ import (
 	"github.com/wharf-dev/wharf/storage"
 )
 
-// frameVersion is the first byte of a frame (docs/log-format.md, "Frames").
-const frameVersion = 1
+// The versions of frames, which are their first byte (docs/log-format.md,
+// "Frames"). Both are read; the newest is written.
+const (
+	frameVersion1 = 1 // the fields follow as they are
+	frameVersion  = 2 // the fields are packed
+)
 
 const (
 	crcLen       = 4
@@ -80,11 +84,14 @@ func (o outline) payload(i int) *blobRef {
 	return o[i].payload
 }
 
-// appendFrame appends the encoding of f without its checksum. Values for which
-// refs has an entry are replaced by the reference.
-func appendFrame(dst []byte, f *storage.Frame, refs outline) []byte {
-	dst = append(dst, frameVersion)
-	dst = binary.BigEndian.AppendUint64(dst, uint64(f.Time.UnixNano()))
+// appendHead appends what is before a frame's fields and never packed.
+func appendHead(dst []byte, f *storage.Frame) []byte {
+	return binary.BigEndian.AppendUint64(append(dst, frameVersion), uint64(f.Time.UnixNano()))
+}
+
+// appendFields appends all of f that is neither in its key nor in its head. Values
+// for which refs has an entry are replaced by the reference.
+func appendFields(dst []byte, f *storage.Frame, refs outline) []byte {
 	dst = appendID(dst, f.WorkspaceID)
 	dst = appendID(dst, f.SessionID)
 	dst = appendID(dst, f.TaskID)
@@ -174,9 +181,8 @@ func finishSum(sum uint32, p storage.Position) uint32 {
 	return crc32.Update(sum, castagnoli, appendPosition(buf[:0], p))
 }
 
-// decodeFrame reads the frame that was stored under tenant and position. The
-// frame's values are parts of value, which must not change afterwards. Values that
-// are blobs are nil and named by the outline.
+// decodeFrame reads the frame that was stored under tenant and position. It keeps
+// nothing of value. Values that are blobs are nil and named by the outline.
 func decodeFrame(t storage.Tenant, p storage.Position, value []byte) (*storage.Frame, outline, error) {
 	if len(value) < crcLen {
 		return nil, nil, &CorruptError{Tenant: t, Position: p, Reason: "the frame is cut off"}
@@ -275,12 +281,38 @@ func (d *decoder) end() error {
 	return nil
 }
 
+// decodeBody reads a frame without its checksum.
 func decodeBody(body []byte) (*storage.Frame, outline, error) {
-	d := &decoder{rest: body}
-	if v := d.byte(); v != frameVersion {
-		return nil, nil, fmt.Errorf("frame version %d is not known", v)
+	at, fields, err := openBody(body)
+	if err != nil {
+		return nil, nil, err
 	}
-	f := &storage.Frame{Time: d.time()}
+	return decodeFields(at, fields)
+}
+
+// openBody takes a frame's time from its head and returns its fields, unpacked, as
+// bytes of their own.
+func openBody(body []byte) (at time.Time, fields []byte, err error) {
+	d := &decoder{rest: body}
+	version := d.byte()
+	at = d.time()
+	switch {
+	case d.bad:
+		return at, nil, errMalformed
+	case version == frameVersion1:
+		return at, clone(d.rest), nil
+	case version == frameVersion:
+		fields, err = unpack(d.rest)
+		return at, fields, err
+	}
+	return at, nil, fmt.Errorf("frame version %d is not known", version)
+}
+
+// decodeFields reads what appendFields wrote. The frame's values are parts of
+// fields.
+func decodeFields(at time.Time, fields []byte) (*storage.Frame, outline, error) {
+	d := &decoder{rest: fields}
+	f := &storage.Frame{Time: at}
 	f.WorkspaceID, f.SessionID, f.TaskID = d.id(), d.id(), d.id()
 	f.Actor = d.text()
 	n := d.uvarint()

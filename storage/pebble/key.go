@@ -44,7 +44,7 @@ var objectCodes = [...]abi.Object{
 	abi.ObjectPersona, abi.ObjectWorkspace, abi.ObjectSession, abi.ObjectTask, abi.ObjectBranch,
 	abi.ObjectMessage, abi.ObjectArtifact, abi.ObjectAgentCard, abi.ObjectReceipt, abi.ObjectMemory,
 	abi.ObjectVault, abi.ObjectConnector, abi.ObjectSkill, abi.ObjectOutcome, abi.ObjectQuota,
-	abi.ObjectAPIKey, abi.ObjectTenant, abi.ObjectEvent,
+	abi.ObjectAPIKey, abi.ObjectTenant, abi.ObjectEvent, abi.ObjectState, abi.ObjectReceiptBatch,
 }
 
 var (
@@ -277,13 +277,15 @@ func listedBy(o abi.Object) []abi.Object {
 	switch o {
 	case abi.ObjectTask:
 		return []abi.Object{abi.ObjectSession, abi.ObjectWorkspace}
-	case abi.ObjectSession, abi.ObjectMemory, abi.ObjectVault, abi.ObjectConnector:
+	case abi.ObjectSession, abi.ObjectVault, abi.ObjectConnector, abi.ObjectReceiptBatch:
 		return []abi.Object{abi.ObjectWorkspace}
-	case abi.ObjectArtifact:
+	case abi.ObjectMemory:
+		return []abi.Object{abi.ObjectWorkspace, abi.ObjectSession}
+	case abi.ObjectArtifact, abi.ObjectReceipt:
 		return []abi.Object{abi.ObjectWorkspace, abi.ObjectSession, abi.ObjectTask}
 	case abi.ObjectBranch:
 		return []abi.Object{abi.ObjectSession}
-	case abi.ObjectOutcome, abi.ObjectReceipt:
+	case abi.ObjectOutcome:
 		return []abi.Object{abi.ObjectTask}
 	}
 	return nil

@@ -304,8 +304,8 @@ func TestInvalidBatchesAreRefused(t *testing.T) {
 func TestUnlistedScopeIsAnError(t *testing.T) {
 	s := openTest(t, vfs.NewMem())
 	var scope *ScopeError
-	_, _, err := s.List(ctx, 1, abi.ObjectReceipt, storage.Scope{Object: abi.ObjectSession, ID: "s"}, storage.Page{Limit: 1})
-	if !errors.As(err, &scope) || scope.Object != abi.ObjectReceipt {
+	_, _, err := s.List(ctx, 1, abi.ObjectOutcome, storage.Scope{Object: abi.ObjectSession, ID: "s"}, storage.Page{Limit: 1})
+	if !errors.As(err, &scope) || scope.Object != abi.ObjectOutcome {
 		t.Errorf("List = %v", err)
 	}
 	if _, err := s.Subscribe(1, storage.Scope{Object: abi.ObjectReceipt, ID: "r"}, 0); !errors.As(err, &scope) {

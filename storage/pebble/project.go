@@ -13,11 +13,13 @@ import (
 // draft is a frame turned into operations on keys, with every place left open that
 // holds a position. It belongs to one goroutine at a time.
 type draft struct {
-	buf   []byte // the keys and values of ops
-	ops   []op
-	fills []fill
-	sum   uint32 // the frame's checksum so far
-	sumAt int    // where it goes, -1 when there is no frame
+	buf []byte // the keys and values of ops
+	// fields are those of the frame before they were packed.
+	fields []byte
+	ops    []op
+	fills  []fill
+	sum    uint32 // the frame's checksum so far
+	sumAt  int    // where it goes, -1 when there is no frame
 	// copies are the transcripts to copy when the draft's turn comes.
 	copies []transcriptCopy
 	// reshapes says that the draft drops or copies Messages.
@@ -56,20 +58,22 @@ const maxPooledBytes = 256 << 10
 // newDraft returns an empty draft.
 func newDraft() *draft {
 	d := draftPool.Get().(*draft)
-	d.buf, d.ops, d.fills, d.copies = d.buf[:0], d.ops[:0], d.fills[:0], d.copies[:0]
+	d.buf, d.fields = d.buf[:0], d.fields[:0]
+	d.ops, d.fills, d.copies = d.ops[:0], d.fills[:0], d.copies[:0]
 	d.sumAt, d.reshapes = -1, false
 	return d
 }
 
 // free gives the draft back. It must not be used afterwards.
 func (d *draft) free() {
-	if cap(d.buf) <= maxPooledBytes {
+	if cap(d.buf) <= maxPooledBytes && cap(d.fields) <= maxPooledBytes {
 		draftPool.Put(d)
 	}
 }
 
-// size returns what the draft adds to a batch.
-func (d *draft) size() int { return len(d.buf) + len(d.ops)*opOverhead }
+// size returns what the draft adds to a batch, or would, were nothing packed: that
+// is what its frame takes in memory.
+func (d *draft) size() int { return max(len(d.buf), len(d.fields)) + len(d.ops)*opOverhead }
 
 // opOverhead is what a batch needs for an operation besides key and value.
 const opOverhead = 8
@@ -135,7 +139,8 @@ func (d *draft) addFrame(f *storage.Frame, refs outline) {
 	d.position(0)
 	d.endKey()
 	body := len(d.buf)
-	d.buf = appendFrame(d.buf, f, refs)
+	d.fields = appendFields(d.fields[:0], f, refs)
+	d.buf = pack(appendHead(d.buf, f), d.fields)
 	d.sum, d.sumAt = frameSum(f.Tenant, d.buf[body:]), len(d.buf)
 	d.buf = append(d.buf, make([]byte, crcLen)...)
 	d.end()

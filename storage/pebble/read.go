@@ -43,7 +43,7 @@ func (s *Store) eventAt(ctx context.Context, t storage.Tenant, p storage.Positio
 	if !it.Last() {
 		return storage.Event{}, errors.Join(it.Close(), s.expiredOr(p, storage.ErrNotFound))
 	}
-	f, refs, err := decodeFrame(t, lastPosition(it.Key()), clone(it.Value()))
+	f, refs, err := decodeFrame(t, lastPosition(it.Key()), it.Value())
 	if err = errors.Join(err, it.Close()); err != nil {
 		return storage.Event{}, err
 	}
@@ -164,7 +164,7 @@ func (p *page) full() bool { return len(p.events) >= p.limit || p.bytes > pageBy
 func (p *page) frame(it *pebble.Iterator) (*storage.Frame, outline, error) {
 	first := lastPosition(it.Key())
 	if it.Key()[prefixLen-1] == spaceFrame {
-		return decodeFrame(p.tenant, first, clone(it.Value()))
+		return decodeFrame(p.tenant, first, it.Value())
 	}
 	if n, _, _ := cutUvarint(it.Value()); first+storage.Position(n) <= p.after+1 {
 		return nil, nil, nil
@@ -220,7 +220,7 @@ func (s *Store) lastOfTenant(t storage.Tenant) (storage.Position, error) {
 	if err != nil || !it.Last() {
 		return 0, errors.Join(err, closeIter(it))
 	}
-	f, _, err := decodeFrame(t, lastPosition(it.Key()), clone(it.Value()))
+	f, _, err := decodeFrame(t, lastPosition(it.Key()), it.Value())
 	if err = errors.Join(err, it.Close()); err != nil {
 		return 0, err
 	}

@@ -87,7 +87,7 @@ func (s *Store) firstNewer(ctx context.Context, t storage.Tenant, before time.Ti
 func frameTime(value []byte) (time.Time, error) {
 	d := &decoder{rest: value}
 	version, at := d.byte(), d.time()
-	if d.bad || version != frameVersion {
+	if d.bad || version < frameVersion1 || version > frameVersion {
 		return at, errMalformed
 	}
 	return at, nil
@@ -163,7 +163,7 @@ func (r *removal) collect(ctx context.Context, t storage.Tenant) error {
 	}
 	r.tenants = append(r.tenants, t)
 	return scan(r.store.db, frameKey(nil, t, 0), frameKey(nil, t, r.floor+1), func(key, value []byte) error {
-		f, refs, err := decodeFrame(t, lastPosition(key), clone(value))
+		f, refs, err := decodeFrame(t, lastPosition(key), value)
 		if err != nil {
 			return err
 		}
