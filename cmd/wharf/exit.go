@@ -22,6 +22,7 @@ const (
 	exitOK          = 0
 	exitFailed      = 1
 	exitUsage       = 2
+	exitUndecided   = 2
 	exitUnreachable = 3
 	exitDenied      = 4
 	exitTimeUp      = 5
@@ -38,6 +39,8 @@ func exitCodesTopic() *cobra.Command {
     1  it failed; also: the Task that it waited for failed or was canceled,
        and doctor found something wrong
     2  the command line or the configuration is wrong; nothing was done
+       (task diff, receipt verify, verify and test: 1 is their "no", and 2 says
+       that they could not find out)
     3  no node answers
     4  the API key is missing, unknown, or not allowed to do this
     5  the time of --wait was up before the Task ended; the Task goes on
@@ -58,6 +61,21 @@ func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
 
 func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+// undecidedError is the error of a command whose exit code 1 is an answer.
+type undecidedError struct{ err error }
+
+func (e *undecidedError) Error() string { return e.err.Error() }
+func (e *undecidedError) Unwrap() error { return e.err }
+
+// undecided keeps an error of a command that compares or verifies apart from its
+// "no": it ends with 2, unless its kind has a code of its own.
+func undecided(err error) error {
+	if _, said := errors.AsType[*silentError](err); err == nil || said {
+		return err
+	}
+	return &undecidedError{err}
+}
 
 // silentError ends the program with a code when all has been said already.
 type silentError struct{ code int }
@@ -141,6 +159,9 @@ func (a *app) explain(err error) failure {
 	case errors.As(err, &unreachable):
 		f.exit = exitUnreachable
 		f.Try = firstOf(f.Try, "\"wharf serve\" to start a node, or --server or WHARF_SERVER to name another")
+	}
+	if _, ok := errors.AsType[*undecidedError](err); ok && f.exit == exitFailed {
+		f.exit = exitUndecided
 	}
 	return f
 }

@@ -16,14 +16,17 @@ import (
 func (a *app) keyCommand() *cobra.Command {
 	return family(&cobra.Command{
 		Use:   "key",
-		Short: "Make, list and revoke API keys",
+		Short: "Make, list and revoke API keys; rotate the key that signs",
 		Long: `An API key names who calls and says what they may do: its scopes, and the
 Workspaces it sees. A node keeps only a hash of it. These commands need a key
-with the scope admin, such as the one that the first start printed.`,
+with the scope admin, such as the one that the first start printed.
+
+The key that Receipts are signed with is another matter: a node makes one for
+itself, and "wharf key rotate" replaces it.`,
 		Example: `  wharf key create ci --scope tasks:read,tasks:write,sessions:write
   wharf key list
   wharf key revoke key_01K0...`,
-	}, a.remote(a.keyCreateCommand()), a.remote(a.keyListCommand()), a.remote(a.keyRevokeCommand()))
+	}, a.remote(a.keyCreateCommand()), a.remote(a.keyListCommand()), a.remote(a.keyRevokeCommand()), a.remote(a.keyRotateCommand()))
 }
 
 func (a *app) keyCreateCommand() *cobra.Command {
@@ -168,4 +171,46 @@ Tasks that were submitted with it go on.`,
 			return nil
 		},
 	}
+}
+
+func (a *app) keyRotateCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "rotate",
+		Short: "Make the node sign Receipts with a new key",
+		Long: `Rotate makes a new key and signs Receipts with it from now on. The old key signs
+no more, and its private half is destroyed; its public half stays published at
+/.well-known/wharf-keys.json, so that what it signed can still be checked.
+
+The API key in use needs the scope node:admin.`,
+		Example: "  wharf key rotate",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := a.client()
+			if err != nil {
+				return err
+			}
+			keys, err := c.RotateSigningKey(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if a.json {
+				a.printJSON(keys.JSON)
+				return nil
+			}
+			a.showSigningKeys(&keys.Value)
+			return nil
+		},
+	}
+}
+
+func (a *app) showSigningKeys(keys *abi.SigningKeys) {
+	var rows [][]show.Cell
+	for _, k := range keys.Keys {
+		state := show.Cell{Text: "signs", Style: show.Green}
+		if !k.RetiredAt.IsZero() {
+			state = show.Cell{Text: "retired " + stamp(k.RetiredAt), Style: show.Dim}
+		}
+		rows = append(rows, []show.Cell{{Text: k.KeyID}, {Text: k.Algorithm}, {Text: k.PublicKey}, {Text: stamp(k.CreatedAt)}, state})
+	}
+	a.out.Table([]string{"KEY", "ALGORITHM", "PUBLIC KEY", "MADE", "STATE"}, rows)
 }

@@ -93,10 +93,12 @@ Start with "wharf demo": it sends a real document through all of it.`,
 	cmd.AddGroup(
 		&cobra.Group{ID: "start", Title: "Start here:"},
 		&cobra.Group{ID: "client", Title: "Use a node:"},
+		&cobra.Group{ID: "proof", Title: "Prove what happened:"},
 		&cobra.Group{ID: "data", Title: "Look after a node:"},
 	)
 	a.add(cmd, "start", a.demoCommand(), a.serveCommand())
 	a.add(cmd, "client", a.taskCommand(), a.keyCommand())
+	a.add(cmd, "proof", a.receiptCommand(), a.remote(a.exportCommand()))
 	a.add(cmd, "data", a.configCommand(), a.doctorCommand(), a.backupCommand(), a.restoreCommand())
 	cmd.AddCommand(a.versionCommand(), exitCodesTopic())
 	return cmd

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
 )
 
 func (a *app) taskTailCommand() *cobra.Command {
@@ -72,12 +74,29 @@ func (a *app) follow(ctx context.Context, c *client.Client, id string, o followO
 			a.printJSON(e.JSON)
 		default:
 			a.out.Event(&e.Value, o.since)
+			a.showQuestion(&e.Value)
 		}
 		if end := endOf(&e.Value, id); end != "" {
 			return end, nil
 		}
 	}
 	return "", nil
+}
+
+// showQuestion says what to type when an event tells that a Task waits for somebody.
+func (a *app) showQuestion(e *abi.Event) {
+	if e.Event != abi.EventTaskInputRequired && e.Event != abi.EventTaskAuthRequired {
+		return
+	}
+	var p struct {
+		Task abi.Task `json:"task"`
+	}
+	if json.Unmarshal(e.Payload, &p) != nil {
+		return
+	}
+	if command := howToAnswer(p.Task.ID, p.Task.Waiting); command != "" {
+		a.out.Line("    ", a.out.Paint(show.Bold, "answer it: "), command)
+	}
 }
 
 // endOf returns the terminal status that e reports of a Task, "" if none.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,14 +15,19 @@ import (
 func (a *app) taskCommand() *cobra.Command {
 	return family(&cobra.Command{
 		Use:   "task",
-		Short: "Submit Tasks, look at them, watch them and cancel them",
+		Short: "Submit Tasks, look at them, watch, answer, cancel, replay and fork them",
 		Long: `A Task is one piece of work for a Persona. It is accepted durably, runs in a
-sandbox, and ends as COMPLETED, FAILED or CANCELED with an Outcome.`,
+sandbox, and ends as COMPLETED, FAILED or CANCELED with an Outcome. In between it
+may wait for an answer. What it did is recorded: a Task can be run again exactly,
+run again with other answers, and continued from any point.`,
 		Example: `  wharf task submit --follow --file README.md
   wharf task list --status FAILED
-  wharf task tail task_01K0...`,
+  wharf task tail task_01K0...
+  wharf task answer task_01K0... --approve
+  wharf task replay task_01K0... --wait`,
 	}, a.remote(a.taskSubmitCommand()), a.remote(a.taskGetCommand()), a.remote(a.taskListCommand()),
-		a.remote(a.taskTailCommand()), a.remote(a.taskCancelCommand()))
+		a.remote(a.taskTailCommand()), a.remote(a.taskAnswerCommand()), a.remote(a.taskCancelCommand()),
+		a.remote(a.taskReplayCommand()), a.remote(a.taskForkCommand()), a.remote(a.taskDiffCommand()), a.remote(a.taskReceiptsCommand()))
 }
 
 func (a *app) taskGetCommand() *cobra.Command {
@@ -83,7 +89,20 @@ func (a *app) showTask(t *abi.Task, more ...[2]string) {
 		{"submitted", stamp(t.CreatedAt) + " by " + t.CreatedBy},
 		{"started", stamp(t.StartedAt)}, {"completed", stamp(t.CompletedAt)},
 		{"canceled", stamp(t.CanceledAt)}, {"deadline", stamp(t.DeadlineAt)},
+		{"origin", origin(t)}, {"receipt", t.ReceiptID},
 	}, more...)...)
+	a.showWaiting(t.ID, t.Waiting)
+}
+
+// origin says which Task another was made from, "" for none.
+func origin(t *abi.Task) string {
+	switch {
+	case t.Replay != nil:
+		return string(t.Replay.Mode) + " replay of " + t.Replay.SourceTaskID
+	case t.Fork != nil:
+		return fmt.Sprintf("fork of %s after %d calls", t.Fork.SourceTaskID, t.Fork.Calls)
+	}
+	return ""
 }
 
 // showOutcome writes what came of a Task; nothing when it has not ended. Of a long

@@ -15,14 +15,15 @@ import (
 // payload is what events carry that is worth a line. Message holds a Message or,
 // for hints, a text.
 type payload struct {
-	Task     *abi.Task      `json:"task"`
-	Message  jsontext.Value `json:"message"`
-	Artifact *abi.Artifact  `json:"artifact"`
-	Outcome  *abi.Outcome   `json:"outcome"`
-	Session  *abi.Session   `json:"session"`
-	Level    string         `json:"level"`
-	Reason   string         `json:"reason"`
-	Fraction *float64       `json:"fraction"`
+	Task     *abi.Task            `json:"task"`
+	Message  jsontext.Value       `json:"message"`
+	Artifact *abi.Artifact        `json:"artifact"`
+	Outcome  *abi.Outcome         `json:"outcome"`
+	Session  *abi.Session         `json:"session"`
+	Receipt  *abi.ReceiptResource `json:"receipt"`
+	Level    string               `json:"level"`
+	Reason   string               `json:"reason"`
+	Fraction *float64             `json:"fraction"`
 }
 
 // Event writes one line about an event; on a terminal, a progress report takes the
@@ -94,8 +95,30 @@ func eventDetail(e *abi.Event) string {
 		return messageDetail(p.Message)
 	case p.Session != nil:
 		return p.Session.ID + " " + string(p.Session.State)
+	case p.Receipt != nil:
+		return p.Receipt.ID + ": " + p.Receipt.Summary
 	}
-	return p.Reason
+	return firstText(callDetail(e.Payload), p.Reason, replayDetail(e.Replay))
+}
+
+func firstText(texts ...string) string {
+	for _, text := range texts {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// replayDetail says what a replayed event stands for.
+func replayDetail(marks *abi.ReplayMarks) string {
+	switch {
+	case marks == nil:
+		return ""
+	case marks.OverrideKey != "":
+		return "event " + marks.OriginalEventID + ", with " + marks.OverrideKey + " overridden"
+	}
+	return "event " + marks.OriginalEventID
 }
 
 // textOf returns the text of a JSON string, "" for anything else.
@@ -120,6 +143,9 @@ func taskDetail(t *abi.Task) string {
 	}
 	if t.Attempt > 1 {
 		detail += fmt.Sprintf(", attempt %d", t.Attempt)
+	}
+	if w := t.Waiting; w != nil {
+		detail += ": " + firstText(w.Prompt, w.Action, w.TaskID, w.Call)
 	}
 	if t.Failure != nil {
 		detail += ": " + t.Failure.Code + ": " + t.Failure.Message

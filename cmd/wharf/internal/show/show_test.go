@@ -123,6 +123,25 @@ func TestEvents(t *testing.T) {
 		eventOf(12, "org.example.garbage", `not JSON`),
 		eventOf(13, abi.EventAgentMessage, `{"message":{"role":"assistant","parts":[{"type":"text","text":"`+strings.Repeat("long ", 60)+`","visibility":"public"}]}}`),
 	}
+	replayed := eventOf(28, abi.EventReplayEventReplayed, `{}`)
+	replayed.Replay = &abi.ReplayMarks{OriginalEventID: "17", OverrideKey: "llm:1"}
+	events = append(events,
+		eventOf(14, abi.EventSpanStarted, `{"call":"llm.complete","index":3,"phase":"intent","request":{}}`),
+		eventOf(15, abi.EventSpanCompleted, `{"call":"llm.complete","index":3,"phase":"result","answer":{"model":"m-1","text":"Yes.","tool_calls":[{"id":"1","name":"ls","arguments":{}}],"usage":{"input_tokens":12,"output_tokens":3}}}`),
+		eventOf(16, abi.EventSpanFailed, `{"call":"llm.complete","index":4,"status":5,"answer":{"code":"unavailable","message":"nobody home"}}`),
+		eventOf(17, abi.EventToolCompleted, `{"call":"tool.call","index":5,"request":{"server":"fs","name":"read"},"answer":{}}`),
+		eventOf(18, abi.EventToolCompleted, `{"call":"tool.call","index":5,"request_sha256":"sha256:0","answer_sha256":"sha256:0","redacted":true}`),
+		eventOf(19, abi.EventSpanCompleted, `{"call":"http.fetch","index":6,"request":{"url":"https://example.com/"},"answer":{"status":404}}`),
+		eventOf(20, abi.EventCall, `{"call":"clock","index":7,"answer":{"unix_ms":1}}`),
+		eventOf(21, abi.EventCall, `{"call":"secret.use","index":8,"request":{"name":"token"},"status":2}`),
+		eventOf(22, abi.EventTaskInputRequired, `{"task":{"status":"INPUT_REQUIRED","waiting":{"call":"input.request","index":9,"request_id":"r","prompt":"Which port?"}}}`),
+		eventOf(23, abi.EventUserInputSubmitted, `{"call":"input.request","index":9,"phase":"result","redacted":true}`),
+		eventOf(24, abi.EventTaskStatusChanged, `{"task":{"status":"WORKING"}}`),
+		eventOf(25, abi.EventReceiptIssued, `{"receipt":{"id":"rcpt_1","summary":"task COMPLETED"}}`),
+		eventOf(26, abi.EventReceiptVerificationFailed, `{"reason":"the hash differs"}`),
+		eventOf(27, abi.EventReplayStarted, `{"reason":"to see"}`),
+		replayed,
+	)
 	s, out := screen("never", nil)
 	for _, e := range events {
 		s.Event(e, events[0].CreatedAt)

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/spf13/cobra"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/compare"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
+	"github.com/wharf-dev/wharf/runtime/journal"
+)
+
+// twoArgs wants exactly two arguments; what names them.
+func twoArgs(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 2 {
+			return usagef("%s needs %s", cmd.CommandPath(), what)
+		}
+		return nil
+	}
+}
+
+func (a *app) taskDiffCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "diff A B",
+		Short: "Show where two Tasks took different ways",
+		Long: `Diff compares what two Tasks recorded: what they were submitted with, each host
+call with its answer, and how they ended. Calls are aligned by their position.
+It shows the first call that differs in full, and lists those after it. When
+the Tasks ran, for whom and with which build of the plugin is shown but does not
+count as a difference.
+
+The exit code is 0 when they are the same, 1 when they differ, and 2 when they
+cannot be compared. The key needs the scope events:internal.`,
+		Example: `  wharf task diff task_01K0A... task_01K0B...
+  wharf task diff task_01K0A... task_01K0B... --json | jq .changes`,
+		Args: twoArgs("the ids of two Tasks"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return undecided(a.taskDiff(cmd.Context(), args[0], args[1]))
+		},
+	}
+}
+
+func (a *app) taskDiff(ctx context.Context, left, right string) error {
+	c, err := a.client()
+	if err != nil {
+		return err
+	}
+	var records [2]*journal.Record
+	for i, id := range []string{left, right} {
+		doc, err := c.Record(ctx, id)
+		if err != nil {
+			return hint(err, abi.CodeResourceNotFound, "wharf task list")
+		}
+		records[i] = &doc.Value
+	}
+	r := compare.Records(records[0], records[1])
+	if err := a.showDiff(&r); err != nil {
+		return err
+	}
+	if !r.Same {
+		return &silentError{exitFailed}
+	}
+	return nil
+}
+
+func (a *app) showDiff(r *compare.Result) error {
+	if a.json {
+		text, err := json.Marshal(r, json.Deterministic(true))
+		if err != nil {
+			return fmt.Errorf("encoding the comparison: %w", err)
+		}
+		a.printJSON(text)
+		return nil
+	}
+	a.showSide("a", &r.A)
+	a.showSide("b", &r.B)
+	if r.A.Module != r.B.Module {
+		a.out.Line("\nthey ran different builds of the plugin")
+	}
+	if r.Input != "" {
+		a.out.Title("they were submitted with different input")
+		a.showPatch(r.Input)
+	}
+	if len(r.Changes) > 0 {
+		first := r.Changes[0]
+		a.out.Title(fmt.Sprintf("call %d is the first that differs: %s", first.Index, changeText(first)))
+		a.showPatch(r.Diff)
+		a.showChanges(r.Changes[1:])
+	}
+	if r.Same {
+		a.out.Line("\n", a.out.Paint(show.Green, "the same"), fmt.Sprintf(": %d calls, and the end", r.Shared))
+	} else if r.Ends {
+		a.out.Title("they ended in different ways")
+	}
+	return nil
+}
+
+func (a *app) showSide(name string, s *compare.Side) {
+	end := "has not ended"
+	if s.End != nil {
+		end = string(s.End.Status)
+		if s.End.Failure != nil {
+			end += ": " + s.End.Failure.Code + ": " + s.End.Failure.Message
+		}
+	}
+	a.out.Line(a.out.Paint(show.Bold, name), "  ", s.TaskID)
+	a.out.Pairs([2]string{"plugin", s.Plugin + "  " + show.Cut(s.Module, 20)}, [2]string{"calls", fmt.Sprint(s.Calls)}, [2]string{"end", end})
+}
+
+func changeText(c compare.Change) string {
+	switch c.Kind {
+	case compare.OnlyA:
+		return c.A + ", which only a made"
+	case compare.OnlyB:
+		return c.B + ", which only b made"
+	case compare.Call:
+		return "a called " + c.A + ", b called " + c.B
+	case compare.Request:
+		return c.A + " was asked something else"
+	}
+	return c.A + " was answered otherwise"
+}
+
+// maxChanges is how many differing calls are listed.
+const maxChanges = 20
+
+func (a *app) showChanges(changes []compare.Change) {
+	if len(changes) == 0 {
+		return
+	}
+	a.out.Title("after it")
+	for i, c := range changes {
+		if i == maxChanges {
+			a.out.Line(fmt.Sprintf("  … and %d calls more (--json has them all)", len(changes)-i))
+			return
+		}
+		a.out.Line(fmt.Sprintf("  call %d: %s", c.Index, show.OneLine(changeText(c))))
+	}
+}
+
+// showPatch writes a diff, with a's lines in red and b's in green.
+func (a *app) showPatch(patch string) {
+	for line := range strings.SplitSeq(strings.TrimRight(show.Clean(patch), "\n"), "\n") {
+		style := show.Plain
+		switch {
+		case strings.HasPrefix(line, "-"):
+			style = show.Red
+		case strings.HasPrefix(line, "+"):
+			style = show.Green
+		}
+		a.out.Line("  ", a.out.Paint(style, line))
+	}
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
+)
+
+func (a *app) exportCommand() *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:   "export TASK",
+		Short: "Write a Task's run bundle, which anybody can verify",
+		Long: `Export writes a run bundle: a zip with all that a Task recorded, the module that
+ran, its Artifacts, its Receipts and the public keys. "wharf verify" checks it
+on any machine, without a node, and so can other programs: its format is
+described in docs/bundle-format.md.
+
+A bundle holds everything that the plugin was told, internal content too. The
+key needs the scope events:internal.
+
+It goes to standard output, or to the file that --output names, which is not
+there before it is complete.`,
+		Example: `  wharf export task_01K0... > run.zip
+  wharf export task_01K0... -o run.zip`,
+		Args: oneArg("the id of a Task"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if file == "" && a.out.Terminal() {
+				return advise(errBinary("export"), self()+" export "+args[0]+" -o run.zip")
+			}
+			c, err := a.client()
+			if err != nil {
+				return err
+			}
+			err = a.export(cmd.Context(), c, args[0], file)
+			return hint(err, abi.CodeResourceNotFound, "wharf task list")
+		},
+	}
+	cmd.Flags().StringVarP(&file, "output", "o", "", "the file to write (default: standard output)")
+	return cmd
+}
+
+func (a *app) export(ctx context.Context, c *client.Client, task, file string) error {
+	bundle, err := c.Export(ctx, task)
+	if err != nil {
+		return err
+	}
+	defer bundle.Close()
+	if file == "" {
+		return copyBundle(a.stdout, bundle)
+	}
+	if err := writeWhole(file, bundle); err != nil {
+		return err
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return fmt.Errorf("looking at the bundle: %w", err)
+	}
+	if !a.json {
+		a.out.Line(file, "  ", show.Bytes(info.Size()))
+		a.out.Pairs([2]string{"check it", self() + " verify " + file})
+	}
+	return nil
+}
+
+func copyBundle(w io.Writer, bundle io.Reader) error {
+	if _, err := io.Copy(w, bundle); err != nil {
+		return fmt.Errorf("the bundle is not complete: %w", err)
+	}
+	return nil
+}
+
+// writeWhole makes a file that is either complete or not there.
+func writeWhole(file string, content io.Reader) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(file), ".wharf-*")
+	if err != nil {
+		return fmt.Errorf("making a file: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	err = errors.Join(copyBundle(f, content), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), file)
+	}
+	return err
+}

@@ -1,0 +1,188 @@
+package compare
+
+import (
+	"bytes"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/journal"
+)
+
+// Kind says how a call differs.
+type Kind string
+
+// The kinds of differences, by what differs first.
+const (
+	OnlyA   Kind = "only_a"  // B has ended before
+	OnlyB   Kind = "only_b"  // A has ended before
+	Call    Kind = "call"    // another call was made
+	Request Kind = "request" // the same call was asked something else
+	Answer  Kind = "answer"  // it was answered otherwise
+)
+
+// Change is a call that differs. A and B name the calls, "" where there is none.
+type Change struct {
+	Index int    `json:"index"`
+	Kind  Kind   `json:"kind"`
+	A     string `json:"a,omitzero"`
+	B     string `json:"b,omitzero"`
+}
+
+// Side is what is told of one of the two Tasks.
+type Side struct {
+	TaskID string       `json:"task_id"`
+	Plugin string       `json:"plugin"`
+	Module string       `json:"module"`
+	Calls  int          `json:"calls"`
+	End    *journal.End `json:"end,omitzero"`
+}
+
+// Result is how two records compare. Calls are aligned by their position.
+type Result struct {
+	Same bool `json:"same"`
+	A    Side `json:"a"`
+	B    Side `json:"b"`
+	// Input is the diff of what the Tasks were submitted with, "" when it is equal.
+	Input string `json:"input_diff,omitzero"`
+	// Shared counts the calls before the first that differs.
+	Shared int `json:"shared"`
+	// Diff is that of the first call that differs, "" when none does.
+	Diff    string   `json:"diff,omitzero"`
+	Changes []Change `json:"changes,omitzero"`
+	// Ends says that the Tasks ended in different ways.
+	Ends bool `json:"ends_differ"`
+}
+
+// Records compares the records of two Tasks. They are the same when equal input
+// led to equal calls, equal answers and an equal end; when, by whom and by which
+// module does not matter.
+func Records(a, b *journal.Record) Result {
+	r := Result{A: side(a), B: side(b), Input: inputDiff(a.Input, b.Input), Ends: ending(a.End) != ending(b.End)}
+	for i := range max(len(a.Entries), len(b.Entries)) {
+		left, right := at(a.Entries, i), at(b.Entries, i)
+		kind := differ(left, right)
+		if kind == "" {
+			continue
+		}
+		if len(r.Changes) == 0 {
+			r.Shared, r.Diff = i, journal.Diff(text(left, kind), text(right, kind))
+		}
+		r.Changes = append(r.Changes, Change{Index: i, Kind: kind, A: name(left), B: name(right)})
+	}
+	if len(r.Changes) == 0 {
+		r.Shared = len(a.Entries)
+	}
+	r.Same = len(r.Changes) == 0 && r.Input == "" && !r.Ends
+	return r
+}
+
+func side(r *journal.Record) Side {
+	return Side{TaskID: r.TaskID, Plugin: r.Program.Plugin, Module: r.Program.Module, Calls: len(r.Entries), End: r.End}
+}
+
+func at(entries []journal.Entry, i int) *journal.Entry {
+	if i < len(entries) {
+		return &entries[i]
+	}
+	return nil
+}
+
+func name(e *journal.Entry) string {
+	if e == nil {
+		return ""
+	}
+	return e.Call
+}
+
+// differ says what differs first between two calls at one position, "" for nothing.
+func differ(a, b *journal.Entry) Kind {
+	switch {
+	case b == nil:
+		return OnlyA
+	case a == nil:
+		return OnlyB
+	case a.Call != b.Call:
+		return Call
+	case !bytes.Equal(a.Request, b.Request):
+		return Request
+	case a.Status != b.Status, a.Open != b.Open, !bytes.Equal(a.Answer, b.Answer):
+		return Answer
+	}
+	return ""
+}
+
+// text is a call as a diff of the given kind shows it.
+func text(e *journal.Entry, kind Kind) string {
+	if e == nil {
+		return ""
+	}
+	told := e.Call + "\n" + journal.Pretty(e.Request)
+	if kind != Answer {
+		return told
+	}
+	switch {
+	case e.Open:
+		return told + "\n→ (no answer yet)"
+	case e.Status != abi.CallOK:
+		told += "\n→ failed"
+	default:
+		told += "\n→"
+	}
+	return told + "\n" + journal.Pretty(e.Answer)
+}
+
+// inputDiff compares what two Tasks were submitted with. The rest of what a plugin
+// is given, such as its Task's id, always differs.
+func inputDiff(a, b journal.Text) string {
+	left, right := submitted(a), submitted(b)
+	if bytes.Equal(left, right) {
+		return ""
+	}
+	return journal.Diff(journal.Pretty(left), journal.Pretty(right))
+}
+
+// submitted returns the canonical JSON of a Task's input, or the text itself when
+// it is not understood.
+func submitted(given journal.Text) []byte {
+	var answer struct {
+		Task struct {
+			Input jsontext.Value `json:"input"`
+		} `json:"task"`
+	}
+	if json.Unmarshal(given, &answer) != nil || answer.Task.Input == nil {
+		return given
+	}
+	input := withoutIdentity(answer.Task.Input)
+	_ = input.Canonicalize()
+	return input
+}
+
+// withoutIdentity takes from an input that is a Message what names the one Message:
+// of two Tasks with the same words, it says nothing.
+func withoutIdentity(input jsontext.Value) jsontext.Value {
+	var m struct {
+		Role  string         `json:"role"`
+		Parts jsontext.Value `json:"parts"`
+	}
+	if json.Unmarshal(input, &m) != nil || m.Role == "" || m.Parts == nil {
+		return input.Clone()
+	}
+	text, err := json.Marshal(m)
+	if err != nil {
+		return input.Clone()
+	}
+	return text
+}
+
+// ending is what of an end is compared.
+func ending(e *journal.End) string {
+	if e == nil {
+		return ""
+	}
+	if e.Failure != nil {
+		return string(e.Status) + " " + e.Failure.Code
+	}
+	return string(e.Status)
+}

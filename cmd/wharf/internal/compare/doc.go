@@ -1,0 +1,2 @@
+// Package compare finds where the records of two Tasks differ.
+package compare

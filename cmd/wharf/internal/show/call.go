@@ -1,0 +1,102 @@
+package show
+
+import (
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+)
+
+// recordedCall is what an event tells of a host call. Request and Answer are null
+// when this key may not see them.
+type recordedCall struct {
+	Call    string         `json:"call"`
+	Index   int            `json:"index"`
+	Phase   string         `json:"phase"`
+	Status  abi.CallStatus `json:"status"`
+	Request jsontext.Value `json:"request"`
+	Answer  jsontext.Value `json:"answer"`
+}
+
+// callDetail describes the host call that an event's payload tells, "" if none.
+func callDetail(payload jsontext.Value) string {
+	var c recordedCall
+	if json.Unmarshal(payload, &c) != nil || c.Call == "" {
+		return ""
+	}
+	detail := fmt.Sprintf("call %d, %s", c.Index, c.Call)
+	if about := c.about(); about != "" {
+		detail += ": " + about
+	}
+	switch {
+	case c.Phase == "intent":
+		detail += " …"
+	case c.Status != abi.CallOK:
+		detail += " (" + c.failure() + ")"
+	}
+	return detail
+}
+
+// about says in a few words what was asked and answered.
+func (c *recordedCall) about() string {
+	switch c.Call {
+	case abi.CallLLMComplete:
+		return c.model()
+	case abi.CallToolCall:
+		var tool struct {
+			Server string `json:"server"`
+			Name   string `json:"name"`
+		}
+		if json.Unmarshal(c.Request, &tool) == nil && tool.Name != "" {
+			return tool.Server + "." + tool.Name
+		}
+	case abi.CallHTTPFetch:
+		return c.fetch()
+	case abi.CallSecretUse, abi.CallHostFact, abi.CallConfigGet:
+		var named struct {
+			Name string `json:"name"`
+		}
+		if json.Unmarshal(c.Request, &named) == nil {
+			return named.Name
+		}
+	}
+	return ""
+}
+
+func (c *recordedCall) model() string {
+	var answer abi.ModelAnswer
+	if c.Status != abi.CallOK || json.Unmarshal(c.Answer, &answer) != nil || answer.Model == "" {
+		return ""
+	}
+	said := fmt.Sprintf("%s, %d+%d tokens", answer.Model, answer.Usage.InputTokens, answer.Usage.OutputTokens)
+	for _, tool := range answer.ToolCalls {
+		said += ", wants " + tool.Name
+	}
+	if answer.Text != "" {
+		said += ": " + answer.Text
+	}
+	return said
+}
+
+func (c *recordedCall) fetch() string {
+	var asked abi.CallHTTPFetchRequest
+	if json.Unmarshal(c.Request, &asked) != nil {
+		return ""
+	}
+	about := firstText(asked.Method, "GET") + " " + asked.URL
+	var got abi.CallHTTPFetchAnswer
+	if c.Status == abi.CallOK && json.Unmarshal(c.Answer, &got) == nil && got.Status != 0 {
+		about += fmt.Sprintf(" → %d", got.Status)
+	}
+	return about
+}
+
+func (c *recordedCall) failure() string {
+	var answer abi.CallError
+	if json.Unmarshal(c.Answer, &answer) != nil || answer.Code == "" {
+		return fmt.Sprintf("status %d", c.Status)
+	}
+	return answer.Code + ": " + answer.Message
+}
