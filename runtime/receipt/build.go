@@ -23,6 +23,9 @@ func ArtifactURI(id string) string { return artifactURI + id }
 // issuerKind is what Wharf is in the protocol's terms.
 const issuerKind = "harness"
 
+// subjectReplay is what the receipt of a replay is about.
+const subjectReplay = "replay_segment"
+
 // replayIssuer issues the receipts of replays: their signature tells the node.
 const replayIssuer = "wharf"
 
@@ -32,7 +35,6 @@ type Facts struct {
 	IssuerID      string
 	IssuerName    string
 	IssuerVersion string
-	KeyID         string // of the key that will sign
 
 	TenantID    string
 	PersonaRef  string // id@version
@@ -83,7 +85,7 @@ func Build(f *Facts, t *Tally) (*Receipt, error) {
 		Schema:         abi.ReceiptSchema,
 		ReceiptID:      f.ReceiptID,
 		Subject:        Subject{Object: string(abi.ObjectTask), ID: f.TaskID},
-		Issuer:         Issuer{ID: f.IssuerID, Kind: issuerKind, Name: f.IssuerName, Version: f.IssuerVersion, PublicKeyID: f.KeyID},
+		Issuer:         Issuer{ID: f.IssuerID, Kind: issuerKind, Name: f.IssuerName, Version: f.IssuerVersion},
 		IssuedAt:       f.IssuedAt,
 		Identifiers:    f.identifiers(),
 		Lifecycle:      f.lifecycle(state),
@@ -133,7 +135,7 @@ func (f *Facts) lifecycle(state string) Lifecycle {
 // replayed turns the receipt of a run into that of a replay: nothing was spent and
 // nothing touched, and nothing varies between two identical replays.
 func (r *Receipt) replayed(p *Replay) {
-	r.Subject = Subject{Object: "replay_segment", ID: p.ID}
+	r.Subject = Subject{Object: subjectReplay, ID: p.ID}
 	r.Identifiers.TaskID = p.ID
 	if r.ReceiptID == "" {
 		r.ReceiptID = abi.IDPrefix(abi.ObjectReceipt) + p.ID

@@ -62,7 +62,7 @@ func tallyOf(t testing.TB, es []journal.Entry) *Tally {
 }
 
 func facts() *Facts {
-	return &Facts{ReceiptID: "rcpt_1", IssuerID: "wharf", IssuerVersion: "0.2.0", KeyID: testKey(1).ID,
+	return &Facts{ReceiptID: "rcpt_1", IssuerID: "wharf", IssuerVersion: "0.2.0",
 		TenantID: "tenant_1", PersonaRef: "persona_a@1", WorkspaceID: "ws_1", SessionID: "sess_1", TaskID: "task_1",
 		CreatedAt: start, StartedAt: start.Add(time.Second), CompletedAt: start.Add(80 * time.Second), IssuedAt: start.Add(80 * time.Second),
 		Status: abi.TaskCompleted, StartTier: abi.TierActAuto, EndTier: abi.TierActAuto, NodeVersion: "0.2.0",
@@ -81,6 +81,6 @@ func build(t testing.TB, f *Facts, tally *Tally) *Receipt {
 // sealed is a receipt as the node issues it.
 func sealed(t testing.TB) *Receipt {
 	r := build(t, facts(), tallyOf(t, agentRun()))
-	Seal(r, "", testKey(1), start.Add(81*time.Second))
+	Seal(r, "", testKey(1), r.IssuedAt)
 	return r
 }

@@ -26,18 +26,28 @@ func Hash(r *Receipt) string {
 // first of a chain), its hash, and a signature of key made at the given time. A
 // nil key leaves r unsigned. The receipts of a Workspace are sealed by its [Chain];
 // a replay's receipt follows the receipt of its source.
+//
+// A receipt that is signed when it is issued does not state signed_at: no hash
+// covers that member, so anybody could change it. A replay's receipt is issued at
+// a time of its record and names no key, since two nodes give it the same hash.
 func Seal(r *Receipt, previous string, key *Key, at time.Time) {
-	r.Chain.PreviousReceiptHash = nil
+	r.Chain.PreviousReceiptHash, r.Signatures, r.Issuer.PublicKeyID = nil, nil, ""
 	if previous != "" {
 		r.Chain.PreviousReceiptHash = &previous
 	}
+	if key != nil && r.Subject.Object != subjectReplay {
+		r.Issuer.PublicKeyID = key.ID
+	}
 	r.Chain.ReceiptHash = Hash(r)
-	r.Signatures = nil
 	if key != nil {
-		r.Signatures = []Signature{sign(r.Chain.ReceiptHash, key, at)}
+		r.sign(key, abi.At(at))
 	}
 }
 
-func sign(hash string, key *Key, at time.Time) Signature {
-	return Signature{KeyID: key.ID, Algorithm: Algorithm, Signature: key.sign(hash), SignedAt: abi.At(at)}
+func (r *Receipt) sign(key *Key, at time.Time) {
+	s := Signature{KeyID: key.ID, Algorithm: Algorithm, Signature: key.sign(r.Chain.ReceiptHash)}
+	if !at.Equal(r.IssuedAt) {
+		s.SignedAt = at
+	}
+	r.Signatures = []Signature{s}
 }
