@@ -16,6 +16,8 @@ import (
 
 // The embedded modules. Large ones are compressed.
 var (
+	//go:embed bundled/agent.wasm.zst
+	agentWasm []byte
 	//go:embed bundled/echo.wasm
 	echoWasm []byte
 	//go:embed bundled/digest.wasm.zst
@@ -68,6 +70,7 @@ var locked = sync.OnceValue(func() map[string]build.Record {
 // Bundled returns the plugins that ship with Wharf.
 func Bundled() []Plugin {
 	return []Plugin{
+		{Name: "agent", Version: locked()["agent"].Version, Digest: locked()["agent"].Wasm, embedded: agentWasm, compressed: true},
 		{Name: "digest", Version: locked()["digest"].Version, Digest: locked()["digest"].Wasm, embedded: digestWasm, compressed: true},
 		{Name: "echo", Version: locked()["echo"].Version, Digest: locked()["echo"].Wasm, embedded: echoWasm},
 	}
@@ -87,12 +90,17 @@ func Lookup(name string) (Plugin, bool) {
 const (
 	PersonaEcho   = "persona_echo"
 	PersonaDigest = "persona_digest"
+	PersonaAgent  = "persona_agent"
 )
 
 // Personas returns the Personas of the bundled plugins. Their capabilities are the
 // host calls that their plugins make.
 func Personas() []abi.Persona {
 	return []abi.Persona{
+		persona(PersonaAgent, "agent",
+			"Does what it is asked with a model and the tools it may call. It needs a model: see docs/configuration.md.",
+			abi.CallApprovalRequest, abi.CallConfigGet, abi.CallInput, abi.CallLLMComplete, abi.CallLog, abi.CallMessageAppend,
+			abi.CallOutput, abi.CallPlan, abi.CallProgress, abi.CallToolCall, abi.CallToolList, abi.CallTranscriptRead),
 		persona(PersonaDigest, "digest",
 			"Reads a text or Markdown document and answers with an outline, counts, the key sentences and a table of links.",
 			abi.CallArtifactGet, abi.CallArtifactPut, abi.CallInput, abi.CallLog, abi.CallMessageAppend, abi.CallOutput, abi.CallProgress),

@@ -99,7 +99,7 @@ func TestPersonas(t *testing.T) {
 			t.Errorf("%s enters %q (%q, %v), which does not ship with Wharf", p.ID, plugin, export, err)
 		}
 	}
-	if !seen[PersonaEcho] || !seen[PersonaDigest] {
+	if !seen[PersonaEcho] || !seen[PersonaDigest] || !seen[PersonaAgent] {
 		t.Errorf("got the personas %v", seen)
 	}
 }

@@ -27,6 +27,7 @@ var layers = []string{"abi", "storage", "plugins", "runtime", "gateway", "cmd"}
 var islands = map[string][]string{
 	"conformance":    {"conformance"},
 	"sdk/go":         {"sdk/go"},
+	"plugins/agent":  {"plugins/agent", "sdk/go"},
 	"plugins/digest": {"plugins/digest", "sdk/go"},
 	"internal":       {"internal"},
 }
@@ -47,7 +48,7 @@ var owners = []struct {
 // guests are the parts that run as plugins. They depend on the standard library
 // alone, so they may use encoding/json; and a guest has one host, which is global
 // by nature, so they may keep it in a variable.
-var guests = []string{"sdk/go", "plugins/digest"}
+var guests = []string{"sdk/go", "plugins/agent", "plugins/digest"}
 
 // Guest reports whether a package runs as a plugin.
 func Guest(importPath string) bool {

@@ -3,9 +3,6 @@ package sandbox
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"testing"
@@ -140,28 +137,6 @@ func ticks() chan bool {
 func main() {}
 `
 
-// buildGo builds a Go plugin without the SDK.
-func buildGo(t *testing.T, source string) []byte {
-	t.Helper()
-	dir := t.TempDir()
-	for name, text := range map[string]string{"main.go": source, "go.mod": "module guest\n\ngo 1.26.0\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-buildmode=c-shared", "-o", "out.wasm", ".")
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "GOWORK=off", "GOFLAGS=")
-	if said, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, said)
-	}
-	wasm, err := os.ReadFile(filepath.Join(dir, "out.wasm"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return wasm
-}
-
 // TestRunsAreTheSame holds that two Runs with the same answers ask for the same, in
 // the same order and with the same bytes: clock readings, randomness and sleeps
 // included. It holds on both engines, and when the machine is busy.
@@ -176,7 +151,7 @@ func TestRunsAreTheSame(t *testing.T) {
 		wasm  []byte
 		input any
 	}{
-		"go":   {buildGo(t, chance), nil},
+		"go":   {buildModule(t, map[string]string{"main.go": chance, "go.mod": "module guest\n\ngo 1.26.0\n"}), nil},
 		"wasi": {plugintest.Calls(), words},
 	}
 	for name, guest := range guests {

@@ -12,7 +12,11 @@ import (
 	"github.com/wharf-dev/wharf/sdk/go/internal/hostcall"
 )
 
-// Status says how the host answered a call that failed.
+// Status says how the host answered a call that failed. It is an error, so that
+//
+//	errors.Is(err, wharf.StatusTimeout)
+//
+// tells one failure from another.
 type Status uint32
 
 // The statuses of a failed host call.
@@ -22,7 +26,32 @@ const (
 	StatusNotFound    = Status(hostcall.NotFound)    // what it names does not exist, or not for this Task
 	StatusTooLarge    = Status(hostcall.TooLarge)    // a limit on size or count
 	StatusUnavailable = Status(hostcall.Unavailable) // the host could not do it now
+	// StatusIndeterminate: the node died while it was done, nobody knows whether it
+	// was, and doing it again is not safe.
+	StatusIndeterminate = Status(hostcall.Indeterminate)
+	StatusTimeout       = Status(hostcall.Timeout) // nobody answered, or nothing happened, in time
 )
+
+// Error implements the error interface.
+func (s Status) Error() string {
+	switch s {
+	case StatusInvalid:
+		return "the request is malformed"
+	case StatusDenied:
+		return "policy forbids it"
+	case StatusNotFound:
+		return "it does not exist"
+	case StatusTooLarge:
+		return "it is too large"
+	case StatusUnavailable:
+		return "the host could not do it now"
+	case StatusIndeterminate:
+		return "it is not known whether it was done"
+	case StatusTimeout:
+		return "it took too long"
+	}
+	return fmt.Sprintf("the host answered with the status %d", uint32(s))
+}
 
 // Error is a host call that failed.
 type Error struct {
@@ -35,6 +64,9 @@ type Error struct {
 // Error implements the error interface.
 func (e *Error) Error() string { return e.Call + ": " + e.Message + " (" + e.Code + ")" }
 
+// Unwrap returns the Status.
+func (e *Error) Unwrap() error { return e.Status }
+
 // check turns the status of a host call into an error.
 func check(call string, status uint32, answer []byte) error {
 	if status == hostcall.OK {
@@ -42,7 +74,7 @@ func check(call string, status uint32, answer []byte) error {
 	}
 	var reason struct{ Code, Message string }
 	if json.Unmarshal(answer, &reason) != nil || reason.Message == "" {
-		reason.Message = fmt.Sprintf("the host answered with the status %d", status)
+		reason.Message = Status(status).Error()
 	}
 	return &Error{Call: call, Status: Status(status), Code: reason.Code, Message: reason.Message}
 }
@@ -57,6 +89,26 @@ func decode(call string, status uint32, answer []byte, v any) error {
 	}
 	return nil
 }
+
+// hostCall is one of the functions of package hostcall.
+type hostCall func(request []byte) (status uint32, answer []byte)
+
+// ask makes a host call with a request that is encoded as JSON, and stores its
+// answer in v unless that is nil.
+func ask(name string, call hostCall, request, v any) error {
+	text, err := json.Marshal(request)
+	if err != nil {
+		return fmt.Errorf("%s: writing the request: %w", name, err)
+	}
+	status, answer := call(text)
+	if v == nil {
+		return check(name, status, answer)
+	}
+	return decode(name, status, answer, v)
+}
+
+// seconds is how long to wait, as host calls take it; 0 is for ever.
+func seconds(d time.Duration) float64 { return d.Seconds() }
 
 // Input returns the Task that the plugin was started for.
 func Input() (*Task, error) {
@@ -78,14 +130,7 @@ type output struct {
 	Failure *Failure           `json:"failure,omitempty"`
 }
 
-func (o output) send() error {
-	request, err := json.Marshal(o)
-	if err != nil {
-		return err
-	}
-	status, answer := hostcall.Output(request)
-	return check(hostcall.NameOutput, status, answer)
-}
+func (o output) send() error { return ask(hostcall.NameOutput, hostcall.Output, o, nil) }
 
 // Output says what the Task results in. [Run] does this: call Output only in an
 // export that does without Run, and once.
@@ -95,18 +140,15 @@ func Output(r Result) error { return output{Summary: r.Summary, Metrics: r.Metri
 // called once, and by [Run].
 func Fail(f *Failure) error { return output{Failure: f}.send() }
 
-// AppendMessage appends a Message to the Session's transcript and returns its id.
-// It becomes visible when the Task ends.
+// AppendMessage appends a Message to the Session's transcript and returns its id;
+// m.ID is not looked at. The Message becomes visible with the next call that reaches
+// outside the Task, at the latest when the Task ends.
 func AppendMessage(m Message) (id string, err error) {
-	request, err := json.Marshal(m)
-	if err != nil {
-		return "", err
-	}
+	m.ID = ""
 	var answer struct {
 		MessageID string `json:"message_id"`
 	}
-	status, raw := hostcall.MessageAppend(request)
-	err = decode(hostcall.NameMessageAppend, status, raw, &answer)
+	err = ask(hostcall.NameMessageAppend, hostcall.MessageAppend, m, &answer)
 	return answer.MessageID, err
 }
 
@@ -128,38 +170,37 @@ const (
 
 // Log writes a line to the Task's event stream.
 func Log(level Level, format string, args ...any) error {
-	request, err := json.Marshal(struct {
+	return ask(hostcall.NameLog, hostcall.Log, struct {
 		Level   Level  `json:"level"`
 		Message string `json:"message"`
-	}{level, fmt.Sprintf(format, args...)})
-	if err != nil {
-		return err
-	}
-	status, answer := hostcall.Log(request)
-	return check(hostcall.NameLog, status, answer)
+	}{level, fmt.Sprintf(format, args...)}, nil)
 }
 
 // Progress tells watchers how far the Task is, from 0 to 1.
 func Progress(fraction float64, message string) error {
-	request, err := json.Marshal(struct {
+	return ask(hostcall.NameProgress, hostcall.Progress, struct {
 		Fraction float64 `json:"fraction"`
 		Message  string  `json:"message,omitempty"`
-	}{fraction, message})
-	if err != nil {
-		return err
-	}
-	status, answer := hostcall.Progress(request)
-	return check(hostcall.NameProgress, status, answer)
+	}{fraction, message}, nil)
 }
 
-// Now returns the wall clock. time.Now reads the same clock, but its readings
-// differ from each other even when the host's stands still.
-func Now() (time.Time, error) {
+// labeled is the request of calls that take only a name for themselves.
+type labeled struct {
+	CallID string `json:"call_id,omitempty"`
+}
+
+// Now returns the wall clock. time.Now does not: what it tells starts with the
+// Task's and moves on by a fixed step with every reading, so that it need not be
+// recorded.
+func Now() (time.Time, error) { return NowAs("") }
+
+// NowAs is [Now] under a name: a replay can be given another time for it, with the
+// override key time: and the name.
+func NowAs(callID string) (time.Time, error) {
 	var answer struct {
 		UnixNano string `json:"unix_nano"`
 	}
-	status, raw := hostcall.Clock(nil)
-	if err := decode(hostcall.NameClock, status, raw, &answer); err != nil {
+	if err := ask(hostcall.NameClock, hostcall.Clock, labeled{callID}, &answer); err != nil {
 		return time.Time{}, err
 	}
 	nanos, err := strconv.ParseInt(answer.UnixNano, 10, 64)
@@ -202,8 +243,8 @@ type StoredArtifact struct {
 	SHA256 string `json:"sha256"` // hex
 }
 
-// PutArtifact stores an Artifact of this Task. It becomes visible when the Task
-// ends.
+// PutArtifact stores an Artifact of this Task. It becomes visible with the next call
+// that reaches outside the Task, at the latest when the Task ends.
 func PutArtifact(a Artifact, content []byte) (StoredArtifact, error) {
 	request, err := json.Marshal(a)
 	if err != nil {

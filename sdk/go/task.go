@@ -16,6 +16,8 @@ type Task struct {
 	Metadata    json.RawMessage
 	// Input is what was submitted: a Message or any JSON object.
 	Input json.RawMessage
+	// InputMessageID is the id of the input in the transcript, when it is a Message.
+	InputMessageID string
 	// Persona is who the plugin acts as.
 	Persona Persona
 }
@@ -54,6 +56,8 @@ func (t *Task) set(key string, value []byte) (err error) {
 		t.WorkspaceID, err = scan.String(value)
 	case "created_by":
 		t.CreatedBy, err = scan.String(value)
+	case "input_message_id":
+		t.InputMessageID, err = scan.String(value)
 	case "metadata":
 		t.Metadata = value
 	case "input":
@@ -95,14 +99,20 @@ func (p *Part) set(key string, value []byte) error {
 	to := map[string]*string{
 		"type": &p.Type, "text": &p.Text, "artifact_id": &p.ArtifactID, "uri": &p.URI,
 		"mime_type": &p.MimeType, "visibility": &p.Visibility,
+		"tool_call_id": &p.ToolCallID, "name": &p.Name, "status": &p.Status,
 	}[key]
 	if to != nil {
 		text, err := scan.String(value)
 		*to = text
 		return err
 	}
-	if key == "value" {
+	switch key {
+	case "value":
 		p.Value = value
+	case "input":
+		p.Input = value
+	case "output":
+		p.Output = value
 	}
 	return nil
 }
@@ -129,7 +139,8 @@ func (t *Task) Text() string {
 
 // Message is one turn of a conversation.
 type Message struct {
-	Role  string `json:"role"` // user, assistant, system, tool or agent
+	ID    string `json:"id,omitempty"` // of a Message that was appended
+	Role  string `json:"role"`         // user, assistant, system, tool or agent
 	Parts []Part `json:"parts"`
 }
 
@@ -146,9 +157,15 @@ func (m Message) Text() string {
 
 // Part is one block of a Message. Which members are set follows from Type.
 type Part struct {
-	Type       string          `json:"type"` // text, json, artifact_ref, …
-	Text       string          `json:"text,omitempty"`
-	Value      json.RawMessage `json:"value,omitempty"`
+	Type  string          `json:"type"` // text, json, tool_call, tool_result, artifact_ref, …
+	Text  string          `json:"text,omitempty"`
+	Value json.RawMessage `json:"value,omitempty"`
+	// These belong to the types tool_call and tool_result.
+	ToolCallID string          `json:"tool_call_id,omitempty"`
+	Name       string          `json:"name,omitempty"`
+	Input      json.RawMessage `json:"input,omitempty"`
+	Output     json.RawMessage `json:"output,omitempty"`
+	Status     string          `json:"status,omitempty"` // ok or error
 	ArtifactID string          `json:"artifact_id,omitempty"`
 	URI        string          `json:"uri,omitempty"`
 	MimeType   string          `json:"mime_type,omitempty"`
@@ -179,6 +196,21 @@ func JSONPart(v any) (Part, error) {
 		return Part{}, err
 	}
 	return Part{Type: "json", Value: value, Visibility: "public"}, nil
+}
+
+// ToolCallPart returns an internal part that says that a tool is called.
+func ToolCallPart(id, name string, input json.RawMessage) Part {
+	return Part{Type: "tool_call", ToolCallID: id, Name: name, Input: input, Visibility: "internal"}
+}
+
+// ToolResultPart returns an internal part with what a tool answered; failed says
+// that it failed.
+func ToolResultPart(id string, output json.RawMessage, failed bool) Part {
+	status := "ok"
+	if failed {
+		status = "error"
+	}
+	return Part{Type: "tool_result", ToolCallID: id, Output: output, Status: status, Visibility: "internal"}
 }
 
 // ArtifactPart returns a public part that refers to an Artifact.

@@ -96,14 +96,8 @@ func TestRecipes() []Recipe {
 // Recipes returns how to build each bundled plugin.
 func Recipes() []Recipe {
 	return []Recipe{
-		{
-			Name: "digest", Version: "1.0.0", dir: "digest",
-			sources: []string{"digest", "../sdk/go"},
-			command: []string{"go", "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-o"},
-			env: []string{"GOOS=wasip1", "GOARCH=wasm", "GOWASM=", "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=",
-				"GOEXPERIMENT=", "GOTOOLCHAIN=local"},
-			tool: goVersion,
-		},
+		goRecipe("agent", "1.0.0"),
+		goRecipe("digest", "1.1.0"),
 		{
 			Name: "echo", Version: "1.0.0", dir: "echo",
 			sources: []string{"echo/echo.c"},
@@ -112,6 +106,18 @@ func Recipes() []Recipe {
 				"echo.c", "-o"},
 			tool: clangVersion,
 		},
+	}
+}
+
+// goRecipe builds a plugin that is a Go module of its own, with the guest SDK.
+func goRecipe(name, version string) Recipe {
+	return Recipe{
+		Name: name, Version: version, dir: name,
+		sources: []string{name, "../sdk/go"},
+		command: []string{"go", "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-o"},
+		env: []string{"GOOS=wasip1", "GOARCH=wasm", "GOWASM=", "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=",
+			"GOEXPERIMENT=", "GOTOOLCHAIN=local"},
+		tool: goVersion,
 	}
 }
 

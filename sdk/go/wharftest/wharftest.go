@@ -27,15 +27,54 @@ type Host struct {
 	Now time.Time
 	// Refuse makes host calls fail, by name, such as "artifact.put".
 	Refuse map[string]*wharf.Error
+	// Transcript is what the Session said before the Task.
+	Transcript []wharf.Message
+	// Config and Facts are by name. State is what the Session keeps; what the plugin
+	// sets is added.
+	Config map[string]any
+	Facts  map[string]string
+	State  map[string]any
+	// Secrets are the names that the plugin is allowed.
+	Secrets []string
+	// Tools are what the plugin may call, and Memories what it may find; what it
+	// remembers is added.
+	Tools    []wharf.Tool
+	Memories []wharf.Memory
 
+	// What is beyond the node is answered by these functions. An *wharf.Error that
+	// they return is what the plugin gets; a call whose function is nil fails with
+	// StatusUnavailable.
+	Complete func(wharf.ModelRequest) (wharf.ModelAnswer, error)
+	CallTool func(wharf.ToolRequest) (wharf.ToolAnswer, error)
+	Fetch    func(wharf.FetchRequest) (wharf.FetchAnswer, error)
+	Input    func(wharf.InputRequest) (wharf.InputAnswer, error)
+	Auth     func(wharf.AuthRequest) (wharf.InputAnswer, error)
+	Approve  func(wharf.ApprovalRequest) (wharf.Approval, error)
+	// Child runs a child Task, and a handoff as one of the other Persona.
+	Child func(wharf.SpawnRequest) (wharf.ChildOutcome, error)
+
+	// What the plugin left.
 	Messages []wharf.Message
 	Stored   []Stored
 	Logs     []Line
 	Progress []float64
+	Deltas   []string
+	Plans    [][]wharf.PlanStep
+	Events   []Event
+	Slept    time.Duration
+	Calls    []string // the names of its host calls, in order
 
-	input   []byte
-	outcome *Outcome
-	random  *rand.Rand
+	input    []byte
+	outcome  *Outcome
+	random   *rand.Rand
+	ids      int
+	children map[string]wharf.ChildOutcome
+}
+
+// Event is an event that the plugin emitted.
+type Event struct {
+	Kind    string          `json:"kind"`
+	Payload json.RawMessage `json:"payload"`
 }
 
 // Stored is an Artifact that the plugin stored.
@@ -70,12 +109,14 @@ func (h *Host) Run(handler wharf.Handler, input any) Outcome {
 		"task": map[string]any{
 			"id": "task_test", "session_id": "sess_test", "workspace_id": "ws_test",
 			"created_by": "wharftest", "metadata": map[string]any{}, "input": input,
+			"input_message_id": "msg_input",
 		},
 		"persona":    map[string]any{"id": "persona_test", "name": "test", "version": "0.0.0", "entry_workflow": "test"},
 		"session_id": "sess_test",
 	})
 	h.outcome = nil
 	h.random = rand.New(rand.NewPCG(1, 2))
+	h.children = map[string]wharf.ChildOutcome{}
 	hostcall.Serve(h.call, func() { wharf.Run(handler) })
 	if h.outcome == nil {
 		panic("wharftest: the handler reported no outcome")
@@ -101,40 +142,64 @@ func invalid(format string, args ...any) (uint32, []byte) {
 
 // call answers a host call.
 func (h *Host) call(name string, request []byte) (uint32, []byte) {
+	h.Calls = append(h.Calls, name)
 	if e := h.Refuse[name]; e != nil {
 		return refused(e)
 	}
-	switch name {
-	case hostcall.NameInput:
-		return hostcall.OK, bytes.Clone(h.input)
-	case hostcall.NameOutput:
-		return h.output(request)
-	case hostcall.NameMessageAppend:
-		return h.appendMessage(request)
-	case hostcall.NameLog:
-		var line Line
-		return keep(&h.Logs, &line, request)
-	case hostcall.NameProgress:
-		return h.progress(request)
-	case hostcall.NameClock:
-		return hostcall.OK, mustMarshal(map[string]string{"unix_nano": strconv.FormatInt(h.Now.UnixNano(), 10)})
-	case hostcall.NameRandom:
-		return h.randomBytes(request)
-	case hostcall.NameArtifactPut:
-		return h.putArtifact(request)
-	case hostcall.NameArtifactGet:
-		return h.getArtifact(request)
+	if answer, ok := answers[name]; ok {
+		return answer(h, request)
 	}
 	return invalid("there is no host call %q", name)
 }
 
+// answers has a function for each host call.
+var answers = map[string]func(*Host, []byte) (uint32, []byte){
+	hostcall.NameInput:           func(h *Host, _ []byte) (uint32, []byte) { return hostcall.OK, bytes.Clone(h.input) },
+	hostcall.NameOutput:          (*Host).output,
+	hostcall.NameClock:           (*Host).clock,
+	hostcall.NameRandom:          (*Host).randomBytes,
+	hostcall.NameID:              (*Host).newID,
+	hostcall.NameSleep:           (*Host).sleep,
+	hostcall.NameLog:             func(h *Host, r []byte) (uint32, []byte) { return keep(&h.Logs, r) },
+	hostcall.NameProgress:        (*Host).progress,
+	hostcall.NamePlan:            (*Host).plan,
+	hostcall.NameMessageAppend:   (*Host).appendMessage,
+	hostcall.NameMessageDelta:    (*Host).delta,
+	hostcall.NameTranscriptRead:  (*Host).readTranscript,
+	hostcall.NameLLMComplete:     func(h *Host, r []byte) (uint32, []byte) { return beyond(h.Complete, r) },
+	hostcall.NameToolList:        (*Host).listTools,
+	hostcall.NameToolCall:        func(h *Host, r []byte) (uint32, []byte) { return beyond(h.CallTool, r) },
+	hostcall.NameHTTPFetch:       func(h *Host, r []byte) (uint32, []byte) { return beyond(h.Fetch, r) },
+	hostcall.NameMemoryQuery:     (*Host).queryMemory,
+	hostcall.NameMemoryWrite:     (*Host).writeMemory,
+	hostcall.NameSecretUse:       (*Host).useSecret,
+	hostcall.NameArtifactPut:     (*Host).putArtifact,
+	hostcall.NameArtifactGet:     (*Host).getArtifact,
+	hostcall.NameStateGet:        (*Host).getState,
+	hostcall.NameStateSet:        (*Host).setState,
+	hostcall.NameInputRequest:    func(h *Host, r []byte) (uint32, []byte) { return beyond(h.Input, r) },
+	hostcall.NameAuthRequest:     func(h *Host, r []byte) (uint32, []byte) { return beyond(h.Auth, r) },
+	hostcall.NameApprovalRequest: func(h *Host, r []byte) (uint32, []byte) { return beyond(h.Approve, r) },
+	hostcall.NameTaskSpawn:       (*Host).spawn,
+	hostcall.NameTaskAwait:       (*Host).await,
+	hostcall.NameHandoff:         (*Host).spawn,
+	hostcall.NameEventEmit:       func(h *Host, r []byte) (uint32, []byte) { return keep(&h.Events, r) },
+	hostcall.NameConfigGet:       (*Host).config,
+	hostcall.NameHostFact:        (*Host).fact,
+}
+
 // keep decodes a request and appends it to a list.
-func keep[T any](list *[]T, v *T, request []byte) (uint32, []byte) {
-	if err := json.Unmarshal(request, v); err != nil {
+func keep[T any](list *[]T, request []byte) (uint32, []byte) {
+	var v T
+	if err := json.Unmarshal(request, &v); err != nil {
 		return invalid("%v", err)
 	}
-	*list = append(*list, *v)
+	*list = append(*list, v)
 	return hostcall.OK, nil
+}
+
+func (h *Host) clock([]byte) (uint32, []byte) {
+	return hostcall.OK, mustMarshal(map[string]string{"unix_nano": strconv.FormatInt(h.Now.UnixNano(), 10)})
 }
 
 func (h *Host) output(request []byte) (uint32, []byte) {
@@ -150,8 +215,7 @@ func (h *Host) output(request []byte) (uint32, []byte) {
 }
 
 func (h *Host) appendMessage(request []byte) (uint32, []byte) {
-	var m wharf.Message
-	if status, answer := keep(&h.Messages, &m, request); status != hostcall.OK {
+	if status, answer := keep(&h.Messages, request); status != hostcall.OK {
 		return status, answer
 	}
 	return hostcall.OK, mustMarshal(map[string]string{"message_id": fmt.Sprintf("msg_%d", len(h.Messages))})

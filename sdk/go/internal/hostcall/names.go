@@ -2,23 +2,48 @@ package hostcall
 
 // The names of the host calls.
 const (
-	NameInput         = "input"
-	NameOutput        = "output"
-	NameMessageAppend = "message.append"
-	NameLog           = "log"
-	NameProgress      = "progress"
-	NameClock         = "clock"
-	NameRandom        = "random"
-	NameArtifactPut   = "artifact.put"
-	NameArtifactGet   = "artifact.get"
+	NameInput           = "input"
+	NameOutput          = "output"
+	NameClock           = "clock"
+	NameRandom          = "random"
+	NameID              = "id"
+	NameSleep           = "sleep"
+	NameLog             = "log"
+	NameProgress        = "progress"
+	NamePlan            = "plan"
+	NameMessageAppend   = "message.append"
+	NameMessageDelta    = "message.delta"
+	NameTranscriptRead  = "transcript.read"
+	NameLLMComplete     = "llm.complete"
+	NameToolList        = "tool.list"
+	NameToolCall        = "tool.call"
+	NameHTTPFetch       = "http.fetch"
+	NameMemoryQuery     = "memory.query"
+	NameMemoryWrite     = "memory.write"
+	NameSecretUse       = "secret.use"
+	NameArtifactPut     = "artifact.put"
+	NameArtifactGet     = "artifact.get"
+	NameStateGet        = "state.get"
+	NameStateSet        = "state.set"
+	NameInputRequest    = "input.request"
+	NameAuthRequest     = "auth.request"
+	NameApprovalRequest = "approval.request"
+	NameTaskSpawn       = "task.spawn"
+	NameTaskAwait       = "task.await"
+	NameHandoff         = "handoff"
+	NameEventEmit       = "event.emit"
+	NameConfigGet       = "config.get"
+	NameHostFact        = "host.fact"
 )
 
 // Statuses of a host call.
 const (
-	OK          uint32 = 0
-	Invalid     uint32 = 1
-	Denied      uint32 = 2
-	NotFound    uint32 = 3
-	TooLarge    uint32 = 4
-	Unavailable uint32 = 5
+	OK            uint32 = 0
+	Invalid       uint32 = 1
+	Denied        uint32 = 2
+	NotFound      uint32 = 3
+	TooLarge      uint32 = 4
+	Unavailable   uint32 = 5
+	Indeterminate uint32 = 6
+	Timeout       uint32 = 7
 )

@@ -34,8 +34,17 @@ func Input(request []byte) (uint32, []byte) { return call(NameInput, request) }
 // Output makes the host call "output".
 func Output(request []byte) (uint32, []byte) { return call(NameOutput, request) }
 
-// MessageAppend makes the host call "message.append".
-func MessageAppend(request []byte) (uint32, []byte) { return call(NameMessageAppend, request) }
+// Clock makes the host call "clock".
+func Clock(request []byte) (uint32, []byte) { return call(NameClock, request) }
+
+// Random makes the host call "random".
+func Random(request []byte) (uint32, []byte) { return call(NameRandom, request) }
+
+// ID makes the host call "id".
+func ID(request []byte) (uint32, []byte) { return call(NameID, request) }
+
+// Sleep makes the host call "sleep".
+func Sleep(request []byte) (uint32, []byte) { return call(NameSleep, request) }
 
 // Log makes the host call "log".
 func Log(request []byte) (uint32, []byte) { return call(NameLog, request) }
@@ -43,14 +52,74 @@ func Log(request []byte) (uint32, []byte) { return call(NameLog, request) }
 // Progress makes the host call "progress".
 func Progress(request []byte) (uint32, []byte) { return call(NameProgress, request) }
 
-// Clock makes the host call "clock".
-func Clock(request []byte) (uint32, []byte) { return call(NameClock, request) }
+// Plan makes the host call "plan".
+func Plan(request []byte) (uint32, []byte) { return call(NamePlan, request) }
 
-// Random makes the host call "random".
-func Random(request []byte) (uint32, []byte) { return call(NameRandom, request) }
+// MessageAppend makes the host call "message.append".
+func MessageAppend(request []byte) (uint32, []byte) { return call(NameMessageAppend, request) }
+
+// MessageDelta makes the host call "message.delta".
+func MessageDelta(request []byte) (uint32, []byte) { return call(NameMessageDelta, request) }
+
+// TranscriptRead makes the host call "transcript.read".
+func TranscriptRead(request []byte) (uint32, []byte) { return call(NameTranscriptRead, request) }
+
+// LLMComplete makes the host call "llm.complete".
+func LLMComplete(request []byte) (uint32, []byte) { return call(NameLLMComplete, request) }
+
+// ToolList makes the host call "tool.list".
+func ToolList(request []byte) (uint32, []byte) { return call(NameToolList, request) }
+
+// ToolCall makes the host call "tool.call".
+func ToolCall(request []byte) (uint32, []byte) { return call(NameToolCall, request) }
+
+// HTTPFetch makes the host call "http.fetch".
+func HTTPFetch(request []byte) (uint32, []byte) { return call(NameHTTPFetch, request) }
+
+// MemoryQuery makes the host call "memory.query".
+func MemoryQuery(request []byte) (uint32, []byte) { return call(NameMemoryQuery, request) }
+
+// MemoryWrite makes the host call "memory.write".
+func MemoryWrite(request []byte) (uint32, []byte) { return call(NameMemoryWrite, request) }
+
+// SecretUse makes the host call "secret.use".
+func SecretUse(request []byte) (uint32, []byte) { return call(NameSecretUse, request) }
 
 // ArtifactPut makes the host call "artifact.put".
 func ArtifactPut(request []byte) (uint32, []byte) { return call(NameArtifactPut, request) }
 
 // ArtifactGet makes the host call "artifact.get".
 func ArtifactGet(request []byte) (uint32, []byte) { return call(NameArtifactGet, request) }
+
+// StateGet makes the host call "state.get".
+func StateGet(request []byte) (uint32, []byte) { return call(NameStateGet, request) }
+
+// StateSet makes the host call "state.set".
+func StateSet(request []byte) (uint32, []byte) { return call(NameStateSet, request) }
+
+// InputRequest makes the host call "input.request".
+func InputRequest(request []byte) (uint32, []byte) { return call(NameInputRequest, request) }
+
+// AuthRequest makes the host call "auth.request".
+func AuthRequest(request []byte) (uint32, []byte) { return call(NameAuthRequest, request) }
+
+// ApprovalRequest makes the host call "approval.request".
+func ApprovalRequest(request []byte) (uint32, []byte) { return call(NameApprovalRequest, request) }
+
+// TaskSpawn makes the host call "task.spawn".
+func TaskSpawn(request []byte) (uint32, []byte) { return call(NameTaskSpawn, request) }
+
+// TaskAwait makes the host call "task.await".
+func TaskAwait(request []byte) (uint32, []byte) { return call(NameTaskAwait, request) }
+
+// Handoff makes the host call "handoff".
+func Handoff(request []byte) (uint32, []byte) { return call(NameHandoff, request) }
+
+// EventEmit makes the host call "event.emit".
+func EventEmit(request []byte) (uint32, []byte) { return call(NameEventEmit, request) }
+
+// ConfigGet makes the host call "config.get".
+func ConfigGet(request []byte) (uint32, []byte) { return call(NameConfigGet, request) }
+
+// HostFact makes the host call "host.fact".
+func HostFact(request []byte) (uint32, []byte) { return call(NameHostFact, request) }

@@ -1,0 +1,12 @@
+// Command agent is a Wharf plugin that answers with a model and the tools it may
+// call: it asks the model, calls what the model wants called, and asks again, until
+// the model is done or the budget is spent.
+package main
+
+import wharf "github.com/wharf-dev/wharf/sdk/go"
+
+//go:wasmexport run
+func run() int32 { return wharf.Run(handle) }
+
+// main is never called: a plugin has exports instead.
+func main() {}

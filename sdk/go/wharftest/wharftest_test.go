@@ -1,0 +1,188 @@
+package wharftest_test
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	wharf "github.com/wharf-dev/wharf/sdk/go"
+	"github.com/wharf-dev/wharf/sdk/go/wharftest"
+)
+
+// run runs a handler that has no result, and fails the test with its error.
+func run(t *testing.T, h *wharftest.Host, handler func() error) {
+	t.Helper()
+	outcome := h.Text(func(*wharf.Task) (wharf.Result, error) { return wharf.Result{}, handler() }, "hello")
+	if outcome.Failure != nil {
+		t.Fatal(outcome.Failure)
+	}
+}
+
+func same(t *testing.T, got, want any) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// TestBeyondTheNode holds that what a plugin asks of models, tools, web and people
+// reaches the test's functions whole, and their answers the plugin.
+func TestBeyondTheNode(t *testing.T) {
+	var asked []any
+	h := &wharftest.Host{
+		Tools: []wharf.Tool{{Server: "files", Name: "read", ReadOnly: true}, {Server: "mail", Name: "send"}},
+		Complete: func(r wharf.ModelRequest) (wharf.ModelAnswer, error) {
+			asked = append(asked, r)
+			return wharf.ModelAnswer{Text: "four", StopReason: wharf.StopEnd, Usage: wharf.ModelUsage{OutputTokens: 1}}, nil
+		},
+		CallTool: func(r wharf.ToolRequest) (wharf.ToolAnswer, error) {
+			asked = append(asked, r)
+			return wharf.ToolAnswer{Content: []wharf.ToolContent{{Type: "text", Text: "a"}, {Type: "image"}, {Type: "text", Text: "b"}}}, nil
+		},
+		Fetch: func(r wharf.FetchRequest) (wharf.FetchAnswer, error) {
+			asked = append(asked, r)
+			return wharf.FetchAnswer{Status: 200, Body: []byte{0xff}}, nil
+		},
+		Input: func(r wharf.InputRequest) (wharf.InputAnswer, error) {
+			asked = append(asked, r)
+			return wharf.InputAnswer{Message: wharf.Message{Role: "user", Parts: []wharf.Part{wharf.TextPart("blue")}}, Actor: "ada"}, nil
+		},
+		Approve: func(r wharf.ApprovalRequest) (wharf.Approval, error) {
+			asked = append(asked, r)
+			return wharf.Approval{Decision: wharf.DecisionDenied, Actor: "ada"}, nil
+		},
+	}
+	model := wharf.ModelRequest{System: "s", Messages: []wharf.ModelMessage{{Role: "user", Text: "2+2?"}}, Stream: true}
+	tool := wharf.ToolRequest{Server: "files", Name: "read", Arguments: json.RawMessage(`{"path":"a"}`)}
+	fetch := wharf.FetchRequest{Method: "POST", URL: "https://example.com", Body: []byte{1, 2}}
+	input := wharf.InputRequest{Prompt: "Which color?"}
+	approval := wharf.ApprovalRequest{Action: "mail.send", Prompt: "Send?"}
+	run(t, h, func() error {
+		tools, err := wharf.ListTools("files")
+		same(t, tools, h.Tools[:1])
+		answer, err2 := wharf.Complete(model)
+		same(t, answer.Text, "four")
+		read, err3 := wharf.CallTool(tool)
+		same(t, read.Text(), "a\nb")
+		page, err4 := wharf.Fetch(fetch)
+		same(t, page.Bytes(), []byte{0xff})
+		said, err5 := wharf.RequestInput(input)
+		same(t, said.Message.Text()+said.Actor, "blueada")
+		decided, err6 := wharf.RequestApproval(approval)
+		same(t, decided.Decision, wharf.DecisionDenied)
+		return errors.Join(err, err2, err3, err4, err5, err6)
+	})
+	same(t, asked, []any{model, tool, fetch, input, approval})
+}
+
+// TestSession holds that what a plugin keeps is there for itself and for the test.
+func TestSession(t *testing.T) {
+	h := &wharftest.Host{
+		Now:        time.Unix(5, 0).UTC(),
+		Transcript: []wharf.Message{{ID: "m1", Role: "user", Parts: []wharf.Part{wharf.TextPart("one")}}, {ID: "m2", Role: "assistant", Parts: []wharf.Part{wharf.TextPart("two")}}},
+		Config:     map[string]any{"limit": 3},
+		Facts:      map[string]string{"os": "linux"},
+		Secrets:    []string{"token"},
+	}
+	run(t, h, func() error {
+		var n int
+		found, err := wharf.State("count").Get(&n)
+		same(t, found, false)
+		err = errors.Join(err, wharf.State("count").Set(4))
+		found, err2 := wharf.State("count").Get(&n)
+		same(t, found && n == 4, true)
+		err = errors.Join(err, err2, wharf.State("gone").Set("x"), wharf.State("gone").Delete())
+
+		found, err2 = wharf.Config("limit", &n)
+		same(t, found && n == 3, true)
+		fact, err3 := wharf.Fact("os")
+		same(t, fact, "linux")
+		handle, err4 := wharf.UseSecret("token")
+		same(t, handle, "{{secret:token}}")
+		last, earlier, err5 := wharf.Transcript(1)
+		same(t, len(last) == 1 && last[0].Text() == "two" && earlier, true)
+		_, err6 := wharf.Remember(wharf.NewMemory{Scope: wharf.ScopeSession, Content: "likes Blue"})
+		memories, err7 := wharf.QueryMemory(wharf.MemoryQuery{Scope: wharf.ScopeSession, Text: "BLUE likes"})
+		same(t, len(memories) == 1 && memories[0].Text() == "likes Blue", true)
+		now, err8 := wharf.NowAs("begin")
+		same(t, now, h.Now)
+		one, err9 := wharf.NewID()
+		two, _ := wharf.NewID()
+		same(t, one < two, true)
+		return errors.Join(err, err2, err3, err4, err5, err6, err7, err8, err9,
+			wharf.Emit("vendor.test.done", map[string]int{"n": 1}), wharf.Delta("a"), wharf.Delta("b"),
+			wharf.SetPlan(wharf.PlanStep{Title: "think", Status: "pending"}), wharf.Sleep(90*time.Second))
+	})
+	same(t, h.State, map[string]any{"count": 4.0})
+	same(t, h.Deltas, []string{"a", "b"})
+	same(t, h.Plans, [][]wharf.PlanStep{{{Title: "think", Status: "pending"}}})
+	same(t, h.Slept, 90*time.Second)
+	same(t, string(h.Events[0].Payload), `{"n":1}`)
+}
+
+func TestChildren(t *testing.T) {
+	h := &wharftest.Host{Child: func(r wharf.SpawnRequest) (wharf.ChildOutcome, error) {
+		if r.PersonaID == "persona_broken" {
+			return wharf.ChildOutcome{Status: "FAILED", Failure: &wharf.Failure{Code: "broken", Message: "no"}}, nil
+		}
+		return wharf.ChildOutcome{Status: "SUCCEEDED", Summary: "did " + string(mustJSON(r.Input))}, nil
+	}}
+	run(t, h, func() error {
+		one, err := wharf.Spawn(wharf.SpawnRequest{Input: map[string]int{"n": 1}})
+		two, err2 := wharf.Handoff(wharf.HandoffRequest{PersonaID: "persona_broken", Input: struct{}{}, Reason: "it can"})
+		good, err3 := wharf.Await(one, time.Minute)
+		bad, err4 := wharf.Await(two, 0)
+		same(t, good.Summary, `did {"n":1}`)
+		same(t, bad.Failure.Code, "broken")
+		if _, err := wharf.Await("task_of_somebody", 0); !errors.Is(err, wharf.StatusNotFound) {
+			t.Errorf("awaiting a stranger's task: %v", err)
+		}
+		return errors.Join(err, err2, err3, err4)
+	})
+}
+
+func mustJSON(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+// TestRefusals holds that each status can be told apart, and that a plugin that does
+// not look fails with the host's words.
+func TestRefusals(t *testing.T) {
+	for _, status := range []wharf.Status{wharf.StatusInvalid, wharf.StatusDenied, wharf.StatusNotFound, wharf.StatusTooLarge,
+		wharf.StatusUnavailable, wharf.StatusIndeterminate, wharf.StatusTimeout} {
+		h := &wharftest.Host{Complete: func(wharf.ModelRequest) (wharf.ModelAnswer, error) {
+			return wharf.ModelAnswer{}, &wharf.Error{Status: status, Code: "why", Message: "because"}
+		}}
+		outcome := h.Text(func(*wharf.Task) (wharf.Result, error) {
+			_, err := wharf.Complete(wharf.ModelRequest{})
+			if !errors.Is(err, status) || errors.Is(err, wharf.Status(99)) {
+				t.Errorf("the status %d gives %v", status, err)
+			}
+			return wharf.Result{}, err
+		}, "")
+		same(t, outcome.Failure, &wharf.Failure{Code: wharf.CodeError, Message: "llm.complete: because (why)"})
+		if status.Error() == "" {
+			t.Errorf("the status %d has no words", status)
+		}
+	}
+	var h wharftest.Host
+	h.Text(func(*wharf.Task) (wharf.Result, error) {
+		if _, err := wharf.UseSecret("token"); !errors.Is(err, wharf.StatusDenied) {
+			t.Errorf("a secret that is not allowed: %v", err)
+		}
+		if _, err := wharf.Complete(wharf.ModelRequest{}); !errors.Is(err, wharf.StatusUnavailable) {
+			t.Errorf("a model that is not there: %v", err)
+		}
+		return wharf.Result{}, nil
+	}, "")
+	if want := []string{"input", "secret.use", "llm.complete", "output"}; !slices.Equal(h.Calls, want) {
+		t.Errorf("the calls were %v, want %v", h.Calls, want)
+	}
+}
