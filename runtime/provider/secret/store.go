@@ -73,7 +73,7 @@ func (s *Store) Prepare(_ context.Context, c *provider.Call) (provider.Plan, err
 	if err := json.Unmarshal(c.Request, &req); err != nil || req.Name == "" {
 		return provider.Plan{}, provider.Refuse(abi.CallInvalid, codeInvalid, `secret.use takes {"name": "..."}`)
 	}
-	if err := s.granted(c.Plugin, req.Name); err != nil {
+	if err := s.Granted(c.Plugin, req.Name); err != nil {
 		return provider.Plan{}, err
 	}
 	return provider.Plan{Effect: abi.EffectRead, Do: func(context.Context, func(string)) ([]byte, error) {
@@ -81,7 +81,8 @@ func (s *Store) Prepare(_ context.Context, c *provider.Call) (provider.Plan, err
 	}}, nil
 }
 
-func (s *Store) granted(plugin, name string) error {
+// Granted returns nil when the plugin may use the secret, else a *provider.Refusal.
+func (s *Store) Granted(plugin, name string) error {
 	if !slices.Contains(s.config.Grants[plugin], name) {
 		return provider.Refuse(abi.CallDenied, CodeDenied,
 			fmt.Sprintf("the plugin %q may not use the secret %q: grants.%s.secrets does not name it", plugin, name, plugin))
@@ -94,7 +95,7 @@ func (s *Store) granted(plugin, name string) error {
 
 // Value reads a secret for a plugin. Its error is a *provider.Refusal.
 func (s *Store) Value(ctx context.Context, plugin, name string) (Value, error) {
-	if err := s.granted(plugin, name); err != nil {
+	if err := s.Granted(plugin, name); err != nil {
 		return Value{}, err
 	}
 	return s.Lookup(ctx, name)

@@ -1,0 +1,144 @@
+package web
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"net/netip"
+	"syscall"
+	"time"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/runtime/provider/secret"
+)
+
+// The codes of refusals.
+const (
+	CodeInvalid     = "invalid_request"
+	CodeDenied      = "http_denied"      // no grant covers the request, or the address is not public
+	CodeTooLarge    = "http_too_large"   // a limit on size or count
+	CodeUnavailable = "http_unavailable" // the host did not answer
+	CodeTimeout     = "http_timeout"
+)
+
+// Limits of every request.
+const (
+	maxURL       = 8 << 10
+	maxHeaders   = 100
+	maxHeader    = 64 << 10 // bytes of all names and values, each way
+	maxRedirects = 10
+)
+
+// Secrets puts values in requests.
+type Secrets interface {
+	// Granted returns nil when the plugin may use the secret, else a
+	// *provider.Refusal.
+	Granted(plugin, name string) error
+	// Value returns a secret that the plugin was granted; its error is a
+	// *provider.Refusal.
+	Value(ctx context.Context, plugin, name string) (secret.Value, error)
+	// Hosts returns the hosts that the secret may be sent to, as a [Grant] has
+	// them; nil for any.
+	Hosts(name string) []string
+}
+
+// Config says what plugins may reach. The zero value of a limit is its default.
+type Config struct {
+	Grants   map[string][]Grant // by plugin; a plugin without any may reach nothing
+	Secrets  Secrets            // nil: there are none
+	Timeout  time.Duration      // the longest that a request may take, redirects and body included; default 30 s
+	Request  int64              // bytes of a request's body; default 8 MiB
+	Response int64              // bytes of an answer's body; default 8 MiB
+	Agent    string             // the User-Agent of requests that state none; default wharf
+	Resolver *net.Resolver      // default net.DefaultResolver
+	TLS      *tls.Config        // for https; default the machine's roots
+}
+
+// Web answers abi.CallHTTPFetch. It is safe for concurrent use.
+type Web struct {
+	config Config
+	// A connection that was made under a grant of private addresses must never
+	// carry the request of a plugin without one: there are two pools.
+	public, private *http.Transport
+	// reached sees every address after it was checked and before it is connected
+	// to; nil outside of tests.
+	reached func(netip.AddrPort) error
+}
+
+var _ provider.Performer = (*Web)(nil)
+
+// New returns a Web. Close it to close its connections.
+func New(c Config) *Web {
+	setDefault(&c.Timeout, 30*time.Second)
+	setDefault(&c.Request, 8<<20)
+	setDefault(&c.Response, 8<<20)
+	setDefault(&c.Agent, "wharf")
+	w := &Web{config: c}
+	w.public, w.private = w.transport(false), w.transport(true)
+	return w
+}
+
+func setDefault[T comparable](p *T, value T) {
+	var zero T
+	if *p == zero {
+		*p = value
+	}
+}
+
+// Close closes idle connections. Requests under way go on.
+func (w *Web) Close() error {
+	w.public.CloseIdleConnections()
+	w.private.CloseIdleConnections()
+	return nil
+}
+
+func (w *Web) transport(private bool) *http.Transport {
+	dialer := &net.Dialer{
+		Timeout: 10 * time.Second, Resolver: w.config.Resolver,
+		ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
+			return w.control(address, private)
+		},
+	}
+	return &http.Transport{
+		DialContext: dialer.DialContext, Proxy: nil, TLSClientConfig: w.config.TLS, ForceAttemptHTTP2: true,
+		MaxConnsPerHost: 128, MaxIdleConnsPerHost: 8, MaxIdleConns: 128, IdleConnTimeout: time.Minute,
+		TLSHandshakeTimeout: 10 * time.Second, MaxResponseHeaderBytes: maxHeader,
+	}
+}
+
+// control is called with the very address that is about to be connected to.
+func (w *Web) control(address string, private bool) error {
+	target, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return &addressError{"malformed"}
+	}
+	if err := checkAddress(target.Addr(), private); err != nil {
+		return err
+	}
+	if w.reached != nil {
+		return w.reached(target)
+	}
+	return nil
+}
+
+// Prepare implements [provider.Performer].
+func (w *Web) Prepare(_ context.Context, c *provider.Call) (provider.Plan, error) {
+	r, err := w.parse(c)
+	if err != nil {
+		return provider.Plan{}, err
+	}
+	if _, err := w.grantFor(r.plugin, r.method, r.target); err != nil {
+		return provider.Plan{}, err
+	}
+	plan := provider.Plan{Effect: abi.EffectWrite, Repeatable: r.repeatable}
+	if r.method == http.MethodGet || r.method == http.MethodHead {
+		plan.Effect, plan.Repeatable = abi.EffectRead, false
+	}
+	if err := w.checkSecrets(r); err != nil {
+		return provider.Plan{}, err
+	}
+	plan.Do = func(ctx context.Context, _ func(string)) ([]byte, error) { return w.fetch(ctx, r) }
+	return plan, nil
+}
