@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -13,8 +14,15 @@ import (
 // Level is a conformance level (narrative, "Conformance levels").
 type Level string
 
-// LevelCore is the level that every server has to reach.
-const LevelCore Level = "core"
+// The levels that can be checked. Every server has to reach Core; the others come
+// on top of it, each by itself.
+const (
+	LevelCore     Level = "core"
+	LevelReceipts Level = "receipts"
+	LevelReplay   Level = "replay"
+	// LevelAll is all of them.
+	LevelAll Level = "all"
+)
 
 // Strength says how binding a check's statement is.
 type Strength string
@@ -97,10 +105,17 @@ func Run(ctx context.Context, c Config, level Level) (Report, error) {
 
 // Checks lists the checks of a level, in the order in which they run.
 func Checks(level Level) ([]Check, error) {
-	if level != LevelCore {
-		return nil, fmt.Errorf("level %q: only %q can be checked", level, LevelCore)
+	switch level {
+	case LevelCore:
+		return slices.Concat(coreChecks(), observedChecks()), nil
+	case LevelReceipts:
+		return receiptChecks(), nil
+	case LevelReplay:
+		return replayChecks(), nil
+	case LevelAll:
+		return slices.Concat(coreChecks(), receiptChecks(), replayChecks(), observedChecks()), nil
 	}
-	return coreChecks(), nil
+	return nil, fmt.Errorf("level %q is none of %s, %s, %s and %s", level, LevelCore, LevelReceipts, LevelReplay, LevelAll)
 }
 
 func millis(since time.Time) float64 { return float64(time.Since(since).Microseconds()) / 1000 }

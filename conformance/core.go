@@ -2,18 +2,21 @@ package conformance
 
 import "slices"
 
-// coreChecks lists the checks of the Core level. The observer's verdicts come
-// last: they are about every answer before them.
+// coreChecks lists the checks of the Core level, without the observer's.
 func coreChecks() []Check {
-	all := slices.Concat(accessChecks(), errorChecks(), sessionChecks(), taskChecks(),
-		idempotencyChecks(), eventChecks(), streamChecks(), resultChecks(), listChecks(), observedChecks())
+	return atCore(slices.Concat(accessChecks(), errorChecks(), sessionChecks(), taskChecks(),
+		idempotencyChecks(), eventChecks(), streamChecks(), resultChecks(), listChecks()))
+}
+
+func atCore(all []Check) []Check {
 	for i := range all {
 		all[i].Level = LevelCore
 	}
 	return all
 }
 
-// observedChecks turn what the observer found into results.
+// observedChecks turn what the observer found into results. They come last: they
+// are about every answer before them.
 func observedChecks() []Check {
 	verdict := func(rule string) func(*probe) {
 		return func(p *probe) {
@@ -27,11 +30,11 @@ func observedChecks() []Check {
 			p.note("of %d errors and %d resources", errors, resources)
 		}
 	}
-	return []Check{
+	return atCore([]Check{
 		{ID: "errors.envelope", Title: "every error has code, message and one of the nine types", Section: "Error taxonomy", Strength: Must, run: verdict(ruleEnvelope)},
 		{ID: "errors.codes", Title: "status, code and type belong together", Section: "Error taxonomy", Strength: Must, run: verdict(ruleCodes)},
 		{ID: "errors.request-id", Title: "every error carries a request_id", Section: "Error taxonomy", Strength: Should, run: verdict(ruleRequestID)},
 		{ID: "resources.envelope", Title: "every resource has id, object, UTC times and metadata", Section: "Resource model", Strength: Must, run: verdict(ruleResource)},
 		{ID: "auth.key-never-shown", Title: "the API key appears in no answer and no event", Section: "API key", Strength: Must, run: verdict(ruleSecret)},
-	}
+	})
 }

@@ -131,10 +131,14 @@ func taskEnds(p *probe) {
 
 // taskEvents follows a Task through its events. task.status_changed says its
 // state somewhere in its payload.
-func taskEvents(p *probe) {
-	task := p.finished()
+func taskEvents(p *probe) { p.wantTransitions(p.finished()) }
+
+func (p *probe) wantTransitions(task object) {
 	state, path := "", []string{}
 	for _, e := range p.taskEvents(p.text(task, "id")) {
+		if e["replayed"] == true { // a replay shows its source again
+			continue
+		}
 		to, named := arrivals[p.text(e, "event")]
 		if e["event"] == "task.status_changed" {
 			to, named = findState(e["payload"]), true

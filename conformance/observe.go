@@ -168,7 +168,7 @@ func tabled(status int) bool {
 
 // enveloped are the resources that share the common envelope.
 var enveloped = []string{"persona", "workspace", "session", "task", "branch", "message", "artifact", "event",
-	"memory", "vault", "connector", "skill", "outcome", "quota", "harn_agent_card"}
+	"memory", "vault", "connector", "skill", "outcome", "quota", "receipt", "harn_agent_card"}
 
 func (o *observer) resource(where string, doc object) {
 	kind, _ := doc["object"].(string)

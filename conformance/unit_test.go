@@ -101,18 +101,24 @@ func TestObserver(t *testing.T) {
 }
 
 func TestChecksAreWellFormed(t *testing.T) {
-	checks, err := Checks(LevelCore)
+	checks, err := Checks(LevelAll)
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := map[string]bool{}
+	seen, levels := map[string]bool{}, map[Level]int{}
 	for _, c := range checks {
+		levels[c.Level]++
 		if seen[c.ID] {
 			t.Errorf("two checks are called %s", c.ID)
 		}
 		seen[c.ID] = true
-		if c.Title == "" || c.Section == "" || c.Level != LevelCore || (c.Strength != Must && c.Strength != Should) {
+		if c.Title == "" || c.Section == "" || c.Level == "" || (c.Strength != Must && c.Strength != Should) {
 			t.Errorf("check %s says too little of itself: %+v", c.ID, c)
+		}
+	}
+	for level, n := range levels {
+		if own, err := Checks(level); err != nil || len(own) != n {
+			t.Errorf("%d checks of level %s, %d of them among all (%v)", len(own), level, n, err)
 		}
 	}
 	if _, err := Checks("no-such-level"); err == nil {
@@ -127,7 +133,7 @@ func TestBrokenServer(t *testing.T) {
 		_, _ = io.WriteString(w, "<html>It works!</html>")
 	}))
 	defer server.Close()
-	report, err := Run(t.Context(), Config{BaseURL: server.URL, APIKey: "key", WorkspaceID: "ws_1"}, LevelCore)
+	report, err := Run(t.Context(), Config{BaseURL: server.URL, APIKey: "key", WorkspaceID: "ws_1"}, LevelAll)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.config.WorkspaceID, "workspace", "", "Workspace to make Sessions in (default: the first one listed)")
 	flags.StringVar(&o.config.PersonaID, "persona", "", "Persona to give Tasks to (default: the server's)")
 	flags.DurationVar(&o.config.Timeout, "timeout", 0, "longest time that one check may take (default 30s)")
-	flags.StringVar(&o.level, "level", "core", "conformance level to check")
+	flags.StringVar(&o.level, "level", "core", "conformance level to check: core, receipts, replay or all")
 	flags.StringVar(&o.only, "only", "", "ids of checks, or beginnings of them, separated by commas")
 	flags.BoolVar(&o.json, "json", false, "print the report as JSON")
 	flags.BoolVar(&o.strict, "strict", false, "count a SHOULD that is not kept as a failure")
