@@ -3,9 +3,11 @@ package pebble
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -97,15 +99,17 @@ func benchTasks(b *testing.B, clients int) {
 	for i := range tasks {
 		tasks[i] = newRecorded(uint64(i)).task()
 	}
+	ids := abi.NewIDs(time.Now, rand.Reader)
 	var next atomic.Int64
 	var writers sync.WaitGroup
 	began := cpuTime()
 	b.ReportAllocs()
 	b.ResetTimer()
 	for range clients {
+		session := ids.New(abi.ObjectSession)
 		writers.Go(func() {
 			for i := next.Add(1); i <= int64(b.N); i = next.Add(1) {
-				if err := writeTask(s, tasks[i%int64(len(tasks))]); err != nil {
+				if err := writeTask(s, renamed(tasks[i%int64(len(tasks))], ids, session)); err != nil {
 					b.Error(err)
 					return
 				}
@@ -120,10 +124,32 @@ func benchTasks(b *testing.B, clients int) {
 	b.ReportMetric(float64(s.Metrics().WALBytesWritten)/n, "wal-B/task")
 }
 
+// renamed returns the batches of a Task under fresh ids. What they say stays.
+func renamed(batches []*storage.Batch, ids *abi.IDs, session string) []*storage.Batch {
+	task := ids.New(abi.ObjectTask)
+	again := make([]*storage.Batch, len(batches))
+	for i, b := range batches {
+		f := b.Frame
+		f.WorkspaceID, f.SessionID, f.TaskID = newID(abi.ObjectWorkspace, 1), session, task
+		f.Records = slices.Clone(f.Records)
+		for k := range f.Records {
+			switch r := &f.Records[k].Resource; r.Object {
+			case abi.ObjectTask:
+				r.ID = task
+			case abi.ObjectState:
+				r.ID = "state_" + session[len("sess_"):] + r.ID[len("state_")+ulid.EncodedSize:]
+			default:
+				r.ID = ids.New(r.Object)
+			}
+		}
+		again[i] = &storage.Batch{Frame: f}
+	}
+	return again
+}
+
 func writeTask(s *Store, batches []*storage.Batch) error {
-	for _, batch := range batches {
-		again := *batch
-		if _, err := s.Append(&again).Wait(context.Background()); err != nil {
+	for _, b := range batches {
+		if _, err := s.Append(b).Wait(context.Background()); err != nil {
 			return err
 		}
 	}

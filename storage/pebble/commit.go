@@ -119,12 +119,20 @@ func (s *Store) prepare(c *commit, b *storage.Batch) error {
 	c.draft.project(&b.Frame, refs)
 	if b.Idempotency != nil {
 		c.draft.addIdempotency(b.Frame.Tenant, b.Idempotency, answer)
-		raiseMax(&s.lastDay, dayOf(b.Idempotency.Expires))
+		s.noteKey(b)
 	}
 	if c.size = c.draft.size() + commitOverhead; c.size > maxFrameBytes {
 		return fmt.Errorf("the frame has %d bytes, more than %d", c.size, maxFrameBytes)
 	}
 	return nil
+}
+
+// noteKey makes the key of b known to those who look it up: from here on its record
+// may be there.
+func (s *Store) noteKey(b *storage.Batch) {
+	day := dayOf(b.Idempotency.Expires)
+	s.keys.add(b.Frame.Tenant, day, b.Idempotency.Key)
+	raiseMax(&s.lastDay, day)
 }
 
 // validate refuses what could not be read back as it is, and brings the time into
@@ -369,6 +377,7 @@ func (s *Store) dropExpired(b *pebble.Batch) error {
 		return nil
 	}
 	s.expired = today
+	s.keys.drop(today)
 	return eachTenant(s.db, func(t storage.Tenant) error {
 		prefix := appendPrefix(nil, t, spaceIdempotency)
 		return b.DeleteRange(prefix, idempotencyKey(nil, t, today, storage.Key{}), nil)

@@ -377,6 +377,9 @@ func (s *Store) Idempotency(ctx context.Context, t storage.Tenant, k storage.Key
 	defer release()
 	// A record lies under the day on which it expires. Most are young.
 	for day := s.lastDay.Load(); day >= dayOf(now) && day > 0; day-- {
+		if !s.keys.may(t, day, k) {
+			continue
+		}
 		value, ok, err := lookup(s.db, idempotencyKey(nil, t, day, k))
 		if err != nil {
 			return nil, err

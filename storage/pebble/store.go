@@ -54,6 +54,10 @@ type Options struct {
 	// IdempotencyDays is the longest that an idempotency record may live, counted
 	// in days from the time of its frame, 2 by default.
 	IdempotencyDays int
+	// KeyFilterBytes bounds the memory in which the idempotency keys of one day are
+	// told from fresh ones, 6 MiB by default: some four million keys. Beyond them
+	// more and more fresh keys cost a look into the database.
+	KeyFilterBytes int
 	// Logger receives what the database has to say; slog.Default() by default.
 	Logger *slog.Logger
 	// grace is how long Close waits after a failure.
@@ -77,6 +81,7 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.MaxInlineBytes, 64<<10)
 	setDefault(&o.QueueBytes, 32<<20)
 	setDefault(&o.IdempotencyDays, 2)
+	setDefault(&o.KeyFilterBytes, 6<<20)
 	setDefault(&o.grace, time.Second)
 	return o
 }
@@ -107,6 +112,7 @@ type Store struct {
 	mark      watermark
 	fail      failure
 	topics    topics
+	keys      keyFilter
 	stats     stats
 	wedged    atomic.Bool // the database has panicked while it held its locks
 
@@ -170,6 +176,7 @@ func open(dir string, o Options, lock interface{ Close() error }) (*Store, error
 	s.syncing = make(chan *group, maxInFlight)
 	s.committed.Go(s.commitLoop)
 	s.committed.Go(s.syncLoop)
+	go s.loadKeys() // Close waits for it, as for any reader
 	return s, nil
 }
 
@@ -276,6 +283,7 @@ func (s *Store) recover() error {
 	s.applied.Store(uint64(last))
 	s.floor.Store(uint64(floor))
 	s.lastDay.Store(day)
+	s.keys.init(day, s.opts.KeyFilterBytes)
 	s.mark.raise(last)
 	return s.head.begin(last)
 }
