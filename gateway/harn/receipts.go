@@ -8,7 +8,11 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/receipt"
 )
+
+// mediaCBOR is the media type of a receipt's archive form.
+const mediaCBOR = abi.MediaReceiptCBOR + "; schema=" + abi.ReceiptSchema
 
 // taskReceipts lists what a Task has; it has few.
 func (a *Adapter) taskReceipts(r *gateway.Request) error {
@@ -32,7 +36,7 @@ func pageOf(docs []engine.Doc, p engine.Page) engine.DocList {
 // getReceipt answers with the resource, or with the receipt alone (digest section 8, row 3).
 func (a *Adapter) getReceipt(r *gateway.Request) error {
 	r.SetHeader("Vary", "Accept")
-	media, err := negotiate(r.Header("Accept"), gateway.MediaJSON, abi.MediaReceiptJSON)
+	media, err := negotiate(r.Header("Accept"), gateway.MediaJSON, abi.MediaReceiptJSON, mediaCBOR)
 	if err != nil {
 		return err
 	}
@@ -42,6 +46,11 @@ func (a *Adapter) getReceipt(r *gateway.Request) error {
 	wire, err := a.core.ReceiptWire(r.Context(), r.Caller, r.PathValue("receipt_id"))
 	if err != nil {
 		return err
+	}
+	if media == mediaCBOR {
+		if wire, err = receipt.ToCBOR(wire); err != nil {
+			return err
+		}
 	}
 	r.Send(statusOK, wire)
 	r.HTTP.SetContentType(media)

@@ -8,23 +8,27 @@ import (
 	"testing"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/receipt"
 )
 
 func TestReceiptForms(t *testing.T) {
 	n := newNode(t)
 	at := "/v1/receipts/" + receiptOf(n.finished(t, n.session(t)))
-	const resource, bare = "application/json", abi.MediaReceiptJSON
+	const resource, bare, archive = "application/json", abi.MediaReceiptJSON, abi.MediaReceiptCBOR + "; schema=receipt-2026-04-25"
 	for accept, want := range map[string]string{
-		"":                                   resource,
-		"*/*":                                resource,
-		"application/*":                      resource,
-		"text/html, application/json;q=0.5":  resource,
-		bare:                                 bare,
-		bare + "; q=0.2, text/html":          bare,
-		bare + ", application/json;q=0.9":    bare,
-		bare + ";q=0.1, */*;q=0.5":           resource,
-		"application/json;q=0, */*":          bare,
-		"application/json;q=2, " + bare:      bare,
+		"":                                  resource,
+		"*/*":                               resource,
+		"application/*":                     resource,
+		"text/html, application/json;q=0.5": resource,
+		bare:                                bare,
+		bare + "; q=0.2, text/html":         bare,
+		bare + ", application/json;q=0.9":   bare,
+		bare + ";q=0.1, */*;q=0.5":          resource,
+		"application/json;q=0, */*":         bare,
+		"application/json;q=2, " + bare:     bare,
+		abi.MediaReceiptCBOR:                archive,
+		archive + ", " + bare + ";q=0.3":    archive,
+		abi.MediaReceiptCBOR + "; schema=receipt-2031-01-01": "",
 		"text/html":                          "",
 		bare + ";q=0":                        "",
 		"application/json; schema=something": "",
@@ -43,6 +47,11 @@ func TestReceiptForms(t *testing.T) {
 		}
 		if got := string(a.body) == wire; got != (want == bare) {
 			t.Errorf("%q: %s", accept, a.body)
+		}
+		if want == archive {
+			if back, err := receipt.FromCBOR(a.body); err != nil || string(back) != wire {
+				t.Errorf("%q: %s %v", accept, back, err)
+			}
 		}
 	}
 	n.do(t, "GET", "/v1/receipts/rcpt_none", nil, header("Accept", bare)).wantError(404, abi.CodeResourceNotFound)

@@ -272,9 +272,10 @@ func (a *Adapter) receiptRoutes() []gateway.Route {
 	const tag, reads = "Receipts", "receipts:read"
 	get := read("/v1/receipts/{receipt_id}", "getReceipt", tag, reads, "Receipt", "Get a Receipt", a.getReceipt).
 		doc("Accept chooses the form: the resource; the receipt alone, as the canonical JSON (RFC 8785) that its hash is computed over " +
-			"once `chain.receipt_hash` and `signatures` are left out.")
+			"once `chain.receipt_hash` and `signatures` are left out; or its archive in deterministic CBOR (RFC 8949).")
 	get.Forms = []gateway.Form{
 		{Media: abi.MediaReceiptJSON, Schema: ref("ReceiptWire")},
+		{Media: mediaCBOR, Schema: schema{"type": "string", "format": "binary"}},
 	}
 	keys := read("/.well-known/wharf-keys.json", "getPublishedKeys", tag, "", "SigningKeys",
 		"List the public keys that receipts of this node are signed with", a.publishedKeys)
