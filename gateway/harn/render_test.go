@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -206,6 +207,26 @@ func FuzzCursor(f *testing.F) {
 	})
 }
 
+// FuzzNegotiate: whatever a client accepts, it gets one of the offers or a refusal,
+// and what it names alone it gets.
+func FuzzNegotiate(f *testing.F) {
+	offers := []string{"application/json", abi.MediaReceiptJSON, mediaCBOR}
+	f.Add("*/*;q=0.1, application/json;q=0")
+	f.Add("application/vnd.harn.receipt+cbor; schema=x; q=1.0")
+	f.Add(";q=NaN,,a/b;q=-1")
+	f.Fuzz(func(t *testing.T, accept string) {
+		got, err := negotiate(accept, offers...)
+		if (err == nil) != slices.Contains(offers, got) {
+			t.Fatalf("%q: %q %v", accept, got, err)
+		}
+		for _, offer := range offers {
+			if got, err := negotiate(offer+";q=0.001", offers...); err != nil || got != offer {
+				t.Fatalf("%q: %q %v", offer, got, err)
+			}
+		}
+	})
+}
+
 func TestListHashKeepsPartsApart(t *testing.T) {
 	if listHash("a", "bc") == listHash("ab", "c") || listHash("a", "") == listHash("a") || listHash("1:a") == listHash("", "a") {
 		t.Error("two lists share their cursors")
@@ -245,6 +266,18 @@ func BenchmarkRenderEvent(b *testing.B) {
 func BenchmarkRenderRestrictedEvent(b *testing.B) {
 	ev := taskEvent(12345)
 	ev.Record().Restricted = true
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := renderEvent(ev, false); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkRenderRecordedCall(b *testing.B) {
+	ev := taskEvent(12345)
+	ev.Record().Kind, ev.Record().State, ev.Record().Restricted = abi.EventSpanCompleted, nil, true
+	ev.Record().Payload = fmt.Appendf(nil, `{"call":"llm.complete","index":3,"at_us":1,"key":"llm:1","phase":"result","answer":{"text":%q}}`, bytes.Repeat([]byte("x"), 200))
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := renderEvent(ev, false); err != nil {
