@@ -1,5 +1,7 @@
 package abi
 
+//go:generate go run ./internal/reference/write
+
 // HostModule is the module name that a plugin imports host calls from.
 const HostModule = "wharf"
 
@@ -81,8 +83,8 @@ const (
 	CallNotFound    CallStatus = 3 // what it names does not exist, or not for this Task
 	CallTooLarge    CallStatus = 4 // a limit on size or count
 	CallUnavailable CallStatus = 5 // the host could not do it now
-	// CallIndeterminate says that the node died between the start of a write and its
-	// result, and that the target cannot be asked again safely.
+	// CallIndeterminate: the node died between the start of a write and its result,
+	// and the target cannot be asked again safely.
 	CallIndeterminate CallStatus = 6
 	CallTimeout       CallStatus = 7 // nobody answered, or nothing happened, in time
 )

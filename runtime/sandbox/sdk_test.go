@@ -20,7 +20,6 @@ import (
 const everything = `package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"time"
