@@ -66,7 +66,7 @@ func (m Model) key(ctx context.Context) (string, error) {
 		return "", nil
 	}
 	secret, err := m.APIKey(ctx)
-	return secret.value, err
+	return secret.reveal(), err
 }
 
 // wait returns how long to wait after the failed attempt: what the server asked

@@ -75,7 +75,7 @@ func (m *Models) maxTokens(name string, r *abi.ModelRequest) int {
 func (m *Models) answer(a *ask, r *reply) *abi.ModelAnswer {
 	model := m.config.Models[a.name]
 	answer := &abi.ModelAnswer{
-		Provider: model.Provider, Model: a.scrub(r.model), Text: a.text.String(),
+		Provider: model.Provider, Model: a.clean(r.model), Text: a.text.String(),
 		StopReason: r.stop, Usage: r.usage,
 	}
 	if answer.Model == "" {

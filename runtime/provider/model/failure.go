@@ -113,7 +113,7 @@ func (e *statusError) failure(key string) *failure {
 }
 
 func shorten(s string) string {
-	s = strings.ToValidUTF8(strings.TrimSpace(s), "\ufffd")
+	s = valid(strings.TrimSpace(s))
 	if len(s) <= maxMessage {
 		return s
 	}

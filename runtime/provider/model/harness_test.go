@@ -224,3 +224,5 @@ func equal[T any](t *testing.T, what string, got, want T) {
 		t.Errorf("%s:\n got %s\nwant %s", what, g, w)
 	}
 }
+
+func encodeRequest(r *abi.ModelRequest) ([]byte, error) { return json.Marshal(r) }

@@ -94,7 +94,7 @@ func (m *Models) Close() error {
 func (m *Models) Prepare(_ context.Context, c *provider.Call) (provider.Plan, error) {
 	request, err := decodeRequest(c.Request)
 	if err != nil {
-		return provider.Plan{}, provider.Refuse(abi.CallInvalid, "invalid_request", err.Error())
+		return provider.Plan{}, provider.Refuse(abi.CallInvalid, string(abi.CodeInvalidRequest), err.Error())
 	}
 	chosen, err := m.choose(request.Model, c.Plugin)
 	if err != nil {

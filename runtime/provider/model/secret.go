@@ -10,11 +10,22 @@ import (
 const redacted = "[secret]"
 
 // Secret is a value that no format, log or encoder prints. Only this package
-// reads it.
-type Secret struct{ value string }
+// reads it. The zero value is an empty one.
+type Secret struct {
+	// A pointer, because %p and unknown verbs print the members without asking
+	// Format: then they print an address.
+	value *string
+}
 
 // NewSecret returns value as a Secret.
-func NewSecret(value string) Secret { return Secret{value} }
+func NewSecret(value string) Secret { return Secret{&value} }
+
+func (s Secret) reveal() string {
+	if s.value == nil {
+		return ""
+	}
+	return *s.value
+}
 
 // String implements [fmt.Stringer].
 func (Secret) String() string { return redacted }

@@ -1,6 +1,9 @@
 package model
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // text takes the text of one attempt, piece by piece. What reaches the answer and
 // the watcher is the same: without a leading block of reasoning, and without the
@@ -8,6 +11,7 @@ import "strings"
 type text struct {
 	whole strings.Builder
 	tell  func(string)
+	runes runeFilter
 	think thinkFilter
 	keys  keyFilter
 }
@@ -17,10 +21,13 @@ func newText(key string, tell func(string)) *text {
 }
 
 // write takes the next piece.
-func (t *text) write(piece string) { t.pass(t.keys.write(t.think.write(piece))) }
+func (t *text) write(piece string) { t.pass(t.keys.write(t.think.write(t.runes.write(piece)))) }
 
 // close takes the end of the text.
-func (t *text) close() { t.pass(t.keys.write(t.think.close()) + t.keys.close()) }
+func (t *text) close() {
+	t.write(t.runes.close())
+	t.pass(t.keys.write(t.think.close()) + t.keys.close())
+}
 
 func (t *text) pass(s string) {
 	if s == "" {
@@ -45,12 +52,49 @@ func scrub(s, key string) string {
 	return strings.ReplaceAll(s, key, redacted)
 }
 
-// scrub takes the key out of a part of an answer.
-func (a *ask) scrub(s string) string {
+// clean takes the key, and what is not UTF-8, out of a part of an answer.
+func (a *ask) clean(s string) string {
+	s = valid(s)
 	if len(a.key) < minScrubbed {
 		return s
 	}
 	return scrub(s, a.key)
+}
+
+// valid returns s with each byte replaced that is not UTF-8: the SDKs pass them
+// on, and no JSON can hold them.
+func valid(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return string([]rune(s))
+}
+
+// runeFilter is valid for a text that comes in pieces: it keeps back a character
+// of which a part is missing.
+type runeFilter struct {
+	kept string
+}
+
+func (f *runeFilter) write(piece string) string {
+	s := f.kept + piece
+	end := len(s)
+	for n := 1; n < utf8.UTFMax && n <= len(s); n++ {
+		if last := s[len(s)-n:]; utf8.RuneStart(last[0]) {
+			if !utf8.FullRuneInString(last) {
+				end -= n
+			}
+			break
+		}
+	}
+	f.kept = s[end:]
+	return valid(s[:end])
+}
+
+func (f *runeFilter) close() string {
+	kept := valid(f.kept)
+	f.kept = ""
+	return kept
 }
 
 // keyFilter is scrub for a text that comes in pieces: it keeps back what may be

@@ -26,7 +26,7 @@ func neutralCalls(calls []toolCall, a *ask) []abi.ModelToolCall {
 			c.id = "call_" + strconv.Itoa(earlier+i+1)
 		}
 		all = append(all, abi.ModelToolCall{
-			ID: a.scrub(c.id), Name: a.scrub(c.name), Arguments: argumentsOf(a.scrub(c.arguments)),
+			ID: a.clean(c.id), Name: a.clean(c.name), Arguments: argumentsOf(a.clean(c.arguments)),
 		})
 	}
 	return all
@@ -38,10 +38,10 @@ func argumentsOf(written string) jsontext.Value {
 		return jsontext.Value("{}")
 	}
 	v := jsontext.Value(written)
-	if v.Kind() == '{' && v.Compact() == nil {
+	if v.Kind() == '{' && v.IsValid() && v.Compact() == nil {
 		return v
 	}
-	quoted, err := jsontext.AppendQuote(nil, strings.ToValidUTF8(written, "\ufffd"))
+	quoted, err := jsontext.AppendQuote(nil, written)
 	if err != nil { // it is UTF-8 by now
 		quoted = jsontext.Value(`""`)
 	}
