@@ -6,6 +6,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/plugins"
+	"github.com/wharf-dev/wharf/plugins/plugintest"
 )
 
 // BenchmarkRunTiny is one Run of the smallest plugin that answers: an instance, a
@@ -76,6 +77,25 @@ func BenchmarkCompileCached(b *testing.B) {
 		}
 		compile(b, r, wasm)
 		if err := r.Close(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkRunSteps is a Task of five host calls in a small native plugin, without
+// what the engine adds.
+func BenchmarkRunSteps(b *testing.B) {
+	m := compile(b, newRuntime(b, Config{}), plugintest.Steps())
+	input := newTask(b, `{"steps":5,"kind":"durable","bytes":200}`).input
+	h := &host{answer: func(_ context.Context, call string, _ []byte) (abi.CallStatus, []byte, error) {
+		if call == abi.CallInput {
+			return abi.CallOK, input, nil
+		}
+		return abi.CallOK, nil, nil
+	}}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := m.Run(b.Context(), abi.DefaultExport, h, Limits{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -231,4 +232,74 @@ func TestDigestLarge(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAgent runs the agent as it ships: with a model that wants a tool called, and
+// without a model. On both engines it asks for the same.
+func TestAgent(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		refusal string // of the model
+		calls   []string
+		want    string // part of the output
+	}{
+		{"a tool", "", []string{"input", "config.get", "config.get", "config.get", "config.get", "config.get", "config.get", "tool.list", "transcript.read",
+			"progress", "llm.complete", "message.append", "plan", "approval.request", "tool.call", "message.append",
+			"progress", "llm.complete", "message.append", "output"}, `"summary":"The file is gone."`},
+		{"no model", `{"code":"model_not_configured","message":"configure a model"}`, nil, `"failure":{"code":"model_not_configured","message":"configure a model"}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var first []asked
+			for _, engine := range engines() {
+				engine.config.CacheDir = cacheDir
+				m := bundled(t, newRuntime(t, engine.config), "agent")
+				h := agentHost(t, test.refusal)
+				if _, err := m.Run(t.Context(), abi.DefaultExport, h, Limits{}); err != nil {
+					t.Fatal(err)
+				}
+				if first == nil {
+					first = h.asked
+				}
+				if !slices.Equal(h.asked, first) {
+					t.Errorf("the %s asks\n%q, want\n%q", engine.name, h.asked, first)
+				}
+			}
+			if last := first[len(first)-1]; !strings.Contains(last.request, test.want) {
+				t.Errorf("it ended with %q, want %s", last, test.want)
+			}
+			var calls []string
+			for _, a := range first {
+				calls = append(calls, a.call)
+			}
+			if test.calls != nil && !slices.Equal(calls, test.calls) {
+				t.Errorf("it made the calls %q, want %q", calls, test.calls)
+			}
+		})
+	}
+}
+
+// agentHost has a model that wants one file deleted, and a person who agrees.
+func agentHost(t *testing.T, refusal string) *host {
+	input := newTask(t, `{"role":"user","parts":[{"type":"text","text":"Delete a."}]}`).input
+	asked := 0
+	answers := map[string]string{
+		abi.CallInput: string(input), abi.CallConfigGet: `{"value":null}`, abi.CallTranscriptRead: `{"messages":[]}`,
+		abi.CallToolList:        `{"tools":[{"server":"files","name":"delete","destructive":true}]}`,
+		abi.CallApprovalRequest: `{"decision":"approved","actor":"ada","decided_at":"2026-01-01T00:00:00Z"}`,
+		abi.CallToolCall:        `{"content":[{"type":"text","text":"deleted"}]}`,
+		abi.CallMessageAppend:   `{"message_id":"msg_1"}`,
+	}
+	return &host{keep: true, answer: func(_ context.Context, call string, _ []byte) (abi.CallStatus, []byte, error) {
+		if call != abi.CallLLMComplete {
+			return abi.CallOK, []byte(answers[call]), nil
+		}
+		asked++
+		switch {
+		case refusal != "":
+			return abi.CallUnavailable, []byte(refusal), nil
+		case asked == 1:
+			return abi.CallOK, []byte(`{"stop_reason":"tools","tool_calls":[{"id":"c1","name":"files__delete","arguments":{"path":"a"}}],"usage":{"input_tokens":1,"output_tokens":1}}`), nil
+		}
+		return abi.CallOK, []byte(`{"stop_reason":"end","text":"The file is gone.","usage":{"input_tokens":1,"output_tokens":1}}`), nil
+	}}
 }

@@ -84,7 +84,7 @@ func TestRecipes() []Recipe {
 		all = append(all, Recipe{
 			Name: name, Version: "1.0.0", dir: "plugintest/src",
 			sources: []string{"plugintest/src/guest.h", "plugintest/src/" + name + ".c"},
-			command: []string{"clang", "--target=wasm32", "-O2", "-mbulk-memory", "-ffreestanding", "-nostdlib",
+			command: []string{"clang", "--target=wasm32", "-O2", "-msimd128", "-mbulk-memory", "-ffreestanding", "-nostdlib",
 				"-Wall", "-Wextra", "-Werror", "-Wl,--no-entry", "-Wl,--strip-all", "-Wl,--stack-first", "-Wl,-z,stack-size=8192",
 				name + ".c", "-o"},
 			tool: clangVersion,
