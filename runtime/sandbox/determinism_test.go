@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -216,4 +217,27 @@ func firstDifference(a, b []string) string {
 		}
 	}
 	return "none"
+}
+
+// TestFailuresAreTheSame holds that a guest that fails does so with the same words,
+// after the same calls, on both engines: a failure goes into the record.
+func TestFailuresAreTheSame(t *testing.T) {
+	compiler, interpreter := newRuntime(t, Config{}), newRuntime(t, Config{Interpreter: true})
+	for _, test := range hostile {
+		t.Run(test.name, func(t *testing.T) {
+			run := func(r *Runtime) (failure *abi.Failure, calls int) {
+				usage, err := compile(t, r, test.guest.wasm()).Run(t.Context(), abi.DefaultExport, newVirtual(), test.limits)
+				failure, _ = errors.AsType[*abi.Failure](err)
+				return failure, usage.HostCalls
+			}
+			a, calls := run(compiler)
+			if a == nil || a.Code == abi.FailurePluginTimeout {
+				t.Skip("what a stop by time finds under way is recorded, and not found again")
+			}
+			b, again := run(interpreter)
+			if b == nil || a.Code != b.Code || a.Message != b.Message || string(a.Details) != string(b.Details) || calls != again {
+				t.Errorf("%d calls, then %v %s; and %d calls, then %v %s", calls, a, a.Details, again, b, b.Details)
+			}
+		})
+	}
 }

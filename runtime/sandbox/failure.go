@@ -76,9 +76,14 @@ func (r *run) nonZero(export string, code int32) *abi.Failure {
 	return &abi.Failure{Code: abi.FailurePluginError, Message: message}
 }
 
+const stackOverflow = "stack overflow"
+
 // trap explains a trap by its reason and the functions on the stack.
 func (r *run) trap(export string, err error) *abi.Failure {
 	reason, frames := splitTrap(err.Error())
+	if reason == stackOverflow {
+		frames = nil // where it ended is the engine's affair, not the guest's
+	}
 	var making *instantiateError
 	if errors.As(err, &making) && len(frames) == 0 {
 		return invalid("no instance can be made of the module: %s", reason)
