@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/compare"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
 	"github.com/wharf-dev/wharf/runtime/journal"
@@ -32,7 +33,8 @@ func (a *app) taskDiffCommand() *cobra.Command {
 call with its answer, and how they ended. Calls are aligned by their position.
 It shows the first call that differs in full, and lists those after it. When
 the Tasks ran, for whom and with which build of the plugin is shown but does not
-count as a difference.
+count as a difference. Of a replay, answers that were overridden are shown by
+their hash.
 
 The exit code is 0 when they are the same, 1 when they differ, and 2 when they
 cannot be compared. The key needs the scope events:internal.`,
@@ -52,11 +54,9 @@ func (a *app) taskDiff(ctx context.Context, left, right string) error {
 	}
 	var records [2]*journal.Record
 	for i, id := range []string{left, right} {
-		doc, err := c.Record(ctx, id)
-		if err != nil {
+		if records[i], err = recordOf(ctx, c, id); err != nil {
 			return hint(err, abi.CodeResourceNotFound, "wharf task list")
 		}
-		records[i] = &doc.Value
 	}
 	r := compare.Records(records[0], records[1])
 	if err := a.showDiff(&r); err != nil {
@@ -66,6 +66,78 @@ func (a *app) taskDiff(ctx context.Context, left, right string) error {
 		return &silentError{exitFailed}
 	}
 	return nil
+}
+
+// recordOf returns what a Task recorded. A replay records nothing itself: it is its
+// source's record with the answers that were overridden.
+func recordOf(ctx context.Context, c *client.Client, id string) (*journal.Record, error) {
+	task, err := c.Task(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if task.Value.Replay != nil {
+		return replayRecord(ctx, c, &task.Value)
+	}
+	doc, err := c.Record(ctx, id)
+	return &doc.Value, err
+}
+
+func replayRecord(ctx context.Context, c *client.Client, t *abi.Task) (*journal.Record, error) {
+	if !t.Status.Terminal() {
+		return nil, fmt.Errorf("the replay %s has not ended", t.ID)
+	}
+	source, err := c.Record(ctx, t.Replay.SourceTaskID)
+	if err != nil {
+		return nil, err
+	}
+	events, err := c.TaskEvents(ctx, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	record := &source.Value
+	record.TaskID, record.Program.Module = t.ID, t.Module
+	record.Entries = replayedEntries(record.Entries, events)
+	record.End = &journal.End{Status: t.Status, Failure: t.Failure, Calls: len(record.Entries)}
+	return record, nil
+}
+
+// replayedEntries are the calls that a replay got to, as its events tell them.
+func replayedEntries(recorded []journal.Entry, events []client.Doc[abi.Event]) []journal.Entry {
+	reached := 0
+	for i := range events {
+		e := &events[i].Value
+		var told struct {
+			Index  int    `json:"replayed_index"`
+			Answer string `json:"answer_sha256"`
+		}
+		if e.Event != abi.EventReplayEventReplayed || json.Unmarshal(e.Payload, &told) != nil || told.Index < 0 || told.Index >= len(recorded) {
+			continue
+		}
+		reached = max(reached, told.Index+1)
+		if entry := &recorded[told.Index]; told.Answer != journal.HashOf(entry.Answer) {
+			entry.Status, entry.Answer = abi.CallOK, journal.Text(replacedBy(e, told.Answer))
+		}
+	}
+	return recorded[:reached]
+}
+
+// replacedBy stands for an answer that the events of a replay do not show.
+func replacedBy(e *abi.Event, hash string) string {
+	if e.Replay != nil && e.Replay.OverrideKey != "" {
+		return "(what the override of " + e.Replay.OverrideKey + " says, " + hash + ")"
+	}
+	return "(made anew, " + hash + ")"
+}
+
+// showDivergence shows both sides where a run left its record.
+func (a *app) showDivergence(f *abi.Failure) {
+	var d journal.Divergence
+	if f.Code != abi.FailureDivergence || json.Unmarshal(f.Details, &d) != nil || d.Diff == "" {
+		return
+	}
+	a.out.Title("what was recorded, and what was asked")
+	a.showPatch(d.Diff)
+	a.out.Pairs([2]string{"recorded by", d.RecordedModule + "  " + d.RecordedABI}, [2]string{"asked by", d.ActualModule + "  " + d.ActualABI})
 }
 
 func (a *app) showDiff(r *compare.Result) error {

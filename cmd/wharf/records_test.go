@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/wharf-dev/wharf/runtime/journal"
 )
 
 // stand is a node that gives one answer by method and path, and keeps what it was
@@ -106,16 +108,53 @@ func put(t *testing.T, name, text string) {
 	}
 }
 
-const recordOf = `{"task_id":"ID","program":{"plugin":"p","module":"sha256:0","export":"run","abi":"wharf-abi-1","persona":"sha256:1","seed":"","limits":{},"engine":"e","arch":"a"},
+const sampleRecord = `{"task_id":"ID","program":{"plugin":"p","module":"sha256:0","export":"run","abi":"wharf-abi-1","persona":"sha256:1","seed":"","limits":{},"engine":"e","arch":"a"},
 	"input":"{}","created_at":"2026-01-01T00:00:00Z","started_at":"2026-01-01T00:00:00Z","end":{"status":"COMPLETED","calls":1},
 	"entries":[{"index":0,"call":"clock","effect":"local","at":"2026-01-01T00:00:00Z","status":0,"request":"","answer":"{\"t\":1}"},
 	           {"index":1,"call":"llm.complete","effect":"read","at":"2026-01-01T00:00:00Z","status":0,"request":"{\"q\":1}","answer":"{\"a\":\"yes\"}"}]}`
 
-func TestDiff(t *testing.T) {
-	a := strings.ReplaceAll(recordOf, "ID", "task_a")
+// Of a replay, what was overridden is a difference, and so is what was not reached.
+func TestDiffWithAReplay(t *testing.T) {
+	const replay = `{"id":"ID","object":"task","status":"COMPLETED","module":"sha256:0","replay":{"source_task_id":"task_a","mode":"with_overrides"}}`
+	event := func(id, index, sum, key string) string {
+		return `{"id":"` + id + `","object":"event","event":"replay.event_replayed","replay":{"override_key":"` + key + `"},"payload":{"replayed_index":` + index + `,"answer_sha256":"sha256:` + sum + `"}}`
+	}
+	list := func(events ...string) string {
+		return `{"object":"list","data":[` + strings.Join(events, ",") + `],"page":{"has_more":false}}`
+	}
+	first := event("1", "0", strings.TrimPrefix(journal.HashOf([]byte(`{"t":1}`)), "sha256:"), "")
+	second := event("2", "1", strings.TrimPrefix(journal.HashOf([]byte(`{"a":"yes"}`)), "sha256:"), "")
 	s := newStand(t, map[string]string{
+		"GET /v1/tasks/task_a":              `{"id":"task_a","object":"task","status":"COMPLETED"}`,
+		"GET /wharf/v1/tasks/task_a/record": strings.ReplaceAll(sampleRecord, "ID", "task_a"),
+		"GET /v1/tasks/same":                strings.ReplaceAll(replay, "ID", "same"),
+		"GET /v1/tasks/same/events":         list(first, second),
+		"GET /v1/tasks/other":               strings.ReplaceAll(replay, "ID", "other"),
+		"GET /v1/tasks/other/events":        list(first, event("2", "1", "0", "llm:1")),
+		"GET /v1/tasks/short":               strings.ReplaceAll(replay, "ID", "short"),
+		"GET /v1/tasks/short/events":        list(first),
+		"GET /v1/tasks/running":             strings.ReplaceAll(strings.ReplaceAll(replay, "ID", "running"), "COMPLETED", "WORKING"),
+	})
+	for id, want := range map[string]struct {
+		code int
+		out  string
+	}{
+		"same": {0, "the same: 2 calls"}, "other": {1, "+(what the override of llm:1 says, sha256:0)"},
+		"short": {1, "call 1 is the first that differs: llm.complete, which only a made"}, "running": {exitUndecided, ""},
+	} {
+		if code, out, errs := s.wharf(t, "task", "diff", "task_a", id); code != want.code || !strings.Contains(out, want.out) {
+			t.Errorf("%s: code %d\n%s%s", id, code, out, errs)
+		}
+	}
+}
+
+func TestDiff(t *testing.T) {
+	a := strings.ReplaceAll(sampleRecord, "ID", "task_a")
+	const plain = `{"object":"task","status":"COMPLETED"}`
+	s := newStand(t, map[string]string{
+		"GET /v1/tasks/task_a": plain, "GET /v1/tasks/task_b": plain, "GET /v1/tasks/task_c": plain,
 		"GET /wharf/v1/tasks/task_a/record": a,
-		"GET /wharf/v1/tasks/task_b/record": strings.ReplaceAll(recordOf, "ID", "task_b"),
+		"GET /wharf/v1/tasks/task_b/record": strings.ReplaceAll(sampleRecord, "ID", "task_b"),
 		"GET /wharf/v1/tasks/task_c/record": strings.ReplaceAll(a, "yes", "no"),
 	})
 	if code, out, errs := s.wharf(t, "task", "diff", "task_a", "task_b"); code != 0 || !strings.Contains(out, "the same: 2 calls, and the end") {

@@ -119,6 +119,7 @@ func (a *app) showOutcome(o *abi.Outcome, lines int) {
 	a.out.Line("  ", show.OneLine(o.Summary))
 	if o.Failure != nil {
 		a.out.Pairs([2]string{"code", o.Failure.Code})
+		a.showDivergence(o.Failure)
 	}
 	a.out.Artifacts(o)
 	if len(o.Messages) > 0 {

@@ -36,6 +36,22 @@ func (c *Client) Record(ctx context.Context, id string) (doc Doc[journal.Record]
 	return doc, err
 }
 
+// TaskEvents lists the events of a Task so far, oldest first.
+func (c *Client) TaskEvents(ctx context.Context, id string) ([]Doc[abi.Event], error) {
+	var all []Doc[abi.Event]
+	query := url.Values{"limit": {"200"}}
+	for {
+		var p page[abi.Event]
+		if err := c.call(ctx, request{method: http.MethodGet, path: taskPath(id, "/events"), query: query}, nil, &p); err != nil {
+			return nil, err
+		}
+		if all = append(all, p.Data...); !p.Page.HasMore || p.Page.NextCursor == nil {
+			return all, nil
+		}
+		query.Set("after_event_id", *p.Page.NextCursor)
+	}
+}
+
 // Export returns a Task's run bundle as it is being made. The caller closes it. A
 // bundle that breaks off ends with an error other than io.EOF.
 func (c *Client) Export(ctx context.Context, id string) (io.ReadCloser, error) {

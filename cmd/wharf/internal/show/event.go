@@ -98,7 +98,7 @@ func eventDetail(e *abi.Event) string {
 	case p.Receipt != nil:
 		return p.Receipt.ID + ": " + p.Receipt.Summary
 	}
-	return firstText(callDetail(e.Payload), p.Reason, replayDetail(e.Replay))
+	return firstText(callDetail(e.Payload), replayDetail(e), p.Reason)
 }
 
 func firstText(texts ...string) string {
@@ -110,15 +110,31 @@ func firstText(texts ...string) string {
 	return ""
 }
 
-// replayDetail says what a replayed event stands for.
-func replayDetail(marks *abi.ReplayMarks) string {
-	switch {
-	case marks == nil:
-		return ""
-	case marks.OverrideKey != "":
-		return "event " + marks.OriginalEventID + ", with " + marks.OverrideKey + " overridden"
+// replayDetail says what a replay did again, or how it went.
+func replayDetail(e *abi.Event) string {
+	var p struct {
+		Call    string       `json:"replayed_call"`
+		Index   int          `json:"replayed_index"`
+		Mode    string       `json:"mode"`
+		Calls   *int         `json:"calls"`
+		Failure *abi.Failure `json:"failure"`
 	}
-	return "event " + marks.OriginalEventID
+	if json.Unmarshal(e.Payload, &p) != nil {
+		return ""
+	}
+	switch marks := e.Replay; {
+	case p.Failure != nil:
+		return p.Failure.Code + ": " + p.Failure.Message
+	case marks != nil && marks.OverrideKey != "":
+		return fmt.Sprintf("call %d, %s: answered by the override of %s", p.Index, p.Call, marks.OverrideKey)
+	case marks != nil && p.Call != "":
+		return fmt.Sprintf("call %d, %s, as in event %s", p.Index, p.Call, marks.OriginalEventID)
+	case marks != nil:
+		return "event " + marks.OriginalEventID
+	case p.Calls != nil:
+		return fmt.Sprintf("%d calls", *p.Calls)
+	}
+	return p.Mode
 }
 
 // textOf returns the text of a JSON string, "" for anything else.

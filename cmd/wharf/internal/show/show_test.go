@@ -123,8 +123,10 @@ func TestEvents(t *testing.T) {
 		eventOf(12, "org.example.garbage", `not JSON`),
 		eventOf(13, abi.EventAgentMessage, `{"message":{"role":"assistant","parts":[{"type":"text","text":"`+strings.Repeat("long ", 60)+`","visibility":"public"}]}}`),
 	}
-	replayed := eventOf(28, abi.EventReplayEventReplayed, `{}`)
-	replayed.Replay = &abi.ReplayMarks{OriginalEventID: "17", OverrideKey: "llm:1"}
+	replayed := eventOf(28, abi.EventReplayEventReplayed, `{"replayed_call":"clock","replayed_index":0}`)
+	replayed.Replay = &abi.ReplayMarks{OriginalEventID: "17"}
+	overridden := eventOf(29, abi.EventReplayEventReplayed, `{"replayed_call":"llm.complete","replayed_index":1}`)
+	overridden.Replay = &abi.ReplayMarks{OriginalEventID: "18", OverrideKey: "llm:1"}
 	events = append(events,
 		eventOf(14, abi.EventSpanStarted, `{"call":"llm.complete","index":3,"phase":"intent","request":{}}`),
 		eventOf(15, abi.EventSpanCompleted, `{"call":"llm.complete","index":3,"phase":"result","answer":{"model":"m-1","text":"Yes.","tool_calls":[{"id":"1","name":"ls","arguments":{}}],"usage":{"input_tokens":12,"output_tokens":3}}}`),
@@ -139,8 +141,10 @@ func TestEvents(t *testing.T) {
 		eventOf(24, abi.EventTaskStatusChanged, `{"task":{"status":"WORKING"}}`),
 		eventOf(25, abi.EventReceiptIssued, `{"receipt":{"id":"rcpt_1","summary":"task COMPLETED"}}`),
 		eventOf(26, abi.EventReceiptVerificationFailed, `{"reason":"the hash differs"}`),
-		eventOf(27, abi.EventReplayStarted, `{"reason":"to see"}`),
-		replayed,
+		eventOf(27, abi.EventReplayStarted, `{"mode":"exact","reason":""}`),
+		replayed, overridden,
+		eventOf(30, abi.EventReplayCompleted, `{"mode":"exact","calls":3}`),
+		eventOf(31, abi.EventReplayFailed, `{"mode":"exact","calls":2,"failure":{"code":"replay_divergence","message":"call 2: the record ends here"}}`),
 	)
 	s, out := screen("never", nil)
 	for _, e := range events {
