@@ -3,6 +3,7 @@ package conformance
 import (
 	"bytes"
 	"crypto/rand"
+	"regexp"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -208,7 +209,7 @@ func replayNoCheckpoint(p *probe) {
 func someOverride() object { return object{"kind": "time", "value": "2026-04-25T19:16:14Z"} }
 
 func replayUnknownKey(p *probe) {
-	r := p.post(p.replayPath(p.finished()), object{"mode": "with_overrides", "override": object{"time:never-asked": someOverride()}})
+	r := p.post(p.replayPath(p.finished()), object{"mode": "with_overrides", "override": object{neverAsked: someOverride()}})
 	if p.want(r, 400, 404, 409, 422); r.errorCode() == "" {
 		p.fail("refused without an error: %s", excerpt(r.body))
 	}
@@ -219,8 +220,8 @@ func replayUnknownKey(p *probe) {
 // tells what there is when it refuses a key.
 func replayWrongHash(p *probe) {
 	source := p.finished()
-	asked := p.post(p.replayPath(source), object{"mode": "with_overrides", "override": object{"time:never-asked": someOverride()}})
-	key := anyKey(asked.error()["details"])
+	asked := p.post(p.replayPath(source), object{"mode": "with_overrides", "override": object{neverAsked: someOverride()}})
+	key := anyKey(asked.error())
 	if key == "" {
 		p.skip("the source asked for nothing that can be overridden, or the server does not tell")
 	}
@@ -235,32 +236,23 @@ func (p *probe) wantRefusal(r response) {
 }
 
 // keyForms are the recommended forms of override keys, and what they override.
-var keyForms = map[string]string{"llm:": "llm_provider_response", "mcp:": "mcp_tool_return", "secret:": "secret_value",
-	"time:": "time", "host:": "host_fact"}
+var keyForms = map[string]string{"llm": "llm_provider_response", "mcp": "mcp_tool_return", "secret": "secret_value",
+	"time": "time", "host": "host_fact"}
 
 func kindOfKey(key string) string {
 	family, _, _ := strings.Cut(key, ":")
-	return keyForms[family+":"]
+	return keyForms[family]
 }
 
-// anyKey finds an override key in an error's details, whatever their shape.
-func anyKey(v any) string {
-	switch v := v.(type) {
-	case object:
-		for _, member := range v {
-			if key := anyKey(member); key != "" {
-				return key
-			}
-		}
-	case []any:
-		for _, member := range v {
-			if key := anyKey(member); key != "" {
-				return key
-			}
-		}
-	case string:
-		if kindOfKey(v) != "" && v != "time:never-asked" {
-			return v
+const neverAsked = "time:never-asked"
+
+var keyText = regexp.MustCompile(`\b(?:llm|mcp|secret|time|host):[\w.:/-]*\w`)
+
+// anyKey finds an override key in the error that refused [neverAsked].
+func anyKey(refusal object) string {
+	for _, key := range keyText.FindAllString(show(refusal), -1) {
+		if key != neverAsked {
+			return key
 		}
 	}
 	return ""
