@@ -1,7 +1,6 @@
 package receipt
 
 import (
-	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"strconv"
@@ -104,16 +103,8 @@ func (i *Inclusion) Verify(keys []abi.SigningKey) error {
 	if !VerifyProof(root, HashLeaf([]byte(i.ReceiptHash)), i.Proof) {
 		return errors.New("the path does not lead from the receipt's hash to the root")
 	}
-	public, err := publicKey(keys, i.KeyID)
-	if err != nil {
-		return err
-	}
-	signature, err := parseSignature(i.Signature)
-	if err != nil {
-		return err
-	}
-	if !ed25519.Verify(public, []byte(batchText(i.WorkspaceID, i.First, i.Proof.Count, i.Root)), signature) {
-		return fmt.Errorf("the batch is not signed by %s", i.KeyID)
+	if err := VerifyText(batchText(i.WorkspaceID, i.First, i.Proof.Count, i.Root), i.KeyID, i.Signature, keys); err != nil {
+		return fmt.Errorf("the batch: %w", err)
 	}
 	return nil
 }

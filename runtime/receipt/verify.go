@@ -341,3 +341,19 @@ func checkMerkle(c *claims, leaves []storage.Hash) Check {
 	}
 	return Passed(CheckNameMerkle, nil)
 }
+
+// VerifyText checks a signature over any text by the key with the given id.
+func VerifyText(text, keyID, signature string, keys []abi.SigningKey) error {
+	public, err := publicKey(keys, keyID)
+	if err != nil {
+		return err
+	}
+	raw, err := parseSignature(signature)
+	if err != nil {
+		return err
+	}
+	if !ed25519.Verify(public, []byte(text), raw) {
+		return fmt.Errorf("the signature by %s does not hold", keyID)
+	}
+	return nil
+}
