@@ -1,0 +1,360 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/provider"
+)
+
+// link is one connection to a server.
+type link struct {
+	session *mcp.ClientSession
+	process *process // nil over HTTP
+	since   time.Time
+	closing func() // ends the session and the process, however long it takes
+	once    sync.Once
+
+	mu      sync.Mutex
+	tools   []abi.Tool // nil when they are not known
+	changes int        // how often the server said that they changed
+}
+
+func (l *link) close() { l.once.Do(l.closing) }
+
+func (l *link) known() []abi.Tool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.tools
+}
+
+func (l *link) version() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.changes
+}
+
+// keep keeps a list, unless the server has changed it while it was read.
+func (l *link) keep(tools []abi.Tool, version int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.changes == version {
+		l.tools = tools
+	}
+}
+
+func (l *link) changed() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.tools = nil
+	l.changes++
+}
+
+// connected returns the connection, making it if need be. One attempt is made for
+// all who wait; it goes on when ctx ends.
+func (m *MCP) connected(ctx context.Context) (*link, error) {
+	a, l, err := m.attempt()
+	if a == nil {
+		return l, err
+	}
+	select {
+	case <-a.done:
+		return a.link, a.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// attempt returns the connection, or the attempt to make one.
+func (m *MCP) attempt() (*attempt, *link, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case m.closed:
+		return nil, nil, refuse(abi.CallUnavailable, CodeUnavailable, "the node is being shut down")
+	case m.link != nil:
+		return nil, m.link, nil
+	case m.connecting != nil:
+		return m.connecting, nil, nil
+	}
+	wait := time.Until(m.notBefore)
+	if wait > patience {
+		return nil, nil, refuse(abi.CallUnavailable, CodeUnavailable,
+			"%s has failed %d times in a row; it is left alone for a while. The node's log says why", m.config.Name, m.failures)
+	}
+	a := &attempt{done: make(chan struct{})}
+	m.connecting = a
+	m.links.Add(1)
+	go m.try(a, wait)
+	return a, nil, nil
+}
+
+const (
+	patience   = time.Second      // the longest pause that a call waits for
+	maxPause   = 30 * time.Second // between attempts
+	firstPause = 100 * time.Millisecond
+	young      = 10 * time.Second // a connection that dies before counts as a failure
+)
+
+// pause is how long to wait after so many failures in a row.
+func pause(failures int) time.Duration {
+	if failures == 0 {
+		return 0
+	}
+	return min(maxPause, firstPause<<min(failures-1, 16))
+}
+
+// try makes a connection and hands it over.
+func (m *MCP) try(a *attempt, wait time.Duration) {
+	l, err := m.dial(wait)
+	m.mu.Lock()
+	m.connecting = nil
+	switch {
+	case err != nil:
+		m.failures++
+		m.notBefore = time.Now().Add(pause(m.failures))
+		m.log.Warn("a server of tools cannot be reached", "error", err, "failures", m.failures)
+		a.err = unreachable(m.config.Name, err)
+	case m.closed:
+		a.err = refuse(abi.CallUnavailable, CodeUnavailable, "the node is being shut down")
+	default:
+		m.link, a.link = l, l
+	}
+	m.mu.Unlock()
+	close(a.done)
+	switch {
+	case l == nil:
+		m.links.Done()
+	case a.link == nil:
+		l.close()
+		m.links.Done()
+	default:
+		m.watch(l)
+	}
+}
+
+// unreachable keeps what the operator has to know out of what the plugin reads,
+// unless it was written for it.
+func unreachable(name string, err error) error {
+	if refused, ok := errors.AsType[*provider.Refusal](err); ok {
+		return refused
+	}
+	return refuse(abi.CallUnavailable, CodeUnavailable, "%s cannot be reached. The node's log says why", name)
+}
+
+// watch waits for the end of a connection.
+func (m *MCP) watch(l *link) {
+	defer m.links.Done()
+	_ = l.session.Wait()
+	m.drop(l)
+	l.close()
+}
+
+// drop gives a connection up, so that the next call makes another.
+func (m *MCP) drop(l *link) {
+	m.mu.Lock()
+	mine := m.link == l
+	if mine {
+		m.link = nil
+		if time.Since(l.since) < young {
+			m.failures++
+		} else {
+			m.failures = 0
+		}
+		m.notBefore = time.Now().Add(pause(m.failures))
+	}
+	m.mu.Unlock()
+	if mine {
+		go l.close() // which may take a while, and ends the Wait of watch
+	}
+}
+
+// dial makes a connection. The session lives on after the time for connecting.
+func (m *MCP) dial(wait time.Duration) (*link, error) {
+	if !sleep(m.life, wait) {
+		return nil, context.Cause(m.life)
+	}
+	ctx, cancel := context.WithCancelCause(m.life)
+	late := time.AfterFunc(connectTime, func() { cancel(errLate) })
+	l := &link{since: time.Now()}
+	transport, err := m.transport(ctx, l)
+	if err != nil {
+		cancel(err)
+		return nil, err
+	}
+	client := mcp.NewClient(&mcp.Implementation{Name: "wharf", Version: m.config.Version}, &mcp.ClientOptions{
+		Capabilities:           &mcp.ClientCapabilities{}, // it can ask nothing of the node
+		MultiRoundTrip:         &mcp.MultiRoundTripOptions{Disabled: true},
+		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { l.changed() },
+	})
+	l.session, err = client.Connect(ctx, transport, nil)
+	late.Stop()
+	l.closing = func() { m.hangUp(l, func() { cancel(context.Canceled) }) }
+	if err != nil {
+		err = errors.Join(context.Cause(ctx), errors.New(m.scrub(err.Error())))
+		l.close()
+		return nil, err
+	}
+	return l, nil
+}
+
+var errLate = errors.New("it did not answer in time")
+
+// hangUp ends a session: politely, and then at once.
+func (m *MCP) hangUp(l *link, cut func()) {
+	polite := make(chan struct{})
+	go func() {
+		defer close(polite)
+		if l.session != nil {
+			_ = l.session.Close()
+		}
+	}()
+	if l.process != nil {
+		l.process.stop(m.log)
+	} else {
+		timer := time.AfterFunc(grace, cut)
+		<-polite
+		timer.Stop()
+	}
+	cut()
+}
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (m *MCP) transport(ctx context.Context, l *link) (mcp.Transport, error) {
+	if m.config.URL != "" {
+		return m.overHTTP(ctx)
+	}
+	env, err := m.environment(ctx)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(m.config.Command, m.config.Args...)
+	cmd.Env, cmd.Dir = env, m.config.Dir
+	l.process, err = startProcess(cmd, func(line string) { m.log.Debug("a server of tools says", "line", m.scrub(line)) })
+	if err != nil {
+		return nil, err
+	}
+	return &mcp.IOTransport{Reader: l.process.stdout, Writer: l.process.stdin, MaxLineLength: maxMessage}, nil
+}
+
+// passedOn are the variables that every program may need, and that hold no secrets.
+var passedOn = []string{"HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER",
+	"APPDATA", "COMSPEC", "LOCALAPPDATA", "PATHEXT", "PROGRAMFILES", "SYSTEMROOT", "TEMP", "TMP", "USERPROFILE", "WINDIR"}
+
+func (m *MCP) environment(ctx context.Context) ([]string, error) {
+	environ := m.config.Environ
+	if environ == nil {
+		environ = os.Environ
+	}
+	env := []string{} // not nil: that would be all of the node's
+	for _, entry := range environ() {
+		name, _, _ := strings.Cut(entry, "=")
+		if slices.Contains(passedOn, strings.ToUpper(name)) {
+			env = append(env, entry)
+		}
+	}
+	for name, text := range m.config.Env {
+		value, err := m.expand(ctx, text)
+		if err != nil {
+			return nil, err
+		}
+		env = append(env, name+"="+value)
+	}
+	return env, nil
+}
+
+func (m *MCP) overHTTP(ctx context.Context) (mcp.Transport, error) {
+	endpoint, err := url.Parse(m.config.URL)
+	if err != nil {
+		return nil, err
+	}
+	base := http.DefaultTransport.(*http.Transport).Clone()
+	context.AfterFunc(ctx, base.CloseIdleConnections)
+	client := &http.Client{
+		Transport:     &door{server: m, endpoint: endpoint, base: base, life: ctx},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return &mcp.StreamableClientTransport{Endpoint: m.config.URL, HTTPClient: client, MaxEventSize: maxMessage}, nil
+}
+
+// door puts the configured headers on every request, bounds what comes back, and
+// ends requests with the connection.
+type door struct {
+	server   *MCP
+	endpoint *url.URL
+	base     *http.Transport
+	life     context.Context
+}
+
+// RoundTrip implements http.RoundTripper.
+func (d *door) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.URL.Host != d.endpoint.Host || req.URL.Scheme != d.endpoint.Scheme {
+		return nil, errors.New("a request to another host than the configured one")
+	}
+	ctx, cancel := context.WithCancelCause(req.Context())
+	stop := context.AfterFunc(d.life, func() { cancel(context.Cause(d.life)) })
+	release := func() { stop(); cancel(nil) }
+	req = req.Clone(ctx)
+	for name, text := range d.server.config.Headers {
+		value, err := d.server.expand(ctx, text)
+		if err != nil {
+			release()
+			return nil, err
+		}
+		req.Header.Set(name, value)
+	}
+	resp, err := d.base.RoundTrip(req)
+	if err != nil {
+		release()
+		return nil, err
+	}
+	resp.Body = &body{ReadCloser: resp.Body, release: release, left: maxMessage,
+		endless: strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream")}
+	return resp, nil
+}
+
+// body is that of a response. A stream of events may go on for ever: each of them
+// is bounded by itself.
+type body struct {
+	io.ReadCloser
+	release func()
+	left    int64
+	endless bool
+}
+
+// Read implements io.Reader.
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if b.left -= int64(n); b.left < 0 && !b.endless {
+		return 0, errors.New("the answer is too large")
+	}
+	return n, err
+}
+
+// Close implements io.Closer.
+func (b *body) Close() error {
+	defer b.release()
+	return b.ReadCloser.Close()
+}

@@ -1,0 +1,328 @@
+package tool
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/runtime/provider/secret"
+)
+
+// Limits of every server.
+const (
+	connectTime = time.Minute // a package runner may have to fetch the server first
+	maxTools    = 1000
+	maxMessage  = 16 << 20 // bytes of one message of the protocol
+	maxValues   = 32       // values of secrets that answers are searched for
+)
+
+// Secrets fills in the handles in a server's configuration. *secret.Store does.
+type Secrets interface {
+	// Expand returns text with values for handles, and those values; its error is a
+	// *provider.Refusal.
+	Expand(ctx context.Context, text string) (string, []secret.Value, error)
+}
+
+// MCPConfig says what an [MCP] is: a Command or a URL.
+type MCPConfig struct {
+	Name string // as plugins call it
+
+	Command string
+	Args    []string
+	Env     map[string]string // values may hold handles of secrets
+	Dir     string            // "" for the node's own
+	// Environ is the node's environment, of which the process gets what every
+	// program needs; default os.Environ.
+	Environ func() []string
+
+	URL     string
+	Headers map[string]string // of each request; values may hold handles of secrets
+
+	Limits
+	// Patterns of tools for which this holds whatever the server says. Writes wins.
+	ReadOnly, Idempotent, Writes []string
+
+	Secrets Secrets      // nil: there are none
+	Version string       // of the node, for the server
+	Log     *slog.Logger // default slog.Default
+}
+
+// MCP is a server of the Model Context Protocol. It is safe for concurrent use.
+type MCP struct {
+	config MCPConfig
+	log    *slog.Logger
+	life   context.Context // ends with Close
+	end    context.CancelFunc
+
+	mu         sync.Mutex
+	closed     bool
+	connecting *attempt  // nil when none is under way
+	link       *link     // nil when there is no connection
+	failures   int       // connections in a row that failed or died young
+	notBefore  time.Time // when the next may be tried
+	values     []secret.Value
+	links      sync.WaitGroup // connections that are not gone yet
+}
+
+// attempt is a connection that is being made.
+type attempt struct {
+	done chan struct{} // closed when the rest is set
+	link *link
+	err  error
+}
+
+var (
+	_ Server  = (*MCP)(nil)
+	_ Limited = (*MCP)(nil)
+)
+
+// NewMCP returns an MCP. It connects to nothing yet. Close it to end what it
+// started.
+func NewMCP(c MCPConfig) *MCP {
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	m := &MCP{config: c, log: c.Log.With("server", c.Name)}
+	m.life, m.end = context.WithCancel(context.Background())
+	return m
+}
+
+// Limits implements [Limited].
+func (m *MCP) Limits() Limits { return m.config.Limits }
+
+// Close ends the connection, and the process if there is one. Calls under way
+// fail. When it returns the process is gone.
+func (m *MCP) Close() error {
+	m.mu.Lock()
+	m.closed = true
+	l := m.link
+	m.mu.Unlock()
+	m.end()
+	if l != nil {
+		l.close()
+	}
+	m.links.Wait()
+	return nil
+}
+
+// List implements [Server]. The list is kept until the server says that it has
+// changed, or the connection is gone.
+func (m *MCP) List(ctx context.Context) ([]abi.Tool, error) {
+	l, err := m.connected(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if tools := l.known(); tools != nil {
+		return tools, nil
+	}
+	tools, err := m.fetchTools(ctx, l)
+	if err != nil {
+		return nil, m.failed(ctx, l, err)
+	}
+	return tools, nil
+}
+
+func (m *MCP) fetchTools(ctx context.Context, l *link) ([]abi.Tool, error) {
+	version := l.version()
+	tools := []abi.Tool{}
+	for t, err := range l.session.Tools(ctx, nil) {
+		if err != nil {
+			return nil, err
+		}
+		if len(tools) == maxTools {
+			m.log.Warn("a server has more tools than are taken", "taken", maxTools)
+			break
+		}
+		tool, err := m.describe(t)
+		if err != nil {
+			return nil, err
+		}
+		tools = append(tools, tool)
+	}
+	l.keep(tools, version)
+	return tools, nil
+}
+
+// describe says what a tool is. Hints that are not given have the defaults of the
+// protocol: it changes things, and for the worse.
+func (m *MCP) describe(t *mcp.Tool) (abi.Tool, error) {
+	schema, err := json.Marshal(t.InputSchema, json.Deterministic(true))
+	if err != nil {
+		return abi.Tool{}, fmt.Errorf("reading the schema of the tool %s: %w", t.Name, err)
+	}
+	tool := abi.Tool{Server: m.config.Name, Name: t.Name, Description: strings.ToValidUTF8(t.Description, "\uFFFD"),
+		InputSchema: schema, Destructive: true}
+	if hints := t.Annotations; hints != nil {
+		tool.ReadOnly, tool.Idempotent = hints.ReadOnlyHint, hints.IdempotentHint
+		tool.Destructive = !hints.ReadOnlyHint && (hints.DestructiveHint == nil || *hints.DestructiveHint)
+	}
+	m.override(&tool)
+	return tool, nil
+}
+
+func (m *MCP) override(t *abi.Tool) {
+	among := func(patterns []string) bool {
+		return slices.ContainsFunc(patterns, func(p string) bool { return Match(p, t.Name) })
+	}
+	switch {
+	case among(m.config.Writes):
+		t.ReadOnly, t.Idempotent = false, false
+		return
+	case among(m.config.ReadOnly):
+		t.ReadOnly, t.Destructive = true, false
+	}
+	if among(m.config.Idempotent) {
+		t.Idempotent = true
+	}
+}
+
+// Call implements [Server].
+func (m *MCP) Call(ctx context.Context, _ *provider.Call, name string, arguments jsontext.Value) (*abi.CallToolCallAnswer, error) {
+	l, err := m.connected(ctx)
+	if err != nil {
+		return nil, err
+	}
+	params := &mcp.CallToolParams{Name: name, Arguments: rawJSON(arguments)}
+	result, err := l.session.CallTool(ctx, params)
+	if errors.Is(err, mcp.ErrSessionMissing) { // it was restarted, and has not taken the call
+		m.drop(l)
+		if l, err = m.connected(ctx); err != nil {
+			return nil, err
+		}
+		result, err = l.session.CallTool(ctx, params)
+	}
+	if err != nil {
+		return nil, m.failed(ctx, l, err)
+	}
+	return m.answer(name, result)
+}
+
+// rawJSON is JSON that the SDK passes on as it is.
+type rawJSON jsontext.Value
+
+// MarshalJSON implements json.Marshaler, for the library that the SDK uses.
+func (r rawJSON) MarshalJSON() ([]byte, error) { return r, nil }
+
+// failed says why a call failed. A connection that broke is given up.
+func (m *MCP) failed(ctx context.Context, l *link, err error) error {
+	var refused *provider.Refusal
+	var said *jsonrpc.Error
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.As(err, &refused):
+		return refused
+	case errors.As(err, &said):
+		return m.rejected(said)
+	}
+	m.log.Warn("a server of tools broke off", "error", m.scrub(err.Error()))
+	m.drop(l)
+	return refuse(abi.CallUnavailable, CodeUnavailable, "%s broke off before it answered; whether it did what it was asked is not known", m.config.Name)
+}
+
+// rejected is what the server itself said against a call.
+func (m *MCP) rejected(said *jsonrpc.Error) error {
+	status := abi.CallUnavailable
+	switch said.Code {
+	case jsonrpc.CodeInvalidParams:
+		status = abi.CallInvalid
+	case jsonrpc.CodeMethodNotFound:
+		status = abi.CallNotFound
+	}
+	message := strings.ToValidUTF8(m.scrub(said.Message), "\uFFFD")
+	return refuse(status, CodeRejected, "%s did not take the call: %s (code %d)", m.config.Name, message, said.Code)
+}
+
+// answer makes an answer of a result, without what is secret.
+func (m *MCP) answer(name string, r *mcp.CallToolResult) (*abi.CallToolCallAnswer, error) {
+	if r.NeedsInput() {
+		return nil, refuse(abi.CallUnavailable, CodeRejected, "the tool %q of %s asks for input, which it cannot be given", name, m.config.Name)
+	}
+	answer := &abi.CallToolCallAnswer{Content: contents(r.Content), IsError: r.IsError}
+	if r.StructuredContent != nil {
+		structured, err := json.Marshal(r.StructuredContent, json.Deterministic(true))
+		if err != nil {
+			return nil, refuse(abi.CallUnavailable, CodeUnavailable, "the answer of the tool %q cannot be read", name)
+		}
+		answer.Structured = structured
+	}
+	values := m.secrets()
+	if len(values) == 0 {
+		return answer, nil
+	}
+	scrub := secret.NewScrub(values)
+	for i := range answer.Content {
+		c := &answer.Content[i]
+		c.Text, c.URI, c.Data = scrub.Text(c.Text), scrub.Text(c.URI), []byte(scrub.Text(string(c.Data)))
+	}
+	if answer.Structured != nil {
+		answer.Structured = jsontext.Value(scrub.Text(string(answer.Structured)))
+	}
+	return answer, nil
+}
+
+func contents(from []mcp.Content) []abi.ToolContent {
+	out := []abi.ToolContent{}
+	for _, c := range from {
+		switch c := c.(type) {
+		case *mcp.TextContent:
+			out = append(out, abi.ToolContent{Type: "text", Text: strings.ToValidUTF8(c.Text, "\uFFFD")})
+		case *mcp.ImageContent:
+			out = append(out, abi.ToolContent{Type: "image", Data: c.Data, MimeType: c.MIMEType})
+		case *mcp.AudioContent:
+			out = append(out, abi.ToolContent{Type: "audio", Data: c.Data, MimeType: c.MIMEType})
+		case *mcp.ResourceLink:
+			out = append(out, abi.ToolContent{Type: "resource", URI: c.URI, MimeType: c.MIMEType, Text: cmp.Or(c.Title, c.Name)})
+		case *mcp.EmbeddedResource:
+			if r := c.Resource; r != nil {
+				out = append(out, abi.ToolContent{Type: "resource", URI: r.URI, MimeType: r.MIMEType, Text: r.Text, Data: r.Blob})
+			}
+		}
+	}
+	return out
+}
+
+// expand fills handles in, and remembers the values so that they can be found in
+// what comes back.
+func (m *MCP) expand(ctx context.Context, text string) (string, error) {
+	if len(secret.Names(text)) == 0 {
+		return text, nil
+	}
+	if m.config.Secrets == nil {
+		return "", refuse(abi.CallUnavailable, CodeUnavailable, "the configuration of %s names a secret, and there are none", m.config.Name)
+	}
+	filled, values, err := m.config.Secrets.Expand(ctx, text)
+	if err != nil {
+		return "", err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, v := range values {
+		if !slices.Contains(m.values, v) {
+			m.values = append(m.values, v)
+		}
+	}
+	m.values = m.values[max(0, len(m.values)-maxValues):]
+	return filled, nil
+}
+
+func (m *MCP) secrets() []secret.Value {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.values)
+}
+
+func (m *MCP) scrub(text string) string { return secret.NewScrub(m.secrets()).Text(text) }

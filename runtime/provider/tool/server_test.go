@@ -1,0 +1,181 @@
+package tool
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/wharf-dev/wharf/runtime/provider/secret"
+)
+
+// asServer is the variable that makes the test binary a server of tools. It says
+// which kind.
+const asServer = "WHARF_TEST_SERVER"
+
+func TestMain(m *testing.M) {
+	if kind := os.Getenv(asServer); kind != "" {
+		runServer(kind)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func runServer(kind string) {
+	if kind == "stubborn" || kind == "child" {
+		signal.Ignore(syscall.SIGTERM)
+	}
+	if kind == "child" { // holds what it inherited, and does nothing
+		select {}
+	}
+	if kind == "mute" {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		return
+	}
+	fmt.Fprintln(os.Stderr, "starting with", os.Getenv("TOKEN"))
+	if err := testServer().Run(context.Background(), &mcp.StdioTransport{}); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	if kind == "stubborn" {
+		select {}
+	}
+}
+
+type words struct {
+	Text string `json:"text,omitempty"`
+	Size int    `json:"size,omitempty"`
+}
+
+func say(text string) *mcp.CallToolResult {
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}
+}
+
+// testServer has a tool for everything that can happen.
+func testServer() *mcp.Server {
+	yes, no := true, false
+	s := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	add := func(name string, hints *mcp.ToolAnnotations, do func(context.Context, words) (*mcp.CallToolResult, error)) {
+		mcp.AddTool(s, &mcp.Tool{Name: name, Description: "does " + name, Annotations: hints},
+			func(ctx context.Context, _ *mcp.CallToolRequest, in words) (*mcp.CallToolResult, any, error) {
+				r, err := do(ctx, in)
+				return r, nil, err
+			})
+	}
+	add("echo", &mcp.ToolAnnotations{ReadOnlyHint: true}, func(_ context.Context, in words) (*mcp.CallToolResult, error) {
+		return say(in.Text), nil
+	})
+	add("put", &mcp.ToolAnnotations{IdempotentHint: true, DestructiveHint: &no}, func(context.Context, words) (*mcp.CallToolResult, error) {
+		return say("put"), nil
+	})
+	add("send", &mcp.ToolAnnotations{DestructiveHint: &yes}, func(context.Context, words) (*mcp.CallToolResult, error) { return say("sent"), nil })
+	add("plain", nil, func(context.Context, words) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{StructuredContent: map[string]any{"b": 1, "a": []any{true}}, Content: []mcp.Content{
+			&mcp.ImageContent{Data: []byte{1, 2}, MIMEType: "image/png"}, &mcp.AudioContent{Data: []byte{3}, MIMEType: "audio/wav"},
+			&mcp.ResourceLink{URI: "file:///a", Name: "a", MIMEType: "text/plain"},
+			&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "file:///b", Text: "b"}},
+			&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "file:///c", Blob: []byte{4}}},
+		}}, nil
+	})
+	add("fail", nil, func(context.Context, words) (*mcp.CallToolResult, error) { return nil, fmt.Errorf("it went wrong") })
+	add("big", nil, func(_ context.Context, in words) (*mcp.CallToolResult, error) {
+		return say(strings.Repeat("x", in.Size)), nil
+	})
+	add("die", nil, func(context.Context, words) (*mcp.CallToolResult, error) { os.Exit(3); return nil, nil })
+	add("hang", nil, func(ctx context.Context, _ words) (*mcp.CallToolResult, error) { <-ctx.Done(); return nil, ctx.Err() })
+	add("pid", nil, func(context.Context, words) (*mcp.CallToolResult, error) { return say(fmt.Sprint(os.Getpid())), nil })
+	add("env", nil, func(context.Context, words) (*mcp.CallToolResult, error) {
+		return say(strings.Join(os.Environ(), "\n")), nil
+	})
+	add("spawn", nil, func(context.Context, words) (*mcp.CallToolResult, error) {
+		child := exec.Command(os.Args[0])
+		child.Env = append(os.Environ(), asServer+"=child")
+		child.Stderr = os.Stderr
+		err := child.Start()
+		return say(fmt.Sprint(child.Process.Pid)), err
+	})
+	add("grow", nil, func(context.Context, words) (*mcp.CallToolResult, error) {
+		s.AddTool(&mcp.Tool{Name: "grown", InputSchema: map[string]any{"type": "object"}},
+			func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return say("grown"), nil })
+		return say("grew"), nil
+	})
+	return s
+}
+
+// canary is the value of the secret "token".
+const canary = "c4n4ry/+value"
+
+func secrets() *secret.Store {
+	_, log := newLogs()
+	return secret.New(secret.Config{Log: log, Sources: map[string]secret.Source{"token": {Env: "T"}, "none": {Env: "N"}},
+		Getenv: func(name string) (string, bool) { return map[string]string{"T": canary}[name], name == "T" }})
+}
+
+// logs collects what is logged.
+type logs struct{ lines chan string }
+
+func (l logs) Write(p []byte) (int, error) {
+	select {
+	case l.lines <- string(p):
+	default:
+	}
+	return len(p), nil
+}
+
+func newLogs() (logs, *slog.Logger) {
+	l := logs{make(chan string, 1000)}
+	return l, slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+// child returns a server that is this binary, started as a process of its own.
+func child(t *testing.T, kind string, change func(*MCPConfig)) *MCP {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, log := newLogs()
+	c := MCPConfig{Name: "s", Command: exe, Env: map[string]string{asServer: kind}, Secrets: secrets(), Log: log}
+	if change != nil {
+		change(&c)
+	}
+	m := NewMCP(c)
+	t.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return m
+}
+
+// alive reports whether a process runs: a zombie does not.
+func alive(pid string) bool {
+	f, err := os.Open("/proc/" + pid + "/stat")
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	line, _ := bufio.NewReader(f).ReadString('\n')
+	_, state, _ := strings.Cut(line, ") ")
+	return !strings.HasPrefix(state, "Z")
+}
+
+// eventually waits for something that another process does.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !ok(); {
+		if time.Now().After(deadline) {
+			t.Fatal("it never happened: " + what)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
