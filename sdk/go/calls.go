@@ -189,9 +189,8 @@ type labeled struct {
 	CallID string `json:"call_id,omitempty"`
 }
 
-// Now returns the wall clock. time.Now does not: what it tells starts with the
-// Task's and moves on by a fixed step with every reading, so that it need not be
-// recorded.
+// Now returns the wall clock. time.Now does not: what it tells is made up from the
+// times of the answers in the Task's record, and of a fixed step for every reading.
 func Now() (time.Time, error) { return NowAs("") }
 
 // NowAs is [Now] under a name: a replay can be given another time for it, with the

@@ -1,9 +1,12 @@
 package wharf_test
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	wharf "github.com/wharf-dev/wharf/sdk/go"
 	"github.com/wharf-dev/wharf/sdk/go/wharftest"
@@ -86,4 +89,63 @@ func ExampleError() {
 	}}
 	fmt.Println(host.Text(handler, "").Failure.Message)
 	// Output: message.append: this plugin may not speak (policy_violation)
+}
+
+// A test plays the model, and what else is beyond the node.
+func ExampleComplete() {
+	handler := func(task *wharf.Task) (wharf.Result, error) {
+		answer, err := wharf.Complete(wharf.ModelRequest{
+			CallID:   "summary", // a replay can replace the answer as llm:summary
+			System:   "Answer in one word.",
+			Messages: []wharf.ModelMessage{{Role: "user", Text: task.Text()}},
+		})
+		return wharf.Result{Summary: answer.Text}, err
+	}
+	host := wharftest.Host{Complete: func(r wharf.ModelRequest) (wharf.ModelAnswer, error) {
+		return wharf.ModelAnswer{Text: strings.ToUpper(r.Messages[0].Text), StopReason: wharf.StopEnd}, nil
+	}}
+	fmt.Println(host.Text(handler, "yes").Summary)
+	// Output: YES
+}
+
+// A plugin that waits for somebody runs again from the start when the answer has
+// come, with what it was told before. A handler does not notice.
+func ExampleRequestApproval() {
+	handler := func(*wharf.Task) (wharf.Result, error) {
+		decision, err := wharf.RequestApproval(wharf.ApprovalRequest{
+			Action: "invoice.pay", Prompt: "Pay 40 euros to Ada?", Timeout: 24 * time.Hour,
+		})
+		if err != nil || decision.Decision != wharf.DecisionApproved {
+			return wharf.Result{Summary: "not paid: " + decision.Reason}, err
+		}
+		_, err = wharf.CallTool(wharf.ToolRequest{Server: "bank", Name: "pay", Arguments: json.RawMessage(`{"euros":40}`)})
+		if errors.Is(err, wharf.StatusIndeterminate) {
+			return wharf.Result{}, &wharf.Failure{Code: "unclear", Message: "look whether it was paid before trying again"}
+		}
+		return wharf.Result{Summary: "paid"}, err
+	}
+	host := wharftest.Host{
+		Approve: func(wharf.ApprovalRequest) (wharf.Approval, error) {
+			return wharf.Approval{Decision: wharf.DecisionDenied, Reason: "twice is enough"}, nil
+		},
+	}
+	fmt.Println(host.Text(handler, "").Summary)
+	// Output: not paid: twice is enough
+}
+
+// What the Tasks of a Session share is on disk when Set returns.
+func ExampleState() {
+	count := func(*wharf.Task) (wharf.Result, error) {
+		n := 0
+		if _, err := wharf.State("visits").Get(&n); err != nil {
+			return wharf.Result{}, err
+		}
+		return wharf.Result{Summary: fmt.Sprintf("visit %d", n+1)}, wharf.State("visits").Set(n + 1)
+	}
+	var host wharftest.Host
+	fmt.Println(host.Text(count, "").Summary)
+	fmt.Println(host.Text(count, "").Summary)
+	// Output:
+	// visit 1
+	// visit 2
 }
