@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -243,5 +244,19 @@ func TestClipped(t *testing.T) {
 	text := clipped(strings.Repeat("é", maxToolText))
 	if len(text) > maxToolText+100 || !strings.HasSuffix(text, "more bytes]") {
 		t.Errorf("%d bytes are left, ending in %q", len(text), text[len(text)-30:])
+	}
+}
+
+// TestSettingsAreDocumented holds that an operator can read about every setting.
+func TestSettingsAreDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/plugins.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := defaults()
+	for _, setting := range s.named() {
+		if !strings.Contains(string(text), "| `"+setting.name+"` |") {
+			t.Errorf("docs/plugins.md does not tell of the setting %s", setting.name)
+		}
 	}
 }

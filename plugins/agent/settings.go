@@ -38,13 +38,7 @@ func defaults() settings {
 // configured returns the settings as the operator made them.
 func configured() (settings, error) {
 	s := defaults()
-	for _, setting := range []struct {
-		name  string
-		value any
-	}{
-		{"system_prompt", &s.prompt}, {"model", &s.model}, {"approve", &s.approve},
-		{"max_turns", &s.maxTurns}, {"max_tool_calls", &s.maxToolCalls}, {"max_tokens", &s.maxTokens},
-	} {
+	for _, setting := range s.named() {
 		if _, err := wharf.Config(setting.name, setting.value); err != nil {
 			return s, &wharf.Failure{Code: codeSettings, Message: fmt.Sprintf("the setting %s of the agent: %v", setting.name, err)}
 		}
@@ -55,6 +49,19 @@ func configured() (settings, error) {
 	}
 	return s, &wharf.Failure{Code: codeSettings,
 		Message: fmt.Sprintf("the setting approve of the agent is %q; it is one of destructive, always and never", s.approve)}
+}
+
+// setting is where the value of a setting goes.
+type setting struct {
+	name  string
+	value any
+}
+
+func (s *settings) named() []setting {
+	return []setting{
+		{"system_prompt", &s.prompt}, {"model", &s.model}, {"approve", &s.approve},
+		{"max_turns", &s.maxTurns}, {"max_tool_calls", &s.maxToolCalls}, {"max_tokens", &s.maxTokens},
+	}
 }
 
 // asksFor reports whether a person has to approve a call of the tool.
