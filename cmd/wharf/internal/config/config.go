@@ -21,6 +21,7 @@ type Config struct {
 	SSE       SSE
 	Shutdown  Shutdown
 	Receipts  Receipts
+	HTTP      HTTP
 	Model     ModelDefaults
 	Named
 }
@@ -40,6 +41,13 @@ type Named struct {
 type ModelDefaults struct {
 	Default string // a name of Named.Models; "" when there is at most one
 	Script  string // the path of the file of canned answers, "" for none
+}
+
+// HTTP bounds the HTTP requests of plugins. Sizes are in bytes.
+type HTTP struct {
+	Timeout  time.Duration
+	Request  int64
+	Response int64
 }
 
 // Receipts configures when receipts are issued.

@@ -27,6 +27,7 @@ func Groups() []Group {
 		{"prices", "What models cost, per million tokens: receipts tell the cost of a Task. A model without a price costs 0."},
 		{"secrets", "Secrets, by name. A value is read whenever it is needed, so that it can be rotated. It reaches neither plugins nor the log: a plugin writes {{secret:NAME}} where the value belongs, and the host puts it there."},
 		{"tools", "Servers of the Model Context Protocol, by name. A server is started, or connected to, when it is first needed. All plugins share it."},
+		{"http", "The HTTP requests of plugins. Where they may go is in grants."},
 		{"grants", "What each plugin may reach. What is not granted is denied."},
 		{"settings", "What config.get answers: any values, by plugin and name."},
 		{"receipts", "Proofs of what Tasks did."},
@@ -42,7 +43,7 @@ func Settings() []Setting {
 	var all []Setting
 	for _, group := range [][]Setting{
 		nodeSettings(), logSettings(), limitSettings(), taskSettings(),
-		pluginSettings(), modelSettings(), receiptSettings(), storageSettings(), retentionSettings(), streamSettings(),
+		pluginSettings(), modelSettings(), requestSettings(), receiptSettings(), storageSettings(), retentionSettings(), streamSettings(),
 	} {
 		all = append(all, group...)
 	}
@@ -134,6 +135,17 @@ func modelSettings() []Setting {
 			"The model that answers when a plugin names none. It need not be set when there is only one."),
 		text("models.script", "", func(c *Config) *string { return &c.Model.Script }, nil,
 			"A file of canned answers, for models of the provider script."),
+	}
+}
+
+func requestSettings() []Setting {
+	return []Setting{
+		period("http.timeout", "30s", func(c *Config) *time.Duration { return &c.HTTP.Timeout }, 10*time.Millisecond, time.Hour,
+			"The longest that a request may take, redirects and the whole answer included."),
+		size("http.request", "8MiB", func(c *Config) *int64 { return &c.HTTP.Request }, kib, gib,
+			"The largest body of a request."),
+		size("http.response", "8MiB", func(c *Config) *int64 { return &c.HTTP.Response }, kib, gib,
+			"The largest body of an answer."),
 	}
 }
 

@@ -1,0 +1,130 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
+	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/runtime/provider/model"
+	"github.com/wharf-dev/wharf/runtime/provider/secret"
+	"github.com/wharf-dev/wharf/runtime/provider/settings"
+	"github.com/wharf-dev/wharf/runtime/provider/tool"
+	"github.com/wharf-dev/wharf/runtime/provider/web"
+)
+
+// closers closes several things.
+type closers []io.Closer
+
+// Close implements io.Closer.
+func (c closers) Close() error {
+	var err error
+	for _, one := range c {
+		err = errors.Join(err, one.Close())
+	}
+	return err
+}
+
+// performers returns what answers the host calls that reach beyond the log, by
+// call. Nothing is connected to yet. Close the closer when no Task runs any more.
+func performers(c *config.Config, version string, log *slog.Logger) (map[string]provider.Performer, io.Closer, error) {
+	secrets := newSecrets(c, log)
+	models, err := model.New(modelConfig(c, secrets))
+	if err != nil {
+		return nil, nil, &StartError{What: err.Error(), Try: "\"wharf config check\", and the file that models.script names", Err: err}
+	}
+	tools := newTools(c, secrets, version, log)
+	fetch := newWeb(c, secrets, version)
+	return map[string]provider.Performer{
+		abi.CallLLMComplete: models,
+		abi.CallToolList:    tools,
+		abi.CallToolCall:    tools,
+		abi.CallHTTPFetch:   fetch,
+		abi.CallSecretUse:   secrets,
+		abi.CallConfigGet:   settings.Settings(c.Settings),
+	}, closers{models, tools, fetch}, nil
+}
+
+func newSecrets(c *config.Config, log *slog.Logger) *secret.Store {
+	all := secret.Config{Sources: map[string]secret.Source{}, Grants: map[string][]string{}, Log: log}
+	for name, s := range c.Secrets {
+		all.Sources[name] = secret.Source{Env: s.Env, File: s.File, Command: s.Command, Hosts: s.Hosts}
+	}
+	for plugin, g := range c.Grants {
+		all.Grants[plugin] = g.Secrets
+	}
+	return secret.New(all)
+}
+
+func modelConfig(c *config.Config, secrets *secret.Store) model.Config {
+	all := model.Config{Models: map[string]model.Model{}, Prices: map[string]model.Price{},
+		Default: c.Model.Default, Script: c.Model.Script}
+	for name, m := range c.Models {
+		all.Models[name] = model.Model{Provider: m.Provider, BaseURL: m.BaseURL, Model: m.Model, APIKey: apiKey(m, secrets),
+			Timeout: m.Timeout, Retries: m.Retries, MaxTokens: m.MaxTokens, Fallbacks: m.Fallbacks}
+	}
+	for name, p := range c.Prices {
+		all.Prices[name] = model.Price{InputPerMillion: p.Input, OutputPerMillion: p.Output, Currency: p.Currency}
+	}
+	for plugin, g := range c.Grants {
+		if g.Models == nil {
+			continue
+		}
+		if all.Allow == nil {
+			all.Allow = map[string][]string{}
+		}
+		all.Allow[plugin] = g.Models
+	}
+	return all
+}
+
+// apiKey returns how a model's key is read; nil when it has none.
+func apiKey(m config.Model, secrets *secret.Store) func(context.Context) (model.Secret, error) {
+	switch {
+	case m.APIKey != "":
+		return func(ctx context.Context) (model.Secret, error) {
+			v, err := secrets.Lookup(ctx, m.APIKey)
+			return model.NewSecret(v.Reveal()), err
+		}
+	case m.APIKeyEnv != "":
+		return func(context.Context) (model.Secret, error) {
+			key := os.Getenv(m.APIKeyEnv)
+			if key == "" {
+				return model.Secret{}, errors.New("the environment variable " + m.APIKeyEnv + " is not set")
+			}
+			return model.NewSecret(key), nil
+		}
+	}
+	return nil
+}
+
+func newTools(c *config.Config, secrets *secret.Store, version string, log *slog.Logger) *tool.Tools {
+	all := tool.Config{Servers: map[string]tool.Server{}, Grants: map[string][]string{}, Log: log}
+	for name, s := range c.Tools {
+		all.Servers[name] = tool.NewMCP(tool.MCPConfig{
+			Name: name, Command: s.Command, Args: s.Args, Env: s.Env, Dir: s.Dir, URL: s.URL, Headers: s.Headers,
+			Limits:   tool.Limits{Timeout: s.Timeout, Answer: s.Answer},
+			ReadOnly: s.ReadOnly, Idempotent: s.Idempotent, Writes: s.Writes,
+			Secrets: secrets, Version: version, Log: log,
+		})
+	}
+	for plugin, g := range c.Grants {
+		all.Grants[plugin] = g.Tools
+	}
+	return tool.New(all)
+}
+
+func newWeb(c *config.Config, secrets *secret.Store, version string) *web.Web {
+	all := web.Config{Grants: map[string][]web.Grant{}, Secrets: secrets, Agent: "wharf/" + version,
+		Timeout: c.HTTP.Timeout, Request: c.HTTP.Request, Response: c.HTTP.Response}
+	for plugin, g := range c.Grants {
+		for _, h := range g.HTTP {
+			all.Grants[plugin] = append(all.Grants[plugin], web.Grant{Hosts: h.Hosts, Methods: h.Methods, Private: h.Private})
+		}
+	}
+	return web.New(all)
+}
