@@ -18,7 +18,7 @@ import (
 // told to.
 func programHost(t testing.TB, program any, answers func(call string, request []byte) (abi.CallStatus, []byte, error)) *host {
 	t.Helper()
-	text, err := json.Marshal(program)
+	text, err := json.Marshal(program, json.Deterministic(true))
 	if err != nil {
 		t.Fatal(err)
 	}
