@@ -199,6 +199,8 @@ func partsDetail(parts []abi.Part) string {
 			texts = append(texts, *p.Text)
 		case p.ArtifactID != "":
 			texts = append(texts, p.ArtifactID)
+		case p.Value != nil:
+			texts = append(texts, string(p.Value))
 		default:
 			texts = append(texts, "("+string(p.Type)+")")
 		}
