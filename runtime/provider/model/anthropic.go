@@ -172,7 +172,7 @@ func anthropicStop(reason anthropic.StopReason) abi.StopReason {
 }
 
 func (c *claude) params(a *ask) anthropic.MessageNewParams {
-	r := a.request
+	r := a.wire
 	p := anthropic.MessageNewParams{
 		Model: c.model, MaxTokens: int64(a.maxTokens), Messages: anthropicMessages(r.Messages),
 		Tools: anthropicTools(r.Tools), StopSequences: r.Stop,

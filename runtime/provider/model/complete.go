@@ -21,6 +21,7 @@ import (
 // never repeat and never contradict each other; they may end early.
 func (m *Models) complete(ctx context.Context, c *provider.Call, r *abi.ModelRequest, chosen choice, emit func(string)) ([]byte, error) {
 	w := &watcher{emit: emit, on: r.Stream}
+	wire, names := wireNames(r)
 	route := chosen.route
 	var considered []abi.ModelConsidered
 	var failures []string
@@ -30,7 +31,9 @@ func (m *Models) complete(ctx context.Context, c *provider.Call, r *abi.ModelReq
 			considered = append(considered, m.considered(name, "the plugin has no grant for it"))
 			continue
 		}
-		answer, fail := m.attempts(ctx, &ask{request: r, call: c, name: name, maxTokens: m.maxTokens(name, r)}, w)
+		answer, fail := m.attempts(ctx, &ask{
+			request: r, wire: wire, names: names, call: c, name: name, maxTokens: m.maxTokens(name, r),
+		}, w)
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("asking the model %q: %w", name, context.Cause(ctx))
 		}

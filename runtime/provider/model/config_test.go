@@ -216,11 +216,16 @@ func TestRequestMistakes(t *testing.T) {
 }
 
 func TestDocumentedScriptIsRead(t *testing.T) {
-	body, err := os.ReadFile(filepath.Join("testdata", "script.json"))
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "models.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ParseScript(body); err != nil {
+	_, rest, found := strings.Cut(string(page), "```json\n")
+	script, _, closed := strings.Cut(rest, "```")
+	if !found || !closed {
+		t.Fatal("the page shows no script")
+	}
+	if _, err := ParseScript([]byte(script)); err != nil {
 		t.Error(err)
 	}
 }

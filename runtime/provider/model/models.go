@@ -33,6 +33,8 @@ type backend interface {
 // ask is one attempt at one model.
 type ask struct {
 	request   *abi.ModelRequest
+	wire      *abi.ModelRequest // request with tool names that a provider takes
+	names     map[string]string // what those names stand for
 	call      *provider.Call
 	name      string // of the configured model
 	maxTokens int    // 0 for no limit

@@ -173,7 +173,7 @@ func openAIStop(reason string, refused bool) abi.StopReason {
 }
 
 func (o *openAI) params(a *ask) openai.ChatCompletionNewParams {
-	r := a.request
+	r := a.wire
 	p := openai.ChatCompletionNewParams{
 		Model: o.model, Messages: openAIMessages(r), Tools: openAITools(r.Tools),
 		Stop: openai.ChatCompletionNewParamsStopUnion{OfStringArray: r.Stop},

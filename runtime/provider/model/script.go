@@ -158,19 +158,19 @@ func (s *Script) complete(_ context.Context, a *ask) (*reply, error) {
 // find returns the step for an attempt; nil when there is none.
 func (s *Script) find(a *ask) *scriptStep {
 	steps, index := s.matching(a)
-	var failing attempts
+	var before failing
 	for _, step := range steps {
 		if step.Error != nil && step.Error.passes() {
-			failing = append(failing, step)
+			before = append(before, step)
 			continue
 		}
 		if index -= step.count(index); index < 0 {
-			return failing.or(step, a.attempt)
+			return before.or(step, a.attempt)
 		}
-		failing = nil
+		before = nil
 	}
-	if index == 0 && len(failing) > 0 {
-		return failing.or(failing[len(failing)-1], a.attempt)
+	if index == 0 && len(before) > 0 {
+		return before.or(before[len(before)-1], a.attempt)
 	}
 	return nil
 }
@@ -189,11 +189,11 @@ func (e *scriptError) passes() bool {
 	return (&statusError{code: e.Status}).failure("").retry
 }
 
-// attempts are the errors before an answer.
-type attempts []*scriptStep
+// failing are the errors that the first attempts of a call get.
+type failing []*scriptStep
 
 // or returns the error for an attempt, or step when all have been given.
-func (f attempts) or(step *scriptStep, attempt int) *scriptStep {
+func (f failing) or(step *scriptStep, attempt int) *scriptStep {
 	for _, e := range f {
 		if attempt -= e.count(attempt); attempt < 0 {
 			return e

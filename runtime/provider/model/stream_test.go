@@ -90,6 +90,33 @@ func TestAnthropicStops(t *testing.T) {
 	}
 }
 
+// TestToolNames holds that tools of any name can be offered, and are called by it.
+func TestToolNames(t *testing.T) {
+	request := hello(false)
+	long := strings.Repeat("x", 70)
+	for _, name := range []string{"files:read", "files_read", "files/read", "käse", long + "1", long + "2"} {
+		request.Tools = append(request.Tools, abi.ModelTool{Name: name})
+	}
+	request.ToolChoice = "files:read"
+	request.Messages = append(request.Messages,
+		abi.ModelMessage{Role: "assistant", ToolCalls: []abi.ModelToolCall{{ID: "a", Name: "files/read", Arguments: jsontext.Value(`{}`)}}},
+		abi.ModelMessage{Role: "tool", ToolCallID: "a", Text: "x"})
+	both(t, func(t *testing.T, model func(*server) Model, w wire) {
+		whole := strings.Replace(openAITool, `"find"`, `"files_read_3"`, 1)
+		if w.begins > 3 {
+			whole = strings.Replace(anthropicTool, `"find"`, `"files_read_3"`, 1)
+		}
+		s := serve(t, jsonBody(whole))
+		equal(t, "called", answered(t, one(t, model(s)).ask(t, request)).ToolCalls[0].Name, "files/read")
+		sent := s.only(t)
+		for name, times := range map[string]int{"files_read": 1, "files_read_2": 2, "files_read_3": 2, "k_se": 1, long[:64]: 1, long[:62] + "_2": 1} {
+			if n := strings.Count(sent, `"name": "`+name+`"`); n != times {
+				t.Errorf("%q is named %d times, not %d, in\n%s", name, n, times, sent)
+			}
+		}
+	})
+}
+
 // pieces cuts s anywhere.
 func pieces(t *rapid.T, s string) []string {
 	var all []string

@@ -26,7 +26,7 @@ func neutralCalls(calls []toolCall, a *ask) []abi.ModelToolCall {
 			c.id = "call_" + strconv.Itoa(earlier+i+1)
 		}
 		all = append(all, abi.ModelToolCall{
-			ID: a.clean(c.id), Name: a.clean(c.name), Arguments: argumentsOf(a.clean(c.arguments)),
+			ID: a.clean(c.id), Name: orSame(a.names, a.clean(c.name)), Arguments: argumentsOf(a.clean(c.arguments)),
 		})
 	}
 	return all
