@@ -58,6 +58,7 @@ func office(answers ...wharf.ModelAnswer) (*wharftest.Host, *scripted) {
 func TestAnswersAtOnce(t *testing.T) {
 	h, model := office(says("Four.\nThat is two and two."))
 	h.Transcript = []wharf.Message{
+		{ID: "m0", Role: "assistant", Parts: []wharf.Part{wharf.TextPart("What was said before is cut off.")}},
 		{ID: "m1", Role: "user", Parts: []wharf.Part{wharf.TextPart("Hello")}},
 		{ID: "m2", Role: "assistant", Parts: []wharf.Part{wharf.TextPart("Hi!"), wharf.ToolCallPart("c", "files__read_file", json.RawMessage(`{}`))}},
 		{ID: "m3", Role: "tool", Parts: []wharf.Part{wharf.ToolResultPart("c", json.RawMessage(`"x"`), false)}},
@@ -211,6 +212,15 @@ func TestFails(t *testing.T) {
 				t.Errorf("it failed with %v, want %s: %s", failure, test.code, test.message)
 			}
 		})
+	}
+}
+
+// TestAsksForNothing holds that the model is not asked about nothing.
+func TestAsksForNothing(t *testing.T) {
+	h, model := office(says("?"))
+	failure := h.Run(handle, wharf.Message{Role: "user", Parts: []wharf.Part{}}).Failure
+	if failure == nil || failure.Code != "invalid_input" || len(model.asked) != 0 {
+		t.Errorf("it failed with %v after asking %v", failure, model.asked)
 	}
 }
 

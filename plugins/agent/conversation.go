@@ -13,20 +13,26 @@ const history = 50
 // Of earlier Tasks the model sees what was said, and not the tools that were called
 // for it.
 func conversation(task *wharf.Task) ([]wharf.ModelMessage, error) {
+	asked := question(task)
+	if asked == "" {
+		return nil, &wharf.Failure{Code: "invalid_input", Message: "the input asks for nothing: send a Message with text, or any JSON object"}
+	}
 	transcript, _, err := wharf.Transcript(history)
 	if err != nil {
 		return nil, err
 	}
 	var out []wharf.ModelMessage
 	for _, m := range transcript {
-		if m.ID != "" && m.ID == task.InputMessageID {
-			continue // it comes last
-		}
-		if text := textOf(m); text != "" {
-			out = append(out, wharf.ModelMessage{Role: roleOf(m), Text: text})
+		text, role := textOf(m), roleOf(m)
+		switch {
+		case m.ID != "" && m.ID == task.InputMessageID: // it comes last
+		case text == "":
+		case len(out) == 0 && role == "assistant": // models want the user to begin
+		default:
+			out = append(out, wharf.ModelMessage{Role: role, Text: text})
 		}
 	}
-	return append(out, wharf.ModelMessage{Role: "user", Text: question(task)}), nil
+	return append(out, wharf.ModelMessage{Role: "user", Text: asked}), nil
 }
 
 // question is what the Task asks for, as text.
