@@ -22,11 +22,11 @@ Workspaces it sees. A node keeps only a hash of it. These commands need a key
 with the scope admin, such as the one that the first start printed.
 
 The key that Receipts are signed with is another matter: a node makes one for
-itself, and "wharf key rotate" replaces it.`,
+itself; "wharf key published" shows it and "wharf key rotate" replaces it.`,
 		Example: `  wharf key create ci --scope tasks:read,tasks:write,sessions:write
   wharf key list
   wharf key revoke key_01K0...`,
-	}, a.remote(a.keyCreateCommand()), a.remote(a.keyListCommand()), a.remote(a.keyRevokeCommand()), a.remote(a.keyRotateCommand()))
+	}, a.remote(a.keyCreateCommand()), a.remote(a.keyListCommand()), a.remote(a.keyRevokeCommand()), a.remote(a.keyPublishedCommand()), a.remote(a.keyRotateCommand()))
 }
 
 func (a *app) keyCreateCommand() *cobra.Command {
@@ -168,6 +168,36 @@ Tasks that were submitted with it go on.`,
 				return nil
 			}
 			a.out.Line(key.Value.ID, " (", show.OneLine(key.Value.Name), ") is revoked")
+			return nil
+		},
+	}
+}
+
+func (a *app) keyPublishedCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "published",
+		Short: "Show the public keys that Receipts are signed with",
+		Long: `Published shows the keys at /.well-known/wharf-keys.json: the one that signs, and
+those that signed before. With --json it prints that document, which
+"wharf verify --trust" takes. Whoever keeps it can tell this node's Receipts
+from anybody else's.`,
+		Example: `  wharf key published
+  wharf key published --json > keys.json`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := a.client()
+			if err != nil {
+				return err
+			}
+			keys, err := c.SigningKeys(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if a.json {
+				a.printJSON(keys.JSON)
+				return nil
+			}
+			a.showSigningKeys(&keys.Value)
 			return nil
 		},
 	}

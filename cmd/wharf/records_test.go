@@ -241,6 +241,7 @@ func TestWaitingTasksSayWhatToType(t *testing.T) {
 		event := `data: {"id":"7","object":"event","event":"task.input_required","created_at":"2026-01-01T00:00:00Z","payload":{"task":` + task(waiting) + `}}` + "\n\n"
 		end := `data: {"id":"8","object":"event","event":"task.canceled","task_id":"task_1","payload":{}}` + "\n\n"
 		s := newStand(t, map[string]string{"GET /v1/tasks/task_1": task(waiting), "GET /v1/tasks/task_1/stream": event + end})
+		over := newStand(t, map[string]string{"GET /v1/tasks/task_1": `{"id":"task_1"}`, "GET /v1/tasks/task_1/stream": event + end})
 		_, shown, _ := s.wharf(t, "task", "get", "task_1")
 		for _, w := range want {
 			if !strings.Contains(shown, w) {
@@ -250,6 +251,9 @@ func TestWaitingTasksSayWhatToType(t *testing.T) {
 		_, tail, _ := s.wharf(t, "task", "tail", "task_1")
 		if asks := strings.Contains(want[len(want)-1], "--"); strings.Contains(tail, "answer it: ") != asks {
 			t.Errorf("%s:\n%s", waiting, tail)
+		}
+		if _, tail, _ := over.wharf(t, "task", "tail", "task_1"); strings.Contains(tail, "answer it: ") {
+			t.Errorf("%s: it waits no more:\n%s", waiting, tail)
 		}
 	}
 }

@@ -18,6 +18,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/wharf-dev/wharf/plugins/plugintest"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts expect")
@@ -57,7 +59,16 @@ func TestMain(m *testing.M) {
 //	                        from -1 backwards; PATH is like a.b.0.c
 //	capture NAME REGEX      set a variable to what the regex's group matches in
 //	                        standard output
+//	flip FILE OFFSET        change a byte of a file; an offset below 0 counts from
+//	                        its end
+//
+// PLUGINS names a folder with the plugin "calls", which makes the host calls that
+// its input lists, and OTHER a module that does something else.
 func TestScripts(t *testing.T) {
+	plugins, err := pluginFolder()
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:           filepath.Join("testdata", "script"),
 		UpdateScripts: *update,
@@ -65,11 +76,13 @@ func TestScripts(t *testing.T) {
 			env.Setenv("HOME", env.Getenv("WORK"))
 			env.Setenv("XDG_CACHE_HOME", workshop)
 			env.Setenv("WHARF_PLUGINS_CACHE", pluginCache())
+			env.Setenv("PLUGINS", plugins)
+			env.Setenv("OTHER", filepath.Join(workshop, "other.wasm"))
 			env.Values[nodeKey{}] = &scriptNode{}
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"node": cmdNode, "code": cmdCode, "neat": cmdNeat, "json": cmdJSON, "capture": cmdCapture,
+			"node": cmdNode, "code": cmdCode, "neat": cmdNeat, "json": cmdJSON, "capture": cmdCapture, "flip": cmdFlip,
 		},
 	})
 }
@@ -77,6 +90,16 @@ func TestScripts(t *testing.T) {
 // pluginCache is where every node of these tests keeps compiled plugins: compiling
 // takes longer than everything else. Demos find it as the user's cache.
 func pluginCache() string { return filepath.Join(workshop, "wharf", "modules") }
+
+// pluginFolder makes the folder that PLUGINS names, and the file that OTHER does.
+func pluginFolder() (string, error) {
+	dir := filepath.Join(workshop, "plugins")
+	return dir, errors.Join(
+		os.MkdirAll(dir, 0o755),
+		os.WriteFile(filepath.Join(dir, "calls.wasm"), plugintest.Calls(), 0o644),
+		os.WriteFile(filepath.Join(workshop, "other.wasm"), plugintest.Steps(), 0o644),
+	)
+}
 
 type nodeKey struct{}
 
@@ -217,7 +240,7 @@ var unsteady = []struct {
 	pattern *regexp.Regexp
 	instead string
 }{
-	{regexp.MustCompile(`\b(task|sess|msg|art|out|req|tenant|ws)_[0-9A-HJKMNP-TV-Z]{26}\b`), "${1}_00000000000000000000000000"},
+	{regexp.MustCompile(`\b(task|sess|msg|art|out|req|rcpt|tenant|ws)_[0-9A-HJKMNP-TV-Z]{26}\b`), "${1}_00000000000000000000000000"},
 	{regexp.MustCompile(`\bkey_[0-9a-f]{32}\b`), "key_00000000000000000000000000000000"},
 	{regexp.MustCompile(`\bwharf_[\w-]{40,}`), "wharf_KEY"},
 	{regexp.MustCompile(`(?m)^(key_0+  \w+ +)[\w-]{4} `), "${1}LAST "},
@@ -226,6 +249,7 @@ var unsteady = []struct {
 	{regexp.MustCompile(`in \d+ frames`), "in N frames"},
 	{regexp.MustCompile(`(?m)^  keys +\d+$`), "  keys     N"},
 	{regexp.MustCompile(`echoed \d+ bytes`), "echoed N bytes"},
+	{regexp.MustCompile(`digest [0-9a-f]{16}`), "digest SUM"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.0-9]*Z?`), "DATE"},
 	{regexp.MustCompile(`\d\d:\d\d:\d\d\.\d{3}`), "00:00:00.000"},
 	{regexp.MustCompile(`(?m)^ +\d+\.\d{3}s`), "     0.000s"},
@@ -303,4 +327,20 @@ func cmdCapture(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("standard output has no %s", args[1])
 	}
 	ts.Setenv(args[0], m[1])
+}
+
+func cmdFlip(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: flip FILE OFFSET")
+	}
+	text := []byte(ts.ReadFile(args[0]))
+	var at int
+	if _, err := fmt.Sscan(args[1], &at); err != nil || at >= len(text) || at < -len(text) {
+		ts.Fatalf("%s has %d bytes, none of them at %s", args[0], len(text), args[1])
+	}
+	if at < 0 {
+		at += len(text)
+	}
+	text[at] ^= 1
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), text, 0o600))
 }

@@ -273,7 +273,7 @@ func (a *app) waitForEnd(ctx context.Context, c *client.Client, task client.Doc[
 		defer cancel()
 		_, err := a.follow(bounded, c, task.Value.ID, followOptions{quiet: true})
 		if errors.Is(err, errTimeUp) {
-			return a.timeUp(task)
+			return a.timeUp(ctx, c, task.Value.ID)
 		}
 		if err != nil {
 			return err
@@ -284,7 +284,12 @@ func (a *app) waitForEnd(ctx context.Context, c *client.Client, task client.Doc[
 
 var errTimeUp = errors.New("the time is up")
 
-func (a *app) timeUp(task client.Doc[abi.Task]) error {
+// timeUp shows a Task as it is now: it may wait for an answer.
+func (a *app) timeUp(ctx context.Context, c *client.Client, id string) error {
+	task, err := c.Task(ctx, id)
+	if err != nil {
+		return err
+	}
 	if a.json {
 		a.printJSON(task.JSON)
 	} else {

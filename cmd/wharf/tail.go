@@ -74,7 +74,7 @@ func (a *app) follow(ctx context.Context, c *client.Client, id string, o followO
 			a.printJSON(e.JSON)
 		default:
 			a.out.Event(&e.Value, o.since)
-			a.showQuestion(&e.Value)
+			a.showQuestion(ctx, c, &e.Value)
 		}
 		if end := endOf(&e.Value, id); end != "" {
 			return end, nil
@@ -83,18 +83,23 @@ func (a *app) follow(ctx context.Context, c *client.Client, id string, o followO
 	return "", nil
 }
 
-// showQuestion says what to type when an event tells that a Task waits for somebody.
-func (a *app) showQuestion(e *abi.Event) {
+// showQuestion says what to type when an event tells that a Task waits for somebody,
+// unless that is over.
+func (a *app) showQuestion(ctx context.Context, c *client.Client, e *abi.Event) {
 	if e.Event != abi.EventTaskInputRequired && e.Event != abi.EventTaskAuthRequired {
 		return
 	}
-	var p struct {
+	var told struct {
 		Task abi.Task `json:"task"`
 	}
-	if json.Unmarshal(e.Payload, &p) != nil {
+	if json.Unmarshal(e.Payload, &told) != nil || told.Task.Waiting == nil {
 		return
 	}
-	if command := howToAnswer(p.Task.ID, p.Task.Waiting); command != "" {
+	now, err := c.Task(ctx, told.Task.ID)
+	if err != nil || now.Value.Waiting == nil || now.Value.Waiting.RequestID != told.Task.Waiting.RequestID {
+		return
+	}
+	if command := howToAnswer(told.Task.ID, told.Task.Waiting); command != "" {
 		a.out.Line("    ", a.out.Paint(show.Bold, "answer it: "), command)
 	}
 }

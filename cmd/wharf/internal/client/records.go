@@ -102,3 +102,9 @@ func (c *Client) RotateSigningKey(ctx context.Context) (doc Doc[abi.SigningKeys]
 	err = c.call(ctx, request{method: http.MethodPost, path: "/wharf/v1/signing-keys"}, nil, &doc)
 	return doc, err
 }
+
+// SigningKeys returns the public keys that the node's receipts are signed with.
+func (c *Client) SigningKeys(ctx context.Context) (doc Doc[abi.SigningKeys], err error) {
+	err = c.call(ctx, request{method: http.MethodGet, path: "/.well-known/wharf-keys.json"}, nil, &doc)
+	return doc, err
+}
