@@ -230,6 +230,7 @@ func (o *Outcome) AppendJSON(b []byte) []byte {
 	list(&m, "artifact_ids", o.ArtifactIDs, quote)
 	list(&m, "messages", o.Messages, raw)
 	list(&m, "artifacts", o.Artifacts, raw)
+	m.optional("receipt_id", o.ReceiptID)
 	m.failure(o.Failure)
 	m.raw("metrics", o.Metrics)
 	return m.end()

@@ -267,6 +267,7 @@ type Outcome struct {
 	ArtifactIDs []string         `json:"artifact_ids,omitzero"`
 	Messages    []jsontext.Value `json:"messages,omitzero"`
 	Artifacts   []jsontext.Value `json:"artifacts,omitzero"`
+	ReceiptID   string           `json:"receipt_id,omitzero"`
 	Failure     *Failure         `json:"failure,omitzero"`
 	Metrics     jsontext.Value   `json:"metrics,omitzero"`
 }

@@ -34,28 +34,55 @@ func (e *Engine) CancelTask(ctx context.Context, c *Caller, r *Retry, id string,
 }
 
 func (e *Engine) cancel(ctx context.Context, c *Caller, idem *storage.Idempotency, id, reason string) (Doc, error) {
-	t := e.tasks.get(owner{c.Tenant, id})
-	if t == nil {
-		return Doc{}, errEnded(id)
-	}
 	ch := change{in: Input{Kind: InputCancel}, actor: c.Actor, idem: idem}
 	if reason != "" {
 		ch.payload = map[string]string{"reason": reason}
 		ch.outcome = func(o *abi.Outcome) { o.Summary = "canceled: " + reason }
 	}
-	t.mu.Lock()
-	commit, err := e.apply(t, ch)
-	t.mu.Unlock()
+	err := e.endFromOutside(ctx, owner{c.Tenant, id}, ch)
 	if errors.Is(err, ErrTerminal) {
 		return Doc{}, errEnded(id)
 	}
 	if err != nil {
 		return Doc{}, err
 	}
-	if err := e.finish(t, commit); err != nil {
-		return Doc{}, err
-	}
 	return e.Get(ctx, c, abi.ObjectTask, id)
+}
+
+// endFromOutside ends a Task in whatever state it is; ErrTerminal when it has
+// ended already.
+func (e *Engine) endFromOutside(ctx context.Context, key owner, ch change) error {
+	for {
+		t, err := e.live(ctx, key)
+		if err != nil {
+			return err
+		}
+		if t == nil {
+			return ErrTerminal
+		}
+		commit, err := e.endTask(ctx, t, ch)
+		if errors.Is(err, errGone) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		return e.finish(t, commit)
+	}
+}
+
+// endTask takes a terminal step. What the receipt of a Task without a running
+// plugin says is read from the log first; if the Task starts meanwhile, its run
+// knows better.
+func (e *Engine) endTask(ctx context.Context, t *task, ch change) (storage.Commit, error) {
+	facts, err := e.factsOf(ctx, t)
+	if err != nil {
+		e.log.Error("a task's record could not be read: its receipt says so", "task", t.id, "error", err)
+	}
+	ch.facts = facts
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return e.apply(t, ch)
 }
 
 func errEnded(id string) error {
@@ -69,19 +96,14 @@ func (e *Engine) watchDeadline(t *task) {
 	if t.task.DeadlineAt.IsZero() || t.state.Status.Terminal() {
 		return
 	}
-	t.deadline = time.AfterFunc(t.task.DeadlineAt.Sub(e.now()), func() { e.expire(t) })
+	key := t.key()
+	t.deadline = time.AfterFunc(t.task.DeadlineAt.Sub(e.now()), func() { e.expire(key) })
 }
 
-func (e *Engine) expire(t *task) {
-	t.mu.Lock()
-	commit, err := e.apply(t, change{in: Input{Kind: InputDeadline}, actor: hostActor})
-	t.mu.Unlock()
-	if errors.Is(err, ErrTerminal) {
-		return
+// expire fails a Task whose deadline has passed.
+func (e *Engine) expire(key owner) {
+	err := e.endFromOutside(context.Background(), key, change{in: Input{Kind: InputDeadline}, actor: hostActor})
+	if err != nil && !errors.Is(err, ErrTerminal) && !e.draining.Load() {
+		e.log.Error("a task's deadline could not be recorded", "task", key.id, "error", err)
 	}
-	if err != nil {
-		e.log.Error("a task's deadline could not be recorded", "task", t.id, "error", err)
-		return
-	}
-	_ = e.finish(t, commit) // logged there
 }

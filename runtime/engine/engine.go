@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage"
 )
@@ -21,10 +23,12 @@ type Config struct {
 	DefaultPersona string         // for Tasks and Sessions that name none; default persona_digest
 	MaxRunning     int            // Tasks that run at once; default 256
 	MaxQueued      int            // accepted Tasks that wait; beyond it submits are refused; default 10,000
-	MaxAttempts    int            // starts of a Task before it fails; default 3
+	MaxAttempts    int            // starts of a Task that do not get on, before it fails; default 3
 	Limits         sandbox.Limits // of each run; default sandbox.DefaultLimits
 	IdempotencyTTL time.Duration  // how long first responses are kept; default and least 24 h
-	IdleSessions   int            // Sessions kept in memory while nothing happens to them; default 10,000
+	// RequiredReceiptsOnly issues receipts only for Personas whose policy is required.
+	RequiredReceiptsOnly bool
+	IdleSessions         int // Sessions kept in memory while nothing happens to them; default 10,000
 }
 
 // Module is a compiled plugin.
@@ -35,22 +39,35 @@ type Module interface {
 	Run(ctx context.Context, export string, h sandbox.Host, l sandbox.Limits) (sandbox.Usage, error)
 }
 
-// Modules finds the plugin that an entry workflow names.
+// Modules finds the plugin that an entry workflow names. Digests are "sha256:" and
+// hex, of a module as it was written.
 type Modules interface {
-	// Module returns the named plugin, compiling it if need be. An *abi.Failure says
-	// that there is none or that it is invalid. Compiling one plugin never delays
-	// the use of another.
-	Module(ctx context.Context, name string) (Module, error)
+	// Resolve returns the digest of the module that a name stands for now, without
+	// compiling it. An *abi.Failure says that there is none.
+	Resolve(ctx context.Context, name string) (digest string, err error)
+	// ModuleAt returns a module, compiling it if need be. An *abi.Failure says that
+	// there is none or that it is invalid. Compiling one never delays the use of
+	// another.
+	ModuleAt(ctx context.Context, digest string) (Module, error)
+	// Wasm returns a module's bytes, which must not be changed.
+	Wasm(ctx context.Context, digest string) ([]byte, error)
 }
 
 // Parts is what the engine works with. Store and Modules are required.
 type Parts struct {
 	Store    storage.Store
 	Modules  Modules
-	Personas []abi.Persona    // seeded into every tenant
-	Now      func() time.Time // default time.Now
-	Entropy  io.Reader        // default crypto/rand
-	Log      *slog.Logger     // default slog.Default
+	Personas []abi.Persona // seeded into every tenant
+	// Performers answer the host calls that reach outside the node, by name. A call
+	// that has none is refused.
+	Performers map[string]provider.Performer
+	// Keys signs receipts. Without it no receipts are issued.
+	Keys    *receipt.Keyring
+	Version string           // of this build, for host.fact and receipts
+	Runs    string           // what runs modules, such as wazero-1.12.0, for receipts
+	Now     func() time.Time // default time.Now
+	Entropy io.Reader        // default crypto/rand
+	Log     *slog.Logger     // default slog.Default
 	// Backup writes a copy of the data folder to dir while the node runs; nil when
 	// the store cannot.
 	Backup func(dir string) error
@@ -77,11 +94,21 @@ type Engine struct {
 	stopRuns context.CancelCauseFunc
 	draining atomic.Bool
 
+	calls      map[string]*abi.HostCall
+	performers map[string]provider.Performer
+	signing    *receipt.Keyring
+	version    string
+	runs       string
+	kept       keptBlobs
+
 	keys     keyCache
 	tenants  tenantTable
 	retries  retryTable
 	sessions sessionTable
 	tasks    taskTable
+	parked   parkedTable
+	waiters  waiterTable
+	chains   chainTable
 	locks    stripes
 	queue    *scheduler
 	counts   counters
@@ -102,6 +129,11 @@ func New(config Config, parts Parts) (*Engine, error) {
 	e := &Engine{
 		config: config, store: parts.Store, modules: parts.Modules, personas: parts.Personas,
 		now: parts.Now, entropy: parts.Entropy, log: parts.Log, backup: parts.Backup,
+		performers: parts.Performers, signing: parts.Keys, version: parts.Version, runs: parts.Runs,
+		calls: map[string]*abi.HostCall{},
+	}
+	for _, def := range abi.HostCalls() {
+		e.calls[def.Name] = &def
 	}
 	if e.now == nil {
 		e.now = time.Now
@@ -163,6 +195,7 @@ var errDrained = errors.New("the node is draining")
 // again by the next start. Drain returns nil in both cases; reads keep working.
 func (e *Engine) Drain(ctx context.Context) error {
 	e.draining.Store(true)
+	e.parked.stop()
 	idle := e.queue.drain()
 	select {
 	case <-idle:

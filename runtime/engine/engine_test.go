@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +16,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage/pebble"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
@@ -25,12 +28,33 @@ const rootKey = "a-root-key-for-tests"
 // guests are plugins written in Go: they speak to the host as a module would.
 type guests map[string]func(ctx context.Context, h sandbox.Host) error
 
-func (g guests) Module(_ context.Context, name string) (Module, error) {
-	f, ok := g[name]
-	if !ok {
-		return nil, &abi.Failure{Code: abi.FailurePluginMissing, Message: "no plugin " + name}
+// digestOf stands for the digest of a guest that is no module.
+func digestOf(name string) string { return journal.HashOf([]byte(name)) }
+
+func (g guests) Resolve(_ context.Context, name string) (string, error) {
+	if g[name] == nil {
+		return "", &abi.Failure{Code: abi.FailurePluginMissing, Message: "no plugin " + name}
 	}
-	return guest(f), nil
+	return digestOf(name), nil
+}
+
+func (g guests) ModuleAt(_ context.Context, digest string) (Module, error) {
+	for name, f := range g {
+		if digestOf(name) == digest {
+			return guest(f), nil
+		}
+	}
+	return nil, &abi.Failure{Code: abi.FailurePluginMissing, Message: "no module " + digest}
+}
+
+// Wasm returns what has the guest's digest.
+func (g guests) Wasm(_ context.Context, digest string) ([]byte, error) {
+	for name := range g {
+		if digestOf(name) == digest {
+			return []byte(name), nil
+		}
+	}
+	return nil, &abi.Failure{Code: abi.FailurePluginMissing, Message: "no module " + digest}
 }
 
 type guest func(ctx context.Context, h sandbox.Host) error
@@ -94,7 +118,11 @@ func boot(t testing.TB, disk *crashtest.Disk, g guests, configure ...func(*Confi
 		t.Fatal(err)
 	}
 	config := Config{DefaultPersona: "persona_echo"}
-	parts := Parts{Store: store, Modules: g, Personas: personas(g), Log: slog.New(slog.DiscardHandler)}
+	keys, err := receipt.OpenKeyring(t.TempDir(), "test", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := Parts{Keys: keys, Store: store, Modules: g, Personas: personas(g), Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))}
 	for _, f := range configure {
 		f(&config, &parts)
 	}
@@ -208,7 +236,7 @@ func TestTaskRuns(t *testing.T) {
 	if task.Status != abi.TaskCompleted || task.OutcomeID == "" || task.StartedAt.IsZero() || task.CompletedAt.IsZero() {
 		t.Fatalf("%+v", task)
 	}
-	want := "user.message task.submitted task.started agent.message vendor.wharf.outcome_created task.completed"
+	want := "user.message task.submitted task.started agent.message vendor.wharf.call vendor.wharf.outcome_created receipt.issued task.completed"
 	if got := strings.Join(n.kinds(t, Filter{TaskID: id}), " "); got != want {
 		t.Errorf("events\n%s, want\n%s", got, want)
 	}
@@ -281,7 +309,7 @@ func TestGuestSeesItsInput(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if seen.Task.ID != id || seen.Persona.ID != "persona_look" || seen.Task.Status != abi.TaskWorking || !strings.Contains(string(seen.Task.Input), "hi") {
+	if seen.Task.ID != id || seen.Persona.ID != "persona_look" || seen.Task.Status != abi.TaskSubmitted || !strings.Contains(string(seen.Task.Input), "hi") {
 		t.Errorf("%+v", seen)
 	}
 }
@@ -305,8 +333,8 @@ func TestFailures(t *testing.T) {
 			return &abi.Failure{Code: abi.FailurePluginTimeout, Message: "too slow"}
 		},
 	}, func(_ *Config, p *Parts) {
-		p.Personas = append(p.Personas, abi.Persona{Envelope: abi.Envelope{ID: "persona_ghost"}, EntryWorkflow: "ghost"},
-			abi.Persona{Envelope: abi.Envelope{ID: "persona_export"}, EntryWorkflow: "echo#other"})
+		p.Personas = append(p.Personas, abi.Persona{Envelope: abi.Envelope{ID: "persona_ghost"}, AutonomyTier: abi.TierActAuto, EntryWorkflow: "ghost"},
+			abi.Persona{Envelope: abi.Envelope{ID: "persona_export"}, AutonomyTier: abi.TierActAuto, EntryWorkflow: "echo#other"})
 	})
 	session := n.session(t)
 	for persona, code := range map[string]string{

@@ -3,56 +3,74 @@ package engine
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
-	"encoding/hex"
 	"errors"
-	"io"
-	"strconv"
+	"fmt"
 	"time"
 
 	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/runtime/receipt"
+	"github.com/wharf-dev/wharf/runtime/replay"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage"
 )
 
-// run is one run of a Task's plugin: it answers the host calls and collects what
-// they made. Nothing of it is visible before the Task ends, when all of it goes
-// into the batch that ends the Task; so a run that is cut short leaves no trace
-// but hints, and can be started again.
-//
-// It is used by the goroutine of the guest alone.
+// run is one run of a Task's plugin. It answers host calls from the record as far
+// as that goes, and then performs and records them. It is used by the goroutine
+// of the guest; what a cancel or deadline also needs is guarded by the Task's mu.
 type run struct {
 	engine  *Engine
 	task    *task
 	persona *persona
-	input   jsontext.Value
+	input   jsontext.Value // the answer of abi.CallInput
 	began   time.Time
 	usage   sandbox.Usage
 
-	messages  []*abi.Message
-	artifacts []*abi.Artifact
+	cursor   *journal.Cursor
+	keys     journal.Keys
+	ground   *journal.Ground
+	hints    int
+	children int
+
 	output    *abi.CallOutputRequest
-	hints     int
+	messages  []string // ids, in the order in which they were appended
+	artifacts []string
+
+	// Guarded by task.mu.
+	index        int      // of the next call
+	pending      []record // told with the next batch that is handed over
+	pendingBytes int
+	tally        *receipt.Tally
+	finals       []receipt.ArtifactRef
+
+	hanging []storage.Commit // handed over, and not waited for
 }
 
-// maxHints bounds the log lines and progress reports that a run may write.
+// maxHints bounds the hints that a run may give.
 const maxHints = 10_000
 
+// maxPending is how many bytes of records wait for a reason to be written.
+const maxPending = 256 << 10
+
+var _ sandbox.Host = (*run)(nil)
+
 // Now implements [sandbox.Host].
-func (r *run) Now() time.Time { return r.engine.now() }
+func (r *run) Now() time.Time { return r.ground.Now() }
 
 // Random implements [sandbox.Host].
-func (r *run) Random(p []byte) {
-	if _, err := io.ReadFull(r.engine.entropy, p); err != nil {
-		panic("engine: reading randomness: " + err.Error())
-	}
-}
+func (r *run) Random(p []byte) { r.ground.Random(p) }
 
-// Sleep implements [sandbox.Host].
+// Sleep implements [sandbox.Host]. A guest that sleeps by itself, and not with
+// abi.CallSleep, keeps its instance; while the record is re-run it does not wait.
 func (r *run) Sleep(ctx context.Context, d time.Duration) {
+	r.ground.Sleep(d)
+	if !r.cursor.Done() {
+		return
+	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -63,242 +81,206 @@ func (r *run) Sleep(ctx context.Context, d time.Duration) {
 
 // Call implements [sandbox.Host].
 func (r *run) Call(ctx context.Context, call string, request []byte) (abi.CallStatus, []byte, error) {
-	status, answer := r.perform(ctx, call, request)
-	return status, answer, nil
-}
-
-func (r *run) perform(ctx context.Context, call string, request []byte) (abi.CallStatus, []byte) {
-	switch call {
-	case abi.CallInput:
-		return r.callInput()
-	case abi.CallOutput:
-		return r.callOutput(request)
-	case abi.CallMessageAppend:
-		return r.callMessageAppend(request)
-	case abi.CallLog:
-		return r.callLog(request)
-	case abi.CallProgress:
-		return r.callProgress(request)
-	case abi.CallClock:
-		return abi.CallOK, []byte(`{"unix_nano":"` + strconv.FormatInt(r.Now().UnixNano(), 10) + `"}`)
-	case abi.CallRandom:
-		return r.callRandom(request)
-	case abi.CallArtifactPut:
-		return r.callArtifactPut(ctx, request)
-	case abi.CallArtifactGet:
-		return r.callArtifactGet(ctx, request)
+	def := r.engine.calls[call]
+	switch {
+	case def == nil:
+		return 0, nil, fmt.Errorf("there is no host call %q", call)
+	case def.Effect == abi.EffectHint:
+		return r.answer(nil, r.hint(call, request))
+	case def.Effect == abi.EffectGiven:
+		return abi.CallOK, r.input, nil
 	}
-	return refuse(abi.CallInvalid, "unknown_call", "there is no host call "+call)
-}
-
-// refuse answers a host call that could not be done.
-func refuse(status abi.CallStatus, code, message string) (abi.CallStatus, []byte) {
-	answer, err := json.Marshal(abi.CallError{Code: code, Message: message})
-	if err != nil { // message is not UTF-8
-		answer = []byte(`{"code":"` + code + `","message":"unreadable"}`)
+	asked := journal.Canonical(call, request)
+	key := r.keys.Next(def, request)
+	recorded, diverged := r.cursor.Match(call, asked)
+	if diverged != nil {
+		return 0, nil, r.engine.divergence(r.task, diverged)
 	}
-	return status, answer
-}
-
-// malformed answers a request that is not what the call's definition says.
-func malformed(err error) (abi.CallStatus, []byte) {
-	var invalid *abi.Error
-	if errors.As(err, &invalid) {
-		return refuse(abi.CallInvalid, string(invalid.Code), invalid.Message)
-	}
-	return refuse(abi.CallInvalid, string(abi.CodeInvalidRequest), err.Error())
-}
-
-func answer(v any) (abi.CallStatus, []byte) {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return refuse(abi.CallUnavailable, "internal_error", err.Error())
-	}
-	return abi.CallOK, text
-}
-
-// callInput answers with a [abi.CallInputAnswer]. Its parts are JSON already, so
-// they are joined and not encoded again.
-func (r *run) callInput() (abi.CallStatus, []byte) {
-	task := r.task.lastState()
-	answer := make([]byte, 0, len(task)+len(r.input)+len(r.persona.text)+128)
-	answer = append(answer, `{"task":`...)
-	answer = append(answer, task[:len(task)-1]...)
-	answer = append(answer, `,"input":`...)
-	answer = append(answer, r.input...)
-	answer = append(answer, `},"persona":`...)
-	answer = append(answer, r.persona.text...)
-	answer = append(answer, `,"session_id":"`...)
-	answer = append(answer, r.task.about.SessionID...)
-	return abi.CallOK, append(answer, '"', '}')
-}
-
-// lastState returns the Task as the log states it last, without its input.
-func (t *task) lastState() []byte {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.last
-}
-
-func (r *run) callOutput(request []byte) (abi.CallStatus, []byte) {
-	if r.output != nil {
-		return refuse(abi.CallInvalid, "output_given", "the task has its output already; output is called once")
-	}
-	var out abi.CallOutputRequest
-	if err := json.Unmarshal(request, &out); err != nil {
-		return malformed(err)
-	}
-	if out.Failure != nil && out.Failure.Code == "" {
-		out.Failure.Code = abi.FailurePluginError
-	}
-	r.output = &out
-	return abi.CallOK, nil
-}
-
-func (r *run) callMessageAppend(request []byte) (abi.CallStatus, []byte) {
-	var in abi.MessageInput
-	if err := json.Unmarshal(request, &in); err != nil {
-		return malformed(err)
-	}
-	m, err := r.engine.message(&in, r.task.about.SessionID, r.task.id)
-	if err != nil {
-		return malformed(err)
-	}
-	r.messages = append(r.messages, m)
-	return abi.CallOK, []byte(`{"message_id":"` + m.ID + `"}`)
-}
-
-func (r *run) callLog(request []byte) (abi.CallStatus, []byte) {
-	var line abi.CallLogRequest
-	if err := json.Unmarshal(request, &line); err != nil {
-		return malformed(err)
-	}
-	if err := checkOneOf("level", line.Level, "debug", "info", "warn", "error"); err != nil {
-		return malformed(err)
-	}
-	return r.hint(abi.EventLog, &line)
-}
-
-func (r *run) callProgress(request []byte) (abi.CallStatus, []byte) {
-	var p abi.CallProgressRequest
-	if err := json.Unmarshal(request, &p); err != nil {
-		return malformed(err)
-	}
-	if p.Fraction < 0 || p.Fraction > 1 {
-		return malformed(abi.InvalidParam("fraction", "fraction must be between 0 and 1"))
-	}
-	return r.hint(abi.EventProgress, &p)
-}
-
-// hint appends telemetry. It is not waited for, and dropped beyond maxHints.
-func (r *run) hint(kind abi.EventKind, payload any) (abi.CallStatus, []byte) {
-	r.hints++
-	if r.hints > maxHints {
-		return abi.CallOK, nil
-	}
-	e, t := r.engine, r.task
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.state.Status.Terminal() {
-		return abi.CallOK, nil
-	}
-	records, err := encode(record{kind: kind, object: abi.ObjectTask, id: t.id, seq: t.seq, hint: true, payload: payload})
-	if err != nil {
-		return malformed(err)
-	}
-	e.store.Append(&storage.Batch{Frame: taskFrame(t.tenant, &t.about, t.about.PersonaID, e.now(), records)})
-	t.seq++
-	return abi.CallOK, nil
-}
-
-// maxRandom is the most randomness that one call gives, in bytes.
-const maxRandom = 1 << 16
-
-func (r *run) callRandom(request []byte) (abi.CallStatus, []byte) {
-	if len(request) != 4 {
-		return malformed(errors.New("the request of random is 4 bytes: how many, little-endian"))
-	}
-	n := binary.LittleEndian.Uint32(request)
-	if n > maxRandom {
-		return refuse(abi.CallTooLarge, string(abi.CodePayloadTooLarge), "at most 65,536 random bytes at once")
-	}
-	p := make([]byte, n)
-	r.Random(p)
-	return abi.CallOK, p
-}
-
-func (r *run) callArtifactPut(ctx context.Context, request []byte) (abi.CallStatus, []byte) {
-	header, content, found := bytes.Cut(request, []byte("\n"))
-	if !found {
-		return malformed(errors.New("artifact.put takes a line of JSON, a newline, and the content"))
-	}
-	var put abi.CallArtifactPutRequest
-	if err := json.Unmarshal(header, &put); err != nil {
-		return malformed(err)
-	}
-	setDefault(&put.Visibility, abi.VisibilityPublic)
-	reg := abi.RegisterArtifactRequest{Kind: put.Kind, MimeType: put.MimeType, Visibility: put.Visibility, Name: put.Name}
-	if err := checkArtifact(&reg); err != nil {
-		return malformed(err)
-	}
-	hash, size, err := r.engine.store.Blobs().Put(ctx, bytes.NewReader(content), nil)
-	if err != nil {
-		return refuse(abi.CallUnavailable, string(abi.CodeInternalError), "the artifact could not be stored")
-	}
-	a := r.engine.newArtifact(&reg, hex.EncodeToString(hash[:]), size)
-	a.WorkspaceID, a.SessionID, a.TaskID = r.task.about.WorkspaceID, r.task.about.SessionID, r.task.id
-	r.artifacts = append(r.artifacts, a)
-	return answer(map[string]string{"artifact_id": a.ID, "sha256": *a.SHA256})
-}
-
-func (r *run) callArtifactGet(ctx context.Context, request []byte) (abi.CallStatus, []byte) {
-	var get abi.CallArtifactGetRequest
-	if err := json.Unmarshal(request, &get); err != nil {
-		return malformed(err)
-	}
-	if get.Offset < 0 || get.Length < 0 {
-		return malformed(abi.InvalidParam("offset", "offset and length must not be negative"))
-	}
-	a, err := r.artifact(ctx, get.ArtifactID)
-	if err != nil {
-		return refuse(abi.CallNotFound, string(abi.CodeResourceNotFound), "no artifact "+strconv.Quote(get.ArtifactID)+" is visible to this task")
-	}
-	content, err := r.engine.readArtifact(ctx, a, get.Offset, get.Length, int64(r.engine.config.Limits.PayloadBytes))
-	if err != nil {
-		return refuse(abi.CallUnavailable, string(abi.CodeInternalError), err.Error())
-	}
-	return abi.CallOK, content
-}
-
-// artifact finds one of this run's Artifacts, or one of the Task's Workspace.
-func (r *run) artifact(ctx context.Context, id string) (*abi.Artifact, error) {
-	for _, a := range r.artifacts {
-		if a.ID == id {
-			return a, nil
+	if recorded != nil && !recorded.Open {
+		if err := r.recall(recorded); err != nil {
+			return 0, nil, err
 		}
+		return recorded.Status, recorded.Answer, nil
 	}
-	res, err := r.engine.find(ctx, r.task.tenant, abi.ObjectArtifact, id)
-	if err != nil {
-		return nil, err
+	c := &liveCall{def: def, request: request, entry: journal.Entry{
+		Index: r.index, Call: call, Key: key, Request: bytes.Clone(asked), Effect: variable(def),
+	}}
+	if recorded != nil { // its intent stands, and no result
+		c.intent, c.entry.Effect, c.entry.Request = recorded, recorded.Effect, recorded.Request
 	}
-	var a abi.Artifact
-	if err := decode(res.State, &a); err != nil {
-		return nil, err
-	}
-	if a.WorkspaceID != r.task.about.WorkspaceID {
-		return nil, abi.NotFound(abi.ObjectArtifact, id)
-	}
-	return &a, nil
+	return r.live(ctx, c)
 }
 
-// produced returns the records of what a run made, in the order in which it did.
-func (r *run) produced(t *task) []record {
-	records := make([]record, 0, len(r.messages)+len(r.artifacts)+2)
-	for _, a := range r.artifacts {
-		records = append(records, record{kind: abi.EventArtifactCreated, object: abi.ObjectArtifact, id: a.ID, created: true, state: a})
+// variable returns the effect to record: only calls whose class varies need it.
+func variable(def *abi.HostCall) abi.Effect {
+	if def.Varies {
+		return def.Effect
 	}
-	for _, m := range r.messages {
-		records = append(records, messageRecord(m))
+	return ""
+}
+
+// recall takes over a call that the record answers.
+func (r *run) recall(e *journal.Entry) error {
+	r.ground.Reach(e.At)
+	r.task.mu.Lock()
+	err := r.tally.Add(e)
+	r.index++
+	r.task.mu.Unlock()
+	if err != nil {
+		return err
 	}
-	return records
+	return r.remember(e)
+}
+
+// remember takes over what a call means for the end of the Task.
+func (r *run) remember(e *journal.Entry) error {
+	if e.Status != abi.CallOK {
+		return nil
+	}
+	switch e.Call {
+	case abi.CallOutput:
+		r.output = &abi.CallOutputRequest{}
+		return json.Unmarshal(e.Request, r.output)
+	case abi.CallMessageAppend:
+		var a abi.CallMessageAppendAnswer
+		err := json.Unmarshal(e.Answer, &a)
+		r.messages = append(r.messages, a.MessageID)
+		return err
+	case abi.CallArtifactPut:
+		a, err := replay.Artifact(e)
+		r.artifacts = append(r.artifacts, a.ArtifactID)
+		r.task.mu.Lock()
+		defer r.task.mu.Unlock()
+		r.finals = append(r.finals, a)
+		return err
+	}
+	return nil
+}
+
+// take adds a call of a Task that does not run to what its receipt is made from.
+func (f *facts) take(e *journal.Entry) error {
+	if err := f.tally.Add(e); err != nil {
+		return err
+	}
+	if e.Call != abi.CallArtifactPut || e.Status != abi.CallOK {
+		return nil
+	}
+	a, err := replay.Artifact(e)
+	f.artifacts = append(f.artifacts, a)
+	return err
+}
+
+// liveCall is a host call that is being performed.
+type liveCall struct {
+	def     *abi.HostCall
+	request []byte         // in guest memory
+	entry   journal.Entry  // without its answer
+	intent  *journal.Entry // recorded by an earlier life that did not get to the result
+	states  *record        // what the call's event states; nil for nothing
+	extra   []record       // further events, told before the call's own
+}
+
+// live performs a call and records its answer.
+func (r *run) live(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, error) {
+	switch c.def.Effect {
+	case abi.EffectWait:
+		return r.wait(ctx, c)
+	case abi.EffectLocal, abi.EffectRead, abi.EffectWrite:
+	default:
+		return 0, nil, fmt.Errorf("host call %s has the effect %q", c.entry.Call, c.def.Effect)
+	}
+	if c.entry.Call == abi.CallTaskSpawn || c.entry.Call == abi.CallHandoff {
+		return r.spawn(ctx, c)
+	}
+	if perform := immediate[c.entry.Call]; perform != nil {
+		answer, err := perform(r, ctx, c)
+		return r.record(ctx, c, journal.Whole, answer, err)
+	}
+	return r.reach(ctx, c)
+}
+
+// reach performs a call that leaves the node.
+func (r *run) reach(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, error) {
+	performer := r.engine.performers[c.entry.Call]
+	if performer == nil {
+		return r.record(ctx, c, journal.Whole, nil, provider.Refuse(abi.CallUnavailable, "not_configured", "this node does not offer "+c.entry.Call))
+	}
+	plan, err := performer.Prepare(ctx, r.providerCall(c))
+	if c.intent != nil {
+		return r.repeat(ctx, c, plan, err)
+	}
+	if err != nil {
+		return r.record(ctx, c, journal.Whole, nil, err)
+	}
+	if c.def.Varies {
+		c.entry.Effect = plan.Effect
+	}
+	if plan.Effect != abi.EffectWrite {
+		answer, err := plan.Do(ctx, r.delta)
+		return r.record(ctx, c, journal.Whole, answer, err)
+	}
+	if err := r.intend(ctx, c); err != nil {
+		return 0, nil, err
+	}
+	answer, err := plan.Do(ctx, r.delta)
+	return r.record(ctx, c, journal.Result, answer, err)
+}
+
+// repeat finishes a write whose intent stands without a result: the node died in
+// between. It is done again only where the target tells a repetition from a
+// second call.
+func (r *run) repeat(ctx context.Context, c *liveCall, plan provider.Plan, err error) (abi.CallStatus, []byte, error) {
+	if err != nil || !plan.Repeatable {
+		return r.record(ctx, c, journal.Result, nil, provider.Refuse(abi.CallIndeterminate, "indeterminate",
+			"the node died while this call was under way, and it cannot be repeated safely: it may have happened or not"))
+	}
+	answer, err := plan.Do(ctx, r.delta)
+	return r.record(ctx, c, journal.Result, answer, err)
+}
+
+func (r *run) providerCall(c *liveCall) *provider.Call {
+	t := &r.task.about
+	return &provider.Call{
+		Name: c.entry.Call, Request: c.request, Tenant: r.engine.tenantID(r.task.tenant),
+		WorkspaceID: t.WorkspaceID, SessionID: t.SessionID, TaskID: t.ID, PersonaID: t.PersonaID,
+		Plugin: r.task.program.Plugin, IdempotencyKey: fmt.Sprintf("%s-%d", t.ID, c.entry.Index),
+	}
+}
+
+// answer turns the outcome of a call into what the guest is told. An error that is
+// no refusal ends the run.
+func (r *run) answer(answer []byte, err error) (abi.CallStatus, []byte, error) {
+	if err == nil {
+		return abi.CallOK, answer, nil
+	}
+	var refused *provider.Refusal
+	if errors.As(err, &refused) {
+		return refused.Status, refused.Answer(), nil
+	}
+	return 0, nil, err
+}
+
+// ask decodes a request.
+func ask[T any](c *liveCall) (v T, err error) {
+	if err := json.Unmarshal(c.request, &v); err != nil {
+		return v, provider.Malformed(err)
+	}
+	return v, nil
+}
+
+// given returns the answer of abi.CallInput. It follows from what was submitted,
+// and so is the same in every run. Its parts are JSON already, so they are joined
+// and not encoded again.
+func given(about *abi.Task, input jsontext.Value, persona []byte) jsontext.Value {
+	accepted := *about
+	accepted.Status, accepted.UpdatedAt, accepted.Input = abi.TaskSubmitted, accepted.CreatedAt, nil
+	accepted.StartedAt, accepted.CompletedAt, accepted.CanceledAt = time.Time{}, time.Time{}, time.Time{}
+	accepted.Attempt, accepted.Module, accepted.Waiting, accepted.Failure = 0, "", nil, nil
+	accepted.OutcomeID, accepted.ReceiptID = "", ""
+	answer := make([]byte, 0, len(input)+len(persona)+640)
+	answer = accepted.AppendJSON(append(answer, `{"task":`...))
+	answer = append(answer[:len(answer)-1], `,"input":`...)
+	answer = append(append(answer, input...), `},"persona":`...)
+	answer = append(append(answer, persona...), `,"session_id":"`...)
+	return append(append(answer, about.SessionID...), '"', '}')
 }

@@ -25,7 +25,6 @@ func TestHostCallsRefuseBadRequests(t *testing.T) {
 		call, request string
 		want          abi.CallStatus
 	}{
-		{"no.such.call", ``, abi.CallInvalid},
 		{abi.CallMessageAppend, ``, abi.CallInvalid},
 		{abi.CallMessageAppend, `{"role":"king","parts":[]}`, abi.CallInvalid},
 		{abi.CallMessageAppend, `{"role":"user","parts":[{"type":"poem"}]}`, abi.CallInvalid},

@@ -31,8 +31,8 @@ func (e *Engine) AppendMessage(ctx context.Context, c *Caller, r *Retry, session
 	})
 }
 
-// AppendTaskMessage sends a Message to a Task that has not ended. Only an
-// interrupt is ever possible while no Task waits for input.
+// AppendTaskMessage sends a Message to a Task that has not ended: an interrupt at
+// any time, input and a tool confirmation to one that waits for it.
 func (e *Engine) AppendTaskMessage(ctx context.Context, c *Caller, r *Retry, taskID string, req abi.AppendTaskMessageRequest) (Doc, error) {
 	if err := checkOneOf("kind", req.Kind, abi.TaskMessageInput, abi.TaskMessageInterrupt, abi.TaskMessageToolConfirmation); err != nil {
 		return Doc{}, err
@@ -50,12 +50,15 @@ func (e *Engine) AppendTaskMessage(ctx context.Context, c *Caller, r *Retry, tas
 	}
 	defer release()
 	return e.once(ctx, c, r, t.WorkspaceID, func(idem *storage.Idempotency) (Doc, error) {
-		if t.Status.Terminal() || req.Kind != abi.TaskMessageInterrupt {
+		if t.Status.Terminal() {
 			return Doc{}, abi.Errorf(abi.CodeInvalidStateTransition, "task %s is %s and takes no %s", t.ID, t.Status, req.Kind)
 		}
 		m, err := e.message(req.Message, t.SessionID, t.ID)
 		if err != nil {
 			return Doc{}, err
+		}
+		if req.Kind != abi.TaskMessageInterrupt {
+			return e.answerInput(ctx, c, &t, req.Kind, m, idem)
 		}
 		return e.appendMessage(c, s, t.WorkspaceID, m, idem, sessionOpen)
 	})

@@ -2,25 +2,28 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/storage"
 )
 
-// recover brings back every Task that has not ended. A Task that waited is queued
-// again; one that ran is run again from its beginning, or failed when it has been
-// the node's end too often.
+// recover brings back every Task that has not ended. One that waited to start is
+// queued again; one that ran is run again, from its record; for one that is parked
+// only what wakes it is set up.
 func (e *Engine) recover(ctx context.Context) error {
 	var queued []*task
+	var resting []func()
 	err := e.store.Active(ctx, func(t storage.Tenant, id string) error {
-		live, err := e.revive(ctx, t, id)
+		live, rest, err := e.revive(ctx, t, id)
 		if err != nil {
 			return fmt.Errorf("recovering task %s: %w", id, err)
 		}
 		if live != nil {
 			queued = append(queued, live)
+		}
+		if rest != nil {
+			resting = append(resting, rest)
 		}
 		return nil
 	})
@@ -31,61 +34,114 @@ func (e *Engine) recover(ctx context.Context) error {
 		e.queue.pushRecovered(live)
 		e.watchDeadline(live)
 	}
-	if len(queued) > 0 {
-		e.log.Info("recovered unfinished tasks", "count", len(queued))
+	for _, arm := range resting {
+		arm()
+	}
+	if len(queued)+len(resting) > 0 {
+		e.log.Info("recovered unfinished tasks", "running", len(queued), "waiting", len(resting))
 	}
 	return nil
 }
 
-// revive takes the recovery step of one Task; nil when there is nothing to run.
-func (e *Engine) revive(ctx context.Context, tenant storage.Tenant, id string) (*task, error) {
-	live, err := e.loadTask(ctx, tenant, id)
+// revive takes the recovery step of one Task. It returns the Task when it is to be
+// run, and what arms it when it is parked.
+func (e *Engine) revive(ctx context.Context, tenant storage.Tenant, id string) (*task, func(), error) {
+	about, err := e.storedTask(ctx, tenant, id)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	if about.Waiting != nil {
+		return nil, func() { e.arm(owner{tenant, id}, about.Waiting, about.DeadlineAt) }, nil
+	}
+	live, err := e.loadTask(ctx, tenant, about)
+	if err != nil {
+		return nil, nil, err
 	}
 	e.tasks.put(live.key(), live)
+	in := Input{Kind: InputRecover, MaxAttempts: e.config.MaxAttempts}
+	if in.Progress, err = e.gotOn(ctx, live); err != nil {
+		return nil, nil, err
+	}
+	commit, err := e.endTask(ctx, live, change{in: in, actor: hostActor})
+	if err != nil {
+		return nil, nil, err
+	}
 	live.mu.Lock()
-	commit, err := e.apply(live, change{in: Input{Kind: InputRecover, MaxAttempts: e.config.MaxAttempts}, actor: hostActor})
 	ended := live.state.Status.Terminal()
 	live.mu.Unlock()
-	if errors.Is(err, ErrTransition) {
-		e.tasks.remove(live.key())
-		live.leave()
-		return nil, nil // it waits for somebody; whoever answers brings it back
-	}
-	if err != nil {
-		return nil, err
-	}
 	if ended {
-		return nil, e.finish(live, commit)
+		return nil, nil, e.finish(live, commit)
 	}
 	if commit != nil {
 		if _, err := commit.Wait(context.Background()); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return live, nil
+	return live, nil, nil
 }
 
-// loadTask reads a Task that has not ended into memory.
-func (e *Engine) loadTask(ctx context.Context, tenant storage.Tenant, id string) (*task, error) {
+// gotOn reports whether the last start of a Task recorded anything.
+func (e *Engine) gotOn(ctx context.Context, t *task) (bool, error) {
+	if t.task.Attempt < e.config.MaxAttempts || t.about.Replay != nil {
+		return false, nil // it is not asked
+	}
+	h, err := e.history(ctx, t.tenant, &t.about)
+	if err != nil {
+		return false, err
+	}
+	return h.progress, nil
+}
+
+// storedTask reads a Task as the log has it, without its input.
+func (e *Engine) storedTask(ctx context.Context, tenant storage.Tenant, id string) (*abi.Task, error) {
 	res, err := e.find(ctx, tenant, abi.ObjectTask, id)
 	if err != nil {
 		return nil, err
 	}
-	live := &task{tenant: tenant, id: id, done: make(chan struct{})}
-	if err := decode(res.State, &live.task); err != nil {
+	about := &abi.Task{}
+	if err := decode(res.State, about); err != nil {
 		return nil, err
 	}
-	live.task.Input = nil
-	live.about = live.task
-	live.state = State{Status: live.task.Status, Attempt: live.task.Attempt}
-	seq, _, err := e.store.Sequence(ctx, tenant, abi.ResourcePointer{Object: abi.ObjectTask, ID: id})
+	about.Input = nil
+	return about, nil
+}
+
+// live returns a Task that has not ended, loading one that is parked; nil when it
+// has ended, or there is none.
+func (e *Engine) live(ctx context.Context, key owner) (*task, error) {
+	if t := e.tasks.get(key); t != nil {
+		return t, nil
+	}
+	unlock := e.locks.lock(key.tenant, key.id)
+	defer unlock()
+	if t := e.tasks.get(key); t != nil {
+		return t, nil
+	}
+	about, err := e.storedTask(ctx, key.tenant, key.id)
+	if isNotFound(err) || err == nil && about.Waiting == nil {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	t, err := e.loadTask(ctx, key.tenant, about)
+	if err != nil {
+		return nil, err
+	}
+	e.tasks.put(key, t)
+	return t, nil
+}
+
+// loadTask brings a Task that has not ended into memory.
+func (e *Engine) loadTask(ctx context.Context, tenant storage.Tenant, about *abi.Task) (*task, error) {
+	live := &task{tenant: tenant, id: about.ID, about: *about, task: *about}
+	live.state = State{Status: about.Status, Attempt: about.Attempt, Parked: about.Waiting != nil}
+	seq, _, err := e.store.Sequence(ctx, tenant, abi.ResourcePointer{Object: abi.ObjectTask, ID: about.ID})
 	if err != nil {
 		return nil, err
 	}
 	live.seq = seq + 1
-	key := owner{tenant, live.about.SessionID}
+	key := owner{tenant, about.SessionID}
 	live.session = e.sessions.acquire(key)
 	live.leave = func() { e.sessions.release(key, live.session) }
 	if err := e.loadSession(ctx, tenant, key.id, live.session); err != nil {

@@ -1,65 +1,646 @@
 package engine
 
 import (
+	"bytes"
 	"context"
-	"io"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	json "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/receipt"
+	"github.com/wharf-dev/wharf/runtime/replay"
+	"github.com/wharf-dev/wharf/storage"
 )
-
-func notYet(what string) error {
-	return abi.Errorf(abi.CodeNotImplemented, "this build cannot %s", what)
-}
 
 // ReplayTask accepts a Task that replays another (Replay contract).
 func (e *Engine) ReplayTask(ctx context.Context, c *Caller, r *Retry, id string, req abi.ReplayTaskRequest) (Doc, error) {
-	return Doc{}, notYet("replay tasks")
+	source, _, err := findAs[abi.Task](ctx, e, c, abi.ObjectTask, id)
+	if err != nil {
+		return Doc{}, err
+	}
+	return e.submit(ctx, c, r, source.SessionID, func(s *session) (*task, *abi.Message, error) {
+		t, err := e.newReplay(ctx, c, &source, req)
+		return t, nil, err
+	})
 }
 
-// ReplaySession accepts a replay of every Task of a Session, oldest first, and
-// returns the replay Tasks.
-func (e *Engine) ReplaySession(ctx context.Context, c *Caller, r *Retry, id string, req abi.ReplaySessionRequest) (DocList, error) {
-	return DocList{}, notYet("replay sessions")
+// newReplay checks a request to replay a Task and returns the Task that does so.
+func (e *Engine) newReplay(ctx context.Context, c *Caller, source *abi.Task, req abi.ReplayTaskRequest) (*task, error) {
+	setDefault(&req.Mode, abi.ReplayExact)
+	if err := firstError(checkMetadata(&req.Metadata), checkReplayable(source), checkReplayMode(&req)); err != nil {
+		return nil, err
+	}
+	rec, err := e.taskRecord(ctx, c.Tenant, source)
+	if err != nil {
+		return nil, replayRefusal(err)
+	}
+	checkpoint, err := checkpointOf(rec, &req)
+	if err != nil {
+		return nil, err
+	}
+	hashes, err := e.checkOverrides(ctx, c, rec, &req, checkpoint)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := e.keepRequest(ctx, &req)
+	if err != nil {
+		return nil, err
+	}
+	now := e.now()
+	t := &abi.Task{
+		Envelope:  abi.NewEnvelope(abi.ObjectTask, e.ids.New(abi.ObjectTask), now, req.Metadata),
+		SessionID: source.SessionID, WorkspaceID: source.WorkspaceID, CreatedBy: c.Actor, PersonaID: source.PersonaID,
+		BranchID: source.BranchID, ParentTaskID: source.ID, InputMessageID: source.InputMessageID, Module: source.Module,
+		Replay: &abi.TaskReplay{SourceTaskID: source.ID, Mode: req.Mode, Request: kept, Checkpoint: checkpoint,
+			ReplayID: replay.ID(rec, req.Mode, checkpoint, req.Override, hashes)},
+	}
+	return e.derivedTask(ctx, c.Tenant, t, source)
 }
 
-// ForkTask accepts a Task that shares the record of another up to an event, and
-// is live from there.
-func (e *Engine) ForkTask(ctx context.Context, c *Caller, r *Retry, id string, req abi.ForkTaskRequest) (Doc, error) {
-	return Doc{}, notYet("fork tasks")
+// derivedTask returns the live form of a Task that shares another's input.
+func (e *Engine) derivedTask(ctx context.Context, tenant storage.Tenant, t, source *abi.Task) (*task, error) {
+	res, err := e.find(ctx, tenant, abi.ObjectTask, source.ID)
+	if err != nil {
+		return nil, err
+	}
+	in, err := e.inputOf(ctx, tenant, res)
+	if err != nil {
+		return nil, err
+	}
+	return &task{tenant: tenant, id: t.ID, about: *t, task: *t, input: in.value, restricted: in.restricted}, nil
 }
 
-// Record returns the record of a Task. The caller needs abi.ScopeEventsInternal.
-func (e *Engine) Record(ctx context.Context, c *Caller, id string) (*journal.Record, error) {
-	return nil, notYet("show records")
+// checkReplayable refuses a source that has no record of its own, or not all of it
+// yet.
+func checkReplayable(source *abi.Task) error {
+	switch {
+	case source.Replay != nil:
+		return abi.Errorf(abi.CodeInvalidRequest, "task %s is a replay itself: replay its source, %s", source.ID, source.Replay.SourceTaskID)
+	case !source.Status.Terminal():
+		return abi.Errorf(abi.CodeConflict, "task %s is %s: it can be replayed when it has ended", source.ID, source.Status)
+	}
+	return nil
 }
 
-// ExportTask writes a Task's run bundle (docs/bundle-format.md) to w. The caller
-// needs abi.ScopeEventsInternal. Errors before the first byte are an *abi.Error.
-func (e *Engine) ExportTask(ctx context.Context, c *Caller, id string, w io.Writer) error {
-	return notYet("export tasks")
+func checkReplayMode(req *abi.ReplayTaskRequest) error {
+	if err := checkOneOf("mode", req.Mode, abi.ReplayExact, abi.ReplayWithOverrides, abi.ReplayFromCheckpoint); err != nil {
+		return err
+	}
+	switch {
+	case req.Mode == abi.ReplayExact && len(req.Override) > 0:
+		return abi.InvalidParam("override", "an exact replay takes no overrides: the mode for them is with_overrides")
+	case req.Mode == abi.ReplayFromCheckpoint && req.CheckpointID == "" && req.CheckpointEventID == "":
+		return abi.InvalidParam("checkpoint_event_id", "from_checkpoint needs checkpoint_event_id, the id of an event of the task, or checkpoint_id, such as call:3")
+	case req.Mode != abi.ReplayFromCheckpoint && (req.CheckpointID != "" || req.CheckpointEventID != ""):
+		return abi.InvalidParam("checkpoint_id", "a checkpoint belongs to the mode from_checkpoint, not %s", req.Mode)
+	}
+	return nil
 }
 
-// TaskReceipts returns the receipts of a Task; none before it has ended.
-func (e *Engine) TaskReceipts(ctx context.Context, c *Caller, id string) ([]Doc, error) {
-	return nil, notYet("list receipts")
+// replayRefusal turns the failure of reading a record into an answer.
+func replayRefusal(err error) error {
+	if failure, ok := errors.AsType[*abi.Failure](err); ok {
+		refused := abi.Errorf(abi.CodeConflict, "%s", failure.Message)
+		refused.Details = failure.Details
+		return refused
+	}
+	return err
 }
 
-// ReceiptWire returns the canonical (RFC 8785) bytes of a receipt.
-func (e *Engine) ReceiptWire(ctx context.Context, c *Caller, id string) ([]byte, error) {
-	return nil, notYet("show receipts")
+// checkpointOf returns how many calls lie before the boundary that a request
+// names. Every recorded call is one: checkpoint call:N lies after N calls.
+func checkpointOf(rec *journal.Record, req *abi.ReplayTaskRequest) (int, error) {
+	if req.Mode != abi.ReplayFromCheckpoint {
+		return 0, nil
+	}
+	if req.CheckpointEventID != "" {
+		return callsUpTo(rec, "checkpoint_event_id", req.CheckpointEventID)
+	}
+	var n int
+	if _, err := fmt.Sscanf(req.CheckpointID, "call:%d", &n); err != nil || n < 0 || n > len(rec.Entries) {
+		return 0, abi.InvalidParam("checkpoint_id", "%q is no checkpoint of this task: it has call:0 to call:%d", req.CheckpointID, len(rec.Entries))
+	}
+	return n, nil
 }
 
-// VerifyReceipt checks a receipt: its schema, hash, signatures and chain.
-func (e *Engine) VerifyReceipt(ctx context.Context, c *Caller, r *Retry, id string, req abi.VerifyReceiptRequest) (abi.ReceiptVerification, error) {
-	return abi.ReceiptVerification{}, notYet("verify receipts")
+// callsUpTo returns how many calls were complete at an event.
+func callsUpTo(rec *journal.Record, param, event string) (int, error) {
+	at, ok := ParsePosition(event)
+	if !ok {
+		return 0, abi.InvalidParam(param, "%q is not an event id", event)
+	}
+	n := 0
+	for i := range rec.Entries {
+		p, _ := ParsePosition(rec.Entries[i].EventID)
+		if rec.Entries[i].Open || p > at {
+			break
+		}
+		n++
+	}
+	return n, nil
 }
 
-// SigningKeys returns the public keys that this node's receipts are signed with.
-func (e *Engine) SigningKeys() abi.SigningKeys { return abi.SigningKeys{Issuer: "wharf"} }
+// checkOverrides checks every override and returns the hashes of their content.
+// What was restored from a checkpoint cannot be replaced.
+func (e *Engine) checkOverrides(ctx context.Context, c *Caller, rec *journal.Record, req *abi.ReplayTaskRequest, checkpoint int) (map[string]string, error) {
+	hashes := map[string]string{}
+	for _, key := range slices.Sorted(maps.Keys(req.Override)) {
+		o := req.Override[key]
+		setDefault(&o.Visibility, abi.VisibilityReceiptOnly)
+		if err := checkOverride(key, &o); err != nil {
+			return nil, err
+		}
+		content, err := e.overrideContent(ctx, c, key, &o)
+		if err != nil {
+			return nil, err
+		}
+		r, err := replay.Resolve(rec, key, &o, content)
+		if err != nil {
+			return nil, err
+		}
+		if r.Index >= 0 && r.Index < checkpoint {
+			return nil, abi.InvalidParam("override", "%s lies before the checkpoint, and is restored as it was", key)
+		}
+		hashes[key] = r.Delta.AfterSHA256
+		o.SHA256 = r.Delta.AfterSHA256
+		req.Override[key] = o
+	}
+	return hashes, nil
+}
 
-// RotateSigningKey retires the key that signs and makes a new one. The caller
-// needs abi.ScopeNode.
-func (e *Engine) RotateSigningKey(ctx context.Context, c *Caller) (abi.SigningKeys, error) {
-	return abi.SigningKeys{}, notYet("rotate keys")
+func checkOverride(key string, o *abi.ReplayOverride) error {
+	at := "override." + key
+	if err := checkOneOf(at+".kind", o.Kind, abi.OverrideModel, abi.OverrideMCP, abi.OverrideSecret, abi.OverrideTime,
+		abi.OverrideHostFact, abi.OverrideTool, abi.OverridePayload, abi.OverrideCheckpoint); err != nil {
+		return err
+	}
+	if err := checkVisibility(at+".visibility", o.Visibility); err != nil {
+		return err
+	}
+	if (len(o.Value) == 0) == (o.ArtifactID == "") {
+		return abi.InvalidParam(at+".value", "an override has a value or an artifact_id, and not both")
+	}
+	if o.SHA256 != "" {
+		if _, err := journal.ParseHash(o.SHA256); err != nil {
+			return abi.InvalidParam(at+".sha256", "%v", err)
+		}
+	}
+	return nil
+}
+
+// maxOverride is the largest Artifact that can replace an answer, in bytes.
+const maxOverride = 32 << 20
+
+// overrideContent returns what an override replaces with.
+func (e *Engine) overrideContent(ctx context.Context, c *Caller, key string, o *abi.ReplayOverride) ([]byte, error) {
+	if o.ArtifactID == "" {
+		return o.Value, nil
+	}
+	a, _, err := findAs[abi.Artifact](ctx, e, c, abi.ObjectArtifact, o.ArtifactID)
+	if err != nil {
+		return nil, err
+	}
+	if a.SizeBytes != nil && *a.SizeBytes > maxOverride {
+		return nil, abi.InvalidParam("override."+key+".artifact_id", "the artifact has %d bytes; an override has at most %d", *a.SizeBytes, maxOverride)
+	}
+	content, err := e.readArtifact(ctx, &a, 0, 0, maxOverride)
+	if err != nil {
+		return nil, abi.InvalidParam("override."+key+".artifact_id", "reading artifact %s: %v", o.ArtifactID, err)
+	}
+	return content, nil
+}
+
+// keepRequest keeps what a replay was asked for until it runs, and after a crash.
+// Values of secrets are not kept: no replay needs them.
+func (e *Engine) keepRequest(ctx context.Context, req *abi.ReplayTaskRequest) (string, error) {
+	kept := *req
+	kept.Override = maps.Clone(req.Override)
+	for key, o := range kept.Override {
+		if o.Kind == abi.OverrideSecret || strings.HasPrefix(key, secretKey) {
+			o.Value = nil
+			kept.Override[key] = o
+		}
+	}
+	text, err := json.Marshal(&kept, json.Deterministic(true))
+	if err != nil {
+		return "", fmt.Errorf("encoding the replay request: %w", err)
+	}
+	hash, _, err := e.store.Blobs().Put(ctx, bytes.NewReader(text), nil)
+	if err != nil {
+		return "", e.failed("keeping the replay request", err)
+	}
+	return journal.FormatHash(hash), nil
+}
+
+// taskRecord returns the record of a Task that has started.
+func (e *Engine) taskRecord(ctx context.Context, tenant storage.Tenant, about *abi.Task) (*journal.Record, error) {
+	h, err := e.history(ctx, tenant, about)
+	if err != nil {
+		return nil, missingCause(err)
+	}
+	if h.program == nil {
+		if about.StartedAt.IsZero() {
+			return nil, &abi.Failure{Code: abi.FailureReplayMissing, Message: "task " + about.ID + " never started: there is nothing to replay"}
+		}
+		return nil, missing("event", "task.started of "+about.ID, errors.New("retention has removed it"))
+	}
+	t, err := e.derivedTask(ctx, tenant, about, about)
+	if err != nil {
+		return nil, err
+	}
+	input, from, err := e.givenTo(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	persona, err := e.personaAt(ctx, tenant, about.PersonaID, h.program.Persona)
+	if err != nil {
+		return nil, err
+	}
+	rec := &journal.Record{TaskID: about.ID, Program: *h.program, Input: journal.Text(given(from, input, persona.text)),
+		CreatedAt: about.CreatedAt, StartedAt: about.StartedAt, Entries: h.entries}
+	if about.Fork != nil {
+		rec.StartedAt = from.StartedAt
+	}
+	if about.Status.Terminal() {
+		rec.EndedAt = endOf(about)
+		rec.End = &journal.End{Status: about.Status, Failure: about.Failure, Calls: closed(h.entries), Stopped: stoppedFromOutside(about)}
+	}
+	return rec, nil
+}
+
+// missingCause names what a record refers to and is no longer there.
+func missingCause(err error) error {
+	if errors.Is(err, storage.ErrNotFound) {
+		return missing("blob", "of the record", err)
+	}
+	return err
+}
+
+func endOf(t *abi.Task) time.Time {
+	if t.Status == abi.TaskCanceled {
+		return t.CanceledAt
+	}
+	return t.CompletedAt
+}
+
+func closed(entries []journal.Entry) int {
+	n := len(entries)
+	if n > 0 && entries[n-1].Open {
+		n--
+	}
+	return n
+}
+
+// stoppedFromOutside reports whether a Task's plugin did not end by itself.
+func stoppedFromOutside(t *abi.Task) bool {
+	if t.Status == abi.TaskCanceled {
+		return true
+	}
+	if t.Failure == nil {
+		return false
+	}
+	switch t.Failure.Code {
+	case abi.FailureDeadline, abi.FailurePluginTimeout, abi.FailureAttempts, abi.FailureHost, abi.FailureDivergence:
+		return true
+	}
+	return false
+}
+
+// replayFacts is what makes the receipt of a replay.
+type replayFacts struct {
+	receipt.Replay
+	source    *abi.Task
+	record    *journal.Record
+	previous  string // the hash of the source's receipt; "" when it has none
+	receiptID string
+	applied   []replay.Replacement
+}
+
+// apply makes the facts those of a replay: what differs between two nodes that
+// replay the same is left out, and times are those of the record.
+func (r *replayFacts) apply(f *receipt.Facts) {
+	f.ReceiptID, f.Replay = r.receiptID, &r.Replay
+	f.TaskID, f.TenantID = r.ID, ""
+	f.CreatedAt, f.StartedAt, f.CompletedAt = r.record.CreatedAt, r.record.StartedAt, r.record.EndedAt
+	for _, by := range r.applied {
+		switch by.Key {
+		case replay.KeyCreatedAt:
+			f.CreatedAt = by.Time
+		case replay.KeyStartedAt:
+			f.StartedAt = by.Time
+		case replay.KeyCompletedAt:
+			f.CompletedAt = by.Time
+		}
+	}
+	f.IssuedAt = f.CompletedAt
+}
+
+// runReplay runs a replay Task to its end.
+func (e *Engine) runReplay(ctx context.Context, t *task) {
+	p := &replaying{engine: e, task: t}
+	result, err := p.run(ctx)
+	if errors.Is(err, errDrained) || errors.Is(err, errCanceled) || errors.Is(err, errDeadline) {
+		return
+	}
+	p.end(result, err)
+}
+
+// replaying is a replay under way.
+type replaying struct {
+	engine  *Engine
+	task    *task
+	source  *abi.Task
+	record  *journal.Record
+	facts   *replayFacts
+	request abi.ReplayTaskRequest
+	pending []record
+	count   int
+}
+
+func (p *replaying) run(ctx context.Context) (*replay.Result, error) {
+	e, t := p.engine, p.task
+	var err error
+	if p.source, err = e.storedTask(ctx, t.tenant, t.about.Replay.SourceTaskID); err != nil {
+		return nil, missing("task", t.about.Replay.SourceTaskID, err)
+	}
+	if p.record, err = e.taskRecord(ctx, t.tenant, p.source); err != nil {
+		return nil, err
+	}
+	replacements, err := p.replacements(ctx)
+	if err != nil {
+		return nil, err
+	}
+	module, err := e.modules.ModuleAt(ctx, p.record.Program.Module)
+	if err != nil {
+		return nil, err
+	}
+	p.tell(abi.EventReplayStarted, map[string]any{"mode": t.about.Replay.Mode, "reason": p.request.Reason})
+	return replay.Run(ctx, module, p.record, replay.Options{
+		Replacements: replacements, TaskID: t.about.Replay.ReplayID, WallTime: e.config.Limits.WallTime, OnCall: p.replayed,
+	})
+}
+
+// replacements resolves the overrides again, as they were accepted.
+func (p *replaying) replacements(ctx context.Context) (list []replay.Replacement, err error) {
+	e, t := p.engine, p.task
+	hash, err := journal.ParseHash(t.about.Replay.Request)
+	if err != nil {
+		return nil, err
+	}
+	text, err := e.blob(ctx, hash)
+	if err != nil {
+		return nil, missing("blob", t.about.Replay.Request, err)
+	}
+	if err := json.Unmarshal(text, &p.request); err != nil {
+		return nil, fmt.Errorf("reading the replay request: %w", err)
+	}
+	c := &Caller{Tenant: t.tenant}
+	for _, key := range slices.Sorted(maps.Keys(p.request.Override)) {
+		o := p.request.Override[key]
+		content, err := e.overrideContent(ctx, c, key, &o)
+		if err != nil {
+			return nil, missing("artifact", o.ArtifactID, err)
+		}
+		stated := o.SHA256
+		if o.Value == nil && o.ArtifactID == "" { // a secret's, which was not kept
+			content, o.Value, o.SHA256 = []byte("null"), jsontext.Value("null"), ""
+		}
+		r, err := replay.Resolve(p.record, key, &o, content)
+		if err != nil {
+			return nil, err
+		}
+		r.Delta.AfterSHA256 = stated
+		list = append(list, r)
+	}
+	return list, nil
+}
+
+// maxReplayBatch is how many replayed events are written at once.
+const maxReplayBatch = 1000
+
+// replayed tells that a call was replayed. Calls before the checkpoint were
+// restored, and are not told.
+func (p *replaying) replayed(entry *journal.Entry, by *replay.Replacement) error {
+	t := p.task
+	if entry.Index < t.about.Replay.Checkpoint {
+		return nil
+	}
+	marks := abi.ReplayMarks{SourceTaskID: p.source.ID, ReplayTaskID: t.id, OriginalEventID: entry.EventID,
+		ReplayCursor: fmt.Sprintf("call:%d", entry.Index+1), Mode: t.about.Replay.Mode}
+	if by != nil {
+		marks.OverrideKey, marks.ReceiptDeltaID = by.Key, by.Delta.DeltaID
+	}
+	b, err := json.Marshal(&marks)
+	if err != nil {
+		return err
+	}
+	text := fmt.Appendf(append([]byte(`{"replay":`), b...), `,"replayed_call":%q,"replayed_index":%d,"answer_sha256":%q}`,
+		entry.Call, entry.Index, journal.HashOf(entry.Answer))
+	p.pending = append(p.pending, record{kind: abi.EventReplayEventReplayed, object: abi.ObjectTask, id: t.id, text: text})
+	if len(p.pending) < maxReplayBatch {
+		return nil
+	}
+	return p.flush()
+}
+
+func (p *replaying) tell(kind abi.EventKind, payload any) {
+	p.pending = append(p.pending, record{kind: kind, object: abi.ObjectTask, id: p.task.id, payload: payload})
+}
+
+// flush writes what is pending.
+func (p *replaying) flush() error {
+	e, t := p.engine, p.task
+	t.mu.Lock()
+	if t.state.Status.Terminal() {
+		t.mu.Unlock()
+		return errCanceled
+	}
+	records := t.number(p.pending)
+	p.pending = nil
+	encoded, err := encode(records...)
+	if err != nil {
+		t.mu.Unlock()
+		return err
+	}
+	commit := e.store.Append(&storage.Batch{Frame: taskFrame(t.tenant, &t.about, hostActor, e.now(), encoded)})
+	t.seq += uint64(len(records))
+	t.mu.Unlock()
+	_, err = commit.Wait(context.Background())
+	return e.failed("writing to the log", err)
+}
+
+// end records how a replay ended.
+func (p *replaying) end(result *replay.Result, failed error) {
+	e, t := p.engine, p.task
+	failure := p.failure(result, failed)
+	kind := abi.EventReplayCompleted
+	if failure != nil {
+		kind = abi.EventReplayFailed
+	}
+	told := map[string]any{"mode": t.about.Replay.Mode, "source_task_id": t.about.Replay.SourceTaskID, "replay_id": t.about.Replay.ReplayID}
+	if result != nil {
+		told["calls"] = len(result.Entries)
+	}
+	if failure != nil {
+		told["failure"] = map[string]string{"code": failure.Code, "message": failure.Message}
+	}
+	p.tell(kind, told)
+	ch := change{in: Input{Kind: InputComplete}, actor: hostActor, before: p.pending}
+	if failure != nil {
+		ch.in.Kind = InputFail
+	}
+	ch.outcome = func(o *abi.Outcome) { p.complete(o, result, failure) }
+	unlock := func() {}
+	if result != nil && p.record != nil {
+		var err error
+		if ch.facts, err = p.receiptFacts(context.Background(), result); err != nil {
+			e.log.Error("a replay's receipt could not be made", "task", t.id, "error", err)
+		} else {
+			unlock = e.locks.lock(t.tenant, ch.facts.replay.receiptID)
+		}
+	}
+	defer unlock()
+	if err := p.made(&ch, result); err != nil {
+		e.log.Error("what a replay made could not be kept", "task", t.id, "error", err)
+	}
+	t.mu.Lock()
+	commit, err := e.apply(t, ch)
+	t.mu.Unlock()
+	if errors.Is(err, ErrTerminal) {
+		return
+	}
+	if err != nil {
+		e.log.Error("a task's end could not be recorded", "task", t.id, "error", err)
+		return
+	}
+	_ = e.finish(t, commit) // logged there
+}
+
+func (p *replaying) failure(result *replay.Result, failed error) *abi.Failure {
+	switch {
+	case failed != nil:
+		if failure, ok := errors.AsType[*abi.Failure](failed); ok {
+			return failure
+		}
+		p.engine.log.Error("the host failed a replay", "task", p.task.id, "error", failed)
+		return &abi.Failure{Code: abi.FailureHost, Message: "the host could not replay the task; see the node's log"}
+	case result.Divergence != nil:
+		return divergenceFailure(result.Divergence)
+	}
+	return result.End.Failure
+}
+
+func (p *replaying) complete(o *abi.Outcome, result *replay.Result, failure *abi.Failure) {
+	o.Summary, o.Failure = "replayed", failure
+	if failure != nil {
+		o.Summary = failure.Message
+	}
+	if result == nil {
+		return
+	}
+	o.MessageIDs = result.Messages
+	for _, a := range result.Artifacts {
+		o.ArtifactIDs = append(o.ArtifactIDs, a.ArtifactID)
+	}
+	if failure == nil && result.Output != nil && result.Output.Summary != "" {
+		o.Summary = result.Output.Summary
+	}
+	o.Metrics = jsontext.Value(fmt.Sprintf(`{"host_calls":%d,"overrides":%d}`, len(result.Entries), len(result.Applied)))
+}
+
+// receiptFacts returns what the receipt of a replay is made from.
+func (p *replaying) receiptFacts(ctx context.Context, result *replay.Result) (*facts, error) {
+	e, t := p.engine, p.task
+	persona, err := e.personaAt(ctx, t.tenant, p.source.PersonaID, p.record.Program.Persona)
+	if err != nil {
+		return nil, err
+	}
+	r := &replayFacts{source: p.source, record: p.record, applied: result.Applied,
+		receiptID: abi.IDPrefix(abi.ObjectReceipt) + t.about.Replay.ReplayID,
+		Replay:    receipt.Replay{ID: t.about.Replay.ReplayID, SourceTaskID: p.source.ID, Mode: t.about.Replay.Mode}}
+	for _, by := range result.Applied {
+		r.Deltas = append(r.Deltas, by.Delta)
+	}
+	if p.source.ReceiptID != "" {
+		wire, err := e.receiptWire(ctx, t.tenant, p.source.ReceiptID)
+		if err != nil {
+			return nil, err
+		}
+		r.previous = wire.Chain.ReceiptHash
+	}
+	return &facts{persona: persona, tally: result.Tally, artifacts: result.Artifacts, replay: r}, nil
+}
+
+// made adds the Messages and Artifacts that a replay with overrides made to the
+// batch that ends it. They stay out of the Session's transcript.
+func (p *replaying) made(ch *change, result *replay.Result) error {
+	if result == nil {
+		return nil
+	}
+	for _, m := range result.Made {
+		if _, err := p.engine.find(context.Background(), p.task.tenant, objectOf(m.Call), m.ID); err == nil {
+			continue // the same replay has made it before
+		}
+		rec, err := p.madeRecord(m)
+		if err != nil {
+			return err
+		}
+		if rec != nil {
+			ch.before = append(ch.before, *rec)
+		}
+	}
+	return nil
+}
+
+func objectOf(call string) abi.Object {
+	if call == abi.CallArtifactPut {
+		return abi.ObjectArtifact
+	}
+	return abi.ObjectMessage
+}
+
+func (p *replaying) madeRecord(m replay.Made) (*record, error) {
+	e, t := p.engine, p.task
+	switch m.Call {
+	case abi.CallMessageAppend:
+		var in abi.MessageInput
+		if err := json.Unmarshal(m.Request, &in); err != nil {
+			return nil, err
+		}
+		message, err := e.message(&in, t.about.SessionID, t.id)
+		if err != nil {
+			return nil, err
+		}
+		message.ID = m.ID
+		rec := messageRecord(message)
+		rec.transcript = storage.TranscriptOp{}
+		return &rec, nil
+	case abi.CallArtifactPut:
+		header, content, _ := bytes.Cut(m.Request, []byte("\n"))
+		var put abi.CallArtifactPutRequest
+		if err := json.Unmarshal(header, &put); err != nil {
+			return nil, err
+		}
+		setDefault(&put.Visibility, abi.VisibilityPublic)
+		hash, size, err := e.store.Blobs().Put(context.Background(), bytes.NewReader(content), nil)
+		if err != nil {
+			return nil, err
+		}
+		a := e.newArtifact(&abi.RegisterArtifactRequest{Kind: put.Kind, MimeType: put.MimeType, Visibility: put.Visibility, Name: put.Name},
+			hex.EncodeToString(hash[:]), size)
+		uri := "/v1/artifacts/" + m.ID + "/content"
+		a.ID, a.URI = m.ID, &uri
+		a.WorkspaceID, a.SessionID, a.TaskID = t.about.WorkspaceID, t.about.SessionID, t.id
+		return &record{kind: abi.EventArtifactCreated, object: abi.ObjectArtifact, id: a.ID, created: true, state: a}, nil
+	}
+	return nil, nil
 }

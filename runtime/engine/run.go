@@ -5,43 +5,54 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
-	"github.com/wharf-dev/wharf/runtime/sandbox"
+	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/receipt"
+	"github.com/wharf-dev/wharf/runtime/replay"
 )
 
-// runTask runs one Task to its end. The scheduler calls it on a goroutine of the
-// Task's own.
+// runTask runs one Task to its end, or until it waits. The scheduler calls it on a
+// goroutine of the Task's own.
 func (e *Engine) runTask(t *task) {
 	ctx, stop := context.WithCancelCause(e.base)
 	defer stop(nil)
-	if !e.begin(t, stop) {
+	if !e.begin(ctx, t, stop) {
+		return
+	}
+	if t.about.Replay != nil {
+		e.runReplay(ctx, t)
 		return
 	}
 	r := &run{engine: e, task: t, began: e.now()}
 	err := e.perform(ctx, t, r)
 	switch {
-	case errors.Is(err, errDrained): // left on disk as it is, for the next start
-	case errors.Is(err, errCanceled), errors.Is(err, errDeadline): // it has ended already
+	case errors.Is(err, errParked):
+		return
+	case errors.Is(err, errDrained), errors.Is(err, errCanceled), errors.Is(err, errDeadline), errors.Is(err, errEndedMeanwhile):
+		// Left on disk as it is, for the next start; or it has ended already.
 	default:
 		e.end(t, r, err)
+	}
+	if err := r.settle(); err != nil {
+		e.log.Error("a task's record could not be made durable", "task", t.id, "error", err)
 	}
 }
 
 // begin records that the Task runs; false when it ended while it waited.
-func (e *Engine) begin(t *task, stop context.CancelCauseFunc) bool {
+func (e *Engine) begin(ctx context.Context, t *task, stop context.CancelCauseFunc) bool {
+	e.fixProgram(ctx, t)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.state.Status.Terminal() {
 		return false
 	}
 	t.stop = stop
-	if t.state.Status == abi.TaskWorking { // it was started as it was accepted, or is recovered
+	if t.state.Status == abi.TaskWorking { // it was started as it was accepted, or is brought back
 		return true
 	}
 	_, err := e.apply(t, change{in: Input{Kind: InputStart}, actor: hostActor})
@@ -51,41 +62,120 @@ func (e *Engine) begin(t *task, stop context.CancelCauseFunc) bool {
 	return err == nil
 }
 
-// perform calls the plugin that the Task's Persona names.
+// fixProgram finds out what a Task that has not started will run. It is called
+// before the Task's first start is told, by whoever tells it.
+func (e *Engine) fixProgram(ctx context.Context, t *task) {
+	t.mu.Lock()
+	submitted := t.state.Status == abi.TaskSubmitted
+	t.mu.Unlock()
+	if !submitted || t.program != nil || t.about.Replay != nil || t.about.Fork != nil {
+		return
+	}
+	t.program, t.startErr = e.programFor(ctx, t)
+	t.fresh = true
+}
+
+// perform calls the plugin that the Task is pinned to, and answers it from the
+// record as far as that goes.
 func (e *Engine) perform(ctx context.Context, t *task, r *run) error {
-	persona, err := e.persona(ctx, t.tenant, t.about.PersonaID)
+	if t.startErr != nil {
+		return t.startErr
+	}
+	h := &history{program: t.program}
+	if !t.fresh {
+		var err error
+		if h, err = e.history(ctx, t.tenant, &t.about); err != nil {
+			return err
+		}
+	}
+	t.fresh = false
+	if h.program == nil {
+		return &abi.Failure{Code: abi.FailureReplayMissing, Message: "the event that tells what this task runs is no longer there"}
+	}
+	t.program = h.program
+	if err := e.prepare(ctx, t, r, h); err != nil {
+		return err
+	}
+	module, err := e.modules.ModuleAt(ctx, h.program.Module)
 	if err != nil {
-		return &abi.Failure{Code: abi.FailurePluginMissing, Message: err.Error()}
+		return err
+	}
+	if !module.HasExport(h.program.Export) {
+		return &abi.Failure{Code: abi.FailurePluginMissing, Message: fmt.Sprintf(
+			"plugin %q has no export %q, which persona %s names", h.program.Plugin, h.program.Export, t.about.PersonaID)}
+	}
+	r.usage, err = module.Run(ctx, h.program.Export, r, e.limitsOf(h.program))
+	if err == nil || isFailure(err) {
+		if left := r.left(); left != nil {
+			return e.divergence(t, left)
+		}
+	}
+	return err
+}
+
+func isFailure(err error) bool {
+	var failure *abi.Failure
+	return errors.As(err, &failure)
+}
+
+// left says that the run ended before its record did.
+func (r *run) left() *journal.Divergence {
+	if e := r.cursor.Peek(); e != nil {
+		return journal.Diverge(e, e.Index, "", nil)
+	}
+	return nil
+}
+
+// prepare gives a run what it is told and what it is answered from.
+func (e *Engine) prepare(ctx context.Context, t *task, r *run, h *history) error {
+	input, about, err := e.givenTo(ctx, t)
+	if err != nil {
+		return err
+	}
+	persona, err := e.personaAt(ctx, t.tenant, t.about.PersonaID, h.program.Persona)
+	if err != nil {
+		return err
 	}
 	r.persona = persona
-	name, export, named := strings.Cut(persona.EntryWorkflow, "#")
-	if !named {
-		export = abi.DefaultExport
+	r.input = given(about, input, persona.text)
+	r.cursor = journal.NewCursor(h.entries)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r.ground = journal.NewGround(t.task.StartedAt, h.program.Seed)
+	r.tally = receipt.NewTally(h.program, r.input, t.id)
+	t.run = r
+	return nil
+}
+
+// givenTo returns what a Task's plugin is told it was submitted with. A fork is
+// told what its source was told: they share a record.
+func (e *Engine) givenTo(ctx context.Context, t *task) (jsontext.Value, *abi.Task, error) {
+	input, err := e.inputFor(ctx, t)
+	if err != nil || t.about.Fork == nil {
+		return input, &t.about, err
 	}
-	module, err := e.modules.Module(ctx, name)
-	if err != nil {
-		return err
+	about := &t.about
+	for about.Fork != nil {
+		res, err := e.find(ctx, t.tenant, abi.ObjectTask, about.Fork.SourceTaskID)
+		if err != nil {
+			return nil, nil, err
+		}
+		about = &abi.Task{}
+		if err := decode(res.State, about); err != nil {
+			return nil, nil, err
+		}
 	}
-	if !module.HasExport(export) {
-		return &abi.Failure{Code: abi.FailurePluginMissing, Message: fmt.Sprintf(
-			"plugin %q has no export %q, which persona %s names", name, export, persona.ID)}
-	}
-	r.input, err = e.inputFor(ctx, t)
-	if err != nil {
-		return err
-	}
-	r.usage, err = module.Run(ctx, export, r, e.config.Limits)
-	return err
+	return input, about, nil
 }
 
 // end records how a run ended, unless the Task was ended meanwhile by a cancel or
 // its deadline: then nothing of the run counts.
 func (e *Engine) end(t *task, r *run, err error) {
-	ch := change{actor: hostActor, before: r.produced(t)}
+	ch := change{actor: hostActor}
 	failure := e.failureOf(t, r, err)
 	if failure == nil {
 		ch.in.Kind = InputComplete
-		ch.actor = r.persona.ID
+		ch.actor = t.about.PersonaID
 	} else {
 		ch.in.Kind = InputFail
 	}
@@ -106,16 +196,8 @@ func (e *Engine) end(t *task, r *run, err error) {
 
 // failureOf says why a run failed; nil when it did not.
 func (e *Engine) failureOf(t *task, r *run, err error) *abi.Failure {
-	var failure *abi.Failure
-	switch {
-	case err == nil && r.output != nil && r.output.Failure != nil:
-		return r.output.Failure
-	case err == nil:
-		return nil
-	case errors.As(err, &failure):
-		if r.output != nil && r.output.Failure != nil && failure.Code == abi.FailurePluginError {
-			return r.output.Failure // the plugin said why, then returned non-zero
-		}
+	failure, known := replay.Conclude(err, r.output)
+	if known {
 		return failure
 	}
 	e.log.Error("the host failed a task", "task", t.id, "error", err)
@@ -125,12 +207,7 @@ func (e *Engine) failureOf(t *task, r *run, err error) *abi.Failure {
 // complete fills in the Outcome of a run that ended.
 func (r *run) complete(o *abi.Outcome, t *task, failure *abi.Failure) {
 	o.Metrics = r.metrics(t)
-	for i := range r.messages {
-		o.MessageIDs = append(o.MessageIDs, r.messages[i].ID)
-	}
-	for i := range r.artifacts {
-		o.ArtifactIDs = append(o.ArtifactIDs, r.artifacts[i].ID)
-	}
+	o.MessageIDs, o.ArtifactIDs = r.messages, r.artifacts
 	switch {
 	case failure != nil:
 		o.Failure, o.Summary = failure, failure.Message
@@ -176,4 +253,30 @@ func (e *Engine) inputFor(ctx context.Context, t *task) (jsontext.Value, error) 
 	return in.value, err
 }
 
-var _ sandbox.Host = (*run)(nil)
+// divergence is the failure of a run that left its record. What it asked is
+// internal: a reader without the right to see that gets a descriptor.
+func (e *Engine) divergence(t *task, d *journal.Divergence) *abi.Failure {
+	if p := t.program; p != nil {
+		d.RecordedModule, d.ActualModule, d.RecordedABI, d.ActualABI = p.Module, p.Module, p.ABI, abi.ABIVersion
+	}
+	return divergenceFailure(d)
+}
+
+// divergenceDetails is a divergence as the details of a failure.
+type divergenceDetails struct {
+	Type               string         `json:"type"`
+	Visibility         abi.Visibility `json:"visibility"`
+	journal.Divergence `json:",inline"`
+}
+
+func divergenceFailure(d *journal.Divergence) *abi.Failure {
+	f := &abi.Failure{Code: abi.FailureDivergence, Message: d.Error()}
+	details, err := json.Marshal(divergenceDetails{Type: "divergence", Visibility: abi.VisibilityInternal, Divergence: *d})
+	if err == nil { // requests that are not UTF-8 are told as base64
+		f.Details = details
+	}
+	return f
+}
+
+// internal reports whether a failure's details are not public.
+func internal(f *abi.Failure) bool { return f != nil && f.Code == abi.FailureDivergence }

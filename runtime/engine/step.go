@@ -12,6 +12,7 @@ import (
 type State struct {
 	Status  abi.TaskStatus // "" before it is accepted
 	Attempt int            // how often it was started
+	Parked  bool           // it waits for somebody or something, and holds no instance
 }
 
 // InputKind discriminates what happens to a Task.
@@ -26,12 +27,18 @@ const (
 	InputCancel                    // somebody wants it stopped
 	InputDeadline                  // its deadline passed
 	InputRecover                   // the node came up and found it unfinished
+	InputPark                      // its plugin waits for something
+	InputWake                      // what it waited for came
 )
 
 // Input is one thing that happens to a Task.
 type Input struct {
 	Kind        InputKind
-	MaxAttempts int // InputRecover: how often a Task may be started
+	MaxAttempts int // InputRecover: how often a Task may be started without getting on
+	// Progress says, with InputRecover, that the last start got on: it recorded calls.
+	Progress bool
+	// Park is the status of a Task that waits: WORKING when it waits for nobody.
+	Park abi.TaskStatus
 }
 
 // EffectKind discriminates what the engine has to do.
@@ -88,7 +95,11 @@ func Step(s State, in Input) (State, []Effect, error) {
 	case InputCancel:
 		return stepCancel(s)
 	case InputRecover:
-		return stepRecover(s, in.MaxAttempts)
+		return stepRecover(s, in)
+	case InputPark:
+		return stepPark(s, in.Park)
+	case InputWake:
+		return stepWake(s)
 	}
 	return s, nil, fmt.Errorf("input %d: %w", in.Kind, ErrTransition)
 }
@@ -117,7 +128,7 @@ func stepEnd(s State, to abi.TaskStatus, failure string) (State, []Effect, error
 	if !s.Status.CanBecome(to) {
 		return s, nil, fmt.Errorf("%q to %s: %w", s.Status, to, ErrTransition)
 	}
-	s.Status = to
+	s.Status, s.Parked = to, false
 	return s, []Effect{
 		{Kind: EffectOutcome, Outcome: outcomeOf(to), Failure: failure},
 		{Kind: EffectEmit, Event: abi.TransitionEvent(to, false)},
@@ -134,15 +145,18 @@ func stepCancel(s State) (State, []Effect, error) {
 }
 
 // stepRecover brings back a Task that the node found unfinished. One that was
-// waiting to start still is. One that ran is started once more, from its
-// beginning: nothing that it did was visible yet. Its status does not change, so
-// the start that follows says so by an event of its own.
-func stepRecover(s State, maxAttempts int) (State, []Effect, error) {
-	switch s.Status {
-	case abi.TaskSubmitted:
+// waiting to start still is. One that ran is started once more, and re-runs its
+// record; only a Task that is the end of the node again and again without getting
+// on is failed. Its status does not change, so the start that follows says so by
+// an event of its own.
+func stepRecover(s State, in Input) (State, []Effect, error) {
+	switch {
+	case s.Parked:
+		return s, nil, fmt.Errorf("recovering a task that waits: %w", ErrTransition)
+	case s.Status == abi.TaskSubmitted:
 		return s, []Effect{{Kind: EffectEnqueue}}, nil
-	case abi.TaskWorking:
-		if s.Attempt >= maxAttempts {
+	case s.Status == abi.TaskWorking:
+		if s.Attempt >= in.MaxAttempts && !in.Progress {
 			return stepEnd(s, abi.TaskFailed, abi.FailureAttempts)
 		}
 		s.Attempt++
@@ -151,9 +165,26 @@ func stepRecover(s State, maxAttempts int) (State, []Effect, error) {
 	return s, nil, fmt.Errorf("recovering a task that is %q: %w", s.Status, ErrTransition)
 }
 
+// stepPark takes a running Task's instance away until it is woken.
+func stepPark(s State, as abi.TaskStatus) (State, []Effect, error) {
+	if s.Status != abi.TaskWorking || s.Parked || as.Terminal() || as != s.Status && !s.Status.CanBecome(as) {
+		return s, nil, fmt.Errorf("parking a task that is %q as %q: %w", s.Status, as, ErrTransition)
+	}
+	s.Parked, s.Status = true, as
+	return s, []Effect{{Kind: EffectEmit, Event: abi.TransitionEvent(as, false)}}, nil
+}
+
+func stepWake(s State) (State, []Effect, error) {
+	if !s.Parked {
+		return s, nil, fmt.Errorf("waking a task that is %q and does not wait: %w", s.Status, ErrTransition)
+	}
+	s.Parked, s.Status = false, abi.TaskWorking
+	return s, []Effect{{Kind: EffectEmit, Event: abi.EventTaskStatusChanged}, {Kind: EffectEnqueue}}, nil
+}
+
 // stopping adds EffectStop when a plugin may be running in state s.
 func stopping(s State, effects []Effect) []Effect {
-	if s.Status != abi.TaskWorking || effects == nil {
+	if s.Status != abi.TaskWorking || s.Parked || effects == nil {
 		return effects
 	}
 	return append(effects, Effect{Kind: EffectStop})

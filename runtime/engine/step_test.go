@@ -13,38 +13,55 @@ func TestStepTable(t *testing.T) {
 	const most = 3
 	working := State{Status: abi.TaskWorking, Attempt: 1}
 	submitted := State{Status: abi.TaskSubmitted}
+	parked := State{Status: abi.TaskInputRequired, Attempt: 1, Parked: true}
 	tests := []struct {
-		name   string
-		from   State
-		in     InputKind
-		to     State
-		events []abi.EventKind
-		stops  bool
-		err    error
+		name     string
+		from     State
+		in       InputKind
+		park     abi.TaskStatus
+		progress bool
+		to       State
+		events   []abi.EventKind
+		stops    bool
+		err      error
 	}{
 		{name: "accept", from: State{}, in: InputAccept, to: submitted, events: []abi.EventKind{abi.EventTaskSubmitted}},
 		{name: "accept twice", from: submitted, in: InputAccept, err: ErrTransition},
 		{name: "start", from: submitted, in: InputStart, to: working, events: []abi.EventKind{abi.EventTaskStarted}},
 		{name: "start twice", from: working, in: InputStart, err: ErrTransition},
-		{name: "complete", from: working, in: InputComplete, to: State{abi.TaskCompleted, 1}, events: []abi.EventKind{abi.EventTaskCompleted}},
+		{name: "complete", from: working, in: InputComplete, to: State{Status: abi.TaskCompleted, Attempt: 1}, events: []abi.EventKind{abi.EventTaskCompleted}},
 		{name: "complete before start", from: submitted, in: InputComplete, err: ErrTransition},
-		{name: "fail", from: working, in: InputFail, to: State{abi.TaskFailed, 1}, events: []abi.EventKind{abi.EventTaskFailed}},
-		{name: "cancel waiting", from: submitted, in: InputCancel, to: State{abi.TaskCanceled, 0},
+		{name: "fail", from: working, in: InputFail, to: State{Status: abi.TaskFailed, Attempt: 1}, events: []abi.EventKind{abi.EventTaskFailed}},
+		{name: "cancel waiting", from: submitted, in: InputCancel, to: State{Status: abi.TaskCanceled, Attempt: 0},
 			events: []abi.EventKind{abi.EventUserCancelRequested, abi.EventTaskCanceled}},
-		{name: "cancel running", from: working, in: InputCancel, to: State{abi.TaskCanceled, 1}, stops: true,
+		{name: "cancel running", from: working, in: InputCancel, to: State{Status: abi.TaskCanceled, Attempt: 1}, stops: true,
 			events: []abi.EventKind{abi.EventUserCancelRequested, abi.EventTaskCanceled}},
-		{name: "deadline waiting", from: submitted, in: InputDeadline, to: State{abi.TaskFailed, 0}, events: []abi.EventKind{abi.EventTaskFailed}},
-		{name: "deadline running", from: working, in: InputDeadline, to: State{abi.TaskFailed, 1}, stops: true, events: []abi.EventKind{abi.EventTaskFailed}},
+		{name: "deadline waiting", from: submitted, in: InputDeadline, to: State{Status: abi.TaskFailed, Attempt: 0}, events: []abi.EventKind{abi.EventTaskFailed}},
+		{name: "deadline running", from: working, in: InputDeadline, to: State{Status: abi.TaskFailed, Attempt: 1}, stops: true, events: []abi.EventKind{abi.EventTaskFailed}},
 		{name: "recover waiting", from: submitted, in: InputRecover, to: submitted},
-		{name: "recover running", from: working, in: InputRecover, to: State{abi.TaskWorking, 2}, events: []abi.EventKind{abi.EventTaskStatusChanged}},
-		{name: "recover once too often", from: State{abi.TaskWorking, most}, in: InputRecover, to: State{abi.TaskFailed, most}, events: []abi.EventKind{abi.EventTaskFailed}},
-		{name: "recover parked", from: State{abi.TaskInputRequired, 1}, in: InputRecover, err: ErrTransition},
-		{name: "complete canceled", from: State{abi.TaskCanceled, 1}, in: InputComplete, err: ErrTerminal},
-		{name: "cancel completed", from: State{abi.TaskCompleted, 1}, in: InputCancel, err: ErrTerminal},
+		{name: "recover running", from: working, in: InputRecover, to: State{Status: abi.TaskWorking, Attempt: 2}, events: []abi.EventKind{abi.EventTaskStatusChanged}},
+		{name: "recover once too often", from: State{Status: abi.TaskWorking, Attempt: most}, in: InputRecover, to: State{Status: abi.TaskFailed, Attempt: most}, events: []abi.EventKind{abi.EventTaskFailed}},
+		{name: "recover parked", from: parked, in: InputRecover, err: ErrTransition},
+		{name: "recover once too often, but it got on", from: State{Status: abi.TaskWorking, Attempt: most}, in: InputRecover, progress: true,
+			to: State{Status: abi.TaskWorking, Attempt: most + 1}, events: []abi.EventKind{abi.EventTaskStatusChanged}},
+		{name: "park for input", from: working, in: InputPark, park: abi.TaskInputRequired, to: parked, events: []abi.EventKind{abi.EventTaskInputRequired}},
+		{name: "park for authorization", from: working, in: InputPark, park: abi.TaskAuthRequired,
+			to: State{Status: abi.TaskAuthRequired, Attempt: 1, Parked: true}, events: []abi.EventKind{abi.EventTaskAuthRequired}},
+		{name: "park for a timer", from: working, in: InputPark, park: abi.TaskWorking,
+			to: State{Status: abi.TaskWorking, Attempt: 1, Parked: true}, events: []abi.EventKind{abi.EventTaskStatusChanged}},
+		{name: "park before start", from: submitted, in: InputPark, park: abi.TaskInputRequired, err: ErrTransition},
+		{name: "park twice", from: parked, in: InputPark, park: abi.TaskInputRequired, err: ErrTransition},
+		{name: "wake", from: parked, in: InputWake, to: working, events: []abi.EventKind{abi.EventTaskStatusChanged}},
+		{name: "wake running", from: working, in: InputWake, err: ErrTransition},
+		{name: "cancel parked", from: parked, in: InputCancel, to: State{Status: abi.TaskCanceled, Attempt: 1},
+			events: []abi.EventKind{abi.EventUserCancelRequested, abi.EventTaskCanceled}},
+		{name: "deadline parked", from: parked, in: InputDeadline, to: State{Status: abi.TaskFailed, Attempt: 1}, events: []abi.EventKind{abi.EventTaskFailed}},
+		{name: "complete canceled", from: State{Status: abi.TaskCanceled, Attempt: 1}, in: InputComplete, err: ErrTerminal},
+		{name: "cancel completed", from: State{Status: abi.TaskCompleted, Attempt: 1}, in: InputCancel, err: ErrTerminal},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, effects, err := Step(test.from, Input{Kind: test.in, MaxAttempts: most})
+			got, effects, err := Step(test.from, Input{Kind: test.in, MaxAttempts: most, Park: test.park, Progress: test.progress})
 			if !errors.Is(err, test.err) {
 				t.Fatalf("error %v, want %v", err, test.err)
 			}

@@ -25,18 +25,34 @@ func (e *Engine) SubmitTask(ctx context.Context, c *Caller, r *Retry, req abi.Su
 	if err := checkPresent("session_id", req.SessionID); err != nil {
 		return Doc{}, err
 	}
-	s, release, err := e.openSession(ctx, c, req.SessionID)
+	return e.submit(ctx, c, r, req.SessionID, func(s *session) (*task, *abi.Message, error) {
+		return e.newTask(ctx, c, s, "", req)
+	})
+}
+
+// submitAs accepts a Task under an id that the caller has made up, and that no
+// Task has.
+func (e *Engine) submitAs(ctx context.Context, c *Caller, id string, req abi.SubmitTaskRequest) error {
+	_, err := e.submit(ctx, c, nil, req.SessionID, func(s *session) (*task, *abi.Message, error) {
+		return e.newTask(ctx, c, s, id, req)
+	})
+	return err
+}
+
+// submit accepts the Task that describe returns, in a Session that the caller may see.
+func (e *Engine) submit(ctx context.Context, c *Caller, r *Retry, sessionID string, describe func(*session) (*task, *abi.Message, error)) (Doc, error) {
+	s, release, err := e.openSession(ctx, c, sessionID)
 	if err != nil {
 		return Doc{}, err
 	}
 	var accepted *task
 	doc, err := e.once(ctx, c, r, s.workspace(), func(idem *storage.Idempotency) (Doc, error) {
-		live, m, err := e.newTask(ctx, c, s, req)
+		live, m, err := describe(s)
 		if err != nil {
 			return Doc{}, err
 		}
-		live.leave = release
-		doc, err := e.accept(live, m, c.Actor, idem)
+		live.session, live.leave = s, release
+		doc, err := e.accept(ctx, live, m, c.Actor, idem)
 		if err == nil {
 			accepted = live
 		}
@@ -52,10 +68,15 @@ func (e *Engine) SubmitTask(ctx context.Context, c *Caller, r *Retry, req abi.Su
 
 // accept makes a Task durable. Before it returns, others may see and cancel it.
 // A Task that need not wait is started in the same batch.
-func (e *Engine) accept(t *task, input *abi.Message, actor string, idem *storage.Idempotency) (Doc, error) {
+func (e *Engine) accept(ctx context.Context, t *task, input *abi.Message, actor string, idem *storage.Idempotency) (Doc, error) {
 	var err error
 	if t.place, err = e.admit(t.tenant); err != nil {
 		return Doc{}, err
+	}
+	if t.place.runs {
+		t.state.Status = abi.TaskSubmitted // as it will be
+		e.fixProgram(ctx, t)
+		t.state = State{}
 	}
 	doc, b, err := e.acceptance(t, input, actor, idem)
 	if err == nil {
@@ -85,7 +106,7 @@ func (e *Engine) acceptance(t *task, input *abi.Message, actor string, idem *sto
 	}
 	submitted := t.task
 	submitted.Status = state.Status
-	if input == nil {
+	if input == nil && t.about.InputMessageID == "" {
 		submitted.Input = t.input
 	}
 	answer := len(records)
@@ -118,7 +139,8 @@ func (e *Engine) startWith(t *task, records []record) ([]record, error) {
 		return nil, err
 	}
 	t.task.Status, t.task.Attempt = next.Status, next.Attempt
-	records = e.tell(t, &t.task, effects, change{before: records}, t.about.CreatedAt)
+	records = e.tell(t, &t.task, effects, change{before: records}, t.about.CreatedAt, nil)
+	records[len(records)-1].seq = t.seq
 	t.state = next
 	t.seq++
 	return records, nil
@@ -143,12 +165,13 @@ func (e *Engine) admit(t storage.Tenant) (place, error) {
 
 // newTask checks a submit and returns the Task that it asks for, with its input
 // if that is a Message.
-func (e *Engine) newTask(ctx context.Context, c *Caller, s *session, req abi.SubmitTaskRequest) (*task, *abi.Message, error) {
-	t, err := e.describeTask(ctx, c, s, req)
+// An empty id makes one up.
+func (e *Engine) newTask(ctx context.Context, c *Caller, s *session, id string, req abi.SubmitTaskRequest) (*task, *abi.Message, error) {
+	t, err := e.describeTask(ctx, c, s, id, req)
 	if err != nil {
 		return nil, nil, err
 	}
-	live := &task{tenant: c.Tenant, id: t.ID, done: make(chan struct{}), session: s, input: req.Input}
+	live := &task{tenant: c.Tenant, id: t.ID, session: s, input: req.Input}
 	in, err := messageIn(req.Input)
 	if err != nil {
 		return nil, nil, err
@@ -170,7 +193,7 @@ func taskState(b *storage.Batch) []byte {
 }
 
 // describeTask checks what a submit names and returns the Task without its input.
-func (e *Engine) describeTask(ctx context.Context, c *Caller, s *session, req abi.SubmitTaskRequest) (*abi.Task, error) {
+func (e *Engine) describeTask(ctx context.Context, c *Caller, s *session, id string, req abi.SubmitTaskRequest) (*abi.Task, error) {
 	if len(req.Input) == 0 || req.Input.Kind() != '{' {
 		return nil, abi.InvalidParam("input", "input must be a Message or a JSON object")
 	}
@@ -191,8 +214,11 @@ func (e *Engine) describeTask(ctx context.Context, c *Caller, s *session, req ab
 		return nil, err
 	}
 	now := e.now()
+	if id == "" {
+		id = e.ids.New(abi.ObjectTask)
+	}
 	t := &abi.Task{
-		Envelope:  abi.NewEnvelope(abi.ObjectTask, e.ids.New(abi.ObjectTask), now, req.Metadata),
+		Envelope:  abi.NewEnvelope(abi.ObjectTask, id, now, req.Metadata),
 		SessionID: req.SessionID, WorkspaceID: workspace, CreatedBy: c.Actor, PersonaID: persona,
 		BranchID: req.BranchID, ParentTaskID: req.ParentTaskID,
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -17,7 +19,6 @@ import (
 type task struct {
 	tenant storage.Tenant
 	id     string
-	done   chan struct{} // closed when the Task's end is durable, or can never be
 
 	about   abi.Task // as it was accepted, without Input: for what never changes
 	session *session
@@ -27,14 +28,22 @@ type task struct {
 	input      jsontext.Value // as it is shown; nil when it is too large to keep here
 	restricted bool           // whether input holds parts that are not public
 
+	// program is what the Task runs, once it has started; startErr says why it could
+	// not be found out. fresh says that no other life of the Task has a record.
+	// They belong to whoever starts the Task.
+	program  *journal.Program
+	startErr error
+	fresh    bool
+
 	mu       sync.Mutex
 	state    State
+	gone     bool                    // it was parked and taken out of memory: load it anew
+	run      *run                    // set once a plugin runs
 	task     abi.Task                // without Input
 	seq      uint64                  // of the next event whose resource is the Task
 	stop     context.CancelCauseFunc // set while a plugin runs
 	deadline *time.Timer
 	last     []byte // the last state handed over, without the input
-	err      error  // why the end could not be made durable
 }
 
 func (t *task) key() owner { return owner{t.tenant, t.id} }
@@ -80,14 +89,23 @@ type change struct {
 	in      Input
 	actor   string
 	idem    *storage.Idempotency
-	before  []record           // Messages and Artifacts, told before the step itself
+	answer  int                // the record of before that answers idem, when it is not the Task
+	before  []record           // told before the step itself
 	payload any                // of the notice that the step may tell
+	amend   func(*abi.Task)    // changes the Task as it is stated; may be nil
 	outcome func(*abi.Outcome) // completes the Outcome of a terminal step; may be nil
+	facts   *facts             // what the receipt of a terminal step is made from, when no plugin runs
 }
+
+// errGone says that a Task was taken out of memory: look it up again.
+var errGone = errors.New("the task was parked meanwhile")
 
 // apply takes one step of a live Task and hands over the batch that tells it. The
 // commit is nil when there is nothing to wait for. The caller holds t.mu.
 func (e *Engine) apply(t *task, c change) (storage.Commit, error) {
+	if t.gone {
+		return nil, errGone
+	}
 	next, effects, err := Step(t.state, c.in)
 	if err != nil {
 		return nil, err
@@ -95,19 +113,12 @@ func (e *Engine) apply(t *task, c change) (storage.Commit, error) {
 	now := e.now()
 	shown := t.task
 	shown.Status, shown.Attempt, shown.UpdatedAt = next.Status, next.Attempt, abi.At(now)
-	records := e.tell(t, &shown, effects, c, now)
-	var commit storage.Commit
-	if len(records) > 0 {
-		encoded, err := encode(records...)
-		if err != nil {
-			return nil, err
-		}
-		b := batch(taskFrame(t.tenant, &shown, c.actor, now, encoded), c.idem, statusOK, len(encoded)-1)
-		t.last = taskState(b)
-		if commit, err = e.handOver(t, b, c.in.Kind); err != nil {
-			return nil, err
-		}
-		t.seq += sequenced(records)
+	if c.amend != nil {
+		c.amend(&shown)
+	}
+	commit, err := e.write(t, &shown, effects, c, now)
+	if err != nil {
+		return nil, err
 	}
 	t.state, t.task = next, shown
 	for _, effect := range effects {
@@ -116,6 +127,62 @@ func (e *Engine) apply(t *task, c change) (storage.Commit, error) {
 		}
 	}
 	return commit, nil
+}
+
+// write hands over what a step tells.
+func (e *Engine) write(t *task, shown *abi.Task, effects []Effect, c change, now time.Time) (storage.Commit, error) {
+	var issue *issue
+	if shown.Status.Terminal() {
+		shown.Waiting = nil
+		if t.run != nil {
+			c.before = append(t.run.takePending(), c.before...)
+		}
+		issue = e.newIssue(t, c.facts)
+	}
+	records := e.tell(t, shown, effects, c, now, issue)
+	if err := e.build(issue, now); err != nil {
+		// The Task ends all the same, and says by its missing receipt that there is none.
+		e.log.Error("a receipt could not be made", "task", t.id, "error", err)
+		issue, shown.ReceiptID = nil, ""
+		records = e.tell(t, shown, effects, c, now, nil)
+	}
+	records = t.number(records)
+	if len(records) == 0 {
+		return nil, nil
+	}
+	encoded, err := encode(records...)
+	if err != nil {
+		return nil, err
+	}
+	answer := len(encoded) - 1
+	if c.idem != nil && c.in.Kind == InputWake {
+		answer = c.answer
+	}
+	b := batch(taskFrame(t.tenant, shown, c.actor, now, encoded), c.idem, statusOf(c.in.Kind), answer)
+	t.last = taskState(b)
+	var commit storage.Commit
+	hand := func() (err error) {
+		commit, err = e.handOver(t, b, c.in.Kind)
+		return err
+	}
+	if issue != nil {
+		err = e.seal(issue, b, now, hand)
+	} else {
+		err = hand()
+	}
+	if err != nil {
+		return nil, err
+	}
+	t.seq += sequenced(records)
+	return commit, nil
+}
+
+// statusOf is what the request that caused a step is answered with.
+func statusOf(in InputKind) int {
+	if in == InputWake { // a Message was appended
+		return statusCreated
+	}
+	return statusOK
 }
 
 // handOver gives a Task's batch to the store. Nobody waits for a start: it is
@@ -139,28 +206,45 @@ func sequenced(records []record) (n uint64) {
 
 // tell turns the effects of a step into records, and fills in what they imply of
 // the Task.
-func (e *Engine) tell(t *task, shown *abi.Task, effects []Effect, c change, now time.Time) []record {
+func (e *Engine) tell(t *task, shown *abi.Task, effects []Effect, c change, now time.Time, issue *issue) []record {
 	records := c.before
-	seq := t.seq
 	for _, effect := range effects {
 		switch effect.Kind {
 		case EffectNotice:
-			records = append(records, record{kind: effect.Event, object: abi.ObjectTask, id: t.id, seq: seq, payload: c.payload})
-			seq++
+			records = append(records, record{kind: effect.Event, object: abi.ObjectTask, id: t.id, payload: c.payload})
 		case EffectOutcome:
 			o := newOutcome(e.ids.New(abi.ObjectOutcome), shown, effect, now)
 			if c.outcome != nil {
 				c.outcome(o)
 			}
 			shown.OutcomeID, shown.Failure = o.ID, o.Failure
-			records = append(records, record{kind: abi.EventOutcomeCreated, object: abi.ObjectOutcome, id: o.ID, created: true, state: o})
+			if issue != nil {
+				o.ReceiptID, shown.ReceiptID = issue.id, issue.id
+				issue.outcome, issue.task = o, shown
+			}
+			records = append(records, record{kind: abi.EventOutcomeCreated, object: abi.ObjectOutcome, id: o.ID, created: true,
+				state: o, restricted: internal(o.Failure)})
+			if issue != nil {
+				issue.record = len(records)
+				records = append(records, record{kind: abi.EventReceiptIssued, object: abi.ObjectReceipt, id: issue.id, created: true})
+			}
 		case EffectEmit:
 			stamp(shown, now)
-			records = append(records, record{kind: effect.Event, object: abi.ObjectTask, id: t.id, seq: seq, state: shown})
-			seq++
+			records = append(records, t.stated(effect.Event, shown))
 		}
 	}
 	return records
+}
+
+// stated returns the event that states the Task. That of the first start tells
+// what it runs.
+func (t *task) stated(kind abi.EventKind, shown *abi.Task) record {
+	rec := record{kind: kind, object: abi.ObjectTask, id: t.id, state: shown, restricted: internal(shown.Failure)}
+	if kind == abi.EventTaskStarted && t.program != nil {
+		shown.Module = t.program.Module
+		rec.payload, rec.restricted = programOf(t.program), true
+	}
+	return rec
 }
 
 func newOutcome(id string, t *abi.Task, effect Effect, now time.Time) *abi.Outcome {
@@ -206,15 +290,27 @@ func (e *Engine) finish(t *task, commit storage.Commit) error {
 	}
 	if err != nil {
 		e.log.Error("a task's end could not be made durable", "task", t.id, "error", err)
-		t.err = e.failed("writing the task's end to the log", err)
+		err = e.failed("writing the task's end to the log", err)
 	}
 	status := t.state.Status
 	t.mu.Unlock()
 	e.tasks.remove(t.key())
+	e.parked.forget(t.key())
 	e.count(status)
 	t.leave()
-	close(t.done)
-	return t.err
+	e.waiters.end(t.key(), func() ended { return t.ended(err) })
+	if t.about.ParentTaskID != "" {
+		e.childEnded(t.key())
+	}
+	return err
+}
+
+// ended returns the Task as those who waited for it see it.
+func (t *task) ended(err error) ended {
+	if err != nil || t.input == nil {
+		return ended{err: err}
+	}
+	return ended{doc: Doc{ID: t.id, JSON: withMember(t.last, "input", t.input), Restricted: t.restricted || internal(t.task.Failure), Task: t.state.Status}}
 }
 
 func (e *Engine) count(s abi.TaskStatus) {
@@ -233,23 +329,23 @@ const hostActor = "wharf"
 
 // WaitTask returns the Task when it has ended, or as it is when ctx ends.
 func (e *Engine) WaitTask(ctx context.Context, c *Caller, id string) (Doc, error) {
-	t := e.tasks.get(owner{c.Tenant, id})
-	if t == nil {
-		return e.Get(ctx, c, abi.ObjectTask, id)
-	}
-	if !c.Sees(t.about.WorkspaceID) {
-		return Doc{}, abi.NotFound(abi.ObjectTask, id)
+	key := owner{c.Tenant, id}
+	w := e.waiters.join(key) // before looking, so that no end is missed
+	defer e.waiters.leave(key, w)
+	doc, err := e.Get(ctx, c, abi.ObjectTask, id)
+	if err != nil || doc.Task.Terminal() {
+		return doc, err
 	}
 	select {
-	case <-t.done:
+	case <-w.done:
 	case <-ctx.Done():
 		return e.Get(context.WithoutCancel(ctx), c, abi.ObjectTask, id)
 	}
-	if t.err != nil {
-		return Doc{}, t.err
+	if w.end.err != nil {
+		return Doc{}, w.end.err
 	}
-	if t.input == nil {
+	if w.end.doc.JSON == nil {
 		return e.Get(context.WithoutCancel(ctx), c, abi.ObjectTask, id)
 	}
-	return Doc{ID: id, JSON: withMember(t.last, "input", t.input), Restricted: t.restricted, Task: t.state.Status}, nil
+	return w.end.doc, nil
 }

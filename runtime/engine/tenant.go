@@ -131,6 +131,16 @@ func (e *Engine) loadTenants(ctx context.Context) error {
 	}
 }
 
+// tenantID returns the id of a tenant, "" for the system tenant.
+func (e *Engine) tenantID(number storage.Tenant) string {
+	e.tenants.mu.RLock()
+	defer e.tenants.mu.RUnlock()
+	if t := e.tenants.byNumber[number]; t != nil {
+		return t.ID
+	}
+	return ""
+}
+
 func (e *Engine) tenant(_ context.Context, id string) (*abi.Tenant, error) {
 	e.tenants.mu.RLock()
 	defer e.tenants.mu.RUnlock()

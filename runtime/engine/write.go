@@ -28,8 +28,9 @@ type record struct {
 	created    bool
 	hint       bool
 	restricted bool
-	state      any // encoded as JSON; nil when the event states nothing
-	payload    any // encoded as JSON; nil for {}
+	state      any    // encoded as JSON; nil when the event states nothing
+	payload    any    // encoded as JSON; nil for {}
+	text       []byte // the payload when it is encoded already
 	transcript storage.TranscriptOp
 }
 
@@ -45,6 +46,7 @@ func encode(records ...record) ([]storage.Record, error) {
 		if out[i].State, err = encodeState(r.state); err != nil {
 			return nil, fmt.Errorf("encoding %s %s: %w", r.object, r.id, err)
 		}
+		out[i].Payload = r.text
 		if r.payload != nil {
 			if out[i].Payload, err = json.Marshal(r.payload); err != nil {
 				return nil, fmt.Errorf("encoding the payload of %s: %w", r.kind, err)
@@ -63,6 +65,8 @@ func encodeState(state any) ([]byte, error) {
 		return nil, nil
 	case appender:
 		return s.AppendJSON(make([]byte, 0, 768)), nil
+	case jsontext.Value:
+		return s, nil
 	}
 	return json.Marshal(state)
 }

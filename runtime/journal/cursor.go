@@ -3,8 +3,6 @@ package journal
 import (
 	"bytes"
 	"fmt"
-
-	"github.com/wharf-dev/wharf/abi"
 )
 
 // Divergence says that a run asked for something else than its record says. It
@@ -96,17 +94,4 @@ func label(call string, request []byte) string {
 		return ""
 	}
 	return call + "\n" + Pretty(request)
-}
-
-// Canonical returns a request in the form in which it is recorded and compared:
-// the bytes that the plugin passed, with what is large replaced by its hash.
-func Canonical(call string, request []byte) []byte {
-	if call != abi.CallArtifactPut {
-		return request
-	}
-	header, content, found := bytes.Cut(request, []byte("\n"))
-	if !found {
-		return request
-	}
-	return fmt.Appendf(bytes.Clone(header), "\n%s %d bytes", HashOf(content), len(content))
 }

@@ -41,7 +41,8 @@ type Refs struct {
 const prefix = `{"call":"`
 
 // AppendPayload appends the payload of the event that tells e in the given phase.
-// Texts longer than [MaxInline] must have their hash in refs.
+// Texts longer than [MaxInline] must have their hash in refs. What the event's
+// State tells already is left out: see [implied].
 func (e *Entry) AppendPayload(b []byte, phase Phase, refs Refs) []byte {
 	b = append(append(b, prefix...), e.Call...)
 	b = strconv.AppendInt(append(b, `","index":`...), int64(e.Index), 10)
@@ -61,10 +62,10 @@ func (e *Entry) AppendPayload(b []byte, phase Phase, refs Refs) []byte {
 	if e.Status != abi.CallOK {
 		b = strconv.AppendUint(append(b, `,"status":`...), uint64(e.Status), 10)
 	}
-	if phase != Result {
+	if phase != Result && !implied(e.Call, e.Status) {
 		b = appendText(b, "request", e.Request, refs.Request)
 	}
-	if phase != Intent {
+	if phase != Intent && !implied(e.Call, e.Status) {
 		b = appendText(b, "answer", e.Answer, refs.Answer)
 	}
 	return append(b, '}')
@@ -225,6 +226,11 @@ func Decode(r *storage.Record, blobs Blobs) (Entry, Phase, error) {
 	}
 	if e.Answer, err = text(w.Answer, w.AnswerText, w.AnswerBase64, w.AnswerBlob, blobs); err != nil {
 		return e, Whole, fmt.Errorf("reading the answer of call %d, %s: %w", w.Index, w.Call, err)
+	}
+	if implied(e.Call, e.Status) {
+		if err := e.imply(r); err != nil {
+			return e, Whole, err
+		}
 	}
 	switch w.Phase {
 	case "intent":

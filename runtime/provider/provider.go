@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"errors"
 
 	json "github.com/go-json-experiment/json"
 
@@ -70,4 +71,12 @@ func (r *Refusal) Answer() []byte {
 		return []byte(`{"code":"` + r.Code + `","message":"unreadable"}`)
 	}
 	return answer
+}
+
+// Malformed refuses a request that is not what the call's definition says.
+func Malformed(err error) *Refusal {
+	if invalid, ok := errors.AsType[*abi.Error](err); ok {
+		return Refuse(abi.CallInvalid, string(invalid.Code), invalid.Message)
+	}
+	return Refuse(abi.CallInvalid, string(abi.CodeInvalidRequest), err.Error())
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/gateway/harn"
 	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage/pebble"
 )
@@ -40,6 +42,7 @@ type Node struct {
 	listener net.Listener // until it is served
 	store    *pebble.Store
 	sandbox  *sandbox.Runtime
+	reach    io.Closer // what the host calls of Tasks hold open
 	modules  *modules
 	engine   *engine.Engine
 	gateway  *gateway.Server
@@ -108,9 +111,21 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	n.modules = newModules(n.sandbox, own, nil)
+	n.modules = newModules(n.sandbox, own, func(ctx context.Context, digest string) ([]byte, error) {
+		return engine.KeptModule(ctx, n.store, digest)
+	})
+	keys, err := receipt.OpenKeyring(filepath.Join(n.options.Config.Data, keysDir), n.options.issuer(), time.Now())
+	if err != nil {
+		return fmt.Errorf("opening the keys that sign receipts: %w", err)
+	}
+	calls, reach, err := performers(&n.options.Config, n.options.Version, n.log)
+	if err != nil {
+		return err
+	}
+	n.reach = reach
 	n.engine, err = engine.New(n.options.engineConfig(), engine.Parts{
 		Store: n.store, Modules: n.modules, Personas: personas(own), Log: n.log, Backup: n.store.Checkpoint,
+		Performers: calls, Keys: keys, Version: n.options.Version, Runs: n.sandbox.Name(),
 	})
 	if err != nil {
 		return fmt.Errorf("starting the engine: %w", err)
@@ -122,6 +137,17 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 		return fmt.Errorf("bringing back unfinished tasks: %w", err)
 	}
 	return nil
+}
+
+// keysDir is the folder, within the data folder, of the keys that sign receipts.
+const keysDir = "keys"
+
+// issuer is who the node's receipts say has issued them.
+func (o *Options) issuer() string {
+	if url := o.Config.PublicURL; url != "" {
+		return strings.TrimRight(url, "/")
+	}
+	return "wharf"
 }
 
 func (n *Node) cacheDir() string {
@@ -224,6 +250,9 @@ func (n *Node) Close() error { return n.close(context.Background()) }
 func (n *Node) close(ctx context.Context) (err error) {
 	if n.listener != nil {
 		err = n.listener.Close()
+	}
+	if n.reach != nil {
+		err = errors.Join(err, n.reach.Close())
 	}
 	if n.store != nil {
 		err = errors.Join(err, n.store.Close())

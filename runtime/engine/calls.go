@@ -1,0 +1,306 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	goruntime "runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	json "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// immediate are the calls that the engine answers by itself, at once. A
+// *provider.Refusal is an answer for the guest; any other error fails the Task.
+// What a call states or tells besides goes into c.states and c.extra: it is
+// written in one batch with the call's own event, so neither is there without the
+// other.
+var immediate = map[string]func(r *run, ctx context.Context, c *liveCall) (answer []byte, err error){
+	abi.CallOutput:         (*run).callOutput,
+	abi.CallClock:          (*run).callClock,
+	abi.CallRandom:         (*run).callRandom,
+	abi.CallID:             (*run).callID,
+	abi.CallMessageAppend:  (*run).callMessageAppend,
+	abi.CallTranscriptRead: (*run).callTranscriptRead,
+	abi.CallMemoryQuery:    (*run).callMemoryQuery,
+	abi.CallMemoryWrite:    (*run).callMemoryWrite,
+	abi.CallArtifactPut:    (*run).callArtifactPut,
+	abi.CallArtifactGet:    (*run).callArtifactGet,
+	abi.CallStateGet:       (*run).callStateGet,
+	abi.CallStateSet:       (*run).callStateSet,
+	abi.CallEventEmit:      (*run).callEventEmit,
+	abi.CallHostFact:       (*run).callHostFact,
+}
+
+func (r *run) callOutput(_ context.Context, c *liveCall) ([]byte, error) {
+	if r.output != nil {
+		return nil, provider.Refuse(abi.CallInvalid, "output_given", "the task has its output already; output is called once")
+	}
+	out, err := ask[abi.CallOutputRequest](c)
+	if err != nil {
+		return nil, err
+	}
+	if out.Failure != nil && out.Failure.Code == "" {
+		return nil, provider.Malformed(abi.InvalidParam("failure.code", "a failure needs a code"))
+	}
+	return nil, nil
+}
+
+func (r *run) callClock(context.Context, *liveCall) ([]byte, error) {
+	return []byte(`{"unix_nano":"` + strconv.FormatInt(r.engine.now().UnixNano(), 10) + `"}`), nil
+}
+
+// maxRandom is the most randomness that one call gives, in bytes.
+const maxRandom = 1 << 16
+
+func (r *run) callRandom(_ context.Context, c *liveCall) ([]byte, error) {
+	if len(c.request) != 4 {
+		return nil, provider.Malformed(errors.New("the request of random is 4 bytes: how many, little-endian"))
+	}
+	n := binary.LittleEndian.Uint32(c.request)
+	if n > maxRandom {
+		return nil, provider.Refuse(abi.CallTooLarge, string(abi.CodePayloadTooLarge), "at most 65,536 random bytes at once")
+	}
+	p := make([]byte, n)
+	if _, err := io.ReadFull(r.engine.entropy, p); err != nil {
+		return nil, fmt.Errorf("reading randomness: %w", err)
+	}
+	return p, nil
+}
+
+func (r *run) callID(context.Context, *liveCall) ([]byte, error) {
+	return []byte(`{"id":"` + r.engine.ids.New("") + `"}`), nil
+}
+
+func (r *run) callMessageAppend(_ context.Context, c *liveCall) ([]byte, error) {
+	in, err := ask[abi.MessageInput](c)
+	if err != nil {
+		return nil, err
+	}
+	m, err := r.engine.message(&in, r.task.about.SessionID, r.task.id)
+	if err != nil {
+		return nil, provider.Malformed(err)
+	}
+	rec := messageRecord(m)
+	c.states = &rec
+	return []byte(`{"message_id":"` + m.ID + `"}`), nil
+}
+
+// maxTranscript is how many Messages transcript.read gives at most.
+const maxTranscript = 200
+
+func (r *run) callTranscriptRead(ctx context.Context, c *liveCall) ([]byte, error) {
+	req, err := ask[abi.CallTranscriptReadRequest](c)
+	if err != nil {
+		return nil, err
+	}
+	setDefault(&req.Last, 50)
+	if req.Last < 0 || req.Last > maxTranscript {
+		return nil, provider.Malformed(abi.InvalidParam("last", "last is 1 to %d", maxTranscript))
+	}
+	if err := r.flush(ctx, true); err != nil { // so that it sees its own Messages
+		return nil, err
+	}
+	return r.engine.lastMessages(ctx, r.task, req.Last)
+}
+
+func (r *run) callArtifactPut(ctx context.Context, c *liveCall) ([]byte, error) {
+	header, content, found := bytes.Cut(c.request, []byte("\n"))
+	if !found {
+		return nil, provider.Malformed(errors.New("artifact.put takes a line of JSON, a newline, and the content"))
+	}
+	var put abi.CallArtifactPutRequest
+	if err := json.Unmarshal(header, &put); err != nil {
+		return nil, provider.Malformed(err)
+	}
+	setDefault(&put.Visibility, abi.VisibilityPublic)
+	reg := abi.RegisterArtifactRequest{Kind: put.Kind, MimeType: put.MimeType, Visibility: put.Visibility, Name: put.Name}
+	if err := checkArtifact(&reg); err != nil {
+		return nil, provider.Malformed(err)
+	}
+	hash, size, err := r.engine.store.Blobs().Put(ctx, bytes.NewReader(content), nil)
+	if err != nil {
+		return nil, fmt.Errorf("storing an artifact: %w", err)
+	}
+	a := r.engine.newArtifact(&reg, hex.EncodeToString(hash[:]), size)
+	a.WorkspaceID, a.SessionID, a.TaskID = r.task.about.WorkspaceID, r.task.about.SessionID, r.task.id
+	c.states = &record{kind: abi.EventArtifactCreated, object: abi.ObjectArtifact, id: a.ID, created: true, state: a}
+	return json.Marshal(abi.CallArtifactPutAnswer{ArtifactID: a.ID, SHA256: *a.SHA256})
+}
+
+func (r *run) callArtifactGet(ctx context.Context, c *liveCall) ([]byte, error) {
+	get, err := ask[abi.CallArtifactGetRequest](c)
+	if err != nil {
+		return nil, err
+	}
+	if get.Offset < 0 || get.Length < 0 {
+		return nil, provider.Malformed(abi.InvalidParam("offset", "offset and length must not be negative"))
+	}
+	if slices.Contains(r.artifacts, get.ArtifactID) {
+		if err := r.flush(ctx, true); err != nil { // it was put by this very run
+			return nil, err
+		}
+	}
+	a, err := r.artifact(ctx, get.ArtifactID)
+	if err != nil {
+		return nil, provider.Refuse(abi.CallNotFound, string(abi.CodeResourceNotFound), "no artifact "+strconv.Quote(get.ArtifactID)+" is visible to this task")
+	}
+	content, err := r.engine.readArtifact(ctx, a, get.Offset, get.Length, int64(r.engine.config.Limits.PayloadBytes))
+	if errors.Is(err, errNoContent) {
+		return nil, provider.Refuse(abi.CallUnavailable, "no_content", err.Error())
+	}
+	return content, err
+}
+
+// artifact finds an Artifact of the Task's Workspace.
+func (r *run) artifact(ctx context.Context, id string) (*abi.Artifact, error) {
+	res, err := r.engine.find(ctx, r.task.tenant, abi.ObjectArtifact, id)
+	if err != nil {
+		return nil, err
+	}
+	var a abi.Artifact
+	if err := decode(res.State, &a); err != nil {
+		return nil, err
+	}
+	if a.WorkspaceID != r.task.about.WorkspaceID {
+		return nil, abi.NotFound(abi.ObjectArtifact, id)
+	}
+	return &a, nil
+}
+
+// stateID returns the id of a Session's value.
+func stateID(session, key string) string {
+	return abi.IDPrefix(abi.ObjectState) + strings.TrimPrefix(session, abi.IDPrefix(abi.ObjectSession)) + "." + key
+}
+
+// maxStateKey is the longest key of a Session's value, in bytes.
+const maxStateKey = 128
+
+func (r *run) stateID(key string) (string, error) {
+	id := stateID(r.task.about.SessionID, key)
+	if key == "" || len(key) > maxStateKey || !stateKey(key) {
+		return "", provider.Malformed(abi.InvalidParam("key", "a key is 1 to %d characters A-Z a-z 0-9 _ - .", maxStateKey))
+	}
+	return id, nil
+}
+
+func stateKey(key string) bool {
+	for i := range len(key) {
+		switch c := key[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_', c == '-', c == '.':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func (r *run) callStateGet(ctx context.Context, c *liveCall) ([]byte, error) {
+	req, err := ask[abi.CallStateGetRequest](c)
+	if err != nil {
+		return nil, err
+	}
+	id, err := r.stateID(req.Key)
+	if err != nil {
+		return nil, err
+	}
+	res, err := r.engine.store.Get(ctx, r.task.tenant, abi.ObjectState, id)
+	if errors.Is(err, storage.ErrNotFound) {
+		return []byte(`{"value":null}`), nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the session's state: %w", err)
+	}
+	var kept abi.CallStateSetRequest
+	if err := decode(res.State, &kept); err != nil {
+		return nil, err
+	}
+	return append(append([]byte(`{"value":`), kept.Value...), '}'), nil
+}
+
+// callStateSet keeps the request itself as the value's state: it is stored once,
+// and a replay compares with it.
+func (r *run) callStateSet(ctx context.Context, c *liveCall) ([]byte, error) {
+	req, err := ask[abi.CallStateSetRequest](c)
+	if err != nil {
+		return nil, err
+	}
+	id, err := r.stateID(req.Key)
+	if err != nil {
+		return nil, err
+	}
+	if len(req.Value) == 0 {
+		return nil, provider.Malformed(abi.InvalidParam("value", `missing required member "value"; null removes the key`))
+	}
+	e, t := r.engine, r.task
+	seq, known, err := e.stateSequence(ctx, t.tenant, id)
+	if err != nil {
+		return nil, err
+	}
+	c.states = &record{kind: abi.EventStateSet, object: abi.ObjectState, id: id, created: !known, seq: seq, state: jsontext.Value(c.entry.Request)}
+	return nil, nil
+}
+
+func (e *Engine) stateSequence(ctx context.Context, t storage.Tenant, id string) (next uint64, known bool, err error) {
+	res, err := e.store.Get(ctx, t, abi.ObjectState, id)
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		return 0, false, nil
+	case err != nil:
+		return 0, false, fmt.Errorf("reading the session's state: %w", err)
+	}
+	return res.Sequence + 1, true, nil
+}
+
+// hostNamespace is the prefix of the event kinds that plugins may not use.
+const hostNamespace = "vendor.wharf."
+
+func (r *run) callEventEmit(_ context.Context, c *liveCall) ([]byte, error) {
+	req, err := ask[abi.CallEventEmitRequest](c)
+	if err != nil {
+		return nil, err
+	}
+	if len(req.Payload) == 0 {
+		req.Payload = abi.EmptyObject()
+	}
+	switch {
+	case !req.Kind.Vendor() || strings.HasPrefix(string(req.Kind), hostNamespace) || !stateKey(string(req.Kind)):
+		return nil, provider.Malformed(abi.InvalidParam("kind", `%q is not a kind for plugins: "vendor." and a name of your own, or a reverse-DNS name`, req.Kind))
+	case req.Payload.Kind() != '{':
+		return nil, provider.Malformed(abi.InvalidParam("payload", "payload must be a JSON object"))
+	}
+	c.extra = []record{{kind: req.Kind, object: abi.ObjectTask, id: r.task.id, payload: req.Payload.Clone()}}
+	return nil, nil
+}
+
+func (r *run) callHostFact(_ context.Context, c *liveCall) ([]byte, error) {
+	req, err := ask[abi.CallHostFactRequest](c)
+	if err != nil {
+		return nil, err
+	}
+	e, t := r.engine, &r.task.about
+	facts := map[string]string{
+		"wharf.version": e.version, "abi.version": abi.ABIVersion, "os": goruntime.GOOS, "arch": goruntime.GOARCH,
+		"tenant": e.tenantID(r.task.tenant), "workspace": t.WorkspaceID, "session": t.SessionID, "task": t.ID, "deadline": "",
+	}
+	if !t.DeadlineAt.IsZero() {
+		facts["deadline"] = t.DeadlineAt.Format(time.RFC3339Nano)
+	}
+	value, known := facts[req.Name]
+	if !known {
+		return nil, provider.Refuse(abi.CallNotFound, "unknown_fact", "there is no host fact "+strconv.Quote(req.Name))
+	}
+	return json.Marshal(abi.CallHostFactAnswer{Value: value})
+}

@@ -1,0 +1,273 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	json "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/receipt"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// facts is what the receipt of a Task is made from besides the Task itself.
+type facts struct {
+	persona        *persona
+	tally          *receipt.Tally
+	artifacts      []receipt.ArtifactRef
+	irreproducible string
+	replay         *replayFacts // set for a replay
+}
+
+// issue is a receipt on its way into the batch that ends its Task.
+type issue struct {
+	id      string
+	facts   *facts
+	tenant  storage.Tenant
+	task    *abi.Task    // as it ends
+	outcome *abi.Outcome // as it is told
+	record  int          // the place of its record in the batch
+	built   *receipt.Receipt
+	chain   *receipt.Chain // nil for a replay, whose receipt follows that of its source
+}
+
+// newIssue prepares the receipt of a Task that ends; nil when it gets none. The
+// caller holds t.mu.
+func (e *Engine) newIssue(t *task, outside *facts) *issue {
+	f := outside
+	if t.run != nil && t.about.Replay == nil {
+		f = &facts{persona: t.run.persona, tally: t.run.tally, artifacts: t.run.finals}
+	}
+	if f == nil {
+		f = &facts{tally: receipt.NewTally(nil, nil, t.id)}
+	}
+	if f.persona == nil {
+		p, err := e.persona(context.Background(), t.tenant, t.about.PersonaID)
+		if err != nil {
+			return nil // the Task failed for want of its Persona: there is no policy to issue under
+		}
+		f.persona = p
+	}
+	if e.signing == nil || f.persona.ReceiptPolicy == abi.ReceiptDisabled ||
+		e.config.RequiredReceiptsOnly && f.persona.ReceiptPolicy != abi.ReceiptRequired {
+		return nil
+	}
+	i := &issue{id: e.ids.New(abi.ObjectReceipt), facts: f, tenant: t.tenant}
+	if f.replay != nil {
+		i.id = f.replay.receiptID
+	}
+	return i
+}
+
+// factsOf reads what the receipt of a Task without a running plugin is made from.
+// nil means that a Task never started, or that its run knows.
+func (e *Engine) factsOf(ctx context.Context, t *task) (*facts, error) {
+	t.mu.Lock()
+	known := t.run != nil || t.state.Status == abi.TaskSubmitted || t.about.Replay != nil
+	t.mu.Unlock()
+	if known {
+		return nil, nil
+	}
+	f := &facts{tally: receipt.NewTally(nil, nil, t.id), irreproducible: "the Task's record could not be read"}
+	h, err := e.history(ctx, t.tenant, &t.about)
+	if err != nil || h.program == nil {
+		return f, err
+	}
+	input, about, err := e.givenTo(ctx, t)
+	if err != nil {
+		return f, err
+	}
+	if f.persona, err = e.personaAt(ctx, t.tenant, t.about.PersonaID, h.program.Persona); err != nil {
+		return f, err
+	}
+	f.tally = receipt.NewTally(h.program, given(about, input, f.persona.text), t.id)
+	for i := range h.entries {
+		entry := &h.entries[i]
+		if entry.Open {
+			break
+		}
+		if err := f.take(entry); err != nil {
+			return f, err
+		}
+	}
+	f.irreproducible = ""
+	return f, nil
+}
+
+// build makes the receipt, but for its place in the chain; i may be nil.
+func (e *Engine) build(i *issue, now time.Time) (err error) {
+	if i == nil {
+		return nil
+	}
+	if i.built, err = receipt.Build(e.receiptFacts(i, now), i.facts.tally); err != nil {
+		return err
+	}
+	if i.facts.replay == nil {
+		i.chain, err = e.chains.of(e, owner{i.tenant, i.task.WorkspaceID})
+	}
+	return err
+}
+
+// seal puts the receipt into the batch and hands that over, in the order of the
+// Workspace's chain.
+func (e *Engine) seal(i *issue, b *storage.Batch, now time.Time, hand func() error) error {
+	put := func(number uint64, sealed *receipt.Batch) error {
+		b.Frame.Records[i.record].State = i.resource(i.built, number)
+		if sealed != nil {
+			state, err := json.Marshal(sealed)
+			if err != nil {
+				return fmt.Errorf("encoding a batch of receipts: %w", err)
+			}
+			b.Frame.Records = append(b.Frame.Records, storage.Record{
+				Kind: abi.EventReceiptsSealed, Resource: abi.ResourcePointer{Object: abi.ObjectReceiptBatch, ID: sealed.ID},
+				Created: true, State: state,
+			})
+		}
+		return hand()
+	}
+	key := e.signing.Current()
+	if i.chain == nil {
+		receipt.Seal(i.built, i.facts.replay.previous, key, now)
+		return put(0, nil)
+	}
+	return i.chain.Seal(i.built, key, now, put)
+}
+
+func (e *Engine) receiptFacts(i *issue, now time.Time) *receipt.Facts {
+	t, p := i.task, i.facts.persona
+	f := &receipt.Facts{
+		ReceiptID: i.id, IssuerID: e.signing.Public().Issuer, IssuerName: "Wharf", IssuerVersion: abi.ProtocolVersion,
+		TenantID: e.tenantID(i.tenant), PersonaRef: p.ID + "@" + p.Version,
+		WorkspaceID: t.WorkspaceID, SessionID: t.SessionID, TaskID: t.ID, BranchID: t.BranchID,
+		CreatedAt: t.CreatedAt, StartedAt: t.StartedAt, CompletedAt: abi.At(now), IssuedAt: abi.At(now),
+		Status: t.Status, Failure: i.outcome.Failure, StartTier: p.AutonomyTier, EndTier: p.AutonomyTier,
+		Artifacts: i.facts.artifacts, NodeVersion: e.version, Irreproducible: i.facts.irreproducible,
+	}
+	if i.facts.replay != nil {
+		i.facts.replay.apply(f)
+	}
+	return f
+}
+
+// resource is the receipt as a REST resource, in JSON. number is its place in the
+// Workspace's chain; a replay's receipt has none.
+func (i *issue) resource(r *receipt.Receipt, number uint64) []byte {
+	b := make([]byte, 0, 4096)
+	b = appendMember(append(b, '{'), "id", i.id)
+	b = append(b, `,"object":"receipt"`...)
+	issued := r.IssuedAt.Format(time.RFC3339Nano)
+	b = appendMember(append(b, ','), "created_at", issued)
+	b = appendMember(append(b, ','), "updated_at", issued)
+	if i.facts.replay == nil {
+		b = fmt.Appendf(b, `,"metadata":{"chain_number":%d}`, number)
+	} else {
+		b = append(b, `,"metadata":{}`...)
+	}
+	b = fmt.Appendf(b, `,"subject":{"object":%q,"id":%q}`, r.Subject.Object, r.Subject.ID)
+	b = append(b, `,"format":"`+abi.ReceiptSchema+`"`...)
+	b = appendMember(append(b, ','), "summary", string(i.outcome.Status)+": "+i.outcome.Summary)
+	b = appendMember(append(b, ','), "issued_at", issued)
+	b = appendMember(append(b, ','), "issuer", r.Issuer.ID)
+	b = appendMember(append(b, ','), "task_id", i.task.ID)
+	b = appendMember(append(b, ','), "workspace_id", i.task.WorkspaceID)
+	b = appendMember(append(b, ','), "session_id", i.task.SessionID)
+	b = append(b, `,"wire":`...)
+	return append(r.AppendCanonical(b), '}')
+}
+
+func appendMember(b []byte, name, value string) []byte {
+	b = append(append(append(b, '"'), name...), `":`...)
+	b, _ = jsontext.AppendQuote(b, value)
+	return b
+}
+
+// chainTable holds the chains of receipts that are being added to.
+type chainTable struct {
+	mu   sync.Mutex
+	byID map[owner]*chainEntry
+}
+
+type chainEntry struct {
+	once  sync.Mutex
+	chain *receipt.Chain
+}
+
+// of returns the chain of a Workspace, read from the log on first use.
+func (c *chainTable) of(e *Engine, workspace owner) (*receipt.Chain, error) {
+	c.mu.Lock()
+	if c.byID == nil {
+		c.byID = map[owner]*chainEntry{}
+	}
+	entry := c.byID[workspace]
+	if entry == nil {
+		entry = &chainEntry{}
+		c.byID[workspace] = entry
+	}
+	c.mu.Unlock()
+	entry.once.Lock()
+	defer entry.once.Unlock()
+	if entry.chain != nil {
+		return entry.chain, nil
+	}
+	state, err := e.chainState(context.Background(), workspace)
+	if err != nil {
+		return nil, err
+	}
+	entry.chain = receipt.NewChain(workspace.id, state)
+	return entry.chain, nil
+}
+
+// chainLink is what a stored receipt says of its place.
+type chainLink struct {
+	Subject  abi.ResourcePointer `json:"subject"`
+	Metadata struct {
+		Number *uint64 `json:"chain_number"`
+	} `json:"metadata"`
+	Wire struct {
+		Chain receipt.ChainLink `json:"chain"`
+	} `json:"wire"`
+}
+
+// chainState reads where a Workspace's chain stands: its last receipt, and the
+// hashes of those that are not sealed in a batch yet. Lists are in the order of
+// ids, which is almost that of the chain, so a little more is read than needed.
+func (e *Engine) chainState(ctx context.Context, workspace owner) (receipt.ChainState, error) {
+	hashes := map[uint64]string{}
+	last, any := uint64(0), false
+	page := storage.Page{Limit: 200}
+	for enough := false; !enough; {
+		list, more, err := e.store.List(ctx, workspace.tenant, abi.ObjectReceipt, Scope{Object: abi.ObjectWorkspace, ID: workspace.id}, page)
+		if err != nil {
+			return receipt.ChainState{}, e.failed("reading the chain of receipts", err)
+		}
+		for _, res := range list {
+			page.After = res.ID
+			var link chainLink
+			if err := decode(res.State, &link); err != nil {
+				return receipt.ChainState{}, err
+			}
+			if link.Metadata.Number == nil {
+				continue // a replay's
+			}
+			n := *link.Metadata.Number
+			hashes[n] = link.Wire.Chain.ReceiptHash
+			last, any = max(last, n), true
+		}
+		enough = !more || len(hashes) >= 2*receipt.BatchSize
+	}
+	if !any {
+		return receipt.ChainState{}, nil
+	}
+	state := receipt.ChainState{Previous: hashes[last], Count: last + 1}
+	for n := state.Count - state.Count%receipt.BatchSize; n < state.Count; n++ {
+		if hashes[n] == "" {
+			return state, fmt.Errorf("receipt %d of workspace %s is missing", n, workspace.id)
+		}
+		state.Pending = append(state.Pending, hashes[n])
+	}
+	return state, nil
+}

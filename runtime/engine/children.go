@@ -1,0 +1,230 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"time"
+
+	json "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/oklog/ulid/v2"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// The bounds on children.
+const (
+	maxChildren    = 1000
+	maxGenerations = 8
+)
+
+// spawn submits a child Task. The child's id follows from the call, so that a
+// call that is repeated after a crash finds the child that it made before.
+func (r *run) spawn(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, error) {
+	id := childID(&r.task.about, c.entry.Index)
+	submit, err := r.childRequest(ctx, c)
+	if err != nil {
+		return r.record(ctx, c, journal.Whole, nil, err)
+	}
+	if c.intent == nil {
+		if err := r.intend(ctx, c); err != nil {
+			return 0, nil, err
+		}
+	}
+	err = r.engine.submitChild(ctx, r.task, id, submit)
+	answer := []byte(`{"task_id":"` + id + `"}`)
+	return r.record(ctx, c, journal.Result, answer, err)
+}
+
+// childID derives an id from the parent's and the call's index.
+func childID(parent *abi.Task, index int) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "child %s %d", parent.ID, index))
+	var id ulid.ULID
+	_ = id.SetTime(ulid.Timestamp(parent.CreatedAt))
+	_ = id.SetEntropy(sum[:10])
+	return abi.IDPrefix(abi.ObjectTask) + id.String()
+}
+
+// childRequest turns a spawn or a handoff into a submit.
+func (r *run) childRequest(ctx context.Context, c *liveCall) (abi.SubmitTaskRequest, error) {
+	parent := &r.task.about
+	submit := abi.SubmitTaskRequest{SessionID: parent.SessionID, ParentTaskID: parent.ID, PersonaID: parent.PersonaID}
+	if c.entry.Call == abi.CallHandoff {
+		req, err := ask[abi.CallHandoffRequest](c)
+		if err == nil {
+			err = required("persona_id", req.PersonaID)
+		}
+		if err != nil {
+			return submit, err
+		}
+		submit.PersonaID, submit.Input = req.PersonaID, req.Input.Clone()
+	} else {
+		req, err := ask[abi.CallTaskSpawnRequest](c)
+		if err != nil {
+			return submit, err
+		}
+		submit.PersonaID = firstOf(req.PersonaID, parent.PersonaID)
+		submit.Input, submit.Metadata, submit.DeadlineSeconds = req.Input.Clone(), req.Metadata.Clone(), req.DeadlineSeconds
+	}
+	r.children++
+	if r.children > maxChildren {
+		return submit, provider.Refuse(abi.CallTooLarge, "too_many_children", fmt.Sprintf("a task has at most %d children", maxChildren))
+	}
+	return submit, r.engine.checkGenerations(ctx, r.task)
+}
+
+// checkGenerations refuses a child too far down: plugins that call each other
+// would go on for ever.
+func (e *Engine) checkGenerations(ctx context.Context, t *task) error {
+	parent := t.about.ParentTaskID
+	for range maxGenerations - 1 {
+		if parent == "" {
+			return nil
+		}
+		res, err := e.find(ctx, t.tenant, abi.ObjectTask, parent)
+		if err != nil {
+			return err
+		}
+		var up abi.Task
+		if err := decode(res.State, &up); err != nil {
+			return err
+		}
+		parent = up.ParentTaskID
+	}
+	return provider.Refuse(abi.CallTooLarge, "too_many_generations", fmt.Sprintf("tasks have at most %d generations", maxGenerations))
+}
+
+// submitChild accepts a child unless it is there already.
+func (e *Engine) submitChild(ctx context.Context, parent *task, id string, req abi.SubmitTaskRequest) error {
+	_, err := e.find(ctx, parent.tenant, abi.ObjectTask, id)
+	if err == nil {
+		return nil
+	}
+	if !isNotFound(err) {
+		return err
+	}
+	c := &Caller{Tenant: parent.tenant, TenantID: e.tenantID(parent.tenant), Actor: parent.about.PersonaID}
+	err = e.submitAs(ctx, c, id, req)
+	var invalid *abi.Error
+	if errors.As(err, &invalid) {
+		return provider.Refuse(childStatus(invalid.Code), string(invalid.Code), invalid.Message)
+	}
+	return err
+}
+
+func childStatus(code abi.ErrorCode) abi.CallStatus {
+	switch code {
+	case abi.CodeRateLimited, abi.CodeServiceUnavailable:
+		return abi.CallUnavailable
+	case abi.CodeResourceNotFound:
+		return abi.CallNotFound
+	}
+	return abi.CallInvalid
+}
+
+// child reads a Task that another may wait for: one of its own children.
+func (e *Engine) child(ctx context.Context, t storage.Tenant, parent, id string) (*abi.Task, error) {
+	notOwn := provider.Refuse(abi.CallNotFound, string(abi.CodeResourceNotFound), fmt.Sprintf("%q is not a child of this task", id))
+	res, err := e.find(ctx, t, abi.ObjectTask, id)
+	if isNotFound(err) {
+		return nil, notOwn
+	}
+	if err != nil {
+		return nil, err
+	}
+	child := &abi.Task{}
+	if err := decode(res.State, child); err != nil {
+		return nil, err
+	}
+	if child.ParentTaskID != parent {
+		return nil, notOwn
+	}
+	return child, nil
+}
+
+// awaited returns what a Task learns of a child that has ended.
+func (e *Engine) awaited(ctx context.Context, t storage.Tenant, child *abi.Task) ([]byte, error) {
+	res, err := e.find(ctx, t, abi.ObjectOutcome, child.OutcomeID)
+	if err != nil {
+		return nil, err
+	}
+	var o abi.Outcome
+	if err := decode(res.State, &o); err != nil {
+		return nil, err
+	}
+	answer := abi.CallTaskAwaitAnswer{TaskID: child.ID, Status: o.Status, Summary: o.Summary, Failure: o.Failure, ReceiptID: child.ReceiptID}
+	for _, id := range o.MessageIDs {
+		res, err := e.find(ctx, t, abi.ObjectMessage, id)
+		if err != nil {
+			return nil, err
+		}
+		var m abi.Message
+		if err := decode(res.State, &m); err != nil {
+			return nil, err
+		}
+		answer.Messages = append(answer.Messages, m)
+	}
+	return json.Marshal(&answer)
+}
+
+// answerInput brings a parked Task the input that it waits for.
+func (e *Engine) answerInput(ctx context.Context, c *Caller, t *abi.Task, kind abi.TaskMessageKind, m *abi.Message, idem *storage.Idempotency) (Doc, error) {
+	w := t.Waiting
+	if w == nil || (kind == abi.TaskMessageToolConfirmation) != (w.Call == abi.CallApprovalRequest) || !asksSomebody(w.Call) {
+		return Doc{}, abi.Errorf(abi.CodeInvalidStateTransition, "task %s is %s and does not wait for %s", t.ID, t.Status, kind)
+	}
+	answer, err := e.inputAnswer(c, w, m)
+	if err != nil {
+		return Doc{}, err
+	}
+	rec := messageRecord(m)
+	doc := Doc{ID: m.ID, JSON: m.AppendJSON(nil), Restricted: rec.restricted}
+	err = e.wake(ctx, owner{c.Tenant, t.ID}, wakeUp{requestID: w.RequestID, answer: answer, actor: c.Actor, before: []record{rec}, idem: idem})
+	if errors.Is(err, errNotWaiting) {
+		return Doc{}, abi.Errorf(abi.CodeInvalidStateTransition, "task %s does not wait any more: it was answered already", t.ID)
+	}
+	return doc, err
+}
+
+func asksSomebody(call string) bool {
+	return call == abi.CallInputRequest || call == abi.CallAuthRequest || call == abi.CallApprovalRequest
+}
+
+func (e *Engine) inputAnswer(c *Caller, w *abi.Waiting, m *abi.Message) ([]byte, error) {
+	if w.Call != abi.CallApprovalRequest {
+		return json.Marshal(abi.CallInputRequestAnswer{Message: *m, Actor: c.Actor})
+	}
+	decided, err := decisionOf(m)
+	if err != nil {
+		return nil, err
+	}
+	decided.Actor, decided.DecidedAt = c.Actor, abi.At(e.now().Truncate(time.Microsecond))
+	return json.Marshal(decided)
+}
+
+// decisionOf reads an approval from the json part of a Message.
+func decisionOf(m *abi.Message) (*abi.CallApprovalAnswer, error) {
+	for _, p := range m.Parts {
+		if p.Type != abi.PartJSON {
+			continue
+		}
+		var d struct {
+			Decision  string         `json:"decision"`
+			Reason    string         `json:"reason"`
+			Arguments jsontext.Value `json:"arguments"`
+		}
+		if err := json.Unmarshal(p.Value, &d); err != nil {
+			return nil, abi.InvalidParam("message.parts", "reading the decision: %v", err)
+		}
+		if err := checkOneOf("decision", d.Decision, "approved", "denied"); err != nil {
+			return nil, within("message.parts", err)
+		}
+		return &abi.CallApprovalAnswer{Decision: d.Decision, Reason: d.Reason, Arguments: d.Arguments}, nil
+	}
+	return nil, abi.InvalidParam("message.parts", `a tool_confirmation needs a json part with {"decision": "approved"} or {"decision": "denied"}`)
+}

@@ -1,0 +1,49 @@
+package engine
+
+import (
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// hint takes telemetry. It is checked always, so that a re-run answers as the
+// first run did, and told only by a run that is live.
+func (r *run) hint(call string, request []byte) error {
+	kind, payload, err := journal.ReadHint(call, request)
+	if err != nil {
+		return provider.Malformed(err)
+	}
+	r.tellHint(kind, payload)
+	return nil
+}
+
+// delta tells watchers a piece of text that a model gives.
+func (r *run) delta(text string) {
+	r.tellHint(abi.EventMessageDelta, &abi.CallMessageDeltaRequest{Text: text})
+}
+
+// tellHint appends telemetry. It is not waited for, and dropped beyond maxHints.
+// Nothing is told by a run that repeats what was told before.
+func (r *run) tellHint(kind abi.EventKind, payload any) {
+	if !r.cursor.Done() {
+		return
+	}
+	r.hints++
+	if r.hints > maxHints {
+		return
+	}
+	e, t := r.engine, r.task
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.state.Status.Terminal() {
+		return
+	}
+	records, err := encode(record{kind: kind, object: abi.ObjectTask, id: t.id, seq: t.seq, hint: true, payload: payload})
+	if err != nil {
+		e.log.Warn("a hint could not be encoded", "task", t.id, "kind", kind, "error", err)
+		return
+	}
+	e.store.Append(&storage.Batch{Frame: taskFrame(t.tenant, &t.about, t.about.PersonaID, e.now(), records)})
+	t.seq++
+}

@@ -1,0 +1,125 @@
+package engine
+
+import (
+	"sync"
+	"time"
+)
+
+// parkedTable holds what is left in memory of Tasks that wait: a timer each, and
+// who awaits whom. A few hundred bytes a Task.
+type parkedTable struct {
+	mu      sync.Mutex
+	timers  map[owner]*time.Timer
+	parents map[owner][]owner // by the child they await
+}
+
+func (p *parkedTable) setTimer(key owner, d time.Duration, fire func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.timers == nil {
+		p.timers = map[owner]*time.Timer{}
+	}
+	if old := p.timers[key]; old != nil {
+		old.Stop()
+	}
+	p.timers[key] = time.AfterFunc(d, fire)
+}
+
+// forget drops a Task's timer.
+func (p *parkedTable) forget(key owner) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if timer := p.timers[key]; timer != nil {
+		timer.Stop()
+		delete(p.timers, key)
+	}
+}
+
+func (p *parkedTable) await(child, parent owner) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.parents == nil {
+		p.parents = map[owner][]owner{}
+	}
+	p.parents[child] = append(p.parents[child], parent)
+}
+
+// awaiting returns who awaits a Task, and forgets them.
+func (p *parkedTable) awaiting(child owner) []owner {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	parents := p.parents[child]
+	delete(p.parents, child)
+	return parents
+}
+
+// stop stops every timer: the node is going down.
+func (p *parkedTable) stop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, timer := range p.timers {
+		timer.Stop()
+	}
+}
+
+func (p *parkedTable) len() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.timers)
+}
+
+// waiterTable holds who waits for the end of Tasks, in memory or not.
+type waiterTable struct {
+	mu   sync.Mutex
+	byID map[owner]*waiter
+}
+
+// waiter is closed when its Task's end is durable, or can never be.
+type waiter struct {
+	done chan struct{}
+	refs int
+	end  ended // set before done is closed
+}
+
+// ended is a Task that has ended, as those who waited for it see it.
+type ended struct {
+	doc Doc // with its input; empty when it must be read from the log
+	err error
+}
+
+func (w *waiterTable) join(key owner) *waiter {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.byID == nil {
+		w.byID = map[owner]*waiter{}
+	}
+	entry := w.byID[key]
+	if entry == nil {
+		entry = &waiter{done: make(chan struct{})}
+		w.byID[key] = entry
+	}
+	entry.refs++
+	return entry
+}
+
+func (w *waiterTable) leave(key owner, entry *waiter) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	entry.refs--
+	if entry.refs == 0 && w.byID[key] == entry {
+		delete(w.byID, key)
+	}
+}
+
+// end tells those who wait for a Task. end is asked for the result only if there
+// are any.
+func (w *waiterTable) end(key owner, result func() ended) {
+	w.mu.Lock()
+	entry := w.byID[key]
+	delete(w.byID, key)
+	w.mu.Unlock()
+	if entry != nil {
+		entry.end = result()
+		close(entry.done)
+	}
+}

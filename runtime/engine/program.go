@@ -1,0 +1,165 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	goruntime "runtime"
+	"strings"
+	"sync"
+
+	json "github.com/go-json-experiment/json"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/sandbox"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// keptBlobs remembers which modules and Personas are in the blob store already.
+type keptBlobs struct {
+	byKey sync.Map // "module " and digest, or the persona → string, the hash
+}
+
+// programFor fixes what a Task will run: from here on a new version of the plugin
+// changes nothing for it. The module and the Persona are kept as blobs.
+func (e *Engine) programFor(ctx context.Context, t *task) (*journal.Program, error) {
+	persona, err := e.persona(ctx, t.tenant, t.about.PersonaID)
+	if err != nil {
+		return nil, &abi.Failure{Code: abi.FailurePluginMissing, Message: err.Error()}
+	}
+	name, export, named := strings.Cut(persona.EntryWorkflow, "#")
+	if !named {
+		export = abi.DefaultExport
+	}
+	digest, err := e.modules.Resolve(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.keepModule(ctx, digest); err != nil {
+		return nil, err
+	}
+	personaHash, err := e.keepPersona(ctx, persona)
+	if err != nil {
+		return nil, err
+	}
+	seed := make([]byte, 16)
+	if _, err := io.ReadFull(e.entropy, seed); err != nil {
+		return nil, fmt.Errorf("reading randomness: %w", err)
+	}
+	l := e.config.Limits
+	return &journal.Program{
+		Plugin: name, Module: digest, Export: export, ABI: abi.ABIVersion, Persona: personaHash, Seed: seed,
+		Limits: journal.Limits{MemoryBytes: l.MemoryBytes, HostCalls: l.HostCalls, PayloadBytes: l.PayloadBytes, OutputBytes: l.OutputBytes},
+		Engine: e.runs, Arch: goruntime.GOARCH,
+	}, nil
+}
+
+// keepModule puts a module into the blob store, once.
+func (e *Engine) keepModule(ctx context.Context, digest string) error {
+	if _, ok := e.kept.byKey.Load(digest); ok {
+		return nil
+	}
+	hash, err := journal.ParseHash(digest)
+	if err != nil {
+		return err
+	}
+	if !e.hasBlob(ctx, hash) {
+		wasm, err := e.modules.Wasm(ctx, digest)
+		if err != nil {
+			return err
+		}
+		if _, _, err := e.store.Blobs().Put(ctx, bytes.NewReader(wasm), &hash); err != nil {
+			return fmt.Errorf("keeping the module %s: %w", digest, err)
+		}
+	}
+	e.kept.byKey.Store(digest, true)
+	return nil
+}
+
+func (e *Engine) hasBlob(ctx context.Context, hash storage.Hash) bool {
+	b, err := e.store.Blobs().Open(ctx, hash)
+	if err != nil {
+		return false
+	}
+	_ = b.Close()
+	return true
+}
+
+// keepPersona puts a Persona's JSON into the blob store, once, and returns its hash.
+func (e *Engine) keepPersona(ctx context.Context, p *persona) (string, error) {
+	if hash, ok := e.kept.byKey.Load(p); ok {
+		return hash.(string), nil
+	}
+	hash, _, err := e.store.Blobs().Put(ctx, bytes.NewReader(p.text), nil)
+	if err != nil {
+		return "", fmt.Errorf("keeping the persona %s: %w", p.ID, err)
+	}
+	e.kept.byKey.Store(p, journal.FormatHash(hash))
+	return journal.FormatHash(hash), nil
+}
+
+// KeptModule returns the bytes of a module that a Task of this node has run, nil
+// when none has. It is meant for [Modules] that no longer have it.
+func KeptModule(ctx context.Context, store storage.Store, digest string) ([]byte, error) {
+	hash, err := journal.ParseHash(digest)
+	if err != nil {
+		return nil, err
+	}
+	b, err := store.Blobs().Open(ctx, hash)
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer b.Close()
+	wasm := make([]byte, b.Size())
+	_, err = io.ReadFull(b, wasm)
+	return wasm, err
+}
+
+// limitsOf returns the limits that a program runs under here: its own, and the
+// node's on time.
+func (e *Engine) limitsOf(p *journal.Program) sandbox.Limits {
+	return sandbox.Limits{
+		MemoryBytes: p.Limits.MemoryBytes, HostCalls: p.Limits.HostCalls, PayloadBytes: p.Limits.PayloadBytes,
+		OutputBytes: p.Limits.OutputBytes, WallTime: e.config.Limits.WallTime,
+	}
+}
+
+// personaAt returns a Persona as it was when a program was fixed.
+func (e *Engine) personaAt(ctx context.Context, t storage.Tenant, id, hash string) (*persona, error) {
+	now, err := e.persona(ctx, t, id)
+	if err == nil {
+		if kept, ok := e.kept.byKey.Load(now); ok && kept == hash || journal.HashOf(now.text) == hash {
+			return now, nil
+		}
+	}
+	key := "persona " + hash
+	if p, ok := e.kept.byKey.Load(key); ok {
+		return p.(*persona), nil
+	}
+	h, err := journal.ParseHash(hash)
+	if err != nil {
+		return nil, err
+	}
+	p := &persona{}
+	if p.text, err = e.blob(ctx, h); err != nil {
+		return nil, missing("blob", hash, err)
+	}
+	if err := decode(p.text, &p.Persona); err != nil {
+		return nil, err
+	}
+	e.kept.byKey.Store(key, p)
+	return p, nil
+}
+
+// missing is the failure of a run whose record refers to what is no longer there.
+func missing(object, id string, err error) *abi.Failure {
+	f := &abi.Failure{Code: abi.FailureReplayMissing, Message: fmt.Sprintf("the %s %s is no longer there: %v", object, id, err)}
+	f.Details, _ = json.Marshal(map[string]any{"missing": map[string]string{"object": object, "id": id}})
+	return f
+}

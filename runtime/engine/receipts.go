@@ -1,0 +1,273 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	json "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/receipt"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// TaskReceipts returns the receipts of a Task; none before it has ended.
+func (e *Engine) TaskReceipts(ctx context.Context, c *Caller, id string) ([]Doc, error) {
+	t, _, err := findAs[abi.Task](ctx, e, c, abi.ObjectTask, id)
+	if err != nil || t.ReceiptID == "" {
+		return nil, err
+	}
+	doc, err := e.Get(ctx, c, abi.ObjectReceipt, t.ReceiptID)
+	if err != nil {
+		return nil, err
+	}
+	return []Doc{doc}, nil
+}
+
+// ReceiptWire returns the canonical (RFC 8785) bytes of a receipt.
+func (e *Engine) ReceiptWire(ctx context.Context, c *Caller, id string) ([]byte, error) {
+	r, _, err := findAs[abi.ReceiptResource](ctx, e, c, abi.ObjectReceipt, id)
+	return r.Wire, err
+}
+
+func (e *Engine) receiptWire(ctx context.Context, t storage.Tenant, id string) (*receipt.Receipt, error) {
+	res, err := e.find(ctx, t, abi.ObjectReceipt, id)
+	if err != nil {
+		return nil, err
+	}
+	var stored struct {
+		Wire receipt.Receipt `json:"wire"`
+	}
+	if err := decode(res.State, &stored); err != nil {
+		return nil, err
+	}
+	return &stored.Wire, nil
+}
+
+// VerifyReceipt checks a receipt: its schema, hash, signatures and chain. The
+// answer is told by an event too.
+func (e *Engine) VerifyReceipt(ctx context.Context, c *Caller, r *Retry, id string, req abi.VerifyReceiptRequest) (abi.ReceiptVerification, error) {
+	stored, res, err := findAs[abi.ReceiptResource](ctx, e, c, abi.ObjectReceipt, id)
+	if err != nil {
+		return abi.ReceiptVerification{}, err
+	}
+	v, err := e.verify(ctx, c, &stored, req)
+	if err != nil {
+		return v, err
+	}
+	kind := abi.EventReceiptVerified
+	if !v.Valid {
+		kind = abi.EventReceiptVerificationFailed
+	}
+	unlock := e.locks.lock(c.Tenant, id)
+	defer unlock()
+	seq, _, err := e.store.Sequence(ctx, c.Tenant, abi.ResourcePointer{Object: abi.ObjectReceipt, ID: id})
+	if err != nil {
+		return v, e.failed("reading the receipt's events", err)
+	}
+	_, err = e.once(ctx, c, r, stored.WorkspaceID, func(idem *storage.Idempotency) (Doc, error) {
+		return e.commit(c, stored.SessionID, stored.WorkspaceID, idem, statusOK, record{
+			kind: kind, object: abi.ObjectReceipt, id: id, seq: seq + 1, state: jsontext.Value(res.State), payload: &v,
+		})
+	})
+	return v, err
+}
+
+// SigningKeys returns the public keys that this node's receipts are signed with.
+func (e *Engine) SigningKeys() abi.SigningKeys {
+	if e.signing == nil {
+		return abi.SigningKeys{Keys: []abi.SigningKey{}}
+	}
+	return e.signing.Public()
+}
+
+// RotateSigningKey retires the key that signs and makes a new one. The caller
+// needs abi.ScopeNode.
+func (e *Engine) RotateSigningKey(ctx context.Context, c *Caller) (abi.SigningKeys, error) {
+	if !c.Can(abi.ScopeNode) {
+		return abi.SigningKeys{}, errDenied(abi.ScopeNode)
+	}
+	if e.signing == nil {
+		return abi.SigningKeys{}, abi.Errorf(abi.CodeNotImplemented, "this node signs no receipts")
+	}
+	if err := e.signing.Rotate(e.now()); err != nil {
+		return abi.SigningKeys{}, fmt.Errorf("rotating the signing key: %w", err)
+	}
+	e.log.Info("the signing key was rotated", "key", e.signing.Current().ID, "actor", c.Actor)
+	return e.signing.Public(), nil
+}
+
+// Record returns the record of a Task. The caller needs abi.ScopeEventsInternal.
+func (e *Engine) Record(ctx context.Context, c *Caller, id string) (*journal.Record, error) {
+	if !c.Can(abi.ScopeEventsInternal) {
+		return nil, errDenied(abi.ScopeEventsInternal)
+	}
+	t, _, err := findAs[abi.Task](ctx, e, c, abi.ObjectTask, id)
+	if err != nil {
+		return nil, err
+	}
+	if t.Replay != nil {
+		return nil, abi.Errorf(abi.CodeConflict, "task %s is a replay: the record is that of its source, %s", id, t.Replay.SourceTaskID)
+	}
+	rec, err := e.taskRecord(ctx, c.Tenant, &t)
+	if err != nil {
+		return nil, replayRefusal(err)
+	}
+	return rec, nil
+}
+
+// ForkTask accepts a Task that shares the record of another up to an event, and
+// is live from there. Unless it stays in the same Session, it gets a fork of it.
+func (e *Engine) ForkTask(ctx context.Context, c *Caller, r *Retry, id string, req abi.ForkTaskRequest) (Doc, error) {
+	source, _, err := findAs[abi.Task](ctx, e, c, abi.ObjectTask, id)
+	if err != nil {
+		return Doc{}, err
+	}
+	if source.Replay != nil {
+		return Doc{}, abi.Errorf(abi.CodeInvalidRequest, "task %s is a replay: fork its source, %s", id, source.Replay.SourceTaskID)
+	}
+	rec, err := e.taskRecord(ctx, c.Tenant, &source)
+	if err != nil {
+		return Doc{}, replayRefusal(err)
+	}
+	calls := closed(rec.Entries)
+	if req.AtEventID != "" {
+		if calls, err = callsUpTo(rec, "at_event_id", req.AtEventID); err != nil {
+			return Doc{}, err
+		}
+	}
+	sessionID, err := e.forkedSession(ctx, c, r, &source, req)
+	if err != nil {
+		return Doc{}, err
+	}
+	return e.submit(ctx, c, r, sessionID, func(*session) (*task, *abi.Message, error) {
+		t, err := e.newFork(ctx, c, &source, sessionID, calls, req)
+		return t, nil, err
+	})
+}
+
+// forkedSession returns the Session that a forked Task lives in.
+func (e *Engine) forkedSession(ctx context.Context, c *Caller, r *Retry, source *abi.Task, req abi.ForkTaskRequest) (string, error) {
+	if req.SameSession {
+		return source.SessionID, nil
+	}
+	at := req.AtEventID
+	if at == "0" { // the Session as it was when the source was submitted
+		res, err := e.find(ctx, c.Tenant, abi.ObjectTask, source.ID)
+		if err != nil {
+			return "", err
+		}
+		at = res.Origin.String()
+	}
+	var retry *Retry
+	if r != nil {
+		retry = &Retry{Key: r.Key, Method: r.Method, Target: r.Target + "/session", Body: r.Body}
+	}
+	doc, err := e.ForkSession(ctx, c, retry, source.SessionID, abi.ForkSessionRequest{AtEventID: at})
+	return doc.ID, err
+}
+
+func (e *Engine) newFork(ctx context.Context, c *Caller, source *abi.Task, session string, calls int, req abi.ForkTaskRequest) (*task, error) {
+	if err := checkMetadata(&req.Metadata); err != nil {
+		return nil, err
+	}
+	t := &abi.Task{
+		Envelope:  abi.NewEnvelope(abi.ObjectTask, e.ids.New(abi.ObjectTask), e.now(), req.Metadata),
+		SessionID: session, WorkspaceID: source.WorkspaceID, CreatedBy: c.Actor, PersonaID: source.PersonaID,
+		ParentTaskID: source.ID, InputMessageID: source.InputMessageID, Module: source.Module,
+		Fork: &abi.TaskFork{SourceTaskID: source.ID, AtEventID: req.AtEventID, Calls: calls},
+	}
+	return e.derivedTask(ctx, c.Tenant, t, source)
+}
+
+// ReplaySession accepts an exact replay of every Task of a Session that has
+// ended, oldest first, and returns the replay Tasks.
+func (e *Engine) ReplaySession(ctx context.Context, c *Caller, r *Retry, id string, req abi.ReplaySessionRequest) (DocList, error) {
+	s, release, err := e.openSession(ctx, c, id)
+	if err != nil {
+		return DocList{}, err
+	}
+	defer release()
+	sources, err := e.replayable(ctx, c, id)
+	if err != nil {
+		return DocList{}, err
+	}
+	var list DocList
+	for _, source := range sources {
+		var retry *Retry
+		if r != nil {
+			retry = &Retry{Key: r.Key, Method: r.Method, Target: r.Target + "/" + source, Body: r.Body}
+		}
+		doc, err := e.ReplayTask(ctx, c, retry, source, abi.ReplayTaskRequest{Reason: req.Reason})
+		if err != nil {
+			return DocList{}, err
+		}
+		list.Docs = append(list.Docs, doc)
+	}
+	return list, e.tellSessionReplayed(c, s, list)
+}
+
+// tellSessionReplayed tells a Session's watchers of its replay.
+func (e *Engine) tellSessionReplayed(c *Caller, s *session, list DocList) error {
+	ids := make([]string, len(list.Docs))
+	for i, doc := range list.Docs {
+		ids[i] = doc.ID
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, err := e.commit(c, s.state.ID, s.state.WorkspaceID, nil, 0, record{
+		kind: abi.EventSessionReplayed, object: abi.ObjectSession, id: s.state.ID, seq: s.seq + 1, state: &s.state,
+		payload: map[string]any{"replay_task_ids": ids},
+	})
+	if err == nil {
+		s.seq++
+	}
+	return err
+}
+
+// replayable lists a Session's Tasks that can be replayed, oldest first.
+func (e *Engine) replayable(ctx context.Context, c *Caller, session string) ([]string, error) {
+	var ids []string
+	page := storage.Page{Limit: 200}
+	for {
+		list, more, err := e.store.List(ctx, c.Tenant, abi.ObjectTask, Scope{Object: abi.ObjectSession, ID: session}, page)
+		if err != nil {
+			return nil, e.failed("listing the session's tasks", err)
+		}
+		for _, res := range list {
+			page.After = res.ID
+			var t abi.Task
+			if err := decode(res.State, &t); err != nil {
+				return nil, err
+			}
+			if checkReplayable(&t) == nil && !t.StartedAt.IsZero() {
+				ids = append([]string{t.ID}, ids...)
+			}
+		}
+		if len(ids) > maxSessionReplay {
+			return nil, abi.Errorf(abi.CodePayloadTooLarge, "the session has more than %d tasks: replay them one by one", maxSessionReplay)
+		}
+		if !more {
+			return ids, nil
+		}
+	}
+}
+
+// maxSessionReplay is how many Tasks one request replays.
+const maxSessionReplay = 1000
+
+// ExportTask writes a Task's run bundle (docs/bundle-format.md) to w. The caller
+// needs abi.ScopeEventsInternal. Errors before the first byte are an *abi.Error.
+func (e *Engine) ExportTask(ctx context.Context, c *Caller, id string, w io.Writer) error {
+	return abi.Errorf(abi.CodeNotImplemented, "this build cannot export tasks")
+}
+
+func (e *Engine) verify(ctx context.Context, c *Caller, stored *abi.ReceiptResource, req abi.VerifyReceiptRequest) (abi.ReceiptVerification, error) {
+	_ = strings.TrimSpace
+	_ = json.Marshal
+	return abi.ReceiptVerification{}, abi.Errorf(abi.CodeNotImplemented, "not yet")
+}

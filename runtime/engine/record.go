@@ -1,0 +1,322 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	json "github.com/go-json-experiment/json"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// errEndedMeanwhile ends a run whose Task was ended from outside.
+var errEndedMeanwhile = errors.New("the task has ended meanwhile")
+
+// record completes a call, and writes what has to be on disk by now. What the
+// guest is told never gets ahead of the log: whatever depends on an answer is
+// handed over after it, and so is durable only if the answer is.
+func (r *run) record(ctx context.Context, c *liveCall, phase journal.Phase, answer []byte, failed error) (abi.CallStatus, []byte, error) {
+	status, answer, err := r.answer(answer, failed)
+	if err != nil {
+		return 0, nil, err
+	}
+	e := &c.entry
+	e.At, e.Status, e.Answer = journal.Moment(r.engine.now()), status, answer
+	if status != abi.CallOK {
+		c.states, c.extra = nil, nil
+	}
+	if err := r.tell(ctx, c, phase); err != nil {
+		return 0, nil, err
+	}
+	r.ground.Reach(e.At)
+	if err := r.remember(e); err != nil {
+		return 0, nil, fmt.Errorf("taking over the answer of %s: %w", e.Call, err)
+	}
+	switch {
+	case c.def.Durable && status == abi.CallOK:
+		err = r.flush(ctx, true)
+	case r.engine.performers[e.Call] != nil || r.pendingBytes > maxPending:
+		err = r.flush(ctx, false)
+	}
+	return status, answer, err
+}
+
+// intend puts the intent of a write on disk.
+func (r *run) intend(ctx context.Context, c *liveCall) error {
+	c.entry.At = journal.Moment(r.engine.now())
+	if err := r.tell(ctx, c, journal.Intent); err != nil {
+		return err
+	}
+	return r.flush(ctx, true)
+}
+
+// tell adds the event of a call to what is pending.
+func (r *run) tell(ctx context.Context, c *liveCall, phase journal.Phase) error {
+	refs, err := r.engine.largeTexts(ctx, &c.entry, phase)
+	if err != nil {
+		return err
+	}
+	rec := record{kind: journal.Kind(c.entry.Call, phase, c.entry.Status), object: abi.ObjectTask, id: r.task.id, restricted: true}
+	if c.states != nil {
+		rec = *c.states
+		rec.restricted = true
+	}
+	rec.text = c.entry.AppendPayload(make([]byte, 0, 96+len(c.entry.Request)+len(c.entry.Answer)), phase, refs)
+	r.task.mu.Lock()
+	defer r.task.mu.Unlock()
+	r.pending = append(append(r.pending, c.extra...), rec)
+	r.pendingBytes += len(rec.text)
+	if phase == journal.Intent {
+		return nil
+	}
+	r.index++
+	return r.tally.Add(&c.entry)
+}
+
+// largeTexts puts what is too large for an event into blobs.
+func (e *Engine) largeTexts(ctx context.Context, entry *journal.Entry, phase journal.Phase) (refs journal.Refs, err error) {
+	if phase != journal.Result {
+		if refs.Request, err = e.largeText(ctx, entry.Request); err != nil {
+			return refs, err
+		}
+	}
+	if phase != journal.Intent {
+		refs.Answer, err = e.largeText(ctx, entry.Answer)
+	}
+	return refs, err
+}
+
+func (e *Engine) largeText(ctx context.Context, text []byte) (storage.Hash, error) {
+	if len(text) <= journal.MaxInline {
+		return storage.Hash{}, nil
+	}
+	hash, _, err := e.store.Blobs().Put(ctx, bytes.NewReader(text), nil)
+	if err != nil {
+		return hash, fmt.Errorf("storing a large value: %w", err)
+	}
+	return hash, nil
+}
+
+// flush hands over what is pending, and waits for the disk if it is to.
+func (r *run) flush(ctx context.Context, wait bool) error {
+	commit, err := r.handOver()
+	if err != nil {
+		return err
+	}
+	if commit == nil && len(r.hanging) == 0 {
+		return nil
+	}
+	if commit != nil {
+		r.hanging = append(r.hanging, commit)
+	}
+	if wait {
+		return r.settle()
+	}
+	return nil
+}
+
+// handOver gives what is pending to the store; the commit is nil when that is
+// nothing.
+func (r *run) handOver() (storage.Commit, error) {
+	e, t := r.engine, r.task
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.state.Status.Terminal() {
+		return nil, errEndedMeanwhile
+	}
+	if len(r.pending) == 0 {
+		return nil, nil
+	}
+	records := t.number(r.takePending())
+	encoded, err := encode(records...)
+	if err != nil {
+		return nil, err
+	}
+	commit, err := t.session.append(e, &storage.Batch{Frame: taskFrame(t.tenant, &t.about, t.about.PersonaID, e.now(), encoded)}, nil)
+	if err != nil {
+		return nil, err
+	}
+	t.seq += sequenced(records)
+	return commit, nil
+}
+
+// takePending returns what is pending and forgets it. The caller holds task.mu.
+func (r *run) takePending() []record {
+	records := r.pending
+	r.pending, r.pendingBytes = nil, 0
+	return records
+}
+
+// settle waits until everything handed over is durable.
+func (r *run) settle() error {
+	var failed error
+	for _, commit := range r.hanging {
+		// Not the run's context: each commit is waited for exactly once.
+		if _, err := commit.Wait(context.Background()); err != nil {
+			failed = fmt.Errorf("writing to the log: %w", err)
+		}
+	}
+	r.hanging = r.hanging[:0]
+	return failed
+}
+
+// number gives the Task's own events their sequence. The caller holds t.mu.
+func (t *task) number(records []record) []record {
+	seq := t.seq
+	for i := range records {
+		if records[i].object == abi.ObjectTask && records[i].id == t.id {
+			records[i].seq = seq
+			seq++
+		}
+	}
+	return records
+}
+
+// history is a Task's record as the log has it.
+type history struct {
+	program *journal.Program
+	entries []journal.Entry
+	origin  storage.Position // of the event that accepted the Task
+	// lastStart is the position of the last event that told a start.
+	lastStart storage.Position
+	progress  bool // calls were recorded after it
+}
+
+// pageOfEvents is how many events are read at once.
+const pageOfEvents = 500
+
+// history reads the record of a Task, with what a fork shares with its source.
+func (e *Engine) history(ctx context.Context, tenant storage.Tenant, about *abi.Task) (*history, error) {
+	h := &history{}
+	if about.Fork != nil {
+		if err := e.shared(ctx, tenant, about.Fork, h); err != nil {
+			return nil, err
+		}
+	}
+	after := storage.Position(0)
+	for {
+		page, more, err := e.store.Events(ctx, tenant, Scope{Object: abi.ObjectTask, ID: about.ID}, after, pageOfEvents)
+		if err != nil {
+			return nil, e.failed("reading the record of task "+about.ID, err)
+		}
+		for _, ev := range page {
+			after = ev.Position()
+			if err := e.readEvent(ctx, ev, h); err != nil {
+				return nil, err
+			}
+		}
+		if !more {
+			return h, nil
+		}
+	}
+}
+
+// shared reads the part of a record that a fork has from its source.
+func (e *Engine) shared(ctx context.Context, tenant storage.Tenant, f *abi.TaskFork, h *history) error {
+	res, err := e.find(ctx, tenant, abi.ObjectTask, f.SourceTaskID)
+	if err != nil {
+		return err
+	}
+	var source abi.Task
+	if err := decode(res.State, &source); err != nil {
+		return err
+	}
+	from, err := e.history(ctx, tenant, &source)
+	if err != nil {
+		return err
+	}
+	if len(from.entries) < f.Calls {
+		return &abi.Failure{Code: abi.FailureReplayMissing, Message: fmt.Sprintf(
+			"task %s has the record of %d calls; the fork shares %d", f.SourceTaskID, len(from.entries), f.Calls)}
+	}
+	h.entries, h.program = from.entries[:f.Calls], from.program
+	return nil
+}
+
+// readEvent adds what one event tells to a Task's history.
+func (e *Engine) readEvent(ctx context.Context, ev storage.Event, h *history) error {
+	rec := ev.Record()
+	switch rec.Kind {
+	case abi.EventTaskSubmitted:
+		h.origin = ev.Position()
+	case abi.EventTaskStarted, abi.EventTaskStatusChanged:
+		h.lastStart, h.progress = ev.Position(), false
+		return h.readProgram(rec)
+	}
+	if !journal.Recorded(rec) {
+		return nil
+	}
+	entry, phase, err := journal.Decode(rec, func(hash storage.Hash) ([]byte, error) { return e.blob(ctx, hash) })
+	if err != nil {
+		return fmt.Errorf("event %s: %w", ev.Position(), err)
+	}
+	entry.EventID = ev.Position().String()
+	h.progress = true
+	return h.add(entry, phase)
+}
+
+func (h *history) add(entry journal.Entry, phase journal.Phase) error {
+	n := len(h.entries)
+	switch {
+	case phase == journal.Result && n > 0 && h.entries[n-1].Open && h.entries[n-1].Index == entry.Index:
+		entry.Request, entry.Effect, entry.Key = h.entries[n-1].Request, h.entries[n-1].Effect, h.entries[n-1].Key
+		h.entries[n-1] = entry
+		return nil
+	case phase == journal.Result, entry.Index != n, n > 0 && h.entries[n-1].Open:
+		return fmt.Errorf("event %s tells call %d, out of its order", entry.EventID, entry.Index)
+	}
+	h.entries = append(h.entries, entry)
+	return nil
+}
+
+// programPayload is the payload of the event that tells a Task's first start. The
+// program is internal: the seed of the guest's randomness is part of it.
+type programPayload struct {
+	Program *program `json:"program,omitzero"`
+}
+
+type program struct {
+	Type            string         `json:"type"`
+	Visibility      abi.Visibility `json:"visibility"`
+	journal.Program `json:",inline"`
+}
+
+func programOf(p *journal.Program) *programPayload {
+	if p == nil {
+		return nil
+	}
+	return &programPayload{&program{Type: "program", Visibility: abi.VisibilityInternal, Program: *p}}
+}
+
+func (h *history) readProgram(rec *storage.Record) error {
+	if len(rec.Payload) == 0 {
+		return nil
+	}
+	var p programPayload
+	if err := json.Unmarshal(rec.Payload, &p); err != nil {
+		return fmt.Errorf("reading what the task started: %w", err)
+	}
+	if p.Program != nil {
+		h.program = &p.Program.Program
+	}
+	return nil
+}
+
+// blob returns the content of a blob, which the engine has put there itself.
+func (e *Engine) blob(ctx context.Context, hash storage.Hash) ([]byte, error) {
+	b, err := e.store.Blobs().Open(ctx, hash)
+	if err != nil {
+		return nil, fmt.Errorf("opening the blob %s: %w", journal.FormatHash(hash), err)
+	}
+	defer b.Close()
+	content := make([]byte, b.Size())
+	if _, err := io.ReadFull(b, content); err != nil {
+		return nil, fmt.Errorf("reading the blob %s: %w", journal.FormatHash(hash), err)
+	}
+	return content, nil
+}

@@ -1,0 +1,158 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	json "github.com/go-json-experiment/json"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/receipt"
+	"github.com/wharf-dev/wharf/runtime/sandbox"
+)
+
+// Module is a compiled plugin.
+type Module interface {
+	HasExport(name string) bool
+	Run(ctx context.Context, export string, h sandbox.Host, l sandbox.Limits) (sandbox.Usage, error)
+}
+
+// Options say how a record is replayed. The zero value is an exact replay.
+type Options struct {
+	Replacements []Replacement
+	// TaskID is what the tally calls the replay; default the record's Task.
+	TaskID string
+	// WallTime bounds the run; default sandbox.DefaultLimits.
+	WallTime time.Duration
+	// OnCall is told each call as it was answered, in order; an error ends the
+	// replay. It may be nil.
+	OnCall func(e *journal.Entry, by *Replacement) error
+	// Module is the digest of the module that runs, when it is not the record's.
+	Module string
+}
+
+// Result is what a replay did.
+type Result struct {
+	// Entries are the calls as they were answered in the replay. Their ids and times
+	// are those of the record.
+	Entries []journal.Entry
+	Tally   *receipt.Tally
+	Applied []Replacement
+	Output  *abi.CallOutputRequest
+	// Messages and Artifacts are what the run made, in order.
+	Messages  []string
+	Artifacts []receipt.ArtifactRef
+	// Made holds what was made anew, since a replacement had changed it.
+	Made []Made
+	End  journal.End
+	// Divergence is set when the run left its record.
+	Divergence *journal.Divergence
+}
+
+// Made is a Message or an Artifact that a replay with replacements made. Its id is
+// derived from the replay's.
+type Made struct {
+	Call    string
+	ID      string
+	Request []byte // as the plugin passed it
+}
+
+// errStop ends a run where its record was stopped.
+var errStop = errors.New("the record stops here")
+
+// Run replays a record. An error says that the replay could not be done; that it
+// diverged is a result.
+func Run(ctx context.Context, m Module, rec *journal.Record, o Options) (*Result, error) {
+	if !m.HasExport(rec.Program.Export) {
+		return nil, fmt.Errorf("the module has no export %q, which the record runs", rec.Program.Export)
+	}
+	h := newHost(rec, o)
+	_, err := m.Run(ctx, rec.Program.Export, h, limits(&rec.Program.Limits, o.WallTime))
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if h.failed != nil {
+		return nil, h.failed
+	}
+	return h.conclude(err)
+}
+
+func limits(l *journal.Limits, wall time.Duration) sandbox.Limits {
+	return sandbox.Limits{MemoryBytes: l.MemoryBytes, HostCalls: l.HostCalls, PayloadBytes: l.PayloadBytes, OutputBytes: l.OutputBytes, WallTime: wall}
+}
+
+// Conclude says how a run ended: with a failure, or nil when it did well. known is
+// false when err is neither the guest's doing nor a limit's.
+func Conclude(err error, output *abi.CallOutputRequest) (failure *abi.Failure, known bool) {
+	said := output != nil && output.Failure != nil
+	switch {
+	case err == nil && said:
+		return output.Failure, true
+	case err == nil:
+		return nil, true
+	case errors.As(err, &failure):
+		if said && failure.Code == abi.FailurePluginError {
+			return output.Failure, true // the plugin said why, then returned non-zero
+		}
+		return failure, true
+	}
+	return nil, false
+}
+
+// conclude compares the end of a run with the end of its record.
+func (h *host) conclude(err error) (*Result, error) {
+	r := h.result
+	r.End.Calls = len(r.Entries)
+	recorded := h.record.End
+	switch {
+	case r.Divergence != nil:
+		return r, nil
+	case errors.Is(err, errStop), recorded != nil && recorded.Stopped && h.cursor.Done() && timedOut(err):
+		if recorded != nil {
+			r.End = *recorded
+		}
+		r.End.Stopped = true
+		return r, nil
+	}
+	failure, known := Conclude(err, r.Output)
+	if !known {
+		return nil, fmt.Errorf("running the module: %w", err)
+	}
+	r.End.Status, r.End.Failure = abi.TaskCompleted, failure
+	if failure != nil {
+		r.End.Status = abi.TaskFailed
+	}
+	if left := h.cursor.Peek(); left != nil {
+		r.Divergence = h.diverge(left, "", nil)
+	} else if recorded != nil && !h.changed && ending(recorded) != ending(&r.End) {
+		r.Divergence = h.endDiffers(recorded)
+	}
+	return r, nil
+}
+
+func timedOut(err error) bool {
+	failure, ok := errors.AsType[*abi.Failure](err)
+	return ok && failure.Code == abi.FailurePluginTimeout
+}
+
+// ending is what must be the same at the end of a run and its replay. What a trap
+// says beyond its code may name addresses that differ between engines.
+func ending(e *journal.End) string {
+	if e.Failure == nil {
+		return string(e.Status)
+	}
+	return string(e.Status) + " " + e.Failure.Code
+}
+
+// theEnd stands for the end of a run where a divergence names a call.
+const theEnd = "(end)"
+
+func (h *host) endDiffers(recorded *journal.End) *journal.Divergence {
+	before, _ := json.Marshal(recorded)
+	after, _ := json.Marshal(&h.result.End)
+	d := journal.Diverge(&journal.Entry{Call: theEnd, Request: before}, len(h.result.Entries), theEnd, after)
+	return h.name(d)
+}
