@@ -236,11 +236,16 @@ func (c *inspection) eachFrame(t storage.Tenant, f func(*storage.Frame, outline)
 
 // checkFrame looks for everything that must follow from a frame.
 func (c *inspection) checkFrame(f *storage.Frame, refs outline) error {
-	for _, s := range scopeSpaces {
+	for _, s := range ownIndexes() {
 		if id := s.owner(f); id != "" {
 			if err := c.checkIndexKey(f, s.space, id); err != nil {
 				return err
 			}
+		}
+	}
+	if f.WorkspaceID != "" {
+		if err := c.checkWorkspaceKey(f); err != nil {
+			return err
 		}
 	}
 	for i := range f.Records {
@@ -327,6 +332,8 @@ func (c *inspection) checkPair(t storage.Tenant, key, value []byte) (fault strin
 	switch k.space {
 	case spaceSession, spaceTask, spaceWorkspace:
 		return c.checkIndex(t, k)
+	case spaceChunk:
+		return c.checkChunk(t, k, value)
 	case spaceResource:
 		return c.checkPointer(t, k, value)
 	case spaceSequence:
@@ -579,7 +586,7 @@ func parseKey(key []byte) (k parsedKey, ok bool) {
 	switch k.space {
 	case spaceFrame:
 		k.position = d.position()
-	case spaceSession, spaceTask, spaceWorkspace, spaceTranscript:
+	case spaceSession, spaceTask, spaceWorkspace, spaceTranscript, spaceChunk:
 		k.id, k.position = d.id(), d.position()
 	case spaceResource:
 		k.object, k.id, k.suffix = d.object(), d.id(), d.byte()

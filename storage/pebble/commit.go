@@ -314,7 +314,7 @@ func (c *commit) release() {
 func (s *Store) fill(b *pebble.Batch, commits []*commit) {
 	for _, c := range commits {
 		s.place(c)
-		c.draft.applyAll(b)
+		c.draft.applyFresh(b, &s.chunkKeys)
 		c.release()
 	}
 }

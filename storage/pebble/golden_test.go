@@ -219,7 +219,7 @@ func TestGoldenProjections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compareGolden(t, "projections.txt", text.String())
+	compareGolden(t, fmt.Sprintf("projections-v%d.txt", formatVersion), text.String())
 }
 
 // TestDocumentedExample holds the worked example of the format's specification

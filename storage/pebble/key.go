@@ -14,6 +14,7 @@ import (
 // and what the space says.
 const (
 	spaceActive      = 'a'
+	spaceChunk       = 'c'
 	spaceFrame       = 'e'
 	spaceIdempotency = 'i'
 	spaceList        = 'l'
@@ -22,7 +23,7 @@ const (
 	spaceResource    = 'r'
 	spaceSession     = 's'
 	spaceTask        = 't'
-	spaceWorkspace   = 'w'
+	spaceWorkspace   = 'w' // frames of a folder's time in format 1 only
 	spaceMeta        = 'x' // in the system tenant only
 )
 
@@ -245,12 +246,16 @@ func cutUvarint(src []byte) (n uint64, rest []byte, ok bool) {
 	return n, src[size:], true
 }
 
-// scopeSpaces lists the indexes of frames by owner.
-var scopeSpaces = [...]struct {
+// scopeSpaceOf is an index of frames by one kind of owner.
+type scopeSpaceOf struct {
 	space  byte
 	object abi.Object
 	owner  func(*storage.Frame) string
-}{
+}
+
+// scopeSpaces lists the indexes of frames by owner. The last one is that of
+// Workspaces, whose newer frames are found by chunks.
+var scopeSpaces = [...]scopeSpaceOf{
 	{spaceSession, abi.ObjectSession, func(f *storage.Frame) string { return f.SessionID }},
 	{spaceTask, abi.ObjectTask, func(f *storage.Frame) string { return f.TaskID }},
 	{spaceWorkspace, abi.ObjectWorkspace, func(f *storage.Frame) string { return f.WorkspaceID }},

@@ -646,6 +646,9 @@ func TestRebuildFindsWrongProjections(t *testing.T) {
 			},
 		} {
 			s := openTest(t, vfs.NewMem())
+			if space == spaceWorkspace { // only a folder of format 1 has such keys
+				s = openTest(t, format1(t))
+			}
 			for _, b := range script() {
 				mustAppend(t, s, b)
 			}

@@ -36,12 +36,24 @@ type opKind uint8
 
 const (
 	opSet         opKind = iota
+	opSetOnce            // the key and the empty value may be there already
 	opDelete             // the value is empty
 	opDeleteRange        // from the key up to but not including the value
 )
 
-// fill is a place in buf that holds the frame's position plus add.
-type fill struct{ at, add int }
+// fill is a place in buf that holds the frame's position plus add, or its chunk.
+type fill struct {
+	at, add int
+	chunk   bool
+}
+
+// value returns what goes there.
+func (f fill) value(first storage.Position) storage.Position {
+	if f.chunk {
+		return chunkOf(first)
+	}
+	return first + storage.Position(f.add)
+}
 
 // transcriptCopy is a copy that has to see everything handed over before.
 type transcriptCopy struct {
@@ -92,14 +104,14 @@ func (d *draft) end() { d.ops[len(d.ops)-1].end = len(d.buf) }
 // position appends the position of the frame's event number add, which is filled
 // in later.
 func (d *draft) position(add int) {
-	d.fills = append(d.fills, fill{len(d.buf), add})
+	d.fills = append(d.fills, fill{at: len(d.buf), add: add})
 	d.buf = appendPosition(d.buf, 0)
 }
 
 // place fills in every position, now that it is known, and the checksum.
 func (d *draft) place(first storage.Position) {
 	for _, f := range d.fills {
-		binary.BigEndian.PutUint64(d.buf[f.at:], uint64(first)+uint64(f.add))
+		binary.BigEndian.PutUint64(d.buf[f.at:], uint64(f.value(first)))
 	}
 	if d.sumAt >= 0 {
 		binary.BigEndian.PutUint32(d.buf[d.sumAt:], finishSum(d.sum, first))
@@ -110,7 +122,7 @@ func (d *draft) place(first storage.Position) {
 func (d *draft) apply(b *pebble.Batch, o op) {
 	key, value := d.buf[o.key:o.value], d.buf[o.value:o.end]
 	switch o.kind {
-	case opSet:
+	case opSet, opSetOnce:
 		_ = b.Set(key, value, nil)
 	case opDelete:
 		_ = b.Delete(key, nil)
@@ -126,11 +138,24 @@ func (d *draft) applyAll(b *pebble.Batch) {
 	}
 }
 
+// applyFresh adds every operation, save for keys that are there already.
+func (d *draft) applyFresh(b *pebble.Batch, known *chunkKeys) {
+	for _, o := range d.ops {
+		if o.kind != opSetOnce || !known.known(d.buf[o.key:o.value]) {
+			d.apply(b, o)
+		}
+	}
+}
+
 // project adds a frame and all that follows from it. These are the rules of
 // docs/log-format.md, "Projections"; a rebuild uses the very same.
 func (d *draft) project(f *storage.Frame, refs outline) {
 	d.addFrame(f, refs)
-	d.addProjections(f, refs)
+	d.addIndexes(f, ownIndexes())
+	if f.WorkspaceID != "" {
+		d.addChunk(f)
+	}
+	d.addRecords(f, refs)
 }
 
 func (d *draft) addFrame(f *storage.Frame, refs outline) {
@@ -146,8 +171,9 @@ func (d *draft) addFrame(f *storage.Frame, refs outline) {
 	d.end()
 }
 
-func (d *draft) addProjections(f *storage.Frame, refs outline) {
-	for _, s := range scopeSpaces {
+// addIndexes adds the keys by which a frame is found by its owners.
+func (d *draft) addIndexes(f *storage.Frame, spaces []scopeSpaceOf) {
+	for _, s := range spaces {
 		if id := s.owner(f); id != "" {
 			d.begin(opSet)
 			d.buf = scopePrefix(d.buf, f.Tenant, s.space, id)
@@ -157,18 +183,33 @@ func (d *draft) addProjections(f *storage.Frame, refs outline) {
 			d.end()
 		}
 	}
+}
+
+// addRecords adds what follows from each record. Of several events in a row that
+// name one resource and do not state it, the last one is noted.
+func (d *draft) addRecords(f *storage.Frame, refs outline) {
+	noted := -1
 	for i := range f.Records {
-		d.addRecord(f, i, refs.state(i) != nil)
+		r := &f.Records[i]
+		stated := r.State != nil || refs.state(i) != nil
+		d.addRecord(f, i, stated)
+		if stated || r.Resource == (abi.ResourcePointer{}) {
+			continue
+		}
+		if noted >= 0 && f.Records[noted].Resource != r.Resource {
+			d.addNoted(f, noted)
+		}
+		noted = i
+	}
+	if noted >= 0 {
+		d.addNoted(f, noted)
 	}
 }
 
-func (d *draft) addRecord(f *storage.Frame, i int, blob bool) {
+func (d *draft) addRecord(f *storage.Frame, i int, stated bool) {
 	r := &f.Records[i]
-	switch {
-	case blob || r.State != nil:
+	if stated {
 		d.addPointer(f, i)
-	case r.Resource != (abi.ResourcePointer{}):
-		d.addNoted(f, i)
 	}
 	if r.Created {
 		d.addToLists(f, i)
@@ -186,7 +227,7 @@ func (d *draft) addPointer(f *storage.Frame, i int) {
 	d.begin(opSet)
 	d.buf = resourceKey(d.buf, f.Tenant, r.Resource, suffix)
 	d.endKey()
-	d.fills = append(d.fills, fill{len(d.buf) + pointerFirst, 0})
+	d.fills = append(d.fills, fill{at: len(d.buf) + pointerFirst})
 	d.buf = appendPointer(d.buf, pointer{restricted: r.Restricted, index: uint64(i), sequence: r.Sequence})
 	d.end()
 }
@@ -269,7 +310,7 @@ func (d *draft) addIdempotency(t storage.Tenant, i *storage.Idempotency, answer 
 	d.begin(opSet)
 	d.buf = idempotencyKey(d.buf, t, dayOf(i.Expires), i.Key)
 	d.endKey()
-	d.fills = append(d.fills, fill{len(d.buf), 0})
+	d.fills = append(d.fills, fill{at: len(d.buf)})
 	d.buf = appendIdempotency(d.buf, i, answer)
 	d.end()
 }

@@ -91,6 +91,10 @@ func (s *Store) eventsUpTo(ctx context.Context, t storage.Tenant, scope storage.
 		return nil, false, nil
 	}
 	p := &page{store: s, tenant: t, after: max(after, floor), limit: limit}
+	if space == spaceWorkspace {
+		err = p.readWorkspace(ctx, scope.ID, upTo)
+		return p.events, p.more, err
+	}
 	prefix := appendPrefix(nil, t, space)
 	if space != spaceFrame {
 		prefix = scopePrefix(nil, t, space, scope.ID)
@@ -134,8 +138,16 @@ func (p *page) add(ctx context.Context, it *pebble.Iterator) error {
 		return err
 	}
 	f, refs, err := p.frame(it)
-	if err != nil || f == nil || lastOf(f) <= p.after {
+	if err != nil || f == nil {
 		return err
+	}
+	return p.take(ctx, f, refs)
+}
+
+// take adds the events of f that are wanted.
+func (p *page) take(ctx context.Context, f *storage.Frame, refs outline) error {
+	if lastOf(f) <= p.after {
+		return nil
 	}
 	if p.more = p.full(); p.more {
 		return nil
@@ -209,8 +221,11 @@ func (s *Store) Last(_ context.Context, t storage.Tenant, scope storage.Scope) (
 		return 0, err
 	}
 	defer release()
-	if space == spaceFrame {
+	switch space {
+	case spaceFrame:
 		return s.lastOfTenant(t)
+	case spaceWorkspace:
+		return s.lastOfWorkspace(t, scope.ID)
 	}
 	return s.lastOfScope(t, space, scope.ID)
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // derivedSpaces are the spaces that follow from the frames, in the order of keys.
-var derivedSpaces = []byte{spaceActive, spaceList, spaceTranscript, spaceSequence,
+var derivedSpaces = []byte{spaceActive, spaceChunk, spaceList, spaceTranscript, spaceSequence,
 	spaceResource, spaceSession, spaceTask, spaceWorkspace}
 
 // Rebuild derives every projection and index again from the frames, into a scratch
@@ -74,7 +74,11 @@ func (c *inspection) derive(scratch *pebble.DB, t storage.Tenant) error {
 		defer b.Close()
 		d := newDraft()
 		defer d.free()
-		d.addProjections(f, refs)
+		d.addIndexes(f, c.store.indexesOf(f.First))
+		if f.WorkspaceID != "" && f.First >= c.store.chunked {
+			d.addChunk(f)
+		}
+		d.addRecords(f, refs)
 		d.place(f.First)
 		for _, cp := range d.copies {
 			if err := copyTranscript(scratch, b, cp); err != nil {
@@ -151,6 +155,8 @@ func (c *inspection) kept(key, value []byte) bool {
 		return err == nil && p.position() <= c.report.Floor
 	case spaceTranscript:
 		return k.position <= c.report.Floor
+	case spaceChunk:
+		return k.position*chunkEvents <= c.report.Floor
 	case spaceSequence, spaceList, spaceActive:
 		return len(value) >= positionLen && positionAt(value) <= c.report.Floor
 	}

@@ -173,12 +173,13 @@ func (r *removal) collect(ctx context.Context, t storage.Tenant) error {
 }
 
 func (r *removal) frame(f *storage.Frame, refs outline) {
-	for _, s := range scopeSpaces {
+	for _, s := range r.store.indexesOf(f.First) {
 		if id := s.owner(f); id != "" {
 			prefix := string(scopePrefix(nil, f.Tenant, s.space, id))
 			r.index[prefix] = append(r.index[prefix], f.First)
 		}
 	}
+	r.chunk(f)
 	for i := range f.Records {
 		rec := &f.Records[i]
 		if rec.State == nil && refs.state(i) == nil {
@@ -190,6 +191,19 @@ func (r *removal) frame(f *storage.Frame, refs outline) {
 		}
 		r.stated = append(r.stated, statement{f.Tenant, rec.Resource, suffix,
 			f.First + storage.Position(i), rec.State, refs.state(i)})
+	}
+}
+
+// chunk notes that the key of the frame's chunk goes, unless the chunk reaches
+// beyond the floor: more frames may be in it, and come into it.
+func (r *removal) chunk(f *storage.Frame) {
+	chunk := chunkOf(f.First)
+	if f.WorkspaceID == "" || f.First < r.store.chunked || chunkEnd(chunk) > r.floor+1 {
+		return
+	}
+	prefix := string(chunkPrefix(nil, f.Tenant, f.WorkspaceID))
+	if seen := r.index[prefix]; len(seen) == 0 || seen[len(seen)-1] != chunk {
+		r.index[prefix] = append(seen, chunk)
 	}
 }
 

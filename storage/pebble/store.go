@@ -18,13 +18,14 @@ import (
 )
 
 // formatVersion is the version of the layout as a whole (docs/log-format.md).
-const formatVersion = 1
+const formatVersion = 2
 
 // The names of the facts about the whole folder.
 const (
 	metaFormat = "format"
 	metaLast   = "last"
 	metaFloor  = "floor"
+	metaChunks = "chunks"
 )
 
 // The parts of a data folder.
@@ -118,6 +119,11 @@ type Store struct {
 
 	// next is the position that the next event gets. The committer owns it.
 	next storage.Position
+	// chunkKeys are the keys that need not be written again. The committer owns them.
+	chunkKeys chunkKeys
+	// chunked is the first position whose frame is found by its chunk. It does not
+	// change while the store is open.
+	chunked storage.Position
 	// headWritten is when the head file was last written. The syncer owns it.
 	headWritten time.Time
 	// expired is the day up to which idempotency records were dropped. The
@@ -260,11 +266,11 @@ func (s *Store) databaseOptions(cache *pebble.Cache) *pebble.Options {
 
 // recover reads where the log ends and compares it with what was acknowledged.
 func (s *Store) recover() error {
-	if err := s.checkFormat(); err != nil {
-		return err
-	}
 	last, err := s.metaPosition(metaLast)
 	if err != nil {
+		return err
+	}
+	if err := s.checkFormat(last); err != nil {
 		return err
 	}
 	floor, err := s.metaPosition(metaFloor)
@@ -288,19 +294,31 @@ func (s *Store) recover() error {
 	return s.head.begin(last)
 }
 
-// checkFormat writes the format version into a new database and refuses one that
-// it does not know.
-func (s *Store) checkFormat() error {
+// checkFormat writes the format version into a new database, brings one of format 1
+// up to date and refuses one that it does not know.
+func (s *Store) checkFormat(last storage.Position) error {
 	v, ok, err := s.meta(metaFormat)
 	switch {
 	case err != nil:
 		return err
 	case ok && len(v) == 4 && binary.BigEndian.Uint32(v) == formatVersion:
-		return nil
-	case ok:
-		return fmt.Errorf("format version %x is not known to this program", v)
+		s.chunked, err = s.metaPosition(metaChunks)
+		return err
+	case !ok || (len(v) == 4 && binary.BigEndian.Uint32(v) == 1):
+		return s.upgrade(last)
 	}
-	return s.db.Set(metaKey(metaFormat), binary.BigEndian.AppendUint32(nil, formatVersion), pebble.Sync)
+	return fmt.Errorf("format version %x is not known to this program", v)
+}
+
+// upgrade makes this the newest format from the next event on. What lies before is
+// read as it is.
+func (s *Store) upgrade(last storage.Position) error {
+	s.chunked = last + 1
+	b := s.db.NewBatch()
+	defer b.Close()
+	_ = b.Set(metaKey(metaChunks), appendPosition(nil, s.chunked), nil) // fails only on an indexed batch
+	_ = b.Set(metaKey(metaFormat), binary.BigEndian.AppendUint32(nil, formatVersion), nil)
+	return b.Commit(pebble.Sync)
 }
 
 // meta returns a fact about the whole folder.
