@@ -9,6 +9,7 @@ import (
 	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/journal"
 )
 
@@ -89,8 +90,10 @@ type callPayload []member
 // secret reports whether the call was about a secret.
 func (c callPayload) secret() bool {
 	for _, m := range c {
-		var key string
-		if m.name == "key" && json.Unmarshal(m.value, &key) == nil && strings.HasPrefix(key, secretKey) {
+		var text string
+		switch {
+		case m.name != "key" && m.name != "call" || json.Unmarshal(m.value, &text) != nil:
+		case m.name == "call" && text == abi.CallSecretUse, m.name == "key" && strings.HasPrefix(text, secretKey):
 			return true
 		}
 	}

@@ -27,6 +27,7 @@ func TestRedactCall(t *testing.T) {
 		"a blob":         {`{"call":"c","index":0,"answer_blob":"` + hash("x") + `"}`, `{"call":"c","index":0,"answer_sha256":"` + hash("x") + `","redacted":true}`, ""},
 		"neither":        {`{"call":"clock","index":0,"request_sha256":"given"}`, "", ""},
 		"a secret":       {`{"call":"secret.use","index":0,"key":"secret:token","answer":"CANARY"}`, `{"call":"secret.use","index":0,"key":"secret:token","answer_sha256":"` + hash(`"CANARY"`) + `","redacted":true}`, "as public"},
+		"its answer":     {`{"call":"secret.use","index":0,"phase":"result","answer":"CANARY"}`, `{"call":"secret.use","index":0,"phase":"result","answer_sha256":"` + hash(`"CANARY"`) + `","redacted":true}`, "as public"},
 		"a sealed part":  {`{"call":"message.append","index":0,"request_text":` + string(quoted) + `}`, `{"call":"message.append","index":0,"request_sha256":"` + hash(sealed) + `","redacted":true}`, "as public"},
 		"text of others": {`{"call":"c","index":0,"request_text":"{ \"type\": 1, \"visibility\": \"public\" }"}`, `{"call":"c","index":0,"request_sha256":"` + hash(`{ "type": 1, "visibility": "public" }`) + `","redacted":true}`, ""},
 	} {
