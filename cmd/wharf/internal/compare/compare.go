@@ -118,7 +118,10 @@ func text(e *journal.Entry, kind Kind) string {
 	if e == nil {
 		return ""
 	}
-	told := e.Call + "\n" + journal.Pretty(e.Request)
+	told := e.Call
+	if len(e.Request) > 0 {
+		told += "\n" + journal.Pretty(e.Request)
+	}
 	if kind != Answer {
 		return told
 	}
