@@ -3,10 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
-	"io"
-	"strings"
 
-	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -259,15 +256,3 @@ func (e *Engine) replayable(ctx context.Context, c *Caller, session string) ([]s
 
 // maxSessionReplay is how many Tasks one request replays.
 const maxSessionReplay = 1000
-
-// ExportTask writes a Task's run bundle (docs/bundle-format.md) to w. The caller
-// needs abi.ScopeEventsInternal. Errors before the first byte are an *abi.Error.
-func (e *Engine) ExportTask(ctx context.Context, c *Caller, id string, w io.Writer) error {
-	return abi.Errorf(abi.CodeNotImplemented, "this build cannot export tasks")
-}
-
-func (e *Engine) verify(ctx context.Context, c *Caller, stored *abi.ReceiptResource, req abi.VerifyReceiptRequest) (abi.ReceiptVerification, error) {
-	_ = strings.TrimSpace
-	_ = json.Marshal
-	return abi.ReceiptVerification{}, abi.Errorf(abi.CodeNotImplemented, "not yet")
-}
