@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/go-json-experiment/json"
+	"github.com/spf13/cobra"
+
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
+	"github.com/wharf-dev/wharf/runtime/bundle"
+	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/replay"
+	"github.com/wharf-dev/wharf/runtime/sandbox"
+)
+
+func (a *app) testCommand() *cobra.Command {
+	var dir, module string
+	cmd := &cobra.Command{
+		Use:   "test",
+		Short: "Run recorded Tasks against a new build of a plugin",
+		Long: `Test runs what was recorded again, with another build of the plugin: every host
+call is answered from the record, and the first that differs is shown with both
+sides. It needs no node, no data folder, no model and no network, so it can run
+wherever a plugin is built.
+
+--replay names a run bundle (*.zip, from "wharf export") or a record (*.json,
+from GET /wharf/v1/tasks/ID/record), or a folder of them.
+
+The exit code is 0 when all Tasks do the same, 1 when one does not, and 2 when
+one cannot be run. With --json it prints a JSON object for each Task.`,
+		Example: `  wharf test --replay testdata/runs --against plugin.wasm
+  wharf test --replay run.zip --against plugin.wasm --json | jq .divergence`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if dir == "" || module == "" {
+				return usagef("test needs --replay and --against")
+			}
+			return undecided(a.test(cmd.Context(), dir, module))
+		},
+	}
+	cmd.Flags().StringVar(&dir, "replay", "", "a run bundle, a record, or a folder of them")
+	cmd.Flags().StringVar(&module, "against", "", "the module to run, a .wasm file")
+	return cmd
+}
+
+// The results of one Task.
+const (
+	testSame    = "same"
+	testDiffers = "differs"
+	testFailed  = "failed"
+)
+
+// testResult is what became of one recorded Task.
+type testResult struct {
+	File       string              `json:"file"`
+	TaskID     string              `json:"task_id,omitzero"`
+	Result     string              `json:"result"`
+	Calls      int                 `json:"calls"`
+	End        *journal.End        `json:"end,omitzero"`
+	Divergence *journal.Divergence `json:"divergence,omitzero"`
+	Error      string              `json:"error,omitzero"`
+}
+
+func (a *app) test(ctx context.Context, dir, module string) error {
+	files, err := recordFiles(dir)
+	if err != nil {
+		return err
+	}
+	wasm, err := os.ReadFile(module)
+	if err != nil {
+		return fmt.Errorf("reading the module: %w", err)
+	}
+	runtime, err := sandbox.New(ctx, sandbox.Config{})
+	if err != nil {
+		return fmt.Errorf("making a sandbox: %w", err)
+	}
+	defer runtime.Close(context.WithoutCancel(ctx))
+	compiled, err := runtime.Compile(ctx, wasm)
+	if err != nil {
+		return fmt.Errorf("compiling %s: %w", module, err)
+	}
+	digest := fmt.Sprintf("sha256:%x", sha256.Sum256(wasm))
+	counts := map[string]int{}
+	for _, file := range files {
+		r := testFile(ctx, compiled, digest, file)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		counts[r.Result]++
+		if err := a.showTest(&r, counts[testDiffers] == 1); err != nil {
+			return err
+		}
+	}
+	return a.concludeTest(counts)
+}
+
+// recordFiles lists the files that a folder holds below it, or the one file.
+func recordFiles(path string) ([]string, error) {
+	var files []string
+	err := filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if ext := filepath.Ext(name); !entry.IsDir() && (name == path || ext == ".zip" || ext == ".json") {
+			files = append(files, name)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("looking for recorded Tasks: %w", err)
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("%s holds no run bundle (*.zip) and no record (*.json)", path)
+	}
+	return files, nil
+}
+
+func testFile(ctx context.Context, m *sandbox.Module, digest, file string) testResult {
+	r := testResult{File: file}
+	record, err := readRecord(file)
+	if err == nil {
+		r.TaskID = record.TaskID
+		err = r.run(ctx, m, digest, record)
+	}
+	if err != nil {
+		r.Result, r.Error = testFailed, err.Error()
+	}
+	return r
+}
+
+func (r *testResult) run(ctx context.Context, m *sandbox.Module, digest string, record *journal.Record) error {
+	done, err := replay.Run(ctx, m, record, replay.Options{Module: digest})
+	if err != nil {
+		return err
+	}
+	r.Result, r.Calls, r.End, r.Divergence = testSame, len(done.Entries), &done.End, done.Divergence
+	if done.Divergence != nil {
+		r.Result = testDiffers
+	}
+	return nil
+}
+
+// readRecord reads a record out of a run bundle, or one that lies there by itself.
+func readRecord(file string) (*journal.Record, error) {
+	if filepath.Ext(file) == ".zip" {
+		return bundleRecord(file)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading a record: %w", err)
+	}
+	var record journal.Record
+	if err := json.Unmarshal(text, &record); err != nil {
+		return nil, fmt.Errorf("reading the record in %s: %w", file, err)
+	}
+	if record.TaskID == "" || record.Program.Export == "" {
+		return nil, fmt.Errorf("%s is not the record of a Task", file)
+	}
+	return &record, nil
+}
+
+func bundleRecord(file string) (record *journal.Record, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("opening a bundle: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("opening a bundle: %w", err)
+	}
+	contents, err := bundle.Read(f, info.Size())
+	if err != nil {
+		return nil, fmt.Errorf("reading the bundle %s: %w", file, err)
+	}
+	return contents.Record, nil
+}
+
+// showTest writes a line about a Task, and the whole difference if it is the first.
+func (a *app) showTest(r *testResult, first bool) error {
+	if a.json {
+		text, err := json.Marshal(r, json.Deterministic(true))
+		if err != nil {
+			return fmt.Errorf("encoding a result: %w", err)
+		}
+		a.printJSON(text)
+		return nil
+	}
+	name := firstOf(r.TaskID, r.File)
+	switch r.Result {
+	case testSame:
+		a.out.Line(a.out.Paint(show.Green, "same    "), name, fmt.Sprintf("  %d calls, %s", r.Calls, r.ending()))
+	case testDiffers:
+		a.out.Line(a.out.Paint(show.Red, "differs "), name, "  ", show.OneLine(r.Divergence.Error()))
+		if first {
+			a.showPatch(r.Divergence.Diff)
+		}
+	default:
+		a.out.Line(a.out.Paint(show.Yellow, "failed  "), name, "  ", show.OneLine(r.Error))
+	}
+	return nil
+}
+
+func (r *testResult) ending() string {
+	switch {
+	case r.End.Stopped:
+		return "as far as it was recorded"
+	case r.End.Failure != nil:
+		return string(r.End.Status) + " with " + r.End.Failure.Code
+	}
+	return string(r.End.Status)
+}
+
+func (a *app) concludeTest(counts map[string]int) error {
+	if !a.json {
+		a.out.Line(fmt.Sprintf("\n%d the same, %d differ, %d could not be run", counts[testSame], counts[testDiffers], counts[testFailed]))
+	}
+	switch {
+	case counts[testFailed] > 0:
+		return &silentError{exitUndecided}
+	case counts[testDiffers] > 0:
+		return &silentError{exitFailed}
+	}
+	return nil
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/go-json-experiment/json"
+	"github.com/spf13/cobra"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
+	"github.com/wharf-dev/wharf/runtime/bundle"
+	"github.com/wharf-dev/wharf/runtime/receipt"
+	"github.com/wharf-dev/wharf/runtime/replay"
+	"github.com/wharf-dev/wharf/runtime/sandbox"
+)
+
+func (a *app) verifyCommand() *cobra.Command {
+	var chainOnly bool
+	var trust []string
+	cmd := &cobra.Command{
+		Use:   "verify FILE",
+		Short: "Check a run bundle, offline, down to running it again",
+		Long: `Verify checks a run bundle that "wharf export" wrote, and prints each check: the
+form of the archive, every hash, the signatures, the Receipts and their chain,
+and whether the record gives these very Receipts. Then it runs the module again
+against the record and sees whether it does the same. It needs no node, no data
+folder and no network.
+
+The signatures are held against the keys in the bundle, which shows that it is
+whole, but not who made it. --trust names keys that you know: a file such as
+/.well-known/wharf-keys.json of the node that you mean, or one public key in
+base64; then nothing else counts.
+
+The exit code is 0 when the bundle is valid, 1 when it is not, and 2 when it
+cannot be checked.`,
+		Example: `  wharf verify run.zip
+  wharf verify run.zip --trust wharf-keys.json
+  wharf verify run.zip --chain-only --json`,
+		Args: oneArg("a run bundle"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return undecided(a.verify(cmd.Context(), args[0], trust, chainOnly))
+		},
+	}
+	cmd.Flags().BoolVar(&chainOnly, "chain-only", false, "do not run the module again")
+	cmd.Flags().StringArrayVar(&trust, "trust", nil, "a public key in base64, or a file with published keys; may be repeated")
+	return cmd
+}
+
+func (a *app) verify(ctx context.Context, file string, trust []string, chainOnly bool) (err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return fmt.Errorf("opening the bundle: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	info, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("opening the bundle: %w", err)
+	}
+	keys, err := trustedKeys(trust)
+	if err != nil {
+		return err
+	}
+	if len(keys) > 0 {
+		nameKeys(keys, f, info.Size())
+	}
+	report := bundle.Verify(ctx, f, info.Size(), bundle.Options{ChainOnly: chainOnly, TrustKeys: keys, Rerun: rerun})
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err := a.showReport(&report, len(keys) > 0); err != nil {
+		return err
+	}
+	if !report.Valid {
+		return &silentError{exitFailed}
+	}
+	return nil
+}
+
+// trustedKeys reads the values of --trust. A key that is given in base64 has no id
+// yet: see [nameKeys].
+func trustedKeys(trust []string) (keys []abi.SigningKey, err error) {
+	for _, value := range trust {
+		if raw, err := base64.StdEncoding.DecodeString(value); err == nil && len(raw) == publicKeySize {
+			keys = append(keys, abi.SigningKey{Algorithm: receipt.Algorithm, PublicKey: value})
+			continue
+		}
+		text, err := os.ReadFile(value)
+		if err != nil {
+			return nil, fmt.Errorf("reading trusted keys (this is no public key in base64 either): %w", err)
+		}
+		var published abi.SigningKeys
+		if err := json.Unmarshal(text, &published); err != nil || len(published.Keys) == 0 {
+			return nil, usagef("--trust: %s holds no published keys", value)
+		}
+		keys = append(keys, published.Keys...)
+	}
+	return keys, nil
+}
+
+// publicKeySize is that of an Ed25519 key, in bytes.
+const publicKeySize = 32
+
+// nameKeys gives keys without an id the one that the bundle knows them by. A key
+// that the bundle does not know stays without: it has signed nothing in it.
+func nameKeys(keys []abi.SigningKey, f *os.File, size int64) {
+	contents, err := bundle.Read(f, size)
+	if err != nil {
+		return // which is what the verification will say
+	}
+	for i := range keys {
+		for _, stated := range contents.Keys.Keys {
+			if keys[i].KeyID == "" && keys[i].PublicKey == stated.PublicKey {
+				keys[i] = stated
+			}
+		}
+	}
+}
+
+// rerun executes the module of a bundle against its record.
+func rerun(ctx context.Context, c *bundle.Contents) ([]receipt.Check, error) {
+	switch {
+	case c.Record.Program.Module == "":
+		return []receipt.Check{receipt.Skipped(bundle.CheckNameRerun, "the Task never ran")}, nil
+	case len(c.Module) == 0:
+		return []receipt.Check{receipt.Skipped(bundle.CheckNameRerun, "the bundle does not hold the module")}, nil
+	}
+	runtime, err := sandbox.New(ctx, sandbox.Config{})
+	if err != nil {
+		return nil, fmt.Errorf("making a sandbox: %w", err)
+	}
+	defer runtime.Close(context.WithoutCancel(ctx))
+	module, err := runtime.Compile(ctx, c.Module)
+	if err != nil {
+		return nil, fmt.Errorf("compiling the module: %w", err)
+	}
+	result, err := replay.Run(ctx, module, c.Record, replay.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if result.Divergence != nil {
+		return nil, fmt.Errorf("%w\n%s", result.Divergence, result.Divergence.Diff)
+	}
+	ran := receipt.Passed(bundle.CheckNameRerun, nil)
+	ran.Reason = fmt.Sprintf("%d calls, the same", len(result.Entries))
+	return []receipt.Check{ran}, nil
+}
+
+func (a *app) showReport(r *receipt.Report, trusted bool) error {
+	if a.json {
+		text, err := json.Marshal(r, json.Deterministic(true))
+		if err != nil {
+			return fmt.Errorf("encoding the report: %w", err)
+		}
+		a.printJSON(text)
+		return nil
+	}
+	for _, c := range r.Checks {
+		a.showCheck(&c)
+	}
+	switch {
+	case !r.Valid:
+		a.out.Line("\n", a.out.Paint(show.Red, "not valid"), ": ", show.OneLine(r.Reason()))
+	case trusted:
+		a.out.Line("\n", a.out.Paint(show.Green, "valid"), ", and signed by a key that you trust")
+	default:
+		a.out.Line("\n", a.out.Paint(show.Green, "valid"), ": it is whole. Who signed it is another matter: --trust says whom you know")
+	}
+	return nil
+}
+
+// showCheck writes a line about a check, and what a failed one says below it.
+func (a *app) showCheck(c *receipt.Check) {
+	word, style := "ok", show.Green
+	switch c.Status {
+	case receipt.CheckFailed:
+		word, style = "failed", show.Red
+	case receipt.CheckNotChecked:
+		word, style = "not checked", show.Yellow
+	}
+	reason := show.Cut(show.OneLine(c.Reason), maxReason)
+	if c.Status == receipt.CheckFailed {
+		reason = ""
+	}
+	a.out.Line(fmt.Sprintf("  %s  %-36s", a.out.Paint(style, fmt.Sprintf("%-11s", word)), c.Name), a.out.Paint(show.Dim, reason))
+	if c.Status == receipt.CheckFailed {
+		a.showPatch(c.Reason)
+	}
+}
+
+// maxReason is how much is shown of what a check that did not fail has to say.
+const maxReason = 120
