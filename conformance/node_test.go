@@ -2,6 +2,7 @@ package conformance_test
 
 import (
 	"bytes"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,11 +31,11 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// TestWharfIsCore runs every check of the Core level against the real binary.
+// TestWharfConforms runs every check of every level against the real binary.
 // Nothing may fail, SHOULDs included, and nothing may be skipped.
-func TestWharfIsCore(t *testing.T) {
+func TestWharfConforms(t *testing.T) {
 	n := builder.Start(t)
-	report, err := conformance.Run(t.Context(), conformance.Config{BaseURL: n.URL, APIKey: nodetest.Key}, conformance.LevelCore)
+	report, err := conformance.Run(t.Context(), conformance.Config{BaseURL: n.URL, APIKey: nodetest.Key}, conformance.LevelAll)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +46,7 @@ func TestWharfIsCore(t *testing.T) {
 			}
 		})
 	}
-	if len(report.Results) < 50 {
+	if len(report.Results) < 100 {
 		t.Errorf("only %d checks ran", len(report.Results))
 	}
 }
@@ -81,6 +83,135 @@ func mutants() []mutant {
 			}
 		}
 	}
+	return slices.Concat(coreMutants(drop, dropQuery, members), receiptMutants(drop, members), replayMutants(drop, members))
+}
+
+type (
+	dropping func(name string) func(*http.Request)
+	changing func(change func(doc map[string]any)) func(*http.Response, map[string]any)
+)
+
+// child returns an object within an object; one that is not there is nobody's.
+func child(doc map[string]any, path ...string) map[string]any {
+	for _, name := range path {
+		inner, ok := doc[name].(map[string]any)
+		if !ok {
+			return map[string]any{}
+		}
+		doc = inner
+	}
+	return doc
+}
+
+// of changes the resources of one kind.
+func of(kind string, change func(doc map[string]any)) func(map[string]any) {
+	return func(doc map[string]any) {
+		if doc["object"] == kind {
+			change(doc)
+		}
+	}
+}
+
+func receiptMutants(drop dropping, members changing) []mutant {
+	return []mutant{
+		{name: "a Task without its receipt", catches: "receipts.listed", answer: members(of("task", func(doc map[string]any) { delete(doc, "receipt_id") }))},
+		{name: "an Outcome without it", catches: "receipts.outcome", answer: members(of("outcome", func(doc map[string]any) { delete(doc, "receipt_id") }))},
+		{name: "a receipt of another Task", catches: "receipts.wire", answer: members(of("receipt", func(doc map[string]any) {
+			child(doc, "wire", "identifiers")["task_id"] = "task_other"
+		}))},
+		{name: "a receipt with more than it may have", catches: "receipts.wire", answer: members(of("receipt", func(doc map[string]any) {
+			child(doc, "wire")["trace"] = "all of it"
+		}))},
+		{name: "a receipt that was changed", catches: "receipts.hash", answer: members(of("receipt", func(doc map[string]any) {
+			child(doc, "wire", "cost")["total"] = 0.01
+		}))},
+		{name: "a receipt by itself", catches: "receipts.chain", answer: members(of("receipt", func(doc map[string]any) {
+			child(doc, "wire", "chain")["previous_receipt_hash"] = nil
+		}))},
+		{name: "an untidy receipt", catches: "receipts.canonical", body: func(r *http.Response, body []byte) []byte {
+			if strings.HasPrefix(r.Header.Get("Content-Type"), "application/vnd.harn.receipt+json") {
+				return append([]byte(" "), body...)
+			}
+			return body
+		}},
+		{name: "one form for all", catches: "receipts.cbor", request: drop("Accept")},
+		{name: "any form will do", catches: "receipts.not-acceptable", request: drop("Accept")},
+		{name: "finds nothing valid", catches: "receipts.verify", answer: func(_ *http.Response, doc map[string]any) {
+			if _, ok := doc["valid"]; ok {
+				doc["valid"] = false
+			}
+		}},
+		{name: "finds everything valid", catches: "receipts.verify-anchor", answer: func(_ *http.Response, doc map[string]any) {
+			if _, ok := doc["valid"]; ok {
+				doc["valid"] = true
+			}
+		}},
+	}
+}
+
+func replayMutants(drop dropping, members changing) []mutant {
+	body := func(change func(doc map[string]any)) func(*http.Request) {
+		return func(r *http.Request) {
+			if !strings.HasSuffix(r.URL.Path, "/replay") || r.Body == nil {
+				return
+			}
+			text, _ := io.ReadAll(r.Body)
+			var doc map[string]any
+			if json.Unmarshal(text, &doc) == nil && doc != nil {
+				change(doc)
+				text, _ = json.Marshal(doc)
+			}
+			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
+		}
+	}
+	marked := func(change func(e map[string]any)) func(*http.Response, map[string]any) {
+		return members(of("event", func(e map[string]any) {
+			if e["replay"] != nil {
+				change(e)
+			}
+		}))
+	}
+	return []mutant{
+		{name: "a replay without a parent", catches: "replay.exact", answer: members(of("task", func(doc map[string]any) { delete(doc, "parent_task_id") }))},
+		{name: "a replay that fails", catches: "replay.outcome", answer: members(of("task", func(doc map[string]any) {
+			if doc["parent_task_id"] != nil && doc["status"] == "COMPLETED" {
+				doc["status"] = "FAILED"
+			}
+		}))},
+		{name: "replayed events without marks", catches: "replay.marks", answer: marked(func(e map[string]any) { e["replayed"] = false })},
+		{name: "marks without a source", catches: "replay.marks", answer: marked(func(e map[string]any) { delete(child(e, "replay"), "source_task_id") })},
+		{name: "events out of thin air", catches: "replay.marks", answer: marked(func(e map[string]any) { child(e, "replay")["original_event_id"] = "0" })},
+		{name: "replays backwards", catches: "replay.order", answer: func(_ *http.Response, doc map[string]any) {
+			var marks []map[string]any
+			list, _ := doc["data"].([]any)
+			for _, e := range list {
+				if m := child(e.(map[string]any), "replay"); m["original_event_id"] != nil {
+					marks = append(marks, m)
+				}
+			}
+			for i, j := 0, len(marks)-1; i < j; i, j = i+1, j-1 {
+				marks[i]["original_event_id"], marks[j]["original_event_id"] = marks[j]["original_event_id"], marks[i]["original_event_id"]
+			}
+		}},
+		{name: "receipts with the time of day", catches: "replay.identical", body: func(r *http.Response, body []byte) []byte {
+			if strings.HasPrefix(r.Header.Get("Content-Type"), "application/vnd.harn.receipt+json") {
+				return bytes.Replace(body, []byte(`"schema":"`), []byte(`"schema":"`+rand.Text()), 1)
+			}
+			return body
+		}},
+		{name: "one mode for all", catches: "replay.unknown-mode", request: body(func(doc map[string]any) { delete(doc, "mode") })},
+		{name: "checkpoints anywhere", catches: "replay.no-checkpoint", request: body(func(doc map[string]any) { delete(doc, "mode") })},
+		{name: "overrides nothing", catches: "replay.unknown-key", request: body(func(doc map[string]any) { clear(doc) })},
+		{name: "believes any hash", catches: "replay.wrong-hash", request: body(func(doc map[string]any) {
+			for key := range child(doc, "override") {
+				delete(child(doc, "override", key), "sha256")
+			}
+		})},
+		{name: "forgets keys: replays", catches: "replay.idempotent", request: drop("Idempotency-Key")},
+	}
+}
+
+func coreMutants(drop dropping, dropQuery dropping, members changing) []mutant {
 	return []mutant{
 		{name: "needs no version", catches: "version.absent", request: func(r *http.Request) {
 			r.Header.Set("Harn-Agents-Protocol-Version", nodetest.Version)
@@ -173,7 +304,7 @@ func TestChecksNotice(t *testing.T) {
 			proxy := httptest.NewServer(m.proxy(t, n.URL))
 			defer proxy.Close()
 			config := conformance.Config{BaseURL: proxy.URL, APIKey: nodetest.Key, Only: []string{"errors.not-found", "session.create", m.catches}}
-			report, err := conformance.Run(t.Context(), config, conformance.LevelCore)
+			report, err := conformance.Run(t.Context(), config, conformance.LevelAll)
 			if err != nil {
 				t.Fatal(err)
 			}
