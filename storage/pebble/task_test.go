@@ -233,7 +233,13 @@ func TestMemoriesAreListed(t *testing.T) {
 // of its own, costs in the log: the promise of benches/README.md.
 func TestRecordedTaskIsSmall(t *testing.T) {
 	const most = 6 << 10
-	s := openTest(t, vfs.NewMem())
+	o := testOptions(vfs.NewMem())
+	o.MaxInlineBytes = 0 // the default, under which a Receipt lies in the log
+	s, err := Open("data", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
 	mustAppend(t, s, accept(1, 1))
 	before := s.Metrics().WALBytesWritten
 	for _, b := range newRecorded(3).task() {
