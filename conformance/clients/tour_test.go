@@ -28,9 +28,10 @@ func TestTour(t *testing.T) {
 
 	// What the shell knows at the end of the first part, the second part needs.
 	state := filepath.Join(t.TempDir(), "state")
-	out := shell(t, root, words.Replace(strings.Join(blocks[:last], "\n"))+"\ndeclare -p N S A T D >"+state+"; declare -f api id >>"+state)
+	out := shell(t, root, words.Replace(strings.Join(blocks[:last], "\n"))+"\ndeclare -p N S A T D R P >"+state+"; declare -f api id >>"+state)
 	for _, want := range []string{`"protocol_family":"harn_agents_protocol"`, `"persona_echo"`, `"persona_digest"`, `"status":"COMPLETED"`,
-		"High water is at nine", `"role":"assistant"`, `"status":"SUCCEEDED"`, "event: task.submitted", "event: task.completed"} {
+		"High water is at nine", `"role":"assistant"`, `"status":"SUCCEEDED"`, "event: task.submitted", "event: task.completed",
+		`"valid":true`, "event: replay.event_replayed", "event: replay.completed"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%s is not in what the tour prints", want)
 		}
