@@ -109,6 +109,17 @@ func TestChangedProofsFail(t *testing.T) {
 	})
 }
 
+// TestProofHasItsLength holds that no path is taken for one of a larger tree.
+func TestProofHasItsLength(t *testing.T) {
+	leaf := HashLeaf([]byte("only"))
+	if !VerifyProof(leaf, leaf, Proof{Index: 0, Count: 1}) {
+		t.Error("the leaf of a tree of one is its root")
+	}
+	if VerifyProof(leaf, leaf, Proof{Index: 0, Count: 2}) || VerifyProof(leaf, leaf, Proof{Index: 1, Count: 1}) {
+		t.Error("a leaf is proved in a tree of another size")
+	}
+}
+
 // TestOneStepIsProvedAlone is what the root is for: show one call of a run, with
 // its content, and nothing of the others.
 func TestOneStepIsProvedAlone(t *testing.T) {

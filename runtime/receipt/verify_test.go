@@ -224,6 +224,7 @@ func TestCBORBytes(t *testing.T) {
 	for text, want := range map[string]string{
 		`0`: "\x00", `-1`: "\x20", `1000000`: "\x1a\x00\x0f\x42\x40", `1.5`: "\xf9\x3e\x00", `100000.5`: "\xfa\x47\xc3\x50\x40",
 		`1.1`: "\xfb\x3f\xf1\x99\x99\x99\x99\x99\x9a", `"ü"`: "\x62\xc3\xbc", `[1,[2]]`: "\x82\x01\x81\x02",
+		`9007199254740992`: "\x1b\x00\x20\x00\x00\x00\x00\x00\x00", `100000000000000000000`: "\xfb\x44\x15\xaf\x1d\x78\xb5\x8c\x40",
 		`{"b":[2,3],"aa":1,"a":null}`: "\xa3\x61\x61\xf6\x61\x62\x82\x02\x03\x62\x61\x61\x01",
 	} {
 		if got, err := ToCBOR([]byte(text)); err != nil || string(got) != want {
