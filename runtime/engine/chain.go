@@ -98,6 +98,17 @@ func (e *Engine) factsOf(ctx context.Context, t *task) (*facts, error) {
 	return f, nil
 }
 
+// told is the event of the receipt, whose state is filled in when it is sealed. A
+// replay that was done before has its receipt already: it is issued again, and is
+// the same resource.
+func (i *issue) told() record {
+	rec := record{kind: abi.EventReceiptIssued, object: abi.ObjectReceipt, id: i.id, created: true}
+	if r := i.facts.replay; r != nil && r.issued != nil {
+		rec.created, rec.seq = false, r.sequence
+	}
+	return rec
+}
+
 // build makes the receipt, but for its place in the chain; i may be nil.
 func (e *Engine) build(i *issue, now time.Time) (err error) {
 	if i == nil {
@@ -130,8 +141,11 @@ func (e *Engine) seal(i *issue, b *storage.Batch, now time.Time, hand func() err
 		return hand()
 	}
 	key := e.signing.Current()
-	if i.chain == nil {
-		receipt.Seal(i.built, i.facts.replay.previous, key, now)
+	if r := i.facts.replay; r != nil {
+		if receipt.Seal(i.built, r.previous, key, now); r.issued != nil {
+			b.Frame.Records[i.record].State = r.issued
+			return hand()
+		}
 		return put(0, nil)
 	}
 	return i.chain.Seal(i.built, key, now, put)

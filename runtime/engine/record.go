@@ -277,10 +277,10 @@ func (h *history) add(entry journal.Entry, phase journal.Phase) error {
 // programPayload is the payload of the event that tells a Task's first start. The
 // program is internal: the seed of the guest's randomness is part of it.
 type programPayload struct {
-	Program *program `json:"program,omitzero"`
+	Program *toldProgram `json:"program,omitzero"`
 }
 
-type program struct {
+type toldProgram struct {
 	Type            string         `json:"type"`
 	Visibility      abi.Visibility `json:"visibility"`
 	journal.Program `json:",inline"`
@@ -290,7 +290,7 @@ func programOf(p *journal.Program) *programPayload {
 	if p == nil {
 		return nil
 	}
-	return &programPayload{&program{Type: "program", Visibility: abi.VisibilityInternal, Program: *p}}
+	return &programPayload{&toldProgram{Type: "program", Visibility: abi.VisibilityInternal, Program: *p}}
 }
 
 func (h *history) readProgram(rec *storage.Record) error {

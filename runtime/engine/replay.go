@@ -323,6 +323,8 @@ type replayFacts struct {
 	previous  string // the hash of the source's receipt; "" when it has none
 	receiptID string
 	applied   []replay.Replacement
+	issued    []byte // the receipt's resource, when the same replay has been done before
+	sequence  uint64 // of its next event
 }
 
 // apply makes the facts those of a replay: what differs between two nodes that
@@ -509,6 +511,11 @@ func (p *replaying) end(result *replay.Result, failed error) {
 		}
 	}
 	defer unlock()
+	if ch.facts != nil {
+		if err := e.issuedBefore(t.tenant, ch.facts.replay); err != nil {
+			e.log.Error("an earlier receipt of a replay could not be read", "task", t.id, "error", err)
+		}
+	}
 	if err := p.made(&ch, result); err != nil {
 		e.log.Error("what a replay made could not be kept", "task", t.id, "error", err)
 	}
@@ -523,6 +530,20 @@ func (p *replaying) end(result *replay.Result, failed error) {
 		return
 	}
 	_ = e.finish(t, commit) // logged there
+}
+
+// issuedBefore finds the receipt of an earlier replay of the same.
+func (e *Engine) issuedBefore(t storage.Tenant, r *replayFacts) error {
+	res, err := e.store.Get(context.Background(), t, abi.ObjectReceipt, r.receiptID)
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	seq, _, err := e.store.Sequence(context.Background(), t, abi.ResourcePointer{Object: abi.ObjectReceipt, ID: r.receiptID})
+	r.issued, r.sequence = res.State, seq+1
+	return err
 }
 
 func (p *replaying) failure(result *replay.Result, failed error) *abi.Failure {

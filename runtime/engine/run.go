@@ -105,25 +105,21 @@ func (e *Engine) perform(ctx context.Context, t *task, r *run) error {
 			"plugin %q has no export %q, which persona %s names", h.program.Plugin, h.program.Export, t.about.PersonaID)}
 	}
 	r.usage, err = module.Run(ctx, h.program.Export, r, e.limitsOf(h.program))
-	if err == nil || isFailure(err) {
-		if left := r.left(); left != nil {
-			return e.divergence(t, left)
-		}
+	if left := r.cursor.Peek(); left != nil && guestEnded(err) {
+		return e.divergence(t, journal.Diverge(left, left.Index, "", nil))
 	}
 	return err
+}
+
+// guestEnded reports whether a run came to an end of the guest's own making.
+func guestEnded(err error) bool {
+	failure, ok := errors.AsType[*abi.Failure](err)
+	return err == nil || ok && failure.Code != abi.FailureDivergence && failure.Code != abi.FailurePluginTimeout
 }
 
 func isFailure(err error) bool {
 	var failure *abi.Failure
 	return errors.As(err, &failure)
-}
-
-// left says that the run ended before its record did.
-func (r *run) left() *journal.Divergence {
-	if e := r.cursor.Peek(); e != nil {
-		return journal.Diverge(e, e.Index, "", nil)
-	}
-	return nil
 }
 
 // prepare gives a run what it is told and what it is answered from.

@@ -33,7 +33,12 @@ func (n *node) transcript(t testing.TB, session string) (texts []string) {
 			t.Fatal(err)
 		}
 		for _, doc := range list.Docs {
-			texts = append(texts, *as[abi.Message](t, doc).Parts[0].Text)
+			part := as[abi.Message](t, doc).Parts[0]
+			if part.Text == nil {
+				value := string(part.Value)
+				part.Text = &value
+			}
+			texts = append(texts, *part.Text)
 		}
 		if !list.More {
 			return texts

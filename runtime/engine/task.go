@@ -226,7 +226,7 @@ func (e *Engine) tell(t *task, shown *abi.Task, effects []Effect, c change, now 
 				state: o, restricted: internal(o.Failure)})
 			if issue != nil {
 				issue.record = len(records)
-				records = append(records, record{kind: abi.EventReceiptIssued, object: abi.ObjectReceipt, id: issue.id, created: true})
+				records = append(records, issue.told())
 			}
 		case EffectEmit:
 			stamp(shown, now)
