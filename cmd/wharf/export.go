@@ -25,7 +25,8 @@ ran, its Artifacts, its Receipts and the public keys. "wharf verify" checks it
 on any machine, without a node, and so can other programs: its format is
 described in docs/bundle-format.md.
 
-A bundle holds everything that the plugin was told, internal content too. The
+The Task must have ended. A replay has no record of its own: export its source.
+A bundle holds everything that the plugin was told, internal content too, so the
 key needs the scope events:internal.
 
 It goes to standard output, or to the file that --output names, which is not

@@ -185,7 +185,13 @@ func (a *app) showCheck(c *receipt.Check) {
 	if c.Status == receipt.CheckFailed {
 		reason = ""
 	}
-	a.out.Line(fmt.Sprintf("  %s  %-36s", a.out.Paint(style, fmt.Sprintf("%-11s", word)), c.Name), a.out.Paint(show.Dim, reason))
+	line := "  " + a.out.Paint(style, fmt.Sprintf("%-11s", word)) + "  "
+	if reason != "" {
+		line += fmt.Sprintf("%-36s", c.Name) + a.out.Paint(show.Dim, reason)
+	} else {
+		line += c.Name
+	}
+	a.out.Line(line)
 	if c.Status == receipt.CheckFailed {
 		a.showPatch(c.Reason)
 	}
