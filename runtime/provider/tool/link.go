@@ -256,7 +256,7 @@ func (m *MCP) transport(ctx context.Context, l *link) (mcp.Transport, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &mcp.IOTransport{Reader: l.process.stdout, Writer: l.process.stdin, MaxLineLength: maxMessage}, nil
+	return &mcp.IOTransport{Reader: l.process.stdout, Writer: l.process.stdin, MaxLineLength: m.maxMessage()}, nil
 }
 
 // passedOn are the variables that every program may need, and that hold no secrets.
@@ -296,7 +296,7 @@ func (m *MCP) overHTTP(ctx context.Context) (mcp.Transport, error) {
 		Transport:     &door{server: m, endpoint: endpoint, base: base, life: ctx},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	return &mcp.StreamableClientTransport{Endpoint: m.config.URL, HTTPClient: client, MaxEventSize: maxMessage}, nil
+	return &mcp.StreamableClientTransport{Endpoint: m.config.URL, HTTPClient: client, MaxEventSize: m.maxMessage()}, nil
 }
 
 // door puts the configured headers on every request, bounds what comes back, and
@@ -330,7 +330,7 @@ func (d *door) RoundTrip(req *http.Request) (*http.Response, error) {
 		release()
 		return nil, err
 	}
-	resp.Body = &body{ReadCloser: resp.Body, release: release, left: maxMessage,
+	resp.Body = &body{ReadCloser: resp.Body, release: release, left: int64(d.server.maxMessage()),
 		endless: strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream")}
 	return resp, nil
 }

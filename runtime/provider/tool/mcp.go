@@ -25,7 +25,6 @@ import (
 const (
 	connectTime = time.Minute // a package runner may have to fetch the server first
 	maxTools    = 1000
-	maxMessage  = 16 << 20 // bytes of one message of the protocol
 	maxValues   = 32       // values of secrets that answers are searched for
 )
 
@@ -102,6 +101,10 @@ func NewMCP(c MCPConfig) *MCP {
 
 // Limits implements [Limited].
 func (m *MCP) Limits() Limits { return m.config.Limits }
+
+// maxMessage is the most bytes that one message of the protocol may have: an answer
+// that is allowed, however it is written, and a list of tools.
+func (m *MCP) maxMessage() int { return 2*int(limitsOf(m).Answer) + 1<<20 }
 
 // Close ends the connection, and the process if there is one. Calls under way
 // fail. When it returns the process is gone.

@@ -30,13 +30,14 @@ func toolsOf(s Server) *Tools {
 
 // both runs a test against a child process and against a server over HTTP.
 func both(t *testing.T, test func(t *testing.T, tools *Tools)) {
-	t.Run("stdio", func(t *testing.T) { test(t, toolsOf(child(t, "plain", nil))) })
+	limit := func(c *MCPConfig) { c.Answer = 200_000 }
+	t.Run("stdio", func(t *testing.T) { test(t, toolsOf(child(t, "plain", limit))) })
 	t.Run("http", func(t *testing.T) {
 		s := testServer()
 		h := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil))
 		t.Cleanup(h.Close)
 		t.Cleanup(h.CloseClientConnections)
-		test(t, toolsOf(overHTTP(t, h.URL, nil)))
+		test(t, toolsOf(overHTTP(t, h.URL, limit)))
 	})
 }
 
@@ -105,12 +106,12 @@ func TestAnswersOfTools(t *testing.T) {
 		if err != nil || !answer.IsError || answer.Content[0].Text != "it went wrong" {
 			t.Errorf("got %+v, %v", answer, err)
 		}
-		if answer, err = call(t, tools, "s", "big", `{"size":1000000}`); err != nil || len(answer.Content[0].Text) != 1e6 {
+		if answer, err = call(t, tools, "s", "big", `{"size":100000}`); err != nil || len(answer.Content[0].Text) != 1e5 {
 			t.Errorf("got %d bytes, %v", len(answer.Content), err)
 		}
-		_, err = call(t, tools, "s", "big", `{"size":5000000}`)
-		refused(t, err, abi.CallTooLarge, "it may have 4194304")
-		_, err = call(t, tools, "s", "big", `{"size":17000000}`)
+		_, err = call(t, tools, "s", "big", `{"size":200000}`)
+		refused(t, err, abi.CallTooLarge, "it may have 200000")
+		_, err = call(t, tools, "s", "big", `{"size":2000000}`)
 		refused(t, err, abi.CallUnavailable, "broke off")
 		if _, err = call(t, tools, "s", "echo", "{}"); err != nil {
 			t.Errorf("after an answer that was too large: %v", err)
@@ -119,7 +120,7 @@ func TestAnswersOfTools(t *testing.T) {
 }
 
 func TestATimeoutEndsTheCallAndNotTheConnection(t *testing.T) {
-	m := child(t, "plain", func(c *MCPConfig) { c.Timeout = 300 * time.Millisecond })
+	m := child(t, "plain", func(c *MCPConfig) { c.Timeout = time.Second })
 	if _, err := m.List(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +130,7 @@ func TestATimeoutEndsTheCallAndNotTheConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = call(t, tools, "s", "hang", "{}")
-	refused(t, err, abi.CallTimeout, "s:hang was not done within 300ms")
+	refused(t, err, abi.CallTimeout, "s:hang was not done within 1s")
 	if after, err := call(t, tools, "s", "pid", "{}"); err != nil || after.Content[0].Text != before.Content[0].Text {
 		t.Errorf("%+v, %+v, %v", before, after, err)
 	}

@@ -20,7 +20,7 @@ type process struct {
 	cmd    *exec.Cmd
 	stdin  *os.File
 	stdout *os.File
-	done   chan struct{} // closed when it was reaped
+	done   chan struct{} // closed when it was reaped, and all that it said was logged
 }
 
 // startProcess starts cmd. What it writes to standard error is logged.
@@ -45,10 +45,15 @@ func startProcess(cmd *exec.Cmd, log func(line string)) (*process, error) {
 		return nil, fmt.Errorf("starting %s: %w", cmd.Path, err)
 	}
 	p := &process{cmd: cmd, stdin: stdin, stdout: stdout, done: make(chan struct{})}
-	go logLines(lines, log)
+	logged := make(chan struct{})
+	go func() {
+		defer close(logged)
+		logLines(lines, log)
+	}()
 	go func() {
 		_ = cmd.Wait()
 		_ = stderr.Close()
+		<-logged
 		// What it wrote last is still read; but what it left behind may hold the pipe.
 		_ = stdout.SetReadDeadline(time.Now().Add(grace))
 		close(p.done)

@@ -535,7 +535,6 @@ func TestSecretsStayOverARedirectOnTheSameHost(t *testing.T) {
 }
 
 func TestErrorsHoldNoSecrets(t *testing.T) {
-	gone := serve(t, nil)
 	dead := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, _, _ := w.(http.Hijacker).Hijack()
 		_, _ = conn.Write([]byte(r.Header.Get("X-Key") + " is no answer\r\n\r\n"))
@@ -546,7 +545,7 @@ func TestErrorsHoldNoSecrets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gone = free.Addr().String()
+	gone := free.Addr().String()
 	free.Close()
 	for _, host := range []string{gone, strings.TrimPrefix(dead.URL, "http://")} {
 		_, _, err := fetch(t, newWeb(t, Config{}, here(host)), abi.CallHTTPFetchRequest{URL: "http://" + host + "/?k={{secret:key}}",
