@@ -25,7 +25,7 @@ import (
 const (
 	connectTime = time.Minute // a package runner may have to fetch the server first
 	maxTools    = 1000
-	maxValues   = 32       // values of secrets that answers are searched for
+	maxValues   = 32 // values of secrets that answers are searched for
 )
 
 // Secrets fills in the handles in a server's configuration. *secret.Store does.
