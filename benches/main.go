@@ -92,7 +92,7 @@ func usage(flags *flag.FlagSet) {
 		if m.Long {
 			when = " (only when asked for)"
 		}
-		fmt.Fprintf(out, "  %-10s %s%s\n", m.Name, m.Doc, when)
+		fmt.Fprintf(out, "  %-13s %s%s\n", m.Name, m.Doc, when)
 	}
 	fmt.Fprint(out, "\nFlags:\n")
 	flags.PrintDefaults()

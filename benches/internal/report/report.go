@@ -135,7 +135,7 @@ func (r Row) cells() []string {
 	ceiling, ratio := "–", "–"
 	if r.Ceiling != nil {
 		ceiling = fmt.Sprintf("%s (%s)", quantity(r.Ceiling.Median, r.Ceiling.Unit), r.CeilingName)
-		ratio = r.inGoalTerms(r.Ratio.Median) + ranged(*r.Ratio, r.inGoalTerms)
+		ratio = r.ratio(r.Ratio.Median) + ranged(*r.Ratio, r.ratio)
 	}
 	plain := func(v float64) string { return quantity(v, "") }
 	return []string{

@@ -26,6 +26,8 @@ func sample() *report.Report {
 			accept.Against("bare", report.NewFigure("a second", []float64{10000, 10000, 12000})).Must(report.AtLeast, 0.6),
 			latency.Against("two syncs", report.NewFigure("µs", []float64{250})).Must(report.AtMost, 5),
 			memory.Must(report.AtMost, 60),
+			report.Row{Measurement: "steps", What: "both", Wharf: report.NewFigure("µs", []float64{150})}.
+				Against("bare", report.NewFigure("µs", []float64{30})).MustBe(report.AtMost, 200),
 			{Measurement: "memory", What: "for information", Wharf: report.NewFigure("MB", []float64{7})},
 		},
 		Checks: []string{"all is there"}, Failed: []string{"fanout: no reader came"},
@@ -86,7 +88,9 @@ func TestVerdictIsOfTheMedianRatio(t *testing.T) {
 		"each round has its own ceiling":   {row([]float64{50, 50, 50}, []float64{100, 50, 100}).Must(report.AtLeast, 0.6), "missed"},
 		"a latency must not be above":      {row([]float64{6}, []float64{1}).Must(report.AtMost, 5), "missed"},
 		"without a ceiling the unit's own": {report.Row{Wharf: report.NewFigure("ms", []float64{150})}.Must(report.AtMost, 150), "met"},
-		"no goal, no verdict":              {row([]float64{1}, []float64{1}), ""},
+		"a goal in the unit, with a ceiling": {report.Row{Wharf: report.NewFigure("x", []float64{7})}.
+			Against("c", report.NewFigure("x", []float64{100})).MustBe(report.AtLeast, 6), "met"},
+		"no goal, no verdict": {row([]float64{1}, []float64{1}), ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -14,8 +14,8 @@ const (
 )
 
 // Row is one line of the result: what was measured, its ceiling where it has
-// one, and the goal. The goal is a ratio to the ceiling if there is one, else it
-// is in the figure's own unit.
+// one, and the goal. The goal is a ratio to the ceiling if there is one and the row
+// is not Absolute; else it is in the figure's own unit.
 type Row struct {
 	Measurement string  `json:"measurement"` // name of the measurement, as --only takes it
 	What        string  `json:"what"`
@@ -25,6 +25,7 @@ type Row struct {
 	Ratio       *Figure `json:"ratio,omitzero"`
 	Sense       Sense   `json:"sense"`
 	Goal        float64 `json:"goal,omitzero"`
+	Absolute    bool    `json:"absolute,omitzero"` // the goal is for the figure, not for the ratio
 	Note        string  `json:"note,omitzero"`
 }
 
@@ -41,9 +42,15 @@ func (r Row) Must(s Sense, goal float64) Row {
 	return r
 }
 
+// MustBe sets a goal in the figure's own unit, whether there is a ceiling or not.
+func (r Row) MustBe(s Sense, goal float64) Row {
+	r.Absolute = true
+	return r.Must(s, goal)
+}
+
 // judged is the figure that the goal speaks of.
 func (r Row) judged() Figure {
-	if r.Ratio != nil {
+	if r.Ratio != nil && !r.Absolute {
 		return *r.Ratio
 	}
 	return r.Wharf
@@ -67,16 +74,16 @@ func (r Row) goal() string {
 	if r.Sense == Info {
 		return ""
 	}
-	return fmt.Sprintf("%s %s", r.Sense, r.inGoalTerms(r.Goal))
+	if r.Ratio == nil || r.Absolute {
+		return fmt.Sprintf("%s %s", r.Sense, quantity(r.Goal, r.Wharf.Unit))
+	}
+	return fmt.Sprintf("%s %s", r.Sense, r.ratio(r.Goal))
 }
 
-// inGoalTerms renders v as a percentage, a factor or a plain quantity,
-// whichever the goal is stated in.
-func (r Row) inGoalTerms(v float64) string {
-	switch {
-	case r.Ratio == nil:
-		return quantity(v, r.Wharf.Unit)
-	case r.Sense == AtMost:
+// ratio renders a share of the ceiling: a percentage where more is better, a factor
+// where less is, or where it is more than the whole.
+func (r Row) ratio(v float64) string {
+	if r.Sense == AtMost || r.Absolute && v >= 1 {
 		return fmt.Sprintf("%.1f ×", v)
 	}
 	return fmt.Sprintf("%.0f %%", 100*v)

@@ -92,7 +92,7 @@ func (s *Suite) onFull(dir string, sh shape, env []string) func(context.Context)
 			return 0, err
 		}
 		defer n.Kill()
-		sessions, err := n.CreateSessions(s.Conns, persona)
+		sessions, err := n.CreateSessions(s.conns(sh), sh.who())
 		if err != nil {
 			return 0, err
 		}
@@ -124,15 +124,17 @@ func (s *Suite) fillTo(ctx context.Context, dir string, events int64) error {
 	if err != nil {
 		return err
 	}
-	if err := s.fill(ctx, n, events); err != nil {
+	if err := s.fill(ctx, n, shape{wait: true}, events); err != nil {
 		n.Kill()
 		return withOutput(fmt.Errorf("filling the log: %w", err), n)
 	}
 	return n.Stop()
 }
 
-func (s *Suite) fill(ctx context.Context, n *node.Node, events int64) error {
-	sessions, err := n.CreateSessions(s.Conns, persona)
+// fill runs Tasks of a shape through a node until its log holds about that many
+// events.
+func (s *Suite) fill(ctx context.Context, n *node.Node, sh shape, events int64) error {
+	sessions, err := n.CreateSessions(s.conns(sh), sh.who())
 	if err != nil {
 		return err
 	}
@@ -140,7 +142,7 @@ func (s *Suite) fill(ctx context.Context, n *node.Node, events int64) error {
 	if err != nil {
 		return err
 	}
-	plan := s.plan(n.Addr, sessions, shape{wait: true})
+	plan := s.plan(n.Addr, sessions, sh)
 	plan.Warmup, plan.Measure, plan.MaxRequests = 0, fillSlice, fillTrial
 	for deadline := time.Now().Add(fillLimit); have < events; {
 		now, perTask, err := fillSome(ctx, n, plan, have)

@@ -49,6 +49,8 @@ func Measurements() []Measurement {
 		{Name: "fanout", Doc: "events delivered to many readers of one stream", run: measureFanout},
 		{Name: "cold", Doc: "from starting the binary to its first answer", run: measureCold},
 		{Name: "memory", Doc: "resident memory of an idle node", run: measureMemory},
+		{Name: "steps-durable", Doc: "Tasks of recorded steps, each durable before the next", run: measureStepsDurable},
+		{Name: "steps-read", Doc: "the same with steps that need not be durable one by one", run: measureStepsRead},
 		{Name: "scale", Doc: "accept and complete with a full log", Long: true, run: measureScale},
 	}
 }
@@ -77,6 +79,7 @@ type Suite struct {
 	checked int    // acknowledged Tasks that were looked for, and found
 	serial  int    // of the folders made
 	modules string // folder of compiled modules that fresh data folders begin with
+	plugins string // folder of the plugins that only measurements run
 }
 
 // Run makes the measurements and adds what came of them to r. One that fails is
@@ -132,7 +135,8 @@ func (s *Suite) folder(name string) (dir string, remove func(), err error) {
 // modulesFolder is where a node keeps compiled modules, within its data folder.
 const modulesFolder = "modules"
 
-// compileModules runs every bundled Persona once. Compiling takes seconds, which
+// compileModules runs every bundled Persona once, and loads the plugins that are
+// not bundled. Compiling takes seconds, which
 // a node spends in the background after its first start: it would be measured
 // along with everything else.
 func (s *Suite) compileModules(ctx context.Context) error {
@@ -141,7 +145,10 @@ func (s *Suite) compileModules(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n, err := s.start(ctx, dir)
+	if err := s.writePlugins(); err != nil {
+		return err
+	}
+	n, err := s.start(ctx, dir, s.withPlugins()...)
 	if err != nil {
 		return err
 	}

@@ -30,8 +30,27 @@ func unbounded() []string { return []string{"WHARF_TASKS_QUEUE=10000000"} }
 
 // shape says what the requests of a load look like.
 type shape struct {
-	wait  bool // ask for the answer when the Task is terminal
-	keyed bool // carry an Idempotency-Key
+	wait    bool   // ask for the answer when the Task is terminal
+	keyed   bool   // carry an Idempotency-Key
+	persona string // that runs the Tasks; "" for echo
+	task    []byte // what is submitted; nil for a small question
+	conns   int    // 0 for as many as the suite has
+}
+
+// who is the Persona of the Sessions and Tasks of a load.
+func (sh shape) who() string {
+	if sh.persona == "" {
+		return persona
+	}
+	return sh.persona
+}
+
+// body is what a request of this shape carries.
+func (sh shape) body() []byte {
+	if sh.task == nil {
+		return taskFor(sh.who())
+	}
+	return sh.task
 }
 
 // sample is what one load told about a server.
@@ -58,12 +77,20 @@ func (sh shape) counts(status int, body []byte) bool {
 // plan is a load of Tasks, spread over the given Sessions.
 func (s *Suite) plan(addr string, sessions []string, sh shape) load.Plan {
 	return load.Plan{
-		Addr: addr, Conns: s.Conns, Warmup: s.Warmup, Measure: s.Duration, Counts: sh.counts,
+		Addr: addr, Conns: s.conns(sh), Warmup: s.Warmup, Measure: s.Duration, Counts: sh.counts,
 		Requests: func(conn int) *load.Request {
 			path := "/v1/sessions/" + sessions[conn%len(sessions)] + "/tasks"
-			return load.NewRequest("POST", addr, path, sh.headers(), sh.keyed, taskFor(persona))
+			return load.NewRequest("POST", addr, path, sh.headers(), sh.keyed, sh.body())
 		},
 	}
+}
+
+// conns is how many connections a load has.
+func (s *Suite) conns(sh shape) int {
+	if sh.conns == 0 {
+		return s.Conns
+	}
+	return sh.conns
 }
 
 // runPlan sends a load and requires that nothing was refused.
@@ -132,7 +159,7 @@ func (s *Suite) loadFresh(ctx context.Context, name string, sh shape, env []stri
 
 // loadNode measures a running node and checks what it acknowledged.
 func (s *Suite) loadNode(ctx context.Context, n *node.Node, sh shape) (sample, error) {
-	sessions, err := n.CreateSessions(s.Conns, persona)
+	sessions, err := n.CreateSessions(s.conns(sh), sh.who())
 	if err != nil {
 		return sample{}, err
 	}

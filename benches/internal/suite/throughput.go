@@ -84,11 +84,7 @@ func measureComplete(ctx context.Context, s *Suite) ([]report.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	half := make([]float64, len(got["ceiling"]))
-	for i, v := range got["ceiling"] {
-		half[i] = v / 2
-	}
-	ceiling := report.NewFigure(perSecond, half)
+	ceiling := report.NewFigure(perSecond, divided(got["ceiling"], 2))
 	row := func(name, what string) report.Row {
 		r := report.Row{What: what, Wharf: report.NewFigure(perSecond, got[name]), Note: c.note(name)}
 		return r.Against("bare server / 2", ceiling)
