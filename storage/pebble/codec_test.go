@@ -27,6 +27,13 @@ func TestIDsRoundTrip(t *testing.T) {
 		{"tisk_01KQHPHXG00000000000000001", false},
 		{"persona_01KQHPHXG00000000000000001", true},
 		{"persona_echo", false},
+		{"state_01KQHPHXG00000000000000001", true},
+		{"state_01KQHPHXG00000000000000001.step-0", true},
+		{"state_01KQHPHXG00000000000000001.", true},
+		{"state_01KQHPHXG00000000000000001.a.b\x00", true},
+		{"state_01KQHPHXG0000000000000000.1", false},
+		{"state_81KQHPHXG00000000000000001.x", false},
+		{"sess_01KQHPHXG00000000000000001.x", false},
 		{"a stranger's id \x00\xff", false},
 		{"01KQHPHXG00000000000000001", false},
 	} {
@@ -160,6 +167,7 @@ func FuzzParseKey(f *testing.F) {
 	}
 	f.Add(metaKey(metaLast))
 	f.Add(sequenceKey(nil, 1, ptr("span", "span_1")))
+	f.Add(resourceKey(nil, 1, ptr(abi.ObjectState, "state_01KQHPHXG00000000000000001.step-0"), suffixLatest))
 	f.Fuzz(func(t *testing.T, key []byte) {
 		k, ok := parseKey(key)
 		if !ok {

@@ -155,14 +155,39 @@ func cutObject(src []byte) (o abi.Object, rest []byte, ok bool) {
 }
 
 // appendID appends id in its compact form when it has one: the code of the object
-// that its prefix belongs to and the 16 bytes of its ULID. Any other id is a 0
-// byte, its length and its text.
+// that its prefix belongs to and the 16 bytes of its ULID. That of a Session's value
+// is followed by the value's name. Any other id is a 0 byte, its length and its text.
 func appendID(dst []byte, id string) []byte {
-	code, u, ok := compactID(id)
-	if !ok {
-		return appendText(append(dst, 0), id)
+	if code, u, ok := compactID(id); ok {
+		return append(append(dst, code), u[:]...)
 	}
-	return append(append(dst, code), u[:]...)
+	if u, name, ok := splitStateID(id); ok {
+		return appendText(append(append(dst, stateCode), u[:]...), name)
+	}
+	return appendText(append(dst, 0), id)
+}
+
+// stateCode begins the compact form of the id of a Session's value.
+const stateCode = 0x80
+
+// splitStateID splits the id of a Session's value, such as state_01….name, into the
+// ULID of the Session and the name.
+func splitStateID(id string) (u ulid.ULID, name string, ok bool) {
+	prefix := abi.IDPrefix(abi.ObjectState)
+	dot := len(prefix) + ulid.EncodedSize
+	if len(id) <= dot || id[dot] != '.' || id[:len(prefix)] != prefix || !canonicalULID(id[len(prefix):dot]) {
+		return u, "", false
+	}
+	return u, id[dot+1:], u.UnmarshalText([]byte(id[len(prefix):dot])) == nil
+}
+
+// cutStateID reads what follows stateCode.
+func cutStateID(src []byte) (id string, rest []byte, ok bool) {
+	if len(src) < ulidLen {
+		return "", nil, false
+	}
+	name, rest, ok := cutText(src[ulidLen:])
+	return abi.IDPrefix(abi.ObjectState) + ulid.ULID(src[:ulidLen]).String() + "." + name, rest, ok
 }
 
 // compactID splits an id into the code of its prefix and its ULID. ok is false
@@ -192,15 +217,18 @@ func canonicalULID(s string) bool {
 // cutID reads what appendID wrote. An id that has a compact form is refused in the
 // long one, so that every id has one encoding.
 func cutID(src []byte) (id string, rest []byte, ok bool) {
-	if len(src) == 0 || int(src[0]) > len(objectCodes) {
+	switch {
+	case len(src) == 0:
 		return "", nil, false
-	}
-	if src[0] == 0 {
+	case src[0] == 0:
 		id, rest, ok = cutText(src[1:])
-		if _, _, compact := compactID(id); compact {
-			return "", nil, false
-		}
-		return id, rest, ok
+		_, _, compact := compactID(id)
+		_, _, state := splitStateID(id)
+		return id, rest, ok && !compact && !state
+	case src[0] == stateCode:
+		return cutStateID(src[1:])
+	case int(src[0]) > len(objectCodes):
+		return "", nil, false
 	}
 	prefix := abi.IDPrefix(objectCodes[src[0]-1])
 	if len(src) < 1+ulidLen || prefix == "" {

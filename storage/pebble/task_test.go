@@ -97,9 +97,9 @@ func (r *recorded) accepted(t *abi.Task) *storage.Batch {
 	t.InputMessageID = m.ID
 	submitted := t.AppendJSON(nil)
 	t.Status, t.Attempt, t.StartedAt, t.Module = abi.TaskWorking, 1, abi.At(r.now), r.module
-	program := fmt.Appendf(nil, `{"program":{"plugin":"steps","module":%q,"export":"run",`+
-		`"abi":"wharf-abi-1","persona":%q,"seed":%q,"limits":{"memory_bytes":67108864,`+
-		`"host_calls":10000,"payload_bytes":1048576,"output_bytes":4194304},"engine":"wazero 1.12.0 compiler","arch":"amd64"}}`,
+	program := fmt.Appendf(nil, `{"program":{"type":"program","visibility":"internal","plugin":"steps","module":%q,"export":"run",`+
+		`"abi":"wharf-abi-1","persona":%q,"seed":%q,"limits":{"memory_bytes":268435456,`+
+		`"host_calls":100000,"payload_bytes":33554432,"output_bytes":67108864},"engine":"wazero-1.12.0","arch":"amd64"}}`,
 		r.module, r.persona, base64.StdEncoding.EncodeToString(r.bytes(16)))
 	task := ptr(abi.ObjectTask, t.ID)
 	return r.frame(t.ID,
@@ -110,11 +110,9 @@ func (r *recorded) accepted(t *abi.Task) *storage.Batch {
 }
 
 func (r *recorded) step(t *abi.Task, i int) *storage.Batch {
-	key, text := fmt.Sprintf("step-%d", i), r.words(170)
-	at := r.tick()
-	payload := fmt.Appendf(nil, `{"call":"state.set","index":%d,"at_us":%d,"request":{"key":%q,"value":{"text":%q}}}`, i, at.UnixMicro(), key, text)
-	state := fmt.Appendf(nil, `{"id":"state_%s.%s","object":"session_state","session_id":%q,"key":%q,"value":{"text":%q}}`,
-		r.session[len("sess_"):], key, r.session, key, text)
+	key := fmt.Sprintf("step-%d", i)
+	payload := fmt.Appendf(nil, `{"call":"state.set","index":%d,"at_us":%d}`, i, r.tick().UnixMicro())
+	state := fmt.Appendf(nil, `{"key":%q,"value":{"text":%q}}`, key, r.words(200-len(`{"key":"step-0","value":{"text":""}}`)))
 	return r.frame(t.ID, storage.Record{Kind: abi.EventStateSet,
 		Resource: ptr(abi.ObjectState, fmt.Sprintf("state_%s.%s", r.session[len("sess_"):], key)), Created: i == 0, Sequence: uint64(i),
 		State: state, Payload: payload})
@@ -127,8 +125,8 @@ func (r *recorded) ended(t *abi.Task) *storage.Batch {
 			r.rng.Float64(), r.rng.Float64()/10, r.rng.Float64()*4)}
 	receipt := r.id(abi.ObjectReceipt)
 	t.Status, t.OutcomeID, t.ReceiptID, t.CompletedAt, t.UpdatedAt = abi.TaskCompleted, out.ID, receipt, abi.At(r.now), abi.At(r.now)
-	issued := fmt.Appendf(nil, `{"id":%q,"object":"receipt","created_at":%q,"updated_at":%q,"metadata":null,"subject":{"object":"task","id":%q},`+
-		`"format":"receipt-2026-04-25","summary":"task %s COMPLETED","issued_at":%q,"issuer":"wharf_node_1","task_id":%q,"workspace_id":%q,"session_id":%q,"wire":%s}`,
+	issued := fmt.Appendf(nil, `{"id":%q,"object":"receipt","created_at":%q,"updated_at":%q,"metadata":{"chain_number":41},"subject":{"object":"task","id":%q},`+
+		`"format":"receipt-2026-04-25","summary":"SUCCEEDED: %s","issued_at":%q,"issuer":"wharf","task_id":%q,"workspace_id":%q,"session_id":%q,"wire":%s}`,
 		receipt, r.stamp(), r.stamp(), t.ID, t.ID, r.stamp(), t.ID, r.workspace, r.session, r.receipt(receipt, t))
 	return r.frame(t.ID,
 		storage.Record{Kind: abi.EventOutcomeCreated, Resource: ptr(abi.ObjectOutcome, out.ID), Created: true, State: out.AppendJSON(nil)},
@@ -142,18 +140,18 @@ func (r *recorded) stamp() string { return r.now.UTC().Format(time.RFC3339Nano) 
 func (r *recorded) receipt(id string, t *abi.Task) []byte {
 	return fmt.Appendf(nil, `{"autonomy_budget":{"consumed":{"input_tokens":0,"output_tokens":0,"tool_calls":0,"usd":0,"wall_time_ms":4}},`+
 		`"chain":{"merkle_root":%q,"previous_receipt_hash":%q,"receipt_hash":%q},"cost":{"currency":"USD","provider_breakdown":[],"total":0},"final_artifacts":[],`+
-		`"identifiers":{"persona_ref":"persona_echo@1","session_id":%q,"task_id":%q,"tenant_id":"tenant_01KQHPHXG00000000000000002","workspace_ref":%q},`+
-		`"issued_at":%q,"issuer":{"id":"wharf_01KQHPHXG00000000000000007","kind":"harness","name":"Wharf","public_key_id":"key_5f1c0d9be2","version":"0.3.0"},`+
+		`"identifiers":{"persona_ref":"persona_echo@1.0.0","session_id":%q,"task_id":%q,"tenant_id":"tenant_01KQHPHXG00000000000000002","workspace_ref":%q},`+
+		`"issued_at":%q,"issuer":{"id":"wharf","kind":"harness","name":"Wharf","public_key_id":"sig_5f1c0d9be2a74400b1de","version":"agents-protocol-2026-04-25"},`+
 		`"lifecycle":{"completed_at":%q,"created_at":%q,"final_state":"SUCCEEDED","started_at":%q},`+
 		`"metadata":{"abi":"wharf-abi-1","arch":"amd64","engine":"wazero-1.12.0","module":%q,"node_version":"0.3.0","plugin":"steps","program_sha256":%q,"record_length":5},`+
 		`"model_route":{"alternatives_considered":[],"chosen_model":{"model":"none","provider":"none"},"route_policy_reason":"no model was called"},"receipt_id":%q,`+
-		`"replay_input":{"determinism":"byte_deterministic","materials":[{"content_type":"application/json","id":%q,"kind":"event_log","sha256":%q,"uri":"wharf:record/%s"},`+
-		`{"content_type":"application/wasm","kind":"artifact","sha256":%q,"uri":"wharf:module/steps"},{"content_type":"application/json","kind":"artifact","sha256":%q,"uri":"wharf:input/%s"}]},`+
+		`"replay_input":{"determinism":"byte_deterministic","materials":[{"id":%q,"kind":"event_log","sha256":%q,"uri":"wharf:record/%s"},`+
+		`{"content_type":"application/wasm","id":"module","kind":"artifact","sha256":%q,"uri":"wharf:module/steps"},{"content_type":"application/json","id":"input","kind":"artifact","sha256":%q,"uri":"wharf:input/%s"}]},`+
 		`"schema":"receipt-2026-04-25","side_effects":{"a2a_handoffs":[],"fs_writes":[],"network_egress":[],"tool_calls":[]},`+
-		`"signatures":[{"algorithm":"ed25519","key_id":"key_5f1c0d9be2","signature":"base64:%s","signed_at":%q}],`+
-		`"subject":{"id":%q,"object":"task"},"trust":{"end_tier":"act_with_approval","start_tier":"act_with_approval"}}`,
+		`"signatures":[{"algorithm":"ed25519","key_id":"sig_5f1c0d9be2a74400b1de","signature":"base64:%s"}],`+
+		`"subject":{"id":%q,"object":"task"},"trust":{"end_tier":"act_auto","start_tier":"act_auto"}}`,
 		r.hash(), r.hash(), r.hash(), r.session, t.ID, r.workspace, r.stamp(), r.stamp(), r.stamp(), r.stamp(), r.module, r.hash(), id,
-		t.ID, r.hash(), t.ID, r.module, r.hash(), t.ID, base64.StdEncoding.EncodeToString(r.bytes(64)), r.stamp(), t.ID)
+		t.ID, r.hash(), t.ID, r.module, r.hash(), t.ID, base64.StdEncoding.EncodeToString(r.bytes(64)), t.ID)
 }
 
 // TestRecordedTaskIsReadBack reads a recorded Task's events, lists and resources,
