@@ -381,41 +381,97 @@ func TestWriteRefuses(t *testing.T) {
 
 // TestStrangeArchives are zip files that are no bundles.
 func TestStrangeArchives(t *testing.T) {
-	head := []source{inMemory(nameManifest, nil), inMemory(nameSignature, nil)}
-	for name, sources := range map[string][]source{
-		"nothing":          nil,
-		"an odd name":      append(head, inMemory("../etc/passwd", nil)),
-		"an absolute name": append(head, inMemory("/etc/passwd", nil)),
-		"a folder":         append(head, inMemory("blobs/", nil)),
-		"a name twice":     append(head, inMemory(nameTask, nil), inMemory(nameTask, nil)),
-		"two manifests":    append(head, inMemory(nameManifest, nil)),
-		"out of order":     append(head, inMemory(nameTask, nil), inMemory(nameKeys, nil)),
-		"receipt 1 alone":  append(head, inMemory("receipts/001.json", nil)),
-		"no manifest":      {inMemory(nameTask, nil), inMemory(nameSignature, nil)},
+	empty := func(names ...string) (all []source) {
+		for _, name := range append([]string{nameManifest, nameSignature}, names...) {
+			all = append(all, inMemory(name, nil))
+		}
+		return all
+	}
+	for name, c := range map[string]struct {
+		sources []source
+		reason  string
+	}{
+		"nothing":          {nil, "does not begin"},
+		"no manifest":      {empty()[1:], "does not begin"},
+		"an odd name":      {empty("../etc/passwd"), "no file"},
+		"an absolute name": {empty("/etc/passwd"), "no file"},
+		"a folder":         {empty("blobs/"), "no file"},
+		"a name twice":     {empty(nameTask, nameTask), "order of names"},
+		"two manifests":    {empty(nameManifest), "no file"},
+		"out of order":     {empty(nameTask, nameKeys), "order of names"},
+		"receipt 1 alone":  {empty("receipts/001.json"), "receipts/000.json is not"},
+		"a large file":     {append(empty(), inMemory(nameProof, make([]byte, 65<<10))), "more than 65536"},
+		"another format":   {append([]source{inMemory(nameManifest, []byte(`{"files":[],"format":"x","task_id":""}`))}, empty()[1]), "its format"},
+		"an empty one":     {empty(), "reading manifest.json"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := rawArchive(sources)
-			if _, err := Read(bytes.NewReader(b), int64(len(b))); err == nil {
-				t.Error("read")
+			b := rawArchive(c.sources)
+			if _, err := Read(bytes.NewReader(b), int64(len(b))); err == nil || !strings.Contains(err.Error(), c.reason) {
+				t.Errorf("%v, want an error about %q", err, c.reason)
 			}
-			wantStatus(t, verify(t, b, Options{}), map[string]receipt.CheckStatus{CheckNameArchive: receipt.CheckFailed})
+			report := verify(t, b, Options{})
+			wantStatus(t, report, map[string]receipt.CheckStatus{CheckNameArchive: receipt.CheckFailed})
 		})
 	}
 }
 
+// TestRepackedArchives change a file or its checksum and make everything else of
+// the archive fit.
+func TestRepackedArchives(t *testing.T) {
+	b := write(t, sampleContents(t))
+	at := bytes.NewReader(b)
+	o, err := open(at, int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range o.members {
+		contents := make([][]byte, len(o.members))
+		for j := range o.members {
+			if contents[j], err = o.read(&o.members[j]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		checksum := repack(o.members, contents, func(m []member) { m[i].crc++ })
+		if verify(t, checksum, Options{}).Valid {
+			t.Errorf("%s: another checksum is accepted", o.members[i].name)
+		}
+		if len(contents[i]) < 10 {
+			continue // an empty blob
+		}
+		contents[i][9] ^= 1 // within the name of a member, in JSON
+		if verify(t, repack(o.members, contents, nil), Options{}).Valid {
+			t.Errorf("%s: another content is accepted", o.members[i].name)
+		}
+	}
+}
+
+func repack(members []member, contents [][]byte, change func([]member)) (b []byte) {
+	repacked := make([]member, len(members))
+	for i := range members {
+		repacked[i] = member{name: members[i].name, crc: crc32.ChecksumIEEE(contents[i]), size: int64(len(contents[i]))}
+	}
+	if change != nil {
+		change(repacked)
+	}
+	for i := range repacked {
+		repacked[i].offset = int64(len(b))
+		b = append(append(b, repacked[i].local()...), contents[i]...)
+	}
+	return append(b, directory(repacked)...)
+}
+
 // rawArchive writes an archive in the right form, whatever is in it.
-func rawArchive(sources []source) (b []byte) {
+func rawArchive(sources []source) []byte {
 	var members []member
-	for _, s := range sources {
+	var contents [][]byte
+	for i := range sources {
 		var text bytes.Buffer
-		if err := s.copyTo(&text); err != nil {
+		if err := sources[i].copyTo(&text); err != nil {
 			panic(err)
 		}
-		m := member{name: s.name, size: s.size, offset: int64(len(b)), crc: crc32.ChecksumIEEE(text.Bytes())}
-		b = append(append(b, m.local()...), text.Bytes()...)
-		members = append(members, m)
+		members, contents = append(members, member{name: sources[i].name}), append(contents, text.Bytes())
 	}
-	return append(b, directory(members)...)
+	return repack(members, contents, nil)
 }
 
 // TestBombs are headers that promise more than there is.
