@@ -34,6 +34,7 @@ type run struct {
 	keys     journal.Keys
 	ground   *journal.Ground
 	hints    int
+	made     map[string]int // calls by name, the one being answered included
 	children int
 
 	output    *abi.CallOutputRequest
@@ -92,6 +93,7 @@ func (r *run) Call(ctx context.Context, call string, request []byte) (abi.CallSt
 	}
 	asked := journal.Canonical(call, request)
 	key := r.keys.Next(def, request)
+	r.made[call]++
 	recorded, diverged := r.cursor.Match(call, asked)
 	if diverged != nil {
 		return 0, nil, r.engine.divergence(r.task, diverged)
@@ -241,7 +243,7 @@ func (r *run) repeat(ctx context.Context, c *liveCall, plan provider.Plan, err e
 func (r *run) providerCall(c *liveCall) *provider.Call {
 	t := &r.task.about
 	return &provider.Call{
-		Name: c.entry.Call, Request: c.request, Tenant: r.engine.tenantID(r.task.tenant),
+		Name: c.entry.Call, Number: r.made[c.entry.Call], Request: c.request, Tenant: r.engine.tenantID(r.task.tenant),
 		WorkspaceID: t.WorkspaceID, SessionID: t.SessionID, TaskID: t.ID, PersonaID: t.PersonaID,
 		Plugin: r.task.program.Plugin, IdempotencyKey: fmt.Sprintf("%s-%d", t.ID, c.entry.Index),
 	}

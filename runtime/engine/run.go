@@ -134,7 +134,7 @@ func (e *Engine) prepare(ctx context.Context, t *task, r *run, h *history) error
 	}
 	r.persona = persona
 	r.input = given(about, input, persona.text)
-	r.cursor = journal.NewCursor(h.entries)
+	r.cursor, r.made = journal.NewCursor(h.entries), map[string]int{}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r.ground = journal.NewGround(t.task.StartedAt, h.program.Seed)

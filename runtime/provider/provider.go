@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"errors"
+	"strings"
 
 	json "github.com/go-json-experiment/json"
 
@@ -73,10 +74,12 @@ func (r *Refusal) Answer() []byte {
 	return answer
 }
 
-// Malformed refuses a request that is not what the call's definition says.
+// Malformed refuses a request that is not what the call's definition says. The
+// same request is refused in the same words by every process, which the JSON
+// library does not do by itself.
 func Malformed(err error) *Refusal {
 	if invalid, ok := errors.AsType[*abi.Error](err); ok {
 		return Refuse(abi.CallInvalid, string(invalid.Code), invalid.Message)
 	}
-	return Refuse(abi.CallInvalid, string(abi.CodeInvalidRequest), err.Error())
+	return Refuse(abi.CallInvalid, string(abi.CodeInvalidRequest), strings.ReplaceAll(err.Error(), "cannot ", "unable to "))
 }

@@ -1,0 +1,421 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	json "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/runtime/receipt"
+	"github.com/wharf-dev/wharf/runtime/sandbox"
+	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
+)
+
+// model is a provider that counts how often it is asked.
+type model struct{ asked chan struct{} }
+
+func (m model) Prepare(context.Context, *provider.Call) (provider.Plan, error) {
+	return provider.Plan{Effect: abi.EffectRead, Do: func(context.Context, func(string)) ([]byte, error) {
+		m.asked <- struct{}{}
+		return []byte(`{"provider":"test","model":"m1","text":"approved","stop_reason":"end","usage":{"input_tokens":10,"output_tokens":2},"cost":0.5,"currency":"USD","route":"configured default"}`), nil
+	}}, nil
+}
+
+// judge asks a model and hands out what it says.
+func judge(ctx context.Context, h sandbox.Host) error {
+	if _, _, err := h.Call(ctx, abi.CallClock, []byte(`{"call_id":"begun"}`)); err != nil {
+		return err
+	}
+	_, answer, err := h.Call(ctx, abi.CallLLMComplete, []byte(`{"call_id":"main:1","messages":[{"role":"user","text":"what say you?"}]}`))
+	if err != nil {
+		return err
+	}
+	var said abi.ModelAnswer
+	if err := json.Unmarshal(answer, &said); err != nil {
+		return err
+	}
+	for _, o := range []op{say(said.Text), {abi.CallStateSet, fmt.Sprintf(`{"key":"verdict","value":%q}`, said.Text)},
+		{abi.CallArtifactPut, "{\"kind\":\"dataset\",\"mime_type\":\"application/json\"}\n" + said.Text},
+		{abi.CallOutput, fmt.Sprintf(`{"summary":%q}`, said.Text)}} {
+		if _, _, err := h.Call(ctx, o.call, []byte(o.request)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// judged returns a node on which a judge has judged.
+func judged(t *testing.T) (*node, abi.Task, model) {
+	t.Helper()
+	m := model{make(chan struct{}, 100)}
+	n := newNode(t, guests{"judge": judge, "echo": echo}, func(_ *Config, p *Parts) {
+		p.Performers = map[string]provider.Performer{abi.CallLLMComplete: m}
+	})
+	task := n.wait(t, n.submit(t, n.session(t), "persona_judge"))
+	if task.Status != abi.TaskCompleted {
+		t.Fatalf("%+v", task.Failure)
+	}
+	<-m.asked
+	return n, task, m
+}
+
+// replays a Task and returns the replay when it has ended.
+func (n *node) replay(t testing.TB, id string, req abi.ReplayTaskRequest) abi.Task {
+	t.Helper()
+	doc, err := n.ReplayTask(context.Background(), n.root, nil, id, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n.wait(t, doc.ID)
+}
+
+func (n *node) wire(t testing.TB, task abi.Task) (r receipt.Receipt) {
+	t.Helper()
+	text, err := n.ReceiptWire(context.Background(), n.root, task.ReceiptID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (n *node) marks(t testing.TB, task string) (marks []abi.ReplayMarks) {
+	t.Helper()
+	events, _, err := n.Events(context.Background(), n.root, Filter{TaskID: task}, 0, 200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ev := range events {
+		if ev.Record().Kind != abi.EventReplayEventReplayed {
+			continue
+		}
+		var p struct {
+			Replay abi.ReplayMarks `json:"replay"`
+		}
+		if err := json.Unmarshal(ev.Record().Payload, &p); err != nil {
+			t.Fatal(err)
+		}
+		marks = append(marks, p.Replay)
+	}
+	return marks
+}
+
+// An exact replay asks nobody, touches nothing, and says of each call where it
+// comes from.
+func TestExactReplay(t *testing.T) {
+	n, source, m := judged(t)
+	before := n.transcript(t, source.SessionID)
+	again := n.replay(t, source.ID, abi.ReplayTaskRequest{})
+	if again.Status != abi.TaskCompleted || again.ParentTaskID != source.ID || again.SessionID != source.SessionID ||
+		again.WorkspaceID != source.WorkspaceID || string(again.Input) != string(source.Input) {
+		t.Fatalf("%+v", again)
+	}
+	if len(m.asked) != 0 {
+		t.Error("a replay asked the model")
+	}
+	if got := n.transcript(t, source.SessionID); len(got) != len(before) {
+		t.Errorf("a replay changed the transcript: %q", got)
+	}
+	marks := n.marks(t, again.ID)
+	rec := n.recordOf(t, source.ID)
+	if len(marks) != len(rec.Entries) {
+		t.Fatalf("%d events replayed, %d recorded", len(marks), len(rec.Entries))
+	}
+	for i, mark := range marks {
+		if mark.SourceTaskID != source.ID || mark.ReplayTaskID != again.ID || mark.OriginalEventID != rec.Entries[i].EventID ||
+			mark.Mode != abi.ReplayExact || mark.ReplayCursor == "" {
+			t.Errorf("%+v", mark)
+		}
+	}
+	r, s := n.wire(t, again), n.wire(t, source)
+	if r.Subject.Object != "replay_segment" || *r.Chain.PreviousReceiptHash != s.Chain.ReceiptHash || r.Cost.Total != 0 ||
+		r.Chain.MerkleRoot != s.Chain.MerkleRoot || r.Lifecycle != s.Lifecycle {
+		t.Errorf("the replay's receipt: %+v", r)
+	}
+}
+
+// The receipt of a run says what its record says.
+func TestReceiptOfARun(t *testing.T) {
+	n, task, _ := judged(t)
+	r := n.wire(t, task)
+	if r.Subject.ID != task.ID || r.Lifecycle.FinalState != receipt.Succeeded || r.Cost.Total != 0.5 ||
+		r.ModelRoute.ChosenModel.Provider != "test" || *r.AutonomyBudget.Consumed.InputTokens != 10 ||
+		len(r.FinalArtifacts) != 1 || len(r.ReplayInput.Materials) != 4 || r.Identifiers.PersonaRef != "persona_judge@1" {
+		t.Errorf("%+v", r)
+	}
+	docs, err := n.TaskReceipts(t.Context(), n.root, task.ID)
+	if err != nil || len(docs) != 1 || docs[0].ID != task.ReceiptID {
+		t.Fatalf("%v %v", docs, err)
+	}
+	v, err := n.VerifyReceipt(t.Context(), n.root, nil, task.ReceiptID, abi.VerifyReceiptRequest{})
+	if err != nil || !v.Valid {
+		t.Errorf("%+v %v", v, err)
+	}
+	v, err = n.VerifyReceipt(t.Context(), n.root, nil, task.ReceiptID, abi.VerifyReceiptRequest{TrustAnchor: "nobody"})
+	if err != nil || v.Valid || !strings.Contains(v.Reason, "anchor") {
+		t.Errorf("%+v %v", v, err)
+	}
+}
+
+// Receipts of a Workspace form a chain, also over a restart, and are sealed in
+// batches.
+func TestReceiptChain(t *testing.T) {
+	g := guests{"echo": echo}
+	n := boot(t, crashtest.NewDisk(), g)
+	session := n.session(t)
+	const tasks = receipt.BatchSize + 20
+	var last abi.Task
+	for i := range tasks {
+		if i == tasks-10 {
+			n.stop(t)
+			n = boot(t, n.disk, g)
+			defer n.stop(t)
+		}
+		last = n.wait(t, n.submit(t, session, ""))
+	}
+	links := map[string]string{} // previous → hash
+	list, err := n.List(t.Context(), n.root, abi.ObjectReceipt, Filter{}, Page{Limit: 200})
+	for err == nil {
+		for _, doc := range list.Docs {
+			stored := as[abi.ReceiptResource](t, doc)
+			var w receipt.Receipt
+			if err := json.Unmarshal(stored.Wire, &w); err != nil {
+				t.Fatal(err)
+			}
+			previous := ""
+			if w.Chain.PreviousReceiptHash != nil {
+				previous = *w.Chain.PreviousReceiptHash
+			}
+			links[previous] = w.Chain.ReceiptHash
+		}
+		if !list.More {
+			break
+		}
+		list, err = n.List(t.Context(), n.root, abi.ObjectReceipt, Filter{}, Page{Limit: 200, After: list.Next})
+	}
+	at, length := "", 0
+	for links[at] != "" {
+		at = links[at]
+		length++
+	}
+	if length != tasks || at != n.wire(t, last).Chain.ReceiptHash {
+		t.Errorf("a chain of %d receipts, want %d", length, tasks)
+	}
+	batch, err := n.sealedBatch(t.Context(), owner{n.root.Tenant, DefaultWorkspace}, 0)
+	if err != nil || batch == nil || batch.Count != receipt.BatchSize {
+		t.Fatalf("%+v %v", batch, err)
+	}
+}
+
+// Overrides change what the run is told; the receipt says what was replaced.
+func TestReplayWithOverrides(t *testing.T) {
+	n, source, m := judged(t)
+	value := jsontext.Value(`{"id":"chatcmpl_1","choices":[{"message":{"role":"assistant","content":"denied"}}]}`)
+	req := abi.ReplayTaskRequest{Mode: abi.ReplayWithOverrides, Override: map[string]abi.ReplayOverride{
+		"llm:main:1":      {Kind: abi.OverrideModel, Value: value, Reason: "what if"},
+		"time:started_at": {Kind: abi.OverrideTime, Value: jsontext.Value(`"2026-04-25T19:16:14Z"`)},
+	}}
+	again := n.replay(t, source.ID, req)
+	if again.Status != abi.TaskCompleted || len(m.asked) != 0 {
+		t.Fatalf("%s %+v", again.Status, again.Failure)
+	}
+	doc, err := n.Get(t.Context(), n.root, abi.ObjectOutcome, again.OutcomeID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	outcome := as[abi.Outcome](t, doc)
+	if outcome.Summary != "denied" || len(outcome.Messages) != 1 || !strings.Contains(string(outcome.Messages[0]), "denied") {
+		t.Errorf("%s", doc.JSON)
+	}
+	r := n.wire(t, again)
+	if len(r.Deltas) != 2 || r.Lifecycle.StartedAt.Year() != 2026 || r.Lifecycle.StartedAt.Month() != 4 {
+		t.Fatalf("%+v", r.Deltas)
+	}
+	byKey := map[string]receipt.Delta{}
+	for _, d := range r.Deltas {
+		byKey[d.OverrideKey] = d
+	}
+	rec := n.recordOf(t, source.ID)
+	if d := byKey["llm:main:1"]; d.BeforeSHA256 != journal.HashOf(rec.Entries[1].Answer) || d.AfterSHA256 == "" || d.EventID != rec.Entries[1].EventID || d.Reason != "what if" {
+		t.Errorf("%+v", d)
+	}
+	if other := n.wire(t, n.replay(t, source.ID, req)); other.Chain.ReceiptHash != r.Chain.ReceiptHash {
+		t.Error("the same replay gave another receipt")
+	}
+	found := false
+	for _, mark := range n.marks(t, again.ID) {
+		found = found || mark.OverrideKey == "llm:main:1" && mark.ReceiptDeltaID == byKey["llm:main:1"].DeltaID
+	}
+	if !found {
+		t.Error("no replayed event names its override")
+	}
+}
+
+// An override of an Artifact's content is the same as its value.
+func TestReplayWithAnArtifact(t *testing.T) {
+	n, source, _ := judged(t)
+	a, err := n.RegisterArtifact(t.Context(), n.root, nil, abi.RegisterArtifactRequest{Kind: abi.ArtifactOther, MimeType: "application/json",
+		Visibility: abi.VisibilityPublic}, strings.NewReader(`{"text":"from a file","stop_reason":"end"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := n.replay(t, source.ID, abi.ReplayTaskRequest{Mode: abi.ReplayWithOverrides, Override: map[string]abi.ReplayOverride{
+		"llm:main:1": {Kind: abi.OverrideModel, ArtifactID: a.ID}}})
+	doc, err := n.Get(t.Context(), n.root, abi.ObjectOutcome, again.OutcomeID)
+	if err != nil || as[abi.Outcome](t, doc).Summary != "from a file" {
+		t.Errorf("%s %v", doc.JSON, err)
+	}
+}
+
+func TestReplayRefusals(t *testing.T) {
+	n, source, _ := judged(t)
+	over := func(key string, o abi.ReplayOverride) abi.ReplayTaskRequest {
+		return abi.ReplayTaskRequest{Mode: abi.ReplayWithOverrides, Override: map[string]abi.ReplayOverride{key: o}}
+	}
+	yes := jsontext.Value(`{"text":"yes","stop_reason":"end"}`)
+	for _, test := range []struct {
+		name string
+		req  abi.ReplayTaskRequest
+		says string
+	}{
+		{"unknown mode", abi.ReplayTaskRequest{Mode: "backwards"}, "mode"},
+		{"unknown key", over("llm:other", abi.ReplayOverride{Kind: abi.OverrideModel, Value: yes}), "time:begun, llm:main:1"},
+		{"wrong hash", over("llm:main:1", abi.ReplayOverride{Kind: abi.OverrideModel, Value: yes, SHA256: "sha256:" + strings.Repeat("a", 64)}), "sha256"},
+		{"no hash", over("llm:main:1", abi.ReplayOverride{Kind: abi.OverrideModel, Value: yes, SHA256: "aaaa"}), "hash"},
+		{"no value", over("llm:main:1", abi.ReplayOverride{Kind: abi.OverrideModel}), "artifact_id"},
+		{"not an answer", over("llm:main:1", abi.ReplayOverride{Kind: abi.OverrideModel, Value: jsontext.Value(`{"x":1}`)}), "choices"},
+		{"no kind", over("llm:main:1", abi.ReplayOverride{Value: yes}), "kind"},
+		{"overrides in exact", abi.ReplayTaskRequest{Override: map[string]abi.ReplayOverride{"llm:main:1": {Kind: abi.OverrideModel, Value: yes}}}, "with_overrides"},
+		{"no checkpoint", abi.ReplayTaskRequest{Mode: abi.ReplayFromCheckpoint}, "checkpoint_event_id"},
+		{"unknown checkpoint", abi.ReplayTaskRequest{Mode: abi.ReplayFromCheckpoint, CheckpointID: "call:99"}, "call:6"},
+		{"checkpoint in exact", abi.ReplayTaskRequest{CheckpointID: "call:1"}, "from_checkpoint"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := n.ReplayTask(t.Context(), n.root, nil, source.ID, test.req)
+			if refused := wantCode(t, err, abi.CodeInvalidRequest); !strings.Contains(refused.Message+refused.Param, test.says) {
+				t.Errorf("%q says nothing of %q", refused.Message, test.says)
+			}
+		})
+	}
+	again := n.replay(t, source.ID, abi.ReplayTaskRequest{})
+	_, err := n.ReplayTask(t.Context(), n.root, nil, again.ID, abi.ReplayTaskRequest{})
+	wantCode(t, err, abi.CodeInvalidRequest)
+	_, err = n.ReplayTask(t.Context(), n.root, nil, "task_none", abi.ReplayTaskRequest{})
+	wantCode(t, err, abi.CodeResourceNotFound)
+}
+
+// From a checkpoint on, calls are replayed and told; what lies before is restored.
+func TestReplayFromCheckpoint(t *testing.T) {
+	n, source, _ := judged(t)
+	rec := n.recordOf(t, source.ID)
+	for calls := range len(rec.Entries) + 1 {
+		req := abi.ReplayTaskRequest{Mode: abi.ReplayFromCheckpoint, CheckpointID: fmt.Sprintf("call:%d", calls)}
+		if calls > 0 && calls%2 == 1 {
+			req = abi.ReplayTaskRequest{Mode: abi.ReplayFromCheckpoint, CheckpointEventID: rec.Entries[calls-1].EventID}
+		}
+		again := n.replay(t, source.ID, req)
+		if again.Status != abi.TaskCompleted {
+			t.Fatalf("%d: %+v", calls, again.Failure)
+		}
+		if got := len(n.marks(t, again.ID)); got != len(rec.Entries)-calls {
+			t.Errorf("after %d calls: %d replayed, want %d", calls, got, len(rec.Entries)-calls)
+		}
+	}
+}
+
+// A fork shares the record up to an event, and is live from there: at 0, in the
+// middle, and at the end.
+func TestFork(t *testing.T) {
+	n, source, m := judged(t)
+	rec := n.recordOf(t, source.ID)
+	for calls := range len(rec.Entries) + 1 {
+		at := "0"
+		if calls > 0 {
+			at = rec.Entries[calls-1].EventID
+		}
+		doc, err := n.ForkTask(t.Context(), n.root, nil, source.ID, abi.ForkTaskRequest{AtEventID: at})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fork := n.wait(t, doc.ID)
+		if fork.Status != abi.TaskCompleted || fork.SessionID == source.SessionID || fork.Fork.Calls != calls || fork.ReceiptID == "" {
+			t.Fatalf("fork after %d calls: %s %+v %+v", calls, fork.Status, fork.Failure, fork.Fork)
+		}
+		asked := 0
+		if calls < 2 {
+			<-m.asked
+			asked = 1
+		}
+		if len(m.asked) != 0 {
+			t.Errorf("after %d calls: the model was asked again (%d wanted)", calls, asked)
+		}
+		got := n.recordOf(t, fork.ID)
+		if len(got.Entries) != len(rec.Entries) {
+			t.Fatalf("%d calls in the fork's record, want %d", len(got.Entries), len(rec.Entries))
+		}
+		for i := range calls {
+			if string(got.Entries[i].Answer) != string(rec.Entries[i].Answer) || got.Entries[i].EventID != rec.Entries[i].EventID {
+				t.Errorf("call %d of the fork is not the source's", i)
+			}
+		}
+		if n.wantReplay(t, fork.ID); len(n.transcript(t, fork.SessionID)) != 2 {
+			t.Errorf("after %d calls: the fork's transcript is %q", calls, n.transcript(t, fork.SessionID))
+		}
+	}
+	if got := n.transcript(t, source.SessionID); len(got) != 2 {
+		t.Errorf("the source's transcript is %q", got)
+	}
+}
+
+// A Session that was truncated or forked still replays, Task by Task.
+func TestReplaySession(t *testing.T) {
+	n, source, _ := judged(t)
+	second := n.wait(t, n.submit(t, source.SessionID, ""))
+	one := 1
+	if _, err := n.TruncateSession(t.Context(), n.root, nil, source.SessionID, abi.TruncateSessionRequest{KeepTurns: &one}); err != nil {
+		t.Fatal(err)
+	}
+	list, err := n.ReplaySession(t.Context(), n.root, nil, source.SessionID, abi.ReplaySessionRequest{})
+	if err != nil || len(list.Docs) != 2 {
+		t.Fatalf("%v %v", list, err)
+	}
+	for i, want := range []string{source.ID, second.ID} {
+		if again := n.wait(t, list.Docs[i].ID); again.Status != abi.TaskCompleted || again.ParentTaskID != want {
+			t.Errorf("%s %+v", again.Status, again.Failure)
+		}
+	}
+}
+
+// A module that does something else diverges at the first call that differs.
+func TestReplayDivergence(t *testing.T) {
+	p := newProgram(op{abi.CallClock, ""}, say("one"), say("two"))
+	n := newNode(t, guests{"program": p.run})
+	id := n.submit(t, n.session(t), "persona_program")
+	n.wait(t, id)
+	p.mu.Lock()
+	p.ops = []op{p.ops[0], say("another"), p.ops[2]}
+	p.mu.Unlock()
+	again := n.replay(t, id, abi.ReplayTaskRequest{})
+	if again.Status != abi.TaskFailed || again.Failure.Code != abi.FailureDivergence {
+		t.Fatalf("%s %+v", again.Status, again.Failure)
+	}
+	var d journal.Divergence
+	if err := json.Unmarshal(again.Failure.Details, &d); err != nil {
+		t.Fatal(err)
+	}
+	if d.Index != 1 || !strings.Contains(d.Diff, "one") || !strings.Contains(d.Diff, "another") {
+		t.Errorf("%+v", d)
+	}
+	kinds := strings.Join(n.kinds(t, Filter{TaskID: again.ID}), " ")
+	if !strings.Contains(kinds, string(abi.EventReplayFailed)) || again.ReceiptID == "" {
+		t.Errorf("events %s, receipt %q", kinds, again.ReceiptID)
+	}
+}
