@@ -154,7 +154,8 @@ func probe(t storage.Tenant, k storage.Key) (block, bits uint64) {
 // errNotLoaded ends the loading of keys before its end.
 var errNotLoaded = errors.New("the keys are not loaded")
 
-// loadKeys adds the keys of all records that have not expired to the filter. When
+// loadKeys adds the keys of all records there are to the filter, whatever the time:
+// those who look them up go by clocks of their own. When
 // the store closes, or there are more keys than the filter is made for, it gives up:
 // look-ups of those days read the database then.
 func (s *Store) loadKeys() {
@@ -163,10 +164,10 @@ func (s *Store) loadKeys() {
 		return
 	}
 	defer release()
-	n, today := 0, dayOf(s.opts.Now())
+	n := 0
 	err = eachTenant(s.db, func(t storage.Tenant) error {
 		prefix := appendPrefix(nil, t, spaceIdempotency)
-		return scan(s.db, idempotencyKey(nil, t, today, storage.Key{}), keyAfter(prefix), func(key, _ []byte) error {
+		return scan(s.db, prefix, keyAfter(prefix), func(key, _ []byte) error {
 			if n++; n%loadCheck == 0 && (s.ending() || n > s.keys.maxWords*64/keyBits) {
 				return errNotLoaded
 			}

@@ -72,7 +72,13 @@ func TestRecordsAreFoundWhileKeysLoad(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s = openTest(t, fs)
+	o := testOptions(fs)
+	o.Now = func() time.Time { return epoch.AddDate(0, 3, 0) } // the caller's clock is another one
+	s, err := Open("data", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
 	day := dayOf(accept(1, 1).Idempotency.Expires)
 	fresh := keyNumber(1)
 	for loaded := false; !loaded; {
@@ -86,11 +92,6 @@ func TestRecordsAreFoundWhileKeysLoad(t *testing.T) {
 		if _, err := s.Idempotency(ctx, 1, fresh, epoch); !errors.Is(err, storage.ErrNotFound) {
 			t.Fatalf("a fresh key has a record: %v", err)
 		}
-	}
-	b := accept(1, n)
-	mustAppend(t, s, b)
-	if _, err := s.Idempotency(ctx, 1, b.Idempotency.Key, epoch); err != nil {
-		t.Errorf("a record made after the restart: %v", err)
 	}
 }
 
