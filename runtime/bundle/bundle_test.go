@@ -445,6 +445,31 @@ func TestRepackedArchives(t *testing.T) {
 	}
 }
 
+// TestManifestHasOneForm signs a manifest that says the same in other bytes.
+func TestManifestHasOneForm(t *testing.T) {
+	b := write(t, sampleContents(t))
+	at := bytes.NewReader(b)
+	o, err := open(at, int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	contents := [][]byte{append(bytes.Clone(o.manifestText), ' ')}
+	signature, err := canonical(manifestSignature{receipt.Algorithm, testKey(1).ID, testKey(1).Sign(signedText(contents[0]))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	contents = append(contents, signature)
+	for i := range o.members[2:] {
+		content, err := o.read(&o.members[2+i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		contents = append(contents, content)
+	}
+	report := verify(t, repack(o.members, contents, nil), Options{})
+	wantStatus(t, report, map[string]receipt.CheckStatus{CheckNameArchive: receipt.CheckFailed})
+}
+
 func repack(members []member, contents [][]byte, change func([]member)) (b []byte) {
 	repacked := make([]member, len(members))
 	for i := range members {
