@@ -80,25 +80,44 @@ func (b *Builder) Binary(t testing.TB) string {
 type Node struct {
 	URL    string
 	Data   string
+	Log    string // the file that the node writes its log to, over all its lives
 	binary string
 	addr   string
+	args   []string
+	env    []string
 
 	cmd  *exec.Cmd
 	log  *os.File
 	done chan error // receives the result of the process once
 }
 
+// Options says what is particular about a node.
+type Options struct {
+	Data string   // the data folder; one of its own when it is empty
+	Args []string // after those of "wharf serve" that say where it listens and lives
+	Env  []string // as NAME=value, besides what the test was started with
+}
+
 // Start starts a node with an empty data folder and waits until it answers. It
 // is killed when the test ends.
 func (b *Builder) Start(t testing.TB) *Node {
 	t.Helper()
+	return b.StartWith(t, Options{})
+}
+
+// StartWith does the same as the options say.
+func (b *Builder) StartWith(t testing.TB, o Options) *Node {
+	t.Helper()
 	addr := freeAddress(t)
-	n := &Node{URL: "http://" + addr, addr: addr, Data: filepath.Join(t.TempDir(), "data"), binary: b.Binary(t)}
+	n := &Node{URL: "http://" + addr, addr: addr, Data: o.Data, args: o.Args, env: o.Env, binary: b.Binary(t)}
+	if n.Data == "" {
+		n.Data = filepath.Join(t.TempDir(), "data")
+	}
 	log, err := os.Create(filepath.Join(t.TempDir(), "node.log"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.log = log
+	n.log, n.Log = log, log.Name()
 	t.Cleanup(func() {
 		n.Kill(t)
 		n.log.Close()
@@ -129,8 +148,8 @@ func freeAddress(t testing.TB) string {
 // that it had, and waits until it answers.
 func (n *Node) Run(t testing.TB) {
 	t.Helper()
-	n.cmd = exec.Command(n.binary, "serve", "--listen", n.addr, "--data", n.Data)
-	n.cmd.Env = append(os.Environ(), "WHARF_API_KEY="+Key)
+	n.cmd = exec.Command(n.binary, append([]string{"serve", "--listen", n.addr, "--data", n.Data}, n.args...)...)
+	n.cmd.Env = append(append(os.Environ(), "WHARF_API_KEY="+Key), n.env...)
 	n.cmd.Stdout, n.cmd.Stderr = n.log, n.log
 	if err := n.cmd.Start(); err != nil {
 		t.Fatal(err)
