@@ -356,7 +356,9 @@ func ownPlugins(t testing.TB) string {
 }
 
 // compiled is the flag that lets nodes share what they compile.
-func compiled() []string { return []string{"--set", "plugins.cache=" + filepath.Join(workshop, "compiled")} }
+func compiled() []string {
+	return []string{"--set", "plugins.cache=" + filepath.Join(workshop, "compiled")}
+}
 
 // withPlugins are the flags of a node with the plugins that tests run.
 func withPlugins(t testing.TB) []string {
