@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -32,8 +33,8 @@ func TestEveryMeasurementRuns(t *testing.T) {
 	}
 	out := filepath.Join(t.TempDir(), "out.json")
 	err := run([]string{
-		"--only", "accept,complete,latency,fanout,cold,memory,scale", "--rounds", "1", "--duration", "200ms",
-		"--warmup", "100ms", "--connections", "8", "--readers", "10", "--sessions", "50", "--events", "3000",
+		"--only", every(), "--rounds", "1", "--duration", "200ms",
+		"--warmup", "100ms", "--connections", "8", "--readers", "10", "--sessions", "50", "--parked", "50", "--calls", "100", "--events", "3000",
 		"--dir", t.TempDir(), "--json", out,
 	})
 	if err != nil {
@@ -65,6 +66,15 @@ func TestEveryMeasurementRuns(t *testing.T) {
 			t.Errorf("%s has no row", m.Name)
 		}
 	}
+}
+
+// every names all measurements.
+func every() string {
+	var names []string
+	for _, m := range suite.Measurements() {
+		names = append(names, m.Name)
+	}
+	return strings.Join(names, ",")
 }
 
 func TestBadFlagsAreRefused(t *testing.T) {

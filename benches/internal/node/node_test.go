@@ -1,6 +1,7 @@
 package node
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -61,5 +62,15 @@ func TestTheEndOfTheOutputIsKept(t *testing.T) {
 	fmt.Fprint(&out, "last words\n")
 	if got := out.String(); len(got) > tailSize || !strings.HasSuffix(got, "last words") {
 		t.Errorf("kept %d bytes ending in %q", len(got), got[len(got)-10:])
+	}
+}
+
+func TestAMetricIsReadByItsWholeName(t *testing.T) {
+	const text = "# HELP go_goroutines Number.\ngo_goroutines_total 7\ngo_goroutines 12\nlabelled{a=\"b\"} 3\n"
+	if got, err := metric(text, "go_goroutines"); err != nil || got != 12 {
+		t.Errorf("got %v, %v", got, err)
+	}
+	if _, err := metric(text, "labelled"); !errors.Is(err, errNoMetric) {
+		t.Errorf("a metric that is not there gave %v", err)
 	}
 }

@@ -60,7 +60,7 @@ func (s *Suite) coldStart(ctx context.Context, dir string) (answer, task time.Du
 		return 0, 0, err
 	}
 	answered := time.Now()
-	if err := completeOne(n, persona, completeLimit); err != nil {
+	if err := completeOne(ctx, n, persona, completeLimit); err != nil {
 		n.Kill()
 		return 0, 0, withOutput(err, n)
 	}

@@ -2,12 +2,9 @@ package suite
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/valyala/fasthttp"
 
 	"github.com/wharf-dev/wharf/benches/internal/disk"
 	"github.com/wharf-dev/wharf/benches/internal/node"
@@ -113,7 +110,7 @@ func (w *waits) one(n *node.Node, stream *node.Stream, session string) error {
 
 // completeOne runs one Task of a Persona through a node, queued behind all that
 // it still has to do.
-func completeOne(n *node.Node, persona string, limit time.Duration) error {
+func completeOne(ctx context.Context, n *node.Node, persona string, limit time.Duration) error {
 	sessions, err := n.CreateSessions(1, persona)
 	if err != nil {
 		return err
@@ -122,16 +119,8 @@ func completeOne(n *node.Node, persona string, limit time.Duration) error {
 	if err != nil {
 		return err
 	}
-	for start := time.Now(); time.Since(start) < limit; time.Sleep(100 * time.Millisecond) {
-		var task struct {
-			Status string `json:"status"`
-		}
-		if err := n.Call(fasthttp.MethodGet, "/v1/tasks/"+id, nil, &task); err != nil {
-			return err
-		}
-		if task.Status == "COMPLETED" {
-			return nil
-		}
-	}
-	return errors.New("a Task did not complete in time")
+	return n.Await(ctx, id, completed, limit, 100*time.Millisecond)
 }
+
+// completed is the status of a Task that did well.
+const completed = "COMPLETED"

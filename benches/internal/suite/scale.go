@@ -110,7 +110,7 @@ func (s *Suite) workOff(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := completeOne(n, persona, backlogLimit); err != nil {
+	if err := completeOne(ctx, n, persona, backlogLimit); err != nil {
 		n.Kill()
 		return withOutput(fmt.Errorf("working off the backlog: %w", err), n)
 	}

@@ -26,6 +26,8 @@ type Config struct {
 	Conns    int           // connections of the throughput measurements
 	Readers  int           // of the fan-out
 	Sessions int           // that an idle node is measured with
+	Parked   int           // Tasks that wait for input in the parked measurement
+	Calls    int           // host calls of the Task that is replayed
 	Events   int64         // that the log is filled with by scale
 	Profiles string        // folder for profiles of the node, "" for none
 	Progress io.Writer     // what is being done
@@ -51,6 +53,11 @@ func Measurements() []Measurement {
 		{Name: "memory", Doc: "resident memory of an idle node", run: measureMemory},
 		{Name: "steps-durable", Doc: "Tasks of recorded steps, each durable before the next", run: measureStepsDurable},
 		{Name: "steps-read", Doc: "the same with steps that need not be durable one by one", run: measureStepsRead},
+		{Name: "wal", Doc: "bytes of the write-ahead log for a Task of recorded steps", run: measureWAL},
+		{Name: "replay", Doc: "host calls replayed a second", run: measureReplay},
+		{Name: "receipt", Doc: "receipts made and signed a second by one core", run: measureReceipt},
+		{Name: "parked", Doc: "memory of Tasks that wait for input", run: measureParked},
+		{Name: "steps-scale", Doc: "Tasks of recorded steps with a full log", Long: true, run: measureStepsScale},
 		{Name: "scale", Doc: "accept and complete with a full log", Long: true, run: measureScale},
 	}
 }
@@ -153,7 +160,7 @@ func (s *Suite) compileModules(ctx context.Context) error {
 		return err
 	}
 	for _, persona := range []string{plugins.PersonaEcho, plugins.PersonaDigest} {
-		if err := completeOne(n, persona, compileLimit); err != nil {
+		if err := completeOne(ctx, n, persona, compileLimit); err != nil {
 			n.Kill()
 			return withOutput(fmt.Errorf("running %s: %w", persona, err), n)
 		}

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -68,5 +70,33 @@ func TestLastFramesLeavesCommentsAndThePastOut(t *testing.T) {
 	stream := []byte("id: 1\ndata: a\n\n: still here\n\nid: 2\ndata: b\n\nid: 3\ndata: c\n\n")
 	if got := string(lastFrames(stream, 2)); got != "id: 2\ndata: b\n\nid: 3\ndata: c\n\n" {
 		t.Errorf("got %q", got)
+	}
+}
+
+func TestTheRateOfABenchmarkIsRead(t *testing.T) {
+	const out = "goos: linux\nBenchmarkTally-2 \t 10\t 5 ns/op\nBenchmarkReceipt \t   53500\t     50000 ns/op\t 2048 bytes/receipt\nPASS\n"
+	if got, err := benchmarkRate([]byte(out), "BenchmarkReceipt"); err != nil || got != 20_000 {
+		t.Errorf("got %v, %v", got, err)
+	}
+	if _, err := benchmarkRate([]byte("--- FAIL"), "BenchmarkReceipt"); err == nil {
+		t.Error("a benchmark that did not run has a rate")
+	}
+}
+
+func TestTheNewestFileOfTheLogIsWeighed(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := walFile(dir); err == nil {
+		t.Error("a folder without a log has one")
+	}
+	if err := os.Mkdir(filepath.Join(dir, databaseFolder), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, size := range map[string]int{"000002.log": 9, "000011.log": 5, "000012.sst": 7} {
+		if err := os.WriteFile(filepath.Join(dir, databaseFolder, name), make([]byte, size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := walFile(dir); err != nil || got.Size() != 5 {
+		t.Errorf("got %v, %v", got, err)
 	}
 }
