@@ -31,10 +31,11 @@ type op struct {
 type program struct {
 	ops []op
 
-	mu    sync.Mutex
-	stop  int // -1 for none
-	there chan struct{}
-	told  [][]string // by run, what each call was answered
+	mu     sync.Mutex
+	stop   int // -1 for none
+	there  chan struct{}
+	told   [][]string // by run, what each call was answered
+	ground []string   // by run, the randomness and time of its start
 }
 
 func newProgram(ops ...op) *program {
@@ -63,7 +64,11 @@ func (p *program) run(ctx context.Context, h sandbox.Host) error {
 	sum := sha256.New()
 	seed := make([]byte, 8)
 	h.Random(seed)
-	fmt.Fprintf(sum, "%x %s", seed, h.Now())
+	ground := fmt.Sprintf("%x %s", seed, h.Now())
+	sum.Write([]byte(ground))
+	p.mu.Lock()
+	p.ground = append(p.ground, ground)
+	p.mu.Unlock()
 	for i, o := range p.ops {
 		if i == stop {
 			p.there <- struct{}{}

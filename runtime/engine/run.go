@@ -137,7 +137,11 @@ func (e *Engine) prepare(ctx context.Context, t *task, r *run, h *history) error
 	r.cursor, r.made = journal.NewCursor(h.entries), map[string]int{}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	r.ground = journal.NewGround(t.task.StartedAt, h.program.Seed)
+	started := t.task.StartedAt
+	if t.about.Fork != nil { // a fork began when its source did: the time is part of what they share
+		started = about.StartedAt
+	}
+	r.ground = journal.NewGround(started, h.program.Seed)
 	r.tally = receipt.NewTally(h.program, r.input, t.id)
 	t.run = r
 	return nil
