@@ -148,7 +148,7 @@ func (e *Engine) child(ctx context.Context, t storage.Tenant, parent, id string)
 }
 
 // awaited returns what a Task learns of a child that has ended.
-func (e *Engine) awaited(ctx context.Context, t storage.Tenant, child *abi.Task) ([]byte, error) {
+func (e *Engine) awaited(ctx context.Context, t storage.Tenant, w *abi.Waiting, child *abi.Task) ([]byte, error) {
 	res, err := e.find(ctx, t, abi.ObjectOutcome, child.OutcomeID)
 	if err != nil {
 		return nil, err
@@ -168,6 +168,9 @@ func (e *Engine) awaited(ctx context.Context, t storage.Tenant, child *abi.Task)
 			return nil, err
 		}
 		answer.Messages = append(answer.Messages, m)
+	}
+	if w.Call == abi.CallToolCall {
+		return toolAnswer(&answer)
 	}
 	return json.Marshal(&answer)
 }

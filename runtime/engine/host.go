@@ -180,6 +180,7 @@ type liveCall struct {
 	intent  *journal.Entry // recorded by an earlier life that did not get to the result
 	states  *record        // what the call's event states; nil for nothing
 	extra   []record       // further events, told before the call's own
+	durable bool           // the answer waits for the disk, whatever def says
 }
 
 // live performs a call and records its answer.
@@ -208,6 +209,12 @@ func (r *run) reach(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, e
 		return r.record(ctx, c, journal.Whole, nil, provider.Refuse(abi.CallUnavailable, "not_configured", "this node does not offer "+c.entry.Call))
 	}
 	plan, err := performer.Prepare(ctx, r.providerCall(c))
+	if own := ownTool(c); own != nil && err == nil {
+		if c.entry.Effect = plan.Effect; own.Server == ServerSkills {
+			c.entry.Effect = abi.EffectWrite
+		}
+		return r.own(ctx, c, own)
+	}
 	if c.intent != nil {
 		return r.repeat(ctx, c, plan, err)
 	}

@@ -38,7 +38,7 @@ func (r *run) record(ctx context.Context, c *liveCall, phase journal.Phase, answ
 		return 0, nil, fmt.Errorf("taking over the answer of %s: %w", e.Call, err)
 	}
 	switch {
-	case c.def.Durable && status == abi.CallOK:
+	case (c.def.Durable || c.durable) && status == abi.CallOK:
 		err = r.flush(ctx, true)
 	case r.engine.performers[e.Call] != nil || r.pendingBytes > maxPending:
 		err = r.flush(ctx, false)

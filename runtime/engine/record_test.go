@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	goruntime "runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -397,13 +398,11 @@ func (n *node) parked(t testing.TB, id string) abi.Task {
 	}
 }
 
-// rested waits until a parked Task is out of memory, which it is very soon.
+// rested waits until a parked Task has given back all that it held, which is very
+// soon.
 func (n *node) rested(id string) {
-	for n.tasks.get(owner{n.root.Tenant, id}) != nil {
-		if t := n.tasks.get(owner{n.root.Tenant, id}); t != nil {
-			t.mu.Lock()
-			t.mu.Unlock() //nolint:staticcheck // yields to the goroutine that parks it
-		}
+	for n.tasks.get(owner{n.root.Tenant, id}) != nil || n.Stats().Running > 0 {
+		goruntime.Gosched()
 	}
 }
 
@@ -599,4 +598,36 @@ func (u upgraded) ModuleAt(_ context.Context, digest string) (Module, error) {
 		return guest(u.old.run), nil
 	}
 	return guest(u.guests["program"]), nil
+}
+
+// open prepares every tool call as one that is allowed.
+type open struct{}
+
+func (open) Prepare(context.Context, *provider.Call) (provider.Plan, error) {
+	return provider.Plan{Effect: abi.EffectRead}, nil
+}
+
+// A Persona can be called as a tool, and so can what the host keeps.
+func TestOwnTools(t *testing.T) {
+	p := newProgram(
+		op{abi.CallToolCall, `{"server":"skills","name":"persona_echo","arguments":{"text":"do it"}}`},
+		op{abi.CallToolCall, `{"server":"skills","name":"persona_none","arguments":{"text":"do it"}}`},
+		op{abi.CallToolCall, `{"server":"host","name":"memory_save","arguments":{"text":"the sky is blue"}}`},
+		op{abi.CallToolCall, `{"server":"host","name":"memory_search","arguments":{"query":"sky"}}`},
+		op{abi.CallToolCall, `{"server":"host","name":"time_now"}`},
+		op{abi.CallToolCall, `{"server":"host","name":"nothing"}`})
+	n := newNode(t, guests{"program": p.run, "echo": echo}, func(_ *Config, p *Parts) {
+		p.Performers = map[string]provider.Performer{abi.CallToolCall: open{}}
+	})
+	id := n.submit(t, n.session(t), "persona_program")
+	if task := n.wait(t, id); task.Status != abi.TaskCompleted {
+		t.Fatalf("%+v", task.Failure)
+	}
+	runs := p.runs()
+	for i, want := range []string{`"text":"hello"`, "3 ", `memory_id`, `the sky is blue`, time.Now().UTC().Format("2006"), "3 "} {
+		if got := runs[len(runs)-1][i]; !strings.Contains(got, want) {
+			t.Errorf("tool call %d was answered %s, want %q", i, got, want)
+		}
+	}
+	n.wantReplay(t, id)
 }

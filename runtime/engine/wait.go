@@ -33,7 +33,7 @@ func (r *run) wait(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, er
 
 // waiting says what a call waits for, and the status of the Task meanwhile.
 func (r *run) waiting(c *liveCall) (*abi.Waiting, abi.TaskStatus, error) {
-	w := &abi.Waiting{Call: c.entry.Call, Index: c.entry.Index, RequestID: fmt.Sprintf("%s-%d", r.task.id, c.entry.Index)}
+	w := &abi.Waiting{Call: c.entry.Call, Index: c.entry.Index, RequestID: requestID(r.task.id, c.entry.Index)}
 	switch c.entry.Call {
 	case abi.CallSleep:
 		req, err := ask[abi.CallSleepRequest](c)
@@ -59,6 +59,9 @@ func (r *run) waiting(c *liveCall) (*abi.Waiting, abi.TaskStatus, error) {
 	w.TaskID = req.TaskID
 	return w, abi.TaskWorking, firstError(err, required("task_id", req.TaskID), r.until(w, req.TimeoutSeconds))
 }
+
+// requestID names one wait of a Task.
+func requestID(task string, index int) string { return fmt.Sprintf("%s-%d", task, index) }
 
 func required(param, value string) error {
 	if err := checkPresent(param, value); err != nil {
@@ -89,7 +92,7 @@ func (r *run) endedChild(ctx context.Context, w *abi.Waiting) (answer []byte, en
 	if err != nil || !child.Status.Terminal() {
 		return nil, false, err
 	}
-	answer, err = r.engine.awaited(ctx, r.task.tenant, child)
+	answer, err = r.engine.awaited(ctx, r.task.tenant, w, child)
 	return answer, err == nil, err
 }
 
@@ -186,21 +189,16 @@ func (e *Engine) childEnded(child owner) {
 
 func (e *Engine) wakeParent(parent, child owner) {
 	ctx := context.Background()
-	ended, err := e.child(ctx, parent.tenant, parent.id, child.id)
+	waits, err := e.storedTask(ctx, parent.tenant, parent.id)
+	if err != nil || waits.Waiting == nil || waits.Waiting.TaskID != child.id {
+		return // it was ended, or woken by its time
+	}
 	var answer []byte
+	ended, err := e.child(ctx, parent.tenant, parent.id, child.id)
 	if err == nil {
-		answer, err = e.awaited(ctx, parent.tenant, ended)
+		answer, err = e.awaited(ctx, parent.tenant, waits.Waiting, ended)
 	}
-	t, liveErr := e.live(ctx, parent)
-	if liveErr != nil || t == nil {
-		return
-	}
-	t.mu.Lock()
-	w := t.task.Waiting
-	t.mu.Unlock()
-	if w != nil && w.TaskID == child.id {
-		e.wakeInBackground(parent, w.RequestID, answer, err)
-	}
+	e.wakeInBackground(parent, waits.Waiting.RequestID, answer, err)
 }
 
 // wakeInBackground wakes a Task on behalf of nobody.

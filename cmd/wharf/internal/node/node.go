@@ -118,7 +118,7 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("opening the keys that sign receipts: %w", err)
 	}
-	calls, reach, err := performers(&n.options.Config, n.options.Version, n.log)
+	calls, reach, err := performers(&n.options.Config, personas(own), n.options.Version, n.log)
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (o *Options) engineConfig() engine.Config {
 			MemoryBytes: uint64(t.Memory), WallTime: t.WallTime, HostCalls: t.HostCalls,
 			PayloadBytes: int(t.Payload), OutputBytes: t.Output,
 		},
-		IdempotencyTTL: o.Config.Retention.Idempotency,
+		IdempotencyTTL: o.Config.Retention.Idempotency, RequiredReceiptsOnly: o.Config.Receipts.Issue == "required",
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
+	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/model"
 	"github.com/wharf-dev/wharf/runtime/provider/secret"
@@ -31,13 +32,13 @@ func (c closers) Close() error {
 
 // performers returns what answers the host calls that reach beyond the log, by
 // call. Nothing is connected to yet. Close the closer when no Task runs any more.
-func performers(c *config.Config, version string, log *slog.Logger) (map[string]provider.Performer, io.Closer, error) {
+func performers(c *config.Config, personas []abi.Persona, version string, log *slog.Logger) (map[string]provider.Performer, io.Closer, error) {
 	secrets := newSecrets(c, log)
 	models, err := model.New(modelConfig(c, secrets))
 	if err != nil {
 		return nil, nil, &StartError{What: err.Error(), Try: "\"wharf config check\", and the file that models.script names", Err: err}
 	}
-	tools := newTools(c, secrets, version, log)
+	tools := newTools(c, personas, secrets, version, log)
 	fetch := newWeb(c, secrets, version)
 	return map[string]provider.Performer{
 		abi.CallLLMComplete: models,
@@ -102,8 +103,11 @@ func apiKey(m config.Model, secrets *secret.Store) func(context.Context) (model.
 	return nil
 }
 
-func newTools(c *config.Config, secrets *secret.Store, version string, log *slog.Logger) *tool.Tools {
+func newTools(c *config.Config, personas []abi.Persona, secrets *secret.Store, version string, log *slog.Logger) *tool.Tools {
 	all := tool.Config{Servers: map[string]tool.Server{}, Grants: map[string][]string{}, Log: log}
+	for name, own := range engine.OwnTools(personas) {
+		all.Servers[name] = own
+	}
 	for name, s := range c.Tools {
 		all.Servers[name] = tool.NewMCP(tool.MCPConfig{
 			Name: name, Command: s.Command, Args: s.Args, Env: s.Env, Dir: s.Dir, URL: s.URL, Headers: s.Headers,

@@ -1,0 +1,226 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	json "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/provider"
+)
+
+// The tool servers that the engine is itself.
+const (
+	// ServerHost offers what the host knows and keeps, as tools for a model.
+	ServerHost = "host"
+	// ServerSkills offers every Persona as a tool: calling it runs a child Task.
+	ServerSkills = "skills"
+)
+
+// OwnTools describes the engine's own tool servers, by name, to whoever lists and
+// grants tools. Calls of them never get there: the engine answers them itself,
+// after their grants were checked.
+func OwnTools(personas []abi.Persona) map[string]OwnServer {
+	return map[string]OwnServer{ServerHost: hostToolList(), ServerSkills: skillList(personas)}
+}
+
+// OwnServer is one of the engine's own tool servers.
+type OwnServer []abi.Tool
+
+// List returns the server's tools.
+func (s OwnServer) List(context.Context) ([]abi.Tool, error) { return s, nil }
+
+// Call is never reached.
+func (s OwnServer) Call(context.Context, *provider.Call, string, jsontext.Value) (*abi.CallToolCallAnswer, error) {
+	return nil, errors.New("this tool is answered by the engine")
+}
+
+func skillList(personas []abi.Persona) OwnServer {
+	tools := make(OwnServer, 0, len(personas))
+	for _, p := range personas {
+		tools = append(tools, abi.Tool{Name: p.ID, Description: p.Description, InputSchema: jsontext.Value(
+			`{"type":"object","properties":{"text":{"type":"string","description":"what to do, or to work on"}},"required":["text"]}`)})
+	}
+	return tools
+}
+
+// hostTool is a tool that stands for a host call.
+type hostTool struct {
+	tool    abi.Tool
+	call    string
+	request func(arguments jsontext.Value) (any, error)
+	text    func(answer []byte) string
+}
+
+func hostToolList() OwnServer {
+	tools := make(OwnServer, 0, len(hostTools))
+	for _, t := range hostTools {
+		tools = append(tools, t.tool)
+	}
+	return tools
+}
+
+// hostTools are the tools of ServerHost.
+var hostTools = []hostTool{
+	{abi.Tool{Name: "time_now", ReadOnly: true, Idempotent: true, Description: "The time, in UTC.",
+		InputSchema: jsontext.Value(`{"type":"object","properties":{}}`)},
+		abi.CallClock, func(jsontext.Value) (any, error) { return abi.CallLabel{}, nil }, timeText},
+	{abi.Tool{Name: "memory_search", ReadOnly: true, Idempotent: true, Description: "What was remembered in this session and holds every word of the query.",
+		InputSchema: jsontext.Value(`{"type":"object","properties":{"query":{"type":"string"}},"required":["query"]}`)},
+		abi.CallMemoryQuery, memorySearch, asText},
+	{abi.Tool{Name: "memory_save", Description: "Remembers a text for later in this session.",
+		InputSchema: jsontext.Value(`{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}`)},
+		abi.CallMemoryWrite, memorySave, asText},
+	{abi.Tool{Name: "artifact_read", ReadOnly: true, Idempotent: true, Description: "The content of an artifact, as text.",
+		InputSchema: jsontext.Value(`{"type":"object","properties":{"artifact_id":{"type":"string"}},"required":["artifact_id"]}`)},
+		abi.CallArtifactGet, artifactRead, asText},
+}
+
+func asText(answer []byte) string { return strings.ToValidUTF8(string(answer), "\uFFFD") }
+
+func timeText(answer []byte) string {
+	var a abi.CallClockAnswer
+	if json.Unmarshal(answer, &a) != nil {
+		return string(answer)
+	}
+	ns, err := strconv.ParseInt(a.UnixNano, 10, 64)
+	if err != nil {
+		return a.UnixNano
+	}
+	return time.Unix(0, ns).UTC().Format(time.RFC3339)
+}
+
+func memorySearch(arguments jsontext.Value) (any, error) {
+	var a struct {
+		Query string `json:"query"`
+	}
+	err := json.Unmarshal(arguments, &a)
+	return abi.CallMemoryQueryRequest{Scope: abi.MemorySession, Text: a.Query}, err
+}
+
+func memorySave(arguments jsontext.Value) (any, error) {
+	var a struct {
+		Text string `json:"text"`
+	}
+	if err := json.Unmarshal(arguments, &a); err != nil {
+		return nil, err
+	}
+	content, err := json.Marshal(a.Text)
+	return abi.CallMemoryWriteRequest{Scope: abi.MemorySession, Content: content}, err
+}
+
+func artifactRead(arguments jsontext.Value) (any, error) {
+	var a abi.CallArtifactGetRequest
+	err := json.Unmarshal(arguments, &a)
+	return abi.CallArtifactGetRequest{ArtifactID: a.ArtifactID}, err
+}
+
+// ownTool returns the tool call that the engine answers itself; nil for any other
+// call.
+func ownTool(c *liveCall) *abi.CallToolCallRequest {
+	if c.entry.Call != abi.CallToolCall {
+		return nil
+	}
+	var req abi.CallToolCallRequest
+	if json.Unmarshal(c.request, &req) != nil || req.Server != ServerHost && req.Server != ServerSkills {
+		return nil
+	}
+	if len(req.Arguments) == 0 {
+		req.Arguments = abi.EmptyObject()
+	}
+	return &req
+}
+
+// own answers a tool call that the engine answers itself.
+func (r *run) own(ctx context.Context, c *liveCall, req *abi.CallToolCallRequest) (abi.CallStatus, []byte, error) {
+	if req.Server == ServerSkills {
+		return r.skill(ctx, c, req)
+	}
+	for i := range hostTools {
+		if hostTools[i].tool.Name == req.Name {
+			answer, err := r.hostTool(ctx, c, &hostTools[i], req)
+			return r.record(ctx, c, journal.Whole, answer, err)
+		}
+	}
+	return r.record(ctx, c, journal.Whole, nil, provider.Refuse(abi.CallNotFound, "unknown_tool", fmt.Sprintf("the host has no tool %q", req.Name)))
+}
+
+// hostTool makes the host call that a tool stands for, within the tool's own.
+func (r *run) hostTool(ctx context.Context, c *liveCall, t *hostTool, req *abi.CallToolCallRequest) ([]byte, error) {
+	inner, err := t.request(req.Arguments)
+	if err != nil {
+		return nil, provider.Malformed(err)
+	}
+	text, err := json.Marshal(inner)
+	if err != nil {
+		return nil, err
+	}
+	call := &liveCall{def: r.engine.calls[t.call], request: text, entry: journal.Entry{Index: c.entry.Index, Call: t.call, Request: text}}
+	answer, err := immediate[t.call](r, ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	c.states, c.extra, c.durable = call.states, call.extra, call.def.Durable
+	return json.Marshal(&abi.CallToolCallAnswer{Content: []abi.ToolContent{{Type: "text", Text: t.text(answer)}}})
+}
+
+// skill runs a Persona as a tool: a child Task, which the Task waits for without
+// an instance.
+func (r *run) skill(ctx context.Context, c *liveCall, req *abi.CallToolCallRequest) (abi.CallStatus, []byte, error) {
+	id := childID(&r.task.about, c.entry.Index)
+	if c.intent == nil {
+		if err := r.intend(ctx, c); err != nil {
+			return 0, nil, err
+		}
+		c.intent = &c.entry
+	}
+	r.children++
+	err := r.engine.checkGenerations(ctx, r.task)
+	if err == nil {
+		err = r.engine.submitChild(ctx, r.task, id, abi.SubmitTaskRequest{SessionID: r.task.about.SessionID,
+			ParentTaskID: r.task.id, PersonaID: req.Name, Input: skillInput(req.Arguments)})
+	}
+	if err != nil {
+		return r.record(ctx, c, journal.Result, nil, err)
+	}
+	w := &abi.Waiting{Call: c.entry.Call, Index: c.entry.Index, RequestID: requestID(r.task.id, c.entry.Index), TaskID: id}
+	if answer, ended, err := r.endedChild(ctx, w); err != nil || ended {
+		return r.record(ctx, c, journal.Result, answer, err)
+	}
+	return 0, nil, r.park(ctx, c, w, abi.TaskWorking)
+}
+
+// skillInput makes a Message of a text, and passes anything else as it is.
+func skillInput(arguments jsontext.Value) jsontext.Value {
+	var a struct {
+		Text *string `json:"text"`
+	}
+	if json.Unmarshal(arguments, &a) != nil || a.Text == nil {
+		return arguments.Clone()
+	}
+	m := abi.Message{Role: abi.RoleUser, Parts: []abi.Part{{Type: abi.PartText, Text: a.Text, Visibility: abi.VisibilityPublic}}}
+	return journal.CanonicalMessage(&m)
+}
+
+// toolAnswer tells the end of a child as a tool's answer.
+func toolAnswer(a *abi.CallTaskAwaitAnswer) ([]byte, error) {
+	answer := &abi.CallToolCallAnswer{IsError: a.Status != abi.OutcomeSucceeded}
+	for i := range a.Messages {
+		for _, p := range a.Messages[i].Parts {
+			if p.Type == abi.PartText && p.Text != nil {
+				answer.Content = append(answer.Content, abi.ToolContent{Type: "text", Text: *p.Text})
+			}
+		}
+	}
+	if len(answer.Content) == 0 {
+		answer.Content = []abi.ToolContent{{Type: "text", Text: a.Summary}}
+	}
+	return json.Marshal(answer)
+}
