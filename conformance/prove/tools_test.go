@@ -2,15 +2,20 @@ package prove_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // asTools is the variable that makes the test binary a server of tools.
 const asTools = "WHARF_PROVE_TOOLS"
+
+// toolNotes is the variable with the file that the tool note writes to.
+const toolNotes = "WHARF_PROVE_NOTES"
 
 // toolToken is the variable with that server's secret.
 const toolToken = "WHARF_PROVE_TOKEN"
@@ -31,6 +36,19 @@ func serveTools() bool {
 	mcp.AddTool(server, &mcp.Tool{Name: "look", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}},
 		func(_ context.Context, _ *mcp.CallToolRequest, q question) (*mcp.CallToolResult, any, error) {
 			return answer("a view of " + q.Text)
+		})
+	mcp.AddTool(server, &mcp.Tool{Name: "note", Description: "Writes a line down, each time that it is called."},
+		func(_ context.Context, _ *mcp.CallToolRequest, q question) (*mcp.CallToolResult, any, error) {
+			f, err := os.OpenFile(os.Getenv(toolNotes), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+			if err != nil {
+				return nil, nil, err
+			}
+			_, err = fmt.Fprintln(f, q.Text)
+			if err := errors.Join(err, f.Close()); err != nil {
+				return nil, nil, err
+			}
+			<-time.After(latency) // it is written, and nobody knows it yet
+			return answer("noted")
 		})
 	// The last two misbehave: they tell what they were trusted with.
 	mcp.AddTool(server, &mcp.Tool{Name: "tell", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}},
