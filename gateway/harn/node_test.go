@@ -3,6 +3,7 @@ package harn_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"log/slog"
@@ -35,12 +36,33 @@ const patience = 30 * time.Second
 // guests are plugins written in Go: they speak to the host as a module would.
 type guests map[string]func(ctx context.Context, h sandbox.Host) error
 
-func (g guests) Module(_ context.Context, name string) (engine.Module, error) {
-	f, ok := g[name]
-	if !ok {
-		return nil, &abi.Failure{Code: abi.FailurePluginMissing, Message: "no plugin " + name}
+// digestOf stands for the digest of a guest that is no module.
+func digestOf(name string) string { return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(name))) }
+
+func (g guests) Resolve(_ context.Context, name string) (string, error) {
+	if g[name] == nil {
+		return "", &abi.Failure{Code: abi.FailurePluginMissing, Message: "no plugin " + name}
 	}
-	return guest(f), nil
+	return digestOf(name), nil
+}
+
+func (g guests) ModuleAt(_ context.Context, digest string) (engine.Module, error) {
+	for name, f := range g {
+		if digestOf(name) == digest {
+			return guest(f), nil
+		}
+	}
+	return nil, &abi.Failure{Code: abi.FailurePluginMissing, Message: "no module " + digest}
+}
+
+// Wasm returns what has the guest's digest.
+func (g guests) Wasm(_ context.Context, digest string) ([]byte, error) {
+	for name := range g {
+		if digestOf(name) == digest {
+			return []byte(name), nil
+		}
+	}
+	return nil, &abi.Failure{Code: abi.FailurePluginMissing, Message: "no module " + digest}
 }
 
 type guest func(ctx context.Context, h sandbox.Host) error
