@@ -24,7 +24,8 @@ func (a *app) backupCommand() *cobra.Command {
 node's machine that must not exist. The copy holds everything that was
 acknowledged when the command began. On the same file system its files are hard
 links, which cost little room at first; copy the folder elsewhere to be safe from
-the loss of the disk. The key needs the scope node:admin.
+the loss of the disk. The key needs the scope node:admin. The copy holds the
+node's secrets too: the keys that sign receipts, and what its Tasks were told.
 
 With --data the copy is made of the data folder of a stopped node.`,
 		Example: `  wharf backup /backups/wharf-2026-04-25
@@ -69,7 +70,7 @@ func (a *app) backupStopped(data, dir string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	return store.Checkpoint(dir)
+	return datadir.Backup(store.Checkpoint, data, dir)
 }
 
 func (a *app) wrote(dir string) error {

@@ -2,10 +2,14 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/receipt"
+	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage/pebble"
 )
 
@@ -15,8 +19,12 @@ func onDisk(b *testing.B) (*node, string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	g := guests{"echo": echo}
-	e, err := New(Config{DefaultPersona: "persona_echo"}, Parts{Store: store, Modules: g, Personas: personas(g), Log: slog.New(slog.DiscardHandler)})
+	g := guests{"echo": echo, "steps": steps(abi.CallStateSet), "reads": steps(abi.CallStateGet)}
+	keys, err := receipt.OpenKeyring(b.TempDir(), "bench", time.Now())
+	if err != nil {
+		b.Fatal(err)
+	}
+	e, err := New(Config{DefaultPersona: "persona_echo"}, Parts{Store: store, Modules: g, Personas: personas(g), Keys: keys, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -42,6 +50,43 @@ func BenchmarkSubmit(b *testing.B) {
 			n.submit(b, session, "")
 		}
 	})
+}
+
+// steps makes five calls with 200 bytes each.
+func steps(call string) func(context.Context, sandbox.Host) error {
+	return func(ctx context.Context, h sandbox.Host) error {
+		for i := range 5 {
+			request := fmt.Sprintf(`{"key":"step%d","value":"%0180d"}`, i, i)
+			if call == abi.CallStateGet {
+				request = fmt.Sprintf(`{"key":"step%0120d"}`, i)
+			}
+			if _, _, err := h.Call(ctx, call, []byte(request)); err != nil {
+				return err
+			}
+		}
+		_, _, err := h.Call(ctx, abi.CallOutput, []byte(`{"summary":"done"}`))
+		return err
+	}
+}
+
+// BenchmarkSteps takes Tasks with five recorded steps to their end, from 64
+// goroutines with a Session each: every step durable before the next, or none.
+func BenchmarkSteps(b *testing.B) {
+	for _, persona := range []string{"steps", "reads"} {
+		b.Run(persona, func(b *testing.B) {
+			n, _ := onDisk(b)
+			b.ReportAllocs()
+			b.SetParallelism(32)
+			b.RunParallel(func(pb *testing.PB) {
+				session := n.session(b)
+				for pb.Next() {
+					if task := n.wait(b, n.submit(b, session, "persona_"+persona)); task.Status != abi.TaskCompleted {
+						b.Fatal(task.Failure)
+					}
+				}
+			})
+		})
+	}
 }
 
 // BenchmarkTask takes Tasks from their submit to their end, from 64 goroutines,

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	json "github.com/go-json-experiment/json"
@@ -244,17 +245,25 @@ func (r *run) callStateSet(ctx context.Context, c *liveCall) ([]byte, error) {
 	if len(req.Value) == 0 {
 		return nil, provider.Malformed(abi.InvalidParam("value", `missing required member "value"; null removes the key`))
 	}
-	e, t := r.engine, r.task
-	seq, known, err := e.stateSequence(ctx, t.tenant, id)
+	e, key := r.engine, owner{r.task.tenant, id}
+	// Until the value is on disk, nobody else sets it: its events are in order.
+	c.release = e.locks.lock(key.tenant, key.id)
+	seq, known, err := e.stateSequence(ctx, key)
 	if err != nil {
 		return nil, err
 	}
+	e.values.set(key, seq+1)
 	c.states = &record{kind: abi.EventStateSet, object: abi.ObjectState, id: id, created: !known, seq: seq, state: jsontext.Value(c.entry.Request)}
 	return nil, nil
 }
 
-func (e *Engine) stateSequence(ctx context.Context, t storage.Tenant, id string) (next uint64, known bool, err error) {
-	res, err := e.store.Get(ctx, t, abi.ObjectState, id)
+// stateSequence returns the sequence of the next event of a Session's value, and
+// whether there has been one.
+func (e *Engine) stateSequence(ctx context.Context, key owner) (next uint64, known bool, err error) {
+	if next, known = e.values.get(key); known {
+		return next, true, nil
+	}
+	res, err := e.store.Get(ctx, key.tenant, abi.ObjectState, key.id)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return 0, false, nil
@@ -262,6 +271,45 @@ func (e *Engine) stateSequence(ctx context.Context, t storage.Tenant, id string)
 		return 0, false, fmt.Errorf("reading the session's state: %w", err)
 	}
 	return res.Sequence + 1, true, nil
+}
+
+// stateTable remembers the next sequences of some values that were set, so that
+// setting them again reads nothing. An entry is used under the value's lock.
+type stateTable struct {
+	mu   sync.Mutex
+	next map[owner]uint64
+}
+
+// maxStates bounds a stateTable: about 2 MB.
+const maxStates = 1 << 14
+
+func (s *stateTable) get(key owner) (uint64, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next, ok := s.next[key]
+	return next, ok
+}
+
+func (s *stateTable) set(key owner, next uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.next == nil {
+		s.next = map[owner]uint64{}
+	}
+	if _, known := s.next[key]; !known && len(s.next) >= maxStates {
+		for other := range s.next { // any will do
+			delete(s.next, other)
+			break
+		}
+	}
+	s.next[key] = next
+}
+
+// forget drops what is remembered of a value whose event may not be written.
+func (s *stateTable) forget(key owner) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.next, key)
 }
 
 // hostNamespace is the prefix of the event kinds that plugins may not use.

@@ -109,6 +109,7 @@ type Engine struct {
 	parked   parkedTable
 	waiters  waiterTable
 	chains   chainTable
+	values   stateTable
 	locks    stripes
 	queue    *scheduler
 	counts   counters

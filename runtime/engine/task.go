@@ -332,9 +332,11 @@ func (e *Engine) WaitTask(ctx context.Context, c *Caller, id string) (Doc, error
 	key := owner{c.Tenant, id}
 	w := e.waiters.join(key) // before looking, so that no end is missed
 	defer e.waiters.leave(key, w)
-	doc, err := e.Get(ctx, c, abi.ObjectTask, id)
-	if err != nil || doc.Task.Terminal() {
-		return doc, err
+	if t := e.tasks.get(key); t == nil || !c.Sees(t.about.WorkspaceID) {
+		doc, err := e.Get(ctx, c, abi.ObjectTask, id)
+		if err != nil || doc.Task.Terminal() {
+			return doc, err
+		}
 	}
 	select {
 	case <-w.done:

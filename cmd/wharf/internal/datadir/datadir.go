@@ -127,3 +127,20 @@ func Replace(fresh, target string) error {
 	}
 	return nil
 }
+
+// Keys is the folder, within a data folder, of the keys that sign receipts.
+const Keys = "keys"
+
+// Backup writes a copy of the data folder data to dir: the store's by checkpoint,
+// and the keys, without which a restored node could not continue its receipts, nor
+// prove the old ones.
+func Backup(checkpoint func(dir string) error, data, dir string) error {
+	if err := checkpoint(dir); err != nil {
+		return err
+	}
+	keys := filepath.Join(data, Keys)
+	if _, err := os.Stat(keys); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return Copy(keys, filepath.Join(dir, Keys))
+}

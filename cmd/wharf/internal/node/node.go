@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/datadir"
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/gateway/harn"
 	"github.com/wharf-dev/wharf/runtime/engine"
@@ -114,7 +115,7 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	n.modules = newModules(n.sandbox, own, func(ctx context.Context, digest string) ([]byte, error) {
 		return engine.KeptModule(ctx, n.store, digest)
 	})
-	keys, err := receipt.OpenKeyring(filepath.Join(n.options.Config.Data, keysDir), n.options.issuer(), time.Now())
+	keys, err := receipt.OpenKeyring(filepath.Join(n.options.Config.Data, datadir.Keys), n.options.issuer(), time.Now())
 	if err != nil {
 		return fmt.Errorf("opening the keys that sign receipts: %w", err)
 	}
@@ -124,7 +125,7 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	}
 	n.reach = reach
 	n.engine, err = engine.New(n.options.engineConfig(), engine.Parts{
-		Store: n.store, Modules: n.modules, Personas: personas(own), Log: n.log, Backup: n.store.Checkpoint,
+		Store: n.store, Modules: n.modules, Personas: personas(own), Log: n.log, Backup: n.backup,
 		Performers: calls, Keys: keys, Version: n.options.Version, Runs: n.sandbox.Name(),
 	})
 	if err != nil {
@@ -139,8 +140,10 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	return nil
 }
 
-// keysDir is the folder, within the data folder, of the keys that sign receipts.
-const keysDir = "keys"
+// backup writes a copy of the node's data to a folder.
+func (n *Node) backup(dir string) error {
+	return datadir.Backup(n.store.Checkpoint, n.options.Config.Data, dir)
+}
 
 // issuer is who the node's receipts say has issued them.
 func (o *Options) issuer() string {
