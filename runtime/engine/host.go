@@ -48,7 +48,7 @@ type run struct {
 	tally        *receipt.Tally
 	finals       []receipt.ArtifactRef
 
-	hanging []storage.Commit // handed over, and not waited for
+	last storage.Commit // handed over last, and not waited for; nil when nothing is
 }
 
 // maxHints bounds the hints that a run may give.

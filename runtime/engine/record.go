@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	json "github.com/go-json-experiment/json"
 
@@ -103,46 +104,37 @@ func (e *Engine) largeText(ctx context.Context, text []byte) (storage.Hash, erro
 }
 
 // flush hands over what is pending, and waits for the disk if it is to.
-func (r *run) flush(ctx context.Context, wait bool) error {
-	commit, err := r.handOver()
-	if err != nil {
+func (r *run) flush(_ context.Context, wait bool) error {
+	if err := r.handOver(); err != nil || !wait {
 		return err
 	}
-	if commit == nil && len(r.hanging) == 0 {
-		return nil
-	}
-	if commit != nil {
-		r.hanging = append(r.hanging, commit)
-	}
-	if wait {
-		return r.settle()
-	}
-	return nil
+	return r.settle()
 }
 
-// handOver gives what is pending to the store; the commit is nil when that is
-// nothing.
-func (r *run) handOver() (storage.Commit, error) {
+// handOver gives what is pending to the store.
+func (r *run) handOver() error {
 	e, t := r.engine, r.task
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.state.Status.Terminal() {
-		return nil, errEndedMeanwhile
+		return errEndedMeanwhile
 	}
 	if len(r.pending) == 0 {
-		return nil, nil
+		return nil
 	}
 	records := t.number(r.takePending())
 	encoded, err := encode(records...)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	commit, err := t.session.append(e, &storage.Batch{Frame: taskFrame(t.tenant, &t.about, t.about.PersonaID, e.now(), encoded)}, nil)
-	if err != nil {
-		return nil, err
+	b := &storage.Batch{Frame: taskFrame(t.tenant, &t.about, t.about.PersonaID, e.now(), encoded)}
+	if slices.ContainsFunc(records, func(rec record) bool { return rec.transcript.Kind != storage.TranscriptNone }) {
+		r.last = t.session.appendAside(e, b)
+	} else {
+		r.last = e.store.Append(b)
 	}
 	t.seq += sequenced(records)
-	return commit, nil
+	return nil
 }
 
 // takePending returns what is pending and forgets it. The caller holds task.mu.
@@ -152,17 +144,19 @@ func (r *run) takePending() []record {
 	return records
 }
 
-// settle waits until everything handed over is durable.
+// settle waits until everything handed over is durable: batches become so in the
+// order in which they were handed over, so the last one says it of all.
 func (r *run) settle() error {
-	var failed error
-	for _, commit := range r.hanging {
-		// Not the run's context: each commit is waited for exactly once.
-		if _, err := commit.Wait(context.Background()); err != nil {
-			failed = fmt.Errorf("writing to the log: %w", err)
-		}
+	if r.last == nil {
+		return nil
 	}
-	r.hanging = r.hanging[:0]
-	return failed
+	last := r.last
+	r.last = nil
+	// Not the run's context: what was handed over may become durable all the same.
+	if _, err := last.Wait(context.Background()); err != nil {
+		return fmt.Errorf("writing to the log: %w", err)
+	}
+	return nil
 }
 
 // number gives the Task's own events their sequence. The caller holds t.mu.

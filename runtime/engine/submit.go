@@ -81,7 +81,7 @@ func (e *Engine) accept(ctx context.Context, t *task, input *abi.Message, actor 
 	doc, b, err := e.acceptance(t, input, actor, idem)
 	if err == nil {
 		e.tasks.put(t.key(), t)
-		err = e.appendToSession(t.session, b, sessionOpen)
+		err = e.appendToSession(t.session, b, t.admitted())
 	}
 	if err != nil {
 		e.tasks.remove(t.key())
@@ -91,6 +91,15 @@ func (e *Engine) accept(ctx context.Context, t *task, input *abi.Message, actor 
 	e.counts.accepted.Add(1)
 	e.watchDeadline(t)
 	return doc, nil
+}
+
+// admitted returns what a Session must be to take the Task. A replay adds nothing
+// to it, so that also what a closed one did can be proved.
+func (t *task) admitted() func(*abi.Session) error {
+	if t.about.Replay != nil {
+		return nil
+	}
+	return sessionOpen
 }
 
 // acceptance builds the batch that accepts a Task, and its answer.

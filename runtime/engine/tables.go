@@ -156,6 +156,20 @@ func (s *session) append(e *Engine, b *storage.Batch, check func(*abi.Session) e
 	return pendingCommit{e.store.Append(b), &s.pending}, nil
 }
 
+// appendAside hands over a batch that the caller need not wait for. A change of
+// the Session waits for it all the same.
+func (s *session) appendAside(e *Engine, b *storage.Batch) storage.Commit {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	s.pending.Add(1)
+	commit := e.store.Append(b)
+	go func() {
+		defer s.pending.Done()
+		_, _ = commit.Wait(context.Background()) // whoever depends on it learns of a failure by itself
+	}()
+	return commit
+}
+
 // pendingCommit counts a Session's batches that are on their way to the disk.
 type pendingCommit struct {
 	storage.Commit

@@ -117,7 +117,7 @@ func (r *run) park(ctx context.Context, c *liveCall, w *abi.Waiting, as abi.Task
 	if err != nil {
 		return err
 	}
-	r.hanging = append(r.hanging, commit)
+	r.last = commit
 	if err := r.settle(); err != nil {
 		return err
 	}

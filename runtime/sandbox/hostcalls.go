@@ -94,8 +94,10 @@ func (r *run) ask(call string, request []byte) (abi.CallStatus, []byte) {
 			panic(r.failure)
 		}
 	}()
+	r.wall.pause()
 	status, answer, err := r.host.Call(r, call, request)
 	returned = true
+	r.wall.resume()
 	if err != nil {
 		r.ended = err
 		panic(errStopped)

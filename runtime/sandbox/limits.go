@@ -6,7 +6,7 @@ import "time"
 // [DefaultLimits].
 type Limits struct {
 	MemoryBytes  uint64        // linear memory; a larger request is refused
-	WallTime     time.Duration // from instantiation to return, sleeping included
+	WallTime     time.Duration // from instantiation to return, sleeping included, host calls not
 	HostCalls    int           // calls to the host, lines written to stdout and stderr included
 	PayloadBytes int           // the request of one host call
 	OutputBytes  int64         // the requests of all host calls that write or report, together

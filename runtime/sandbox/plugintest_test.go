@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -117,6 +118,34 @@ func TestCallsEnds(t *testing.T) {
 		_, err := m.Run(t.Context(), abi.DefaultExport, programHost(t, program(test.step), named),
 			Limits{WallTime: soon().WallTime, HostCalls: 50})
 		checkFailure(t, err, test.code, "")
+	}
+}
+
+// slowHost takes longer over each clock than a run may take.
+type slowHost struct {
+	*host
+	takes time.Duration
+}
+
+func (h slowHost) Call(ctx context.Context, call string, request []byte) (abi.CallStatus, []byte, error) {
+	if call == abi.CallClock {
+		select {
+		case <-time.After(h.takes):
+		case <-ctx.Done():
+			return 0, nil, context.Cause(ctx)
+		}
+	}
+	return h.host.Call(ctx, call, request)
+}
+
+// TestTheHostsTimeIsNotTheGuests holds that a slow model does not use up the time
+// of the plugin that asked it.
+func TestTheHostsTimeIsNotTheGuests(t *testing.T) {
+	m := compile(t, newRuntime(t, Config{}), plugintest.Calls())
+	h := programHost(t, program(plugintest.Step{Call: abi.CallClock, Repeat: 3}), named)
+	limit := time.Second
+	if _, err := m.Run(t.Context(), abi.DefaultExport, slowHost{h, limit / 2}, Limits{WallTime: limit}); err != nil {
+		t.Fatal(err)
 	}
 }
 

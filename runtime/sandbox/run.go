@@ -58,6 +58,7 @@ type run struct {
 	failure         *abi.Failure // why the host stopped the guest, nil if it did not
 	ended           error        // what the Host ended the Run with, nil if it did not
 	console         console
+	wall            stopwatch // of the guest's own time
 }
 
 type runKey struct{}
@@ -86,9 +87,11 @@ func (m *Module) Run(ctx context.Context, export string, h Host, l Limits) (Usag
 	if err := m.admit(ctx, export, l); err != nil {
 		return Usage{}, err
 	}
-	bounded, cancel := context.WithTimeoutCause(ctx, l.WallTime, errWallTime)
-	defer cancel()
+	bounded, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	r := &run{Context: bounded, host: h, limits: l}
+	r.wall.start(l.WallTime, func() { cancel(errWallTime) })
+	defer r.wall.pause()
 	r.memory = memory{buffers: &m.runtime.buffers, limit: l.MemoryBytes}
 	defer r.memory.release()
 	usage, result, err := m.perform(r, export)

@@ -106,7 +106,7 @@ func taskSettings() []Setting {
 		text("tasks.persona", "persona_digest", func(c *Config) *string { return &c.Tasks.Persona }, notEmpty,
 			"The Persona of a Task when neither it nor its Session names one."),
 		period("tasks.wall_time", "1m", func(c *Config) *time.Duration { return &c.Tasks.WallTime }, time.Millisecond, 24*time.Hour,
-			"The longest that a run may take."),
+			"The longest that a run may take, the time that host calls take left out: models, tools and people have limits of their own."),
 		size("tasks.memory", "256MiB", func(c *Config) *int64 { return &c.Tasks.Memory }, 64*kib, 4*gib,
 			"The most linear memory that a run may have."),
 		number("tasks.host_calls", "100000", func(c *Config) *int { return &c.Tasks.HostCalls }, 1, 1_000_000_000,
