@@ -62,12 +62,6 @@ func (p *parkedTable) stop() {
 	}
 }
 
-func (p *parkedTable) len() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.timers)
-}
-
 // waiterTable holds who waits for the end of Tasks, in memory or not.
 type waiterTable struct {
 	mu   sync.Mutex

@@ -362,10 +362,8 @@ type replaying struct {
 	task    *task
 	source  *abi.Task
 	record  *journal.Record
-	facts   *replayFacts
 	request abi.ReplayTaskRequest
 	pending []record
-	count   int
 }
 
 func (p *replaying) run(ctx context.Context) (*replay.Result, error) {

@@ -91,7 +91,14 @@ func (c *checker) model(path, name string, m Model) {
 	}
 }
 
+// ownServers are the tool servers that every node has: what the host keeps, and
+// the Personas as tools.
+var ownServers = []string{"host", "skills"}
+
 func (c *checker) tools(path string, s ToolServer) {
+	if name := strings.TrimPrefix(path, "tools."); slices.Contains(ownServers, name) {
+		c.report(path, "the node has a tool server %q of its own: give this one another name", name)
+	}
 	switch {
 	case (s.Command == "") == (s.URL == ""):
 		c.report(path, "needs either command or url")
@@ -118,7 +125,9 @@ func (c *checker) grant(path string, g Grant) {
 	}
 	for _, pattern := range g.Tools {
 		if server, _, _ := strings.Cut(pattern, ":"); !strings.Contains(server, "*") {
-			exists(c, path+".tools", "server", server, c.effective.Config.Tools)
+			if !slices.Contains(ownServers, server) {
+				exists(c, path+".tools", "server", server, c.effective.Config.Tools)
+			}
 		}
 	}
 }

@@ -166,6 +166,7 @@ func TestMistakesInNamedThings(t *testing.T) {
 		{"no hosts", "grants:\n  p:\n    http: [{methods: [GET]}]\n", "FILE:3: grants.p.http[0]: has no hosts"},
 		{"method", "grants:\n  p: {http: [{hosts: [a], methods: [get]}]}\n", "written in capitals"},
 		{"granted secret", "grants:\n  p: {secrets: [x]}\n", `FILE:2: grants.p.secrets: names the secret "x"`},
+		{"a server of the node's own", "tools:\n  host: {url: http://a/b}\n", `the node has a tool server "host" of its own`},
 		{"granted tools", "grants:\n  p: {tools: [\"x:y\"]}\n", `names the server "x", which is not configured`},
 		{"tool pattern", "grants:\n  p: {tools: [read]}\n", `"read" is not SERVER:TOOL`},
 		{"pattern", "grants:\n  p: {models: [\"[a]\"]}\n", "* alone stands for any characters"},
