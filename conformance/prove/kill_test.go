@@ -494,12 +494,10 @@ func TestParkedTasksComeBack(t *testing.T) {
 	}
 	before := map[string]object{}
 	for call, id := range waiting {
-		if before[call], _ = c.waits(t, id)["waiting"].(object); text(before[call], "call") != call {
-			t.Fatalf("%s: the task waits for %v", call, before[call])
-		}
+		before[call] = c.waitsFor(t, id, call)
 	}
 	child := text(before["task.await"], "task_id")
-	c.waits(t, child)
+	c.waitsFor(t, child, "input.request")
 	node.Kill(t)
 	node.Run(t)
 	open := map[string]bool{child: true}

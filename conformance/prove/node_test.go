@@ -211,19 +211,33 @@ func (c *client) settled(t testing.TB, id string) object {
 	t.Helper()
 	task, err := c.follow(t.Context(), id, terminal)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(err, "\nits last events: ", c.last(t, id))
 	}
 	return task
 }
 
-// waits waits until a Task is parked, or has ended.
-func (c *client) waits(t testing.TB, id string) object {
+// waitsFor waits until a Task is parked in a host call, and returns what it says of it.
+func (c *client) waitsFor(t testing.TB, id, call string) object {
 	t.Helper()
-	task, err := c.follow(t.Context(), id, func(task object) bool { return task["waiting"] != nil || terminal(task) })
+	task, err := c.follow(t.Context(), id, func(task object) bool { return text(task, "waiting", "call") == call || terminal(task) })
 	if err != nil {
-		t.Fatal(err)
+		t.Fatal(err, "\nits last events: ", c.last(t, id))
 	}
-	return task
+	waiting, _ := task["waiting"].(object)
+	if waiting == nil {
+		t.Fatalf("task %s does not wait for %s, and is %v: %v", id, call, task["status"], task["failure"])
+	}
+	return waiting
+}
+
+// last shows the last events of a Task.
+func (c *client) last(t testing.TB, id string) (shown []string) {
+	events := c.all(t, "/v1/tasks/"+id+"/events")
+	for _, e := range events[max(0, len(events)-3):] {
+		line, _ := json.Marshal(e, json.Deterministic(true))
+		shown = append(shown, string(line))
+	}
+	return shown
 }
 
 // follow reads a Task's events and returns the Task when it is as wanted. The error

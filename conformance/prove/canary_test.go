@@ -1,0 +1,578 @@
+package prove_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/conformance/internal/nodetest"
+	"github.com/wharf-dev/wharf/plugins/plugintest"
+	"github.com/wharf-dev/wharf/storage"
+	"github.com/wharf-dev/wharf/storage/pebble"
+)
+
+// The canaries. Those of the first group may be nowhere, not even in the data folder.
+const (
+	nodeKey       = "canary-node-key-1a2b3c4d5e6f"
+	modelKey      = "canary-model-key-2b3c4d5e6f7a"
+	anthropicKey  = "canary-anthropic-key-3c4d5e6f"
+	crmToken      = "canary-crm+token/4d5e6f7a8b9c"
+	vaultToken    = "canary-vault-token-5e6f7a8b9c"
+	wrongKey      = "canary-wrong-key-6f7a8b9c0d1e"
+	secretValue   = "canary-overridden-secret-7a8b"
+	hiddenThought = "canary-hidden-reasoning-8b9c0"
+)
+
+// Those of the second are content that nobody is shown; those of the third are for
+// readers of internal content alone.
+const (
+	onlyInMessage  = "canary-receipt-only-message-a1"
+	onlyInSession  = "canary-receipt-only-initial-b2"
+	onlyInPlugin   = "canary-receipt-only-plugin-c3"
+	onlyInArtifact = "canary-receipt-only-artifact-d4"
+	onlyInOverride = "canary-receipt-only-override-e5"
+	onlyInAppended = "canary-receipt-only-appended-f6"
+	onlyInMemory   = "canary-receipt-only-memory-a7"
+	onlyForAgent   = "canary-receipt-only-for-agent-b8"
+	onlyForDigest  = "canary-receipt-only-for-digest-c9"
+
+	internalPart    = "canary-internal-part-1c"
+	internalState   = "canary-internal-state-2d"
+	internalHeader  = "canary-internal-header-3e"
+	internalPrompt  = "canary-internal-prompt-4f"
+	internalHidden  = "canary-internal-artifact-5a"
+	internalSetting = "canary-internal-setting-6b"
+	internalMemory  = "canary-internal-memory-7c"
+	internalDigest  = "canary-internal-for-digest-8d"
+)
+
+// known are the canaries that are told, and how: what is still to be mended. One that
+// is told no more has to leave the list.
+var known = map[string]string{
+	onlyInMemory:   "the state of a Memory, in agent.memory_write; and to readers of what is internal, in the answer of memory.query",
+	internalMemory: "the state of a Memory, in agent.memory_write",
+	internalState:  "session_state, in the event of state.set, of which request and answer are withheld",
+	onlyInArtifact: "to readers of what is internal: the answer of artifact.get",
+	onlyForDigest:  "the plugin digest makes a public Message and a public Artifact of parts that are not public",
+	internalDigest: "the same",
+	onlyForAgent:   "the plugin agent asks its model with parts that are for receipts only",
+	onlyInSession:  "the same, with earlier Messages of the Session",
+	onlyInAppended: "the same",
+}
+
+// told are the canaries of known leaks that were met.
+type told map[string]bool
+
+// tell reports a canary that was told.
+func (met told) tell(t *testing.T, where, canary string, content []byte) {
+	t.Helper()
+	if known[canary] != "" {
+		met[canary] = true
+		return
+	}
+	t.Errorf("%s tells %s: …%.300q…", where, canary, content)
+}
+
+// settle skips for what is known, and fails for what is known no more.
+func (met told) settle(t *testing.T) {
+	t.Helper()
+	for canary, how := range known {
+		if !met[canary] {
+			t.Errorf("%s is told no more: take it off the list of what is known", canary)
+			continue
+		}
+		t.Run("known "+canary, func(t *testing.T) { t.Skip("known: " + how) })
+	}
+}
+
+// places maps canaries, in each form in which they may travel, to what they are.
+type places map[string]string
+
+func forms(canaries ...string) places {
+	p := places{}
+	for _, c := range canaries {
+		quoted, _ := jsontext.AppendQuote(nil, c)
+		for _, form := range []string{c, url.QueryEscape(c), url.PathEscape(c), string(quoted[1 : len(quoted)-1]),
+			hex.EncodeToString([]byte(c))} {
+			p[form] = c
+		}
+		// Within base64 a text looks different at each of three offsets.
+		for shift := range 3 {
+			encoded := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", shift) + c))
+			p[encoded[4:len(encoded)-4]] = c
+		}
+	}
+	return p
+}
+
+// search reports the canaries in a text.
+func (p places) search(t *testing.T, met told, where string, content []byte) {
+	t.Helper()
+	for form, canary := range p {
+		if i := bytes.Index(content, []byte(form)); i >= 0 {
+			met.tell(t, where, canary, content[max(0, i-120):min(len(content), i+len(form)+60)])
+		}
+	}
+}
+
+// indiscreet is a model provider, an MCP-less service and a web server that repeat
+// what they were told.
+func indiscreet(t *testing.T) *httptest.Server {
+	t.Helper()
+	echo := func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Echo", r.Header.Get("Authorization"))
+		http.SetCookie(w, &http.Cookie{Name: "token", Value: url.QueryEscape(r.Header.Get("Authorization"))})
+		_, _ = fmt.Fprintf(w, "you sent %q with %q", r.URL.String(), r.Header)
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/echo", echo)
+	mux.HandleFunc("/away", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/echo?again="+url.QueryEscape(r.Header.Get("Authorization")), http.StatusFound)
+	})
+	mux.HandleFunc("/nowhere", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://192.0.2.1/?token="+url.QueryEscape(r.Header.Get("Authorization")), http.StatusFound)
+	})
+	mux.HandleFunc("/broken", func(w http.ResponseWriter, r *http.Request) { panic(http.ErrAbortHandler) })
+	mux.HandleFunc("/openai/v1/chat/completions", thinkOpenAI)
+	mux.HandleFunc("/anthropic/v1/messages", thinkAnthropic)
+	mux.HandleFunc("/denied/", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = fmt.Fprintf(w, `{"error":{"message":"Incorrect API key provided: %s%s","type":"authentication_error"}}`, r.Header.Get("Authorization"), r.Header.Get("X-Api-Key"))
+	})
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// thinkOpenAI thinks aloud in every place where such servers do. Asked with tools, it
+// wants one called first.
+func thinkOpenAI(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	said := "Here is the answer. " + "My key is " + strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	call := bytes.Contains(body, []byte(`"tools"`)) && !bytes.Contains(body, []byte(`"role":"tool"`))
+	if !bytes.Contains(body, []byte(`"stream":true`)) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, `{"id":"c","object":"chat.completion","model":"small","choices":[{"index":0,"finish_reason":"stop",
+			"message":{"role":"assistant","content":%q,"reasoning_content":%q,"reasoning":%q}}],"usage":{"prompt_tokens":1,"completion_tokens":1}}`,
+			"<think>"+hiddenThought+"</think>"+said, hiddenThought, hiddenThought)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	send := func(format string, args ...any) {
+		_, _ = fmt.Fprintf(w, "data: "+format+"\n\n", args...)
+		w.(http.Flusher).Flush()
+	}
+	send(`{"id":"c","object":"chat.completion.chunk","model":"small","choices":[{"index":0,"delta":{"role":"assistant","content":"","reasoning_content":%q,"reasoning":%q}}]}`, hiddenThought, hiddenThought)
+	end := "stop"
+	if call {
+		end = "tool_calls"
+		send(`{"id":"c","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"t1","type":"function","function":{"name":"desk__tell","arguments":"{}"}},{"index":1,"id":"t2","type":"function","function":{"name":"desk__fail","arguments":"{}"}}]}}]}`)
+	} else {
+		for _, piece := range []string{"<thi", "nk>" + hiddenThought[:9], hiddenThought[9:] + "</think>", said[:25], said[25:]} {
+			send(`{"id":"c","choices":[{"index":0,"delta":{"content":%q}}]}`, piece)
+		}
+	}
+	send(`{"id":"c","choices":[{"index":0,"delta":{},"finish_reason":%q}],"usage":{"prompt_tokens":1,"completion_tokens":1}}`, end)
+	_, _ = io.WriteString(w, "data: [DONE]\n\n")
+}
+
+func thinkAnthropic(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = fmt.Fprintf(w, `{"id":"m","type":"message","role":"assistant","model":"small","content":[{"type":"thinking","thinking":%q,"signature":%q},
+		{"type":"redacted_thinking","data":%q},{"type":"text","text":%q}],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":1}}`,
+		hiddenThought, hiddenThought, hiddenThought, "Good day. My key is "+r.Header.Get("X-Api-Key"))
+}
+
+// indiscreetNode starts a node that is told every secret there is.
+func indiscreetNode(t *testing.T, s *httptest.Server) *nodetest.Node {
+	t.Helper()
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "crm"), crmToken+"\n")
+	put(t, filepath.Join(dir, "vault"), vaultToken)
+	put(t, filepath.Join(dir, "wharf.yaml"), fmt.Sprintf(`
+models:
+  default: thinker
+  thinker: {provider: openai, base_url: "%[1]s/openai/v1", model: small, api_key: {secret: model}}
+  other: {provider: anthropic, base_url: "%[1]s/anthropic", model: small, api_key_env: CANARY_ANTHROPIC}
+  denied: {provider: openai, base_url: "%[1]s/denied/v1", model: small, api_key: {secret: model}}
+  denied-too: {provider: anthropic, base_url: "%[1]s/denied", model: small, api_key_env: CANARY_ANTHROPIC}
+secrets:
+  model: {env: CANARY_MODEL}
+  crm: {file: "%[2]s/crm"}
+  vault: {command: [cat, "%[2]s/vault"]}
+tools:
+  desk: {command: "%[3]s", env: {%[4]s: "1", %[5]s: "{{secret:vault}}"}}
+  gone: {url: "%[1]s/denied/mcp", timeout: 2s, headers: {Authorization: "Bearer {{secret:vault}}"}}
+grants:
+  agent: {models: ["*"], tools: ["desk:*"]}
+  calls:
+    models: ["*"]
+    tools: ["desk:*", "gone:*"]
+    secrets: [crm, vault]
+    http: [{hosts: ["%[6]s", "192.0.2.1"], methods: [GET, POST], private: true}]
+settings:
+  calls: {greeting: "%[7]s"}
+  agent: {approve: never}
+`, s.URL, dir, self(t), asTools, toolToken, strings.TrimPrefix(s.URL, "http://"), internalSetting))
+	return builder.StartWith(t, nodetest.Options{
+		Args: append(withPlugins(t), "--config", filepath.Join(dir, "wharf.yaml"), "--log-level", "debug", "--log-format", "json", "--set", "http.timeout=1s"),
+		Env:  []string{"WHARF_API_KEY=" + nodeKey, "CANARY_MODEL=" + modelKey, "CANARY_ANTHROPIC=" + anthropicKey},
+	})
+}
+
+// split hides a canary in a program, which everybody may read: what stands in the
+// middle is empty as long as no child was made.
+func split(canary string) string { return canary[:9] + "$task_id" + canary[9:] }
+
+// leaky makes every call that carries something that is not to be told.
+func leaky(s *httptest.Server) plugintest.Program {
+	ask := func(model string) plugintest.Step {
+		return step("llm.complete", fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","text":%q}]}`, model, split(internalPrompt)))
+	}
+	fetch := func(path, header string) plugintest.Step {
+		return step("http.fetch", fmt.Sprintf(`{"url":%q,"header":{"Authorization":%q}}`, s.URL+path, header))
+	}
+	return program(
+		ask("thinker"), ask("other"), ask("denied"), ask("denied-too"),
+		step("llm.complete", `{"stream":true,"messages":[{"role":"user","text":"aloud"}]}`),
+		step("secret.use", `{"name":"crm"}`), step("secret.use", `{"name":"model"}`),
+		fetch("/echo", "Bearer $handle"), fetch("/echo", "Bearer {{secret:vault}}"), fetch("/away", "Bearer {{secret:crm}}"),
+		fetch("/nowhere", "Bearer {{secret:crm}}"), fetch("/broken", "Bearer {{secret:crm}}"),
+		fetch("/echo?key={{secret:crm}}", "none"), fetch("/echo", "Bearer "+split(internalHeader)),
+		step("http.fetch", fmt.Sprintf(`{"url":"http://refused.invalid/","header":{"Authorization":"Bearer %s"}}`, split(internalHeader))),
+		step("http.fetch", fmt.Sprintf(`{"method":"POST","url":%q,"header":{"Authorization":"Bearer {{secret:vault}}"},"text":"hello"}`, s.URL+"/echo")),
+		step("tool.list", `{}`), step("tool.call", `{"server":"desk","name":"tell"}`), step("tool.call", `{"server":"desk","name":"fail"}`),
+		step("tool.call", `{"server":"gone","name":"x"}`),
+		step("config.get", `{"name":"greeting"}`),
+		step("state.set", fmt.Sprintf(`{"key":"k","value":%q}`, split(internalState))), step("state.get", `{"key":"k"}`),
+		step("memory.write", fmt.Sprintf(`{"scope":"session","content":%q,"visibility":"receipt_only"}`, split(onlyInMemory))),
+		step("memory.write", fmt.Sprintf(`{"scope":"session","content":%q}`, split(internalMemory))), step("memory.query", `{"scope":"session"}`),
+		step("message.append", fmt.Sprintf(`{"role":"assistant","parts":[{"type":"text","text":%q,"visibility":"receipt_only"},{"type":"text","text":%q,"visibility":"internal"},{"type":"text","text":"for all","visibility":"public"}]}`, split(onlyInPlugin), split(internalPart))),
+		step("transcript.read", `{"last":50}`),
+		put2("artifact.put", "{\"kind\":\"log\",\"mime_type\":\"text/plain\",\"visibility\":\"receipt_only\"}\n"+split(onlyInArtifact)), step("artifact.get", `{"artifact_id":"$artifact_id"}`),
+		put2("artifact.put", "{\"kind\":\"log\",\"mime_type\":\"text/plain\",\"visibility\":\"internal\"}\n"+split(internalHidden)), step("artifact.get", `{"artifact_id":"$artifact_id"}`),
+		step("task.spawn", fmt.Sprintf(`{"persona_id":"persona_echo","input":{"role":"user","parts":[{"type":"text","text":%q,"visibility":"receipt_only"}]}}`, split(onlyInPlugin))),
+		step("task.await", `{"task_id":"$task_id"}`),
+		step("input.request", `{"prompt":"well?"}`),
+	)
+}
+
+func parts(visibility ...string) object {
+	m := object{"role": "user", "parts": []any{object{"type": "text", "text": "for everybody", "visibility": "public"}}}
+	for i := 0; i < len(visibility); i += 2 {
+		m["parts"] = append(m["parts"].([]any), object{"type": "text", "text": visibility[i+1], "visibility": visibility[i]})
+	}
+	return m
+}
+
+// traffic plants the canaries, and has everything happen that may spread them.
+func traffic(t *testing.T, root *client, s *httptest.Server, met told) {
+	t.Helper()
+	workspace := text(root.all(t, "/v1/workspaces")[0], "id")
+	session := text(root.post(t, "/v1/sessions", object{"workspace_id": workspace, "initial_messages": []any{parts("receipt_only", onlyInSession)}}), "id")
+	root.post(t, "/v1/sessions/"+session+"/messages", object{"message": parts("receipt_only", onlyInAppended, "internal", internalPart)})
+	for persona, input := range map[string]object{
+		"persona_agent":  parts("receipt_only", onlyForAgent, "internal", internalPart),
+		"persona_echo":   parts("receipt_only", onlyInMessage, "internal", internalPart),
+		"persona_digest": parts("receipt_only", onlyForDigest, "internal", internalDigest),
+	} {
+		if task := root.settled(t, root.submit(t, session, persona, input)); text(task, "status") != "COMPLETED" {
+			t.Errorf("%s: %v %v", persona, task["status"], task["failure"])
+		}
+	}
+	task := root.submit(t, session, "persona_calls", leaky(s))
+	root.waitsFor(t, task, "input.request")
+	root.post(t, "/v1/tasks/"+task+"/messages", object{"kind": "input", "message": parts("receipt_only", onlyInAppended)})
+	if done := root.settled(t, task); text(done, "status") != "COMPLETED" {
+		t.Errorf("the leaky task is %v: %v", done["status"], done["failure"])
+	}
+	for _, how := range []object{
+		{"mode": "exact"},
+		{"mode": "with_overrides", "override": object{"secret:crm": value("secret_value", secretValue)}},
+		{"mode": "with_overrides", "override": object{"llm:1": value("llm_provider_response", object{"text": onlyInOverride, "stop_reason": "end"})}},
+		{"mode": "with_overrides", "override": object{"host:input.request:1": value("host_fact", object{"actor": "x",
+			"message": object{"id": "msg_x", "object": "message", "role": "user", "metadata": object{}, "parts": []any{object{"type": "text", "text": onlyInOverride, "visibility": "receipt_only"}}}})}},
+	} {
+		root.replayed(t, task, how)
+	}
+	for _, o := range []object{value("secret_value", object{"a": secretValue, "b": []any{}}), value("no_such_kind", secretValue), {"kind": "secret_value", "value": secretValue, "sha256": "sha256:" + strings.Repeat("0", 64)}} {
+		_, _ = root.try(t.Context(), "POST", "/v1/tasks/"+task+"/replay", object{"mode": "with_overrides", "override": object{"secret:nobody": o, "secret:crm": o}})
+	}
+	root.post(t, "/wharf/v1/tasks/"+task+"/fork", object{})
+	root.post(t, "/v1/sessions/"+session+"/fork", object{})
+	for _, path := range []string{"/v1/tasks", "/v1/events/stream", "/v1/nothing"} {
+		a, err := root.with(wrongKey).try(t.Context(), "GET", path, nil)
+		if err != nil || a.status < 400 {
+			t.Errorf("a wrong key opens %s: %v %v", path, a, err)
+		}
+		forms(wrongKey).search(t, met, "the refusal of "+path, a.body)
+	}
+}
+
+// outputs is everything that a key is shown, by where.
+func (c *client) outputs(t *testing.T) map[string][]byte {
+	t.Helper()
+	all := map[string][]byte{}
+	fetch := func(path string, header ...string) []byte {
+		a, err := c.try(t.Context(), "GET", path, nil, header...)
+		if err != nil {
+			t.Fatalf("GET %s: %v", path, err)
+		}
+		var head bytes.Buffer
+		_ = a.header.Write(&head)
+		all[strings.Join(append([]string{"GET " + path}, header...), " ")] = append(head.Bytes(), a.body...)
+		return a.body
+	}
+	list := func(path string) (ids []string) {
+		a, err := c.try(t.Context(), "GET", path, nil)
+		if err != nil || a.status != 200 {
+			t.Fatalf("GET %s: %v %v", path, a, err)
+		}
+		for _, one := range c.all(t, path) {
+			text1, _ := json.Marshal(one)
+			all["GET "+path] = append(all["GET "+path], text1...)
+			ids = append(ids, text(one, "id"))
+		}
+		return ids
+	}
+	for _, path := range []string{"/v1", "/v1/agent-card", "/openapi.json", "/.well-known/wharf-keys.json", "/wharf/v1/signing-keys", "/metrics", "/wharf/v1/keys", "/wharf/v1/tenants", "/healthz", "/readyz"} {
+		fetch(path)
+	}
+	for _, kind := range []string{"workspaces", "personas", "artifacts", "outcomes", "tasks", "sessions", "memories", "vaults", "connectors", "skills", "quotas", "permission-requests"} {
+		for _, id := range list("/v1/" + kind) {
+			fetch("/v1/" + kind + "/" + id)
+			switch kind {
+			case "artifacts":
+				fetch("/v1/artifacts/"+id+"/content", "Accept", "*/*")
+			case "sessions":
+				for _, message := range list("/v1/sessions/" + id + "/messages") {
+					fetch("/v1/messages/" + message)
+				}
+				list("/v1/sessions/" + id + "/events")
+				list("/v1/sessions/" + id + "/branches")
+			case "tasks":
+				list("/v1/tasks/" + id + "/events")
+				list("/v1/tasks/" + id + "/permission-requests")
+				all["the stream of "+id] = c.stream(t, "/v1/tasks/"+id+"/stream", "")
+				for _, receipt := range list("/v1/tasks/" + id + "/receipts") {
+					for _, media := range []string{"application/json", "application/vnd.harn.receipt+json", "application/vnd.harn.receipt+cbor"} {
+						fetch("/v1/receipts/"+receipt, "Accept", media)
+					}
+					if a, err := c.try(t.Context(), "POST", "/v1/receipts/"+receipt+"/verify", nil); err == nil {
+						all["the verification of "+receipt] = a.body
+					}
+				}
+			}
+		}
+	}
+	events := list("/v1/events")
+	for _, id := range events {
+		fetch("/v1/events/" + id)
+	}
+	all["the stream of everything"] = c.stream(t, "/v1/events/stream", events[len(events)-1])
+	return all
+}
+
+// stream reads a stream to its end, or to the event with the given id.
+func (c *client) stream(t *testing.T, path, last string) []byte {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	body, err := c.events(ctx, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer body.Close()
+	var all bytes.Buffer
+	lines := bufio.NewScanner(body)
+	lines.Buffer(nil, 16<<20)
+	for passed := false; lines.Scan(); {
+		all.WriteString(lines.Text() + "\n")
+		if id, ok := strings.CutPrefix(lines.Text(), "id:"); ok {
+			at, _ := strconv.Atoi(strings.TrimSpace(id))
+			end, err := strconv.Atoi(last)
+			passed = err == nil && at >= end
+		}
+		if passed && lines.Text() == "" {
+			break
+		}
+	}
+	return all.Bytes()
+}
+
+// TestNobodyIsToldASecret plants a canary of every kind in every input, and searches
+// every output, the log, and what is on disk.
+func TestNobodyIsToldASecret(t *testing.T) {
+	s := indiscreet(t)
+	node := indiscreetNode(t, s)
+	root := newClient(node).with(nodeKey)
+	made := root.post(t, "/wharf/v1/keys", object{"name": "a reader"})
+	readerKey := text(made, "key")
+	met := told{}
+	traffic(t, root, s, met)
+
+	nowhere := []string{nodeKey, readerKey, modelKey, anthropicKey, crmToken, vaultToken, wrongKey, secretValue, hiddenThought, signingSeed(t, node.Data)}
+	only := []string{onlyInMessage, onlyInSession, onlyInPlugin, onlyInArtifact, onlyInOverride, onlyInAppended, onlyInMemory, onlyForAgent, onlyForDigest}
+	internal := []string{internalPart, internalState, internalHeader, internalPrompt, internalHidden, internalSetting, internalMemory, internalDigest}
+	t.Run("a reader", func(t *testing.T) {
+		hidden := forms(slices.Concat(nowhere, only, internal)...)
+		found := root.with(readerKey).outputs(t)
+		for where, content := range found {
+			hidden.search(t, met, where, content)
+		}
+		wantTraffic(t, found)
+	})
+	t.Run("a reader of what is internal", func(t *testing.T) {
+		hidden := forms(slices.Concat(nowhere, only)...)
+		for where, content := range root.outputs(t) {
+			hidden.search(t, met, where, content)
+		}
+	})
+	t.Run("bundles and records", func(t *testing.T) {
+		hidden := forms(nowhere...)
+		for _, task := range root.all(t, "/v1/tasks") {
+			if task["replay"] == nil && terminal(task) {
+				hidden.search(t, met, "the bundle of "+text(task, "id"), root.bundle(t, text(task, "id")))
+				hidden.search(t, met, "the record of "+text(task, "id"), root.ask(t, "GET", "/wharf/v1/tasks/"+text(task, "id")+"/record", nil).body)
+			}
+		}
+	})
+	node.Stop(t)
+	t.Run("the log", func(t *testing.T) {
+		log, err := os.ReadFile(node.Log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		forms(slices.Concat(nowhere, only, internal)...).search(t, met, "the log", log)
+		if !bytes.Contains(log, []byte("the desk has the token")) {
+			t.Error("the log does not have what the server of tools wrote: this test has shown nothing about it")
+		}
+	})
+	t.Run("the data folder", func(t *testing.T) { searchFolder(t, node.Data, forms(nowhere...), met) })
+	met.settle(t)
+}
+
+// wantTraffic makes sure that there was something to find.
+func wantTraffic(t *testing.T, found map[string][]byte) {
+	t.Helper()
+	everything := bytes.Join(slices.Collect(func(yield func([]byte) bool) {
+		for _, content := range found {
+			if !yield(content) {
+				return
+			}
+		}
+	}), []byte("\n"))
+	for _, what := range []string{"Here is the answer", "for everybody", "desk", "replay.event_replayed", "message_delta", "receipt.issued", `"redacted":true`, "tool.completed"} {
+		if !bytes.Contains(everything, []byte(what)) {
+			t.Errorf("%q is nowhere: the canaries were not where they were meant to be", what)
+		}
+	}
+}
+
+// signingSeed returns the private half of a node's key, as its file writes it.
+func signingSeed(t *testing.T, data string) string {
+	t.Helper()
+	seed := ""
+	err := filepath.WalkDir(filepath.Join(data, "keys"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		var file struct {
+			Seed []byte `json:"seed"`
+		}
+		if json.Unmarshal(content, &file) == nil && len(file.Seed) == 32 {
+			seed = string(file.Seed)
+		}
+		return err
+	})
+	if err != nil || seed == "" {
+		t.Fatalf("no private key was found: %v", err)
+	}
+	return seed
+}
+
+// searchFolder searches the files of a data folder as they are, and every event and
+// blob as the store reads them. The private key is where it belongs.
+func searchFolder(t *testing.T, data string, hidden places, met told) {
+	t.Helper()
+	var blobs []storage.Hash
+	err := filepath.WalkDir(data, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Base(filepath.Dir(path)) == "keys" {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		hidden.search(t, met, path, content)
+		var h storage.Hash
+		if raw, bad := hex.DecodeString(d.Name()); bad == nil && len(raw) == len(h) {
+			blobs = append(blobs, storage.Hash(raw))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := pebble.Open(data, pebble.Options{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	events := 0
+	for tenant := range storage.Tenant(3) {
+		events += searchEvents(t, store, tenant, hidden, met)
+	}
+	for _, h := range blobs {
+		b, err := store.Blobs().Open(t.Context(), h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(b)
+		if err := errors.Join(err, b.Close()); err != nil {
+			t.Fatal(err)
+		}
+		hidden.search(t, met, fmt.Sprintf("the blob %x", h), content)
+	}
+	if events < 100 || len(blobs) < 5 {
+		t.Errorf("only %d events and %d blobs were searched", events, len(blobs))
+	}
+}
+
+func searchEvents(t *testing.T, store storage.Store, tenant storage.Tenant, hidden places, met told) (n int) {
+	t.Helper()
+	var after storage.Position
+	for {
+		events, more, err := store.Events(t.Context(), tenant, storage.Scope{}, after, 500)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range events {
+			after = e.Position()
+			r := e.Record()
+			content := slices.Concat([]byte(r.Kind), r.State, r.Payload, []byte(r.IdempotencyKey), []byte(e.Frame.Actor))
+			hidden.search(t, met, fmt.Sprintf("event %d, %s", after, r.Kind), content)
+		}
+		if n += len(events); !more {
+			return n
+		}
+	}
+}
