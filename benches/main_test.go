@@ -61,18 +61,20 @@ func TestEveryMeasurementRuns(t *testing.T) {
 			t.Errorf("%s is %v", row.What, row.Wharf.Median)
 		}
 	}
-	for _, m := range suite.Measurements() {
-		if measured[m.Name] == 0 {
-			t.Errorf("%s has no row", m.Name)
+	for name := range strings.SplitSeq(every(), ",") {
+		if measured[name] == 0 {
+			t.Errorf("%s has no row", name)
 		}
 	}
 }
 
-// every names all measurements.
+// every names all measurements that need nothing but this repository.
 func every() string {
 	var names []string
 	for _, m := range suite.Measurements() {
-		names = append(names, m.Name)
+		if m.Name != "compare" {
+			names = append(names, m.Name)
+		}
 	}
 	return strings.Join(names, ",")
 }

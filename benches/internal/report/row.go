@@ -80,14 +80,17 @@ func (r Row) goal() string {
 	return fmt.Sprintf("%s %s", r.Sense, r.ratio(r.Goal))
 }
 
-// ratio renders a share of the ceiling: a percentage where more is better, a factor
-// where less is, or where it is more than the whole.
+// ratio renders a share of the ceiling: a percentage, or a factor where less is
+// better and where it is far more than the whole.
 func (r Row) ratio(v float64) string {
-	if r.Sense == AtMost || r.Absolute && v >= 1 {
+	if r.Sense == AtMost || v >= farMore {
 		return fmt.Sprintf("%.1f ×", v)
 	}
 	return fmt.Sprintf("%.0f %%", 100*v)
 }
+
+// farMore is from where on a share reads better as a factor.
+const farMore = 1.5
 
 // quantity renders v with its unit and about three digits.
 func quantity(v float64, unit string) string {

@@ -58,6 +58,7 @@ func Measurements() []Measurement {
 		{Name: "receipt", Doc: "receipts made and signed a second by one core", run: measureReceipt},
 		{Name: "parked", Doc: "memory of Tasks that wait for input", run: measureParked},
 		{Name: "steps-scale", Doc: "Tasks of recorded steps with a full log", Long: true, run: measureStepsScale},
+		{Name: "compare", Doc: "Tasks of recorded steps beside Restate, which npm has to install first", Long: true, run: measureCompare},
 		{Name: "scale", Doc: "accept and complete with a full log", Long: true, run: measureScale},
 	}
 }
