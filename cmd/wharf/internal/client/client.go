@@ -133,7 +133,7 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 // nil.
 func (c *Client) call(ctx context.Context, r request, in, out any) error {
 	if in != nil {
-		body, err := json.Marshal(in)
+		body, err := json.Marshal(in, json.Deterministic(true))
 		if err != nil {
 			return fmt.Errorf("encoding the request: %w", err)
 		}
