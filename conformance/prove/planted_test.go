@@ -1,0 +1,139 @@
+package prove_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wharf-dev/wharf/conformance/internal/nodetest"
+)
+
+// fault is a mistake that somebody could make, and the tests that have to notice it.
+type fault struct {
+	name     string
+	file     string
+	old, new string
+	tests    [][2]string // package, test
+}
+
+func faults() []fault {
+	const engine, prove = "./runtime/engine", "./conformance/prove"
+	return []fault{
+		{name: "the sync before an intent is removed", file: "runtime/engine/record.go",
+			old:   "if err := r.tell(ctx, c, journal.Intent); err != nil {\n\t\treturn err\n\t}\n\treturn r.flush(ctx, true)",
+			new:   "return r.tell(ctx, c, journal.Intent)",
+			tests: [][2]string{{engine, "TestIntentComesFirst"}}},
+		{name: "a record is read in another order", file: "runtime/engine/record.go",
+			old: "\t\tif !more {\n\t\t\treturn h, nil",
+			new: "\t\tif !more {\n\t\t\tif n := len(h.entries); n > 1 && !h.entries[n-1].Open {\n" +
+				"\t\t\t\th.entries[n-1], h.entries[n-2] = h.entries[n-2], h.entries[n-1]\n" +
+				"\t\t\t\th.entries[n-1].Index, h.entries[n-2].Index = n-1, n-2\n\t\t\t}\n\t\t\treturn h, nil",
+			tests: [][2]string{{engine, "TestExactReplay"}, {engine, "TestResumeAtEveryBoundary"}, {prove, "TestReplaysAreByteIdentical"}}},
+		{name: "the stated hash of an override is ignored", file: "runtime/replay/override.go",
+			old: `if o.SHA256 != "" && o.SHA256 != hash {`, new: "if false {",
+			tests: [][2]string{{engine, "TestReplayRefusals"}, {prove, "TestReplayRequestsAreHeldToTheirWord"}}},
+		{name: "the receipt of a replay tells the clock of the node", file: "runtime/engine/replay.go",
+			old:   "f.CreatedAt, f.StartedAt, f.CompletedAt = r.record.CreatedAt, r.record.StartedAt, r.record.EndedAt",
+			new:   "f.CreatedAt, f.StartedAt = r.record.CreatedAt, r.record.StartedAt",
+			tests: [][2]string{{prove, "TestReplaysAreByteIdentical"}}},
+		{name: "a signature is not looked at", file: "runtime/receipt/verify.go",
+			old: "if !ed25519.Verify(public, []byte(c.Chain.ReceiptHash), signature) {", new: "if ed25519.Verify(public, nil, signature) {",
+			tests: [][2]string{{prove, "TestEveryMemberOfAReceiptCounts"}}},
+		{name: "what a plugin was told goes to every reader", file: "runtime/engine/redact_call.go",
+			old: "internal = internal && !members.secret()", new: "internal = true",
+			tests: [][2]string{{prove, "TestNobodyIsToldASecret"}}},
+	}
+}
+
+// TestPlantedFaults makes the mistakes, one at a time and in a copy of the sources, and
+// runs the tests that have to fail.
+func TestPlantedFaults(t *testing.T) {
+	if !long() {
+		t.Skip("builds everything anew for each fault: set WHARF_LONG=1 to run it")
+	}
+	root, err := nodetest.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := filepath.Join(t.TempDir(), "tree")
+	copyTree(t, root, tree)
+	sound := map[[2]string]bool{}
+	for _, f := range faults() {
+		t.Run(f.name, func(t *testing.T) {
+			for _, test := range f.tests {
+				if sound[test] {
+					continue
+				}
+				if failed, out := runTest(t, tree, test); failed || !strings.Contains(out, "--- PASS: "+test[1]) {
+					t.Fatalf("%s fails without any fault:\n%s", test[1], out)
+				}
+				sound[test] = true
+			}
+			mend := f.plant(t, tree)
+			defer mend()
+			for _, test := range f.tests {
+				failed, out := runTest(t, tree, test)
+				switch {
+				case strings.Contains(out, "[build failed]"):
+					t.Fatalf("the fault does not compile:\n%s", out)
+				case !failed || !strings.Contains(out, "--- FAIL: "+test[1]):
+					t.Errorf("%s does not notice", test[1])
+				default:
+					t.Logf("%s notices", test[1])
+				}
+			}
+		})
+	}
+}
+
+// plant makes the mistake. It returns what takes it back.
+func (f *fault) plant(t *testing.T, tree string) (mend func()) {
+	t.Helper()
+	name := filepath.Join(tree, filepath.FromSlash(f.file))
+	source, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(source), f.old); n != 1 {
+		t.Fatalf("%s has %d places for this fault; it has to be written anew:\n%s", f.file, n, f.old)
+	}
+	put(t, name, strings.Replace(string(source), f.old, f.new, 1))
+	return func() { put(t, name, string(source)) }
+}
+
+// copyTree copies the sources that Go builds from.
+func copyTree(t *testing.T, root, tree string) {
+	t.Helper()
+	list := exec.CommandContext(t.Context(), "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	list.Dir = root
+	names, err := list.Output()
+	if err != nil {
+		t.Skipf("the sources cannot be listed: this is no git checkout, or git is missing (%v)", err)
+	}
+	for _, name := range strings.Split(strings.TrimRight(string(names), "\x00"), "\x00") {
+		content, err := os.ReadFile(filepath.Join(root, name))
+		if os.IsNotExist(err) {
+			continue // removed, not yet committed
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		to := filepath.Join(tree, name)
+		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		put(t, to, string(content))
+	}
+}
+
+// runTest runs one test of a tree, and reports whether it failed.
+func runTest(t *testing.T, tree string, test [2]string) (failed bool, out string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-timeout=5m", "-v", "-run=^"+test[1]+"$", test[0])
+	cmd.Dir = tree
+	cmd.Env = append(os.Environ(), "WHARF_LONG=")
+	code, out := execute(t, cmd)
+	return code != 0, out
+}
