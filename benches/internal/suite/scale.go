@@ -92,15 +92,8 @@ func (s *Suite) onFull(dir string, sh shape, env []string) func(context.Context)
 			return 0, err
 		}
 		defer n.Kill()
-		sessions, err := n.CreateSessions(s.conns(sh), sh.who())
-		if err != nil {
-			return 0, err
-		}
-		_, got, err := runPlan(ctx, s.plan(n.Addr, sessions, sh), n.CPU)
-		if err != nil {
-			return 0, withOutput(err, n)
-		}
-		return got.rate, nil
+		_, got, err := s.loadNode(ctx, n, sh, noProfile)
+		return got.rate, err
 	}
 }
 

@@ -92,7 +92,7 @@ func (s *Suite) steps(ctx context.Context, kind string, goals stepGoals) ([]repo
 	ceiling := report.NewFigure(perSecond, divided(got["ceiling"], float64(goals.syncs)))
 	name := "steps-" + kind
 	return []report.Row{
-		report.Row{What: fmt.Sprintf("%s, %d clients", what, s.Conns), Wharf: report.NewFigure(perSecond, got[name]), Note: c.note(name)}.
+		report.Row{What: fmt.Sprintf("%s, %d clients", what, s.Conns), Wharf: report.NewFigure(perSecond, got[name])}.
 			Against(fmt.Sprintf("%s / %d", bareServer, goals.syncs), ceiling).MustBe(report.AtLeast, goals.rate),
 		report.Row{What: "processor time of the server for one", Wharf: report.NewFigure("µs", c.cpu[name])}.
 			Against(bareServer, report.NewFigure("µs", c.cpu["ceiling"])).MustBe(report.AtMost, goalCPU),

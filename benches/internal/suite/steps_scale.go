@@ -66,14 +66,6 @@ func (s *Suite) stepsOn(ctx context.Context, dir string, sh shape) (sample, erro
 		return sample{}, err
 	}
 	defer n.Kill()
-	defer profile(ctx)()
-	sessions, err := n.CreateSessions(s.conns(sh), sh.who())
-	if err != nil {
-		return sample{}, err
-	}
-	_, got, err := runPlan(ctx, s.plan(n.Addr, sessions, sh), n.CPU)
-	if err != nil {
-		return sample{}, withOutput(err, n)
-	}
-	return got, nil
+	_, got, err := s.loadNode(ctx, n, sh, profile)
+	return got, err
 }

@@ -153,21 +153,25 @@ func (s *Suite) loadFresh(ctx context.Context, name string, sh shape, env []stri
 		return sample{}, err
 	}
 	defer n.Kill()
-	defer profile(ctx)()
-	return s.loadNode(ctx, n, sh)
-}
-
-// loadNode measures a running node and checks what it acknowledged.
-func (s *Suite) loadNode(ctx context.Context, n *node.Node, sh shape) (sample, error) {
-	sessions, err := n.CreateSessions(s.conns(sh), sh.who())
+	result, got, err := s.loadNode(ctx, n, sh, profile)
 	if err != nil {
 		return sample{}, err
 	}
+	return got, s.check(n, result.IDs)
+}
+
+// loadNode measures a running node, and profiles it while it does.
+func (s *Suite) loadNode(ctx context.Context, n *node.Node, sh shape, profile profiler) (*load.Result, sample, error) {
+	sessions, err := n.CreateSessions(s.conns(sh), sh.who())
+	if err != nil {
+		return nil, sample{}, err
+	}
+	defer profile(ctx)()
 	result, got, err := runPlan(ctx, s.plan(n.Addr, sessions, sh), n.CPU)
 	if err != nil {
-		return sample{}, withOutput(err, n)
+		return nil, sample{}, withOutput(err, n)
 	}
-	return got, s.check(n, result.IDs)
+	return result, got, nil
 }
 
 // withOutput adds what the node said to an error.
@@ -197,12 +201,17 @@ func (s *Suite) check(n *node.Node, acknowledged []string) error {
 	return nil
 }
 
+// profiler profiles a node: it is called before the load, and its result after.
+type profiler func(context.Context) (save func())
+
+// noProfile profiles nothing.
+func noProfile(context.Context) func() { return func() {} }
+
 // profiled returns the arguments that make a node serve profiles, and what saves
-// them: it is called before the load, and its result after. Without a folder for
-// profiles there is nothing to do.
-func (s *Suite) profiled(name string) (args []string, start func(context.Context) (save func()), err error) {
+// them. Without a folder for profiles there is nothing to do.
+func (s *Suite) profiled(name string) (args []string, start profiler, err error) {
 	if s.Profiles == "" {
-		return nil, func(context.Context) func() { return func() {} }, nil
+		return nil, noProfile, nil
 	}
 	addr, err := node.FreeAddr()
 	if err != nil {
