@@ -117,7 +117,7 @@ const (
 	EventCallIntent       EventKind = "vendor.wharf.call_intent"       // a host call is about to change something
 	EventStateSet         EventKind = "vendor.wharf.state_set"         // a Session's state was changed
 	EventReceiptsSealed   EventKind = "vendor.wharf.receipts_sealed"   // a batch of receipts got its Merkle root
-	EventSigningKey       EventKind = "vendor.wharf.signing_key"       // the key that signs receipts changed
+	EventMemoryRedacted   EventKind = "vendor.wharf.memory_redacted"   // a Memory's content was taken away
 )
 
 // EventKinds lists the whole taxonomy of the protocol, vendor events left out.

@@ -26,7 +26,7 @@ func shownPayload(ev engine.Event, internal bool) (payload, marks []byte, err er
 			return nil, nil, err
 		}
 	}
-	payload = appendPayload(nil, string(rec.Resource.Object), rec.State, told)
+	payload = appendPayload(nil, string(rec.Resource.Object), engine.RedactState(rec.Resource.Object, rec.State, internal), told)
 	if rec.Restricted {
 		payload, err = engine.Redact(payload, internal)
 	}

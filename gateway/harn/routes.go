@@ -321,11 +321,12 @@ func (a *Adapter) laterRoutes() []gateway.Route {
 		return read(path, operation, tag, scope, response, summary, absent(o, string(o)+"_id"))
 	}
 	forget := write(fasthttp.MethodDelete, "/v1/memories/{memory_id}", "deleteMemory", "Memories", "memories:write", "", "",
-		"Forget a Memory", statusNoContent, nil).bodyless().later()
+		"Forget a Memory's content", statusNoContent, a.redactMemory).bodyless()
 	return routes(
-		none("/v1/memories", "listMemories", "Memories", "memories:read", "Memory", "List Memories", "workspace_id", "session_id"),
+		read("/v1/memories", "listMemories", "Memories", "memories:read", "Memory", "List Memories, newest first", a.list(abi.ObjectMemory)).
+			list("workspace_id", "session_id"),
 		post("/v1/memories", "createMemory", "Memories", "memories:write", "CreateMemoryRequest", "Memory", "Create a Memory", statusCreated, nil).later(),
-		one(abi.ObjectMemory, "/v1/memories/{memory_id}", "getMemory", "Memories", "memories:read", "Memory", "Get a Memory"),
+		read("/v1/memories/{memory_id}", "getMemory", "Memories", "memories:read", "Memory", "Get a Memory", a.get(abi.ObjectMemory, "memory_id")),
 		forget,
 		none("/v1/vaults", "listVaults", "Vaults", "vaults:read", "Vault", "List Vaults", "workspace_id"),
 		post("/v1/vaults", "createVault", "Vaults", "vaults:write", "CreateVaultRequest", "Vault", "Create a Vault", statusCreated, nil).later(),

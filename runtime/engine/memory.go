@@ -191,3 +191,22 @@ func (e *Engine) lastMessages(ctx context.Context, t *task, last int) ([]byte, e
 	}
 	return json.Marshal(abi.CallTranscriptReadAnswer{Messages: messages, Earlier: earlier})
 }
+
+// RedactMemory takes the content of a Memory away. That it was there stays known;
+// no query finds it any more. The events that told it are kept as long as events
+// are (retention.events), for replays of the Tasks that read it.
+func (e *Engine) RedactMemory(ctx context.Context, c *Caller, r *Retry, id string) error {
+	unlock := e.locks.lock(c.Tenant, id)
+	defer unlock()
+	m, res, err := findAs[abi.Memory](ctx, e, c, abi.ObjectMemory, id)
+	if err != nil || !m.RedactedAt.IsZero() {
+		return err
+	}
+	_, err = e.once(ctx, c, r, m.WorkspaceID, func(idem *storage.Idempotency) (Doc, error) {
+		m.Content, m.RedactedAt = jsontext.Value("null"), abi.At(e.now())
+		m.UpdatedAt = m.RedactedAt
+		return e.commit(c, m.SessionID, m.WorkspaceID, idem, statusNoContent,
+			record{kind: abi.EventMemoryRedacted, object: abi.ObjectMemory, id: id, seq: res.Sequence + 1, state: &m})
+	})
+	return err
+}

@@ -97,6 +97,8 @@ func (e *Engine) render(ctx context.Context, t storage.Tenant, o abi.Object, res
 		doc.JSON = withMember(res.State, "last_event_id", jsontext.Value(`"`+last.String()+`"`))
 	case abi.ObjectOutcome:
 		return e.renderOutcome(ctx, t, doc)
+	case abi.ObjectMemory:
+		doc.Restricted = true // its own visibility says from whom
 	}
 	return doc, nil
 }
@@ -195,6 +197,8 @@ var listedBy = map[abi.Object][]abi.Object{
 	abi.ObjectArtifact: {abi.ObjectTask, abi.ObjectSession, abi.ObjectWorkspace},
 	abi.ObjectBranch:   {abi.ObjectSession},
 	abi.ObjectOutcome:  {abi.ObjectTask},
+	abi.ObjectMemory:   {abi.ObjectSession, abi.ObjectWorkspace},
+	abi.ObjectReceipt:  {abi.ObjectTask, abi.ObjectSession, abi.ObjectWorkspace},
 }
 
 // scopeFor returns the narrowest list that holds everything a filter lets through.

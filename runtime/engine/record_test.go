@@ -631,3 +631,55 @@ func TestOwnTools(t *testing.T) {
 	}
 	n.wantReplay(t, id)
 }
+
+// A replay is told the Memories that its source was told, whatever has come or
+// gone since; a Memory that has expired or was redacted is not found.
+func TestMemoryOverTime(t *testing.T) {
+	now := time.Now()
+	var mu sync.Mutex
+	clock := func(_ *Config, p *Parts) { p.Now = func() time.Time { mu.Lock(); defer mu.Unlock(); return now } }
+	write := newProgram(op{abi.CallMemoryWrite, `{"scope":"workspace","content":"one fact","expires_in_seconds":60}`},
+		op{abi.CallMemoryWrite, `{"scope":"workspace","content":{"fact":"two"},"visibility":"public"}`})
+	read := newProgram(op{abi.CallMemoryQuery, `{"scope":"workspace","text":"fact"}`})
+	n := newNode(t, guests{"write": write.run, "read": read.run}, clock)
+	session := n.session(t)
+	n.wait(t, n.submit(t, session, "persona_write"))
+	found := func() (string, string) {
+		id := n.submit(t, session, "persona_read")
+		n.wait(t, id)
+		runs := read.runs()
+		return id, runs[len(runs)-1][0]
+	}
+	first, both := found()
+	if !strings.Contains(both, "one fact") || !strings.Contains(both, `"two"`) || !strings.Contains(both, `"task_id"`) {
+		t.Fatalf("found %s", both)
+	}
+	mu.Lock()
+	now = now.Add(time.Minute)
+	mu.Unlock()
+	_, left := found()
+	if strings.Contains(left, "one fact") || !strings.Contains(left, `"two"`) {
+		t.Fatalf("after one has expired: %s", left)
+	}
+	list, err := n.List(t.Context(), n.root, abi.ObjectMemory, Filter{WorkspaceID: DefaultWorkspace}, Page{Limit: 10})
+	if err != nil || len(list.Docs) != 2 {
+		t.Fatalf("%d memories listed (%v)", len(list.Docs), err)
+	}
+	for _, doc := range list.Docs {
+		shown, err := Redact(doc.JSON, false)
+		if err != nil || !doc.Restricted || strings.Contains(string(shown), "one fact") {
+			t.Errorf("a reader without the right to see internal content is shown %s (%v)", shown, err)
+		}
+		if err := n.RedactMemory(t.Context(), n.root, nil, doc.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, left = found(); strings.Contains(left, "fact") {
+		t.Errorf("after redaction: %s", left)
+	}
+	n.wantReplay(t, first)
+	runs := read.runs()
+	if got := runs[len(runs)-1][0]; got != both {
+		t.Errorf("the replay was told %s, its source %s", got, both)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/journal"
 )
 
 // Redact withholds from a JSON document what is not public: every object that has
@@ -55,6 +56,7 @@ func redactObject(v jsontext.Value, internal bool) (jsontext.Value, error) {
 	if d, withheld := withhold(members, internal); withheld {
 		return json.Marshal(d)
 	}
+	withholdMemory(members, internal)
 	for name, member := range members {
 		redacted, err := redact(member, internal)
 		if err != nil {
@@ -77,4 +79,27 @@ func withhold(members map[string]jsontext.Value, internal bool) (d descriptor, w
 		return d, true
 	}
 	return d, false
+}
+
+// withholdMemory takes the content out of a Memory that is not public.
+func withholdMemory(members map[string]jsontext.Value, internal bool) {
+	var object abi.Object
+	var visibility abi.Visibility
+	if json.Unmarshal(members["object"], &object) != nil || object != abi.ObjectMemory ||
+		json.Unmarshal(members["visibility"], &visibility) != nil {
+		return
+	}
+	if visibility == abi.VisibilityPublic || visibility == abi.VisibilityInternal && internal {
+		return
+	}
+	members["content"], members["redacted"] = jsontext.Value("null"), jsontext.Value("true")
+}
+
+// RedactState withholds a Session's value, which is internal, from an event that
+// states it: its hash takes its place.
+func RedactState(o abi.Object, state []byte, internal bool) []byte {
+	if o != abi.ObjectState || internal || state == nil {
+		return state
+	}
+	return []byte(`{"sha256":"` + journal.HashOf(state) + `","redacted":true}`)
 }

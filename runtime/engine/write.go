@@ -14,9 +14,10 @@ import (
 
 // HTTP statuses that first responses are kept with.
 const (
-	statusOK       = 200
-	statusCreated  = 201
-	statusAccepted = 202
+	statusOK        = 200
+	statusCreated   = 201
+	statusAccepted  = 202
+	statusNoContent = 204
 )
 
 // record describes one event that states a resource.

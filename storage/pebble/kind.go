@@ -25,7 +25,7 @@ var kindCodes = [...]abi.EventKind{
 	abi.EventTenantCreated, abi.EventPersonaCreated, abi.EventWorkspaceCreated, abi.EventWorkspaceUpdated,
 	abi.EventSessionUpdated, abi.EventKeyCreated, abi.EventKeyRevoked, abi.EventOutcomeCreated,
 	abi.EventPlan, abi.EventMessageDelta, abi.EventCall, abi.EventCallIntent, abi.EventStateSet,
-	abi.EventReceiptsSealed, abi.EventSigningKey,
+	abi.EventReceiptsSealed, abi.EventMemoryRedacted,
 }
 
 var codeOfKind = numberKinds()
