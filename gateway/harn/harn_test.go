@@ -92,7 +92,7 @@ func TestWorkspacesAndPersonas(t *testing.T) {
 	}
 	got := n.do(t, "GET", "/v1/personas", nil).ids()
 	slices.Sort(got)
-	if !slices.Equal(got, []string{"persona_echo", "persona_hold"}) {
+	if !slices.Equal(got, []string{"persona_echo", "persona_hold", "persona_keep"}) {
 		t.Errorf("personas %v", got)
 	}
 	n.do(t, "GET", "/v1/personas/persona_echo", nil).want(200)
@@ -395,6 +395,32 @@ func TestRedaction(t *testing.T) {
 				t.Errorf("%s: %s", path, body)
 			}
 		}
+	}
+}
+
+// What a Session keeps, and Memory that is not public, is for readers of internal
+// content; a redacted Memory is for nobody.
+func TestKeptThingsAreInternal(t *testing.T) {
+	n := newNode(t)
+	session := n.session(t)
+	task := n.submit(t, session, "persona_keep", header("Prefer", "wait=10")).want(200).get("id").(string)
+	plain := n.newKey(t, "", abi.DefaultScopes()...)
+	list := n.do(t, "GET", "/v1/memories?session_id="+session, nil).want(200)
+	memory := list.get("data").([]any)[0].(map[string]any)["id"].(string)
+	for path, kept := range map[string][]string{
+		"/v1/tasks/" + task + "/events": {"the kept value", "the kept fact"}, "/v1/events?limit=200": {"the kept value", "the kept fact"},
+		"/v1/memories": {"the kept fact"}, "/v1/memories/" + memory: {"the kept fact"},
+	} {
+		open, shut := string(n.do(t, "GET", path, nil).want(200).body), string(n.do(t, "GET", path, nil, key(plain)).want(200).body)
+		for _, text := range kept {
+			if !strings.Contains(open, text) || strings.Contains(shut, text) || !strings.Contains(shut, `"redacted":true`) {
+				t.Errorf("%s: %q is shown to a reader of internal content: %v, to others: %v", path, text, strings.Contains(open, text), strings.Contains(shut, text))
+			}
+		}
+	}
+	n.do(t, "DELETE", "/v1/memories/"+memory, nil, key(plain)).want(204)
+	if body := string(n.do(t, "GET", "/v1/memories/"+memory, nil).want(200).body); strings.Contains(body, "the kept fact") || !strings.Contains(body, "redacted_at") {
+		t.Errorf("a redacted Memory: %s", body)
 	}
 }
 

@@ -90,6 +90,14 @@ func echo(ctx context.Context, h sandbox.Host) error {
 	return call(ctx, h, abi.CallOutput, `{"summary":"said hello"}`)
 }
 
+// keep keeps something for the Session, and remembers something.
+func keep(ctx context.Context, h sandbox.Host) error {
+	if err := call(ctx, h, abi.CallStateSet, `{"key":"k","value":"the kept value"}`); err != nil {
+		return err
+	}
+	return call(ctx, h, abi.CallMemoryWrite, `{"scope":"session","content":"the kept fact"}`)
+}
+
 // node is a whole node behind a loopback listener.
 type node struct {
 	*engine.Engine
@@ -106,7 +114,7 @@ type node struct {
 func newNode(t testing.TB, configure ...func(*gateway.Config)) *node {
 	t.Helper()
 	n := &node{held: make(chan struct{}, 1000), leave: make(chan struct{})}
-	names := guests{"echo": echo, "hold": n.hold}
+	names := guests{"echo": echo, "hold": n.hold, "keep": keep}
 	store, err := crashtest.NewDisk().Open()
 	if err != nil {
 		t.Fatal(err)
