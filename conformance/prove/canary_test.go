@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -68,9 +69,7 @@ const (
 // known are the canaries that are told, and how: what is still to be mended. One that
 // is told no more has to leave the list.
 var known = map[string]string{
-	onlyInMemory:   "the state of a Memory, in agent.memory_write; and to readers of what is internal, in the answer of memory.query",
-	internalMemory: "the state of a Memory, in agent.memory_write",
-	internalState:  "session_state, in the event of state.set, of which request and answer are withheld",
+	onlyInMemory:   "to readers of what is internal: the answer of memory.query",
 	onlyInArtifact: "to readers of what is internal: the answer of artifact.get",
 	onlyForDigest:  "the plugin digest makes a public Message and a public Artifact of parts that are not public",
 	internalDigest: "the same",
@@ -291,13 +290,16 @@ func traffic(t *testing.T, root *client, s *httptest.Server, met told) {
 	workspace := text(root.all(t, "/v1/workspaces")[0], "id")
 	session := text(root.post(t, "/v1/sessions", object{"workspace_id": workspace, "initial_messages": []any{parts("receipt_only", onlyInSession)}}), "id")
 	root.post(t, "/v1/sessions/"+session+"/messages", object{"message": parts("receipt_only", onlyInAppended, "internal", internalPart)})
-	for persona, input := range map[string]object{
-		"persona_agent":  parts("receipt_only", onlyForAgent, "internal", internalPart),
-		"persona_echo":   parts("receipt_only", onlyInMessage, "internal", internalPart),
-		"persona_digest": parts("receipt_only", onlyForDigest, "internal", internalDigest),
+	for _, order := range []struct {
+		persona string
+		input   object
+	}{
+		{"persona_agent", parts("receipt_only", onlyForAgent, "internal", internalPart)}, // first: it reads what was said before
+		{"persona_echo", parts("receipt_only", onlyInMessage, "internal", internalPart)},
+		{"persona_digest", parts("receipt_only", onlyForDigest, "internal", internalDigest)},
 	} {
-		if task := root.settled(t, root.submit(t, session, persona, input)); text(task, "status") != "COMPLETED" {
-			t.Errorf("%s: %v %v", persona, task["status"], task["failure"])
+		if task := root.settled(t, root.submit(t, session, order.persona, order.input)); text(task, "status") != "COMPLETED" {
+			t.Errorf("%s: %v %v", order.persona, task["status"], task["failure"])
 		}
 	}
 	task := root.submit(t, session, "persona_calls", leaky(s))
@@ -315,8 +317,20 @@ func traffic(t *testing.T, root *client, s *httptest.Server, met told) {
 	} {
 		root.replayed(t, task, how)
 	}
-	for _, o := range []object{value("secret_value", object{"a": secretValue, "b": []any{}}), value("no_such_kind", secretValue), {"kind": "secret_value", "value": secretValue, "sha256": "sha256:" + strings.Repeat("0", 64)}} {
-		_, _ = root.try(t.Context(), "POST", "/v1/tasks/"+task+"/replay", object{"mode": "with_overrides", "override": object{"secret:nobody": o, "secret:crm": o}})
+	// Requests that are refused, or kept for a while, hold secrets too.
+	for i, overrides := range []object{
+		{"secret:nobody": value("secret_value", object{"a": secretValue})}, {"secret:crm": value("no_such_kind", secretValue)},
+		{"secret:crm": object{"kind": "secret_value", "value": secretValue, "sha256": "sha256:" + strings.Repeat("0", 64)}},
+		{"llm:1": value("secret_value", secretValue)},
+	} {
+		a, err := root.try(t.Context(), "POST", "/v1/tasks/"+task+"/replay", object{"mode": "with_overrides", "override": overrides}, "Idempotency-Key", fmt.Sprint("replay ", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.status < 300 {
+			root.settled(t, text(a.doc(), "id"))
+		}
+		forms(secretValue).search(t, met, fmt.Sprint("the answer to ", slices.Collect(maps.Keys(overrides))), a.body)
 	}
 	root.post(t, "/wharf/v1/tasks/"+task+"/fork", object{})
 	root.post(t, "/v1/sessions/"+session+"/fork", object{})

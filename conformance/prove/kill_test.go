@@ -161,6 +161,7 @@ func TestKilledTasksEndOnce(t *testing.T) {
 	c.run(t, "persona_calls", everyCall()) // so that everything is compiled and connected to
 	tasks := map[string]int{}              // by id, the program's number
 	open := map[string]bool{}
+	replays := map[string]bool{} // by id
 	var unanswered []submission
 	struck := 0
 	for life := range lives {
@@ -169,9 +170,13 @@ func TestKilledTasksEndOnce(t *testing.T) {
 			n := life*each + i
 			batch = append(batch, submission{n, c.session(t), randomProgram(n, fmt.Sprint("p", n), world.URL)})
 		}
+		copies := c.replayEnded(t, tasks, open)
 		died := make(chan struct{})
 		time.AfterFunc(time.Duration(chance.Int64N(int64(250*time.Millisecond))), func() { node.Kill(t); close(died) })
 		unanswered = c.submitAll(t, batch, tasks, open)
+		for _, id := range copies {
+			replays[id], open[id] = true, true
+		}
 		c.life(t.Context(), open)
 		<-died
 		struck += len(open)
@@ -185,6 +190,11 @@ func TestKilledTasksEndOnce(t *testing.T) {
 	c.life(ctx, open)
 	for id := range open {
 		t.Errorf("task %s has not ended: %v", id, c.get(t, "/v1/tasks/"+id))
+	}
+	for id := range replays {
+		if a := c.get(t, "/v1/tasks/"+id); text(a, "status") != "COMPLETED" || len(c.all(t, "/v1/tasks/"+id+"/receipts")) != 1 {
+			t.Errorf("replay %s is %v: %v", id, a["status"], a["failure"])
+		}
 	}
 	calm := newOutside(t)
 	quiet := newClient(builder.StartWith(t, nodetest.Options{Args: calm.args(t)}))
@@ -200,8 +210,8 @@ func TestKilledTasksEndOnce(t *testing.T) {
 			indeterminate += what.indeterminate()
 		})
 	}
-	t.Logf("%d tasks in %d lives, %d times one was open when the node died, %d calls are indeterminate, %d requests came again",
-		len(tasks), lives+1, struck, indeterminate, world.again())
+	t.Logf("%d tasks and %d replays in %d lives, %d times one was open when the node died, %d calls are indeterminate, %d requests came again",
+		len(tasks), len(replays), lives+1, struck, indeterminate, world.again())
 	if struck == 0 {
 		t.Error("no kill has met a task: this test has shown nothing")
 	}
@@ -241,6 +251,17 @@ func (c *client) submitAll(t *testing.T, batch []submission, tasks map[string]in
 	}
 	all.Wait()
 	return unanswered
+}
+
+// replayEnded asks for replays of some Tasks that have ended.
+func (c *client) replayEnded(t *testing.T, tasks map[string]int, open map[string]bool) (replays []string) {
+	t.Helper()
+	for id := range tasks {
+		if !open[id] && len(replays) < 4 {
+			replays = append(replays, text(c.post(t, "/v1/tasks/"+id+"/replay", object{"mode": "exact"}), "id"))
+		}
+	}
+	return replays
 }
 
 // again counts the requests that came a second time.
@@ -333,7 +354,7 @@ func (a *account) wantOnceInside(t *testing.T, c *client) {
 		}
 	}
 	for _, child := range c.all(t, "/v1/sessions/"+session+"/tasks") {
-		if text(child, "parent_task_id") == id {
+		if text(child, "parent_task_id") == id && child["replay"] == nil {
 			children++
 			if text(child, "status") != "COMPLETED" {
 				t.Errorf("child %s is %v", text(child, "id"), child["status"])
