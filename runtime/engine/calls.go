@@ -19,6 +19,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/storage"
 )
@@ -86,6 +87,19 @@ func (r *run) callID(context.Context, *liveCall) ([]byte, error) {
 }
 
 func (r *run) callMessageAppend(_ context.Context, c *liveCall) ([]byte, error) {
+	m, err := r.appended(c)
+	if err != nil {
+		c.entry.Request = bytes.Clone(journal.Canonical(c.entry.Call, c.request))
+		return nil, err
+	}
+	c.entry.Request = journal.CanonicalMessage(m)
+	rec := messageRecord(m)
+	c.states = &rec
+	return journal.MessageAnswer(m.ID), nil
+}
+
+// appended returns the Message that a call appends.
+func (r *run) appended(c *liveCall) (*abi.Message, error) {
 	in, err := ask[abi.MessageInput](c)
 	if err != nil {
 		return nil, err
@@ -94,9 +108,7 @@ func (r *run) callMessageAppend(_ context.Context, c *liveCall) ([]byte, error) 
 	if err != nil {
 		return nil, provider.Malformed(err)
 	}
-	rec := messageRecord(m)
-	c.states = &rec
-	return []byte(`{"message_id":"` + m.ID + `"}`), nil
+	return m, nil
 }
 
 // maxTranscript is how many Messages transcript.read gives at most.

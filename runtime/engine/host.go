@@ -91,26 +91,26 @@ func (r *run) Call(ctx context.Context, call string, request []byte) (abi.CallSt
 	case def.Effect == abi.EffectGiven:
 		return abi.CallOK, r.input, nil
 	}
-	asked := journal.Canonical(call, request)
 	key := r.keys.Next(def, request)
 	r.made[call]++
+	if r.cursor.Done() {
+		return r.live(ctx, &liveCall{def: def, request: request, entry: journal.Entry{
+			Index: r.index, Call: call, Key: key, Effect: variable(def),
+		}})
+	}
+	asked := journal.Canonical(call, request)
 	recorded, diverged := r.cursor.Match(call, asked)
 	if diverged != nil {
 		return 0, nil, r.engine.divergence(r.task, diverged)
 	}
-	if recorded != nil && !recorded.Open {
-		if err := r.recall(recorded); err != nil {
-			return 0, nil, err
-		}
-		return recorded.Status, recorded.Answer, nil
+	if !recorded.Open {
+		err := r.recall(recorded)
+		return recorded.Status, recorded.Answer, err
 	}
-	c := &liveCall{def: def, request: request, entry: journal.Entry{
-		Index: r.index, Call: call, Key: key, Request: bytes.Clone(asked), Effect: variable(def),
-	}}
-	if recorded != nil { // its intent stands, and no result
-		c.intent, c.entry.Effect, c.entry.Request = recorded, recorded.Effect, recorded.Request
-	}
-	return r.live(ctx, c)
+	// Its intent stands, and no result.
+	return r.live(ctx, &liveCall{def: def, request: request, intent: recorded, entry: journal.Entry{
+		Index: r.index, Call: call, Key: key, Request: recorded.Request, Effect: recorded.Effect,
+	}})
 }
 
 // variable returns the effect to record: only calls whose class varies need it.
@@ -186,6 +186,9 @@ type liveCall struct {
 
 // live performs a call and records its answer.
 func (r *run) live(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, error) {
+	if c.entry.Request == nil && c.entry.Call != abi.CallMessageAppend { // that one knows its form best itself
+		c.entry.Request = bytes.Clone(journal.Canonical(c.entry.Call, c.request))
+	}
 	switch c.def.Effect {
 	case abi.EffectWait:
 		return r.wait(ctx, c)

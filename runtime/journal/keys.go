@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 
@@ -26,10 +27,11 @@ func (k *Keys) Next(def *abi.HostCall, request []byte) string {
 		Name   string `json:"name"`
 		Server string `json:"server"`
 	}
-	if def.RequestType != nil {
+	if def.RequestType != nil && len(request) > 0 && canName(def.Key, request) {
 		_ = json.Unmarshal(request, &names) // a malformed request has no names, and is answered as such
 	}
-	form := strings.NewReplacer("<server>", names.Server, "<name>", names.Name).Replace(def.Key)
+	form := strings.Replace(def.Key, "<server>", names.Server, 1)
+	form = strings.Replace(form, "<name>", names.Name, 1)
 	base, labeled := strings.CutSuffix(form, "<call_id>")
 	if !labeled {
 		return form
@@ -42,4 +44,11 @@ func (k *Keys) Next(def *abi.HostCall, request []byte) string {
 	}
 	k.counts[base]++
 	return base + strconv.Itoa(k.counts[base])
+}
+
+// canName reports whether a request can name anything that a key of the given form
+// is made from: most do not, and are not decoded for it.
+func canName(form string, request []byte) bool {
+	return bytes.Contains(request, []byte("call_id")) || strings.Contains(form, "<name>") || strings.Contains(form, "<server>") ||
+		bytes.IndexByte(request, '\\') >= 0 // a member's name may be written with escapes
 }
