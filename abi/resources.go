@@ -222,6 +222,20 @@ type Part struct {
 	Redacted bool `json:"redacted,omitzero"`
 }
 
+// Normalize puts a part that was written by a client or a plugin into the form in
+// which it is kept: public unless it says otherwise, and without content where that
+// was withheld from whoever passes it on.
+func (p *Part) Normalize() {
+	if p.Visibility == "" {
+		p.Visibility = VisibilityPublic
+	}
+	if p.Redacted && p.Visibility == VisibilityReceiptOnly {
+		*p = Part{Type: p.Type, Visibility: p.Visibility, Redacted: true}
+		return
+	}
+	p.Redacted = false
+}
+
 // ArtifactKind says what an Artifact is.
 type ArtifactKind string
 

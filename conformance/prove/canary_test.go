@@ -68,15 +68,7 @@ const (
 
 // known are the canaries that are told, and how: what is still to be mended. One that
 // is told no more has to leave the list.
-var known = map[string]string{
-	onlyInMemory:   "to readers of what is internal: the answer of memory.query",
-	onlyInArtifact: "to readers of what is internal: the answer of artifact.get",
-	onlyForDigest:  "the plugin digest makes a public Message and a public Artifact of parts that are not public",
-	internalDigest: "the same",
-	onlyForAgent:   "the plugin agent asks its model with parts that are for receipts only",
-	onlyInSession:  "the same, with earlier Messages of the Session",
-	onlyInAppended: "the same",
-}
+var known = map[string]string{}
 
 // told are the canaries of known leaks that were met.
 type told map[string]bool

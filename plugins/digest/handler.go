@@ -92,9 +92,13 @@ func document(task *wharf.Task) (string, error) {
 	return "", errNoDocument
 }
 
+// messageText reads the public parts only: what it makes of them is public.
 func messageText(m wharf.Message) (string, error) {
 	var texts []string
 	for _, part := range m.Parts {
+		if part.Visibility != "" && part.Visibility != "public" {
+			continue
+		}
 		switch part.Type {
 		case "text":
 			texts = append(texts, part.Text)

@@ -170,6 +170,9 @@ func (r *run) callArtifactGet(ctx context.Context, c *liveCall) ([]byte, error) 
 	if err != nil {
 		return nil, provider.Refuse(abi.CallNotFound, string(abi.CodeResourceNotFound), "no artifact "+strconv.Quote(get.ArtifactID)+" is visible to this task")
 	}
+	if a.Visibility == abi.VisibilityReceiptOnly {
+		return nil, provider.Refuse(abi.CallDenied, string(abi.CodePermissionDenied), "the content of this artifact is for receipts only")
+	}
 	content, err := r.engine.readArtifact(ctx, a, get.Offset, get.Length, int64(r.engine.config.Limits.PayloadBytes))
 	if errors.Is(err, errNoContent) {
 		return nil, provider.Refuse(abi.CallUnavailable, "no_content", err.Error())

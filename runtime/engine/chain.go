@@ -117,10 +117,31 @@ func (e *Engine) build(i *issue, now time.Time) (err error) {
 	if i.built, err = receipt.Build(e.receiptFacts(i, now), i.facts.tally); err != nil {
 		return err
 	}
-	if i.facts.replay == nil {
-		i.chain, err = e.chains.of(e, owner{i.tenant, i.task.WorkspaceID})
+	if r := i.facts.replay; r != nil {
+		return r.check(i.built)
 	}
+	i.chain, err = e.chains.of(e, owner{i.tenant, i.task.WorkspaceID})
 	return err
+}
+
+// check reports a replay that has another receipt than the same replay had before:
+// then one of the two was not exact.
+func (r *replayFacts) check(built *receipt.Receipt) error {
+	if r.issued == nil {
+		return nil
+	}
+	var before struct {
+		Wire receipt.Receipt `json:"wire"`
+	}
+	if err := decode(r.issued, &before); err != nil {
+		return err
+	}
+	again := *built
+	receipt.Seal(&again, r.previous, nil, built.IssuedAt)
+	if was, is := before.Wire.Chain.ReceiptHash, again.Chain.ReceiptHash; was != is {
+		return fmt.Errorf("the same replay had the receipt %s before, and has %s now", was, is)
+	}
+	return nil
 }
 
 // seal puts the receipt into the batch and hands that over, in the order of the

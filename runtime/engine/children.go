@@ -163,8 +163,12 @@ func (e *Engine) awaited(ctx context.Context, t storage.Tenant, w *abi.Waiting, 
 		if err != nil {
 			return nil, err
 		}
+		state, err := forPlugins(res.State)
+		if err != nil {
+			return nil, err
+		}
 		var m abi.Message
-		if err := decode(res.State, &m); err != nil {
+		if err := decode(state, &m); err != nil {
 			return nil, err
 		}
 		answer.Messages = append(answer.Messages, m)

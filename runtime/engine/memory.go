@@ -98,7 +98,7 @@ func (e *Engine) recalls(res storage.Resource, scope abi.MemoryScope, owner stri
 	if err := decode(res.State, &m); err != nil {
 		return m, false, err
 	}
-	if m.Scope != scope || m.OwnerID != owner || !m.RedactedAt.IsZero() || !m.ExpiresAt.IsZero() && !m.ExpiresAt.After(e.now()) {
+	if m.Visibility == abi.VisibilityReceiptOnly || m.Scope != scope || m.OwnerID != owner || !m.RedactedAt.IsZero() || !m.ExpiresAt.IsZero() && !m.ExpiresAt.After(e.now()) {
 		return m, false, nil
 	}
 	content := strings.ToLower(string(m.Content))
@@ -173,8 +173,12 @@ func (e *Engine) lastMessages(ctx context.Context, t *task, last int) ([]byte, e
 		}
 		for _, res := range list {
 			page.After = res.Position.String()
+			state, err := forPlugins(res.State)
+			if err != nil {
+				return nil, err
+			}
 			var m abi.Message
-			if err := decode(res.State, &m); err != nil {
+			if err := decode(state, &m); err != nil {
 				return nil, err
 			}
 			messages = append(messages, m)

@@ -128,18 +128,24 @@ func (e *Engine) message(in *abi.MessageInput, sessionID, taskID string) (*abi.M
 }
 
 // checkPart checks that a part has what its type requires, and makes it public
-// when it does not say otherwise (digest section 8, row 8).
+// when it does not say otherwise (digest section 8, row 8). One whose content was
+// withheld may be passed on as that.
 func checkPart(at string, p *abi.Part) error {
-	setDefault(&p.Visibility, abi.VisibilityPublic)
+	p.Normalize()
 	if err := checkVisibility(at+".visibility", p.Visibility); err != nil {
 		return err
 	}
-	p.Redacted = false
 	required := func(name string, present bool) error {
 		if present {
 			return nil
 		}
 		return abi.InvalidParam(at+"."+name, "a %s part needs %q", p.Type, name)
+	}
+	switch p.Type {
+	case abi.PartText, abi.PartJSON, abi.PartToolCall, abi.PartToolResult, abi.PartArtifactRef, abi.PartFileRef, abi.PartImageRef:
+		if p.Redacted {
+			return nil
+		}
 	}
 	switch p.Type {
 	case abi.PartText:

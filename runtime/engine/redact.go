@@ -81,12 +81,11 @@ func withhold(members map[string]jsontext.Value, internal bool) (d descriptor, w
 	return d, false
 }
 
-// withholdMemory takes the content out of a Memory that is not public.
+// withholdMemory takes the content out of a Memory that is not public, and out of
+// the request to keep one.
 func withholdMemory(members map[string]jsontext.Value, internal bool) {
-	var object abi.Object
 	var visibility abi.Visibility
-	if json.Unmarshal(members["object"], &object) != nil || object != abi.ObjectMemory ||
-		json.Unmarshal(members["visibility"], &visibility) != nil {
+	if members["content"] == nil || members["scope"] == nil || json.Unmarshal(members["visibility"], &visibility) != nil {
 		return
 	}
 	if visibility == abi.VisibilityPublic || visibility == abi.VisibilityInternal && internal {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -151,7 +152,10 @@ func (e *Engine) prepare(ctx context.Context, t *task, r *run, h *history) error
 // told what its source was told: they share a record.
 func (e *Engine) givenTo(ctx context.Context, t *task) (jsontext.Value, *abi.Task, error) {
 	input, err := e.inputFor(ctx, t)
-	if err != nil || t.about.Fork == nil {
+	if err != nil {
+		return nil, nil, err
+	}
+	if input, err = forPlugins(input); err != nil || t.about.Fork == nil {
 		return input, &t.about, err
 	}
 	about := &t.about
@@ -166,6 +170,15 @@ func (e *Engine) givenTo(ctx context.Context, t *task) (jsontext.Value, *abi.Tas
 		}
 	}
 	return input, about, nil
+}
+
+// forPlugins withholds what is for receipts only: no plugin has a use for it, and
+// what a plugin is not told it cannot tell.
+func forPlugins(text jsontext.Value) (jsontext.Value, error) {
+	if !bytes.Contains(text, []byte(abi.VisibilityReceiptOnly)) {
+		return text, nil
+	}
+	return Redact(text, true)
 }
 
 // end records how a run ended, unless the Task was ended meanwhile by a cancel or

@@ -24,10 +24,7 @@ func Canonical(call string, request []byte) []byte {
 			return request
 		}
 		for i := range in.Parts {
-			if in.Parts[i].Visibility == "" {
-				in.Parts[i].Visibility = abi.VisibilityPublic
-			}
-			in.Parts[i].Redacted = false
+			in.Parts[i].Normalize()
 		}
 		m := abi.Message{Envelope: abi.Envelope{Metadata: in.Metadata}, Role: in.Role, Parts: in.Parts}
 		return CanonicalMessage(&m)

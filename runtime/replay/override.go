@@ -70,6 +70,11 @@ func Resolve(rec *journal.Record, key string, o *abi.ReplayOverride, content []b
 	if err != nil {
 		return Replacement{}, err
 	}
+	if o.ArtifactID == "" { // two spellings of one value are the same replay
+		if content, err = jcs.Transform(content); err != nil {
+			return Replacement{}, err
+		}
+	}
 	r := Replacement{Key: key, Index: -1}
 	r.Delta = receipt.Delta{
 		DeltaID: "delta_" + strings.NewReplacer(":", "_", "/", "_").Replace(key), Operation: "replace", OverrideKey: key,

@@ -144,11 +144,12 @@ type Message struct {
 	Parts []Part `json:"parts"`
 }
 
-// Text returns the text parts of m, joined by empty lines.
+// Text returns the text parts of m, joined by empty lines. What is for receipts only
+// no plugin gets to see.
 func (m Message) Text() string {
 	var texts []string
 	for _, p := range m.Parts {
-		if p.Type == "text" {
+		if p.Type == "text" && p.Visibility != "receipt_only" {
 			texts = append(texts, p.Text)
 		}
 	}

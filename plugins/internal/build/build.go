@@ -96,8 +96,8 @@ func TestRecipes() []Recipe {
 // Recipes returns how to build each bundled plugin.
 func Recipes() []Recipe {
 	return []Recipe{
-		goRecipe("agent", "1.0.0"),
-		goRecipe("digest", "1.1.0"),
+		goRecipe("agent", "1.0.1"),
+		goRecipe("digest", "1.1.1"),
 		{
 			Name: "echo", Version: "1.0.0", dir: "echo",
 			sources: []string{"echo/echo.c"},
