@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -39,7 +40,7 @@ func (e *Engine) newReplay(ctx context.Context, c *Caller, source *abi.Task, req
 	if err := firstError(checkMetadata(&req.Metadata), checkReplayable(source), checkReplayMode(&req)); err != nil {
 		return nil, err
 	}
-	rec, err := e.taskRecord(ctx, c.Tenant, source)
+	rec, err := e.recordToCheck(ctx, c.Tenant, source, req.Mode)
 	if err != nil {
 		return nil, replayRefusal(err)
 	}
@@ -64,6 +65,15 @@ func (e *Engine) newReplay(ctx context.Context, c *Caller, source *abi.Task, req
 			ReplayID: replay.ID(rec, req.Mode, checkpoint, req.Override, hashes)},
 	}
 	return e.derivedTask(ctx, c.Tenant, t, source)
+}
+
+// recordToCheck returns the record that a request is checked against. An exact
+// replay names nothing in it, and reads it when it runs.
+func (e *Engine) recordToCheck(ctx context.Context, tenant storage.Tenant, source *abi.Task, mode abi.ReplayMode) (*journal.Record, error) {
+	if mode == abi.ReplayExact && source.Module != "" {
+		return &journal.Record{TaskID: source.ID, Program: journal.Program{Module: source.Module}}, nil
+	}
+	return e.taskRecord(ctx, tenant, source)
 }
 
 // derivedTask returns the live form of a Task that shares another's input.
@@ -434,22 +444,30 @@ func (p *replaying) replayed(entry *journal.Entry, by *replay.Replacement) error
 	if entry.Index < t.about.Replay.Checkpoint {
 		return nil
 	}
-	marks := abi.ReplayMarks{SourceTaskID: p.source.ID, ReplayTaskID: t.id, OriginalEventID: entry.EventID,
-		ReplayCursor: fmt.Sprintf("call:%d", entry.Index+1), Mode: t.about.Replay.Mode}
-	if by != nil {
-		marks.OverrideKey, marks.ReceiptDeltaID = by.Key, by.Delta.DeltaID
-	}
-	b, err := json.Marshal(&marks)
-	if err != nil {
-		return err
-	}
-	text := fmt.Appendf(append([]byte(`{"replay":`), b...), `,"replayed_call":%q,"replayed_index":%d,"answer_sha256":%q}`,
-		entry.Call, entry.Index, journal.HashOf(entry.Answer))
+	text := p.marks(make([]byte, 0, 384), entry, by)
+	text = fmt.Appendf(text, `,"replayed_call":%q,"replayed_index":%d,"answer_sha256":"`, entry.Call, entry.Index)
+	text = append(append(text, journal.HashOf(entry.Answer)...), '"', '}')
 	p.pending = append(p.pending, record{kind: abi.EventReplayEventReplayed, object: abi.ObjectTask, id: t.id, text: text})
 	if len(p.pending) < maxReplayBatch {
 		return nil
 	}
 	return p.flush()
+}
+
+// marks begins a payload with what the contract wants every replayed event to say:
+// the members of [abi.ReplayMarks], which are ids and numbers, but for the key.
+func (p *replaying) marks(b []byte, entry *journal.Entry, by *replay.Replacement) []byte {
+	b = append(append(b, `{"replay":{"source_task_id":"`...), p.source.ID...)
+	b = append(append(b, `","replay_task_id":"`...), p.task.id...)
+	b = append(append(b, `","original_event_id":"`...), entry.EventID...)
+	b = strconv.AppendInt(append(b, `","replay_cursor":"call:`...), int64(entry.Index)+1, 10)
+	b = append(append(b, `","mode":"`...), p.task.about.Replay.Mode...)
+	b = append(b, '"')
+	if by != nil {
+		b, _ = jsontext.AppendQuote(append(b, `,"override_key":`...), by.Key)
+		b, _ = jsontext.AppendQuote(append(b, `,"receipt_delta_id":`...), by.Delta.DeltaID)
+	}
+	return append(b, '}')
 }
 
 func (p *replaying) tell(kind abi.EventKind, payload any) {
