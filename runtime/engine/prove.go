@@ -169,12 +169,17 @@ func (e *Engine) bundleOf(ctx context.Context, c *Caller, id string, rec *journa
 	if err != nil {
 		return nil, err
 	}
-	b := &bundle.Contents{Record: rec, Task: doc.JSON, Keys: e.SigningKeys()}
+	b := &bundle.Contents{Record: rec, Keys: e.SigningKeys()}
+	if b.Task, err = forPlugins(doc.JSON); err != nil { // and no more for strangers
+		return nil, err
+	}
 	outcome, err := e.Get(ctx, c, abi.ObjectOutcome, about.OutcomeID)
 	if err != nil {
 		return nil, err
 	}
-	b.Outcome = outcome.JSON
+	if b.Outcome, err = forPlugins(outcome.JSON); err != nil {
+		return nil, err
+	}
 	persona, err := e.personaAt(ctx, c.Tenant, about.PersonaID, rec.Program.Persona)
 	if err != nil {
 		return nil, replayRefusal(err)
