@@ -232,18 +232,36 @@ func (r *run) callStateGet(ctx context.Context, c *liveCall) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	res, err := r.engine.store.Get(ctx, r.task.tenant, abi.ObjectState, id)
-	if errors.Is(err, storage.ErrNotFound) {
-		return []byte(`{"value":null}`), nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading the session's state: %w", err)
+	state, err := r.engine.stateOf(ctx, owner{r.task.tenant, id})
+	if err != nil || state == nil {
+		return []byte(`{"value":null}`), err
 	}
 	var kept abi.CallStateSetRequest
-	if err := decode(res.State, &kept); err != nil {
+	if err := decode(state, &kept); err != nil {
 		return nil, err
 	}
 	return append(append([]byte(`{"value":`), kept.Value...), '}'), nil
+}
+
+// stateOf returns what was kept under a key, nil when nothing was.
+func (e *Engine) stateOf(ctx context.Context, key owner) ([]byte, error) {
+	if v, ok := e.values.get(key); ok && v.read {
+		return v.state, nil
+	}
+	// Whoever sets the value meanwhile waits, or is waited for: what is remembered is
+	// never older than what was answered.
+	unlock := e.locks.lock(key.tenant, key.id)
+	defer unlock()
+	res, err := e.store.Get(ctx, key.tenant, abi.ObjectState, key.id)
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		e.values.set(key, value{read: true})
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("reading the session's state: %w", err)
+	}
+	e.values.set(key, value{next: res.Sequence + 1, known: true, read: true, state: res.State})
+	return res.State, nil
 }
 
 // callStateSet keeps the request itself as the value's state: it is stored once,
@@ -262,21 +280,29 @@ func (r *run) callStateSet(ctx context.Context, c *liveCall) ([]byte, error) {
 	}
 	e, key := r.engine, owner{r.task.tenant, id}
 	// Until the value is on disk, nobody else sets it: its events are in order.
-	c.release = e.locks.lock(key.tenant, key.id)
+	unlock := e.locks.lock(key.tenant, key.id)
 	seq, known, err := e.stateSequence(ctx, key)
 	if err != nil {
+		unlock()
 		return nil, err
 	}
-	e.values.set(key, seq+1)
 	c.states = &record{kind: abi.EventStateSet, object: abi.ObjectState, id: id, created: !known, seq: seq, state: jsontext.Value(c.entry.Request)}
+	c.release = func(err error) {
+		if err != nil { // it may have been written, or not
+			e.values.forget(key)
+		} else {
+			e.values.set(key, value{next: seq + 1, known: true, read: true, state: c.entry.Request})
+		}
+		unlock()
+	}
 	return nil, nil
 }
 
 // stateSequence returns the sequence of the next event of a Session's value, and
 // whether there has been one.
 func (e *Engine) stateSequence(ctx context.Context, key owner) (next uint64, known bool, err error) {
-	if next, known = e.values.get(key); known {
-		return next, true, nil
+	if v, ok := e.values.get(key); ok {
+		return v.next, v.known, nil
 	}
 	res, err := e.store.Get(ctx, key.tenant, abi.ObjectState, key.id)
 	switch {
@@ -288,43 +314,57 @@ func (e *Engine) stateSequence(ctx context.Context, key owner) (next uint64, kno
 	return res.Sequence + 1, true, nil
 }
 
-// stateTable remembers the next sequences of some values that were set, so that
-// setting them again reads nothing. An entry is used under the value's lock.
+// stateTable remembers some of the values that Sessions keep, as they are on disk.
+// Only this engine writes them, under the value's lock.
 type stateTable struct {
-	mu   sync.Mutex
-	next map[owner]uint64
+	mu   sync.RWMutex
+	kept map[owner]value
 }
 
-// maxStates bounds a stateTable: about 2 MB.
-const maxStates = 1 << 14
-
-func (s *stateTable) get(key owner) (uint64, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	next, ok := s.next[key]
-	return next, ok
+// value is what is remembered of one.
+type value struct {
+	next  uint64 // the sequence of its next event
+	known bool   // there has been one
+	read  bool   // state is what is kept, or nil for nothing; else only the rest is known
+	state []byte
 }
 
-func (s *stateTable) set(key owner, next uint64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.next == nil {
-		s.next = map[owner]uint64{}
+// The bounds of a stateTable: at most 16 MB.
+const (
+	maxStates    = 1 << 14
+	maxStateSize = 1 << 10
+)
+
+func (s *stateTable) get(key owner) (value, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	v, ok := s.kept[key]
+	return v, ok
+}
+
+func (s *stateTable) set(key owner, v value) {
+	if len(v.state) > maxStateSize {
+		v.read, v.state = false, nil
 	}
-	if _, known := s.next[key]; !known && len(s.next) >= maxStates {
-		for other := range s.next { // any will do
-			delete(s.next, other)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.kept == nil {
+		s.kept = map[owner]value{}
+	}
+	if _, known := s.kept[key]; !known && len(s.kept) >= maxStates {
+		for other := range s.kept { // any will do
+			delete(s.kept, other)
 			break
 		}
 	}
-	s.next[key] = next
+	s.kept[key] = v
 }
 
 // forget drops what is remembered of a value whose event may not be written.
 func (s *stateTable) forget(key owner) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.next, key)
+	delete(s.kept, key)
 }
 
 // hostNamespace is the prefix of the event kinds that plugins may not use.

@@ -181,7 +181,7 @@ type liveCall struct {
 	states  *record        // what the call's event states; nil for nothing
 	extra   []record       // further events, told before the call's own
 	durable bool           // the answer waits for the disk, whatever def says
-	release func()         // called when the call is recorded, or failed; may be nil
+	release func(error)    // called when the call is recorded, or failed; may be nil
 }
 
 // live performs a call and records its answer.
@@ -203,19 +203,11 @@ func (r *run) live(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, er
 		answer, err := perform(r, ctx, c)
 		status, answer, err := r.record(ctx, c, journal.Whole, answer, err)
 		if c.release != nil {
-			c.settled(r, err)
+			c.release(err)
 		}
 		return status, answer, err
 	}
 	return r.reach(ctx, c)
-}
-
-// settled lets go of what a call has held.
-func (c *liveCall) settled(r *run, err error) {
-	if err != nil && c.states != nil { // it may not have been written
-		r.engine.values.forget(owner{r.task.tenant, c.states.id})
-	}
-	c.release()
 }
 
 // reach performs a call that leaves the node.

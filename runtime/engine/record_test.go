@@ -683,3 +683,33 @@ func TestMemoryOverTime(t *testing.T) {
 		t.Errorf("the replay was told %s, its source %s", got, both)
 	}
 }
+
+// Tasks of one Session that set the same value at the same time do so one after
+// the other: its events are in order, and what is read is the last of them.
+func TestStateUnderConcurrency(t *testing.T) {
+	var ops []op
+	for i := range 10 {
+		ops = append(ops, op{abi.CallStateSet, fmt.Sprintf(`{"key":"shared","value":%d}`, i)}, op{abi.CallStateGet, `{"key":"shared"}`})
+	}
+	p := newProgram(ops...)
+	n := newNode(t, guests{"program": p.run})
+	session := n.session(t)
+	var ids []string
+	for range 8 {
+		ids = append(ids, n.submit(t, session, "persona_program"))
+	}
+	for _, id := range ids {
+		if task := n.wait(t, id); task.Status != abi.TaskCompleted {
+			t.Fatalf("%+v", task.Failure)
+		}
+	}
+	n.wantSound(t)
+	res, err := n.store.Get(t.Context(), n.root.Tenant, abi.ObjectState, stateID(session, "shared"))
+	if err != nil || res.Sequence != 8*10-1 {
+		t.Fatalf("the value has the sequence %d (%v)", res.Sequence, err)
+	}
+	kept, err := n.stateOf(t.Context(), owner{n.root.Tenant, stateID(session, "shared")})
+	if err != nil || string(kept) != string(res.State) {
+		t.Errorf("remembered %s, on disk %s (%v)", kept, res.State, err)
+	}
+}

@@ -52,7 +52,7 @@ func CanonicalMessage(m *abi.Message) []byte {
 	}
 	b = append(b, ']')
 	if len(m.Metadata) > 0 && string(m.Metadata) != "{}" && string(m.Metadata) != "null" {
-		if compacted := m.Metadata.Clone(); compacted.Compact() == nil {
+		if compacted := m.Metadata.Clone(); compacted.Compact() == nil && string(compacted) != "{}" {
 			b = append(append(b, `,"metadata":`...), compacted...)
 		}
 	}

@@ -50,6 +50,9 @@ func (t *Text) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	if err != nil {
 		return err
 	}
+	if value.Kind() != '"' {
+		return fmt.Errorf("the base64 of a recorded text is a string, not %s", value.Kind())
+	}
 	if *t, err = base64.StdEncoding.DecodeString(value.String()); err != nil {
 		return fmt.Errorf("a recorded text: %w", err)
 	}
