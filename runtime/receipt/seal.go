@@ -3,6 +3,7 @@ package receipt
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"sync"
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -19,8 +20,22 @@ func appendBase64(b, data []byte) []byte { return base64.StdEncoding.AppendEncod
 
 // Hash returns the hash of r: "sha256:" and hex of SHA-256 over [Receipt.AppendHashed].
 func Hash(r *Receipt) string {
-	return journal.FormatHash(sha256.Sum256(r.AppendHashed(make([]byte, 0, 4096))))
+	buffer := hashBuffers.Get().(*[]byte)
+	text := r.AppendHashed((*buffer)[:0])
+	hash := journal.FormatHash(sha256.Sum256(text))
+	if cap(text) <= maxHashBuffer {
+		*buffer = text
+		hashBuffers.Put(buffer)
+	}
+	return hash
 }
+
+// hashBuffers hold the text of receipts while it is hashed: a new one for each was
+// a tenth of what a Task allocated.
+var hashBuffers = sync.Pool{New: func() any { b := make([]byte, 0, 4096); return &b }}
+
+// maxHashBuffer is up to which size a buffer is used again.
+const maxHashBuffer = 64 << 10
 
 // Seal gives r its place after the receipt with the hash previous ("" for the
 // first of a chain), its hash, and a signature of key made at the given time. A
