@@ -1,0 +1,378 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	json "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/receipt"
+	"github.com/wharf-dev/wharf/runtime/replay"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// replayFacts is what makes the receipt of a replay.
+type replayFacts struct {
+	receipt.Replay
+	source    *abi.Task
+	record    *journal.Record
+	previous  string // the hash of the source's receipt; "" when it has none
+	receiptID string
+	applied   []replay.Replacement
+	issued    []byte // the receipt's resource, when the same replay has been done before
+	sequence  uint64 // of its next event
+}
+
+// apply makes the facts those of a replay: what differs between two nodes that
+// replay the same is left out, and times are those of the record.
+func (r *replayFacts) apply(f *receipt.Facts) {
+	f.ReceiptID, f.Replay = r.receiptID, &r.Replay
+	f.TaskID, f.TenantID = r.ID, ""
+	f.CreatedAt, f.StartedAt, f.CompletedAt = r.record.CreatedAt, r.record.StartedAt, r.record.EndedAt
+	for _, by := range r.applied {
+		switch by.Key {
+		case replay.KeyCreatedAt:
+			f.CreatedAt = by.Time
+		case replay.KeyStartedAt:
+			f.StartedAt = by.Time
+		case replay.KeyCompletedAt:
+			f.CompletedAt = by.Time
+		}
+	}
+	f.IssuedAt = f.CompletedAt
+}
+
+// runReplay runs a replay Task to its end.
+func (e *Engine) runReplay(ctx context.Context, t *task) {
+	p := &replaying{engine: e, task: t}
+	result, err := p.run(ctx)
+	if errors.Is(err, errDrained) || errors.Is(err, errCanceled) || errors.Is(err, errDeadline) {
+		return
+	}
+	p.end(result, err)
+}
+
+// replaying is a replay under way.
+type replaying struct {
+	engine  *Engine
+	task    *task
+	source  *abi.Task
+	record  *journal.Record
+	request abi.ReplayTaskRequest
+	pending []record
+}
+
+func (p *replaying) run(ctx context.Context) (*replay.Result, error) {
+	e, t := p.engine, p.task
+	var err error
+	if p.source, err = e.storedTask(ctx, t.tenant, t.about.Replay.SourceTaskID); err != nil {
+		return nil, missing("task", t.about.Replay.SourceTaskID, err)
+	}
+	if p.record, err = e.taskRecord(ctx, t.tenant, p.source); err != nil {
+		return nil, err
+	}
+	replacements, err := p.replacements(ctx)
+	if err != nil {
+		return nil, err
+	}
+	module, err := e.modules.ModuleAt(ctx, p.record.Program.Module)
+	if err != nil {
+		return nil, err
+	}
+	p.tell(abi.EventReplayStarted, map[string]any{"mode": t.about.Replay.Mode, "reason": p.request.Reason})
+	return replay.Run(ctx, module, p.record, replay.Options{
+		Replacements: replacements, TaskID: t.about.Replay.ReplayID, WallTime: e.config.Limits.WallTime, OnCall: p.replayed,
+	})
+}
+
+// replacements resolves the overrides again, as they were accepted.
+func (p *replaying) replacements(ctx context.Context) (list []replay.Replacement, err error) {
+	e, t := p.engine, p.task
+	hash, err := journal.ParseHash(t.about.Replay.Request)
+	if err != nil {
+		return nil, err
+	}
+	text, err := e.blob(ctx, hash)
+	if err != nil {
+		return nil, missing("blob", t.about.Replay.Request, err)
+	}
+	if err := json.Unmarshal(text, &p.request); err != nil {
+		return nil, fmt.Errorf("reading the replay request: %w", err)
+	}
+	c := &Caller{Tenant: t.tenant}
+	for _, key := range slices.Sorted(maps.Keys(p.request.Override)) {
+		o := p.request.Override[key]
+		content, err := e.overrideContent(ctx, c, key, &o)
+		if err != nil {
+			return nil, missing("artifact", o.ArtifactID, err)
+		}
+		stated := o.SHA256
+		if o.Value == nil && o.ArtifactID == "" { // a secret's, which was not kept
+			content, o.Value, o.SHA256 = []byte("null"), jsontext.Value("null"), ""
+		}
+		r, err := replay.Resolve(p.record, key, &o, content)
+		if err != nil {
+			return nil, err
+		}
+		r.Delta.AfterSHA256 = stated
+		list = append(list, r)
+	}
+	return list, nil
+}
+
+// maxReplayBatch is how many replayed events are written at once.
+const maxReplayBatch = 1000
+
+// replayed tells that a call was replayed. Calls before the checkpoint were
+// restored, and are not told.
+func (p *replaying) replayed(entry *journal.Entry, by *replay.Replacement) error {
+	t := p.task
+	if entry.Index < t.about.Replay.Checkpoint {
+		return nil
+	}
+	text := p.marks(make([]byte, 0, 384), entry, by)
+	text = fmt.Appendf(text, `,"replayed_call":%q,"replayed_index":%d,"answer_sha256":"`, entry.Call, entry.Index)
+	text = append(append(text, journal.HashOf(entry.Answer)...), '"', '}')
+	p.pending = append(p.pending, record{kind: abi.EventReplayEventReplayed, object: abi.ObjectTask, id: t.id, text: text})
+	if len(p.pending) < maxReplayBatch {
+		return nil
+	}
+	return p.flush()
+}
+
+// marks begins a payload with what the contract wants every replayed event to say:
+// the members of [abi.ReplayMarks], which are ids and numbers, but for the key.
+func (p *replaying) marks(b []byte, entry *journal.Entry, by *replay.Replacement) []byte {
+	b = append(append(b, `{"replay":{"source_task_id":"`...), p.source.ID...)
+	b = append(append(b, `","replay_task_id":"`...), p.task.id...)
+	b = append(append(b, `","original_event_id":"`...), entry.EventID...)
+	b = strconv.AppendInt(append(b, `","replay_cursor":"call:`...), int64(entry.Index)+1, 10)
+	b = append(append(b, `","mode":"`...), p.task.about.Replay.Mode...)
+	b = append(b, '"')
+	if by != nil {
+		b, _ = jsontext.AppendQuote(append(b, `,"override_key":`...), by.Key)
+		b, _ = jsontext.AppendQuote(append(b, `,"receipt_delta_id":`...), by.Delta.DeltaID)
+	}
+	return append(b, '}')
+}
+
+func (p *replaying) tell(kind abi.EventKind, payload any) {
+	p.pending = append(p.pending, record{kind: kind, object: abi.ObjectTask, id: p.task.id, payload: payload})
+}
+
+// flush writes what is pending.
+func (p *replaying) flush() error {
+	e, t := p.engine, p.task
+	t.mu.Lock()
+	if t.state.Status.Terminal() {
+		t.mu.Unlock()
+		return errCanceled
+	}
+	records := t.number(p.pending)
+	p.pending = nil
+	encoded, err := encode(records...)
+	if err != nil {
+		t.mu.Unlock()
+		return err
+	}
+	commit := e.store.Append(&storage.Batch{Frame: taskFrame(t.tenant, &t.about, hostActor, e.now(), encoded)})
+	t.seq += uint64(len(records))
+	t.mu.Unlock()
+	_, err = commit.Wait(context.Background())
+	return e.failed("writing to the log", err)
+}
+
+// end records how a replay ended.
+func (p *replaying) end(result *replay.Result, failed error) {
+	e, t := p.engine, p.task
+	failure := p.failure(result, failed)
+	kind := abi.EventReplayCompleted
+	if failure != nil {
+		kind = abi.EventReplayFailed
+	}
+	told := map[string]any{"mode": t.about.Replay.Mode, "source_task_id": t.about.Replay.SourceTaskID, "replay_id": t.about.Replay.ReplayID}
+	if result != nil {
+		told["calls"] = len(result.Entries)
+	}
+	if failure != nil {
+		told["failure"] = map[string]string{"code": failure.Code, "message": failure.Message}
+	}
+	p.tell(kind, told)
+	ch := change{in: Input{Kind: InputComplete}, actor: hostActor, before: p.pending}
+	if failure != nil {
+		ch.in.Kind = InputFail
+	}
+	ch.outcome = func(o *abi.Outcome) { p.complete(o, result, failure) }
+	unlock := func() {}
+	if result != nil && p.record != nil {
+		var err error
+		if ch.facts, err = p.receiptFacts(context.Background(), result); err != nil {
+			e.log.Error("a replay's receipt could not be made", "task", t.id, "error", err)
+		} else {
+			unlock = e.locks.lock(t.tenant, ch.facts.replay.receiptID)
+		}
+	}
+	defer unlock()
+	if ch.facts != nil {
+		if err := e.issuedBefore(t.tenant, ch.facts.replay); err != nil {
+			e.log.Error("an earlier receipt of a replay could not be read", "task", t.id, "error", err)
+		}
+	}
+	if err := p.made(&ch, result); err != nil {
+		e.log.Error("what a replay made could not be kept", "task", t.id, "error", err)
+	}
+	t.mu.Lock()
+	commit, err := e.apply(t, ch)
+	t.mu.Unlock()
+	if errors.Is(err, ErrTerminal) {
+		return
+	}
+	if err != nil {
+		e.log.Error("a task's end could not be recorded", "task", t.id, "error", err)
+		return
+	}
+	_ = e.finish(t, commit) // logged there
+}
+
+// issuedBefore finds the receipt of an earlier replay of the same.
+func (e *Engine) issuedBefore(t storage.Tenant, r *replayFacts) error {
+	res, err := e.store.Get(context.Background(), t, abi.ObjectReceipt, r.receiptID)
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	seq, _, err := e.store.Sequence(context.Background(), t, abi.ResourcePointer{Object: abi.ObjectReceipt, ID: r.receiptID})
+	r.issued, r.sequence = res.State, seq+1
+	return err
+}
+
+func (p *replaying) failure(result *replay.Result, failed error) *abi.Failure {
+	switch {
+	case failed != nil:
+		if failure, ok := errors.AsType[*abi.Failure](failed); ok {
+			return failure
+		}
+		p.engine.log.Error("the host failed a replay", "task", p.task.id, "error", failed)
+		return &abi.Failure{Code: abi.FailureHost, Message: "the host could not replay the task; see the node's log"}
+	case result.Divergence != nil:
+		return divergenceFailure(result.Divergence)
+	}
+	return result.End.Failure
+}
+
+func (p *replaying) complete(o *abi.Outcome, result *replay.Result, failure *abi.Failure) {
+	o.Summary, o.Failure = "replayed", failure
+	if failure != nil {
+		o.Summary = failure.Message
+	}
+	if result == nil {
+		return
+	}
+	o.MessageIDs = result.Messages
+	for _, a := range result.Artifacts {
+		o.ArtifactIDs = append(o.ArtifactIDs, a.ArtifactID)
+	}
+	if failure == nil && result.Output != nil && result.Output.Summary != "" {
+		o.Summary = result.Output.Summary
+	}
+	o.Metrics = jsontext.Value(fmt.Sprintf(`{"host_calls":%d,"overrides":%d}`, len(result.Entries), len(result.Applied)))
+}
+
+// receiptFacts returns what the receipt of a replay is made from.
+func (p *replaying) receiptFacts(ctx context.Context, result *replay.Result) (*facts, error) {
+	e, t := p.engine, p.task
+	persona, err := e.personaAt(ctx, t.tenant, p.source.PersonaID, p.record.Program.Persona)
+	if err != nil {
+		return nil, err
+	}
+	r := &replayFacts{source: p.source, record: p.record, applied: result.Applied,
+		receiptID: abi.IDPrefix(abi.ObjectReceipt) + t.about.Replay.ReplayID,
+		Replay:    receipt.Replay{ID: t.about.Replay.ReplayID, SourceTaskID: p.source.ID, Mode: t.about.Replay.Mode}}
+	for _, by := range result.Applied {
+		r.Deltas = append(r.Deltas, by.Delta)
+	}
+	if p.source.ReceiptID != "" {
+		wire, err := e.receiptWire(ctx, t.tenant, p.source.ReceiptID)
+		if err != nil {
+			return nil, err
+		}
+		r.previous = wire.Chain.ReceiptHash
+	}
+	return &facts{persona: persona, tally: result.Tally, artifacts: result.Artifacts, replay: r}, nil
+}
+
+// made adds the Messages and Artifacts that a replay with overrides made to the
+// batch that ends it. They stay out of the Session's transcript.
+func (p *replaying) made(ch *change, result *replay.Result) error {
+	if result == nil {
+		return nil
+	}
+	for _, m := range result.Made {
+		if _, err := p.engine.find(context.Background(), p.task.tenant, objectOf(m.Call), m.ID); err == nil {
+			continue // the same replay has made it before
+		}
+		rec, err := p.madeRecord(m)
+		if err != nil {
+			return err
+		}
+		if rec != nil {
+			ch.before = append(ch.before, *rec)
+		}
+	}
+	return nil
+}
+
+func objectOf(call string) abi.Object {
+	if call == abi.CallArtifactPut {
+		return abi.ObjectArtifact
+	}
+	return abi.ObjectMessage
+}
+
+func (p *replaying) madeRecord(m replay.Made) (*record, error) {
+	e, t := p.engine, p.task
+	switch m.Call {
+	case abi.CallMessageAppend:
+		var in abi.MessageInput
+		if err := json.Unmarshal(m.Request, &in); err != nil {
+			return nil, err
+		}
+		message, err := e.message(&in, t.about.SessionID, t.id)
+		if err != nil {
+			return nil, err
+		}
+		message.ID = m.ID
+		rec := messageRecord(message)
+		rec.transcript = storage.TranscriptOp{}
+		return &rec, nil
+	case abi.CallArtifactPut:
+		header, content, _ := bytes.Cut(m.Request, []byte("\n"))
+		var put abi.CallArtifactPutRequest
+		if err := json.Unmarshal(header, &put); err != nil {
+			return nil, err
+		}
+		setDefault(&put.Visibility, abi.VisibilityPublic)
+		hash, size, err := e.store.Blobs().Put(context.Background(), bytes.NewReader(content), nil)
+		if err != nil {
+			return nil, err
+		}
+		a := e.newArtifact(&abi.RegisterArtifactRequest{Kind: put.Kind, MimeType: put.MimeType, Visibility: put.Visibility, Name: put.Name},
+			hex.EncodeToString(hash[:]), size)
+		uri := "/v1/artifacts/" + m.ID + "/content"
+		a.ID, a.URI = m.ID, &uri
+		a.WorkspaceID, a.SessionID, a.TaskID = t.about.WorkspaceID, t.about.SessionID, t.id
+		return &record{kind: abi.EventArtifactCreated, object: abi.ObjectArtifact, id: a.ID, created: true, state: a}, nil
+	}
+	return nil, nil
+}
