@@ -3,6 +3,7 @@ package journal
 import (
 	"bytes"
 	"fmt"
+	"strings"
 )
 
 // Divergence says that a run asked for something else than its record says. It
@@ -85,7 +86,7 @@ func Diverge(e *Entry, index int, call string, request []byte) *Divergence {
 	if e != nil {
 		d.EventID, d.RecordedCall, d.Recorded = e.EventID, e.Call, e.Request
 	}
-	d.Diff = Diff(label(d.RecordedCall, d.Recorded), label(d.ActualCall, d.Actual))
+	d.Diff = strings.ToValidUTF8(Diff(label(d.RecordedCall, d.Recorded), label(d.ActualCall, d.Actual)), "\ufffd") // it is told as JSON
 	return d
 }
 

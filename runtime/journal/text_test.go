@@ -37,7 +37,7 @@ func TestTextJSON(t *testing.T) {
 func TestTextBadJSON(t *testing.T) {
 	for _, bad := range []string{
 		``, `"`, `null`, `true`, `1`, `[]`, `["a"]`, `{}`, `{"base64"`, `{"base64":`, `{"base64":"/w=="`, `{"base64":"!"}`, `{"base64":"/w"}`,
-		`{"base64":{}}`, `{"base64":[]}`,
+		`{"base64":null}`, `{"base64":true}`, `{"base64":1234}`, `{"base64":{}}`, `{"base64":[]}`,
 		`{"base64":"/w==","base64":"/w=="}`, `{"base64":"/w==","more":1}`, `{"hex":"ff"}`, "\"\xff\"",
 	} {
 		var text Text
