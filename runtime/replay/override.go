@@ -83,7 +83,7 @@ func Resolve(rec *journal.Record, key string, o *abi.ReplayOverride, content []b
 	if own := ownTime(rec, key); own != nil {
 		return resolveTime(r, *own, content)
 	}
-	i := slices.IndexFunc(rec.Entries, func(e journal.Entry) bool { return e.Key == key && !e.Open })
+	i := slices.IndexFunc(rec.Entries, func(e journal.Entry) bool { return key != "" && e.Key == key && !e.Open })
 	if i < 0 {
 		return r, abi.InvalidParam("override", "%q is no override key of this task; its keys are %s", key, strings.Join(Keys(rec), ", "))
 	}
