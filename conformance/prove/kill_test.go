@@ -401,7 +401,7 @@ func (a *account) wantState(t *testing.T, c *client) {
 			t.Fatal(err)
 		}
 		want := jsontext.Value(last[key])
-		if want == nil || len(want) == 0 {
+		if len(want) == 0 {
 			want = jsontext.Value("null")
 		}
 		if string(got.Value) != string(want) {
