@@ -88,6 +88,9 @@ func Resolve(rec *journal.Record, key string, o *abi.ReplayOverride, content []b
 		return r, abi.InvalidParam("override", "%q is no override key of this task; its keys are %s", key, strings.Join(Keys(rec), ", "))
 	}
 	e := &rec.Entries[i]
+	if !fits(o.Kind, e.Call) {
+		return r, abi.InvalidParam("override."+key+".kind", "a %s cannot answer %s", o.Kind, e.Call)
+	}
 	before := journal.HashOf(e.Answer)
 	r.Index, r.Delta.Path, r.Delta.BeforeSHA256 = e.Index, "/replay_input/materials/"+key, before
 	if r.Delta.EventID == "" {
@@ -101,6 +104,22 @@ func Resolve(rec *journal.Record, key string, o *abi.ReplayOverride, content []b
 		return r, abi.InvalidParam("override."+key+".value", "the value cannot answer %s: %v", e.Call, err)
 	}
 	return r, nil
+}
+
+// fits reports whether an override of a kind can answer a call. The kinds that name
+// no source fit every call.
+func fits(kind abi.OverrideKind, call string) bool {
+	switch kind {
+	case abi.OverrideModel:
+		return call == abi.CallLLMComplete
+	case abi.OverrideMCP:
+		return call == abi.CallToolCall
+	case abi.OverrideSecret:
+		return call == abi.CallSecretUse
+	case abi.OverrideTime:
+		return call == abi.CallClock
+	}
+	return call != abi.CallSecretUse
 }
 
 func ownTime(rec *journal.Record, key string) *time.Time {
@@ -173,6 +192,9 @@ func clockAnswer(content []byte) ([]byte, error) {
 		if err := json.Unmarshal(content, &whole); err != nil {
 			return nil, err
 		}
+		if _, err := strconv.ParseInt(whole.UnixNano, 10, 64); err != nil {
+			return nil, err
+		}
 		return json.Marshal(whole)
 	}
 	at, err := time.Parse(time.RFC3339Nano, text)
@@ -230,11 +252,17 @@ func modelAnswer(content []byte) ([]byte, error) {
 	if answer.Model == "" {
 		answer.Model = "override"
 	}
-	if first.FinishReason == "length" {
+	switch first.FinishReason {
+	case "length":
 		answer.StopReason = abi.StopLength
+	case "content_filter":
+		answer.StopReason = abi.StopRefusal
 	}
 	for _, call := range first.Message.ToolCalls {
 		answer.StopReason = abi.StopTools
+		if call.Function.Arguments == "" {
+			call.Function.Arguments = "{}"
+		}
 		answer.ToolCalls = append(answer.ToolCalls, abi.ModelToolCall{ID: call.ID, Name: call.Function.Name, Arguments: jsontext.Value(call.Function.Arguments)})
 	}
 	return json.Marshal(&answer)
@@ -247,7 +275,7 @@ func ID(rec *journal.Record, mode abi.ReplayMode, checkpoint int, overrides map[
 	fmt.Fprintf(h, "replay 1\n%s\n%s\n%s\n%d\n", rec.TaskID, rec.Program.Module, mode, checkpoint)
 	for _, key := range slices.Sorted(maps.Keys(overrides)) {
 		o := overrides[key]
-		fmt.Fprintf(h, "%q %q %q %q %q\n", key, hashes[key], o.EventID, o.ArtifactID, o.Reason)
+		fmt.Fprintf(h, "%q %q %q %q %q %q\n", key, o.Kind, hashes[key], o.EventID, o.ArtifactID, o.Reason)
 	}
 	return fmt.Sprintf("task_replay_%x", h.Sum(nil)[:16])
 }

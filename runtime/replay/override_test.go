@@ -211,6 +211,25 @@ func TestCheckHash(t *testing.T) {
 	}
 }
 
+// An override answers what its kind is for.
+func TestKindsFit(t *testing.T) {
+	for _, test := range []struct {
+		kind abi.OverrideKind
+		call string
+		want bool
+	}{
+		{abi.OverrideModel, abi.CallLLMComplete, true}, {abi.OverrideModel, abi.CallToolCall, false},
+		{abi.OverrideMCP, abi.CallToolCall, true}, {abi.OverrideMCP, abi.CallClock, false},
+		{abi.OverrideSecret, abi.CallSecretUse, true}, {abi.OverrideSecret, abi.CallLLMComplete, false},
+		{abi.OverrideTime, abi.CallClock, true}, {abi.OverrideTime, abi.CallHostFact, false},
+		{abi.OverrideHostFact, abi.CallHTTPFetch, true}, {abi.OverrideHostFact, abi.CallSecretUse, false},
+	} {
+		if fits(test.kind, test.call) != test.want {
+			t.Errorf("%s for %s: %v", test.kind, test.call, !test.want)
+		}
+	}
+}
+
 func second(_ string, err error) error { return err }
 
 // The id of a replay names all that decides what it does, and nothing else.
@@ -225,7 +244,7 @@ func TestID(t *testing.T) {
 	}
 	hashes := map[string]string{"llm:0": "h0", "llm:1": "h1"}
 	base := ID(rec, abi.ReplayExact, 3, overrides(), hashes)
-	if want := "task_replay_fc659e93f9031b75dc888bf2e3973d72"; base != want {
+	if want := "task_replay_06b4cd6590de34ce46fb6fe6742ea7e1"; base != want {
 		t.Errorf("%s, want %s", base, want)
 	}
 	change := func(f func(o *abi.ReplayOverride)) map[string]abi.ReplayOverride {
@@ -251,6 +270,7 @@ func TestID(t *testing.T) {
 		"other's hash":  ID(rec, abi.ReplayExact, 3, overrides(), map[string]string{"llm:0": "h1", "llm:1": "h0"}),
 		"event":         ID(rec, abi.ReplayExact, 3, change(func(o *abi.ReplayOverride) { o.EventID = "e2" }), hashes),
 		"artifact":      ID(rec, abi.ReplayExact, 3, change(func(o *abi.ReplayOverride) { o.ArtifactID = "a2" }), hashes),
+		"kind":          ID(rec, abi.ReplayExact, 3, change(func(o *abi.ReplayOverride) { o.Kind = abi.OverrideTool }), hashes),
 		"reason":        ID(rec, abi.ReplayExact, 3, change(func(o *abi.ReplayOverride) { o.Reason = "r2" }), hashes),
 		"quoted reason": ID(rec, abi.ReplayExact, 3, change(func(o *abi.ReplayOverride) { o.Reason, o.ArtifactID = "r", `a" "r` }), hashes),
 	} {
