@@ -195,12 +195,18 @@ func (n *Node) URL() string {
 // Loopback reports whether only this machine can reach the node.
 func (n *Node) Loopback() bool { return n.addr.IP.IsLoopback() }
 
+// agentPlugin is the bundled plugin that needs a model.
+const agentPlugin = "agent"
+
 // Warm compiles the plugins, so that no Task has to wait for it. It returns when
 // that is done or ctx ends. A plugin that cannot be compiled is an error; the
 // others are compiled all the same.
 func (n *Node) Warm(ctx context.Context) error {
 	var failed error
 	for _, name := range n.modules.Names() {
+		if name == agentPlugin && len(n.options.Config.Models) == 0 {
+			continue // it can do nothing yet, and its code takes as much memory as that of all others
+		}
 		if _, err := n.modules.Module(ctx, name); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("compiling plugin %s: %w", name, err))
 		}
