@@ -19,6 +19,7 @@ type facts struct {
 	persona        *persona
 	tally          *receipt.Tally
 	artifacts      []receipt.ArtifactRef
+	withheld       []receipt.Redaction
 	irreproducible string
 	replay         *replayFacts // set for a replay
 }
@@ -40,7 +41,7 @@ type issue struct {
 func (e *Engine) newIssue(t *task, outside *facts) *issue {
 	f := outside
 	if t.run != nil && t.about.Replay == nil {
-		f = &facts{persona: t.run.persona, tally: t.run.tally, artifacts: t.run.finals}
+		f = &facts{persona: t.run.persona, tally: t.run.tally, artifacts: t.run.finals, withheld: t.run.withheld}
 	}
 	if f == nil {
 		f = &facts{tally: receipt.NewTally(nil, nil, t.id)}
@@ -77,10 +78,11 @@ func (e *Engine) factsOf(ctx context.Context, t *task) (*facts, error) {
 	if err != nil || h.program == nil {
 		return f, err
 	}
-	input, about, err := e.givenTo(ctx, t)
+	input, about, withheld, err := e.givenTo(ctx, t)
 	if err != nil {
 		return f, err
 	}
+	f.withheld = withheld
 	if f.persona, err = e.personaAt(ctx, t.tenant, t.about.PersonaID, h.program.Persona); err != nil {
 		return f, err
 	}
@@ -180,7 +182,7 @@ func (e *Engine) receiptFacts(i *issue, now time.Time) *receipt.Facts {
 		WorkspaceID: t.WorkspaceID, SessionID: t.SessionID, TaskID: t.ID, BranchID: t.BranchID,
 		CreatedAt: t.CreatedAt, StartedAt: t.StartedAt, CompletedAt: abi.At(now), IssuedAt: abi.At(now),
 		Status: t.Status, Failure: i.outcome.Failure, StartTier: p.AutonomyTier, EndTier: p.AutonomyTier,
-		Artifacts: i.facts.artifacts, NodeVersion: e.version, Irreproducible: i.facts.irreproducible,
+		Artifacts: i.facts.artifacts, Redactions: i.facts.withheld, NodeVersion: e.version, Irreproducible: i.facts.irreproducible,
 	}
 	if i.facts.replay != nil {
 		i.facts.replay.apply(f)

@@ -47,6 +47,7 @@ type run struct {
 	pendingBytes int
 	tally        *receipt.Tally
 	finals       []receipt.ArtifactRef
+	withheld     []receipt.Redaction
 
 	last storage.Commit // handed over last, and not waited for; nil when nothing is
 }

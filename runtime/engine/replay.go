@@ -263,7 +263,7 @@ func (e *Engine) taskRecord(ctx context.Context, tenant storage.Tenant, about *a
 	if err != nil {
 		return nil, err
 	}
-	input, from, err := e.givenTo(ctx, t)
+	input, from, _, err := e.givenTo(ctx, t)
 	if err != nil {
 		return nil, err
 	}

@@ -419,3 +419,35 @@ func TestReplayDivergence(t *testing.T) {
 		t.Errorf("events %s, receipt %q", kinds, again.ReceiptID)
 	}
 }
+
+// What is for receipts only is not told to the plugin, and the receipt, that of a
+// replay too, holds the hash that proves it.
+func TestReceiptOfWithheldContent(t *testing.T) {
+	p := newProgram(op{abi.CallInput, ""}, op{abi.CallTranscriptRead, `{}`})
+	n := newNode(t, guests{"program": p.run})
+	doc, err := n.SubmitTask(t.Context(), n.root, nil, abi.SubmitTaskRequest{SessionID: n.session(t), PersonaID: "persona_program",
+		Input: jsontext.Value(`{"role":"user","parts":[{"type":"text","text":"open"},{"type":"text","text":"the sealed proof","visibility":"receipt_only"}]}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := n.wait(t, doc.ID)
+	for i, told := range p.runs()[0] {
+		if strings.Contains(told, "sealed") || !strings.Contains(told, "open") {
+			t.Errorf("call %d told the plugin %s", i, told)
+		}
+	}
+	want := journal.HashOf([]byte(`{"text":"the sealed proof","type":"text","visibility":"receipt_only"}`))
+	for _, id := range []abi.Task{task, n.replay(t, task.ID, abi.ReplayTaskRequest{})} {
+		r := n.wire(t, id)
+		if len(r.Redactions) != 1 || r.Redactions[0].ProofHash != want || !strings.HasSuffix(r.Redactions[0].Field, "/parts/1") {
+			t.Errorf("%+v", r.Redactions)
+		}
+	}
+	var bundle strings.Builder
+	if err := n.ExportTask(t.Context(), n.root, task.ID, &bundle); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(bundle.String(), "sealed") {
+		t.Error("the bundle holds what is for receipts only")
+	}
+}

@@ -309,7 +309,12 @@ func (p *replaying) receiptFacts(ctx context.Context, result *replay.Result) (*f
 		}
 		r.previous = wire.Chain.ReceiptHash
 	}
-	return &facts{persona: persona, tally: result.Tally, artifacts: result.Artifacts, replay: r}, nil
+	source, err := e.derivedTask(ctx, t.tenant, p.source, p.source)
+	if err != nil {
+		return nil, err
+	}
+	_, _, withheld, err := e.givenTo(ctx, source)
+	return &facts{persona: persona, tally: result.Tally, artifacts: result.Artifacts, withheld: withheld, replay: r}, err
 }
 
 // made adds the Messages and Artifacts that a replay with overrides made to the

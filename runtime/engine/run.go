@@ -125,7 +125,7 @@ func isFailure(err error) bool {
 
 // prepare gives a run what it is told and what it is answered from.
 func (e *Engine) prepare(ctx context.Context, t *task, r *run, h *history) error {
-	input, about, err := e.givenTo(ctx, t)
+	input, about, withheld, err := e.givenTo(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -144,32 +144,52 @@ func (e *Engine) prepare(ctx context.Context, t *task, r *run, h *history) error
 	}
 	r.ground = journal.NewGround(started, h.program.Seed)
 	r.tally = receipt.NewTally(h.program, r.input, t.id)
+	r.withheld = withheld
 	t.run = r
 	return nil
 }
 
-// givenTo returns what a Task's plugin is told it was submitted with. A fork is
-// told what its source was told: they share a record.
-func (e *Engine) givenTo(ctx context.Context, t *task) (jsontext.Value, *abi.Task, error) {
-	input, err := e.inputFor(ctx, t)
+// givenTo returns what a Task's plugin is told it was submitted with, and what of
+// it was withheld. A fork is told what its source was told: they share a record.
+func (e *Engine) givenTo(ctx context.Context, t *task) (jsontext.Value, *abi.Task, []receipt.Redaction, error) {
+	whole, err := e.inputFor(ctx, t)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	if input, err = forPlugins(input); err != nil || t.about.Fork == nil {
-		return input, &t.about, err
+	input, err := forPlugins(whole)
+	if err != nil {
+		return nil, nil, nil, err
 	}
 	about := &t.about
 	for about.Fork != nil {
-		res, err := e.find(ctx, t.tenant, abi.ObjectTask, about.Fork.SourceTaskID)
-		if err != nil {
-			return nil, nil, err
-		}
-		about = &abi.Task{}
-		if err := decode(res.State, about); err != nil {
-			return nil, nil, err
+		if about, err = e.storedTask(ctx, t.tenant, about.Fork.SourceTaskID); err != nil {
+			return nil, nil, nil, err
 		}
 	}
-	return input, about, nil
+	return input, about, redactionsOf(whole), nil
+}
+
+// redactionsOf says what of an input is for receipts only: by its hash, whoever has
+// the content can prove that it was there.
+func redactionsOf(input jsontext.Value) (list []receipt.Redaction) {
+	var m struct {
+		Parts []jsontext.Value `json:"parts"`
+	}
+	if !bytes.Contains(input, []byte(abi.VisibilityReceiptOnly)) || json.Unmarshal(input, &m) != nil {
+		return nil
+	}
+	for i, part := range m.Parts {
+		var p struct {
+			Visibility abi.Visibility `json:"visibility"`
+		}
+		canonical := part.Clone()
+		if json.Unmarshal(part, &p) != nil || p.Visibility != abi.VisibilityReceiptOnly || canonical.Canonicalize() != nil {
+			continue
+		}
+		list = append(list, receipt.Redaction{Field: fmt.Sprintf("/replay_input/materials/input/parts/%d", i),
+			Reason: "for receipts only", ProofHash: journal.HashOf(canonical)})
+	}
+	return list
 }
 
 // forPlugins withholds what is for receipts only: no plugin has a use for it, and
