@@ -80,7 +80,7 @@ func list[T any](m *members, name string, values []T, element func([]byte, T) []
 
 // raw writes a JSON text without the white space between its tokens.
 func raw(b []byte, v jsontext.Value) []byte {
-	if !spaced(v) {
+	if !Spaced(v) {
 		return append(b, v...)
 	}
 	compact := v.Clone()
@@ -90,8 +90,8 @@ func raw(b []byte, v jsontext.Value) []byte {
 	return append(b, compact...)
 }
 
-// spaced reports whether there is white space between the tokens of a JSON text.
-func spaced(v jsontext.Value) bool {
+// Spaced reports whether there is white space between the tokens of a JSON text.
+func Spaced(v jsontext.Value) bool {
 	quoted := false
 	for i := 0; i < len(v); i++ {
 		switch v[i] {

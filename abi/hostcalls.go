@@ -143,12 +143,19 @@ func HostCalls() []HostCall {
 	return all
 }
 
+// HostCallsByName indexes the definitions. The caller owns the map and what is in it.
+func HostCallsByName() map[string]*HostCall {
+	byName := map[string]*HostCall{}
+	for _, c := range HostCalls() {
+		byName[c.Name] = &c
+	}
+	return byName
+}
+
 // LookupHostCall returns the definition of the named call.
 func LookupHostCall(name string) (HostCall, bool) {
-	for _, c := range HostCalls() {
-		if c.Name == name {
-			return c, true
-		}
+	if c := HostCallsByName()[name]; c != nil {
+		return *c, true
 	}
 	return HostCall{}, false
 }

@@ -1,6 +1,7 @@
 package abi
 
 import (
+	"crypto/sha256"
 	"errors"
 	"io"
 	"strings"
@@ -103,15 +104,28 @@ const MaxIDLen = 128
 // [MaxIDLen] bytes in all.
 func ValidID(o Object, s string) bool {
 	prefix := idPrefixes[o]
-	if len(s) > MaxIDLen || !strings.HasPrefix(s, prefix) || len(s) == len(prefix) {
-		return false
-	}
-	for i := len(prefix); i < len(s); i++ {
+	return len(s) <= MaxIDLen && strings.HasPrefix(s, prefix) && len(s) > len(prefix) && ValidName(s[len(prefix):])
+}
+
+// ValidName reports whether s consists of characters that ids may hold: A-Z a-z 0-9
+// _ - and the dot. It is true for the empty string.
+func ValidName(s string) bool {
+	for i := range len(s) {
 		if !idByte(s[i]) {
 			return false
 		}
 	}
 	return true
+}
+
+// DerivedID returns the id that a resource made at the given time has by its seed
+// alone: the same wherever and however often it is made.
+func DerivedID(o Object, at time.Time, seed string) string {
+	sum := sha256.Sum256([]byte(seed))
+	var id ulid.ULID
+	_ = id.SetTime(ulid.Timestamp(at))
+	_ = id.SetEntropy(sum[:10])
+	return idPrefixes[o] + id.String()
 }
 
 func idByte(c byte) bool {

@@ -189,16 +189,7 @@ from anybody else's.`,
 			if err != nil {
 				return err
 			}
-			keys, err := c.SigningKeys(cmd.Context())
-			if err != nil {
-				return err
-			}
-			if a.json {
-				a.printJSON(keys.JSON)
-				return nil
-			}
-			a.showSigningKeys(&keys.Value)
-			return nil
+			return a.signingKeys(c.SigningKeys(cmd.Context()))
 		},
 	}
 }
@@ -219,18 +210,22 @@ The API key in use needs the scope node:admin.`,
 			if err != nil {
 				return err
 			}
-			keys, err := c.RotateSigningKey(cmd.Context())
-			if err != nil {
-				return err
-			}
-			if a.json {
-				a.printJSON(keys.JSON)
-				return nil
-			}
-			a.showSigningKeys(&keys.Value)
-			return nil
+			return a.signingKeys(c.RotateSigningKey(cmd.Context()))
 		},
 	}
+}
+
+// signingKeys prints the answer of a request about signing keys.
+func (a *app) signingKeys(keys client.Doc[abi.SigningKeys], err error) error {
+	if err != nil {
+		return err
+	}
+	if a.json {
+		a.printJSON(keys.JSON)
+		return nil
+	}
+	a.showSigningKeys(&keys.Value)
+	return nil
 }
 
 func (a *app) showSigningKeys(keys *abi.SigningKeys) {

@@ -123,7 +123,7 @@ func (r *run) callTranscriptRead(ctx context.Context, c *liveCall) ([]byte, erro
 	if req.Last < 0 || req.Last > maxTranscript {
 		return nil, provider.Malformed(abi.InvalidParam("last", "last is 1 to %d", maxTranscript))
 	}
-	if err := r.flush(ctx, true); err != nil { // so that it sees its own Messages
+	if err := r.flush(true); err != nil { // so that it sees its own Messages
 		return nil, err
 	}
 	return r.engine.lastMessages(ctx, r.task, req.Last)
@@ -143,14 +143,23 @@ func (r *run) callArtifactPut(ctx context.Context, c *liveCall) ([]byte, error) 
 	if err := checkArtifact(&reg); err != nil {
 		return nil, provider.Malformed(err)
 	}
-	hash, size, err := r.engine.store.Blobs().Put(ctx, bytes.NewReader(content), nil)
+	a, err := r.engine.artifactOf(ctx, &r.task.about, &reg, content)
+	if err != nil {
+		return nil, err
+	}
+	c.states = &record{kind: abi.EventArtifactCreated, object: abi.ObjectArtifact, id: a.ID, created: true, state: a}
+	return json.Marshal(abi.CallArtifactPutAnswer{ArtifactID: a.ID, SHA256: *a.SHA256})
+}
+
+// artifactOf stores what a Task has put and returns its Artifact.
+func (e *Engine) artifactOf(ctx context.Context, t *abi.Task, reg *abi.RegisterArtifactRequest, content []byte) (*abi.Artifact, error) {
+	hash, size, err := e.store.Blobs().Put(ctx, bytes.NewReader(content), nil)
 	if err != nil {
 		return nil, fmt.Errorf("storing an artifact: %w", err)
 	}
-	a := r.engine.newArtifact(&reg, hex.EncodeToString(hash[:]), size)
-	a.WorkspaceID, a.SessionID, a.TaskID = r.task.about.WorkspaceID, r.task.about.SessionID, r.task.id
-	c.states = &record{kind: abi.EventArtifactCreated, object: abi.ObjectArtifact, id: a.ID, created: true, state: a}
-	return json.Marshal(abi.CallArtifactPutAnswer{ArtifactID: a.ID, SHA256: *a.SHA256})
+	a := e.newArtifact(reg, hex.EncodeToString(hash[:]), size)
+	a.WorkspaceID, a.SessionID, a.TaskID = t.WorkspaceID, t.SessionID, t.ID
+	return a, nil
 }
 
 func (r *run) callArtifactGet(ctx context.Context, c *liveCall) ([]byte, error) {
@@ -162,7 +171,7 @@ func (r *run) callArtifactGet(ctx context.Context, c *liveCall) ([]byte, error) 
 		return nil, provider.Malformed(abi.InvalidParam("offset", "offset and length must not be negative"))
 	}
 	if slices.Contains(r.artifacts, get.ArtifactID) {
-		if err := r.flush(ctx, true); err != nil { // it was put by this very run
+		if err := r.flush(true); err != nil { // it was put by this very run
 			return nil, err
 		}
 	}
@@ -206,21 +215,10 @@ const maxStateKey = 128
 
 func (r *run) stateID(key string) (string, error) {
 	id := stateID(r.task.about.SessionID, key)
-	if key == "" || len(key) > maxStateKey || !stateKey(key) {
+	if key == "" || len(key) > maxStateKey || !abi.ValidName(key) {
 		return "", provider.Malformed(abi.InvalidParam("key", "a key is 1 to %d characters A-Z a-z 0-9 _ - .", maxStateKey))
 	}
 	return id, nil
-}
-
-func stateKey(key string) bool {
-	for i := range len(key) {
-		switch c := key[i]; {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_', c == '-', c == '.':
-		default:
-			return false
-		}
-	}
-	return true
 }
 
 func (r *run) callStateGet(ctx context.Context, c *liveCall) ([]byte, error) {
@@ -379,7 +377,7 @@ func (r *run) callEventEmit(_ context.Context, c *liveCall) ([]byte, error) {
 		req.Payload = abi.EmptyObject()
 	}
 	switch {
-	case !req.Kind.Vendor() || strings.HasPrefix(string(req.Kind), hostNamespace) || !stateKey(string(req.Kind)):
+	case !req.Kind.Vendor() || strings.HasPrefix(string(req.Kind), hostNamespace) || !abi.ValidName(string(req.Kind)):
 		return nil, provider.Malformed(abi.InvalidParam("kind", `%q is not a kind for plugins: "vendor." and a name of your own, or a reverse-DNS name`, req.Kind))
 	case req.Payload.Kind() != '{':
 		return nil, provider.Malformed(abi.InvalidParam("payload", "payload must be a JSON object"))

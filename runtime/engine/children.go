@@ -2,14 +2,12 @@ package engine
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"time"
 
 	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/oklog/ulid/v2"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/journal"
@@ -43,11 +41,7 @@ func (r *run) spawn(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, e
 
 // childID derives an id from the parent's and the call's index.
 func childID(parent *abi.Task, index int) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "child %s %d", parent.ID, index))
-	var id ulid.ULID
-	_ = id.SetTime(ulid.Timestamp(parent.CreatedAt))
-	_ = id.SetEntropy(sum[:10])
-	return abi.IDPrefix(abi.ObjectTask) + id.String()
+	return abi.DerivedID(abi.ObjectTask, parent.CreatedAt, fmt.Sprintf("child %s %d", parent.ID, index))
 }
 
 // childRequest turns a spawn or a handoff into a submit.

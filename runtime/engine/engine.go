@@ -131,10 +131,7 @@ func New(config Config, parts Parts) (*Engine, error) {
 		config: config, store: parts.Store, modules: parts.Modules, personas: parts.Personas,
 		now: parts.Now, entropy: parts.Entropy, log: parts.Log, backup: parts.Backup,
 		performers: parts.Performers, signing: parts.Keys, version: parts.Version, runs: parts.Runs,
-		calls: map[string]*abi.HostCall{},
-	}
-	for _, def := range abi.HostCalls() {
-		e.calls[def.Name] = &def
+		calls: abi.HostCallsByName(),
 	}
 	if e.now == nil {
 		e.now = time.Now

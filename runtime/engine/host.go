@@ -261,7 +261,7 @@ func (r *run) providerCall(c *liveCall) *provider.Call {
 	return &provider.Call{
 		Name: c.entry.Call, Number: r.made[c.entry.Call], Request: c.request, Tenant: r.engine.tenantID(r.task.tenant),
 		WorkspaceID: t.WorkspaceID, SessionID: t.SessionID, TaskID: t.ID, PersonaID: t.PersonaID,
-		Plugin: r.task.program.Plugin, IdempotencyKey: fmt.Sprintf("%s-%d", t.ID, c.entry.Index),
+		Plugin: r.task.program.Plugin, IdempotencyKey: requestID(t.ID, c.entry.Index),
 	}
 }
 

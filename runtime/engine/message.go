@@ -136,16 +136,10 @@ func checkPart(at string, p *abi.Part) error {
 		return err
 	}
 	required := func(name string, present bool) error {
-		if present {
+		if present || p.Redacted {
 			return nil
 		}
 		return abi.InvalidParam(at+"."+name, "a %s part needs %q", p.Type, name)
-	}
-	switch p.Type {
-	case abi.PartText, abi.PartJSON, abi.PartToolCall, abi.PartToolResult, abi.PartArtifactRef, abi.PartFileRef, abi.PartImageRef:
-		if p.Redacted {
-			return nil
-		}
 	}
 	switch p.Type {
 	case abi.PartText:
@@ -156,6 +150,9 @@ func checkPart(at string, p *abi.Part) error {
 		return firstError(required("tool_call_id", p.ToolCallID != ""), required("name", p.Name != ""),
 			required("input", p.Input.Kind() == '{'))
 	case abi.PartToolResult:
+		if p.Redacted {
+			return nil
+		}
 		return firstError(required("tool_call_id", p.ToolCallID != ""), required("output", p.Output != nil),
 			checkOneOf(at+".status", p.Status, "ok", "error"))
 	case abi.PartArtifactRef:

@@ -108,16 +108,10 @@ func KeptModule(ctx context.Context, store storage.Store, digest string) ([]byte
 	if err != nil {
 		return nil, err
 	}
-	b, err := store.Blobs().Open(ctx, hash)
+	wasm, err := readBlob(ctx, store.Blobs(), hash)
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer b.Close()
-	wasm := make([]byte, b.Size())
-	_, err = io.ReadFull(b, wasm)
 	return wasm, err
 }
 

@@ -40,9 +40,9 @@ func (r *run) record(ctx context.Context, c *liveCall, phase journal.Phase, answ
 	}
 	switch {
 	case (c.def.Durable || c.durable) && status == abi.CallOK:
-		err = r.flush(ctx, true)
+		err = r.flush(true)
 	case r.engine.performers[e.Call] != nil || r.pendingBytes > maxPending:
-		err = r.flush(ctx, false)
+		err = r.flush(false)
 	}
 	return status, answer, err
 }
@@ -53,7 +53,7 @@ func (r *run) intend(ctx context.Context, c *liveCall) error {
 	if err := r.tell(ctx, c, journal.Intent); err != nil {
 		return err
 	}
-	return r.flush(ctx, true)
+	return r.flush(true)
 }
 
 // tell adds the event of a call to what is pending.
@@ -104,7 +104,7 @@ func (e *Engine) largeText(ctx context.Context, text []byte) (storage.Hash, erro
 }
 
 // flush hands over what is pending, and waits for the disk if it is to.
-func (r *run) flush(_ context.Context, wait bool) error {
+func (r *run) flush(wait bool) error {
 	if err := r.handOver(); err != nil || !wait {
 		return err
 	}
@@ -303,7 +303,11 @@ func (h *history) readProgram(rec *storage.Record) error {
 
 // blob returns the content of a blob, which the engine has put there itself.
 func (e *Engine) blob(ctx context.Context, hash storage.Hash) ([]byte, error) {
-	b, err := e.store.Blobs().Open(ctx, hash)
+	return readBlob(ctx, e.store.Blobs(), hash)
+}
+
+func readBlob(ctx context.Context, blobs storage.Blobs, hash storage.Hash) ([]byte, error) {
+	b, err := blobs.Open(ctx, hash)
 	if err != nil {
 		return nil, fmt.Errorf("opening the blob %s: %w", journal.FormatHash(hash), err)
 	}

@@ -3,7 +3,6 @@ package engine
 import (
 	"bytes"
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -368,15 +367,13 @@ func (p *replaying) madeRecord(m replay.Made) (*record, error) {
 			return nil, err
 		}
 		setDefault(&put.Visibility, abi.VisibilityPublic)
-		hash, size, err := e.store.Blobs().Put(context.Background(), bytes.NewReader(content), nil)
+		a, err := e.artifactOf(context.Background(), &t.about,
+			&abi.RegisterArtifactRequest{Kind: put.Kind, MimeType: put.MimeType, Visibility: put.Visibility, Name: put.Name}, content)
 		if err != nil {
 			return nil, err
 		}
-		a := e.newArtifact(&abi.RegisterArtifactRequest{Kind: put.Kind, MimeType: put.MimeType, Visibility: put.Visibility, Name: put.Name},
-			hex.EncodeToString(hash[:]), size)
 		uri := "/v1/artifacts/" + m.ID + "/content"
 		a.ID, a.URI = m.ID, &uri
-		a.WorkspaceID, a.SessionID, a.TaskID = t.about.WorkspaceID, t.about.SessionID, t.id
 		return &record{kind: abi.EventArtifactCreated, object: abi.ObjectArtifact, id: a.ID, created: true, state: a}, nil
 	}
 	return nil, nil

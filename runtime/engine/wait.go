@@ -60,7 +60,8 @@ func (r *run) waiting(c *liveCall) (*abi.Waiting, abi.TaskStatus, error) {
 	return w, abi.TaskWorking, firstError(err, required("task_id", req.TaskID), r.until(w, req.TimeoutSeconds))
 }
 
-// requestID names one wait of a Task.
+// requestID names one call of a Task: to whoever answers it, and to a target that is
+// to recognize it when it is made again.
 func requestID(task string, index int) string { return fmt.Sprintf("%s-%d", task, index) }
 
 func required(param, value string) error {

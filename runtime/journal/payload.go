@@ -96,20 +96,7 @@ func appendText(b []byte, name string, text []byte, ref storage.Hash) []byte {
 // compact reports whether text is a JSON text without white space between its
 // tokens, which the log gives back byte for byte.
 func compact(text []byte) bool {
-	quoted := false
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '"':
-			quoted = !quoted
-		case '\\':
-			i++
-		case ' ', '\t', '\r', '\n':
-			if !quoted {
-				return false
-			}
-		}
-	}
-	return jsontext.Value(text).IsValid()
+	return !abi.Spaced(text) && jsontext.Value(text).IsValid()
 }
 
 // Recorded reports whether an event tells a host call.
@@ -134,9 +121,9 @@ var tells = map[abi.EventKind]bool{
 func Kind(call string, phase Phase, status abi.CallStatus) abi.EventKind {
 	switch call {
 	case abi.CallLLMComplete, abi.CallHTTPFetch:
-		return span(phase, status)
+		return phased(phase, status, abi.EventSpanStarted, abi.EventSpanCompleted, abi.EventSpanFailed)
 	case abi.CallToolCall:
-		return tool(phase, status)
+		return phased(phase, status, abi.EventToolRequested, abi.EventToolCompleted, abi.EventToolFailed)
 	case abi.CallMemoryQuery:
 		return abi.EventAgentMemoryRead
 	case abi.CallMemoryWrite:
@@ -152,7 +139,7 @@ func Kind(call string, phase Phase, status abi.CallStatus) abi.EventKind {
 			return abi.EventUserInputSubmitted
 		}
 	case abi.CallApprovalRequest:
-		return approval(phase, status)
+		return phased(phase, status, abi.EventToolApprovalRequired, abi.EventToolApproved, abi.EventToolDenied)
 	}
 	if phase == Intent {
 		return abi.EventCallIntent
@@ -160,34 +147,15 @@ func Kind(call string, phase Phase, status abi.CallStatus) abi.EventKind {
 	return abi.EventCall
 }
 
-func span(phase Phase, status abi.CallStatus) abi.EventKind {
+// phased picks the kind that tells a phase of a call.
+func phased(phase Phase, status abi.CallStatus, intent, done, failed abi.EventKind) abi.EventKind {
 	switch {
 	case phase == Intent:
-		return abi.EventSpanStarted
+		return intent
 	case status != abi.CallOK:
-		return abi.EventSpanFailed
+		return failed
 	}
-	return abi.EventSpanCompleted
-}
-
-func tool(phase Phase, status abi.CallStatus) abi.EventKind {
-	switch {
-	case phase == Intent:
-		return abi.EventToolRequested
-	case status != abi.CallOK:
-		return abi.EventToolFailed
-	}
-	return abi.EventToolCompleted
-}
-
-func approval(phase Phase, status abi.CallStatus) abi.EventKind {
-	switch {
-	case phase == Intent:
-		return abi.EventToolApprovalRequired
-	case status != abi.CallOK:
-		return abi.EventToolDenied
-	}
-	return abi.EventToolApproved
+	return done
 }
 
 // wire is a payload as it is read back.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	json "github.com/go-json-experiment/json"
-	"github.com/oklog/ulid/v2"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/journal"
@@ -38,12 +37,9 @@ func newHost(rec *journal.Record, o Options) *host {
 		o.TaskID = rec.TaskID
 	}
 	h := &host{
-		record: rec, options: o, defs: map[string]*abi.HostCall{}, cursor: journal.NewCursor(rec.Entries),
+		record: rec, options: o, defs: abi.HostCallsByName(), cursor: journal.NewCursor(rec.Entries),
 		ground: journal.NewGround(rec.StartedAt, rec.Program.Seed), byIndex: map[int]*Replacement{},
 		result: &Result{Tally: receipt.NewTally(&rec.Program, rec.Input, o.TaskID)},
-	}
-	for _, def := range abi.HostCalls() {
-		h.defs[def.Name] = &def
 	}
 	for i := range o.Replacements {
 		if r := &h.options.Replacements[i]; r.Index >= 0 {
@@ -207,11 +203,7 @@ func (h *host) makeAnew(e *journal.Entry, request []byte) error {
 // DerivedID returns the id that a resource has when it is made by call number
 // index of what is named by base: the same on every node.
 func DerivedID(o abi.Object, base string, at time.Time, index int) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d", o, base, index))
-	var id ulid.ULID
-	_ = id.SetTime(ulid.Timestamp(at))
-	_ = id.SetEntropy(sum[:10])
-	return abi.IDPrefix(o) + id.String()
+	return abi.DerivedID(o, at, fmt.Sprintf("%s %s %d", o, base, index))
 }
 
 func (h *host) diverge(e *journal.Entry, call string, request []byte) *journal.Divergence {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/provider/secret"
 )
 
@@ -93,7 +94,7 @@ func (c *checker) model(path, name string, m Model) {
 
 // ownServers are the tool servers that every node has: what the host keeps, and
 // the Personas as tools.
-var ownServers = []string{"host", "skills"}
+var ownServers = []string{engine.ServerHost, engine.ServerSkills}
 
 func (c *checker) tools(path string, s ToolServer) {
 	if name := strings.TrimPrefix(path, "tools."); slices.Contains(ownServers, name) {
