@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -450,4 +451,24 @@ func TestReceiptOfWithheldContent(t *testing.T) {
 	if strings.Contains(bundle.String(), "sealed") {
 		t.Error("the bundle holds what is for receipts only")
 	}
+}
+
+// A replay whose record is no longer there fails and names what is missing.
+func TestReplayOfWhatRetentionRemoved(t *testing.T) {
+	n, source, _ := judged(t)
+	if _, err := n.store.Retain(t.Context(), time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	again := n.replay(t, source.ID, abi.ReplayTaskRequest{})
+	if again.Status != abi.TaskFailed || again.Failure.Code != abi.FailureReplayMissing {
+		t.Fatalf("%s %+v", again.Status, again.Failure)
+	}
+	var details struct {
+		Missing abi.ResourcePointer `json:"missing"`
+	}
+	if err := json.Unmarshal(again.Failure.Details, &details); err != nil || details.Missing.Object != abi.ObjectEvent || details.Missing.ID == "" {
+		t.Errorf("the failure names %s (%v)", again.Failure.Details, err)
+	}
+	_, err := n.ForkTask(t.Context(), n.root, nil, source.ID, abi.ForkTaskRequest{})
+	wantCode(t, err, abi.CodeConflict)
 }
