@@ -22,7 +22,7 @@ func faults() []fault {
 	const engine, prove = "./runtime/engine", "./conformance/prove"
 	return []fault{
 		{name: "the sync before an intent is removed", file: "runtime/engine/record.go",
-			old:   "if err := r.tell(ctx, c, journal.Intent); err != nil {\n\t\treturn err\n\t}\n\treturn r.flush(ctx, true)",
+			old:   "if err := r.tell(ctx, c, journal.Intent); err != nil {\n\t\treturn err\n\t}\n\treturn r.flush(true)",
 			new:   "return r.tell(ctx, c, journal.Intent)",
 			tests: [][2]string{{engine, "TestIntentComesFirst"}}},
 		{name: "a record is read in another order", file: "runtime/engine/record.go",
@@ -88,19 +88,36 @@ func TestPlantedFaults(t *testing.T) {
 	}
 }
 
-// plant makes the mistake. It returns what takes it back.
-func (f *fault) plant(t *testing.T, tree string) (mend func()) {
+// TestPlantedFaultsHaveTheirPlace notices at once that code which a fault changes has moved.
+func TestPlantedFaultsHaveTheirPlace(t *testing.T) {
+	root, err := nodetest.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range faults() {
+		f.source(t, root)
+	}
+}
+
+// source reads the file of a fault, and makes sure that it has one place for it.
+func (f *fault) source(t *testing.T, tree string) string {
 	t.Helper()
-	name := filepath.Join(tree, filepath.FromSlash(f.file))
-	source, err := os.ReadFile(name)
+	source, err := os.ReadFile(filepath.Join(tree, filepath.FromSlash(f.file)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if n := strings.Count(string(source), f.old); n != 1 {
-		t.Fatalf("%s has %d places for this fault; it has to be written anew:\n%s", f.file, n, f.old)
+		t.Fatalf("%s has %d places for the fault %q; it has to be written anew:\n%s", f.file, n, f.name, f.old)
 	}
-	put(t, name, strings.Replace(string(source), f.old, f.new, 1))
-	return func() { put(t, name, string(source)) }
+	return string(source)
+}
+
+// plant makes the mistake. It returns what takes it back.
+func (f *fault) plant(t *testing.T, tree string) (mend func()) {
+	t.Helper()
+	name, source := filepath.Join(tree, filepath.FromSlash(f.file)), f.source(t, tree)
+	put(t, name, strings.Replace(source, f.old, f.new, 1))
+	return func() { put(t, name, source) }
 }
 
 // copyTree copies the sources that Go builds from.
