@@ -163,6 +163,7 @@ const (
 	FailurePluginExit      = "plugin_exit"                // the module called proc_exit
 	FailurePluginError     = "plugin_error"               // the export returned a non-zero code without saying why
 	FailurePluginTimeout   = "plugin_timeout"             // the run took longer than its limit
+	FailurePluginGas       = "plugin_out_of_gas"          // the run used up what it may compute
 	FailurePluginMemory    = "plugin_memory_exceeded"     // the module asked for more memory than it may have
 	FailurePluginOutput    = "plugin_bad_output"          // what the module answered is not a valid output
 	FailureOutputTooLarge  = "plugin_output_too_large"    // the outputs together pass the limit

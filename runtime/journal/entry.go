@@ -39,10 +39,12 @@ type Program struct {
 	// Seed is what the randomness that WASI gives the guest is made from, 16 bytes.
 	Seed   []byte `json:"seed"`
 	Limits Limits `json:"limits"`
-	// Engine and Arch say what ran the Task first: NaN bits may differ between
-	// processors until modules canonicalize them. A replay keeps what the record says.
-	Engine string `json:"engine"`
-	Arch   string `json:"arch"`
+	// Engine says what ran the Task first, and Rewriter what made the module give the
+	// same bits everywhere: "" in records of before, whose NaNs were those of the
+	// processor Arch. A replay keeps what the record says.
+	Engine   string `json:"engine"`
+	Rewriter string `json:"rewriter,omitzero"`
+	Arch     string `json:"arch,omitzero"`
 }
 
 // Limits are the limits of a run that are the same wherever it runs. Time is not
@@ -52,6 +54,8 @@ type Limits struct {
 	HostCalls    int    `json:"host_calls"`
 	PayloadBytes int    `json:"payload_bytes"`
 	OutputBytes  int64  `json:"output_bytes"`
+	Gas          uint64 `json:"gas,omitzero"`   // 0: the run was not metered
+	Depth        int    `json:"depth,omitzero"` // 0: the engine's own stack was the limit
 }
 
 // End says how a run ended.

@@ -10,10 +10,20 @@ type Limits struct {
 	HostCalls    int           // calls to the host, lines written to stdout and stderr included
 	PayloadBytes int           // the request of one host call
 	OutputBytes  int64         // the requests of all host calls that write or report, together
+	// Gas is what the guest may do in all: about one unit for each instruction
+	// (docs/rewriting.md). A Run that uses it up fails in the same place every time.
+	Gas uint64
+	// Depth bounds calls within calls: each takes 1, and more when its function is
+	// large. Beyond it the stack overflows, in the same place every time.
+	Depth int
+	// Fresh initializes the instance within the Run, under its Host, and not once for
+	// all Runs: so were Runs done whose record names no rewriter.
+	Fresh bool
 }
 
 // DefaultLimits returns the limits of a Run that sets none: 256 MiB of memory,
-// 60 s, 100,000 host calls, 32 MiB for one request and 64 MiB of output.
+// 60 s, 100,000 host calls, 32 MiB for one request, 64 MiB of output, 10^11 units
+// of gas, and a depth of 65,536.
 func DefaultLimits() Limits {
 	return Limits{
 		MemoryBytes:  256 << 20,
@@ -21,6 +31,8 @@ func DefaultLimits() Limits {
 		HostCalls:    100_000,
 		PayloadBytes: 32 << 20,
 		OutputBytes:  64 << 20,
+		Gas:          100_000_000_000,
+		Depth:        65_536,
 	}
 }
 
@@ -41,5 +53,12 @@ func (l Limits) orDefault() Limits {
 	if l.OutputBytes > 0 {
 		d.OutputBytes = l.OutputBytes
 	}
+	if l.Gas > 0 {
+		d.Gas = l.Gas
+	}
+	if l.Depth > 0 {
+		d.Depth = l.Depth
+	}
+	d.Fresh = l.Fresh
 	return d
 }

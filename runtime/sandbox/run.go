@@ -38,6 +38,7 @@ type Usage struct {
 	Run         time.Duration // the export itself
 	HostCalls   int
 	MemoryBytes uint64 // linear memory at the end
+	Gas         uint64 // as of the last call or return before the end
 }
 
 var (
