@@ -24,6 +24,8 @@ type signature struct{ params, results []valType }
 type instr struct {
 	op opcode
 	at int // offset of the opcode in the module
+	// size is how many bytes it takes there.
+	size int
 	// a and b are the immediates in their order: an index, the bits of a constant,
 	// alignment and offset of a memory access, both halves of a v128.const.
 	a, b   uint64
@@ -31,11 +33,10 @@ type instr struct {
 	types  []valType // of select with types
 	// block is the type of a block, loop, if or try.
 	block signature
-	// raw is the immediate as it was encoded, for what is copied unchanged.
-	raw []byte
 }
 
-// function is a function whose code is rewritten.
+// function is a function whose code is rewritten. It and everything in it is only
+// valid until the next one is decoded.
 type function struct {
 	module *module
 	index  uint32 // in the original's index space
@@ -44,7 +45,14 @@ type function struct {
 	own    int       // how many of locals the author declared, parameters included
 	code   []instr   // without what cannot be reached; ends with the function's end
 
-	before, after map[int][]byte // what passes insert, by the index in code
+	edits    []edit // what passes insert
+	inserted []byte // the code of all edits
+}
+
+// edit is code that is inserted: inserted[from:to].
+type edit struct {
+	place    int // 2*i before code[i], 2*i+1 after it
+	from, to int
 }
 
 // newLocal adds a local and returns its index.
@@ -55,19 +63,17 @@ func (f *function) newLocal(t valType) uint32 {
 
 // insertBefore puts code before code[i]. Later calls for the same place come after
 // earlier ones.
-func (f *function) insertBefore(i int, code ...byte) { f.before[i] = append(f.before[i], code...) }
+func (f *function) insertBefore(i int, code ...byte) { f.insert(2*i, code) }
 
 // insertAfter puts code after code[i]: after a block's first instruction that is
 // inside of it. Later calls for the same place come after earlier ones.
-func (f *function) insertAfter(i int, code ...byte) { f.after[i] = append(f.after[i], code...) }
+func (f *function) insertAfter(i int, code ...byte) { f.insert(2*i+1, code) }
 
-// module is a module that was read.
-type module struct {
-	types  []signature
-	funcs  []uint32 // the type of each function, the imported ones first
-	tables []valType
-	// globals holds the type of each global, the imported ones first, and mutable
-	// whether it can be set.
-	globals []valType
-	mutable []bool
+func (f *function) insert(place int, code []byte) {
+	from := len(f.inserted)
+	f.inserted = append(f.inserted, code...)
+	f.edits = append(f.edits, edit{place, from, len(f.inserted)})
 }
+
+// end is the offset of what follows the instruction in the module.
+func (in *instr) end() int { return in.at + in.size }

@@ -51,6 +51,10 @@ const (
 	YieldName   = "yield"
 )
 
+// InitialDepth is what DepthExport holds before the host sets it: enough for a
+// start function that runs while the module is instantiated.
+const InitialDepth = 65_536
+
 // GlobalExport is the name under which the i-th mutable global of a module is
 // exported, counted over all that are mutable and not imported.
 func GlobalExport(i int) string { return fmt.Sprintf("%sglobal:%d", Prefix, i) }
