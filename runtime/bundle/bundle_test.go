@@ -43,12 +43,13 @@ func sampleRecord() *journal.Record {
 	persona := []byte(`{"id":"persona_1"}`)
 	return &journal.Record{TaskID: "task_1", Input: journal.Text(`{"input":{"n":1}}`), CreatedAt: start, StartedAt: start.Add(time.Second), EndedAt: start.Add(5 * time.Second),
 		Program: journal.Program{Plugin: "echo", Module: journal.HashOf(module), Export: "run", ABI: abi.ABIVersion, Persona: journal.HashOf(persona),
-			Seed: bytes.Repeat([]byte{7}, 16), Engine: "wazero", Arch: "amd64", Limits: journal.Limits{MemoryBytes: 1 << 24, HostCalls: 1000, PayloadBytes: 1 << 20, OutputBytes: 1 << 20}},
+			Seed: bytes.Repeat([]byte{7}, 16), Engine: "wazero", Rewriter: "wharf-1",
+			Limits: journal.Limits{MemoryBytes: 1 << 24, HostCalls: 1000, PayloadBytes: 1 << 20, OutputBytes: 1 << 20, Gas: 1e11, Depth: 65536}},
 		Entries: []journal.Entry{
 			entry(0, abi.CallRandom, "host:random:1", "\x04\x00\x00\x00", "\xff\x00\xfe\x01"),
 			entry(1, abi.CallToolCall, "mcp:files:1", `{"server":"files","name":"read","arguments":{"path":"ä"}}`, `{"content":[{"type":"text","text":"x"}]}`),
 			entry(2, abi.CallArtifactPut, "", "{\"kind\":\"file\"}\nsha256:00 9 bytes", `{"artifact_id":"art_1","sha256":"00"}`)},
-		End: &journal.End{Status: abi.TaskCompleted, Calls: 3}}
+		End: &journal.End{Status: abi.TaskCompleted, Calls: 3, Gas: 1_234_567}}
 }
 
 func sampleFacts() *receipt.Facts {
@@ -85,6 +86,9 @@ func sampleContents(t testing.TB) *Contents {
 func sealed(t testing.TB, f *receipt.Facts, record *journal.Record, previous string) *receipt.Receipt {
 	t.Helper()
 	f.TaskID = record.TaskID
+	if record.End != nil {
+		f.Gas = record.End.Gas
+	}
 	tally := receipt.NewTally(nil, nil, record.TaskID)
 	if record.Program.Module != "" {
 		tally = receipt.NewTally(&record.Program, record.Input, record.TaskID)
@@ -521,11 +525,13 @@ func m(name string) member { return member{name: name} }
 
 func FuzzVerify(f *testing.F) {
 	f.Add(write(f, sampleContents(f)))
+	before := beforeRewriting(f)
+	f.Add(before)
 	f.Add([]byte{})
 	f.Add(rawArchive([]source{inMemory(nameManifest, []byte(`{"files":[],"format":"wharf-run-bundle-1","task_id":""}`)), inMemory(nameSignature, []byte(`{}`))}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		report := verify(t, b, Options{TrustKeys: []abi.SigningKey{testKey(1).Public(start)}})
-		if report.Valid && !bytes.Equal(b, write(t, sampleContents(t))) {
+		if report.Valid && !bytes.Equal(b, write(t, sampleContents(t))) && !bytes.Equal(b, before) {
 			t.Error("a forged bundle is valid")
 		}
 	})
@@ -550,6 +556,47 @@ func TestGoldenBundle(t *testing.T) {
 	}
 	if r := verify(t, want, Options{}); !r.Valid {
 		t.Error(r.Reason())
+	}
+}
+
+// beforeRewriting is a bundle of a record that names no rewriter and was not
+// metered, as it was written then.
+func beforeRewriting(t testing.TB) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("testdata", "before.zip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestBundleOfBefore holds that bundles from before modules were rewritten are as
+// valid as ever, and are read and written as the same bytes.
+func TestBundleOfBefore(t *testing.T) {
+	b := beforeRewriting(t)
+	if r := verify(t, b, Options{TrustKeys: []abi.SigningKey{testKey(1).Public(start)}}); !r.Valid {
+		t.Error(r.Reason())
+	}
+	c, err := Read(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := c.Record.Program; p.Rewriter != "" || p.Arch != "amd64" || p.Limits.Gas != 0 || p.Limits.Depth != 0 || c.Record.End.Gas != 0 {
+		t.Errorf("read as %+v, %+v", p, c.Record.End)
+	}
+	if !bytes.Equal(write(t, c), b) {
+		t.Error("written again, it differs")
+	}
+}
+
+// TestGasIsUnderTheReceipt holds that nobody can change what a receipt says of the
+// gas that a run used, nor what its record says.
+func TestGasIsUnderTheReceipt(t *testing.T) {
+	c := sampleContents(t)
+	c.Record.End.Gas++
+	r := verify(t, write(t, c), Options{})
+	if r.Valid || !strings.Contains(r.Reason(), "another receipt") {
+		t.Errorf("valid %t: %s", r.Valid, r.Reason())
 	}
 }
 

@@ -66,14 +66,32 @@ func dump(b []byte) string {
 	return strings.Join(lines, "\n")
 }
 
+var block = regexp.MustCompile("(?s)```example-([a-z-]+)\n(.*?)\n```")
+
+// rewriteExamples puts the examples that the code has into the document.
+func rewriteExamples(t *testing.T, path string, doc []byte, want map[string]string) []byte {
+	doc = block.ReplaceAllFunc(doc, func(old []byte) []byte {
+		name := string(block.FindSubmatch(old)[1])
+		return []byte("```example-" + name + "\n" + want[name] + "\n```")
+	})
+	if err := os.WriteFile(path, doc, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
 // TestDocumentedExamples holds the examples of the document against the code.
 func TestDocumentedExamples(t *testing.T) {
-	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "bundle-format.md"))
+	path := filepath.Join("..", "..", "docs", "bundle-format.md")
+	doc, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := documented(t)
-	for _, block := range regexp.MustCompile("(?s)```example-([a-z-]+)\n(.*?)\n```").FindAllSubmatch(doc, -1) {
+	if *update {
+		doc = rewriteExamples(t, path, doc, want)
+	}
+	for _, block := range block.FindAllSubmatch(doc, -1) {
 		name := string(block[1])
 		if text, ok := want[name]; !ok || string(block[2]) != text {
 			t.Errorf("%s: the document says\n%s\nthe code has\n%s", name, block[2], text)

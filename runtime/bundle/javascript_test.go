@@ -94,9 +94,10 @@ func TestJavaScriptAgrees(t *testing.T) {
 		change(c)
 		return write(t, c)
 	}
-	names := []string{"good", "another answer", "another module", "another Task", "another batch", "a changed receipt", "no record of the receipt", "no module"}
+	names := []string{"good", "from before", "another answer", "another module", "another Task", "another batch", "a changed receipt", "no record of the receipt", "no module"}
 	bundles := [][]byte{
 		write(t, sampleContents(t)),
+		beforeRewriting(t),
 		forge(func(c *Contents) { c.Record.Entries[1].Answer = []byte(`{"content":[]}`) }),
 		forge(func(c *Contents) { c.Module = []byte("x") }),
 		forge(func(c *Contents) { c.Task = []byte(`{"id":"task_2"}`) }),

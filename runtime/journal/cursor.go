@@ -23,11 +23,33 @@ type Divergence struct {
 	ActualModule   string `json:"actual_module,omitzero"`
 	RecordedABI    string `json:"recorded_abi,omitzero"`
 	ActualABI      string `json:"actual_abi,omitzero"`
+	// Rewriters on both sides: see Program. Another one may count gas otherwise.
+	RecordedRewriter string `json:"recorded_rewriter,omitzero"`
+	ActualRewriter   string `json:"actual_rewriter,omitzero"`
 }
+
+// CallEnd stands for the end of a run where a divergence names a call.
+const CallEnd = "(end)"
 
 // Error implements the error interface.
 func (d *Divergence) Error() string {
+	if d.RecordedRewriter == d.ActualRewriter {
+		return d.what()
+	}
+	return fmt.Sprintf("%s; the record was made with %s, and the run with %s", d.what(), rewriterName(d.RecordedRewriter), rewriterName(d.ActualRewriter))
+}
+
+func rewriterName(version string) string {
+	if version == "" {
+		return "no rewriter"
+	}
+	return "the rewriter " + version
+}
+
+func (d *Divergence) what() string {
 	switch {
+	case d.ActualCall == CallEnd:
+		return fmt.Sprintf("call %d: the run ended here, otherwise than recorded", d.Index)
 	case d.RecordedCall == "":
 		return fmt.Sprintf("call %d: the record ends here, and the run calls %s", d.Index, d.ActualCall)
 	case d.ActualCall == "":

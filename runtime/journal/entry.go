@@ -66,6 +66,9 @@ type End struct {
 	// deadline, its wall time) after Calls host calls, and did not end by itself.
 	Stopped bool `json:"stopped,omitzero"`
 	Calls   int  `json:"calls"`
+	// Gas is what the run used, the same wherever the Rewriter of the program runs it.
+	// 0: it was not metered, did not end by itself, or had another rewriter in between.
+	Gas uint64 `json:"gas,omitzero"`
 }
 
 // Record is all that is needed to run a Task again.

@@ -22,7 +22,11 @@ func CheckRecord(r *Receipt, record *journal.Record) error {
 			}
 		}
 	}
-	again, err := Build(r.facts(), tally)
+	facts := r.facts()
+	if record.End != nil {
+		facts.Gas = record.End.Gas
+	}
+	again, err := Build(facts, tally)
 	if err != nil {
 		return fmt.Errorf("making the receipt again: %w", err)
 	}

@@ -49,6 +49,7 @@ type Facts struct {
 	IssuedAt    time.Time
 	Status      abi.TaskStatus // terminal
 	Failure     *abi.Failure
+	Gas         uint64 // as journal.End has it
 
 	StartTier, EndTier abi.AutonomyTier
 	PolicyRef          string
@@ -100,7 +101,7 @@ func Build(f *Facts, t *Tally) (*Receipt, error) {
 		Metadata:       t.metadata(),
 	}
 	r.AutonomyBudget = AutonomyBudget{Limit: f.Limit, Consumed: t.consumed(&r.Cost, &r.Lifecycle)}
-	r.Metadata.NodeVersion = f.NodeVersion
+	r.Metadata.NodeVersion, r.Metadata.Gas = f.NodeVersion, f.Gas
 	if t.length > 0 {
 		r.Chain.MerkleRoot = journal.FormatHash(t.tree.root())
 	}
@@ -150,7 +151,7 @@ func (r *Receipt) replayed(p *Replay) {
 		r.ModelRoute.RoutePolicyReason = "answered from the record"
 	}
 	r.Deltas = p.Deltas
-	r.Metadata.NodeVersion, r.Metadata.OtherCosts = "", nil
+	r.Metadata.NodeVersion, r.Metadata.OtherCosts, r.Metadata.Gas = "", nil, 0
 	if o := r.Metadata.Omitted; o != nil {
 		*o = Omitted{Materials: o.Materials}
 	}
@@ -189,9 +190,13 @@ func (t *Tally) replayInput(irreproducible string) ReplayInput {
 func (t *Tally) basics() []Material {
 	var log [32]byte
 	t.log.Sum(log[:0])
+	var rewritten *MaterialMetadata
+	if t.program.Rewriter != "" {
+		rewritten = &MaterialMetadata{Rewriter: t.program.Rewriter}
+	}
 	return []Material{
 		{Kind: MaterialEventLog, ID: t.taskID, URI: recordURI + t.taskID, SHA256: journal.FormatHash(log)},
-		{Kind: MaterialArtifact, ID: "module", URI: moduleURI + t.program.Plugin, SHA256: t.program.Module, ContentType: "application/wasm"},
+		{Kind: MaterialArtifact, ID: "module", URI: moduleURI + t.program.Plugin, SHA256: t.program.Module, ContentType: "application/wasm", Metadata: rewritten},
 		{Kind: MaterialArtifact, ID: "input", URI: inputURI + t.taskID, SHA256: journal.FormatHash(t.input), ContentType: "application/json"},
 	}
 }
@@ -203,7 +208,7 @@ func (t *Tally) metadata() Metadata {
 		m.Omitted = &omitted
 	}
 	if p := t.program; p != nil {
-		m.ABI, m.Arch, m.Engine, m.Module, m.Plugin = p.ABI, p.Arch, p.Engine, p.Module, p.Plugin
+		m.ABI, m.Arch, m.Engine, m.Module, m.Plugin, m.Rewriter = p.ABI, p.Arch, p.Engine, p.Module, p.Plugin, p.Rewriter
 		m.ProgramSHA256 = ProgramHash(p)
 	}
 	return m

@@ -3,8 +3,10 @@ package receipt
 import (
 	"crypto/sha256"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -41,11 +43,28 @@ func documented(t *testing.T) map[string]string {
 	}
 }
 
+// block is an example in the document.
+var block = regexp.MustCompile("(?s)```example-([a-z-]+)\n(.*?)\n?```")
+
+// rewriteExamples puts the examples that the code has into the document.
+func rewriteExamples(t *testing.T, path string, want map[string]string) {
+	doc := block.ReplaceAllFunc(readFile(t, path), func(old []byte) []byte {
+		name := string(block.FindSubmatch(old)[1])
+		return []byte("```example-" + name + "\n" + strings.TrimSuffix(want[name], "\n") + "\n```")
+	})
+	if err := os.WriteFile(path, doc, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestDocumentedExamples holds the examples of the document against the code.
 func TestDocumentedExamples(t *testing.T) {
-	doc := readFile(t, "..", "..", "docs", "receipt.md")
+	path := filepath.Join("..", "..", "docs", "receipt.md")
 	want := documented(t)
-	for _, block := range regexp.MustCompile("(?s)```example-([a-z-]+)\n(.*?)\n?```").FindAllSubmatch(doc, -1) {
+	if *update {
+		rewriteExamples(t, path, want)
+	}
+	for _, block := range block.FindAllSubmatch(readFile(t, path), -1) {
 		name := string(block[1])
 		if text, ok := want[name]; !ok || string(block[2]) != text && string(block[2])+"\n" != text {
 			t.Errorf("%s: the document says\n%s\nthe code has\n%s", name, block[2], text)

@@ -168,6 +168,9 @@ func (m *Metadata) append(b []byte) []byte {
 	o.optional("abi", m.ABI)
 	o.optional("arch", m.Arch)
 	o.optional("engine", m.Engine)
+	if m.Gas != 0 {
+		o.number("gas", float64(m.Gas))
+	}
 	o.count("model_calls_failed", m.ModelCallsFailed)
 	o.optional("module", m.Module)
 	o.optional("node_version", m.NodeVersion)
@@ -181,6 +184,7 @@ func (m *Metadata) append(b []byte) []byte {
 	o.optional("program_sha256", m.ProgramSHA256)
 	o.integer("record_length", int64(m.RecordLength))
 	o.optional("replay_mode", string(m.ReplayMode))
+	o.optional("rewriter", m.Rewriter)
 	o.optional("source_task_id", m.SourceTaskID)
 	return o.end()
 }
@@ -243,8 +247,17 @@ func appendMaterial(b []byte, m *Material) []byte {
 	o.optional("content_type", m.ContentType)
 	o.optional("id", m.ID)
 	o.text("kind", m.Kind)
+	if m.Metadata != nil {
+		o.member("metadata", m.Metadata.append)
+	}
 	o.optional("sha256", m.SHA256)
 	o.optional("uri", m.URI)
+	return o.end()
+}
+
+func (m *MaterialMetadata) append(b []byte) []byte {
+	o := begin(b)
+	o.text("rewriter", m.Rewriter)
 	return o.end()
 }
 

@@ -61,16 +61,19 @@ func Leaves(entries []journal.Entry) []storage.Hash {
 // receipt's metadata.
 func ProgramHash(p *journal.Program) string { return journal.HashOf(appendProgram(nil, p)) }
 
+// appendProgram writes a program. What programs of before did not have is left out
+// where it is missing, so that theirs have the hash that they always had.
 func appendProgram(b []byte, p *journal.Program) []byte {
 	o := begin(b)
 	o.text("abi", p.ABI)
-	o.text("arch", p.Arch)
+	o.optional("arch", p.Arch)
 	o.text("engine", p.Engine)
 	o.text("export", p.Export)
 	o.member("limits", func(b []byte) []byte { return appendLimits(b, &p.Limits) })
 	o.text("module", p.Module)
 	o.text("persona", p.Persona)
 	o.text("plugin", p.Plugin)
+	o.optional("rewriter", p.Rewriter)
 	o.name("seed")
 	o.b = append(appendBase64(append(o.b, '"'), p.Seed), '"', ',')
 	return o.end()
@@ -78,6 +81,10 @@ func appendProgram(b []byte, p *journal.Program) []byte {
 
 func appendLimits(b []byte, l *journal.Limits) []byte {
 	o := begin(b)
+	o.count("depth", l.Depth)
+	if l.Gas != 0 {
+		o.number("gas", float64(l.Gas))
+	}
 	o.integer("host_calls", int64(l.HostCalls))
 	o.number("memory_bytes", float64(l.MemoryBytes))
 	o.integer("output_bytes", l.OutputBytes)

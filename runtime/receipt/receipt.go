@@ -140,11 +140,18 @@ const (
 
 // Material is something that a replay needs, by its hash.
 type Material struct {
-	Kind        string `json:"kind"`
-	ID          string `json:"id,omitzero"`
-	URI         string `json:"uri,omitzero"`
-	SHA256      string `json:"sha256,omitzero"`
-	ContentType string `json:"content_type,omitzero"`
+	Kind        string            `json:"kind"`
+	ID          string            `json:"id,omitzero"`
+	URI         string            `json:"uri,omitzero"`
+	SHA256      string            `json:"sha256,omitzero"`
+	ContentType string            `json:"content_type,omitzero"`
+	Metadata    *MaterialMetadata `json:"metadata,omitzero"` // of a module
+}
+
+// MaterialMetadata says what a module is rewritten with before it runs; the digest
+// is of the module as it was written.
+type MaterialMetadata struct {
+	Rewriter string `json:"rewriter"`
 }
 
 // ModelRoute says which model answered, and why that one.
@@ -280,10 +287,13 @@ type Signature struct {
 // NodeVersion.
 type Metadata struct {
 	ABI    string `json:"abi,omitzero"`
-	Arch   string `json:"arch,omitzero"`
+	Arch   string `json:"arch,omitzero"` // of a run without Rewriter, whose NaNs depend on it
 	Engine string `json:"engine,omitzero"`
-	Module string `json:"module,omitzero"` // "sha256:" and hex
-	Plugin string `json:"plugin,omitzero"`
+	// Gas is what the run used of its gas; 0 where the record does not tell it.
+	Gas      uint64 `json:"gas,omitzero"`
+	Module   string `json:"module,omitzero"` // "sha256:" and hex
+	Plugin   string `json:"plugin,omitzero"`
+	Rewriter string `json:"rewriter,omitzero"` // what the module was rewritten with
 	// ProgramSHA256 is the hash of the canonical JSON of the record's program: it
 	// covers the export, the seed and the limits too.
 	ProgramSHA256 string `json:"program_sha256,omitzero"`

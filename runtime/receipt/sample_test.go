@@ -16,8 +16,15 @@ func testKey(n byte) *Key { return NewKey(bytes.Repeat([]byte{n}, 32)) }
 
 func program() *journal.Program {
 	return &journal.Program{Plugin: "agent", Module: journal.HashOf([]byte("module")), Export: "run", ABI: abi.ABIVersion,
-		Persona: journal.HashOf([]byte("persona")), Seed: bytes.Repeat([]byte{7}, 16), Engine: "wazero", Arch: "amd64",
-		Limits: journal.Limits{MemoryBytes: 1 << 32, HostCalls: 1000, PayloadBytes: 1 << 20, OutputBytes: 1 << 30}}
+		Persona: journal.HashOf([]byte("persona")), Seed: bytes.Repeat([]byte{7}, 16), Engine: "wazero", Rewriter: "wharf-1",
+		Limits: journal.Limits{MemoryBytes: 1 << 32, HostCalls: 1000, PayloadBytes: 1 << 20, OutputBytes: 1 << 30, Gas: 1e11, Depth: 65536}}
+}
+
+// programBefore is a program as it was recorded before modules were rewritten.
+func programBefore() *journal.Program {
+	p := program()
+	p.Rewriter, p.Arch, p.Limits.Gas, p.Limits.Depth = "", "amd64", 0, 0
+	return p
 }
 
 // entries returns a record: each entry is given its index and its time.
@@ -65,7 +72,7 @@ func facts() *Facts {
 	return &Facts{ReceiptID: "rcpt_1", IssuerID: "wharf", IssuerVersion: "0.2.0",
 		TenantID: "tenant_1", PersonaRef: "persona_a@1", WorkspaceID: "ws_1", SessionID: "sess_1", TaskID: "task_1",
 		CreatedAt: start, StartedAt: start.Add(time.Second), CompletedAt: start.Add(80 * time.Second), IssuedAt: start.Add(80 * time.Second),
-		Status: abi.TaskCompleted, StartTier: abi.TierActAuto, EndTier: abi.TierActAuto, NodeVersion: "0.2.0",
+		Status: abi.TaskCompleted, Gas: 1_234_567, StartTier: abi.TierActAuto, EndTier: abi.TierActAuto, NodeVersion: "0.2.0",
 		Artifacts: []ArtifactRef{{ArtifactID: "art_1", Kind: "patch", URI: ArtifactURI("art_1"), SHA256: journal.HashOf([]byte("patch"))}}}
 }
 

@@ -215,6 +215,7 @@ func (h *host) diverge(e *journal.Entry, call string, request []byte) *journal.D
 func (h *host) name(d *journal.Divergence) *journal.Divergence {
 	p := &h.record.Program
 	d.RecordedModule, d.RecordedABI, d.ActualABI = p.Module, p.ABI, abi.ABIVersion
+	d.RecordedRewriter, d.ActualRewriter = p.Rewriter, h.options.Rewriter
 	d.ActualModule = h.options.Module
 	if d.ActualModule == "" {
 		d.ActualModule = p.Module

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	json "github.com/go-json-experiment/json"
@@ -32,6 +33,9 @@ type Options struct {
 	OnCall func(e *journal.Entry, by *Replacement) error
 	// Module is the digest of the module that runs, when it is not the record's.
 	Module string
+	// Rewriter is what rewrote the module that runs (sandbox.Runtime.Rewriter), "" for
+	// nothing. Where it is that of the record, an exact replay uses the same gas.
+	Rewriter string
 }
 
 // Result is what a replay did.
@@ -50,6 +54,8 @@ type Result struct {
 	End  journal.End
 	// Divergence is set when the run left its record.
 	Divergence *journal.Divergence
+	// Gas is what the run used, also where End does not tell it.
+	Gas uint64
 }
 
 // Made is a Message or an Artifact that a replay with replacements made. Its id is
@@ -70,7 +76,8 @@ func Run(ctx context.Context, m Module, rec *journal.Record, o Options) (*Result
 		return nil, fmt.Errorf("the module has no export %q, which the record runs", rec.Program.Export)
 	}
 	h := newHost(rec, o)
-	_, err := m.Run(ctx, rec.Program.Export, h, limits(&rec.Program.Limits, o.WallTime))
+	usage, err := m.Run(ctx, rec.Program.Export, h, Limits(&rec.Program, o.WallTime))
+	h.result.Gas = usage.Gas
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -80,8 +87,22 @@ func Run(ctx context.Context, m Module, rec *journal.Record, o Options) (*Result
 	return h.conclude(err)
 }
 
-func limits(l *journal.Limits, wall time.Duration) sandbox.Limits {
-	return sandbox.Limits{MemoryBytes: l.MemoryBytes, HostCalls: l.HostCalls, PayloadBytes: l.PayloadBytes, OutputBytes: l.OutputBytes, WallTime: wall}
+// unlimited is more gas and depth than a run can use.
+const unlimited = math.MaxInt / 2
+
+// Limits returns the limits that a program runs under, wherever it runs: its own,
+// and one on time. A record of before modules were rewritten limits neither gas nor
+// depth, and its runs initialized their instances under their own clock.
+func Limits(p *journal.Program, wall time.Duration) sandbox.Limits {
+	l := sandbox.Limits{MemoryBytes: p.Limits.MemoryBytes, HostCalls: p.Limits.HostCalls, PayloadBytes: p.Limits.PayloadBytes,
+		OutputBytes: p.Limits.OutputBytes, Gas: p.Limits.Gas, Depth: p.Limits.Depth, WallTime: wall, Fresh: p.Rewriter == ""}
+	if l.Gas == 0 {
+		l.Gas = unlimited
+	}
+	if l.Depth == 0 {
+		l.Depth = unlimited
+	}
+	return l
 }
 
 // Conclude says how a run ended: with a failure, or nil when it did well. known is
@@ -110,7 +131,7 @@ func (h *host) conclude(err error) (*Result, error) {
 	switch {
 	case r.Divergence != nil:
 		return r, nil
-	case errors.Is(err, errStop), recorded != nil && recorded.Stopped && h.cursor.Done() && timedOut(err):
+	case errors.Is(err, errStop), recorded != nil && recorded.Stopped && h.cursor.Done() && ranOut(err):
 		if recorded != nil {
 			r.End = *recorded
 		}
@@ -125,21 +146,44 @@ func (h *host) conclude(err error) (*Result, error) {
 	if failure != nil {
 		r.End.Status = abi.TaskFailed
 	}
-	if left := h.cursor.Peek(); left != nil {
-		r.Divergence = h.diverge(left, "", nil)
-	} else if recorded != nil && !h.changed && ending(recorded) != ending(&r.End) {
-		r.Divergence = h.endDiffers(recorded)
+	if h.sameRewriter() {
+		r.End.Gas = r.Gas
 	}
+	h.compareEnds()
 	return r, nil
 }
 
-func timedOut(err error) bool {
+// ranOut reports whether a run came to the limit of its time or its gas: that of a
+// run which was stopped before, on another machine, may come to either first.
+func ranOut(err error) bool {
 	failure, ok := errors.AsType[*abi.Failure](err)
-	return ok && failure.Code == abi.FailurePluginTimeout
+	return ok && (failure.Code == abi.FailurePluginTimeout || failure.Code == abi.FailurePluginGas)
 }
 
-// ending is what must be the same at the end of a run and its replay. What a trap
-// says beyond its code may name addresses that differ between engines.
+// sameRewriter reports whether what runs is what the record was made with, so that
+// gas means the same.
+func (h *host) sameRewriter() bool {
+	p := &h.record.Program
+	return p.Rewriter != "" && p.Rewriter == h.options.Rewriter && (h.options.Module == "" || h.options.Module == p.Module)
+}
+
+// compareEnds compares how the run ended with how its record did. What a failure
+// says beyond its code may differ between engines; where the code is the same, the
+// run has failed as recorded.
+func (h *host) compareEnds() {
+	r, recorded := h.result, h.record.End
+	switch left := h.cursor.Peek(); {
+	case left != nil:
+		r.Divergence = h.diverge(left, "", nil)
+	case recorded == nil || h.changed:
+	case ending(recorded) != ending(&r.End), recorded.Gas != 0 && r.End.Gas != 0 && recorded.Gas != r.End.Gas:
+		r.Divergence = h.endDiffers(recorded)
+	default:
+		r.End.Failure = recorded.Failure
+	}
+}
+
+// ending is what must be the same at the end of a run and its replay.
 func ending(e *journal.End) string {
 	if e.Failure == nil {
 		return string(e.Status)
@@ -147,12 +191,9 @@ func ending(e *journal.End) string {
 	return string(e.Status) + " " + e.Failure.Code
 }
 
-// theEnd stands for the end of a run where a divergence names a call.
-const theEnd = "(end)"
-
 func (h *host) endDiffers(recorded *journal.End) *journal.Divergence {
 	before, _ := json.Marshal(recorded)
 	after, _ := json.Marshal(&h.result.End)
-	d := journal.Diverge(&journal.Entry{Call: theEnd, Request: before}, len(h.result.Entries), theEnd, after)
+	d := journal.Diverge(&journal.Entry{Call: journal.CallEnd, Request: before}, len(h.result.Entries), journal.CallEnd, after)
 	return h.name(d)
 }
