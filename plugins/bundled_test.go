@@ -68,7 +68,7 @@ func TestRebuild(t *testing.T) {
 }
 
 func checkRebuild(t *testing.T, recipe build.Recipe, locked build.Record) {
-	tool, err := recipe.Tool(t.Context())
+	tool, err := recipe.Tool(t.Context(), ".")
 	if errors.Is(err, build.ErrNoTool) {
 		t.Skipf("skipped: %v; install %s to check that the embedded module is what its sources build to", err, locked.Tool)
 	}

@@ -55,7 +55,7 @@ type Recipe struct {
 	dir     string
 	command []string // without the output, which is its last argument
 	env     []string
-	tool    func(context.Context) (string, error)
+	tool    func(ctx context.Context, plugins string) (string, error)
 }
 
 // ErrNoTool says that what compiles a plugin is not installed.
@@ -81,16 +81,11 @@ func Sets() []Set {
 func TestRecipes() []Recipe {
 	var all []Recipe
 	for _, name := range []string{"calls", "fixture", "steps"} {
-		all = append(all, Recipe{
-			Name: name, Version: "1.0.0", dir: "plugintest/src",
-			sources: []string{"plugintest/src/guest.h", "plugintest/src/" + name + ".c"},
-			command: []string{"clang", "--target=wasm32", "-O2", "-msimd128", "-mbulk-memory", "-ffreestanding", "-nostdlib",
-				"-Wall", "-Wextra", "-Werror", "-Wl,--no-entry", "-Wl,--strip-all", "-Wl,--stack-first", "-Wl,-z,stack-size=8192",
-				name + ".c", "-o"},
-			tool: clangVersion,
-		})
+		recipe := clangRecipe(name, "plugintest/src", name+".c", 8192)
+		recipe.sources = []string{"plugintest/src/guest.h", "plugintest/src/" + name + ".c"}
+		all = append(all, recipe)
 	}
-	return all
+	return append(all, workerRecipes()...)
 }
 
 // Recipes returns how to build each bundled plugin.
@@ -98,14 +93,19 @@ func Recipes() []Recipe {
 	return []Recipe{
 		goRecipe("agent", "1.0.1"),
 		goRecipe("digest", "1.1.1"),
-		{
-			Name: "echo", Version: "1.0.0", dir: "echo",
-			sources: []string{"echo/echo.c"},
-			command: []string{"clang", "--target=wasm32", "-O2", "-msimd128", "-mbulk-memory", "-ffreestanding", "-nostdlib",
-				"-Wall", "-Wextra", "-Werror", "-Wl,--no-entry", "-Wl,--strip-all", "-Wl,--stack-first", "-Wl,-z,stack-size=4096",
-				"echo.c", "-o"},
-			tool: clangVersion,
-		},
+		clangRecipe("echo", "echo", "echo.c", 4096),
+	}
+}
+
+// clangRecipe builds a plugin that is one source in C, with a stack of so many bytes.
+func clangRecipe(name, dir, source string, stack int) Recipe {
+	return Recipe{
+		Name: name, Version: "1.0.0", dir: dir,
+		sources: []string{dir + "/" + source},
+		command: []string{"clang", "--target=wasm32", "-O2", "-msimd128", "-mbulk-memory", "-ffreestanding", "-nostdlib",
+			"-Wall", "-Wextra", "-Werror", "-Wl,--no-entry", "-Wl,--strip-all", "-Wl,--stack-first",
+			fmt.Sprintf("-Wl,-z,stack-size=%d", stack), source, "-o"},
+		tool: clangVersion,
 	}
 }
 
@@ -123,26 +123,20 @@ func goRecipe(name, version string) Recipe {
 
 // goVersion is the version of the toolchain that runs this program, for the same
 // toolchain builds the plugin.
-func goVersion(context.Context) (string, error) { return runtime.Version(), nil }
+func goVersion(context.Context, string) (string, error) { return runtime.Version(), nil }
 
-func clangVersion(ctx context.Context) (string, error) {
+func clangVersion(ctx context.Context, _ string) (string, error) {
 	if _, err := exec.LookPath("wasm-ld"); err != nil {
 		return "", fmt.Errorf("wasm-ld: %w", ErrNoTool)
 	}
-	out, err := exec.CommandContext(ctx, "clang", "--version").Output()
-	if errors.Is(err, exec.ErrNotFound) {
-		return "", fmt.Errorf("clang: %w", ErrNoTool)
-	}
-	if err != nil {
-		return "", fmt.Errorf("asking clang for its version: %w", err)
-	}
-	line, _, _ := strings.Cut(string(out), "\n")
-	return strings.TrimSpace(line), nil
+	return firstLine(ctx, "clang", "--version")
 }
 
-// Tool returns the name and version of what would compile the plugin here. The
-// error is ErrNoTool when there is none.
-func (r Recipe) Tool(ctx context.Context) (string, error) { return r.tool(ctx) }
+// Tool returns the name and version of what would compile the plugin of the given
+// folder of plugins here. The error is ErrNoTool when there is none.
+func (r Recipe) Tool(ctx context.Context, plugins string) (string, error) {
+	return r.tool(ctx, plugins)
+}
 
 // Build compiles the plugin of the given folder of plugins.
 func (r Recipe) Build(ctx context.Context, plugins string) (wasm []byte, err error) {
@@ -164,7 +158,7 @@ func (r Recipe) Build(ctx context.Context, plugins string) (wasm []byte, err err
 
 // Record returns what the lock file has to say about a module that was just built.
 func (r Recipe) Record(ctx context.Context, plugins string, wasm []byte) (Record, error) {
-	tool, err := r.Tool(ctx)
+	tool, err := r.Tool(ctx, plugins)
 	if err != nil {
 		return Record{}, err
 	}
@@ -216,10 +210,10 @@ func addSources(all *bytes.Buffer, plugins, source string) error {
 func isSource(path string) bool {
 	name := filepath.Base(path)
 	switch filepath.Ext(name) {
-	case ".c", ".h", ".mod", ".sum":
+	case ".c", ".h", ".mod", ".sum", ".rs", ".ts", ".wat":
 		return true
 	case ".go":
 		return !strings.HasSuffix(name, "_test.go")
 	}
-	return false
+	return name == "package-lock.json"
 }

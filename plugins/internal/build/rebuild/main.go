@@ -4,7 +4,8 @@
 //
 //	go generate ./plugins
 //
-// It needs Go, and clang with wasm-ld (on Debian: the packages clang and lld).
+// It needs Go, and clang with wasm-ld (on Debian: the packages clang and lld); for the
+// workers of package plugintest also what their README names.
 package main
 
 import (
