@@ -101,6 +101,9 @@ func (m *module) rewriteCode() ([]byte, error) {
 // transform applies the passes to a function. The order is that of what they
 // insert at the same place.
 func (m *module) transform(f *function) {
+	if m.does(NaN) {
+		canonicalize(f)
+	}
 	if m.does(Globals) {
 		watchChanges(f)
 	}

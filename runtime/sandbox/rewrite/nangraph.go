@@ -1,0 +1,228 @@
+package rewrite
+
+import "slices"
+
+// lanes is a set of float formats, by the width of what a value holds: an f32 and a
+// v128 of four of them are lanes32.
+type lanes uint8
+
+const (
+	lanes32 lanes = 1 << iota
+	lanes64
+	lanesBoth = lanes32 | lanes64
+)
+
+// valueID is the index of a value in its graph.
+type valueID int32
+
+const (
+	// kept stands for all values whose bits the guest chose or may know already:
+	// constants that are NaN, what was loaded, passed, returned or reinterpreted, and
+	// everything that is not a float.
+	kept valueID = 0
+	// never stands for all values that are not NaN.
+	never valueID = 1
+	// unset is no value.
+	unset valueID = -1
+)
+
+// valueKind says how a value follows from others.
+type valueKind uint8
+
+const (
+	isKept   valueKind = iota
+	isNever            // also where the bits do not depend on a NaN
+	isMade             // by arithmetic: its NaNs are the processor's
+	isSame             // one of its sources, or made of their lanes: its NaNs are theirs
+	isSigned           // its only source with another sign
+	isMerged           // one of its sources, by which way control came
+)
+
+// value is a float, or a vector of them, that the function computes.
+type value struct {
+	kind  valueKind
+	typ   valType
+	lanes lanes // what its NaNs are looked for in
+	// at is the instruction after which the value is on top of the stack, or the
+	// construct that owns a merged one.
+	at    int32
+	loops int32 // how many loops are around at
+	from  [2]valueID
+	more  []valueID // sources of a merged value
+
+	// made says in which lanes there can be a NaN that arithmetic made, as long as
+	// nothing is checked.
+	made lanes
+	// form is one format if every NaN of the value in it was made, so that a check
+	// of the value loses nothing; both if there is never a NaN; none otherwise.
+	form lanes
+	// hot is how many loops are around the innermost arithmetic it comes from.
+	hot int32
+
+	observed bool
+	check    bool // what is left of it after canonicalize: insert a check
+}
+
+// use is a value in the place of an operand that treats all NaNs of some lanes alike.
+type use struct {
+	value valueID
+	reads lanes
+}
+
+// graph is how the floats of a function follow from each other.
+type graph struct {
+	values []value
+	uses   []use
+	stack  []valueID // of observe
+}
+
+func newGraph() *graph {
+	return &graph{values: []value{
+		kept:  {kind: isKept},
+		never: {kind: isNever, form: lanesBoth},
+	}}
+}
+
+func (g *graph) add(v value) valueID {
+	g.values = append(g.values, v)
+	return valueID(len(g.values) - 1)
+}
+
+// use notes that an instruction reads a value in a way that tells the NaNs of all
+// but some lanes apart.
+func (g *graph) use(v valueID, reads lanes) {
+	if v > never {
+		g.uses = append(g.uses, use{v, reads})
+	}
+}
+
+// merge adds a source to what a construct merges in one place, and returns what is
+// there now. A place with one source only is that source.
+func (g *graph) merge(into, from valueID, t valType, construct, loops int32) valueID {
+	switch {
+	case into == unset || into == from:
+		return from
+	case into > never && g.values[into].kind == isMerged && g.values[into].at == construct:
+		g.addSource(into, from)
+		return into
+	}
+	v := g.add(value{kind: isMerged, typ: t, lanes: lanesBoth, at: construct, loops: loops})
+	g.addSource(v, into)
+	g.addSource(v, from)
+	return v
+}
+
+func (g *graph) addSource(merged, from valueID) {
+	v := &g.values[merged]
+	if from != merged && (len(v.more) == 0 || v.more[len(v.more)-1] != from) {
+		v.more = append(v.more, from)
+	}
+}
+
+// sources returns what a value follows from.
+func (g *graph) sources(v *value) []valueID {
+	switch v.kind {
+	case isMerged:
+		return v.more
+	case isSame:
+		return v.from[:]
+	case isSigned:
+		return v.from[:1]
+	}
+	return nil
+}
+
+// solve finds made, form and hot for each value. It starts from "no NaN" everywhere
+// and propagates what is not so until nothing changes, which takes a few steps for
+// each value at most: each of the three can only change in one direction.
+func (g *graph) solve() {
+	users, todo := g.users(), make([]valueID, 0, len(g.values))
+	waiting := make([]bool, len(g.values))
+	for i := range g.values {
+		g.values[i].form = lanesBoth
+		todo, waiting[i] = append(todo, valueID(i)), true
+	}
+	slices.Reverse(todo)
+	for len(todo) > 0 {
+		v := todo[len(todo)-1]
+		todo, waiting[v] = todo[:len(todo)-1], false
+		if !g.update(&g.values[v]) {
+			continue
+		}
+		for _, u := range users(v) {
+			if !waiting[u] {
+				todo, waiting[u] = append(todo, u), true
+			}
+		}
+	}
+}
+
+// users returns the values that follow from each value.
+func (g *graph) users() func(valueID) []valueID {
+	first := make([]int32, len(g.values)+1)
+	for i := range g.values {
+		for _, s := range g.sources(&g.values[i]) {
+			first[s+1]++
+		}
+	}
+	for i := range g.values {
+		first[i+1] += first[i]
+	}
+	next, all := slices.Clone(first), make([]valueID, first[len(g.values)])
+	for i := range g.values {
+		for _, s := range g.sources(&g.values[i]) {
+			all[next[s]] = valueID(i)
+			next[s]++
+		}
+	}
+	return func(v valueID) []valueID { return all[first[v]:first[v+1]] }
+}
+
+// update computes a value from its sources and says whether that changed it.
+func (g *graph) update(v *value) bool {
+	made, form, hot := v.made, v.form, v.hot
+	switch v.kind {
+	case isKept:
+		v.form = 0
+	case isNever:
+		v.form = lanesBoth
+	case isMade:
+		v.made, v.form, v.hot = v.lanes, v.lanes, v.loops
+	default:
+		for _, s := range g.sources(v) {
+			from := &g.values[s]
+			v.made |= from.made & v.lanes
+			v.form &= from.form
+			v.hot = max(v.hot, from.hot)
+		}
+	}
+	switch {
+	case v.kind == isSigned && v.form != lanesBoth:
+		v.form = 0
+	case v.form != lanesBoth:
+		v.form &= v.lanes
+	}
+	return made != v.made || form != v.form || hot != v.hot
+}
+
+// observe makes sure that the NaNs of a value are canonical or the guest's own.
+//
+// A value all of whose NaNs were made is checked itself, unless what it comes from
+// is outside of a loop that the value is in. Of any other the sources are.
+func (g *graph) observe(id valueID) {
+	g.stack = append(g.stack[:0], id)
+	for len(g.stack) > 0 {
+		v := &g.values[g.stack[len(g.stack)-1]]
+		g.stack = g.stack[:len(g.stack)-1]
+		if v.observed || v.made == 0 {
+			continue
+		}
+		v.observed = true
+		switch {
+		case v.kind == isMade, v.kind == isSame && v.form != 0 && v.hot >= v.loops:
+			v.check = true
+		default:
+			g.stack = append(g.stack, g.sources(v)...)
+		}
+	}
+}
