@@ -102,6 +102,7 @@ func (c engineCollector) Collect(ch chan<- prometheus.Metric) {
 			send(prometheus.CounterValue, float64(st.Finished[status]), finished, string(status))
 		}
 	}
+	send(prometheus.CounterValue, float64(st.Gas), describe("wharf_gas_used_total", "Gas that runs and replays of plugins have used: about one unit for each instruction."))
 	send(prometheus.GaugeValue, float64(st.Watermark), describe("wharf_log_position", "The newest durable event."))
 	send(prometheus.GaugeValue, boolean(st.Failed != nil), describe("wharf_store_failed", "1 when the store refuses work."))
 }

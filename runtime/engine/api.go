@@ -99,6 +99,7 @@ type Stats struct {
 	Accepted        uint64
 	Finished        map[abi.TaskStatus]uint64
 	Rejected        uint64
+	Gas             uint64 // what runs and replays have used, in units
 	Watermark       Position
 	Started         time.Time
 	Draining        bool

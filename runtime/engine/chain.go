@@ -20,6 +20,7 @@ type facts struct {
 	tally          *receipt.Tally
 	artifacts      []receipt.ArtifactRef
 	withheld       []receipt.Redaction
+	gas            uint64 // as journal.End has it
 	irreproducible string
 	replay         *replayFacts // set for a replay
 }
@@ -41,7 +42,7 @@ type issue struct {
 func (e *Engine) newIssue(t *task, outside *facts) *issue {
 	f := outside
 	if t.run != nil && t.about.Replay == nil {
-		f = &facts{persona: t.run.persona, tally: t.run.tally, artifacts: t.run.finals, withheld: t.run.withheld}
+		f = &facts{persona: t.run.persona, tally: t.run.tally, artifacts: t.run.finals, withheld: t.run.withheld, gas: t.run.gas}
 	}
 	if f == nil {
 		f = &facts{tally: receipt.NewTally(nil, nil, t.id)}
@@ -181,7 +182,7 @@ func (e *Engine) receiptFacts(i *issue, now time.Time) *receipt.Facts {
 		TenantID: e.tenantID(i.tenant), PersonaRef: p.ID + "@" + p.Version,
 		WorkspaceID: t.WorkspaceID, SessionID: t.SessionID, TaskID: t.ID, BranchID: t.BranchID,
 		CreatedAt: t.CreatedAt, StartedAt: t.StartedAt, CompletedAt: abi.At(now), IssuedAt: abi.At(now),
-		Status: t.Status, Failure: i.outcome.Failure, StartTier: p.AutonomyTier, EndTier: p.AutonomyTier,
+		Status: t.Status, Failure: i.outcome.Failure, Gas: i.facts.gas, StartTier: p.AutonomyTier, EndTier: p.AutonomyTier,
 		Artifacts: i.facts.artifacts, Redactions: i.facts.withheld, NodeVersion: e.version, Irreproducible: i.facts.irreproducible,
 	}
 	if i.facts.replay != nil {

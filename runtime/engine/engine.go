@@ -25,7 +25,10 @@ type Config struct {
 	MaxQueued      int            // accepted Tasks that wait; beyond it submits are refused; default 10,000
 	MaxAttempts    int            // starts of a Task that do not get on, before it fails; default 3
 	Limits         sandbox.Limits // of each run; default sandbox.DefaultLimits
-	IdempotencyTTL time.Duration  // how long first responses are kept; default and least 24 h
+	// PluginLimits are the limits of plugins that have their own, by name. What one of
+	// them leaves 0 is as in Limits.
+	PluginLimits   map[string]sandbox.Limits
+	IdempotencyTTL time.Duration // how long first responses are kept; default and least 24 h
 	// RequiredReceiptsOnly issues receipts only for Personas whose policy is required.
 	RequiredReceiptsOnly bool
 	IdleSessions         int // Sessions kept in memory while nothing happens to them; default 10,000
@@ -63,11 +66,14 @@ type Parts struct {
 	Performers map[string]provider.Performer
 	// Keys signs receipts. Without it no receipts are issued.
 	Keys    *receipt.Keyring
-	Version string           // of this build, for host.fact and receipts
-	Runs    string           // what runs modules, such as wazero-1.12.0, for receipts
-	Now     func() time.Time // default time.Now
-	Entropy io.Reader        // default crypto/rand
-	Log     *slog.Logger     // default slog.Default
+	Version string // of this build, for host.fact and receipts
+	Runs    string // what runs modules, such as wazero-1.12.0, for receipts
+	// Rewriter is what modules are rewritten with before they run, such as wharf-1;
+	// "" when they run as they are, and are not metered.
+	Rewriter string
+	Now      func() time.Time // default time.Now
+	Entropy  io.Reader        // default crypto/rand
+	Log      *slog.Logger     // default slog.Default
 	// Backup writes a copy of the data folder to dir while the node runs; nil when
 	// the store cannot.
 	Backup func(dir string) error
@@ -99,6 +105,7 @@ type Engine struct {
 	signing    *receipt.Keyring
 	version    string
 	runs       string
+	rewriter   string
 	kept       keptBlobs
 
 	keys     keyCache
@@ -119,6 +126,7 @@ type Engine struct {
 type counters struct {
 	accepted, rejected          atomic.Uint64
 	completed, failed, canceled atomic.Uint64
+	gas                         atomic.Uint64
 }
 
 // New returns an engine over an open store. It does no I/O.
@@ -130,7 +138,7 @@ func New(config Config, parts Parts) (*Engine, error) {
 	e := &Engine{
 		config: config, store: parts.Store, modules: parts.Modules, personas: parts.Personas,
 		now: parts.Now, entropy: parts.Entropy, log: parts.Log, backup: parts.Backup,
-		performers: parts.Performers, signing: parts.Keys, version: parts.Version, runs: parts.Runs,
+		performers: parts.Performers, signing: parts.Keys, version: parts.Version, runs: parts.Runs, rewriter: parts.Rewriter,
 		calls: abi.HostCallsByName(),
 	}
 	if e.now == nil {
@@ -156,9 +164,25 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.MaxQueued, 10_000)
 	setDefault(&c.MaxAttempts, 3)
 	setDefault(&c.IdleSessions, 10_000)
-	setDefault(&c.Limits, sandbox.DefaultLimits())
+	standard := sandbox.DefaultLimits()
+	setDefault(&c.Limits, standard)
+	setDefault(&c.Limits.Gas, standard.Gas)
+	setDefault(&c.Limits.Depth, standard.Depth)
 	c.IdempotencyTTL = max(c.IdempotencyTTL, 24*time.Hour)
 	return c
+}
+
+// limitsFor returns the limits of the runs of a plugin.
+func (c *Config) limitsFor(plugin string) sandbox.Limits {
+	l := c.PluginLimits[plugin]
+	setDefault(&l.MemoryBytes, c.Limits.MemoryBytes)
+	setDefault(&l.WallTime, c.Limits.WallTime)
+	setDefault(&l.HostCalls, c.Limits.HostCalls)
+	setDefault(&l.PayloadBytes, c.Limits.PayloadBytes)
+	setDefault(&l.OutputBytes, c.Limits.OutputBytes)
+	setDefault(&l.Gas, c.Limits.Gas)
+	setDefault(&l.Depth, c.Limits.Depth)
+	return l
 }
 
 func setDefault[T comparable](p *T, value T) {
@@ -215,6 +239,7 @@ func (e *Engine) Stats() Stats {
 			abi.TaskFailed:    e.counts.failed.Load(),
 			abi.TaskCanceled:  e.counts.canceled.Load(),
 		},
+		Gas:       e.counts.gas.Load(),
 		Watermark: e.store.Watermark(), Started: e.started,
 		Draining: e.draining.Load(), Failed: e.store.Failed(),
 	}

@@ -29,6 +29,7 @@ type run struct {
 	input   jsontext.Value // the answer of abi.CallInput
 	began   time.Time
 	usage   sandbox.Usage
+	gas     uint64 // that it used, when it ended by itself; see journal.End
 
 	cursor   *journal.Cursor
 	keys     journal.Keys

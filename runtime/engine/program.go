@@ -14,6 +14,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/replay"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage"
 )
@@ -49,12 +50,22 @@ func (e *Engine) programFor(ctx context.Context, t *task) (*journal.Program, err
 	if _, err := io.ReadFull(e.entropy, seed); err != nil {
 		return nil, fmt.Errorf("reading randomness: %w", err)
 	}
-	l := e.config.Limits
-	return &journal.Program{
-		Plugin: name, Module: digest, Export: export, ABI: abi.ABIVersion, Persona: personaHash, Seed: seed,
-		Limits: journal.Limits{MemoryBytes: l.MemoryBytes, HostCalls: l.HostCalls, PayloadBytes: l.PayloadBytes, OutputBytes: l.OutputBytes},
-		Engine: e.runs, Arch: goruntime.GOARCH,
-	}, nil
+	p := &journal.Program{Plugin: name, Module: digest, Export: export, ABI: abi.ABIVersion, Persona: personaHash, Seed: seed}
+	e.fixGround(p)
+	return p, nil
+}
+
+// fixGround fixes what a program runs on and what it may use. Modules that run as
+// they are depend on the processor, and nothing counts their gas.
+func (e *Engine) fixGround(p *journal.Program) {
+	l := e.config.limitsFor(p.Plugin)
+	p.Limits = journal.Limits{MemoryBytes: l.MemoryBytes, HostCalls: l.HostCalls, PayloadBytes: l.PayloadBytes, OutputBytes: l.OutputBytes}
+	p.Engine, p.Rewriter = e.runs, e.rewriter
+	if e.rewriter == "" {
+		p.Arch = goruntime.GOARCH
+		return
+	}
+	p.Limits.Gas, p.Limits.Depth = l.Gas, l.Depth
 }
 
 // keepModule puts a module into the blob store, once.
@@ -118,10 +129,7 @@ func KeptModule(ctx context.Context, store storage.Store, digest string) ([]byte
 // limitsOf returns the limits that a program runs under here: its own, and the
 // node's on time.
 func (e *Engine) limitsOf(p *journal.Program) sandbox.Limits {
-	return sandbox.Limits{
-		MemoryBytes: p.Limits.MemoryBytes, HostCalls: p.Limits.HostCalls, PayloadBytes: p.Limits.PayloadBytes,
-		OutputBytes: p.Limits.OutputBytes, WallTime: e.config.Limits.WallTime,
-	}
+	return replay.Limits(p, e.config.limitsFor(p.Plugin).WallTime)
 }
 
 // personaAt returns a Persona as it was when a program was fixed.

@@ -279,8 +279,27 @@ func (e *Engine) taskRecord(ctx context.Context, tenant storage.Tenant, about *a
 	if about.Status.Terminal() {
 		rec.EndedAt = endOf(about)
 		rec.End = &journal.End{Status: about.Status, Failure: about.Failure, Calls: closed(h.entries), Stopped: stoppedFromOutside(about)}
+		rec.End.Gas, err = e.gasOf(ctx, tenant, about)
 	}
-	return rec, nil
+	return rec, err
+}
+
+// gasOf returns what the run of a Task that has ended used, 0 where nothing tells.
+func (e *Engine) gasOf(ctx context.Context, tenant storage.Tenant, about *abi.Task) (uint64, error) {
+	if about.OutcomeID == "" {
+		return 0, nil
+	}
+	res, err := e.find(ctx, tenant, abi.ObjectOutcome, about.OutcomeID)
+	if err != nil {
+		return 0, err
+	}
+	var outcome struct {
+		Metrics struct {
+			Gas uint64 `json:"gas"`
+		} `json:"metrics"`
+	}
+	err = decode(res.State, &outcome)
+	return outcome.Metrics.Gas, err
 }
 
 // missingCause names what a record refers to and is no longer there.
@@ -311,12 +330,10 @@ func stoppedFromOutside(t *abi.Task) bool {
 	if t.Status == abi.TaskCanceled {
 		return true
 	}
-	if t.Failure == nil {
-		return false
-	}
-	switch t.Failure.Code {
-	case abi.FailureDeadline, abi.FailurePluginTimeout, abi.FailureAttempts, abi.FailureHost, abi.FailureDivergence:
-		return true
-	}
-	return false
+	return t.Failure != nil && outside[t.Failure.Code]
 }
+
+// outside are the failures that are not the plugin's own: run again, it would not
+// fail so.
+var outside = map[string]bool{abi.FailureDeadline: true, abi.FailurePluginTimeout: true, abi.FailureAttempts: true,
+	abi.FailureHost: true, abi.FailureDivergence: true}

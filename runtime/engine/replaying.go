@@ -88,9 +88,14 @@ func (p *replaying) run(ctx context.Context) (*replay.Result, error) {
 		return nil, err
 	}
 	p.tell(abi.EventReplayStarted, map[string]any{"mode": t.about.Replay.Mode, "reason": p.request.Reason})
-	return replay.Run(ctx, module, p.record, replay.Options{
-		Replacements: replacements, TaskID: t.about.Replay.ReplayID, WallTime: e.config.Limits.WallTime, OnCall: p.replayed,
+	result, err := replay.Run(ctx, module, p.record, replay.Options{
+		Replacements: replacements, TaskID: t.about.Replay.ReplayID, OnCall: p.replayed,
+		WallTime: e.config.limitsFor(p.record.Program.Plugin).WallTime, Rewriter: e.rewriter,
 	})
+	if result != nil {
+		e.counts.gas.Add(result.Gas)
+	}
+	return result, err
 }
 
 // replacements resolves the overrides again, as they were accepted.

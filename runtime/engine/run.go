@@ -106,10 +106,28 @@ func (e *Engine) perform(ctx context.Context, t *task, r *run) error {
 			"plugin %q has no export %q, which persona %s names", h.program.Plugin, h.program.Export, t.about.PersonaID)}
 	}
 	r.usage, err = module.Run(ctx, h.program.Export, r, e.limitsOf(h.program))
+	e.counts.gas.Add(r.usage.Gas)
+	return e.onRecord(t, r, err)
+}
+
+// onRecord returns how a run ended, or that it left its record by ending there: it
+// has not come to the record's end, or ran out of gas that another rewriter counts.
+func (e *Engine) onRecord(t *task, r *run, err error) error {
 	if left := r.cursor.Peek(); left != nil && guestEnded(err) {
 		return e.divergence(t, journal.Diverge(left, left.Index, "", nil))
 	}
+	failure, ok := errors.AsType[*abi.Failure](err)
+	if ok && failure.Code == abi.FailurePluginGas && t.program.Rewriter != e.rewriter {
+		return e.divergence(t, journal.Diverge(nil, r.calls(), journal.CallEnd, []byte(failure.Message)))
+	}
 	return err
+}
+
+// calls returns how many calls were recorded.
+func (r *run) calls() int {
+	r.task.mu.Lock()
+	defer r.task.mu.Unlock()
+	return r.index
 }
 
 // guestEnded reports whether a run came to an end of the guest's own making.
@@ -215,6 +233,9 @@ func (e *Engine) end(t *task, r *run, err error) {
 	ch.outcome = func(o *abi.Outcome) { r.complete(o, t, failure) }
 
 	t.mu.Lock()
+	if t.program != nil && t.program.Rewriter == e.rewriter && (failure == nil || !outside[failure.Code]) {
+		r.gas = r.usage.Gas
+	}
 	commit, err := e.apply(t, ch)
 	t.mu.Unlock()
 	if errors.Is(err, ErrTerminal) {
@@ -260,6 +281,9 @@ func (r *run) metrics(t *task) jsontext.Value {
 	m = appendMS(append(m, `,"run_ms":`...), r.usage.Run)
 	m = strconv.AppendInt(append(m, `,"host_calls":`...), int64(r.usage.HostCalls), 10)
 	m = strconv.AppendUint(append(m, `,"memory_bytes":`...), r.usage.MemoryBytes, 10)
+	if r.gas != 0 {
+		m = strconv.AppendUint(append(m, `,"gas":`...), r.gas, 10)
+	}
 	if r.output != nil && len(r.output.Metrics) > 0 {
 		if own, err := json.Marshal(r.output.Metrics, json.Deterministic(true)); err == nil { // not NaN
 			m = append(append(m, `,"plugin":`...), own...)
@@ -291,6 +315,7 @@ func (e *Engine) inputFor(ctx context.Context, t *task) (jsontext.Value, error) 
 func (e *Engine) divergence(t *task, d *journal.Divergence) *abi.Failure {
 	if p := t.program; p != nil {
 		d.RecordedModule, d.ActualModule, d.RecordedABI, d.ActualABI = p.Module, p.Module, p.ABI, abi.ABIVersion
+		d.RecordedRewriter, d.ActualRewriter = p.Rewriter, e.rewriter
 	}
 	return divergenceFailure(d)
 }

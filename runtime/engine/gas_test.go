@@ -1,0 +1,303 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	json "github.com/go-json-experiment/json"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/receipt"
+	"github.com/wharf-dev/wharf/runtime/sandbox"
+	"github.com/wharf-dev/wharf/storage"
+	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
+)
+
+// metered runs guests as a sandbox that counts gas does: each call costs rate.
+type metered struct {
+	guests
+	rate uint64
+
+	mu  sync.Mutex
+	ran []sandbox.Limits // of each run
+}
+
+func (m *metered) ModuleAt(ctx context.Context, digest string) (Module, error) {
+	module, err := m.guests.ModuleAt(ctx, digest)
+	return meteredModule{module, m}, err
+}
+
+// last returns the limits of the last run.
+func (m *metered) last() sandbox.Limits {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.ran[len(m.ran)-1]
+}
+
+type meteredModule struct {
+	Module
+	of *metered
+}
+
+var errOutOfGas = errors.New("out of gas")
+
+func (m meteredModule) Run(ctx context.Context, export string, h sandbox.Host, l sandbox.Limits) (sandbox.Usage, error) {
+	m.of.mu.Lock()
+	m.of.ran = append(m.of.ran, l)
+	m.of.mu.Unlock()
+	counted := &meter{Host: h, rate: m.of.rate, limit: l.Gas}
+	usage, err := m.Module.Run(ctx, export, counted, l)
+	usage.Gas = counted.used
+	if errors.Is(err, errOutOfGas) {
+		err = &abi.Failure{Code: abi.FailurePluginGas, Message: fmt.Sprintf("the plugin used up its gas, %d", l.Gas)}
+	}
+	return usage, err
+}
+
+type meter struct {
+	sandbox.Host
+	rate, used, limit uint64
+}
+
+func (m *meter) Call(ctx context.Context, call string, request []byte) (abi.CallStatus, []byte, error) {
+	if m.used+m.rate > m.limit {
+		m.used = m.limit
+		return 0, nil, errOutOfGas
+	}
+	m.used += m.rate
+	return m.Host.Call(ctx, call, request)
+}
+
+// rewriting makes a node one whose modules are rewritten by the given version, and
+// where each call costs rate.
+func rewriting(version string, rate uint64) (*metered, func(*Config, *Parts)) {
+	m := &metered{rate: rate}
+	return m, func(_ *Config, p *Parts) {
+		m.guests, p.Modules, p.Rewriter = p.Modules.(guests), m, version
+	}
+}
+
+func gasLimit(gas uint64) func(*Config, *Parts) {
+	return func(c *Config, _ *Parts) { c.Limits = sandbox.DefaultLimits(); c.Limits.Gas = gas }
+}
+
+// A Task that uses up its gas fails for it, as often as it is run: after the power
+// was cut before any call, and when it is replayed.
+func TestOutOfGas(t *testing.T) {
+	const affordable = 5
+	for cut := range affordable {
+		t.Run(fmt.Sprint(cut), func(t *testing.T) {
+			p := newProgram(say("1"), say("2"), say("3"), say("4"), say("5"), say("6"))
+			p.stopBefore(cut)
+			_, counting := rewriting("wharf-1", 100)
+			first := newNode(t, guests{"program": p.run}, counting, gasLimit(100*affordable+50))
+			session := first.session(t)
+			id := first.submit(t, session, "persona_program")
+			<-p.there
+			p.stopBefore(-1)
+			// The limit is the Task's from its start on, whatever that of the node is now.
+			_, counting = rewriting("wharf-1", 100)
+			second := boot(t, first.disk.Crash(uint64(cut), 0), guests{"program": p.run, "echo": echo}, counting)
+			defer second.stop(t)
+			task := second.wait(t, id)
+			if task.Failure == nil || task.Failure.Code != abi.FailurePluginGas {
+				t.Fatalf("%s, %+v", task.Status, task.Failure)
+			}
+			rec := second.recordOf(t, id)
+			if len(rec.Entries) != affordable || rec.End.Stopped || rec.End.Gas != 550 || rec.Program.Limits.Gas != 550 {
+				t.Errorf("%d calls, %+v, %+v", len(rec.Entries), rec.End, rec.Program.Limits)
+			}
+			if r := second.wire(t, task); r.Metadata.Gas != 550 || r.Lifecycle.Failure.Code != abi.FailurePluginGas {
+				t.Errorf("%+v, %+v", r.Metadata, r.Lifecycle.Failure)
+			}
+			second.wantReplay(t, id)
+		})
+	}
+}
+
+// The gas that a run used is told by its outcome, its receipt and its record, and
+// is part of what a replay has to do again.
+func TestGasIsReplayed(t *testing.T) {
+	disk := crashtest.NewDisk()
+	start := func(version string, rate uint64, more ...func(*Config, *Parts)) *node {
+		_, counting := rewriting(version, rate)
+		return boot(t, disk, guests{"echo": echo}, append(more, counting)...)
+	}
+	n := start("wharf-1", 100, gasLimit(1000))
+	task := n.wait(t, n.submit(t, n.session(t), ""))
+	outcome, err := n.Get(t.Context(), n.root, abi.ObjectOutcome, task.OutcomeID)
+	if err != nil || !strings.Contains(string(outcome.JSON), `"gas":200`) {
+		t.Errorf("%s, %v", outcome.JSON, err)
+	}
+	if r, rec := n.wire(t, task), n.recordOf(t, task.ID); r.Metadata.Gas != 200 || rec.End.Gas != 200 || r.Metadata.Rewriter != "wharf-1" || r.Metadata.Arch != "" {
+		t.Errorf("%+v, %+v", r.Metadata, rec.End)
+	}
+	wire := n.wantReplay(t, task.ID)
+	if strings.Contains(wire, `"gas"`) {
+		t.Errorf("a replay uses nothing, and its receipt says so: %s", wire)
+	}
+	if used := n.Stats().Gas; used != 600 {
+		t.Errorf("a run and two replays used %d", used)
+	}
+	n.stop(t)
+
+	for _, c := range []struct {
+		name, version string
+		rate          uint64
+		failure       string
+		says          []string
+	}{
+		{"the same", "wharf-1", 100, "", nil},
+		{"the same rewriter, and other gas", "wharf-1", 99, abi.FailureDivergence, []string{`"gas": 200`, `"gas": 198`}},
+		{"another rewriter, and other gas", "wharf-2", 99, "", nil},
+		{"another rewriter, and too much gas", "wharf-2", 600, abi.FailureDivergence, []string{"wharf-1", "wharf-2"}},
+	} {
+		n := start(c.version, c.rate)
+		again := n.replay(t, task.ID, abi.ReplayTaskRequest{})
+		failure := again.Failure
+		if failure == nil {
+			failure = &abi.Failure{}
+			if text, err := n.ReceiptWire(t.Context(), n.root, again.ReceiptID); err != nil || string(text) != wire {
+				t.Errorf("%s: %v, the receipt %s, want %s", c.name, err, text, wire)
+			}
+		}
+		told := failure.Message + strings.ReplaceAll(string(failure.Details), `\"`, `"`)
+		if failure.Code != c.failure {
+			t.Errorf("%s: %s", c.name, told)
+		}
+		for _, words := range c.says {
+			if !strings.Contains(told, words) {
+				t.Errorf("%s: does not say %s: %s", c.name, words, told)
+			}
+		}
+		n.stop(t)
+	}
+}
+
+// A Task that goes on with another rewriter, and runs out of gas that the other one
+// counts, has left its record and says so; one that ends well tells no gas.
+func TestGoesOnWithAnotherRewriter(t *testing.T) {
+	for rate, want := range map[uint64]string{90: "", 600: abi.FailureDivergence} {
+		p := newProgram(say("1"), say("2"))
+		p.stopBefore(1)
+		_, counting := rewriting("wharf-1", 100)
+		first := newNode(t, guests{"program": p.run}, counting, gasLimit(1000))
+		id := first.submit(t, first.session(t), "persona_program")
+		<-p.there
+		p.stopBefore(-1)
+		_, counting = rewriting("wharf-2", rate)
+		second := boot(t, first.disk.Crash(rate, 0), guests{"program": p.run, "echo": echo}, counting)
+		task := second.wait(t, id)
+		if task.Failure == nil {
+			task.Failure = &abi.Failure{}
+		}
+		if task.Failure.Code != want || want != "" && !strings.Contains(task.Failure.Message, "made with the rewriter wharf-1, and the run with the rewriter wharf-2") {
+			t.Errorf("%d: %+v", rate, task.Failure)
+		}
+		if r := second.wire(t, task); r.Metadata.Gas != 0 || r.Metadata.Rewriter != "wharf-1" {
+			t.Errorf("%d: %+v", rate, r.Metadata)
+		}
+		second.stop(t)
+	}
+}
+
+// A plugin with limits of its own has them, and they are recorded; what it leaves
+// open, and any other plugin, is limited as the node says.
+func TestLimitsOfAPlugin(t *testing.T) {
+	m, counting := rewriting("wharf-1", 1)
+	n := newNode(t, guests{"small": echo}, counting, func(c *Config, _ *Parts) {
+		c.Limits = sandbox.DefaultLimits()
+		c.PluginLimits = map[string]sandbox.Limits{"small": {MemoryBytes: 1 << 20, Gas: 77, Depth: 5, WallTime: 3}}
+	})
+	session := n.session(t)
+	node, small := sandbox.DefaultLimits(), sandbox.DefaultLimits()
+	small.MemoryBytes, small.Gas, small.Depth, small.WallTime = 1<<20, 77, 5, 3
+	for persona, want := range map[string]sandbox.Limits{"persona_small": small, "persona_echo": node} {
+		task := n.wait(t, n.submit(t, session, persona))
+		if got := m.last(); got != want {
+			t.Errorf("%s ran under %+v, want %+v", persona, got, want)
+		}
+		wantLimits := journal.Limits{MemoryBytes: want.MemoryBytes, HostCalls: want.HostCalls, PayloadBytes: want.PayloadBytes,
+			OutputBytes: want.OutputBytes, Gas: want.Gas, Depth: want.Depth}
+		if got := n.recordOf(t, task.ID).Program.Limits; got != wantLimits {
+			t.Errorf("%s recorded %+v, want %+v", persona, got, wantLimits)
+		}
+		n.wantReplay(t, task.ID)
+		if got := m.last(); got != want {
+			t.Errorf("%s was replayed under %+v, want %+v", persona, got, want)
+		}
+	}
+}
+
+// Tasks of before modules were rewritten are resumed and replayed as they were run:
+// with an instance of their own, and without counting. Their receipts do not change.
+func TestTasksOfBefore(t *testing.T) {
+	p := newProgram(everyKind()...)
+	g := guests{"program": p.run, "echo": echo}
+	first := newNode(t, g)
+	session := first.session(t)
+	ended := first.wait(t, first.submit(t, session, "persona_program"))
+	replayed := first.wantReplay(t, ended.ID)
+	issued := first.wire(t, ended)
+	p.stopBefore(7)
+	open := first.submit(t, session, "persona_program")
+	<-p.there
+	p.stopBefore(-1)
+	before := first.recordOf(t, ended.ID)
+
+	m, counting := rewriting("wharf-1", 1)
+	second := boot(t, first.disk.Crash(3, 0), g, counting)
+	defer second.stop(t)
+	for _, id := range []string{open, ended.ID} {
+		task := second.wait(t, id)
+		r := second.wire(t, task)
+		if task.Status != abi.TaskCompleted || r.Metadata.Rewriter != "" || r.Metadata.Gas != 0 || r.Metadata.Arch == "" || r.ReplayInput.Materials[1].Metadata != nil {
+			t.Errorf("%s, %+v", task.Status, r.Metadata)
+		}
+		second.wantReplay(t, id)
+		if got := m.last(); !got.Fresh || got.Gas < 1<<60 || got.Depth < 1<<60 || got.MemoryBytes != sandbox.DefaultLimits().MemoryBytes {
+			t.Errorf("it ran under %+v", got)
+		}
+	}
+	if again := second.wantReplay(t, ended.ID); again != replayed {
+		t.Errorf("replayed now, the receipt is\n%s, and was\n%s", again, replayed)
+	}
+	if after := second.recordOf(t, ended.ID); !reflect.DeepEqual(after, before) {
+		t.Errorf("the record is\n%+v, and was\n%+v", after, before)
+	}
+	if r := second.wire(t, ended); r.Chain.ReceiptHash != issued.Chain.ReceiptHash {
+		t.Error("the receipt has changed")
+	}
+	now := second.wire(t, second.wait(t, second.submit(t, session, "")))
+	if now.Metadata.Rewriter != "wharf-1" || now.Metadata.Gas == 0 || now.Metadata.Arch != "" || now.ReplayInput.Materials[1].Metadata.Rewriter != "wharf-1" {
+		t.Errorf("a Task of now: %+v", now.Metadata)
+	}
+}
+
+// startedBefore is the payload that told the start of a Task before modules were
+// rewritten, and programHashBefore what its receipt says of its program.
+const (
+	startedBefore = `{"program":{"type":"program","visibility":"internal","plugin":"echo","module":"sha256:50789ab7ac16c5bcc63069d5785e027947e9c21ddaf225126279da8aafbc7078","export":"run","abi":"wharf-abi-1","persona":"sha256:2caf914db317de4c5cd0282509c86e2c5701006bd95612b8fc4a827c58f8a991","seed":"MZaB/e7hBlGQl8L1VpHuVA==","limits":{"memory_bytes":268435456,"host_calls":100000,"payload_bytes":33554432,"output_bytes":67108864},"engine":"wazero-1.12.0","arch":"amd64"}}`
+
+	programHashBefore = "sha256:776ff3468c154d3f1c2be6e0856700d0dc5ee2c4240fcee26bc8122914a22dac"
+)
+
+func TestProgramOfBefore(t *testing.T) {
+	var h history
+	if err := h.readProgram(&storage.Record{Payload: []byte(startedBefore)}); err != nil {
+		t.Fatal(err)
+	}
+	again, err := json.Marshal(programOf(h.program))
+	if err != nil || string(again) != startedBefore {
+		t.Errorf("written again: %s, %v", again, err)
+	}
+	if hash := receipt.ProgramHash(h.program); hash != programHashBefore {
+		t.Errorf("its hash is %s, and was %s", hash, programHashBefore)
+	}
+}
