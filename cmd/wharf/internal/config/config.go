@@ -33,6 +33,8 @@ type Named struct {
 	Secrets map[string]Secret
 	Tools   map[string]ToolServer
 	Grants  map[string]Grant // by plugin
+	// PluginLimits are those of plugins that have their own, by plugin.
+	PluginLimits map[string]PluginLimits
 	// Settings are what plugins read of their own configuration: by plugin, by name.
 	Settings map[string]map[string]jsontext.Value
 }
@@ -145,6 +147,8 @@ type Tasks struct {
 	HostCalls   int
 	Payload     int64
 	Output      int64
+	Gas         int
+	Depth       int
 	Attempts    int
 }
 
@@ -152,6 +156,20 @@ type Tasks struct {
 type Plugins struct {
 	Cache string
 	Dir   string // "" for none
+	// IdleMemory bounds what idle instances take together, in bytes.
+	IdleMemory int64
+}
+
+// PluginLimits are the limits of a plugin's runs, as in [Tasks]; a member that is 0
+// is as it is there.
+type PluginLimits struct {
+	WallTime  time.Duration
+	Memory    int64
+	HostCalls int
+	Payload   int64
+	Output    int64
+	Gas       int
+	Depth     int
 }
 
 // Storage sizes the embedded store. Sizes are in bytes.

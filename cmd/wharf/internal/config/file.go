@@ -130,7 +130,7 @@ func isGroup(name string) bool {
 			return true
 		}
 	}
-	return false
+	return sectionOf(name) != nil
 }
 
 // unknown says that there is no such setting, and which one may have been meant.
@@ -156,6 +156,11 @@ func nearest(name string) string {
 	for _, g := range Groups() {
 		if g.Name != "" && !strings.Contains(name, ".") {
 			consider(g.Name)
+		}
+	}
+	for _, s := range Sections() {
+		if strings.Contains(s.Name, ".") && strings.Contains(name, ".") {
+			consider(s.Name)
 		}
 	}
 	if best == "" {

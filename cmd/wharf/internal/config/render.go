@@ -28,23 +28,42 @@ func Template() string {
 			b.WriteString(comment(indent, facts(s)))
 			fmt.Fprintf(&b, "%s# %s: %s\n", indent, s.Key(), yamlText(s.Default))
 		}
-		b.WriteString(example(sectionOf(g.Name)))
+		for _, s := range sectionsIn(g.Name) {
+			b.WriteString(s.comments())
+		}
 	}
 	return b.String()
 }
 
-// example shows in comments how a section is used, and what its members are.
-func example(s *Section) string {
-	if s == nil {
-		return ""
-	}
+// comments show how a section is used, and what its members are.
+func (s *Section) comments() string {
 	var b strings.Builder
+	if s.Doc != "" {
+		b.WriteString("\n" + comment("  ", s.Doc))
+	}
 	for _, m := range s.Members {
 		b.WriteString(comment("  ", m.Name+": "+m.Doc+" ("+m.values()+")"))
 	}
 	b.WriteString("  #\n  # For example:\n")
-	for line := range strings.Lines(s.Example) {
+	for line := range strings.Lines(nested(s.path()[1:], s.Example)) {
 		b.WriteString("  #   " + line)
+	}
+	return b.String()
+}
+
+// nested returns YAML below the given keys.
+func nested(keys []string, yaml string) string {
+	for i := len(keys) - 1; i >= 0; i-- {
+		yaml = keys[i] + ":\n" + indented(yaml)
+	}
+	return yaml
+}
+
+// indented returns YAML one level deeper.
+func indented(yaml string) string {
+	var b strings.Builder
+	for line := range strings.Lines(yaml) {
+		b.WriteString("  " + line)
 	}
 	return b.String()
 }
@@ -108,7 +127,9 @@ func Reference() string {
 		}
 		fmt.Fprintf(&b, "\n## %s\n%s\n", title, g.Doc)
 		b.WriteString(settingTable(inGroup(g.Name)))
-		b.WriteString(sectionTable(sectionOf(g.Name)))
+		for _, s := range sectionsIn(g.Name) {
+			b.WriteString(s.table())
+		}
 	}
 	return b.String()
 }
@@ -129,20 +150,16 @@ func settingTable(settings []Setting) string {
 	return b.String()
 }
 
-func sectionTable(s *Section) string {
-	if s == nil {
-		return ""
-	}
+func (s *Section) table() string {
 	var b strings.Builder
+	if s.Doc != "" {
+		b.WriteString("\n" + s.Doc + "\n")
+	}
 	fmt.Fprintf(&b, "\n| in `%s.%s` | values | what it does |\n|---|---|---|\n", s.Name, s.Key)
 	for _, m := range s.Members {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", m.Name, m.values(), m.Doc)
 	}
-	fmt.Fprintf(&b, "\n```yaml\n%s:\n", s.Name)
-	for line := range strings.Lines(s.Example) {
-		b.WriteString("  " + line)
-	}
-	b.WriteString("```\n")
+	b.WriteString("\n```yaml\n" + nested(s.path(), s.Example) + "```\n")
 	return b.String()
 }
 
@@ -170,7 +187,7 @@ first of these that states it:
 names the line of every mistake; ` + "`wharf config show`" + ` shows what holds and where it came from.
 
 What is given a name of its own (models, prices, secrets, tools, grants, settings) is
-stated in the file alone.
+stated in the file alone; so are the limits of single plugins.
 
 Sizes are written as ` + "`64MiB`" + ` (1024-based), ` + "`10MB`" + ` (1000-based) or plain bytes; durations as
 ` + "`250ms`, `30s`, `5m`, `24h`, `30d`" + `.

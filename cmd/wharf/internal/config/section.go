@@ -13,28 +13,43 @@ import (
 	"github.com/wharf-dev/wharf/runtime/provider/secret"
 )
 
-// Section declares what the file may name as it likes: the group's members are
+// Section declares what the file may name as it likes: the section's members are
 // names, and what stands below each has the declared members. It can be stated in
-// the file alone, and belongs to the [Group] of the same name.
+// the file alone. It belongs to the [Group] of the same name, or to that before the
+// dot of its name.
 type Section struct {
-	Name    string // of the group
+	Name    string // dotted, as in the file
+	Doc     string // of a section within a group; the others have that of the group
 	Key     string // what a name is, in a word
-	Example string // YAML as it stands below the group
+	Example string // YAML as it stands below the section
 	Members []Member
 
 	valid func(name string) error
 	read  func(into *Named, name string, p place)
 }
 
-// sectionOf returns the section of a group, or nil.
-func sectionOf(group string) *Section {
+// sectionOf returns the section of the given name, or nil.
+func sectionOf(name string) *Section {
 	for _, s := range Sections() {
-		if s.Name == group {
+		if s.Name == name {
 			return &s
 		}
 	}
 	return nil
 }
+
+// sectionsIn returns the sections of a group.
+func sectionsIn(group string) (in []Section) {
+	for _, s := range Sections() {
+		if name, _, _ := strings.Cut(s.Name, "."); name == group {
+			in = append(in, s)
+		}
+	}
+	return in
+}
+
+// path returns the keys that lead to the section in the file.
+func (s *Section) path() []string { return strings.Split(s.Name, ".") }
 
 // section declares things of the type T.
 func section[T any](s Section, at func(*Named) *map[string]T, members []member[T]) Section {
@@ -71,7 +86,29 @@ func anyText(string) error { return nil }
 
 // Sections declares every section, in the order of [Groups].
 func Sections() []Section {
-	return []Section{modelSection(), priceSection(), secretSection(), toolSection(), grantSection(), pluginSection()}
+	return []Section{limitSection(), modelSection(), priceSection(), secretSection(), toolSection(), grantSection(), pluginSection()}
+}
+
+func limitSection() Section {
+	return section(Section{Name: "plugins.limits", Key: "PLUGIN",
+		Doc: "Limits of single plugins, instead of those in tasks. What a Task may use is recorded when it starts.",
+		Example: `digest:
+  memory: 64MiB
+  gas: 5_000_000_000
+agent:
+  wall_time: 10m
+  host_calls: 1_000_000
+`, valid: pluginName()},
+		func(n *Named) *map[string]PluginLimits { return &n.PluginLimits },
+		[]member[PluginLimits]{
+			periodMember("wall_time", "As tasks.wall_time.", func(l *PluginLimits) *time.Duration { return &l.WallTime }, time.Millisecond, 24*time.Hour),
+			sizeMember("memory", "As tasks.memory.", func(l *PluginLimits) *int64 { return &l.Memory }, 64*kib, 4*gib),
+			numberMember("host_calls", "As tasks.host_calls.", func(l *PluginLimits) *int { return &l.HostCalls }, 1, 1_000_000_000),
+			sizeMember("payload", "As tasks.payload.", func(l *PluginLimits) *int64 { return &l.Payload }, kib, gib),
+			sizeMember("output", "As tasks.output.", func(l *PluginLimits) *int64 { return &l.Output }, kib, 64*gib),
+			numberMember("gas", "As tasks.gas.", func(l *PluginLimits) *int { return &l.Gas }, 1000, maxGas),
+			numberMember("depth", "As tasks.depth.", func(l *PluginLimits) *int { return &l.Depth }, 64, maxDepth),
+		})
 }
 
 func modelSection() Section {

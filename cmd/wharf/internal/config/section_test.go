@@ -64,6 +64,11 @@ settings:
     nested: {b: [1, true, null, "x"], a: 2.5}
 receipts:
   issue: required
+plugins:
+  dir: plugins
+  limits:
+    agent: {gas: 1_000_000, depth: 100, memory: 1MiB, wall_time: 5s, host_calls: 7, payload: 1KiB, output: 2KiB}
+    echo: {gas: 2000}
 `
 
 func TestNamedThings(t *testing.T) {
@@ -95,6 +100,10 @@ func TestNamedThings(t *testing.T) {
 				{Hosts: []string{"127.0.0.1:9000"}, Private: true}},
 			Secrets: []string{"crm"}, Tools: []string{"files:read_*", "tickets:*"}, Models: []string{"good"},
 		}},
+		PluginLimits: map[string]PluginLimits{
+			"agent": {Gas: 1_000_000, Depth: 100, Memory: 1 << 20, WallTime: 5 * time.Second, HostCalls: 7, Payload: 1 << 10, Output: 2 << 10},
+			"echo":  {Gas: 2000},
+		},
 		Settings: map[string]map[string]jsontext.Value{"agent": {
 			"greeting": jsontext.Value(`"Hello.\nThere.\n"`), "nested": jsontext.Value(`{"a":2.5,"b":[1,true,null,"x"]}`),
 		}},
@@ -121,6 +130,7 @@ func TestNamedThingsAreShownWithTheirLine(t *testing.T) {
 		"models.good.max_tokens":       "1000 from FILE:12",
 		"tools.files.env.TOKEN":        "{secret: crm} from FILE:28",
 		"grants.agent.http[1].private": "true from FILE:44",
+		"plugins.limits.agent.gas":     "1000000 from FILE:59",
 		"settings.agent.nested":        `{"a":2.5,"b":[1,true,null,"x"]} from FILE:53`,
 	} {
 		if shown[name] != want {
@@ -173,6 +183,10 @@ func TestMistakesInNamedThings(t *testing.T) {
 		{"plugin name", "settings:\n  a b: {x: 1}\n", "it is the name of a plugin"},
 		{"settings", "settings:\n  a: 3\n", "FILE:2: settings.a: has to have members"},
 		{"no JSON", "settings:\n  a: {x: .inf}\n", "FILE:2: settings.a.x: is no JSON"},
+		{"limit of a plugin", "plugins:\n  limits:\n    p: {memory: 1KiB}\n", "FILE:3: plugins.limits.p.memory: 1KiB is not within 64KiB to 4GiB"},
+		{"misspelt limit", "plugins:\n  limits:\n    p: {memry: 1MiB}\n", `did you mean "plugins.limits.p.memory"?`},
+		{"misspelt limits", "plugins:\n  limts: {}\n", `FILE:2: there is no setting "plugins.limts": did you mean "plugins.limits"?`},
+		{"no plugin", "plugins:\n  limits: 3\n", "FILE:2: plugins.limits: is a group of settings"},
 		{"list where a value belongs", "secrets:\n  s: {env: [a]}\n", "FILE:2: secrets.s.env: has to be a single value"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -188,10 +202,7 @@ func TestMistakesInNamedThings(t *testing.T) {
 func TestSectionExamples(t *testing.T) {
 	var file strings.Builder
 	for _, s := range Sections() {
-		file.WriteString(s.Name + ":\n")
-		for line := range strings.Lines(s.Example) {
-			file.WriteString("  " + line)
-		}
+		file.WriteString(nested(s.path(), s.Example))
 		if s.Name == "secrets" { // which another section's example names
 			file.WriteString("  tickets: {env: TICKETS}\n")
 		}

@@ -9,6 +9,12 @@ const (
 	gib = 1 << 30
 )
 
+// Bounds of what a run may compute.
+const (
+	maxGas   = 1_000_000_000_000_000 // so that it stays exact in JSON
+	maxDepth = 1_000_000
+)
+
 // Group is a run of settings that share a prefix, for documents.
 type Group struct {
 	Name string // the prefix, "" for the settings without one
@@ -115,6 +121,10 @@ func taskSettings() []Setting {
 			"The largest request or answer of one host call."),
 		size("tasks.output", "64MiB", func(c *Config) *int64 { return &c.Tasks.Output }, kib, 64*gib,
 			"The most bytes that a run may hand out: its output, Messages, Artifacts and log lines together."),
+		number("tasks.gas", "100000000000", func(c *Config) *int { return &c.Tasks.Gas }, 1000, maxGas,
+			"The most that a run may compute, in units of about one instruction. A run that uses it up fails in the same place wherever it is repeated, which no limit of time can promise."),
+		number("tasks.depth", "65536", func(c *Config) *int { return &c.Tasks.Depth }, 64, maxDepth,
+			"How deep calls within a plugin may go: each takes 1, and more when its function is large. Beyond it the plugin's stack overflows, in the same place everywhere."),
 		number("tasks.attempts", "3", func(c *Config) *int { return &c.Tasks.Attempts }, 1, 1000,
 			"How often a Task is started when the node dies while it runs, before it fails."),
 	}
@@ -126,6 +136,8 @@ func pluginSettings() []Setting {
 			"The folder that keeps compiled plugins between starts; nodes may share one. It holds native code that is run as it is: nobody else may write there. Empty: a folder within the data folder."),
 		text("plugins.dir", "", func(c *Config) *string { return &c.Plugins.Dir }, nil,
 			"A folder of plugins of your own, read when the node starts: NAME.wasm (a-z, 0-9 and -) is the plugin NAME, and the Persona persona_NAME runs it. Empty: only the plugins that ship with Wharf."),
+		size("plugins.idle_memory", "64MiB", func(c *Config) *int64 { return &c.Plugins.IdleMemory }, 0, 1024*gib,
+			"The memory that instances of plugins may take together while they wait for the next Task. Those that were idle longest go first; 0 keeps none, and each Task makes one."),
 	}
 }
 

@@ -166,10 +166,21 @@ func (o *Options) engineConfig() engine.Config {
 		DefaultPersona: t.Persona, MaxRunning: t.Concurrency, MaxQueued: t.Queue, MaxAttempts: t.Attempts,
 		Limits: sandbox.Limits{
 			MemoryBytes: uint64(t.Memory), WallTime: t.WallTime, HostCalls: t.HostCalls,
-			PayloadBytes: int(t.Payload), OutputBytes: t.Output,
+			PayloadBytes: int(t.Payload), OutputBytes: t.Output, Gas: uint64(t.Gas), Depth: t.Depth,
 		},
+		PluginLimits:   pluginLimits(o.Config.PluginLimits),
 		IdempotencyTTL: o.Config.Retention.Idempotency, RequiredReceiptsOnly: o.Config.Receipts.Issue == "required",
 	}
+}
+
+// pluginLimits returns the limits that plugins have for themselves, by name.
+func pluginLimits(own map[string]config.PluginLimits) map[string]sandbox.Limits {
+	limits := map[string]sandbox.Limits{}
+	for plugin, l := range own {
+		limits[plugin] = sandbox.Limits{MemoryBytes: uint64(l.Memory), WallTime: l.WallTime, HostCalls: l.HostCalls,
+			PayloadBytes: int(l.Payload), OutputBytes: l.Output, Gas: uint64(l.Gas), Depth: l.Depth}
+	}
+	return limits
 }
 
 func (o *Options) gatewayConfig() gateway.Config {

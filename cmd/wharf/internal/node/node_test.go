@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
 	"github.com/wharf-dev/wharf/runtime/engine"
@@ -189,5 +190,20 @@ func TestProfilesAreServedOnLoopbackOnly(t *testing.T) {
 	}
 	if err := ServeDebug(ctx, "127.0.0.1:0"); err != nil {
 		t.Error(err)
+	}
+}
+
+// Every limit of the configuration reaches the engine, those of a plugin under its name.
+func TestLimitsReachTheEngine(t *testing.T) {
+	o := options(t, map[string]string{"tasks.memory": "1MiB", "tasks.wall_time": "2s", "tasks.host_calls": "3", "tasks.payload": "4KiB",
+		"tasks.output": "5KiB", "tasks.gas": "6000", "tasks.depth": "70"})
+	o.Config.PluginLimits = map[string]config.PluginLimits{
+		"own": {Memory: 10, WallTime: 20, HostCalls: 30, Payload: 40, Output: 50, Gas: 60, Depth: 70}}
+	c := o.engineConfig()
+	if want := (sandbox.Limits{MemoryBytes: 1 << 20, WallTime: 2 * time.Second, HostCalls: 3, PayloadBytes: 4 << 10, OutputBytes: 5 << 10, Gas: 6000, Depth: 70}); c.Limits != want {
+		t.Errorf("%+v, want %+v", c.Limits, want)
+	}
+	if got, want := c.PluginLimits["own"], (sandbox.Limits{MemoryBytes: 10, WallTime: 20, HostCalls: 30, PayloadBytes: 40, OutputBytes: 50, Gas: 60, Depth: 70}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }
