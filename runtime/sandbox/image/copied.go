@@ -56,6 +56,8 @@ func (s *copiedStore) reset(first, used uint64) error {
 	return nil
 }
 
+func (s *copiedStore) resident() uint64 { return uint64(cap(s.buffer)) }
+
 // trim does nothing: the engine holds the buffer's address.
 func (s *copiedStore) trim() error { return nil }
 

@@ -59,6 +59,25 @@ func proves(d detector, file *os.File) bool {
 	return r.at == PageBytes && r.last == page
 }
 
+// comparer looks for itself. Pages that were written and hold what they held are
+// no different from others to it.
+type comparer struct{}
+
+func (comparer) close() {}
+
+func (comparer) detect(r *restoring) error {
+	for at := 0; at < len(r.memory); at += osPage {
+		if r.same(at) {
+			continue
+		}
+		if !r.own(at, at+osPage) {
+			return nil
+		}
+	}
+	r.at = len(r.memory)
+	return nil
+}
+
 // pageRegion is what PAGEMAP_SCAN answers: addresses [start, end).
 type pageRegion struct{ start, end, categories uint64 }
 

@@ -42,6 +42,8 @@ type store interface {
 	// reset makes the content that of the image, followed by zeros, when the guest
 	// could write the first used bytes. Unless used is first, resize(first) follows.
 	reset(first, used uint64) error
+	// resident returns how many bytes are the store's alone after a reset.
+	resident() uint64
 	// trim gives back what reset keeps for speed. The content stays.
 	trim() error
 	close() error

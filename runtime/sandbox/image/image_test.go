@@ -194,8 +194,12 @@ func (m *model) reset(t *rapid.T) {
 		t.Fatal(err)
 	}
 	if rapid.Bool().Draw(t, "trim") {
+		kept := m.engine.memory.Kept()
 		if err := m.engine.memory.Trim(); err != nil {
 			t.Fatal(err)
+		}
+		if now := m.engine.memory.Kept(); now > kept {
+			t.Fatalf("Kept() = %d after trimming, %d before", now, kept)
 		}
 	}
 	m.engine.memory.SetLimit(m.most * PageBytes)
@@ -332,7 +336,7 @@ func TestNothingIsLeft(t *testing.T) {
 	for name, make := range sources(t) {
 		t.Run(name, func(t *testing.T) {
 			before := held(t)
-			for range 200 {
+			for range 60 {
 				image, err := make(bytes.Repeat([]byte{1}, 3*PageBytes))
 				if err != nil {
 					t.Fatal(err)

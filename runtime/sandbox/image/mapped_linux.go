@@ -137,6 +137,8 @@ type mappedStore struct {
 	image *mapped
 	base  []byte // the whole reservation
 	open  uint64 // how much of it is accessible: it stays so when the guest ends
+	above uint64 // the end of pages above the image that were kept, 0 without
+	kept  int    // bytes of its own that it holds, since the last reset
 	turns uint   // resets so far
 }
 
@@ -150,17 +152,6 @@ func (s *mappedStore) resize(size uint64) ([]byte, error) {
 	return s.base[:size], nil
 }
 
-func (s *mappedStore) reset(_, used uint64) error {
-	s.turns++
-	size := uint64(len(s.image.view))
-	if used > size {
-		if err := drop(s.base[size:used]); err != nil {
-			return err
-		}
-	}
-	return s.restore()
-}
-
 // drop gives pages back. They read as the image's next, or as zeros above it.
 func drop(pages []byte) error {
 	if err := unix.Madvise(pages, unix.MADV_DONTNEED); err != nil {
@@ -169,10 +160,13 @@ func drop(pages []byte) error {
 	return nil
 }
 
+func (s *mappedStore) resident() uint64 { return uint64(s.kept) }
+
 func (s *mappedStore) trim() error {
 	if s.open == 0 {
 		return nil
 	}
+	s.above, s.kept = 0, 0
 	return drop(s.base[:s.open])
 }
 

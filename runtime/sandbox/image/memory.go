@@ -131,6 +131,10 @@ func (m *Memory) shrink(engine Engine) error {
 	return nil
 }
 
+// Kept returns how many bytes of memory are this memory's alone after Reset or Trim,
+// the image's not counted.
+func (m *Memory) Kept() uint64 { return m.store.resident() }
+
 // Trim gives back what Reset keeps to make the next Run faster. It is for memories
 // that are idle for long, between Reset and the next Run; the content stays.
 func (m *Memory) Trim() error {

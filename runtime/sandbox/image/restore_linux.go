@@ -6,53 +6,83 @@ import "bytes"
 
 const (
 	// keptBytes bounds what a memory keeps of its own between Runs.
-	keptBytes = 256 << 10
+	keptBytes = 1 << 20
 	// checkEvery is how often, in resets, a page that is kept has to prove that it is
 	// still written.
 	checkEvery = 16
 )
 
-// restore makes the part of the image the image's again. Pages that the guest wrote
-// are copied over, up to keptBytes: the next Run most likely writes them again, and
-// a copy costs a fraction of a page fault. The others are given back.
-func (s *mappedStore) restore() error {
-	size := len(s.image.view)
-	if size == 0 {
+// reset restores the image and the zeros above it. Pages that the guest wrote are
+// written over, up to keptBytes: the next Run most likely writes them again, and a
+// copy costs a fraction of a page fault. The others are given back.
+func (s *mappedStore) reset(_, used uint64) error {
+	s.turns++
+	s.kept = 0
+	size := uint64(len(s.image.view))
+	r := restoring{memory: s.base[:size], image: s.image.view, check: s.turns%checkEvery == 0}
+	if err := r.restore(s.image.detector(size)); err != nil {
+		return err
+	}
+	s.kept = r.kept
+	if r.check && s.above > used {
+		if err := drop(s.base[used:s.above]); err != nil {
+			return err
+		}
+		s.above = 0
+	}
+	if used == size {
 		return nil
 	}
-	r := restoring{memory: s.base[:size], image: s.image.view, check: s.turns%checkEvery == 0}
-	if s.image.dirty != nil {
-		// An error leaves r.at where the detector got to.
-		_ = s.image.dirty.detect(&r)
+	s.above = max(s.above, used)
+	above := restoring{memory: s.base[size:used], kept: r.kept, check: r.check}
+	err := above.restore(s.image.dirty)
+	s.kept = above.kept
+	return err
+}
+
+// detector returns what finds out how size bytes of an image were changed.
+func (m *mapped) detector(size uint64) detector {
+	// Up to here comparing takes no longer than asking the kernel.
+	const compared = 2 * PageBytes
+	if size <= compared || m.dirty == nil {
+		return comparer{}
 	}
-	if r.at < size && r.err == nil {
+	return m.dirty
+}
+
+// restoring is one restore under way.
+type restoring struct {
+	memory []byte
+	image  []byte // as long as memory; nil for zeros
+	at     int    // what lies below is as it has to be
+	kept   int    // bytes that were kept so far
+	last   int    // where the last of them begin
+	check  bool   // pages that were not written are given back
+	err    error
+}
+
+// restore makes the memory as it has to be. Without a detector nothing is kept.
+func (r *restoring) restore(d detector) error {
+	if d != nil {
+		_ = d.detect(r) // an error leaves r.at where the detector got to
+	}
+	if r.at < len(r.memory) && r.err == nil {
 		return drop(r.memory[r.at:])
 	}
 	return r.err
 }
 
-// restoring is one restore under way.
-type restoring struct {
-	memory, image []byte
-	at            int  // what lies below is the image's again
-	kept          int  // bytes that were kept below at
-	last          int  // where the last of them begin
-	check         bool // pages that were not written are given back
-	err           error
-}
-
 // own is told of bytes [from, to) that are the memory's own, in rising order; all
-// between at and from is the image's. It reports whether it wants to hear of more.
+// between at and from is as it has to be. It reports whether it wants to hear of
+// more.
 func (r *restoring) own(from, to int) bool {
 	r.last = from
 	wanted := to
 	to = min(to, from+keptBytes-r.kept)
-	memory, image := r.memory[from:to], r.image[from:to]
 	if r.check {
-		r.checked(memory, image)
+		r.checked(from, to)
 	} else {
-		copy(memory, image)
-		r.kept += to - from
+		r.copy(from, to)
 	}
 	if r.err != nil {
 		return false
@@ -61,15 +91,31 @@ func (r *restoring) own(from, to int) bool {
 	return to == wanted
 }
 
+func (r *restoring) copy(from, to int) {
+	if r.image == nil {
+		clear(r.memory[from:to])
+	} else {
+		copy(r.memory[from:to], r.image[from:to])
+	}
+	r.kept += to - from
+}
+
 // checked copies the pages that were written and gives the others back.
-func (r *restoring) checked(memory, image []byte) {
-	for at := 0; at < len(memory) && r.err == nil; at += osPage {
-		page, original := memory[at:at+osPage], image[at:at+osPage]
-		if bytes.Equal(page, original) {
-			r.err = drop(page)
+func (r *restoring) checked(from, to int) {
+	for at := from; at < to && r.err == nil; at += osPage {
+		if r.same(at) {
+			r.err = drop(r.memory[at : at+osPage])
 			continue
 		}
-		copy(page, original)
-		r.kept += osPage
+		r.copy(at, at+osPage)
 	}
+}
+
+// same reports whether the page at is as it has to be.
+func (r *restoring) same(at int) bool {
+	page := r.memory[at : at+osPage]
+	if r.image == nil {
+		return isZero(page)
+	}
+	return bytes.Equal(page, r.image[at:at+osPage])
 }
