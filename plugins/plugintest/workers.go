@@ -49,7 +49,7 @@ func Workers() []Worker {
 		{"work-c", workC, all("exit", "grow", "heap", "maps", "sort", "vectors")},
 		{"work-go", unpackedWorkGo(), all("exit", "heap", "maps", "sort")},
 		{"work-rust", workRust, all("exit", "grow", "heap", "maps", "sort")},
-		{"work-wat", workWat, all("exit", "grow", "undo", "vectors")},
+		{"work-wat", workWat, all("exit", "grow", "pile", "undo", "vectors")},
 	}
 }
 

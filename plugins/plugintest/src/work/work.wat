@@ -19,6 +19,7 @@
 
   (memory (export "memory") 2 200)
   (table $table 4 100 funcref)
+  (table $pile 0 externref)
   (elem (table $table) (i32.const 0) func $even $odd)
   (elem $passive funcref (ref.func $odd) (ref.func $even))
   (data $text "here from the start")
@@ -273,6 +274,12 @@
     (if (i32.and (local.get $n) (i32.const 128)) (then (global.set $e (v128.const i64x2 -1 -1))))
     (if (i32.and (local.get $n) (i32.const 256)) (then (global.set $f (ref.null func)))))
 
+  ;; pile grows a table without a maximum until that is refused, and traps.
+  (func $pile
+    (loop $next
+      (br_if $next (i32.ne (i32.const -1) (table.grow $pile (ref.null extern) (i32.const 10000)))))
+    unreachable)
+
   (func $busy
     (loop $next
       (global.set $b (i64.add (global.get $b) (i64.const 1)))
@@ -305,6 +312,7 @@
     (if (i32.eq (local.get $word) (i32.const 102 (; f ;))) (then (call $floats (local.get $n)) (return (i32.const 1))))
     (if (i32.eq (local.get $word) (i32.const 103 (; g ;))) (then (call $grow (local.get $n)) (return (i32.const 1))))
     (if (i32.eq (local.get $word) (i32.const 108 (; l ;))) (then (call $look) (return (i32.const 1))))
+    (if (i32.eq (local.get $word) (i32.const 112 (; p ;))) (then (call $pile)))
     (if (i32.eq (local.get $word) (i32.const 114 (; r ;)))
       (then (call $mix (call $even (i64.extend_i32_u (local.get $n)))) (return (i32.const 1))))
     (if (i32.eq (local.get $word) (i32.const 116 (; t ;))) (then unreachable))
