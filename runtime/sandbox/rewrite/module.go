@@ -70,6 +70,7 @@ type module struct {
 	memory    *Memory
 	memories  uint32
 	exports   map[string]bool
+	callable  []bool // of each function, whether the host can call it
 	start     *uint32
 	elements  uint32
 	data      uint32 // how many segments
@@ -419,6 +420,7 @@ func (m *module) readGlobals(r *reader) {
 }
 
 func (m *module) readExports(r *reader) {
+	m.callable = make([]bool, len(m.funcs))
 	for n := length(r); n > 0 && r.err == nil; n-- {
 		at := r.at
 		name := r.name()
@@ -435,6 +437,9 @@ func (m *module) readExports(r *reader) {
 			r.fail(at, "", "it exports %q twice", name)
 		}
 		m.exports[name] = true
+		if kind == externFunc && r.err == nil {
+			m.callable[index] = true
+		}
 	}
 }
 
@@ -446,8 +451,9 @@ func (m *module) readStart(r *reader) {
 	index := r.u32()
 	if uint64(index) >= uint64(len(m.funcs)) {
 		r.fail(at, "", "its start function does not exist")
+		return
 	}
-	m.start = &index
+	m.start, m.callable[index] = &index, true
 }
 
 func (m *module) readDataCount(r *reader) {

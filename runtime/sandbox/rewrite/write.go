@@ -79,7 +79,7 @@ func (m *module) rewriteCode() ([]byte, error) {
 	if r.b == nil {
 		return nil, nil
 	}
-	d := &decoder{m: m}
+	d, meter := &decoder{m: m}, &meter{}
 	out := appendU32(make([]byte, 0, (r.end-r.at)+(r.end-r.at)/2), n)
 	var body []byte
 	for i := range n {
@@ -88,7 +88,7 @@ func (m *module) rewriteCode() ([]byte, error) {
 		if part.err != nil {
 			return nil, part.err
 		}
-		m.transform(f)
+		m.transform(f, meter)
 		body = f.appendTo(body[:0])
 		out = append(appendU32(out, uint32(len(body))), body...)
 	}
@@ -100,12 +100,15 @@ func (m *module) rewriteCode() ([]byte, error) {
 
 // transform applies the passes to a function. The order is that of what they
 // insert at the same place.
-func (m *module) transform(f *function) {
+func (m *module) transform(f *function, counter *meter) {
 	if m.does(NaN) {
 		canonicalize(f)
 	}
 	if m.does(Globals) {
 		watchChanges(f)
+	}
+	if m.metered() {
+		counter.count(f)
 	}
 }
 
