@@ -121,7 +121,7 @@ func newSpecWorld(ctx context.Context, script *specScript, e engineKind, modules
 	if _, err := w.engine.InstantiateWithConfig(ctx, raw, wazero.NewModuleConfig()); err != nil {
 		return nil, err
 	}
-	return w, offerYield(ctx, w.engine, func(_ api.Module, gas, depth int64) int64 {
+	return w, offerYield(ctx, w.engine, func(_ context.Context, _ api.Module, gas, depth int64) int64 {
 		if depth < 0 {
 			panic(errStackOverflow)
 		}
@@ -130,11 +130,11 @@ func newSpecWorld(ctx context.Context, script *specScript, e engineKind, modules
 }
 
 // offerYield offers what rewritten modules import.
-func offerYield(ctx context.Context, engine wazero.Runtime, yield func(mod api.Module, gas, depth int64) int64) error {
+func offerYield(ctx context.Context, engine wazero.Runtime, yield func(ctx context.Context, mod api.Module, gas, depth int64) int64) error {
 	i64s := []api.ValueType{api.ValueTypeI64, api.ValueTypeI64}
 	_, err := engine.NewHostModuleBuilder(rewrite.YieldModule).NewFunctionBuilder().
-		WithGoModuleFunction(api.GoModuleFunc(func(_ context.Context, mod api.Module, stack []uint64) {
-			stack[0] = uint64(yield(mod, int64(stack[0]), int64(stack[1])))
+		WithGoModuleFunction(api.GoModuleFunc(func(ctx context.Context, mod api.Module, stack []uint64) {
+			stack[0] = uint64(yield(ctx, mod, int64(stack[0]), int64(stack[1])))
 		}), i64s, i64s[:1]).Export(rewrite.YieldName).Instantiate(ctx)
 	return err
 }

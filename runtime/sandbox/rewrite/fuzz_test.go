@@ -1,0 +1,228 @@
+package rewrite_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/tetratelabs/wazero"
+
+	"github.com/wharf-dev/wharf/runtime/sandbox/rewrite"
+)
+
+// genBench are the engines that generated modules are compared on.
+type genBench struct{ compiler, interpreter *genEngine }
+
+func newGenBench(t testing.TB) *genBench {
+	return &genBench{newGenEngine(t, compiler), newGenEngine(t, interpreter)}
+}
+
+// genBytes are choices of a seed.
+func genBytes(seed uint64) []byte {
+	r := rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), byte(seed >> 16), byte(seed >> 24)})
+	b := make([]byte, 256+seed%8*512)
+	_, _ = r.Read(b)
+	return b
+}
+
+// Generated modules behave as before, whichever transformations they are rewritten
+// with: results, traps, memory, globals, and what the host is told. Under All the
+// engines agree to the bit, on the gas too.
+func TestGenerated(t *testing.T) {
+	t.Parallel()
+	b := newGenBench(t)
+	n := uint64(100)
+	if long() {
+		n = 1500
+	}
+	for seed := range n {
+		if b.check(t, genBytes(seed)); t.Failed() {
+			t.Fatalf("with the seed %d", seed)
+		}
+	}
+}
+
+// What gas is used, and where a budget or a depth ends a call, follows from the
+// module alone: neither the engine nor the size of the slices in which gas is
+// handed out can be told from it.
+func TestGeneratedGas(t *testing.T) {
+	t.Parallel()
+	b := newGenBench(t)
+	n := uint64(30)
+	if long() {
+		n = 600
+	}
+	for seed := range n {
+		if b.checkGas(t, genBytes(seed)); t.Failed() {
+			t.Fatalf("with the seed %d", seed)
+		}
+	}
+}
+
+func FuzzGeneratedGas(f *testing.F) {
+	for seed := range uint64(20) {
+		f.Add(genBytes(seed))
+	}
+	b := newGenBench(f)
+	f.Fuzz(func(t *testing.T, choices []byte) { b.checkGas(t, choices) })
+}
+
+// checkGas compares runs of a generated module within narrower and narrower limits.
+func (b *genBench) checkGas(t *testing.T, choices []byte) {
+	wasm, funcs, _ := generate(choices)
+	m := rewritten(t, wasm, rewrite.All)
+	codes := map[string]*genCode{
+		"compiler":    b.compiler.compileRewritten(t, m, funcs),
+		"interpreter": b.interpreter.compileRewritten(t, m, funcs),
+	}
+	for _, c := range codes {
+		defer c.close()
+	}
+	whole := sameEverywhere(t, codes, genAmple)
+	if len(whole.gas) == 0 {
+		return // the start function trapped
+	}
+	total := whole.gas[len(whole.gas)-1]
+	for _, budget := range []int64{0, total / 3, total / 2, total - 1, total} {
+		l := genAmple
+		l.budget = budget
+		if r := sameEverywhere(t, codes, l); budget == total && r.spent && !whole.trapped() {
+			t.Errorf("a budget of %d is not enough for what takes that much", total)
+		}
+	}
+	for _, depth := range []int64{0, 3, 10, 50} {
+		l := genAmple
+		l.depth = depth
+		sameEverywhere(t, codes, l)
+	}
+}
+
+// sameEverywhere runs a module on each engine, with slices of several sizes.
+func sameEverywhere(t *testing.T, codes map[string]*genCode, l genLimits) genResult {
+	t.Helper()
+	first := codes["compiler"].run(l)
+	for _, l.slice = range []int64{1, 17, 1000, 1_000_000} {
+		for name, c := range codes {
+			if d := c.run(l).differs(first, true); d != "" {
+				t.Fatalf("%s, %+v: %s", name, l, d)
+			}
+		}
+	}
+	return first
+}
+
+func FuzzGenerated(f *testing.F) {
+	for seed := range uint64(20) {
+		f.Add(genBytes(seed))
+	}
+	b := newGenBench(f)
+	f.Fuzz(func(t *testing.T, choices []byte) { b.check(t, choices) })
+}
+
+// check compares a generated module with what it is rewritten to.
+func (b *genBench) check(t *testing.T, choices []byte) {
+	wasm, funcs, clean := generate(choices)
+	original := once(b.compiler.compile(t, wasm, funcs))
+	for _, set := range transformSets {
+		m := rewritten(t, wasm, set.transforms)
+		got := once(b.compiler.compileRewritten(t, m, funcs))
+		if set.transforms&rewrite.NaN != 0 {
+			other := once(b.interpreter.compileRewritten(t, m, funcs))
+			if d := other.differs(got, true); d != "" {
+				t.Errorf("%s: on the interpreter, %s", set.name, d)
+			}
+			if !clean {
+				continue // what follows from the bits of a NaN is not as before
+			}
+		}
+		if d := got.differs(original, false); d != "" {
+			t.Errorf("%s: %s", set.name, d)
+		}
+	}
+}
+
+func once(c *genCode) genResult {
+	defer c.close()
+	return c.run(genAmple)
+}
+
+func rewritten(t *testing.T, wasm []byte, tr rewrite.Transforms) *rewrite.Module {
+	t.Helper()
+	m, err := rewrite.Rewrite(wasm, rewrite.Options{Transforms: tr})
+	if err != nil {
+		t.Fatalf("rewriting a valid module: %v", err)
+	}
+	return m
+}
+
+// FuzzRewrite hands the rewriter what may be no module. It takes what the engine
+// takes, but for what the profile refuses with advice, and the engine takes what it
+// makes of it.
+func FuzzRewrite(f *testing.F) {
+	for _, wasm := range fuzzSeeds(f) {
+		f.Add(wasm, uint16(rewrite.All))
+	}
+	ctx := context.Background()
+	engine := wazero.NewRuntimeWithConfig(ctx, interpreter.config(genFeatures))
+	f.Cleanup(func() { _ = engine.Close(ctx) })
+	f.Fuzz(func(t *testing.T, wasm []byte, transforms uint16) {
+		m, err := rewrite.Rewrite(wasm, rewrite.Options{Transforms: rewrite.Transforms(transforms) & rewrite.All})
+		invalid := validate(ctx, engine, wasm)
+		switch {
+		case invalid != nil: // what becomes of it does not matter
+		case err != nil && !refused(err):
+			t.Errorf("a valid module is refused: %v", err)
+		case err == nil:
+			if err := validate(ctx, engine, m.Wasm); err != nil {
+				t.Errorf("a rewritten module is not valid: %v", err)
+			}
+		}
+	})
+}
+
+// validate has the engine judge a module. Its decoder panics over some.
+func validate(ctx context.Context, engine wazero.Runtime, wasm []byte) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the engine panics: %v", p)
+		}
+	}()
+	code, err := engine.CompileModule(ctx, wasm)
+	if err == nil {
+		_ = code.Close(ctx)
+	}
+	return err
+}
+
+// refused reports whether an error says what the author can do about it.
+func refused(err error) bool {
+	var e *rewrite.Error
+	return errors.As(err, &e) && e.Advice != ""
+}
+
+// fuzzSeeds are small modules of the WebAssembly test suite and generated ones.
+func fuzzSeeds(f *testing.F) [][]byte {
+	const most, small = 200, 600
+	var seeds [][]byte
+	for seed := range uint64(20) {
+		wasm, _, _ := generate(genBytes(8 * seed))
+		seeds = append(seeds, wasm)
+	}
+	paths, _ := filepath.Glob(filepath.Join(specFolder(f), "*", "testdata", "*.wasm"))
+	for i, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil || info.Size() > small || i%(len(paths)/most+1) != 0 {
+			continue
+		}
+		wasm, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		seeds = append(seeds, wasm)
+	}
+	return seeds
+}
