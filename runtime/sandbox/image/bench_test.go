@@ -48,6 +48,35 @@ func benchmarkReset(b *testing.B, make_ func([]byte) (*Image, error), pages, wri
 	_ = sum
 }
 
+// BenchmarkResetGrown is the same for a guest that grows each time, and writes into some
+// of the pages that it got.
+func BenchmarkResetGrown(b *testing.B) {
+	for name, make_ := range sources(b) {
+		b.Run(name, func(b *testing.B) {
+			image, err := make_(make([]byte, 70*PageBytes))
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer image.Close()
+			m, err := image.NewMemory(256 << 20)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer m.Close()
+			e := newEngine(m, 1)
+			for b.Loop() {
+				e.Grow(16)
+				for i := range 40 {
+					e.buffer[70*PageBytes+i*4096]++
+				}
+				if err := m.Reset(e); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkNewMemory measures making and closing a memory of a 4.5 MB guest.
 func BenchmarkNewMemory(b *testing.B) {
 	for name, make_ := range sources(b) {

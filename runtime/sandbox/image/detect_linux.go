@@ -52,7 +52,7 @@ func proves(d detector, file *os.File) bool {
 	const read, written = 0, PageBytes / 2
 	memory[written] = ^memory[read]
 	page := written &^ (osPage - 1)
-	r := restoring{memory: memory, image: memory}
+	r := restoring{memory: memory, image: memory, room: PageBytes}
 	if err := d.detect(&r); err != nil || r.kept != osPage {
 		return false
 	}

@@ -78,3 +78,74 @@ func (l lying) detect(r *restoring) error {
 }
 
 func (l lying) close() {}
+
+// own counts the bytes that a memory has for itself, as the kernel sees it.
+func own(t *testing.T, m *Memory) int {
+	t.Helper()
+	pagemap, err := os.Open("/proc/self/pagemap")
+	if err != nil {
+		t.Skipf("the kernel does not tell: %v", err)
+	}
+	s := m.store.(*mappedStore)
+	r := restoring{memory: s.base[:s.open], image: s.base[:s.open], room: len(s.base)}
+	d := newReader(pagemap)
+	defer d.close()
+	if err := d.detect(&r); err != nil {
+		t.Fatal(err)
+	}
+	return r.kept
+}
+
+// TestIdleMemoriesAreSmall holds what a memory keeps between Runs against what the
+// kernel counts.
+func TestIdleMemoriesAreSmall(t *testing.T) {
+	const pages = 2 * keptBytes / PageBytes
+	image, err := New(make([]byte, pages*PageBytes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := image.NewMemory(3 * pages * PageBytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := m.store.(*mappedStore); !ok {
+		t.Skip("no memfds here")
+	}
+	e := newEngine(m, 1)
+	turn := func(writes func()) int {
+		writes()
+		if err := m.Reset(e); err != nil {
+			t.Fatal(err)
+		}
+		got := own(t, m)
+		if got != int(m.Kept()) {
+			t.Errorf("Kept() = %d, the kernel counts %d", m.Kept(), got)
+		}
+		return got
+	}
+	writeAll := func() {
+		for at := 0; at < len(e.buffer); at += osPage {
+			e.buffer[at]++
+		}
+	}
+	if got := turn(func() { e.buffer[5]++; e.Grow(1); e.buffer[len(e.buffer)-1]++ }); got != 2*osPage {
+		t.Errorf("%d bytes are kept of two pages", got)
+	}
+	if got := turn(func() { e.Grow(pages); writeAll() }); got != keptBytes {
+		t.Errorf("%d bytes are kept of all", got)
+	}
+	got := 0
+	for range 2 * checkEvery {
+		got = turn(func() { e.buffer[5]++ })
+	}
+	if got != osPage {
+		t.Errorf("%d bytes are kept where one page was written for long", got)
+	}
+	if err := m.Trim(); err != nil {
+		t.Fatal(err)
+	}
+	if got := own(t, m); got != 0 || m.Kept() != 0 {
+		t.Errorf("%d bytes are kept after trimming, Kept() = %d", got, m.Kept())
+	}
+	closeAll(t, m.Close, image.Close)
+}

@@ -224,6 +224,42 @@ func (m *model) runs(t *rapid.T) {
 	}
 }
 
+// TestLargeMemoriesAreTheImageAgain writes into more places than a kernel is asked for at
+// once, near and far.
+func TestLargeMemoriesAreTheImageAgain(t *testing.T) {
+	const size = 160 * PageBytes
+	content := bytes.Repeat([]byte("large image "), size/12+1)[:size]
+	for name, make := range sources(t) {
+		image, err := make(content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := image.NewMemory(2 * size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := newEngine(m, 1)
+		for turn := range checkEvery + 1 {
+			for i := range 200 {
+				e.buffer[i*10_000]++
+			}
+			e.buffer[size-5_000_000]++
+			e.buffer[size-1]++
+			if turn%4 == 3 {
+				e.Grow(160)
+				e.buffer[2*size-1]++
+			}
+			if err := m.Reset(e); err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(e.buffer, content) {
+				t.Fatalf("%s: turn %d: the memory differs at %d", name, turn, mismatch(e.buffer, content))
+			}
+		}
+		closeAll(t, m.Close, image.Close)
+	}
+}
+
 func TestNewMemoryRefusesLessThanTheImage(t *testing.T) {
 	for name, make := range sources(t) {
 		image, err := make([]byte("begins with two pages" + strings.Repeat(".", PageBytes)))

@@ -137,9 +137,11 @@ type mappedStore struct {
 	image *mapped
 	base  []byte // the whole reservation
 	open  uint64 // how much of it is accessible: it stays so when the guest ends
-	above uint64 // the end of pages above the image that were kept, 0 without
-	kept  int    // bytes of its own that it holds, since the last reset
 	turns uint   // resets so far
+	kept  int    // bytes of the image's part that are its own, since the last reset
+
+	above     uint64 // where what a guest wrote above the image ended
+	keptAbove int    // bytes of it that are there still
 }
 
 func (s *mappedStore) resize(size uint64) ([]byte, error) {
@@ -160,13 +162,13 @@ func drop(pages []byte) error {
 	return nil
 }
 
-func (s *mappedStore) resident() uint64 { return uint64(s.kept) }
+func (s *mappedStore) resident() uint64 { return uint64(s.kept + s.keptAbove) }
 
 func (s *mappedStore) trim() error {
 	if s.open == 0 {
 		return nil
 	}
-	s.above, s.kept = 0, 0
+	s.above, s.kept, s.keptAbove = 0, 0, 0
 	return drop(s.base[:s.open])
 }
 

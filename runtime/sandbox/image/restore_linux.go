@@ -17,27 +17,39 @@ const (
 // copy costs a fraction of a page fault. The others are given back.
 func (s *mappedStore) reset(_, used uint64) error {
 	s.turns++
-	s.kept = 0
 	size := uint64(len(s.image.view))
-	r := restoring{memory: s.base[:size], image: s.image.view, check: s.turns%checkEvery == 0}
-	if err := r.restore(s.image.detector(size)); err != nil {
+	r := restoring{memory: s.base[:size], image: s.image.view, room: keptBytes, check: s.turns%checkEvery == 0}
+	err := r.restore(s.image.detector(size))
+	s.kept = r.kept
+	if err != nil {
 		return err
 	}
-	s.kept = r.kept
-	if r.check && s.above > used {
-		if err := drop(s.base[used:s.above]); err != nil {
-			return err
-		}
-		s.above = 0
+	if used > size {
+		err = s.resetAbove(used, r)
 	}
-	if used == size {
-		return nil
+	if err == nil && r.check && s.above > used {
+		err = s.dropAbove(used)
 	}
-	s.above = max(s.above, used)
-	above := restoring{memory: s.base[size:used], kept: r.kept, check: r.check}
-	err := above.restore(s.image.dirty)
-	s.kept = above.kept
 	return err
+}
+
+// resetAbove restores the zeros from the image's end to used. Together with what was
+// kept below no more than keptBytes are kept.
+func (s *mappedStore) resetAbove(used uint64, below restoring) error {
+	r := restoring{memory: s.base[len(below.image):used], room: keptBytes - below.kept, check: below.check}
+	err := r.restore(s.image.dirty)
+	s.above, s.keptAbove = max(s.above, used), r.kept
+	return err
+}
+
+// dropAbove gives back what was kept above used: guests have not grown so far lately.
+func (s *mappedStore) dropAbove(used uint64) error {
+	pages := s.base[used:s.above]
+	s.above = used
+	if used == uint64(len(s.image.view)) {
+		s.keptAbove = 0
+	}
+	return drop(pages)
 }
 
 // detector returns what finds out how size bytes of an image were changed.
@@ -55,7 +67,8 @@ type restoring struct {
 	memory []byte
 	image  []byte // as long as memory; nil for zeros
 	at     int    // what lies below is as it has to be
-	kept   int    // bytes that were kept so far
+	room   int    // how many bytes may be kept
+	kept   int    // how many were kept so far
 	last   int    // where the last of them begin
 	check  bool   // pages that were not written are given back
 	err    error
@@ -78,7 +91,7 @@ func (r *restoring) restore(d detector) error {
 func (r *restoring) own(from, to int) bool {
 	r.last = from
 	wanted := to
-	to = min(to, from+keptBytes-r.kept)
+	to = min(to, from+r.room-r.kept)
 	if r.check {
 		r.checked(from, to)
 	} else {
