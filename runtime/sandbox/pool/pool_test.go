@@ -264,6 +264,35 @@ func TestBudgetEvictsTheOldestOfAnyPool(t *testing.T) {
 	}
 }
 
+// TestTrimmedThingsGoFirst holds that trimming does not make a thing young again.
+func TestTrimmedThingsGoFirst(t *testing.T) {
+	now := time.Unix(1, 0)
+	b := NewBudget(100, func() time.Time { return now })
+	var dropped []string
+	config := Config[string]{
+		Drop:      func(s string) { dropped = append(dropped, s) },
+		Trim:      func(string) uint64 { return 10 },
+		TrimAfter: trimAfter,
+	}
+	quiet, busy := New(b, config), New(b, config)
+	for _, p := range []*Pool[string]{quiet, quiet, busy, busy} {
+		p.Take()
+	}
+	quiet.Put("quiet 1", 20)
+	quiet.Put("quiet 2", 20)
+	now = now.Add(trimAfter - 1)
+	busy.Put("busy 1", 40)
+	now = now.Add(1)
+	b.Sweep()
+	if b.Used() != 60 || len(dropped) > 0 {
+		t.Fatalf("%d bytes used, %q dropped, after trimming two", b.Used(), dropped)
+	}
+	busy.Put("busy 2", 55)
+	if want := []string{"quiet 1", "quiet 2"}; !slices.Equal(dropped, want) {
+		t.Errorf("dropped %q, want %q", dropped, want)
+	}
+}
+
 // TestPoolFollowsTheLoad holds that a pool keeps what a busy moment needed, and gives it
 // back when the moment is over for long.
 func TestPoolFollowsTheLoad(t *testing.T) {
