@@ -19,6 +19,7 @@ import (
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/sandbox/rewrite"
 )
 
 const (
@@ -27,87 +28,131 @@ const (
 	exportStart      = "_start"
 )
 
-// Module is a compiled plugin. It is safe for concurrent use, and lives as long
-// as its [Runtime].
-type Module struct {
-	runtime     *Runtime
-	code        wazero.CompiledModule
-	digest      string
-	imports     []string
-	exports     []string
-	initialize  bool
-	wasi        bool
-	memoryBytes uint64
-}
+// maxTableEntries bounds all tables of a module together: growing one allocates outside
+// of linear memory, 8 bytes an entry.
+const maxTableEntries = 1 << 20
 
-// Digest returns "sha256:" and the hex SHA-256 of the bytes that [Runtime.Compile]
-// was given.
-func (m *Module) Digest() string { return m.digest }
+// externFunc is the kind of an import that is a function.
+const externFunc = 0
 
-// Imports returns the names of the host calls that the plugin can make, sorted.
-// Neither abi.ReadImport nor WASI counts among them.
-func (m *Module) Imports() []string { return slices.Clone(m.imports) }
-
-// Exports returns the names of the functions that [Module.Run] can call, sorted.
-func (m *Module) Exports() []string { return slices.Clone(m.exports) }
-
-// HasExport reports whether [Module.Run] can call the given function: it is
-// exported, takes nothing and returns an i32.
-func (m *Module) HasExport(name string) bool { return slices.Contains(m.exports, name) }
-
-// Compile checks and compiles a plugin. A plugin that cannot run is an
-// *abi.Failure of the code plugin_invalid that says why and what to do. Compiling
-// takes from milliseconds to seconds: keep the Module. The bytes may be changed
-// afterwards.
+// Compile checks and compiles a plugin, and initializes it once for all Runs where that
+// is possible. A plugin that cannot run is an *abi.Failure of the code plugin_invalid
+// that says why and what to do. Compiling takes from milliseconds to seconds: keep the
+// Module. The bytes may be changed afterwards.
 func (r *Runtime) Compile(ctx context.Context, wasm []byte) (*Module, error) {
-	p, err := prepare(wasm)
-	if err != nil {
-		return nil, invalid("the module cannot be loaded: %v", err)
-	}
-	if failure := r.checkImports(p); failure != nil {
-		return nil, failure
-	}
-	code, err := r.compile(ctx, p.wasm)
-	if err != nil {
+	sum := sha256.Sum256(wasm)
+	m := &Module{runtime: r, digest: "sha256:" + hex.EncodeToString(sum[:])}
+	if err := m.prepare(ctx, wasm); err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(wasm)
-	m := &Module{
-		runtime: r, code: code, digest: "sha256:" + hex.EncodeToString(sum[:]), memoryBytes: p.memoryBytes,
-		imports: hostCallsOf(p), exports: runnable(code), wasi: importsFrom(p, wasiModule),
-	}
-	if failure := m.checkExports(); failure != nil {
-		_ = code.Close(ctx)
-		return nil, failure
+	if err := m.begin(ctx); err != nil {
+		_ = m.code.Close(ctx)
+		return nil, err
 	}
 	return m, nil
+}
+
+// prepare rewrites and compiles the module. The original is validated too, for what is
+// never reached is not rewritten, and so would not be looked at. The engine sees nothing
+// that rewriting has not bounded: its decoder takes a module's own word for how much
+// there is to come.
+func (m *Module) prepare(ctx context.Context, wasm []byte) error {
+	rewritten, err := rewrite.Rewrite(wasm, rewrite.Options{Transforms: rewrite.All, MaxTableEntries: maxTableEntries})
+	if err != nil {
+		return invalid("the module cannot be loaded: %v", err)
+	}
+	m.take(rewritten, len(wasm))
+	if failure := m.checkImports(); failure != nil {
+		return failure
+	}
+	valid := make(chan error, 1)
+	go func() { valid <- m.runtime.validate(wasm) }()
+	m.code, err = m.runtime.compile(ctx, rewritten.Wasm)
+	if bad := <-valid; bad != nil {
+		err = invalid("the module does not compile: %s", firstLine(bad.Error()))
+	}
+	if err == nil {
+		err = m.readExports()
+	}
+	if err != nil && m.code != nil {
+		_ = m.code.Close(ctx)
+	}
+	return err
+}
+
+// take keeps what has to be known of the rewritten module.
+func (m *Module) take(w *rewrite.Module, size int) {
+	m.shape = shape{Bytes: size, Imports: w.Imports, Memory: w.Memory, Globals: w.Globals, Start: w.Start, Changes: w.Changes}
+	if w.Memory == nil {
+		return
+	}
+	content := make([]byte, uint64(w.Memory.Min)*pageBytes)
+	for i, s := range w.Data {
+		if uint64(s.Offset)+uint64(len(s.Bytes)) > uint64(len(content)) {
+			m.broken = invalid("no instance can be made of the module: data[%d]: out of bounds memory access", i)
+			return
+		}
+		copy(content[s.Offset:], s.Bytes)
+	}
+	m.data = compact(content)
 }
 
 func invalid(format string, args ...any) *abi.Failure {
 	return &abi.Failure{Code: abi.FailurePluginInvalid, Message: fmt.Sprintf(format, args...)}
 }
 
-// checkImports refuses what the host does not offer, by name.
-func (r *Runtime) checkImports(p *prepared) *abi.Failure {
-	for _, f := range p.imports {
-		offers, ok := r.offers[f.module]
-		if !ok {
-			return invalid("it imports %q from the module %q; import from %q or %q only",
-				f.name, f.module, abi.HostModule, wasiModule)
+// signature is a function type: the parameters' and the results' value types as
+// they are encoded.
+type signature struct{ params, results string }
+
+// checkImports refuses what the host does not offer, by name, and keeps what the plugin
+// can ask for.
+func (m *Module) checkImports() *abi.Failure {
+	calls := map[string]bool{}
+	for _, f := range m.shape.Imports {
+		if failure := m.runtime.checkImport(f); failure != nil {
+			return failure
 		}
-		offer, ok := offers[f.name]
-		if !ok {
-			return invalid("it imports %q.%q, which does not exist; %q offers %s",
-				f.module, f.name, f.module, strings.Join(r.offered(f.module), ", "))
-		}
-		if offer != f.sig {
-			return invalid("it imports %q.%q as %s; it is %s", f.module, f.name, f.sig, offer)
+		switch {
+		case f.Module == wasiModule:
+			m.wasi = true
+		case f.Name != abi.ReadImport:
+			calls[f.Name] = true
 		}
 	}
-	if len(p.imports) > 0 && !p.hasMemory {
+	if len(m.shape.Imports) > 0 && m.shape.Memory == nil {
 		return invalid("it has no memory, which host calls need to pass bytes; declare one")
 	}
+	m.imports = slices.Sorted(maps.Keys(calls))
 	return nil
+}
+
+func (r *Runtime) checkImport(f rewrite.Import) *abi.Failure {
+	if f.Kind != externFunc {
+		return invalid("the module cannot be loaded: %q.%q is imported as a %s; only functions can be imported",
+			f.Module, f.Name, externName(f.Kind))
+	}
+	offers, ok := r.offers[f.Module]
+	if !ok {
+		return invalid("it imports %q from the module %q; import from %q or %q only", f.Name, f.Module, abi.HostModule, wasiModule)
+	}
+	offer, ok := offers[f.Name]
+	if !ok {
+		return invalid("it imports %q.%q, which does not exist; %q offers %s",
+			f.Module, f.Name, f.Module, strings.Join(r.offered(f.Module), ", "))
+	}
+	if asked := (signature{f.Params, f.Results}); offer != asked {
+		return invalid("it imports %q.%q as %s; it is %s", f.Module, f.Name, asked, offer)
+	}
+	return nil
+}
+
+func externName(kind byte) string {
+	names := []string{"function", "table", "memory", "global"}
+	if int(kind) < len(names) {
+		return names[kind]
+	}
+	return fmt.Sprintf("thing of kind %d", kind)
 }
 
 // String writes a signature as (i32, i32) -> i64.
@@ -123,21 +168,7 @@ func typeNames(types string) string {
 	return strings.Join(names, ", ")
 }
 
-func importsFrom(p *prepared, module string) bool {
-	return slices.ContainsFunc(p.imports, func(f importedFunc) bool { return f.module == module })
-}
-
-func hostCallsOf(p *prepared) []string {
-	names := map[string]bool{}
-	for _, f := range p.imports {
-		if f.module == abi.HostModule && f.name != abi.ReadImport {
-			names[f.name] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(names))
-}
-
-// compile hands a prepared module to the engine. Trouble with the cache on disk
+// compile hands a rewritten module to the engine. Trouble with the cache on disk
 // is not the module's fault: a damaged entry is dropped, and one that cannot be
 // written has left the module in memory, where the second try finds it.
 func (r *Runtime) compile(ctx context.Context, wasm []byte) (wazero.CompiledModule, error) {
@@ -174,6 +205,26 @@ func (r *Runtime) compileOnce(ctx context.Context, wasm []byte) (code wazero.Com
 	return r.engine.CompileModule(ctx, wasm)
 }
 
+// validate has the engine check the module as it was written, and compile nothing of it:
+// it begins to compile only what is valid, and then finds that it need not.
+func (r *Runtime) validate(wasm []byte) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the compiler gave up on it: %v", p)
+		}
+	}()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	code, err := r.validator.CompileModule(experimental.WithCompilationWorkers(ctx, 2), wasm)
+	switch {
+	case err == nil:
+		return code.Close(ctx)
+	case errors.Is(err, context.Canceled):
+		return nil
+	}
+	return err
+}
+
 func damagedCache(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "compilationcache:")
 }
@@ -203,8 +254,10 @@ func runnable(code wazero.CompiledModule) []string {
 
 const howToBuild = "with Go use -buildmode=c-shared, with Rust the crate type cdylib, with clang -mexec-model=reactor"
 
-// checkExports refuses programs, and modules that have nothing to run.
-func (m *Module) checkExports() *abi.Failure {
+// readExports keeps what can be run. It refuses programs, and modules that have nothing
+// to run.
+func (m *Module) readExports() error {
+	m.exports = runnable(m.code)
 	functions := m.code.ExportedFunctions()
 	if _, ok := functions[exportStart]; ok {
 		return invalid("it is a program: it exports %q; build a reactor instead (%s)", exportStart, howToBuild)

@@ -162,7 +162,7 @@ func TestRunsAreTheSame(t *testing.T) {
 				engine.config.CacheDir = cacheDir
 				m := compile(t, newRuntime(t, engine.config), guest.wasm)
 				for i := range 3 {
-					got := observe(t, m, guest.input)
+					got := observe(t, m, guest.input, Limits{})
 					if first == nil {
 						first = got
 					}
@@ -178,7 +178,7 @@ func TestRunsAreTheSame(t *testing.T) {
 }
 
 // observe runs a guest and returns what it asked.
-func observe(t *testing.T, m *Module, input any) []string {
+func observe(t *testing.T, m *Module, input any, l Limits) []string {
 	t.Helper()
 	v := newVirtual()
 	var h Host = v
@@ -191,7 +191,7 @@ func observe(t *testing.T, m *Module, input any) []string {
 			caller
 		}{v, given}
 	}
-	if _, err := m.Run(t.Context(), abi.DefaultExport, h, Limits{}); err != nil {
+	if _, err := m.Run(t.Context(), abi.DefaultExport, h, l); err != nil {
 		t.Fatal(err)
 	}
 	return v.log

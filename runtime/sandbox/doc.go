@@ -1,15 +1,22 @@
-// Package sandbox compiles WebAssembly plugins and runs them, each Run in a
-// fresh instance that nothing of an earlier one can reach.
+// Package sandbox compiles WebAssembly plugins and runs them, each Run in an
+// instance in which nothing of an earlier one can be found.
 //
-// A [Runtime] compiles bytes to a [Module]; [Module.Run] makes an instance,
-// calls one export and throws the instance away. The guest speaks the native ABI
-// (abi.HostCalls); WASI preview 1 is there for what language runtimes need of it
-// (clock, randomness, output, exit) and reaches nothing else: no file, no
-// environment, no socket. What the guest asks for is answered by a [Host].
+// A [Runtime] compiles bytes to a [Module]: it has them rewritten (package rewrite),
+// so that a guest counts its own gas and depth and can be put back to where it began,
+// and initializes the module once. Every instance begins as that has left it.
+// [Module.Run] takes an instance, calls one export, and puts everything back that the
+// guest has changed. The guest speaks the native ABI (abi.HostCalls); WASI preview 1 is
+// there for what language runtimes need of it (clock, randomness, output, exit) and
+// reaches nothing else: no file, no environment, no socket. What the guest asks for is
+// answered by a [Host].
+//
+// A module is initialized under a clock that stands still, with randomness that follows
+// from its digest, and without host calls, so that what comes of it is the same on every
+// node. One that cannot be initialized like this is initialized in each Run.
 //
 // A guest can end a Run in many ways, and each is an *abi.Failure of its own
 // code. None of them touches the process or another Run: modules are checked and
-// bounded before the compiler sees them (prepare.go), memory is counted where it
-// is allocated (memory.go), and a stop reaches a busy guest at the next loop or
-// call (run.go).
+// bounded before the compiler sees them, memory is counted where it is allocated, and a
+// guest that computes comes by in every slice of its gas (meter.go), where it can be
+// stopped.
 package sandbox

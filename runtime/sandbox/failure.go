@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -15,49 +16,34 @@ import (
 // maxFrames is how many functions of a trap's stack are told.
 const maxFrames = 16
 
-// instantiateError marks an error from making the instance.
-type instantiateError struct{ err error }
-
-func (e *instantiateError) Error() string { return e.err.Error() }
-func (e *instantiateError) Unwrap() error { return e.err }
-
 func failf(code, format string, args ...any) *abi.Failure {
 	return &abi.Failure{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// explain turns the engine's error into what [Module.Run] returns. ctx is the
-// caller's. The order matters: what the host decided comes first, then a stop,
-// then what a refused growth led to, and only then what the guest did by itself.
-func (r *run) explain(ctx context.Context, export string, err error) error {
+// errDepth unwinds a guest that used up its depth.
+var errDepth = errors.New(stackOverflow)
+
+// explain turns the engine's error into what [Module.Run] returns. The order matters:
+// what the host decided comes first, then a stop, then what a refused growth led to, and
+// only then what the guest did by itself.
+func (r *run) explain(export string, err error) error {
 	exit, exited := errors.AsType[*sys.ExitError](err)
 	switch {
 	case r.ended != nil:
 		return r.ended
 	case r.failure != nil:
 		return r.failure
-	case r.stopped(err, exit) && ctx.Err() != nil:
-		return context.Cause(ctx)
-	case r.stopped(err, exit):
+	case errors.Is(err, errStopped) && r.Err() != nil:
+		return context.Cause(r.Context)
+	case errors.Is(err, errStopped):
 		return failf(abi.FailurePluginTimeout, "the plugin ran for %v without an end, which is its limit", r.limits.WallTime)
-	case r.memory.refused > 0:
+	case r.refused > 0:
 		return failf(abi.FailurePluginMemory, "the plugin asked for %d bytes of memory, was refused more than %d, and gave up",
-			r.memory.refused, r.limits.MemoryBytes)
+			r.refused, r.limits.MemoryBytes)
 	case exited:
 		return r.exit(exit.ExitCode())
 	}
 	return r.trap(export, err)
-}
-
-// stopped tells a guest that was stopped from one that ended by itself while the
-// time ran out, or that chose the exit code that the engine stops with.
-func (r *run) stopped(err error, exit *sys.ExitError) bool {
-	if r.Err() == nil {
-		return false
-	}
-	if exit != nil {
-		return exit.ExitCode() == sys.ExitCodeContextCanceled || exit.ExitCode() == sys.ExitCodeDeadlineExceeded
-	}
-	return errors.Is(err, errStopped)
 }
 
 func (r *run) exit(code uint32) *abi.Failure {
@@ -70,8 +56,8 @@ func (r *run) exit(code uint32) *abi.Failure {
 
 func (r *run) nonZero(export string, code int32) *abi.Failure {
 	message := fmt.Sprintf("%q returned %d; 0 means success", export, code)
-	if r.memory.refused > 0 {
-		message += fmt.Sprintf(" (it was refused %d bytes of memory; its limit is %d)", r.memory.refused, r.limits.MemoryBytes)
+	if r.refused > 0 {
+		message += fmt.Sprintf(" (it was refused %d bytes of memory; its limit is %d)", r.refused, r.limits.MemoryBytes)
 	}
 	return &abi.Failure{Code: abi.FailurePluginError, Message: message}
 }
@@ -81,8 +67,14 @@ const stackOverflow = "stack overflow"
 // trap explains a trap by its reason and the functions on the stack.
 func (r *run) trap(export string, err error) *abi.Failure {
 	reason, frames := splitTrap(err.Error())
+	for i, name := range frames {
+		frames[i] = r.written(name)
+	}
 	if reason == stackOverflow {
-		frames = nil // where it ended is the engine's affair, not the guest's
+		if !errors.Is(err, errDepth) && !r.limits.Fresh {
+			return failf(abi.FailureHost, "this engine cannot go as deep as a depth of %d allows", r.limits.Depth)
+		}
+		frames = nil // thousands of functions that call each other tell nothing
 	}
 	var making *instantiateError
 	if errors.As(err, &making) && len(frames) == 0 {
@@ -93,6 +85,17 @@ func (r *run) trap(export string, err error) *abi.Failure {
 		message += " (in " + strings.Join(frames[:min(3, len(frames))], ", called by ") + ")"
 	}
 	return &abi.Failure{Code: abi.FailurePluginTrap, Message: message, Details: stackDetails(frames)}
+}
+
+// written returns how a function without a name is called in the module as it was
+// written: importing yield has moved those behind it.
+func (r *run) written(name string) string {
+	number, ok := strings.CutPrefix(name, "$")
+	index, err := strconv.Atoi(number)
+	if !ok || err != nil || r.yieldAt == 0 || index < r.yieldAt {
+		return name
+	}
+	return "$" + strconv.Itoa(index-1)
 }
 
 func stackDetails(frames []string) []byte {

@@ -24,7 +24,7 @@ func instantiateHostCalls(ctx context.Context, engine wazero.Runtime) (api.Modul
 	i32, i64 := api.ValueTypeI32, api.ValueTypeI64
 	builder := engine.NewHostModuleBuilder(abi.HostModule)
 	for _, def := range abi.HostCalls() {
-		c := hostCall{name: def.Name, output: def.Effect == abi.EffectWrite || def.Effect == abi.EffectHint}
+		c := &hostCall{name: def.Name, output: def.Effect == abi.EffectWrite || def.Effect == abi.EffectHint}
 		builder.NewFunctionBuilder().WithName(def.Name).
 			WithGoModuleFunction(c, []api.ValueType{i32, i32}, []api.ValueType{i64}).
 			Export(def.Name)
@@ -37,7 +37,7 @@ func instantiateHostCalls(ctx context.Context, engine wazero.Runtime) (api.Modul
 
 // Call implements api.GoModuleFunction. The upper halves of i32 parameters are
 // garbage: they are cut off.
-func (c hostCall) Call(ctx context.Context, mod api.Module, stack []uint64) {
+func (c *hostCall) Call(ctx context.Context, mod api.Module, stack []uint64) {
 	r := runOf(ctx)
 	ptr, size := uint32(stack[0]), uint32(stack[1])
 	r.admit(c, int64(size))
@@ -55,6 +55,7 @@ func readAnswer(ctx context.Context, mod api.Module, stack []uint64) {
 	r := runOf(ctx)
 	ptr, size := uint32(stack[0]), uint32(stack[1])
 	n := min(int64(size), int64(len(r.answer)))
+	r.work(int(n))
 	if !mod.Memory().Write(ptr, r.answer[:n]) {
 		r.abort(abi.FailurePluginTrap, "%q is to write %d bytes to %d, outside of memory", abi.ReadImport, n, ptr)
 	}
@@ -62,11 +63,10 @@ func readAnswer(ctx context.Context, mod api.Module, stack []uint64) {
 }
 
 // admit counts a host call and ends the Run when that passes a limit, or when the
-// Run is to stop.
-func (r *run) admit(c hostCall, size int64) {
-	if r.Err() != nil {
-		panic(errStopped)
-	}
+// Run is to stop. What is reproducible comes before what is not.
+func (r *run) admit(c *hostCall, size int64) {
+	r.checkGas()
+	r.checkStop()
 	r.calls++
 	if c.output {
 		r.output += size
@@ -95,7 +95,7 @@ func (r *run) ask(call string, request []byte) (abi.CallStatus, []byte) {
 		}
 	}()
 	r.wall.pause()
-	status, answer, err := r.host.Call(r, call, request)
+	status, answer, err := r.host.Call(r.Context, call, request)
 	returned = true
 	r.wall.resume()
 	if err != nil {

@@ -189,7 +189,7 @@ var invalidModules = []struct {
 	{"a program", "-buildmode=c-shared", runner(konst(0)).add(fn{export: "_start"}).wasm()},
 	{"nothing to run", "exports no function () -> i32", (&guest{pages: 1, funcs: []fn{{export: "run"}}}).wasm()},
 	{"host calls without memory", "has no memory", noMemory().wasm()},
-	{"an unknown opcode", "does not compile", runner("\xff" + konst(0)).wasm()},
+	{"an unknown opcode", "offset 0x26: it holds the unknown opcode 0xff", runner("\xff" + konst(0)).wasm()},
 	{"wrong types", "does not compile", runner("\x42\x00").wasm()},
 	{"a huge table", "table of", hugeTable().wasm()},
 	{"4 thousand million locals", "locals", manyLocals().wasm()},

@@ -10,9 +10,10 @@ import (
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
-	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
+	"github.com/tetratelabs/wazero/experimental"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/sandbox/rewrite"
 )
 
 // Config says how a [Runtime] compiles.
@@ -33,18 +34,20 @@ type Runtime struct {
 	cache    wazero.CompilationCache // nil without CacheDir
 	cacheDir string
 	offers   map[string]map[string]signature // by module and name: what can be imported
-	buffers  buffers
+	// validator checks modules as they were written, and compiles none.
+	validator wazero.Runtime
+	slice     int64 // of gas, 0 for gasSlice
 }
 
 // New returns a Runtime. The caller closes it.
 func New(ctx context.Context, c Config) (*Runtime, error) {
+	raiseInterpreterCeiling()
 	config := wazero.NewRuntimeConfig()
 	if c.Interpreter {
 		config = wazero.NewRuntimeConfigInterpreter()
 	}
-	// Debug information describes code at offsets that prepare moves.
-	config = config.WithCloseOnContextDone(true).WithDebugInfoEnabled(false)
-	r := &Runtime{cacheDir: c.CacheDir}
+	config = engineConfig(config)
+	r := &Runtime{cacheDir: c.CacheDir, validator: wazero.NewRuntimeWithConfig(ctx, engineConfig(wazero.NewRuntimeConfig()))}
 	if c.CacheDir != "" {
 		cache, err := wazero.NewCompilationCacheWithDir(c.CacheDir)
 		if err != nil {
@@ -60,6 +63,13 @@ func New(ctx context.Context, c Config) (*Runtime, error) {
 	return r, nil
 }
 
+// engineConfig sets what all engines have in common: what of WebAssembly there is, and
+// no debug information, for it describes code at offsets that rewriting moves.
+func engineConfig(c wazero.RuntimeConfig) wazero.RuntimeConfig {
+	return c.WithDebugInfoEnabled(false).
+		WithCoreFeatures(api.CoreFeaturesV2 | experimental.CoreFeaturesTailCall | experimental.CoreFeaturesExtendedConst)
+}
+
 // engineName is the engine and its version in go.mod.
 const engineName = "wazero-1.12.0"
 
@@ -67,18 +77,26 @@ const engineName = "wazero-1.12.0"
 // the compiler and the interpreter.
 func (r *Runtime) Name() string { return engineName }
 
+// Rewriter names what modules are rewritten by before they are compiled: it decides
+// what a Run uses of gas and depth.
+func (r *Runtime) Rewriter() string { return rewrite.Version }
+
 // offer instantiates the modules that guests import from.
 func (r *Runtime) offer(ctx context.Context) error {
 	host, err := instantiateHostCalls(ctx, r.engine)
 	if err != nil {
 		return fmt.Errorf("offering host calls: %w", err)
 	}
-	if _, err := wasi_snapshot_preview1.Instantiate(ctx, r.engine); err != nil {
+	wasi, err := offerWASI(ctx, r.engine)
+	if err != nil {
 		return fmt.Errorf("offering WASI: %w", err)
+	}
+	if _, err := offerYield(ctx, r.engine); err != nil {
+		return fmt.Errorf("offering what meters call: %w", err)
 	}
 	r.offers = map[string]map[string]signature{
 		abi.HostModule: signatures(host),
-		wasiModule:     signatures(r.engine.Module(wasiModule)),
+		wasiModule:     signatures(wasi),
 	}
 	return nil
 }
@@ -94,7 +112,7 @@ func signatures(m api.Module) map[string]signature {
 // Close frees what the Runtime holds, its modules included. No Run may be under
 // way.
 func (r *Runtime) Close(ctx context.Context) error {
-	err := r.engine.Close(ctx)
+	err := errors.Join(r.engine.Close(ctx), r.validator.Close(ctx))
 	if r.cache != nil {
 		err = errors.Join(err, r.cache.Close(ctx))
 	}

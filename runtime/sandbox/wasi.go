@@ -2,29 +2,69 @@ package sandbox
 
 import (
 	"bytes"
+	"context"
+	"io"
+	"io/fs"
 	"math"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 	"github.com/tetratelabs/wazero/sys"
 
 	"github.com/wharf-dev/wharf/abi"
 )
 
+// WASI's own numbers for errors.
+const (
+	errnoSuccess = 0
+	errnoBadf    = 8
+)
+
+// offerWASI offers the engine's WASI, but for the two functions through which a guest
+// could leave something behind in an instance that others use after it: proc_exit would
+// close the instance, and fd_close a descriptor of it. Nothing else changes the
+// descriptors that there are: the engine neither renumbers nor opens any.
+func offerWASI(ctx context.Context, engine wazero.Runtime) (api.Module, error) {
+	i32 := api.ValueTypeI32
+	builder := engine.NewHostModuleBuilder(wasiModule)
+	wasi_snapshot_preview1.NewFunctionExporter().ExportFunctions(builder)
+	builder.NewFunctionBuilder().WithName("proc_exit").
+		WithGoFunction(api.GoFunc(procExit), []api.ValueType{i32}, nil).Export("proc_exit")
+	builder.NewFunctionBuilder().WithName("fd_close").
+		WithGoFunction(api.GoFunc(fdClose), []api.ValueType{i32}, []api.ValueType{i32}).Export("fd_close")
+	return builder.Instantiate(ctx)
+}
+
+// procExit unwinds the guest.
+func procExit(_ context.Context, stack []uint64) { panic(sys.NewExitError(uint32(stack[0]))) }
+
+// fdClose closes a standard stream until the end of the Run.
+func fdClose(ctx context.Context, stack []uint64) {
+	r, fd := runOf(ctx), uint32(stack[0])
+	if fd >= uint32(len(r.closed)) || r.closed[fd] {
+		stack[0] = errnoBadf
+		return
+	}
+	r.closed[fd] = true
+	stack[0] = errnoSuccess
+}
+
 // wasiConfig connects WASI to the Host. There are no files, no environment and no
-// standard input; the one argument is what C programs take for their own name.
+// standard input; the one argument is what C programs take for their own name. All of
+// it finds in r whatever Run is under way.
 func (r *run) wasiConfig() wazero.ModuleConfig {
-	clock := &clock{run: r}
-	r.console = console{run: r, out: line{level: "info"}, err: line{level: "warn"}}
 	return plainConfig.
 		WithArgs("plugin").
-		WithStdout(stream{&r.console, &r.console.out}).
-		WithStderr(stream{&r.console, &r.console.err}).
+		WithStdin(stdin{r}).
+		WithStdout(stream{r, 1}).
+		WithStderr(stream{r, 2}).
 		WithRandSource(random{r}).
-		WithWalltime(clock.wall, sys.ClockResolution(time.Microsecond)).
-		WithNanotime(clock.monotonic, 1).
-		WithNanosleep(clock.sleep)
+		WithWalltime(r.walltime, sys.ClockResolution(time.Microsecond)).
+		WithNanotime(r.monotonic, 1).
+		WithNanosleep(r.sleep)
 }
 
 // random reads randomness from the Host.
@@ -32,105 +72,140 @@ type random struct{ run *run }
 
 // Read implements io.Reader.
 func (s random) Read(p []byte) (int, error) {
+	s.run.work(len(p))
 	s.run.host.Random(p)
 	return len(p), nil
 }
+
+// work charges the guest for bytes that the host moves for it, and lets it be stopped:
+// without, a guest could keep the host busy at no price.
+func (r *run) work(bytes int) {
+	r.meter.spend(int64(bytes / bytesPerGas))
+	r.checkGas()
+	r.checkStop()
+}
+
+// bytesPerGas is how many bytes the host moves for a unit of gas, as within the guest.
+const bytesPerGas = 8
 
 // clock tells a guest the Host's time, and nothing of the machine's. Its monotonic
 // time moves on with every reading, and by what was slept, also when the Host's
 // clock stands still: a guest that waits for it always gets there.
 type clock struct {
-	run   *run
 	start time.Time
+	base  int64 // where the monotonic time begins
 	last  int64
 }
 
-func (c *clock) wall() (int64, int32) {
-	now := c.run.host.Now()
+func (r *run) walltime() (int64, int32) {
+	now := r.host.Now()
 	return now.Unix(), int32(now.Nanosecond())
 }
 
-func (c *clock) monotonic() int64 {
-	now := c.run.host.Now()
+func (r *run) monotonic() int64 {
+	c, now := &r.clock, r.host.Now()
 	if c.start.IsZero() {
 		c.start = now
 	}
-	c.last = max(c.last, c.last+1, now.Sub(c.start).Nanoseconds())
+	c.last = max(c.last, c.last+1, c.base+now.Sub(c.start).Nanoseconds())
 	return c.last
 }
 
-// sleep lets the Host decide how long it takes.
-func (c *clock) sleep(ns int64) {
-	c.run.host.Sleep(c.run, time.Duration(ns))
-	if c.run.Err() != nil {
+// sleep lets the Host decide how long it takes, as long as there is time.
+func (r *run) sleep(ns int64) {
+	ctx, cancel := context.WithTimeout(r.Context, r.wall.rest())
+	r.host.Sleep(ctx, time.Duration(ns))
+	over := ctx.Err() != nil
+	cancel()
+	if over {
+		r.wall.left = 0
 		panic(errStopped)
 	}
-	c.last += min(ns, math.MaxInt64-c.last)
+	r.clock.last += min(ns, math.MaxInt64-r.clock.last)
+}
+
+// stdin has nothing to read.
+type stdin struct{ run *run }
+
+// Read implements io.Reader.
+func (s stdin) Read([]byte) (int, error) {
+	if s.run.closed[0] {
+		return 0, fs.ErrClosed
+	}
+	return 0, io.EOF
 }
 
 // maxLine is the longest line that is passed on in one piece, in bytes.
 const maxLine = 4096
 
 // console turns what a guest writes to stdout and stderr into log host calls, a
-// line each. The zero console, of a guest without WASI, has nothing to flush.
+// line each.
 type console struct {
-	run       *run
-	out, err  line
-	complaint string // the first line on stderr, to explain an exit
+	lines     [3][]byte // what is not complete yet, by descriptor
+	complaint string    // the first line on stderr, to explain an exit
 }
 
-// line is a line that is not complete yet.
-type line struct {
-	level string
-	text  []byte
-}
+// levels are those of the log entries, by descriptor.
+var levels = [3]string{1: "info", 2: "warn"}
 
 // stream is a file that a guest writes to.
 type stream struct {
-	console *console
-	line    *line
+	run *run
+	fd  int
 }
 
-// Write implements io.Writer. It always takes everything, or ends the Run.
+// Write implements io.Writer. It takes everything, or ends the Run; a closed stream
+// takes nothing.
 func (s stream) Write(p []byte) (int, error) {
+	if s.run.closed[s.fd] {
+		return 0, fs.ErrClosed
+	}
+	s.run.work(len(p))
+	line := &s.run.console.lines[s.fd]
 	n := len(p)
-	for len(p) > 0 {
+	for {
+		if len(*line) == 0 {
+			p = bytes.TrimLeft(p, "\n") // empty lines are not passed on
+		}
+		if len(p) == 0 {
+			return n, nil
+		}
 		end := bytes.IndexByte(p, '\n')
 		piece := p
 		if end >= 0 {
 			piece = p[:end]
 		}
-		room := maxLine - len(s.line.text)
-		if len(piece) > room {
-			s.line.text = append(s.line.text, piece[:room]...)
+		if room := maxLine - len(*line); len(piece) > room {
+			*line = append(*line, piece[:room]...)
 			p = p[room:]
-			s.console.log(s.line)
+			s.run.log(s.fd)
 			continue
 		}
-		s.line.text = append(s.line.text, piece...)
+		*line = append(*line, piece...)
 		p = p[len(piece):]
 		if end >= 0 {
-			p = p[1:]
-			s.console.log(s.line)
+			s.run.log(s.fd)
 		}
 	}
-	return n, nil
 }
 
-// log passes a line on and empties it.
-func (c *console) log(l *line) {
-	text := l.text
-	l.text = l.text[:0]
+// log passes the line of a descriptor on and empties it.
+func (r *run) log(fd int) {
+	c := &r.console
+	text := c.lines[fd]
+	c.lines[fd] = text[:0]
 	if len(text) == 0 {
 		return
 	}
-	if l == &c.err && c.complaint == "" {
+	if fd == 2 && c.complaint == "" {
 		c.complaint = string(bytes.ToValidUTF8(text, []byte("\uFFFD")))
 	}
-	request := logRequest(l.level, text)
-	c.run.admit(hostCall{name: abi.CallLog, output: true}, int64(len(request)))
-	c.run.ask(abi.CallLog, request)
+	request := logRequest(levels[fd], text)
+	r.admit(logCall, int64(len(request)))
+	r.ask(abi.CallLog, request)
 }
+
+var logCall = &hostCall{name: abi.CallLog, output: true}
 
 func logRequest(level string, text []byte) []byte {
 	request := append([]byte(`{"level":"`), level...)
@@ -144,8 +219,8 @@ func logRequest(level string, text []byte) []byte {
 
 // flush passes on lines without an end. It runs outside of the guest, where a
 // limit that is reached comes as an error.
-func (c *console) flush() (err error) {
-	if c.run == nil {
+func (r *run) flush() (err error) {
+	if len(r.console.lines[1])+len(r.console.lines[2]) == 0 {
 		return nil
 	}
 	defer func() {
@@ -157,7 +232,7 @@ func (c *console) flush() (err error) {
 			panic(p)
 		}
 	}()
-	c.log(&c.out)
-	c.log(&c.err)
+	r.log(1)
+	r.log(2)
 	return nil
 }

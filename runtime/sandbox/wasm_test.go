@@ -2,6 +2,39 @@ package sandbox
 
 import "github.com/wharf-dev/wharf/abi"
 
+// Sections of the binary format.
+const (
+	sectionCustom = 0
+	sectionType   = 1
+	sectionImport = 2
+	sectionTable  = 4
+	sectionMemory = 5
+	sectionGlobal = 6
+	sectionExport = 7
+	sectionStart  = 8
+	sectionCode   = 10
+	sectionData   = 11
+)
+
+// importedFunc is a function that a guest imports.
+type importedFunc struct {
+	module, name string
+	sig          signature
+}
+
+func appendSection(b []byte, id byte, payload []byte) []byte {
+	return append(appendU32(append(b, id), uint32(len(payload))), payload...)
+}
+
+// appendU32 appends v as LEB128.
+func appendU32(b []byte, v uint32) []byte {
+	for v >= 0x80 {
+		b = append(b, byte(v)|0x80)
+		v >>= 7
+	}
+	return append(b, byte(v))
+}
+
 // Value types, and the opcodes that the tests' guests are made of.
 const (
 	i32 = "\x7f"
@@ -23,6 +56,7 @@ type guest struct {
 	pages   int    // 0: no memory
 	maximum int    // pages, 0: none
 	table   string // raw table section
+	globals string // raw global section
 	funcs   []fn
 	data    []datum
 	start   int // index of the start function plus 1
@@ -154,6 +188,7 @@ func (g *guest) wasm() []byte {
 	section(3, vec(funcs), true)
 	section(sectionTable, []byte(g.table), g.table != "")
 	section(sectionMemory, []byte("\x01"+g.limits()), g.pages > 0)
+	section(sectionGlobal, []byte(g.globals), g.globals != "")
 	section(sectionExport, vec(exports), true)
 	section(sectionStart, []byte(leb(g.start-1)), g.start > 0)
 	section(sectionCode, vec(codes), true)

@@ -1,0 +1,46 @@
+package sandbox
+
+import (
+	"reflect"
+	"runtime/debug"
+	"sync"
+	_ "unsafe" // for go:linkname
+
+	"github.com/tetratelabs/wazero/api"
+)
+
+// interpreterCeiling is how many functions can be under way at once in the engine's
+// interpreter, 2,000 if it is left alone: less than what a depth allows, so that a guest
+// would trap there and not in compiled code. The engine offers no other way to set it
+// than the linker's.
+//
+//go:linkname interpreterCeiling github.com/tetratelabs/wazero/internal/engine/interpreter.callStackCeiling
+var interpreterCeiling int
+
+// raiseInterpreterCeiling is done before the first engine is made. The interpreter
+// recurses on the goroutine's stack, with 4 KB for each function, or 9 KB with the race
+// detector. Go lets a stack have 10^9 bytes and doubles it when it is full, so that only
+// 2^29 of them can be had: that is not enough for DefaultLimits, and would end the
+// process.
+var raiseInterpreterCeiling = sync.OnceFunc(func() {
+	interpreterCeiling = 100_000
+	debug.SetMaxStack(1 << 30)
+})
+
+// maxIdleStack is how large a call stack an idle instance keeps for each export, in bytes.
+// The engine lets a stack grow to what the deepest call has needed, and never shrink.
+const maxIdleStack = 256 << 10
+
+// stackBytes returns the size of the call stack that the engine keeps for a function. The
+// engine does not tell; where it is not found, it is taken for small.
+func stackBytes(f api.Function) int {
+	v := reflect.ValueOf(f)
+	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
+		return 0
+	}
+	stack := v.Elem().FieldByName("stack")
+	if stack.Kind() != reflect.Slice {
+		return 0
+	}
+	return stack.Cap() * int(stack.Type().Elem().Size())
+}
