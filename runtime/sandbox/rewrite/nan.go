@@ -15,8 +15,12 @@ import "encoding/binary"
 // The function is walked once, which gives a graph of its float values (nanwalk.go).
 // The graph knows of each value where its NaNs come from, and so where checks have
 // to be for an instruction that observes it (nangraph.go).
-func canonicalize(f *function) {
-	g := trace(f)
+func canonicalize(f *function) { canonicalizeWithin(f, workPerInstr*(len(f.code)+1024)) }
+
+// canonicalizeWithin spends so much work on telling values apart before it settles
+// for less.
+func canonicalizeWithin(f *function, work int) {
+	g := trace(f, work)
 	g.solve()
 	for _, u := range g.uses {
 		if g.values[u.value].made&^u.reads != 0 {
@@ -28,6 +32,9 @@ func canonicalize(f *function) {
 		if g.values[i].check {
 			c.insert(&g.values[i])
 		}
+	}
+	for _, sel := range g.selects {
+		c.branch(sel)
 	}
 }
 
@@ -49,37 +56,64 @@ const (
 // checks inserts the code that replaces a NaN by the canonical one.
 type checks struct {
 	f *function
-	// held are the locals that hold what is checked, plus one: f32, f64, v128.
-	held [3]uint32
+	// held are the locals that hold operands, plus one: two of each of f32, f64 and
+	// v128, and an i32.
+	held [7]uint32
 }
 
 // insert checks a value where it is on top of the stack.
 //
 // Every number is greater than or equal to itself and no NaN is, which takes one
-// processor flag to tell, where an inequality takes two.
+// processor flag to tell, where an equality takes two. A branch that is never taken
+// costs less than selecting.
 func (c *checks) insert(v *value) {
-	held := c.local(v.typ)
+	held := c.local(v.typ, 0)
 	code := appendU32([]byte{byte(opLocalTee)}, held)
-	code = appendCanonical(code, v)
-	for range 2 {
-		code = appendU32(append(code, byte(opLocalGet)), held)
+	get := appendU32([]byte{byte(opLocalGet)}, held)
+	if v.typ == v128 {
+		equal := opF64x2Eq
+		if v.form == lanes32 {
+			equal = opF32x4Eq
+		}
+		code = append(append(appendCanonical(code, v), get...), get...)
+		c.f.insertAfter(int(v.at), appendOp(appendOp(code, equal), opV128Bitselect)...)
+		return
 	}
-	switch {
-	case v.typ == f32:
-		code = append(code, byte(opF32Ge), byte(opSelect))
-	case v.typ == f64:
-		code = append(code, byte(opF64Ge), byte(opSelect))
-	case v.form == lanes32:
-		code = appendOp(appendOp(code, opF32x4Eq), opV128Bitselect)
-	default:
-		code = appendOp(appendOp(code, opF64x2Eq), opV128Bitselect)
+	equal := opF64Ge
+	if v.typ == f32 {
+		equal = opF32Ge
 	}
-	c.f.insertAfter(int(v.at), code...)
+	code = append(append(code, get...), byte(equal), byte(opIf), byte(v.typ))
+	code = append(append(code, get...), byte(opElse))
+	c.f.insertAfter(int(v.at), append(appendCanonical(code, v), byte(opEnd))...)
 }
 
-// local returns the local that holds values of a type while they are checked.
-func (c *checks) local(t valType) uint32 {
-	held := &c.held[f32-t]
+// branch replaces a select of floats by branches that do the same.
+//
+// wazero's compiler for amd64 moves a float on a condition in a way that hides from
+// its register allocator that the target has a value already: where the first
+// operand has to be loaded from the stack again, which a call in between is enough
+// for, it can take the register of the second, and garbage be selected.
+func (c *checks) branch(s selection) {
+	first, second, condition := c.local(s.typ, 0), c.local(s.typ, 1), c.local(i32, 0)
+	var code []byte
+	for _, l := range []uint32{condition, second, first} {
+		code = appendU32(append(code, byte(opLocalSet)), l)
+	}
+	code = appendU32(append(code, byte(opLocalGet)), condition)
+	code = appendU32(append(code, byte(opIf), byte(s.typ), byte(opLocalGet)), first)
+	code = appendU32(append(code, byte(opElse), byte(opLocalGet)), second)
+	c.f.insertBefore(int(s.at), append(code, byte(opEnd))...)
+	c.f.code[s.at].size = 0
+}
+
+// local returns a local that holds an operand, one of two of each type of float.
+func (c *checks) local(t valType, n int) uint32 {
+	slot := 6
+	if t != i32 {
+		slot = 2*int(f32-t) + n
+	}
+	held := &c.held[slot]
 	if *held == 0 {
 		*held = c.f.newLocal(t) + 1
 	}

@@ -15,27 +15,44 @@ const (
 // valueID is the index of a value in its graph.
 type valueID int32
 
+// The first values of each graph stand for all those that are never checked: kept
+// for those whose bits the guest chose or may know already, which are constants that
+// are NaN, what was loaded, passed, returned or reinterpreted; never for those that
+// are no NaN. They come in the order f32, f64, v128.
 const (
-	// kept stands for all values whose bits the guest chose or may know already:
-	// constants that are NaN, what was loaded, passed, returned or reinterpreted, and
-	// everything that is not a float.
-	kept valueID = 0
-	// never stands for all values that are not NaN.
-	never valueID = 1
-	// unset is no value.
-	unset valueID = -1
+	noFloat    valueID = 0
+	firstKept  valueID = 1
+	firstNever valueID = 4
+	firstOwn   valueID = 7
+	unset      valueID = -1 // no value
 )
+
+func kept(t valType) valueID {
+	if !isFloat(t) {
+		return noFloat
+	}
+	return firstKept + valueID(f32-t)
+}
+
+func never(t valType) valueID {
+	if !isFloat(t) {
+		return noFloat
+	}
+	return firstNever + valueID(f32-t)
+}
+
+func isFloat(t valType) bool { return t == f32 || t == f64 || t == v128 }
 
 // valueKind says how a value follows from others.
 type valueKind uint8
 
 const (
-	isKept   valueKind = iota
-	isNever            // also where the bits do not depend on a NaN
-	isMade             // by arithmetic: its NaNs are the processor's
-	isSame             // one of its sources, or made of their lanes: its NaNs are theirs
-	isSigned           // its only source with another sign
-	isMerged           // one of its sources, by which way control came
+	isKept valueKind = iota
+	isNever
+	isMade   // by arithmetic: its NaNs are the processor's
+	isSame   // one of its sources, or made of their lanes: its NaNs are theirs
+	isSigned // its only source with another sign
+	isMerged // one of its sources, by which way control came
 )
 
 // value is a float, or a vector of them, that the function computes.
@@ -69,18 +86,28 @@ type use struct {
 	reads lanes
 }
 
+// selection is an instruction that selects between values of a type of float.
+type selection struct {
+	at  int32
+	typ valType
+}
+
 // graph is how the floats of a function follow from each other.
 type graph struct {
 	values []value
 	uses   []use
-	stack  []valueID // of observe
+	// selects are the instructions that select a float.
+	selects []selection
+	stack   []valueID // of observe
 }
 
 func newGraph() *graph {
-	return &graph{values: []value{
-		kept:  {kind: isKept},
-		never: {kind: isNever, form: lanesBoth},
-	}}
+	g := &graph{values: make([]value, firstOwn, 64)}
+	for _, t := range []valType{f32, f64, v128} {
+		g.values[kept(t)] = value{kind: isKept, typ: t}
+		g.values[never(t)] = value{kind: isNever, typ: t}
+	}
+	return g
 }
 
 func (g *graph) add(v value) valueID {
@@ -91,7 +118,7 @@ func (g *graph) add(v value) valueID {
 // use notes that an instruction reads a value in a way that tells the NaNs of all
 // but some lanes apart.
 func (g *graph) use(v valueID, reads lanes) {
-	if v > never {
+	if v >= firstOwn {
 		g.uses = append(g.uses, use{v, reads})
 	}
 }
@@ -102,7 +129,7 @@ func (g *graph) merge(into, from valueID, t valType, construct, loops int32) val
 	switch {
 	case into == unset || into == from:
 		return from
-	case into > never && g.values[into].kind == isMerged && g.values[into].at == construct:
+	case into >= firstOwn && g.values[into].kind == isMerged && g.values[into].at == construct:
 		g.addSource(into, from)
 		return into
 	}

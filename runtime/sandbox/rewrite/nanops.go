@@ -148,10 +148,11 @@ func floatConstant(in *instr) valueID {
 		// What is a NaN of 64 bits has one of 32 bits in its upper half.
 		nan = isNaN32(in.a) || isNaN32(in.a>>32) || isNaN32(in.b) || isNaN32(in.b>>32)
 	}
+	t := in.op.info().pushes[0]
 	if nan {
-		return kept
+		return kept(t)
 	}
-	return never
+	return never(t)
 }
 
 func isNaN32(bits uint64) bool { f := math.Float32frombits(uint32(bits)); return f != f }

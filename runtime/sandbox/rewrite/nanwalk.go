@@ -36,14 +36,14 @@ type construct struct {
 }
 
 const (
-	maxDepth     = 8 // loops inside of more are not told apart
-	workPerInstr = 64
+	maxDepth     = 8  // loops inside of more are not told apart
+	workPerInstr = 64 // how many values may be merged
 )
 
 // trace builds the graph of the floats of a function.
-func trace(f *function) *graph {
-	t := &tracer{f: f, graph: newGraph(), work: workPerInstr * (len(f.code) + 1024)}
-	t.sets, t.coarse = floatSets(f, t.work)
+func trace(f *function, work int) *graph {
+	t := &tracer{f: f, graph: newGraph(), work: work}
+	t.sets, t.coarse = floatSets(f, work)
 	if !t.coarse {
 		t.run()
 	}
@@ -53,8 +53,6 @@ func trace(f *function) *graph {
 	}
 	return t.graph
 }
-
-func isFloat(t valType) bool { return t == f32 || t == f64 || t == v128 }
 
 // floatSets finds which float locals are set in each construct. It gives up when
 // that takes more than so much work.
@@ -92,9 +90,9 @@ func floatSets(f *function, work int) (sets map[int32][]uint32, tooMuch bool) {
 func (t *tracer) run() {
 	t.locals = make([]valueID, len(t.f.locals))
 	for l, typ := range t.f.locals {
-		t.locals[l] = kept
-		if l >= len(t.f.sig.params) && isFloat(typ) {
-			t.locals[l] = never
+		t.locals[l] = kept(typ)
+		if l >= len(t.f.sig.params) {
+			t.locals[l] = never(typ)
 		}
 		if t.coarse {
 			t.locals[l] = t.merged(typ, -1, t.locals[l])
@@ -103,7 +101,7 @@ func (t *tracer) run() {
 	t.open = append(t.open, construct{op: opBlock, at: -1, typ: signature{results: t.f.sig.results}})
 	for i := range t.f.code {
 		t.step(int32(i), &t.f.code[i])
-		if t.work < 0 {
+		if t.work < 0 && !t.coarse {
 			t.coarse = true
 			return
 		}
@@ -150,9 +148,9 @@ func (t *tracer) depth() int32 { return min(t.loops, maxDepth) }
 
 func (t *tracer) push(v valueID) { t.stack = append(t.stack, v) }
 
-func (t *tracer) pushKept(n int) {
-	for ; n > 0; n-- {
-		t.push(kept)
+func (t *tracer) pushKept(types ...valType) {
+	for _, typ := range types {
+		t.push(kept(typ))
 	}
 }
 
@@ -173,7 +171,9 @@ func (t *tracer) top(n int) []valueID {
 
 // cut leaves so many operands.
 func (t *tracer) cut(height int) {
-	t.pushKept(height - len(t.stack))
+	for len(t.stack) < height {
+		t.push(noFloat)
+	}
 	t.stack = t.stack[:height]
 }
 
@@ -188,7 +188,7 @@ func (t *tracer) popObserved(n int) {
 // float holds kept.
 func (t *tracer) merged(typ valType, construct int32, from valueID) valueID {
 	if !isFloat(typ) {
-		return kept
+		return noFloat
 	}
 	v := t.add(value{kind: isMerged, typ: typ, lanes: lanesBoth, at: construct, loops: t.depth()})
 	t.addSource(v, from)
@@ -306,11 +306,8 @@ func (t *tracer) leave() {
 }
 
 func reached(v valueID, t valType) valueID {
-	switch {
-	case !isFloat(t):
-		return kept
-	case v == unset:
-		return never
+	if v == unset {
+		return never(t)
 	}
 	return v
 }
@@ -347,7 +344,7 @@ func (t *tracer) call(s signature, tail bool) {
 		t.stop()
 		return
 	}
-	t.pushKept(len(s.results))
+	t.pushKept(s.results...)
 }
 
 // plain takes an instruction that control passes through.
@@ -359,29 +356,34 @@ func (t *tracer) plain(i int32, in *instr) {
 	case opSelect, opSelectTyped:
 		t.pop()
 		b, a := t.pop(), t.pop()
-		t.push(t.same(i, lanesBoth, a, b))
+		if typ := t.values[a].typ; isFloat(typ) {
+			t.selects = append(t.selects, selection{i, typ})
+		}
+		t.push(t.same(i, a, b))
 	case opLocalGet:
-		t.push(t.same(i, lanesBoth, t.locals[in.a], t.locals[in.a]))
+		t.push(t.same(i, t.locals[in.a], t.locals[in.a]))
 	case opLocalSet:
 		t.set(uint32(in.a), t.pop())
 	case opLocalTee:
 		v := t.pop()
 		t.set(uint32(in.a), v)
-		t.push(t.same(i, lanesBoth, v, v))
+		t.push(t.same(i, v, v))
 	case opGlobalSet:
 		t.popObserved(1)
-	case opGlobalGet, opRefNull:
-		t.pushKept(1)
+	case opGlobalGet:
+		t.pushKept(t.f.module.globals[in.a])
+	case opRefNull:
+		t.push(noFloat)
 	case opTableSet:
 		t.popObserved(2)
 	case opTableGrow:
 		t.popObserved(2)
-		t.pushKept(1)
+		t.push(noFloat)
 	case opTableFill:
 		t.popObserved(3)
 	case opTableGet, opRefIsNull:
 		t.popObserved(1)
-		t.pushKept(1)
+		t.push(noFloat)
 	case opF32Const, opF64Const, opV128Const:
 		t.push(floatConstant(in))
 	default:
@@ -409,12 +411,13 @@ func (t *tracer) fixed(i int32, in *instr) {
 	if len(info.pushes) == 0 {
 		return
 	}
-	typ, result := info.pushes[0], kept
+	typ := info.pushes[0]
+	result := kept(typ)
 	switch op.treatment {
 	case makes:
 		result = t.add(value{kind: isMade, typ: typ, lanes: op.out, at: i, loops: t.depth()})
 	case numbers:
-		result = never
+		result = never(typ)
 	case passes:
 		result = t.from(i, isSame, typ, op.out, operands[0], operands[len(operands)-1])
 	case negates:
@@ -427,18 +430,18 @@ func (t *tracer) fixed(i int32, in *instr) {
 }
 
 // same adds a value that is one of two others.
-func (t *tracer) same(i int32, in lanes, a, b valueID) valueID {
-	return t.from(i, isSame, t.values[max(a, b)].typ, in, a, b)
+func (t *tracer) same(i int32, a, b valueID) valueID {
+	return t.from(i, isSame, t.values[a].typ, lanesBoth, a, b)
 }
 
-// from adds a value that follows from others. Of those that no check is ever needed
-// for, one stands for all.
+// from adds a value that follows from others. Where no check is ever needed, one
+// value stands for all.
 func (t *tracer) from(i int32, kind valueKind, typ valType, in lanes, a, b valueID) valueID {
 	switch {
-	case a == never && b == never:
-		return never
-	case a <= never && b <= never:
-		return kept
+	case t.values[a].kind == isNever && t.values[b].kind == isNever:
+		return never(typ)
+	case a < firstOwn && b < firstOwn:
+		return kept(typ)
 	}
 	return t.add(value{kind: kind, typ: typ, lanes: in, at: i, loops: t.depth(), from: [2]valueID{a, b}})
 }
