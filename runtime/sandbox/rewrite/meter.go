@@ -30,8 +30,24 @@ type meter struct {
 	current  int // the segment that the walk is in
 	split    split
 	frames   []frame
-	loops    []bool // of each loop in their order, whether it calls
-	region   int    // the frame of the loop in which the counter is a local, or -1
+	loops    []loop   // in the order of their headers
+	next     int      // the loop whose header comes next
+	accesses []access // of locals, in the order of the code
+	seen     []byte   // what renew knows of each local
+	region   int      // the frame of the loop in which the counter is a local, or -1
+}
+
+// loop is what is known of a loop before the walk.
+type loop struct {
+	calls    bool
+	params   bool // it takes operands
+	from, to int  // of accesses
+}
+
+// access is a local that is read or set.
+type access struct {
+	local uint32
+	set   bool
 }
 
 // segment is a part of the code that is charged for at once.
@@ -40,7 +56,7 @@ type segment struct {
 	cost   int64 // of its instructions
 	parent int   // the segment from which it is always reached; its own number if none
 	merged int64 // what it pays for segments that were merged into it
-	check  bool  // a loop's header, which has to ask whether the gas is spent
+	loop   *loop // whose header it is, where it has to be asked whether the gas is spent
 	local  bool  // the counter is a local there
 }
 
@@ -91,7 +107,7 @@ func (m *meter) count(f *function) {
 func (m *meter) begin(f *function) {
 	*m = meter{
 		f: f, gas: f.module.does(Gas), depth: f.module.does(Depth), exported: f.module.callable[f.index],
-		segments: m.segments[:0], frames: append(m.frames[:0], frame{op: opBlock}), loops: m.loops[:0], region: -1,
+		segments: m.segments[:0], frames: append(m.frames[:0], frame{op: opBlock}), loops: m.loops[:0], accesses: m.accesses[:0], seen: m.seen, region: -1,
 		split: noSplit,
 	}
 }
@@ -106,18 +122,25 @@ func (m *meter) survey() {
 		switch in.op {
 		case opLoop:
 			open = append(open, len(m.loops))
-			m.loops = append(m.loops, false)
+			m.loops = append(m.loops, loop{from: len(m.accesses), params: len(in.block.params) > 0})
 		case opBlock, opIf:
 			open = append(open, -1)
 		case opEnd:
-			open = open[:max(0, len(open)-1)]
+			if last := len(open) - 1; last >= 0 {
+				if open[last] >= 0 {
+					m.loops[open[last]].to = len(m.accesses)
+				}
+				open = open[:last]
+			}
+		case opLocalGet, opLocalSet, opLocalTee:
+			m.accesses = append(m.accesses, access{uint32(in.a), in.op != opLocalGet})
 		case opCall, opCallIndirect, opReturnCall, opReturnCallIndirect:
 			sig := m.f.callee(in)
 			values += int64(len(sig.params) + len(sig.results))
 			m.calls = m.calls || !m.f.callsHost(in)
-			for _, loop := range open {
-				if loop >= 0 {
-					m.loops[loop] = true
+			for _, k := range open {
+				if k >= 0 {
+					m.loops[k].calls = true
 				}
 			}
 		}
@@ -196,14 +219,14 @@ func (m *meter) begins(i int, op opcode) {
 	case opIf:
 		m.open(2*i+1, m.current)
 	case opLoop:
-		calls := m.loops[0]
-		m.loops = m.loops[1:]
-		if m.gas && !calls && m.region < 0 {
+		loop := &m.loops[m.next]
+		m.next++
+		if m.gas && !loop.calls && m.region < 0 {
 			m.region = len(m.frames) - 1
 			m.f.insertBefore(i, m.load()...)
 		}
 		m.open(2*i+1, m.current)
-		m.segments[m.current].check = true
+		m.segments[m.current].loop = loop
 	}
 }
 
@@ -284,7 +307,7 @@ func (m *meter) merge() {
 	for i := len(m.segments) - 1; i > 0; i-- {
 		s := &m.segments[i]
 		into := &m.segments[s.parent]
-		if total := s.cost + s.merged; !s.check && into.merged+total <= small {
+		if total := s.cost + s.merged; s.loop == nil && into.merged+total <= small {
 			into.merged += total
 			s.cost, s.merged = 0, 0
 		}
@@ -334,18 +357,78 @@ func (m *meter) charge(s *segment) {
 		return
 	}
 	code := m.counter(asm{}, s.local, true).i64(total).op(opI64Sub)
+	if s.place < 0 && m.calls {
+		code = code.op(opLocalTee, m.local(&m.g, i64))
+	}
 	code = m.counter(code, s.local, false)
-	if s.check {
+	switch {
+	case s.loop == nil:
+	case s.loop.params:
 		code = m.check(code, s.local)
+	default:
+		code = m.checkLoop(code, s, total)
 	}
 	m.f.insert(s.place, code)
 }
 
 // check appends what asks the host for gas when there is none.
 func (m *meter) check(code asm, local bool) asm {
-	code = m.counter(code, local, true).i64(0).op(opI64LtS).op(opIf).raw(emptyBlock)
+	code = m.counter(code, local, true).i64(0).op(opI64GeS).op(opIf).raw(emptyBlock).op(opElse)
 	code = m.counter(code, local, true).i64(0).op(opCall, m.f.module.added.yield)
 	return m.counter(code, local, false).op(opEnd)
+}
+
+// checkLoop is check at the header of a loop, to which it goes back once the host
+// has given gas. So what comes after it has one way to be reached, and the
+// compiler puts the call where it is out of the way.
+//
+// What the loop sets is set anew before the call, to the same. Otherwise the
+// compiler would store it in every turn of the loop, for the case that the call
+// happens.
+func (m *meter) checkLoop(code asm, s *segment, cost int64) asm {
+	code = m.counter(code, s.local, true).i64(0).op(opI64GeS).op(opIf).raw(emptyBlock).op(opElse)
+	if !s.loop.calls {
+		code = m.renew(code, m.accesses[s.loop.from:s.loop.to])
+	}
+	code = m.counter(code, s.local, true).i64(0).op(opCall, m.f.module.added.yield).i64(cost).op(opI64Add)
+	return m.counter(code, s.local, false).op(opBr, 1).op(opEnd)
+}
+
+// renew gives a new value of the same bits to each local that goes from one turn of
+// a loop into the next: one that is read, and then set.
+func (m *meter) renew(code asm, accesses []access) asm {
+	const read, done = 1, 2
+	m.seen = append(m.seen[:0], make([]byte, m.f.own)...)
+	for _, u := range accesses {
+		switch {
+		case !u.set && m.seen[u.local] == 0:
+			m.seen[u.local] = read
+		case u.set && m.seen[u.local] == read:
+			code = m.f.renewed(code, u.local)
+			m.seen[u.local] = done
+		case u.set:
+			m.seen[u.local] = done
+		}
+	}
+	return code
+}
+
+// renewed appends what sets a local to a new value of the same bits.
+func (f *function) renewed(code asm, local uint32) asm {
+	code = code.op(opLocalGet, local)
+	switch f.locals[local] {
+	case i32:
+		code = code.op(opI32Const, 0).op(opI32Or)
+	case i64:
+		code = code.i64(0).op(opI64Or)
+	case f32:
+		code = code.op(opI32ReinterpretF32).op(opF32ReinterpretI32)
+	case f64:
+		code = code.op(opI64ReinterpretF64).op(opF64ReinterpretI64)
+	case v128:
+		code = code.op(opV128Not).op(opV128Not)
+	}
+	return code.op(opLocalSet, local)
 }
 
 // enter takes the depth, and asks the host when gas or depth are spent, at the
@@ -360,20 +443,20 @@ func (m *meter) enter() {
 		spent = asm{}.op(opLocalGet, m.local(&m.d, i64))
 	}
 	if m.gas {
-		spent = m.counter(spent, false, true)
+		spent = m.counter(spent, true, true)
 	}
-	code = code.raw(spent...)
+	code = code.op(opLoop).raw(emptyBlock).raw(spent...)
 	if m.depth && m.gas {
 		code = code.op(opI64Or)
 	}
-	code = code.i64(0).op(opI64LtS).op(opIf).raw(emptyBlock)
-	m.f.insert(-1, m.ask(code).op(opEnd))
+	code = code.i64(0).op(opI64GeS).op(opIf).raw(emptyBlock).op(opElse)
+	m.f.insert(-1, m.ask(code).op(opBr, 1).op(opEnd).op(opEnd))
 }
 
 // ask appends the call to the host with both counters.
 func (m *meter) ask(code asm) asm {
 	if m.gas {
-		code = m.counter(code, false, true)
+		code = m.counter(code, true, true)
 	} else {
 		code = code.i64(0)
 	}
@@ -384,7 +467,7 @@ func (m *meter) ask(code asm) asm {
 	}
 	code = code.op(opCall, m.f.module.added.yield)
 	if m.gas {
-		return m.counter(code, false, false)
+		return m.counter(code.op(opLocalTee, m.local(&m.g, i64)), false, false)
 	}
 	return code.op(opDrop)
 }

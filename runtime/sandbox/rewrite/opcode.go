@@ -35,7 +35,8 @@ const (
 	opF32Const           opcode = 0x43
 	opF64Const           opcode = 0x44
 	opI64Eqz             opcode = 0x50
-	opI64LtS             opcode = 0x53
+	opI64GeS             opcode = 0x59
+	opI32Or              opcode = 0x72
 	opI32Add             opcode = 0x6a
 	opI32Sub             opcode = 0x6b
 	opI32Mul             opcode = 0x6c
@@ -46,6 +47,10 @@ const (
 	opI64Shl             opcode = 0x86
 	opI64ShrU            opcode = 0x88
 	opI64ExtendI32U      opcode = 0xad
+	opI32ReinterpretF32  opcode = 0xbc
+	opI64ReinterpretF64  opcode = 0xbd
+	opF32ReinterpretI32  opcode = 0xbe
+	opF64ReinterpretI64  opcode = 0xbf
 	opRefNull            opcode = 0xd0
 	opRefIsNull          opcode = 0xd1
 	opRefFunc            opcode = 0xd2
@@ -62,6 +67,7 @@ const (
 	opTableFill  opcode = 0xfc011
 
 	opV128Const opcode = 0xfd00c
+	opV128Not   opcode = 0xfd04d
 )
 
 // Prefixes of opcodes.
