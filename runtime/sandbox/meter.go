@@ -80,6 +80,14 @@ func (m *meter) spend(gas int64) {
 // over reports whether more gas was used than there is.
 func (m *meter) over() bool { return m.used() > m.budget }
 
+// gasUsed returns what the guest used: all that it had, when it wanted more.
+func (r *run) gasUsed() uint64 {
+	if r.failure != nil && r.failure.Code == abi.FailurePluginGas {
+		return r.limits.Gas
+	}
+	return uint64(r.meter.used())
+}
+
 // offerYield offers what guests call when their gas or their depth is spent.
 func offerYield(ctx context.Context, engine wazero.Runtime) (api.Module, error) {
 	i64 := api.ValueTypeI64

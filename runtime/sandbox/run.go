@@ -34,8 +34,8 @@ type Usage struct {
 	Run         time.Duration // the export itself
 	HostCalls   int
 	MemoryBytes uint64 // linear memory at the end
-	// Gas is what the guest used as of its last call or return: the same in each Run
-	// that is told the same, on every engine and processor.
+	// Gas is what the guest used as of its last call or return, or all of it when it ran
+	// out: the same in each Run that is told the same, on every engine and processor.
 	Gas uint64
 }
 
