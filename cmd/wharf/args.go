@@ -28,6 +28,16 @@ func oneArg(what string) cobra.PositionalArgs {
 	}
 }
 
+// someArgs wants at least one argument; what names them.
+func someArgs(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return usagef("%s needs %s", cmd.CommandPath(), what)
+		}
+		return nil
+	}
+}
+
 // optionalArg allows one argument or none.
 func optionalArg(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 {

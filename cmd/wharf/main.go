@@ -99,7 +99,7 @@ Start with "wharf demo": it sends a real document through all of it.`,
 	a.add(cmd, "start", a.demoCommand(), a.serveCommand())
 	a.add(cmd, "client", a.taskCommand(), a.keyCommand())
 	a.add(cmd, "proof", a.receiptCommand(), a.remote(a.exportCommand()), a.verifyCommand(), a.testCommand())
-	a.add(cmd, "data", a.configCommand(), a.doctorCommand(), a.backupCommand(), a.restoreCommand())
+	a.add(cmd, "data", a.configCommand(), a.pluginCommand(), a.doctorCommand(), a.backupCommand(), a.restoreCommand())
 	cmd.AddCommand(a.versionCommand(), exitCodesTopic())
 	return cmd
 }

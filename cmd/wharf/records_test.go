@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -10,7 +11,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wharf-dev/wharf/plugins"
 	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/replay"
+	"github.com/wharf-dev/wharf/runtime/sandbox"
 )
 
 // stand is a node that gives one answer by method and path, and keeps what it was
@@ -255,5 +259,31 @@ func TestWaitingTasksSayWhatToType(t *testing.T) {
 		if _, tail, _ := over.wharf(t, "task", "tail", "task_1"); strings.Contains(tail, "answer it: ") {
 			t.Errorf("%s: it waits no more:\n%s", waiting, tail)
 		}
+	}
+}
+
+// A record of a Go plugin from before modules were rewritten, which initialized itself
+// in each Task, is followed by the plugin that ships, as long as that is the same.
+func TestGoRecordOfBefore(t *testing.T) {
+	record, err := readRecord(filepath.Join("testdata", "before", "digest.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest, ok := plugins.Lookup("digest")
+	if !ok || "sha256:"+digest.Digest != record.Program.Module {
+		t.Skip("skipped: the plugin digest is another one than that of the record, which may do something else")
+	}
+	runtime, err := sandbox.New(t.Context(), sandbox.Config{CacheDir: pluginCache()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer runtime.Close(context.Background())
+	module, err := runtime.Compile(t.Context(), digest.Wasm())
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := replay.Run(t.Context(), module, record, replay.Options{Rewriter: runtime.Rewriter()})
+	if err != nil || result.Divergence != nil || len(result.Entries) != len(record.Entries) || result.End.Gas != 0 {
+		t.Errorf("%+v, %v", result, err)
 	}
 }

@@ -63,9 +63,15 @@ func TestMain(m *testing.M) {
 //	                        its end
 //
 // PLUGINS names a folder with the plugin "calls", which makes the host calls that
-// its input lists, and OTHER a module that does something else.
+// its input lists, and OTHER a module that does something else. SHARED is a module
+// that shares its memory between threads, and BEFORE a folder of run bundles from
+// before modules were rewritten.
 func TestScripts(t *testing.T) {
 	plugins, err := pluginFolder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := filepath.Abs(filepath.Join("testdata", "before"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,6 +84,8 @@ func TestScripts(t *testing.T) {
 			env.Setenv("WHARF_PLUGINS_CACHE", pluginCache())
 			env.Setenv("PLUGINS", plugins)
 			env.Setenv("OTHER", filepath.Join(workshop, "other.wasm"))
+			env.Setenv("SHARED", filepath.Join(workshop, "shared.wasm"))
+			env.Setenv("BEFORE", before)
 			env.Values[nodeKey{}] = &scriptNode{}
 			return nil
 		},
@@ -98,6 +106,7 @@ func pluginFolder() (string, error) {
 		os.MkdirAll(dir, 0o755),
 		os.WriteFile(filepath.Join(dir, "calls.wasm"), plugintest.Calls(), 0o644),
 		os.WriteFile(filepath.Join(workshop, "other.wasm"), plugintest.Steps(), 0o644),
+		os.WriteFile(filepath.Join(workshop, "shared.wasm"), []byte("\x00asm\x01\x00\x00\x00\x05\x04\x01\x03\x01\x01"), 0o644),
 	)
 }
 

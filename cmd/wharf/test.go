@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -85,10 +84,10 @@ func (a *app) test(ctx context.Context, dir, module string) error {
 	if err != nil {
 		return fmt.Errorf("compiling %s: %w", module, err)
 	}
-	digest := fmt.Sprintf("sha256:%x", sha256.Sum256(wasm))
+	options := replay.Options{Module: compiled.Digest(), Rewriter: runtime.Rewriter()}
 	counts := map[string]int{}
 	for _, file := range files {
-		r := testFile(ctx, compiled, digest, file)
+		r := testFile(ctx, compiled, options, file)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -121,12 +120,12 @@ func recordFiles(path string) ([]string, error) {
 	return files, nil
 }
 
-func testFile(ctx context.Context, m *sandbox.Module, digest, file string) testResult {
+func testFile(ctx context.Context, m *sandbox.Module, o replay.Options, file string) testResult {
 	r := testResult{File: file}
 	record, err := readRecord(file)
 	if err == nil {
 		r.TaskID = record.TaskID
-		err = r.run(ctx, m, digest, record)
+		err = r.run(ctx, m, o, record)
 	}
 	if err != nil {
 		r.Result, r.Error = testFailed, err.Error()
@@ -134,8 +133,8 @@ func testFile(ctx context.Context, m *sandbox.Module, digest, file string) testR
 	return r
 }
 
-func (r *testResult) run(ctx context.Context, m *sandbox.Module, digest string, record *journal.Record) error {
-	done, err := replay.Run(ctx, m, record, replay.Options{Module: digest})
+func (r *testResult) run(ctx context.Context, m *sandbox.Module, o replay.Options, record *journal.Record) error {
+	done, err := replay.Run(ctx, m, record, o)
 	if err != nil {
 		return err
 	}

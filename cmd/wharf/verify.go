@@ -137,7 +137,7 @@ func rerun(ctx context.Context, c *bundle.Contents) ([]receipt.Check, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compiling the module: %w", err)
 	}
-	result, err := replay.Run(ctx, module, c.Record, replay.Options{})
+	result, err := replay.Run(ctx, module, c.Record, replay.Options{Rewriter: runtime.Rewriter()})
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/sandbox/rewrite"
 )
 
 // build says what this program was built from.
@@ -18,12 +19,13 @@ type build struct {
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 	Protocol string `json:"protocol_version"`
+	Rewriter string `json:"rewriter"` // what modules are rewritten by: Tasks and receipts name it
 }
 
 func thisBuild() build {
 	b := build{
 		Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
-		Protocol: abi.ProtocolVersion,
+		Protocol: abi.ProtocolVersion, Rewriter: rewrite.Version,
 	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -50,8 +52,8 @@ func (a *app) versionCommand() *cobra.Command {
 		Use:   "version",
 		Short: "Print the version of this program and of the protocol it speaks",
 		Long: `Version prints what this program was built from: its version, the commit, the
-Go release and platform, and the one version of the Harn Agents Protocol that
-it speaks.`,
+Go release and platform, the one version of the Harn Agents Protocol that it
+speaks, and the version of the rewriter that its plugins go through.`,
 		Example: "  wharf version\n  wharf version --json",
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -69,6 +71,6 @@ func (a *app) printVersion(b build) error {
 		commit += " and changes on top of it"
 	}
 	a.out.Line("wharf ", b.Version)
-	a.out.Pairs([2]string{"commit", commit}, [2]string{"go", b.Go + ", " + b.Platform}, [2]string{"protocol", b.Protocol})
+	a.out.Pairs([2]string{"commit", commit}, [2]string{"go", b.Go + ", " + b.Platform}, [2]string{"protocol", b.Protocol}, [2]string{"rewriter", b.Rewriter})
 	return nil
 }

@@ -295,7 +295,7 @@ func elsewhere(t *testing.T, data string, tasks []recorded, found []map[string]r
 	}
 	limits := sandbox.DefaultLimits()
 	limits.WallTime = 10 * time.Minute
-	e, err := engine.New(engine.Config{Limits: limits}, engine.Parts{Store: store, Keys: keys, Now: later, Log: quiet, Version: "another", Runs: "interpreter",
+	e, err := engine.New(engine.Config{Limits: limits}, engine.Parts{Store: store, Keys: keys, Now: later, Log: quiet, Version: "another", Runs: "interpreter", Rewriter: runtime.Rewriter(),
 		Modules: &kept{store: store, runtime: runtime, modules: map[string]*sandbox.Module{}}})
 	if err != nil {
 		t.Fatal(err)

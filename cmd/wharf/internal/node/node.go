@@ -126,7 +126,7 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	n.reach = reach
 	n.engine, err = engine.New(n.options.engineConfig(), engine.Parts{
 		Store: n.store, Modules: n.modules, Personas: personas(own), Log: n.log, Backup: n.backup,
-		Performers: calls, Keys: keys, Version: n.options.Version, Runs: n.sandbox.Name(),
+		Performers: calls, Keys: keys, Version: n.options.Version, Runs: n.sandbox.Name(), Rewriter: n.sandbox.Rewriter(),
 	})
 	if err != nil {
 		return fmt.Errorf("starting the engine: %w", err)

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/node"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
+)
+
+func (a *app) pluginCommand() *cobra.Command {
+	return family(&cobra.Command{
+		Use:   "plugin",
+		Short: "Look at plugins",
+		Long: `A plugin is a WebAssembly module that runs in a sandbox. Some ship with Wharf;
+others lie in the folder that the setting plugins.dir names.`,
+		Example: `  wharf plugin list
+  wharf plugin vet plugin.wasm`,
+	}, a.pluginListCommand(), a.pluginVetCommand())
+}
+
+func (a *app) pluginListCommand() *cobra.Command {
+	var s settingFlags
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the plugins that a node has",
+		Long: `List shows the plugins that "wharf serve" would have, given the same flags,
+environment and folder: their names, the digests of their modules and where they
+are from. No module is compiled: "wharf plugin vet" does that.`,
+		Example: `  wharf plugin list
+  wharf plugin list --set plugins.dir=./plugins --json`,
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			eff, err := s.load(a)
+			if err != nil {
+				return err
+			}
+			list, err := node.Plugins(eff.Config.Plugins.Dir)
+			if err != nil {
+				return startAdvice(err)
+			}
+			return a.showPlugins(list)
+		},
+	}
+	s.register(cmd.Flags())
+	return cmd
+}
+
+// listedPlugin is a plugin as JSON.
+type listedPlugin struct {
+	Name    string `json:"name"`
+	Version string `json:"version,omitzero"`
+	Digest  string `json:"digest"`
+	Bytes   int    `json:"bytes"`
+	From    string `json:"from"`
+}
+
+// shipped is where plugins are from that have no file.
+const shipped = "wharf"
+
+func (a *app) showPlugins(list []node.Plugin) error {
+	var rows [][]show.Cell
+	for _, p := range list {
+		from := firstOf(p.Path, shipped)
+		if a.json {
+			if err := a.printValue(listedPlugin{p.Name, p.Version, p.Digest, p.Bytes, from}); err != nil {
+				return err
+			}
+			continue
+		}
+		rows = append(rows, []show.Cell{{Text: p.Name, Style: show.Bold}, {Text: firstOf(p.Version, "-")},
+			{Text: show.Bytes(int64(p.Bytes))}, {Text: from, Style: show.Cyan}, {Text: p.Digest, Style: show.Dim}})
+	}
+	if !a.json {
+		a.out.Table([]string{"NAME", "VERSION", "SIZE", "FROM", "DIGEST"}, rows)
+	}
+	return nil
+}
