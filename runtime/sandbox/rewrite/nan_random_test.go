@@ -86,7 +86,7 @@ func checkEverywhere(f *function) {
 }
 
 // observed runs f0 and returns its result and what it left in memory.
-func observed(t *rapid.T, engine wazero.Runtime, wasm []byte) []byte {
+func observed(t interface{ Fatal(...any) }, engine wazero.Runtime, wasm []byte) []byte {
 	ctx := context.Background()
 	m, err := engine.InstantiateWithConfig(ctx, wasm, wazero.NewModuleConfig().WithName(""))
 	if err != nil {
