@@ -29,9 +29,12 @@ const (
 	// the memory: the host applies the former, calls the second as StartExport, and
 	// enforces the last.
 	Restore
+	// Remainders makes remainders of quotients, which every compiler of the engine gets
+	// right.
+	Remainders
 
 	// All is what a sandbox uses.
-	All = Globals | Gas | Depth | NaN | Restore
+	All = Globals | Gas | Depth | NaN | Restore | Remainders
 )
 
 // Names that are added to a module. A module that uses Prefix itself, in an import

@@ -110,6 +110,9 @@ func (m *module) transform(f *function, counter *meter) {
 	if m.metered() {
 		counter.count(f)
 	}
+	if m.does(Remainders) {
+		divideInstead(f)
+	}
 }
 
 // write puts the module together.
