@@ -49,6 +49,8 @@ func (r *Runtime) Compile(ctx context.Context, wasm []byte) (*Module, error) {
 		_ = m.code.Close(ctx)
 		return nil, err
 	}
+	m.pool = m.newPool()
+	r.keep(m)
 	return m, nil
 }
 

@@ -23,7 +23,8 @@ var interpreterCeiling int
 // 2^29 of them can be had: that is not enough for DefaultLimits, and would end the
 // process.
 var raiseInterpreterCeiling = sync.OnceFunc(func() {
-	interpreterCeiling = 100_000
+	ceiling := &interpreterCeiling
+	*ceiling = 100_000
 	debug.SetMaxStack(1 << 30)
 })
 
@@ -33,14 +34,27 @@ const maxIdleStack = 256 << 10
 
 // stackBytes returns the size of the call stack that the engine keeps for a function. The
 // engine does not tell; where it is not found, it is taken for small.
-func stackBytes(f api.Function) int {
+func (inst *instance) stackBytes(f api.Function) int {
 	v := reflect.ValueOf(f)
-	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
+	if inst.stackField == nil {
+		inst.stackField = stackField(v)
+	}
+	if len(inst.stackField) == 0 {
 		return 0
 	}
-	stack := v.Elem().FieldByName("stack")
-	if stack.Kind() != reflect.Slice {
-		return 0
-	}
+	stack := v.Elem().FieldByIndex(inst.stackField)
 	return stack.Cap() * int(stack.Type().Elem().Size())
+}
+
+// stackField returns where the engine's functions have their stack, or nothing.
+func stackField(f reflect.Value) []int {
+	none := []int{}
+	if f.Kind() != reflect.Pointer || f.Elem().Kind() != reflect.Struct {
+		return none
+	}
+	field, ok := f.Type().Elem().FieldByName("stack")
+	if !ok || field.Type.Kind() != reflect.Slice {
+		return none
+	}
+	return field.Index
 }

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -31,7 +32,7 @@ func FuzzCompile(f *testing.F) {
 			}
 			return
 		}
-		defer m.code.Close(t.Context())
+		defer m.Close(context.Background())
 		for _, export := range m.Exports() {
 			if _, err := m.Run(t.Context(), export, &host{answer: always("{}")}, limits); err != nil {
 				if _, ok := errors.AsType[*abi.Failure](err); !ok {

@@ -28,9 +28,10 @@ type instance struct {
 	changed api.Global
 	// functions are the exports that can be run, in the order of Module.exports, nil
 	// before their first use: a lookup costs more than a small Run.
-	functions []api.Function
-	stack     [1]uint64
-	run       run // what WASI is connected to
+	functions  []api.Function
+	stackField []int // where a function has its stack: see stackBytes
+	stack      [1]uint64
+	run        run // what WASI is connected to
 }
 
 // instantiateError marks an error from making the instance.
@@ -228,7 +229,7 @@ func (inst *instance) reset() bool {
 	}
 	inst.setGlobals()
 	for i, f := range inst.functions {
-		if f != nil && stackBytes(f) > maxIdleStack {
+		if f != nil && inst.stackBytes(f) > maxIdleStack {
 			inst.functions[i] = nil
 		}
 	}

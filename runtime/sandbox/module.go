@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"sync"
 
@@ -8,6 +10,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/sandbox/image"
+	"github.com/wharf-dev/wharf/runtime/sandbox/pool"
 	"github.com/wharf-dev/wharf/runtime/sandbox/rewrite"
 )
 
@@ -25,10 +28,12 @@ type Module struct {
 	initialize bool // it exports exportInitialize
 	wasi       bool
 	shape      shape
-	data       sparse       // a blank memory
-	base       *ground      // what instances begin as
-	broken     *abi.Failure // why no instance can be made, nil if it can
+	data       sparse                // a blank memory
+	base       *ground               // what instances begin as
+	pool       *pool.Pool[*instance] // of the base
+	broken     *abi.Failure          // why no instance can be made, nil if it can
 	fresh      func() (*ground, error)
+	freshMade  *ground // what fresh has returned
 }
 
 // shape is what a host has to know of a module besides its code. All of it follows from
@@ -77,6 +82,25 @@ func (m *Module) HasExport(name string) bool {
 	return ok
 }
 
+// Close frees the module, for who compiles many that are used for a moment. No Run of it
+// may be under way, and none may follow. [Runtime.Close] does it for all others.
+func (m *Module) Close(ctx context.Context) error {
+	m.runtime.mu.Lock()
+	delete(m.runtime.modules, m)
+	m.runtime.mu.Unlock()
+	return errors.Join(m.free(), m.code.Close(ctx))
+}
+
+// free gives back what the module holds besides its code.
+func (m *Module) free() error {
+	m.pool.Close()
+	err := m.base.close()
+	if m.freshMade != nil {
+		err = errors.Join(err, m.freshMade.close())
+	}
+	return err
+}
+
 // groundFor returns what an instance for the given limits begins as.
 func (m *Module) groundFor(l Limits) (*ground, error) {
 	switch {
@@ -92,7 +116,11 @@ func (m *Module) groundFor(l Limits) (*ground, error) {
 // for it, which is rare.
 func (m *Module) setBase(g *ground) {
 	m.base = g
-	m.fresh = sync.OnceValues(m.blank)
+	m.fresh = sync.OnceValues(func() (*ground, error) {
+		fresh, err := m.blank()
+		m.freshMade = fresh
+		return fresh, err
+	})
 }
 
 // sparse is the content of a memory, of which most is zero.

@@ -7,12 +7,15 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
+	"time"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/sandbox/pool"
 	"github.com/wharf-dev/wharf/runtime/sandbox/rewrite"
 )
 
@@ -25,6 +28,9 @@ type Config struct {
 	// Interpreter runs modules without compiling them: slow, but available on
 	// every processor.
 	Interpreter bool
+	// IdleBytes bounds what instances hold while they wait for a Run, all modules
+	// together. 0 stands for 64 MiB; below 0 none waits, and each Run makes its own.
+	IdleBytes int64
 }
 
 // Runtime compiles modules and holds what they share. It is safe for concurrent
@@ -37,6 +43,14 @@ type Runtime struct {
 	// validator checks modules as they were written, and compiles none.
 	validator wazero.Runtime
 	slice     int64 // of gas, 0 for gasSlice
+
+	idle    *pool.Budget
+	counts  counts
+	closing chan struct{}
+	swept   chan struct{} // closed when nothing sweeps any more
+
+	mu      sync.Mutex
+	modules map[*Module]struct{} // that were compiled and not closed
 }
 
 // New returns a Runtime. The caller closes it.
@@ -47,11 +61,14 @@ func New(ctx context.Context, c Config) (*Runtime, error) {
 		config = wazero.NewRuntimeConfigInterpreter()
 	}
 	config = engineConfig(config)
-	r := &Runtime{cacheDir: c.CacheDir, validator: wazero.NewRuntimeWithConfig(ctx, engineConfig(wazero.NewRuntimeConfig()))}
+	r := &Runtime{cacheDir: c.CacheDir, closing: make(chan struct{}), swept: make(chan struct{}), modules: map[*Module]struct{}{}}
+	r.idle = pool.NewBudget(idleBudget(c.IdleBytes), time.Now)
+	go r.sweep()
+	r.validator = wazero.NewRuntimeWithConfig(ctx, engineConfig(wazero.NewRuntimeConfig()))
 	if c.CacheDir != "" {
 		cache, err := wazero.NewCompilationCacheWithDir(c.CacheDir)
 		if err != nil {
-			return nil, fmt.Errorf("opening the compilation cache: %w", err)
+			return nil, errors.Join(fmt.Errorf("opening the compilation cache: %w", err), r.Close(ctx))
 		}
 		r.cache = cache
 		config = config.WithCompilationCache(cache)
@@ -109,10 +126,36 @@ func signatures(m api.Module) map[string]signature {
 	return out
 }
 
+func idleBudget(bytes int64) uint64 {
+	switch {
+	case bytes == 0:
+		return defaultIdleBytes
+	case bytes < 0:
+		return 0
+	}
+	return uint64(bytes)
+}
+
+// keep has the Runtime close a module at its own end.
+func (r *Runtime) keep(m *Module) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.modules[m] = struct{}{}
+}
+
 // Close frees what the Runtime holds, its modules included. No Run may be under
 // way.
 func (r *Runtime) Close(ctx context.Context) error {
-	err := errors.Join(r.engine.Close(ctx), r.validator.Close(ctx))
+	close(r.closing)
+	<-r.swept
+	var err error
+	for m := range r.modules {
+		err = errors.Join(err, m.free())
+	}
+	err = errors.Join(err, r.validator.Close(ctx))
+	if r.engine != nil {
+		err = errors.Join(err, r.engine.Close(ctx))
+	}
 	if r.cache != nil {
 		err = errors.Join(err, r.cache.Close(ctx))
 	}
