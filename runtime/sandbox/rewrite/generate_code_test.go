@@ -56,6 +56,16 @@ func (f *genFunc) fuel() {
 	f.emit(0x04, 0x40, 0x00, 0x0b)          // if unreachable end
 }
 
+// count adds what it takes itself, and one instruction that is always run with it.
+func (f *genFunc) count() {
+	if f.counted {
+		global := uint32(len(f.globals) - 1)
+		f.emitU32(0x23, global)
+		f.emit(0x42, 5, 0x7c)
+		f.emitU32(0x24, global)
+	}
+}
+
 func (f *genFunc) statements() {
 	for range 1 + f.n(5) {
 		f.statement()
@@ -106,7 +116,7 @@ func (f *genFunc) statement() {
 func (f *genFunc) tell() { f.call(f.n(4)) }
 
 func (f *genFunc) setGlobal() {
-	i := f.n(len(f.globals))
+	i := f.n(len(f.globals) - 1)
 	if i == 0 || !f.globals[i].mutable {
 		return
 	}
@@ -121,6 +131,7 @@ func (f *genFunc) store() {
 	}
 	f.address()
 	f.expr(a.kind)
+	f.count()
 	f.access(a.op, a.lanes)
 }
 
@@ -328,6 +339,7 @@ func (f *genFunc) unreached() {
 func (f *genFunc) call(i int) {
 	s := f.sigOf(i)
 	f.values(s.params)
+	f.count()
 	f.emitU32(0x10, uint32(i))
 	f.results(s.results)
 }
@@ -486,6 +498,7 @@ func (f *genFunc) localOf(t byte) uint32 {
 }
 
 func (f *genFunc) leaf(t byte) {
+	f.count()
 	switch f.n(4) {
 	case 0:
 		f.emit(f.constant(t)...)
@@ -500,6 +513,7 @@ func (f *genFunc) leaf(t byte) {
 // operation writes an instruction that computes.
 func (f *genFunc) operation(o genOp, t byte) {
 	f.values(o.params)
+	f.count()
 	f.op(o.code)
 	if o.lanes > 0 {
 		f.emit(byte(f.n(o.lanes)))

@@ -34,7 +34,8 @@ const genCalls = 300
 // genResult is all that can be told of a run of a generated module.
 type genResult struct {
 	calls  []string // results or traps
-	gas    []int64  // used after each call, in all
+	gas    []int64  // used before and after each call, in all
+	counts []int64  // of each call, what it counted itself
 	told   string   // a sum of what the host was told
 	memory string
 	state  string // globals
@@ -59,6 +60,17 @@ func (r genResult) differs(o genResult, gas bool) string {
 		return fmt.Sprintf("globals are %s, not %s", r.state, o.state)
 	}
 	return ""
+}
+
+// cheap returns the first call that returned and used less gas than it counted, -1
+// without one.
+func (r genResult) cheap() int {
+	for i, count := range r.counts {
+		if strings.HasSuffix(r.calls[i], "]") && r.gas[i+1]-r.gas[i] < count {
+			return i
+		}
+	}
+	return -1
 }
 
 // trapped reports whether a call trapped: what it used since it last brought its gas
@@ -201,6 +213,7 @@ func (c *genCode) run(limits genLimits) genResult {
 		for i, s := range c.funcs {
 			out.calls = append(out.calls, in.call(ctx, i, s, round))
 			out.gas = append(out.gas, in.settle(r))
+			out.counts = append(out.counts, int64(in.mod.ExportedGlobal(genCount).Get()))
 		}
 	}
 	out.told, out.memory, out.state = fmt.Sprintf("%x", r.told), memorySum(in.mod), in.globals()
@@ -258,6 +271,7 @@ func (in *genInstance) settle(r *genRun) int64 {
 
 func (in *genInstance) call(ctx context.Context, i int, s genSig, round uint64) string {
 	in.mod.ExportedGlobal(genFuel).(api.MutableGlobal).Set(genCalls)
+	in.mod.ExportedGlobal(genCount).(api.MutableGlobal).Set(0)
 	var args []uint64
 	for k, t := range s.params {
 		args = append(args, genNumber(t, round*7+uint64(3*k+i))...)

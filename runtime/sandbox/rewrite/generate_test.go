@@ -42,6 +42,8 @@ type generator struct {
 	// clean makes canonical what arithmetic answers, so that nothing follows from
 	// how a processor chooses the bits of a NaN.
 	clean bool
+	// counted has the module count some of what it does in the global genCount.
+	counted bool
 	// passive segments
 	data, elems int
 }
@@ -50,6 +52,7 @@ type generator struct {
 // globals g0, g1, …
 const (
 	genFuel     = "fuel"
+	genCount    = "count"
 	genMemory   = "memory"
 	genTable    = 8 // entries of its table of functions
 	genMaxPages = 3
@@ -68,11 +71,12 @@ var (
 // generate makes a module, and tells its functions and whether it is clean.
 func generate(c []byte) (wasm []byte, funcs []genSig, clean bool) {
 	g := &generator{choices: c, imports: genHost}
-	g.clean = g.one(2)
+	g.clean, g.counted = g.one(2), g.one(3)
 	g.globals = append(g.globals, genGlobal{tI32, true, []byte{0x41, 0}})
 	for _, t := range genAll {
 		g.globals = append(g.globals, genGlobal{t, !g.one(4), g.constant(t)})
 	}
+	g.globals = append(g.globals, genGlobal{tI64, true, []byte{0x42, 0}})
 	for range 1 + g.n(4) {
 		g.funcs = append(g.funcs, g.signature())
 	}
@@ -230,8 +234,11 @@ func (g *generator) exports() []byte {
 	}
 	for i := range g.globals {
 		name := fmt.Sprint("g", i)
-		if i == 0 {
+		switch i {
+		case 0:
 			name = genFuel
+		case len(g.globals) - 1:
+			name = genCount
 		}
 		b = appendU32(append(appendName(b, name), 3), uint32(i))
 	}
