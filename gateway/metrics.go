@@ -12,6 +12,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/engine"
 )
 
 // metrics is what /metrics shows. Labels come from the route table and are
@@ -103,8 +104,22 @@ func (c engineCollector) Collect(ch chan<- prometheus.Metric) {
 		}
 	}
 	send(prometheus.CounterValue, float64(st.Gas), describe("wharf_gas_used_total", "Gas that runs and replays of plugins have used: about one unit for each instruction."))
+	sendInstances(send, &st.Instances)
 	send(prometheus.GaugeValue, float64(st.Watermark), describe("wharf_log_position", "The newest durable event."))
 	send(prometheus.GaugeValue, boolean(st.Failed != nil), describe("wharf_store_failed", "1 when the store refuses work."))
+}
+
+// sender passes on a figure of the engine.
+type sender func(kind prometheus.ValueType, value float64, d *prometheus.Desc, labels ...string)
+
+func sendInstances(send sender, in *engine.Instances) {
+	send(prometheus.GaugeValue, float64(in.Running), describe("wharf_instances_running", "Instances of plugins that a run uses."))
+	send(prometheus.GaugeValue, float64(in.Idle), describe("wharf_instances_idle", "Instances of plugins that wait for a run."))
+	send(prometheus.GaugeValue, float64(in.IdleBytes), describe("wharf_instances_idle_bytes", "Memory that idle instances hold: at most plugins.idle_memory."))
+	taken := describe("wharf_instances_taken_total", "Instances that runs began with: new ones, and idle ones that were used again.", "instance")
+	send(prometheus.CounterValue, float64(in.Born), taken, "new")
+	send(prometheus.CounterValue, float64(in.Reused), taken, "idle")
+	send(prometheus.CounterValue, float64(in.Dropped), describe("wharf_instances_dropped_total", "Instances that are no more."))
 }
 
 func boolean(b bool) float64 {

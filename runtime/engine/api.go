@@ -100,8 +100,18 @@ type Stats struct {
 	Finished        map[abi.TaskStatus]uint64
 	Rejected        uint64
 	Gas             uint64 // what runs and replays have used, in units
+	Instances       Instances
 	Watermark       Position
 	Started         time.Time
 	Draining        bool
 	Failed          error // why the store refuses work, nil when all is well
+}
+
+// Instances says what became of the instances of plugins since the node started.
+type Instances struct {
+	Running, Idle int64
+	IdleBytes     uint64 // what those that are idle hold by themselves
+	// Born, Reused and Dropped count runs with a new instance, runs with one that was
+	// idle, and instances that are no more.
+	Born, Reused, Dropped uint64
 }

@@ -74,6 +74,8 @@ type Parts struct {
 	Now      func() time.Time // default time.Now
 	Entropy  io.Reader        // default crypto/rand
 	Log      *slog.Logger     // default slog.Default
+	// Instances tells of the instances of plugins; nil when nothing does.
+	Instances func() Instances
 	// Backup writes a copy of the data folder to dir while the node runs; nil when
 	// the store cannot.
 	Backup func(dir string) error
@@ -93,6 +95,7 @@ type Engine struct {
 	entropy  io.Reader
 	log      *slog.Logger
 	backup   func(string) error
+	pooled   func() Instances
 	ids      *abi.IDs
 
 	started  time.Time
@@ -138,6 +141,7 @@ func New(config Config, parts Parts) (*Engine, error) {
 	e := &Engine{
 		config: config, store: parts.Store, modules: parts.Modules, personas: parts.Personas,
 		now: parts.Now, entropy: parts.Entropy, log: parts.Log, backup: parts.Backup,
+		pooled:     parts.Instances,
 		performers: parts.Performers, signing: parts.Keys, version: parts.Version, runs: parts.Runs, rewriter: parts.Rewriter,
 		calls: abi.HostCallsByName(),
 	}
@@ -146,6 +150,9 @@ func New(config Config, parts Parts) (*Engine, error) {
 	}
 	if e.entropy == nil {
 		e.entropy = &lockedReader{r: rand.Reader}
+	}
+	if e.pooled == nil {
+		e.pooled = func() Instances { return Instances{} }
 	}
 	if e.log == nil {
 		e.log = slog.Default()
@@ -239,7 +246,7 @@ func (e *Engine) Stats() Stats {
 			abi.TaskFailed:    e.counts.failed.Load(),
 			abi.TaskCanceled:  e.counts.canceled.Load(),
 		},
-		Gas:       e.counts.gas.Load(),
+		Gas: e.counts.gas.Load(), Instances: e.pooled(),
 		Watermark: e.store.Watermark(), Started: e.started,
 		Draining: e.draining.Load(), Failed: e.store.Failed(),
 	}
