@@ -35,13 +35,16 @@ type meter struct {
 	accesses []access // of locals, in the order of the code
 	seen     []byte   // what renew knows of each local
 	region   int      // the frame of the loop in which the counter is a local, or -1
+	straight bool     // nothing so far could leave what the function begins with
+	first    int      // the segment of a loop that the function begins with, or 0
 }
 
 // loop is what is known of a loop before the walk.
 type loop struct {
 	calls    bool
 	params   bool // it takes operands
-	from, to int  // of accesses
+	cost     int64
+	from, to int // of accesses
 }
 
 // access is a local that is read or set.
@@ -83,6 +86,10 @@ type frame struct {
 // slack bounds what a segment charges for code that may not be run.
 const slack = 64
 
+// tight is the cost of the largest loop in which the counter is a local. In a larger
+// one the way through memory is no hindrance, and a register for the counter is.
+const tight = 64
+
 // small is what a segment may pay for small segments after it, so that they need
 // no charge of their own.
 const small = 16
@@ -108,7 +115,8 @@ func (m *meter) begin(f *function) {
 	*m = meter{
 		f: f, gas: f.module.does(Gas), depth: f.module.does(Depth), exported: f.module.callable[f.index],
 		segments: m.segments[:0], frames: append(m.frames[:0], frame{op: opBlock}), loops: m.loops[:0], accesses: m.accesses[:0], seen: m.seen, region: -1,
-		split: noSplit,
+		straight: true,
+		split:    noSplit,
 	}
 }
 
@@ -117,18 +125,21 @@ func (m *meter) begin(f *function) {
 func (m *meter) survey() {
 	values := int64(m.f.own + len(m.f.code))
 	var open []int // the loops around, -1 for other blocks
+	total := int64(0)
 	for i := range m.f.code {
 		in := &m.f.code[i]
+		total += cost(in.op)
 		switch in.op {
 		case opLoop:
 			open = append(open, len(m.loops))
-			m.loops = append(m.loops, loop{from: len(m.accesses), params: len(in.block.params) > 0})
+			m.loops = append(m.loops, loop{from: len(m.accesses), params: len(in.block.params) > 0, cost: -total})
 		case opBlock, opIf:
 			open = append(open, -1)
 		case opEnd:
 			if last := len(open) - 1; last >= 0 {
 				if open[last] >= 0 {
 					m.loops[open[last]].to = len(m.accesses)
+					m.loops[open[last]].cost += total
 				}
 				open = open[:last]
 			}
@@ -190,6 +201,7 @@ func (m *meter) pay(cost int64) {
 
 func (m *meter) instruction(i int, in *instr) {
 	m.pay(cost(in.op))
+	m.straight = m.straight && in.op.straight()
 	switch in.op {
 	case opBlock, opIf, opLoop:
 		m.begins(i, in.op)
@@ -221,12 +233,15 @@ func (m *meter) begins(i int, op opcode) {
 	case opLoop:
 		loop := &m.loops[m.next]
 		m.next++
-		if m.gas && !loop.calls && m.region < 0 {
+		if m.gas && !loop.calls && m.region < 0 && loop.cost <= tight {
 			m.region = len(m.frames) - 1
 			m.f.insertBefore(i, m.load()...)
 		}
 		m.open(2*i+1, m.current)
 		m.segments[m.current].loop = loop
+		if m.straight && m.calls && m.gas && loop.calls && !loop.params {
+			m.first, m.straight = m.current, false
+		}
 	}
 }
 
@@ -246,11 +261,25 @@ func (m *meter) close(i int) {
 	}
 	switch {
 	case fr.op == opBlock && !fr.targeted:
-	case fr.escapes:
+	case fr.escapes && fr.op == opBlock:
+		m.open(2*i+1, fr.segment)
+	case fr.escapes && fr.op == opLoop:
 		m.open(2*i+1, fr.segment)
 	default:
 		m.current, m.split = fr.segment, fr.split
+		if fr.escapes {
+			m.mayLeave(2*i + 1)
+		}
 	}
+}
+
+// mayLeave notes that what comes from here on may not be run.
+func (m *meter) mayLeave(place int) {
+	so := m.segments[m.current].cost
+	if m.split.place < 0 {
+		m.split.first = so
+	}
+	m.split.place, m.split.cost = place, so
 }
 
 // branch notes where the instruction can go.
@@ -271,10 +300,7 @@ func (m *meter) branch(i int, labels ...uint32) {
 		m.leave(i)
 	}
 	if m.f.code[i].op == opBrIf {
-		if m.split.place < 0 {
-			m.split.first = m.segments[m.current].cost
-		}
-		m.split.place, m.split.cost = 2*i+1, m.segments[m.current].cost
+		m.mayLeave(2*i + 1)
 	}
 }
 
@@ -312,6 +338,20 @@ func (m *meter) merge() {
 			s.cost, s.merged = 0, 0
 		}
 	}
+	entry := &m.segments[0]
+	if total := entry.cost + entry.merged; m.first > 0 && total <= small {
+		m.segments[m.first].cost += total
+		entry.cost, entry.merged = 0, 0
+	}
+}
+
+// straight says that the next instruction in the code always follows.
+func (o opcode) straight() bool {
+	switch o {
+	case opIf, opElse, opEnd, opBr, opBrIf, opBrTable, opReturn, opReturnCall, opReturnCallIndirect, opCall, opCallIndirect, opUnreachable:
+		return false
+	}
+	return true
 }
 
 // local returns a local that is made when it is first needed.
@@ -357,7 +397,7 @@ func (m *meter) charge(s *segment) {
 		return
 	}
 	code := m.counter(asm{}, s.local, true).i64(total).op(opI64Sub)
-	if s.place < 0 && m.calls {
+	if s.place < 0 && m.calls && m.first == 0 {
 		code = code.op(opLocalTee, m.local(&m.g, i64))
 	}
 	code = m.counter(code, s.local, false)
@@ -386,11 +426,22 @@ func (m *meter) check(code asm, local bool) asm {
 // compiler would store it in every turn of the loop, for the case that the call
 // happens.
 func (m *meter) checkLoop(code asm, s *segment, cost int64) asm {
-	code = m.counter(code, s.local, true).i64(0).op(opI64GeS).op(opIf).raw(emptyBlock).op(opElse)
+	code = m.counter(code, s.local, true)
+	first := m.first > 0 && s == &m.segments[m.first] && m.depth
+	if first {
+		code = code.op(opLocalGet, m.local(&m.d, i64)).op(opI64Or)
+	}
+	code = code.i64(0).op(opI64GeS).op(opIf).raw(emptyBlock).op(opElse)
 	if !s.loop.calls {
 		code = m.renew(code, m.accesses[s.loop.from:s.loop.to])
 	}
-	code = m.counter(code, s.local, true).i64(0).op(opCall, m.f.module.added.yield).i64(cost).op(opI64Add)
+	code = m.counter(code, s.local, true)
+	if first {
+		code = code.op(opLocalGet, m.local(&m.d, i64))
+	} else {
+		code = code.i64(0)
+	}
+	code = code.op(opCall, m.f.module.added.yield).i64(cost).op(opI64Add)
 	return m.counter(code, s.local, false).op(opBr, 1).op(opEnd)
 }
 
@@ -441,6 +492,10 @@ func (m *meter) enter() {
 	if m.depth {
 		code = code.op(opGlobalGet, m.f.module.added.depth).i64(m.weight).op(opI64Sub).op(opLocalSet, m.local(&m.d, i64))
 		spent = asm{}.op(opLocalGet, m.local(&m.d, i64))
+	}
+	if m.first > 0 {
+		m.f.insert(-1, code)
+		return
 	}
 	if m.gas {
 		spent = m.counter(spent, true, true)
