@@ -15,7 +15,14 @@ import "encoding/binary"
 // The function is walked once, which gives a graph of its float values (nanwalk.go).
 // The graph knows of each value where its NaNs come from, and so where checks have
 // to be for an instruction that observes it (nangraph.go).
-func canonicalize(f *function) { canonicalizeWithin(f, workPerInstr*(len(f.code)+1024)) }
+func canonicalize(f *function) {
+	for i := range f.code {
+		if in := &f.code[i]; in.op == opSelect || in.op == opSelectTyped || treats(in).treatment == makes {
+			canonicalizeWithin(f, workPerInstr*(len(f.code)+1024))
+			return
+		}
+	}
+}
 
 // canonicalizeWithin spends so much work on telling values apart before it settles
 // for less.

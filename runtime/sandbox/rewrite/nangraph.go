@@ -55,29 +55,31 @@ const (
 	isMerged // one of its sources, by which way control came
 )
 
-// value is a float, or a vector of them, that the function computes.
+// value is a float, or a vector of them, that the function computes. There is one
+// for each instruction that makes or moves one, so it is kept small.
 type value struct {
+	// at is the instruction after which the value is on top of the stack, or the
+	// construct that owns a merged one.
+	at int32
+	// from are its sources, the same one twice if there is one only. Those of a merged
+	// value are merges[from[0]].
+	from  [2]valueID
 	kind  valueKind
 	typ   valType
 	lanes lanes // what its NaNs are looked for in
-	// at is the instruction after which the value is on top of the stack, or the
-	// construct that owns a merged one.
-	at    int32
-	loops int32 // how many loops are around at
-	from  [2]valueID
-	more  []valueID // sources of a merged value
+	loops int8  // how many loops are around at
 
 	// made says in which lanes there can be a NaN that arithmetic made, as long as
 	// nothing is checked.
 	made lanes
-	// form is one format if every NaN of the value in it was made, so that a check
+	// form is the one format in which every NaN of the value was made, so that a check
 	// of the value loses nothing; both if there is never a NaN; none otherwise.
 	form lanes
 	// hot is how many loops are around the innermost arithmetic it comes from.
-	hot int32
+	hot int8
 
 	observed bool
-	check    bool // what is left of it after canonicalize: insert a check
+	check    bool // a check has to follow
 }
 
 // use is a value in the place of an operand that treats all NaNs of some lanes alike.
@@ -98,7 +100,8 @@ type graph struct {
 	uses   []use
 	// selects are the instructions that select a float.
 	selects []selection
-	stack   []valueID // of observe
+	merges  [][]valueID // the sources of merged values
+	stack   []valueID   // of observe
 }
 
 func newGraph() *graph {
@@ -123,9 +126,16 @@ func (g *graph) use(v valueID, reads lanes) {
 	}
 }
 
+// addMerged adds a value with one source so far.
+func (g *graph) addMerged(from valueID, t valType, construct int32, loops int8) valueID {
+	g.merges = append(g.merges, []valueID{from})
+	sources := [2]valueID{valueID(len(g.merges) - 1)}
+	return g.add(value{kind: isMerged, typ: t, lanes: lanesBoth, at: construct, loops: loops, from: sources})
+}
+
 // merge adds a source to what a construct merges in one place, and returns what is
 // there now. A place with one source only is that source.
-func (g *graph) merge(into, from valueID, t valType, construct, loops int32) valueID {
+func (g *graph) merge(into, from valueID, t valType, construct int32, loops int8) valueID {
 	switch {
 	case into == unset || into == from:
 		return from
@@ -133,16 +143,15 @@ func (g *graph) merge(into, from valueID, t valType, construct, loops int32) val
 		g.addSource(into, from)
 		return into
 	}
-	v := g.add(value{kind: isMerged, typ: t, lanes: lanesBoth, at: construct, loops: loops})
-	g.addSource(v, into)
+	v := g.addMerged(into, t, construct, loops)
 	g.addSource(v, from)
 	return v
 }
 
 func (g *graph) addSource(merged, from valueID) {
-	v := &g.values[merged]
-	if from != merged && (len(v.more) == 0 || v.more[len(v.more)-1] != from) {
-		v.more = append(v.more, from)
+	sources := &g.merges[g.values[merged].from[0]]
+	if from != merged && from != (*sources)[len(*sources)-1] {
+		*sources = append(*sources, from)
 	}
 }
 
@@ -150,7 +159,7 @@ func (g *graph) addSource(merged, from valueID) {
 func (g *graph) sources(v *value) []valueID {
 	switch v.kind {
 	case isMerged:
-		return v.more
+		return g.merges[v.from[0]]
 	case isSame:
 		return v.from[:]
 	case isSigned:
@@ -160,28 +169,54 @@ func (g *graph) sources(v *value) []valueID {
 }
 
 // solve finds made, form and hot for each value. It starts from "no NaN" everywhere
-// and propagates what is not so until nothing changes, which takes a few steps for
-// each value at most: each of the three can only change in one direction.
+// and tells those that follow from a value of each change, which are a few for each
+// value at most: each of the three can only change in one direction.
 func (g *graph) solve() {
 	users, todo := g.users(), make([]valueID, 0, len(g.values))
 	waiting := make([]bool, len(g.values))
 	for i := range g.values {
-		g.values[i].form = lanesBoth
-		todo, waiting[i] = append(todo, valueID(i)), true
+		if g.values[i].start() {
+			todo, waiting[i] = append(todo, valueID(i)), true
+		}
 	}
-	slices.Reverse(todo)
 	for len(todo) > 0 {
 		v := todo[len(todo)-1]
 		todo, waiting[v] = todo[:len(todo)-1], false
-		if !g.update(&g.values[v]) {
-			continue
-		}
 		for _, u := range users(v) {
-			if !waiting[u] {
+			if g.values[u].join(&g.values[v]) && !waiting[u] {
 				todo, waiting[u] = append(todo, u), true
 			}
 		}
 	}
+}
+
+// start sets what a value is by itself, and says whether that can be a NaN.
+func (v *value) start() bool {
+	switch v.kind {
+	case isKept:
+		v.form = 0
+	case isMade:
+		v.made, v.form, v.hot = v.lanes, v.lanes, v.loops
+	default:
+		v.form = lanesBoth
+		return false
+	}
+	return true
+}
+
+// join adds what a source says to a value, and says whether that changed it.
+func (v *value) join(from *value) bool {
+	made, form, hot := v.made, v.form, v.hot
+	v.made |= from.made & v.lanes
+	v.hot = max(v.hot, from.hot)
+	switch {
+	case from.form == lanesBoth:
+	case v.kind == isSigned:
+		v.form = 0
+	default:
+		v.form &= from.form & v.lanes
+	}
+	return made != v.made || form != v.form || hot != v.hot
 }
 
 // users returns the values that follow from each value.
@@ -203,33 +238,6 @@ func (g *graph) users() func(valueID) []valueID {
 		}
 	}
 	return func(v valueID) []valueID { return all[first[v]:first[v+1]] }
-}
-
-// update computes a value from its sources and says whether that changed it.
-func (g *graph) update(v *value) bool {
-	made, form, hot := v.made, v.form, v.hot
-	switch v.kind {
-	case isKept:
-		v.form = 0
-	case isNever:
-		v.form = lanesBoth
-	case isMade:
-		v.made, v.form, v.hot = v.lanes, v.lanes, v.loops
-	default:
-		for _, s := range g.sources(v) {
-			from := &g.values[s]
-			v.made |= from.made & v.lanes
-			v.form &= from.form
-			v.hot = max(v.hot, from.hot)
-		}
-	}
-	switch {
-	case v.kind == isSigned && v.form != lanesBoth:
-		v.form = 0
-	case v.form != lanesBoth:
-		v.form &= v.lanes
-	}
-	return made != v.made || form != v.form || hot != v.hot
 }
 
 // observe makes sure that the NaNs of a value are canonical or the guest's own.

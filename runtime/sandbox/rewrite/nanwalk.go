@@ -9,7 +9,7 @@ type tracer struct {
 	locals []valueID // what each local holds; kept for those that are no floats
 	stack  []valueID
 	open   []construct
-	loops  int32
+	loops  int
 	dead   bool // nothing gets to the next instruction
 	// sets holds, for each construct by its index in the code, the float locals that
 	// are set in it: only those can be others where control comes together.
@@ -144,7 +144,7 @@ func (t *tracer) step(i int32, in *instr) {
 }
 
 // depth is how many loops are around.
-func (t *tracer) depth() int32 { return min(t.loops, maxDepth) }
+func (t *tracer) depth() int8 { return int8(min(t.loops, maxDepth)) }
 
 func (t *tracer) push(v valueID) { t.stack = append(t.stack, v) }
 
@@ -190,9 +190,7 @@ func (t *tracer) merged(typ valType, construct int32, from valueID) valueID {
 	if !isFloat(typ) {
 		return noFloat
 	}
-	v := t.add(value{kind: isMerged, typ: typ, lanes: lanesBoth, at: construct, loops: t.depth()})
-	t.addSource(v, from)
-	return v
+	return t.addMerged(from, typ, construct, t.depth())
 }
 
 // enter opens a construct. What a loop starts with can come from its end, so there
