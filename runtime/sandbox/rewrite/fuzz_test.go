@@ -66,6 +66,42 @@ func TestGeneratedGas(t *testing.T) {
 	}
 }
 
+// An instance that is made from the memory and the globals of another goes on as the
+// other does, unless that one says that it changed what they do not hold.
+func TestGeneratedSnapshot(t *testing.T) {
+	t.Parallel()
+	b := newGenBench(t)
+	n, restored := uint64(200), 0
+	if long() {
+		n = 2000
+	}
+	for seed := range n {
+		if b.checkSnapshot(t, genBytes(seed)) {
+			restored++
+		}
+		if t.Failed() {
+			t.Fatalf("with the seed %d", seed)
+		}
+	}
+	if restored < int(n)/10 {
+		t.Errorf("of %d modules %d could be restored: too few to tell", n, restored)
+	}
+}
+
+func (b *genBench) checkSnapshot(t *testing.T, choices []byte) bool {
+	wasm, funcs, _ := generate(choices)
+	m := rewritten(t, wasm, rewrite.All)
+	c := b.compiler.compileRewritten(t, m, funcs)
+	defer c.close()
+	whole, restored, ok := c.runRestored(genAmple)
+	if ok {
+		if d := restored.differs(whole, true); d != "" {
+			t.Errorf("restored, %s", d)
+		}
+	}
+	return ok
+}
+
 func FuzzGeneratedGas(f *testing.F) {
 	for seed := range uint64(20) {
 		f.Add(genBytes(seed))

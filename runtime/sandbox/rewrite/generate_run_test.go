@@ -197,6 +197,9 @@ func (e *genEngine) compileRewritten(t *testing.T, m *rewrite.Module, funcs []ge
 
 func (c *genCode) close() { _ = c.code.Close(context.Background()) }
 
+// genRounds is how often a run calls each function.
+const genRounds = 3
+
 // run calls each function of a module a few times.
 func (c *genCode) run(limits genLimits) genResult {
 	r := &genRun{limits: limits}
@@ -208,63 +211,119 @@ func (c *genCode) run(limits genLimits) genResult {
 		return genResult{calls: []string{"start " + trapText(errors.New(strings.TrimSpace(trap)))}}
 	}
 	defer in.mod.Close(ctx)
-	out := genResult{gas: []int64{in.settle(r)}}
-	for round := range uint64(3) {
-		for i, s := range c.funcs {
-			out.calls = append(out.calls, in.call(ctx, i, s, round))
-			out.gas = append(out.gas, in.settle(r))
-			out.counts = append(out.counts, int64(in.mod.ExportedGlobal(genCount).Get()))
+	return in.rounds(ctx, c.funcs, 0, genRounds)
+}
+
+// runRestored runs a module once as it is and once more with another instance after
+// the first round, which is made from the memory and the globals of the first. It
+// returns false when that cannot be done, because the module does not start, or
+// says that it changed what they do not hold.
+func (c *genCode) runRestored(limits genLimits) (whole, restored genResult, ok bool) {
+	r := &genRun{limits: limits}
+	ctx := context.WithValue(context.Background(), genRunKey{}, r)
+	in, err := c.instantiate(ctx)
+	if err != nil {
+		return whole, restored, false
+	}
+	defer in.mod.Close(ctx)
+	in.rounds(ctx, c.funcs, 0, 1)
+	if in.mod.ExportedGlobal(rewrite.ChangedExport).Get() != 0 {
+		return whole, restored, false
+	}
+	r2 := &genRun{limits: limits, granted: r.granted, told: r.told, count: r.count}
+	ctx2 := context.WithValue(context.Background(), genRunKey{}, r2)
+	in2, err := c.restored(ctx2, in)
+	if err != nil {
+		return whole, genResult{calls: []string{err.Error()}}, true
+	}
+	defer in2.mod.Close(ctx2)
+	whole = in.rounds(ctx, c.funcs, 1, genRounds)
+	return whole, in2.rounds(ctx2, c.funcs, 1, genRounds), true
+}
+
+// restored makes an instance that has the memory and the globals of another.
+func (c *genCode) restored(ctx context.Context, from *genInstance) (*genInstance, error) {
+	in, err := c.blank(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b, _ := from.mod.Memory().Read(0, from.mod.Memory().Size())
+	memory := in.mod.Memory()
+	if _, ok := memory.Grow(uint32(len(b)-int(memory.Size())) / wasmPage); !ok || !memory.Write(0, b) {
+		return nil, errors.New("the memory cannot be restored")
+	}
+	for i, g := range c.module.Globals {
+		if name := rewrite.GlobalExport(i); g.Type != tV128 && g.Type != tFunc && g.Type != tExtern {
+			in.mod.ExportedGlobal(name).(api.MutableGlobal).Set(from.mod.ExportedGlobal(name).Get())
 		}
 	}
-	out.told, out.memory, out.state = fmt.Sprintf("%x", r.told), memorySum(in.mod), in.globals()
-	out.spent = r.spent
-	return out
+	return in, nil
 }
 
 // genInstance is an instance of a generated module.
 type genInstance struct {
 	mod        api.Module
 	gas, depth api.MutableGlobal
-	limits     genLimits
+	run        *genRun
 }
 
 // instantiate makes an instance and has its start function called.
 func (c *genCode) instantiate(ctx context.Context) (*genInstance, error) {
-	module := c.module
-	if module != nil && module.Memory != nil {
-		ctx = experimental.WithMemoryAllocator(ctx, boundedMemory(module.Memory))
+	in, err := c.blank(ctx)
+	if err != nil || c.module == nil {
+		return in, err
 	}
-	mod, err := c.engine.runtime.InstantiateModule(ctx, c.code, wazero.NewModuleConfig().WithName("").WithStartFunctions())
-	if err != nil {
-		return nil, err
-	}
-	in := &genInstance{mod: mod, limits: ctx.Value(genRunKey{}).(*genRun).limits}
-	in.gas, _ = mod.ExportedGlobal(rewrite.GasExport).(api.MutableGlobal)
-	in.depth, _ = mod.ExportedGlobal(rewrite.DepthExport).(api.MutableGlobal)
-	if in.depth != nil {
-		in.depth.Set(uint64(in.limits.depth))
-	}
-	if module == nil {
-		return in, nil
-	}
-	if err := restore(ctx, mod, module); err != nil {
-		_ = mod.Close(ctx)
+	if err := restore(ctx, in.mod, c.module); err != nil {
+		_ = in.mod.Close(ctx)
 		return nil, fmt.Errorf("start function[]: %w", err)
 	}
 	return in, nil
 }
 
+// blank makes an instance as the engine does by itself.
+func (c *genCode) blank(ctx context.Context) (*genInstance, error) {
+	if c.module != nil && c.module.Memory != nil {
+		ctx = experimental.WithMemoryAllocator(ctx, boundedMemory(c.module.Memory))
+	}
+	mod, err := c.engine.runtime.InstantiateModule(ctx, c.code, wazero.NewModuleConfig().WithName("").WithStartFunctions())
+	if err != nil {
+		return nil, err
+	}
+	in := &genInstance{mod: mod, run: ctx.Value(genRunKey{}).(*genRun)}
+	in.gas, _ = mod.ExportedGlobal(rewrite.GasExport).(api.MutableGlobal)
+	in.depth, _ = mod.ExportedGlobal(rewrite.DepthExport).(api.MutableGlobal)
+	if in.depth != nil {
+		in.depth.Set(uint64(in.run.limits.depth))
+	}
+	return in, nil
+}
+
+// rounds calls each function, in the given rounds.
+func (in *genInstance) rounds(ctx context.Context, funcs []genSig, from, to uint64) genResult {
+	out := genResult{gas: []int64{in.settle()}}
+	for round := from; round < to; round++ {
+		for i, s := range funcs {
+			out.calls = append(out.calls, in.call(ctx, i, s, round))
+			out.gas = append(out.gas, in.settle())
+			out.counts = append(out.counts, int64(in.mod.ExportedGlobal(genCount).Get()))
+		}
+	}
+	out.told, out.memory, out.state = fmt.Sprintf("%x", in.run.told), memorySum(in.mod), in.globals()
+	out.spent = in.run.spent
+	return out
+}
+
 // settle returns the gas used so far, and takes back what was granted and is not
 // used, as a host does that begins another call.
-func (in *genInstance) settle(r *genRun) int64 {
+func (in *genInstance) settle() int64 {
 	if in.depth != nil {
-		in.depth.Set(uint64(in.limits.depth))
+		in.depth.Set(uint64(in.run.limits.depth))
 	}
 	if in.gas == nil {
 		return 0
 	}
-	used := r.granted - int64(in.gas.Get())
-	r.granted = used
+	used := in.run.granted - int64(in.gas.Get())
+	in.run.granted = used
 	in.gas.Set(0)
 	return used
 }

@@ -2,11 +2,14 @@ package rewrite_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/tetratelabs/wazero"
 
 	"github.com/wharf-dev/wharf/runtime/sandbox/rewrite"
 )
@@ -169,4 +172,46 @@ func (w *specWorld) report(t *testing.T, how string) {
 		}
 		t.Errorf("%s: %s", how, p)
 	}
+}
+
+// What the suite holds for proposals that are not supported is refused with the place
+// and with advice, where it uses one, and rewritten where it does not.
+func TestProposals(t *testing.T) {
+	root := specFolder(t)
+	ctx := context.Background()
+	engine := wazero.NewRuntimeWithConfig(ctx, interpreter.config(genFeatures))
+	defer engine.Close(ctx)
+	for _, name := range []string{"threads", "exception-handling", "typed-function-references"} {
+		refusals := 0
+		for _, script := range specScripts(t, root, specSuite{name: name}) {
+			for file, wasm := range script.binaries(t) {
+				survives(t, file, wasm)
+				refusals += testProposal(ctx, t, engine, file, wasm)
+			}
+		}
+		if refusals == 0 {
+			t.Errorf("nothing of %s is refused", name)
+		}
+	}
+}
+
+// testProposal returns 1 for a module that is refused with advice.
+func testProposal(ctx context.Context, t *testing.T, engine wazero.Runtime, file string, wasm []byte) int {
+	m, err := rewrite.Rewrite(wasm, rewrite.Options{Transforms: rewrite.All &^ rewrite.Restore})
+	var e *rewrite.Error
+	invalid := validate(ctx, engine, wasm)
+	switch {
+	case errors.As(err, &e) && e.Advice != "":
+		if e.Offset <= 0 || e.Offset > len(wasm) {
+			t.Errorf("%s: the refusal names no place: %v", file, e)
+		}
+		return 1
+	case invalid == nil && err != nil:
+		t.Errorf("%s: a valid module is refused: %v", file, err)
+	case invalid == nil:
+		if err := validate(ctx, engine, m.Wasm); err != nil {
+			t.Errorf("%s: a rewritten module is not valid: %v", file, err)
+		}
+	}
+	return 0
 }
