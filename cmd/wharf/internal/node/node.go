@@ -104,7 +104,7 @@ func OpenStore(dir string, c config.Config, log *slog.Logger) (*pebble.Store, er
 }
 
 func (n *Node) startEngine(ctx context.Context) (err error) {
-	n.sandbox, err = sandbox.New(ctx, sandbox.Config{CacheDir: n.cacheDir()})
+	n.sandbox, err = sandbox.New(ctx, sandbox.Config{CacheDir: n.cacheDir(), IdleBytes: n.options.idleBytes()})
 	if err != nil {
 		return fmt.Errorf("starting the sandbox: %w", err)
 	}
@@ -127,6 +127,7 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	n.engine, err = engine.New(n.options.engineConfig(), engine.Parts{
 		Store: n.store, Modules: n.modules, Personas: personas(own), Log: n.log, Backup: n.backup,
 		Performers: calls, Keys: keys, Version: n.options.Version, Runs: n.sandbox.Name(), Rewriter: n.sandbox.Rewriter(),
+		Instances: n.instances,
 	})
 	if err != nil {
 		return fmt.Errorf("starting the engine: %w", err)
@@ -171,6 +172,21 @@ func (o *Options) engineConfig() engine.Config {
 		PluginLimits:   pluginLimits(o.Config.PluginLimits),
 		IdempotencyTTL: o.Config.Retention.Idempotency, RequiredReceiptsOnly: o.Config.Receipts.Issue == "required",
 	}
+}
+
+// idleBytes is the memory of idle instances as the sandbox takes it: there, 0 stands
+// for its default.
+func (o *Options) idleBytes() int64 {
+	if bytes := o.Config.Plugins.IdleMemory; bytes > 0 {
+		return bytes
+	}
+	return -1
+}
+
+// instances tells of the instances of plugins.
+func (n *Node) instances() engine.Instances {
+	s := n.sandbox.Stats()
+	return engine.Instances{Running: s.InUse, Idle: s.Idle, IdleBytes: s.IdleBytes, Born: s.Born, Reused: s.Reused, Dropped: s.Dropped}
 }
 
 // pluginLimits returns the limits that plugins have for themselves, by name.

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
@@ -206,4 +207,69 @@ func TestLimitsReachTheEngine(t *testing.T) {
 	if got, want := c.PluginLimits["own"], (sandbox.Limits{MemoryBytes: 10, WallTime: 20, HostCalls: 30, PayloadBytes: 40, OutputBytes: 50, Gas: 60, Depth: 70}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
+}
+
+// The node says how much its plugins have computed, and what became of their instances.
+func TestMetricsTellOfPlugins(t *testing.T) {
+	for idle, want := range map[string]struct{ fresh, again string }{"1MiB": {"1", "2"}, "0": {"3", "0"}} {
+		o := options(t, map[string]string{"plugins.idle_memory": idle, "tasks.persona": "persona_echo"})
+		o.APIKey = "a-key-for-this-test"
+		n, err := Start(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			runOne(t, n)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		served := make(chan error, 1)
+		go func() { served <- n.Serve(ctx) }()
+		shown := get(t, n.URL()+"/metrics")
+		for _, line := range []string{`wharf_instances_taken_total{instance="new"} ` + want.fresh, `wharf_instances_taken_total{instance="idle"} ` + want.again, "wharf_instances_running 0"} {
+			if !strings.Contains(shown, line+"\n") {
+				t.Errorf("%s: there is no line %s:\n%s", idle, line, shown)
+			}
+		}
+		if strings.Contains(shown, "wharf_gas_used_total 0\n") || !strings.Contains(shown, "wharf_gas_used_total ") {
+			t.Errorf("three Tasks used no gas:\n%s", shown)
+		}
+		cancel()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// runOne runs a Task to its end.
+func runOne(t *testing.T, n *Node) {
+	t.Helper()
+	root, err := n.engine.Authenticate(t.Context(), n.options.APIKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, err := n.engine.CreateSession(t.Context(), root, nil, abi.CreateSessionRequest{WorkspaceID: engine.DefaultWorkspace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	task, err := n.engine.SubmitTask(t.Context(), root, nil, abi.SubmitTaskRequest{SessionID: session.ID, Input: []byte(`{"n":1}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.engine.WaitTask(t.Context(), root, task.ID); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func get(t *testing.T, url string) string {
+	t.Helper()
+	resp, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
 }
