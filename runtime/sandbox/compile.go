@@ -45,11 +45,13 @@ func (r *Runtime) Compile(ctx context.Context, wasm []byte) (*Module, error) {
 	if err := m.prepare(ctx, wasm); err != nil {
 		return nil, err
 	}
-	if err := m.begin(ctx); err != nil {
-		_ = m.code.Close(ctx)
-		return nil, err
+	if m.extism == nil {
+		if err := m.begin(ctx); err != nil {
+			_ = m.code.Close(ctx)
+			return nil, err
+		}
+		m.pool = m.newPool()
 	}
-	m.pool = m.newPool()
 	r.keep(m)
 	return m, nil
 }
@@ -62,6 +64,9 @@ func (m *Module) prepare(ctx context.Context, wasm []byte) error {
 	rewritten, err := rewrite.Rewrite(wasm, rewrite.Options{Transforms: rewrite.All, MaxTableEntries: maxTableEntries})
 	if err != nil {
 		return invalid("the module cannot be loaded: %v", err)
+	}
+	if isExtism(rewritten.Imports) {
+		return m.prepareExtism(ctx, wasm)
 	}
 	m.take(rewritten, len(wasm))
 	if failure := m.checkImports(); failure != nil {
@@ -170,41 +175,47 @@ func typeNames(types string) string {
 	return strings.Join(names, ", ")
 }
 
-// compile hands a rewritten module to the engine. Trouble with the cache on disk
+// compile hands a rewritten module to the engine.
+func (r *Runtime) compile(ctx context.Context, wasm []byte) (wazero.CompiledModule, error) {
+	return compileCached(ctx, r, func(ctx context.Context) (wazero.CompiledModule, error) { return r.engine.CompileModule(ctx, wasm) })
+}
+
+// compileCached compiles by way of an engine that uses the Runtime's cache. Trouble with the cache on disk
 // is not the module's fault: a damaged entry is dropped, and one that cannot be
 // written has left the module in memory, where the second try finds it.
-func (r *Runtime) compile(ctx context.Context, wasm []byte) (wazero.CompiledModule, error) {
+func compileCached[T any](ctx context.Context, r *Runtime, once func(context.Context) (T, error)) (T, error) {
+	var none T
 	ctx = experimental.WithCompilationWorkers(ctx, runtime.GOMAXPROCS(0))
-	code, err := r.compileOnce(ctx, wasm)
+	code, err := compileOnce(ctx, once)
 	if r.cache != nil && damagedCache(err) {
 		if dropErr := r.dropCache(); dropErr != nil {
-			return nil, fmt.Errorf("dropping a damaged compilation cache: %w", dropErr)
+			return none, fmt.Errorf("dropping a damaged compilation cache: %w", dropErr)
 		}
-		code, err = r.compileOnce(ctx, wasm)
+		code, err = compileOnce(ctx, once)
 	}
 	if r.cache != nil && fileTrouble(err) {
-		code, err = r.compileOnce(ctx, wasm)
+		code, err = compileOnce(ctx, once)
 	}
 	switch {
 	case err == nil:
 		return code, nil
 	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
+		return none, context.Cause(ctx)
 	case fileTrouble(err):
-		return nil, fmt.Errorf("compiling a module: %w", err)
+		return none, fmt.Errorf("compiling a module: %w", err)
 	}
-	return nil, invalid("the module does not compile: %s", firstLine(err.Error()))
+	return none, invalid("the module does not compile: %s", firstLine(err.Error()))
 }
 
 // compileOnce turns a panic of the decoder or the compiler over a module into an
 // error: whatever a stranger's bytes do to them must not end the process.
-func (r *Runtime) compileOnce(ctx context.Context, wasm []byte) (code wazero.CompiledModule, err error) {
+func compileOnce[T any](ctx context.Context, once func(context.Context) (T, error)) (code T, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the compiler gave up on it: %v", p)
 		}
 	}()
-	return r.engine.CompileModule(ctx, wasm)
+	return once(ctx)
 }
 
 // validate has the engine check the module as it was written, and compile nothing of it:

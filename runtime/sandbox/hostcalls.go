@@ -18,13 +18,17 @@ type hostCall struct {
 	output bool
 }
 
+func newHostCall(def *abi.HostCall) *hostCall {
+	return &hostCall{name: def.Name, output: def.Effect == abi.EffectWrite || def.Effect == abi.EffectHint}
+}
+
 // instantiateHostCalls offers every host call there is. What cannot be imported
 // cannot be called.
 func instantiateHostCalls(ctx context.Context, engine wazero.Runtime) (api.Module, error) {
 	i32, i64 := api.ValueTypeI32, api.ValueTypeI64
 	builder := engine.NewHostModuleBuilder(abi.HostModule)
 	for _, def := range abi.HostCalls() {
-		c := &hostCall{name: def.Name, output: def.Effect == abi.EffectWrite || def.Effect == abi.EffectHint}
+		c := newHostCall(&def)
 		builder.NewFunctionBuilder().WithName(def.Name).
 			WithGoModuleFunction(c, []api.ValueType{i32, i32}, []api.ValueType{i64}).
 			Export(def.Name)

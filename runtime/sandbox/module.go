@@ -21,7 +21,8 @@ const pageBytes = image.PageBytes
 // as its [Runtime].
 type Module struct {
 	runtime    *Runtime
-	code       wazero.CompiledModule
+	code       wazero.CompiledModule // nil with extism
+	extism     *extismPlugin         // a plugin that was made with an Extism PDK
 	digest     string
 	imports    []string
 	exports    []string
@@ -88,11 +89,18 @@ func (m *Module) Close(ctx context.Context) error {
 	m.runtime.mu.Lock()
 	delete(m.runtime.modules, m)
 	m.runtime.mu.Unlock()
-	return errors.Join(m.free(), m.code.Close(ctx))
+	err := m.free()
+	if m.code != nil {
+		err = errors.Join(err, m.code.Close(ctx))
+	}
+	return err
 }
 
 // free gives back what the module holds besides its code.
 func (m *Module) free() error {
+	if m.extism != nil {
+		return m.extism.close()
+	}
 	m.pool.Close()
 	err := m.base.close()
 	if m.freshMade != nil {

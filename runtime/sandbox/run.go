@@ -100,6 +100,9 @@ func (r *run) end() { r.Context, r.host, r.answer = nil, nil, nil }
 func (m *Module) Run(ctx context.Context, export string, h Host, l Limits) (Usage, error) {
 	begun := time.Now()
 	l = l.orDefault()
+	if m.extism != nil {
+		return m.runExtism(ctx, begun, export, h, l)
+	}
 	g, err := m.admit(ctx, export, l)
 	if err != nil {
 		return Usage{}, err

@@ -37,6 +37,7 @@ type Config struct {
 // use.
 type Runtime struct {
 	engine   wazero.Runtime
+	config   wazero.RuntimeConfig    // of engine
 	cache    wazero.CompilationCache // nil without CacheDir
 	cacheDir string
 	offers   map[string]map[string]signature // by module and name: what can be imported
@@ -73,7 +74,7 @@ func New(ctx context.Context, c Config) (*Runtime, error) {
 		r.cache = cache
 		config = config.WithCompilationCache(cache)
 	}
-	r.engine = wazero.NewRuntimeWithConfig(ctx, config)
+	r.config, r.engine = config, wazero.NewRuntimeWithConfig(ctx, config)
 	if err := r.offer(ctx); err != nil {
 		return nil, errors.Join(err, r.Close(ctx))
 	}

@@ -1,0 +1,347 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	extism "github.com/extism/go-sdk"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/tetratelabs/wazero/api"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/sandbox/rewrite"
+)
+
+const (
+	typeI32 = string(rune(api.ValueTypeI32))
+	typeI64 = string(rune(api.ValueTypeI64))
+)
+
+// extismFunc is a function that Wharf offers to Extism plugins. The stack holds its
+// parameters, and its result afterwards.
+type extismFunc func(x *extismRun, p *extism.CurrentPlugin, stack []uint64)
+
+// extismOffer is how a function of extismEnv or extismUser is offered.
+type extismOffer struct {
+	sig  signature
+	own  extismFunc // nil: as the SDK does it
+	call string     // the host call behind it, "" without one
+}
+
+// function is an offer as the SDK wants it.
+func (o extismOffer) function(f rewrite.Import) extism.HostFunction {
+	callback := func(ctx context.Context, p *extism.CurrentPlugin, stack []uint64) {
+		x := extismOf(ctx)
+		if x.plugin == nil {
+			x.abort(abi.FailurePluginTrap, "its start function called %q; an Extism plugin can do so from its exports only", f.Name)
+		}
+		o.own(x, p, stack)
+	}
+	fn := extism.NewHostFunctionWithStack(f.Name, callback, []byte(f.Params), []byte(f.Results))
+	if f.Module == extismEnv {
+		fn.SetNamespace(extismOwn)
+	}
+	return fn
+}
+
+// extismEnvFunctions are the functions of extismEnv that plugins may import. Those of
+// the SDK that are missing here are for hosts: with them a plugin could reset or
+// replace its own input.
+var extismEnvFunctions = map[string]extismOffer{
+	"alloc":            {sig: signature{typeI64, typeI64}, own: extismAlloc},
+	"free":             {sig: signature{typeI64, ""}},
+	"length":           {sig: signature{typeI64, typeI64}},
+	"length_unsafe":    {sig: signature{typeI64, typeI64}},
+	"load_u8":          {sig: signature{typeI64, typeI32}},
+	"load_u64":         {sig: signature{typeI64, typeI64}},
+	"store_u8":         {sig: signature{typeI64 + typeI32, ""}, own: extismStoreU8},
+	"store_u64":        {sig: signature{typeI64 + typeI64, ""}, own: extismStoreU64},
+	"input_length":     {sig: signature{"", typeI64}},
+	"input_offset":     {sig: signature{"", typeI64}},
+	"input_load_u8":    {sig: signature{typeI64, typeI32}},
+	"input_load_u64":   {sig: signature{typeI64, typeI64}},
+	"output_set":       {sig: signature{typeI64 + typeI64, ""}},
+	"output_length":    {sig: signature{"", typeI64}},
+	"output_offset":    {sig: signature{"", typeI64}},
+	"error_set":        {sig: signature{typeI64, ""}},
+	"error_get":        {sig: signature{"", typeI64}},
+	"memory_bytes":     {sig: signature{"", typeI64}},
+	"config_get":       {sig: signature{typeI64, typeI64}, own: extismConfigGet, call: abi.CallConfigGet},
+	"get_log_level":    {sig: signature{"", typeI32}, own: extismLogLevel},
+	"log_trace":        {sig: signature{typeI64, ""}, own: extismLog("debug"), call: abi.CallLog},
+	"log_debug":        {sig: signature{typeI64, ""}, own: extismLog("debug"), call: abi.CallLog},
+	"log_info":         {sig: signature{typeI64, ""}, own: extismLog("info"), call: abi.CallLog},
+	"log_warn":         {sig: signature{typeI64, ""}, own: extismLog("warn"), call: abi.CallLog},
+	"log_error":        {sig: signature{typeI64, ""}, own: extismLog("error"), call: abi.CallLog},
+	"var_get":          {sig: signature{typeI64, typeI64}, own: extismOff("var_get", "Its variables are", abi.CallStateGet)},
+	"var_set":          {sig: signature{typeI64 + typeI64, ""}, own: extismOff("var_set", "Its variables are", abi.CallStateSet)},
+	"http_request":     {sig: signature{typeI64 + typeI64, typeI64}, own: extismOff("http_request", "Its HTTP is", abi.CallHTTPFetch)},
+	"http_status_code": {sig: signature{"", typeI32}, own: extismOff("http_status_code", "Its HTTP is", abi.CallHTTPFetch)},
+	"http_headers":     {sig: signature{"", typeI64}, own: extismOff("http_headers", "Its HTTP is", abi.CallHTTPFetch)},
+}
+
+// extismOffers says how an import is offered.
+func extismOffers(f rewrite.Import) extismOffer {
+	switch {
+	case f.Module == extismEnv:
+		return extismEnvFunctions[f.Name]
+	case f.Module == extismUser && f.Name == statusImport:
+		return extismOffer{own: extismStatus}
+	case f.Module == extismUser:
+		return extismOffer{own: extismHostCall(extismCalls()[f.Name], f.Params != "", f.Results != "")}
+	}
+	return extismOffer{}
+}
+
+// extismOff ends the Run of a plugin that uses what is off: what goes past the host
+// calls can be neither recorded nor policed.
+func extismOff(name, what, call string) extismFunc {
+	return func(x *extismRun, _ *extism.CurrentPlugin, _ []uint64) {
+		x.abort(abi.FailurePluginTrap, "it called %q of its PDK. %s off in Wharf; use the host call %s: import %q from %q",
+			name, what, call, extismName(call), extismUser)
+	}
+}
+
+// callForms are the signatures in which a host call can be imported: without a request,
+// it is empty, and without an answer, a refusal ends the Run.
+var callForms = []signature{{typeI64, typeI64}, {"", typeI64}, {typeI64, ""}, {"", ""}}
+
+// extismName is the name of a host call as an identifier, which is what PDKs make
+// imports of.
+func extismName(call string) string { return strings.ReplaceAll(call, ".", "_") }
+
+// extismCalls are the host calls by the names under which Extism plugins import them:
+// their own, and the same as an identifier.
+func extismCalls() map[string]*hostCall {
+	calls := map[string]*hostCall{}
+	for _, def := range abi.HostCalls() {
+		c := newHostCall(&def)
+		calls[def.Name], calls[extismName(def.Name)] = c, c
+	}
+	return calls
+}
+
+// extismHostCall offers a host call: request and answer are blocks of Extism memory.
+func extismHostCall(c *hostCall, hasRequest, hasAnswer bool) extismFunc {
+	return func(x *extismRun, p *extism.CurrentPlugin, stack []uint64) {
+		var request []byte
+		if hasRequest {
+			request = x.block(p, c.name, stack[0])
+		}
+		status, answer := x.call(c, request)
+		if status != abi.CallOK && !hasAnswer {
+			x.abort(abi.FailurePluginError, "the host call %q was refused: %s; it is imported without a result, and so cannot be told",
+				c.name, callError(answer).Message)
+		}
+		if status != abi.CallOK {
+			answer = refusal(status, answer)
+		}
+		if hasAnswer {
+			stack[0] = x.give(p, answer)
+		}
+	}
+}
+
+// refused is what a plugin is told of a host call that was not [abi.CallOK].
+type refused struct {
+	Error struct {
+		Status abi.CallStatus `json:"status"`
+		abi.CallError
+	} `json:"error"`
+}
+
+func refusal(status abi.CallStatus, answer []byte) []byte {
+	var r refused
+	r.Error.Status, r.Error.CallError = status, callError(answer)
+	return mustMarshal(r)
+}
+
+// callError reads the answer to a host call that was refused.
+func callError(answer []byte) abi.CallError {
+	var e abi.CallError
+	if err := json.Unmarshal(answer, &e); err != nil {
+		return abi.CallError{Code: abi.FailureHost, Message: asText(answer)}
+	}
+	return e
+}
+
+// statusImport is the one import from extismUser that is no host call: () -> i64, the
+// [abi.CallStatus] of the last one. It tells a refusal from an answer that happens to
+// look like one.
+const statusImport = "wharf_status"
+
+func extismStatus(x *extismRun, _ *extism.CurrentPlugin, stack []uint64) { stack[0] = uint64(x.status) }
+
+// extismConfigGet answers with the host call config.get, and not from the SDK's map,
+// which all instances share and which no record holds.
+func extismConfigGet(x *extismRun, p *extism.CurrentPlugin, stack []uint64) {
+	name := x.block(p, "config_get", stack[0])
+	status, answer := x.call(configCall, mustMarshal(abi.CallConfigGetRequest{Name: asText(name)}))
+	stack[0] = x.give(p, configValue(status, answer))
+}
+
+// configValue is a value as Extism has it, which knows text only: a string without its
+// quotes, anything else as JSON, and nothing for null and what was refused.
+func configValue(status abi.CallStatus, answer []byte) []byte {
+	var config abi.CallConfigGetAnswer
+	if status != abi.CallOK || json.Unmarshal(answer, &config) != nil {
+		return nil
+	}
+	switch config.Value.Kind() {
+	case 'n', 0:
+		return nil
+	case '"':
+		value, err := jsontext.AppendUnquote(nil, config.Value)
+		if err != nil {
+			return nil
+		}
+		return value
+	}
+	return config.Value
+}
+
+// extismLogLevel asks PDKs for everything but traces.
+func extismLogLevel(_ *extismRun, _ *extism.CurrentPlugin, stack []uint64) {
+	stack[0] = uint64(uint32(extism.LogLevelDebug.ExtismCompat()))
+}
+
+// extismLog makes a line of a plugin's log a host call, and frees it, as the SDK does.
+func extismLog(level string) extismFunc {
+	return func(x *extismRun, p *extism.CurrentPlugin, stack []uint64) {
+		request := logRequest(level, x.block(p, abi.CallLog, stack[0]))
+		x.call(logCall, request)
+		if err := p.FreeWithContext(x, stack[0]); err != nil {
+			panic(err)
+		}
+	}
+}
+
+func extismAlloc(x *extismRun, p *extism.CurrentPlugin, stack []uint64) {
+	x.work(0)
+	stack[0] = x.alloc(p, stack[0])
+}
+
+func extismStoreU8(x *extismRun, _ *extism.CurrentPlugin, stack []uint64) {
+	at := x.writable(stack[0], 1)
+	if !x.memory.WriteByte(at, byte(stack[1])) {
+		x.outside(stack[0])
+	}
+}
+
+func extismStoreU64(x *extismRun, _ *extism.CurrentPlugin, stack []uint64) {
+	at := x.writable(stack[0], 8)
+	if !x.memory.WriteUint64Le(at, stack[1]) {
+		x.outside(stack[0])
+	}
+}
+
+func (x *extismRun) outside(at uint64) {
+	x.abort(abi.FailurePluginTrap, "it wrote to %d, outside of its Extism memory", at)
+}
+
+// writable ends the Run of a plugin that writes where the SDK keeps what it knows of
+// the memory: it would follow what it finds there for ever.
+func (x *extismRun) writable(at uint64, size uint32) uint32 {
+	if at > math.MaxUint32-uint64(size) {
+		x.outside(at)
+	}
+	if x.headers.overlaps(uint32(at), size) {
+		x.abort(abi.FailurePluginTrap, "it wrote to %d in its Extism memory, between the blocks that it has", at)
+	}
+	return uint32(at)
+}
+
+// extismYield is where a guest that computes comes by: see [run.yield].
+func extismYield() extism.HostFunction {
+	i64 := api.ValueTypeI64
+	fn := extism.NewHostFunctionWithStack(rewrite.YieldName, func(ctx context.Context, _ *extism.CurrentPlugin, stack []uint64) {
+		stack[0] = uint64(extismOf(ctx).yield(int64(stack[0]), int64(stack[1])))
+	}, []api.ValueType{i64, i64}, []api.ValueType{i64})
+	fn.SetNamespace(rewrite.YieldModule)
+	return fn
+}
+
+// call makes a host call for the guest, or in its name.
+func (x *extismRun) call(c *hostCall, request []byte) (abi.CallStatus, []byte) {
+	x.admit(c, int64(len(request)))
+	status, answer := x.ask(c.name, request)
+	if status == abi.CallOK {
+		x.gave = x.gave || c.name == abi.CallOutput
+		x.said = x.said || c.name == abi.CallMessageAppend
+	}
+	x.status = status
+	return status, answer
+}
+
+// block returns a block of Extism memory, which stays where it is.
+func (x *extismRun) block(p *extism.CurrentPlugin, call string, at uint64) []byte {
+	if at == 0 {
+		return nil
+	}
+	size, err := p.LengthWithContext(x, at)
+	if err != nil {
+		panic(err)
+	}
+	if size == 0 {
+		x.abort(abi.FailurePluginTrap, "it passed %d to %q, which is no block of its Extism memory", at, call)
+	}
+	content, ok := x.memory.Read(uint32(at), uint32(size))
+	if !ok {
+		x.abort(abi.FailurePluginTrap, "the block at %d that it passed to %q lies outside of its Extism memory", at, call)
+	}
+	return content
+}
+
+// give returns a block of Extism memory with the given content, or 0 for none.
+func (x *extismRun) give(p *extism.CurrentPlugin, content []byte) uint64 {
+	if len(content) == 0 {
+		return 0
+	}
+	x.work(len(content))
+	at := x.alloc(p, uint64(len(content)))
+	if at == 0 || !x.memory.Write(uint32(at), content) {
+		x.abort(abi.FailurePluginMemory, "an answer of %d bytes does not fit into the %d bytes of memory that it may have",
+			len(content), x.limits.MemoryBytes)
+	}
+	return at
+}
+
+// alloc returns a block of Extism memory, or 0 where there is no room. The SDK would
+// take a size just below 2^64 for a negative one.
+func (x *extismRun) alloc(p *extism.CurrentPlugin, size uint64) uint64 {
+	if size > min(x.limits.MemoryBytes, math.MaxUint32) {
+		x.refused = size
+		return 0
+	}
+	at, err := p.AllocWithContext(x, size)
+	if err != nil {
+		panic(err)
+	}
+	if at != 0 {
+		x.headers.add(uint32(at))
+	}
+	return at
+}
+
+// asText makes UTF-8 of what may be none, and no more of it than a message can hold.
+func asText(b []byte) string {
+	return strings.ToValidUTF8(string(b[:min(len(b), maxLine)]), "\uFFFD")
+}
+
+var (
+	configCall  = mustCall(abi.CallConfigGet)
+	inputCall   = mustCall(abi.CallInput)
+	outputCall  = mustCall(abi.CallOutput)
+	messageCall = mustCall(abi.CallMessageAppend)
+)
+
+func mustCall(name string) *hostCall {
+	def, ok := abi.LookupHostCall(name)
+	if !ok {
+		panic(fmt.Sprintf("there is no host call %q", name))
+	}
+	return newHostCall(&def)
+}

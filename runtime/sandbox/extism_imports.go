@@ -1,0 +1,76 @@
+package sandbox
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+// What there is to know of the binary format to find the imports of a valid module.
+const (
+	wasmPreamble  = 8
+	wasmImportsID = 2
+)
+
+var errImports = errors.New("its imports cannot be read")
+
+// redirectImports returns a module whose functions are imported from where redirect
+// says. The module is valid.
+func redirectImports(wasm []byte, redirect func(module, name string) string) ([]byte, error) {
+	out := append([]byte(nil), wasm[:wasmPreamble]...)
+	for rest := wasm[wasmPreamble:]; len(rest) > 0; {
+		id := rest[0]
+		payload, after, ok := cutBytes(rest[1:])
+		if !ok {
+			return nil, errImports
+		}
+		if id == wasmImportsID {
+			if payload, ok = redirectSection(payload, redirect); !ok {
+				return nil, errImports
+			}
+		}
+		out = append(out, id)
+		out = appendBytes(out, payload)
+		rest = after
+	}
+	return out, nil
+}
+
+func redirectSection(section []byte, redirect func(module, name string) string) ([]byte, bool) {
+	count, n := binary.Uvarint(section)
+	if n <= 0 {
+		return nil, false
+	}
+	out, rest := binary.AppendUvarint(nil, count), section[n:]
+	for range count {
+		module, after, ok := cutBytes(rest)
+		if !ok {
+			return nil, false
+		}
+		name, after, ok := cutBytes(after)
+		if !ok || len(after) == 0 || after[0] != externFunc {
+			return nil, false // only functions get here: see checkExtismImports
+		}
+		_, n := binary.Uvarint(after[1:])
+		if n <= 0 {
+			return nil, false
+		}
+		out = appendBytes(out, []byte(redirect(string(module), string(name))))
+		out = appendBytes(out, name)
+		out = append(out, after[:1+n]...)
+		rest = after[1+n:]
+	}
+	return out, len(rest) == 0
+}
+
+// cutBytes splits off bytes that come after their length.
+func cutBytes(b []byte) (head, rest []byte, ok bool) {
+	size, n := binary.Uvarint(b)
+	if n <= 0 || size > uint64(len(b)-n) {
+		return nil, nil, false
+	}
+	return b[n : n+int(size)], b[n+int(size):], true
+}
+
+func appendBytes(out, b []byte) []byte {
+	return append(binary.AppendUvarint(out, uint64(len(b))), b...)
+}
