@@ -1,0 +1,224 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"hash/maphash"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/plugins/plugintest"
+)
+
+// vandals are works that leave something behind, each in its own way.
+func vandals(w plugintest.Worker) (all []job) {
+	for _, j := range []job{
+		{plugintest.Work{Work: "write", Times: 3}, Limits{}},
+		{plugintest.Work{Work: "heap", Times: 60}, Limits{}},
+		{plugintest.Work{Work: "grow", Times: 20}, Limits{}},
+		{plugintest.Work{Work: "recurse", Times: 1_000_000}, Limits{}},
+		{plugintest.Work{Work: "busy"}, Limits{Gas: 1_000_000}},
+		{plugintest.Work{Work: "write", Times: 100}, Limits{MemoryBytes: 6 << 20}},
+		{plugintest.Work{Work: "calls", Times: 100}, Limits{HostCalls: 50}},
+		{plugintest.Work{Work: "trap"}, Limits{}},
+		{plugintest.Work{Work: "exit"}, Limits{}},
+		{plugintest.Work{Work: "no such work"}, Limits{}},
+	} {
+		if w.Can(j.Work.Work) || j.Work.Work == "no such work" {
+			all = append(all, j)
+		}
+	}
+	for bit := 0; bit < 9 && w.Can("undo"); bit++ {
+		all = append(all, job{plugintest.Work{Work: "undo", Times: 1 << bit}, Limits{}})
+	}
+	return all
+}
+
+// TestNothingIsLeftBehind holds that a plugin which looks for it finds nothing of what
+// the Task before has left: not in memory, nor beyond its end, in globals, in tables, in
+// segments, or in what WASI holds for it.
+func TestNothingIsLeftBehind(t *testing.T) {
+	for _, engine := range engines() {
+		engine.config.CacheDir = cacheDir
+		r := newRuntime(t, engine.config)
+		for _, w := range plugintest.Workers() {
+			t.Run(w.Name+" on the "+engine.name, func(t *testing.T) {
+				look := job{Work: plugintest.Work{Work: "look"}}
+				want := look.do(t, compile(t, r, w.Wasm))
+				m := compile(t, r, w.Wasm)
+				for _, v := range vandals(w) {
+					v.do(t, m)
+					wantSeen(t, "after "+v.String(), want, look.do(t, m))
+				}
+				if s := r.Stats(); s.Reused == 0 || s.InUse != 0 {
+					t.Errorf("no instance was used again: %+v", s)
+				}
+			})
+		}
+	}
+}
+
+// TestLookingFinds holds that the workers do find what they leave behind, so that not
+// finding it means something: both works are done in one instance without making it good
+// in between.
+func TestLookingFinds(t *testing.T) {
+	r := newRuntime(t, Config{CacheDir: cacheDir})
+	for _, w := range plugintest.Workers() {
+		t.Run(w.Name, func(t *testing.T) {
+			look := plugintest.Work{Work: "look"}
+			want := job{Work: look}.do(t, compile(t, r, w.Wasm)).Output
+			m := compile(t, r, w.Wasm)
+			for _, v := range vandals(w) {
+				if v.Work.Work != "write" && v.Work.Work != "undo" {
+					continue
+				}
+				inst := taken(t, m, v.Limits)
+				_, _ = inst.serve(t.Context(), time.Now(), abi.DefaultExport, newWorkHost(t, v.Work), v.Limits.orDefault())
+				h := newWorkHost(t, look)
+				_, err := inst.serve(t.Context(), time.Now(), abi.DefaultExport, h, Limits{}.orDefault())
+				if err == nil && h.output == want {
+					t.Errorf("%v is not found", v)
+				}
+				if err := inst.close(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+// taken takes an instance from the pool.
+func taken(t testing.TB, m *Module, l Limits) *instance {
+	t.Helper()
+	g, err := m.admit(t.Context(), abi.DefaultExport, l.orDefault())
+	if err != nil {
+		t.Fatal(err)
+	}
+	inst, err := g.take(l.orDefault())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return inst
+}
+
+var seed = maphash.MakeSeed()
+
+// checksum is a quick fingerprint, of this process only.
+func checksum(inst *instance) (sum [2]uint64) {
+	if memory := inst.mod.Memory(); memory != nil {
+		all, _ := memory.Read(0, memory.Size())
+		sum[0] = maphash.Bytes(seed, all) ^ uint64(memory.Size())
+	}
+	for _, v := range inst.globalValues() {
+		sum[1] = sum[1]*31 + v
+	}
+	return sum
+}
+
+// TestManyTasks has 100,000 Tasks done by two at a time. One in ten grows its heap, others
+// trap, exit, are stopped or run out of something. Before each, the instance is what the
+// snapshot is, to the byte.
+func TestManyTasks(t *testing.T) {
+	tasks := map[bool]int{false: 1_000, true: 100_000}[long()]
+	for _, w := range plugintest.Workers() {
+		t.Run(w.Name, func(t *testing.T) {
+			r := newRuntime(t, Config{CacheDir: cacheDir})
+			m := compile(t, r, w.Wasm)
+			first := taken(t, m, Limits{})
+			want := checksum(first)
+			if err := first.close(); err != nil {
+				t.Fatal(err)
+			}
+			var two sync.WaitGroup
+			for worker := range 2 {
+				two.Go(func() {
+					for i := worker; i < tasks && !t.Failed(); i += 2 {
+						oneOfMany(t, m, w, i, want)
+					}
+				})
+			}
+			two.Wait()
+			if s := r.Stats(); s.Idle > 2 || s.Reused < uint64(tasks)/2 || s.Born+s.Reused != uint64(tasks)+1 {
+				t.Errorf("%d tasks of two at a time: %+v", tasks, s)
+			}
+			t.Logf("%+v", r.Stats())
+		})
+	}
+}
+
+// errParked ends a Run as the engine does when its Task waits.
+var errParked = errors.New("parked")
+
+// oneOfMany does Task i.
+func oneOfMany(t *testing.T, m *Module, w plugintest.Worker, i int, want [2]uint64) {
+	j, ctx, h := oneJob(t, w, i)
+	g, err := m.admit(t.Context(), abi.DefaultExport, j.Limits)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	inst, err := g.take(j.Limits)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	if got := checksum(inst); got != want {
+		t.Errorf("task %d (%v) begins with another memory: %x, not %x", i, j, got, want)
+	}
+	_, err = inst.serve(ctx, time.Now(), abi.DefaultExport, h, j.Limits)
+	if _, failed := errors.AsType[*abi.Failure](err); err != nil && !failed && !errors.Is(err, errParked) && !errors.Is(err, context.Canceled) {
+		t.Errorf("task %d (%v): %v", i, j, err)
+	}
+	g.put(inst)
+}
+
+// parking is a Host that parks its Task at the first call after the input, or cancels it.
+type parking struct {
+	*workHost
+	then func() error
+}
+
+// Call implements Host.
+func (p *parking) Call(ctx context.Context, call string, request []byte) (abi.CallStatus, []byte, error) {
+	if call != abi.CallInput && call != abi.CallOutput {
+		if err := p.then(); err != nil {
+			return 0, nil, err
+		}
+	}
+	return p.workHost.Call(ctx, call, request)
+}
+
+// oneJob says what Task i does, and who answers it.
+func oneJob(t *testing.T, w plugintest.Worker, i int) (j job, ctx context.Context, h Host) {
+	grow := "heap"
+	if w.Can("grow") {
+		grow = "grow"
+	}
+	limits := Limits{MemoryBytes: 16 << 20, Gas: 20_000_000}.orDefault()
+	ctx = context.Background()
+	works := []plugintest.Work{
+		{Work: grow, Times: 1 + i%37}, {Work: "write", Times: 1 + i%5}, {Work: "calls", Times: 1}, {Work: "recurse", Times: i % 500},
+		{Work: "look"}, {Work: "write"}, {Work: "trap"}, {Work: "calls", Times: 2}, {Work: "floats", Times: i % 50}, {Work: "exit"},
+	}
+	j = job{works[i%len(works)], limits}
+	switch {
+	case i%101 == 0:
+		j.Work, j.Limits.Gas = plugintest.Work{Work: "busy"}, 500_000
+	case i%211 == 0:
+		j.Work = plugintest.Work{Work: "recurse", Times: 10_000_000}
+	}
+	host := newWorkHost(t, j.Work)
+	if j.Work.Work != "calls" {
+		return j, ctx, host
+	}
+	switch i % 3 {
+	case 0:
+		return j, ctx, &parking{host, func() error { return errParked }}
+	case 1:
+		canceled, cancel := context.WithCancel(ctx)
+		return j, canceled, &parking{host, func() error { cancel(); return nil }}
+	}
+	return j, ctx, host
+}
