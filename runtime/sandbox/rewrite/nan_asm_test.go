@@ -151,8 +151,13 @@ func (a *assembler) immediate(out []byte, kind immediate) []byte {
 		for range n + 1 {
 			out = appendU32(out, uint32(a.int()))
 		}
-	case immLabel, immFunc, immLocal, immGlobal, immTable:
+	case immLabel, immFunc, immLocal, immGlobal, immTable, immElem, immData:
 		out = appendU32(out, uint32(a.int()))
+	case immTables, immMemories, immElemTo, immDataTo:
+		out = appendU32(out, uint32(a.int()))
+		out = appendU32(out, uint32(a.int()))
+	case immRefType:
+		out = append(out, byte(valTypes(a.next())[0]))
 	case immIndirect:
 		out = append(appendU32(out, a.typeOf(a.next())), 0)
 	case immMemArg:
