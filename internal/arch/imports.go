@@ -39,9 +39,9 @@ var owners = []struct {
 	library string
 	by      []string
 }{
-	{"github.com/tetratelabs/wazero", []string{"runtime/sandbox"}},
-	{"github.com/extism/", []string{"runtime/sandbox"}},
-	// The benches measure against a bare Pebble.
+	// The benches measure against plain wazero, Extism's SDK and a bare Pebble.
+	{"github.com/tetratelabs/wazero", []string{"runtime/sandbox", "benches"}},
+	{"github.com/extism/", []string{"runtime/sandbox", "benches"}},
 	{"github.com/cockroachdb/pebble", []string{"storage/pebble", "benches"}},
 }
 

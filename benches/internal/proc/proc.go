@@ -15,14 +15,22 @@ var ErrUnsupported = errors.New("needs the proc file system of Linux")
 // ticksPerSecond is USER_HZ, which Linux fixes at 100 for user space.
 const ticksPerSecond = 100
 
-// RSS returns the resident memory of a process, in bytes.
-func RSS(pid int) (int64, error) {
-	status, err := read(pid, "status")
+// RSS returns the resident memory of a process, in bytes. A page that is mapped several
+// times counts as often.
+func RSS(pid int) (int64, error) { return field(pid, "status", "VmRSS:") }
+
+// Share returns a process's share of resident memory, in bytes. A page that is mapped
+// several times counts once; one that other processes map too counts in part.
+func Share(pid int) (int64, error) { return field(pid, "smaps_rollup", "Pss:") }
+
+// field returns an amount of memory that a file of the process states, in bytes.
+func field(pid int, file, name string) (int64, error) {
+	content, err := read(pid, file)
 	if err != nil {
 		return 0, err
 	}
-	for line := range strings.Lines(status) {
-		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+	for line := range strings.Lines(content) {
+		if rest, ok := strings.CutPrefix(line, name); ok {
 			kib, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
 			if err != nil {
 				return 0, fmt.Errorf("reading resident memory of process %d: %w", pid, err)

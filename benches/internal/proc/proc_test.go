@@ -15,6 +15,9 @@ func TestThisProcess(t *testing.T) {
 	if err != nil || rss < 1<<20 {
 		t.Errorf("resident memory is %d, %v", rss, err)
 	}
+	if share, err := Share(os.Getpid()); err != nil || share < 1<<20 {
+		t.Errorf("the share of resident memory is %d, %v", share, err)
+	}
 	if _, err := CPU(os.Getpid()); err != nil {
 		t.Error(err)
 	}

@@ -83,7 +83,10 @@ func (r Row) goal() string {
 // ratio renders a share of the ceiling: a percentage, or a factor where less is
 // better and where it is far more than the whole.
 func (r Row) ratio(v float64) string {
-	if r.Sense == AtMost || v >= farMore {
+	switch {
+	case r.Sense == AtMost && v < farLess:
+		return fmt.Sprintf("%.4f ×", v)
+	case r.Sense == AtMost || v >= farMore:
 		return fmt.Sprintf("%.1f ×", v)
 	}
 	return fmt.Sprintf("%.0f %%", 100*v)
@@ -91,6 +94,9 @@ func (r Row) ratio(v float64) string {
 
 // farMore is from where on a share reads better as a factor.
 const farMore = 1.5
+
+// farLess is up to where a factor needs more digits.
+const farLess = 0.1
 
 // quantity renders v with its unit and about three digits.
 func quantity(v float64, unit string) string {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/wharf-dev/wharf/benches/internal/guests"
 	"github.com/wharf-dev/wharf/benches/internal/report"
 	"github.com/wharf-dev/wharf/plugins/plugintest"
 )
@@ -42,7 +43,7 @@ func (s *Suite) writePlugins() error {
 	if err != nil {
 		return err
 	}
-	for name, module := range map[string][]byte{"steps": plugintest.Steps(), "calls": plugintest.Calls()} {
+	for name, module := range map[string][]byte{"steps": plugintest.Steps(), "calls": plugintest.Calls(), "golang": guests.Golang()} {
 		if err := os.WriteFile(filepath.Join(dir, name+".wasm"), module, 0o600); err != nil {
 			return fmt.Errorf("writing a plugin: %w", err)
 		}

@@ -57,6 +57,11 @@ func Measurements() []Measurement {
 		{Name: "replay", Doc: "host calls replayed a second", run: measureReplay},
 		{Name: "receipt", Doc: "receipts made and signed a second by one core", run: measureReceipt},
 		{Name: "parked", Doc: "memory of Tasks that wait for input", run: measureParked},
+		{Name: "sandbox-instance", Doc: "what a pristine instance costs each Task", run: measureInstances},
+		{Name: "sandbox-idle", Doc: "memory of instances that wait for a Task", run: measureIdle},
+		{Name: "sandbox-compute", Doc: "what counting gas and depth costs guests that compute", run: measureCompute},
+		{Name: "sandbox-call", Doc: "a host call", run: measureHostCall},
+		{Name: "sandbox-tasks", Doc: "Tasks of a plugin in Go beside one in C", run: measureGoTasks},
 		{Name: "steps-scale", Doc: "Tasks of recorded steps with a full log", Long: true, run: measureStepsScale},
 		{Name: "compare", Doc: "Tasks of recorded steps beside Restate, which npm has to install first", Long: true, run: measureCompare},
 		{Name: "scale", Doc: "accept and complete with a full log", Long: true, run: measureScale},
@@ -72,13 +77,27 @@ func Select(names []string) ([]Measurement, error) {
 	}
 	var out []Measurement
 	for _, name := range names {
-		i := slices.IndexFunc(all, func(m Measurement) bool { return m.Name == name })
-		if i < 0 {
+		found := named(all, name)
+		if len(found) == 0 {
 			return nil, fmt.Errorf("there is no measurement %q", name)
 		}
-		out = append(out, all[i])
+		out = append(out, found...)
 	}
 	return out, nil
+}
+
+// named returns the measurement of a name, or else those of the family that has it, such
+// as sandbox.
+func named(all []Measurement, name string) (found []Measurement) {
+	for _, m := range all {
+		if m.Name == name {
+			return []Measurement{m}
+		}
+		if strings.HasPrefix(m.Name, name+"-") && !m.Long {
+			found = append(found, m)
+		}
+	}
+	return found
 }
 
 // Suite is one run of measurements.

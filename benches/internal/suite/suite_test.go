@@ -23,6 +23,13 @@ func TestSelect(t *testing.T) {
 	if err != nil || len(two) != 2 || two[0].Name != "scale" {
 		t.Errorf("by name %v, %v", two, err)
 	}
+	family, err := Select([]string{"sandbox"})
+	if err != nil || len(family) < 2 || !strings.HasPrefix(family[1].Name, "sandbox-") {
+		t.Errorf("a family %v, %v", family, err)
+	}
+	if exact, err := Select([]string{"steps-read"}); err != nil || len(exact) != 1 {
+		t.Errorf("by a name that begins like others %v, %v", exact, err)
+	}
 	if _, err := Select([]string{"nothing"}); err == nil {
 		t.Error("an unknown name was accepted")
 	}

@@ -1,0 +1,226 @@
+package suite
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/tetratelabs/wazero/api"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/benches/internal/guests"
+	"github.com/wharf-dev/wharf/benches/internal/report"
+	"github.com/wharf-dev/wharf/runtime/sandbox"
+)
+
+const (
+	// goalOverhead is what gas, depth and NaNs may cost together, in percent.
+	goalOverhead = 12
+	// kernelTurns is how often in a round each engine computes a kernel, in turn with the
+	// others: the fastest counts.
+	kernelTurns = 12
+)
+
+// engines are the ways in which guests are computed.
+const (
+	enginePlain = iota
+	engineStopped
+	engineWharf
+	engineCount
+)
+
+// racer computes one kernel with each engine.
+type racer struct {
+	name    string
+	compute [engineCount]func(context.Context) (time.Duration, error)
+	close   func()
+	// best are the fastest times, one a round.
+	best [engineCount][]float64
+}
+
+// measureCompute measures what counting gas and depth and making NaNs the same costs
+// guests that only compute; and beside it wazero's own way to stop them.
+func measureCompute(ctx context.Context, s *Suite) ([]report.Row, error) {
+	var racers []*racer
+	for _, k := range guests.Kernels() {
+		r, err := newRacer(ctx, k)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", k.Name, err)
+		}
+		defer r.close()
+		racers = append(racers, r)
+	}
+	steps := make([]step, len(racers))
+	for i, r := range racers {
+		steps[i] = step{r.name, r.race}
+	}
+	if _, err := s.interleave(ctx, steps); err != nil {
+		return nil, err
+	}
+	return computeRows(racers), nil
+}
+
+func newRacer(ctx context.Context, k guests.Kernel) (*racer, error) {
+	module, done, err := compiled(ctx, k.Wasm())
+	if err != nil {
+		return nil, err
+	}
+	r := &racer{name: k.Name, close: done}
+	host := newAnswering()
+	r.compute[engineWharf] = func(ctx context.Context) (time.Duration, error) {
+		usage, err := module.Run(ctx, k.Export, host, sandbox.Limits{})
+		return usage.Run, err
+	}
+	for engine, config := range map[int]wazeroConfig{enginePlain: plainConfig, engineStopped: stoppableConfig} {
+		p, err := newPlain(ctx, k.Wasm(), config())
+		if err != nil {
+			r.close()
+			return nil, err
+		}
+		before := r.close
+		r.close = func() { before(); p.close(context.WithoutCancel(ctx)) }
+		mod, err := p.instance(ctx)
+		if err != nil {
+			r.close()
+			return nil, err
+		}
+		r.compute[engine] = timedCall(mod.ExportedFunction(k.Export))
+	}
+	return r, nil
+}
+
+// timedCall calls an export in a context that can end, as any server's can.
+func timedCall(f api.Function) func(context.Context) (time.Duration, error) {
+	return func(ctx context.Context) (time.Duration, error) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		begun := time.Now()
+		err := call(ctx, f)
+		return time.Since(begun), err
+	}
+}
+
+// race is a round. Its figure is what Wharf takes in percent of plain wazero.
+func (r *racer) race(ctx context.Context) (float64, error) {
+	best := [engineCount]time.Duration{math.MaxInt64, math.MaxInt64, math.MaxInt64}
+	for range kernelTurns {
+		for engine, compute := range r.compute {
+			took, err := compute(ctx)
+			if err != nil {
+				return 0, err
+			}
+			best[engine] = min(best[engine], took)
+		}
+	}
+	for engine, took := range best {
+		r.best[engine] = append(r.best[engine], millis(took))
+	}
+	return 100 * float64(best[engineWharf]) / float64(best[enginePlain]), nil
+}
+
+func computeRows(racers []*racer) []report.Row {
+	rows := []report.Row{
+		report.Row{What: "gas, depth and NaNs: geometric mean over what follows", Wharf: overhead(racers, engineWharf)}.Must(report.AtMost, goalOverhead),
+		{What: "WithCloseOnContextDone: the same mean", Wharf: overhead(racers, engineStopped)},
+	}
+	for _, r := range racers {
+		rows = append(rows, report.Row{
+			What: r.name, Wharf: report.NewFigure("ms", r.best[engineWharf]),
+			Note: fmt.Sprintf("with WithCloseOnContextDone: %.3g ms", report.Median(r.best[engineStopped])),
+		}.Against("plain wazero", report.NewFigure("ms", r.best[enginePlain])))
+	}
+	return rows
+}
+
+// overhead is how many percent longer an engine takes than plain wazero, the geometric
+// mean over all kernels of each round.
+func overhead(racers []*racer, engine int) report.Figure {
+	var percent []float64
+	for round := range racers[0].best[engine] {
+		sum := 0.0
+		for _, r := range racers {
+			sum += math.Log(r.best[engine][round] / r.best[enginePlain][round])
+		}
+		percent = append(percent, 100*(math.Exp(sum/float64(len(racers)))-1))
+	}
+	return report.NewFigure("%", percent)
+}
+
+// measureHostCall measures a host call of a native plugin, recorded in memory, with 100
+// bytes in and out.
+func measureHostCall(ctx context.Context, s *Suite) ([]report.Row, error) {
+	module, done, err := compiled(ctx, guests.C())
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	p, err := newPlain(ctx, guests.C(), plainConfig())
+	if err != nil {
+		return nil, err
+	}
+	defer p.close(context.WithoutCancel(ctx))
+	host := newAnswering()
+	x, err := newExtism(ctx, guests.Extism(), host)
+	if err != nil {
+		return nil, err
+	}
+	defer x.Close(context.WithoutCancel(ctx))
+	got, err := s.interleave(ctx, []step{
+		{"wharf", s.perCall(host, func(ctx context.Context) (time.Duration, error) {
+			usage, err := module.Run(ctx, "calls", host, sandbox.Limits{})
+			return usage.Run, err
+		})},
+		{"plain", s.perCall(host, func(ctx context.Context) (time.Duration, error) { return p.callsOnce(ctx, host) })},
+		{"extism", s.perCall(host, func(ctx context.Context) (took time.Duration, err error) {
+			err = extismOnce(ctx, x, "calls", func(call func() error) error {
+				begun := time.Now()
+				err := call()
+				took = time.Since(begun)
+				return err
+			})
+			return took, err
+		})},
+	})
+	if err != nil {
+		return nil, err
+	}
+	row := func(other, name string) report.Row {
+		return report.Row{What: "host call, 100 bytes in and out, recorded in memory", Wharf: report.NewFigure("µs", got["wharf"])}.
+			Against(name, report.NewFigure("µs", got[other]))
+	}
+	return []report.Row{
+		row("plain", "plain wazero").MustBe(report.AtMost, goalHostCall),
+		row("extism", "Extism's go-sdk"),
+	}, nil
+}
+
+// callsOnce makes host calls in a new instance, and returns what they took.
+func (p *plain) callsOnce(ctx context.Context, h *answering) (time.Duration, error) {
+	ctx = withHost(ctx, h)
+	mod, err := p.instance(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer mod.Close(ctx)
+	return timedCall(mod.ExportedFunction("calls"))(ctx)
+}
+
+// perCall makes host calls for a while, and yields the median of what one took, in µs.
+func (s *Suite) perCall(h *answering, once func(context.Context) (time.Duration, error)) func(context.Context) (float64, error) {
+	return func(ctx context.Context) (float64, error) {
+		var took []time.Duration
+		for start := time.Now(); time.Since(start) < s.Duration/2; {
+			h.forget()
+			d, err := once(ctx)
+			if err != nil {
+				return 0, err
+			}
+			if len(h.record) != guests.Calls || h.record[0].call != abi.CallStateGet {
+				return 0, fmt.Errorf("%d calls were recorded, not %d", len(h.record), guests.Calls)
+			}
+			took = append(took, d)
+		}
+		return micros(quantile(took, 0.5)) / guests.Calls, nil
+	}
+}
