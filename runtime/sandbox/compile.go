@@ -40,37 +40,57 @@ const externFunc = 0
 // that says why and what to do. Compiling takes from milliseconds to seconds: keep the
 // Module. The bytes may be changed afterwards.
 func (r *Runtime) Compile(ctx context.Context, wasm []byte) (*Module, error) {
-	sum := sha256.Sum256(wasm)
-	m := &Module{runtime: r, digest: "sha256:" + hex.EncodeToString(sum[:])}
-	if err := m.prepare(ctx, wasm); err != nil {
-		return nil, err
-	}
-	if m.extism == nil {
-		if err := m.begin(ctx); err != nil {
-			_ = m.code.Close(ctx)
+	m := &Module{runtime: r, digest: digestOf(wasm)}
+	if !m.restore(ctx) {
+		*m = Module{runtime: r, digest: m.digest}
+		if err := m.make(ctx, wasm); err != nil {
 			return nil, err
 		}
+	}
+	if m.extism == nil {
 		m.pool = m.newPool()
 	}
 	r.keep(m)
 	return m, nil
 }
 
+func digestOf(wasm []byte) string {
+	sum := sha256.Sum256(wasm)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// make makes the module of its bytes, and keeps what it has made for the next start.
+func (m *Module) make(ctx context.Context, wasm []byte) error {
+	rewritten, err := m.prepare(ctx, wasm)
+	if err != nil {
+		return err
+	}
+	if m.extism != nil {
+		return nil
+	}
+	if err := m.begin(ctx); err != nil {
+		_ = m.code.Close(ctx)
+		return err
+	}
+	m.store(rewritten)
+	return nil
+}
+
 // prepare rewrites and compiles the module. The original is validated too, for what is
 // never reached is not rewritten, and so would not be looked at. The engine sees nothing
 // that rewriting has not bounded: its decoder takes a module's own word for how much
 // there is to come.
-func (m *Module) prepare(ctx context.Context, wasm []byte) error {
+func (m *Module) prepare(ctx context.Context, wasm []byte) ([]byte, error) {
 	rewritten, err := rewrite.Rewrite(wasm, rewrite.Options{Transforms: rewrite.All, MaxTableEntries: maxTableEntries})
 	if err != nil {
-		return invalid("the module cannot be loaded: %v", err)
+		return nil, invalid("the module cannot be loaded: %v", err)
 	}
 	if isExtism(rewritten.Imports) {
-		return m.prepareExtism(ctx, wasm)
+		return nil, m.prepareExtism(ctx, wasm)
 	}
 	m.take(rewritten, len(wasm))
 	if failure := m.checkImports(); failure != nil {
-		return failure
+		return nil, failure
 	}
 	valid := make(chan error, 1)
 	go func() { valid <- m.runtime.validate(wasm) }()
@@ -84,7 +104,7 @@ func (m *Module) prepare(ctx context.Context, wasm []byte) error {
 	if err != nil && m.code != nil {
 		_ = m.code.Close(ctx)
 	}
-	return err
+	return rewritten.Wasm, err
 }
 
 // take keeps what has to be known of the rewritten module.

@@ -196,8 +196,11 @@ func trace(t *testing.T, m *Module, l Limits) traced {
 		t.Fatal(err)
 	}
 	usage, err := inst.serve(t.Context(), time.Now(), abi.DefaultExport, newVirtual(), l)
-	memory, _ := inst.mod.Memory().Read(0, inst.mod.Memory().Size())
-	out := traced{calls: usage.HostCalls, gas: usage.Gas, memory: sha256.Sum256(memory)}
+	out := traced{calls: usage.HostCalls, gas: usage.Gas}
+	if inst.memory != nil {
+		memory, _ := inst.mod.Memory().Read(0, inst.mod.Memory().Size())
+		out.memory = sha256.Sum256(memory)
+	}
 	if err != nil {
 		out.failure = err.Error()
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/sandbox/kept"
 	"github.com/wharf-dev/wharf/runtime/sandbox/pool"
 	"github.com/wharf-dev/wharf/runtime/sandbox/rewrite"
 )
@@ -45,6 +46,7 @@ type Runtime struct {
 	validator wazero.Runtime
 	slice     int64 // of gas, 0 for gasSlice
 
+	kept    *kept.Folder // nil when nothing is kept
 	idle    *pool.Budget
 	counts  counts
 	closing chan struct{}
@@ -73,6 +75,9 @@ func New(ctx context.Context, c Config) (*Runtime, error) {
 		}
 		r.cache = cache
 		config = config.WithCompilationCache(cache)
+		if r.kept, err = kept.Open(filepath.Join(c.CacheDir, keptFolder), keptBytes); err != nil {
+			return nil, errors.Join(err, r.Close(ctx))
+		}
 	}
 	r.config, r.engine = config, wazero.NewRuntimeWithConfig(ctx, config)
 	if err := r.offer(ctx); err != nil {
