@@ -78,7 +78,7 @@ func (m *Module) prepareExtism(ctx context.Context, wasm []byte) error {
 
 // redirectExtism says where an import leads.
 func redirectExtism(module, name string) string {
-	if module == extismEnv && extismEnvFunctions[name].own != nil {
+	if module == extismEnv && extismOffers(rewrite.Import{Module: module, Name: name}).own != nil {
 		return extismOwn
 	}
 	return module

@@ -29,6 +29,7 @@ type extismOffer struct {
 	sig  signature
 	own  extismFunc // nil: as the SDK does it
 	call string     // the host call behind it, "" without one
+	off  string     // what to use instead, "" when it is not off
 }
 
 // function is an offer as the SDK wants it.
@@ -76,18 +77,22 @@ var extismEnvFunctions = map[string]extismOffer{
 	"log_info":         {sig: signature{typeI64, ""}, own: extismLog("info"), call: abi.CallLog},
 	"log_warn":         {sig: signature{typeI64, ""}, own: extismLog("warn"), call: abi.CallLog},
 	"log_error":        {sig: signature{typeI64, ""}, own: extismLog("error"), call: abi.CallLog},
-	"var_get":          {sig: signature{typeI64, typeI64}, own: extismOff("var_get", "Its variables are", abi.CallStateGet)},
-	"var_set":          {sig: signature{typeI64 + typeI64, ""}, own: extismOff("var_set", "Its variables are", abi.CallStateSet)},
-	"http_request":     {sig: signature{typeI64 + typeI64, typeI64}, own: extismOff("http_request", "Its HTTP is", abi.CallHTTPFetch)},
-	"http_status_code": {sig: signature{"", typeI32}, own: extismOff("http_status_code", "Its HTTP is", abi.CallHTTPFetch)},
-	"http_headers":     {sig: signature{"", typeI64}, own: extismOff("http_headers", "Its HTTP is", abi.CallHTTPFetch)},
+	"var_get":          {sig: signature{typeI64, typeI64}, off: insteadOf(abi.CallStateGet)},
+	"var_set":          {sig: signature{typeI64 + typeI64, ""}, off: insteadOf(abi.CallStateSet)},
+	"http_request":     {sig: signature{typeI64 + typeI64, typeI64}, off: insteadOf(abi.CallHTTPFetch)},
+	"http_status_code": {sig: signature{"", typeI32}, off: insteadOf(abi.CallHTTPFetch)},
+	"http_headers":     {sig: signature{"", typeI64}, off: insteadOf(abi.CallHTTPFetch)},
 }
 
 // extismOffers says how an import is offered.
 func extismOffers(f rewrite.Import) extismOffer {
 	switch {
 	case f.Module == extismEnv:
-		return extismEnvFunctions[f.Name]
+		offer := extismEnvFunctions[f.Name]
+		if offer.off != "" {
+			offer.own = turnedOff(f.Name, offer.off)
+		}
+		return offer
 	case f.Module == extismUser && f.Name == statusImport:
 		return extismOffer{own: extismStatus}
 	case f.Module == extismUser:
@@ -96,12 +101,16 @@ func extismOffers(f rewrite.Import) extismOffer {
 	return extismOffer{}
 }
 
-// extismOff ends the Run of a plugin that uses what is off: what goes past the host
-// calls can be neither recorded nor policed.
-func extismOff(name, what, call string) extismFunc {
+// insteadOf says what to use in place of what is off.
+func insteadOf(call string) string {
+	return fmt.Sprintf("use the host call %s: import %q from %q", call, extismName(call), extismUser)
+}
+
+// turnedOff ends the Run of a plugin that uses what is off: what goes past the host calls
+// can be neither recorded nor policed.
+func turnedOff(name, instead string) extismFunc {
 	return func(x *extismRun, _ *extism.CurrentPlugin, _ []uint64) {
-		x.abort(abi.FailurePluginTrap, "it called %q of its PDK. %s off in Wharf; use the host call %s: import %q from %q",
-			name, what, call, extismName(call), extismUser)
+		x.abort(abi.FailurePluginTrap, "it called %q of its PDK, which is off in Wharf; %s", name, instead)
 	}
 }
 

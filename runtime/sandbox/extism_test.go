@@ -706,3 +706,25 @@ func FuzzExtismMemory(f *testing.F) {
 		}
 	})
 }
+
+func TestExtismInspect(t *testing.T) {
+	report, err := extismC(t).Inspect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report.Snapshot || report.Pool || report.NoSnapshot == "" || report.NoPool == "" || report.Birth <= 0 || report.Memory.Begins < report.Memory.Declared {
+		t.Errorf("it says %+v", report)
+	}
+	allows := map[string]string{}
+	for _, i := range report.Imports {
+		allows[i.Name] = i.Allows
+	}
+	for name, words := range map[string]string{
+		abi.CallLLMComplete: "model", abi.CallStateGet: "Reads", "config_get": "the operator has configured",
+		"http_request": "off: use the host call http.fetch", "store_u8": "Extism SDK", statusImport: "status",
+	} {
+		if !strings.Contains(allows[name], words) {
+			t.Errorf("%s is described as %q, which does not say %q", name, allows[name], words)
+		}
+	}
+}

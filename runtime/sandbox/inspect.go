@@ -59,7 +59,7 @@ func (m *Module) Inspect(ctx context.Context) (*Report, error) {
 	}
 	r := &Report{
 		Digest: m.digest, Bytes: m.shape.Bytes, Rewriter: rewrite.Version, Exports: m.Exports(),
-		Snapshot: !m.base.initialize, NoSnapshot: m.shape.Why, Pool: true, Gas: m.shape.Gas,
+		Snapshot: m.base != nil && !m.base.initialize, NoSnapshot: m.shape.Why, Pool: true, Gas: m.shape.Gas,
 	}
 	if m.shape.Changes {
 		r.NoPool = "when it changed a table, dropped a segment, or set a global that cannot be copied"
@@ -68,16 +68,23 @@ func (m *Module) Inspect(ctx context.Context) (*Report, error) {
 		r.Imports = append(r.Imports, describeImport(i))
 	}
 	if m.shape.Memory != nil {
-		r.Memory = MemoryReport{Declared: uint64(m.shape.Memory.Min) * pageBytes, Begins: m.base.memoryBytes()}
+		r.Memory = MemoryReport{Declared: uint64(m.shape.Memory.Min) * pageBytes}
 		if m.shape.Memory.HasMax {
 			r.Memory.Maximum = m.shape.maximum()
 		}
 	}
+	if m.extism != nil {
+		return r, m.measureExtism(ctx, r)
+	}
+	r.Memory.Begins = m.base.memoryBytes()
 	return r, m.measure(ctx, r)
 }
 
 // describeImport tells what an import allows, in a sentence.
 func describeImport(i rewrite.Import) ImportReport {
+	if r, ok := describeExtism(i); ok {
+		return r
+	}
 	r := ImportReport{Module: i.Module, Name: i.Name, Allows: "it is part of WASI, which reaches nothing: clock, randomness and output are the host's"}
 	if i.Module != abi.HostModule {
 		return r
