@@ -16,12 +16,15 @@ import "encoding/binary"
 // The graph knows of each value where its NaNs come from, and so where checks have
 // to be for an instruction that observes it (nangraph.go).
 func canonicalize(f *function) {
+	matters := false
 	for i := range f.code {
-		if in := &f.code[i]; in.op == opSelect || in.op == opSelectTyped || treats(in).treatment == makes {
-			canonicalizeWithin(f, workPerInstr*(len(f.code)+1024))
-			return
-		}
+		in := &f.code[i]
+		matters = matters || treats(in).treatment == makes || in.op == opSelect || in.op == opSelectTyped
 	}
+	if matters {
+		canonicalizeWithin(f, workPerInstr*(len(f.code)+1024))
+	}
+	replaceLanes(f)
 }
 
 // canonicalizeWithin spends so much work on telling values apart before it settles
@@ -34,15 +37,13 @@ func canonicalizeWithin(f *function, work int) {
 			g.observe(u.value)
 		}
 	}
-	c := checks{f: f}
+	held := operands{f: f}
 	for i := range g.values {
 		if g.values[i].check {
-			c.insert(&g.values[i])
+			insertCheck(f, &g.values[i], &held)
 		}
 	}
-	for _, sel := range g.selects {
-		c.branch(sel)
-	}
+	replaceSelects(f, g.selects, &held)
 }
 
 // Canonical NaNs are positive, quiet, and have no payload.
@@ -60,85 +61,63 @@ const (
 	opShuffle       opcode = 0xfd00d
 )
 
-// checks inserts the code that replaces a NaN by the canonical one.
-type checks struct {
-	f *function
-	// held are the locals that hold operands, plus one: two of each of f32, f64 and
-	// v128, and an i32.
-	held [7]uint32
-}
-
-// insert checks a value where it is on top of the stack.
+// insertCheck replaces a NaN by the canonical one where the value is on top of the
+// stack.
 //
 // Every number is greater than or equal to itself and no NaN is, which takes one
 // processor flag to tell, where an equality takes two. A branch that is never taken
 // costs less than selecting.
-func (c *checks) insert(v *value) {
-	held := c.local(v.typ, 0)
-	code := appendU32([]byte{byte(opLocalTee)}, held)
-	get := appendU32([]byte{byte(opLocalGet)}, held)
-	if v.typ == v128 {
-		equal := opF64x2Eq
-		if v.form == lanes32 {
-			equal = opF32x4Eq
-		}
-		code = append(append(appendCanonical(code, v), get...), get...)
-		c.f.insertAfter(int(v.at), appendOp(appendOp(code, equal), opV128Bitselect)...)
-		return
+func insertCheck(f *function, v *value, held *operands) {
+	x := held.local(v.typ, 0)
+	code := asm{}.op(opLocalTee, x)
+	switch {
+	case v.typ == f32:
+		code = code.op(opLocalGet, x).op(opF32Ge)
+	case v.typ == f64:
+		code = code.op(opLocalGet, x).op(opF64Ge)
+	case v.form == lanes32:
+		code = appendCanonical(code, v).op(opLocalGet, x).op(opLocalGet, x).op(opF32x4Eq).op(opV128Bitselect)
+	default:
+		code = appendCanonical(code, v).op(opLocalGet, x).op(opLocalGet, x).op(opF64x2Eq).op(opV128Bitselect)
 	}
-	equal := opF64Ge
-	if v.typ == f32 {
-		equal = opF32Ge
+	if v.typ != v128 {
+		code = code.op(opIf).raw(byte(v.typ)).op(opLocalGet, x).op(opElse)
+		code = appendCanonical(code, v).op(opEnd)
 	}
-	code = append(append(code, get...), byte(equal), byte(opIf), byte(v.typ))
-	code = append(append(code, get...), byte(opElse))
-	c.f.insertAfter(int(v.at), append(appendCanonical(code, v), byte(opEnd))...)
+	f.insertAfter(int(v.at), code...)
 }
 
-// branch replaces a select of floats by branches that do the same.
-//
-// wazero's compiler for amd64 moves a float on a condition in a way that hides from
-// its register allocator that the target has a value already: where the first
-// operand has to be loaded from the stack again, which a call in between is enough
-// for, it can take the register of the second, and garbage be selected.
-func (c *checks) branch(s selection) {
-	first, second, condition := c.local(s.typ, 0), c.local(s.typ, 1), c.local(i32, 0)
-	var code []byte
-	for _, l := range []uint32{condition, second, first} {
-		code = appendU32(append(code, byte(opLocalSet)), l)
-	}
-	code = appendU32(append(code, byte(opLocalGet)), condition)
-	code = appendU32(append(code, byte(opIf), byte(s.typ), byte(opLocalGet)), first)
-	code = appendU32(append(code, byte(opElse), byte(opLocalGet)), second)
-	c.f.insertBefore(int(s.at), append(code, byte(opEnd))...)
-	c.f.code[s.at].size = 0
+// operands are the locals that hold operands of what is inserted.
+type operands struct {
+	f *function
+	// locals are two of each of f32, f64 and v128, and an i32, plus one.
+	locals [7]uint32
 }
 
-// local returns a local that holds an operand, one of two of each type of float.
-func (c *checks) local(t valType, n int) uint32 {
-	slot := 6
+// local returns the n-th local of a type, which nothing is kept in for long.
+func (o *operands) local(t valType, n int) uint32 {
+	slot := len(o.locals) - 1
 	if t != i32 {
 		slot = 2*int(f32-t) + n
 	}
-	held := &c.held[slot]
-	if *held == 0 {
-		*held = c.f.newLocal(t) + 1
+	if o.locals[slot] == 0 {
+		o.locals[slot] = o.f.newLocal(t) + 1
 	}
-	return *held - 1
+	return o.locals[slot] - 1
 }
 
 // appendCanonical appends a constant of canonical NaNs of the form of v.
-func appendCanonical(code []byte, v *value) []byte {
+func appendCanonical(code asm, v *value) asm {
 	le := binary.LittleEndian
 	switch v.typ {
 	case f32:
-		return le.AppendUint32(append(code, byte(opF32Const)), canonical32)
+		return le.AppendUint32(code.op(opF32Const), canonical32)
 	case f64:
-		return le.AppendUint64(append(code, byte(opF64Const)), canonical64)
+		return le.AppendUint64(code.op(opF64Const), canonical64)
 	}
 	lane := canonical64
 	if v.form == lanes32 {
 		lane = uint64(canonical32)<<32 | uint64(canonical32)
 	}
-	return le.AppendUint64(le.AppendUint64(appendOp(code, opV128Const), lane), lane)
+	return le.AppendUint64(le.AppendUint64(code.op(opV128Const), lane), lane)
 }

@@ -30,7 +30,10 @@ func TestNaNRandom(t *testing.T) {
 		variants := map[string][]byte{
 			"checked everywhere": each(t, wasm, checkEverywhere),
 			"canonicalized":      each(t, wasm, canonicalize),
-			"in coarse mode":     each(t, wasm, func(f *function) { canonicalizeWithin(f, -1) }),
+			"in coarse mode": each(t, wasm, func(f *function) {
+				canonicalizeWithin(f, -1)
+				replaceLanes(f)
+			}),
 		}
 		expected := observed(t, engines["interpreter"], variants["checked everywhere"])
 		for engine, r := range engines {
@@ -73,16 +76,15 @@ func each(t interface{ Fatal(...any) }, wasm []byte, pass func(*function)) []byt
 
 // checkEverywhere inserts a check after all arithmetic.
 func checkEverywhere(f *function) {
-	c := checks{f: f}
+	held := operands{f: f}
 	for at := range f.code {
 		in := &f.code[at]
 		if op := treats(in); op.treatment == makes {
-			c.insert(&value{typ: in.op.info().pushes[0], form: op.out, at: int32(at)})
+			insertCheck(f, &value{typ: in.op.info().pushes[0], form: op.out, at: int32(at)}, &held)
 		}
 	}
-	for _, s := range trace(f, -1).selects {
-		c.branch(s)
-	}
+	replaceSelects(f, trace(f, -1).selects, &held)
+	replaceLanes(f)
 }
 
 // observed runs f0 and returns its result and what it left in memory.

@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -265,21 +266,33 @@ func TestNaNKept(t *testing.T) {
 	}
 }
 
-// A float that is selected is the right one where the compiler has to load the
-// other from the stack again: see checks.branch.
-func TestFloatSelected(t *testing.T) {
-	wasm := nanModule(t,
-		nanFunc{">l", "", "global.get 1 global.get 1 call 1 i32.const 0 select" + bits},
-		nanFunc{"d>d", "", "f64.const 4"},
-		nanFunc{">i", "", "global.get 0 global.get 0 call 3 i32.const 0 select i32.reinterpret_f32"},
-		nanFunc{"f>f", "", "f32.const 4"},
-		nanFunc{">l", "", "global.get 2 global.get 2 call 5 i32.const 0 select i64x2.extract_lane 0"},
-		nanFunc{"v>v", "", "v128.const 4 0"},
-	)
-	onEngines(t, canonicalized(t, wasm), func(t *testing.T, m api.Module) {
-		for name, expected := range map[string]uint64{"f0": math.Float64bits(4), "f2": uint64(math.Float32bits(4)), "f4": 4} {
-			if got := call(t, m, name)[0]; got != expected {
-				t.Errorf("%s gives %#x, expected %#x", name, got, expected)
+// A float is the right one where the compiler has to load another from the stack
+// before it moves the one: see nanmoves.go.
+func TestFloatMoved(t *testing.T) {
+	cases := []struct {
+		body     nanFunc
+		expected uint64
+	}{
+		{nanFunc{">l", "", "global.get 1 global.get 1 call 0 i32.const 0 select" + bits}, math.Float64bits(4)},
+		{nanFunc{">l", "", "global.get 0 global.get 0 call 1 i32.const 0 select i32.reinterpret_f32 i64.extend_i32_u"}, uint64(math.Float32bits(4))},
+		{nanFunc{">l", "", "global.get 2 global.get 2 call 2 i32.const 0 select" + bits2}, 4},
+		{nanFunc{">l", "d", "global.get 1 local.tee 0 call 3 local.get 0 f64x2.replace_lane 0" + bits2}, 4},
+		{nanFunc{">l", "d", "global.get 1 local.tee 0 call 3 local.get 0 f64x2.replace_lane 1 i64x2.extract_lane 0"}, 3},
+		{nanFunc{">l", "f", "global.get 0 local.tee 0 call 4 local.get 0 f32x4.replace_lane 0" + bits2}, 4},
+		{nanFunc{">l", "f", "global.get 0 local.tee 0 call 4 local.get 0 f32x4.replace_lane 3 i64x2.extract_lane 0"}, 3},
+	}
+	funcs := []nanFunc{
+		{"d>d", "", "f64.const 4"}, {"f>f", "", "f32.const 4"}, {"v>v", "", "v128.const 3 4"},
+		{"d>v", "", "v128.const 3 4"}, {"f>v", "", "v128.const 3 4"},
+	}
+	called := len(funcs)
+	for _, c := range cases {
+		funcs = append(funcs, c.body)
+	}
+	onEngines(t, canonicalized(t, nanModule(t, funcs...)), func(t *testing.T, m api.Module) {
+		for i, c := range cases {
+			if got := call(t, m, fmt.Sprintf("f%d", called+i))[0]; got != c.expected {
+				t.Errorf("%s gives %#x, expected %#x", c.body.body, got, c.expected)
 			}
 		}
 	})
