@@ -73,6 +73,9 @@ func (m *module) addedGlobals() []addedGlobal {
 func (m *module) rewriteCode() ([]byte, error) {
 	r := m.sections[sectionCode]
 	n := length(&r)
+	if r.err != nil {
+		return nil, r.err
+	}
 	if int(n) != len(m.funcs)-int(m.importedFuncs) {
 		return nil, &Error{r.at, "it does not have a body for each function", ""}
 	}
