@@ -9,6 +9,7 @@ type decoder struct {
 	blocks []opcode // that are open: opBlock, opLoop, opIf or opElse
 	labels []uint32 // where the labels of instructions are kept
 	types  []valType
+	locals int // of all functions so far
 }
 
 // function decodes the body of a function. What it returns is overwritten by the
@@ -28,6 +29,7 @@ func (d *decoder) function(index uint32, r *reader) *function {
 func (d *decoder) readLocals(r *reader) {
 	f := &d.f
 	f.locals = append(f.locals, f.sig.params...)
+	d.locals += len(f.locals)
 	total := uint64(len(f.locals))
 	for n := r.count(); n > 0 && r.err == nil; n-- {
 		at := r.at
@@ -36,6 +38,10 @@ func (d *decoder) readLocals(r *reader) {
 		t := r.valType()
 		if total > maxLocals {
 			r.fail(at, "", "a function has %d locals or more; %d are allowed", total, maxLocals)
+			return
+		}
+		if d.locals += int(count); d.locals > maxAllLocals {
+			r.fail(at, "", "its functions have more than %d locals together", maxAllLocals)
 			return
 		}
 		for range count {

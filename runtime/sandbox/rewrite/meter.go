@@ -33,7 +33,9 @@ type meter struct {
 	loops    []loop   // in the order of their headers
 	next     int      // the loop whose header comes next
 	accesses []access // of locals, in the order of the code
-	seen     []byte   // what renew knows of each local
+	opened   []int    // scratch of survey
+	seen     []stamp  // what renew knows of each local
+	turn     uint32   // counts calls of renew over all functions
 	region   int      // the frame of the loop in which the counter is a local, or -1
 	straight bool     // nothing so far could leave what the function begins with
 	first    int      // the segment of a loop that the function begins with, or 0
@@ -41,6 +43,7 @@ type meter struct {
 
 // loop is what is known of a loop before the walk.
 type loop struct {
+	at       int // of the instruction
 	calls    bool
 	params   bool // it takes operands
 	cost     int64
@@ -80,7 +83,7 @@ type frame struct {
 	segment  int // that was current before it
 	split    split
 	targeted bool // something branches to it
-	escapes  bool // something in it leaves for further out
+	outmost  int  // the frame furthest out that something in it branches to; -1 for the caller
 }
 
 // slack bounds what a segment charges for code that may not be run.
@@ -89,6 +92,10 @@ const slack = 64
 // tight is the cost of the largest loop in which the counter is a local. In a larger
 // one the way through memory is no hindrance, and a register for the counter is.
 const tight = 64
+
+// hot is the cost of the largest loop in which it is worth it to keep the call to
+// the host from disturbing the registers.
+const hot = 256
 
 // small is what a segment may pay for small segments after it, so that they need
 // no charge of their own.
@@ -114,34 +121,30 @@ func (m *meter) count(f *function) {
 func (m *meter) begin(f *function) {
 	*m = meter{
 		f: f, gas: f.module.does(Gas), depth: f.module.does(Depth), exported: f.module.callable[f.index],
-		segments: m.segments[:0], frames: append(m.frames[:0], frame{op: opBlock}), loops: m.loops[:0], accesses: m.accesses[:0], seen: m.seen, region: -1,
+		segments: m.segments[:0], frames: append(m.frames[:0], frame{op: opBlock}), loops: m.loops[:0], accesses: m.accesses[:0], opened: m.opened, seen: m.seen, turn: m.turn, region: -1,
 		straight: true,
 		split:    noSplit,
 	}
 }
 
-// survey finds the loops that call, and what a call of the function takes of the
+// survey finds out about the loops, and what a call of the function takes of the
 // stack: the engine may keep every local and every value in a slot of its own.
 func (m *meter) survey() {
-	values := int64(m.f.own + len(m.f.code))
-	var open []int // the loops around, -1 for other blocks
-	total := int64(0)
+	opened := m.opened[:0] // the loops around, -1 for other blocks
+	total, values, lastCall := int64(0), int64(m.f.own+len(m.f.code)), -1
 	for i := range m.f.code {
 		in := &m.f.code[i]
 		total += cost(in.op)
 		switch in.op {
 		case opLoop:
-			open = append(open, len(m.loops))
-			m.loops = append(m.loops, loop{from: len(m.accesses), params: len(in.block.params) > 0, cost: -total})
+			opened = append(opened, len(m.loops))
+			m.loops = append(m.loops, loop{at: i, params: len(in.block.params) > 0, cost: -total, from: len(m.accesses)})
 		case opBlock, opIf:
-			open = append(open, -1)
+			opened = append(opened, -1)
 		case opEnd:
-			if last := len(open) - 1; last >= 0 {
-				if open[last] >= 0 {
-					m.loops[open[last]].to = len(m.accesses)
-					m.loops[open[last]].cost += total
-				}
-				open = open[:last]
+			if last := len(opened) - 1; last >= 0 {
+				m.surveyed(opened[last], total, lastCall)
+				opened = opened[:last]
 			}
 		case opLocalGet, opLocalSet, opLocalTee:
 			m.accesses = append(m.accesses, access{uint32(in.a), in.op != opLocalGet})
@@ -149,14 +152,21 @@ func (m *meter) survey() {
 			sig := m.f.callee(in)
 			values += int64(len(sig.params) + len(sig.results))
 			m.calls = m.calls || !m.f.callsHost(in)
-			for _, k := range open {
-				if k >= 0 {
-					m.loops[k].calls = true
-				}
-			}
+			lastCall = i
 		}
 	}
-	m.weight = 1 + values/64
+	m.weight, m.opened = 1+values/64, opened
+}
+
+// surveyed is called at the end of a loop, given what has been seen up to there.
+func (m *meter) surveyed(which int, cost int64, lastCall int) {
+	if which < 0 {
+		return
+	}
+	l := &m.loops[which]
+	l.calls = lastCall > l.at
+	l.cost += cost
+	l.to = len(m.accesses)
 }
 
 // callee is the type of the function that is called.
@@ -192,8 +202,8 @@ func (m *meter) pay(cost int64) {
 	s.cost = at.cost
 	m.open(at.place, whole)
 	m.segments[m.current].cost = rest
-	for i := range m.frames {
-		if fr := &m.frames[i]; fr.segment == whole && 2*fr.at > at.place {
+	for i := len(m.frames) - 1; i > 0 && 2*m.frames[i].at > at.place; i-- {
+		if fr := &m.frames[i]; fr.segment == whole {
 			fr.segment, fr.split = m.current, noSplit
 		}
 	}
@@ -226,7 +236,7 @@ func (m *meter) instruction(i int, in *instr) {
 
 // begins opens a block.
 func (m *meter) begins(i int, op opcode) {
-	m.frames = append(m.frames, frame{op: op, at: i, segment: m.current, split: m.split})
+	m.frames = append(m.frames, frame{op: op, at: i, segment: m.current, split: m.split, outmost: len(m.frames)})
 	switch op {
 	case opIf:
 		m.open(2*i+1, m.current)
@@ -255,19 +265,19 @@ func (m *meter) close(i int) {
 		m.leave(i)
 		return
 	}
+	m.reaches(fr.outmost)
+	escapes := fr.outmost < last
 	if m.region == last {
 		m.region = -1
 		m.f.insertAfter(i, m.store()...)
 	}
 	switch {
 	case fr.op == opBlock && !fr.targeted:
-	case fr.escapes && fr.op == opBlock:
-		m.open(2*i+1, fr.segment)
-	case fr.escapes && fr.op == opLoop:
+	case escapes && fr.op != opIf:
 		m.open(2*i+1, fr.segment)
 	default:
 		m.current, m.split = fr.segment, fr.split
-		if fr.escapes {
+		if escapes {
 			m.mayLeave(2*i + 1)
 		}
 	}
@@ -290,9 +300,7 @@ func (m *meter) branch(i int, labels ...uint32) {
 		m.frames[target].targeted = true
 		outmost = min(outmost, target)
 	}
-	for k := outmost + 1; k < len(m.frames); k++ {
-		m.frames[k].escapes = true
-	}
+	m.reaches(outmost)
 	if outmost < m.region {
 		m.f.insertBefore(i, m.store()...)
 	}
@@ -304,6 +312,12 @@ func (m *meter) branch(i int, labels ...uint32) {
 	}
 }
 
+// reaches notes that something in the innermost block branches that far out.
+func (m *meter) reaches(frame int) {
+	inner := &m.frames[len(m.frames)-1]
+	inner.outmost = min(inner.outmost, frame)
+}
+
 // leave puts the depth back before the function is left.
 func (m *meter) leave(i int) {
 	if m.depth && m.calls && m.exported {
@@ -313,9 +327,7 @@ func (m *meter) leave(i int) {
 
 // tailCall leaves the function by a call, which finds the depth as this one did.
 func (m *meter) tailCall(i int) {
-	for k := range m.frames {
-		m.frames[k].escapes = true
-	}
+	m.reaches(-1)
 	if m.depth && m.calls {
 		m.f.insertBefore(i, m.putBack()...)
 	}
@@ -432,7 +444,7 @@ func (m *meter) checkLoop(code asm, s *segment, cost int64) asm {
 		code = code.op(opLocalGet, m.local(&m.d, i64)).op(opI64Or)
 	}
 	code = code.i64(0).op(opI64GeS).op(opIf).raw(emptyBlock).op(opElse)
-	if !s.loop.calls {
+	if !s.loop.calls && s.loop.cost <= hot {
 		code = m.renew(code, m.accesses[s.loop.from:s.loop.to])
 	}
 	code = m.counter(code, s.local, true)
@@ -445,20 +457,29 @@ func (m *meter) checkLoop(code asm, s *segment, cost int64) asm {
 	return m.counter(code, s.local, false).op(opBr, 1).op(opEnd)
 }
 
+// stamp is what renew knows of a local.
+type stamp struct {
+	turn uint32 // in which this was found out
+	set  bool   // it was set, or is taken care of
+}
+
 // renew gives a new value of the same bits to each local that goes from one turn of
-// a loop into the next: one that is read, and then set.
+// a loop into the next: one that is read, and then set. There are registers for
+// some only.
 func (m *meter) renew(code asm, accesses []access) asm {
-	const read, done = 1, 2
-	m.seen = append(m.seen[:0], make([]byte, m.f.own)...)
-	for _, u := range accesses {
-		switch {
-		case !u.set && m.seen[u.local] == 0:
-			m.seen[u.local] = read
-		case u.set && m.seen[u.local] == read:
-			code = m.f.renewed(code, u.local)
-			m.seen[u.local] = done
-		case u.set:
-			m.seen[u.local] = done
+	const registers = 16
+	m.turn++
+	m.seen = append(m.seen, make([]stamp, max(0, m.f.own-len(m.seen)))...)
+	renewed := 0
+	for _, a := range accesses {
+		s := &m.seen[a.local]
+		read := s.turn == m.turn && !s.set
+		if a.set && read && renewed < registers {
+			code = m.f.renewed(code, a.local)
+			renewed++
+		}
+		if a.set || s.turn != m.turn {
+			*s = stamp{m.turn, a.set}
 		}
 	}
 	return code

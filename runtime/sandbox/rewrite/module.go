@@ -33,7 +33,8 @@ var order = [...]int{
 // decoder allocate, so each that is multiplied into memory has a bound.
 const (
 	maxModuleBytes = 64 << 20
-	maxLocals      = 50_000 // of one function, as browsers have it
+	maxLocals      = 50_000  // of one function, as browsers have it
+	maxAllLocals   = 4 << 20 // of all functions, parameters included
 )
 
 // Kinds of imports and exports, and other bytes of the format.

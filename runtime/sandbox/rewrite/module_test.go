@@ -396,7 +396,8 @@ func TestHostileDeclarations(t *testing.T) {
 		"data": wasmOf("\x0b\x05" + many), "elements": wasmOf("\x09\x05" + many), "parameters": wasmOf("\x01\x07\x01\x60" + many),
 		"labels": withCode("\x41\x00\x0e" + many), "a section": wasmOf("\x01" + many), "nothing": nil, "text": []byte("(module)"),
 		"order": wasmOf(sectionOf(sectionFunction, 0, ""), sectionOf(sectionType, 0, "")), "twice": wasmOf(sectionOf(sectionType, 0, ""), sectionOf(sectionType, 0, "")),
-		"no body": wasmOf(sectionOf(sectionType, 1, noParams), sectionOf(sectionFunction, 1, "\x00")),
+		"locals of many functions": wasmOf(sectionOf(sectionType, 1, noParams), sectionOf(sectionFunction, 90, strings.Repeat("\x00", 90)), sectionOf(sectionCode, 90, strings.Repeat("\x06\x01\xd0\x86\x03\x7f\x0b", 90))),
+		"no body":                  wasmOf(sectionOf(sectionType, 1, noParams), sectionOf(sectionFunction, 1, "\x00")),
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
