@@ -54,7 +54,7 @@ grants:
 settings:
   calls: {greeting: Hello}
 `, filepath.Join(dir, "answers.json"), self(t), asTools))
-	return append(withPlugins(t), "--config", filepath.Join(dir, "wharf.yaml"))
+	return append(withPlugins(t), "--config", filepath.Join(dir, "wharf.yaml"), "--set", "tasks.gas=300000000")
 }
 
 const markdown = "# Tides\n\nThe tide comes in twice a day. It goes out again, [as the moon says](https://example.com/moon).\n\n- high\n- low\n\n## Harbour\n\nA harbour fills and empties. Ships wait for the tide, and captains for the harbour master.\n"
@@ -124,6 +124,21 @@ func record(t *testing.T, c *client) (all []recorded) {
 	run("every call", "persona_calls", everyCall(), object{"time:started_at": value("time", "2030-01-02T03:04:04Z")})
 	run("fails by a trap", "persona_calls", program(step("clock", ""), step("trap", "")), object{"time:1": value("time", "2031-01-01T00:00:00Z")})
 	run("fails by itself", "persona_calls", program(step("clock", ""), steps("return", 7)), object{"time:1": value("time", "2031-01-01T00:00:00Z")})
+
+	without := func(modes ...string) { // that need more calls than the last Task has made
+		for _, mode := range modes {
+			delete(all[len(all)-1].modes, mode)
+		}
+	}
+	for _, w := range plugintest.Workers() {
+		run("floats of "+w.Name, "persona_"+w.Name, work("floats", 100), object{})
+		without("from_checkpoint")
+		run("calls of "+w.Name, "persona_"+w.Name, work("calls", 2), object{"time:1": value("time", "2031-01-01T00:00:00Z")})
+	}
+	for how, task := range map[string]plugintest.Work{"gas": work("busy", 0), "depth": work("recurse", 1_000_000)} {
+		run("fails by its "+how, "persona_work-rust", task, object{})
+		without("from_checkpoint", "of all calls")
+	}
 
 	canceled := c.submit(t, c.session(t), "persona_calls", program(step("clock", ""), step("input.request", `{"prompt":"well?"}`)))
 	c.waitsFor(t, canceled, "input.request")

@@ -366,6 +366,9 @@ func ownPlugins(t testing.TB) string {
 	for name, wasm := range map[string][]byte{"calls": plugintest.Calls(), "steps": plugintest.Steps(), "fixture": plugintest.Fixture()} {
 		put(t, filepath.Join(dir, name+".wasm"), string(wasm))
 	}
+	for _, w := range plugintest.Workers() {
+		put(t, filepath.Join(dir, w.Name+".wasm"), string(w.Wasm))
+	}
 	return dir
 }
 
