@@ -66,6 +66,7 @@ func (m *Module) prepareExtism(ctx context.Context, wasm []byte) error {
 	if source.wasm, err = redirectImports(rewritten.Wasm, redirectExtism); err != nil {
 		return invalid("the module cannot be loaded: %v", err)
 	}
+	source.start, source.starts = startFunction(source.wasm)
 	if m.extism, err = m.runtime.linkExtism(ctx, source, extismFunctions(rewritten.Imports)); err != nil {
 		return err
 	}
@@ -103,6 +104,8 @@ func extismFunctions(imports []rewrite.Import) []extism.HostFunction {
 // compiles it, for the SDK does not tell, and has them listened to.
 type extismSource struct {
 	wasm    []byte
+	start   uint32 // the start function, with starts
+	starts  bool
 	handed  bool // what the SDK compiles from here on is this module
 	exports []string
 }
@@ -121,14 +124,14 @@ func (s *extismSource) ToWasmData(context.Context) (extism.WasmData, error) {
 // NewFunctionListener implements experimental.FunctionListenerFactory. It is asked before
 // the module is compiled, function by function.
 func (s *extismSource) NewFunctionListener(def api.FunctionDefinition) experimental.FunctionListener {
-	if !s.handed || def.GoFunction() != nil || len(def.ExportNames()) == 0 {
+	if !s.handed || def.GoFunction() != nil {
 		return nil
 	}
-	if runsInExtism(def) {
+	runs := len(def.ExportNames()) > 0 && runsInExtism(def)
+	if runs {
 		s.exports = append(s.exports, def.ExportNames()...)
-		return entry{}
 	}
-	if slices.ContainsFunc(def.ExportNames(), isInitializer) {
+	if runs || slices.ContainsFunc(def.ExportNames(), isInitializer) || s.starts && def.Index() == s.start {
 		return entry{}
 	}
 	return nil

@@ -53,8 +53,8 @@ func (o extismOffer) function(f rewrite.Import) extism.HostFunction {
 // replace its own input.
 var extismEnvFunctions = map[string]extismOffer{
 	"alloc":            {sig: signature{typeI64, typeI64}, own: extismAlloc},
-	"free":             {sig: signature{typeI64, ""}},
-	"length":           {sig: signature{typeI64, typeI64}},
+	"free":             {sig: signature{typeI64, ""}, own: extismFree},
+	"length":           {sig: signature{typeI64, typeI64}, own: extismLength},
 	"length_unsafe":    {sig: signature{typeI64, typeI64}},
 	"load_u8":          {sig: signature{typeI64, typeI32}},
 	"load_u64":         {sig: signature{typeI64, typeI64}},
@@ -187,8 +187,8 @@ func extismStatus(x *extismRun, _ *extism.CurrentPlugin, stack []uint64) { stack
 // extismConfigGet answers with the host call config.get, and not from the SDK's map,
 // which all instances share and which no record holds.
 func extismConfigGet(x *extismRun, p *extism.CurrentPlugin, stack []uint64) {
-	name := x.block(p, "config_get", stack[0])
-	status, answer := x.call(configCall, mustMarshal(abi.CallConfigGetRequest{Name: asText(name)}))
+	name := strings.ToValidUTF8(string(x.block(p, "config_get", stack[0])), "\uFFFD")
+	status, answer := x.call(configCall, mustMarshal(abi.CallConfigGetRequest{Name: name}))
 	stack[0] = x.give(p, configValue(status, answer))
 }
 
@@ -222,15 +222,23 @@ func extismLog(level string) extismFunc {
 	return func(x *extismRun, p *extism.CurrentPlugin, stack []uint64) {
 		request := logRequest(level, x.block(p, abi.CallLog, stack[0]))
 		x.call(logCall, request)
-		if err := p.FreeWithContext(x, stack[0]); err != nil {
-			panic(err)
-		}
+		extismFree(x, p, stack)
 	}
 }
 
 func extismAlloc(x *extismRun, p *extism.CurrentPlugin, stack []uint64) {
-	x.work(0)
 	stack[0] = x.alloc(p, stack[0])
+}
+
+func extismFree(x *extismRun, p *extism.CurrentPlugin, stack []uint64) {
+	x.walk()
+	if err := p.FreeWithContext(x, stack[0]); err != nil {
+		panic(err)
+	}
+}
+
+func extismLength(x *extismRun, p *extism.CurrentPlugin, stack []uint64) {
+	stack[0] = x.length(p, stack[0])
 }
 
 func extismStoreU8(x *extismRun, _ *extism.CurrentPlugin, stack []uint64) {
@@ -290,12 +298,12 @@ func (x *extismRun) block(p *extism.CurrentPlugin, call string, at uint64) []byt
 	if at == 0 {
 		return nil
 	}
-	size, err := p.LengthWithContext(x, at)
-	if err != nil {
-		panic(err)
-	}
-	if size == 0 {
+	size := x.length(p, at)
+	switch {
+	case size == 0:
 		x.abort(abi.FailurePluginTrap, "it passed %d to %q, which is no block of its Extism memory", at, call)
+	case size > uint64(x.limits.PayloadBytes):
+		x.abort(abi.FailurePayloadTooLarge, "it passed %d bytes to %q; one call takes at most %d", size, call, x.limits.PayloadBytes)
 	}
 	content, ok := x.memory.Read(uint32(at), uint32(size))
 	if !ok {
@@ -325,6 +333,7 @@ func (x *extismRun) alloc(p *extism.CurrentPlugin, size uint64) uint64 {
 		x.refused = size
 		return 0
 	}
+	x.walk()
 	at, err := p.AllocWithContext(x, size)
 	if err != nil {
 		panic(err)
@@ -334,6 +343,20 @@ func (x *extismRun) alloc(p *extism.CurrentPlugin, size uint64) uint64 {
 	}
 	return at
 }
+
+// length returns the size of a block of Extism memory, 0 where none begins.
+func (x *extismRun) length(p *extism.CurrentPlugin, at uint64) uint64 {
+	x.walk()
+	size, err := p.LengthWithContext(x, at)
+	if err != nil {
+		panic(err)
+	}
+	return size
+}
+
+// walk charges the guest for what the SDK does to find a block, which is to look at one
+// after the other, and lets it be stopped.
+func (x *extismRun) walk() { x.work(x.headers.blocks * bytesPerGas) }
 
 // asText makes UTF-8 of what may be none, and no more of it than a message can hold.
 func asText(b []byte) string {

@@ -3,12 +3,14 @@ package sandbox
 import (
 	"encoding/binary"
 	"errors"
+	"iter"
 )
 
-// What there is to know of the binary format to find the imports of a valid module.
+// What there is to know of the binary format to find the imports and the start function of a valid module.
 const (
 	wasmPreamble  = 8
 	wasmImportsID = 2
+	wasmStartID   = 8
 )
 
 var errImports = errors.New("its imports cannot be read")
@@ -17,22 +19,42 @@ var errImports = errors.New("its imports cannot be read")
 // says. The module is valid.
 func redirectImports(wasm []byte, redirect func(module, name string) string) ([]byte, error) {
 	out := append([]byte(nil), wasm[:wasmPreamble]...)
-	for rest := wasm[wasmPreamble:]; len(rest) > 0; {
-		id := rest[0]
-		payload, after, ok := cutBytes(rest[1:])
-		if !ok {
-			return nil, errImports
-		}
+	for id, payload := range wasmSections(wasm) {
 		if id == wasmImportsID {
+			var ok bool
 			if payload, ok = redirectSection(payload, redirect); !ok {
 				return nil, errImports
 			}
 		}
 		out = append(out, id)
 		out = appendBytes(out, payload)
-		rest = after
 	}
 	return out, nil
+}
+
+// startFunction returns the index of a module's start function, and false when it has
+// none.
+func startFunction(wasm []byte) (uint32, bool) {
+	for id, payload := range wasmSections(wasm) {
+		if id == wasmStartID {
+			index, n := binary.Uvarint(payload)
+			return uint32(index), n > 0
+		}
+	}
+	return 0, false
+}
+
+// wasmSections goes through the sections of a valid module.
+func wasmSections(wasm []byte) iter.Seq2[byte, []byte] {
+	return func(yield func(byte, []byte) bool) {
+		for rest := wasm[wasmPreamble:]; len(rest) > 0; {
+			payload, after, ok := cutBytes(rest[1:])
+			if !ok || !yield(rest[0], payload) {
+				return
+			}
+			rest = after
+		}
+	}
 }
 
 func redirectSection(section []byte, redirect func(module, name string) string) ([]byte, bool) {

@@ -59,7 +59,8 @@ const (
 // header without a bound, in code that is not metered. A header stays where it is: blocks
 // are used again, never joined.
 type extismHeaders struct {
-	starts []uint64 // a bit for each byte of memory at which a header begins
+	starts []uint64 // a bit for each byte of memory, set where a header begins
+	blocks int      // how many there are
 }
 
 // newExtismHeaders knows the header of the first block, which holds the input.
@@ -75,7 +76,10 @@ func (h *extismHeaders) add(block uint32) {
 	if need := int(start/64) + 1; need > len(h.starts) {
 		h.starts = append(h.starts, make([]uint64, need-len(h.starts))...)
 	}
-	h.starts[start/64] |= 1 << (start % 64)
+	if bit := uint64(1) << (start % 64); h.starts[start/64]&bit == 0 {
+		h.starts[start/64] |= bit
+		h.blocks++
+	}
 }
 
 // overlaps reports whether any of size bytes belongs to a header, or to what comes before

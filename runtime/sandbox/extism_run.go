@@ -251,7 +251,7 @@ func summary(output []byte) string {
 	return strings.ToValidUTF8(string(line[:maxSummary]), "") + "…"
 }
 
-// entry listens to the exports of a plugin, for the SDK hides its instance: it gives
+// entry listens to the start function and the exports of a plugin, for the SDK hides its instance: it gives
 // the guest what it may use, and keeps what unwound it.
 type entry struct{}
 

@@ -151,8 +151,18 @@ func extismC(t *testing.T) *Module {
 	return compile(t, newRuntime(t, Config{CacheDir: cacheDir}), extismFixture(t, "c.wasm"))
 }
 
-func TestExtismEnds(t *testing.T) {
-	m := extismC(t)
+// onBothEngines runs a test with the plugin that does what no PDK does.
+func onBothEngines(t *testing.T, test func(t *testing.T, m *Module)) {
+	for _, interpreter := range []bool{false, true} {
+		t.Run(fmt.Sprintf("interpreter=%v", interpreter), func(t *testing.T) {
+			test(t, compile(t, newRuntime(t, Config{CacheDir: cacheDir, Interpreter: interpreter}), extismFixture(t, "c.wasm")))
+		})
+	}
+}
+
+func TestExtismEnds(t *testing.T) { onBothEngines(t, testExtismEnds) }
+
+func testExtismEnds(t *testing.T, m *Module) {
 	for _, c := range []struct {
 		export string
 		code   string // "" when it does well
@@ -356,8 +366,9 @@ func TestExtismLog(t *testing.T) {
 	}
 }
 
-func TestExtismLimits(t *testing.T) {
-	m := extismC(t)
+func TestExtismLimits(t *testing.T) { onBothEngines(t, testExtismLimits) }
+
+func testExtismLimits(t *testing.T, m *Module) {
 	for range 2 {
 		usage, err := m.Run(context.Background(), "spin", extismHost(""), Limits{Gas: 5_000_000})
 		wantFailure(t, err, abi.FailurePluginGas, "5000000")
@@ -404,6 +415,10 @@ func TestExtismLimits(t *testing.T) {
 	wantFailure(t, err, abi.FailurePluginMemory)
 	_, err = m.Run(context.Background(), "run", extismHost(strings.Repeat("x", limit/2)), Limits{MemoryBytes: limit})
 	wantFailure(t, err, abi.FailurePluginTrap) // it does not look at what alloc answers
+	_, err = m.Run(context.Background(), "log", extismHost(""), Limits{PayloadBytes: 5})
+	wantFailure(t, err, abi.FailurePayloadTooLarge, "log")
+	_, err = m.Run(context.Background(), "walk", extismHost(""), Limits{Gas: 1 << 30})
+	wantFailure(t, err, abi.FailurePluginGas)
 	_, err = m.Run(context.Background(), "run", extismHost(""), Limits{MemoryBytes: 1 << 16})
 	wantFailure(t, err, abi.FailurePluginMemory)
 }
@@ -471,6 +486,8 @@ func TestExtismStart(t *testing.T) {
 	}
 	_, err := start(opLoopForever, alloc).Run(context.Background(), "run", extismHost(""), Limits{Gas: 1 << 20})
 	wantFailure(t, err, abi.FailurePluginGas)
+	_, err = start(call(2), alloc).Run(context.Background(), "run", extismHost(""), Limits{Depth: 1000})
+	wantFailure(t, err, abi.FailurePluginTrap, stackOverflow)
 	_, err = start(call(0)+opDrop, clock).Run(context.Background(), "run", extismHost(""), Limits{})
 	wantFailure(t, err, abi.FailurePluginTrap, "start function", "clock")
 	_, err = start(opUnreachable, alloc).Run(context.Background(), "run", extismHost(""), Limits{})
@@ -725,6 +742,27 @@ func TestExtismInspect(t *testing.T) {
 	} {
 		if !strings.Contains(allows[name], words) {
 			t.Errorf("%s is described as %q, which does not say %q", name, allows[name], words)
+		}
+	}
+}
+
+// TestExtismGas holds that the gas of a Run does not depend on the slices in which it is
+// given, whether a start function, an initialization or an export uses it.
+func TestExtismGas(t *testing.T) {
+	for _, file := range []string{"assemblyscript.wasm", "rust.wasm", "c.wasm"} {
+		var used []uint64
+		for _, slice := range []int64{0, 1, 7, 1000} {
+			r := newRuntime(t, Config{})
+			r.slice = slice
+			m := compile(t, r, extismFixture(t, file))
+			usage, err := m.Run(context.Background(), "run", extismHost(`{"task":{"input":{}}}`), Limits{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			used = append(used, usage.Gas)
+		}
+		if len(slices.Compact(used)) != 1 {
+			t.Errorf("%s used %d units of gas", file, used)
 		}
 	}
 }

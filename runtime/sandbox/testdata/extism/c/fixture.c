@@ -176,6 +176,13 @@ EXPORT(program) int program(void) {
 	return 0;
 }
 
+// walk has the SDK go through many blocks, many times.
+EXPORT(walk) int walk(void) {
+	u64 last = 0;
+	for (u32 i = 0; i < 100000; i++) last = alloc(1);
+	for (;;) length(last + 1);
+}
+
 // greedy takes all that it can have, in the SDK's memory and in its own.
 EXPORT(greedy) int greedy(void) {
 	u32 taken = 0;
