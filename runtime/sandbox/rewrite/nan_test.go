@@ -253,10 +253,23 @@ func TestNaNKept(t *testing.T) {
 		"bits of another":  "f64.const 1 f64x2.splat f64x2.sqrt v128.const 0 0xfff4000000000001 i32.const 0 select" + bits2,
 		"as another float": "v128.const 0 0xfff4000000000001 f32x4.abs f32x4.neg i32.const 0 v128.const 0 0xfff4000000000001 v128.store 0 i32.const 8 i64.load 0 i64.const 0 i64.or local.set 3 drop local.get 3",
 	}
+	for name, bits := range map[string]string{
+		"f32":            "f32.const :0xffa00001",
+		"f32 neg of neg": "f32.const :0xffa00001 f32.neg f32.neg",
+		"f32 copysign":   "f32.const :0xffa00001 f32.abs f32.const -1 f32.copysign",
+		"f32 global":     "f32.const :0xffa00001 global.set 0 global.get 0",
+		"f32 stored":     "i32.const 0 f32.const :0xffa00001 f32.store 0 i32.const 0 f32.load 0",
+		"f32 select":     "f32.const :0xffa00001 f32.const 1 i32.const 1 select",
+		"f32 argument":   "f32.const :0xffa00001 call 2",
+		"f32 lane":       "f32.const :0xffa00001 f32x4.splat v128.const 0 0 f32x4.pmin f32x4.extract_lane 3",
+		"f32 replaced":   "v128.const 0 0 f32.const :0xffa00001 f32x4.replace_lane 2 f32x4.extract_lane 2",
+	} {
+		cases[name] = bits + " i32.reinterpret_f32 i32.const 0xffa00001 i32.eq if >l i64.const 0xfff4000000000001 else i64.const 0 end"
+	}
 	for name, body := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			wasm := nanModule(t, nanFunc{"dd>l", nanLocals, body}, nanFunc{"d>d", "", "local.get 0"})
+			wasm := nanModule(t, nanFunc{"dd>l", nanLocals, body}, nanFunc{"d>d", "", "local.get 0"}, nanFunc{"f>f", "", "local.get 0"})
 			onEngines(t, canonicalized(t, wasm), func(t *testing.T, m api.Module) {
 				if got := call(t, m, "f0", zero, signaling)[0]; got != signaling {
 					t.Errorf("the bits are %#x, expected %#x", got, uint64(signaling))
