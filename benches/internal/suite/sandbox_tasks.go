@@ -3,6 +3,7 @@ package suite
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/wharf-dev/wharf/benches/internal/report"
@@ -24,9 +25,12 @@ func measureGoTasks(ctx context.Context, s *Suite) ([]report.Row, error) {
 		return nil, err
 	}
 	defer remove()
-	if _, err := s.firstTask(ctx, dir); err != nil { // so that the module is in the cache
+	if _, err := s.firstTask(ctx, dir); err != nil {
 		return nil, err
 	}
+	// The module is compiled now: other nodes begin with it too.
+	defer func(before string) { s.modules = before }(s.modules)
+	s.modules = filepath.Join(dir, modulesFolder)
 	c := &samplers{suite: s, cpu: map[string][]float64{}}
 	got, err := s.interleave(ctx, []step{
 		c.fresh("C", shape{wait: true}, s.withPlugins()),
