@@ -138,12 +138,13 @@ func inspect(ctx context.Context, runtime *sandbox.Runtime, wasm []byte) (*found
 		Init:    vettedInit{r.Initialization.Microseconds(), r.Gas},
 		BirthUS: r.Birth.Microseconds(), RestoreUS: r.Restore.Microseconds()}
 	for _, i := range r.Imports {
-		f.Imports = append(f.Imports, vettedImport{i.Module, i.Name, i.Effect, i.Allows, needs[i.Name]})
+		f.Imports = append(f.Imports, vettedImport{i.Module, i.Name, i.Effect, i.Allows, needs[strings.Replace(i.Name, "_", ".", 1)]})
 	}
 	return f, nil
 }
 
-// needs says which setting has to allow a host call besides.
+// needs says which setting has to allow a host call besides. Extism plugins may write
+// its name with _ for the dot.
 var needs = map[string]string{
 	abi.CallLLMComplete: "models", abi.CallToolCall: "grants.PLUGIN.tools", abi.CallToolList: "grants.PLUGIN.tools",
 	abi.CallHTTPFetch: "grants.PLUGIN.http", abi.CallSecretUse: "grants.PLUGIN.secrets",
@@ -175,11 +176,22 @@ func (f *found) facts() [][2]string {
 		{"memory", f.memory()},
 		{"profile", "deterministic: rewritten by " + f.Rewriter + ", it does the same on every processor"},
 		{"compiled", "in " + micros(f.CompileUS)},
-		{"initialized", fmt.Sprintf("in %s, with %d gas", micros(f.Init.TookUS), f.Init.Gas)},
+		{"initialized", f.initialized()},
 		{"snapshot", f.Snapshot.text("yes: it is initialized once, and every instance begins as that left it")},
 		{"instance", "made in " + micros(f.BirthUS)},
 		{"pool", f.Pool.text("yes: an instance is made new again for each Task, in " + micros(f.RestoreUS))},
 	}
+}
+
+// initialized says what the initialization takes, where the sandbox has done it.
+func (f *found) initialized() string {
+	switch {
+	case f.Init.Gas > 0:
+		return fmt.Sprintf("in %s, with %d gas", micros(f.Init.TookUS), f.Init.Gas)
+	case f.Snapshot.Applies:
+		return "there is nothing to do"
+	}
+	return "in each Task"
 }
 
 // showAsks lists what a module can ask the host for. What it imports of WASI, and to
@@ -217,7 +229,7 @@ func (f *found) memory() string {
 	if m.Declared == 0 {
 		return "none"
 	}
-	text := show.Bytes(int64(m.Begins)) + " at first"
+	text := show.Bytes(int64(max(m.Begins, m.Declared))) + " at first"
 	if m.Maximum > 0 {
 		text += ", at most " + show.Bytes(int64(m.Maximum))
 	}
