@@ -40,7 +40,7 @@ func TestGenerated(t *testing.T) {
 	b := newGenBench(t)
 	n := uint64(100)
 	if long() {
-		n = 1500
+		n = 800
 	}
 	for seed := range n {
 		if b.check(t, genBytes(seed)); t.Failed() {
@@ -57,7 +57,7 @@ func TestGeneratedGas(t *testing.T) {
 	b := newGenBench(t)
 	n := uint64(30)
 	if long() {
-		n = 600
+		n = 250
 	}
 	for seed := range n {
 		if b.checkGas(t, genBytes(seed)); t.Failed() {
@@ -73,7 +73,7 @@ func TestGeneratedSnapshot(t *testing.T) {
 	b := newGenBench(t)
 	n, restored := uint64(200), 0
 	if long() {
-		n = 2000
+		n = 1000
 	}
 	for seed := range n {
 		if b.checkSnapshot(t, genBytes(seed)) {
@@ -172,6 +172,9 @@ func (b *genBench) check(t *testing.T, choices []byte) {
 	for _, set := range transformSets {
 		m := rewritten(t, wasm, set.transforms)
 		got := once(b.compiler.compileRewritten(t, m, funcs))
+		if i := got.cheap(); i >= 0 && set.transforms&rewrite.Gas != 0 {
+			t.Errorf("%s: %s used %d gas, for %d at least", set.name, got.calls[i], got.gas[i+1]-got.gas[i], got.counts[i])
+		}
 		if set.transforms&rewrite.NaN != 0 {
 			other := once(b.interpreter.compileRewritten(t, m, funcs))
 			if d := other.differs(got, true); d != "" {

@@ -36,6 +36,23 @@ func (g *generator) function(sig genSig) []byte {
 	return append(locals, f.code...)
 }
 
+// probe is the body of a function that sums up the tables: their sizes, and which
+// entries are null.
+func probe() []byte {
+	f := &genFunc{code: []byte{0}}
+	f.emit(0xfc, 0x10, 0, 0x41, 8, 0x74, 0xfc, 0x10, 1, 0x72) // table.size 0 << 8 | table.size 1
+	for i := range byte(genTable) {
+		f.emit(0x41, 1, 0x74, 0x41, i, 0x25, 0, 0xd1, 0x72) // << 1 | ref.is_null (table.get 0 i)
+	}
+	for i := range byte(4) {
+		f.emit(0x41, 1, 0x74, 0xfc, 0x10, 1, 0x41, i, 0x4b)       // << 1, table.size 1 > i
+		f.emit(0x04, tI32, 0x41, i, 0x25, 1, 0xd1, 0x05, 0x41, 1) // if ref.is_null (table.get 1 i) else 1
+		f.emit(0x0b, 0x72)                                        // end |
+	}
+	f.emit(0x0b)
+	return f.code
+}
+
 func (f *genFunc) emit(b ...byte) { f.code = append(f.code, b...) }
 
 func (f *genFunc) emitU32(op byte, v uint32) { f.code = appendU32(append(f.code, op), v) }
@@ -57,11 +74,15 @@ func (f *genFunc) fuel() {
 }
 
 // count adds what it takes itself, and one instruction that is always run with it.
-func (f *genFunc) count() {
+func (f *genFunc) count() { f.countUp(1) }
+
+// countUp adds what it takes itself, and what is always run with it.
+func (f *genFunc) countUp(cost int64) {
 	if f.counted {
 		global := uint32(len(f.globals) - 1)
 		f.emitU32(0x23, global)
-		f.emit(0x42, 5, 0x7c)
+		f.code = appendS64(append(f.code, 0x42), 4+cost)
+		f.emit(0x7c)
 		f.emitU32(0x24, global)
 	}
 }
@@ -77,9 +98,11 @@ func (f *genFunc) statement() {
 	if f.budget <= 0 {
 		return
 	}
-	switch f.n(20) {
+	switch f.n(22) {
 	case 0:
 		f.emit(0x01)
+	case 20, 21:
+		f.tightLoop()
 	case 1, 2, 3:
 		l := f.n(len(f.locals))
 		f.expr(f.locals[l])
@@ -159,9 +182,45 @@ func (f *genFunc) small(mask byte) {
 	}
 }
 
+// tightLoop writes a loop that calls nothing and is short, which may be left in its
+// middle.
+func (f *genFunc) tightLoop() {
+	counter := uint32(len(f.locals))
+	f.locals = append(f.locals, tI32)
+	f.emit(0x41, byte(f.n(50)))
+	f.emitU32(0x21, counter)
+	f.emit(0x03, 0x40)
+	f.labels = append(f.labels, nil)
+	f.count()
+	f.emitU32(0x20, counter)
+	f.emit(0x41, 3, 0x6c)
+	if f.one(2) {
+		f.emitU32(0x20, f.localOf(tI64))
+		f.emit(0xa7, 0x72)
+	}
+	f.emit(0x1a)
+	for k := range f.labels {
+		if k > 0 && len(f.label(k)) == 0 && f.one(3) {
+			f.emitU32(0x20, counter)
+			f.emit(0x41, byte(f.n(50)), 0x46) // i32.eq
+			f.emitU32(0x0d, uint32(k))
+			break
+		}
+	}
+	f.emitU32(0x20, counter)
+	f.emit(0x41, 1, 0x6b)
+	f.emitU32(0x22, counter)
+	f.emit(0x41, 0, 0x4a, 0x0d, 0, 0x0b) // i32.gt_s br_if end
+	f.labels = f.labels[:len(f.labels)-1]
+}
+
 func (f *genFunc) bulk() {
 	const copyOp, fill, initOp, drop = 0xfc000a, 0xfc000b, 0xfc0008, 0xfc0009
-	switch k := f.n(5); {
+	switch k := f.n(8); {
+	case k >= 5:
+		f.emit(0x41, 0, 0x41, 0, 0x41, 0x80, 0x08) // 1024 bytes
+		f.countUp(5 + 1024/8)
+		f.emit(pick(&f.choices, [][]byte{{0xfc, copyOp & 0xff, 0, 0}, {0xfc, fill & 0xff, 0}})...)
 	case k == 0:
 		f.address()
 		f.expr(tI32)

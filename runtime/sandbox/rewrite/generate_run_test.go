@@ -237,6 +237,10 @@ func (c *genCode) runRestored(limits genLimits) (whole, restored genResult, ok b
 		return whole, genResult{calls: []string{err.Error()}}, true
 	}
 	defer in2.mod.Close(ctx2)
+	last := len(c.funcs) - 1
+	if a, b := in.call(ctx, last, c.funcs[last], 0)+in.globals(), in2.call(ctx2, last, c.funcs[last], 0)+in2.globals(); a != b {
+		return genResult{calls: []string{a}}, genResult{calls: []string{b}}, true
+	}
 	whole = in.rounds(ctx, c.funcs, 1, genRounds)
 	return whole, in2.rounds(ctx2, c.funcs, 1, genRounds), true
 }
@@ -338,6 +342,9 @@ func (in *genInstance) call(ctx context.Context, i int, s genSig, round uint64) 
 	words, err := in.mod.ExportedFunction(fmt.Sprint("f", i)).Call(ctx, args...)
 	if err != nil {
 		return fmt.Sprint("f", i, " ", trapText(err))
+	}
+	if in.depth != nil && int64(in.depth.Get()) != in.run.limits.depth {
+		return fmt.Sprintf("f%d returned with a depth of %d", i, in.depth.Get())
 	}
 	return fmt.Sprintf("f%d %x", i, withoutAddresses(s.results, words))
 }

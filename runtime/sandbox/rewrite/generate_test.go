@@ -48,8 +48,8 @@ type generator struct {
 	data, elems int
 }
 
-// What a generated module exports beside its functions f0, f1, … and its mutable
-// globals g0, g1, …
+// What a generated module exports beside its functions f0, f1, …, the last of which is
+// probe, and its mutable globals g0, g1, …
 const (
 	genFuel     = "fuel"
 	genCount    = "count"
@@ -80,12 +80,13 @@ func generate(c []byte) (wasm []byte, funcs []genSig, clean bool) {
 	for range 1 + g.n(4) {
 		g.funcs = append(g.funcs, g.signature())
 	}
-	g.funcs = append(g.funcs, genSig{}) // which can be the start function
+	g.funcs = append(g.funcs, genSig{}, genSig{results: []byte{tI32}}) // the start function, and probe
 	g.data, g.elems = g.n(3), g.n(3)
 	bodies := make([][]byte, len(g.funcs))
-	for i := range g.funcs {
+	for i := range g.funcs[:len(g.funcs)-1] {
 		bodies[i] = g.function(g.funcs[i])
 	}
+	bodies[len(bodies)-1] = probe()
 	return g.module(bodies), g.funcs, g.clean
 }
 
@@ -203,7 +204,7 @@ func (g *generator) module(bodies [][]byte) []byte {
 	}))
 	section(7, g.exports())
 	if g.one(3) {
-		section(8, appendU32(nil, uint32(len(g.imports)+len(g.funcs)-1)))
+		section(8, appendU32(nil, uint32(len(g.imports)+len(g.funcs)-2)))
 	}
 	section(9, g.elements())
 	section(12, appendU32(nil, uint32(2+g.data)))
