@@ -67,10 +67,14 @@ func readAnswer(ctx context.Context, mod api.Module, stack []uint64) {
 }
 
 // admit counts a host call and ends the Run when that passes a limit, or when the
-// Run is to stop. What is reproducible comes before what is not.
+// Run is to stop. What is reproducible comes before what is not. The guest's time stands
+// still from here on until ask, which follows, has its answer.
 func (r *run) admit(c *hostCall, size int64) {
 	r.checkGas()
-	r.checkStop()
+	r.wall.pause()
+	if r.Err() != nil || r.wall.left <= 0 {
+		panic(errStopped)
+	}
 	r.calls++
 	if c.output {
 		r.output += size
@@ -85,7 +89,7 @@ func (r *run) admit(c *hostCall, size int64) {
 	}
 }
 
-// ask puts a host call to the Host. An error of the Host ends the Run. So does a
+// ask puts a host call that was admitted to the Host. An error of the Host ends the Run. So does a
 // panic, which does not end the process and is not blamed on the guest.
 func (r *run) ask(call string, request []byte) (abi.CallStatus, []byte) {
 	returned := false
@@ -98,7 +102,6 @@ func (r *run) ask(call string, request []byte) (abi.CallStatus, []byte) {
 			panic(r.failure)
 		}
 	}()
-	r.wall.pause()
 	status, answer, err := r.host.Call(r.Context, call, request)
 	returned = true
 	r.wall.resume()

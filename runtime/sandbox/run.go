@@ -55,6 +55,7 @@ type run struct {
 	output          int64
 	failure         *abi.Failure // why the host stopped the guest, nil if it did not
 	ended           error        // what the Host ended the Run with, nil if it did not
+	moved           int          // bytes, since it was last looked whether the Run is to stop
 	refused         uint64       // the size of memory that the guest asked for in vain
 	closed          [3]bool      // the standard streams that the guest closed
 	clock           clock

@@ -81,9 +81,17 @@ func (s random) Read(p []byte) (int, error) {
 // without, a guest could keep the host busy at no price.
 func (r *run) work(bytes int) {
 	r.meter.spend(int64(bytes / bytesPerGas))
+	if r.moved += bytes; r.moved < moveBytes {
+		return // the guest comes by before that takes long
+	}
+	r.moved = 0
 	r.checkGas()
 	r.checkStop()
 }
+
+// moveBytes is how much the host moves for a guest, at least, before it looks whether it
+// is to go on: some 10 µs.
+const moveBytes = 64 << 10
 
 // bytesPerGas is how many bytes the host moves for a unit of gas, as within the guest.
 const bytesPerGas = 8
