@@ -219,6 +219,29 @@ func TestFoldersAreShared(t *testing.T) {
 	users.Wait()
 }
 
+// TestBodiesThatLieAreDamaged decodes what no checksum would tell, as another version of
+// the program could have written it.
+func TestBodiesThatLieAreDamaged(t *testing.T) {
+	// No module, no meta data, no globals; then an image.
+	for name, body := range map[string]string{
+		"cut off":                     "\x00\x00",
+		"a module longer than all":    "\x7f",
+		"more globals than there are": "\x00\x00\x02\x01\x02\x03\x04\x05\x06\x07\x08",
+		"bytes behind the end":        "\x00\x00\x00\x00\x00",
+		"more zeros than the image":   "\x00\x00\x00\x05\x06\x00",
+		"more bytes than the image":   "\x00\x00\x00\x05\x02\x03abc",
+		"a run of nothing":            "\x00\x00\x00\x05\x00\x00\x04\x00",
+		"a huge image":                "\x00\x00\x00\xff\xff\xff\xff\x7f\x00\x00",
+	} {
+		if e, err := decodeBody([]byte(body)); !errors.Is(err, errDamaged) {
+			t.Errorf("%s: %+v, %v", name, e, err)
+		}
+	}
+	if _, err := decodeBody([]byte("\x00\x00\x00\x05\x02\x02ab")); err != nil {
+		t.Errorf("a body that does not lie: %v", err)
+	}
+}
+
 // FuzzDecode holds that no file makes decoding fail in another way than by saying so,
 // and that what is read can be written and read again.
 func FuzzDecode(f *testing.F) {
