@@ -14,7 +14,8 @@ import "encoding/binary"
 //
 // The function is walked once, which gives a graph of its float values (nanwalk.go).
 // The graph knows of each value where its NaNs come from, and so where checks have
-// to be for an instruction that observes it (nangraph.go).
+// to be for an instruction that observes it (nangraph.go). Some moves of floats are
+// replaced in passing, for another reason (nanmoves.go).
 func canonicalize(f *function) {
 	matters := false
 	for i := range f.code {

@@ -23,7 +23,7 @@ const (
 	// holds what is left, and calls YieldName when it is spent.
 	Depth
 	// NaN replaces NaNs that arithmetic made by the canonical one wherever their bits
-	// could be observed.
+	// could be observed, and moves of floats that a compiler of the engine gets wrong.
 	NaN
 	// Restore takes out active data segments, the start function and the maximum of
 	// the memory: the host applies the former, calls the second as StartExport, and
@@ -49,7 +49,7 @@ const (
 	// YieldModule and YieldName are the import (gas i64, depth i64) -> (gas i64) that
 	// a guest calls when its gas or its depth is below 0. It answers what the gas
 	// slice holds from here on, or does not return. It has no other effect on the
-	// guest: the host may write neither memory nor globals in it.
+	// guest: the host may write neither memory nor globals in it, save GasExport.
 	YieldModule = Prefix + "sandbox"
 	YieldName   = "yield"
 )
