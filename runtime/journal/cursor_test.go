@@ -91,3 +91,18 @@ func TestDivergeAtTheEnd(t *testing.T) {
 		t.Errorf("%+v %s", d, d)
 	}
 }
+
+// A divergence names the rewriters where they differ, and how the run ended otherwise.
+func TestDivergenceNamesRewriters(t *testing.T) {
+	for _, c := range []struct{ recorded, actual, want string }{
+		{"", "", ""}, {"w1", "w1", ""},
+		{"w1", "w2", "; the record was made with the rewriter w1, and the run with the rewriter w2"},
+		{"", "w1", "; the record was made with no rewriter, and the run with the rewriter w1"},
+	} {
+		d := Diverge(nil, 3, CallEnd, nil)
+		d.RecordedRewriter, d.ActualRewriter = c.recorded, c.actual
+		if want := "call 3: the run ended here, otherwise than recorded" + c.want; d.Error() != want {
+			t.Errorf("%s, want %s", d.Error(), want)
+		}
+	}
+}
