@@ -42,7 +42,7 @@ const externFunc = 0
 func (r *Runtime) Compile(ctx context.Context, wasm []byte) (*Module, error) {
 	m := &Module{runtime: r, digest: digestOf(wasm)}
 	if !m.restore(ctx) {
-		*m = Module{runtime: r, digest: m.digest}
+		m = &Module{runtime: r, digest: m.digest}
 		if err := m.make(ctx, wasm); err != nil {
 			return nil, err
 		}

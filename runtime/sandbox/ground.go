@@ -201,6 +201,6 @@ func (m *Module) adopt(inst *instance) error {
 		return err
 	}
 	g.globals, g.monotonic = inst.globalValues(), inst.run.clock.last
-	m.setBase(g)
+	m.base, m.once = g, true
 	return nil
 }

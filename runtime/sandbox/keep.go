@@ -24,6 +24,7 @@ const (
 type prepared struct {
 	Shape      shape `json:"shape"`
 	Initialize bool  `json:"initialize"` // in each Run
+	Once       bool  `json:"once"`       // the base is initialized
 	Monotonic  int64 `json:"monotonic"`
 }
 
@@ -66,11 +67,7 @@ func (m *Module) rebase(p *prepared, e *kept.Entry) error {
 		return err
 	}
 	g.globals, g.monotonic, g.initialize = e.Globals, p.Monotonic, p.Initialize
-	if m.data.size == 0 {
-		m.base = g // it is blank itself
-		return nil
-	}
-	m.setBase(g)
+	m.base, m.once = g, p.Once
 	return nil
 }
 
@@ -81,13 +78,13 @@ func (m *Module) store(wasm []byte) {
 		return
 	}
 	g := m.base
-	p := &prepared{Shape: m.shape, Initialize: g.initialize, Monotonic: g.monotonic}
+	p := &prepared{Shape: m.shape, Initialize: g.initialize, Once: m.once, Monotonic: g.monotonic}
 	e := &kept.Entry{Wasm: wasm, Globals: g.globals}
 	if g.image != nil {
 		e.Image = g.image.Bytes()
 	}
 	var blank sparse
-	if m.fresh != nil {
+	if m.once {
 		blank = m.data
 	}
 	if e.Meta = appendMeta(p, blank); e.Meta != nil {

@@ -33,8 +33,10 @@ type Module struct {
 	base       *ground               // what instances begin as
 	pool       *pool.Pool[*instance] // of the base
 	broken     *abi.Failure          // why no instance can be made, nil if it can
-	fresh      func() (*ground, error)
-	freshMade  *ground // what fresh has returned
+	once       bool                  // the base is initialized, which a blank one would have to be
+
+	mu    sync.Mutex
+	fresh *ground // see freshGround
 }
 
 // shape is what a host has to know of a module besides its code. All of it follows from
@@ -103,8 +105,8 @@ func (m *Module) free() error {
 	}
 	m.pool.Close()
 	err := m.base.close()
-	if m.freshMade != nil {
-		err = errors.Join(err, m.freshMade.close())
+	if m.fresh != nil {
+		err = errors.Join(err, m.fresh.close())
 	}
 	return err
 }
@@ -114,21 +116,26 @@ func (m *Module) groundFor(l Limits) (*ground, error) {
 	switch {
 	case m.broken != nil:
 		return nil, m.broken
-	case l.Fresh && m.fresh != nil:
-		return m.fresh()
+	case l.Fresh && m.once:
+		return m.freshGround()
 	}
 	return m.base, nil
 }
 
-// setBase makes an initialized ground the base. A blank one is made again for who asks
-// for it, which is rare.
-func (m *Module) setBase(g *ground) {
-	m.base = g
-	m.fresh = sync.OnceValues(func() (*ground, error) {
-		fresh, err := m.blank()
-		m.freshMade = fresh
-		return fresh, err
-	})
+// freshGround makes a blank ground where the base is not one. That is needed for records
+// from before modules were initialized once.
+func (m *Module) freshGround() (*ground, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fresh != nil {
+		return m.fresh, nil
+	}
+	fresh, err := m.blank()
+	if err != nil {
+		return nil, err
+	}
+	m.fresh = fresh
+	return fresh, nil
 }
 
 // sparse is the content of a memory, of which most is zero.

@@ -221,6 +221,14 @@ func TestTrapNamesFunctions(t *testing.T) {
 	}
 }
 
+// TestTrapNumbersFunctions holds that a function without a name has the number that its
+// author knows.
+func TestTrapNumbersFunctions(t *testing.T) {
+	g := runner(call(2), abi.CallClock).add(fn{sig: runSig, body: konst(1) + konst(0) + opDivS})
+	_, err := compile(t, newRuntime(t, Config{}), g.wasm()).Run(t.Context(), abi.DefaultExport, &host{}, Limits{})
+	checkFailure(t, err, abi.FailurePluginTrap, "integer divide by zero (in $2, called by $1)")
+}
+
 // TestWASI asks for the time, for randomness and for output.
 func TestWASI(t *testing.T) {
 	g := runner("", abi.CallOutput)
