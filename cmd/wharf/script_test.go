@@ -65,13 +65,17 @@ func TestMain(m *testing.M) {
 // PLUGINS names a folder with the plugin "calls", which makes the host calls that
 // its input lists, and OTHER a module that does something else. SHARED is a module
 // that shares its memory between threads, and BEFORE a folder of run bundles from
-// before modules were rewritten.
+// before modules were rewritten. EXTISM is a folder of plugins made with Extism's PDKs.
 func TestScripts(t *testing.T) {
 	plugins, err := pluginFolder()
 	if err != nil {
 		t.Fatal(err)
 	}
 	before, err := filepath.Abs(filepath.Join("testdata", "before"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	extism, err := filepath.Abs(filepath.FromSlash("../../runtime/sandbox/testdata/extism"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,6 +90,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("OTHER", filepath.Join(workshop, "other.wasm"))
 			env.Setenv("SHARED", filepath.Join(workshop, "shared.wasm"))
 			env.Setenv("BEFORE", before)
+			env.Setenv("EXTISM", extism)
 			env.Values[nodeKey{}] = &scriptNode{}
 			return nil
 		},
