@@ -12,7 +12,7 @@ const (
 // Bounds of what a run may compute.
 const (
 	maxGas   = 1_000_000_000_000_000 // so that it stays exact in JSON
-	maxDepth = 1_000_000
+	maxDepth = 65_536                // more may need a larger stack than the engine has
 )
 
 // Group is a run of settings that share a prefix, for documents.
