@@ -218,8 +218,8 @@ func (f *genFunc) bulk() {
 	const copyOp, fill, initOp, drop = 0xfc000a, 0xfc000b, 0xfc0008, 0xfc0009
 	switch k := f.n(8); {
 	case k >= 5:
-		f.emit(0x41, 0, 0x41, 0, 0x41, 0x80, 0x08) // 1024 bytes
-		f.countUp(5 + 1024/8)
+		f.emit(0x41, 0, 0x41, 0, 0x41, 0x80, 0x80, 0x01) // 16 KiB
+		f.countUp(5 + 16<<10/8)
 		f.emit(pick(&f.choices, [][]byte{{0xfc, copyOp & 0xff, 0, 0}, {0xfc, fill & 0xff, 0}})...)
 	case k == 0:
 		f.address()
@@ -404,6 +404,9 @@ func (f *genFunc) call(i int) {
 }
 
 func (f *genFunc) callIndirect() {
+	if !f.one(3) {
+		return // it traps more often than not
+	}
 	s := f.sigOf(f.n(len(f.imports) + len(f.funcs)))
 	f.values(s.params)
 	f.small(7)
@@ -572,6 +575,7 @@ func (f *genFunc) leaf(t byte) {
 // operation writes an instruction that computes.
 func (f *genFunc) operation(o genOp, t byte) {
 	f.values(o.params)
+	o.code = f.tame(o.code)
 	f.count()
 	f.op(o.code)
 	if o.lanes > 0 {
@@ -580,6 +584,22 @@ func (f *genFunc) operation(o genOp, t byte) {
 	if lane, ok := genArithmetic(o.code); ok && f.clean {
 		f.canonical(t, lane)
 	}
+}
+
+// tame makes an instruction trap less often.
+func (f *genFunc) tame(code uint32) uint32 {
+	switch {
+	case f.one(6):
+	case code >= 0x6d && code <= 0x70: // division, by an odd number
+		f.emit(0x41, 1, 0x72)
+	case code >= 0x7f && code <= 0x82:
+		f.emit(0x42, 1, 0x84)
+	case code >= 0xa8 && code <= 0xab: // truncation, which saturates
+		return 0xfc0000 + code - 0xa8
+	case code >= 0xae && code <= 0xb1:
+		return 0xfc0004 + code - 0xae
+	}
+	return code
 }
 
 // canonical replaces NaNs by the canonical one.
