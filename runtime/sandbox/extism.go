@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -72,7 +71,8 @@ func (m *Module) prepareExtism(ctx context.Context, wasm []byte) error {
 	}
 	m.extism.imports = len(rewritten.Imports)
 	if m.exports = source.runnable(); len(m.exports) == 0 {
-		return errors.Join(m.extism.close(), invalid("it exports no function () -> i32; export one, usually %q", abi.DefaultExport))
+		_ = m.extism.close()
+		return invalid("it exports no function () -> i32; export one, usually %q", abi.DefaultExport)
 	}
 	return nil
 }
