@@ -21,6 +21,13 @@ func soon() Limits {
 	return l
 }
 
+// poor are limits for guests that have to be stopped by their gas.
+func poor() Limits {
+	l := tight()
+	l.Gas = 200_000
+	return l
+}
+
 // twice is a function body that calls the function of the given index two times.
 func twice(index int) string { return call(index) + opDrop + call(index) }
 
@@ -60,6 +67,11 @@ var hostile = []struct {
 	{"recurses for ever", runner(call(0)), tight(), abi.FailurePluginTrap, "stack overflow"},
 	{"recurses without depth", endless(), soon(), abi.FailurePluginTimeout, "20ms"},
 	{"calls without a loop", doubling(), soon(), abi.FailurePluginTimeout, "20ms"},
+	{"loops until its gas is used up", runner(opLoopForever + opUnreachable), poor(), abi.FailurePluginGas, "200000 units"},
+	{"recurses until its gas is used up", endless(), poor(), abi.FailurePluginGas, "200000 units"},
+	{"calls until its gas is used up", doubling(), poor(), abi.FailurePluginGas, "200000 units"},
+	{"fills memory until its gas is used up", runner(loopsWith(konst(0) + konst(0) + konst(pageBytes) + "\xfc\x0b\x00")), poor(), abi.FailurePluginGas, "200000 units"},
+	{"reads until its gas is used up", runner(hostCallOf(0, 0, 0)+loopsWith(konst(0)+konst(100)+call(1)+opDrop), abi.CallInput, abi.ReadImport), poor(), abi.FailurePluginGas, "200000 units"},
 	{"allocates for ever", runner(loopsWith(konst(16) + opGrow + konst(-1) + "\x46\x04\x40" + opUnreachable + "\x0b")),
 		tight(), abi.FailurePluginMemory, "refused more than 4194304"},
 	{"wants it all at once", runner(konst(65535) + opGrow + konst(-1) + "\x46\x04\x40" + opUnreachable + "\x0b" + konst(0)),

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -280,6 +281,49 @@ func TestGarbageIsCollectedWhileAGuestLoops(t *testing.T) {
 	cancel(errStop)
 	if err := <-ended; !errors.Is(err, errStop) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestDeepCallsLeaveNoStack holds that an idle instance does not keep the stack that its
+// deepest Run has needed.
+func TestDeepCallsLeaveNoStack(t *testing.T) {
+	for _, engine := range engines() {
+		t.Run(engine.name, func(t *testing.T) {
+			m := compile(t, newRuntime(t, engine.config), runner(call(0)).wasm())
+			l := Limits{Depth: 20_000}.orDefault()
+			inst, err := m.base.take(l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = inst.serve(t.Context(), time.Now(), abi.DefaultExport, &host{}, l)
+			checkFailure(t, err, abi.FailurePluginTrap, "stack overflow")
+			deep := inst.stackBytes(inst.functions[0])
+			m.base.put(inst)
+			if f := inst.functions[0]; deep == 0 || f != nil && inst.stackBytes(f) > maxIdleStack {
+				t.Errorf("a stack of %d bytes after a deep Run is kept", deep)
+			}
+			if !engine.config.Interpreter && deep <= maxIdleStack {
+				t.Errorf("a deep Run has left a stack of %d bytes: the engine keeps it elsewhere", deep)
+			}
+		})
+	}
+}
+
+// TestEngineThatCannotGoAsDeep holds that a stack which is too small for a depth is told
+// from a plugin that goes too deep, except where there was no other limit: such a failure
+// is the node's and is not recorded as the plugin's.
+func TestEngineThatCannotGoAsDeep(t *testing.T) {
+	if os.Getenv("WHARF_LONG") == "" {
+		t.Skip("WHARF_LONG is not set: it needs a gigabyte of memory")
+	}
+	for _, engine := range engines() {
+		t.Run(engine.name, func(t *testing.T) {
+			m := compile(t, newRuntime(t, engine.config), runner(call(0)).wasm())
+			_, err := m.Run(t.Context(), abi.DefaultExport, &host{}, Limits{Depth: 1 << 40})
+			checkFailure(t, err, abi.FailureHost, "cannot go as deep")
+			_, err = m.Run(t.Context(), abi.DefaultExport, &host{}, Limits{Depth: 1 << 40, Fresh: true})
+			checkFailure(t, err, abi.FailurePluginTrap, "stack overflow")
+		})
 	}
 }
 
