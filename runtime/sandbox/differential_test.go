@@ -186,6 +186,28 @@ func TestFreshIsLikePooled(t *testing.T) {
 	}
 }
 
+// TestSlicesMakeNoDifference holds that how often a guest comes by to be given gas shows
+// nowhere: not in the gas that it has used, nor in where it is stopped.
+func TestSlicesMakeNoDifference(t *testing.T) {
+	for _, w := range plugintest.Workers() {
+		t.Run(w.Name, func(t *testing.T) {
+			var first []seen
+			for _, slice := range []int64{gasSlice, 61, 4_999, 1 << 40} {
+				r := newRuntime(t, Config{CacheDir: cacheDir})
+				r.slice = slice
+				m := compile(t, r, w.Wasm)
+				for i, j := range jobs(w) {
+					got := j.do(t, m)
+					if len(first) <= i {
+						first = append(first, got)
+					}
+					wantSeen(t, fmt.Sprintf("%v in slices of %d", j, slice), first[i], got)
+				}
+			}
+		})
+	}
+}
+
 // TestGasStopsAnywhere holds that the place where a plugin runs out of gas follows from
 // its gas alone: stopped anywhere, it has asked for the same, and its memory holds the
 // same.

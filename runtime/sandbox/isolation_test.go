@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"hash/maphash"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -121,9 +122,9 @@ func checksum(inst *instance) (sum [2]uint64) {
 // trap, exit, are stopped or run out of something. Before each, the instance is what the
 // snapshot is, to the byte.
 func TestManyTasks(t *testing.T) {
-	tasks := map[bool]int{false: 1_000, true: 100_000}[long()]
 	for _, w := range plugintest.Workers() {
 		t.Run(w.Name, func(t *testing.T) {
+			tasks := manyTasks(w)
 			r := newRuntime(t, Config{CacheDir: cacheDir})
 			m := compile(t, r, w.Wasm)
 			first := taken(t, m, Limits{})
@@ -146,6 +147,18 @@ func TestManyTasks(t *testing.T) {
 			t.Logf("%+v", r.Stats())
 		})
 	}
+}
+
+// manyTasks is how many there are for a worker. The one in Go has most to restore, and
+// the one by hand writes everywhere.
+func manyTasks(w plugintest.Worker) int {
+	switch {
+	case !long():
+		return 1_000
+	case w.Name == "work-go" || w.Name == "work-wat":
+		return 100_000
+	}
+	return 20_000
 }
 
 // errParked ends a Run as the engine does when its Task waits.
@@ -221,4 +234,44 @@ func oneJob(t *testing.T, w plugintest.Worker, i int) (j job, ctx context.Contex
 		return j, canceled, &parking{host, func() error { cancel(); return nil }}
 	}
 	return j, ctx, host
+}
+
+// TestNoAnswerIsLeftBehind holds that a Task which reads an answer before it has asked
+// anything is not given that of the Task before.
+func TestNoAnswerIsLeftBehind(t *testing.T) {
+	g := runner(hostCallOf(0, 0, 0)+konst(0), abi.CallInput, abi.ReadImport)
+	m := compile(t, newRuntime(t, Config{}), g.add(fn{export: "look", sig: runSig, body: konst(0) + konst(100) + call(1)}).wasm())
+	for range 3 {
+		if _, err := m.Run(t.Context(), abi.DefaultExport, &host{answer: always("a secret")}, Limits{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Run(t.Context(), "look", &host{}, Limits{}); err != nil {
+			t.Errorf("something could be read: %v", err)
+		}
+	}
+}
+
+// TestNoLineIsLeftBehind holds that what a Task has printed without ending the line does
+// not become part of what the next one prints.
+func TestNoLineIsLeftBehind(t *testing.T) {
+	m := compile(t, newRuntime(t, Config{}), plugintest.Calls())
+	secretive := program(plugintest.Step{Call: "wasi.print", Text: text("a secret, and")}, plugintest.Step{Call: abi.CallClock})
+	parks := programHost(t, secretive, func(call string, _ []byte) (abi.CallStatus, []byte, error) { return 0, nil, errParked })
+	if _, err := m.Run(t.Context(), abi.DefaultExport, parks, Limits{}); !errors.Is(err, errParked) {
+		t.Fatal(err)
+	}
+	h := programHost(t, program(plugintest.Step{Call: "wasi.print", Text: text("a line\n")}), named)
+	if _, err := m.Run(t.Context(), abi.DefaultExport, h, Limits{}); err != nil {
+		t.Fatal(err)
+	}
+	printed := false
+	for _, a := range h.asked {
+		printed = printed || strings.Contains(a.request, "a line")
+		if strings.Contains(a.request, "secret") {
+			t.Errorf("%s tells %s", a.call, a.request)
+		}
+	}
+	if !printed {
+		t.Errorf("nothing was printed: %v", h.asked)
+	}
 }
