@@ -217,6 +217,7 @@ func TestGasIsTheSameEverywhere(t *testing.T) {
 		"loop":          runner(loopForever).wasm(),
 		"recursion":     runner(call(0)).wasm(),
 		"straight code": runner("", abi.CallClock).body(repeated(hostCallOf(0, 0, 0), 2000) + konst(0)).wasm(),
+		"a late trap":   trapsLate().wasm(),
 		"a trap":        runner(repeated(konst(1)+opDrop, 300) + opUnreachable).wasm(),
 	}
 	for name, wasm := range guests {
@@ -245,6 +246,15 @@ func TestGasIsTheSameEverywhere(t *testing.T) {
 			t.Logf("%+v", first[4000])
 		})
 	}
+}
+
+// trapsLate traps in a loop without calls, after 900 turns.
+func trapsLate() *guest {
+	g := runner("")
+	g.funcs[0].locals = twoOfI32
+	step := localGet0 + konst(1) + opAdd + "\x22\x00" // local.tee 0
+	g.funcs[0].body = call(1) + opDrop + "\x03\x40" + step + konst(900) + opNe + branchIf0 + opUnreachable + opEnd + konst(0)
+	return g.add(fn{sig: runSig, body: konst(1) + konst(8) + opStore + konst(0)})
 }
 
 func repeated(s string, n int) (all string) {
