@@ -31,21 +31,18 @@ func build(b testing.TB, source string) []byte {
 	b.Helper()
 	out := filepath.Join(b.TempDir(), "out.wasm")
 	command := strings.Fields("clang --target=wasm32 -O2 -fno-vectorize -fno-slp-vectorize -nostdlib -Wl,--no-entry -o " + out + " " + source)
+	dir := "testdata/bench"
 	if source == "guest" {
-		command = strings.Fields("go build -buildmode=c-shared -o " + out + " ./guest")
-		command = append(command[:2], command[2:]...)
+		command, dir = strings.Fields("go build -buildmode=c-shared -o "+out+" ."), "testdata/bench/guest"
 	}
 	if _, err := exec.LookPath(command[0]); err != nil {
 		b.Skipf("skipped: %s is not installed", command[0])
 	}
 	cmd := exec.CommandContext(b.Context(), command[0], command[1:]...)
-	cmd.Dir = "testdata/bench"
-	if source == "guest" {
-		cmd.Dir, cmd.Args[len(cmd.Args)-1] = "testdata/bench/guest", "."
-	}
+	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "GOWORK=off")
 	if text, err := cmd.CombinedOutput(); err != nil {
-		b.Skipf("skipped: %s: %v\n%s", source, err, text)
+		b.Fatalf("building %s: %v\n%s", source, err, text)
 	}
 	wasm, err := os.ReadFile(out)
 	if err != nil {

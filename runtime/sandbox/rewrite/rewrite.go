@@ -20,7 +20,8 @@ const (
 	// is left of a slice, and calls YieldName when it is spent.
 	Gas
 	// Depth counts what calls take of the stack in the global DepthExport, an i64 that
-	// holds what is left, and calls YieldName when it is spent.
+	// holds what is left, and calls YieldName when it is spent. The host sets it before
+	// it calls an exported function, which leaves it as it was unless it traps.
 	Depth
 	// NaN replaces NaNs that arithmetic made by the canonical one wherever their bits
 	// could be observed, and moves of floats that a compiler of the engine gets wrong.

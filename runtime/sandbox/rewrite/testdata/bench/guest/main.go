@@ -17,7 +17,7 @@ type item struct {
 }
 
 var items = func() (list []item) {
-	for i := range 100 {
+	for i := range 10 {
 		list = append(list, item{i, fmt.Sprint("item ", i), float64(i) * 1.25, []string{"a", "b"}, map[string]string{"k": "v", "x": "y"}})
 	}
 	return list
@@ -37,7 +37,7 @@ func encodeDecode() int32 {
 	return int32(len(b) + len(back))
 }
 
-var message = make([]byte, 1<<18)
+var message = make([]byte, 1<<14)
 
 //go:wasmexport sha256
 func hash() int32 {
