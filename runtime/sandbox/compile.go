@@ -248,7 +248,7 @@ func (r *Runtime) validate(wasm []byte) (err error) {
 	}()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	code, err := r.validator.CompileModule(experimental.WithCompilationWorkers(ctx, 2), wasm)
+	code, err := r.validator.CompileModule(experimental.WithCompilationWorkers(ctx, 2), rewrite.WithoutCustom(wasm))
 	switch {
 	case err == nil:
 		return code.Close(ctx)

@@ -31,6 +31,7 @@ var transformSets = []transformSet{
 	{"depth", rewrite.Depth},
 	{"nan", rewrite.NaN},
 	{"restore", rewrite.Restore},
+	{"remainders", rewrite.Remainders},
 }
 
 // Every module of the WebAssembly core test suite behaves after rewriting as the
