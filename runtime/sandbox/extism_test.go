@@ -185,6 +185,7 @@ func testExtismEnds(t *testing.T, m *Module) {
 		{"break_root", abi.FailurePluginTrap, []string{"between the blocks"}},
 		{"far", abi.FailurePluginTrap, []string{"outside of its Extism memory"}},
 		{"negative", "", nil},
+		{"not_a_number", "", nil},
 	} {
 		t.Run(c.export, func(t *testing.T) {
 			_, err := m.Run(context.Background(), c.export, extismHost(""), Limits{WallTime: time.Minute, Gas: 1 << 30})

@@ -176,6 +176,17 @@ EXPORT(program) int program(void) {
 	return 0;
 }
 
+// not_a_number does well when the bits of a NaN are those of the canonical one, which no
+// two kinds of processors make by themselves.
+EXPORT(not_a_number) int not_a_number(void) {
+	volatile double zero = 0;
+	union {
+		double number;
+		u64 bits;
+	} n = {zero / zero};
+	return n.bits != 0x7ff8000000000000;
+}
+
 // walk has the SDK go through many blocks, many times.
 EXPORT(walk) int walk(void) {
 	u64 last = 0;
