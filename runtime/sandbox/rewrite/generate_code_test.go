@@ -581,8 +581,12 @@ func (f *genFunc) operation(o genOp, t byte) {
 	if o.lanes > 0 {
 		f.emit(byte(f.n(o.lanes)))
 	}
-	if lane, ok := genArithmetic(o.code); ok && f.clean {
+	lane, ok := genArithmetic(o.code)
+	switch {
+	case ok && f.clean:
 		f.canonical(t, lane)
+	case ok:
+		f.emitU32(0x22, f.scratch[t]) // where canonical leaves it too
 	}
 }
 
