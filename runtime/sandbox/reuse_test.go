@@ -363,6 +363,34 @@ func TestFirstUseWaitsForNobody(t *testing.T) {
 	}
 }
 
+// TestStraightCodeIsStoppedAtAHostCall holds that a guest without loops does not go on
+// for long once its gas is used up.
+func TestStraightCodeIsStoppedAtAHostCall(t *testing.T) {
+	g := runner("", abi.CallClock).body(repeated(hostCallOf(0, 0, 0), 2000) + konst(0))
+	usage, err := compile(t, newRuntime(t, Config{}), g.wasm()).Run(t.Context(), abi.DefaultExport, &host{}, Limits{Gas: 4000})
+	checkFailure(t, err, abi.FailurePluginGas, "4000 units")
+	if usage.HostCalls >= 1000 {
+		t.Errorf("it made %d host calls", usage.HostCalls)
+	}
+}
+
+// TestTimeGoesOnAfterInitialization holds that no Run sees an earlier time than the
+// initialization did.
+func TestTimeGoesOnAfterInitialization(t *testing.T) {
+	read := func(to int64) string { return konst(1) + i64Const + "\x00" + konst(to) + call(0) + opDrop }
+	load := func(at int64) string { return konst(at) + "\x29\x03\x00" } // i64.load
+	g := runner("").importWASI("clock_time_get", i32+i64+i32, i32)
+	g.add(fn{body: repeated(read(8), 20)})
+	g.start = 3
+	g.body(read(16) + load(16) + load(8) + "\x58") // i64.le_u
+	m := compile(t, newRuntime(t, Config{}), g.wasm())
+	for _, fresh := range []bool{false, false, true} {
+		if _, err := m.Run(t.Context(), abi.DefaultExport, &host{}, Limits{Fresh: fresh}); err != nil {
+			t.Errorf("fresh %t: %v", fresh, err)
+		}
+	}
+}
+
 // TestInitialization holds which modules are initialized once, and that all others are
 // initialized in each Run.
 func TestInitialization(t *testing.T) {
