@@ -19,7 +19,7 @@ func (s *mappedStore) reset(_, used uint64) error {
 	s.turns++
 	size := uint64(len(s.image.view))
 	r := restoring{memory: s.base[:size], image: s.image.view, room: keptBytes, check: s.turns%checkEvery == 0}
-	err := r.restore(s.image.detector(size))
+	err := r.restore(s.image.detector())
 	s.kept = r.kept
 	if err != nil {
 		return err
@@ -52,11 +52,9 @@ func (s *mappedStore) dropAbove(used uint64) error {
 	return drop(pages)
 }
 
-// detector returns what finds out how size bytes of an image were changed.
-func (m *mapped) detector(size uint64) detector {
-	// Up to here comparing takes no longer than asking the kernel.
-	const compared = 2 * PageBytes
-	if size <= compared || m.dirty == nil {
+// detector returns what finds out how an image was changed.
+func (m *mapped) detector() detector {
+	if m.dirty == nil {
 		return comparer{}
 	}
 	return m.dirty
