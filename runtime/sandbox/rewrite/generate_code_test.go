@@ -8,20 +8,29 @@ type genFunc struct {
 	sig     genSig
 	locals  []byte
 	scratch map[byte]uint32
+	hidden  map[byte]uint32
 	code    []byte
 	labels  [][]byte // what a branch to each takes, the innermost last
 	budget  int      // how much more it is to write
 }
 
+// genHidden are the types of locals that canonical uses alone, by what stands for them
+// in a list of locals.
+var genHidden = map[byte]byte{1: tF32, 2: tF64, 3: tV128}
+
 // function writes a body: locals and code.
 func (g *generator) function(sig genSig) []byte {
 	f := &genFunc{
-		generator: g, sig: sig, locals: slices.Clone(sig.params), scratch: map[byte]uint32{},
+		generator: g, sig: sig, locals: slices.Clone(sig.params), scratch: map[byte]uint32{}, hidden: map[byte]uint32{},
 		labels: [][]byte{sig.results}, budget: 20 + 4*g.n(60),
 	}
 	for _, t := range genAll {
 		f.scratch[t] = uint32(len(f.locals))
 		f.locals = append(f.locals, t)
+	}
+	for hidden := byte(1); hidden <= 3; hidden++ {
+		f.hidden[hidden] = uint32(len(f.locals))
+		f.locals = append(f.locals, hidden)
 	}
 	f.fuel()
 	f.statements()
@@ -31,6 +40,9 @@ func (g *generator) function(sig genSig) []byte {
 	f.emit(0x0b)
 	locals := appendU32(nil, uint32(len(f.locals)-len(sig.params)))
 	for _, t := range f.locals[len(sig.params):] {
+		if shown, ok := genHidden[t]; ok {
+			t = shown
+		}
 		locals = append(locals, 1, t)
 	}
 	return append(locals, f.code...)
@@ -105,6 +117,9 @@ func (f *genFunc) statement() {
 		f.tightLoop()
 	case 1, 2, 3:
 		l := f.n(len(f.locals))
+		if f.locals[l] <= 3 {
+			return
+		}
 		f.expr(f.locals[l])
 		f.emitU32(0x21, uint32(l))
 	case 4, 5:
@@ -135,8 +150,8 @@ func (f *genFunc) statement() {
 	}
 }
 
-// tell tells the host a number.
-func (f *genFunc) tell() { f.call(f.n(4)) }
+// tell tells the host a number, a float more often than not.
+func (f *genFunc) tell() { f.call(pick(&f.choices, []int{2, 3, 2, 3, 0, 1})) }
 
 func (f *genFunc) setGlobal() {
 	i := f.n(len(f.globals) - 1)
@@ -581,12 +596,8 @@ func (f *genFunc) operation(o genOp, t byte) {
 	if o.lanes > 0 {
 		f.emit(byte(f.n(o.lanes)))
 	}
-	lane, ok := genArithmetic(o.code)
-	switch {
-	case ok && f.clean:
+	if lane, ok := genArithmetic(o.code); ok && f.clean {
 		f.canonical(t, lane)
-	case ok:
-		f.emitU32(0x22, f.scratch[t]) // where canonical leaves it too
 	}
 }
 
@@ -608,7 +619,7 @@ func (f *genFunc) tame(code uint32) uint32 {
 
 // canonical replaces NaNs by the canonical one.
 func (f *genFunc) canonical(t, lane byte) {
-	s := f.scratch[t]
+	s := f.hidden[map[byte]byte{tF32: 1, tF64: 2, tV128: 3}[t]]
 	f.emitU32(0x22, s)
 	switch {
 	case t == tF32:
@@ -632,7 +643,6 @@ func (f *genFunc) canonical(t, lane byte) {
 	default:
 		f.emit(0xfd, 0x47, 0xfd, 0x52)
 	}
-	f.emitU32(0x22, s) // nor is it left in the local
 }
 
 func (f *genFunc) load(t byte) {
