@@ -54,7 +54,8 @@ func (s *mappedStore) dropAbove(used uint64) error {
 
 // detector returns what finds out how an image was changed.
 func (m *mapped) detector() detector {
-	if m.dirty == nil {
+	// A single page is compared in less time than the kernel takes to answer.
+	if m.dirty == nil || len(m.view) <= PageBytes {
 		return comparer{}
 	}
 	return m.dirty
