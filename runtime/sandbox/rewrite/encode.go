@@ -17,7 +17,7 @@ func (f *function) appendTo(out []byte) []byte {
 		}
 		if moved := f.moved(in); moved || in.at != to {
 			out = append(out, f.module.wasm[from:to]...)
-			from, to = in.at, in.at
+			from = in.at
 			if moved {
 				out = appendU32(appendOp(out, in.op), f.module.newIndex(uint32(in.a)))
 				from = in.end()

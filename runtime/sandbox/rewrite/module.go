@@ -66,14 +66,13 @@ type module struct {
 	sections [14]reader // what is in them, from its first byte on
 	imports  []Import
 	// How many of each kind are imported.
-	importedFuncs, importedTables, importedGlobals uint32
+	importedFuncs, importedGlobals uint32
 
 	memory    *Memory
 	memories  uint32
 	exports   map[string]bool
 	callable  []bool // of each function, whether the host can call it
 	start     *uint32
-	elements  uint32
 	data      uint32 // how many segments
 	names     []byte // the subsection with the functions' names
 	usesData  bool   // the code names data segments
@@ -270,7 +269,6 @@ func (m *module) readImports(r *reader) {
 			m.importFunc(r, &i)
 		case externTable:
 			m.tables = append(m.tables, r.refType("a table"))
-			m.importedTables++
 			r.limits()
 		case externMemory:
 			m.memories++
@@ -467,8 +465,7 @@ func (m *module) readDataCount(r *reader) {
 // or declared; bit 1, an explicit table (active) or declared (not); bit 2, the
 // elements are expressions instead of functions.
 func (m *module) readElements(r *reader) {
-	m.elements = length(r)
-	for n := m.elements; n > 0 && r.err == nil; n-- {
+	for n := length(r); n > 0 && r.err == nil; n-- {
 		m.element(r, nil)
 	}
 }

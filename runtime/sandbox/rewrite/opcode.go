@@ -34,7 +34,6 @@ const (
 	opI64Const           opcode = 0x42
 	opF32Const           opcode = 0x43
 	opF64Const           opcode = 0x44
-	opI64Eqz             opcode = 0x50
 	opI64GeS             opcode = 0x59
 	opI32Or              opcode = 0x72
 	opI32Add             opcode = 0x6a
