@@ -141,11 +141,46 @@ func TestIdleMemoriesAreSmall(t *testing.T) {
 	if got != osPage {
 		t.Errorf("%d bytes are kept where one page was written for long", got)
 	}
+	turn(func() { e.buffer[5+osPage]++ })
+	for range 2 * checkEvery {
+		got = turn(func() { e.buffer[5]++ })
+	}
+	if got != 2*osPage {
+		t.Errorf("%d bytes are kept: a page was given back that was worth no system call", got)
+	}
 	if err := m.Trim(); err != nil {
 		t.Fatal(err)
 	}
 	if got := own(t, m); got != 0 || m.Kept() != 0 {
 		t.Errorf("%d bytes are kept after trimming, Kept() = %d", got, m.Kept())
+	}
+	closeAll(t, m.Close, image.Close)
+}
+
+// TestMoreIsKeptThanThereIsRoomFor has a memory keep all that it may, then compare it
+// while the guest writes other pages, above the image too.
+func TestMoreIsKeptThanThereIsRoomFor(t *testing.T) {
+	const pages = 2 * keptBytes / PageBytes
+	image, err := New(make([]byte, pages*PageBytes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := image.NewMemory(3 * pages * PageBytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := newEngine(m, 1)
+	for turn := range 3 * checkEvery {
+		e.Grow(pages)
+		for at := turn % 8 * osPage; at < len(e.buffer); at += osPage {
+			e.buffer[at] = 1
+		}
+		if err := m.Reset(e); err != nil {
+			t.Fatal(err)
+		}
+		if !isZero(e.buffer) {
+			t.Fatalf("turn %d: the memory differs from the image", turn)
+		}
 	}
 	closeAll(t, m.Close, image.Close)
 }

@@ -7,9 +7,12 @@ import "bytes"
 const (
 	// keptBytes bounds what a memory keeps of its own between Runs.
 	keptBytes = 1 << 20
-	// checkEvery is how often, in resets, a page that is kept has to prove that it is
-	// still written.
+	// checkEvery is how often, in resets, the pages that are kept are compared: those that
+	// guests no longer write are given back.
 	checkEvery = 16
+	// spareBytes is how much may be kept that was not written: giving pages back
+	// interrupts the other processors, and costs more than copying a few in vain.
+	spareBytes = 64 << 10
 )
 
 // reset restores the image and the zeros above it. Pages that the guest wrote are
@@ -36,7 +39,7 @@ func (s *mappedStore) reset(_, used uint64) error {
 // resetAbove restores the zeros from the image's end to used. Together with what was
 // kept below no more than keptBytes are kept.
 func (s *mappedStore) resetAbove(used uint64, below restoring) error {
-	r := restoring{memory: s.base[len(below.image):used], room: keptBytes - below.kept, check: below.check}
+	r := restoring{memory: s.base[len(below.image):used], room: max(0, keptBytes-below.kept), check: below.check}
 	err := r.restore(s.image.dirty)
 	s.above, s.keptAbove = max(s.above, used), r.kept
 	return err
@@ -69,19 +72,45 @@ type restoring struct {
 	room   int    // how many bytes may be kept
 	kept   int    // how many were kept so far
 	last   int    // where the last of them begin
-	check  bool   // pages that were not written are given back
+	check  bool   // pages are compared
+	spare  []span // that were not written, with check
 	err    error
 }
+
+// span is a part of the memory.
+type span struct{ from, to int }
 
 // restore makes the memory as it has to be. Without a detector nothing is kept.
 func (r *restoring) restore(d detector) error {
 	if d != nil {
 		_ = d.detect(r) // an error leaves r.at where the detector got to
 	}
-	if r.at < len(r.memory) && r.err == nil {
-		return drop(r.memory[r.at:])
+	if r.at < len(r.memory) {
+		r.drop(span{r.at, len(r.memory)})
 	}
+	r.dropSpare()
 	return r.err
+}
+
+// dropSpare gives back what was not written, when it is much.
+func (r *restoring) dropSpare() {
+	total := 0
+	for _, s := range r.spare {
+		total += s.to - s.from
+	}
+	if total <= spareBytes {
+		r.kept += total
+		return
+	}
+	for _, s := range r.spare {
+		r.drop(s)
+	}
+}
+
+func (r *restoring) drop(s span) {
+	if r.err == nil {
+		r.err = drop(r.memory[s.from:s.to])
+	}
 }
 
 // own is told of bytes [from, to) that are the memory's own, in rising order; all
@@ -92,12 +121,9 @@ func (r *restoring) own(from, to int) bool {
 	wanted := to
 	to = min(to, from+r.room-r.kept)
 	if r.check {
-		r.checked(from, to)
+		r.compare(from, to)
 	} else {
 		r.copy(from, to)
-	}
-	if r.err != nil {
-		return false
 	}
 	r.at = to
 	return to == wanted
@@ -112,14 +138,18 @@ func (r *restoring) copy(from, to int) {
 	r.kept += to - from
 }
 
-// checked copies the pages that were written and gives the others back.
-func (r *restoring) checked(from, to int) {
-	for at := from; at < to && r.err == nil; at += osPage {
-		if r.same(at) {
-			r.err = drop(r.memory[at : at+osPage])
+// compare copies the pages that were written, and notes the others.
+func (r *restoring) compare(from, to int) {
+	for at := from; at < to; at += osPage {
+		if !r.same(at) {
+			r.copy(at, at+osPage)
 			continue
 		}
-		r.copy(at, at+osPage)
+		if n := len(r.spare); n > 0 && r.spare[n-1].to == at {
+			r.spare[n-1].to += osPage
+			continue
+		}
+		r.spare = append(r.spare, span{at, at + osPage})
 	}
 }
 
