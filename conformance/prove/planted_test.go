@@ -19,7 +19,7 @@ type fault struct {
 }
 
 func faults() []fault {
-	const engine, prove = "./runtime/engine", "./conformance/prove"
+	const engine, prove, sandbox = "./runtime/engine", "./conformance/prove", "./runtime/sandbox"
 	return []fault{
 		{name: "the sync before an intent is removed", file: "runtime/engine/record.go",
 			old:   "if err := r.tell(ctx, c, journal.Intent); err != nil {\n\t\treturn err\n\t}\n\treturn r.flush(true)",
@@ -44,6 +44,31 @@ func faults() []fault {
 		{name: "what a plugin was told goes to every reader", file: "runtime/engine/redact_call.go",
 			old: "internal = internal && !members.secret()", new: "internal = true",
 			tests: [][2]string{{prove, "TestNobodyIsToldASecret"}}},
+		{name: "memory is not reset", file: "runtime/sandbox/instance.go",
+			old:   "if inst.memory != nil && inst.memory.Reset(inst.mod.Memory()) != nil {",
+			new:   "if inst.memory != nil && inst.memory.Size() == 0 {",
+			tests: [][2]string{{sandbox, "TestNothingIsLeftBehind"}, {sandbox, "TestManyTasks"}}},
+		{name: "memory that grew holds what it held before", file: "runtime/sandbox/image/restore_linux.go",
+			old: "err = s.resetAbove(used, r)", new: "_ = r.kept",
+			tests: [][2]string{{sandbox, "TestBornIsLikePooled"}}},
+		{name: "a global is not restored", file: "runtime/sandbox/instance.go",
+			old: "inst.globals[i].Set(v)", new: "_, _ = i, v",
+			tests: [][2]string{{sandbox, "TestManyTasks"}}},
+		{name: "a table that was changed goes back to the pool", file: "runtime/sandbox/rewrite/globals.go",
+			old: "case opTableSet, opTableGrow, opTableFill,", new: "case opTableGrow, opTableFill,",
+			tests: [][2]string{{sandbox, "TestNothingIsLeftBehind"}}},
+		{name: "a stream that a Task has closed stays closed", file: "runtime/sandbox/run.go",
+			old: "*r = run{Context: ctx,", new: "*r = run{closed: r.closed, Context: ctx,",
+			tests: [][2]string{{sandbox, "TestNothingIsLeftBehind"}}},
+		{name: "NaNs are what the processor makes them", file: "runtime/sandbox/rewrite/nan.go",
+			old: "if g.values[i].check {", new: "if g.values[i].check && held.f == nil {",
+			tests: [][2]string{{sandbox, "TestWorkersAgree"}}},
+		{name: "gas depends on the slice", file: "runtime/sandbox/meter.go",
+			old: "slice = min(m.slice, m.budget-used)", new: "slice = m.slice",
+			tests: [][2]string{{sandbox, "TestSlicesMakeNoDifference"}}},
+		{name: "remainders are left to the compiler for arm64", file: "runtime/sandbox/rewrite/write.go",
+			old: "\t\tdivideInstead(f)\n", new: "",
+			tests: [][2]string{{sandbox + "/rewrite", "TestRemaindersOnArm64"}}},
 	}
 }
 
@@ -66,7 +91,11 @@ func TestPlantedFaults(t *testing.T) {
 				if sound[test] {
 					continue
 				}
-				if failed, out := runTest(t, tree, test); failed || !strings.Contains(out, "--- PASS: "+test[1]) {
+				failed, out := runTest(t, tree, test)
+				if strings.Contains(out, "--- SKIP: "+test[1]) {
+					t.Skipf("%s needs what is not here:\n%s", test[1], out)
+				}
+				if failed || !strings.Contains(out, "--- PASS: "+test[1]) {
 					t.Fatalf("%s fails without any fault:\n%s", test[1], out)
 				}
 				sound[test] = true

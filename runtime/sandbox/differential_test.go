@@ -42,7 +42,7 @@ func jobs(w plugintest.Worker) (all []job) {
 		{plugintest.Work{Work: "grow", Times: 9}, Limits{}},
 		{plugintest.Work{Work: "write", Times: 3}, Limits{}},
 		{plugintest.Work{Work: "recurse", Times: 1000}, Limits{}},
-		{plugintest.Work{Work: "recurse", Times: 1_000_000}, Limits{}},
+		{plugintest.Work{Work: "recurse", Times: 1_000_000}, Limits{Depth: 6_000}},
 		{plugintest.Work{Work: "recurse", Times: 1000}, Limits{Depth: 700}},
 		{plugintest.Work{Work: "busy"}, Limits{Gas: 3_000_000}},
 		{plugintest.Work{Work: "floats", Times: 1_000_000}, Limits{Gas: 7_654_321}},
@@ -192,7 +192,7 @@ func TestSlicesMakeNoDifference(t *testing.T) {
 	for _, w := range plugintest.Workers() {
 		t.Run(w.Name, func(t *testing.T) {
 			var first []seen
-			for _, slice := range []int64{gasSlice, 61, 4_999, 1 << 40} {
+			for _, slice := range []int64{gasSlice, 61, 4_999, 10_000_000} {
 				r := newRuntime(t, Config{CacheDir: cacheDir})
 				r.slice = slice
 				m := compile(t, r, w.Wasm)

@@ -19,7 +19,7 @@ func vandals(w plugintest.Worker) (all []job) {
 		{plugintest.Work{Work: "write", Times: 3}, Limits{}},
 		{plugintest.Work{Work: "heap", Times: 60}, Limits{}},
 		{plugintest.Work{Work: "grow", Times: 20}, Limits{}},
-		{plugintest.Work{Work: "recurse", Times: 1_000_000}, Limits{}},
+		{plugintest.Work{Work: "recurse", Times: 1_000_000}, Limits{Depth: 6_000}},
 		{plugintest.Work{Work: "busy"}, Limits{Gas: 1_000_000}},
 		{plugintest.Work{Work: "write", Times: 100}, Limits{MemoryBytes: 6 << 20}},
 		{plugintest.Work{Work: "calls", Times: 100}, Limits{HostCalls: 50}},

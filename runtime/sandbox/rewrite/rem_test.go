@@ -4,6 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -71,3 +75,65 @@ func remainder(m api.Module, i int, sig string, x, y int64) string {
 }
 
 var remainderOperands = []int64{0, 1, 2, 7, 10000, 123456789, math.MaxInt32, math.MinInt32, math.MaxInt64, math.MinInt64, -1, -2, -7, -10000}
+
+// pressed computes remainders of 10000 in a loop, between which everything lies on the
+// stack, and stores the last at 32.
+var pressed = []nanFunc{
+	{sig: "ll>l", body: "local.get 0"},
+	{sig: "ii>i", body: "i32.const 0"},
+	{sig: "i>i", locals: "iiil", body: `
+		local.get 0 local.set 1
+		block >
+			i32.const 64 i32.load 0
+			local.get 1 if >i local.get 1 else local.get 1 i32.const 6 i32.add end
+			local.tee 2 i32.const 2 call 1 local.tee 0 i32.store 0
+			loop >
+				local.get 4 i64.const 0 i64.lt_s
+				if > local.get 4 i64.const 0 call 0 local.set 4 end
+				local.get 1 i32.const 10000 i32.ge_u
+				if > local.get 1 i32.const 10000 i32.rem_u local.set 1 br 1 end
+			end
+			i32.const 32 local.get 1 i32.store 0
+			local.get 1 i32.const 100 i32.ge_u
+			if > local.get 0 local.get 2 i32.store16 0 end
+		end
+		local.get 0`},
+}
+
+// TestRemaindersUnderPressure holds that a remainder is right where the engine has to
+// fetch from the stack what its trap needs.
+func TestRemaindersUnderPressure(t *testing.T) {
+	rewritten, err := Rewrite(nanModule(t, pressed...), Options{Transforms: Remainders})
+	if err != nil {
+		t.Fatal(err)
+	}
+	onEngines(t, rewritten.Wasm, func(t *testing.T, m api.Module) {
+		for _, x := range []uint32{7, 10001, 123456, 4_000_000_000} {
+			call(t, m, "f2", uint64(x))
+			if got, _ := m.Memory().ReadUint32Le(32); got != x%10000 {
+				t.Errorf("the remainder of %d is %d, and not %d", x, got, x%10000)
+			}
+		}
+	})
+}
+
+// TestRemaindersOnArm64 has remainders made on arm64, under an emulator.
+func TestRemaindersOnArm64(t *testing.T) {
+	if runtime.GOARCH == "arm64" {
+		t.Skip("this is arm64")
+	}
+	emulator, err := exec.LookPath("qemu-aarch64")
+	if err != nil {
+		t.Skip("needs qemu-aarch64, of the package qemu-user, which is not installed")
+	}
+	binary := filepath.Join(t.TempDir(), "rewrite.test")
+	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-o", binary, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=arm64", "GOFLAGS=")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("building for arm64: %v\n%s", err, out)
+	}
+	run := exec.CommandContext(t.Context(), emulator, binary, "-test.timeout=1m", "-test.run=^(TestRemainders|TestRemaindersUnderPressure)$")
+	if out, err := run.CombinedOutput(); err != nil {
+		t.Errorf("on arm64: %v\n%s", err, out)
+	}
+}
