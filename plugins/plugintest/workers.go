@@ -22,7 +22,7 @@ var (
 )
 
 // Worker is a plugin whose input is a [Work]. There is one for each language, and
-// all can do about the same: src/work/README.md says what.
+// all can do about the same: src/workers/README.md says what.
 type Worker struct {
 	Name  string // such as work-rust
 	Wasm  []byte // not to be changed
@@ -30,7 +30,7 @@ type Worker struct {
 }
 
 // Work is the input of a [Worker]. The summary of its output is a digest of what it
-// found: see src/work/README.md.
+// found: see src/workers/README.md.
 type Work struct {
 	Work  string `json:"work"`
 	Times int    `json:"times"`

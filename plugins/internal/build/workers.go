@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	workers   = "plugintest/src/work"
+	workers   = "plugintest/src/workers"
 	assembler = "./node_modules/.bin/asc" // in the folder of the workers
 )
 

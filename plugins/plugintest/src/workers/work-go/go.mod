@@ -1,4 +1,4 @@
-module github.com/wharf-dev/wharf/plugins/plugintest/src/work/work-go
+module github.com/wharf-dev/wharf/plugins/plugintest/src/workers/work-go
 
 go 1.26.0
 
