@@ -4,9 +4,11 @@
 //
 // [Rewrite] applies any set of [Transforms]. Each is a pass of its own over the
 // decoded instructions of a function: a pass inserts code before or after an
-// instruction and never reorders or removes what the author wrote, save for code
-// that cannot be reached. What a pass adds is named with [Prefix], which modules
-// may not use themselves.
+// instruction, and reorders nothing. What the author wrote stays, save for code that
+// cannot be reached, and for instructions that a compiler of the engine gets wrong,
+// in whose place come others that do the same: remainders of integers ([Remainders]),
+// selects of floats and vectors, and lanes of floats (with [NaN]). What a pass adds
+// is named with [Prefix], which modules may not use themselves.
 //
 // A module has to be valid before it is rewritten: dropping code that is never
 // reached can make an invalid module valid, and an index that is off by one could
