@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/sdk/go/internal/hostcall"
+	"github.com/wharf-dev/wharf/sdk/go/internal/scan"
 )
 
 // Status says how the host answered a call that failed. It is an error, so that
@@ -125,12 +126,19 @@ func Input() (*Task, error) {
 
 // output is the request of the host call "output".
 type output struct {
-	Summary string             `json:"summary"`
-	Metrics map[string]float64 `json:"metrics,omitempty"`
-	Failure *Failure           `json:"failure,omitempty"`
+	Summary string
+	Metrics map[string]float64
+	Failure *Failure
 }
 
-func (o output) send() error { return ask(hostcall.NameOutput, hostcall.Output, o, nil) }
+func (o output) send() error {
+	request, err := o.append(nil)
+	if err != nil {
+		return fmt.Errorf("%s: writing the request: %w", hostcall.NameOutput, err)
+	}
+	status, answer := hostcall.Output(request)
+	return check(hostcall.NameOutput, status, answer)
+}
 
 // Output says what the Task results in. [Run] does this: call Output only in an
 // export that does without Run, and once.
@@ -144,12 +152,20 @@ func Fail(f *Failure) error { return output{Failure: f}.send() }
 // m.ID is not looked at. The Message becomes visible with the next call that reaches
 // outside the Task, at the latest when the Task ends.
 func AppendMessage(m Message) (id string, err error) {
-	m.ID = ""
-	var answer struct {
-		MessageID string `json:"message_id"`
+	status, answer := hostcall.MessageAppend(m.append(nil))
+	if err := check(hostcall.NameMessageAppend, status, answer); err != nil {
+		return "", err
 	}
-	err = ask(hostcall.NameMessageAppend, hostcall.MessageAppend, m, &answer)
-	return answer.MessageID, err
+	err = scan.Members(answer, func(key string, value []byte) (err error) {
+		if key == "message_id" {
+			id, err = scan.String(value)
+		}
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("%s: reading the answer: %w", hostcall.NameMessageAppend, err)
+	}
+	return id, nil
 }
 
 // Reply appends an assistant Message with one text part and returns its id.

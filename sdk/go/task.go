@@ -39,11 +39,25 @@ func readInput(answer []byte) (*Task, error) {
 		case "task":
 			return scan.Members(value, t.set)
 		case "persona":
-			return json.Unmarshal(value, &t.Persona)
+			return scan.Members(value, t.Persona.set)
 		}
 		return nil
 	})
 	return t, err
+}
+
+func (p *Persona) set(key string, value []byte) (err error) {
+	switch key {
+	case "id":
+		p.ID, err = scan.String(value)
+	case "name":
+		p.Name, err = scan.String(value)
+	case "version":
+		p.Version, err = scan.String(value)
+	case "entry_workflow":
+		p.EntryWorkflow, err = scan.String(value)
+	}
+	return err
 }
 
 func (t *Task) set(key string, value []byte) (err error) {
@@ -95,17 +109,7 @@ func (m *Message) addPart(raw []byte) error {
 	return nil
 }
 
-func (p *Part) set(key string, value []byte) error {
-	to := map[string]*string{
-		"type": &p.Type, "text": &p.Text, "artifact_id": &p.ArtifactID, "uri": &p.URI,
-		"mime_type": &p.MimeType, "visibility": &p.Visibility,
-		"tool_call_id": &p.ToolCallID, "name": &p.Name, "status": &p.Status,
-	}[key]
-	if to != nil {
-		text, err := scan.String(value)
-		*to = text
-		return err
-	}
+func (p *Part) set(key string, value []byte) (err error) {
 	switch key {
 	case "value":
 		p.Value = value
@@ -113,6 +117,34 @@ func (p *Part) set(key string, value []byte) error {
 		p.Input = value
 	case "output":
 		p.Output = value
+	}
+	if to := p.text(key); to != nil {
+		*to, err = scan.String(value)
+	}
+	return err
+}
+
+// text returns the member of the given name that is a text, nil when there is none.
+func (p *Part) text(key string) *string {
+	switch key {
+	case "type":
+		return &p.Type
+	case "text":
+		return &p.Text
+	case "artifact_id":
+		return &p.ArtifactID
+	case "uri":
+		return &p.URI
+	case "mime_type":
+		return &p.MimeType
+	case "visibility":
+		return &p.Visibility
+	case "tool_call_id":
+		return &p.ToolCallID
+	case "name":
+		return &p.Name
+	case "status":
+		return &p.Status
 	}
 	return nil
 }
@@ -175,17 +207,7 @@ type Part struct {
 
 // MarshalJSON implements json.Marshaler: a text part has its text even when that
 // is empty.
-func (p Part) MarshalJSON() ([]byte, error) {
-	type plain Part
-	text := &p.Text
-	if p.Type != "text" && p.Text == "" {
-		text = nil
-	}
-	return json.Marshal(struct {
-		plain
-		Text *string `json:"text,omitempty"`
-	}{plain(p), text})
-}
+func (p Part) MarshalJSON() ([]byte, error) { return p.append(nil), nil }
 
 // TextPart returns a public text part.
 func TextPart(text string) Part { return Part{Type: "text", Text: text, Visibility: "public"} }

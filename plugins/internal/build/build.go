@@ -91,8 +91,8 @@ func TestRecipes() []Recipe {
 // Recipes returns how to build each bundled plugin.
 func Recipes() []Recipe {
 	return []Recipe{
-		goRecipe("agent", "1.0.1"),
-		goRecipe("digest", "1.1.1"),
+		goRecipe("agent", "1.0.2"),
+		goRecipe("digest", "1.1.2"),
 		clangRecipe("echo", "echo", "echo.c", 4096),
 	}
 }

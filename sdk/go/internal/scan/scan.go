@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"unicode/utf8"
 )
 
 var errSyntax = errors.New("the JSON is malformed")
@@ -54,6 +55,34 @@ func String(value []byte) (string, error) {
 		return string(inner), nil
 	}
 	return unquote(inner)
+}
+
+const hex = "0123456789abcdef"
+
+// AppendString appends a text as a JSON string. Each byte that is not UTF-8 becomes U+FFFD.
+func AppendString(b []byte, text string) []byte {
+	if !utf8.ValidString(text) {
+		text = string([]rune(text))
+	}
+	b = append(b, '"')
+	from := 0
+	for i := range len(text) {
+		c := text[i]
+		if c >= ' ' && c != '"' && c != '\\' {
+			continue
+		}
+		b = append(b, text[from:i]...)
+		from = i + 1
+		switch c {
+		case '"', '\\':
+			b = append(b, '\\', c)
+		case '\n':
+			b = append(b, `\n`...)
+		default:
+			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		}
+	}
+	return append(append(b, text[from:]...), '"')
 }
 
 // shortEscapes are the escapes of one letter.
@@ -152,15 +181,23 @@ func next(b []byte) (value, rest []byte, err error) {
 	case b[0] == '{' || b[0] == '[':
 		n = nestedLen(b)
 	default:
-		n = bytes.IndexAny(b, ",]} \n\r\t")
-		if n < 0 {
-			n = len(b)
-		}
+		n = scalarLen(b)
 	}
 	if n == 0 {
 		return nil, nil, errSyntax
 	}
 	return b[:n], b[n:], nil
+}
+
+// scalarLen returns the length of the number or word that b begins with.
+func scalarLen(b []byte) int {
+	for n, c := range b {
+		switch c {
+		case ',', ']', '}', ' ', '\n', '\r', '\t':
+			return n
+		}
+	}
+	return len(b)
 }
 
 // stringLen returns the length of the string that b begins with, 0 if it does not

@@ -54,3 +54,23 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// FuzzAppendString holds that a text is written so that encoding/json reads the same,
+// as far as it is UTF-8.
+func FuzzAppendString(f *testing.F) {
+	for _, seed := range []string{"", "a\"b\\c", "line\nline\r\x00\x1f\x7f", "漢 \u2028 😀", "\xff\xfe half", "<&>"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		written := AppendString([]byte("x"), text)[1:]
+		var got string
+		if err := json.Unmarshal(written, &got); err != nil {
+			t.Fatalf("%q was written as %s: %v", text, written, err)
+		}
+		var want string
+		plain, _ := json.Marshal(text)
+		if err := json.Unmarshal(plain, &want); err != nil || got != want {
+			t.Errorf("%q was written as %s, which is read as %q, want %q", text, written, got, want)
+		}
+	})
+}

@@ -15,36 +15,13 @@ func main() {}
 //go:wasmexport run
 func run() int32 { return wharf.Run(echo) }
 
-// init reads and writes what a Task does. What initialization leaves behind is in the
-// snapshot that every Task begins with: so the tables that encoding/json makes of each
-// type when it first sees it are made once, and not by every Task.
-func init() {
-	var in message
-	task := &wharf.Task{Input: []byte(`{"parts":[{"type":"text","text":"warm"}]}`)}
-	_ = task.Decode(&in)
-	_ = json.Unmarshal([]byte(`{"id":"warm"}`), &task.Persona)
-	_, _ = json.Marshal(in.answer())
-	_, _ = json.Marshal(result)
-}
-
-type message struct {
-	Parts []wharf.Part `json:"parts"`
-}
-
-func (m message) answer() wharf.Message { return wharf.Message{Role: "assistant", Parts: m.Parts} }
-
-var result = wharf.Result{Summary: "echoed"}
-
 // echo answers a Task with the Message that it was given.
 func echo(task *wharf.Task) (wharf.Result, error) {
-	var in message
-	if err := task.Decode(&in); err != nil {
+	m, _ := task.Message()
+	if _, err := wharf.AppendMessage(wharf.Message{Role: "assistant", Parts: m.Parts}); err != nil {
 		return wharf.Result{}, err
 	}
-	if _, err := wharf.AppendMessage(in.answer()); err != nil {
-		return wharf.Result{}, err
-	}
-	return result, nil
+	return wharf.Result{Summary: "echoed"}, nil
 }
 
 //go:wasmexport nothing
