@@ -79,7 +79,7 @@ func (comparer) detect(r *restoring) error {
 }
 
 // pageRegion is what PAGEMAP_SCAN answers: addresses [start, end).
-type pageRegion struct{ start, end, categories uint64 }
+type pageRegion struct{ start, end, _ uint64 } // the last: its categories
 
 // scanArg is the argument of PAGEMAP_SCAN, struct pm_scan_arg.
 type scanArg struct {

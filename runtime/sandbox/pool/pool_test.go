@@ -43,7 +43,6 @@ type state struct {
 	pool    *Pool[*made]
 	idle    map[*made]*idleState
 	inUse   []*made // things that were taken or made, until put or lost
-	most    int     // the most in use at once, in the window and the one before
 	history []use
 	closed  bool
 }

@@ -60,8 +60,7 @@ const (
 )
 
 var (
-	genNumbers = []byte{tI32, tI64, tF32, tF64, tV128}
-	genAll     = []byte{tI32, tF64, tF32, tI64, tV128, tFunc, tExtern}
+	genAll = []byte{tI32, tF64, tF32, tI64, tV128, tFunc, tExtern}
 	// genHost are the functions that a host offers: it is told a number, or tells one.
 	genHost = []genSig{
 		{params: []byte{tI32}}, {params: []byte{tI64}}, {params: []byte{tF32}}, {params: []byte{tF64}},
