@@ -12,9 +12,7 @@ import (
 // takes to initialize cannot be told: the SDK does so within a call.
 func (m *Module) measureExtism(ctx context.Context, report *Report) error {
 	report.Pool, report.NoPool = false, "the Extism SDK makes its instances, one for each Run"
-	x := &extismRun{run: &run{}, headers: newExtismHeaders()}
-	x.begin(ctx, newStill(m.digest), Limits{Gas: initialGas, MemoryBytes: initialMemory}.orDefault())
-	x.memories.run = x.run
+	x := newExtismRun(ctx, newStill(m.digest), Limits{Gas: initialGas, MemoryBytes: initialMemory}.orDefault())
 	x.meter.start(initialGas, nil)
 	begun := time.Now()
 	plugin, err := m.extism.instantiate(x)

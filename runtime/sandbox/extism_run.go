@@ -49,47 +49,38 @@ func extismOf(ctx context.Context) *extismRun {
 	return x
 }
 
+func newExtismRun(ctx context.Context, h Host, l Limits) *extismRun {
+	x := &extismRun{run: &run{}, headers: newExtismHeaders()}
+	x.begin(ctx, h, l)
+	x.memories.run = x.run
+	return x
+}
+
 // runExtism does a Run of a plugin that was made with an Extism PDK.
 func (m *Module) runExtism(ctx context.Context, begun time.Time, export string, h Host, l Limits) (Usage, error) {
 	var needs uint64
 	if m.shape.Memory != nil {
 		needs = uint64(m.shape.Memory.Min) * pageBytes
 	}
-	switch {
-	case ctx.Err() != nil:
-		return Usage{}, context.Cause(ctx)
-	case !m.HasExport(export):
-		return Usage{}, failf(abi.FailurePluginMissing, "the plugin has no export %q of the form () -> i32; it has %s",
-			export, strings.Join(m.exports, ", "))
-	case needs > l.MemoryBytes:
-		return Usage{}, failf(abi.FailurePluginMemory, "the plugin needs %d bytes of memory to start; it may have %d",
-			needs, l.MemoryBytes)
+	if err := m.callable(ctx, export); err != nil {
+		return Usage{}, err
+	}
+	if err := l.suffice(needs); err != nil {
+		return Usage{}, err
 	}
 	return m.extism.serve(ctx, begun, export, h, l)
 }
 
 // serve does a Run, as [instance.serve] does for native plugins.
 func (e *extismPlugin) serve(ctx context.Context, begun time.Time, export string, h Host, l Limits) (Usage, error) {
-	x := &extismRun{run: &run{}, headers: newExtismHeaders()}
-	x.begin(ctx, h, l)
-	x.memories.run = x.run
+	x := newExtismRun(ctx, h, l)
 	x.yieldAt = e.imports + 1
 	x.meter.slice = e.gasSlice
 	x.meter.start(l.Gas, nil)
 	var usage Usage
 	result, err := e.perform(x, export, begun, &usage)
 	usage.HostCalls, usage.MemoryBytes, usage.Gas = x.calls, x.memories.size, x.gasUsed()
-	switch {
-	case err != nil:
-		err = x.explain(export, err)
-		if x.ended == nil {
-			_ = x.flush() // what was said last; the reason is known already
-		}
-		return usage, err
-	case result != 0:
-		return usage, x.nonZero(export, int32(result))
-	}
-	return usage, nil
+	return usage, x.judge(export, int32(result), err)
 }
 
 // perform makes an instance, calls the export, and throws the instance away.
@@ -159,21 +150,6 @@ func (x *extismRun) verdict(err error) error {
 		return x.failure
 	}
 	return err
-}
-
-// caught turns what unwinds a guest into an error, where there is no guest.
-func caught(do func()) (err error) {
-	defer func() {
-		switch p := recover().(type) {
-		case nil:
-		case error:
-			err = p
-		default:
-			panic(p)
-		}
-	}()
-	do()
-	return nil
 }
 
 // handOut makes the host call output with what the plugin returned, unless it made that

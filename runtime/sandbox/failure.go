@@ -23,6 +23,22 @@ func failf(code, format string, args ...any) *abi.Failure {
 // errDepth unwinds a guest that used up its depth.
 var errDepth = errors.New(stackOverflow)
 
+// judge turns what an export returned, and what unwound it, into what [Module.Run]
+// returns.
+func (r *run) judge(export string, result int32, err error) error {
+	switch {
+	case err != nil:
+		err = r.explain(export, err)
+		if r.ended == nil {
+			_ = r.flush() // what was said last; the reason is known already
+		}
+		return err
+	case result != 0:
+		return r.nonZero(export, result)
+	}
+	return nil
+}
+
 // explain turns the engine's error into what [Module.Run] returns. The order matters:
 // what the host decided comes first, then a stop, then what a refused growth led to, and
 // only then what the guest did by itself.

@@ -123,17 +123,7 @@ func (inst *instance) serve(ctx context.Context, begun time.Time, export string,
 	var usage Usage
 	result, err := inst.perform(export, begun, &usage)
 	inst.tell(&usage)
-	switch {
-	case err != nil:
-		err = r.explain(export, err)
-		if r.ended == nil {
-			_ = r.flush() // what was said last; the reason is known already
-		}
-		return usage, err
-	case result != 0:
-		return usage, r.nonZero(export, result)
-	}
-	return usage, nil
+	return usage, r.judge(export, result, err)
 }
 
 // arm gives the guest what it may use.

@@ -1,6 +1,11 @@
 package sandbox
 
-import "time"
+import (
+	"cmp"
+	"time"
+
+	"github.com/wharf-dev/wharf/abi"
+)
 
 // Limits bounds one Run. A member that is 0 takes its value from
 // [DefaultLimits].
@@ -38,27 +43,29 @@ func DefaultLimits() Limits {
 
 func (l Limits) orDefault() Limits {
 	d := DefaultLimits()
-	if l.MemoryBytes > 0 {
-		d.MemoryBytes = l.MemoryBytes
-	}
-	if l.WallTime > 0 {
-		d.WallTime = l.WallTime
-	}
-	if l.HostCalls > 0 {
-		d.HostCalls = l.HostCalls
-	}
-	if l.PayloadBytes > 0 {
-		d.PayloadBytes = l.PayloadBytes
-	}
-	if l.OutputBytes > 0 {
-		d.OutputBytes = l.OutputBytes
-	}
-	if l.Gas > 0 {
-		d.Gas = l.Gas
-	}
-	if l.Depth > 0 {
-		d.Depth = l.Depth
-	}
+	override(&d.MemoryBytes, l.MemoryBytes)
+	override(&d.WallTime, l.WallTime)
+	override(&d.HostCalls, l.HostCalls)
+	override(&d.PayloadBytes, l.PayloadBytes)
+	override(&d.OutputBytes, l.OutputBytes)
+	override(&d.Gas, l.Gas)
+	override(&d.Depth, l.Depth)
 	d.Fresh = l.Fresh
 	return d
+}
+
+// override sets a limit where one is given.
+func override[T cmp.Ordered](limit *T, given T) {
+	var none T
+	if given > none {
+		*limit = given
+	}
+}
+
+// suffice refuses a plugin that needs more memory to start than it may have.
+func (l Limits) suffice(needs uint64) error {
+	if needs <= l.MemoryBytes {
+		return nil
+	}
+	return failf(abi.FailurePluginMemory, "the plugin needs %d bytes of memory to start; it may have %d", needs, l.MemoryBytes)
 }

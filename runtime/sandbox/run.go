@@ -88,6 +88,21 @@ func (r *run) begin(ctx context.Context, h Host, l Limits) {
 // end forgets what the caller gave, so that an idle instance does not hold it.
 func (r *run) end() { r.Context, r.host, r.answer = nil, nil, nil }
 
+// caught turns what unwinds a guest into an error, where there is no guest.
+func caught(do func()) (err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case error:
+			err = p
+		default:
+			panic(p)
+		}
+	}()
+	do()
+	return nil
+}
+
 // Run takes an instance as it was after its initialization, calls the export, and lets
 // nobody see what became of the instance. It returns nil when the export returned 0.
 //
@@ -119,18 +134,24 @@ func (m *Module) Run(ctx context.Context, export string, h Host, l Limits) (Usag
 
 // admit refuses a Run that cannot begin, and says what its instance begins as.
 func (m *Module) admit(ctx context.Context, export string, l Limits) (*ground, error) {
+	if err := m.callable(ctx, export); err != nil {
+		return nil, err
+	}
 	g, err := m.groundFor(l)
+	if err == nil {
+		err = l.suffice(g.memoryBytes())
+	}
+	return g, err
+}
+
+// callable refuses a Run that is over already, or of what is no export.
+func (m *Module) callable(ctx context.Context, export string) error {
 	switch {
 	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
+		return context.Cause(ctx)
 	case !m.HasExport(export):
-		return nil, failf(abi.FailurePluginMissing, "the plugin has no export %q of the form () -> i32; it has %s",
+		return failf(abi.FailurePluginMissing, "the plugin has no export %q of the form () -> i32; it has %s",
 			export, strings.Join(m.exports, ", "))
-	case err != nil:
-		return nil, err
-	case g.memoryBytes() > l.MemoryBytes:
-		return nil, failf(abi.FailurePluginMemory, "the plugin needs %d bytes of memory to start; it may have %d",
-			g.memoryBytes(), l.MemoryBytes)
 	}
-	return g, nil
+	return nil
 }

@@ -227,20 +227,12 @@ func logRequest(level string, text []byte) []byte {
 
 // flush passes on lines without an end. It runs outside of the guest, where a
 // limit that is reached comes as an error.
-func (r *run) flush() (err error) {
+func (r *run) flush() error {
 	if len(r.console.lines[1])+len(r.console.lines[2]) == 0 {
 		return nil
 	}
-	defer func() {
-		switch p := recover().(type) {
-		case nil:
-		case error:
-			err = p
-		default:
-			panic(p)
-		}
-	}()
-	r.log(1)
-	r.log(2)
-	return nil
+	return caught(func() {
+		r.log(1)
+		r.log(2)
+	})
 }
