@@ -203,34 +203,13 @@ func (p *replaying) end(result *replay.Result, failed error) {
 	if failure != nil {
 		kind = abi.EventReplayFailed
 	}
-	told := map[string]any{"mode": t.about.Replay.Mode, "source_task_id": t.about.Replay.SourceTaskID, "replay_id": t.about.Replay.ReplayID}
-	if result != nil {
-		told["calls"] = len(result.Entries)
-	}
-	if failure != nil {
-		told["failure"] = map[string]string{"code": failure.Code, "message": failure.Message}
-	}
-	p.tell(kind, told)
+	p.tell(kind, p.conclusion(result, failure))
 	ch := change{in: Input{Kind: InputComplete}, actor: hostActor, before: p.pending}
 	if failure != nil {
 		ch.in.Kind = InputFail
 	}
 	ch.outcome = func(o *abi.Outcome) { p.complete(o, result, failure) }
-	unlock := func() {}
-	if result != nil && p.record != nil {
-		var err error
-		if ch.facts, err = p.receiptFacts(context.Background(), result); err != nil {
-			e.log.Error("a replay's receipt could not be made", "task", t.id, "error", err)
-		} else {
-			unlock = e.locks.lock(t.tenant, ch.facts.replay.receiptID)
-		}
-	}
-	defer unlock()
-	if ch.facts != nil {
-		if err := e.issuedBefore(t.tenant, ch.facts.replay); err != nil {
-			e.log.Error("an earlier receipt of a replay could not be read", "task", t.id, "error", err)
-		}
-	}
+	defer p.prepareReceipt(&ch, result)()
 	if err := p.made(&ch, result); err != nil {
 		e.log.Error("what a replay made could not be kept", "task", t.id, "error", err)
 	}
@@ -245,6 +224,40 @@ func (p *replaying) end(result *replay.Result, failed error) {
 		return
 	}
 	_ = e.finish(t, commit) // logged there
+}
+
+// conclusion is what the event at the end of a replay tells.
+func (p *replaying) conclusion(result *replay.Result, failure *abi.Failure) map[string]any {
+	about := p.task.about.Replay
+	told := map[string]any{"mode": about.Mode, "source_task_id": about.SourceTaskID, "replay_id": about.ReplayID}
+	if result != nil {
+		told["calls"] = len(result.Entries)
+	}
+	if failure != nil {
+		told["failure"] = map[string]string{"code": failure.Code, "message": failure.Message}
+	}
+	return told
+}
+
+// prepareReceipt adds what the receipt of a replay is made from, if there is to be one.
+// The receipt is locked until the returned function is called.
+func (p *replaying) prepareReceipt(ch *change, result *replay.Result) (unlock func()) {
+	e, t := p.engine, p.task
+	if result == nil || p.record == nil {
+		return func() {}
+	}
+	var err error
+	if ch.facts, err = p.receiptFacts(context.Background(), result); err != nil {
+		e.log.Error("a replay's receipt could not be made", "task", t.id, "error", err)
+	}
+	if ch.facts == nil {
+		return func() {}
+	}
+	unlock = e.locks.lock(t.tenant, ch.facts.replay.receiptID)
+	if err := e.issuedBefore(t.tenant, ch.facts.replay); err != nil {
+		e.log.Error("an earlier receipt of a replay could not be read", "task", t.id, "error", err)
+	}
+	return unlock
 }
 
 // issuedBefore finds the receipt of an earlier replay of the same.
