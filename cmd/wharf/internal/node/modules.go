@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -18,8 +20,9 @@ const digestPrefix = "sha256:"
 // source is a plugin that this node has: its module's digest, with
 // [digestPrefix], and how to get at the bytes.
 type source struct {
-	digest string
-	wasm   func() []byte
+	digest  string
+	wasm    func() []byte
+	bundled bool
 }
 
 // modules finds plugins by name, and modules by the digest of their bytes. Each
@@ -48,7 +51,7 @@ func newModules(r *sandbox.Runtime, own []ownPlugin, earlier func(context.Contex
 	m := &modules{runtime: r, earlier: earlier, names: map[string]source{}, sources: map[string]source{},
 		byDigest: map[string]*loading{}}
 	for _, p := range plugins.Bundled() {
-		m.offer(p.Name, source{digest: digestPrefix + p.Digest, wasm: p.Wasm})
+		m.offer(p.Name, source{digest: digestPrefix + p.Digest, wasm: p.Wasm, bundled: true})
 	}
 	for _, p := range own {
 		m.offer(p.name, source{digest: p.digest, wasm: func() []byte { return p.wasm }})
@@ -61,13 +64,25 @@ func (m *modules) offer(name string, s source) {
 	m.sources[s.digest] = s
 }
 
-// Names returns the names of the plugins, in no order.
+// Names returns the names of the plugins: those of the operator's own folder first,
+// which are there to be used, then those that come with every node.
 func (m *modules) Names() []string {
-	names := make([]string, 0, len(m.names))
-	for name := range m.names {
-		names = append(names, name)
-	}
+	names := slices.Sorted(maps.Keys(m.names))
+	slices.SortStableFunc(names, func(a, b string) int {
+		return compareBool(m.names[a].bundled, m.names[b].bundled)
+	})
 	return names
+}
+
+// compareBool puts false before true.
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
 }
 
 // Resolve returns the digest of the module that the name stands for now:
