@@ -34,7 +34,7 @@ type Named struct {
 	Tools   map[string]ToolServer
 	Grants  map[string]Grant // by plugin
 	// PluginLimits are those of plugins that have their own, by plugin.
-	PluginLimits map[string]PluginLimits
+	PluginLimits map[string]RunLimits
 	// Settings are what plugins read of their own configuration: by plugin, by name.
 	Settings map[string]map[string]jsontext.Value
 }
@@ -142,14 +142,8 @@ type Tasks struct {
 	Queue       int
 	Concurrency int
 	Persona     string
-	WallTime    time.Duration
-	Memory      int64
-	HostCalls   int
-	Payload     int64
-	Output      int64
-	Gas         int
-	Depth       int
-	Attempts    int
+	RunLimits
+	Attempts int
 }
 
 // Plugins configures what Tasks run.
@@ -160,9 +154,9 @@ type Plugins struct {
 	IdleMemory int64
 }
 
-// PluginLimits are the limits of a plugin's runs, as in [Tasks]; a member that is 0
-// is as it is there.
-type PluginLimits struct {
+// RunLimits bound each run by itself. In those of a plugin, a member that is 0 is as
+// in [Tasks].
+type RunLimits struct {
 	WallTime  time.Duration
 	Memory    int64
 	HostCalls int

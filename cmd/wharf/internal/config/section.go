@@ -99,15 +99,15 @@ agent:
   wall_time: 10m
   host_calls: 1_000_000
 `, valid: pluginName()},
-		func(n *Named) *map[string]PluginLimits { return &n.PluginLimits },
-		[]member[PluginLimits]{
-			periodMember("wall_time", "As tasks.wall_time.", func(l *PluginLimits) *time.Duration { return &l.WallTime }, time.Millisecond, 24*time.Hour),
-			sizeMember("memory", "As tasks.memory.", func(l *PluginLimits) *int64 { return &l.Memory }, 64*kib, 4*gib),
-			numberMember("host_calls", "As tasks.host_calls.", func(l *PluginLimits) *int { return &l.HostCalls }, 1, 1_000_000_000),
-			sizeMember("payload", "As tasks.payload.", func(l *PluginLimits) *int64 { return &l.Payload }, kib, gib),
-			sizeMember("output", "As tasks.output.", func(l *PluginLimits) *int64 { return &l.Output }, kib, 64*gib),
-			numberMember("gas", "As tasks.gas.", func(l *PluginLimits) *int { return &l.Gas }, 1000, maxGas),
-			numberMember("depth", "As tasks.depth.", func(l *PluginLimits) *int { return &l.Depth }, 64, maxDepth),
+		func(n *Named) *map[string]RunLimits { return &n.PluginLimits },
+		[]member[RunLimits]{
+			periodMember("wall_time", "As tasks.wall_time.", func(l *RunLimits) *time.Duration { return &l.WallTime }, time.Millisecond, 24*time.Hour),
+			sizeMember("memory", "As tasks.memory.", func(l *RunLimits) *int64 { return &l.Memory }, 64*kib, 4*gib),
+			numberMember("host_calls", "As tasks.host_calls.", func(l *RunLimits) *int { return &l.HostCalls }, 1, 1_000_000_000),
+			sizeMember("payload", "As tasks.payload.", func(l *RunLimits) *int64 { return &l.Payload }, kib, gib),
+			sizeMember("output", "As tasks.output.", func(l *RunLimits) *int64 { return &l.Output }, kib, 64*gib),
+			numberMember("gas", "As tasks.gas.", func(l *RunLimits) *int { return &l.Gas }, 1000, maxGas),
+			numberMember("depth", "As tasks.depth.", func(l *RunLimits) *int { return &l.Depth }, 64, maxDepth),
 		})
 }
 

@@ -100,7 +100,7 @@ func TestNamedThings(t *testing.T) {
 				{Hosts: []string{"127.0.0.1:9000"}, Private: true}},
 			Secrets: []string{"crm"}, Tools: []string{"files:read_*", "tickets:*"}, Models: []string{"good"},
 		}},
-		PluginLimits: map[string]PluginLimits{
+		PluginLimits: map[string]RunLimits{
 			"agent": {Gas: 1_000_000, Depth: 100, Memory: 1 << 20, WallTime: 5 * time.Second, HostCalls: 7, Payload: 1 << 10, Output: 2 << 10},
 			"echo":  {Gas: 2000},
 		},

@@ -165,10 +165,7 @@ func (o *Options) engineConfig() engine.Config {
 	t := o.Config.Tasks
 	return engine.Config{
 		DefaultPersona: t.Persona, MaxRunning: t.Concurrency, MaxQueued: t.Queue, MaxAttempts: t.Attempts,
-		Limits: sandbox.Limits{
-			MemoryBytes: uint64(t.Memory), WallTime: t.WallTime, HostCalls: t.HostCalls,
-			PayloadBytes: int(t.Payload), OutputBytes: t.Output, Gas: uint64(t.Gas), Depth: t.Depth,
-		},
+		Limits:         limits(t.RunLimits),
 		PluginLimits:   pluginLimits(o.Config.PluginLimits),
 		IdempotencyTTL: o.Config.Retention.Idempotency, RequiredReceiptsOnly: o.Config.Receipts.Issue == "required",
 	}
@@ -190,13 +187,18 @@ func (n *Node) instances() engine.Instances {
 }
 
 // pluginLimits returns the limits that plugins have for themselves, by name.
-func pluginLimits(own map[string]config.PluginLimits) map[string]sandbox.Limits {
-	limits := map[string]sandbox.Limits{}
+func pluginLimits(own map[string]config.RunLimits) map[string]sandbox.Limits {
+	all := map[string]sandbox.Limits{}
 	for plugin, l := range own {
-		limits[plugin] = sandbox.Limits{MemoryBytes: uint64(l.Memory), WallTime: l.WallTime, HostCalls: l.HostCalls,
-			PayloadBytes: int(l.Payload), OutputBytes: l.Output, Gas: uint64(l.Gas), Depth: l.Depth}
+		all[plugin] = limits(l)
 	}
-	return limits
+	return all
+}
+
+// limits are limits on a run as the sandbox takes them.
+func limits(l config.RunLimits) sandbox.Limits {
+	return sandbox.Limits{MemoryBytes: uint64(l.Memory), WallTime: l.WallTime, HostCalls: l.HostCalls,
+		PayloadBytes: int(l.Payload), OutputBytes: l.Output, Gas: uint64(l.Gas), Depth: l.Depth}
 }
 
 func (o *Options) gatewayConfig() gateway.Config {

@@ -198,7 +198,7 @@ func TestProfilesAreServedOnLoopbackOnly(t *testing.T) {
 func TestLimitsReachTheEngine(t *testing.T) {
 	o := options(t, map[string]string{"tasks.memory": "1MiB", "tasks.wall_time": "2s", "tasks.host_calls": "3", "tasks.payload": "4KiB",
 		"tasks.output": "5KiB", "tasks.gas": "6000", "tasks.depth": "70"})
-	o.Config.PluginLimits = map[string]config.PluginLimits{
+	o.Config.PluginLimits = map[string]config.RunLimits{
 		"own": {Memory: 10, WallTime: 20, HostCalls: 30, Payload: 40, Output: 50, Gas: 60, Depth: 70}}
 	c := o.engineConfig()
 	if want := (sandbox.Limits{MemoryBytes: 1 << 20, WallTime: 2 * time.Second, HostCalls: 3, PayloadBytes: 4 << 10, OutputBytes: 5 << 10, Gas: 6000, Depth: 70}); c.Limits != want {
