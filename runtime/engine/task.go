@@ -131,21 +131,7 @@ func (e *Engine) apply(t *task, c change) (storage.Commit, error) {
 
 // write hands over what a step tells.
 func (e *Engine) write(t *task, shown *abi.Task, effects []Effect, c change, now time.Time) (storage.Commit, error) {
-	var issue *issue
-	if shown.Status.Terminal() {
-		shown.Waiting = nil
-		if t.run != nil {
-			c.before = append(t.run.takePending(), c.before...)
-		}
-		issue = e.newIssue(t, c.facts)
-	}
-	records := e.tell(t, shown, effects, c, now, issue)
-	if err := e.build(issue, now); err != nil {
-		// The Task ends all the same, and says by its missing receipt that there is none.
-		e.log.Error("a receipt could not be made", "task", t.id, "error", err)
-		issue, shown.ReceiptID = nil, ""
-		records = e.tell(t, shown, effects, c, now, nil)
-	}
+	records, issue := e.tellAndIssue(t, shown, effects, c, now)
 	records = t.number(records)
 	if len(records) == 0 {
 		return nil, nil
@@ -175,6 +161,28 @@ func (e *Engine) write(t *task, shown *abi.Task, effects []Effect, c change, now
 	}
 	t.seq += sequenced(records)
 	return commit, nil
+}
+
+// tellAndIssue returns the records of a step, and the receipt that is issued with them:
+// one at most, at the end of a Task.
+func (e *Engine) tellAndIssue(t *task, shown *abi.Task, effects []Effect, c change, now time.Time) ([]record, *issue) {
+	var issue *issue
+	if shown.Status.Terminal() {
+		shown.Waiting = nil
+		if t.run != nil {
+			c.before = append(t.run.takePending(), c.before...)
+		}
+		issue = e.newIssue(t, c.facts)
+	}
+	records := e.tell(t, shown, effects, c, now, issue)
+	err := e.build(issue, now)
+	if err == nil {
+		return records, issue
+	}
+	// The Task ends all the same, and says by its missing receipt that there is none.
+	e.log.Error("a receipt could not be made", "task", t.id, "error", err)
+	shown.ReceiptID = ""
+	return e.tell(t, shown, effects, c, now, nil), nil
 }
 
 // statusOf is what the request that caused a step is answered with.
