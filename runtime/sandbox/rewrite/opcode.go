@@ -139,6 +139,7 @@ func (o opcode) info() *opInfo {
 	return in
 }
 
+// String returns the name of the text format.
 func (o opcode) String() string {
 	if in := o.info(); in != nil {
 		return in.name
