@@ -2,6 +2,7 @@ package prove_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -47,8 +48,11 @@ func hostilities() []hostility {
 
 func ptr(s string) *string { return &s }
 
-func tightLimits() []string {
-	var args []string
+func tightLimits(t *testing.T) []string {
+	// What is to be canceled must not have ended before.
+	config := filepath.Join(t.TempDir(), "wharf.yaml")
+	put(t, config, "plugins:\n  limits:\n    work-as:\n      gas: 1000000000000\n")
+	args := []string{"--config", config}
 	for _, s := range []string{"gas=200000000", "depth=20000", "memory=16MiB", "host_calls=2000", "payload=256KiB", "output=1MiB"} {
 		args = append(args, "--set", "tasks."+s)
 	}
@@ -59,7 +63,7 @@ func tightLimits() []string {
 // once, and beside them Tasks of honest plugins. Those come to what they come to on an
 // idle node, and the node goes on.
 func TestHostilePluginsHurtNobody(t *testing.T) {
-	node := builder.StartWith(t, nodetest.Options{Args: append(withPlugins(t), tightLimits()...)})
+	node := builder.StartWith(t, nodetest.Options{Args: append(withPlugins(t), tightLimits(t)...)})
 	c := newClient(node)
 	honest := honestTasks(t, c)
 	hostile := hostilities()
