@@ -158,7 +158,7 @@ func manyTasks(w plugintest.Worker) int {
 	case w.Name == "work-wat":
 		return 100_000
 	}
-	return 20_000
+	return 5_000
 }
 
 // errParked ends a Run as the engine does when its Task waits.
