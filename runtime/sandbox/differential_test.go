@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/internal/arm64test"
 	"github.com/wharf-dev/wharf/plugins/plugintest"
 )
 
@@ -269,30 +269,10 @@ func observeWorkers(t *testing.T, r *Runtime) map[string][]seen {
 // long says that tests may take minutes.
 func long() bool { return os.Getenv("WHARF_LONG") != "" }
 
-// emulator finds a program that runs the binaries of another processor.
-func emulator(t *testing.T) string {
-	t.Helper()
-	if runtime.GOARCH == "arm64" {
-		t.Skip("this is the other processor already")
-	}
-	for _, name := range []string{"qemu-aarch64-static", "qemu-aarch64"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	t.Skip("needs qemu-aarch64, of the package qemu-user, which is not installed")
-	return ""
-}
-
 // TestAnotherProcessorSeesTheSame does every job on arm64 too, under an emulator.
 func TestAnotherProcessorSeesTheSame(t *testing.T) {
-	emulator := emulator(t)
-	binary, file := filepath.Join(t.TempDir(), "sandbox-arm64.test"), filepath.Join(t.TempDir(), "seen.json")
-	build := exec.Command("go", "test", "-c", "-o", binary, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=arm64", "GOFLAGS=")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building for arm64: %v\n%s", err, out)
-	}
+	emulator := arm64test.Emulator(t)
+	binary, file := arm64test.TestBinary(t), filepath.Join(t.TempDir(), "seen.json")
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	run := exec.CommandContext(ctx, emulator, binary, "-test.run=^TestObserve$", "-test.timeout=10m")

@@ -12,6 +12,8 @@ import (
 
 	"github.com/tetratelabs/wazero"
 	"pgregory.net/rapid"
+
+	"github.com/wharf-dev/wharf/internal/arm64test"
 )
 
 const (
@@ -28,17 +30,8 @@ func TestNaNOnArm64(t *testing.T) {
 	if runtime.GOARCH != "amd64" || runtime.GOOS != "linux" {
 		t.Skip("compares linux/amd64 with linux/arm64")
 	}
-	emulator, err := exec.LookPath("qemu-aarch64")
-	if err != nil {
-		t.Skip("needs qemu-aarch64, of the package qemu-user, which is not installed")
-	}
-	folder := t.TempDir()
-	binary, results := filepath.Join(folder, "rewrite.test"), filepath.Join(folder, "results")
-	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-o", binary, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOARCH=arm64")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building for arm64: %v\n%s", err, out)
-	}
+	emulator := arm64test.Emulator(t)
+	binary, results := arm64test.TestBinary(t), filepath.Join(t.TempDir(), "results")
 	run := exec.CommandContext(t.Context(), emulator, binary, "-test.run", "^(TestNaNObserved|TestNaNKept|TestNaNResults|TestFloatMoved)$")
 	run.Env = append(os.Environ(), resultsFile+"="+results, "WHARF_LONG=")
 	if out, err := run.CombinedOutput(); err != nil {

@@ -4,14 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"os/exec"
-	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/tetratelabs/wazero/api"
+
+	"github.com/wharf-dev/wharf/internal/arm64test"
 )
 
 // remainderFuncs are the four instructions, of any divisor and of constants.
@@ -119,19 +118,8 @@ func TestRemaindersUnderPressure(t *testing.T) {
 
 // TestRemaindersOnArm64 has remainders made on arm64, under an emulator.
 func TestRemaindersOnArm64(t *testing.T) {
-	if runtime.GOARCH == "arm64" {
-		t.Skip("this is arm64")
-	}
-	emulator, err := exec.LookPath("qemu-aarch64")
-	if err != nil {
-		t.Skip("needs qemu-aarch64, of the package qemu-user, which is not installed")
-	}
-	binary := filepath.Join(t.TempDir(), "rewrite.test")
-	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-o", binary, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=arm64", "GOFLAGS=")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building for arm64: %v\n%s", err, out)
-	}
+	emulator := arm64test.Emulator(t)
+	binary := arm64test.TestBinary(t)
 	run := exec.CommandContext(t.Context(), emulator, binary, "-test.timeout=1m", "-test.run=^(TestRemainders|TestRemaindersUnderPressure)$")
 	if out, err := run.CombinedOutput(); err != nil {
 		t.Errorf("on arm64: %v\n%s", err, out)

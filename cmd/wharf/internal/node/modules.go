@@ -67,22 +67,15 @@ func (m *modules) offer(name string, s source) {
 // Names returns the names of the plugins: those of the operator's own folder first,
 // which are there to be used, then those that come with every node.
 func (m *modules) Names() []string {
-	names := slices.Sorted(maps.Keys(m.names))
-	slices.SortStableFunc(names, func(a, b string) int {
-		return compareBool(m.names[a].bundled, m.names[b].bundled)
-	})
-	return names
-}
-
-// compareBool puts false before true.
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
+	var own, bundled []string
+	for _, name := range slices.Sorted(maps.Keys(m.names)) {
+		if m.names[name].bundled {
+			bundled = append(bundled, name)
+		} else {
+			own = append(own, name)
+		}
 	}
-	return 1
+	return append(own, bundled...)
 }
 
 // Resolve returns the digest of the module that the name stands for now:
