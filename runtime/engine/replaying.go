@@ -216,14 +216,7 @@ func (p *replaying) end(result *replay.Result, failed error) {
 	t.mu.Lock()
 	commit, err := e.apply(t, ch)
 	t.mu.Unlock()
-	if errors.Is(err, ErrTerminal) {
-		return
-	}
-	if err != nil {
-		e.log.Error("a task's end could not be recorded", "task", t.id, "error", err)
-		return
-	}
-	_ = e.finish(t, commit) // logged there
+	e.ended(t, commit, err)
 }
 
 // conclusion is what the event at the end of a replay tells.

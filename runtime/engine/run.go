@@ -15,6 +15,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/runtime/replay"
+	"github.com/wharf-dev/wharf/storage"
 )
 
 // runTask runs one Task to its end, or until it waits. The scheduler calls it on a
@@ -238,6 +239,12 @@ func (e *Engine) end(t *task, r *run, err error) {
 	}
 	commit, err := e.apply(t, ch)
 	t.mu.Unlock()
+	e.ended(t, commit, err)
+}
+
+// ended finishes a Task whose end was applied. One that had ended before, by a cancel or
+// a deadline, is finished already.
+func (e *Engine) ended(t *task, commit storage.Commit, err error) {
 	if errors.Is(err, ErrTerminal) {
 		return
 	}
