@@ -181,6 +181,11 @@ func (t *Task) AppendJSON(b []byte) []byte {
 	rare(&m, "waiting", t.Waiting)
 	rare(&m, "replay", t.Replay)
 	rare(&m, "fork", t.Fork)
+	m.optional("persona_version", t.PersonaVersion)
+	m.optional("quota_id", t.QuotaID)
+	m.optional("connector_id", t.ConnectorID)
+	m.optional("delivery_id", t.DeliveryID)
+	m.optional("order_key", t.OrderKey)
 	return m.end()
 }
 

@@ -101,23 +101,47 @@ const (
 
 // Vendor events: what the taxonomy has no name for. The first four are hints.
 const (
-	EventPlan             EventKind = "vendor.wharf.plan"              // what a plugin means to do
-	EventMessageDelta     EventKind = "vendor.wharf.message_delta"     // a piece of a Message that is being written
-	EventLog              EventKind = "vendor.wharf.log"               // a line a plugin logged
-	EventProgress         EventKind = "vendor.wharf.progress"          // how far a plugin says it is
-	EventTenantCreated    EventKind = "vendor.wharf.tenant_created"    // a tenant came to be
-	EventPersonaCreated   EventKind = "vendor.wharf.persona_created"   // a Persona came to be
-	EventWorkspaceCreated EventKind = "vendor.wharf.workspace_created" // a Workspace came to be
-	EventWorkspaceUpdated EventKind = "vendor.wharf.workspace_updated" // a Workspace changed
-	EventSessionUpdated   EventKind = "vendor.wharf.session_updated"   // a Session's summary or metadata changed
-	EventOutcomeCreated   EventKind = "vendor.wharf.outcome_created"   // a Task's Outcome came to be
-	EventKeyCreated       EventKind = "vendor.wharf.key_created"       // an API key was made
-	EventKeyRevoked       EventKind = "vendor.wharf.key_revoked"       // an API key was revoked
-	EventCall             EventKind = "vendor.wharf.call"              // a host call was answered
-	EventCallIntent       EventKind = "vendor.wharf.call_intent"       // a host call is about to change something
-	EventStateSet         EventKind = "vendor.wharf.state_set"         // a Session's state was changed
-	EventReceiptsSealed   EventKind = "vendor.wharf.receipts_sealed"   // a batch of receipts got its Merkle root
-	EventMemoryRedacted   EventKind = "vendor.wharf.memory_redacted"   // a Memory's content was taken away
+	EventPlan                EventKind = "vendor.wharf.plan"                 // what a plugin means to do
+	EventMessageDelta        EventKind = "vendor.wharf.message_delta"        // a piece of a Message that is being written
+	EventLog                 EventKind = "vendor.wharf.log"                  // a line a plugin logged
+	EventProgress            EventKind = "vendor.wharf.progress"             // how far a plugin says it is
+	EventTenantCreated       EventKind = "vendor.wharf.tenant_created"       // a tenant came to be
+	EventPersonaCreated      EventKind = "vendor.wharf.persona_created"      // a Persona came to be
+	EventWorkspaceCreated    EventKind = "vendor.wharf.workspace_created"    // a Workspace came to be
+	EventWorkspaceUpdated    EventKind = "vendor.wharf.workspace_updated"    // a Workspace changed
+	EventSessionUpdated      EventKind = "vendor.wharf.session_updated"      // a Session's summary or metadata changed
+	EventOutcomeCreated      EventKind = "vendor.wharf.outcome_created"      // a Task's Outcome came to be
+	EventKeyCreated          EventKind = "vendor.wharf.key_created"          // an API key was made
+	EventKeyRevoked          EventKind = "vendor.wharf.key_revoked"          // an API key was revoked
+	EventCall                EventKind = "vendor.wharf.call"                 // a host call was answered
+	EventCallIntent          EventKind = "vendor.wharf.call_intent"          // a host call is about to change something
+	EventStateSet            EventKind = "vendor.wharf.state_set"            // a Session's state was changed
+	EventReceiptsSealed      EventKind = "vendor.wharf.receipts_sealed"      // a batch of receipts got its Merkle root
+	EventMemoryRedacted      EventKind = "vendor.wharf.memory_redacted"      // a Memory's content was taken away
+	EventPersonaUpdated      EventKind = "vendor.wharf.persona_updated"      // a Persona got a new version
+	EventMemoryCreated       EventKind = "vendor.wharf.memory_created"       // a client made a Memory
+	EventQuotaCreated        EventKind = "vendor.wharf.quota_created"        // a Quota came to be
+	EventQuotaUpdated        EventKind = "vendor.wharf.quota_updated"        // a Quota changed
+	EventQuotaExhausted      EventKind = "vendor.wharf.quota_exhausted"      // work was refused for a Quota
+	EventProposal            EventKind = "vendor.wharf.proposal"             // a write was proposed, and not done
+	EventShadowWrite         EventKind = "vendor.wharf.shadow_write"         // a write was left out that would have been done
+	EventPermissionRequested EventKind = "vendor.wharf.permission_requested" // a Task asks for a decision or an answer
+	EventPermissionDecided   EventKind = "vendor.wharf.permission_decided"   // somebody decided, and the quorum may not be there yet
+	EventPermissionSettled   EventKind = "vendor.wharf.permission_settled"   // a request was decided, answered, or its time was over
+	EventVaultCreated        EventKind = "vendor.wharf.vault_created"        // a Vault came to be
+	EventVaultUpdated        EventKind = "vendor.wharf.vault_updated"        // a Vault changed
+	EventSecretStored        EventKind = "vendor.wharf.secret_stored"        // a Vault holds a new value of a secret
+	EventSecretRemoved       EventKind = "vendor.wharf.secret_removed"       // a secret was taken out of a Vault
+	EventSecretUsed          EventKind = "vendor.wharf.secret_used"          // a secret was used, or its use was refused
+	EventConnectorCreated    EventKind = "vendor.wharf.connector_created"    // a Connector came to be
+	EventConnectorUpdated    EventKind = "vendor.wharf.connector_updated"    // a Connector changed
+	EventConnectorDeleted    EventKind = "vendor.wharf.connector_deleted"    // a Connector was deleted
+	EventDeliveryDead        EventKind = "vendor.wharf.delivery_dead"        // a delivery could not be handled and was put aside
+	EventDeliveryRedriven    EventKind = "vendor.wharf.delivery_redriven"    // a delivery that was put aside is handled again
+	EventSkillCreated        EventKind = "vendor.wharf.skill_created"        // a Skill came to be
+	EventSkillUpdated        EventKind = "vendor.wharf.skill_updated"        // a Skill changed
+	EventFileWritten         EventKind = "vendor.wharf.file_written"         // a file of a Workspace was written
+	EventFileRemoved         EventKind = "vendor.wharf.file_removed"         // a file of a Workspace was removed
 )
 
 // EventKinds lists the whole taxonomy of the protocol, vendor events left out.

@@ -129,6 +129,9 @@ const (
 	CallEventEmit       = "event.emit"
 	CallConfigGet       = "config.get"
 	CallHostFact        = "host.fact"
+	CallDeliveries      = "connector.deliveries"
+	CallNormalized      = "connector.normalized"
+	CallDeliver         = "connector.deliver"
 )
 
 // HostCalls defines every host call there is, by name.
@@ -136,7 +139,7 @@ func HostCalls() []HostCall {
 	var all []HostCall
 	for _, group := range [][]HostCall{
 		taskCalls(), localCalls(), hintCalls(), messageCalls(), providerCalls(), memoryCalls(),
-		artifactCalls(), stateCalls(), waitCalls(), childCalls(), hostFactCalls(),
+		artifactCalls(), stateCalls(), waitCalls(), childCalls(), hostFactCalls(), connectorCalls(),
 	} {
 		all = append(all, group...)
 	}
@@ -310,5 +313,17 @@ func hostFactCalls() []HostCall {
 		{Name: CallHostFact, Effect: EffectRead, Key: "host:host.fact:<name>", Request: asJSON, RequestType: CallHostFactRequest{},
 			Answer: asJSON, AnswerType: CallHostFactAnswer{},
 			Doc: "Reads a fact about the host: wharf.version, abi.version, os, arch, tenant, workspace, session, task, deadline."},
+	}
+}
+
+func connectorCalls() []HostCall {
+	return []HostCall{
+		{Name: CallDeliveries, Effect: EffectGiven, Request: nothing, Answer: asJSON, AnswerType: CallDeliveriesAnswer{},
+			Doc: "The deliveries that a Connector's plugin is to normalize, and the Connector. In a Task there are none: CallNotFound."},
+		{Name: CallNormalized, Effect: EffectWrite, Request: asJSON, RequestType: CallNormalizedRequest{}, Answer: nothing,
+			Doc: "What the deliveries mean: Tasks, Messages, events, nothing, or a failure. Called once, outside of Tasks."},
+		{Name: CallDeliver, Effect: EffectWrite, Durable: true, Request: asJSON, RequestType: CallDeliverRequest{},
+			Answer: asJSON, AnswerType: CallDeliverAnswer{}, Limit: "1,000 deliveries",
+			Doc: "Hands what a poll has found to the Task's Connector, which takes it as if it had been sent. What was found before is left out."},
 	}
 }

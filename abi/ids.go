@@ -41,6 +41,13 @@ const (
 	// ObjectReceiptBatch a sealed batch of a Workspace's receipts.
 	ObjectState        Object = "session_state"
 	ObjectReceiptBatch Object = "receipt_batch"
+	// ObjectPermissionRequest is what a Task asks somebody, ObjectDelivery what a
+	// provider has sent to a Connector, ObjectDeadLetter a delivery that could not be
+	// handled, and ObjectVaultSecret a secret in a Vault.
+	ObjectPermissionRequest Object = "permission_request"
+	ObjectDelivery          Object = "delivery"
+	ObjectDeadLetter        Object = "dead_letter"
+	ObjectVaultSecret       Object = "vault_secret"
 )
 
 // idPrefixes maps an object to the prefix of its ids.
@@ -51,7 +58,8 @@ var idPrefixes = map[Object]string{
 	ObjectVault: "vault_", ObjectConnector: "conn_", ObjectSkill: "skill_",
 	ObjectOutcome: "out_", ObjectQuota: "quota_", ObjectAPIKey: "key_",
 	ObjectTenant: "tenant_", ObjectAgentCard: "card_", ObjectState: "state_",
-	ObjectReceiptBatch: "rbatch_",
+	ObjectReceiptBatch: "rbatch_", ObjectPermissionRequest: "perm_",
+	ObjectDelivery: "dlv_", ObjectDeadLetter: "dead_", ObjectVaultSecret: "vsec_",
 }
 
 // IDPrefix returns the prefix of ids of the given object, such as "task_".

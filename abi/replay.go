@@ -114,4 +114,12 @@ type Waiting struct {
 	URL       string         `json:"url,omitzero"`
 	TaskID    string         `json:"task_id,omitzero"` // the child that is awaited
 	Until     Time           `json:"until,omitzero"`   // when it stops waiting
+
+	// PermissionID names the request that somebody is to answer. Of an approval:
+	// Arguments are what is to be done with, Quorum how many must approve, and Gate
+	// says that policy asks, not the plugin: when it is approved the call itself is made.
+	PermissionID string         `json:"permission_id,omitzero"`
+	Arguments    jsontext.Value `json:"arguments,omitzero"`
+	Quorum       int            `json:"quorum,omitzero"`
+	Gate         bool           `json:"gate,omitzero"`
 }

@@ -70,8 +70,57 @@ type Persona struct {
 	Description   string        `json:"description"`
 	AutonomyTier  AutonomyTier  `json:"autonomy_tier"`
 	ReceiptPolicy ReceiptPolicy `json:"receipt_policy"`
-	Tools         []string      `json:"tools"`
-	Capabilities  []string      `json:"capabilities"`
+	// Tools and Capabilities are patterns of what Tasks of the Persona may use: tools
+	// as SERVER:TOOL, and host calls. * stands for any characters.
+	Tools        []string `json:"tools"`
+	Capabilities []string `json:"capabilities"`
+	// Handoffs are patterns of the Personas that its Tasks may hand work to; nil for
+	// all.
+	Handoffs      []string         `json:"handoffs,omitzero"`
+	Triggers      []jsontext.Value `json:"triggers,omitzero"`
+	Schedules     []jsontext.Value `json:"schedules,omitzero"`
+	ContextPacks  []string         `json:"context_packs,omitzero"`
+	Evals         []string         `json:"evals,omitzero"`
+	Owner         string           `json:"owner,omitzero"`
+	ModelPolicy   *ModelPolicy     `json:"model_policy,omitzero"`
+	RolloutPolicy jsontext.Value   `json:"rollout_policy,omitzero"`
+	QuotaID       string           `json:"quota_id,omitzero"`
+	// Budget bounds each Task of the Persona, and Approvals says how its Tasks' writes
+	// are approved. Both are Wharf's own.
+	Budget    *Budget         `json:"budget,omitzero"`
+	Approvals *ApprovalPolicy `json:"approvals,omitzero"`
+}
+
+// ModelPolicy says which models Tasks of a Persona may ask. Empty members allow
+// all.
+type ModelPolicy struct {
+	Models    []string `json:"models,omitzero"`     // patterns of the names of models
+	Providers []string `json:"providers,omitzero"`  // patterns
+	MaxTokens int      `json:"max_tokens,omitzero"` // of one answer
+}
+
+// Budget bounds what a Task may spend. A member that is 0 bounds nothing.
+type Budget struct {
+	USD          float64 `json:"usd,omitzero"`
+	InputTokens  int64   `json:"input_tokens,omitzero"`
+	OutputTokens int64   `json:"output_tokens,omitzero"`
+	ToolCalls    int64   `json:"tool_calls,omitzero"`
+	HostCalls    int64   `json:"host_calls,omitzero"`
+	WallTimeMS   int64   `json:"wall_time_ms,omitzero"`
+}
+
+// ApprovalPolicy says how writes are approved.
+type ApprovalPolicy struct {
+	// Quorum is how many must approve; 0 is 1.
+	Quorum int `json:"quorum,omitzero"`
+	// Approvers are patterns of the actors that may decide; empty for all.
+	Approvers []string `json:"approvers,omitzero"`
+	// SelfApproval lets whoever submitted the Task decide.
+	SelfApproval bool `json:"self_approval,omitzero"`
+	// TimeoutSeconds is how long to wait for a decision; 0 for ever.
+	TimeoutSeconds float64 `json:"timeout_seconds,omitzero"`
+	// Without are patterns of tools (SERVER:TOOL) and host calls that need no approval.
+	Without []string `json:"without,omitzero"`
 }
 
 // Workspace is the isolation boundary of files, sessions and logs.
@@ -81,7 +130,10 @@ type Workspace struct {
 	Root            string   `json:"root"`
 	DefaultBranchID *string  `json:"default_branch_id"`
 	TenantID        string   `json:"tenant_id,omitzero"`
+	Host            string   `json:"host,omitzero"`
+	Repository      string   `json:"repository,omitzero"`
 	Capabilities    []string `json:"capabilities,omitzero"`
+	Connectors      []string `json:"connectors,omitzero"`
 	QuotaID         string   `json:"quota_id,omitzero"`
 }
 
@@ -133,6 +185,17 @@ type Task struct {
 	Replay *TaskReplay `json:"replay,omitzero"`
 	// Fork is set on a Task that was forked from another.
 	Fork *TaskFork `json:"fork,omitzero"`
+
+	// PersonaVersion is the version of the Persona that the Task is pinned to, and
+	// QuotaID the Quota that bounds it most narrowly.
+	PersonaVersion string `json:"persona_version,omitzero"`
+	QuotaID        string `json:"quota_id,omitzero"`
+	// ConnectorID and DeliveryID are set on a Task that came from a Connector.
+	// Of the Tasks with one OrderKey in a Session, one runs at a time, in the order in
+	// which they were accepted.
+	ConnectorID string `json:"connector_id,omitzero"`
+	DeliveryID  string `json:"delivery_id,omitzero"`
+	OrderKey    string `json:"order_key,omitzero"`
 }
 
 // BranchKind says what a Branch is a branch of.

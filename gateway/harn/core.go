@@ -19,6 +19,15 @@ type Core interface {
 	replays
 	receipts
 	administration
+	personaCore
+	memoryCore
+	vaultCore
+	connectorCore
+	skillCore
+	quotaCore
+	permissionCore
+	fileCore
+	tokenCore
 }
 
 type reads interface {

@@ -23,7 +23,8 @@ func (a *Adapter) Routes() []gateway.Route {
 	var all []gateway.Route
 	for _, group := range [][]gateway.Route{
 		a.discoveryRoutes(), a.taskRoutes(), a.sessionRoutes(), a.messageRoutes(), a.eventRoutes(),
-		a.artifactRoutes(), a.receiptRoutes(), a.workspaceRoutes(), a.personaRoutes(), a.laterRoutes(),
+		a.artifactRoutes(), a.receiptRoutes(), a.workspaceRoutes(), a.personaRoutes(), a.memoryRoutes(),
+		a.vaultRoutes(), a.connectorRoutes(), a.skillRoutes(), a.quotaRoutes(), a.permissionRoutes(), a.fileRoutes(), a.tokenRoutes(),
 		a.recordRoutes(), a.adminRoutes(),
 	} {
 		all = append(all, group...)
@@ -258,16 +259,6 @@ func (a *Adapter) workspaceRoutes() []gateway.Route {
 	)
 }
 
-func (a *Adapter) personaRoutes() []gateway.Route {
-	const tag, reads, writes = "Personas", "personas:read", "personas:write"
-	return routes(
-		read("/v1/personas", "listPersonas", tag, reads, "Persona", "List Personas, newest first", a.list(abi.ObjectPersona)).list(),
-		post("/v1/personas", "createPersona", tag, writes, "CreatePersonaRequest", "Persona", "Create a Persona", statusCreated, nil).later(),
-		read("/v1/personas/{persona_id}", "getPersona", tag, reads, "Persona", "Get a Persona", a.get(abi.ObjectPersona, "persona_id")),
-		patch("/v1/personas/{persona_id}", "updatePersona", tag, writes, "UpdatePersonaRequest", "Persona", "Change a Persona", nil).later(),
-	)
-}
-
 func (a *Adapter) receiptRoutes() []gateway.Route {
 	const tag, reads = "Receipts", "receipts:read"
 	get := read("/v1/receipts/{receipt_id}", "getReceipt", tag, reads, "Receipt", "Get a Receipt", a.getReceipt).
@@ -312,39 +303,6 @@ func (a *Adapter) recordRoutes() []gateway.Route {
 	return routes(rows...)
 }
 
-// laterRoutes are the resources of later conformance levels.
-func (a *Adapter) laterRoutes() []gateway.Route {
-	none := func(path, operation, tag, scope, response, summary string, filters ...string) row {
-		return read(path, operation, tag, scope, response, summary, a.emptyList).list(filters...)
-	}
-	one := func(o abi.Object, path, operation, tag, scope, response, summary string) row {
-		return read(path, operation, tag, scope, response, summary, absent(o, string(o)+"_id"))
-	}
-	forget := write(fasthttp.MethodDelete, "/v1/memories/{memory_id}", "deleteMemory", "Memories", "memories:write", "", "",
-		"Forget a Memory's content", statusNoContent, a.redactMemory).bodyless()
-	return routes(
-		read("/v1/memories", "listMemories", "Memories", "memories:read", "Memory", "List Memories, newest first", a.list(abi.ObjectMemory)).
-			list("workspace_id", "session_id"),
-		post("/v1/memories", "createMemory", "Memories", "memories:write", "CreateMemoryRequest", "Memory", "Create a Memory", statusCreated, nil).later(),
-		read("/v1/memories/{memory_id}", "getMemory", "Memories", "memories:read", "Memory", "Get a Memory", a.get(abi.ObjectMemory, "memory_id")),
-		forget,
-		none("/v1/vaults", "listVaults", "Vaults", "vaults:read", "Vault", "List Vaults", "workspace_id"),
-		post("/v1/vaults", "createVault", "Vaults", "vaults:write", "CreateVaultRequest", "Vault", "Create a Vault", statusCreated, nil).later(),
-		one(abi.ObjectVault, "/v1/vaults/{vault_id}", "getVault", "Vaults", "vaults:read", "Vault", "Get a Vault"),
-		none("/v1/connectors", "listConnectors", "Connectors", "connectors:read", "Connector", "List Connectors", "workspace_id"),
-		one(abi.ObjectConnector, "/v1/connectors/{connector_id}", "getConnector", "Connectors", "connectors:read", "Connector", "Get a Connector"),
-		none("/v1/skills", "listSkills", "Skills", "skills:read", "Skill", "List Skills"),
-		one(abi.ObjectSkill, "/v1/skills/{skill_id}", "getSkill", "Skills", "skills:read", "Skill", "Get a Skill"),
-		none("/v1/quotas", "listQuotas", "Quotas", "quotas:read", "Quota", "List Quotas"),
-		one(abi.ObjectQuota, "/v1/quotas/{quota_id}", "getQuota", "Quotas", "quotas:read", "Quota", "Get a Quota"),
-		none("/v1/permission-requests", "listPermissionRequests", "Permissions", "tasks:read", "PermissionRequest", "List requests for a human decision"),
-		read("/v1/tasks/{task_id}/permission-requests", "listTaskPermissionRequests", "Permissions", "tasks:read", "PermissionRequest",
-			"List a Task's requests for a human decision", a.emptyListOf(abi.ObjectTask, "task_id")).list(),
-		post("/v1/permission-requests/{request_id}/respond", "respondPermissionRequest", "Permissions", "tasks:write", "PermissionResponse",
-			"PermissionRequest", "Answer a request for a human decision", statusOK, nil).later(),
-	)
-}
-
 func (a *Adapter) adminRoutes() []gateway.Route {
 	const tag = "Administration"
 	rows := []row{
@@ -364,4 +322,9 @@ func (a *Adapter) adminRoutes() []gateway.Route {
 		rows[i].Unversioned, rows[i].Idempotent = true, false
 	}
 	return routes(rows...)
+}
+
+// none is a list of what this node has none of.
+func (a *Adapter) none(path, operation, tag, scope, response, summary string, filters ...string) row {
+	return read(path, operation, tag, scope, response, summary, a.emptyList).list(filters...)
 }

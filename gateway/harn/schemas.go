@@ -82,7 +82,8 @@ func (a *Adapter) Schemas() map[string]gateway.Schema {
 	all := map[string]gateway.Schema{}
 	for _, group := range []map[string]schema{
 		discoverySchemas(), taskSchemas(), sessionSchemas(), partSchemas(), eventSchemas(), artifactSchemas(),
-		workspaceSchemas(), receiptSchemas(), laterSchemas(), adminSchemas(), replaySchemas(),
+		workspaceSchemas(), receiptSchemas(), memorySchemas(), vaultSchemas(), connectorSchemas(), skillSchemas(), quotaSchemas(),
+		permissionSchemas(), fileSchemas(), tokenSchemas(), personaSchemas(), adminSchemas(), replaySchemas(),
 	} {
 		for name, s := range group {
 			all[name] = s
@@ -338,12 +339,6 @@ func artifactSchemas() map[string]schema {
 }
 
 func workspaceSchemas() map[string]schema {
-	tiers := []abi.AutonomyTier{abi.TierShadow, abi.TierSuggest, abi.TierActWithApproval, abi.TierActAuto}
-	policies := []abi.ReceiptPolicy{abi.ReceiptRequired, abi.ReceiptOptional, abi.ReceiptDisabled}
-	persona := func() schema {
-		return schema{"name": text(), "version": text(), "entry_workflow": text(), "description": text(),
-			"autonomy_tier": enum(tiers...), "receipt_policy": enum(policies...)}
-	}
 	return map[string]schema{
 		"Workspace": resource(abi.ObjectWorkspace, "An isolation boundary.", schema{
 			"name": text(), "root": text(), "default_branch_id": nullable(text()),
@@ -357,14 +352,6 @@ func workspaceSchemas() map[string]schema {
 		}),
 		"UpdateWorkspaceRequest": shape("What to change.", nil, schema{
 			"name": text(), "capabilities": listOf(text()), "quota_id": nullable(text()), "metadata": anyObject()}),
-		"Persona": resource(abi.ObjectPersona, "An operational role.", persona(), schema{
-			"tools": listOf(text()), "capabilities": listOf(text()), "triggers": listOf(anyObject()), "schedules": listOf(anyObject()),
-			"handoffs": listOf(text()), "context_packs": listOf(text()), "evals": listOf(text()), "owner": nullable(text()),
-			"model_policy": anyObject(), "rollout_policy": anyObject(), "quota_id": nullable(text()),
-		}),
-		"CreatePersonaRequest": shape("A Persona.", persona(), schema{"module_ref": text(), "metadata": anyObject()}),
-		"UpdatePersonaRequest": shape("What to change.", nil, schema{
-			"description": text(), "receipt_policy": enum(policies...), "quota_id": nullable(text()), "metadata": anyObject()}),
 	}
 }
 
@@ -388,43 +375,6 @@ func receiptSchemas() map[string]schema {
 		"VerifyReceiptRequest": shape("How to verify.", nil, schema{"trust_anchor": nullable(text()), "at_time": nullable(moment())}),
 		"ReceiptVerification": shape("Whether a Receipt holds.", schema{"valid": flag(), "checked_at": moment()}, schema{
 			"reason": nullable(text()), "details": anyObject()}),
-	}
-}
-
-func laterSchemas() map[string]schema {
-	return map[string]schema{
-		"Memory": resource(abi.ObjectMemory, "Durable knowledge.", schema{
-			"scope": enum(memoryScopes...), "owner_id": text(), "content": anyJSON(), "provenance": anyObject(),
-		}, schema{
-			"expires_at": nullable(moment()), "embedding_ref": nullable(text()), "visibility": ref("PartVisibility"),
-			"redaction_policy": anyObject(), "confidence": nullable(schema{"type": "number", "minimum": 0, "maximum": 1}),
-		}),
-		"CreateMemoryRequest": shape("A Memory.", schema{
-			"scope": enum(memoryScopes...), "owner_id": text(), "content": anyJSON(), "provenance": anyObject()}, schema{"metadata": anyObject()}),
-		"Vault": resource(abi.ObjectVault, "Protected credentials.", schema{
-			"workspace_id": nullable(text()), "provider": text(), "capabilities": listOf(text())}, nil),
-		"CreateVaultRequest": shape("A Vault.", schema{"provider": text(), "capabilities": listOf(text())}, schema{
-			"workspace_id": nullable(text()), "metadata": anyObject()}),
-		"Connector": resource(abi.ObjectConnector, "A source of external activity.", schema{
-			"provider": text(), "workspace_id": text(), "status": enum("ACTIVE", "PAUSED", "FAILED", "DISABLED"), "event_kinds": listOf(text()),
-		}, schema{
-			"dedupe_policy": anyObject(), "auth": anyObject(), "webhook": anyObject(), "polling": anyObject(),
-			"target_persona_id": nullable(text()), "target_session_id": nullable(text()),
-		}),
-		"Skill": resource(abi.ObjectSkill, "A callable capability.", schema{
-			"name": text(), "description": text(), "input_schema": nullable(anyObject()), "output_schema": nullable(anyObject()),
-		}, schema{
-			"source": nullable(text()), "version": nullable(text()), "capabilities": listOf(text()),
-			"requires_approval": flag(), "deprecated": flag(),
-		}),
-		"Quota": resource(abi.ObjectQuota, "A ceiling.", schema{
-			"scope": enum("persona", "workspace", "tenant", "organization"), "limits": mapOf(number()), "usage": mapOf(number()),
-		}, schema{
-			"reset_at": nullable(moment()), "hard_limit": flag(), "soft_limit": flag(),
-			"exhaustion_reason": nullable(text()), "last_receipt_id": nullable(text()),
-		}),
-		"PermissionRequest":  shape("A request for a human decision.", schema{"id": text()}, nil),
-		"PermissionResponse": shape("A human decision.", nil, nil),
 	}
 }
 

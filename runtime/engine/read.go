@@ -199,6 +199,9 @@ var listedBy = map[abi.Object][]abi.Object{
 	abi.ObjectOutcome:  {abi.ObjectTask},
 	abi.ObjectMemory:   {abi.ObjectSession, abi.ObjectWorkspace},
 	abi.ObjectReceipt:  {abi.ObjectTask, abi.ObjectSession, abi.ObjectWorkspace},
+	abi.ObjectVault:    {abi.ObjectWorkspace}, abi.ObjectConnector: {abi.ObjectWorkspace},
+	abi.ObjectPermissionRequest: {abi.ObjectTask, abi.ObjectWorkspace},
+	abi.ObjectDeadLetter:        {abi.ObjectWorkspace}, abi.ObjectVaultSecret: {abi.ObjectWorkspace},
 }
 
 // scopeFor returns the narrowest list that holds everything a filter lets through.

@@ -46,6 +46,7 @@ var objectCodes = [...]abi.Object{
 	abi.ObjectMessage, abi.ObjectArtifact, abi.ObjectAgentCard, abi.ObjectReceipt, abi.ObjectMemory,
 	abi.ObjectVault, abi.ObjectConnector, abi.ObjectSkill, abi.ObjectOutcome, abi.ObjectQuota,
 	abi.ObjectAPIKey, abi.ObjectTenant, abi.ObjectEvent, abi.ObjectState, abi.ObjectReceiptBatch,
+	abi.ObjectPermissionRequest, abi.ObjectDelivery, abi.ObjectDeadLetter, abi.ObjectVaultSecret,
 }
 
 var (
@@ -320,6 +321,10 @@ func listedBy(o abi.Object) []abi.Object {
 		return []abi.Object{abi.ObjectSession}
 	case abi.ObjectOutcome:
 		return []abi.Object{abi.ObjectTask}
+	case abi.ObjectPermissionRequest:
+		return []abi.Object{abi.ObjectTask, abi.ObjectWorkspace}
+	case abi.ObjectDeadLetter, abi.ObjectVaultSecret:
+		return []abi.Object{abi.ObjectWorkspace}
 	}
 	return nil
 }

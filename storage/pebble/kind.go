@@ -26,6 +26,12 @@ var kindCodes = [...]abi.EventKind{
 	abi.EventSessionUpdated, abi.EventKeyCreated, abi.EventKeyRevoked, abi.EventOutcomeCreated,
 	abi.EventPlan, abi.EventMessageDelta, abi.EventCall, abi.EventCallIntent, abi.EventStateSet,
 	abi.EventReceiptsSealed, abi.EventMemoryRedacted,
+	abi.EventPersonaUpdated, abi.EventMemoryCreated, abi.EventQuotaCreated, abi.EventQuotaUpdated,
+	abi.EventQuotaExhausted, abi.EventProposal, abi.EventShadowWrite, abi.EventPermissionRequested,
+	abi.EventPermissionDecided, abi.EventPermissionSettled, abi.EventVaultCreated, abi.EventVaultUpdated,
+	abi.EventSecretStored, abi.EventSecretRemoved, abi.EventSecretUsed, abi.EventConnectorCreated,
+	abi.EventConnectorUpdated, abi.EventConnectorDeleted, abi.EventDeliveryDead, abi.EventDeliveryRedriven,
+	abi.EventSkillCreated, abi.EventSkillUpdated, abi.EventFileWritten, abi.EventFileRemoved,
 }
 
 var codeOfKind = numberKinds()

@@ -1,0 +1,65 @@
+package abi
+
+import "github.com/go-json-experiment/json/jsontext"
+
+// PermissionKind says what a Task asks for.
+type PermissionKind string
+
+// The kinds of permission requests.
+const (
+	PermissionApproval      PermissionKind = "approval"      // may it do something
+	PermissionInput         PermissionKind = "input"         // an answer
+	PermissionAuthorization PermissionKind = "authorization" // something is to be connected
+)
+
+// PermissionStatus says what has become of a request.
+type PermissionStatus string
+
+// The statuses of permission requests.
+const (
+	PermissionPending  PermissionStatus = "pending"
+	PermissionApproved PermissionStatus = "approved"
+	PermissionDenied   PermissionStatus = "denied"
+	PermissionAnswered PermissionStatus = "answered"
+	PermissionTimeout  PermissionStatus = "timeout"
+	PermissionCanceled PermissionStatus = "canceled" // the Task ended meanwhile
+)
+
+// PermissionRequest is what a Task asks somebody.
+type PermissionRequest struct {
+	Envelope    `json:",inline"`
+	TaskID      string           `json:"task_id"`
+	SessionID   string           `json:"session_id"`
+	WorkspaceID string           `json:"workspace_id"`
+	PersonaID   string           `json:"persona_id,omitzero"`
+	Kind        PermissionKind   `json:"kind"`
+	Status      PermissionStatus `json:"status"`
+	Prompt      string           `json:"prompt,omitzero"`
+	Action      string           `json:"action,omitzero"`    // of an approval: what is to be done
+	Arguments   jsontext.Value   `json:"arguments,omitzero"` // of an approval: with what
+	Schema      jsontext.Value   `json:"schema,omitzero"`    // of an input: what is wanted
+	URL         string           `json:"url,omitzero"`       // of an authorization: where it is given
+	RequestedBy string           `json:"requested_by"`       // who submitted the Task
+	Quorum      int              `json:"quorum"`             // how many must approve
+	Decisions   []Decision       `json:"decisions"`
+	ExpiresAt   Time             `json:"expires_at,omitzero"`
+	SettledAt   Time             `json:"settled_at,omitzero"`
+}
+
+// Decision is what one actor has decided.
+type Decision struct {
+	Actor     string         `json:"actor"`
+	Decision  string         `json:"decision"` // approved or denied
+	Reason    string         `json:"reason,omitzero"`
+	Arguments jsontext.Value `json:"arguments,omitzero"` // when the actor changed them
+	DecidedAt Time           `json:"decided_at"`
+}
+
+// RespondRequest is the body of POST /v1/permission-requests/{id}/respond: a
+// decision for an approval, a Message for an input or authorization.
+type RespondRequest struct {
+	Decision  string         `json:"decision,omitzero"`
+	Reason    string         `json:"reason,omitzero"`
+	Arguments jsontext.Value `json:"arguments,omitzero"`
+	Message   *MessageInput  `json:"message,omitzero"`
+}

@@ -1,0 +1,60 @@
+package abi
+
+import "github.com/go-json-experiment/json/jsontext"
+
+// QuotaScope says whose work a Quota bounds.
+type QuotaScope string
+
+// The scopes of Quotas.
+const (
+	QuotaPersona      QuotaScope = "persona"
+	QuotaWorkspace    QuotaScope = "workspace"
+	QuotaTenant       QuotaScope = "tenant"
+	QuotaOrganization QuotaScope = "organization" // here: the whole node
+)
+
+// What a Quota can bound: the names of its limits and of its usage.
+const (
+	QuotaUSD          = "usd"
+	QuotaInputTokens  = "input_tokens"
+	QuotaOutputTokens = "output_tokens"
+	QuotaToolCalls    = "tool_calls"
+	QuotaWallTimeMS   = "wall_time_ms"
+	QuotaTasks        = "tasks"      // accepted in the window
+	QuotaConcurrent   = "concurrent" // not ended at one time
+)
+
+// Quota is a ceiling on spend, tokens, concurrency, runtime or rate.
+type Quota struct {
+	Envelope `json:",inline"`
+	Scope    QuotaScope `json:"scope"`
+	// OwnerID is the id for the scope, "" for each of them by itself.
+	OwnerID          string             `json:"owner_id,omitzero"`
+	Limits           map[string]float64 `json:"limits"`
+	Usage            map[string]float64 `json:"usage"`                   // in the window, counted from the log
+	WindowSeconds    int64              `json:"window_seconds,omitzero"` // 0: it never resets
+	ResetAt          *Time              `json:"reset_at"`
+	HardLimit        bool               `json:"hard_limit"` // work beyond is refused
+	SoftLimit        bool               `json:"soft_limit"` // work beyond is told of
+	ExhaustionReason *string            `json:"exhaustion_reason"`
+	LastReceiptID    *string            `json:"last_receipt_id"`
+}
+
+// CreateQuotaRequest is the body of POST /wharf/v1/quotas.
+type CreateQuotaRequest struct {
+	Scope         QuotaScope         `json:"scope"`
+	OwnerID       string             `json:"owner_id,omitzero"`
+	Limits        map[string]float64 `json:"limits"`
+	WindowSeconds int64              `json:"window_seconds,omitzero"`
+	HardLimit     *bool              `json:"hard_limit,omitzero"` // default true
+	SoftLimit     bool               `json:"soft_limit,omitzero"`
+	Metadata      jsontext.Value     `json:"metadata,omitzero"`
+}
+
+// UpdateQuotaRequest is the body of PATCH /wharf/v1/quotas/{id}.
+type UpdateQuotaRequest struct {
+	Limits    map[string]float64 `json:"limits,omitzero"`
+	HardLimit *bool              `json:"hard_limit,omitzero"`
+	SoftLimit *bool              `json:"soft_limit,omitzero"`
+	Metadata  jsontext.Value     `json:"metadata,omitzero"`
+}

@@ -1,0 +1,62 @@
+package abi
+
+import "github.com/go-json-experiment/json/jsontext"
+
+// The providers of Vaults.
+const (
+	VaultLocal = "local" // values that are encrypted in the data folder
+	VaultEnv   = "env"   // environment variables of the node
+	VaultFile  = "file"  // files in a folder of the node's machine
+)
+
+// Vault holds secrets that Tasks and Connectors may use and never see.
+type Vault struct {
+	Envelope     `json:",inline"`
+	WorkspaceID  *string      `json:"workspace_id"` // null: for the whole tenant
+	Provider     string       `json:"provider"`
+	Capabilities []string     `json:"capabilities"` // read (use in calls), write (store values), sign (check signatures)
+	Access       *VaultAccess `json:"access,omitzero"`
+}
+
+// VaultAccess says who may use the secrets of a Vault: patterns. What is not named
+// may not.
+type VaultAccess struct {
+	Personas   []string `json:"personas,omitzero"`
+	Connectors []string `json:"connectors,omitzero"`
+}
+
+// VaultSecret is a secret in a Vault, without its value.
+type VaultSecret struct {
+	Envelope    `json:",inline"`
+	VaultID     string   `json:"vault_id"`
+	WorkspaceID string   `json:"workspace_id,omitzero"`
+	Name        string   `json:"name"`
+	Version     int      `json:"version"` // from 1
+	Hosts       []string `json:"hosts,omitzero"`
+	RemovedAt   Time     `json:"removed_at,omitzero"`
+	// Sealed is the hash of the blob that holds the encrypted value: the log has
+	// neither.
+	Sealed string `json:"sealed,omitzero"`
+}
+
+// CreateVaultRequest is the body of POST /v1/vaults.
+type CreateVaultRequest struct {
+	WorkspaceID  *string        `json:"workspace_id,omitzero"`
+	Provider     string         `json:"provider"`
+	Capabilities []string       `json:"capabilities"`
+	Access       *VaultAccess   `json:"access,omitzero"`
+	Metadata     jsontext.Value `json:"metadata,omitzero"`
+}
+
+// UpdateVaultRequest is the body of PATCH /wharf/v1/vaults/{id}.
+type UpdateVaultRequest struct {
+	Capabilities []string       `json:"capabilities,omitzero"`
+	Access       *VaultAccess   `json:"access,omitzero"`
+	Metadata     jsontext.Value `json:"metadata,omitzero"`
+}
+
+// StoreSecretRequest is the body of PUT /wharf/v1/vaults/{id}/secrets/{name}.
+type StoreSecretRequest struct {
+	Value string   `json:"value"`
+	Hosts []string `json:"hosts,omitzero"` // where the value may be sent; empty for wherever the plugin may send
+}
