@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,6 +20,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/keyfile"
 )
 
 // Key signs receipts. It is safe for concurrent use.
@@ -81,32 +81,20 @@ type Keyring struct {
 // that is valid from now on. The folder is for its owner alone, and so is the file.
 func OpenKeyring(dir, issuer string, now time.Time) (*Keyring, error) {
 	k := &Keyring{dir: dir, issuer: issuer}
-	content, err := os.ReadFile(k.path())
+	content, unreadable := keyfile.Read(k.path())
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(unreadable, fs.ErrNotExist):
 		return k, k.replace(now)
-	case err != nil:
-		return nil, fmt.Errorf("reading the signing keys: %w", err)
+	case content == nil:
+		return nil, fmt.Errorf("reading the signing keys: %w", unreadable)
 	}
 	if err := k.load(content); err != nil {
 		return nil, fmt.Errorf("%s is damaged: %w. Put it back from a backup, or remove it to have a new key made; receipts signed with the old one can then only be checked with a copy of its public half", k.path(), err)
 	}
-	return k, k.private()
+	return k, unreadable
 }
 
 func (k *Keyring) path() string { return filepath.Join(k.dir, keyFile) }
-
-// private makes sure that only its owner can read the keyring.
-func (k *Keyring) private() error {
-	info, err := os.Stat(k.path())
-	if err != nil {
-		return fmt.Errorf("reading the signing keys: %w", err)
-	}
-	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return fmt.Errorf("%s can be read by others (mode %#o): run chmod 600 on it, and rotate the key if somebody may have copied it", k.path(), mode)
-	}
-	return nil
-}
 
 func (k *Keyring) load(content []byte) error {
 	var s stored
@@ -163,40 +151,11 @@ func (k *Keyring) replace(now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("writing the signing keys: %w", err)
 	}
-	if err := writeDurably(k.dir, keyFile, append(content, '\n')); err != nil {
+	if err := keyfile.Write(k.path(), append(content, '\n')); err != nil {
 		return fmt.Errorf("writing the signing keys: %w", err)
 	}
 	k.current, k.keys = key, keys
 	return nil
-}
-
-// writeDurably replaces a file so that, whenever the machine stops, either the old
-// or the new content is there.
-func writeDurably(dir, name string, content []byte) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(dir, name+".new-*") // mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, name))
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return syncDir(dir)
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // publicKey returns the key with the given id.
