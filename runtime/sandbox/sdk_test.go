@@ -56,7 +56,24 @@ func handle(*wharf.Task) (wharf.Result, error) {
 		second(wharf.Spawn(wharf.SpawnRequest{PersonaID: "p", Input: object, Metadata: object, DeadlineSeconds: 1})),
 		second(wharf.Await("task_1", time.Second)), second(wharf.Handoff(wharf.HandoffRequest{PersonaID: "p", Input: object, Reason: "r"})),
 		wharf.Emit("vendor.x.y", object), second(wharf.Config("n", &value)), second(wharf.Fact("os")),
+		second(wharf.Deliver(wharf.Found{ID: "i", Header: map[string]string{"a": "b"}, Text: "t"}, wharf.Found{ID: "j", Body: []byte{1}})),
+		normalize(),
 	)
+}
+
+func normalize() error {
+	if wharf.Normalize(prepare) != 0 {
+		return errors.New("normalizing")
+	}
+	return nil
+}
+
+func prepare(*wharf.Connector) (wharf.Normalizer, error) {
+	return func(d *wharf.Delivery) (wharf.Normalized, error) {
+		m := wharf.Message{Role: "user", Parts: []wharf.Part{wharf.TextPart(d.Text)}}
+		return wharf.Normalized{Ignored: "i", Tasks: []wharf.ConnectorTask{{Message: &m, PersonaID: "p", Thread: "t", OrderKey: "o", Metadata: json.RawMessage("{}")}},
+			Messages: []wharf.ConnectorMessage{{Message: m, Thread: "t"}}, Events: []wharf.ConnectorEvent{{Kind: "vendor.x", Payload: json.RawMessage("{}")}}}, nil
+	}, nil
 }
 
 func second[T any](_ T, err error) error     { return err }
@@ -153,6 +170,9 @@ func checkedAnswer(t *testing.T, def abi.HostCall, request []byte) (abi.CallStat
 		return abi.CallOK, newTask(t, `{}`).input, nil
 	case def.Name == abi.CallClock:
 		return abi.CallOK, []byte(`{"unix_nano":"5"}`), nil
+	case def.Name == abi.CallDeliveries:
+		answer, err := json.Marshal(abi.CallDeliveriesAnswer{Deliveries: []abi.Delivery{{DeliveryID: "d", Text: "t"}, {Body: []byte{1}}}})
+		return abi.CallOK, answer, err
 	case def.AnswerType == nil:
 		return abi.CallOK, nil, nil
 	}

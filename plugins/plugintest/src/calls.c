@@ -61,6 +61,9 @@ CALL(host_handoff, "handoff");
 CALL(host_event_emit, "event.emit");
 CALL(host_config_get, "config.get");
 CALL(host_host_fact, "host.fact");
+CALL(host_deliveries, "connector.deliveries");
+CALL(host_normalized, "connector.normalized");
+CALL(host_deliver, "connector.deliver");
 
 #define ENTRY(name, function) {LITERAL("\"" name "\""), function}
 
@@ -82,6 +85,8 @@ static const struct {
 	ENTRY("approval.request", host_approval_request),
 	ENTRY("task.spawn", host_task_spawn), ENTRY("task.await", host_task_await), ENTRY("handoff", host_handoff),
 	ENTRY("event.emit", host_event_emit), ENTRY("config.get", host_config_get), ENTRY("host.fact", host_host_fact),
+	ENTRY("connector.deliveries", host_deliveries), ENTRY("connector.normalized", host_normalized),
+	ENTRY("connector.deliver", host_deliver),
 };
 
 // The members of answers that later requests can name.

@@ -62,13 +62,16 @@ type Host struct {
 	Plans    [][]wharf.PlanStep
 	Events   []Event
 	Slept    time.Duration
-	Calls    []string // the names of its host calls, in order
+	Found    []wharf.Found // what a poll has delivered, each once
+	Calls    []string      // the names of its host calls, in order
 
 	input    []byte
 	outcome  *Outcome
 	random   *rand.Rand
 	ids      int
 	children map[string]wharf.ChildOutcome
+	batch    []byte
+	results  []Result
 }
 
 // Event is an event that the plugin emitted.
@@ -186,6 +189,9 @@ var answers = map[string]func(*Host, []byte) (uint32, []byte){
 	hostcall.NameEventEmit:       func(h *Host, r []byte) (uint32, []byte) { return keep(&h.Events, r) },
 	hostcall.NameConfigGet:       (*Host).config,
 	hostcall.NameHostFact:        (*Host).fact,
+	hostcall.NameDeliveries:      (*Host).deliveries,
+	hostcall.NameNormalized:      (*Host).takeNormalized,
+	hostcall.NameDeliver:         (*Host).deliver,
 }
 
 // keep decodes a request and appends it to a list.

@@ -34,6 +34,9 @@ const (
 	NameEventEmit       = "event.emit"
 	NameConfigGet       = "config.get"
 	NameHostFact        = "host.fact"
+	NameDeliveries      = "connector.deliveries"
+	NameNormalized      = "connector.normalized"
+	NameDeliver         = "connector.deliver"
 )
 
 // Statuses of a host call.

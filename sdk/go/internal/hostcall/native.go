@@ -123,3 +123,12 @@ func ConfigGet(request []byte) (uint32, []byte) { return call(NameConfigGet, req
 
 // HostFact makes the host call "host.fact".
 func HostFact(request []byte) (uint32, []byte) { return call(NameHostFact, request) }
+
+// Deliveries makes the host call "connector.deliveries".
+func Deliveries(request []byte) (uint32, []byte) { return call(NameDeliveries, request) }
+
+// Normalized makes the host call "connector.normalized".
+func Normalized(request []byte) (uint32, []byte) { return call(NameNormalized, request) }
+
+// Deliver makes the host call "connector.deliver".
+func Deliver(request []byte) (uint32, []byte) { return call(NameDeliver, request) }

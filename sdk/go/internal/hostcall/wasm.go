@@ -106,6 +106,15 @@ func hostConfigGet(ptr unsafe.Pointer, size uint32) uint64
 //go:wasmimport wharf host.fact
 func hostHostFact(ptr unsafe.Pointer, size uint32) uint64
 
+//go:wasmimport wharf connector.deliveries
+func hostDeliveries(ptr unsafe.Pointer, size uint32) uint64
+
+//go:wasmimport wharf connector.normalized
+func hostNormalized(ptr unsafe.Pointer, size uint32) uint64
+
+//go:wasmimport wharf connector.deliver
+func hostDeliver(ptr unsafe.Pointer, size uint32) uint64
+
 // Input makes the host call "input".
 func Input(request []byte) (uint32, []byte) { return call(hostInput, request) }
 
@@ -201,6 +210,15 @@ func ConfigGet(request []byte) (uint32, []byte) { return call(hostConfigGet, req
 
 // HostFact makes the host call "host.fact".
 func HostFact(request []byte) (uint32, []byte) { return call(hostHostFact, request) }
+
+// Deliveries makes the host call "connector.deliveries".
+func Deliveries(request []byte) (uint32, []byte) { return call(hostDeliveries, request) }
+
+// Normalized makes the host call "connector.normalized".
+func Normalized(request []byte) (uint32, []byte) { return call(hostNormalized, request) }
+
+// Deliver makes the host call "connector.deliver".
+func Deliver(request []byte) (uint32, []byte) { return call(hostDeliver, request) }
 
 // call makes a host call and fetches its answer. The status is in the upper and
 // the length of the answer in the lower 32 bits of the result.

@@ -86,7 +86,7 @@ func AppendString(b []byte, text string) []byte {
 }
 
 // shortEscapes are the escapes of one letter.
-var shortEscapes = map[byte]byte{'n': '\n', 't': '\t', 'r': '\r', '"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f'}
+var shortEscapes = [256]byte{'n': '\n', 't': '\t', 'r': '\r', '"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f'}
 
 // unquote copies a text from one escape to the next.
 func unquote(inner []byte) (string, error) {
@@ -100,7 +100,7 @@ func unquote(inner []byte) (string, error) {
 			return "", errSyntax
 		}
 		out = append(out, inner[:i]...)
-		if c, short := shortEscapes[inner[i+1]]; short {
+		if c := shortEscapes[inner[i+1]]; c != 0 {
 			out, inner = append(out, c), inner[i+2:]
 			continue
 		}

@@ -1,0 +1,77 @@
+package scan
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// readAny reads any JSON into what encoding/json would make of it, with numbers as texts.
+func readAny(r *Reader, raw []byte) any {
+	switch raw[0] {
+	case '{':
+		object := map[string]any{}
+		r.Object(func(key string) { object[key] = peek(r) })
+		return object
+	case '[':
+		array := []any{}
+		r.Array(func() { array = append(array, peek(r)) })
+		return array
+	case '"':
+		return r.String()
+	}
+	return json.Number(r.Raw())
+}
+
+func peek(r *Reader) any {
+	if r.err != nil || len(r.rest) == 0 {
+		r.Raw()
+		return nil
+	}
+	return readAny(r, r.rest)
+}
+
+var readable = []string{`{}`, `[]`, ` { "a" : [ 1 , "x\n\"\u00e9\ud83d\ude00" , { } ] , "b" : { "c" : [ ] } } `, `{"":""}`, `[[[]]]`}
+
+var unreadable = []string{``, `{`, `[`, `{"a"`, `{"a":`, `{"a":1`, `[1`, `[1,`, `{"a" 1}`, `{1:2}`, `["a]`, `[ "\q" ]`, `{,}`}
+
+func TestReader(t *testing.T) {
+	for _, text := range readable {
+		r := NewReader([]byte(text))
+		got := peek(r)
+		decoder := json.NewDecoder(strings.NewReader(text))
+		decoder.UseNumber()
+		var want any
+		if err := decoder.Decode(&want); err != nil || r.Err() != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %v, %v; want %v, %v", text, got, r.Err(), want, err)
+		}
+	}
+	for _, text := range unreadable {
+		r := NewReader([]byte(text))
+		if peek(r); r.Err() == nil {
+			t.Errorf("%s: no error", text)
+		}
+	}
+}
+
+// FuzzReader holds that the reader ends on anything, and reads what encoding/json
+// reads as encoding/json does.
+func FuzzReader(f *testing.F) {
+	for _, text := range append(readable, unreadable...) {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		r := NewReader([]byte(text))
+		got := peek(r)
+		var want map[string]string
+		if json.Unmarshal([]byte(text), &want) != nil || want == nil || r.Err() != nil {
+			return
+		}
+		for key, value := range got.(map[string]any) {
+			if value != want[key] && value != json.Number("null") && value != "" {
+				t.Errorf("%s: %q is %q, want %q", text, key, value, want[key])
+			}
+		}
+	})
+}
