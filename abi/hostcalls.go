@@ -134,6 +134,11 @@ const (
 	CallDeliver         = "connector.deliver"
 )
 
+// CallGate names, in a record, the approval that policy has asked for before the
+// call that follows it. It is no host call: no plugin makes it, and none is
+// answered by it. Its answer is a [CallApprovalAnswer].
+const CallGate = "approval.gate"
+
 // HostCalls defines every host call there is, by name.
 func HostCalls() []HostCall {
 	var all []HostCall

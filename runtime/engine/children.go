@@ -176,7 +176,7 @@ func (e *Engine) awaited(ctx context.Context, t storage.Tenant, w *abi.Waiting, 
 // answerInput brings a parked Task the input that it waits for.
 func (e *Engine) answerInput(ctx context.Context, c *Caller, t *abi.Task, kind abi.TaskMessageKind, m *abi.Message, idem *storage.Idempotency) (Doc, error) {
 	w := t.Waiting
-	if w == nil || (kind == abi.TaskMessageToolConfirmation) != (w.Call == abi.CallApprovalRequest) || !asksSomebody(w.Call) {
+	if w == nil || (kind == abi.TaskMessageToolConfirmation) != forApproval(w) || !asksSomebody(w) {
 		return Doc{}, abi.Errorf(abi.CodeInvalidStateTransition, "task %s is %s and does not wait for %s", t.ID, t.Status, kind)
 	}
 	answer, err := e.inputAnswer(c, w, m)
@@ -192,12 +192,12 @@ func (e *Engine) answerInput(ctx context.Context, c *Caller, t *abi.Task, kind a
 	return doc, err
 }
 
-func asksSomebody(call string) bool {
-	return call == abi.CallInputRequest || call == abi.CallAuthRequest || call == abi.CallApprovalRequest
+func asksSomebody(w *abi.Waiting) bool {
+	return forApproval(w) || w.Call == abi.CallInputRequest || w.Call == abi.CallAuthRequest
 }
 
 func (e *Engine) inputAnswer(c *Caller, w *abi.Waiting, m *abi.Message) ([]byte, error) {
-	if w.Call != abi.CallApprovalRequest {
+	if !forApproval(w) {
 		return json.Marshal(abi.CallInputRequestAnswer{Message: *m, Actor: c.Actor})
 	}
 	decided, err := decisionOf(m)

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -95,8 +94,12 @@ func (r *run) Call(ctx context.Context, call string, request []byte) (abi.CallSt
 	}
 	key := r.keys.Next(def, request)
 	r.made[call]++
+	gate, err := r.passGate()
+	if err != nil {
+		return 0, nil, err
+	}
 	if r.cursor.Done() {
-		return r.live(ctx, &liveCall{def: def, request: request, entry: journal.Entry{
+		return r.live(ctx, &liveCall{def: def, request: request, gate: gate, entry: journal.Entry{
 			Index: r.index, Call: call, Key: key, Effect: variable(def),
 		}})
 	}
@@ -110,7 +113,7 @@ func (r *run) Call(ctx context.Context, call string, request []byte) (abi.CallSt
 		return recorded.Status, recorded.Answer, err
 	}
 	// Its intent stands, and no result.
-	return r.live(ctx, &liveCall{def: def, request: request, intent: recorded, entry: journal.Entry{
+	return r.live(ctx, &liveCall{def: def, request: request, gate: gate, intent: recorded, entry: journal.Entry{
 		Index: r.index, Call: call, Key: key, Request: recorded.Request, Effect: recorded.Effect,
 	}})
 }
@@ -180,6 +183,7 @@ type liveCall struct {
 	request []byte         // in guest memory
 	entry   journal.Entry  // without its answer
 	intent  *journal.Entry // recorded by an earlier life that did not get to the result
+	gate    *journal.Entry // the approval that was asked for before; nil for none
 	states  *record        // what the call's event states; nil for nothing
 	extra   []record       // further events, told before the call's own
 	durable bool           // the answer waits for the disk, whatever def says
@@ -188,8 +192,12 @@ type liveCall struct {
 
 // live performs a call and records its answer.
 func (r *run) live(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, error) {
-	if c.entry.Request == nil && c.entry.Call != abi.CallMessageAppend { // that one knows its form best itself
-		c.entry.Request = bytes.Clone(journal.Canonical(c.entry.Call, c.request))
+	if err := firstError(c.revise(), r.permit(c)); err != nil {
+		c.canonicalRequest()
+		return r.record(ctx, c, journal.Whole, nil, err)
+	}
+	if c.entry.Call != abi.CallMessageAppend { // that one knows its form best itself
+		c.canonicalRequest()
 	}
 	switch c.def.Effect {
 	case abi.EffectWait:
@@ -198,18 +206,22 @@ func (r *run) live(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, er
 	default:
 		return 0, nil, fmt.Errorf("host call %s has the effect %q", c.entry.Call, c.def.Effect)
 	}
-	if c.entry.Call == abi.CallTaskSpawn || c.entry.Call == abi.CallHandoff {
+	perform, child := immediate[c.entry.Call], c.entry.Call == abi.CallTaskSpawn || c.entry.Call == abi.CallHandoff
+	if perform == nil && !child {
+		return r.reach(ctx, c)
+	}
+	if err := r.admit(ctx, c, c.def.Effect); err != nil {
+		return r.record(ctx, c, journal.Whole, nil, err)
+	}
+	if child {
 		return r.spawn(ctx, c)
 	}
-	if perform := immediate[c.entry.Call]; perform != nil {
-		answer, err := perform(r, ctx, c)
-		status, answer, err := r.record(ctx, c, journal.Whole, answer, err)
-		if c.release != nil {
-			c.release(err)
-		}
-		return status, answer, err
+	answer, err := perform(r, ctx, c)
+	status, answer, err := r.record(ctx, c, journal.Whole, answer, err)
+	if c.release != nil {
+		c.release(err)
 	}
-	return r.reach(ctx, c)
+	return status, answer, err
 }
 
 // reach performs a call that leaves the node.
@@ -219,6 +231,9 @@ func (r *run) reach(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, e
 		return r.record(ctx, c, journal.Whole, nil, provider.Refuse(abi.CallUnavailable, "not_configured", "this node does not offer "+c.entry.Call))
 	}
 	plan, err := performer.Prepare(ctx, r.providerCall(c))
+	if err == nil {
+		err = r.admit(ctx, c, plan.Effect)
+	}
 	if own := ownTool(c); own != nil && err == nil {
 		if c.entry.Effect = plan.Effect; own.Server == ServerSkills {
 			c.entry.Effect = abi.EffectWrite

@@ -171,9 +171,9 @@ func (e *Engine) arm(key owner, w *abi.Waiting, deadline time.Time) {
 func (e *Engine) timeout(key owner, w *abi.Waiting) {
 	var failed error
 	var answer []byte
-	switch w.Call {
+	switch recordedAs(w) {
 	case abi.CallSleep:
-	case abi.CallApprovalRequest:
+	case abi.CallApprovalRequest, abi.CallGate:
 		answer, failed = json.Marshal(abi.CallApprovalAnswer{Decision: "timeout", DecidedAt: abi.At(e.now())})
 	default:
 		failed = provider.Refuse(abi.CallTimeout, "timeout", "nothing came by "+w.Until.Format(time.RFC3339Nano))
@@ -285,12 +285,12 @@ func (e *Engine) recordAnswer(t *task, up wakeUp) (storage.Commit, error) {
 	if err != nil {
 		status, answer = abi.CallUnavailable, provider.Refuse(abi.CallUnavailable, string(abi.CodeInternalError), "the host could not answer").Answer()
 	}
-	entry := journal.Entry{Index: w.Index, Call: w.Call, At: journal.Moment(e.now()), Status: status, Answer: answer}
+	entry := journal.Entry{Index: w.Index, Call: recordedAs(w), At: journal.Moment(e.now()), Status: status, Answer: answer}
 	refs, err := e.largeTexts(context.Background(), &entry, journal.Result)
 	if err != nil {
 		return nil, err
 	}
-	told := record{kind: journal.Kind(w.Call, journal.Result, approved(w.Call, status, answer)), object: abi.ObjectTask, id: t.id, restricted: true,
+	told := record{kind: journal.Kind(entry.Call, journal.Result, approved(entry.Call, status, answer)), object: abi.ObjectTask, id: t.id, restricted: true,
 		text: entry.AppendPayload(nil, journal.Result, refs)}
 	return e.apply(t, change{
 		in: Input{Kind: InputWake}, actor: up.actor, before: append(up.before, told), idem: up.idem, answer: 0,
@@ -301,7 +301,7 @@ func (e *Engine) recordAnswer(t *task, up wakeUp) (storage.Commit, error) {
 // approved makes a denial tell on the kind of its event.
 func approved(call string, status abi.CallStatus, answer []byte) abi.CallStatus {
 	var a abi.CallApprovalAnswer
-	if call == abi.CallApprovalRequest && json.Unmarshal(answer, &a) == nil && a.Decision != "approved" {
+	if (call == abi.CallApprovalRequest || call == abi.CallGate) && json.Unmarshal(answer, &a) == nil && a.Decision != "approved" {
 		return abi.CallDenied
 	}
 	return status

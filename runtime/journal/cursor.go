@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+
+	"github.com/wharf-dev/wharf/abi"
 )
 
 // Divergence says that a run asked for something else than its record says. It
@@ -64,6 +66,7 @@ func (d *Divergence) what() string {
 type Cursor struct {
 	entries []Entry
 	next    int
+	gate    *Entry // of the next call
 }
 
 // NewCursor returns a cursor at the start of entries, which it does not change.
@@ -83,6 +86,17 @@ func (c *Cursor) Peek() *Entry {
 	return &c.entries[c.next]
 }
 
+// Gate returns the entry of the approval that the next call needed, and moves on to
+// the call; nil when the call needed none. It is called before each call.
+func (c *Cursor) Gate() *Entry {
+	c.gate = nil
+	if e := c.Peek(); e != nil && e.Call == abi.CallGate {
+		c.gate = e
+		c.next++
+	}
+	return c.gate
+}
+
 // Match returns the entry of the next call and moves on, or says that the run has
 // left its record. The request is in the form of [Canonical]. At the end of the
 // record, both are nil.
@@ -91,11 +105,25 @@ func (c *Cursor) Match(call string, request []byte) (*Entry, *Divergence) {
 	if e == nil {
 		return nil, nil
 	}
-	if e.Call != call || !bytes.Equal(e.Request, request) {
+	if !c.Fits(call, request) {
 		return nil, Diverge(e, e.Index, call, request)
 	}
 	c.next++
 	return e, nil
+}
+
+// Fits reports whether the next entry is that of a call. An entry behind a gate may
+// tell what an approver has made of it: what the plugin asked, the gate tells.
+func (c *Cursor) Fits(call string, request []byte) bool {
+	e := c.Peek()
+	switch {
+	case e == nil || e.Call != call:
+		return false
+	case c.gate == nil:
+		return bytes.Equal(e.Request, request)
+	}
+	asked, err := ReadGate(c.gate)
+	return err == nil && asked.Asked == HashOf(request)
 }
 
 // Skip moves over the next entry without comparing it.

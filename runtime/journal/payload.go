@@ -138,7 +138,7 @@ func Kind(call string, phase Phase, status abi.CallStatus) abi.EventKind {
 		if phase == Result {
 			return abi.EventUserInputSubmitted
 		}
-	case abi.CallApprovalRequest:
+	case abi.CallApprovalRequest, abi.CallGate:
 		return phased(phase, status, abi.EventToolApprovalRequired, abi.EventToolApproved, abi.EventToolDenied)
 	}
 	if phase == Intent {

@@ -76,7 +76,7 @@ func (t *Tally) collect(e *journal.Entry, answer storage.Hash) {
 		t.material(MaterialHostFact, e, answer)
 	case abi.CallMemoryQuery, abi.CallAuthRequest:
 		t.material(MaterialHostFact, e, answer)
-	case abi.CallApprovalRequest:
+	case abi.CallApprovalRequest, abi.CallGate:
 		t.approval(e, answer)
 	case abi.CallHandoff:
 		t.handoff(e)

@@ -85,6 +85,14 @@ func (h *host) Call(_ context.Context, call string, request []byte) (abi.CallSta
 // recorded answers a call from the record.
 func (h *host) recorded(call string, request []byte) (abi.CallStatus, []byte, error) {
 	asked := journal.Canonical(call, request)
+	if gate := h.cursor.Gate(); gate != nil {
+		if gate.Open {
+			return 0, nil, errStop
+		}
+		if err := h.take(gate, nil); err != nil {
+			return 0, nil, err
+		}
+	}
 	next := h.cursor.Peek()
 	switch {
 	case next == nil && (h.record.End == nil || h.record.End.Stopped), next != nil && next.Open:
@@ -95,7 +103,7 @@ func (h *host) recorded(call string, request []byte) (abi.CallStatus, []byte, er
 	}
 	by := h.byIndex[next.Index]
 	entry := *next
-	if next.Call != call || !bytes.Equal(next.Request, asked) {
+	if !h.cursor.Fits(call, asked) {
 		if next.Call != call || !h.changed || by == nil && !made[call] {
 			h.result.Divergence = h.diverge(next, call, asked)
 			return 0, nil, h.result.Divergence

@@ -1,0 +1,258 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"net/url"
+
+	json "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/policy"
+	"github.com/wharf-dev/wharf/runtime/provider"
+)
+
+// The codes of calls that somebody was asked about, and that were not made.
+const (
+	codeApprovalDenied  = "approval_denied"
+	codeApprovalTimeout = "approval_timeout"
+)
+
+// passGate takes over the approval that the record has before the next call; nil
+// when that needed none.
+func (r *run) passGate() (*journal.Entry, error) {
+	gate := r.cursor.Gate()
+	if gate == nil || gate.Open {
+		return gate, nil
+	}
+	return gate, r.recall(gate)
+}
+
+// permit refuses a call that the Task's Persona may not make at all, and one that
+// was not approved. A call whose intent stands was permitted by an earlier life.
+func (r *run) permit(c *liveCall) error {
+	if c.intent != nil {
+		return nil
+	}
+	if c.gate != nil && !c.gate.Open {
+		if err := decided(c.gate); err != nil {
+			return err
+		}
+	}
+	a, err := action(c, "")
+	if err != nil {
+		return err
+	}
+	return refusal(policy.Permit(&r.persona.Persona, a))
+}
+
+// admit lets a call pass, or says why it is not made: a *provider.Refusal is what
+// the plugin is told, errParked that somebody is asked first. effect is what this
+// very call is. It follows permit.
+func (r *run) admit(ctx context.Context, c *liveCall, effect abi.Effect) error {
+	if c.intent != nil {
+		return nil
+	}
+	a, err := action(c, effect)
+	if err != nil {
+		return err
+	}
+	d := policy.Decide(&r.persona.Persona, a)
+	switch {
+	case d.Verdict == policy.Ask && c.gate != nil && !c.gate.Open:
+		return nil // it was approved: permit has looked
+	case d.Verdict == policy.Ask:
+		return r.askFirst(ctx, c, a)
+	case d.Verdict == policy.Shadow:
+		r.withhold(abi.EventShadowWrite, c, a)
+	case d.Verdict == policy.Propose:
+		r.withhold(abi.EventProposal, c, a)
+	}
+	return refusal(d)
+}
+
+// refusal is what a plugin is told of a call that policy does not let pass; nil when
+// it does.
+func refusal(d policy.Decision) error {
+	if d.Verdict == policy.Allow {
+		return nil
+	}
+	return provider.Refuse(abi.CallDenied, d.Code, d.Message)
+}
+
+// decided says what an approval's end means for its call: nil when it was approved.
+func decided(gate *journal.Entry) error {
+	a, err := journal.GateDecision(gate)
+	switch {
+	case err != nil:
+		return err
+	case a.Decision == "approved":
+		return nil
+	case a.Decision == "timeout" || gate.Status == abi.CallTimeout:
+		return provider.Refuse(abi.CallDenied, codeApprovalTimeout, "nobody has approved this call in time")
+	case a.Reason != "":
+		return provider.Refuse(abi.CallDenied, codeApprovalDenied, "this call was denied: "+a.Reason)
+	}
+	return provider.Refuse(abi.CallDenied, codeApprovalDenied, "this call was denied")
+}
+
+// askFirst parks the Task until somebody has decided on the call. The approval is
+// recorded before the call, as an entry of its own.
+func (r *run) askFirst(ctx context.Context, c *liveCall, a *policy.Action) error {
+	gate, err := gateOf(c, a)
+	if err != nil {
+		return err
+	}
+	request, err := json.Marshal(gate)
+	if err != nil {
+		return provider.Malformed(err)
+	}
+	g := &liveCall{def: c.def, intent: c.gate, entry: journal.Entry{Index: c.entry.Index, Call: abi.CallGate, Request: request}}
+	w := &abi.Waiting{Call: c.entry.Call, Index: c.entry.Index, RequestID: requestID(r.task.id, c.entry.Index), Gate: true,
+		Prompt: "May persona " + r.persona.ID + " do this?", Action: gate.Action, Arguments: gate.Arguments, Quorum: 1}
+	if p := r.persona.Approvals; p != nil {
+		w.Quorum = max(p.Quorum, 1)
+		if err := r.until(w, p.TimeoutSeconds); err != nil {
+			return err
+		}
+	}
+	return r.park(ctx, g, w, abi.TaskInputRequired)
+}
+
+// gateOf returns what is asked before a call.
+func gateOf(c *liveCall, a *policy.Action) (*journal.Gate, error) {
+	arguments, err := shownArguments(c)
+	return &journal.Gate{Action: a.String(), Call: c.entry.Call, Asked: journal.HashOf(c.entry.Request), Arguments: arguments}, err
+}
+
+// shownArguments returns what a call does it with: a tool's arguments, or the whole
+// request of any other call.
+func shownArguments(c *liveCall) (jsontext.Value, error) {
+	arguments := jsontext.Value(c.request)
+	if c.entry.Call == abi.CallToolCall {
+		req, err := ask[abi.CallToolCallRequest](c)
+		if err != nil {
+			return nil, err
+		}
+		arguments = req.Arguments
+	}
+	arguments = arguments.Clone()
+	if len(arguments) == 0 {
+		return abi.EmptyObject(), nil
+	}
+	return arguments, arguments.Compact()
+}
+
+// revise puts what an approver has made of a call's arguments into its request.
+func (c *liveCall) revise() error {
+	switch {
+	case c.gate == nil || c.gate.Open:
+		return nil
+	case c.intent != nil:
+		c.request = c.intent.Request // as an earlier life has revised it
+		return nil
+	}
+	a, err := journal.GateDecision(c.gate)
+	if err != nil || a.Decision != "approved" || len(a.Arguments) == 0 {
+		return err
+	}
+	if c.entry.Call != abi.CallToolCall {
+		c.request = a.Arguments
+		return nil
+	}
+	req, err := ask[abi.CallToolCallRequest](c)
+	if err != nil {
+		return nil // it is refused as malformed
+	}
+	req.Arguments = a.Arguments
+	c.request, err = json.Marshal(&req)
+	return err
+}
+
+// withheldCall is the payload of the event that tells a write which policy held back.
+type withheldCall struct {
+	Index     int            `json:"index"`
+	Call      string         `json:"call"`
+	Action    string         `json:"action"`
+	Arguments jsontext.Value `json:"arguments,omitzero"`
+}
+
+// withhold tells a write that is not made. It is in one batch with the record of
+// the call.
+func (r *run) withhold(kind abi.EventKind, c *liveCall, a *policy.Action) {
+	arguments, err := shownArguments(c)
+	if err != nil {
+		arguments = nil // the call is malformed, and is told without
+	}
+	r.task.mu.Lock()
+	defer r.task.mu.Unlock()
+	r.pending = append(r.pending, record{kind: kind, object: abi.ObjectTask, id: r.task.id,
+		payload: withheldCall{Index: c.entry.Index, Call: c.entry.Call, Action: a.String(), Arguments: arguments}})
+}
+
+// action describes a call to policy.
+func action(c *liveCall, effect abi.Effect) (*policy.Action, error) {
+	a := &policy.Action{Call: c.entry.Call, Effect: effect}
+	describe := describers[a.Call]
+	if describe == nil {
+		return a, nil
+	}
+	return a, describe(c, a)
+}
+
+// describers fill in what policy looks at in a request.
+var describers = map[string]func(*liveCall, *policy.Action) error{
+	abi.CallToolCall: func(c *liveCall, a *policy.Action) error {
+		req, err := ask[abi.CallToolCallRequest](c)
+		a.Tool = req.Server + ":" + req.Name
+		switch req.Server {
+		case ServerSkills:
+			a.Persona, a.Effect = req.Name, abi.EffectWrite
+		case ServerHost: // it changes nothing beyond the Session
+			a.Effect = abi.EffectRead
+		}
+		return err
+	},
+	abi.CallHandoff: func(c *liveCall, a *policy.Action) error {
+		req, err := ask[abi.CallHandoffRequest](c)
+		a.Persona = req.PersonaID
+		return err
+	},
+	abi.CallTaskSpawn: func(c *liveCall, a *policy.Action) error {
+		req, err := ask[abi.CallTaskSpawnRequest](c)
+		a.Persona = req.PersonaID
+		return err
+	},
+	abi.CallMemoryWrite: func(c *liveCall, a *policy.Action) error {
+		req, err := ask[abi.CallMemoryWriteRequest](c)
+		a.Scope = req.Scope
+		return err
+	},
+	abi.CallHTTPFetch: func(c *liveCall, a *policy.Action) error {
+		req, err := ask[abi.CallHTTPFetchRequest](c)
+		if target, bad := url.Parse(req.URL); bad == nil {
+			a.Target = firstOf(req.Method, "GET") + " " + target.Scheme + "://" + target.Host + target.EscapedPath()
+		}
+		return err
+	},
+}
+
+// canonicalRequest fills in the form in which a call's request is recorded.
+func (c *liveCall) canonicalRequest() {
+	if c.entry.Request == nil {
+		c.entry.Request = bytes.Clone(journal.Canonical(c.entry.Call, c.request))
+	}
+}
+
+// recordedAs returns the call whose entry a wait ends.
+func recordedAs(w *abi.Waiting) string {
+	if w.Gate {
+		return abi.CallGate
+	}
+	return w.Call
+}
+
+// forApproval reports whether a Task waits for a decision.
+func forApproval(w *abi.Waiting) bool { return w.Gate || w.Call == abi.CallApprovalRequest }

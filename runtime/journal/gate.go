@@ -1,0 +1,45 @@
+package journal
+
+import (
+	"fmt"
+
+	json "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+)
+
+// Gate is the request of an entry of [abi.CallGate]: what policy wants approved
+// before the call of the next entry is made.
+type Gate struct {
+	Action string `json:"action"` // the call, for people
+	Call   string `json:"call"`
+	// Asked is the hash of the request as the plugin made it, in the form of
+	// [Canonical]. The next entry has the request that was made, which an approver may
+	// have changed.
+	Asked string `json:"asked_sha256"`
+	// Arguments are what the approver was shown, and may change: a tool's arguments, or
+	// the whole request of another call.
+	Arguments jsontext.Value `json:"arguments,omitzero"`
+}
+
+// ReadGate returns what an entry of [abi.CallGate] asked.
+func ReadGate(e *Entry) (*Gate, error) {
+	g := &Gate{}
+	if err := json.Unmarshal(e.Request, g); err != nil {
+		return nil, fmt.Errorf("reading the gate of call %d: %w", e.Index, err)
+	}
+	return g, nil
+}
+
+// GateDecision returns how a closed entry of [abi.CallGate] was decided.
+func GateDecision(e *Entry) (*abi.CallApprovalAnswer, error) {
+	a := &abi.CallApprovalAnswer{}
+	if e.Status != abi.CallOK {
+		return a, nil
+	}
+	if err := json.Unmarshal(e.Answer, a); err != nil {
+		return nil, fmt.Errorf("reading the decision of call %d: %w", e.Index, err)
+	}
+	return a, nil
+}

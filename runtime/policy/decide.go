@@ -1,0 +1,142 @@
+package policy
+
+import (
+	"fmt"
+
+	"github.com/wharf-dev/wharf/abi"
+)
+
+// Verdict is what becomes of an Action.
+type Verdict int
+
+// The verdicts.
+const (
+	Allow   Verdict = iota // it is done
+	Deny                   // it is refused
+	Shadow                 // it is left out, and told as what would have been done
+	Propose                // it is left out, and told as a proposal
+	Ask                    // it is done when somebody has approved it
+)
+
+// The codes that a plugin reads when a call was not made.
+const (
+	CodeCapability = "capability_denied" // the Persona's capabilities do not have the host call
+	CodeTool       = "tool_denied"       // nor its tools the tool
+	CodeHandoff    = "handoff_denied"    // nor its handoffs the other Persona
+	CodeModel      = "model_denied"      // nor its model policy the model
+	CodeShadow     = "shadow"            // the tier shadow leaves writes out
+	CodeProposed   = "proposed"          // the tier suggest makes proposals of them
+)
+
+// Action is a host call, as far as policy looks at it. Members that do not belong
+// to the call are empty.
+type Action struct {
+	Call string
+	// Effect is what this very call is, where that varies: abi.EffectRead or
+	// abi.EffectWrite.
+	Effect abi.Effect
+	Tool   string // of a tool.call: SERVER:TOOL
+	// Persona is whom work goes to: of a handoff, a task.spawn, or a tool that is a
+	// Persona.
+	Persona  string
+	Scope    abi.MemoryScope // of a memory.write
+	Model    string          // of an llm.complete, when it is known: the configured name
+	Provider string          // and who answers for it
+	Target   string          // where an http.fetch goes, for people
+}
+
+// Decision is what becomes of an Action, and why it is not simply done.
+type Decision struct {
+	Verdict Verdict
+	Code    string // of all but Allow and Ask: what the plugin is told
+	Message string
+}
+
+// Decide says what becomes of an Action of a Task that runs as p.
+func Decide(p *abi.Persona, a *Action) Decision {
+	if d := Permit(p, a); d.Verdict != Allow {
+		return d
+	}
+	if !Leaves(p, a) {
+		return Decision{}
+	}
+	switch p.AutonomyTier {
+	case abi.TierActAuto:
+		return Decision{}
+	case abi.TierActWithApproval:
+		if p.Approvals != nil && a.matches(p.Approvals.Without) {
+			return Decision{}
+		}
+		return Decision{Verdict: Ask}
+	case abi.TierSuggest:
+		return Decision{Propose, CodeProposed, fmt.Sprintf("%s was not done: it was noted as a proposal, for persona %s only suggests", a, p.ID)}
+	}
+	// A tier that is not known may do no more than the least.
+	return Decision{Shadow, CodeShadow, fmt.Sprintf("%s was not done: it was noted as what would have been done, for persona %s acts in the shadow", a, p.ID)}
+}
+
+// Permit says whether a Task that runs as p may make a call at all: Allow or Deny.
+// It needs no Effect.
+func Permit(p *abi.Persona, a *Action) Decision {
+	switch {
+	case len(p.Capabilities) > 0 && !always[a.Call] && !MatchAny(p.Capabilities, a.Call):
+		return deny(CodeCapability, "persona %s may not make the host call %s: its capabilities do not name it", p.ID, a.Call)
+	case a.Tool != "" && len(p.Tools) > 0 && !MatchAny(p.Tools, a.Tool):
+		return deny(CodeTool, "persona %s may not call the tool %s: its tools do not name it", p.ID, a.Tool)
+	case p.Handoffs != nil && a.elsewhere(p) && !MatchAny(p.Handoffs, a.Persona):
+		return deny(CodeHandoff, "persona %s may not hand work to persona %s: its handoffs do not name it", p.ID, a.Persona)
+	case a.Model != "" && p.ModelPolicy != nil && !allowsModel(p.ModelPolicy, a):
+		return deny(CodeModel, "persona %s may not ask the model %q of the provider %q: its model policy does not name them", p.ID, a.Model, a.Provider)
+	}
+	return Decision{}
+}
+
+func deny(code, format string, args ...any) Decision {
+	return Decision{Deny, code, fmt.Sprintf(format, args...)}
+}
+
+// always are the recorded calls that need no capability: without them no plugin
+// could run.
+var always = map[string]bool{
+	abi.CallInput: true, abi.CallOutput: true, abi.CallClock: true, abi.CallRandom: true, abi.CallID: true,
+}
+
+func allowsModel(m *abi.ModelPolicy, a *Action) bool {
+	return (len(m.Models) == 0 || MatchAny(m.Models, a.Model)) && (len(m.Providers) == 0 || MatchAny(m.Providers, a.Provider))
+}
+
+// Leaves reports whether a call changes something beyond the Task and its Session:
+// that is what an autonomy tier holds back.
+func Leaves(p *abi.Persona, a *Action) bool {
+	switch a.Call {
+	case abi.CallToolCall:
+		return a.Effect == abi.EffectWrite && a.Persona != p.ID
+	case abi.CallHTTPFetch:
+		return a.Effect == abi.EffectWrite
+	case abi.CallTaskSpawn, abi.CallHandoff:
+		return a.elsewhere(p)
+	case abi.CallMemoryWrite:
+		return a.Scope != abi.MemorySession
+	case abi.CallDeliver:
+		return true
+	}
+	return false
+}
+
+// elsewhere reports whether the Action makes another Persona work.
+func (a *Action) elsewhere(p *abi.Persona) bool { return a.Persona != "" && a.Persona != p.ID }
+
+// matches reports whether patterns of tools and host calls name the Action.
+func (a *Action) matches(patterns []string) bool {
+	return MatchAny(patterns, a.Call) || a.Tool != "" && MatchAny(patterns, a.Tool)
+}
+
+// String names the Action for people.
+func (a *Action) String() string {
+	for _, target := range []string{a.Tool, a.Persona, string(a.Scope), a.Target} {
+		if target != "" {
+			return a.Call + " " + target
+		}
+	}
+	return a.Call
+}
