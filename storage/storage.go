@@ -217,6 +217,11 @@ type Store interface {
 	// when the transcript has no more than n.
 	Turn(ctx context.Context, t Tenant, session string, n int) (Position, bool, error)
 
+	// Search returns Memories, newest first, and the id after which to go on, "" at
+	// the end. One search looks at a bounded number of them: it may return fewer than
+	// it was asked for, and still not be at the end.
+	Search(ctx context.Context, t Tenant, q Query) (found []Resource, next string, err error)
+
 	// Event returns the event at p, or ErrNotFound (also when it is another
 	// tenant's), or ErrCursorExpired.
 	Event(ctx context.Context, t Tenant, p Position) (Event, error)

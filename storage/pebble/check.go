@@ -344,6 +344,8 @@ func (c *inspection) checkPair(t storage.Tenant, key, value []byte) (fault strin
 		return c.checkEntry(t, value)
 	case spaceActive:
 		return c.checkActive(t, k)
+	case spaceWords:
+		return c.checkWords(t, k, value)
 	case spaceIdempotency:
 		return c.checkIdempotency(t, k, value)
 	}
@@ -566,6 +568,7 @@ type parsedKey struct {
 	scope    storage.Scope
 	id       string
 	suffix   byte
+	owner    string // of a Memory
 	position storage.Position
 	day      uint32
 	key      storage.Key
@@ -599,6 +602,13 @@ func parseKey(key []byte) (k parsedKey, ok bool) {
 		k.id = d.id()
 	case spaceActive:
 		k.id = d.id()
+	case spaceWords:
+		k.suffix = d.byte()
+		if k.suffix == wordPosting {
+			k.owner, k.name = d.id(), d.word()
+		}
+		k.id = d.id()
+		d.bad = d.bad || k.suffix > wordMemory
 	case spaceIdempotency:
 		if b := d.fixed(4); b != nil {
 			k.day = binary.BigEndian.Uint32(b)
@@ -625,6 +635,11 @@ func appendParsed(dst []byte, k parsedKey) []byte {
 		return appendID(listPrefix(dst, k.tenant, k.object, k.scope), k.id)
 	case spaceActive:
 		return appendID(appendPrefix(dst, k.tenant, k.space), k.id)
+	case spaceWords:
+		if k.suffix == wordMemory {
+			return wordsKey(dst, k.tenant, k.id)
+		}
+		return appendID(postings(dst, k.tenant, k.owner, k.name), k.id)
 	case spaceIdempotency:
 		return idempotencyKey(dst, k.tenant, k.day, k.key)
 	case spaceMeta:

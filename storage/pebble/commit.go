@@ -331,6 +331,11 @@ func (s *Store) fillAlone(b *pebble.Batch, c *commit) {
 			s.failed(fmt.Errorf("copying a transcript: %w", err))
 		}
 	}
+	for _, m := range c.draft.forgets {
+		if err := forgetWords(s.db, b, m); err != nil {
+			s.failed(fmt.Errorf("forgetting a memory: %w", err))
+		}
+	}
 	c.draft.applyAll(b)
 	s.reshaped.Store(uint64(s.next - 1))
 	c.release()

@@ -60,7 +60,8 @@ func script() []*storage.Batch {
 	forked := storage.Frame{Tenant: 1, Time: epoch.Add(time.Minute), WorkspaceID: newID(abi.ObjectWorkspace, 1), SessionID: fork,
 		Records: []storage.Record{{Kind: abi.EventSessionCreated, Resource: ptr(abi.ObjectSession, fork), Created: true, State: state(fork, 0),
 			Transcript: storage.TranscriptOp{Kind: storage.TranscriptCopy, From: session, At: 6}}}}
-	return append(batches, &storage.Batch{Frame: forked}, accept(2, 7), taskEvent(5, abi.EventTaskCanceled, 1, state("canceled", 5)))
+	batches = append(batches, &storage.Batch{Frame: forked}, accept(2, 7), taskEvent(5, abi.EventTaskCanceled, 1, state("canceled", 5)))
+	return append(batches, memory(1, "the sky is blue"), memory(2, "the sea is blue, too"), redaction(1))
 }
 
 // longScript is the script followed by enough to fill several tables.

@@ -19,6 +19,7 @@ const (
 	spaceIdempotency = 'i'
 	spaceList        = 'l'
 	spaceTranscript  = 'm'
+	spaceWords       = 'n' // of Memories
 	spaceSequence    = 'q'
 	spaceResource    = 'r'
 	spaceSession     = 's'

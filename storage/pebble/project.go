@@ -22,7 +22,9 @@ type draft struct {
 	sumAt  int    // where it goes, -1 when there is no frame
 	// copies are the transcripts to copy when the draft's turn comes.
 	copies []transcriptCopy
-	// reshapes says that the draft drops or copies Messages.
+	// forgets are the Memories whose words go when the draft's turn comes.
+	forgets []forgotten
+	// reshapes says that the draft drops or copies what others wrote.
 	reshapes bool
 }
 
@@ -71,7 +73,7 @@ const maxPooledBytes = 256 << 10
 func newDraft() *draft {
 	d := draftPool.Get().(*draft)
 	d.buf, d.fields = d.buf[:0], d.fields[:0]
-	d.ops, d.fills, d.copies = d.ops[:0], d.fills[:0], d.copies[:0]
+	d.ops, d.fills, d.copies, d.forgets = d.ops[:0], d.fills[:0], d.copies[:0], d.forgets[:0]
 	d.sumAt, d.reshapes = -1, false
 	return d
 }
@@ -216,6 +218,7 @@ func (d *draft) addRecord(f *storage.Frame, i int, stated bool) {
 	}
 	d.addTranscript(f, i)
 	d.addActive(f, i)
+	d.addWords(f, i)
 }
 
 func (d *draft) addPointer(f *storage.Frame, i int) {

@@ -13,7 +13,7 @@ import (
 )
 
 // derivedSpaces are the spaces that follow from the frames, in the order of keys.
-var derivedSpaces = []byte{spaceActive, spaceChunk, spaceList, spaceTranscript, spaceSequence,
+var derivedSpaces = []byte{spaceActive, spaceChunk, spaceList, spaceTranscript, spaceWords, spaceSequence,
 	spaceResource, spaceSession, spaceTask, spaceWorkspace}
 
 // Rebuild derives every projection and index again from the frames, into a scratch
@@ -78,10 +78,18 @@ func (c *inspection) derive(scratch *pebble.DB, t storage.Tenant) error {
 		if f.WorkspaceID != "" && f.First >= c.store.chunked {
 			d.addChunk(f)
 		}
+		if err := c.store.resolveMemories(c.ctx, f, refs); err != nil {
+			return err
+		}
 		d.addRecords(f, refs)
 		d.place(f.First)
 		for _, cp := range d.copies {
 			if err := copyTranscript(scratch, b, cp); err != nil {
+				return err
+			}
+		}
+		for _, m := range d.forgets {
+			if err := forgetWords(scratch, b, m); err != nil {
 				return err
 			}
 		}
@@ -157,7 +165,7 @@ func (c *inspection) kept(key, value []byte) bool {
 		return k.position <= c.report.Floor
 	case spaceChunk:
 		return k.position*chunkEvents <= c.report.Floor
-	case spaceSequence, spaceList, spaceActive:
+	case spaceSequence, spaceList, spaceActive, spaceWords:
 		return len(value) >= positionLen && positionAt(value) <= c.report.Floor
 	}
 	return false

@@ -26,6 +26,7 @@ const (
 	metaLast   = "last"
 	metaFloor  = "floor"
 	metaChunks = "chunks"
+	metaWords  = "words"
 )
 
 // The parts of a data folder.
@@ -291,6 +292,9 @@ func (s *Store) recover() error {
 	s.lastDay.Store(day)
 	s.keys.init(day, s.opts.KeyFilterBytes)
 	s.mark.raise(last)
+	if err := s.indexWords(); err != nil {
+		return fmt.Errorf("indexing the memories: %w", err)
+	}
 	return s.head.begin(last)
 }
 
