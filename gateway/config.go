@@ -36,6 +36,15 @@ type Config struct {
 	Connections int
 	Streams     int
 
+	// MessageLimit is the largest message of a WebSocket client, in bytes, when it is
+	// no longer compressed.
+	MessageLimit int64
+	// Origins lists the origins whose pages may connect WebSockets, besides the
+	// node's own; "*" is any.
+	Origins []string
+	// SocketInsecure serves WebSockets without TLS to other machines.
+	SocketInsecure bool
+
 	// Heartbeat is how often an idle stream says that it lives.
 	Heartbeat time.Duration
 	// WaitLimit is the longest that "Prefer: wait" may ask for.
@@ -56,6 +65,7 @@ func (c Config) WithDefaults() Config {
 	setDefault(&c.IdleTimeout, 2*time.Minute)
 	setDefault(&c.Connections, 8192)
 	setDefault(&c.Streams, 4096)
+	setDefault(&c.MessageLimit, 1<<20)
 	setDefault(&c.Heartbeat, 15*time.Second)
 	setDefault(&c.WaitLimit, time.Minute)
 	return c

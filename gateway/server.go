@@ -52,6 +52,7 @@ type Server struct {
 	live    context.Context
 	drain   context.CancelFunc
 	streams streams
+	sockets sockets
 }
 
 // New returns a server for the given adapters. It panics when two routes share
@@ -60,6 +61,7 @@ func New(cfg Config, core Core, logger *slog.Logger, adapters ...Adapter) *Serve
 	s := &Server{cfg: cfg.WithDefaults(), core: core, log: logger, ids: newIDs()}
 	s.inFlight.limit = s.cfg.InFlightBytes
 	s.streams.limit = int64(s.cfg.Streams)
+	s.sockets.init()
 	s.ctx, s.giveUp = context.WithCancel(context.Background())
 	s.live, s.drain = context.WithCancel(s.ctx)
 	s.routes = s.systemRoutes()
@@ -110,6 +112,8 @@ func (s *Server) newHTTP() *fasthttp.Server {
 		CloseOnShutdown:              true,
 		SecureErrorLogMessage:        true,
 		Logger:                       httpLog{s.log},
+		// Sockets outlive the handler that took the connection over.
+		KeepHijackedConns: true,
 	}
 }
 
@@ -168,7 +172,7 @@ func (s *Server) admit(r *Request) error {
 		return err
 	}
 	if !r.Route.Unversioned {
-		if err := checkVersion(r.HTTP.Request.Header.Peek(abi.VersionHeader)); err != nil {
+		if err := checkVersion(r.version()); err != nil {
 			return err
 		}
 	}
@@ -176,15 +180,18 @@ func (s *Server) admit(r *Request) error {
 }
 
 // Require returns permission_denied unless the caller has the scope; "" is none.
-func (r *Request) Require(scope string) error {
-	if scope == "" || r.Caller.Can(scope) {
+func (r *Request) Require(scope string) error { return Require(r.Caller, scope) }
+
+// Require returns permission_denied unless a caller has the scope; "" is none.
+func Require(c *engine.Caller, scope string) error {
+	if scope == "" || c.Can(scope) {
 		return nil
 	}
 	return abi.Errorf(abi.CodePermissionDenied, "this key lacks the scope %s", scope)
 }
 
 func (s *Server) authenticate(r *Request) (err error) {
-	key, ok := bearer(r.HTTP.Request.Header.Peek("Authorization"))
+	key, ok := r.credential()
 	if !ok {
 		return abi.Errorf(abi.CodeUnauthenticated, "an API key is needed: Authorization: Bearer <key>")
 	}

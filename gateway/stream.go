@@ -82,6 +82,7 @@ func (r *Request) Stream(f func(ctx context.Context, st *Stream)) error {
 	r.HTTP.Hijack(func(hijacked net.Conn) {
 		defer s.streams.end()
 		c := unwrap(hijacked)
+		defer c.Close()
 		_ = c.SetWriteDeadline(time.Now().Add(timeout))
 		if _, err := c.Write(header); err != nil {
 			return

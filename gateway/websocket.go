@@ -1,0 +1,245 @@
+package gateway
+
+import (
+	"bufio"
+	"context"
+	"encoding/base64"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/fasthttp/websocket"
+	"github.com/valyala/fasthttp"
+
+	"github.com/wharf-dev/wharf/abi"
+)
+
+// Subprotocol is the WebSocket subprotocol of the node's frames. A client that
+// cannot set headers, as a browser cannot, offers it, and by that asks for the
+// current version of the protocol; it may offer the name of a version instead.
+const Subprotocol = "harn.v1"
+
+// bearerProtocol begins the subprotocol that holds the key of a client that cannot
+// set headers. The node never answers with it.
+const bearerProtocol = "bearer."
+
+// The sizes of a socket's buffers: small, for most sockets are idle. Writing buffers
+// are shared between all sockets.
+const (
+	socketReadBuffer  = 1 << 10
+	socketWriteBuffer = 4 << 10
+)
+
+// IsUpgrade reports whether the request asks to become a WebSocket.
+func (r *Request) IsUpgrade() bool {
+	return r.HTTP.IsGet() && hasToken(r.Header("Connection"), "upgrade") && hasToken(r.Header("Upgrade"), "websocket")
+}
+
+// offered lists the subprotocols that the client offers, in its order.
+func (r *Request) offered() []string {
+	var all []string
+	for _, line := range r.HTTP.Request.Header.PeekAll("Sec-WebSocket-Protocol") {
+		for name := range strings.SplitSeq(string(line), ",") {
+			all = append(all, strings.TrimSpace(name))
+		}
+	}
+	return all
+}
+
+// credential returns the token that the request carries: in the Authorization
+// header or, when it asks for a WebSocket, as a subprotocol.
+func (r *Request) credential() (token string, ok bool) {
+	if header := r.HTTP.Request.Header.Peek("Authorization"); len(header) > 0 || !r.IsUpgrade() {
+		return bearer(header)
+	}
+	for _, name := range r.offered() {
+		if token, ok := strings.CutPrefix(name, bearerProtocol); ok && token != "" {
+			return token, true
+		}
+	}
+	return "", false
+}
+
+// version returns the version of the protocol that the client speaks: as the header
+// says, else as a subprotocol does.
+func (r *Request) version() []byte {
+	if header := r.HTTP.Request.Header.Peek(abi.VersionHeader); len(header) > 0 || !r.IsUpgrade() {
+		return header
+	}
+	switch chosen := r.subprotocol(); chosen {
+	case "":
+		return nil
+	case Subprotocol:
+		return []byte(abi.ProtocolVersion)
+	default:
+		return []byte(chosen)
+	}
+}
+
+// subprotocol returns the first of the offered subprotocols that the node speaks.
+func (r *Request) subprotocol() string {
+	for _, name := range r.offered() {
+		if name == Subprotocol || slices.Contains(abi.SupportedVersions(), name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// UpgradeNeeded is the answer to a request for what is there as a WebSocket only.
+func (r *Request) UpgradeNeeded() error {
+	r.SetHeader("Upgrade", "websocket")
+	err := abi.Errorf(abi.CodeInvalidRequest, "this path is a WebSocket: ask for an upgrade")
+	err.Status, err.Param = fasthttp.StatusUpgradeRequired, "Upgrade"
+	return err
+}
+
+// Upgrade makes the connection a WebSocket that f serves, on a goroutine of its own,
+// after the handler has returned: f must not use r. The socket is closed when f
+// returns. ctx ends when the server drains. What keeps the request from being
+// upgraded is an error to return.
+func (r *Request) Upgrade(f func(ctx context.Context, ws *Socket)) error {
+	s := r.server
+	if err := s.checkHandshake(r); err != nil {
+		return err
+	}
+	if s.live.Err() != nil {
+		return abi.Errorf(abi.CodeServiceUnavailable, "the node is draining")
+	}
+	if !s.streams.start() {
+		return abi.Errorf(abi.CodeRateLimited, "the node serves as many streams as it takes")
+	}
+	shake := handshakeOf(r)
+	ws := &Socket{server: s, id: r.ID}
+	ws.credential, _ = r.credential()
+	r.HTTP.HijackSetNoResponse(true)
+	r.HTTP.Hijack(func(hijacked net.Conn) {
+		// On a goroutine of its own, so that what fasthttp holds for a request is
+		// given back while the socket lives.
+		go ws.serve(unwrap(hijacked), shake, f)
+	})
+	return nil
+}
+
+// checkHandshake checks what a browser, or a client's mistake, must not get past.
+func (s *Server) checkHandshake(r *Request) error {
+	if !hasToken(r.Header("Sec-WebSocket-Version"), "13") {
+		r.SetHeader("Sec-WebSocket-Version", "13")
+		err := abi.InvalidParam("Sec-WebSocket-Version", "this node speaks version 13 of the WebSocket protocol")
+		err.Status = fasthttp.StatusUpgradeRequired
+		return err
+	}
+	if key, err := base64.StdEncoding.DecodeString(r.Header("Sec-WebSocket-Key")); err != nil || len(key) != 16 {
+		return abi.InvalidParam("Sec-WebSocket-Key", "Sec-WebSocket-Key is 16 bytes in base64")
+	}
+	if !s.allowsOrigin(r) {
+		return abi.Errorf(abi.CodePermissionDenied, "pages of this origin may not connect: the node's websocket.origins does not have it")
+	}
+	if !s.cfg.SocketInsecure && !r.HTTP.IsTLS() && !fromLoopback(r.HTTP.RemoteAddr()) {
+		return abi.Errorf(abi.CodePermissionDenied, "a WebSocket without TLS is served to this machine only, unless websocket.insecure is set")
+	}
+	return nil
+}
+
+// allowsOrigin reports whether a page of the request's origin may connect. What has
+// no origin is no browser.
+func (s *Server) allowsOrigin(r *Request) bool {
+	origins := r.HTTP.Request.Header.PeekAll("Origin")
+	if len(origins) == 0 {
+		return true
+	}
+	origin := strings.ToLower(string(origins[0]))
+	if len(origins) > 1 {
+		return false
+	}
+	if slices.Contains(s.cfg.Origins, "*") || slices.ContainsFunc(s.cfg.Origins, func(o string) bool { return strings.EqualFold(o, origin) }) {
+		return true
+	}
+	u, err := url.Parse(origin)
+	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https") &&
+		strings.EqualFold(u.Host, string(r.HTTP.Host()))
+}
+
+func fromLoopback(a net.Addr) bool {
+	at, err := netip.ParseAddrPort(a.String())
+	return err == nil && at.Addr().Unmap().IsLoopback()
+}
+
+// hasToken reports whether a header's list has the token, in any letter case.
+func hasToken(list, token string) bool {
+	for entry := range strings.SplitSeq(list, ",") {
+		if strings.EqualFold(strings.TrimSpace(entry), token) {
+			return true
+		}
+	}
+	return false
+}
+
+// handshake is what is left of a request when its socket is opened.
+type handshake struct {
+	request *http.Request
+	answer  http.Header
+}
+
+func handshakeOf(r *Request) *handshake {
+	h := &handshake{
+		request: &http.Request{Method: http.MethodGet, Header: http.Header{
+			"Connection": {"Upgrade"}, "Upgrade": {"websocket"}, "Sec-Websocket-Version": {"13"},
+			"Sec-Websocket-Key": {r.Header("Sec-WebSocket-Key")},
+		}},
+		answer: http.Header{"Server": {"wharf"}, "X-Request-Id": {r.ID}},
+	}
+	for _, extensions := range r.HTTP.Request.Header.PeekAll("Sec-WebSocket-Extensions") {
+		h.request.Header.Add("Sec-Websocket-Extensions", string(extensions))
+	}
+	if chosen := r.subprotocol(); chosen != "" {
+		h.answer.Set("Sec-Websocket-Protocol", chosen)
+	}
+	return h
+}
+
+// sockets is what all sockets of a server share: buffers of those that are being
+// read from or written to.
+type sockets struct {
+	upgrader websocket.Upgrader
+	frames   sync.Pool // of the library: a frame is made in one
+	writes   sync.Pool // of *[]byte: what one write sends
+	reads    sync.Pool // of *[]byte: a message as it arrives
+}
+
+func (s *sockets) init() {
+	s.upgrader = websocket.Upgrader{
+		ReadBufferSize: socketReadBuffer, WriteBufferSize: socketWriteBuffer, WriteBufferPool: &s.frames,
+		EnableCompression: true,
+		CheckOrigin:       func(*http.Request) bool { return true }, // checkHandshake did
+	}
+}
+
+// open answers the handshake on the connection.
+func (h *handshake) open(u *websocket.Upgrader, c net.Conn) (*websocket.Conn, error) {
+	return u.Upgrade(hijackable{c}, h.request, h.answer)
+}
+
+// hijackable shows a connection that was already taken over to a library that wants
+// to take it over itself.
+type hijackable struct{ conn net.Conn }
+
+var _ http.Hijacker = hijackable{}
+
+// Hijack implements http.Hijacker.
+func (h hijackable) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	return h.conn, bufio.NewReadWriter(bufio.NewReaderSize(h.conn, 16), bufio.NewWriterSize(h.conn, 1)), nil
+}
+
+// Header implements http.ResponseWriter. What is refused was refused before.
+func (hijackable) Header() http.Header { return http.Header{} }
+
+// Write implements http.ResponseWriter.
+func (hijackable) Write(p []byte) (int, error) { return len(p), nil }
+
+// WriteHeader implements http.ResponseWriter.
+func (hijackable) WriteHeader(int) {}
