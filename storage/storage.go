@@ -81,6 +81,9 @@ type Record struct {
 	IdempotencyKey string
 	// Transcript says what the event does to its Session's transcript.
 	Transcript TranscriptOp
+	// Intake says what the event does to the deliveries of a Connector. A record has
+	// at most one of Transcript and Intake.
+	Intake IntakeOp
 }
 
 // TranscriptKind discriminates a [TranscriptOp].
@@ -108,6 +111,37 @@ type TranscriptOp struct {
 	At   Position // TranscriptTruncate, TranscriptCopy
 	From string   // TranscriptCopy: the Session to copy from
 }
+
+// IntakeKind discriminates an [IntakeOp].
+type IntakeKind uint8
+
+// The operations on what Connectors have received.
+const (
+	// IntakeNone leaves it as it is.
+	IntakeNone IntakeKind = iota
+	// IntakeReceive takes a delivery: from here on its key was seen, and the event is
+	// pending until it is settled.
+	IntakeReceive
+	// IntakePend makes the event pending, and no key seen: what was put aside is to be
+	// handled again.
+	IntakePend
+	// IntakeSettle ends that the event at position At is pending.
+	IntakeSettle
+	// IntakeDrop ends that any event of the Connector is pending.
+	IntakeDrop
+)
+
+// IntakeOp is a change of what a Connector has received.
+type IntakeOp struct {
+	Kind      IntakeKind
+	Connector string      // the Connector's id; never empty
+	Delivery  DeliveryKey // IntakeReceive
+	At        Position    // IntakeSettle
+}
+
+// DeliveryKey identifies a delivery: a hash of its Connector and the provider's id
+// for it.
+type DeliveryKey [16]byte
 
 // Batch is one atomic append: a frame and, if the write carried an idempotency
 // key, the record that answers its retries.
@@ -237,6 +271,17 @@ type Store interface {
 	// Idempotency returns the live record of k, or ErrNotFound. now decides what
 	// has expired.
 	Idempotency(ctx context.Context, t Tenant, k Key, now time.Time) (*Idempotency, error)
+
+	// Seen returns the position of the event that last received a delivery with key k
+	// at or after since, and false if there is none. It is found by the second. Keys are forgotten
+	// when all windows are over, as the engine is configured.
+	Seen(ctx context.Context, t Tenant, k DeliveryKey, since time.Time) (Position, bool, error)
+	// Pending returns the pending events of a Connector after a position, oldest first,
+	// and whether there are more.
+	Pending(ctx context.Context, t Tenant, connector string, after Position, limit int) ([]Event, bool, error)
+	// Backlogs calls f with every Connector that has pending events, and how many. It
+	// costs a step for each of them.
+	Backlogs(ctx context.Context, f func(t Tenant, connector string, pending int) error) error
 
 	// Active calls f with every Task that is not terminal, oldest first within a tenant.
 	Active(ctx context.Context, f func(t Tenant, taskID string) error) error

@@ -348,6 +348,10 @@ func (c *inspection) checkPair(t storage.Tenant, key, value []byte) (fault strin
 		return c.checkWords(t, k, value)
 	case spaceIdempotency:
 		return c.checkIdempotency(t, k, value)
+	case spaceSeen:
+		return c.checkSeen(t, k, value)
+	case spacePending:
+		return c.checkPending(t, k, value)
 	}
 	return "", nil
 }
@@ -524,6 +528,37 @@ func (c *inspection) checkIdempotency(t storage.Tenant, k parsedKey, value []byt
 	return "", err
 }
 
+func (c *inspection) checkSeen(t storage.Tenant, k parsedKey, value []byte) (string, error) {
+	v, err := decodeSeen(value)
+	if err != nil || v.position <= c.report.Floor {
+		return text(err), nil
+	}
+	r, err := c.recordAt(t, v.position)
+	if err == nil && (r == nil || r.Intake.Kind != storage.IntakeReceive || r.Intake.Delivery != storage.DeliveryKey(k.key[:len(r.Intake.Delivery)])) {
+		return "it names an event that did not receive this delivery", nil
+	}
+	return "", err
+}
+
+func (c *inspection) checkPending(t storage.Tenant, k parsedKey, value []byte) (string, error) {
+	r, err := c.recordAt(t, k.position)
+	if err != nil {
+		return "", err
+	}
+	if len(value) > 0 || r == nil || r.Intake.Connector != k.id || r.Intake.Kind != storage.IntakeReceive && r.Intake.Kind != storage.IntakePend {
+		return "it names an event that has not made anything pending", nil
+	}
+	return "", nil
+}
+
+// text returns what an error says, "" for none.
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
 // checkBlobs reads every blob and holds it against its name.
 func (c *inspection) checkBlobs() error {
 	b := c.store.blobs
@@ -589,7 +624,7 @@ func parseKey(key []byte) (k parsedKey, ok bool) {
 	switch k.space {
 	case spaceFrame:
 		k.position = d.position()
-	case spaceSession, spaceTask, spaceWorkspace, spaceTranscript, spaceChunk:
+	case spaceSession, spaceTask, spaceWorkspace, spaceTranscript, spaceChunk, spacePending:
 		k.id, k.position = d.id(), d.position()
 	case spaceResource:
 		k.object, k.id, k.suffix = d.object(), d.id(), d.byte()
@@ -614,6 +649,11 @@ func parseKey(key []byte) (k parsedKey, ok bool) {
 			k.day = binary.BigEndian.Uint32(b)
 		}
 		copy(k.key[:], d.fixed(len(k.key)))
+	case spaceSeen:
+		if b := d.fixed(4); b != nil {
+			k.day = binary.BigEndian.Uint32(b)
+		}
+		copy(k.key[:], d.fixed(len(storage.DeliveryKey{})))
 	case spaceMeta:
 		k.name, d.rest = string(d.rest), nil
 	default:
@@ -642,6 +682,8 @@ func appendParsed(dst []byte, k parsedKey) []byte {
 		return appendID(postings(dst, k.tenant, k.owner, k.name), k.id)
 	case spaceIdempotency:
 		return idempotencyKey(dst, k.tenant, k.day, k.key)
+	case spaceSeen:
+		return seenKey(dst, k.tenant, k.day, storage.DeliveryKey(k.key[:len(storage.DeliveryKey{})]))
 	case spaceMeta:
 		return append(appendPrefix(dst, k.tenant, k.space), k.name...)
 	}

@@ -121,6 +121,7 @@ func (s *Store) prepare(c *commit, b *storage.Batch) error {
 		c.draft.addIdempotency(b.Frame.Tenant, b.Idempotency, answer)
 		s.noteKey(b)
 	}
+	s.noteDeliveries(b)
 	if c.size = c.draft.size() + commitOverhead; c.size > maxFrameBytes {
 		return fmt.Errorf("the frame has %d bytes, more than %d", c.size, maxFrameBytes)
 	}
@@ -171,6 +172,12 @@ func validateRecord(f *storage.Frame, r *storage.Record) error {
 		return fmt.Errorf("its transcript operation is not known")
 	case r.Transcript.Kind == storage.TranscriptCopy && r.Transcript.From == f.SessionID:
 		return fmt.Errorf("it copies a transcript onto itself")
+	case r.Intake == (storage.IntakeOp{}):
+		return nil
+	case r.Intake.Kind == storage.IntakeNone || r.Intake.Kind > storage.IntakeDrop || r.Intake.Connector == "":
+		return fmt.Errorf("its operation on deliveries is not known")
+	case r.Transcript.Kind != storage.TranscriptNone:
+		return fmt.Errorf("it changes both a transcript and deliveries")
 	}
 	return nil
 }
@@ -375,7 +382,8 @@ func (s *Store) apply(b *pebble.Batch) (ok bool) {
 	return s.fail.err() == nil
 }
 
-// dropExpired removes, once a day, the idempotency records of days gone by.
+// dropExpired removes, once a day, the idempotency records of days gone by, and the
+// delivery keys of windows that are over.
 func (s *Store) dropExpired(b *pebble.Batch) error {
 	today := dayOf(s.opts.Now())
 	if today <= s.expired {
@@ -383,6 +391,9 @@ func (s *Store) dropExpired(b *pebble.Batch) error {
 	}
 	s.expired = today
 	s.keys.drop(today)
+	if err := s.dropSeen(b); err != nil {
+		return err
+	}
 	return eachTenant(s.db, func(t storage.Tenant) error {
 		prefix := appendPrefix(nil, t, spaceIdempotency)
 		return b.DeleteRange(prefix, idempotencyKey(nil, t, today, storage.Key{}), nil)

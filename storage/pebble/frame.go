@@ -108,7 +108,7 @@ func appendRecord(dst []byte, r *storage.Record, state, payload *blobRef) []byte
 	dst = appendKind(dst, r.Kind)
 	dst = appendResource(dst, r.Resource)
 	dst = binary.AppendUvarint(dst, r.Sequence)
-	dst = appendTranscript(dst, r.Transcript)
+	dst = appendOperation(dst, r)
 	dst = appendValue(dst, r.State, state)
 	dst = appendValue(dst, r.Payload, payload)
 	if r.IdempotencyKey != "" {
@@ -138,6 +138,15 @@ func appendKind(dst []byte, k abi.EventKind) []byte {
 		return binary.AppendUvarint(dst, code)
 	}
 	return appendText(append(dst, 0), string(k))
+}
+
+// appendOperation appends what the event does to a transcript or to a Connector's
+// deliveries.
+func appendOperation(dst []byte, r *storage.Record) []byte {
+	if r.Intake.Kind != storage.IntakeNone {
+		return appendIntake(dst, r.Intake)
+	}
+	return appendTranscript(dst, r.Transcript)
 }
 
 func appendTranscript(dst []byte, op storage.TranscriptOp) []byte {
@@ -340,7 +349,7 @@ func (d *decoder) record(r *storage.Record) (state, payload *blobRef) {
 	r.Kind = d.kind()
 	r.Resource = abi.ResourcePointer{Object: d.object(), ID: d.id()}
 	r.Sequence = d.uvarint()
-	r.Transcript = d.transcript()
+	d.operation(r)
 	r.State, state = d.value(flags&flagState != 0, flags&flagStateBlob != 0)
 	r.Payload, payload = d.value(flags&flagPayload != 0, flags&flagPayloadBlob != 0)
 	if flags&flagKey != 0 {
@@ -372,8 +381,17 @@ func (d *decoder) knownKind(code uint64) abi.EventKind {
 	return kindCodes[code-1]
 }
 
-func (d *decoder) transcript() (op storage.TranscriptOp) {
-	op.Kind = storage.TranscriptKind(d.byte())
+// operation reads what appendOperation wrote.
+func (d *decoder) operation(r *storage.Record) {
+	if code := d.byte(); code > intakeCode {
+		r.Intake = d.intake(storage.IntakeKind(code - intakeCode))
+	} else {
+		r.Transcript = d.transcript(storage.TranscriptKind(code))
+	}
+}
+
+func (d *decoder) transcript(kind storage.TranscriptKind) (op storage.TranscriptOp) {
+	op.Kind = kind
 	switch op.Kind {
 	case storage.TranscriptNone, storage.TranscriptAppend:
 	case storage.TranscriptTruncate:

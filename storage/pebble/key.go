@@ -15,10 +15,12 @@ import (
 const (
 	spaceActive      = 'a'
 	spaceChunk       = 'c'
+	spaceSeen        = 'd'
 	spaceFrame       = 'e'
 	spaceIdempotency = 'i'
 	spaceList        = 'l'
 	spaceTranscript  = 'm'
+	spacePending     = 'p'
 	spaceWords       = 'n' // of Memories
 	spaceSequence    = 'q'
 	spaceResource    = 'r'
@@ -106,6 +108,17 @@ func transcriptPrefix(dst []byte, t storage.Tenant, session string) []byte {
 func idempotencyKey(dst []byte, t storage.Tenant, day uint32, k storage.Key) []byte {
 	dst = binary.BigEndian.AppendUint32(appendPrefix(dst, t, spaceIdempotency), day)
 	return append(dst, k[:]...)
+}
+
+// seenKey returns the key of a delivery that was received in the given bucket.
+func seenKey(dst []byte, t storage.Tenant, bucket uint32, k storage.DeliveryKey) []byte {
+	dst = binary.BigEndian.AppendUint32(appendPrefix(dst, t, spaceSeen), bucket)
+	return append(dst, k[:]...)
+}
+
+// pendingPrefix returns what the keys of a Connector's pending events start with.
+func pendingPrefix(dst []byte, t storage.Tenant, connector string) []byte {
+	return appendID(appendPrefix(dst, t, spacePending), connector)
 }
 
 // metaKey returns the key of one fact about the whole folder.

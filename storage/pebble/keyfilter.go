@@ -164,21 +164,27 @@ func (s *Store) loadKeys() {
 		return
 	}
 	defer release()
+	s.load(spaceIdempotency, &s.keys)
+	s.load(spaceSeen, &s.deliveries)
+}
+
+// load adds the keys of one space to a filter.
+func (s *Store) load(space byte, f *keyFilter) {
 	n := 0
-	err = eachTenant(s.db, func(t storage.Tenant) error {
-		prefix := appendPrefix(nil, t, spaceIdempotency)
+	err := eachTenant(s.db, func(t storage.Tenant) error {
+		prefix := appendPrefix(nil, t, space)
 		return scan(s.db, prefix, keyAfter(prefix), func(key, _ []byte) error {
-			if n++; n%loadCheck == 0 && (s.ending() || n > s.keys.maxWords*64/keyBits) {
+			if n++; n%loadCheck == 0 && (s.ending() || n > f.maxWords*64/keyBits) {
 				return errNotLoaded
 			}
 			if k, ok := parseKey(key); ok {
-				s.keys.add(t, k.day, k.key)
+				f.add(t, k.day, k.key)
 			}
 			return nil
 		})
 	})
 	if err == nil {
-		s.keys.loaded()
+		f.loaded()
 	}
 }
 

@@ -188,14 +188,15 @@ func (d *draft) addIndexes(f *storage.Frame, spaces []scopeSpaceOf) {
 }
 
 // addRecords adds what follows from each record. Of several events in a row that
-// name one resource and do not state it, the last one is noted.
+// name one resource and do not state it, the last one is noted; those of deliveries
+// are not, for they have few events, and are many.
 func (d *draft) addRecords(f *storage.Frame, refs outline) {
 	noted := -1
 	for i := range f.Records {
 		r := &f.Records[i]
 		stated := r.State != nil || refs.state(i) != nil
 		d.addRecord(f, i, stated)
-		if stated || r.Resource == (abi.ResourcePointer{}) {
+		if stated || r.Resource == (abi.ResourcePointer{}) || r.Intake.Kind != storage.IntakeNone {
 			continue
 		}
 		if noted >= 0 && f.Records[noted].Resource != r.Resource {

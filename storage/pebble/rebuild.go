@@ -3,6 +3,7 @@ package pebble
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -69,7 +70,7 @@ func openScratch(fs vfs.FS, dir string, cancel context.CancelCauseFunc) (*pebble
 // derive applies the rules of projection to every frame of a tenant, in order.
 // A tenant's projections depend on its own frames alone.
 func (c *inspection) derive(scratch *pebble.DB, t storage.Tenant) error {
-	return c.eachFrame(t, func(f *storage.Frame, refs outline) error {
+	err := c.eachFrame(t, func(f *storage.Frame, refs outline) error {
 		b := scratch.NewBatch()
 		defer b.Close()
 		d := newDraft()
@@ -96,6 +97,23 @@ func (c *inspection) derive(scratch *pebble.DB, t storage.Tenant) error {
 		d.applyAll(b)
 		return scratch.Apply(b, pebble.NoSync)
 	})
+	if err != nil {
+		return err
+	}
+	first, err := c.firstBucket()
+	if err != nil {
+		return err
+	}
+	return scratch.DeleteRange(appendPrefix(nil, t, spaceSeen), seenKey(nil, t, first, storage.DeliveryKey{}), pebble.NoSync)
+}
+
+// firstBucket returns the first bucket of delivery keys that is kept.
+func (c *inspection) firstBucket() (uint32, error) {
+	v, ok, err := lookup(c.snap, metaKey(metaSeen))
+	if err != nil || !ok || len(v) != 4 {
+		return 0, err
+	}
+	return binary.BigEndian.Uint32(v), nil
 }
 
 // compare walks over one space of both databases at once.

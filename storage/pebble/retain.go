@@ -22,7 +22,7 @@ const (
 
 // Retain removes events that are older than before, and returns how many. It
 // stops at the first event that is newer, and at the first event of any Task that
-// is not terminal. Resources, transcripts and lists survive: their values move from
+// is not terminal and the first delivery that is pending. Resources, transcripts and lists survive: their values move from
 // the frames into their pointers. Blobs are kept. Reads below the new floor fail
 // with [storage.ErrCursorExpired]. When Retain fails or ctx ends half way, what was
 // removed until then stays removed.
@@ -55,7 +55,9 @@ func (s *Store) newFloor(ctx context.Context, before time.Time) (storage.Positio
 		if err != nil {
 			return err
 		}
-		keep = min(keep, newer)
+		if keep, err = firstPending(s.db, t, min(keep, newer)); err != nil {
+			return err
+		}
 		return eachActive(ctx, s.db, t, func(t storage.Tenant, task string) error {
 			first, err := s.firstOfTask(t, task)
 			keep = min(keep, first)

@@ -26,6 +26,7 @@ const (
 	metaLast   = "last"
 	metaFloor  = "floor"
 	metaChunks = "chunks"
+	metaSeen   = "seen"
 	metaWords  = "words"
 )
 
@@ -60,6 +61,12 @@ type Options struct {
 	// told from fresh ones, 6 MiB by default: some four million keys. Beyond them
 	// more and more fresh keys cost a look into the database.
 	KeyFilterBytes int
+	// DedupeDays is how long the keys of deliveries are remembered at least, 8 days by
+	// default: up to bucketDays longer.
+	DedupeDays int
+	// DedupeFilterBytes bounds the memory in which the delivery keys of one bucket are
+	// told from fresh ones, 16 MiB by default: some eleven million keys.
+	DedupeFilterBytes int
 	// Logger receives what the database has to say; slog.Default() by default.
 	Logger *slog.Logger
 	// grace is how long Close waits after a failure.
@@ -84,6 +91,8 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.QueueBytes, 32<<20)
 	setDefault(&o.IdempotencyDays, 2)
 	setDefault(&o.KeyFilterBytes, 6<<20)
+	setDefault(&o.DedupeDays, 8)
+	setDefault(&o.DedupeFilterBytes, 16<<20)
 	setDefault(&o.grace, time.Second)
 	return o
 }
@@ -115,8 +124,10 @@ type Store struct {
 	fail      failure
 	topics    topics
 	keys      keyFilter
-	stats     stats
-	wedged    atomic.Bool // the database has panicked while it held its locks
+	// deliveries holds the keys of deliveries, whose days are buckets.
+	deliveries keyFilter
+	stats      stats
+	wedged     atomic.Bool // the database has panicked while it held its locks
 
 	// next is the position that the next event gets. The committer owns it.
 	next storage.Position
@@ -140,6 +151,9 @@ type Store struct {
 	floor atomic.Uint64
 	// lastDay is the latest day on which any idempotency record expires.
 	lastDay atomic.Uint32
+	// firstBucket and lastBucket bound the buckets of delivery keys. The committer
+	// raises the first.
+	firstBucket, lastBucket atomic.Uint32
 
 	retaining sync.Mutex // one Retain at a time
 }
@@ -282,8 +296,11 @@ func (s *Store) recover() error {
 		return &CorruptError{Reason: fmt.Sprintf(
 			"it ends at position %s, but position %s was acknowledged", last, s.head.position)}
 	}
-	day, err := s.lastExpiry()
+	day, err := s.lastNumber(spaceIdempotency)
 	if err != nil {
+		return err
+	}
+	if err := s.recoverSeen(); err != nil {
 		return err
 	}
 	s.next = last + 1
@@ -345,10 +362,11 @@ func (s *Store) metaPosition(name string) (storage.Position, error) {
 	return positionAt(v), nil
 }
 
-// lastExpiry returns the latest day on which any idempotency record expires.
-func (s *Store) lastExpiry() (day uint32, err error) {
+// lastNumber returns the highest number that follows the prefix in any key of a
+// space: a day or a bucket.
+func (s *Store) lastNumber(space byte) (day uint32, err error) {
 	err = eachTenant(s.db, func(t storage.Tenant) error {
-		prefix := appendPrefix(nil, t, spaceIdempotency)
+		prefix := appendPrefix(nil, t, space)
 		it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: keyAfter(prefix)})
 		if err != nil {
 			return err
