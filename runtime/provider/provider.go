@@ -27,6 +27,21 @@ type Call struct {
 	// included: it is the same whenever this very call is performed again. 0 when the
 	// caller does not count.
 	Number int
+	// Vault finds the secret that a name stands for, VAULT/NAME, or NAME in a Vault of
+	// the Session. Its error is a *Refusal when this call may not use it. nil when
+	// there are no Vaults.
+	Vault func(ctx context.Context, name string) (*VaultSecret, error)
+}
+
+// VaultSecret is a secret of a Vault that a call may use.
+type VaultSecret struct {
+	Name  string   // VAULT/NAME
+	Hosts []string // where it may be sent; nil for wherever the plugin may send requests
+	// Value returns the value, for a request to a host. That it was used is on disk by
+	// then. Its error is a *Refusal when it may not be used any more, or is not there.
+	Value func(ctx context.Context, host string) (string, error)
+	// Refused tells that the value was not sent to a host, and why.
+	Refused func(ctx context.Context, host string, why *Refusal) error
 }
 
 // Plan is a call that may be performed.

@@ -13,7 +13,11 @@ import (
 // NamePattern is the regular expression of a secret's name.
 const NamePattern = `[A-Za-z0-9][A-Za-z0-9_.-]{0,63}`
 
-var handles = regexp.MustCompile(`\{\{secret:(` + NamePattern + `)\}\}`)
+// A secret of a Vault is named VAULT/NAME; no other name has a slash.
+var handles = regexp.MustCompile(`\{\{secret:((?:vault_[0-9A-Z]{26}/)?` + NamePattern + `)\}\}`)
+
+// InVault reports whether a name is that of a secret in a Vault, VAULT/NAME.
+func InVault(name string) bool { return strings.Contains(name, "/") }
 
 // Handle returns what stands for the named secret in a text.
 func Handle(name string) string { return "{{secret:" + name + "}}" }
@@ -50,10 +54,11 @@ func FillQuery(query string, values []Value) string {
 	if len(values) == 0 {
 		return query
 	}
-	pairs := make([]string, 0, 4*len(values))
+	pairs := make([]string, 0, 6*len(values))
 	for _, v := range values {
-		escaped := url.QueryEscape(v.text)
-		pairs = append(pairs, Handle(v.name), escaped, url.QueryEscape(Handle(v.name)), escaped)
+		escaped, handle := url.QueryEscape(v.text), url.QueryEscape(Handle(v.name))
+		// Not everybody who escapes a query escapes slashes.
+		pairs = append(pairs, Handle(v.name), escaped, handle, escaped, strings.ReplaceAll(handle, "%2F", "/"), escaped)
 	}
 	return strings.NewReplacer(pairs...).Replace(query)
 }

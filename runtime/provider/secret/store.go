@@ -68,17 +68,36 @@ func New(c Config) *Store {
 }
 
 // Prepare implements [provider.Performer].
-func (s *Store) Prepare(_ context.Context, c *provider.Call) (provider.Plan, error) {
+func (s *Store) Prepare(ctx context.Context, c *provider.Call) (provider.Plan, error) {
 	var req abi.CallSecretUseRequest
 	if err := json.Unmarshal(c.Request, &req); err != nil || req.Name == "" {
 		return provider.Plan{}, provider.Refuse(abi.CallInvalid, codeInvalid, `secret.use takes {"name": "..."}`)
 	}
-	if err := s.Granted(c.Plugin, req.Name); err != nil {
+	name, err := s.find(ctx, c, req.Name)
+	if err != nil {
 		return provider.Plan{}, err
 	}
 	return provider.Plan{Effect: abi.EffectRead, Do: func(context.Context, func(string)) ([]byte, error) {
-		return json.Marshal(abi.CallSecretUseAnswer{Handle: Handle(req.Name)})
+		return json.Marshal(abi.CallSecretUseAnswer{Handle: Handle(name)})
 	}}, nil
+}
+
+// find returns the whole name of the secret that a plugin asks for: one of the
+// node's that it was granted, or else one of a Vault.
+func (s *Store) find(ctx context.Context, c *provider.Call, name string) (string, error) {
+	err := s.Granted(c.Plugin, name)
+	if err == nil || c.Vault == nil {
+		return name, err
+	}
+	v, refused := c.Vault(ctx, name)
+	if refused == nil {
+		return v.Name, nil
+	}
+	// A short name that no Vault of the Session has is one of the node's after all.
+	if r, ok := errors.AsType[*provider.Refusal](refused); ok && r.Status == abi.CallNotFound && !InVault(name) {
+		return "", err
+	}
+	return "", refused
 }
 
 // Granted returns nil when the plugin may use the secret, else a *provider.Refusal.

@@ -44,7 +44,7 @@ func (w *Web) fetch(ctx context.Context, r *request) ([]byte, error) {
 	defer cancel()
 	j := &journey{web: w, request: r, start: origin(r.target)}
 	for _, name := range r.names {
-		v, err := w.config.Secrets.Value(ctx, r.plugin, name)
+		v, err := w.value(ctx, r, name)
 		if err != nil {
 			return nil, err
 		}
@@ -56,6 +56,16 @@ func (w *Web) fetch(ctx context.Context, r *request) ([]byte, error) {
 		return nil, j.refusal(ctx, err)
 	}
 	return json.Marshal(answer, json.Deterministic(true))
+}
+
+// value reads a secret for a request.
+func (w *Web) value(ctx context.Context, r *request, name string) (secret.Value, error) {
+	v := r.vaulted[name]
+	if v == nil {
+		return w.config.Secrets.Value(ctx, r.plugin, name)
+	}
+	text, err := v.Value(ctx, r.target.Host)
+	return secret.NewValue(name, text), err
 }
 
 func (j *journey) travel(ctx context.Context) (*abi.CallHTTPFetchAnswer, error) {

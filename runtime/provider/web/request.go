@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -23,7 +24,8 @@ type request struct {
 	header     map[string]string // by canonical name
 	body       []byte
 	timeout    time.Duration
-	names      []string // of the secrets that it uses
+	names      []string                         // of the secrets that it uses
+	vaulted    map[string]*provider.VaultSecret // those of Vaults, once they were checked
 	repeatable bool
 }
 
@@ -237,20 +239,68 @@ func (w *Web) grantFor(plugin, method string, u *url.URL) (*Grant, error) {
 
 // checkSecrets refuses secrets that were not granted, or that do not belong to the
 // host. It reads no values: policy is decided before anything is recorded.
-func (w *Web) checkSecrets(r *request) error {
+func (w *Web) checkSecrets(ctx context.Context, c *provider.Call, r *request) error {
 	for _, name := range r.names {
-		if w.config.Secrets == nil {
-			return provider.Refuse(abi.CallNotFound, secret.CodeUnknown, fmt.Sprintf("there is no secret %q", name))
-		}
-		if err := w.config.Secrets.Granted(r.plugin, name); err != nil {
+		if err := w.checkSecret(ctx, c, r, name); err != nil {
 			return err
 		}
-		if hosts := w.config.Secrets.Hosts(name); hosts != nil && !matchesAny(hosts, r.target) {
-			return denied("the secret %q may not be sent to %s: secrets.%s.hosts does not have the host", name, r.target.Host, name)
-		}
-	}
-	if g, err := w.grantFor(r.plugin, r.method, r.target); len(r.names) > 0 && err == nil && r.target.Scheme != "https" && !g.Private {
-		return denied("secrets are sent over https, or to hosts whose grant has private: true")
 	}
 	return nil
+}
+
+func (w *Web) checkSecret(ctx context.Context, c *provider.Call, r *request, name string) error {
+	if secret.InVault(name) {
+		return w.checkVaulted(ctx, c, r, name)
+	}
+	if w.config.Secrets == nil {
+		return unknown(name)
+	}
+	if err := w.config.Secrets.Granted(r.plugin, name); err != nil {
+		return err
+	}
+	elsewhere := fmt.Sprintf("the secret %q may not be sent to %s: secrets.%s.hosts does not have the host", name, r.target.Host, name)
+	if refusal := w.checkPlace(r, w.config.Secrets.Hosts(name), elsewhere); refusal != nil {
+		return refusal
+	}
+	return nil
+}
+
+// checkVaulted checks a secret of a Vault, and has it told when its value would be
+// sent where it must not.
+func (w *Web) checkVaulted(ctx context.Context, c *provider.Call, r *request, name string) error {
+	if c.Vault == nil {
+		return unknown(name)
+	}
+	v, err := c.Vault(ctx, name)
+	if err != nil {
+		return err
+	}
+	elsewhere := fmt.Sprintf("the secret %q may not be sent to %s: it is not one of the secret's hosts", name, r.target.Host)
+	if refusal := w.checkPlace(r, v.Hosts, elsewhere); refusal != nil {
+		if err := v.Refused(ctx, r.target.Host, refusal); err != nil {
+			return err
+		}
+		return refusal
+	}
+	if r.vaulted == nil {
+		r.vaulted = map[string]*provider.VaultSecret{}
+	}
+	r.vaulted[name] = v
+	return nil
+}
+
+// checkPlace refuses to send a secret to a host that it does not belong to, or for
+// everybody on the way to read.
+func (w *Web) checkPlace(r *request, hosts []string, elsewhere string) *provider.Refusal {
+	if hosts != nil && !matchesAny(hosts, r.target) {
+		return provider.Refuse(abi.CallDenied, CodeDenied, elsewhere)
+	}
+	if g, err := w.grantFor(r.plugin, r.method, r.target); err == nil && r.target.Scheme != "https" && !g.Private {
+		return provider.Refuse(abi.CallDenied, CodeDenied, "secrets are sent over https, or to hosts whose grant has private: true")
+	}
+	return nil
+}
+
+func unknown(name string) error {
+	return provider.Refuse(abi.CallNotFound, secret.CodeUnknown, fmt.Sprintf("there is no secret %q", name))
 }

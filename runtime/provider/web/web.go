@@ -124,7 +124,7 @@ func (w *Web) control(address string, private bool) error {
 }
 
 // Prepare implements [provider.Performer].
-func (w *Web) Prepare(_ context.Context, c *provider.Call) (provider.Plan, error) {
+func (w *Web) Prepare(ctx context.Context, c *provider.Call) (provider.Plan, error) {
 	r, err := w.parse(c)
 	if err != nil {
 		return provider.Plan{}, err
@@ -136,7 +136,7 @@ func (w *Web) Prepare(_ context.Context, c *provider.Call) (provider.Plan, error
 	if r.method == http.MethodGet || r.method == http.MethodHead {
 		plan.Effect, plan.Repeatable = abi.EffectRead, false
 	}
-	if err := w.checkSecrets(r); err != nil {
+	if err := w.checkSecrets(ctx, c, r); err != nil {
 		return provider.Plan{}, err
 	}
 	plan.Do = func(ctx context.Context, _ func(string)) ([]byte, error) { return w.fetch(ctx, r) }
