@@ -22,6 +22,8 @@ type scheduler struct {
 	workers  []chan *task // goroutines that wait for a Task, the last one in front
 	draining bool
 	idle     chan struct{} // closed when draining and nothing runs
+	freed    chan struct{} // closed when a place in the queue is given back; nil when nobody waits for one
+	chains   map[chainKey]*chain
 }
 
 // lane is one tenant's share.
@@ -49,11 +51,12 @@ func newScheduler(width, limit int, run func(*task)) *scheduler {
 // reserve takes a place before a Task is accepted: one to run at once if there
 // is any, else one in the queue. ok is false when the queue is full. A tenant gets
 // at most three quarters of the queue, so that there is room for others however
-// much it sends.
-func (s *scheduler) reserve(t storage.Tenant) (p place, ok bool) {
+// much it sends. One that has to wait for others whatever room there is takes a
+// place in the queue.
+func (s *scheduler) reserve(t storage.Tenant, waits bool) (p place, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.running < s.width && len(s.turn) == 0 && !s.draining {
+	if !waits && s.running < s.width && len(s.turn) == 0 && !s.draining {
 		s.running++
 		return place{t, true}, true
 	}
@@ -91,6 +94,15 @@ func (s *scheduler) push(t *task, p place) {
 		s.start(t)
 		return
 	}
+	s.queue(t)
+}
+
+// queue lets an accepted Task wait for its turn, which begins when the Tasks have
+// ended that it has to follow. The caller holds s.mu.
+func (s *scheduler) queue(t *task) {
+	if !s.follow(t) {
+		return
+	}
 	s.enqueue(t)
 	s.startWaiting()
 }
@@ -102,8 +114,7 @@ func (s *scheduler) pushRecovered(t *task) {
 	defer s.mu.Unlock()
 	s.reserved++
 	s.lane(t.tenant).reserved++
-	s.enqueue(t)
-	s.startWaiting()
+	s.queue(t)
 }
 
 func (s *scheduler) enqueue(t *task) {
@@ -197,6 +208,21 @@ func (s *scheduler) leave(l *lane) {
 	s.reserved--
 	l.reserved--
 	s.forget(l)
+	if s.freed != nil {
+		close(s.freed)
+		s.freed = nil
+	}
+}
+
+// room returns a channel that is closed when the next place in the queue is given
+// back. Whoever waits for room asks for it before trying to reserve.
+func (s *scheduler) room() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.freed == nil {
+		s.freed = make(chan struct{})
+	}
+	return s.freed
 }
 
 // forget drops a lane that holds nothing, so that tenants cost memory only while

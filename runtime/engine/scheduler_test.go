@@ -31,7 +31,7 @@ func TestSchedulerServesTenantsInTurn(t *testing.T) {
 	g := newGate()
 	s := newScheduler(1, 100, g.run)
 	push := func(tenant storage.Tenant) {
-		p, ok := s.reserve(tenant)
+		p, ok := s.reserve(tenant, false)
 		if !ok {
 			t.Fatal("the queue is full")
 		}
@@ -64,7 +64,7 @@ func TestSchedulerBounds(t *testing.T) {
 	defer close(g.leave)
 	s := newScheduler(2, 8, g.run)
 	take := func(tenant storage.Tenant) bool {
-		_, ok := s.reserve(tenant)
+		_, ok := s.reserve(tenant, false)
 		return ok
 	}
 	taken := 0
@@ -90,7 +90,7 @@ func TestSchedulerBounds(t *testing.T) {
 		t.Fatalf("%d wait and %d run, want 8 and 2", queued, running)
 	}
 	s.unreserve(place{tenant: 1, runs: true})
-	if p, ok := s.reserve(1); !ok || !p.runs {
+	if p, ok := s.reserve(1, false); !ok || !p.runs {
 		t.Fatal("a place to run that was given back could not be taken")
 	}
 }
@@ -99,7 +99,7 @@ func TestSchedulerWidth(t *testing.T) {
 	g := newGate()
 	s := newScheduler(3, 100, g.run)
 	for range 10 {
-		p, _ := s.reserve(1)
+		p, _ := s.reserve(1, false)
 		s.push(&task{tenant: 1}, p)
 	}
 	for range 3 {

@@ -69,9 +69,20 @@ func (e *Engine) submit(ctx context.Context, c *Caller, r *Retry, sessionID stri
 // accept makes a Task durable. Before it returns, others may see and cancel it.
 // A Task that need not wait is started in the same batch.
 func (e *Engine) accept(ctx context.Context, t *task, input *abi.Message, actor string, idem *storage.Idempotency) (Doc, error) {
-	var err error
-	if t.place, err = e.admit(t.tenant); err != nil {
+	doc, commit, err := e.offer(ctx, t, input, actor, idem, nil)
+	if err != nil {
 		return Doc{}, err
+	}
+	return doc, e.accepted(t, commit)
+}
+
+// offer hands over the batch that accepts a Task; with, which may be nil, adds to it.
+// The Task counts once [Engine.accepted] has returned without an error.
+func (e *Engine) offer(ctx context.Context, t *task, input *abi.Message, actor string, idem *storage.Idempotency,
+	with func(*storage.Batch)) (Doc, storage.Commit, error) {
+	var err error
+	if t.place, err = e.admit(t); err != nil {
+		return Doc{}, nil, err
 	}
 	if t.place.runs {
 		t.state.Status = abi.TaskSubmitted // as it will be
@@ -79,18 +90,36 @@ func (e *Engine) accept(ctx context.Context, t *task, input *abi.Message, actor 
 		t.state = State{}
 	}
 	doc, b, err := e.acceptance(t, input, actor, idem)
+	var commit storage.Commit
 	if err == nil {
+		if with != nil {
+			with(b)
+		}
 		e.tasks.put(t.key(), t)
-		err = e.appendToSession(t.session, b, t.admitted())
+		commit, err = t.session.append(e, b, t.admitted())
 	}
 	if err != nil {
-		e.tasks.remove(t.key())
-		e.queue.unreserve(t.place)
-		return Doc{}, err
+		e.withdraw(t)
+	}
+	return doc, commit, err
+}
+
+// accepted waits until a Task that was offered is durable. Not for the client's time:
+// what was handed over may become durable, so nobody may act as if it had not been.
+func (e *Engine) accepted(t *task, commit storage.Commit) error {
+	if _, err := commit.Wait(context.Background()); err != nil {
+		e.withdraw(t)
+		return e.failed("writing to the log", err)
 	}
 	e.counts.accepted.Add(1)
 	e.watchDeadline(t)
-	return doc, nil
+	return nil
+}
+
+// withdraw gives back what a Task holds that was not accepted.
+func (e *Engine) withdraw(t *task) {
+	e.tasks.remove(t.key())
+	e.queue.unreserve(t.place)
 }
 
 // admitted returns what a Session must be to take the Task. A replay adds nothing
@@ -156,13 +185,13 @@ func (e *Engine) startWith(t *task, records []record) ([]record, error) {
 }
 
 // admit takes a place for a Task, or says why the node takes none now.
-func (e *Engine) admit(t storage.Tenant) (place, error) {
+func (e *Engine) admit(t *task) (place, error) {
 	if e.draining.Load() {
 		err := abi.Errorf(abi.CodeServiceUnavailable, "the node is draining and takes no new tasks")
 		err.RetryAfter = 5
 		return place{}, err
 	}
-	p, ok := e.queue.reserve(t)
+	p, ok := e.queue.reserve(t.tenant, t.about.OrderKey != "")
 	if !ok {
 		e.counts.rejected.Add(1)
 		err := abi.Errorf(abi.CodeRateLimited, "%d tasks are waiting already; try again later", e.config.MaxQueued)
