@@ -83,7 +83,7 @@ func following(t *testing.T, test func(in *feed, out *page, done chan struct{}, 
 		in, out := &feed{events: make(chan []engine.Event), err: errors.New("broken")}, &page{}
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
-		f := &follower{out: out, sub: in, events: newEventCache(8), heartbeat: 15 * time.Second}
+		f := &follower{out: &eventStream{out: out}, sub: in, events: newEventCache(8), heartbeat: 15 * time.Second}
 		go func() {
 			f.run(ctx)
 			close(done)
@@ -181,7 +181,7 @@ func TestTaskStreamEndsWithTheFrame(t *testing.T) {
 		ev.Frame.Records = append(ev.Frame.Records, storage.Record{Kind: abi.EventReceiptIssued})
 		ev.Record().Kind = abi.EventTaskCompleted
 		in, out := &feed{events: make(chan []engine.Event)}, &page{}
-		f := &follower{out: out, sub: in, events: newEventCache(8), heartbeat: time.Hour, until: "task_1"}
+		f := &follower{out: &eventStream{out: out}, sub: in, events: newEventCache(8), heartbeat: time.Hour, until: "task_1"}
 		done := make(chan struct{})
 		go func() {
 			f.run(t.Context())

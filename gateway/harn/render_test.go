@@ -289,11 +289,15 @@ func BenchmarkRenderRecordedCall(b *testing.B) {
 // BenchmarkAppendFrame is what each further reader of a stream costs.
 func BenchmarkAppendFrame(b *testing.B) {
 	ev := taskEvent(12345)
-	f := &follower{events: newEventCache(8), sub: &feed{}}
+	events, out := newEventCache(8), &eventStream{}
 	b.ReportAllocs()
 	for b.Loop() {
-		f.buf = f.buf[:0]
-		if err := f.append(ev); err != nil {
+		out.buf = out.buf[:0]
+		shown, err := events.event(ev, false)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := out.event(ev, shown, false); err != nil {
 			b.Fatal(err)
 		}
 	}

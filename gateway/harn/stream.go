@@ -80,8 +80,8 @@ func (a *Adapter) follow(r *gateway.Request, f engine.Filter, after engine.Posit
 		}
 		defer sub.Close()
 		fol := &follower{
-			out: out, sub: sub, events: a.events, internal: internal, resumed: resumed,
-			until: until, heartbeat: a.cfg.Heartbeat, requestID: id,
+			out: &eventStream{out: out, requestID: id}, sub: sub, events: a.events, internal: internal, resumed: resumed,
+			until: until, heartbeat: a.cfg.Heartbeat,
 		}
 		fol.run(ctx)
 	})
@@ -102,14 +102,20 @@ func isExpired(err error) bool {
 	return errors.Is(err, engine.ErrCursorExpired)
 }
 
-// sink is where a follower writes: a gateway.Stream.
-type sink interface {
-	io.Writer
-	Gone() bool
+// outlet is where a follower's events go: an event stream or a socket.
+type outlet interface {
+	// event takes an event; again says that it is history, delivered once more.
+	event(ev engine.Event, shown *renderedEvent, again bool) error
+	// flush sends what was taken.
+	flush() error
+	// pulse is called when there was nothing to send for a heartbeat's time.
+	pulse() error
+	// fail tells the client why nothing more comes.
+	fail(shown *abi.Error)
 }
 
-// follower copies a subscription to a client. It holds one buffer and nothing
-// else: a client that is slow falls behind on the log.
+// follower copies a subscription to a client. It holds nothing but what its outlet
+// does: a client that is slow falls behind on the log.
 //
 // Which events are marked replayed: the narrative asks for it where a stream is
 // resumed, so that history can be told from what happens now. So the mark is on
@@ -117,26 +123,19 @@ type sink interface {
 // cursor shows its history for the first time, which is no replay. What a replay
 // Task did again is marked always.
 type follower struct {
-	out       sink
+	out       outlet
 	sub       engine.Subscription
 	events    *eventCache
 	internal  bool
 	resumed   bool
 	until     string
 	heartbeat time.Duration
-	requestID string
 
-	buf     []byte
-	sent    bool            // something was written, ever
-	quiet   bool            // nothing was written since the last beat
 	last    engine.Position // the last position sent
 	end     engine.Position // the last position to send, once it is known
 	beat    context.Context // ends when the next heartbeat is due
 	endBeat context.CancelFunc
 }
-
-// writeSize is about how much one write holds: what is pending goes out together.
-const writeSize = 32 << 10
 
 var errGone = errors.New("the client has left")
 
@@ -178,56 +177,25 @@ func (f *follower) next(ctx context.Context) ([]engine.Event, error) {
 		}
 		f.endBeat()
 		f.beat = nil
-		if err := f.pulse(); err != nil {
+		if err := f.out.pulse(); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// pulse keeps an idle connection alive and finds out whether the client has left.
-// A heartbeat is never the first thing that a client sees.
-func (f *follower) pulse() error {
-	if f.out.Gone() {
-		return errGone
-	}
-	if f.quiet && f.sent {
-		if _, err := io.WriteString(f.out, ": heartbeat\n\n"); err != nil {
-			return fmt.Errorf("%w: %w", errGone, err)
-		}
-	}
-	f.quiet = true
-	return nil
-}
-
 func (f *follower) write(events []engine.Event) error {
 	for _, ev := range events {
-		if err := f.append(ev); err != nil {
+		shown, err := f.events.event(ev, f.internal)
+		if err != nil {
 			return err
 		}
-		if len(f.buf) >= writeSize {
-			if err := f.flush(); err != nil {
-				return err
-			}
+		if err := f.out.event(ev, shown, f.resumed && ev.Position() <= f.sub.Start()); err != nil {
+			return err
 		}
+		f.last = ev.Position()
+		f.watchEnd(ev)
 	}
-	return f.flush()
-}
-
-// append adds one frame: id, event and data, ended by an empty line.
-func (f *follower) append(ev engine.Event) error {
-	shown, err := f.events.event(ev, f.internal)
-	if err != nil {
-		return err
-	}
-	b := append(f.buf, "id: "...)
-	b = strconv.AppendUint(b, uint64(ev.Position()), 10)
-	b = append(append(b, "\nevent: "...), ev.Record().Kind...)
-	b = append(b, "\ndata: "...)
-	b = shown.append(b, f.resumed && ev.Position() <= f.sub.Start())
-	f.buf = append(b, "\n\n"...)
-	f.last = ev.Position()
-	f.watchEnd(ev)
-	return nil
+	return f.out.flush()
 }
 
 // watchEnd learns where a Task's stream ends: with the frame that ended the Task,
@@ -243,31 +211,80 @@ func (f *follower) watchEnd(ev engine.Event) {
 	}
 }
 
-func (f *follower) flush() error {
-	if len(f.buf) == 0 {
-		return nil
-	}
-	_, err := f.out.Write(f.buf)
-	if err != nil {
-		return fmt.Errorf("%w: %w", errGone, err)
-	}
-	f.sent, f.quiet = true, false
-	f.buf = f.buf[:0]
-	if cap(f.buf) > 2*writeSize {
-		f.buf = nil
-	}
-	return nil
-}
-
 // fail tells the client why the stream ends, if there is somebody to tell.
 func (f *follower) fail(ctx context.Context, err error) {
 	switch {
 	case isExpired(err):
-		_, _ = f.out.Write(errorFrame(f.requestID, errExpired()))
+		f.out.fail(errExpired())
 	case ctx.Err() == nil && !errors.Is(err, errGone):
-		_, _ = f.out.Write(errorFrame(f.requestID, abi.Errorf(abi.CodeInternalError, "the node failed to go on with this stream")))
+		f.out.fail(abi.Errorf(abi.CodeInternalError, "the node failed to go on with this stream"))
 	}
 }
+
+// sink is where an event stream is written: a gateway.Stream.
+type sink interface {
+	io.Writer
+	Gone() bool
+}
+
+// eventStream writes server-sent events. It holds one buffer.
+type eventStream struct {
+	out       sink
+	requestID string
+
+	buf   []byte
+	sent  bool // something was written, ever
+	quiet bool // nothing was written since the last beat
+}
+
+// writeSize is about how much one write holds: what is pending goes out together.
+const writeSize = 32 << 10
+
+// event adds one frame: id, event and data, ended by an empty line.
+func (s *eventStream) event(ev engine.Event, shown *renderedEvent, again bool) error {
+	b := append(s.buf, "id: "...)
+	b = strconv.AppendUint(b, uint64(ev.Position()), 10)
+	b = append(append(b, "\nevent: "...), ev.Record().Kind...)
+	b = append(b, "\ndata: "...)
+	s.buf = append(shown.append(b, again), "\n\n"...)
+	if len(s.buf) >= writeSize {
+		return s.flush()
+	}
+	return nil
+}
+
+func (s *eventStream) flush() error {
+	if len(s.buf) == 0 {
+		return nil
+	}
+	_, err := s.out.Write(s.buf)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errGone, err)
+	}
+	s.sent, s.quiet = true, false
+	s.buf = s.buf[:0]
+	if cap(s.buf) > 2*writeSize {
+		s.buf = nil
+	}
+	return nil
+}
+
+// pulse keeps an idle connection alive and finds out whether the client has left.
+// A heartbeat is never the first thing that a client sees.
+func (s *eventStream) pulse() error {
+	if s.out.Gone() {
+		return errGone
+	}
+	if s.quiet && s.sent {
+		if _, err := io.WriteString(s.out, ": heartbeat\n\n"); err != nil {
+			return fmt.Errorf("%w: %w", errGone, err)
+		}
+	}
+	s.quiet = true
+	return nil
+}
+
+func (s *eventStream) fail(shown *abi.Error) { _, _ = s.out.Write(errorFrame(s.requestID, shown)) }
 
 // errorFrame is an event of its own kind, without an id: it is no Event of the log.
 func errorFrame(requestID string, shown *abi.Error) []byte {
