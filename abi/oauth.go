@@ -1,0 +1,40 @@
+package abi
+
+// OAuthError is the answer of the token endpoint to a request that it refuses
+// (RFC 6749, section 5.2).
+type OAuthError struct {
+	Code        string `json:"error"`
+	Description string `json:"error_description,omitzero"`
+}
+
+func (e *OAuthError) Error() string { return e.Code + ": " + e.Description }
+
+// The codes of an [OAuthError].
+const (
+	OAuthInvalidRequest       = "invalid_request"
+	OAuthInvalidClient        = "invalid_client"
+	OAuthInvalidScope         = "invalid_scope"
+	OAuthUnsupportedGrantType = "unsupported_grant_type"
+)
+
+// GrantClientCredentials is the only kind of grant that a node's issuer knows.
+const GrantClientCredentials = "client_credentials"
+
+// AccessToken is the answer of the token endpoint (RFC 6749, section 5.1).
+type AccessToken struct {
+	AccessToken string `json:"access_token"`
+	TokenType   string `json:"token_type"` // Bearer
+	ExpiresIn   int    `json:"expires_in"` // seconds
+	Scope       string `json:"scope"`      // separated by spaces
+}
+
+// AuthorizationServer is the metadata of a node's issuer (RFC 8414).
+type AuthorizationServer struct {
+	Issuer                 string   `json:"issuer"`
+	TokenEndpoint          string   `json:"token_endpoint"`
+	JWKSURI                string   `json:"jwks_uri"`
+	ScopesSupported        []string `json:"scopes_supported"`
+	ResponseTypesSupported []string `json:"response_types_supported"` // none: there is no authorization endpoint
+	GrantTypesSupported    []string `json:"grant_types_supported"`
+	AuthMethodsSupported   []string `json:"token_endpoint_auth_methods_supported"`
+}
