@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/identity"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
@@ -65,7 +66,9 @@ type Parts struct {
 	// that has none is refused.
 	Performers map[string]provider.Performer
 	// Keys signs receipts. Without it no receipts are issued.
-	Keys    *receipt.Keyring
+	Keys *receipt.Keyring
+	// Tokens verifies and issues access tokens. Without it API keys alone are known.
+	Tokens  *identity.Tokens
 	Version string // of this build, for host.fact and receipts
 	Runs    string // what runs modules, such as wazero-1.12.0, for receipts
 	// Rewriter is what modules are rewritten with before they run, such as wharf-1;
@@ -106,6 +109,7 @@ type Engine struct {
 	calls      map[string]*abi.HostCall
 	performers map[string]provider.Performer
 	signing    *receipt.Keyring
+	tokens     *identity.Tokens
 	version    string
 	runs       string
 	rewriter   string
@@ -142,7 +146,7 @@ func New(config Config, parts Parts) (*Engine, error) {
 		config: config, store: parts.Store, modules: parts.Modules, personas: parts.Personas,
 		now: parts.Now, entropy: parts.Entropy, log: parts.Log, backup: parts.Backup,
 		pooled:     parts.Instances,
-		performers: parts.Performers, signing: parts.Keys, version: parts.Version, runs: parts.Runs, rewriter: parts.Rewriter,
+		performers: parts.Performers, signing: parts.Keys, tokens: parts.Tokens, version: parts.Version, runs: parts.Runs, rewriter: parts.Rewriter,
 		calls: abi.HostCallsByName(),
 	}
 	if e.now == nil {

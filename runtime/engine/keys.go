@@ -15,6 +15,7 @@ import (
 	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/identity"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -31,15 +32,16 @@ type keyCache struct {
 }
 
 type cachedKey struct {
-	hash   [32]byte
+	hash   [sha256.Size]byte
 	caller *Caller
 }
 
-func (k *keyCache) get(id string, hash [32]byte) *Caller {
+// get returns the caller of a key that is known to be valid, or nil; see sameHash.
+func (k *keyCache) get(id string, hash []byte) *Caller {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
 	known, ok := k.byID[id]
-	if !ok || subtle.ConstantTimeCompare(known.hash[:], hash[:]) != 1 {
+	if !ok || !sameHash(known.hash[:], hash) {
 		return nil
 	}
 	return known.caller
@@ -62,11 +64,24 @@ func (k *keyCache) forget(id string) {
 
 var errUnauthenticated = abi.Errorf(abi.CodeUnauthenticated, "the API key is missing, unknown or revoked; send it as: Authorization: Bearer <api-key>")
 
-// Authenticate returns the caller that an API key stands for. The *Caller is
-// shared: do not change it.
-func (e *Engine) Authenticate(ctx context.Context, key string) (*Caller, error) {
+// Authenticate returns the caller that an API key or an access token stands for. The
+// *Caller may be shared: do not change it.
+func (e *Engine) Authenticate(ctx context.Context, credential string) (*Caller, error) {
+	if e.tokens != nil && identity.LooksLikeToken(credential) {
+		return e.tokenCaller(ctx, credential)
+	}
+	return e.keyCaller(ctx, credential)
+}
+
+// keyCaller returns the caller that an API key stands for.
+func (e *Engine) keyCaller(ctx context.Context, key string) (*Caller, error) {
 	hash := sha256.Sum256([]byte(key))
-	id := keyID(hash)
+	return e.keyHolder(ctx, keyID(hash), hash[:])
+}
+
+// keyHolder returns the caller of the key with the given id, if it is valid and, unless
+// hash is nil, has that hash.
+func (e *Engine) keyHolder(ctx context.Context, id string, hash []byte) (*Caller, error) {
 	if caller := e.keys.get(id, hash); caller != nil {
 		return caller, nil
 	}
@@ -79,16 +94,21 @@ func (e *Engine) Authenticate(ctx context.Context, key string) (*Caller, error) 
 	if err != nil {
 		return nil, err
 	}
-	want, err := hex.DecodeString(stored.Hash)
-	if err != nil || subtle.ConstantTimeCompare(want, hash[:]) != 1 || !stored.RevokedAt.IsZero() {
+	known, err := hex.DecodeString(stored.Hash)
+	if err != nil || len(known) != sha256.Size || !stored.RevokedAt.IsZero() || !sameHash(known, hash) {
 		return nil, errUnauthenticated
 	}
 	caller := &Caller{
 		Tenant: storage.Tenant(stored.TenantNumber), TenantID: stored.TenantID, Actor: stored.Actor, KeyID: id,
 		Scopes: stored.Scopes, Workspaces: stored.WorkspaceIDs,
 	}
-	e.keys.put(id, cachedKey{hash, caller})
+	e.keys.put(id, cachedKey{[sha256.Size]byte(known), caller})
 	return caller, nil
+}
+
+// sameHash reports whether hash is nil, which asks for none, or the one that is known.
+func sameHash(known, hash []byte) bool {
+	return hash == nil || subtle.ConstantTimeCompare(known, hash) == 1
 }
 
 func isNotFound(err error) bool {
