@@ -119,7 +119,7 @@ func (t *Tools) prepareList(c *provider.Call) (provider.Plan, error) {
 		}
 	}
 	return provider.Plan{Effect: abi.EffectRead, Do: func(ctx context.Context, _ func(string)) ([]byte, error) {
-		tools, err := t.list(ctx, c.Plugin, req.Server)
+		tools, err := t.list(ctx, c, req.Server)
 		if err != nil {
 			return nil, err
 		}
@@ -156,13 +156,13 @@ func (t *Tools) granted(plugin, server, name string) bool {
 
 // list returns what a plugin may use of one server, or of all. Of all, those that
 // cannot be reached are left out.
-func (t *Tools) list(ctx context.Context, plugin, only string) ([]abi.Tool, error) {
-	tools := []abi.Tool{}
+func (t *Tools) list(ctx context.Context, c *provider.Call, only string) ([]abi.Tool, error) {
+	plugin, tools := c.Plugin, []abi.Tool{}
 	for _, server := range slices.Sorted(maps.Keys(t.servers)) {
 		if only != "" && only != server || !t.reaches(plugin, server) {
 			continue
 		}
-		of, err := t.listServer(ctx, server)
+		of, err := t.listServer(ctx, c, server)
 		switch {
 		case err == nil:
 		case only != "" || ctx.Err() != nil:
@@ -183,15 +183,22 @@ func (t *Tools) list(ctx context.Context, plugin, only string) ([]abi.Tool, erro
 	return tools, nil
 }
 
-func (t *Tools) listServer(ctx context.Context, server string) ([]abi.Tool, error) {
+func (t *Tools) listServer(ctx context.Context, c *provider.Call, server string) ([]abi.Tool, error) {
 	limits := limitsOf(t.servers[server])
 	within, cancel := context.WithTimeout(ctx, limits.Timeout)
 	defer cancel()
-	tools, err := t.servers[server].List(within)
+	tools, err := listFor(within, t.servers[server], c)
 	if err != nil {
 		return nil, verdict(ctx, within, err, "listing the tools of "+server, limits)
 	}
 	return tools, nil
+}
+
+func listFor(ctx context.Context, s Server, c *provider.Call) ([]abi.Tool, error) {
+	if own, ok := s.(PerCall); ok {
+		return own.ListFor(ctx, c)
+	}
+	return s.List(ctx)
 }
 
 func limitsOf(s Server) Limits {
@@ -234,7 +241,7 @@ func (t *Tools) prepareCall(ctx context.Context, c *provider.Call) (provider.Pla
 		return provider.Plan{}, refuse(abi.CallDenied, CodeDenied, "the plugin %q may not use the tool %q of %q: no entry of grants.%s.tools covers %s:%s",
 			c.Plugin, req.Name, req.Server, c.Plugin, req.Server, req.Name)
 	}
-	about, err := t.find(ctx, req.Server, req.Name)
+	about, err := t.find(ctx, c, req.Server, req.Name)
 	if err != nil {
 		return provider.Plan{}, err
 	}
@@ -246,8 +253,8 @@ func (t *Tools) prepareCall(ctx context.Context, c *provider.Call) (provider.Pla
 	return plan, nil
 }
 
-func (t *Tools) find(ctx context.Context, server, name string) (*abi.Tool, error) {
-	tools, err := t.listServer(ctx, server)
+func (t *Tools) find(ctx context.Context, c *provider.Call, server, name string) (*abi.Tool, error) {
+	tools, err := t.listServer(ctx, c, server)
 	if err != nil {
 		return nil, err
 	}

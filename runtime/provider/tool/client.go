@@ -1,0 +1,228 @@
+package tool
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/provider"
+)
+
+// ServerClient is the name of the server whose tools are those of a Session's
+// clients. It is granted like any other: client:*.
+const ServerClient = "client"
+
+// PerCall is a [Server] whose tools depend on for whom they are listed.
+type PerCall interface {
+	ListFor(ctx context.Context, c *provider.Call) ([]abi.Tool, error)
+}
+
+// Clients is the [Server] of the tools that clients offer to the Tasks of a Session
+// for as long as they are connected. It is safe for concurrent use.
+type Clients struct {
+	limits Limits
+
+	mu       sync.Mutex
+	sessions map[clientSession][]*Client // oldest first
+}
+
+var (
+	_ Server  = (*Clients)(nil)
+	_ PerCall = (*Clients)(nil)
+	_ Limited = (*Clients)(nil)
+)
+
+// clientSession names a Session; ids are unique within a tenant.
+type clientSession struct{ tenant, session string }
+
+// NewClients returns a server without any clients. Zero limits are the default.
+func NewClients(l Limits) *Clients {
+	return &Clients{limits: l, sessions: map[clientSession][]*Client{}}
+}
+
+// Limits implements [Limited].
+func (cs *Clients) Limits() Limits { return cs.limits }
+
+// Client is one client's offer. It is safe for concurrent use.
+type Client struct {
+	all   *Clients
+	of    clientSession
+	tools []abi.Tool
+	host  ClientHost
+	gone  chan struct{}
+
+	mu      sync.Mutex
+	closed  bool
+	pending map[string]chan *abi.CallToolCallAnswer
+}
+
+// ClientHost reaches a client.
+type ClientHost interface {
+	// CallTool hands a call to the client and returns without waiting for its answer,
+	// which goes to [Client.Answer]. After an error the client has not got the call.
+	CallTool(ctx context.Context, call *ClientCall) error
+	// CancelTool tells the client that nobody waits for an answer any more.
+	CancelTool(id string)
+}
+
+// ClientCall is a call of a client's tool.
+type ClientCall struct {
+	// ID is the same when the very call is made again, after the node died.
+	ID        string
+	TaskID    string
+	Name      string
+	Arguments jsontext.Value
+	Deadline  time.Time
+}
+
+// Connect offers a client's tools to the Tasks of a Session until the Client is
+// closed. The newest offer of a name counts. The caller does not change tools
+// afterwards.
+func (cs *Clients) Connect(tenant, session string, tools []abi.Tool, host ClientHost) *Client {
+	c := &Client{
+		all: cs, of: clientSession{tenant, session}, tools: tools, host: host, gone: make(chan struct{}),
+		pending: map[string]chan *abi.CallToolCallAnswer{},
+	}
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	cs.sessions[c.of] = append(cs.sessions[c.of], c)
+	return c
+}
+
+// Close takes the offer back. Calls that the client has not answered end.
+func (c *Client) Close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return
+	}
+	c.closed = true
+	close(c.gone)
+	c.all.forget(c)
+}
+
+func (cs *Clients) forget(c *Client) {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	left := slices.DeleteFunc(slices.Clone(cs.sessions[c.of]), func(other *Client) bool { return other == c })
+	if len(left) == 0 {
+		delete(cs.sessions, c.of)
+		return
+	}
+	cs.sessions[c.of] = left
+}
+
+// clients returns those of a Session, newest first.
+func (cs *Clients) clients(c *provider.Call) []*Client {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	all := slices.Clone(cs.sessions[clientSession{c.Tenant, c.SessionID}])
+	slices.Reverse(all)
+	return all
+}
+
+// List implements [Server]: without a Session there are no tools.
+func (*Clients) List(context.Context) ([]abi.Tool, error) { return nil, nil }
+
+// ListFor implements [PerCall].
+func (cs *Clients) ListFor(_ context.Context, c *provider.Call) ([]abi.Tool, error) {
+	var tools []abi.Tool
+	for _, client := range cs.clients(c) {
+		for _, t := range client.tools {
+			if !slices.ContainsFunc(tools, func(other abi.Tool) bool { return other.Name == t.Name }) {
+				tools = append(tools, t)
+			}
+		}
+	}
+	slices.SortFunc(tools, func(a, b abi.Tool) int { return strings.Compare(a.Name, b.Name) })
+	return tools, nil
+}
+
+// Call implements [Server].
+func (cs *Clients) Call(ctx context.Context, c *provider.Call, name string, arguments jsontext.Value) (*abi.CallToolCallAnswer, error) {
+	for _, client := range cs.clients(c) {
+		i := slices.IndexFunc(client.tools, func(t abi.Tool) bool { return t.Name == name })
+		if i < 0 {
+			continue
+		}
+		call := &ClientCall{ID: c.IdempotencyKey, TaskID: c.TaskID, Name: name, Arguments: arguments}
+		call.Deadline, _ = ctx.Deadline()
+		answer, sent, err := client.call(ctx, call)
+		if sent || err == nil {
+			return answer, brokenOff(err, &client.tools[i])
+		}
+		// This client is gone, or takes nothing: another may have the tool too.
+	}
+	return nil, refuse(abi.CallUnavailable, CodeUnavailable, "no client of this session has the tool %q now", name)
+}
+
+// brokenOff says what became of a call that a client got and did not answer.
+func brokenOff(err error, t *abi.Tool) error {
+	switch {
+	case err == nil || err != errClientGone:
+		return err
+	case t.ReadOnly:
+		return refuse(abi.CallUnavailable, CodeUnavailable, "the client left before it answered")
+	}
+	return refuse(abi.CallIndeterminate, CodeUnavailable, "the client left before it answered; whether it did what it was asked is not known")
+}
+
+// errClientGone says that the client is not connected any more.
+var errClientGone = provider.Refuse(abi.CallUnavailable, CodeUnavailable, "the client has left")
+
+// call returns whether the client may have got the call, besides its answer.
+func (c *Client) call(ctx context.Context, call *ClientCall) (answer *abi.CallToolCallAnswer, sent bool, err error) {
+	answered, err := c.expect(call.ID)
+	if err != nil {
+		return nil, false, err
+	}
+	defer c.forget(call.ID)
+	if err := c.host.CallTool(ctx, call); err != nil {
+		return nil, false, err
+	}
+	select {
+	case answer = <-answered:
+		return answer, true, nil
+	case <-c.gone:
+		return nil, true, errClientGone
+	case <-ctx.Done():
+		c.host.CancelTool(call.ID)
+		return nil, true, context.Cause(ctx)
+	}
+}
+
+func (c *Client) expect(id string) (<-chan *abi.CallToolCallAnswer, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed || c.pending[id] != nil {
+		return nil, errClientGone
+	}
+	answered := make(chan *abi.CallToolCallAnswer, 1)
+	c.pending[id] = answered
+	return answered, nil
+}
+
+func (c *Client) forget(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.pending, id)
+}
+
+// Answer hands over what the client answers to a call, which it must not change
+// afterwards. It reports whether somebody waits for that: the first answer counts.
+func (c *Client) Answer(id string, answer *abi.CallToolCallAnswer) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	answered := c.pending[id]
+	if answered == nil {
+		return false
+	}
+	delete(c.pending, id)
+	answered <- answer
+	return true
+}
