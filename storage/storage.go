@@ -127,8 +127,10 @@ const (
 	IntakePend
 	// IntakeSettle ends that the event at position At is pending.
 	IntakeSettle
-	// IntakeDrop ends that any event of the Connector is pending.
+	// IntakeDrop ends that any event of the Connector is pending, and forgets its tally.
 	IntakeDrop
+	// IntakeTally keeps a tally, and does nothing else.
+	IntakeTally
 )
 
 // IntakeOp is a change of what a Connector has received.
@@ -137,6 +139,9 @@ type IntakeOp struct {
 	Connector string      // the Connector's id; never empty
 	Delivery  DeliveryKey // IntakeReceive
 	At        Position    // IntakeSettle
+	// Tally is what the Connector has counted so far, as its owner writes it: of
+	// IntakeSettle and IntakeTally.
+	Tally string
 }
 
 // DeliveryKey identifies a delivery: a hash of its Connector and the provider's id
@@ -279,9 +284,9 @@ type Store interface {
 	// Pending returns the pending events of a Connector after a position, oldest first,
 	// and whether there are more.
 	Pending(ctx context.Context, t Tenant, connector string, after Position, limit int) ([]Event, bool, error)
-	// Backlogs calls f with every Connector that has pending events, and how many. It
-	// costs a step for each of them.
-	Backlogs(ctx context.Context, f func(t Tenant, connector string, pending int) error) error
+	// Backlogs calls f with every Connector that has pending events or a tally: how many,
+	// and the last tally. It costs a step for each event.
+	Backlogs(ctx context.Context, f func(t Tenant, connector string, pending int, tally []byte) error) error
 
 	// Active calls f with every Task that is not terminal, oldest first within a tenant.
 	Active(ctx context.Context, f func(t Tenant, taskID string) error) error

@@ -541,6 +541,9 @@ func (c *inspection) checkSeen(t storage.Tenant, k parsedKey, value []byte) (str
 }
 
 func (c *inspection) checkPending(t storage.Tenant, k parsedKey, value []byte) (string, error) {
+	if k.position == tallyAt {
+		return "", nil
+	}
 	r, err := c.recordAt(t, k.position)
 	if err != nil {
 		return "", err

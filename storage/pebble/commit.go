@@ -174,7 +174,7 @@ func validateRecord(f *storage.Frame, r *storage.Record) error {
 		return fmt.Errorf("it copies a transcript onto itself")
 	case r.Intake == (storage.IntakeOp{}):
 		return nil
-	case r.Intake.Kind == storage.IntakeNone || r.Intake.Kind > storage.IntakeDrop || r.Intake.Connector == "":
+	case r.Intake.Kind == storage.IntakeNone || r.Intake.Kind > storage.IntakeTally || r.Intake.Connector == "":
 		return fmt.Errorf("its operation on deliveries is not known")
 	case r.Transcript.Kind != storage.TranscriptNone:
 		return fmt.Errorf("it changes both a transcript and deliveries")

@@ -1,6 +1,7 @@
 package pebble
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -36,7 +37,9 @@ func appendIntake(dst []byte, op storage.IntakeOp) []byte {
 	case storage.IntakeReceive:
 		return append(dst, op.Delivery[:]...)
 	case storage.IntakeSettle:
-		return binary.AppendUvarint(dst, uint64(op.At))
+		return appendText(binary.AppendUvarint(dst, uint64(op.At)), op.Tally)
+	case storage.IntakeTally:
+		return appendText(dst, op.Tally)
 	}
 	return dst
 }
@@ -48,7 +51,9 @@ func (d *decoder) intake(kind storage.IntakeKind) storage.IntakeOp {
 	case storage.IntakeReceive:
 		copy(op.Delivery[:], d.fixed(len(op.Delivery)))
 	case storage.IntakeSettle:
-		op.At = storage.Position(d.uvarint())
+		op.At, op.Tally = storage.Position(d.uvarint()), d.text()
+	case storage.IntakeTally:
+		op.Tally = d.text()
 	case storage.IntakePend, storage.IntakeDrop:
 	default:
 		d.bad = true
@@ -71,6 +76,9 @@ func (d *draft) addIntake(f *storage.Frame, i int) {
 		d.buf = appendPosition(pendingPrefix(d.buf, f.Tenant, op.Connector), op.At)
 		d.endKey()
 		d.end()
+		d.addTally(f, op)
+	case storage.IntakeTally:
+		d.addTally(f, op)
 	case storage.IntakeDrop:
 		d.begin(opDeleteRange)
 		prefix := len(d.buf)
@@ -98,6 +106,19 @@ func (d *draft) addPending(f *storage.Frame, i int) {
 	d.buf = pendingPrefix(d.buf, f.Tenant, f.Records[i].Intake.Connector)
 	d.position(i)
 	d.endKey()
+	d.end()
+}
+
+// tallyAt is where among a Connector's pending events its tally is: no event has this
+// position.
+const tallyAt = storage.Position(0)
+
+// addTally adds what a Connector has counted so far.
+func (d *draft) addTally(f *storage.Frame, op *storage.IntakeOp) {
+	d.begin(opSet)
+	d.buf = appendPosition(pendingPrefix(d.buf, f.Tenant, op.Connector), tallyAt)
+	d.endKey()
+	d.buf = append(d.buf, op.Tally...)
 	d.end()
 }
 
@@ -221,37 +242,53 @@ func (s *Store) pending(ctx context.Context, t storage.Tenant, connector string,
 }
 
 // Backlogs implements [storage.Store].
-func (s *Store) Backlogs(ctx context.Context, f func(t storage.Tenant, connector string, pending int) error) error {
+func (s *Store) Backlogs(ctx context.Context, f func(t storage.Tenant, connector string, pending int, tally []byte) error) error {
 	release, err := s.use()
 	if err != nil {
 		return err
 	}
 	defer release()
 	return eachTenant(s.db, func(t storage.Tenant) error {
-		connector, n := "", 0
-		tell := func() error {
-			if n == 0 {
-				return nil
-			}
-			return f(t, connector, n)
-		}
+		var last backlog
 		prefix := appendPrefix(nil, t, spacePending)
-		err := scan(s.db, prefix, keyAfter(prefix), func(key, _ []byte) error {
+		err := scan(s.db, prefix, keyAfter(prefix), func(key, value []byte) error {
 			k, ok := parseKey(key)
 			if !ok {
 				return &CorruptError{Tenant: t, Key: clone(key), Reason: errMalformed.Error()}
 			}
-			if k.id != connector {
-				if err := tell(); err != nil {
+			if k.id != last.connector {
+				if err := last.tell(t, f); err != nil {
 					return err
 				}
-				connector, n = k.id, 0
+				last = backlog{connector: k.id}
 			}
-			n++
+			last.add(k.position, value)
 			return ctx.Err()
 		})
-		return errors.Join(err, tell())
+		return errors.Join(err, last.tell(t, f))
 	})
+}
+
+// backlog is what there is of one Connector.
+type backlog struct {
+	connector string
+	pending   int
+	tally     []byte
+}
+
+func (b *backlog) add(p storage.Position, value []byte) {
+	if p == tallyAt {
+		b.tally = clone(value)
+	} else {
+		b.pending++
+	}
+}
+
+func (b *backlog) tell(t storage.Tenant, f func(storage.Tenant, string, int, []byte) error) error {
+	if b.connector == "" {
+		return nil
+	}
+	return f(t, b.connector, b.pending, b.tally)
 }
 
 // firstPending returns the position of the oldest pending event of a tenant, or
@@ -263,9 +300,14 @@ func firstPending(r pebble.Reader, t storage.Tenant, keep storage.Position) (sto
 		return 0, err
 	}
 	for ok := it.First(); ok; {
-		key := it.Key()
-		keep = min(keep, lastPosition(key))
-		ok = it.SeekGE(keyAfter(key[:len(key)-positionLen]))
+		connector := clone(it.Key()[:len(it.Key())-positionLen])
+		if lastPosition(it.Key()) == tallyAt {
+			ok = it.Next()
+		}
+		if ok && bytes.HasPrefix(it.Key(), connector) {
+			keep = min(keep, lastPosition(it.Key()))
+		}
+		ok = ok && it.SeekGE(keyAfter(connector))
 	}
 	return keep, errors.Join(it.Error(), it.Close())
 }
