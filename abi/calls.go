@@ -279,6 +279,10 @@ type CallApprovalRequestRequest struct {
 	Prompt         string         `json:"prompt"`
 	Arguments      jsontext.Value `json:"arguments,omitzero"`
 	TimeoutSeconds float64        `json:"timeout_seconds,omitzero"`
+	// Quorum is how many must approve; 0 is 1. Approvers are patterns of the actors
+	// that may decide; empty for all. The Persona's policy may ask for more.
+	Quorum    int      `json:"quorum,omitzero"`
+	Approvers []string `json:"approvers,omitzero"`
 }
 
 // CallApprovalAnswer answers [CallApprovalRequest].
@@ -287,7 +291,10 @@ type CallApprovalAnswer struct {
 	Actor     string         `json:"actor,omitzero"`
 	DecidedAt Time           `json:"decided_at"`
 	Reason    string         `json:"reason,omitzero"`
-	Arguments jsontext.Value `json:"arguments,omitzero"` // when the approver changed them
+	Arguments jsontext.Value `json:"arguments,omitzero"` // when an approver changed them
+	// Decisions lists all that were taken, in their order, when there was not just the
+	// one above.
+	Decisions []Decision `json:"decisions,omitzero"`
 }
 
 // CallTaskSpawnRequest is the request of [CallTaskSpawn].

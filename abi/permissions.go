@@ -41,9 +41,13 @@ type PermissionRequest struct {
 	URL         string           `json:"url,omitzero"`       // of an authorization: where it is given
 	RequestedBy string           `json:"requested_by"`       // who submitted the Task
 	Quorum      int              `json:"quorum"`             // how many must approve
-	Decisions   []Decision       `json:"decisions"`
-	ExpiresAt   Time             `json:"expires_at,omitzero"`
-	SettledAt   Time             `json:"settled_at,omitzero"`
+	// Approvers are patterns of the actors that may decide; empty for all.
+	// SelfApproval lets whoever submitted the Task decide.
+	Approvers    []string   `json:"approvers,omitzero"`
+	SelfApproval bool       `json:"self_approval"`
+	Decisions    []Decision `json:"decisions"`
+	ExpiresAt    Time       `json:"expires_at,omitzero"`
+	SettledAt    Time       `json:"settled_at,omitzero"`
 }
 
 // Decision is what one actor has decided.

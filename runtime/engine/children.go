@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -176,40 +175,27 @@ func (e *Engine) awaited(ctx context.Context, t storage.Tenant, w *abi.Waiting, 
 // answerInput brings a parked Task the input that it waits for.
 func (e *Engine) answerInput(ctx context.Context, c *Caller, t *abi.Task, kind abi.TaskMessageKind, m *abi.Message, idem *storage.Idempotency) (Doc, error) {
 	w := t.Waiting
-	if w == nil || (kind == abi.TaskMessageToolConfirmation) != forApproval(w) || !asksSomebody(w) {
+	if w == nil || permissionKind(w) == "" || (kind == abi.TaskMessageToolConfirmation) != forApproval(w) {
 		return Doc{}, abi.Errorf(abi.CodeInvalidStateTransition, "task %s is %s and does not wait for %s", t.ID, t.Status, kind)
 	}
-	answer, err := e.inputAnswer(c, w, m)
-	if err != nil {
+	up := &wakeUp{requestID: w.RequestID, caller: c, actor: c.Actor, idem: idem}
+	if err := up.bring(m); err != nil {
 		return Doc{}, err
 	}
-	rec := messageRecord(m)
-	doc := Doc{ID: m.ID, JSON: m.AppendJSON(nil), Restricted: rec.restricted}
-	err = e.wake(ctx, owner{c.Tenant, t.ID}, wakeUp{requestID: w.RequestID, answer: answer, actor: c.Actor, before: []record{rec}, idem: idem})
-	if errors.Is(err, errNotWaiting) {
-		return Doc{}, abi.Errorf(abi.CodeInvalidStateTransition, "task %s does not wait any more: it was answered already", t.ID)
+	if kind == abi.TaskMessageToolConfirmation {
+		d, err := decisionOf(m)
+		if err != nil {
+			return Doc{}, err
+		}
+		up.decision = e.decision(c.Actor, d.Decision, d.Reason, d.Arguments)
 	}
-	return doc, err
-}
-
-func asksSomebody(w *abi.Waiting) bool {
-	return forApproval(w) || w.Call == abi.CallInputRequest || w.Call == abi.CallAuthRequest
-}
-
-func (e *Engine) inputAnswer(c *Caller, w *abi.Waiting, m *abi.Message) ([]byte, error) {
-	if !forApproval(w) {
-		return json.Marshal(abi.CallInputRequestAnswer{Message: *m, Actor: c.Actor})
-	}
-	decided, err := decisionOf(m)
-	if err != nil {
-		return nil, err
-	}
-	decided.Actor, decided.DecidedAt = c.Actor, abi.At(e.now().Truncate(time.Microsecond))
-	return json.Marshal(decided)
+	doc := Doc{ID: m.ID, JSON: m.AppendJSON(nil), Restricted: up.before[0].restricted}
+	return doc, e.answerWait(ctx, owner{c.Tenant, t.ID}, up,
+		abi.Errorf(abi.CodeInvalidStateTransition, "task %s does not wait any more: it was answered already", t.ID))
 }
 
 // decisionOf reads an approval from the json part of a Message.
-func decisionOf(m *abi.Message) (*abi.CallApprovalAnswer, error) {
+func decisionOf(m *abi.Message) (*abi.RespondRequest, error) {
 	for _, p := range m.Parts {
 		if p.Type != abi.PartJSON {
 			continue
@@ -222,10 +208,10 @@ func decisionOf(m *abi.Message) (*abi.CallApprovalAnswer, error) {
 		if err := json.Unmarshal(p.Value, &d); err != nil {
 			return nil, abi.InvalidParam("message.parts", "reading the decision: %v", err)
 		}
-		if err := checkOneOf("decision", d.Decision, "approved", "denied"); err != nil {
+		if err := checkOneOf("decision", d.Decision, decisionApproved, decisionDenied); err != nil {
 			return nil, within("message.parts", err)
 		}
-		return &abi.CallApprovalAnswer{Decision: d.Decision, Reason: d.Reason, Arguments: d.Arguments}, nil
+		return &abi.RespondRequest{Decision: d.Decision, Reason: d.Reason, Arguments: d.Arguments}, nil
 	}
 	return nil, abi.InvalidParam("message.parts", `a tool_confirmation needs a json part with {"decision": "approved"} or {"decision": "denied"}`)
 }

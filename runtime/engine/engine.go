@@ -121,6 +121,7 @@ type Engine struct {
 	sessions sessionTable
 	tasks    taskTable
 	parked   parkedTable
+	asked    askedTable
 	waiters  waiterTable
 	chains   chainTable
 	values   stateTable

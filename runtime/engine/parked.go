@@ -1,8 +1,13 @@
 package engine
 
 import (
+	"slices"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/storage"
 )
 
 // parkedTable holds what is left in memory of Tasks that wait: a timer each, and
@@ -116,4 +121,67 @@ func (w *waiterTable) end(key owner, result func() ended) {
 		entry.end = result()
 		close(entry.done)
 	}
+}
+
+// askedTable holds what waits for somebody's answer, so that it can be listed
+// without looking at what was answered. Like the timers it is made anew at each start,
+// from the Tasks that have not ended.
+type askedTable struct {
+	mu       sync.RWMutex
+	byTenant map[storage.Tenant][]askedEntry // by id, which is by time
+}
+
+// askedEntry is a pending request for permission.
+type askedEntry struct {
+	id, workspace, session, task string
+}
+
+func (a *askedTable) place(tenant storage.Tenant, id string) (int, bool) {
+	return slices.BinarySearchFunc(a.byTenant[tenant], id, func(e askedEntry, id string) int { return strings.Compare(e.id, id) })
+}
+
+// add takes in the request that a Task waits on; nothing for an empty id.
+func (a *askedTable) add(tenant storage.Tenant, id string, t *abi.Task) {
+	if id == "" {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.byTenant == nil {
+		a.byTenant = map[storage.Tenant][]askedEntry{}
+	}
+	i, found := a.place(tenant, id)
+	if !found {
+		a.byTenant[tenant] = slices.Insert(a.byTenant[tenant], i, askedEntry{id, t.WorkspaceID, t.SessionID, t.ID})
+	}
+}
+
+func (a *askedTable) remove(tenant storage.Tenant, id string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if i, found := a.place(tenant, id); found {
+		a.byTenant[tenant] = slices.Delete(a.byTenant[tenant], i, i+1)
+	}
+}
+
+// before returns the ids of up to limit requests that came before one, newest first,
+// and that keep lets through, and whether there are more.
+func (a *askedTable) before(tenant storage.Tenant, id string, limit int, keep func(askedEntry) bool) (ids []string, more bool) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	all := a.byTenant[tenant]
+	if id != "" {
+		i, _ := a.place(tenant, id)
+		all = all[:i]
+	}
+	for _, e := range slices.Backward(all) {
+		if !keep(e) {
+			continue
+		}
+		if len(ids) == limit {
+			return ids, true
+		}
+		ids = append(ids, e.id)
+	}
+	return ids, false
 }

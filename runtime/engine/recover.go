@@ -51,6 +51,7 @@ func (e *Engine) revive(ctx context.Context, tenant storage.Tenant, id string) (
 		return nil, nil, err
 	}
 	if about.Waiting != nil {
+		e.asked.add(tenant, about.Waiting.PermissionID, about)
 		return nil, func() { e.arm(owner{tenant, id}, about.Waiting, about.DeadlineAt) }, nil
 	}
 	live, err := e.loadTask(ctx, tenant, about)
@@ -141,6 +142,9 @@ func (e *Engine) loadTask(ctx context.Context, tenant storage.Tenant, about *abi
 		return nil, err
 	}
 	live.seq = seq + 1
+	if live.asking, err = e.storedAsking(ctx, tenant, about.Waiting); err != nil {
+		return nil, err
+	}
 	key := owner{tenant, about.SessionID}
 	live.session = e.sessions.acquire(key)
 	live.leave = func() { e.sessions.release(key, live.session) }

@@ -43,7 +43,9 @@ type task struct {
 	seq      uint64                  // of the next event whose resource is the Task
 	stop     context.CancelCauseFunc // set while a plugin runs
 	deadline *time.Timer
-	last     []byte // the last state handed over, without the input
+	last     []byte  // the last state handed over, without the input
+	asking   *asking // what it asks somebody while it is parked; may be nil
+	unsynced int     // batches handed over that keep it in memory until they are durable
 }
 
 func (t *task) key() owner { return owner{t.tenant, t.id} }
@@ -90,11 +92,17 @@ type change struct {
 	actor   string
 	idem    *storage.Idempotency
 	answer  int                // the record of before that answers idem, when it is not the Task
+	status  int                // of the answer, when it is not what follows from in
 	before  []record           // told before the step itself
 	payload any                // of the notice that the step may tell
 	amend   func(*abi.Task)    // changes the Task as it is stated; may be nil
 	outcome func(*abi.Outcome) // completes the Outcome of a terminal step; may be nil
 	facts   *facts             // what the receipt of a terminal step is made from, when no plugin runs
+
+	asks    *abi.PermissionRequest // what a Task that is parked asks somebody; nil when it asks nobody
+	decides *asking                // with the decision that ends the wait
+	settles abi.PermissionStatus   // what becomes of the request when the wait ends
+	told    func(*asking)          // learns how the request ended; may be nil
 }
 
 // errGone says that a Task was taken out of memory: look it up again.
@@ -116,11 +124,16 @@ func (e *Engine) apply(t *task, c change) (storage.Commit, error) {
 	if c.amend != nil {
 		c.amend(&shown)
 	}
+	asked := t.asking
+	if c.asks != nil || c.in.Kind == InputWake || next.Status.Terminal() {
+		asked = t.tellAsking(&c, now)
+	}
 	commit, err := e.write(t, &shown, effects, c, now)
 	if err != nil {
 		return nil, err
 	}
-	t.state, t.task = next, shown
+	e.tellAsked(t, asked)
+	t.state, t.task, t.asking = next, shown, asked
 	for _, effect := range effects {
 		if effect.Kind == EffectStop && t.stop != nil {
 			t.stop(stopCause(c.in.Kind))
@@ -140,11 +153,12 @@ func (e *Engine) write(t *task, shown *abi.Task, effects []Effect, c change, now
 	if err != nil {
 		return nil, err
 	}
-	answer := len(encoded) - 1
+	answer, status := len(encoded)-1, statusOf(c.in.Kind)
 	if c.idem != nil && c.in.Kind == InputWake {
 		answer = c.answer
 	}
-	b := batch(taskFrame(t.tenant, shown, c.actor, now, encoded), c.idem, statusOf(c.in.Kind), answer)
+	setDefault(&c.status, status)
+	b := batch(taskFrame(t.tenant, shown, c.actor, now, encoded), c.idem, c.status, answer)
 	t.last = taskState(b)
 	var commit storage.Commit
 	hand := func() (err error) {
@@ -304,6 +318,7 @@ func (e *Engine) finish(t *task, commit storage.Commit) error {
 	t.mu.Unlock()
 	e.tasks.remove(t.key())
 	e.parked.forget(t.key())
+	e.queue.leaveChain(t)
 	e.count(status)
 	t.leave()
 	e.waiters.end(t.key(), func() ended { return t.ended(err) })

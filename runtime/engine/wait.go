@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	json "github.com/go-json-experiment/json"
@@ -52,8 +53,8 @@ func (r *run) waiting(c *liveCall) (*abi.Waiting, abi.TaskStatus, error) {
 		return w, abi.TaskAuthRequired, firstError(err, required("provider", req.Provider), r.until(w, req.TimeoutSeconds))
 	case abi.CallApprovalRequest:
 		req, err := ask[abi.CallApprovalRequestRequest](c)
-		w.Prompt, w.Action = req.Prompt, req.Action
-		return w, abi.TaskInputRequired, firstError(err, required("action", req.Action), r.until(w, req.TimeoutSeconds))
+		w.Prompt, w.Action, w.Arguments, w.Quorum = req.Prompt, req.Action, req.Arguments.Clone(), req.Quorum
+		return w, abi.TaskInputRequired, firstError(err, required("action", req.Action), checkQuorum(req.Quorum), r.until(w, req.TimeoutSeconds))
 	}
 	req, err := ask[abi.CallTaskAwaitRequest](c)
 	w.TaskID = req.TaskID
@@ -67,6 +68,16 @@ func requestID(task string, index int) string { return fmt.Sprintf("%s-%d", task
 func required(param, value string) error {
 	if err := checkPresent(param, value); err != nil {
 		return provider.Malformed(err)
+	}
+	return nil
+}
+
+// maxApprovals is the most approvals that can be asked for.
+const maxApprovals = 100
+
+func checkQuorum(n int) error {
+	if n < 0 || n > maxApprovals {
+		return provider.Malformed(abi.InvalidParam("quorum", "quorum is 0 to %d", maxApprovals))
 	}
 	return nil
 }
@@ -106,11 +117,18 @@ func (r *run) park(ctx context.Context, c *liveCall, w *abi.Waiting, as abi.Task
 		}
 	}
 	e, t := r.engine, r.task
+	asks, err := r.request(ctx, c, w)
+	if err != nil {
+		return err
+	}
 	t.mu.Lock()
 	commit, err := e.apply(t, change{
-		in: Input{Kind: InputPark, Park: as}, actor: t.about.PersonaID, before: r.takePending(),
+		in: Input{Kind: InputPark, Park: as}, actor: t.about.PersonaID, before: r.takePending(), asks: asks,
 		amend: func(shown *abi.Task) { shown.Waiting = w },
 	})
+	if err == nil {
+		t.unsynced++
+	}
 	t.mu.Unlock()
 	if errors.Is(err, ErrTerminal) {
 		return errEndedMeanwhile
@@ -119,18 +137,28 @@ func (r *run) park(ctx context.Context, c *liveCall, w *abi.Waiting, as abi.Task
 		return err
 	}
 	r.last = commit
-	if err := r.settle(); err != nil {
+	err = r.settle()
+	t.synced()
+	if err != nil {
 		return err
 	}
 	e.rest(t, w)
 	return errParked
 }
 
+// synced says that a batch of the Task is durable: loaded anew, the Task would be as
+// it is.
+func (t *task) synced() {
+	t.mu.Lock()
+	t.unsynced--
+	t.mu.Unlock()
+}
+
 // rest takes a parked Task out of memory: what is left is a timer, and an entry
 // for the child that it awaits.
 func (e *Engine) rest(t *task, w *abi.Waiting) {
 	t.mu.Lock()
-	parked := t.state.Parked && !t.gone
+	parked := t.state.Parked && !t.gone && t.unsynced == 0
 	if parked {
 		t.gone = true
 		t.stop = nil
@@ -141,7 +169,7 @@ func (e *Engine) rest(t *task, w *abi.Waiting) {
 	}
 	t.mu.Unlock()
 	if !parked {
-		return // it was ended, or woken, already
+		return // it was ended, or woken, already; or whoever has a batch of it on the way does this
 	}
 	t.leave()
 	e.arm(t.key(), w, t.about.DeadlineAt)
@@ -169,16 +197,11 @@ func (e *Engine) arm(key owner, w *abi.Waiting, deadline time.Time) {
 
 // timeout ends a wait whose time is over.
 func (e *Engine) timeout(key owner, w *abi.Waiting) {
-	var failed error
-	var answer []byte
-	switch recordedAs(w) {
-	case abi.CallSleep:
-	case abi.CallApprovalRequest, abi.CallGate:
-		answer, failed = json.Marshal(abi.CallApprovalAnswer{Decision: "timeout", DecidedAt: abi.At(e.now())})
-	default:
-		failed = provider.Refuse(abi.CallTimeout, "timeout", "nothing came by "+w.Until.Format(time.RFC3339Nano))
+	up := &wakeUp{requestID: w.RequestID, settles: abi.PermissionTimeout}
+	if w.Call != abi.CallSleep && !forApproval(w) { // how an approval ends depends on its decisions
+		up.failed = provider.Refuse(abi.CallTimeout, "timeout", "nothing came by "+w.Until.Format(time.RFC3339Nano))
 	}
-	e.wakeInBackground(key, w.RequestID, answer, failed)
+	e.wakeInBackground(key, up)
 }
 
 // childEnded wakes the Tasks that wait for one that has ended.
@@ -199,12 +222,13 @@ func (e *Engine) wakeParent(parent, child owner) {
 	if err == nil {
 		answer, err = e.awaited(ctx, parent.tenant, waits.Waiting, ended)
 	}
-	e.wakeInBackground(parent, waits.Waiting.RequestID, answer, err)
+	e.wakeInBackground(parent, &wakeUp{requestID: waits.Waiting.RequestID, answer: answer, failed: err})
 }
 
 // wakeInBackground wakes a Task on behalf of nobody.
-func (e *Engine) wakeInBackground(key owner, requestID string, answer []byte, failed error) {
-	err := e.wake(context.Background(), key, wakeUp{requestID: requestID, answer: answer, failed: failed, actor: hostActor})
+func (e *Engine) wakeInBackground(key owner, up *wakeUp) {
+	up.actor = hostActor
+	err := e.wake(context.Background(), key, up)
 	if err != nil && !errors.Is(err, errNotWaiting) && !e.draining.Load() {
 		e.log.Error("a parked task could not be woken", "task", key.id, "error", err)
 	}
@@ -213,25 +237,40 @@ func (e *Engine) wakeInBackground(key owner, requestID string, answer []byte, fa
 // errNotWaiting says that a Task does not wait for what was brought.
 var errNotWaiting = errors.New("the task does not wait for this")
 
-// wakeUp is what ends a wait.
+// wakeUp is what ends a wait, or a decision towards it.
 type wakeUp struct {
 	requestID string
 	answer    []byte
-	failed    error // a refusal that the call is answered with
+	failed    error   // a refusal that the call is answered with
+	caller    *Caller // who answers a request for permission; nil when the wait ends by itself
 	actor     string
 	before    []record // the Message that brought the answer
 	idem      *storage.Idempotency
+	status    int // of the answer to idem: 200 for the request for permission, 0 for the Message
+
+	decision *abi.Decision        // on an approval: answer follows from it and those before
+	settles  abi.PermissionStatus // what becomes of the request for permission
+	shown    *asking              // set when it is taken: the request as it is then; nil for none
 }
 
-// wake records the answer that a parked Task waits for, and lets it run again.
-// Of two answers to one wait, one is taken and the other gets errNotWaiting.
-func (e *Engine) wake(ctx context.Context, key owner, up wakeUp) error {
-	t, commit, err := e.answerParked(ctx, key, up)
+// wake records the answer that a parked Task waits for, and lets it run again. Of
+// two answers to one wait, one is taken and the other gets errNotWaiting. A decision
+// that does not make the quorum is recorded, and the Task goes on waiting.
+func (e *Engine) wake(ctx context.Context, key owner, up *wakeUp) error {
+	t, commit, woken, err := e.answerParked(ctx, key, up)
 	if err != nil {
 		return err
 	}
-	if _, err := commit.Wait(context.Background()); err != nil {
+	_, err = commit.Wait(context.Background())
+	if !woken {
+		t.synced()
+		e.restAgain(t)
+	}
+	if err != nil {
 		return e.failed("writing to the log", err)
+	}
+	if !woken {
+		return nil
 	}
 	e.parked.forget(key)
 	e.watchDeadline(t)
@@ -239,23 +278,23 @@ func (e *Engine) wake(ctx context.Context, key owner, up wakeUp) error {
 	return nil
 }
 
-// answerParked brings a parked Task into memory and hands its answer over.
-func (e *Engine) answerParked(ctx context.Context, key owner, up wakeUp) (*task, storage.Commit, error) {
+// answerParked brings a parked Task into memory and hands over what is brought.
+func (e *Engine) answerParked(ctx context.Context, key owner, up *wakeUp) (t *task, commit storage.Commit, woken bool, err error) {
 	for {
 		t, err := e.live(ctx, key)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, false, err
 		}
 		if t == nil {
-			return nil, nil, errNotWaiting
+			return nil, nil, false, errNotWaiting
 		}
-		commit, err := e.recordAnswer(t, up)
+		commit, woken, err := e.recordAnswer(t, up)
 		switch {
 		case err == nil:
-			return t, commit, nil
+			return t, commit, woken, nil
 		case !errors.Is(err, errGone):
 			e.restAgain(t)
-			return nil, nil, err
+			return nil, nil, false, err
 		}
 	}
 }
@@ -270,38 +309,63 @@ func (e *Engine) restAgain(t *task) {
 	}
 }
 
-// recordAnswer hands over the batch that ends a wait.
-func (e *Engine) recordAnswer(t *task, up wakeUp) (storage.Commit, error) {
+// recordAnswer hands over the batch that ends a wait, or that tells a decision
+// towards its end: then woken is false.
+func (e *Engine) recordAnswer(t *task, up *wakeUp) (commit storage.Commit, woken bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	w := t.task.Waiting
 	if t.gone {
-		return nil, errGone
+		return nil, false, errGone
 	}
 	if !t.state.Parked || w == nil || w.RequestID != up.requestID {
-		return nil, errNotWaiting
+		return nil, false, errNotWaiting
 	}
-	status, answer, err := (*run)(nil).answer(up.answer, up.failed)
+	ch := change{in: Input{Kind: InputWake}, actor: up.actor, before: slices.Clip(up.before), idem: up.idem, status: up.status,
+		amend: func(shown *abi.Task) { shown.Waiting = nil }}
+	answer, whole, err := e.decided(t, w, up, &ch)
+	if err != nil {
+		return nil, false, err
+	}
+	if !whole {
+		commit, err := e.recordDecision(t, up, &ch)
+		return commit, false, err
+	}
+	told, err := e.answered(t, w, answer, up.failed)
+	if err != nil {
+		return nil, false, err
+	}
+	ch.before = append(ch.before, told)
+	if ch.settles = up.settles; up.status == statusOK {
+		ch.answer = len(ch.before) // the request for permission follows, as it was decided and as it ended
+		if ch.decides != nil {
+			ch.answer++
+		}
+	}
+	ch.told = func(p *asking) { up.shown = p }
+	commit, err = e.apply(t, ch)
+	return commit, true, err
+}
+
+// answered returns the event that tells what a call that waited is answered with.
+func (e *Engine) answered(t *task, w *abi.Waiting, answer []byte, failed error) (record, error) {
+	status, answer, err := (*run)(nil).answer(answer, failed)
 	if err != nil {
 		status, answer = abi.CallUnavailable, provider.Refuse(abi.CallUnavailable, string(abi.CodeInternalError), "the host could not answer").Answer()
 	}
 	entry := journal.Entry{Index: w.Index, Call: recordedAs(w), At: journal.Moment(e.now()), Status: status, Answer: answer}
 	refs, err := e.largeTexts(context.Background(), &entry, journal.Result)
 	if err != nil {
-		return nil, err
+		return record{}, err
 	}
-	told := record{kind: journal.Kind(entry.Call, journal.Result, approved(entry.Call, status, answer)), object: abi.ObjectTask, id: t.id, restricted: true,
-		text: entry.AppendPayload(nil, journal.Result, refs)}
-	return e.apply(t, change{
-		in: Input{Kind: InputWake}, actor: up.actor, before: append(up.before, told), idem: up.idem, answer: 0,
-		amend: func(shown *abi.Task) { shown.Waiting = nil },
-	})
+	return record{kind: journal.Kind(entry.Call, journal.Result, approved(w, status, answer)), object: abi.ObjectTask, id: t.id, restricted: true,
+		text: entry.AppendPayload(nil, journal.Result, refs)}, nil
 }
 
 // approved makes a denial tell on the kind of its event.
-func approved(call string, status abi.CallStatus, answer []byte) abi.CallStatus {
+func approved(w *abi.Waiting, status abi.CallStatus, answer []byte) abi.CallStatus {
 	var a abi.CallApprovalAnswer
-	if (call == abi.CallApprovalRequest || call == abi.CallGate) && json.Unmarshal(answer, &a) == nil && a.Decision != "approved" {
+	if forApproval(w) && json.Unmarshal(answer, &a) == nil && a.Decision != decisionApproved {
 		return abi.CallDenied
 	}
 	return status
