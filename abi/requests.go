@@ -28,6 +28,7 @@ type MessageInput struct {
 type CreateSessionRequest struct {
 	WorkspaceID     string         `json:"workspace_id"`
 	PersonaID       string         `json:"persona_id,omitzero"`
+	VaultIDs        []string       `json:"vault_ids,omitzero"`
 	InitialMessages []MessageInput `json:"initial_messages,omitzero"`
 	Metadata        jsontext.Value `json:"metadata,omitzero"`
 }

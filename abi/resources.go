@@ -149,6 +149,9 @@ type Session struct {
 	BranchID        string       `json:"branch_id,omitzero"`
 	LastEventID     string       `json:"last_event_id,omitzero"`
 	Summary         string       `json:"summary,omitzero"`
+	// VaultIDs are the Vaults whose secrets the Session's Tasks can name without
+	// naming the Vault.
+	VaultIDs []string `json:"vault_ids,omitzero"`
 }
 
 // Task is one unit of agent work. Input is a [Message] or any JSON object, as it

@@ -34,8 +34,8 @@ type VaultSecret struct {
 	Version     int      `json:"version"` // from 1
 	Hosts       []string `json:"hosts,omitzero"`
 	RemovedAt   Time     `json:"removed_at,omitzero"`
-	// Sealed is the hash of the blob that holds the encrypted value: the log has
-	// neither.
+	// Sealed is a hash of the value and of a random salt that is kept beside it,
+	// encrypted: it tells a file that was exchanged, and nothing of the value.
 	Sealed string `json:"sealed,omitzero"`
 }
 
@@ -59,4 +59,13 @@ type UpdateVaultRequest struct {
 type StoreSecretRequest struct {
 	Value string   `json:"value"`
 	Hosts []string `json:"hosts,omitzero"` // where the value may be sent; empty for wherever the plugin may send
+}
+
+// VaultKeyRotation is the answer of POST /wharf/v1/vault-key.
+type VaultKeyRotation struct {
+	Recipient string `json:"recipient"` // the public half of the key that encrypts from now on
+	Files     int    `json:"files"`     // how many were encrypted to it
+	// Own says that the key is in the node's own file, and the old one gone. Otherwise
+	// it is the operator's, who may now take the old one out of the configuration.
+	Own bool `json:"own"`
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/identity"
 	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/runtime/provider/vault"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage"
@@ -65,6 +66,11 @@ type Parts struct {
 	// Performers answer the host calls that reach outside the node, by name. A call
 	// that has none is refused.
 	Performers map[string]provider.Performer
+	// Vaults keeps the values of Vaults' secrets; nil when the node has no Vaults.
+	Vaults *vault.Store
+	// NodeSecret returns a secret of the node's configuration that a Connector may
+	// check signatures with, or a *provider.Refusal; nil when there are none.
+	NodeSecret func(ctx context.Context, c *abi.Connector, name string) ([]byte, error)
 	// Keys signs receipts. Without it no receipts are issued.
 	Keys *receipt.Keyring
 	// Tokens verifies and issues access tokens. Without it API keys alone are known.
@@ -115,6 +121,11 @@ type Engine struct {
 	rewriter   string
 	kept       keptBlobs
 
+	vaults     *vault.Store
+	nodeSecret func(context.Context, *abi.Connector, string) ([]byte, error)
+	sequences  sequenceTable
+	trusted    trustTable
+
 	keys     keyCache
 	tenants  tenantTable
 	retries  retryTable
@@ -148,7 +159,7 @@ func New(config Config, parts Parts) (*Engine, error) {
 		now: parts.Now, entropy: parts.Entropy, log: parts.Log, backup: parts.Backup,
 		pooled:     parts.Instances,
 		performers: parts.Performers, signing: parts.Keys, tokens: parts.Tokens, version: parts.Version, runs: parts.Runs, rewriter: parts.Rewriter,
-		calls: abi.HostCallsByName(),
+		calls: abi.HostCallsByName(), vaults: parts.Vaults, nodeSecret: parts.NodeSecret,
 	}
 	if e.now == nil {
 		e.now = time.Now

@@ -26,7 +26,11 @@ func (e *Engine) CreateSession(ctx context.Context, c *Caller, r *Retry, req abi
 				return Doc{}, err
 			}
 		}
+		if err := e.checkVaultIDs(ctx, c, req.WorkspaceID, req.VaultIDs); err != nil {
+			return Doc{}, err
+		}
 		s := e.newSession(req.WorkspaceID, req.PersonaID)
+		s.VaultIDs = req.VaultIDs
 		s.RootSessionID = s.ID
 		if req.Metadata != nil {
 			s.Metadata = req.Metadata
@@ -182,7 +186,7 @@ func (e *Engine) fork(ctx context.Context, c *Caller, parent *session, at Positi
 	from := &parent.state
 	child := e.newSession(from.WorkspaceID, from.PersonaID)
 	child.ParentSessionID, child.RootSessionID, child.Summary = from.ID, from.RootSessionID, from.Summary
-	child.Metadata = from.Metadata
+	child.Metadata, child.VaultIDs = from.Metadata, from.VaultIDs
 	if req.Metadata != nil {
 		child.Metadata = req.Metadata
 	}
