@@ -106,6 +106,9 @@ type Memory struct {
 	ExpiresAt  Time           `json:"expires_at,omitzero"`
 	Visibility Visibility     `json:"visibility,omitzero"`
 	Confidence float64        `json:"confidence,omitzero"`
+	// RedactionPolicy and EmbeddingRef are the client's own: Wharf keeps them.
+	RedactionPolicy jsontext.Value `json:"redaction_policy,omitzero"`
+	EmbeddingRef    string         `json:"embedding_ref,omitzero"`
 	// RedactedAt is set when the content was redacted.
 	RedactedAt Time `json:"redacted_at,omitzero"`
 

@@ -83,7 +83,6 @@ type receipts interface {
 type administration interface {
 	CreateKey(ctx context.Context, c *engine.Caller, req abi.CreateKeyRequest) (engine.Doc, error)
 	ListKeys(ctx context.Context, c *engine.Caller, p engine.Page) (engine.DocList, error)
-	RedactMemory(ctx context.Context, c *engine.Caller, r *engine.Retry, id string) error
 	RevokeKey(ctx context.Context, c *engine.Caller, id string) (engine.Doc, error)
 	Backup(ctx context.Context, c *engine.Caller, dir string) error
 }

@@ -55,18 +55,6 @@ func (a *Adapter) get(o abi.Object, param string) gateway.Handler {
 	}
 }
 
-func (a *Adapter) redactMemory(r *gateway.Request) error {
-	retry, err := r.Retry(nil)
-	if err != nil {
-		return err
-	}
-	if err := a.core.RedactMemory(r.Context(), r.Caller, retry, r.PathValue("memory_id")); err != nil {
-		return err
-	}
-	r.Send(statusNoContent, nil)
-	return nil
-}
-
 // absent reads a resource of a kind that this node has none of.
 func absent(o abi.Object, param string) gateway.Handler {
 	return func(r *gateway.Request) error { return abi.NotFound(o, r.PathValue(param)) }

@@ -135,7 +135,7 @@ func limitOf(r *gateway.Request) (int, error) {
 // listIdentity is what a cursor is bound to: the tenant, the path and the filters.
 func listIdentity(r *gateway.Request) [sha256.Size]byte {
 	f := queryFilter(r)
-	return listHash(r.Caller.TenantID, r.Target(), f.WorkspaceID, f.SessionID, f.TaskID)
+	return listHash(r.Caller.TenantID, r.Target(), f.WorkspaceID, f.SessionID, f.TaskID, r.Query("scope"), r.Query("owner_id"), r.Query("q"))
 }
 
 func listHash(parts ...string) [sha256.Size]byte {

@@ -1,25 +1,64 @@
 package harn
 
 import (
+	"context"
+
 	"github.com/valyala/fasthttp"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/runtime/engine"
 )
 
 // memoryCore is what the Memories' routes ask of the engine.
-type memoryCore interface{}
+type memoryCore interface {
+	CreateMemory(ctx context.Context, c *engine.Caller, r *engine.Retry, req abi.CreateMemoryRequest) (engine.Doc, error)
+	ListMemories(ctx context.Context, c *engine.Caller, f engine.MemoryFilter, p engine.Page) (engine.DocList, error)
+	RedactMemory(ctx context.Context, c *engine.Caller, r *engine.Retry, id string) error
+}
 
 func (a *Adapter) memoryRoutes() []gateway.Route {
-	forget := write(fasthttp.MethodDelete, "/v1/memories/{memory_id}", "deleteMemory", "Memories", "memories:write", "", "",
-		"Forget a Memory's content", statusNoContent, a.redactMemory).bodyless()
+	const tag, reads, writes = "Memories", "memories:read", "memories:write"
 	return routes(
-		read("/v1/memories", "listMemories", "Memories", "memories:read", "Memory", "List Memories, newest first", a.list(abi.ObjectMemory)).
-			list("workspace_id", "session_id"),
-		post("/v1/memories", "createMemory", "Memories", "memories:write", "CreateMemoryRequest", "Memory", "Create a Memory", statusCreated, nil).later(),
-		read("/v1/memories/{memory_id}", "getMemory", "Memories", "memories:read", "Memory", "Get a Memory", a.get(abi.ObjectMemory, "memory_id")),
-		forget,
+		read("/v1/memories", "listMemories", tag, reads, "Memory", "List Memories, newest first", a.listMemories).
+			list("workspace_id", "session_id").with(memoryFilters()...).
+			doc("With `q`, or `scope` without `owner_id`, a page can hold fewer than `limit` although `page.has_more` is true: one request looks at "+
+				"a bounded number of Memories. Content that the caller may not see is not found by its words. Memories that have expired are not listed."),
+		post("/v1/memories", "createMemory", tag, writes, "CreateMemoryRequest", "Memory", "Create a Memory", statusCreated,
+			create(a, statusCreated, a.core.CreateMemory)).
+			doc("`owner_id` names the Persona, Session, Workspace or tenant of the `scope`. The caller is put into `provenance.actor`."),
+		read("/v1/memories/{memory_id}", "getMemory", tag, reads, "Memory", "Get a Memory", a.get(abi.ObjectMemory, "memory_id")),
+		write(fasthttp.MethodDelete, "/v1/memories/{memory_id}", "deleteMemory", tag, writes, "", "",
+			"Forget a Memory's content", statusNoContent, a.redactMemory).bodyless(),
 	)
+}
+
+func memoryFilters() []gateway.Param {
+	return []gateway.Param{
+		{Name: "scope", In: "query", Doc: "Only Memories of this scope.", Schema: enum(memoryScopes...)},
+		{Name: "owner_id", In: "query", Doc: "Only what belongs to this Persona, Session, Workspace or tenant.", Schema: text()},
+		{Name: "q", In: "query", Doc: "Words that the content must all hold, in any letter case; `word*` stands for every word that begins so.", Schema: text()},
+	}
+}
+
+func (a *Adapter) listMemories(r *gateway.Request) error {
+	return a.sendPage(r, func(p engine.Page) (engine.DocList, error) {
+		return a.core.ListMemories(r.Context(), r.Caller, engine.MemoryFilter{
+			Filter: queryFilter(r), Scope: abi.MemoryScope(r.Query("scope")), OwnerID: r.Query("owner_id"), Text: r.Query("q"),
+		}, p)
+	})
+}
+
+func (a *Adapter) redactMemory(r *gateway.Request) error {
+	retry, err := r.Retry(nil)
+	if err != nil {
+		return err
+	}
+	if err := a.core.RedactMemory(r.Context(), r.Caller, retry, r.PathValue("memory_id")); err != nil {
+		return err
+	}
+	r.Send(statusNoContent, nil)
+	return nil
 }
 
 func memorySchemas() map[string]schema {
@@ -31,6 +70,10 @@ func memorySchemas() map[string]schema {
 			"redaction_policy": anyObject(), "confidence": nullable(schema{"type": "number", "minimum": 0, "maximum": 1}),
 		}),
 		"CreateMemoryRequest": shape("A Memory.", schema{
-			"scope": enum(memoryScopes...), "owner_id": text(), "content": anyJSON(), "provenance": anyObject()}, schema{"metadata": anyObject()}),
+			"scope": enum(memoryScopes...), "owner_id": text(), "content": anyJSON(), "provenance": anyObject(),
+		}, schema{
+			"metadata": anyObject(), "expires_at": moment(), "visibility": ref("PartVisibility"), "confidence": number(),
+			"redaction_policy": anyObject(), "embedding_ref": text(),
+		}),
 	}
 }

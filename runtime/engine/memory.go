@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	json "github.com/go-json-experiment/json"
@@ -14,10 +13,6 @@ import (
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/storage"
 )
-
-// scanMemories is how many Memories of a scope are looked through for one query,
-// newest first: no query's cost grows with all there are.
-const scanMemories = 2000
 
 // memoryOwner returns whom a Task's Memory of a scope belongs to.
 func (r *run) memoryOwner(scope abi.MemoryScope) (string, error) {
@@ -57,53 +52,22 @@ func (r *run) callMemoryQuery(ctx context.Context, c *liveCall) ([]byte, error) 
 
 // findMemories returns the newest Memories of an owner that hold every word.
 func (e *Engine) findMemories(ctx context.Context, t *task, req abi.CallMemoryQueryRequest, owner string) ([]abi.Memory, error) {
+	terms, err := termsOf("text", req.Text)
+	if err != nil {
+		return nil, provider.Malformed(err)
+	}
 	found := []abi.Memory{}
-	words := strings.Fields(strings.ToLower(req.Text))
-	page := storage.Page{Limit: 200}
-	for scanned := 0; scanned < scanMemories && len(found) < req.Limit; scanned += page.Limit {
-		list, more, err := e.store.List(ctx, t.tenant, abi.ObjectMemory, memoryList(t, req.Scope), page)
-		if err != nil {
-			return nil, fmt.Errorf("reading memories: %w", err)
+	_, err = e.search(ctx, t.tenant, storage.Query{Owner: owner, Terms: terms, Limit: req.Limit}, func(res storage.Resource) (bool, error) {
+		var m abi.Memory
+		if err := decode(res.State, &m); err != nil {
+			return false, err
 		}
-		for _, res := range list {
-			page.After = res.ID
-			m, ok, err := e.recalls(res, req.Scope, owner, words)
-			if err != nil {
-				return nil, err
-			}
-			if ok && len(found) < req.Limit {
-				found = append(found, m)
-			}
+		if m.Scope == req.Scope && m.Visibility != abi.VisibilityReceiptOnly && alive(&m, e.now()) {
+			found = append(found, m)
 		}
-		if !more {
-			break
-		}
-	}
-	return found, nil
-}
-
-// memoryList is the narrowest list that holds a scope's Memories.
-func memoryList(t *task, scope abi.MemoryScope) Scope {
-	switch scope {
-	case abi.MemorySession:
-		return Scope{Object: abi.ObjectSession, ID: t.about.SessionID}
-	case abi.MemoryWorkspace:
-		return Scope{Object: abi.ObjectWorkspace, ID: t.about.WorkspaceID}
-	}
-	return Scope{}
-}
-
-// recalls reports whether a Memory is one of the owner's, alive, and holds the words.
-func (e *Engine) recalls(res storage.Resource, scope abi.MemoryScope, owner string, words []string) (m abi.Memory, ok bool, err error) {
-	if err := decode(res.State, &m); err != nil {
-		return m, false, err
-	}
-	if m.Visibility == abi.VisibilityReceiptOnly || m.Scope != scope || m.OwnerID != owner || !m.RedactedAt.IsZero() || !m.ExpiresAt.IsZero() && !m.ExpiresAt.After(e.now()) {
-		return m, false, nil
-	}
-	content := strings.ToLower(string(m.Content))
-	missing := func(word string) bool { return !strings.Contains(content, word) }
-	return m, !slices.ContainsFunc(words, missing), nil
+		return len(found) < req.Limit, nil
+	})
+	return found, err
 }
 
 // maxMemorySeconds is a hundred years.
@@ -194,23 +158,4 @@ func (e *Engine) lastMessages(ctx context.Context, t *task, last int) ([]byte, e
 		messages = []abi.Message{}
 	}
 	return json.Marshal(abi.CallTranscriptReadAnswer{Messages: messages, Earlier: earlier})
-}
-
-// RedactMemory takes the content of a Memory away. That it was there stays known;
-// no query finds it any more. The events that told it are kept as long as events
-// are (retention.events), for replays of the Tasks that read it.
-func (e *Engine) RedactMemory(ctx context.Context, c *Caller, r *Retry, id string) error {
-	unlock := e.locks.lock(c.Tenant, id)
-	defer unlock()
-	m, res, err := findAs[abi.Memory](ctx, e, c, abi.ObjectMemory, id)
-	if err != nil || !m.RedactedAt.IsZero() {
-		return err
-	}
-	_, err = e.once(ctx, c, r, m.WorkspaceID, func(idem *storage.Idempotency) (Doc, error) {
-		m.Content, m.RedactedAt = jsontext.Value("null"), abi.At(e.now())
-		m.UpdatedAt = m.RedactedAt
-		return e.commit(c, m.SessionID, m.WorkspaceID, idem, statusNoContent,
-			record{kind: abi.EventMemoryRedacted, object: abi.ObjectMemory, id: id, seq: res.Sequence + 1, state: &m})
-	})
-	return err
 }

@@ -50,6 +50,9 @@ func (e *Engine) Get(ctx context.Context, c *Caller, o abi.Object, id string) (D
 // sees reports whether a caller may see a resource. One that names no Workspace of
 // its own is seen like the Task or Session that it belongs to.
 func (e *Engine) sees(ctx context.Context, c *Caller, o abi.Object, id string, state []byte) (bool, error) {
+	if o == abi.ObjectMemory && e.expired(state) {
+		return false, nil
+	}
 	if len(c.Workspaces) == 0 {
 		return true, nil
 	}

@@ -1,0 +1,68 @@
+package engine
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+)
+
+// A Memory whose time is over is found by nobody, and reads as if it had never been.
+func TestMemoriesExpire(t *testing.T) {
+	now := time.Now()
+	var mu sync.Mutex
+	n := newNode(t, guests{}, func(_ *Config, p *Parts) { p.Now = func() time.Time { mu.Lock(); defer mu.Unlock(); return now } })
+	session := n.session(t)
+	doc, err := n.CreateMemory(t.Context(), n.root, nil, abi.CreateMemoryRequest{Scope: abi.MemorySession, OwnerID: session,
+		Content: jsontext.Value(`"short-lived"`), Provenance: abi.EmptyObject(), ExpiresAt: now.Add(time.Minute)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	filters := []MemoryFilter{{}, {OwnerID: session}, {Text: "short"}, {OwnerID: session, Text: "lived"}}
+	count := func(want int) {
+		t.Helper()
+		for _, f := range filters {
+			list, err := n.ListMemories(t.Context(), n.root, f, Page{Limit: 10})
+			if err != nil || len(list.Docs) != want {
+				t.Errorf("%+v: %d memories, want %d (%v)", f, len(list.Docs), want, err)
+			}
+		}
+	}
+	count(1)
+	if _, err := n.Get(t.Context(), n.root, abi.ObjectMemory, doc.ID); err != nil {
+		t.Error(err)
+	}
+	mu.Lock()
+	now = now.Add(time.Minute)
+	mu.Unlock()
+	count(0)
+	_, err = n.Get(t.Context(), n.root, abi.ObjectMemory, doc.ID)
+	wantCode(t, err, abi.CodeResourceNotFound)
+}
+
+// What a client keeps is found by plugins, and the other way round.
+func TestClientsAndPluginsShareMemories(t *testing.T) {
+	p := newProgram(op{abi.CallMemoryQuery, `{"scope":"session","text":"sk* BLUE"}`}, op{abi.CallMemoryWrite, `{"scope":"session","content":{"fact":"grass is green"},"visibility":"public"}`})
+	n := newNode(t, guests{"program": p.run})
+	session := n.session(t)
+	for _, content := range []string{`"the sky is blue"`, `"the sea is blue"`} {
+		if _, err := n.CreateMemory(t.Context(), n.root, nil, abi.CreateMemoryRequest{Scope: abi.MemorySession, OwnerID: session,
+			Content: jsontext.Value(content), Provenance: abi.EmptyObject()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	id := n.submit(t, session, "persona_program")
+	n.wait(t, id)
+	if told := p.runs()[0][0]; !strings.Contains(told, "the sky is blue") || strings.Contains(told, "sea") {
+		t.Errorf("the plugin was told %s", told)
+	}
+	list, err := n.ListMemories(t.Context(), n.root, MemoryFilter{OwnerID: session, Text: "green"}, Page{Limit: 10})
+	if err != nil || len(list.Docs) != 1 || !strings.Contains(string(list.Docs[0].JSON), id) {
+		t.Errorf("%v, %v", list, err)
+	}
+	n.wantReplay(t, id)
+}
