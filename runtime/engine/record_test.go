@@ -520,7 +520,7 @@ func TestChildren(t *testing.T) {
 				t.Fatalf("%+v", task.Failure)
 			}
 			list, err := n.List(t.Context(), n.root, abi.ObjectTask, Filter{SessionID: session}, Page{Limit: 10})
-			if err != nil || len(list.Docs) != 1 {
+			if err != nil || len(list.Docs) != 2 {
 				t.Fatalf("%d tasks, want the parent and one child (%v)", len(list.Docs), err)
 			}
 			n.wantReplay(t, id)
