@@ -100,7 +100,7 @@ func (a *Adapter) Schemas() map[string]gateway.Schema {
 
 // listed names what there are lists of.
 var listed = []string{"Task", "Outcome", "Session", "Branch", "Message", "Event", "Artifact", "Workspace", "Persona", "Receipt",
-	"Memory", "Vault", "Connector", "Skill", "Quota", "PermissionRequest", "APIKey"}
+	"Memory", "Vault", "VaultSecret", "Connector", "Skill", "Quota", "PermissionRequest", "APIKey"}
 
 func discoverySchemas() map[string]schema {
 	endpoint := shape("A way to reach the node.", schema{
