@@ -185,6 +185,9 @@ func (e *Engine) receiptFacts(i *issue, now time.Time) *receipt.Facts {
 		Status: t.Status, Failure: i.outcome.Failure, Gas: i.facts.gas, StartTier: p.AutonomyTier, EndTier: p.AutonomyTier,
 		Artifacts: i.facts.artifacts, Redactions: i.facts.withheld, NodeVersion: e.version, Irreproducible: i.facts.irreproducible,
 	}
+	if t.PersonaVersion != "" { // else it never began, or did so before policy was enforced
+		f.PolicyRef, f.Limit = f.PersonaRef, limitOf(p.Budget)
+	}
 	if i.facts.replay != nil {
 		i.facts.replay.apply(f)
 	}

@@ -278,6 +278,7 @@ func (r *run) providerCall(c *liveCall) *provider.Call {
 		Name: c.entry.Call, Number: r.made[c.entry.Call], Request: c.request, Tenant: r.engine.tenantID(r.task.tenant),
 		WorkspaceID: t.WorkspaceID, SessionID: t.SessionID, TaskID: t.ID, PersonaID: t.PersonaID,
 		Plugin: r.task.program.Plugin, IdempotencyKey: requestID(t.ID, c.entry.Index),
+		Vault: r.vault(c.entry.Call),
 	}
 }
 
@@ -310,7 +311,7 @@ func given(about *abi.Task, input jsontext.Value, persona []byte) jsontext.Value
 	accepted.Status, accepted.UpdatedAt, accepted.Input = abi.TaskSubmitted, accepted.CreatedAt, nil
 	accepted.StartedAt, accepted.CompletedAt, accepted.CanceledAt = time.Time{}, time.Time{}, time.Time{}
 	accepted.Attempt, accepted.Module, accepted.Waiting, accepted.Failure = 0, "", nil, nil
-	accepted.OutcomeID, accepted.ReceiptID = "", ""
+	accepted.OutcomeID, accepted.ReceiptID, accepted.PersonaVersion = "", "", ""
 	answer := make([]byte, 0, len(input)+len(persona)+640)
 	answer = accepted.AppendJSON(append(answer, `{"task":`...))
 	answer = append(answer[:len(answer)-1], `,"input":`...)

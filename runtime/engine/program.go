@@ -25,12 +25,16 @@ type keptBlobs struct {
 }
 
 // programFor fixes what a Task will run: from here on a new version of the plugin
-// changes nothing for it. The module and the Persona are kept as blobs.
+// changes nothing for it, nor one of its Persona. The module and the Persona are
+// kept as blobs.
 func (e *Engine) programFor(ctx context.Context, t *task) (*journal.Program, error) {
 	persona, err := e.persona(ctx, t.tenant, t.about.PersonaID)
 	if err != nil {
 		return nil, &abi.Failure{Code: abi.FailurePluginMissing, Message: err.Error()}
 	}
+	t.mu.Lock()
+	t.task.PersonaVersion = persona.Version
+	t.mu.Unlock()
 	name, export, named := strings.Cut(persona.EntryWorkflow, "#")
 	if !named {
 		export = abi.DefaultExport

@@ -137,6 +137,9 @@ func (e *Engine) ForkTask(ctx context.Context, c *Caller, r *Retry, id string, r
 			return Doc{}, err
 		}
 	}
+	if calls > 0 && rec.Entries[calls-1].Call == abi.CallGate {
+		calls-- // what was approved for one Task is not approved for another
+	}
 	sessionID, err := e.forkedSession(ctx, c, r, &source, req)
 	if err != nil {
 		return Doc{}, err
@@ -175,7 +178,7 @@ func (e *Engine) newFork(ctx context.Context, c *Caller, source *abi.Task, sessi
 	t := &abi.Task{
 		Envelope:  abi.NewEnvelope(abi.ObjectTask, e.ids.New(abi.ObjectTask), e.now(), req.Metadata),
 		SessionID: session, WorkspaceID: source.WorkspaceID, CreatedBy: c.Actor, PersonaID: source.PersonaID,
-		ParentTaskID: source.ID, InputMessageID: source.InputMessageID, Module: source.Module,
+		ParentTaskID: source.ID, InputMessageID: source.InputMessageID, Module: source.Module, PersonaVersion: source.PersonaVersion,
 		Fork: &abi.TaskFork{SourceTaskID: source.ID, AtEventID: req.AtEventID, Calls: calls},
 	}
 	return e.derivedTask(ctx, c.Tenant, t, source)

@@ -56,7 +56,7 @@ func (e *Engine) newReplay(ctx context.Context, c *Caller, source *abi.Task, req
 	t := &abi.Task{
 		Envelope:  abi.NewEnvelope(abi.ObjectTask, e.ids.New(abi.ObjectTask), now, req.Metadata),
 		SessionID: source.SessionID, WorkspaceID: source.WorkspaceID, CreatedBy: c.Actor, PersonaID: source.PersonaID,
-		BranchID: source.BranchID, ParentTaskID: source.ID, InputMessageID: source.InputMessageID, Module: source.Module,
+		BranchID: source.BranchID, ParentTaskID: source.ID, InputMessageID: source.InputMessageID, Module: source.Module, PersonaVersion: source.PersonaVersion,
 		Replay: &abi.TaskReplay{SourceTaskID: source.ID, Mode: req.Mode, Request: kept, Checkpoint: checkpoint,
 			ReplayID: replay.ID(rec, req.Mode, checkpoint, req.Override, hashes)},
 	}

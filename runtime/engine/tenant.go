@@ -18,7 +18,8 @@ type tenantTable struct {
 	byName   map[string]*abi.Tenant
 	byNumber map[storage.Tenant]*abi.Tenant
 
-	personas sync.Map // owner → *persona
+	personas    sync.Map   // owner → *persona
+	loadPersona sync.Mutex // held while one is put there, so that none is older than the last
 
 	create sync.Mutex // held while a tenant is made
 }
@@ -224,6 +225,11 @@ func (e *Engine) persona(ctx context.Context, t storage.Tenant, id string) (*per
 	if p, ok := e.tenants.personas.Load(key); ok {
 		return p.(*persona), nil
 	}
+	e.tenants.loadPersona.Lock()
+	defer e.tenants.loadPersona.Unlock()
+	if p, ok := e.tenants.personas.Load(key); ok {
+		return p.(*persona), nil
+	}
 	res, err := e.find(ctx, t, abi.ObjectPersona, id)
 	if err != nil {
 		return nil, err
@@ -234,4 +240,11 @@ func (e *Engine) persona(ctx context.Context, t storage.Tenant, id string) (*per
 	}
 	e.tenants.personas.Store(key, p)
 	return p, nil
+}
+
+// setPersona replaces a Persona that was changed.
+func (t *tenantTable) setPersona(key owner, p *persona) {
+	t.loadPersona.Lock()
+	defer t.loadPersona.Unlock()
+	t.personas.Store(key, p)
 }
