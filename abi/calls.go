@@ -295,6 +295,9 @@ type CallApprovalAnswer struct {
 	// Decisions lists all that were taken, in their order, when there was not just the
 	// one above.
 	Decisions []Decision `json:"decisions,omitzero"`
+	// Quorum and ApprovedBy are set when more than one had to approve, and did.
+	Quorum     int      `json:"quorum,omitzero"`
+	ApprovedBy []string `json:"approved_by,omitzero"`
 }
 
 // CallTaskSpawnRequest is the request of [CallTaskSpawn].

@@ -140,16 +140,16 @@ func (p *asking) current() jsontext.Value {
 	return p.Arguments
 }
 
-// approvals counts the actors that have approved the arguments that are up for
+// approvedBy lists the actors that have approved the arguments that are up for
 // approval.
-func (p *asking) approvals() int {
-	current, n := p.current(), 0
+func (p *asking) approvedBy() (actors []string) {
+	current := p.current()
 	for _, d := range p.Decisions {
 		if p.approves(d, current) {
-			n++
+			actors = append(actors, d.Actor)
 		}
 	}
-	return n
+	return actors
 }
 
 func (p *asking) approves(d abi.Decision, arguments jsontext.Value) bool {
@@ -225,6 +225,9 @@ func (p *asking) approvalAnswer(at time.Time) *abi.CallApprovalAnswer {
 		if current := p.current(); last.Decision == decisionApproved && !sameJSON(current, p.Arguments) {
 			a.Arguments = current
 		}
+	}
+	if p.Quorum > 1 && a.Decision == decisionApproved {
+		a.Quorum, a.ApprovedBy = p.Quorum, p.approvedBy()
 	}
 	if len(p.Decisions) > 1 || p.Status == abi.PermissionTimeout {
 		a.Decisions = p.Decisions
@@ -314,7 +317,7 @@ func (e *Engine) decided(t *task, w *abi.Waiting, up *wakeUp, ch *change) (answe
 	up.settles = abi.PermissionDenied
 	if up.decision.Decision == decisionApproved {
 		up.settles = abi.PermissionApproved
-		if p.approvals() < p.Quorum {
+		if len(p.approvedBy()) < p.Quorum {
 			return nil, false, nil
 		}
 	}
@@ -433,7 +436,7 @@ func (e *Engine) respond(up *wakeUp, p *abi.PermissionRequest, req abi.RespondRe
 }
 
 func (e *Engine) decision(actor, decision, reason string, arguments jsontext.Value) *abi.Decision {
-	if decision == decisionDenied || arguments.Kind() == 'n' {
+	if decision == decisionDenied || len(arguments) == 0 || arguments.Kind() == 'n' {
 		arguments = nil
 	}
 	return &abi.Decision{Actor: actor, Decision: decision, Reason: reason, Arguments: arguments, DecidedAt: abi.At(e.now().Truncate(time.Microsecond))}

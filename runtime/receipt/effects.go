@@ -112,9 +112,21 @@ func (t *Tally) approval(e *journal.Entry, answer storage.Hash) {
 		return
 	}
 	a := Approval{ApprovalID: e.Key, Action: request.Action, Actor: nobody, EvidenceHash: journal.FormatHash(answer)}
-	if !a.decide(e) {
+	before, ok := a.decide(e)
+	if !ok {
 		return
 	}
+	for _, d := range before {
+		if !decisions[d.Decision] || d.Actor == "" { // of an answer that a replay was given
+			continue
+		}
+		t.approve(Approval{ApprovalID: a.ApprovalID, Action: a.Action, Actor: d.Actor, Decision: d.Decision,
+			DecidedAt: d.DecidedAt, EvidenceHash: a.EvidenceHash})
+	}
+	t.approve(a)
+}
+
+func (t *Tally) approve(a Approval) {
 	if len(t.approvals) == maxListed {
 		t.omitted.Approvals++
 		return
@@ -125,24 +137,21 @@ func (t *Tally) approval(e *journal.Entry, answer storage.Hash) {
 // nobody is the actor of an approval that nobody decided.
 const nobody = "none"
 
-// decide fills in the decision, and reports whether there was one.
-func (a *Approval) decide(e *journal.Entry) bool {
+// decide fills in how it ended, and returns the decisions that were taken before;
+// ok is false when it has no end.
+func (a *Approval) decide(e *journal.Entry) (before []abi.Decision, ok bool) {
 	a.DecidedAt = e.At
 	switch e.Status {
 	case abi.CallTimeout:
 		a.Decision = "timeout"
-		return true
+		return nil, true
 	case abi.CallOK:
 	default:
-		return false
+		return nil, false
 	}
-	var answer struct {
-		Decision  string   `json:"decision"`
-		Actor     string   `json:"actor"`
-		DecidedAt abi.Time `json:"decided_at"`
-	}
+	var answer abi.CallApprovalAnswer
 	if json.Unmarshal(e.Answer, &answer) != nil || !decisions[answer.Decision] {
-		return false
+		return nil, false
 	}
 	a.Decision = answer.Decision
 	if answer.Actor != "" {
@@ -151,7 +160,14 @@ func (a *Approval) decide(e *journal.Entry) bool {
 	if !answer.DecidedAt.IsZero() {
 		a.DecidedAt = answer.DecidedAt
 	}
-	return true
+	if answer.Quorum > 1 {
+		a.QuorumProof = &QuorumProof{ApprovedBy: answer.ApprovedBy, Quorum: answer.Quorum}
+	}
+	before = answer.Decisions
+	if len(before) > 0 && answer.Actor != "" {
+		before = before[:len(before)-1] // the last one is the end itself
+	}
+	return before, true
 }
 
 func (t *Tally) handoff(e *journal.Entry) {

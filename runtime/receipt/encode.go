@@ -47,6 +47,16 @@ func appendApproval(b []byte, a *Approval) []byte {
 	o.time("decided_at", a.DecidedAt)
 	o.text("decision", a.Decision)
 	o.optional("evidence_hash", a.EvidenceHash)
+	if a.QuorumProof != nil {
+		o.member("quorum_proof", a.QuorumProof.append)
+	}
+	return o.end()
+}
+
+func (p *QuorumProof) append(b []byte) []byte {
+	o := begin(b)
+	list(&o, "approved_by", p.ApprovedBy, func(b []byte, actor *string) []byte { return appendString(b, *actor) })
+	o.integer("quorum", int64(p.Quorum))
 	return o.end()
 }
 

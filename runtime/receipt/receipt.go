@@ -91,6 +91,14 @@ type Approval struct {
 	Decision     string    `json:"decision"` // approved, denied, canceled or timeout
 	DecidedAt    time.Time `json:"decided_at"`
 	EvidenceHash string    `json:"evidence_hash,omitzero"`
+	// QuorumProof is set on the decision that made a quorum of more than one.
+	QuorumProof *QuorumProof `json:"quorum_proof,omitempty"`
+}
+
+// QuorumProof says who together approved an action, with the same arguments.
+type QuorumProof struct {
+	ApprovedBy []string `json:"approved_by"`
+	Quorum     int      `json:"quorum"` // how many had to
 }
 
 // TrustTiers are the autonomy tiers at the start and the end of a Task.
