@@ -18,6 +18,8 @@ import (
 var (
 	//go:embed bundled/agent.wasm.zst
 	agentWasm []byte
+	//go:embed bundled/connectors.wasm.zst
+	connectorsWasm []byte
 	//go:embed bundled/echo.wasm
 	echoWasm []byte
 	//go:embed bundled/digest.wasm.zst
@@ -71,6 +73,7 @@ var locked = sync.OnceValue(func() map[string]build.Record {
 func Bundled() []Plugin {
 	return []Plugin{
 		{Name: "agent", Version: locked()["agent"].Version, Digest: locked()["agent"].Wasm, embedded: agentWasm, compressed: true},
+		{Name: "connectors", Version: locked()["connectors"].Version, Digest: locked()["connectors"].Wasm, embedded: connectorsWasm, compressed: true},
 		{Name: "digest", Version: locked()["digest"].Version, Digest: locked()["digest"].Wasm, embedded: digestWasm, compressed: true},
 		{Name: "echo", Version: locked()["echo"].Version, Digest: locked()["echo"].Wasm, embedded: echoWasm},
 	}

@@ -2,7 +2,7 @@
 // they serve.
 //
 // The modules in the folder bundled are embedded. Their sources are the folders
-// beside it: echo in C, digest and agent in Go with the guest SDK. bundled.lock records what
+// beside it: echo in C, agent, connectors and digest in Go with the guest SDK. bundled.lock records what
 // each module was built from and with, and tests hold that the two belong together.
 // To build them again:
 //

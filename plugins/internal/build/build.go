@@ -92,6 +92,7 @@ func TestRecipes() []Recipe {
 func Recipes() []Recipe {
 	return []Recipe{
 		goRecipe("agent", "1.0.2"),
+		goRecipe("connectors", "1.0.0"),
 		goRecipe("digest", "1.1.2"),
 		clangRecipe("echo", "echo", "echo.c", 4096),
 	}
