@@ -25,11 +25,12 @@ var layers = []string{"abi", "storage", "plugins", "runtime", "gateway", "cmd"}
 // of ours it may import, as prefixes of paths in the module. Their tests are
 // held to the same lists.
 var islands = map[string][]string{
-	"conformance":    {"conformance"},
-	"sdk/go":         {"sdk/go"},
-	"plugins/agent":  {"plugins/agent", "sdk/go"},
-	"plugins/digest": {"plugins/digest", "sdk/go"},
-	"internal":       {"internal"},
+	"conformance":        {"conformance"},
+	"sdk/go":             {"sdk/go"},
+	"plugins/agent":      {"plugins/agent", "sdk/go"},
+	"plugins/connectors": {"plugins/connectors", "sdk/go"},
+	"plugins/digest":     {"plugins/digest", "sdk/go"},
+	"internal":           {"internal"},
 }
 
 // owners says which packages alone may import a library, tests included. A
@@ -48,7 +49,7 @@ var owners = []struct {
 // guests are the parts that run as plugins. They depend on the standard library
 // alone, so they may use encoding/json; and a guest has one host, which is global
 // by nature, so they may keep it in a variable.
-var guests = []string{"sdk/go", "plugins/agent", "plugins/digest"}
+var guests = []string{"sdk/go", "plugins/agent", "plugins/connectors", "plugins/digest"}
 
 // Guest reports whether a package runs as a plugin.
 func Guest(importPath string) bool {
