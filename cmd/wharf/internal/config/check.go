@@ -30,6 +30,7 @@ func (e *Effective) crossCheckNamed() Problems {
 	for _, name := range slices.Sorted(maps.Keys(e.Config.Grants)) {
 		c.grant("grants."+name, e.Config.Grants[name])
 	}
+	c.vaults(e.Config.Vaults)
 	c.defaults()
 	return c.problems
 }

@@ -22,6 +22,7 @@ type Config struct {
 	Shutdown  Shutdown
 	Receipts  Receipts
 	HTTP      HTTP
+	Vaults    Vaults
 	Model     ModelDefaults
 	Named
 }
@@ -84,6 +85,9 @@ type Secret struct {
 	File    string
 	Command []string
 	Hosts   []string // where the value may be sent in HTTP requests; nil for anywhere that is granted
+	// Connectors are patterns of ids and providers of Connectors that may check
+	// signatures with the value.
+	Connectors []string
 }
 
 // ToolServer is a server of the Model Context Protocol: either a Command or a URL.

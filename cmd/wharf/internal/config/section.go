@@ -172,6 +172,8 @@ vault: {command: [vault, read, -field=token, secret/wharf]}
 				func(s *Secret) *[]string { return &s.Command }, anyText),
 			textsMember("hosts", "The hosts that plugins may send the value to, written as in grants. Not set: wherever the plugin may send requests.",
 				func(s *Secret) *[]string { return &s.Hosts }, hostPattern),
+			textsMember("connectors", "The Connectors, of any tenant, that may check signatures with the value: ids or providers, with * for any characters. Not set: none.",
+				func(s *Secret) *[]string { return &s.Connectors }, globPattern),
 		})
 }
 

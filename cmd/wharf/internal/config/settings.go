@@ -32,6 +32,7 @@ func Groups() []Group {
 		{"models", "The models that plugins may ask. Each has a name, which is what plugins call it."},
 		{"prices", "What models cost, per million tokens: receipts tell the cost of a Task. A model without a price costs 0."},
 		{"secrets", "Secrets, by name. A value is read whenever it is needed, so that it can be rotated. It reaches neither plugins nor the log: a plugin writes {{secret:NAME}} where the value belongs, and the host puts it there."},
+		{"vaults", "Where the values of vaults' secrets are kept (docs/vaults.md)."},
 		{"tools", "Servers of the Model Context Protocol, by name. A server is started, or connected to, when it is first needed. All plugins share it."},
 		{"http", "The HTTP requests of plugins. Where they may go is in grants."},
 		{"grants", "What each plugin may reach. What is not granted is denied."},
@@ -49,7 +50,7 @@ func Settings() []Setting {
 	var all []Setting
 	for _, group := range [][]Setting{
 		nodeSettings(), logSettings(), limitSettings(), taskSettings(),
-		pluginSettings(), modelSettings(), requestSettings(), receiptSettings(), storageSettings(), retentionSettings(), streamSettings(),
+		pluginSettings(), modelSettings(), vaultSettings(), requestSettings(), receiptSettings(), storageSettings(), retentionSettings(), streamSettings(),
 	} {
 		all = append(all, group...)
 	}

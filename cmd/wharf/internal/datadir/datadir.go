@@ -128,19 +128,28 @@ func Replace(fresh, target string) error {
 	return nil
 }
 
-// Keys is the folder, within a data folder, of the keys that sign receipts.
-const Keys = "keys"
+// The folders, within a data folder, of what the store does not keep: the keys that
+// sign receipts and encrypt vaults, and the encrypted values of vaults.
+const (
+	Keys   = "keys"
+	Vaults = "vaults"
+)
 
 // Backup writes a copy of the data folder data to dir: the store's by checkpoint,
-// and the keys, without which a restored node could not continue its receipts, nor
-// prove the old ones.
+// the keys, without which a restored node could not continue its receipts, nor
+// prove the old ones, and the values of vaults. Nobody may change those meanwhile.
 func Backup(checkpoint func(dir string) error, data, dir string) error {
 	if err := checkpoint(dir); err != nil {
 		return err
 	}
-	keys := filepath.Join(data, Keys)
-	if _, err := os.Stat(keys); errors.Is(err, fs.ErrNotExist) {
-		return nil
+	for _, folder := range []string{Keys, Vaults} {
+		from := filepath.Join(data, folder)
+		if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err := Copy(from, filepath.Join(dir, folder)); err != nil {
+			return err
+		}
 	}
-	return Copy(keys, filepath.Join(dir, Keys))
+	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/gateway/harn"
 	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/provider/vault"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage/pebble"
@@ -45,6 +46,7 @@ type Node struct {
 	sandbox  *sandbox.Runtime
 	reach    io.Closer // what the host calls of Tasks hold open
 	modules  *modules
+	vaults   *vault.Store
 	engine   *engine.Engine
 	gateway  *gateway.Server
 }
@@ -119,6 +121,7 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("opening the keys that sign receipts: %w", err)
 	}
+	n.vaults = newVaults(&n.options.Config, n.log)
 	calls, reach, err := performers(&n.options.Config, personas(own), n.options.Version, n.log)
 	if err != nil {
 		return err
@@ -126,7 +129,7 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	n.reach = reach
 	n.engine, err = engine.New(n.options.engineConfig(), engine.Parts{
 		Store: n.store, Modules: n.modules, Personas: personas(own), Log: n.log, Backup: n.backup,
-		Performers: calls, Keys: keys, Version: n.options.Version, Runs: n.sandbox.Name(), Rewriter: n.sandbox.Rewriter(),
+		Performers: calls, Vaults: n.vaults, NodeSecret: nodeSecret(&n.options.Config, n.log), Keys: keys, Version: n.options.Version, Runs: n.sandbox.Name(), Rewriter: n.sandbox.Rewriter(),
 		Instances: n.instances,
 	})
 	if err != nil {
@@ -143,6 +146,7 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 
 // backup writes a copy of the node's data to a folder.
 func (n *Node) backup(dir string) error {
+	defer n.vaults.Hold()()
 	return datadir.Backup(n.store.Checkpoint, n.options.Config.Data, dir)
 }
 

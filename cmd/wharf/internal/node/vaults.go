@@ -1,0 +1,48 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/datadir"
+	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/runtime/provider/secret"
+	"github.com/wharf-dev/wharf/runtime/provider/tool"
+	"github.com/wharf-dev/wharf/runtime/provider/vault"
+)
+
+// newVaults returns what keeps the values of Vaults. It reads nothing yet.
+func newVaults(c *config.Config, log *slog.Logger) *vault.Store {
+	all := vault.Config{
+		Dir:     filepath.Join(c.Data, datadir.Vaults),
+		KeyFile: filepath.Join(c.Data, datadir.Keys, "vault.age"), EnvPrefix: c.Vaults.Env, Files: c.Vaults.Files, Log: log,
+	}
+	if name := c.Vaults.Key; name != "" {
+		secrets := newSecrets(c, log)
+		all.Key = func(ctx context.Context) (string, error) {
+			v, err := secrets.Lookup(ctx, name)
+			return v.Reveal(), err
+		}
+	}
+	return vault.New(all)
+}
+
+// nodeSecret reads the secrets of the configuration for the Connectors that it names.
+func nodeSecret(c *config.Config, log *slog.Logger) func(context.Context, *abi.Connector, string) ([]byte, error) {
+	secrets := newSecrets(c, log)
+	return func(ctx context.Context, conn *abi.Connector, name string) ([]byte, error) {
+		allowed := func(pattern string) bool { return tool.Match(pattern, conn.ID) || tool.Match(pattern, conn.Provider) }
+		if !slices.ContainsFunc(c.Secrets[name].Connectors, allowed) {
+			// Which secrets the node has is not the tenants' business.
+			return nil, provider.Refuse(abi.CallDenied, secret.CodeDenied,
+				fmt.Sprintf("the connector %s may not use the secret %q: secrets.%s.connectors does not name it", conn.ID, name, name))
+		}
+		v, err := secrets.Lookup(ctx, name)
+		return []byte(v.Reveal()), err
+	}
+}
