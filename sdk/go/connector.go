@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime/debug"
+	"strings"
 
 	"github.com/wharf-dev/wharf/sdk/go/internal/hostcall"
 	"github.com/wharf-dev/wharf/sdk/go/internal/scan"
@@ -18,15 +19,15 @@ type Connector struct {
 	WorkspaceID     string
 	TargetPersonaID string
 	TargetSessionID string
-	EventKinds      []string        // those that are wanted; * is for all
+	EventKinds      []string        // those that are wanted; a * at the end is for any end
 	Settings        json.RawMessage // the plugin's own; nil when there are none
 }
 
-// Wants reports whether deliveries of the kind are wanted: it is named, or everything
-// is.
+// Wants reports whether deliveries of the kind are wanted: it is named, it begins with
+// what is named with a * at its end, or no kinds are named at all.
 func (c *Connector) Wants(kind string) bool {
 	for _, k := range c.EventKinds {
-		if k == kind || k == "*" {
+		if begin, open := strings.CutSuffix(k, "*"); k == kind || open && strings.HasPrefix(kind, begin) {
 			return true
 		}
 	}

@@ -1,6 +1,9 @@
 package normalize
 
 import (
+	"errors"
+	"strings"
+
 	wharf "github.com/wharf-dev/wharf/sdk/go"
 
 	"github.com/wharf-dev/wharf/plugins/connectors/jsonpath"
@@ -27,13 +30,22 @@ func Generic(c *wharf.Connector) (wharf.Normalizer, error) {
 	}
 	var doc tape.Doc
 	return func(d *wharf.Delivery) (wharf.Normalized, error) {
-		root, err := parse(&doc, d)
-		if err != nil && plain && d.Body == nil && d.Text != "" {
+		if plain && isText(&doc, d) {
 			return task(wharf.ConnectorTask{Message: message(d.Text, nil)})
 		}
+		root, err := parse(&doc, d)
 		if err != nil {
 			return wharf.Normalized{}, err
 		}
 		return m.apply(&source{delivery: d, root: root, current: root})
 	}, nil
+}
+
+// isText reports whether a body neither is JSON nor claims to be.
+func isText(doc *tape.Doc, d *wharf.Delivery) bool {
+	if d.Text == "" || strings.Contains(d.Header("content-type"), "json") {
+		return false
+	}
+	_, err := doc.Parse(d.Text)
+	return errors.As(err, new(*tape.SyntaxError))
 }

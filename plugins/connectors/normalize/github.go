@@ -46,13 +46,16 @@ func (g *gitHub) normalize(d *wharf.Delivery) (wharf.Normalized, error) {
 	case event == "ping":
 		return ignored("ping")
 	case !g.wants(event, action):
-		return ignored("event " + cut(event, maxName) + " is not wanted")
+		return ignored("event " + cut(strings.TrimSuffix(event+"."+action, "."), maxName) + " is not wanted")
 	case slices.Contains(g.ignore, root.At("sender", "login").Text()):
 		return ignored("its sender is ignored")
 	}
 	repository := root.At("repository", "full_name").Text()
 	story := tell(event, action, root, repository)
-	if story.nothing != "" {
+	switch {
+	case story.broken != "":
+		return wharf.Normalized{}, fail(codeMalformed, story.broken)
+	case story.nothing != "":
 		return ignored(story.nothing)
 	}
 	return task(wharf.ConnectorTask{
@@ -99,11 +102,16 @@ type story struct {
 	facts   object
 	thread  string // behind the repository
 	nothing string // why nothing is told
+	broken  string // why nothing can be told
 }
 
 // tell makes a sentence of an event, with the texts that people wrote below it.
 func tell(event, action string, root tape.Value, repository string) (s story) {
 	sender := root.At("sender", "login").Text()
+	if repository == "" {
+		s.broken = "repository.full_name is missing"
+		return s
+	}
 	s.facts.text("event", event)
 	s.facts.text("action", action)
 	s.facts.text("repository", repository)
@@ -131,6 +139,10 @@ func tell(event, action string, root tape.Value, repository string) (s story) {
 // numbered tells of an issue, a pull request or a discussion, and of a comment or
 // review of it.
 func (s *story) numbered(what string, thing, root tape.Value, action, sender, repository string) {
+	if thing.Get("number").Kind() != tape.Number {
+		s.broken = "what it is about has no number"
+		return
+	}
 	number := thing.Get("number").Raw()
 	said := root.Get("comment")
 	if said.Kind() == tape.Missing {

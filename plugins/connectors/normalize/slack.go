@@ -84,6 +84,9 @@ func (s *slack) tell(root, event tape.Value) (wharf.Normalized, error) {
 	if item := event.Get("item"); channel == "" && item.Kind() == tape.Object {
 		channel, at = item.Get("channel").Text(), item.Get("ts").Text()
 	}
+	if channel == "" {
+		return wharf.Normalized{}, fail(codeMalformed, "the event has no channel")
+	}
 	text := event.Get("text").Text()
 	if reaction := event.Get("reaction").Text(); reaction != "" {
 		text = user + " reacted with :" + reaction + ":"
@@ -113,7 +116,7 @@ func (s *slack) facts(root, event tape.Value, channel string) []byte {
 }
 
 func (s *slack) thread(event tape.Value, channel, at string) string {
-	if !s.byThread || channel == "" {
+	if !s.byThread {
 		return channel
 	}
 	if parent := event.Get("thread_ts").Text(); parent != "" {
