@@ -35,7 +35,9 @@ func writeError(ctx *fasthttp.RequestCtx, id string, shown *abi.Error) {
 func setErrorHeaders(ctx *fasthttp.RequestCtx, status, retryAfter int) {
 	switch status {
 	case fasthttp.StatusUnauthorized:
-		ctx.Response.Header.Set("WWW-Authenticate", "Bearer")
+		if len(ctx.Response.Header.Peek(fasthttp.HeaderWWWAuthenticate)) == 0 {
+			ctx.Response.Header.Set(fasthttp.HeaderWWWAuthenticate, bearerChallenge)
+		}
 	case fasthttp.StatusTooManyRequests, fasthttp.StatusServiceUnavailable:
 		retryAfter = max(retryAfter, 1)
 	}

@@ -33,6 +33,7 @@ var tagDocs = [][2]string{
 	{"Permissions", "Requests for a human decision."},
 	{"Runtime", "What runs the Tasks."},
 	{"Records", "Wharf's own: what Tasks recorded, to look at, to fork and to take away."},
+	{"Authorization", "Access tokens for those who have an API key."},
 	{"Administration", "Wharf's own: keys and backups."},
 	{"System", "Health, metrics and this document."},
 }
@@ -56,7 +57,7 @@ func openAPI(cfg Config, routes []Route, schemas map[string]Schema) []byte {
 			"contact":     Schema{"name": "The Wharf project", "url": "https://github.com/wharf-dev/wharf"},
 		},
 		"servers":  []Schema{{"url": server, "description": "This node"}},
-		"security": []Schema{{"bearerAuth": []string{}}},
+		"security": security(""),
 		"tags":     tagList(routes),
 		"paths":    paths(routes),
 		"components": Schema{
@@ -69,8 +70,7 @@ func openAPI(cfg Config, routes []Route, schemas map[string]Schema) []byte {
 				"headers":     requestIDHeader(),
 				"content":     Schema{MediaJSON: Schema{"schema": ref("Error")}},
 			}},
-			"securitySchemes": Schema{"bearerAuth": Schema{"type": "http", "scheme": "bearer",
-				"description": "An API key, bound to an actor, a tenant and scopes."}},
+			"securitySchemes": securitySchemes(),
 		},
 	}
 	text, err := json.Marshal(doc, json.Deterministic(true), jsontext.WithIndent("  "))
@@ -78,6 +78,44 @@ func openAPI(cfg Config, routes []Route, schemas map[string]Schema) []byte {
 		panic("gateway: writing the OpenAPI document: " + err.Error())
 	}
 	return text
+}
+
+// securitySchemes are the two ways to show who calls.
+func securitySchemes() Schema {
+	scopes := Schema{}
+	for _, s := range abi.Scopes() {
+		scopes[s] = scopeDoc(s)
+	}
+	return Schema{
+		"bearerAuth": Schema{"type": "http", "scheme": "bearer",
+			"description": "An API key, bound to an actor, a tenant and scopes; or an access token of an issuer that the node trusts."},
+		"oauth2ClientCredentials": Schema{"type": "oauth2",
+			"description": "A token of the node's own issuer, which stands for an API key for a while. The client's id is the key's id, and its secret is the key.",
+			"flows":       Schema{"clientCredentials": Schema{"tokenUrl": "/oauth/token", "scopes": scopes}}},
+	}
+}
+
+// scopeDoc puts a scope into words.
+func scopeDoc(scope string) string {
+	switch scope {
+	case abi.ScopeAdmin:
+		return "Manage the keys of the own tenant."
+	case abi.ScopeNode:
+		return "Manage tenants, backups and metrics of the node."
+	case abi.ScopeEventsInternal:
+		return "See content that is not public."
+	}
+	resource, verb, _ := strings.Cut(scope, ":")
+	return strings.ToUpper(verb[:1]) + verb[1:] + " " + strings.ReplaceAll(resource, "_", " ") + "."
+}
+
+// security says that either scheme does, with the given scope; "" is none.
+func security(scope string) []Schema {
+	scopes := []string{}
+	if scope != "" {
+		scopes = append(scopes, scope)
+	}
+	return []Schema{{"bearerAuth": []string{}}, {"oauth2ClientCredentials": scopes}}
 }
 
 func ref(schema string) Schema { return Schema{"$ref": "#/components/schemas/" + schema} }
@@ -123,6 +161,8 @@ func operation(rt *Route) Schema {
 	}
 	if rt.Public {
 		op["security"] = []Schema{}
+	} else if rt.Scope != "" {
+		op["security"] = security(rt.Scope)
 	}
 	if body := requestBody(rt); body != nil {
 		op["requestBody"] = body
@@ -179,9 +219,12 @@ func requestBody(rt *Route) Schema {
 	if rt.Body == BodyNone {
 		return nil
 	}
-	content := Schema{}
+	content, media := Schema{}, MediaJSON
+	if rt.Body == BodyForm {
+		media = MediaForm
+	}
 	if rt.Request != "" {
-		content[MediaJSON] = Schema{"schema": ref(rt.Request)}
+		content[media] = Schema{"schema": ref(rt.Request)}
 	}
 	if rt.Body == BodyRaw {
 		content["application/octet-stream"] = Schema{"schema": Schema{"type": "string", "format": "binary"}}
@@ -237,6 +280,9 @@ func answer(rt *Route, a Answer) Schema {
 	}
 	if rt.Response != "" {
 		content = ref(rt.Response)
+	}
+	if a.Response != "" {
+		content = ref(a.Response)
 	}
 	bodies := Schema{media: Schema{"schema": content}}
 	for _, form := range rt.Forms {

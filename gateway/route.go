@@ -24,6 +24,8 @@ const (
 	BodyOptionalJSON
 	// BodyRaw: any media type; the handler reads the stream itself.
 	BodyRaw
+	// BodyForm: fields, as HTML forms and OAuth send them.
+	BodyForm
 )
 
 // Param is a query parameter or request header of a route, as the OpenAPI
@@ -73,11 +75,12 @@ type Route struct {
 }
 
 // Answer is an answer of a route besides the usual one. Empty answers have no
-// body; others have the usual one's.
+// body; others have the usual one's, unless they name a schema of their own.
 type Answer struct {
-	Status int
-	Doc    string
-	Empty  bool
+	Status   int
+	Doc      string
+	Empty    bool
+	Response string
 }
 
 // Form is a media type of an answer, and the schema of what it holds.

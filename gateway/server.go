@@ -23,8 +23,8 @@ import (
 
 // Core is what the gateway itself asks of the engine.
 type Core interface {
-	// Authenticate returns who the key belongs to, or an *abi.Error.
-	Authenticate(ctx context.Context, apiKey string) (*engine.Caller, error)
+	// Authenticate returns who an API key or an access token speaks for, or an *abi.Error.
+	Authenticate(ctx context.Context, credential string) (*engine.Caller, error)
 	Stats() engine.Stats
 }
 
@@ -180,22 +180,31 @@ func (s *Server) admit(r *Request) error {
 }
 
 // Require returns permission_denied unless the caller has the scope; "" is none.
-func (r *Request) Require(scope string) error { return Require(r.Caller, scope) }
+func (r *Request) Require(scope string) error {
+	err := Require(r.Caller, scope)
+	if err != nil {
+		r.challenge("insufficient_scope", "", scope)
+	}
+	return err
+}
 
 // Require returns permission_denied unless a caller has the scope; "" is none.
 func Require(c *engine.Caller, scope string) error {
 	if scope == "" || c.Can(scope) {
 		return nil
 	}
-	return abi.Errorf(abi.CodePermissionDenied, "this key lacks the scope %s", scope)
+	return abi.Errorf(abi.CodePermissionDenied, "these credentials lack the scope %s", scope)
 }
 
 func (s *Server) authenticate(r *Request) (err error) {
 	key, ok := r.credential()
 	if !ok {
-		return abi.Errorf(abi.CodeUnauthenticated, "an API key is needed: Authorization: Bearer <key>")
+		return abi.Errorf(abi.CodeUnauthenticated, "an API key or an access token is needed: Authorization: Bearer <key>")
 	}
 	r.Caller, err = s.core.Authenticate(s.ctx, key)
+	if refused, is := errors.AsType[*abi.Error](err); is && refused.Code == abi.CodeUnauthenticated {
+		r.challenge("invalid_token", refused.Message, "")
+	}
 	return err
 }
 

@@ -102,6 +102,7 @@ func keep(ctx context.Context, h sandbox.Host) error {
 type node struct {
 	*engine.Engine
 	recorded *recorded
+	corp     *corp // an issuer whose tokens the node takes
 	server   *gateway.Server
 	store    storage.Store
 	url      string
@@ -113,7 +114,7 @@ type node struct {
 
 func newNode(t testing.TB, configure ...func(*gateway.Config)) *node {
 	t.Helper()
-	n := &node{held: make(chan struct{}, 1000), leave: make(chan struct{})}
+	n := &node{corp: newCorp(t), held: make(chan struct{}, 1000), leave: make(chan struct{})}
 	names := guests{"echo": echo, "hold": n.hold, "keep": keep}
 	store, err := crashtest.NewDisk().Open()
 	if err != nil {
@@ -122,7 +123,7 @@ func newNode(t testing.TB, configure ...func(*gateway.Config)) *node {
 	n.store = store
 	n.Engine, err = engine.New(engine.Config{DefaultPersona: "persona_echo"}, engine.Parts{
 		Store: store, Modules: names, Personas: personas(names), Log: slog.New(slog.DiscardHandler),
-		Backup: store.Checkpoint,
+		Backup: store.Checkpoint, Tokens: n.corp.tokens(t),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -439,6 +440,10 @@ func (s *schemas) check(t testing.TB, r *http.Request, a *answer) {
 		}
 		return
 	}
+	if also := s.answer(r, a.status); also.Response != "" {
+		s.validate(t, also.Response, a.body)
+		return
+	}
 	if a.status >= 400 && a.header.Get("Content-Type") == "application/json" && !strings.HasSuffix(r.URL.Path, "/readyz") {
 		s.validate(t, "Error", a.body)
 		return
@@ -453,6 +458,18 @@ func (s *schemas) check(t testing.TB, r *http.Request, a *answer) {
 			return
 		}
 	}
+}
+
+// answer returns the answer with a schema of its own that a route has for a status.
+func (s *schemas) answer(r *http.Request, status int) (also gateway.Answer) {
+	for _, rt := range s.routes {
+		if rt.Method == r.Method && matchPath(rt.Path, r.URL.Path) {
+			if i := slices.IndexFunc(rt.Also, func(a gateway.Answer) bool { return a.Status == status }); i >= 0 {
+				return rt.Also[i]
+			}
+		}
+	}
+	return also
 }
 
 func describedForm(rt *gateway.Route, media string) bool {
