@@ -54,10 +54,11 @@ func (ids identities) encrypt(plain []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encrypting: %w", err)
 	}
-	if _, err := w.Write(plain); err != nil {
+	_, err = w.Write(plain)
+	if err = errors.Join(err, w.Close()); err != nil {
 		return nil, fmt.Errorf("encrypting: %w", err)
 	}
-	return out.Bytes(), w.Close()
+	return out.Bytes(), nil
 }
 
 // decrypt reads what any of the identities can.
