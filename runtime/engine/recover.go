@@ -30,6 +30,9 @@ func (e *Engine) recover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := e.inOrder(ctx, queued); err != nil {
+		return err
+	}
 	for _, live := range queued {
 		e.queue.pushRecovered(live)
 		e.watchDeadline(live)
@@ -51,6 +54,7 @@ func (e *Engine) revive(ctx context.Context, tenant storage.Tenant, id string) (
 		return nil, nil, err
 	}
 	if about.Waiting != nil {
+		e.queue.holdParked(tenant, about)
 		e.asked.add(tenant, about.Waiting.PermissionID, about)
 		return nil, func() { e.arm(owner{tenant, id}, about.Waiting, about.DeadlineAt) }, nil
 	}
