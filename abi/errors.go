@@ -170,6 +170,7 @@ const (
 	FailurePayloadTooLarge = "plugin_payload_too_large"   // one host call passed the payload limit
 	FailureHostCalls       = "plugin_host_calls_exceeded" // more host calls than allowed
 	FailureDeadline        = "deadline_exceeded"          // the Task's own deadline passed
+	FailureBudget          = "budget_exhausted"           // the Task used up the time that its Persona may take
 	FailureAttempts        = "attempts_exhausted"         // the node died several times while the Task ran
 	FailureDivergence      = "replay_divergence"          // a run asked for something else than its record says
 	FailureReplayMissing   = "replay_missing_dependency"  // a replay needs what is no longer there

@@ -1,9 +1,112 @@
 package engine
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	json "github.com/go-json-experiment/json"
+
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/policy"
+	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 )
+
+// codeBudget is what a plugin reads when a call would pass its Task's budget.
+const codeBudget = "budget_exhausted"
+
+// afford refuses a call for which nothing of the Persona's budget is left. What was
+// used is counted from the record, so that it is the same after a restart.
+func (r *run) afford(call string) error {
+	if r.persona.Budget == nil {
+		return nil
+	}
+	if what := policy.Exhausted(r.persona.Budget, call, r.used()); what != "" {
+		return provider.Refuse(abi.CallDenied, codeBudget, fmt.Sprintf("this task has used up the budget of persona %s: %s", r.persona.ID, what))
+	}
+	return nil
+}
+
+// used is what the Task has used up so far.
+func (r *run) used() receipt.Used {
+	r.task.mu.Lock()
+	defer r.task.mu.Unlock()
+	return r.tally.Used()
+}
+
+// bound lowers what a model may answer to what policy leaves of it. The record keeps
+// what the plugin asked.
+func (r *run) bound(c *liveCall) error {
+	limit := policy.MaxTokens(&r.persona.Persona, r.used())
+	if c.entry.Call != abi.CallLLMComplete || limit == 0 {
+		return nil
+	}
+	req, err := ask[abi.ModelRequest](c)
+	if err != nil {
+		return err
+	}
+	if req.MaxTokens != 0 && req.MaxTokens <= limit {
+		return nil
+	}
+	req.MaxTokens = limit
+	c.request, err = json.Marshal(&req)
+	return err
+}
+
+// allowModel tells a provider which models the Task's Persona may ask.
+func (r *run) allowModel(name, of string) error {
+	return refusal(policy.Permit(&r.persona.Persona, &policy.Action{Call: abi.CallLLMComplete, Model: name, Provider: of}))
+}
+
+// errOvertime says that a Task's time was up before it was run again.
+var errOvertime = errors.New("the task's time was up")
+
+// endOfTime returns when a Task has used up its Persona's time; zero for never. Time
+// runs from the Task's start, also while it waits.
+func endOfTime(p *abi.Persona, started time.Time) time.Time {
+	if p.Budget == nil || p.Budget.WallTimeMS == 0 || started.IsZero() {
+		return time.Time{}
+	}
+	return started.Add(time.Duration(min(p.Budget.WallTimeMS, int64(maxWaitSeconds)*1000)) * time.Millisecond)
+}
+
+// watchTime ends a run's Task when its time is up; stop is called when the run ends.
+// errOvertime says that it is up already.
+func (e *Engine) watchTime(t *task, p *abi.Persona) (stop func(), err error) {
+	t.mu.Lock()
+	end := endOfTime(p, t.task.StartedAt)
+	t.mu.Unlock()
+	if end.IsZero() {
+		return func() {}, nil
+	}
+	left := end.Sub(e.now())
+	if left <= 0 {
+		return nil, errOvertime
+	}
+	key := t.key()
+	timer := time.AfterFunc(left, func() { e.exhaust(key) })
+	return func() { timer.Stop() }, nil
+}
+
+// exhaust fails a Task whose time is up.
+func (e *Engine) exhaust(key owner) {
+	err := e.endFromOutside(context.Background(), key, change{in: Input{Kind: InputDeadline, Failure: abi.FailureBudget}, actor: hostActor})
+	if err != nil && !errors.Is(err, ErrTerminal) && !e.draining.Load() {
+		e.log.Error("that a task's time was up could not be recorded", "task", key.id, "error", err)
+	}
+}
+
+// inTime ends a wait when the Task's time is up: it is brought back, and fails.
+func (r *run) inTime(w *abi.Waiting) {
+	r.task.mu.Lock()
+	end := endOfTime(&r.persona.Persona, r.task.task.StartedAt)
+	r.task.mu.Unlock()
+	if !end.IsZero() && (w.Until.IsZero() || end.Before(w.Until)) {
+		w.Until = abi.At(end)
+	}
+}
 
 // limitOf is a Budget as a receipt states it; nil when it bounds nothing that
 // receipts count.

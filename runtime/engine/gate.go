@@ -45,7 +45,7 @@ func (r *run) permit(c *liveCall) error {
 	if err != nil {
 		return err
 	}
-	return refusal(policy.Permit(&r.persona.Persona, a))
+	return firstError(refusal(policy.Permit(&r.persona.Persona, a)), r.afford(c.entry.Call))
 }
 
 // admit lets a call pass, or says why it is not made: a *provider.Refusal is what

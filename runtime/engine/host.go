@@ -230,6 +230,9 @@ func (r *run) reach(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, e
 	if performer == nil {
 		return r.record(ctx, c, journal.Whole, nil, provider.Refuse(abi.CallUnavailable, "not_configured", "this node does not offer "+c.entry.Call))
 	}
+	if err := r.bound(c); err != nil {
+		return r.record(ctx, c, journal.Whole, nil, err)
+	}
 	plan, err := performer.Prepare(ctx, r.providerCall(c))
 	if err == nil {
 		err = r.admit(ctx, c, plan.Effect)
@@ -278,7 +281,7 @@ func (r *run) providerCall(c *liveCall) *provider.Call {
 		Name: c.entry.Call, Number: r.made[c.entry.Call], Request: c.request, Tenant: r.engine.tenantID(r.task.tenant),
 		WorkspaceID: t.WorkspaceID, SessionID: t.SessionID, TaskID: t.ID, PersonaID: t.PersonaID,
 		Plugin: r.task.program.Plugin, IdempotencyKey: requestID(t.ID, c.entry.Index),
-		Vault: r.vault(c.entry.Call),
+		Vault: r.vault(c.entry.Call), AllowModel: r.allowModel,
 	}
 }
 

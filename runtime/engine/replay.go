@@ -336,4 +336,4 @@ func stoppedFromOutside(t *abi.Task) bool {
 // outside are the failures that are not the plugin's own: run again, it would not
 // fail so.
 var outside = map[string]bool{abi.FailureDeadline: true, abi.FailurePluginTimeout: true, abi.FailureAttempts: true,
-	abi.FailureHost: true, abi.FailureDivergence: true}
+	abi.FailureHost: true, abi.FailureDivergence: true, abi.FailureBudget: true}

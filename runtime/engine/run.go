@@ -35,6 +35,8 @@ func (e *Engine) runTask(t *task) {
 	switch {
 	case errors.Is(err, errParked):
 		return
+	case errors.Is(err, errOvertime):
+		e.exhaust(t.key())
 	case errors.Is(err, errDrained), errors.Is(err, errCanceled), errors.Is(err, errDeadline), errors.Is(err, errEndedMeanwhile):
 		// Left on disk as it is, for the next start; or it has ended already.
 	default:
@@ -95,7 +97,16 @@ func (e *Engine) perform(ctx context.Context, t *task, r *run) error {
 		return &abi.Failure{Code: abi.FailureReplayMissing, Message: "the event that tells what this task runs is no longer there"}
 	}
 	t.program = h.program
-	if err := e.prepare(ctx, t, r, h); err != nil {
+	persona, err := e.personaAt(ctx, t.tenant, t.about.PersonaID, h.program.Persona)
+	if err != nil {
+		return err
+	}
+	stop, err := e.watchTime(t, &persona.Persona)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	if err := e.prepare(ctx, t, r, h, persona); err != nil {
 		return err
 	}
 	module, err := e.modules.ModuleAt(ctx, h.program.Module)
@@ -143,12 +154,8 @@ func isFailure(err error) bool {
 }
 
 // prepare gives a run what it is told and what it is answered from.
-func (e *Engine) prepare(ctx context.Context, t *task, r *run, h *history) error {
+func (e *Engine) prepare(ctx context.Context, t *task, r *run, h *history, persona *persona) error {
 	input, about, withheld, err := e.givenTo(ctx, t)
-	if err != nil {
-		return err
-	}
-	persona, err := e.personaAt(ctx, t.tenant, t.about.PersonaID, h.program.Persona)
 	if err != nil {
 		return err
 	}

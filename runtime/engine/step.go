@@ -37,6 +37,9 @@ type Input struct {
 	MaxAttempts int // InputRecover: how often a Task may be started without getting on
 	// Progress says, with InputRecover, that the last start got on: it recorded calls.
 	Progress bool
+	// Failure is the code of a Task whose time is up, with InputDeadline;
+	// abi.FailureDeadline if it is empty.
+	Failure string
 	// Park is the status of a Task that waits: WORKING when it waits for nobody.
 	Park abi.TaskStatus
 }
@@ -90,7 +93,7 @@ func Step(s State, in Input) (State, []Effect, error) {
 	case InputFail:
 		return stepEnd(s, abi.TaskFailed, "")
 	case InputDeadline:
-		next, effects, err := stepEnd(s, abi.TaskFailed, abi.FailureDeadline)
+		next, effects, err := stepEnd(s, abi.TaskFailed, firstOf(in.Failure, abi.FailureDeadline))
 		return next, stopping(s, effects), err
 	case InputCancel:
 		return stepCancel(s)

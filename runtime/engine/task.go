@@ -277,6 +277,8 @@ func newOutcome(id string, t *abi.Task, effect Effect, now time.Time) *abi.Outco
 	switch effect.Failure {
 	case abi.FailureDeadline:
 		o.Failure = &abi.Failure{Code: effect.Failure, Message: fmt.Sprintf("the task was not finished by %s", t.DeadlineAt.Format(time.RFC3339Nano))}
+	case abi.FailureBudget:
+		o.Failure = &abi.Failure{Code: effect.Failure, Message: "the task used up the time that its persona may take"}
 	case abi.FailureAttempts:
 		o.Failure = &abi.Failure{Code: effect.Failure, Message: fmt.Sprintf("the node died %d times while this task ran", t.Attempt)}
 	}

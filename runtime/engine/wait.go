@@ -110,6 +110,7 @@ func (r *run) endedChild(ctx context.Context, w *abi.Waiting) (answer []byte, en
 
 // park records that the Task waits and gives back what it holds.
 func (r *run) park(ctx context.Context, c *liveCall, w *abi.Waiting, as abi.TaskStatus) error {
+	r.inTime(w)
 	c.entry.At = journal.Moment(r.engine.now())
 	if c.intent == nil {
 		if err := r.tell(ctx, c, journal.Intent); err != nil {

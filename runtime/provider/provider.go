@@ -27,6 +27,9 @@ type Call struct {
 	// included: it is the same whenever this very call is performed again. 0 when the
 	// caller does not count.
 	Number int
+	// AllowModel returns nil when policy lets the Task ask a model, by its configured
+	// name and its provider's; else a *Refusal. nil when every model may be asked.
+	AllowModel func(model, of string) error
 	// Vault finds the secret that a name stands for, VAULT/NAME, or NAME in a Vault of
 	// the Session. Its error is a *Refusal when this call may not use it. nil when
 	// there are no Vaults.

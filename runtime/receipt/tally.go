@@ -123,3 +123,22 @@ func callMetadata(s abi.CallStatus) *CallMetadata {
 func refused(s abi.CallStatus) bool {
 	return s == abi.CallInvalid || s == abi.CallDenied || s == abi.CallNotFound
 }
+
+// Used is what a record has used up.
+type Used struct {
+	// Spent is in US dollars. Amounts in other currencies are counted as if they were:
+	// a bound must not be passed for want of a rate.
+	Spent                     float64
+	InputTokens, OutputTokens int64
+	ToolCalls, HostCalls      int64
+}
+
+// Used returns what the entries so far have used up.
+func (t *Tally) Used() Used {
+	spent := t.spend.total
+	for _, n := range t.spend.other {
+		spent = add(spent, n)
+	}
+	return Used{Spent: spent.amount(), InputTokens: t.spend.input, OutputTokens: t.spend.output,
+		ToolCalls: t.toolCalls, HostCalls: int64(t.length)}
+}

@@ -54,3 +54,11 @@ func (m *Models) offer(plugin string) string {
 	}
 	return "it may use " + strings.Join(names, ", ")
 }
+
+// permitted asks the policy of the Task's Persona about a model.
+func (m *Models) permitted(c *provider.Call, name string) error {
+	if c.AllowModel == nil {
+		return nil
+	}
+	return c.AllowModel(name, m.config.Models[name].Provider)
+}

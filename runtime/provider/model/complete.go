@@ -31,6 +31,10 @@ func (m *Models) complete(ctx context.Context, c *provider.Call, r *abi.ModelReq
 			considered = append(considered, m.considered(name, "the plugin has no grant for it"))
 			continue
 		}
+		if i > 0 && m.permitted(c, name) != nil {
+			considered = append(considered, m.considered(name, "the persona may not ask it"))
+			continue
+		}
 		answer, fail := m.attempts(ctx, &ask{
 			request: r, wire: wire, names: names, call: c, name: name, maxTokens: m.maxTokens(name, r),
 		}, w)

@@ -99,6 +99,9 @@ func (m *Models) Prepare(_ context.Context, c *provider.Call) (provider.Plan, er
 		return provider.Plan{}, provider.Refuse(abi.CallInvalid, string(abi.CodeInvalidRequest), err.Error())
 	}
 	chosen, err := m.choose(request.Model, c.Plugin)
+	if err == nil {
+		err = m.permitted(c, chosen.name)
+	}
 	if err != nil {
 		return provider.Plan{}, err
 	}

@@ -1,0 +1,47 @@
+package policy
+
+import (
+	"fmt"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/receipt"
+)
+
+// Exhausted says which part of a budget leaves nothing for a call; "" when there is
+// some of all that the call takes. One call may pass what is left of money and input
+// tokens: what it takes is known when it has been answered.
+func Exhausted(b *abi.Budget, call string, used receipt.Used) string {
+	switch {
+	case over(b.HostCalls, used.HostCalls) && !always[call] && call != abi.CallMessageAppend:
+		return fmt.Sprintf("host_calls, %d", b.HostCalls)
+	case call == abi.CallToolCall && over(b.ToolCalls, used.ToolCalls):
+		return fmt.Sprintf("tool_calls, %d", b.ToolCalls)
+	case call != abi.CallLLMComplete:
+		return ""
+	case over(b.USD, used.Spent):
+		return fmt.Sprintf("usd, %g", b.USD)
+	case over(b.InputTokens, used.InputTokens):
+		return fmt.Sprintf("input_tokens, %d", b.InputTokens)
+	case over(b.OutputTokens, used.OutputTokens):
+		return fmt.Sprintf("output_tokens, %d", b.OutputTokens)
+	}
+	return ""
+}
+
+func over[N int64 | float64](limit, used N) bool { return limit > 0 && used >= limit }
+
+// MaxTokens is the most that one answer of a model may have; 0 for no bound.
+func MaxTokens(p *abi.Persona, used receipt.Used) int {
+	limit := 0
+	if p.ModelPolicy != nil {
+		limit = p.ModelPolicy.MaxTokens
+	}
+	if p.Budget == nil || p.Budget.OutputTokens == 0 {
+		return limit
+	}
+	left := int(max(1, p.Budget.OutputTokens-used.OutputTokens))
+	if limit == 0 || left < limit {
+		return left
+	}
+	return limit
+}
