@@ -45,6 +45,8 @@ type Connector struct {
 	// Ordered handles the deliveries of one order key (see [ConnectorTask]) strictly
 	// one after another: a Task begins when the one before has ended.
 	Ordered bool `json:"ordered,omitzero"`
+	// DeletedAt is set on one that was deleted: no read shows it any more.
+	DeletedAt Time `json:"deleted_at,omitzero"`
 	// Counters are filled in when a Connector is read.
 	Counters *ConnectorCounters `json:"counters,omitzero"`
 }

@@ -10,6 +10,9 @@ const (
 	ScopeEventsInternal = "events:internal" // see internal content
 	ScopeReceiptsVerify = "receipts:verify"
 	ScopeTasksReplay    = "tasks:replay"
+	// ScopeConnectorsWrite is of the resource's own scopes; a Connector's public path
+	// is shown to those who have it.
+	ScopeConnectorsWrite = "connectors:write"
 )
 
 // scopedResources are the plural resource names that scopes are made of.

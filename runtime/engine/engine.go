@@ -33,6 +33,7 @@ type Config struct {
 	IdempotencyTTL time.Duration // how long first responses are kept; default and least 24 h
 	// RequiredReceiptsOnly issues receipts only for Personas whose policy is required.
 	RequiredReceiptsOnly bool
+	Connectors           ConnectorConfig
 	IdleSessions         int // Sessions kept in memory while nothing happens to them; default 10,000
 }
 
@@ -130,15 +131,19 @@ type Engine struct {
 	tenants  tenantTable
 	retries  retryTable
 	sessions sessionTable
-	tasks    taskTable
-	parked   parkedTable
-	asked    askedTable
-	waiters  waiterTable
-	chains   chainTable
-	values   stateTable
-	locks    stripes
-	queue    *scheduler
-	counts   counters
+	sources  sourceTable
+	// deliveries holds the deliveries that are on their way to the disk.
+	deliveries retryTable
+	intake     intake
+	tasks      taskTable
+	parked     parkedTable
+	asked      askedTable
+	waiters    waiterTable
+	chains     chainTable
+	values     stateTable
+	locks      stripes
+	queue      *scheduler
+	counts     counters
 }
 
 // counters are what metrics are made of.
@@ -177,6 +182,7 @@ func New(config Config, parts Parts) (*Engine, error) {
 	e.started = e.now()
 	e.base, e.stopRuns = context.WithCancelCause(context.Background())
 	e.sessions.limit = config.IdleSessions
+	e.intake.init(config.Connectors.Workers, e.normalizeSome)
 	e.queue = newScheduler(config.MaxRunning, config.MaxQueued, e.runTask)
 	return e, nil
 }
@@ -187,6 +193,7 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.MaxQueued, 10_000)
 	setDefault(&c.MaxAttempts, 3)
 	setDefault(&c.IdleSessions, 10_000)
+	c.Connectors = c.Connectors.withDefaults()
 	standard := sandbox.DefaultLimits()
 	setDefault(&c.Limits, standard)
 	setDefault(&c.Limits.Gas, standard.Gas)
@@ -230,7 +237,10 @@ func (l *lockedReader) Read(p []byte) (int, error) {
 // Start brings back the Tasks that an earlier life of the node left unfinished.
 // It is called once, before the first request.
 func (e *Engine) Start(ctx context.Context) error {
-	return e.recover(ctx)
+	if err := e.recover(ctx); err != nil {
+		return err
+	}
+	return e.startIntake(ctx)
 }
 
 var errDrained = errors.New("the node is draining")
@@ -241,6 +251,7 @@ var errDrained = errors.New("the node is draining")
 func (e *Engine) Drain(ctx context.Context) error {
 	e.draining.Store(true)
 	e.parked.stop()
+	e.drainIntake()
 	idle := e.queue.drain()
 	select {
 	case <-idle:

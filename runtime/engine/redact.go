@@ -95,8 +95,12 @@ func withholdMemory(members map[string]jsontext.Value, internal bool) {
 }
 
 // RedactState withholds a Session's value, which is internal, from an event that
-// states it: its hash takes its place.
+// states it: its hash takes its place. A Connector's public path is withheld from
+// every event: reading the Connector shows it to those who may write it.
 func RedactState(o abi.Object, state []byte, internal bool) []byte {
+	if o == abi.ObjectConnector && state != nil {
+		return withoutPath(state)
+	}
 	if o != abi.ObjectState || internal || state == nil {
 		return state
 	}

@@ -33,6 +33,7 @@ type record struct {
 	payload    any    // encoded as JSON; nil for {}
 	text       []byte // the payload when it is encoded already
 	transcript storage.TranscriptOp
+	intake     storage.IntakeOp
 }
 
 // encode turns records into what the log holds.
@@ -41,7 +42,7 @@ func encode(records ...record) ([]storage.Record, error) {
 	for i, r := range records {
 		out[i] = storage.Record{
 			Kind: r.kind, Resource: abi.ResourcePointer{Object: r.object, ID: r.id}, Sequence: r.seq,
-			Created: r.created, Hint: r.hint, Restricted: r.restricted, Transcript: r.transcript,
+			Created: r.created, Hint: r.hint, Restricted: r.restricted, Transcript: r.transcript, Intake: r.intake,
 		}
 		var err error
 		if out[i].State, err = encodeState(r.state); err != nil {

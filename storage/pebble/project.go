@@ -196,7 +196,7 @@ func (d *draft) addRecords(f *storage.Frame, refs outline) {
 		r := &f.Records[i]
 		stated := r.State != nil || refs.state(i) != nil
 		d.addRecord(f, i, stated)
-		if stated || r.Resource == (abi.ResourcePointer{}) || r.Intake.Kind != storage.IntakeNone {
+		if stated || r.Resource == (abi.ResourcePointer{}) || r.Resource.Object == abi.ObjectDelivery {
 			continue
 		}
 		if noted >= 0 && f.Records[noted].Resource != r.Resource {

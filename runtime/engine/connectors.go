@@ -1,0 +1,482 @@
+package engine
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	json "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/connector"
+	"github.com/wharf-dev/wharf/runtime/connector/signature"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+const (
+	// hookPath is where the public paths of Connectors are; a token follows.
+	hookPath = "/hooks/"
+	// hookToken is how many random bytes a token has.
+	hookToken = 32
+	// maxConnectors is how many Connectors a tenant may have: they are all in memory.
+	maxConnectors = 10_000
+	// maxSettings bounds the settings of a Connector's plugin, in bytes: they are given
+	// to it with each batch.
+	maxSettings = 64 << 10
+)
+
+// connectorTransitions lists what a client may make of a Connector's status. FAILED is
+// the circuit breaker's.
+var connectorTransitions = map[abi.ConnectorStatus][]abi.ConnectorStatus{
+	abi.ConnectorActive:   {abi.ConnectorActive, abi.ConnectorPaused, abi.ConnectorDisabled},
+	abi.ConnectorPaused:   {abi.ConnectorActive, abi.ConnectorPaused, abi.ConnectorDisabled},
+	abi.ConnectorFailed:   {abi.ConnectorActive, abi.ConnectorPaused, abi.ConnectorDisabled},
+	abi.ConnectorDisabled: {abi.ConnectorActive, abi.ConnectorPaused, abi.ConnectorDisabled},
+}
+
+// CreateConnector makes a Connector, which is ACTIVE at once.
+func (e *Engine) CreateConnector(ctx context.Context, c *Caller, r *Retry, req abi.CreateConnectorRequest) (Doc, error) {
+	workspace, err := e.connectorWorkspace(ctx, c, req.WorkspaceID)
+	if err != nil {
+		return Doc{}, err
+	}
+	req.WorkspaceID = workspace
+	doc, err := e.once(ctx, c, r, workspace, func(idem *storage.Idempotency) (Doc, error) {
+		about, err := e.newConnector(ctx, c, &req)
+		if err != nil {
+			return Doc{}, err
+		}
+		doc, err := e.commit(c, "", workspace, idem, statusCreated, connectorRecord(abi.EventConnectorCreated, about, 0, true))
+		if err == nil {
+			e.sources.put(newSource(c.Tenant, about, 1))
+		}
+		return doc, err
+	})
+	return e.showConnector(c, doc, err)
+}
+
+// connectorWorkspace returns the Workspace of a new Connector: that which is named,
+// the only one that the caller sees, or the tenant's own.
+func (e *Engine) connectorWorkspace(ctx context.Context, c *Caller, id string) (string, error) {
+	switch {
+	case id != "":
+	case len(c.Workspaces) == 1:
+		id = c.Workspaces[0]
+	default:
+		tenant, err := e.tenant(ctx, c.TenantID)
+		if err != nil {
+			return "", err
+		}
+		id = tenant.DefaultWorkspaceID
+	}
+	return id, e.checkWorkspace(ctx, c, id)
+}
+
+func (e *Engine) newConnector(ctx context.Context, c *Caller, req *abi.CreateConnectorRequest) (*abi.Connector, error) {
+	if err := firstError(checkPresent("provider", req.Provider), checkMetadata(&req.Metadata)); err != nil {
+		return nil, err
+	}
+	if n := e.sources.count(c.Tenant); n >= maxConnectors {
+		return nil, abi.Errorf(abi.CodeConflict, "there are %d connectors; a tenant has at most %d", n, maxConnectors)
+	}
+	p := providerOf(req.Provider)
+	token := make([]byte, hookToken)
+	if _, err := io.ReadFull(e.entropy, token); err != nil {
+		return nil, fmt.Errorf("making a token: %w", err)
+	}
+	about := &abi.Connector{
+		Envelope: abi.NewEnvelope(abi.ObjectConnector, e.ids.New(abi.ObjectConnector), e.now(), req.Metadata),
+		Name:     req.Name, Provider: req.Provider, WorkspaceID: req.WorkspaceID, Status: abi.ConnectorActive,
+		EventKinds: req.EventKinds, DedupePolicy: req.DedupePolicy, Auth: req.Auth, Polling: req.Polling,
+		Webhook:         &abi.Webhook{Path: hookPath + base64.RawURLEncoding.EncodeToString(token)},
+		TargetPersonaID: req.TargetPersonaID, TargetSessionID: req.TargetSessionID,
+		Plugin: firstOf(req.Plugin, p.Plugin), Settings: req.Settings, Ordered: req.Ordered,
+	}
+	about.Webhook.Enabled = req.Webhook != nil && req.Webhook.Enabled
+	if about.EventKinds == nil {
+		about.EventKinds = p.EventKinds
+	}
+	return about, e.checkConnector(ctx, c, about, p)
+}
+
+// checkConnector checks a Connector as it is to be.
+func (e *Engine) checkConnector(ctx context.Context, c *Caller, about *abi.Connector, p connector.Provider) error {
+	return firstError(
+		checkName("provider", about.Provider),
+		e.checkPlugin(ctx, about.Plugin),
+		checkSettings(about.Settings),
+		checkDedupe(about.DedupePolicy, e.config.Connectors.Window),
+		checkAuth(about, p),
+		e.checkTargets(ctx, c, about),
+	)
+}
+
+// checkName accepts what may be the name of a provider.
+func checkName(param, name string) error {
+	if len(name) > 64 || !abi.ValidName(name) {
+		return abi.InvalidParam(param, "%s is at most 64 letters, digits, dots, dashes and underscores", param)
+	}
+	return nil
+}
+
+func (e *Engine) checkPlugin(ctx context.Context, plugin string) error {
+	name, export, named := strings.Cut(plugin, "#")
+	if name == "" || !named || export == "" {
+		return abi.InvalidParam("plugin", "plugin must be PLUGIN#EXPORT: this provider has none that comes with the node")
+	}
+	if _, err := e.modules.Resolve(ctx, name); err != nil {
+		if failure, ok := errors.AsType[*abi.Failure](err); ok {
+			return abi.InvalidParam("plugin", "%s", failure.Message)
+		}
+		return err
+	}
+	return nil
+}
+
+func checkSettings(settings jsontext.Value) error {
+	if len(settings) > 0 && settings.Kind() != '{' {
+		return abi.InvalidParam("settings", "settings must be a JSON object")
+	}
+	if len(settings) > maxSettings {
+		return abi.InvalidParam("settings", "settings have at most %d bytes", maxSettings)
+	}
+	return nil
+}
+
+func checkDedupe(d *abi.DedupePolicy, longest time.Duration) error {
+	if d == nil {
+		return nil
+	}
+	if d.WindowSeconds < 0 || d.WindowSeconds > int64(longest/time.Second) {
+		return abi.InvalidParam("dedupe_policy.window_seconds", "window_seconds must be between 0 and %d, for so long this node remembers deliveries", int64(longest/time.Second))
+	}
+	if len(d.Header) > 128 || strings.ContainsAny(d.Header, " \t\r\n:") {
+		return abi.InvalidParam("dedupe_policy.header", "header must be the name of a header")
+	}
+	return nil
+}
+
+func checkAuth(about *abi.Connector, p connector.Provider) error {
+	auth := authOf(about, p)
+	if err := signature.Check(auth); err != nil {
+		return abi.InvalidParam("auth", "%v", err)
+	}
+	if about.Webhook.Enabled && auth.Scheme != abi.SchemeNone && len(auth.Secrets) == 0 {
+		return abi.InvalidParam("auth.secrets", "the public path needs a secret to check signatures with; only with the scheme none it has none")
+	}
+	for _, name := range auth.Secrets {
+		if name == "" || len(name) > 128 {
+			return abi.InvalidParam("auth.secrets", "secrets are names of at most 128 characters")
+		}
+	}
+	return nil
+}
+
+// checkTargets checks what a Connector's Tasks run as, and where.
+func (e *Engine) checkTargets(ctx context.Context, c *Caller, about *abi.Connector) error {
+	if about.TargetPersonaID != "" {
+		if _, err := e.persona(ctx, c.Tenant, about.TargetPersonaID); err != nil {
+			return within("target_persona_id", err)
+		}
+	}
+	if about.TargetSessionID == "" {
+		return nil
+	}
+	s, _, err := findAs[abi.Session](ctx, e, c, abi.ObjectSession, about.TargetSessionID)
+	if err != nil {
+		return err
+	}
+	if s.WorkspaceID != about.WorkspaceID {
+		return abi.InvalidParam("target_session_id", "session %s belongs to another workspace", s.ID)
+	}
+	return nil
+}
+
+// connectorRecord returns the event that states a Connector. Its public path is told
+// to those alone who may write Connectors; see [Engine.showConnector].
+func connectorRecord(kind abi.EventKind, about *abi.Connector, seq uint64, created bool) record {
+	return record{kind: kind, object: abi.ObjectConnector, id: about.ID, seq: seq, created: created, restricted: true, state: about}
+}
+
+// UpdateConnector changes a Connector.
+func (e *Engine) UpdateConnector(ctx context.Context, c *Caller, r *Retry, id string, req abi.UpdateConnectorRequest) (Doc, error) {
+	s, err := e.source(c, id)
+	if err != nil {
+		return Doc{}, err
+	}
+	doc, err := e.once(ctx, c, r, s.about.Load().WorkspaceID, func(idem *storage.Idempotency) (Doc, error) {
+		return e.changeConnector(ctx, c, s, idem, statusOK, func(next *abi.Connector) (abi.EventKind, error) {
+			if err := applyUpdate(&req, next); err != nil {
+				return "", err
+			}
+			return abi.EventConnectorUpdated, e.checkConnector(ctx, c, next, s.provider)
+		})
+	})
+	return e.showConnector(c, doc, err)
+}
+
+// changeConnector changes a Connector in memory and in the log. change gets a copy.
+func (e *Engine) changeConnector(ctx context.Context, c *Caller, s *source, idem *storage.Idempotency, status int,
+	change func(*abi.Connector) (abi.EventKind, error)) (Doc, error) {
+	unlock := e.locks.lock(s.key.tenant, s.key.id)
+	defer unlock()
+	if e.sources.get(s.key) != s {
+		return Doc{}, abi.NotFound(abi.ObjectConnector, s.key.id)
+	}
+	next := *s.about.Load()
+	kind, err := change(&next)
+	if err != nil {
+		return Doc{}, err
+	}
+	next.UpdatedAt = abi.At(e.now())
+	s.hand.Lock()
+	seq := s.seq
+	s.seq++
+	s.hand.Unlock()
+	doc, err := e.commit(c, "", next.WorkspaceID, idem, status, connectorRecord(kind, &next, seq, false))
+	if err != nil {
+		return Doc{}, err
+	}
+	s.about.Store(&next)
+	e.normalizeSoon(s)
+	return doc, nil
+}
+
+// applyUpdate puts what a request states into a Connector.
+func applyUpdate(req *abi.UpdateConnectorRequest, c *abi.Connector) error {
+	if err := checkMetadata(&req.Metadata); err != nil {
+		return err
+	}
+	if req.Status != nil {
+		if err := checkTransition(c, *req.Status); err != nil {
+			return err
+		}
+		c.Status, c.StatusReason = *req.Status, ""
+	}
+	if req.Webhook != nil {
+		hook := *c.Webhook
+		hook.Enabled = req.Webhook.Enabled
+		c.Webhook = &hook
+	}
+	replace(&c.Name, req.Name)
+	replace(&c.TargetPersonaID, req.TargetPersonaID)
+	replace(&c.TargetSessionID, req.TargetSessionID)
+	replace(&c.Ordered, req.Ordered)
+	replaceWith(&c.DedupePolicy, req.DedupePolicy)
+	replaceWith(&c.Auth, req.Auth)
+	replaceWith(&c.Polling, req.Polling)
+	if req.EventKinds != nil {
+		c.EventKinds = req.EventKinds
+	}
+	if req.Settings != nil {
+		c.Settings = req.Settings
+	}
+	if req.Metadata != nil {
+		c.Metadata = req.Metadata
+	}
+	return nil
+}
+
+func replace[T any](to *T, by *T) {
+	if by != nil {
+		*to = *by
+	}
+}
+
+func replaceWith[T any](to **T, by *T) {
+	if by != nil {
+		*to = by
+	}
+}
+
+func checkTransition(c *abi.Connector, to abi.ConnectorStatus) error {
+	for _, allowed := range connectorTransitions[c.Status] {
+		if to == allowed {
+			return nil
+		}
+	}
+	if _, known := connectorTransitions[to]; !known {
+		return abi.InvalidParam("status", "%q is no status of a connector", to)
+	}
+	err := abi.Errorf(abi.CodeInvalidStateTransition, "connector %s is %s and cannot be made %s", c.ID, c.Status, to)
+	err.Param = "status"
+	return err
+}
+
+// setConnectorStatus is how the node itself changes the status of a Connector: FAILED
+// with a reason when the circuit breaker opens, ACTIVE when it closes. It does nothing
+// when somebody has paused or disabled the Connector meanwhile.
+func (e *Engine) setConnectorStatus(ctx context.Context, s *source, to abi.ConnectorStatus, reason string) error {
+	c := &Caller{Tenant: s.key.tenant, Actor: hostActor}
+	_, err := e.changeConnector(ctx, c, s, nil, statusOK, func(next *abi.Connector) (abi.EventKind, error) {
+		if next.Status != abi.ConnectorActive && next.Status != abi.ConnectorFailed || next.Status == to {
+			return "", errUnchanged
+		}
+		next.Status, next.StatusReason = to, reason
+		return abi.EventConnectorUpdated, nil
+	})
+	if errors.Is(err, errUnchanged) || isNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+var errUnchanged = errors.New("there is nothing to change")
+
+// DeleteConnector deletes a Connector. What is pending of its deliveries is dropped;
+// Tasks that were submitted go on.
+func (e *Engine) DeleteConnector(ctx context.Context, c *Caller, r *Retry, id string) error {
+	about, err := e.deletable(ctx, c, id)
+	if err != nil {
+		return err
+	}
+	_, err = e.once(ctx, c, r, about.WorkspaceID, func(idem *storage.Idempotency) (Doc, error) {
+		unlock := e.locks.lock(c.Tenant, id)
+		defer unlock()
+		s := e.sources.get(owner{c.Tenant, id})
+		if s == nil {
+			return Doc{}, abi.NotFound(abi.ObjectConnector, id)
+		}
+		return e.dropConnector(c, s, idem)
+	})
+	return err
+}
+
+// deletable returns a Connector that the caller may see, also one that was deleted:
+// whoever repeats a deletion is answered as before.
+func (e *Engine) deletable(ctx context.Context, c *Caller, id string) (abi.Connector, error) {
+	about, _, err := findAs[abi.Connector](ctx, e, c, abi.ObjectConnector, id)
+	return about, err
+}
+
+// dropConnector writes the deletion. Nothing is handed over for the Connector
+// afterwards.
+func (e *Engine) dropConnector(c *Caller, s *source, idem *storage.Idempotency) (Doc, error) {
+	s.hand.Lock()
+	defer s.hand.Unlock()
+	next := *s.about.Load()
+	next.Status, next.UpdatedAt, next.DeletedAt = abi.ConnectorDisabled, abi.At(e.now()), abi.At(e.now())
+	rec := connectorRecord(abi.EventConnectorDeleted, &next, s.seq, false)
+	rec.intake = storage.IntakeOp{Kind: storage.IntakeDrop, Connector: next.ID}
+	doc, err := e.commit(c, "", next.WorkspaceID, idem, statusNoContent, rec)
+	if err != nil {
+		return Doc{}, err
+	}
+	e.sources.remove(s)
+	s.about.Store(&next)
+	s.gone = true
+	e.addPending(s, -s.pending.Load())
+	s.inbox, s.bytes, s.behind = nil, 0, false
+	return doc, nil
+}
+
+// source returns a Connector that the caller may see.
+func (e *Engine) source(c *Caller, id string) (*source, error) {
+	s := e.sources.get(owner{c.Tenant, id})
+	if s == nil || !c.Sees(s.about.Load().WorkspaceID) {
+		return nil, abi.NotFound(abi.ObjectConnector, id)
+	}
+	return s, nil
+}
+
+// GetConnector returns a Connector with its counters.
+func (e *Engine) GetConnector(_ context.Context, c *Caller, id string) (Doc, error) {
+	s, err := e.source(c, id)
+	if err != nil {
+		return Doc{}, err
+	}
+	return e.describeConnector(c, s, Doc{ID: id})
+}
+
+// ListConnectors returns the Connectors that a filter lets through, newest first.
+func (e *Engine) ListConnectors(ctx context.Context, c *Caller, f Filter, p Page) (DocList, error) {
+	list, err := e.List(ctx, c, abi.ObjectConnector, f, p)
+	if err != nil {
+		return DocList{}, err
+	}
+	shown := list.Docs[:0]
+	for _, doc := range list.Docs {
+		s, err := e.source(c, doc.ID)
+		if err != nil { // it was deleted
+			continue
+		}
+		if doc, err = e.describeConnector(c, s, doc); err != nil {
+			return DocList{}, err
+		}
+		shown = append(shown, doc)
+	}
+	list.Docs = shown
+	return list, nil
+}
+
+// showConnector makes the answer of a write what a read would show, so that the
+// repetition of a write tells nobody more either.
+func (e *Engine) showConnector(c *Caller, doc Doc, err error) (Doc, error) {
+	if err != nil {
+		return Doc{}, err
+	}
+	s := e.sources.get(owner{c.Tenant, doc.ID})
+	if s == nil {
+		return Doc{}, abi.NotFound(abi.ObjectConnector, doc.ID)
+	}
+	return e.describeConnector(c, s, doc)
+}
+
+// describeConnector fills in what is counted, and withholds the public path from those
+// who may not write Connectors.
+func (e *Engine) describeConnector(c *Caller, s *source, doc Doc) (Doc, error) {
+	shown := *s.about.Load()
+	shown.Counters = s.counters()
+	if !c.Can(abi.ScopeConnectorsWrite) && shown.Webhook != nil {
+		shown.Webhook = &abi.Webhook{Enabled: shown.Webhook.Enabled}
+	}
+	text, err := json.Marshal(&shown, json.Deterministic(true))
+	doc.JSON, doc.Restricted = text, false
+	return doc, err
+}
+
+// withoutPath takes the public path out of a stored Connector.
+func withoutPath(state []byte) []byte {
+	var c abi.Connector
+	if json.Unmarshal(state, &c) != nil {
+		return []byte(`{"redacted":true}`)
+	}
+	if c.Webhook != nil {
+		c.Webhook = &abi.Webhook{Enabled: c.Webhook.Enabled}
+	}
+	shown, err := json.Marshal(&c, json.Deterministic(true))
+	if err != nil {
+		return []byte(`{"redacted":true}`)
+	}
+	return shown
+}
+
+func tokenOf(c *abi.Connector) string {
+	if c.Webhook == nil {
+		return ""
+	}
+	return strings.TrimPrefix(c.Webhook.Path, hookPath)
+}
+
+// pluginOf returns the name of a Connector's plugin, without the export.
+func pluginOf(c *abi.Connector) string {
+	name, _, _ := strings.Cut(c.Plugin, "#")
+	return name
+}
+
+// count returns how many Connectors a tenant has.
+func (t *sourceTable) count(tenant storage.Tenant) (n int) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for key := range t.byID {
+		if key.tenant == tenant {
+			n++
+		}
+	}
+	return n
+}

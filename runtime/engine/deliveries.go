@@ -1,0 +1,447 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"iter"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/connector"
+	"github.com/wharf-dev/wharf/runtime/connector/signature"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// Incoming is a delivery as it came in. Nothing of it is kept when the call returns.
+type Incoming struct {
+	Method string
+	Header IncomingHeader
+	Body   []byte
+}
+
+// IncomingHeader is the header of a delivery.
+type IncomingHeader interface {
+	connector.Header
+	// All yields names and values, in any order and any case.
+	All() iter.Seq2[[]byte, []byte]
+}
+
+// DeliveryStatus says what became of a delivery that was taken.
+type DeliveryStatus string
+
+// The statuses of deliveries.
+const (
+	// DeliveryAccepted is on disk, and will have its effect once.
+	DeliveryAccepted DeliveryStatus = "accepted"
+	// DeliveryDeduped has been taken before.
+	DeliveryDeduped DeliveryStatus = "deduped"
+)
+
+// Received is the answer to a delivery.
+type Received struct {
+	Status     DeliveryStatus
+	ID         string // of the Delivery; "" when it was taken before
+	DeliveryID string
+	// Answer is what a provider is told that has asked something and delivered nothing;
+	// nil for every delivery.
+	Answer *connector.Answer
+}
+
+// ReceiveHook takes what comes in on the public path with the given token. The
+// signature is checked before anything else is done with it.
+func (e *Engine) ReceiveHook(ctx context.Context, token string, in *Incoming) (Received, error) {
+	s := e.sources.hooked(token)
+	if s == nil || !hookOpen(s.about.Load()) {
+		return Received{}, abi.Errorf(abi.CodeResourceNotFound, "there is nothing here")
+	}
+	if in.Method == http.MethodOptions {
+		answer, ok := s.provider.Challenge(in.Method, in.Header, nil)
+		if !ok {
+			return Received{}, abi.Errorf(abi.CodeResourceNotFound, "there is nothing here")
+		}
+		return Received{Answer: &answer}, nil
+	}
+	if err := e.checkSignature(ctx, s, in); err != nil {
+		return Received{}, err
+	}
+	if answer, ok := s.provider.Challenge(in.Method, in.Header, in.Body); ok {
+		return Received{Answer: &answer}, nil
+	}
+	return e.receive(ctx, s, in)
+}
+
+// hookOpen reports whether a Connector's public path is.
+func hookOpen(c *abi.Connector) bool {
+	return c.Webhook != nil && c.Webhook.Enabled && c.Status != abi.ConnectorDisabled
+}
+
+func (e *Engine) checkSignature(ctx context.Context, s *source, in *Incoming) error {
+	v, err := e.verifier(ctx, s)
+	if err != nil {
+		e.log.Warn("signatures of a connector cannot be checked", "connector", s.key.id, "error", err)
+		down := abi.Errorf(abi.CodeServiceUnavailable, "signatures cannot be checked now")
+		down.RetryAfter = 60
+		return down
+	}
+	err = v.Verify(in.Header, in.Body, e.now())
+	if err == nil {
+		return nil
+	}
+	s.tally.rejected.Add(1)
+	refused, ok := errors.AsType[*signature.Error](err)
+	if !ok {
+		return err
+	}
+	return abi.Errorf(abi.CodeUnauthenticated, "%s", refused.Error())
+}
+
+// Receive takes a delivery of a caller that may write Connectors: it needs no
+// signature.
+func (e *Engine) Receive(ctx context.Context, c *Caller, id string, in *Incoming) (Received, error) {
+	s, err := e.source(c, id)
+	if err != nil {
+		return Received{}, err
+	}
+	if s.about.Load().Status == abi.ConnectorDisabled {
+		return Received{}, abi.Errorf(abi.CodeConflict, "connector %s is %s and takes no deliveries", id, abi.ConnectorDisabled)
+	}
+	return e.receive(ctx, s, in)
+}
+
+// receive takes a delivery, at most once for its id within the Connector's window.
+// When it returns, the delivery is on disk.
+func (e *Engine) receive(ctx context.Context, s *source, in *Incoming) (Received, error) {
+	if e.draining.Load() {
+		down := abi.Errorf(abi.CodeServiceUnavailable, "the node is draining and takes no deliveries")
+		down.RetryAfter = 5
+		return Received{}, down
+	}
+	return e.receiveAs(ctx, s, deliveryID(s.about.Load(), &s.provider, in), in)
+}
+
+// receiveAs takes a delivery under an id.
+func (e *Engine) receiveAs(ctx context.Context, s *source, id string, in *Incoming) (Received, error) {
+	about := s.about.Load()
+	got := Received{Status: DeliveryAccepted, DeliveryID: id}
+	key := deliveryKey(about.ID, id)
+	release, err := e.deliveries.claim(ctx, retryKey{s.key.tenant, key.whole()})
+	if err != nil {
+		return Received{}, e.failed("waiting for the same delivery", err)
+	}
+	defer release()
+	now := e.now()
+	_, seen, err := e.store.Seen(ctx, s.key.tenant, key.key, now.Add(-e.window(about)))
+	if err != nil {
+		return Received{}, e.failed("looking for the delivery", err)
+	}
+	if seen {
+		got.Status = DeliveryDeduped
+		e.repeated(s, got.DeliveryID, now)
+		return got, nil
+	}
+	if err := e.takeIn(s, now, &got, key.key, in); err != nil {
+		return Received{}, err
+	}
+	return got, nil
+}
+
+// window is how long a Connector's deliveries are remembered.
+func (e *Engine) window(c *abi.Connector) time.Duration {
+	if d := c.DedupePolicy; d != nil && d.WindowSeconds > 0 {
+		return time.Duration(d.WindowSeconds) * time.Second
+	}
+	return min(defaultWindow, e.config.Connectors.Window)
+}
+
+const defaultWindow = 7 * 24 * time.Hour
+
+// takeIn puts a delivery on disk.
+func (e *Engine) takeIn(s *source, now time.Time, got *Received, key storage.DeliveryKey, in *Incoming) error {
+	if !e.addPending(s, 1) {
+		e.addPending(s, -1)
+		full := abi.Errorf(abi.CodeRateLimited, "too many deliveries are waiting to be handled; send it again later")
+		full.RetryAfter = 5
+		return full
+	}
+	about := s.about.Load()
+	got.ID = e.ids.New(abi.ObjectDelivery)
+	payload := appendDelivery(make([]byte, 0, len(in.Body)+len(in.Body)/8+768), got, about, now, in)
+	commit, err := e.hand(s, deliveryFrame(s, about, now, storage.Record{
+		Kind: abi.EventConnectorDeliveryReceived, Resource: abi.ResourcePointer{Object: abi.ObjectDelivery, ID: got.ID},
+		Restricted: true, Payload: payload,
+		Intake: storage.IntakeOp{Kind: storage.IntakeReceive, Connector: about.ID, Delivery: key},
+	}), arrival{id: got.ID, text: payload, at: now})
+	if err == nil {
+		// Not the request's context: what was handed over may become durable.
+		_, err = commit.Wait(context.Background())
+	}
+	if err != nil {
+		e.addPending(s, -1)
+		return e.failed("writing the delivery to the log", err)
+	}
+	e.normalizeSoon(s)
+	return nil
+}
+
+func deliveryFrame(s *source, about *abi.Connector, now time.Time, records ...storage.Record) *storage.Batch {
+	return &storage.Batch{Frame: storage.Frame{
+		Tenant: s.key.tenant, Time: now, WorkspaceID: about.WorkspaceID, Actor: about.ID, Records: records,
+	}}
+}
+
+// hand hands over a batch that makes a delivery pending, and remembers the delivery
+// for whoever normalizes it, unless too many are remembered: then they are read from
+// the log.
+func (e *Engine) hand(s *source, b *storage.Batch, a arrival) (storage.Commit, error) {
+	s.hand.Lock()
+	defer s.hand.Unlock()
+	if s.gone {
+		return nil, abi.NotFound(abi.ObjectConnector, s.key.id)
+	}
+	a.commit = e.store.Append(b)
+	size := len(a.text)
+	if s.behind || e.intake.bytes.Add(int64(size)) > e.config.Connectors.InboxBytes {
+		if !s.behind {
+			e.intake.bytes.Add(-int64(size))
+		}
+		s.behind, s.skipped = true, a.commit
+		return a.commit, nil
+	}
+	s.inbox, s.bytes = append(s.inbox, a), s.bytes+size
+	return a.commit, nil
+}
+
+// reread makes a Connector's deliveries be read from the log: some became pending in a
+// batch that was not handed over by hand. They are durable.
+func (e *Engine) reread(s *source, n int) {
+	e.addPending(s, int64(n))
+	s.hand.Lock()
+	if last := len(s.inbox) - 1; last >= 0 {
+		if s.skipped == nil {
+			s.skipped = s.inbox[last].commit
+		}
+		e.intake.bytes.Add(-int64(s.bytes))
+		s.inbox, s.bytes = nil, 0
+	}
+	s.behind, s.rewind = true, true
+	s.hand.Unlock()
+	e.normalizeSoon(s)
+}
+
+// tellEvery is how often repeated deliveries are told of at most: whoever repeats
+// them decides how many there are.
+const tellEvery = time.Second
+
+// repeated counts a delivery that came again, and tells of it now and then.
+func (e *Engine) repeated(s *source, deliveryID string, now time.Time) {
+	n := s.tally.deduped.Add(1)
+	s.hand.Lock()
+	defer s.hand.Unlock()
+	if now.Sub(s.told) < tellEvery && !now.Before(s.told) || s.gone {
+		return
+	}
+	s.told = now
+	about := s.about.Load()
+	payload := jsonText(append(make([]byte, 0, 128), `{"delivery_id":`...), deliveryID)
+	payload = strconv.AppendUint(append(payload, `,"deduped":`...), n, 10)
+	e.store.Append(deliveryFrame(s, about, now, storage.Record{
+		Kind: abi.EventConnectorDeliveryDeduped, Resource: abi.ResourcePointer{Object: abi.ObjectConnector, ID: about.ID}, Sequence: s.seq,
+		Hint: true, Payload: append(payload, '}'), Intake: storage.IntakeOp{Kind: storage.IntakeTally, Connector: about.ID, Tally: s.tally.text()},
+	}))
+	s.seq++
+}
+
+// keptKey is the key under which a delivery is remembered.
+type keptKey struct{ key storage.DeliveryKey }
+
+// whole returns the key as the table of those in flight takes it.
+func (k keptKey) whole() (whole storage.Key) {
+	copy(whole[:], k.key[:])
+	return whole
+}
+
+func deliveryKey(connectorID, deliveryID string) (k keptKey) {
+	buf := make([]byte, 0, 320)
+	buf = binary.BigEndian.AppendUint64(buf, uint64(len(connectorID)))
+	buf = append(append(buf, connectorID...), deliveryID...)
+	sum := sha256.Sum256(buf)
+	copy(k.key[:], sum[:])
+	return k
+}
+
+// deliveryID returns what tells a delivery from others: what the Connector's own header
+// says, else what the provider says, else a hash of the body.
+func deliveryID(c *abi.Connector, p *connector.Provider, in *Incoming) string {
+	if d := c.DedupePolicy; d != nil && d.Header != "" {
+		if id := in.Header.Get(d.Header); len(id) > 0 && len(id) <= connector.MaxDeliveryID && utf8.Valid(id) {
+			return string(id)
+		}
+	} else if id := p.DeliveryID(in.Header, in.Body); id != "" {
+		return id
+	}
+	sum := sha256.Sum256(in.Body)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// deliveryMark is where in a payload a Delivery begins. It is a part of no string: the
+// quotes in those are escaped.
+const deliveryMark = `"delivery":{"type":"delivery","visibility":"internal",`
+
+// appendDelivery writes the payload of the event that tells of a delivery. The delivery
+// is internal.
+func appendDelivery(b []byte, got *Received, c *abi.Connector, now time.Time, in *Incoming) []byte {
+	b = jsonText(append(b, `{"connector_id":`...), c.ID)
+	b = jsonText(append(b, `,"delivery_id":`...), got.DeliveryID)
+	b = append(append(b, ','), deliveryMark...)
+	b = jsonText(append(b, `"id":`...), got.ID)
+	b = append(b, `,"object":"delivery","created_at":"`...)
+	at := abi.At(now)
+	b = at.AppendFormat(b, time.RFC3339Nano)
+	b = append(b, `","updated_at":"`...)
+	b = at.AppendFormat(b, time.RFC3339Nano)
+	b = jsonText(append(b, `","metadata":{},"connector_id":`...), c.ID)
+	b = jsonText(append(b, `,"workspace_id":`...), c.WorkspaceID)
+	b = jsonText(append(b, `,"delivery_id":`...), got.DeliveryID)
+	b = appendHeader(append(b, `,"header":{`...), in.Header)
+	b = append(b, '}')
+	switch {
+	case len(in.Body) == 0:
+	case utf8.Valid(in.Body):
+		b, _ = jsontext.AppendQuote(append(b, `,"text":`...), in.Body)
+	default:
+		b = base64.StdEncoding.AppendEncode(append(b, `,"body":"`...), in.Body)
+		b = append(b, '"')
+	}
+	return append(b, '}', '}')
+}
+
+func jsonText(b []byte, s string) []byte {
+	b, _ = jsontext.AppendQuote(b, s)
+	return b
+}
+
+// maxHeaders bounds the headers of a delivery that are kept.
+const maxHeaders = 64
+
+// appendHeader writes those headers that say something about the delivery, with names
+// in lower case. Of several of one name the first is kept.
+func appendHeader(b []byte, h IncomingHeader) []byte {
+	var names [maxHeaders][]byte
+	n := 0
+	var room [1024]byte
+	text := room[:0]
+	for name, value := range h.All() {
+		at := len(text)
+		text = appendLower(text, name)
+		lower := text[at:]
+		if n == maxHeaders || !telling(lower) || containsName(names[:n], lower) {
+			continue
+		}
+		names[n] = lower
+		if n++; n > 1 {
+			b = append(b, ',')
+		}
+		b, _ = jsontext.AppendQuote(b, lower)
+		b, _ = jsontext.AppendQuote(append(b, ':'), value)
+	}
+	return b
+}
+
+func appendLower(b, name []byte) []byte {
+	for _, c := range name {
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		b = append(b, c)
+	}
+	return b
+}
+
+func containsName(names [][]byte, name []byte) bool {
+	for _, n := range names {
+		if bytes.Equal(n, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// telling reports whether a header says something about a delivery, and is neither a
+// credential nor about the connection.
+func telling(lower []byte) bool {
+	switch string(lower) {
+	case "host", "connection", "content-length", "accept", "accept-encoding", "accept-language", "transfer-encoding", "te", "trailer",
+		"upgrade", "expect", "keep-alive", "authorization", "proxy-authorization", "cookie", "forwarded", "idempotency-key",
+		"x-api-key", "api-key", "x-auth", "webhook-signature", "stripe-signature":
+		return false
+	}
+	for _, part := range [...]string{"token", "secret", "signature", "password", "credential", "apikey", "api-key", "x-forwarded-"} {
+		if bytes.Contains(lower, []byte(part)) {
+			return false
+		}
+	}
+	return true
+}
+
+// deliveryText returns the Delivery that the payload of an event holds, as plugins are
+// told it.
+func deliveryText(payload []byte) ([]byte, bool) {
+	at := bytes.Index(payload, []byte(deliveryMark))
+	if at < 0 {
+		return nil, false
+	}
+	inner := payload[at+len(deliveryMark)-1:]
+	text := append(make([]byte, 0, len(inner)), '{')
+	return append(text, inner[1:len(inner)-1]...), true
+}
+
+// statedDelivery returns the Delivery as an event states it: it is internal.
+func statedDelivery(text []byte) jsontext.Value {
+	const mark = `{"type":"delivery","visibility":"internal",`
+	return append(append(make([]byte, 0, len(mark)+len(text)), mark...), text[1:]...)
+}
+
+// polled is a delivery that a poll has found, or a tick, as one that came in.
+type polled struct{ header map[string]string }
+
+// Get implements [connector.Header].
+func (p polled) Get(name string) []byte {
+	for key, value := range p.header {
+		if strings.EqualFold(key, name) {
+			return []byte(value)
+		}
+	}
+	return nil
+}
+
+// All implements [IncomingHeader].
+func (p polled) All() iter.Seq2[[]byte, []byte] {
+	return func(yield func([]byte, []byte) bool) {
+		for name, value := range p.header {
+			if !yield([]byte(name), []byte(value)) {
+				return
+			}
+		}
+	}
+}
+
+// receivePolled takes a delivery that the node itself has found or made, such as the
+// tick of a schedule, under the id it gives it.
+func (e *Engine) receivePolled(ctx context.Context, s *source, d *abi.PolledDelivery) (Received, error) {
+	in := &Incoming{Method: http.MethodPost, Header: polled{d.Header}, Body: d.Body}
+	if d.Text != "" {
+		in.Body = []byte(d.Text)
+	}
+	return e.receiveAs(ctx, s, d.ID, in)
+}
