@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"unicode/utf8"
 )
 
 // Kind says what a value is.
@@ -65,7 +64,7 @@ type Doc struct {
 // Parse reads a text.
 func (d *Doc) Parse(text string) (Value, error) {
 	d.text, d.at, d.nodes = text, 0, d.nodes[:0]
-	if !utf8.ValidString(text) {
+	if !valid(text) {
 		return Value{}, ErrUnicode
 	}
 	if err := d.value(0); err != nil {
@@ -215,24 +214,25 @@ func (d *Doc) member(depth int) error {
 
 func (d *Doc) string() error {
 	i := d.begin(String)
-	for d.at++; d.at < len(d.text); {
-		switch c := d.text[d.at]; {
-		case c == '"':
+	for d.at++; ; {
+		d.at = special(d.text, d.at)
+		if d.at == len(d.text) {
+			return d.syntax()
+		}
+		switch d.text[d.at] {
+		case '"':
 			d.at++
 			d.finish(i)
 			return nil
-		case c == '\\':
+		case '\\':
 			d.nodes[i].escaped = true
 			if err := d.escape(); err != nil {
 				return err
 			}
-		case c < ' ':
-			return d.syntax()
 		default:
-			d.at++
+			return d.syntax()
 		}
 	}
-	return d.syntax()
 }
 
 // escape passes over an escape, and over both of a pair of surrogates.

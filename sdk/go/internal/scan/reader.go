@@ -3,6 +3,7 @@ package scan
 import (
 	"bytes"
 	"encoding/json"
+	"unicode/utf8"
 	"unsafe"
 )
 
@@ -69,21 +70,64 @@ func (r *Reader) Raw() json.RawMessage {
 
 // String returns the text that comes next; "" for null.
 func (r *Reader) String() string {
-	raw := r.Raw()
-	if r.err != nil || string(raw) == "null" {
+	if r.err != nil || len(r.rest) == 0 || r.rest[0] != '"' {
+		if raw := r.Raw(); r.err == nil && string(raw) != "null" {
+			r.err = errSyntax
+		}
 		return ""
 	}
-	if len(raw) < 2 || raw[0] != '"' {
-		r.err = errSyntax
+	text, n, ok := unquoteInPlace(r.rest[1:])
+	if !ok {
+		r.rest, r.err = nil, errSyntax
 		return ""
 	}
-	inner := raw[1 : len(raw)-1]
-	if bytes.IndexByte(inner, '\\') < 0 {
-		return unsafe.String(unsafe.SliceData(inner), len(inner))
-	}
-	text, err := unquote(inner)
-	if err != nil {
-		r.err = err
-	}
+	r.rest = space(r.rest[1+n:])
 	return text
+}
+
+// unquoteInPlace returns the text up to the next quote, and how many bytes of b stood
+// for it and the quote. A text is never longer than what stands for it, so that it is
+// written where it was read.
+func unquoteInPlace(b []byte) (text string, n int, ok bool) {
+	in := unsafe.String(unsafe.SliceData(b), len(b))
+	at := special(in, 0)
+	for end := at; at < len(b); {
+		switch b[at] {
+		case '"':
+			return in[:end], at + 1, true
+		case '\\':
+			put, took := unquoteEscape(b[end:end], b[at:])
+			if took == 0 {
+				return "", 0, false
+			}
+			end, at = end+put, at+took
+		default:
+			return "", 0, false
+		}
+		next := special(in, at)
+		end, at = end+copy(b[end:], b[at:next]), next
+	}
+	return "", 0, false
+}
+
+// unquoteEscape writes what an escape stands for to out, and returns how many bytes
+// that are, and how many the escape had: 0 for what is none. A pair of surrogates is
+// one escape.
+func unquoteEscape(out, b []byte) (put, took int) {
+	if len(b) > 1 && shortEscapes[b[1]] != 0 {
+		return len(append(out, shortEscapes[b[1]])), 2
+	}
+	n := escapes(b)
+	if n < 6 {
+		return 0, 0
+	}
+	n = min(n, 12)
+	var text string
+	if json.Unmarshal(append(append([]byte{'"'}, b[:n]...), '"'), &text) != nil {
+		return 0, 0
+	}
+	if _, size := utf8.DecodeRuneInString(text); n == 12 && size < len(text) {
+		n, text = 6, text[:size] // two characters, and no pair
+	}
+	return len(append(out, text...)), n
 }

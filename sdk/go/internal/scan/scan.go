@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"unicode/utf8"
 )
 
 var errSyntax = errors.New("the JSON is malformed")
@@ -61,28 +60,26 @@ const hex = "0123456789abcdef"
 
 // AppendString appends a text as a JSON string. Each byte that is not UTF-8 becomes U+FFFD.
 func AppendString(b []byte, text string) []byte {
-	if !utf8.ValidString(text) {
+	if !valid(text) {
 		text = string([]rune(text))
 	}
 	b = append(b, '"')
 	from := 0
-	for i := range len(text) {
-		c := text[i]
-		if c >= ' ' && c != '"' && c != '\\' {
-			continue
-		}
-		b = append(b, text[from:i]...)
+	for i := special(text, 0); i < len(text); i = special(text, from) {
+		b = appendEscape(append(b, text[from:i]...), text[i])
 		from = i + 1
-		switch c {
-		case '"', '\\':
-			b = append(b, '\\', c)
-		case '\n':
-			b = append(b, `\n`...)
-		default:
-			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		}
 	}
 	return append(append(b, text[from:]...), '"')
+}
+
+func appendEscape(b []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(b, '\\', c)
+	case '\n':
+		return append(b, `\n`...)
+	}
+	return append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 }
 
 // shortEscapes are the escapes of one letter.

@@ -1,0 +1,53 @@
+package tape
+
+import (
+	"math/bits"
+	"unicode/utf8"
+	"unsafe"
+)
+
+// Texts are looked at eight bytes at a time: in a guest, where each byte costs several
+// instructions, most of the time goes there.
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// word returns the eight bytes at i, of which s must have as many.
+func word(s string, i int) uint64 {
+	return *(*uint64)(unsafe.Add(unsafe.Pointer(unsafe.StringData(s)), i))
+}
+
+// zeros has the high bit of the first zero byte of w set, and no bit below it.
+func zeros(w uint64) uint64 { return (w - ones) &^ w & highs }
+
+// special returns the index of the first byte at or after i that cannot stand in a JSON
+// string as it is: a quote, a backslash, a control character. It is len(s) if there is
+// none.
+func special(s string, i int) int {
+	for ; i+8 <= len(s); i += 8 {
+		w := word(s, i)
+		found := zeros(w^'"'*ones) | zeros(w^'\\'*ones) | (w-' '*ones)&^w&highs
+		if found != 0 {
+			return i + bits.TrailingZeros64(found)/8
+		}
+	}
+	for ; i < len(s); i++ {
+		if c := s[i]; c < ' ' || c == '"' || c == '\\' {
+			return i
+		}
+	}
+	return i
+}
+
+// valid reports whether s is UTF-8.
+func valid(s string) bool {
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		if word(s, i)&highs != 0 {
+			break
+		}
+	}
+	return utf8.ValidString(s[i:])
+}
