@@ -159,6 +159,9 @@ func operation(rt *Route) Schema {
 	if params := parameters(rt); len(params) > 0 {
 		op["parameters"] = params
 	}
+	if rt.Socket {
+		op["x-websocket-path"] = true
+	}
 	if rt.Public {
 		op["security"] = []Schema{}
 	} else if rt.Scope != "" {
@@ -241,6 +244,10 @@ func responses(rt *Route) Schema {
 	}
 	all[strconv.Itoa(rt.Status)] = answer(rt, Answer{
 		Status: rt.Status, Doc: fasthttp.StatusMessage(rt.Status), Empty: rt.Status == fasthttp.StatusNoContent})
+	if rt.Socket {
+		all[strconv.Itoa(fasthttp.StatusSwitchingProtocols)] = answer(rt, Answer{
+			Status: fasthttp.StatusSwitchingProtocols, Doc: "The connection is a WebSocket.", Empty: true})
+	}
 	for _, also := range rt.Also {
 		all[strconv.Itoa(also.Status)] = answer(rt, also)
 	}

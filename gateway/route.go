@@ -68,6 +68,8 @@ type Route struct {
 	Media string
 	// Forms are the other media types that the usual answer is there in.
 	Forms []Form
+	// Socket routes become a WebSocket for a client that asks for an upgrade.
+	Socket bool
 	// Unimplemented routes are described as they will be and answer 501.
 	Unimplemented bool
 

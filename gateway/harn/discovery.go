@@ -16,7 +16,7 @@ func (a *Adapter) discovery(r *gateway.Request) error {
 		"current_version":    abi.ProtocolVersion,
 		"supported_versions": abi.SupportedVersions(),
 		"capabilities": object{
-			"rest": true, "sse": true, "websocket": false, "receipts": true, "replay": true,
+			"rest": true, "sse": true, "websocket": true, "receipts": true, "replay": true,
 		},
 	}, json.Deterministic(true))
 	if err != nil {
@@ -42,6 +42,7 @@ func (a *Adapter) agentCard(r *gateway.Request) error {
 	interfaces := []object{
 		{"transport": "rest", "url": base + "/v1"},
 		{"transport": "sse", "url": base + "/v1/events/stream"},
+		{"transport": "websocket", "url": socketURL(base) + "/v1/events/stream"},
 	}
 	started := a.core.Stats().Started
 	body, err := json.Marshal(object{

@@ -6,6 +6,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/provider/tool"
 )
 
 // Adapter serves the protocol. It is safe for concurrent use.
@@ -13,13 +14,26 @@ type Adapter struct {
 	cfg    gateway.Config
 	core   Core
 	events *eventCache
+
+	commands map[string]*command // of WebSockets, by type
+	batches  frameBatches
+	clients  *tool.Clients // nil: clients offer no tools
 }
 
 var _ gateway.Adapter = (*Adapter)(nil)
 
 // New returns the adapter for an engine. cfg is the gateway's own configuration.
 func New(cfg gateway.Config, core Core) *Adapter {
-	return &Adapter{cfg: cfg.WithDefaults(), core: core, events: newEventCache(cachedEvents)}
+	a := &Adapter{cfg: cfg.WithDefaults(), core: core, events: newEventCache(cachedEvents)}
+	a.commands = byName(a.socketCommands())
+	return a
+}
+
+// WithClients returns an adapter by which clients on a WebSocket can offer tools.
+func (a *Adapter) WithClients(c *tool.Clients) *Adapter {
+	with := New(a.cfg, a.core)
+	with.clients = c
+	return with
 }
 
 // send answers with a resource; a retried write answers as it did at first.

@@ -428,14 +428,14 @@ func TestDiscovery(t *testing.T) {
 	n := newNode(t)
 	public := []func(*http.Request){header("Authorization", ""), header(abi.VersionHeader, "")}
 	d := n.do(t, "GET", "/v1", nil, public...).want(200)
-	if d.get("current_version") != abi.ProtocolVersion || d.get("capabilities", "sse") != true || d.get("capabilities", "websocket") != false {
+	if d.get("current_version") != abi.ProtocolVersion || d.get("capabilities", "sse") != true || d.get("capabilities", "websocket") != true {
 		t.Errorf("discovery %s", d.body)
 	}
 	card := n.do(t, "GET", "/v1/agent-card", nil, public...).want(200)
 	if card.get("public_url") != n.url {
 		t.Errorf("card %s", card.body)
 	}
-	for _, transport := range []string{"websocket", "mcp", "acp", "JSONRPC"} {
+	for _, transport := range []string{"mcp", "acp", "JSONRPC"} {
 		if strings.Contains(string(card.body), `"`+transport+`"`) {
 			t.Errorf("the card offers %s: %s", transport, card.body)
 		}

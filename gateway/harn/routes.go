@@ -15,6 +15,7 @@ const (
 	statusCreated   = fasthttp.StatusCreated
 	statusAccepted  = fasthttp.StatusAccepted
 	statusNoContent = fasthttp.StatusNoContent
+	statusSwitching = fasthttp.StatusSwitchingProtocols
 )
 
 // Routes returns the table: digest section 2, truncate and the routes of section
@@ -25,7 +26,7 @@ func (a *Adapter) Routes() []gateway.Route {
 		a.discoveryRoutes(), a.taskRoutes(), a.sessionRoutes(), a.messageRoutes(), a.eventRoutes(),
 		a.artifactRoutes(), a.receiptRoutes(), a.workspaceRoutes(), a.personaRoutes(), a.memoryRoutes(),
 		a.vaultRoutes(), a.connectorRoutes(), a.skillRoutes(), a.quotaRoutes(), a.permissionRoutes(), a.fileRoutes(), a.tokenRoutes(),
-		a.recordRoutes(), a.adminRoutes(),
+		a.recordRoutes(), a.adminRoutes(), a.socketRoutes(),
 	} {
 		all = append(all, group...)
 	}
@@ -208,8 +209,8 @@ func (a *Adapter) eventRoutes() []gateway.Route {
 	}
 	stream := func(path, operation, summary string, h gateway.Handler) row {
 		rt := read(path, operation, tag, reads, "EventStream", summary, h)
-		rt.Media = gateway.MediaEventStream
-		return rt.with(lastEventParam(), afterParam())
+		rt.Media, rt.Socket = gateway.MediaEventStream, true
+		return rt.with(lastEventParam(), afterParam()).doc(socketDoc)
 	}
 	filters := []gateway.Param{filterParam("workspace_id"), filterParam("session_id"), filterParam("task_id")}
 	return routes(
@@ -220,7 +221,7 @@ func (a *Adapter) eventRoutes() []gateway.Route {
 		stream("/v1/sessions/{session_id}/events/stream", "streamSessionEvents", "Stream a Session's events", a.streamEvents(bySession)),
 		list("/v1/tasks/{task_id}/events", "listTaskEvents", "List a Task's events, oldest first", a.listEvents(byTask)),
 		stream("/v1/tasks/{task_id}/stream", "streamTaskEvents", "Stream a Task's events", a.streamTask).
-			doc("The stream ends after the event that ends the Task.").
+			doc("The stream ends after the event that ends the Task. "+socketDoc).
 			also(statusNoContent, "The Task has ended and the cursor lies after its end: an EventSource stops here.", true),
 	)
 }

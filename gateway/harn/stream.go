@@ -20,6 +20,9 @@ func (a *Adapter) streamEvents(selected selector) gateway.Handler {
 		if err != nil {
 			return err
 		}
+		if r.IsUpgrade() {
+			return a.upgrade(r, selected(r), after, resumed, "")
+		}
 		return a.follow(r, selected(r), after, resumed, "")
 	}
 }
@@ -33,6 +36,9 @@ func (a *Adapter) streamTask(r *gateway.Request) error {
 		return err
 	}
 	task := byTask(r).TaskID
+	if r.IsUpgrade() {
+		return a.upgrade(r, byTask(r), after, resumed, task)
+	}
 	doc, err := a.core.Get(r.Context(), r.Caller, abi.ObjectTask, task)
 	if err != nil {
 		return err

@@ -1,0 +1,393 @@
+package harn
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/provider/tool"
+)
+
+// connect serves the WebSocket of a Session. Without a cursor its stream begins with
+// what happens from now on.
+func (a *Adapter) connect(r *gateway.Request) error {
+	if !r.IsUpgrade() {
+		if _, err := a.core.Get(r.Context(), r.Caller, abi.ObjectSession, r.PathValue("session_id")); err != nil {
+			return err
+		}
+		return r.UpgradeNeeded()
+	}
+	after, resumed, err := a.streamCursor(r)
+	if err != nil {
+		return err
+	}
+	if !resumed {
+		after = a.core.Stats().Watermark
+	}
+	return a.upgrade(r, bySession(r), after, resumed, "")
+}
+
+// upgrade makes a WebSocket of a request for a stream.
+func (a *Adapter) upgrade(r *gateway.Request, f engine.Filter, after engine.Position, resumed bool, until string) error {
+	sub, err := a.core.Subscribe(r.Context(), r.Caller, f, after)
+	if err != nil && !isExpired(err) {
+		return err
+	}
+	s := &socket{adapter: a, filter: f, until: until, session: f.SessionID, tenant: r.Caller.TenantID}
+	if until != "" {
+		s.session, err = a.sessionOf(r, until)
+	}
+	caller := r.Caller
+	if err == nil || isExpired(err) {
+		err = r.Upgrade(func(ctx context.Context, ws *gateway.Socket) {
+			s.ws, s.live = ws, ctx
+			s.run(caller, sub, after, resumed)
+		})
+	}
+	if err != nil && sub != nil {
+		sub.Close()
+	}
+	return err
+}
+
+// sessionOf returns the Session of a Task.
+func (a *Adapter) sessionOf(r *gateway.Request, task string) (string, error) {
+	doc, err := a.core.Get(r.Context(), r.Caller, abi.ObjectTask, task)
+	if err != nil {
+		return "", err
+	}
+	var of struct {
+		SessionID string `json:"session_id"`
+	}
+	return of.SessionID, json.Unmarshal(doc.JSON, &of)
+}
+
+// socket is one WebSocket: a goroutine that reads and performs commands, in their
+// order, and one that follows the log. Both write; neither holds more than it is
+// writing, so that a client that does not read is not read from either.
+type socket struct {
+	adapter *Adapter
+	ws      *gateway.Socket
+	live    context.Context
+	filter  engine.Filter // of the stream
+	until   string        // the Task whose end ends the stream
+	session string        // that commands are about when they name none
+	tenant  string
+
+	unread int // frames in a row that could not be read
+
+	trail  trail
+	client *tool.Client // what the client offers; nil for nothing
+}
+
+// trail is the goroutine that follows the log, if there is one.
+type trail struct {
+	stop context.CancelFunc
+	done chan struct{}
+}
+
+// run serves the socket until it is closed.
+func (s *socket) run(caller *engine.Caller, sub engine.Subscription, after engine.Position, resumed bool) {
+	defer s.end()
+	if sub == nil {
+		s.expired()
+		return
+	}
+	if err := s.welcome(caller, after); err != nil {
+		sub.Close()
+		return
+	}
+	s.follow(caller, sub, resumed)
+	for {
+		if err := s.ws.Read(s.perform); err != nil {
+			if _, closed := errors.AsType[*gateway.ClosedError](err); closed {
+				return
+			}
+			s.ws.Drop() // it takes no answers
+			return
+		}
+	}
+}
+
+// end stops what the socket has started and lets the client hear why.
+func (s *socket) end() {
+	s.unfollow()
+	if s.client != nil {
+		s.client.Close()
+	}
+	s.ws.Linger()
+}
+
+// expired tells the client that its cursor is too old.
+func (s *socket) expired() {
+	shown := errExpired()
+	_ = s.ws.Send(s.errorFrame("", shown))
+	_ = s.ws.Close(gateway.CloseExpired, string(shown.Code))
+}
+
+// follow starts to send what a subscription has, which it owns.
+func (s *socket) follow(caller *engine.Caller, sub engine.Subscription, resumed bool) {
+	ctx, stop := context.WithCancel(s.live)
+	s.trail = trail{stop, make(chan struct{})}
+	out := &eventFrames{socket: s, internal: caller.Can(abi.ScopeEventsInternal)}
+	f := &follower{
+		out: out, sub: sub, events: s.adapter.events, internal: out.internal, resumed: resumed,
+		until: s.until, heartbeat: s.ws.Heartbeat(),
+	}
+	go s.copy(ctx, f, s.trail.done)
+}
+
+// copy runs the follower, and closes the socket when it ends by itself.
+func (s *socket) copy(ctx context.Context, f *follower, done chan struct{}) {
+	defer close(done)
+	defer f.sub.Close()
+	f.run(ctx)
+	switch {
+	case s.live.Err() != nil:
+		s.bye(gateway.CloseGoingAway, "the node is draining")
+	case ctx.Err() != nil: // the client goes on elsewhere
+	case f.done():
+		s.bye(gateway.CloseNormal, "the task has ended")
+	default:
+		_ = s.ws.Close(gateway.CloseInternal, "") // unless the client was told more, or is gone
+		s.ws.Drop()
+	}
+}
+
+// bye says that nothing more comes, and why.
+func (s *socket) bye(code int, reason string) {
+	frame := append([]byte(`{"type":"bye","code":`), strconv.Itoa(code)...)
+	frame = appendMember(frame, "reason", reason)
+	_ = s.ws.Send(append(frame, '}'))
+	_ = s.ws.Close(code, reason)
+}
+
+// unfollow stops the follower and waits until it has.
+func (s *socket) unfollow() {
+	if s.trail.stop == nil {
+		return
+	}
+	s.trail.stop()
+	<-s.trail.done
+	s.trail = trail{}
+}
+
+// welcome says what the socket is, and which requests wait for an answer.
+func (s *socket) welcome(caller *engine.Caller, after engine.Position) error {
+	hello, err := json.Marshal(helloFrame{
+		Type: "hello", Version: abi.ProtocolVersion, RequestID: s.ws.ID(), Actor: caller.Actor,
+		SessionID: s.session, TaskID: s.filter.TaskID, Cursor: after.String(),
+		Limits: socketLimits{MessageBytes: s.ws.MessageLimit(), HeartbeatMS: s.ws.Heartbeat().Milliseconds(), Tools: maxClientTools},
+	})
+	if err != nil {
+		return err
+	}
+	return s.ws.Send(append([][]byte{hello}, s.pending(caller)...)...)
+}
+
+// maxPending is how many pending requests a client is told of at first.
+const maxPending = 100
+
+// pending returns the frames of the requests that wait for an answer.
+func (s *socket) pending(caller *engine.Caller) (frames [][]byte) {
+	if !caller.Can("tasks:read") {
+		return nil
+	}
+	list, err := s.adapter.core.Permissions(s.ws.Context(), caller, s.filter, abi.PermissionPending, engine.Page{Limit: maxPending})
+	if err != nil {
+		s.ws.Shown(err) // logged, if it is the node's affair: the list is there over REST too
+	}
+	for _, doc := range list.Docs {
+		if body, err := visible(caller, doc); err == nil {
+			frames = append(frames, appendRequest(nil, body))
+		}
+	}
+	return frames
+}
+
+// helloFrame is the first that a client gets.
+type helloFrame struct {
+	Type      string       `json:"type"`
+	Version   string       `json:"version"`
+	RequestID string       `json:"request_id"`
+	Actor     string       `json:"actor"`
+	SessionID string       `json:"session_id,omitzero"`
+	TaskID    string       `json:"task_id,omitzero"`
+	Cursor    string       `json:"cursor"` // the events that follow come after it
+	Limits    socketLimits `json:"limits"`
+}
+
+type socketLimits struct {
+	MessageBytes int64 `json:"message_bytes"`
+	HeartbeatMS  int64 `json:"heartbeat_ms"`
+	Tools        int   `json:"tools"`
+}
+
+// eventFrames sends events as frames. It holds a buffer only while it fills it.
+type eventFrames struct {
+	socket   *socket
+	internal bool
+	batch    *frameBatch
+}
+
+// frameBatch is frames that leave together.
+type frameBatch struct {
+	text []byte
+	ends []int
+	list [][]byte
+}
+
+// frameBatches keeps batches for the next socket that has something to send.
+type frameBatches struct{ pool sync.Pool }
+
+func (b *frameBatches) get() *frameBatch {
+	if batch, ok := b.pool.Get().(*frameBatch); ok {
+		return batch
+	}
+	return &frameBatch{}
+}
+
+func (b *frameBatches) put(batch *frameBatch) {
+	if cap(batch.text) <= 2*writeSize {
+		clear(batch.list)
+		batch.text, batch.ends, batch.list = batch.text[:0], batch.ends[:0], batch.list[:0]
+		b.pool.Put(batch)
+	}
+}
+
+// end completes a frame.
+func (b *frameBatch) end(text []byte) {
+	b.text, b.ends = text, append(b.ends, len(text))
+}
+
+// frames returns the frames. They are valid until the batch is put back.
+func (b *frameBatch) frames() [][]byte {
+	start := 0
+	for _, end := range b.ends {
+		b.list = append(b.list, b.text[start:end])
+		start = end
+	}
+	return b.list
+}
+
+// event implements [outlet].
+func (e *eventFrames) event(ev engine.Event, shown *renderedEvent, again bool) error {
+	if e.batch == nil {
+		e.batch = e.socket.adapter.batches.get()
+	}
+	b := append(e.batch.text, `{"type":"event","replayed":`...)
+	b = strconv.AppendBool(b, again || shown.replayed)
+	b = shown.append(append(b, `,"event":`...), again)
+	e.batch.end(append(b, '}'))
+	if !again {
+		if err := e.request(ev); err != nil {
+			return err
+		}
+	}
+	if len(e.batch.text) >= writeSize {
+		return e.flush()
+	}
+	return nil
+}
+
+// request adds what a Task asks of people, and what became of that, as a frame that
+// can be answered without reading events.
+func (e *eventFrames) request(ev engine.Event) error {
+	rec := ev.Record()
+	if rec.Resource.Object != abi.ObjectPermissionRequest || rec.State == nil {
+		return nil
+	}
+	state := engine.RedactState(rec.Resource.Object, rec.State, e.internal)
+	if rec.Restricted {
+		var err error
+		if state, err = engine.Redact(state, e.internal); err != nil {
+			return err
+		}
+	}
+	e.batch.end(appendRequest(e.batch.text, state))
+	return nil
+}
+
+func appendRequest(b []byte, state []byte) []byte {
+	return append(append(append(b, `{"type":"request","request":`...), state...), '}')
+}
+
+// flush implements [outlet].
+func (e *eventFrames) flush() error {
+	if e.batch == nil {
+		return nil
+	}
+	err := e.socket.ws.Send(e.batch.frames()...)
+	e.socket.adapter.batches.put(e.batch)
+	e.batch = nil
+	if err != nil {
+		return errors.Join(errGone, err)
+	}
+	return nil
+}
+
+// pulse implements [outlet]: it asks whether the client lives, and whether its key
+// still opens the socket.
+func (e *eventFrames) pulse() error {
+	if _, err := e.socket.authenticate(); err != nil {
+		return errGone
+	}
+	if err := e.socket.ws.Ping(); err != nil {
+		return errors.Join(errGone, err)
+	}
+	return nil
+}
+
+// fail implements [outlet].
+func (e *eventFrames) fail(shown *abi.Error) {
+	if shown.Code == abi.CodeCursorExpired {
+		e.socket.expired()
+		return
+	}
+	_ = e.socket.ws.Send(e.socket.errorFrame("", shown))
+	_ = e.socket.ws.Close(gateway.CloseInternal, string(shown.Code))
+}
+
+// authenticate returns whom the socket acts for, and closes it when its key does not
+// open it any more.
+func (s *socket) authenticate() (*engine.Caller, error) {
+	caller, err := s.ws.Authenticate()
+	if err != nil {
+		if shown := s.ws.Shown(err); shown.Code != abi.CodeUnauthenticated {
+			return nil, s.ws.Close(gateway.CloseInternal, string(shown.Code))
+		}
+		return nil, s.ws.Close(gateway.CloseUnauthorized, "the key is not valid any more")
+	}
+	if !caller.Can(scopeEvents) {
+		return nil, s.ws.Close(gateway.CloseForbidden, "the key lacks the scope "+scopeEvents)
+	}
+	return caller, nil
+}
+
+// scopeEvents is what opens a socket, for it shows events.
+const scopeEvents = "events:read"
+
+// errorFrame answers the command with that id; "" is none.
+func (s *socket) errorFrame(id string, shown *abi.Error) []byte {
+	frame := appendMember([]byte(`{"type":"error"`), "id", id)
+	frame = append(frame, ',')
+	return append(frame, gateway.EncodeError(s.ws.ID(), shown)[1:]...)
+}
+
+// ack says that a command was done, and what resource came of it, nil for none.
+func ack(id string, resource []byte, again bool) []byte {
+	b := appendMember([]byte(`{"type":"ack","ok":true`), "id", id)
+	if again {
+		b = append(b, `,"idempotent_replayed":true`...)
+	}
+	if resource != nil {
+		b = append(append(b, `,"resource":`...), resource...)
+	}
+	return append(b, '}')
+}

@@ -1,0 +1,433 @@
+package harn
+
+import (
+	"context"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/runtime/engine"
+)
+
+// head is what every command has.
+type head struct {
+	Type           string `json:"type"`
+	ID             string `json:"id,omitzero"`
+	IdempotencyKey string `json:"idempotency_key,omitzero"`
+}
+
+// maxFrameID is the longest id of a command.
+const maxFrameID = 128
+
+// request is a command that is being performed.
+type request struct {
+	head
+	socket *socket
+	caller *engine.Caller
+	frame  []byte
+}
+
+func (q *request) context() context.Context { return q.socket.ws.Context() }
+
+// command is what a client may ask for. do returns the frame to answer with, nil
+// when it has answered itself.
+type command struct {
+	name  string
+	scope string // what the caller must have
+	doc   string
+	// required and optional are the members of its frame, besides those of head.
+	required, optional schema
+	// keyed commands honour idempotency_key.
+	keyed bool
+	do    func(*request) ([]byte, error)
+}
+
+// maxUnread is how many frames in a row may be no command at all.
+const maxUnread = 16
+
+// perform does one command. Its error ends the socket.
+func (s *socket) perform(frame []byte) error {
+	q := &request{socket: s, frame: frame}
+	if err := q.read(); err != nil {
+		s.unread++
+		if s.unread >= maxUnread {
+			return s.ws.Close(gateway.CloseBadFrames, "too many frames that are no commands")
+		}
+		return s.ws.Send(s.errorFrame(q.ID, s.ws.Shown(err)))
+	}
+	s.unread = 0
+	var err error
+	if q.caller, err = s.authenticate(); err != nil {
+		return err
+	}
+	answer, err := q.perform()
+	if err != nil {
+		answer = s.errorFrame(q.ID, s.ws.Shown(err))
+	}
+	if answer == nil {
+		return nil
+	}
+	return s.ws.Send(answer)
+}
+
+// read reads the head of a frame.
+func (q *request) read() error {
+	var h head
+	if err := gateway.Decode(q.frame, &h); err != nil {
+		return err
+	}
+	switch {
+	case len(h.ID) > maxFrameID:
+		return abi.InvalidParam("id", "id has at most %d bytes", maxFrameID)
+	case len(h.IdempotencyKey) > 255:
+		return abi.InvalidParam("idempotency_key", "idempotency_key has 1 to 255 characters")
+	}
+	q.head = h
+	if h.Type == "" {
+		return abi.InvalidParam("type", "a frame needs a type")
+	}
+	return nil
+}
+
+func (q *request) perform() ([]byte, error) {
+	c := q.socket.adapter.commands[q.Type]
+	if c == nil {
+		return nil, abi.InvalidParam("type", "there is no command %q", q.Type)
+	}
+	if q.IdempotencyKey != "" && !c.keyed {
+		return nil, abi.InvalidParam("idempotency_key", "%s takes no idempotency_key: doing it again changes nothing", q.Type)
+	}
+	if err := gateway.Require(q.caller, c.scope); err != nil {
+		return nil, err
+	}
+	return c.do(q)
+}
+
+// framed is a command's frame as it is read.
+type framed[T any] struct {
+	Head head `json:",embed"`
+	Body T    `json:",embed"`
+}
+
+// on reads the members of a command.
+func on[T any](do func(*request, *T) ([]byte, error)) func(*request) ([]byte, error) {
+	return func(q *request) ([]byte, error) {
+		var f framed[T]
+		if err := gateway.DecodeKnown(q.frame, &f); err != nil {
+			return nil, err
+		}
+		return do(q, &f.Body)
+	}
+}
+
+// sent answers with a resource.
+func (q *request) sent(doc engine.Doc, err error) ([]byte, error) {
+	if err != nil {
+		return nil, err
+	}
+	body, err := visible(q.caller, doc)
+	if err != nil {
+		return nil, err
+	}
+	return ack(q.ID, body, doc.Status != 0), nil
+}
+
+// path joins the segments of a path; ids are data.
+func path(segments ...string) string {
+	joined := "/v1"
+	for _, s := range segments {
+		joined += "/" + s
+	}
+	return joined
+}
+
+// retry returns the identity of the write for its idempotency_key, nil for one
+// without. It is that of the request over REST that does the same, whose body is the
+// frame without its head and the id in the path: a write that was begun on one
+// transport can be retried on the other.
+func (q *request) retry(target, inPath string) (*engine.Retry, error) {
+	if q.IdempotencyKey == "" {
+		return nil, nil
+	}
+	members := map[string]jsontext.Value{}
+	if err := json.Unmarshal(q.frame, &members); err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"type", "id", "idempotency_key", inPath} {
+		delete(members, name)
+	}
+	if kind := taskMessageKinds[q.Type]; kind != "" && inPath == "task_id" {
+		members["kind"] = jsontext.Value(appendQuoted(nil, string(kind)))
+	}
+	r := &engine.Retry{Key: q.IdempotencyKey, Method: "POST", Target: target}
+	if len(members) == 0 {
+		return r, nil
+	}
+	var err error
+	r.Body, err = json.Marshal(members, json.Deterministic(true))
+	return r, err
+}
+
+// taskMessageKinds says of commands that send a Message to a Task of which kind that
+// is, which over REST the body says.
+var taskMessageKinds = map[string]abi.TaskMessageKind{
+	"input": abi.TaskMessageInput, "authorization": abi.TaskMessageInput, "approval": abi.TaskMessageToolConfirmation,
+}
+
+// sessionOr returns the Session that a command is about.
+func (q *request) sessionOr(id string) (string, error) {
+	if id == "" {
+		id = q.socket.session
+	}
+	if id == "" {
+		return "", abi.InvalidParam("session_id", "session_id is needed: this socket is not that of a Session")
+	}
+	return id, nil
+}
+
+// taskOr returns the Task that a command is about.
+func (q *request) taskOr(id string) (string, error) {
+	if id == "" {
+		id = q.socket.filter.TaskID
+	}
+	if id == "" {
+		return "", abi.InvalidParam("task_id", "task_id is needed")
+	}
+	return id, nil
+}
+
+// The members of commands that are not those of a request over REST.
+type (
+	messageCommand struct {
+		SessionID string            `json:"session_id,omitzero"`
+		Message   *abi.MessageInput `json:"message"`
+	}
+	truncateCommand struct {
+		SessionID string                     `json:"session_id,omitzero"`
+		Request   abi.TruncateSessionRequest `json:",embed"`
+	}
+	cancelCommand struct {
+		TaskID  string                `json:"task_id,omitzero"`
+		Request abi.CancelTaskRequest `json:",embed"`
+	}
+	sessionCommand struct {
+		SessionID string `json:"session_id,omitzero"`
+	}
+	taskCommand struct {
+		TaskID string `json:"task_id,omitzero"`
+	}
+	answerCommand struct {
+		RequestID string            `json:"request_id,omitzero"`
+		TaskID    string            `json:"task_id,omitzero"`
+		Message   *abi.MessageInput `json:"message"`
+	}
+	approvalCommand struct {
+		RequestID string         `json:"request_id,omitzero"`
+		TaskID    string         `json:"task_id,omitzero"`
+		Decision  string         `json:"decision"`
+		Reason    string         `json:"reason,omitzero"`
+		Arguments jsontext.Value `json:"arguments,omitzero"`
+	}
+	cursorCommand struct {
+		AfterEventID string `json:"after_event_id,omitzero"`
+	}
+	nothing struct{}
+)
+
+func (a *Adapter) sendMessage(q *request, b *messageCommand) ([]byte, error) {
+	session, err := q.sessionOr(b.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	retry, err := q.retry(path("sessions", session, "messages"), "session_id")
+	if err != nil {
+		return nil, err
+	}
+	return q.sent(a.core.AppendMessage(q.context(), q.caller, retry, session, abi.AppendMessageRequest{Message: b.Message}))
+}
+
+func (a *Adapter) sendTask(q *request, b *abi.SubmitTaskRequest) ([]byte, error) {
+	session, err := q.sessionOr(b.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	retry, err := q.retry(path("sessions", session, "tasks"), "session_id")
+	if err != nil {
+		return nil, err
+	}
+	b.SessionID = session
+	return q.sent(a.core.SubmitTask(q.context(), q.caller, retry, *b))
+}
+
+func (a *Adapter) sendCancel(q *request, b *cancelCommand) ([]byte, error) {
+	task, err := q.taskOr(b.TaskID)
+	if err != nil {
+		return nil, err
+	}
+	retry, err := q.retry(path("tasks", task, "cancel"), "task_id")
+	if err != nil {
+		return nil, err
+	}
+	return q.sent(a.core.CancelTask(q.context(), q.caller, retry, task, b.Request))
+}
+
+func (a *Adapter) sendTruncate(q *request, b *truncateCommand) ([]byte, error) {
+	session, err := q.sessionOr(b.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	retry, err := q.retry(path("sessions", session, "truncate"), "session_id")
+	if err != nil {
+		return nil, err
+	}
+	return q.sent(a.core.TruncateSession(q.context(), q.caller, retry, session, b.Request))
+}
+
+func (a *Adapter) showSession(q *request, b *sessionCommand) ([]byte, error) {
+	session, err := q.sessionOr(b.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	return q.sent(a.core.Get(q.context(), q.caller, abi.ObjectSession, session))
+}
+
+func (a *Adapter) showTask(q *request, b *taskCommand) ([]byte, error) {
+	task, err := q.taskOr(b.TaskID)
+	if err != nil {
+		return nil, err
+	}
+	return q.sent(a.core.Get(q.context(), q.caller, abi.ObjectTask, task))
+}
+
+// sendAnswer brings a Task the input or the authorization that it waits for.
+func (a *Adapter) sendAnswer(q *request, b *answerCommand) ([]byte, error) {
+	if b.RequestID != "" {
+		return a.respond(q, b.RequestID, abi.RespondRequest{Message: b.Message})
+	}
+	return a.answerTask(q, b.TaskID, abi.AppendTaskMessageRequest{Kind: taskMessageKinds[q.Type], Message: b.Message})
+}
+
+// sendApproval brings a Task the decision that it waits for.
+func (a *Adapter) sendApproval(q *request, b *approvalCommand) ([]byte, error) {
+	decision := abi.RespondRequest{Decision: b.Decision, Reason: b.Reason, Arguments: b.Arguments}
+	if b.RequestID != "" {
+		return a.respond(q, b.RequestID, decision)
+	}
+	value, err := json.Marshal(decision)
+	if err != nil {
+		return nil, err
+	}
+	return a.answerTask(q, b.TaskID, abi.AppendTaskMessageRequest{Kind: taskMessageKinds[q.Type], Message: &abi.MessageInput{
+		Role: abi.RoleUser, Parts: []abi.Part{{Type: abi.PartJSON, Value: value, Visibility: abi.VisibilityPublic}},
+	}})
+}
+
+// respond answers a permission request.
+func (a *Adapter) respond(q *request, id string, req abi.RespondRequest) ([]byte, error) {
+	if err := gateway.Require(q.caller, "tasks:write"); err != nil {
+		return nil, err
+	}
+	retry, err := q.retry(path("permission-requests", id, "respond"), "request_id")
+	if err != nil {
+		return nil, err
+	}
+	return q.sent(a.core.RespondPermission(q.context(), q.caller, retry, id, req))
+}
+
+func (a *Adapter) answerTask(q *request, task string, req abi.AppendTaskMessageRequest) ([]byte, error) {
+	task, err := q.taskOr(task)
+	if err != nil {
+		return nil, err
+	}
+	retry, err := q.retry(path("tasks", task, "messages"), "task_id")
+	if err != nil {
+		return nil, err
+	}
+	return q.sent(a.core.AppendTaskMessage(q.context(), q.caller, retry, task, req))
+}
+
+// subscribe begins the stream anew. It acknowledges before it does.
+func (a *Adapter) subscribe(q *request, b *cursorCommand) ([]byte, error) {
+	var after engine.Position
+	if b.AfterEventID != "" {
+		var err error
+		if after, err = a.parseEventID("after_event_id", b.AfterEventID); err != nil {
+			return nil, err
+		}
+	}
+	s := q.socket
+	sub, err := a.core.Subscribe(q.context(), q.caller, s.filter, after)
+	if err != nil {
+		if isExpired(err) {
+			err = errExpired()
+		}
+		return nil, err
+	}
+	s.unfollow()
+	if err := s.ws.Send(ack(q.ID, nil, false)); err != nil {
+		sub.Close()
+		return nil, nil // reading ends by itself
+	}
+	s.follow(q.caller, sub, b.AfterEventID != "")
+	return nil, nil
+}
+
+func (a *Adapter) resume(q *request, b *cursorCommand) ([]byte, error) {
+	if b.AfterEventID == "" {
+		return nil, abi.InvalidParam("after_event_id", "after_event_id is needed: resume goes on after an event")
+	}
+	return a.subscribe(q, b)
+}
+
+func pong(q *request, _ *nothing) ([]byte, error) {
+	return append(appendMember([]byte(`{"type":"pong"`), "id", q.ID), '}'), nil
+}
+
+// socketCommands lists what clients may ask for, as it is documented.
+func (a *Adapter) socketCommands() []command {
+	session, task := described(text(), "Default: that of the socket."), described(text(), "Default: that of the socket.")
+	permission := described(text(), "The permission request that is answered; without it, what the Task waits for is.")
+	message := schema{"message": ref("MessageInput")}
+	submit := submitMembers()
+	return []command{
+		{name: "message", scope: "messages:write", keyed: true, required: message, optional: schema{"session_id": session},
+			doc: "Append a Message to a Session.", do: on(a.sendMessage)},
+		{name: "task.submit", scope: "tasks:write", keyed: true, required: schema{"input": submit["input"]}, optional: without(submit, "input"),
+			doc: "Submit a Task. It is acknowledged as soon as it is durable.", do: on(a.sendTask)},
+		{name: "task.cancel", scope: "tasks:write", keyed: true, optional: schema{"task_id": task, "reason": nullable(text())},
+			doc: "Cancel a Task.", do: on(a.sendCancel)},
+		{name: "task.get", scope: "tasks:read", optional: schema{"task_id": task}, doc: "Read a Task.", do: on(a.showTask)},
+		{name: "session.get", scope: "sessions:read", optional: schema{"session_id": session}, doc: "Read a Session.", do: on(a.showSession)},
+		{name: "session.truncate", scope: "sessions:write", keyed: true,
+			optional: schema{"session_id": session, "keep_turns": whole(), "turns": whole(), "keep": whole()},
+			doc:      "Keep the first turns of a Session and drop the rest: how many, by one of three names.", do: on(a.sendTruncate)},
+		{name: "input", scope: "messages:write", keyed: true, required: message, optional: schema{"request_id": permission, "task_id": task},
+			doc: "Answer a Task that waits for input.", do: on(a.sendAnswer)},
+		{name: "authorization", scope: "messages:write", keyed: true, required: message, optional: schema{"request_id": permission, "task_id": task},
+			doc: "Answer a Task that waits for authorization.", do: on(a.sendAnswer)},
+		{name: "approval", scope: "messages:write", keyed: true, required: schema{"decision": enum("approved", "denied")},
+			optional: schema{"request_id": permission, "task_id": task, "reason": text(), "arguments": anyJSON()},
+			doc:      "Decide on what a Task wants to do; arguments, when they are changed.", do: on(a.sendApproval)},
+		{name: "tools.register", scope: "sessions:write", required: schema{"tools": listOf(clientToolSchema())},
+			doc: "Offer tools to the Tasks of the socket's Session, as the tools of the server `client`, in the place of what was offered before.",
+			do:  on(a.registerTools)},
+		{name: "tool.result", scope: "sessions:write", required: schema{"call_id": text()},
+			optional: schema{"content": listOf(anyObject()), "structured": anyJSON(), "is_error": flag()},
+			doc:      "Answer a `tool.call`.", do: on(a.toolResult)},
+		{name: "subscribe", scope: scopeEvents, optional: schema{"after_event_id": text()},
+			doc: "Begin the stream anew: after an event, or at the beginning of what is kept.", do: on(a.subscribe)},
+		{name: "resume", scope: scopeEvents, required: schema{"after_event_id": text()},
+			doc: "Begin the stream anew after an event. What had happened before is marked as replayed.", do: on(a.resume)},
+		{name: "ping", doc: "Ask for a pong.", do: on(pong)},
+	}
+}
+
+func byName(all []command) map[string]*command {
+	named := make(map[string]*command, len(all))
+	for i := range all {
+		named[all[i].name] = &all[i]
+	}
+	return named
+}

@@ -1,0 +1,126 @@
+package harn
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/provider/tool"
+)
+
+// The most that one client may offer: tools, and bytes of their descriptions.
+const (
+	maxClientTools     = 64
+	maxClientToolBytes = 128 << 10
+)
+
+type (
+	registerCommand struct {
+		Tools []clientTool `json:"tools"`
+	}
+	// clientTool is an abi.Tool without its server.
+	clientTool struct {
+		Name        string         `json:"name"`
+		Description string         `json:"description,omitzero"`
+		InputSchema jsontext.Value `json:"input_schema,omitzero"`
+		ReadOnly    bool           `json:"read_only,omitzero"`
+		Idempotent  bool           `json:"idempotent,omitzero"`
+		Destructive bool           `json:"destructive,omitzero"`
+	}
+	resultCommand struct {
+		CallID     string            `json:"call_id"`
+		Content    []abi.ToolContent `json:"content,omitzero"`
+		Structured jsontext.Value    `json:"structured,omitzero"`
+		IsError    bool              `json:"is_error,omitzero"`
+	}
+)
+
+func clientToolSchema() schema {
+	return shape("A tool of the client.", schema{"name": text()}, schema{
+		"description": text(), "input_schema": described(anyObject(), "A JSON Schema of the arguments."),
+		"read_only":   described(flag(), "It changes nothing, so that it may be called again."),
+		"idempotent":  described(flag(), "Calling it again with the same `call_id` changes nothing more."),
+		"destructive": flag(),
+	})
+}
+
+// registerTools offers the client's tools to the Tasks of its Session.
+func (a *Adapter) registerTools(q *request, b *registerCommand) ([]byte, error) {
+	s := q.socket
+	if a.clients == nil {
+		return nil, abi.Errorf(abi.CodeNotImplemented, "this node takes no tools of clients")
+	}
+	if s.session == "" {
+		return nil, abi.InvalidParam("type", "tools are offered on the socket of a Session")
+	}
+	tools, err := offered(b.Tools)
+	if err != nil {
+		return nil, err
+	}
+	if s.client != nil {
+		s.client.Close()
+		s.client = nil
+	}
+	if len(tools) > 0 {
+		s.client = a.clients.Connect(s.tenant, s.session, tools, s)
+	}
+	return ack(q.ID, nil, false), nil
+}
+
+// offered checks what a client offers. The frame that it came in is not kept.
+func offered(tools []clientTool) ([]abi.Tool, error) {
+	if len(tools) > maxClientTools {
+		return nil, abi.InvalidParam("tools", "a client offers at most %d tools", maxClientTools)
+	}
+	all, size, seen := make([]abi.Tool, 0, len(tools)), 0, map[string]bool{}
+	for i, t := range tools {
+		at := "tools[" + strconv.Itoa(i) + "]"
+		switch {
+		case t.Name == "" || len(t.Name) > 128:
+			return nil, abi.InvalidParam(at+".name", "the name of a tool has 1 to 128 characters")
+		case seen[t.Name]:
+			return nil, abi.InvalidParam(at+".name", "the tool %q is offered twice", t.Name)
+		case t.InputSchema != nil && t.InputSchema.Kind() != '{':
+			return nil, abi.InvalidParam(at+".input_schema", "input_schema is a JSON object")
+		}
+		seen[t.Name] = true
+		size += len(t.Name) + len(t.Description) + len(t.InputSchema)
+		all = append(all, abi.Tool{Name: t.Name, Description: t.Description, InputSchema: t.InputSchema.Clone(),
+			ReadOnly: t.ReadOnly, Idempotent: t.Idempotent, Destructive: t.Destructive})
+	}
+	if size > maxClientToolBytes {
+		return nil, abi.InvalidParam("tools", "the descriptions of all tools have at most %d bytes", maxClientToolBytes)
+	}
+	return all, nil
+}
+
+// toolResult hands over what the client answers to a call.
+func (a *Adapter) toolResult(q *request, b *resultCommand) ([]byte, error) {
+	answer := &abi.CallToolCallAnswer{Content: b.Content, Structured: b.Structured.Clone(), IsError: b.IsError}
+	if q.socket.client == nil || !q.socket.client.Answer(b.CallID, answer) {
+		return nil, abi.Errorf(abi.CodeConflict, "no call %q waits for an answer of this client", b.CallID)
+	}
+	return ack(q.ID, nil, false), nil
+}
+
+var _ tool.ClientHost = (*socket)(nil)
+
+// CallTool implements [tool.ClientHost].
+func (s *socket) CallTool(_ context.Context, c *tool.ClientCall) error {
+	b := appendMember([]byte(`{"type":"tool.call"`), "call_id", c.ID)
+	b = appendMember(b, "task_id", c.TaskID)
+	b = appendMember(b, "name", c.Name)
+	b = append(append(b, `,"arguments":`...), c.Arguments...)
+	if !c.Deadline.IsZero() {
+		b = appendMember(b, "deadline_at", c.Deadline.UTC().Format(time.RFC3339Nano))
+	}
+	return s.ws.Send(append(b, '}'))
+}
+
+// CancelTool implements [tool.ClientHost].
+func (s *socket) CancelTool(id string) {
+	_ = s.ws.Send(append(appendMember([]byte(`{"type":"tool.cancel"`), "call_id", id), '}'))
+}
