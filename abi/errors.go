@@ -174,5 +174,6 @@ const (
 	FailureAttempts        = "attempts_exhausted"         // the node died several times while the Task ran
 	FailureDivergence      = "replay_divergence"          // a run asked for something else than its record says
 	FailureReplayMissing   = "replay_missing_dependency"  // a replay needs what is no longer there
+	FailureSkillOutput     = "skill_output_invalid"       // what a Skill gave is not what its schema says
 	FailureHost            = "host_error"                 // the host could not do its part (disk, blob store)
 )

@@ -16,3 +16,28 @@ type Skill struct {
 	Deprecated       bool           `json:"deprecated"`
 	PersonaID        string         `json:"persona_id,omitzero"` // what runs it
 }
+
+// CreateSkillRequest is the body of POST /wharf/v1/skills.
+type CreateSkillRequest struct {
+	PersonaID        string         `json:"persona_id"`
+	Name             string         `json:"name"`
+	Description      string         `json:"description"`
+	InputSchema      jsontext.Value `json:"input_schema,omitzero"`
+	OutputSchema     jsontext.Value `json:"output_schema,omitzero"`
+	Version          string         `json:"version,omitzero"`
+	Capabilities     []string       `json:"capabilities,omitzero"`
+	RequiresApproval bool           `json:"requires_approval,omitzero"`
+	Metadata         jsontext.Value `json:"metadata,omitzero"`
+}
+
+// UpdateSkillRequest is the body of PATCH /wharf/v1/skills/{id}. Nil members stay as
+// they are.
+type UpdateSkillRequest struct {
+	Description      *string        `json:"description,omitzero"`
+	InputSchema      jsontext.Value `json:"input_schema,omitzero"`
+	OutputSchema     jsontext.Value `json:"output_schema,omitzero"`
+	Version          *string        `json:"version,omitzero"`
+	RequiresApproval *bool          `json:"requires_approval,omitzero"`
+	Deprecated       *bool          `json:"deprecated,omitzero"`
+	Metadata         jsontext.Value `json:"metadata,omitzero"`
+}

@@ -138,7 +138,7 @@ func TestTaskMessages(t *testing.T) {
 func TestLaterLevels(t *testing.T) {
 	n := newNode(t)
 	task := n.finished(t, n.session(t))
-	for _, list := range []string{"memories", "vaults", "connectors", "skills", "quotas", "permission-requests",
+	for _, list := range []string{"memories", "vaults", "connectors", "quotas", "permission-requests",
 		"tasks/" + task + "/permission-requests"} {
 		if got := n.do(t, "GET", "/v1/"+list, nil).ids(); len(got) != 0 {
 			t.Errorf("%s: %v", list, got)

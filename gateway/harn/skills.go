@@ -1,27 +1,52 @@
 package harn
 
 import (
+	"context"
+
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/runtime/engine"
 )
 
 // skillCore is what the Skills' routes ask of the engine.
-type skillCore interface{}
+type skillCore interface {
+	CreateSkill(ctx context.Context, c *engine.Caller, r *engine.Retry, req abi.CreateSkillRequest) (engine.Doc, error)
+	UpdateSkill(ctx context.Context, c *engine.Caller, r *engine.Retry, id string, req abi.UpdateSkillRequest) (engine.Doc, error)
+	PublicSkills() []abi.Skill
+}
 
 func (a *Adapter) skillRoutes() []gateway.Route {
+	const tag, reads, writes = "Skills", "skills:read", "skills:write"
+	make := post("/wharf/v1/skills", "createSkill", tag, writes, "CreateSkillRequest", "Skill", "Offer a Persona as a Skill", statusCreated,
+		create(a, statusCreated, a.core.CreateSkill)).
+		doc("A Task names its Skill in `metadata.skill_id`. Its input is held against `input_schema` before it is accepted, and what it gives out " +
+			"against `output_schema` before it is completed: the last `json` part that it has said, or its summary.")
+	change := patch("/wharf/v1/skills/{skill_id}", "updateSkill", tag, writes, "UpdateSkillRequest", "Skill", "Change a Skill",
+		change(a, "skill_id", statusOK, a.core.UpdateSkill)).doc("Skills that come with the node cannot be changed.")
+	make.Unversioned, change.Unversioned = true, true
 	return routes(
-		a.none("/v1/skills", "listSkills", "Skills", "skills:read", "Skill", "List Skills"),
-		read("/v1/skills/{skill_id}", "getSkill", "Skills", "skills:read", "Skill", "Get a Skill", absent(abi.ObjectSkill, string(abi.ObjectSkill)+"_id")),
+		read("/v1/skills", "listSkills", tag, reads, "Skill", "List Skills, newest first", a.list(abi.ObjectSkill)).list(),
+		read("/v1/skills/{skill_id}", "getSkill", tag, reads, "Skill", "Get a Skill", a.get(abi.ObjectSkill, "skill_id")),
+		make, change,
 	)
 }
 
 func skillSchemas() map[string]schema {
+	anySchema := func() schema { return nullable(anyObject()) }
 	return map[string]schema{
 		"Skill": resource(abi.ObjectSkill, "A callable capability.", schema{
-			"name": text(), "description": text(), "input_schema": nullable(anyObject()), "output_schema": nullable(anyObject()),
+			"name": text(), "description": text(), "input_schema": anySchema(), "output_schema": anySchema(),
 		}, schema{
 			"source": nullable(text()), "version": nullable(text()), "capabilities": listOf(text()),
-			"requires_approval": flag(), "deprecated": flag(),
+			"requires_approval": flag(), "deprecated": flag(), "persona_id": text(),
+		}),
+		"CreateSkillRequest": shape("A Skill.", schema{"persona_id": text(), "name": text(), "description": text()}, schema{
+			"input_schema": anySchema(), "output_schema": anySchema(), "version": text(), "capabilities": listOf(text()),
+			"requires_approval": flag(), "metadata": anyObject(),
+		}),
+		"UpdateSkillRequest": shape("What to change.", nil, schema{
+			"description": text(), "input_schema": anySchema(), "output_schema": anySchema(), "version": text(),
+			"requires_approval": flag(), "deprecated": flag(), "metadata": anyObject(),
 		}),
 	}
 }

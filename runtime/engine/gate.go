@@ -60,6 +60,9 @@ func (r *run) admit(ctx context.Context, c *liveCall, effect abi.Effect) error {
 		return err
 	}
 	d := policy.Decide(&r.persona.Persona, a)
+	if own := ownTool(c); d.Verdict == policy.Allow && own != nil && own.Server == ServerSkills && r.engine.skillNeedsApproval(ctx, r.task.tenant, own.Name) {
+		d.Verdict = policy.Ask
+	}
 	switch {
 	case d.Verdict == policy.Ask && c.gate != nil && !c.gate.Open:
 		return nil // it was approved: permit has looked

@@ -15,6 +15,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/runtime/replay"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
+	"github.com/wharf-dev/wharf/runtime/skill"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -38,7 +39,8 @@ type run struct {
 	children int
 
 	output    *abi.CallOutputRequest
-	messages  []string // ids, in the order in which they were appended
+	gave      skill.Result // of a Task of a Skill
+	messages  []string     // ids, in the order in which they were appended
 	artifacts []string
 
 	// Guarded by task.mu.
@@ -143,6 +145,9 @@ func (r *run) recall(e *journal.Entry) error {
 func (r *run) remember(e *journal.Entry) error {
 	if e.Status != abi.CallOK {
 		return nil
+	}
+	if p := r.task.program; p != nil && p.Skill != nil {
+		r.gave.Note(e.Call, e.Request)
 	}
 	switch e.Call {
 	case abi.CallOutput:

@@ -56,7 +56,8 @@ func (e *Engine) programFor(ctx context.Context, t *task) (*journal.Program, err
 	}
 	p := &journal.Program{Plugin: name, Module: digest, Export: export, ABI: abi.ABIVersion, Persona: personaHash, Seed: seed}
 	e.fixGround(p)
-	return p, nil
+	p.Skill, err = e.skillOf(ctx, t)
+	return p, err
 }
 
 // fixGround fixes what a program runs on and what it may use. Modules that run as

@@ -265,6 +265,9 @@ func (e *Engine) ended(t *task, commit storage.Commit, err error) {
 // failureOf says why a run failed; nil when it did not.
 func (e *Engine) failureOf(t *task, r *run, err error) *abi.Failure {
 	failure, known := replay.Conclude(err, r.output)
+	if known && t.program != nil && t.program.Skill != nil {
+		failure = r.gave.Conclude(t.program.Skill.OutputSchema, failure)
+	}
 	if known {
 		return failure
 	}

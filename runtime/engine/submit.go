@@ -244,7 +244,11 @@ func (e *Engine) describeTask(ctx context.Context, c *Caller, s *session, id str
 	if req.WorkspaceID != "" && req.WorkspaceID != workspace {
 		return nil, abi.InvalidParam("workspace_id", "session %s belongs to another workspace", req.SessionID)
 	}
-	persona = firstOf(req.PersonaID, persona, e.config.DefaultPersona)
+	skilled, err := e.checkSkill(ctx, c.Tenant, &req)
+	if err != nil {
+		return nil, err
+	}
+	persona = firstOf(skilled, req.PersonaID, persona, e.config.DefaultPersona)
 	if _, err := e.persona(ctx, c.Tenant, persona); err != nil {
 		return nil, err
 	}

@@ -75,7 +75,7 @@ func (e *Engine) Bootstrap(ctx context.Context, key string) (newKey string, err 
 		return "", err
 	}
 	for _, t := range e.tenants.all() {
-		if err := e.seedPersonas(ctx, t); err != nil {
+		if err := e.seed(ctx, t); err != nil {
 			return "", err
 		}
 	}
@@ -177,7 +177,15 @@ func (e *Engine) ensureTenant(ctx context.Context, actor, name string) (*abi.Ten
 	if err := e.ensureWorkspace(ctx, actor, t); err != nil {
 		return nil, err
 	}
-	return t, e.seedPersonas(ctx, t)
+	return t, e.seed(ctx, t)
+}
+
+// seed gives a tenant what comes with the node.
+func (e *Engine) seed(ctx context.Context, t *abi.Tenant) error {
+	if err := e.seedPersonas(ctx, t); err != nil {
+		return err
+	}
+	return e.seedSkills(ctx, t)
 }
 
 // ensureWorkspace makes a tenant's default Workspace unless it is there: the node

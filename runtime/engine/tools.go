@@ -20,7 +20,7 @@ import (
 const (
 	// ServerHost offers what the host knows and keeps, as tools for a model.
 	ServerHost = "host"
-	// ServerSkills offers every Persona as a tool: calling it runs a child Task.
+	// ServerSkills offers every Skill as a tool: calling it runs a child Task.
 	ServerSkills = "skills"
 )
 
@@ -44,9 +44,9 @@ func (s OwnServer) Call(context.Context, *provider.Call, string, jsontext.Value)
 
 func skillList(personas []abi.Persona) OwnServer {
 	tools := make(OwnServer, 0, len(personas))
-	for _, p := range personas {
-		tools = append(tools, abi.Tool{Name: p.ID, Description: p.Description, InputSchema: jsontext.Value(
-			`{"type":"object","properties":{"text":{"type":"string","description":"what to do, or to work on"}},"required":["text"]}`)})
+	for i := range personas {
+		s := personaSkill(&personas[i])
+		tools = append(tools, abi.Tool{Name: s.PersonaID, Description: s.Description, InputSchema: s.InputSchema})
 	}
 	return tools
 }
@@ -184,8 +184,7 @@ func (r *run) skill(ctx context.Context, c *liveCall, req *abi.CallToolCallReque
 	r.children++
 	err := r.engine.checkGenerations(ctx, r.task)
 	if err == nil {
-		err = r.engine.submitChild(ctx, r.task, id, abi.SubmitTaskRequest{SessionID: r.task.about.SessionID,
-			ParentTaskID: r.task.id, PersonaID: req.Name, Input: skillInput(req.Arguments)})
+		err = r.submitSkill(ctx, id, req)
 	}
 	if err != nil {
 		return r.record(ctx, c, journal.Result, nil, err)
@@ -195,6 +194,25 @@ func (r *run) skill(ctx context.Context, c *liveCall, req *abi.CallToolCallReque
 		return r.record(ctx, c, journal.Result, answer, err)
 	}
 	return 0, nil, r.park(ctx, c, w, abi.TaskWorking)
+}
+
+// submitSkill accepts the child that a Skill is called by. Its arguments are checked
+// as those of any Task that names a Skill.
+func (r *run) submitSkill(ctx context.Context, id string, req *abi.CallToolCallRequest) error {
+	submit := abi.SubmitTaskRequest{SessionID: r.task.about.SessionID, ParentTaskID: r.task.id, PersonaID: req.Name, Input: skillInput(req.Arguments)}
+	s, err := r.engine.offered(ctx, r.task.tenant, req.Name)
+	switch {
+	case isNotFound(err):
+		return provider.Refuse(abi.CallNotFound, string(abi.CodeResourceNotFound), err.Error())
+	case err != nil:
+		return err
+	case s != nil:
+		submit.PersonaID = s.PersonaID
+		if submit.Metadata, err = json.Marshal(skillRef{SkillID: s.ID}); err != nil {
+			return err
+		}
+	}
+	return r.engine.submitChild(ctx, r.task, id, submit)
 }
 
 // skillInput makes a Message of a text, and passes anything else as it is.
@@ -216,6 +234,9 @@ func toolAnswer(a *abi.CallTaskAwaitAnswer) ([]byte, error) {
 		for _, p := range a.Messages[i].Parts {
 			if p.Type == abi.PartText && p.Text != nil {
 				answer.Content = append(answer.Content, abi.ToolContent{Type: "text", Text: *p.Text})
+			}
+			if p.Type == abi.PartJSON {
+				answer.Content = append(answer.Content, abi.ToolContent{Type: "text", Text: string(p.Value)})
 			}
 		}
 	}

@@ -3,6 +3,8 @@ package journal
 import (
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/wharf-dev/wharf/abi"
 )
 
@@ -45,6 +47,14 @@ type Program struct {
 	Engine   string `json:"engine"`
 	Rewriter string `json:"rewriter,omitzero"`
 	Arch     string `json:"arch,omitzero"`
+	// Skill is set on a Task of a Skill.
+	Skill *Skill `json:"skill,omitzero"`
+}
+
+// Skill is what of a Skill decides how its Tasks end.
+type Skill struct {
+	ID           string         `json:"id"`
+	OutputSchema jsontext.Value `json:"output_schema,omitzero"`
 }
 
 // Limits are the limits of a run that are the same wherever it runs. Time is not

@@ -15,6 +15,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
+	"github.com/wharf-dev/wharf/runtime/skill"
 )
 
 // host answers a guest from a record.
@@ -26,6 +27,7 @@ type host struct {
 	ground  *journal.Ground
 	byIndex map[int]*Replacement
 	result  *Result
+	gave    skill.Result
 	changed bool // a replacement was applied: what the plugin makes may differ from here on
 	failed  error
 }
@@ -144,6 +146,7 @@ func (h *host) remember(e *journal.Entry) error {
 	if e.Status != abi.CallOK {
 		return nil
 	}
+	h.gave.Note(e.Call, e.Request)
 	switch e.Call {
 	case abi.CallOutput:
 		h.result.Output = &abi.CallOutputRequest{}

@@ -142,6 +142,9 @@ func (h *host) conclude(err error) (*Result, error) {
 	if !known {
 		return nil, fmt.Errorf("running the module: %w", err)
 	}
+	if s := h.record.Program.Skill; s != nil {
+		failure = h.gave.Conclude(s.OutputSchema, failure)
+	}
 	r.End.Status, r.End.Failure = abi.TaskCompleted, failure
 	if failure != nil {
 		r.End.Status = abi.TaskFailed
