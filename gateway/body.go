@@ -25,7 +25,7 @@ const (
 // takes an optional body and there is none.
 func (r *Request) JSONBody() ([]byte, error) {
 	if !r.read {
-		body, err := r.readBody()
+		body, err := r.readBody(r.server.cfg.BodyLimit)
 		if err != nil {
 			return nil, err
 		}
@@ -95,8 +95,12 @@ func isJSON(contentType []byte) bool {
 		bytes.HasPrefix(media, []byte("application/")) && bytes.HasSuffix(media, []byte("+json"))
 }
 
-func (r *Request) readBody() ([]byte, error) {
-	limit := r.server.cfg.BodyLimit
+// Whole returns the request's body, of any media type, read whole: at most limit bytes.
+func (r *Request) Whole(limit int64) ([]byte, error) {
+	return r.readBody(limit)
+}
+
+func (r *Request) readBody(limit int64) ([]byte, error) {
 	stream := r.stream()
 	if stream.left > limit {
 		return nil, tooLarge(limit)

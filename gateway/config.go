@@ -12,9 +12,13 @@ type Config struct {
 	// PublicURL is how clients reach the node, without a slash at the end. Empty:
 	// what a request's Host header says.
 	PublicURL string
+	// TLS is how the node speaks HTTPS; nil for plain HTTP. It is not closed.
+	TLS *TLS
 
 	// BodyLimit is the largest JSON body, in bytes.
 	BodyLimit int64
+	// DeliveryLimit is the largest body of a delivery to a Connector, in bytes.
+	DeliveryLimit int64
 	// UploadLimit is the largest Artifact content that may be uploaded, in bytes.
 	UploadLimit int64
 	// HeaderLimit is the largest request line plus headers, in bytes.
@@ -56,6 +60,7 @@ func (c Config) WithDefaults() Config {
 	setDefault(&c.Node, "wharf")
 	setDefault(&c.Version, "devel")
 	setDefault(&c.BodyLimit, 32<<20)
+	setDefault(&c.DeliveryLimit, 1<<20)
 	setDefault(&c.UploadLimit, 1<<30)
 	setDefault(&c.HeaderLimit, 8<<10)
 	setDefault(&c.InFlightBytes, 256<<20)

@@ -30,6 +30,7 @@ var publicRoutes = map[string]string{
 	"issueToken": "checks the client's credentials itself: TestTokenEndpoint", "getTokenKeys": "public keys",
 	"getAuthorizationServer": "discovery",
 	"receiveWebhook":         "the path holds a secret, and the sender signs",
+	"validateWebhook":        "the path holds a secret, and nothing is told but that it is there",
 }
 
 // fixtures make, for the name of a path parameter, something that the root key sees
@@ -73,6 +74,7 @@ var fixtures = map[string]func(n *node, t *testing.T) string{
 
 // bodies are the requests of routes for which what follows from the schema will not do.
 var bodies = map[string]object{
+	"createConnector": {"provider": "generic", "plugin": "echo#main"},
 	"createPersona":   {"name": "p", "version": "1", "description": "d", "entry_workflow": "echo", "autonomy_tier": "act_auto", "receipt_policy": "optional", "tools": []string{}, "capabilities": []string{}},
 	"createMemory":    {"scope": "workspace", "owner_id": "ws_default", "content": "c", "provenance": object{}},
 	"truncateSession": {"keep_turns": 1}, "appendMessage": {"message": message("m")},

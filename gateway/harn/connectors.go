@@ -1,27 +1,189 @@
 package harn
 
 import (
+	"context"
+	"iter"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/valyala/fasthttp"
+
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/runtime/engine"
 )
 
 // connectorCore is what the Connectors' routes ask of the engine.
-type connectorCore interface{}
+type connectorCore interface {
+	CreateConnector(ctx context.Context, c *engine.Caller, r *engine.Retry, req abi.CreateConnectorRequest) (engine.Doc, error)
+	UpdateConnector(ctx context.Context, c *engine.Caller, r *engine.Retry, id string, req abi.UpdateConnectorRequest) (engine.Doc, error)
+	DeleteConnector(ctx context.Context, c *engine.Caller, r *engine.Retry, id string) error
+	GetConnector(ctx context.Context, c *engine.Caller, id string) (engine.Doc, error)
+	ListConnectors(ctx context.Context, c *engine.Caller, f engine.Filter, p engine.Page) (engine.DocList, error)
+	Receive(ctx context.Context, c *engine.Caller, id string, in *engine.Incoming) (engine.Received, error)
+	ReceiveHook(ctx context.Context, token string, in *engine.Incoming) (engine.Received, error)
+}
 
 func (a *Adapter) connectorRoutes() []gateway.Route {
+	const tag, reads, writes = "Connectors", "connectors:read", abi.ScopeConnectorsWrite
+	const one = "/v1/connectors/{connector_id}"
+	deliver := post(one+"/deliveries", "deliver", tag, writes, "", "Received", "Hand a Connector a delivery", statusAccepted, a.deliver).
+		also(statusOK, "The delivery has been taken before.", false).
+		doc("The body and the headers are those of the provider; a caller with a key needs no signature. The delivery is on disk when this answers.")
+	hook := post("/hooks/{token}", "receiveWebhook", tag, "", "", "Received", "The public path of a Connector", statusAccepted, a.hook).
+		also(statusOK, "The delivery has been taken before; or the provider has asked something, and this answers it.", false).
+		doc("Deliveries are signed as the Connector says.")
+	handshake := row{Method: fasthttp.MethodOptions, Path: "/hooks/{token}", Operation: "validateWebhook", Tag: tag,
+		Summary: "Ask whether a Connector takes deliveries", Status: statusOK, Handle: a.hook}
+	for _, rt := range []*row{&deliver, &hook} {
+		rt.Body, rt.Idempotent = gateway.BodyRaw, false
+	}
+	deliver.Unversioned = true // providers send no such header
+	hook.Public, handshake.Public = true, true
 	return routes(
-		a.none("/v1/connectors", "listConnectors", "Connectors", "connectors:read", "Connector", "List Connectors", "workspace_id"),
-		read("/v1/connectors/{connector_id}", "getConnector", "Connectors", "connectors:read", "Connector", "Get a Connector", absent(abi.ObjectConnector, string(abi.ObjectConnector)+"_id")),
+		read("/v1/connectors", "listConnectors", tag, reads, "Connector", "List Connectors, newest first", a.listConnectors).list("workspace_id"),
+		post("/v1/connectors", "createConnector", tag, writes, "CreateConnectorRequest", "Connector", "Create a Connector", statusCreated,
+			create(a, statusCreated, a.core.CreateConnector)),
+		read(one, "getConnector", tag, reads, "Connector", "Get a Connector", a.getConnector),
+		patch(one, "updateConnector", tag, writes, "UpdateConnectorRequest", "Connector", "Change a Connector",
+			change(a, "connector_id", statusOK, a.core.UpdateConnector)),
+		write(fasthttp.MethodDelete, one, "deleteConnector", tag, writes, "", "", "Delete a Connector", statusNoContent, a.deleteConnector).bodyless().
+			doc("Deliveries that are not handled yet are dropped. Tasks that were submitted go on."),
+		deliver, hook, handshake,
 	)
 }
 
+func (a *Adapter) listConnectors(r *gateway.Request) error {
+	return a.sendPage(r, func(p engine.Page) (engine.DocList, error) {
+		return a.core.ListConnectors(r.Context(), r.Caller, queryFilter(r), p)
+	})
+}
+
+func (a *Adapter) getConnector(r *gateway.Request) error {
+	doc, err := a.core.GetConnector(r.Context(), r.Caller, r.PathValue("connector_id"))
+	if err != nil {
+		return err
+	}
+	return a.send(r, statusOK, doc)
+}
+
+func (a *Adapter) deleteConnector(r *gateway.Request) error {
+	retry, err := r.Retry(nil)
+	if err != nil {
+		return err
+	}
+	if err := a.core.DeleteConnector(r.Context(), r.Caller, retry, r.PathValue("connector_id")); err != nil {
+		return err
+	}
+	r.Send(statusNoContent, nil)
+	return nil
+}
+
+// deliver takes a delivery of an authenticated caller.
+func (a *Adapter) deliver(r *gateway.Request) error {
+	in, err := a.incoming(r)
+	if err != nil {
+		return err
+	}
+	got, err := a.core.Receive(r.Context(), r.Caller, r.PathValue("connector_id"), in)
+	return sendReceived(r, got, err)
+}
+
+// hook takes what comes in on a public path.
+func (a *Adapter) hook(r *gateway.Request) error {
+	in, err := a.incoming(r)
+	if err != nil {
+		return err
+	}
+	got, err := a.core.ReceiveHook(r.Context(), r.PathValue("token"), in)
+	return sendReceived(r, got, err)
+}
+
+func (a *Adapter) incoming(r *gateway.Request) (*engine.Incoming, error) {
+	in := &engine.Incoming{Method: r.Route.Method, Header: header{&r.HTTP.Request.Header}}
+	if r.Route.Method == fasthttp.MethodOptions {
+		return in, nil
+	}
+	var err error
+	in.Body, err = r.Whole(a.cfg.DeliveryLimit)
+	return in, err
+}
+
+func sendReceived(r *gateway.Request, got engine.Received, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case got.Answer != nil:
+		r.Send(got.Answer.Status, got.Answer.Body)
+		for name, value := range got.Answer.Header {
+			r.SetHeader(name, value)
+		}
+		return nil
+	}
+	status := statusAccepted
+	if got.Status == engine.DeliveryDeduped {
+		status = statusOK
+	}
+	body := append(make([]byte, 0, 160), `{"status":"`...)
+	body = append(append(body, got.Status...), `","delivery_id":`...)
+	body, _ = jsontext.AppendQuote(body, got.DeliveryID)
+	if got.ID != "" {
+		body = append(append(append(body, `,"id":"`...), got.ID...), '"')
+	}
+	r.Send(status, append(body, '}'))
+	return nil
+}
+
+// header is a request's header as the engine reads it.
+type header struct{ *fasthttp.RequestHeader }
+
+// Get implements [engine.IncomingHeader].
+func (h header) Get(name string) []byte { return h.Peek(name) }
+
+// All implements [engine.IncomingHeader].
+func (h header) All() iter.Seq2[[]byte, []byte] { return h.RequestHeader.All() }
+
 func connectorSchemas() map[string]schema {
+	settings := schema{
+		"name": text(), "event_kinds": listOf(text()), "dedupe_policy": ref("DedupePolicy"), "auth": ref("WebhookAuth"),
+		"webhook": ref("Webhook"), "polling": ref("Polling"), "target_persona_id": text(), "target_session_id": text(),
+		"settings": anyObject(), "ordered": flag(), "metadata": anyObject(),
+	}
 	return map[string]schema{
 		"Connector": resource(abi.ObjectConnector, "A source of external activity.", schema{
 			"provider": text(), "workspace_id": text(), "status": enum("ACTIVE", "PAUSED", "FAILED", "DISABLED"), "event_kinds": listOf(text()),
-		}, schema{
-			"dedupe_policy": anyObject(), "auth": anyObject(), "webhook": anyObject(), "polling": anyObject(),
-			"target_persona_id": nullable(text()), "target_session_id": nullable(text()),
+			"plugin": text(),
+		}, with(settings, schema{"status_reason": text(), "counters": ref("ConnectorCounters")}, "event_kinds", "metadata")),
+		"CreateConnectorRequest": shape("A Connector to be made.", schema{"provider": text()},
+			with(settings, schema{"workspace_id": text(), "plugin": text()})),
+		"UpdateConnectorRequest": shape("What is to change of a Connector.", nil,
+			with(settings, schema{"status": enum("ACTIVE", "PAUSED", "DISABLED")})),
+		"DedupePolicy": shape("How deliveries that come again are recognized.", nil, schema{"header": text(), "window_seconds": whole()}),
+		"WebhookAuth": shape("How deliveries on the public path are checked. Secrets are names.", nil, schema{
+			"scheme": enum("none", "standard-webhooks", "github", "stripe", "slack", "hmac"), "secrets": listOf(text()), "vault_id": text(),
+			"tolerance_seconds": whole(), "header": text(), "hash": enum("sha256", "sha512"), "encoding": enum("hex", "base64"),
+			"prefix": text(), "timestamp_header": text(),
 		}),
+		"Webhook": shape("The public path. It is shown to those who may write Connectors.", schema{"enabled": flag()}, schema{"path": text()}),
+		"Polling": shape("How a Connector acts by itself.", schema{"schedule": text()}, schema{
+			"timezone": text(), "export": text(), "next_at": text(), "last_at": text(), "last_task_id": text()}),
+		"ConnectorCounters": shape("What became of deliveries.", schema{
+			"received": whole(), "deduped": whole(), "rejected": whole(), "normalized": whole(),
+			"tasks": whole(), "failed": whole(), "pending": whole(),
+		}, nil),
+		"Received": shape("What became of a delivery.", schema{"status": enum("accepted", "deduped"), "delivery_id": text()}, schema{"id": text()}),
 	}
+}
+
+// with returns members joined, without those that are named.
+func with(a, b schema, without ...string) schema {
+	all := schema{}
+	for _, members := range []schema{a, b} {
+		for name, s := range members {
+			all[name] = s
+		}
+	}
+	for _, name := range without {
+		delete(all, name)
+	}
+	return all
 }
