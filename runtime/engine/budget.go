@@ -17,9 +17,9 @@ import (
 // codeBudget is what a plugin reads when a call would pass its Task's budget.
 const codeBudget = "budget_exhausted"
 
-// afford refuses a call for which nothing of the Persona's budget is left. What was
+// withinBudget refuses a call for which nothing of the Persona's budget is left. What was
 // used is counted from the record, so that it is the same after a restart.
-func (r *run) afford(call string) error {
+func (r *run) withinBudget(call string) error {
 	if r.persona.Budget == nil {
 		return nil
 	}

@@ -45,7 +45,7 @@ func (r *run) permit(c *liveCall) error {
 	if err != nil {
 		return err
 	}
-	return firstError(refusal(policy.Permit(&r.persona.Persona, a)), r.afford(c.entry.Call))
+	return firstError(refusal(policy.Permit(&r.persona.Persona, a)), r.withinBudget(c.entry.Call))
 }
 
 // admit lets a call pass, or says why it is not made: a *provider.Refusal is what
@@ -172,27 +172,6 @@ func (c *liveCall) revise() error {
 	req.Arguments = a.Arguments
 	c.request, err = json.Marshal(&req)
 	return err
-}
-
-// withheldCall is the payload of the event that tells a write which policy held back.
-type withheldCall struct {
-	Index     int            `json:"index"`
-	Call      string         `json:"call"`
-	Action    string         `json:"action"`
-	Arguments jsontext.Value `json:"arguments,omitzero"`
-}
-
-// withhold tells a write that is not made. It is in one batch with the record of
-// the call.
-func (r *run) withhold(kind abi.EventKind, c *liveCall, a *policy.Action) {
-	arguments, err := shownArguments(c)
-	if err != nil {
-		arguments = nil // the call is malformed, and is told without
-	}
-	r.task.mu.Lock()
-	defer r.task.mu.Unlock()
-	r.pending = append(r.pending, record{kind: kind, object: abi.ObjectTask, id: r.task.id,
-		payload: withheldCall{Index: c.entry.Index, Call: c.entry.Call, Action: a.String(), Arguments: arguments}})
 }
 
 // action describes a call to policy.

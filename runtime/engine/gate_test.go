@@ -137,3 +137,137 @@ func TestGate(t *testing.T) {
 		}
 	}
 }
+
+// writes are the calls that change something beyond the Session, one of each kind.
+func writes() []op {
+	return []op{
+		writeTool(`{"path":"a"}`),
+		{abi.CallHTTPFetch, `{"method":"POST","url":"http://example.com/x?secret=1"}`},
+		{abi.CallHandoff, `{"persona_id":"persona_echo","input":{"x":1}}`},
+		{abi.CallTaskSpawn, `{"persona_id":"persona_echo","input":{"x":1}}`},
+		{abi.CallMemoryWrite, `{"scope":"tenant","content":"for all"}`},
+	}
+}
+
+// harmless are calls that no tier holds back.
+func harmless() []op {
+	return []op{
+		{abi.CallClock, ""}, say("hello"), {abi.CallToolCall, `{"server":"fs","name":"get","arguments":{}}`},
+		{abi.CallMemoryWrite, `{"scope":"session","content":"mine"}`}, {abi.CallStateSet, `{"key":"n","value":1}`},
+		{abi.CallArtifactPut, "{\"kind\":\"file\",\"mime_type\":\"text/plain\"}\ncontent"},
+	}
+}
+
+// outside is all that a Task can change, and how often it was.
+func (n *node) outside(t testing.TB, id string, box *toolbox, web *target) string {
+	t.Helper()
+	tenant, children := 0, 0
+	memories, err := n.List(context.Background(), n.root, abi.ObjectMemory, Filter{}, Page{Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, doc := range memories.Docs {
+		if as[abi.Memory](t, doc).Scope == abi.MemoryTenant {
+			tenant++
+		}
+	}
+	tasks, err := n.List(context.Background(), n.root, abi.ObjectTask, Filter{}, Page{Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, doc := range tasks.Docs {
+		if as[abi.Task](t, doc).ParentTaskID == id {
+			children++
+		}
+	}
+	return fmt.Sprintf("%d tools, %d requests, %d children, %d memories", strings.Count(box.reached(), "write"), len(web.calls()), children, tenant)
+}
+
+// On each tier the world is changed as far as the tier goes, and the rest is told.
+func TestTiers(t *testing.T) {
+	const all, none = "1 tools, 1 requests, 2 children, 1 memories", "0 tools, 0 requests, 0 children, 0 memories"
+	for tier, want := range map[abi.AutonomyTier]struct {
+		outside string
+		told    string // of each write
+		event   abi.EventKind
+		asked   int
+	}{
+		abi.TierShadow:          {none, `"code":"shadow"`, abi.EventShadowWrite, 0},
+		abi.TierSuggest:         {none, `"code":"proposed"`, abi.EventProposal, 0},
+		abi.TierActWithApproval: {all, "0 ", "", len(writes())},
+		abi.TierActAuto:         {all, "0 ", "", 0},
+	} {
+		t.Run(string(tier), func(t *testing.T) {
+			box, web := &toolbox{}, &target{}
+			p := newProgram(append(harmless(), writes()...)...)
+			n := newNode(t, guests{"program": p.run, "echo": echo}, atTier(tier), func(_ *Config, parts *Parts) {
+				parts.Performers = map[string]provider.Performer{abi.CallToolCall: box, abi.CallHTTPFetch: web}
+			})
+			id := n.submit(t, n.session(t), "persona_program")
+			for range want.asked {
+				n.parked(t, id)
+				n.decide(t, id, `{"decision":"approved"}`)
+			}
+			task := n.wait(t, id)
+			if task.Status != abi.TaskCompleted {
+				t.Fatalf("%+v", task.Failure)
+			}
+			if got := n.outside(t, id, box, web); got != want.outside {
+				t.Errorf("it changed %s, want %s", got, want.outside)
+			}
+			runs := p.runs()
+			for i, told := range runs[len(runs)-1] {
+				if i < len(harmless()) && !strings.HasPrefix(told, "0 ") || i >= len(harmless()) && !strings.Contains(told, want.told) {
+					t.Errorf("call %d, %s, was answered %s", i, p.ops[i].call, told)
+				}
+			}
+			n.wantHeldBack(t, &task, want.event)
+			n.wantReplay(t, id)
+		})
+	}
+}
+
+// wantHeldBack wants every write told by an event of a kind and in the Outcome; ""
+// for none.
+func (n *node) wantHeldBack(t testing.TB, task *abi.Task, kind abi.EventKind) {
+	t.Helper()
+	events, _, err := n.Events(context.Background(), n.root, Filter{TaskID: task.ID}, 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []withheldCall
+	for _, ev := range events {
+		if k := ev.Record().Kind; k != abi.EventShadowWrite && k != abi.EventProposal {
+			continue
+		} else if k != kind {
+			t.Errorf("a %s", k)
+		}
+		var call withheldCall
+		if err := json.Unmarshal(ev.Record().Payload, &call); err != nil {
+			t.Fatal(err)
+		}
+		told = append(told, call)
+	}
+	doc, err := n.Get(context.Background(), n.root, abi.ObjectOutcome, task.OutcomeID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var held heldBack
+	if err := json.Unmarshal(as[abi.Outcome](t, doc).Metrics, &held); err != nil {
+		t.Fatal(err)
+	}
+	if got := append(held.Proposals, held.ShadowWrites...); fmt.Sprint(got) != fmt.Sprint(told) {
+		t.Errorf("the outcome tells %v, and the events %v", got, told)
+	}
+	if kind == "" {
+		if len(told) != 0 {
+			t.Errorf("it held back %v", told)
+		}
+		return
+	}
+	for i, want := range []string{`tool.call fs:write {"path":"a"}`, `http.fetch POST http://example.com/x`, `handoff persona_echo`, `task.spawn persona_echo`, `memory.write tenant`} {
+		if len(told) <= i || !strings.HasPrefix(told[i].Action+" "+string(told[i].Arguments), want) {
+			t.Errorf("%d: it told %v, want %s", i, told, want)
+		}
+	}
+}

@@ -42,6 +42,7 @@ type run struct {
 	gave      skill.Result // of a Task of a Skill
 	messages  []string     // ids, in the order in which they were appended
 	artifacts []string
+	held      heldBack
 
 	// Guarded by task.mu.
 	index        int      // of the next call
@@ -144,6 +145,7 @@ func (r *run) recall(e *journal.Entry) error {
 // remember takes over what a call means for the end of the Task.
 func (r *run) remember(e *journal.Entry) error {
 	if e.Status != abi.CallOK {
+		r.noteHeldBack(e)
 		return nil
 	}
 	if p := r.task.program; p != nil && p.Skill != nil {

@@ -306,7 +306,7 @@ func (r *run) metrics(t *task) jsontext.Value {
 			m = append(append(m, `,"plugin":`...), own...)
 		}
 	}
-	return append(m, '}')
+	return append(r.appendHeldBack(m), '}')
 }
 
 // appendMS writes a duration in milliseconds, to the microsecond.
