@@ -32,7 +32,7 @@ func (r *run) passGate() (*journal.Entry, error) {
 
 // permit refuses a call that the Task's Persona may not make at all, and one that
 // was not approved. A call whose intent stands was permitted by an earlier life.
-func (r *run) permit(c *liveCall) error {
+func (r *run) permit(ctx context.Context, c *liveCall) error {
 	if c.intent != nil {
 		return nil
 	}
@@ -41,7 +41,7 @@ func (r *run) permit(c *liveCall) error {
 			return err
 		}
 	}
-	a, err := action(c, "")
+	a, err := r.action(ctx, c, "")
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (r *run) admit(ctx context.Context, c *liveCall, effect abi.Effect) error {
 	if c.intent != nil {
 		return nil
 	}
-	a, err := action(c, effect)
+	a, err := r.action(ctx, c, effect)
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,24 @@ func (c *liveCall) revise() error {
 	return err
 }
 
-// action describes a call to policy.
+// action describes a call to policy. A tool that is a Skill stands for the Persona
+// that has it.
+func (r *run) action(ctx context.Context, c *liveCall, effect abi.Effect) (*policy.Action, error) {
+	a, err := action(c, effect)
+	if err != nil || a.Call != abi.CallToolCall || a.Persona == "" {
+		return a, err
+	}
+	s, err := r.engine.offered(ctx, r.task.tenant, a.Persona)
+	switch {
+	case isNotFound(err):
+		return a, nil // the call itself is refused for it
+	case err == nil && s != nil:
+		a.Persona = s.PersonaID
+	}
+	return a, err
+}
+
+// action describes a call to policy, as far as its request tells.
 func action(c *liveCall, effect abi.Effect) (*policy.Action, error) {
 	a := &policy.Action{Call: c.entry.Call, Effect: effect}
 	describe := describers[a.Call]

@@ -199,7 +199,7 @@ type liveCall struct {
 
 // live performs a call and records its answer.
 func (r *run) live(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, error) {
-	if err := firstError(c.revise(), r.permit(c)); err != nil {
+	if err := firstError(c.revise(), r.permit(ctx, c)); err != nil {
 		c.canonicalRequest()
 		return r.record(ctx, c, journal.Whole, nil, err)
 	}

@@ -88,8 +88,8 @@ func (r *run) govern(c *liveCall, w *abi.Waiting, p *abi.PermissionRequest) {
 		if len(of.Approvers) > 0 {
 			p.Approvers = of.Approvers
 		}
-		if w.Until.IsZero() && of.TimeoutSeconds > 0 {
-			w.Until = abi.At(r.engine.now().Add(time.Duration(of.TimeoutSeconds * float64(time.Second))))
+		if at := r.engine.now().Add(time.Duration(of.TimeoutSeconds * float64(time.Second))); of.TimeoutSeconds > 0 && (w.Until.IsZero() || at.Before(w.Until)) {
+			w.Until = abi.At(at)
 		}
 	}
 	w.Quorum = p.Quorum
