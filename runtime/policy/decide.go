@@ -110,7 +110,7 @@ func allowsModel(m *abi.ModelPolicy, a *Action) bool {
 func Leaves(p *abi.Persona, a *Action) bool {
 	switch a.Call {
 	case abi.CallToolCall:
-		return a.Effect == abi.EffectWrite && a.Persona != p.ID
+		return a.Effect == abi.EffectWrite && (a.Persona == "" || a.elsewhere(p))
 	case abi.CallHTTPFetch:
 		return a.Effect == abi.EffectWrite
 	case abi.CallTaskSpawn, abi.CallHandoff:

@@ -1,0 +1,193 @@
+package policy_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/policy"
+)
+
+var update = flag.Bool("update", false, "rewrite the table in docs/policy.md")
+
+var tiers = []abi.AutonomyTier{abi.TierShadow, abi.TierSuggest, abi.TierActWithApproval, abi.TierActAuto}
+
+var verdicts = map[policy.Verdict]string{policy.Allow: "done", policy.Deny: "denied", policy.Shadow: "left out", policy.Propose: "proposed", policy.Ask: "asked"}
+
+// variant is a host call as far as its tier depends on it.
+type variant struct {
+	name   string
+	action policy.Action
+}
+
+// variants are those of a call for which not one rule holds.
+func variants(call abi.HostCall) []variant {
+	of := func(name string, a policy.Action) variant {
+		a.Call = call.Name
+		return variant{"`" + call.Name + "`" + name, a}
+	}
+	switch call.Name {
+	case abi.CallToolCall:
+		return []variant{of(" of a read-only tool", policy.Action{Tool: "s:t", Effect: abi.EffectRead}),
+			of(" of any other tool", policy.Action{Tool: "s:t", Effect: abi.EffectWrite}),
+			of(" of another Persona", policy.Action{Tool: "skills:persona_b", Persona: "persona_b", Effect: abi.EffectWrite}),
+			of(" of the same Persona", policy.Action{Tool: "skills:persona_a", Persona: "persona_a", Effect: abi.EffectWrite})}
+	case abi.CallHTTPFetch:
+		return []variant{of(" with GET or HEAD", policy.Action{Effect: abi.EffectRead}), of(" with any other method", policy.Action{Effect: abi.EffectWrite})}
+	case abi.CallTaskSpawn, abi.CallHandoff:
+		return []variant{of(" to the same Persona", policy.Action{Persona: "persona_a"}), of(" to another Persona", policy.Action{Persona: "persona_b"})}
+	case abi.CallMemoryWrite:
+		return []variant{of(" for the Session", policy.Action{Scope: abi.MemorySession}), of(" beyond the Session", policy.Action{Scope: abi.MemoryTenant})}
+	}
+	return []variant{of("", policy.Action{Effect: call.Effect})}
+}
+
+// table is what becomes of every host call on every tier, in Markdown.
+func table() string {
+	var b strings.Builder
+	b.WriteString("| host call | shadow | suggest | act_with_approval | act_auto |\n|---|---|---|---|---|\n")
+	for _, call := range abi.HostCalls() {
+		if call.Effect == abi.EffectHint || call.Effect == abi.EffectGiven {
+			continue // they are not recorded, and change nothing
+		}
+		for _, v := range variants(call) {
+			b.WriteString("| " + v.name)
+			for _, tier := range tiers {
+				p := &abi.Persona{Envelope: abi.Envelope{ID: "persona_a"}, AutonomyTier: tier}
+				b.WriteString(" | " + verdicts[policy.Decide(p, &v.action).Verdict])
+			}
+			b.WriteString(" |\n")
+		}
+	}
+	return b.String()
+}
+
+// The table in the documentation is what is done: a new host call is a line that
+// somebody has to look at.
+func TestTiersAreAsDocumented(t *testing.T) {
+	const begin, end = "<!-- tiers -->\n", "<!-- /tiers -->"
+	file := filepath.Join("..", "..", "docs", "policy.md")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(text), begin)
+	documented, after, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		t.Fatalf("%s has no table between %q and %q", file, begin, end)
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(before+begin+table()+end+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if got := table(); got != documented {
+		t.Errorf("docs/policy.md says\n%s\nand policy does\n%s\nrun the test with -update and look at the difference", documented, got)
+	}
+}
+
+func TestPermit(t *testing.T) {
+	const self = "persona_a"
+	for name, test := range map[string]struct {
+		persona abi.Persona
+		action  policy.Action
+		code    string
+	}{
+		"empty lists restrict nothing":          {abi.Persona{Tools: []string{}, Capabilities: []string{}}, policy.Action{Call: abi.CallToolCall, Tool: "s:t"}, ""},
+		"capability":                            {abi.Persona{Capabilities: []string{"tool.*"}}, policy.Action{Call: abi.CallToolCall, Tool: "s:t"}, ""},
+		"no capability":                         {abi.Persona{Capabilities: []string{"tool.*"}}, policy.Action{Call: abi.CallHTTPFetch}, policy.CodeCapability},
+		"waits need one too":                    {abi.Persona{Capabilities: []string{"tool.*"}}, policy.Action{Call: abi.CallSleep}, policy.CodeCapability},
+		"output needs none":                     {abi.Persona{Capabilities: []string{"tool.*"}}, policy.Action{Call: abi.CallOutput}, ""},
+		"tool":                                  {abi.Persona{Tools: []string{"x:*", "s:t"}}, policy.Action{Call: abi.CallToolCall, Tool: "s:t"}, ""},
+		"no tool":                               {abi.Persona{Tools: []string{"s:t"}}, policy.Action{Call: abi.CallToolCall, Tool: "s:tt"}, policy.CodeTool},
+		"a server's name is not a tool's":       {abi.Persona{Tools: []string{"*:get"}}, policy.Action{Call: abi.CallToolCall, Tool: "get:put"}, policy.CodeTool},
+		"handoff to anybody":                    {abi.Persona{}, policy.Action{Call: abi.CallHandoff, Persona: "persona_b"}, ""},
+		"handoff":                               {abi.Persona{Handoffs: []string{"persona_b*"}}, policy.Action{Call: abi.CallHandoff, Persona: "persona_bb"}, ""},
+		"no handoff":                            {abi.Persona{Handoffs: []string{}}, policy.Action{Call: abi.CallTaskSpawn, Persona: "persona_b"}, policy.CodeHandoff},
+		"a tool that is a persona":              {abi.Persona{Handoffs: []string{}}, policy.Action{Call: abi.CallToolCall, Tool: "skills:persona_b", Persona: "persona_b"}, policy.CodeHandoff},
+		"oneself":                               {abi.Persona{Handoffs: []string{}}, policy.Action{Call: abi.CallTaskSpawn, Persona: self}, ""},
+		"the default of a spawn is oneself":     {abi.Persona{Handoffs: []string{}}, policy.Action{Call: abi.CallTaskSpawn}, ""},
+		"model":                                 {abi.Persona{ModelPolicy: &abi.ModelPolicy{Models: []string{"small-*"}}}, policy.Action{Call: abi.CallLLMComplete, Model: "small-1", Provider: "p"}, ""},
+		"no model":                              {abi.Persona{ModelPolicy: &abi.ModelPolicy{Models: []string{"small-*"}}}, policy.Action{Call: abi.CallLLMComplete, Model: "large", Provider: "p"}, policy.CodeModel},
+		"no provider":                           {abi.Persona{ModelPolicy: &abi.ModelPolicy{Providers: []string{"q"}}}, policy.Action{Call: abi.CallLLMComplete, Model: "large", Provider: "p"}, policy.CodeModel},
+		"which model is not known yet":          {abi.Persona{ModelPolicy: &abi.ModelPolicy{Providers: []string{"q"}}}, policy.Action{Call: abi.CallLLMComplete}, ""},
+		"a policy of tokens restricts no model": {abi.Persona{ModelPolicy: &abi.ModelPolicy{MaxTokens: 1}}, policy.Action{Call: abi.CallLLMComplete, Model: "m", Provider: "p"}, ""},
+	} {
+		test.persona.ID = self
+		if d := policy.Permit(&test.persona, &test.action); d.Code != test.code || (d.Verdict == policy.Deny) != (test.code != "") {
+			t.Errorf("%s: %+v, want the code %q", name, d, test.code)
+		}
+	}
+}
+
+// What needs no approval is named by its tool or its host call.
+func TestWithout(t *testing.T) {
+	write := policy.Action{Call: abi.CallToolCall, Tool: "fs:write", Effect: abi.EffectWrite}
+	for without, want := range map[string]policy.Verdict{"fs:*": policy.Allow, "tool.call": policy.Allow, "*": policy.Allow, "write": policy.Ask, "http.*": policy.Ask} {
+		p := &abi.Persona{AutonomyTier: abi.TierActWithApproval, Approvals: &abi.ApprovalPolicy{Without: []string{without}}}
+		if d := policy.Decide(p, &write); d.Verdict != want {
+			t.Errorf("without %q: %+v", without, d)
+		}
+	}
+}
+
+// A tier that nobody knows does nothing, and what is denied is denied on every tier.
+func TestNothingIsDoneByMistake(t *testing.T) {
+	write := &policy.Action{Call: abi.CallToolCall, Tool: "fs:write", Effect: abi.EffectWrite}
+	if d := policy.Decide(&abi.Persona{AutonomyTier: "new"}, write); d.Verdict != policy.Shadow {
+		t.Errorf("a tier that is not known: %+v", d)
+	}
+	for _, tier := range tiers {
+		if d := policy.Decide(&abi.Persona{AutonomyTier: tier, Tools: []string{"none"}}, write); d.Verdict != policy.Deny {
+			t.Errorf("%s: %+v", tier, d)
+		}
+	}
+}
+
+func FuzzMatch(f *testing.F) {
+	for _, seed := range [][2]string{{"", ""}, {"*", "anything"}, {"a*b*c", "abc"}, {"a*a", "a"}, {"**", ""}, {"fs:*", "fs:write"}, {"*x", "xx"}} {
+		f.Add(seed[0], seed[1])
+	}
+	f.Fuzz(func(t *testing.T, pattern, name string) {
+		if len(pattern) > 40 || len(name) > 40 {
+			return
+		}
+		if got, want := policy.Match(pattern, name), slowMatch(pattern, name); got != want {
+			t.Errorf("%q fits %q: %v, want %v", name, pattern, got, want)
+		}
+	})
+}
+
+// slowMatch says the same by its definition.
+func slowMatch(pattern, name string) bool {
+	fits := make([]bool, len(name)+1) // of the pattern so far: the beginnings of name that it fits
+	fits[0] = true
+	for i := range len(pattern) {
+		next := make([]bool, len(name)+1)
+		for j := range next {
+			if pattern[i] == '*' {
+				next[j] = fits[j] || j > 0 && next[j-1]
+			} else {
+				next[j] = j > 0 && fits[j-1] && name[j-1] == pattern[i]
+			}
+		}
+		fits = next
+	}
+	return fits[len(name)]
+}
+
+func ExampleDecide() {
+	scribe := &abi.Persona{Envelope: abi.Envelope{ID: "persona_scribe"}, AutonomyTier: abi.TierSuggest, Tools: []string{"fs:*"}}
+	for _, tool := range []string{"fs:write", "mail:send"} {
+		d := policy.Decide(scribe, &policy.Action{Call: abi.CallToolCall, Tool: tool, Effect: abi.EffectWrite})
+		fmt.Println(d.Code)
+	}
+	// Output:
+	// proposed
+	// tool_denied
+}
