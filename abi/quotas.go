@@ -29,7 +29,9 @@ type Quota struct {
 	Envelope `json:",inline"`
 	Scope    QuotaScope `json:"scope"`
 	// OwnerID is the id for the scope, "" for each of them by itself.
-	OwnerID          string             `json:"owner_id,omitzero"`
+	OwnerID string `json:"owner_id,omitzero"`
+	// TemplateID is set on the Quota of one of those that another Quota is for each of.
+	TemplateID       string             `json:"template_id,omitzero"`
 	Limits           map[string]float64 `json:"limits"`
 	Usage            map[string]float64 `json:"usage"`                   // in the window, counted from the log
 	WindowSeconds    int64              `json:"window_seconds,omitzero"` // 0: it never resets
@@ -38,6 +40,12 @@ type Quota struct {
 	SoftLimit        bool               `json:"soft_limit"` // work beyond is told of
 	ExhaustionReason *string            `json:"exhaustion_reason"`
 	LastReceiptID    *string            `json:"last_receipt_id"`
+}
+
+// Each reports whether the Quota is for each of its scope by itself: then it counts
+// nothing, and there is one more Quota for each that has used something.
+func (q *Quota) Each() bool {
+	return q.OwnerID == "" && (q.Scope == QuotaPersona || q.Scope == QuotaWorkspace)
 }
 
 // CreateQuotaRequest is the body of POST /wharf/v1/quotas.

@@ -116,6 +116,8 @@ func childStatus(code abi.ErrorCode) abi.CallStatus {
 		return abi.CallUnavailable
 	case abi.CodeResourceNotFound:
 		return abi.CallNotFound
+	case abi.CodePolicyViolation:
+		return abi.CallDenied
 	}
 	return abi.CallInvalid
 }

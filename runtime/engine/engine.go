@@ -138,6 +138,7 @@ type Engine struct {
 	tasks      taskTable
 	parked     parkedTable
 	asked      askedTable
+	quotas     quotaTable
 	waiters    waiterTable
 	chains     chainTable
 	values     stateTable
@@ -237,6 +238,9 @@ func (l *lockedReader) Read(p []byte) (int, error) {
 // Start brings back the Tasks that an earlier life of the node left unfinished.
 // It is called once, before the first request.
 func (e *Engine) Start(ctx context.Context) error {
+	if err := e.loadQuotas(ctx); err != nil {
+		return err
+	}
 	if err := e.recover(ctx); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/policy/quota"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/runtime/replay"
@@ -51,6 +52,8 @@ type run struct {
 	tally        *receipt.Tally
 	finals       []receipt.ArtifactRef
 	withheld     []receipt.Redaction
+	unstated     quota.Amounts // that Quotas do not say yet
+	reserved     []reservation
 
 	last storage.Commit // handed over last, and not waited for; nil when nothing is
 }
@@ -238,6 +241,9 @@ func (r *run) reach(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, e
 		return r.record(ctx, c, journal.Whole, nil, provider.Refuse(abi.CallUnavailable, "not_configured", "this node does not offer "+c.entry.Call))
 	}
 	if err := r.bound(c); err != nil {
+		return r.record(ctx, c, journal.Whole, nil, err)
+	}
+	if err := r.setAside(ctx, c); err != nil {
 		return r.record(ctx, c, journal.Whole, nil, err)
 	}
 	plan, err := performer.Prepare(ctx, r.providerCall(c))

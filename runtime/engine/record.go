@@ -72,6 +72,7 @@ func (r *run) tell(ctx context.Context, c *liveCall, phase journal.Phase) error 
 	defer r.task.mu.Unlock()
 	r.pending = append(append(r.pending, c.extra...), rec)
 	r.pendingBytes += len(rec.text)
+	r.use(&c.entry, phase)
 	if phase == journal.Intent {
 		return nil
 	}
@@ -128,13 +129,15 @@ func (r *run) handOver() error {
 		return err
 	}
 	b := &storage.Batch{Frame: taskFrame(t.tenant, &t.about, t.about.PersonaID, e.now(), encoded)}
-	if slices.ContainsFunc(records, func(rec record) bool { return rec.transcript.Kind != storage.TranscriptNone }) {
-		r.last = t.session.appendAside(e, b)
-	} else {
-		r.last = e.store.Append(b)
-	}
 	t.seq += sequenced(records)
-	return nil
+	return e.countUse(t, b, "", false, func() error {
+		if slices.ContainsFunc(records, func(rec record) bool { return rec.transcript.Kind != storage.TranscriptNone }) {
+			r.last = t.session.appendAside(e, b)
+		} else {
+			r.last = e.store.Append(b)
+		}
+		return nil
+	})
 }
 
 // takePending returns what is pending and forgets it. The caller holds task.mu.

@@ -53,6 +53,9 @@ func (e *Engine) revive(ctx context.Context, tenant storage.Tenant, id string) (
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := e.reenroll(ctx, tenant, about); err != nil {
+		return nil, nil, err
+	}
 	if about.Waiting != nil {
 		e.queue.holdParked(tenant, about)
 		e.asked.add(tenant, about.Waiting.PermissionID, about)
@@ -145,7 +148,7 @@ func (e *Engine) loadTask(ctx context.Context, tenant storage.Tenant, about *abi
 	if err != nil {
 		return nil, err
 	}
-	live.seq = seq + 1
+	live.seq, live.meters = seq+1, e.quotas.heldBy(owner{tenant, about.ID})
 	if live.asking, err = e.storedAsking(ctx, tenant, about.Waiting); err != nil {
 		return nil, err
 	}

@@ -31,6 +31,8 @@ func (e *Engine) runTask(t *task) {
 		return
 	}
 	r := &run{engine: e, task: t, began: e.now()}
+	r.enterQuotas()
+	defer r.leaveQuotas()
 	err := e.perform(ctx, t, r)
 	switch {
 	case errors.Is(err, errParked):

@@ -80,7 +80,10 @@ func (e *Engine) accept(ctx context.Context, t *task, input *abi.Message, actor 
 // The Task counts once [Engine.accepted] has returned without an error.
 func (e *Engine) offer(ctx context.Context, t *task, input *abi.Message, actor string, idem *storage.Idempotency,
 	with func(*storage.Batch)) (Doc, storage.Commit, error) {
-	var err error
+	err := e.checkQuotas(ctx, t)
+	if err != nil {
+		return Doc{}, nil, err
+	}
 	if t.place, err = e.admit(t); err != nil {
 		return Doc{}, nil, err
 	}
@@ -96,7 +99,10 @@ func (e *Engine) offer(ctx context.Context, t *task, input *abi.Message, actor s
 			with(b)
 		}
 		e.tasks.put(t.key(), t)
-		commit, err = t.session.append(e, b, t.admitted())
+		err = e.enroll(t, b, func() (err error) {
+			commit, err = t.session.append(e, b, t.admitted())
+			return err
+		})
 	}
 	if err != nil {
 		e.withdraw(t)
@@ -119,6 +125,7 @@ func (e *Engine) accepted(t *task, commit storage.Commit) error {
 // withdraw gives back what a Task holds that was not accepted.
 func (e *Engine) withdraw(t *task) {
 	e.tasks.remove(t.key())
+	e.quotas.leave(t.key())
 	e.queue.unreserve(t.place)
 }
 

@@ -22,8 +22,9 @@ type task struct {
 
 	about   abi.Task // as it was accepted, without Input: for what never changes
 	session *session
-	leave   func() // gives the Session back
-	place   place  // where it waits or runs
+	leave   func()        // gives the Session back
+	place   place         // where it waits or runs
+	meters  []*quotaMeter // the Quotas that bound it, narrowest first
 
 	input      jsontext.Value // as it is shown; nil when it is too large to keep here
 	restricted bool           // whether input holds parts that are not public
@@ -161,9 +162,11 @@ func (e *Engine) write(t *task, shown *abi.Task, effects []Effect, c change, now
 	b := batch(taskFrame(t.tenant, shown, c.actor, now, encoded), c.idem, c.status, answer)
 	t.last = taskState(b)
 	var commit storage.Commit
-	hand := func() (err error) {
-		commit, err = e.handOver(t, b, c.in.Kind)
-		return err
+	hand := func() error {
+		return e.countUse(t, b, shown.ReceiptID, shown.Status.Terminal(), func() (err error) {
+			commit, err = e.handOver(t, b, c.in.Kind)
+			return err
+		})
 	}
 	if issue != nil {
 		err = e.seal(issue, b, now, hand)
@@ -320,6 +323,7 @@ func (e *Engine) finish(t *task, commit storage.Commit) error {
 	t.mu.Unlock()
 	e.tasks.remove(t.key())
 	e.parked.forget(t.key())
+	e.quotas.leave(t.key())
 	e.queue.leaveChain(t)
 	e.count(status)
 	t.leave()

@@ -67,6 +67,13 @@ type Performer interface {
 	Prepare(ctx context.Context, c *Call) (Plan, error)
 }
 
+// Priced is a [Performer] of model calls that can know beforehand what one costs.
+type Priced interface {
+	// Most returns the most, in US dollars, that a request of so many bytes can cost;
+	// ok is false when that is not known.
+	Most(r *abi.ModelRequest, size int) (usd float64, ok bool)
+}
+
 // Refusal is the answer to a call that was not, or could not be, performed. It
 // must hold nothing secret: it is recorded, and the plugin reads it.
 type Refusal struct {

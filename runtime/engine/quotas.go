@@ -1,0 +1,741 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	json "github.com/go-json-experiment/json"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/policy/quota"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// quotaTable holds every Quota of the node and what was used under it. Quotas are
+// few, and a node without any pays for a look at some.
+//
+// A Quota is stated in the batch of the very calls that it counts, and mu is held
+// from the counting until that batch is handed over. So the log has, at each point,
+// exactly the usage of the calls that it has, in the order in which they counted. mu
+// is taken after a Task's, and no other lock of the engine but a Session's is taken
+// under it.
+type quotaTable struct {
+	some atomic.Bool
+
+	mu      sync.Mutex
+	byID    map[owner]*quotaMeter
+	scoped  map[quotaScope][]*quotaMeter
+	held    map[owner][]*quotaMeter // by the Task that has not ended
+	running map[owner]*quotaTime    // by the Task whose plugin runs
+	settled chan struct{}           // closed when something that was reserved is given back
+}
+
+// quotaScope is what a Quota bounds; an empty owner stands for each of the scope by
+// itself.
+type quotaScope struct {
+	tenant storage.Tenant
+	scope  abi.QuotaScope
+	owner  string
+}
+
+// quotaMeter is a Quota. It is guarded by the table.
+type quotaMeter struct {
+	quota.Meter
+	tenant storage.Tenant // where the log has it
+	about  abi.Quota      // but for what Meter has
+	of     *quotaMeter    // the Quota for each of the scope that this one is for one of; may be nil
+	seq    uint64         // of its next event
+	told   bool           // whether what happened to it is stated
+}
+
+// quotaTime is since when a Task's run has not been counted.
+type quotaTime struct {
+	since time.Time
+	timer *time.Timer
+}
+
+// reservation is what a Task's run holds of one Quota.
+type reservation struct {
+	of      *quotaMeter
+	amounts quota.Amounts
+}
+
+// rule takes what a Quota says as what is counted by.
+func (m *quotaMeter) rule() error {
+	q := &m.about
+	if m.of != nil {
+		q = &m.of.about
+		m.about.Limits, m.about.WindowSeconds, m.about.HardLimit, m.about.SoftLimit = q.Limits, q.WindowSeconds, q.HardLimit, q.SoftLimit
+	}
+	m.Rule = quota.Rule{Window: time.Duration(q.WindowSeconds) * time.Second, Hard: q.HardLimit, Soft: q.SoftLimit}
+	for name, n := range q.Limits {
+		k, ok := quota.Lookup(name)
+		if !ok {
+			return fmt.Errorf("quota %s limits %q, which is not counted", q.ID, name)
+		}
+		m.Limits[k], m.Limited[k] = k.Whole(n), true
+	}
+	return nil
+}
+
+// shown returns the Quota as it is.
+func (m *quotaMeter) shown(now time.Time) *abi.Quota {
+	q := m.about
+	q.UpdatedAt, q.Usage = abi.At(now), map[string]float64{}
+	for k := range m.Limits {
+		if m.Limited[k] {
+			q.Usage[quota.Kind(k).String()] = quota.Kind(k).Number(m.Used[k])
+		}
+	}
+	if q.ResetAt = nil; !m.ResetAt.IsZero() {
+		q.ResetAt = new(abi.At(m.ResetAt))
+	}
+	if q.ExhaustionReason = nil; m.Exhausted != "" {
+		q.ExhaustionReason = new(m.Exhausted)
+	}
+	return &q
+}
+
+// meterOf returns the meter of a Quota as the log has it. What runs at one time is
+// counted anew.
+func meterOf(tenant storage.Tenant, res storage.Resource) (*quotaMeter, error) {
+	m := &quotaMeter{tenant: tenant, seq: res.Sequence + 1, told: true}
+	if err := decode(res.State, &m.about); err != nil {
+		return nil, err
+	}
+	for name, n := range m.about.Usage {
+		if k, ok := quota.Lookup(name); ok && k != quota.Concurrent {
+			m.Used[k] = k.Whole(n)
+		}
+	}
+	if m.about.ResetAt != nil {
+		m.ResetAt = *m.about.ResetAt
+	}
+	if m.about.ExhaustionReason != nil {
+		m.Exhausted = *m.about.ExhaustionReason
+	}
+	return m, m.rule()
+}
+
+// put takes in a Quota. The caller holds mu.
+func (q *quotaTable) put(m *quotaMeter) {
+	if q.byID == nil {
+		q.byID, q.scoped = map[owner]*quotaMeter{}, map[quotaScope][]*quotaMeter{}
+		q.held, q.running = map[owner][]*quotaMeter{}, map[owner]*quotaTime{}
+		q.settled = make(chan struct{})
+	}
+	q.byID[owner{m.tenant, m.about.ID}] = m
+	if m.about.TemplateID == "" {
+		at := quotaScope{m.tenant, m.about.Scope, m.about.OwnerID}
+		q.scoped[at] = append(q.scoped[at], m)
+	}
+	q.some.Store(true)
+}
+
+// loadQuotas reads every Quota. It is called before unfinished Tasks are looked at.
+func (e *Engine) loadQuotas(ctx context.Context) error {
+	tenants := []storage.Tenant{storage.SystemTenant}
+	for _, t := range e.tenants.all() {
+		tenants = append(tenants, storage.Tenant(t.Number))
+	}
+	q := &e.quotas
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, tenant := range tenants {
+		if err := e.loadQuotasOf(ctx, tenant); err != nil {
+			return fmt.Errorf("reading the quotas: %w", err)
+		}
+	}
+	for _, m := range q.byID {
+		if m.of = q.byID[owner{m.tenant, m.about.TemplateID}]; m.of != nil {
+			if err := m.rule(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (e *Engine) loadQuotasOf(ctx context.Context, tenant storage.Tenant) error {
+	for page := (storage.Page{Limit: 200}); ; {
+		list, more, err := e.store.List(ctx, tenant, abi.ObjectQuota, Scope{}, page)
+		if err != nil {
+			return err
+		}
+		for _, res := range list {
+			m, err := meterOf(tenant, res)
+			if err != nil {
+				return err
+			}
+			e.quotas.put(m)
+			page.After = res.ID
+		}
+		if !more {
+			return nil
+		}
+	}
+}
+
+// metersFor returns the Quotas that bound a Task, narrowest first.
+func (e *Engine) metersFor(ctx context.Context, tenant storage.Tenant, t *abi.Task) ([]*quotaMeter, error) {
+	if !e.quotas.some.Load() || t.Replay != nil { // a replay uses nothing
+		return nil, nil
+	}
+	p, err := e.persona(ctx, tenant, t.PersonaID)
+	if err != nil {
+		return nil, err
+	}
+	var w abi.Workspace
+	res, err := e.find(ctx, tenant, abi.ObjectWorkspace, t.WorkspaceID)
+	if err == nil {
+		err = decode(res.State, &w)
+	}
+	if err != nil {
+		return nil, err
+	}
+	q := &e.quotas
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var list []*quotaMeter
+	add := func(found ...*quotaMeter) {
+		for _, m := range found {
+			if !slices.Contains(list, m) {
+				list = append(list, m)
+			}
+		}
+	}
+	now := e.now()
+	add(q.assigned(tenant, p.QuotaID, p.ID, now)...)
+	add(q.of(tenant, abi.QuotaPersona, p.ID, now)...)
+	add(q.assigned(tenant, w.QuotaID, w.ID, now)...)
+	add(q.of(tenant, abi.QuotaWorkspace, w.ID, now)...)
+	add(q.of(tenant, abi.QuotaTenant, e.tenantID(tenant), now)...)
+	add(q.scoped[quotaScope{storage.SystemTenant, abi.QuotaOrganization, ""}]...)
+	return list, nil
+}
+
+// assigned returns the Quota that a Persona or Workspace names.
+func (q *quotaTable) assigned(tenant storage.Tenant, id, by string, now time.Time) []*quotaMeter {
+	m := q.byID[owner{tenant, id}]
+	switch {
+	case m == nil:
+		return nil
+	case m.about.Each():
+		return []*quotaMeter{q.instance(m, by, now)}
+	}
+	return []*quotaMeter{m}
+}
+
+// of returns the Quotas of one of a scope: its own, and its share of those for each.
+func (q *quotaTable) of(tenant storage.Tenant, scope abi.QuotaScope, id string, now time.Time) []*quotaMeter {
+	list := slices.Clone(q.scoped[quotaScope{tenant, scope, id}])
+	for _, each := range q.scoped[quotaScope{tenant, scope, ""}] {
+		list = append(list, q.instance(each, id, now))
+	}
+	return list
+}
+
+// instance returns the Quota of one of those that a Quota is for each of. It is in
+// the log once something was counted.
+func (q *quotaTable) instance(each *quotaMeter, id string, now time.Time) *quotaMeter {
+	name := abi.DerivedID(abi.ObjectQuota, each.about.CreatedAt, each.about.ID+" "+id)
+	if m := q.byID[owner{each.tenant, name}]; m != nil {
+		return m
+	}
+	m := &quotaMeter{tenant: each.tenant, of: each, about: each.about}
+	m.about.Envelope = abi.NewEnvelope(abi.ObjectQuota, name, now, nil)
+	m.about.OwnerID, m.about.TemplateID, m.about.LastReceiptID = id, each.about.ID, nil
+	_ = m.rule() // that of each, which was checked
+	q.put(m)
+	return m
+}
+
+// offered is what any Task may come to use: without some of each it is not begun.
+var offered = quota.Amounts{quota.USD: 1, quota.InputTokens: 1, quota.OutputTokens: 1, quota.ToolCalls: 1,
+	quota.WallTime: 1, quota.Tasks: 1, quota.Concurrent: 1}
+
+// may refuses a Task for which a Quota has nothing left. The caller holds mu.
+func (q *quotaTable) may(meters []*quotaMeter, now time.Time) error {
+	for _, m := range meters {
+		m.Turn(now)
+		if verdict, k := m.Check(offered); verdict == quota.Exceeds {
+			return m.refusal(k, now)
+		}
+	}
+	return nil
+}
+
+// quotaDetails says which Quota is in the way.
+type quotaDetails struct {
+	QuotaID          string    `json:"quota_id"`
+	Limit            string    `json:"limit"`
+	ExhaustionReason string    `json:"exhaustion_reason"`
+	ResetAt          *abi.Time `json:"reset_at,omitzero"`
+}
+
+// refusal is what a client is told: a rate comes back by itself, what was spent does
+// not before somebody says so or the window ends.
+func (m *quotaMeter) refusal(k quota.Kind, now time.Time) error {
+	err := abi.Errorf(abi.CodePolicyViolation, "quota %s is used up: %s", m.about.ID, k)
+	details := quotaDetails{QuotaID: m.about.ID, Limit: k.String(), ExhaustionReason: k.String()}
+	if !m.ResetAt.IsZero() {
+		details.ResetAt = new(abi.At(m.ResetAt))
+	}
+	switch {
+	case k == quota.Concurrent:
+		err = abi.Errorf(abi.CodeRateLimited, "quota %s allows no more tasks at one time", m.about.ID)
+		err.RetryAfter = 1
+	case k == quota.Tasks && details.ResetAt != nil:
+		err = abi.Errorf(abi.CodeRateLimited, "quota %s allows no more tasks before its window ends", m.about.ID)
+		err.RetryAfter = int(m.ResetAt.Sub(now)/time.Second) + 1
+	}
+	err.Details, _ = json.Marshal(details) // names and a time
+	return err
+}
+
+// checkQuotas refuses a Task before anything is done for it, and names the Quota
+// that bounds it most narrowly.
+func (e *Engine) checkQuotas(ctx context.Context, t *task) (err error) {
+	if t.meters, err = e.metersFor(ctx, t.tenant, &t.about); err != nil || len(t.meters) == 0 {
+		return err
+	}
+	t.about.QuotaID, t.task.QuotaID = t.meters[0].about.ID, t.meters[0].about.ID
+	e.quotas.mu.Lock()
+	defer e.quotas.mu.Unlock()
+	return e.quotas.may(t.meters, e.now())
+}
+
+// enroll counts a Task that is accepted with the batch that hand hands over, or
+// refuses it.
+func (e *Engine) enroll(t *task, b *storage.Batch, hand func() error) error {
+	if len(t.meters) == 0 {
+		return hand()
+	}
+	q, now := &e.quotas, e.now()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if err := q.may(t.meters, now); err != nil {
+		return err
+	}
+	one := quota.Amounts{quota.Tasks: 1}
+	for _, m := range t.meters {
+		m.Use(one)
+	}
+	err := e.stateQuotas(t.meters, b, now, func(m *quotaMeter) bool { return m.Limited[quota.Tasks] }, hand)
+	if err != nil {
+		for _, m := range t.meters {
+			m.Use(quota.Amounts{quota.Tasks: -1})
+		}
+		return err
+	}
+	q.hold(t.key(), t.meters)
+	return nil
+}
+
+// hold counts a Task among those that have not ended. The caller holds mu.
+func (q *quotaTable) hold(key owner, meters []*quotaMeter) {
+	if len(meters) == 0 || q.held[key] != nil {
+		return
+	}
+	q.held[key] = meters
+	for _, m := range meters {
+		m.Used[quota.Concurrent]++
+	}
+}
+
+// leave says that a Task has ended, or was not accepted.
+func (q *quotaTable) leave(key owner) {
+	if !q.some.Load() {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, m := range q.held[key] {
+		m.Used[quota.Concurrent]--
+	}
+	delete(q.held, key)
+}
+
+// reenroll counts a Task that an earlier life of the node has accepted.
+func (e *Engine) reenroll(ctx context.Context, tenant storage.Tenant, t *abi.Task) error {
+	meters, err := e.metersFor(ctx, tenant, t)
+	if err != nil || len(meters) == 0 {
+		return err
+	}
+	e.quotas.mu.Lock()
+	defer e.quotas.mu.Unlock()
+	e.quotas.hold(owner{tenant, t.ID}, meters)
+	return nil
+}
+
+// heldBy returns the Quotas that a Task that has not ended is counted by.
+func (q *quotaTable) heldBy(key owner) []*quotaMeter {
+	if !q.some.Load() {
+		return nil
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.held[key]
+}
+
+// stateQuotas adds to a batch what has become of Quotas, and hands it over. Those of
+// the whole node are in the log of no tenant: theirs is a batch of its own, before,
+// so that a crash between the two counts too much and not too little. The caller
+// holds mu.
+func (e *Engine) stateQuotas(meters []*quotaMeter, b *storage.Batch, now time.Time, which func(*quotaMeter) bool, hand func() error) error {
+	var node []storage.Record
+	for _, m := range meters {
+		rec, ok, err := m.next(now, which(m))
+		switch {
+		case err != nil:
+			return err
+		case !ok:
+		case m.tenant == b.Frame.Tenant:
+			b.Frame.Records = append(b.Frame.Records, rec)
+		default:
+			node = append(node, rec)
+		}
+	}
+	if node != nil {
+		e.store.Append(&storage.Batch{Frame: storage.Frame{Tenant: storage.SystemTenant, Time: now, Actor: hostActor, Records: node}})
+	}
+	return hand()
+}
+
+// next returns the event that states a Quota, if there is anything to state: changed
+// says so, and so does a limit that was reached just now.
+func (m *quotaMeter) next(now time.Time, changed bool) (rec storage.Record, ok bool, err error) {
+	kind := abi.EventQuotaUpdated
+	if reached := m.Reached(); reached != "" && m.Exhausted == "" && (m.Hard || m.Soft) {
+		m.Exhausted, m.told = reached, false
+	}
+	if m.Exhausted != "" && !m.told {
+		kind, changed = abi.EventQuotaExhausted, true
+	}
+	if !changed {
+		return rec, false, nil
+	}
+	state, err := json.Marshal(m.shown(now), json.Deterministic(true))
+	if err != nil {
+		return rec, false, fmt.Errorf("encoding quota %s: %w", m.about.ID, err)
+	}
+	rec = storage.Record{Kind: kind, Resource: abi.ResourcePointer{Object: abi.ObjectQuota, ID: m.about.ID},
+		Sequence: m.seq, Created: m.seq == 0, State: state}
+	m.seq++
+	m.told = true
+	return rec, true, nil
+}
+
+// countUse counts what a Task's run has used since the last batch, states it in this
+// one and hands it over. receipt is that of a Task that ends. The caller holds t.mu.
+func (e *Engine) countUse(t *task, b *storage.Batch, receipt string, ends bool, hand func() error) error {
+	if len(t.meters) == 0 {
+		return hand()
+	}
+	var used quota.Amounts
+	var held []reservation
+	if t.run != nil {
+		used, held = t.run.unstated, t.run.reserved
+		t.run.unstated, t.run.reserved = quota.Amounts{}, nil
+	}
+	q, now := &e.quotas, e.now()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if rt := q.running[t.key()]; rt != nil {
+		ms := max(0, now.Sub(rt.since).Milliseconds())
+		used[quota.WallTime] = ms
+		rt.since = rt.since.Add(time.Duration(ms) * time.Millisecond)
+	}
+	counted := map[*quotaMeter]bool{}
+	for _, m := range t.meters {
+		m.Turn(now)
+		counted[m] = m.Use(used) || ends
+		if receipt != "" {
+			m.about.LastReceiptID = &receipt
+		}
+	}
+	q.free(held)
+	return e.stateQuotas(t.meters, b, now, func(m *quotaMeter) bool { return counted[m] }, hand)
+}
+
+// free gives back what was reserved, and tells those who wait for it. The caller
+// holds mu.
+func (q *quotaTable) free(held []reservation) {
+	for _, r := range held {
+		r.of.Free(r.amounts)
+	}
+	if len(held) > 0 {
+		close(q.settled)
+		q.settled = make(chan struct{})
+	}
+}
+
+// Quota returns a Quota that the caller may see, with what is used by now.
+func (e *Engine) Quota(_ context.Context, c *Caller, id string) (Doc, error) {
+	q := &e.quotas
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	m := q.visible(c, id)
+	if m == nil {
+		return Doc{}, abi.NotFound(abi.ObjectQuota, id)
+	}
+	return m.doc(e.now())
+}
+
+func (m *quotaMeter) doc(now time.Time) (Doc, error) {
+	m.Turn(now)
+	shown := m.shown(now)
+	shown.UpdatedAt = m.about.UpdatedAt
+	state, err := json.Marshal(shown, json.Deterministic(true))
+	return Doc{ID: m.about.ID, JSON: state}, err
+}
+
+// visible returns a Quota that the caller may see; nil when there is none. Those of
+// the whole node are for its administrators. The caller holds mu.
+func (q *quotaTable) visible(c *Caller, id string) *quotaMeter {
+	m := q.byID[owner{c.Tenant, id}]
+	if m == nil && c.Can(abi.ScopeNode) {
+		m = q.byID[owner{storage.SystemTenant, id}]
+	}
+	if m == nil || !m.seenBy(c) {
+		return nil
+	}
+	return m
+}
+
+// seenBy reports whether a caller may see a Quota of its tenant: one who sees some
+// Workspaces only sees what bounds these.
+func (m *quotaMeter) seenBy(c *Caller) bool {
+	return len(c.Workspaces) == 0 || m.about.Scope == abi.QuotaWorkspace && m.about.OwnerID != "" && c.Sees(m.about.OwnerID)
+}
+
+// Quotas lists the Quotas that the caller may see, newest first.
+func (e *Engine) Quotas(_ context.Context, c *Caller, p Page) (DocList, error) {
+	q, now := &e.quotas, e.now()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var all []*quotaMeter
+	for key, m := range q.byID {
+		mine := key.tenant == c.Tenant || key.tenant == storage.SystemTenant && c.Can(abi.ScopeNode)
+		if mine && m.seenBy(c) && (p.After == "" || key.id < p.After) {
+			all = append(all, m)
+		}
+	}
+	slices.SortFunc(all, func(a, b *quotaMeter) int { return strings.Compare(b.about.ID, a.about.ID) })
+	var list DocList
+	for _, m := range all[:min(len(all), p.Limit)] {
+		doc, err := m.doc(now)
+		if err != nil {
+			return DocList{}, err
+		}
+		list.Docs = append(list.Docs, doc)
+	}
+	if len(list.Docs) == 0 {
+		return list, nil
+	}
+	return list.end(list.Docs[len(list.Docs)-1].ID, len(all) > p.Limit), nil
+}
+
+// CreateQuota makes a Quota. One for the whole node, and one for another tenant,
+// needs abi.ScopeNode.
+func (e *Engine) CreateQuota(ctx context.Context, c *Caller, r *Retry, req abi.CreateQuotaRequest) (Doc, error) {
+	as, err := e.quotaOwner(ctx, c, &req)
+	if err != nil {
+		return Doc{}, err
+	}
+	if err := firstError(checkMetadata(&req.Metadata), checkLimits(req.Limits), checkWindow(req.WindowSeconds)); err != nil {
+		return Doc{}, err
+	}
+	return e.once(ctx, as, r, "", func(idem *storage.Idempotency) (Doc, error) {
+		m := &quotaMeter{tenant: as.Tenant, seq: 1, told: true, about: abi.Quota{
+			Envelope: abi.NewEnvelope(abi.ObjectQuota, e.ids.New(abi.ObjectQuota), e.now(), req.Metadata),
+			Scope:    req.Scope, OwnerID: req.OwnerID, Limits: req.Limits, WindowSeconds: req.WindowSeconds,
+			HardLimit: req.HardLimit == nil || *req.HardLimit, SoftLimit: req.SoftLimit,
+		}}
+		if err := m.rule(); err != nil {
+			return Doc{}, err
+		}
+		m.Turn(e.now())
+		doc, err := e.commit(as, "", "", idem, statusCreated,
+			record{kind: abi.EventQuotaCreated, object: abi.ObjectQuota, id: m.about.ID, created: true, state: m.shown(e.now())})
+		if err != nil {
+			return Doc{}, err
+		}
+		e.quotas.mu.Lock()
+		defer e.quotas.mu.Unlock()
+		e.quotas.put(m)
+		return doc, nil
+	})
+}
+
+// quotaOwner checks whom a Quota is for, and returns the caller as one of the tenant
+// whose log has it.
+func (e *Engine) quotaOwner(ctx context.Context, c *Caller, req *abi.CreateQuotaRequest) (*Caller, error) {
+	if len(c.Workspaces) > 0 {
+		return nil, abi.Errorf(abi.CodePermissionDenied, "this key is bound to workspaces and cannot make quotas")
+	}
+	if err := checkOneOf("scope", req.Scope, abi.QuotaPersona, abi.QuotaWorkspace, abi.QuotaTenant, abi.QuotaOrganization); err != nil {
+		return nil, err
+	}
+	as, object := *c, abi.ObjectPersona
+	switch req.Scope {
+	case abi.QuotaOrganization:
+		if req.OwnerID != "" {
+			return nil, abi.InvalidParam("owner_id", "a quota of the organization bounds the whole node, and names no owner")
+		}
+		as.Tenant, as.TenantID = storage.SystemTenant, ""
+		return &as, needsNode(c)
+	case abi.QuotaTenant:
+		if req.OwnerID == "" {
+			req.OwnerID = c.TenantID
+		}
+		if req.OwnerID == c.TenantID {
+			return &as, nil
+		}
+		if err := needsNode(c); err != nil {
+			return nil, abi.NotFound(abi.ObjectTenant, req.OwnerID)
+		}
+		t, err := e.tenant(ctx, req.OwnerID)
+		if err != nil {
+			return nil, err
+		}
+		as.Tenant, as.TenantID = storage.Tenant(t.Number), t.ID
+		return &as, nil
+	case abi.QuotaWorkspace:
+		object = abi.ObjectWorkspace
+	}
+	if req.OwnerID == "" {
+		return &as, nil
+	}
+	_, err := e.find(ctx, c.Tenant, object, req.OwnerID)
+	return &as, err
+}
+
+func needsNode(c *Caller) error {
+	if !c.Can(abi.ScopeNode) {
+		return errDenied(abi.ScopeNode)
+	}
+	return nil
+}
+
+// maxWindowSeconds is a year.
+const maxWindowSeconds = 366 * 24 * 3600
+
+func checkWindow(seconds int64) error {
+	if seconds < 0 || seconds > maxWindowSeconds {
+		return abi.InvalidParam("window_seconds", "window_seconds is 0 to %d", maxWindowSeconds)
+	}
+	return nil
+}
+
+// maxLimit is the largest limit: far beyond it doubles are not exact.
+const maxLimit = 1e15
+
+func checkLimits(limits map[string]float64) error {
+	if len(limits) == 0 {
+		return abi.InvalidParam("limits", "a quota limits at least one of %v", quota.Names())
+	}
+	for _, name := range slices.Sorted(maps.Keys(limits)) {
+		if _, ok := quota.Lookup(name); !ok {
+			return abi.InvalidParam("limits", "%q cannot be limited: one of %v", name, quota.Names())
+		}
+		if n := limits[name]; !(n >= 0 && n <= maxLimit) {
+			return abi.InvalidParam("limits", "the limit of %s is 0 to %g", name, float64(maxLimit))
+		}
+	}
+	return nil
+}
+
+// UpdateQuota changes a Quota's limits. What was used stays; what was exhausted is
+// judged anew.
+func (e *Engine) UpdateQuota(ctx context.Context, c *Caller, r *Retry, id string, req abi.UpdateQuotaRequest) (Doc, error) {
+	as, err := e.quotaChanger(c, id)
+	if err != nil {
+		return Doc{}, err
+	}
+	if err := checkMetadata(&req.Metadata); err != nil {
+		return Doc{}, err
+	}
+	if req.Limits != nil {
+		if err := checkLimits(req.Limits); err != nil {
+			return Doc{}, err
+		}
+	}
+	return e.once(ctx, as, r, "", func(idem *storage.Idempotency) (Doc, error) {
+		doc, commit, err := e.changeQuota(as, idem, id, req)
+		if err != nil {
+			return Doc{}, err
+		}
+		_, err = commit.Wait(context.Background())
+		return doc, e.failed("writing to the log", err)
+	})
+}
+
+// quotaChanger returns the caller as one of the tenant whose log has the Quota.
+func (e *Engine) quotaChanger(c *Caller, id string) (*Caller, error) {
+	e.quotas.mu.Lock()
+	defer e.quotas.mu.Unlock()
+	m := e.quotas.visible(c, id)
+	switch {
+	case m == nil:
+		return nil, abi.NotFound(abi.ObjectQuota, id)
+	case m.about.TemplateID != "":
+		return nil, abi.Errorf(abi.CodeConflict, "quota %s follows from %s: change that one", id, m.about.TemplateID)
+	case len(c.Workspaces) > 0:
+		return nil, abi.Errorf(abi.CodePermissionDenied, "this key is bound to workspaces and cannot change quotas")
+	}
+	as := *c
+	as.Tenant = m.tenant
+	return &as, nil
+}
+
+func (e *Engine) changeQuota(as *Caller, idem *storage.Idempotency, id string, req abi.UpdateQuotaRequest) (Doc, storage.Commit, error) {
+	q, now := &e.quotas, e.now()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	m := q.byID[owner{as.Tenant, id}]
+	m.Turn(now)
+	if req.Limits != nil {
+		m.about.Limits = req.Limits
+	}
+	setIf(&m.about.HardLimit, req.HardLimit)
+	setIf(&m.about.SoftLimit, req.SoftLimit)
+	if req.Metadata != nil {
+		m.about.Metadata = req.Metadata
+	}
+	m.about.UpdatedAt = abi.At(now)
+	for _, other := range q.byID {
+		if other != m && other.of != m {
+			continue
+		}
+		if err := other.rule(); err != nil {
+			return Doc{}, nil, err
+		}
+		other.Exhausted, other.told = "", true
+	}
+	rec, _, err := m.next(now, true)
+	if err != nil {
+		return Doc{}, nil, err
+	}
+	b := batch(storage.Frame{Tenant: as.Tenant, Time: now, Actor: as.Actor, Records: []storage.Record{rec}}, idem, statusOK, 0)
+	q.wake()
+	return Doc{ID: id, JSON: rec.State}, e.store.Append(b), nil
+}
+
+// wake lets those who wait look again. The caller holds mu.
+func (q *quotaTable) wake() {
+	close(q.settled)
+	q.settled = make(chan struct{})
+}
+
+func setIf[T any](p *T, value *T) {
+	if value != nil {
+		*p = *value
+	}
+}
