@@ -49,6 +49,10 @@ func (l *listener) Accept() (net.Conn, error) {
 // turnAway must not block the accept loop: an answer that does not fit the
 // socket's empty buffer at once is not worth waiting for.
 func turnAway(c net.Conn, answer []byte) {
+	if secure, ok := c.(*secureConn); ok {
+		_ = secure.NetConn().Close() // a handshake would have to come first
+		return
+	}
 	_ = c.SetDeadline(time.Now().Add(10 * time.Millisecond))
 	_, _ = c.Write(answer)
 	_ = c.Close()

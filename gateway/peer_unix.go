@@ -3,7 +3,6 @@
 package gateway
 
 import (
-	"errors"
 	"net"
 	"syscall"
 )
@@ -11,10 +10,7 @@ import (
 // gone reports whether the peer of c has closed its side or reset the
 // connection, without taking bytes that it may have sent. It does not block.
 func gone(c net.Conn) bool {
-	if counted, ok := c.(*conn); ok {
-		c = counted.Conn
-	}
-	sc, ok := c.(syscall.Conn)
+	sc, ok := below(c).(syscall.Conn)
 	if !ok {
 		return false
 	}
@@ -22,17 +18,9 @@ func gone(c net.Conn) bool {
 	if err != nil {
 		return true
 	}
-	var n int
-	var peek error
-	err = raw.Control(func(fd uintptr) {
-		var one [1]byte
-		n, _, peek = syscall.Recvfrom(int(fd), one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
-	})
-	if err != nil {
+	left := false
+	if err := raw.Control(func(fd uintptr) { left = hungUp(int(fd)) }); err != nil {
 		return true
 	}
-	if peek == nil {
-		return n == 0
-	}
-	return !errors.Is(peek, syscall.EAGAIN) && !errors.Is(peek, syscall.EINTR)
+	return left
 }

@@ -100,6 +100,9 @@ func (r *Request) BaseURL() string {
 	if host == "" {
 		host = r.HTTP.LocalAddr().String()
 	}
+	if r.server.cfg.TLS != nil {
+		return "https://" + host
+	}
 	return "http://" + host
 }
 

@@ -284,6 +284,9 @@ func giveUp(ctx *fasthttp.RequestCtx) {
 // Serve accepts connections until Shutdown and then returns nil, also when that
 // came first. It is called once. It owns ln.
 func (s *Server) Serve(ln net.Listener) error {
+	if s.cfg.TLS != nil {
+		ln = s.cfg.TLS.Listener(ln)
+	}
 	counted := &listener{Listener: ln, limit: int64(s.cfg.Connections), refuse: s.refusal()}
 	if !s.attach(counted) {
 		return counted.Close()

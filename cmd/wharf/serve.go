@@ -33,7 +33,8 @@ shutdown.grace, what is left is resumed by the next start, and serve ends with
 code 0. A second signal ends it at once; nothing that was acknowledged is lost
 by that either.
 
-Wharf speaks plain HTTP. Beyond loopback, put a proxy that ends TLS in front.
+Without tls.cert or acme.domains it speaks plain HTTP: keep that on loopback, or
+behind a proxy that ends TLS.
 The node logs to standard error. All settings: "wharf config init" and
 docs/configuration.md.`,
 		Example: `  wharf serve
@@ -111,7 +112,7 @@ func (a *app) announce(n *node.Node, c config.Config, log *slog.Logger) {
 		a.showKey(n)
 	}
 	log.Info("listening", "url", n.URL(), "data", data, "version", thisBuild().Version)
-	if !n.Loopback() && !strings.HasPrefix(c.PublicURL, "https://") {
+	if !n.Loopback() && !c.TLSEnabled() && !strings.HasPrefix(c.PublicURL, "https://") {
 		log.Warn("the node can be reached from other machines without TLS: API keys and content travel in the clear",
 			"listen", c.Listen)
 	}

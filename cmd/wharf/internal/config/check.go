@@ -31,6 +31,8 @@ func (e *Effective) crossCheckNamed() Problems {
 		c.grant("grants."+name, e.Config.Grants[name])
 	}
 	c.vaults(e.Config.Vaults)
+	c.issuers()
+	c.tls()
 	c.defaults()
 	return c.problems
 }

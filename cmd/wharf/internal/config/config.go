@@ -23,6 +23,9 @@ type Config struct {
 	Receipts  Receipts
 	HTTP      HTTP
 	Vaults    Vaults
+	OAuth     OAuth
+	TLS       TLS
+	ACME      ACME
 	Model     ModelDefaults
 	Named
 }
@@ -34,6 +37,7 @@ type Named struct {
 	Secrets map[string]Secret
 	Tools   map[string]ToolServer
 	Grants  map[string]Grant // by plugin
+	Issuers map[string]Issuer
 	// PluginLimits are those of plugins that have their own, by plugin.
 	PluginLimits map[string]RunLimits
 	// Settings are what plugins read of their own configuration: by plugin, by name.

@@ -86,7 +86,7 @@ func anyText(string) error { return nil }
 
 // Sections declares every section, in the order of [Groups].
 func Sections() []Section {
-	return []Section{limitSection(), modelSection(), priceSection(), secretSection(), toolSection(), grantSection(), pluginSection()}
+	return []Section{limitSection(), modelSection(), priceSection(), secretSection(), toolSection(), grantSection(), pluginSection(), issuerSection()}
 }
 
 func limitSection() Section {

@@ -26,6 +26,9 @@ func Groups() []Group {
 	return []Group{
 		{"", "The node itself."},
 		{"log", "What the node writes to standard error."},
+		{"tls", "The node's certificate, from files. Without it and without acme the node speaks plain HTTP, which belongs on loopback or behind a proxy that ends TLS."},
+		{"acme", "The node's certificate, from a certificate authority that speaks ACME (RFC 8555), such as Let's Encrypt. Certificates are kept in the data folder, and renewed."},
+		{"oauth", "Access tokens, which callers may show instead of an API key."},
 		{"limits", "What clients can make the front door hold. Work over a limit is refused before it is accepted."},
 		{"tasks", "How Tasks are queued and run. The limits on a run hold for each Task by itself."},
 		{"plugins", "The plugins that Tasks run."},
@@ -49,7 +52,7 @@ func Groups() []Group {
 func Settings() []Setting {
 	var all []Setting
 	for _, group := range [][]Setting{
-		nodeSettings(), logSettings(), limitSettings(), taskSettings(),
+		nodeSettings(), logSettings(), tlsSettings(), acmeSettings(), oauthSettings(), limitSettings(), taskSettings(),
 		pluginSettings(), modelSettings(), vaultSettings(), requestSettings(), receiptSettings(), storageSettings(), retentionSettings(), streamSettings(),
 	} {
 		all = append(all, group...)
@@ -60,7 +63,7 @@ func Settings() []Setting {
 func nodeSettings() []Setting {
 	return []Setting{
 		address("listen", "127.0.0.1:8080", func(c *Config) *string { return &c.Listen },
-			"Address and port to listen on. Port 0 takes a free one. Wharf speaks plain HTTP: beyond loopback, put a proxy that ends TLS in front of it."),
+			"Address and port to listen on. Port 0 takes a free one. Beyond loopback, set tls or acme, or put a proxy that ends TLS in front."),
 		text("data", "./wharf-data", func(c *Config) *string { return &c.Data }, notEmpty,
 			"The data folder. It is made when it does not exist. One node uses it at a time."),
 		text("public_url", "", func(c *Config) *string { return &c.PublicURL }, httpURL,

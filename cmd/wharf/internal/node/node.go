@@ -17,6 +17,7 @@ import (
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/gateway/harn"
 	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/identity"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
@@ -44,7 +45,9 @@ type Node struct {
 	listener net.Listener // until it is served
 	store    *pebble.Store
 	sandbox  *sandbox.Runtime
-	reach    io.Closer // what the host calls of Tasks hold open
+	reach    io.Closer    // what the host calls of Tasks hold open
+	tls      *gateway.TLS // nil for plain HTTP
+	tokens   *identity.Tokens
 	modules  *modules
 	vaults   *vault.Store
 	engine   *engine.Engine
@@ -67,6 +70,9 @@ func Start(ctx context.Context, o Options) (n *Node, err error) {
 		return n, err
 	}
 	n.addr = n.listener.Addr().(*net.TCPAddr)
+	if n.tls, err = startTLS(ctx, &n.options); err != nil {
+		return n, err
+	}
 	if err = n.openStore(); err != nil {
 		return n, err
 	}
@@ -74,6 +80,7 @@ func Start(ctx context.Context, o Options) (n *Node, err error) {
 		return n, err
 	}
 	front := o.gatewayConfig()
+	front.TLS = n.tls
 	n.gateway = gateway.New(front, n.engine, n.log, harn.New(front, n.engine))
 	return n, nil
 }
@@ -127,10 +134,13 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 		return err
 	}
 	n.reach = reach
+	if n.tokens, err = n.openTokens(); err != nil {
+		return err
+	}
 	n.engine, err = engine.New(n.options.engineConfig(), engine.Parts{
 		Store: n.store, Modules: n.modules, Personas: personas(own), Log: n.log, Backup: n.backup,
 		Performers: calls, Vaults: n.vaults, NodeSecret: nodeSecret(&n.options.Config, n.log), Keys: keys, Version: n.options.Version, Runs: n.sandbox.Name(), Rewriter: n.sandbox.Rewriter(),
-		Instances: n.instances,
+		Instances: n.instances, Tokens: n.tokens,
 	})
 	if err != nil {
 		return fmt.Errorf("starting the engine: %w", err)
@@ -222,7 +232,11 @@ func (n *Node) URL() string {
 	if host.IsUnspecified() {
 		host = net.IPv4(127, 0, 0, 1)
 	}
-	return "http://" + net.JoinHostPort(host.String(), fmt.Sprint(n.addr.Port))
+	scheme := "http://"
+	if n.options.Config.TLSEnabled() {
+		scheme = "https://"
+	}
+	return scheme + net.JoinHostPort(host.String(), fmt.Sprint(n.addr.Port))
 }
 
 // Loopback reports whether only this machine can reach the node.
@@ -292,6 +306,12 @@ func (n *Node) Close() error { return n.close(context.Background()) }
 func (n *Node) close(ctx context.Context) (err error) {
 	if n.listener != nil {
 		err = n.listener.Close()
+	}
+	if n.tls != nil {
+		err = errors.Join(err, n.tls.Close())
+	}
+	if n.tokens != nil {
+		err = errors.Join(err, n.tokens.Close())
 	}
 	if n.reach != nil {
 		err = errors.Join(err, n.reach.Close())

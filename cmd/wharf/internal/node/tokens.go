@@ -1,0 +1,42 @@
+package node
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/datadir"
+	"github.com/wharf-dev/wharf/runtime/identity"
+)
+
+// tokenKeys is the file, in the folder of keys, of the keys that sign access tokens.
+const tokenKeys = "token-keys.json"
+
+// openTokens returns what verifies and issues access tokens.
+func (n *Node) openTokens() (*identity.Tokens, error) {
+	c := &n.options.Config
+	config := identity.Config{Issuers: map[string]identity.Outside{}, Log: n.log}
+	for name, i := range c.Issuers {
+		config.Issuers[name] = i.Outside()
+	}
+	if c.OAuth.Tokens == "on" {
+		own, err := identity.OpenOwn(identity.OwnConfig{
+			Path: filepath.Join(c.Data, datadir.Keys, tokenKeys), Issuer: n.tokenIssuer(),
+			Audience: c.OAuth.Audience, Lifetime: c.OAuth.Lifetime,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("opening the keys that sign access tokens: %w", err)
+		}
+		config.Own = own
+	}
+	return identity.New(config)
+}
+
+// tokenIssuer is what the node's own access tokens are issued by.
+func (n *Node) tokenIssuer() string {
+	for _, url := range []string{n.options.Config.OAuth.Issuer, n.options.Config.PublicURL} {
+		if url != "" {
+			return url
+		}
+	}
+	return n.URL()
+}
