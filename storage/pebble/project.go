@@ -218,6 +218,7 @@ func (d *draft) addRecord(f *storage.Frame, i int, stated bool) {
 		d.addToLists(f, i)
 	}
 	d.addTranscript(f, i)
+	d.addIntake(f, i)
 	d.addActive(f, i)
 	d.addWords(f, i)
 }
