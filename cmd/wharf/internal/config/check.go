@@ -8,6 +8,7 @@ import (
 
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/provider/secret"
+	"github.com/wharf-dev/wharf/runtime/provider/tool"
 )
 
 // checker holds the rules that tie named things to each other.
@@ -95,9 +96,9 @@ func (c *checker) model(path, name string, m Model) {
 	}
 }
 
-// ownServers are the tool servers that every node has: what the host keeps, and
-// the Personas as tools.
-var ownServers = []string{engine.ServerHost, engine.ServerSkills}
+// ownServers are the tool servers that every node has: what the host keeps, the
+// Personas as tools, and what clients offer.
+var ownServers = []string{engine.ServerHost, engine.ServerSkills, tool.ServerClient}
 
 func (c *checker) tools(path string, s ToolServer) {
 	if name := strings.TrimPrefix(path, "tools."); slices.Contains(ownServers, name) {

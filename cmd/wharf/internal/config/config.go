@@ -19,6 +19,7 @@ type Config struct {
 	Storage   Storage
 	Retention Retention
 	SSE       SSE
+	WebSocket WebSocket
 	Shutdown  Shutdown
 	Receipts  Receipts
 	HTTP      HTTP

@@ -44,6 +44,7 @@ func Groups() []Group {
 		{"storage", "The embedded store."},
 		{"retention", "How long things are kept. Resources are kept for ever; events and idempotency records need not be."},
 		{"sse", "Event streams."},
+		{"websocket", "WebSockets. They count as streams, and have their heartbeat."},
 		{"shutdown", "What SIGTERM and SIGINT do."},
 	}
 }
@@ -53,7 +54,7 @@ func Settings() []Setting {
 	var all []Setting
 	for _, group := range [][]Setting{
 		nodeSettings(), logSettings(), tlsSettings(), acmeSettings(), oauthSettings(), limitSettings(), taskSettings(),
-		pluginSettings(), modelSettings(), vaultSettings(), requestSettings(), receiptSettings(), storageSettings(), retentionSettings(), streamSettings(),
+		pluginSettings(), modelSettings(), vaultSettings(), requestSettings(), receiptSettings(), storageSettings(), retentionSettings(), streamSettings(), socketSettings(),
 	} {
 		all = append(all, group...)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/wharf-dev/wharf/gateway/harn"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/identity"
+	"github.com/wharf-dev/wharf/runtime/provider/tool"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
@@ -45,8 +46,9 @@ type Node struct {
 	listener net.Listener // until it is served
 	store    *pebble.Store
 	sandbox  *sandbox.Runtime
-	reach    io.Closer    // what the host calls of Tasks hold open
-	tls      *gateway.TLS // nil for plain HTTP
+	clients  *tool.Clients // that offer tools to Tasks
+	reach    io.Closer     // what the host calls of Tasks hold open
+	tls      *gateway.TLS  // nil for plain HTTP
 	tokens   *identity.Tokens
 	modules  *modules
 	vaults   *vault.Store
@@ -58,7 +60,7 @@ type Node struct {
 // and listens. Requests are answered once [Node.Serve] is called, which also
 // closes everything; if Start fails, nothing is left open.
 func Start(ctx context.Context, o Options) (n *Node, err error) {
-	n = &Node{options: o, log: o.Log}
+	n = &Node{options: o, log: o.Log, clients: tool.NewClients(tool.Limits{})}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, n.close(ctx))
@@ -81,7 +83,7 @@ func Start(ctx context.Context, o Options) (n *Node, err error) {
 	}
 	front := o.gatewayConfig()
 	front.TLS = n.tls
-	n.gateway = gateway.New(front, n.engine, n.log, harn.New(front, n.engine))
+	n.gateway = gateway.New(front, n.engine, n.log, harn.New(front, n.engine).WithClients(n.clients))
 	return n, nil
 }
 
@@ -129,7 +131,7 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 		return fmt.Errorf("opening the keys that sign receipts: %w", err)
 	}
 	n.vaults = newVaults(&n.options.Config, n.log)
-	calls, reach, err := performers(&n.options.Config, personas(own), n.options.Version, n.log)
+	calls, reach, err := performers(&n.options.Config, personas(own), n.clients, n.options.Version, n.log)
 	if err != nil {
 		return err
 	}
@@ -223,6 +225,7 @@ func (o *Options) gatewayConfig() gateway.Config {
 		ReadTimeout: l.Read, UploadTimeout: l.UploadTime, WriteTimeout: l.Write, IdleTimeout: l.Idle,
 		Connections: l.Connections, Streams: l.Streams,
 		Heartbeat: o.Config.SSE.Heartbeat, WaitLimit: l.Wait,
+		MessageLimit: o.Config.WebSocket.Message, Origins: o.Config.WebSocket.List(), SocketInsecure: o.Config.WebSocket.Insecure == "true",
 	}
 }
 

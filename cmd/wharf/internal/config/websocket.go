@@ -1,0 +1,44 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// WebSocket configures WebSockets.
+type WebSocket struct {
+	Message  int64  // the largest message of a client, in bytes
+	Origins  string // as the file has them: see [WebSocket.List]
+	Insecure string // "true" or "false"
+}
+
+// List returns the origins whose pages may connect.
+func (w WebSocket) List() []string {
+	return strings.FieldsFunc(w.Origins, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+func socketSettings() []Setting {
+	return []Setting{
+		size("websocket.message", "1MiB", func(c *Config) *int64 { return &c.WebSocket.Message }, kib, gib,
+			"The largest message of a client, when it is no longer compressed."),
+		text("websocket.origins", "", func(c *Config) *string { return &c.WebSocket.Origins }, origins,
+			"The origins whose pages may connect, such as https://app.example.com, separated by commas. Pages of the node's own address may always; * lets all."),
+		choice("websocket.insecure", "false", []string{"false", "true"}, func(c *Config) *string { return &c.WebSocket.Insecure },
+			"Whether clients on other machines may connect without TLS. For a node behind a proxy on another machine that ends TLS, and for trusted networks."),
+	}
+}
+
+// origins checks a list of origins.
+func origins(list string) error {
+	for _, origin := range (WebSocket{Origins: list}).List() {
+		if origin == "*" || origin == "null" {
+			continue
+		}
+		u, err := url.Parse(origin)
+		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.Scheme+"://"+u.Host != origin {
+			return fmt.Errorf("%q is no origin: write it as https://app.example.com", origin)
+		}
+	}
+	return nil
+}
