@@ -148,6 +148,9 @@ func howToAnswer(id string, w *abi.Waiting) string {
 		return ""
 	}
 	start := self() + " task answer " + id
+	if w.Gate {
+		return start + " --approve (or --deny)"
+	}
 	switch w.Call {
 	case abi.CallInputRequest:
 		if w.Schema != nil {
@@ -181,6 +184,9 @@ func (a *app) showWaiting(id string, w *abi.Waiting) {
 }
 
 func waitName(w *abi.Waiting) string {
+	if w.Gate {
+		return "an approval"
+	}
 	switch w.Call {
 	case abi.CallInputRequest:
 		return "input"

@@ -3,6 +3,8 @@ package show
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,15 +17,18 @@ import (
 // payload is what events carry that is worth a line. Message holds a Message or,
 // for hints, a text.
 type payload struct {
-	Task     *abi.Task            `json:"task"`
-	Message  jsontext.Value       `json:"message"`
-	Artifact *abi.Artifact        `json:"artifact"`
-	Outcome  *abi.Outcome         `json:"outcome"`
-	Session  *abi.Session         `json:"session"`
-	Receipt  *abi.ReceiptResource `json:"receipt"`
-	Level    string               `json:"level"`
-	Reason   string               `json:"reason"`
-	Fraction *float64             `json:"fraction"`
+	Task     *abi.Task              `json:"task"`
+	Message  jsontext.Value         `json:"message"`
+	Artifact *abi.Artifact          `json:"artifact"`
+	Outcome  *abi.Outcome           `json:"outcome"`
+	Session  *abi.Session           `json:"session"`
+	Receipt  *abi.ReceiptResource   `json:"receipt"`
+	Request  *abi.PermissionRequest `json:"permission_request"`
+	Quota    *abi.Quota             `json:"quota"`
+	Decision string                 `json:"decision"`
+	Level    string                 `json:"level"`
+	Reason   string                 `json:"reason"`
+	Fraction *float64               `json:"fraction"`
 }
 
 // Event writes one line about an event; on a terminal, a progress report takes the
@@ -97,8 +102,37 @@ func eventDetail(e *abi.Event) string {
 		return p.Session.ID + " " + string(p.Session.State)
 	case p.Receipt != nil:
 		return p.Receipt.ID + ": " + p.Receipt.Summary
+	case p.Request != nil:
+		return requestDetail(p.Request)
+	case p.Quota != nil:
+		return quotaDetail(p.Quota)
+	case e.Event == abi.EventUserToolConfirmation:
+		return joined(": ", p.Decision, p.Reason)
 	}
 	return firstText(callDetail(e.Payload), replayDetail(e), p.Reason)
+}
+
+// requestDetail says what is asked, and how far its decision is.
+func requestDetail(p *abi.PermissionRequest) string {
+	line := string(p.Kind) + " " + string(p.Status)
+	if p.Quorum > 1 {
+		line += fmt.Sprintf(", %d of %d decisions", len(p.Decisions), p.Quorum)
+	}
+	return joined(": ", line, firstText(p.Action, p.Prompt))
+}
+
+// quotaDetail says how much of each limit is used.
+func quotaDetail(q *abi.Quota) string {
+	var used []string
+	for _, name := range slices.Sorted(maps.Keys(q.Limits)) {
+		used = append(used, fmt.Sprintf("%s %g of %g", name, q.Usage[name], q.Limits[name]))
+	}
+	return q.ID + ": " + strings.Join(used, ", ")
+}
+
+// joined puts the texts that there are together.
+func joined(with string, texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), with)
 }
 
 func firstText(texts ...string) string {
