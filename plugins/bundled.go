@@ -94,6 +94,8 @@ const (
 	PersonaEcho   = "persona_echo"
 	PersonaDigest = "persona_digest"
 	PersonaAgent  = "persona_agent"
+	// PersonaPoll is what the polls of Connectors run as.
+	PersonaPoll = "persona_poll"
 )
 
 // Personas returns the Personas of the bundled plugins. Their capabilities are the
@@ -110,6 +112,10 @@ func Personas() []abi.Persona {
 		persona(PersonaEcho, "echo",
 			"Answers with what it was given: a Message's parts as they are, other JSON as a json part.",
 			abi.CallInput, abi.CallMessageAppend, abi.CallOutput),
+		persona(PersonaPoll, "connectors#poll",
+			"Polls for Connectors, whichever plugin does it: looks for what is new, and delivers it.",
+			abi.CallDeliver, abi.CallDeliveries, abi.CallNormalized, abi.CallHTTPFetch, abi.CallInput, abi.CallLog, abi.CallOutput,
+			abi.CallSecretUse, abi.CallStateGet, abi.CallStateSet),
 	}
 }
 
@@ -117,16 +123,20 @@ func Personas() []abi.Persona {
 // on every node.
 var bundledSince = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-func persona(id, plugin, description string, capabilities ...string) abi.Persona {
+func persona(id, workflow, description string, capabilities ...string) abi.Persona {
+	plugin, name, _ := ParseEntry(workflow) // a name that is none is looked up in vain
+	if name == abi.DefaultExport {
+		name = plugin
+	}
 	p, ok := Lookup(plugin)
 	if !ok {
 		panic(fmt.Sprintf("plugins: the persona %s has no plugin %q", id, plugin))
 	}
 	return abi.Persona{
 		Envelope:      abi.NewEnvelope(abi.ObjectPersona, id, bundledSince, nil),
-		Name:          plugin,
+		Name:          name,
 		Version:       p.Version,
-		EntryWorkflow: plugin,
+		EntryWorkflow: workflow,
 		Description:   description,
 		AutonomyTier:  abi.TierActAuto,
 		ReceiptPolicy: abi.ReceiptOptional,

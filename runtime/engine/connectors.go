@@ -53,7 +53,9 @@ func (e *Engine) CreateConnector(ctx context.Context, c *Caller, r *Retry, req a
 		}
 		doc, err := e.commit(c, "", workspace, idem, statusCreated, connectorRecord(abi.EventConnectorCreated, about, 0, true))
 		if err == nil {
-			e.sources.put(newSource(c.Tenant, about, 1))
+			made := newSource(c.Tenant, about, 1)
+			e.sources.put(made)
+			e.pollSoon(made)
 		}
 		return doc, err
 	})
@@ -92,7 +94,7 @@ func (e *Engine) newConnector(ctx context.Context, c *Caller, req *abi.CreateCon
 	about := &abi.Connector{
 		Envelope: abi.NewEnvelope(abi.ObjectConnector, e.ids.New(abi.ObjectConnector), e.now(), req.Metadata),
 		Name:     req.Name, Provider: req.Provider, WorkspaceID: req.WorkspaceID, Status: abi.ConnectorActive,
-		EventKinds: req.EventKinds, DedupePolicy: req.DedupePolicy, Auth: req.Auth, Polling: req.Polling,
+		EventKinds: req.EventKinds, DedupePolicy: req.DedupePolicy, Auth: req.Auth, Polling: freshPolling(req.Polling),
 		Webhook:         &abi.Webhook{Path: hookPath + base64.RawURLEncoding.EncodeToString(token)},
 		TargetPersonaID: req.TargetPersonaID, TargetSessionID: req.TargetSessionID,
 		Plugin: firstOf(req.Plugin, p.Plugin), Settings: req.Settings, Ordered: req.Ordered,
@@ -112,6 +114,7 @@ func (e *Engine) checkConnector(ctx context.Context, c *Caller, about *abi.Conne
 		checkSettings(about.Settings),
 		checkDedupe(about.DedupePolicy, e.config.Connectors.Window),
 		checkAuth(about, p),
+		checkPolling(about.Polling),
 		e.checkTargets(ctx, c, about),
 	)
 }
@@ -244,6 +247,7 @@ func (e *Engine) changeConnector(ctx context.Context, c *Caller, s *source, idem
 	}
 	s.about.Store(&next)
 	e.normalizeSoon(s)
+	e.pollSoon(s)
 	return doc, nil
 }
 
@@ -269,7 +273,9 @@ func applyUpdate(req *abi.UpdateConnectorRequest, c *abi.Connector) error {
 	replace(&c.Ordered, req.Ordered)
 	replaceWith(&c.DedupePolicy, req.DedupePolicy)
 	replaceWith(&c.Auth, req.Auth)
-	replaceWith(&c.Polling, req.Polling)
+	if req.Polling != nil {
+		c.Polling = freshPolling(req.Polling)
+	}
 	if req.EventKinds != nil {
 		c.EventKinds = req.EventKinds
 	}
@@ -370,6 +376,7 @@ func (e *Engine) dropConnector(c *Caller, s *source, idem *storage.Idempotency) 
 	e.sources.remove(s)
 	s.about.Store(&next)
 	s.gone = true
+	e.pollSoon(s)
 	e.addPending(s, -s.pending.Load())
 	s.inbox, s.bytes, s.behind = nil, 0, false
 	return doc, nil
@@ -431,7 +438,7 @@ func (e *Engine) showConnector(c *Caller, doc Doc, err error) (Doc, error) {
 // who may not write Connectors.
 func (e *Engine) describeConnector(c *Caller, s *source, doc Doc) (Doc, error) {
 	shown := *s.about.Load()
-	shown.Counters = s.counters()
+	shown.Counters, shown.Polling = s.counters(), shownPolling(&shown)
 	if !c.Can(abi.ScopeConnectorsWrite) && shown.Webhook != nil {
 		shown.Webhook = &abi.Webhook{Enabled: shown.Webhook.Enabled}
 	}

@@ -34,6 +34,7 @@ type intake struct {
 	width int
 	work  func(*source)
 	bytes atomic.Int64 // of all inboxes
+	polls pollTable
 
 	mu      sync.Mutex
 	lanes   map[storage.Tenant]*intakeLane
@@ -128,6 +129,7 @@ func (e *Engine) startIntake(ctx context.Context) error {
 		}
 		e.normalizeSoon(s)
 	}
+	e.startPolls()
 	return nil
 }
 
@@ -138,6 +140,7 @@ func (e *Engine) drainIntake() {
 	e.intake.stop()
 	e.intake.mu.Unlock()
 	e.intake.busy.Wait()
+	e.intake.polls.busy.Wait()
 	for _, s := range e.sources.all() {
 		s.hand.Lock()
 		if s.timer != nil {

@@ -35,7 +35,7 @@ func (e *Engine) programFor(ctx context.Context, t *task) (*journal.Program, err
 	t.mu.Lock()
 	t.task.PersonaVersion = persona.Version
 	t.mu.Unlock()
-	name, export, named := strings.Cut(persona.EntryWorkflow, "#")
+	name, export, named := strings.Cut(firstOf(e.pollWorkflow(t), persona.EntryWorkflow), "#")
 	if !named {
 		export = abi.DefaultExport
 	}
