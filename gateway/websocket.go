@@ -139,7 +139,7 @@ func (s *Server) checkHandshake(r *Request) error {
 	if !s.allowsOrigin(r) {
 		return abi.Errorf(abi.CodePermissionDenied, "pages of this origin may not connect: the node's websocket.origins does not have it")
 	}
-	if !s.cfg.SocketInsecure && !r.HTTP.IsTLS() && !fromLoopback(r.HTTP.RemoteAddr()) {
+	if !s.cfg.SocketInsecure && s.cfg.TLS == nil && !fromLoopback(r.HTTP.RemoteAddr()) {
 		return abi.Errorf(abi.CodePermissionDenied, "a WebSocket without TLS is served to this machine only, unless websocket.insecure is set")
 	}
 	return nil

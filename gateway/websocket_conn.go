@@ -87,6 +87,7 @@ func (ws *Socket) serve(c net.Conn, shake *handshake, f func(context.Context, *S
 	}()
 	if ws.alive() == nil {
 		f(s.live, ws)
+		ws.linger()
 	}
 }
 
@@ -227,12 +228,20 @@ func (ws *Socket) answerClose(code int, _ string) error {
 	return nil
 }
 
-// Linger reads until the client has answered a close frame, or had the time to.
-func (ws *Socket) Linger() {
+// linger reads on until the client has answered a close frame and left, or had the
+// time to: what it still sends would otherwise reset the connection, and take with it
+// what it has not read yet.
+func (ws *Socket) linger() {
+	_ = ws.wire.SetReadDeadline(time.Now().Add(farewellTime))
 	for {
-		if _, _, err := ws.conn.NextReader(); err != nil {
-			return
+		_, _, err := ws.conn.NextReader()
+		if err == nil {
+			continue
 		}
+		if _, answered := errors.AsType[*websocket.CloseError](err); !answered {
+			_, _ = io.Copy(io.Discard, ws.wire)
+		}
+		return
 	}
 }
 

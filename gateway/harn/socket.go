@@ -115,13 +115,12 @@ func (s *socket) run(caller *engine.Caller, sub engine.Subscription, after engin
 	}
 }
 
-// end stops what the socket has started and lets the client hear why.
+// end stops what the socket has started.
 func (s *socket) end() {
 	s.unfollow()
 	if s.client != nil {
 		s.client.Close()
 	}
-	s.ws.Linger()
 }
 
 // expired tells the client that its cursor is too old.

@@ -65,6 +65,7 @@ type socket struct {
 	conn *websocket.Conn
 	resp *http.Response
 	id   int
+	kept []received // events that came while something else was waited for
 }
 
 // received is a frame from the node.
@@ -149,18 +150,27 @@ func (s *socket) next() (received, error) {
 	return f, nil
 }
 
-// want reads frames until one of that type comes; events may come before it.
+// want reads frames until one of that type comes. Events that come before it are
+// kept for those who want events.
 func (s *socket) want(kind string) received {
 	s.t.Helper()
+	if kind == "event" && len(s.kept) > 0 {
+		f := s.kept[0]
+		s.kept = s.kept[1:]
+		return f
+	}
 	for {
 		f, err := s.next()
 		if err != nil {
 			s.t.Fatalf("waiting for %s: %v", kind, err)
 		}
-		if f.Type == kind {
+		switch f.Type {
+		case kind:
 			return f
-		}
-		if f.Type != "event" && f.Type != "request" {
+		case "event":
+			s.kept = append(s.kept, f)
+		case "request":
+		default:
 			s.t.Fatalf("%s came, want %s: %+v", f.Type, kind, f)
 		}
 	}
@@ -360,6 +370,7 @@ func TestSocketResume(t *testing.T) {
 		}
 	}
 	s.do("message", object{"message": message("four")})
+	s.want("event")
 	s.do("subscribe", nil)
 	if f := s.want("event"); f.Replayed || f.Event.Event != abi.EventSessionCreated {
 		t.Errorf("first event of the stream: %+v", f.Event)
