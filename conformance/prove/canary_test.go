@@ -41,6 +41,12 @@ const (
 	wrongKey      = "canary-wrong-key-6f7a8b9c0d1e"
 	secretValue   = "canary-overridden-secret-7a8b"
 	hiddenThought = "canary-hidden-reasoning-8b9c0"
+
+	depositOld     = "canary-deposit-old+value/9c0d1e"
+	deposit        = "canary-deposit+value/0d1e2f3a4b"
+	depositRemoved = "canary-deposit-removed-1e2f3a4b"
+	depositBad     = "canary-deposit-malformed-2f3a4b"
+	signingSecret  = "canary-signing-secret-3a4b5c6d7e"
 )
 
 // Those of the second are content that nobody is shown; those of the third are for
@@ -236,14 +242,20 @@ settings:
 func split(canary string) string { return canary[:9] + "$task_id" + canary[9:] }
 
 // leaky makes every call that carries something that is not to be told.
-func leaky(s *httptest.Server) plugintest.Program {
+func leaky(s *httptest.Server, vault string) plugintest.Program {
 	ask := func(model string) plugintest.Step {
 		return step("llm.complete", fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","text":%q}]}`, model, split(internalPrompt)))
 	}
 	fetch := func(path, header string) plugintest.Step {
 		return step("http.fetch", fmt.Sprintf(`{"url":%q,"header":{"Authorization":%q}}`, s.URL+path, header))
 	}
+	handle := "Bearer {{secret:" + vault + "/deposit}}"
 	return program(
+		step("secret.use", `{"name":"deposit"}`), step("secret.use", `{"name":"hook"}`), step("secret.use", `{"name":"removed"}`),
+		fetch("/echo", handle), fetch("/away", handle), fetch("/nowhere", handle), fetch("/broken", handle),
+		fetch("/echo?key={{secret:"+vault+"/deposit}}", "none"), fetch("/echo", "Bearer {{secret:"+vault+"/elsewhere}}"),
+		fetch("/echo", "Bearer {{secret:"+vault+"/removed}}"), fetch("/echo", "Bearer {{secret:"+vault+"/lines}}"),
+		step("http.fetch", fmt.Sprintf(`{"method":"POST","url":%q,"header":{"Authorization":%q},"text":"hello"}`, s.URL+"/echo", handle)),
 		ask("thinker"), ask("other"), ask("denied"), ask("denied-too"),
 		step("llm.complete", `{"stream":true,"messages":[{"role":"user","text":"aloud"}]}`),
 		step("secret.use", `{"name":"crm"}`), step("secret.use", `{"name":"model"}`),
@@ -294,7 +306,10 @@ func traffic(t *testing.T, root *client, s *httptest.Server, met told) {
 			t.Errorf("%s: %v %v", order.persona, task["status"], task["failure"])
 		}
 	}
-	task := root.submit(t, session, "persona_calls", leaky(s))
+	vault := deposits(t, root)
+	session = text(root.post(t, "/v1/sessions", object{"workspace_id": workspace, "vault_ids": []string{vault}}), "id")
+	root.post(t, "/v1/sessions/"+session+"/messages", object{"message": parts("receipt_only", onlyInAppended, "internal", internalPart)})
+	task := root.submit(t, session, "persona_calls", leaky(s, vault))
 	root.waitsFor(t, task, "input.request")
 	root.post(t, "/v1/tasks/"+task+"/messages", object{"kind": "input", "message": parts("receipt_only", onlyInAppended)})
 	if done := root.settled(t, task); text(done, "status") != "COMPLETED" {
@@ -335,6 +350,44 @@ func traffic(t *testing.T, root *client, s *httptest.Server, met told) {
 	}
 }
 
+// deposits fills a Vault, in right and in wrong ways, and returns its id.
+func deposits(t *testing.T, root *client) string {
+	t.Helper()
+	vault := text(root.post(t, "/v1/vaults", object{"provider": "local", "capabilities": []string{"read", "write", "sign"},
+		"access": object{"personas": []string{"persona_calls"}, "connectors": []string{"*"}}}), "id")
+	secrets := "/wharf/v1/vaults/" + vault + "/secrets/"
+	put := func(status int, name string, body object, header ...string) {
+		a, err := root.try(t.Context(), "PUT", secrets+name, body, header...)
+		if err != nil || a.status != status {
+			t.Fatalf("PUT %s: %v %v", name, a, err)
+		}
+		forms(depositOld, deposit, depositRemoved, depositBad, signingSecret).search(t, told{}, "the answer to "+name, a.body)
+	}
+	put(200, "deposit", object{"value": depositOld})
+	put(200, "deposit", object{"value": deposit}, "Idempotency-Key", "deposit")
+	put(409, "deposit", object{"value": depositBad}, "Idempotency-Key", "deposit")
+	put(200, "elsewhere", object{"value": deposit, "hosts": []string{"elsewhere.test"}})
+	put(200, "lines", object{"value": deposit + "\nsecond line"})
+	put(200, "hook", object{"value": signingSecret})
+	put(200, "removed", object{"value": depositRemoved})
+	for _, body := range []object{
+		{"value": []string{depositBad}}, {"value": object{depositBad: depositBad}},
+		{"value": depositBad, "hosts": []string{"no host"}}, {"value": depositBad, "hosts": "x"},
+	} {
+		put(400, "deposit", body)
+	}
+	put(400, "no%20name", object{"value": depositBad})
+	for _, name := range []string{"removed"} {
+		if a, err := root.try(t.Context(), "DELETE", secrets+name, nil); err != nil || a.status != 204 {
+			t.Fatalf("DELETE %s: %v %v", name, a, err)
+		}
+	}
+	if a, err := root.try(t.Context(), "POST", "/wharf/v1/vault-key", nil); err != nil || a.status != 200 {
+		t.Fatalf("rotating the key: %v %v", a, err)
+	}
+	return vault
+}
+
 // outputs is everything that a key is shown, by where.
 func (c *client) outputs(t *testing.T) map[string][]byte {
 	t.Helper()
@@ -368,6 +421,11 @@ func (c *client) outputs(t *testing.T) map[string][]byte {
 		for _, id := range list("/v1/" + kind) {
 			fetch("/v1/" + kind + "/" + id)
 			switch kind {
+			case "vaults":
+				list("/wharf/v1/vaults/" + id + "/secrets")
+				for _, name := range []string{"deposit", "hook", "removed"} {
+					fetch("/wharf/v1/vaults/" + id + "/secrets/" + name)
+				}
 			case "artifacts":
 				fetch("/v1/artifacts/"+id+"/content", "Accept", "*/*")
 			case "sessions":
@@ -437,7 +495,8 @@ func TestNobodyIsToldASecret(t *testing.T) {
 	met := told{}
 	traffic(t, root, s, met)
 
-	nowhere := []string{nodeKey, readerKey, modelKey, anthropicKey, crmToken, vaultToken, wrongKey, secretValue, hiddenThought, signingSeed(t, node.Data)}
+	nowhere := []string{nodeKey, readerKey, modelKey, anthropicKey, crmToken, vaultToken, wrongKey, secretValue, hiddenThought, signingSeed(t, node.Data),
+		depositOld, deposit, depositRemoved, depositBad, signingSecret}
 	only := []string{onlyInMessage, onlyInSession, onlyInPlugin, onlyInArtifact, onlyInOverride, onlyInAppended, onlyInMemory, onlyForAgent, onlyForDigest}
 	internal := []string{internalPart, internalState, internalHeader, internalPrompt, internalHidden, internalSetting, internalMemory, internalDigest}
 	t.Run("a reader", func(t *testing.T) {
@@ -463,7 +522,10 @@ func TestNobodyIsToldASecret(t *testing.T) {
 			}
 		}
 	})
+	copied := filepath.Join(t.TempDir(), "copy")
+	root.post(t, "/wharf/v1/backup", object{"dir": copied})
 	node.Stop(t)
+	t.Run("a backup", func(t *testing.T) { searchFolder(t, copied, forms(nowhere...), met) })
 	t.Run("the log", func(t *testing.T) {
 		log, err := os.ReadFile(node.Log)
 		if err != nil {
@@ -488,7 +550,7 @@ func wantTraffic(t *testing.T, found map[string][]byte) {
 			}
 		}
 	}), []byte("\n"))
-	for _, what := range []string{"Here is the answer", "for everybody", "desk", "replay.event_replayed", "message_delta", "receipt.issued", `"redacted":true`, "tool.completed"} {
+	for _, what := range []string{"Here is the answer", "for everybody", "desk", "replay.event_replayed", "message_delta", "receipt.issued", "vendor.wharf.secret_used", "vendor.wharf.secret_removed", `"redacted":true`, "tool.completed"} {
 		if !bytes.Contains(everything, []byte(what)) {
 			t.Errorf("%q is nowhere: the canaries were not where they were meant to be", what)
 		}
