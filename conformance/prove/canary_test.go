@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
@@ -307,6 +309,7 @@ func traffic(t *testing.T, root *client, s *httptest.Server, met told) {
 		}
 	}
 	vault := deposits(t, root)
+	delivered(t, root, workspace, vault)
 	session = text(root.post(t, "/v1/sessions", object{"workspace_id": workspace, "vault_ids": []string{vault}}), "id")
 	root.post(t, "/v1/sessions/"+session+"/messages", object{"message": parts("receipt_only", onlyInAppended, "internal", internalPart)})
 	task := root.submit(t, session, "persona_calls", leaky(s, vault))
@@ -386,6 +389,25 @@ func deposits(t *testing.T, root *client) string {
 		t.Fatalf("rotating the key: %v %v", a, err)
 	}
 	return vault
+}
+
+// delivered has a Connector check signatures with a secret of the Vault: a right one, a
+// wrong one, and none.
+func delivered(t *testing.T, root *client, workspace, vault string) {
+	t.Helper()
+	hook := root.post(t, "/v1/connectors", object{"provider": "github", "workspace_id": workspace, "webhook": object{"enabled": true},
+		"auth": object{"secrets": []string{"hook"}, "vault_id": vault}})
+	path := text(hook["webhook"].(map[string]any), "path")
+	body := []byte(`{"zen":"Keep it logically awesome."}`)
+	mac := hmac.New(sha256.New, []byte(signingSecret))
+	mac.Write(body)
+	for signature, want := range map[string]int{"sha256=" + hex.EncodeToString(mac.Sum(nil)): 202, "sha256=" + strings.Repeat("0", 64): 401, "": 401} {
+		a, err := root.with("").try(t.Context(), "POST", path, jsontext.Value(body), "X-GitHub-Delivery", "d1", "X-GitHub-Event", "ping", "X-Hub-Signature-256", signature)
+		if err != nil || a.status != want {
+			t.Fatalf("a delivery with the signature %q: %v %s %v", signature, a.status, a.body, err)
+		}
+		forms(signingSecret).search(t, told{}, "the answer to a delivery", a.body)
+	}
 }
 
 // outputs is everything that a key is shown, by where.
