@@ -56,6 +56,8 @@ func Measurements() []Measurement {
 		{Name: "wal", Doc: "bytes of the write-ahead log for a Task of recorded steps", run: measureWAL},
 		{Name: "replay", Doc: "host calls replayed a second", run: measureReplay},
 		{Name: "receipt", Doc: "receipts made and signed a second by one core", run: measureReceipt},
+		{Name: "ws-echo", Doc: "commands answered over WebSockets", run: measureEcho},
+		{Name: "ws-idle", Doc: "memory of open WebSockets that say nothing", run: measureIdleSockets},
 		{Name: "parked", Doc: "memory of Tasks that wait for input", run: measureParked},
 		{Name: "sandbox-instance", Doc: "what a pristine instance costs each Task", run: measureInstances},
 		{Name: "sandbox-idle", Doc: "memory of instances that wait for a Task", run: measureIdle},
