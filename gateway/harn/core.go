@@ -23,6 +23,7 @@ type Core interface {
 	memoryCore
 	vaultCore
 	connectorCore
+	deadLetterCore
 	skillCore
 	quotaCore
 	permissionCore

@@ -82,7 +82,7 @@ func (a *Adapter) Schemas() map[string]gateway.Schema {
 	all := map[string]gateway.Schema{}
 	for _, group := range []map[string]schema{
 		discoverySchemas(), taskSchemas(), sessionSchemas(), partSchemas(), eventSchemas(), artifactSchemas(),
-		workspaceSchemas(), receiptSchemas(), memorySchemas(), vaultSchemas(), connectorSchemas(), skillSchemas(), quotaSchemas(),
+		workspaceSchemas(), receiptSchemas(), memorySchemas(), vaultSchemas(), connectorSchemas(), deadLetterSchemas(), skillSchemas(), quotaSchemas(),
 		permissionSchemas(), fileSchemas(), tokenSchemas(), personaSchemas(), adminSchemas(), replaySchemas(),
 	} {
 		for name, s := range group {
@@ -100,7 +100,7 @@ func (a *Adapter) Schemas() map[string]gateway.Schema {
 
 // listed names what there are lists of.
 var listed = []string{"Task", "Outcome", "Session", "Branch", "Message", "Event", "Artifact", "Workspace", "Persona", "Receipt",
-	"Memory", "Vault", "VaultSecret", "Connector", "Skill", "Quota", "PermissionRequest", "APIKey"}
+	"Memory", "Vault", "VaultSecret", "Connector", "DeadLetter", "Skill", "Quota", "PermissionRequest", "APIKey"}
 
 func discoverySchemas() map[string]schema {
 	endpoint := shape("A way to reach the node.", schema{

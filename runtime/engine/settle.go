@@ -29,7 +29,7 @@ type settlement struct {
 	caller *Caller
 	found  *normalized
 
-	offered []handedTask      // Tasks that are handed over and not durable yet
+	offered []handedTask   // Tasks that are handed over and not durable yet
 	last    storage.Commit // of what was handed over last, when that is no Task
 	settled int            // deliveries that are handed over and not durable yet
 }
@@ -473,5 +473,6 @@ func (st *settlement) letter(ctx context.Context, a *arrival, failure *abi.Failu
 	}
 	l.UpdatedAt, l.Failure = abi.At(e.now()), *failure
 	l.Attempts++
+	l.RedrivenAt = abi.Time{}
 	return l, known, nil
 }

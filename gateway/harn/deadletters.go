@@ -1,0 +1,66 @@
+package harn
+
+import (
+	"context"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/runtime/engine"
+)
+
+// deadLetterCore is what the dead letters' routes ask of the engine.
+type deadLetterCore interface {
+	DeadLetters(ctx context.Context, c *engine.Caller, connectorID string, p engine.Page) (engine.DocList, error)
+	DeadLetter(ctx context.Context, c *engine.Caller, connectorID, id string) (engine.Doc, error)
+	RedriveDeadLetter(ctx context.Context, c *engine.Caller, r *engine.Retry, connectorID, id string) (engine.Doc, error)
+}
+
+func (a *Adapter) deadLetterRoutes() []gateway.Route {
+	const tag, reads, writes = "Connectors", "connectors:read", abi.ScopeConnectorsWrite
+	const all = "/wharf/v1/connectors/{connector_id}/dead-letters"
+	own := []row{
+		read(all, "listDeadLetters", tag, reads, "DeadLetter", "List the deliveries that a Connector could not handle, newest first", a.listDeadLetters).list(),
+		read(all+"/{dead_letter_id}", "getDeadLetter", tag, reads, "DeadLetter", "Look at a delivery that could not be handled", a.getDeadLetter).
+			doc("With the delivery, which is internal."),
+		post(all+"/{dead_letter_id}/redrive", "redriveDeadLetter", tag, writes, "", "DeadLetter", "Have a delivery handled again", statusAccepted,
+			a.redriveDeadLetter).bodyless().doc("Once, until it fails again."),
+	}
+	for i := range own {
+		own[i].Unversioned = true
+	}
+	return routes(own...)
+}
+
+func (a *Adapter) listDeadLetters(r *gateway.Request) error {
+	return a.sendPage(r, func(p engine.Page) (engine.DocList, error) {
+		return a.core.DeadLetters(r.Context(), r.Caller, r.PathValue("connector_id"), p)
+	})
+}
+
+func (a *Adapter) getDeadLetter(r *gateway.Request) error {
+	doc, err := a.core.DeadLetter(r.Context(), r.Caller, r.PathValue("connector_id"), r.PathValue("dead_letter_id"))
+	if err != nil {
+		return err
+	}
+	return a.send(r, statusOK, doc)
+}
+
+func (a *Adapter) redriveDeadLetter(r *gateway.Request) error {
+	retry, err := r.Retry(nil)
+	if err != nil {
+		return err
+	}
+	doc, err := a.core.RedriveDeadLetter(r.Context(), r.Caller, retry, r.PathValue("connector_id"), r.PathValue("dead_letter_id"))
+	if err != nil {
+		return err
+	}
+	return a.send(r, statusAccepted, doc)
+}
+
+func deadLetterSchemas() map[string]schema {
+	return map[string]schema{
+		"DeadLetter": resource(abi.ObjectDeadLetter, "A delivery that could not be handled.", schema{
+			"connector_id": text(), "workspace_id": text(), "delivery_id": text(), "failure": ref("Failure"), "attempts": whole(),
+		}, schema{"redriven_at": text(), "delivery": anyObject()}),
+	}
+}

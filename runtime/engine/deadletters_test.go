@@ -1,0 +1,78 @@
+package engine
+
+import (
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
+)
+
+// TestDeadLettersAreDrivenAgain holds that what was put aside can be looked at, is
+// handled again once, and is put aside again when it fails again; also over a restart.
+func TestDeadLettersAreDrivenAgain(t *testing.T) {
+	var healed atomic.Bool
+	sorter := normalizing(func(d *abi.Delivery) abi.NormalizedDelivery {
+		if healed.Load() {
+			return abi.NormalizedDelivery{Tasks: []abi.ConnectorTask{{Input: text("healed " + d.Text)}}}
+		}
+		return asTask(d)
+	})
+	disk := crashtest.NewDisk()
+	n := boot(t, disk, guests{"sorter": sorter, "echo": echo})
+	id := n.connector(t, nil)
+	other := n.connector(t, nil)
+	n.deliver(t, id, "1", "sick: of it")
+	n.deliver(t, id, "2", "fine: this")
+	n.deliver(t, other, "1", "sick: too")
+	n.settled(t, id)
+	n.settled(t, other)
+
+	letters := must(n.DeadLetters(t.Context(), n.root, id, Page{Limit: 10})).Docs
+	if len(letters) != 1 {
+		t.Fatalf("%d dead letters, want 1", len(letters))
+	}
+	letter := as[abi.DeadLetter](t, letters[0])
+	doc := must(n.DeadLetter(t.Context(), n.root, id, letter.ID))
+	if letter.Failure.Code != "sick" || letter.Attempts != 1 || !strings.Contains(string(doc.JSON), `"text":"sick: of it"`) || !doc.Restricted {
+		t.Errorf("the dead letter is %s", doc.JSON)
+	}
+	stranger := *n.root
+	stranger.Workspaces = []string{"ws_other"}
+	for _, err := range []error{
+		second(n.DeadLetters(t.Context(), &stranger, id, Page{Limit: 10})), second(n.DeadLetter(t.Context(), &stranger, id, letter.ID)),
+		second(n.DeadLetter(t.Context(), n.root, other, letter.ID)), second(n.RedriveDeadLetter(t.Context(), &stranger, nil, id, letter.ID)),
+		second(n.RedriveDeadLetter(t.Context(), n.root, nil, other, letter.ID)), second(n.RedriveDeadLetter(t.Context(), n.root, nil, id, "dead_x")),
+	} {
+		wantCode(t, err, abi.CodeResourceNotFound)
+	}
+
+	retry := &Retry{Key: "k", Method: "POST", Target: "/redrive"}
+	first := must(n.RedriveDeadLetter(t.Context(), n.root, retry, id, letter.ID))
+	n.settled(t, id)
+	again := must(n.RedriveDeadLetter(t.Context(), n.root, retry, id, letter.ID))
+	if string(first.JSON) != string(again.JSON) {
+		t.Errorf("repeated, the answer is %s, not %s", again.JSON, first.JSON)
+	}
+	letter = as[abi.DeadLetter](t, must(n.DeadLetter(t.Context(), n.root, id, letter.ID)))
+	if letter.Attempts != 2 || !letter.RedrivenAt.IsZero() {
+		t.Errorf("after it failed again the dead letter is %+v", letter)
+	}
+
+	n.pause(t, id, abi.ConnectorPaused)
+	must(n.RedriveDeadLetter(t.Context(), n.root, nil, id, letter.ID))
+	wantCode(t, second(n.RedriveDeadLetter(t.Context(), n.root, nil, id, letter.ID)), abi.CodeConflict)
+	n.stop(t)
+	healed.Store(true)
+	n = boot(t, disk, guests{"sorter": sorter, "echo": echo})
+	defer n.stop(t)
+	n.pause(t, id, abi.ConnectorActive)
+	c := n.settled(t, id)
+	tasks := n.tasksOf(t, id)
+	if len(tasks) != 2 || c.Counters.Received != 2 || c.Counters.Normalized != 2 || c.Counters.Failed != 2 || c.Counters.Pending != 0 {
+		t.Errorf("%d tasks, counted %+v", len(tasks), c.Counters)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
