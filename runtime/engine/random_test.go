@@ -148,7 +148,7 @@ func (n *node) answer(t testing.TB, id string) bool {
 		return false
 	}
 	for _, w := range waits {
-		if w.op.call == task.Waiting.Call {
+		if w.op.call == recordedAs(task.Waiting) || task.Waiting.Gate && w.op.call == abi.CallApprovalRequest {
 			_, _ = n.AppendTaskMessage(context.Background(), n.root, nil, id, w.answer) // it may have been answered by now
 		}
 	}
