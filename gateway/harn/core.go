@@ -25,6 +25,7 @@ type Core interface {
 	connectorCore
 	deadLetterCore
 	skillCore
+	cardCore
 	quotaCore
 	permissionCore
 	fileCore

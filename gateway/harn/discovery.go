@@ -5,6 +5,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/runtime/engine"
 )
 
 // discovery is GET /v1 (digest section 4). It says what this build does, not
@@ -36,16 +37,56 @@ const (
 	protocolURI = "https://harnlang.com/spec/agents-protocol/v1"
 )
 
-// agentCard is GET /v1/agent-card. It is public, so it holds nothing of a tenant.
+// keysPath is where the keys are published that the card is signed with.
+const keysPath = "/.well-known/wharf-keys.json"
+
+// cardCore is what the card asks of the engine.
+type cardCore interface {
+	SignDocument(document []byte, keySet string) (*engine.Signature, error)
+}
+
+// agentCard is GET /v1/agent-card. It is public, so it holds nothing of a tenant. Its
+// signature is over everything else in it, that of the A2A card within included.
 func (a *Adapter) agentCard(r *gateway.Request) error {
 	base := r.BaseURL()
+	card, err := a.card(base)
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(card, json.Deterministic(true))
+	if err != nil {
+		return err
+	}
+	signed, err := a.core.SignDocument(body, base+keysPath)
+	if err != nil {
+		return err
+	}
+	if signed != nil {
+		card["signature"] = object{"algorithm": signed.Algorithm, "key_id": signed.KeyID, "value": signed.Protected + ".." + signed.Signature}
+		if body, err = json.Marshal(card, json.Deterministic(true)); err != nil {
+			return err
+		}
+	}
+	r.Send(statusOK, body)
+	return nil
+}
+
+func (a *Adapter) card(base string) (object, error) {
+	a2a, err := a.a2aCard(base)
+	if err != nil {
+		return nil, err
+	}
 	interfaces := []object{
 		{"transport": "rest", "url": base + "/v1"},
 		{"transport": "sse", "url": base + "/v1/events/stream"},
 		{"transport": "websocket", "url": socketURL(base) + "/v1/events/stream"},
 	}
 	started := a.core.Stats().Started
-	body, err := json.Marshal(object{
+	schemes := []string{"bearer"}
+	if _, own := a.tokenURL(base); own {
+		schemes = append(schemes, "oauth2ClientCredentials")
+	}
+	return object{
 		"id":               abi.IDPrefix(abi.ObjectAgentCard) + a.cfg.Node,
 		"object":           abi.ObjectAgentCard,
 		"created_at":       abi.At(started),
@@ -54,38 +95,67 @@ func (a *Adapter) agentCard(r *gateway.Request) error {
 		"name":             a.cfg.Node,
 		"description":      cardDescription,
 		"protocol_version": abi.ProtocolVersion,
-		"a2a_card":         a.a2aCard(base),
-		"skills":           []object{},
+		"a2a_card":         a2a,
+		"skills":           a.core.PublicSkills(),
 		"harn_interfaces":  interfaces,
 		"interfaces":       interfaces,
-		"auth_schemes":     []string{"bearer"},
-		"capabilities":     []string{"core", "receipts", "replay"}, // conformance levels
+		"auth_schemes":     schemes,
+		"capabilities":     []string{"core", "extended", "receipts", "replay"}, // conformance levels
 		"public_url":       base,
-	}, json.Deterministic(true))
-	if err != nil {
-		return err
-	}
-	r.Send(statusOK, body)
-	return nil
+	}, nil
+}
+
+// tokenURL returns where the node itself issues access tokens, if it does.
+func (a *Adapter) tokenURL(base string) (string, bool) {
+	issuer, err := a.core.TokenIssuer(base)
+	return issuer.TokenEndpoint, err == nil
 }
 
 // a2aCard is a card that schemas of A2A 0.3 and of A2A 1.0 accept alike (digest
-// section 8, row 1).
-func (a *Adapter) a2aCard(base string) object {
+// section 8, row 1), with a signature as A2A 1.0 has it.
+func (a *Adapter) a2aCard(base string) (object, error) {
 	modes := []string{"text/plain", "application/json"}
-	return object{
+	card := object{
 		"name": a.cfg.Node, "description": cardDescription, "version": a.cfg.Version,
 		"capabilities":      object{"streaming": true, "pushNotifications": false},
-		"defaultInputModes": modes, "defaultOutputModes": modes, "skills": []object{},
-		"security": []object{{"bearer": []string{}}},
-		"securitySchemes": object{"bearer": object{
-			"type": "http", "scheme": "bearer", // 0.3
-			"httpAuthSecurityScheme": object{"scheme": "bearer"}, // 1.0
-		}},
+		"defaultInputModes": modes, "defaultOutputModes": modes, "skills": a2aSkills(a.core.PublicSkills()),
 		// 0.3
 		"url": base + "/v1", "protocolVersion": "0.3.0", "preferredTransport": protocolURI,
 		"additionalInterfaces": []object{{"url": base + "/v1", "transport": protocolURI}},
 		// 1.0
 		"supportedInterfaces": []object{{"url": base + "/v1", "protocolBinding": protocolURI, "protocolVersion": abi.ProtocolVersion}},
 	}
+	card["security"], card["securitySchemes"] = a.security(base)
+	body, err := json.Marshal(card, json.Deterministic(true))
+	if err != nil {
+		return nil, err
+	}
+	signed, err := a.core.SignDocument(body, base+keysPath)
+	if err == nil && signed != nil {
+		card["signatures"] = []object{{"protected": signed.Protected, "signature": signed.Signature}}
+	}
+	return card, err
+}
+
+// security says how callers show who they are.
+func (a *Adapter) security(base string) ([]object, object) {
+	either := []object{{"bearer": []string{}}}
+	schemes := object{"bearer": object{
+		"type": "http", "scheme": "bearer", // 0.3
+		"httpAuthSecurityScheme": object{"scheme": "bearer"}, // 1.0
+	}}
+	if url, own := a.tokenURL(base); own {
+		flows := object{"clientCredentials": object{"tokenUrl": url, "scopes": object{}}}
+		either = append(either, object{"oauth2": []string{}})
+		schemes["oauth2"] = object{"type": "oauth2", "flows": flows, "oauth2SecurityScheme": object{"flows": flows}}
+	}
+	return either, schemes
+}
+
+func a2aSkills(skills []abi.Skill) []object {
+	list := make([]object, len(skills))
+	for i, s := range skills {
+		list[i] = object{"id": s.ID, "name": s.Name, "description": s.Description, "tags": []string{"wharf"}, "inputSchema": s.InputSchema}
+	}
+	return list
 }

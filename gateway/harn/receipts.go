@@ -1,6 +1,8 @@
 package harn
 
 import (
+	"encoding/base64"
+	"fmt"
 	"slices"
 
 	"github.com/go-json-experiment/json"
@@ -74,11 +76,39 @@ func (a *Adapter) verifyReceipt(r *gateway.Request) error {
 // rotation makes a key that signs from then on, so a copy may be kept for a while.
 func (a *Adapter) publishedKeys(r *gateway.Request) error {
 	r.SetHeader("Cache-Control", "public, max-age=60")
-	return sendValue(r, statusOK, a.core.SigningKeys())
+	return sendKeys(r, statusOK, a.core.SigningKeys())
+}
+
+// sendKeys answers with keys in the form in which they are published.
+func sendKeys(r *gateway.Request, status int, keys abi.SigningKeys) error {
+	published := publishedSet{Issuer: keys.Issuer, Keys: make([]publishedKey, len(keys.Keys))}
+	for i, k := range keys.Keys {
+		raw, err := base64.StdEncoding.DecodeString(k.PublicKey)
+		if err != nil {
+			return fmt.Errorf("reading the key %s: %w", k.KeyID, err)
+		}
+		published.Keys[i] = publishedKey{SigningKey: k, Type: "OKP", Curve: "Ed25519", X: base64.RawURLEncoding.EncodeToString(raw), ID: k.KeyID, Use: "sig"}
+	}
+	return sendValue(r, status, published)
+}
+
+// publishedSet is abi.SigningKeys and a JWK set in one (RFC 7517, RFC 8037).
+type publishedSet struct {
+	Issuer string         `json:"issuer"`
+	Keys   []publishedKey `json:"keys"`
+}
+
+type publishedKey struct {
+	abi.SigningKey `json:",inline"`
+	Type           string `json:"kty"`
+	Curve          string `json:"crv"`
+	X              string `json:"x"`
+	ID             string `json:"kid"`
+	Use            string `json:"use"`
 }
 
 func (a *Adapter) signingKeys(r *gateway.Request) error {
-	return sendValue(r, statusOK, a.core.SigningKeys())
+	return sendKeys(r, statusOK, a.core.SigningKeys())
 }
 
 func (a *Adapter) rotateSigningKey(r *gateway.Request) error {
@@ -86,7 +116,7 @@ func (a *Adapter) rotateSigningKey(r *gateway.Request) error {
 	if err != nil {
 		return err
 	}
-	return sendValue(r, statusCreated, keys)
+	return sendKeys(r, statusCreated, keys)
 }
 
 // sendValue answers with a value as JSON.

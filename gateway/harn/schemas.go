@@ -130,8 +130,10 @@ func discoverySchemas() map[string]schema {
 		}, schema{
 			"url": schema{"type": "string", "format": "uri"}, "protocolVersion": text(), "preferredTransport": text(),
 			"additionalInterfaces": listOf(anyObject()), "security": listOf(mapOf(listOf(text()))), "securitySchemes": mapOf(anyObject()),
+			"signatures": listOf(shape("A JWS over the canonical form (RFC 8785) of the card without its signatures.", schema{
+				"protected": text(), "signature": text()}, nil)),
 		}),
-		"CardSignature": shape("A signature.", schema{"algorithm": text(), "key_id": text(), "value": text()}, nil),
+		"CardSignature": shape("A JWS, detached, over the canonical form (RFC 8785) of the card without this member.", schema{"algorithm": text(), "key_id": text(), "value": text()}, nil),
 	}
 }
 
@@ -371,7 +373,10 @@ func receiptSchemas() map[string]schema {
 		"SigningKeys": shape("Public keys, the one that signs first.", schema{"issuer": text(), "keys": listOf(ref("SigningKey"))}, nil),
 		"SigningKey": shape("A public key.", schema{
 			"key_id": text(), "algorithm": enum("ed25519"), "public_key": schema{"type": "string", "contentEncoding": "base64"}, "created_at": moment(),
-		}, schema{"retired_at": described(nullable(moment()), "It signs no more from then on.")}),
+		}, schema{
+			"retired_at": described(nullable(moment()), "It signs no more from then on."),
+			"kty":        text(), "crv": text(), "x": text(), "kid": text(), "use": text(), // the same key as a JWK (RFC 8037)
+		}),
 		"VerifyReceiptRequest": shape("How to verify.", nil, schema{"trust_anchor": nullable(text()), "at_time": nullable(moment())}),
 		"ReceiptVerification": shape("Whether a Receipt holds.", schema{"valid": flag(), "checked_at": moment()}, schema{
 			"reason": nullable(text()), "details": anyObject()}),
