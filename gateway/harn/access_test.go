@@ -61,6 +61,9 @@ var fixtures = map[string]func(n *node, t *testing.T) string{
 	"artifact_id": func(n *node, t *testing.T) string {
 		return n.do(t, "POST", "/v1/artifacts", object{"workspace_id": "ws_default", "kind": "file", "mime_type": "text/plain", "visibility": "public", "content": "aGk="}).id()
 	},
+	"skill_id": func(n *node, t *testing.T) string {
+		return n.do(t, "POST", "/wharf/v1/skills", object{"persona_id": "persona_echo", "name": "s", "description": "d"}).want(201).id()
+	},
 	"memory_id": func(n *node, t *testing.T) string {
 		session := n.session(t)
 		n.submit(t, session, "persona_keep", header("Prefer", "wait=30")).want(200)
