@@ -85,13 +85,24 @@ func (a *acmeCertificates) certificate(hello *tls.ClientHelloInfo) (*tls.Certifi
 // answer serves the challenge http-01, and redirects everything else to HTTPS.
 func (a *acmeCertificates) answer(ln net.Listener) {
 	a.http = &http.Server{
-		Handler:     a.manager.HTTPHandler(nil),
+		Handler:     withoutPort(a.manager.HTTPHandler(nil)),
 		ReadTimeout: 5 * time.Second, WriteTimeout: 5 * time.Second, IdleTimeout: 30 * time.Second,
 		MaxHeaderBytes: 8 << 10,
 		ErrorLog:       slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
 	}
 	a.failed = make(chan error, 1)
 	go func() { a.failed <- a.http.Serve(ln) }()
+}
+
+// withoutPort hides the port that the client has asked: the authority's policy is about
+// names, and HTTPS is at a port of its own.
+func withoutPort(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if host, _, err := net.SplitHostPort(r.Host); err == nil {
+			r.Host = host
+		}
+		h.ServeHTTP(w, r)
+	})
 }
 
 // Close ends the answering of challenges.
