@@ -739,3 +739,25 @@ func setIf[T any](p *T, value *T) {
 		*p = *value
 	}
 }
+
+// withoutUsage returns of a Quota what readers of a Task's events may know: that it
+// was counted, and whether it is used up. What others use under it is not their
+// business; reading the Quota takes a scope of its own.
+func withoutUsage(state []byte) []byte {
+	var q struct {
+		ID               string         `json:"id"`
+		Object           abi.Object     `json:"object"`
+		Scope            abi.QuotaScope `json:"scope"`
+		ExhaustionReason *string        `json:"exhaustion_reason"`
+		Redacted         bool           `json:"redacted"`
+	}
+	if err := json.Unmarshal(state, &q); err != nil {
+		return []byte(`{"redacted":true}`)
+	}
+	q.Redacted = true
+	left, err := json.Marshal(&q)
+	if err != nil {
+		return []byte(`{"redacted":true}`)
+	}
+	return left
+}

@@ -473,3 +473,14 @@ func TestQuotaHistories(t *testing.T) {
 		n.stop(t)
 	})
 }
+
+// Whoever reads a Task's events does not learn from them what others use.
+func TestEventsTellNoUsage(t *testing.T) {
+	state := []byte(`{"id":"quota_a","object":"quota","scope":"tenant","limits":{"usd":5},"usage":{"usd":3},"exhaustion_reason":null,"metadata":{"x":1}}`)
+	if got := string(RedactState(abi.ObjectQuota, state, false)); got != `{"id":"quota_a","object":"quota","scope":"tenant","exhaustion_reason":null,"redacted":true}` {
+		t.Error(got)
+	}
+	if got := string(RedactState(abi.ObjectQuota, state, true)); got != string(state) {
+		t.Error(got)
+	}
+}

@@ -101,6 +101,9 @@ func RedactState(o abi.Object, state []byte, internal bool) []byte {
 	if o == abi.ObjectConnector && state != nil {
 		return withoutPath(state)
 	}
+	if o == abi.ObjectQuota && !internal && state != nil {
+		return withoutUsage(state)
+	}
 	if o != abi.ObjectState || internal || state == nil {
 		return state
 	}

@@ -127,7 +127,7 @@ func quotaDetail(q *abi.Quota) string {
 	for _, name := range slices.Sorted(maps.Keys(q.Limits)) {
 		used = append(used, fmt.Sprintf("%s %g of %g", name, q.Usage[name], q.Limits[name]))
 	}
-	return q.ID + ": " + strings.Join(used, ", ")
+	return joined(": ", q.ID, strings.Join(used, ", "))
 }
 
 // joined puts the texts that there are together.
