@@ -18,16 +18,18 @@ type Config struct {
 	Plugins   Plugins
 	Storage   Storage
 	Retention Retention
-	SSE       SSE
-	WebSocket WebSocket
-	Shutdown  Shutdown
-	Receipts  Receipts
-	HTTP      HTTP
-	Vaults    Vaults
-	OAuth     OAuth
-	TLS       TLS
-	ACME      ACME
-	Model     ModelDefaults
+	// Connectors bounds what is done with deliveries.
+	Connectors Connectors
+	SSE        SSE
+	WebSocket  WebSocket
+	Shutdown   Shutdown
+	Receipts   Receipts
+	HTTP       HTTP
+	Vaults     Vaults
+	OAuth      OAuth
+	TLS        TLS
+	ACME       ACME
+	Model      ModelDefaults
 	Named
 }
 
@@ -134,6 +136,7 @@ type Log struct {
 // Limits bounds what clients can make the front door hold. Sizes are in bytes.
 type Limits struct {
 	Body        int64
+	Delivery    int64
 	Upload      int64
 	Header      int64
 	InFlight    int64
@@ -185,6 +188,14 @@ type Storage struct {
 type Retention struct {
 	Events      time.Duration
 	Idempotency time.Duration
+	Deliveries  time.Duration
+}
+
+// Connectors bounds what is done with deliveries.
+type Connectors struct {
+	Backlog int
+	Inbox   int64
+	Workers int
 }
 
 // SSE configures event streams.

@@ -43,6 +43,7 @@ func Groups() []Group {
 		{"receipts", "Proofs of what Tasks did."},
 		{"storage", "The embedded store."},
 		{"retention", "How long things are kept. Resources are kept for ever; events and idempotency records need not be."},
+		{"connectors", "Deliveries to Connectors."},
 		{"sse", "Event streams."},
 		{"websocket", "WebSockets. They count as streams, and have their heartbeat."},
 		{"shutdown", "What SIGTERM and SIGINT do."},
@@ -54,7 +55,7 @@ func Settings() []Setting {
 	var all []Setting
 	for _, group := range [][]Setting{
 		nodeSettings(), logSettings(), tlsSettings(), acmeSettings(), oauthSettings(), limitSettings(), taskSettings(),
-		pluginSettings(), modelSettings(), vaultSettings(), requestSettings(), receiptSettings(), storageSettings(), retentionSettings(), streamSettings(), socketSettings(),
+		pluginSettings(), modelSettings(), vaultSettings(), requestSettings(), receiptSettings(), storageSettings(), retentionSettings(), connectorSettings(), streamSettings(), socketSettings(),
 	} {
 		all = append(all, group...)
 	}
@@ -85,6 +86,8 @@ func limitSettings() []Setting {
 	return []Setting{
 		size("limits.body", "32MiB", func(c *Config) *int64 { return &c.Limits.Body }, kib, gib,
 			"The largest JSON request body."),
+		size("limits.delivery", "1MiB", func(c *Config) *int64 { return &c.Limits.Delivery }, kib, 16*mib,
+			"The largest body of a delivery to a Connector."),
 		size("limits.upload", "1GiB", func(c *Config) *int64 { return &c.Limits.Upload }, kib, 1024*gib,
 			"The largest Artifact that is uploaded as a stream."),
 		size("limits.header", "8KiB", func(c *Config) *int64 { return &c.Limits.Header }, kib, mib,
@@ -182,12 +185,25 @@ func storageSettings() []Setting {
 	}
 }
 
+func connectorSettings() []Setting {
+	return []Setting{
+		number("connectors.backlog", "200000", func(c *Config) *int { return &c.Connectors.Backlog }, 1, 100_000_000,
+			"Deliveries of a tenant that wait to be handled; one Connector gets three quarters of them. Beyond it, deliveries are answered 429 with Retry-After."),
+		size("connectors.inbox", "32MiB", func(c *Config) *int64 { return &c.Connectors.Inbox }, mib, 64*gib,
+			"Memory for deliveries that wait to be handled. Those that do not fit are read from the log when it is their turn."),
+		number("connectors.workers", "8", func(c *Config) *int { return &c.Connectors.Workers }, 1, 1024,
+			"Connectors whose deliveries are normalized at one time."),
+	}
+}
+
 func retentionSettings() []Setting {
 	return []Setting{
 		period("retention.events", "0", func(c *Config) *time.Duration { return &c.Retention.Events }, 0, 100*365*24*time.Hour,
 			"How long events are kept. 0 is for ever. Resources outlive their events; a cursor older than this answers cursor_expired."),
 		period("retention.idempotency", "24h", func(c *Config) *time.Duration { return &c.Retention.Idempotency }, 24*time.Hour, 30*24*time.Hour,
 			"How long the answer to an Idempotency-Key is kept."),
+		period("retention.deliveries", "8d", func(c *Config) *time.Duration { return &c.Retention.Deliveries }, 24*time.Hour, 60*24*time.Hour,
+			"How long deliveries are remembered at most, so that one that comes again is recognized. A Connector's own window may be shorter."),
 	}
 }
 

@@ -107,6 +107,7 @@ func OpenStore(dir string, c config.Config, log *slog.Logger) (*pebble.Store, er
 	store, err := pebble.Open(dir, pebble.Options{
 		CacheBytes: c.Storage.Cache, MemtableBytes: uint64(c.Storage.Memtable), Logger: log,
 		IdempotencyDays: int(c.Retention.Idempotency/(24*time.Hour)) + 1,
+		DedupeDays:      int((c.Retention.Deliveries + 24*time.Hour - 1) / (24 * time.Hour)),
 	})
 	if err != nil {
 		return nil, storeError(dir, err)
@@ -183,6 +184,8 @@ func (o *Options) engineConfig() engine.Config {
 		DefaultPersona: t.Persona, MaxRunning: t.Concurrency, MaxQueued: t.Queue, MaxAttempts: t.Attempts,
 		Limits:         limits(t.RunLimits),
 		PluginLimits:   pluginLimits(o.Config.PluginLimits),
+		Connectors: engine.ConnectorConfig{Backlog: o.Config.Connectors.Backlog, Window: o.Config.Retention.Deliveries,
+			InboxBytes: o.Config.Connectors.Inbox, Workers: o.Config.Connectors.Workers},
 		IdempotencyTTL: o.Config.Retention.Idempotency, RequiredReceiptsOnly: o.Config.Receipts.Issue == "required",
 	}
 }
@@ -221,7 +224,7 @@ func (o *Options) gatewayConfig() gateway.Config {
 	l := o.Config.Limits
 	return gateway.Config{
 		Version: o.Version, PublicURL: strings.TrimRight(o.Config.PublicURL, "/"),
-		BodyLimit: l.Body, UploadLimit: l.Upload, HeaderLimit: int(l.Header), InFlightBytes: l.InFlight,
+		BodyLimit: l.Body, DeliveryLimit: l.Delivery, UploadLimit: l.Upload, HeaderLimit: int(l.Header), InFlightBytes: l.InFlight,
 		ReadTimeout: l.Read, UploadTimeout: l.UploadTime, WriteTimeout: l.Write, IdleTimeout: l.Idle,
 		Connections: l.Connections, Streams: l.Streams,
 		Heartbeat: o.Config.SSE.Heartbeat, WaitLimit: l.Wait,
