@@ -44,6 +44,8 @@ var immediate = map[string]func(r *run, ctx context.Context, c *liveCall) (answe
 	abi.CallStateSet:       (*run).callStateSet,
 	abi.CallEventEmit:      (*run).callEventEmit,
 	abi.CallHostFact:       (*run).callHostFact,
+	abi.CallNormalized:     (*run).callNormalized,
+	abi.CallDeliver:        (*run).callDeliver,
 }
 
 func (r *run) callOutput(_ context.Context, c *liveCall) ([]byte, error) {

@@ -223,7 +223,7 @@ func (e *Engine) hand(s *source, b *storage.Batch, a arrival) (storage.Commit, e
 }
 
 // reread makes a Connector's deliveries be read from the log: some became pending in a
-// batch that was not handed over by hand. They are durable.
+// batch that was not handed over by hand. They are durable. n of them are not counted yet.
 func (e *Engine) reread(s *source, n int) {
 	e.addPending(s, int64(n))
 	s.hand.Lock()

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"iter"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -259,7 +260,7 @@ func TestDeliveriesSurvivePowerCuts(t *testing.T) {
 	defer n.stop(t)
 	id := n.connector(t, nil)
 	acked := 0
-	for step := range 20 {
+	for step := range 6 {
 		for range 5 {
 			n.deliver(t, id, strconv.Itoa(acked), "thread: hello")
 			acked++
@@ -533,5 +534,65 @@ func TestBacklogIsBounded(t *testing.T) {
 	n.deliver(t, id, "7", "thread: hello")
 	if c := n.settled(t, id); c.Counters.Received != 7 {
 		t.Errorf("%+v", *c.Counters)
+	}
+}
+
+// What a poll hands over is taken once, also when the node dies right after.
+func TestPolledDeliveriesAreTakenOnce(t *testing.T) {
+	hand := func(ctx context.Context, h sandbox.Host) error {
+		status, answer, err := h.Call(ctx, abi.CallDeliver, []byte(`{"deliveries":[{"id":"a","text":"thread: a"},{"id":"b","text":"thread: b"},{"id":"a","text":"thread: a"}]}`))
+		if err != nil || status != abi.CallOK {
+			return fmt.Errorf("connector.deliver: %d %s, %w", status, answer, err)
+		}
+		return echo(ctx, h)
+	}
+	g := guests{"echo": echo, "sorter": trapping, "hand": hand}
+	n := boot(t, crashtest.NewDisk(), g, withPoll)
+	defer n.stop(t)
+	id := n.connector(t, nil)
+	poll := func(n *node, at int) string {
+		t.Helper()
+		task, err := n.pollTask(t.Context(), n.sources.get(owner{n.root.Tenant, id}), n.sources.get(owner{n.root.Tenant, id}).about.Load(), time.Unix(int64(at), 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ended := n.wait(t, task); ended.Status != abi.TaskCompleted {
+			t.Fatalf("the poll is %s: %v", ended.Status, ended.Failure)
+		}
+		return task
+	}
+	poll(n, 1)
+	n.settled(t, id)
+	disk := n.disk.Crash(1, 0)
+	survivor := boot(t, disk, g, withPoll)
+	defer survivor.stop(t)
+	poll(survivor, 2)
+	if c := survivor.settled(t, id); c.Counters.Received != 2 || c.Counters.Tasks != 2 {
+		t.Errorf("%+v", *c.Counters)
+	}
+	survivor.wantSound(t)
+}
+
+func withPoll(_ *Config, p *Parts) {
+	poll := abi.Persona{Name: "poll", Version: "1", EntryWorkflow: "hand", AutonomyTier: abi.TierActAuto, ReceiptPolicy: abi.ReceiptOptional}
+	poll.Envelope = abi.NewEnvelope(abi.ObjectPersona, pollPersona, time.Now(), nil)
+	p.Personas = append(p.Personas, poll)
+}
+
+// A Task that is no poll has no Connector to hand anything to, and no deliveries.
+func TestTasksHaveNoDeliveries(t *testing.T) {
+	statuses := map[string]abi.CallStatus{}
+	n := newNode(t, guests{"asks": func(ctx context.Context, h sandbox.Host) error {
+		for _, call := range []string{abi.CallDeliveries, abi.CallNormalized, abi.CallDeliver} {
+			statuses[call], _, _ = h.Call(ctx, call, []byte(`{}`))
+		}
+		return echo(ctx, h)
+	}})
+	if ended := n.wait(t, n.submit(t, n.session(t), "persona_asks")); ended.Status != abi.TaskCompleted {
+		t.Fatalf("it is %s: %v", ended.Status, ended.Failure)
+	}
+	want := map[string]abi.CallStatus{abi.CallDeliveries: abi.CallNotFound, abi.CallNormalized: abi.CallDenied, abi.CallDeliver: abi.CallNotFound}
+	if !maps.Equal(statuses, want) {
+		t.Errorf("%v, want %v", statuses, want)
 	}
 }

@@ -75,13 +75,24 @@ func (h *host) Call(_ context.Context, call string, request []byte) (abi.CallSta
 		}
 		return abi.CallOK, nil, nil
 	case def.Effect == abi.EffectGiven:
-		return abi.CallOK, h.record.Input, nil
+		status, answer := Given(call, h.record.Input)
+		return status, answer, nil
 	}
 	status, answer, err := h.recorded(call, request)
 	if err != nil && !errors.Is(err, errStop) && h.result.Divergence == nil {
 		h.failed = err
 	}
 	return status, answer, err
+}
+
+// Given answers a call whose answer is not recorded, for it follows from what the Task
+// was submitted with. A Task has no deliveries.
+func Given(call string, input []byte) (abi.CallStatus, []byte) {
+	if call == abi.CallInput {
+		return abi.CallOK, input
+	}
+	refused := provider.Refuse(abi.CallNotFound, "in_a_task", "a task has no deliveries")
+	return refused.Status, refused.Answer()
 }
 
 // recorded answers a call from the record.
