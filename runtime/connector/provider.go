@@ -140,13 +140,13 @@ func members(body []byte, names ...string) map[string]string {
 		if err != nil {
 			return found
 		}
-		if !slices.Contains(names, name.String()) || in.PeekKind() != '"' {
+		key := name.String() // the token lasts until the decoder is used again
+		if !slices.Contains(names, key) || in.PeekKind() != '"' {
 			if in.SkipValue() != nil {
 				return found
 			}
 			continue
 		}
-		key := name.String()
 		value, err := in.ReadToken()
 		if err != nil {
 			return found
