@@ -1,5 +1,10 @@
 package abi
 
+import (
+	"crypto/sha256"
+	"encoding/hex"
+)
+
 // OAuthError is the answer of the token endpoint to a request that it refuses
 // (RFC 6749, section 5.2).
 type OAuthError struct {
@@ -37,4 +42,12 @@ type AuthorizationServer struct {
 	ResponseTypesSupported []string `json:"response_types_supported"` // none: there is no authorization endpoint
 	GrantTypesSupported    []string `json:"grant_types_supported"`
 	AuthMethodsSupported   []string `json:"token_endpoint_auth_methods_supported"`
+}
+
+// APIKeyID returns the id of an API key, which follows from the key: a key is found
+// without being stored, and who has it knows its id. Half of its hash is shown, which
+// tells nothing of the key.
+func APIKeyID(key string) string {
+	hash := sha256.Sum256([]byte(key))
+	return IDPrefix(ObjectAPIKey) + hex.EncodeToString(hash[:16])
 }

@@ -76,7 +76,7 @@ func (e *Engine) Authenticate(ctx context.Context, credential string) (*Caller, 
 // keyCaller returns the caller that an API key stands for.
 func (e *Engine) keyCaller(ctx context.Context, key string) (*Caller, error) {
 	hash := sha256.Sum256([]byte(key))
-	return e.keyHolder(ctx, keyID(hash), hash[:])
+	return e.keyHolder(ctx, abi.APIKeyID(key), hash[:])
 }
 
 // keyHolder returns the caller of the key with the given id, if it is valid and, unless
@@ -114,12 +114,6 @@ func sameHash(known, hash []byte) bool {
 func isNotFound(err error) bool {
 	var own *abi.Error
 	return errors.As(err, &own) && own.Code == abi.CodeResourceNotFound
-}
-
-// keyID derives a key's id from its hash, so that a key is found without being
-// stored. Half of the hash is shown, which tells nothing of the key.
-func keyID(hash [32]byte) string {
-	return abi.IDPrefix(abi.ObjectAPIKey) + hex.EncodeToString(hash[:16])
 }
 
 func (e *Engine) storedKey(ctx context.Context, id string) (*abi.APIKey, error) {
@@ -213,7 +207,7 @@ func (e *Engine) newSecret() (string, error) {
 
 func (e *Engine) writeKey(actor string, tenant *abi.Tenant, secret string, req abi.CreateKeyRequest) (*abi.APIKey, error) {
 	hash := sha256.Sum256([]byte(secret))
-	id := keyID(hash)
+	id := abi.APIKeyID(secret)
 	k := &abi.APIKey{
 		Envelope: abi.NewEnvelope(abi.ObjectAPIKey, id, e.now(), nil),
 		Name:     req.Name, Hash: hex.EncodeToString(hash[:]), Hint: secret[len(secret)-4:],

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"sync"
 
@@ -101,7 +100,7 @@ func (e *Engine) keyless(ctx context.Context) (bool, error) {
 }
 
 func (e *Engine) ensureRootKey(ctx context.Context, tenant *abi.Tenant, key string) error {
-	_, err := e.storedKey(ctx, keyID(sha256.Sum256([]byte(key))))
+	_, err := e.storedKey(ctx, abi.APIKeyID(key))
 	if !isNotFound(err) {
 		return err
 	}

@@ -70,6 +70,9 @@ func refusal(resp *http.Response) error {
 func refusalFrom(resp *http.Response, body []byte) error {
 	var envelope abi.ErrorEnvelope
 	err := json.Unmarshal(body, &envelope)
+	if refused := grantRefusal(resp.StatusCode, body); refused != nil {
+		return &Refused{Status: resp.StatusCode, Answer: refused}
+	}
 	if err != nil || envelope.Error == nil {
 		return &Stray{Server: resp.Request.URL.Host, Status: resp.StatusCode, Start: excerpt(body), Err: err}
 	}
