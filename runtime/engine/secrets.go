@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/policy"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/secret"
-	"github.com/wharf-dev/wharf/runtime/provider/tool"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
 	"github.com/wharf-dev/wharf/storage"
 )
@@ -44,7 +44,7 @@ func (u *secretUser) allowed(access *abi.VaultAccess) bool {
 	if u.connector != "" {
 		patterns, id = access.Connectors, u.connector
 	}
-	return slices.ContainsFunc(patterns, func(p string) bool { return tool.Match(p, id) })
+	return policy.MatchAny(patterns, id)
 }
 
 // secretUse is the payload of the event that tells the use of a secret, or that it was

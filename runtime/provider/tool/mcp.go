@@ -17,6 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/policy"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/secret"
 )
@@ -178,7 +179,7 @@ func (m *MCP) describe(t *mcp.Tool) (abi.Tool, error) {
 
 func (m *MCP) override(t *abi.Tool) {
 	among := func(patterns []string) bool {
-		return slices.ContainsFunc(patterns, func(p string) bool { return Match(p, t.Name) })
+		return policy.MatchAny(patterns, t.Name)
 	}
 	switch {
 	case among(m.config.Writes):

@@ -17,6 +17,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/policy"
 	"github.com/wharf-dev/wharf/runtime/provider"
 )
 
@@ -143,14 +144,14 @@ func (t *Tools) checkServer(plugin, server string) error {
 func (t *Tools) reaches(plugin, server string) bool {
 	return slices.ContainsFunc(t.grants[plugin], func(pattern string) bool {
 		name, _, _ := strings.Cut(pattern, ":")
-		return Match(name, server)
+		return policy.Match(name, server)
 	})
 }
 
 func (t *Tools) granted(plugin, server, name string) bool {
 	return slices.ContainsFunc(t.grants[plugin], func(pattern string) bool {
 		serverPattern, toolPattern, _ := strings.Cut(pattern, ":")
-		return Match(serverPattern, server) && Match(toolPattern, name)
+		return policy.Match(serverPattern, server) && policy.Match(toolPattern, name)
 	})
 }
 
@@ -286,27 +287,4 @@ func (t *Tools) call(ctx context.Context, c *provider.Call, req *abi.CallToolCal
 		return nil, refuse(abi.CallTooLarge, CodeTooLarge, "the answer of %s has %d bytes; it may have %d", doing, len(raw), limits.Answer)
 	}
 	return raw, nil
-}
-
-// Match reports whether name fits pattern, in which * stands for any characters.
-func Match(pattern, name string) bool {
-	first, rest, wild := strings.Cut(pattern, "*")
-	if !wild {
-		return pattern == name
-	}
-	name, ok := strings.CutPrefix(name, first)
-	if !ok {
-		return false
-	}
-	for {
-		piece, more, wild := strings.Cut(rest, "*")
-		if !wild {
-			return strings.HasSuffix(name, piece)
-		}
-		i := strings.Index(name, piece)
-		if i < 0 {
-			return false
-		}
-		name, rest = name[i+len(piece):], more
-	}
 }

@@ -3,7 +3,6 @@ package tool
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -167,29 +166,4 @@ func TestLimitsOfACall(t *testing.T) {
 	if _, err := plan.Do(ctx, nil); !errors.Is(err, gone) {
 		t.Errorf("got %v", err)
 	}
-}
-
-func TestMatch(t *testing.T) {
-	for pattern, fits := range map[string][]string{
-		"a": {"a"}, "*": {"", "a", "abc"}, "a*": {"a", "abc"}, "*c": {"abc", "cc"}, "a*c": {"ac", "abc", "abcabc"},
-		"a*b*c": {"abc", "axbxbxc"}, "": {""}, "a**": {"a", "ab"}, "*a*": {"a", "bab"},
-	} {
-		for _, name := range []string{"", "a", "b", "ab", "abc", "ac", "cc", "abcabc", "axbxbxc", "axb", "bab"} {
-			want := slices.Contains(fits, name) || simpleMatch(pattern, name)
-			if Match(pattern, name) != want {
-				t.Errorf("%q fits %q: %t", name, pattern, !want)
-			}
-		}
-	}
-}
-
-// simpleMatch is the slow and obvious definition of Match.
-func simpleMatch(pattern, name string) bool {
-	switch {
-	case pattern == "":
-		return name == ""
-	case pattern[0] == '*':
-		return simpleMatch(pattern[1:], name) || name != "" && simpleMatch(pattern, name[1:])
-	}
-	return name != "" && pattern[0] == name[0] && simpleMatch(pattern[1:], name[1:])
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/datadir"
+	"github.com/wharf-dev/wharf/runtime/policy"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/secret"
-	"github.com/wharf-dev/wharf/runtime/provider/tool"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
 )
 
@@ -36,7 +36,9 @@ func newVaults(c *config.Config, log *slog.Logger) *vault.Store {
 func nodeSecret(c *config.Config, log *slog.Logger) func(context.Context, *abi.Connector, string) ([]byte, error) {
 	secrets := newSecrets(c, log)
 	return func(ctx context.Context, conn *abi.Connector, name string) ([]byte, error) {
-		allowed := func(pattern string) bool { return tool.Match(pattern, conn.ID) || tool.Match(pattern, conn.Provider) }
+		allowed := func(pattern string) bool {
+			return policy.Match(pattern, conn.ID) || policy.Match(pattern, conn.Provider)
+		}
 		if !slices.ContainsFunc(c.Secrets[name].Connectors, allowed) {
 			// Which secrets the node has is not the tenants' business.
 			return nil, provider.Refuse(abi.CallDenied, secret.CodeDenied,
