@@ -263,7 +263,7 @@ func (tb *table) nextDoor(t *testing.T) []string {
 }
 
 // sharedParams name what every Workspace of a tenant sees.
-var sharedParams = []string{"persona_id", "key_id"}
+var sharedParams = []string{"persona_id", "key_id", "skill_id"}
 
 func (tb *table) withoutShared() map[string]string {
 	ids := maps.Clone(tb.ids)
