@@ -30,7 +30,7 @@ const bearerProtocol = "bearer."
 // The sizes of a socket's buffers: small, for most sockets are idle. Writing buffers
 // are shared between all sockets.
 const (
-	socketReadBuffer  = 1 << 10
+	socketReadBuffer  = 512
 	socketWriteBuffer = 4 << 10
 )
 

@@ -23,6 +23,7 @@ import (
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/gateway/harn"
 	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/provider/tool"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
@@ -110,6 +111,7 @@ type node struct {
 	held     chan struct{} // receives when the persona "hold" runs
 	leave    chan struct{} // lets one run of it end
 	schema   *schemas
+	offers   *tool.Clients // what clients offer to Tasks
 }
 
 func newNode(t testing.TB, configure ...func(*gateway.Config)) *node {
@@ -146,7 +148,8 @@ func (n *node) listen(t testing.TB, configure ...func(*gateway.Config)) {
 	for _, f := range configure {
 		f(&cfg)
 	}
-	n.server = gateway.New(cfg, n.Engine, slog.New(slog.DiscardHandler), harn.New(cfg, n.recorded))
+	n.offers = tool.NewClients(tool.Limits{})
+	n.server = gateway.New(cfg, n.Engine, slog.New(slog.DiscardHandler), harn.New(cfg, n.recorded).WithClients(n.offers))
 	n.schema = newSchemas(t, n.server)
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
