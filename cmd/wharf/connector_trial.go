@@ -1,0 +1,177 @@
+package main
+
+import (
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/spf13/cobra"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
+	"github.com/wharf-dev/wharf/runtime/connector"
+	"github.com/wharf-dev/wharf/runtime/connector/signature"
+)
+
+// providerJSON is a provider for programs.
+func providerJSON(p *connector.Provider) []byte {
+	text, err := json.Marshal(struct {
+		Name       string              `json:"name"`
+		Plugin     string              `json:"plugin"`
+		Scheme     abi.SignatureScheme `json:"scheme"`
+		IDHeaders  []string            `json:"id_headers"`
+		EventKinds []string            `json:"event_kinds"`
+	}{p.Name, p.Plugin, p.Scheme, p.IDHeaders, p.EventKinds})
+	if err != nil {
+		return []byte(err.Error())
+	}
+	return text
+}
+
+// samples are what "wharf connector test" sends when nothing else is given.
+var samples = map[string]struct {
+	header map[string]string
+	body   string
+}{
+	"github": {map[string]string{"X-GitHub-Event": "issues"},
+		`{"action":"opened","issue":{"number":1,"title":"A trial","body":"Sent by wharf connector test."},"repository":{"full_name":"wharf/trial"},"sender":{"login":"wharf"}}`},
+	"slack": {nil, `{"type":"event_callback","team_id":"T0","event":{"type":"message","channel":"C0","user":"U0","text":"Sent by wharf connector test.","ts":"1.0"}}`},
+	"cloudevents": {map[string]string{"Content-Type": "application/cloudevents+json"},
+		`{"specversion":"1.0","id":"trial","source":"/wharf","type":"dev.wharf.trial","data":{"text":"Sent by wharf connector test."}}`},
+	"": {nil, `{"text":"Sent by wharf connector test."}`},
+}
+
+func (a *app) connectorTestCommand() *cobra.Command {
+	var file, secretEnv, id string
+	var headers []string
+	cmd := &cobra.Command{
+		Use:   "test ID",
+		Short: "Send a Connector a delivery, as its provider would",
+		Long: `Test sends a delivery: a sample of the Connector's provider, or a file ("-" for
+standard input). With --secret-env it is signed with the value of that environment
+variable and sent to the public path, which must be open; else the key that the
+command uses stands for the signature. Sent again under the same --id, it is
+recognized.`,
+		Example: `  wharf connector test conn_01K0...
+  wharf connector test conn_01K0... --secret-env HOOK --file push.json -H "X-GitHub-Event: push"`,
+		Args: oneArg(aConnector),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := a.client()
+			if err != nil {
+				return err
+			}
+			doc, err := c.Connector(cmd.Context(), args[0])
+			if err != nil {
+				return hint(err, abi.CodeResourceNotFound, "wharf connector list")
+			}
+			t, err := a.trial(&doc.Value, file, id, headers)
+			if err == nil && secretEnv != "" {
+				err = t.sign(&doc.Value, a.env(secretEnv), secretEnv)
+			}
+			if err != nil {
+				return err
+			}
+			got, err := c.Deliver(cmd.Context(), t.path, t.header, t.body)
+			return a.showReceived(got, err)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&file, "file", "", "the body to send")
+	flags.StringVar(&secretEnv, "secret-env", "", "sign with the value of this environment variable")
+	flags.StringVar(&id, "id", "", "the delivery id (default: a new one)")
+	flags.StringArrayVarP(&headers, "header", "H", nil, "a header to send, \"Name: value\"")
+	return cmd
+}
+
+// trial is a delivery to be sent.
+type trial struct {
+	path, id string
+	header   map[string]string
+	body     []byte
+}
+
+func (a *app) trial(c *abi.Connector, file, id string, headers []string) (*trial, error) {
+	sample, known := samples[c.Provider]
+	if !known {
+		sample = samples[""]
+	}
+	t := &trial{path: client.DeliveriesPath(c.ID), id: id, header: map[string]string{"Content-Type": "application/json"}, body: []byte(sample.body)}
+	if t.id == "" {
+		t.id = "trial-" + time.Now().UTC().Format("20060102T150405.000000000")
+	}
+	for name, value := range sample.header {
+		t.header[name] = value
+	}
+	t.header[idHeader(c)] = t.id
+	for _, h := range headers {
+		name, value, ok := strings.Cut(h, ":")
+		if !ok {
+			return nil, usagef("the header %q is not of the form Name: value", h)
+		}
+		t.header[strings.TrimSpace(name)] = strings.TrimSpace(value)
+	}
+	if file == "" {
+		return t, nil
+	}
+	var err error
+	if file == "-" {
+		t.body, err = io.ReadAll(a.stdin)
+	} else {
+		t.body, err = os.ReadFile(file)
+	}
+	return t, err
+}
+
+// idHeader is the header that a Connector takes delivery ids from.
+func idHeader(c *abi.Connector) string {
+	if c.DedupePolicy != nil && c.DedupePolicy.Header != "" {
+		return c.DedupePolicy.Header
+	}
+	if p, known := connector.Lookup(c.Provider); known && len(p.IDHeaders) > 0 {
+		return p.IDHeaders[0]
+	}
+	return "webhook-id"
+}
+
+// sign signs a delivery as the Connector's provider does, and sends it on the public
+// path.
+func (t *trial) sign(c *abi.Connector, secret, env string) error {
+	if secret == "" {
+		return usagef("the environment variable %s is empty", env)
+	}
+	if c.Webhook == nil || c.Webhook.Path == "" || !c.Webhook.Enabled {
+		return usagef("the public path of %s is closed, or not shown to this key", c.ID)
+	}
+	auth := abi.WebhookAuth{}
+	if c.Auth != nil {
+		auth = *c.Auth
+	}
+	if p, known := connector.Lookup(c.Provider); auth.Scheme == "" && known {
+		auth.Scheme = p.Scheme
+	} else if auth.Scheme == "" {
+		auth.Scheme = abi.SchemeStandard
+	}
+	signed, err := signature.Sign(auth, []byte(secret), t.id, t.body, time.Now())
+	if err != nil {
+		return err
+	}
+	for name, value := range signed {
+		t.header[name] = value
+	}
+	t.path = c.Webhook.Path
+	return nil
+}
+
+func (a *app) showReceived(got client.Doc[client.Received], err error) error {
+	switch {
+	case err != nil:
+		return err
+	case a.json:
+		a.printJSON(got.JSON)
+	default:
+		a.out.Line(got.Value.Status, "  ", got.Value.DeliveryID, "  ", got.Value.ID)
+	}
+	return nil
+}
