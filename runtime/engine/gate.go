@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net/url"
 
 	json "github.com/go-json-experiment/json"
@@ -74,6 +75,34 @@ func (r *run) admit(ctx context.Context, c *liveCall, effect abi.Effect) error {
 		r.withhold(abi.EventProposal, c, a)
 	}
 	return refusal(d)
+}
+
+// offer leaves out of a list of tools those that the Persona may not call: a model
+// that is not shown a tool does not ask for it.
+func (r *run) offer(ctx context.Context, answer []byte) ([]byte, error) {
+	p := &r.persona.Persona
+	if len(p.Tools) == 0 && p.Handoffs == nil {
+		return answer, nil
+	}
+	var list abi.CallToolListAnswer
+	if err := json.Unmarshal(answer, &list); err != nil {
+		return nil, fmt.Errorf("reading the list of tools: %w", err)
+	}
+	offered := list.Tools[:0]
+	for _, tool := range list.Tools {
+		a := &policy.Action{Call: abi.CallToolCall, Tool: tool.Server + ":" + tool.Name}
+		if tool.Server == ServerSkills {
+			a.Persona = tool.Name
+			if err := r.skillPersona(ctx, a); err != nil {
+				return nil, err
+			}
+		}
+		if policy.Permit(p, a).Verdict == policy.Allow {
+			offered = append(offered, tool)
+		}
+	}
+	list.Tools = offered
+	return json.Marshal(&list)
 }
 
 // refusal is what a plugin is told of a call that policy does not let pass; nil when
@@ -181,14 +210,19 @@ func (r *run) action(ctx context.Context, c *liveCall, effect abi.Effect) (*poli
 	if err != nil || a.Call != abi.CallToolCall || a.Persona == "" {
 		return a, err
 	}
+	return a, r.skillPersona(ctx, a)
+}
+
+// skillPersona puts the Persona that has a Skill into the place of the Skill.
+func (r *run) skillPersona(ctx context.Context, a *policy.Action) error {
 	s, err := r.engine.offered(ctx, r.task.tenant, a.Persona)
 	switch {
 	case isNotFound(err):
-		return a, nil // the call itself is refused for it
+		return nil // the call itself is refused for it
 	case err == nil && s != nil:
 		a.Persona = s.PersonaID
 	}
-	return a, err
+	return err
 }
 
 // action describes a call to policy, as far as its request tells.

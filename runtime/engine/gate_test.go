@@ -271,3 +271,38 @@ func (n *node) wantHeldBack(t testing.TB, task *abi.Task, kind abi.EventKind) {
 		}
 	}
 }
+
+// lister lists three tools.
+type lister struct{}
+
+func (lister) Prepare(context.Context, *provider.Call) (provider.Plan, error) {
+	return provider.Plan{Effect: abi.EffectRead, Do: func(context.Context, func(string)) ([]byte, error) {
+		return []byte(`{"tools":[{"server":"fs","name":"read"},{"server":"mail","name":"send"},{"server":"skills","name":"persona_echo"}]}`), nil
+	}}, nil
+}
+
+// A plugin is shown the tools that its Persona may call.
+func TestToolsThatAreShown(t *testing.T) {
+	for name, try := range map[string]struct {
+		tools, handoffs []string
+		want            string
+	}{
+		"all":      {nil, nil, `[{"server":"fs","name":"read"},{"server":"mail","name":"send"},{"server":"skills","name":"persona_echo"}]`},
+		"tools":    {[]string{"fs:*"}, nil, `[{"server":"fs","name":"read"}]`},
+		"handoffs": {[]string{"*"}, []string{}, `[{"server":"fs","name":"read"},{"server":"mail","name":"send"}]`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newProgram(op{abi.CallToolList, `{}`})
+			n := newNode(t, guests{"program": p.run, "echo": echo}, asPersona(func(p *abi.Persona) { p.Tools, p.Handoffs = try.tools, try.handoffs }),
+				func(_ *Config, parts *Parts) {
+					parts.Performers = map[string]provider.Performer{abi.CallToolList: lister{}}
+				})
+			id := n.submit(t, n.session(t), "persona_program")
+			n.wait(t, id)
+			if got := p.runs()[0][0]; got != `0 {"tools":`+try.want+`}` {
+				t.Errorf("it was shown %s", got)
+			}
+			n.wantReplay(t, id)
+		})
+	}
+}

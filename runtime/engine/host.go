@@ -268,6 +268,9 @@ func (r *run) reach(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, e
 	}
 	if plan.Effect != abi.EffectWrite {
 		answer, err := plan.Do(ctx, r.delta)
+		if err == nil && c.entry.Call == abi.CallToolList {
+			answer, err = r.offer(ctx, answer)
+		}
 		return r.record(ctx, c, journal.Whole, answer, err)
 	}
 	if err := r.intend(ctx, c); err != nil {
