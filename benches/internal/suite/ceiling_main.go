@@ -16,7 +16,7 @@ import (
 // CeilingCommand is the first argument that turns this program into a ceiling.
 const CeilingCommand = "ceiling"
 
-// CeilingMain runs a ceiling: "accept DIR", "echo", or "write" with flags. It ends when
+// CeilingMain runs a ceiling: "accept DIR", "deliver DIR SECRET", "echo", or "write" with flags. It ends when
 // in does.
 func CeilingMain(args []string, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(context.Background())
@@ -31,6 +31,8 @@ func CeilingMain(args []string, in io.Reader, out io.Writer) error {
 	switch {
 	case len(args) == 2 && args[0] == "accept":
 		return ceiling.Accept(ctx, ln, args[1])
+	case len(args) == 3 && args[0] == "deliver":
+		return ceiling.Deliver(ctx, ln, args[1], args[2])
 	case len(args) == 1 && args[0] == "echo":
 		return ceiling.Echo(ctx, ln)
 	case len(args) > 0 && args[0] == "write":

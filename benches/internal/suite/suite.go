@@ -58,6 +58,8 @@ func Measurements() []Measurement {
 		{Name: "receipt", Doc: "receipts made and signed a second by one core", run: measureReceipt},
 		{Name: "ws-echo", Doc: "commands answered over WebSockets", run: measureEcho},
 		{Name: "ws-idle", Doc: "memory of open WebSockets that say nothing", run: measureIdleSockets},
+		{Name: "deliveries", Doc: "deliveries accepted, verified, deduped and durable a second", run: measureDeliveries},
+		{Name: "normalize", Doc: "deliveries that a Wasm connector turns into Tasks a second", run: measureNormalize},
 		{Name: "parked", Doc: "memory of Tasks that wait for input", run: measureParked},
 		{Name: "sandbox-instance", Doc: "what a pristine instance costs each Task", run: measureInstances},
 		{Name: "sandbox-idle", Doc: "memory of instances that wait for a Task", run: measureIdle},

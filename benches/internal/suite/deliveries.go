@@ -1,0 +1,213 @@
+package suite
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/wharf-dev/wharf/benches/internal/load"
+	"github.com/wharf-dev/wharf/benches/internal/node"
+	"github.com/wharf-dev/wharf/benches/internal/report"
+)
+
+const (
+	// hookSecret signs the deliveries of every measurement.
+	hookSecret = "what the benches sign with"
+	// deliveryBytes is the size of a delivery's body.
+	deliveryBytes = 1 << 10
+
+	goalDeliveries = 0.7
+	goalNormalized = 15_000
+	// normalizedFor is how long deliveries are collected before they are normalized.
+	normalizedFor = 10 * time.Second
+)
+
+// deliveryBody is a delivery of a kilobyte that the generic Connector understands.
+func deliveryBody() []byte {
+	const head, tail = `{"message":"a shipment has left the northern depot","id":"b7c1f0","filler":"`, `"}`
+	return []byte(head + strings.Repeat("x", deliveryBytes-len(head)-len(tail)) + tail)
+}
+
+// delivery is a signed request with an id of its own.
+func delivery(addr, path string) *load.Request {
+	body := deliveryBody()
+	mac := hmac.New(sha256.New, []byte(hookSecret))
+	mac.Write(body)
+	signed := load.Header{Name: "X-Hub-Signature-256", Value: "sha256=" + hex.EncodeToString(mac.Sum(nil))}
+	return load.NewRequest("POST", addr, path, []load.Header{signed}, true, body)
+}
+
+func (s *Suite) deliveryPlan(addr, path string, measure time.Duration) load.Plan {
+	return load.Plan{Addr: addr, Conns: s.Conns, Warmup: s.Warmup, Measure: measure,
+		Counts:   func(status int, _ []byte) bool { return status == 202 },
+		Requests: func(int) *load.Request { return delivery(addr, path) },
+	}
+}
+
+// startHooked starts a node with a Connector that is in the given status, and returns
+// the Connector's id and its public path.
+func (s *Suite) startHooked(ctx context.Context, dir, status string, args []string) (n *node.Node, id, path string, err error) {
+	file := filepath.Join(dir, "hooked.yaml")
+	config := "secrets:\n  hook:\n    env: BENCH_HOOK\n    connectors: [\"*\"]\nconnectors:\n  backlog: 10000000\n"
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		return nil, "", "", err
+	}
+	n, err = s.startWith(ctx, dir, append([]string{"--config", file}, args...), append(held(), "BENCH_HOOK="+hookSecret))
+	if err != nil {
+		return nil, "", "", err
+	}
+	var made struct {
+		ID      string `json:"id"`
+		Webhook struct {
+			Path string `json:"path"`
+		} `json:"webhook"`
+	}
+	request := map[string]any{
+		"provider": "generic", "webhook": map[string]any{"enabled": true}, "dedupe_policy": map[string]any{"header": "Idempotency-Key"},
+		"auth":              map[string]any{"scheme": "github", "secrets": []string{"hook"}},
+		"settings":          map[string]any{"task": map[string]any{"text": "$.message"}},
+		"target_persona_id": persona,
+	}
+	if err = n.Call("POST", "/v1/connectors", request, &made); err == nil {
+		err = n.Call("PATCH", "/v1/connectors/"+made.ID, map[string]any{"status": status}, nil)
+	}
+	if err != nil {
+		n.Kill()
+		return nil, "", "", withOutput(err, n)
+	}
+	return n, made.ID, made.Webhook.Path, nil
+}
+
+// measureDeliveries measures how many deliveries are accepted, verified, deduped and
+// durable, while none of them is normalized.
+func measureDeliveries(ctx context.Context, s *Suite) ([]report.Row, error) {
+	c := &samplers{suite: s, cpu: map[string][]float64{}}
+	got, err := s.interleave(ctx, []step{
+		c.step("ceiling", s.deliverCeiling),
+		c.step("deliveries", s.deliverNode),
+	})
+	if err != nil {
+		return nil, err
+	}
+	row := report.Row{What: fmt.Sprintf("delivery of 1 KB accepted, verified, deduped and durable, %d connections", s.Conns),
+		Wharf: report.NewFigure(perSecond, got["deliveries"]), Note: c.note("deliveries")}
+	return []report.Row{row.Against(bareServer, report.NewFigure(perSecond, got["ceiling"])).Must(report.AtLeast, goalDeliveries)}, nil
+}
+
+func (s *Suite) deliverCeiling(ctx context.Context) (sample, error) {
+	dir, remove, err := s.folder("ceiling")
+	if err != nil {
+		return sample{}, err
+	}
+	defer remove()
+	server, err := s.startCeiling(ctx, "deliver", dir, hookSecret)
+	if err != nil {
+		return sample{}, err
+	}
+	defer server.stop()
+	_, got, err := runPlan(ctx, s.deliveryPlan(server.addr, "/hooks/token", s.Duration), server.cpu)
+	return got, err
+}
+
+func (s *Suite) deliverNode(ctx context.Context) (sample, error) {
+	dir, remove, err := s.dataFolder("node")
+	if err != nil {
+		return sample{}, err
+	}
+	defer remove()
+	args, profile, err := s.profiled("deliveries")
+	if err != nil {
+		return sample{}, err
+	}
+	n, id, path, err := s.startHooked(ctx, dir, "PAUSED", args)
+	if err != nil {
+		return sample{}, err
+	}
+	defer n.Kill()
+	defer profile(ctx)()
+	result, got, err := runPlan(ctx, s.deliveryPlan(n.Addr, path, s.Duration), n.CPU)
+	if err != nil {
+		return sample{}, withOutput(err, n)
+	}
+	counted, err := s.counted(n, id)
+	if err == nil && counted.Received < uint64(result.Counted) {
+		err = fmt.Errorf("%d deliveries were acknowledged, and %d received", result.Counted, counted.Received)
+	}
+	return got, err
+}
+
+// counters are those of a Connector.
+type counters struct {
+	Received, Pending, Tasks, Failed uint64
+}
+
+func (s *Suite) counted(n *node.Node, id string) (counters, error) {
+	var c struct {
+		Counters struct {
+			Received uint64 `json:"received"`
+			Pending  uint64 `json:"pending"`
+			Tasks    uint64 `json:"tasks"`
+			Failed   uint64 `json:"failed"`
+		} `json:"counters"`
+	}
+	err := n.Call("GET", "/v1/connectors/"+id, nil, &c)
+	return counters(c.Counters), err
+}
+
+// measureNormalize measures how many deliveries that wait become durable Tasks a
+// second, through the bundled generic plugin. The node takes no others meanwhile, and
+// runs one Task at a time.
+func measureNormalize(ctx context.Context, s *Suite) ([]report.Row, error) {
+	got, err := s.interleave(ctx, []step{{"normalize", s.normalizeNode}})
+	if err != nil {
+		return nil, err
+	}
+	row := report.Row{What: "delivery of 1 KB normalized by a Wasm connector into a durable Task", Wharf: report.NewFigure(perSecond, got["normalize"]),
+		Note: "from a backlog; nothing else was delivered, and one Task ran at a time"}
+	return []report.Row{row.Must(report.AtLeast, goalNormalized)}, nil
+}
+
+func (s *Suite) normalizeNode(ctx context.Context) (float64, error) {
+	dir, remove, err := s.dataFolder("node")
+	if err != nil {
+		return 0, err
+	}
+	defer remove()
+	args, profile, err := s.profiled("normalize")
+	if err != nil {
+		return 0, err
+	}
+	n, id, path, err := s.startHooked(ctx, dir, "PAUSED", args)
+	if err != nil {
+		return 0, err
+	}
+	defer n.Kill()
+	if _, _, err := runPlan(ctx, s.deliveryPlan(n.Addr, path, normalizedFor), n.CPU); err != nil {
+		return 0, withOutput(err, n)
+	}
+	defer profile(ctx)()
+	begun := time.Now()
+	if err := n.Call("PATCH", "/v1/connectors/"+id, map[string]any{"status": "ACTIVE"}, nil); err != nil {
+		return 0, err
+	}
+	for {
+		c, err := s.counted(n, id)
+		if err != nil || c.Failed > 0 {
+			return 0, fmt.Errorf("%d deliveries were put aside: %w", c.Failed, err)
+		}
+		if c.Pending == 0 {
+			return float64(c.Tasks) / time.Since(begun).Seconds(), nil
+		}
+		select {
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
