@@ -390,3 +390,16 @@ func TestPendingPages(t *testing.T) {
 		}
 	})
 }
+
+// An actor that is called like a Persona decides no more for itself than any other.
+func TestActorCalledLikeAPersona(t *testing.T) {
+	p := newProgram(op{abi.CallApprovalRequest, `{"action":"pay","prompt":"?"}`})
+	n := newNode(t, guests{"program": p.run}, approvals(&abi.ApprovalPolicy{}))
+	session := n.session(t)
+	like := n.actor("persona_echo")
+	others := n.submitFor(t, n.actor("bob"), session, "persona_echo", "")
+	id := n.submitFor(t, like, session, "persona_program", others)
+	n.parked(t, id)
+	_, err := n.RespondPermission(t.Context(), like, nil, n.request(t, id).ID, approve(""))
+	wantCode(t, err, abi.CodePermissionDenied)
+}
