@@ -1,14 +1,123 @@
 package harn
 
 import (
+	"context"
+	"encoding/base64"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/runtime/engine"
 )
 
 // fileCore is what the routes of Workspaces' files ask of the engine.
-type fileCore interface{}
+type fileCore interface {
+	ReadFile(ctx context.Context, c *engine.Caller, workspace, path string) (engine.File, []byte, error)
+	WriteFile(ctx context.Context, c *engine.Caller, workspace, path string, content []byte, when engine.FileCondition) (engine.File, bool, error)
+	RemoveFile(ctx context.Context, c *engine.Caller, workspace, path string, when engine.FileCondition) error
+	ListFiles(ctx context.Context, c *engine.Caller, workspace, dir string, p engine.Page) (engine.DocList, error)
+}
 
-func (a *Adapter) fileRoutes() []gateway.Route { return nil }
+func (a *Adapter) fileRoutes() []gateway.Route {
+	const tag, reads, writes, at = "Workspaces", "workspaces:read", "workspaces:write", "/v1/workspaces/{workspace_id}/files"
+	name := gateway.Param{Name: "path", In: "query", Doc: "The file's path within the Workspace.", Schema: text()}
+	match := gateway.Param{Name: "If-Match", In: "header", Doc: "The ETag that the file must have.", Schema: text()}
+	get := read(at, "getFile", tag, reads, "", "Get a file of a Workspace, or list a folder", a.getFile).with(name).
+		doc("A path that is empty or ends in `/` lists the folder, with `limit` and `cursor`.")
+	get.Media = "application/octet-stream"
+	put := write(fasthttp.MethodPut, at, "putFile", tag, writes, "", "File", "Write a file of a Workspace", statusOK, a.putFile).with(name, match).
+		doc("A JSON body is `{\"content\": TEXT}` or `{\"content_base64\": …}`; any other media type is the content itself. Writing the same again changes nothing.").
+		also(statusCreated, "The file was not there before.", false)
+	put.Body, put.Idempotent = gateway.BodyRaw, false
+	remove := write(fasthttp.MethodDelete, at, "deleteFile", tag, writes, "", "", "Remove a file of a Workspace", statusNoContent, a.deleteFile).
+		with(name, match).bodyless()
+	remove.Idempotent = false
+	return routes(get, put, remove)
+}
 
 func fileSchemas() map[string]schema {
-	return map[string]schema{}
+	return map[string]schema{
+		"File": shape("A file of a Workspace.", schema{"object": enum("file", "folder"), "workspace_id": text(), "path": text(), "size": whole()},
+			schema{"sha256": hexHash(), "updated_at": moment()}),
+	}
+}
+
+func (a *Adapter) getFile(r *gateway.Request) error {
+	workspace, path := r.PathValue("workspace_id"), r.Query("path")
+	if path == "" || strings.HasSuffix(path, "/") {
+		return a.sendPage(r, func(p engine.Page) (engine.DocList, error) {
+			return a.core.ListFiles(r.Context(), r.Caller, workspace, path, p)
+		})
+	}
+	f, content, err := a.core.ReadFile(r.Context(), r.Caller, workspace, path)
+	if err != nil {
+		return err
+	}
+	r.SetHeader("ETag", `"`+f.SHA256+`"`)
+	r.Send(statusOK, content)
+	// What a client has written is never run by a browser as if the node had.
+	r.SetHeader("Content-Type", "application/octet-stream")
+	r.SetHeader("X-Content-Type-Options", "nosniff")
+	r.SetHeader("Content-Disposition", "attachment")
+	return nil
+}
+
+func (a *Adapter) putFile(r *gateway.Request) error {
+	// Whoever may not see the Workspace learns nothing of what a request should be.
+	if _, err := a.core.Get(r.Context(), r.Caller, abi.ObjectWorkspace, r.PathValue("workspace_id")); err != nil {
+		return err
+	}
+	content, err := fileContent(r)
+	if err != nil {
+		return err
+	}
+	f, created, err := a.core.WriteFile(r.Context(), r.Caller, r.PathValue("workspace_id"), r.Query("path"), content, conditionOf(r))
+	if err != nil {
+		return err
+	}
+	r.SetHeader("ETag", `"`+f.SHA256+`"`)
+	if created {
+		return sendValue(r, statusCreated, f)
+	}
+	return sendValue(r, statusOK, f)
+}
+
+// fileContent returns what a PUT brings.
+func fileContent(r *gateway.Request) ([]byte, error) {
+	media, _, _ := strings.Cut(r.Header("Content-Type"), ";")
+	if media != "" && strings.TrimSpace(media) != gateway.MediaJSON {
+		return r.Whole(engine.MaxFileBytes)
+	}
+	var req struct {
+		Content *string `json:"content"`
+		Base64  *string `json:"content_base64"`
+	}
+	if _, err := r.DecodeKnown(&req); err != nil {
+		return nil, err
+	}
+	switch {
+	case (req.Content == nil) == (req.Base64 == nil):
+		return nil, abi.InvalidParam("content", `the body has "content" or "content_base64"`)
+	case req.Content != nil:
+		return []byte(*req.Content), nil
+	}
+	content, err := base64.StdEncoding.DecodeString(*req.Base64)
+	if err != nil {
+		return nil, abi.InvalidParam("content_base64", "content_base64 is not base64")
+	}
+	return content, nil
+}
+
+func (a *Adapter) deleteFile(r *gateway.Request) error {
+	if err := a.core.RemoveFile(r.Context(), r.Caller, r.PathValue("workspace_id"), r.Query("path"), conditionOf(r)); err != nil {
+		return err
+	}
+	r.Send(statusNoContent, nil)
+	return nil
+}
+
+func conditionOf(r *gateway.Request) engine.FileCondition {
+	return engine.FileCondition{Match: r.Header("If-Match"), Absent: r.Header("If-None-Match") == "*"}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -89,6 +90,8 @@ type Parts struct {
 	// Backup writes a copy of the data folder to dir while the node runs; nil when
 	// the store cannot.
 	Backup func(dir string) error
+	// Files is the folder of Workspaces' files; nil when the node keeps none.
+	Files *os.Root
 }
 
 // Engine is the core. All its methods are safe for concurrent use.
@@ -143,6 +146,8 @@ type Engine struct {
 	chains     chainTable
 	values     stateTable
 	locks      stripes
+	files      *os.Root
+	room       usageTable
 	queue      *scheduler
 	counts     counters
 }
@@ -162,7 +167,7 @@ func New(config Config, parts Parts) (*Engine, error) {
 	config = config.withDefaults()
 	e := &Engine{
 		config: config, store: parts.Store, modules: parts.Modules, personas: parts.Personas,
-		now: parts.Now, entropy: parts.Entropy, log: parts.Log, backup: parts.Backup,
+		now: parts.Now, entropy: parts.Entropy, log: parts.Log, backup: parts.Backup, files: parts.Files,
 		pooled:     parts.Instances,
 		performers: parts.Performers, signing: parts.Keys, tokens: parts.Tokens, version: parts.Version, runs: parts.Runs, rewriter: parts.Rewriter,
 		calls: abi.HostCallsByName(), vaults: parts.Vaults, nodeSecret: parts.NodeSecret,
@@ -292,6 +297,8 @@ func (e *Engine) Backup(ctx context.Context, c *Caller, dir string) error {
 	if e.backup == nil {
 		return abi.Errorf(abi.CodeNotImplemented, "this node's storage takes no online backups")
 	}
+	e.room.writing.Lock() // so that no file comes or goes while they are copied
+	defer e.room.writing.Unlock()
 	if err := e.backup(dir); err != nil {
 		return abi.InvalidParam("dir", "backing up to %q: %v", dir, err)
 	}

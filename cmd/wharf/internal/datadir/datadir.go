@@ -133,6 +133,8 @@ func Replace(fresh, target string) error {
 const (
 	Keys   = "keys"
 	Vaults = "vaults"
+	// Workspaces holds the files of Workspaces.
+	Workspaces = "workspaces"
 )
 
 // Backup writes a copy of the data folder data to dir: the store's by checkpoint,
@@ -142,7 +144,7 @@ func Backup(checkpoint func(dir string) error, data, dir string) error {
 	if err := checkpoint(dir); err != nil {
 		return err
 	}
-	for _, folder := range []string{Keys, Vaults} {
+	for _, folder := range []string{Keys, Vaults, Workspaces} {
 		from := filepath.Join(data, folder)
 		if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) {
 			continue

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
@@ -52,6 +53,7 @@ type Node struct {
 	tokens   *identity.Tokens
 	modules  *modules
 	vaults   *vault.Store
+	files    *os.Root // of Workspaces
 	engine   *engine.Engine
 	gateway  *gateway.Server
 }
@@ -140,8 +142,11 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	if n.tokens, err = n.openTokens(); err != nil {
 		return err
 	}
+	if n.files, err = openFiles(n.options.Config.Data); err != nil {
+		return err
+	}
 	n.engine, err = engine.New(n.options.engineConfig(), engine.Parts{
-		Store: n.store, Modules: n.modules, Personas: personas(own), Log: n.log, Backup: n.backup,
+		Store: n.store, Modules: n.modules, Personas: personas(own), Log: n.log, Backup: n.backup, Files: n.files,
 		Performers: calls, Vaults: n.vaults, NodeSecret: nodeSecret(&n.options.Config, n.log), Keys: keys, Version: n.options.Version, Runs: n.sandbox.Name(), Rewriter: n.sandbox.Rewriter(),
 		Instances: n.instances, Tokens: n.tokens,
 	})
@@ -321,6 +326,9 @@ func (n *Node) close(ctx context.Context) (err error) {
 	}
 	if n.reach != nil {
 		err = errors.Join(err, n.reach.Close())
+	}
+	if n.files != nil {
+		err = errors.Join(err, n.files.Close())
 	}
 	if n.store != nil {
 		err = errors.Join(err, n.store.Close())

@@ -1,0 +1,340 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	json "github.com/go-json-experiment/json"
+
+	"github.com/wharf-dev/wharf/abi"
+)
+
+// The bounds on Workspaces' files.
+const (
+	MaxFileBytes      = 8 << 20 // of one file
+	maxWorkspaceBytes = 1 << 30 // of all files of a Workspace
+	maxPathBytes      = 1024
+	maxNameBytes      = 200
+	maxFolders        = 32 // how deep a file may lie
+)
+
+// unfinished begins the names of files that are being written. No path has one.
+const unfinished = ".wharf-"
+
+// File describes a file of a Workspace.
+type File struct {
+	Object      string   `json:"object"` // file or folder
+	WorkspaceID string   `json:"workspace_id"`
+	Path        string   `json:"path"`
+	Size        int64    `json:"size"`
+	SHA256      string   `json:"sha256,omitzero"` // hex
+	UpdatedAt   abi.Time `json:"updated_at,omitzero"`
+}
+
+// FileCondition is what a file must be before it is changed: ETags as in HTTP, ""
+// for anything. Absent asks that it is not there.
+type FileCondition struct {
+	Match  string
+	Absent bool
+}
+
+// usageTable knows how much the files of Workspaces take, of those that were written
+// to since the node started.
+type usageTable struct {
+	writing sync.RWMutex // held for reading by those that write or remove a file
+	mu      sync.Mutex
+	bytes   map[owner]int64
+}
+
+// checkPath accepts the path of a file within a Workspace.
+func checkPath(p string) error {
+	bad := abi.InvalidParam("path", "%.100q is not the path of a file: names separated by /, relative to the workspace", p)
+	if p == "" || len(p) > maxPathBytes || !utf8.ValidString(p) || strings.ContainsFunc(p, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' || r == ':' }) {
+		return bad
+	}
+	names := strings.Split(p, "/")
+	if len(names) > maxFolders {
+		return bad
+	}
+	for _, name := range names {
+		if name == "" || name == "." || name == ".." || len(name) > maxNameBytes || strings.HasPrefix(name, unfinished) {
+			return bad
+		}
+	}
+	return nil
+}
+
+// checkFile checks that the caller may see a Workspace, and that a path is one of it.
+func (e *Engine) checkFile(ctx context.Context, c *Caller, workspace, p string) error {
+	if err := e.checkWorkspace(ctx, c, workspace); err != nil {
+		return err
+	}
+	if e.files == nil {
+		return abi.Errorf(abi.CodeNotImplemented, "this node keeps no files")
+	}
+	return checkPath(p)
+}
+
+// openFiles opens the folder of a Workspace. make makes it if need be; otherwise it
+// is nil when there is none.
+func (e *Engine) openFiles(c *Caller, workspace string, make bool) (*os.Root, error) {
+	dir := path.Join(strconv.FormatUint(uint64(c.Tenant), 10), workspace)
+	if make {
+		if err := e.files.MkdirAll(dir, 0o700); err != nil {
+			return nil, e.failed("making the workspace's folder", err)
+		}
+	}
+	root, err := e.files.OpenRoot(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return root, e.failed("opening the workspace's folder", err)
+}
+
+func errNoFile(p string) error {
+	return abi.Errorf(abi.CodeResourceNotFound, "there is no file %q", p)
+}
+
+// ReadFile returns a file of a Workspace and what describes it.
+func (e *Engine) ReadFile(ctx context.Context, c *Caller, workspace, p string) (File, []byte, error) {
+	if err := e.checkFile(ctx, c, workspace, p); err != nil {
+		return File{}, nil, err
+	}
+	root, err := e.openFiles(c, workspace, false)
+	if err != nil {
+		return File{}, nil, err
+	}
+	if root == nil {
+		return File{}, nil, errNoFile(p)
+	}
+	defer root.Close()
+	f, content, err := readFile(root, p)
+	f.WorkspaceID = workspace
+	return f, content, err
+}
+
+// readFile reads a regular file. What is none, or lies outside, is not there.
+func readFile(root *os.Root, p string) (File, []byte, error) {
+	info, err := root.Lstat(p)
+	if err != nil || !info.Mode().IsRegular() {
+		return File{}, nil, errNoFile(p)
+	}
+	f, err := root.Open(p)
+	if err != nil {
+		return File{}, nil, errNoFile(p)
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, MaxFileBytes+1))
+	if err != nil {
+		return File{}, nil, fmt.Errorf("reading a workspace's file: %w", err)
+	}
+	if len(content) > MaxFileBytes {
+		return File{}, nil, abi.Errorf(abi.CodePayloadTooLarge, "the file has more than %d bytes", MaxFileBytes)
+	}
+	return described(p, content, info.ModTime()), content, nil
+}
+
+func described(p string, content []byte, at time.Time) File {
+	sum := sha256.Sum256(content)
+	return File{Object: "file", Path: p, Size: int64(len(content)), SHA256: hex.EncodeToString(sum[:]), UpdatedAt: abi.At(at)}
+}
+
+// WriteFile puts a file into a Workspace, whole or not at all. created reports
+// whether it was not there before.
+func (e *Engine) WriteFile(ctx context.Context, c *Caller, workspace, p string, content []byte, when FileCondition) (f File, created bool, err error) {
+	if err := e.checkFile(ctx, c, workspace, p); err != nil {
+		return f, false, err
+	}
+	if len(content) > MaxFileBytes {
+		return f, false, abi.Errorf(abi.CodePayloadTooLarge, "a file has at most %d bytes", MaxFileBytes)
+	}
+	root, err := e.openFiles(c, workspace, true)
+	if err != nil {
+		return f, false, err
+	}
+	defer root.Close()
+	e.room.writing.RLock()
+	defer e.room.writing.RUnlock()
+	unlock := e.locks.lock(c.Tenant, workspace)
+	defer unlock()
+	before, _, err := readFile(root, p)
+	created = err != nil
+	if err := when.check(before, created); err != nil {
+		return f, false, err
+	}
+	if err := e.takeRoom(root, owner{c.Tenant, workspace}, int64(len(content))-before.Size); err != nil {
+		return f, false, err
+	}
+	if err := e.replaceFile(root, p, content); err != nil {
+		return f, false, err
+	}
+	f = described(p, content, e.now())
+	f.WorkspaceID = workspace
+	return f, created, e.tellFile(ctx, c, abi.EventFileWritten, workspace, &f)
+}
+
+// RemoveFile takes a file out of a Workspace.
+func (e *Engine) RemoveFile(ctx context.Context, c *Caller, workspace, p string, when FileCondition) error {
+	if err := e.checkFile(ctx, c, workspace, p); err != nil {
+		return err
+	}
+	root, err := e.openFiles(c, workspace, false)
+	if err != nil {
+		return err
+	}
+	if root == nil {
+		return errNoFile(p)
+	}
+	defer root.Close()
+	e.room.writing.RLock()
+	defer e.room.writing.RUnlock()
+	unlock := e.locks.lock(c.Tenant, workspace)
+	defer unlock()
+	before, _, err := readFile(root, p)
+	if err != nil {
+		return err
+	}
+	if err := when.check(before, false); err != nil {
+		return err
+	}
+	if err := e.takeRoom(root, owner{c.Tenant, workspace}, -before.Size); err != nil {
+		return err
+	}
+	if err := root.Remove(p); err != nil {
+		return e.failed("removing a workspace's file", err)
+	}
+	return e.tellFile(ctx, c, abi.EventFileRemoved, workspace, &File{Object: "file", WorkspaceID: workspace, Path: p, Size: before.Size, SHA256: before.SHA256})
+}
+
+func (w FileCondition) check(f File, absent bool) error {
+	if w.Absent && !absent || w.Match != "" && (absent || w.Match != "*" && w.Match != `"`+f.SHA256+`"`) {
+		return abi.Errorf(abi.CodeConflict, "the file is not what the request expects it to be")
+	}
+	return nil
+}
+
+// replaceFile writes a file beside the old one and renames it.
+func (e *Engine) replaceFile(root *os.Root, p string, content []byte) error {
+	blocked := abi.InvalidParam("path", "%q cannot be a file: a folder is there, or a file where a folder would have to be", p)
+	dir := path.Dir(p)
+	if err := root.MkdirAll(dir, 0o700); err != nil {
+		return blocked
+	}
+	temporary := path.Join(dir, unfinished+strings.ToLower(e.ids.New(abi.ObjectEvent)))
+	f, err := root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return e.failed("writing a workspace's file", err)
+	}
+	_, err = f.Write(content)
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		if info, there := root.Lstat(p); there == nil && info.IsDir() {
+			err = blocked
+		} else {
+			err = root.Rename(temporary, p)
+		}
+	}
+	if err != nil {
+		_ = root.Remove(temporary) // what is left of it is no file of the Workspace
+		return err
+	}
+	return syncFolder(root, dir)
+}
+
+// syncFolder makes the names in a folder durable.
+func syncFolder(root *os.Root, dir string) error {
+	d, err := root.Open(dir)
+	if err != nil {
+		return fmt.Errorf("syncing a workspace's folder: %w", err)
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// takeRoom counts what a Workspace's files take, and refuses more than they may.
+func (e *Engine) takeRoom(root *os.Root, workspace owner, more int64) error {
+	e.room.mu.Lock()
+	defer e.room.mu.Unlock()
+	used, known := e.room.bytes[workspace]
+	if !known {
+		err := fs.WalkDir(root.FS(), ".", func(_ string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() {
+				if info, err := d.Info(); err == nil {
+					used += info.Size()
+				}
+			}
+			return err
+		})
+		if err != nil {
+			return e.failed("counting a workspace's files", err)
+		}
+	}
+	if more > 0 && used+more > maxWorkspaceBytes {
+		return abi.Errorf(abi.CodePayloadTooLarge, "the files of a workspace have at most %d bytes together", int64(maxWorkspaceBytes))
+	}
+	if e.room.bytes == nil {
+		e.room.bytes = map[owner]int64{}
+	}
+	e.room.bytes[workspace] = used + more
+	return nil
+}
+
+// tellFile records a change of a file. The caller holds the Workspace's lock.
+func (e *Engine) tellFile(ctx context.Context, c *Caller, kind abi.EventKind, workspace string, f *File) error {
+	seq, known, err := e.store.Sequence(ctx, c.Tenant, abi.ResourcePointer{Object: abi.ObjectWorkspace, ID: workspace})
+	if err != nil {
+		return e.failed("reading the workspace", err)
+	}
+	if known {
+		seq++
+	}
+	_, err = e.commit(c, "", workspace, nil, 0, record{kind: kind, object: abi.ObjectWorkspace, id: workspace, seq: seq, payload: f})
+	return err
+}
+
+// ListFiles returns what is in a folder of a Workspace, "" for the whole, by name.
+func (e *Engine) ListFiles(ctx context.Context, c *Caller, workspace, dir string, p Page) (DocList, error) {
+	dir = strings.TrimSuffix(dir, "/")
+	if err := e.checkFile(ctx, c, workspace, firstOf(dir, "any")); err != nil {
+		return DocList{}, err
+	}
+	root, err := e.openFiles(c, workspace, false)
+	if err != nil || root == nil {
+		return DocList{}, err
+	}
+	defer root.Close()
+	entries, err := fs.ReadDir(root.FS(), path.Join(".", dir))
+	if err != nil {
+		return DocList{}, errNoFile(dir + "/")
+	}
+	entries = slices.DeleteFunc(entries, func(d fs.DirEntry) bool {
+		return d.Name() <= p.After || strings.HasPrefix(d.Name(), unfinished) || !d.IsDir() && !d.Type().IsRegular()
+	})
+	var list DocList
+	for i, d := range entries {
+		f := File{Object: "folder", WorkspaceID: workspace, Path: path.Join(dir, d.Name())}
+		if info, err := d.Info(); err == nil && !d.IsDir() {
+			f.Object, f.Size, f.UpdatedAt = "file", info.Size(), abi.At(info.ModTime())
+		}
+		text, err := json.Marshal(&f)
+		if err != nil {
+			return DocList{}, err
+		}
+		list.Docs = append(list.Docs, Doc{ID: d.Name(), JSON: text})
+		if len(list.Docs) == p.Limit {
+			return list.end(d.Name(), i < len(entries)-1), nil
+		}
+	}
+	return list.end("", false), nil
+}
