@@ -75,7 +75,7 @@ func (s *Suite) startHooked(ctx context.Context, dir, status string, args []stri
 		"target_persona_id": persona,
 	}
 	if err = n.Call("POST", "/v1/connectors", request, &made); err == nil {
-		err = n.Call("PATCH", "/v1/connectors/"+made.ID, map[string]any{"status": status}, nil)
+		err = n.Call("PATCH", "/v1/connectors/"+made.ID, map[string]any{"status": status}, &made)
 	}
 	if err != nil {
 		n.Kill()
@@ -193,7 +193,7 @@ func (s *Suite) normalizeNode(ctx context.Context) (float64, error) {
 	}
 	defer profile(ctx)()
 	begun := time.Now()
-	if err := n.Call("PATCH", "/v1/connectors/"+id, map[string]any{"status": "ACTIVE"}, nil); err != nil {
+	if err := n.Call("PATCH", "/v1/connectors/"+id, map[string]any{"status": "ACTIVE"}, new(map[string]any)); err != nil {
 		return 0, err
 	}
 	for {
