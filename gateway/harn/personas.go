@@ -14,12 +14,13 @@ func (a *Adapter) personaRoutes() []gateway.Route {
 	return routes(
 		read("/v1/personas", "listPersonas", tag, reads, "Persona", "List Personas, newest first", a.list(abi.ObjectPersona)).list(),
 		post("/v1/personas", "createPersona", tag, writes, "CreatePersonaRequest", "Persona", "Create a Persona", statusCreated,
-			create(a, statusCreated, a.core.CreatePersona)).
+			a.createPersona).
 			doc("A plugin of this node must be its `entry_workflow`: PLUGIN or PLUGIN#EXPORT. Unknown members are refused."),
 		read("/v1/personas/{persona_id}", "getPersona", tag, reads, "Persona", "Get a Persona", a.get(abi.ObjectPersona, "persona_id")),
 		patch("/v1/personas/{persona_id}", "updatePersona", tag, writes, "UpdatePersonaRequest", "Persona", "Change a Persona",
-			change(a, "persona_id", statusOK, a.core.UpdatePersona)).
-			doc("A change of policy is a new version; Tasks that have begun keep theirs. Members that are lists and objects are replaced as a whole."),
+			a.updatePersona).
+			doc("A change of policy is a new version; Tasks that have begun keep theirs. Members that are lists and objects are replaced as a "+
+				"whole. Unknown members are refused."),
 		unversioned(read("/wharf/v1/personas/{persona_id}/versions", "listPersonaVersions", tag, reads, "Persona",
 			"List the versions of a Persona, newest first", a.personaVersions).list()),
 	)
@@ -35,6 +36,35 @@ type personaCore interface {
 	CreatePersona(ctx context.Context, c *engine.Caller, r *engine.Retry, req abi.CreatePersonaRequest) (engine.Doc, error)
 	UpdatePersona(ctx context.Context, c *engine.Caller, r *engine.Retry, id string, req abi.UpdatePersonaRequest) (engine.Doc, error)
 	PersonaVersions(ctx context.Context, c *engine.Caller, id string, p engine.Page) (engine.DocList, error)
+}
+
+// createPersona refuses members that are not known: a misspelt bound must not pass
+// for none.
+func (a *Adapter) createPersona(r *gateway.Request) error {
+	var req abi.CreatePersonaRequest
+	retry, err := decodeKnown(r, &req)
+	if err != nil {
+		return err
+	}
+	doc, err := a.core.CreatePersona(r.Context(), r.Caller, retry, req)
+	if err != nil {
+		return err
+	}
+	return a.send(r, statusCreated, doc)
+}
+
+// updatePersona is as strict as createPersona.
+func (a *Adapter) updatePersona(r *gateway.Request) error {
+	var req abi.UpdatePersonaRequest
+	retry, err := decodeKnown(r, &req)
+	if err != nil {
+		return err
+	}
+	doc, err := a.core.UpdatePersona(r.Context(), r.Caller, retry, r.PathValue("persona_id"), req)
+	if err != nil {
+		return err
+	}
+	return a.send(r, statusOK, doc)
 }
 
 func (a *Adapter) personaVersions(r *gateway.Request) error {
