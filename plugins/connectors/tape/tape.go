@@ -79,18 +79,23 @@ func (d *Doc) Parse(text string) (Value, error) {
 func (d *Doc) syntax() error { return &SyntaxError{d.at} }
 
 func (d *Doc) space() {
-	for d.at < len(d.text) {
-		switch d.text[d.at] {
-		case ' ', '\n', '\r', '\t':
-			d.at++
-		default:
-			return
-		}
+	for d.at < len(d.text) && isSpace(d.text[d.at]) {
+		d.at++
 	}
 }
 
-// peek returns the next byte that is no space, 0 at the end.
+func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
+
+// peek returns the next byte that is no space, 0 at the end. It is short so that it is
+// inlined: in a guest a call costs more than what it does.
 func (d *Doc) peek() byte {
+	if d.at < len(d.text) && d.text[d.at] > ' ' {
+		return d.text[d.at]
+	}
+	return d.peekBehindSpace()
+}
+
+func (d *Doc) peekBehindSpace() byte {
 	d.space()
 	if d.at == len(d.text) {
 		return 0
@@ -339,7 +344,7 @@ func (d *Doc) compareNames(i int) error {
 	for a := i + 1; a < len(d.nodes); a = int(d.nodes[a+1].next) {
 		name := d.content(a)
 		for b := int(d.nodes[a+1].next); b < len(d.nodes); b = int(d.nodes[b+1].next) {
-			if d.content(b) == name {
+			if d.named(b, name) {
 				return ErrDuplicate
 			}
 		}
@@ -363,4 +368,13 @@ func (d *Doc) content(n int) string {
 		return unquote(inner)
 	}
 	return inner
+}
+
+// named reports whether the string at n is name.
+func (d *Doc) named(n int, name string) bool {
+	is := &d.nodes[n]
+	if !is.escaped {
+		return int(is.end-is.start) == len(name)+2 && d.text[is.start+1:is.end-1] == name
+	}
+	return d.content(n) == name
 }

@@ -34,7 +34,7 @@ func (v Value) Get(name string) Value {
 	}
 	nodes := v.d.nodes
 	for n := v.i + 1; n < nodes[v.i].next; n = nodes[n+1].next {
-		if v.d.content(int(n)) == name {
+		if v.d.named(int(n), name) {
 			return Value{v.d, n + 1}
 		}
 	}

@@ -96,6 +96,11 @@ func unquoteInPlace(b []byte) (text string, n int, ok bool) {
 		case '"':
 			return in[:end], at + 1, true
 		case '\\':
+			if at+1 < len(b) && shortEscapes[b[at+1]] != 0 { // nearly all of them
+				b[end] = shortEscapes[b[at+1]]
+				end, at = end+1, at+2
+				break
+			}
 			put, took := unquoteEscape(b[end:end], b[at:])
 			if took == 0 {
 				return "", 0, false
@@ -110,13 +115,10 @@ func unquoteInPlace(b []byte) (text string, n int, ok bool) {
 	return "", 0, false
 }
 
-// unquoteEscape writes what an escape stands for to out, and returns how many bytes
+// unquoteEscape writes what a \u escape stands for to out, and returns how many bytes
 // that are, and how many the escape had: 0 for what is none. A pair of surrogates is
 // one escape.
 func unquoteEscape(out, b []byte) (put, took int) {
-	if len(b) > 1 && shortEscapes[b[1]] != 0 {
-		return len(append(out, shortEscapes[b[1]])), 2
-	}
 	n := escapes(b)
 	if n < 6 {
 		return 0, 0
