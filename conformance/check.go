@@ -20,6 +20,7 @@ const (
 	LevelCore     Level = "core"
 	LevelReceipts Level = "receipts"
 	LevelReplay   Level = "replay"
+	LevelExtended Level = "extended"
 	// LevelAll is all of them.
 	LevelAll Level = "all"
 )
@@ -72,6 +73,13 @@ type Config struct {
 	WorkspaceID string
 	// PersonaID is given to every Task. Empty: the server's default.
 	PersonaID string
+	// AskingPersonaID is a Persona whose Tasks ask for input and complete when they get
+	// it. Empty: what needs one is skipped. AskingInput is the JSON of what they are
+	// given; a Message if it is empty.
+	AskingPersonaID, AskingInput string
+	// ClientID and ClientSecret are those of an OAuth2 client with the rights of
+	// APIKey. Empty: what needs them is skipped.
+	ClientID, ClientSecret string
 	// Timeout bounds each check, and the life of each Task it waits for. 0: 30 s.
 	Timeout time.Duration
 	// Only keeps the checks whose id has one of these prefixes. Empty: all.
@@ -112,10 +120,12 @@ func Checks(level Level) ([]Check, error) {
 		return receiptChecks(), nil
 	case LevelReplay:
 		return replayChecks(), nil
+	case LevelExtended:
+		return extendedChecks(), nil
 	case LevelAll:
-		return slices.Concat(coreChecks(), receiptChecks(), replayChecks(), observedChecks()), nil
+		return slices.Concat(coreChecks(), extendedChecks(), receiptChecks(), replayChecks(), observedChecks()), nil
 	}
-	return nil, fmt.Errorf("level %q is none of %s, %s, %s and %s", level, LevelCore, LevelReceipts, LevelReplay, LevelAll)
+	return nil, fmt.Errorf("level %q is none of %s, %s, %s, %s and %s", level, LevelCore, LevelExtended, LevelReceipts, LevelReplay, LevelAll)
 }
 
 func millis(since time.Time) float64 { return float64(time.Since(since).Microseconds()) / 1000 }
@@ -134,7 +144,11 @@ type suite struct {
 	*client
 	workspace string
 	persona   string
+	asking    string
+	question  string // what asking is given, as JSON
 	timeout   time.Duration
+
+	clientID, clientSecret string
 }
 
 func newSuite(ctx context.Context, c Config) (*suite, error) {
@@ -150,7 +164,8 @@ func newSuite(ctx context.Context, c Config) (*suite, error) {
 			base: strings.TrimRight(c.BaseURL, "/"), key: c.APIKey, seen: newObserver(c.APIKey),
 			http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}},
 		},
-		workspace: c.WorkspaceID, persona: c.PersonaID, timeout: c.Timeout,
+		workspace: c.WorkspaceID, persona: c.PersonaID, asking: c.AskingPersonaID, question: c.AskingInput, timeout: c.Timeout,
+		clientID: c.ClientID, clientSecret: c.ClientSecret,
 	}
 	if s.timeout <= 0 {
 		s.timeout = 30 * time.Second

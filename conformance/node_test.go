@@ -3,6 +3,8 @@ package conformance_test
 import (
 	"bytes"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,6 +12,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -34,8 +37,7 @@ func TestMain(m *testing.M) {
 // TestWharfConforms runs every check of every level against the real binary.
 // Nothing may fail, SHOULDs included, and nothing may be skipped.
 func TestWharfConforms(t *testing.T) {
-	n := builder.Start(t)
-	report, err := conformance.Run(t.Context(), conformance.Config{BaseURL: n.URL, APIKey: nodetest.Key}, conformance.LevelAll)
+	report, err := conformance.Run(t.Context(), wharf(t), conformance.LevelAll)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,8 +48,32 @@ func TestWharfConforms(t *testing.T) {
 			}
 		})
 	}
-	if len(report.Results) < 100 {
+	if len(report.Results) < 135 {
 		t.Errorf("only %d checks ran", len(report.Results))
+	}
+}
+
+// wharf starts a node with a plugin whose Tasks ask for what their input says, and
+// returns what the suite needs to know of it. The API key is an OAuth2 client too.
+func wharf(t *testing.T) conformance.Config {
+	t.Helper()
+	root, err := nodetest.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plugins := t.TempDir()
+	calls, err := os.ReadFile(filepath.Join(root, "plugins", "plugintest", "wasm", "calls.wasm"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(plugins, "calls.wasm"), calls, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := builder.StartWith(t, nodetest.Options{Args: []string{"--set", "plugins.dir=" + plugins}})
+	sum := sha256.Sum256([]byte(nodetest.Key))
+	return conformance.Config{
+		BaseURL: n.URL, APIKey: nodetest.Key, ClientID: "key_" + hex.EncodeToString(sum[:16]), ClientSecret: nodetest.Key,
+		AskingPersonaID: "persona_calls", AskingInput: `{"program":[{"call":"input.request","request":{"prompt":"When is high water?"}}]}`,
 	}
 }
 
@@ -83,7 +109,61 @@ func mutants() []mutant {
 			}
 		}
 	}
-	return slices.Concat(coreMutants(drop, dropQuery, members), receiptMutants(drop, members), replayMutants(drop, members))
+	return slices.Concat(coreMutants(drop, dropQuery, members), receiptMutants(drop, members), replayMutants(drop, members), extendedMutants(members))
+}
+
+func extendedMutants(members changing) []mutant {
+	set := func(kind, name string, value any) func(*http.Response, map[string]any) {
+		return members(of(kind, func(doc map[string]any) { doc[name] = value }))
+	}
+	return []mutant{
+		{name: "lets anybody in", catches: "oauth.tampered", request: func(r *http.Request) {
+			if strings.HasPrefix(r.Header.Get("Authorization"), "Bearer ") {
+				r.Header.Set("Authorization", "Bearer "+nodetest.Key)
+			}
+		}},
+		{name: "tokens for every secret", catches: "oauth.wrong-secret", request: func(r *http.Request) {
+			if r.URL.Path == "/oauth/token" {
+				sum := sha256.Sum256([]byte(nodetest.Key))
+				r.SetBasicAuth("key_"+hex.EncodeToString(sum[:16]), nodetest.Key)
+			}
+		}},
+		{name: "a Persona that never changes", catches: "persona.crud", answer: set("persona", "description", "Made by a check.")},
+		{name: "a Task that forgets its Persona", catches: "persona.on-task", answer: set("task", "persona_id", "persona_other")},
+		{name: "receipts whatever the policy says", catches: "persona.receipt-policy", answer: func(r *http.Response, doc map[string]any) {
+			if strings.HasSuffix(r.Request.URL.Path, "/receipts") {
+				doc["data"] = []any{map[string]any{"id": "rcpt_x", "object": "receipt"}}
+			}
+		}},
+		{name: "a Workspace that keeps its name", catches: "workspace.crud", answer: set("workspace", "name", "conformance")},
+		{name: "a Branch without its parent", catches: "branch.crud", answer: set("branch", "parent_branch_id", nil)},
+		{name: "a Memory that never forgets", catches: "memory.forgotten", answer: set("memory", "content", "to be forgotten")},
+		{name: "a Vault that tells", catches: "vault.crud", answer: set("vault", "value", "hunter2")},
+		{name: "a delivery that counts twice", catches: "connector.dedupe", answer: members(of("connector", func(doc map[string]any) {
+			child(doc, "counters")["received"] = 2
+		}))},
+		{name: "a Skill without schemas", catches: "skill.list", answer: members(of("skill", func(doc map[string]any) { delete(doc, "input_schema") }))},
+		{name: "somebody else's request", catches: "permission.answered", answer: set("permission_request", "task_id", "task_other")},
+		{name: "a card without a key", catches: "card.signed", answer: members(of("harn_agent_card", func(doc map[string]any) { delete(child(doc, "signature"), "key_id") }))},
+		{name: "WebSockets for everybody", catches: "socket.unauthenticated", request: func(r *http.Request) {
+			if r.Header.Get("Authorization") == "" && r.Header.Get("Upgrade") != "" {
+				r.Header.Set("Authorization", "Bearer "+nodetest.Key)
+			}
+		}},
+		{name: "streams that always begin anew", catches: "socket.resume", request: dropQueryOf("after_event_id")},
+	}
+}
+
+// dropQueryOf takes a parameter out of the queries of WebSockets.
+func dropQueryOf(name string) func(*http.Request) {
+	return func(r *http.Request) {
+		if r.Header.Get("Upgrade") == "" {
+			return
+		}
+		q := r.URL.Query()
+		q.Del(name)
+		r.URL.RawQuery = q.Encode()
+	}
 }
 
 type (
@@ -297,13 +377,14 @@ func coreMutants(drop dropping, dropQuery dropping, members changing) []mutant {
 // TestChecksNotice puts one fault at a time between the real binary and the
 // suite, and wants the check that is about it to fail.
 func TestChecksNotice(t *testing.T) {
-	n := builder.Start(t)
+	to := wharf(t)
 	for _, m := range mutants() {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
-			proxy := httptest.NewServer(m.proxy(t, n.URL))
+			proxy := httptest.NewServer(m.proxy(t, to.BaseURL))
 			defer proxy.Close()
-			config := conformance.Config{BaseURL: proxy.URL, APIKey: nodetest.Key, Only: []string{"errors.not-found", "session.create", m.catches}}
+			config := to
+			config.BaseURL, config.Only = proxy.URL, []string{"errors.not-found", "session.create", m.catches}
 			report, err := conformance.Run(t.Context(), config, conformance.LevelAll)
 			if err != nil {
 				t.Fatal(err)
@@ -336,6 +417,9 @@ func (m mutant) proxy(t *testing.T, to string) http.Handler {
 }
 
 func (m mutant) modify(r *http.Response) error {
+	if r.StatusCode == http.StatusSwitchingProtocols {
+		return nil
+	}
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "text/event-stream") {
 		if m.frames != nil {
 			r.Body = m.stream(r.Body)

@@ -70,7 +70,10 @@ func (o *observer) response(r response) {
 	if bytes.Contains(r.body, o.secret) {
 		o.report(ruleSecret, r.to, "the answer holds the API key")
 	}
-	if r.status >= 400 {
+	switch {
+	case strings.HasPrefix(r.to, "POST "+tokenPath): // RFC 6749 says how it answers
+		return
+	case r.status >= 400:
 		o.errors++
 		o.error(r)
 		return
