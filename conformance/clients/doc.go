@@ -1,5 +1,8 @@
-// Package clients tests the real binary with clients that other people wrote:
-// curl, the eventsource npm package, and the OpenAPI linters spectral and redocly.
+// Package clients tests the real binary with clients that other people wrote: curl,
+// the linters spectral and redocly, and npm packages that read event streams
+// (eventsource), speak over WebSockets (ws, wscat), sign webhooks (standardwebhooks,
+// @octokit/webhooks-methods, stripe, @slack/bolt), ask for access tokens
+// (openid-client), issue them (oidc-provider) and verify what is signed (jose).
 // A server is right when these work with it, whatever its own tests say.
 //
 // The npm packages are installed with "npm ci" in this folder; without them, or

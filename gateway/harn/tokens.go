@@ -109,7 +109,8 @@ func refuseToken(r *gateway.Request, refused *abi.OAuthError) error {
 	status := fasthttp.StatusBadRequest
 	if refused.Code == abi.OAuthInvalidClient {
 		status = fasthttp.StatusUnauthorized
-		r.SetHeader("WWW-Authenticate", `Basic realm="wharf"`)
+		// Clients that look at the challenge read no body.
+		r.SetHeader("WWW-Authenticate", `Basic realm="wharf", error="`+refused.Code+`"`)
 	}
 	body, err := json.Marshal(refused)
 	if err != nil {
