@@ -33,7 +33,7 @@ func (r *run) withinBudget(call string) error {
 func (r *run) used() receipt.Used {
 	r.task.mu.Lock()
 	defer r.task.mu.Unlock()
-	return r.tally.Used()
+	return r.facts.tally.Used()
 }
 
 // bound lowers what a model may answer to what policy leaves of it. The record keeps

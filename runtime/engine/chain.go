@@ -25,6 +25,9 @@ type facts struct {
 	replay         *replayFacts // set for a replay
 }
 
+// unreadableRecord says why a receipt cannot be made again.
+const unreadableRecord = "the Task's record could not be read"
+
 // issue is a receipt on its way into the batch that ends its Task.
 type issue struct {
 	id      string
@@ -42,7 +45,11 @@ type issue struct {
 func (e *Engine) newIssue(t *task, outside *facts) *issue {
 	f := outside
 	if t.run != nil && t.about.Replay == nil {
-		f = &facts{persona: t.run.persona, tally: t.run.tally, artifacts: t.run.finals, withheld: t.run.withheld, gas: t.run.gas}
+		f = &t.run.facts
+		if err := t.run.takeRest(); err != nil {
+			e.log.Error("a task's record could not be taken over: its receipt says so", "task", t.id, "error", err)
+			f.irreproducible = unreadableRecord
+		}
 	}
 	if f == nil {
 		f = &facts{tally: receipt.NewTally(nil, nil, t.id)}
@@ -74,7 +81,7 @@ func (e *Engine) factsOf(ctx context.Context, t *task) (*facts, error) {
 	if known {
 		return nil, nil
 	}
-	f := &facts{tally: receipt.NewTally(nil, nil, t.id), irreproducible: "the Task's record could not be read"}
+	f := &facts{tally: receipt.NewTally(nil, nil, t.id), irreproducible: unreadableRecord}
 	h, err := e.history(ctx, t.tenant, &t.about)
 	if err != nil || h.program == nil {
 		return f, err

@@ -13,7 +13,6 @@ import (
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/policy/quota"
 	"github.com/wharf-dev/wharf/runtime/provider"
-	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/runtime/replay"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/runtime/skill"
@@ -30,8 +29,8 @@ type run struct {
 	input   jsontext.Value // the answer of abi.CallInput
 	began   time.Time
 	usage   sandbox.Usage
-	gas     uint64 // that it used, when it ended by itself; see journal.End
 
+	recorded []journal.Entry // the calls that the record answers
 	cursor   *journal.Cursor
 	keys     journal.Keys
 	ground   *journal.Ground
@@ -49,9 +48,7 @@ type run struct {
 	index        int      // of the next call
 	pending      []record // told with the next batch that is handed over
 	pendingBytes int
-	tally        *receipt.Tally
-	finals       []receipt.ArtifactRef
-	withheld     []receipt.Redaction
+	facts        facts
 	unstated     quota.Amounts // that Quotas do not say yet
 	reserved     []reservation
 
@@ -137,13 +134,47 @@ func variable(def *abi.HostCall) abi.Effect {
 func (r *run) recall(e *journal.Entry) error {
 	r.ground.Reach(e.At)
 	r.task.mu.Lock()
-	err := r.tally.Add(e)
-	r.index++
+	err := r.take(e)
 	r.task.mu.Unlock()
 	if err != nil {
 		return err
 	}
 	return r.remember(e)
+}
+
+// take adds a call that is recorded to what the receipt is made from. The caller holds
+// task.mu.
+func (r *run) take(e *journal.Entry) error {
+	if e.Index < r.index {
+		return nil // by takeRest
+	}
+	r.index++
+	return r.facts.take(e)
+}
+
+// takeRest adds what the record has and the run has not come to again: a Task may end
+// while it is brought back to where it was. The caller holds task.mu.
+func (r *run) takeRest() error {
+	for r.index < len(r.recorded) {
+		if err := r.take(&r.recorded[r.index]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recallRest takes over all that the record has and the run, which has ended, has not
+// come to again.
+func (r *run) recallRest() error {
+	if r.cursor == nil {
+		return nil
+	}
+	for i := r.cursor.Index(); i < len(r.recorded); i++ {
+		if err := r.recall(&r.recorded[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // remember takes over what a call means for the end of the Task.
@@ -167,15 +198,12 @@ func (r *run) remember(e *journal.Entry) error {
 	case abi.CallArtifactPut:
 		a, err := replay.Artifact(e)
 		r.artifacts = append(r.artifacts, a.ArtifactID)
-		r.task.mu.Lock()
-		defer r.task.mu.Unlock()
-		r.finals = append(r.finals, a)
 		return err
 	}
 	return nil
 }
 
-// take adds a call of a Task that does not run to what its receipt is made from.
+// take adds a call to what the receipt of its Task is made from.
 func (f *facts) take(e *journal.Entry) error {
 	if err := f.tally.Add(e); err != nil {
 		return err

@@ -76,8 +76,7 @@ func (r *run) tell(ctx context.Context, c *liveCall, phase journal.Phase) error 
 	if phase == journal.Intent {
 		return nil
 	}
-	r.index++
-	return r.tally.Add(&c.entry)
+	return r.take(&c.entry)
 }
 
 // largeTexts puts what is too large for an event into blobs.

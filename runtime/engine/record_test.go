@@ -555,6 +555,7 @@ func TestDivergenceOnResume(t *testing.T) {
 		!strings.Contains(d.Diff, "-") || d.RecordedModule == "" || d.ActualABI == "" {
 		t.Errorf("%+v", d)
 	}
+	n.wantProof(t, id)
 }
 
 // A Task is pinned to the module that it began with.

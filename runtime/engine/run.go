@@ -163,7 +163,7 @@ func (e *Engine) prepare(ctx context.Context, t *task, r *run, h *history, perso
 	}
 	r.persona = persona
 	r.input = given(about, input, persona.text)
-	r.cursor, r.made = journal.NewCursor(h.entries), map[string]int{}
+	r.cursor, r.made, r.recorded = journal.NewCursor(h.entries), map[string]int{}, h.entries[:closed(h.entries)]
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	started := t.task.StartedAt
@@ -171,8 +171,7 @@ func (e *Engine) prepare(ctx context.Context, t *task, r *run, h *history, perso
 		started = about.StartedAt
 	}
 	r.ground = journal.NewGround(started, h.program.Seed)
-	r.tally = receipt.NewTally(h.program, r.input, t.id)
-	r.withheld = withheld
+	r.facts = facts{persona: persona, tally: receipt.NewTally(h.program, r.input, t.id), withheld: withheld}
 	t.run = r
 	return nil
 }
@@ -233,7 +232,7 @@ func forPlugins(text jsontext.Value) (jsontext.Value, error) {
 // its deadline: then nothing of the run counts.
 func (e *Engine) end(t *task, r *run, err error) {
 	ch := change{actor: hostActor}
-	failure := e.failureOf(t, r, err)
+	failure := e.failureOf(t, r, firstError(err, r.recallRest()))
 	if failure == nil {
 		ch.in.Kind = InputComplete
 		ch.actor = t.about.PersonaID
@@ -244,7 +243,7 @@ func (e *Engine) end(t *task, r *run, err error) {
 
 	t.mu.Lock()
 	if t.program != nil && t.program.Rewriter == e.rewriter && (failure == nil || !outside[failure.Code]) {
-		r.gas = r.usage.Gas
+		r.facts.gas = r.usage.Gas
 	}
 	commit, err := e.apply(t, ch)
 	t.mu.Unlock()
@@ -300,8 +299,8 @@ func (r *run) metrics(t *task) jsontext.Value {
 	m = appendMS(append(m, `,"run_ms":`...), r.usage.Run)
 	m = strconv.AppendInt(append(m, `,"host_calls":`...), int64(r.usage.HostCalls), 10)
 	m = strconv.AppendUint(append(m, `,"memory_bytes":`...), r.usage.MemoryBytes, 10)
-	if r.gas != 0 {
-		m = strconv.AppendUint(append(m, `,"gas":`...), r.gas, 10)
+	if r.facts.gas != 0 {
+		m = strconv.AppendUint(append(m, `,"gas":`...), r.facts.gas, 10)
 	}
 	if r.output != nil && len(r.output.Metrics) > 0 {
 		if own, err := json.Marshal(r.output.Metrics, json.Deterministic(true)); err == nil { // not NaN
