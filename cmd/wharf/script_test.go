@@ -259,8 +259,9 @@ var unsteady = []struct {
 	{regexp.MustCompile(`\bwharf_[\w-]{40,}`), "wharf_KEY"},
 	{regexp.MustCompile(`(?m)^(key_0+  \w+ +)[\w-]{4} `), "${1}LAST "},
 	{regexp.MustCompile(`MADE +STATE`), "MADE STATE"},
-	// How events are batched is the engine's business.
-	{regexp.MustCompile(`in \d+ frames`), "in N frames"},
+	// How many events a new node begins with, and how they are batched, is the engine's
+	// business.
+	{regexp.MustCompile(`\d+, in \d+ frames, from 1 to \d+`), "N, in N frames, from 1 to N"},
 	{regexp.MustCompile(`(?m)^  keys +\d+$`), "  keys     N"},
 	{regexp.MustCompile(`echoed \d+ bytes`), "echoed N bytes"},
 	{regexp.MustCompile(`digest [0-9a-f]{16}`), "digest SUM"},
