@@ -222,6 +222,12 @@ type Subscription interface {
 	// the reader and ctx's error when ctx ends. live is the position that was the
 	// durable watermark when the subscription began: later events are live.
 	Next(ctx context.Context) ([]Event, error)
+	// Poll returns what Next would, and does not wait for it: where there is nothing
+	// yet it returns no events, and wake is called once there may be, or an error, so
+	// that a reader with nothing to do needs no goroutine. wake is called at most once
+	// for each such answer, in the way of whoever writes: it must neither block nor use
+	// the subscription. It is not called any more once Close has returned.
+	Poll(ctx context.Context, wake func()) ([]Event, error)
 	// Start returns the durable watermark at the time of subscribing: events up to
 	// it are history.
 	Start() Position

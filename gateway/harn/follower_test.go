@@ -33,6 +33,8 @@ func (f *feed) Next(ctx context.Context) ([]engine.Event, error) {
 	}
 }
 
+func (f *feed) Poll(context.Context, func()) ([]engine.Event, error) { return nil, nil }
+
 func (f *feed) Start() engine.Position { return 0 }
 func (f *feed) Close()                 {}
 

@@ -69,7 +69,7 @@ func (a *Adapter) sessionOf(r *gateway.Request, task string) (string, error) {
 }
 
 // socket is one WebSocket: a goroutine that reads and performs commands, in their
-// order, and one that follows the log. Both write; neither holds more than it is
+// order, and a trail that follows the log. Both write; neither holds more than it is
 // writing, so that a client that does not read is not read from either.
 type socket struct {
 	adapter *Adapter
@@ -82,14 +82,8 @@ type socket struct {
 
 	unread int // frames in a row that could not be read
 
-	trail  trail
+	trail  *trail       // nil for none
 	client *tool.Client // what the client offers; nil for nothing
-}
-
-// trail is the goroutine that follows the log, if there is one.
-type trail struct {
-	stop context.CancelFunc
-	done chan struct{}
 }
 
 // run serves the socket until it is closed.
@@ -132,25 +126,18 @@ func (s *socket) expired() {
 
 // follow starts to send what a subscription has, which it owns.
 func (s *socket) follow(caller *engine.Caller, sub engine.Subscription, resumed bool) {
-	ctx, stop := context.WithCancel(s.live)
-	s.trail = trail{stop, make(chan struct{})}
 	out := &eventFrames{socket: s, internal: caller.Can(abi.ScopeEventsInternal)}
-	f := &follower{
+	s.trail = follow(s, &follower{
 		out: out, sub: sub, events: s.adapter.events, internal: out.internal, resumed: resumed,
-		until: s.until, heartbeat: s.ws.Heartbeat(),
-	}
-	go s.copy(ctx, f, s.trail.done)
+		until: s.until, heartbeat: s.ws.Heartbeat(), restless: true,
+	})
 }
 
-// copy runs the follower, and closes the socket when it ends by itself.
-func (s *socket) copy(ctx context.Context, f *follower, done chan struct{}) {
-	defer close(done)
-	defer f.sub.Close()
-	f.run(ctx)
+// over closes the socket when what it follows has ended by itself.
+func (s *socket) over(f *follower) {
 	switch {
 	case s.live.Err() != nil:
 		s.bye(gateway.CloseGoingAway, "the node is draining")
-	case ctx.Err() != nil: // the client goes on elsewhere
 	case f.done():
 		s.bye(gateway.CloseNormal, "the task has ended")
 	default:
@@ -167,14 +154,12 @@ func (s *socket) bye(code int, reason string) {
 	_ = s.ws.Close(code, reason)
 }
 
-// unfollow stops the follower and waits until it has.
+// unfollow ends what follow began.
 func (s *socket) unfollow() {
-	if s.trail.stop == nil {
-		return
+	if s.trail != nil {
+		s.trail.end()
+		s.trail = nil
 	}
-	s.trail.stop()
-	<-s.trail.done
-	s.trail = trail{}
 }
 
 // welcome says what the socket is, and which requests wait for an answer.

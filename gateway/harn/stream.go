@@ -136,21 +136,35 @@ type follower struct {
 	resumed   bool
 	until     string
 	heartbeat time.Duration
+	restless  bool // run ends with errQuiet when there is nothing to do
 
 	last    engine.Position // the last position sent
 	end     engine.Position // the last position to send, once it is known
 	beat    context.Context // ends when the next heartbeat is due
 	endBeat context.CancelFunc
+	due     time.Time // when the next heartbeat is
+	sent    bool      // something was, since the last heartbeat
 }
 
-var errGone = errors.New("the client has left")
+var (
+	errGone  = errors.New("the client has left")
+	errQuiet = errors.New("there was nothing to send for a heartbeat's time")
+)
 
 // run returns when the stream is over: the client left, the server drains, the
 // Task has ended or the cursor expired.
 func (f *follower) run(ctx context.Context) {
+	if err := f.copy(ctx); err != nil {
+		f.fail(ctx, err)
+	}
+}
+
+// copy copies until everything is sent, or something fails.
+func (f *follower) copy(ctx context.Context) error {
 	defer func() {
 		if f.endBeat != nil {
 			f.endBeat()
+			f.beat = nil
 		}
 	}()
 	for !f.done() {
@@ -159,10 +173,10 @@ func (f *follower) run(ctx context.Context) {
 			err = f.write(events)
 		}
 		if err != nil {
-			f.fail(ctx, err)
-			return
+			return err
 		}
 	}
+	return nil
 }
 
 // done reports whether everything that the stream was to show has been sent.
@@ -172,7 +186,7 @@ func (f *follower) done() bool { return f.end != 0 && f.last >= f.end }
 func (f *follower) next(ctx context.Context) ([]engine.Event, error) {
 	for {
 		if f.beat == nil {
-			f.beat, f.endBeat = context.WithTimeout(ctx, f.heartbeat)
+			f.beat, f.endBeat = context.WithTimeout(ctx, f.untilBeat())
 		}
 		events, err := f.sub.Next(f.beat)
 		if err == nil {
@@ -183,10 +197,28 @@ func (f *follower) next(ctx context.Context) ([]engine.Event, error) {
 		}
 		f.endBeat()
 		f.beat = nil
-		if err := f.out.pulse(); err != nil {
+		if err := f.pulse(); err != nil {
 			return nil, err
 		}
+		if f.restless && !f.sent {
+			return nil, errQuiet
+		}
+		f.sent = false
 	}
+}
+
+// pulse is a heartbeat; the next one is due a heartbeat's time later.
+func (f *follower) pulse() error {
+	f.due = time.Now().Add(f.heartbeat)
+	return f.out.pulse()
+}
+
+// untilBeat returns the time that is left until the next heartbeat is due.
+func (f *follower) untilBeat() time.Duration {
+	if f.due.IsZero() {
+		f.due = time.Now().Add(f.heartbeat)
+	}
+	return time.Until(f.due)
 }
 
 func (f *follower) write(events []engine.Event) error {
@@ -201,6 +233,7 @@ func (f *follower) write(events []engine.Event) error {
 		f.last = ev.Position()
 		f.watchEnd(ev)
 	}
+	f.sent = true
 	return f.out.flush()
 }
 

@@ -47,6 +47,7 @@ func (s *Store) failed(err error) {
 	}
 	s.log.Error("storage has failed and refuses further work", "error", err)
 	s.queue.abandon()
+	s.topics.rouseAll()
 }
 
 // backoff keeps Pebble from trying a failing disk again without a pause.

@@ -132,6 +132,7 @@ type Store struct {
 	// next is the position that the next event gets. The committer owns it.
 	next storage.Position
 	// chunkKeys are the keys that need not be written again. The committer owns them.
+	order     order // of what is merged; used by the committer only
 	chunkKeys chunkKeys
 	// chunked is the first position whose frame is found by its chunk. It does not
 	// change while the store is open.
@@ -396,6 +397,7 @@ func (s *Store) Close() error {
 	}
 	idle := s.orFailed(s.committed.Wait)
 	s.mark.close()
+	s.topics.rouseAll()
 	s.life.Lock()
 	defer s.life.Unlock()
 	s.closed = true

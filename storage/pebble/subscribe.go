@@ -37,13 +37,14 @@ func (ts *topics) init() { ts.all = make(map[topicKey]*topic) }
 // the scope after base and up to the newest one published is in ring.
 type topic struct {
 	key   topicKey
-	users int // guarded by topics.mu
+	users atomic.Int64 // changed under topics.mu
 
-	mu    sync.Mutex
-	ring  []*storage.Frame // oldest first
-	base  storage.Position
-	bytes int
-	wake  chan struct{} // closed when a frame arrives; nil while nobody waits
+	mu       sync.Mutex
+	ring     []*storage.Frame // oldest first
+	base     storage.Position
+	bytes    int
+	wake     chan struct{}   // closed when a frame arrives; nil while nobody waits
+	sleepers []*subscription // those to wake when a frame arrives
 }
 
 // join returns the topic of key, making it if need be. A frame is published after
@@ -59,7 +60,7 @@ func (ts *topics) join(key topicKey, mark *watermark) *topic {
 		t = &topic{key: key, base: mark.position()}
 		ts.all[key] = t
 	}
-	t.users++
+	t.users.Add(1)
 	return t
 }
 
@@ -68,7 +69,7 @@ func (ts *topics) leave(t *topic) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	ts.subscribers.Add(-1)
-	if t.users--; t.users == 0 {
+	if t.users.Add(-1) == 0 {
 		delete(ts.all, t.key)
 	}
 }
@@ -118,10 +119,66 @@ func (t *topic) push(f *storage.Frame) {
 		t.ring[0] = nil
 		t.ring = t.ring[1:]
 	}
+	t.rouse()
+}
+
+// rouse wakes the readers, with t.mu held.
+func (t *topic) rouse() {
 	if t.wake != nil {
 		close(t.wake)
 		t.wake = nil
 	}
+	for _, u := range t.sleepers {
+		u.asleep = false
+		u.wake()
+	}
+	t.sleepers = nil
+}
+
+// rouseAll wakes all readers of the store, for they are to see that it has ended.
+func (ts *topics) rouseAll() {
+	ts.mu.RLock()
+	defer ts.mu.RUnlock()
+	for _, t := range ts.all {
+		t.mu.Lock()
+		t.rouse()
+		t.mu.Unlock()
+	}
+}
+
+// sleep arranges for u to be woken, unless there are events after p. When nobody is
+// left who reads, the past is let go of: who comes later reads it from the log.
+func (t *topic) sleep(u *subscription, wake func()) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if u.after < t.base || len(t.ring) > 0 && lastOf(t.ring[len(t.ring)-1]) > u.after {
+		return false
+	}
+	u.wake = wake
+	if !u.asleep {
+		u.asleep, u.bed = true, len(t.sleepers)
+		t.sleepers = append(t.sleepers, u)
+	}
+	if n := len(t.ring); n > 0 && int64(len(t.sleepers)) == t.users.Load() {
+		t.base = lastOf(t.ring[n-1])
+		t.ring, t.bytes = nil, 0
+	}
+	return true
+}
+
+// forget sees to it that u is not woken any more.
+func (t *topic) forget(u *subscription) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !u.asleep {
+		return
+	}
+	last := len(t.sleepers) - 1
+	t.sleepers[u.bed] = t.sleepers[last]
+	t.sleepers[u.bed].bed = u.bed
+	t.sleepers[last] = nil
+	t.sleepers = t.sleepers[:last]
+	u.asleep = false
 }
 
 // lastOf returns the position of a frame's last event.
@@ -155,6 +212,16 @@ func (t *topic) after(p storage.Position) (events []storage.Event, wake <-chan s
 	return nil, t.wake, false
 }
 
+// recent returns events after p from the ring, as [topic.after] does.
+func (t *topic) recent(p storage.Position) (events []storage.Event, behind bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if p < t.base {
+		return nil, true
+	}
+	return tail(t.ring, p), false
+}
+
 // tail returns up to a page of the events after p.
 func tail(ring []*storage.Frame, p storage.Position) (events []storage.Event) {
 	from := len(ring)
@@ -181,6 +248,11 @@ type subscription struct {
 	after  storage.Position
 	start  storage.Position
 	closed bool
+
+	// Guarded by topic.mu: whom to tell of events, and where in topic.sleepers it is.
+	wake   func()
+	asleep bool
+	bed    int
 }
 
 // Subscribe implements [storage.Store]. It returns [storage.ErrCursorExpired] when
@@ -212,6 +284,7 @@ func (u *subscription) Start() storage.Position { return u.start }
 func (u *subscription) Close() {
 	if !u.closed {
 		u.closed = true
+		u.topic.forget(u)
 		u.store.topics.leave(u.topic)
 	}
 }
@@ -237,6 +310,39 @@ func (u *subscription) Next(ctx context.Context) ([]storage.Event, error) {
 			u.after = events[n-1].Position()
 			return events, nil
 		}
+	}
+}
+
+// Poll implements [storage.Subscription].
+func (u *subscription) Poll(ctx context.Context, wake func()) ([]storage.Event, error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if u.topic.sleep(u, wake) {
+			return nil, u.store.over() // looked at afterwards: rouseAll comes after the end
+		}
+		events, behind := u.topic.recent(u.after)
+		var err error
+		if behind {
+			events, err = u.page(ctx)
+		}
+		if n := len(events); n > 0 {
+			u.after = events[n-1].Position()
+		}
+		if err != nil || len(events) > 0 {
+			return events, err
+		}
+	}
+}
+
+// over returns why nothing more comes, nil while something may.
+func (s *Store) over() error {
+	select {
+	case <-s.mark.done:
+		return storage.ErrClosed
+	default:
+		return s.fail.err()
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -54,6 +55,33 @@ func readAll(ctx context.Context, sub storage.Subscription, upTo storage.Positio
 	}
 }
 
+// poller reads a subscription by Poll, and waits by itself.
+type poller struct{ storage.Subscription }
+
+// Next implements [storage.Subscription].
+func (p poller) Next(ctx context.Context) ([]storage.Event, error) {
+	for {
+		woken := make(chan struct{})
+		events, err := p.Poll(ctx, func() { close(woken) })
+		if err != nil || len(events) > 0 {
+			return events, err
+		}
+		select {
+		case <-woken:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// either makes every other subscriber one that polls.
+func either(sub storage.Subscription, n storage.Position) storage.Subscription {
+	if n%2 == 0 {
+		return poller{sub}
+	}
+	return sub
+}
+
 // TestSubscribersSeeHistoryThenLive lets subscribers of every scope, starting at
 // every moment and cursor, read while many writers append.
 func TestSubscribersSeeHistoryThenLive(t *testing.T) {
@@ -82,7 +110,7 @@ func TestSubscribersSeeHistoryThenLive(t *testing.T) {
 			defer sub.Close()
 			upTo := <-stop
 			stop <- upTo
-			got, err := readAll(ctx, sub, upTo)
+			got, err := readAll(ctx, either(sub, after), upTo)
 			if err != nil {
 				t.Error(err)
 			}
@@ -350,6 +378,123 @@ func TestCursorExpires(t *testing.T) {
 		events, _, err := s.Events(ctx, 1, scopesOfTest()[3], after, 50)
 		if err != nil || len(events) != 10 || events[0].Position() != 11 {
 			t.Fatalf("after %s: %d events, %v", after, len(events), err)
+		}
+	}
+}
+
+// TestSleepers checks whom Poll wakes, how often, and until when.
+func TestSleepers(t *testing.T) {
+	ctx := context.Background()
+	s := openTest(t, vfs.NewMem())
+	var woken [4]atomic.Int64
+	subs := make([]storage.Subscription, len(woken))
+	poll := func(i int) []storage.Event {
+		t.Helper()
+		events, err := subs[i].Poll(ctx, func() { woken[i].Add(1) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return events
+	}
+	counts := func(want ...int64) {
+		t.Helper()
+		for i := range woken {
+			if got := woken[i].Load(); got != want[i] {
+				t.Fatalf("subscriber %d was woken %d times, want %d", i, got, want[i])
+			}
+		}
+	}
+	for i := range subs {
+		var err error
+		if subs[i], err = s.Subscribe(1, scopesOfTest()[3], 0); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // asking twice is one call
+			if events := poll(i); len(events) != 0 {
+				t.Fatalf("%d events before the first", len(events))
+			}
+		}
+	}
+	subs[1].Close()
+	mustAppend(t, s, note(1, 1, 4, 1)) // of another Task
+	end := mustAppend(t, s, note(1, 1, 3, 1))
+	mustAppend(t, s, note(1, 1, 3, 2))
+	// Publishing comes after the acknowledgement: a later frame's tells of the earlier.
+	if got, err := readAll(ctx, poller{subs[0]}, end+3); err != nil || len(got) != 4 {
+		t.Fatalf("read %v, %v", got, err)
+	}
+	for _, i := range []int{2, 3} {
+		if events := poll(i); len(events) != 4 {
+			t.Fatalf("subscriber %d has %d events", i, len(events))
+		}
+	}
+	counts(1, 0, 1, 1)
+	poll(0)
+	poll(2)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	counts(2, 0, 2, 1)
+	if _, err := subs[0].Poll(ctx, func() { t.Error("woken after the end") }); !errors.Is(err, storage.ErrClosed) {
+		t.Fatalf("after Close: %v", err)
+	}
+}
+
+// TestSleepersKeepNothing checks that the past is let go of when nobody reads, and
+// that whoever comes later, or was late, misses nothing.
+func TestSleepersKeepNothing(t *testing.T) {
+	ctx := context.Background()
+	s := openTest(t, vfs.NewMem())
+	scope := scopesOfTest()[3]
+	quick, err := s.Subscribe(1, scope, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer quick.Close()
+	late, err := s.Subscribe(1, scope, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer late.Close()
+	kept := func() int {
+		topic := quick.(*subscription).topic
+		topic.mu.Lock()
+		defer topic.mu.Unlock()
+		return len(topic.ring)
+	}
+	sleep := func(sub storage.Subscription) {
+		t.Helper()
+		if events, err := sub.Poll(ctx, func() {}); err != nil || len(events) != 0 {
+			t.Fatalf("%d events, %v", len(events), err)
+		}
+	}
+	var end storage.Position
+	for n := range 10 {
+		end = mustAppend(t, s, note(1, 1, 3, n)) + 1
+	}
+	if _, err := readAll(ctx, poller{quick}, end); err != nil {
+		t.Fatal(err)
+	}
+	sleep(quick)
+	if kept() == 0 {
+		t.Fatal("nothing is kept for a reader that is late")
+	}
+	if got, err := readAll(ctx, late, end); err != nil || len(got) != 20 {
+		t.Fatalf("read %v, %v", got, err)
+	}
+	sleep(late)
+	if n := kept(); n != 0 {
+		t.Fatalf("%d frames are kept for nobody", n)
+	}
+	after, err := s.Subscribe(1, scope, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer after.Close()
+	last := mustAppend(t, s, note(1, 1, 3, 10)) + 1
+	for sub, want := range map[storage.Subscription]int{quick: 2, late: 2, after: 18} {
+		if got, err := readAll(ctx, sub, last); err != nil || len(got) != want || got[want-1] != last {
+			t.Fatalf("read %v, %v; want %d", got, err, want)
 		}
 	}
 }
