@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/storage"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
 
@@ -70,8 +72,34 @@ func TestDeadLettersAreDrivenAgain(t *testing.T) {
 	n.pause(t, id, abi.ConnectorActive)
 	c := n.settled(t, id)
 	tasks := n.tasksOf(t, id)
+	n.wantSequences(t, abi.ObjectDelivery, abi.ObjectDeadLetter)
 	if len(tasks) != 2 || c.Counters.Received != 2 || c.Counters.Normalized != 2 || c.Counters.Failed != 2 || c.Counters.Pending != 0 {
 		t.Errorf("%d tasks, counted %+v", len(tasks), c.Counters)
+	}
+}
+
+// wantSequences wants the events of each resource of some types to be numbered without a
+// gap and without a repetition.
+func (n *node) wantSequences(t *testing.T, objects ...abi.Object) {
+	t.Helper()
+	next := map[abi.ResourcePointer]uint64{}
+	for after, more := Position(0), true; more; {
+		var page []storage.Event
+		var err error
+		if page, more, err = n.store.Events(t.Context(), n.root.Tenant, Scope{}, after, 100); err != nil {
+			t.Fatal(err)
+		}
+		for _, ev := range page {
+			after = ev.Position()
+			rec := ev.Record()
+			if !slices.Contains(objects, rec.Resource.Object) {
+				continue
+			}
+			if rec.Sequence != next[rec.Resource] {
+				t.Errorf("event %s, %s of %s, has sequence %d, want %d", after, rec.Kind, rec.Resource.ID, rec.Sequence, next[rec.Resource])
+			}
+			next[rec.Resource] = rec.Sequence + 1
+		}
 	}
 }
 

@@ -71,6 +71,7 @@ type arrival struct {
 	at       time.Time
 	position Position       // 0 until commit is waited for
 	commit   storage.Commit // nil for what was read from the log
+	sequence uint64         // of the event that made it pending
 }
 
 // tally is what a Connector counts that does not follow from what is pending.

@@ -333,7 +333,7 @@ func (e *Engine) readPending(ctx context.Context, s *source, skipped storage.Com
 			return batch, nil
 		}
 		s.read = ev.Position()
-		batch = append(batch, arrival{id: ev.Record().Resource.ID, text: ev.Record().Payload, at: ev.Frame.Time, position: ev.Position()})
+		batch = append(batch, arrival{id: ev.Record().Resource.ID, text: ev.Record().Payload, at: ev.Frame.Time, position: ev.Position(), sequence: ev.Record().Sequence})
 	}
 	if more {
 		return batch, nil

@@ -307,7 +307,7 @@ func (st *settlement) tell(a *arrival, n *abi.NormalizedDelivery, effects []effe
 		}
 	}
 	for i := range records {
-		records[i].object, records[i].id, records[i].seq = abi.ObjectDelivery, a.id, uint64(i+1)
+		records[i].object, records[i].id, records[i].seq = abi.ObjectDelivery, a.id, a.sequence+uint64(i+1)
 	}
 	return records, nil
 }
@@ -429,7 +429,7 @@ func (st *settlement) putAside(ctx context.Context, a *arrival, failure *abi.Fai
 	}
 	st.source.tally.failed.Add(1)
 	b, err := st.batch("", []record{
-		{kind: abi.EventConnectorFailed, object: abi.ObjectDelivery, id: a.id, seq: letter.sequence + 1, created: !known, restricted: true,
+		{kind: abi.EventConnectorFailed, object: abi.ObjectDelivery, id: a.id, seq: a.sequence + 1, created: !known, restricted: true,
 			state: statedDelivery(text), payload: map[string]any{"connector_id": st.about.ID, "failure": failure}, intake: st.settles(a)},
 		{kind: abi.EventDeliveryDead, object: abi.ObjectDeadLetter, id: letter.ID, seq: letter.sequence, created: !known, state: &letter.DeadLetter},
 	})
