@@ -72,6 +72,7 @@ func mayGovern(c *Caller) error {
 type personaPayload struct {
 	Version  string `json:"version,omitzero"`
 	Previous string `json:"previous_event_id,omitzero"`
+	Bundled  bool   `json:"bundled,omitzero"` // the node itself brought it up to date
 }
 
 // PersonaVersions lists the versions of a Persona, newest first: each as it was

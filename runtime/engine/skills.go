@@ -57,16 +57,20 @@ func (e *Engine) PublicSkills() []abi.Skill {
 }
 
 // seedSkills gives a tenant the Skills that come with the node and that it does not
-// have yet.
+// have yet, and brings those up to date that an older program has given it.
 func (e *Engine) seedSkills(ctx context.Context, t *abi.Tenant) error {
 	number := storage.Tenant(t.Number)
 	for i := range e.personas {
 		s := personaSkill(&e.personas[i])
-		if _, err := e.find(ctx, number, abi.ObjectSkill, s.ID); !isNotFound(err) {
-			if err != nil {
-				return err
-			}
+		res, err := e.find(ctx, number, abi.ObjectSkill, s.ID)
+		if err == nil {
+			err = e.renewSkill(number, &res, s)
+		}
+		if err == nil {
 			continue
+		}
+		if !isNotFound(err) {
+			return fmt.Errorf("seeding skill %s: %w", s.ID, err)
 		}
 		s.Envelope = abi.NewEnvelope(abi.ObjectSkill, s.ID, e.now(), nil)
 		if _, err := e.commit(&Caller{Tenant: number, Actor: hostActor}, "", "", nil, 0, skillRecord(abi.EventSkillCreated, s, 0)); err != nil {

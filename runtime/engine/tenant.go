@@ -200,18 +200,23 @@ func (e *Engine) ensureWorkspace(ctx context.Context, actor string, t *abi.Tenan
 	return err
 }
 
-// seedPersonas gives a tenant the bundled Personas that it does not have yet.
+// seedPersonas gives a tenant the bundled Personas that it does not have yet, and
+// brings those up to date that an older program has given it.
 func (e *Engine) seedPersonas(ctx context.Context, t *abi.Tenant) error {
 	number := storage.Tenant(t.Number)
 	for _, p := range e.personas {
-		if _, err := e.find(ctx, number, abi.ObjectPersona, p.ID); !isNotFound(err) {
-			if err != nil {
-				return err
-			}
+		res, err := e.find(ctx, number, abi.ObjectPersona, p.ID)
+		if err == nil {
+			err = e.renewPersona(ctx, number, &res, &p)
+		}
+		if err == nil {
 			continue
 		}
+		if !isNotFound(err) {
+			return fmt.Errorf("seeding persona %s: %w", p.ID, err)
+		}
 		p.Envelope = abi.NewEnvelope(abi.ObjectPersona, p.ID, e.now(), p.Metadata)
-		_, err := e.commit(&Caller{Tenant: number, Actor: hostActor}, "", "", nil, 0,
+		_, err = e.commit(&Caller{Tenant: number, Actor: hostActor}, "", "", nil, 0,
 			record{kind: abi.EventPersonaCreated, object: abi.ObjectPersona, id: p.ID, created: true, state: &p})
 		if err != nil {
 			return fmt.Errorf("seeding persona %s: %w", p.ID, err)
