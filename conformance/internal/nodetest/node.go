@@ -216,3 +216,6 @@ func (n *Node) Stop(t testing.TB) {
 		t.Fatalf("after SIGTERM the node ended with %v", err)
 	}
 }
+
+// PID returns the id of the process of a node that runs.
+func (n *Node) PID() int { return n.cmd.Process.Pid }
