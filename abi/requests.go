@@ -107,6 +107,23 @@ type CreateBranchRequest struct {
 	Metadata       jsontext.Value `json:"metadata,omitzero"`
 }
 
+// MergeStrategy says what a merge does when both sides went on.
+type MergeStrategy string
+
+// MergeAppend puts what is new in a fork after what is new in the Session that it was
+// forked from. Without a strategy such a merge is a conflict.
+const MergeAppend MergeStrategy = "append"
+
+// MergeBranchRequest is the body of POST /wharf/v1/branches/{id}/merge.
+type MergeBranchRequest struct {
+	Strategy MergeStrategy `json:"strategy,omitzero"`
+}
+
+// AbandonBranchRequest is the body of POST /wharf/v1/branches/{id}/abandon.
+type AbandonBranchRequest struct {
+	Reason string `json:"reason,omitzero"`
+}
+
 // RegisterArtifactRequest is the JSON body of POST /v1/artifacts. Content is
 // Wharf's own: base64 bytes to store; without it the Artifact describes content
 // that lives at URI.

@@ -222,7 +222,11 @@ type Branch struct {
 	SessionID      string     `json:"session_id,omitzero"`
 	TaskID         string     `json:"task_id,omitzero"`
 	CreatedBy      string     `json:"created_by,omitzero"`
-	MergedInto     string     `json:"merged_into,omitzero"`
+	// MergedInto is the Branch that this one was merged into, or what stands for the
+	// main path: a ref like BaseRef.
+	MergedInto  string `json:"merged_into,omitzero"`
+	MergedAt    Time   `json:"merged_at,omitzero"`
+	AbandonedAt Time   `json:"abandoned_at,omitzero"`
 }
 
 // Role is the author's role of a Message.

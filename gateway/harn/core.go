@@ -29,6 +29,7 @@ type Core interface {
 	quotaCore
 	permissionCore
 	fileCore
+	branchCore
 	tokenCore
 }
 

@@ -14,22 +14,10 @@ import (
 	"github.com/wharf-dev/wharf/runtime/engine"
 )
 
-// repeat is a write on the resource that the path names, whose body is refused
-// when it has a member that is not known: a misspelt override must not pass for
-// none.
+// repeat is a write that answers with a Task to come. A misspelt override must not
+// pass for none.
 func repeat[T any](a *Adapter, param string, call func(context.Context, *engine.Caller, *engine.Retry, string, T) (engine.Doc, error)) gateway.Handler {
-	return func(r *gateway.Request) error {
-		var req T
-		retry, err := decodeKnown(r, &req)
-		if err != nil {
-			return err
-		}
-		doc, err := call(r.Context(), r.Caller, retry, r.PathValue(param), req)
-		if err != nil {
-			return err
-		}
-		return a.send(r, statusAccepted, doc)
-	}
+	return changeKnown(a, param, statusAccepted, call)
 }
 
 func decodeKnown(r *gateway.Request, req any) (*engine.Retry, error) {

@@ -83,7 +83,7 @@ func (a *Adapter) Schemas() map[string]gateway.Schema {
 	for _, group := range []map[string]schema{
 		discoverySchemas(), taskSchemas(), sessionSchemas(), partSchemas(), eventSchemas(), artifactSchemas(),
 		workspaceSchemas(), receiptSchemas(), memorySchemas(), vaultSchemas(), connectorSchemas(), deadLetterSchemas(), skillSchemas(), quotaSchemas(),
-		permissionSchemas(), fileSchemas(), tokenSchemas(), personaSchemas(), adminSchemas(), replaySchemas(),
+		permissionSchemas(), fileSchemas(), branchSchemas(), tokenSchemas(), personaSchemas(), adminSchemas(), replaySchemas(),
 	} {
 		for name, s := range group {
 			all[name] = s
@@ -240,14 +240,6 @@ func sessionSchemas() map[string]schema {
 		"TruncateSessionRequest": {"type": "object", "description": "How many turns to keep, by any of its three names.",
 			"properties": schema{"keep_turns": turns, "turns": turns, "keep": turns},
 			"anyOf":      []schema{{"required": []string{"keep_turns"}}, {"required": []string{"turns"}}, {"required": []string{"keep"}}}},
-		"Branch": resource(abi.ObjectBranch, "The lineage of an alternate path.", schema{
-			"workspace_id": text(), "kind": enum(branchKinds...), "base_ref": text(),
-		}, schema{
-			"parent_branch_id": nullable(text()), "session_id": nullable(text()), "task_id": nullable(text()),
-			"worktree_uri": nullable(text()), "created_by": nullable(text()), "merged_into": nullable(text()),
-		}),
-		"CreateBranchRequest": shape("What to branch off.", schema{"kind": enum(branchKinds...), "base_ref": text()}, schema{
-			"parent_branch_id": nullable(text()), "task_id": nullable(text()), "metadata": anyObject()}),
 		"Message": resource(abi.ObjectMessage, "One turn of a transcript.", schema{"role": enum(roles...), "parts": listOf(ref("Part"))}, schema{
 			"session_id": nullable(text()), "task_id": nullable(text())}),
 		"MessageInput":         shape("A Message to append.", schema{"role": enum(roles...), "parts": listOf(ref("PartInput"))}, schema{"metadata": anyObject()}),

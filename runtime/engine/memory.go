@@ -136,7 +136,7 @@ func (e *Engine) lastMessages(ctx context.Context, t *task, last int) ([]byte, e
 			return nil, fmt.Errorf("reading the transcript: %w", err)
 		}
 		for _, res := range list {
-			page.After = res.Position.String()
+			page.After = res.Origin.String()
 			state, err := forPlugins(res.State)
 			if err != nil {
 				return nil, err

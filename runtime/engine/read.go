@@ -305,7 +305,7 @@ func (e *Engine) Messages(ctx context.Context, c *Caller, sessionID string, p Pa
 	next := ""
 	for _, res := range page {
 		list.Docs = append(list.Docs, Doc{ID: res.ID, JSON: res.State, Restricted: res.Restricted})
-		next = res.Position.String()
+		next = res.Origin.String()
 	}
 	return list.end(next, more), nil
 }

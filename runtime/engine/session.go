@@ -170,6 +170,10 @@ func (e *Engine) ForkSession(ctx context.Context, c *Caller, r *Retry, id string
 		if err := checkMetadata(&req.Metadata); err != nil {
 			return Doc{}, err
 		}
+		if req.BranchID != "" { // before the Session, as a merge does
+			unlock := e.locks.lock(c.Tenant, req.BranchID)
+			defer unlock()
+		}
 		parent.mu.Lock()
 		defer parent.mu.Unlock()
 		at, err := e.forkPoint(ctx, c, &parent.state, req.AtEventID)
@@ -201,10 +205,11 @@ func (e *Engine) fork(ctx context.Context, c *Caller, parent *session, at Positi
 		child.BranchID = b.ID
 		records = append(records, record{kind: abi.EventBranchCreated, object: abi.ObjectBranch, id: b.ID, created: true, state: b})
 	} else {
-		if _, _, err := findAs[abi.Branch](ctx, e, c, abi.ObjectBranch, req.BranchID); err != nil {
+		taken, err := e.takeBranch(ctx, c, req.BranchID, from.WorkspaceID, child.ID)
+		if err != nil {
 			return Doc{}, err
 		}
-		child.BranchID = req.BranchID
+		child.BranchID, records = req.BranchID, append(records, taken...)
 	}
 	doc, err := e.commit(c, child.ID, from.WorkspaceID, idem, statusCreated, records...)
 	if err != nil {
@@ -277,7 +282,7 @@ func (e *Engine) CreateBranch(ctx context.Context, c *Caller, r *Retry, sessionI
 			return Doc{}, err
 		}
 		b := e.newBranch(workspace, req.Kind, req.BaseRef, c.Actor)
-		b.SessionID, b.ParentBranchID, b.TaskID = sessionID, req.ParentBranchID, req.TaskID
+		b.SessionID, b.ParentBranchID, b.TaskID = sessionID, firstOf(req.ParentBranchID, s.branch()), req.TaskID
 		if req.Metadata != nil {
 			b.Metadata = req.Metadata
 		}

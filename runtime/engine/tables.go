@@ -119,6 +119,13 @@ func (s *session) workspace() string {
 	return s.state.WorkspaceID
 }
 
+// branch returns the Branch that the Session goes along, which never changes.
+func (s *session) branch() string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.state.BranchID
+}
+
 func (e *Engine) loadSession(ctx context.Context, t storage.Tenant, id string, s *session) error {
 	s.mu.RLock()
 	loaded := s.loaded
