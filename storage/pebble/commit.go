@@ -321,7 +321,10 @@ func (c *commit) release() {
 func (s *Store) fill(b *pebble.Batch, commits []*commit) {
 	for _, c := range commits {
 		s.place(c)
-		c.draft.applyFresh(b, &s.chunkKeys)
+		s.order.add(c.draft, &s.chunkKeys)
+	}
+	s.order.apply(b)
+	for _, c := range commits {
 		c.release()
 	}
 }

@@ -140,15 +140,6 @@ func (d *draft) applyAll(b *pebble.Batch) {
 	}
 }
 
-// applyFresh adds every operation, save for keys that are there already.
-func (d *draft) applyFresh(b *pebble.Batch, known *chunkKeys) {
-	for _, o := range d.ops {
-		if o.kind != opSetOnce || !known.known(d.buf[o.key:o.value]) {
-			d.apply(b, o)
-		}
-	}
-}
-
 // project adds a frame and all that follows from it. These are the rules of
 // docs/log-format.md, "Projections"; a rebuild uses the very same.
 func (d *draft) project(f *storage.Frame, refs outline) {
@@ -167,10 +158,20 @@ func (d *draft) addFrame(f *storage.Frame, refs outline) {
 	d.endKey()
 	body := len(d.buf)
 	d.fields = appendFields(d.fields[:0], f, refs)
-	d.buf = pack(appendHead(d.buf, f), d.fields)
+	if d.buf = appendHead(d.buf, f); isDelivery(f) {
+		d.buf = append(append(d.buf, packedNot), d.fields...)
+	} else {
+		d.buf = pack(d.buf, d.fields)
+	}
 	d.sum, d.sumAt = frameSum(f.Tenant, d.buf[body:]), len(d.buf)
 	d.buf = append(d.buf, make([]byte, crcLen)...)
 	d.end()
+}
+
+// isDelivery reports whether a frame tells of a delivery and of nothing else. It has
+// what others have written, so that the dictionary saves little, and there are many.
+func isDelivery(f *storage.Frame) bool {
+	return len(f.Records) == 1 && f.Records[0].Intake.Kind == storage.IntakeReceive
 }
 
 // addIndexes adds the keys by which a frame is found by its owners.
