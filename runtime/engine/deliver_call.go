@@ -131,7 +131,7 @@ func (h *handover) add(about *abi.Connector, d *abi.PolledDelivery, key storage.
 	got := Received{ID: e.ids.New(abi.ObjectDelivery), DeliveryID: d.ID}
 	h.records = append(h.records, record{
 		kind: abi.EventConnectorDeliveryReceived, object: abi.ObjectDelivery, id: got.ID, restricted: true,
-		text:   appendDelivery(make([]byte, 0, len(in.Body)+len(in.Body)/8+768), &got, about, e.now(), in),
+		text:   e.appendDelivery(make([]byte, 0, len(in.Body)+len(in.Body)/8+768), &got, about, e.now(), in),
 		intake: storage.IntakeOp{Kind: storage.IntakeReceive, Connector: about.ID, Delivery: key},
 	})
 	h.answer.Received++

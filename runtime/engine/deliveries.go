@@ -176,7 +176,7 @@ func (e *Engine) takeIn(s *source, now time.Time, got *Received, key storage.Del
 	}
 	about := s.about.Load()
 	got.ID = e.ids.New(abi.ObjectDelivery)
-	payload := appendDelivery(make([]byte, 0, len(in.Body)+len(in.Body)/8+768), got, about, now, in)
+	payload := e.appendDelivery(make([]byte, 0, len(in.Body)+len(in.Body)/8+768), got, about, now, in)
 	commit, err := e.hand(s, deliveryFrame(s, about, now, storage.Record{
 		Kind: abi.EventConnectorDeliveryReceived, Resource: abi.ResourcePointer{Object: abi.ObjectDelivery, ID: got.ID},
 		Restricted: true, Payload: payload,
@@ -300,25 +300,25 @@ const deliveryMark = `"delivery":{"type":"delivery","visibility":"internal",`
 
 // appendDelivery writes the payload of the event that tells of a delivery. The delivery
 // is internal.
-func appendDelivery(b []byte, got *Received, c *abi.Connector, now time.Time, in *Incoming) []byte {
+func (e *Engine) appendDelivery(b []byte, got *Received, c *abi.Connector, now time.Time, in *Incoming) []byte {
 	b = jsonText(append(b, `{"connector_id":`...), c.ID)
 	b = jsonText(append(b, `,"delivery_id":`...), got.DeliveryID)
 	b = append(append(b, ','), deliveryMark...)
 	b = jsonText(append(b, `"id":`...), got.ID)
 	b = append(b, `,"object":"delivery","created_at":"`...)
-	at := abi.At(now)
-	b = at.AppendFormat(b, time.RFC3339Nano)
-	b = append(b, `","updated_at":"`...)
-	b = at.AppendFormat(b, time.RFC3339Nano)
+	from := len(b)
+	b = abi.At(now).AppendFormat(b, time.RFC3339Nano)
+	at := b[from:]
+	b = append(append(b, `","updated_at":"`...), at...)
 	b = jsonText(append(b, `","metadata":{},"connector_id":`...), c.ID)
 	b = jsonText(append(b, `,"workspace_id":`...), c.WorkspaceID)
 	b = jsonText(append(b, `,"delivery_id":`...), got.DeliveryID)
-	b = appendHeader(append(b, `,"header":{`...), in.Header)
+	b = e.appendHeader(append(b, `,"header":{`...), in.Header)
 	b = append(b, '}')
 	switch {
 	case len(in.Body) == 0:
 	case utf8.Valid(in.Body):
-		b, _ = jsontext.AppendQuote(append(b, `,"text":`...), in.Body)
+		b = appendUTF8(append(b, `,"text":`...), in.Body)
 	default:
 		b = base64.StdEncoding.AppendEncode(append(b, `,"body":"`...), in.Body)
 		b = append(b, '"')
@@ -334,28 +334,64 @@ func jsonText(b []byte, s string) []byte {
 // maxHeaders bounds the headers of a delivery that are kept.
 const maxHeaders = 64
 
+// headerNames is what is remembered of a header while it is written down: the names so
+// far, in lower case.
+type headerNames struct {
+	text  []byte
+	names [][]byte
+}
+
 // appendHeader writes those headers that say something about the delivery, with names
 // in lower case. Of several of one name the first is kept.
-func appendHeader(b []byte, h IncomingHeader) []byte {
-	var names [maxHeaders][]byte
-	n := 0
-	var room [1024]byte
-	text := room[:0]
+func (e *Engine) appendHeader(b []byte, h IncomingHeader) []byte {
+	seen, _ := e.headerNames.Get().(*headerNames)
+	if seen == nil {
+		seen = &headerNames{}
+	}
+	defer e.headerNames.Put(seen)
+	seen.text, seen.names = seen.text[:0], seen.names[:0]
 	for name, value := range h.All() {
-		at := len(text)
-		text = appendLower(text, name)
-		lower := text[at:]
-		if n == maxHeaders || !telling(lower) || containsName(names[:n], lower) {
+		at := len(seen.text)
+		seen.text = appendLower(seen.text, name)
+		lower := seen.text[at:]
+		if len(seen.names) == maxHeaders || !telling(lower) || containsName(seen.names, lower) {
 			continue
 		}
-		names[n] = lower
-		if n++; n > 1 {
+		if seen.names = append(seen.names, lower); len(seen.names) > 1 {
 			b = append(b, ',')
 		}
 		b, _ = jsontext.AppendQuote(b, lower)
 		b, _ = jsontext.AppendQuote(append(b, ':'), value)
 	}
 	return b
+}
+
+// appendUTF8 appends text, which is valid, as a JSON string. It is what
+// [jsontext.AppendQuote] does, for texts that are long and of which little is escaped.
+func appendUTF8(b, text []byte) []byte {
+	const hexadecimal = "0123456789abcdef"
+	b = append(b, '"')
+	from := 0
+	for i, c := range text {
+		if c >= ' ' && c != '"' && c != '\\' {
+			continue
+		}
+		b = append(b, text[from:i]...)
+		from = i + 1
+		switch c {
+		case '"', '\\':
+			b = append(b, '\\', c)
+		case '\n':
+			b = append(b, '\\', 'n')
+		case '\r':
+			b = append(b, '\\', 'r')
+		case '\t':
+			b = append(b, '\\', 't')
+		default:
+			b = append(b, '\\', 'u', '0', '0', hexadecimal[c>>4], hexadecimal[c&15])
+		}
+	}
+	return append(append(b, text[from:]...), '"')
 }
 
 func appendLower(b, name []byte) []byte {

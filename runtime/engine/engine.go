@@ -137,19 +137,21 @@ type Engine struct {
 	sources  sourceTable
 	// deliveries holds the deliveries that are on their way to the disk.
 	deliveries retryTable
-	intake     intake
-	tasks      taskTable
-	parked     parkedTable
-	asked      askedTable
-	quotas     quotaTable
-	waiters    waiterTable
-	chains     chainTable
-	values     stateTable
-	locks      stripes
-	files      *os.Root
-	room       usageTable
-	queue      *scheduler
-	counts     counters
+	// headerNames holds *headerNames that are used again.
+	headerNames sync.Pool
+	intake      intake
+	tasks       taskTable
+	parked      parkedTable
+	asked       askedTable
+	quotas      quotaTable
+	waiters     waiterTable
+	chains      chainTable
+	values      stateTable
+	locks       stripes
+	files       *os.Root
+	room        usageTable
+	queue       *scheduler
+	counts      counters
 }
 
 // counters are what metrics are made of.

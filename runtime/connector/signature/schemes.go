@@ -156,27 +156,24 @@ func (v *Verifier) one(signature []byte, name, prefix, encoding string, size int
 
 // add takes a signature in. What is none is left out: others may stand beside it.
 func (c *claim) add(text []byte, encoding string) {
-	if c.count == maxSignatures {
+	if len(c.signatures) == maxSignatures {
 		return
 	}
-	if encoding == "hex" && len(text) == hex.EncodedLen(c.size) {
-		if _, err := hex.Decode(c.signatures[c.count][:], text); err == nil {
-			c.count++
-		}
-		return
+	var room [sha512.Size + 2]byte // the decoder of base64 may write padding past the end
+	n, err := 0, error(nil)
+	switch {
+	case encoding == "hex" && len(text) == hex.EncodedLen(c.size):
+		n, err = hex.Decode(room[:], text)
+	case encoding == "base64" && len(text) == base64.StdEncoding.EncodedLen(c.size):
+		n, err = base64.StdEncoding.Decode(room[:], text)
 	}
-	if encoding != "base64" || len(text) != base64.StdEncoding.EncodedLen(c.size) {
-		return
-	}
-	var room [sha512.Size + 2]byte // the decoder may write padding past the end
-	if n, err := base64.StdEncoding.Decode(room[:], text); err == nil && n == c.size {
-		copy(c.signatures[c.count][:], room[:n])
-		c.count++
+	if err == nil && n == c.size {
+		c.signatures = append(c.signatures, [sha512.Size]byte(room[:]))
 	}
 }
 
 func (c *claim) some(header string) (*claim, error) {
-	if c.count == 0 {
+	if len(c.signatures) == 0 {
 		return nil, refuse(Malformed, "%s holds no signature of this scheme", header)
 	}
 	return c, nil

@@ -116,9 +116,8 @@ func (v *Verifier) Verify(h Header, body []byte, now time.Time) error {
 // signatures, any of which may hold.
 type claim struct {
 	before     [3][]byte // parts that are signed before the body, each as it is
-	signatures [maxSignatures][sha512.Size]byte
+	signatures [][sha512.Size]byte
 	size       int // bytes of each signature
-	count      int
 }
 
 // Check reports what is wrong with how a Connector wants its deliveries checked.
@@ -200,7 +199,7 @@ func (k *key) signs(c *claim, body []byte) bool {
 	s.Write(body)
 	s.sum = s.Sum(s.sum[:0])
 	good := false
-	for i := range c.count {
+	for i := range c.signatures {
 		good = hmac.Equal(s.sum, c.signatures[i][:c.size]) || good
 	}
 	return good
