@@ -52,13 +52,13 @@ func (s *Suite) deliveryPlan(addr, path string, measure time.Duration) load.Plan
 
 // startHooked starts a node with a Connector that is in the given status, and returns
 // the Connector's id and its public path.
-func (s *Suite) startHooked(ctx context.Context, dir, status string, args []string) (n *node.Node, id, path string, err error) {
+func (s *Suite) startHooked(ctx context.Context, dir, status string, args, env []string) (n *node.Node, id, path string, err error) {
 	file := filepath.Join(dir, "hooked.yaml")
 	config := "secrets:\n  hook:\n    env: BENCH_HOOK\n    connectors: [\"*\"]\nconnectors:\n  backlog: 10000000\n"
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		return nil, "", "", err
 	}
-	n, err = s.startWith(ctx, dir, append([]string{"--config", file}, args...), append(held(), "BENCH_HOOK="+hookSecret))
+	n, err = s.startWith(ctx, dir, append([]string{"--config", file}, args...), append(env, "BENCH_HOOK="+hookSecret))
 	if err != nil {
 		return nil, "", "", err
 	}
@@ -125,7 +125,7 @@ func (s *Suite) deliverNode(ctx context.Context) (sample, error) {
 	if err != nil {
 		return sample{}, err
 	}
-	n, id, path, err := s.startHooked(ctx, dir, "PAUSED", args)
+	n, id, path, err := s.startHooked(ctx, dir, "PAUSED", args, held())
 	if err != nil {
 		return sample{}, err
 	}
@@ -145,6 +145,24 @@ func (s *Suite) deliverNode(ctx context.Context) (sample, error) {
 // counters are those of a Connector.
 type counters struct {
 	Received, Pending, Tasks, Failed uint64
+}
+
+// normalizeOne hands a Connector a delivery, and waits until it is a Task.
+func (s *Suite) normalizeOne(ctx context.Context, n *node.Node, id string) error {
+	if err := n.Call("POST", "/v1/connectors/"+id+"/deliveries", map[string]any{"message": "one"}, new(map[string]any)); err != nil {
+		return err
+	}
+	for {
+		c, err := s.counted(n, id)
+		if err != nil || c.Tasks > 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
 }
 
 func (s *Suite) counted(n *node.Node, id string) (counters, error) {
@@ -183,7 +201,7 @@ func (s *Suite) normalizeNode(ctx context.Context) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	n, id, path, err := s.startHooked(ctx, dir, "PAUSED", args)
+	n, id, path, err := s.startHooked(ctx, dir, "PAUSED", args, held())
 	if err != nil {
 		return 0, err
 	}
