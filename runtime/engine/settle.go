@@ -121,6 +121,10 @@ func (st *settlement) settle(ctx context.Context, a *arrival, n *abi.NormalizedD
 	}
 }
 
+// longestWait is after how long a delivery is tried again that something has no room
+// for: a Quota may be raised long before its window ends.
+const longestWait = 30 * time.Second
+
 // wait waits until there may be room for another Task. What was handed over is let go
 // before: it may be what takes the room.
 func (st *settlement) wait(ctx context.Context, refused *abi.Error) error {
@@ -128,7 +132,7 @@ func (st *settlement) wait(ctx context.Context, refused *abi.Error) error {
 	if err := st.flush(); err != nil {
 		return err
 	}
-	again := time.NewTimer(max(time.Second, time.Duration(refused.RetryAfter)*time.Second))
+	again := time.NewTimer(min(max(time.Second, time.Duration(refused.RetryAfter)*time.Second), longestWait))
 	defer again.Stop()
 	select {
 	case <-room:
