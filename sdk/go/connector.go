@@ -217,68 +217,79 @@ func appendConnectorEvent(b []byte, e *ConnectorEvent) []byte {
 // readDeliveries reads the answer of the host call "connector.deliveries" in one pass.
 func readDeliveries(answer []byte) (*Connector, []Delivery, error) {
 	c, all := &Connector{}, []Delivery(nil)
+	var header []headerLine // of all, one behind the other
 	r := scan.NewReader(answer)
-	r.Object(func(key string) {
-		switch key {
+	for r.Object(); r.More('}'); {
+		switch r.Key() {
 		case "connector":
-			r.Object(func(key string) { c.set(key, r) })
+			c.read(r)
 		case "deliveries":
-			r.Array(func() {
+			for r.Array(); r.More(']'); {
 				all = append(all, Delivery{})
-				d := &all[len(all)-1]
-				r.Object(func(key string) { d.set(key, r) })
-			})
+				header = all[len(all)-1].read(r, header)
+			}
 		default:
 			r.Raw()
 		}
-	})
+	}
 	if r.Err() != nil {
 		return nil, nil, fmt.Errorf("%s: reading the answer: %w", hostcall.NameDeliveries, r.Err())
 	}
 	return c, all, nil
 }
 
-func (c *Connector) set(key string, r *scan.Reader) {
-	switch key {
-	case "id":
-		c.ID = r.String()
-	case "name":
-		c.Name = r.String()
-	case "provider":
-		c.Provider = r.String()
-	case "workspace_id":
-		c.WorkspaceID = r.String()
-	case "target_persona_id":
-		c.TargetPersonaID = r.String()
-	case "target_session_id":
-		c.TargetSessionID = r.String()
-	case "event_kinds":
-		r.Array(func() { c.EventKinds = append(c.EventKinds, r.String()) })
-	case "settings":
-		c.Settings = r.Raw()
-	default:
-		r.Raw()
+func (c *Connector) read(r *scan.Reader) {
+	for r.Object(); r.More('}'); {
+		switch r.Key() {
+		case "id":
+			c.ID = r.String()
+		case "name":
+			c.Name = r.String()
+		case "provider":
+			c.Provider = r.String()
+		case "workspace_id":
+			c.WorkspaceID = r.String()
+		case "target_persona_id":
+			c.TargetPersonaID = r.String()
+		case "target_session_id":
+			c.TargetSessionID = r.String()
+		case "event_kinds":
+			for r.Array(); r.More(']'); {
+				c.EventKinds = append(c.EventKinds, r.String())
+			}
+		case "settings":
+			c.Settings = r.Raw()
+		default:
+			r.Raw()
+		}
 	}
 }
 
-func (d *Delivery) set(key string, r *scan.Reader) {
-	switch key {
-	case "id":
-		d.ID = r.String()
-	case "delivery_id":
-		d.DeliveryID = r.String()
-	case "created_at":
-		d.CreatedAt = r.String()
-	case "text":
-		d.Text = r.String()
-	case "body":
-		d.Body, _ = base64.StdEncoding.DecodeString(r.String()) // the host's own encoding
-	case "header":
-		d.header = make([]headerLine, 0, 8)
-		r.Object(func(name string) { d.header = append(d.header, headerLine{name, r.String()}) })
-	default:
-		r.Raw()
+// read reads a delivery. Its headers are put behind those of others.
+func (d *Delivery) read(r *scan.Reader, header []headerLine) []headerLine {
+	for r.Object(); r.More('}'); {
+		switch r.Key() {
+		case "id":
+			d.ID = r.String()
+		case "delivery_id":
+			d.DeliveryID = r.String()
+		case "created_at":
+			d.CreatedAt = r.String()
+		case "text":
+			d.Text = r.String()
+		case "body":
+			d.Body, _ = base64.StdEncoding.DecodeString(r.String()) // the host's own encoding
+		case "header":
+			from := len(header)
+			for r.Object(); r.More('}'); {
+				header = append(header, headerLine{r.Key(), r.String()})
+			}
+			d.header = header[from:len(header):len(header)]
+		default:
+			r.Raw()
+		}
 	}
+	return header
 }
 
 // Found is one thing that a poll has found. ID is how it is recognized when it is

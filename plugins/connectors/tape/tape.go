@@ -3,7 +3,9 @@ package tape
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 	"strconv"
+	"unicode/utf8"
 )
 
 // Kind says what a value is.
@@ -48,41 +50,52 @@ func (e *SyntaxError) Error() string {
 type node struct {
 	start, end uint32 // in the text, with quotes and brackets
 	next       uint32 // the index of the value after this one and what it holds
-	kind       Kind
-	escaped    bool // of a string: it has escapes
+	about      uint32 // its kind; of a string also isEscaped, and above hashShift a hash of its text
 }
+
+const (
+	kindMask  = 0xf
+	isEscaped = 0x10
+	hashShift = 8
+)
+
+func (n *node) kind() Kind    { return Kind(n.about & kindMask) }
+func (n *node) escaped() bool { return n.about&isEscaped != 0 }
 
 // Doc is a document. The zero Doc is ready to parse; parsing again uses its room
 // again, and ends the values of before.
 type Doc struct {
-	text  string
-	at    int
-	nodes []node
-	seen  []uint32 // a hash table of names
+	text   string
+	at     int
+	nodes  []node
+	around [MaxDepth + 1]frame // of what is being read, the innermost last
+	high   uint64              // has a high bit where a string has a byte that is not ASCII
+	seen   []uint32            // a hash table of names
+}
+
+// frame is an object or array that is being read.
+type frame struct {
+	node    uint32
+	closing byte
+	// names has a bit for the hash of each name. All are set when two names have the
+	// same bit: then the names are compared.
+	names uint64
 }
 
 // Parse reads a text.
 func (d *Doc) Parse(text string) (Value, error) {
-	d.text, d.at, d.nodes = text, 0, d.nodes[:0]
-	if !valid(text) {
+	d.text, d.at, d.nodes, d.high = text, 0, d.nodes[:0], 0
+	err := d.read()
+	if (err != nil || d.high&highs != 0) && !utf8.ValidString(text) {
 		return Value{}, ErrUnicode
 	}
-	if err := d.value(0); err != nil {
+	if err != nil {
 		return Value{}, err
-	}
-	if d.space(); d.at != len(d.text) {
-		return Value{}, d.syntax()
 	}
 	return Value{d, 0}, nil
 }
 
 func (d *Doc) syntax() error { return &SyntaxError{d.at} }
-
-func (d *Doc) space() {
-	for d.at < len(d.text) && isSpace(d.text[d.at]) {
-		d.at++
-	}
-}
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
 
@@ -96,148 +109,160 @@ func (d *Doc) peek() byte {
 }
 
 func (d *Doc) peekBehindSpace() byte {
-	d.space()
+	for d.at < len(d.text) && isSpace(d.text[d.at]) {
+		d.at++
+	}
 	if d.at == len(d.text) {
 		return 0
 	}
 	return d.text[d.at]
 }
 
-func (d *Doc) value(depth int) error {
-	if len(d.nodes) >= MaxValues {
-		return ErrValues
-	}
-	switch c := d.peek(); c {
-	case '"':
-		return d.string()
-	case '{', '[':
-		if depth == MaxDepth {
-			return ErrDepth
+// read reads one value, which is all that the text has. It keeps what is around a value
+// in a list of its own instead of calling itself: see [Doc.peek].
+func (d *Doc) read() error {
+	depth := 0
+	in := &d.around[0]
+	*in = frame{}
+	for {
+		if len(d.nodes) >= MaxValues {
+			return ErrValues
 		}
-		if c == '{' {
-			return d.object(depth + 1)
+		switch c := d.peek(); c {
+		case '"':
+			if err := d.string(); err != nil {
+				return err
+			}
+		case '{', '[':
+			if depth == MaxDepth {
+				return ErrDepth
+			}
+			depth++
+			in = &d.around[depth]
+			in.node, in.closing, in.names = uint32(len(d.nodes)), c+2, 0 // ] and } are two behind [ and {
+			d.at++
+			d.nodes = append(d.nodes, node{start: uint32(d.at - 1), about: uint32(opened(c))})
+			if d.peek() == in.closing {
+				break
+			}
+			if c == '{' {
+				if err := d.name(in); err != nil {
+					return err
+				}
+			}
+			continue
+		case 't', 'f', 'n':
+			if err := d.literal(c); err != nil {
+				return err
+			}
+		default:
+			if err := d.number(); err != nil {
+				return err
+			}
 		}
-		return d.array(depth + 1)
-	case 't':
-		return d.word("true", True)
-	case 'f':
-		return d.word("false", False)
-	case 'n':
-		return d.word("null", Null)
+		for depth > 0 && d.peek() == in.closing { // the value was the last in what is around it
+			d.at++
+			d.nodes[in.node].end, d.nodes[in.node].next = uint32(d.at), uint32(len(d.nodes))
+			if in.names == ^uint64(0) && !d.unique(in.node) {
+				return ErrDuplicate
+			}
+			depth--
+			in = &d.around[depth]
+		}
+		if depth == 0 {
+			return d.end()
+		}
+		if d.peek() != ',' {
+			return d.syntax()
+		}
+		d.at++
+		if in.closing == '}' {
+			if err := d.name(in); err != nil {
+				return err
+			}
+		}
 	}
-	return d.number()
 }
 
-// begin adds a value that begins here.
-func (d *Doc) begin(kind Kind) int {
-	d.nodes = append(d.nodes, node{start: uint32(d.at), kind: kind})
-	return len(d.nodes) - 1
-}
-
-// finish ends a value here.
-func (d *Doc) finish(i int) {
-	d.nodes[i].end = uint32(d.at)
-	d.nodes[i].next = uint32(len(d.nodes))
-}
-
-func (d *Doc) word(word string, kind Kind) error {
-	if len(d.text)-d.at < len(word) || d.text[d.at:d.at+len(word)] != word {
+// end checks that there is nothing more.
+func (d *Doc) end() error {
+	if d.peek(); d.at != len(d.text) {
 		return d.syntax()
 	}
-	i := d.begin(kind)
-	d.at += len(word)
-	d.finish(i)
 	return nil
 }
 
-func (d *Doc) array(depth int) error {
-	i := d.begin(Array)
-	d.at++
-	for first := true; ; first = false {
-		switch done, err := d.more(first, ']'); {
-		case err != nil:
-			return err
-		case done:
-			d.finish(i)
-			return nil
-		}
-		if err := d.value(depth); err != nil {
-			return err
-		}
+func opened(c byte) Kind {
+	if c == '{' {
+		return Object
 	}
+	return Array
 }
 
-// more passes over a comma or, which ends the array or object, its closing bracket.
-func (d *Doc) more(first bool, closing byte) (done bool, err error) {
-	c := d.peek()
-	switch {
-	case c == closing:
-		d.at++
-		return true, nil
-	case first:
-		return false, nil
-	case c == ',':
-		d.at++
-		if d.peek() != closing {
-			return false, nil
-		}
-	}
-	return false, d.syntax()
-}
-
-func (d *Doc) object(depth int) error {
-	i, members := d.begin(Object), 0
-	d.at++
-	for first := true; ; first = false {
-		switch done, err := d.more(first, '}'); {
-		case err != nil:
-			return err
-		case done:
-			d.finish(i)
-			return d.unique(i, members)
-		}
-		if err := d.member(depth); err != nil {
-			return err
-		}
-		members++
-	}
-}
-
-func (d *Doc) member(depth int) error {
+// name reads the name of a member, and the colon behind it.
+func (d *Doc) name(in *frame) error {
 	if d.peek() != '"' {
 		return d.syntax()
 	}
 	if err := d.string(); err != nil {
 		return err
 	}
+	n := &d.nodes[len(d.nodes)-1]
+	if n.escaped() {
+		n.about = n.about&(1<<hashShift-1) | hash(unquote(d.text[n.start+1:n.end-1]))<<hashShift
+	}
+	bit := uint64(1) << (n.about >> hashShift & 63)
+	if in.names&bit != 0 {
+		bit = ^uint64(0)
+	}
+	in.names |= bit
 	if d.peek() != ':' {
 		return d.syntax()
 	}
 	d.at++
-	return d.value(depth)
+	return nil
 }
 
+// string reads a string. Its hash is that of its text only where it has no escapes.
 func (d *Doc) string() error {
-	i := d.begin(String)
-	for d.at++; ; {
-		d.at = special(d.text, d.at)
-		if d.at == len(d.text) {
+	from, h, about := d.at, uint64(0), uint32(String)
+	d.at++
+	for {
+		h = d.plain(h)
+		switch {
+		case d.at == len(d.text):
+			return d.syntax()
+		case d.text[d.at] == '"':
+			d.at++
+			d.nodes = append(d.nodes, node{uint32(from), uint32(d.at), uint32(len(d.nodes) + 1), about | fold(h)<<hashShift})
+			return nil
+		case d.text[d.at] != '\\':
 			return d.syntax()
 		}
-		switch d.text[d.at] {
-		case '"':
-			d.at++
-			d.finish(i)
-			return nil
-		case '\\':
-			d.nodes[i].escaped = true
-			if err := d.escape(); err != nil {
-				return err
-			}
-		default:
-			return d.syntax()
+		about |= isEscaped
+		if err := d.escape(); err != nil {
+			return err
 		}
 	}
+}
+
+// plain passes over what can stand in a string as it is, and takes it into a hash.
+func (d *Doc) plain(h uint64) uint64 {
+	text, at, high := d.text, d.at, d.high
+	for ; at+8 <= len(text); at += 8 {
+		w := word(text, at)
+		high |= w
+		if found := specials(w); found != 0 {
+			n := bits.TrailingZeros64(found) & 0x38
+			d.at, d.high = at+n>>3, high
+			return mix(h, w&(1<<n-1))
+		}
+		h = mix(h, w)
+	}
+	w := lastWord(text, at)
+	n := bits.TrailingZeros64(specials(w)) & 0x38
+	d.at, d.high = at+n>>3, high|w
+	return mix(h, w&(1<<n-1))
 }
 
 // escape passes over an escape, and over both of a pair of surrogates.
@@ -261,11 +286,56 @@ func (d *Doc) escape() error {
 	return nil
 }
 
+// literal reads true, false or null.
+func (d *Doc) literal(c byte) error {
+	word, kind := "true", True
+	switch c {
+	case 'f':
+		word, kind = "false", False
+	case 'n':
+		word, kind = "null", Null
+	}
+	if len(d.text)-d.at < len(word) || d.text[d.at:d.at+len(word)] != word {
+		return d.syntax()
+	}
+	d.add(kind, d.at+len(word))
+	return nil
+}
+
+// add adds a value that holds no others and ends at end.
+func (d *Doc) add(kind Kind, end int) {
+	d.nodes = append(d.nodes, node{uint32(d.at), uint32(end), uint32(len(d.nodes) + 1), uint32(kind)})
+	d.at = end
+}
+
 // maxPlain is how many digits a number may have without a look at its size.
 const maxPlain = 300
 
 func (d *Doc) number() error {
-	i, from := d.begin(Number), d.at
+	from := d.at
+	for at := from; at < len(d.text) && at-from < maxPlain; at++ { // nearly all are whole, and do not begin with 0
+		c := d.text[at]
+		if c-'0' < 10 && (c != '0' || at > from) {
+			continue
+		}
+		if at > from && (c == ',' || c == '}' || c == ']') {
+			d.add(Number, at)
+			return nil
+		}
+		break
+	}
+	if err := d.anyNumber(); err != nil {
+		return err
+	}
+	end := d.at
+	d.at = from
+	d.add(Number, end)
+	return nil
+}
+
+// anyNumber passes over a number.
+func (d *Doc) anyNumber() error {
+	from := d.at
 	d.skip('-')
 	if !d.skip('0') && d.digits() == 0 {
 		return d.syntax()
@@ -287,7 +357,6 @@ func (d *Doc) number() error {
 			return ErrRange
 		}
 	}
-	d.finish(i)
 	return nil
 }
 
@@ -307,16 +376,11 @@ func (d *Doc) digits() (n int) {
 	return n
 }
 
-// fewMembers is up to how many members names are compared with each other one by one.
-const fewMembers = 8
-
-// unique checks that an object has no name twice.
-func (d *Doc) unique(i, members int) error {
-	if members < 2 {
-		return nil
-	}
-	if members <= fewMembers {
-		return d.compareNames(i)
+// unique reports whether an object has no name twice.
+func (d *Doc) unique(object uint32) bool {
+	members := 0
+	for n := int(object) + 1; n < len(d.nodes); n = int(d.nodes[n+1].next) {
+		members++
 	}
 	size := 4
 	for size < 2*members {
@@ -327,54 +391,25 @@ func (d *Doc) unique(i, members int) error {
 	}
 	table := d.seen[:size]
 	clear(table)
-	for n := i + 1; n < len(d.nodes); n = int(d.nodes[n+1].next) {
-		name := d.content(n)
-		at := hash(name) & uint32(size-1)
+	for n := int(object) + 1; n < len(d.nodes); n = int(d.nodes[n+1].next) {
+		of := d.nodes[n].about >> hashShift
+		at := of & uint32(size-1)
 		for ; table[at] != 0; at = (at + 1) & uint32(size-1) {
-			if d.content(int(table[at])) == name {
-				return ErrDuplicate
+			other := int(table[at])
+			if d.nodes[other].about>>hashShift == of && d.content(other) == d.content(n) {
+				return false
 			}
 		}
 		table[at] = uint32(n)
 	}
-	return nil
-}
-
-func (d *Doc) compareNames(i int) error {
-	for a := i + 1; a < len(d.nodes); a = int(d.nodes[a+1].next) {
-		name := d.content(a)
-		for b := int(d.nodes[a+1].next); b < len(d.nodes); b = int(d.nodes[b+1].next) {
-			if d.named(b, name) {
-				return ErrDuplicate
-			}
-		}
-	}
-	return nil
-}
-
-// hash is FNV-1a.
-func hash(s string) uint32 {
-	h := uint32(2166136261)
-	for i := range len(s) {
-		h = (h ^ uint32(s[i])) * 16777619
-	}
-	return h
+	return true
 }
 
 // content returns the text of the string at n, without quotes and escapes.
 func (d *Doc) content(n int) string {
 	inner := d.text[d.nodes[n].start+1 : d.nodes[n].end-1]
-	if d.nodes[n].escaped {
+	if d.nodes[n].escaped() {
 		return unquote(inner)
 	}
 	return inner
-}
-
-// named reports whether the string at n is name.
-func (d *Doc) named(n int, name string) bool {
-	is := &d.nodes[n]
-	if !is.escaped {
-		return int(is.end-is.start) == len(name)+2 && d.text[is.start+1:is.end-1] == name
-	}
-	return d.content(n) == name
 }

@@ -102,16 +102,27 @@ func TestGet(t *testing.T) {
 	}
 }
 
-// FuzzParse holds that what is taken is JSON and read as encoding/json reads it, and
-// that texts are written as they are read.
+// sameError reports whether two parsers say the same of a text.
+func sameError(a, b error) bool { return a == b || a != nil && b != nil && a.Error() == b.Error() }
+
+// FuzzParse holds that what is taken is JSON and read as encoding/json reads it, that
+// another parser takes and refuses the same, and that texts are written as they are read.
 func FuzzParse(f *testing.F) {
 	for _, text := range good[:len(good)-2] {
 		f.Add(text)
 	}
-	f.Add(`{"a":1,"a":2}`)
+	for _, text := range []string{
+		`{"a":1,"a":2}`, `{"a":1,"b":2,"\u0061":2}`, `{"12345678":1,"1234567":2,"12345678":3}`, `{"12345678\n":1,"12345678\u000a":2}`, "\"é\\n\xff\"", "\"1234567\xff\"",
+		`["\u0000",-0,0.5,1e5,10 ,"1234567\"",{"":{},"a":[]}]`, `{"a":1,`, `["\ud83d\u0020"`, "[\"a\x00\"]", "{\"a\":\x00}",
+	} {
+		f.Add(text)
+	}
 	f.Fuzz(func(t *testing.T, text string) {
 		var d Doc
 		v, err := d.Parse(text)
+		if other := new(reference).Parse(text); !sameError(err, other) {
+			t.Fatalf("%q: %v, the other parser %v", text, err, other)
+		}
 		if err != nil {
 			return
 		}

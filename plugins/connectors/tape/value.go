@@ -14,7 +14,7 @@ func (v Value) Kind() Kind {
 	if v.d == nil {
 		return Missing
 	}
-	return v.d.nodes[v.i].kind
+	return v.d.nodes[v.i].kind()
 }
 
 // Raw returns the value as it stands in the text.
@@ -32,9 +32,9 @@ func (v Value) Get(name string) Value {
 	if v.Kind() != Object {
 		return Value{}
 	}
-	nodes := v.d.nodes
-	for n := v.i + 1; n < nodes[v.i].next; n = nodes[n+1].next {
-		if v.d.named(int(n), name) {
+	nodes, of := v.d.nodes, hash(name)
+	for n, end := v.i+1, nodes[v.i].next; n < end; n = nodes[n+1].next {
+		if nodes[n].about>>hashShift == of && v.d.content(int(n)) == name {
 			return Value{v.d, n + 1}
 		}
 	}

@@ -19,17 +19,45 @@ func word(s string, i int) uint64 {
 	return *(*uint64)(unsafe.Add(unsafe.Pointer(unsafe.StringData(s)), i))
 }
 
-// zeros has the high bit of the first zero byte of w set, and no bit below it.
-func zeros(w uint64) uint64 { return (w - ones) &^ w & highs }
+// specials has the high bit set of the first byte of w that cannot stand in a JSON
+// string as it is: a quote, a backslash, a control character. No bit below it is set.
+func specials(w uint64) uint64 {
+	controls := (w ^ 2*ones) - 0x21*ones // ^2 puts the quote right behind them, and the space in its place
+	slashes := (w ^ '\\'*ones) - ones
+	return (controls | slashes) &^ w & highs
+}
+
+// lastWord is word where s has less than eight bytes left; the others are 0.
+func lastWord(s string, i int) (w uint64) {
+	if len(s) >= 8 {
+		return word(s, len(s)-8) >> (8 * uint(i+8-len(s)))
+	}
+	for k := len(s) - 1; k >= i; k-- {
+		w = w<<8 | uint64(s[k])
+	}
+	return w
+}
+
+// mix takes a word into a hash.
+func mix(h, w uint64) uint64 { return (h ^ w) * 0x9e3779b97f4a7c15 }
+
+// fold is what is kept of a hash: 24 bits.
+func fold(h uint64) uint32 { return uint32(h>>40) ^ uint32(h>>20)&0xfff }
+
+// hash is the hash of a text. The last word counts even if it is empty.
+func hash(s string) uint32 {
+	h, i := uint64(0), 0
+	for ; i+8 <= len(s); i += 8 {
+		h = mix(h, word(s, i))
+	}
+	return fold(mix(h, lastWord(s, i)))
+}
 
 // special returns the index of the first byte at or after i that cannot stand in a JSON
-// string as it is: a quote, a backslash, a control character. It is len(s) if there is
-// none.
+// string as it is. It is len(s) if there is none.
 func special(s string, i int) int {
 	for ; i+8 <= len(s); i += 8 {
-		w := word(s, i)
-		found := zeros(w^'"'*ones) | zeros(w^'\\'*ones) | (w-' '*ones)&^w&highs
-		if found != 0 {
+		if found := specials(word(s, i)); found != 0 {
 			return i + bits.TrailingZeros64(found)/8
 		}
 	}

@@ -8,15 +8,19 @@ import (
 )
 
 // readAny reads any JSON into what encoding/json would make of it, with numbers as texts.
-func readAny(r *Reader, raw []byte) any {
-	switch raw[0] {
+func readAny(r *Reader, first byte) any {
+	switch first {
 	case '{':
 		object := map[string]any{}
-		r.Object(func(key string) { object[key] = peek(r) })
+		for r.Object(); r.More('}'); {
+			object[r.Key()] = peek(r)
+		}
 		return object
 	case '[':
 		array := []any{}
-		r.Array(func() { array = append(array, peek(r)) })
+		for r.Array(); r.More(']'); {
+			array = append(array, peek(r))
+		}
 		return array
 	case '"':
 		return r.String()
@@ -25,16 +29,13 @@ func readAny(r *Reader, raw []byte) any {
 }
 
 func peek(r *Reader) any {
-	if r.err != nil || len(r.rest) == 0 {
-		r.Raw()
-		return nil
-	}
-	return readAny(r, r.rest)
+	return readAny(r, r.peek())
 }
 
-var readable = []string{`{}`, `[]`, ` { "a" : [ 1 , "x\n\"\u00e9\ud83d\ude00" , { } ] , "b" : { "c" : [ ] } } `, `{"":""}`, `[[[]]]`}
+var readable = []string{`{}`, `[]`, ` { "a" : [ 1 , "x\n\"\u00e9\ud83d\ude00" , { } ] , "b" : { "c" : [ ] } } `, `{"":""}`, `[[[]]]`,
+	`["\n","1234567\"","12345678\\","\u0041\ud800","a\\\"b\/c and then some more\ttext",[{}],{"a":[]}]`}
 
-var unreadable = []string{``, `{`, `[`, `{"a"`, `{"a":`, `{"a":1`, `[1`, `[1,`, `{"a" 1}`, `{1:2}`, `["a]`, `[ "\q" ]`, `{,}`}
+var unreadable = []string{``, `{`, `[`, `{"a"`, `{"a":`, `{"a":1`, `[1`, `[1,`, `{"a" 1}`, `{1:2}`, `["a]`, `[ "\q" ]`, `{,}`, `[1,]`, `{"a":1,}`, `{"a":1]`, `[{},[}]`, `[1 2]`, "[\"a\nb\"]", `["\n\u12`}
 
 func TestReader(t *testing.T) {
 	for _, text := range readable {
