@@ -76,6 +76,19 @@ func appendProgram(b []byte, p *journal.Program) []byte {
 	o.optional("rewriter", p.Rewriter)
 	o.name("seed")
 	o.b = append(appendBase64(append(o.b, '"'), p.Seed), '"', ',')
+	if p.Skill != nil {
+		o.member("skill", func(b []byte) []byte { return appendSkill(b, p.Skill) })
+	}
+	return o.end()
+}
+
+func appendSkill(b []byte, s *journal.Skill) []byte {
+	o := begin(b)
+	o.text("id", s.ID)
+	if schema := s.OutputSchema.Clone(); schema != nil && schema.Canonicalize() == nil {
+		o.name("output_schema")
+		o.b = append(append(o.b, schema...), ',')
+	}
 	return o.end()
 }
 
