@@ -26,7 +26,9 @@ var update = flag.Bool("update", false, "write the golden files")
 func TestQuestionsAreTheSameEverywhere(t *testing.T) {
 	wasm := map[string][]byte{"calls": plugintest.Calls(), "steps": plugintest.Steps(), "fixture": plugintest.Fixture()}
 	for _, p := range plugins.Bundled() {
-		wasm[p.Name] = p.Wasm()
+		if p.Name != "connectors" { // it has no Tasks
+			wasm[p.Name] = p.Wasm()
+		}
 	}
 	message := map[string]any{"role": "user", "parts": []any{map[string]any{"type": "text", "text": "# One\n\nSee [two](http://a.b), and 3.5 more. Words, words."}}}
 	inputs := map[string]any{
