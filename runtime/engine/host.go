@@ -326,7 +326,7 @@ func (r *run) providerCall(c *liveCall) *provider.Call {
 		Name: c.entry.Call, Number: r.made[c.entry.Call], Request: c.request, Tenant: r.engine.tenantID(r.task.tenant),
 		WorkspaceID: t.WorkspaceID, SessionID: t.SessionID, TaskID: t.ID, PersonaID: t.PersonaID,
 		Plugin: r.task.program.Plugin, IdempotencyKey: requestID(t.ID, c.entry.Index),
-		Vault: r.vault(c.entry.Call), AllowModel: r.allowModel,
+		Vault: r.vault(c.entry.Call), NodeSecret: r.tellNodeSecret(c.entry.Call), AllowModel: r.allowModel,
 	}
 }
 

@@ -178,10 +178,27 @@ func (e *Engine) readSecret(ctx context.Context, t storage.Tenant, s *vaultSecre
 	return e.vaults.Open(ctx, s.secret.ID, s.secret.Version, s.secret.Sealed)
 }
 
+// secretUser is the run as one who uses secrets in a host call.
+func (r *run) secretUser(call string) *secretUser {
+	t := &r.task.about
+	return &secretUser{tenant: r.task.tenant, workspace: t.WorkspaceID, session: t.SessionID, task: t.ID, persona: t.PersonaID, call: call}
+}
+
+// tellNodeSecret tells the uses of secrets of the node's configuration.
+func (r *run) tellNodeSecret(call string) func(ctx context.Context, name, host string, refused *provider.Refusal) error {
+	return func(ctx context.Context, name, host string, refused *provider.Refusal) error {
+		use := secretUse{Name: name, Allowed: refused == nil, Host: host}
+		if refused != nil {
+			use.Reason = refused.Code
+		}
+		about := abi.ResourcePointer{Object: abi.ObjectVaultSecret, ID: nodeSecretID(name)}
+		return r.engine.tellUse(ctx, r.secretUser(call), about, "", use)
+	}
+}
+
 // vault finds the secrets of Vaults for a host call.
 func (r *run) vault(call string) func(ctx context.Context, name string) (*provider.VaultSecret, error) {
-	t := &r.task.about
-	u := &secretUser{tenant: r.task.tenant, workspace: t.WorkspaceID, session: t.SessionID, task: t.ID, persona: t.PersonaID, call: call}
+	u := r.secretUser(call)
 	return func(ctx context.Context, name string) (*provider.VaultSecret, error) {
 		s, err := r.findVaulted(ctx, u, name)
 		if err != nil {

@@ -34,6 +34,9 @@ type Call struct {
 	// the Session. Its error is a *Refusal when this call may not use it. nil when
 	// there are no Vaults.
 	Vault func(ctx context.Context, name string) (*VaultSecret, error)
+	// NodeSecret tells, durably, that a secret of the node's configuration goes to a
+	// host, or, with a refusal, that it does not and why. nil when nobody listens.
+	NodeSecret func(ctx context.Context, name, host string, refused *Refusal) error
 }
 
 // VaultSecret is a secret of a Vault that a call may use.

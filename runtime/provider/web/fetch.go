@@ -58,11 +58,15 @@ func (w *Web) fetch(ctx context.Context, r *request) ([]byte, error) {
 	return json.Marshal(answer, json.Deterministic(true))
 }
 
-// value reads a secret for a request.
+// value reads a secret for a request. That it is used is on disk by then.
 func (w *Web) value(ctx context.Context, r *request, name string) (secret.Value, error) {
 	v := r.vaulted[name]
 	if v == nil {
-		return w.config.Secrets.Value(ctx, r.plugin, name)
+		value, err := w.config.Secrets.Value(ctx, r.plugin, name)
+		if err == nil {
+			err = r.tell(ctx, name, r.target.Host, nil)
+		}
+		return value, err
 	}
 	text, err := v.Value(ctx, r.target.Host)
 	return secret.NewValue(name, text), err

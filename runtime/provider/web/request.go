@@ -27,7 +27,12 @@ type request struct {
 	names      []string                         // of the secrets that it uses
 	vaulted    map[string]*provider.VaultSecret // those of Vaults, once they were checked
 	repeatable bool
+	// tell is the call's NodeSecret, never nil.
+	tell func(ctx context.Context, name, host string, refused *provider.Refusal) error
 }
+
+// untold is for calls whose use of secrets nobody wants to know.
+func untold(context.Context, string, string, *provider.Refusal) error { return nil }
 
 func invalid(format string, args ...any) error {
 	return provider.Refuse(abi.CallInvalid, CodeInvalid, fmt.Sprintf(format, args...))
@@ -46,7 +51,10 @@ func (w *Web) parse(c *provider.Call) (*request, error) {
 	if err := json.Unmarshal(c.Request, &asked); err != nil {
 		return nil, invalid("the request of http.fetch cannot be read: %v", err)
 	}
-	r := &request{plugin: c.Plugin, method: asked.Method, body: asked.Body, header: map[string]string{}}
+	r := &request{plugin: c.Plugin, method: asked.Method, body: asked.Body, header: map[string]string{}, tell: untold}
+	if c.NodeSecret != nil {
+		r.tell = c.NodeSecret
+	}
 	if r.method == "" {
 		r.method = http.MethodGet
 	}
@@ -260,7 +268,7 @@ func (w *Web) checkSecret(ctx context.Context, c *provider.Call, r *request, nam
 	}
 	elsewhere := fmt.Sprintf("the secret %q may not be sent to %s: secrets.%s.hosts does not have the host", name, r.target.Host, name)
 	if refusal := w.checkPlace(r, w.config.Secrets.Hosts(name), elsewhere); refusal != nil {
-		return refusal
+		return refuseTold(refusal, r.tell(ctx, name, r.target.Host, refusal))
 	}
 	return nil
 }
@@ -277,16 +285,21 @@ func (w *Web) checkVaulted(ctx context.Context, c *provider.Call, r *request, na
 	}
 	elsewhere := fmt.Sprintf("the secret %q may not be sent to %s: it is not one of the secret's hosts", name, r.target.Host)
 	if refusal := w.checkPlace(r, v.Hosts, elsewhere); refusal != nil {
-		if err := v.Refused(ctx, r.target.Host, refusal); err != nil {
-			return err
-		}
-		return refusal
+		return refuseTold(refusal, v.Refused(ctx, r.target.Host, refusal))
 	}
 	if r.vaulted == nil {
 		r.vaulted = map[string]*provider.VaultSecret{}
 	}
 	r.vaulted[name] = v
 	return nil
+}
+
+// refuseTold returns a refusal once it was told; failed says that it could not be.
+func refuseTold(refusal *provider.Refusal, failed error) error {
+	if failed != nil {
+		return failed
+	}
+	return refusal
 }
 
 // checkPlace refuses to send a secret to a host that it does not belong to, or for

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/runtime/provider/secret"
 )
 
 const vaulted = "vault_01ARZ3NDEKTSV4RRFFQ69G5FAV/token"
@@ -93,4 +95,53 @@ func TestSecretsOfVaultsThatMustNotBeSent(t *testing.T) {
 	}
 	_, err = prepare(t, w, use("http://"+host, vaulted)) // there are no vaults
 	refused(t, err, abi.CallNotFound, "there is no secret")
+}
+
+// fixed is the node's one secret, which belongs to hosts.
+type fixed struct{ hosts []string }
+
+func (fixed) Granted(string, string) error { return nil }
+func (f fixed) Hosts(string) []string      { return f.hosts }
+func (fixed) Value(_ context.Context, _, name string) (secret.Value, error) {
+	return secret.NewValue(name, canary), nil
+}
+
+func TestUsesOfTheNodesSecretsAreTold(t *testing.T) {
+	sent := 0
+	host := serve(t, func(http.ResponseWriter, *http.Request) { sent++ })
+	for _, test := range []struct {
+		hosts []string
+		told  string
+		fails bool // it cannot be told
+		sent  int
+	}{
+		{hosts: nil, told: "crm at " + host + ": <nil>", sent: 1},
+		{hosts: []string{"elsewhere.test"}, told: "crm at " + host + ": http_denied"},
+		{hosts: nil, told: "crm at " + host + ": <nil>", fails: true},
+	} {
+		var told string
+		failure := errors.New("the disk is full")
+		request := fmt.Sprintf(`{"url":"http://%s/","header":{"Authorization":"{{secret:crm}}"}}`, host)
+		c := &provider.Call{Name: abi.CallHTTPFetch, Plugin: "p", Request: []byte(request)}
+		c.NodeSecret = func(_ context.Context, name, host string, refused *provider.Refusal) error {
+			told = fmt.Sprint(name, " at ", host, ": ", "<nil>")
+			if refused != nil {
+				told = fmt.Sprint(name, " at ", host, ": ", refused.Code)
+			}
+			if test.fails {
+				return failure
+			}
+			return nil
+		}
+		sent = 0
+		w := New(Config{Secrets: fixed{test.hosts}, Grants: map[string][]Grant{"p": {here(host)}}})
+		defer w.Close()
+		plan, err := w.Prepare(t.Context(), c)
+		if err == nil {
+			_, err = plan.Do(t.Context(), func(string) {})
+		}
+		if told != test.told || sent != test.sent || (err == nil) != (test.sent == 1) {
+			t.Errorf("%v: told %q, sent %d times, %v", test, told, sent, err)
+		}
+	}
 }
