@@ -10,6 +10,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/engine"
 )
 
 // Stream is an answer that goes on: a connection taken over from fasthttp. It is
@@ -92,6 +93,14 @@ func (r *Request) Stream(f func(ctx context.Context, st *Stream)) error {
 		st.end()
 	})
 	return nil
+}
+
+// Reauthenticate returns a function that says who the request's credential belongs to
+// by now. It may be called when the request is over.
+func (r *Request) Reauthenticate() func() (*engine.Caller, error) {
+	s := r.server
+	credential, _ := r.credential()
+	return func() (*engine.Caller, error) { return s.core.Authenticate(s.ctx, credential) }
 }
 
 // unwrap returns the connection below fasthttp's, which can be asked whether the

@@ -79,6 +79,9 @@ func (a *Adapter) follow(r *gateway.Request, f engine.Filter, after engine.Posit
 		return nil
 	}
 	id, internal := r.ID, r.Caller.Can(abi.ScopeEventsInternal)
+	if sub != nil {
+		sub = &guarded{Subscription: sub, who: r.Reauthenticate(), every: a.cfg.Heartbeat, due: time.Now().Add(a.cfg.Heartbeat)}
+	}
 	err = r.Stream(func(ctx context.Context, out *gateway.Stream) {
 		if expired {
 			_, _ = out.Write(errorFrame(id, errExpired()))
@@ -255,6 +258,8 @@ func (f *follower) fail(ctx context.Context, err error) {
 	switch {
 	case isExpired(err):
 		f.out.fail(errExpired())
+	case errors.Is(err, errShut):
+		f.out.fail(errShut)
 	case ctx.Err() == nil && !errors.Is(err, errGone):
 		f.out.fail(abi.Errorf(abi.CodeInternalError, "the node failed to go on with this stream"))
 	}
