@@ -48,6 +48,7 @@ func TestDeliveriesUnderQuota(t *testing.T) {
 					n.deliver(t, id, delivery, "a: "+delivery)
 				}
 				time.Sleep(10 * time.Minute)
+				synctest.Wait()
 				counters := as[abi.Connector](t, must(n.GetConnector(t.Context(), n.root, id))).Counters
 				letters := must(n.DeadLetters(t.Context(), n.root, id, Page{Limit: 10})).Docs
 				if counters.Pending != uint64(c.left) || len(letters) != c.aside || counters.Tasks != 1 {
@@ -59,6 +60,7 @@ func TestDeliveriesUnderQuota(t *testing.T) {
 					}
 				}
 				c.allowed(t, n, id, quota)
+				synctest.Wait()
 				counters = as[abi.Connector](t, must(n.GetConnector(t.Context(), n.root, id))).Counters
 				if tasks := n.tasksOf(t, id); len(tasks) != 3 || counters.Pending != 0 {
 					t.Errorf("in the end %d tasks, counted %+v", len(tasks), counters)
