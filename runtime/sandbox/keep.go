@@ -28,8 +28,14 @@ type prepared struct {
 	Monotonic  int64 `json:"monotonic"`
 }
 
-func (m *Module) keptKey() kept.Key {
-	return kept.Key{Module: m.digest, Rewriter: rewrite.Version, Snapshot: preparation + " " + engineName}
+func keptKey(digest string) kept.Key {
+	return kept.Key{Module: digest, Rewriter: rewrite.Version, Snapshot: preparation + " " + engineName}
+}
+
+// Kept reports whether the module with the given digest, "sha256:" and hex, was compiled
+// before and is on disk, so that compiling it takes no more than reading that.
+func (r *Runtime) Kept(digest string) bool {
+	return r.kept != nil && r.kept.Has(keptKey(digest))
 }
 
 // restore makes the module of what was kept of it, and says whether that was there. It
@@ -38,7 +44,7 @@ func (m *Module) restore(ctx context.Context) bool {
 	if m.runtime.kept == nil {
 		return false
 	}
-	e, err := m.runtime.kept.Load(m.keptKey())
+	e, err := m.runtime.kept.Load(keptKey(m.digest))
 	if err != nil || e == nil {
 		return false
 	}
@@ -88,7 +94,7 @@ func (m *Module) store(wasm []byte) {
 		blank = m.data
 	}
 	if e.Meta = appendMeta(p, blank); e.Meta != nil {
-		_ = m.runtime.kept.Store(m.keptKey(), e)
+		_ = m.runtime.kept.Store(keptKey(m.digest), e)
 	}
 }
 

@@ -41,6 +41,12 @@ func (f *Folder) path(k Key) string {
 	return filepath.Join(f.dir, hex.EncodeToString(name[:])+suffix)
 }
 
+// Has reports whether there is an entry of a key, whole or damaged.
+func (f *Folder) Has(k Key) bool {
+	_, err := os.Stat(f.path(k))
+	return err == nil
+}
+
 // Load returns the entry of a key, or nil when there is none. A damaged one counts as
 // none, and is removed. The caller owns the entry.
 func (f *Folder) Load(k Key) (*Entry, error) {

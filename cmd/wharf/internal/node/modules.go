@@ -40,6 +40,7 @@ type modules struct {
 
 // loading is a module that is being compiled or has been.
 type loading struct {
+	wanted bool          // somebody has asked for the module; guarded by modules.mu
 	done   chan struct{} // closed when the rest is set
 	module *sandbox.Module
 	err    error
@@ -77,6 +78,9 @@ func (m *modules) Names() []string {
 	}
 	return append(own, bundled...)
 }
+
+// bundled reports whether the named plugin comes with every node.
+func (m *modules) bundled(name string) bool { return m.names[name].bundled }
 
 // Resolve returns the digest of the module that the name stands for now:
 // "sha256:" and hex. An *abi.Failure says that there is none.
@@ -121,7 +125,7 @@ func (m *modules) Module(ctx context.Context, name string) (engine.Module, error
 // ModuleAt returns the module with the given digest, compiling it if need be.
 // Compiling goes on when ctx ends: others may wait for it.
 func (m *modules) ModuleAt(ctx context.Context, digest string) (engine.Module, error) {
-	l := m.load(digest)
+	l := m.loading(digest, true)
 	select {
 	case <-l.done:
 	case <-ctx.Done():
@@ -133,13 +137,43 @@ func (m *modules) ModuleAt(ctx context.Context, digest string) (engine.Module, e
 	return l.module, nil
 }
 
-func (m *modules) load(digest string) *loading {
+// Prepare sees to it that the named plugin's module is on disk, compiled, so that who
+// asks for it first waits for a moment only. It is not kept in memory, where its code
+// takes many times what its bytes do, unless somebody asks for it meanwhile.
+func (m *modules) Prepare(ctx context.Context, name string) error {
+	digest, err := m.Resolve(ctx, name)
+	if err != nil || m.runtime.Kept(digest) {
+		return err
+	}
+	l := m.loading(digest, false)
+	select {
+	case <-l.done:
+		return errors.Join(l.err, m.release(ctx, digest, l))
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// release frees a module that nobody has asked for.
+func (m *modules) release(ctx context.Context, digest string, l *loading) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if l.wanted || l.module == nil || m.byDigest[digest] != l {
+		return nil
+	}
+	delete(m.byDigest, digest)
+	return l.module.Close(ctx)
+}
+
+// loading returns the module with that digest, and begins to compile it if need be.
+func (m *modules) loading(digest string, wanted bool) *loading {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if l := m.byDigest[digest]; l != nil {
+		l.wanted = l.wanted || wanted
 		return l
 	}
-	l := &loading{done: make(chan struct{})}
+	l := &loading{wanted: wanted, done: make(chan struct{})}
 	m.byDigest[digest] = l
 	go m.compile(digest, l)
 	return l

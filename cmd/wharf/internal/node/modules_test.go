@@ -151,3 +151,72 @@ func put(t *testing.T, dir, name string, content []byte) {
 		t.Fatal(err)
 	}
 }
+
+// What is prepared is on disk, and in memory for those who have asked for it only.
+func TestPreparedModulesAreKeptOnDisk(t *testing.T) {
+	r, err := sandbox.New(t.Context(), sandbox.Config{CacheDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close(context.Background()) })
+	m := newModules(r, nil, nil)
+	digest, err := m.Resolve(t.Context(), "echo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := func() int {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return len(m.byDigest)
+	}
+	if r.Kept(digest) {
+		t.Fatal("a module that was never compiled is on disk")
+	}
+	for range 2 {
+		if err := m.Prepare(t.Context(), "echo"); err != nil {
+			t.Fatal(err)
+		}
+		if !r.Kept(digest) || held() != 0 {
+			t.Fatalf("on disk %v, %d in memory", r.Kept(digest), held())
+		}
+	}
+	first, err := m.Module(t.Context(), "echo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Prepare(t.Context(), "echo"); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := m.Module(t.Context(), "echo"); err != nil || again != first {
+		t.Errorf("a module that is used was freed: %v", err)
+	}
+	wantMissing(t, m.Prepare(t.Context(), "no-such-plugin"))
+}
+
+// Who asks for a module while it is being prepared gets it, and it stays.
+func TestAModuleAskedForWhileItIsPrepared(t *testing.T) {
+	r, err := sandbox.New(t.Context(), sandbox.Config{CacheDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close(context.Background()) })
+	m := newModules(r, nil, nil)
+	digest, err := m.Resolve(t.Context(), "echo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := m.loading(digest, false)
+	module, err := m.ModuleAt(t.Context(), digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.release(t.Context(), digest, l); err != nil {
+		t.Fatal(err)
+	}
+	if !module.HasExport(abi.DefaultExport) {
+		t.Error("the module has lost its export")
+	}
+	if again, err := m.ModuleAt(t.Context(), digest); err != nil || again != module {
+		t.Errorf("the module was freed: %v", err)
+	}
+}

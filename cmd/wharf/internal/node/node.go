@@ -187,8 +187,8 @@ func (o *Options) engineConfig() engine.Config {
 	t := o.Config.Tasks
 	return engine.Config{
 		DefaultPersona: t.Persona, MaxRunning: t.Concurrency, MaxQueued: t.Queue, MaxAttempts: t.Attempts,
-		Limits:         limits(t.RunLimits),
-		PluginLimits:   pluginLimits(o.Config.PluginLimits),
+		Limits:       limits(t.RunLimits),
+		PluginLimits: pluginLimits(o.Config.PluginLimits),
 		Connectors: engine.ConnectorConfig{Backlog: o.Config.Connectors.Backlog, Window: o.Config.Retention.Deliveries,
 			InboxBytes: o.Config.Connectors.Inbox, Workers: o.Config.Connectors.Workers},
 		IdempotencyTTL: o.Config.Retention.Idempotency, RequiredReceiptsOnly: o.Config.Receipts.Issue == "required",
@@ -259,18 +259,31 @@ const agentPlugin = "agent"
 // Warm compiles the plugins, so that no Task has to wait for it. It returns when
 // that is done or ctx ends. A plugin that cannot be compiled is an error; the
 // others are compiled all the same.
+//
+// Those of the operator are kept at hand, and the agent where there are models for it.
+// The others that come with every node are left on disk until they are used: each holds
+// tens of megabytes, and is there a moment after it was asked for.
 func (n *Node) Warm(ctx context.Context) error {
 	var failed error
 	for _, name := range n.modules.Names() {
-		if name == agentPlugin && len(n.options.Config.Models) == 0 {
-			continue // it can do nothing yet, and its code takes as much memory as that of all others
-		}
-		if _, err := n.modules.Module(ctx, name); err != nil {
+		if err := n.warm(ctx, name); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("compiling plugin %s: %w", name, err))
 		}
 	}
-	debug.FreeOSMemory() // reading compiled modules takes twice what they keep
+	debug.FreeOSMemory() // compiling, and reading what was compiled, takes more than is kept
 	return failed
+}
+
+func (n *Node) warm(ctx context.Context, name string) error {
+	models := len(n.options.Config.Models) > 0
+	switch {
+	case name == agentPlugin && !models:
+		return nil // it can do nothing yet
+	case n.modules.bundled(name) && name != agentPlugin:
+		return n.modules.Prepare(ctx, name)
+	}
+	_, err := n.modules.Module(ctx, name)
+	return err
 }
 
 // Serve answers requests until ctx ends, or serving fails. Then it drains: no new
