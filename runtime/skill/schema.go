@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -22,7 +23,11 @@ const (
 const place = "wharf:///skill"
 
 // Schema is a compiled JSON Schema. It is safe for concurrent use.
-type Schema struct{ compiled *jsonschema.Schema }
+type Schema struct {
+	compiled *jsonschema.Schema
+	mu       sync.Mutex // guards effort: one value is checked at a time
+	effort   effort
+}
 
 // Compile compiles a JSON Schema: an object of at most [MaxSchema] bytes that refers
 // to nothing outside itself.
@@ -46,7 +51,8 @@ func Compile(text []byte) (*Schema, error) {
 	if err != nil {
 		return nil, shown(err)
 	}
-	return &Schema{s}, nil
+	checked := &Schema{compiled: s, effort: effort{known: map[*jsonschema.Schema]bool{}}}
+	return checked, checked.effort.meter(s)
 }
 
 // Check says what is wrong with a value.
@@ -58,7 +64,14 @@ func (s *Schema) Check(value []byte) error {
 	if err != nil {
 		return err
 	}
-	return shown(s.compiled.Validate(v))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.effort.steps = 0
+	err = s.compiled.Validate(v)
+	if s.effort.steps > maxSteps {
+		return errEffort
+	}
+	return shown(err)
 }
 
 // read parses JSON that is not nested too deep.
