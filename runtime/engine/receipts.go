@@ -25,6 +25,15 @@ func (e *Engine) TaskReceipts(ctx context.Context, c *Caller, id string) ([]Doc,
 	return []Doc{doc}, nil
 }
 
+// checkReceipts refuses a Task for a Persona that requires receipts of a node that can
+// sign none: work without the proof that policy asks for is not begun.
+func (e *Engine) checkReceipts(p *abi.Persona) error {
+	if e.signing == nil && p.ReceiptPolicy == abi.ReceiptRequired {
+		return abi.Errorf(abi.CodePolicyViolation, "persona %s requires receipts, and this node has no key to sign them with", p.ID)
+	}
+	return nil
+}
+
 // ReceiptWire returns the canonical (RFC 8785) bytes of a receipt.
 func (e *Engine) ReceiptWire(ctx context.Context, c *Caller, id string) ([]byte, error) {
 	r, _, err := findAs[abi.ReceiptResource](ctx, e, c, abi.ObjectReceipt, id)

@@ -256,7 +256,11 @@ func (e *Engine) describeTask(ctx context.Context, c *Caller, s *session, id str
 		return nil, err
 	}
 	persona = firstOf(skilled, req.PersonaID, persona, e.config.DefaultPersona)
-	if _, err := e.persona(ctx, c.Tenant, persona); err != nil {
+	as, err := e.persona(ctx, c.Tenant, persona)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.checkReceipts(&as.Persona); err != nil {
 		return nil, err
 	}
 	if err := e.checkLineage(ctx, c, workspace, req); err != nil {
