@@ -71,6 +71,8 @@ func (keyless) Authenticate(context.Context, string) (*engine.Caller, error) {
 
 func (k keyless) Stats() engine.Stats { return engine.Stats{Failed: k.failed} }
 
+func (keyless) DeliveryStats() engine.Deliveries { return engine.Deliveries{} }
+
 // oneRoute is an adapter with one route.
 type oneRoute struct{ handle Handler }
 

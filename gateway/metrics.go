@@ -56,6 +56,7 @@ func (s *Server) gauges() []prometheus.Collector {
 	return []prometheus.Collector{
 		gauge("wharf_http_connections", "Open connections.", func() float64 { return float64(s.connections()) }),
 		gauge("wharf_http_streams", "Running event streams.", func() float64 { return float64(s.streams.open.Load()) }),
+		gauge("wharf_http_websockets", "Open WebSockets, which are streams, too.", func() float64 { return float64(s.sockets.open.Load()) }),
 		gauge("wharf_http_body_bytes", "Bytes that bodies of running requests take.", func() float64 { return float64(s.inFlight.used.Load()) }),
 	}
 }
@@ -105,6 +106,17 @@ func (c engineCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 	send(prometheus.CounterValue, float64(st.Gas), describe("wharf_gas_used_total", "Gas that runs and replays of plugins have used: about one unit for each instruction."))
 	sendInstances(send, &st.Instances)
+	deliveries := c.core.DeliveryStats()
+	sendDeliveries(send, &deliveries)
+	ch <- batchSizes(&deliveries.Batches)
+	send(prometheus.CounterValue, float64(st.QuotaRefusals), describe("wharf_quotas_refused_total", "Tasks that a Quota had no room for."))
+	send(prometheus.GaugeValue, float64(st.PermissionsPending), describe("wharf_permissions_pending", "Requests for permission or input that wait for an answer."))
+	secrets := describe("wharf_secret_uses_total", "Uses of secrets by Tasks and Connectors that events tell of.", "decision")
+	send(prometheus.CounterValue, float64(st.SecretsUsed), secrets, "allowed")
+	send(prometheus.CounterValue, float64(st.SecretsRefused), secrets, "refused")
+	tokens := describe("wharf_tokens_checked_total", "Access tokens that callers showed.", "result")
+	send(prometheus.CounterValue, float64(st.TokensChecked-min(st.TokensChecked, st.TokensRefused)), tokens, "valid")
+	send(prometheus.CounterValue, float64(st.TokensRefused), tokens, "refused")
 	send(prometheus.GaugeValue, float64(st.Watermark), describe("wharf_log_position", "The newest durable event."))
 	send(prometheus.GaugeValue, boolean(st.Failed != nil), describe("wharf_store_failed", "1 when the store refuses work."))
 }
@@ -120,6 +132,25 @@ func sendInstances(send sender, in *engine.Instances) {
 	send(prometheus.CounterValue, float64(in.Born), taken, "new")
 	send(prometheus.CounterValue, float64(in.Reused), taken, "idle")
 	send(prometheus.CounterValue, float64(in.Dropped), describe("wharf_instances_dropped_total", "Instances that are no more."))
+}
+
+func sendDeliveries(send sender, d *engine.Deliveries) {
+	send(prometheus.CounterValue, float64(d.Received), describe("wharf_deliveries_received_total", "Deliveries to Connectors that were put on disk."))
+	send(prometheus.CounterValue, float64(d.Deduped), describe("wharf_deliveries_deduped_total", "Deliveries that had been taken before."))
+	rejected := describe("wharf_deliveries_rejected_total", "Deliveries that were not taken: for their signature, or because the backlog was full.", "reason")
+	for reason, n := range d.Rejected {
+		send(prometheus.CounterValue, float64(n), rejected, reason)
+	}
+	send(prometheus.CounterValue, float64(d.Normalized), describe("wharf_deliveries_normalized_total", "Deliveries whose effects are there."))
+	send(prometheus.CounterValue, float64(d.Dead), describe("wharf_deliveries_dead_total", "Deliveries that were put aside, each time that they were."))
+	send(prometheus.CounterValue, float64(d.Redriven), describe("wharf_deliveries_redriven_total", "Deliveries put aside that were driven again."))
+	send(prometheus.GaugeValue, float64(d.Pending), describe("wharf_deliveries_pending", "Deliveries that wait to be handled."))
+	send(prometheus.GaugeValue, d.Oldest.Seconds(), describe("wharf_deliveries_oldest_seconds", "How long the oldest delivery that is pending has waited, about."))
+}
+
+func batchSizes(h *engine.Histogram) prometheus.Metric {
+	return prometheus.MustNewConstHistogram(describe("wharf_delivery_batch_size", "Deliveries that a plugin was run for at once."),
+		h.Count, float64(h.Sum), h.Buckets)
 }
 
 func boolean(b bool) float64 {

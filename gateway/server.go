@@ -26,6 +26,7 @@ type Core interface {
 	// Authenticate returns who an API key or an access token speaks for, or an *abi.Error.
 	Authenticate(ctx context.Context, credential string) (*engine.Caller, error)
 	Stats() engine.Stats
+	DeliveryStats() engine.Deliveries
 }
 
 // Server is the front door. All methods are safe for concurrent use.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/fasthttp/websocket"
 	"github.com/valyala/fasthttp"
@@ -209,6 +210,7 @@ type sockets struct {
 	frames   sync.Pool // of the library: a frame is made in one
 	writes   sync.Pool // of *[]byte: what one write sends
 	reads    sync.Pool // of *[]byte: a message as it arrives
+	open     atomic.Int64
 }
 
 func (s *sockets) init() {

@@ -69,6 +69,8 @@ const farewellTime = 2 * time.Second
 func (ws *Socket) serve(c net.Conn, shake *handshake, f func(context.Context, *Socket)) {
 	s := ws.server
 	defer s.streams.end()
+	s.sockets.open.Add(1)
+	defer s.sockets.open.Add(-1)
 	defer c.Close()
 	ws.wire = &wire{Conn: c, timeout: s.cfg.WriteTimeout, buffers: &s.sockets.writes}
 	conn, err := shake.open(&s.sockets.upgrader, ws.wire)

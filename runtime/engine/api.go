@@ -101,10 +101,17 @@ type Stats struct {
 	Rejected        uint64
 	Gas             uint64 // what runs and replays have used, in units
 	Instances       Instances
-	Watermark       Position
-	Started         time.Time
-	Draining        bool
-	Failed          error // why the store refuses work, nil when all is well
+	// QuotaRefusals counts Tasks that a Quota had no room for, PermissionsPending what
+	// waits for an answer. SecretsUsed and SecretsRefused count what events told of
+	// secrets; TokensChecked counts access tokens, TokensRefused those that were bad.
+	QuotaRefusals                uint64
+	PermissionsPending           int
+	SecretsUsed, SecretsRefused  uint64
+	TokensChecked, TokensRefused uint64
+	Watermark                    Position
+	Started                      time.Time
+	Draining                     bool
+	Failed                       error // why the store refuses work, nil when all is well
 }
 
 // Instances says what became of the instances of plugins since the node started.

@@ -170,6 +170,7 @@ const defaultWindow = 7 * 24 * time.Hour
 func (e *Engine) takeIn(s *source, now time.Time, got *Received, key storage.DeliveryKey, in *Incoming) error {
 	if !e.addPending(s, 1) {
 		e.addPending(s, -1)
+		e.sources.counts.full.Add(1)
 		full := abi.Errorf(abi.CodeRateLimited, "too many deliveries are waiting to be handled; send it again later")
 		full.RetryAfter = 5
 		return full
@@ -430,16 +431,20 @@ func telling(lower []byte) bool {
 	return true
 }
 
-// deliveryText returns the Delivery that the payload of an event holds, as plugins are
-// told it.
-func deliveryText(payload []byte) ([]byte, bool) {
+// appendDeliveryText appends the Delivery that the payload of an event holds, as
+// plugins are told it.
+func appendDeliveryText(b, payload []byte) ([]byte, bool) {
 	at := bytes.Index(payload, []byte(deliveryMark))
 	if at < 0 {
-		return nil, false
+		return b, false
 	}
 	inner := payload[at+len(deliveryMark)-1:]
-	text := append(make([]byte, 0, len(inner)), '{')
-	return append(text, inner[1:len(inner)-1]...), true
+	return append(append(b, '{'), inner[1:len(inner)-1]...), true
+}
+
+// deliveryText returns the Delivery that the payload of an event holds.
+func deliveryText(payload []byte) ([]byte, bool) {
+	return appendDeliveryText(make([]byte, 0, len(payload)), payload)
 }
 
 // statedDelivery returns the Delivery as an event states it: it is internal.

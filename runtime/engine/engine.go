@@ -159,6 +159,7 @@ type counters struct {
 	accepted, rejected          atomic.Uint64
 	completed, failed, canceled atomic.Uint64
 	gas                         atomic.Uint64
+	tokens, badTokens           atomic.Uint64
 }
 
 // New returns an engine over an open store. It does no I/O.
@@ -285,6 +286,9 @@ func (e *Engine) Stats() Stats {
 			abi.TaskCanceled:  e.counts.canceled.Load(),
 		},
 		Gas: e.counts.gas.Load(), Instances: e.pooled(),
+		QuotaRefusals: e.quotas.refused.Load(), PermissionsPending: e.asked.size(),
+		SecretsUsed: e.trusted.told.used.Load(), SecretsRefused: e.trusted.told.refused.Load(),
+		TokensChecked: e.counts.tokens.Load(), TokensRefused: e.counts.badTokens.Load(),
 		Watermark: e.store.Watermark(), Started: e.started,
 		Draining: e.draining.Load(), Failed: e.store.Failed(),
 	}

@@ -55,6 +55,9 @@ type source struct {
 	active  bool           // a worker has it, or it is queued for one
 	gone    bool           // it was deleted
 
+	settling bool      // a batch is being normalized or settled
+	reached  time.Time // when the first delivery of the last batch came
+
 	// Those that normalizes own these: there is one at a time.
 	read  Position // the last delivery that was taken up
 	retry connector.Breaker
@@ -170,6 +173,7 @@ type sourceTable struct {
 	byID    map[owner]*source
 	byToken map[[32]byte]*source
 	backlog sync.Map // tenant → *atomic.Int64, deliveries that are pending
+	counts  intakeCounts
 }
 
 func (t *sourceTable) get(key owner) *source {
@@ -199,6 +203,9 @@ func (t *sourceTable) put(s *source) {
 func (t *sourceTable) remove(s *source) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.byID[s.key] == s {
+		t.counts.forget(s)
+	}
 	delete(t.byID, s.key)
 	delete(t.byToken, sha256.Sum256([]byte(tokenOf(s.about.Load()))))
 }

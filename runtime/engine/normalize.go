@@ -19,7 +19,7 @@ import (
 const (
 	// maxBatch is how many deliveries a plugin normalizes in one run, and maxBatchBytes
 	// how large they are together, unless one alone is larger.
-	maxBatch      = 256
+	maxBatch      = 512
 	maxBatchBytes = 4 << 20
 	// gasOfDelivery and timeOfDelivery are what a run may take for each delivery. The
 	// plugin's own limits bound it besides.
@@ -28,7 +28,7 @@ const (
 )
 
 // intake decides whose deliveries are normalized next. A Connector is worked on by
-// one goroutine at a time, for one batch; then it goes to the end of its tenant's
+// one goroutine at a time, for some batches; then it goes to the end of its tenant's
 // lane. Tenants are served in turn, and one has at most three quarters of the workers.
 type intake struct {
 	width int
@@ -192,9 +192,25 @@ func (e *Engine) idle(s *source) error {
 	return nil
 }
 
-// normalizeSome is a worker's turn with a Connector: one batch.
+// batchesATurn is how many batches of a Connector follow each other before others get
+// their turn.
+const batchesATurn = 8
+
+// turn is a worker's turn with a Connector. While what one batch means gets onto the
+// disk, the plugin normalizes the next.
+type turn struct {
+	engine  *Engine
+	source  *source
+	letting chan error // what becomes of the batch that is being let go; nil when none is
+}
+
+// normalizeSome is a worker's turn with a Connector: some batches.
 func (e *Engine) normalizeSome(s *source) {
-	err := e.normalizeBatch(e.intake.ctx, s)
+	t := &turn{engine: e, source: s}
+	err := t.normalize(e.intake.ctx)
+	if failed := t.settled(); err == nil {
+		err = failed
+	}
 	s.hand.Lock()
 	if err != nil && e.intake.ctx.Err() == nil {
 		e.failedBatch(s, err)
@@ -205,6 +221,44 @@ func (e *Engine) normalizeSome(s *source) {
 	if again {
 		e.intake.push(s)
 	}
+}
+
+func (t *turn) normalize(ctx context.Context) error {
+	e, s := t.engine, t.source
+	for range batchesATurn {
+		if err := t.normalizeBatch(ctx); err != nil {
+			return err
+		}
+		s.hand.Lock()
+		idle := e.idle(s) != nil
+		s.hand.Unlock()
+		if idle {
+			break
+		}
+	}
+	return nil
+}
+
+// settled waits until the batch before is let go, and says why it was not.
+func (t *turn) settled() error {
+	if t.letting == nil {
+		return nil
+	}
+	err := <-t.letting
+	t.letting = nil
+	return err
+}
+
+// letGo lets a batch go once the one before is: Tasks are queued in their order. It
+// does not wait for it.
+func (t *turn) letGo(st *settlement) error {
+	if err := t.settled(); err != nil {
+		return errors.Join(err, st.release())
+	}
+	letting := make(chan error, 1)
+	t.letting = letting
+	go func() { letting <- st.release() }()
+	return nil
 }
 
 // failedBatch counts a failure that is not that of a delivery: its plugin is missing,
@@ -236,12 +290,15 @@ func failureMessage(err error) string {
 
 // normalizeBatch normalizes the next deliveries of a Connector. What is not settled
 // when it fails is taken again.
-func (e *Engine) normalizeBatch(ctx context.Context, s *source) error {
-	batch, err := e.take(ctx, s)
+func (t *turn) normalizeBatch(ctx context.Context) error {
+	e, s := t.engine, t.source
+	batch, err := t.take(ctx)
 	if err != nil || len(batch) == 0 {
 		return err
 	}
-	left, err := e.settleAll(ctx, s, batch)
+	s.reach(batch)
+	defer s.reach(nil)
+	left, err := t.settleAll(ctx, batch)
 	if len(left) > 0 {
 		s.hand.Lock()
 		s.inbox = append(left[:len(left):len(left)], s.inbox...)
@@ -259,14 +316,21 @@ func (e *Engine) normalizeBatch(ctx context.Context, s *source) error {
 
 // take returns the next deliveries, which are durable: those that are remembered, else
 // those that the log has.
-func (e *Engine) take(ctx context.Context, s *source) ([]arrival, error) {
+func (t *turn) take(ctx context.Context) ([]arrival, error) {
+	e, s := t.engine, t.source
 	s.hand.Lock()
 	batch := s.shift()
 	behind, skipped := s.behind, s.skipped
-	if s.rewind && len(batch) == 0 {
+	rewind := s.rewind && len(batch) == 0
+	if rewind {
 		s.read, s.rewind = 0, false
 	}
 	s.hand.Unlock()
+	if rewind { // what is being settled would be read as pending
+		if err := t.settled(); err != nil {
+			return nil, err
+		}
+	}
 	if len(batch) > 0 {
 		for _, a := range batch {
 			e.intake.bytes.Add(-int64(len(a.text)))
@@ -349,23 +413,23 @@ func (e *Engine) readPending(ctx context.Context, s *source, skipped storage.Com
 // settleAll normalizes deliveries and does what they mean, and returns those that are
 // still pending. Where a plugin fails at several, they are halved until the one is
 // found that it fails at.
-func (e *Engine) settleAll(ctx context.Context, s *source, batch []arrival) (left []arrival, err error) {
-	found, err := e.normalize(ctx, s, batch)
+func (t *turn) settleAll(ctx context.Context, batch []arrival) (left []arrival, err error) {
+	found, err := t.engine.normalize(ctx, t.source, batch)
 	failure, guilty := errors.AsType[*abi.Failure](err)
 	switch {
 	case err == nil:
-		return e.settleBatch(ctx, s, batch, found)
+		return t.settleBatch(ctx, batch, found)
 	case !guilty || !ofGuest(failure):
 		return batch, err
 	case len(batch) == 1:
 		found = &normalized{results: []abi.NormalizedDelivery{{ID: batch[0].id, Failure: failure}}}
-		return e.settleBatch(ctx, s, batch, found)
+		return t.settleBatch(ctx, batch, found)
 	}
 	half := len(batch) / 2
-	if left, err = e.settleAll(ctx, s, batch[:half:half]); err != nil || len(left) > 0 {
+	if left, err = t.settleAll(ctx, batch[:half:half]); err != nil || len(left) > 0 {
 		return append(left, batch[half:]...), err
 	}
-	return e.settleAll(ctx, s, batch[half:])
+	return t.settleAll(ctx, batch[half:])
 }
 
 // ofGuest reports whether a failure says something about the deliveries: a plugin that
@@ -404,6 +468,7 @@ func (e *Engine) normalize(ctx context.Context, s *source, batch []arrival) (*no
 	if err != nil {
 		return nil, err
 	}
+	e.sources.counts.batches.observe(len(batch))
 	h := newBatchHost(e, about, batch, answer)
 	usage, err := module.Run(ctx, export, h, batchLimits(e.config.limitsFor(name), len(batch)))
 	e.counts.gas.Add(usage.Gas)
@@ -438,14 +503,13 @@ func deliveriesAnswer(about *abi.Connector, batch []arrival) ([]byte, error) {
 	}
 	b := append(append(append(make([]byte, 0, size+len(connector)), `{"connector":`...), connector...), `,"deliveries":[`...)
 	for i, a := range batch {
-		text, ok := deliveryText(a.text)
-		if !ok {
-			return nil, fmt.Errorf("event %s tells of no delivery", a.position)
-		}
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(b, text...)
+		var ok bool
+		if b, ok = appendDeliveryText(b, a.text); !ok {
+			return nil, fmt.Errorf("event %s tells of no delivery", a.position)
+		}
 	}
 	return append(b, ']', '}'), nil
 }

@@ -26,7 +26,8 @@ import (
 // is taken after a Task's, and no other lock of the engine but a Session's is taken
 // under it.
 type quotaTable struct {
-	some atomic.Bool
+	some    atomic.Bool
+	refused atomic.Uint64 // Tasks
 
 	mu      sync.Mutex
 	byID    map[owner]*quotaMeter
@@ -265,6 +266,7 @@ func (q *quotaTable) may(meters []*quotaMeter, now time.Time) error {
 	for _, m := range meters {
 		m.Turn(now)
 		if verdict, k := m.Check(offered); verdict == quota.Exceeds {
+			q.refused.Add(1)
 			return m.refusal(k, now)
 		}
 	}

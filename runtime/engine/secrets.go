@@ -66,6 +66,7 @@ type secretUse struct {
 // secret, or the Vault that has none of the name. workspace is whose it is, "" for the
 // tenant's: nobody learns of another Workspace's Task.
 func (e *Engine) tellUse(ctx context.Context, u *secretUser, about abi.ResourcePointer, workspace string, use secretUse) error {
+	e.trusted.told.count(use.Allowed)
 	use.TaskID, use.PersonaID, use.ConnectorID, use.Call = u.task, u.persona, u.connector, u.call
 	f := storage.Frame{Tenant: u.tenant, WorkspaceID: u.workspace, SessionID: u.session, TaskID: u.task, Actor: u.persona + u.connector}
 	if workspace != "" && workspace != u.workspace {

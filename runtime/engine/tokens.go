@@ -13,7 +13,9 @@ import (
 // tokenCaller returns the caller that an access token stands for.
 func (e *Engine) tokenCaller(ctx context.Context, token string) (*Caller, error) {
 	id, err := e.tokens.Verify(ctx, token)
+	e.counts.tokens.Add(1)
 	if err != nil {
+		e.counts.badTokens.Add(1)
 		return nil, e.refusedToken(err)
 	}
 	if id.Key != "" {

@@ -28,6 +28,7 @@ const maxTrusted = 10_000
 // come by the ten thousand a second.
 type trustTable struct {
 	generation atomic.Uint64 // of all Vaults: nothing older is used
+	told       secretCounts
 
 	mu  sync.Mutex
 	all map[trustKey]*trusted
