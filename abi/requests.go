@@ -4,16 +4,24 @@ import "github.com/go-json-experiment/json/jsontext"
 
 // CreateWorkspaceRequest is the body of POST /v1/workspaces.
 type CreateWorkspaceRequest struct {
-	Name     string         `json:"name"`
-	Root     string         `json:"root"`
-	Metadata jsontext.Value `json:"metadata,omitzero"`
+	Name           string         `json:"name"`
+	Root           string         `json:"root"`
+	Image          string         `json:"image,omitzero"`
+	Packages       []string       `json:"packages,omitzero"`
+	NetworkPolicy  jsontext.Value `json:"network_policy,omitzero"`
+	SandboxBackend string         `json:"sandbox_backend,omitzero"`
+	Metadata       jsontext.Value `json:"metadata,omitzero"`
 }
 
 // UpdateWorkspaceRequest is the body of PATCH /v1/workspaces/{id}. Nil members
 // stay as they are.
 type UpdateWorkspaceRequest struct {
 	Name         *string        `json:"name,omitzero"`
+	Host         *string        `json:"host,omitzero"`
+	Repository   *string        `json:"repository,omitzero"`
 	Capabilities []string       `json:"capabilities,omitzero"`
+	Connectors   []string       `json:"connectors,omitzero"`
+	QuotaID      jsontext.Value `json:"quota_id,omitzero"` // a string, or null for none
 	Metadata     jsontext.Value `json:"metadata,omitzero"`
 }
 

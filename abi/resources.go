@@ -135,6 +135,13 @@ type Workspace struct {
 	Capabilities    []string `json:"capabilities,omitzero"`
 	Connectors      []string `json:"connectors,omitzero"`
 	QuotaID         string   `json:"quota_id,omitzero"`
+
+	// What whoever made the Workspace says it is to be run with. The node's sandbox
+	// has its own: plugins bring what they need, and reach what they are granted.
+	Image          string         `json:"image,omitzero"`
+	Packages       []string       `json:"packages,omitzero"`
+	NetworkPolicy  jsontext.Value `json:"network_policy,omitzero"`
+	SandboxBackend string         `json:"sandbox_backend,omitzero"`
 }
 
 // Session is a conversational boundary: it owns a transcript.

@@ -339,13 +339,15 @@ func workspaceSchemas() map[string]schema {
 		}, schema{
 			"host": nullable(text()), "repository": nullable(text()), "tenant_id": nullable(text()),
 			"capabilities": listOf(text()), "connectors": listOf(text()), "quota_id": nullable(text()),
+			"image": nullable(text()), "packages": listOf(text()), "network_policy": anyObject(), "sandbox_backend": nullable(text()),
 		}),
 		"CreateWorkspaceRequest": shape("A Workspace.", schema{"name": text(), "root": text()}, schema{
 			"image": nullable(text()), "packages": listOf(text()), "network_policy": anyObject(),
 			"sandbox_backend": nullable(text()), "metadata": anyObject(),
 		}),
 		"UpdateWorkspaceRequest": shape("What to change.", nil, schema{
-			"name": text(), "capabilities": listOf(text()), "quota_id": nullable(text()), "metadata": anyObject()}),
+			"name": text(), "host": text(), "repository": text(), "capabilities": listOf(text()), "connectors": listOf(text()),
+			"quota_id": described(nullable(text()), "Needs the scope quotas:write as well."), "metadata": anyObject()}),
 	}
 }
 

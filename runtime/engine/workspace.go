@@ -3,6 +3,9 @@ package engine
 import (
 	"context"
 
+	json "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/storage"
 )
@@ -12,7 +15,7 @@ func (e *Engine) CreateWorkspace(ctx context.Context, c *Caller, r *Retry, req a
 	if len(c.Workspaces) > 0 {
 		return Doc{}, abi.Errorf(abi.CodePermissionDenied, "this key is bound to workspaces and cannot make others")
 	}
-	if err := firstError(checkPresent("name", req.Name), checkPresent("root", req.Root), checkMetadata(&req.Metadata)); err != nil {
+	if err := firstError(checkPresent("name", req.Name), checkPresent("root", req.Root), checkNetworkPolicy(&req.NetworkPolicy), checkMetadata(&req.Metadata)); err != nil {
 		return Doc{}, err
 	}
 	tenant, err := e.tenant(ctx, c.TenantID)
@@ -30,10 +33,19 @@ func (e *Engine) newWorkspace(t *abi.Tenant, id string, req abi.CreateWorkspaceR
 	return &abi.Workspace{
 		Envelope: abi.NewEnvelope(abi.ObjectWorkspace, id, e.now(), req.Metadata),
 		Name:     req.Name, Root: req.Root, TenantID: t.ID,
+		Image: req.Image, Packages: req.Packages, NetworkPolicy: req.NetworkPolicy, SandboxBackend: req.SandboxBackend,
 	}
 }
 
-// UpdateWorkspace changes a Workspace's name, capabilities and metadata.
+// checkNetworkPolicy accepts none, null, or an object.
+func checkNetworkPolicy(p *jsontext.Value) error {
+	if err := checkMetadata(p); err != nil {
+		return abi.InvalidParam("network_policy", "network_policy must be a JSON object")
+	}
+	return nil
+}
+
+// UpdateWorkspace changes what is said about a Workspace, and which Quota bounds it.
 func (e *Engine) UpdateWorkspace(ctx context.Context, c *Caller, r *Retry, id string, req abi.UpdateWorkspaceRequest) (Doc, error) {
 	if err := e.checkWorkspace(ctx, c, id); err != nil {
 		return Doc{}, err
@@ -48,22 +60,63 @@ func (e *Engine) UpdateWorkspace(ctx context.Context, c *Caller, r *Retry, id st
 		if err != nil {
 			return Doc{}, err
 		}
-		if req.Name != nil {
-			if err := checkPresent("name", *req.Name); err != nil {
-				return Doc{}, err
-			}
-			w.Name = *req.Name
-		}
-		if req.Capabilities != nil {
-			w.Capabilities = req.Capabilities
-		}
-		if req.Metadata != nil {
-			w.Metadata = req.Metadata
+		if err := firstError(setWorkspace(&w, &req), e.setWorkspaceQuota(ctx, c, &w, req.QuotaID)); err != nil {
+			return Doc{}, err
 		}
 		w.UpdatedAt = abi.At(e.now())
 		return e.commit(c, "", id, idem, statusOK,
 			record{kind: abi.EventWorkspaceUpdated, object: abi.ObjectWorkspace, id: id, seq: res.Sequence + 1, state: &w})
 	})
+}
+
+// setWorkspace takes over what a request says about a Workspace.
+func setWorkspace(w *abi.Workspace, req *abi.UpdateWorkspaceRequest) error {
+	if req.Name != nil {
+		if err := checkPresent("name", *req.Name); err != nil {
+			return err
+		}
+	}
+	for to, from := range map[*string]*string{&w.Name: req.Name, &w.Host: req.Host, &w.Repository: req.Repository} {
+		if from != nil {
+			*to = *from
+		}
+	}
+	for to, from := range map[*[]string][]string{&w.Capabilities: req.Capabilities, &w.Connectors: req.Connectors} {
+		if from != nil {
+			*to = from
+		}
+	}
+	if req.Metadata != nil {
+		w.Metadata = req.Metadata
+	}
+	return nil
+}
+
+// scopeQuotas is what changing the Quota of a Workspace takes besides: nobody frees
+// themselves of a bound by naming another.
+const scopeQuotas = "quotas:write"
+
+// setWorkspaceQuota changes which Quota bounds a Workspace; id is a string, or null for
+// none.
+func (e *Engine) setWorkspaceQuota(ctx context.Context, c *Caller, w *abi.Workspace, id jsontext.Value) error {
+	if len(id) == 0 {
+		return nil
+	}
+	if !c.Can(scopeQuotas) {
+		return errDenied(scopeQuotas)
+	}
+	w.QuotaID = ""
+	if id.Kind() == 'n' {
+		return nil
+	}
+	if err := json.Unmarshal(id, &w.QuotaID); err != nil {
+		return abi.InvalidParam("quota_id", "quota_id is a string, or null for none")
+	}
+	_, err := e.Quota(ctx, c, w.QuotaID)
+	if isNotFound(err) {
+		return abi.InvalidParam("quota_id", "there is no quota %q", w.QuotaID)
+	}
+	return err
 }
 
 // checkWorkspace answers not found for a Workspace that is absent or that the

@@ -1,0 +1,48 @@
+package engine
+
+import (
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+)
+
+// A Quota that a Workspace names bounds its Tasks; only who may change Quotas names
+// one, and one that is there.
+func TestWorkspaceQuota(t *testing.T) {
+	n := newNode(t, guests{"other": echo})
+	ctx, session := t.Context(), n.session(t)
+	q := n.quota(t, abi.CreateQuotaRequest{Scope: abi.QuotaPersona, OwnerID: "persona_other", Limits: limits("tasks", 1)})
+	submit := func() error {
+		_, err := n.SubmitTask(ctx, n.root, nil, abi.SubmitTaskRequest{SessionID: session, PersonaID: "persona_echo", Input: text("hi")})
+		return err
+	}
+	name := func(c *Caller, id string) error {
+		_, err := n.UpdateWorkspace(ctx, c, nil, DefaultWorkspace, abi.UpdateWorkspaceRequest{QuotaID: jsontext.Value(id)})
+		return err
+	}
+	wantCode(t, name(n.root, `"quota_none"`), abi.CodeInvalidRequest)
+	wantCode(t, name(n.root, `7`), abi.CodeInvalidRequest)
+	limited := *n.root
+	limited.Scopes = []string{"workspaces:write"}
+	wantCode(t, name(&limited, `null`), abi.CodePermissionDenied)
+	for range 2 { // nothing bounds them yet
+		if err := submit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := name(n.root, `"`+q.ID+`"`); err != nil {
+		t.Fatal(err)
+	}
+	if err := submit(); err != nil {
+		t.Fatal(err)
+	}
+	wantCode(t, submit(), abi.CodePolicyViolation)
+	if err := name(n.root, `null`); err != nil {
+		t.Fatal(err)
+	}
+	if err := submit(); err != nil {
+		t.Error(err)
+	}
+}
