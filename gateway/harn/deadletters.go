@@ -13,6 +13,7 @@ type deadLetterCore interface {
 	DeadLetters(ctx context.Context, c *engine.Caller, connectorID string, p engine.Page) (engine.DocList, error)
 	DeadLetter(ctx context.Context, c *engine.Caller, connectorID, id string) (engine.Doc, error)
 	RedriveDeadLetter(ctx context.Context, c *engine.Caller, r *engine.Retry, connectorID, id string) (engine.Doc, error)
+	RedriveDeadLetters(ctx context.Context, c *engine.Caller, r *engine.Retry, connectorID string, p engine.Page) (engine.DocList, error)
 }
 
 func (a *Adapter) deadLetterRoutes() []gateway.Route {
@@ -24,6 +25,9 @@ func (a *Adapter) deadLetterRoutes() []gateway.Route {
 			doc("With the delivery, which is internal."),
 		post(all+"/{dead_letter_id}/redrive", "redriveDeadLetter", tag, writes, "", "DeadLetter", "Have a delivery handled again", statusAccepted,
 			a.redriveDeadLetter).bodyless().doc("Once, until it fails again."),
+		post("/wharf/v1/connectors/{connector_id}/redrive", "redriveDeadLetters", tag, writes, "", "DeadLetter", "Have the deliveries of a page handled again", statusAccepted,
+			a.redriveDeadLetters).bodyless().list().
+			doc("The page is one of its dead letters, newest first. The answer has those that were not driven again already; `page` says whether more follow."),
 	}
 	for i := range own {
 		own[i].Unversioned = true
@@ -55,6 +59,16 @@ func (a *Adapter) redriveDeadLetter(r *gateway.Request) error {
 		return err
 	}
 	return a.send(r, statusAccepted, doc)
+}
+
+func (a *Adapter) redriveDeadLetters(r *gateway.Request) error {
+	retry, err := r.Retry(nil)
+	if err != nil {
+		return err
+	}
+	return a.sendPageAs(r, statusAccepted, func(p engine.Page) (engine.DocList, error) {
+		return a.core.RedriveDeadLetters(r.Context(), r.Caller, retry, r.PathValue("connector_id"), p)
+	})
 }
 
 func deadLetterSchemas() map[string]schema {

@@ -69,6 +69,10 @@ func queryFilter(r *gateway.Request) engine.Filter {
 
 // sendPage answers with the page that the request asks for.
 func (a *Adapter) sendPage(r *gateway.Request, fetch func(engine.Page) (engine.DocList, error)) error {
+	return a.sendPageAs(r, statusOK, fetch)
+}
+
+func (a *Adapter) sendPageAs(r *gateway.Request, status int, fetch func(engine.Page) (engine.DocList, error)) error {
 	limit, err := limitOf(r)
 	if err != nil {
 		return err
@@ -86,7 +90,7 @@ func (a *Adapter) sendPage(r *gateway.Request, fetch func(engine.Page) (engine.D
 	if err != nil {
 		return err
 	}
-	r.Send(statusOK, body)
+	r.Send(status, body)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -9,6 +10,10 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/storage"
 )
+
+// maxLettersLooked is how many dead letters of other Connectors a page looks past: a list
+// goes by Workspace, so a page may be short, and more follow.
+const maxLettersLooked = 2000
 
 // DeadLetters lists what a Connector has put aside, newest first, without the
 // deliveries themselves.
@@ -18,7 +23,7 @@ func (e *Engine) DeadLetters(ctx context.Context, c *Caller, connectorID string,
 		return DocList{}, err
 	}
 	scope := Filter{WorkspaceID: s.about.Load().WorkspaceID}.scopeFor(abi.ObjectDeadLetter)
-	for after := p.After; ; {
+	for after, looked := p.After, 0; ; {
 		page, more, err := e.store.List(ctx, c.Tenant, abi.ObjectDeadLetter, scope, storage.Page{After: after, Limit: p.Limit})
 		if err != nil {
 			return DocList{}, e.failed("listing dead letters", err)
@@ -37,10 +42,36 @@ func (e *Engine) DeadLetters(ctx context.Context, c *Caller, connectorID string,
 				return list.end(after, more || i < len(page)-1), nil
 			}
 		}
-		if !more {
-			return list.end("", false), nil
+		if looked += len(page); !more || looked >= maxLettersLooked {
+			return list.end(after, more), nil
 		}
 	}
+}
+
+// RedriveDeadLetters has a page of what a Connector has put aside handled again, and
+// returns what it had handled: not what was driven again already.
+func (e *Engine) RedriveDeadLetters(ctx context.Context, c *Caller, r *Retry, connectorID string, p Page) (DocList, error) {
+	list, err := e.DeadLetters(ctx, c, connectorID, p)
+	if err != nil {
+		return DocList{}, err
+	}
+	letters := list.Docs
+	list.Docs = nil
+	for _, letter := range letters {
+		var retry *Retry
+		if r != nil {
+			retry = &Retry{Key: r.Key, Method: r.Method, Target: r.Target + "/" + letter.ID, Body: r.Body}
+		}
+		doc, err := e.RedriveDeadLetter(ctx, c, retry, connectorID, letter.ID)
+		if refused, ok := errors.AsType[*abi.Error](err); ok && refused.Code == abi.CodeConflict {
+			continue
+		}
+		if err != nil {
+			return DocList{}, err
+		}
+		list.Docs = append(list.Docs, doc)
+	}
+	return list, nil
 }
 
 // DeadLetter returns what a Connector has put aside, with the delivery.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -63,6 +64,7 @@ func TestDeadLettersAreDrivenAgain(t *testing.T) {
 	}
 
 	n.pause(t, id, abi.ConnectorPaused)
+	wantCode(t, second(n.RedriveDeadLetters(t.Context(), &stranger, nil, id, Page{Limit: 10})), abi.CodeResourceNotFound)
 	must(n.RedriveDeadLetter(t.Context(), n.root, nil, id, letter.ID))
 	wantCode(t, second(n.RedriveDeadLetter(t.Context(), n.root, nil, id, letter.ID)), abi.CodeConflict)
 	n.stop(t)
@@ -100,6 +102,42 @@ func (n *node) wantSequences(t *testing.T, objects ...abi.Object) {
 			}
 			next[rec.Resource] = rec.Sequence + 1
 		}
+	}
+}
+
+// TestRedriveAll holds that all that was put aside is driven again page by page, each
+// once, and that a repeated request drives nothing more.
+func TestRedriveAll(t *testing.T) {
+	n := newNode(t, guests{"sorter": normalizing(asTask)})
+	id, other := n.connector(t, nil), n.connector(t, nil)
+	for i := range 5 {
+		n.deliver(t, id, strconv.Itoa(i), "sick: of it")
+		n.deliver(t, other, strconv.Itoa(i), "sick: too")
+	}
+	n.settled(t, id)
+	n.settled(t, other)
+	n.pause(t, id, abi.ConnectorPaused) // what is driven again stays pending
+	own := must(n.DeadLetters(t.Context(), n.root, id, Page{Limit: 10})).Docs
+	must(n.RedriveDeadLetter(t.Context(), n.root, nil, id, own[1].ID))
+	for pass, key := range []string{"a", "a", "b"} {
+		retry := &Retry{Key: key, Method: "POST", Target: "/redrive"}
+		driven, pages := 0, 0
+		for page := (Page{Limit: 2}); ; pages++ {
+			list := must(n.RedriveDeadLetters(t.Context(), n.root, retry, id, page))
+			driven += len(list.Docs)
+			if page.After = list.Next; !list.More {
+				break
+			}
+		}
+		if want := []int{4, 4, 0}[pass]; driven != want || pages < 2 {
+			t.Errorf("request %d answers with %d in %d pages, want %d", pass, driven, pages, want)
+		}
+		if c := as[abi.Connector](t, must(n.GetConnector(t.Context(), n.root, id))).Counters; c.Pending != 5 {
+			t.Errorf("after request %d %d are pending", pass, c.Pending)
+		}
+	}
+	if c := as[abi.Connector](t, must(n.GetConnector(t.Context(), n.root, other))).Counters; c.Pending != 0 {
+		t.Errorf("%d of another connector are pending", c.Pending)
 	}
 }
 
