@@ -24,6 +24,7 @@ const maxEffects = 100
 // delivery: when it is done again, what is there already is left alone.
 type settlement struct {
 	engine *Engine
+	turn   *turn // nil for what is no turn's
 	source *source
 	about  *abi.Connector
 	caller *Caller
@@ -49,10 +50,10 @@ type effect struct {
 }
 
 // settleBatch does what the deliveries mean, and returns those that are still pending.
-func (e *Engine) settleBatch(ctx context.Context, s *source, batch []arrival, found *normalized) ([]arrival, error) {
-	about := s.about.Load()
+func (t *turn) settleBatch(ctx context.Context, batch []arrival, found *normalized) ([]arrival, error) {
+	e, s, about := t.engine, t.source, t.source.about.Load()
 	st := &settlement{
-		engine: e, source: s, about: about, found: found,
+		engine: e, turn: t, source: s, about: about, found: found,
 		caller: &Caller{Tenant: s.key.tenant, TenantID: e.tenantID(s.key.tenant), Actor: about.ID, Workspaces: []string{about.WorkspaceID}},
 	}
 	if err := st.openSessions(ctx); err != nil {
@@ -68,12 +69,17 @@ func (e *Engine) settleBatch(ctx context.Context, s *source, batch []arrival, fo
 		}
 		return batch[i:], err
 	}
-	return nil, st.flush()
+	return nil, t.letGo(st)
 }
 
-// flush waits until everything handed over is durable. The batches become so in their
-// order, so this waits once for all.
+// flush waits until everything handed over is durable, and lets it go.
 func (st *settlement) flush() error {
+	return errors.Join(st.turn.settled(), st.release())
+}
+
+// release lets go what was handed over, once it is durable. The batches become so in
+// their order, so this waits once for all.
+func (st *settlement) release() error {
 	e := st.engine
 	var failed error
 	for _, o := range st.offered {
