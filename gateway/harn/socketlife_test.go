@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -32,6 +33,35 @@ func TestSocketDrain(t *testing.T) {
 	}
 	if _, resp := n.knock(t, connectPath(session)); resp.StatusCode != 503 {
 		t.Errorf("a draining node answers %d", resp.StatusCode)
+	}
+}
+
+// following counts the goroutines that follow the log for sockets.
+func following() int {
+	buf := make([]byte, 4<<20)
+	return strings.Count(string(buf[:runtime.Stack(buf, true)]), "harn.(*trail).run(")
+}
+
+// A socket that has nothing to send has no goroutine for it, and goes on with the next
+// event.
+func TestSocketAtRest(t *testing.T) {
+	n := newNode(t)
+	session := n.session(t)
+	var all []*socket
+	for range 8 {
+		s, _ := n.connect(t, connectPath(session))
+		all = append(all, s)
+	}
+	for deadline := time.Now().Add(patience); following() > 0; runtime.Gosched() {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d goroutines follow the log for sockets that have nothing to send", following())
+		}
+	}
+	n.do(t, "POST", "/v1/sessions/"+session+"/messages", object{"message": message("wake up")}).want(201)
+	for _, s := range all {
+		if f := s.want("event"); !strings.Contains(string(f.Event.Payload), "wake up") {
+			t.Errorf("payload %s", f.Event.Payload)
+		}
 	}
 }
 
