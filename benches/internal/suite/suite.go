@@ -29,6 +29,7 @@ type Config struct {
 	Parked   int           // Tasks that wait for input in the parked measurement
 	Calls    int           // host calls of the Task that is replayed
 	Events   int64         // that the log is filled with by scale
+	IDs      int64         // of deliveries in the window, for dedupe
 	Profiles string        // folder for profiles of the node, "" for none
 	Progress io.Writer     // what is being done
 }
@@ -60,6 +61,7 @@ func Measurements() []Measurement {
 		{Name: "ws-idle", Doc: "memory of open WebSockets that say nothing", run: measureIdleSockets},
 		{Name: "deliveries", Doc: "deliveries accepted, verified, deduped and durable a second", run: measureDeliveries},
 		{Name: "normalize", Doc: "deliveries that a Wasm connector turns into Tasks a second", run: measureNormalize},
+		{Name: "dedupe", Doc: "whether a delivery has been taken, and what remembering it takes", run: measureDedupe},
 		{Name: "parked", Doc: "memory of Tasks that wait for input", run: measureParked},
 		{Name: "sandbox-instance", Doc: "what a pristine instance costs each Task", run: measureInstances},
 		{Name: "sandbox-idle", Doc: "memory of instances that wait for a Task", run: measureIdle},
