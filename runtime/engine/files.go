@@ -262,13 +262,18 @@ func syncFolder(root *os.Root, dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// takeRoom counts what a Workspace's files take, and refuses more than they may.
+// takeRoom counts what a Workspace's files take, and refuses more than they may. The
+// first time it removes what was being written when the node died. The caller holds
+// the Workspace's lock.
 func (e *Engine) takeRoom(root *os.Root, workspace owner, more int64) error {
 	e.room.mu.Lock()
 	defer e.room.mu.Unlock()
 	used, known := e.room.bytes[workspace]
 	if !known {
-		err := fs.WalkDir(root.FS(), ".", func(_ string, d fs.DirEntry, err error) error {
+		err := fs.WalkDir(root.FS(), ".", func(at string, d fs.DirEntry, err error) error {
+			if err == nil && strings.HasPrefix(d.Name(), unfinished) { // a crash has left it
+				return root.Remove(at)
+			}
 			if err == nil && d.Type().IsRegular() {
 				if info, err := d.Info(); err == nil {
 					used += info.Size()

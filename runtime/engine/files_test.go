@@ -114,3 +114,23 @@ func FuzzFilePath(f *testing.F) {
 		}
 	})
 }
+
+// What a crash has left of a file is gone with the next write to its Workspace.
+func TestUnfinishedFiles(t *testing.T) {
+	dir, files := withFiles(t)
+	n := newNode(t, guests{}, files)
+	own := filepath.Join(dir, "1", DefaultWorkspace, "notes")
+	left := filepath.Join(own, unfinished+"left")
+	if err := os.MkdirAll(own, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(left, []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := n.WriteFile(t.Context(), n.root, DefaultWorkspace, "a", []byte("x"), FileCondition{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(left); !os.IsNotExist(err) {
+		t.Errorf("it is still there: %v", err)
+	}
+}
