@@ -249,7 +249,8 @@ func memoryCalls() []HostCall {
 	return []HostCall{
 		{Name: CallMemoryQuery, Effect: EffectRead, Key: "host:memory.query:<call_id>", Request: asJSON, RequestType: CallMemoryQueryRequest{},
 			Answer: asJSON, AnswerType: CallMemoryQueryAnswer{}, Limit: "100 Memories",
-			Doc: "Finds Memories that the Task may read, newest first. Expired and redacted ones are left out."},
+			Doc: "Finds Memories that the Task may read and that have every word of the query, newest first. Words are whole; `word*` stands for all that begin so. " +
+				"A query has at most 32. Expired and redacted Memories are left out."},
 		{Name: CallMemoryWrite, Effect: EffectWrite, Durable: true, Request: asJSON, RequestType: CallMemoryWriteRequest{},
 			Answer: asJSON, AnswerType: CallMemoryWriteAnswer{},
 			Doc: "Keeps a Memory for later Tasks. Its provenance names the Task."},
