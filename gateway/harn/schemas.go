@@ -229,6 +229,7 @@ func sessionSchemas() map[string]schema {
 		}, schema{
 			"persona_id": nullable(text()), "root_session_id": nullable(text()), "parent_session_id": nullable(text()),
 			"branch_id": nullable(text()), "last_event_id": nullable(text()), "summary": nullable(text()), "expires_at": nullable(moment()),
+			"vault_ids": listOf(text()),
 		}),
 		"CreateSessionRequest": shape("Where to converse.", schema{"workspace_id": text()}, schema{
 			"persona_id": nullable(text()), "vault_ids": listOf(text()), "memory_ids": listOf(text()), "skill_ids": listOf(text()),
