@@ -371,7 +371,7 @@ func (l *tenantLoad) refusals() (n int) {
 }
 
 // untilIdle waits until nothing is left to be done.
-func (c *client) untilIdle(t *testing.T, tenants ...*tenantLoad) {
+func (c *client) untilIdle(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 2*time.Minute, fmt.Errorf("the node has not become idle"))
 	defer cancel()
@@ -379,13 +379,7 @@ func (c *client) untilIdle(t *testing.T, tenants ...*tenantLoad) {
 	defer look.Stop()
 	for {
 		m := c.metrics(t)
-		left := m["wharf_tasks_queued"] + m["wharf_tasks_running"]
-		for _, l := range tenants {
-			for _, id := range l.connectors {
-				counters, _ := l.get(t, "/v1/connectors/"+id)["counters"].(object)
-				left += counters["pending"].(float64)
-			}
-		}
+		left := m["wharf_tasks_queued"] + m["wharf_tasks_running"] + m["wharf_deliveries_pending"]
 		if left == 0 {
 			return
 		}
@@ -433,7 +427,7 @@ func TestOverload(t *testing.T) {
 	<-ctx.Done()
 	done := root.metrics(t)["wharf_tasks_finished_total"] - before
 	senders.Wait()
-	root.untilIdle(t, busy, modest)
+	root.untilIdle(t)
 	peak := most()
 
 	t.Logf("%.0f tasks a second while %.0f requests came; memory %d MiB idle, %d MiB at most, %d MiB allowed",
@@ -455,6 +449,11 @@ func TestOverload(t *testing.T) {
 		l.wantProper(t)
 		l.wantOneEffect(t)
 	}
+	m := root.metrics(t)
+	if took := m["wharf_deliveries_normalized_total"]; took < done/4 || m["wharf_delivery_batch_size_sum"] < took/2 || m["wharf_deliveries_oldest_seconds"] != 0 || m["wharf_deliveries_dead_total"] != 0 {
+		t.Errorf("the metrics tell of %v deliveries in batches of %v, %v dead, and of one that has waited for %v s",
+			took, m["wharf_delivery_batch_size_sum"], m["wharf_deliveries_dead_total"], m["wharf_deliveries_oldest_seconds"])
+	}
 	root.wantQuiet(t, quiet+narrowRunning) // as many are kept for the Tasks to come
 }
 
@@ -468,7 +467,7 @@ func compileAll(t *testing.T, node *nodetest.Node, l *tenantLoad) {
 				t.Fatalf("an idle node refuses: %v %v", l.refused, l.improper)
 			}
 		}
-		l.untilIdle(t, l)
+		l.untilIdle(t)
 		l.fast.CloseIdleConnections()
 		node.Stop(t)
 		node.Run(t)
