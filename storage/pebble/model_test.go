@@ -39,9 +39,17 @@ type machine struct {
 	resources   map[storage.Tenant]map[abi.ResourcePointer]storage.Resource
 	transcripts map[storage.Tenant]map[string][]entry
 	active      map[storage.Tenant]map[string]storage.Position // where each began
+	seen        map[storage.Tenant]map[storage.DeliveryKey]storage.Position
+	backlogs    map[storage.Tenant]map[string]*owed
 	created     int
 	sessions    []string
 	subs        []*watcher
+}
+
+// owed is what a Connector has not settled, and its tally.
+type owed struct {
+	pending []storage.Position
+	tally   string
 }
 
 // watcher is a subscription and what it should yield next.
@@ -61,6 +69,8 @@ func newMachine(t *rapid.T) *machine {
 		resources:   make(map[storage.Tenant]map[abi.ResourcePointer]storage.Resource),
 		transcripts: make(map[storage.Tenant]map[string][]entry),
 		active:      make(map[storage.Tenant]map[string]storage.Position),
+		seen:        make(map[storage.Tenant]map[storage.DeliveryKey]storage.Position),
+		backlogs:    make(map[storage.Tenant]map[string]*owed),
 		sessions:    []string{newID(abi.ObjectSession, 1), newID(abi.ObjectSession, 2), "sess_of-a-stranger"},
 	}
 	m.open(t)
@@ -114,6 +124,8 @@ func (m *machine) project(f *storage.Frame, i int) {
 		m.resources[f.Tenant] = make(map[abi.ResourcePointer]storage.Resource)
 		m.transcripts[f.Tenant] = make(map[string][]entry)
 		m.active[f.Tenant] = make(map[string]storage.Position)
+		m.seen[f.Tenant] = make(map[storage.DeliveryKey]storage.Position)
+		m.backlogs[f.Tenant] = make(map[string]*owed)
 	}
 	if r.State != nil {
 		res := storage.Resource{ID: r.Resource.ID, State: r.State, Position: at, Sequence: r.Sequence,
@@ -124,6 +136,7 @@ func (m *machine) project(f *storage.Frame, i int) {
 		m.resources[f.Tenant][r.Resource] = res
 	}
 	m.projectTranscript(f, r, at)
+	m.projectIntake(f.Tenant, r.Intake, at)
 	switch {
 	case r.Kind == abi.EventTaskSubmitted:
 		m.active[f.Tenant][r.Resource.ID] = f.First
@@ -242,6 +255,13 @@ func (m *machine) Retain(t *rapid.T) {
 	for _, tasks := range m.active {
 		for _, first := range tasks {
 			floor = min(floor, first-1)
+		}
+	}
+	for _, connectors := range m.backlogs {
+		for _, o := range connectors {
+			for _, p := range o.pending {
+				floor = min(floor, p-1)
+			}
 		}
 	}
 	floor = max(floor, m.floor)
