@@ -178,9 +178,6 @@ func description(rt *Route) string {
 	if rt.Doc != "" {
 		text += " " + rt.Doc
 	}
-	if rt.Unimplemented {
-		text += " This build does not do it yet and answers 501 `not_implemented`."
-	}
 	if rt.Scope != "" {
 		text += " Needs the scope `" + rt.Scope + "`."
 	}
@@ -269,9 +266,6 @@ func errorStatuses(rt *Route) []int {
 	}
 	if rt.Idempotent {
 		statuses = append(statuses, fasthttp.StatusConflict)
-	}
-	if rt.Unimplemented {
-		statuses = append(statuses, fasthttp.StatusNotImplemented)
 	}
 	return statuses
 }

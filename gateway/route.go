@@ -70,8 +70,6 @@ type Route struct {
 	Forms []Form
 	// Socket routes become a WebSocket for a client that asks for an upgrade.
 	Socket bool
-	// Unimplemented routes are described as they will be and answer 501.
-	Unimplemented bool
 
 	Handle Handler
 }

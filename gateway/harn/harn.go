@@ -69,16 +69,6 @@ func (a *Adapter) get(o abi.Object, param string) gateway.Handler {
 	}
 }
 
-// absent reads a resource of a kind that this node has none of.
-func absent(o abi.Object, param string) gateway.Handler {
-	return func(r *gateway.Request) error { return abi.NotFound(o, r.PathValue(param)) }
-}
-
-// unimplemented answers writes that belong to later conformance levels.
-func unimplemented(r *gateway.Request) error {
-	return abi.Errorf(abi.CodeNotImplemented, "this node does not implement %s yet", r.Route.Operation)
-}
-
 // create is a write whose target is in its body.
 func create[T any](a *Adapter, status int,
 	call func(context.Context, *engine.Caller, *engine.Retry, T) (engine.Doc, error)) gateway.Handler {

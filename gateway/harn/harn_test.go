@@ -147,11 +147,6 @@ func TestLaterLevels(t *testing.T) {
 	for _, one := range []string{"memories/mem_1", "vaults/vault_1", "connectors/conn_1", "skills/skill_1", "quotas/quota_1"} {
 		n.do(t, "GET", "/v1/"+one, nil).wantError(404, abi.CodeResourceNotFound)
 	}
-	for _, rt := range n.server.Routes() {
-		if rt.Unimplemented {
-			n.do(t, rt.Method, strings.NewReplacer("{task_id}", task).Replace(rt.Path), object{}).wantError(501, abi.CodeNotImplemented)
-		}
-	}
 }
 
 func TestPreferWait(t *testing.T) {

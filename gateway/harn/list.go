@@ -46,21 +46,6 @@ func (a *Adapter) messages(r *gateway.Request) error {
 	})
 }
 
-// emptyList is the list of a kind of resource that this node has none of.
-func (a *Adapter) emptyList(r *gateway.Request) error {
-	return a.sendPage(r, func(engine.Page) (engine.DocList, error) { return engine.DocList{}, nil })
-}
-
-// emptyListOf is an empty list that belongs to an existing resource.
-func (a *Adapter) emptyListOf(owner abi.Object, param string) gateway.Handler {
-	return func(r *gateway.Request) error {
-		if _, err := a.core.Get(r.Context(), r.Caller, owner, r.PathValue(param)); err != nil {
-			return err
-		}
-		return a.emptyList(r)
-	}
-}
-
 func queryFilter(r *gateway.Request) engine.Filter {
 	return engine.Filter{
 		WorkspaceID: r.Query("workspace_id"), SessionID: r.Query("session_id"), TaskID: r.Query("task_id"),

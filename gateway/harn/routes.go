@@ -93,12 +93,6 @@ func (rt row) also(status int, doc string, empty bool) row {
 	return rt
 }
 
-// later marks a write of a later conformance level.
-func (rt row) later() row {
-	rt.Unimplemented, rt.Handle = true, unimplemented
-	return rt
-}
-
 func limitParam() gateway.Param {
 	return gateway.Param{Name: "limit", In: "query", Doc: "How many to answer with at most.",
 		Schema: gateway.Schema{"type": "integer", "minimum": 1, "maximum": maxLimit, "default": defaultLimit}}
@@ -323,9 +317,4 @@ func (a *Adapter) adminRoutes() []gateway.Route {
 		rows[i].Unversioned, rows[i].Idempotent = true, false
 	}
 	return routes(rows...)
-}
-
-// none is a list of what this node has none of.
-func (a *Adapter) none(path, operation, tag, scope, response, summary string, filters ...string) row {
-	return read(path, operation, tag, scope, response, summary, a.emptyList).list(filters...)
 }
