@@ -28,7 +28,7 @@ func Compile(text string) (*Path, error) {
 	if err != nil {
 		return nil, err
 	}
-	path.text = text
+	path.text, path.names = text, onlyNames(path.segments)
 	return path, nil
 }
 

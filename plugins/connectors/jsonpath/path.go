@@ -12,6 +12,7 @@ type Path struct {
 	text     string
 	relative bool // it begins with @
 	segments []segment
+	names    []string // of the segments, when each is a name; else nil
 }
 
 // segment is what stands behind a point or between brackets.
@@ -51,11 +52,37 @@ func (p *Path) String() string { return p.text }
 // First returns the first value that the expression finds, a missing value when there
 // is none. What begins with @ is found in current, what begins with $ in root.
 func (p *Path) First(root, current tape.Value) (found tape.Value, err error) {
+	if p.names != nil {
+		return p.named(root, current), nil
+	}
 	err = p.Select(root, current, func(v tape.Value) bool {
 		found = v
 		return false
 	})
 	return found, err
+}
+
+// named is First for names alone, as nearly all expressions have.
+func (p *Path) named(root, current tape.Value) tape.Value {
+	if p.relative {
+		root = current
+	}
+	for _, name := range p.names {
+		root = root.Get(name)
+	}
+	return root
+}
+
+// onlyNames returns the names of segments when they have nothing else, else nil.
+func onlyNames(segments []segment) []string {
+	names := make([]string, 0, len(segments))
+	for _, s := range segments {
+		if s.descend || len(s.selectors) != 1 || s.selectors[0].kind != byName {
+			return nil
+		}
+		names = append(names, s.selectors[0].name)
+	}
+	return names
 }
 
 // Select calls f for each value that the expression finds, until f returns false.

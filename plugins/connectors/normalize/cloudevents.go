@@ -101,7 +101,7 @@ func (e *cloudEvents) binary(d *wharf.Delivery, media string) (wharf.Normalized,
 	d.Headers(func(name, value string) {
 		if attribute, ok := strings.CutPrefix(name, "ce-"); ok && !seen[attribute] {
 			seen[attribute] = true
-			o.text(attribute, unescapePercent(value))
+			o.text(inQuotes(attribute), unescapePercent(value))
 		}
 	})
 	o.text("datacontenttype", media)

@@ -37,7 +37,7 @@ type test struct {
 }
 
 type named struct {
-	name string
+	name string // in quotes
 	fill template
 }
 
@@ -89,7 +89,7 @@ func (m *mapping) setPart(name string, v tape.Value) (err error) {
 
 func (m *mapping) setMeta(name string, v tape.Value) error {
 	t, err := wantTemplate("metadata", v)
-	m.meta = append(m.meta, named{name, t})
+	m.meta = append(m.meta, named{inQuotes(name), t})
 	return err
 }
 

@@ -11,13 +11,20 @@ import (
 // object is a JSON object that is written member by member. The zero object has none.
 type object struct{ b []byte }
 
+// name begins a member. Its name is written as it is: see [inQuotes].
 func (o *object) name(name string) {
 	if len(o.b) == 0 {
-		o.b = append(make([]byte, 0, 512), '{')
+		o.b = append(make([]byte, 0, 512), `{"`...)
 	} else {
-		o.b = append(o.b, ',')
+		o.b = append(o.b, `,"`...)
 	}
-	o.b = append(tape.AppendString(o.b, name), ':')
+	o.b = append(append(o.b, name...), `":`...)
+}
+
+// inQuotes returns a name that is not one of ours as it stands between quotes in JSON.
+func inQuotes(name string) string {
+	quoted := tape.AppendString(nil, name)
+	return string(quoted[1 : len(quoted)-1])
 }
 
 // text adds a text, unless it is empty.
@@ -52,7 +59,7 @@ func (o *object) json() json.RawMessage {
 
 // message is a user Message of a text, and of facts beside it.
 func message(text string, facts json.RawMessage) *wharf.Message {
-	parts := []wharf.Part{wharf.TextPart(cut(text, maxMessage))}
+	parts := append(make([]wharf.Part, 0, 2), wharf.TextPart(cut(text, maxMessage)))
 	if facts != nil {
 		parts = append(parts, wharf.Part{Type: "json", Value: facts, Visibility: "public"})
 	}

@@ -95,8 +95,13 @@ func (t template) fill(s *source) (string, error) {
 	if len(t) == 1 && t[0].literal != "" {
 		return t[0].literal, nil
 	}
-	var out []byte
+	var room [256]byte
+	out := room[:0]
 	for i := range t {
+		if t[i].literal != "" {
+			out = append(out, t[i].literal...)
+			continue
+		}
 		word, err := t[i].fill(s)
 		if err != nil {
 			return "", err

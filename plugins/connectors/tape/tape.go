@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math/bits"
 	"strconv"
+	"strings"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // Kind says what a value is.
@@ -67,6 +69,8 @@ func (n *node) escaped() bool { return n.about&isEscaped != 0 }
 type Doc struct {
 	text   string
 	at     int
+	padded []byte // the text, and a word of zeros
+	depth  int
 	nodes  []node
 	around [MaxDepth + 1]frame // of what is being read, the innermost last
 	high   uint64              // has a high bit where a string has a byte that is not ASCII
@@ -77,10 +81,12 @@ type Doc struct {
 type frame struct {
 	node    uint32
 	closing byte
-	// names has a bit for the hash of each name. All are set when two names have the
-	// same bit: then the names are compared.
-	names uint64
+	next    state  // behind a comma
+	names   uint64 // a bit for the hash of each name, or severalNames
 }
+
+// severalNames are the names of an object where two may be the same.
+const severalNames = ^uint64(0)
 
 // Parse reads a text.
 func (d *Doc) Parse(text string) (Value, error) {
@@ -118,70 +124,178 @@ func (d *Doc) peekBehindSpace() byte {
 	return d.text[d.at]
 }
 
-// read reads one value, which is all that the text has. It keeps what is around a value
-// in a list of its own instead of calling itself: see [Doc.peek].
+// state is what comes next in a text.
+type state uint8
+
+const (
+	aValue state = iota
+	aName
+	behind // a value: a comma, or the end of what is around it
+	theEnd
+)
+
+// read reads one value, which is all that the text has.
 func (d *Doc) read() error {
-	depth := 0
-	in := &d.around[0]
-	*in = frame{}
-	for {
-		if len(d.nodes) >= MaxValues {
-			return ErrValues
-		}
-		switch c := d.peek(); c {
-		case '"':
-			if err := d.string(); err != nil {
-				return err
-			}
-		case '{', '[':
-			if depth == MaxDepth {
-				return ErrDepth
-			}
-			depth++
-			in = &d.around[depth]
-			in.node, in.closing, in.names = uint32(len(d.nodes)), c+2, 0 // ] and } are two behind [ and {
-			d.at++
-			d.nodes = append(d.nodes, node{start: uint32(d.at - 1), about: uint32(opened(c))})
-			if d.peek() == in.closing {
-				break
-			}
-			if c == '{' {
-				if err := d.name(in); err != nil {
-					return err
-				}
-			}
-			continue
-		case 't', 'f', 'n':
-			if err := d.literal(c); err != nil {
-				return err
-			}
-		default:
-			if err := d.number(); err != nil {
-				return err
-			}
-		}
-		for depth > 0 && d.peek() == in.closing { // the value was the last in what is around it
-			d.at++
-			d.nodes[in.node].end, d.nodes[in.node].next = uint32(d.at), uint32(len(d.nodes))
-			if in.names == ^uint64(0) && !d.unique(in.node) {
-				return ErrDuplicate
-			}
-			depth--
-			in = &d.around[depth]
-		}
-		if depth == 0 {
-			return d.end()
-		}
-		if d.peek() != ',' {
-			return d.syntax()
-		}
-		d.at++
-		if in.closing == '}' {
-			if err := d.name(in); err != nil {
-				return err
-			}
+	d.depth = 0
+	d.around[0] = frame{}
+	d.padded = append(append(d.padded[:0], d.text...), "\x00\x00\x00\x00\x00\x00\x00\x00"...)
+	for next := aValue; next != theEnd; {
+		var err error
+		if next, err = d.step(d.fast(next)); err != nil {
+			return err
 		}
 	}
+	return d.end()
+}
+
+// step reads what comes next, whatever it is.
+func (d *Doc) step(next state) (state, error) {
+	in := &d.around[d.depth]
+	switch next {
+	case aName:
+		return aValue, d.name(in)
+	case aValue:
+		return d.value()
+	}
+	switch c := d.peek(); {
+	case d.depth == 0:
+		return theEnd, nil
+	case c == ',':
+		d.at++
+		return in.next, nil
+	case c != in.closing:
+		return behind, d.syntax()
+	}
+	d.at++
+	d.depth--
+	d.nodes[in.node].end, d.nodes[in.node].next = uint32(d.at), uint32(len(d.nodes))
+	if in.names == severalNames && !d.unique(in.node) {
+		return behind, ErrDuplicate
+	}
+	return behind, nil
+}
+
+func (d *Doc) value() (state, error) {
+	if len(d.nodes) >= MaxValues {
+		return behind, ErrValues
+	}
+	switch c := d.peek(); c {
+	case '"':
+		return behind, d.string()
+	case '{', '[':
+		return d.open(c)
+	case 't':
+		return behind, d.literal("true", True)
+	case 'f':
+		return behind, d.literal("false", False)
+	case 'n':
+		return behind, d.literal("null", Null)
+	}
+	return behind, d.number()
+}
+
+// open enters an object or array.
+func (d *Doc) open(c byte) (state, error) {
+	if d.depth == MaxDepth {
+		return behind, ErrDepth
+	}
+	d.depth++
+	in := &d.around[d.depth]
+	*in = frame{node: uint32(len(d.nodes)), closing: ']'}
+	kind := Array
+	if c == '{' {
+		kind, in.closing, in.next = Object, '}', aName
+	}
+	d.nodes = append(d.nodes, node{start: uint32(d.at), about: uint32(kind)})
+	d.at++
+	if d.peek() == in.closing {
+		return behind, nil
+	}
+	return in.next, nil
+}
+
+// fast reads on while what comes is plain: no spaces, no escapes, no numbers but short
+// whole ones. What is not, and whatever is wrong, it leaves to [Doc.step]. It is long
+// because it calls nothing: in a guest a call costs more than what it does, here and
+// by what has to be kept aside meanwhile. The text ends in zeros, which nothing takes.
+func (d *Doc) fast(next state) state {
+	if d.depth == 0 {
+		return next
+	}
+	text := unsafe.String(unsafe.SliceData(d.padded), len(d.padded))
+	nodes, n, at, high, in := d.nodes[:cap(d.nodes)], len(d.nodes), d.at, d.high, &d.around[d.depth]
+loop:
+	for n < len(nodes) && n < MaxValues {
+		c := text[at]
+		switch {
+		case next == behind && c == ',':
+			at++
+			next = in.next
+		case next == behind:
+			if c != in.closing || in.names == severalNames {
+				break loop
+			}
+			at++
+			nodes[in.node].end, nodes[in.node].next = uint32(at), uint32(n)
+			d.depth--
+			if in = &d.around[d.depth]; d.depth == 0 {
+				break loop
+			}
+		case c == '"':
+			h, w, to := uint64(0), word(text, at+1), at+1
+			found := specials(w)
+			for ; found == 0; found = specials(w) {
+				high |= w
+				h, to = mix(h, w), to+8
+				w = word(text, to)
+			}
+			high |= w
+			plain := bits.TrailingZeros64(found) & 0x38
+			about := uint32(String) | fold(mix(h, w&(1<<plain-1)))<<hashShift
+			if to += plain >> 3; text[to] != '"' {
+				break loop
+			}
+			to++
+			if next == aName && text[to] != ':' {
+				break loop
+			}
+			nodes[n] = node{uint32(at), uint32(to), uint32(n + 1), about}
+			n, at = n+1, to
+			if next == aValue {
+				next = behind
+				continue
+			}
+			at++
+			next = aValue
+			bit := uint64(1) << (about >> hashShift & 63)
+			if in.names&bit != 0 {
+				bit = severalNames
+			}
+			in.names |= bit
+		case next == aName:
+			break loop
+		case c-'1' < 9:
+			to := at + 1
+			for text[to]-'0' < 10 {
+				to++
+			}
+			if c = text[to]; c != ',' && c != '}' && c != ']' || to-at > maxPlain {
+				break loop
+			}
+			nodes[n] = node{uint32(at), uint32(to), uint32(n + 1), uint32(Number)}
+			n, at, next = n+1, to, behind
+		case c == '{' && text[at+1] == '"' && d.depth < MaxDepth:
+			d.depth++
+			in = &d.around[d.depth]
+			in.node, in.closing, in.next, in.names = uint32(n), '}', aName, 0
+			nodes[n] = node{start: uint32(at), about: uint32(Object)}
+			n, at, next = n+1, at+1, aName
+		default:
+			break loop
+		}
+	}
+	d.nodes, d.at, d.high = nodes[:n], at, high
+	return next
 }
 
 // end checks that there is nothing more.
@@ -190,13 +304,6 @@ func (d *Doc) end() error {
 		return d.syntax()
 	}
 	return nil
-}
-
-func opened(c byte) Kind {
-	if c == '{' {
-		return Object
-	}
-	return Array
 }
 
 // name reads the name of a member, and the colon behind it.
@@ -213,7 +320,7 @@ func (d *Doc) name(in *frame) error {
 	}
 	bit := uint64(1) << (n.about >> hashShift & 63)
 	if in.names&bit != 0 {
-		bit = ^uint64(0)
+		bit = severalNames
 	}
 	in.names |= bit
 	if d.peek() != ':' {
@@ -287,15 +394,8 @@ func (d *Doc) escape() error {
 }
 
 // literal reads true, false or null.
-func (d *Doc) literal(c byte) error {
-	word, kind := "true", True
-	switch c {
-	case 'f':
-		word, kind = "false", False
-	case 'n':
-		word, kind = "null", Null
-	}
-	if len(d.text)-d.at < len(word) || d.text[d.at:d.at+len(word)] != word {
+func (d *Doc) literal(word string, kind Kind) error {
+	if !strings.HasPrefix(d.text[d.at:], word) {
 		return d.syntax()
 	}
 	d.add(kind, d.at+len(word))
@@ -313,17 +413,6 @@ const maxPlain = 300
 
 func (d *Doc) number() error {
 	from := d.at
-	for at := from; at < len(d.text) && at-from < maxPlain; at++ { // nearly all are whole, and do not begin with 0
-		c := d.text[at]
-		if c-'0' < 10 && (c != '0' || at > from) {
-			continue
-		}
-		if at > from && (c == ',' || c == '}' || c == ']') {
-			d.add(Number, at)
-			return nil
-		}
-		break
-	}
 	if err := d.anyNumber(); err != nil {
 		return err
 	}

@@ -56,6 +56,9 @@ const hex = "0123456789abcdef"
 
 // AppendString appends a text, which must be UTF-8, as a JSON string.
 func AppendString(b []byte, text string) []byte {
+	if standsAsItIs(text) {
+		return append(append(append(b, '"'), text...), '"')
+	}
 	b = append(b, '"')
 	from := 0
 	for i := special(text, 0); i < len(text); i = special(text, from) {

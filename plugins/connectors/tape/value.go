@@ -32,10 +32,10 @@ func (v Value) Get(name string) Value {
 	if v.Kind() != Object {
 		return Value{}
 	}
-	nodes, of := v.d.nodes, hash(name)
-	for n, end := v.i+1, nodes[v.i].next; n < end; n = nodes[n+1].next {
-		if nodes[n].about>>hashShift == of && v.d.content(int(n)) == name {
-			return Value{v.d, n + 1}
+	d, end := v.d, v.d.nodes[v.i].next
+	for n := v.i + 1; n < end; n = d.nodes[n+1].next {
+		if is := &d.nodes[n]; (is.end-is.start == uint32(len(name)+2) || is.escaped()) && d.content(int(n)) == name {
+			return Value{d, n + 1}
 		}
 	}
 	return Value{}

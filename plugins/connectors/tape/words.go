@@ -38,6 +38,25 @@ func lastWord(s string, i int) (w uint64) {
 	return w
 }
 
+// standsAsItIs reports whether s is ASCII of which nothing is escaped in JSON.
+func standsAsItIs(s string) bool {
+	if len(s) < 8 {
+		for i := range len(s) {
+			if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x80 {
+				return false
+			}
+		}
+		return true
+	}
+	found := uint64(0)
+	for i := 0; i+8 <= len(s); i += 8 {
+		w := word(s, i)
+		found |= specials(w) | w&highs
+	}
+	w := word(s, len(s)-8) // some of it again
+	return found|specials(w)|w&highs == 0
+}
+
 // mix takes a word into a hash.
 func mix(h, w uint64) uint64 { return (h ^ w) * 0x9e3779b97f4a7c15 }
 

@@ -60,6 +60,9 @@ const hex = "0123456789abcdef"
 
 // AppendString appends a text as a JSON string. Each byte that is not UTF-8 becomes U+FFFD.
 func AppendString(b []byte, text string) []byte {
+	if standsAsItIs(text) {
+		return append(append(append(b, '"'), text...), '"')
+	}
 	if !valid(text) {
 		text = string([]rune(text))
 	}

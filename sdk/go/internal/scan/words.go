@@ -43,6 +43,25 @@ func special(s string, i int) int {
 	return i
 }
 
+// standsAsItIs reports whether s is ASCII of which nothing is escaped in JSON.
+func standsAsItIs(s string) bool {
+	if len(s) < 8 {
+		for i := range len(s) {
+			if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x80 {
+				return false
+			}
+		}
+		return true
+	}
+	found := uint64(0)
+	for i := 0; i+8 <= len(s); i += 8 {
+		w := word(s, i)
+		found |= specials(w) | w&highs
+	}
+	w := word(s, len(s)-8) // some of it again
+	return found|specials(w)|w&highs == 0
+}
+
 // valid reports whether s is UTF-8.
 func valid(s string) bool {
 	i := 0
