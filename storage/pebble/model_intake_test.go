@@ -159,3 +159,9 @@ func (m *machine) Counted(t *rapid.T) {
 		t.Fatalf("the backlogs are %v, want %v", got, want)
 	}
 }
+
+// frameOf returns the frame that holds a position.
+func (m *machine) frameOf(p storage.Position) *storage.Frame {
+	i := slices.IndexFunc(m.frames, func(f *storage.Frame) bool { return f.First+storage.Position(len(f.Records)) > p })
+	return m.frames[i]
+}

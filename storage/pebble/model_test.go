@@ -260,7 +260,7 @@ func (m *machine) Retain(t *rapid.T) {
 	for _, connectors := range m.backlogs {
 		for _, o := range connectors {
 			for _, p := range o.pending {
-				floor = min(floor, p-1)
+				floor = min(floor, m.frameOf(p).First-1)
 			}
 		}
 	}

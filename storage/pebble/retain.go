@@ -55,7 +55,12 @@ func (s *Store) newFloor(ctx context.Context, before time.Time) (storage.Positio
 		if err != nil {
 			return err
 		}
-		if keep, err = firstPending(s.db, t, min(keep, newer)); err != nil {
+		keep = min(keep, newer)
+		pending, err := firstPending(s.db, t, keep)
+		if err == nil && pending < keep {
+			keep, err = s.frameOf(t, pending)
+		}
+		if err != nil {
 			return err
 		}
 		return eachActive(ctx, s.db, t, func(t storage.Tenant, task string) error {
@@ -65,6 +70,18 @@ func (s *Store) newFloor(ctx context.Context, before time.Time) (storage.Positio
 		})
 	})
 	return keep - 1, err
+}
+
+// frameOf returns where the frame begins that holds the event at p: it stays as a whole.
+func (s *Store) frameOf(t storage.Tenant, p storage.Position) (storage.Position, error) {
+	it, err := s.iterate(frameKey(nil, t, 0), frameKey(nil, t, p+1))
+	if err != nil {
+		return 0, err
+	}
+	if it.Last() {
+		p = lastPosition(it.Key())
+	}
+	return p, errors.Join(it.Error(), it.Close())
 }
 
 // firstNewer returns the first frame of t that is not older than before, or keep.
