@@ -203,18 +203,35 @@ func (s *Store) Pending(ctx context.Context, t storage.Tenant, connector string,
 	if err != nil {
 		return nil, false, err
 	}
+	if len(positions) == 0 {
+		return nil, more, nil
+	}
+	it, err := s.iterate(frameKey(nil, t, 0), frameKey(nil, t, positions[len(positions)-1]+1))
+	if err != nil {
+		return nil, false, err
+	}
 	events, bytes := make([]storage.Event, 0, len(positions)), 0
-	for _, p := range positions {
+	for i, p := range positions {
 		if bytes > pageBytes {
-			return events, true, nil
+			more = true
+			break
 		}
-		ev, err := s.eventAt(ctx, t, p)
+		ev, err := s.eventOf(ctx, t, it, p, i > 0)
 		if err != nil {
-			return nil, false, err
+			return nil, false, errors.Join(err, it.Close())
 		}
 		events, bytes = append(events, ev), bytes+frameBytes(ev.Frame)
 	}
-	return events, more, nil
+	return events, more, it.Close()
+}
+
+// eventOf reads an event by an iterator over frames. What came in at one time stands
+// side by side: when the frame is likely to be the next one, it is tried first.
+func (s *Store) eventOf(ctx context.Context, t storage.Tenant, it *pebble.Iterator, p storage.Position, next bool) (storage.Event, error) {
+	if next && it.Next() && lastPosition(it.Key()) == p || it.SeekLT(frameKey(nil, t, p+1)) {
+		return s.decodeEvent(ctx, t, it, p)
+	}
+	return storage.Event{}, errors.Join(it.Error(), s.expiredOr(p, storage.ErrNotFound))
 }
 
 // pending returns the positions of pending events. What is settled in a commit that

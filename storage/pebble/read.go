@@ -43,8 +43,14 @@ func (s *Store) eventAt(ctx context.Context, t storage.Tenant, p storage.Positio
 	if !it.Last() {
 		return storage.Event{}, errors.Join(it.Close(), s.expiredOr(p, storage.ErrNotFound))
 	}
+	ev, err := s.decodeEvent(ctx, t, it, p)
+	return ev, errors.Join(err, it.Close())
+}
+
+// decodeEvent returns the event at p, whose frame is where it stands.
+func (s *Store) decodeEvent(ctx context.Context, t storage.Tenant, it *pebble.Iterator, p storage.Position) (storage.Event, error) {
 	f, refs, err := decodeFrame(t, lastPosition(it.Key()), it.Value())
-	if err = errors.Join(err, it.Close()); err != nil {
+	if err != nil {
 		return storage.Event{}, err
 	}
 	if p > lastOf(f) {
