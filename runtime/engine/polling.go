@@ -342,6 +342,24 @@ func (e *Engine) pollTold(ctx context.Context, s *source, now time.Time, task st
 	return err
 }
 
+// pollEnded has it looked at at once that a poll has ended. An end that comes while
+// somebody is busy with the Connector is found by looking.
+func (e *Engine) pollEnded(t *task) {
+	if t.about.ConnectorID == "" || t.about.DeliveryID != "" || t.about.PersonaID != pollPersona {
+		return
+	}
+	table := &e.intake.polls
+	table.mu.Lock()
+	defer table.mu.Unlock()
+	p := table.byKey[owner{t.tenant, t.about.ConnectorID}]
+	if p == nil || p.busy || p.task != t.id || p.index < 0 {
+		return
+	}
+	p.at = e.now()
+	heap.Fix(&table.due, p.index)
+	table.nudge()
+}
+
 // pollLook looks at whether a poll has ended.
 func (e *Engine) pollLook(ctx context.Context, p *poll) error {
 	res, err := e.find(ctx, p.source.key.tenant, abi.ObjectTask, p.task)

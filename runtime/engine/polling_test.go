@@ -212,3 +212,31 @@ func TestPollingIsChecked(t *testing.T) {
 		t.Errorf("polling is not ended: %s, %v", doc.JSON, err)
 	}
 }
+
+// TestEndOfAPollIsNoticed holds that the end of a poll is seen when it comes, with no
+// time going by.
+func TestEndOfAPollIsNoticed(t *testing.T) {
+	clock := &fakeClock{now: newYear}
+	leave := make(chan struct{})
+	poll := func(context.Context, sandbox.Host) error {
+		<-leave
+		return nil
+	}
+	n := polling(t, crashtest.NewDisk(), guests{"connectors": poll}, clock)
+	id := n.connector(t, scheduled("0 * * * *", abi.DefaultExport))
+	clock.forward(t, n, time.Hour)
+	runs := func() bool {
+		table := &n.intake.polls
+		table.mu.Lock()
+		defer table.mu.Unlock()
+		p := table.byKey[owner{n.root.Tenant, id}]
+		return p.busy || p.task != ""
+	}
+	if !runs() {
+		t.Fatal("no poll runs")
+	}
+	close(leave)
+	for runs() {
+		n.yield(t)
+	}
+}

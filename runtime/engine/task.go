@@ -331,6 +331,7 @@ func (e *Engine) finish(t *task, commit storage.Commit) error {
 	if t.about.ParentTaskID != "" {
 		e.childEnded(t.key())
 	}
+	e.pollEnded(t)
 	return err
 }
 
