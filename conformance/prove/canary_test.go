@@ -476,6 +476,7 @@ func (c *client) outputs(t *testing.T) map[string][]byte {
 		fetch("/v1/events/" + id)
 	}
 	all["the stream of everything"] = c.stream(t, "/v1/events/stream", events[len(events)-1])
+	all["the WebSocket of everything"] = c.socket(t, "/v1/events/stream", events[len(events)-1])
 	return all
 }
 
@@ -516,8 +517,9 @@ func TestNobodyIsToldASecret(t *testing.T) {
 	readerKey := text(made, "key")
 	met := told{}
 	traffic(t, root, s, met)
+	issued := token(t, root, nodeKey, met)
 
-	nowhere := []string{nodeKey, readerKey, modelKey, anthropicKey, crmToken, vaultToken, wrongKey, secretValue, hiddenThought, signingSeed(t, node.Data),
+	nowhere := []string{nodeKey, readerKey, issued, modelKey, anthropicKey, crmToken, vaultToken, wrongKey, secretValue, hiddenThought, signingSeed(t, node.Data),
 		depositOld, deposit, depositRemoved, depositBad, signingSecret}
 	only := []string{onlyInMessage, onlyInSession, onlyInPlugin, onlyInArtifact, onlyInOverride, onlyInAppended, onlyInMemory, onlyForAgent, onlyForDigest}
 	internal := []string{internalPart, internalState, internalHeader, internalPrompt, internalHidden, internalSetting, internalMemory, internalDigest}
@@ -543,6 +545,13 @@ func TestNobodyIsToldASecret(t *testing.T) {
 				hidden.search(t, met, "the record of "+text(task, "id"), root.ask(t, "GET", "/wharf/v1/tasks/"+text(task, "id")+"/record", nil).body)
 			}
 		}
+	})
+	t.Run("the process", func(t *testing.T) {
+		arguments, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", node.PID()))
+		if err != nil {
+			t.Skipf("this system does not tell the arguments of processes: %v", err)
+		}
+		forms(nowhere...).search(t, met, "the arguments of the node", arguments)
 	})
 	copied := filepath.Join(t.TempDir(), "copy")
 	root.post(t, "/wharf/v1/backup", object{"dir": copied})
