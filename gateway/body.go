@@ -129,9 +129,17 @@ func (r *Request) readAll(limit int64) ([]byte, error) {
 	}
 }
 
+// tenant is whose share of the budget a body takes; "" before anybody is known.
+func (r *Request) tenant() string {
+	if r.Caller == nil {
+		return ""
+	}
+	return r.Caller.TenantID
+}
+
 // readPiece appends up to n bytes of the stream to body; fewer only at its end.
 func (r *Request) readPiece(body []byte, n int) ([]byte, error) {
-	if !r.server.inFlight.take(int64(n)) {
+	if !r.server.inFlight.takeFor(r.tenant(), int64(n)) {
 		err := abi.Errorf(abi.CodeServiceUnavailable, "the node is reading too many request bodies at once")
 		err.RetryAfter = 1
 		return nil, err

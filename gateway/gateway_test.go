@@ -30,6 +30,22 @@ func TestBearer(t *testing.T) {
 	}
 }
 
+// Whoever takes all that one tenant may have leaves room for the others.
+func TestSharedBudget(t *testing.T) {
+	s := &shared{budget: budget{limit: 100}, each: 75}
+	var greedy int64
+	for s.takeFor("greedy", 5) {
+		greedy += 5
+	}
+	if greedy != 75 || !s.takeFor("modest", 25) || s.takeFor("third", 1) {
+		t.Errorf("one tenant got %d of 100, and left %d in use", greedy, s.used.Load())
+	}
+	s.giveFor("greedy", greedy)
+	if s.giveFor("modest", 25); s.used.Load() != 0 || !s.takeFor("greedy", 75) {
+		t.Errorf("what was given back is not there again: %d in use", s.used.Load())
+	}
+}
+
 // The budget is never exceeded, and what is given back can be taken again.
 func TestBudget(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

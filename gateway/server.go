@@ -41,7 +41,7 @@ type Server struct {
 	metrics *metrics
 
 	ids      *abi.IDs
-	inFlight budget
+	inFlight shared
 
 	mu       sync.Mutex
 	listener *listener // set by Serve
@@ -61,6 +61,7 @@ type Server struct {
 func New(cfg Config, core Core, logger *slog.Logger, adapters ...Adapter) *Server {
 	s := &Server{cfg: cfg.WithDefaults(), core: core, log: logger, ids: newIDs()}
 	s.inFlight.limit = s.cfg.InFlightBytes
+	s.inFlight.each = max(s.cfg.InFlightBytes*3/4, min(s.cfg.InFlightBytes, s.cfg.BodyLimit+bodyPiece))
 	s.streams.limit = int64(s.cfg.Streams)
 	s.sockets.init()
 	s.ctx, s.giveUp = context.WithCancel(context.Background())
@@ -262,7 +263,7 @@ func (s *Server) panicked(r *Request, p any) {
 // finish gives back what the request held.
 func (s *Server) finish(r *Request) {
 	if r.held > 0 {
-		s.inFlight.give(r.held)
+		s.inFlight.giveFor(r.tenant(), r.held)
 	}
 	if !r.HTTP.Hijacked() && !r.settled() {
 		giveUp(r.HTTP)

@@ -141,7 +141,7 @@ func (ws *Socket) Read(f func(message []byte) error) error {
 	if err := ws.conn.SetReadDeadline(time.Now().Add(ws.server.cfg.ReadTimeout)); err != nil {
 		return ws.readFailed(err)
 	}
-	m := message{budget: &ws.server.inFlight, limit: ws.server.cfg.MessageLimit, pool: &ws.server.sockets.reads}
+	m := message{budget: &ws.server.inFlight.budget, limit: ws.server.cfg.MessageLimit, pool: &ws.server.sockets.reads}
 	defer m.release()
 	err = m.read(r)
 	ws.reading.Store(false)
