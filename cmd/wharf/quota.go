@@ -31,7 +31,7 @@ func (a *app) quotaListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "list",
 		Short:   "List the quotas and what is used of them",
-		Long:    "List shows the quotas that the key sees, newest first: what is used of each limit, and when it begins anew.",
+		Long:    "List shows the quotas that the key sees, newest first: what is used of each limit,\nand when it begins anew.",
 		Example: "  wharf quota list\n  wharf quota list --json",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
