@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -179,6 +180,10 @@ configuration or, with --vault, of a vault whose access names the Connector.`,
 				return err
 			}
 			doc, err := c.CreateConnector(cmd.Context(), req)
+			var refused *client.Refused
+			if errors.As(err, &refused) && refused.Answer.Param == "auth.secrets" {
+				err = advise(err, "--secret NAME, a secret of the node's configuration, or of a Vault with --vault ID")
+			}
 			return a.showConnector(doc, err)
 		},
 	}
