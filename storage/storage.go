@@ -178,7 +178,8 @@ type Idempotency struct {
 // Commit is a batch on its way to the disk.
 type Commit interface {
 	// Wait blocks until the batch is durable and returns the position of its first
-	// event. It returns early, without knowing the outcome, only when ctx ends.
+	// event. It returns early, without knowing the outcome, only when ctx ends. It may
+	// be called any number of times, or never.
 	Wait(ctx context.Context) (Position, error)
 }
 
@@ -247,6 +248,9 @@ type Store interface {
 	// Append hands b to the committer. The store owns b from here on. Batches take
 	// effect in the order in which Append is called.
 	Append(b *Batch) Commit
+	// Sync waits until every batch that was handed over before is durable. It returns
+	// early, without knowing, only when ctx ends.
+	Sync(ctx context.Context) error
 
 	// Get returns a resource, or ErrNotFound.
 	Get(ctx context.Context, t Tenant, o abi.Object, id string) (Resource, error)

@@ -121,10 +121,12 @@ func (e *Engine) mergeFork(ctx context.Context, c *Caller, fork *forked, b *abi.
 	defer release()
 	parent.mu.Lock()
 	defer parent.mu.Unlock()
-	parent.pending.Wait()
 	next := parent.state
 	if err := sessionOpen(&next); err != nil {
 		return Doc{}, err
+	}
+	if err := e.store.Sync(ctx); err != nil { // for the Messages that are on their way
+		return Doc{}, e.failed("waiting for the sessions' messages", err)
 	}
 	said, err := e.saidIn(ctx, c.Tenant, fork)
 	if err != nil {

@@ -20,9 +20,9 @@ import (
 //
 // A Quota is stated in the batch of the very calls that it counts, and mu is held
 // from the counting until that batch is handed over. So the log has, at each point,
-// exactly the usage of the calls that it has, in the order in which they counted. mu
-// is taken after a Task's, and no other lock of the engine but a Session's is taken
-// under it.
+// exactly the usage of the calls that it has, in the order in which they counted. It
+// bounds Tasks of every tenant: whoever holds mu must not wait for a lock that somebody
+// holds over the disk, such as a Session's, which is taken before.
 type quotaTable struct {
 	some    atomic.Bool
 	refused atomic.Uint64 // Tasks
@@ -313,9 +313,10 @@ func (e *Engine) checkQuotas(ctx context.Context, t *task) (err error) {
 
 // enroll counts a Task that is accepted with the batch that hand hands over, or
 // refuses it.
-func (e *Engine) enroll(t *task, b *storage.Batch, hand func() error) error {
+func (e *Engine) enroll(t *task, b *storage.Batch, hand func()) error {
 	if len(t.meters) == 0 {
-		return hand()
+		hand()
+		return nil
 	}
 	q, now := &e.quotas, e.now()
 	q.mu.Lock()
@@ -388,7 +389,7 @@ func (q *quotaTable) heldBy(key owner) []*quotaMeter {
 // the whole node are in the log of no tenant: theirs is a batch of its own, before,
 // so that a crash between the two counts too much and not too little. The caller
 // holds mu.
-func (e *Engine) stateQuotas(meters []*quotaMeter, b *storage.Batch, now time.Time, which func(*quotaMeter) bool, hand func() error) error {
+func (e *Engine) stateQuotas(meters []*quotaMeter, b *storage.Batch, now time.Time, which func(*quotaMeter) bool, hand func()) error {
 	var node []storage.Record
 	for _, m := range meters {
 		rec, ok, err := m.next(now, which(m))
@@ -405,7 +406,8 @@ func (e *Engine) stateQuotas(meters []*quotaMeter, b *storage.Batch, now time.Ti
 	if node != nil {
 		e.store.Append(&storage.Batch{Frame: storage.Frame{Tenant: storage.SystemTenant, Time: now, Actor: hostActor, Records: node}})
 	}
-	return hand()
+	hand()
+	return nil
 }
 
 // next returns the event that states a Quota, if there is anything to state: changed
@@ -434,9 +436,10 @@ func (m *quotaMeter) next(now time.Time, changed bool) (rec storage.Record, ok b
 
 // countUse counts what a Task's run has used since the last batch, states it in this
 // one and hands it over. receipt is that of a Task that ends. The caller holds t.mu.
-func (e *Engine) countUse(t *task, b *storage.Batch, receipt string, ends bool, hand func() error) error {
+func (e *Engine) countUse(t *task, b *storage.Batch, receipt string, ends bool, hand func()) error {
 	if len(t.meters) == 0 {
-		return hand()
+		hand()
+		return nil
 	}
 	var used quota.Amounts
 	var held []reservation

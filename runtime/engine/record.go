@@ -129,14 +129,13 @@ func (r *run) handOver() error {
 	}
 	b := &storage.Batch{Frame: taskFrame(t.tenant, &t.about, t.about.PersonaID, e.now(), encoded)}
 	t.seq += sequenced(records)
-	return e.countUse(t, b, "", false, func() error {
-		if slices.ContainsFunc(records, func(rec record) bool { return rec.transcript.Kind != storage.TranscriptNone }) {
-			r.last = t.session.appendAside(e, b)
-		} else {
-			r.last = e.store.Append(b)
-		}
-		return nil
-	})
+	hand := func() error {
+		return e.countUse(t, b, "", false, func() { r.last = e.store.Append(b) })
+	}
+	if slices.ContainsFunc(records, func(rec record) bool { return rec.transcript.Kind != storage.TranscriptNone }) {
+		return t.session.while(nil, hand)
+	}
+	return hand()
 }
 
 // takePending returns what is pending and forgets it. The caller holds task.mu.

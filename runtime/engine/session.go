@@ -102,6 +102,9 @@ func (e *Engine) TruncateSession(ctx context.Context, c *Caller, r *Retry, id st
 		if err := sessionOpen(s); err != nil {
 			return record{}, err
 		}
+		if err := e.store.Sync(ctx); err != nil { // for the Messages that are on their way
+			return record{}, e.failed("waiting for the session's messages", err)
+		}
 		cut, found, err := e.store.Turn(ctx, c.Tenant, id, keep)
 		if err != nil {
 			return record{}, e.failed("finding the turn to cut at", err)
@@ -130,8 +133,8 @@ func keepTurns(req abi.TruncateSessionRequest) (int, error) {
 }
 
 // changeSession changes a Session itself. change gets a copy of it and returns
-// the event that tells the change; object, id and state are filled in. Everything
-// handed over before is on disk by then, and nothing is handed over meanwhile.
+// the event that tells the change; object, id and state are filled in. Nothing is handed
+// over for the Session meanwhile.
 func (e *Engine) changeSession(ctx context.Context, c *Caller, r *Retry, id string, change func(*abi.Session) (record, error)) (Doc, error) {
 	s, release, err := e.openSession(ctx, c, id)
 	if err != nil {
@@ -141,7 +144,6 @@ func (e *Engine) changeSession(ctx context.Context, c *Caller, r *Retry, id stri
 	return e.once(ctx, c, r, s.workspace(), func(idem *storage.Idempotency) (Doc, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.pending.Wait()
 		next := s.state
 		rec, err := change(&next)
 		if err != nil {

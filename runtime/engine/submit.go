@@ -99,9 +99,8 @@ func (e *Engine) offer(ctx context.Context, t *task, input *abi.Message, actor s
 			with(b)
 		}
 		e.tasks.put(t.key(), t)
-		err = e.enroll(t, b, func() (err error) {
-			commit, err = t.session.append(e, b, t.admitted())
-			return err
+		err = t.session.while(t.admitted(), func() error {
+			return e.enroll(t, b, func() { commit = e.store.Append(b) })
 		})
 	}
 	if err != nil {

@@ -37,22 +37,22 @@ type owner struct {
 // Writers that do not change the Session itself (a Task, a Message) hand their
 // batch to the store under mu's read lock; those that do, under its write lock. So
 // the log has each of them on one side of a close or truncation, and no reader of
-// the log can tell otherwise.
+// the log can tell otherwise. Under either lock a writer waits for nothing but the disk:
+// whether a batch is durable is the store's knowledge, and needs no other writer.
 type session struct {
-	mu      sync.RWMutex
-	loaded  bool
-	state   abi.Session // guarded by mu
-	seq     uint64      // of the last event whose resource is the Session; guarded by mu
-	pending sync.WaitGroup
-	origin  Position
+	mu     sync.RWMutex
+	loaded bool
+	state  abi.Session // guarded by mu
+	seq    uint64      // of the last event whose resource is the Session; guarded by mu
+	origin Position
 
 	refs int           // guarded by the table
 	idle *list.Element // in the table's list while refs is 0
 }
 
 // sessionTable keeps the Sessions that are being written to, and some of those
-// that were. A Session with batches on their way to the disk is never dropped: a
-// later load would not see them.
+// that were. A Session whose own change is on its way to the disk is never dropped: a
+// later load would not see it.
 type sessionTable struct {
 	mu    sync.Mutex
 	limit int
@@ -60,8 +60,8 @@ type sessionTable struct {
 	idle  list.List // of owner, least recently used first
 }
 
-// acquire returns the entry of a Session, which may not be loaded yet. It must
-// be released when the last batch handed over under it is durable.
+// acquire returns the entry of a Session, which may not be loaded yet. It must be
+// released when what was changed of the Session under it is durable.
 func (t *sessionTable) acquire(key owner) *session {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -149,43 +149,24 @@ func (e *Engine) loadSession(ctx context.Context, t storage.Tenant, id string, s
 	return nil
 }
 
-// append hands over a batch that leaves the Session itself alone. check sees the
-// Session as the log will have it before the batch.
-func (s *session) append(e *Engine, b *storage.Batch, check func(*abi.Session) error) (storage.Commit, error) {
+// while calls hand, which hands over a batch that leaves the Session itself alone. check,
+// which may be nil, sees the Session as the log will have it before the batch.
+func (s *session) while(check func(*abi.Session) error, hand func() error) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if check != nil {
 		if err := check(&s.state); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	s.pending.Add(1)
-	return pendingCommit{e.store.Append(b), &s.pending}, nil
+	return hand()
 }
 
-// appendAside hands over a batch that the caller need not wait for. A change of
-// the Session waits for it all the same.
-func (s *session) appendAside(e *Engine, b *storage.Batch) storage.Commit {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	s.pending.Add(1)
-	commit := e.store.Append(b)
-	go func() {
-		defer s.pending.Done()
-		_, _ = commit.Wait(context.Background()) // whoever depends on it learns of a failure by itself
-	}()
-	return commit
-}
-
-// pendingCommit counts a Session's batches that are on their way to the disk.
-type pendingCommit struct {
-	storage.Commit
-	pending *sync.WaitGroup
-}
-
-// Wait waits for the disk. It is called exactly once, with a context that does
-// not end.
-func (p pendingCommit) Wait(ctx context.Context) (Position, error) {
-	defer p.pending.Done()
-	return p.Commit.Wait(ctx)
+// append hands over a batch as [session.while] does.
+func (s *session) append(e *Engine, b *storage.Batch, check func(*abi.Session) error) (commit storage.Commit, err error) {
+	err = s.while(check, func() error {
+		commit = e.store.Append(b)
+		return nil
+	})
+	return commit, err
 }

@@ -163,20 +163,15 @@ func (e *Engine) write(t *task, shown *abi.Task, effects []Effect, c change, now
 	t.last = taskState(b)
 	var commit storage.Commit
 	hand := func() error {
-		return e.countUse(t, b, shown.ReceiptID, shown.Status.Terminal(), func() (err error) {
-			commit, err = e.handOver(t, b, c.in.Kind)
-			return err
-		})
+		return e.countUse(t, b, shown.ReceiptID, shown.Status.Terminal(), func() { commit = e.store.Append(b) })
 	}
-	if issue != nil {
-		err = e.seal(issue, b, now, hand)
-	} else {
-		err = hand()
-	}
-	if err != nil {
+	if err := e.handOver(t, issue, b, c.in.Kind, now, hand); err != nil {
 		return nil, err
 	}
 	t.seq += sequenced(records)
+	if c.in.Kind == InputStart { // nobody waits for a start: it is durable at the latest with the batch that ends the Task
+		return nil, nil
+	}
 	return commit, nil
 }
 
@@ -210,14 +205,17 @@ func statusOf(in InputKind) int {
 	return statusOK
 }
 
-// handOver gives a Task's batch to the store. Nobody waits for a start: it is
-// durable at the latest with the batch that ends the Task.
-func (e *Engine) handOver(t *task, b *storage.Batch, in InputKind) (storage.Commit, error) {
-	if in == InputStart {
-		e.store.Append(b)
-		return nil, nil
+// handOver calls hand under the locks that order a Task's batch among others: that of its
+// Session, which a start has nothing to do with, and that of the Workspace's receipts.
+// The Session comes first, for its lock may be held over the disk.
+func (e *Engine) handOver(t *task, i *issue, b *storage.Batch, in InputKind, now time.Time, hand func() error) error {
+	switch {
+	case in == InputStart:
+		return hand()
+	case i == nil:
+		return t.session.while(nil, hand)
 	}
-	return t.session.append(e, b, nil)
+	return t.session.while(nil, func() error { return e.seal(i, b, now, hand) })
 }
 
 func sequenced(records []record) (n uint64) {

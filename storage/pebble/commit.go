@@ -78,6 +78,17 @@ func (s *Store) Append(b *storage.Batch) storage.Commit {
 	return c
 }
 
+// Sync implements [storage.Store]. Batches become durable in the order of the queue, so
+// the last of them says it of all. It causes no sync of its own.
+func (s *Store) Sync(ctx context.Context) error {
+	last := s.queue.newest()
+	if last == nil {
+		return nil
+	}
+	_, err := (&commit{store: s, done: last}).Wait(ctx)
+	return err
+}
+
 // refuse ends a commit that never got into the queue.
 func (c *commit) refuse(err error) *commit {
 	if c.draft != nil {

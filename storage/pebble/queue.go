@@ -14,6 +14,7 @@ type queue struct {
 	room     sync.Cond // signalled when bytes are released or the queue closes
 	items    []*commit
 	spare    []*commit // the slice that take returned before last, to be filled again
+	last     chan struct{} // done of the commit that was put in last; nil before the first
 	bytes    int
 	maxBytes int
 	closed   bool // no more items; the committer takes what is left
@@ -37,7 +38,7 @@ func (q *queue) put(c *commit) error {
 		return storage.ErrClosed
 	}
 	q.bytes += c.size
-	q.items = append(q.items, c)
+	q.items, q.last = append(q.items, c), c.done
 	if len(q.items) == 1 {
 		q.ready.Signal()
 	}
@@ -67,6 +68,14 @@ func (q *queue) release(bytes int) {
 	q.bytes -= bytes
 	q.mu.Unlock()
 	q.room.Broadcast()
+}
+
+// newest returns what is closed when the commit that was put in last is durable; nil
+// when there was none.
+func (q *queue) newest() chan struct{} {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.last
 }
 
 // held returns the bytes that are not durable yet.

@@ -1,0 +1,139 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/wharf-dev/wharf/abi"
+)
+
+// stuckAfter is when a test is stuck: far more than any of its steps takes.
+const stuckAfter = 2 * time.Minute
+
+// watch ends the tests with the stacks of all goroutines when what it was asked to watch
+// does not end. A test that is stuck could not even end its node.
+func watch(what string) (ended func()) {
+	timer := time.AfterFunc(stuckAfter, func() {
+		stacks := make([]byte, 4<<20)
+		stacks = stacks[:runtime.Stack(stacks, true)]
+		panic(fmt.Sprintf("%s is stuck\n\n%s", what, stacks))
+	})
+	return func() { timer.Stop() }
+}
+
+// pausedModules hold back whoever asks what a plugin is, once a test says so.
+type pausedModules struct {
+	Modules
+	name    string
+	entered chan struct{} // gets one for each that asks
+	leave   chan struct{} // lets one go for each that it has
+}
+
+func (p *pausedModules) Resolve(ctx context.Context, name string) (string, error) {
+	if name == p.name {
+		p.entered <- struct{}{}
+		<-p.leave
+	}
+	return p.Modules.Resolve(ctx, name)
+}
+
+// A worker hands over the first of two Tasks, and has not come to the second and last,
+// after which it waits for the disk. A change of their Session does not wait for it.
+func TestSessionChangesBesideASettlement(t *testing.T) {
+	text := "changed"
+	changes := map[string]func(n *node, session string) error{
+		"update": func(n *node, session string) error {
+			_, err := n.UpdateSession(t.Context(), n.root, nil, session, abi.UpdateSessionRequest{Summary: &text})
+			return err
+		},
+		"truncate": func(n *node, session string) error {
+			_, err := n.TruncateSession(t.Context(), n.root, nil, session, abi.TruncateSessionRequest{KeepTurns: new(1)})
+			return err
+		},
+		"fork": func(n *node, session string) error {
+			_, err := n.ForkSession(t.Context(), n.root, nil, session, abi.ForkSessionRequest{})
+			return err
+		},
+		"merge": func(n *node, session string) error {
+			doc, err := n.ForkSession(t.Context(), n.root, nil, session, abi.ForkSessionRequest{})
+			if err != nil {
+				return err
+			}
+			_, err = n.MergeBranch(t.Context(), n.root, nil, as[abi.Session](t, doc).BranchID, abi.MergeBranchRequest{})
+			return err
+		},
+		"close": func(n *node, session string) error {
+			_, err := n.CloseSession(t.Context(), n.root, nil, session)
+			return err
+		},
+	}
+	for name, change := range changes {
+		t.Run(name, func(t *testing.T) {
+			defer watch(name + " beside a settlement")()
+			paused := &pausedModules{name: "echo", entered: make(chan struct{}, 8), leave: make(chan struct{}, 8)}
+			n := newNode(t, guests{"sorter": trapping}, func(_ *Config, p *Parts) {
+				paused.Modules = p.Modules
+				p.Modules = paused
+			})
+			session := n.session(t)
+			connector := n.connector(t, func(r *abi.CreateConnectorRequest) { r.TargetSessionID = session })
+			n.pause(t, connector, abi.ConnectorPaused)
+			n.deliver(t, connector, "1", "a: one")
+			n.deliver(t, connector, "2", "a: two")
+			n.pause(t, connector, abi.ConnectorActive)
+			<-paused.entered
+			paused.leave <- struct{}{} // the first is handed over
+			<-paused.entered           // the worker comes to the second
+			if err := change(n, session); err != nil {
+				t.Error(err)
+			}
+			close(paused.leave)
+			n.settled(t, connector)
+		})
+	}
+}
+
+// A change of a Session waits for the disk, and a Task of the Session waits for it. Tasks
+// of other Sessions that the same Quota bounds go on meanwhile.
+func TestAQuotaIsNotHeldForASession(t *testing.T) {
+	defer watch("a task of another session")()
+	paused := &pausedModules{name: "held", entered: make(chan struct{}, 1), leave: make(chan struct{})}
+	n := newNode(t, guests{"held": echo}, func(_ *Config, p *Parts) {
+		paused.Modules = p.Modules
+		p.Modules = paused
+	})
+	n.quota(t, abi.CreateQuotaRequest{Scope: abi.QuotaTenant, Limits: limits("tasks", 100)})
+	busy, other := n.session(t), n.session(t)
+	submitted := make(chan string)
+	go func() { submitted <- n.submit(t, busy, "persona_held") }()
+	<-paused.entered
+	s, release, err := n.openSession(t.Context(), n.root, busy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	s.mu.Lock() // as a change of it does
+	close(paused.leave)
+	for n.known() == 0 {
+		runtime.Gosched() // until the Task is about to be counted
+	}
+	for range 10 {
+		if task := n.wait(t, n.submit(t, other, "")); task.Status != abi.TaskCompleted {
+			t.Errorf("the task of the other session: %s %+v", task.Status, task.Failure)
+		}
+	}
+	s.mu.Unlock()
+	if task := n.wait(t, <-submitted); task.Status != abi.TaskCompleted {
+		t.Errorf("the task of the session: %s %+v", task.Status, task.Failure)
+	}
+}
+
+// known is how many Tasks are in memory.
+func (n *node) known() int {
+	n.tasks.mu.RLock()
+	defer n.tasks.mu.RUnlock()
+	return len(n.tasks.byID)
+}
