@@ -63,19 +63,29 @@ func (r *Request) DecodeKnown(v any) ([]byte, error) {
 }
 
 func (r *Request) checkMedia() error {
-	if len(r.HTTP.Request.Header.ContentEncoding()) > 0 {
-		return unsupportedMedia("request bodies must not have a Content-Encoding")
+	if err := r.checkEncoding(); err != nil {
+		return err
 	}
 	if !isJSON(r.HTTP.Request.Header.ContentType()) {
-		return unsupportedMedia("the request's Content-Type must be application/json")
+		return unsupportedMedia("Content-Type", "the request's Content-Type must be application/json")
 	}
 	return nil
 }
 
-func unsupportedMedia(message string) error {
+// checkEncoding refuses bodies that are compressed: nothing here decodes them, and
+// what was kept of one would not be the content that the client describes.
+func (r *Request) checkEncoding() error {
+	if len(r.HTTP.Request.Header.ContentEncoding()) == 0 {
+		return nil
+	}
+	return unsupportedMedia("Content-Encoding", "request bodies must not have a Content-Encoding")
+}
+
+// unsupportedMedia is about the header of that name.
+func unsupportedMedia(header, message string) error {
 	err := abi.Errorf(abi.CodeInvalidRequest, "%s", message)
 	err.Status = fasthttp.StatusUnsupportedMediaType
-	err.Param = "Content-Type"
+	err.Param = header
 	return err
 }
 
@@ -95,8 +105,17 @@ func isJSON(contentType []byte) bool {
 		bytes.HasPrefix(media, []byte("application/")) && bytes.HasSuffix(media, []byte("+json"))
 }
 
-// Whole returns the request's body, of any media type, read whole: at most limit bytes.
+// Whole returns the request's body, of any media type and encoding, read whole: at
+// most limit bytes.
 func (r *Request) Whole(limit int64) ([]byte, error) {
+	return r.readBody(limit)
+}
+
+// Content is [Request.Whole] for bytes that are kept as they are.
+func (r *Request) Content(limit int64) ([]byte, error) {
+	if err := r.checkEncoding(); err != nil {
+		return nil, err
+	}
 	return r.readBody(limit)
 }
 
@@ -233,6 +252,9 @@ func errSlow() error {
 // too large, too slow, or broken. Each piece has the read timeout to arrive, the
 // whole the upload timeout.
 func (r *Request) Upload() (io.Reader, error) {
+	if err := r.checkEncoding(); err != nil {
+		return nil, err
+	}
 	limit := r.server.cfg.UploadLimit
 	stream := r.stream()
 	if stream.left > limit {

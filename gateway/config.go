@@ -10,7 +10,7 @@ type Config struct {
 	// Version is the version of the build.
 	Version string
 	// PublicURL is how clients reach the node, without a slash at the end. Empty:
-	// what a request's Host header says.
+	// the address that a request came in on. A request's Host header decides nothing.
 	PublicURL string
 	// TLS is how the node speaks HTTPS; nil for plain HTTP. It is not closed.
 	TLS *TLS

@@ -15,9 +15,12 @@ const formLimit = 64 << 10
 // Form returns the fields of the request's body. They must not be used after the
 // handler has returned.
 func (r *Request) Form() (*fasthttp.Args, error) {
+	if err := r.checkEncoding(); err != nil {
+		return nil, err
+	}
 	media, _, _ := bytes.Cut(r.HTTP.Request.Header.ContentType(), []byte(";"))
 	if string(bytes.ToLower(bytes.TrimSpace(media))) != MediaForm {
-		return nil, unsupportedMedia("the request's Content-Type must be " + MediaForm)
+		return nil, unsupportedMedia("Content-Type", "the request's Content-Type must be "+MediaForm)
 	}
 	body, err := r.readAll(formLimit)
 	if err != nil {

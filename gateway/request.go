@@ -90,20 +90,19 @@ func (r *Request) Retry(body []byte) (*engine.Retry, error) {
 	}, nil
 }
 
-// BaseURL returns how the client reaches this node: the configured public URL,
-// else what the request says.
+// BaseURL returns how clients reach this node: the configured public URL, else the
+// address that the request came in on. Nothing in the request decides it: everybody
+// can write a Host header, and what follows from the URL is signed, and says where
+// secrets are sent.
 func (r *Request) BaseURL() string {
 	if r.server.cfg.PublicURL != "" {
 		return strings.TrimSuffix(r.server.cfg.PublicURL, "/")
 	}
-	host := string(r.HTTP.Host())
-	if host == "" {
-		host = r.HTTP.LocalAddr().String()
-	}
+	at := url.URL{Scheme: "http", Host: r.HTTP.LocalAddr().String()}
 	if r.server.cfg.TLS != nil {
-		return "https://" + host
+		at.Scheme = "https"
 	}
-	return "http://" + host
+	return at.String()
 }
 
 func unescape(s string) string {

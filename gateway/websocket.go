@@ -14,8 +14,6 @@ import (
 	"sync/atomic"
 
 	"github.com/fasthttp/websocket"
-	"github.com/valyala/fasthttp"
-
 	"github.com/wharf-dev/wharf/abi"
 )
 
@@ -91,12 +89,12 @@ func (r *Request) subprotocol() string {
 	return ""
 }
 
-// UpgradeNeeded is the answer to a request for what is there as a WebSocket only.
+// UpgradeNeeded is the answer to a request for what is there as a WebSocket only. It is
+// not 426: that status means an unsupported version of the protocol, to which clients
+// react by choosing another.
 func (r *Request) UpgradeNeeded() error {
 	r.SetHeader("Upgrade", "websocket")
-	err := abi.Errorf(abi.CodeInvalidRequest, "this path is a WebSocket: ask for an upgrade")
-	err.Status, err.Param = fasthttp.StatusUpgradeRequired, "Upgrade"
-	return err
+	return abi.InvalidParam("Upgrade", "this path is a WebSocket: ask for an upgrade")
 }
 
 // Upgrade makes the connection a WebSocket that f serves, on a goroutine of its own,
@@ -129,10 +127,8 @@ func (r *Request) Upgrade(f func(ctx context.Context, ws *Socket)) error {
 // checkHandshake checks what a browser, or a client's mistake, must not get past.
 func (s *Server) checkHandshake(r *Request) error {
 	if !hasToken(r.Header("Sec-WebSocket-Version"), "13") {
-		r.SetHeader("Sec-WebSocket-Version", "13")
-		err := abi.InvalidParam("Sec-WebSocket-Version", "this node speaks version 13 of the WebSocket protocol")
-		err.Status = fasthttp.StatusUpgradeRequired
-		return err
+		r.SetHeader("Sec-WebSocket-Version", "13") // RFC 6455, section 4.4, leaves the status open
+		return abi.InvalidParam("Sec-WebSocket-Version", "this node speaks version 13 of the WebSocket protocol")
 	}
 	if key, err := base64.StdEncoding.DecodeString(r.Header("Sec-WebSocket-Key")); err != nil || len(key) != 16 {
 		return abi.InvalidParam("Sec-WebSocket-Key", "Sec-WebSocket-Key is 16 bytes in base64")

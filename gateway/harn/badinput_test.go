@@ -125,7 +125,27 @@ func TestMediaTypes(t *testing.T) {
 	for _, bad := range []string{"text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin1", "application/xml", "json"} {
 		post(header("Content-Type", bad)).wantError(415, abi.CodeInvalidRequest)
 	}
-	post(header("Content-Encoding", "gzip")).wantError(415, abi.CodeInvalidRequest)
+	for _, bad := range []string{"text/plain", "json"} {
+		if err := post(header("Content-Type", bad)).wantError(415, abi.CodeInvalidRequest); err.Param != "Content-Type" {
+			t.Errorf("param %q", err.Param)
+		}
+	}
+}
+
+// Nothing decodes a body: what is compressed is refused wherever it would be kept as it
+// is, or read as something else.
+func TestContentEncodings(t *testing.T) {
+	n := newNode(t)
+	for name, a := range map[string]*answer{
+		"JSON":     n.do(t, "POST", "/v1/workspaces", `{"name":"n","root":"/r"}`, header("Content-Encoding", "gzip")),
+		"upload":   n.do(t, "POST", "/v1/artifacts?kind=file", "bytes", header("Content-Type", "text/plain"), header("Content-Encoding", "br")),
+		"form":     n.do(t, "POST", "/v1/artifacts", "--x--", header("Content-Type", "multipart/form-data; boundary=x"), header("Content-Encoding", "gzip")),
+		"artifact": n.do(t, "POST", "/v1/artifacts", `{"kind":"file","mime_type":"a/b","visibility":"public"}`, header("Content-Encoding", "gzip")),
+	} {
+		if err := a.wantError(415, abi.CodeInvalidRequest); err.Param != "Content-Encoding" {
+			t.Errorf("%s: param %q", name, err.Param)
+		}
+	}
 }
 
 func TestPathsAndMethods(t *testing.T) {

@@ -88,7 +88,7 @@ func (a *Adapter) putFile(r *gateway.Request) error {
 func fileContent(r *gateway.Request) ([]byte, error) {
 	media, _, _ := strings.Cut(r.Header("Content-Type"), ";")
 	if media != "" && strings.TrimSpace(media) != gateway.MediaJSON {
-		return r.Whole(engine.MaxFileBytes)
+		return r.Content(engine.MaxFileBytes)
 	}
 	var req struct {
 		Content *string `json:"content"`

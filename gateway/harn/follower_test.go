@@ -160,16 +160,20 @@ func TestFailedWriteEndsTheStream(t *testing.T) {
 }
 
 func TestFailedSubscriptionIsTold(t *testing.T) {
-	for want, err := range map[string]error{
-		`"code":"internal_error"`: errors.New("a secret of the disk"),
-		`"code":"cursor_expired"`: engine.ErrCursorExpired,
+	for want, c := range map[string]struct {
+		err error
+		id  string // where the client goes on
+	}{
+		`"code":"internal_error"`: {errors.New("a secret of the disk"), "7"},
+		`"code":"cursor_expired"`: {engine.ErrCursorExpired, "0"},
 	} {
 		following(t, func(in *feed, out *page, done chan struct{}, _ func()) {
-			in.err = err
+			in.err = c.err
+			in.events <- []engine.Event{someEvent(7)}
 			close(in.events)
 			<-done
-			if len(out.writes) != 1 || !strings.HasPrefix(out.writes[0], "event: error\ndata: {") ||
-				!strings.Contains(out.writes[0], want) || strings.Contains(out.writes[0], "secret") {
+			if len(out.writes) != 2 || !strings.HasPrefix(out.writes[1], "id: "+c.id+"\nevent: error\ndata: {") ||
+				!strings.Contains(out.writes[1], want) || strings.Contains(out.writes[1], "secret") {
 				t.Errorf("written %q", out.writes)
 			}
 		})

@@ -311,7 +311,7 @@ func eventSchemas() map[string]schema {
 			"original_event_id": nullable(text()), "replay_cursor": nullable(text()), "mode": text(),
 			"override_key": nullable(text()), "receipt_delta_id": nullable(text())}),
 		"EventStream": {"type": "string", "description": "Server-sent events: `id` is the event's id, `event` its kind, `data` an Event. " +
-			"Lines that begin with a colon are heartbeats. A frame `event: error` holds the error envelope and is the last."},
+			"Lines that begin with a colon are heartbeats. A frame `event: error` holds the error envelope and is the last; its id is the cursor to go on from."},
 	}
 }
 

@@ -470,8 +470,13 @@ func TestSocketAccess(t *testing.T) {
 			}
 		}
 	}
-	if a := n.do(t, "GET", connectPath(session), nil); a.wantError(426, abi.CodeInvalidRequest) != nil && a.header.Get("Upgrade") != "websocket" {
-		t.Errorf("headers %v", a.header)
+	// 426 is the answer to an unsupported version, and to nothing else.
+	if a := n.do(t, "GET", connectPath(session), nil); a.wantError(400, abi.CodeInvalidRequest).Param != "Upgrade" || a.header.Get("Upgrade") != "websocket" {
+		t.Errorf("%s, headers %v", a.body, a.header)
+	}
+	old := n.do(t, "GET", connectPath(session), nil, header("Connection", "Upgrade"), header("Upgrade", "websocket"), header("Sec-WebSocket-Version", "8"))
+	if old.wantError(400, abi.CodeInvalidRequest).Param != "Sec-WebSocket-Version" || old.header.Get("Sec-WebSocket-Version") != "13" {
+		t.Errorf("%s, headers %v", old.body, old.header)
 	}
 }
 

@@ -84,12 +84,12 @@ func (a *Adapter) follow(r *gateway.Request, f engine.Filter, after engine.Posit
 	}
 	err = r.Stream(func(ctx context.Context, out *gateway.Stream) {
 		if expired {
-			_, _ = out.Write(errorFrame(id, errExpired()))
+			(&eventStream{out: out, requestID: id}).fail(errExpired())
 			return
 		}
 		defer sub.Close()
 		fol := &follower{
-			out: &eventStream{out: out, requestID: id}, sub: sub, events: a.events, internal: internal, resumed: resumed,
+			out: &eventStream{out: out, requestID: id, at: after}, sub: sub, events: a.events, internal: internal, resumed: resumed,
 			until: until, heartbeat: a.cfg.Heartbeat,
 		}
 		fol.run(ctx)
@@ -275,6 +275,7 @@ type sink interface {
 type eventStream struct {
 	out       sink
 	requestID string
+	at        engine.Position // the client's cursor, once it has what was taken
 
 	buf   []byte
 	sent  bool // something was written, ever
@@ -290,7 +291,7 @@ func (s *eventStream) event(ev engine.Event, shown *renderedEvent, again bool) e
 	b = strconv.AppendUint(b, uint64(ev.Position()), 10)
 	b = append(append(b, "\nevent: "...), ev.Record().Kind...)
 	b = append(b, "\ndata: "...)
-	s.buf = append(shown.append(b, again), "\n\n"...)
+	s.buf, s.at = append(shown.append(b, again), "\n\n"...), ev.Position()
 	if len(s.buf) >= writeSize {
 		return s.flush()
 	}
@@ -328,10 +329,21 @@ func (s *eventStream) pulse() error {
 	return nil
 }
 
-func (s *eventStream) fail(shown *abi.Error) { _, _ = s.out.Write(errorFrame(s.requestID, shown)) }
+// fail implements [outlet]. An EventSource connects again by itself, after the id of
+// the last frame. After an expired cursor that is 0, the oldest event that is kept.
+func (s *eventStream) fail(shown *abi.Error) {
+	if shown.Code == abi.CodeCursorExpired {
+		s.at = 0
+	}
+	if s.flush() != nil {
+		return
+	}
+	_, _ = s.out.Write(errorFrame(s.at, s.requestID, shown))
+}
 
-// errorFrame is an event of its own kind, without an id: it is no Event of the log.
-func errorFrame(requestID string, shown *abi.Error) []byte {
-	frame := append([]byte("event: error\ndata: "), gateway.EncodeError(requestID, shown)...)
-	return append(frame, "\n\n"...)
+// errorFrame is the last frame of a stream that did not end well. It is no Event of the
+// log: its id is where to go on, its kind the one that every EventSource listens to.
+func errorFrame(at engine.Position, requestID string, shown *abi.Error) []byte {
+	frame := fmt.Appendf(nil, "id: %d\nevent: error\ndata: ", at)
+	return append(append(frame, gateway.EncodeError(requestID, shown)...), "\n\n"...)
 }

@@ -327,7 +327,7 @@ func TestStreamOfExpiredCursor(t *testing.T) {
 	n.do(t, "GET", at+"?after_event_id="+old[0], nil).wantError(410, abi.CodeCursorExpired)
 	s := n.follow(t, at+"/stream", lastEventID(old[0]))
 	f, err := s.next()
-	if err != nil || f.event != "error" || f.id != "" {
+	if err != nil || f.event != "error" || f.id == "" {
 		t.Fatalf("%+v %v", f, err)
 	}
 	var envelope abi.ErrorEnvelope
@@ -337,6 +337,12 @@ func TestStreamOfExpiredCursor(t *testing.T) {
 	}
 	if f, err := s.next(); !errors.Is(err, io.EOF) {
 		t.Errorf("after the error: %+v %v", f, err)
+	}
+	// An EventSource comes again with the id of the last frame, and goes on.
+	n.finished(t, session)
+	kept := n.do(t, "GET", at, nil).ids()
+	if f, err := n.follow(t, at+"/stream", lastEventID(f.id)).next(); err != nil || f.id != kept[0] {
+		t.Errorf("after coming again: %+v %v, want %s", f, err, kept[0])
 	}
 }
 

@@ -123,7 +123,7 @@ func refuseToken(r *gateway.Request, refused *abi.OAuthError) error {
 func (a *Adapter) grant(r *gateway.Request) (*abi.AccessToken, error) {
 	fields, err := r.Form()
 	if err != nil {
-		if own, is := errors.AsType[*abi.Error](err); is && own.Param == "Content-Type" {
+		if own, is := errors.AsType[*abi.Error](err); is && own.Status == fasthttp.StatusUnsupportedMediaType {
 			return nil, &abi.OAuthError{Code: abi.OAuthInvalidRequest, Description: own.Message}
 		}
 		return nil, err

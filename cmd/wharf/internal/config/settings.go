@@ -69,7 +69,7 @@ func nodeSettings() []Setting {
 		text("data", "./wharf-data", func(c *Config) *string { return &c.Data }, notEmpty,
 			"The data folder. It is made when it does not exist. One node uses it at a time."),
 		text("public_url", "", func(c *Config) *string { return &c.PublicURL }, httpURL,
-			"The URL that clients reach this node by, for its agent card. Empty: the address a request came in on."),
+			"The URL that clients reach this node by, which its agent card and its OAuth metadata name. Empty: the first of acme.domains, or else the address a request came in on. Set it behind a proxy: a request's Host header is never believed."),
 	}
 }
 

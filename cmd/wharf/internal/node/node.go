@@ -84,7 +84,7 @@ func Start(ctx context.Context, o Options) (n *Node, err error) {
 		return n, err
 	}
 	front := o.gatewayConfig()
-	front.TLS = n.tls
+	front.TLS, front.PublicURL = n.tls, n.publicURL()
 	n.gateway = gateway.New(front, n.engine, n.log, harn.New(front, n.engine).WithClients(n.clients))
 	return n, nil
 }
@@ -228,13 +228,31 @@ func limits(l config.RunLimits) sandbox.Limits {
 func (o *Options) gatewayConfig() gateway.Config {
 	l := o.Config.Limits
 	return gateway.Config{
-		Version: o.Version, PublicURL: strings.TrimRight(o.Config.PublicURL, "/"),
+		Version: o.Version,
 		BodyLimit: l.Body, DeliveryLimit: l.Delivery, UploadLimit: l.Upload, HeaderLimit: int(l.Header), InFlightBytes: l.InFlight,
 		ReadTimeout: l.Read, UploadTimeout: l.UploadTime, WriteTimeout: l.Write, IdleTimeout: l.Idle,
 		Connections: l.Connections, Streams: l.Streams,
 		Heartbeat: o.Config.SSE.Heartbeat, WaitLimit: l.Wait,
 		MessageLimit: o.Config.WebSocket.Message, Origins: o.Config.WebSocket.List(), SocketInsecure: o.Config.WebSocket.Insecure == "true",
 	}
+}
+
+// publicURL returns the URL that clients reach the node by, as far as the configuration
+// says so: public_url, or the first name that a certificate is got for. A request's
+// Host header has no part in it.
+func (n *Node) publicURL() string {
+	c := &n.options.Config
+	if c.PublicURL != "" {
+		return strings.TrimRight(c.PublicURL, "/")
+	}
+	names := c.ACME.Names()
+	switch {
+	case len(names) == 0:
+		return ""
+	case n.addr.Port == 443: // what https has without a port
+		return "https://" + names[0]
+	}
+	return "https://" + net.JoinHostPort(names[0], fmt.Sprint(n.addr.Port))
 }
 
 // URL returns the URL that the node answers at, from this machine.

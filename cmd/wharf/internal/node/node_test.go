@@ -273,3 +273,23 @@ func get(t *testing.T, url string) string {
 	}
 	return string(body)
 }
+
+// What the node says of where it is comes from its configuration.
+func TestPublicURL(t *testing.T) {
+	for name, c := range map[string]struct {
+		settings map[string]string
+		port     int
+		want     string
+	}{
+		"nothing":       {nil, 8080, ""},
+		"public_url":    {map[string]string{"public_url": "https://wharf.example.com/agents/"}, 443, "https://wharf.example.com/agents"},
+		"a domain":      {map[string]string{"acme.domains": "a.example.com, b.example.com", "acme.accept_terms": "yes"}, 443, "https://a.example.com"},
+		"a port":        {map[string]string{"acme.domains": "a.example.com", "acme.accept_terms": "yes"}, 8443, "https://a.example.com:8443"},
+		"public_url is": {map[string]string{"acme.domains": "a.example.com", "acme.accept_terms": "yes", "public_url": "https://c.example.com"}, 443, "https://c.example.com"},
+	} {
+		n := &Node{options: options(t, c.settings), addr: &net.TCPAddr{IP: net.IPv4zero, Port: c.port}}
+		if got := n.publicURL(); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
