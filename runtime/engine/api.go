@@ -70,6 +70,8 @@ type Doc struct {
 	Status int
 	// Task is the Task's status when the document is a Task, else "".
 	Task abi.TaskStatus
+
+	told []byte // what the first response's event says besides the resource, of a retried write
 }
 
 // Page asks for part of a list. After is the cursor of the last answer, "" for

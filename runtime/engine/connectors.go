@@ -421,24 +421,35 @@ func (e *Engine) ListConnectors(ctx context.Context, c *Caller, f Filter, p Page
 	return list, nil
 }
 
-// showConnector makes the answer of a write what a read would show, so that the
-// repetition of a write tells nobody more either.
+// showConnector makes the answer of a write, or of its repetition, what a read right
+// after it shows: it tells nobody more.
 func (e *Engine) showConnector(c *Caller, doc Doc, err error) (Doc, error) {
 	if err != nil {
 		return Doc{}, err
 	}
 	s := e.sources.get(owner{c.Tenant, doc.ID})
-	if s == nil {
+	if s == nil && doc.Status == 0 {
 		return Doc{}, abi.NotFound(abi.ObjectConnector, doc.ID)
 	}
-	return e.describeConnector(c, s, doc)
+	var about abi.Connector
+	if err := decode(doc.JSON, &about); err != nil {
+		return Doc{}, err
+	}
+	return e.describe(c, s, about, doc)
 }
 
-// describeConnector fills in what is counted, and withholds the public path from those
-// who may not write Connectors.
+// describeConnector shows a Connector as it is.
 func (e *Engine) describeConnector(c *Caller, s *source, doc Doc) (Doc, error) {
-	shown := *s.about.Load()
-	shown.Counters, shown.Polling = s.counters(), shownPolling(&shown)
+	return e.describe(c, s, *s.about.Load(), doc)
+}
+
+// describe fills in what is counted, and withholds the public path from those who may
+// not write Connectors. s is nil for a Connector that was deleted since.
+func (e *Engine) describe(c *Caller, s *source, shown abi.Connector, doc Doc) (Doc, error) {
+	if s != nil {
+		shown.Counters = s.counters()
+	}
+	shown.Polling = shownPolling(&shown)
 	if !c.Can(abi.ScopeConnectorsWrite) && shown.Webhook != nil {
 		shown.Webhook = &abi.Webhook{Enabled: shown.Webhook.Enabled}
 	}

@@ -88,7 +88,7 @@ func (e *Engine) render(ctx context.Context, t storage.Tenant, o abi.Object, res
 		if err != nil {
 			return Doc{}, err
 		}
-		doc.Restricted, doc.Task = in.restricted, in.status
+		doc.Restricted, doc.Task = in.restricted || in.internal, in.status
 		if !in.inline {
 			doc.JSON = withMember(res.State, "input", in.value)
 		}
@@ -97,7 +97,7 @@ func (e *Engine) render(ctx context.Context, t storage.Tenant, o abi.Object, res
 		if err != nil {
 			return Doc{}, e.failed("finding the session's last event", err)
 		}
-		doc.JSON = withMember(res.State, "last_event_id", jsontext.Value(`"`+last.String()+`"`))
+		doc.JSON = withLastEvent(res.State, last)
 	case abi.ObjectOutcome:
 		return e.renderOutcome(ctx, t, doc)
 	case abi.ObjectMemory:
@@ -112,7 +112,10 @@ type taskInput struct {
 	restricted bool // it holds parts that are not public
 	inline     bool // the stored Task holds it itself
 
-	status abi.TaskStatus // of the Task, which is read on the way
+	// Of the Task, which is read on the way: its status, and whether its failure has
+	// details that are not public.
+	status   abi.TaskStatus
+	internal bool
 }
 
 // inputOf returns a Task's input. The log holds it once: as a Message, or in the
@@ -122,11 +125,12 @@ func (e *Engine) inputOf(ctx context.Context, t storage.Tenant, res storage.Reso
 		Status    abi.TaskStatus `json:"status"`
 		Input     jsontext.Value `json:"input"`
 		MessageID string         `json:"input_message_id"`
+		Failure   *abi.Failure   `json:"failure"`
 	}
 	if err := decode(res.State, &stored); err != nil {
 		return taskInput{}, err
 	}
-	in := taskInput{status: stored.Status}
+	in := taskInput{status: stored.Status, internal: internal(stored.Failure)}
 	if stored.MessageID != "" {
 		m, err := e.find(ctx, t, abi.ObjectMessage, stored.MessageID)
 		in.value, in.restricted = m.State, m.Restricted
@@ -147,6 +151,11 @@ func (e *Engine) inputOf(ctx context.Context, t storage.Tenant, res storage.Reso
 	err = decode(origin.Record().State, &stored)
 	in.value = stored.Input
 	return in, err
+}
+
+// withLastEvent returns a Session as it is shown.
+func withLastEvent(session []byte, last Position) []byte {
+	return withMember(session, "last_event_id", jsontext.Value(`"`+last.String()+`"`))
 }
 
 // withMember returns a JSON object with one more member.

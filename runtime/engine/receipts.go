@@ -75,11 +75,15 @@ func (e *Engine) VerifyReceipt(ctx context.Context, c *Caller, r *Retry, id stri
 	if err != nil {
 		return v, e.failed("reading the receipt's events", err)
 	}
-	_, err = e.once(ctx, c, r, stored.WorkspaceID, func(idem *storage.Idempotency) (Doc, error) {
+	doc, err := e.once(ctx, c, r, stored.WorkspaceID, func(idem *storage.Idempotency) (Doc, error) {
 		return e.commit(c, stored.SessionID, stored.WorkspaceID, idem, statusOK, record{
 			kind: kind, object: abi.ObjectReceipt, id: id, seq: seq + 1, state: jsontext.Value(res.State), payload: &v,
 		})
 	})
+	if err == nil && doc.Status != 0 { // a retry: what was found at first
+		v = abi.ReceiptVerification{}
+		err = decode(doc.told, &v)
+	}
 	return v, err
 }
 

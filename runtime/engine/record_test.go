@@ -555,6 +555,17 @@ func TestDivergenceOnResume(t *testing.T) {
 		!strings.Contains(d.Diff, "-") || d.RecordedModule == "" || d.ActualABI == "" {
 		t.Errorf("%+v", d)
 	}
+	// What it asked is internal, however the Task is read.
+	list, err := n.List(t.Context(), n.root, abi.ObjectTask, Filter{}, Page{Limit: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, doc := range append(list.Docs, must(n.Get(t.Context(), n.root, abi.ObjectTask, id))) {
+		shown, err := Redact(doc.JSON, false)
+		if err != nil || !doc.Restricted || strings.Contains(string(shown), `"value\":1`) {
+			t.Errorf("restricted %v, shown %s (%v)", doc.Restricted, shown, err)
+		}
+	}
 	n.wantProof(t, id)
 }
 

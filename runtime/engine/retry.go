@@ -92,14 +92,33 @@ func (e *Engine) answerRetry(ctx context.Context, c *Caller, r *Retry, first *st
 	if err != nil {
 		return Doc{}, e.failed("reading the first response", err)
 	}
-	rec := ev.Record()
-	doc, err := e.render(ctx, c.Tenant, rec.Resource.Object, storage.Resource{
-		ID: rec.Resource.ID, State: rec.State, Restricted: rec.Restricted,
-		Position: first.Position, Origin: first.Position, Sequence: rec.Sequence,
-	})
-	doc.Status = first.Status
+	doc, err := e.asTold(ctx, c.Tenant, ev)
+	doc.Status, doc.told = first.Status, ev.Record().Payload
 	return doc, err
 }
+
+// asTold returns the resource that an event states, as it was then.
+func (e *Engine) asTold(ctx context.Context, t storage.Tenant, ev storage.Event) (Doc, error) {
+	rec := ev.Record()
+	res := storage.Resource{
+		ID: rec.Resource.ID, State: rec.State, Restricted: rec.Restricted,
+		Position: ev.Position(), Origin: ev.Position(), Sequence: rec.Sequence,
+	}
+	switch {
+	case rec.Resource.Object == abi.ObjectSession:
+		return Doc{ID: res.ID, JSON: withLastEvent(res.State, lastOf(ev.Frame)), Restricted: res.Restricted}, nil
+	case rec.Resource.Object == abi.ObjectTask && !rec.Created: // its input is in the event that accepted it
+		now, err := e.find(ctx, t, abi.ObjectTask, res.ID)
+		if err != nil {
+			return Doc{}, err
+		}
+		res.Origin = now.Origin
+	}
+	return e.render(ctx, t, rec.Resource.Object, res)
+}
+
+// lastOf returns the position of a frame's last event.
+func lastOf(f *storage.Frame) Position { return f.First + Position(len(f.Records)-1) }
 
 // scope hashes what the protocol makes an idempotency key's scope: actor,
 // Workspace, method, canonical target, key. Lengths keep the parts apart.

@@ -324,8 +324,12 @@ func (e *Engine) commit(c *Caller, session, workspace string, idem *storage.Idem
 		Tenant: c.Tenant, Time: e.now(), WorkspaceID: workspace, SessionID: session, Actor: c.Actor, Records: encoded,
 	}, idem, status, 0)
 	doc := Doc{ID: records[0].id, JSON: encoded[0].State, Restricted: records[0].restricted}
-	if _, err := e.store.Append(b).Wait(context.Background()); err != nil {
+	position, err := e.store.Append(b).Wait(context.Background())
+	if err != nil {
 		return Doc{}, e.failed("writing to the log", err)
+	}
+	if records[0].object == abi.ObjectSession {
+		doc.JSON = withLastEvent(doc.JSON, position+Position(len(encoded)-1))
 	}
 	return doc, nil
 }

@@ -1,0 +1,344 @@
+package harn_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	json "github.com/go-json-experiment/json"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/provider/vault"
+	"github.com/wharf-dev/wharf/runtime/receipt"
+	"github.com/wharf-dev/wharf/runtime/sandbox"
+	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
+)
+
+// asking waits for input.
+func asking(ctx context.Context, h sandbox.Host) error {
+	if err := call(ctx, h, abi.CallInputRequest, `{"prompt":"?"}`); err != nil {
+		return err
+	}
+	return call(ctx, h, abi.CallOutput, `{"summary":"answered"}`)
+}
+
+// sick puts every delivery aside.
+func sick(ctx context.Context, h sandbox.Host) error {
+	status, answer, err := h.Call(ctx, abi.CallDeliveries, nil)
+	var got abi.CallDeliveriesAnswer
+	if err != nil || status != abi.CallOK || json.Unmarshal(answer, &got) != nil {
+		return fmt.Errorf("deliveries: %d %w", status, err)
+	}
+	var told abi.CallNormalizedRequest
+	for _, d := range got.Deliveries {
+		told.Results = append(told.Results, abi.NormalizedDelivery{ID: d.ID, Failure: &abi.Failure{Code: "sick", Message: "it is sick"}})
+	}
+	request, err := json.Marshal(told)
+	if err != nil {
+		return err
+	}
+	return call(ctx, h, abi.CallNormalized, string(request))
+}
+
+// bootWhole starts a node with everything that clients can write to. A second one on
+// the same disk and folder stands for a restart.
+func bootWhole(t *testing.T, disk *crashtest.Disk, dir string) *node {
+	t.Helper()
+	n := &node{held: make(chan struct{}, 1000), leave: make(chan struct{})}
+	names := guests{"echo": echo, "hold": n.hold, "ask": asking, "sick": sick}
+	store, err := disk.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.store = store
+	keys, err := receipt.OpenKeyring(filepath.Join(dir, "signing"), "test", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.Engine, err = engine.New(engine.Config{DefaultPersona: "persona_echo"}, engine.Parts{
+		Store: store, Modules: names, Personas: personas(names), Log: slog.New(slog.DiscardHandler), Keys: keys,
+		Vaults: vault.New(vault.Config{Dir: filepath.Join(dir, "vaults"), KeyFile: filepath.Join(dir, "vault.age"), Log: slog.New(slog.DiscardHandler)}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.Bootstrap(t.Context(), rootKey); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	n.listen(t)
+	return n
+}
+
+// keyed is a write under a key of its own, and what may change its resource afterwards.
+type keyed struct {
+	name, method, path string
+	body               any
+	after              func(*node, *testing.T)
+	first              *answer
+}
+
+func (k *keyed) do(t *testing.T, n *node) *answer {
+	t.Helper()
+	return n.do(t, k.method, k.path, k.body, header("Idempotency-Key", "the key of "+k.name))
+}
+
+// wantFirst checks that a repetition is answered as the first request was.
+func (k *keyed) wantFirst(t *testing.T, again *answer) {
+	t.Helper()
+	if again.status != k.first.status {
+		t.Fatalf("%s: first %d, again %d %s", k.name, k.first.status, again.status, again.body)
+	}
+	if len(k.first.body) == 0 && len(again.body) == 0 {
+		return
+	}
+	var first, repeated any
+	k.first.into(&first)
+	again.into(&repeated)
+	uncounted(first)
+	uncounted(repeated)
+	if !reflect.DeepEqual(first, repeated) {
+		t.Errorf("%s:\nfirst %s\nagain %s", k.name, k.first.body, again.body)
+	}
+}
+
+// uncounted takes out what a Connector has counted so far.
+func uncounted(v any) {
+	if members, ok := v.(object); ok {
+		delete(members, "counters")
+	}
+}
+
+// retried lists a write for each idempotent route, and several where the answer is
+// put together in several ways. What they need is made first.
+func retried(t *testing.T, n *node) []*keyed {
+	var all []*keyed
+	add := func(name, method, path string, body any) *keyed {
+		k := &keyed{name: name, method: method, path: path, body: body}
+		all = append(all, k)
+		return k
+	}
+	post := func(name, path string, body any) *keyed { return add(name, "POST", path, body) }
+	made := func(path string, body any) string { return n.do(t, "POST", path, body).want(201).id() }
+	running := func(input any, persona string) string {
+		at := "/v1/sessions/" + n.session(t) + "/tasks"
+		return n.do(t, "POST", at, object{"input": input, "persona_id": persona}).want(202).id()
+	}
+	ended := func() string { return n.finished(t, n.session(t)) }
+	large := strings.Repeat("x", 40<<10)
+	withheld := object{"role": "user", "parts": []object{{"type": "text", "text": "open"},
+		{"type": "text", "text": "internal", "visibility": "internal"}, {"type": "text", "text": "sealed", "visibility": "receipt_only"}}}
+
+	for name, input := range map[string]any{
+		"json": object{"a": 1, "b": []any{}}, "message": message("hi"), "large json": object{"a": large}, "large message": message(large), "withheld parts": withheld,
+	} {
+		post("cancelTask "+name, "/v1/tasks/"+running(input, "persona_hold")+"/cancel", object{"reason": "enough"})
+		post("submitSessionTask "+name, "/v1/sessions/"+n.session(t)+"/tasks", object{"input": input})
+		post("submitTask "+name, "/v1/tasks", object{"input": input, "session_id": n.session(t)})
+	}
+	for name, input := range map[string]any{"json": object{"a": 1}, "large json": object{"a": large}} {
+		done := running(input, "persona_echo")
+		n.waitEnded(t, done)
+		post("replayTask "+name, "/v1/tasks/"+done+"/replay", nil)
+		post("forkTask "+name, "/wharf/v1/tasks/"+done+"/fork", nil)
+	}
+	post("cancelTask without a body", "/v1/tasks/"+running(object{}, "persona_hold")+"/cancel", nil)
+	post("cancelTask that waits", "/v1/tasks/"+n.waiting(t, running(object{}, "persona_ask"))+"/cancel", nil)
+	for name, m := range map[string]any{"public": message("hi"), "withheld parts": withheld, "large": message(large)} {
+		post("appendTaskMessage "+name, "/v1/tasks/"+n.waiting(t, running(object{}, "persona_ask"))+"/messages", object{"kind": "input", "message": m})
+		post("appendTaskMessage interrupt "+name, "/v1/tasks/"+running(object{}, "persona_hold")+"/messages", object{"kind": "interrupt", "message": m})
+		post("appendMessage "+name, "/v1/sessions/"+n.session(t)+"/messages", object{"message": m})
+		asked := n.waiting(t, running(object{}, "persona_ask"))
+		request := n.do(t, "GET", "/v1/tasks/"+asked+"/permission-requests", nil).ids()[0]
+		post("respondPermissionRequest "+name, "/v1/permission-requests/"+request+"/respond", object{"message": m})
+	}
+
+	post("createSession", "/v1/sessions", object{"workspace_id": engine.DefaultWorkspace, "initial_messages": []any{message("a"), withheld}})
+	session := n.session(t)
+	add("updateSession", "PATCH", "/v1/sessions/"+session, object{"summary": "s"}).after = func(n *node, t *testing.T) {
+		n.do(t, "PATCH", "/v1/sessions/"+session, object{"summary": "another"}).want(200)
+	}
+	post("truncateSession", "/v1/sessions/"+n.session(t)+"/truncate", object{"keep_turns": 0})
+	post("forkSession", "/v1/sessions/"+n.session(t)+"/fork", nil)
+	post("closeSession", "/v1/sessions/"+n.session(t)+"/close", nil)
+	post("createBranch", "/v1/sessions/"+n.session(t)+"/branches", object{"kind": "session", "base_ref": "b"})
+	branch := func() string {
+		return "/wharf/v1/branches/" + n.do(t, "POST", "/v1/sessions/"+n.session(t)+"/fork", object{}).want(201).get("branch_id").(string)
+	}
+	post("mergeBranch", branch()+"/merge", object{})
+	post("abandonBranch", branch()+"/abandon", object{})
+	replayed := n.session(t)
+	n.waitEnded(t, n.do(t, "POST", "/v1/sessions/"+replayed+"/tasks", object{"input": object{}}).want(202).id())
+	post("replaySession", "/wharf/v1/sessions/"+replayed+"/replay", nil)
+	receiptID := n.do(t, "GET", "/v1/tasks/"+ended(), nil).get("receipt_id").(string)
+	post("verifyReceipt", "/v1/receipts/"+receiptID+"/verify", nil)
+
+	post("registerArtifact", "/v1/artifacts", object{"kind": "file", "mime_type": "text/plain", "visibility": "internal", "content": "aGk="})
+	post("createWorkspace", "/v1/workspaces", object{"name": "w", "root": "/w"})
+	workspace := made("/v1/workspaces", object{"name": "w", "root": "/w"})
+	add("updateWorkspace", "PATCH", "/v1/workspaces/"+workspace, object{"name": "v"}).after = func(n *node, t *testing.T) {
+		n.do(t, "PATCH", "/v1/workspaces/"+workspace, object{"name": "u"}).want(200)
+	}
+	persona := func(name string) object {
+		return object{"name": name, "version": "1", "entry_workflow": "echo", "description": "d", "autonomy_tier": "act_auto", "receipt_policy": "optional"}
+	}
+	post("createPersona", "/v1/personas", persona("one"))
+	other := made("/v1/personas", persona("two"))
+	add("updatePersona", "PATCH", "/v1/personas/"+other, object{"description": "e"}).after = func(n *node, t *testing.T) {
+		n.do(t, "PATCH", "/v1/personas/"+other, object{"description": "f"}).want(200)
+	}
+	fact := func() object {
+		return object{"scope": "workspace", "owner_id": engine.DefaultWorkspace, "content": "a fact", "provenance": object{}, "visibility": "internal"}
+	}
+	post("createMemory", "/v1/memories", fact())
+	add("deleteMemory", "DELETE", "/v1/memories/"+made("/v1/memories", fact()), nil)
+	post("createSkill", "/wharf/v1/skills", object{"persona_id": "persona_echo", "name": "s", "description": "d"})
+	skill := made("/wharf/v1/skills", object{"persona_id": "persona_echo", "name": "t", "description": "d"})
+	add("updateSkill", "PATCH", "/wharf/v1/skills/"+skill, object{"description": "e"}).after = func(n *node, t *testing.T) {
+		n.do(t, "PATCH", "/wharf/v1/skills/"+skill, object{"description": "f"}).want(200)
+	}
+	post("createQuota", "/wharf/v1/quotas", object{"scope": "tenant", "limits": object{"tasks": 100000}})
+	quota := made("/wharf/v1/quotas", object{"scope": "workspace", "owner_id": workspace, "limits": object{"tasks": 5}})
+	add("updateQuota", "PATCH", "/wharf/v1/quotas/"+quota, object{"limits": object{"tasks": 6}}).after = func(n *node, t *testing.T) {
+		n.do(t, "PATCH", "/wharf/v1/quotas/"+quota, object{"limits": object{"tasks": 7}}).want(200)
+	}
+
+	keep := func() object { return object{"provider": "local", "capabilities": []string{"read", "write"}} }
+	post("createVault", "/v1/vaults", keep())
+	store := "/wharf/v1/vaults/" + made("/v1/vaults", keep())
+	add("updateVault", "PATCH", store, object{"capabilities": []string{"write"}}).after = func(n *node, t *testing.T) {
+		n.do(t, "PATCH", store, object{"capabilities": []string{"write", "sign"}}).want(200)
+	}
+	add("storeVaultSecret", "PUT", store+"/secrets/a", object{"value": "v"}).after = func(n *node, t *testing.T) {
+		n.do(t, "PUT", store+"/secrets/a", object{"value": "w"}).want(200)
+	}
+	n.do(t, "PUT", store+"/secrets/b", object{"value": "v"}).want(200)
+	add("removeVaultSecret", "DELETE", store+"/secrets/b", nil)
+
+	source := func() object { return object{"provider": "generic", "plugin": "sick#" + abi.DefaultExport} }
+	post("createConnector", "/v1/connectors", source()).after = func(n *node, t *testing.T) {
+		n.do(t, "DELETE", "/v1/connectors/"+all[len(all)-1].first.id(), nil)
+	}
+	connector := made("/v1/connectors", source())
+	add("updateConnector", "PATCH", "/v1/connectors/"+connector, object{"name": "a"}).after = func(n *node, t *testing.T) {
+		n.do(t, "PATCH", "/v1/connectors/"+connector, object{"name": "b"}).want(200)
+	}
+	add("deleteConnector", "DELETE", "/v1/connectors/"+made("/v1/connectors", source()), nil)
+	dead := n.deadLetters(t, connector)
+	post("redriveDeadLetter", "/wharf/v1/connectors/"+connector+"/dead-letters/"+dead+"/redrive", nil)
+	return all
+}
+
+// waitEnded waits for the end of a Task.
+func (n *node) waitEnded(t *testing.T, task string) {
+	t.Helper()
+	if _, err := io.ReadAll(n.open(t, "/v1/tasks/"+task+"/stream").Body); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// waiting returns the Task once it waits for input.
+func (n *node) waiting(t *testing.T, task string) string {
+	t.Helper()
+	n.until(t, "/v1/tasks/"+task+"/stream", "task.input_required")
+	return task
+}
+
+// deadLetters has a Connector put a delivery aside, and returns its id.
+func (n *node) deadLetters(t *testing.T, connector string) string {
+	t.Helper()
+	n.do(t, "POST", "/v1/connectors/"+connector+"/deliveries", "sick", header("Content-Type", "text/plain"), header("webhook-id", "1")).want(202)
+	n.until(t, "/v1/events/stream", "vendor.wharf.delivery_dead")
+	return n.do(t, "GET", "/wharf/v1/connectors/"+connector+"/dead-letters", nil).ids()[0]
+}
+
+func (n *node) open(t *testing.T, path string) *http.Response {
+	t.Helper()
+	resp, err := http.DefaultClient.Do(n.request(t, "GET", path, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { resp.Body.Close() })
+	return resp
+}
+
+// until reads a stream until an event of a kind comes.
+func (n *node) until(t *testing.T, path, kind string) {
+	t.Helper()
+	resp := n.open(t, path)
+	defer resp.Body.Close()
+	seen := ""
+	for buf := make([]byte, 4096); !strings.Contains(seen, "event: "+kind+"\n"); {
+		got, err := resp.Body.Read(buf)
+		if seen += string(buf[:got]); err != nil {
+			t.Fatalf("%s did not come on %s: %v", kind, path, err)
+		}
+	}
+}
+
+// TestEveryRetryIsAnsweredAsAtFirst holds it for every idempotent route: at once, after
+// the resource has changed, and after a restart.
+func TestEveryRetryIsAnsweredAsAtFirst(t *testing.T) {
+	disk, dir := crashtest.NewDisk(), t.TempDir()
+	var all []*keyed
+	t.Run("before", func(t *testing.T) {
+		n := bootWhole(t, disk, dir)
+		all = retried(t, n)
+		covered := map[string]bool{"redriveDeadLetters": true} // a page: each retry drives what is left
+		for _, k := range all {
+			operation, _, _ := strings.Cut(k.name, " ")
+			covered[operation] = true
+			if k.first = k.do(t, n); k.first.status >= 300 || k.first.header.Get("Idempotent-Replayed") != "" {
+				t.Fatalf("%s: %d %s", k.name, k.first.status, k.first.body)
+			}
+			k.wantFirst(t, k.do(t, n))
+		}
+		for _, r := range n.server.Routes() {
+			if r.Idempotent && !covered[r.Operation] {
+				t.Errorf("%s takes a key and is not tried", r.Operation)
+			}
+		}
+		for _, k := range all {
+			if k.after != nil {
+				k.after(n, t)
+			}
+			k.wantFirst(t, k.do(t, n))
+		}
+	})
+	t.Run("after", func(t *testing.T) {
+		n := bootWhole(t, disk, dir)
+		for _, k := range all {
+			k.wantFirst(t, k.do(t, n))
+		}
+	})
+}
+
+// TestRetriedCommandsAreAnsweredAsAtFirst holds it for the commands of a WebSocket.
+func TestRetriedCommandsAreAnsweredAsAtFirst(t *testing.T) {
+	n := newNode(t)
+	session := n.session(t)
+	s, _ := n.connect(t, connectPath(session))
+	at := "/v1/sessions/" + session + "/tasks"
+	for name, input := range map[string]any{"json": object{"a": 1}, "large": object{"a": strings.Repeat("x", 40<<10)}, "message": message("hi")} {
+		task := n.do(t, "POST", at, object{"input": input, "persona_id": "persona_hold"}).want(202).id()
+		for kind, more := range map[string]object{
+			"task.submit": {"input": input}, "message": {"message": message("m")}, "session.truncate": {"keep_turns": 100}, "task.cancel": {"task_id": task},
+		} {
+			more["idempotency_key"] = kind + " " + name
+			first, again := s.do(kind, more), s.do(kind, more)
+			if first.Again || !again.Again || !reflect.DeepEqual(first.Resource, again.Resource) || kind == "task.cancel" && first.Resource["input"] == nil {
+				t.Errorf("%s %s:\nfirst %v\nagain %v", name, kind, first.Resource, again.Resource)
+			}
+		}
+	}
+}
