@@ -11,13 +11,15 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 )
 
-// fail answers with err. What is no *abi.Error is the node's own affair: it is
-// logged with the request_id, and the client learns nothing but that.
+// fail answers with err. What is no *abi.Error, or is one of the node's own faults, is
+// logged with the request_id. Of the first the client learns nothing but that.
 func (s *Server) fail(ctx *fasthttp.RequestCtx, id string, err error) {
 	shown, ok := errors.AsType[*abi.Error](err)
-	if !ok {
+	if !ok || shown.Code == abi.CodeInternalError {
 		s.log.Error("request failed", slog.String("request_id", id),
 			slog.String("method", string(ctx.Method())), slog.Any("error", err))
+	}
+	if !ok {
 		shown = abi.Errorf(abi.CodeInternalError, "the node failed to answer this request")
 	}
 	writeError(ctx, id, shown)

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"log/slog"
 	"net/url"
 	"strings"
 
@@ -64,6 +65,15 @@ func (r *Request) Target() string { return unescape(string(r.HTTP.URI().PathOrig
 // Gone reports whether the client has left. It is cheap enough to be asked about
 // once a second, and may say false where the system cannot tell.
 func (r *Request) Gone() bool { return gone(r.HTTP.Conn()) }
+
+// Reporter returns a function that logs why an answer that had begun could not be
+// ended. It may be used after the handler has returned.
+func (r *Request) Reporter() func(error) {
+	log, id, operation := r.server.log, r.ID, r.Route.Operation
+	return func(err error) {
+		log.Error("answer broken off", slog.String("request_id", id), slog.String("operation", operation), slog.Any("error", err))
+	}
+}
 
 // Send answers with a JSON text, which the caller must not change afterwards.
 func (r *Request) Send(status int, body []byte) {

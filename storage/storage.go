@@ -47,6 +47,19 @@ var (
 	ErrBlobMismatch = errors.New("content does not have the stated SHA-256")
 )
 
+// ContentError says that content is not on disk as it was written.
+type ContentError struct {
+	File    string // the path
+	Reason  string // what is wrong with it, as "is missing"
+	Missing bool   // it is not there: the error is ErrNotFound, too
+}
+
+// Is reports whether target is ErrNotFound and the file is missing.
+func (e *ContentError) Is(target error) bool { return e.Missing && target == ErrNotFound }
+
+// Error implements the error interface.
+func (e *ContentError) Error() string { return e.File + " " + e.Reason }
+
 // Frame is what one writer appends at once. Its events have contiguous positions
 // from First on and share tenant, time and owners. Empty ids mean "none".
 type Frame struct {
@@ -322,15 +335,24 @@ type Blobs interface {
 	// Put stores what r yields and returns its hash and size. If r fails, nothing is
 	// kept. want, if not nil, is the hash that the content must have.
 	Put(ctx context.Context, r io.Reader, want *Hash) (Hash, int64, error)
-	// Open returns the content, or ErrNotFound.
+	// Open returns the content, or a [*ContentError] that is ErrNotFound.
 	Open(ctx context.Context, h Hash) (Blob, error)
 }
 
-// Blob is an open value.
+// Blob is an open value. Nobody is given bytes that were never stored: what is read
+// from the beginning is hashed on the way, and what is read elsewhere lies in content
+// that was hashed as a whole before. Damage is a [*ContentError].
 type Blob interface {
+	// Read never returns the last bytes of damaged content, so that its reader meets an
+	// error in the place of the end.
 	io.Reader
 	io.Seeker
 	io.ReaderAt
 	io.Closer
+	// Size returns how many bytes the file has. It is for the caller to compare it with
+	// what the content should have.
 	Size() int64
+	// Verify returns a [*ContentError] unless the content has its hash. It reads all of
+	// it, save where a file that has not changed since was found whole before.
+	Verify(ctx context.Context) error
 }

@@ -181,6 +181,11 @@ func (a *Adapter) artifactContent(r *gateway.Request) error {
 	return err
 }
 
+// verifiedFirst is up to how many bytes content is looked at before any of it is sent,
+// so that damage is an error envelope. Larger content is hashed while it is sent, and
+// the connection breaks off before its end.
+const verifiedFirst = 1 << 20
+
 // sendContent owns blob when it returns nil.
 func (a *Adapter) sendContent(r *gateway.Request, doc engine.Doc, blob engine.Blob) error {
 	var artifact abi.Artifact
@@ -190,23 +195,30 @@ func (a *Adapter) sendContent(r *gateway.Request, doc engine.Doc, blob engine.Bl
 	if blob == nil {
 		return errElsewhere(&artifact)
 	}
-	etag := setContentHeaders(r, &artifact)
-	if etag != "" && r.Header("If-None-Match") == etag {
+	etag := tagOf(&artifact)
+	current := hasCurrent(r, etag)
+	part, partial, outside := wantedRange(r, etag, blob.Size())
+	if !current && outside == nil && (part.length < blob.Size() || blob.Size() <= verifiedFirst) {
+		if err := blob.Verify(r.Context()); err != nil {
+			return err
+		}
+	}
+	setContentHeaders(r, &artifact, etag)
+	if current {
 		r.HTTP.SetStatusCode(statusNotModified)
 		return blob.Close()
 	}
-	part, partial, err := wantedRange(r, etag, blob.Size())
-	if err != nil {
+	if outside != nil {
 		r.SetHeader("Content-Range", "bytes */"+strconv.FormatInt(blob.Size(), 10))
-		return err
+		return outside
 	}
 	if partial {
 		r.HTTP.SetStatusCode(statusPartial)
 		r.SetHeader("Content-Range", part.contentRange(blob.Size()))
 	}
-	body := &download{
-		Reader: io.NewSectionReader(blob, part.start, part.length), blob: blob,
-		conn: r.HTTP.Conn(), patience: a.cfg.WriteTimeout,
+	body := &download{Reader: blob, blob: blob, conn: r.HTTP.Conn(), patience: a.cfg.WriteTimeout, report: r.Reporter()}
+	if part.length < blob.Size() {
+		body.Reader = io.NewSectionReader(blob, part.start, part.length)
 	}
 	r.HTTP.SetBodyStream(body, int(part.length))
 	return nil
@@ -222,9 +234,17 @@ func errElsewhere(artifact *abi.Artifact) error {
 	return err
 }
 
+// tagOf returns the entity tag of an Artifact's content, "" when it has none.
+func tagOf(artifact *abi.Artifact) string {
+	if artifact.SHA256 == nil {
+		return ""
+	}
+	return `"` + *artifact.SHA256 + `"`
+}
+
 // setContentHeaders makes sure that a browser shows nothing of the content as if
 // it were a page of this node.
-func setContentHeaders(r *gateway.Request, artifact *abi.Artifact) (etag string) {
+func setContentHeaders(r *gateway.Request, artifact *abi.Artifact, etag string) {
 	name := artifact.Name
 	if name == "" {
 		name = artifact.ID
@@ -238,12 +258,41 @@ func setContentHeaders(r *gateway.Request, artifact *abi.Artifact) (etag string)
 	r.SetHeader("X-Content-Type-Options", "nosniff")
 	r.SetHeader("Content-Security-Policy", "sandbox; default-src 'none'")
 	r.SetHeader("Accept-Ranges", "bytes")
-	if artifact.SHA256 != nil {
-		etag = `"` + *artifact.SHA256 + `"`
+	if etag != "" {
 		r.SetHeader("ETag", etag)
 		r.SetHeader("Cache-Control", "private, max-age=31536000, immutable")
 	}
-	return etag
+}
+
+// hasCurrent reports whether If-None-Match names what is there now (RFC 9110, section
+// 13.1.2): by any of its entity tags, whether weak or not, or by *.
+func hasCurrent(r *gateway.Request, etag string) bool {
+	for _, value := range r.HTTP.Request.Header.PeekAll("If-None-Match") {
+		list := strings.TrimSpace(string(value))
+		if list == "*" || etag != "" && listsTag(list, etag) {
+			return true
+		}
+	}
+	return false
+}
+
+// listsTag reports whether a list of entity tags has the one given. A tag may hold a
+// comma, but no quote. What follows something malformed does not count.
+func listsTag(list, etag string) bool {
+	for {
+		list = strings.TrimPrefix(strings.TrimLeft(list, ", \t"), "W/")
+		if !strings.HasPrefix(list, `"`) {
+			return false
+		}
+		end := strings.IndexByte(list[1:], '"')
+		if end < 0 {
+			return false
+		}
+		if list[:end+2] == etag {
+			return true
+		}
+		list = list[end+2:]
+	}
 }
 
 func disposition(name string) string {
@@ -261,6 +310,7 @@ type download struct {
 	conn     net.Conn
 	patience time.Duration
 	extended time.Time
+	report   func(error)
 }
 
 func (d *download) Read(p []byte) (int, error) {
@@ -270,7 +320,11 @@ func (d *download) Read(p []byte) (int, error) {
 			return 0, err
 		}
 	}
-	return d.Reader.Read(p)
+	n, err := d.Reader.Read(p)
+	if err != nil && err != io.EOF {
+		d.report(err)
+	}
+	return n, err
 }
 
 func (d *download) Close() error { return d.blob.Close() }

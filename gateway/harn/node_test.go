@@ -106,6 +106,8 @@ type node struct {
 	corp     *corp // an issuer whose tokens the node takes
 	server   *gateway.Server
 	store    storage.Store
+	disk     *crashtest.Disk
+	logged   logged // by the gateway
 	url      string
 	addr     string
 	held     chan struct{} // receives when the persona "hold" runs
@@ -114,11 +116,30 @@ type node struct {
 	offers   *tool.Clients // what clients offer to Tasks
 }
 
+// logged is what was logged.
+type logged struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
 func newNode(t testing.TB, configure ...func(*gateway.Config)) *node {
 	t.Helper()
 	n := &node{corp: newCorp(t), held: make(chan struct{}, 1000), leave: make(chan struct{})}
 	names := guests{"echo": echo, "hold": n.hold, "keep": keep}
-	store, err := crashtest.NewDisk().Open()
+	n.disk = crashtest.NewDisk()
+	store, err := n.disk.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,11 +170,15 @@ func (n *node) listen(t testing.TB, configure ...func(*gateway.Config)) {
 		f(&cfg)
 	}
 	n.offers = tool.NewClients(tool.Limits{})
+<<<<<<< Updated upstream
 	core := harn.Core(n.Engine)
 	if n.recorded != nil {
 		core = n.recorded
 	}
 	n.server = gateway.New(cfg, n.Engine, slog.New(slog.DiscardHandler), harn.New(cfg, core).WithClients(n.offers))
+=======
+	n.server = gateway.New(cfg, n.Engine, slog.New(slog.NewTextHandler(&n.logged, nil)), harn.New(cfg, n.recorded).WithClients(n.offers))
+>>>>>>> Stashed changes
 	n.schema = newSchemas(t, n.server)
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -181,9 +181,44 @@ func (e *Engine) openBlob(ctx context.Context, a *abi.Artifact) (Blob, error) {
 	}
 	blob, err := e.store.Blobs().Open(ctx, storage.Hash(raw))
 	if err != nil {
-		return nil, e.failed("opening the content of artifact "+a.ID, err)
+		return nil, e.failed("opening the content of artifact "+a.ID, lostArtifact(a, err))
 	}
-	return blob, nil
+	if blob.Size() != *a.SizeBytes {
+		if err := lostArtifact(a, blob.Verify(ctx)); err != nil {
+			return nil, errors.Join(e.failed("opening the content of artifact "+a.ID, err), blob.Close())
+		}
+	}
+	return &artifactBlob{blob, a}, nil
+}
+
+// artifactBlob is the content of an Artifact. Its errors about damage name it.
+type artifactBlob struct {
+	Blob
+	artifact *abi.Artifact
+}
+
+func (b *artifactBlob) Read(p []byte) (int, error) {
+	n, err := b.Blob.Read(p)
+	return n, lostArtifact(b.artifact, err)
+}
+
+func (b *artifactBlob) ReadAt(p []byte, off int64) (int, error) {
+	n, err := b.Blob.ReadAt(p, off)
+	return n, lostArtifact(b.artifact, err)
+}
+
+func (b *artifactBlob) Verify(ctx context.Context) error {
+	return lostArtifact(b.artifact, b.Blob.Verify(ctx))
+}
+
+// lostArtifact says of an error about damage which Artifact it is the content of.
+// Other errors stay as they are.
+func lostArtifact(a *abi.Artifact, err error) error {
+	damage, ok := errors.AsType[*storage.ContentError](err)
+	if !ok {
+		return err
+	}
+	return &lostContent{what: "the content of artifact " + a.ID, cause: damage}
 }
 
 var errNoContent = errors.New("the node does not hold this artifact's bytes")
@@ -203,6 +238,9 @@ func (e *Engine) readArtifact(ctx context.Context, a *abi.Artifact, offset, leng
 		length = rest
 	}
 	p := make([]byte, min(length, limit))
+	if err := blob.Verify(ctx); err != nil {
+		return nil, e.failed("reading the content of artifact "+a.ID, err)
+	}
 	n, err := blob.ReadAt(p, offset)
 	if errors.Is(err, io.EOF) {
 		err = nil

@@ -317,6 +317,8 @@ func (e *Engine) failed(doing string, err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case lost(err) != nil:
+		return fmt.Errorf("%s: %w", doing, lost(err))
 	case errors.As(err, &own):
 		return own
 	case errors.Is(err, storage.ErrFailed), errors.Is(err, storage.ErrClosed):

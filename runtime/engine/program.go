@@ -82,7 +82,7 @@ func (e *Engine) keepModule(ctx context.Context, digest string) error {
 	if err != nil {
 		return err
 	}
-	if !e.hasBlob(ctx, hash) {
+	if !e.hasBlob(ctx, hash) { // a damaged one is written again
 		wasm, err := e.modules.Wasm(ctx, digest)
 		if err != nil {
 			return err
@@ -100,8 +100,8 @@ func (e *Engine) hasBlob(ctx context.Context, hash storage.Hash) bool {
 	if err != nil {
 		return false
 	}
-	_ = b.Close()
-	return true
+	defer b.Close()
+	return b.Verify(ctx) == nil
 }
 
 // keepPersona puts a Persona's JSON into the blob store, once, and returns its hash.
@@ -166,6 +166,9 @@ func (e *Engine) personaAt(ctx context.Context, t storage.Tenant, id, hash strin
 
 // missing is the failure of a run whose record refers to what is no longer there.
 func missing(object, id string, err error) *abi.Failure {
+	if l := lost(err); l != nil {
+		err = errors.New(l.told())
+	}
 	f := &abi.Failure{Code: abi.FailureReplayMissing, Message: fmt.Sprintf("the %s %s is no longer there: %v", object, id, err)}
 	f.Details, _ = json.Marshal(map[string]any{"missing": map[string]string{"object": object, "id": id}})
 	return f

@@ -219,6 +219,9 @@ func (e *Engine) overrideContent(ctx context.Context, c *Caller, key string, o *
 		return nil, abi.InvalidParam("override."+key+".artifact_id", "the artifact has %d bytes; an override has at most %d", *a.SizeBytes, maxOverride)
 	}
 	content, err := e.readArtifact(ctx, &a, 0, 0, maxOverride)
+	if lost(err) != nil {
+		return nil, err
+	}
 	if err != nil {
 		return nil, abi.InvalidParam("override."+key+".artifact_id", "reading artifact %s: %v", o.ArtifactID, err)
 	}
@@ -304,7 +307,7 @@ func (e *Engine) gasOf(ctx context.Context, tenant storage.Tenant, about *abi.Ta
 
 // missingCause names what a record refers to and is no longer there.
 func missingCause(err error) error {
-	if errors.Is(err, storage.ErrNotFound) {
+	if errors.Is(err, storage.ErrNotFound) || lost(err) != nil {
 		return missing("blob", "of the record", err)
 	}
 	return err

@@ -273,6 +273,9 @@ func (e *Engine) failureOf(t *task, r *run, err error) *abi.Failure {
 		return failure
 	}
 	e.log.Error("the host failed a task", "task", t.id, "error", err)
+	if l := lost(err); l != nil {
+		return &abi.Failure{Code: abi.FailureHost, Message: l.told()}
+	}
 	return &abi.Failure{Code: abi.FailureHost, Message: "the host could not do its part; see the node's log"}
 }
 

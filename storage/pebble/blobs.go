@@ -28,6 +28,7 @@ type blobStore struct {
 	fs   vfs.FS
 	dir  string
 	temp atomic.Uint64 // numbers the unfinished files
+	seen verified      // the files that were found whole
 
 	stored, storedBytes atomic.Uint64
 }
@@ -140,7 +141,7 @@ func (b *blobStore) putBytes(v []byte) (storage.Hash, error) {
 func (b *blobStore) Open(_ context.Context, h storage.Hash) (storage.Blob, error) {
 	f, err := b.fs.Open(b.name(h))
 	if oserror.IsNotExist(err) {
-		return nil, storage.ErrNotFound
+		return nil, &storage.ContentError{File: b.name(h), Reason: "is missing", Missing: true}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening a blob: %w", err)
@@ -149,17 +150,8 @@ func (b *blobStore) Open(_ context.Context, h storage.Hash) (storage.Blob, error
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("opening a blob: %w", err), f.Close())
 	}
-	return &blob{SectionReader: io.NewSectionReader(f, 0, info.Size()), file: f}, nil
+	return newBlob(b, h, f, info), nil
 }
-
-// blob implements [storage.Blob].
-type blob struct {
-	*io.SectionReader
-	file vfs.File
-}
-
-// Close implements io.Closer.
-func (b *blob) Close() error { return b.file.Close() }
 
 // resolve returns v, or what ref stands for when it is not nil, checked against
 // its hash.
@@ -167,23 +159,29 @@ func (b *blobStore) resolve(ctx context.Context, v []byte, ref *blobRef) ([]byte
 	if ref == nil {
 		return v, nil
 	}
-	f, err := b.Open(ctx, ref.hash)
-	if errors.Is(err, storage.ErrNotFound) {
-		return nil, &CorruptError{Reason: fmt.Sprintf("blob %x is missing", ref.hash)}
+	v, err := b.read(ctx, ref)
+	if damage, ok := errors.AsType[*storage.ContentError](err); ok {
+		return nil, &CorruptError{Reason: damage.Error(), Content: damage}
 	}
+	return v, err
+}
+
+func (b *blobStore) read(ctx context.Context, ref *blobRef) ([]byte, error) {
+	f, err := b.Open(ctx, ref.hash)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	if uint64(f.Size()) != ref.size {
-		return nil, &CorruptError{Reason: fmt.Sprintf("blob %x has %d bytes instead of %d", ref.hash, f.Size(), ref.size)}
+		return nil, b.damage(ref.hash, fmt.Sprintf("has %d bytes instead of %d", f.Size(), ref.size))
 	}
-	v = make([]byte, ref.size)
+	v := make([]byte, ref.size)
 	if _, err := io.ReadFull(f, v); err != nil {
-		return nil, fmt.Errorf("reading blob %x: %w", ref.hash, err)
-	}
-	if sha256.Sum256(v) != ref.hash {
-		return nil, &CorruptError{Reason: fmt.Sprintf("blob %x does not have its hash", ref.hash)}
+		return nil, fmt.Errorf("reading a blob: %w", err)
 	}
 	return v, nil
+}
+
+func (b *blobStore) damage(h storage.Hash, reason string) error {
+	return &storage.ContentError{File: b.name(h), Reason: reason}
 }

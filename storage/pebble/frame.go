@@ -44,6 +44,16 @@ type CorruptError struct {
 	Position storage.Position // of the frame, 0 when the fault is elsewhere
 	Key      []byte           // the key in question, nil when there is none
 	Reason   string
+	// Content is set when it is a value that lies in a file of its own.
+	Content *storage.ContentError
+}
+
+// Unwrap returns what is wrong with the value's file, if it has one.
+func (e *CorruptError) Unwrap() error {
+	if e.Content == nil {
+		return nil
+	}
+	return e.Content
 }
 
 // Error implements the error interface.

@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -715,5 +716,105 @@ func TestMetrics(t *testing.T) {
 	if m.Events < 10 || m.Batches < 5 || m.Commits < 5 || m.Bytes == 0 || m.Watermark != 12 ||
 		m.BlobsStored != 1 || m.BlobBytesStored != 4 || m.WALBytesWritten == 0 {
 		t.Errorf("%+v", m)
+	}
+}
+
+// TestDamagedBlobIsNotRead checks that no way of reading a blob gives the end of
+// content that is not what was stored.
+func TestDamagedBlobIsNotRead(t *testing.T) {
+	content := bytes.Repeat([]byte("0123456789"), 50_000)
+	hash := storage.Hash(sha256.Sum256(content))
+	all := func(b storage.Blob) error {
+		got, err := io.ReadAll(b)
+		if err == nil && !bytes.Equal(got, content) {
+			t.Error("other bytes were read to the end")
+		}
+		return err
+	}
+	ways := map[string]func(storage.Blob) error{
+		"whole":  all,
+		"verify": func(b storage.Blob) error { return b.Verify(ctx) },
+		"range": func(b storage.Blob) error {
+			_, err := b.ReadAt(make([]byte, 10), 0)
+			return err
+		},
+		"from elsewhere": func(b storage.Blob) error {
+			if _, err := b.Seek(-5, io.SeekEnd); err != nil {
+				return err
+			}
+			_, err := b.Read(make([]byte, 5))
+			return err
+		},
+		"twice": func(b storage.Blob) error {
+			_, _ = b.Read(make([]byte, 10))
+			if _, err := b.Seek(0, io.SeekStart); err != nil {
+				return err
+			}
+			return all(b)
+		},
+		"in a hurry": func(b storage.Blob) error {
+			_, err := io.ReadFull(b, make([]byte, b.Size()))
+			return err
+		},
+	}
+	for name, read := range ways {
+		t.Run(name, func(t *testing.T) {
+			fs := vfs.NewMem()
+			s := openTest(t, fs)
+			if _, _, err := s.Blobs().Put(ctx, bytes.NewReader(content), &hash); err != nil {
+				t.Fatal(err)
+			}
+			open := func() storage.Blob {
+				b, err := s.Blobs().Open(ctx, hash)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = b.Close() })
+				return b
+			}
+			for range 2 {
+				if err := read(open()); err != nil {
+					t.Errorf("before: %v", err)
+				}
+			}
+			flip(t, fs, s.blobs.name(hash), 123_456, 1)
+			var damage *storage.ContentError
+			if err := read(open()); !errors.As(err, &damage) || damage.File != s.blobs.name(hash) {
+				t.Errorf("after: %v", err)
+			}
+		})
+	}
+}
+
+// TestVerifyingIsDoneOnce checks that a file is hashed once, whoever asks, and again
+// when it has changed; what is remembered is bounded.
+func TestVerifyingIsDoneOnce(t *testing.T) {
+	var v verified
+	var reads atomic.Int64
+	hold := make(chan struct{})
+	var callers sync.WaitGroup
+	for range 20 {
+		callers.Go(func() {
+			err := v.once(ctx, identity{size: 1}, func(context.Context) error { reads.Add(1); <-hold; return nil })
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	close(hold)
+	callers.Wait()
+	if reads.Load() != 1 {
+		t.Errorf("the file was read %d times", reads.Load())
+	}
+	for range 2 {
+		if err := v.once(ctx, identity{size: 2}, func(context.Context) error { return errInjected }); !errors.Is(err, errInjected) {
+			t.Errorf("a failure is remembered as %v", err)
+		}
+	}
+	for i := range maxVerified + 10 {
+		_ = v.once(ctx, identity{mtime: int64(i)}, func(context.Context) error { return nil })
+	}
+	if len(v.whole) > maxVerified || len(v.busy) > 0 {
+		t.Errorf("%d files are remembered, %d are being read", len(v.whole), len(v.busy))
 	}
 }

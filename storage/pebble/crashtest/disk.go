@@ -1,6 +1,8 @@
 package crashtest
 
 import (
+	"errors"
+	"io"
 	"math/rand/v2"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -17,6 +19,31 @@ func NewDisk() *Disk { return &Disk{vfs.NewCrashableMem()} }
 // Open opens the store on the disk.
 func (d *Disk) Open() (*pebble.Store, error) {
 	return pebble.Open("/data", pebble.Options{FS: d.fs, CacheBytes: 1 << 20, MemtableBytes: 1 << 20})
+}
+
+// Blob returns the path of a blob, by the hex form of its hash.
+func (d *Disk) Blob(hash string) string { return "/data/blobs/" + hash[:2] + "/" + hash }
+
+// Damage replaces the content of a file by what f makes of it, in place, as a failing
+// disk or a careless hand does. A nil f removes the file.
+func (d *Disk) Damage(path string, f func([]byte) []byte) error {
+	if f == nil {
+		return d.fs.Remove(path)
+	}
+	old, err := d.fs.Open(path)
+	if err != nil {
+		return err
+	}
+	content, err := io.ReadAll(old)
+	if err := errors.Join(err, old.Close()); err != nil {
+		return err
+	}
+	file, err := d.fs.Create(path, vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(f(content))
+	return errors.Join(err, file.Close())
 }
 
 // Crash returns the disk as it may be found after a power cut at this moment: all
