@@ -170,15 +170,11 @@ func (n *node) listen(t testing.TB, configure ...func(*gateway.Config)) {
 		f(&cfg)
 	}
 	n.offers = tool.NewClients(tool.Limits{})
-<<<<<<< Updated upstream
 	core := harn.Core(n.Engine)
 	if n.recorded != nil {
 		core = n.recorded
 	}
-	n.server = gateway.New(cfg, n.Engine, slog.New(slog.DiscardHandler), harn.New(cfg, core).WithClients(n.offers))
-=======
-	n.server = gateway.New(cfg, n.Engine, slog.New(slog.NewTextHandler(&n.logged, nil)), harn.New(cfg, n.recorded).WithClients(n.offers))
->>>>>>> Stashed changes
+	n.server = gateway.New(cfg, n.Engine, slog.New(slog.NewTextHandler(&n.logged, nil)), harn.New(cfg, core).WithClients(n.offers))
 	n.schema = newSchemas(t, n.server)
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
