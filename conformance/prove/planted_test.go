@@ -1,11 +1,14 @@
 package prove_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/conformance/internal/nodetest"
 )
@@ -75,38 +78,35 @@ func recordFaults() []fault {
 	}
 }
 
-// TestPlantedFaults makes the mistakes, one at a time and in a copy of the sources, and
-// runs the tests that have to fail.
+// TestPlantedFaults makes the mistakes, one at a time, and runs the tests that have to
+// fail. The sources stay as they are: the compiler is given the changed file in place of
+// the real one, so that only what depends on it is built anew.
+//
+// WHARF_FAULTS=2/4 runs the second of four shares. Without it all are made.
 func TestPlantedFaults(t *testing.T) {
 	if !long() {
-		t.Skip("builds everything anew for each fault: set WHARF_LONG=1 to run it")
+		t.Skip("builds much anew for each fault: set WHARF_LONG=1 to run it")
 	}
 	root, err := nodetest.Root()
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree := filepath.Join(t.TempDir(), "tree")
-	copyTree(t, root, tree)
+	mine := share(t)
 	sound := map[[2]string]bool{}
-	for _, f := range faults() {
+	for i, f := range faults() {
 		t.Run(f.name, func(t *testing.T) {
-			for _, test := range f.tests {
-				if sound[test] {
-					continue
-				}
-				failed, out := runTest(t, tree, test)
-				if strings.Contains(out, "--- SKIP: "+test[1]) {
-					t.Skipf("%s needs what is not here:\n%s", test[1], out)
-				}
-				if failed || !strings.Contains(out, "--- PASS: "+test[1]) {
-					t.Fatalf("%s fails without any fault:\n%s", test[1], out)
-				}
-				sound[test] = true
+			if !mine(i) {
+				t.Skipf("belongs to another share than %s: WHARF_LONG=1 without WHARF_FAULTS runs all", os.Getenv("WHARF_FAULTS"))
 			}
-			mend := f.plant(t, tree)
-			defer mend()
 			for _, test := range f.tests {
-				failed, out := runTest(t, tree, test)
+				if !sound[test] {
+					runSound(t, root, test)
+					sound[test] = true
+				}
+			}
+			overlay := f.plant(t, root)
+			for _, test := range f.tests {
+				failed, out := runTest(t, root, test, "-overlay="+overlay)
 				switch {
 				case strings.Contains(out, "[build failed]"):
 					t.Fatalf("the fault does not compile:\n%s", out)
@@ -117,6 +117,32 @@ func TestPlantedFaults(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// share returns which of the faults WHARF_FAULTS asks for, by their index.
+func share(t *testing.T) func(i int) bool {
+	t.Helper()
+	text := os.Getenv("WHARF_FAULTS")
+	if text == "" {
+		return func(int) bool { return true }
+	}
+	var k, n int
+	if _, err := fmt.Sscanf(text, "%d/%d", &k, &n); err != nil || k < 1 || k > n {
+		t.Fatalf("WHARF_FAULTS=%q: a share is written as 2/4, the second of four", text)
+	}
+	return func(i int) bool { return i%n == k-1 }
+}
+
+// runSound makes sure that a test passes without any fault.
+func runSound(t *testing.T, root string, test [2]string) {
+	t.Helper()
+	failed, out := runTest(t, root, test)
+	if strings.Contains(out, "--- SKIP: "+test[1]) {
+		t.Skipf("%s needs what is not here:\n%s", test[1], out)
+	}
+	if failed || !strings.Contains(out, "--- PASS: "+test[1]) {
+		t.Fatalf("%s fails without any fault:\n%s", test[1], out)
 	}
 }
 
@@ -144,45 +170,31 @@ func (f *fault) source(t *testing.T, tree string) string {
 	return string(source)
 }
 
-// plant makes the mistake. It returns what takes it back.
-func (f *fault) plant(t *testing.T, tree string) (mend func()) {
+// plant makes the mistake, in a file that an overlay of the go command names: that
+// file's path is returned.
+func (f *fault) plant(t *testing.T, root string) (overlay string) {
 	t.Helper()
-	name, source := filepath.Join(tree, filepath.FromSlash(f.file)), f.source(t, tree)
-	put(t, name, strings.Replace(source, f.old, f.new, 1))
-	return func() { put(t, name, source) }
-}
-
-// copyTree copies the sources that Go builds from.
-func copyTree(t *testing.T, root, tree string) {
-	t.Helper()
-	list := exec.CommandContext(t.Context(), "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-	list.Dir = root
-	names, err := list.Output()
+	dir := t.TempDir()
+	changed := filepath.Join(dir, "changed.go")
+	put(t, changed, strings.Replace(f.source(t, root), f.old, f.new, 1))
+	text, err := json.Marshal(map[string]any{
+		"Replace": map[string]string{filepath.Join(root, filepath.FromSlash(f.file)): changed},
+	})
 	if err != nil {
-		t.Skipf("the sources cannot be listed: this is no git checkout, or git is missing (%v)", err)
+		t.Fatal(err)
 	}
-	for _, name := range strings.Split(strings.TrimRight(string(names), "\x00"), "\x00") {
-		content, err := os.ReadFile(filepath.Join(root, name))
-		if os.IsNotExist(err) {
-			continue // removed, not yet committed
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		to := filepath.Join(tree, name)
-		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		put(t, to, string(content))
-	}
+	overlay = filepath.Join(dir, "overlay.json")
+	put(t, overlay, string(text))
+	return overlay
 }
 
-// runTest runs one test of a tree, and reports whether it failed.
-func runTest(t *testing.T, tree string, test [2]string) (failed bool, out string) {
+// runTest runs one test, and reports whether it failed. What the test builds itself is
+// built with the same flags.
+func runTest(t *testing.T, root string, test [2]string, flags ...string) (failed bool, out string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-timeout=5m", "-v", "-run=^"+test[1]+"$", test[0])
-	cmd.Dir = tree
-	cmd.Env = append(os.Environ(), "WHARF_LONG=")
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "WHARF_LONG=", "GOFLAGS="+strings.Join(append(flags, os.Getenv("GOFLAGS")), " "))
 	code, out := execute(t, cmd)
 	return code != 0, out
 }
