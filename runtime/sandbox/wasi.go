@@ -119,16 +119,19 @@ func (r *run) monotonic() int64 {
 	return c.last
 }
 
-// sleep lets the Host decide how long it takes, as long as there is time.
+// sleep lets the Host decide how long it takes, as long as there is time. A guest that
+// wants to sleep for longer than it may is stopped when its time is up.
 func (r *run) sleep(ns int64) {
-	ctx, cancel := context.WithTimeout(r.Context, r.wall.rest())
-	r.host.Sleep(ctx, time.Duration(ns))
-	over := ctx.Err() != nil
+	asked, rest := time.Duration(ns), r.wall.rest()
+	ctx, cancel := context.WithTimeout(r.Context, rest)
+	r.host.Sleep(ctx, asked)
+	over := asked > rest && ctx.Err() != nil
 	cancel()
-	if over {
+	if over || r.Err() != nil {
 		r.wall.left = 0
 		panic(errStopped)
 	}
+	r.wall.count(asked)
 	r.clock.last += min(ns, math.MaxInt64-r.clock.last)
 }
 
