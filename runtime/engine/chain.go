@@ -36,6 +36,8 @@ type issue struct {
 	task    *abi.Task    // as it ends
 	outcome *abi.Outcome // as it is told
 	record  int          // the place of its record in the batch
+	key     *receipt.Key // signs it
+	at      time.Time    // when it is issued
 	built   *receipt.Receipt
 	chain   *receipt.Chain // nil for a replay, whose receipt follows that of its source
 }
@@ -124,6 +126,7 @@ func (e *Engine) build(i *issue, now time.Time) (err error) {
 	if i == nil {
 		return nil
 	}
+	i.key, i.at = e.signing.Signer(now)
 	if i.built, err = receipt.Build(e.receiptFacts(i, now), i.facts.tally); err != nil {
 		return err
 	}
@@ -156,7 +159,7 @@ func (r *replayFacts) check(built *receipt.Receipt) error {
 
 // seal puts the receipt into the batch and hands that over, in the order of the
 // Workspace's chain.
-func (e *Engine) seal(i *issue, b *storage.Batch, now time.Time, hand func() error) error {
+func (e *Engine) seal(i *issue, b *storage.Batch, hand func() error) error {
 	put := func(number uint64, sealed *receipt.Batch) error {
 		b.Frame.Records[i.record].State = i.resource(i.built, number)
 		if sealed != nil {
@@ -171,15 +174,14 @@ func (e *Engine) seal(i *issue, b *storage.Batch, now time.Time, hand func() err
 		}
 		return hand()
 	}
-	key := e.signing.Current()
 	if r := i.facts.replay; r != nil {
-		if receipt.Seal(i.built, r.previous, key, now); r.issued != nil {
+		if receipt.Seal(i.built, r.previous, i.key, i.at); r.issued != nil {
 			b.Frame.Records[i.record].State = r.issued
 			return hand()
 		}
 		return put(0, nil)
 	}
-	return i.chain.Seal(i.built, key, now, put)
+	return i.chain.Seal(i.built, i.key, i.at, put)
 }
 
 func (e *Engine) receiptFacts(i *issue, now time.Time) *receipt.Facts {
@@ -188,7 +190,7 @@ func (e *Engine) receiptFacts(i *issue, now time.Time) *receipt.Facts {
 		ReceiptID: i.id, IssuerID: e.signing.Public().Issuer, IssuerName: "Wharf", IssuerVersion: abi.ProtocolVersion,
 		TenantID: e.tenantID(i.tenant), PersonaRef: p.ID + "@" + p.Version,
 		WorkspaceID: t.WorkspaceID, SessionID: t.SessionID, TaskID: t.ID, BranchID: t.BranchID,
-		CreatedAt: t.CreatedAt, StartedAt: t.StartedAt, CompletedAt: abi.At(now), IssuedAt: abi.At(now),
+		CreatedAt: t.CreatedAt, StartedAt: t.StartedAt, CompletedAt: abi.At(now), IssuedAt: i.at,
 		Status: t.Status, Failure: i.outcome.Failure, Gas: i.facts.gas, StartTier: p.AutonomyTier, EndTier: p.AutonomyTier,
 		Artifacts: i.facts.artifacts, Redactions: i.facts.withheld, NodeVersion: e.version, Irreproducible: i.facts.irreproducible,
 	}

@@ -212,7 +212,8 @@ func (e *Engine) bundleReceipt(ctx context.Context, c *Caller, t *abi.Task, b *b
 	if err != nil || hashes == nil {
 		return err
 	}
-	batch, err := receipt.SealBatch(t.WorkspaceID, first, hashes, e.signing.Current(), e.now())
+	key, at := e.signing.Signer(e.now())
+	batch, err := receipt.SealBatch(t.WorkspaceID, first, hashes, key, at)
 	if err != nil {
 		return err
 	}

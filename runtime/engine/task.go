@@ -165,7 +165,7 @@ func (e *Engine) write(t *task, shown *abi.Task, effects []Effect, c change, now
 	hand := func() error {
 		return e.countUse(t, b, shown.ReceiptID, shown.Status.Terminal(), func() { commit = e.store.Append(b) })
 	}
-	if err := e.handOver(t, issue, b, c.in.Kind, now, hand); err != nil {
+	if err := e.handOver(t, issue, b, c.in.Kind, hand); err != nil {
 		return nil, err
 	}
 	t.seq += sequenced(records)
@@ -208,14 +208,14 @@ func statusOf(in InputKind) int {
 // handOver calls hand under the locks that order a Task's batch among others: that of its
 // Session, which a start has nothing to do with, and that of the Workspace's receipts.
 // The Session comes first, for its lock may be held over the disk.
-func (e *Engine) handOver(t *task, i *issue, b *storage.Batch, in InputKind, now time.Time, hand func() error) error {
+func (e *Engine) handOver(t *task, i *issue, b *storage.Batch, in InputKind, hand func() error) error {
 	switch {
 	case in == InputStart:
 		return hand()
 	case i == nil:
 		return t.session.while(nil, hand)
 	}
-	return t.session.while(nil, func() error { return e.seal(i, b, now, hand) })
+	return t.session.while(nil, func() error { return e.seal(i, b, hand) })
 }
 
 func sequenced(records []record) (n uint64) {

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	json "github.com/go-json-experiment/json"
@@ -75,6 +76,7 @@ type Keyring struct {
 	mu          sync.RWMutex
 	current     *Key
 	keys        []abi.SigningKey
+	latest      atomic.Int64 // the latest time, in Unix nanoseconds, that was signed for
 }
 
 // OpenKeyring opens the keyring in dir and makes both on first use, with a key
@@ -123,6 +125,31 @@ func (k *Keyring) Current() *Key {
 	return k.current
 }
 
+// Signer returns the key that signs, and the time to state for what it signs at now.
+// That is not before the key was made, nor after it retires, even when the clock is set
+// back meanwhile: a verifier refuses what was signed outside of its key's life.
+func (k *Keyring) Signer(now time.Time) (*Key, time.Time) {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	at := abi.At(now)
+	if made := k.keys[0].CreatedAt; at.Before(made) {
+		at = made
+	}
+	k.signedAt(at)
+	return k.current, at
+}
+
+// signedAt remembers the latest time that was signed for.
+func (k *Keyring) signedAt(at time.Time) {
+	nanos := at.UnixNano()
+	for {
+		latest := k.latest.Load()
+		if nanos <= latest || k.latest.CompareAndSwap(latest, nanos) {
+			return
+		}
+	}
+}
+
 // Public returns the public keys, the current one first and the last retired next.
 func (k *Keyring) Public() abi.SigningKeys {
 	k.mu.RLock()
@@ -130,8 +157,9 @@ func (k *Keyring) Public() abi.SigningKeys {
 	return abi.SigningKeys{Issuer: k.issuer, Keys: slices.Clone(k.keys)}
 }
 
-// Rotate retires the current key and makes a new one. When it returns without an
-// error, the private half of the old one is no longer in the folder.
+// Rotate retires the current key and makes a new one: at now, but not before anything
+// that the old one signed. When it returns without an error, the private half of the old
+// one is no longer in the folder.
 func (k *Keyring) Rotate(now time.Time) error { return k.replace(now) }
 
 // replace makes a new current key.
@@ -145,7 +173,7 @@ func (k *Keyring) replace(now time.Time) error {
 	key := NewKey(seed)
 	keys := append([]abi.SigningKey{key.Public(now)}, k.keys...)
 	if len(keys) > 1 {
-		keys[1].RetiredAt = abi.At(now)
+		keys[1].RetiredAt = later(later(abi.At(now), keys[1].CreatedAt), time.Unix(0, k.latest.Load()).UTC())
 	}
 	content, err := json.Marshal(stored{keyFormat, seed, keys}, jsontext.WithIndent("  "))
 	if err != nil {
@@ -156,6 +184,13 @@ func (k *Keyring) replace(now time.Time) error {
 	}
 	k.current, k.keys = key, keys
 	return nil
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 // publicKey returns the key with the given id.
