@@ -9,6 +9,7 @@ import (
 	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/alarm"
 	"github.com/wharf-dev/wharf/runtime/policy"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/receipt"
@@ -81,13 +82,11 @@ func (e *Engine) watchTime(t *task, p *abi.Persona) (stop func(), err error) {
 	if end.IsZero() {
 		return func() {}, nil
 	}
-	left := end.Sub(e.now())
-	if left <= 0 {
+	if !end.After(e.now()) {
 		return nil, errOvertime
 	}
 	key := t.key()
-	timer := time.AfterFunc(left, func() { e.exhaust(key) })
-	return func() { timer.Stop() }, nil
+	return alarm.Set(e.now, end, func() { e.exhaust(key) }).Stop, nil
 }
 
 // exhaust fails a Task whose time is up.

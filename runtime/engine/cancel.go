@@ -3,9 +3,9 @@ package engine
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/alarm"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -97,7 +97,7 @@ func (e *Engine) watchDeadline(t *task) {
 		return
 	}
 	key := t.key()
-	t.deadline = time.AfterFunc(t.task.DeadlineAt.Sub(e.now()), func() { e.expire(key) })
+	t.deadline = alarm.Set(e.now, t.task.DeadlineAt, func() { e.expire(key) })
 }
 
 // expire fails a Task whose deadline has passed.

@@ -449,7 +449,7 @@ func (e *Engine) describe(c *Caller, s *source, shown abi.Connector, doc Doc) (D
 	if s != nil {
 		shown.Counters = s.counters()
 	}
-	shown.Polling = shownPolling(&shown)
+	shown.Polling = shownPolling(&shown, e.now())
 	if !c.Can(abi.ScopeConnectorsWrite) && shown.Webhook != nil {
 		shown.Webhook = &abi.Webhook{Enabled: shown.Webhook.Enabled}
 	}

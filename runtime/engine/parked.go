@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/alarm"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -14,20 +15,20 @@ import (
 // who awaits whom. A few hundred bytes a Task.
 type parkedTable struct {
 	mu      sync.Mutex
-	timers  map[owner]*time.Timer
+	timers  map[owner]*alarm.Alarm
 	parents map[owner][]owner // by the child they await
 }
 
-func (p *parkedTable) setTimer(key owner, d time.Duration, fire func()) {
+func (p *parkedTable) setTimer(key owner, now func() time.Time, at time.Time, fire func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.timers == nil {
-		p.timers = map[owner]*time.Timer{}
+		p.timers = map[owner]*alarm.Alarm{}
 	}
 	if old := p.timers[key]; old != nil {
 		old.Stop()
 	}
-	p.timers[key] = time.AfterFunc(d, fire)
+	p.timers[key] = alarm.Set(now, at, fire)
 }
 
 // forget drops a Task's timer.

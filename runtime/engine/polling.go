@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/alarm"
 	"github.com/wharf-dev/wharf/runtime/connector"
 	"github.com/wharf-dev/wharf/runtime/connector/schedule"
 )
@@ -46,6 +47,7 @@ type poll struct {
 	busy  bool      // somebody acts on it, who alone has what follows
 
 	about    abi.Polling // what schedule was made of
+	since    time.Time   // when it was noticed that the last tick lies in the future; zero when it does not
 	schedule *schedule.Schedule
 	retry    connector.Breaker
 	again    bool   // the last poll failed, and is to be repeated before its schedule
@@ -72,6 +74,7 @@ func (e *Engine) pollLoop(ctx context.Context) {
 	t := &e.intake.polls
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	last := e.now().Round(0)
 	for {
 		select {
 		case <-ctx.Done():
@@ -79,6 +82,11 @@ func (e *Engine) pollLoop(ctx context.Context) {
 		case <-t.wake:
 		case <-timer.C:
 		}
+		now := e.now().Round(0)
+		if now.Before(last) {
+			e.placePolls()
+		}
+		last = now
 		for _, p := range t.take(e.now()) {
 			t.busy.Go(func() {
 				t.slots <- struct{}{}
@@ -109,7 +117,7 @@ func (t *pollTable) wait(now time.Time) time.Duration {
 	if len(t.due) == 0 {
 		return time.Hour
 	}
-	return min(max(t.due[0].at.Sub(now), 0), time.Hour) // clocks may be set
+	return alarm.Wait(now, t.due[0].at)
 }
 
 func (t *pollTable) nudge() {
@@ -156,6 +164,19 @@ func (e *Engine) newPoll(s *source) *poll {
 	return p
 }
 
+// placePolls places all polls anew: the clock was put back, and what was placed by it
+// while it was ahead would be late by as much.
+func (e *Engine) placePolls() {
+	t := &e.intake.polls
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, p := range t.byKey {
+		if !p.busy {
+			e.placePoll(p)
+		}
+	}
+}
+
 // placePoll says when to look at a poll next. The caller holds the table's mutex.
 func (e *Engine) placePoll(p *poll) {
 	t, about := &e.intake.polls, p.source.about.Load()
@@ -193,10 +214,24 @@ func (p *poll) next(about *abi.Connector, now time.Time) (at time.Time, err erro
 	case !p.retry.RetryAt().IsZero():
 		return p.retry.RetryAt(), nil
 	}
-	return p.schedule.Next(lastTick(about)), nil
+	return p.schedule.Next(p.last(about, now)), nil
 }
 
-// lastTick is what the next tick follows.
+// last is what the next tick follows: the last tick, unless a clock that was ahead told
+// it. That must not hold up the ticks that come now that the clock is right again.
+func (p *poll) last(about *abi.Connector, now time.Time) time.Time {
+	last := lastTick(about)
+	if !last.After(now) {
+		p.since = time.Time{}
+		return last
+	}
+	if p.since.IsZero() || p.since.After(now) {
+		p.since = now
+	}
+	return p.since
+}
+
+// lastTick is the last tick that was told, or since when there are ticks.
 func lastTick(c *abi.Connector) time.Time {
 	if !c.Polling.LastAt.IsZero() {
 		return c.Polling.LastAt
@@ -226,7 +261,7 @@ func (e *Engine) pollStep(ctx context.Context, p *poll) error {
 	case p.task != "":
 		return e.pollLook(ctx, p)
 	}
-	tick, due := p.schedule.Due(lastTick(about), now)
+	tick, due := p.schedule.Due(p.last(about, now), now)
 	if p.again || !due && !p.retry.RetryAt().IsZero() {
 		tick, due = now, true
 	}
@@ -433,14 +468,21 @@ func freshPolling(p *abi.Polling) *abi.Polling {
 	return &abi.Polling{Schedule: p.Schedule, TimeZone: p.TimeZone, Export: p.Export}
 }
 
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
 // shownPolling is how a Connector acts by itself, with when it does so next.
-func shownPolling(c *abi.Connector) *abi.Polling {
+func shownPolling(c *abi.Connector, now time.Time) *abi.Polling {
 	if !pollable(c) {
 		return c.Polling
 	}
 	shown := *c.Polling
 	if s, err := schedule.Parse(shown.Schedule, shown.TimeZone); err == nil {
-		shown.NextAt = abi.At(s.Next(lastTick(c)))
+		shown.NextAt = abi.At(s.Next(earlier(lastTick(c), now)))
 	}
 	return &shown
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/alarm"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/storage"
 )
@@ -43,7 +44,7 @@ type task struct {
 	task     abi.Task                // without Input
 	seq      uint64                  // of the next event whose resource is the Task
 	stop     context.CancelCauseFunc // set while a plugin runs
-	deadline *time.Timer
+	deadline *alarm.Alarm
 	last     []byte  // the last state handed over, without the input
 	asking   *asking // what it asks somebody while it is parked; may be nil
 	unsynced int     // batches handed over that keep it in memory until they are durable

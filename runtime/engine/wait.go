@@ -184,7 +184,7 @@ func (e *Engine) arm(key owner, w *abi.Waiting, deadline time.Time) {
 		at, fire = deadline, func() { e.expire(key) }
 	}
 	if !at.IsZero() {
-		e.parked.setTimer(key, at.Sub(e.now()), fire)
+		e.parked.setTimer(key, e.now, at, fire)
 	}
 	if w.TaskID == "" {
 		return
