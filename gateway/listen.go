@@ -1,10 +1,13 @@
 package gateway
 
 import (
+	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -20,21 +23,28 @@ type listener struct {
 	limit  int64
 	open   atomic.Int64
 	refuse []byte // a whole HTTP response
-	closed atomic.Bool
+	log    *slog.Logger
+	closed chan struct{}
+	close  sync.Once
+}
+
+func newListener(ln net.Listener, limit int, refuse []byte, log *slog.Logger) *listener {
+	return &listener{Listener: ln, limit: int64(limit), refuse: refuse, log: log, closed: make(chan struct{})}
 }
 
 // Close stops accepting. Closing again does nothing: both the server and fasthttp
 // close.
-func (l *listener) Close() error {
-	if l.closed.Swap(true) {
-		return nil
-	}
-	return l.Listener.Close()
+func (l *listener) Close() (err error) {
+	l.close.Do(func() {
+		close(l.closed)
+		err = l.Listener.Close()
+	})
+	return err
 }
 
 func (l *listener) Accept() (net.Conn, error) {
 	for {
-		c, err := l.Listener.Accept()
+		c, err := l.next()
 		if err != nil {
 			return nil, err
 		}
@@ -44,6 +54,43 @@ func (l *listener) Accept() (net.Conn, error) {
 		l.open.Add(-1)
 		turnAway(c, l.refuse)
 	}
+}
+
+// The waits between two tries to accept, for want of something.
+const (
+	minAcceptWait = 5 * time.Millisecond
+	maxAcceptWait = time.Second
+)
+
+// next returns the next connection. While the process or the machine lacks what it takes
+// to accept one, it waits and tries again: clients wait in the backlog meanwhile, and an
+// error would end the server.
+func (l *listener) next() (net.Conn, error) {
+	for wait := minAcceptWait; ; wait = min(2*wait, maxAcceptWait) {
+		c, err := l.Listener.Accept()
+		if err == nil || !scarcity(err) {
+			return c, err
+		}
+		if wait == minAcceptWait {
+			l.log.Warn("no connection can be accepted for now; trying again until it works", "error", err)
+		}
+		select {
+		case <-time.After(wait):
+		case <-l.closed:
+			return nil, net.ErrClosed
+		}
+	}
+}
+
+// scarcity reports whether accepting failed for want of files, memory or the client
+// itself, which gave up.
+func scarcity(err error) bool {
+	for _, e := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
 }
 
 // turnAway must not block the accept loop: an answer that does not fit the

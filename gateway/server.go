@@ -289,7 +289,7 @@ func (s *Server) Serve(ln net.Listener) error {
 	if s.cfg.TLS != nil {
 		ln = s.cfg.TLS.Listener(ln)
 	}
-	counted := &listener{Listener: ln, limit: int64(s.cfg.Connections), refuse: s.refusal()}
+	counted := newListener(ln, s.cfg.Connections, s.refusal(), s.log)
 	if !s.attach(counted) {
 		return counted.Close()
 	}
