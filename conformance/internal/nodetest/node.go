@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"syscall"
 	"testing"
@@ -85,6 +86,7 @@ type Node struct {
 	addr   string
 	args   []string
 	env    []string
+	files  int
 
 	cmd  *exec.Cmd
 	log  *os.File
@@ -96,6 +98,8 @@ type Options struct {
 	Data string   // the data folder; one of its own when it is empty
 	Args []string // after those of "wharf serve" that say where it listens and lives
 	Env  []string // as NAME=value, besides what the test was started with
+	// Files bounds the files that the process may open; 0 leaves that as it is.
+	Files int
 }
 
 // Start starts a node with an empty data folder and waits until it answers. It
@@ -109,7 +113,7 @@ func (b *Builder) Start(t testing.TB) *Node {
 func (b *Builder) StartWith(t testing.TB, o Options) *Node {
 	t.Helper()
 	addr := freeAddress(t)
-	n := &Node{URL: "http://" + addr, addr: addr, Data: o.Data, args: o.Args, env: o.Env, binary: b.Binary(t)}
+	n := &Node{URL: "http://" + addr, addr: addr, Data: o.Data, args: o.Args, env: o.Env, files: o.Files, binary: b.Binary(t)}
 	if n.Data == "" {
 		n.Data = filepath.Join(t.TempDir(), "data")
 	}
@@ -149,6 +153,10 @@ func freeAddress(t testing.TB) string {
 func (n *Node) Run(t testing.TB) {
 	t.Helper()
 	n.cmd = exec.Command(n.binary, append([]string{"serve", "--listen", n.addr, "--data", n.Data}, n.args...)...)
+	if n.files > 0 { // exec keeps the process id, so that signals reach the node itself
+		limited := []string{"sh", "-c", `ulimit -n "$0" && exec "$@"`, strconv.Itoa(n.files)}
+		n.cmd = exec.Command(limited[0], append(limited[1:], n.cmd.Args...)...)
+	}
 	n.cmd.Env = append(append(os.Environ(), "WHARF_API_KEY="+Key), n.env...)
 	n.cmd.Stdout, n.cmd.Stderr = n.log, n.log
 	if err := n.cmd.Start(); err != nil {

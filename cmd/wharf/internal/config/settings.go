@@ -105,7 +105,7 @@ func limitSettings() []Setting {
 		period("limits.wait", "1m", func(c *Config) *time.Duration { return &c.Limits.Wait }, time.Second, time.Hour,
 			"The longest that \"Prefer: wait=SECONDS\" on a submit is honoured for."),
 		number("limits.connections", "8192", func(c *Config) *int { return &c.Limits.Connections }, 1, 10_000_000,
-			"Open connections."),
+			"Open connections. Fewer are accepted where the process may not open as many files."),
 		number("limits.streams", "4096", func(c *Config) *int { return &c.Limits.Streams }, 1, 10_000_000,
 			"Open event streams. They count as connections too."),
 	}

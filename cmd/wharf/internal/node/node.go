@@ -231,7 +231,7 @@ func (o *Options) gatewayConfig() gateway.Config {
 		Version: o.Version,
 		BodyLimit: l.Body, DeliveryLimit: l.Delivery, UploadLimit: l.Upload, HeaderLimit: int(l.Header), InFlightBytes: l.InFlight,
 		ReadTimeout: l.Read, UploadTimeout: l.UploadTime, WriteTimeout: l.Write, IdleTimeout: l.Idle,
-		Connections: l.Connections, Streams: l.Streams,
+		Connections: connections(l.Connections, o.Log), Streams: l.Streams,
 		Heartbeat: o.Config.SSE.Heartbeat, WaitLimit: l.Wait,
 		MessageLimit: o.Config.WebSocket.Message, Origins: o.Config.WebSocket.List(), SocketInsecure: o.Config.WebSocket.Insecure == "true",
 	}
