@@ -37,7 +37,7 @@ With --data the copy is made of the data folder of a stopped node.`,
 				return fmt.Errorf("finding %s: %w", args[0], err)
 			}
 			if data != "" {
-				err = a.backupStopped(data, dir)
+				err = a.backupStopped(cmd.Context(), data, dir)
 			} else {
 				err = a.backupOnline(cmd.Context(), dir)
 			}
@@ -64,8 +64,8 @@ func (a *app) backupOnline(ctx context.Context, dir string) error {
 	return err
 }
 
-func (a *app) backupStopped(data, dir string) (err error) {
-	store, err := a.openData(data)
+func (a *app) backupStopped(ctx context.Context, data, dir string) (err error) {
+	store, err := a.openData(ctx, data)
 	if err != nil {
 		return err
 	}
@@ -118,6 +118,9 @@ func (a *app) restore(ctx context.Context, from, data string, force bool) (err e
 	if err := datadir.Recognize(from); err != nil {
 		return advise(err, "--from with a folder that \"wharf backup\" has written")
 	}
+	if err := a.checkBackup(from); err != nil {
+		return fmt.Errorf("the backup cannot be used: %w", err)
+	}
 	if err := a.checkTarget(data, force); err != nil {
 		return err
 	}
@@ -130,7 +133,7 @@ func (a *app) restore(ctx context.Context, from, data string, force bool) (err e
 	if err := datadir.Copy(from, fresh); err != nil {
 		return err
 	}
-	e, err := a.examine(ctx, fresh, true)
+	e, err := a.examine(ctx, fresh, true, work)
 	if err != nil {
 		return fmt.Errorf("the backup cannot be used: %w", err)
 	}
@@ -150,6 +153,15 @@ func (a *app) restore(ctx context.Context, from, data string, force bool) (err e
 	return nil
 }
 
+// checkBackup refuses a backup that does not open, before anything is copied.
+func (a *app) checkBackup(from string) error {
+	store, err := a.readData(from, "")
+	if err != nil {
+		return err
+	}
+	return store.Close()
+}
+
 // checkTarget refuses a folder that holds something, or that a node uses.
 func (a *app) checkTarget(data string, force bool) error {
 	vacant, err := datadir.Vacant(data)
@@ -163,7 +175,7 @@ func (a *app) checkTarget(data string, force bool) error {
 	case datadir.Recognize(data) != nil:
 		return fmt.Errorf("%s is not empty and is no data folder: it is not replaced", data)
 	}
-	store, err := a.openData(data)
+	store, err := a.readData(data, "")
 	var locked *pebble.LockedError
 	if errors.As(err, &locked) {
 		return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -25,11 +26,12 @@ func (a *app) doctorCommand() *cobra.Command {
 		Long: `Doctor reads a whole data folder and checks every invariant: no event is damaged
 or missing, every projection and index says what the log says, every large value
 is there and unchanged. With --rebuild it also derives all projections again
-from the log and compares them with what is stored; that needs room on the disk
-for another copy of them while it runs.
+from the log and compares them with what is stored; while it runs that needs
+room for another copy of them in the folder for temporary files (TMPDIR).
 
-It changes nothing, and ends with code 0 when all is well and 1 when not. The
-node must be stopped.`,
+It writes nothing to the data folder, which may lie on a disk that cannot be
+written, and ends with code 0 when all is well and 1 when not. The node must be
+stopped.`,
 		Example: `  wharf doctor --data ./wharf-data
   wharf doctor --data /var/lib/wharf --rebuild --json`,
 		Args: noArgs,
@@ -61,7 +63,7 @@ type examination struct {
 }
 
 func (a *app) doctor(ctx context.Context, data string, rebuild bool) error {
-	e, err := a.examine(ctx, data, rebuild)
+	e, err := a.examine(ctx, data, rebuild, os.TempDir())
 	if err != nil {
 		return err
 	}
@@ -78,8 +80,13 @@ func (a *app) doctor(ctx context.Context, data string, rebuild bool) error {
 	return nil
 }
 
-// openData opens the data folder of a stopped node.
-func (a *app) openData(dir string) (*pebble.Store, error) {
+// storeLog returns where a store that a command opens tells what it has to say.
+func (a *app) storeLog() *slog.Logger {
+	return slog.New(handler(a.stderr, true, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
+
+// openData opens the data folder of a stopped node, to write to it.
+func (a *app) openData(ctx context.Context, dir string) (*pebble.Store, error) {
 	if err := datadir.Recognize(dir); err != nil {
 		return nil, advise(err, "--data with the data folder of a node")
 	}
@@ -87,13 +94,27 @@ func (a *app) openData(dir string) (*pebble.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	log := slog.New(handler(a.stderr, true, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	store, err := node.OpenStore(dir, eff.Config, log)
+	store, err := node.OpenStore(ctx, dir, eff.Config, a.storeLog())
 	return store, startAdvice(err)
 }
 
-func (a *app) examine(ctx context.Context, data string, rebuild bool) (e examination, err error) {
-	store, err := a.openData(data)
+// readData opens the data folder of a stopped node and writes nothing to it.
+func (a *app) readData(dir, scratch string) (*pebble.Store, error) {
+	store, err := node.ReadStore(dir, scratch, a.storeLog())
+	return store, startAdvice(err)
+}
+
+// examine checks a data folder. What a rebuild needs is put into a folder of its own in
+// the folder temp.
+func (a *app) examine(ctx context.Context, data string, rebuild bool, temp string) (e examination, err error) {
+	scratch := ""
+	if rebuild {
+		if scratch, err = os.MkdirTemp(temp, ".wharf-doctor-"); err != nil {
+			return e, fmt.Errorf("making a folder for the rebuild: %w", err)
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+	}
+	store, err := a.readData(data, scratch)
 	if err != nil {
 		return e, err
 	}

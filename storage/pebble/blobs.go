@@ -29,13 +29,14 @@ type blobStore struct {
 	dir  string
 	temp atomic.Uint64 // numbers the unfinished files
 	seen verified      // the files that were found whole
+	fail *failure      // of the store
 
 	stored, storedBytes atomic.Uint64
 }
 
 // openBlobs makes the folder and removes what a crash has left unfinished.
-func openBlobs(fs vfs.FS, dir string) (*blobStore, error) {
-	b := &blobStore{fs: fs, dir: dir}
+func openBlobs(fs vfs.FS, dir string, fail *failure) (*blobStore, error) {
+	b := &blobStore{fs: fs, dir: dir, fail: fail}
 	temp := fs.PathJoin(dir, unfinishedDir)
 	if err := fs.RemoveAll(temp); err != nil {
 		return nil, fmt.Errorf("removing unfinished blobs: %w", err)

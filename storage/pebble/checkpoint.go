@@ -49,11 +49,14 @@ func (s *Store) checkpoint(dir string) error {
 	if err := writeHead(fs, fs.PathJoin(dir, headName), durable); err != nil {
 		return err
 	}
+	if err := writeFormat(fs, dir); err != nil {
+		return err
+	}
 	return errors.Join(syncDir(fs, dir), syncDir(fs, fs.PathDir(dir)))
 }
 
 func writeHead(fs vfs.FS, name string, p storage.Position) error {
-	h, err := openHead(fs, name)
+	h, err := openHead(fs, name, p)
 	if err != nil {
 		return err
 	}
@@ -86,7 +89,7 @@ func (b *blobStore) copyTo(dir string) error {
 
 // eachFolder calls f with the name of every folder that holds finished blobs.
 func (b *blobStore) eachFolder(f func(name string) error) error {
-	names, err := b.fs.List(b.dir)
+	names, err := list(b.fs, b.dir)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package pebble
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,7 +37,7 @@ func format1(t *testing.T) vfs.FS {
 			t.Fatal(err)
 		}
 	}
-	if err := db.Close(); err != nil {
+	if err := errors.Join(db.Close(), writeHead(fs, "data/HEAD", 4)); err != nil {
 		t.Fatal(err)
 	}
 	return fs

@@ -101,6 +101,9 @@ func (c *commit) refuse(err error) *commit {
 }
 
 func (s *Store) enqueue(c *commit) error {
+	if s.readOnly {
+		return ErrReadOnly
+	}
 	err := s.queue.put(c)
 	if failed := s.fail.err(); err != nil && failed != nil {
 		return failed

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/cockroachdb/errors/oserror"
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/record"
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -84,28 +85,110 @@ func (l *databaseLog) Fatalf(format string, args ...any) {
 	l.s.failed(fmt.Errorf(format, args...))
 }
 
-// checkManifest refuses a database whose list of files does not read to its end.
-// Pebble takes such an end for one that was cut off by a crash, forgets the files
-// that follow and deletes them. After a clean close there is no such crash. After
-// any other, the frames must still be without a gap.
-func checkManifest(fs vfs.FS, dir string, clean bool, o *pebble.Options) error {
+// checkFiles looks at the files of which Pebble reads only as much as it understands,
+// and at that which it cannot do without though it holds no data.
+//
+// Pebble takes an end of its list of files that does not read for one that was cut off
+// by a crash, forgets the files that follow and deletes them. After a clean close there
+// is no such crash. After any other the frames must be without a gap: torn says that
+// this is to be checked.
+func checkFiles(fs vfs.FS, dir string, clean bool, o *pebble.Options) (torn bool, err error) {
 	desc, err := pebble.Peek(dir, fs)
-	if err != nil || !desc.Exists {
-		return err
+	if err != nil {
+		return false, explain(err)
 	}
-	err = readManifest(fs, desc.ManifestFilename)
-	if err == nil {
+	if err := checkOptions(fs, dir, desc.OptionsFilename, o); err != nil {
+		return false, err
+	}
+	name := databaseDir + "/" + fs.PathBase(desc.ManifestFilename)
+	switch err := readManifest(fs, desc.ManifestFilename); {
+	case err == nil:
+		return false, nil
+	case oserror.IsNotExist(err):
+		return false, lost("%s is missing, the list of the database's files", name)
+	case clean:
+		return false, lost("%s does not read to its end: %v", name, err)
+	}
+	return true, nil
+}
+
+// checkOptions reads the newest file of settings. Pebble writes one at every start and
+// needs none: it only refuses those that differ in what cannot be changed.
+func checkOptions(fs vfs.FS, dir, name string, o *pebble.Options) error {
+	if name == "" {
 		return nil
 	}
-	if clean {
-		return &CorruptError{Reason: fmt.Sprintf("its list of files does not read to its end: %v", err)}
-	}
-	o.ReadOnly = true
-	db, err := pebble.Open(dir, o)
+	text, err := readFile(fs, name)
 	if err != nil {
-		return err
+		return fmt.Errorf("reading %s: %w", name, err)
 	}
-	return errors.Join(checkGapless(db), db.Close())
+	o = o.Clone()
+	o.EnsureDefaults()
+	if err := o.CheckCompatibility(dir, string(text)); err != nil {
+		name = databaseDir + "/" + fs.PathBase(name)
+		return &FolderError{Err: err, Reason: fmt.Sprintf("%s is damaged: %v", name, err),
+			Try: "removing " + name + ": it holds settings and no data, and every start writes it anew"}
+	}
+	return nil
+}
+
+// explain puts into a line what kept a database from being opened. What the operating
+// system has refused stays as it is.
+func explain(err error) error {
+	var own *FolderError
+	var refused syscall.Errno
+	switch {
+	case err == nil, errors.As(err, &own), errors.Is(err, storage.ErrFailed):
+		return err
+	case errors.As(err, &refused) && refused != syscall.ENOENT:
+		return fmt.Errorf("%w", err) // without the stack that Pebble's errors carry
+	}
+	return &FolderError{Reason: "the database is damaged: " + oneLine(err), Try: tryRestore, Err: err}
+}
+
+// oneLine returns what an error says on one line.
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+
+// checkEnds looks for the first and the last event of a log: tables and logs that were
+// lost as a whole leave no other trace.
+func checkEnds(r pebble.Reader, floor, last storage.Position) error {
+	if last == 0 || floor == last {
+		return nil
+	}
+	var begins, ends bool
+	err := eachTenant(r, func(t storage.Tenant) error {
+		_, ok, err := lookup(r, frameKey(nil, t, floor+1))
+		begins = begins || ok
+		if err != nil || ends {
+			return err
+		}
+		ends, err = endsAt(r, t, last)
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case !begins:
+		return lost("the log begins at position %s, which is not there: a file %s/*.sst or *.log is missing", floor+1, databaseDir)
+	case !ends:
+		return lost("the log ends at position %s, which is not there: a file %s/*.sst or *.log is missing", last, databaseDir)
+	}
+	return nil
+}
+
+// endsAt reports whether the last frame of a tenant that begins at or before p ends there.
+func endsAt(r pebble.Reader, t storage.Tenant, p storage.Position) (ends bool, err error) {
+	it, err := r.NewIter(&pebble.IterOptions{LowerBound: frameKey(nil, t, 0), UpperBound: frameKey(nil, t, p+1)})
+	if err != nil {
+		return false, err
+	}
+	if it.Last() {
+		var f *storage.Frame
+		if f, _, err = decodeFrame(t, lastPosition(it.Key()), it.Value()); err == nil {
+			ends = lastOf(f) == p
+		}
+	}
+	return ends, errors.Join(err, it.Error(), it.Close())
 }
 
 // readManifest reads a list of files to its end.

@@ -6,7 +6,9 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 
+	"github.com/cockroachdb/errors/oserror"
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
@@ -16,10 +18,16 @@ import (
 // to the disk: log writes vanish, so that what is on disk ends where the failure
 // was, and all other changes are refused, so that no background work acts on a state
 // that was never made durable. The store acknowledges nothing after the report.
+//
+// While the database opens, no failure gets to Pebble at all: it would wait for ever
+// for the tables that it cannot write, or take its parts down while its own goroutines
+// still use them, and with them the process. What fails then is reported, and never
+// returns.
 type guardFS struct {
 	vfs.FS
-	fail   *failure
-	report func(error)
+	fail    *failure
+	report  func(error)
+	opening *atomic.Bool
 }
 
 // errFrozen is what changes of the disk meet after a failure.
@@ -38,10 +46,21 @@ func (g *guardFS) frozen() error {
 
 // mutate does f unless the disk is frozen.
 func (g *guardFS) mutate(f func() error) error {
-	if err := g.frozen(); err != nil {
+	err := g.frozen()
+	if err == nil {
+		err = f()
+	}
+	return g.halt(err)
+}
+
+// halt returns err, unless the database is being opened: then it reports a failure of
+// the disk and does not return.
+func (g *guardFS) halt(err error) error {
+	if err == nil || oserror.IsNotExist(err) || !g.opening.Load() {
 		return err
 	}
-	return f()
+	g.report(err)
+	select {}
 }
 
 // open does f, which opens a file for writing, and puts the guard around it. A log
@@ -53,7 +72,7 @@ func (g *guardFS) open(name string, f func() (vfs.File, error)) (vfs.File, error
 	}
 	switch {
 	case !isLog(name) && err != nil:
-		return nil, err
+		return nil, g.halt(err)
 	case !isLog(name):
 		return &guardedFile{File: file, guard: g}, nil
 	case err != nil:
@@ -117,11 +136,12 @@ type guardedFile struct {
 }
 
 // Write implements io.Writer.
-func (f *guardedFile) Write(p []byte) (int, error) {
-	if err := f.guard.frozen(); err != nil {
-		return 0, err
-	}
-	return f.File.Write(p)
+func (f *guardedFile) Write(p []byte) (n int, err error) {
+	err = f.guard.mutate(func() error {
+		n, err = f.File.Write(p)
+		return err
+	})
+	return n, err
 }
 
 // Sync implements vfs.File.

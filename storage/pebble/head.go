@@ -2,10 +2,9 @@ package pebble
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
+	"slices"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -34,34 +33,22 @@ type head struct {
 	buf      [slotLen]byte
 }
 
-// openHead reads the head file, and makes it when there is none.
-func openHead(fs vfs.FS, name string) (*head, error) {
+// openHead opens the head file, and makes it when there is none. position is what it
+// says, as [headOf] has read it.
+func openHead(fs vfs.FS, name string, position storage.Position) (*head, error) {
 	file, err := fs.OpenReadWrite(name, vfs.WriteCategoryUnspecified)
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", headName, err)
 	}
-	h := &head{file: file}
-	if err := h.read(); err != nil {
-		return nil, errors.Join(fmt.Errorf("reading %s: %w", headName, err), file.Close())
-	}
-	return h, nil
+	return &head{file: file, position: position}, nil
 }
 
-func (h *head) read() error {
-	var buf [2 * slotLen]byte
-	n, err := h.file.ReadAt(buf[:], 0)
-	if err != nil && err != io.EOF {
-		return err
+// read takes over what a head file says and reports whether any slot is whole.
+func (h *head) read(text []byte) (valid bool) {
+	for slot := range slices.Chunk(text[:min(len(text), 2*slotLen)], slotLen) {
+		valid = len(slot) == slotLen && h.readSlot(slot) || valid
 	}
-	if n == 0 {
-		return nil
-	}
-	valid := h.readSlot(buf[:slotLen]) || n < slotLen
-	valid = h.readSlot(buf[slotLen:]) || valid
-	if !valid {
-		return &CorruptError{Reason: "both slots of " + headName + " are damaged"}
-	}
-	return nil
+	return valid
 }
 
 // readSlot takes over what the slot says when it is whole and newer.

@@ -557,7 +557,7 @@ func TestNewerFormatIsRefused(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open("data", testOptions(fs)); err == nil || !strings.Contains(err.Error(), "format version") {
+	if _, err := Open("data", testOptions(fs)); err == nil || !strings.Contains(err.Error(), "the folder has format 4") {
 		t.Errorf("Open = %v", err)
 	}
 }

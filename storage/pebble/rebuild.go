@@ -18,8 +18,8 @@ var derivedSpaces = []byte{spaceActive, spaceChunk, spaceList, spaceTranscript, 
 	spaceResource, spaceSession, spaceTask, spaceWorkspace}
 
 // Rebuild derives every projection and index again from the frames, into a scratch
-// database inside the data folder, and compares the two key by key. It changes
-// nothing. What follows from events that retention has removed cannot be derived;
+// database in [Options.Scratch], and compares the two key by key. It changes
+// nothing else. What follows from events that retention has removed cannot be derived;
 // it is counted as kept. progress may be nil. Memory does not grow with the log;
 // the disk needs room for the projections once more.
 func (s *Store) Rebuild(ctx context.Context, progress func(Progress)) (Report, error) {
@@ -27,8 +27,10 @@ func (s *Store) Rebuild(ctx context.Context, progress func(Progress)) (Report, e
 }
 
 func (c *inspection) rebuild() (err error) {
-	fs := c.store.opts.FS
-	dir := fs.PathJoin(c.store.dir, scratchDir)
+	fs, dir, err := c.store.scratch()
+	if err != nil {
+		return err
+	}
 	if err := fs.RemoveAll(dir); err != nil {
 		return err
 	}
@@ -54,6 +56,21 @@ func (c *inspection) rebuild() (err error) {
 		}
 		return nil
 	})
+}
+
+// scratch returns where a database may be made that is thrown away.
+func (s *Store) scratch() (fs vfs.FS, dir string, err error) {
+	fs, dir = s.opts.FS, s.opts.Scratch
+	if s.readOnly {
+		fs = fs.Unwrap()
+	}
+	switch {
+	case dir == "" && s.readOnly:
+		return nil, "", fmt.Errorf("a rebuild needs a folder for its scratch database: %w", ErrReadOnly)
+	case dir == "":
+		dir = s.dir
+	}
+	return fs, fs.PathJoin(dir, scratchDir), nil
 }
 
 // openScratch opens a database that is thrown away. What it cannot write is told to

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -18,7 +19,9 @@ import (
 )
 
 // formatVersion is the version of the layout as a whole (docs/log-format.md).
-const formatVersion = 2
+// What an older program would read wrongly raises it, wherever in the folder it lies:
+// the log, blobs, keys, vaults, modules.
+const formatVersion = 3
 
 // The names of the facts about the whole folder.
 const (
@@ -67,6 +70,9 @@ type Options struct {
 	// DedupeFilterBytes bounds the memory in which the delivery keys of one bucket are
 	// told from fresh ones, 16 MiB by default: some eleven million keys.
 	DedupeFilterBytes int
+	// Scratch is the folder in which Rebuild makes its scratch database: the data folder
+	// by default, none in a store that was opened to be read only.
+	Scratch string
 	// Logger receives what the database has to say; slog.Default() by default.
 	Logger *slog.Logger
 	// grace is how long Close waits after a failure.
@@ -108,7 +114,7 @@ type Store struct {
 	opts  Options
 	dir   string
 	log   *slog.Logger
-	lock  interface{ Close() error }
+	lock  io.Closer
 	db    *pebble.DB
 	blobs *blobStore
 	head  *head
@@ -123,7 +129,13 @@ type Store struct {
 	mark      watermark
 	fail      failure
 	topics    topics
-	keys      keyFilter
+	opening   atomic.Bool // the database is being opened
+	// readOnly says that nothing may be written.
+	readOnly bool
+	// format is the number in the format file, 0 without one; stored that in the
+	// database, 0 when it is new.
+	format, stored uint32
+	keys           keyFilter
 	// deliveries holds the keys of deliveries, whose days are buckets.
 	deliveries keyFilter
 	stats      stats
@@ -161,11 +173,16 @@ type Store struct {
 
 var _ storage.Store = (*Store)(nil)
 
-// Open opens the data folder dir, which is made if it is missing. It fails if
-// another process has it open, if its format is newer than this program, or if
-// events that were acknowledged are no longer in the log.
+// Open opens the data folder dir, which is made if nothing of a store is in it. It fails
+// with a [*LockedError] if another process has it open, and with a [*FolderError] if its
+// format is newer than this program, if a file is missing, or if events that were
+// acknowledged are no longer in the log. Then nothing was written to it. When the disk
+// fails meanwhile, the error wraps [storage.ErrFailed].
 func Open(dir string, o Options) (*Store, error) {
 	o = o.withDefaults()
+	if _, _, err := survey(readOnlyFS{o.FS}, dir); err != nil {
+		return nil, fmt.Errorf("opening data folder %s: %w", dir, err)
+	}
 	if err := o.FS.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making data folder %s: %w", dir, err)
 	}
@@ -173,81 +190,121 @@ func Open(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, lockError(dir, err)
 	}
-	s, err := open(dir, o, lock)
-	if err != nil {
+	s := newStore(dir, o, lock)
+	if err := s.open(); err != nil {
 		_ = lock.Close()
 		return nil, fmt.Errorf("opening data folder %s: %w", dir, err)
 	}
 	return s, nil
 }
 
-func open(dir string, o Options, lock interface{ Close() error }) (*Store, error) {
+func newStore(dir string, o Options, lock io.Closer) *Store {
 	s := &Store{opts: o, dir: dir, log: o.Logger, lock: lock}
 	s.mark.init()
 	s.fail.init()
 	s.queue.init(o.QueueBytes)
 	s.topics.init()
-	if err := s.openParts(); err != nil {
-		return nil, err
+	return s
+}
+
+// open opens the folder. Pebble waits for ever for a disk that fails while it opens:
+// then it is left to the end of the process, as when it hangs later.
+func (s *Store) open() error {
+	var err error
+	s.opening.Store(true)
+	if !s.orFailed(func() { err = s.openAll() }) {
+		return s.fail.err()
 	}
-	if err := s.recover(); err != nil {
-		_ = s.db.Close()
-		_ = s.head.close()
-		return nil, err
+	if err != nil {
+		return err
 	}
+	s.opening.Store(false)
 	s.syncing = make(chan *group, maxInFlight)
 	s.committed.Go(s.commitLoop)
 	s.committed.Go(s.syncLoop)
 	go s.loadKeys() // Close waits for it, as for any reader
-	return s, nil
+	return nil
 }
 
-// openParts opens the head file, the blobs and the database, in this order: the
-// head knows what the database must hold.
-func (s *Store) openParts() (err error) {
+func (s *Store) openAll() error {
+	if err := s.openParts(); err != nil {
+		return err
+	}
+	err := errors.Join(s.recover(), s.fail.err())
+	if err != nil {
+		return errors.Join(err, s.db.Close(), s.head.close())
+	}
+	return nil
+}
+
+// openParts looks at the folder, makes it if need be, and opens the blobs, the head
+// file and the database.
+func (s *Store) openParts() error {
 	fs := s.opts.FS
+	c, format, err := survey(fs, s.dir)
+	if err != nil {
+		return err
+	}
+	s.format = format
+	if c == made {
+		err = preflight(s.dir, s.opts)
+	} else {
+		err = s.create()
+	}
+	if err != nil {
+		return err
+	}
+	return s.openFiles()
+}
+
+// openFiles opens a folder that was found whole. From here on it is written to.
+func (s *Store) openFiles() (err error) {
+	fs := s.opts.FS
+	if s.format != formatVersion {
+		if err := writeFormat(fs, s.dir); err != nil {
+			return err
+		}
+	}
 	if err := fs.RemoveAll(fs.PathJoin(s.dir, scratchDir)); err != nil {
 		return fmt.Errorf("removing what a rebuild has left: %w", err)
 	}
-	if err := fs.MkdirAll(fs.PathJoin(s.dir, databaseDir), 0o700); err != nil {
-		return fmt.Errorf("making the database folder: %w", err)
-	}
-	if s.blobs, err = openBlobs(fs, fs.PathJoin(s.dir, blobsDir)); err != nil {
+	if s.blobs, err = openBlobs(fs, fs.PathJoin(s.dir, blobsDir), &s.fail); err != nil {
 		return err
 	}
-	if s.head, err = openHead(fs, fs.PathJoin(s.dir, headName)); err != nil {
+	position, _, err := headOf(fs, s.dir)
+	if err != nil {
 		return err
 	}
-	if err := errors.Join(syncDir(fs, s.dir), syncDir(fs, fs.PathDir(s.dir))); err != nil {
+	if s.head, err = openHead(fs, fs.PathJoin(s.dir, headName), position); err != nil {
+		return err
+	}
+	if err := syncDir(fs, s.dir); err != nil {
 		return errors.Join(err, s.head.close())
 	}
-	if s.db, err = s.openDatabase(fs.PathJoin(s.dir, databaseDir)); err != nil {
+	if err := s.openDatabase(fs.PathJoin(s.dir, databaseDir)); err != nil {
 		return errors.Join(err, s.head.close())
 	}
 	return nil
 }
 
-// openDatabase opens Pebble. It turns a panic, which is how some damage shows
-// itself, into an error.
-func (s *Store) openDatabase(dir string) (db *pebble.DB, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			db, err = nil, fmt.Errorf("the database is damaged: %v", r)
-		}
-	}()
+// openDatabase opens Pebble on a database that is there.
+func (s *Store) openDatabase(dir string) error {
 	cache := pebble.NewCache(s.opts.CacheBytes + memtablesInUse*int64(s.opts.MemtableBytes))
 	defer cache.Unref()
-	if err := checkManifest(s.opts.FS, dir, s.head.clean, s.databaseOptions(cache)); err != nil {
-		return nil, err
-	}
 	if err := s.head.begin(s.head.position); err != nil {
-		return nil, err
+		return err
 	}
-	db, err = pebble.Open(dir, s.databaseOptions(cache))
-	if err == nil && s.fail.err() != nil { // Pebble was told that all is well
-		return nil, errors.Join(s.fail.err(), db.Close())
+	o := s.databaseOptions(cache)
+	o.ErrorIfNotExists = true
+	db, err := openPebble(dir, o)
+	if err != nil {
+		return explain(err)
 	}
-	return db, err
+	if s.fail.err() != nil { // Pebble was told that all is well
+		return errors.Join(s.fail.err(), db.Close())
+	}
+	s.db = db
+	return nil
 }
 
 // memtablesInUse is how many memtables there are under load: one that fills and
@@ -260,7 +317,7 @@ const tableBytes = 8 << 20
 
 func (s *Store) databaseOptions(cache *pebble.Cache) *pebble.Options {
 	o := &pebble.Options{
-		FS:                          &guardFS{FS: s.opts.FS, fail: &s.fail, report: s.failed},
+		FS:                          &guardFS{FS: s.opts.FS, fail: &s.fail, report: s.failed, opening: &s.opening},
 		Cache:                       cache,
 		FormatMajorVersion:          pebble.FormatNewest,
 		MemTableSize:                s.opts.MemtableBytes,
@@ -280,13 +337,27 @@ func (s *Store) databaseOptions(cache *pebble.Cache) *pebble.Options {
 	return o
 }
 
-// recover reads where the log ends and compares it with what was acknowledged.
+// recover reads where the log ends, and brings a folder of an older format up to date.
 func (s *Store) recover() error {
+	if err := s.readFacts(); err != nil {
+		return err
+	}
+	if err := s.upgrade(); err != nil {
+		return fmt.Errorf("upgrading the database: %w", err)
+	}
+	if err := s.indexWords(); err != nil {
+		return fmt.Errorf("indexing the memories: %w", err)
+	}
+	return s.head.begin(s.mark.position())
+}
+
+// readFacts reads where the log begins and ends and holds it against the head file.
+func (s *Store) readFacts() error {
 	last, err := s.metaPosition(metaLast)
 	if err != nil {
 		return err
 	}
-	if err := s.checkFormat(last); err != nil {
+	if err := s.readFormat(last); err != nil {
 		return err
 	}
 	floor, err := s.metaPosition(metaFloor)
@@ -294,8 +365,11 @@ func (s *Store) recover() error {
 		return err
 	}
 	if last < s.head.position {
-		return &CorruptError{Reason: fmt.Sprintf(
-			"it ends at position %s, but position %s was acknowledged", last, s.head.position)}
+		return lost("the log ends at position %s, but position %s was acknowledged: a file %s/*.log is missing or was cut off",
+			last, s.head.position, databaseDir)
+	}
+	if err := checkEnds(s.db, floor, last); err != nil {
+		return err
 	}
 	day, err := s.lastNumber(spaceIdempotency)
 	if err != nil {
@@ -310,32 +384,41 @@ func (s *Store) recover() error {
 	s.lastDay.Store(day)
 	s.keys.init(day, s.opts.KeyFilterBytes)
 	s.mark.raise(last)
-	if err := s.indexWords(); err != nil {
-		return fmt.Errorf("indexing the memories: %w", err)
-	}
-	return s.head.begin(last)
+	return nil
 }
 
-// checkFormat writes the format version into a new database, brings one of format 1
-// up to date and refuses one that it does not know.
-func (s *Store) checkFormat(last storage.Position) error {
+// readFormat reads the format that the database has, refuses one that it does not
+// know, and finds out from where on frames are found by their chunk.
+func (s *Store) readFormat(last storage.Position) error {
 	v, ok, err := s.meta(metaFormat)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case ok && len(v) == 4 && binary.BigEndian.Uint32(v) == formatVersion:
-		s.chunked, err = s.metaPosition(metaChunks)
-		return err
-	case !ok || (len(v) == 4 && binary.BigEndian.Uint32(v) == 1):
-		return s.upgrade(last)
 	}
-	return fmt.Errorf("format version %x is not known to this program", v)
+	if ok && len(v) != 4 {
+		return &CorruptError{Key: metaKey(metaFormat), Reason: errMalformed.Error()}
+	}
+	if ok {
+		s.stored = binary.BigEndian.Uint32(v)
+	}
+	switch {
+	case s.stored > formatVersion:
+		return checkKnown(s.stored)
+	case s.stored > formatChunked && s.format == 0:
+		return lost("%s is missing, the file that says that the folder has format %d", formatFile, s.stored)
+	case s.stored <= formatUnchunked:
+		s.chunked = last + 1
+		return nil
+	}
+	s.chunked, err = s.metaPosition(metaChunks)
+	return err
 }
 
-// upgrade makes this the newest format from the next event on. What lies before is
-// read as it is.
-func (s *Store) upgrade(last storage.Position) error {
-	s.chunked = last + 1
+// upgrade gives the database this program's format from the next event on. What lies
+// before is read as it is.
+func (s *Store) upgrade() error {
+	if s.stored == formatVersion {
+		return nil
+	}
 	b := s.db.NewBatch()
 	defer b.Close()
 	_ = b.Set(metaKey(metaChunks), appendPosition(nil, s.chunked), nil) // fails only on an indexed batch
@@ -430,6 +513,9 @@ func (s *Store) orFailed(f func()) bool {
 // log ends here. A database that hangs or has panicked is left to the end of the
 // process.
 func (s *Store) closeParts(idle bool) error {
+	if s.readOnly {
+		return s.db.Close()
+	}
 	if !idle || s.wedged.Load() {
 		return s.head.close()
 	}

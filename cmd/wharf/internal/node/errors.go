@@ -41,7 +41,13 @@ func listenError(address string, err error) error {
 
 func storeError(dir string, err error) error {
 	var locked *pebble.LockedError
+	var refused *pebble.FolderError
 	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &refused):
+		return &StartError{What: "the data folder " + dir + " is not opened, and nothing was written to it: " + refused.Reason,
+			Try: refused.Try, Err: err}
 	case errors.As(err, &locked):
 		return &StartError{What: "the data folder " + dir + " is in use by another process",
 			Try: "the commands that work on a running node, or stop it first", Err: err}
@@ -50,8 +56,9 @@ func storeError(dir string, err error) error {
 			Try: "another folder with --data, or give this one to the user that runs Wharf", Err: err}
 	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, fs.ErrExist):
 		return &StartError{What: dir + " is not a folder", Try: "--data with the path of a folder", Err: err}
-	case errors.Is(err, syscall.ENOSPC):
-		return &StartError{What: "the disk of the data folder " + dir + " is full", Err: err}
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return &StartError{What: "the disk of the data folder " + dir + " is full",
+			Try: "again when there is room; nothing that was acknowledged is lost", Err: err}
 	}
 	return err
 }

@@ -77,7 +77,7 @@ func Start(ctx context.Context, o Options) (n *Node, err error) {
 	if n.tls, err = startTLS(ctx, &n.options); err != nil {
 		return n, err
 	}
-	if err = n.openStore(); err != nil {
+	if err = n.openStore(ctx); err != nil {
 		return n, err
 	}
 	if err = n.startEngine(ctx); err != nil {
@@ -98,23 +98,45 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	return ln, nil
 }
 
-func (n *Node) openStore() (err error) {
+func (n *Node) openStore(ctx context.Context) (err error) {
 	c := n.options.Config
-	n.store, err = OpenStore(c.Data, c, n.log)
+	n.store, err = OpenStore(ctx, c.Data, c, n.log)
 	return err
 }
 
-// OpenStore opens a data folder as a node does, making it if need be.
-func OpenStore(dir string, c config.Config, log *slog.Logger) (*pebble.Store, error) {
-	store, err := pebble.Open(dir, pebble.Options{
+// OpenStore opens a data folder as a node does, making it if need be. When ctx ends it
+// returns at once, and leaves what is still being opened to the end of the process.
+func OpenStore(ctx context.Context, dir string, c config.Config, log *slog.Logger) (*pebble.Store, error) {
+	type opened struct {
+		store *pebble.Store
+		err   error
+	}
+	done := make(chan opened, 1)
+	go func() {
+		store, err := pebble.Open(dir, storeOptions(c, log))
+		done <- opened{store, err}
+	}()
+	select {
+	case o := <-done:
+		return o.store, storeError(dir, o.err)
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// ReadStore opens a data folder to look at it and writes nothing to it. scratch is a
+// folder for what a rebuild needs.
+func ReadStore(dir, scratch string, log *slog.Logger) (*pebble.Store, error) {
+	store, err := pebble.OpenReadOnly(dir, pebble.Options{Logger: log, Scratch: scratch})
+	return store, storeError(dir, err)
+}
+
+func storeOptions(c config.Config, log *slog.Logger) pebble.Options {
+	return pebble.Options{
 		CacheBytes: c.Storage.Cache, MemtableBytes: uint64(c.Storage.Memtable), Logger: log,
 		IdempotencyDays: int(c.Retention.Idempotency/(24*time.Hour)) + 1,
 		DedupeDays:      int((c.Retention.Deliveries + 24*time.Hour - 1) / (24 * time.Hour)),
-	})
-	if err != nil {
-		return nil, storeError(dir, err)
 	}
-	return store, nil
 }
 
 func (n *Node) startEngine(ctx context.Context) (err error) {
@@ -228,7 +250,7 @@ func limits(l config.RunLimits) sandbox.Limits {
 func (o *Options) gatewayConfig() gateway.Config {
 	l := o.Config.Limits
 	return gateway.Config{
-		Version: o.Version,
+		Version:   o.Version,
 		BodyLimit: l.Body, DeliveryLimit: l.Delivery, UploadLimit: l.Upload, HeaderLimit: int(l.Header), InFlightBytes: l.InFlight,
 		ReadTimeout: l.Read, UploadTimeout: l.UploadTime, WriteTimeout: l.Write, IdleTimeout: l.Idle,
 		Connections: connections(l.Connections, o.Log), Streams: l.Streams,
