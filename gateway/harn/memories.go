@@ -62,15 +62,20 @@ func (a *Adapter) redactMemory(r *gateway.Request) error {
 }
 
 func memorySchemas() map[string]schema {
+	content := func() schema {
+		return described(oneOf(text(), anyObject()), "Text, JSON or an `artifact_ref` part; `{\"redacted\": true}` in the place of what is withheld or was taken away.")
+	}
 	return map[string]schema{
 		"Memory": resource(abi.ObjectMemory, "Durable knowledge.", schema{
-			"scope": enum(memoryScopes...), "owner_id": text(), "content": anyJSON(), "provenance": anyObject(),
+			"scope": enum(memoryScopes...), "owner_id": text(), "content": content(), "provenance": anyObject(),
 		}, schema{
-			"expires_at": nullable(moment()), "embedding_ref": nullable(text()), "visibility": ref("PartVisibility"),
+			"redacted":    described(flag(), "The content is withheld from this reader."),
+			"redacted_at": described(moment(), "The content was taken away then."),
+			"expires_at":  nullable(moment()), "embedding_ref": nullable(text()), "visibility": ref("PartVisibility"),
 			"redaction_policy": anyObject(), "confidence": nullable(schema{"type": "number", "minimum": 0, "maximum": 1}),
 		}),
 		"CreateMemoryRequest": shape("A Memory.", schema{
-			"scope": enum(memoryScopes...), "owner_id": text(), "content": anyJSON(), "provenance": anyObject(),
+			"scope": enum(memoryScopes...), "owner_id": text(), "content": oneOf(text(), anyObject()), "provenance": anyObject(),
 		}, schema{
 			"metadata": anyObject(), "expires_at": moment(), "visibility": ref("PartVisibility"), "confidence": number(),
 			"redaction_policy": anyObject(), "embedding_ref": text(),

@@ -264,21 +264,17 @@ func partKinds() map[string]schema {
 	}
 }
 
-// partSchemas differ in one thing: a part that a client sends may leave
-// visibility out (digest section 8, row 8).
+// partSchemas differ in two things: a part that a client sends may leave visibility out
+// (digest section 8, row 8), and says nothing of whether it is withheld.
 func partSchemas() map[string]schema {
 	var parts, inputs []schema
 	for _, kind := range []string{"text", "json", "tool_call", "tool_result", "artifact_ref", "file_ref", "image_ref"} {
 		parts = append(parts, partSchema(kind, true))
 		inputs = append(inputs, partSchema(kind, false))
 	}
-	parts = append(parts, ref("RedactedPart"))
 	return map[string]schema{
-		"RedactedPart": shape("What is left of a part whose content is withheld from this reader.", schema{
-			"type": text(), "visibility": enum("internal", "receipt_only"), "redacted": schema{"type": "boolean", "const": true},
-		}, nil),
 		"PartVisibility": enum(visibilities...),
-		"Part":           {"description": "A block of a Message's content.", "anyOf": parts},
+		"Part":           {"description": "A block of a Message's content.", "oneOf": parts},
 		"PartInput":      {"description": "A block of a Message's content, as a client writes it.", "oneOf": inputs},
 	}
 }
@@ -288,6 +284,7 @@ func partSchema(kind string, visible bool) schema {
 	required["type"] = schema{"type": "string", "const": kind}
 	if visible {
 		required["visibility"] = ref("PartVisibility")
+		optional["redacted"] = described(flag(), "The content is withheld from this reader: the members that hold it are there, and empty.")
 	} else {
 		optional["visibility"] = ref("PartVisibility")
 	}

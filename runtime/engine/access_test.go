@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	json "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
 )
@@ -226,5 +227,19 @@ func TestRedact(t *testing.T) {
 		if err := json.Unmarshal(got, &m); err != nil || len(m.Parts) != 3 {
 			t.Errorf("the structure was lost: %s", got)
 		}
+	}
+}
+
+// A run that is repeated is told what it was told before: what a plugin sees of a part
+// that it may not read stays as it is, whatever readers get.
+func TestWhatPluginsAreToldOfSealedParts(t *testing.T) {
+	const input = `{"parts":[{"type":"text","text":"a proof","visibility":"receipt_only"}],"role":"user"}`
+	told, err := forPlugins(jsontext.Value(input))
+	if want := `{"parts":[{"type":"text","visibility":"receipt_only","redacted":true}],"role":"user"}`; err != nil || string(told) != want {
+		t.Errorf("a plugin is told %s, %v; want %s", told, err, want)
+	}
+	shown, err := Redact([]byte(input), true)
+	if want := `{"parts":[{"type":"text","visibility":"receipt_only","redacted":true,"text":""}],"role":"user"}`; err != nil || string(shown) != want {
+		t.Errorf("a reader is shown %s, %v; want %s", shown, err, want)
 	}
 }

@@ -498,7 +498,12 @@ func withoutUsage(state []byte) []byte {
 	var q struct {
 		ID               string         `json:"id"`
 		Object           abi.Object     `json:"object"`
+		CreatedAt        abi.Time       `json:"created_at"`
+		UpdatedAt        abi.Time       `json:"updated_at"`
+		Metadata         struct{}       `json:"metadata"`
 		Scope            abi.QuotaScope `json:"scope"`
+		Limits           struct{}       `json:"limits"`
+		Usage            struct{}       `json:"usage"`
 		ExhaustionReason *string        `json:"exhaustion_reason"`
 		Redacted         bool           `json:"redacted"`
 	}

@@ -476,8 +476,9 @@ func TestQuotaHistories(t *testing.T) {
 
 // Whoever reads a Task's events does not learn from them what others use.
 func TestEventsTellNoUsage(t *testing.T) {
-	state := []byte(`{"id":"quota_a","object":"quota","scope":"tenant","limits":{"usd":5},"usage":{"usd":3},"exhaustion_reason":null,"metadata":{"x":1}}`)
-	if got := string(RedactState(abi.ObjectQuota, state, false)); got != `{"id":"quota_a","object":"quota","scope":"tenant","exhaustion_reason":null,"redacted":true}` {
+	state := []byte(`{"id":"quota_a","object":"quota","created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-02T00:00:00Z","scope":"tenant","limits":{"usd":5},"usage":{"usd":3},"exhaustion_reason":null,"metadata":{"x":1}}`)
+	if got := string(RedactState(abi.ObjectQuota, state, false)); got != `{"id":"quota_a","object":"quota","created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-02T00:00:00Z",`+
+		`"metadata":{},"scope":"tenant","limits":{},"usage":{},"exhaustion_reason":null,"redacted":true}` {
 		t.Error(got)
 	}
 	if got := string(RedactState(abi.ObjectQuota, state, true)); got != string(state) {

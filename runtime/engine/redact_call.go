@@ -158,7 +158,7 @@ func holdsReceiptOnly(value jsontext.Value) bool {
 	if json.Unmarshal(value, &text) != nil {
 		return false
 	}
-	shown, err := Redact([]byte(text), true)
+	shown, err := redactBare([]byte(text), true)
 	if err != nil {
 		return false // not JSON: there are no parts in it
 	}

@@ -225,7 +225,7 @@ func forPlugins(text jsontext.Value) (jsontext.Value, error) {
 	if !bytes.Contains(text, []byte(abi.VisibilityReceiptOnly)) {
 		return text, nil
 	}
-	return Redact(text, true)
+	return redactBare(text, true)
 }
 
 // end records how a run ended, unless the Task was ended meanwhile by a cancel or
