@@ -77,7 +77,9 @@ func TestRedactedAnswersFitTheirSchemas(t *testing.T) {
 // checkStated checks the resources of one kind that events state.
 func (n *node) checkStated(t *testing.T, events *answer, object, schema string, atLeast int) {
 	t.Helper()
-	var list struct{ Data []struct{ Payload map[string]any } }
+	var list struct {
+		Data []struct{ Payload map[string]any }
+	}
 	if err := json.Unmarshal(events.body, &list, json.MatchCaseInsensitiveNames(true)); err != nil {
 		t.Fatal(err)
 	}
