@@ -248,7 +248,8 @@ const (
 	RoleAgent     Role = "agent"
 )
 
-// Message is one turn of a Session's transcript.
+// Message is one turn of a Session's transcript. Where it is shown to clients it has
+// the member workspace_id too.
 type Message struct {
 	Envelope  `json:",inline"`
 	Role      Role   `json:"role"`
@@ -346,7 +347,8 @@ type Artifact struct {
 	TaskID      string       `json:"task_id,omitzero"`
 }
 
-// Outcome is the terminal, user-visible result of a Task.
+// Outcome is the terminal, user-visible result of a Task. Where it is shown to clients
+// it has the members workspace_id and session_id too.
 type Outcome struct {
 	Envelope `json:",inline"`
 	TaskID   string        `json:"task_id"`
@@ -375,6 +377,7 @@ type Event struct {
 	WorkspaceID    string          `json:"workspace_id,omitzero"`
 	Actor          string          `json:"actor,omitzero"`
 	IdempotencyKey string          `json:"idempotency_key,omitzero"`
+	ReceiptID      string          `json:"receipt_id,omitzero"`
 	Replayed       bool            `json:"replayed"`
 	// Replay is set on what a replay Task did again (Replay contract, "EventLog use").
 	Replay *ReplayMarks `json:"replay,omitzero"`

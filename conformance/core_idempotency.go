@@ -17,6 +17,7 @@ func idempotencyChecks() []Check {
 		{ID: "idempotency.concurrent", Title: "concurrent retries make one Task", Section: section, Strength: Must, run: concurrentRetries},
 		{ID: "idempotency.message", Title: "a retried append makes one Message", Section: section, Strength: Must, run: retriedMessage},
 		{ID: "idempotency.session", Title: "a retried create makes one Session", Section: section, Strength: Must, run: retriedSession},
+		{ID: "idempotency.cancel", Title: "a retried cancel answers with the same Task, whatever its input is", Section: section, Strength: Must, run: retriedCancel},
 		{ID: "idempotency.target", Title: "the same key on another target is another key", Section: section, Strength: Must, run: otherTarget},
 		{ID: "idempotency.length", Title: "a key longer than 255 characters gets 400", Section: "REST: Idempotency-Key", Strength: Should, run: longKey},
 	}
@@ -111,6 +112,27 @@ func retriedSession(p *probe) {
 	first := p.want(p.keyed("/v1/sessions", key, body), 201, 200).doc
 	second := p.want(p.keyed("/v1/sessions", key, body), 201, 200).doc
 	p.equal("id of the retried Session", second["id"], p.text(first, "id"))
+}
+
+// retriedCancel cancels a Task with an input that is no Message. One that ends before it
+// is canceled gives nothing to look at.
+func retriedCancel(p *probe) {
+	input := object{"text": strings.Repeat(sampleText+"\n\n", 2000)}
+	for range 10 {
+		task := p.want(p.post("/v1/sessions/"+p.newSession()+"/tasks", p.order(input)), 202, 200, 201).doc
+		path, key := "/v1/tasks/"+p.text(task, "id")+"/cancel", rand.Text()
+		first := p.want(p.keyed(path, key, object{}), 200, 202, 400, 409)
+		if first.status >= 400 {
+			continue
+		}
+		again := p.want(p.keyed(path, key, object{}), first.status).doc
+		for _, member := range []string{"id", "status", "input"} {
+			p.equal(member+" of the retried Task", again[member], first.doc[member])
+		}
+		p.text(again, "id")
+		return
+	}
+	p.skip("the Task had ended in 10 of 10 tries")
 }
 
 func otherTarget(p *probe) {

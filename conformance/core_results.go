@@ -13,6 +13,7 @@ func resultChecks() []Check {
 	return []Check{
 		{ID: "outcome.get", Title: "a Task's Outcome agrees with the Task", Section: outcome, Strength: Must, run: outcomeAgrees},
 		{ID: "outcome.one", Title: "a completed Task has exactly one Outcome", Section: outcome, Strength: Should, run: outcomeOne},
+		{ID: "outcome.workspace", Title: "Tasks, Messages, Outcomes and Artifacts name their Workspace", Section: "Workspace", Strength: Must, run: resultsNameWorkspace},
 		{ID: "artifact.list", Title: "Artifacts can be listed", Section: artifact, Strength: Must, run: artifactList},
 		{ID: "artifact.read", Title: "an Artifact of a Task has its fields, and its content has its hash", Section: artifact, Strength: Must, run: artifactRead},
 	}
@@ -54,6 +55,23 @@ func outcomeOne(p *probe) {
 	}
 	got := p.ids(p.all("/v1/outcomes?limit=200&task_id=" + escape(p.text(task, "id"))))
 	p.equal("the Outcomes of the Task", got, []any{task["outcome_id"]})
+}
+
+// resultsNameWorkspace looks at all that a Task leaves, each as it is read by itself.
+func resultsNameWorkspace(p *probe) {
+	task := p.finished()
+	p.equal("workspace_id of the Task", task["workspace_id"], p.workspace)
+	for _, m := range p.all("/v1/sessions/" + p.text(task, "session_id") + "/messages?limit=200") {
+		read := p.want(p.get("/v1/messages/"+p.text(m, "id")), 200).doc
+		p.equal("workspace_id of a Message in a list", m["workspace_id"], p.workspace)
+		p.equal("workspace_id of a Message", read["workspace_id"], p.workspace)
+	}
+	for _, a := range p.all("/v1/artifacts?limit=200&task_id=" + escape(p.text(task, "id"))) {
+		p.equal("workspace_id of an Artifact", a["workspace_id"], p.workspace)
+	}
+	if id, ok := task["outcome_id"].(string); ok {
+		p.equal("workspace_id of the Outcome", p.want(p.get("/v1/outcomes/"+id), 200).doc["workspace_id"], p.workspace)
+	}
 }
 
 func artifactList(p *probe) {

@@ -196,6 +196,8 @@ func receiptMutants(drop dropping, members changing) []mutant {
 	return []mutant{
 		{name: "a Task without its receipt", catches: "receipts.listed", answer: members(of("task", func(doc map[string]any) { delete(doc, "receipt_id") }))},
 		{name: "an Outcome without it", catches: "receipts.outcome", answer: members(of("outcome", func(doc map[string]any) { delete(doc, "receipt_id") }))},
+		{name: "events without it", catches: "receipts.references", answer: members(of("event", func(doc map[string]any) { delete(doc, "receipt_id") }))},
+		{name: "an Artifact without it", catches: "receipts.references", answer: members(of("artifact", func(doc map[string]any) { delete(doc, "receipt_id") }))},
 		{name: "a receipt of another Task", catches: "receipts.wire", answer: members(of("receipt", func(doc map[string]any) {
 			child(doc, "wire", "identifiers")["task_id"] = "task_other"
 		}))},
@@ -359,6 +361,13 @@ func coreMutants(drop dropping, dropQuery dropping, members changing) []mutant {
 		}},
 		{name: "shows the key", catches: "auth.key-never-shown", answer: func(_ *http.Response, doc map[string]any) {
 			doc["you_sent"] = nodetest.Key
+		}},
+		{name: "an Outcome without its Workspace", catches: "outcome.workspace", answer: members(of("outcome", func(doc map[string]any) { delete(doc, "workspace_id") }))},
+		{name: "Messages without their Workspace", catches: "outcome.workspace", answer: members(of("message", func(doc map[string]any) { delete(doc, "workspace_id") }))},
+		{name: "a retried cancel without the input", catches: "idempotency.cancel", answer: func(r *http.Response, doc map[string]any) {
+			if r.Header.Get("Idempotent-Replayed") != "" {
+				delete(doc, "input")
+			}
 		}},
 		{name: "an Outcome of another Task", catches: "outcome.get", answer: members(func(doc map[string]any) {
 			if doc["object"] == "outcome" {

@@ -19,6 +19,7 @@ func receiptChecks() []Check {
 		{ID: "receipts.listed", Title: "a Task that has ended lists its receipt, and refers to it", Section: resource, Strength: Must, run: receiptListed},
 		{ID: "receipts.outcome", Title: "so does its Outcome", Section: "Outcome", Strength: Should, run: receiptOfOutcome},
 		{ID: "receipts.event", Title: "issuing one is an event", Section: "Event taxonomy", Strength: Should, run: receiptIssued},
+		{ID: "receipts.references", Title: "the event that issues it and the Artifacts that it names refer to it", Section: "Conformance levels: Receipts", Strength: Must, run: receiptReferences},
 		{ID: "receipts.resource", Title: "a receipt has the fields of its resource", Section: verify, Strength: Must, run: receiptResource},
 		{ID: "receipts.wire", Title: "the receipt has its required members, and tells of the Task", Section: wire, Strength: Must, run: receiptWire},
 		{ID: "receipts.canonical", Title: "the bare receipt is canonical JSON, and that of the resource", Section: wire, Strength: Must, run: receiptCanonical},
@@ -126,6 +127,30 @@ func receiptIssued(p *probe) {
 		}
 	}
 	p.fail("the Task has no event receipt.issued")
+}
+
+// receiptReferences wants the references that the level asks for: those of the Task and
+// its Outcome have checks of their own.
+func receiptReferences(p *probe) {
+	task := p.finished()
+	receipt := p.receipt(task)
+	id, told := p.text(receipt, "id"), false
+	for _, e := range p.taskEvents(p.text(task, "id")) {
+		if e["receipt_id"] != nil {
+			p.equal("receipt_id of "+p.text(e, "event"), e["receipt_id"], id)
+			told = true
+		}
+	}
+	if !told {
+		p.fail("no event of the Task has a receipt_id")
+	}
+	final, _ := p.wire(receipt)["final_artifacts"].([]any)
+	for _, named := range final {
+		ref, _ := named.(object)
+		artifact := p.want(p.get("/v1/artifacts/"+p.text(ref, "artifact_id")), 200).doc
+		p.equal("receipt_id of the Artifact", artifact["receipt_id"], id)
+	}
+	p.note("%d Artifacts", len(final))
 }
 
 func receiptResource(p *probe) {

@@ -203,6 +203,7 @@ func renderEvent(ev engine.Event, internal bool) (*renderedEvent, error) {
 	b = appendMember(b, "workspace_id", frame.WorkspaceID)
 	b = appendMember(b, "actor", frame.Actor)
 	b = appendMember(b, "idempotency_key", rec.IdempotencyKey)
+	b = appendMember(b, "receipt_id", engine.ReceiptOf(ev))
 	if marks != nil {
 		b = append(append(b, `,"replay":`...), marks...)
 	}

@@ -26,7 +26,9 @@ func shownPayload(ev engine.Event, internal bool) (payload, marks []byte, err er
 			return nil, nil, err
 		}
 	}
-	payload = appendPayload(nil, string(rec.Resource.Object), engine.RedactState(rec.Resource.Object, rec.State, internal), told)
+	o, frame := rec.Resource.Object, ev.Frame
+	state := engine.Placed(o, engine.RedactState(o, rec.State, internal), frame.WorkspaceID, frame.SessionID)
+	payload = appendPayload(nil, string(o), state, told)
 	if rec.Restricted {
 		payload, err = engine.Redact(payload, internal)
 	}

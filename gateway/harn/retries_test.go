@@ -53,7 +53,7 @@ func sick(ctx context.Context, h sandbox.Host) error {
 func bootWhole(t *testing.T, disk *crashtest.Disk, dir string) *node {
 	t.Helper()
 	n := &node{held: make(chan struct{}, 1000), leave: make(chan struct{})}
-	names := guests{"echo": echo, "hold": n.hold, "ask": asking, "sick": sick}
+	names := guests{"echo": echo, "hold": n.hold, "ask": asking, "sick": sick, "make": making}
 	store, err := disk.Open()
 	if err != nil {
 		t.Fatal(err)

@@ -169,6 +169,7 @@ func taskSchemas() map[string]schema {
 		"CancelTaskRequest": shape("Why to cancel.", nil, schema{"reason": nullable(text())}),
 		"Outcome": resource(abi.ObjectOutcome, "What a Task resulted in.", schema{
 			"task_id": text(), "status": enum(abi.OutcomeSucceeded, abi.OutcomeFailed, abi.OutcomeCanceled), "summary": text(),
+			"workspace_id": text(), "session_id": text(),
 		}, schema{
 			"messages": listOf(ref("Message")), "artifacts": listOf(ref("Artifact")), "message_ids": listOf(text()), "artifact_ids": listOf(text()),
 			"handoffs": listOf(anyObject()), "receipt_id": nullable(text()), "failure": nullable(ref("Failure")), "cost": anyObject(), "metrics": anyObject(),
@@ -241,7 +242,7 @@ func sessionSchemas() map[string]schema {
 		"TruncateSessionRequest": {"type": "object", "description": "How many turns to keep, by any of its three names.",
 			"properties": schema{"keep_turns": turns, "turns": turns, "keep": turns},
 			"anyOf":      []schema{{"required": []string{"keep_turns"}}, {"required": []string{"turns"}}, {"required": []string{"keep"}}}},
-		"Message": resource(abi.ObjectMessage, "One turn of a transcript.", schema{"role": enum(roles...), "parts": listOf(ref("Part"))}, schema{
+		"Message": resource(abi.ObjectMessage, "One turn of a transcript.", schema{"role": enum(roles...), "parts": listOf(ref("Part")), "workspace_id": text()}, schema{
 			"session_id": nullable(text()), "task_id": nullable(text())}),
 		"MessageInput":         shape("A Message to append.", schema{"role": enum(roles...), "parts": listOf(ref("PartInput"))}, schema{"metadata": anyObject()}),
 		"AppendMessageRequest": shape("A Message for a Session.", schema{"message": ref("MessageInput")}, nil),

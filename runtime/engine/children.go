@@ -191,7 +191,7 @@ func (e *Engine) answerInput(ctx context.Context, c *Caller, t *abi.Task, kind a
 		}
 		up.decision = e.decision(c.Actor, d.Decision, d.Reason, d.Arguments)
 	}
-	doc := Doc{ID: m.ID, JSON: m.AppendJSON(nil), Restricted: up.before[0].restricted}
+	doc := Doc{ID: m.ID, JSON: Placed(abi.ObjectMessage, m.AppendJSON(nil), t.WorkspaceID, ""), Restricted: up.before[0].restricted}
 	return doc, e.answerWait(ctx, owner{c.Tenant, t.ID}, up,
 		abi.Errorf(abi.CodeInvalidStateTransition, "task %s does not wait any more: it was answered already", t.ID))
 }

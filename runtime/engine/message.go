@@ -75,7 +75,7 @@ func (e *Engine) appendMessage(c *Caller, s *session, workspace string, m *abi.M
 		Tenant: c.Tenant, Time: m.CreatedAt, WorkspaceID: workspace,
 		SessionID: m.SessionID, TaskID: m.TaskID, Actor: c.Actor, Records: encoded,
 	}, idem, statusCreated, 0)
-	doc := Doc{ID: m.ID, JSON: encoded[0].State, Restricted: rec.restricted}
+	doc := Doc{ID: m.ID, JSON: Placed(abi.ObjectMessage, encoded[0].State, workspace, ""), Restricted: rec.restricted}
 	return doc, e.appendToSession(s, b, check)
 }
 

@@ -90,7 +90,7 @@ func (e *Engine) render(ctx context.Context, t storage.Tenant, o abi.Object, res
 		}
 		doc.Restricted, doc.Task = in.restricted || in.internal, in.status
 		if !in.inline {
-			doc.JSON = withMember(res.State, "input", in.value)
+			doc.JSON = withMember(res.State, "input", in.shown())
 		}
 	case abi.ObjectSession:
 		last, err := e.store.Last(ctx, t, Scope{Object: abi.ObjectSession, ID: res.ID})
@@ -98,6 +98,18 @@ func (e *Engine) render(ctx context.Context, t storage.Tenant, o abi.Object, res
 			return Doc{}, e.failed("finding the session's last event", err)
 		}
 		doc.JSON = withLastEvent(res.State, last)
+	case abi.ObjectMessage:
+		at, err := e.sessionOf(ctx, t, res.State)
+		if err != nil {
+			return Doc{}, err
+		}
+		doc.JSON = Placed(o, res.State, at.WorkspaceID, "")
+	case abi.ObjectArtifact:
+		receipt, err := e.receiptOf(ctx, t, res)
+		if err != nil {
+			return Doc{}, err
+		}
+		doc.JSON = withReceipt(res.State, receipt)
 	case abi.ObjectOutcome:
 		return e.renderOutcome(ctx, t, doc)
 	case abi.ObjectMemory:
@@ -109,13 +121,22 @@ func (e *Engine) render(ctx context.Context, t storage.Tenant, o abi.Object, res
 // taskInput is what a Task was submitted with.
 type taskInput struct {
 	value      jsontext.Value
-	restricted bool // it holds parts that are not public
-	inline     bool // the stored Task holds it itself
+	workspace  string // of the Task, when the input is a Message
+	restricted bool   // it holds parts that are not public
+	inline     bool   // the stored Task holds it itself
 
 	// Of the Task, which is read on the way: its status, and whether its failure has
 	// details that are not public.
 	status   abi.TaskStatus
 	internal bool
+}
+
+// shown returns the input as clients see it.
+func (in *taskInput) shown() jsontext.Value {
+	if in.workspace == "" {
+		return in.value
+	}
+	return Placed(abi.ObjectMessage, in.value, in.workspace, "")
 }
 
 // inputOf returns a Task's input. The log holds it once: as a Message, or in the
@@ -125,6 +146,7 @@ func (e *Engine) inputOf(ctx context.Context, t storage.Tenant, res storage.Reso
 		Status    abi.TaskStatus `json:"status"`
 		Input     jsontext.Value `json:"input"`
 		MessageID string         `json:"input_message_id"`
+		Workspace string         `json:"workspace_id"`
 		Failure   *abi.Failure   `json:"failure"`
 	}
 	if err := decode(res.State, &stored); err != nil {
@@ -133,7 +155,7 @@ func (e *Engine) inputOf(ctx context.Context, t storage.Tenant, res storage.Reso
 	in := taskInput{status: stored.Status, internal: internal(stored.Failure)}
 	if stored.MessageID != "" {
 		m, err := e.find(ctx, t, abi.ObjectMessage, stored.MessageID)
-		in.value, in.restricted = m.State, m.Restricted
+		in.value, in.workspace, in.restricted = m.State, stored.Workspace, m.Restricted
 		return in, err
 	}
 	if stored.Input != nil {
@@ -185,7 +207,18 @@ func (e *Engine) renderOutcome(ctx context.Context, t storage.Tenant, doc Doc) (
 	if o.Artifacts, err = e.states(ctx, t, abi.ObjectArtifact, o.ArtifactIDs, &doc.Restricted); err != nil {
 		return Doc{}, err
 	}
-	doc.JSON, err = json.Marshal(&o)
+	at, err := e.ownersOf(ctx, t, abi.ObjectTask, o.TaskID)
+	if err != nil {
+		return Doc{}, err
+	}
+	for i, m := range o.Messages {
+		o.Messages[i] = Placed(abi.ObjectMessage, m, at.WorkspaceID, "")
+	}
+	for i, a := range o.Artifacts {
+		o.Artifacts[i] = withReceipt(a, o.ReceiptID)
+	}
+	text, err := json.Marshal(&o)
+	doc.JSON = Placed(abi.ObjectOutcome, text, at.WorkspaceID, at.SessionID)
 	return doc, err
 }
 
@@ -303,7 +336,8 @@ func matches(want, got string) bool { return want == "" || got == "" || want == 
 
 // Messages returns a Session's transcript, oldest first.
 func (e *Engine) Messages(ctx context.Context, c *Caller, sessionID string, p Page) (DocList, error) {
-	if _, _, err := findAs[abi.Session](ctx, e, c, abi.ObjectSession, sessionID); err != nil {
+	s, _, err := findAs[abi.Session](ctx, e, c, abi.ObjectSession, sessionID)
+	if err != nil {
 		return DocList{}, err
 	}
 	page, more, err := e.store.Transcript(ctx, c.Tenant, sessionID, storage.Page{After: p.After, Limit: p.Limit})
@@ -313,7 +347,7 @@ func (e *Engine) Messages(ctx context.Context, c *Caller, sessionID string, p Pa
 	var list DocList
 	next := ""
 	for _, res := range page {
-		list.Docs = append(list.Docs, Doc{ID: res.ID, JSON: res.State, Restricted: res.Restricted})
+		list.Docs = append(list.Docs, Doc{ID: res.ID, JSON: Placed(abi.ObjectMessage, res.State, s.WorkspaceID, ""), Restricted: res.Restricted})
 		next = res.Origin.String()
 	}
 	return list.end(next, more), nil

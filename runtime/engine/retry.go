@@ -107,6 +107,8 @@ func (e *Engine) asTold(ctx context.Context, t storage.Tenant, ev storage.Event)
 	switch {
 	case rec.Resource.Object == abi.ObjectSession:
 		return Doc{ID: res.ID, JSON: withLastEvent(res.State, lastOf(ev.Frame)), Restricted: res.Restricted}, nil
+	case rec.Resource.Object == abi.ObjectArtifact: // without the receipt, which came later
+		return Doc{ID: res.ID, JSON: res.State, Restricted: res.Restricted}, nil
 	case rec.Resource.Object == abi.ObjectTask && !rec.Created: // its input is in the event that accepted it
 		now, err := e.find(ctx, t, abi.ObjectTask, res.ID)
 		if err != nil {

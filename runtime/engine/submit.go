@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/storage"
 )
@@ -169,7 +171,7 @@ func (e *Engine) acceptance(t *task, input *abi.Message, actor string, idem *sto
 	doc := Doc{ID: t.id, JSON: encoded[answer].State, Restricted: t.restricted, Task: submitted.Status}
 	if input != nil {
 		t.input = encoded[0].State
-		doc.JSON = withMember(doc.JSON, "input", t.input)
+		doc.JSON = withMember(doc.JSON, "input", t.shownInput())
 	}
 	t.trimInput()
 	b := batch(taskFrame(t.tenant, &t.about, actor, t.about.CreatedAt, encoded), idem, statusAccepted, answer)
@@ -188,6 +190,14 @@ func (e *Engine) startWith(t *task, records []record) ([]record, error) {
 	t.state = next
 	t.seq++
 	return records, nil
+}
+
+// shownInput returns the input as clients see it. It must not have been trimmed.
+func (t *task) shownInput() jsontext.Value {
+	if t.about.InputMessageID == "" {
+		return t.input
+	}
+	return Placed(abi.ObjectMessage, t.input, t.about.WorkspaceID, "")
 }
 
 // admit takes a place for a Task, or says why the node takes none now.

@@ -339,7 +339,7 @@ func (t *task) ended(err error) ended {
 	if err != nil || t.input == nil {
 		return ended{err: err}
 	}
-	return ended{doc: Doc{ID: t.id, JSON: withMember(t.last, "input", t.input), Restricted: t.restricted || internal(t.task.Failure), Task: t.state.Status}}
+	return ended{doc: Doc{ID: t.id, JSON: withMember(t.last, "input", t.shownInput()), Restricted: t.restricted || internal(t.task.Failure), Task: t.state.Status}}
 }
 
 func (e *Engine) count(s abi.TaskStatus) {

@@ -1,0 +1,113 @@
+package harn_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/sandbox"
+	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
+)
+
+// making leaves a Message and an Artifact.
+func making(ctx context.Context, h sandbox.Host) error {
+	if err := call(ctx, h, abi.CallArtifactPut, "{\"kind\":\"file\",\"mime_type\":\"text/plain\"}\ncontent"); err != nil {
+		return err
+	}
+	return echo(ctx, h)
+}
+
+// each walks over every object in a JSON value.
+func each(v any, f func(object)) {
+	switch v := v.(type) {
+	case object:
+		f(v)
+		for _, member := range v {
+			each(member, f)
+		}
+	case []any:
+		for _, element := range v {
+			each(element, f)
+		}
+	}
+}
+
+// TestResourcesSayWhereTheyBelong holds that each Message and Outcome names its
+// Workspace (narrative, "Workspace") and that what a receipt is about names the receipt
+// (narrative, "Receipts"), wherever they are shown: in answers to writes and retries,
+// in other resources, in lists and in events.
+func TestResourcesSayWhereTheyBelong(t *testing.T) {
+	n := bootWhole(t, crashtest.NewDisk(), t.TempDir())
+	session := n.session(t)
+	at := "/v1/sessions/" + session
+	once, wait := header("Idempotency-Key", "once"), header("Prefer", "wait=30")
+	submit := object{"input": message("hi"), "persona_id": "persona_make"}
+	answers := []*answer{
+		n.do(t, "POST", at+"/tasks", submit, once).want(202),
+		n.do(t, "POST", at+"/tasks", submit, once, wait).want(200),
+		n.do(t, "POST", at+"/messages", object{"message": message("hi")}, header("Idempotency-Key", "m")).want(201),
+		n.do(t, "POST", at+"/messages", object{"message": message("hi")}, header("Idempotency-Key", "m")).want(201),
+	}
+	task := answers[0].id()
+	ended := n.do(t, "GET", "/v1/tasks/"+task, nil)
+	receipt := ended.get("receipt_id").(string)
+	asked := n.waiting(t, n.do(t, "POST", at+"/tasks", object{"input": message("?"), "persona_id": "persona_ask"}).want(202).id())
+	answers = append(answers, ended,
+		n.do(t, "POST", "/v1/tasks/"+asked+"/messages", object{"kind": "input", "message": message("!")}).want(201),
+		n.do(t, "GET", "/v1/messages/"+answers[2].id(), nil), n.do(t, "GET", at+"/messages", nil), n.do(t, "GET", at+"/tasks", nil),
+		n.do(t, "GET", "/v1/outcomes/"+ended.get("outcome_id").(string), nil), n.do(t, "GET", "/v1/outcomes?task_id="+task, nil),
+		n.do(t, "GET", "/v1/artifacts?task_id="+task, nil), n.do(t, "GET", "/v1/tasks/"+task+"/events", nil))
+	made := answers[len(answers)-2].ids()[0]
+	answers = append(answers, n.do(t, "GET", "/v1/artifacts/"+made, nil))
+	seen := map[string]int{}
+	for _, a := range answers {
+		var v any
+		a.into(&v)
+		each(v, func(resource object) {
+			kind, _ := resource["object"].(string)
+			if kind == "" || resource["created_at"] == nil {
+				return // it is no resource, or points to one
+			}
+			seen[kind]++
+			if kind != "receipt" && resource["workspace_id"] != engine.DefaultWorkspace {
+				t.Errorf("no workspace_id in %v", resource)
+			}
+			if kind == "outcome" && resource["session_id"] != session {
+				t.Errorf("no session_id in %v", resource)
+			}
+		})
+	}
+	for _, kind := range []string{"task", "message", "outcome", "artifact", "event"} {
+		if seen[kind] == 0 {
+			t.Errorf("there was no %s", kind)
+		}
+	}
+
+	// An Artifact that is added afterwards is in no receipt.
+	late := n.do(t, "POST", "/v1/artifacts", object{"kind": "file", "mime_type": "text/plain", "visibility": "public", "content": "aGk=", "task_id": task}).want(201)
+	if late = n.do(t, "GET", "/v1/artifacts/"+late.id(), nil); late.get("receipt_id") != nil {
+		t.Errorf("an artifact of after the end: %s", late.body)
+	}
+	if got := n.do(t, "GET", "/v1/artifacts/"+made, nil).get("receipt_id"); got != receipt {
+		t.Errorf("receipt_id %v of the artifact, want %s", got, receipt)
+	}
+	outcome := n.do(t, "GET", "/v1/outcomes/"+ended.get("outcome_id").(string), nil)
+	if got := outcome.get("artifacts").([]any)[0].(object)["receipt_id"]; got != receipt || outcome.get("receipt_id") != receipt {
+		t.Errorf("the outcome is %s, want the receipt %s", outcome.body, receipt)
+	}
+	told := map[string]string{}
+	each(n.do(t, "GET", "/v1/tasks/"+task+"/events", nil).get("data"), func(v object) {
+		if kind, is := v["event"].(string); is {
+			told[kind] = fmt.Sprint(v["receipt_id"])
+		}
+	})
+	for kind, want := range map[string]string{
+		"task.completed": receipt, "receipt.issued": receipt, "vendor.wharf.outcome_created": receipt, "task.started": "<nil>", "artifact.created": "<nil>",
+	} {
+		if told[kind] != want {
+			t.Errorf("%s has the receipt_id %s, want %s", kind, told[kind], want)
+		}
+	}
+}
