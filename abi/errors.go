@@ -175,5 +175,7 @@ const (
 	FailureDivergence      = "replay_divergence"          // a run asked for something else than its record says
 	FailureReplayMissing   = "replay_missing_dependency"  // a replay needs what is no longer there
 	FailureSkillOutput     = "skill_output_invalid"       // what a Skill gave is not what its schema says
+	FailureUnreadable      = "task_unreadable"            // what is stored of the Task cannot be read
+	FailureDelivery        = "delivery_unreadable"        // what is stored of a delivery cannot be read
 	FailureHost            = "host_error"                 // the host could not do its part (disk, blob store)
 )

@@ -387,6 +387,8 @@ type Event struct {
 type PageInfo struct {
 	HasMore    bool    `json:"has_more"`
 	NextCursor *string `json:"next_cursor"`
+	// Unreadable are the ids of what belongs in the page, and cannot be read.
+	Unreadable []string `json:"unreadable,omitzero"`
 }
 
 // List is the list envelope. Data holds resources as JSON texts.

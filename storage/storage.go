@@ -43,6 +43,9 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrCursorExpired is returned for a position below the retention floor.
 	ErrCursorExpired = errors.New("cursor lies before what retention has kept")
+	// ErrDamaged is returned for what is in the log and is not what was written, and
+	// for a value whose blob is lost or changed. Other values can be read.
+	ErrDamaged = errors.New("what is stored is damaged")
 	// ErrBlobMismatch is returned when a blob's bytes do not have the hash stated.
 	ErrBlobMismatch = errors.New("content does not have the stated SHA-256")
 )
@@ -206,6 +209,9 @@ type Resource struct {
 	// Sequence is that of the event that stated it. Events that do not state the
 	// resource may have followed.
 	Sequence uint64
+	// Err is set in a list, in the place of all but the id, when the resource cannot be
+	// read. It is ErrDamaged.
+	Err error
 }
 
 // Scope selects events and resources: all of a tenant, or those of one

@@ -67,6 +67,9 @@ func (e *CorruptError) Error() string {
 	return "the log is damaged: " + e.Reason
 }
 
+// Is makes it a [storage.ErrDamaged].
+func (e *CorruptError) Is(target error) bool { return target == storage.ErrDamaged }
+
 // errMalformed is what decoding says of bytes that no encoder wrote.
 var errMalformed = errors.New("malformed value")
 

@@ -28,13 +28,26 @@ func (s *Store) List(ctx context.Context, t storage.Tenant, o abi.Object, scope 
 	}
 	list := make([]storage.Resource, 0, len(ids))
 	for _, id := range ids {
-		res, err := s.resource(ctx, t, abi.ResourcePointer{Object: o, ID: id})
+		res, err := s.listed(ctx, t, abi.ResourcePointer{Object: o, ID: id})
 		if err != nil {
 			return nil, false, err
 		}
 		list = append(list, res)
 	}
 	return list, more, nil
+}
+
+// listed reads a resource for a list: one that is damaged says so, and does not keep
+// the others from being read.
+func (s *Store) listed(ctx context.Context, t storage.Tenant, r abi.ResourcePointer) (storage.Resource, error) {
+	res, err := s.resource(ctx, t, r)
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		err = &CorruptError{Tenant: t, Reason: r.ID + " is in a list and is not there"}
+	case err == nil || !errors.Is(err, storage.ErrDamaged):
+		return res, err
+	}
+	return storage.Resource{ID: r.ID, Err: err}, nil
 }
 
 // listIDs returns the ids of a page, newest first.
@@ -97,7 +110,7 @@ func (s *Store) Transcript(ctx context.Context, t storage.Tenant, session string
 	}
 	messages := make([]storage.Resource, 0, len(entries))
 	for _, e := range entries {
-		m, err := s.resource(ctx, t, abi.ResourcePointer{Object: abi.ObjectMessage, ID: e.id})
+		m, err := s.listed(ctx, t, abi.ResourcePointer{Object: abi.ObjectMessage, ID: e.id})
 		if err != nil {
 			return nil, false, err
 		}
