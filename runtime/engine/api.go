@@ -86,6 +86,8 @@ type DocList struct {
 	Docs []Doc
 	More bool
 	Next string // cursor for the next page, "" when there is none
+	// Unreadable holds the ids of what belongs in this part and cannot be read.
+	Unreadable []string
 }
 
 // Filter narrows a list of resources. Empty members do not narrow.
@@ -114,6 +116,9 @@ type Stats struct {
 	Started                      time.Time
 	Draining                     bool
 	Failed                       error // why the store refuses work, nil when all is well
+	// SetAside counts what could not be read since the node started, by its kind: it
+	// goes on without. Tasks that were ended for it are among them.
+	SetAside map[abi.Object]int
 }
 
 // Instances says what became of the instances of plugins since the node started.

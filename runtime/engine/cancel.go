@@ -25,6 +25,9 @@ func stopCause(k InputKind) error {
 // answers does not count. Canceling a Task that has ended is a conflict.
 func (e *Engine) CancelTask(ctx context.Context, c *Caller, r *Retry, id string, req abi.CancelTaskRequest) (Doc, error) {
 	current, _, err := findAs[abi.Task](ctx, e, c, abi.ObjectTask, id)
+	if isUnreadable(err) {
+		current, err = e.visibleRemains(ctx, c, id, err)
+	}
 	if err != nil {
 		return Doc{}, err
 	}
@@ -53,7 +56,7 @@ func (e *Engine) cancel(ctx context.Context, c *Caller, idem *storage.Idempotenc
 // ended already.
 func (e *Engine) endFromOutside(ctx context.Context, key owner, ch change) error {
 	for {
-		t, err := e.live(ctx, key)
+		t, err := e.endable(ctx, key)
 		if err != nil {
 			return err
 		}
@@ -67,6 +70,7 @@ func (e *Engine) endFromOutside(ctx context.Context, key owner, ch change) error
 		if err != nil {
 			return err
 		}
+		e.aside.ended(key)
 		return e.finish(t, commit)
 	}
 }

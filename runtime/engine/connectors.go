@@ -385,6 +385,11 @@ func (e *Engine) dropConnector(c *Caller, s *source, idem *storage.Idempotency) 
 // source returns a Connector that the caller may see.
 func (e *Engine) source(c *Caller, id string) (*source, error) {
 	s := e.sources.get(owner{c.Tenant, id})
+	if s == nil && len(c.Workspaces) == 0 {
+		if a, ok := e.aside.about(abi.ObjectConnector, owner{c.Tenant, id}); ok {
+			return nil, naming(abi.ObjectConnector, id, &UnreadableError{Err: a.Err})
+		}
+	}
 	if s == nil || !c.Sees(s.about.Load().WorkspaceID) {
 		return nil, abi.NotFound(abi.ObjectConnector, id)
 	}
@@ -409,6 +414,9 @@ func (e *Engine) ListConnectors(ctx context.Context, c *Caller, f Filter, p Page
 	shown := list.Docs[:0]
 	for _, doc := range list.Docs {
 		s, err := e.source(c, doc.ID)
+		if isUnreadable(err) {
+			list.Unreadable = append(list.Unreadable, doc.ID)
+		}
 		if err != nil { // it was deleted
 			continue
 		}

@@ -439,6 +439,9 @@ func appendDeliveryText(b, payload []byte) ([]byte, bool) {
 		return b, false
 	}
 	inner := payload[at+len(deliveryMark)-1:]
+	if len(inner) < 2 {
+		return b, false
+	}
 	return append(append(b, '{'), inner[1:len(inner)-1]...), true
 }
 

@@ -14,7 +14,6 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/identity"
-	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
 	"github.com/wharf-dev/wharf/runtime/receipt"
@@ -133,11 +132,11 @@ type Engine struct {
 
 	keys     keyCache
 	tenants  tenantTable
-	retries  retryTable[lockKey]
+	retries  retryTable
 	sessions sessionTable
 	sources  sourceTable
 	// deliveries holds the deliveries that are on their way to the disk.
-	deliveries retryTable[lockDelivery]
+	deliveries retryTable
 	// headerNames holds *headerNames that are used again.
 	headerNames sync.Pool
 	intake      intake
@@ -146,6 +145,7 @@ type Engine struct {
 	asked       askedTable
 	quotas      quotaTable
 	waiters     waiterTable
+	aside       asideTable
 	chains      chainTable
 	values      stateTable
 	locks       stripes
@@ -234,7 +234,7 @@ func setDefault[T comparable](p *T, value T) {
 
 // lockedReader serializes reads: the entropy source is shared by every run.
 type lockedReader struct {
-	mu lockrank.Mutex[lockLast]
+	mu sync.Mutex
 	r  io.Reader
 }
 
@@ -291,7 +291,7 @@ func (e *Engine) Stats() Stats {
 		SecretsUsed: e.trusted.told.used.Load(), SecretsRefused: e.trusted.told.refused.Load(),
 		TokensChecked: e.counts.tokens.Load(), TokensRefused: e.counts.badTokens.Load(),
 		Watermark: e.store.Watermark(), Started: e.started,
-		Draining: e.draining.Load(), Failed: e.store.Failed(),
+		Draining: e.draining.Load(), Failed: e.store.Failed(), SetAside: e.aside.count(),
 	}
 }
 
@@ -326,6 +326,8 @@ func (e *Engine) failed(doing string, err error) error {
 		down := abi.Errorf(abi.CodeServiceUnavailable, "the node cannot write to its disk and takes no more work")
 		down.RetryAfter = 10
 		return down
+	case errors.Is(err, storage.ErrDamaged):
+		return &UnreadableError{Err: fmt.Errorf("%s: %w", doing, err)}
 	case errors.Is(err, storage.ErrCursorExpired):
 		return abi.Errorf(abi.CodeCursorExpired, "the cursor lies before the oldest event that is kept")
 	case errors.Is(err, context.DeadlineExceeded):

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -14,7 +15,6 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/connector"
 	"github.com/wharf-dev/wharf/runtime/connector/signature"
-	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -45,7 +45,7 @@ type source struct {
 	checks atomic.Pointer[checks]
 
 	// hand orders what is handed over: deliveries have the order of the log in inbox, too.
-	hand    lockrank.Mutex[lockSource]
+	hand    sync.Mutex
 	seq     uint64 // of the next event whose resource is the Connector
 	inbox   []arrival
 	bytes   int            // of inbox
@@ -170,7 +170,7 @@ func authOf(c *abi.Connector, p connector.Provider) abi.WebhookAuth {
 
 // sourceTable holds the Connectors of the node.
 type sourceTable struct {
-	mu      lockrank.RWMutex[lockTable]
+	mu      sync.RWMutex
 	byID    map[owner]*source
 	byToken map[[32]byte]*source
 	backlog sync.Map // tenant → *atomic.Int64, deliveries that are pending
@@ -268,14 +268,19 @@ func (e *Engine) loadSourcesOf(ctx context.Context, t storage.Tenant) error {
 		}
 		for _, res := range page {
 			after = res.ID
-			about := &abi.Connector{}
-			if err := decode(res.State, about); err != nil {
-				return err
+			about, err := readConnector(&res)
+			if err != nil {
+				e.leaveOut(t, abi.ObjectConnector, res.ID, err)
+				continue
 			}
 			if !about.DeletedAt.IsZero() {
 				continue
 			}
 			seq, _, err := e.store.Sequence(ctx, t, abi.ResourcePointer{Object: abi.ObjectConnector, ID: about.ID})
+			if errors.Is(err, storage.ErrDamaged) {
+				e.leaveOut(t, abi.ObjectConnector, res.ID, err)
+				continue
+			}
 			if err != nil {
 				return err
 			}
@@ -285,6 +290,25 @@ func (e *Engine) loadSourcesOf(ctx context.Context, t storage.Tenant) error {
 			return nil
 		}
 	}
+}
+
+// readConnector reads a Connector from a list, and holds it against what serving it
+// relies on.
+func readConnector(res *storage.Resource) (*abi.Connector, error) {
+	about := &abi.Connector{}
+	if err := readListed(res, about); err != nil {
+		return nil, naming(abi.ObjectConnector, res.ID, err)
+	}
+	if err := checkEnvelope(&about.Envelope, abi.ObjectConnector, res.ID); err != nil {
+		return nil, err
+	}
+	if _, known := connectorTransitions[about.Status]; !known {
+		return nil, unreadable(abi.ObjectConnector, res.ID, "its status is %.32q: %w", about.Status, errForeign)
+	}
+	if about.Webhook == nil || about.WorkspaceID == "" || about.Provider == "" {
+		return nil, nonsense(abi.ObjectConnector, res.ID, "it has no webhook, workspace or provider")
+	}
+	return about, nil
 }
 
 func newSource(t storage.Tenant, about *abi.Connector, seq uint64) *source {

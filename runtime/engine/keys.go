@@ -10,12 +10,12 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 
 	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/identity"
-	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -27,7 +27,7 @@ const maxCachedKeys = 10_000
 
 // keyCache remembers the callers of keys that were found valid.
 type keyCache struct {
-	mu   lockrank.RWMutex[lockTable]
+	mu   sync.RWMutex
 	byID map[string]cachedKey
 }
 
@@ -98,6 +98,9 @@ func (e *Engine) keyHolder(ctx context.Context, id string, hash []byte) (*Caller
 	if err != nil || len(known) != sha256.Size || !stored.RevokedAt.IsZero() || !sameHash(known, hash) {
 		return nil, errUnauthenticated
 	}
+	if e.tenantID(storage.Tenant(stored.TenantNumber)) == "" {
+		return nil, unreadable(abi.ObjectTenant, stored.TenantID, "%w", errLostTenant)
+	}
 	caller := &Caller{
 		Tenant: storage.Tenant(stored.TenantNumber), TenantID: stored.TenantID, Actor: stored.Actor, KeyID: id,
 		Scopes: stored.Scopes, Workspaces: stored.WorkspaceIDs,
@@ -122,7 +125,10 @@ func (e *Engine) storedKey(ctx context.Context, id string) (*abi.APIKey, error) 
 		return nil, err
 	}
 	var k abi.APIKey
-	return &k, decode(res.State, &k)
+	if err := decode(res.State, &k); err != nil {
+		return nil, naming(abi.ObjectAPIKey, id, err)
+	}
+	return &k, checkEnvelope(&k.Envelope, abi.ObjectAPIKey, id)
 }
 
 // CreateKey makes an API key and answers with a [abi.CreatedKey], the only time

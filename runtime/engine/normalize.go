@@ -12,7 +12,6 @@ import (
 	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
-	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage"
 )
@@ -37,7 +36,7 @@ type intake struct {
 	bytes atomic.Int64 // of all inboxes
 	polls pollTable
 
-	mu      lockrank.Mutex[lockTable]
+	mu      sync.Mutex
 	lanes   map[storage.Tenant]*intakeLane
 	turn    []*intakeLane // lanes with Connectors that wait, the next one first
 	running int
@@ -509,7 +508,7 @@ func deliveriesAnswer(about *abi.Connector, batch []arrival) ([]byte, error) {
 		}
 		var ok bool
 		if b, ok = appendDeliveryText(b, a.text); !ok {
-			return nil, fmt.Errorf("event %s tells of no delivery", a.position)
+			return nil, &abi.Failure{Code: abi.FailureDelivery, Message: fmt.Sprintf("event %s tells of no delivery that can be read", a.position)}
 		}
 	}
 	return append(b, ']', '}'), nil

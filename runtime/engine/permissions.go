@@ -358,7 +358,10 @@ func (e *Engine) storedAsking(ctx context.Context, tenant storage.Tenant, w *abi
 		return nil, err
 	}
 	p := &asking{seq: res.Sequence}
-	return p, decode(res.State, &p.PermissionRequest)
+	if err := decode(res.State, &p.PermissionRequest); err != nil {
+		return nil, naming(abi.ObjectPermissionRequest, w.PermissionID, err)
+	}
+	return p, checkEnvelope(&p.Envelope, abi.ObjectPermissionRequest, w.PermissionID)
 }
 
 // answerWait brings a Task what it waits for, on behalf of somebody. errSettled is

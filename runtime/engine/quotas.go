@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
-	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/runtime/policy/quota"
 	"github.com/wharf-dev/wharf/storage"
 )
@@ -27,7 +27,7 @@ type quotaTable struct {
 	some    atomic.Bool
 	refused atomic.Uint64 // Tasks
 
-	mu      lockrank.Mutex[lockQuotas]
+	mu      sync.Mutex
 	byID    map[owner]*quotaMeter
 	scoped  map[quotaScope][]*quotaMeter
 	held    map[owner][]*quotaMeter // by the Task that has not ended
@@ -105,7 +105,10 @@ func (m *quotaMeter) shown(now time.Time) *abi.Quota {
 // counted anew.
 func meterOf(tenant storage.Tenant, res storage.Resource) (*quotaMeter, error) {
 	m := &quotaMeter{tenant: tenant, seq: res.Sequence + 1, told: true}
-	if err := decode(res.State, &m.about); err != nil {
+	if err := readListed(&res, &m.about); err != nil {
+		return nil, naming(abi.ObjectQuota, res.ID, err)
+	}
+	if err := checkQuota(&m.about, res.ID); err != nil {
 		return nil, err
 	}
 	for name, n := range m.about.Usage {
@@ -153,9 +156,7 @@ func (e *Engine) loadQuotas(ctx context.Context) error {
 	}
 	for _, m := range q.byID {
 		if m.of = q.byID[owner{m.tenant, m.about.TemplateID}]; m.of != nil {
-			if err := m.rule(); err != nil {
-				return err
-			}
+			_ = m.rule() // that of another, which was checked
 		}
 	}
 	return nil
@@ -168,17 +169,79 @@ func (e *Engine) loadQuotasOf(ctx context.Context, tenant storage.Tenant) error 
 			return err
 		}
 		for _, res := range list {
+			page.After = res.ID
 			m, err := meterOf(tenant, res)
+			if err != nil {
+				e.leaveOut(tenant, abi.ObjectQuota, res.ID, err)
+				m, err = e.usedUp(ctx, tenant, &res)
+			}
 			if err != nil {
 				return err
 			}
 			e.quotas.put(m)
-			page.After = res.ID
 		}
 		if !more {
 			return nil
 		}
 	}
+}
+
+// checkQuota holds a stored Quota against what counting relies on.
+func checkQuota(q *abi.Quota, id string) error {
+	if err := checkEnvelope(&q.Envelope, abi.ObjectQuota, id); err != nil {
+		return err
+	}
+	scopes := []abi.QuotaScope{abi.QuotaPersona, abi.QuotaWorkspace, abi.QuotaTenant, abi.QuotaOrganization}
+	if err := firstError(checkOneOf("scope", q.Scope, scopes...), checkLimits(q.Limits), checkWindow(q.WindowSeconds)); err != nil {
+		return nonsense(abi.ObjectQuota, id, "%v", err)
+	}
+	for name, n := range q.Usage {
+		if !(n >= 0) {
+			return nonsense(abi.ObjectQuota, id, "its usage of %.32q is %v", name, n)
+		}
+	}
+	if q.TemplateID == id {
+		return nonsense(abi.ObjectQuota, id, "it follows from itself")
+	}
+	return nil
+}
+
+// usedUp stands for a Quota that cannot be read. What was used under it is not known, so
+// all of it counts as used, until somebody states its limits anew, or a window of it has
+// passed. Where it is not known either what it bounds, it bounds all that it can: a limit
+// that cannot be read is not taken for none.
+func (e *Engine) usedUp(ctx context.Context, tenant storage.Tenant, res *storage.Resource) (*quotaMeter, error) {
+	seq, _, err := e.store.Sequence(ctx, tenant, abi.ResourcePointer{Object: abi.ObjectQuota, ID: res.ID})
+	if err != nil && e.halted(ctx, err) {
+		return nil, err
+	}
+	m := &quotaMeter{tenant: tenant, seq: seq + 1, told: true, about: e.madeAs(ctx, tenant, res)}
+	m.about.HardLimit, m.about.Usage, m.about.ResetAt, m.about.ExhaustionReason = true, nil, nil, nil
+	if err := m.rule(); err != nil {
+		return nil, err
+	}
+	m.Used, m.Used[quota.Concurrent] = m.Limits, 0
+	if m.Window > 0 {
+		m.Turn(e.now()) // begins a window; at its end what is used is known again
+	}
+	return m, nil
+}
+
+// madeAs returns a Quota as it was made, or one of all that it could be for when that
+// cannot be read either.
+func (e *Engine) madeAs(ctx context.Context, tenant storage.Tenant, res *storage.Resource) abi.Quota {
+	if origin, err := e.store.Event(ctx, tenant, res.Origin); err == nil {
+		var q abi.Quota
+		if decode(origin.Record().State, &q) == nil && checkQuota(&q, res.ID) == nil {
+			return q
+		}
+	}
+	q := abi.Quota{Envelope: abi.NewEnvelope(abi.ObjectQuota, res.ID, e.now(), nil),
+		Scope: abi.QuotaTenant, OwnerID: e.tenantID(tenant), Limits: map[string]float64{quota.Tasks.String(): 0}}
+	if tenant == storage.SystemTenant {
+		q.Scope, q.OwnerID = abi.QuotaOrganization, ""
+	}
+	return q
 }
 
 // metersFor returns the Quotas that bound a Task, narrowest first.

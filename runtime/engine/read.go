@@ -39,12 +39,13 @@ func (e *Engine) Get(ctx context.Context, c *Caller, o abi.Object, id string) (D
 	}
 	visible, err := e.sees(ctx, c, o, id, res.State)
 	if err != nil {
-		return Doc{}, err
+		return Doc{}, naming(o, id, err)
 	}
 	if !visible {
 		return Doc{}, abi.NotFound(o, id)
 	}
-	return e.render(ctx, c.Tenant, o, res)
+	doc, err := e.render(ctx, c.Tenant, o, res)
+	return doc, naming(o, id, err)
 }
 
 // sees reports whether a caller may see a resource. One that names no Workspace of
@@ -81,10 +82,16 @@ func (e *Engine) sees(ctx context.Context, c *Caller, o abi.Object, id string, s
 
 // render turns a stored resource into the document that clients get.
 func (e *Engine) render(ctx context.Context, t storage.Tenant, o abi.Object, res storage.Resource) (Doc, error) {
+	if jsontext.Value(res.State).Kind() != '{' {
+		return Doc{}, &UnreadableError{Err: &invalidError{"it is not a JSON object"}}
+	}
 	doc := Doc{ID: res.ID, JSON: res.State, Restricted: res.Restricted}
 	switch o {
 	case abi.ObjectTask:
 		in, err := e.inputOf(ctx, t, res)
+		if err != nil && in.status != "" && (isUnreadable(err) || isNotFound(err)) { // the Task itself can be read
+			in.value, err = jsontext.Value(`{"redacted":true,"reason":"unreadable"}`), nil
+		}
 		if err != nil {
 			return Doc{}, err
 		}
@@ -155,6 +162,9 @@ func (e *Engine) inputOf(ctx context.Context, t storage.Tenant, res storage.Reso
 	in := taskInput{status: stored.Status, internal: internal(stored.Failure)}
 	if stored.MessageID != "" {
 		m, err := e.find(ctx, t, abi.ObjectMessage, stored.MessageID)
+		if err == nil && jsontext.Value(m.State).Kind() != '{' {
+			err = nonsense(abi.ObjectMessage, m.ID, "it is not a JSON object")
+		}
 		in.value, in.workspace, in.restricted = m.State, stored.Workspace, m.Restricted
 		return in, err
 	}
@@ -170,7 +180,9 @@ func (e *Engine) inputOf(ctx context.Context, t storage.Tenant, res storage.Reso
 	if err != nil {
 		return taskInput{}, e.failed("reading the task's input", err)
 	}
-	err = decode(origin.Record().State, &stored)
+	if err = decode(origin.Record().State, &stored); err == nil && stored.Input == nil {
+		err = nonsense(abi.ObjectTask, res.ID, "it has no input")
+	}
 	in.value = stored.Input
 	return in, err
 }
@@ -285,16 +297,15 @@ func (e *Engine) List(ctx context.Context, c *Caller, o abi.Object, f Filter, p 
 		}
 		for i, res := range page {
 			after = res.ID
-			ok, err := e.lets(ctx, c, o, f, res)
-			if err != nil {
+			doc, ok, err := e.listed(ctx, c, o, f, res)
+			switch {
+			case err != nil && (e.halted(ctx, err) || !aboutOne(err)):
 				return DocList{}, err
-			}
-			if !ok {
+			case err != nil:
+				list.leaveOut(c, res.ID)
 				continue
-			}
-			doc, err := e.render(ctx, c.Tenant, o, res)
-			if err != nil {
-				return DocList{}, err
+			case !ok:
+				continue
 			}
 			list.Docs = append(list.Docs, doc)
 			if len(list.Docs) == p.Limit {
@@ -304,6 +315,30 @@ func (e *Engine) List(ctx context.Context, c *Caller, o abi.Object, f Filter, p 
 		if !more {
 			return list.end("", false), nil
 		}
+	}
+}
+
+// listed returns a resource of a list; ok is false when the filter or the caller's rights
+// do not let it through.
+func (e *Engine) listed(ctx context.Context, c *Caller, o abi.Object, f Filter, res storage.Resource) (doc Doc, ok bool, err error) {
+	if res.Err != nil {
+		return doc, false, res.Err
+	}
+	if ok, err = e.lets(ctx, c, o, f, res); err == nil && ok {
+		doc, err = e.render(ctx, c.Tenant, o, res)
+	}
+	return doc, ok, err
+}
+
+// aboutOne reports whether an error is about one thing that is stored, so that the
+// others can be shown.
+func aboutOne(err error) bool { return isUnreadable(err) || isNotFound(err) }
+
+// leaveOut names a resource that cannot be read. Whose it is cannot be read either, so
+// those who may see some Workspaces only are not told.
+func (l *DocList) leaveOut(c *Caller, id string) {
+	if len(c.Workspaces) == 0 {
+		l.Unreadable = append(l.Unreadable, id)
 	}
 }
 
@@ -347,8 +382,12 @@ func (e *Engine) Messages(ctx context.Context, c *Caller, sessionID string, p Pa
 	var list DocList
 	next := ""
 	for _, res := range page {
-		list.Docs = append(list.Docs, Doc{ID: res.ID, JSON: Placed(abi.ObjectMessage, res.State, s.WorkspaceID, ""), Restricted: res.Restricted})
 		next = res.Origin.String()
+		if res.Err != nil || jsontext.Value(res.State).Kind() != '{' {
+			list.Unreadable = append(list.Unreadable, res.ID) // whose it is follows from the Session
+			continue
+		}
+		list.Docs = append(list.Docs, Doc{ID: res.ID, JSON: Placed(abi.ObjectMessage, res.State, s.WorkspaceID, ""), Restricted: res.Restricted})
 	}
 	return list.end(next, more), nil
 }

@@ -221,15 +221,34 @@ func (e *Engine) shared(ctx context.Context, tenant storage.Tenant, f *abi.TaskF
 	if err := decode(res.State, &source); err != nil {
 		return err
 	}
+	if err := e.checkForks(ctx, tenant, f); err != nil {
+		return err
+	}
 	from, err := e.history(ctx, tenant, &source)
 	if err != nil {
 		return err
 	}
-	if len(from.entries) < f.Calls {
+	if f.Calls < 0 || len(from.entries) < f.Calls {
 		return &abi.Failure{Code: abi.FailureReplayMissing, Message: fmt.Sprintf(
 			"task %s has the record of %d calls; the fork shares %d", f.SourceTaskID, len(from.entries), f.Calls)}
 	}
 	h.entries, h.program = from.entries[:f.Calls], from.program
+	return nil
+}
+
+// checkForks reports forks that come from one another in a circle.
+func (e *Engine) checkForks(ctx context.Context, tenant storage.Tenant, f *abi.TaskFork) error {
+	for seen := map[string]bool{}; f != nil; {
+		if seen[f.SourceTaskID] {
+			return nonsense(abi.ObjectTask, f.SourceTaskID, "it is a fork of itself")
+		}
+		seen[f.SourceTaskID] = true
+		source, err := e.storedTask(ctx, tenant, f.SourceTaskID)
+		if err != nil {
+			return err
+		}
+		f = source.Fork
+	}
 	return nil
 }
 

@@ -10,14 +10,19 @@ import (
 
 // recover brings back every Task that has not ended. One that waited to start is
 // queued again; one that ran is run again, from its record; for one that is parked
-// only what wakes it is set up.
+// only what wakes it is set up. One that cannot be brought back is set aside, and the
+// others are brought back all the same.
 func (e *Engine) recover(ctx context.Context) error {
 	var queued []*task
 	var resting []func()
 	err := e.store.Active(ctx, func(t storage.Tenant, id string) error {
 		live, rest, err := e.revive(ctx, t, id)
-		if err != nil {
+		switch {
+		case err != nil && e.halted(ctx, err):
 			return fmt.Errorf("recovering task %s: %w", id, err)
+		case err != nil:
+			e.dropTask(owner{t, id})
+			e.setAside(ctx, owner{t, id}, naming(abi.ObjectTask, id, err))
 		}
 		if live != nil {
 			queued = append(queued, live)
@@ -49,7 +54,7 @@ func (e *Engine) recover(ctx context.Context) error {
 // revive takes the recovery step of one Task. It returns the Task when it is to be
 // run, and what arms it when it is parked.
 func (e *Engine) revive(ctx context.Context, tenant storage.Tenant, id string) (*task, func(), error) {
-	about, err := e.storedTask(ctx, tenant, id)
+	about, err := e.activeTask(ctx, tenant, id)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -68,7 +73,10 @@ func (e *Engine) revive(ctx context.Context, tenant storage.Tenant, id string) (
 	e.tasks.put(live.key(), live)
 	in := Input{Kind: InputRecover, MaxAttempts: e.config.MaxAttempts}
 	if in.Progress, err = e.gotOn(ctx, live); err != nil {
-		return nil, nil, err
+		if e.halted(ctx, err) {
+			return nil, nil, err
+		}
+		e.log.Error("a task's record could not be read: it counts as one that did not get on", "task", id, "error", err)
 	}
 	commit, err := e.endTask(ctx, live, change{in: in, actor: hostActor})
 	if err != nil {
@@ -108,10 +116,33 @@ func (e *Engine) storedTask(ctx context.Context, tenant storage.Tenant, id strin
 	}
 	about := &abi.Task{}
 	if err := decode(res.State, about); err != nil {
-		return nil, err
+		return nil, naming(abi.ObjectTask, id, err)
 	}
 	about.Input = nil
-	return about, nil
+	return about, checkEnvelope(&about.Envelope, abi.ObjectTask, id)
+}
+
+// activeTask reads a Task that has not ended, with all that bringing it back relies on.
+func (e *Engine) activeTask(ctx context.Context, tenant storage.Tenant, id string) (*abi.Task, error) {
+	if e.tenantID(tenant) == "" {
+		return nil, unreadable(abi.ObjectTask, id, "%w", errLostTenant)
+	}
+	about, err := e.storedTask(ctx, tenant, id)
+	if err == nil {
+		err = e.checkActive(about)
+	}
+	if err == nil {
+		_, err = e.storedAsking(ctx, tenant, about.Waiting)
+	}
+	return about, err
+}
+
+// dropTask takes a Task out of memory that was brought back in part only.
+func (e *Engine) dropTask(key owner) {
+	if t := e.tasks.get(key); t != nil {
+		e.tasks.remove(key)
+		t.leave()
+	}
 }
 
 // live returns a Task that has not ended, loading one that is parked; nil when it

@@ -17,7 +17,7 @@ import (
 // client has changed stays as it is. A version names a policy, so it alone is no reason.
 func (e *Engine) renewPersona(ctx context.Context, t storage.Tenant, res *storage.Resource, bundled *abi.Persona) error {
 	var before abi.Persona
-	if err := decode(res.State, &before); err != nil {
+	if err := readPersona(res, &before); err != nil {
 		return err
 	}
 	next := *bundled
@@ -72,6 +72,9 @@ func (e *Engine) unchanged(ctx context.Context, t storage.Tenant, res *storage.R
 func (e *Engine) renewSkill(t storage.Tenant, res *storage.Resource, bundled *abi.Skill) error {
 	var before abi.Skill
 	if err := decode(res.State, &before); err != nil {
+		return naming(abi.ObjectSkill, res.ID, err)
+	}
+	if err := checkEnvelope(&before.Envelope, abi.ObjectSkill, res.ID); err != nil {
 		return err
 	}
 	next := *bundled

@@ -1,7 +1,8 @@
 package engine
 
 import (
-	"github.com/wharf-dev/wharf/runtime/lockrank"
+	"sync"
+
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -13,7 +14,7 @@ type scheduler struct {
 	width int
 	limit int
 
-	mu       lockrank.Mutex[lockTable]
+	mu       sync.Mutex
 	reserved int // places taken: Tasks on their way in, and waiting ones
 	running  int // Tasks that run, or will as soon as they are accepted
 	tenants  map[storage.Tenant]*lane

@@ -426,8 +426,8 @@ func (st *settlement) makeSession(ctx context.Context, id, thread string) (stora
 func (st *settlement) putAside(ctx context.Context, a *arrival, failure *abi.Failure) error {
 	e := st.engine
 	text, ok := deliveryText(a.text)
-	if !ok {
-		return fmt.Errorf("event %s tells of no delivery", a.position)
+	if !ok { // what can be read of it is its id
+		text = append(appendMember([]byte{'{'}, "id", a.id), '}')
 	}
 	letter, known, err := st.letter(ctx, a, failure)
 	if err != nil {

@@ -69,6 +69,10 @@ func (e *Engine) seedSkills(ctx context.Context, t *abi.Tenant) error {
 		if err == nil {
 			continue
 		}
+		if isUnreadable(err) {
+			e.leaveOut(number, abi.ObjectSkill, s.ID, err)
+			continue
+		}
 		if !isNotFound(err) {
 			return fmt.Errorf("seeding skill %s: %w", s.ID, err)
 		}

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/wharf-dev/wharf/abi"
-	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -17,7 +16,7 @@ import (
 type stripes struct {
 	seed maphash.Seed
 	once sync.Once
-	mu   [256]lockrank.Mutex[lockResource]
+	mu   [256]sync.Mutex
 }
 
 func (s *stripes) lock(t storage.Tenant, id string) (unlock func()) {
@@ -41,7 +40,7 @@ type owner struct {
 // the log can tell otherwise. Under either lock a writer waits for nothing but the disk:
 // whether a batch is durable is the store's knowledge, and needs no other writer.
 type session struct {
-	mu     lockrank.RWMutex[lockSession]
+	mu     sync.RWMutex
 	loaded bool
 	state  abi.Session // guarded by mu
 	seq    uint64      // of the last event whose resource is the Session; guarded by mu
@@ -55,7 +54,7 @@ type session struct {
 // that were. A Session whose own change is on its way to the disk is never dropped: a
 // later load would not see it.
 type sessionTable struct {
-	mu    lockrank.Mutex[lockTable]
+	mu    sync.Mutex
 	limit int
 	byID  map[owner]*session
 	idle  list.List // of owner, least recently used first

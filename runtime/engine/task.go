@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -11,7 +12,6 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/alarm"
 	"github.com/wharf-dev/wharf/runtime/journal"
-	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -37,7 +37,7 @@ type task struct {
 	startErr error
 	fresh    bool
 
-	mu       lockrank.Mutex[lockTask]
+	mu       sync.Mutex
 	state    State
 	gone     bool                    // it was parked and taken out of memory: load it anew
 	run      *run                    // set once a plugin runs
@@ -55,7 +55,7 @@ func (t *task) key() owner { return owner{t.tenant, t.id} }
 // taskTable holds the Tasks that have not ended. It is bounded by what the
 // scheduler takes in.
 type taskTable struct {
-	mu   lockrank.RWMutex[lockTable]
+	mu   sync.RWMutex
 	byID map[owner]*task
 }
 

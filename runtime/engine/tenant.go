@@ -6,22 +6,22 @@ import (
 	"sync"
 
 	"github.com/wharf-dev/wharf/abi"
-	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/storage"
 )
 
 // tenantTable holds every tenant of the node, and the Personas that were looked
 // up. Tenants are few.
 type tenantTable struct {
-	mu       lockrank.RWMutex[lockTable]
+	mu       sync.RWMutex
 	byID     map[string]*abi.Tenant
 	byName   map[string]*abi.Tenant
 	byNumber map[storage.Tenant]*abi.Tenant
+	stored   int // how many the log has, those included that cannot be read
 
-	personas    sync.Map                    // owner → *persona
-	loadPersona lockrank.Mutex[lockPersona] // held while one is put there, so that none is older than the last
+	personas    sync.Map   // owner → *persona
+	loadPersona sync.Mutex // held while one is put there, so that none is older than the last
 
-	create lockrank.Mutex[lockTenants] // held while a tenant is made
+	create sync.Mutex // held while a tenant is made
 }
 
 func (t *tenantTable) put(tenant *abi.Tenant) {
@@ -33,6 +33,14 @@ func (t *tenantTable) put(tenant *abi.Tenant) {
 	}
 	t.byID[tenant.ID], t.byName[tenant.Name] = tenant, tenant
 	t.byNumber[storage.Tenant(tenant.Number)] = tenant
+}
+
+// made takes in a tenant that was not there before.
+func (t *tenantTable) made(tenant *abi.Tenant) {
+	t.put(tenant)
+	t.mu.Lock()
+	t.stored++
+	t.mu.Unlock()
 }
 
 func (t *tenantTable) named(name string) *abi.Tenant {
@@ -70,14 +78,15 @@ func (e *Engine) Bootstrap(ctx context.Context, key string) (newKey string, err 
 		return "", err
 	}
 	first := e.tenants.named(DefaultTenant) == nil
+	if first && e.tenants.incomplete() {
+		return "", e.seedAll(ctx) // it is among those that cannot be read, and none is made in its place
+	}
 	tenant, err := e.ensureTenant(ctx, hostActor, DefaultTenant)
 	if err != nil {
 		return "", err
 	}
-	for _, t := range e.tenants.all() {
-		if err := e.seed(ctx, t); err != nil {
-			return "", err
-		}
+	if err := e.seedAll(ctx); err != nil {
+		return "", err
 	}
 	if key != "" {
 		return "", e.ensureRootKey(ctx, tenant, key)
@@ -93,6 +102,16 @@ func (e *Engine) Bootstrap(ctx context.Context, key string) (newKey string, err 
 	return newKey, e.ensureRootKey(ctx, tenant, newKey)
 }
 
+// seedAll gives every tenant what comes with the node.
+func (e *Engine) seedAll(ctx context.Context) error {
+	for _, t := range e.tenants.all() {
+		if err := e.seed(ctx, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // keyless reports whether the node has no API key at all: an earlier first start
 // was cut short before it made one.
 func (e *Engine) keyless(ctx context.Context) (bool, error) {
@@ -101,7 +120,12 @@ func (e *Engine) keyless(ctx context.Context) (bool, error) {
 }
 
 func (e *Engine) ensureRootKey(ctx context.Context, tenant *abi.Tenant, key string) error {
-	_, err := e.storedKey(ctx, abi.APIKeyID(key))
+	id := abi.APIKeyID(key)
+	_, err := e.storedKey(ctx, id)
+	if isUnreadable(err) {
+		e.leaveOut(storage.SystemTenant, abi.ObjectAPIKey, id, err)
+		return nil
+	}
 	if !isNotFound(err) {
 		return err
 	}
@@ -119,18 +143,60 @@ func (e *Engine) loadTenants(ctx context.Context) error {
 			return fmt.Errorf("reading the tenants: %w", err)
 		}
 		for _, res := range page {
-			t := &abi.Tenant{}
-			if err := decode(res.State, t); err != nil {
-				return err
+			after = res.ID
+			e.tenants.stored++
+			t, err := e.tenants.readTenant(&res)
+			if err != nil {
+				e.leaveOut(storage.SystemTenant, abi.ObjectTenant, res.ID, err)
+				continue
 			}
 			e.tenants.put(t)
-			after = res.ID
 		}
 		if !more {
 			return nil
 		}
 	}
 }
+
+// readTenant reads a tenant from a list. Its number and its name are its own: what is
+// stored under a number belongs to one tenant.
+func (t *tenantTable) readTenant(res *storage.Resource) (*abi.Tenant, error) {
+	is := &abi.Tenant{}
+	if err := readListed(res, is); err != nil {
+		return nil, err
+	}
+	if err := checkEnvelope(&is.Envelope, abi.ObjectTenant, res.ID); err != nil {
+		return nil, err
+	}
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	taken := t.byNumber[storage.Tenant(is.Number)] != nil || t.byName[is.Name] != nil
+	if is.Name == "" || is.Number == uint32(storage.SystemTenant) || is.DefaultWorkspaceID == "" || taken {
+		return nil, nonsense(abi.ObjectTenant, is.ID, "its number is %d, its name %.64q", is.Number, is.Name)
+	}
+	return is, nil
+}
+
+// incomplete reports whether there are tenants that cannot be read.
+func (t *tenantTable) incomplete() bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return len(t.byID) < t.stored
+}
+
+// next returns the number of a tenant that is made now.
+func (t *tenantTable) next() uint32 {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	highest := uint32(len(t.byID))
+	for number := range t.byNumber {
+		highest = max(highest, uint32(number))
+	}
+	return highest + 1
+}
+
+// errTenants refuses to make a tenant: which numbers and names are free is not known.
+var errTenants = abi.Errorf(abi.CodeConflict, "a tenant of this node is stored, but cannot be read: no other is made before it can; wharf doctor names it")
 
 // tenantID returns the id of a tenant, "" for the system tenant.
 func (e *Engine) tenantID(number storage.Tenant) string {
@@ -159,10 +225,13 @@ func (e *Engine) ensureTenant(ctx context.Context, actor, name string) (*abi.Ten
 	if t := e.tenants.named(name); t != nil {
 		return t, e.ensureWorkspace(ctx, actor, t)
 	}
+	if e.tenants.incomplete() {
+		return nil, errTenants
+	}
 	now := e.now()
 	t := &abi.Tenant{
 		Envelope: abi.NewEnvelope(abi.ObjectTenant, e.ids.New(abi.ObjectTenant), now, nil),
-		Name:     name, Number: uint32(len(e.tenants.all())) + 1,
+		Name:     name, Number: e.tenants.next(),
 		DefaultWorkspaceID: e.ids.New(abi.ObjectWorkspace),
 	}
 	if name == DefaultTenant {
@@ -173,7 +242,7 @@ func (e *Engine) ensureTenant(ctx context.Context, actor, name string) (*abi.Ten
 	if err != nil {
 		return nil, err
 	}
-	e.tenants.put(t)
+	e.tenants.made(t)
 	if err := e.ensureWorkspace(ctx, actor, t); err != nil {
 		return nil, err
 	}
@@ -192,11 +261,16 @@ func (e *Engine) seed(ctx context.Context, t *abi.Tenant) error {
 // may have died between the two.
 func (e *Engine) ensureWorkspace(ctx context.Context, actor string, t *abi.Tenant) error {
 	number := storage.Tenant(t.Number)
-	if _, err := e.find(ctx, number, abi.ObjectWorkspace, t.DefaultWorkspaceID); !isNotFound(err) {
+	_, err := e.find(ctx, number, abi.ObjectWorkspace, t.DefaultWorkspaceID)
+	if isUnreadable(err) {
+		e.leaveOut(number, abi.ObjectWorkspace, t.DefaultWorkspaceID, err)
+		return nil
+	}
+	if !isNotFound(err) {
 		return err
 	}
 	w := e.newWorkspace(t, t.DefaultWorkspaceID, abi.CreateWorkspaceRequest{Name: "default", Root: "wharf:///" + t.DefaultWorkspaceID})
-	_, err := e.commit(&Caller{Tenant: number, Actor: actor}, "", w.ID, nil, 0,
+	_, err = e.commit(&Caller{Tenant: number, Actor: actor}, "", w.ID, nil, 0,
 		record{kind: abi.EventWorkspaceCreated, object: abi.ObjectWorkspace, id: w.ID, created: true, state: w})
 	return err
 }
@@ -211,6 +285,10 @@ func (e *Engine) seedPersonas(ctx context.Context, t *abi.Tenant) error {
 			err = e.renewPersona(ctx, number, &res, &p)
 		}
 		if err == nil {
+			continue
+		}
+		if isUnreadable(err) {
+			e.leaveOut(number, abi.ObjectPersona, p.ID, err)
 			continue
 		}
 		if !isNotFound(err) {
@@ -248,11 +326,19 @@ func (e *Engine) persona(ctx context.Context, t storage.Tenant, id string) (*per
 		return nil, err
 	}
 	p := &persona{text: res.State}
-	if err := decode(res.State, &p.Persona); err != nil {
+	if err := readPersona(&res, &p.Persona); err != nil {
 		return nil, err
 	}
 	e.tenants.personas.Store(key, p)
 	return p, nil
+}
+
+// readPersona reads a stored Persona.
+func readPersona(res *storage.Resource, into *abi.Persona) error {
+	if err := decode(res.State, into); err != nil {
+		return naming(abi.ObjectPersona, res.ID, err)
+	}
+	return checkEnvelope(&into.Envelope, abi.ObjectPersona, res.ID)
 }
 
 // setPersona replaces a Persona that was changed.

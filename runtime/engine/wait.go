@@ -191,7 +191,9 @@ func (e *Engine) arm(key owner, w *abi.Waiting, deadline time.Time) {
 	}
 	child := owner{key.tenant, w.TaskID}
 	e.parked.await(child, key)
-	if ended, err := e.child(context.Background(), key.tenant, key.id, w.TaskID); err == nil && ended.Status.Terminal() {
+	// One that cannot be read answers nobody: who awaits it is told so.
+	awaited, err := e.child(context.Background(), key.tenant, key.id, w.TaskID)
+	if err == nil && awaited.Status.Terminal() || isUnreadable(err) || e.aside.unended(child) {
 		e.childEnded(child)
 	}
 }

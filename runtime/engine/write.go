@@ -74,8 +74,11 @@ func encodeState(state any) ([]byte, error) {
 }
 
 func decode(state []byte, into any) error {
+	if jsontext.Value(state).Kind() != '{' {
+		return &UnreadableError{Err: &invalidError{"it is not a JSON object"}}
+	}
 	if err := json.Unmarshal(state, into); err != nil {
-		return fmt.Errorf("decoding a stored resource: %w", err)
+		return &UnreadableError{Err: fmt.Errorf("decoding a stored resource: %w", err)}
 	}
 	return nil
 }
@@ -99,6 +102,9 @@ func (e *Engine) find(ctx context.Context, t storage.Tenant, o abi.Object, id st
 	if errors.Is(err, storage.ErrNotFound) {
 		return res, abi.NotFound(o, id)
 	}
+	if errors.Is(err, storage.ErrDamaged) {
+		return res, &UnreadableError{Object: o, ID: id, Err: err}
+	}
 	return res, e.failed("reading "+string(o), err)
 }
 
@@ -110,7 +116,7 @@ func findAs[T any](ctx context.Context, e *Engine, c *Caller, o abi.Object, id s
 		return v, res, err
 	}
 	if err := decode(res.State, &v); err != nil {
-		return v, res, err
+		return v, res, naming(o, id, err)
 	}
 	if !c.seesState(res.State) {
 		return v, res, abi.NotFound(o, id)

@@ -1,0 +1,271 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// SetAside is something stored that could not be read, and that the node goes on
+// without.
+type SetAside struct {
+	Tenant storage.Tenant
+	Object abi.Object
+	ID     string
+	Err    error
+	// Ended says that it was a Task, and that its end was recorded.
+	Ended bool
+}
+
+// asideTable holds what was set aside since the node started.
+type asideTable struct {
+	mu  sync.RWMutex
+	all map[asideKey]SetAside
+}
+
+type asideKey struct {
+	owner
+	object abi.Object
+}
+
+func (t *asideTable) put(a SetAside) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.all == nil {
+		t.all = map[asideKey]SetAside{}
+	}
+	t.all[asideKey{owner{a.Tenant, a.ID}, a.Object}] = a
+}
+
+// unended reports whether a Task was set aside and its end could not be recorded.
+func (t *asideTable) unended(key owner) bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	a, ok := t.all[asideKey{key, abi.ObjectTask}]
+	return ok && !a.Ended
+}
+
+// ended is told that a Task has ended.
+func (t *asideTable) ended(key owner) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	k := asideKey{key, abi.ObjectTask}
+	if a, ok := t.all[k]; ok {
+		a.Ended = true
+		t.all[k] = a
+	}
+}
+
+// about returns what was set aside of a kind, if it was.
+func (t *asideTable) about(o abi.Object, key owner) (SetAside, bool) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	a, ok := t.all[asideKey{key, o}]
+	return a, ok
+}
+
+// count counts what was set aside, by its kind.
+func (t *asideTable) count() map[abi.Object]int {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	counts := map[abi.Object]int{}
+	for k := range t.all {
+		counts[k.object]++
+	}
+	return counts
+}
+
+// leaveOut sets a resource aside that is not a Task.
+func (e *Engine) leaveOut(t storage.Tenant, o abi.Object, id string, cause error) {
+	e.aside.put(SetAside{Tenant: t, Object: o, ID: id, Err: cause})
+	e.log.Error("something stored cannot be read and was set aside: the node goes on without it",
+		"object", o, "id", id, "tenant", t, "error", cause, "effect", withoutIt[o])
+}
+
+// withoutIt says what becomes of what needs a resource that was set aside.
+var withoutIt = map[abi.Object]string{
+	abi.ObjectTenant:    "its keys are refused, and nothing of it is touched",
+	abi.ObjectQuota:     "it counts as used up: what it bounds is refused until its limits are stated anew (PATCH /wharf/v1/quotas/ID)",
+	abi.ObjectConnector: "it takes no deliveries and does not poll; what is pending stays so",
+	abi.ObjectPersona:   "Tasks of it fail",
+	abi.ObjectSkill:     "it is not offered",
+	abi.ObjectWorkspace: "no Task is accepted in it",
+	abi.ObjectAPIKey:    "it is refused",
+}
+
+// setAside goes on without a Task that cannot be brought back. Where what is stored of
+// it makes no sense, and never will, it fails. What is damaged, or was written by a
+// newer build, is left as it is: it can be canceled, and the next start tries again.
+func (e *Engine) setAside(ctx context.Context, key owner, cause error) {
+	e.aside.put(SetAside{Tenant: key.tenant, Object: abi.ObjectTask, ID: key.id, Err: cause})
+	e.quotas.leave(key)
+	err := cause
+	if lasting(cause) {
+		err = e.failUnreadable(ctx, key, cause)
+	}
+	if err == nil {
+		e.log.Error("a task cannot be brought back: it has failed", "task", key.id, "tenant", key.tenant, "error", cause)
+		return
+	}
+	e.log.Error("a task cannot be brought back: it was set aside, until it is canceled or a later start can read it",
+		"task", key.id, "tenant", key.tenant, "error", err)
+	e.childEnded(key) // it answers nobody any more
+}
+
+// failUnreadable ends a Task that cannot be brought back, and says why.
+func (e *Engine) failUnreadable(ctx context.Context, key owner, cause error) error {
+	failure := &abi.Failure{Code: abi.FailureUnreadable, Message: "the task could not be brought back: " + shownReason(cause)}
+	return e.endFromOutside(ctx, key, change{in: Input{Kind: InputFail}, actor: hostActor,
+		outcome: func(o *abi.Outcome) { o.Failure, o.Summary = failure, failure.Message }})
+}
+
+// shownReason says why something cannot be brought back, as clients may see it.
+func shownReason(cause error) string {
+	if isNotFound(cause) {
+		return cause.Error()
+	}
+	if u, ok := errors.AsType[*UnreadableError](cause); ok {
+		return u.shown()
+	}
+	return reasonOf(cause)
+}
+
+// endable returns a Task that has not ended, so that it can be ended: of one that cannot
+// be read, what is known of it. It returns nil when the Task has ended.
+func (e *Engine) endable(ctx context.Context, key owner) (*task, error) {
+	if e.aside.unended(key) {
+		return e.salvage(ctx, key)
+	}
+	t, err := e.live(ctx, key)
+	if isUnreadable(err) {
+		return e.salvage(ctx, key)
+	}
+	return t, err
+}
+
+// salvage brings into memory what is known of a Task that cannot be read; nil when it
+// has ended.
+func (e *Engine) salvage(ctx context.Context, key owner) (*task, error) {
+	unlock := e.locks.lock(key.tenant, key.id)
+	defer unlock()
+	if t := e.tasks.get(key); t != nil {
+		return t, nil
+	}
+	if ended, err := e.hasEnded(ctx, key); err != nil || ended {
+		return nil, err
+	}
+	about := e.remains(ctx, key)
+	seq, _, err := e.store.Sequence(ctx, key.tenant, abi.ResourcePointer{Object: abi.ObjectTask, ID: key.id})
+	if err != nil {
+		return nil, e.failed("reading the task's sequence", err)
+	}
+	// It may have been in any state: WORKING is one that every end can follow on.
+	t := &task{tenant: key.tenant, id: key.id, about: *about, task: *about, seq: seq + 1, state: State{Status: abi.TaskWorking}}
+	of := owner{key.tenant, about.SessionID}
+	t.session = e.sessions.acquire(of)
+	t.leave = func() { e.sessions.release(of, t.session) }
+	t.asking = e.stillAsking(ctx, key)
+	e.tasks.put(key, t)
+	return t, nil
+}
+
+// hasEnded reports whether the last event that states a Task ended it.
+func (e *Engine) hasEnded(ctx context.Context, key owner) (bool, error) {
+	if e.aside.unended(key) {
+		return false, nil
+	}
+	res, err := e.find(ctx, key.tenant, abi.ObjectTask, key.id)
+	if err != nil {
+		return false, err
+	}
+	ev, err := e.store.Event(ctx, key.tenant, res.Position)
+	if err != nil {
+		return false, e.failed("reading the task's last event", err)
+	}
+	switch ev.Record().Kind {
+	case abi.EventTaskCompleted, abi.EventTaskFailed, abi.EventTaskCanceled:
+		return true, nil
+	}
+	return false, nil
+}
+
+// remains returns what is known of a Task that cannot be read: what it was accepted as,
+// and where that cannot be read either, what its first events say of where it belongs.
+func (e *Engine) remains(ctx context.Context, key owner) *abi.Task {
+	about := &abi.Task{Envelope: abi.NewEnvelope(abi.ObjectTask, key.id, e.now(), nil), CreatedBy: hostActor}
+	first, _, err := e.store.Events(ctx, key.tenant, Scope{Object: abi.ObjectTask, ID: key.id}, 0, 20)
+	if err != nil || len(first) == 0 {
+		return about
+	}
+	f := first[0].Frame
+	about.CreatedAt, about.CreatedBy = abi.At(f.Time), f.Actor
+	for _, ev := range first {
+		rec, was := ev.Record(), abi.Task{}
+		if rec.Kind == abi.EventTaskSubmitted && decode(rec.State, &was) == nil && checkEnvelope(&was.Envelope, abi.ObjectTask, key.id) == nil {
+			about = &was
+			break
+		}
+	}
+	about.WorkspaceID, about.SessionID = f.WorkspaceID, f.SessionID
+	about.Input, about.Waiting, about.Failure = nil, nil, nil
+	return about
+}
+
+// visibleRemains returns what is known of a Task that cannot be read, to a caller who
+// may see its Workspace; cause where it is not known which that is.
+func (e *Engine) visibleRemains(ctx context.Context, c *Caller, id string, cause error) (abi.Task, error) {
+	about := e.remains(ctx, owner{c.Tenant, id})
+	switch {
+	case about.WorkspaceID == "" && len(c.Workspaces) > 0:
+		return *about, cause
+	case about.WorkspaceID != "" && !c.Sees(about.WorkspaceID):
+		return *about, abi.NotFound(abi.ObjectTask, id)
+	}
+	return *about, nil
+}
+
+// stillAsking returns the request that a Task waits on that cannot be read; nil for
+// none that can be.
+func (e *Engine) stillAsking(ctx context.Context, key owner) *asking {
+	list, _, err := e.store.List(ctx, key.tenant, abi.ObjectPermissionRequest, Scope{Object: abi.ObjectTask, ID: key.id}, storage.Page{Limit: 200})
+	if err != nil {
+		return nil
+	}
+	for _, res := range list { // the newest first: no other is pending
+		p := &asking{seq: res.Sequence}
+		if decode(res.State, &p.PermissionRequest) == nil && p.Status == abi.PermissionPending && p.ID == res.ID {
+			return p
+		}
+	}
+	return nil
+}
+
+// checkActive holds a Task that has not ended against what bringing it back relies on.
+func (e *Engine) checkActive(t *abi.Task) error {
+	wrong := func(format string, args ...any) error { return nonsense(abi.ObjectTask, t.ID, format, args...) }
+	if !slices.Contains(abi.TaskStatuses(), t.Status) {
+		return unreadable(abi.ObjectTask, t.ID, "its status is %.32q: %w", t.Status, errForeign)
+	}
+	w := t.Waiting
+	switch {
+	case t.Status.Terminal():
+		return wrong("it is %s, and no event has told its end", t.Status)
+	case w == nil && t.Status != abi.TaskSubmitted && t.Status != abi.TaskWorking, w != nil && t.Status == abi.TaskSubmitted:
+		return wrong("it is %s, which does not fit what it waits for", t.Status)
+	case t.Attempt < 0:
+		return wrong("its attempt is %d", t.Attempt)
+	case t.Fork != nil && (t.Fork.Calls < 0 || t.Fork.SourceTaskID == t.ID):
+		return wrong("it cannot be a fork of %d calls of %.64s", t.Fork.Calls, t.Fork.SourceTaskID)
+	case w == nil:
+		return nil
+	case e.calls[w.Call] == nil:
+		return unreadable(abi.ObjectTask, t.ID, "it waits for %.64q: %w", w.Call, errForeign)
+	case w.Index < 0 || w.RequestID == "":
+		return wrong("what it waits for is call %d, request %.64q", w.Index, w.RequestID)
+	}
+	return nil
+}
