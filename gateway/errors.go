@@ -9,10 +9,12 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/engine"
 )
 
 // fail answers with err. What is no *abi.Error, or is one of the node's own faults, is
-// logged with the request_id. Of the first the client learns nothing but that.
+// logged with the request_id. Of the first the client learns nothing but that, or what
+// is stored and cannot be read.
 func (s *Server) fail(ctx *fasthttp.RequestCtx, id string, err error) {
 	shown, ok := errors.AsType[*abi.Error](err)
 	if !ok || shown.Code == abi.CodeInternalError {
@@ -20,9 +22,17 @@ func (s *Server) fail(ctx *fasthttp.RequestCtx, id string, err error) {
 			slog.String("method", string(ctx.Method())), slog.Any("error", err))
 	}
 	if !ok {
-		shown = abi.Errorf(abi.CodeInternalError, "the node failed to answer this request")
+		shown = internalError(err, "the node failed to answer this request")
 	}
 	writeError(ctx, id, shown)
+}
+
+// internalError is what a client is told of an error that is not an *abi.Error.
+func internalError(err error, otherwise string) *abi.Error {
+	if unreadable, ok := errors.AsType[*engine.UnreadableError](err); ok {
+		return unreadable.Shown()
+	}
+	return abi.Errorf(abi.CodeInternalError, "%s", otherwise)
 }
 
 func writeError(ctx *fasthttp.RequestCtx, id string, shown *abi.Error) {

@@ -118,6 +118,10 @@ func (c engineCollector) Collect(ch chan<- prometheus.Metric) {
 	send(prometheus.CounterValue, float64(st.TokensChecked-min(st.TokensChecked, st.TokensRefused)), tokens, "valid")
 	send(prometheus.CounterValue, float64(st.TokensRefused), tokens, "refused")
 	send(prometheus.GaugeValue, float64(st.Watermark), describe("wharf_log_position", "The newest durable event."))
+	aside := describe("wharf_set_aside", "What could not be read since the node started, and it goes on without, by kind.", "object")
+	for object, n := range st.SetAside {
+		send(prometheus.GaugeValue, float64(n), aside, string(object))
+	}
 	send(prometheus.GaugeValue, boolean(st.Failed != nil), describe("wharf_store_failed", "1 when the store refuses work."))
 }
 

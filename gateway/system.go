@@ -36,7 +36,8 @@ func systemSchemas() map[string]Schema {
 	text := Schema{"type": "string"}
 	return map[string]Schema{
 		"Health": object("How the node is.", Schema{
-			"status": Schema{"type": "string", "enum": []string{"ok", "draining", "failed"}},
+			"status":    Schema{"type": "string", "enum": []string{"ok", "draining", "failed"}},
+			"set_aside": Schema{"type": "integer", "minimum": 1, "description": "How much of what is stored could not be read since the node started: it goes on without. The log and `wharf doctor` name it."},
 		}, "status"),
 		"Version": object("What runs here.", Schema{
 			"name": text, "node": text, "version": text, "protocol_family": text,
@@ -56,14 +57,25 @@ func (s *Server) healthy(r *Request) error {
 }
 
 func (s *Server) ready(r *Request) error {
+	st, code, status := s.core.Stats(), fasthttp.StatusOK, "ok"
 	switch {
-	case s.core.Stats().Failed != nil:
-		r.Send(fasthttp.StatusServiceUnavailable, []byte(`{"status":"failed"}`))
+	case st.Failed != nil:
+		code, status = fasthttp.StatusServiceUnavailable, "failed"
 	case s.Draining():
-		r.Send(fasthttp.StatusServiceUnavailable, []byte(`{"status":"draining"}`))
-	default:
-		r.Send(fasthttp.StatusOK, []byte(`{"status":"ok"}`))
+		code, status = fasthttp.StatusServiceUnavailable, "draining"
 	}
+	aside := 0
+	for _, n := range st.SetAside {
+		aside += n
+	}
+	body, err := json.Marshal(struct {
+		Status   string `json:"status"`
+		SetAside int    `json:"set_aside,omitzero"`
+	}{status, aside})
+	if err != nil {
+		return err
+	}
+	r.Send(code, body)
 	return nil
 }
 

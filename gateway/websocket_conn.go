@@ -124,7 +124,7 @@ func (ws *Socket) Shown(err error) *abi.Error {
 		return shown
 	}
 	ws.server.log.Error("command failed", slog.String("request_id", ws.id), slog.Any("error", err))
-	return abi.Errorf(abi.CodeInternalError, "the node failed to do this")
+	return internalError(err, "the node failed to do this")
 }
 
 // Read hands the next message to f, which must not keep it. Its error is a

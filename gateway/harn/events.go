@@ -2,6 +2,7 @@ package harn
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -40,33 +41,25 @@ func (a *Adapter) listEvents(selected selector) gateway.Handler {
 		if err != nil {
 			return err
 		}
-		body, err := a.encodeEvents(r.Caller, events, more)
-		if err != nil {
-			return err
-		}
-		r.Send(statusOK, body)
+		r.Send(statusOK, a.encodeEvents(r.Caller, events, more))
 		return nil
 	}
 }
 
-func (a *Adapter) encodeEvents(c *engine.Caller, events []engine.Event, more bool) ([]byte, error) {
+func (a *Adapter) encodeEvents(c *engine.Caller, events []engine.Event, more bool) []byte {
 	body := []byte(`{"object":"list","data":[`)
 	internal := c.Can(abi.ScopeEventsInternal)
 	for i, ev := range events {
-		shown, err := a.events.event(ev, internal)
-		if err != nil {
-			return nil, err
-		}
 		if i > 0 {
 			body = append(body, ',')
 		}
-		body = shown.append(body, false)
+		body = a.events.event(ev, internal).append(body, false)
 	}
 	next := ""
 	if more && len(events) > 0 {
 		next = events[len(events)-1].Position().String()
 	}
-	return appendPage(body, more, next), nil
+	return appendPage(body, more, next)
 }
 
 func (a *Adapter) getEvent(r *gateway.Request) error {
@@ -79,11 +72,7 @@ func (a *Adapter) getEvent(r *gateway.Request) error {
 	if err != nil {
 		return err
 	}
-	shown, err := a.events.event(ev, r.Caller.Can(abi.ScopeEventsInternal))
-	if err != nil {
-		return err
-	}
-	r.Send(statusOK, shown.append(nil, false))
+	r.Send(statusOK, a.events.event(ev, r.Caller.Can(abi.ScopeEventsInternal)).append(nil, false))
 	return nil
 }
 
@@ -156,21 +145,22 @@ func newEventCache(n int) *eventCache {
 	return &eventCache{slots: make([]atomic.Pointer[renderedEvent], n)}
 }
 
-// event returns the event for readers who may or may not see internal content.
-func (c *eventCache) event(ev engine.Event, internal bool) (*renderedEvent, error) {
+// event returns the event for readers who may or may not see internal content. One that
+// cannot be read is shown without its payload: those that follow are to be seen.
+func (c *eventCache) event(ev engine.Event, internal bool) *renderedEvent {
 	at := ev.Position()
 	slot := &c.slots[int(uint64(at)%uint64(len(c.slots)))]
 	if kept := slot.Load(); kept != nil && kept.at == at && kept.internal == internal {
-		return kept, nil
+		return kept
 	}
 	shown, err := renderEvent(ev, internal)
 	if err != nil {
-		return nil, err
+		shown = withoutPayload(ev, internal)
 	}
 	if len(shown.head) <= maxCachedEvent {
 		slot.Store(shown)
 	}
-	return shown, nil
+	return shown
 }
 
 // renderEvent writes an event's head. The members are those of abi.Event, on one
@@ -209,6 +199,17 @@ func renderEvent(ev engine.Event, internal bool) (*renderedEvent, error) {
 	}
 	b = append(b, `,"replayed":`...)
 	return &renderedEvent{at: ev.Position(), internal: internal, replayed: marks != nil, head: oneLine(b)}, nil
+}
+
+// withoutPayload returns an event that cannot be read as it is shown: what of its payload
+// is not public cannot be told from the rest.
+func withoutPayload(ev engine.Event, internal bool) *renderedEvent {
+	frame, rec := *ev.Frame, *ev.Record()
+	rec.State, rec.Payload, rec.Restricted = nil, []byte(`{"redacted":true,"reason":"unreadable"}`), false
+	frame.Records = slices.Clone(frame.Records)
+	frame.Records[ev.Index] = rec
+	shown, _ := renderEvent(engine.Event{Frame: &frame, Index: ev.Index}, internal) // it can be read now
+	return shown
 }
 
 // appendPayload joins the stated resource, under its object's name, with the

@@ -81,32 +81,47 @@ func (a *Adapter) sendPageAs(r *gateway.Request, status int, fetch func(engine.P
 
 func (a *Adapter) encodePage(c *engine.Caller, list [sha256.Size]byte, docs engine.DocList) ([]byte, error) {
 	body := []byte(`{"object":"list","data":[`)
-	for i, doc := range docs.Docs {
+	unreadable, some := docs.Unreadable, false
+	for _, doc := range docs.Docs {
 		shown, err := visible(c, doc)
-		if err != nil {
-			return nil, err
+		if err != nil { // what is withheld of it cannot be told from the rest
+			unreadable = append(unreadable, doc.ID)
+			continue
 		}
-		if i > 0 {
+		if some {
 			body = append(body, ',')
 		}
-		body = append(body, shown...)
+		body, some = append(body, shown...), true
 	}
 	next := ""
 	if docs.More && docs.Next != "" {
 		next = sealCursor(list, docs.Next)
 	}
-	return appendPage(body, docs.More, next), nil
+	return appendPage(body, docs.More, next, unreadable...), nil
 }
 
-// appendPage closes a list envelope; an empty next is null.
-func appendPage(body []byte, more bool, next string) []byte {
+// appendPage closes a list envelope; an empty next is null. unreadable are the ids of
+// what belongs in the page and cannot be shown.
+func appendPage(body []byte, more bool, next string, unreadable ...string) []byte {
 	body = append(body, `],"page":{"has_more":`...)
 	body = strconv.AppendBool(body, more)
 	body = append(body, `,"next_cursor":`...)
 	if next == "" {
-		return append(body, "null}}"...)
+		body = append(body, "null"...)
+	} else {
+		body, _ = jsontext.AppendQuote(body, next)
 	}
-	body, _ = jsontext.AppendQuote(body, next)
+	for i, id := range unreadable {
+		if i == 0 {
+			body = append(body, `,"unreadable":[`...)
+		} else {
+			body = append(body, ',')
+		}
+		body, _ = jsontext.AppendQuote(body, id)
+	}
+	if len(unreadable) > 0 {
+		body = append(body, ']')
+	}
 	return append(body, "}}"...)
 }
 

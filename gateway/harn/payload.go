@@ -2,6 +2,7 @@ package harn
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -16,6 +17,9 @@ import (
 func shownPayload(ev engine.Event, internal bool) (payload, marks []byte, err error) {
 	rec := ev.Record()
 	told := rec.Payload
+	if len(told) > 0 && jsontext.Value(told).Kind() != '{' {
+		return nil, nil, errNotAnObject
+	}
 	if rec.Kind == abi.EventReplayEventReplayed {
 		if told, marks, err = cutMember(told, "replay"); err != nil {
 			return nil, nil, fmt.Errorf("reading the marks of a replayed event: %w", err)
@@ -34,6 +38,8 @@ func shownPayload(ev engine.Event, internal bool) (payload, marks []byte, err er
 	}
 	return payload, marks, err
 }
+
+var errNotAnObject = errors.New("the payload is not a JSON object")
 
 // cutMember takes a member out of a JSON object. The value is nil when there is no
 // such member.

@@ -170,10 +170,7 @@ func TestEventCache(t *testing.T) {
 		ev.Record().Restricted = true
 		ev.Record().State = []byte(`{"type":"text","visibility":"internal","text":"hidden"}`)
 		internal := rapid.Bool().Draw(t, "internal")
-		kept, err := c.event(ev, internal)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kept := c.event(ev, internal)
 		want, err := renderEvent(ev, internal)
 		if err != nil || !reflect.DeepEqual(kept, want) {
 			t.Fatalf("%+v, want %+v", kept, want)
@@ -293,11 +290,7 @@ func BenchmarkAppendFrame(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		out.buf = out.buf[:0]
-		shown, err := events.event(ev, false)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := out.event(ev, shown, false); err != nil {
+		if err := out.event(ev, events.event(ev, false), false); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -94,7 +94,8 @@ func (a *Adapter) Schemas() map[string]gateway.Schema {
 			"object": schema{"type": "string", "const": "list"}, "data": listOf(ref(name)), "page": ref("PageInfo"),
 		}, nil)
 	}
-	all["PageInfo"] = shape("Whether a list goes on.", schema{"has_more": flag()}, schema{"next_cursor": nullable(text())})
+	all["PageInfo"] = shape("Whether a list goes on.", schema{"has_more": flag()}, schema{"next_cursor": nullable(text()),
+		"unreadable": described(listOf(text()), "The ids of what belongs in this page, and is stored but cannot be read.")})
 	return all
 }
 

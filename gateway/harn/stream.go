@@ -226,10 +226,7 @@ func (f *follower) untilBeat() time.Duration {
 
 func (f *follower) write(events []engine.Event) error {
 	for _, ev := range events {
-		shown, err := f.events.event(ev, f.internal)
-		if err != nil {
-			return err
-		}
+		shown := f.events.event(ev, f.internal)
 		if err := f.out.event(ev, shown, f.resumed && ev.Position() <= f.sub.Start()); err != nil {
 			return err
 		}
