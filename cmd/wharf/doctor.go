@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/datadir"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/holdings"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/node"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
 	"github.com/wharf-dev/wharf/storage/pebble"
@@ -25,9 +27,17 @@ func (a *app) doctorCommand() *cobra.Command {
 		Short: "Check the data folder of a stopped node",
 		Long: `Doctor reads a whole data folder and checks every invariant: no event is damaged
 or missing, every projection and index says what the log says, every large value
-is there and unchanged. With --rebuild it also derives all projections again
-from the log and compares them with what is stored; while it runs that needs
-room for another copy of them in the folder for temporary files (TMPDIR).
+is there and unchanged, and so are the content of Artifacts, the modules of
+Tasks, the files of Workspaces, the values of secrets, and the keys, with those
+that stored Receipts were signed with. With --rebuild it also derives all
+projections again from the log and compares them with what is stored; while it
+runs that needs room for another copy of them in the folder for temporary files
+(TMPDIR).
+
+Each problem names a file and what to do. Blobs that nothing refers to, and files
+that were changed after the log last told of them, are told and are no problem.
+The folder "modules" holds compiled plugins only, which are made again when they
+are lost or damaged: it is not looked at.
 
 It writes nothing to the data folder, which may lie on a disk that cannot be
 written, and ends with code 0 when all is well and 1 when not. The node must be
@@ -60,6 +70,10 @@ type examination struct {
 	Kept      uint64   `json:"kept"` // resources whose events retention has removed
 	Faults    uint64   `json:"faults"`
 	Problems  []string `json:"problems"`
+	// What the folder holds beside its log.
+	Lost         uint64   `json:"lost"` // of Faults: files, keys and values that are lost or damaged
+	Unreferenced uint64   `json:"blobs_unreferenced"`
+	Notes        []string `json:"notes"`
 }
 
 func (a *app) doctor(ctx context.Context, data string, rebuild bool) error {
@@ -139,7 +153,21 @@ func (a *app) examine(ctx context.Context, data string, rebuild bool, temp strin
 		e.Problems = append(e.Problems, again.Problems...)
 	}
 	a.progressDone()
-	return e, nil
+	return e, e.look(ctx, store, data)
+}
+
+// look adds what the folder holds beside its log.
+func (e *examination) look(ctx context.Context, log holdings.Log, data string) error {
+	r, err := holdings.Check(ctx, log, data, math.MaxUint64)
+	if err != nil {
+		return err
+	}
+	e.OK = e.OK && r.Faults == 0
+	e.Faults += r.Faults
+	e.Lost, e.Unreferenced = r.Faults, r.Unreferenced
+	e.Problems = append(e.Problems, r.Lost...)
+	e.Notes = append([]string{}, r.Notes...)
+	return nil
 }
 
 // progress returns a function that tells a watching person how far a check is.
@@ -162,9 +190,12 @@ func (a *app) showExamination(e examination) {
 		[2]string{"tenants", fmt.Sprint(e.Tenants)},
 		[2]string{"events", fmt.Sprintf("%d, in %d frames, from %d to %d", e.Events, e.Frames, e.First, e.Last)},
 		[2]string{"keys", fmt.Sprint(e.Keys)},
-		[2]string{"blobs", fmt.Sprintf("%d, %s", e.Blobs, show.Bytes(int64(e.BlobBytes)))},
+		[2]string{"blobs", e.blobs()},
 		[2]string{"checked", checked(e.Rebuilt)},
 	)
+	for _, n := range e.Notes {
+		a.out.Line(a.out.Paint(show.Yellow, "note"), ": ", show.OneLine(n))
+	}
 	if e.OK {
 		a.out.Line(a.out.Paint(show.Green, "ok"), ": every invariant holds")
 		return
@@ -176,6 +207,14 @@ func (a *app) showExamination(e examination) {
 	if more := e.Faults - uint64(len(e.Problems)); more > 0 && more < e.Faults {
 		a.out.Line("  and ", fmt.Sprint(more), " more")
 	}
+}
+
+func (e *examination) blobs() string {
+	text := fmt.Sprintf("%d, %s", e.Blobs, show.Bytes(int64(e.BlobBytes)))
+	if e.Unreferenced > 0 {
+		text += fmt.Sprintf("; nothing refers to %d of them", e.Unreferenced)
+	}
+	return text
 }
 
 func checked(rebuilt bool) string {

@@ -195,17 +195,27 @@ from anybody else's.`,
 }
 
 func (a *app) keyRotateCommand() *cobra.Command {
-	return &cobra.Command{
+	var lost lostFlags
+	cmd := &cobra.Command{
 		Use:   "rotate",
 		Short: "Make the node sign Receipts with a new key",
 		Long: `Rotate makes a new key and signs Receipts with it from now on. The old key signs
 no more, and its private half is destroyed; its public half stays published at
 /.well-known/wharf-keys.json, so that what it signed can still be checked.
 
-The API key in use needs the scope node:admin.`,
-		Example: "  wharf key rotate",
+The API key in use needs the scope node:admin.
+
+A node does not start when its signing keys are damaged, or are missing though it
+has issued Receipts: put them back from a backup. Without one, --lost makes a new
+key in the folder of the stopped node. What of the old public keys can still be
+read stays published; Receipts signed with others cannot be verified any more by
+this node, and still by those who have a copy of the public keys.`,
+		Example: "  wharf key rotate\n  wharf key rotate --lost --data ./wharf-data",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if lost.lost {
+				return a.renewSigningKey(cmd.Context(), lost.data)
+			}
 			c, err := a.client()
 			if err != nil {
 				return err
@@ -213,6 +223,8 @@ The API key in use needs the scope node:admin.`,
 			return a.signingKeys(c.RotateSigningKey(cmd.Context()))
 		},
 	}
+	lost.add(cmd)
+	return cmd
 }
 
 // signingKeys prints the answer of a request about signing keys.

@@ -238,7 +238,8 @@ disk; copies in backups are not. Change it at whoever gave it to you, too.`,
 }
 
 func (a *app) vaultRotateCommand() *cobra.Command {
-	return &cobra.Command{
+	var lost lostFlags
+	cmd := &cobra.Command{
 		Use:   "rotate",
 		Short: "Encrypt the secrets of all vaults to a new key",
 		Long: `Rotate has the node make a new key, encrypt every value to it, and destroy the old
@@ -247,10 +248,17 @@ line before the old one, run rotate, and take the old one out. It can be run aga
 when it was cut short. Backups that were made before need the old key.
 
 The API key in use needs the scope node:admin. To change a value, use
-"wharf vault set".`,
-		Example: "  wharf vault rotate",
+"wharf vault set".
+
+Without its own key a node cannot read the values that it keeps: put keys/vault.age
+back from a copy. Without one, --lost puts the values aside and makes a new key in
+the folder of the stopped node; every secret has to be stored again.`,
+		Example: "  wharf vault rotate\n  wharf vault rotate --lost --data ./wharf-data",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if lost.lost {
+				return a.renewVaultKey(cmd.Context(), lost.data)
+			}
 			c, err := a.client()
 			if err != nil {
 				return err
@@ -271,4 +279,6 @@ The API key in use needs the scope node:admin. To change a value, use
 			return nil
 		},
 	}
+	lost.add(cmd)
+	return cmd
 }

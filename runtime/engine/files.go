@@ -213,10 +213,12 @@ func (e *Engine) RemoveFile(ctx context.Context, c *Caller, workspace, p string,
 	if err := e.takeRoom(root, owner{c.Tenant, workspace}, -before.Size); err != nil {
 		return err
 	}
-	if err := root.Remove(p); err != nil {
-		return e.failed("removing a workspace's file", err)
+	// The log first: a file that it tells of is there, or is lost.
+	removed := &File{Object: "file", WorkspaceID: workspace, Path: p, Size: before.Size, SHA256: before.SHA256}
+	if err := e.tellFile(ctx, c, abi.EventFileRemoved, workspace, removed); err != nil {
+		return err
 	}
-	return e.tellFile(ctx, c, abi.EventFileRemoved, workspace, &File{Object: "file", WorkspaceID: workspace, Path: p, Size: before.Size, SHA256: before.SHA256})
+	return e.failed("removing a workspace's file", root.Remove(p))
 }
 
 func (w FileCondition) check(f File, absent bool) error {

@@ -15,6 +15,7 @@ import (
 	"github.com/lestrrat-go/jwx/v3/jwt"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/keyfile"
 )
 
 // ownAlgorithm is what the node signs tokens with: every library verifies it, and it is
@@ -153,4 +154,17 @@ func (o *Own) Metadata(base string) abi.AuthorizationServer {
 		GrantTypesSupported:  []string{abi.GrantClientCredentials},
 		AuthMethodsSupported: []string{"client_secret_basic", "client_secret_post"},
 	}
+}
+
+// CheckOwn returns an error unless the file of the node's own keys can be used. It is
+// fs.ErrNotExist when there is none.
+func CheckOwn(path string) error {
+	content, unreadable := keyfile.Read(path)
+	if content == nil {
+		return unreadable
+	}
+	if err := (&ring{path: path}).load(content); err != nil {
+		return err
+	}
+	return unreadable
 }

@@ -91,7 +91,7 @@ func OpenKeyring(dir, issuer string, now time.Time) (*Keyring, error) {
 		return nil, fmt.Errorf("reading the signing keys: %w", unreadable)
 	}
 	if err := k.load(content); err != nil {
-		return nil, fmt.Errorf("%s is damaged: %w. Put it back from a backup, or remove it to have a new key made; receipts signed with the old one can then only be checked with a copy of its public half", k.path(), err)
+		return nil, fmt.Errorf("%s is damaged: %w. Put it back from a backup; if there is none, \"wharf key rotate --lost\" makes a new key, and receipts signed with the old one can then only be checked with a copy of its public half", k.path(), err)
 	}
 	return k, unreadable
 }
@@ -172,7 +172,7 @@ func (k *Keyring) replace(now time.Time) error {
 	}
 	key := NewKey(seed)
 	keys := append([]abi.SigningKey{key.Public(now)}, k.keys...)
-	if len(keys) > 1 {
+	if len(keys) > 1 && keys[1].RetiredAt.IsZero() {
 		keys[1].RetiredAt = later(later(abi.At(now), keys[1].CreatedAt), time.Unix(0, k.latest.Load()).UTC())
 	}
 	content, err := json.Marshal(stored{keyFormat, seed, keys}, jsontext.WithIndent("  "))

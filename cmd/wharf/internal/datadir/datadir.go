@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // lockFile marks a folder as open; it is no part of what a folder holds.
@@ -72,6 +73,8 @@ func copyEntry(from, to string, d fs.DirEntry) error {
 	return copyFile(from, to)
 }
 
+// copyFile also copies when the file was changed: it tells damage from what somebody
+// has written.
 func copyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
@@ -83,7 +86,14 @@ func copyFile(from, to string) error {
 		return err
 	}
 	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Sync(), out.Close())
+	if err := errors.Join(err, out.Sync(), out.Close()); err != nil {
+		return err
+	}
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	return os.Chtimes(to, time.Time{}, info.ModTime())
 }
 
 // syncFolders makes the names in root and everything below it durable.

@@ -21,7 +21,6 @@ import (
 	"github.com/wharf-dev/wharf/runtime/identity"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
-	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage/pebble"
 )
@@ -151,9 +150,9 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	n.modules = newModules(n.sandbox, own, func(ctx context.Context, digest string) ([]byte, error) {
 		return engine.KeptModule(ctx, n.store, digest)
 	})
-	keys, err := receipt.OpenKeyring(filepath.Join(n.options.Config.Data, datadir.Keys), n.options.issuer(), time.Now())
+	keys, err := n.openKeys(ctx)
 	if err != nil {
-		return fmt.Errorf("opening the keys that sign receipts: %w", err)
+		return err
 	}
 	n.vaults = newVaults(&n.options.Config, n.log)
 	calls, reach, err := performers(&n.options.Config, personas(own), n.clients, n.options.Version, n.log)

@@ -1,0 +1,237 @@
+package holdings
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	json "github.com/go-json-experiment/json"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/datadir"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/provider/vault"
+	"github.com/wharf-dev/wharf/storage"
+	"github.com/wharf-dev/wharf/storage/pebble"
+)
+
+// maxProblems is how many problems a report describes; the rest are counted.
+const maxProblems = 100
+
+// Report is what was found.
+type Report struct {
+	// Lost describes the first of what is lost or damaged, and Faults counts all of it.
+	Lost   []string
+	Faults uint64
+	// Notes are what somebody should know, and what may well be right.
+	Notes []string
+	// Unreferenced counts the blobs that nothing in the log refers to.
+	Unreferenced uint64
+}
+
+// Log is a log that tells what there must be.
+type Log interface {
+	Walk(ctx context.Context, v pebble.Visitor) error
+}
+
+// Check holds the data folder dir, or a copy of it, against the log up to a position.
+func Check(ctx context.Context, log Log, dir string, until storage.Position) (Report, error) {
+	c := newCheck(ctx, dir, until)
+	err := log.Walk(ctx, pebble.Visitor{
+		Blob: c.blob, Reference: c.refer, Event: c.event, Resource: c.resource,
+		Objects: []abi.Object{abi.ObjectArtifact, abi.ObjectReceipt, abi.ObjectVaultSecret},
+	})
+	if err != nil {
+		return c.report, fmt.Errorf("looking at what %s holds: %w", dir, err)
+	}
+	c.keys()
+	c.files()
+	c.report.Unreferenced = uint64(len(c.unseen))
+	return c.report, nil
+}
+
+// check is a running check of one folder.
+type check struct {
+	ctx    context.Context // of the one call that the check lives for
+	dir    string
+	until  storage.Position
+	report Report
+
+	blobs  map[storage.Hash]int64    // the sizes of those that are there
+	unseen map[storage.Hash]struct{} // those of them that nothing has referred to yet
+	told   map[storage.Hash]bool     // those that were reported
+	vaults *vault.Store
+	noted  map[string]bool
+	signed map[string]signer // by key
+	stated map[filePlace]stated
+}
+
+func newCheck(ctx context.Context, dir string, until storage.Position) *check {
+	return &check{
+		ctx: ctx, dir: dir, until: until, blobs: map[storage.Hash]int64{}, unseen: map[storage.Hash]struct{}{},
+		told: map[storage.Hash]bool{}, noted: map[string]bool{}, signed: map[string]signer{}, stated: map[filePlace]stated{},
+		vaults: vault.New(vault.Config{Dir: filepath.Join(dir, datadir.Vaults), KeyFile: filepath.Join(dir, datadir.Keys, vaultKey)}),
+	}
+}
+
+func (c *check) lost(format string, args ...any) {
+	if c.report.Faults++; len(c.report.Lost) < maxProblems {
+		c.report.Lost = append(c.report.Lost, fmt.Sprintf(format, args...))
+	}
+}
+
+// note tells something once, and no more than so many things.
+func (c *check) note(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if !c.noted[text] && len(c.noted) < maxProblems {
+		c.noted[text] = true
+		c.report.Notes = append(c.report.Notes, text)
+	}
+}
+
+func (c *check) blob(h storage.Hash, size int64) {
+	c.blobs[h] = size
+	c.unseen[h] = struct{}{}
+}
+
+// refer takes a blob that the log itself refers to: that it is there is a matter of the
+// log's own check.
+func (c *check) refer(h storage.Hash) { delete(c.unseen, h) }
+
+// path returns the file of a blob.
+func (c *check) path(h storage.Hash) string {
+	name := hex.EncodeToString(h[:])
+	return filepath.Join(c.dir, "blobs", name[:2], name)
+}
+
+// need reports a blob that is not there, once; what says what it is. A size below 0 is
+// not known.
+func (c *check) need(h storage.Hash, size int64, what, remedy string) {
+	c.refer(h)
+	got, there := c.blobs[h]
+	if c.told[h] || there && (size < 0 || got == size) {
+		return
+	}
+	c.told[h] = true
+	wrong := "is missing"
+	if there {
+		wrong = fmt.Sprintf("has %d bytes instead of %d", got, size)
+	}
+	c.lost("%s %s: it is %s. Put it back from a backup%s", c.path(h), wrong, what, remedy)
+}
+
+func (c *check) needText(text, what string) {
+	if h, err := journal.ParseHash(text); err == nil {
+		c.need(h, -1, what, "")
+	}
+}
+
+// told is what of an event's payload refers to content.
+type told struct {
+	Program *struct {
+		Module  string `json:"module"`
+		Persona string `json:"persona"`
+	} `json:"program"`
+	Call    string `json:"call"`
+	Request string `json:"request_blob"`
+	Answer  string `json:"answer_blob"`
+}
+
+// event looks at what an event refers to.
+func (c *check) event(t storage.Tenant, ev storage.Event) {
+	if ev.Position() > c.until {
+		return
+	}
+	r := ev.Record()
+	c.mention(r.State)
+	c.mention(r.Payload)
+	switch {
+	case r.Kind == abi.EventFileWritten || r.Kind == abi.EventFileRemoved:
+		c.fileEvent(t, ev)
+	case r.Kind == abi.EventTaskStarted, bytes.Contains(r.Payload, []byte(`_blob":"sha256:`)):
+		c.record(ev)
+	}
+}
+
+// record looks at the record of a Task: what it runs, and the values of calls that were
+// too large for an event.
+func (c *check) record(ev storage.Event) {
+	var p told
+	if json.Unmarshal(ev.Record().Payload, &p) != nil {
+		return // of another kind, or damaged: the check of the log tells
+	}
+	task := "of task " + ev.Frame.TaskID
+	if p.Program != nil {
+		c.needText(p.Program.Module, "the module "+task+", which cannot be resumed or replayed without it")
+		c.needText(p.Program.Persona, "the persona "+task+", which cannot be resumed or replayed without it")
+	}
+	if p.Call != "" {
+		c.needText(p.Request, "what call "+p.Call+" asked, "+task)
+		c.needText(p.Answer, "what call "+p.Call+" answered, "+task)
+	}
+}
+
+// hashDigits is how many hexadecimal digits a hash has.
+const hashDigits = 2 * len(storage.Hash{})
+
+// mention takes every hash in a text for a reference: what counts as not referred to is
+// mentioned nowhere.
+func (c *check) mention(text []byte) {
+	run := 0
+	for i := 0; i <= len(text); i++ {
+		if i < len(text) && (text[i] >= '0' && text[i] <= '9' || text[i] >= 'a' && text[i] <= 'f') {
+			run++
+			continue
+		}
+		if run == hashDigits {
+			var h storage.Hash
+			_, _ = hex.Decode(h[:], text[i-hashDigits:i]) // only digits are there
+			c.refer(h)
+		}
+		run = 0
+	}
+}
+
+// resource looks at what a resource refers to.
+func (c *check) resource(t storage.Tenant, o abi.Object, r storage.Resource) {
+	if r.Position > c.until {
+		return
+	}
+	c.mention(r.State)
+	switch o {
+	case abi.ObjectArtifact:
+		c.artifact(r.State)
+	case abi.ObjectReceipt:
+		c.receipt(r)
+	case abi.ObjectVaultSecret:
+		c.secret(r.State)
+	}
+}
+
+func (c *check) artifact(state []byte) {
+	var a abi.Artifact
+	if json.Unmarshal(state, &a) != nil || a.SHA256 == nil || a.SizeBytes == nil {
+		return // Wharf does not hold the content
+	}
+	raw, err := hex.DecodeString(*a.SHA256)
+	if err == nil && len(raw) == len(storage.Hash{}) {
+		c.need(storage.Hash(raw), *a.SizeBytes, "the content of artifact "+a.ID, ", or upload the same content again")
+	}
+}
+
+// sorted returns the keys of a map in order, so that reports are the same each time.
+func sorted[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// file describes a file of a Workspace as its events do.
+type file = engine.File

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/datadir"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/node"
+	"github.com/wharf-dev/wharf/runtime/receipt"
+)
+
+// lostFlags are those of commands that make a key anew for a stopped node.
+type lostFlags struct {
+	lost bool
+	data string
+}
+
+func (f *lostFlags) add(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.lost, "lost", false, "the key is lost or damaged for good: make a new one in the folder of a stopped node")
+	cmd.Flags().StringVar(&f.data, "data", "./wharf-data", "the data folder, with --lost")
+}
+
+// renew makes a key anew while nobody else has the folder open.
+func (a *app) renew(ctx context.Context, data string, make func() error) (err error) {
+	store, err := a.openData(ctx, data)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	return make()
+}
+
+// renewSigningKey makes a new key that signs Receipts, for a node that has lost its own.
+func (a *app) renewSigningKey(ctx context.Context, data string) error {
+	return a.renew(ctx, data, func() error {
+		keys, aside, err := receipt.RenewKeyring(filepath.Join(data, datadir.Keys), time.Now())
+		if err != nil {
+			return err
+		}
+		if a.json {
+			return a.printValue(struct {
+				Keys  []abi.SigningKey `json:"keys"`
+				Aside string           `json:"aside,omitzero"`
+			}{keys, aside})
+		}
+		a.out.Pairs([2]string{"key", keys[0].KeyID}, [2]string{"old keys that are still known", fmt.Sprint(len(keys) - 1)},
+			[2]string{"the damaged file", firstOf(aside, "none was there")})
+		return nil
+	})
+}
+
+// renewVaultKey makes a new key of the vaults, for a node that has lost its own.
+func (a *app) renewVaultKey(ctx context.Context, data string) error {
+	return a.renew(ctx, data, func() error {
+		aside, err := node.OwnVaults(data).Renew(time.Now())
+		if err != nil {
+			return err
+		}
+		if a.json {
+			return a.printValue(struct {
+				Aside []string `json:"aside"`
+			}{append([]string{}, aside...)})
+		}
+		a.out.Line("a new key was made: store every secret again")
+		for _, path := range aside {
+			a.out.Line("put aside: ", path)
+		}
+		return nil
+	})
+}
