@@ -75,18 +75,41 @@ func (e *Engine) endFromOutside(ctx context.Context, key owner, ch change) error
 	}
 }
 
-// endTask takes a terminal step. What the receipt of a Task without a running
-// plugin says is read from the log first; if the Task starts meanwhile, its run
-// knows better.
+// endTask takes a step that may be terminal. What the receipt of a Task without a
+// running plugin says is read from the log first, and read again when the Task took
+// another step meanwhile: the receipt is made from all that lies before its end.
 func (e *Engine) endTask(ctx context.Context, t *task, ch change) (storage.Commit, error) {
-	facts, err := e.factsOf(ctx, t)
-	if err != nil {
-		e.log.Error("a task's record could not be read: its receipt says so", "task", t.id, "error", err)
+	for {
+		facts, asOf, err := e.factsOf(ctx, t)
+		if err != nil {
+			e.log.Error("a task's record could not be read: its receipt says so", "task", t.id, "error", err)
+		}
+		commit, err := e.endAsOf(t, ch, facts, asOf)
+		if !errors.Is(err, errMovedOn) {
+			return commit, err
+		}
 	}
-	ch.facts = facts
+}
+
+// errMovedOn says that a Task took a step after its record was read.
+var errMovedOn = errors.New("the task took another step meanwhile")
+
+// endAsOf takes a step of a Task whose record was read when asOf was the sequence of
+// its next event.
+func (e *Engine) endAsOf(t *task, ch change, facts *facts, asOf uint64) (storage.Commit, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.toldByLog() && (facts == nil || t.seq != asOf) {
+		return nil, errMovedOn
+	}
+	ch.facts = facts
 	return e.apply(t, ch)
+}
+
+// toldByLog reports whether what a Task's receipt is made from stands in the log
+// alone: it has started, and no run of it knows. The caller holds t.mu.
+func (t *task) toldByLog() bool {
+	return !t.gone && t.run == nil && t.about.Replay == nil && t.state.Status != abi.TaskSubmitted && !t.state.Status.Terminal()
 }
 
 func errEnded(id string) error {

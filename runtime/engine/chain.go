@@ -74,27 +74,45 @@ func (e *Engine) newIssue(t *task, outside *facts) *issue {
 	return i
 }
 
-// factsOf reads what the receipt of a Task without a running plugin is made from.
-// nil means that a Task never started, or that its run knows.
-func (e *Engine) factsOf(ctx context.Context, t *task) (*facts, error) {
+// factsOf reads what the receipt of a Task without a running plugin is made from, and
+// the sequence of the Task's next event at that time. nil means that a Task never
+// started, or that its run knows.
+func (e *Engine) factsOf(ctx context.Context, t *task) (f *facts, asOf uint64, err error) {
 	t.mu.Lock()
-	known := t.run != nil || t.state.Status == abi.TaskSubmitted || t.about.Replay != nil
+	told, asOf, handed := t.toldByLog(), t.seq, t.handed
 	t.mu.Unlock()
-	if known {
-		return nil, nil
+	if !told {
+		return nil, asOf, nil
 	}
-	f := &facts{tally: receipt.NewTally(nil, nil, t.id), irreproducible: unreadableRecord}
+	f = &facts{tally: receipt.NewTally(nil, nil, t.id), irreproducible: unreadableRecord}
+	if handed != nil { // else it is durable already
+		if _, err := handed.Wait(context.Background()); err != nil {
+			return f, asOf, err
+		}
+	}
+	return f, asOf, e.readFacts(ctx, t, f)
+}
+
+// readFacts fills in what the log tells. What is left after an error says that the
+// record could not be read.
+func (e *Engine) readFacts(ctx context.Context, t *task, f *facts) error {
 	h, err := e.history(ctx, t.tenant, &t.about)
-	if err != nil || h.program == nil {
-		return f, err
+	if err != nil {
+		return err
+	}
+	if h.program == nil {
+		if h.lastStart != 0 && len(h.entries) == 0 { // there was nothing to run
+			f.irreproducible = ""
+		}
+		return nil
 	}
 	input, about, withheld, err := e.givenTo(ctx, t)
 	if err != nil {
-		return f, err
+		return err
 	}
 	f.withheld = withheld
 	if f.persona, err = e.personaAt(ctx, t.tenant, t.about.PersonaID, h.program.Persona); err != nil {
-		return f, err
+		return err
 	}
 	f.tally = receipt.NewTally(h.program, given(about, input, f.persona.text), t.id)
 	for i := range h.entries {
@@ -103,11 +121,11 @@ func (e *Engine) factsOf(ctx context.Context, t *task) (*facts, error) {
 			break
 		}
 		if err := f.take(entry); err != nil {
-			return f, err
+			return err
 		}
 	}
 	f.irreproducible = ""
-	return f, nil
+	return nil
 }
 
 // told is the event of the receipt, whose state is filled in when it is sealed. A

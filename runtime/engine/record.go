@@ -68,6 +68,15 @@ func (r *run) tell(ctx context.Context, c *liveCall, phase journal.Phase) error 
 		rec.restricted = true
 	}
 	rec.text = c.entry.AppendPayload(make([]byte, 0, 96+len(c.entry.Request)+len(c.entry.Answer)), phase, refs)
+	// What cannot be written fails here, before the receipt counts it.
+	for i := range c.extra {
+		if err := c.extra[i].encode(); err != nil {
+			return err
+		}
+	}
+	if err := rec.encode(); err != nil {
+		return err
+	}
 	r.task.mu.Lock()
 	defer r.task.mu.Unlock()
 	r.pending = append(append(r.pending, c.extra...), rec)

@@ -370,6 +370,14 @@ func TestWaitingForSomebody(t *testing.T) {
 // parked waits until a Task is parked.
 func (n *node) parked(t testing.TB, id string) abi.Task {
 	t.Helper()
+	task := n.waiting(t, id)
+	n.rested(id)
+	return task
+}
+
+// waiting waits until the log says that a Task is parked.
+func (n *node) waiting(t testing.TB, id string) abi.Task {
+	t.Helper()
 	sub, err := n.Subscribe(context.Background(), n.root, Filter{TaskID: id}, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -391,7 +399,6 @@ func (n *node) parked(t testing.TB, id string) abi.Task {
 				t.Fatalf("the task did not wait: it is %s, %+v", task.Status, task.Failure)
 			}
 			if task.Waiting != nil {
-				n.rested(id)
 				return task
 			}
 		}

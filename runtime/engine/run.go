@@ -241,12 +241,12 @@ func (e *Engine) end(t *task, r *run, err error) {
 	}
 	ch.outcome = func(o *abi.Outcome) { r.complete(o, t, failure) }
 
-	t.mu.Lock()
 	if t.program != nil && t.program.Rewriter == e.rewriter && (failure == nil || !outside[failure.Code]) {
+		t.mu.Lock()
 		r.facts.gas = r.usage.Gas
+		t.mu.Unlock()
 	}
-	commit, err := e.apply(t, ch)
-	t.mu.Unlock()
+	commit, err := e.endTask(context.Background(), t, ch) // a run that was not prepared does not know the record
 	e.ended(t, commit, err)
 }
 

@@ -40,14 +40,15 @@ type task struct {
 	mu       sync.Mutex
 	state    State
 	gone     bool                    // it was parked and taken out of memory: load it anew
-	run      *run                    // set once a plugin runs
+	run      *run                    // set while a plugin runs, and kept when it was stopped
 	task     abi.Task                // without Input
 	seq      uint64                  // of the next event whose resource is the Task
 	stop     context.CancelCauseFunc // set while a plugin runs
 	deadline *alarm.Alarm
-	last     []byte  // the last state handed over, without the input
-	asking   *asking // what it asks somebody while it is parked; may be nil
-	unsynced int     // batches handed over that keep it in memory until they are durable
+	last     []byte         // the last state handed over, without the input
+	handed   storage.Commit // of its last step; what that tells can be read once it is durable
+	asking   *asking        // what it asks somebody while it is parked; may be nil
+	unsynced int            // batches handed over that keep it in memory until they are durable
 }
 
 func (t *task) key() owner { return owner{t.tenant, t.id} }
@@ -170,6 +171,7 @@ func (e *Engine) write(t *task, shown *abi.Task, effects []Effect, c change, now
 		return nil, err
 	}
 	t.seq += sequenced(records)
+	t.handed = commit
 	if c.in.Kind == InputStart { // nobody waits for a start: it is durable at the latest with the batch that ends the Task
 		return nil, nil
 	}

@@ -129,6 +129,7 @@ func (r *run) park(ctx context.Context, c *liveCall, w *abi.Waiting, as abi.Task
 	})
 	if err == nil {
 		t.unsynced++
+		t.run = nil // it is over: what wakes the Task adds to the record, and not to this run
 	}
 	t.mu.Unlock()
 	if errors.Is(err, ErrTerminal) {

@@ -36,6 +36,25 @@ type record struct {
 	intake     storage.IntakeOp
 }
 
+// encode encodes what a record states and tells, so that it can be handed over.
+func (r *record) encode() error {
+	state, err := encodeState(r.state)
+	if err != nil {
+		return fmt.Errorf("encoding %s %s: %w", r.object, r.id, err)
+	}
+	if state != nil {
+		r.state = jsontext.Value(state)
+	}
+	if r.payload == nil {
+		return nil
+	}
+	if r.text, err = json.Marshal(r.payload); err != nil {
+		return fmt.Errorf("encoding the payload of %s: %w", r.kind, err)
+	}
+	r.payload = nil
+	return nil
+}
+
 // encode turns records into what the log holds.
 func encode(records ...record) ([]storage.Record, error) {
 	out := make([]storage.Record, len(records))
