@@ -475,7 +475,7 @@ func TestEndingAParkedTask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again := n.wait(t, doc.ID); again.Status != abi.TaskCompleted {
+	if again := n.wait(t, doc.ID); again.Status != abi.TaskCanceled {
 		t.Errorf("the replay of a canceled task, which stops where it stopped: %s %+v", again.Status, again.Failure)
 	}
 	req := abi.SubmitTaskRequest{SessionID: session, PersonaID: "persona_program", Input: text("hi"), DeadlineSeconds: 0.05}

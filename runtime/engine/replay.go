@@ -67,7 +67,8 @@ func (e *Engine) newReplay(ctx context.Context, c *Caller, source *abi.Task, req
 // replay names nothing in it, and reads it when it runs.
 func (e *Engine) recordToCheck(ctx context.Context, tenant storage.Tenant, source *abi.Task, mode abi.ReplayMode) (*journal.Record, error) {
 	if mode == abi.ReplayExact && source.Module != "" {
-		return &journal.Record{TaskID: source.ID, Program: journal.Program{Module: source.Module}}, nil
+		return &journal.Record{TaskID: source.ID, Program: journal.Program{Module: source.Module},
+			End: &journal.End{Status: source.Status, Failure: source.Failure, Stopped: stoppedFromOutside(source)}}, nil
 	}
 	return e.taskRecord(ctx, tenant, source)
 }
@@ -339,4 +340,4 @@ func stoppedFromOutside(t *abi.Task) bool {
 // outside are the failures that are not the plugin's own: run again, it would not
 // fail so.
 var outside = map[string]bool{abi.FailureDeadline: true, abi.FailurePluginTimeout: true, abi.FailureAttempts: true,
-	abi.FailureHost: true, abi.FailureDivergence: true, abi.FailureBudget: true}
+	abi.FailureHost: true, abi.FailureDivergence: true, abi.FailureBudget: true, codeQuota: true}

@@ -204,10 +204,7 @@ func (p *replaying) end(result *replay.Result, failed error) {
 		kind = abi.EventReplayFailed
 	}
 	p.tell(kind, p.conclusion(result, failure))
-	ch := change{in: Input{Kind: InputComplete}, actor: hostActor, before: p.pending}
-	if failure != nil {
-		ch.in.Kind = InputFail
-	}
+	ch := change{in: Input{Kind: p.ending(result, failure)}, actor: hostActor, before: p.pending}
 	ch.outcome = func(o *abi.Outcome) { p.complete(o, result, failure) }
 	defer p.prepareReceipt(&ch, result)()
 	if err := p.made(&ch, result); err != nil {
@@ -281,10 +278,24 @@ func (p *replaying) failure(result *replay.Result, failed error) *abi.Failure {
 	return result.End.Failure
 }
 
+// ending says how a replay ends: as its source did, unless it could not be done.
+func (p *replaying) ending(result *replay.Result, failure *abi.Failure) InputKind {
+	switch {
+	case failure != nil:
+		return InputFail
+	case result.End.Status == abi.TaskCanceled:
+		return InputCanceled
+	}
+	return InputComplete
+}
+
 func (p *replaying) complete(o *abi.Outcome, result *replay.Result, failure *abi.Failure) {
-	o.Summary, o.Failure = "replayed", failure
-	if failure != nil {
+	o.Failure = failure
+	switch {
+	case failure != nil:
 		o.Summary = failure.Message
+	case o.Status != abi.OutcomeCanceled:
+		o.Summary = "replayed"
 	}
 	if result == nil {
 		return
@@ -293,7 +304,7 @@ func (p *replaying) complete(o *abi.Outcome, result *replay.Result, failure *abi
 	for _, a := range result.Artifacts {
 		o.ArtifactIDs = append(o.ArtifactIDs, a.ArtifactID)
 	}
-	if failure == nil && result.Output != nil && result.Output.Summary != "" {
+	if o.Status == abi.OutcomeSucceeded && result.Output != nil && result.Output.Summary != "" {
 		o.Summary = result.Output.Summary
 	}
 	o.Metrics = jsontext.Value(fmt.Sprintf(`{"host_calls":%d,"overrides":%d}`, len(result.Entries), len(result.Applied)))

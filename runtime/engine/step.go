@@ -29,6 +29,7 @@ const (
 	InputRecover                   // the node came up and found it unfinished
 	InputPark                      // its plugin waits for something
 	InputWake                      // what it waited for came
+	InputCanceled                  // it replays a Task that was canceled, and has come to where that was
 )
 
 // Input is one thing that happens to a Task.
@@ -97,6 +98,8 @@ func Step(s State, in Input) (State, []Effect, error) {
 		return next, stopping(s, effects), err
 	case InputCancel:
 		return stepCancel(s)
+	case InputCanceled:
+		return stepEnd(s, abi.TaskCanceled, "")
 	case InputRecover:
 		return stepRecover(s, in)
 	case InputPark:

@@ -57,6 +57,8 @@ func TestStepTable(t *testing.T) {
 			events: []abi.EventKind{abi.EventUserCancelRequested, abi.EventTaskCanceled}},
 		{name: "deadline parked", from: parked, in: InputDeadline, to: State{Status: abi.TaskFailed, Attempt: 1}, events: []abi.EventKind{abi.EventTaskFailed}},
 		{name: "complete canceled", from: State{Status: abi.TaskCanceled, Attempt: 1}, in: InputComplete, err: ErrTerminal},
+		{name: "replays a canceled task", from: working, in: InputCanceled, to: State{Status: abi.TaskCanceled, Attempt: 1},
+			events: []abi.EventKind{abi.EventTaskCanceled}},
 		{name: "cancel completed", from: State{Status: abi.TaskCompleted, Attempt: 1}, in: InputCancel, err: ErrTerminal},
 	}
 	for _, test := range tests {

@@ -272,7 +272,11 @@ func modelAnswer(content []byte) ([]byte, error) {
 // hashes has the content's hash of each override.
 func ID(rec *journal.Record, mode abi.ReplayMode, checkpoint int, overrides map[string]abi.ReplayOverride, hashes map[string]string) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "replay 1\n%s\n%s\n%s\n%d\n", rec.TaskID, rec.Program.Module, mode, checkpoint)
+	version := 1
+	if rec.End != nil && rec.End.Stopped { // before, such a replay could end in another way than its source
+		version = 2
+	}
+	fmt.Fprintf(h, "replay %d\n%s\n%s\n%s\n%d\n", version, rec.TaskID, rec.Program.Module, mode, checkpoint)
 	for _, key := range slices.Sorted(maps.Keys(overrides)) {
 		o := overrides[key]
 		fmt.Fprintf(h, "%q %q %q %q %q %q\n", key, o.Kind, hashes[key], o.EventID, o.ArtifactID, o.Reason)

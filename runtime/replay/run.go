@@ -131,14 +131,13 @@ func (h *host) conclude(err error) (*Result, error) {
 	switch {
 	case r.Divergence != nil:
 		return r, nil
-	case errors.Is(err, errStop), recorded != nil && recorded.Stopped && h.cursor.Done() && ranOut(err):
-		if recorded != nil {
-			r.End = *recorded
-		}
-		r.End.Stopped = true
-		return r, nil
+	case errors.Is(err, errStop):
+		return h.stopped(), nil
 	}
 	failure, known := Conclude(err, r.Output)
+	if known && recorded != nil && recorded.Stopped && h.cursor.Done() {
+		return h.stopped(), nil // how a run goes on from where it was stopped is not in its record
+	}
 	if !known {
 		return nil, fmt.Errorf("running the module: %w", err)
 	}
@@ -156,11 +155,13 @@ func (h *host) conclude(err error) (*Result, error) {
 	return r, nil
 }
 
-// ranOut reports whether a run came to the limit of its time or its gas: that of a
-// run which was stopped before, on another machine, may come to either first.
-func ranOut(err error) bool {
-	failure, ok := errors.AsType[*abi.Failure](err)
-	return ok && (failure.Code == abi.FailurePluginTimeout || failure.Code == abi.FailurePluginGas)
+// stopped ends a replay as its record does, which was stopped.
+func (h *host) stopped() *Result {
+	if h.record.End != nil {
+		h.result.End = *h.record.End
+	}
+	h.result.End.Stopped = true
+	return h.result
 }
 
 // sameRewriter reports whether what runs is what the record was made with, so that

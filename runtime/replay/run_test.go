@@ -274,7 +274,7 @@ func TestStopped(t *testing.T) {
 		{"still within a call", true, nil, nil, journal.End{Stopped: true, Calls: 2}, false},
 		{"ran out of time computing", false, &journal.End{Status: abi.TaskFailed, Failure: timeout, Stopped: true, Calls: 2}, timeout,
 			journal.End{Status: abi.TaskFailed, Failure: timeout, Stopped: true, Calls: 2}, false},
-		{"ends by itself", false, &canceled, &abi.Failure{Code: abi.FailurePluginExit}, journal.End{}, true},
+		{"ends by itself, a moment after it was canceled", false, &canceled, &abi.Failure{Code: abi.FailurePluginExit}, canceled, false},
 		{"ends before the open call", true, &canceled, &abi.Failure{Code: abi.FailurePluginExit}, journal.End{}, true},
 	} {
 		rec := recorded(everyday()[:2]...)
