@@ -64,32 +64,46 @@ func (r *run) childRequest(ctx context.Context, c *liveCall) (abi.SubmitTaskRequ
 		submit.PersonaID = firstOf(req.PersonaID, parent.PersonaID)
 		submit.Input, submit.Metadata, submit.DeadlineSeconds = req.Input.Clone(), req.Metadata.Clone(), req.DeadlineSeconds
 	}
-	r.children++
-	if r.children > maxChildren {
-		return submit, provider.Refuse(abi.CallTooLarge, "too_many_children", fmt.Sprintf("a task has at most %d children", maxChildren))
+	return submit, r.checkChildren(ctx)
+}
+
+// checkChildren refuses one more child than there may be.
+func (r *run) checkChildren(ctx context.Context) error {
+	if r.children >= maxChildren {
+		return provider.Refuse(abi.CallTooLarge, "too_many_children", fmt.Sprintf("a task has at most %d children", maxChildren))
 	}
-	return submit, r.engine.checkGenerations(ctx, r.task)
+	return r.engine.checkGenerations(ctx, r.task)
+}
+
+// madeChild reports whether an answered call has made a child.
+func madeChild(e *journal.Entry) bool {
+	switch e.Call {
+	case abi.CallTaskSpawn, abi.CallHandoff:
+		return true
+	case abi.CallToolCall:
+		own := ownTool(&liveCall{request: e.Request, entry: *e})
+		return own != nil && own.Server == ServerSkills
+	}
+	return false
 }
 
 // checkGenerations refuses a child too far down: plugins that call each other
-// would go on for ever.
+// would go on for ever. A fork or a replay is of the generation of its source.
 func (e *Engine) checkGenerations(ctx context.Context, t *task) error {
-	parent := t.about.ParentTaskID
-	for range maxGenerations - 1 {
-		if parent == "" {
-			return nil
+	up, generation := &t.about, 1
+	for up.ParentTaskID != "" {
+		if up.Fork == nil && up.Replay == nil {
+			generation++
 		}
-		res, err := e.find(ctx, t.tenant, abi.ObjectTask, parent)
-		if err != nil {
+		if generation == maxGenerations {
+			return provider.Refuse(abi.CallTooLarge, "too_many_generations", fmt.Sprintf("tasks have at most %d generations", maxGenerations))
+		}
+		var err error
+		if up, err = e.storedTask(ctx, t.tenant, up.ParentTaskID); err != nil {
 			return err
 		}
-		var up abi.Task
-		if err := decode(res.State, &up); err != nil {
-			return err
-		}
-		parent = up.ParentTaskID
 	}
-	return provider.Refuse(abi.CallTooLarge, "too_many_generations", fmt.Sprintf("tasks have at most %d generations", maxGenerations))
+	return nil
 }
 
 // submitChild accepts a child unless it is there already.

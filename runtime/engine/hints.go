@@ -7,30 +7,29 @@ import (
 	"github.com/wharf-dev/wharf/storage"
 )
 
-// hint takes telemetry. It is checked always, so that a re-run answers as the
-// first run did, and told only by a run that is live.
+// hint takes telemetry. It is checked and counted always, so that a re-run is where
+// the first run was, and told only by a run that is live. Beyond maxHints it is dropped.
 func (r *run) hint(call string, request []byte) error {
 	kind, payload, err := journal.ReadHint(call, request)
 	if err != nil {
 		return provider.Malformed(err)
 	}
-	r.tellHint(kind, payload)
+	if r.hints++; r.hints <= maxHints {
+		r.tellHint(kind, payload)
+	}
 	return nil
 }
 
 // delta tells watchers a piece of text that a model gives.
 func (r *run) delta(text string) {
-	r.tellHint(abi.EventMessageDelta, &abi.CallMessageDeltaRequest{Text: text})
+	if r.deltas++; r.deltas <= maxHints {
+		r.tellHint(abi.EventMessageDelta, &abi.CallMessageDeltaRequest{Text: text})
+	}
 }
 
-// tellHint appends telemetry. It is not waited for, and dropped beyond maxHints.
-// Nothing is told by a run that repeats what was told before.
+// tellHint appends telemetry. It is not waited for. Nothing is told by a run that repeats what was told before.
 func (r *run) tellHint(kind abi.EventKind, payload any) {
 	if !r.cursor.Done() {
-		return
-	}
-	r.hints++
-	if r.hints > maxHints {
 		return
 	}
 	e, t := r.engine, r.task

@@ -34,9 +34,10 @@ type run struct {
 	cursor   *journal.Cursor
 	keys     journal.Keys
 	ground   *journal.Ground
-	hints    int
+	hints    int            // that the plugin gave, those of a re-run included
+	deltas   int            // of the call that is being performed
 	made     map[string]int // calls by name, the one being answered included
-	children int
+	children int            // that it has made, those that the record tells included
 
 	output    *abi.CallOutputRequest
 	gave      skill.Result // of a Task of a Skill
@@ -55,7 +56,8 @@ type run struct {
 	last storage.Commit // handed over last, and not waited for; nil when nothing is
 }
 
-// maxHints bounds the hints that a run may give.
+// maxHints bounds the hints that a run may give, and the pieces of text of one call of
+// a model.
 const maxHints = 10_000
 
 // maxPending is how many bytes of records wait for a reason to be written.
@@ -183,6 +185,9 @@ func (r *run) remember(e *journal.Entry) error {
 		r.noteHeldBack(e)
 		return nil
 	}
+	if madeChild(e) {
+		r.children++
+	}
 	if p := r.task.program; p != nil && p.Skill != nil {
 		r.gave.Note(e.Call, e.Request)
 	}
@@ -265,6 +270,7 @@ func (r *run) live(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, er
 
 // reach performs a call that leaves the node.
 func (r *run) reach(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, error) {
+	r.deltas = 0
 	performer := r.engine.performers[c.entry.Call]
 	if performer == nil {
 		return r.record(ctx, c, journal.Whole, nil, provider.Refuse(abi.CallUnavailable, "not_configured", "this node does not offer "+c.entry.Call))

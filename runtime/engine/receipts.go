@@ -146,6 +146,9 @@ func (e *Engine) ForkTask(ctx context.Context, c *Caller, r *Retry, id string, r
 	}
 	calls := closed(rec.Entries)
 	if req.AtEventID != "" {
+		if err := e.checkForkPoint(ctx, c, &source, req.AtEventID); err != nil {
+			return Doc{}, err
+		}
 		if calls, err = callsUpTo(rec, "at_event_id", req.AtEventID); err != nil {
 			return Doc{}, err
 		}
@@ -161,6 +164,19 @@ func (e *Engine) ForkTask(ctx context.Context, c *Caller, r *Retry, id string, r
 		t, err := e.newFork(ctx, c, &source, sessionID, calls, req)
 		return t, nil, err
 	})
+}
+
+// checkForkPoint refuses to fork a Task at an event that is not one of its Session's.
+// Event 0 is before all.
+func (e *Engine) checkForkPoint(ctx context.Context, c *Caller, source *abi.Task, event string) error {
+	if event == "0" {
+		return nil
+	}
+	s, _, err := findAs[abi.Session](ctx, e, c, abi.ObjectSession, source.SessionID)
+	if err == nil {
+		_, err = e.forkPoint(ctx, c, &s, event)
+	}
+	return err
 }
 
 // forkedSession returns the Session that a forked Task lives in.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -40,7 +41,7 @@ func (e *Engine) newReplay(ctx context.Context, c *Caller, source *abi.Task, req
 	if err != nil {
 		return nil, replayRefusal(err)
 	}
-	checkpoint, err := checkpointOf(rec, &req)
+	checkpoint, err := e.checkpointOf(ctx, c, rec, &req)
 	if err != nil {
 		return nil, err
 	}
@@ -125,18 +126,54 @@ func replayRefusal(err error) error {
 
 // checkpointOf returns how many calls lie before the boundary that a request
 // names. Every recorded call is one: checkpoint call:N lies after N calls.
-func checkpointOf(rec *journal.Record, req *abi.ReplayTaskRequest) (int, error) {
-	if req.Mode != abi.ReplayFromCheckpoint {
-		return 0, nil
+func (e *Engine) checkpointOf(ctx context.Context, c *Caller, rec *journal.Record, req *abi.ReplayTaskRequest) (calls int, err error) {
+	if req.CheckpointID != "" {
+		if calls, err = checkpointNumber(rec, req.CheckpointID); err != nil {
+			return 0, err
+		}
 	}
-	if req.CheckpointEventID != "" {
-		return callsUpTo(rec, "checkpoint_event_id", req.CheckpointEventID)
+	if req.CheckpointEventID == "" {
+		return calls, nil
 	}
-	var n int
-	if _, err := fmt.Sscanf(req.CheckpointID, "call:%d", &n); err != nil || n < 0 || n > len(rec.Entries) {
-		return 0, abi.InvalidParam("checkpoint_id", "%q is no checkpoint of this task: it has call:0 to call:%d", req.CheckpointID, len(rec.Entries))
+	at, err := e.checkpointAt(ctx, c, rec, req.CheckpointEventID)
+	if err == nil && req.CheckpointID != "" && at != calls {
+		err = abi.InvalidParam("checkpoint_id", "%s is another checkpoint than event %s, which is call:%d", req.CheckpointID, req.CheckpointEventID, at)
+	}
+	return at, err
+}
+
+// checkpointNumber reads a checkpoint's id, which has one spelling.
+func checkpointNumber(rec *journal.Record, id string) (int, error) {
+	calls := closed(rec.Entries)
+	n, err := strconv.Atoi(strings.TrimPrefix(id, checkpointPrefix))
+	if err != nil || n < 0 || n > calls || id != checkpointPrefix+strconv.Itoa(n) {
+		return 0, abi.InvalidParam("checkpoint_id", "%q is no checkpoint of this task: it has call:0 to call:%d", id, calls)
 	}
 	return n, nil
+}
+
+const checkpointPrefix = "call:"
+
+// checkpointAt returns how many calls were complete at an event that completed one.
+func (e *Engine) checkpointAt(ctx context.Context, c *Caller, rec *journal.Record, event string) (int, error) {
+	const param = "checkpoint_event_id"
+	for i := range closed(rec.Entries) {
+		if rec.Entries[i].EventID == event {
+			return i + 1, nil
+		}
+	}
+	at, ok := ParsePosition(event)
+	if !ok {
+		return 0, abi.InvalidParam(param, "%q is not an event id", event)
+	}
+	ev, err := e.Event(ctx, c, at)
+	switch {
+	case err != nil:
+		return 0, err
+	case ev.Frame.TaskID != rec.TaskID:
+		return 0, abi.InvalidParam(param, "event %s is not one of task %s", event, rec.TaskID)
+	}
+	return 0, abi.InvalidParam(param, "event %s is no checkpoint: it tells no call that was answered", event)
 }
 
 // callsUpTo returns how many calls were complete at an event.

@@ -472,3 +472,144 @@ func TestReplayOfWhatRetentionRemoved(t *testing.T) {
 	_, err := n.ForkTask(t.Context(), n.root, nil, source.ID, abi.ForkTaskRequest{})
 	wantCode(t, err, abi.CodeConflict)
 }
+
+// A checkpoint has one spelling, and is an event that completed a call of the Task.
+func TestCheckpoints(t *testing.T) {
+	n, source, _ := judged(t)
+	other := n.wait(t, n.submit(t, source.SessionID, ""))
+	rec, foreign := n.recordOf(t, source.ID), n.recordOf(t, other.ID)
+	at := rec.Entries[1].EventID
+	events, _, err := n.Events(t.Context(), n.root, Filter{TaskID: source.ID}, 0, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		id, event string
+		code      abi.ErrorCode // "" when it is one
+		says      string
+	}{
+		{"call:2", at, "", ""}, {"call:2", "", "", ""}, {"", at, "", ""}, {"call:0", "", "", ""},
+		{"call:1x", "", abi.CodeInvalidRequest, `"call:1x"`}, {"call:03", "", abi.CodeInvalidRequest, `"call:03"`},
+		{"call:+1", "", abi.CodeInvalidRequest, `"call:+1"`}, {"call: 1", "", abi.CodeInvalidRequest, `"call: 1"`},
+		{"call:1 ", "", abi.CodeInvalidRequest, `"call:1 "`}, {"call:-0", "", abi.CodeInvalidRequest, `"call:-0"`},
+		{"call:", "", abi.CodeInvalidRequest, `"call:"`}, {"1", "", abi.CodeInvalidRequest, `"1"`}, {"nope", at, abi.CodeInvalidRequest, `"nope"`},
+		{"call:99999999999999999999", "", abi.CodeInvalidRequest, "call:0 to call:6"}, {"call:1", at, abi.CodeInvalidRequest, "event " + at},
+		{"", "999999999", abi.CodeResourceNotFound, "999999999"}, {"", "nope", abi.CodeInvalidRequest, "nope"}, {"", "0", abi.CodeResourceNotFound, "0"},
+		{"", foreign.Entries[0].EventID, abi.CodeInvalidRequest, "event " + foreign.Entries[0].EventID},
+		{"", events[0].Position().String(), abi.CodeInvalidRequest, "event " + events[0].Position().String()},
+	} {
+		doc, err := n.ReplayTask(t.Context(), n.root, nil, source.ID, abi.ReplayTaskRequest{Mode: abi.ReplayFromCheckpoint, CheckpointID: c.id, CheckpointEventID: c.event})
+		if c.code == "" {
+			if err != nil {
+				t.Errorf("%q %q: %v", c.id, c.event, err)
+				continue
+			}
+			if again := n.wait(t, doc.ID); again.Status != abi.TaskCompleted {
+				t.Errorf("%q %q: %+v", c.id, c.event, again.Failure)
+			}
+			continue
+		}
+		if err == nil {
+			t.Errorf("%q %q is taken for a checkpoint", c.id, c.event)
+			continue
+		}
+		if refused := wantCode(t, err, c.code); !strings.Contains(refused.Message, c.says) {
+			t.Errorf("%q %q: %q does not say %s", c.id, c.event, refused.Message, c.says)
+		}
+	}
+	for _, at := range []string{"999999999", "nope"} {
+		for _, same := range []bool{false, true} {
+			if _, err := n.ForkTask(t.Context(), n.root, nil, source.ID, abi.ForkTaskRequest{AtEventID: at, SameSession: same}); err == nil {
+				t.Errorf("a fork at event %s, same session %v", at, same)
+			}
+		}
+	}
+}
+
+// What a replay or a fork is answered with is the Task as it is read, with its input.
+func TestAnswersHaveTheInput(t *testing.T) {
+	n, source, _ := judged(t)
+	inJSON, err := n.SubmitTask(t.Context(), n.root, nil, abi.SubmitTaskRequest{SessionID: source.SessionID, Input: jsontext.Value(`{"x":1}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.wait(t, inJSON.ID)
+	for _, id := range []string{source.ID, inJSON.ID} {
+		replayed, err := n.ReplayTask(t.Context(), n.root, nil, id, abi.ReplayTaskRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		forked, err := n.ForkTask(t.Context(), n.root, nil, id, abi.ForkTaskRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, doc := range []Doc{replayed, forked} {
+			n.wait(t, doc.ID)
+			read, err := n.Get(t.Context(), n.root, abi.ObjectTask, doc.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if is, want := as[abi.Task](t, doc), as[abi.Task](t, read); len(is.Input) == 0 || string(is.Input) != string(want.Input) || doc.Restricted != read.Restricted {
+				t.Errorf("answered with the input %s, restricted %v; read with %s, %v", is.Input, doc.Restricted, want.Input, read.Restricted)
+			}
+		}
+	}
+}
+
+// A replay that is killed midway goes on where it was: nothing is told twice.
+func TestReplayKilledMidway(t *testing.T) {
+	const total = maxReplayBatch + maxReplayBatch/2
+	there, hold := make(chan struct{}, 1), false
+	g := guests{"many": func(ctx context.Context, h sandbox.Host) error {
+		for i := range total {
+			if hold && i == total-1 {
+				there <- struct{}{}
+				<-ctx.Done()
+				return context.Cause(ctx)
+			}
+			if _, _, err := h.Call(ctx, abi.CallClock, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+	first := boot(t, crashtest.NewDisk(), g)
+	id := first.submit(t, first.session(t), "persona_many")
+	first.wait(t, id)
+	hold = true
+	doc, err := first.ReplayTask(t.Context(), first.root, nil, id, abi.ReplayTaskRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-there
+	disk := first.disk.Crash(1, 1)
+	first.abandon()
+	hold = false
+	n := boot(t, disk, g)
+	defer n.stop(t)
+	if again := n.wait(t, doc.ID); again.Status != abi.TaskCompleted || again.Attempt != 2 {
+		t.Fatalf("%s in attempt %d: %+v", again.Status, again.Attempt, again.Failure)
+	}
+	started, next := 0, 0
+	for after, more := Position(0), true; more; {
+		var events []Event
+		if events, more, err = n.Events(t.Context(), n.root, Filter{TaskID: doc.ID}, after, 1000); err != nil {
+			t.Fatal(err)
+		}
+		for _, ev := range events {
+			after = ev.Position()
+			switch rec := ev.Record(); rec.Kind {
+			case abi.EventReplayStarted:
+				started++
+			case abi.EventReplayEventReplayed:
+				if want := fmt.Sprintf(`"replayed_index":%d,`, next); !strings.Contains(string(rec.Payload), want) {
+					t.Fatalf("%s is told where %s should be", rec.Payload, want)
+				}
+				next++
+			}
+		}
+	}
+	if started != 1 || next != total {
+		t.Errorf("it was started %d times, and told %d calls of %d", started, next, total)
+	}
+}

@@ -68,6 +68,50 @@ type replaying struct {
 	record  *journal.Record
 	request abi.ReplayTaskRequest
 	pending []record
+
+	started bool // that it has begun was told by an earlier life of it
+	told    int  // calls that an earlier life of it told
+}
+
+// readTold finds out what an earlier life of the replay told, which is not told again.
+func (p *replaying) readTold(ctx context.Context) error {
+	e, t := p.engine, p.task
+	t.mu.Lock()
+	first := t.state.Attempt <= 1
+	t.mu.Unlock()
+	if first {
+		return nil
+	}
+	for after, more := storage.Position(0), true; more; {
+		var page []storage.Event
+		var err error
+		if page, more, err = e.store.Events(ctx, t.tenant, Scope{Object: abi.ObjectTask, ID: t.id}, after, pageOfEvents); err != nil {
+			return e.failed("reading what the replay has told", err)
+		}
+		for _, ev := range page {
+			after = ev.Position()
+			if err := p.wasTold(ev.Record()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (p *replaying) wasTold(rec *storage.Record) error {
+	switch rec.Kind {
+	case abi.EventReplayStarted:
+		p.started = true
+	case abi.EventReplayEventReplayed:
+		var told struct {
+			Index int `json:"replayed_index"`
+		}
+		if err := json.Unmarshal(rec.Payload, &told); err != nil {
+			return fmt.Errorf("reading what the replay has told: %w", err)
+		}
+		p.told = max(p.told, told.Index+1)
+	}
+	return nil
 }
 
 func (p *replaying) run(ctx context.Context) (*replay.Result, error) {
@@ -87,7 +131,12 @@ func (p *replaying) run(ctx context.Context) (*replay.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.tell(abi.EventReplayStarted, map[string]any{"mode": t.about.Replay.Mode, "reason": p.request.Reason})
+	if err := p.readTold(ctx); err != nil {
+		return nil, err
+	}
+	if !p.started {
+		p.tell(abi.EventReplayStarted, map[string]any{"mode": t.about.Replay.Mode, "reason": p.request.Reason})
+	}
 	result, err := replay.Run(ctx, module, p.record, replay.Options{
 		Replacements: replacements, TaskID: t.about.Replay.ReplayID, OnCall: p.replayed,
 		WallTime: e.config.limitsFor(p.record.Program.Plugin).WallTime, Rewriter: e.rewriter,
@@ -137,10 +186,10 @@ func (p *replaying) replacements(ctx context.Context) (list []replay.Replacement
 const maxReplayBatch = 1000
 
 // replayed tells that a call was replayed. Calls before the checkpoint were
-// restored, and are not told.
+// restored, and are not told; nor are those that an earlier life of the replay told.
 func (p *replaying) replayed(entry *journal.Entry, by *replay.Replacement) error {
 	t := p.task
-	if entry.Index < t.about.Replay.Checkpoint {
+	if entry.Index < max(t.about.Replay.Checkpoint, p.told) {
 		return nil
 	}
 	text := p.marks(make([]byte, 0, 384), entry, by)

@@ -168,9 +168,11 @@ func (e *Engine) acceptance(t *task, input *abi.Message, actor string, idem *sto
 		return Doc{}, nil, err
 	}
 	t.last = encoded[len(encoded)-1].State
-	doc := Doc{ID: t.id, JSON: encoded[answer].State, Restricted: t.restricted, Task: submitted.Status}
 	if input != nil {
 		t.input = encoded[0].State
+	}
+	doc := Doc{ID: t.id, JSON: encoded[answer].State, Restricted: t.restricted, Task: submitted.Status}
+	if t.about.InputMessageID != "" && len(t.input) > 0 { // as every Task that is read
 		doc.JSON = withMember(doc.JSON, "input", t.shownInput())
 	}
 	t.trimInput()

@@ -181,8 +181,7 @@ func (r *run) skill(ctx context.Context, c *liveCall, req *abi.CallToolCallReque
 		}
 		c.intent = &c.entry
 	}
-	r.children++
-	err := r.engine.checkGenerations(ctx, r.task)
+	err := r.checkChildren(ctx)
 	if err == nil {
 		err = r.submitSkill(ctx, id, req)
 	}
