@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bytes"
 	"errors"
 	"reflect"
 	"strconv"
@@ -12,9 +11,6 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 )
-
-// maxDepth is how deeply a request may nest arrays and objects.
-const maxDepth = 200
 
 // Decode reads a JSON text into v, strictly: duplicate names, invalid UTF-8,
 // wrong types and numbers out of range are errors; unknown members are ignored.
@@ -27,8 +23,8 @@ func Decode(body []byte, v any) error { return decode(body, v) }
 func DecodeKnown(body []byte, v any) error { return decode(body, v, json.RejectUnknownMembers(true)) }
 
 func decode(body []byte, v any, options ...json.Options) error {
-	if offset := tooDeep(body); offset >= 0 {
-		return located(int64(offset), "", "the JSON text nests deeper than "+strconv.Itoa(maxDepth)+" levels")
+	if offset := abi.TooDeep(body, abi.MaxDepth); offset >= 0 {
+		return located(int64(offset), "", "the JSON text nests deeper than "+strconv.Itoa(abi.MaxDepth)+" levels")
 	}
 	err := json.Unmarshal(body, v, options...)
 	if err == nil {
@@ -133,29 +129,4 @@ func syntacticMessage(err *jsontext.SyntacticError) string {
 		return "not JSON"
 	}
 	return strings.TrimPrefix(err.Err.Error(), "jsontext: ")
-}
-
-// tooDeep returns the offset at which the text nests deeper than maxDepth, or -1.
-// It runs before the decoder, on text that may be no JSON at all.
-func tooDeep(text []byte) int {
-	if bytes.Count(text, []byte("{"))+bytes.Count(text, []byte("[")) <= maxDepth {
-		return -1
-	}
-	depth, quoted := 0, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			if depth++; depth > maxDepth {
-				return i
-			}
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return -1
 }

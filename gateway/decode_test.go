@@ -11,23 +11,6 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 )
 
-func TestTooDeep(t *testing.T) {
-	for text, want := range map[string]int{
-		strings.Repeat("[", maxDepth):                                     -1,
-		strings.Repeat("[", maxDepth+1):                                   maxDepth,
-		strings.Repeat("[]", 10*maxDepth):                                 -1,
-		`"` + strings.Repeat("[", 10*maxDepth) + `"`:                      -1,
-		`"\"` + strings.Repeat("{", 10*maxDepth) + `"`:                    -1,
-		`"\\"` + strings.Repeat("{", 10*maxDepth):                         4 + maxDepth,
-		strings.Repeat("]", maxDepth) + strings.Repeat("[", 2*maxDepth+1): 3 * maxDepth,
-		`"` + strings.Repeat("[", maxDepth+1) + `\`:                       -1,
-	} {
-		if got := tooDeep([]byte(text)); got != want {
-			t.Errorf("%.20s…: %d, want %d", text, got, want)
-		}
-	}
-}
-
 func TestDotted(t *testing.T) {
 	for pointer, want := range map[jsontext.Pointer]string{
 		"": "", "/session_id": "session_id", "/message/parts/0/text": "message.parts[0].text", "/a~1b/c~0d": "a/b.c~d",
