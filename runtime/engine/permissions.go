@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/policy"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/storage"
@@ -204,11 +205,7 @@ func sameJSON(a, b jsontext.Value) bool {
 	if len(a) == 0 || len(b) == 0 {
 		return len(a) == len(b)
 	}
-	x, y := a.Clone(), b.Clone()
-	if x.Canonicalize() != nil || y.Canonicalize() != nil {
-		return bytes.Equal(a, b)
-	}
-	return bytes.Equal(x, y)
+	return bytes.Equal(a, b) || journal.SameValue(a, b)
 }
 
 // told is the event of the request that states it.

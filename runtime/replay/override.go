@@ -47,20 +47,34 @@ func Keys(rec *journal.Record) []string {
 }
 
 // CheckHash reports an override whose stated hash is not that of its content: of
-// the canonical (RFC 8785) value, or of an Artifact's bytes.
+// the canonical value ([journal.CanonicalValue]), or of an Artifact's bytes.
 func CheckHash(key string, o *abi.ReplayOverride, content []byte) (hash string, err error) {
 	if o.ArtifactID == "" {
-		canonical, err := jcs.Transform(o.Value)
+		canonical, err := journal.CanonicalValue(o.Value)
 		if err != nil {
-			return "", abi.InvalidParam("override."+key+".value", "the value is not JSON that RFC 8785 can canonicalize: %v", err)
+			return "", abi.InvalidParam("override."+key+".value", "the value is not well-formed JSON: %v", err)
 		}
 		content = canonical
 	}
 	hash = journal.HashOf(content)
-	if o.SHA256 != "" && o.SHA256 != hash {
+	if o.SHA256 != "" && o.SHA256 != hash && o.SHA256 != roundedHash(o) {
 		return "", abi.InvalidParam("override."+key+".sha256", "the stated sha256 is %s; the content has %s", o.SHA256, hash)
 	}
 	return hash, nil
+}
+
+// roundedHash is the hash of a value in the form of RFC 8785, which clients may state.
+// It is another one than that of the canonical form where that has numbers which are
+// no doubles.
+func roundedHash(o *abi.ReplayOverride) string {
+	if o.ArtifactID != "" {
+		return ""
+	}
+	rounded, err := jcs.Transform(o.Value)
+	if err != nil {
+		return ""
+	}
+	return journal.HashOf(rounded)
 }
 
 // Resolve checks an override against a record. content is what it replaces with:
@@ -71,7 +85,7 @@ func Resolve(rec *journal.Record, key string, o *abi.ReplayOverride, content []b
 		return Replacement{}, err
 	}
 	if o.ArtifactID == "" { // two spellings of one value are the same replay
-		if content, err = jcs.Transform(content); err != nil {
+		if content, err = journal.CanonicalValue(content); err != nil {
 			return Replacement{}, err
 		}
 	}
@@ -157,9 +171,14 @@ func answerFor(e *journal.Entry, o *abi.ReplayOverride, content []byte) ([]byte,
 		return e.Answer, nil // the plugin only ever had a handle
 	case e.Call == abi.CallRandom, e.Call == abi.CallArtifactGet:
 		return bytesFor(content, o.ArtifactID != "")
+	case journal.SameValue(content, e.Answer):
+		return e.Answer, nil // to the byte what was recorded
 	}
-	if !jsontext.Value(content).IsValid() {
+	switch {
+	case !jsontext.Value(content).IsValid():
 		return nil, fmt.Errorf("it is not JSON")
+	case abi.TooDeep(content, abi.MaxDepth) >= 0:
+		return nil, fmt.Errorf("it nests deeper than %d levels", abi.MaxDepth)
 	}
 	switch e.Call {
 	case abi.CallLLMComplete:

@@ -293,3 +293,43 @@ func recordedLater() *journal.Record {
 	rec.Program.Engine, rec.Program.Arch, rec.EndedAt = "other", "other", began.Add(time.Hour)
 	return rec
 }
+
+// An override with the recorded answer gives back what was recorded, to the byte,
+// however it is spelled; any other keeps the digits of its numbers.
+func TestOverridesKeepWhatWasRecorded(t *testing.T) {
+	const recordedAnswer = `{"value":{"n":12345678901234567890,"b":1.50,"a":[1e400,"A"]}}`
+	rec := recorded(step{abi.CallStateGet, `{"key":"k","call_id":"a"}`, abi.CallOK, recordedAnswer},
+		step{abi.CallLLMComplete, `{"call_id":"m"}`, abi.CallOK, `{"stop_reason":"end","text":"yes","cost":0.10}`})
+	for _, c := range []struct{ key, value, want string }{
+		{"host:state.get:a", recordedAnswer, recordedAnswer},
+		{"host:state.get:a", "{ \"value\" : { \"a\":[1e400,\"\\u0041\"], \"b\":1.5, \"n\":12345678901234567890 } }", recordedAnswer},
+		{"host:state.get:a", `{"value":{"n":12345678901234567891,"b":1.50,"a":[1e400,"A"]}}`, `{"value":{"a":[1e400,"A"],"b":1.5,"n":12345678901234567891}}`},
+		{"llm:m", `{"stop_reason":"end","text":"yes","cost":0.1}`, `{"stop_reason":"end","text":"yes","cost":0.10}`},
+	} {
+		kind := abi.OverridePayload
+		if strings.HasPrefix(c.key, "llm:") {
+			kind = abi.OverrideModel
+		}
+		for _, artifact := range []string{"", "art_1"} {
+			r, err := resolve(rec, c.key, abi.ReplayOverride{Kind: kind, ArtifactID: artifact}, c.value)
+			if artifact != "" && c.want != recordedAnswer {
+				continue // it is passed on as it is
+			}
+			if err != nil || string(r.Answer) != c.want {
+				t.Errorf("%s: %s, want %s (%v)", c.value, r.Answer, c.want, err)
+			}
+		}
+	}
+	if _, err := resolve(rec, "host:state.get:a", abi.ReplayOverride{Kind: abi.OverridePayload, ArtifactID: "art_1"},
+		strings.Repeat("[", abi.MaxDepth+1)+strings.Repeat("]", abi.MaxDepth+1)); err == nil {
+		t.Error("an artifact that nests too deep answers a call")
+	}
+}
+
+// Clients may state the hash of the form of RFC 8785, also where that rounds.
+func TestStatedHashOfARoundedValue(t *testing.T) {
+	o := abi.ReplayOverride{Value: jsontext.Value(`{"n":12345678901234567890}`), SHA256: journal.HashOf([]byte(`{"n":12345678901234567000}`))}
+	if _, err := CheckHash("k", &o, nil); err != nil {
+		t.Error(err)
+	}
+}
