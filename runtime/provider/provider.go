@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 
 	json "github.com/go-json-experiment/json"
@@ -100,6 +101,15 @@ func (r *Refusal) Answer() []byte {
 		return []byte(`{"code":"` + r.Code + `","message":"unreadable"}`)
 	}
 	return answer
+}
+
+// CodeTooDeep is the code of a refusal of JSON that nests deeper than
+// [abi.MaxDepth].
+const CodeTooDeep = "too_deep"
+
+// TooDeep refuses a request that nests deeper than [abi.MaxDepth].
+func TooDeep() *Refusal {
+	return Refuse(abi.CallInvalid, CodeTooDeep, "the request nests deeper than "+strconv.Itoa(abi.MaxDepth)+" levels")
 }
 
 // Malformed refuses a request that is not what the call's definition says. The

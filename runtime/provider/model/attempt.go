@@ -58,7 +58,7 @@ func (m *Models) attempt(ctx context.Context, a *ask, w *watcher) (*abi.ModelAns
 		return nil, failureOf(limited, err, key, timeout)
 	}
 	a.text.close()
-	return m.answer(a, reply), nil
+	return m.answer(a, reply)
 }
 
 func (m Model) key(ctx context.Context) (string, error) {

@@ -79,7 +79,7 @@ func (m *Models) maxTokens(name string, r *abi.ModelRequest) int {
 }
 
 // answer puts together what the plugin is told. Nothing in it holds the key.
-func (m *Models) answer(a *ask, r *reply) *abi.ModelAnswer {
+func (m *Models) answer(a *ask, r *reply) (*abi.ModelAnswer, *failure) {
 	model := m.config.Models[a.name]
 	answer := &abi.ModelAnswer{
 		Provider: model.Provider, Model: a.clean(r.model), Text: a.text.String(),
@@ -88,12 +88,15 @@ func (m *Models) answer(a *ask, r *reply) *abi.ModelAnswer {
 	if answer.Model == "" {
 		answer.Model = model.named()
 	}
-	answer.ToolCalls = neutralCalls(r.calls, a)
+	var fail *failure
+	if answer.ToolCalls, fail = neutralCalls(r.calls, a); fail != nil {
+		return nil, fail
+	}
 	if len(answer.ToolCalls) > 0 && answer.StopReason == abi.StopEnd {
 		answer.StopReason = abi.StopTools // some servers say "stop" with tool calls too
 	}
 	answer.Cost, answer.Currency = m.cost(model, answer)
-	return answer
+	return answer, nil
 }
 
 // cost returns what an answer costs, rounded to a billionth. The model as the

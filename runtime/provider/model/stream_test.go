@@ -244,7 +244,11 @@ func encodable(t *testing.T, a *ask, r *reply, err error) {
 	a.text.close()
 	a.name = "main"
 	m := &Models{config: Config{Models: map[string]Model{"main": {Provider: ProviderOpenAI, Model: "small"}}}}
-	b, err := encode(m.answer(a, r))
+	answer, fail := m.answer(a, r)
+	if fail != nil {
+		return
+	}
+	b, err := encode(answer)
 	if err != nil {
 		t.Fatal(err)
 	}

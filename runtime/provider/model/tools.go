@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -15,7 +16,7 @@ const malformed = "_malformed"
 
 // neutralCalls returns the tool calls of an answer as a plugin is told them. A call
 // without an id gets one that no other call of the conversation has.
-func neutralCalls(calls []toolCall, a *ask) []abi.ModelToolCall {
+func neutralCalls(calls []toolCall, a *ask) ([]abi.ModelToolCall, *failure) {
 	var all []abi.ModelToolCall
 	earlier := 0
 	for _, m := range a.request.Messages {
@@ -25,21 +26,28 @@ func neutralCalls(calls []toolCall, a *ask) []abi.ModelToolCall {
 		if c.id == "" {
 			c.id = "call_" + strconv.Itoa(earlier+i+1)
 		}
+		written := a.clean(c.arguments)
+		if jsontext.Value(written).Kind() == '{' && abi.TooDeep([]byte(written), abi.MaxToldDepth) >= 0 {
+			return nil, &failure{status: abi.CallUnavailable, code: "model_answer_too_deep",
+				message: fmt.Sprintf("its answer calls a tool with arguments that nest deeper than %d levels", abi.MaxToldDepth)}
+		}
 		all = append(all, abi.ModelToolCall{
-			ID: a.clean(c.id), Name: orSame(a.names, a.clean(c.name)), Arguments: argumentsOf(a.clean(c.arguments)),
+			ID: a.clean(c.id), Name: orSame(a.names, a.clean(c.name)), Arguments: argumentsOf(written),
 		})
 	}
-	return all
+	return all, nil
 }
 
-// argumentsOf returns arguments as a compact JSON object, whatever the model wrote.
+// argumentsOf returns arguments as a JSON object in its plain spelling, whatever the
+// model wrote.
 func argumentsOf(written string) jsontext.Value {
 	if strings.TrimSpace(written) == "" {
 		return jsontext.Value("{}")
 	}
-	v := jsontext.Value(written)
-	if v.Kind() == '{' && v.IsValid() && v.Compact() == nil {
-		return v
+	if v := jsontext.Value(written); v.Kind() == '{' {
+		if plain, err := abi.Plain(v); err == nil {
+			return plain
+		}
 	}
 	quoted, err := jsontext.AppendQuote(nil, written)
 	if err != nil { // it is UTF-8 by now

@@ -2,11 +2,13 @@ package model
 
 import (
 	"flag"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -199,5 +201,41 @@ func TestRequests(t *testing.T) {
 			_, got, _ = strings.Cut(a.only(t), `"tool_choice": `)
 			golden(t, "anthropic-"+name+".json", got[:strings.Index(got, "\n  },")+4])
 		})
+	}
+}
+
+// A model's answer whose arguments nest too deep is one that is not understood, at
+// whatever depth; one at the bound can be passed on by the plugin.
+func TestDeepArguments(t *testing.T) {
+	nested := func(levels int) string {
+		return `{"a":` + strings.Repeat("[", levels-1) + strings.Repeat("]", levels-1) + `}`
+	}
+	answer := func(levels int) http.HandlerFunc {
+		arguments, err := json.Marshal(nested(levels))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return jsonBody(`{"model":"small-2","choices":[{"message":{"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":` +
+			string(arguments) + `}}]},"finish_reason":"tool_calls"}]}`)
+	}
+	got := answered(t, one(t, serve(t, answer(abi.MaxToldDepth)).openAI()).ask(t, hello(false)))
+	if want := nested(abi.MaxToldDepth); len(got.ToolCalls) != 1 || string(got.ToolCalls[0].Arguments) != want {
+		t.Fatalf("at the bound: %+v", got.ToolCalls)
+	}
+	for _, passedOn := range []any{
+		&abi.ModelRequest{Messages: []abi.ModelMessage{{Role: "assistant", ToolCalls: got.ToolCalls}}},
+		&abi.CallToolCallRequest{Server: "s", Name: "f", Arguments: got.ToolCalls[0].Arguments},
+		&abi.MessageInput{Role: abi.RoleAssistant, Parts: []abi.Part{{Type: abi.PartToolCall, ToolCallID: "a", Name: "f", Input: got.ToolCalls[0].Arguments}}},
+	} {
+		text, err := json.Marshal(passedOn)
+		if err != nil || abi.TooDeep(text, abi.MaxDepth) >= 0 {
+			t.Errorf("%T is too deep with what a model said (%v)", passedOn, err)
+		}
+	}
+	for _, levels := range []int{abi.MaxToldDepth + 1, abi.MaxDepth, 9_990, 9_996, 9_999, 10_000, 10_001} {
+		r := one(t, serve(t, answer(levels)).openAI()).ask(t, hello(false))
+		if said := refused(t, r.err, abi.CallUnavailable, "model_answer_too_deep"); !strings.Contains(said.Message, "184 levels") {
+			t.Errorf("%d levels: %s", levels, said.Message)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -25,6 +26,10 @@ func (s Settings) Prepare(_ context.Context, c *provider.Call) (provider.Plan, e
 	value := s[c.Plugin][req.Name]
 	if value == nil {
 		value = jsontext.Value("null")
+	}
+	if abi.TooDeep(value, abi.MaxToldDepth) >= 0 {
+		return provider.Plan{}, provider.Refuse(abi.CallUnavailable, provider.CodeTooDeep,
+			fmt.Sprintf("the setting nests deeper than %d levels", abi.MaxToldDepth))
 	}
 	return provider.Plan{Effect: abi.EffectRead, Do: func(context.Context, func(string)) ([]byte, error) {
 		return json.Marshal(abi.CallConfigGetAnswer{Value: value})

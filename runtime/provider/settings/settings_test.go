@@ -2,6 +2,7 @@ package settings
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -31,6 +32,16 @@ func TestAPluginReadsItsOwnSettings(t *testing.T) {
 		_, err := s.Prepare(t.Context(), &provider.Call{Plugin: "p", Request: []byte(request)})
 		if r, ok := errors.AsType[*provider.Refusal](err); !ok || r.Status != abi.CallInvalid {
 			t.Errorf("%q: %v", request, err)
+		}
+	}
+}
+
+func TestDeepSettings(t *testing.T) {
+	for levels, want := range map[int]bool{abi.MaxToldDepth: true, abi.MaxToldDepth + 1: false, 9_999: false} {
+		s := Settings{"p": {"deep": jsontext.Value(strings.Repeat("[", levels) + strings.Repeat("]", levels))}}
+		_, err := s.Prepare(t.Context(), &provider.Call{Plugin: "p", Request: []byte(`{"name":"deep"}`)})
+		if r, refused := errors.AsType[*provider.Refusal](err); refused == want || refused && r.Code != provider.CodeTooDeep {
+			t.Errorf("%d levels: %v", levels, err)
 		}
 	}
 }

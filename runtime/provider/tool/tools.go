@@ -172,7 +172,11 @@ func (t *Tools) list(ctx context.Context, c *provider.Call, only string) ([]abi.
 			t.log.Warn("the tools of a server cannot be listed", "server", server, "error", err)
 		}
 		for _, tool := range of {
-			if t.granted(plugin, server, tool.Name) {
+			switch {
+			case !t.granted(plugin, server, tool.Name):
+			case abi.TooDeep(tool.InputSchema, abi.MaxToldDepth) >= 0:
+				t.log.Warn("a tool is not offered: its schema nests too deep", "server", server, "tool", tool.Name)
+			default:
 				tool.Server = server
 				tools = append(tools, tool)
 			}
@@ -275,6 +279,9 @@ func (t *Tools) call(ctx context.Context, c *provider.Call, req *abi.CallToolCal
 	answer, err := server.Call(within, c, req.Name, req.Arguments)
 	if err != nil {
 		return nil, verdict(ctx, within, err, doing, limits)
+	}
+	if abi.TooDeep(answer.Structured, abi.MaxToldDepth) >= 0 {
+		return nil, refuse(abi.CallTooLarge, CodeTooLarge, "the answer of %s nests deeper than %d levels", doing, abi.MaxToldDepth)
 	}
 	if answer.Content == nil {
 		answer.Content = []abi.ToolContent{}

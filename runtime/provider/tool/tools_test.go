@@ -167,3 +167,27 @@ func TestLimitsOfACall(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// What a tool answers or says of itself may nest so deep that a plugin can pass it on.
+func TestDeepAnswers(t *testing.T) {
+	nested := func(levels int) jsontext.Value {
+		return jsontext.Value(`{"a":` + strings.Repeat("[", levels-1) + strings.Repeat("]", levels-1) + `}`)
+	}
+	levels := abi.MaxToldDepth
+	f := &fake{tools: []abi.Tool{{Name: "t"}}, answer: func(context.Context, string, jsontext.Value) (*abi.CallToolCallAnswer, error) {
+		return &abi.CallToolCallAnswer{Structured: nested(levels)}, nil
+	}}
+	tools := New(Config{Servers: map[string]Server{"s": f}, Grants: map[string][]string{"p": {"s:*"}}})
+	if answer, err := call(t, tools, "s", "t", "{}"); err != nil || string(answer.Structured) != string(nested(levels)) {
+		t.Errorf("at the bound: %s %v", answer.Structured, err)
+	}
+	for _, levels = range []int{abi.MaxToldDepth + 1, 9_990, 9_997, 10_001} {
+		_, err := call(t, tools, "s", "t", "{}")
+		refused(t, err, abi.CallTooLarge, "nests deeper than 184 levels")
+	}
+	f.tools = []abi.Tool{{Name: "deep", InputSchema: nested(9_998)}, {Name: "fits", InputSchema: nested(abi.MaxToldDepth)}}
+	_, list, err := ask(t, tools, abi.CallToolList, "")
+	if err != nil || strings.Contains(string(list), "deep") || !strings.Contains(string(list), "fits") {
+		t.Errorf("%.100s %v", list, err)
+	}
+}
