@@ -169,9 +169,13 @@ func LookupHostCall(name string) (HostCall, bool) {
 }
 
 const (
-	nothing = "empty"
-	asJSON  = "JSON"
+	nothing  = "empty"
+	asJSON   = "JSON"
+	optional = "empty or JSON"
 )
+
+// MayBeEmpty reports whether the request may be empty instead of what RequestType says.
+func (c *HostCall) MayBeEmpty() bool { return c.Request == optional }
 
 func taskCalls() []HostCall {
 	return []HostCall{
@@ -184,13 +188,13 @@ func taskCalls() []HostCall {
 
 func localCalls() []HostCall {
 	return []HostCall{
-		{Name: CallClock, Effect: EffectLocal, Key: "time:<call_id>", Request: "empty or JSON", RequestType: CallLabel{},
+		{Name: CallClock, Effect: EffectLocal, Key: "time:<call_id>", Request: optional, RequestType: CallLabel{},
 			Answer: asJSON, AnswerType: CallClockAnswer{},
 			Doc: "Reads the wall clock."},
 		{Name: CallRandom, Effect: EffectLocal, Key: "host:random:<call_id>", Request: "4 bytes, little-endian: how many bytes",
 			Answer: "that many random bytes", Limit: "65,536 bytes",
 			Doc: "Reads randomness fit for keys. It is recorded, so a key made from it is in the node's data folder."},
-		{Name: CallID, Effect: EffectLocal, Key: "host:id:<call_id>", Request: "empty or JSON", RequestType: CallLabel{},
+		{Name: CallID, Effect: EffectLocal, Key: "host:id:<call_id>", Request: optional, RequestType: CallLabel{},
 			Answer: asJSON, AnswerType: CallIDAnswer{},
 			Doc: "Makes an id that is unique and sorts by time: a ULID."},
 	}
@@ -230,7 +234,7 @@ func providerCalls() []HostCall {
 		{Name: CallLLMComplete, Effect: EffectRead, Key: "llm:<call_id>", Request: asJSON, RequestType: ModelRequest{},
 			Answer: asJSON, AnswerType: ModelAnswer{},
 			Doc: "Asks a model. The answer never holds hidden reasoning. With stream set, text is told to watchers as it comes."},
-		{Name: CallToolList, Effect: EffectRead, Key: "host:tool.list:<call_id>", Request: asJSON, RequestType: CallToolListRequest{},
+		{Name: CallToolList, Effect: EffectRead, Key: "host:tool.list:<call_id>", Request: optional, RequestType: CallToolListRequest{},
 			Answer: asJSON, AnswerType: CallToolListAnswer{},
 			Doc: "Lists the tools that the plugin may call."},
 		{Name: CallToolCall, Effect: EffectWrite, Varies: true, Key: "mcp:<server>:<call_id>", Request: asJSON, RequestType: CallToolCallRequest{},

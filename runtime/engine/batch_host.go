@@ -92,6 +92,9 @@ func (h *batchHost) normalized(request []byte) *provider.Refusal {
 	if h.results != nil {
 		return provider.Refuse(abi.CallInvalid, "twice", "what the deliveries mean was said already")
 	}
+	if abi.TooDeep(request, abi.MaxDepth) >= 0 {
+		return provider.TooDeep()
+	}
 	results := &abi.CallNormalizedRequest{}
 	if err := json.Unmarshal(request, results, json.RejectUnknownMembers(true)); err != nil {
 		return provider.Malformed(err)

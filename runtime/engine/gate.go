@@ -70,11 +70,11 @@ func (r *run) admit(ctx context.Context, c *liveCall, effect abi.Effect) error {
 	case d.Verdict == policy.Ask:
 		return r.askFirst(ctx, c, a)
 	case d.Verdict == policy.Shadow:
-		r.withhold(abi.EventShadowWrite, c, a)
+		err = r.withhold(abi.EventShadowWrite, c, a)
 	case d.Verdict == policy.Propose:
-		r.withhold(abi.EventProposal, c, a)
+		err = r.withhold(abi.EventProposal, c, a)
 	}
-	return refusal(d)
+	return firstError(err, refusal(d))
 }
 
 // offer leaves out of a list of tools those that the Persona may not call: a model
@@ -135,7 +135,7 @@ func decided(gate *journal.Entry) error {
 func (r *run) askFirst(ctx context.Context, c *liveCall, a *policy.Action) error {
 	gate, err := gateOf(c, a)
 	if err != nil {
-		return err
+		return provider.Malformed(err)
 	}
 	request, err := json.Marshal(gate)
 	if err != nil {
@@ -170,11 +170,10 @@ func shownArguments(c *liveCall) (jsontext.Value, error) {
 		}
 		arguments = req.Arguments
 	}
-	arguments = arguments.Clone()
 	if len(arguments) == 0 {
 		return abi.EmptyObject(), nil
 	}
-	return arguments, arguments.Compact()
+	return abi.Plain(arguments)
 }
 
 // revise puts what an approver has made of a call's arguments into its request.

@@ -43,10 +43,15 @@ func withheld(c *liveCall, a *policy.Action) withheldCall {
 
 // withhold tells a write that is not made. It is in one batch with the record of
 // the call.
-func (r *run) withhold(kind abi.EventKind, c *liveCall, a *policy.Action) {
+func (r *run) withhold(kind abi.EventKind, c *liveCall, a *policy.Action) error {
+	rec := record{kind: kind, object: abi.ObjectTask, id: r.task.id, payload: withheld(c, a)}
+	if err := rec.encode(); err != nil {
+		return err
+	}
 	r.task.mu.Lock()
 	defer r.task.mu.Unlock()
-	r.pending = append(r.pending, record{kind: kind, object: abi.ObjectTask, id: r.task.id, payload: withheld(c, a)})
+	r.pending = append(r.pending, rec)
+	return nil
 }
 
 // noteHeldBack takes over a call that was denied, if it was a write that the

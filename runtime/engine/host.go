@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	json "github.com/go-json-experiment/json"
@@ -225,6 +227,7 @@ func (f *facts) take(e *journal.Entry) error {
 type liveCall struct {
 	def     *abi.HostCall
 	request []byte         // in guest memory
+	asked   any            // request, decoded: a pointer to what the definition says; nil when [liveCall.read] has not
 	entry   journal.Entry  // without its answer
 	intent  *journal.Entry // recorded by an earlier life that did not get to the result
 	gate    *journal.Entry // the approval that was asked for before; nil for none
@@ -236,7 +239,7 @@ type liveCall struct {
 
 // live performs a call and records its answer.
 func (r *run) live(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, error) {
-	if err := firstError(c.revise(), r.permit(ctx, c)); err != nil {
+	if err := r.check(ctx, c); err != nil {
 		c.canonicalRequest()
 		return r.record(ctx, c, journal.Whole, nil, err)
 	}
@@ -266,6 +269,41 @@ func (r *run) live(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, er
 		c.release(err)
 	}
 	return status, answer, err
+}
+
+// check refuses a call that is malformed, and one that the Task may not make at all.
+func (r *run) check(ctx context.Context, c *liveCall) error {
+	if err := c.revise(); err != nil {
+		return err
+	}
+	if err := c.read(); err != nil {
+		return err
+	}
+	return r.permit(ctx, c)
+}
+
+// read decodes a call's request before policy looks at it and before anything of it
+// is recorded: what is malformed is answered alike whatever the Persona may do. A call
+// whose intent stands was read by an earlier life.
+func (c *liveCall) read() error {
+	text := c.request
+	switch {
+	case c.def.RequestType == nil || c.intent != nil:
+		return nil
+	case c.entry.Call == abi.CallArtifactPut:
+		text, _, _ = bytes.Cut(text, []byte("\n"))
+	case len(text) == 0 && c.def.MayBeEmpty():
+		return nil
+	}
+	if abi.TooDeep(text, abi.MaxDepth) >= 0 {
+		return provider.TooDeep()
+	}
+	asked := reflect.New(reflect.TypeOf(c.def.RequestType)).Interface()
+	if err := json.Unmarshal(text, asked); err != nil {
+		return provider.Malformed(err)
+	}
+	c.asked = asked
+	return nil
 }
 
 // reach performs a call that leaves the node.
@@ -349,8 +387,11 @@ func (r *run) answer(answer []byte, err error) (abi.CallStatus, []byte, error) {
 	return 0, nil, err
 }
 
-// ask decodes a request.
+// ask returns a request as [liveCall.read] has decoded it, or decodes it.
 func ask[T any](c *liveCall) (v T, err error) {
+	if asked, ok := c.asked.(*T); ok {
+		return *asked, nil
+	}
 	if err := json.Unmarshal(c.request, &v); err != nil {
 		return v, provider.Malformed(err)
 	}

@@ -131,11 +131,12 @@ func (r *run) handOver() error {
 	if len(r.pending) == 0 {
 		return nil
 	}
-	records := t.number(r.takePending())
+	records := t.number(r.pending)
 	encoded, err := encode(records...)
 	if err != nil {
 		return err
 	}
+	r.takePending()
 	b := &storage.Batch{Frame: taskFrame(t.tenant, &t.about, t.about.PersonaID, e.now(), encoded)}
 	t.seq += sequenced(records)
 	hand := func() error {

@@ -350,7 +350,14 @@ func connectorEvent(ev *abi.ConnectorEvent) (record, error) {
 	if len(ev.Payload) > 0 && ev.Payload.Kind() != '{' {
 		return record{}, abi.InvalidParam("payload", "payload must be a JSON object")
 	}
-	return record{kind: ev.Kind, text: ev.Payload}, nil
+	if len(ev.Payload) == 0 {
+		return record{kind: ev.Kind}, nil
+	}
+	text, err := abi.Plain(ev.Payload)
+	if err != nil {
+		return record{}, abi.InvalidParam("payload", "payload: %v", err)
+	}
+	return record{kind: ev.Kind, text: text}, nil
 }
 
 // sessionOf returns the Session of a thread: the Connector's target, or one that

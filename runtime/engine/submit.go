@@ -227,20 +227,37 @@ func (e *Engine) newTask(ctx context.Context, c *Caller, s *session, id string, 
 	if err != nil {
 		return nil, nil, err
 	}
-	live := &task{tenant: c.Tenant, id: t.ID, session: s, input: req.Input}
-	in, err := messageIn(req.Input)
+	live := &task{tenant: c.Tenant, id: t.ID, session: s}
+	m, err := e.taskInput(live, t, req.Input)
 	if err != nil {
 		return nil, nil, err
 	}
-	var m *abi.Message
-	if in != nil {
-		if m, err = e.message(in, t.SessionID, t.ID); err != nil {
-			return nil, nil, within("input", err)
-		}
-		t.InputMessageID = m.ID
-	}
 	live.about, live.task = *t, *t
 	return live, m, nil
+}
+
+// taskInput takes over what a Task is submitted with: a Message, or any other object
+// in its plain spelling. Nothing else spells it: the plugin, the log, the receipt and
+// every later run see the same bytes.
+func (e *Engine) taskInput(live *task, t *abi.Task, input jsontext.Value) (m *abi.Message, err error) {
+	if abi.TooDeep(input, abi.MaxDepth) >= 0 {
+		return nil, abi.InvalidParam("input", "input nests deeper than %d levels", abi.MaxDepth)
+	}
+	in, err := messageIn(input)
+	if err != nil {
+		return nil, err
+	}
+	if in == nil {
+		if live.input, err = abi.Plain(input); err != nil {
+			return nil, abi.InvalidParam("input", "input: %v", err)
+		}
+		return nil, nil
+	}
+	if m, err = e.message(in, t.SessionID, t.ID); err != nil {
+		return nil, within("input", err)
+	}
+	t.InputMessageID = m.ID
+	return m, nil
 }
 
 // taskState returns the state of the Task that a batch tells of last.
@@ -253,7 +270,7 @@ func (e *Engine) describeTask(ctx context.Context, c *Caller, s *session, id str
 	if len(req.Input) == 0 || req.Input.Kind() != '{' {
 		return nil, abi.InvalidParam("input", "input must be a Message or a JSON object")
 	}
-	if err := checkMetadata(&req.Metadata); err != nil {
+	if err := plainMetadata(&req.Metadata); err != nil {
 		return nil, err
 	}
 	s.mu.RLock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -170,6 +171,9 @@ func (e *Engine) write(t *task, shown *abi.Task, effects []Effect, c change, now
 	if err := e.handOver(t, issue, b, c.in.Kind, hand); err != nil {
 		return nil, err
 	}
+	if t.run != nil && shown.Status.Terminal() {
+		t.run.takePending()
+	}
 	t.seq += sequenced(records)
 	t.handed = commit
 	if c.in.Kind == InputStart { // nobody waits for a start: it is durable at the latest with the batch that ends the Task
@@ -185,7 +189,7 @@ func (e *Engine) tellAndIssue(t *task, shown *abi.Task, effects []Effect, c chan
 	if shown.Status.Terminal() {
 		shown.Waiting = nil
 		if t.run != nil {
-			c.before = append(t.run.takePending(), c.before...)
+			c.before = append(slices.Clone(t.run.pending), c.before...)
 		}
 		issue = e.newIssue(t, c.facts)
 	}

@@ -128,8 +128,8 @@ func ownTool(c *liveCall) *abi.CallToolCallRequest {
 	if c.entry.Call != abi.CallToolCall {
 		return nil
 	}
-	var req abi.CallToolCallRequest
-	if json.Unmarshal(c.request, &req) != nil || req.Server != ServerHost && req.Server != ServerSkills {
+	req, err := ask[abi.CallToolCallRequest](c)
+	if err != nil || req.Server != ServerHost && req.Server != ServerSkills {
 		return nil
 	}
 	if len(req.Arguments) == 0 {

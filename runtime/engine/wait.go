@@ -124,10 +124,11 @@ func (r *run) park(ctx context.Context, c *liveCall, w *abi.Waiting, as abi.Task
 	}
 	t.mu.Lock()
 	commit, err := e.apply(t, change{
-		in: Input{Kind: InputPark, Park: as}, actor: t.about.PersonaID, before: r.takePending(), asks: asks,
+		in: Input{Kind: InputPark, Park: as}, actor: t.about.PersonaID, before: slices.Clone(r.pending), asks: asks,
 		amend: func(shown *abi.Task) { shown.Waiting = w },
 	})
 	if err == nil {
+		r.takePending()
 		t.unsynced++
 		t.run = nil // it is over: what wakes the Task adds to the record, and not to this run
 	}

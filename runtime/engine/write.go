@@ -160,6 +160,19 @@ func checkMetadata(m *jsontext.Value) error {
 	return nil
 }
 
+// plainMetadata is [checkMetadata] for what plugins are told.
+func plainMetadata(m *jsontext.Value) error {
+	if err := checkMetadata(m); err != nil || *m == nil {
+		return err
+	}
+	plain, err := abi.Plain(*m)
+	if err != nil || abi.TooDeep(plain, abi.MaxDepth) >= 0 {
+		return abi.InvalidParam("metadata", "metadata must be well-formed JSON of at most %d levels", abi.MaxDepth)
+	}
+	*m = plain
+	return nil
+}
+
 // checkOneOf accepts the listed values of an enumeration.
 func checkOneOf[T ~string](param string, got T, allowed ...T) error {
 	for _, a := range allowed {

@@ -94,9 +94,10 @@ func appendText(b []byte, name string, text []byte, ref storage.Hash) []byte {
 }
 
 // compact reports whether text is a JSON text without white space between its
-// tokens, which the log gives back byte for byte.
+// tokens, which the log gives back byte for byte. One that is too deep is not: with
+// what it is put in, it might be more than can be read again.
 func compact(text []byte) bool {
-	return !abi.Spaced(text) && jsontext.Value(text).IsValid()
+	return !abi.Spaced(text) && abi.TooDeep(text, abi.MaxDepth) < 0 && jsontext.Value(text).IsValid()
 }
 
 // Recorded reports whether an event tells a host call.
