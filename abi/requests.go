@@ -134,7 +134,7 @@ type AbandonBranchRequest struct {
 
 // RegisterArtifactRequest is the JSON body of POST /v1/artifacts. Content is
 // Wharf's own: base64 bytes to store; without it the Artifact describes content
-// that lives at URI.
+// that lives at URI. ContentBase64 is another name of it, the one that files have.
 type RegisterArtifactRequest struct {
 	Kind        ArtifactKind   `json:"kind"`
 	MimeType    string         `json:"mime_type"`
@@ -147,6 +147,8 @@ type RegisterArtifactRequest struct {
 	TaskID      string         `json:"task_id,omitzero"`
 	Metadata    jsontext.Value `json:"metadata,omitzero"`
 	Content     []byte         `json:"content,omitzero"`
+
+	ContentBase64 []byte `json:"content_base64,omitzero"`
 }
 
 // CreateKeyRequest is the body of POST /wharf/v1/keys (Wharf's own route).

@@ -44,20 +44,14 @@ func (r *Request) JSONBody() ([]byte, error) {
 }
 
 // Decode reads the body into v and returns it as it was sent. Without an
-// optional body, v stays as it is.
+// optional body, v stays as it is. The route says what becomes of unknown members.
 func (r *Request) Decode(v any) ([]byte, error) {
 	body, err := r.JSONBody()
 	if err != nil || body == nil {
 		return nil, err
 	}
-	return body, Decode(body, v)
-}
-
-// DecodeKnown is [Request.Decode] by the rules of [DecodeKnown].
-func (r *Request) DecodeKnown(v any) ([]byte, error) {
-	body, err := r.JSONBody()
-	if err != nil || body == nil {
-		return nil, err
+	if r.Route.Tolerant {
+		return body, Decode(body, v)
 	}
 	return body, DecodeKnown(body, v)
 }

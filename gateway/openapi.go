@@ -231,7 +231,15 @@ func requestBody(rt *Route) Schema {
 		content["multipart/form-data"] = Schema{"schema": object("One file.", Schema{
 			"file": Schema{"type": "string", "format": "binary"}}, "file")}
 	}
-	return Schema{"required": rt.Body != BodyOptionalJSON, "content": content}
+	body := Schema{"required": rt.Body != BodyOptionalJSON, "content": content}
+	switch {
+	case rt.Body == BodyForm || rt.Request == "":
+	case rt.Tolerant:
+		body["description"] = "Members that are not described are ignored."
+	default:
+		body["description"] = "Members that are not described are refused."
+	}
+	return body
 }
 
 func responses(rt *Route) Schema {

@@ -58,6 +58,9 @@ type Route struct {
 
 	Params []Param
 	Body   BodyKind
+	// Tolerant routes ignore members of a JSON body that are not known; others refuse
+	// them.
+	Tolerant bool
 	// Request and Response name schemas of the adapter; "" for none.
 	Request, Response string
 	// Status is that of the usual answer; Also are the other answers that are no

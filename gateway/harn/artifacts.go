@@ -42,11 +42,29 @@ func (a *Adapter) describeArtifact(r *gateway.Request) error {
 	if err != nil {
 		return err
 	}
-	var content io.Reader
-	if req.Content != nil {
-		content = bytes.NewReader(req.Content)
+	content, err := describedContent(&req)
+	if err != nil {
+		return err
 	}
 	return a.storeArtifact(r, retry, req, content)
+}
+
+// describedContent returns the content that a description brings, nil for none. It has
+// one of two names.
+func describedContent(req *abi.RegisterArtifactRequest) (io.Reader, error) {
+	switch {
+	case req.Content != nil && req.ContentBase64 != nil:
+		return nil, abi.InvalidParam("content_base64", "content and content_base64 are two names for one thing: give one")
+	case req.ContentBase64 != nil:
+		req.Content, req.ContentBase64 = req.ContentBase64, nil
+	}
+	switch {
+	case req.Content == nil:
+		return nil, nil
+	case req.URI != nil:
+		return nil, abi.InvalidParam("uri", "an artifact has its content here, or at a uri elsewhere, not both")
+	}
+	return bytes.NewReader(req.Content), nil
 }
 
 func (a *Adapter) storeArtifact(r *gateway.Request, retry *engine.Retry, req abi.RegisterArtifactRequest, content io.Reader) error {
@@ -59,6 +77,9 @@ func (a *Adapter) storeArtifact(r *gateway.Request, retry *engine.Retry, req abi
 
 // uploadContent takes the body as the content and the query as its description.
 func (a *Adapter) uploadContent(r *gateway.Request) error {
+	if err := checkUploadQuery(r); err != nil {
+		return err
+	}
 	req := describedBy(r.Query)
 	if req.MimeType == "" {
 		req.MimeType = r.Header("Content-Type")
@@ -91,6 +112,26 @@ func uploadParams() []gateway.Param {
 	}
 }
 
+// describesUpload refuses a name that describes nothing: a misspelt visibility must not
+// pass for none.
+func describesUpload(name string) error {
+	for _, p := range uploadParams() {
+		if p.Name == name {
+			return nil
+		}
+	}
+	return abi.InvalidParam(name, "an upload is described by kind, visibility, name, mime_type, sha256, workspace_id, session_id and task_id")
+}
+
+func checkUploadQuery(r *gateway.Request) error {
+	for name := range r.HTTP.QueryArgs().All() {
+		if err := describesUpload(string(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func describedBy(value func(string) string) abi.RegisterArtifactRequest {
 	req := abi.RegisterArtifactRequest{
 		Kind: abi.ArtifactKind(value("kind")), Visibility: abi.Visibility(value("visibility")),
@@ -112,9 +153,12 @@ func describedBy(value func(string) string) abi.RegisterArtifactRequest {
 // maxField bounds a form field, in bytes.
 const maxField = 4 << 10
 
-// uploadForm takes the first file of a form as the content. Fields count only
-// before the file, for the file is not held in memory.
+// uploadForm takes the one file of a form as the content. Fields come before the
+// file, for the file is not held in memory.
 func (a *Adapter) uploadForm(r *gateway.Request, boundary string) error {
+	if err := checkUploadQuery(r); err != nil {
+		return err
+	}
 	body, err := r.Upload()
 	if err != nil {
 		return err
@@ -127,7 +171,10 @@ func (a *Adapter) uploadForm(r *gateway.Request, boundary string) error {
 			return formError(err)
 		}
 		if part.FileName() != "" {
-			return a.uploadPart(r, fields, part)
+			return a.uploadPart(r, fields, &onlyFile{Part: part, form: form})
+		}
+		if err := describesUpload(part.FormName()); err != nil {
+			return err
 		}
 		value, err := io.ReadAll(io.LimitReader(part, maxField))
 		if err != nil {
@@ -147,7 +194,40 @@ func formError(err error) error {
 	return abi.Errorf(abi.CodeInvalidRequest, "the form is malformed")
 }
 
-func (a *Adapter) uploadPart(r *gateway.Request, fields map[string]string, part *multipart.Part) error {
+// onlyFile is a form's file. It ends well only when the form ends with it: what came
+// after would be lost.
+type onlyFile struct {
+	*multipart.Part
+	form *multipart.Reader
+	end  error // once it was read
+}
+
+// Read implements [io.Reader].
+func (f *onlyFile) Read(p []byte) (int, error) {
+	if f.end != nil {
+		return 0, f.end
+	}
+	n, err := f.Part.Read(p)
+	if errors.Is(err, io.EOF) {
+		err = f.after()
+	}
+	f.end = err
+	return n, err
+}
+
+// after returns io.EOF at the form's end.
+func (f *onlyFile) after() error {
+	switch part, err := f.form.NextPart(); {
+	case errors.Is(err, io.EOF):
+		return io.EOF
+	case err != nil:
+		return formError(err)
+	default:
+		return abi.InvalidParam(part.FormName(), "a form has one file, and the fields that describe it before it")
+	}
+}
+
+func (a *Adapter) uploadPart(r *gateway.Request, fields map[string]string, part *onlyFile) error {
 	req := describedBy(func(name string) string {
 		if value, ok := fields[name]; ok {
 			return value

@@ -19,32 +19,15 @@ func (a *Adapter) branchRoutes() []gateway.Route {
 	const tag, writes, at = "Branches", "branches:write", "/wharf/v1/branches/{branch_id}"
 	return routes(
 		unversioned(post(at+"/merge", "mergeBranch", tag, writes, "MergeBranchRequest", "Branch", "Merge a Branch", statusOK,
-			changeKnown(a, "branch_id", statusOK, a.core.MergeBranch)).optional().
+			change(a, "branch_id", statusOK, a.core.MergeBranch)).optional().
 			doc("The new Messages of a fork that goes along the Branch are appended to the Session that it was forked from. Has that one gone "+
 				"on, this is a conflict, unless the strategy is `append`. A Branch that was merged or abandoned is not merged again.")),
 		unversioned(post(at+"/abandon", "abandonBranch", tag, writes, "AbandonBranchRequest", "Branch", "Abandon a Branch", statusOK,
-			changeKnown(a, "branch_id", statusOK, a.core.AbandonBranch)).optional().
+			change(a, "branch_id", statusOK, a.core.AbandonBranch)).optional().
 			doc("Says that nobody goes on with the Branch. What lies on it stays as it is.")),
 		unversioned(read(at+"/lineage", "getBranchLineage", tag, "branches:read", "Branch", "List a Branch and those that it came from, up to the root",
 			a.branchLineage).list()),
 	)
-}
-
-// changeKnown is change for requests in which an unknown member is an error.
-func changeKnown[T any](a *Adapter, param string, status int,
-	call func(context.Context, *engine.Caller, *engine.Retry, string, T) (engine.Doc, error)) gateway.Handler {
-	return func(r *gateway.Request) error {
-		var req T
-		retry, err := decodeKnown(r, &req)
-		if err != nil {
-			return err
-		}
-		doc, err := call(r.Context(), r.Caller, retry, r.PathValue(param), req)
-		if err != nil {
-			return err
-		}
-		return a.send(r, status, doc)
-	}
 }
 
 func (a *Adapter) branchLineage(r *gateway.Request) error {

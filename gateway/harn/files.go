@@ -94,7 +94,7 @@ func fileContent(r *gateway.Request) ([]byte, error) {
 		Content *string `json:"content"`
 		Base64  *string `json:"content_base64"`
 	}
-	if _, err := r.DecodeKnown(&req); err != nil {
+	if _, err := r.Decode(&req); err != nil {
 		return nil, err
 	}
 	switch {

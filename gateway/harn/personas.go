@@ -42,7 +42,7 @@ type personaCore interface {
 // for none.
 func (a *Adapter) createPersona(r *gateway.Request) error {
 	var req abi.CreatePersonaRequest
-	retry, err := decodeKnown(r, &req)
+	retry, err := decode(r, &req)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (a *Adapter) createPersona(r *gateway.Request) error {
 // updatePersona is as strict as createPersona.
 func (a *Adapter) updatePersona(r *gateway.Request) error {
 	var req abi.UpdatePersonaRequest
-	retry, err := decodeKnown(r, &req)
+	retry, err := decode(r, &req)
 	if err != nil {
 		return err
 	}

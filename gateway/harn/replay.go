@@ -14,24 +14,10 @@ import (
 	"github.com/wharf-dev/wharf/runtime/engine"
 )
 
-// repeat is a write that answers with a Task to come. A misspelt override must not
-// pass for none.
-func repeat[T any](a *Adapter, param string, call func(context.Context, *engine.Caller, *engine.Retry, string, T) (engine.Doc, error)) gateway.Handler {
-	return changeKnown(a, param, statusAccepted, call)
-}
-
-func decodeKnown(r *gateway.Request, req any) (*engine.Retry, error) {
-	body, err := r.DecodeKnown(req)
-	if err != nil {
-		return nil, err
-	}
-	return r.Retry(body)
-}
-
 // replaySession answers with the replay Tasks, oldest first.
 func (a *Adapter) replaySession(r *gateway.Request) error {
 	var req abi.ReplaySessionRequest
-	retry, err := decodeKnown(r, &req)
+	retry, err := decode(r, &req)
 	if err != nil {
 		return err
 	}

@@ -66,6 +66,15 @@ func (rt row) optional() row {
 	return rt
 }
 
+// tolerant says that members of the body that are not known are ignored: for writes of
+// the protocol whose required members hold all of the content, so that a client of a
+// later revision can say more. Of others a lost member would be lost content, or a limit
+// that is thought to hold.
+func (rt row) tolerant() row {
+	rt.Tolerant = true
+	return rt
+}
+
 // bodyless says that nothing is read.
 func (rt row) bodyless() row {
 	rt.Body, rt.Request = gateway.BodyNone, ""
@@ -137,18 +146,18 @@ func (a *Adapter) taskRoutes() []gateway.Route {
 		"and is then 200, or until the time is up, and is then 202; `Preference-Applied` says how long the node was ready to wait."
 	submit := func(path, operation, summary string) row {
 		rt := post(path, operation, tag, writes, "SubmitTaskRequest", "Task", summary, statusAccepted, a.submitTask)
-		return rt.with(prefer).doc(submitted).also(statusOK, "The Task has ended.", false)
+		return rt.with(prefer).tolerant().doc(submitted).also(statusOK, "The Task has ended.", false)
 	}
 	return routes(
 		read("/v1/tasks", "listTasks", tag, reads, "Task", "List Tasks, newest first", a.list(abi.ObjectTask)).list("workspace_id", "session_id"),
 		submit("/v1/tasks", "submitTask", "Submit a Task to the Session that the body names"),
 		read("/v1/tasks/{task_id}", "getTask", tag, reads, "Task", "Get a Task", a.get(abi.ObjectTask, "task_id")),
 		post("/v1/tasks/{task_id}/cancel", "cancelTask", tag, writes, "CancelTaskRequest", "Task", "Cancel a Task", statusOK,
-			change(a, "task_id", statusOK, a.core.CancelTask)).optional(),
+			change(a, "task_id", statusOK, a.core.CancelTask)).optional().tolerant(),
 		post("/v1/tasks/{task_id}/replay", "replayTask", tag, abi.ScopeTasksReplay, "ReplayTaskRequest", "Task", "Replay a Task",
-			statusAccepted, repeat(a, "task_id", a.core.ReplayTask)).optional().
+			statusAccepted, change(a, "task_id", statusAccepted, a.core.ReplayTask)).optional().
 			doc("Answers with a new Task, whose parent is the source. Its plugin is run again, and each of its host calls is answered from the "+
-				"source's record. A call that differs from the record ends it with the failure `replay_divergence`. Unknown members are refused."),
+				"source's record. A call that differs from the record ends it with the failure `replay_divergence`."),
 		read("/v1/sessions/{session_id}/tasks", "listSessionTasks", tag, reads, "Task", "List a Session's Tasks, newest first",
 			a.listWithin(abi.ObjectTask, abi.ObjectSession, "session_id")).list(),
 		submit("/v1/sessions/{session_id}/tasks", "submitSessionTask", "Submit a Task to a Session"),
@@ -247,7 +256,7 @@ func (a *Adapter) workspaceRoutes() []gateway.Route {
 	return routes(
 		read("/v1/workspaces", "listWorkspaces", tag, reads, "Workspace", "List Workspaces, newest first", a.list(abi.ObjectWorkspace)).list(),
 		post("/v1/workspaces", "createWorkspace", tag, writes, "CreateWorkspaceRequest", "Workspace", "Create a Workspace", statusCreated,
-			create(a, statusCreated, a.core.CreateWorkspace)),
+			create(a, statusCreated, a.core.CreateWorkspace)).tolerant(),
 		read("/v1/workspaces/{workspace_id}", "getWorkspace", tag, reads, "Workspace", "Get a Workspace", a.get(abi.ObjectWorkspace, "workspace_id")),
 		patch("/v1/workspaces/{workspace_id}", "updateWorkspace", tag, writes, "UpdateWorkspaceRequest", "Workspace", "Change a Workspace",
 			change(a, "workspace_id", statusOK, a.core.UpdateWorkspace)),
@@ -284,7 +293,7 @@ func (a *Adapter) recordRoutes() []gateway.Route {
 	bundle.Media = mediaZip
 	rows := []row{
 		post("/wharf/v1/tasks/{task_id}/fork", "forkTask", tag, "tasks:write", "ForkTaskRequest", "Task", "Fork a Task", statusAccepted,
-			repeat(a, "task_id", a.core.ForkTask)).optional().
+			change(a, "task_id", statusAccepted, a.core.ForkTask)).optional().
 			doc("Answers with a new Task that shares the source's record up to and including an event, and is live from there."),
 		read("/wharf/v1/tasks/{task_id}/record", "getRecord", tag, internal, "Record", "Get the record of a Task", a.taskRecord).
 			doc("What the Task's plugin was started with, and each host call with its answer."),

@@ -321,7 +321,8 @@ func artifactSchemas() map[string]schema {
 	shown, sent := links(), links()
 	shown["receipt_id"], shown["name"], shown["size_bytes"] = nullable(text()), text(), whole()
 	sent["uri"], sent["sha256"], sent["metadata"], sent["name"] = nullable(text()), nullable(hexHash()), anyObject(), text()
-	sent["content"] = schema{"type": "string", "contentEncoding": "base64", "description": "The content, for Wharf to keep."}
+	sent["content"] = schema{"type": "string", "contentEncoding": "base64", "description": "The content, for Wharf to keep. It takes the place of `uri`."}
+	sent["content_base64"] = schema{"type": "string", "contentEncoding": "base64", "description": "Another name of `content`."}
 	return map[string]schema{
 		"Artifact": resource(abi.ObjectArtifact, "Durable content.", schema{
 			"kind": enum(artifactKinds...), "mime_type": text(), "uri": nullable(reference()),

@@ -23,7 +23,7 @@ func (e *Engine) AppendMessage(ctx context.Context, c *Caller, r *Retry, session
 	defer release()
 	workspace := s.workspace()
 	return e.once(ctx, c, r, workspace, func(idem *storage.Idempotency) (Doc, error) {
-		m, err := e.message(req.Message, sessionID, "")
+		m, err := e.said(ctx, c, req.Message, sessionID, "")
 		if err != nil {
 			return Doc{}, err
 		}
@@ -53,7 +53,7 @@ func (e *Engine) AppendTaskMessage(ctx context.Context, c *Caller, r *Retry, tas
 		if t.Status.Terminal() {
 			return Doc{}, abi.Errorf(abi.CodeInvalidStateTransition, "task %s is %s and takes no %s", t.ID, t.Status, req.Kind)
 		}
-		m, err := e.message(req.Message, t.SessionID, t.ID)
+		m, err := e.said(ctx, c, req.Message, t.SessionID, t.ID)
 		if err != nil {
 			return Doc{}, err
 		}
@@ -80,11 +80,19 @@ func (e *Engine) appendMessage(c *Caller, s *session, workspace string, m *abi.M
 }
 
 // messageIn decodes a Task's input if it is a Message: an object with both "role"
-// and "parts". It returns nil for any other object.
+// and "parts". It returns nil for any other object. Members of a Message that are not
+// known are ignored, but for the one in which other protocols have the content: that
+// would be lost.
 func messageIn(input jsontext.Value) (*abi.MessageInput, error) {
-	m := &abi.MessageInput{}
-	if err := json.Unmarshal(input, m); err == nil && m.Role != "" && m.Parts != nil {
-		return m, nil
+	var m struct {
+		abi.MessageInput `json:",inline"`
+		Content          jsontext.Value `json:"content"`
+	}
+	if err := json.Unmarshal(input, &m); err == nil && m.Role != "" && m.Parts != nil {
+		if m.Content != nil {
+			return nil, abi.InvalidParam("input.content", "a Message has its content in parts")
+		}
+		return &m.MessageInput, nil
 	}
 	var members struct {
 		Role     jsontext.Value `json:"role"`
@@ -97,11 +105,42 @@ func messageIn(input jsontext.Value) (*abi.MessageInput, error) {
 	if members.Role == nil || members.Parts == nil {
 		return nil, nil
 	}
-	m = &abi.MessageInput{Metadata: members.Metadata}
-	if err := firstError(json.Unmarshal(members.Role, &m.Role), json.Unmarshal(members.Parts, &m.Parts)); err != nil {
+	in := &abi.MessageInput{Metadata: members.Metadata}
+	if err := firstError(json.Unmarshal(members.Role, &in.Role), json.Unmarshal(members.Parts, &in.Parts)); err != nil {
 		return nil, abi.InvalidParam("input", "input is not a Message: %v", err)
 	}
-	return m, nil
+	return in, nil
+}
+
+// said is message for one that a client says: the Artifacts that it refers to have to
+// be there, for the client.
+func (e *Engine) said(ctx context.Context, c *Caller, in *abi.MessageInput, sessionID, taskID string) (*abi.Message, error) {
+	m, err := e.message(in, sessionID, taskID)
+	if err != nil {
+		return nil, err
+	}
+	return m, e.checkReferences(ctx, c, m)
+}
+
+// checkReferences checks that the caller sees the Artifacts that a Message refers to.
+// What is hidden is as absent as what was never there.
+func (e *Engine) checkReferences(ctx context.Context, c *Caller, m *abi.Message) error {
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		if p.Redacted || p.Type != abi.PartArtifactRef && p.Type != abi.PartImageRef {
+			continue
+		}
+		_, _, err := findAs[abi.Artifact](ctx, e, c, abi.ObjectArtifact, p.ArtifactID)
+		if isNotFound(err) {
+			absent := abi.NotFound(abi.ObjectArtifact, p.ArtifactID)
+			absent.Param = fmt.Sprintf("parts[%d].artifact_id", i)
+			return absent
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // message checks a Message and gives it its id.

@@ -388,7 +388,7 @@ func (e *Engine) RespondPermission(ctx context.Context, c *Caller, r *Retry, id 
 			return Doc{}, errSettled(id)
 		}
 		up := &wakeUp{requestID: t.Waiting.RequestID, caller: c, actor: c.Actor, idem: idem, status: statusOK}
-		if err := e.respond(up, &p, req); err != nil {
+		if err := e.respond(ctx, up, &p, req); err != nil {
 			return Doc{}, err
 		}
 		if err := e.answerWait(ctx, owner{c.Tenant, p.TaskID}, up, errSettled(id)); err != nil {
@@ -404,7 +404,7 @@ func errSettled(id string) error {
 }
 
 // respond turns a response into what ends the wait.
-func (e *Engine) respond(up *wakeUp, p *abi.PermissionRequest, req abi.RespondRequest) error {
+func (e *Engine) respond(ctx context.Context, up *wakeUp, p *abi.PermissionRequest, req abi.RespondRequest) error {
 	if p.Kind == abi.PermissionApproval {
 		if req.Message != nil {
 			return abi.InvalidParam("message", "an approval takes a decision, not a message")
@@ -428,7 +428,7 @@ func (e *Engine) respond(up *wakeUp, p *abi.PermissionRequest, req abi.RespondRe
 	if req.Message == nil {
 		return abi.InvalidParam("message", `missing required member "message"`)
 	}
-	m, err := e.message(req.Message, p.SessionID, p.TaskID)
+	m, err := e.said(ctx, up.caller, req.Message, p.SessionID, p.TaskID)
 	if err != nil {
 		return within("message", err)
 	}

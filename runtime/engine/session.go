@@ -37,7 +37,7 @@ func (e *Engine) CreateSession(ctx context.Context, c *Caller, r *Retry, req abi
 		}
 		records := []record{{kind: abi.EventSessionCreated, object: abi.ObjectSession, id: s.ID, created: true, state: s}}
 		for i := range req.InitialMessages {
-			m, err := e.message(&req.InitialMessages[i], s.ID, "")
+			m, err := e.said(ctx, c, &req.InitialMessages[i], s.ID, "")
 			if err != nil {
 				return Doc{}, within(fmt.Sprintf("initial_messages[%d]", i), err)
 			}

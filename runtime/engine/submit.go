@@ -28,7 +28,11 @@ func (e *Engine) SubmitTask(ctx context.Context, c *Caller, r *Retry, req abi.Su
 		return Doc{}, err
 	}
 	return e.submit(ctx, c, r, req.SessionID, func(s *session) (*task, *abi.Message, error) {
-		return e.newTask(ctx, c, s, "", req)
+		t, m, err := e.newTask(ctx, c, s, "", req)
+		if err == nil && m != nil {
+			err = within("input", e.checkReferences(ctx, c, m))
+		}
+		return t, m, err
 	})
 }
 
