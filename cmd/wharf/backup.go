@@ -11,6 +11,7 @@ import (
 
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/datadir"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/holdings"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
 	"github.com/wharf-dev/wharf/storage/pebble"
 )
@@ -26,6 +27,10 @@ acknowledged when the command began. On the same file system its files are hard
 links, which cost little room at first; copy the folder elsewhere to be safe from
 the loss of the disk. The key needs the scope node:admin. The copy holds the
 node's secrets too: the keys that sign receipts, and what its Tasks were told.
+
+The copy is checked as "wharf doctor" does. When the node has lost or damaged
+files, the copy lacks them, too: it stays, the command says what is missing and
+ends with code 1.
 
 With --data the copy is made of the data folder of a stopped node.`,
 		Example: `  wharf backup /backups/wharf-2026-04-25
@@ -64,13 +69,16 @@ func (a *app) backupOnline(ctx context.Context, dir string) error {
 	return err
 }
 
-func (a *app) backupStopped(ctx context.Context, data, dir string) (err error) {
+func (a *app) backupStopped(ctx context.Context, data, dir string) error {
 	store, err := a.openData(ctx, data)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	return datadir.Backup(store.Checkpoint, data, dir)
+	err = errors.Join(datadir.Backup(store.Checkpoint, data, dir), store.Close())
+	if err != nil {
+		return err
+	}
+	return holdings.CheckCopy(ctx, dir, a.storeLog())
 }
 
 func (a *app) wrote(dir string) error {
@@ -87,13 +95,16 @@ func (a *app) wrote(dir string) error {
 
 func (a *app) restoreCommand() *cobra.Command {
 	var from, data string
-	var force bool
+	var force, incomplete bool
 	cmd := &cobra.Command{
 		Use:   "restore --from BACKUP --data DIR",
 		Short: "Make a data folder from a backup",
 		Long: `Restore copies a backup to a new data folder and checks the copy as "wharf
 doctor --rebuild" does. The folder appears only when the check has found nothing
 wrong. The backup itself is not changed.
+
+When the log of a backup is whole and something beside it is lost or damaged, such
+as the content of an Artifact, --incomplete restores what is there.
 
 A folder that is not empty is left alone, unless --force is given: then it is
 replaced, after the check. No node may be using it.`,
@@ -104,22 +115,26 @@ replaced, after the check. No node may be using it.`,
 			if from == "" || data == "" {
 				return usagef("restore needs --from BACKUP and --data DIR")
 			}
-			return a.restore(cmd.Context(), from, filepath.Clean(data), force)
+			return a.restore(cmd.Context(), from, filepath.Clean(data), force, incomplete)
 		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&from, "from", "", "the backup")
 	flags.StringVar(&data, "data", "", "the data folder to make")
+	flags.BoolVar(&incomplete, "incomplete", false, "restore although files beside the log are lost or damaged")
 	flags.BoolVar(&force, "force", false, "replace a data folder that is not empty")
 	return cmd
 }
 
-func (a *app) restore(ctx context.Context, from, data string, force bool) (err error) {
+func (a *app) restore(ctx context.Context, from, data string, force, incomplete bool) (err error) {
 	if err := datadir.Recognize(from); err != nil {
 		return advise(err, "--from with a folder that \"wharf backup\" has written")
 	}
 	if err := a.checkBackup(from); err != nil {
 		return fmt.Errorf("the backup cannot be used: %w", err)
+	}
+	if err := a.recoverTarget(data, force); err != nil {
+		return err
 	}
 	if err := a.checkTarget(data, force); err != nil {
 		return err
@@ -138,9 +153,8 @@ func (a *app) restore(ctx context.Context, from, data string, force bool) (err e
 		return fmt.Errorf("the backup cannot be used: %w", err)
 	}
 	e.Data = data
-	if !e.OK {
-		a.showExamination(e)
-		return errors.New("the backup is damaged; nothing was restored")
+	if err := a.judge(&e, incomplete); err != nil {
+		return err
 	}
 	if err := datadir.Replace(fresh, data); err != nil {
 		return err
@@ -153,6 +167,20 @@ func (a *app) restore(ctx context.Context, from, data string, force bool) (err e
 	return nil
 }
 
+// judge decides whether what was found in a backup may be restored.
+func (a *app) judge(e *examination, incomplete bool) error {
+	onlyLost := e.Faults == e.Lost
+	if e.OK || incomplete && onlyLost {
+		return nil
+	}
+	a.showExamination(*e)
+	err := errors.New("the backup is damaged; nothing was restored")
+	if onlyLost {
+		return advise(err, "another backup, or --incomplete to restore what is there")
+	}
+	return err
+}
+
 // checkBackup refuses a backup that does not open, before anything is copied.
 func (a *app) checkBackup(from string) error {
 	store, err := a.readData(from, "")
@@ -160,6 +188,42 @@ func (a *app) checkBackup(from string) error {
 		return err
 	}
 	return store.Close()
+}
+
+// recoverTarget brings an earlier restore that was interrupted to its end: the old folder
+// comes back, or is removed when the new one has taken its place.
+func (a *app) recoverTarget(data string, force bool) error {
+	recovery, old, err := datadir.Recover(data)
+	switch {
+	case err != nil:
+		return err
+	case recovery == datadir.RolledBack:
+		fmt.Fprintf(a.stderr, "a restore was interrupted: what was at %s is there again\n", data)
+	case recovery == datadir.LeftOver && !force:
+		return advise(fmt.Errorf("a restore was interrupted: %s holds what it has restored, and %s what was there before", data, old),
+			"removing the one that is not needed, or --force to remove the old one and restore again")
+	case recovery == datadir.LeftOver && datadir.Recognize(old) != nil:
+		return advise(fmt.Errorf("%s is in the way, and is no data folder: it is not removed", old), "moving it elsewhere")
+	case recovery == datadir.LeftOver:
+		return discard(old)
+	}
+	return nil
+}
+
+// discard removes a folder. It has another name first, so that half of it is never taken
+// for the whole.
+func discard(dir string) error {
+	work, err := os.MkdirTemp(filepath.Dir(dir), ".wharf-restore-")
+	if err == nil {
+		err = os.Rename(dir, filepath.Join(work, "old"))
+	}
+	if err == nil {
+		err = os.RemoveAll(work)
+	}
+	if err != nil {
+		return fmt.Errorf("removing what an interrupted restore has left: %w", err)
+	}
+	return nil
 }
 
 // checkTarget refuses a folder that holds something, or that a node uses.

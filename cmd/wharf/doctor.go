@@ -114,6 +114,9 @@ func (a *app) openData(ctx context.Context, dir string) (*pebble.Store, error) {
 
 // readData opens the data folder of a stopped node and writes nothing to it.
 func (a *app) readData(dir, scratch string) (*pebble.Store, error) {
+	if err := datadir.Interrupted(dir); err != nil {
+		return nil, err
+	}
 	store, err := node.ReadStore(dir, scratch, a.storeLog())
 	return store, startAdvice(err)
 }

@@ -90,6 +90,8 @@ type Parts struct {
 	// Backup writes a copy of the data folder to dir while the node runs; nil when
 	// the store cannot.
 	Backup func(dir string) error
+	// CheckBackup says what such a copy lacks; nil when nothing can.
+	CheckBackup func(ctx context.Context, dir string) error
 	// Files is the folder of Workspaces' files; nil when the node keeps none.
 	Files *os.Root
 }
@@ -100,16 +102,17 @@ type Parts struct {
 // and key) → [Engine.Start] (recovers unfinished Tasks) → requests →
 // [Engine.Drain]. The store outlives it: whoever opened it closes it.
 type Engine struct {
-	config   Config
-	store    storage.Store
-	modules  Modules
-	personas []abi.Persona
-	now      func() time.Time
-	entropy  io.Reader
-	log      *slog.Logger
-	backup   func(string) error
-	pooled   func() Instances
-	ids      *abi.IDs
+	config      Config
+	store       storage.Store
+	modules     Modules
+	personas    []abi.Persona
+	now         func() time.Time
+	entropy     io.Reader
+	log         *slog.Logger
+	backup      func(string) error
+	checkBackup func(context.Context, string) error
+	pooled      func() Instances
+	ids         *abi.IDs
 
 	started  time.Time
 	base     context.Context // parent of every run
@@ -171,7 +174,7 @@ func New(config Config, parts Parts) (*Engine, error) {
 	config = config.withDefaults()
 	e := &Engine{
 		config: config, store: parts.Store, modules: parts.Modules, personas: parts.Personas,
-		now: parts.Now, entropy: parts.Entropy, log: parts.Log, backup: parts.Backup, files: parts.Files,
+		now: parts.Now, entropy: parts.Entropy, log: parts.Log, backup: parts.Backup, checkBackup: parts.CheckBackup, files: parts.Files,
 		pooled:     parts.Instances,
 		performers: parts.Performers, signing: parts.Keys, tokens: parts.Tokens, version: parts.Version, runs: parts.Runs, rewriter: parts.Rewriter,
 		calls: abi.HostCallsByName(), vaults: parts.Vaults, nodeSecret: parts.NodeSecret,
@@ -304,12 +307,24 @@ func (e *Engine) Backup(ctx context.Context, c *Caller, dir string) error {
 	if e.backup == nil {
 		return abi.Errorf(abi.CodeNotImplemented, "this node's storage takes no online backups")
 	}
-	e.room.writing.Lock() // so that no file comes or goes while they are copied
-	defer e.room.writing.Unlock()
-	if err := e.backup(dir); err != nil {
+	if err := e.copyTo(dir); err != nil {
 		return abi.InvalidParam("dir", "backing up to %q: %v", dir, err)
 	}
+	if e.checkBackup == nil {
+		return nil
+	}
+	if err := e.checkBackup(ctx, dir); err != nil {
+		return errors.Join(abi.Errorf(abi.CodeInternalError, "%v", err), err)
+	}
 	return nil
+}
+
+// copyTo writes a copy of the node's data to a folder. No file of a Workspace comes or
+// goes meanwhile.
+func (e *Engine) copyTo(dir string) error {
+	e.room.writing.Lock()
+	defer e.room.writing.Unlock()
+	return e.backup(dir)
 }
 
 // failed turns an error of the store into what a client is told.

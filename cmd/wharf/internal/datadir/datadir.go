@@ -15,6 +15,9 @@ const lockFile = "LOCK"
 
 // Recognize returns an error unless dir is a data folder or a backup of one.
 func Recognize(dir string) error {
+	if err := Interrupted(dir); err != nil {
+		return err
+	}
 	info, err := os.Stat(dir)
 	if err != nil {
 		return fmt.Errorf("opening the data folder: %w", err)
@@ -112,30 +115,6 @@ func syncFolder(path string) error {
 		return fmt.Errorf("syncing a folder: %w", err)
 	}
 	return errors.Join(f.Sync(), f.Close())
-}
-
-// Replace puts the folder fresh in the place of target. What was there is moved
-// aside first and removed last, when fresh stands in its place.
-func Replace(fresh, target string) error {
-	old := target + ".replaced"
-	err := os.Rename(target, old)
-	missing := errors.Is(err, fs.ErrNotExist)
-	if err != nil && !missing {
-		return fmt.Errorf("moving the old folder away: %w", err)
-	}
-	if err := os.Rename(fresh, target); err != nil {
-		if !missing {
-			err = errors.Join(err, os.Rename(old, target))
-		}
-		return fmt.Errorf("moving the new folder into place: %w", err)
-	}
-	if err := syncFolder(filepath.Dir(target)); err != nil {
-		return err
-	}
-	if err := os.RemoveAll(old); err != nil {
-		return fmt.Errorf("removing the old folder: %w", err)
-	}
-	return nil
 }
 
 // The folders, within a data folder, of what the store does not keep: the keys that

@@ -1,6 +1,7 @@
 package datadir
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -110,5 +111,54 @@ func TestVacant(t *testing.T) {
 		if got, err := Vacant(path); err != nil || got != want {
 			t.Errorf("%s: got %t, %v", path, got, err)
 		}
+	}
+}
+
+var errKilled = errors.New("killed")
+
+// Whenever a replacement is cut short, the next command finds a whole folder, the old
+// or the new one, and can replace it.
+func TestRecoverAfterEachStep(t *testing.T) {
+	for step, want := range map[string]struct {
+		recovery Recovery
+		head     string
+	}{"away": {Untouched, "old"}, "into place": {RolledBack, "old"}, "aside": {LeftOver, "new"}} {
+		t.Run(step, func(t *testing.T) {
+			fresh := folder(t, map[string]string{"HEAD": "new", "db/x": ""})
+			target := folder(t, map[string]string{"HEAD": "old", "db/x": ""})
+			err := replace(fresh, target, func(s string) error {
+				if s == step {
+					return errKilled
+				}
+				return nil
+			})
+			if !errors.Is(err, errKilled) {
+				t.Fatal(err)
+			}
+			if err := Recognize(target); err != nil && !strings.Contains(err.Error(), target+".replaced") {
+				t.Errorf("a command that only reads does not say where the folder is: %v", err)
+			}
+			recovery, old, err := Recover(target)
+			if err != nil || recovery != want.recovery || read(t, target, "HEAD") != want.head {
+				t.Errorf("%v, %q, %v; it holds %q", recovery, old, err, read(t, target, "HEAD"))
+			}
+			if recovery == LeftOver && read(t, old, "HEAD") != "old" {
+				t.Error("the old folder is not where it is said to be")
+			}
+			if recovery, _, err := Recover(target); err != nil || recovery == RolledBack {
+				t.Errorf("again: %v, %v", recovery, err)
+			}
+		})
+	}
+}
+
+// What is beside a missing folder is not taken for it when it is something else.
+func TestRecoverTakesDataFoldersOnly(t *testing.T) {
+	target := filepath.Join(t.TempDir(), "data")
+	if err := os.MkdirAll(filepath.Join(target+".replaced", "notes"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Recover(target); err == nil || !strings.Contains(err.Error(), target+".replaced") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/datadir"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/holdings"
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/gateway/harn"
 	"github.com/wharf-dev/wharf/runtime/engine"
@@ -99,6 +100,16 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 
 func (n *Node) openStore(ctx context.Context) (err error) {
 	c := n.options.Config
+	recovery, old, err := datadir.Recover(c.Data)
+	if err != nil {
+		return err
+	}
+	switch recovery {
+	case datadir.RolledBack:
+		n.log.Warn("a restore was interrupted: what was there before is there again", "folder", c.Data)
+	case datadir.LeftOver:
+		n.log.Warn("a restore was interrupted after it had put the new folder in place: the old one may be removed", "old", old)
+	}
 	n.store, err = OpenStore(ctx, c.Data, c, n.log)
 	return err
 }
@@ -167,7 +178,7 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 		return err
 	}
 	n.engine, err = engine.New(n.options.engineConfig(), engine.Parts{
-		Store: n.store, Modules: n.modules, Personas: personas(own), Log: n.log, Backup: n.backup, Files: n.files,
+		Store: n.store, Modules: n.modules, Personas: personas(own), Log: n.log, Backup: n.backup, CheckBackup: n.checkBackup, Files: n.files,
 		Performers: calls, Vaults: n.vaults, NodeSecret: nodeSecret(&n.options.Config, n.log), Keys: keys, Version: n.options.Version, Runs: n.sandbox.Name(), Rewriter: n.sandbox.Rewriter(),
 		Instances: n.instances, Tokens: n.tokens,
 	})
@@ -187,6 +198,11 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 func (n *Node) backup(dir string) error {
 	defer n.vaults.Hold()()
 	return datadir.Backup(n.store.Checkpoint, n.options.Config.Data, dir)
+}
+
+// checkBackup says what a copy of the node's data lacks.
+func (n *Node) checkBackup(ctx context.Context, dir string) error {
+	return holdings.CheckCopy(ctx, dir, n.log)
 }
 
 // issuer is who the node's receipts say has issued them.
