@@ -37,6 +37,9 @@ var (
 	// ErrFailed is wrapped by every error after a write or sync has failed. Only
 	// opening the store again, which reads back what is really on disk, clears it.
 	ErrFailed = errors.New("storage has failed and refuses further work")
+	// ErrNotStored is wrapped when the disk has refused a value for [Blobs]. It may take
+	// the next one: the store has not failed.
+	ErrNotStored = errors.New("the disk has refused to take a value")
 	// ErrClosed is returned after Close.
 	ErrClosed = errors.New("storage is closed")
 	// ErrNotFound is returned for a resource, event or blob that is not there.

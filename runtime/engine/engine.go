@@ -10,6 +10,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -343,6 +344,11 @@ func (e *Engine) failed(doing string, err error) error {
 		return down
 	case errors.Is(err, storage.ErrDamaged):
 		return &UnreadableError{Err: fmt.Errorf("%s: %w", doing, err)}
+	case errors.Is(err, storage.ErrNotStored), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		e.log.Error("the disk refuses content", "doing", doing, "error", err)
+		full := abi.Errorf(abi.CodeServiceUnavailable, "the node cannot write the content to its disk")
+		full.RetryAfter = 10
+		return full
 	case errors.Is(err, storage.ErrCursorExpired):
 		return abi.Errorf(abi.CodeCursorExpired, "the cursor lies before the oldest event that is kept")
 	case errors.Is(err, context.DeadlineExceeded):

@@ -57,15 +57,19 @@ func (b *blobStore) name(h storage.Hash) string {
 }
 
 // Put implements [storage.Blobs]. The error is [storage.ErrBlobMismatch] when the
-// content does not have the hash wanted.
+// content does not have the hash wanted. A store that has failed takes none, even where
+// the disk would.
 func (b *blobStore) Put(ctx context.Context, r io.Reader, want *storage.Hash) (storage.Hash, int64, error) {
+	if err := b.fail.err(); err != nil {
+		return storage.Hash{}, 0, err
+	}
 	temp := b.fs.PathJoin(b.dir, unfinishedDir, strconv.FormatUint(b.temp.Add(1), 10))
 	h, size, err := b.write(ctx, temp, r)
 	if err == nil && want != nil && h != *want {
 		err = storage.ErrBlobMismatch
 	}
 	if err == nil {
-		err = b.keep(temp, h)
+		err = notStored(b.keep(temp, h))
 	}
 	if err != nil {
 		if rm := b.fs.Remove(temp); rm != nil && !oserror.IsNotExist(rm) {
@@ -82,15 +86,23 @@ func (b *blobStore) Put(ctx context.Context, r io.Reader, want *storage.Hash) (s
 func (b *blobStore) write(ctx context.Context, name string, r io.Reader) (h storage.Hash, size int64, err error) {
 	f, err := b.fs.Create(name, vfs.WriteCategoryUnspecified)
 	if err != nil {
-		return h, 0, err
+		return h, 0, notStored(err)
 	}
 	sum := sha256.New()
 	size, err = copyBlob(ctx, f, io.TeeReader(r, sum))
 	if err == nil {
-		err = f.Sync()
+		err = notStored(f.Sync())
 	}
 	sum.Sum(h[:0])
-	return h, size, errors.Join(err, f.Close())
+	return h, size, errors.Join(err, notStored(f.Close()))
+}
+
+// notStored marks an error of the disk, as opposed to one of what is read.
+func notStored(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", storage.ErrNotStored, err)
 }
 
 // copyBlob copies in pieces, so that a caller who has left stops it. The file may
@@ -104,7 +116,7 @@ func copyBlob(ctx context.Context, w io.Writer, r io.Reader) (size int64, err er
 		n, err := r.Read(buf)
 		if n > 0 {
 			if _, err := w.Write(buf[:n]); err != nil {
-				return size, err
+				return size, notStored(err)
 			}
 			size += int64(n)
 		}

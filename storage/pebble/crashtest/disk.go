@@ -4,21 +4,40 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"github.com/wharf-dev/wharf/storage/pebble"
 )
 
 // Disk is a disk in memory.
-type Disk struct{ fs *vfs.MemFS }
+type Disk struct {
+	fs      *vfs.MemFS
+	refuses atomic.Pointer[error]
+}
 
 // NewDisk returns an empty disk.
-func NewDisk() *Disk { return &Disk{vfs.NewCrashableMem()} }
+func NewDisk() *Disk { return &Disk{fs: vfs.NewCrashableMem()} }
+
+// Refuse lets every write from now on fail with err; nil lets them through again.
+func (d *Disk) Refuse(err error) { d.refuses.Store(&err) }
+
+// MaybeError implements errorfs.Injector.
+func (d *Disk) MaybeError(op errorfs.Op) error {
+	if err := d.refuses.Load(); err != nil && op.Kind.ReadOrWrite() == errorfs.OpIsWrite {
+		return *err
+	}
+	return nil
+}
+
+// String implements errorfs.Injector.
+func (d *Disk) String() string { return "disk" }
 
 // Open opens the store on the disk.
 func (d *Disk) Open() (*pebble.Store, error) {
-	return pebble.Open("/data", pebble.Options{FS: d.fs, CacheBytes: 1 << 20, MemtableBytes: 1 << 20})
+	return pebble.Open("/data", pebble.Options{FS: errorfs.Wrap(d.fs, d), CacheBytes: 1 << 20, MemtableBytes: 1 << 20})
 }
 
 // Blob returns the path of a blob, by the hex form of its hash.
@@ -50,7 +69,7 @@ func (d *Disk) Damage(path string, f func([]byte) []byte) error {
 // that was synced, and each unsynced write with probability kept, 0 to 1. The
 // disk itself goes on.
 func (d *Disk) Crash(seed uint64, kept float64) *Disk {
-	return &Disk{d.fs.CrashClone(vfs.CrashCloneCfg{
+	return &Disk{fs: d.fs.CrashClone(vfs.CrashCloneCfg{
 		UnsyncedDataPercent: int(kept * 100),
 		RNG:                 rand.New(rand.NewPCG(seed, 1)),
 	})}
