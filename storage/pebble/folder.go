@@ -9,7 +9,9 @@ import (
 	"strconv"
 
 	"github.com/cockroachdb/errors/oserror"
+	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/storage"
 )
@@ -153,6 +155,37 @@ func checkKnown(format uint32) error {
 	}
 	return &FolderError{
 		Reason: fmt.Sprintf("the folder has format %d, and this program knows no format above %d", format, formatVersion), Try: tryNewer}
+}
+
+// firstFrames is how many frames tell of each tenant whether it was written with the
+// dictionary of today.
+const firstFrames = 16
+
+// checkDictionary refuses a folder of a program that packed frames with another
+// dictionary 1 than that of today: they unpack to nonsense. The dictionary was replaced
+// while nothing was released, and before any program wrote format 3, so it is enough
+// to look at the first frames of older folders. What they state is JSON.
+func checkDictionary(r pebble.Reader) error {
+	return eachTenant(r, func(t storage.Tenant) error {
+		n, prefix := 0, appendPrefix(nil, t, spaceFrame)
+		err := scan(r, prefix, keyAfter(prefix), func(key, value []byte) error {
+			f, _, err := decodeFrame(t, lastPosition(key), value)
+			if n++; err != nil || n > firstFrames {
+				return io.EOF // damage is reported where it is read
+			}
+			for _, record := range f.Records {
+				if record.State != nil && !jsontext.Value(record.State).IsValid() {
+					return &FolderError{Reason: "its first events were packed with a dictionary that was replaced before the first release",
+						Try: `a new folder: only the program that wrote this one can read it`}
+				}
+			}
+			return nil
+		})
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		return err
+	})
 }
 
 // writeFormat writes the format file, whole or not at all.

@@ -371,6 +371,11 @@ func (s *Store) readFacts() error {
 	if err := checkEnds(s.db, floor, last); err != nil {
 		return err
 	}
+	if s.stored <= formatChunked {
+		if err := checkDictionary(s.db); err != nil {
+			return err
+		}
+	}
 	day, err := s.lastNumber(spaceIdempotency)
 	if err != nil {
 		return err
