@@ -247,8 +247,8 @@ type UpdateConnectorRequest struct {
 	Auth            *WebhookAuth     `json:"auth,omitzero"`
 	Webhook         *Webhook         `json:"webhook,omitzero"`
 	Polling         *Polling         `json:"polling,omitzero"`
-	TargetPersonaID *string          `json:"target_persona_id,omitzero"`
-	TargetSessionID *string          `json:"target_session_id,omitzero"`
+	TargetPersonaID Change[string]   `json:"target_persona_id,omitzero"`
+	TargetSessionID Change[string]   `json:"target_session_id,omitzero"`
 	Settings        jsontext.Value   `json:"settings,omitzero"`
 	Ordered         *bool            `json:"ordered,omitzero"`
 	Metadata        jsontext.Value   `json:"metadata,omitzero"`

@@ -17,8 +17,8 @@ type CreateWorkspaceRequest struct {
 // stay as they are.
 type UpdateWorkspaceRequest struct {
 	Name         *string        `json:"name,omitzero"`
-	Host         *string        `json:"host,omitzero"`
-	Repository   *string        `json:"repository,omitzero"`
+	Host         Change[string] `json:"host,omitzero"`
+	Repository   Change[string] `json:"repository,omitzero"`
 	Capabilities []string       `json:"capabilities,omitzero"`
 	Connectors   []string       `json:"connectors,omitzero"`
 	QuotaID      jsontext.Value `json:"quota_id,omitzero"` // a string, or null for none
@@ -43,7 +43,7 @@ type CreateSessionRequest struct {
 
 // UpdateSessionRequest is the body of PATCH /v1/sessions/{id}.
 type UpdateSessionRequest struct {
-	Summary  *string        `json:"summary,omitzero"`
+	Summary  Change[string] `json:"summary,omitzero"`
 	Metadata jsontext.Value `json:"metadata,omitzero"`
 }
 

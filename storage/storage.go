@@ -79,6 +79,17 @@ type Frame struct {
 	Records     []Record
 }
 
+// Last returns the position of the frame's last event that a scope shows, 0 when it
+// shows none. The frame must be committed, and belong to the scope.
+func (f *Frame) Last(s Scope) Position {
+	for i := len(f.Records) - 1; i >= 0; i-- {
+		if s.Shows(&f.Records[i]) {
+			return f.First + Position(i)
+		}
+	}
+	return 0
+}
+
 // Record is one event of a [Frame].
 type Record struct {
 	Kind     abi.EventKind
@@ -222,6 +233,17 @@ type Resource struct {
 type Scope struct {
 	Object abi.Object // "", abi.ObjectWorkspace, abi.ObjectSession or abi.ObjectTask
 	ID     string
+}
+
+// Shows reports whether a record of a frame that belongs to the scope is one of its
+// events. A Quota and a batch of receipts are stated in the frame of the Task that used
+// up the one and filled the other, for both are to become durable at once; but they are
+// no events of that Task and its Session.
+func (s Scope) Shows(r *Record) bool {
+	if s.Object != abi.ObjectTask && s.Object != abi.ObjectSession {
+		return true
+	}
+	return r.Resource.Object != abi.ObjectQuota && r.Resource.Object != abi.ObjectReceiptBatch
 }
 
 // Event is one event as it is read back. It is shared between readers: no field

@@ -156,7 +156,8 @@ func connectorSchemas() map[string]schema {
 		"CreateConnectorRequest": shape("A Connector to be made.", schema{"provider": text()},
 			with(settings, schema{"workspace_id": text(), "plugin": text()})),
 		"UpdateConnectorRequest": shape("What is to change of a Connector.", nil,
-			with(settings, schema{"status": enum("ACTIVE", "PAUSED", "DISABLED")})),
+			with(settings, schema{"status": enum("ACTIVE", "PAUSED", "DISABLED"),
+				"target_persona_id": nullable(text()), "target_session_id": nullable(text())})),
 		"DedupePolicy": shape("How deliveries that come again are recognized.", nil, schema{"header": text(), "window_seconds": whole()}),
 		"WebhookAuth": shape("How deliveries on the public path are checked. Secrets are names.", nil, schema{
 			"scheme": enum("none", "standard-webhooks", "github", "stripe", "slack", "hmac"), "secrets": listOf(text()), "vault_id": text(),

@@ -188,8 +188,10 @@ func renderEvent(ev engine.Event, internal bool) (*renderedEvent, error) {
 	b = strconv.AppendUint(b, rec.Sequence, 10)
 	b = append(b, `,"payload":`...)
 	b = append(b, payload...)
-	b = appendMember(b, "session_id", frame.SessionID)
-	b = appendMember(b, "task_id", frame.TaskID)
+	if (engine.Scope{Object: abi.ObjectTask}).Shows(rec) {
+		b = appendMember(b, "session_id", frame.SessionID)
+		b = appendMember(b, "task_id", frame.TaskID)
+	}
 	b = appendMember(b, "workspace_id", frame.WorkspaceID)
 	b = appendMember(b, "actor", frame.Actor)
 	b = appendMember(b, "idempotency_key", rec.IdempotencyKey)

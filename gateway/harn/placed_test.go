@@ -3,6 +3,7 @@ package harn_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -109,5 +110,42 @@ func TestResourcesSayWhereTheyBelong(t *testing.T) {
 		if told[kind] != want {
 			t.Errorf("%s has the receipt_id %s, want %s", kind, told[kind], want)
 		}
+	}
+}
+
+// TestATasksStreamEndsWithItsEnd holds it for a Task that a Quota bounds, whose usage is
+// stated together with the Task's end: that is an event of the Workspace.
+func TestATasksStreamEndsWithItsEnd(t *testing.T) {
+	n := bootWhole(t, crashtest.NewDisk(), t.TempDir())
+	quota := n.do(t, "POST", "/wharf/v1/quotas", object{"scope": "workspace", "owner_id": engine.DefaultWorkspace, "limits": object{"tasks": 100}}).want(201).id()
+	session := n.session(t)
+	task := n.finished(t, session)
+	stream := string(n.do(t, "GET", "/v1/tasks/"+task+"/stream", nil).want(200).body)
+	for _, path := range []string{"/v1/tasks/" + task + "/events?limit=200", "/v1/sessions/" + session + "/events?limit=200"} {
+		all := n.do(t, "GET", path, nil).get("data").([]any)
+		last := all[len(all)-1].(object)
+		if last["event"] != string(abi.EventTaskCompleted) || !strings.Contains(stream, "\nid: "+last["id"].(string)+"\nevent: task.completed\n") {
+			t.Errorf("%s ends with %v, the stream is %s", path, last["event"], stream)
+		}
+		if path = strings.TrimSuffix(path, "/events?limit=200"); strings.HasPrefix(path, "/v1/sessions") {
+			if got := n.do(t, "GET", path, nil).get("last_event_id"); got != last["id"] {
+				t.Errorf("last_event_id %v, want %v", got, last["id"])
+			}
+		}
+	}
+	if strings.Contains(stream, quota) && strings.Contains(stream, "quota_updated") {
+		t.Errorf("the stream tells of the quota: %s", stream)
+	}
+	told := false
+	for _, e := range n.do(t, "GET", "/v1/events?limit=200", nil).get("data").([]any) {
+		if e := e.(object); e["event"] == string(abi.EventQuotaUpdated) {
+			told = true
+			if e["task_id"] != nil || e["session_id"] != nil || e["workspace_id"] != engine.DefaultWorkspace {
+				t.Errorf("the quota's event belongs to %v, %v, %v", e["task_id"], e["session_id"], e["workspace_id"])
+			}
+		}
+	}
+	if !told {
+		t.Error("nobody was told of the quota")
 	}
 }

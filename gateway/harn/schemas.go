@@ -347,7 +347,7 @@ func workspaceSchemas() map[string]schema {
 			"sandbox_backend": nullable(text()), "metadata": anyObject(),
 		}),
 		"UpdateWorkspaceRequest": shape("What to change.", nil, schema{
-			"name": text(), "host": text(), "repository": text(), "capabilities": listOf(text()), "connectors": listOf(text()),
+			"name": text(), "host": nullable(text()), "repository": nullable(text()), "capabilities": listOf(text()), "connectors": listOf(text()),
 			"quota_id": described(nullable(text()), "Needs the scope quotas:write as well."), "metadata": anyObject()}),
 	}
 }

@@ -246,7 +246,7 @@ func (f *follower) watchEnd(ev engine.Event) {
 	}
 	switch rec.Kind {
 	case abi.EventTaskCompleted, abi.EventTaskFailed, abi.EventTaskCanceled:
-		f.end = ev.Frame.First + engine.Position(len(ev.Frame.Records)-1)
+		f.end = ev.Frame.Last(engine.Scope{Object: abi.ObjectTask, ID: f.until})
 	}
 }
 

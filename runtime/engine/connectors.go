@@ -268,8 +268,8 @@ func applyUpdate(req *abi.UpdateConnectorRequest, c *abi.Connector) error {
 		c.Webhook = &hook
 	}
 	replace(&c.Name, req.Name)
-	replace(&c.TargetPersonaID, req.TargetPersonaID)
-	replace(&c.TargetSessionID, req.TargetSessionID)
+	req.TargetPersonaID.Apply(&c.TargetPersonaID)
+	req.TargetSessionID.Apply(&c.TargetSessionID)
 	replace(&c.Ordered, req.Ordered)
 	replaceWith(&c.DedupePolicy, req.DedupePolicy)
 	replaceWith(&c.Auth, req.Auth)

@@ -46,7 +46,7 @@ func TestSessionChangesBesideASettlement(t *testing.T) {
 	text := "changed"
 	changes := map[string]func(n *node, session string) error{
 		"update": func(n *node, session string) error {
-			_, err := n.UpdateSession(t.Context(), n.root, nil, session, abi.UpdateSessionRequest{Summary: &text})
+			_, err := n.UpdateSession(t.Context(), n.root, nil, session, abi.UpdateSessionRequest{Summary: abi.ChangeTo(text)})
 			return err
 		},
 		"truncate": func(n *node, session string) error {

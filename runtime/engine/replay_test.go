@@ -181,6 +181,16 @@ func TestReceiptChain(t *testing.T) {
 			defer n.stop(t)
 		}
 		last = n.wait(t, n.submit(t, session, ""))
+		if i == receipt.BatchSize-1 { // the one whose receipt fills the batch
+			own, _, err := n.Events(t.Context(), n.root, Filter{TaskID: last.ID}, 0, 200)
+			if err != nil || own[len(own)-1].Record().Kind != abi.EventTaskCompleted {
+				t.Fatalf("the task's events are %v (%v)", n.kinds(t, Filter{TaskID: last.ID}), err)
+			}
+			rest, _, err := n.Events(t.Context(), n.root, Filter{WorkspaceID: DefaultWorkspace}, own[len(own)-1].Position(), 200)
+			if err != nil || len(rest) != 1 || rest[0].Record().Kind != abi.EventReceiptsSealed {
+				t.Errorf("the workspace has %d events more (%v), want that of the batch", len(rest), err)
+			}
+		}
 	}
 	links := map[string]string{} // previous → hash
 	list, err := n.List(t.Context(), n.root, abi.ObjectReceipt, Filter{}, Page{Limit: 200})

@@ -73,9 +73,7 @@ func (e *Engine) UpdateSession(ctx context.Context, c *Caller, r *Retry, id stri
 		if req.Metadata != nil {
 			s.Metadata = req.Metadata
 		}
-		if req.Summary != nil {
-			s.Summary = *req.Summary
-		}
+		req.Summary.Apply(&s.Summary)
 		return record{kind: abi.EventSessionUpdated}, nil
 	})
 }

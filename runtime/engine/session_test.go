@@ -208,7 +208,7 @@ func TestSessionSequence(t *testing.T) {
 			switch rapid.IntRange(0, 3).Draw(r, "what") {
 			case 0:
 				summary := "s"
-				_, err = n.UpdateSession(t.Context(), n.root, nil, session, abi.UpdateSessionRequest{Summary: &summary})
+				_, err = n.UpdateSession(t.Context(), n.root, nil, session, abi.UpdateSessionRequest{Summary: abi.ChangeTo(summary)})
 			case 1:
 				_, err = n.ForkSession(t.Context(), n.root, nil, session, abi.ForkSessionRequest{})
 			case 2:

@@ -76,11 +76,9 @@ func setWorkspace(w *abi.Workspace, req *abi.UpdateWorkspaceRequest) error {
 			return err
 		}
 	}
-	for to, from := range map[*string]*string{&w.Name: req.Name, &w.Host: req.Host, &w.Repository: req.Repository} {
-		if from != nil {
-			*to = *from
-		}
-	}
+	set(&w.Name, req.Name)
+	req.Host.Apply(&w.Host)
+	req.Repository.Apply(&w.Repository)
 	for to, from := range map[*[]string][]string{&w.Capabilities: req.Capabilities, &w.Connectors: req.Connectors} {
 		if from != nil {
 			*to = from

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -136,7 +137,7 @@ func (s *Store) lastOfWorkspace(t storage.Tenant, workspace string) (storage.Pos
 	if err = errors.Join(err, it.Close()); err != nil || last != 0 {
 		return last, err
 	}
-	return s.lastOfScope(t, spaceWorkspace, workspace)
+	return s.lastOfScope(t, spaceWorkspace, storage.Scope{Object: abi.ObjectWorkspace, ID: workspace})
 }
 
 // lastInChunk returns the position of a Workspace's newest event in a frame that

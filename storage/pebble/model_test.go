@@ -185,7 +185,7 @@ func (m *machine) Submit(t *rapid.T) {
 func (m *machine) Progress(t *rapid.T) {
 	tenant, task := m.anyActive(t)
 	m.append(t, storage.Frame{Tenant: tenant, WorkspaceID: newID(abi.ObjectWorkspace, 1), TaskID: task,
-		Records: []storage.Record{{Kind: abi.EventProgress, Resource: ptr(abi.ObjectTask, task), Sequence: 1, Hint: true}}})
+		Records: m.withOthers(t, storage.Record{Kind: abi.EventProgress, Resource: ptr(abi.ObjectTask, task), Sequence: 1, Hint: true})})
 }
 
 // Finish ends a Task.
@@ -193,7 +193,7 @@ func (m *machine) Finish(t *rapid.T) {
 	tenant, task := m.anyActive(t)
 	kind := rapid.SampledFrom([]abi.EventKind{abi.EventTaskCompleted, abi.EventTaskFailed, abi.EventTaskCanceled}).Draw(t, "kind")
 	m.append(t, storage.Frame{Tenant: tenant, WorkspaceID: newID(abi.ObjectWorkspace, 1), TaskID: task,
-		Records: []storage.Record{{Kind: kind, Resource: ptr(abi.ObjectTask, task), Sequence: 2, State: doc(t, task)}}})
+		Records: m.withOthers(t, storage.Record{Kind: kind, Resource: ptr(abi.ObjectTask, task), Sequence: 2, State: doc(t, task)})})
 }
 
 func (m *machine) anyActive(t *rapid.T) (storage.Tenant, string) {
@@ -349,13 +349,31 @@ func (m *machine) events(tenant storage.Tenant, scope storage.Scope, after stora
 	return m.eventsAbove(tenant, scope, max(after, m.floor))
 }
 
+// beside reports whether what is stated of a resource in a Task's frame is no event of
+// the Task.
+func beside(o abi.Object) bool { return o == abi.ObjectQuota || o == abi.ObjectReceiptBatch }
+
+// withOthers puts what is stated beside a Task's work before or after its records.
+func (m *machine) withOthers(t *rapid.T, own ...storage.Record) []storage.Record {
+	for range rapid.IntRange(0, 2).Draw(t, "others") {
+		o := rapid.SampledFrom([]abi.Object{abi.ObjectQuota, abi.ObjectReceiptBatch}).Draw(t, "other")
+		id := m.next(o)
+		other := storage.Record{Kind: abi.EventReceiptsSealed, Resource: ptr(o, id), Created: true, State: doc(t, id)}
+		own = slices.Insert(own, rapid.IntRange(0, len(own)).Draw(t, "at"), other)
+	}
+	return own
+}
+
 // eventsAbove returns what was ever appended to a scope after a position.
 func (m *machine) eventsAbove(tenant storage.Tenant, scope storage.Scope, after storage.Position) (events []storage.Event) {
 	for _, f := range m.frames {
 		if f.Tenant != tenant || (scope.Object != "" && ownerOf(f, scope.Object) != scope.ID) {
 			continue
 		}
-		for i := range f.Records {
+		for i, r := range f.Records {
+			if beside(r.Resource.Object) && (scope.Object == abi.ObjectTask || scope.Object == abi.ObjectSession) {
+				continue
+			}
 			if p := f.First + storage.Position(i); p > after {
 				events = append(events, storage.Event{Frame: f, Index: i})
 			}

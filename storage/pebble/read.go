@@ -96,7 +96,7 @@ func (s *Store) eventsUpTo(ctx context.Context, t storage.Tenant, scope storage.
 	if after >= upTo {
 		return nil, false, nil
 	}
-	p := &page{store: s, tenant: t, after: max(after, floor), limit: limit}
+	p := &page{store: s, tenant: t, scope: scope, after: max(after, floor), limit: limit}
 	if space == spaceWorkspace {
 		err = p.readWorkspace(ctx, scope.ID, upTo)
 		return p.events, p.more, err
@@ -113,6 +113,7 @@ func (s *Store) eventsUpTo(ctx context.Context, t storage.Tenant, scope storage.
 type page struct {
 	store  *Store
 	tenant storage.Tenant
+	scope  storage.Scope
 	after  storage.Position
 	limit  int
 	bytes  int
@@ -152,7 +153,7 @@ func (p *page) add(ctx context.Context, it *pebble.Iterator) error {
 
 // take adds the events of f that are wanted.
 func (p *page) take(ctx context.Context, f *storage.Frame, refs outline) error {
-	if lastOf(f) <= p.after {
+	if f.Last(p.scope) <= p.after {
 		return nil
 	}
 	if p.more = p.full(); p.more {
@@ -163,7 +164,7 @@ func (p *page) take(ctx context.Context, f *storage.Frame, refs outline) error {
 	}
 	p.bytes += frameBytes(f)
 	for i := range f.Records {
-		if f.First+storage.Position(i) <= p.after {
+		if f.First+storage.Position(i) <= p.after || !p.scope.Shows(&f.Records[i]) {
 			continue
 		}
 		if p.more = len(p.events) == p.limit; p.more {
@@ -233,7 +234,7 @@ func (s *Store) Last(_ context.Context, t storage.Tenant, scope storage.Scope) (
 	case spaceWorkspace:
 		return s.lastOfWorkspace(t, scope.ID)
 	}
-	return s.lastOfScope(t, space, scope.ID)
+	return s.lastOfScope(t, space, scope)
 }
 
 func (s *Store) lastOfTenant(t storage.Tenant) (storage.Position, error) {
@@ -248,18 +249,23 @@ func (s *Store) lastOfTenant(t storage.Tenant) (storage.Position, error) {
 	return lastOf(f), nil
 }
 
-func (s *Store) lastOfScope(t storage.Tenant, space byte, id string) (storage.Position, error) {
-	prefix := scopePrefix(nil, t, space, id)
+func (s *Store) lastOfScope(t storage.Tenant, space byte, scope storage.Scope) (storage.Position, error) {
+	prefix := scopePrefix(nil, t, space, scope.ID)
 	n := len(prefix)
 	it, err := s.iterate(prefix, appendPosition(prefix[:n:n], s.mark.position()+1))
-	if err != nil || !it.Last() {
-		return 0, errors.Join(err, closeIter(it))
+	if err != nil {
+		return 0, err
 	}
-	count, _, ok := cutUvarint(it.Value())
-	if !ok || count == 0 {
-		err = &CorruptError{Tenant: t, Key: clone(it.Key()), Reason: errMalformed.Error()}
+	last := storage.Position(0)
+	for ok := it.Last(); ok && last == 0 && err == nil; ok = it.Prev() {
+		var f *storage.Frame
+		if f, _, err = s.frame(t, lastPosition(it.Key())); err == nil {
+			last = f.Last(scope)
+		}
+		if errors.Is(err, storage.ErrCursorExpired) { // retention has just removed it, and all before
+			err = nil
+		}
 	}
-	last := lastPosition(it.Key()) + storage.Position(count) - 1
 	return last, errors.Join(err, it.Close())
 }
 

@@ -151,7 +151,7 @@ func (ts *topics) rouseAll() {
 func (t *topic) sleep(u *subscription, wake func()) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if u.after < t.base || len(t.ring) > 0 && lastOf(t.ring[len(t.ring)-1]) > u.after {
+	if u.after < t.base || t.holds(u.after) {
 		return false
 	}
 	u.wake = wake
@@ -164,6 +164,16 @@ func (t *topic) sleep(u *subscription, wake func()) bool {
 		t.ring, t.bytes = nil, 0
 	}
 	return true
+}
+
+// holds reports whether there are events after p in the ring, with t.mu held.
+func (t *topic) holds(p storage.Position) bool {
+	for i := len(t.ring) - 1; i >= 0 && lastOf(t.ring[i]) > p; i-- {
+		if t.ring[i].Last(t.key.scope) > p {
+			return true
+		}
+	}
+	return false
 }
 
 // forget sees to it that u is not woken any more.
@@ -203,7 +213,7 @@ func (t *topic) after(p storage.Position) (events []storage.Event, wake <-chan s
 	if p < t.base {
 		return nil, nil, true
 	}
-	if events = tail(t.ring, p); len(events) > 0 {
+	if events = t.tail(p); len(events) > 0 {
 		return events, nil, false
 	}
 	if t.wake == nil {
@@ -219,21 +229,21 @@ func (t *topic) recent(p storage.Position) (events []storage.Event, behind bool)
 	if p < t.base {
 		return nil, true
 	}
-	return tail(t.ring, p), false
+	return t.tail(p), false
 }
 
-// tail returns up to a page of the events after p.
-func tail(ring []*storage.Frame, p storage.Position) (events []storage.Event) {
-	from := len(ring)
-	for from > 0 && lastOf(ring[from-1]) > p {
+// tail returns up to a page of the events after p, with t.mu held.
+func (t *topic) tail(p storage.Position) (events []storage.Event) {
+	from := len(t.ring)
+	for from > 0 && lastOf(t.ring[from-1]) > p {
 		from--
 	}
-	for _, f := range ring[from:] {
+	for _, f := range t.ring[from:] {
 		for i := range f.Records {
 			if len(events) == pageEvents {
 				return events
 			}
-			if f.First+storage.Position(i) > p {
+			if f.First+storage.Position(i) > p && t.key.scope.Shows(&f.Records[i]) {
 				events = append(events, storage.Event{Frame: f, Index: i})
 			}
 		}

@@ -498,3 +498,55 @@ func TestSleepersKeepNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatIsStatedBesideATaskIsNoEventOfIt holds that a Task's and a Session's events are
+// their own, whatever else its frames state, and that a reader who has seen them all
+// rests, also when the frame goes on.
+func TestWhatIsStatedBesideATaskIsNoEventOfIt(t *testing.T) {
+	s := openTest(t, vfs.NewMem())
+	b := note(1, 1, 3, 0)
+	batch := storage.Record{Kind: abi.EventReceiptsSealed, Resource: ptr(abi.ObjectReceiptBatch, "rbatch_1"), Created: true, State: []byte("{}")}
+	quota := storage.Record{Kind: abi.EventQuotaUpdated, Resource: ptr(abi.ObjectQuota, "quota_1"), Created: true, State: []byte("{}")}
+	b.Frame.Records = append([]storage.Record{batch}, append(b.Frame.Records, quota)...) // positions 1 to 4
+	subs := map[storage.Scope]storage.Subscription{}
+	for _, scope := range scopesOfTest() {
+		sub, err := s.Subscribe(1, scope, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer sub.Close()
+		subs[scope] = sub
+	}
+	if _, err := s.Append(b).Wait(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for _, scope := range scopesOfTest() {
+		want := []storage.Position{1, 2, 3, 4}
+		if scope.Object == abi.ObjectTask || scope.Object == abi.ObjectSession {
+			want = []storage.Position{2, 3}
+		}
+		last := want[len(want)-1]
+		got, more, err := s.Events(ctx, 1, scope, 0, len(want))
+		if err != nil || more || len(got) != len(want) || got[0].Position() != want[0] {
+			t.Errorf("%v has %d events, more %v (%v), want %v", scope, len(got), more, err, want)
+		}
+		if p, err := s.Last(ctx, 1, scope); err != nil || p != last {
+			t.Errorf("the last of %v is %s (%v), want %s", scope, p, err, last)
+		}
+		live, err := readAll(ctx, poller{subs[scope]}, last)
+		if err != nil || !reflect.DeepEqual(live, want) {
+			t.Errorf("%v was told %v (%v), want %v", scope, live, err, want)
+		}
+		if events, err := subs[scope].Poll(ctx, func() {}); err != nil || len(events) != 0 {
+			t.Errorf("%v was told %d events more (%v)", scope, len(events), err)
+		}
+		late, err := s.Subscribe(1, scope, last)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if events, err := late.Poll(ctx, func() {}); err != nil || len(events) != 0 {
+			t.Errorf("%v was told %d events after the last (%v)", scope, len(events), err)
+		}
+		late.Close()
+	}
+}
