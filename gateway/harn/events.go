@@ -33,7 +33,8 @@ func (a *Adapter) listEvents(selected selector) gateway.Handler {
 		if err != nil {
 			return err
 		}
-		after, _, err := a.eventCursor(r, "after_event_id", "cursor")
+		// A client that turns pages keeps its query, and adds the cursor.
+		after, _, err := a.eventCursor(r, "cursor", "after_event_id")
 		if err != nil {
 			return err
 		}

@@ -352,6 +352,20 @@ func TestEventRanges(t *testing.T) {
 	if !slices.Equal(got, ids) {
 		t.Errorf("in pages %v, at once %v", got, ids)
 	}
+	// A client that turns the pages of any list adds the cursor to the query that it began with.
+	var turned []string
+	for cursor := ""; ; {
+		a := n.do(t, "GET", "/v1/events?limit=2&after_event_id="+ids[0]+"&cursor="+cursor, nil)
+		turned = append(turned, a.ids()...)
+		next, more := a.get("page", "next_cursor").(string)
+		if !more || len(turned) > len(ids) {
+			break
+		}
+		cursor = next
+	}
+	if !slices.Equal(turned, ids[1:]) {
+		t.Errorf("with a cursor %v, want %v", turned, ids[1:])
+	}
 	for _, bad := range []string{"x", "-1", "01", "1.0", "99999999", "99999999999999999999999"} {
 		for _, path := range []string{"/v1/events", "/v1/sessions/" + session + "/events", "/v1/events/stream"} {
 			if err := n.do(t, "GET", path+"?after_event_id="+bad, nil).wantError(400, abi.CodeInvalidRequest); err.Param != "after_event_id" {

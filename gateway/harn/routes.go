@@ -207,8 +207,9 @@ func (a *Adapter) eventRoutes() []gateway.Route {
 	const tag, reads = "Events", "events:read"
 	list := func(path, operation, summary string, h gateway.Handler) row {
 		rt := read(path, operation, tag, reads, "EventList", summary, h)
-		return rt.with(afterParam(), limitParam()).
-			doc("`page.next_cursor` is the id to give as `after_event_id` next. An id that retention has passed answers 410 `cursor_expired`.")
+		cursor := gateway.Param{Name: "cursor", In: "query", Doc: "`page.next_cursor` of the page before; it comes before `after_event_id`.", Schema: text()}
+		return rt.with(afterParam(), cursor, limitParam()).
+			doc("`page.next_cursor` is the id to give as `cursor`, or as `after_event_id`, next. An id that retention has passed answers 410 `cursor_expired`.")
 	}
 	stream := func(path, operation, summary string, h gateway.Handler) row {
 		rt := read(path, operation, tag, reads, "EventStream", summary, h)

@@ -125,27 +125,24 @@ func Kind(call string, phase Phase, status abi.CallStatus) abi.EventKind {
 		return phased(phase, status, abi.EventSpanStarted, abi.EventSpanCompleted, abi.EventSpanFailed)
 	case abi.CallToolCall:
 		return phased(phase, status, abi.EventToolRequested, abi.EventToolCompleted, abi.EventToolFailed)
-	case abi.CallMemoryQuery:
-		return abi.EventAgentMemoryRead
-	case abi.CallMemoryWrite:
-		return abi.EventAgentMemoryWrite
-	case abi.CallHandoff:
-		return abi.EventAgentHandoff
-	case abi.CallStateSet:
-		return abi.EventStateSet
-	case abi.CallArtifactPut:
-		return abi.EventArtifactCreated
-	case abi.CallInputRequest, abi.CallAuthRequest:
-		if phase == Result {
-			return abi.EventUserInputSubmitted
-		}
 	case abi.CallApprovalRequest, abi.CallGate:
 		return phased(phase, status, abi.EventToolApprovalRequired, abi.EventToolApproved, abi.EventToolDenied)
 	}
-	if phase == Intent {
+	switch done := doneBy[call]; {
+	case phase == Intent:
 		return abi.EventCallIntent
+	case status == abi.CallOK && done != "":
+		return done
 	}
 	return abi.EventCall
+}
+
+// doneBy lists the kinds that tell what calls have done. There is one such event for
+// each: neither what is about to happen nor what was refused has happened.
+var doneBy = map[string]abi.EventKind{
+	abi.CallMemoryQuery: abi.EventAgentMemoryRead, abi.CallMemoryWrite: abi.EventAgentMemoryWrite, abi.CallHandoff: abi.EventAgentHandoff,
+	abi.CallStateSet: abi.EventStateSet, abi.CallArtifactPut: abi.EventArtifactCreated,
+	abi.CallInputRequest: abi.EventUserInputSubmitted, abi.CallAuthRequest: abi.EventUserInputSubmitted,
 }
 
 // phased picks the kind that tells a phase of a call.

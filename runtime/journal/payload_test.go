@@ -318,7 +318,13 @@ func TestKinds(t *testing.T) {
 		{abi.CallAuthRequest, Result, abi.CallOK, abi.EventUserInputSubmitted},
 		{abi.CallMemoryQuery, Whole, abi.CallOK, abi.EventAgentMemoryRead},
 		{abi.CallMemoryWrite, Whole, abi.CallOK, abi.EventAgentMemoryWrite},
+		{abi.CallHandoff, Intent, abi.CallOK, abi.EventCallIntent},
 		{abi.CallHandoff, Result, abi.CallOK, abi.EventAgentHandoff},
+		{abi.CallHandoff, Result, abi.CallTooLarge, abi.EventCall},
+		{abi.CallMemoryWrite, Whole, abi.CallDenied, abi.EventCall},
+		{abi.CallMemoryWrite, Intent, abi.CallOK, abi.EventCallIntent},
+		{abi.CallArtifactPut, Whole, abi.CallTooLarge, abi.EventCall},
+		{abi.CallInputRequest, Result, abi.CallDenied, abi.EventCall},
 		{abi.CallStateSet, Whole, abi.CallOK, abi.EventStateSet},
 		{abi.CallArtifactPut, Whole, abi.CallOK, abi.EventArtifactCreated},
 	} {
