@@ -37,6 +37,8 @@ type CreateSessionRequest struct {
 	WorkspaceID     string         `json:"workspace_id"`
 	PersonaID       string         `json:"persona_id,omitzero"`
 	VaultIDs        []string       `json:"vault_ids,omitzero"`
+	MemoryIDs       []string       `json:"memory_ids,omitzero"`
+	SkillIDs        []string       `json:"skill_ids,omitzero"`
 	InitialMessages []MessageInput `json:"initial_messages,omitzero"`
 	Metadata        jsontext.Value `json:"metadata,omitzero"`
 }

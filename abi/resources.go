@@ -159,6 +159,10 @@ type Session struct {
 	// VaultIDs are the Vaults whose secrets the Session's Tasks can name without
 	// naming the Vault.
 	VaultIDs []string `json:"vault_ids,omitzero"`
+	// MemoryIDs are Memories of others that the Session's Tasks find as if they were the
+	// Session's own; SkillIDs, if there are any, the only Skills that its Tasks may name.
+	MemoryIDs []string `json:"memory_ids,omitzero"`
+	SkillIDs  []string `json:"skill_ids,omitzero"`
 }
 
 // Task is one unit of agent work. Input is a [Message] or any JSON object, as it

@@ -231,10 +231,12 @@ func sessionSchemas() map[string]schema {
 		}, schema{
 			"persona_id": nullable(text()), "root_session_id": nullable(text()), "parent_session_id": nullable(text()),
 			"branch_id": nullable(text()), "last_event_id": nullable(text()), "summary": nullable(text()), "expires_at": nullable(moment()),
-			"vault_ids": listOf(text()),
+			"vault_ids": listOf(text()), "memory_ids": listOf(text()), "skill_ids": listOf(text()),
 		}),
 		"CreateSessionRequest": shape("Where to converse.", schema{"workspace_id": text()}, schema{
-			"persona_id": nullable(text()), "vault_ids": listOf(text()), "memory_ids": listOf(text()), "skill_ids": listOf(text()),
+			"persona_id": nullable(text()), "vault_ids": listOf(text()),
+			"memory_ids":       described(listOf(text()), "Memories of others that the Session's Tasks find as if they were the Session's own."),
+			"skill_ids":        described(listOf(text()), "The only Skills that the Session's Tasks may name; without any, all."),
 			"initial_messages": listOf(ref("MessageInput")), "metadata": anyObject(),
 		}),
 		"UpdateSessionRequest": shape("What to change.", nil, schema{"summary": nullable(text()), "metadata": anyObject()}),

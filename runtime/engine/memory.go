@@ -67,7 +67,34 @@ func (e *Engine) findMemories(ctx context.Context, t *task, req abi.CallMemoryQu
 		}
 		return len(found) < req.Limit, nil
 	})
-	return found, err
+	if err != nil || req.Scope != abi.MemorySession {
+		return found, err
+	}
+	return e.addNamed(ctx, t, found, terms, req.Limit)
+}
+
+// addNamed adds the Memories that a Session names to those found that are its own.
+func (e *Engine) addNamed(ctx context.Context, t *task, found []abi.Memory, terms []storage.Term, limit int) ([]abi.Memory, error) {
+	for _, id := range t.session.memories() {
+		if len(found) >= limit {
+			break
+		}
+		res, err := e.find(ctx, t.tenant, abi.ObjectMemory, id)
+		if isNotFound(err) {
+			continue
+		}
+		var m abi.Memory
+		if err == nil {
+			err = decode(res.State, &m)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if alive(&m, e.now()) && m.OwnerID != t.about.SessionID && holdsAll(storage.Words(m.Content), terms) {
+			found = append(found, m)
+		}
+	}
+	return found, nil
 }
 
 // maxMemorySeconds is a hundred years.

@@ -26,11 +26,13 @@ func (e *Engine) CreateSession(ctx context.Context, c *Caller, r *Retry, req abi
 				return Doc{}, err
 			}
 		}
-		if err := e.checkVaultIDs(ctx, c, req.WorkspaceID, req.VaultIDs); err != nil {
+		err := firstError(e.checkVaultIDs(ctx, c, req.WorkspaceID, req.VaultIDs),
+			e.checkMemoryIDs(ctx, c, req.WorkspaceID, req.MemoryIDs), e.checkSkillIDs(ctx, c, req.SkillIDs))
+		if err != nil {
 			return Doc{}, err
 		}
 		s := e.newSession(req.WorkspaceID, req.PersonaID)
-		s.VaultIDs = req.VaultIDs
+		s.VaultIDs, s.MemoryIDs, s.SkillIDs = req.VaultIDs, req.MemoryIDs, req.SkillIDs
 		s.RootSessionID = s.ID
 		if req.Metadata != nil {
 			s.Metadata = req.Metadata
@@ -190,7 +192,7 @@ func (e *Engine) fork(ctx context.Context, c *Caller, parent *session, at Positi
 	from := &parent.state
 	child := e.newSession(from.WorkspaceID, from.PersonaID)
 	child.ParentSessionID, child.RootSessionID, child.Summary = from.ID, from.RootSessionID, from.Summary
-	child.Metadata, child.VaultIDs = from.Metadata, from.VaultIDs
+	child.Metadata, child.VaultIDs, child.MemoryIDs, child.SkillIDs = from.Metadata, from.VaultIDs, from.MemoryIDs, from.SkillIDs
 	if req.Metadata != nil {
 		child.Metadata = req.Metadata
 	}

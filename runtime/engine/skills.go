@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	json "github.com/go-json-experiment/json"
@@ -202,10 +203,13 @@ func (e *Engine) skill(ctx context.Context, t storage.Tenant, id string) (*abi.S
 
 // checkSkill checks the submit of a Task that names a Skill, and returns the Persona
 // that runs it, "" without one.
-func (e *Engine) checkSkill(ctx context.Context, t storage.Tenant, req *abi.SubmitTaskRequest) (persona string, err error) {
+func (e *Engine) checkSkill(ctx context.Context, t storage.Tenant, req *abi.SubmitTaskRequest, allowed []string) (persona string, err error) {
 	s, err := e.skillNamedBy(ctx, t, req.Metadata)
 	if err != nil || s == nil {
 		return "", err
+	}
+	if len(allowed) > 0 && !slices.Contains(allowed, s.ID) {
+		return "", abi.Errorf(abi.CodePolicyViolation, "skill %s is none of those that session %s is for", s.ID, req.SessionID)
 	}
 	if req.PersonaID != "" && req.PersonaID != s.PersonaID {
 		return "", abi.InvalidParam("persona_id", "skill %s is one of persona %s", s.ID, s.PersonaID)

@@ -278,12 +278,12 @@ func (e *Engine) describeTask(ctx context.Context, c *Caller, s *session, id str
 		return nil, err
 	}
 	s.mu.RLock()
-	workspace, persona := s.state.WorkspaceID, s.state.PersonaID
+	workspace, persona, skills := s.state.WorkspaceID, s.state.PersonaID, s.state.SkillIDs
 	s.mu.RUnlock()
 	if req.WorkspaceID != "" && req.WorkspaceID != workspace {
 		return nil, abi.InvalidParam("workspace_id", "session %s belongs to another workspace", req.SessionID)
 	}
-	skilled, err := e.checkSkill(ctx, c.Tenant, &req)
+	skilled, err := e.checkSkill(ctx, c.Tenant, &req, skills)
 	if err != nil {
 		return nil, err
 	}

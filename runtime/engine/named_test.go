@@ -1,0 +1,59 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+)
+
+// TestSessionsNameMemoriesAndSkills holds that what a Session names is kept, checked, and
+// decides what its Tasks find and may be.
+func TestSessionsNameMemoriesAndSkills(t *testing.T) {
+	p := newProgram(op{abi.CallMemoryQuery, `{"scope":"session","text":"tide"}`}, op{abi.CallMemoryQuery, `{"scope":"session","text":"crane"}`})
+	n := newNode(t, guests{"program": p.run})
+	skill := func(name string) string {
+		return must(n.CreateSkill(t.Context(), n.root, nil, abi.CreateSkillRequest{PersonaID: "persona_echo", Name: name, Description: "d"})).ID
+	}
+	fact := func(visibility abi.Visibility) string {
+		return must(n.CreateMemory(t.Context(), n.root, nil, abi.CreateMemoryRequest{Scope: abi.MemoryWorkspace, OwnerID: DefaultWorkspace,
+			Content: jsontext.Value(`"the tide decides"`), Provenance: abi.EmptyObject(), Visibility: visibility})).ID
+	}
+	known, internal, one, other := fact(abi.VisibilityPublic), fact(abi.VisibilityInternal), skill("one"), skill("other")
+	create := func(c *Caller, memories, skills []string) (Doc, error) {
+		return n.CreateSession(t.Context(), c, nil, abi.CreateSessionRequest{WorkspaceID: DefaultWorkspace, MemoryIDs: memories, SkillIDs: skills})
+	}
+	plain := *n.root
+	plain.Scopes = abi.DefaultScopes()
+	wantCode(t, second(create(n.root, []string{"mem_nope"}, nil)), abi.CodeResourceNotFound)
+	wantCode(t, second(create(n.root, nil, []string{"skill_nope"})), abi.CodeResourceNotFound)
+	wantCode(t, second(create(n.root, []string{fact(abi.VisibilityReceiptOnly)}, nil)), abi.CodePermissionDenied)
+	wantCode(t, second(create(&plain, []string{internal}, nil)), abi.CodePermissionDenied)
+	wantCode(t, second(create(n.root, make([]string, maxSessionNames+1), nil)), abi.CodeInvalidRequest)
+
+	session := must(create(n.root, []string{known}, []string{one}))
+	fork := must(n.ForkSession(t.Context(), n.root, nil, session.ID, abi.ForkSessionRequest{}))
+	for _, doc := range []Doc{session, fork} {
+		s := as[abi.Session](t, doc)
+		if len(s.MemoryIDs) != 1 || s.MemoryIDs[0] != known || len(s.SkillIDs) != 1 || s.SkillIDs[0] != one {
+			t.Errorf("the session names %v and %v", s.MemoryIDs, s.SkillIDs)
+		}
+		id := n.submit(t, s.ID, "persona_program")
+		n.wait(t, id)
+		told := p.runs()
+		if found := told[len(told)-1]; !strings.Contains(found[0], known) || strings.Contains(found[1], known) {
+			t.Errorf("the task was told %v", found)
+		}
+		n.wantReplay(t, id)
+		as := func(skill string) error {
+			return second(n.SubmitTask(t.Context(), n.root, nil, abi.SubmitTaskRequest{SessionID: s.ID, Input: jsontext.Value(`{"text":"x"}`),
+				Metadata: jsontext.Value(`{"skill_id":"` + skill + `"}`)}))
+		}
+		if err := as(one); err != nil {
+			t.Error(err)
+		}
+		wantCode(t, as(other), abi.CodePolicyViolation)
+	}
+}
