@@ -558,3 +558,24 @@ func TestSocketBadFrames(t *testing.T) {
 	s.write(`{`)
 	s.wantClosed(gateway.CloseBadFrames)
 }
+
+// A frame may nest as deep as a body, and a Task that comes in by one is told its input
+// in the same spelling.
+func TestSocketFramesNestAsBodiesDo(t *testing.T) {
+	n := newNode(t)
+	s, _ := n.connect(t, connectPath(n.session(t)))
+	submit := func(levels int) {
+		deep := strings.Repeat("[", levels-2) + strings.Repeat("]", levels-2)
+		s.write(`{"type":"task.submit","id":"deep","persona_id":"persona_echo", "input" : { "a" : ` + deep + ` } }`)
+	}
+	for _, levels := range []int{abi.MaxDepth + 1, 9_990, 9_999, 10_000, 10_001} {
+		submit(levels)
+		if a := s.want("error"); a.Error == nil || a.Error.Code != abi.CodeInvalidRequest || !strings.Contains(a.Error.Message, "200 levels") {
+			t.Errorf("%d levels: %+v", levels, a.Error)
+		}
+	}
+	submit(abi.MaxDepth)
+	if a := s.want("ack"); !a.OK || fmt.Sprint(a.Resource["input"]) != "map[a:"+strings.Repeat("[", abi.MaxDepth-2)+strings.Repeat("]", abi.MaxDepth-2)+"]" {
+		t.Errorf("at the bound: %+v", a)
+	}
+}
