@@ -199,7 +199,7 @@ func connectorSettings() []Setting {
 func retentionSettings() []Setting {
 	return []Setting{
 		period("retention.events", "0", func(c *Config) *time.Duration { return &c.Retention.Events }, 0, 100*365*24*time.Hour,
-			"How long events are kept. 0 is for ever. Resources outlive their events; a cursor older than this answers cursor_expired."),
+			"How long events are kept. 0 is for ever. Resources outlive their events; a cursor older than this answers cursor_expired. Files in blobs/, which hold large values, are not removed with them: the database shrinks, that folder does not."),
 		period("retention.idempotency", "24h", func(c *Config) *time.Duration { return &c.Retention.Idempotency }, 24*time.Hour, 30*24*time.Hour,
 			"How long the answer to an Idempotency-Key is kept."),
 		period("retention.deliveries", "8d", func(c *Config) *time.Duration { return &c.Retention.Deliveries }, 24*time.Hour, 60*24*time.Hour,
