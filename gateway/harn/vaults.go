@@ -97,7 +97,7 @@ func (a *Adapter) rotateVaultKey(r *gateway.Request) error {
 
 func vaultSchemas() map[string]schema {
 	capabilities := func() schema {
-		return described(listOf(enum("read", "write", "sign")), "read: put into the calls of Tasks; write: store values; sign: check signatures of Connectors.")
+		return described(listOf(text()), "read: put into the calls of Tasks; write: store values; sign: check signatures of Connectors. Others are kept, and allow nothing.")
 	}
 	hosts := func() schema {
 		return described(listOf(text()), "Where the value may be sent; none for wherever the plugin may send requests.")
@@ -108,7 +108,8 @@ func vaultSchemas() map[string]schema {
 			schema{"access": ref("VaultAccess")}),
 		"VaultAccess": shape("Who may use the secrets: ids, in which * stands for any characters. Who is not named may not.", nil, schema{
 			"personas": listOf(text()), "connectors": listOf(text())}),
-		"CreateVaultRequest": shape("A Vault.", schema{"provider": enum(abi.VaultLocal, abi.VaultEnv, abi.VaultFile), "capabilities": capabilities()}, schema{
+		"CreateVaultRequest": shape("A Vault.", schema{
+			"provider": described(text(), "local, env or file. Another is kept, and refused when it is used."), "capabilities": capabilities()}, schema{
 			"workspace_id": nullable(text()), "access": ref("VaultAccess"), "metadata": anyObject()}),
 		"UpdateVaultRequest": shape("What to change.", nil, schema{
 			"capabilities": capabilities(), "access": ref("VaultAccess"), "metadata": anyObject()}),

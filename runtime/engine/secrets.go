@@ -130,6 +130,8 @@ func (e *Engine) judge(ctx context.Context, u *secretUser, s *vaultSecret, name 
 		return noSecret(v.ID, name), nil
 	}
 	switch {
+	case !servesVault(v.Provider):
+		return provider.Refuse(abi.CallUnavailable, secret.CodeUnavailable, errUnserved(v).Message), nil
 	case !slices.Contains(v.Capabilities, u.needs()):
 		return provider.Refuse(abi.CallDenied, secret.CodeDenied, fmt.Sprintf("the vault %s lacks the capability %q", v.ID, u.needs())), nil
 	case !u.allowed(v.Access):

@@ -60,8 +60,7 @@ func (e *Engine) checkVault(ctx context.Context, c *Caller, req *abi.CreateVault
 	} else if len(c.Workspaces) > 0 {
 		return abi.Errorf(abi.CodePermissionDenied, "this key is bound to workspaces and makes no vault for the whole tenant: name one in workspace_id")
 	}
-	if err := firstError(checkOneOf("provider", req.Provider, abi.VaultLocal, abi.VaultEnv, abi.VaultFile),
-		checkCapabilities(req.Provider, req.Capabilities), checkAccess(req.Access), checkMetadata(&req.Metadata)); err != nil {
+	if err := firstError(checkVaultWord("provider", req.Provider), checkCapabilities(req.Provider, req.Capabilities), checkAccess(req.Access), checkMetadata(&req.Metadata)); err != nil {
 		return err
 	}
 	return e.checkVaultTenant(c.Tenant, req.Provider)
@@ -92,15 +91,44 @@ func (e *Engine) tenantName(number storage.Tenant) string {
 	return ""
 }
 
+// servesVault reports whether this node can use the secrets of a provider's Vaults. A
+// provider is any string: one that is not served is kept, and refused when it is used.
+func servesVault(provider string) bool {
+	return provider == abi.VaultLocal || provider == abi.VaultEnv || provider == abi.VaultFile
+}
+
+func errUnserved(v *abi.Vault) *abi.Error {
+	return abi.Errorf(abi.CodeNotImplemented, "this node cannot use the secrets of vault %s: it serves the providers %s, %s and %s, not %q",
+		v.ID, abi.VaultLocal, abi.VaultEnv, abi.VaultFile, v.Provider)
+}
+
+const (
+	maxVaultWord    = 255 // bytes of a provider or a capability
+	maxCapabilities = 100
+)
+
+// checkVaultWord checks a provider or a capability.
+func checkVaultWord(param, word string) error {
+	if err := checkPresent(param, word); err != nil {
+		return err
+	}
+	if len(word) > maxVaultWord {
+		return abi.InvalidParam(param, "%s has at most %d bytes", param, maxVaultWord)
+	}
+	return nil
+}
+
+// checkCapabilities takes capabilities that mean nothing here, too: they are kept and
+// allow nothing.
 func checkCapabilities(provider string, capabilities []string) error {
-	if len(capabilities) == 0 {
-		return abi.InvalidParam("capabilities", `missing required member "capabilities": some of %v`, []string{vaultRead, vaultWrite, vaultSign})
+	if len(capabilities) == 0 || len(capabilities) > maxCapabilities {
+		return abi.InvalidParam("capabilities", "a vault has 1 to %d capabilities; %v mean something here", maxCapabilities, []string{vaultRead, vaultWrite, vaultSign})
 	}
 	for _, one := range capabilities {
-		if err := checkOneOf("capabilities", one, vaultRead, vaultWrite, vaultSign); err != nil {
+		if err := checkVaultWord("capabilities", one); err != nil {
 			return err
 		}
-		if one == vaultWrite && provider != abi.VaultLocal {
+		if one == vaultWrite && (provider == abi.VaultEnv || provider == abi.VaultFile) {
 			return abi.InvalidParam("capabilities", "the values of a vault of the provider %s are the operator's to write", provider)
 		}
 	}
@@ -224,6 +252,9 @@ func (e *Engine) StoreSecret(ctx context.Context, c *Caller, r *Retry, vaultID, 
 	if err := checkSecret(name, &req); err != nil {
 		return Doc{}, err
 	}
+	if !servesVault(v.Provider) {
+		return Doc{}, errUnserved(&v)
+	}
 	if !slices.Contains(v.Capabilities, vaultWrite) {
 		return Doc{}, abi.Errorf(abi.CodePermissionDenied, "the vault %s lacks the capability %q", vaultID, vaultWrite)
 	}
@@ -329,6 +360,9 @@ func (e *Engine) ListSecrets(ctx context.Context, c *Caller, vaultID string, p P
 	v, _, err := findAs[abi.Vault](ctx, e, c, abi.ObjectVault, vaultID)
 	if err != nil {
 		return DocList{}, err
+	}
+	if !servesVault(v.Provider) {
+		return DocList{}, errUnserved(&v)
 	}
 	if v.Provider != abi.VaultLocal {
 		return e.outsideSecrets(c, &v, p)

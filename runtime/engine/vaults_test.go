@@ -337,8 +337,8 @@ func TestVaultsAreCheckedAndHidden(t *testing.T) {
 	outsider := *n.root
 	outsider.Workspaces = []string{nowhere}
 	for what, change := range map[string]func(*abi.CreateVaultRequest){
-		"provider": func(r *abi.CreateVaultRequest) { r.Provider = "cloud" }, "none": func(r *abi.CreateVaultRequest) { r.Capabilities = nil },
-		"capability": func(r *abi.CreateVaultRequest) { r.Capabilities = []string{"tell"} },
+		"provider": func(r *abi.CreateVaultRequest) { r.Provider = strings.Repeat("x", 256) }, "none": func(r *abi.CreateVaultRequest) { r.Capabilities = nil },
+		"capability": func(r *abi.CreateVaultRequest) { r.Capabilities = []string{"read", ""} },
 		"write":      func(r *abi.CreateVaultRequest) { r.Provider = abi.VaultEnv },
 		"pattern":    func(r *abi.CreateVaultRequest) { r.Access.Personas = []string{"a b"} },
 		"files":      func(r *abi.CreateVaultRequest) { r.Provider, r.Capabilities = abi.VaultFile, []string{"read"} },
@@ -380,6 +380,32 @@ func TestVaultsAreCheckedAndHidden(t *testing.T) {
 	_, err = n.RotateVaultKey(ctx, &Caller{Tenant: n.root.Tenant, Scopes: []string{"vaults:write"}})
 	wantCode(t, err, abi.CodePermissionDenied)
 	wantCode(t, n.RemoveSecret(ctx, n.root, nil, mine, "never"), abi.CodeResourceNotFound)
+}
+
+// A Vault of a provider that this node does not serve is kept as it was described, and
+// whoever uses it is told so. Capabilities that mean nothing here allow nothing.
+func TestAVaultThatIsNotServed(t *testing.T) {
+	n, sent := vaulted(t)
+	ctx := t.Context()
+	req := forCall()
+	req.Provider, req.Capabilities = "conformance-oauth", []string{"oauth_refresh", "read", "write"}
+	id := n.vault(t, n.root, req)
+	doc, err := n.Get(ctx, n.root, abi.ObjectVault, id)
+	if v := as[abi.Vault](t, doc); err != nil || v.Provider != req.Provider || strings.Join(v.Capabilities, " ") != "oauth_refresh read write" {
+		t.Errorf("kept as %+v, %v", v, err)
+	}
+	_, err = n.StoreSecret(ctx, n.root, nil, id, "token", abi.StoreSecretRequest{Value: "x"})
+	wantCode(t, err, abi.CodeNotImplemented)
+	_, err = n.ListSecrets(ctx, n.root, id, Page{Limit: 10})
+	wantCode(t, err, abi.CodeNotImplemented)
+	got := n.calls(t, n.root, n.session(t), "persona_call", [2]string{abi.CallHTTPFetch, `{"name":"` + id + `/token","host":"h"}`})
+	if !strings.HasPrefix(got[0], fmt.Sprint(int(abi.CallUnavailable))) || !strings.Contains(got[0], "conformance-oauth") || len(sent.sent) > 0 {
+		t.Errorf("a use is answered %q, and %v was sent", got, sent.sent)
+	}
+	useless := forCall()
+	useless.Capabilities = []string{"oauth_refresh"}
+	_, err = n.StoreSecret(ctx, n.root, nil, n.vault(t, n.root, useless), "token", abi.StoreSecretRequest{Value: "x"})
+	wantCode(t, err, abi.CodePermissionDenied)
 }
 
 func TestSecretsAreListedWithoutValues(t *testing.T) {
