@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -55,5 +56,34 @@ func TestSessionsNameMemoriesAndSkills(t *testing.T) {
 			t.Error(err)
 		}
 		wantCode(t, as(other), abi.CodePolicyViolation)
+	}
+}
+
+// TestClosedSessionLetsItsTasksEnd holds that closing takes nothing more from clients but
+// the answer that a Task waits for, with which the Task goes on to its end.
+func TestClosedSessionLetsItsTasksEnd(t *testing.T) {
+	p := newProgram(op{abi.CallInputRequest, `{"prompt":"who?"}`}, say("the last word"))
+	n := newNode(t, guests{"program": p.run})
+	session := n.session(t)
+	id := n.submit(t, session, "persona_program")
+	n.parked(t, id)
+	must(n.CloseSession(t.Context(), n.root, nil, session))
+	send := func(kind abi.TaskMessageKind) error {
+		return second(n.AppendTaskMessage(t.Context(), n.root, nil, id, abi.AppendTaskMessageRequest{Kind: kind, Message: message("me")}))
+	}
+	wantCode(t, send(abi.TaskMessageInterrupt), abi.CodeConflict)
+	if err := send(abi.TaskMessageInput); err != nil {
+		t.Fatal(err)
+	}
+	task := n.wait(t, id)
+	if task.Status != abi.TaskCompleted || !strings.Contains(strings.Join(n.transcript(t, session), " "), "the last word") {
+		t.Errorf("%s, the transcript is %v", task.Status, n.transcript(t, session))
+	}
+	var metrics struct {
+		QueueMS float64 `json:"queue_ms"`
+	}
+	o := as[abi.Outcome](t, must(n.Get(t.Context(), n.root, abi.ObjectOutcome, task.OutcomeID)))
+	if err := json.Unmarshal(o.Metrics, &metrics); err != nil || metrics.QueueMS != float64(task.StartedAt.Sub(task.CreatedAt).Microseconds())/1000 {
+		t.Errorf("queue_ms is %v (%v); the task was created at %s and started at %s", metrics.QueueMS, err, task.CreatedAt, task.StartedAt)
 	}
 }

@@ -294,10 +294,11 @@ func (r *run) complete(o *abi.Outcome, t *task, failure *abi.Failure) {
 	}
 }
 
-// metrics says where the time went, in milliseconds, and what was used.
+// metrics says where the time went, in milliseconds, and what was used. Waiting in the
+// queue ends when the Task is started, which may be in the batch that accepts it.
 func (r *run) metrics(t *task) jsontext.Value {
 	m := append(make(jsontext.Value, 0, 192), `{"queue_ms":`...)
-	m = appendMS(m, r.began.Sub(t.about.CreatedAt))
+	m = appendMS(m, t.task.StartedAt.Sub(t.about.CreatedAt))
 	m = appendMS(append(m, `,"instantiate_ms":`...), r.usage.Instantiate)
 	m = appendMS(append(m, `,"run_ms":`...), r.usage.Run)
 	m = strconv.AppendInt(append(m, `,"host_calls":`...), int64(r.usage.HostCalls), 10)
