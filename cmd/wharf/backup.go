@@ -170,7 +170,7 @@ func (a *app) restore(ctx context.Context, from, data string, force, incomplete 
 // judge decides whether what was found in a backup may be restored.
 func (a *app) judge(e *examination, incomplete bool) error {
 	onlyLost := e.Faults == e.Lost
-	if e.OK || incomplete && onlyLost {
+	if e.Faults == 0 || incomplete && onlyLost { // a node starts without what cannot be read
 		return nil
 	}
 	a.showExamination(*e)

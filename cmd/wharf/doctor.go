@@ -39,6 +39,9 @@ that were changed after the log last told of them, are told and are no problem.
 The folder "modules" holds compiled plugins only, which are made again when they
 are lost or damaged: it is not looked at.
 
+It reads what a start of the node reads, too, and names what that would set
+aside because it cannot be read (docs/unreadable.md).
+
 It writes nothing to the data folder, which may lie on a disk that cannot be
 written, and ends with code 0 when all is well and 1 when not. The node must be
 stopped.`,
@@ -74,6 +77,7 @@ type examination struct {
 	Lost         uint64   `json:"lost"` // of Faults: files, keys and values that are lost or damaged
 	Unreferenced uint64   `json:"blobs_unreferenced"`
 	Notes        []string `json:"notes"`
+	SetAside     []string `json:"set_aside"` // what a start goes on without
 }
 
 func (a *app) doctor(ctx context.Context, data string, rebuild bool) error {
@@ -146,6 +150,9 @@ func (a *app) examine(ctx context.Context, data string, rebuild bool, temp strin
 		Keys: r.Keys, Blobs: r.Blobs, BlobBytes: r.BlobBytes, First: uint64(r.Floor) + 1, Last: uint64(r.Last),
 		Kept: r.Kept, Faults: r.Faults, Problems: append([]string{}, r.Problems...),
 	}
+	if err := e.examineStart(ctx, store); err != nil {
+		return e, err
+	}
 	if rebuild {
 		again, err := store.Rebuild(ctx, progress)
 		if err != nil {
@@ -201,6 +208,10 @@ func (a *app) showExamination(e examination) {
 	}
 	if e.OK {
 		a.out.Line(a.out.Paint(show.Green, "ok"), ": every invariant holds")
+		return
+	}
+	a.showSetAside(&e)
+	if e.Faults == 0 {
 		return
 	}
 	a.out.Line(a.out.Paint(show.Red, fmt.Sprintf("%d faults", e.Faults)))

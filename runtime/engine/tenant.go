@@ -163,7 +163,7 @@ func (e *Engine) loadTenants(ctx context.Context) error {
 func (t *tenantTable) readTenant(res *storage.Resource) (*abi.Tenant, error) {
 	is := &abi.Tenant{}
 	if err := readListed(res, is); err != nil {
-		return nil, err
+		return nil, naming(abi.ObjectTenant, res.ID, err)
 	}
 	if err := checkEnvelope(&is.Envelope, abi.ObjectTenant, res.ID); err != nil {
 		return nil, err
