@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -69,22 +70,26 @@ func (r *run) childRequest(ctx context.Context, c *liveCall) (abi.SubmitTaskRequ
 
 // checkChildren refuses one more child than there may be.
 func (r *run) checkChildren(ctx context.Context) error {
-	if r.children >= maxChildren {
+	if len(r.children) >= maxChildren {
 		return provider.Refuse(abi.CallTooLarge, "too_many_children", fmt.Sprintf("a task has at most %d children", maxChildren))
 	}
 	return r.engine.checkGenerations(ctx, r.task)
 }
 
-// madeChild reports whether an answered call has made a child.
-func madeChild(e *journal.Entry) bool {
+// noteChild takes over the child that an answered call has made; most have made none.
+func (r *run) noteChild(e *journal.Entry) error {
 	switch e.Call {
 	case abi.CallTaskSpawn, abi.CallHandoff:
-		return true
+		var made abi.CallTaskSpawnAnswer
+		err := json.Unmarshal(e.Answer, &made)
+		r.children = append(r.children, made.TaskID)
+		return err
 	case abi.CallToolCall:
-		own := ownTool(&liveCall{request: e.Request, entry: *e})
-		return own != nil && own.Server == ServerSkills
+		if own := ownTool(&liveCall{request: e.Request, entry: *e}); own != nil && own.Server == ServerSkills {
+			r.children = append(r.children, childID(&r.task.about, e.Index))
+		}
 	}
-	return false
+	return nil
 }
 
 // checkGenerations refuses a child too far down: plugins that call each other
@@ -136,22 +141,15 @@ func childStatus(code abi.ErrorCode) abi.CallStatus {
 	return abi.CallInvalid
 }
 
-// child reads a Task that another may wait for: one of its own children.
-func (e *Engine) child(ctx context.Context, t storage.Tenant, parent, id string) (*abi.Task, error) {
-	notOwn := provider.Refuse(abi.CallNotFound, string(abi.CodeResourceNotFound), fmt.Sprintf("%q is not a child of this task", id))
-	res, err := e.find(ctx, t, abi.ObjectTask, id)
-	if isNotFound(err) {
-		return nil, notOwn
-	}
-	if err != nil {
+// child reads a Task that the run's may wait for: one of its own children, or one that
+// the record has which a fork shares with its source.
+func (r *run) child(ctx context.Context, id string) (*abi.Task, error) {
+	child, err := r.engine.storedTask(ctx, r.task.tenant, id)
+	if err != nil && !isNotFound(err) {
 		return nil, err
 	}
-	child := &abi.Task{}
-	if err := decode(res.State, child); err != nil {
-		return nil, err
-	}
-	if child.ParentTaskID != parent {
-		return nil, notOwn
+	if err != nil || child.ParentTaskID != r.task.id && !slices.Contains(r.children, id) {
+		return nil, provider.Refuse(abi.CallNotFound, string(abi.CodeResourceNotFound), fmt.Sprintf("%q is not a child of this task", id))
 	}
 	return child, nil
 }

@@ -39,7 +39,7 @@ type run struct {
 	hints    int            // that the plugin gave, those of a re-run included
 	deltas   int            // of the call that is being performed
 	made     map[string]int // calls by name, the one being answered included
-	children int            // that it has made, those that the record tells included
+	children []string       // ids of those that the record tells
 
 	output    *abi.CallOutputRequest
 	gave      skill.Result // of a Task of a Skill
@@ -187,8 +187,8 @@ func (r *run) remember(e *journal.Entry) error {
 		r.noteHeldBack(e)
 		return nil
 	}
-	if madeChild(e) {
-		r.children++
+	if err := r.noteChild(e); err != nil {
+		return err
 	}
 	if p := r.task.program; p != nil && p.Skill != nil {
 		r.gave.Note(e.Call, e.Request)

@@ -156,6 +156,9 @@ func (e *Engine) ForkTask(ctx context.Context, c *Caller, r *Retry, id string, r
 	if calls > 0 && rec.Entries[calls-1].Call == abi.CallGate {
 		calls-- // what was approved for one Task is not approved for another
 	}
+	if req.AtEventID == "" && calls > 0 && !source.Status.Terminal() { // what it does meanwhile is not shared
+		req.AtEventID = rec.Entries[calls-1].EventID
+	}
 	sessionID, err := e.forkedSession(ctx, c, r, &source, req)
 	if err != nil {
 		return Doc{}, err

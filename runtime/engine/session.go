@@ -176,19 +176,26 @@ func (e *Engine) ForkSession(ctx context.Context, c *Caller, r *Retry, id string
 			unlock := e.locks.lock(c.Tenant, req.BranchID)
 			defer unlock()
 		}
-		parent.mu.Lock()
-		defer parent.mu.Unlock()
-		at, err := e.forkPoint(ctx, c, &parent.state, req.AtEventID)
+		parent.mu.RLock()
+		from := parent.state
+		parent.mu.RUnlock()
+		at, err := e.forkPoint(ctx, c, &from, req.AtEventID)
 		if err != nil {
 			return Doc{}, err
 		}
-		return e.fork(ctx, c, parent, at, idem, req)
+		kept, err := e.carriedAt(ctx, c, &from, min(at, e.store.Watermark()))
+		if err != nil {
+			return Doc{}, err
+		}
+		parent.mu.Lock()
+		defer parent.mu.Unlock()
+		return e.fork(ctx, c, parent, at, kept, idem, req)
 	})
 }
 
 // fork writes the fork and then tells the parent's watchers. The caller holds
 // parent.mu.
-func (e *Engine) fork(ctx context.Context, c *Caller, parent *session, at Position, idem *storage.Idempotency, req abi.ForkSessionRequest) (Doc, error) {
+func (e *Engine) fork(ctx context.Context, c *Caller, parent *session, at Position, kept *carried, idem *storage.Idempotency, req abi.ForkSessionRequest) (Doc, error) {
 	from := &parent.state
 	child := e.newSession(from.WorkspaceID, from.PersonaID)
 	child.ParentSessionID, child.RootSessionID, child.Summary = from.ID, from.RootSessionID, from.Summary
@@ -213,7 +220,11 @@ func (e *Engine) fork(ctx context.Context, c *Caller, parent *session, at Positi
 		}
 		child.BranchID, records = req.BranchID, append(records, taken...)
 	}
-	doc, err := e.commit(c, child.ID, from.WorkspaceID, idem, statusCreated, records...)
+	begins, err := e.carriedRecords(ctx, c, kept, child)
+	if err != nil {
+		return Doc{}, err
+	}
+	doc, err := e.commit(c, child.ID, from.WorkspaceID, idem, statusCreated, append(records, begins...)...)
 	if err != nil {
 		return Doc{}, err
 	}

@@ -100,7 +100,7 @@ func (r *run) endedChild(ctx context.Context, w *abi.Waiting) (answer []byte, en
 	if w.TaskID == "" {
 		return nil, false, nil
 	}
-	child, err := r.engine.child(ctx, r.task.tenant, r.task.id, w.TaskID)
+	child, err := r.child(ctx, w.TaskID)
 	if err != nil || !child.Status.Terminal() {
 		return nil, false, err
 	}
@@ -194,7 +194,7 @@ func (e *Engine) arm(key owner, w *abi.Waiting, deadline time.Time) {
 	child := owner{key.tenant, w.TaskID}
 	e.parked.await(child, key)
 	// One that cannot be read answers nobody: who awaits it is told so.
-	awaited, err := e.child(context.Background(), key.tenant, key.id, w.TaskID)
+	awaited, err := e.storedTask(context.Background(), key.tenant, w.TaskID)
 	if err == nil && awaited.Status.Terminal() || isUnreadable(err) || e.aside.unended(child) {
 		e.childEnded(child)
 	}
@@ -223,7 +223,7 @@ func (e *Engine) wakeParent(parent, child owner) {
 		return // it was ended, or woken by its time
 	}
 	var answer []byte
-	ended, err := e.child(ctx, parent.tenant, parent.id, child.id)
+	ended, err := e.storedTask(ctx, parent.tenant, child.id)
 	if err == nil {
 		answer, err = e.awaited(ctx, parent.tenant, waits.Waiting, ended)
 	}
