@@ -96,14 +96,16 @@ func replayRecord(ctx context.Context, c *client.Client, t *abi.Task) (*journal.
 	}
 	record := &source.Value
 	record.TaskID, record.Program.Module = t.ID, t.Module
-	record.Entries = replayedEntries(record.Entries, events)
+	record.Entries = replayedEntries(record.Entries, t, events)
 	record.End = &journal.End{Status: t.Status, Failure: t.Failure, Calls: len(record.Entries)}
 	return record, nil
 }
 
-// replayedEntries are the calls that a replay got to, as its events tell them.
-func replayedEntries(recorded []journal.Entry, events []client.Doc[abi.Event]) []journal.Entry {
-	reached := 0
+// replayedEntries are the calls that a replay got to, as its events tell them. What lies
+// before its checkpoint was restored. A call that was not answered is told by no event:
+// one that followed its record came to it, and stopped there.
+func replayedEntries(recorded []journal.Entry, t *abi.Task, events []client.Doc[abi.Event]) []journal.Entry {
+	reached := min(t.Replay.Checkpoint, len(recorded))
 	for i := range events {
 		e := &events[i].Value
 		var told struct {
@@ -117,6 +119,10 @@ func replayedEntries(recorded []journal.Entry, events []client.Doc[abi.Event]) [
 		if entry := &recorded[told.Index]; told.Answer != journal.HashOf(entry.Answer) {
 			entry.Status, entry.Answer = abi.CallOK, journal.Text(replacedBy(e, told.Answer))
 		}
+	}
+	diverged := t.Failure != nil && t.Failure.Code == abi.FailureDivergence
+	if reached == len(recorded)-1 && recorded[reached].Open && !diverged {
+		reached++
 	}
 	return recorded[:reached]
 }

@@ -153,6 +153,39 @@ func TestDiffWithAReplay(t *testing.T) {
 	}
 }
 
+// A Task that ended within a wait and its exact replay are the same; one that diverged
+// there, or stopped before, is not.
+func TestDiffWithAReplayOfAWait(t *testing.T) {
+	waits := strings.Replace(sampleRecord, `"calls":1`, `"calls":1,"stopped":true`, 1)
+	waits = strings.Replace(strings.Replace(waits, "COMPLETED", "CANCELED", 1), `"answer":"{\"a\":\"yes\"}"`, `"open":true`, 1)
+	const replay = `{"id":"ID","object":"task","status":"CANCELED","module":"sha256:0","replay":{"source_task_id":"task_a","mode":"exact"}}`
+	told := `{"object":"list","data":[{"id":"1","object":"event","event":"replay.event_replayed","payload":{"replayed_index":0,"answer_sha256":"` +
+		journal.HashOf([]byte(`{"t":1}`)) + `"}}],"page":{"has_more":false}}`
+	s := newStand(t, map[string]string{
+		"GET /v1/tasks/task_a":              `{"id":"task_a","object":"task","status":"CANCELED"}`,
+		"GET /wharf/v1/tasks/task_a/record": strings.ReplaceAll(waits, "ID", "task_a"),
+		"GET /v1/tasks/same":                strings.ReplaceAll(replay, "ID", "same"),
+		"GET /v1/tasks/same/events":         told,
+		"GET /v1/tasks/restored":            strings.Replace(strings.ReplaceAll(replay, "ID", "restored"), `"exact"`, `"from_checkpoint","checkpoint":1`, 1),
+		"GET /v1/tasks/restored/events":     `{"object":"list","data":[],"page":{"has_more":false}}`,
+		"GET /v1/tasks/short":               strings.ReplaceAll(replay, "ID", "short"),
+		"GET /v1/tasks/short/events":        `{"object":"list","data":[],"page":{"has_more":false}}`,
+		"GET /v1/tasks/other":               strings.Replace(strings.ReplaceAll(replay, "ID", "other"), `"CANCELED"`, `"FAILED","failure":{"code":"replay_divergence","message":"m"}`, 1),
+		"GET /v1/tasks/other/events":        told,
+	})
+	for id, want := range map[string]struct {
+		code int
+		out  string
+	}{
+		"same": {0, "the same: 2 calls"}, "restored": {0, "the same: 2 calls"},
+		"short": {1, "call 0 is the first that differs"}, "other": {1, "call 1 is the first that differs: llm.complete, which only a made"},
+	} {
+		if code, out, errs := s.wharf(t, "task", "diff", "task_a", id); code != want.code || !strings.Contains(out, want.out) {
+			t.Errorf("%s: code %d\n%s%s", id, code, out, errs)
+		}
+	}
+}
+
 func TestDiff(t *testing.T) {
 	a := strings.ReplaceAll(sampleRecord, "ID", "task_a")
 	const plain = `{"object":"task","status":"COMPLETED"}`

@@ -67,7 +67,7 @@ func Records(a, b *journal.Record) Result {
 			continue
 		}
 		if len(r.Changes) == 0 {
-			r.Shared, r.Diff = i, journal.Diff(text(left, kind), text(right, kind))
+			r.Shared, r.Diff = i, diff(left, right, kind)
 		}
 		r.Changes = append(r.Changes, Change{Index: i, Kind: kind, A: name(left), B: name(right)})
 	}
@@ -113,14 +113,24 @@ func differ(a, b *journal.Entry) Kind {
 	return ""
 }
 
+// diff shows how two calls differ: laid out, or as they are where that takes away what
+// differs.
+func diff(a, b *journal.Entry, kind Kind) string {
+	if left, right := text(a, kind, journal.Pretty), text(b, kind, journal.Pretty); left != right {
+		return journal.Diff(left, right)
+	}
+	raw := func(b []byte) string { return string(b) }
+	return journal.Diff(text(a, kind, raw), text(b, kind, raw))
+}
+
 // text is a call as a diff of the given kind shows it.
-func text(e *journal.Entry, kind Kind) string {
+func text(e *journal.Entry, kind Kind, show func([]byte) string) string {
 	if e == nil {
 		return ""
 	}
 	told := e.Call
 	if len(e.Request) > 0 {
-		told += "\n" + journal.Pretty(e.Request)
+		told += "\n" + show(e.Request)
 	}
 	if kind != Answer {
 		return told
@@ -133,7 +143,7 @@ func text(e *journal.Entry, kind Kind) string {
 	default:
 		told += "\n→"
 	}
-	return told + "\n" + journal.Pretty(e.Answer)
+	return told + "\n" + show(e.Answer)
 }
 
 // inputDiff compares what two Tasks were submitted with. The rest of what a plugin

@@ -36,6 +36,7 @@ func TestRecords(t *testing.T) {
 		"another call":      {record("COMPLETED", clock, model), record("COMPLETED", model, clock), []compare.Kind{compare.Call, compare.Call}, 0, "-clock\n"},
 		"an earlier end":    {record("COMPLETED", clock, model), record("COMPLETED", clock), []compare.Kind{compare.OnlyA}, 1, "-llm.complete\n"},
 		"a later end":       {record("COMPLETED"), record("COMPLETED", clock), []compare.Kind{compare.OnlyB}, 0, "+clock\n"},
+		"white space":       {record("COMPLETED", entry("http.fetch", "", `[ ]`)), record("COMPLETED", entry("http.fetch", "", `[]`)), []compare.Kind{compare.Answer}, 0, "-[ ]\n+[]\n"},
 		"a refusal":         {record("COMPLETED", model), record("COMPLETED", refused), []compare.Kind{compare.Answer}, 0, "+→ failed\n"},
 		"another end alone": {record("COMPLETED", clock), record("FAILED", clock), nil, 1, ""},
 	} {
