@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	json "github.com/go-json-experiment/json"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/storage"
 )
@@ -317,7 +317,7 @@ func (e *Engine) stateSequence(ctx context.Context, key owner) (next uint64, kno
 // stateTable remembers some of the values that Sessions keep, as they are on disk.
 // Only this engine writes them, under the value's lock.
 type stateTable struct {
-	mu   sync.RWMutex
+	mu   lockrank.RWMutex[lockTable]
 	kept map[owner]value
 }
 

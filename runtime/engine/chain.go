@@ -3,13 +3,13 @@ package engine
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/storage"
 )
@@ -179,6 +179,8 @@ func (r *replayFacts) check(built *receipt.Receipt) error {
 // Workspace's chain.
 func (e *Engine) seal(i *issue, b *storage.Batch, hand func() error) error {
 	put := func(number uint64, sealed *receipt.Batch) error {
+		lockrank.Enter[lockChain]() // the chain's own lock is held until put returns
+		defer lockrank.Leave[lockChain]()
 		b.Frame.Records[i.record].State = i.resource(i.built, number)
 		if sealed != nil {
 			state, err := json.Marshal(sealed)
@@ -255,12 +257,12 @@ func appendMember(b []byte, name, value string) []byte {
 
 // chainTable holds the chains of receipts that are being added to.
 type chainTable struct {
-	mu   sync.Mutex
+	mu   lockrank.Mutex[lockTable]
 	byID map[owner]*chainEntry
 }
 
 type chainEntry struct {
-	once  sync.Mutex
+	once  lockrank.Mutex[lockChainRead]
 	chain *receipt.Chain
 }
 

@@ -14,14 +14,14 @@ import (
 const stuckAfter = 2 * time.Minute
 
 // watch ends the tests with the stacks of all goroutines when what it was asked to watch
-// does not end. A test that is stuck could not even end its node.
-func watch(what string) (ended func()) {
+// does not end, its node included. Call it before the node is made.
+func watch(t testing.TB, what string) {
 	timer := time.AfterFunc(stuckAfter, func() {
 		stacks := make([]byte, 4<<20)
 		stacks = stacks[:runtime.Stack(stacks, true)]
 		panic(fmt.Sprintf("%s is stuck\n\n%s", what, stacks))
 	})
-	return func() { timer.Stop() }
+	t.Cleanup(func() { timer.Stop() })
 }
 
 // pausedModules hold back whoever asks what a plugin is, once a test says so.
@@ -72,7 +72,7 @@ func TestSessionChangesBesideASettlement(t *testing.T) {
 	}
 	for name, change := range changes {
 		t.Run(name, func(t *testing.T) {
-			defer watch(name + " beside a settlement")()
+			watch(t, name+" beside a settlement")
 			paused := &pausedModules{name: "echo", entered: make(chan struct{}, 8), leave: make(chan struct{}, 8)}
 			n := newNode(t, guests{"sorter": trapping}, func(_ *Config, p *Parts) {
 				paused.Modules = p.Modules
@@ -99,7 +99,7 @@ func TestSessionChangesBesideASettlement(t *testing.T) {
 // A change of a Session waits for the disk, and a Task of the Session waits for it. Tasks
 // of other Sessions that the same Quota bounds go on meanwhile.
 func TestAQuotaIsNotHeldForASession(t *testing.T) {
-	defer watch("a task of another session")()
+	watch(t, "a task of another session")
 	paused := &pausedModules{name: "held", entered: make(chan struct{}, 1), leave: make(chan struct{})}
 	n := newNode(t, guests{"held": echo}, func(_ *Config, p *Parts) {
 		paused.Modules = p.Modules
@@ -115,7 +115,15 @@ func TestAQuotaIsNotHeldForASession(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer release()
-	s.mu.Lock() // as a change of it does
+	locked, unlock, unlocked := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	go func() { // as a change of it does
+		s.mu.Lock()
+		close(locked)
+		<-unlock
+		s.mu.Unlock()
+		close(unlocked)
+	}()
+	<-locked
 	close(paused.leave)
 	for n.known() == 0 {
 		runtime.Gosched() // until the Task is about to be counted
@@ -125,7 +133,8 @@ func TestAQuotaIsNotHeldForASession(t *testing.T) {
 			t.Errorf("the task of the other session: %s %+v", task.Status, task.Failure)
 		}
 	}
-	s.mu.Unlock()
+	close(unlock)
+	<-unlocked
 	if task := n.wait(t, <-submitted); task.Status != abi.TaskCompleted {
 		t.Errorf("the task of the session: %s %+v", task.Status, task.Failure)
 	}

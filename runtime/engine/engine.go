@@ -15,6 +15,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/identity"
+	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
 	"github.com/wharf-dev/wharf/runtime/receipt"
@@ -136,11 +137,11 @@ type Engine struct {
 
 	keys     keyCache
 	tenants  tenantTable
-	retries  retryTable
+	retries  retryTable[lockKey]
 	sessions sessionTable
 	sources  sourceTable
 	// deliveries holds the deliveries that are on their way to the disk.
-	deliveries retryTable
+	deliveries retryTable[lockDelivery]
 	// headerNames holds *headerNames that are used again.
 	headerNames sync.Pool
 	intake      intake
@@ -238,7 +239,7 @@ func setDefault[T comparable](p *T, value T) {
 
 // lockedReader serializes reads: the entropy source is shared by every run.
 type lockedReader struct {
-	mu sync.Mutex
+	mu lockrank.Mutex[lockLast]
 	r  io.Reader
 }
 

@@ -13,13 +13,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
 	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/lockrank"
 )
 
 // The bounds on Workspaces' files.
@@ -54,8 +54,8 @@ type FileCondition struct {
 // usageTable knows how much the files of Workspaces take, of those that were written
 // to since the node started.
 type usageTable struct {
-	writing sync.RWMutex // held for reading by those that write or remove a file
-	mu      sync.Mutex
+	writing lockrank.RWMutex[lockFiles] // held for reading by those that write or remove a file
+	mu      lockrank.Mutex[lockTable]
 	bytes   map[owner]int64
 }
 

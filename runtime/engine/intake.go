@@ -15,6 +15,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/connector"
 	"github.com/wharf-dev/wharf/runtime/connector/signature"
+	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -45,7 +46,7 @@ type source struct {
 	checks atomic.Pointer[checks]
 
 	// hand orders what is handed over: deliveries have the order of the log in inbox, too.
-	hand    sync.Mutex
+	hand    lockrank.Mutex[lockSource]
 	seq     uint64 // of the next event whose resource is the Connector
 	inbox   []arrival
 	bytes   int            // of inbox
@@ -170,7 +171,7 @@ func authOf(c *abi.Connector, p connector.Provider) abi.WebhookAuth {
 
 // sourceTable holds the Connectors of the node.
 type sourceTable struct {
-	mu      sync.RWMutex
+	mu      lockrank.RWMutex[lockTable]
 	byID    map[owner]*source
 	byToken map[[32]byte]*source
 	backlog sync.Map // tenant → *atomic.Int64, deliveries that are pending

@@ -10,12 +10,12 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"sync"
 
 	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/identity"
+	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -27,7 +27,7 @@ const maxCachedKeys = 10_000
 
 // keyCache remembers the callers of keys that were found valid.
 type keyCache struct {
-	mu   sync.RWMutex
+	mu   lockrank.RWMutex[lockTable]
 	byID map[string]cachedKey
 }
 

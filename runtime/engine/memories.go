@@ -285,9 +285,7 @@ func (e *Engine) walkMemories(ctx context.Context, c *Caller, f Filter, p Page, 
 // no query finds it any more. The events that told it are kept as long as events
 // are (retention.events), for replays of the Tasks that read it.
 func (e *Engine) RedactMemory(ctx context.Context, c *Caller, r *Retry, id string) error {
-	unlock := e.locks.lock(c.Tenant, id)
-	defer unlock()
-	m, res, err := findAs[abi.Memory](ctx, e, c, abi.ObjectMemory, id)
+	m, _, err := findAs[abi.Memory](ctx, e, c, abi.ObjectMemory, id)
 	if err != nil || !m.RedactedAt.IsZero() {
 		return err
 	}
@@ -297,6 +295,12 @@ func (e *Engine) RedactMemory(ctx context.Context, c *Caller, r *Retry, id strin
 		}
 	}
 	_, err = e.once(ctx, c, r, m.WorkspaceID, func(idem *storage.Idempotency) (Doc, error) {
+		unlock := e.locks.lock(c.Tenant, id)
+		defer unlock()
+		m, res, err := findAs[abi.Memory](ctx, e, c, abi.ObjectMemory, id)
+		if err != nil || !m.RedactedAt.IsZero() {
+			return Doc{}, err
+		}
 		m.Content, m.RedactedAt = jsontext.Value("null"), abi.At(e.now())
 		m.UpdatedAt = m.RedactedAt
 		return e.commit(c, m.SessionID, m.WorkspaceID, idem, statusNoContent,

@@ -12,6 +12,7 @@ import (
 	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage"
 )
@@ -36,7 +37,7 @@ type intake struct {
 	bytes atomic.Int64 // of all inboxes
 	polls pollTable
 
-	mu      sync.Mutex
+	mu      lockrank.Mutex[lockTable]
 	lanes   map[storage.Tenant]*intakeLane
 	turn    []*intakeLane // lanes with Connectors that wait, the next one first
 	running int

@@ -3,18 +3,18 @@ package engine
 import (
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/alarm"
+	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/storage"
 )
 
 // parkedTable holds what is left in memory of Tasks that wait: a timer each, and
 // who awaits whom. A few hundred bytes a Task.
 type parkedTable struct {
-	mu      sync.Mutex
+	mu      lockrank.Mutex[lockTable]
 	timers  map[owner]*alarm.Alarm
 	parents map[owner][]owner // by the child they await
 }
@@ -70,7 +70,7 @@ func (p *parkedTable) stop() {
 
 // waiterTable holds who waits for the end of Tasks, in memory or not.
 type waiterTable struct {
-	mu   sync.Mutex
+	mu   lockrank.Mutex[lockTable]
 	byID map[owner]*waiter
 }
 
@@ -128,7 +128,7 @@ func (w *waiterTable) end(key owner, result func() ended) {
 // without looking at what was answered. Like the timers it is made anew at each start,
 // from the Tasks that have not ended.
 type askedTable struct {
-	mu       sync.RWMutex
+	mu       lockrank.RWMutex[lockTable]
 	byTenant map[storage.Tenant][]askedEntry // by id, which is by time
 }
 

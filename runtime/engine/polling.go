@@ -14,6 +14,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/alarm"
 	"github.com/wharf-dev/wharf/runtime/connector"
 	"github.com/wharf-dev/wharf/runtime/connector/schedule"
+	"github.com/wharf-dev/wharf/runtime/lockrank"
 )
 
 const (
@@ -29,7 +30,7 @@ const (
 // pollTable holds the Connectors that act by themselves, the next one first. One
 // goroutine waits for all of them.
 type pollTable struct {
-	mu    sync.Mutex
+	mu    lockrank.Mutex[lockTable]
 	byKey map[owner]*poll // nil until the engine is started
 	due   pollHeap
 	wake  chan struct{}

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/runtime/policy/quota"
 	"github.com/wharf-dev/wharf/storage"
 )
@@ -27,7 +27,7 @@ type quotaTable struct {
 	some    atomic.Bool
 	refused atomic.Uint64 // Tasks
 
-	mu      sync.Mutex
+	mu      lockrank.Mutex[lockQuotas]
 	byID    map[owner]*quotaMeter
 	scoped  map[quotaScope][]*quotaMeter
 	held    map[owner][]*quotaMeter // by the Task that has not ended

@@ -69,13 +69,13 @@ func (e *Engine) VerifyReceipt(ctx context.Context, c *Caller, r *Retry, id stri
 	if !v.Valid {
 		kind = abi.EventReceiptVerificationFailed
 	}
-	unlock := e.locks.lock(c.Tenant, id)
-	defer unlock()
-	seq, _, err := e.store.Sequence(ctx, c.Tenant, abi.ResourcePointer{Object: abi.ObjectReceipt, ID: id})
-	if err != nil {
-		return v, e.failed("reading the receipt's events", err)
-	}
 	doc, err := e.once(ctx, c, r, stored.WorkspaceID, func(idem *storage.Idempotency) (Doc, error) {
+		unlock := e.locks.lock(c.Tenant, id)
+		defer unlock()
+		seq, _, err := e.store.Sequence(ctx, c.Tenant, abi.ResourcePointer{Object: abi.ObjectReceipt, ID: id})
+		if err != nil {
+			return Doc{}, e.failed("reading the receipt's events", err)
+		}
 		return e.commit(c, stored.SessionID, stored.WorkspaceID, idem, statusOK, record{
 			kind: kind, object: abi.ObjectReceipt, id: id, seq: seq + 1, state: jsontext.Value(res.State), payload: &v,
 		})

@@ -6,18 +6,19 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
-	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/storage"
 )
 
-// retryTable holds the idempotency keys whose write is on its way to the disk:
-// looking a key up and committing under it are one step to everybody else.
-type retryTable struct {
-	mu     sync.Mutex
+// retryTable holds the keys whose write is on its way to the disk: looking a key up and
+// committing under it are one step to everybody else. R is the place of the keys among
+// the locks.
+type retryTable[R lockrank.Ranked] struct {
+	mu     lockrank.Mutex[lockTable]
 	flying map[retryKey]chan struct{}
 }
 
@@ -26,8 +27,10 @@ type retryKey struct {
 	key    storage.Key
 }
 
-// claim makes the caller the only one at work on k, waiting for whoever is.
-func (t *retryTable) claim(ctx context.Context, k retryKey) (release func(), err error) {
+// claim makes the caller the only one at work on k, waiting for whoever is. The same
+// goroutine releases it.
+func (t *retryTable[R]) claim(ctx context.Context, k retryKey) (release func(), err error) {
+	lockrank.Enter[R]()
 	for {
 		t.mu.Lock()
 		if t.flying == nil {
@@ -44,12 +47,14 @@ func (t *retryTable) claim(ctx context.Context, k retryKey) (release func(), err
 		select {
 		case <-other:
 		case <-ctx.Done():
+			lockrank.Leave[R]()
 			return nil, ctx.Err()
 		}
 	}
 }
 
-func (t *retryTable) release(k retryKey, done chan struct{}) {
+func (t *retryTable[R]) release(k retryKey, done chan struct{}) {
+	lockrank.Leave[R]()
 	t.mu.Lock()
 	delete(t.flying, k)
 	t.mu.Unlock()

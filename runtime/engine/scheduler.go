@@ -1,8 +1,7 @@
 package engine
 
 import (
-	"sync"
-
+	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -14,7 +13,7 @@ type scheduler struct {
 	width int
 	limit int
 
-	mu       sync.Mutex
+	mu       lockrank.Mutex[lockTable]
 	reserved int // places taken: Tasks on their way in, and waiting ones
 	running  int // Tasks that run, or will as soon as they are accepted
 	tenants  map[storage.Tenant]*lane

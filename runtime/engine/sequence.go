@@ -2,9 +2,9 @@ package engine
 
 import (
 	"context"
-	"sync"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -12,13 +12,13 @@ import (
 // uses of a secret: each is handed over with the next sequence, and nobody waits for
 // the disk of another.
 type sequenceTable struct {
-	mu  sync.Mutex
+	mu  lockrank.Mutex[lockTable]
 	all map[owner]*sequence
 }
 
 // sequence is that of one resource, while anybody tells of it.
 type sequence struct {
-	mu    sync.Mutex
+	mu    lockrank.Mutex[lockSequence]
 	next  uint64
 	known bool
 

@@ -2,9 +2,10 @@ package engine
 
 import (
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/wharf-dev/wharf/runtime/lockrank"
 )
 
 // Deliveries says what became of the deliveries to all Connectors. What was received is
@@ -55,7 +56,7 @@ type intakeCounts struct {
 	full    atomic.Uint64 // deliveries that there was no room for
 	batches batchSizes
 
-	mu   sync.Mutex
+	mu   lockrank.Mutex[lockLast]
 	gone struct{ received, deduped, normalized, dead, redriven, rejected uint64 } // of Connectors that are deleted
 }
 

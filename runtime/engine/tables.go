@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -16,7 +17,7 @@ import (
 type stripes struct {
 	seed maphash.Seed
 	once sync.Once
-	mu   [256]sync.Mutex
+	mu   [256]lockrank.Mutex[lockResource]
 }
 
 func (s *stripes) lock(t storage.Tenant, id string) (unlock func()) {
@@ -40,7 +41,7 @@ type owner struct {
 // the log can tell otherwise. Under either lock a writer waits for nothing but the disk:
 // whether a batch is durable is the store's knowledge, and needs no other writer.
 type session struct {
-	mu     sync.RWMutex
+	mu     lockrank.RWMutex[lockSession]
 	loaded bool
 	state  abi.Session // guarded by mu
 	seq    uint64      // of the last event whose resource is the Session; guarded by mu
@@ -54,7 +55,7 @@ type session struct {
 // that were. A Session whose own change is on its way to the disk is never dropped: a
 // later load would not see it.
 type sessionTable struct {
-	mu    sync.Mutex
+	mu    lockrank.Mutex[lockTable]
 	limit int
 	byID  map[owner]*session
 	idle  list.List // of owner, least recently used first

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -13,6 +12,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/alarm"
 	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -38,7 +38,7 @@ type task struct {
 	startErr error
 	fresh    bool
 
-	mu       sync.Mutex
+	mu       lockrank.Mutex[lockTask]
 	state    State
 	gone     bool                    // it was parked and taken out of memory: load it anew
 	run      *run                    // set while a plugin runs, and kept when it was stopped
@@ -57,7 +57,7 @@ func (t *task) key() owner { return owner{t.tenant, t.id} }
 // taskTable holds the Tasks that have not ended. It is bounded by what the
 // scheduler takes in.
 type taskTable struct {
-	mu   sync.RWMutex
+	mu   lockrank.RWMutex[lockTable]
 	byID map[owner]*task
 }
 

@@ -6,22 +6,23 @@ import (
 	"sync"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/storage"
 )
 
 // tenantTable holds every tenant of the node, and the Personas that were looked
 // up. Tenants are few.
 type tenantTable struct {
-	mu       sync.RWMutex
+	mu       lockrank.RWMutex[lockTable]
 	byID     map[string]*abi.Tenant
 	byName   map[string]*abi.Tenant
 	byNumber map[storage.Tenant]*abi.Tenant
 	stored   int // how many the log has, those included that cannot be read
 
-	personas    sync.Map   // owner → *persona
-	loadPersona sync.Mutex // held while one is put there, so that none is older than the last
+	personas    sync.Map                    // owner → *persona
+	loadPersona lockrank.Mutex[lockPersona] // held while one is put there, so that none is older than the last
 
-	create sync.Mutex // held while a tenant is made
+	create lockrank.Mutex[lockTenants] // held while a tenant is made
 }
 
 func (t *tenantTable) put(tenant *abi.Tenant) {

@@ -3,11 +3,11 @@ package engine
 import (
 	"context"
 	"errors"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/secret"
 	"github.com/wharf-dev/wharf/storage"
@@ -30,7 +30,7 @@ type trustTable struct {
 	generation atomic.Uint64 // of all Vaults: nothing older is used
 	told       secretCounts
 
-	mu  sync.Mutex
+	mu  lockrank.Mutex[lockTable]
 	all map[trustKey]*trusted
 }
 
@@ -46,7 +46,7 @@ type trustKey struct {
 
 // trusted is what was found for a Connector. Its lock is held while it is looked for.
 type trusted struct {
-	mu         sync.Mutex
+	mu         lockrank.Mutex[lockSecret]
 	generation uint64
 	until      time.Time
 	value      []byte
