@@ -86,15 +86,13 @@ func (e *Engine) watchTime(t *task, p *abi.Persona) (stop func(), err error) {
 		return nil, errOvertime
 	}
 	key := t.key()
-	return alarm.Set(e.now, end, func() { e.exhaust(key) }).Stop, nil
+	return alarm.Set(e.now, end, e.background.owned(func() { e.exhaust(key) })).Stop, nil
 }
 
 // exhaust fails a Task whose time is up.
 func (e *Engine) exhaust(key owner) {
 	err := e.endFromOutside(context.Background(), key, change{in: Input{Kind: InputDeadline, Failure: abi.FailureBudget}, actor: hostActor})
-	if err != nil && !errors.Is(err, ErrTerminal) && !e.draining.Load() {
-		e.log.Error("that a task's time was up could not be recorded", "task", key.id, "error", err)
-	}
+	e.undone("that a task's time was up could not be recorded", key, err)
 }
 
 // inTime ends a wait when the Task's time is up: it is brought back, and fails.

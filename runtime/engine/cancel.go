@@ -124,13 +124,11 @@ func (e *Engine) watchDeadline(t *task) {
 		return
 	}
 	key := t.key()
-	t.deadline = alarm.Set(e.now, t.task.DeadlineAt, func() { e.expire(key) })
+	t.deadline = alarm.Set(e.now, t.task.DeadlineAt, e.background.owned(func() { e.expire(key) }))
 }
 
 // expire fails a Task whose deadline has passed.
 func (e *Engine) expire(key owner) {
 	err := e.endFromOutside(context.Background(), key, change{in: Input{Kind: InputDeadline}, actor: hostActor})
-	if err != nil && !errors.Is(err, ErrTerminal) && !e.draining.Load() {
-		e.log.Error("a task's deadline could not be recorded", "task", key.id, "error", err)
-	}
+	e.undone("a task's deadline could not be recorded", key, err)
 }

@@ -120,6 +120,8 @@ type Engine struct {
 	base     context.Context // parent of every run
 	stopRuns context.CancelCauseFunc
 	draining atomic.Bool
+	// background has what the engine does by itself: wakes, deadlines, budgets of time.
+	background background
 
 	calls      map[string]*abi.HostCall
 	performers map[string]provider.Performer
@@ -261,21 +263,37 @@ func (e *Engine) Start(ctx context.Context) error {
 	return e.startIntake(ctx)
 }
 
-var errDrained = errors.New("the node is draining")
+var (
+	errDrained = errors.New("the node is draining")
+	errStuck   = errors.New("it did not end though it was stopped")
+)
+
+// stopTime is how long runs that a drain has stopped get to end. Nothing but the disk,
+// or a plugin that is being compiled, holds them up.
+const stopTime = 30 * time.Second
 
 // Drain stops taking Tasks and lets those that run end. When ctx ends first,
 // their plugins are stopped and the Tasks are left as they are on disk, to be run
-// again by the next start. Drain returns nil in both cases; reads keep working.
+// again by the next start, as after a crash. Drain returns nil in both cases, and
+// reads keep working. The error says what went on all the same, [stopTime] later: it
+// finds the store closed.
 func (e *Engine) Drain(ctx context.Context) error {
 	e.draining.Store(true)
-	e.parked.stop()
-	e.drainIntake()
-	idle := e.queue.drain()
-	select {
-	case <-idle:
-	case <-ctx.Done():
+	late, over := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer over(nil)
+	defer context.AfterFunc(ctx, func() {
 		e.stopRuns(errDrained)
-		<-idle
+		time.AfterFunc(stopTime, func() { over(errStuck) })
+	})()
+	e.parked.stop()
+	if err := e.drainIntake(late); err != nil {
+		return err
+	}
+	if err := waitFor(late, e.queue.drain()); err != nil {
+		return fmt.Errorf("waiting for running tasks: %w", err)
+	}
+	if err := waitFor(late, e.background.end()); err != nil { // until here the deadlines of what ran were held
+		return fmt.Errorf("waiting for what the node does by itself: %w", err)
 	}
 	return nil
 }

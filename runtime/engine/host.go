@@ -264,9 +264,15 @@ func (r *run) live(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, er
 		return r.spawn(ctx, c)
 	}
 	answer, err := perform(r, ctx, c)
-	status, answer, err := r.record(ctx, c, journal.Whole, answer, err)
+	return r.recordAndRelease(ctx, c, answer, err)
+}
+
+// recordAndRelease records a call that was answered at once, and lets go of what it holds
+// until then.
+func (r *run) recordAndRelease(ctx context.Context, c *liveCall, answer []byte, failed error) (abi.CallStatus, []byte, error) {
+	status, answer, err := r.record(ctx, c, journal.Whole, answer, failed)
 	if c.release != nil {
-		c.release(err)
+		c.release(firstError(err, failed))
 	}
 	return status, answer, err
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -44,7 +43,7 @@ type intake struct {
 
 	ctx  context.Context // ends when the node drains
 	stop context.CancelFunc
-	busy sync.WaitGroup
+	busy background // its workers
 }
 
 // intakeLane is one tenant's share.
@@ -136,12 +135,15 @@ func (e *Engine) startIntake(ctx context.Context) error {
 
 // drainIntake stops normalizing. What is pending stays so until the next start. The
 // counts that no settled delivery told of are written down.
-func (e *Engine) drainIntake() {
+func (e *Engine) drainIntake(ctx context.Context) error {
 	e.intake.mu.Lock()
 	e.intake.stop()
 	e.intake.mu.Unlock()
-	e.intake.busy.Wait()
-	e.intake.polls.busy.Wait()
+	for _, busy := range []*background{&e.intake.busy, &e.intake.polls.busy} {
+		if err := waitFor(ctx, busy.end()); err != nil {
+			return fmt.Errorf("waiting for deliveries and polls that are worked on: %w", err)
+		}
+	}
 	for _, s := range e.sources.all() {
 		s.hand.Lock()
 		if s.timer != nil {
@@ -156,6 +158,7 @@ func (e *Engine) drainIntake() {
 		}
 		s.hand.Unlock()
 	}
+	return nil
 }
 
 // normalizeSoon makes a worker look at a Connector, unless one is about to or there is
@@ -187,7 +190,7 @@ func (e *Engine) idle(s *source) error {
 		if s.timer != nil {
 			s.timer.Stop()
 		}
-		s.timer = time.AfterFunc(wait, func() { e.normalizeSoon(s) })
+		s.timer = time.AfterFunc(wait, e.background.owned(func() { e.normalizeSoon(s) }))
 		return errIdle
 	}
 	return nil
@@ -251,7 +254,7 @@ func (t *turn) settled() error {
 }
 
 // letGo lets a batch go once the one before is: Tasks are queued in their order. It
-// does not wait for it.
+// does not wait for it; the worker does before its turn ends.
 func (t *turn) letGo(st *settlement) error {
 	if err := t.settled(); err != nil {
 		return errors.Join(err, st.release())
@@ -268,7 +271,7 @@ func (e *Engine) failedBatch(s *source, err error) {
 	retryAt, tripped := s.retry.Failed(e.now())
 	e.log.Warn("the deliveries of a connector cannot be normalized", "connector", s.key.id, "error", err, "retry_at", retryAt)
 	if tripped {
-		go e.tellTripped(s, err)
+		e.background.Go(func() { e.tellTripped(s, err) })
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"container/heap"
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	json "github.com/go-json-experiment/json"
@@ -35,7 +34,7 @@ type pollTable struct {
 	due   pollHeap
 	wake  chan struct{}
 	slots chan struct{}
-	busy  sync.WaitGroup
+	busy  background
 }
 
 // poll is a Connector that acts by itself.

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -204,7 +203,7 @@ func (q *quotaTable) watch(e *Engine, meters []*quotaMeter) {
 			if rt.timer != nil {
 				rt.timer.Stop()
 			}
-			rt.timer = time.AfterFunc(left/time.Duration(len(keys))+time.Millisecond, func() { e.overtime(key, m) })
+			rt.timer = time.AfterFunc(left/time.Duration(len(keys))+time.Millisecond, e.background.owned(func() { e.overtime(key, m) }))
 		}
 	}
 }
@@ -246,7 +245,5 @@ func (e *Engine) overtime(key owner, m *quotaMeter) {
 			o.Summary = o.Failure.Message
 		},
 	})
-	if err != nil && !errors.Is(err, ErrTerminal) && !e.draining.Load() {
-		e.log.Error("that the time under a quota was up could not be recorded", "task", key.id, "error", err)
-	}
+	e.undone("that the time under a quota was up could not be recorded", key, err)
 }

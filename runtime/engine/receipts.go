@@ -164,6 +164,9 @@ func (e *Engine) ForkTask(ctx context.Context, c *Caller, r *Retry, id string, r
 		return Doc{}, err
 	}
 	return e.submit(ctx, c, r, sessionID, func(*session) (*task, *abi.Message, error) {
+		if err := e.open(); err != nil {
+			return nil, nil, err
+		}
 		t, err := e.newFork(ctx, c, &source, sessionID, calls, req)
 		return t, nil, err
 	})

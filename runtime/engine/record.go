@@ -22,6 +22,9 @@ var errEndedMeanwhile = errors.New("the task has ended meanwhile")
 // guest is told never gets ahead of the log: whatever depends on an answer is
 // handed over after it, and so is durable only if the answer is.
 func (r *run) record(ctx context.Context, c *liveCall, phase journal.Phase, answer []byte, failed error) (abi.CallStatus, []byte, error) {
+	if cause := stopped(ctx); failed != nil && cause != nil {
+		return 0, nil, cause // it may have failed of that: the next start makes the call
+	}
 	status, answer, err := r.answer(answer, failed)
 	if err != nil {
 		return 0, nil, err

@@ -26,6 +26,9 @@ func (e *Engine) ReplayTask(ctx context.Context, c *Caller, r *Retry, id string,
 		return Doc{}, err
 	}
 	return e.submit(ctx, c, r, source.SessionID, func(s *session) (*task, *abi.Message, error) {
+		if err := e.open(); err != nil {
+			return nil, nil, err
+		}
 		t, err := e.newReplay(ctx, c, &source, req)
 		return t, nil, err
 	})

@@ -54,7 +54,7 @@ func (r *replayFacts) apply(f *receipt.Facts) {
 func (e *Engine) runReplay(ctx context.Context, t *task) {
 	p := &replaying{engine: e, task: t}
 	result, err := p.run(ctx)
-	if errors.Is(err, errDrained) || errors.Is(err, errCanceled) || errors.Is(err, errDeadline) {
+	if err != nil && stopped(ctx) != nil {
 		return
 	}
 	p.end(result, err)

@@ -34,6 +34,9 @@ func (e *Engine) runTask(t *task) {
 	r.enterQuotas()
 	defer r.leaveQuotas()
 	err := e.perform(ctx, t, r)
+	if cause := stopped(ctx); cause != nil && err != nil && !errors.Is(err, errParked) && !isFailure(err) {
+		err = cause // what the host failed at is no fault: it was told to stop
+	}
 	switch {
 	case errors.Is(err, errParked):
 		return
@@ -49,13 +52,25 @@ func (e *Engine) runTask(t *task) {
 	}
 }
 
+// stopped returns why the run was stopped from outside that ctx is of; nil when it was
+// not.
+func stopped(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	for _, stop := range [...]error{errDrained, errCanceled, errDeadline} {
+		if errors.Is(cause, stop) {
+			return stop
+		}
+	}
+	return nil
+}
+
 // begin records that the Task runs; false when it ended while it waited.
 func (e *Engine) begin(ctx context.Context, t *task, stop context.CancelCauseFunc) bool {
 	e.fixProgram(ctx, t)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.state.Status.Terminal() {
-		return false
+	if t.state.Status.Terminal() || t.startErr != nil && stopped(ctx) != nil {
+		return false // or it is left to the next start, which finds out what it runs
 	}
 	t.stop = stop
 	if t.state.Status == abi.TaskWorking { // it was started as it was accepted, or is brought back

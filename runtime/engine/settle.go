@@ -114,6 +114,9 @@ func (st *settlement) settle(ctx context.Context, a *arrival, n *abi.NormalizedD
 	}
 	for {
 		err := st.perform(ctx, a, n)
+		if err != nil && ctx.Err() != nil {
+			return context.Cause(ctx) // it stays pending: it may have failed of that
+		}
 		refused, own := errors.AsType[*abi.Error](err)
 		switch {
 		case !own:

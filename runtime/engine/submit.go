@@ -28,6 +28,9 @@ func (e *Engine) SubmitTask(ctx context.Context, c *Caller, r *Retry, req abi.Su
 		return Doc{}, err
 	}
 	return e.submit(ctx, c, r, req.SessionID, func(s *session) (*task, *abi.Message, error) {
+		if err := e.open(); err != nil {
+			return nil, nil, err
+		}
 		t, m, err := e.newTask(ctx, c, s, "", req)
 		if err == nil && m != nil {
 			err = within("input", e.checkReferences(ctx, c, m))
@@ -97,6 +100,10 @@ func (e *Engine) offer(ctx context.Context, t *task, input *abi.Message, actor s
 		t.state.Status = abi.TaskSubmitted // as it will be
 		e.fixProgram(ctx, t)
 		t.state = State{}
+		if t.startErr != nil && ctx.Err() != nil { // nothing is known of what it would run
+			e.queue.unreserve(t.place)
+			return Doc{}, nil, e.failed("looking for what the task runs", t.startErr)
+		}
 	}
 	doc, b, err := e.acceptance(t, input, actor, idem)
 	var commit storage.Commit
@@ -206,13 +213,19 @@ func (t *task) shownInput() jsontext.Value {
 	return Placed(abi.ObjectMessage, t.input, t.about.WorkspaceID, "")
 }
 
+// open refuses what clients ask of a node that drains. What the node has begun itself goes
+// on, such as a Task that spawns another: its record must not tell of a drain.
+func (e *Engine) open() error {
+	if !e.draining.Load() {
+		return nil
+	}
+	err := abi.Errorf(abi.CodeServiceUnavailable, "the node is draining and takes no new tasks")
+	err.RetryAfter = 5
+	return err
+}
+
 // admit takes a place for a Task, or says why the node takes none now.
 func (e *Engine) admit(t *task) (place, error) {
-	if e.draining.Load() {
-		err := abi.Errorf(abi.CodeServiceUnavailable, "the node is draining and takes no new tasks")
-		err.RetryAfter = 5
-		return place{}, err
-	}
 	p, ok := e.queue.reserve(t.tenant, t.about.OrderKey != "")
 	if !ok {
 		e.counts.rejected.Add(1)

@@ -146,7 +146,7 @@ func (r *run) own(ctx context.Context, c *liveCall, req *abi.CallToolCallRequest
 	for i := range hostTools {
 		if hostTools[i].tool.Name == req.Name {
 			answer, err := r.hostTool(ctx, c, &hostTools[i], req)
-			return r.record(ctx, c, journal.Whole, answer, err)
+			return r.recordAndRelease(ctx, c, answer, err)
 		}
 	}
 	return r.record(ctx, c, journal.Whole, nil, provider.Refuse(abi.CallNotFound, "unknown_tool", fmt.Sprintf("the host has no tool %q", req.Name)))
@@ -167,7 +167,7 @@ func (r *run) hostTool(ctx context.Context, c *liveCall, t *hostTool, req *abi.C
 	if err != nil {
 		return nil, err
 	}
-	c.states, c.extra, c.durable = call.states, call.extra, call.def.Durable
+	c.states, c.extra, c.durable, c.release = call.states, call.extra, call.def.Durable, call.release
 	return json.Marshal(&abi.CallToolCallAnswer{Content: []abi.ToolContent{{Type: "text", Text: t.text(answer)}}})
 }
 

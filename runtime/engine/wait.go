@@ -186,7 +186,7 @@ func (e *Engine) arm(key owner, w *abi.Waiting, deadline time.Time) {
 		at, fire = deadline, func() { e.expire(key) }
 	}
 	if !at.IsZero() {
-		e.parked.setTimer(key, e.now, at, fire)
+		e.parked.setTimer(key, e.now, at, e.background.owned(fire))
 	}
 	if w.TaskID == "" {
 		return
@@ -212,7 +212,7 @@ func (e *Engine) timeout(key owner, w *abi.Waiting) {
 // childEnded wakes the Tasks that wait for one that has ended.
 func (e *Engine) childEnded(child owner) {
 	for _, parent := range e.parked.awaiting(child) {
-		go e.wakeParent(parent, child)
+		e.background.Go(func() { e.wakeParent(parent, child) })
 	}
 }
 
@@ -233,10 +233,7 @@ func (e *Engine) wakeParent(parent, child owner) {
 // wakeInBackground wakes a Task on behalf of nobody.
 func (e *Engine) wakeInBackground(key owner, up *wakeUp) {
 	up.actor = hostActor
-	err := e.wake(context.Background(), key, up)
-	if err != nil && !errors.Is(err, errNotWaiting) && !e.draining.Load() {
-		e.log.Error("a parked task could not be woken", "task", key.id, "error", err)
-	}
+	e.undone("a parked task could not be woken", key, e.wake(context.Background(), key, up))
 }
 
 // errNotWaiting says that a Task does not wait for what was brought.
