@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -23,7 +23,7 @@ type SetAside struct {
 
 // asideTable holds what was set aside since the node started.
 type asideTable struct {
-	mu  sync.RWMutex
+	mu  lockrank.RWMutex[lockTable]
 	all map[asideKey]SetAside
 }
 
