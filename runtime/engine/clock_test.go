@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,14 +12,14 @@ import (
 )
 
 // setClock is a clock that goes with the time of a synctest bubble, and that a test sets.
-type setClock struct{ off time.Duration }
+type setClock struct{ off atomic.Int64 }
 
-func (c *setClock) read() time.Time { return time.Now().Add(c.off) }
+func (c *setClock) read() time.Time { return time.Now().Add(time.Duration(c.off.Load())) }
 
 // set puts the clock forward or back once everything is at rest.
 func (c *setClock) set(off time.Duration) {
 	synctest.Wait()
-	c.off = off
+	c.off.Store(int64(off))
 }
 
 // TestStepsOfTheClock holds that what waits for a time goes by the clock as it is, within
