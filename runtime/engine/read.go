@@ -230,6 +230,9 @@ func (e *Engine) renderOutcome(ctx context.Context, t storage.Tenant, doc Doc) (
 		o.Artifacts[i] = withReceipt(a, o.ReceiptID)
 	}
 	text, err := json.Marshal(&o)
+	if err != nil { // what it names can be read by itself, and not within it
+		return Doc{}, &UnreadableError{Object: abi.ObjectOutcome, ID: o.ID, Err: err}
+	}
 	doc.JSON = Placed(abi.ObjectOutcome, text, at.WorkspaceID, at.SessionID)
 	return doc, err
 }
