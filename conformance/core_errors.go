@@ -10,7 +10,7 @@ func errorChecks() []Check {
 		{ID: "errors.unknown-enum", Title: "a role that does not exist gets 400 invalid_request", Section: section, Strength: Must, run: unknownRole},
 		{ID: "errors.not-found", Title: "an absent resource gets 404 resource_not_found", Section: section, Strength: Must, run: notFound},
 		{ID: "errors.unknown-path", Title: "an unknown path gets 404 with the error envelope", Section: section, Strength: Must, run: unknownPath},
-		{ID: "errors.unknown-members", Title: "unknown members of a request are no error", Section: "Versioning", Strength: Should, run: unknownMembers},
+		{ID: "errors.unknown-members", Title: "unknown members of a submit are no error", Section: "Versioning", Strength: Should, run: unknownMembers},
 	}
 }
 
@@ -68,6 +68,6 @@ func unknownPath(p *probe) {
 }
 
 func unknownMembers(p *probe) {
-	p.want(p.post("/v1/sessions/"+p.newSession()+"/messages",
-		object{"message": say("hello"), "member_of_a_later_version": object{"a": 1}}), 201)
+	p.want(p.post("/v1/sessions/"+p.newSession()+"/tasks",
+		object{"input": say("hello"), "member_of_a_later_version": object{"a": 1}}), 202)
 }

@@ -35,16 +35,17 @@ func (d *demo) showTimes(o *abi.Outcome) {
 	}
 	queue, start, run := milliseconds(m.QueueMS), milliseconds(m.InstantiateMS), milliseconds(m.RunMS)
 	total := d.seen.Sub(d.sent)
+	accept := max(queue, d.accept-door) // it is answered, and runs, once it is on disk
 	var phases []show.Phase
 	if d.size > maxInline {
 		phases = append(phases, show.Phase{Name: "upload", Time: d.upload, Note: "the document, before the task"})
 	}
 	phases = append(phases,
 		show.Phase{Name: "check", Time: door, Note: "until the node had read and checked the task"},
-		show.Phase{Name: "accept", Time: queue, Note: "until it was on disk, and its turn"},
+		show.Phase{Name: "accept", Time: accept, Note: "until it was on disk, and its turn"},
 		show.Phase{Name: "instantiate", Time: start, Note: "a fresh sandbox"},
 		show.Phase{Name: "run", Time: run, Note: fmt.Sprintf("the plugin: %d host calls, %s of memory", m.HostCalls, show.Bytes(m.MemoryBytes))},
-		show.Phase{Name: "commit", Time: max(0, total-door-queue-start-run), Note: "until its end was on disk, and seen here"},
+		show.Phase{Name: "commit", Time: max(0, total-door-accept-start-run), Note: "until its end was on disk, and seen here"},
 	)
 	d.out.Title("where the time went  " + show.Duration(total))
 	d.out.Phases(phases)

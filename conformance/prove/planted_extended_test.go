@@ -19,7 +19,7 @@ func extendedFaults() []fault {
 			old: "return r.askFirst(ctx, c, a)", new: "return nil",
 			tests: [][2]string{{engine, "TestGate"}, {prove, "TestTiersReachNoFurther"}}},
 		{name: "what policy withholds is done all the same", file: "runtime/engine/gate.go",
-			old: "\treturn refusal(d)\n}\n\n// offer", new: "\treturn nil\n}\n\n// offer",
+			old: "return firstError(err, refusal(d))", new: "return err",
 			tests: [][2]string{{engine, "TestTiers"}, {prove, "TestTiersReachNoFurther"}}},
 		{name: "a Task follows the newest version of its Persona", file: "runtime/engine/program.go",
 			old: "journal.HashOf(now.text) == hash {", new: "len(now.text) > 0 {",
