@@ -139,14 +139,15 @@ func retried(t *testing.T, n *node) []*keyed {
 	withheld := object{"role": "user", "parts": []object{{"type": "text", "text": "open"},
 		{"type": "text", "text": "internal", "visibility": "internal"}, {"type": "text", "text": "sealed", "visibility": "receipt_only"}}}
 
-	for name, input := range map[string]any{
+	inputs := map[string]any{
 		"json": object{"a": 1, "b": []any{}}, "message": message("hi"), "large json": object{"a": large}, "large message": message(large), "withheld parts": withheld,
-	} {
+	}
+	for name, input := range inputs {
 		post("cancelTask "+name, "/v1/tasks/"+running(input, "persona_hold")+"/cancel", object{"reason": "enough"})
 		post("submitSessionTask "+name, "/v1/sessions/"+n.session(t)+"/tasks", object{"input": input})
 		post("submitTask "+name, "/v1/tasks", object{"input": input, "session_id": n.session(t)})
 	}
-	for name, input := range map[string]any{"json": object{"a": 1}, "large json": object{"a": large}} {
+	for name, input := range inputs {
 		done := running(input, "persona_echo")
 		n.waitEnded(t, done)
 		post("replayTask "+name, "/v1/tasks/"+done+"/replay", nil)
