@@ -15,6 +15,7 @@ func extendedChecks() []Check {
 	const connector, card = "Connector", "HarnAgentCard"
 	all := []Check{
 		{ID: "extended.discovery", Title: "discovery says that there are WebSockets", Section: "REST: Discovery", Strength: Should, run: discovers("websocket")},
+		{ID: "discovery.tools", Title: "what the node is and what Tasks can call is told", Section: "REST: Discovery", Strength: Should, run: tellsOfTools},
 		{ID: "oauth.token", Title: "a client gets a token for its credentials, and is let in with it", Section: oauth, Strength: Must, run: tokenLetsIn},
 		{ID: "oauth.wrong-secret", Title: "wrong credentials get no token", Section: oauth, Strength: Must, run: wrongSecret},
 		{ID: "oauth.scopes", Title: "a token with too few scopes gets 403", Section: oauth, Strength: Must, run: narrowToken},
@@ -63,6 +64,18 @@ func listsOf(path, kind string, members ...string) func(*probe) {
 		}
 		p.note("%d of them", len(r.data()))
 	}
+}
+
+// tellsOfTools looks at routes that the published client has and the documents do not
+// describe.
+func tellsOfTools(p *probe) {
+	runtime := p.get("/v1/runtime")
+	if runtime.status == 404 || runtime.status == 501 {
+		p.skip("there is no /v1/runtime")
+	}
+	p.text(p.want(runtime, 200).doc, "version")
+	listsOf("/v1/capabilities", "capability", "id", "name")(p)
+	listsOf("/v1/tools", "tool", "id", "name", "description")(p)
 }
 
 // tokenPath is where tokens come from.

@@ -143,6 +143,7 @@ func extendedMutants(members changing) []mutant {
 			child(doc, "counters")["received"] = 2
 		}))},
 		{name: "a Skill without schemas", catches: "skill.list", answer: members(of("skill", func(doc map[string]any) { delete(doc, "input_schema") }))},
+		{name: "capabilities without a name", catches: "discovery.tools", answer: members(of("capability", func(doc map[string]any) { delete(doc, "name") }))},
 		{name: "somebody else's request", catches: "permission.answered", answer: set("permission_request", "task_id", "task_other")},
 		{name: "a card without a key", catches: "card.signed", answer: members(of("harn_agent_card", func(doc map[string]any) { delete(child(doc, "signature"), "key_id") }))},
 		{name: "WebSockets for everybody", catches: "socket.unauthenticated", request: func(r *http.Request) {

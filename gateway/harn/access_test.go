@@ -69,7 +69,8 @@ var fixtures = map[string]func(n *node, t *testing.T) string{
 		n.submit(t, session, "persona_keep", header("Prefer", "wait=30")).want(200)
 		return n.do(t, "GET", "/v1/memories?session_id="+session, nil).ids()[0]
 	},
-	"name": func(*node, *testing.T) string { return "token" }, // of a secret in a Vault
+	"name":    func(*node, *testing.T) string { return "token" }, // of a secret in a Vault
+	"tool_id": func(*node, *testing.T) string { return "host:time_now" },
 	"key_id": func(n *node, t *testing.T) string {
 		return n.do(t, "POST", "/wharf/v1/keys", object{"name": "made for a test"}).want(201).id()
 	},
@@ -160,10 +161,10 @@ func TestAccess(t *testing.T) {
 				}
 			}
 			for _, credential := range otherTenant {
-				tb.checkHidden(t, &rt, credential, tb.ids)
+				tb.checkHidden(t, &rt, credential, tb.without(nodeParams))
 			}
 			for _, credential := range otherWorkspace {
-				tb.checkHidden(t, &rt, credential, tb.withoutShared())
+				tb.checkHidden(t, &rt, credential, tb.without(append(nodeParams, sharedParams...)))
 			}
 		})
 	}
@@ -265,9 +266,12 @@ func (tb *table) nextDoor(t *testing.T) []string {
 // sharedParams name what every Workspace of a tenant sees.
 var sharedParams = []string{"persona_id", "key_id", "skill_id"}
 
-func (tb *table) withoutShared() map[string]string {
+// nodeParams name what the node has, which every tenant sees.
+var nodeParams = []string{"tool_id"}
+
+func (tb *table) without(names []string) map[string]string {
 	ids := maps.Clone(tb.ids)
-	for _, name := range sharedParams {
+	for _, name := range names {
 		delete(ids, name)
 	}
 	return ids

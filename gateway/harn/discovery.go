@@ -16,9 +16,7 @@ func (a *Adapter) discovery(r *gateway.Request) error {
 		"protocol_family":    abi.ProtocolFamily,
 		"current_version":    abi.ProtocolVersion,
 		"supported_versions": abi.SupportedVersions(),
-		"capabilities": object{
-			"rest": true, "sse": true, "websocket": true, "receipts": true, "replay": true,
-		},
+		"capabilities":       features(),
 	}, json.Deterministic(true))
 	if err != nil {
 		return err
@@ -100,7 +98,7 @@ func (a *Adapter) card(base string) (object, error) {
 		"harn_interfaces":  interfaces,
 		"interfaces":       interfaces,
 		"auth_schemes":     schemes,
-		"capabilities":     []string{"core", "extended", "receipts", "replay"}, // conformance levels
+		"capabilities":     levels(),
 		"public_url":       base,
 	}, nil
 }

@@ -18,6 +18,7 @@ type Adapter struct {
 	commands map[string]*command // of WebSockets, by type
 	batches  frameBatches
 	clients  *tool.Clients // nil: clients offer no tools
+	node     Node
 }
 
 var _ gateway.Adapter = (*Adapter)(nil)
@@ -32,7 +33,14 @@ func New(cfg gateway.Config, core Core) *Adapter {
 // WithClients returns an adapter by which clients on a WebSocket can offer tools.
 func (a *Adapter) WithClients(c *tool.Clients) *Adapter {
 	with := New(a.cfg, a.core)
-	with.clients = c
+	with.clients, with.node = c, a.node
+	return with
+}
+
+// WithNode returns an adapter that tells what else the node has.
+func (a *Adapter) WithNode(n Node) *Adapter {
+	with := New(a.cfg, a.core)
+	with.clients, with.node = a.clients, n
 	return with
 }
 

@@ -114,7 +114,12 @@ type node struct {
 	leave    chan struct{} // lets one run of it end
 	schema   *schemas
 	offers   *tool.Clients // what clients offer to Tasks
+	has      harn.Node
+	extra    *swapped // the server of tools "extra"
 }
+
+// swapped is a server of tools that tests put another in the place of.
+type swapped struct{ tool.Server }
 
 // logged is what was logged.
 type logged struct {
@@ -136,6 +141,17 @@ func (l *logged) String() string {
 
 func newNode(t testing.TB, configure ...func(*gateway.Config)) *node {
 	t.Helper()
+	return startNode(t, nil, configure...)
+}
+
+// newNodeWith starts a node that has something else besides its engine.
+func newNodeWith(t testing.TB, has harn.Node) *node {
+	t.Helper()
+	return startNode(t, &has)
+}
+
+func startNode(t testing.TB, has *harn.Node, configure ...func(*gateway.Config)) *node {
+	t.Helper()
 	n := &node{corp: newCorp(t), held: make(chan struct{}, 1000), leave: make(chan struct{})}
 	names := guests{"echo": echo, "hold": n.hold, "keep": keep}
 	n.disk = crashtest.NewDisk()
@@ -152,6 +168,15 @@ func newNode(t testing.TB, configure ...func(*gateway.Config)) *node {
 		t.Fatal(err)
 	}
 	n.recorded = &recorded{Engine: n.Engine}
+	n.extra = &swapped{engine.OwnServer{}}
+	servers := map[string]tool.Server{"extra": n.extra}
+	for name, own := range engine.OwnTools(personas(names)) {
+		servers[name] = own
+	}
+	n.has.Tools = tool.New(tool.Config{Servers: servers, Grants: map[string][]string{"echo": {"host:*", "extra:*"}, "keep": {"skills:persona_k*", "extra:a*"}}})
+	if has != nil {
+		n.has = *has
+	}
 	if _, err := n.Bootstrap(t.Context(), rootKey); err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +199,7 @@ func (n *node) listen(t testing.TB, configure ...func(*gateway.Config)) {
 	if n.recorded != nil {
 		core = n.recorded
 	}
-	n.server = gateway.New(cfg, n.Engine, slog.New(slog.NewTextHandler(&n.logged, nil)), harn.New(cfg, core).WithClients(n.offers))
+	n.server = gateway.New(cfg, n.Engine, slog.New(slog.NewTextHandler(&n.logged, nil)), harn.New(cfg, core).WithClients(n.offers).WithNode(n.has))
 	n.schema = newSchemas(t, n.server)
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -26,7 +26,7 @@ func (a *Adapter) Routes() []gateway.Route {
 		a.discoveryRoutes(), a.taskRoutes(), a.sessionRoutes(), a.messageRoutes(), a.eventRoutes(),
 		a.artifactRoutes(), a.receiptRoutes(), a.workspaceRoutes(), a.personaRoutes(), a.memoryRoutes(),
 		a.vaultRoutes(), a.connectorRoutes(), a.deadLetterRoutes(), a.skillRoutes(), a.quotaRoutes(), a.permissionRoutes(), a.fileRoutes(), a.branchRoutes(), a.tokenRoutes(),
-		a.recordRoutes(), a.adminRoutes(), a.socketRoutes(),
+		a.recordRoutes(), a.adminRoutes(), a.socketRoutes(), a.runtimeRoutes(), a.toolRoutes(),
 	} {
 		all = append(all, group...)
 	}

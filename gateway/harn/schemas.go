@@ -83,7 +83,7 @@ func (a *Adapter) Schemas() map[string]gateway.Schema {
 	for _, group := range []map[string]schema{
 		discoverySchemas(), taskSchemas(), sessionSchemas(), partSchemas(), eventSchemas(), artifactSchemas(),
 		workspaceSchemas(), receiptSchemas(), memorySchemas(), vaultSchemas(), connectorSchemas(), deadLetterSchemas(), skillSchemas(), quotaSchemas(),
-		permissionSchemas(), fileSchemas(), branchSchemas(), tokenSchemas(), personaSchemas(), adminSchemas(), replaySchemas(),
+		permissionSchemas(), fileSchemas(), branchSchemas(), tokenSchemas(), personaSchemas(), adminSchemas(), replaySchemas(), runtimeSchemas(), toolSchemas(),
 	} {
 		for name, s := range group {
 			all[name] = s
@@ -95,13 +95,14 @@ func (a *Adapter) Schemas() map[string]gateway.Schema {
 		}, nil)
 	}
 	all["PageInfo"] = shape("Whether a list goes on.", schema{"has_more": flag()}, schema{"next_cursor": nullable(text()),
-		"unreadable": described(listOf(text()), "The ids of what belongs in this page, and is stored but cannot be read.")})
+		"unreadable": described(listOf(text()), "The ids of what belongs in this page and cannot be read; for a server of tools that does not answer, `SERVER:*`.")})
 	return all
 }
 
 // listed names what there are lists of.
 var listed = []string{"Task", "Outcome", "Session", "Branch", "Message", "Event", "Artifact", "Workspace", "Persona", "Receipt",
-	"Memory", "Vault", "VaultSecret", "Connector", "DeadLetter", "Skill", "Quota", "PermissionRequest", "APIKey"}
+	"Memory", "Vault", "VaultSecret", "Connector", "DeadLetter", "Skill", "Quota", "PermissionRequest", "APIKey",
+	"Capability", "Tool"}
 
 func discoverySchemas() map[string]schema {
 	endpoint := shape("A way to reach the node.", schema{

@@ -49,6 +49,7 @@ type Node struct {
 	sandbox  *sandbox.Runtime
 	clients  *tool.Clients // that offer tools to Tasks
 	reach    io.Closer     // what the host calls of Tasks hold open
+	offer    harn.Node     // what clients are told of that
 	tls      *gateway.TLS  // nil for plain HTTP
 	tokens   *identity.Tokens
 	modules  *modules
@@ -85,7 +86,7 @@ func Start(ctx context.Context, o Options) (n *Node, err error) {
 	}
 	front := o.gatewayConfig()
 	front.TLS, front.PublicURL = n.tls, n.publicURL()
-	n.gateway = gateway.New(front, n.engine, n.log, harn.New(front, n.engine).WithClients(n.clients))
+	n.gateway = gateway.New(front, n.engine, n.log, harn.New(front, n.engine).WithClients(n.clients).WithNode(n.offer))
 	return n, nil
 }
 
@@ -171,6 +172,7 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 		return err
 	}
 	n.reach = reach
+	n.offer = offer(&n.options.Config, calls, n.sandbox.Name())
 	if n.tokens, err = n.openTokens(); err != nil {
 		return err
 	}

@@ -1,0 +1,159 @@
+package harn
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/provider/tool"
+)
+
+// Toolbox knows the tools of the node; *tool.Tools is one.
+type Toolbox interface {
+	Offered(ctx context.Context) (tools []abi.Tool, silent []string)
+	OfferedBy(ctx context.Context, server string) ([]abi.Tool, error)
+	GrantedTo(server, name string) []string
+}
+
+var _ Toolbox = (*tool.Tools)(nil)
+
+// The objects of what the node is and has. They are in no log.
+const (
+	objectTool       abi.Object = "tool"
+	objectCapability abi.Object = "capability"
+	objectRuntime    abi.Object = "runtime"
+)
+
+// toolDoc is a tool as it is shown. Its id is what grants and the tools of Personas are
+// patterns of.
+type toolDoc struct {
+	abi.Envelope
+	Name        string         `json:"name"`
+	Description string         `json:"description"`
+	InputSchema jsontext.Value `json:"input_schema"`
+	Server      string         `json:"server"`
+	Source      string         `json:"source"`
+	ReadOnly    bool           `json:"read_only"`
+	Idempotent  bool           `json:"idempotent"`
+	Destructive bool           `json:"destructive"`
+	Plugins     []string       `json:"plugins"`
+}
+
+func (a *Adapter) toolRoutes() []gateway.Route {
+	const tag, reads = "Tools", "skills:read"
+	return routes(
+		read("/v1/tools", "listTools", tag, reads, "Tool", "List the tools that Tasks can call", a.listTools).list().
+			doc("These are the tools that the configuration grants to any plugin, by id. Whether a Task may call one is decided when it runs: by the "+
+				"grants of its plugin, and by the `tools` of its Persona, which are patterns of these ids. Tools that clients offer to a Session are not "+
+				"listed. A server that does not answer within three seconds is left out, and `page.unreadable` holds it as `SERVER:*`."),
+		read("/v1/tools/{tool_id}", "getTool", tag, reads, "Tool", "Get a tool", a.getTool).
+			doc("A tool of a server that does not answer is a 502 `upstream_unavailable`, since nobody knows whether it is there."),
+	)
+}
+
+func toolSchemas() map[string]schema {
+	return map[string]schema{
+		"Tool": resource(objectTool, "What a Task can call besides its plugin's own code.", schema{
+			"name": text(), "description": text(), "input_schema": described(nullable(anyObject()), "The JSON Schema of its arguments."),
+			"server":      described(text(), "Which server of tools it is of: `host`, `skills`, or one of the configuration's."),
+			"source":      enum("host", "skill", "mcp"),
+			"read_only":   described(flag(), "A call of it changes nothing."),
+			"idempotent":  described(flag(), "The same call again changes nothing more."),
+			"destructive": described(flag(), "A call of it can destroy something."),
+			"plugins":     described(listOf(text()), "The plugins that are granted it."),
+		}, nil),
+	}
+}
+
+func (a *Adapter) listTools(r *gateway.Request) error {
+	return a.sendPage(r, func(p engine.Page) (engine.DocList, error) {
+		if a.node.Tools == nil {
+			return engine.DocList{}, nil
+		}
+		tools, silent := a.node.Tools.Offered(r.Context())
+		list, err := pageByID(p, tools, a.toolOf)
+		for _, server := range silent {
+			list.Unreadable = append(list.Unreadable, server+":*")
+		}
+		return list, err
+	})
+}
+
+func (a *Adapter) getTool(r *gateway.Request) error {
+	id := r.PathValue("tool_id")
+	server, name, _ := strings.Cut(id, ":")
+	if a.node.Tools == nil || len(a.node.Tools.GrantedTo(server, name)) == 0 {
+		return abi.NotFound(objectTool, id)
+	}
+	tools, err := a.node.Tools.OfferedBy(r.Context(), server)
+	if err != nil {
+		return abi.Errorf(abi.CodeUpstreamUnavailable, "the server of tools %q does not say what it has", server)
+	}
+	i := slices.IndexFunc(tools, func(t abi.Tool) bool { return t.Name == name })
+	if i < 0 {
+		return abi.NotFound(objectTool, id)
+	}
+	doc, err := asDoc(id, a.toolOf(&tools[i]))
+	if err != nil {
+		return err
+	}
+	return a.send(r, statusOK, doc)
+}
+
+func (a *Adapter) toolOf(t *abi.Tool) identified {
+	return &toolDoc{
+		Envelope: abi.NewEnvelope(objectTool, t.Server+":"+t.Name, a.core.Stats().Started, nil),
+		Name:     t.Name, Description: t.Description, InputSchema: t.InputSchema, Server: t.Server, Source: toolSource(t.Server),
+		ReadOnly: t.ReadOnly, Idempotent: t.Idempotent, Destructive: t.Destructive, Plugins: a.node.Tools.GrantedTo(t.Server, t.Name),
+	}
+}
+
+func (t *toolDoc) identity() string { return t.ID }
+
+func toolSource(server string) string {
+	switch server {
+	case engine.ServerHost:
+		return "host"
+	case engine.ServerSkills:
+		return "skill"
+	}
+	return "mcp"
+}
+
+// identified is what a list has parts of that is in no log.
+type identified interface{ identity() string }
+
+func asDoc(id string, shown any) (engine.Doc, error) {
+	text, err := json.Marshal(shown, json.Deterministic(true))
+	return engine.Doc{ID: id, JSON: text}, err
+}
+
+// pageByID returns a page of what the node has. It goes on after an id that is gone by now.
+func pageByID[T any](p engine.Page, all []T, show func(*T) identified) (list engine.DocList, err error) {
+	shown := make([]identified, len(all))
+	for i := range all {
+		shown[i] = show(&all[i])
+	}
+	slices.SortFunc(shown, func(a, b identified) int { return strings.Compare(a.identity(), b.identity()) })
+	for _, one := range shown {
+		switch {
+		case one.identity() <= p.After:
+			continue
+		case len(list.Docs) == p.Limit:
+			list.More, list.Next = true, list.Docs[p.Limit-1].ID
+			return list, nil
+		}
+		doc, err := asDoc(one.identity(), one)
+		if err != nil {
+			return list, err
+		}
+		list.Docs = append(list.Docs, doc)
+	}
+	return list, nil
+}
