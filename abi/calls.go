@@ -75,10 +75,12 @@ type CallTranscriptReadRequest struct {
 }
 
 // CallTranscriptReadAnswer answers [CallTranscriptRead]. Earlier says that there
-// are Messages before these.
+// are Messages before these. Unreadable has the ids of those that are left out, for
+// what is stored of them cannot be read.
 type CallTranscriptReadAnswer struct {
-	Messages []Message `json:"messages"`
-	Earlier  bool      `json:"earlier,omitzero"`
+	Messages   []Message `json:"messages"`
+	Earlier    bool      `json:"earlier,omitzero"`
+	Unreadable []string  `json:"unreadable,omitzero"`
 }
 
 // CallToolListRequest is the request of [CallToolList]. An empty Server lists
@@ -181,9 +183,11 @@ type CallMemoryQueryRequest struct {
 	Limit  int         `json:"limit,omitzero"` // 1 to 100; default 10
 }
 
-// CallMemoryQueryAnswer answers [CallMemoryQuery].
+// CallMemoryQueryAnswer answers [CallMemoryQuery]. Unreadable has the ids of Memories
+// that are left out, for what is stored of them cannot be read.
 type CallMemoryQueryAnswer struct {
-	Memories []Memory `json:"memories"`
+	Memories   []Memory `json:"memories"`
+	Unreadable []string `json:"unreadable,omitzero"`
 }
 
 // CallMemoryWriteRequest is the request of [CallMemoryWrite].

@@ -312,7 +312,7 @@ type Store interface {
 
 	// Search returns Memories, newest first, and the id after which to go on, "" at
 	// the end. One search looks at a bounded number of them: it may return fewer than
-	// it was asked for, and still not be at the end.
+	// it was asked for, and still not be at the end. One that is damaged says so in Err.
 	Search(ctx context.Context, t Tenant, q Query) (found []Resource, next string, err error)
 
 	// Event returns the event at p, or ErrNotFound (also when it is another

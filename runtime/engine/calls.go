@@ -233,11 +233,20 @@ func (r *run) callStateGet(ctx context.Context, c *liveCall) ([]byte, error) {
 		return nil, err
 	}
 	state, err := r.engine.stateOf(ctx, owner{r.task.tenant, id})
-	if err != nil || state == nil {
-		return []byte(`{"value":null}`), err
+	if err == nil && state == nil {
+		return []byte(`{"value":null}`), nil
 	}
 	var kept abi.CallStateSetRequest
-	if err := decode(state, &kept); err != nil {
+	if err == nil {
+		err = decode(state, &kept)
+	}
+	if err == nil && kept.Value == nil {
+		err = nonsense(abi.ObjectState, id, "it has no value")
+	}
+	if isUnreadable(err) {
+		return nil, provider.Refuse(abi.CallUnavailable, "unreadable", "what was kept under "+strconv.Quote(req.Key)+" cannot be read")
+	}
+	if err != nil {
 		return nil, err
 	}
 	return append(append([]byte(`{"value":`), kept.Value...), '}'), nil
@@ -305,6 +314,9 @@ func (e *Engine) stateSequence(ctx context.Context, key owner) (next uint64, kno
 		return v.next, v.known, nil
 	}
 	res, err := e.store.Get(ctx, key.tenant, abi.ObjectState, key.id)
+	if errors.Is(err, storage.ErrDamaged) { // the value to come takes its place
+		res.Sequence, _, err = e.store.Sequence(ctx, key.tenant, abi.ResourcePointer{Object: abi.ObjectState, ID: key.id})
+	}
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return 0, false, nil

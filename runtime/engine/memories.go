@@ -186,31 +186,37 @@ func (l *memoryList) result(next string, err error) (DocList, error) {
 // there is room for more.
 func (l *memoryList) add(ctx context.Context) func(storage.Resource) (bool, error) {
 	return func(res storage.Resource) (bool, error) {
-		ok, err := l.e.lets(ctx, l.c, abi.ObjectMemory, l.f.Filter, res)
-		if err != nil || !ok || !l.matches(res.State) {
-			return true, err
+		doc, ok, err := l.e.listed(ctx, l.c, abi.ObjectMemory, l.f.Filter, res)
+		if err == nil && ok {
+			ok, err = l.matches(res.State)
 		}
-		doc, err := l.e.render(ctx, l.c.Tenant, abi.ObjectMemory, res)
-		l.list.Docs = append(l.list.Docs, doc)
-		return len(l.list.Docs) < l.limit, err
+		switch {
+		case err != nil && (l.e.halted(ctx, err) || !aboutOne(err)):
+			return true, err
+		case err != nil:
+			l.list.leaveOut(l.c, res.ID)
+		case ok:
+			l.list.Docs = append(l.list.Docs, doc)
+		}
+		return len(l.list.Docs) < l.limit, nil
 	}
 }
 
 // matches reports whether a Memory is what the filter asks for. What a reader may
 // not see cannot be found by what it says either.
-func (l *memoryList) matches(state []byte) bool {
+func (l *memoryList) matches(state []byte) (bool, error) {
 	var m abi.Memory
-	if json.Unmarshal(state, &m) != nil {
-		return false
+	if err := decode(state, &m); err != nil {
+		return false, err
 	}
 	if l.f.Scope != "" && m.Scope != l.f.Scope || l.f.OwnerID != "" && m.OwnerID != l.f.OwnerID {
-		return false
+		return false, nil
 	}
 	if len(l.terms) == 0 {
-		return true
+		return true, nil
 	}
 	seen := m.Visibility == abi.VisibilityPublic || m.Visibility == abi.VisibilityInternal && l.c.Can(abi.ScopeEventsInternal)
-	return seen && m.RedactedAt.IsZero() && holdsAll(storage.Words(m.Content), l.terms)
+	return seen && m.RedactedAt.IsZero() && holdsAll(storage.Words(m.Content), l.terms), nil
 }
 
 func holdsAll(words []string, terms []storage.Term) bool {

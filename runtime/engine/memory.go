@@ -47,36 +47,37 @@ func (r *run) callMemoryQuery(ctx context.Context, c *liveCall) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(abi.CallMemoryQueryAnswer{Memories: found})
+	return json.Marshal(found)
 }
 
 // findMemories returns the newest Memories of an owner that hold every word.
-func (e *Engine) findMemories(ctx context.Context, t *task, req abi.CallMemoryQueryRequest, owner string) ([]abi.Memory, error) {
+func (e *Engine) findMemories(ctx context.Context, t *task, req abi.CallMemoryQueryRequest, owner string) (*abi.CallMemoryQueryAnswer, error) {
 	terms, err := termsOf("text", req.Text)
 	if err != nil {
 		return nil, provider.Malformed(err)
 	}
-	found := []abi.Memory{}
+	found := &abi.CallMemoryQueryAnswer{Memories: []abi.Memory{}}
 	_, err = e.search(ctx, t.tenant, storage.Query{Owner: owner, Terms: terms, Limit: req.Limit}, func(res storage.Resource) (bool, error) {
-		var m abi.Memory
-		if err := decode(res.State, &m); err != nil {
-			return false, err
+		m, err := toldMemory(&res)
+		if err != nil {
+			found.Unreadable = append(found.Unreadable, res.ID)
+			return true, nil
 		}
 		if m.Scope == req.Scope && m.Visibility != abi.VisibilityReceiptOnly && alive(&m, e.now()) {
-			found = append(found, m)
+			found.Memories = append(found.Memories, m)
 		}
-		return len(found) < req.Limit, nil
+		return len(found.Memories) < req.Limit, nil
 	})
 	if err != nil || req.Scope != abi.MemorySession {
 		return found, err
 	}
-	return e.addNamed(ctx, t, found, terms, req.Limit)
+	return found, e.addNamed(ctx, t, found, terms, req.Limit)
 }
 
 // addNamed adds the Memories that a Session names to those found that are its own.
-func (e *Engine) addNamed(ctx context.Context, t *task, found []abi.Memory, terms []storage.Term, limit int) ([]abi.Memory, error) {
+func (e *Engine) addNamed(ctx context.Context, t *task, found *abi.CallMemoryQueryAnswer, terms []storage.Term, limit int) error {
 	for _, id := range t.session.memories() {
-		if len(found) >= limit {
+		if len(found.Memories) >= limit {
 			break
 		}
 		res, err := e.find(ctx, t.tenant, abi.ObjectMemory, id)
@@ -85,16 +86,18 @@ func (e *Engine) addNamed(ctx context.Context, t *task, found []abi.Memory, term
 		}
 		var m abi.Memory
 		if err == nil {
-			err = decode(res.State, &m)
+			m, err = toldMemory(&res)
 		}
-		if err != nil {
-			return nil, err
-		}
-		if alive(&m, e.now()) && m.OwnerID != t.about.SessionID && holdsAll(storage.Words(m.Content), terms) {
-			found = append(found, m)
+		switch {
+		case isUnreadable(err):
+			found.Unreadable = append(found.Unreadable, id)
+		case err != nil:
+			return err
+		case alive(&m, e.now()) && m.OwnerID != t.about.SessionID && holdsAll(storage.Words(m.Content), terms):
+			found.Memories = append(found.Memories, m)
 		}
 	}
-	return found, nil
+	return nil
 }
 
 // maxMemorySeconds is a hundred years.
@@ -154,7 +157,7 @@ func (r *run) newMemory(req *abi.CallMemoryWriteRequest, owner string) *abi.Memo
 
 // lastMessages returns the newest Messages of a Task's Session, oldest first.
 func (e *Engine) lastMessages(ctx context.Context, t *task, last int) ([]byte, error) {
-	var messages []abi.Message
+	var stored []storage.Resource
 	page := storage.Page{Limit: 200}
 	earlier := false
 	for {
@@ -164,25 +167,14 @@ func (e *Engine) lastMessages(ctx context.Context, t *task, last int) ([]byte, e
 		}
 		for _, res := range list {
 			page.After = res.Origin.String()
-			state, err := forPlugins(res.State)
-			if err != nil {
-				return nil, err
-			}
-			var m abi.Message
-			if err := decode(state, &m); err != nil {
-				return nil, err
-			}
-			messages = append(messages, m)
+			stored = append(stored, res)
 		}
-		if over := len(messages) - last; over > 0 {
-			messages, earlier = slices.Clone(messages[over:]), true
+		if over := len(stored) - last; over > 0 {
+			stored, earlier = slices.Clone(stored[over:]), true
 		}
 		if !more {
 			break
 		}
 	}
-	if messages == nil {
-		messages = []abi.Message{}
-	}
-	return json.Marshal(abi.CallTranscriptReadAnswer{Messages: messages, Earlier: earlier})
+	return json.Marshal(toldMessages(stored, earlier))
 }

@@ -198,7 +198,7 @@ func (s *Store) Search(ctx context.Context, t storage.Tenant, q storage.Query) (
 	}
 	found := make([]storage.Resource, 0, len(ids))
 	for _, id := range ids {
-		m, err := s.resource(ctx, t, abi.ResourcePointer{Object: abi.ObjectMemory, ID: id})
+		m, err := s.listed(ctx, t, abi.ResourcePointer{Object: abi.ObjectMemory, ID: id})
 		if err != nil {
 			return nil, "", err
 		}
