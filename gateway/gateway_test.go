@@ -79,13 +79,16 @@ func TestBudget(t *testing.T) {
 }
 
 // keyless lets everybody in as nobody in particular.
-type keyless struct{ failed error }
+type keyless struct {
+	failed error
+	aside  map[abi.Object]int
+}
 
 func (keyless) Authenticate(context.Context, string) (*engine.Caller, error) {
 	return &engine.Caller{Scopes: []string{abi.ScopeAll}}, nil
 }
 
-func (k keyless) Stats() engine.Stats { return engine.Stats{Failed: k.failed} }
+func (k keyless) Stats() engine.Stats { return engine.Stats{Failed: k.failed, SetAside: k.aside} }
 
 func (keyless) DeliveryStats() engine.Deliveries { return engine.Deliveries{} }
 
@@ -167,6 +170,36 @@ func TestReadinessFollowsTheStore(t *testing.T) {
 	}
 	if status, _, _ := fetch(t, "GET", url+"/healthz"); status != 200 {
 		t.Errorf("%d", status)
+	}
+}
+
+// What a node goes on without is counted where operators look, and does not make it
+// unready.
+func TestSetAsideIsCounted(t *testing.T) {
+	for name, test := range map[string]struct {
+		aside   map[abi.Object]int
+		ready   string
+		metrics []string
+	}{
+		"nothing": {nil, `{"status":"ok"}`, nil},
+		"some": {map[abi.Object]int{abi.ObjectTask: 2, abi.ObjectQuota: 1}, `{"status":"ok","set_aside":3}`,
+			[]string{`wharf_set_aside{object="task"} 2`, `wharf_set_aside{object="quota"} 1`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, url := start(t, io.Discard, keyless{aside: test.aside}, nil)
+			if status, _, body := fetch(t, "GET", url+"/readyz"); status != 200 || body != test.ready {
+				t.Errorf("%d %s", status, body)
+			}
+			_, _, metrics := fetch(t, "GET", url+"/metrics")
+			for _, want := range test.metrics {
+				if !strings.Contains(metrics, want+"\n") {
+					t.Errorf("no %s", want)
+				}
+			}
+			if strings.Count(metrics, "\nwharf_set_aside{") != len(test.metrics) {
+				t.Errorf("other figures than %v", test.metrics)
+			}
+		})
 	}
 }
 
