@@ -454,7 +454,7 @@ func (c *inspection) recordAt(t storage.Tenant, p storage.Position) (*storage.Re
 			r = &f.Records[p-f.First]
 		}
 	}
-	return r, errors.Join(it.Error(), it.Close())
+	return r, ended(it, nil)
 }
 
 func (c *inspection) checkListed(t storage.Tenant, k parsedKey, value []byte) (string, error) {

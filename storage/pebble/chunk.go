@@ -76,7 +76,7 @@ func (p *page) readWorkspace(ctx context.Context, workspace string, upTo storage
 	if err == nil {
 		err = p.chunks(ctx, frames, workspace, first, upTo)
 	}
-	return errors.Join(err, frames.Close())
+	return ended(frames, err)
 }
 
 // reachInto adds what the frame that begins before first says from there on.
@@ -109,7 +109,7 @@ func (p *page) chunks(ctx context.Context, frames *pebble.Iterator, workspace st
 			err = p.addOf(ctx, frames, workspace)
 		}
 	}
-	return errors.Join(err, it.Close())
+	return ended(it, err)
 }
 
 // addOf adds the frame at which the iterator stands if it is the Workspace's.
@@ -134,7 +134,7 @@ func (s *Store) lastOfWorkspace(t storage.Tenant, workspace string) (storage.Pos
 	for ok := it.Last(); ok && last == 0 && err == nil; ok = it.Prev() {
 		last, err = s.lastInChunk(t, workspace, lastPosition(it.Key()), upTo)
 	}
-	if err = errors.Join(err, it.Close()); err != nil || last != 0 {
+	if err = ended(it, err); err != nil || last != 0 {
 		return last, err
 	}
 	return s.lastOfScope(t, spaceWorkspace, storage.Scope{Object: abi.ObjectWorkspace, ID: workspace})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -26,7 +27,7 @@ func lookup(r pebble.Reader, key []byte) ([]byte, bool, error) {
 		return nil, false, nil
 	}
 	if err != nil {
-		return nil, false, err
+		return nil, false, plain(err)
 	}
 	v = append([]byte{}, v...)
 	return v, true, closer.Close()
@@ -42,7 +43,7 @@ func scan(r pebble.Reader, lower, upper []byte, f func(key, value []byte) error)
 	for ok := it.First(); ok && err == nil; ok = it.Next() {
 		err = f(it.Key(), it.Value())
 	}
-	return errors.Join(err, it.Close())
+	return ended(it, err)
 }
 
 // eachTenant calls f with every tenant that has any key. It costs one seek for
@@ -63,8 +64,44 @@ func eachTenant(r pebble.Reader, f func(storage.Tenant) error) error {
 		}
 		ok = it.SeekGE(appendPrefix(nil, t+1, 0))
 	}
-	return errors.Join(err, it.Close())
+	return ended(it, err)
 }
+
+// ended closes an iterator and returns err, or what kept the iterator from going on.
+func ended(it *pebble.Iterator, err error) error { return plain(errors.Join(err, it.Close())) }
+
+// fileError says that a file of the database is not what was written.
+type fileError struct {
+	name string // in the data folder
+	err  error
+}
+
+// Error implements the error interface.
+func (e *fileError) Error() string { return e.name + " is damaged: " + oneLine(e.err) }
+
+// Unwrap returns what the database has said.
+func (e *fileError) Unwrap() error { return e.err }
+
+// plain names the file when one is damaged. Pebble carries the file along with the error,
+// and its text tells instead of it where in the code it was found.
+func plain(err error) error {
+	var own *fileError
+	if err == nil || errors.As(err, &own) {
+		return err
+	}
+	if info := pebble.ExtractDataCorruptionInfo(err); info != nil {
+		return damagedFile(*info, err)
+	}
+	return err
+}
+
+func damagedFile(info pebble.DataCorruptionInfo, err error) error {
+	return &fileError{databaseDir + "/" + filepath.Base(info.Path), err}
+}
+
+// damaged ends the store's working life when a file of the database does not read: what
+// is made of it would be damaged too.
+func (s *Store) damaged(info pebble.DataCorruptionInfo) { s.failed(damagedFile(info, info.Details)) }
 
 // databaseLog is what Pebble writes its messages to. What Pebble calls fatal ends
 // the store, not the process.
@@ -147,7 +184,10 @@ func explain(err error) error {
 }
 
 // oneLine returns what an error says on one line.
-func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+func oneLine(err error) string {
+	text := strings.ReplaceAll(err.Error(), "<corruption detail carrier>", "") // what Pebble names the file with
+	return strings.Join(strings.Fields(text), " ")
+}
 
 // checkEnds looks for the first and the last event of a log: tables and logs that were
 // lost as a whole leave no other trace.
@@ -188,7 +228,7 @@ func endsAt(r pebble.Reader, t storage.Tenant, p storage.Position) (ends bool, e
 			ends = lastOf(f) == p
 		}
 	}
-	return ends, errors.Join(err, it.Error(), it.Close())
+	return ends, ended(it, err)
 }
 
 // readManifest reads a list of files to its end.

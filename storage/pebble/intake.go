@@ -218,11 +218,11 @@ func (s *Store) Pending(ctx context.Context, t storage.Tenant, connector string,
 		}
 		ev, err := s.eventOf(ctx, t, it, p, i > 0)
 		if err != nil {
-			return nil, false, errors.Join(err, it.Close())
+			return nil, false, ended(it, err)
 		}
 		events, bytes = append(events, ev), bytes+frameBytes(ev.Frame)
 	}
-	return events, more, it.Close()
+	return events, more, ended(it, nil)
 }
 
 // eventOf reads an event by an iterator over frames. What came in at one time stands
@@ -231,7 +231,10 @@ func (s *Store) eventOf(ctx context.Context, t storage.Tenant, it *pebble.Iterat
 	if next && it.Next() && lastPosition(it.Key()) == p || it.SeekLT(frameKey(nil, t, p+1)) {
 		return s.decodeEvent(ctx, t, it, p)
 	}
-	return storage.Event{}, errors.Join(it.Error(), s.expiredOr(p, storage.ErrNotFound))
+	if err := it.Error(); err != nil {
+		return storage.Event{}, plain(err)
+	}
+	return storage.Event{}, s.expiredOr(p, storage.ErrNotFound)
 }
 
 // pending returns the positions of pending events. What is settled in a commit that
@@ -249,7 +252,7 @@ func (s *Store) pending(ctx context.Context, t storage.Tenant, connector string,
 			list = append(list, lastPosition(it.Key()))
 		}
 	}
-	if err := errors.Join(it.Error(), it.Close()); err != nil {
+	if err := ended(it, nil); err != nil {
 		return nil, false, err
 	}
 	if len(list) > 0 {
@@ -326,7 +329,7 @@ func firstPending(r pebble.Reader, t storage.Tenant, keep storage.Position) (sto
 		}
 		ok = ok && it.SeekGE(keyAfter(connector))
 	}
-	return keep, errors.Join(it.Error(), it.Close())
+	return keep, ended(it, nil)
 }
 
 // dropSeen forgets the keys of the buckets whose windows are over.

@@ -76,7 +76,7 @@ func (s *Store) listIDs(t storage.Tenant, o abi.Object, scope storage.Scope, p s
 			ids = append(ids, id)
 		}
 	}
-	return ids, more, errors.Join(err, it.Close())
+	return ids, more, ended(it, err)
 }
 
 // listedID returns the id that a key of a list ends with. Of the two pointers of a
@@ -137,7 +137,7 @@ func (s *Store) transcript(ctx context.Context, t storage.Tenant, session string
 	}
 	newest := storage.Position(s.reshaped.Load())
 	entries, more, err := collect(it, t, n, limit)
-	if err = errors.Join(err, it.Close()); err != nil {
+	if err = ended(it, err); err != nil {
 		return nil, false, err
 	}
 	if len(entries) > 0 {
@@ -181,7 +181,7 @@ func (s *Store) Turn(ctx context.Context, t storage.Tenant, session string, n in
 	if ok {
 		p = lastPosition(it.Key())
 	}
-	if err := errors.Join(it.Error(), it.Close()); err != nil {
+	if err := ended(it, nil); err != nil {
 		return 0, false, err
 	}
 	return p, ok, s.mark.wait(ctx, max(newest, p), &s.fail)

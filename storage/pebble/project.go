@@ -335,5 +335,5 @@ func copyTranscript(src pebble.Reader, dst *pebble.Batch, c transcriptCopy) erro
 		key = appendPosition(key[:prefix], lastPosition(it.Key()))
 		_ = dst.Set(key, it.Value(), nil) // fails only on an indexed batch
 	}
-	return it.Close()
+	return ended(it, nil)
 }

@@ -41,10 +41,13 @@ func (s *Store) eventAt(ctx context.Context, t storage.Tenant, p storage.Positio
 		return storage.Event{}, err
 	}
 	if !it.Last() {
-		return storage.Event{}, errors.Join(it.Close(), s.expiredOr(p, storage.ErrNotFound))
+		if err := ended(it, nil); err != nil { // it is not known to be missing
+			return storage.Event{}, err
+		}
+		return storage.Event{}, s.expiredOr(p, storage.ErrNotFound)
 	}
 	ev, err := s.decodeEvent(ctx, t, it, p)
-	return ev, errors.Join(err, it.Close())
+	return ev, ended(it, err)
 }
 
 // decodeEvent returns the event at p, whose frame is where it stands.
@@ -136,7 +139,7 @@ func (p *page) read(ctx context.Context, prefix []byte, upTo storage.Position) e
 	for ; ok && !p.more && err == nil; ok = it.Next() {
 		err = p.add(ctx, it)
 	}
-	return errors.Join(err, it.Close())
+	return ended(it, err)
 }
 
 // add takes what is wanted of the frame at which the iterator stands.
@@ -243,7 +246,7 @@ func (s *Store) lastOfTenant(t storage.Tenant) (storage.Position, error) {
 		return 0, errors.Join(err, closeIter(it))
 	}
 	f, _, err := decodeFrame(t, lastPosition(it.Key()), it.Value())
-	if err = errors.Join(err, it.Close()); err != nil {
+	if err = ended(it, err); err != nil {
 		return 0, err
 	}
 	return lastOf(f), nil
@@ -266,14 +269,14 @@ func (s *Store) lastOfScope(t storage.Tenant, space byte, scope storage.Scope) (
 			err = nil
 		}
 	}
-	return last, errors.Join(err, it.Close())
+	return last, ended(it, err)
 }
 
 func closeIter(it *pebble.Iterator) error {
 	if it == nil {
 		return nil
 	}
-	return it.Close()
+	return ended(it, nil)
 }
 
 // Get implements [storage.Store].

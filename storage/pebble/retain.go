@@ -81,7 +81,7 @@ func (s *Store) frameOf(t storage.Tenant, p storage.Position) (storage.Position,
 	if it.Last() {
 		p = lastPosition(it.Key())
 	}
-	return p, errors.Join(it.Error(), it.Close())
+	return p, ended(it, nil)
 }
 
 // firstNewer returns the first frame of t that is not older than before, or keep.
@@ -99,7 +99,7 @@ func (s *Store) firstNewer(ctx context.Context, t storage.Tenant, before time.Ti
 		}
 		err = errors.Join(err, ctx.Err())
 	}
-	return first, errors.Join(err, it.Close())
+	return first, ended(it, err)
 }
 
 // frameTime reads a frame's time without the rest.
@@ -123,7 +123,7 @@ func (s *Store) firstOfTask(t storage.Tenant, task string) (storage.Position, er
 	if it.First() {
 		first = lastPosition(it.Key())
 	}
-	return first, errors.Join(err, it.Close())
+	return first, ended(it, err)
 }
 
 // retainStep removes the oldest frames, up to retainFrames of each tenant, and
@@ -172,7 +172,7 @@ func (r *removal) limit(ctx context.Context, t storage.Tenant) error {
 			break
 		}
 	}
-	return errors.Join(ctx.Err(), it.Error(), it.Close())
+	return ended(it, ctx.Err())
 }
 
 // collect notes what goes of t.

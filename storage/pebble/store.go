@@ -325,7 +325,7 @@ func (s *Store) databaseOptions(cache *pebble.Cache) *pebble.Options {
 		L0CompactionThreshold:       8,
 		L0StopWritesThreshold:       24,
 		Logger:                      &databaseLog{s},
-		EventListener:               &pebble.EventListener{BackgroundError: s.backgroundError},
+		EventListener:               &pebble.EventListener{BackgroundError: s.backgroundError, DataCorruption: s.damaged},
 	}
 	for i := range o.Levels {
 		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
@@ -369,6 +369,9 @@ func (s *Store) readFacts() error {
 			last, s.head.position, databaseDir)
 	}
 	if err := checkEnds(s.db, floor, last); err != nil {
+		return err
+	}
+	if err := checkTail(s.db, floor, last); err != nil {
 		return err
 	}
 	if s.stored <= formatChunked {
@@ -463,7 +466,7 @@ func (s *Store) lastNumber(space byte) (day uint32, err error) {
 		if it.Last() && len(it.Key()) >= prefixLen+4 {
 			day = max(day, binary.BigEndian.Uint32(it.Key()[prefixLen:]))
 		}
-		return it.Close()
+		return ended(it, nil)
 	})
 	return day, err
 }

@@ -3,7 +3,6 @@ package pebble
 import (
 	"bytes"
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -293,13 +292,13 @@ func (s *Store) holders(t storage.Tenant, owner string, term storage.Term, limit
 	}
 	for ok := it.First(); ok && err == nil; ok = it.Next() {
 		if len(ids) == limit {
-			return nil, false, it.Close()
+			return nil, false, ended(it, nil)
 		}
 		var id string
 		id, err = postedID(t, it.Key(), words)
 		ids = append(ids, id)
 	}
-	return ids, true, errors.Join(err, it.Close())
+	return ids, true, ended(it, err)
 }
 
 // postedID returns the Memory of a posting, whose word begins at a place in the key.
@@ -348,7 +347,7 @@ func (s *Store) postingList(t storage.Tenant, owner, word, after string) sequenc
 				goOn, err = f(id)
 			}
 		}
-		return errors.Join(err, it.Close())
+		return ended(it, err)
 	}
 }
 
