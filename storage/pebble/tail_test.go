@@ -76,21 +76,49 @@ func sortedLogs(t *testing.T, fs vfs.FS) (names []string) {
 	return names
 }
 
+// sixSteps returns steps of six events each, of two tenants, and all that they append.
+func sixSteps(t *testing.T) (batches []*storage.Batch, steps []func(*Store)) {
+	for n := range 6 {
+		own := []*storage.Batch{accept(1, 3*n), accept(2, 3*n+1), accept(1, 3*n+2)}
+		batches = append(batches, own...)
+		steps = append(steps, func(s *Store) {
+			for _, b := range own {
+				mustAppend(t, s, b)
+			}
+		})
+	}
+	return batches, steps
+}
+
+// TestLostTableInBetween loses each table of several.
+func TestLostTableInBetween(t *testing.T) {
+	batches, steps := sixSteps(t)
+	image := aTail(t, steps, len(steps))
+	tables := tablesOf(t, image())
+	if len(tables) != len(steps) {
+		t.Fatalf("there are %d tables", len(tables))
+	}
+	for _, name := range tables {
+		for harm, do := range harms {
+			t.Run(harm+" "+name, func(t *testing.T) {
+				fs := image()
+				if err := do(fs, name, contents(t, fs, "data/db")[name]); err != nil {
+					t.Fatal(err)
+				}
+				mustHoldOrRefuse(t, fs, batches)
+				if _, err := OpenReadOnly("data", testOptions(fs)); err == nil {
+					t.Error("it was opened")
+				}
+			})
+		}
+	}
+}
+
 // TestLostLogInBetween loses each file of a write-ahead log of several, while the others
 // stay. Nothing that was acknowledged is given up in silence.
 func TestLostLogInBetween(t *testing.T) {
 	for _, settled := range []int{0, 2} {
-		var batches []*storage.Batch
-		var steps []func(*Store)
-		for n := range 6 {
-			own := []*storage.Batch{accept(1, 3*n), accept(2, 3*n+1), accept(1, 3*n+2)}
-			batches = append(batches, own...)
-			steps = append(steps, func(s *Store) {
-				for _, b := range own {
-					mustAppend(t, s, b)
-				}
-			})
-		}
+		batches, steps := sixSteps(t)
 		image := aTail(t, steps, settled)
 		mustHold(t, image(), batches, lastOfBatches(batches, len(batches)))
 		logs := sortedLogs(t, image())
