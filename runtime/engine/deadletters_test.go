@@ -80,11 +80,25 @@ func TestDeadLettersAreDrivenAgain(t *testing.T) {
 	}
 }
 
-// wantSequences wants the events of each resource of some types to be numbered without a
-// gap and without a repetition.
-func (n *node) wantSequences(t *testing.T, objects ...abi.Object) {
+// wantSequences wants the events of each resource of some types, or of all, to be numbered
+// without a gap and without a repetition.
+func (n *node) wantSequences(t testing.TB, objects ...abi.Object) {
 	t.Helper()
 	next := map[abi.ResourcePointer]uint64{}
+	n.eachStored(t, func(rec storage.Record) {
+		if len(objects) > 0 && !slices.Contains(objects, rec.Resource.Object) {
+			return
+		}
+		if rec.Sequence != next[rec.Resource] {
+			t.Errorf("%s of %s has sequence %d, want %d", rec.Kind, rec.Resource.ID, rec.Sequence, next[rec.Resource])
+		}
+		next[rec.Resource] = rec.Sequence + 1
+	})
+}
+
+// eachStored calls f for each event of the tenant, in the order of the log.
+func (n *node) eachStored(t testing.TB, f func(storage.Record)) {
+	t.Helper()
 	for after, more := Position(0), true; more; {
 		var page []storage.Event
 		var err error
@@ -93,14 +107,7 @@ func (n *node) wantSequences(t *testing.T, objects ...abi.Object) {
 		}
 		for _, ev := range page {
 			after = ev.Position()
-			rec := ev.Record()
-			if !slices.Contains(objects, rec.Resource.Object) {
-				continue
-			}
-			if rec.Sequence != next[rec.Resource] {
-				t.Errorf("event %s, %s of %s, has sequence %d, want %d", after, rec.Kind, rec.Resource.ID, rec.Sequence, next[rec.Resource])
-			}
-			next[rec.Resource] = rec.Sequence + 1
+			f(*ev.Record())
 		}
 	}
 }

@@ -247,7 +247,6 @@ func (e *Engine) changeQuota(as *Caller, idem *storage.Idempotency, id string, r
 	if req.Metadata != nil {
 		m.about.Metadata = req.Metadata
 	}
-	m.about.UpdatedAt = abi.At(now)
 	for _, other := range q.byID {
 		if other != m && other.of != m {
 			continue

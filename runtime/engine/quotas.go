@@ -486,6 +486,7 @@ func (m *quotaMeter) next(now time.Time, changed bool) (rec storage.Record, ok b
 	if !changed {
 		return rec, false, nil
 	}
+	m.about.UpdatedAt = abi.At(now)
 	state, err := json.Marshal(m.shown(now), json.Deterministic(true))
 	if err != nil {
 		return rec, false, fmt.Errorf("encoding quota %s: %w", m.about.ID, err)

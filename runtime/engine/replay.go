@@ -297,10 +297,10 @@ func (e *Engine) taskRecord(ctx context.Context, tenant storage.Tenant, about *a
 	if err != nil {
 		return nil, missingCause(err)
 	}
+	if about.StartedAt.IsZero() && (h.program == nil || about.Status.Terminal()) { // a fork has the program of its source
+		return nil, &abi.Failure{Code: abi.FailureReplayMissing, Message: "task " + about.ID + " never started: there is nothing to replay"}
+	}
 	if h.program == nil {
-		if about.StartedAt.IsZero() {
-			return nil, &abi.Failure{Code: abi.FailureReplayMissing, Message: "task " + about.ID + " never started: there is nothing to replay"}
-		}
 		return nil, missing("event", "task.started of "+about.ID, errors.New("retention has removed it"))
 	}
 	t, err := e.derivedTask(ctx, tenant, about, about)
