@@ -78,7 +78,7 @@ func (a *app) backupStopped(ctx context.Context, data, dir string) error {
 	if err != nil {
 		return err
 	}
-	return holdings.CheckCopy(ctx, dir, a.storeLog())
+	return startAdvice(holdings.CheckCopy(ctx, dir, a.storeLog()))
 }
 
 func (a *app) wrote(dir string) error {
@@ -139,6 +139,7 @@ func (a *app) restore(ctx context.Context, from, data string, force, incomplete 
 	if err := a.checkTarget(data, force); err != nil {
 		return err
 	}
+	a.tellLeftovers(data)
 	work, err := os.MkdirTemp(filepath.Dir(data), ".wharf-restore-")
 	if err != nil {
 		return fmt.Errorf("making a folder beside the target: %w", err)
@@ -150,7 +151,7 @@ func (a *app) restore(ctx context.Context, from, data string, force, incomplete 
 	}
 	e, err := a.examine(ctx, fresh, true, work)
 	if err != nil {
-		return fmt.Errorf("the backup cannot be used: %w", err)
+		return fmt.Errorf("the backup cannot be used: %w", startAdvice(err))
 	}
 	e.Data = data
 	if err := a.judge(&e, incomplete); err != nil {
@@ -208,6 +209,15 @@ func (a *app) recoverTarget(data string, force bool) error {
 		return discard(old)
 	}
 	return nil
+}
+
+// tellLeftovers tells of the folders that restores which were killed have left. They are
+// not removed: another restore may be at work in one.
+func (a *app) tellLeftovers(data string) {
+	left, _ := filepath.Glob(filepath.Join(filepath.Dir(data), ".wharf-restore-*")) // the pattern is sound
+	for _, dir := range left {
+		fmt.Fprintf(a.stderr, "%s is what an interrupted restore has left: remove it, unless another restore is running\n", dir)
+	}
 }
 
 // discard removes a folder. It has another name first, so that half of it is never taken

@@ -83,7 +83,7 @@ type examination struct {
 func (a *app) doctor(ctx context.Context, data string, rebuild bool) error {
 	e, err := a.examine(ctx, data, rebuild, os.TempDir())
 	if err != nil {
-		return err
+		return startAdvice(err)
 	}
 	if a.json {
 		if err := a.printValue(e); err != nil {
@@ -143,7 +143,7 @@ func (a *app) examine(ctx context.Context, data string, rebuild bool, temp strin
 	progress := a.progress()
 	r, err := store.Check(ctx, progress)
 	if err != nil {
-		return e, fmt.Errorf("checking %s: %w", data, err)
+		return e, fmt.Errorf("checking %s: %w", data, pebble.Explain(err))
 	}
 	e = examination{
 		Data: data, OK: r.OK(), Rebuilt: rebuild, Tenants: r.Tenants, Frames: r.Frames, Events: r.Events,
@@ -156,7 +156,7 @@ func (a *app) examine(ctx context.Context, data string, rebuild bool, temp strin
 	if rebuild {
 		again, err := store.Rebuild(ctx, progress)
 		if err != nil {
-			return e, fmt.Errorf("rebuilding from %s: %w", data, err)
+			return e, fmt.Errorf("rebuilding from %s: %w", data, pebble.Explain(err))
 		}
 		e.OK = e.OK && again.OK()
 		e.Faults += again.Faults

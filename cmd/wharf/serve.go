@@ -14,6 +14,7 @@ import (
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/node"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
 	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/storage/pebble"
 )
 
 func (a *app) serveCommand() *cobra.Command {
@@ -91,6 +92,9 @@ func startAdvice(err error) error {
 	var start *node.StartError
 	if errors.As(err, &start) && start.Try != "" {
 		return advise(err, start.Try)
+	}
+	if damage, ok := errors.AsType[*pebble.FolderError](err); ok && damage.Try != "" {
+		return advise(err, damage.Try)
 	}
 	return err
 }

@@ -593,7 +593,7 @@ func (c *inspection) checkBlob(path, name string) error {
 	c.report.Blobs++
 	c.report.BlobBytes += uint64(n)
 	if hex.EncodeToString(sum.Sum(nil)) != name {
-		c.report.fault("blob %s does not have its hash", name)
+		c.report.fault("blob %s does not have its hash: put back %s from a backup, or store the same content again", name, path)
 	}
 	return c.step()
 }

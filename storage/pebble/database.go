@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 
@@ -180,7 +181,29 @@ func explain(err error) error {
 	case errors.As(err, &refused) && refused != syscall.ENOENT:
 		return fmt.Errorf("%w", err) // without the stack that Pebble's errors carry
 	}
-	return &FolderError{Reason: "the database is damaged: " + oneLine(err), Try: tryRestore, Err: err}
+	return &FolderError{Reason: "the database is damaged: " + named(oneLine(err)), Try: tryRestore, Err: err}
+}
+
+// Explain gives an error that tells of a damaged file of the database, which shows itself
+// when the file is read, the form of a [*FolderError]. Other errors stay as they are.
+func Explain(err error) error {
+	var own *FolderError
+	var damaged *fileError
+	if errors.As(err, &own) || !errors.As(err, &damaged) {
+		return err
+	}
+	return &FolderError{Reason: damaged.Error(), Try: tryRestore, Err: err}
+}
+
+// tableNumber finds the number of a table that is not there.
+var tableNumber = regexp.MustCompile(`\bfile (\d{6,}) \(type sstable\)`)
+
+// named puts the name of a table before a text that tells its number alone.
+func named(text string) string {
+	if found := tableNumber.FindStringSubmatch(text); found != nil {
+		return databaseDir + "/" + found[1] + ".sst: " + text
+	}
+	return text
 }
 
 // oneLine returns what an error says on one line.

@@ -38,6 +38,26 @@ func (s *Store) Check(ctx context.Context, id string, version int, sealed string
 	return err
 }
 
+// BlindPath returns the file of the key of Blind.
+func (s *Store) BlindPath() string { return filepath.Join(s.config.Dir, blindName) }
+
+// CheckBlind returns an error unless the key of Blind can be read. Without the file all is
+// well: it is made when it is needed. The error wraps [ErrOtherKey] when the key at hand
+// cannot read it. It changes nothing.
+func (s *Store) CheckBlind(ctx context.Context) error {
+	if _, err := os.Stat(s.BlindPath()); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if _, err := os.Stat(s.config.KeyFile); errors.Is(err, fs.ErrNotExist) {
+		return ErrOtherKey
+	}
+	_, err := s.blindKey(ctx)
+	if _, other := errors.AsType[*age.NoIdentityMatchError](err); other {
+		return ErrOtherKey
+	}
+	return err
+}
+
 // CheckKey returns an error unless the node's own key can be read. It is fs.ErrNotExist
 // when there is none.
 func CheckKey(path string) error {

@@ -33,7 +33,7 @@ func CheckCopy(ctx context.Context, dir string, log *slog.Logger) (err error) {
 	defer func() { err = errors.Join(err, store.Close()) }()
 	found, err := store.Check(ctx, nil)
 	if err != nil {
-		return fmt.Errorf("checking the copy: %w", err)
+		return fmt.Errorf("checking the copy: %w", pebble.Explain(err))
 	}
 	beside, err := Check(ctx, store, dir, math.MaxUint64)
 	if err != nil {

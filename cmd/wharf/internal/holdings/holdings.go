@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 
@@ -65,16 +67,20 @@ type check struct {
 	unseen map[storage.Hash]struct{} // those of them that nothing has referred to yet
 	told   map[storage.Hash]bool     // those that were reported
 	vaults *vault.Store
+	sealed bool // the key of the vaults is damaged: nothing can be said of what it encrypts
 	noted  map[string]bool
 	signed map[string]signer // by key
 	stated map[filePlace]stated
 }
 
 func newCheck(ctx context.Context, dir string, until storage.Position) *check {
+	key := filepath.Join(dir, datadir.Keys, vaultKey)
+	err := vault.CheckKey(key)
 	return &check{
-		ctx: ctx, dir: dir, until: until, blobs: map[storage.Hash]int64{}, unseen: map[storage.Hash]struct{}{},
+		sealed: err != nil && !errors.Is(err, fs.ErrNotExist),
+		ctx:    ctx, dir: dir, until: until, blobs: map[storage.Hash]int64{}, unseen: map[storage.Hash]struct{}{},
 		told: map[storage.Hash]bool{}, noted: map[string]bool{}, signed: map[string]signer{}, stated: map[filePlace]stated{},
-		vaults: vault.New(vault.Config{Dir: filepath.Join(dir, datadir.Vaults), KeyFile: filepath.Join(dir, datadir.Keys, vaultKey)}),
+		vaults: vault.New(vault.Config{Dir: filepath.Join(dir, datadir.Vaults), KeyFile: key}),
 	}
 }
 

@@ -57,6 +57,13 @@ func (c *check) keys() {
 	if err := vault.CheckKey(filepath.Join(dir, vaultKey)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		c.lost("%s cannot be used: %s. Put it back from a copy; without one, \"wharf vault rotate --lost\" makes a new key, and every secret has to be stored again", filepath.Join(dir, vaultKey), err)
 	}
+	switch err := c.vaults.CheckBlind(c.ctx); {
+	case err == nil || c.sealed:
+	case errors.Is(err, vault.ErrOtherKey):
+		c.note("%s is not encrypted with %s: unless vaults.key in the configuration names its key, it is lost or damaged", c.vaults.BlindPath(), filepath.Join(dir, vaultKey))
+	default:
+		c.lost("%s cannot be read: %s. Put it back from a backup, or remove it: a new one is made, and secrets that are stored again under an Idempotency-Key of before are refused", c.vaults.BlindPath(), err)
+	}
 	entries, _ := os.ReadDir(dir) // without a folder there is no key
 	for _, e := range entries {
 		if strings.Contains(e.Name(), ".new-") {
@@ -94,6 +101,9 @@ func (c *check) secret(state []byte) {
 	}
 	path := c.vaults.Path(s.ID, s.Version)
 	err := c.vaults.Check(c.ctx, s.ID, s.Version, s.Sealed)
+	if c.sealed && !errors.Is(err, vault.ErrAbsent) {
+		return // the key is told
+	}
 	remedy := "Put the file back from a backup, or store the secret again"
 	switch {
 	case err == nil:

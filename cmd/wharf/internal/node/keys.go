@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/datadir"
+	"github.com/wharf-dev/wharf/runtime/identity"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/storage"
@@ -28,22 +28,48 @@ func OwnVaults(data string) *vault.Store {
 	return vault.New(vault.Config{Dir: filepath.Join(data, datadir.Vaults), KeyFile: filepath.Join(data, datadir.Keys, vaultKey)})
 }
 
-// openKeys opens the keys that sign Receipts. They are made on first use; without them
-// a node that has issued Receipts does not start, for new ones would hide that the old
-// ones are lost.
-func (n *Node) openKeys(ctx context.Context) (*receipt.Keyring, error) {
-	dir := filepath.Join(n.options.Config.Data, datadir.Keys)
-	path := filepath.Join(dir, signingKeys)
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		signed, err := hasReceipts(ctx, n.store)
-		if err != nil {
-			return nil, err
-		}
-		if signed {
-			return nil, &StartError{What: path + " is missing, and this node has issued receipts that its keys have signed",
-				Try: "putting the file back from a backup. If it is lost for good: \"wharf key rotate --lost --data " + n.options.Config.Data + "\""}
-		}
+// checkKeys refuses keys that cannot be used before the log is opened, for opening writes
+// to it. They are made on first use; without those that sign Receipts a node that has
+// issued some does not start, for new ones would hide that the old ones are lost.
+func (n *Node) checkKeys(ctx context.Context) error {
+	c := &n.options.Config
+	if datadir.Recognize(c.Data) != nil {
+		return nil // a new one, or opening says what it is
 	}
+	dir := filepath.Join(c.Data, datadir.Keys)
+	tokens := identity.CheckOwn(filepath.Join(dir, tokenKeys))
+	if c.OAuth.Tokens == "on" && tokens != nil && !errors.Is(tokens, fs.ErrNotExist) {
+		return &StartError{What: filepath.Join(dir, tokenKeys) + " cannot be used: " + tokens.Error(), Err: tokens,
+			Try: "putting the file back from a backup, or removing it: a new key is made"}
+	}
+	_, err := receipt.ReadKeyring(dir)
+	lost := "putting the file back from a backup. If it is lost for good: \"wharf key rotate --lost --data " + c.Data + "\""
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		signed, err := n.hasSigned(ctx)
+		if err != nil || !signed {
+			return err
+		}
+		return &StartError{What: filepath.Join(dir, signingKeys) + " is missing, and this node has issued receipts that its keys have signed", Try: lost}
+	case err != nil:
+		return &StartError{What: "opening the keys that sign receipts: " + err.Error(), Try: lost, Err: err}
+	}
+	return nil
+}
+
+// hasSigned reports whether a node has issued any Receipt. It writes nothing.
+func (n *Node) hasSigned(ctx context.Context) (signed bool, err error) {
+	store, err := ReadStore(n.options.Config.Data, "", n.log)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	return hasReceipts(ctx, store)
+}
+
+// openKeys opens the keys that sign Receipts.
+func (n *Node) openKeys() (*receipt.Keyring, error) {
+	dir := filepath.Join(n.options.Config.Data, datadir.Keys)
 	keys, err := receipt.OpenKeyring(dir, n.options.issuer(), time.Now())
 	if err != nil {
 		return nil, fmt.Errorf("opening the keys that sign receipts: %w", err)

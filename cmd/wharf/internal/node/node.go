@@ -66,7 +66,7 @@ func Start(ctx context.Context, o Options) (n *Node, err error) {
 	n = &Node{options: o, log: o.Log, clients: tool.NewClients(tool.Limits{})}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, n.close(ctx))
+			err = pebble.Explain(errors.Join(err, n.close(ctx)))
 			n = nil
 		}
 	}()
@@ -110,6 +110,9 @@ func (n *Node) openStore(ctx context.Context) (err error) {
 		n.log.Warn("a restore was interrupted: what was there before is there again", "folder", c.Data)
 	case datadir.LeftOver:
 		n.log.Warn("a restore was interrupted after it had put the new folder in place: the old one may be removed", "old", old)
+	}
+	if err := n.checkKeys(ctx); err != nil {
+		return err
 	}
 	n.store, err = OpenStore(ctx, c.Data, c, n.log)
 	return err
@@ -162,7 +165,7 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	n.modules = newModules(n.sandbox, own, func(ctx context.Context, digest string) ([]byte, error) {
 		return engine.KeptModule(ctx, n.store, digest)
 	})
-	keys, err := n.openKeys(ctx)
+	keys, err := n.openKeys()
 	if err != nil {
 		return err
 	}
