@@ -13,7 +13,7 @@ type queue struct {
 	ready    sync.Cond // signalled when items arrive or the queue closes
 	room     sync.Cond // signalled when bytes are released or the queue closes
 	items    []*commit
-	spare    []*commit // the slice that take returned before last, to be filled again
+	spare    []*commit     // the slice that take returned before last, to be filled again
 	last     chan struct{} // done of the commit that was put in last; nil before the first
 	bytes    int
 	maxBytes int
