@@ -85,7 +85,7 @@ func TestForkHasWhatItsRecordSays(t *testing.T) {
 		t.Helper()
 		memories := k.told[3]
 		if k.told[1] != `0 {"value":2}` || k.told[2] != `0 {"value":null}` || strings.Contains(memories, "late") ||
-			strings.Index(memories, "alpha two") < 0 || strings.Index(memories, "alpha two") > strings.Index(memories, "alpha one") {
+			!strings.Contains(memories, "alpha two") || strings.Index(memories, "alpha two") > strings.Index(memories, "alpha one") {
 			t.Errorf("%s: %q", how, k.told)
 		}
 	}
