@@ -63,6 +63,9 @@ var limited = map[string]struct {
 
 // A limit is used up by the same call, whether the Task was interrupted before or not.
 func TestLimitsCountOverInterruptions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs thousands of Tasks: not with -short")
+	}
 	for name, l := range limited {
 		t.Run(name, func(t *testing.T) {
 			outside := func(_ *Config, parts *Parts) {

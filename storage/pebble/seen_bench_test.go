@@ -110,8 +110,10 @@ func (r *remembered) fill(b *testing.B, s *Store) {
 	if err := r.write(s, &r.parts[len(r.parts)-1]); err != nil {
 		b.Fatal(err)
 	}
-	if err := s.db.Set(metaKey(metaLast), appendPosition(nil, storage.Position(r.total)), pebble.Sync); err != nil {
-		b.Fatal(err)
+	for _, end := range []string{metaLast, metaFloor} { // as if retention had removed the events
+		if err := s.db.Set(metaKey(end), appendPosition(nil, storage.Position(r.total)), pebble.Sync); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 
