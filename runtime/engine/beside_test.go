@@ -220,6 +220,11 @@ func (b *beside) write(t *testing.T, r *rand.Rand) {
 // finish ends whatever of the Session still waits, and returns all Tasks as they ended.
 func (b *beside) finish(t *testing.T) (ended []abi.Task) {
 	t.Helper()
+	// Tasks that wait for an answer count as concurrent: they would keep deliveries out for ever.
+	plenty := abi.UpdateQuotaRequest{Limits: limits("tasks", 1_000_000, "concurrent", 1_000)}
+	if _, err := b.n.UpdateQuota(t.Context(), b.n.root, nil, b.quota, plenty); err != nil {
+		t.Fatal(err)
+	}
 	b.n.pause(t, b.connector, abi.ConnectorActive)
 	b.n.settled(t, b.connector)
 	for again := true; again; {
