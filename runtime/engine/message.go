@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 
@@ -84,15 +85,12 @@ func (e *Engine) appendMessage(c *Caller, s *session, workspace string, m *abi.M
 // known are ignored, but for the one in which other protocols have the content: that
 // would be lost.
 func messageIn(input jsontext.Value) (*abi.MessageInput, error) {
-	var m struct {
-		abi.MessageInput `json:",inline"`
-		Content          jsontext.Value `json:"content"`
-	}
+	var m abi.MessageInput
 	if err := json.Unmarshal(input, &m); err == nil && m.Role != "" && m.Parts != nil {
-		if m.Content != nil {
+		if hasContent(input) {
 			return nil, abi.InvalidParam("input.content", "a Message has its content in parts")
 		}
-		return &m.MessageInput, nil
+		return &m, nil
 	}
 	var members struct {
 		Role     jsontext.Value `json:"role"`
@@ -110,6 +108,18 @@ func messageIn(input jsontext.Value) (*abi.MessageInput, error) {
 		return nil, abi.InvalidParam("input", "input is not a Message: %v", err)
 	}
 	return in, nil
+}
+
+// hasContent says whether an object has a member "content". Hardly any Message holds the
+// word at all, spelled plainly or with an escape, so hardly any is decoded for it.
+func hasContent(object jsontext.Value) bool {
+	if !bytes.Contains(object, []byte(`"content"`)) && !bytes.Contains(object, []byte(`\u`)) {
+		return false
+	}
+	var m struct {
+		Content jsontext.Value `json:"content"`
+	}
+	return json.Unmarshal(object, &m) == nil && m.Content != nil
 }
 
 // said is message for one that a client says: the Artifacts that it refers to have to
