@@ -1,7 +1,6 @@
 package prove_test
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/conformance/internal/nodetest"
+	"github.com/wharf-dev/wharf/internal/share"
 )
 
 // fault is a mistake that somebody could make, and the tests that have to notice it.
@@ -82,7 +82,7 @@ func recordFaults() []fault {
 // fail. The sources stay as they are: the compiler is given the changed file in place of
 // the real one, so that only what depends on it is built anew.
 //
-// WHARF_FAULTS=2/4 runs the second of four shares. Without it all are made.
+// WHARF_SHARE=2/4 runs the second of four shares. Without it all are made.
 func TestPlantedFaults(t *testing.T) {
 	if !long() {
 		t.Skip("builds much anew for each fault: set WHARF_LONG=1 to run it")
@@ -91,13 +91,11 @@ func TestPlantedFaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mine := share(t)
+	mine := share.Of(t)
 	sound := map[[2]string]bool{}
 	for i, f := range faults() {
 		t.Run(f.name, func(t *testing.T) {
-			if !mine(i) {
-				t.Skipf("belongs to another share than %s: WHARF_LONG=1 without WHARF_FAULTS runs all", os.Getenv("WHARF_FAULTS"))
-			}
+			share.Skip(t, mine, i)
 			for _, test := range f.tests {
 				if !sound[test] {
 					runSound(t, root, test)
@@ -118,20 +116,6 @@ func TestPlantedFaults(t *testing.T) {
 			}
 		})
 	}
-}
-
-// share returns which of the faults WHARF_FAULTS asks for, by their index.
-func share(t *testing.T) func(i int) bool {
-	t.Helper()
-	text := os.Getenv("WHARF_FAULTS")
-	if text == "" {
-		return func(int) bool { return true }
-	}
-	var k, n int
-	if _, err := fmt.Sscanf(text, "%d/%d", &k, &n); err != nil || k < 1 || k > n {
-		t.Fatalf("WHARF_FAULTS=%q: a share is written as 2/4, the second of four", text)
-	}
-	return func(i int) bool { return i%n == k-1 }
 }
 
 // runSound makes sure that a test passes without any fault.

@@ -24,8 +24,6 @@ const (
 
 	goalDeliveries = 0.7
 	goalNormalized = 15_000
-	// normalizedBacklog is how many deliveries are collected before they are normalized.
-	normalizedBacklog = 200_000
 	// normalizedRounds bounds how often that is done: each time takes long.
 	normalizedRounds = 2
 )
@@ -198,7 +196,7 @@ func measureNormalize(ctx context.Context, s *Suite) ([]report.Row, error) {
 	row := func(name, what, note string) report.Row {
 		return report.Row{What: what, Wharf: report.NewFigure(perSecond, got[name]),
 			Note: fmt.Sprintf("from a backlog of %d; nothing else was delivered; %s; processor time for each: %.0f µs",
-				normalizedBacklog, note, report.Median(c.cpu[name]))}
+				s.Backlog, note, report.Median(c.cpu[name]))}
 	}
 	const what = "delivery of 1 KB normalized by a Wasm connector into a durable Task"
 	return []report.Row{
@@ -247,7 +245,7 @@ func (s *Suite) normalizeNode(ctx context.Context, env []string) (sample, error)
 func (s *Suite) collect(ctx context.Context, n *node.Node, id, path string) error {
 	for {
 		c, err := s.counted(n, id)
-		if err != nil || c.Pending >= normalizedBacklog {
+		if err != nil || c.Pending >= uint64(s.Backlog) {
 			return err
 		}
 		if _, _, err := runPlan(ctx, s.deliveryPlan(n.Addr, path, s.Duration), n.CPU); err != nil {

@@ -29,6 +29,7 @@ type Config struct {
 	Parked   int           // Tasks that wait for input in the parked measurement
 	Calls    int           // host calls of the Task that is replayed
 	Events   int64         // that the log is filled with by scale
+	Backlog  int           // deliveries that wait when normalize begins
 	IDs      int64         // of deliveries in the window, for dedupe
 	Profiles string        // folder for profiles of the node, "" for none
 	Progress io.Writer     // what is being done

@@ -1,0 +1,40 @@
+package share
+
+import (
+	"fmt"
+	"os"
+	"testing"
+)
+
+// Variable is the environment variable that names the share: 2/4 is the second of four.
+// Without it a run does everything.
+const Variable = "WHARF_SHARE"
+
+// Of returns which parts of a test belong to this run's share, by their index.
+func Of(t testing.TB) func(i int) bool {
+	t.Helper()
+	text := os.Getenv(Variable)
+	if text == "" {
+		return func(int) bool { return true }
+	}
+	k, n, err := parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(i int) bool { return i%n == k-1 }
+}
+
+// Skip skips a part that belongs to another run's share.
+func Skip(t testing.TB, mine func(i int) bool, i int) {
+	t.Helper()
+	if !mine(i) {
+		t.Skipf("belongs to another share than %s: without %s all shares run", os.Getenv(Variable), Variable)
+	}
+}
+
+func parse(text string) (k, n int, err error) {
+	if _, err := fmt.Sscanf(text+"\n", "%d/%d\n", &k, &n); err != nil || k < 1 || k > n {
+		return 0, 0, fmt.Errorf("%s=%q: a share is written as 2/4, the second of four", Variable, text)
+	}
+	return k, n, nil
+}
