@@ -194,7 +194,7 @@ func (n *node) listen(t testing.TB, configure ...func(*gateway.Config)) {
 	for _, f := range configure {
 		f(&cfg)
 	}
-	n.offers = tool.NewClients(tool.Limits{})
+	n.offers = tool.NewClients(tool.Limits{}, tool.Hints{})
 	core := harn.Core(n.Engine)
 	if n.recorded != nil {
 		core = n.recorded

@@ -41,7 +41,7 @@ type (
 func clientToolSchema() schema {
 	return shape("A tool of the client.", schema{"name": text()}, schema{
 		"description": text(), "input_schema": described(anyObject(), "A JSON Schema of the arguments."),
-		"read_only":   described(flag(), "It changes nothing, so that it may be called again."),
+		"read_only":   described(flag(), "It changes nothing, so that a call may be made again after the node died. No policy takes the client's word for it."),
 		"idempotent":  described(flag(), "Calling it again with the same `call_id` changes nothing more."),
 		"destructive": flag(),
 	})
@@ -60,12 +60,16 @@ func (a *Adapter) registerTools(q *request, b *registerCommand) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	if s.client != nil {
-		s.client.Close()
-		s.client = nil
-	}
+	former := s.client
+	s.client = nil
 	if len(tools) > 0 {
-		s.client = a.clients.Connect(s.tenant, s.session, tools, s)
+		if s.client, err = a.clients.Connect(s.tenant, s.session, q.caller.Actor, tools, s); err != nil {
+			s.client = former
+			return nil, abi.Errorf(abi.CodeConflict, "%v", err)
+		}
+	}
+	if former != nil {
+		former.Close()
 	}
 	return ack(q.ID, nil, false), nil
 }
@@ -78,9 +82,10 @@ func offered(tools []clientTool) ([]abi.Tool, error) {
 	all, size, seen := make([]abi.Tool, 0, len(tools)), 0, map[string]bool{}
 	for i, t := range tools {
 		at := "tools[" + strconv.Itoa(i) + "]"
+		if err := tool.CheckName(t.Name); err != nil {
+			return nil, abi.InvalidParam(at+".name", "%v", err)
+		}
 		switch {
-		case t.Name == "" || len(t.Name) > 128:
-			return nil, abi.InvalidParam(at+".name", "the name of a tool has 1 to 128 characters")
 		case seen[t.Name]:
 			return nil, abi.InvalidParam(at+".name", "the tool %q is offered twice", t.Name)
 		case t.InputSchema != nil && t.InputSchema.Kind() != '{':

@@ -117,6 +117,39 @@ func TestSocketTools(t *testing.T) {
 	}
 }
 
+// A name belongs to the actor that offered it first, for as long as it is connected,
+// and what a client offered before stays when it may not offer more.
+func TestSocketToolNames(t *testing.T) {
+	n := newNode(t)
+	session := n.session(t)
+	offer := func(names ...string) object {
+		tools := []object{}
+		for _, name := range names {
+			tools = append(tools, object{"name": name, "read_only": true})
+		}
+		return object{"tools": tools}
+	}
+	other := n.newKey(t, "default", "sessions:write", "events:read", "sessions:read")
+	first, _ := n.connect(t, connectPath(session))
+	second, _ := n.connect(t, connectPath(session), key(other))
+	second.do("tools.register", offer("mine"))
+	first.do("tools.register", offer("pay", "look"))
+	if err := second.refused("tools.register", offer("more", "pay")); err.Code != abi.CodeConflict || !strings.Contains(err.Message, `"pay"`) {
+		t.Errorf("a name of another actor: %+v", err)
+	}
+	if err := first.refused("tools.register", offer("mine")); err.Code != abi.CodeConflict {
+		t.Errorf("the second's offer is gone: %+v", err)
+	}
+	again, _ := n.connect(t, connectPath(session))
+	again.do("tools.register", offer("pay"))
+	first.do("tools.register", offer())
+	if err := second.refused("tools.register", offer("pay")); err.Code != abi.CodeConflict {
+		t.Errorf("the first actor still offers it: %+v", err)
+	}
+	again.do("tools.register", offer())
+	second.do("tools.register", offer("pay"))
+}
+
 // What a client offers is checked, and the newest offer counts.
 func TestSocketToolOffers(t *testing.T) {
 	n := newNode(t)
@@ -128,6 +161,7 @@ func TestSocketToolOffers(t *testing.T) {
 	for name, tools := range map[string][]object{
 		"too many": many, "no name": {{"name": ""}}, "twice": {{"name": "a"}, {"name": "a"}},
 		"too large": {{"name": "a", "description": strings.Repeat("x", 200<<10)}},
+		"a line":    {{"name": "a\nb"}}, "escape": {{"name": "\x1b[2Ja"}}, "backwards": {{"name": "pay\u202e"}}, "a pattern": {{"name": "get_*"}},
 	} {
 		if err := s.refused("tools.register", object{"tools": tools}); err.Code != abi.CodeInvalidRequest || err.Param == "" {
 			t.Errorf("%s: %+v", name, err)

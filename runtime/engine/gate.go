@@ -19,6 +19,8 @@ import (
 const (
 	codeApprovalDenied  = "approval_denied"
 	codeApprovalTimeout = "approval_timeout"
+	// codeApprovalElsewhere: it was approved for a client that has left.
+	codeApprovalElsewhere = "approval_elsewhere"
 )
 
 // passGate takes over the approval that the record has before the next call; nil
@@ -51,15 +53,16 @@ func (r *run) permit(ctx context.Context, c *liveCall) error {
 
 // admit lets a call pass, or says why it is not made: a *provider.Refusal is what
 // the plugin is told, errParked that somebody is asked first. effect is what this
-// very call is. It follows permit.
-func (r *run) admit(ctx context.Context, c *liveCall, effect abi.Effect) error {
-	if c.intent != nil {
-		return nil
+// very call is, and by the actor whose client it goes to, if any. It follows permit.
+func (r *run) admit(ctx context.Context, c *liveCall, effect abi.Effect, by string) error {
+	if err := approvedFor(c, by); err != nil || c.intent != nil {
+		return err
 	}
 	a, err := r.action(ctx, c, effect)
 	if err != nil {
 		return err
 	}
+	a.By = by
 	d := policy.Decide(&r.persona.Persona, a)
 	if own := ownTool(c); d.Verdict == policy.Allow && own != nil && own.Server == ServerSkills && r.engine.skillNeedsApproval(ctx, r.task.tenant, own.Name) {
 		d.Verdict = policy.Ask
@@ -75,6 +78,21 @@ func (r *run) admit(ctx context.Context, c *liveCall, effect abi.Effect) error {
 		err = r.withhold(abi.EventProposal, c, a)
 	}
 	return firstError(err, refusal(d))
+}
+
+// approvedFor refuses a call that was approved for one client and would go to another,
+// which offers a tool of the same name by now. A gate of before clients were told
+// apart names none.
+func approvedFor(c *liveCall, by string) error {
+	if c.gate == nil || c.gate.Open || by == "" {
+		return nil
+	}
+	gate, err := journal.ReadGate(c.gate)
+	if err != nil || gate.By == "" || gate.By == by {
+		return err
+	}
+	return provider.Refuse(abi.CallDenied, codeApprovalElsewhere, "this call was approved for the tool of "+gate.By+
+		", which has left; another client offers a tool of that name now")
 }
 
 // offer leaves out of a list of tools those that the Persona may not call: a model
@@ -156,7 +174,7 @@ func (r *run) askFirst(ctx context.Context, c *liveCall, a *policy.Action) error
 // gateOf returns what is asked before a call.
 func gateOf(c *liveCall, a *policy.Action) (*journal.Gate, error) {
 	arguments, err := shownArguments(c)
-	return &journal.Gate{Action: a.String(), Call: c.entry.Call, Asked: journal.HashOf(c.entry.Request), Arguments: arguments}, err
+	return &journal.Gate{Action: a.String(), Call: c.entry.Call, By: a.By, Asked: journal.HashOf(c.entry.Request), Arguments: arguments}, err
 }
 
 // shownArguments returns what a call does it with: a tool's arguments, or the whole

@@ -20,6 +20,14 @@ import (
 type toolbox struct {
 	mu       sync.Mutex
 	requests []string
+	by       string // whose client it is
+}
+
+// belongTo makes the tools those of an actor's client.
+func (b *toolbox) belongTo(actor string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.by = actor
 }
 
 func (b *toolbox) Prepare(_ context.Context, c *provider.Call) (provider.Plan, error) {
@@ -27,7 +35,9 @@ func (b *toolbox) Prepare(_ context.Context, c *provider.Call) (provider.Plan, e
 	if err := json.Unmarshal(c.Request, &req); err != nil {
 		return provider.Plan{}, provider.Malformed(err)
 	}
-	plan := provider.Plan{Effect: abi.EffectWrite, Do: func(context.Context, func(string)) ([]byte, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	plan := provider.Plan{Effect: abi.EffectWrite, By: b.by, Do: func(context.Context, func(string)) ([]byte, error) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.requests = append(b.requests, req.Name+" "+string(req.Arguments))
@@ -131,6 +141,43 @@ func TestGate(t *testing.T) {
 				wire, err := n.ReceiptWire(context.Background(), n.root, task.ReceiptID)
 				if err != nil || !strings.Contains(string(wire), `"action":"tool.call fs:write"`) {
 					t.Errorf("%v: the receipt does not list the approval: %s", err, wire)
+				}
+				n.wantReplay(t, id)
+			})
+		}
+	}
+}
+
+// What was approved for one client's tool does not go to another client that has taken
+// its name meanwhile, also not when the node has died in between.
+func TestAnApprovalIsForOneClient(t *testing.T) {
+	for _, crash := range []bool{false, true} {
+		for then, reached := range map[string]string{"key:a": `write {"eur":1000}`, "key:b": ""} {
+			t.Run(fmt.Sprintf("%s, crash %v", then, crash), func(t *testing.T) {
+				box := &toolbox{by: "key:a"}
+				p := newProgram(writeTool(`{"eur":1000}`))
+				g := guests{"program": p.run, "echo": echo}
+				configure := []func(*Config, *Parts){withTools(box), atTier(abi.TierActWithApproval)}
+				n := newNode(t, g, configure...)
+				id := n.submit(t, n.session(t), "persona_program")
+				if w := n.parked(t, id).Waiting; w.Action != "tool.call fs:write of key:a" {
+					t.Errorf("the approver is shown %q", w.Action)
+				}
+				if crash {
+					n = boot(t, n.disk.Crash(1, 0), g, configure...)
+					defer n.stop(t)
+				}
+				box.belongTo(then)
+				n.decide(t, id, `{"decision":"approved"}`)
+				if task := n.wait(t, id); task.Status != abi.TaskCompleted {
+					t.Fatalf("%s %+v", task.Status, task.Failure)
+				}
+				if got := box.reached(); got != reached {
+					t.Errorf("the tool got %q, want %q", got, reached)
+				}
+				runs := p.runs()
+				if told := runs[len(runs)-1][0]; (reached == "") != strings.Contains(told, codeApprovalElsewhere) {
+					t.Errorf("the plugin was told %s", told)
 				}
 				n.wantReplay(t, id)
 			})

@@ -257,7 +257,7 @@ func (r *run) live(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, er
 	if perform == nil && !child {
 		return r.reach(ctx, c)
 	}
-	if err := r.admit(ctx, c, c.def.Effect); err != nil {
+	if err := r.admit(ctx, c, c.def.Effect, ""); err != nil {
 		return r.record(ctx, c, journal.Whole, nil, err)
 	}
 	if child {
@@ -327,7 +327,7 @@ func (r *run) reach(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, e
 	}
 	plan, err := performer.Prepare(ctx, r.providerCall(c))
 	if err == nil {
-		err = r.admit(ctx, c, plan.Effect)
+		err = r.admit(ctx, c, plan.Effect, plan.By)
 	}
 	if own := ownTool(c); own != nil && err == nil {
 		if c.entry.Effect = plan.Effect; own.Server == ServerSkills {

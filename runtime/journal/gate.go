@@ -14,6 +14,8 @@ import (
 type Gate struct {
 	Action string `json:"action"` // the call, for people
 	Call   string `json:"call"`
+	// By is the actor whose client the call goes to; "" for no client.
+	By string `json:"by,omitzero"`
 	// Asked is the hash of the request as the plugin made it, in the form of
 	// [Canonical]. The next entry has the request that was made, which an approver may
 	// have changed.

@@ -43,6 +43,7 @@ type Action struct {
 	Model    string          // of an llm.complete, when it is known: the configured name
 	Provider string          // and who answers for it
 	Target   string          // where an http.fetch goes, for people
+	By       string          // the client's actor that a tool.call goes to, for people
 }
 
 // Decision is what becomes of an Action, and why it is not simply done.
@@ -135,8 +136,15 @@ func (a *Action) matches(patterns []string) bool {
 func (a *Action) String() string {
 	for _, target := range []string{a.Tool, a.Persona, string(a.Scope), a.Target} {
 		if target != "" {
-			return a.Call + " " + target
+			return a.Call + " " + target + a.by()
 		}
 	}
 	return a.Call
+}
+
+func (a *Action) by() string {
+	if a.By == "" {
+		return ""
+	}
+	return " of " + a.By
 }

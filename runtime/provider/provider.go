@@ -58,6 +58,9 @@ type Plan struct {
 	// Repeatable says of a write that performing it again with the same
 	// IdempotencyKey changes nothing more.
 	Repeatable bool
+	// By is the actor that would do it, when that is a client and no part of the node's
+	// configuration: an approval holds for that actor alone.
+	By string
 	// Do performs the call and returns its answer, or why it could not: then err is
 	// a *Refusal, or anything else when the host failed. emit, never nil, tells
 	// watchers text as it comes.

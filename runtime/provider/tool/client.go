@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -20,12 +21,23 @@ const ServerClient = "client"
 // PerCall is a [Server] whose tools depend on for whom they are listed.
 type PerCall interface {
 	ListFor(ctx context.Context, c *provider.Call) ([]abi.Tool, error)
+	// Find returns the tool of a name that a call would reach now. Its error is a
+	// *provider.Refusal when there is none.
+	Find(ctx context.Context, c *provider.Call, name string) (*Found, error)
+}
+
+// Found is a tool as it was decided on: its call goes to that very tool, or nowhere.
+type Found struct {
+	Tool abi.Tool
+	By   string // who offers it, when that is no configured server
+	Call func(ctx context.Context, arguments jsontext.Value) (*abi.CallToolCallAnswer, error)
 }
 
 // Clients is the [Server] of the tools that clients offer to the Tasks of a Session
 // for as long as they are connected. It is safe for concurrent use.
 type Clients struct {
 	limits Limits
+	hints  Hints
 
 	mu       sync.Mutex
 	sessions map[clientSession][]*Client // oldest first
@@ -40,9 +52,10 @@ var (
 // clientSession names a Session; ids are unique within a tenant.
 type clientSession struct{ tenant, session string }
 
-// NewClients returns a server without any clients. Zero limits are the default.
-func NewClients(l Limits) *Clients {
-	return &Clients{limits: l, sessions: map[clientSession][]*Client{}}
+// NewClients returns a server without any clients. Zero limits are the default. The
+// hints are the operator's: what clients say of their own tools changes no policy.
+func NewClients(l Limits, h Hints) *Clients {
+	return &Clients{limits: l, hints: h, sessions: map[clientSession][]*Client{}}
 }
 
 // Limits implements [Limited].
@@ -52,7 +65,8 @@ func (cs *Clients) Limits() Limits { return cs.limits }
 type Client struct {
 	all   *Clients
 	of    clientSession
-	tools []abi.Tool
+	actor string
+	tools []abi.Tool // as the client describes them
 	host  ClientHost
 	gone  chan struct{}
 
@@ -80,18 +94,46 @@ type ClientCall struct {
 	Deadline  time.Time
 }
 
-// Connect offers a client's tools to the Tasks of a Session until the Client is
-// closed. The newest offer of a name counts. The caller does not change tools
-// afterwards.
-func (cs *Clients) Connect(tenant, session string, tools []abi.Tool, host ClientHost) *Client {
+// TakenError says that another actor offers a tool of a name already.
+type TakenError struct{ Name string }
+
+// Error implements the error interface.
+func (e *TakenError) Error() string {
+	return fmt.Sprintf("another client of this session offers the tool %q: the name is free again when it has left", e.Name)
+}
+
+// Connect offers the tools of a client of an actor to the Tasks of a Session until
+// the Client is closed. A name belongs to the actor that offered it first; of several
+// clients of that actor the newest offer counts. The caller does not change tools
+// afterwards. The error is a *[TakenError].
+func (cs *Clients) Connect(tenant, session, actor string, tools []abi.Tool, host ClientHost) (*Client, error) {
 	c := &Client{
-		all: cs, of: clientSession{tenant, session}, tools: tools, host: host, gone: make(chan struct{}),
+		all: cs, of: clientSession{tenant, session}, actor: actor, tools: tools, host: host, gone: make(chan struct{}),
 		pending: map[string]chan *abi.CallToolCallAnswer{},
 	}
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
+	for _, other := range cs.sessions[c.of] {
+		if other.actor == actor {
+			continue
+		}
+		for _, t := range tools {
+			if other.tool(t.Name) != nil {
+				return nil, &TakenError{t.Name}
+			}
+		}
+	}
 	cs.sessions[c.of] = append(cs.sessions[c.of], c)
-	return c
+	return c, nil
+}
+
+// tool returns the client's tool of a name; nil for none.
+func (c *Client) tool(name string) *abi.Tool {
+	i := slices.IndexFunc(c.tools, func(t abi.Tool) bool { return t.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &c.tools[i]
 }
 
 // Close takes the offer back. Calls that the client has not answered end.
@@ -135,7 +177,7 @@ func (cs *Clients) ListFor(_ context.Context, c *provider.Call) ([]abi.Tool, err
 	for _, client := range cs.clients(c) {
 		for _, t := range client.tools {
 			if !slices.ContainsFunc(tools, func(other abi.Tool) bool { return other.Name == t.Name }) {
-				tools = append(tools, t)
+				tools = append(tools, cs.believed(t))
 			}
 		}
 	}
@@ -143,22 +185,45 @@ func (cs *Clients) ListFor(_ context.Context, c *provider.Call) ([]abi.Tool, err
 	return tools, nil
 }
 
-// Call implements [Server].
-func (cs *Clients) Call(ctx context.Context, c *provider.Call, name string, arguments jsontext.Value) (*abi.CallToolCallAnswer, error) {
+// believed is a client's tool as policy and plugins take it. Any client of a Session
+// may say of a tool that it changes nothing, so that this counts for one thing alone:
+// whether the call may be made again after the node has died.
+func (cs *Clients) believed(t abi.Tool) abi.Tool {
+	t.ReadOnly, t.Idempotent, t.Destructive = false, t.Idempotent || t.ReadOnly, true
+	cs.hints.believe(&t)
+	return t
+}
+
+// Find implements [PerCall].
+func (cs *Clients) Find(_ context.Context, c *provider.Call, name string) (*Found, error) {
 	for _, client := range cs.clients(c) {
-		i := slices.IndexFunc(client.tools, func(t abi.Tool) bool { return t.Name == name })
-		if i < 0 {
-			continue
+		if t := client.tool(name); t != nil {
+			return &Found{Tool: cs.believed(*t), By: client.actor, Call: func(ctx context.Context, arguments jsontext.Value) (*abi.CallToolCallAnswer, error) {
+				return client.ask(ctx, c, t, arguments)
+			}}, nil
 		}
-		call := &ClientCall{ID: c.IdempotencyKey, TaskID: c.TaskID, Name: name, Arguments: arguments}
-		call.Deadline, _ = ctx.Deadline()
-		answer, sent, err := client.call(ctx, call)
-		if sent || err == nil {
-			return answer, brokenOff(err, &client.tools[i])
-		}
-		// This client is gone, or takes nothing: another may have the tool too.
 	}
-	return nil, refuse(abi.CallUnavailable, CodeUnavailable, "no client of this session has the tool %q now", name)
+	return nil, refuse(abi.CallNotFound, CodeUnknown, "%q has no tool %q", ServerClient, name)
+}
+
+// Call implements [Server]. It is [Clients.Find] and the call of what is found.
+func (cs *Clients) Call(ctx context.Context, c *provider.Call, name string, arguments jsontext.Value) (*abi.CallToolCallAnswer, error) {
+	found, err := cs.Find(ctx, c, name)
+	if err != nil {
+		return nil, err
+	}
+	return found.Call(ctx, arguments)
+}
+
+// ask makes a call of the client's own tool t.
+func (c *Client) ask(ctx context.Context, of *provider.Call, t *abi.Tool, arguments jsontext.Value) (*abi.CallToolCallAnswer, error) {
+	call := &ClientCall{ID: of.IdempotencyKey, TaskID: of.TaskID, Name: t.Name, Arguments: arguments}
+	call.Deadline, _ = ctx.Deadline()
+	answer, sent, err := c.call(ctx, call)
+	if err != nil && !sent {
+		return nil, refuse(abi.CallUnavailable, CodeUnavailable, "the client that offered the tool %q is gone; it has not got the call", t.Name)
+	}
+	return answer, brokenOff(err, t)
 }
 
 // brokenOff says what became of a call that a client got and did not answer.

@@ -17,7 +17,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/wharf-dev/wharf/abi"
-	"github.com/wharf-dev/wharf/runtime/policy"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/secret"
 )
@@ -52,8 +51,7 @@ type MCPConfig struct {
 	Headers map[string]string // of each request; values may hold handles of secrets
 
 	Limits
-	// Patterns of tools for which this holds whatever the server says. Writes wins.
-	ReadOnly, Idempotent, Writes []string
+	Hints
 
 	Secrets Secrets      // nil: there are none
 	Version string       // of the node, for the server
@@ -173,24 +171,8 @@ func (m *MCP) describe(t *mcp.Tool) (abi.Tool, error) {
 		tool.ReadOnly, tool.Idempotent = hints.ReadOnlyHint, hints.IdempotentHint
 		tool.Destructive = !hints.ReadOnlyHint && (hints.DestructiveHint == nil || *hints.DestructiveHint)
 	}
-	m.override(&tool)
+	m.config.Hints.believe(&tool)
 	return tool, nil
-}
-
-func (m *MCP) override(t *abi.Tool) {
-	among := func(patterns []string) bool {
-		return policy.MatchAny(patterns, t.Name)
-	}
-	switch {
-	case among(m.config.Writes):
-		t.ReadOnly, t.Idempotent = false, false
-		return
-	case among(m.config.ReadOnly):
-		t.ReadOnly, t.Destructive = true, false
-	}
-	if among(m.config.Idempotent) {
-		t.Idempotent = true
-	}
 }
 
 // Call implements [Server].

@@ -40,7 +40,7 @@ func TestOfferedTools(t *testing.T) {
 			Servers: map[string]Server{
 				"b": &fake{tools: []abi.Tool{{Name: "z"}, {Name: "a", ReadOnly: true}, {Name: "private"}, {Name: "deep", InputSchema: deep}}},
 				"a": &fake{tools: []abi.Tool{{Name: "one"}}}, "hangs": &hanging{}, "fails": &fake{fails: errors.New("down")},
-				"other": &unasked{t: t}, ServerClient: NewClients(Limits{}),
+				"other": &unasked{t: t}, ServerClient: NewClients(Limits{}, Hints{}),
 			},
 			Grants: map[string][]string{"q": {"a:*", "hangs:*", "fails:x", "client:*"}, "p": {"b:a", "b:z", "b:deep", "a:one"}, "none": {}},
 		})

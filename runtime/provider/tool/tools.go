@@ -246,19 +246,23 @@ func (t *Tools) prepareCall(ctx context.Context, c *provider.Call) (provider.Pla
 		return provider.Plan{}, refuse(abi.CallDenied, CodeDenied, "the plugin %q may not use the tool %q of %q: no entry of grants.%s.tools covers %s:%s",
 			c.Plugin, req.Name, req.Server, c.Plugin, req.Server, req.Name)
 	}
-	about, err := t.find(ctx, c, req.Server, req.Name)
+	found, err := t.find(ctx, c, req.Server, req.Name)
 	if err != nil {
 		return provider.Plan{}, err
 	}
-	plan := provider.Plan{Effect: abi.EffectWrite, Repeatable: about.Idempotent}
-	if about.ReadOnly {
+	plan := provider.Plan{Effect: abi.EffectWrite, Repeatable: found.Tool.Idempotent, By: found.By}
+	if found.Tool.ReadOnly {
 		plan.Effect, plan.Repeatable = abi.EffectRead, false
 	}
-	plan.Do = func(ctx context.Context, _ func(string)) ([]byte, error) { return t.call(ctx, c, &req) }
+	plan.Do = func(ctx context.Context, _ func(string)) ([]byte, error) { return t.call(ctx, found, &req) }
 	return plan, nil
 }
 
-func (t *Tools) find(ctx context.Context, c *provider.Call, server, name string) (*abi.Tool, error) {
+// find returns the tool that a call is decided on and then made of.
+func (t *Tools) find(ctx context.Context, c *provider.Call, server, name string) (*Found, error) {
+	if own, ok := t.servers[server].(PerCall); ok {
+		return own.Find(ctx, c, name)
+	}
 	tools, err := t.listServer(ctx, c, server)
 	if err != nil {
 		return nil, err
@@ -267,16 +271,17 @@ func (t *Tools) find(ctx context.Context, c *provider.Call, server, name string)
 	if i < 0 {
 		return nil, refuse(abi.CallNotFound, CodeUnknown, "%q has no tool %q", server, name)
 	}
-	return &tools[i], nil
+	return &Found{Tool: tools[i], Call: func(ctx context.Context, arguments jsontext.Value) (*abi.CallToolCallAnswer, error) {
+		return t.servers[server].Call(ctx, c, name, arguments)
+	}}, nil
 }
 
-func (t *Tools) call(ctx context.Context, c *provider.Call, req *abi.CallToolCallRequest) ([]byte, error) {
-	server := t.servers[req.Server]
-	limits := limitsOf(server)
+func (t *Tools) call(ctx context.Context, found *Found, req *abi.CallToolCallRequest) ([]byte, error) {
+	limits := limitsOf(t.servers[req.Server])
 	within, cancel := context.WithTimeout(ctx, limits.Timeout)
 	defer cancel()
 	doing := req.Server + ":" + req.Name
-	answer, err := server.Call(within, c, req.Name, req.Arguments)
+	answer, err := found.Call(within, req.Arguments)
 	if err != nil {
 		return nil, verdict(ctx, within, err, doing, limits)
 	}

@@ -101,7 +101,12 @@ func (c *checker) model(path, name string, m Model) {
 var ownServers = []string{engine.ServerHost, engine.ServerSkills, tool.ServerClient}
 
 func (c *checker) tools(path string, s ToolServer) {
-	if name := strings.TrimPrefix(path, "tools."); slices.Contains(ownServers, name) {
+	name := strings.TrimPrefix(path, "tools.")
+	if name == tool.ServerClient {
+		c.clientTools(path, s)
+		return
+	}
+	if slices.Contains(ownServers, name) {
 		c.report(path, "the node has a tool server %q of its own: give this one another name", name)
 	}
 	switch {
@@ -114,6 +119,14 @@ func (c *checker) tools(path string, s ToolServer) {
 	}
 	c.handles(path+".env", s.Env)
 	c.handles(path+".headers", s.Headers)
+}
+
+// clientTools checks what the configuration says of the tools that clients offer: what
+// they are, and nothing of where.
+func (c *checker) clientTools(path string, s ToolServer) {
+	if s.Command != "" || s.URL != "" || s.Args != nil || s.Env != nil || s.Dir != "" || s.Headers != nil {
+		c.report(path, "stands for the tools of a Session's clients, so that it takes timeout, answer, read_only, idempotent and writes alone: give a server of your own another name")
+	}
 }
 
 func (c *checker) handles(path string, texts map[string]string) {

@@ -97,7 +97,8 @@ type Secret struct {
 	Connectors []string
 }
 
-// ToolServer is a server of the Model Context Protocol: either a Command or a URL.
+// ToolServer is a server of the Model Context Protocol, either a Command or a URL; or,
+// by the name client and with neither, what is known of the tools of clients.
 type ToolServer struct {
 	Command string
 	Args    []string

@@ -2,6 +2,7 @@ package config
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -166,6 +167,7 @@ func TestMistakesInNamedThings(t *testing.T) {
 		{"unknown secret", "models:\n  m: {provider: openai, model: x, api_key: {secret: nope}}\n", `FILE:2: models.m.api_key: names the secret "nope", which is not configured: there are none`},
 		{"secret of a header", ok + "tools:\n  t:\n    url: http://a/b\n    headers:\n      X: a {{secret:nope}}\n", `FILE:6: tools.t.headers.X: names the secret "nope", which is not configured: there is key`},
 		{"neither", "tools:\n  t: {timeout: 5s}\n", "tools.t: needs either command or url"},
+		{"clients elsewhere", "tools:\n  client: {url: http://a/b}\n", "tools.client: stands for the tools of a Session's clients"},
 		{"both", "tools:\n  t: {command: a, url: http://a/b}\n", "tools.t: needs either command or url"},
 		{"args of a url", "tools:\n  t: {url: http://a/b, args: [x]}\n", "args, env and cwd are for a command"},
 		{"headers of a command", "tools:\n  t: {command: x, headers: {a: b}}\n", "headers are for a url"},
@@ -213,5 +215,17 @@ func TestSectionExamples(t *testing.T) {
 	}
 	if _, err := load(t, file.String(), Sources{}); err != nil {
 		t.Errorf("%v\n%s", err, file.String())
+	}
+}
+
+// What is known of the tools of clients is said under their server's name, without
+// saying where that is.
+func TestToolsOfClients(t *testing.T) {
+	eff, err := load(t, "tools:\n  client: {read_only: [look_*], timeout: 5s}\n", Sources{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := eff.Config.Tools["client"]; !slices.Equal(got.ReadOnly, []string{"look_*"}) || got.Timeout != 5*time.Second {
+		t.Errorf("read as %+v", got)
 	}
 }

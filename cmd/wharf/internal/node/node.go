@@ -63,7 +63,7 @@ type Node struct {
 // and listens. Requests are answered once [Node.Serve] is called, which also
 // closes everything; if Start fails, nothing is left open.
 func Start(ctx context.Context, o Options) (n *Node, err error) {
-	n = &Node{options: o, log: o.Log, clients: tool.NewClients(tool.Limits{})}
+	n = &Node{options: o, log: o.Log, clients: newClients(o.Config.Tools)}
 	defer func() {
 		if err != nil {
 			err = pebble.Explain(errors.Join(err, n.close(ctx)))

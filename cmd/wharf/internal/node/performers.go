@@ -103,16 +103,27 @@ func apiKey(m config.Model, secrets *secret.Store) func(context.Context) (model.
 	return nil
 }
 
+// newClients returns the server of what clients offer, as far as the configuration
+// knows what that is.
+func newClients(servers map[string]config.ToolServer) *tool.Clients {
+	s := servers[tool.ServerClient]
+	return tool.NewClients(tool.Limits{Timeout: s.Timeout, Answer: s.Answer},
+		tool.Hints{ReadOnly: s.ReadOnly, Idempotent: s.Idempotent, Writes: s.Writes})
+}
+
 func newTools(c *config.Config, personas []abi.Persona, clients *tool.Clients, secrets *secret.Store, version string, log *slog.Logger) *tool.Tools {
 	all := tool.Config{Servers: map[string]tool.Server{tool.ServerClient: clients}, Grants: map[string][]string{}, Log: log}
 	for name, own := range engine.OwnTools(personas) {
 		all.Servers[name] = own
 	}
 	for name, s := range c.Tools {
+		if name == tool.ServerClient {
+			continue // newClients has read it
+		}
 		all.Servers[name] = tool.NewMCP(tool.MCPConfig{
 			Name: name, Command: s.Command, Args: s.Args, Env: s.Env, Dir: s.Dir, URL: s.URL, Headers: s.Headers,
-			Limits:   tool.Limits{Timeout: s.Timeout, Answer: s.Answer},
-			ReadOnly: s.ReadOnly, Idempotent: s.Idempotent, Writes: s.Writes,
+			Limits:  tool.Limits{Timeout: s.Timeout, Answer: s.Answer},
+			Hints:   tool.Hints{ReadOnly: s.ReadOnly, Idempotent: s.Idempotent, Writes: s.Writes},
 			Secrets: secrets, Version: version, Log: log,
 		})
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
 	"github.com/wharf-dev/wharf/runtime/provider"
-	"github.com/wharf-dev/wharf/runtime/provider/tool"
 )
 
 // configured reads a configuration file of the given content.
@@ -87,7 +86,7 @@ grants:
 settings:
   p: {color: blue}
 `, outside.URL, tools.URL, strings.TrimPrefix(outside.URL, "http://")))
-	calls, closer, err := performers(c, nil, tool.NewClients(tool.Limits{}), "test", slog.New(slog.DiscardHandler))
+	calls, closer, err := performers(c, nil, newClients(nil), "test", slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +117,7 @@ settings:
 }
 
 func TestWithoutAConfigurationNothingIsReached(t *testing.T) {
-	calls, closer, err := performers(&config.Config{}, nil, tool.NewClients(tool.Limits{}), "test", slog.New(slog.DiscardHandler))
+	calls, closer, err := performers(&config.Config{}, nil, newClients(nil), "test", slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
