@@ -195,6 +195,9 @@ func Require(c *engine.Caller, scope string) error {
 	if scope == "" || c.Can(scope) {
 		return nil
 	}
+	if scope == abi.ScopeNode {
+		return abi.Errorf(abi.CodePermissionDenied, "these credentials lack the scope %s, which none have that are bound to workspaces", scope)
+	}
 	return abi.Errorf(abi.CodePermissionDenied, "these credentials lack the scope %s", scope)
 }
 

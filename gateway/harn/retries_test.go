@@ -30,6 +30,22 @@ func asking(ctx context.Context, h sandbox.Host) error {
 	return call(ctx, h, abi.CallOutput, `{"summary":"answered"}`)
 }
 
+// approving waits for an approval.
+func approving(ctx context.Context, h sandbox.Host) error {
+	if err := call(ctx, h, abi.CallApprovalRequest, `{"action":"pay","prompt":"?","arguments":{"eur":1}}`); err != nil {
+		return err
+	}
+	return call(ctx, h, abi.CallOutput, `{"summary":"decided"}`)
+}
+
+// authorizing waits for an authorization.
+func authorizing(ctx context.Context, h sandbox.Host) error {
+	if err := call(ctx, h, abi.CallAuthRequest, `{"provider":"forge","prompt":"?"}`); err != nil {
+		return err
+	}
+	return call(ctx, h, abi.CallOutput, `{"summary":"authorized"}`)
+}
+
 // sick puts every delivery aside.
 func sick(ctx context.Context, h sandbox.Host) error {
 	status, answer, err := h.Call(ctx, abi.CallDeliveries, nil)
@@ -53,7 +69,8 @@ func sick(ctx context.Context, h sandbox.Host) error {
 func bootWhole(t *testing.T, disk *crashtest.Disk, dir string) *node {
 	t.Helper()
 	n := &node{held: make(chan struct{}, 1000), leave: make(chan struct{})}
-	names := guests{"echo": echo, "hold": n.hold, "ask": asking, "sick": sick, "make": making}
+	names := guests{"echo": echo, "hold": n.hold, "ask": asking, "sick": sick, "make": making,
+		"approve": approving, "authorize": authorizing}
 	store, err := disk.Open()
 	if err != nil {
 		t.Fatal(err)

@@ -198,7 +198,7 @@ func (a *Adapter) messageRoutes() []gateway.Route {
 		post("/v1/tasks/{task_id}/messages", "appendTaskMessage", tag, writes, "AppendTaskMessageRequest", "Message", "Send a Message to a Task",
 			statusCreated, change(a, "task_id", statusCreated, a.core.AppendTaskMessage)).
 			doc("A Task that waits for input takes the kind `input`; one that waits for an approval takes `tool_confirmation`, with a `json` part "+
-				"whose value is `{\"decision\": \"approved\" or \"denied\", \"reason\": …, \"arguments\": …}`."),
+				"whose value is `{\"decision\": \"approved\" or \"denied\", \"reason\": …, \"arguments\": …}`. Both take the scope `tasks:write` besides."),
 		read("/v1/messages/{message_id}", "getMessage", tag, reads, "Message", "Get a Message", a.get(abi.ObjectMessage, "message_id")),
 	)
 }

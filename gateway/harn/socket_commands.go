@@ -326,9 +326,6 @@ func (a *Adapter) sendApproval(q *request, b *approvalCommand) ([]byte, error) {
 
 // respond answers a permission request.
 func (a *Adapter) respond(q *request, id string, req abi.RespondRequest) ([]byte, error) {
-	if err := gateway.Require(q.caller, "tasks:write"); err != nil {
-		return nil, err
-	}
 	retry, err := q.retry(path("permission-requests", id, "respond"), "request_id")
 	if err != nil {
 		return nil, err
@@ -336,7 +333,11 @@ func (a *Adapter) respond(q *request, id string, req abi.RespondRequest) ([]byte
 	return q.sent(a.core.RespondPermission(q.context(), q.caller, retry, id, req))
 }
 
+// answerTask answers by a Message to the Task, which takes the scope for Messages, too.
 func (a *Adapter) answerTask(q *request, task string, req abi.AppendTaskMessageRequest) ([]byte, error) {
+	if err := gateway.Require(q.caller, "messages:write"); err != nil {
+		return nil, err
+	}
 	task, err := q.taskOr(task)
 	if err != nil {
 		return nil, err
@@ -403,11 +404,11 @@ func (a *Adapter) socketCommands() []command {
 		{name: "session.truncate", scope: "sessions:write", keyed: true,
 			optional: schema{"session_id": session, "keep_turns": whole(), "turns": whole(), "keep": whole()},
 			doc:      "Keep the first turns of a Session and drop the rest: how many, by one of three names.", do: on(a.sendTruncate)},
-		{name: "input", scope: "messages:write", keyed: true, required: message, optional: schema{"request_id": permission, "task_id": task},
+		{name: "input", scope: "tasks:write", keyed: true, required: message, optional: schema{"request_id": permission, "task_id": task},
 			doc: "Answer a Task that waits for input.", do: on(a.sendAnswer)},
-		{name: "authorization", scope: "messages:write", keyed: true, required: message, optional: schema{"request_id": permission, "task_id": task},
+		{name: "authorization", scope: "tasks:write", keyed: true, required: message, optional: schema{"request_id": permission, "task_id": task},
 			doc: "Answer a Task that waits for authorization.", do: on(a.sendAnswer)},
-		{name: "approval", scope: "messages:write", keyed: true, required: schema{"decision": enum("approved", "denied")},
+		{name: "approval", scope: "tasks:write", keyed: true, required: schema{"decision": enum("approved", "denied")},
 			optional: schema{"request_id": permission, "task_id": task, "reason": text(), "arguments": anyJSON()},
 			doc:      "Decide on what a Task wants to do; arguments, when they are changed.", do: on(a.sendApproval)},
 		{name: "tools.register", scope: "sessions:write", required: schema{"tools": listOf(clientToolSchema())},

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -241,5 +242,64 @@ func TestWhatPluginsAreToldOfSealedParts(t *testing.T) {
 	shown, err := Redact([]byte(input), true)
 	if want := `{"parts":[{"type":"text","visibility":"receipt_only","redacted":true,"text":""}],"role":"user"}`; err != nil || string(shown) != want {
 		t.Errorf("a reader is shown %s, %v; want %s", shown, err, want)
+	}
+}
+
+// Who is bound to Workspaces gets no further by making, showing or ending keys.
+func TestBoundKeysStayBound(t *testing.T) {
+	n := newNode(t, guests{})
+	other, err := n.CreateWorkspace(t.Context(), n.root, nil, abi.CreateWorkspaceRequest{Name: "w", Root: "/w"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []string{abi.ScopeAll}
+	bound, own := n.newKey(t, abi.CreateKeyRequest{Name: "bound", Scopes: all, WorkspaceIDs: []string{other.ID}})
+	_, within := n.newKey(t, abi.CreateKeyRequest{Name: "within", WorkspaceIDs: []string{other.ID}})
+	_, wider := n.newKey(t, abi.CreateKeyRequest{Name: "wider", WorkspaceIDs: []string{other.ID, DefaultWorkspace}})
+	_, beside := n.newKey(t, abi.CreateKeyRequest{Name: "beside", WorkspaceIDs: []string{DefaultWorkspace}})
+	_, free := n.newKey(t, abi.CreateKeyRequest{Name: "free"})
+	_, foreign := n.newKey(t, abi.CreateKeyRequest{Name: "foreign", Tenant: "gamma"})
+
+	_, err = n.CreateKey(t.Context(), bound, abi.CreateKeyRequest{Name: "x", Scopes: all, Tenant: "gamma"})
+	wantCode(t, err, abi.CodePermissionDenied)
+	_, err = n.CreateKey(t.Context(), bound, abi.CreateKeyRequest{Name: "x", Scopes: all, WorkspaceIDs: []string{other.ID, DefaultWorkspace}})
+	wantCode(t, err, abi.CodeResourceNotFound)
+	doc, err := n.CreateKey(t.Context(), bound, abi.CreateKeyRequest{Name: "x", Scopes: all, WorkspaceIDs: []string{}})
+	if err != nil || !slices.Equal(as[abi.CreatedKey](t, doc).WorkspaceIDs, []string{other.ID}) {
+		t.Errorf("%s %v", doc.JSON, err)
+	}
+	list, err := n.ListKeys(t.Context(), bound, Page{Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := []string{}
+	for _, d := range list.Docs {
+		listed = append(listed, d.ID)
+	}
+	for id, seen := range map[string]bool{own.ID: true, within.ID: true, doc.ID: true, n.root.KeyID: false, wider.ID: false, beside.ID: false, free.ID: false, foreign.ID: false} {
+		if slices.Contains(listed, id) != seen {
+			t.Errorf("%s is listed: %t", id, !seen)
+		}
+		if !seen {
+			_, err := n.RevokeKey(t.Context(), bound, id)
+			wantCode(t, err, abi.CodeResourceNotFound)
+		}
+	}
+	if _, err := n.RevokeKey(t.Context(), bound, within.ID); err != nil {
+		t.Error(err)
+	}
+}
+
+// Keys that administer the node are ended by who does so, too.
+func TestTheNodesKeysAreEndedByItsAdministrators(t *testing.T) {
+	n := newNode(t, guests{})
+	admin, _ := n.newKey(t, abi.CreateKeyRequest{Name: "admin", Scopes: []string{abi.ScopeAdmin}})
+	_, bound := n.newKey(t, abi.CreateKeyRequest{Name: "bound", Scopes: []string{abi.ScopeAll}, WorkspaceIDs: []string{DefaultWorkspace}})
+	_, err := n.RevokeKey(t.Context(), admin, n.root.KeyID)
+	wantCode(t, err, abi.CodePermissionDenied)
+	for _, id := range []string{bound.ID, admin.KeyID} {
+		if _, err := n.RevokeKey(t.Context(), admin, id); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -39,8 +39,12 @@ type Caller struct {
 	Workspaces []string // empty: every Workspace of the tenant
 }
 
-// Can reports whether the caller has the given scope.
+// Can reports whether the caller has the given scope. Who is bound to Workspaces never
+// has abi.ScopeNode, which reaches over all of them, whatever Scopes holds.
 func (c *Caller) Can(scope string) bool {
+	if scope == abi.ScopeNode && len(c.Workspaces) > 0 {
+		return false
+	}
 	return slices.Contains(c.Scopes, abi.ScopeAll) || slices.Contains(c.Scopes, scope)
 }
 

@@ -270,7 +270,23 @@ func keyDoc(c *Caller, res storage.Resource) (doc Doc, mine bool, err error) {
 	}
 	k.Hash = ""
 	text, err := json.Marshal(&k)
-	return Doc{ID: k.ID, JSON: text}, k.TenantID == c.TenantID || c.Can(abi.ScopeNode), err
+	return Doc{ID: k.ID, JSON: text}, c.keeps(&k), err
+}
+
+// keeps reports whether the caller may know of a key, and end it: one of its own tenant
+// that sees nothing that the caller does not see, or, for who may administer the node,
+// any.
+func (c *Caller) keeps(k *abi.APIKey) bool {
+	if k.TenantID != c.TenantID || len(c.Workspaces) == 0 {
+		return k.TenantID == c.TenantID || c.Can(abi.ScopeNode)
+	}
+	return len(k.WorkspaceIDs) > 0 && !slices.ContainsFunc(k.WorkspaceIDs, func(w string) bool { return !c.Sees(w) })
+}
+
+// administers reports whether a key may administer the node: who may not does not end it.
+func administers(k *abi.APIKey) bool {
+	of := &Caller{Scopes: k.Scopes, Workspaces: k.WorkspaceIDs}
+	return of.Can(abi.ScopeNode)
 }
 
 // RevokeKey ends an API key: no request that begins after it returns is let in.
@@ -295,6 +311,9 @@ func (e *Engine) RevokeKey(ctx context.Context, c *Caller, id string) (Doc, erro
 	}
 	if !k.RevokedAt.IsZero() {
 		return doc, nil
+	}
+	if administers(&k) && !c.Can(abi.ScopeNode) {
+		return Doc{}, errDenied(abi.ScopeNode)
 	}
 	k.RevokedAt, k.UpdatedAt = abi.At(e.now()), abi.At(e.now())
 	_, err = e.commit(&Caller{Tenant: storage.SystemTenant, Actor: c.Actor}, "", "", nil, 0,

@@ -38,6 +38,11 @@ func (e *Engine) AppendTaskMessage(ctx context.Context, c *Caller, r *Retry, tas
 	if err := checkOneOf("kind", req.Kind, abi.TaskMessageInput, abi.TaskMessageInterrupt, abi.TaskMessageToolConfirmation); err != nil {
 		return Doc{}, err
 	}
+	if req.Kind != abi.TaskMessageInterrupt {
+		if err := mayAnswer(c); err != nil {
+			return Doc{}, err
+		}
+	}
 	if req.Message == nil {
 		return Doc{}, abi.InvalidParam("message", `missing required member "message"`)
 	}

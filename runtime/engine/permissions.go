@@ -115,6 +115,18 @@ func (e *Engine) requester(ctx context.Context, tenant storage.Tenant, t *abi.Ta
 	return t.CreatedBy, nil
 }
 
+// scopeAnswers is what answering a Task takes, on every way: an answer decides what the
+// Task does next.
+const scopeAnswers = "tasks:write"
+
+// mayAnswer refuses those who may answer no Task. A retry is refused as well.
+func mayAnswer(c *Caller) error {
+	if !c.Can(scopeAnswers) {
+		return errDenied(scopeAnswers)
+	}
+	return nil
+}
+
 // mayDecide refuses those who may not decide on what a Task asks.
 func mayDecide(c *Caller, t *task) error {
 	p := t.asking
@@ -375,6 +387,9 @@ func (e *Engine) answerWait(ctx context.Context, key owner, up *wakeUp, errSettl
 // for. It answers with the request as it is after that: still pending while more
 // have to approve.
 func (e *Engine) RespondPermission(ctx context.Context, c *Caller, r *Retry, id string, req abi.RespondRequest) (Doc, error) {
+	if err := mayAnswer(c); err != nil {
+		return Doc{}, err
+	}
 	p, _, err := findAs[abi.PermissionRequest](ctx, e, c, abi.ObjectPermissionRequest, id)
 	if err != nil {
 		return Doc{}, err

@@ -103,6 +103,9 @@ func (e *Engine) setWorkspaceQuota(ctx context.Context, c *Caller, w *abi.Worksp
 	if !c.Can(scopeQuotas) {
 		return errDenied(scopeQuotas)
 	}
+	if len(c.Workspaces) > 0 {
+		return abi.Errorf(abi.CodePermissionDenied, "this key is bound to workspaces and cannot change which quota bounds them")
+	}
 	w.QuotaID = ""
 	if id.Kind() == 'n' {
 		return nil

@@ -145,6 +145,9 @@ func findAs[T any](ctx context.Context, e *Engine, c *Caller, o abi.Object, id s
 
 // errDenied says which scope is missing.
 func errDenied(scope string) error {
+	if scope == abi.ScopeNode {
+		return abi.Errorf(abi.CodePermissionDenied, "this key lacks the scope %q, which no key has that is bound to workspaces", scope)
+	}
 	return abi.Errorf(abi.CodePermissionDenied, "this key lacks the scope %q", scope)
 }
 
