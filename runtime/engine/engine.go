@@ -19,6 +19,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
 	"github.com/wharf-dev/wharf/runtime/receipt"
+	"github.com/wharf-dev/wharf/runtime/skill"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage"
 )
@@ -158,6 +159,7 @@ type Engine struct {
 	locks       stripes
 	files       *os.Root
 	room        usageTable
+	checks      *skill.Checks
 	queue       *scheduler
 	counts      counters
 }
@@ -182,6 +184,7 @@ func New(config Config, parts Parts) (*Engine, error) {
 		pooled:     parts.Instances,
 		performers: parts.Performers, signing: parts.Keys, tokens: parts.Tokens, version: parts.Version, runs: parts.Runs, rewriter: parts.Rewriter,
 		calls: abi.HostCallsByName(), vaults: parts.Vaults, nodeSecret: parts.NodeSecret,
+		checks: skill.NewChecks(),
 	}
 	if e.now == nil {
 		e.now = time.Now

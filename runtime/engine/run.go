@@ -282,7 +282,9 @@ func (e *Engine) ended(t *task, commit storage.Commit, err error) {
 func (e *Engine) failureOf(t *task, r *run, err error) *abi.Failure {
 	failure, known := replay.Conclude(err, r.output)
 	if known && t.program != nil && t.program.Skill != nil {
-		failure = r.gave.Conclude(t.program.Skill.OutputSchema, failure)
+		// Nothing ends this check but its own limits: what it says is part of the record.
+		failure, err = r.gave.Conclude(context.WithoutCancel(e.base), e.checks, t.program.Skill.OutputSchema, failure)
+		known = err == nil
 	}
 	if known {
 		return failure

@@ -172,7 +172,7 @@ func checkSchema(param string, schema *jsontext.Value) error {
 		*schema = jsontext.Value("null")
 		return nil
 	}
-	if _, err := skill.Compile(*schema); err != nil {
+	if err := skill.Accept(*schema); err != nil {
 		return abi.InvalidParam(param, "%s: %v", param, err)
 	}
 	return nil
@@ -219,7 +219,10 @@ func (e *Engine) checkSkill(ctx context.Context, t storage.Tenant, req *abi.Subm
 	}
 	schema, err := skill.Compile(s.InputSchema)
 	if err == nil {
-		err = schema.Check(skill.Arguments(req.Input))
+		err = schema.Check(ctx, e.checks, skill.Arguments(req.Input))
+	}
+	if err != nil && !skill.Wrong(err) {
+		return "", e.failed("holding the input against the skill's schema", err)
 	}
 	if err != nil {
 		return "", abi.InvalidParam("input", "this is not what skill %s takes: %v", s.ID, err)

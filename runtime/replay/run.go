@@ -84,7 +84,7 @@ func Run(ctx context.Context, m Module, rec *journal.Record, o Options) (*Result
 	if h.failed != nil {
 		return nil, h.failed
 	}
-	return h.conclude(err)
+	return h.conclude(ctx, err)
 }
 
 // unlimited is more gas and depth than a run can use.
@@ -124,7 +124,7 @@ func Conclude(err error, output *abi.CallOutputRequest) (failure *abi.Failure, k
 }
 
 // conclude compares the end of a run with the end of its record.
-func (h *host) conclude(err error) (*Result, error) {
+func (h *host) conclude(ctx context.Context, err error) (*Result, error) {
 	r := h.result
 	r.End.Calls = len(r.Entries)
 	recorded := h.record.End
@@ -142,7 +142,9 @@ func (h *host) conclude(err error) (*Result, error) {
 		return nil, fmt.Errorf("running the module: %w", err)
 	}
 	if s := h.record.Program.Skill; s != nil {
-		failure = h.gave.Conclude(s.OutputSchema, failure)
+		if failure, err = h.gave.Conclude(ctx, nil, s.OutputSchema, failure); err != nil {
+			return nil, fmt.Errorf("holding the output against the skill's schema: %w", err)
+		}
 	}
 	r.End.Status, r.End.Failure = abi.TaskCompleted, failure
 	if failure != nil {

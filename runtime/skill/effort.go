@@ -1,83 +1,111 @@
 package skill
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"reflect"
-	"strings"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	"runtime"
 )
 
-// maxSteps bounds how many times a schema, or a part of it, is held against a value or
-// a part of that. A small schema whose parts refer to each other can ask for more steps
-// than there is time for. Steps are counted, and not timed, so that the same is said of
-// the same value on any machine.
-const maxSteps = 250_000
+// What it costs to hold a schema against a value is counted in units, each of which
+// stands for some 5 ns, and charged before the work is done. Units are counted, and
+// time is not measured, so that the same is said of the same value on any machine and
+// in each replay.
+const (
+	// maxSteps bounds how many times a schema, or a part of it, is held against a value
+	// or a part of that. It is twice what it was when nothing but steps was counted, so
+	// that what was within it then, with all that it is charged for now, still is.
+	maxSteps = 500_000
+	maxWork  = maxSteps * perStep
+
+	perStep    = 500 // holding one part of a schema against one value
+	perName    = 16  // looking a name up
+	perLeft    = 50  // noting that a member or an item is left, or is not
+	perFrame   = 4   // looking at one of the parts that led to this one
+	perByte    = 4   // copying or hashing a byte
+	perPattern = 50  // beginning to match
+	perMatch   = 3   // holding an instruction of a pattern against a byte
+
+	// maxMatch bounds one match, which cannot be ended while it goes on: a program of
+	// 1,000 instructions on a text of 64 KiB, up to 1 s.
+	maxMatch = perMatch * 1001 * 64 << 10
+
+	// maxFrames bounds how many parts of a schema may lead to each other, which is how
+	// deep the check's stack grows.
+	maxFrames = 10_000
+
+	freeWork = maxWork / 100 // done without a slot of [Checks]
+	perLook  = maxWork / 500 // between two looks at the context
+)
 
 var errEffort = fmt.Errorf("to hold it against the schema takes more than %d steps", maxSteps)
 
-// effort counts steps. The validator checks a value's format before anything that
-// lies below it, so a format that counts, and that nothing fits once there were too
-// many steps, ends the work.
+// Checks bounds how many long checks run at one time, so that those who ask for many
+// do not take all processors. A nil one bounds nothing. It is safe for concurrent use.
+type Checks struct {
+	slots chan struct{}
+}
+
+// NewChecks returns Checks that leave at least half of the processors to others.
+func NewChecks() *Checks {
+	return &Checks{slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
+}
+
+// effort counts the work of one check.
 type effort struct {
-	steps int
-	known map[*jsonschema.Schema]bool
+	ctx    context.Context
+	checks *Checks
+	work   int
+	looked int  // the work at the last look at the context
+	slot   bool // one of checks is held
+	err    error
 }
 
-// spend is called for each step.
-func (e *effort) spend() error {
-	if e.steps++; e.steps > maxSteps {
-		return errEffort
+// spend charges for work that is to be done. Once it has said false it always does,
+// and whatever is found out after that is of no account.
+func (e *effort) spend(units int) bool {
+	if e.err != nil {
+		return false
 	}
-	return nil
+	if units > maxWork-e.work {
+		e.err = errEffort
+		return false
+	}
+	e.work += units
+	if e.work-e.looked < perLook {
+		return true
+	}
+	e.looked = e.work
+	e.err = e.goOn()
+	return e.err == nil
 }
 
-// meter puts the counting format on a schema and on all that it is made of.
-func (e *effort) meter(s *jsonschema.Schema) error {
-	if s == nil || e.known[s] {
+// goOn says whether a check that has become long may go on.
+func (e *effort) goOn() error {
+	if e.ctx.Err() != nil {
+		return context.Cause(e.ctx)
+	}
+	if e.checks == nil || e.slot || e.work < freeWork {
 		return nil
 	}
-	e.known[s] = true
-	if !strings.HasPrefix(s.Location, place) {
-		return fmt.Errorf("a schema refers to nothing outside itself, but this one to %s", s.Location)
+	select {
+	case e.checks.slots <- struct{}{}:
+		e.slot = true
+		return nil
+	case <-e.ctx.Done():
+		return context.Cause(e.ctx)
 	}
-	if s.DynamicRef != nil || s.RecursiveRef != nil {
-		return errors.New("$dynamicRef and $recursiveRef are not taken: say $ref")
-	}
-	own := s.Format
-	s.Format = &jsonschema.Format{Validate: func(v any) error { return e.spend() }}
-	if own != nil {
-		s.Format = &jsonschema.Format{Name: own.Name, Validate: func(v any) error { return errors.Join(e.spend(), own.Validate(v)) }}
-	}
-	return e.meterIn(reflect.ValueOf(s).Elem())
 }
 
-// meterIn meters the schemas that a value holds.
-func (e *effort) meterIn(v reflect.Value) (err error) {
-	switch v.Kind() {
-	case reflect.Pointer:
-		if s, ok := v.Interface().(*jsonschema.Schema); ok {
-			return e.meter(s)
-		}
-	case reflect.Interface:
-		if !v.IsNil() {
-			return e.meterIn(v.Elem())
-		}
-	case reflect.Struct:
-		for field, value := range v.Fields() {
-			if field.IsExported() && err == nil {
-				err = e.meterIn(value)
-			}
-		}
-	case reflect.Slice:
-		for i := 0; i < v.Len() && err == nil; i++ {
-			err = e.meterIn(v.Index(i))
-		}
-	case reflect.Map:
-		for i := v.MapRange(); err == nil && i.Next(); {
-			err = e.meterIn(i.Value())
-		}
+// end gives back what a long check held.
+func (e *effort) end() {
+	if e.slot {
+		<-e.checks.slots
 	}
-	return err
+}
+
+// Wrong reports whether an error says that a value is not what its schema says, and
+// not that there was no time to find out.
+func Wrong(err error) bool {
+	return err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
 }

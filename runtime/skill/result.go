@@ -1,6 +1,7 @@
 package skill
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -88,17 +89,18 @@ func (r *Result) output() jsontext.Value {
 }
 
 // Conclude says how a Task of a Skill ends that would have ended with a failure, or
-// with nil well: what it gave out must be what the Skill's schema says.
-func (r *Result) Conclude(schema []byte, failure *abi.Failure) *abi.Failure {
+// with nil well: what it gave out must be what the Skill's schema says. An error is
+// that of a context that ended the check.
+func (r *Result) Conclude(ctx context.Context, checks *Checks, schema []byte, failure *abi.Failure) (*abi.Failure, error) {
 	if failure != nil || len(schema) == 0 {
-		return failure
+		return failure, nil
 	}
 	s, err := Compile(schema)
 	if err == nil {
-		err = s.Check(r.output())
+		err = s.Check(ctx, checks, r.output())
 	}
-	if err == nil {
-		return nil
+	if !Wrong(err) {
+		return nil, err
 	}
-	return &abi.Failure{Code: abi.FailureSkillOutput, Message: fmt.Sprintf("what the skill gave is not what its output_schema says: %v", err)}
+	return &abi.Failure{Code: abi.FailureSkillOutput, Message: fmt.Sprintf("what the skill gave is not what its output_schema says: %v", err)}, nil
 }

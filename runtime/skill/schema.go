@@ -2,10 +2,10 @@ package skill
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -17,6 +17,7 @@ const (
 	maxValue  = 1 << 20  // bytes of a value
 	maxNested = 64       // how deep values and schemas are nested
 	maxReason = 500      // bytes of what is told to be wrong
+	maxDigits = 20_000   // digits of the numbers of a schema, written out
 )
 
 // place is the name under which a schema is compiled. Nothing is loaded from it.
@@ -24,39 +25,59 @@ const place = "wharf:///skill"
 
 // Schema is a compiled JSON Schema. It is safe for concurrent use.
 type Schema struct {
-	compiled *jsonschema.Schema
-	mu       sync.Mutex // guards effort: one value is checked at a time
-	effort   effort
+	rule *rule
 }
 
 // Compile compiles a JSON Schema: an object of at most [MaxSchema] bytes that refers
 // to nothing outside itself.
 func Compile(text []byte) (*Schema, error) {
+	s, _, err := compile(text)
+	return s, err
+}
+
+// Accept says whether a JSON Schema is taken for a Skill. It is stricter than
+// [Compile], which is also for schemas that were taken before.
+func Accept(text []byte) error {
+	_, used, err := compile(text)
+	if err != nil {
+		return err
+	}
+	return used.taken()
+}
+
+func compile(text []byte) (*Schema, *patterns, error) {
 	if len(text) > MaxSchema {
-		return nil, fmt.Errorf("the schema has %d bytes, more than %d", len(text), MaxSchema)
+		return nil, nil, fmt.Errorf("the schema has %d bytes, more than %d", len(text), MaxSchema)
 	}
 	if jsontext.Value(text).Kind() != '{' {
-		return nil, errors.New("the schema is no JSON object")
+		return nil, nil, errors.New("the schema is no JSON object")
 	}
 	doc, err := read(text)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	if err := checkNumbers(doc); err != nil {
+		return nil, nil, err
+	}
+	used := &patterns{known: map[string]*pattern{}}
 	c := jsonschema.NewCompiler()
 	c.UseLoader(nothing{})
+	c.UseRegexpEngine(used.compile)
 	if err := c.AddResource(place, doc); err != nil {
-		return nil, shown(err)
+		return nil, nil, shown(err)
 	}
 	s, err := c.Compile(place)
 	if err != nil {
-		return nil, shown(err)
+		return nil, nil, shown(err)
 	}
-	checked := &Schema{compiled: s, effort: effort{known: map[*jsonschema.Schema]bool{}}}
-	return checked, checked.effort.meter(s)
+	made := rules{known: map[*jsonschema.Schema]*rule{}}
+	root := made.of(s)
+	return &Schema{rule: root}, used, made.err
 }
 
-// Check says what is wrong with a value.
-func (s *Schema) Check(value []byte) error {
+// Check says what is wrong with a value; see [Wrong] for an error that says something
+// else. The context ends it, and checks bounds how many run at one time.
+func (s *Schema) Check(ctx context.Context, checks *Checks, value []byte) error {
 	if len(value) > maxValue {
 		return fmt.Errorf("it has %d bytes, more than the %d that are checked", len(value), maxValue)
 	}
@@ -64,19 +85,21 @@ func (s *Schema) Check(value []byte) error {
 	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.effort.steps = 0
-	err = s.compiled.Validate(v)
-	if s.effort.steps > maxSteps {
-		return errEffort
+	e := &effort{ctx: ctx, checks: checks}
+	defer e.end()
+	_, wrong := hold(e, s.rule, v, spot{chain: &chain{nil, s.rule}})
+	switch {
+	case e.err != nil:
+		return e.err
+	case wrong != nil:
+		return shown(wrong)
 	}
-	return shown(err)
+	return nil
 }
 
 // read parses JSON that is not nested too deep.
 func read(text []byte) (any, error) {
-	d := jsontext.NewDecoder(bytes.NewReader(text))
+	d := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	for {
 		if _, err := d.ReadToken(); err != nil {
 			break // its end, or what the parser below refuses as well

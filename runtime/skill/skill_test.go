@@ -37,7 +37,7 @@ func TestCheck(t *testing.T) {
 		`{"n":5}`: "", `{"n":6}`: "/n", `{}`: "n", `{"n":1,"m":2}`: "m", `[]`: "object", `{"n":`: "EOF",
 		strings.Repeat("[", 100) + strings.Repeat("]", 100): "nested",
 	} {
-		err := s.Check([]byte(value))
+		err := s.Check(t.Context(), nil, []byte(value))
 		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n")) {
 			t.Errorf("%.40s: %v, want %q", value, err, want)
 		}
@@ -82,7 +82,11 @@ func TestConclude(t *testing.T) {
 		var r skill.Result
 		test.calls(&r)
 		code := ""
-		if f := r.Conclude(schema, nil); f != nil {
+		f, err := r.Conclude(t.Context(), nil, schema, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f != nil {
 			code = f.Code
 		}
 		if code != test.code {
@@ -90,8 +94,12 @@ func TestConclude(t *testing.T) {
 		}
 	}
 	var r skill.Result
-	if own := (&abi.Failure{Code: "own"}); r.Conclude(schema, own) != own || r.Conclude(nil, nil) != nil {
-		t.Error("a failure of its own, or no schema, is not left alone")
+	own := &abi.Failure{Code: "own"}
+	if f, err := r.Conclude(t.Context(), nil, schema, own); f != own || err != nil {
+		t.Error("a failure of its own is not left alone")
+	}
+	if f, err := r.Conclude(t.Context(), nil, nil, nil); f != nil || err != nil {
+		t.Error("no schema is not left alone")
 	}
 }
 
@@ -102,7 +110,7 @@ func FuzzCompile(f *testing.F) {
 	f.Add([]byte(`{"pattern":"^(a+)+$"}`), []byte(`"aaaaaaaaaaaaaaaaaaaaaaaaaaaa!"`))
 	f.Fuzz(func(t *testing.T, schema, value []byte) {
 		if s, err := skill.Compile(schema); err == nil {
-			if err := s.Check(value); err != nil && len(err.Error()) > 600 {
+			if err := s.Check(t.Context(), nil, value); err != nil && len(err.Error()) > 600 {
 				t.Errorf("what is wrong takes %d bytes", len(err.Error()))
 			}
 		}
