@@ -30,6 +30,7 @@ type Config struct {
 	Calls    int           // host calls of the Task that is replayed
 	Events   int64         // that the log is filled with by scale
 	Backlog  int           // deliveries that wait when normalize begins
+	Attack   time.Duration // of strangers
 	IDs      int64         // of deliveries in the window, for dedupe
 	Profiles string        // folder for profiles of the node, "" for none
 	Progress io.Writer     // what is being done
@@ -70,6 +71,7 @@ func Measurements() []Measurement {
 		{Name: "sandbox-call", Doc: "a host call", run: measureHostCall},
 		{Name: "sandbox-tasks", Doc: "Tasks of a plugin in Go beside one in C", run: measureGoTasks},
 		{Name: "steps-scale", Doc: "Tasks of recorded steps with a full log", Long: true, run: measureStepsScale},
+		{Name: "strangers", Doc: "a node of 1 GiB under all attacks at once, and another tenant beside them", Long: true, run: measureStrangers},
 		{Name: "compare", Doc: "Tasks of recorded steps beside Restate, which npm has to install first", Long: true, run: measureCompare},
 		{Name: "scale", Doc: "accept and complete with a full log", Long: true, run: measureScale},
 	}

@@ -1,0 +1,249 @@
+package suite
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/valyala/fasthttp"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/benches/internal/node"
+)
+
+// strangers attack a node with a key of a tenant of their own, and without any.
+type strangers struct {
+	addr      string
+	key       string
+	workspace string
+	session   string
+	client    *fasthttp.HostClient
+	outside   *outside
+	say       func(format string, args ...any)
+}
+
+// attack does one thing again and again until ctx ends.
+type attack struct {
+	name  string
+	conns int
+	once  func(ctx context.Context) (status int)
+}
+
+// newStrangers gives strangers their tenant.
+func newStrangers(n *node.Node, o *outside, say func(string, ...any)) (*strangers, error) {
+	var made struct {
+		Key string `json:"key"`
+	}
+	err := n.Call("POST", "/wharf/v1/keys", map[string]any{"name": "stranger", "scopes": []string{"*"}, "tenant": "strangers"}, &made)
+	if err != nil {
+		return nil, err
+	}
+	s := &strangers{addr: n.Addr, key: made.Key, outside: o, say: say, client: &fasthttp.HostClient{
+		Addr: n.Addr, MaxConns: 4096, ReadTimeout: strangersGrace, WriteTimeout: strangersGrace, MaxResponseBodySize: 1 << 30,
+	}}
+	var page struct {
+		Data []struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	if err := s.call("GET", "/v1/workspaces", nil, &page); err != nil {
+		return nil, err
+	}
+	s.workspace = page.Data[0].ID
+	var session struct {
+		ID string `json:"id"`
+	}
+	err = s.call("POST", "/v1/sessions", []byte(`{"workspace_id":"`+s.workspace+`"}`), &session)
+	s.session = session.ID
+	return s, err
+}
+
+func (s *strangers) call(method, path string, body []byte, out any) error {
+	status, answer, err := s.do(method, path, body)
+	if err != nil {
+		return err
+	}
+	if status/100 != 2 {
+		return fmt.Errorf("%s %s was answered with %d: %.300s", method, path, status, answer)
+	}
+	return json.Unmarshal(answer, out)
+}
+
+func (s *strangers) do(method, path string, body []byte) (int, []byte, error) {
+	return s.doAs(s.key, method, path, body)
+}
+
+func (s *strangers) doAs(key, method, path string, body []byte) (int, []byte, error) {
+	req, resp := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
+	defer fasthttp.ReleaseRequest(req)
+	defer fasthttp.ReleaseResponse(resp)
+	req.Header.SetMethod(method)
+	req.SetRequestURI("http://" + s.addr + path)
+	req.Header.Set("Authorization", "Bearer "+key)
+	req.Header.Set(abi.VersionHeader, abi.ProtocolVersion)
+	if body != nil {
+		req.Header.SetContentType("application/json")
+		req.SetBodyRaw(body)
+	}
+	if err := s.client.Do(req, resp); err != nil {
+		return 0, nil, err
+	}
+	return resp.StatusCode(), append([]byte(nil), resp.Body()...), nil
+}
+
+// status is do for whoever wants no more; 0 for no answer.
+func (s *strangers) status(method, path string, body []byte) int {
+	status, _, _ := s.do(method, path, body)
+	return status
+}
+
+// run makes all attacks at once, and says at the end how each was answered.
+func (s *strangers) run(ctx context.Context) {
+	var wg sync.WaitGroup
+	for _, a := range s.all() {
+		wg.Go(func() { s.repeat(ctx, a) })
+	}
+	wg.Wait()
+}
+
+func (s *strangers) repeat(ctx context.Context, a attack) {
+	var answers [6]atomic.Int64
+	var wg sync.WaitGroup
+	for range a.conns {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				class := a.once(ctx) / 100
+				answers[class].Add(1)
+				if class != 2 {
+					pause(ctx, 20*time.Millisecond) // a refusal costs little: whoever sends it again at once measures the network
+				}
+			}
+		})
+	}
+	wg.Wait()
+	s.say("  %-28s taken %d, refused %d, failed %d, no answer %d", a.name, answers[2].Load(), answers[4].Load(), answers[5].Load(), answers[0].Load())
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// listOf is a JSON text with as many members in a list as fit into so many bytes.
+func listOf(head, member string, size int, tail string) []byte {
+	return []byte(head + member + strings.Repeat(","+member, size/(len(member)+1)) + tail)
+}
+
+// all are the attacks.
+func (s *strangers) all() []attack {
+	const mib = 1 << 20
+	tasks := "/v1/sessions/" + s.session + "/tasks"
+	messages := "/v1/sessions/" + s.session + "/messages"
+	post := func(name, path string, conns int, body []byte) attack {
+		return attack{name, conns, func(context.Context) int { return s.status("POST", path, body) }}
+	}
+	large := []byte(`{"persona_id":"persona_echo","input":{"role":"user","parts":[{"type":"text","text":"` + strings.Repeat("z", 30*mib) + `"}]}}`)
+	return []attack{
+		post("initial messages", "/v1/sessions", 2, listOf(`{"workspace_id":"`+s.workspace+`","initial_messages":[`, `{"role":"user","parts":[]}`, 10*mib, `]}`)),
+		post("parts", messages, 2, listOf(`{"message":{"role":"user","parts":[`, `{}`, 8*mib, `]}}`)),
+		post("metadata", tasks, 2, listOf(`{"persona_id":"persona_echo","input":{"x":1},"metadata":{"x":[`, `0`, 8*mib, `]}}`)),
+		post("large Tasks", tasks, 2, large),
+		{"lists of large Tasks", 3, func(context.Context) int { return s.status("GET", "/v1/tasks?limit=200", nil) }},
+		{"streams that nobody reads", 1, s.unreadStreams},
+		{"bodies without a key", 1, s.slowBodies},
+		s.tasks("spinning guests", 4, `{"call":"spin"}`),
+		s.tasks("guests that fill memory", 2, `{"call":"grow","bytes":3000}`),
+		s.tasks("large host calls", 1, string(listOf(`{"call":"message.append","request":{"role":"user","parts":[`, `{}`, 4*mib, `]}}`))),
+		s.tasks("models of choices", 2, `{"call":"llm.complete","request":{"model":"openai","messages":[{"role":"user","text":"x"}]}}`),
+		s.tasks("models of blocks", 2, `{"call":"llm.complete","request":{"model":"anthropic","messages":[{"role":"user","text":"x"}]}}`),
+		s.tasks("endless lists of tools", 1, `{"call":"tool.list","request":{}}`),
+		s.schemas(),
+		{"tokens of a giant key", 2, func(context.Context) int {
+			status, _, _ := s.doAs(s.outside.token(), "GET", "/v1/tasks", nil)
+			return status
+		}},
+	}
+}
+
+// tasks submits Tasks of one host call, waits a moment for each, and cancels it.
+func (s *strangers) tasks(name string, conns int, step string) attack {
+	body := []byte(`{"persona_id":"` + personaCalls + `","input":{"program":[` + step + `]}}`)
+	return attack{name, conns, func(ctx context.Context) int {
+		status, answer, err := s.do("POST", "/v1/sessions/"+s.session+"/tasks", body)
+		if err != nil || status/100 != 2 {
+			return status
+		}
+		var task struct {
+			ID string `json:"id"`
+		}
+		if json.Unmarshal(answer, &task) == nil {
+			pause(ctx, time.Second)
+			s.status("POST", "/v1/tasks/"+task.ID+"/cancel", nil)
+		}
+		return status
+	}}
+}
+
+// schemas submits Tasks whose input a Skill's schema takes long to check.
+func (s *strangers) schemas() attack {
+	enum := listOf(`{"name":"slow","description":"d","persona_id":"persona_echo","input_schema":{"type":"object","properties":{"x":{"type":"array","items":{"enum":[`,
+		`12345`, 30_000, `]}}}}}`)
+	input := listOf(`{"persona_id":"persona_echo","metadata":{"skill_id":"SKILL"},"input":{"x":[`, `1`, 400_000, `]}}`)
+	var once sync.Once
+	var body []byte
+	return attack{"schemas", 2, func(context.Context) int {
+		once.Do(func() {
+			var skill struct {
+				ID string `json:"id"`
+			}
+			if err := s.call("POST", "/wharf/v1/skills", enum, &skill); err != nil {
+				s.say("  no Skill was made: %v", err)
+			}
+			body = []byte(strings.Replace(string(input), "SKILL", skill.ID, 1))
+		})
+		return s.status("POST", "/v1/sessions/"+s.session+"/tasks", body)
+	}}
+}
+
+// unreadStreams opens streams of a Session with large events and reads none of them.
+func (s *strangers) unreadStreams(ctx context.Context) int {
+	const streams = 200
+	request := fmt.Sprintf("GET /v1/sessions/%s/events/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n%s: %s\r\n\r\n",
+		s.session, s.key, abi.VersionHeader, abi.ProtocolVersion)
+	return s.hold(ctx, streams, request)
+}
+
+// slowBodies begins requests without a key and does not end them.
+func (s *strangers) slowBodies(ctx context.Context) int {
+	const bodies = 500
+	return s.hold(ctx, bodies, "POST /hooks/nobody HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n")
+}
+
+// hold opens connections, sends a request on each, and closes them some seconds later.
+func (s *strangers) hold(ctx context.Context, conns int, request string) int {
+	open := make([]net.Conn, 0, conns)
+	defer func() {
+		for _, c := range open {
+			_ = c.Close()
+		}
+	}()
+	for range conns {
+		c, err := net.DialTimeout("tcp", s.addr, time.Second)
+		if err != nil {
+			break
+		}
+		open = append(open, c)
+		if _, err := c.Write([]byte(request)); err != nil {
+			break
+		}
+	}
+	pause(ctx, 5*time.Second)
+	return 200
+}
