@@ -65,6 +65,7 @@ func (a *app) serve(ctx context.Context, eff *config.Effective, debug string) er
 			"export WHARF_API_KEY=$(openssl rand -hex 32)")
 	}
 	log := a.logger(c.Log)
+	node.BoundHeap(log)
 	n, err := node.Start(ctx, node.Options{Config: c, Version: thisBuild().Version, APIKey: key, Log: log})
 	if err != nil {
 		return startAdvice(err)

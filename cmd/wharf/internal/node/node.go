@@ -271,7 +271,7 @@ func (o *Options) gatewayConfig() gateway.Config {
 	l := o.Config.Limits
 	return gateway.Config{
 		Version:   o.Version,
-		BodyLimit: l.Body, DeliveryLimit: l.Delivery, UploadLimit: l.Upload, HeaderLimit: int(l.Header), InFlightBytes: l.InFlight,
+		BodyLimit: l.Body, DeliveryLimit: l.Delivery, UploadLimit: l.Upload, HeaderLimit: int(l.Header), InFlightBytes: bodies(l.InFlight, l.Body, Memory(), o.Log),
 		ReadTimeout: l.Read, UploadTimeout: l.UploadTime, WriteTimeout: l.Write, IdleTimeout: l.Idle,
 		Connections: connections(l.Connections, o.Log), Streams: l.Streams,
 		Heartbeat: o.Config.SSE.Heartbeat, WaitLimit: l.Wait,
