@@ -21,6 +21,10 @@ func (d *decoder) function(index uint32, r *reader) *function {
 		locals: f.locals[:0], code: f.code[:0], edits: f.edits[:0], inserted: f.inserted[:0],
 	}
 	d.labels, d.types = d.labels[:0], d.types[:0]
+	if size := r.end - r.at; size > maxFunctionBytes {
+		r.fail(r.at, adviceComplex, "function %d has %d bytes; %d are allowed", index, size, maxFunctionBytes)
+		return f
+	}
 	d.readLocals(r)
 	d.readCode(r)
 	return f
@@ -29,19 +33,16 @@ func (d *decoder) function(index uint32, r *reader) *function {
 func (d *decoder) readLocals(r *reader) {
 	f := &d.f
 	f.locals = append(f.locals, f.sig.params...)
-	d.locals += len(f.locals)
 	total := uint64(len(f.locals))
+	d.locals += len(f.locals)
+	d.checkLocals(r, r.at, total)
 	for n := r.count(); n > 0 && r.err == nil; n-- {
 		at := r.at
 		count := r.u32()
 		total += uint64(count)
 		t := r.valType()
-		if total > maxLocals {
-			r.fail(at, "", "a function has %d locals or more; %d are allowed", total, maxLocals)
-			return
-		}
-		if d.locals += int(count); d.locals > maxAllLocals {
-			r.fail(at, "", "its functions have more than %d locals together", maxAllLocals)
+		d.locals += int(count)
+		if !d.checkLocals(r, at, total) {
 			return
 		}
 		for range count {
@@ -49,6 +50,18 @@ func (d *decoder) readLocals(r *reader) {
 		}
 	}
 	f.own = len(f.locals)
+}
+
+// checkLocals refuses more locals than a function may have, its parameters included, or
+// all functions together.
+func (d *decoder) checkLocals(r *reader, at int, total uint64) bool {
+	switch {
+	case total > maxLocals:
+		r.fail(at, "", "function %d has %d locals or more; %d are allowed", d.f.index, total, maxLocals)
+	case d.locals > maxAllLocals:
+		r.fail(at, "", "its functions have more than %d locals together", maxAllLocals)
+	}
+	return r.err == nil
 }
 
 // readCode decodes instructions up to the end of the function, and keeps those

@@ -29,14 +29,6 @@ var order = [...]int{
 	sectionExport: 8, sectionStart: 9, sectionElement: 10, sectionDataCount: 11, sectionCode: 12, sectionData: 13,
 }
 
-// What a module may declare. Declarations are small next to what they make a
-// decoder allocate, so each that is multiplied into memory has a bound.
-const (
-	maxModuleBytes = 64 << 20
-	maxLocals      = 50_000  // of one function, as browsers have it
-	maxAllLocals   = 4 << 20 // of all functions, parameters included
-)
-
 // Kinds of imports and exports, and other bytes of the format.
 const (
 	externFunc   = 0
@@ -209,7 +201,7 @@ func length(r *reader) uint32 {
 }
 
 func (m *module) readTypes(r *reader) {
-	n := length(r)
+	n := r.bounded("types", maxTypes)
 	m.types = make([]signature, 0, n)
 	for ; n > 0 && r.err == nil; n-- {
 		at := r.at
@@ -223,8 +215,13 @@ func (m *module) readTypes(r *reader) {
 
 // valTypes reads a vector of value types.
 func (r *reader) valTypes() []valType {
+	at := r.at
 	n := r.count()
-	if n == 0 {
+	switch {
+	case n == 0:
+		return nil
+	case n > maxSignature:
+		r.fail(at, "", "a type has %d parameters or results; %d are allowed", n, maxSignature)
 		return nil
 	}
 	types := make([]valType, n)
@@ -260,7 +257,7 @@ func (r *reader) refType(what string) valType {
 }
 
 func (m *module) readImports(r *reader) {
-	for n := length(r); n > 0 && r.err == nil; n-- {
+	for n := r.bounded("imports", maxImports); n > 0 && r.err == nil; n-- {
 		at := r.at
 		i := Import{Module: r.name(), Name: r.name()}
 		i.Kind = r.byte()
@@ -346,7 +343,7 @@ func (r *reader) memory() *Memory {
 }
 
 func (m *module) readFuncs(r *reader) {
-	n := length(r)
+	n := r.bounded("functions", maxFunctions)
 	m.funcs = append(make([]uint32, 0, uint32(len(m.funcs))+n), m.funcs...)
 	for ; n > 0 && r.err == nil; n-- {
 		at := r.at
@@ -364,7 +361,7 @@ func (m *module) readFuncs(r *reader) {
 }
 
 func (m *module) readTables(r *reader) {
-	n := length(r)
+	n := r.bounded("tables", maxTables)
 	share := m.tableShare(n)
 	for ; n > 0 && r.err == nil; n-- {
 		at := r.at
@@ -408,7 +405,7 @@ func (m *module) readGlobalType(r *reader) {
 }
 
 func (m *module) readGlobals(r *reader) {
-	for n := length(r); n > 0 && r.err == nil; n-- {
+	for n := r.bounded("globals", maxGlobals); n > 0 && r.err == nil; n-- {
 		m.readGlobalType(r)
 		value := m.readConst(r)
 		if m.mutable[len(m.mutable)-1] {
@@ -420,7 +417,7 @@ func (m *module) readGlobals(r *reader) {
 
 func (m *module) readExports(r *reader) {
 	m.callable = make([]bool, len(m.funcs))
-	for n := length(r); n > 0 && r.err == nil; n-- {
+	for n := r.bounded("exports", maxExports); n > 0 && r.err == nil; n-- {
 		at := r.at
 		name := r.name()
 		kind := r.byte()
@@ -465,7 +462,7 @@ func (m *module) readDataCount(r *reader) {
 // or declared; bit 1, an explicit table (active) or declared (not); bit 2, the
 // elements are expressions instead of functions.
 func (m *module) readElements(r *reader) {
-	for n := length(r); n > 0 && r.err == nil; n-- {
+	for n := r.bounded("element segments", maxElements); n > 0 && r.err == nil; n-- {
 		m.element(r, nil)
 	}
 }
@@ -533,7 +530,7 @@ func (m *module) newIndex(f uint32) uint32 {
 }
 
 func (m *module) readData(r *reader) {
-	m.data = length(r)
+	m.data = r.bounded("data segments", maxData)
 	for n := m.data; n > 0 && r.err == nil; n-- {
 		_, active := m.segment(r)
 		m.passive = m.passive || !active

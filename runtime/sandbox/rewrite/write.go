@@ -1,6 +1,9 @@
 package rewrite
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // Rewrite changes a valid module. Its error is always an [*Error]. The module is
 // not written to; what is returned may share its bytes.
@@ -82,17 +85,24 @@ func (m *module) rewriteCode() ([]byte, error) {
 	if r.b == nil {
 		return nil, nil
 	}
-	d, meter := &decoder{m: m}, &meter{}
+	d, meter, ledger := &decoder{m: m}, &meter{}, &ledger{}
 	out := appendU32(make([]byte, 0, (r.end-r.at)+(r.end-r.at)/2), n)
 	var body []byte
 	for i := range n {
 		part := r.part(r.u32())
+		at := part.at
 		f := d.function(m.importedFuncs+i, &part)
 		if part.err != nil {
 			return nil, part.err
 		}
+		if err := ledger.check(f, at); err != nil {
+			return nil, err
+		}
 		m.transform(f, meter)
 		body = f.appendTo(body[:0])
+		if len(body) > maxFunctionBytes {
+			return nil, &Error{at, fmt.Sprintf("function %d has %d bytes when it is rewritten; %d are allowed", f.index, len(body), maxFunctionBytes), adviceComplex}
+		}
 		out = append(appendU32(out, uint32(len(body))), body...)
 	}
 	if r.more() {
