@@ -16,14 +16,12 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
-	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/sandbox/rewrite"
 )
 
 const (
-	wasiModule       = wasi_snapshot_preview1.ModuleName
 	exportInitialize = "_initialize"
 	exportStart      = "_start"
 )
@@ -140,10 +138,7 @@ func (m *Module) checkImports() *abi.Failure {
 		if failure := m.runtime.checkImport(f); failure != nil {
 			return failure
 		}
-		switch {
-		case f.Module == wasiModule:
-			m.wasi = true
-		case f.Name != abi.ReadImport:
+		if f.Module == abi.HostModule && f.Name != abi.ReadImport {
 			calls[f.Name] = true
 		}
 	}

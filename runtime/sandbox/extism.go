@@ -22,6 +22,8 @@ const (
 	extismUser = "extism:host/user" // what a host offers beyond: here the host calls
 	// extismOwn is where imports of extismEnv lead that Wharf answers itself.
 	extismOwn = "extism:host/wharf"
+	// extismWASI is where imports of WASI lead, for the SDK has one of its own.
+	extismWASI = "wharf:wasi"
 )
 
 // extismPlugin is a plugin that was made with an Extism PDK. It runs through the
@@ -79,6 +81,9 @@ func (m *Module) prepareExtism(ctx context.Context, wasm []byte) error {
 
 // redirectExtism says where an import leads.
 func redirectExtism(module, name string) string {
+	if module == wasiModule {
+		return extismWASI
+	}
 	if module == extismEnv && extismOffers(rewrite.Import{Module: module, Name: name}).own != nil {
 		return extismOwn
 	}
@@ -92,8 +97,13 @@ func extismFunctions(imports []rewrite.Import) []extism.HostFunction {
 	given := map[[2]string]bool{}
 	for _, f := range imports {
 		key := [2]string{f.Module, f.Name}
-		if offer := extismOffers(f); offer.own != nil && !given[key] {
-			given[key] = true
+		if given[key] {
+			continue
+		}
+		given[key] = true
+		if f.Module == wasiModule {
+			functions = append(functions, extismWASIFunction(f))
+		} else if offer := extismOffers(f); offer.own != nil {
 			functions = append(functions, offer.function(f))
 		}
 	}

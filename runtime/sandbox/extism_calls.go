@@ -39,6 +39,8 @@ func (o extismOffer) function(f rewrite.Import) extism.HostFunction {
 		if x.plugin == nil {
 			x.abort(abi.FailurePluginTrap, "its start function called %q; an Extism plugin can do so from its exports only", f.Name)
 		}
+		x.checkStop()
+		x.kernel, _ = ctx.Value(extism.PluginCtxKey("extism")).(api.Module)
 		o.own(x, p, stack)
 	}
 	fn := extism.NewHostFunctionWithStack(f.Name, callback, []byte(f.Params), []byte(f.Results))
@@ -64,11 +66,11 @@ var extismEnvFunctions = map[string]extismOffer{
 	"input_offset":     {sig: signature{"", typeI64}},
 	"input_load_u8":    {sig: signature{typeI64, typeI32}},
 	"input_load_u64":   {sig: signature{typeI64, typeI64}},
-	"output_set":       {sig: signature{typeI64 + typeI64, ""}},
-	"output_length":    {sig: signature{"", typeI64}},
+	"output_set":       {sig: signature{typeI64 + typeI64, ""}, own: extismOutputSet},
+	"output_length":    {sig: signature{"", typeI64}, own: extismOutputLength},
 	"output_offset":    {sig: signature{"", typeI64}},
-	"error_set":        {sig: signature{typeI64, ""}},
-	"error_get":        {sig: signature{"", typeI64}},
+	"error_set":        {sig: signature{typeI64, ""}, own: extismErrorSet},
+	"error_get":        {sig: signature{"", typeI64}, own: extismErrorGet},
 	"memory_bytes":     {sig: signature{"", typeI64}},
 	"config_get":       {sig: signature{typeI64, typeI64}, own: extismConfigGet, call: abi.CallConfigGet},
 	"get_log_level":    {sig: signature{"", typeI32}, own: extismLogLevel},
@@ -187,7 +189,9 @@ func extismStatus(x *extismRun, _ *extism.CurrentPlugin, stack []uint64) { stack
 // extismConfigGet answers with the host call config.get, and not from the SDK's map,
 // which all instances share and which no record holds.
 func extismConfigGet(x *extismRun, p *extism.CurrentPlugin, stack []uint64) {
-	name := strings.ToValidUTF8(string(x.block(p, "config_get", stack[0])), "\uFFFD")
+	block := x.block(p, "config_get", stack[0])
+	x.quotable(configCall, block)
+	name := strings.ToValidUTF8(string(block), "\uFFFD")
 	status, answer := x.call(configCall, mustMarshal(abi.CallConfigGetRequest{Name: name}))
 	stack[0] = x.give(p, configValue(status, answer))
 }
@@ -220,10 +224,86 @@ func extismLogLevel(_ *extismRun, _ *extism.CurrentPlugin, stack []uint64) {
 // extismLog makes a line of a plugin's log a host call, and frees it, as the SDK does.
 func extismLog(level string) extismFunc {
 	return func(x *extismRun, p *extism.CurrentPlugin, stack []uint64) {
-		request := logRequest(level, x.block(p, abi.CallLog, stack[0]))
-		x.call(logCall, request)
+		text := x.block(p, abi.CallLog, stack[0])
+		x.quotable(logCall, text)
+		x.call(logCall, logRequest(level, text))
 		extismFree(x, p, stack)
 	}
+}
+
+// quotable ends the Run when a text is longer than one call takes once it is quoted, before
+// it is: that is six times as long at most.
+func (x *extismRun) quotable(c *hostCall, text []byte) {
+	if size := quotedLen(text); size > x.limits.PayloadBytes {
+		x.admit(c, int64(size))
+	}
+}
+
+// quotedLen returns how long a text is as JSON, about.
+func quotedLen(text []byte) int {
+	size := len(text)
+	for _, b := range text {
+		switch {
+		case b < ' ':
+			size += 5
+		case b == '"', b == '\\':
+			size++
+		}
+	}
+	return size
+}
+
+// kernelCall calls a function of the SDK's own module, which keeps what is passed.
+func (x *extismRun) kernelCall(name string, params ...uint64) (result uint64) {
+	results, err := x.kernel.ExportedFunction(name).Call(x, params...)
+	if err != nil {
+		panic(err)
+	}
+	if len(results) > 0 {
+		result = results[0]
+	}
+	return result
+}
+
+// extismOutputSet lets the SDK know of an output that is too long by its first byte only:
+// it would copy all of it, outside of the guest's memory, before it is refused.
+func extismOutputSet(x *extismRun, _ *extism.CurrentPlugin, stack []uint64) {
+	x.kernelCall("output_set", stack[0], stack[1])
+	x.outputBytes = x.kernelCall("output_length")
+	if x.outputBytes > uint64(x.limits.PayloadBytes) {
+		x.kernelCall("output_set", x.kernelCall("output_offset"), 1)
+	}
+}
+
+func extismOutputLength(x *extismRun, _ *extism.CurrentPlugin, stack []uint64) {
+	stack[0] = x.outputBytes
+}
+
+// extismErrorSet keeps where the guest's error lies, and the SDK from knowing: it would
+// copy all of it several times.
+func extismErrorSet(x *extismRun, _ *extism.CurrentPlugin, stack []uint64) {
+	x.kernelCall("error_set", stack[0])
+	x.errorAt = x.kernelCall("error_get")
+	x.kernelCall("error_set", 0)
+}
+
+func extismErrorGet(x *extismRun, _ *extism.CurrentPlugin, stack []uint64) { stack[0] = x.errorAt }
+
+// complaint returns what the guest set as its error, as far as a message goes, "" for
+// nothing.
+func (x *extismRun) complaint() (said string) {
+	if x.errorAt == 0 {
+		return ""
+	}
+	err := caught(func() {
+		size := x.kernelCall("length", x.errorAt)
+		text, _ := x.memory.Read(uint32(x.errorAt), uint32(min(size, maxLine)))
+		said = asText(text)
+	})
+	if err != nil {
+		return "its error cannot be read"
+	}
+	return said
 }
 
 func extismAlloc(x *extismRun, p *extism.CurrentPlugin, stack []uint64) {
@@ -278,6 +358,20 @@ func extismYield() extism.HostFunction {
 		stack[0] = uint64(extismOf(ctx).yield(int64(stack[0]), int64(stack[1])))
 	}, []api.ValueType{i64, i64}, []api.ValueType{i64})
 	fn.SetNamespace(rewrite.YieldModule)
+	return fn
+}
+
+// extismWASIFunction offers a function of WASI, which works on the guest's own memory.
+func extismWASIFunction(f rewrite.Import) extism.HostFunction {
+	wasi := wasiFunctions[f.Name]
+	fn := extism.NewHostFunctionWithStack(f.Name, func(ctx context.Context, _ *extism.CurrentPlugin, stack []uint64) {
+		x := extismOf(ctx)
+		if x.own == nil {
+			x.abort(abi.FailurePluginTrap, "%q is exported as it was imported; call it from a function of the plugin's", f.Name)
+		}
+		wasi.call(x.run, x.own, stack)
+	}, []api.ValueType(f.Params), []api.ValueType(f.Results))
+	fn.SetNamespace(extismWASI)
 	return fn
 }
 

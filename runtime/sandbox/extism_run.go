@@ -25,13 +25,18 @@ type extismRun struct {
 	*run
 	plugin   *extism.Plugin // nil until the instance is made
 	memory   api.Memory     // in which the SDK passes bytes
+	own      api.Memory     // the guest's, nil until it was called
 	memories extismMemories
 	headers  extismHeaders
-	entered  bool           // the guest has what it may use
-	status   abi.CallStatus // of the last host call
-	gave     bool           // the guest made the host call output
-	said     bool           // the guest made the host call message.append
-	aborted  error          // what unwound the guest, nil if nothing did
+	kernel   api.Module // the SDK's own, nil until the guest calls anything
+	entered  bool       // the guest has what it may use
+	errorAt  uint64     // what the guest set as its error, 0 for nothing
+	// outputBytes is how long the output is that the guest set last.
+	outputBytes uint64
+	status      abi.CallStatus // of the last host call
+	gave        bool           // the guest made the host call output
+	said        bool           // the guest made the host call message.append
+	aborted     error          // what unwound the guest, nil if nothing did
 }
 
 type extismKey struct{}
@@ -114,7 +119,7 @@ func (e *extismPlugin) perform(x *extismRun, export string, begun time.Time, usa
 func (e *extismPlugin) instantiate(x *extismRun) (*extism.Plugin, error) {
 	ctx := context.WithValue(context.Context(x), extism.PluginCtxKey("plugin"), &extism.Plugin{})
 	ctx = experimental.WithMemoryAllocator(ctx, &x.memories)
-	return e.compiled.Instance(ctx, extism.PluginInstanceConfig{ModuleConfig: x.wasiConfig()})
+	return e.compiled.Instance(ctx, extism.PluginInstanceConfig{ModuleConfig: plainConfig})
 }
 
 // input returns the Extism input: what the host call of that name answers. The SDK does
@@ -142,14 +147,14 @@ func (x *extismRun) verdict(err error) error {
 	if exit, ok := errors.AsType[*sys.ExitError](x.aborted); x.aborted != nil && !(ok && exit.ExitCode() == 0) {
 		return x.aborted
 	}
-	if err == nil {
-		return nil
+	if err != nil {
+		return err
 	}
-	if said := x.plugin.GetErrorWithContext(x); said != "" && said == err.Error() {
-		x.failure = &abi.Failure{Code: abi.FailurePluginError, Message: asText([]byte(said))}
+	if said := x.complaint(); said != "" {
+		x.failure = &abi.Failure{Code: abi.FailurePluginError, Message: said}
 		return x.failure
 	}
-	return err
+	return nil
 }
 
 // handOut makes the host call output with what the plugin returned, unless it made that
@@ -158,10 +163,10 @@ func (x *extismRun) handOut(output []byte) {
 	if x.gave || len(output) == 0 {
 		return
 	}
-	x.work(len(output))
+	x.work(int(max(x.outputBytes, uint64(len(output)))))
 	switch {
-	case len(output) > x.limits.PayloadBytes:
-		x.abort(abi.FailurePayloadTooLarge, "its output is %d bytes long; one call takes at most %d", len(output), x.limits.PayloadBytes)
+	case x.outputBytes > uint64(x.limits.PayloadBytes):
+		x.abort(abi.FailurePayloadTooLarge, "its output is %d bytes long; one call takes at most %d", x.outputBytes, x.limits.PayloadBytes)
 	case !utf8.Valid(output):
 		x.badOutput("its output, %d bytes, is not text; hand out bytes with the host call %s", len(output), abi.CallArtifactPut)
 	case isOutput(output):
@@ -244,7 +249,7 @@ func (entry) Before(ctx context.Context, mod api.Module, _ api.FunctionDefinitio
 	if !metered || !bounded {
 		return // the SDK's own module
 	}
-	x.entered, x.meter.left = true, gas
+	x.entered, x.meter.left, x.own = true, gas, mod.Memory()
 	depth.Set(uint64(x.limits.Depth))
 }
 

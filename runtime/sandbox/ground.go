@@ -159,14 +159,18 @@ func (inst *instance) initializeOnce(ctx context.Context) (why string, err error
 	host := newStill(inst.ground.module.digest)
 	r := &inst.run
 	r.begin(ctx, host, Limits{Gas: initialGas, Depth: initialDepth, MemoryBytes: initialMemory, WallTime: math.MaxInt64}.orDefault())
+	r.initialCalls = initialCalls
 	inst.arm()
 	err = inst.initialize()
+	r.initialCalls = 0
 	inst.tell(&Usage{})
 	switch {
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
 	case host.asked != "":
 		return fmt.Sprintf("its initialization makes the host call %q", host.asked), nil
+	case errors.Is(err, errInitialCalls):
+		return fmt.Sprintf("its initialization calls functions of WASI more than %d times", initialCalls-1), nil
 	case err != nil:
 		return "its initialization fails: " + describe(r.explain(exportInitialize, err)), nil
 	case r.meter.over():

@@ -57,6 +57,7 @@ func (c *hostCall) Call(ctx context.Context, mod api.Module, stack []uint64) {
 // readAnswer is abi.ReadImport.
 func readAnswer(ctx context.Context, mod api.Module, stack []uint64) {
 	r := runOf(ctx)
+	r.checkStop()
 	ptr, size := uint32(stack[0]), uint32(stack[1])
 	n := min(int64(size), int64(len(r.answer)))
 	r.work(int(n))

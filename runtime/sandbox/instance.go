@@ -31,7 +31,7 @@ type instance struct {
 	functions  []api.Function
 	stackField []int // where a function has its stack: see stackBytes
 	stack      [1]uint64
-	run        run // what WASI is connected to
+	run        run
 }
 
 // instantiateError marks an error from making the instance.
@@ -55,7 +55,7 @@ func (g *ground) newInstance(reserve uint64) (inst *instance, err error) {
 		}
 		ctx = experimental.WithMemoryAllocator(ctx, inst.memory)
 	}
-	if inst.mod, err = m.instantiate(ctx, &inst.run); err != nil {
+	if inst.mod, err = m.instantiate(ctx); err != nil {
 		return nil, errors.Join(&instantiateError{err}, inst.close())
 	}
 	inst.find()
@@ -65,13 +65,13 @@ func (g *ground) newInstance(reserve uint64) (inst *instance, err error) {
 
 // instantiate turns a panic of the engine into an error, which is how it answers when
 // the machine has no more memory.
-func (m *Module) instantiate(ctx context.Context, r *run) (mod api.Module, err error) {
+func (m *Module) instantiate(ctx context.Context) (mod api.Module, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the engine gave up: %v", p)
 		}
 	}()
-	return m.runtime.engine.InstantiateModule(ctx, m.code, m.config(r))
+	return m.runtime.engine.InstantiateModule(ctx, m.code, plainConfig)
 }
 
 // find keeps what rewriting has exported.
@@ -237,17 +237,10 @@ func (inst *instance) close() error {
 	return err
 }
 
-// plainConfig is for modules without WASI. Instances are anonymous, and their
-// exports are called by us alone. Nobody reads this randomness and these clocks:
-// they are set because the engine's own cost half of a small Run to make.
+// plainConfig is for all modules: WASI is our own, and needs nothing of it. Instances are
+// anonymous, and their exports are called by us alone. Nobody reads this randomness and
+// these clocks: they are set because the engine's own cost half of a small Run to make.
 var plainConfig = wazero.NewModuleConfig().WithName("").WithStartFunctions().
 	WithRandSource(strings.NewReader("")).
 	WithWalltime(func() (int64, int32) { return 0, 0 }, 1).
 	WithNanotime(func() int64 { return 0 }, 1)
-
-func (m *Module) config(r *run) wazero.ModuleConfig {
-	if !m.wasi {
-		return plainConfig
-	}
-	return r.wasiConfig()
-}

@@ -27,7 +27,6 @@ type Module struct {
 	imports    []string
 	exports    []string
 	initialize bool // it exports exportInitialize
-	wasi       bool
 	shape      shape
 	data       sparse                // a blank memory
 	base       *ground               // what instances begin as

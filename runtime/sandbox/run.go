@@ -58,6 +58,7 @@ type run struct {
 	moved           int          // bytes, since it was last looked whether the Run is to stop
 	refused         uint64       // the size of memory that the guest asked for in vain
 	closed          [3]bool      // the standard streams that the guest closed
+	initialCalls    int          // see countInitial; 0 in a Run
 	clock           clock
 	console         console
 	yieldAt         int // functions of the module up to and with yield; 0 when there is none
