@@ -1,8 +1,8 @@
 package model
 
 import (
+	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -10,6 +10,8 @@ import (
 	"github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
+	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
+	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
 )
@@ -41,69 +43,130 @@ func newAnthropic(m Model, client *http.Client) *claude {
 }
 
 func (c *claude) complete(ctx context.Context, a *ask) (*reply, error) {
-	var options []option.RequestOption
+	var response *http.Response
+	options := []option.RequestOption{option.WithResponseBodyInto(&response)}
 	if a.key != "" {
 		options = append(options, option.WithAPIKey(a.key))
 	}
 	if a.request.Stream {
-		return c.stream(ctx, a, options)
+		options = append(options, option.WithJSONSet("stream", true))
 	}
-	answer, err := c.service.New(ctx, c.params(a), options...)
-	if err != nil {
+	if _, err := c.service.New(ctx, c.params(a), options...); err != nil {
+		return nil, err
+	}
+	if a.request.Stream {
+		return readClaudeStream(ctx, response, a.text)
+	}
+	return readClaude(response, a.text)
+}
+
+// The part of a message, or of an event of one, that is used.
+type (
+	claudeMessage struct {
+		Model      word             `json:"model"`
+		StopReason word             `json:"stop_reason"`
+		Content    few[claudeBlock] `json:"content"`
+		Usage      claudeUsage      `json:"usage"`
+	}
+	claudeBlock struct {
+		Type  word    `json:"type"`
+		ID    word    `json:"id"`
+		Name  word    `json:"name"`
+		Text  word    `json:"text"`
+		Input written `json:"input"`
+	}
+	// claudeUsage counts what was read from and written to the prompt cache apart.
+	claudeUsage struct {
+		Input   count `json:"input_tokens"`
+		Created count `json:"cache_creation_input_tokens"`
+		Read    count `json:"cache_read_input_tokens"`
+		Output  count `json:"output_tokens"`
+	}
+	claudeEvent struct {
+		Type         word          `json:"type"`
+		Index        count         `json:"index"`
+		Message      claudeMessage `json:"message"`
+		ContentBlock claudeBlock   `json:"content_block"`
+		Delta        struct {
+			Type       word `json:"type"`
+			Text       word `json:"text"`
+			Input      word `json:"partial_json"`
+			StopReason word `json:"stop_reason"`
+		} `json:"delta"`
+		Usage claudeUsage `json:"usage"`
+	}
+)
+
+func (u *claudeUsage) input() int64 {
+	return tokens(u.Input) + tokens(u.Created) + tokens(u.Read)
+}
+
+func readClaude(response *http.Response, t *text) (*reply, error) {
+	var answer claudeMessage
+	if err := readWhole(response, &answer); err != nil {
 		return nil, err
 	}
 	if answer.StopReason == "" {
 		return nil, fmt.Errorf("%w: it has no stop reason", errNotWhole)
 	}
-	r := &reply{model: answer.Model, stop: anthropicStop(answer.StopReason), usage: anthropicUsage(&answer.Usage)}
+	r := &reply{model: string(answer.Model), stop: anthropicStop(answer.StopReason),
+		usage: abi.ModelUsage{InputTokens: answer.Usage.input(), OutputTokens: tokens(answer.Usage.Output)}}
 	for i := range answer.Content {
 		switch block := &answer.Content[i]; block.Type {
 		case "text":
-			a.text.write(block.Text)
+			t.write(string(block.Text))
 		case "tool_use":
-			r.calls = append(r.calls, toolCall{block.ID, block.Name, string(block.Input)})
+			r.calls = append(r.calls, toolCall{string(block.ID), string(block.Name), string(block.Input)})
 		}
 	}
 	return r, nil
 }
 
-func (c *claude) stream(ctx context.Context, a *ask, options []option.RequestOption) (*reply, error) {
-	stream := c.service.NewStreaming(ctx, c.params(a), options...)
-	defer func() { _ = stream.Close() }()
+func readClaudeStream(ctx context.Context, response *http.Response, t *text) (*reply, error) {
 	s := claudeStream{at: map[int64]int{}}
-	for stream.Next() {
-		event := stream.Current()
-		s.take(&event, a.text)
-	}
-	if err := stream.Err(); err != nil {
-		return nil, anthropicStreamError(err)
+	events := ssestream.NewDecoder(response)
+	err := eachEvent(ctx, events, func() (bool, error) {
+		e := events.Event()
+		return false, s.event(e.Type, e.Data, t)
+	})
+	if err != nil {
+		return nil, err
 	}
 	return s.finish()
-}
-
-func anthropicStreamError(err error) error {
-	var told *anthropic.Error
-	if errors.As(err, &told) {
-		return fmt.Errorf("%w: %s", errReported, said([]byte(told.RawJSON())))
-	}
-	return err
 }
 
 // claudeStream puts an answer together from its events. Blocks of thinking are
 // passed over, whatever their events are.
 type claudeStream struct {
+	now   claudeEvent // the one that is being taken
 	reply reply
+	calls []streamedCall
 	at    map[int64]int // which tool call a block is
 	ended bool
 }
 
-func (s *claudeStream) take(e *anthropic.MessageStreamEventUnion, t *text) {
+// event takes an event of a name, which may have no data.
+func (s *claudeStream) event(name string, data []byte, t *text) error {
+	switch {
+	case name == "error":
+		return reported(data)
+	case name == "ping" || name == "" || len(bytes.TrimSpace(data)) == 0:
+		return nil
+	}
+	s.now = claudeEvent{}
+	if err := json.Unmarshal(data, &s.now, asServersWrite); err != nil {
+		return err
+	}
+	return s.take(&s.now, t)
+}
+
+func (s *claudeStream) take(e *claudeEvent, t *text) error {
 	switch e.Type {
 	case "message_start":
-		s.reply.model = e.Message.Model
-		s.reply.usage = anthropicUsage(&e.Message.Usage)
+		s.reply.model = string(e.Message.Model)
+		s.reply.usage = abi.ModelUsage{InputTokens: e.Message.Usage.input(), OutputTokens: tokens(e.Message.Usage.Output)}
 	case "content_block_start":
-		s.start(e, t)
+		return s.start(e, t)
 	case "content_block_delta":
 		s.delta(e, t)
 	case "message_delta":
@@ -112,34 +175,39 @@ func (s *claudeStream) take(e *anthropic.MessageStreamEventUnion, t *text) {
 	case "message_stop":
 		s.ended = true
 	}
+	return nil
 }
 
-func (s *claudeStream) start(e *anthropic.MessageStreamEventUnion, t *text) {
+func (s *claudeStream) start(e *claudeEvent, t *text) error {
 	switch block := &e.ContentBlock; block.Type {
 	case "text":
-		t.write(block.Text)
+		t.write(string(block.Text))
 	case "tool_use":
-		s.at[e.Index] = len(s.reply.calls)
-		s.reply.calls = append(s.reply.calls, toolCall{id: block.ID, name: block.Name})
+		if len(s.calls) == maxParts {
+			return errTooMany
+		}
+		s.at[int64(e.Index)] = len(s.calls)
+		s.calls = append(s.calls, streamedCall{toolCall: toolCall{id: string(block.ID), name: string(block.Name)}})
 	}
+	return nil
 }
 
-func (s *claudeStream) delta(e *anthropic.MessageStreamEventUnion, t *text) {
+func (s *claudeStream) delta(e *claudeEvent, t *text) {
 	switch e.Delta.Type {
 	case "text_delta":
-		t.write(e.Delta.Text)
+		t.write(string(e.Delta.Text))
 	case "input_json_delta":
-		if i, ok := s.at[e.Index]; ok {
-			s.reply.calls[i].arguments += e.Delta.PartialJSON
+		if i, ok := s.at[int64(e.Index)]; ok {
+			s.calls[i].pieces = append(s.calls[i].pieces, e.Delta.Input...)
 		}
 	}
 }
 
 // count takes the usage at the end of a stream. Its numbers are totals; those of
 // the input may be left out, and then hold from the start of the stream.
-func (s *claudeStream) count(u *anthropic.MessageDeltaUsage) {
-	s.reply.usage.OutputTokens = u.OutputTokens
-	if in := u.InputTokens + u.CacheCreationInputTokens + u.CacheReadInputTokens; in > 0 {
+func (s *claudeStream) count(u *claudeUsage) {
+	s.reply.usage.OutputTokens = tokens(u.Output)
+	if in := u.input(); in > 0 {
 		s.reply.usage.InputTokens = in
 	}
 }
@@ -148,19 +216,12 @@ func (s *claudeStream) finish() (*reply, error) {
 	if !s.ended {
 		return nil, fmt.Errorf("%w: the stream ended early", errNotWhole)
 	}
+	s.reply.calls = whole(s.calls)
 	return &s.reply, nil
 }
 
-// anthropicUsage counts what was read from and written to the prompt cache as input.
-func anthropicUsage(u *anthropic.Usage) abi.ModelUsage {
-	return abi.ModelUsage{
-		InputTokens:  u.InputTokens + u.CacheCreationInputTokens + u.CacheReadInputTokens,
-		OutputTokens: u.OutputTokens,
-	}
-}
-
-func anthropicStop(reason anthropic.StopReason) abi.StopReason {
-	switch reason {
+func anthropicStop(reason word) abi.StopReason {
+	switch anthropic.StopReason(reason) {
 	case anthropic.StopReasonToolUse:
 		return abi.StopTools
 	case anthropic.StopReasonMaxTokens, anthropic.StopReasonModelContextWindowExceeded:

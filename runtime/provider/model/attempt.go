@@ -50,7 +50,7 @@ func (m *Models) attempt(ctx context.Context, a *ask, w *watcher) (*abi.ModelAns
 	if timeout == 0 {
 		timeout = DefaultTimeout
 	}
-	limited, cancel := context.WithTimeout(ctx, timeout)
+	limited, cancel := context.WithTimeout(context.WithValue(ctx, tenantKey{}, a.call.Tenant), timeout)
 	defer cancel()
 	a.key, a.text = key, newText(key, w.attempt())
 	reply, err := m.backends[a.name].complete(limited, a)

@@ -55,6 +55,10 @@ func failureOf(ctx context.Context, err error, key string, timeout time.Duration
 	switch {
 	case errors.Is(err, errTooLarge):
 		return &failure{status: abi.CallTooLarge, code: "model_answer_too_large", message: errTooLarge.Error()}
+	case errors.Is(err, errBusy):
+		return &failure{status: abi.CallUnavailable, code: "model_busy", message: errBusy.Error(), retry: true}
+	case errors.Is(err, errTooMany):
+		return &failure{status: abi.CallTooLarge, code: "model_answer_too_large", message: errTooMany.Error()}
 	case errors.Is(err, errRedirect):
 		return &failure{status: abi.CallUnavailable, code: "model_unavailable", message: errRedirect.Error()}
 	case errors.Is(err, errExhausted):

@@ -1,11 +1,12 @@
 package model
 
 import (
+	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 
+	json "github.com/go-json-experiment/json"
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 	"github.com/openai/openai-go/v3/packages/param"
@@ -35,129 +36,221 @@ func newOpenAI(m Model, client *http.Client) *openAI {
 }
 
 func (o *openAI) complete(ctx context.Context, a *ask) (*reply, error) {
-	var options []option.RequestOption
+	var response *http.Response
+	options := []option.RequestOption{option.WithResponseBodyInto(&response)}
 	if a.key != "" {
 		options = append(options, option.WithAPIKey(a.key))
 	}
+	params := o.params(a)
 	if a.request.Stream {
-		return o.stream(ctx, a, options)
+		params.StreamOptions.IncludeUsage = param.NewOpt(true)
+		options = append(options, option.WithJSONSet("stream", true))
 	}
-	answer, err := o.service.New(ctx, o.params(a), options...)
-	if err != nil {
+	if _, err := o.service.New(ctx, params, options...); err != nil {
+		return nil, err
+	}
+	if a.request.Stream {
+		return readOpenAIStream(ctx, response, a.text)
+	}
+	return readOpenAI(response, a.text)
+}
+
+// The part of a chat completion, or of a chunk of one, that is used.
+type (
+	openAIAnswer struct {
+		Model   word         `json:"model"`
+		Choices choiceList   `json:"choices"`
+		Usage   *openAIUsage `json:"usage"`
+		Error   present      `json:"error"`
+	}
+	openAIUsage struct {
+		Input  count `json:"prompt_tokens"`
+		Output count `json:"completion_tokens"`
+	}
+	openAIChoice struct {
+		Index        count      `json:"index"`
+		Message      openAISaid `json:"message"`
+		Delta        openAISaid `json:"delta"`
+		FinishReason word       `json:"finish_reason"`
+	}
+	openAISaid struct {
+		Content   word            `json:"content"`
+		Refusal   word            `json:"refusal"`
+		ToolCalls few[openAICall] `json:"tool_calls"`
+	}
+	openAICall struct {
+		Index    count `json:"index"`
+		ID       word  `json:"id"`
+		Function struct {
+			Name      word    `json:"name"`
+			Arguments written `json:"arguments"`
+		} `json:"function"`
+	}
+)
+
+func (u *openAIUsage) neutral() abi.ModelUsage {
+	if u == nil {
+		return abi.ModelUsage{}
+	}
+	return abi.ModelUsage{InputTokens: tokens(u.Input), OutputTokens: tokens(u.Output)}
+}
+
+func readOpenAI(response *http.Response, t *text) (*reply, error) {
+	var answer openAIAnswer
+	if err := readWhole(response, &answer); err != nil {
 		return nil, err
 	}
 	if len(answer.Choices) == 0 {
 		return nil, fmt.Errorf("%w: it has no choices", errNotWhole)
 	}
-	choice := answer.Choices[0]
-	a.text.write(choice.Message.Content)
-	a.text.write(choice.Message.Refusal)
+	choice := &answer.Choices[0]
+	said := &choice.Message
+	t.write(string(said.Content))
+	t.write(string(said.Refusal))
 	r := &reply{
-		model: answer.Model,
-		stop:  openAIStop(choice.FinishReason, choice.Message.Refusal != ""),
-		usage: abi.ModelUsage{InputTokens: answer.Usage.PromptTokens, OutputTokens: answer.Usage.CompletionTokens},
+		model: string(answer.Model),
+		stop:  openAIStop(string(choice.FinishReason), said.Refusal != ""),
+		usage: answer.Usage.neutral(),
 	}
-	for _, c := range choice.Message.ToolCalls {
-		r.calls = append(r.calls, toolCall{c.ID, c.Function.Name, argumentText(c.Function.Arguments, c.Function.JSON.Arguments.Raw())})
+	for i := range said.ToolCalls {
+		c := &said.ToolCalls[i]
+		r.calls = append(r.calls, toolCall{string(c.ID), string(c.Function.Name), string(c.Function.Arguments)})
 	}
 	return r, nil
 }
 
-// argumentText returns the arguments of a tool call. They are to be a string of
-// JSON; some servers put the object itself there.
-func argumentText(text, raw string) string {
-	if text == "" && len(raw) > 0 && raw[0] == '{' {
-		return raw
-	}
-	return text
-}
-
-func (o *openAI) stream(ctx context.Context, a *ask, options []option.RequestOption) (*reply, error) {
-	params := o.params(a)
-	params.StreamOptions.IncludeUsage = param.NewOpt(true)
-	stream := o.service.NewStreaming(ctx, params, options...)
-	defer func() { _ = stream.Close() }()
+func readOpenAIStream(ctx context.Context, response *http.Response, t *text) (*reply, error) {
 	var s openAIStream
-	for stream.Next() {
-		chunk := stream.Current()
-		s.take(&chunk, a.text)
-	}
-	if err := stream.Err(); err != nil {
-		return nil, openAIStreamError(err)
+	events := ssestream.NewDecoder(response)
+	err := eachEvent(ctx, events, func() (bool, error) { return s.event(events.Event().Data, t) })
+	if err != nil {
+		return nil, err
 	}
 	return s.reply()
 }
 
-func openAIStreamError(err error) error {
-	var told *ssestream.StreamError
-	if errors.As(err, &told) {
-		return fmt.Errorf("%w: %s", errReported, said(told.Event.Data))
-	}
-	return err
-}
-
 // openAIStream puts an answer together from its chunks.
 type openAIStream struct {
-	model    string
-	finish   string
-	refused  bool
-	calls    []toolCall
-	position []int64 // of each call, as the server counts
-	usage    abi.ModelUsage
+	chunk   openAIAnswer // the one that is being taken
+	model   string
+	finish  string
+	refused bool
+	calls   []streamedCall
+	last    map[int64]int        // the newest call at a position, as the server counts
+	known   map[openAICallID]int // calls by position and id
+	usage   abi.ModelUsage
 }
 
-func (s *openAIStream) take(chunk *openai.ChatCompletionChunk, t *text) {
-	if chunk.Model != "" {
-		s.model = chunk.Model
+// streamedCall is a tool call whose arguments come in pieces.
+type streamedCall struct {
+	toolCall
+	pieces []byte
+}
+
+type openAICallID struct {
+	index int64
+	id    string
+}
+
+// event takes an event's data, and reports whether it was the last.
+func (s *openAIStream) event(data []byte, t *text) (last bool, err error) {
+	if bytes.HasPrefix(data, []byte("[DONE]")) {
+		return true, nil
 	}
-	if chunk.JSON.Usage.Valid() {
-		s.usage = abi.ModelUsage{InputTokens: chunk.Usage.PromptTokens, OutputTokens: chunk.Usage.CompletionTokens}
+	s.chunk = openAIAnswer{}
+	if err := json.Unmarshal(data, &s.chunk, asServersWrite); err != nil {
+		return false, err
+	}
+	if s.chunk.Error {
+		return false, reported(data)
+	}
+	return false, s.take(&s.chunk, t)
+}
+
+func (s *openAIStream) take(chunk *openAIAnswer, t *text) error {
+	if chunk.Model != "" {
+		s.model = string(chunk.Model)
+	}
+	if chunk.Usage != nil {
+		s.usage = chunk.Usage.neutral()
 	}
 	for i := range chunk.Choices {
 		choice := &chunk.Choices[i]
 		if choice.Index != 0 {
 			continue // one is asked for
 		}
-		t.write(choice.Delta.Content)
-		t.write(choice.Delta.Refusal)
+		t.write(string(choice.Delta.Content))
+		t.write(string(choice.Delta.Refusal))
 		s.refused = s.refused || choice.Delta.Refusal != ""
 		for j := range choice.Delta.ToolCalls {
-			s.call(&choice.Delta.ToolCalls[j])
+			if err := s.call(&choice.Delta.ToolCalls[j]); err != nil {
+				return err
+			}
 		}
 		if choice.FinishReason != "" {
-			s.finish = choice.FinishReason
+			s.finish = string(choice.FinishReason)
 		}
 	}
+	return nil
 }
 
-// call takes a piece of a tool call. A piece with another id is another call,
-// also when the server gives all of them the same position.
-func (s *openAIStream) call(c *openai.ChatCompletionChunkChoiceDeltaToolCall) {
-	at := -1
-	for i := range s.calls {
-		if s.position[i] == c.Index && (c.ID == "" || s.calls[i].id == "" || s.calls[i].id == c.ID) {
-			at = i
-		}
-	}
-	if at < 0 {
-		at = len(s.calls)
-		s.calls, s.position = append(s.calls, toolCall{}), append(s.position, c.Index)
+// call takes a piece of a tool call.
+func (s *openAIStream) call(c *openAICall) error {
+	at, err := s.place(int64(c.Index), string(c.ID))
+	if err != nil {
+		return err
 	}
 	into := &s.calls[at]
-	if into.id == "" {
-		into.id = c.ID
-	}
 	if into.name == "" {
-		into.name = c.Function.Name
+		into.name = string(c.Function.Name)
 	}
-	into.arguments += argumentText(c.Function.Arguments, c.Function.JSON.Arguments.Raw())
+	into.pieces = append(into.pieces, c.Function.Arguments...)
+	return nil
+}
+
+// place returns which call a piece belongs to. A piece with another id is another
+// call, also when the server gives all of them the same position; one without an id
+// belongs to the newest call at its position.
+func (s *openAIStream) place(index int64, id string) (int, error) {
+	newest, begun := s.last[index]
+	switch {
+	case begun && id == "":
+		return newest, nil
+	case begun && s.calls[newest].id == "":
+		s.calls[newest].id = id
+		s.known[openAICallID{index, id}] = newest
+		return newest, nil
+	}
+	if at, ok := s.known[openAICallID{index, id}]; ok {
+		return at, nil
+	}
+	if len(s.calls) == maxParts {
+		return 0, errTooMany
+	}
+	if s.last == nil {
+		s.last, s.known = map[int64]int{}, map[openAICallID]int{}
+	}
+	at := len(s.calls)
+	s.calls = append(s.calls, streamedCall{toolCall: toolCall{id: id}})
+	s.last[index], s.known[openAICallID{index, id}] = at, at
+	return at, nil
+}
+
+// whole returns calls with the arguments that came for them.
+func whole(streamed []streamedCall) (calls []toolCall) {
+	for i := range streamed {
+		c := streamed[i].toolCall
+		c.arguments = string(streamed[i].pieces)
+		calls = append(calls, c)
+	}
+	return calls
 }
 
 func (s *openAIStream) reply() (*reply, error) {
 	if s.finish == "" {
 		return nil, fmt.Errorf("%w: the stream ended early", errNotWhole)
 	}
-	return &reply{model: s.model, calls: s.calls, stop: openAIStop(s.finish, s.refused), usage: s.usage}, nil
+	return &reply{model: s.model, calls: whole(s.calls), stop: openAIStop(s.finish, s.refused), usage: s.usage}, nil
 }
 
 func openAIStop(reason string, refused bool) abi.StopReason {

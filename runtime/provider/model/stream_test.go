@@ -1,15 +1,11 @@
 package model
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"pgregory.net/rapid"
-
-	"github.com/anthropics/anthropic-sdk-go"
-	"github.com/openai/openai-go/v3"
 
 	"github.com/wharf-dev/wharf/abi"
 )
@@ -204,10 +200,7 @@ func FuzzOpenAIChunks(f *testing.F) {
 		a := &ask{request: hello(true), key: testKey, text: newText(testKey, func(string) {})}
 		var s openAIStream
 		for line := range strings.Lines(lines) {
-			var chunk openai.ChatCompletionChunk
-			if json.Unmarshal([]byte(line), &chunk) == nil {
-				s.take(&chunk, a.text)
-			}
+			_, _ = s.event([]byte(line), a.text)
 		}
 		r, err := s.reply()
 		encodable(t, a, r, err)
@@ -227,10 +220,7 @@ func FuzzAnthropicEvents(f *testing.F) {
 		a := &ask{request: hello(true), key: testKey, text: newText(testKey, func(string) {})}
 		s := claudeStream{at: map[int64]int{}}
 		for line := range strings.Lines(lines) {
-			var event anthropic.MessageStreamEventUnion
-			if json.Unmarshal([]byte(line), &event) == nil {
-				s.take(&event, a.text)
-			}
+			_ = s.event("message", []byte(line), a.text)
 		}
 		r, err := s.finish()
 		encodable(t, a, r, err)

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bytes"
 	"strings"
 	"unicode/utf8"
 )
@@ -67,7 +68,16 @@ func valid(s string) string {
 	if utf8.ValidString(s) {
 		return s
 	}
-	return string([]rune(s))
+	size := 0
+	for _, r := range s {
+		size += utf8.RuneLen(r)
+	}
+	var b strings.Builder
+	b.Grow(size)
+	for _, r := range s {
+		b.WriteRune(r)
+	}
+	return b.String()
 }
 
 // runeFilter is valid for a text that comes in pieces: it keeps back a character
@@ -135,14 +145,23 @@ func overlap(s, word string) int {
 const (
 	thinkOpen  = "<think>"
 	thinkClose = "</think>"
+	whiteSpace = " \t\r\n"
 )
 
 // thinkFilter drops a block of reasoning at the beginning of a text, and the white
 // space after it. One that never ends is dropped to the end.
+//
+// It looks at each byte once, and keeps at most maxKept of white space: a server may
+// send it byte by byte.
 type thinkFilter struct {
 	state thinkState
-	kept  string
+	kept  []byte
+	white int // how much of kept, at its beginning, is white space
 }
+
+// maxKept is how much white space may come before a block of reasoning. What has more
+// has none.
+const maxKept = 64 << 10
 
 type thinkState int
 
@@ -157,7 +176,7 @@ func (f *thinkFilter) write(piece string) string {
 	if f.state == thinkOver {
 		return piece
 	}
-	f.kept += piece
+	f.kept = append(f.kept, piece...)
 	if f.state == thinkMaybe && !f.begin() {
 		return f.close()
 	}
@@ -172,36 +191,40 @@ func (f *thinkFilter) write(piece string) string {
 
 // begin reports whether the text may still begin with a block.
 func (f *thinkFilter) begin() bool {
-	s := strings.TrimLeft(f.kept, " \t\r\n")
-	if rest, ok := strings.CutPrefix(s, thinkOpen); ok {
+	s := bytes.TrimLeft(f.kept[f.white:], whiteSpace)
+	if f.white = len(f.kept) - len(s); f.white > maxKept {
+		return false
+	}
+	if rest, ok := bytes.CutPrefix(s, []byte(thinkOpen)); ok {
 		f.state, f.kept = thinkInside, rest
 		return true
 	}
-	return strings.HasPrefix(thinkOpen, s)
+	return len(s) < len(thinkOpen) && strings.HasPrefix(thinkOpen, string(s))
 }
 
 func (f *thinkFilter) inside() {
-	if _, rest, ok := strings.Cut(f.kept, thinkClose); ok {
+	if _, rest, ok := bytes.Cut(f.kept, []byte(thinkClose)); ok {
 		f.state, f.kept = thinkAfter, rest
 		return
 	}
-	f.kept = f.kept[len(f.kept)-overlap(f.kept, thinkClose):]
+	end := f.kept[max(0, len(f.kept)-len(thinkClose)):]
+	f.kept = append([]byte{}, end[len(end)-overlap(string(end), thinkClose):]...)
 }
 
 func (f *thinkFilter) trim() string {
-	f.kept = strings.TrimLeft(f.kept, " \t\r\n")
-	if f.kept == "" {
+	f.kept = bytes.TrimLeft(f.kept, whiteSpace)
+	if len(f.kept) == 0 {
 		return ""
 	}
 	return f.close()
 }
 
 func (f *thinkFilter) close() string {
-	kept := f.kept
+	kept := string(f.kept)
 	if f.state == thinkInside {
 		kept = ""
 	}
-	f.state, f.kept = thinkOver, ""
+	f.state, f.kept = thinkOver, nil
 	return kept
 }
 
@@ -209,7 +232,7 @@ func (f *thinkFilter) close() string {
 type watcher struct {
 	emit func(string)
 	on   bool
-	told string
+	told []byte
 }
 
 // attempt returns what tells the text of one further attempt: only what goes
@@ -221,13 +244,13 @@ func (w *watcher) attempt() func(string) {
 			return
 		}
 		n := min(len(s), len(w.told)-seen)
-		if s[:n] != w.told[seen:seen+n] {
+		if s[:n] != string(w.told[seen:seen+n]) {
 			same = false
 			return
 		}
 		seen += len(s)
 		if n < len(s) {
-			w.told += s[n:]
+			w.told = append(w.told, s[n:]...)
 			w.emit(s[n:])
 		}
 	}

@@ -9,17 +9,23 @@ import (
 
 	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/runtime/provider"
 )
 
 const (
 	// maxAnswer bounds the body of an answer, in bytes, however it is streamed.
 	maxAnswer = 32 << 20
+	// maxAnswers bounds the answers that are being read at one time, in bytes. Reading
+	// takes a few times as much memory, and a node may have 1 GiB.
+	maxAnswers = 64 << 20
 	// maxErrorBody is how much of an error's body is read.
 	maxErrorBody = 64 << 10
 )
 
 var (
 	errTooLarge = errors.New("its answer is larger than this node takes")
+	errBusy     = errors.New("this node is reading as many answers as it has memory for: come back later")
 	errRedirect = errors.New("it redirects to another address: configure that one as its base URL")
 )
 
@@ -30,15 +36,19 @@ func newClient(limit int64) *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 16
 	return &http.Client{
-		Transport:     &strict{next: transport, limit: limit},
+		Transport:     &strict{next: transport, limit: limit, budget: provider.NewBudget(maxAnswers)},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return errRedirect },
 	}
 }
 
 type strict struct {
-	next  *http.Transport
-	limit int64
+	next   *http.Transport
+	limit  int64
+	budget *provider.Budget
 }
+
+// tenantKey is where the context of a request has its tenant.
+type tenantKey struct{}
 
 // CloseIdleConnections is what the method of the same name of a client calls.
 func (s *strict) CloseIdleConnections() { s.next.CloseIdleConnections() }
@@ -50,7 +60,8 @@ func (s *strict) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if answer.StatusCode < 400 {
-		answer.Body = &bounded{body: answer.Body, left: s.limit}
+		tenant, _ := r.Context().Value(tenantKey{}).(string)
+		answer.Body = &bounded{body: answer.Body, left: s.limit, budget: s.budget, tenant: tenant}
 		return answer, nil
 	}
 	defer func() { _ = answer.Body.Close() }()
@@ -58,15 +69,24 @@ func (s *strict) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, &statusError{code: answer.StatusCode, message: said(body), asked: retryAfter(answer.Header)}
 }
 
-// bounded is a body that fails, instead of ending, where it gets too large.
+// bounded is a body that fails, instead of ending, where it gets too large, or where
+// the node reads too much at once. What it takes of the budget it holds until it is
+// closed.
 type bounded struct {
-	body io.ReadCloser
-	left int64
+	body   io.ReadCloser
+	left   int64
+	budget *provider.Budget
+	tenant string
+	taken  int64
+	busy   bool
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
 	if b.left < 0 {
 		return 0, errTooLarge
+	}
+	if b.busy {
+		return 0, errBusy
 	}
 	if int64(len(p)) > b.left+1 {
 		p = p[:b.left+1]
@@ -75,10 +95,18 @@ func (b *bounded) Read(p []byte) (int, error) {
 	if b.left -= int64(n); b.left < 0 {
 		return n - 1, errTooLarge
 	}
+	if b.busy = !b.budget.Take(b.tenant, int64(n)); b.busy {
+		return 0, errBusy
+	}
+	b.taken += int64(n)
 	return n, err
 }
 
-func (b *bounded) Close() error { return b.body.Close() }
+func (b *bounded) Close() error {
+	b.budget.Return(b.tenant, b.taken)
+	b.taken = 0
+	return b.body.Close()
+}
 
 // said finds the words in an error's body: {"error": {"message": "..."}},
 // {"error": "..."}, {"message": "..."}, {"detail": "..."}, else the text itself.
