@@ -1,6 +1,8 @@
 package abi
 
 import (
+	"reflect"
+
 	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -33,3 +35,6 @@ func (c *Change[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 
 // MarshalJSONTo implements json.MarshalerTo.
 func (c Change[T]) MarshalJSONTo(enc *jsontext.Encoder) error { return json.MarshalEncode(enc, c.To) }
+
+// changes returns what a change is to, for those who look at types alone.
+func (Change[T]) changes() reflect.Type { return reflect.TypeFor[T]() }

@@ -8,7 +8,7 @@ type ModelRequest struct {
 	// Model names a configured model, or is empty for the node's default.
 	Model       string         `json:"model,omitzero"`
 	System      string         `json:"system,omitzero"`
-	Messages    []ModelMessage `json:"messages"`
+	Messages    []ModelMessage `json:"messages" maxItems:"10000"`
 	Tools       []ModelTool    `json:"tools,omitzero"`
 	ToolChoice  string         `json:"tool_choice,omitzero"` // auto (default), none, any, or a tool's name
 	MaxTokens   int            `json:"max_tokens,omitzero"`

@@ -19,7 +19,7 @@ const (
 // ReplayTaskRequest is the body of POST /v1/tasks/{id}/replay.
 type ReplayTaskRequest struct {
 	Mode              ReplayMode                `json:"mode,omitzero"` // default exact
-	Override          map[string]ReplayOverride `json:"override,omitzero"`
+	Override          map[string]ReplayOverride `json:"override,omitzero" maxItems:"10000"`
 	CheckpointID      string                    `json:"checkpoint_id,omitzero"`
 	CheckpointEventID string                    `json:"checkpoint_event_id,omitzero"`
 	Reason            string                    `json:"reason,omitzero"`

@@ -28,7 +28,7 @@ type UpdateWorkspaceRequest struct {
 // MessageInput is a Message as a client writes it.
 type MessageInput struct {
 	Role     Role           `json:"role"`
-	Parts    []Part         `json:"parts"`
+	Parts    []Part         `json:"parts" maxItems:"10000"`
 	Metadata jsontext.Value `json:"metadata,omitzero"`
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/valyala/fasthttp"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -16,16 +17,21 @@ import (
 const (
 	// prefetched is how much of a body fasthttp has read before a handler runs.
 	prefetched = 8 << 10
-	// bodyPiece is how a body's buffer grows: no faster than what really arrives,
-	// so that a large Content-Length alone costs nothing.
-	bodyPiece = 64 << 10
+	// firstPiece is how much of a larger body is read at first, and bodyPiece how much at
+	// a time later: its buffer grows no faster than what really arrives, so that neither
+	// a large Content-Length nor a body that goes on for ever costs anything by itself.
+	firstPiece = 4 << 10
+	bodyPiece  = 64 << 10
+	// jsonCopies is how often a JSON body is held while its request runs: as it was sent,
+	// decoded, as the events that tell it, and in the log's buffers.
+	jsonCopies = 4
 )
 
 // JSONBody returns the request's body, read whole. It is nil when the route
 // takes an optional body and there is none.
 func (r *Request) JSONBody() ([]byte, error) {
 	if !r.read {
-		body, err := r.readBody(r.server.cfg.BodyLimit)
+		body, err := r.readBody(r.server.cfg.BodyLimit, jsonCopies)
 		if err != nil {
 			return nil, err
 		}
@@ -50,10 +56,17 @@ func (r *Request) Decode(v any) ([]byte, error) {
 	if err != nil || body == nil {
 		return nil, err
 	}
-	if r.Route.Tolerant {
-		return body, Decode(body, v)
+	weight, err := weigh(body, v)
+	if err != nil {
+		return nil, err
 	}
-	return body, DecodeKnown(body, v)
+	if !r.charge(weight) {
+		return nil, errCrowded()
+	}
+	if r.Route.Tolerant {
+		return body, unmarshal(body, v)
+	}
+	return body, unmarshal(body, v, json.RejectUnknownMembers(true))
 }
 
 func (r *Request) checkMedia() error {
@@ -102,7 +115,7 @@ func isJSON(contentType []byte) bool {
 // Whole returns the request's body, of any media type and encoding, read whole: at
 // most limit bytes.
 func (r *Request) Whole(limit int64) ([]byte, error) {
-	return r.readBody(limit)
+	return r.readBody(limit, 1)
 }
 
 // Content is [Request.Whole] for bytes that are kept as they are.
@@ -110,32 +123,34 @@ func (r *Request) Content(limit int64) ([]byte, error) {
 	if err := r.checkEncoding(); err != nil {
 		return nil, err
 	}
-	return r.readBody(limit)
+	return r.readBody(limit, 1)
 }
 
-func (r *Request) readBody(limit int64) ([]byte, error) {
+// readBody reads the body, which is then held so many times.
+func (r *Request) readBody(limit, copies int64) ([]byte, error) {
 	stream := r.stream()
 	if stream.left > limit {
 		return nil, tooLarge(limit)
 	}
 	if stream.left >= 0 && stream.left <= prefetched {
-		return r.readPiece(nil, int(stream.left))
+		return r.readPiece(nil, int(stream.left), copies)
 	}
-	return r.readAll(limit)
+	return r.readAll(limit, copies)
 }
 
 // readAll reads to the end of the stream, at most limit bytes.
-func (r *Request) readAll(limit int64) ([]byte, error) {
+func (r *Request) readAll(limit, copies int64) ([]byte, error) {
 	var body []byte
 	for {
-		grown, err := r.readPiece(body, bodyPiece)
+		piece := min(max(firstPiece, len(body)), bodyPiece)
+		grown, err := r.readPiece(body, piece, copies)
 		if err != nil {
 			return nil, err
 		}
 		if int64(len(grown)) > limit {
 			return nil, tooLarge(limit)
 		}
-		if len(grown) < len(body)+bodyPiece {
+		if len(grown) < len(body)+piece {
 			return grown, nil
 		}
 		body = grown
@@ -150,17 +165,36 @@ func (r *Request) tenant() string {
 	return r.Caller.TenantID
 }
 
-// readPiece appends up to n bytes of the stream to body; fewer only at its end.
-func (r *Request) readPiece(body []byte, n int) ([]byte, error) {
-	if !r.server.inFlight.takeFor(r.tenant(), int64(n)) {
-		err := abi.Errorf(abi.CodeServiceUnavailable, "the node is reading too many request bodies at once")
-		err.RetryAfter = 1
-		return nil, err
+// charge takes n bytes more for the request out of its tenant's share of the budget, or
+// reports that they do not fit. A request that has all of the share takes no more of it,
+// and goes on: it is alone.
+func (r *Request) charge(n int64) bool {
+	n = min(n, r.server.inFlight.each-r.held)
+	if !r.server.inFlight.takeFor(r.tenant(), n) {
+		return false
 	}
-	r.held += int64(n)
+	r.held += n
+	return true
+}
+
+func errCrowded() error {
+	err := abi.Errorf(abi.CodeServiceUnavailable, "the node is reading too many request bodies at once")
+	err.RetryAfter = 1
+	return err
+}
+
+// readPiece appends up to n bytes of the stream to body; fewer only at its end.
+func (r *Request) readPiece(body []byte, n int, copies int64) ([]byte, error) {
 	start := len(body)
+	if int64(start+n) > r.server.inFlight.each || !r.charge(copies*int64(n)) {
+		return nil, errCrowded()
+	}
 	if cap(body)-start < n {
-		body = append(make([]byte, 0, max(2*cap(body), start+n)), body...)
+		room := max(2*cap(body), start+n)
+		if left := r.stream().left; left >= 0 {
+			room = min(room, start+max(n, int(left)))
+		}
+		body = append(make([]byte, 0, room), body...)
 	}
 	got, err := io.ReadFull(r.stream(), body[start:start+n])
 	if err != nil && !r.incoming.ended {

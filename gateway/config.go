@@ -23,7 +23,8 @@ type Config struct {
 	UploadLimit int64
 	// HeaderLimit is the largest request line plus headers, in bytes.
 	HeaderLimit int
-	// InFlightBytes bounds the memory that bodies of running requests take together.
+	// InFlightBytes bounds the memory that bodies of running requests take together,
+	// decoded and on their way into the log.
 	InFlightBytes int64
 
 	// ReadTimeout is the time a client has to send a request. An upload has that

@@ -23,13 +23,40 @@ func Decode(body []byte, v any) error { return decode(body, v) }
 func DecodeKnown(body []byte, v any) error { return decode(body, v, json.RejectUnknownMembers(true)) }
 
 func decode(body []byte, v any, options ...json.Options) error {
+	if _, err := weigh(body, v); err != nil {
+		return err
+	}
+	return unmarshal(body, v, options...)
+}
+
+// unmarshal decodes what was weighed.
+func unmarshal(body []byte, v any, options ...json.Options) error {
+	if err := json.Unmarshal(body, v, options...); err != nil {
+		return refused(err)
+	}
+	return nil
+}
+
+// weigh returns what a text takes that is about to be decoded into v, beside its bytes,
+// or refuses it for having too much in it.
+func weigh(body []byte, v any) (int64, error) {
 	if offset := abi.TooDeep(body, abi.MaxDepth); offset >= 0 {
-		return located(int64(offset), "", "the JSON text nests deeper than "+strconv.Itoa(abi.MaxDepth)+" levels")
+		return 0, located(int64(offset), "", "the JSON text nests deeper than "+strconv.Itoa(abi.MaxDepth)+" levels")
 	}
-	err := json.Unmarshal(body, v, options...)
-	if err == nil {
-		return nil
+	n, err := abi.Weigh(body, reflect.TypeOf(v))
+	crowded, ok := errors.AsType[*abi.CrowdedError](err)
+	if !ok {
+		return n, err
 	}
+	shown := located(crowded.Offset, crowded.Pointer, crowded.Error())
+	if crowded.Whole {
+		shown.Code = abi.CodePayloadTooLarge
+	}
+	return 0, shown
+}
+
+// refused says what is wrong with a text that could not be decoded.
+func refused(err error) error {
 	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
 		return located(semantic.ByteOffset, semantic.JSONPointer, semanticMessage(semantic))
 	}
@@ -40,7 +67,7 @@ func decode(body []byte, v any, options ...json.Options) error {
 }
 
 // located returns an invalid_request error about the given place of a JSON text.
-func located(offset int64, pointer jsontext.Pointer, message string) error {
+func located(offset int64, pointer jsontext.Pointer, message string) *abi.Error {
 	err := abi.Errorf(abi.CodeInvalidRequest, "%s, at byte %d", message, offset)
 	err.Param = dotted(pointer)
 	details := struct {

@@ -22,7 +22,7 @@ func (r *Request) Form() (*fasthttp.Args, error) {
 	if string(bytes.ToLower(bytes.TrimSpace(media))) != MediaForm {
 		return nil, unsupportedMedia("Content-Type", "the request's Content-Type must be "+MediaForm)
 	}
-	body, err := r.readAll(formLimit)
+	body, err := r.readAll(formLimit, 1)
 	if err != nil {
 		return nil, err
 	}

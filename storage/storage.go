@@ -49,6 +49,8 @@ var (
 	// ErrDamaged is returned for what is in the log and is not what was written, and
 	// for a value whose blob is lost or changed. Other values can be read.
 	ErrDamaged = errors.New("what is stored is damaged")
+	// ErrTooLarge is returned for a frame with more in it than the log takes at once.
+	ErrTooLarge = errors.New("too large for one frame")
 	// ErrBlobMismatch is returned when a blob's bytes do not have the hash stated.
 	ErrBlobMismatch = errors.New("content does not have the stated SHA-256")
 )

@@ -92,7 +92,7 @@ func TestWorkspacesAndPersonas(t *testing.T) {
 	}
 	got := n.do(t, "GET", "/v1/personas", nil).ids()
 	slices.Sort(got)
-	if !slices.Equal(got, []string{"persona_echo", "persona_hold", "persona_keep"}) {
+	if !slices.Equal(got, []string{"persona_crowd", "persona_echo", "persona_hold", "persona_keep"}) {
 		t.Errorf("personas %v", got)
 	}
 	n.do(t, "GET", "/v1/personas/persona_echo", nil).want(200)

@@ -112,6 +112,7 @@ type node struct {
 	addr     string
 	held     chan struct{} // receives when the persona "hold" runs
 	leave    chan struct{} // lets one run of it end
+	crowd    guest         // what the persona "crowd" does
 	schema   *schemas
 	offers   *tool.Clients // what clients offer to Tasks
 	has      harn.Node
@@ -153,7 +154,7 @@ func newNodeWith(t testing.TB, has harn.Node) *node {
 func startNode(t testing.TB, has *harn.Node, configure ...func(*gateway.Config)) *node {
 	t.Helper()
 	n := &node{corp: newCorp(t), held: make(chan struct{}, 1000), leave: make(chan struct{})}
-	names := guests{"echo": echo, "hold": n.hold, "keep": keep}
+	names := guests{"echo": echo, "hold": n.hold, "keep": keep, "crowd": func(ctx context.Context, h sandbox.Host) error { return n.crowd(ctx, h) }}
 	n.disk = crashtest.NewDisk()
 	store, err := n.disk.Open()
 	if err != nil {

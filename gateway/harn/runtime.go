@@ -117,7 +117,7 @@ func (a *Adapter) runtime(r *gateway.Request) error {
 func (a *Adapter) limits() object {
 	return object{
 		"body_bytes": a.cfg.BodyLimit, "upload_bytes": a.cfg.UploadLimit, "delivery_bytes": a.cfg.DeliveryLimit,
-		"header_bytes": a.cfg.HeaderLimit, "socket_message_bytes": a.cfg.MessageLimit, "json_depth": abi.MaxDepth,
+		"header_bytes": a.cfg.HeaderLimit, "socket_message_bytes": a.cfg.MessageLimit, "json_depth": abi.MaxDepth, "json_values": abi.MaxValues, "list_members": abi.MaxMembers,
 		"page": maxLimit, "wait_seconds": int64(a.cfg.WaitLimit.Seconds()),
 	}
 }

@@ -1,7 +1,9 @@
 package harn
 
 import (
+	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
@@ -89,6 +91,11 @@ func (a *Adapter) Schemas() map[string]gateway.Schema {
 			all[name] = s
 		}
 	}
+	for name, s := range all {
+		if name == "MessageInput" || strings.HasSuffix(name, "Request") && name != "PermissionRequest" {
+			bound(s)
+		}
+	}
 	for _, name := range listed {
 		all[name+"List"] = shape("Part of a list of "+name+" resources.", schema{
 			"object": schema{"type": "string", "const": "list"}, "data": listOf(ref(name)), "page": ref("PageInfo"),
@@ -97,6 +104,30 @@ func (a *Adapter) Schemas() map[string]gateway.Schema {
 	all["PageInfo"] = shape("Whether a list goes on.", schema{"has_more": flag()}, schema{"next_cursor": nullable(text()),
 		"unreadable": described(listOf(text()), "The ids of what belongs in this page and cannot be read; for a server of tools that does not answer, `SERVER:*`.")})
 	return all
+}
+
+// bound says in the schema of a request how much its lists and maps hold at most.
+func bound(s schema) {
+	properties, _ := s["properties"].(schema)
+	for name, of := range properties {
+		member, ok := of.(schema)
+		if !ok {
+			continue
+		}
+		most := abi.MaxMembers
+		switch name {
+		case "parts":
+			most = abi.MaxItems(reflect.TypeFor[abi.MessageInput](), name)
+		case "override":
+			most = abi.MaxItems(reflect.TypeFor[abi.ReplayTaskRequest](), name)
+		}
+		if member["items"] != nil && member["maxItems"] == nil {
+			member["maxItems"] = most
+		}
+		if member["additionalProperties"] != nil {
+			member["maxProperties"] = most
+		}
+	}
 }
 
 // listed names what there are lists of.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"reflect"
 	"strconv"
 	"time"
 
@@ -92,10 +93,10 @@ func (h *batchHost) normalized(request []byte) *provider.Refusal {
 	if h.results != nil {
 		return provider.Refuse(abi.CallInvalid, "twice", "what the deliveries mean was said already")
 	}
-	if abi.TooDeep(request, abi.MaxDepth) >= 0 {
-		return provider.TooDeep()
-	}
 	results := &abi.CallNormalizedRequest{}
+	if refused := provider.Readable(request, reflect.TypeOf(results)); refused != nil {
+		return refused
+	}
 	if err := json.Unmarshal(request, results, json.RejectUnknownMembers(true)); err != nil {
 		return provider.Malformed(err)
 	}

@@ -364,6 +364,8 @@ func (e *Engine) failed(doing string, err error) error {
 		down := abi.Errorf(abi.CodeServiceUnavailable, "the node cannot write to its disk and takes no more work")
 		down.RetryAfter = 10
 		return down
+	case errors.Is(err, storage.ErrTooLarge):
+		return abi.Errorf(abi.CodePayloadTooLarge, "the request has more in it than can be kept at once: send it in parts")
 	case errors.Is(err, storage.ErrDamaged):
 		return &UnreadableError{Err: fmt.Errorf("%s: %w", doing, err)}
 	case errors.Is(err, storage.ErrNotStored), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):

@@ -9,14 +9,14 @@ import (
 
 // hint takes telemetry. It is checked and counted always, so that a re-run is where
 // the first run was, and told only by a run that is live. Beyond maxHints it is dropped,
-// and so is one that is too deep: it is not refused, for a record of before may hold a
+// and so is one that is too deep or too long: it is not refused, for a record of before may hold a
 // run that was answered so.
 func (r *run) hint(call string, request []byte) error {
 	kind, payload, err := journal.ReadHint(call, request)
 	if err != nil {
 		return provider.Malformed(err)
 	}
-	if r.hints++; r.hints <= maxHints && abi.TooDeep(request, abi.MaxDepth) < 0 {
+	if r.hints++; r.hints <= maxHints && payload != nil && abi.TooDeep(request, abi.MaxDepth) < 0 {
 		r.tellHint(kind, payload)
 	}
 	return nil

@@ -301,10 +301,11 @@ func (c *liveCall) read() error {
 	case len(text) == 0 && c.def.MayBeEmpty():
 		return nil
 	}
-	if abi.TooDeep(text, abi.MaxDepth) >= 0 {
-		return provider.TooDeep()
+	of := reflect.TypeOf(c.def.RequestType)
+	if refused := provider.Readable(text, of); refused != nil {
+		return refused
 	}
-	asked := reflect.New(reflect.TypeOf(c.def.RequestType)).Interface()
+	asked := reflect.New(of).Interface()
 	if err := json.Unmarshal(text, asked); err != nil {
 		return provider.Malformed(err)
 	}

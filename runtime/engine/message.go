@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"reflect"
 
 	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -91,6 +92,9 @@ func (e *Engine) appendMessage(c *Caller, s *session, workspace string, m *abi.M
 // would be lost.
 func messageIn(input jsontext.Value) (*abi.MessageInput, error) {
 	var m abi.MessageInput
+	if _, err := abi.Weigh(input, reflect.TypeOf(m)); err != nil {
+		return nil, abi.InvalidParam("input", "input: %v", err)
+	}
 	if err := json.Unmarshal(input, &m); err == nil && m.Role != "" && m.Parts != nil {
 		if hasContent(input) {
 			return nil, abi.InvalidParam("input.content", "a Message has its content in parts")

@@ -3,6 +3,7 @@ package journal
 import (
 	"bytes"
 	"fmt"
+	"reflect"
 
 	json "github.com/go-json-experiment/json"
 
@@ -13,14 +14,15 @@ import (
 // Canonical returns a request in the form in which it is recorded and compared:
 // the bytes that the plugin passed, but for two calls. Of artifact.put the content
 // is replaced by its hash and size; message.append is put into the form in which
-// the Message is kept. What is malformed stays as it is.
+// the Message is kept. What is malformed stays as it is, and so does what nests too deep
+// or has too much in it to be decoded.
 func Canonical(call string, request []byte) []byte {
 	switch call {
 	case abi.CallArtifactPut:
 		return canonicalArtifact(request)
 	case abi.CallMessageAppend:
 		var in abi.MessageInput
-		if json.Unmarshal(request, &in) != nil {
+		if _, err := abi.Weigh(request, reflect.TypeOf(in)); err != nil || json.Unmarshal(request, &in) != nil {
 			return request
 		}
 		for i := range in.Parts {

@@ -1,6 +1,8 @@
 package journal
 
 import (
+	"reflect"
+
 	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -8,7 +10,7 @@ import (
 
 // ReadHint checks the request of a call with the effect abi.EffectHint and returns
 // the event that tells it. Hints are not recorded: a run and its replay answer
-// them alike because both ask this function.
+// them alike because both ask this function. Without a payload there is nothing to tell.
 func ReadHint(call string, request []byte) (kind abi.EventKind, payload any, err error) {
 	switch call {
 	case abi.CallLog:
@@ -38,8 +40,13 @@ func ReadHint(call string, request []byte) (kind abi.EventKind, payload any, err
 	return abi.EventMessageDelta, &d, err
 }
 
+// readPlan tells no plan with more steps than are decoded. It does not refuse it, for a
+// record of before may hold a run that was answered so.
 func readPlan(request []byte) (abi.EventKind, any, error) {
 	var p abi.CallPlanRequest
+	if _, err := abi.Weigh(request, reflect.TypeOf(p)); err != nil {
+		return abi.EventPlan, nil, nil
+	}
 	if err := json.Unmarshal(request, &p); err != nil {
 		return "", nil, err
 	}

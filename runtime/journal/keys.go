@@ -2,10 +2,12 @@ package journal
 
 import (
 	"bytes"
+	"reflect"
 	"strconv"
 	"strings"
 
 	json "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
 )
@@ -27,7 +29,7 @@ func (k *Keys) Next(def *abi.HostCall, request []byte) string {
 		Name   string `json:"name"`
 		Server string `json:"server"`
 	}
-	if def.RequestType != nil && len(request) > 0 && canName(def.Key, request) {
+	if def.RequestType != nil && len(request) > 0 && canName(def.Key, request) && readable(request) {
 		_ = json.Unmarshal(request, &names) // a malformed request has no names, and is answered as such
 	}
 	form := strings.Replace(def.Key, "<server>", names.Server, 1)
@@ -44,6 +46,12 @@ func (k *Keys) Next(def *abi.HostCall, request []byte) string {
 	}
 	k.counts[base]++
 	return base + strconv.Itoa(k.counts[base])
+}
+
+// readable reports whether there is no more in a request than is decoded.
+func readable(request []byte) bool {
+	_, err := abi.Weigh(request, reflect.TypeFor[jsontext.Value]())
+	return err == nil
 }
 
 // canName reports whether a request can name anything that a key of the given form

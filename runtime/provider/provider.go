@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"errors"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -113,6 +114,21 @@ const CodeTooDeep = "too_deep"
 // TooDeep refuses a request that nests deeper than [abi.MaxDepth].
 func TooDeep() *Refusal {
 	return Refuse(abi.CallInvalid, CodeTooDeep, "the request nests deeper than "+strconv.Itoa(abi.MaxDepth)+" levels")
+}
+
+// CodeTooMany is the code of a refusal of JSON with more in it than [abi.Weigh] allows.
+const CodeTooMany = "too_many"
+
+// Readable refuses a request that nests too deep, or that has too much in it, for a
+// request of that type. It is asked before the request is decoded.
+func Readable(request []byte, of reflect.Type) *Refusal {
+	if abi.TooDeep(request, abi.MaxDepth) >= 0 {
+		return TooDeep()
+	}
+	if _, err := abi.Weigh(request, of); err != nil {
+		return Refuse(abi.CallInvalid, CodeTooMany, err.Error())
+	}
+	return nil
 }
 
 // Malformed refuses a request that is not what the call's definition says. The

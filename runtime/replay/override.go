@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -193,6 +194,14 @@ func answerFor(e *journal.Entry, o *abi.ReplayOverride, content []byte) ([]byte,
 	return answer, err
 }
 
+// read decodes what an override says, unless there is too much in it.
+func read(content []byte, into any) error {
+	if _, err := abi.Weigh(content, reflect.TypeOf(into)); err != nil {
+		return err
+	}
+	return json.Unmarshal(content, into)
+}
+
 // bytesFor reads bytes: an Artifact's, or base64 in a JSON string.
 func bytesFor(content []byte, raw bool) ([]byte, error) {
 	if raw {
@@ -227,7 +236,7 @@ func clockAnswer(content []byte) ([]byte, error) {
 // content.
 func toolAnswer(content []byte) ([]byte, error) {
 	var whole abi.CallToolCallAnswer
-	if err := json.Unmarshal(content, &whole); err == nil && whole.Content != nil {
+	if err := read(content, &whole); err == nil && whole.Content != nil {
 		return json.Marshal(&whole)
 	}
 	return json.Marshal(&abi.CallToolCallAnswer{
@@ -255,9 +264,9 @@ func modelAnswer(content []byte) ([]byte, error) {
 			FinishReason string `json:"finish_reason"`
 		} `json:"choices"`
 	}
-	if err := json.Unmarshal(content, &completion); err != nil || len(completion.Choices) == 0 {
+	if err := read(content, &completion); err != nil || len(completion.Choices) == 0 {
 		var whole abi.ModelAnswer
-		if err := json.Unmarshal(content, &whole); err != nil {
+		if err := read(content, &whole); err != nil {
 			return nil, err
 		}
 		if whole.StopReason == "" {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"reflect"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -205,6 +206,9 @@ func isOutput(output []byte) bool {
 	var request struct {
 		abi.CallOutputRequest
 		Summary *string `json:"summary"`
+	}
+	if _, err := abi.Weigh(output, reflect.TypeOf(request)); err != nil || abi.TooDeep(output, abi.MaxDepth) >= 0 {
+		return false
 	}
 	return json.Unmarshal(output, &request, json.RejectUnknownMembers(true)) == nil && (request.Summary != nil || request.Failure != nil)
 }

@@ -137,7 +137,7 @@ func (s *Store) prepare(c *commit, b *storage.Batch) error {
 	}
 	s.noteDeliveries(b)
 	if c.size = c.draft.size() + commitOverhead; c.size > maxFrameBytes {
-		return fmt.Errorf("the frame has %d bytes, more than %d", c.size, maxFrameBytes)
+		return fmt.Errorf("the frame has %d bytes, more than %d: %w", c.size, maxFrameBytes, storage.ErrTooLarge)
 	}
 	return nil
 }

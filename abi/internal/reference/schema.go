@@ -29,6 +29,8 @@ type schema struct {
 	Required        []string           `json:"required,omitzero"`
 	Additional      any                `json:"additionalProperties,omitzero"`
 	Items           *schema            `json:"items,omitzero"`
+	MaxItems        int                `json:"maxItems,omitzero"`
+	MaxProperties   int                `json:"maxProperties,omitzero"`
 
 	order []string // of Properties, as they are declared
 }
@@ -49,7 +51,7 @@ func Schemas(s *Source) ([]byte, error) {
 	b.shared["error"] = b.object(reflect.TypeFor[abi.CallError]())
 	for _, call := range abi.HostCalls() {
 		if call.RequestType != nil {
-			b.shared[call.Name+".request"] = b.object(reflect.TypeOf(call.RequestType))
+			b.shared[call.Name+".request"] = b.request(reflect.TypeOf(call.RequestType))
 		}
 		if call.AnswerType != nil {
 			b.shared[call.Name+".answer"] = b.object(reflect.TypeOf(call.AnswerType))
@@ -74,6 +76,20 @@ type builder struct {
 func (b *builder) object(t reflect.Type) *schema {
 	o := &schema{Type: "object", Description: inMembers(t, b.source.about(t.Name())), Properties: map[string]*schema{}, Additional: false}
 	b.addFields(o, t)
+	return o
+}
+
+// request returns the schema of a request, whose lists and maps have maxima.
+func (b *builder) request(t reflect.Type) *schema {
+	o := b.object(t)
+	for name, s := range o.Properties {
+		switch {
+		case s.Type == "array":
+			s.MaxItems = abi.MaxItems(t, name)
+		case s.Type == "object" && s.Additional != nil:
+			s.MaxProperties = abi.MaxItems(t, name)
+		}
+	}
 	return o
 }
 

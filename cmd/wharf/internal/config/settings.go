@@ -93,7 +93,7 @@ func limitSettings() []Setting {
 		size("limits.header", "8KiB", func(c *Config) *int64 { return &c.Limits.Header }, kib, mib,
 			"The largest request line and headers together."),
 		size("limits.in_flight", "256MiB", func(c *Config) *int64 { return &c.Limits.InFlight }, mib, 1024*gib,
-			"The bytes of request bodies that are held at one time. Requests over it are asked to come back later. One tenant gets three quarters of it. At least limits.body; at most an eighth of the memory that there is."),
+			"What request bodies take that are held at one time: a JSON body counts four times, and what its lists become once it is decoded. Requests over it are asked to come back later. One tenant gets three quarters of it. At least limits.body; at most an eighth of the memory that there is."),
 		period("limits.read_timeout", "30s", func(c *Config) *time.Duration { return &c.Limits.Read }, time.Second, time.Hour,
 			"How long a client may take to send a request; for an upload, each piece of it."),
 		period("limits.upload_timeout", "1h", func(c *Config) *time.Duration { return &c.Limits.UploadTime }, time.Second, 24*time.Hour,
