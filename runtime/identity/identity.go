@@ -2,10 +2,12 @@ package identity
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -86,6 +88,7 @@ type Tokens struct {
 	own     *Own
 	issuers map[string]*issuer // by their iss
 	cache   cache
+	slots   chan struct{} // one for each signature that is being checked
 	stop    context.CancelFunc
 	running sync.WaitGroup
 }
@@ -98,7 +101,7 @@ type issuer struct {
 
 // keySource is where an issuer's keys come from.
 type keySource interface {
-	// find returns the keys with the given id, or all of them when it is "". epoch
+	// find returns the keys with the given id, or the only one when it is "". epoch
 	// changes whenever the keys do.
 	find(ctx context.Context, kid string) (keys []publicKey, epoch uint64, err error)
 	epoch() uint64
@@ -109,7 +112,8 @@ type keySource interface {
 func New(c Config) (*Tokens, error) {
 	c = c.withDefaults()
 	ctx, stop := context.WithCancel(context.Background())
-	t := &Tokens{now: c.Now, own: c.Own, issuers: map[string]*issuer{}, stop: stop}
+	t := &Tokens{now: c.Now, own: c.Own, issuers: map[string]*issuer{}, stop: stop,
+		slots: make(chan struct{}, runtime.GOMAXPROCS(0))}
 	for name, o := range c.Issuers {
 		if t.issuers[o.Issuer] != nil {
 			stop()
@@ -176,7 +180,7 @@ func (t *Tokens) Verify(ctx context.Context, token string) (*Identity, error) {
 	if from == nil {
 		return nil, ErrInvalid
 	}
-	epoch, err := read.verify(ctx, from)
+	epoch, err := read.verify(ctx, from, t.slots)
 	if err != nil {
 		return nil, err
 	}
@@ -219,8 +223,10 @@ func parse(text string) (*token, error) {
 	return t, nil
 }
 
-// verify checks the signature with the issuer's keys, and returns their epoch.
-func (t *token) verify(ctx context.Context, from *issuer) (uint64, error) {
+// verify checks the signature with the issuer's keys, and returns their epoch. As many
+// signatures are checked at one time as there are slots: whoever shows tokens has
+// proved nothing yet.
+func (t *token) verify(ctx context.Context, from *issuer, slots chan struct{}) (uint64, error) {
 	if !from.rules.allows(t) {
 		return 0, ErrInvalid
 	}
@@ -228,12 +234,23 @@ func (t *token) verify(ctx context.Context, from *issuer) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
+	select {
+	case slots <- struct{}{}:
+		defer func() { <-slots }()
+	case <-ctx.Done():
+		return 0, context.Cause(ctx)
+	}
 	for _, k := range keys {
-		if k.fits(t.algorithm.String()) && t.signedWith(k) {
+		if k.fits(t.algorithm.String()) && k.signs(t.signatureLength()) && t.signedWith(k) {
 			return epoch, nil
 		}
 	}
 	return 0, ErrInvalid
+}
+
+// signatureLength is how many bytes the signature has.
+func (t *token) signatureLength() int {
+	return base64.RawURLEncoding.DecodedLen(len(t.text) - strings.LastIndexByte(t.text, '.') - 1)
 }
 
 func (t *token) signedWith(k publicKey) bool {

@@ -8,14 +8,20 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/lestrrat-go/jwx/v3/jwk"
 )
 
 const (
 	// maxKeys bounds the keys of one issuer.
 	maxKeys = 64
-	// minRSABits is the shortest modulus that is taken.
+	// minRSABits and maxRSABits are the shortest and the longest modulus that is taken.
+	// What a signature costs grows with the cube of it, and anybody may show one.
 	minRSABits = 2048
+	maxRSABits = 8192
+	// maxRSAExponent is what every library takes; larger ones cost the more.
+	maxRSAExponent = 1<<31 - 1
 )
 
 // publicKey is a key that signatures are verified with.
@@ -49,6 +55,10 @@ var curveAlgorithms = map[string]string{"P-256": "ES256", "P-384": "ES384", "P-5
 // parseKeys reads a JWK set. Keys that are of no use here are left out: those of kinds
 // that are not known, those that are not for signatures, short ones, secrets.
 func parseKeys(text []byte) ([]publicKey, error) {
+	text, err := firstKeys(text)
+	if err != nil {
+		return nil, fmt.Errorf("reading the keys: %w", err)
+	}
 	set, err := jwk.Parse(text, jwk.WithIgnoreParseError(true))
 	if err != nil {
 		return nil, fmt.Errorf("reading the keys: %w", err)
@@ -65,6 +75,45 @@ func parseKeys(text []byte) ([]publicKey, error) {
 		return nil, fmt.Errorf("none of the issuer's %d keys can verify a token", set.Len())
 	}
 	return keys, nil
+}
+
+// firstKeys returns a JWK set without the keys that are more than [maxKeys]: the
+// library would read all of them first. Anything else it returns as it is.
+func firstKeys(text []byte) ([]byte, error) {
+	var set struct {
+		Keys keyList `json:"keys"`
+	}
+	if err := json.Unmarshal(text, &set); err != nil {
+		return nil, err
+	}
+	if len(set.Keys) < maxKeys {
+		return text, nil
+	}
+	return json.Marshal(&set)
+}
+
+// keyList is a list of at most [maxKeys] keys; those behind are passed over.
+type keyList []jsontext.Value
+
+// UnmarshalJSONFrom implements json.UnmarshalerFrom.
+func (l *keyList) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	if d.PeekKind() != '[' {
+		return d.SkipValue()
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return err
+	}
+	for d.PeekKind() != ']' {
+		v, err := d.ReadValue()
+		if err != nil {
+			return err
+		}
+		if len(*l) < maxKeys {
+			*l = append(*l, v.Clone())
+		}
+	}
+	_, err := d.ReadToken()
+	return err
 }
 
 func forSignatures(k jwk.Key) bool {
@@ -86,7 +135,7 @@ func usable(k jwk.Key) (publicKey, bool) {
 	}
 	switch key := raw.(type) {
 	case *rsa.PublicKey:
-		if key.N.BitLen() < minRSABits {
+		if !soundRSA(key) {
 			return publicKey{}, false
 		}
 	case *ecdsa.PublicKey, ed25519.PublicKey:
@@ -101,10 +150,25 @@ func usable(k jwk.Key) (publicKey, bool) {
 	return p, true
 }
 
-// withID returns the keys with the given id, or all of them when it is "".
+func soundRSA(key *rsa.PublicKey) bool {
+	bits := key.N.BitLen()
+	return bits >= minRSABits && bits <= maxRSABits && key.E >= 3 && key.E <= maxRSAExponent && key.E%2 == 1
+}
+
+// signs reports whether a signature may be of the key, as far as its length tells.
+func (k *publicKey) signs(length int) bool {
+	key, ok := k.key.(*rsa.PublicKey)
+	return !ok || length == key.Size()
+}
+
+// withID returns the keys with the given id. "" stands for the only key that there is:
+// no token makes the node try several.
 func withID(keys []publicKey, id string) []publicKey {
-	if id == "" {
+	if id == "" && len(keys) == 1 {
 		return keys
+	}
+	if id == "" {
+		return nil
 	}
 	var found []publicKey
 	for _, k := range keys {

@@ -7,13 +7,18 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/wharf-dev/wharf/runtime/provider/web"
 )
 
 const (
@@ -59,8 +64,14 @@ func newRemoteKeys(name string, o Outside, c Config) *remoteKeys {
 }
 
 // newClient returns a client that gives an issuer little time, and follows it nowhere.
+// It keeps no connections: what a request may connect to is decided when it does.
 func newClient() *http.Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.DisableKeepAlives = true
+	dialer := &net.Dialer{Timeout: fetchTimeout, ControlContext: reachable}
+	transport.DialContext = dialer.DialContext
 	return &http.Client{
+		Transport:     transport,
 		Timeout:       fetchTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
@@ -172,27 +183,80 @@ func (r *remoteKeys) settle(text []byte, keys []publicKey, err error) {
 }
 
 func (r *remoteKeys) get(ctx context.Context) ([]byte, error) {
-	from := r.outside.JWKSURL
-	if from == "" {
-		var err error
-		if from, err = r.discover(ctx); err != nil {
-			return nil, err
-		}
+	if from := r.outside.JWKSURL; from != "" {
+		return r.document(ctx, from)
 	}
-	return r.document(ctx, from)
+	from, to, err := r.discover(ctx)
+	if err != nil {
+		return nil, err
+	}
+	to.follow()
+	return r.document(context.WithValue(ctx, reachKey{}, to), from)
 }
 
-// discover returns where the issuer's metadata say that its keys are.
-func (r *remoteKeys) discover(ctx context.Context) (string, error) {
+// reach is what the requests for one issuer's keys may connect to. What the operator
+// named may be anywhere. What the issuer names is on the public internet, unless its
+// metadata came from a place that is not.
+type reach struct {
+	mu       sync.Mutex
+	told     bool // the issuer names where
+	public   bool // the request for the metadata has tried a public address
+	internal bool // and one that is not
+}
+
+type reachKey struct{}
+
+// reachable is called with the very address that a request is about to connect to.
+func reachable(ctx context.Context, _, address string, _ syscall.RawConn) error {
+	to, ok := ctx.Value(reachKey{}).(*reach)
+	if !ok {
+		return nil
+	}
+	target, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return err
+	}
+	return to.allow(web.CheckAddress(target.Addr(), false))
+}
+
+// allow takes why an address is not public, or nil.
+func (r *reach) allow(notPublic error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.told && notPublic != nil && (r.public || !r.internal):
+		return fmt.Errorf("the issuer's metadata name an internal place, and the issuer is in none (set jwks_url if that is right): %w", notPublic)
+	case r.told:
+		return nil
+	case notPublic == nil:
+		r.public = true
+	default:
+		r.internal = true
+	}
+	return nil
+}
+
+// follow says that from now on the issuer names where requests go.
+func (r *reach) follow() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.told = true
+}
+
+// discover returns where the issuer's metadata say that its keys are, and what the
+// request for them connected to.
+func (r *remoteKeys) discover(ctx context.Context) (string, *reach, error) {
 	var failed error
 	for _, at := range metadataURLs(r.outside.Issuer) {
-		text, err := r.document(ctx, at)
+		to := &reach{}
+		text, err := r.document(context.WithValue(ctx, reachKey{}, to), at)
 		if err == nil {
-			return r.keysAt(text)
+			from, err := r.keysAt(text)
+			return from, to, err
 		}
 		failed = errors.Join(failed, err)
 	}
-	return "", failed
+	return "", nil, failed
 }
 
 // metadataURLs are the places of an issuer's metadata: OpenID Connect Discovery puts its

@@ -53,9 +53,10 @@ var embeddings = []struct {
 	{netip.MustParsePrefix("2002::/16"), 2},        // 6to4
 }
 
-// checkAddress refuses addresses that are not public. private says that loopback,
+// CheckAddress returns an error for addresses that are not public, which tells of what
+// kind they are. private says that loopback,
 // private and link-local ones are granted.
-func checkAddress(a netip.Addr, private bool) error {
+func CheckAddress(a netip.Addr, private bool) error {
 	a = a.Unmap().WithZone("")
 	if !a.IsValid() {
 		return fmt.Errorf("the host has no valid address")
@@ -66,7 +67,7 @@ func checkAddress(a netip.Addr, private bool) error {
 		}
 	}
 	if inner, ok := embedded(a); ok {
-		return checkAddress(inner, private)
+		return CheckAddress(inner, private)
 	}
 	return nil
 }

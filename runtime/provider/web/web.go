@@ -114,7 +114,7 @@ func (w *Web) control(address string, private bool) error {
 	if err != nil {
 		return &addressError{"malformed"}
 	}
-	if err := checkAddress(target.Addr(), private); err != nil {
+	if err := CheckAddress(target.Addr(), private); err != nil {
 		return err
 	}
 	if w.reached != nil {

@@ -254,10 +254,10 @@ func TestAddresses(t *testing.T) {
 		"64:ff9b:1::1": {}, "2001::1": {}, "2001:db8::1": {}, "2002:e000:1::": {}, "::ffff:0.0.0.0": {},
 	} {
 		a := netip.MustParseAddr(address)
-		if got := checkAddress(a, false) == nil; got != want.public {
+		if got := CheckAddress(a, false) == nil; got != want.public {
 			t.Errorf("%s is public: %t", address, got)
 		}
-		if got := checkAddress(a, true) == nil; got != want.private {
+		if got := CheckAddress(a, true) == nil; got != want.private {
 			t.Errorf("%s can be granted: %t", address, got)
 		}
 	}
