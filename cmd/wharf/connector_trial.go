@@ -99,7 +99,7 @@ func (a *app) trial(c *abi.Connector, file, id string, headers []string) (*trial
 	}
 	t := &trial{path: client.DeliveriesPath(c.ID), id: id, header: map[string]string{"Content-Type": "application/json"}, body: []byte(sample.body)}
 	if t.id == "" {
-		t.id = "trial-" + time.Now().UTC().Format("20060102T150405.000000000")
+		t.id = "trial-" + strings.ReplaceAll(time.Now().UTC().Format("20060102T150405.000000000"), ".", "-")
 	}
 	for name, value := range sample.header {
 		t.header[name] = value

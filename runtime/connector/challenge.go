@@ -44,16 +44,17 @@ func cloudEventsHandshake(method string, h Header, _ []byte) (Answer, bool) {
 
 // cloudEventID joins what makes an event unique: its source and its id. A batch has
 // neither.
-func cloudEventID(h Header, body []byte) string {
-	source, id := string(h.Get("ce-source")), string(h.Get("ce-id"))
-	if id == "" && structured(h) {
+func cloudEventID(h Header, body []byte) (id, from string) {
+	source, own := string(h.Get("ce-source")), string(h.Get("ce-id"))
+	from = "ce-id"
+	if own == "" && structured(h) {
 		said := members(body, "source", "id")
-		source, id = said["source"], said["id"]
+		source, own, from = said["source"], said["id"], ""
 	}
-	if id == "" {
-		return ""
+	if own == "" {
+		return "", ""
 	}
-	return source + "#" + id
+	return source + "#" + own, from
 }
 
 func structured(h Header) bool {

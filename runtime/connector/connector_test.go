@@ -64,7 +64,7 @@ func TestDeliveryID(t *testing.T) {
 		{"cloudevents", headers{"content-type": "application/json"}, `{"id":"1","source":"/a"}`, ""},
 	} {
 		p, _ := Lookup(test.provider)
-		if got := p.DeliveryID(test.header, []byte(test.body)); got != test.want {
+		if got, _ := p.DeliveryID(test.header, []byte(test.body)); got != test.want {
 			t.Errorf("%s: %v %.60s: %q, want %q", test.provider, test.header, test.body, got, test.want)
 		}
 	}
@@ -139,7 +139,7 @@ func FuzzBody(f *testing.F) {
 		for _, name := range Names() {
 			p, _ := Lookup(name)
 			h := headers{"content-type": media}
-			if id := p.DeliveryID(h, []byte(body)); len(id) > MaxDeliveryID || !printable(id) {
+			if id, _ := p.DeliveryID(h, []byte(body)); len(id) > MaxDeliveryID || !printable(id) {
 				t.Fatalf("%s: the id %q", name, id)
 			}
 			p.Challenge("POST", h, []byte(body))

@@ -36,7 +36,7 @@ type Provider struct {
 	// EventKinds are those that its plugin knows, in the provider's own words.
 	EventKinds []string
 
-	bodyID    func(h Header, body []byte) string
+	bodyID    func(h Header, body []byte) (id, from string)
 	challenge func(method string, h Header, body []byte) (Answer, bool)
 }
 
@@ -46,17 +46,19 @@ const MaxDeliveryID = 255
 // DeliveryID returns what tells a delivery from others, by the provider's headers or,
 // where the provider says it there, by the body; "" when neither has it, or it is
 // longer than [MaxDeliveryID] or has bytes that are no printable ASCII. The caller
-// then takes a hash of the delivery.
-func (p Provider) DeliveryID(h Header, body []byte) string {
+// then takes a hash of the delivery. from is the header that it stands in, "" when it
+// is the body.
+func (p Provider) DeliveryID(h Header, body []byte) (id, from string) {
 	for _, name := range p.IDHeaders {
 		if id := h.Get(name); len(id) > 0 {
-			return usableID(string(id))
+			return usableID(string(id)), name
 		}
 	}
 	if p.bodyID == nil {
-		return ""
+		return "", ""
 	}
-	return usableID(p.bodyID(h, body))
+	id, from = p.bodyID(h, body)
+	return usableID(id), from
 }
 
 func usableID(id string) string {
@@ -122,8 +124,8 @@ func providers() []Provider {
 }
 
 // member returns a function that finds a string among the body's own members.
-func member(name string) func(Header, []byte) string {
-	return func(_ Header, body []byte) string { return members(body, name)[name] }
+func member(name string) func(Header, []byte) (id, from string) {
+	return func(_ Header, body []byte) (id, from string) { return members(body, name)[name], "" }
 }
 
 // members returns those strings among the members of an object that are named.

@@ -99,6 +99,9 @@ func (e *Engine) newConnector(ctx context.Context, c *Caller, req *abi.CreateCon
 		TargetPersonaID: req.TargetPersonaID, TargetSessionID: req.TargetSessionID,
 		Plugin: firstOf(req.Plugin, p.Plugin), Settings: req.Settings, Ordered: req.Ordered,
 	}
+	if err := checkIDHeader(req.DedupePolicy); err != nil {
+		return nil, err
+	}
 	about.Webhook.Enabled = req.Webhook != nil && req.Webhook.Enabled
 	if about.EventKinds == nil {
 		about.EventKinds = p.EventKinds
@@ -162,6 +165,26 @@ func checkDedupe(d *abi.DedupePolicy, longest time.Duration) error {
 		return abi.InvalidParam("dedupe_policy.header", "header must be the name of a header")
 	}
 	return nil
+}
+
+// checkIDHeader refuses to take ids from what is no id: they are stored, told and logged.
+func checkIDHeader(d *abi.DedupePolicy) error {
+	if d != nil && d.Header != "" && !idHeader(d.Header) {
+		return abi.InvalidParam("dedupe_policy.header", "%s is a credential, a signature or about the connection, and no delivery's id", d.Header)
+	}
+	return nil
+}
+
+// idHeader reports whether deliveries may be known by a header.
+func idHeader(name string) bool {
+	switch lower := strings.ToLower(name); lower {
+	case "idempotency-key":
+		return true
+	case "user-agent", "content-type", "content-encoding", "date", "via", "from", "origin", "referer", "set-cookie", "proxy-connection":
+		return false
+	default:
+		return telling([]byte(lower))
+	}
 }
 
 func checkAuth(about *abi.Connector, p connector.Provider) error {
@@ -253,7 +276,7 @@ func (e *Engine) changeConnector(ctx context.Context, c *Caller, s *source, idem
 
 // applyUpdate puts what a request states into a Connector.
 func applyUpdate(req *abi.UpdateConnectorRequest, c *abi.Connector) error {
-	if err := checkMetadata(&req.Metadata); err != nil {
+	if err := firstError(checkMetadata(&req.Metadata), checkIDHeader(req.DedupePolicy)); err != nil {
 		return err
 	}
 	if req.Status != nil {

@@ -72,13 +72,17 @@ func (e *Engine) ReceiveHook(ctx context.Context, token string, in *Incoming) (R
 		}
 		return Received{Answer: &answer}, nil
 	}
-	if err := e.checkSignature(ctx, s, in); err != nil {
+	v, err := e.checkSignature(ctx, s, in)
+	if err != nil {
 		return Received{}, err
 	}
 	if answer, ok := s.provider.Challenge(in.Method, in.Header, in.Body); ok {
 		return Received{Answer: &answer}, nil
 	}
-	return e.receive(ctx, s, in)
+	if e.draining.Load() {
+		return Received{}, errDraining()
+	}
+	return e.receiveSigned(ctx, s, v, in)
 }
 
 // hookOpen reports whether a Connector's public path is.
@@ -86,24 +90,25 @@ func hookOpen(c *abi.Connector) bool {
 	return c.Webhook != nil && c.Webhook.Enabled && c.Status != abi.ConnectorDisabled
 }
 
-func (e *Engine) checkSignature(ctx context.Context, s *source, in *Incoming) error {
+// checkSignature returns what has checked a delivery's signature.
+func (e *Engine) checkSignature(ctx context.Context, s *source, in *Incoming) (*signature.Verifier, error) {
 	v, err := e.verifier(ctx, s)
 	if err != nil {
 		e.log.Warn("signatures of a connector cannot be checked", "connector", s.key.id, "error", err)
 		down := abi.Errorf(abi.CodeServiceUnavailable, "signatures cannot be checked now")
 		down.RetryAfter = 60
-		return down
+		return nil, down
 	}
 	err = v.Verify(in.Header, in.Body, e.now())
 	if err == nil {
-		return nil
+		return v, nil
 	}
 	s.tally.rejected.Add(1)
 	refused, ok := errors.AsType[*signature.Error](err)
 	if !ok {
-		return err
+		return nil, err
 	}
-	return abi.Errorf(abi.CodeUnauthenticated, "%s", refused.Error())
+	return nil, abi.Errorf(abi.CodeUnauthenticated, "%s", refused.Error())
 }
 
 // Receive takes a delivery of a caller that may write Connectors: it needs no
@@ -116,25 +121,29 @@ func (e *Engine) Receive(ctx context.Context, c *Caller, id string, in *Incoming
 	if s.about.Load().Status == abi.ConnectorDisabled {
 		return Received{}, abi.Errorf(abi.CodeConflict, "connector %s is %s and takes no deliveries", id, abi.ConnectorDisabled)
 	}
-	return e.receive(ctx, s, in)
-}
-
-// receive takes a delivery, at most once for its id within the Connector's window.
-// When it returns, the delivery is on disk.
-func (e *Engine) receive(ctx context.Context, s *source, in *Incoming) (Received, error) {
 	if e.draining.Load() {
-		down := abi.Errorf(abi.CodeServiceUnavailable, "the node is draining and takes no deliveries")
-		down.RetryAfter = 5
-		return Received{}, down
+		return Received{}, errDraining()
 	}
-	return e.receiveAs(ctx, s, deliveryID(s.about.Load(), &s.provider, in), in)
+	key, _ := deliveryID(s.about.Load(), &s.provider, in)
+	return e.receiveAs(ctx, s, key, in)
 }
 
-// receiveAs takes a delivery under an id.
+func errDraining() error {
+	down := abi.Errorf(abi.CodeServiceUnavailable, "the node is draining and takes no deliveries")
+	down.RetryAfter = 5
+	return down
+}
+
+// receiveAs takes a delivery under an id that tells it from all others, at most once
+// within the Connector's window. When it returns, the delivery is on disk.
 func (e *Engine) receiveAs(ctx context.Context, s *source, id string, in *Incoming) (Received, error) {
+	return e.receiveKeyed(ctx, s, id, deliveryKey(s.about.Load().ID, id), in)
+}
+
+// receiveKeyed takes a delivery under a key, at most once within the Connector's window.
+func (e *Engine) receiveKeyed(ctx context.Context, s *source, id string, key keptKey, in *Incoming) (Received, error) {
 	about := s.about.Load()
 	got := Received{Status: DeliveryAccepted, DeliveryID: id}
-	key := deliveryKey(about.ID, id)
 	release, err := e.deliveries.claim(ctx, retryKey{s.key.tenant, key.whole()})
 	if err != nil {
 		return Received{}, e.failed("waiting for the same delivery", err)
@@ -282,17 +291,18 @@ func deliveryKey(connectorID, deliveryID string) (k keptKey) {
 }
 
 // deliveryID returns what tells a delivery from others: what the Connector's own header
-// says, else what the provider says, else a hash of the body.
-func deliveryID(c *abi.Connector, p *connector.Provider, in *Incoming) string {
+// says, else what the provider says, else a hash of the body. from is the header that
+// it stands in, "" when it is the body that says it.
+func deliveryID(c *abi.Connector, p *connector.Provider, in *Incoming) (id, from string) {
 	if d := c.DedupePolicy; d != nil && d.Header != "" {
 		if id := in.Header.Get(d.Header); len(id) > 0 && len(id) <= connector.MaxDeliveryID && utf8.Valid(id) {
-			return string(id)
+			return string(id), d.Header
 		}
-	} else if id := p.DeliveryID(in.Header, in.Body); id != "" {
-		return id
+	} else if id, from := p.DeliveryID(in.Header, in.Body); id != "" {
+		return id, from
 	}
 	sum := sha256.Sum256(in.Body)
-	return "sha256:" + hex.EncodeToString(sum[:])
+	return "sha256:" + hex.EncodeToString(sum[:]), ""
 }
 
 // deliveryMark is where in a payload a Delivery begins. It is a part of no string: the

@@ -19,8 +19,8 @@ import (
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
 	"github.com/wharf-dev/wharf/runtime/receipt"
-	"github.com/wharf-dev/wharf/runtime/skill"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
+	"github.com/wharf-dev/wharf/runtime/skill"
 	"github.com/wharf-dev/wharf/storage"
 )
 

@@ -43,7 +43,8 @@ type source struct {
 	provider connector.Provider
 	about    atomic.Pointer[abi.Connector] // as it is stored; shared, not to be changed
 
-	checks atomic.Pointer[checks]
+	checks  atomic.Pointer[checks]
+	replays replays
 
 	// hand orders what is handed over: deliveries have the order of the log in inbox, too.
 	hand    lockrank.Mutex[lockSource]
@@ -286,6 +287,10 @@ func (e *Engine) loadSourcesOf(ctx context.Context, t storage.Tenant) error {
 				return err
 			}
 			e.sources.put(newSource(t, about, seq+1))
+			if d := about.DedupePolicy; d != nil && checkIDHeader(d) != nil {
+				e.log.Warn("a connector knows its deliveries by a header that is no id: it is stored and told; change its dedupe_policy",
+					"connector", about.ID, "header", d.Header)
+			}
 		}
 		if !more {
 			return nil

@@ -112,6 +112,22 @@ func (v *Verifier) Verify(h Header, body []byte, now time.Time) error {
 	return refuse(Mismatch, "no secret of the connector gives this signature")
 }
 
+// Signed returns a hash of what the signature of a verified delivery covers: its body
+// and, with most schemes, a time.
+func (v *Verifier) Signed(h Header, body []byte, now time.Time) [sha256.Size]byte {
+	sum := sha256.New()
+	if c, err := v.read(h, now); err == nil {
+		for _, part := range c.before {
+			sum.Write(part)
+		}
+	}
+	sum.Write(body)
+	return [sha256.Size]byte(sum.Sum(nil))
+}
+
+// Tolerance is how far a signed time may be from now.
+func (v *Verifier) Tolerance() time.Duration { return v.tolerance }
+
 // claim is what a delivery's header says: what is signed before the body, and the
 // signatures, any of which may hold.
 type claim struct {

@@ -1,0 +1,103 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"strings"
+	"time"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/connector"
+	"github.com/wharf-dev/wharf/runtime/connector/signature"
+	"github.com/wharf-dev/wharf/runtime/lockrank"
+)
+
+// A signature covers the body, mostly a time, and seldom the delivery's id. An id that
+// it does not cover can be changed by whoever has got hold of a delivery, and guessed by
+// whoever knows how a provider counts. So such an id tells deliveries apart only
+// together with the body, and what was signed is taken once within the tolerance, under
+// whichever id.
+
+// signedKeys sets the keys of such deliveries apart from those that are ids alone.
+const signedKeys = "#signed"
+
+// maxReplays bounds how many deliveries of one Connector are remembered for that.
+const maxReplays = 1 << 16
+
+// signedContent is a hash of what a delivery's signature covers.
+type signedContent [sha256.Size]byte
+
+// replays remembers what was signed and taken within a Connector's tolerance. A restart
+// forgets it. The zero value is ready to use; it is safe for concurrent use.
+type replays struct {
+	mu     lockrank.Mutex[lockTable]
+	taken  map[signedContent]time.Time
+	before map[signedContent]time.Time // of one tolerance earlier
+	turned time.Time
+}
+
+// seen reports whether the content was taken since a time.
+func (r *replays) seen(c signedContent, since time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at, ok := r.taken[c]
+	if !ok {
+		at, ok = r.before[c]
+	}
+	return ok && !at.Before(since)
+}
+
+// take notes that the content was taken. What is older than the tolerance is forgotten,
+// and the oldest earlier when there are too many.
+func (r *replays) take(c signedContent, now time.Time, tolerance time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.taken == nil || now.Sub(r.turned) > tolerance || len(r.taken) >= maxReplays/2 {
+		r.before, r.taken, r.turned = r.taken, map[signedContent]time.Time{}, now
+	}
+	r.taken[c] = now
+}
+
+// covered reports whether a Connector's signatures cover the ids of its deliveries, or
+// cover nothing at all.
+func covered(about *abi.Connector, p *connector.Provider, from string) bool {
+	switch authOf(about, *p).Scheme {
+	case abi.SchemeNone:
+		return true
+	case abi.SchemeStandard:
+		return strings.EqualFold(from, "webhook-id")
+	}
+	return len(p.IDHeaders) == 0 && (about.DedupePolicy == nil || about.DedupePolicy.Header == "")
+}
+
+// receiveSigned takes a delivery whose signature holds.
+func (e *Engine) receiveSigned(ctx context.Context, s *source, v *signature.Verifier, in *Incoming) (Received, error) {
+	about := s.about.Load()
+	id, from := deliveryID(about, &s.provider, in)
+	if covered(about, &s.provider, from) {
+		return e.receiveAs(ctx, s, id, in)
+	}
+	now := e.now()
+	content, since := signedContent(v.Signed(in.Header, in.Body, now)), now.Add(-v.Tolerance())
+	release, err := e.deliveries.claim(ctx, retryKey{s.key.tenant, deliveryKey(about.ID+signedKeys, string(content[:])).whole()})
+	if err != nil {
+		return Received{}, e.failed("waiting for the same delivery", err)
+	}
+	defer release()
+	if s.replays.seen(content, since) {
+		e.repeated(s, id, now)
+		return Received{Status: DeliveryDeduped, DeliveryID: id}, nil
+	}
+	body := sha256.Sum256(in.Body)
+	if _, seen, err := e.store.Seen(ctx, s.key.tenant, deliveryKey(about.ID, id).key, now.Add(-e.window(about))); err != nil {
+		return Received{}, e.failed("looking for the delivery", err)
+	} else if seen { // by an earlier version, or from a caller with a key
+		e.repeated(s, id, now)
+		return Received{Status: DeliveryDeduped, DeliveryID: id}, nil
+	}
+	got, err := e.receiveKeyed(ctx, s, id, deliveryKey(about.ID+signedKeys, string(body[:])+id), in)
+	if err == nil {
+		s.replays.take(content, now, v.Tolerance())
+	}
+	return got, err
+}
