@@ -44,8 +44,9 @@ func exitCodesTopic() *cobra.Command {
     3  no node answers
     4  the API key is missing, unknown, or not allowed to do this
     5  the time of --wait was up before the Task ended; the Task goes on
-  130  it was interrupted (Ctrl-C); serve ends with 0 after draining, and with
-       130 only when a second signal cuts the draining short`,
+  130  it was interrupted (Ctrl-C); serve ends with 0 after draining, with 1
+       when something could not be stopped and is left to the end of the process,
+       and with 130 only when a second signal cuts the draining short`,
 	}
 }
 

@@ -31,8 +31,9 @@ it is the node's key instead, and nothing is printed.
 
 SIGTERM or SIGINT drains: new Tasks are refused, those that run may end within
 shutdown.grace, what is left is resumed by the next start, and serve ends with
-code 0. A second signal ends it at once; nothing that was acknowledged is lost
-by that either.
+code 0. What cannot be stopped within ten seconds more is left to the end of the
+process, and the code is 1. A second signal ends it at once; nothing that was
+acknowledged is lost by either.
 
 Without tls.cert or acme.domains it speaks plain HTTP: keep that on loopback, or
 behind a proxy that ends TLS.

@@ -217,7 +217,7 @@ func TestDrainsEnd(t *testing.T) {
 				<-deaf.entered
 				ctx, cancel := context.WithCancel(t.Context())
 				cancel()
-				if err := n.Drain(ctx); !errors.Is(err, errStuck) || !strings.Contains(err.Error(), "waiting for") {
+				if err := n.Drain(ctx); !errors.Is(err, ErrStuck) || !strings.Contains(err.Error(), "waiting for") {
 					t.Errorf("the drain says %v", err)
 				}
 				close(deaf.leave)

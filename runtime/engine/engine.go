@@ -268,12 +268,15 @@ func (e *Engine) Start(ctx context.Context) error {
 
 var (
 	errDrained = errors.New("the node is draining")
-	errStuck   = errors.New("it did not end though it was stopped")
 )
+
+// ErrStuck is the error of a drain that could not end what it has stopped. The sandbox and
+// the store may still be in use: the process is to end without closing them.
+var ErrStuck = errors.New("it did not end though it was stopped")
 
 // stopTime is how long runs that a drain has stopped get to end. Nothing but the disk,
 // or a plugin that is being compiled, holds them up.
-const stopTime = 30 * time.Second
+const stopTime = 10 * time.Second
 
 // Drain stops taking Tasks and lets those that run end. When ctx ends first,
 // their plugins are stopped and the Tasks are left as they are on disk, to be run
@@ -286,7 +289,7 @@ func (e *Engine) Drain(ctx context.Context) error {
 	defer over(nil)
 	defer context.AfterFunc(ctx, func() {
 		e.stopRuns(errDrained)
-		time.AfterFunc(stopTime, func() { over(errStuck) })
+		time.AfterFunc(stopTime, func() { over(ErrStuck) })
 	})()
 	e.parked.stop()
 	if err := e.drainIntake(late); err != nil {

@@ -363,12 +363,19 @@ func (n *Node) Serve(ctx context.Context) error {
 	case <-ctx.Done():
 		n.log.Info("draining", "grace", n.options.Config.Shutdown.Grace.String())
 		err := n.shutdown()
+		if errors.Is(err, engine.ErrStuck) {
+			return err
+		}
 		return errors.Join(err, <-served)
 	}
 }
 
-// farewell is how long requests in flight get once no Task runs any more.
-const farewell = 5 * time.Second
+const (
+	// farewell is how long requests in flight get once no Task runs any more.
+	farewell = 5 * time.Second
+	// closeTime is how long what the node holds gets to close. It takes milliseconds.
+	closeTime = 10 * time.Second
+)
 
 func (n *Node) shutdown() error {
 	grace, cancel := context.WithTimeout(context.Background(), n.options.Config.Shutdown.Grace)
@@ -380,7 +387,32 @@ func (n *Node) shutdown() error {
 	if shutErr := n.gateway.Shutdown(late); shutErr != nil && !errors.Is(shutErr, context.DeadlineExceeded) {
 		err = errors.Join(err, shutErr)
 	}
-	return errors.Join(err, n.close(context.Background()))
+	return n.finish(err)
+}
+
+// finish closes the node after a drain that ended with err.
+func (n *Node) finish(err error) error {
+	if errors.Is(err, engine.ErrStuck) {
+		// A guest's memory cannot be taken from under it, nor the store: the end of the
+		// process does both, and the next start resumes what runs.
+		return fmt.Errorf("shutdown.grace, %s, and what comes after it are over: %w", n.options.Config.Shutdown.Grace, err)
+	}
+	return errors.Join(err, within(closeTime, func() error { return n.close(context.Background()) }))
+}
+
+var errCloseTime = fmt.Errorf("closing took more than %s", closeTime)
+
+// within does something, and waits for it no longer than the given time: the end of the
+// process must not depend on it.
+func within(most time.Duration, do func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(most):
+		return errCloseTime
+	}
 }
 
 // Close closes a node that is not being served.

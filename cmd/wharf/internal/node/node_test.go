@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -81,6 +83,37 @@ func TestAServedNodeAnswersAndThenFreesItsPort(t *testing.T) {
 		t.Fatalf("the port is still taken: %v", err)
 	}
 	ln.Close()
+}
+
+// What a guest that cannot be stopped still uses is left to the end of the process.
+func TestANodeEndsThoughAGuestDoesNot(t *testing.T) {
+	n, err := Start(t.Context(), options(t, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = n.finish(fmt.Errorf("waiting for running tasks: %w", engine.ErrStuck))
+	if !errors.Is(err, engine.ErrStuck) || !strings.Contains(err.Error(), "shutdown.grace") {
+		t.Errorf("the node ended with %v", err)
+	}
+	if err := n.store.Failed(); err != nil {
+		t.Errorf("the store was closed: %v", err)
+	}
+	if err := n.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNothingHoldsTheEndUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		never := make(chan struct{})
+		defer close(never)
+		if err := within(closeTime, func() error { <-never; return nil }); !errors.Is(err, errCloseTime) {
+			t.Errorf("waiting for what does not end: %v", err)
+		}
+		if err := within(closeTime, func() error { return io.EOF }); !errors.Is(err, io.EOF) {
+			t.Errorf("what ends with an error: %v", err)
+		}
+	})
 }
 
 func TestStartErrorsSayWhatToDo(t *testing.T) {
