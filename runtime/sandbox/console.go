@@ -59,6 +59,7 @@ func (r *run) monotonic() int64 {
 func (r *run) sleep(ns int64) {
 	asked, rest := time.Duration(ns), r.wall.rest()
 	ctx, cancel := context.WithTimeout(r.Context, rest)
+	r.leaveTurn()
 	r.host.Sleep(ctx, asked)
 	over := asked > rest && ctx.Err() != nil
 	cancel()

@@ -36,6 +36,7 @@ type extismPlugin struct {
 	compiled *extism.CompiledPlugin
 	imports  int   // functions
 	gasSlice int64 // as [Runtime.slice]
+	turns    *turns
 }
 
 // isExtism reports whether a module was made with an Extism PDK: it imports something
@@ -185,7 +186,7 @@ func (r *Runtime) linkExtism(ctx context.Context, source *extismSource, function
 	if err != nil {
 		return nil, err
 	}
-	return &extismPlugin{compiled: compiled, gasSlice: r.slice}, nil
+	return &extismPlugin{compiled: compiled, gasSlice: r.slice, turns: r.turns}, nil
 }
 
 // close frees the plugin's engine. No Run may be under way.

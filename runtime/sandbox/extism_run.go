@@ -81,7 +81,8 @@ func (m *Module) runExtism(ctx context.Context, begun time.Time, export string, 
 func (e *extismPlugin) serve(ctx context.Context, begun time.Time, export string, h Host, l Limits) (Usage, error) {
 	x := newExtismRun(ctx, h, l)
 	x.yieldAt = e.imports + 1
-	x.meter.slice = e.gasSlice
+	x.meter.slice, x.turns = e.gasSlice, e.turns
+	defer x.leaveTurn()
 	x.meter.start(l.Gas, nil)
 	var usage Usage
 	result, err := e.perform(x, export, begun, &usage)

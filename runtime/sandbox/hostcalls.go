@@ -103,6 +103,7 @@ func (r *run) ask(call string, request []byte) (abi.CallStatus, []byte) {
 			panic(r.failure)
 		}
 	}()
+	r.leaveTurn()
 	status, answer, err := r.host.Call(r.Context, call, request)
 	returned = true
 	r.wall.resume()

@@ -131,7 +131,7 @@ func (inst *instance) arm() {
 	r, l := &inst.run, &inst.run.limits
 	r.clock.base, r.clock.last = inst.ground.monotonic, inst.ground.monotonic
 	r.yieldAt = len(inst.ground.module.shape.Imports) + 1
-	r.meter.slice = inst.ground.module.runtime.slice
+	r.meter.slice, r.turns = inst.ground.module.runtime.slice, inst.ground.module.runtime.turns
 	r.meter.start(l.Gas, inst.gas)
 	if inst.depth != nil {
 		inst.depth.Set(uint64(l.Depth))

@@ -112,6 +112,7 @@ func (r *run) yield(gas, depth int64) int64 {
 	case depth < 0:
 		panic(errDepth)
 	}
+	r.turn()
 	r.checkStop()
 	return left
 }

@@ -61,7 +61,10 @@ type run struct {
 	initialCalls    int          // see countInitial; 0 in a Run
 	clock           clock
 	console         console
-	yieldAt         int // functions of the module up to and with yield; 0 when there is none
+	turns           *turns // nil for none
+	slices          int    // since the turn began
+	inTurn          bool   // it has a place
+	yieldAt         int    // functions of the module up to and with yield; 0 when there is none
 }
 
 type runKey struct{}
@@ -87,7 +90,10 @@ func (r *run) begin(ctx context.Context, h Host, l Limits) {
 }
 
 // end forgets what the caller gave, so that an idle instance does not hold it.
-func (r *run) end() { r.Context, r.host, r.answer = nil, nil, nil }
+func (r *run) end() {
+	r.leaveTurn()
+	r.Context, r.host, r.answer = nil, nil, nil
+}
 
 // caught turns what unwinds a guest into an error, where there is no guest.
 func caught(do func()) (err error) {

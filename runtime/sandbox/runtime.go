@@ -45,6 +45,7 @@ type Runtime struct {
 	// validator checks modules as they were written, and compiles none.
 	validator wazero.Runtime
 	slice     int64 // of gas, 0 for gasSlice
+	turns     *turns
 
 	kept    *kept.Folder // nil when nothing is kept
 	idle    *pool.Budget
@@ -64,7 +65,7 @@ func New(ctx context.Context, c Config) (*Runtime, error) {
 		config = wazero.NewRuntimeConfigInterpreter()
 	}
 	config = engineConfig(config)
-	r := &Runtime{cacheDir: c.CacheDir, closing: make(chan struct{}), swept: make(chan struct{}), modules: map[*Module]struct{}{}}
+	r := &Runtime{cacheDir: c.CacheDir, closing: make(chan struct{}), swept: make(chan struct{}), turns: newTurns(), modules: map[*Module]struct{}{}}
 	r.idle = pool.NewBudget(idleBudget(c.IdleBytes), time.Now)
 	go r.sweep()
 	r.validator = wazero.NewRuntimeWithConfig(ctx, engineConfig(wazero.NewRuntimeConfig()))
