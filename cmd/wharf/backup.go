@@ -28,6 +28,10 @@ links, which cost little room at first; copy the folder elsewhere to be safe fro
 the loss of the disk. The key needs the scope node:admin. The copy holds the
 node's secrets too: the keys that sign receipts, and what its Tasks were told.
 
+DIR must not lie in a folder that the node uses. The copy is made in DIR.partial
+and gets its name when it is whole. Links that somebody has put into the folder of
+a Workspace are left out, and told.
+
 The copy is checked as "wharf doctor" does. When the node has lost or damaged
 files, the copy lacks them, too: it stays, the command says what is missing and
 ends with code 1.
@@ -74,9 +78,13 @@ func (a *app) backupStopped(ctx context.Context, data, dir string) error {
 	if err != nil {
 		return err
 	}
-	err = errors.Join(datadir.Backup(store.Checkpoint, data, dir), store.Close())
-	if err != nil {
+	copying := &datadir.Copying{Checkpoint: store.Checkpoint, Data: data}
+	links, err := copying.Write(dir)
+	if err = errors.Join(err, store.Close()); err != nil {
 		return err
+	}
+	for _, path := range links {
+		fmt.Fprintf(a.stderr, "%s is a link and no file of its workspace: the copy lacks it\n", path)
 	}
 	return startAdvice(holdings.CheckCopy(ctx, dir, a.storeLog()))
 }
@@ -105,6 +113,10 @@ wrong. The backup itself is not changed.
 
 When the log of a backup is whole and something beside it is lost or damaged, such
 as the content of an Artifact, --incomplete restores what is there.
+
+Only what a backup holds is copied: the log and what it refers to, keys, vaults and
+the files of Workspaces. Whatever else lies in the folder is named and left out:
+compiled modules above all, which are native code.
 
 A folder that is not empty is left alone, unless --force is given: then it is
 replaced, after the check. No node may be using it.`,
@@ -146,8 +158,12 @@ func (a *app) restore(ctx context.Context, from, data string, force, incomplete 
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
 	fresh := filepath.Join(work, "data")
-	if err := datadir.Copy(from, fresh); err != nil {
+	left, err := datadir.Restore(from, fresh)
+	if err != nil {
 		return err
+	}
+	for _, name := range left {
+		fmt.Fprintf(a.stderr, "%s is no part of a backup: it is left out\n", filepath.Join(from, name))
 	}
 	e, err := a.examine(ctx, fresh, true, work)
 	if err != nil {

@@ -30,7 +30,11 @@ type Folder struct {
 // Open opens a folder, which is made when there is none, for entries of at most limit
 // bytes together.
 func Open(dir string, limit int64) (*Folder, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil {
+		err = os.Chmod(dir, 0o700) // earlier versions let others look into it
+	}
+	if err != nil {
 		return nil, fmt.Errorf("opening a folder of kept modules: %w", err)
 	}
 	return &Folder{dir: dir, limit: limit}, nil

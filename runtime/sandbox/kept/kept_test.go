@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"reflect"
 	"strconv"
 	"sync"
@@ -270,4 +271,25 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("%+v became %+v, %v", e, again, err)
 		}
 	})
+}
+
+// TestNobodyElseLooksIntoAFolder holds it for folders of earlier versions, too.
+func TestNobodyElseLooksIntoAFolder(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no such modes")
+	}
+	dir := filepath.Join(t.TempDir(), "prepared")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir, 1); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mode := info.Mode().Perm(); mode != 0o700 {
+		t.Errorf("the mode is %v", mode)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -15,7 +16,7 @@ const lockFile = "LOCK"
 
 // Recognize returns an error unless dir is a data folder or a backup of one.
 func Recognize(dir string) error {
-	if err := Interrupted(dir); err != nil {
+	if err := errors.Join(Interrupted(dir), unfinished(dir)); err != nil {
 		return err
 	}
 	info, err := os.Stat(dir)
@@ -45,9 +46,43 @@ func Vacant(dir string) (bool, error) {
 	return len(entries) == 0, nil
 }
 
-// Copy copies the folder from to the folder to, which must not exist, and syncs
-// every file and folder of the copy.
+// parts are what a data folder holds that cannot be had again. Whatever else lies in one,
+// such as compiled modules, which are native code, is not taken from a backup.
+var parts = []string{"FORMAT", "HEAD", "db", "blobs", Keys, Vaults, Workspaces}
+
+// Restore copies the known parts of the backup from to the folder to, which must not
+// exist, and syncs them. It returns the names of what it has left out.
+func Restore(from, to string) (left []string, err error) {
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		return nil, fmt.Errorf("looking into the backup: %w", err)
+	}
+	if err := os.Mkdir(to, 0o700); err != nil {
+		return nil, fmt.Errorf("making the data folder: %w", err)
+	}
+	for _, e := range entries {
+		switch {
+		case e.Name() == lockFile:
+		case !slices.Contains(parts, e.Name()):
+			left = append(left, e.Name())
+		default:
+			if err := Copy(filepath.Join(from, e.Name()), filepath.Join(to, e.Name())); err != nil {
+				return left, err
+			}
+		}
+	}
+	return left, syncFolder(to)
+}
+
+// Copy copies the folder or file from to the place to, which must not exist, and syncs
+// every file and folder of the copy. It takes no links.
 func Copy(from, to string) error {
+	return copyTree(from, to, func(path string) error { return fmt.Errorf("%s is neither a file nor a folder", path) })
+}
+
+// copyTree has other say what becomes of what is neither a file nor a folder: without an
+// error it is left out.
+func copyTree(from, to string, other func(path string) error) error {
 	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -55,6 +90,9 @@ func Copy(from, to string) error {
 		rel, err := filepath.Rel(from, path)
 		if err != nil {
 			return err
+		}
+		if !d.IsDir() && !d.Type().IsRegular() {
+			return other(path)
 		}
 		return copyEntry(path, filepath.Join(to, rel), d)
 	})
@@ -70,8 +108,6 @@ func copyEntry(from, to string, d fs.DirEntry) error {
 		return os.Mkdir(to, 0o700)
 	case d.Name() == lockFile:
 		return nil
-	case !d.Type().IsRegular():
-		return fmt.Errorf("%s is neither a file nor a folder", from)
 	}
 	return copyFile(from, to)
 }
@@ -125,22 +161,3 @@ const (
 	// Workspaces holds the files of Workspaces.
 	Workspaces = "workspaces"
 )
-
-// Backup writes a copy of the data folder data to dir: the store's by checkpoint,
-// the keys, without which a restored node could not continue its receipts, nor
-// prove the old ones, and the values of vaults. Nobody may change those meanwhile.
-func Backup(checkpoint func(dir string) error, data, dir string) error {
-	if err := checkpoint(dir); err != nil {
-		return err
-	}
-	for _, folder := range []string{Keys, Vaults, Workspaces} {
-		from := filepath.Join(data, folder)
-		if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err := Copy(from, filepath.Join(dir, folder)); err != nil {
-			return err
-		}
-	}
-	return nil
-}

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -202,7 +203,18 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 // backup writes a copy of the node's data to a folder.
 func (n *Node) backup(dir string) error {
 	defer n.vaults.Hold()()
-	return datadir.Backup(n.store.Checkpoint, n.options.Config.Data, dir)
+	c := n.options.Config
+	copying := &datadir.Copying{Checkpoint: n.store.Checkpoint, Data: c.Data, Apart: named(n.cacheDir(), c.Vaults.Files, c.Plugins.Dir)}
+	links, err := copying.Write(dir)
+	for _, path := range links {
+		n.log.Warn("a link in the folder of a workspace is no file of it: the backup lacks it", "path", path)
+	}
+	return err
+}
+
+// named leaves out folders that are not configured.
+func named(folders ...string) []string {
+	return slices.DeleteFunc(folders, func(f string) bool { return f == "" })
 }
 
 // checkBackup says what a copy of the node's data lacks.
