@@ -115,6 +115,16 @@ func ValidID(o Object, s string) bool {
 	return len(s) <= MaxIDLen && strings.HasPrefix(s, prefix) && len(s) > len(prefix) && ValidName(s[len(prefix):])
 }
 
+// LikeID reports whether s begins as the ids of some object do.
+func LikeID(s string) bool {
+	for _, prefix := range idPrefixes {
+		if strings.HasPrefix(s, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
 // ValidName reports whether s consists of characters that ids may hold: A-Z a-z 0-9
 // _ - and the dot. It is true for the empty string.
 func ValidName(s string) bool {

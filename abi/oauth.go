@@ -44,9 +44,11 @@ type AuthorizationServer struct {
 	AuthMethodsSupported   []string `json:"token_endpoint_auth_methods_supported"`
 }
 
-// APIKeyID returns the id of an API key, which follows from the key: a key is found
-// without being stored, and who has it knows its id. Half of its hash is shown, which
-// tells nothing of the key.
+// APIKeyID returns the id of an API key that Wharf made, which follows from the key: a key
+// is found without being stored, and who has it knows its id. Half of its hash is shown,
+// which tells nothing of a key that is random. A key that a person chose has an id that
+// does not follow from it, for it could be guessed at; the token endpoint takes this one
+// for it, too.
 func APIKeyID(key string) string {
 	hash := sha256.Sum256([]byte(key))
 	return IDPrefix(ObjectAPIKey) + hex.EncodeToString(hash[:16])

@@ -417,11 +417,48 @@ type APIKey struct {
 	Envelope     `json:",inline"`
 	Name         string   `json:"name"`
 	Hash         string   `json:"hash,omitzero"` // hex SHA-256 of the key; never sent to a client
-	Hint         string   `json:"hint"`          // the last four characters
+	Hint         string   `json:"hint"`          // the last four characters; "" for a key that a person chose
 	TenantID     string   `json:"tenant_id"`
 	TenantNumber uint32   `json:"tenant_number"`
 	Actor        string   `json:"actor"`
 	Scopes       []string `json:"scopes"`        // see [Scopes]; "*" is all of them
 	WorkspaceIDs []string `json:"workspace_ids"` // empty: every workspace of the tenant
 	RevokedAt    Time     `json:"revoked_at,omitzero"`
+	// Source says what made the key; "" for one that was made before it was said.
+	Source KeySource `json:"source,omitzero"`
 }
+
+// KeySource says what made an API key.
+type KeySource string
+
+// What makes API keys.
+const (
+	KeyFromClient      KeySource = "client"      // POST /wharf/v1/keys
+	KeyFromStart       KeySource = "start"       // a first start, which made it up
+	KeyFromEnvironment KeySource = "environment" // a start, from WHARF_API_KEY
+	// KeyFromFormerEnvironment is a key that a start has ended because it was given
+	// another.
+	KeyFromFormerEnvironment KeySource = "former_environment"
+)
+
+// Chosen reports whether a person may have chosen the key, so that it can be guessed at.
+func (k *APIKey) Chosen() bool {
+	switch k.Source {
+	case KeyFromEnvironment, KeyFromFormerEnvironment:
+		return true
+	case "":
+		return k.Root()
+	}
+	return false
+}
+
+// Root reports whether a start of the node has made the key.
+func (k *APIKey) Root() bool {
+	return k.Source != KeyFromClient && k.Name == RootKeyName && k.Actor == RootKeyActor
+}
+
+// The name and the actor of keys that a start of the node makes, and no client.
+const (
+	RootKeyName  = "root"
+	RootKeyActor = "key:root"
+)

@@ -414,16 +414,20 @@ func receiptSchemas() map[string]schema {
 
 func adminSchemas() map[string]schema {
 	key := func(more schema) schema {
-		more["name"], more["hint"], more["tenant_id"], more["tenant_number"] = text(), text(), text(), whole()
+		more["name"], more["tenant_id"], more["tenant_number"] = text(), text(), whole()
+		more["hint"] = described(text(), "The last four characters; empty for a key that a person chose.")
 		more["actor"], more["scopes"], more["workspace_ids"] = text(), listOf(text()), listOf(text())
 		return more
 	}
+	source := described(enum(abi.KeyFromClient, abi.KeyFromStart, abi.KeyFromEnvironment, abi.KeyFromFormerEnvironment),
+		"What made the key; not there for one that was made before this was said.")
 	return map[string]schema{
-		"APIKey": resource(abi.ObjectAPIKey, "An API key, without the key itself.", key(schema{}), schema{"revoked_at": nullable(moment())}),
+		"APIKey": resource(abi.ObjectAPIKey, "An API key, without the key itself.", key(schema{}), schema{"revoked_at": nullable(moment()), "source": source}),
 		"CreatedKey": resource(abi.ObjectAPIKey, "A new API key.", key(schema{
-			"key": schema{"type": "string", "description": "The key itself, shown this once."}}), schema{"revoked_at": nullable(moment())}),
+			"key": schema{"type": "string", "description": "The key itself, shown this once."}}), schema{"revoked_at": nullable(moment()), "source": source}),
 		"CreateKeyRequest": shape("An API key.", schema{"name": text()}, schema{
-			"actor": text(), "tenant": text(), "scopes": listOf(enum(append(abi.Scopes(), abi.ScopeAll)...)), "workspace_ids": listOf(text())}),
+			"actor":  described(text(), "Whom what is done with the key is said to be by: `key:` and its name, if not given, or a word without a colon."),
+			"tenant": text(), "scopes": listOf(enum(append(abi.Scopes(), abi.ScopeAll)...)), "workspace_ids": listOf(text())}),
 		"BackupRequest": shape("Where to.", schema{"dir": text()}, nil),
 		"Backup":        shape("Where it is.", schema{"dir": text()}, nil),
 	}

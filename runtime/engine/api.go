@@ -37,6 +37,8 @@ type Caller struct {
 	KeyID      string
 	Scopes     []string // abi.ScopeAll is all of them
 	Workspaces []string // empty: every Workspace of the tenant
+	// Retries is whose Idempotency-Keys the caller's are, when they are not the actor's.
+	Retries string
 }
 
 // Can reports whether the caller has the given scope. Who is bound to Workspaces never
@@ -54,7 +56,8 @@ func (c *Caller) Sees(workspace string) bool {
 }
 
 // Retry identifies a write that carries an Idempotency-Key. A nil *Retry is a
-// write without one. The scope of the key is actor + Workspace + method + target.
+// write without one. The scope of the key is the caller's API key, or else its actor, +
+// Workspace + method + target.
 type Retry struct {
 	Key    string // the header's value, 1 to 255 characters
 	Method string

@@ -10,6 +10,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	json "github.com/go-json-experiment/json"
 
@@ -19,8 +22,12 @@ import (
 	"github.com/wharf-dev/wharf/storage"
 )
 
-// MinKeyLen is the shortest API key that is accepted, in bytes.
-const MinKeyLen = 16
+// What an API key of a person's choice has at least: so many bytes, and so many different
+// ones.
+const (
+	MinKeyLen   = 16
+	minKeyBytes = 8
+)
 
 // maxCachedKeys bounds the memory that known keys take.
 const maxCachedKeys = 10_000
@@ -29,11 +36,24 @@ const maxCachedKeys = 10_000
 type keyCache struct {
 	mu   lockrank.RWMutex[lockTable]
 	byID map[string]cachedKey
+	// chosen holds the ids of keys that persons chose, by their hash. They are few, and
+	// known since the start.
+	chosen map[[sha256.Size]byte]string
 }
 
 type cachedKey struct {
 	hash   [sha256.Size]byte
 	caller *Caller
+}
+
+// id returns the id of the key with the given hash.
+func (k *keyCache) id(key string, hash [sha256.Size]byte) string {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	if id := k.chosen[hash]; id != "" {
+		return id
+	}
+	return abi.APIKeyID(key)
 }
 
 // get returns the caller of a key that is known to be valid, or nil; see sameHash.
@@ -76,7 +96,7 @@ func (e *Engine) Authenticate(ctx context.Context, credential string) (*Caller, 
 // keyCaller returns the caller that an API key stands for.
 func (e *Engine) keyCaller(ctx context.Context, key string) (*Caller, error) {
 	hash := sha256.Sum256([]byte(key))
-	return e.keyHolder(ctx, abi.APIKeyID(key), hash[:])
+	return e.keyHolder(ctx, e.keys.id(key, hash), hash[:])
 }
 
 // keyHolder returns the caller of the key with the given id, if it is valid and, unless
@@ -104,6 +124,9 @@ func (e *Engine) keyHolder(ctx context.Context, id string, hash []byte) (*Caller
 	caller := &Caller{
 		Tenant: storage.Tenant(stored.TenantNumber), TenantID: stored.TenantID, Actor: stored.Actor, KeyID: id,
 		Scopes: stored.Scopes, Workspaces: stored.WorkspaceIDs,
+	}
+	if stored.Source == abi.KeyFromClient {
+		caller.Retries = id
 	}
 	e.keys.put(id, cachedKey{[sha256.Size]byte(known), caller})
 	return caller, nil
@@ -148,7 +171,7 @@ func (e *Engine) CreateKey(ctx context.Context, c *Caller, req abi.CreateKeyRequ
 	if err != nil {
 		return Doc{}, err
 	}
-	k, err := e.writeKey(c.Actor, tenant, secret, req)
+	k, err := e.writeKey(c.Actor, tenant, secret, abi.KeyFromClient, req)
 	if err != nil {
 		return Doc{}, err
 	}
@@ -161,8 +184,8 @@ func (e *Engine) checkKey(ctx context.Context, c *Caller, tenant *abi.Tenant, re
 	if err := checkPresent("name", req.Name); err != nil {
 		return err
 	}
-	if req.Actor == "" {
-		req.Actor = "key:" + req.Name
+	if err := checkActor(req); err != nil {
+		return err
 	}
 	if len(req.Scopes) == 0 {
 		req.Scopes = abi.DefaultScopes()
@@ -190,6 +213,27 @@ func (e *Engine) checkKey(ctx context.Context, c *Caller, tenant *abi.Tenant, re
 	return nil
 }
 
+// maxActor is how long the actor of a key may be, in bytes.
+const maxActor = 200
+
+// checkActor gives a new key its actor, and refuses those that others are known by: the
+// node and what came with it, its own key, other keys by their names, the users of issuers,
+// which are NAME:USER, and resources that act, such as Personas and Connectors.
+func checkActor(req *abi.CreateKeyRequest) error {
+	param, named := "actor", "key:"+req.Name
+	if req.Actor == "" {
+		param, req.Actor = "name", named
+	}
+	if len(req.Actor) > maxActor || strings.ContainsFunc(req.Actor, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) {
+		return abi.InvalidParam(param, "%s has at most %d bytes, all of them printable", param, maxActor)
+	}
+	others := req.Actor != named && strings.Contains(req.Actor, ":")
+	if others || req.Actor == abi.RootKeyActor || slices.Contains([]string{hostActor, sourceNode, "host"}, req.Actor) || abi.LikeID(req.Actor) {
+		return abi.InvalidParam(param, "others are known as %q: the actor of a key is \"key:\" and its name, or a word without a colon that is no id, and neither the node's nor that of its own key", req.Actor)
+	}
+	return nil
+}
+
 // keyTenant returns the tenant that a new key is for: the caller's own, or, for
 // who may administer the node, any other by name. A new name makes a new tenant.
 func (e *Engine) keyTenant(ctx context.Context, c *Caller, name string) (*abi.Tenant, error) {
@@ -211,12 +255,15 @@ func (e *Engine) newSecret() (string, error) {
 	return "wharf_" + base64.RawURLEncoding.EncodeToString(random[:]), nil
 }
 
-func (e *Engine) writeKey(actor string, tenant *abi.Tenant, secret string, req abi.CreateKeyRequest) (*abi.APIKey, error) {
+func (e *Engine) writeKey(actor string, tenant *abi.Tenant, secret string, source abi.KeySource, req abi.CreateKeyRequest) (*abi.APIKey, error) {
 	hash := sha256.Sum256([]byte(secret))
-	id := abi.APIKeyID(secret)
+	id, hint := abi.APIKeyID(secret), secret[len(secret)-4:]
+	if source == abi.KeyFromEnvironment { // what can be guessed at is shown nothing of
+		id, hint = e.ids.New(abi.ObjectAPIKey), ""
+	}
 	k := &abi.APIKey{
-		Envelope: abi.NewEnvelope(abi.ObjectAPIKey, id, e.now(), nil),
-		Name:     req.Name, Hash: hex.EncodeToString(hash[:]), Hint: secret[len(secret)-4:],
+		Envelope: abi.NewEnvelope(abi.ObjectAPIKey, id, e.now(), nil), Source: source,
+		Name: req.Name, Hash: hex.EncodeToString(hash[:]), Hint: hint,
 		TenantID: tenant.ID, TenantNumber: tenant.Number, Actor: req.Actor,
 		Scopes: req.Scopes, WorkspaceIDs: req.WorkspaceIDs,
 	}
@@ -268,9 +315,19 @@ func keyDoc(c *Caller, res storage.Resource) (doc Doc, mine bool, err error) {
 	if err := decode(res.State, &k); err != nil {
 		return Doc{}, false, err
 	}
-	k.Hash = ""
-	text, err := json.Marshal(&k)
-	return Doc{ID: k.ID, JSON: text}, c.keeps(&k), err
+	doc, err = shownKey(&k)
+	return doc, c.keeps(&k), err
+}
+
+// shownKey shows a key without its hash, and nothing of one that can be guessed at.
+func shownKey(k *abi.APIKey) (Doc, error) {
+	shown := *k
+	shown.Hash = ""
+	if k.Chosen() {
+		shown.Hint = ""
+	}
+	text, err := json.Marshal(&shown)
+	return Doc{ID: k.ID, JSON: text}, err
 }
 
 // keeps reports whether the caller may know of a key, and end it: one of its own tenant
@@ -315,14 +372,20 @@ func (e *Engine) RevokeKey(ctx context.Context, c *Caller, id string) (Doc, erro
 	if administers(&k) && !c.Can(abi.ScopeNode) {
 		return Doc{}, errDenied(abi.ScopeNode)
 	}
-	k.RevokedAt, k.UpdatedAt = abi.At(e.now()), abi.At(e.now())
-	_, err = e.commit(&Caller{Tenant: storage.SystemTenant, Actor: c.Actor}, "", "", nil, 0,
-		record{kind: abi.EventKeyRevoked, object: abi.ObjectAPIKey, id: id, seq: res.Sequence + 1, state: &k})
-	if err != nil {
+	if err := e.endKey(c.Actor, &k, res.Sequence); err != nil {
 		return Doc{}, err
 	}
-	e.keys.forget(id)
-	k.Hash = ""
-	text, err := json.Marshal(&k)
-	return Doc{ID: id, JSON: text}, err
+	return shownKey(&k)
+}
+
+// endKey writes that a key is revoked. seq is that of the event that stated it before.
+func (e *Engine) endKey(actor string, k *abi.APIKey, seq uint64) error {
+	k.RevokedAt, k.UpdatedAt = abi.At(e.now()), abi.At(e.now())
+	_, err := e.commit(&Caller{Tenant: storage.SystemTenant, Actor: actor}, "", "", nil, 0,
+		record{kind: abi.EventKeyRevoked, object: abi.ObjectAPIKey, id: k.ID, seq: seq + 1, state: k})
+	if err != nil {
+		return err
+	}
+	e.keys.forget(k.ID)
+	return nil
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -69,7 +70,7 @@ func (e *Engine) once(ctx context.Context, c *Caller, r *Retry, workspace string
 	if r == nil {
 		return do(nil)
 	}
-	key := retryKey{c.Tenant, r.scope(c.Actor, workspace)}
+	key := retryKey{c.Tenant, r.scope(cmp.Or(c.Retries, c.Actor), workspace)}
 	release, err := e.retries.claim(ctx, key)
 	if err != nil {
 		return Doc{}, e.failed("waiting for the first request with this Idempotency-Key", err)
@@ -129,9 +130,9 @@ func lastOf(f *storage.Frame) Position { return f.First + Position(len(f.Records
 
 // scope hashes what the protocol makes an idempotency key's scope: actor,
 // Workspace, method, canonical target, key. Lengths keep the parts apart.
-func (r *Retry) scope(actor, workspace string) storage.Key {
+func (r *Retry) scope(whose, workspace string) storage.Key {
 	h := sha256.New()
-	for _, part := range []string{actor, workspace, r.Method, r.Target, r.Key} {
+	for _, part := range []string{whose, workspace, r.Method, r.Target, r.Key} {
 		var n [8]byte
 		binary.BigEndian.PutUint64(n[:], uint64(len(part)))
 		h.Write(n[:])

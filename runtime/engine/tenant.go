@@ -69,8 +69,8 @@ const (
 
 // Bootstrap makes what a node needs to be usable: the default tenant with its
 // Workspace and Personas, and an API key with every right. key, when it is not
-// empty, is that API key; otherwise a first start makes one up and returns it,
-// and later starts return "". It is called once, before [Engine.Start].
+// empty, is that API key, and the one that a start was given before is revoked; otherwise a
+// first start makes one up and returns it, and later starts return "". It is called once, before [Engine.Start].
 func (e *Engine) Bootstrap(ctx context.Context, key string) (newKey string, err error) {
 	if key != "" && len(key) < MinKeyLen {
 		return "", fmt.Errorf("the API key must have at least %d characters; it has %d", MinKeyLen, len(key))
@@ -89,8 +89,12 @@ func (e *Engine) Bootstrap(ctx context.Context, key string) (newKey string, err 
 	if err := e.seedAll(ctx); err != nil {
 		return "", err
 	}
+	roots, err := e.startKeys(ctx)
+	if err != nil {
+		return "", err
+	}
 	if key != "" {
-		return "", e.ensureRootKey(ctx, tenant, key)
+		return "", e.takeRootKey(ctx, tenant, roots, key)
 	}
 	if !first {
 		if first, err = e.keyless(ctx); err != nil || !first {
@@ -100,7 +104,8 @@ func (e *Engine) Bootstrap(ctx context.Context, key string) (newKey string, err 
 	if newKey, err = e.newSecret(); err != nil {
 		return "", err
 	}
-	return newKey, e.ensureRootKey(ctx, tenant, newKey)
+	_, err = e.writeRootKey(tenant, newKey, abi.KeyFromStart)
+	return newKey, err
 }
 
 // seedAll gives every tenant what comes with the node.
@@ -118,22 +123,6 @@ func (e *Engine) seedAll(ctx context.Context) error {
 func (e *Engine) keyless(ctx context.Context) (bool, error) {
 	keys, _, err := e.store.List(ctx, storage.SystemTenant, abi.ObjectAPIKey, Scope{}, storage.Page{Limit: 1})
 	return len(keys) == 0, err
-}
-
-func (e *Engine) ensureRootKey(ctx context.Context, tenant *abi.Tenant, key string) error {
-	id := abi.APIKeyID(key)
-	_, err := e.storedKey(ctx, id)
-	if isUnreadable(err) {
-		e.leaveOut(storage.SystemTenant, abi.ObjectAPIKey, id, err)
-		return nil
-	}
-	if !isNotFound(err) {
-		return err
-	}
-	_, err = e.writeKey(hostActor, tenant, key, abi.CreateKeyRequest{
-		Name: "root", Actor: "key:root", Scopes: []string{abi.ScopeAll},
-	})
-	return err
 }
 
 func (e *Engine) loadTenants(ctx context.Context) error {

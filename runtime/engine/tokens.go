@@ -79,7 +79,7 @@ func (e *Engine) IssueToken(ctx context.Context, client, secret string, scopes [
 		return nil, err
 	}
 	key, err := e.keyCaller(ctx, secret)
-	if errors.Is(err, errUnauthenticated) || err == nil && key.KeyID != client {
+	if errors.Is(err, errUnauthenticated) || err == nil && client != key.KeyID && client != abi.APIKeyID(secret) {
 		return nil, &abi.OAuthError{Code: abi.OAuthInvalidClient, Description: "the client is unknown, or its secret is wrong"}
 	}
 	if err != nil {
