@@ -154,14 +154,14 @@ func readRecord(file string) (*journal.Record, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading a record: %w", err)
 	}
-	var record journal.Record
-	if err := json.Unmarshal(text, &record); err != nil {
+	record, err := journal.ReadRecord(text, false)
+	if err != nil {
 		return nil, fmt.Errorf("reading the record in %s: %w", file, err)
 	}
 	if record.TaskID == "" || record.Program.Export == "" {
 		return nil, fmt.Errorf("%s is not the record of a Task", file)
 	}
-	return &record, nil
+	return record, nil
 }
 
 func bundleRecord(file string) (record *journal.Record, err error) {

@@ -180,6 +180,9 @@ func open(r io.ReaderAt, size int64) (*opened, error) {
 	if b.signature, err = b.read(&members[1]); err != nil {
 		return nil, err
 	}
+	if err := checkSparse(b.manifestText); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", nameManifest, err)
+	}
 	if err := json.Unmarshal(b.manifestText, &b.manifest); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", nameManifest, err)
 	}
@@ -257,11 +260,13 @@ func (b *opened) contents() (*Contents, error) {
 func (c *Contents) take(name string, content []byte) error {
 	switch name {
 	case nameRecord:
-		return json.Unmarshal(content, &c.Record, json.RejectUnknownMembers(true))
+		var err error
+		c.Record, err = journal.ReadRecord(content, true)
+		return err
 	case nameKeys:
-		return json.Unmarshal(content, &c.Keys, json.RejectUnknownMembers(true))
+		return readSparse(content, &c.Keys)
 	case nameProof:
-		return json.Unmarshal(content, &c.Proof, json.RejectUnknownMembers(true))
+		return readSparse(content, &c.Proof)
 	case nameModule:
 		c.Module = content
 		return nil
@@ -278,6 +283,7 @@ func (c *Contents) take(name string, content []byte) error {
 		c.Persona = content
 	default:
 		c.Receipts = append(c.Receipts, content)
+		return checkSparse(content)
 	}
 	return nil
 }

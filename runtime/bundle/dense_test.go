@@ -1,0 +1,123 @@
+package bundle
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	json "github.com/go-json-experiment/json"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/receipt"
+)
+
+// forged is a bundle, signed with key 1, in which a file has another content.
+func forged(t testing.TB, name, content string) []byte {
+	t.Helper()
+	c := sampleContents(t)
+	c.Proof = &receipt.Inclusion{}
+	sources, err := c.sources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := manifest{Format: Format, TaskID: c.Record.TaskID}
+	for i := range sources {
+		if sources[i].name == name {
+			sources[i] = inMemory(name, []byte(content))
+		}
+		f, err := describe(&sources[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Files = append(m.Files, f)
+	}
+	head, err := m.sign(testKey(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if name == nameManifest {
+		head[0] = inMemory(name, []byte(content))
+	}
+	return rawArchive(append(head, sources...))
+}
+
+// fill is how many bytes of members a file gets.
+const fill = 256 << 10
+
+// dense are the contents of files that are full of as many members as they hold: @
+// stands for what fills them, up to so many bytes.
+var dense = map[string]struct {
+	places []string
+	bytes  int
+}{
+	nameRecord: {[]string{`{"task_id":"task_1","program":{"plugin":"","module":"","export":"","abi":"","persona":"","seed":"","limits":{},"engine":""},"input":"","created_at":"2026-01-01T00:00:00Z","started_at":"2026-01-01T00:00:00Z","entries":[@]}`},
+		fill},
+	nameKeys:         {[]string{`{"issuer":"i","keys":[@]}`}, fill},
+	nameProof:        {[]string{`{"path":[@]}`, `[@]`}, 60 << 10},
+	nameManifest:     {[]string{`{"format":"wharf-run-bundle-1","task_id":"task_1","files":[@]}`}, fill},
+	nameTask:         {[]string{`{"id":"task_1","x":[@]}`}, fill},
+	namePersona:      {[]string{`{"id":"persona_1","x":[@]}`}, fill},
+	nameOfReceipt(0): {[]string{`{"approvals":[@]}`, `{"final_artifacts":[@]}`, `{"metadata":[@]}`, `{"x":[@],"signatures":[@]}`}, fill},
+}
+
+var smallest = []string{`{}`, `""`, `0`, `[]`, `null`, `{"a":0}`, `{"index":0,"call":"x","at":"2026-01-01T00:00:00Z"      }`,
+	`{"index":0,"call":"clock","effect":"read","at":"2026-01-01T00:00:00Z","status":0,"request":"","answer":""}`}
+
+// Whatever list of whatever file a stranger fills, verifying the bundle takes at most
+// eight times its bytes, and a few megabytes of its own.
+func TestBundlesOfManyMembers(t *testing.T) {
+	for name, file := range dense {
+		for _, place := range file.places {
+			for _, filler := range smallest {
+				times := file.bytes / strings.Count(place, "@") / (len(filler) + 1)
+				b := forged(t, name, strings.ReplaceAll(place, "@", strings.TrimSuffix(strings.Repeat(filler+",", times), ",")))
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				r := verify(t, b, Options{})
+				runtime.ReadMemStats(&after)
+				most := 8*len(b) + 4<<20
+				if strings.HasPrefix(name, receiptPrefix) {
+					most += 120 * fill // each check of a receipt reads it anew, and frees what it took
+				}
+				if took := after.TotalAlloc - before.TotalAlloc; took > uint64(most) {
+					t.Errorf("%s: %.60s with %s: %d bytes took %d", name, place, filler, len(b), took)
+				}
+				if r.Valid && name != nameTask {
+					t.Errorf("%s with %s is valid", name, filler)
+				}
+			}
+		}
+	}
+}
+
+// What nobody who is trusted has signed is not looked into.
+func TestAStrangersBundleIsLeftAlone(t *testing.T) {
+	b := forged(t, nameRecord, `{"entries":[`+strings.Repeat(`{},`, 100)+`{}]}`)
+	r := verify(t, b, Options{TrustKeys: []abi.SigningKey{testKey(3).Public(start)}})
+	if n := len(r.Checks); r.Valid || n != 2 || r.Checks[1].Name != CheckNameSignature || r.Checks[1].Status != receipt.CheckFailed {
+		t.Errorf("%+v", r.Checks)
+	}
+}
+
+// What nodes write is far from what is refused as too dense.
+func TestRealFilesAreSparse(t *testing.T) {
+	c := sampleContents(t)
+	for i := range 30_000 {
+		key := testKey(byte(i)).Public(start)
+		key.KeyID = fmt.Sprint("sig_", i)
+		c.Keys.Keys = append(c.Keys.Keys, key)
+	}
+	text, err := json.Marshal(c.Keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := checkSparse(text); err != nil {
+		t.Error(err)
+	}
+	for _, r := range c.Receipts {
+		if n := values(r); 2*n > len(r)/bytesForValue+freeValues {
+			t.Errorf("a receipt of %d bytes has %d values", len(r), n)
+		}
+	}
+}
