@@ -107,12 +107,12 @@ const publicKeySize = 32
 // nameKeys gives keys without an id the one that the bundle knows them by. A key
 // that the bundle does not know stays without: it has signed nothing in it.
 func nameKeys(keys []abi.SigningKey, f *os.File, size int64) {
-	contents, err := bundle.Read(f, size)
+	published, err := bundle.ReadKeys(f, size)
 	if err != nil {
 		return // which is what the verification will say
 	}
 	for i := range keys {
-		for _, stated := range contents.Keys.Keys {
+		for _, stated := range published.Keys {
 			if keys[i].KeyID == "" && keys[i].PublicKey == stated.PublicKey {
 				keys[i] = stated
 			}

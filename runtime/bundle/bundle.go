@@ -155,6 +155,28 @@ func Read(r io.ReaderAt, size int64) (*Contents, error) {
 	return c, nil
 }
 
+// ReadKeys returns the keys that a bundle brings, and looks at nothing else in it.
+// They are what whoever made the bundle says: check them against keys that you trust.
+func ReadKeys(r io.ReaderAt, size int64) (keys abi.SigningKeys, err error) {
+	b, err := open(r, size)
+	if err != nil {
+		return keys, fmt.Errorf("reading a run bundle: %w", err)
+	}
+	for i := range b.members {
+		if b.members[i].name != nameKeys {
+			continue
+		}
+		content, err := b.read(&b.members[i])
+		if err == nil {
+			err = readSparse(content, &keys)
+		}
+		if err != nil {
+			return keys, fmt.Errorf("reading %s: %w", nameKeys, err)
+		}
+	}
+	return keys, nil
+}
+
 // opened is an archive whose form is the prescribed one.
 type opened struct {
 	r            io.ReaderAt
