@@ -49,10 +49,19 @@ func (p place) plain() (string, bool) {
 	}
 	scalar, ok := p.node.(ast.ScalarNode)
 	if !ok {
-		p.problem("has to be a single value")
+		p.problem("has to be a single value%s", quotesHint(p.node))
 		return "", false
 	}
 	return scalarText(scalar), true
+}
+
+// quotesHint is for a text with a colon, which may be taken for a mapping.
+func quotesHint(n ast.Node) string {
+	switch n.(type) {
+	case *ast.MappingNode, *ast.MappingValueNode:
+		return "; put a text with a colon in quotes"
+	}
+	return ""
 }
 
 // parsed reads a scalar with the parser of the setting s, which holds its rules.

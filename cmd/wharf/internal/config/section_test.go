@@ -193,6 +193,8 @@ func TestMistakesInNamedThings(t *testing.T) {
 		{"misspelt limit", "plugins:\n  limits:\n    p: {memry: 1MiB}\n", `did you mean "plugins.limits.p.memory"?`},
 		{"misspelt limits", "plugins:\n  limts: {}\n", `FILE:2: there is no setting "plugins.limts": did you mean "plugins.limits"?`},
 		{"no plugin", "plugins:\n  limits: 3\n", "FILE:2: plugins.limits: is a group of settings"},
+		{"colon within brackets and braces", "oauth:\n  issuers:\n    x: {issuer: \"https://x.example\", audience: a, scopes: [tasks:read]}\n",
+			"FILE:3: oauth.issuers.x.scopes[0]: has to be a single value; put a text with a colon in quotes"},
 		{"list where a value belongs", "secrets:\n  s: {env: [a]}\n", "FILE:2: secrets.s.env: has to be a single value"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
