@@ -30,6 +30,33 @@ type link struct {
 	mu      sync.Mutex
 	tools   []abi.Tool // nil when they are not known
 	changes int        // how often the server said that they changed
+	asked   *listing   // that is under way; nil for none
+}
+
+// listing is a list of tools that is being read, for all who wait for it.
+type listing struct {
+	done  chan struct{} // closed when the rest is set
+	tools []abi.Tool
+	err   error
+}
+
+// ask returns the listing that is under way, and whether the caller has to begin it.
+func (l *link) ask() (asked *listing, first bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.asked != nil {
+		return l.asked, false
+	}
+	l.asked = &listing{done: make(chan struct{})}
+	return l.asked, true
+}
+
+func (l *link) answered(asked *listing, tools []abi.Tool, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	asked.tools, asked.err = tools, err
+	l.asked = nil
+	close(asked.done)
 }
 
 func (l *link) close() { l.once.Do(l.closing) }
@@ -256,7 +283,7 @@ func (m *MCP) transport(ctx context.Context, l *link) (mcp.Transport, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &mcp.IOTransport{Reader: l.process.stdout, Writer: l.process.stdin, MaxLineLength: m.maxMessage()}, nil
+	return &guarded{Transport: &mcp.IOTransport{Reader: l.process.stdout, Writer: l.process.stdin, MaxLineLength: m.maxMessage()}, log: m.log}, nil
 }
 
 // passedOn are the variables that every program may need, and that hold no secrets.

@@ -25,7 +25,9 @@ import (
 const (
 	connectTime = time.Minute // a package runner may have to fetch the server first
 	maxTools    = 1000
-	maxValues   = 32 // values of secrets that answers are searched for
+	maxListing  = 1 << 20 // bytes of the names, descriptions and schemas of all tools
+	maxPages    = 100     // of a list of tools
+	maxValues   = 32      // values of secrets that answers are searched for
 )
 
 // Secrets fills in the handles in a server's configuration. *secret.Store does.
@@ -130,32 +132,90 @@ func (m *MCP) List(ctx context.Context) ([]abi.Tool, error) {
 	if tools := l.known(); tools != nil {
 		return tools, nil
 	}
+	asked, first := l.ask()
+	if first {
+		go m.answerAll(l, asked)
+	}
+	select {
+	case <-asked.done:
+		return asked.tools, asked.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// answerAll reads a list for all who wait for it. It belongs to none of them.
+func (m *MCP) answerAll(l *link, asked *listing) {
+	ctx, cancel := context.WithTimeout(m.life, limitsOf(m).Timeout)
+	defer cancel()
 	tools, err := m.fetchTools(ctx, l)
 	if err != nil {
-		return nil, m.failed(ctx, l, err)
+		err = m.failed(ctx, l, err)
 	}
-	return tools, nil
+	l.answered(asked, tools, err)
 }
 
 func (m *MCP) fetchTools(ctx context.Context, l *link) ([]abi.Tool, error) {
 	version := l.version()
-	tools := []abi.Tool{}
-	for t, err := range l.session.Tools(ctx, nil) {
+	taken := &taken{log: m.log, names: map[string]bool{}, tools: []abi.Tool{}}
+	params := &mcp.ListToolsParams{}
+	for page := 1; ; page++ {
+		list, err := l.session.ListTools(ctx, params)
 		if err != nil {
 			return nil, err
 		}
-		if len(tools) == maxTools {
-			m.log.Warn("a server has more tools than are taken", "taken", maxTools)
+		for _, t := range list.Tools {
+			tool, err := m.describe(t)
+			if err != nil {
+				return nil, err
+			}
+			taken.take(tool)
+		}
+		if list.NextCursor == "" {
 			break
 		}
-		tool, err := m.describe(t)
-		if err != nil {
-			return nil, err
+		if taken.full || page == maxPages {
+			m.log.Warn("a server has more tools than are taken", "taken", len(taken.tools), "pages", page)
+			break
 		}
-		tools = append(tools, tool)
+		params.Cursor = list.NextCursor
 	}
-	l.keep(tools, version)
-	return tools, nil
+	l.keep(taken.tools, version)
+	return taken.tools, nil
+}
+
+// taken are the tools of a server that are offered to plugins.
+type taken struct {
+	log   *slog.Logger
+	tools []abi.Tool
+	names map[string]bool
+	bytes int
+	full  bool
+}
+
+// take takes a tool, or says in the log why not.
+func (k *taken) take(t abi.Tool) {
+	size := len(t.Name) + len(t.Description) + len(t.InputSchema)
+	if len(k.tools) == maxTools || k.bytes+size > maxListing {
+		k.full = true
+		return
+	}
+	if err := k.check(&t); err != nil {
+		k.log.Warn("a tool of a server is not offered", "error", err)
+		return
+	}
+	k.names[t.Name], k.bytes = true, k.bytes+size
+	k.tools = append(k.tools, t)
+}
+
+func (k *taken) check(t *abi.Tool) error {
+	switch {
+	case k.names[t.Name]:
+		return fmt.Errorf("the server has two tools %q", t.Name)
+	case t.InputSchema.Kind() != '{':
+		return fmt.Errorf("the schema of the tool %.128q is no object", t.Name)
+	}
+	return CheckName(t.Name)
 }
 
 // describe says what a tool is. Hints that are not given have the defaults of the
