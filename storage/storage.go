@@ -289,6 +289,10 @@ type Page struct {
 	Limit int
 }
 
+// PageBytes is when a page is large enough, however few there are in it: it ends with
+// what reaches so many bytes, and has at least one.
+const PageBytes = 4 << 20
+
 // Store is an open data folder. All methods are safe for concurrent use.
 type Store interface {
 	// Append hands b to the committer. The store owns b from here on. Batches take
@@ -303,10 +307,12 @@ type Store interface {
 	// Sequence returns the highest sequence that any event of the resource has, and
 	// false if it has no event.
 	Sequence(ctx context.Context, t Tenant, r abi.ResourcePointer) (uint64, bool, error)
-	// List returns resources of one kind, newest first, and whether there are more.
+	// List returns resources of one kind, newest first, and whether there are more: the
+	// page may end at PageBytes.
 	// A Scope that the kind is not indexed by yields an error.
 	List(ctx context.Context, t Tenant, o abi.Object, s Scope, p Page) ([]Resource, bool, error)
-	// Transcript returns a Session's Messages, oldest first. Page.After is a position.
+	// Transcript returns a Session's Messages, oldest first, and whether there are more: the
+	// page may end at PageBytes. Page.After is a position.
 	Transcript(ctx context.Context, t Tenant, session string, p Page) ([]Resource, bool, error)
 	// Turn returns the position of a Session's Message number n, from 0, and false
 	// when the transcript has no more than n.

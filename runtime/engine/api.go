@@ -95,6 +95,8 @@ type DocList struct {
 	Next string // cursor for the next page, "" when there is none
 	// Unreadable holds the ids of what belongs in this part and cannot be read.
 	Unreadable []string
+
+	bytes int // of Docs, as far as add has taken them
 }
 
 // Filter narrows a list of resources. Empty members do not narrow.

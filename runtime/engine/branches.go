@@ -164,7 +164,7 @@ type threadMerged struct {
 
 // saidIn returns the Messages that a fork has besides those that it began with.
 func (e *Engine) saidIn(ctx context.Context, t storage.Tenant, fork *forked) ([]storage.Resource, error) {
-	said, more, err := e.store.Transcript(ctx, t, fork.ID, storage.Page{After: fork.created.String(), Limit: maxMerged})
+	said, more, err := e.transcript(ctx, t, fork.ID, fork.created, maxMerged)
 	if err != nil {
 		return nil, e.failed("reading the transcript of the fork", err)
 	}
@@ -174,10 +174,29 @@ func (e *Engine) saidIn(ctx context.Context, t storage.Tenant, fork *forked) ([]
 	return said, nil
 }
 
+// transcript returns up to so many Messages of a Session after a position, and whether
+// there are more: also when there is more in them than a merge takes.
+func (e *Engine) transcript(ctx context.Context, t storage.Tenant, session string, after Position, limit int) (all []storage.Resource, more bool, err error) {
+	page := storage.Page{After: after.String(), Limit: limit}
+	for size := 0; ; {
+		var some []storage.Resource
+		if some, more, err = e.store.Transcript(ctx, t, session, page); err != nil {
+			return nil, false, err
+		}
+		for _, m := range some {
+			page.After, size = m.Origin.String(), size+len(m.State)
+		}
+		all = append(all, some...)
+		if page.Limit -= len(some); !more || page.Limit <= 0 || size > 2*maxMergedBytes {
+			return all, more, nil
+		}
+	}
+}
+
 // checkUnmoved refuses a merge into a Session that has Messages since the fork which
 // the fork does not have.
 func (e *Engine) checkUnmoved(ctx context.Context, t storage.Tenant, fork *forked, said []storage.Resource) error {
-	page, _, err := e.store.Transcript(ctx, t, fork.ParentSessionID, storage.Page{After: fork.point.String(), Limit: len(said) + 1})
+	page, _, err := e.transcript(ctx, t, fork.ParentSessionID, fork.point, len(said)+1)
 	if err != nil {
 		return e.failed("reading the transcript to merge into", err)
 	}

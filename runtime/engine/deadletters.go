@@ -11,10 +11,6 @@ import (
 	"github.com/wharf-dev/wharf/storage"
 )
 
-// maxLettersLooked is how many dead letters of other Connectors a page looks past: a list
-// goes by Workspace, so a page may be short, and more follow.
-const maxLettersLooked = 2000
-
 // DeadLetters lists what a Connector has put aside, newest first, without the
 // deliveries themselves.
 func (e *Engine) DeadLetters(ctx context.Context, c *Caller, connectorID string, p Page) (list DocList, err error) {
@@ -37,12 +33,11 @@ func (e *Engine) DeadLetters(ctx context.Context, c *Caller, connectorID string,
 			if l.ConnectorID != connectorID {
 				continue
 			}
-			list.Docs = append(list.Docs, Doc{ID: res.ID, JSON: res.State})
-			if len(list.Docs) == p.Limit {
+			if list.add(Doc{ID: res.ID, JSON: res.State}, p.Limit) {
 				return list.end(after, more || i < len(page)-1), nil
 			}
 		}
-		if looked += len(page); !more || looked >= maxLettersLooked {
+		if looked += len(page); !more || looked >= maxLooked {
 			return list.end(after, more), nil
 		}
 	}

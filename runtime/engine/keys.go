@@ -282,8 +282,7 @@ func (e *Engine) ListKeys(ctx context.Context, c *Caller, p Page) (DocList, erro
 		return DocList{}, errDenied(abi.ScopeAdmin)
 	}
 	var list DocList
-	after := p.After
-	for {
+	for after, looked := p.After, 0; ; {
 		page, more, err := e.store.List(ctx, storage.SystemTenant, abi.ObjectAPIKey, Scope{}, storage.Page{After: after, Limit: p.Limit})
 		if err != nil {
 			return DocList{}, e.failed("listing keys", err)
@@ -297,13 +296,12 @@ func (e *Engine) ListKeys(ctx context.Context, c *Caller, p Page) (DocList, erro
 			if !mine {
 				continue
 			}
-			list.Docs = append(list.Docs, doc)
-			if len(list.Docs) == p.Limit {
+			if list.add(doc, p.Limit) {
 				return list.end(after, more || i < len(page)-1), nil
 			}
 		}
-		if !more {
-			return list.end("", false), nil
+		if looked += len(page); !more || looked >= maxLooked {
+			return list.end(after, more), nil
 		}
 	}
 }

@@ -190,15 +190,16 @@ func (l *memoryList) add(ctx context.Context) func(storage.Resource) (bool, erro
 		if err == nil && ok {
 			ok, err = l.matches(res.State)
 		}
+		full := false
 		switch {
 		case err != nil && (l.e.halted(ctx, err) || !aboutOne(err)):
 			return true, err
 		case err != nil:
 			l.list.leaveOut(l.c, res.ID)
 		case ok:
-			l.list.Docs = append(l.list.Docs, doc)
+			full = l.list.add(doc, l.limit)
 		}
-		return len(l.list.Docs) < l.limit, nil
+		return !full, nil
 	}
 }
 

@@ -56,7 +56,7 @@ func (e *Engine) findMemories(ctx context.Context, t *task, req abi.CallMemoryQu
 	if err != nil {
 		return nil, provider.Malformed(err)
 	}
-	found := &abi.CallMemoryQueryAnswer{Memories: []abi.Memory{}}
+	found, size := &abi.CallMemoryQueryAnswer{Memories: []abi.Memory{}}, 0
 	_, err = e.search(ctx, t.tenant, storage.Query{Owner: owner, Terms: terms, Limit: req.Limit}, func(res storage.Resource) (bool, error) {
 		m, err := toldMemory(&res)
 		if err != nil {
@@ -65,19 +65,20 @@ func (e *Engine) findMemories(ctx context.Context, t *task, req abi.CallMemoryQu
 		}
 		if m.Scope == req.Scope && m.Visibility != abi.VisibilityReceiptOnly && alive(&m, e.now()) {
 			found.Memories = append(found.Memories, m)
+			size += len(res.State)
 		}
-		return len(found.Memories) < req.Limit, nil
+		return len(found.Memories) < req.Limit && size < maxTold, nil
 	})
 	if err != nil || req.Scope != abi.MemorySession {
 		return found, err
 	}
-	return found, e.addNamed(ctx, t, found, terms, req.Limit)
+	return found, e.addNamed(ctx, t, found, terms, req.Limit, size)
 }
 
 // addNamed adds the Memories that a Session names to those found that are its own.
-func (e *Engine) addNamed(ctx context.Context, t *task, found *abi.CallMemoryQueryAnswer, terms []storage.Term, limit int) error {
+func (e *Engine) addNamed(ctx context.Context, t *task, found *abi.CallMemoryQueryAnswer, terms []storage.Term, limit, size int) error {
 	for _, id := range t.session.memories() {
-		if len(found.Memories) >= limit {
+		if len(found.Memories) >= limit || size >= maxTold {
 			break
 		}
 		res, err := e.find(ctx, t.tenant, abi.ObjectMemory, id)
@@ -95,6 +96,7 @@ func (e *Engine) addNamed(ctx context.Context, t *task, found *abi.CallMemoryQue
 			return err
 		case alive(&m, e.now()) && m.OwnerID != t.about.SessionID && holdsAll(storage.Words(m.Content), terms):
 			found.Memories = append(found.Memories, m)
+			size += len(res.State)
 		}
 	}
 	return nil
@@ -155,6 +157,21 @@ func (r *run) newMemory(req *abi.CallMemoryWriteRequest, owner string) *abi.Memo
 	return m
 }
 
+// maxTold is how many bytes of Messages or Memories one call tells. The newest is told,
+// however large it is.
+const maxTold = 16 << 20
+
+// tooMuch returns how many of the oldest are left out, for those after them are enough.
+func tooMuch(stored []storage.Resource) int {
+	size := 0
+	for i, res := range slices.Backward(stored) {
+		if size += len(res.State); size > maxTold {
+			return min(i+1, len(stored)-1)
+		}
+	}
+	return 0
+}
+
 // lastMessages returns the newest Messages of a Task's Session, oldest first.
 func (e *Engine) lastMessages(ctx context.Context, t *task, last int) ([]byte, error) {
 	var stored []storage.Resource
@@ -169,7 +186,7 @@ func (e *Engine) lastMessages(ctx context.Context, t *task, last int) ([]byte, e
 			page.After = res.Origin.String()
 			stored = append(stored, res)
 		}
-		if over := len(stored) - last; over > 0 {
+		if over := max(len(stored)-last, tooMuch(stored)); over > 0 {
 			stored, earlier = slices.Clone(stored[over:]), true
 		}
 		if !more {

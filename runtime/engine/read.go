@@ -292,8 +292,7 @@ func (e *Engine) List(ctx context.Context, c *Caller, o abi.Object, f Filter, p 
 	}
 	scope := f.scopeFor(o)
 	var list DocList
-	after := p.After
-	for {
+	for after, looked := p.After, 0; ; {
 		page, more, err := e.store.List(ctx, c.Tenant, o, scope, storage.Page{After: after, Limit: p.Limit})
 		if err != nil {
 			return DocList{}, e.failed("listing", err)
@@ -310,15 +309,26 @@ func (e *Engine) List(ctx context.Context, c *Caller, o abi.Object, f Filter, p 
 			case !ok:
 				continue
 			}
-			list.Docs = append(list.Docs, doc)
-			if len(list.Docs) == p.Limit {
+			if list.add(doc, p.Limit) {
 				return list.end(after, more || i < len(page)-1), nil
 			}
 		}
-		if !more {
-			return list.end("", false), nil
+		if looked += len(page); !more || looked >= maxLooked {
+			return list.end(after, more), nil
 		}
 	}
+}
+
+// maxLooked is how much a page looks at that is not in it, for it belongs to others: a
+// page may be short, or empty, and more follow.
+const maxLooked = 2000
+
+// add takes a document into the page, and reports whether the page is full: by its
+// count, or by what it holds.
+func (l *DocList) add(doc Doc, limit int) bool {
+	l.Docs = append(l.Docs, doc)
+	l.bytes += len(doc.JSON)
+	return len(l.Docs) >= limit || l.bytes >= storage.PageBytes
 }
 
 // listed returns a resource of a list; ok is false when the filter or the caller's rights

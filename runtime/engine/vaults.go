@@ -369,7 +369,7 @@ func (e *Engine) ListSecrets(ctx context.Context, c *Caller, vaultID string, p P
 	}
 	var list DocList
 	scope := Filter{WorkspaceID: vaultWorkspace(v.WorkspaceID)}.scopeFor(abi.ObjectVaultSecret)
-	for after := p.After; ; {
+	for after, looked := p.After, 0; ; {
 		page, more, err := e.store.List(ctx, c.Tenant, abi.ObjectVaultSecret, scope, storage.Page{After: after, Limit: p.Limit})
 		if err != nil {
 			return DocList{}, e.failed("listing secrets", err)
@@ -383,13 +383,12 @@ func (e *Engine) ListSecrets(ctx context.Context, c *Caller, vaultID string, p P
 			if s.VaultID != vaultID || !s.RemovedAt.IsZero() {
 				continue
 			}
-			list.Docs = append(list.Docs, Doc{ID: res.ID, JSON: res.State})
-			if len(list.Docs) == p.Limit {
+			if list.add(Doc{ID: res.ID, JSON: res.State}, p.Limit) {
 				return list.end(after, more || i < len(page)-1), nil
 			}
 		}
-		if !more {
-			return list.end("", false), nil
+		if looked += len(page); !more || looked >= maxLooked {
+			return list.end(after, more), nil
 		}
 	}
 }

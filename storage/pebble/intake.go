@@ -212,7 +212,7 @@ func (s *Store) Pending(ctx context.Context, t storage.Tenant, connector string,
 	}
 	events, bytes := make([]storage.Event, 0, len(positions)), 0
 	for i, p := range positions {
-		if bytes > pageBytes {
+		if bytes > storage.PageBytes {
 			more = true
 			break
 		}

@@ -27,12 +27,15 @@ func (s *Store) List(ctx context.Context, t storage.Tenant, o abi.Object, scope 
 		return nil, false, err
 	}
 	list := make([]storage.Resource, 0, len(ids))
-	for _, id := range ids {
-		res, err := s.listed(ctx, t, abi.ResourcePointer{Object: o, ID: id})
+	for bytes := 0; len(list) < len(ids); {
+		if bytes >= storage.PageBytes {
+			return list, true, nil
+		}
+		res, err := s.listed(ctx, t, abi.ResourcePointer{Object: o, ID: ids[len(list)]})
 		if err != nil {
 			return nil, false, err
 		}
-		list = append(list, res)
+		list, bytes = append(list, res), bytes+len(res.State)
 	}
 	return list, more, nil
 }
@@ -108,14 +111,17 @@ func (s *Store) Transcript(ctx context.Context, t storage.Tenant, session string
 	if err != nil {
 		return nil, false, err
 	}
-	messages := make([]storage.Resource, 0, len(entries))
+	messages, bytes := make([]storage.Resource, 0, len(entries)), 0
 	for _, e := range entries {
+		if bytes >= storage.PageBytes {
+			return messages, true, nil
+		}
 		m, err := s.listed(ctx, t, abi.ResourcePointer{Object: abi.ObjectMessage, ID: e.id})
 		if err != nil {
 			return nil, false, err
 		}
 		m.Origin = e.position
-		messages = append(messages, m)
+		messages, bytes = append(messages, m), bytes+len(m.State)
 	}
 	return messages, more, nil
 }

@@ -12,9 +12,6 @@ import (
 	"github.com/wharf-dev/wharf/storage"
 )
 
-// pageBytes is when a page of events is large enough, however few they are.
-const pageBytes = 8 << 20
-
 // Event implements [storage.Store].
 func (s *Store) Event(ctx context.Context, t storage.Tenant, p storage.Position) (storage.Event, error) {
 	release, err := s.use()
@@ -77,12 +74,12 @@ func (s *Store) iterate(lower, upper []byte) (*pebble.Iterator, error) {
 // Events implements [storage.Store]. A page ends early, with more to come, when it
 // holds many bytes.
 func (s *Store) Events(ctx context.Context, t storage.Tenant, scope storage.Scope, after storage.Position, limit int) ([]storage.Event, bool, error) {
-	return s.eventsUpTo(ctx, t, scope, after, s.mark.position(), limit)
+	return s.eventsUpTo(ctx, t, scope, after, s.mark.position(), limit, storage.PageBytes)
 }
 
 // eventsUpTo returns the events of a scope after one position and up to another,
 // which is durable.
-func (s *Store) eventsUpTo(ctx context.Context, t storage.Tenant, scope storage.Scope, after, upTo storage.Position, limit int) ([]storage.Event, bool, error) {
+func (s *Store) eventsUpTo(ctx context.Context, t storage.Tenant, scope storage.Scope, after, upTo storage.Position, limit, most int) ([]storage.Event, bool, error) {
 	space, err := scopeSpace(scope)
 	if err != nil {
 		return nil, false, err
@@ -99,7 +96,7 @@ func (s *Store) eventsUpTo(ctx context.Context, t storage.Tenant, scope storage.
 	if after >= upTo {
 		return nil, false, nil
 	}
-	p := &page{store: s, tenant: t, scope: scope, after: max(after, floor), limit: limit}
+	p := &page{store: s, tenant: t, scope: scope, after: max(after, floor), limit: limit, most: most}
 	if space == spaceWorkspace {
 		err = p.readWorkspace(ctx, scope.ID, upTo)
 		return p.events, p.more, err
@@ -119,6 +116,7 @@ type page struct {
 	scope  storage.Scope
 	after  storage.Position
 	limit  int
+	most   int // how many bytes
 	bytes  int
 	events []storage.Event
 	more   bool
@@ -162,23 +160,23 @@ func (p *page) take(ctx context.Context, f *storage.Frame, refs outline) error {
 	if p.more = p.full(); p.more {
 		return nil
 	}
-	if err := p.store.resolve(ctx, f, refs); err != nil {
-		return err
-	}
-	p.bytes += frameBytes(f)
 	for i := range f.Records {
 		if f.First+storage.Position(i) <= p.after || !p.scope.Shows(&f.Records[i]) {
 			continue
 		}
-		if p.more = len(p.events) == p.limit; p.more {
+		if p.more = p.full(); p.more {
 			return nil
 		}
+		if err := p.store.resolveOne(ctx, f, refs, i); err != nil {
+			return err
+		}
+		p.bytes += commitOverhead + len(f.Records[i].State) + len(f.Records[i].Payload)
 		p.events = append(p.events, storage.Event{Frame: f, Index: i})
 	}
 	return nil
 }
 
-func (p *page) full() bool { return len(p.events) >= p.limit || p.bytes > pageBytes }
+func (p *page) full() bool { return len(p.events) >= p.limit || p.bytes >= p.most }
 
 // frame decodes the frame that the iterator's key names: its value when it walks
 // over the frames, else the one that the index points to. An index key that ends
@@ -207,17 +205,26 @@ func (s *Store) frame(t storage.Tenant, first storage.Position) (*storage.Frame,
 }
 
 // resolve reads the values of f that are blobs.
-func (s *Store) resolve(ctx context.Context, f *storage.Frame, refs outline) (err error) {
+func (s *Store) resolve(ctx context.Context, f *storage.Frame, refs outline) error {
 	for i := range refs {
-		r := &f.Records[i]
-		if r.State, err = s.blobs.resolve(ctx, r.State, refs[i].state); err != nil {
-			return err
-		}
-		if r.Payload, err = s.blobs.resolve(ctx, r.Payload, refs[i].payload); err != nil {
+		if err := s.resolveOne(ctx, f, refs, i); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// resolveOne reads the values of one record of f that are blobs.
+func (s *Store) resolveOne(ctx context.Context, f *storage.Frame, refs outline, i int) (err error) {
+	if len(refs) == 0 {
+		return nil
+	}
+	r := &f.Records[i]
+	if r.State, err = s.blobs.resolve(ctx, r.State, refs[i].state); err != nil {
+		return err
+	}
+	r.Payload, err = s.blobs.resolve(ctx, r.Payload, refs[i].payload)
+	return err
 }
 
 // Last implements [storage.Store].

@@ -10,8 +10,10 @@ import (
 )
 
 const (
-	// pageEvents is the most that a subscription returns at a time.
-	pageEvents = 256
+	// pageEvents and subscriptionBytes are the most that a subscription returns at a time,
+	// but for a single event that is larger: it is what a reader holds that does not read.
+	pageEvents        = 256
+	subscriptionBytes = 256 << 10
 	// ringFrames and ringBytes bound what a topic keeps of the recent past.
 	ringFrames = 1024
 	ringBytes  = 4 << 20
@@ -238,13 +240,15 @@ func (t *topic) tail(p storage.Position) (events []storage.Event) {
 	for from > 0 && lastOf(t.ring[from-1]) > p {
 		from--
 	}
+	bytes := 0
 	for _, f := range t.ring[from:] {
 		for i := range f.Records {
-			if len(events) == pageEvents {
+			if len(events) == pageEvents || bytes >= subscriptionBytes {
 				return events
 			}
 			if f.First+storage.Position(i) > p && t.key.scope.Shows(&f.Records[i]) {
 				events = append(events, storage.Event{Frame: f, Index: i})
+				bytes += len(f.Records[i].State) + len(f.Records[i].Payload)
 			}
 		}
 	}
@@ -360,7 +364,7 @@ func (s *Store) over() error {
 // watermark, and the reader catches up with the ring.
 func (u *subscription) page(ctx context.Context) ([]storage.Event, error) {
 	upTo := u.store.mark.position()
-	events, _, err := u.store.eventsUpTo(ctx, u.topic.key.tenant, u.topic.key.scope, u.after, upTo, pageEvents)
+	events, _, err := u.store.eventsUpTo(ctx, u.topic.key.tenant, u.topic.key.scope, u.after, upTo, pageEvents, subscriptionBytes)
 	if err == nil && len(events) == 0 {
 		u.after = max(u.after, upTo)
 	}

@@ -195,13 +195,16 @@ func (s *Store) Search(ctx context.Context, t storage.Tenant, q storage.Query) (
 	if err != nil {
 		return nil, "", err
 	}
-	found := make([]storage.Resource, 0, len(ids))
-	for _, id := range ids {
+	found, bytes := make([]storage.Resource, 0, len(ids)), 0
+	for i, id := range ids {
+		if bytes >= storage.PageBytes {
+			return found, ids[i-1], nil
+		}
 		m, err := s.listed(ctx, t, abi.ResourcePointer{Object: abi.ObjectMemory, ID: id})
 		if err != nil {
 			return nil, "", err
 		}
-		found = append(found, m)
+		found, bytes = append(found, m), bytes+len(m.State)
 	}
 	return found, next, nil
 }
