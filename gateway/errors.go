@@ -89,6 +89,9 @@ func brokenError(err error) *abi.Error {
 	if errors.Is(err, fasthttp.ErrBodyTooLarge) {
 		answer = abi.Errorf(abi.CodePayloadTooLarge, "the request's body is too large")
 	}
+	if errors.Is(err, errFraming) {
+		return errFraming
+	}
 	if timedOut(err) {
 		answer, _ = errors.AsType[*abi.Error](errSlow())
 	}

@@ -387,3 +387,44 @@ func (a *answer) wantRefused() {
 		a.t.Errorf("%s", a.body)
 	}
 }
+
+// A request whose end is not clear is refused, and nothing that follows it on the
+// connection is taken for another request.
+func TestUnclearFramingClosesTheConnection(t *testing.T) {
+	n := newNode(t)
+	const second = "GET /v1 HTTP/1.1\r\nHost: x\r\n\r\n"
+	for name, c := range map[string]struct {
+		headers, body string
+		answers       int
+	}{
+		"both":             {"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n", 1},
+		"both, other case": {"transfer-encoding: chunked\r\ncontent-length: 5\r\n", "0\r\n\r\n", 1},
+		"identity":         {"Transfer-Encoding: identity\r\nContent-Length: 2\r\n", "{}", 1},
+		"identity alone":   {"Transfer-Encoding: identity\r\n", "", 1},
+		"folded coding":    {"Transfer-Encoding:\r\n chunked\r\n", "0\r\n\r\n", 1},
+		"folded length":    {"Content-Length:\r\n 2\r\n", "{}", 1},
+		"folded":           {"X-Anything: a\r\n\tb\r\nContent-Length: 2\r\n", "{}", 1},
+		"length":           {"Content-Length: 2\r\n", "{}", 2},
+		"chunked":          {"Transfer-Encoding: chunked\r\n", "2\r\n{}\r\n0\r\n\r\n", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn := n.dial(t)
+			head := "POST /v1/sessions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer " + rootKey + "\r\n" +
+				abi.VersionHeader + ": " + abi.ProtocolVersion + "\r\n"
+			if _, err := io.WriteString(conn, head+c.headers+"\r\n"+c.body+second+"GET /v1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); err != nil {
+				t.Fatal(err)
+			}
+			all, err := io.ReadAll(conn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answers := strings.Count(string(all), "HTTP/1.1 ")
+			if c.answers == 1 && (answers != 1 || !strings.HasPrefix(string(all), "HTTP/1.1 400") || !strings.Contains(string(all), "Connection: close")) {
+				t.Errorf("%d answers: %s", answers, all)
+			}
+			if c.answers > 1 && answers != 3 {
+				t.Errorf("%d answers: %s", answers, all)
+			}
+		})
+	}
+}
