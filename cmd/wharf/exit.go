@@ -26,6 +26,7 @@ const (
 	exitUnreachable = 3
 	exitDenied      = 4
 	exitTimeUp      = 5
+	exitBounds      = 6
 	exitInterrupted = 130
 )
 
@@ -44,6 +45,8 @@ func exitCodesTopic() *cobra.Command {
     3  no node answers
     4  the API key is missing, unknown, or not allowed to do this
     5  the time of --wait was up before the Task ended; the Task goes on
+    6  verify, test or plugin vet was ended, for it took more than --max-memory or
+       --timeout
   130  it was interrupted (Ctrl-C); serve ends with 0 after draining, with 1
        when something could not be stopped and is left to the end of the process,
        and with 130 only when a second signal cuts the draining short`,
@@ -145,7 +148,10 @@ func (a *app) explain(err error) failure {
 	var problems config.Problems
 	var refused *client.Refused
 	var unreachable *client.Unreachable
+	var over *outOfBounds
 	switch {
+	case errors.As(err, &over):
+		f.exit = exitBounds
 	case errors.Is(err, errInterrupted), errors.Is(err, context.Canceled):
 		f.Message, f.exit = "interrupted", exitInterrupted
 	case errors.Is(err, errNoKey):

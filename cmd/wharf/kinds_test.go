@@ -378,7 +378,7 @@ func (k *kindsTest) wharf(args ...string) (code int, text string) {
 }
 
 func (k *kindsTest) app(out io.Writer) *app {
-	return &app{stdin: strings.NewReader(""), stdout: out, stderr: out, env: func(string) string { return "" }}
+	return &app{stdin: strings.NewReader(""), stdout: out, stderr: out, env: inThisProcess}
 }
 
 // running is a node in this process.
@@ -453,4 +453,13 @@ func (n *running) ask(method, path, media, body string) (code int, text string) 
 		return 599, `"message":"` + err.Error() // it was broken off, so that nobody takes it for whole
 	}
 	return answer.StatusCode, string(content)
+}
+
+// inThisProcess is an environment in which no command runs in a process of its own: this
+// program is the tests'.
+func inThisProcess(name string) string {
+	if name == confinedEnv {
+		return "1"
+	}
+	return ""
 }

@@ -54,12 +54,14 @@ type app struct {
 	server, apiKey string
 	color          string
 	json           bool
+	args           []string // of the command line
 
 	out     *show.Screen
 	started bool // a command was found, and its flags and arguments are sound
 }
 
 func (a *app) execute(ctx context.Context, args []string) int {
+	a.args = args
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(a.stdin)
@@ -98,7 +100,7 @@ Start with "wharf demo": it sends a real document through all of it.`,
 	)
 	a.add(cmd, "start", a.demoCommand(), a.serveCommand())
 	a.add(cmd, "client", a.taskCommand(), a.inboxCommand(), a.keyCommand(), a.remote(a.tokenCommand()), a.vaultCommand(), a.personaCommand(), a.quotaCommand(), a.connectorCommand())
-	a.add(cmd, "proof", a.receiptCommand(), a.remote(a.exportCommand()), a.verifyCommand(), a.testCommand())
+	a.add(cmd, "proof", a.receiptCommand(), a.remote(a.exportCommand()), a.confine(a.verifyCommand()), a.confine(a.testCommand()))
 	a.add(cmd, "data", a.configCommand(), a.pluginCommand(), a.doctorCommand(), a.backupCommand(), a.restoreCommand())
 	cmd.AddCommand(a.versionCommand(), exitCodesTopic())
 	return cmd

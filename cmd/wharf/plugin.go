@@ -15,7 +15,7 @@ func (a *app) pluginCommand() *cobra.Command {
 others lie in the folder that the setting plugins.dir names.`,
 		Example: `  wharf plugin list
   wharf plugin vet plugin.wasm`,
-	}, a.pluginListCommand(), a.pluginVetCommand())
+	}, a.pluginListCommand(), a.confine(a.pluginVetCommand()))
 }
 
 func (a *app) pluginListCommand() *cobra.Command {

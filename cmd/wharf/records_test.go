@@ -53,6 +53,9 @@ func (s *stand) wharf(t *testing.T, args ...string) (code int, out, errs string)
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	a := &app{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr, env: func(name string) string {
+		if name == confinedEnv {
+			return inThisProcess(name)
+		}
 		return map[string]string{"WHARF_SERVER": s.URL, "WHARF_API_KEY": "a-key-for-tests-only"}[name]
 	}}
 	code = a.execute(t.Context(), args)
