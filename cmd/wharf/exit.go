@@ -126,7 +126,7 @@ func (a *app) report(err error) int {
 		return f.exit
 	}
 	s := show.NewScreen(a.stderr, firstOf(a.color, "auto"), a.env)
-	s.Line(s.Paint(show.Red, "wharf: "), show.Clean(f.Message))
+	s.Line(s.Paint(show.Red, "wharf: "), strings.ReplaceAll(show.Clean(f.Message), "\n", "\n       "))
 	code := f.Code
 	if f.Status != 0 {
 		code = fmt.Sprintf("%s (HTTP %d)", f.Code, f.Status)

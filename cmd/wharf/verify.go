@@ -192,8 +192,12 @@ func (a *app) showCheck(c *receipt.Check) {
 		line += c.Name
 	}
 	a.out.Line(line)
-	if c.Status == receipt.CheckFailed {
+	switch {
+	case c.Status != receipt.CheckFailed:
+	case c.Name == bundle.CheckNameRerun: // a diff, whose lines each begin with a sign
 		a.showPatch(c.Reason)
+	default: // texts of the bundle are in it, which make no line of their own
+		a.out.Line("  ", show.OneLine(c.Reason))
 	}
 }
 

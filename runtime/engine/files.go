@@ -25,7 +25,8 @@ import (
 // The bounds on Workspaces' files.
 const (
 	MaxFileBytes      = 8 << 20 // of one file
-	maxWorkspaceBytes = 1 << 30 // of all files of a Workspace
+	maxWorkspaceBytes = 1 << 30 // of all files of a Workspace, with what each entry costs
+	entryBytes        = 4 << 10 // that a file or a folder costs, for the disk, beside its content
 	maxPathBytes      = 1024
 	maxNameBytes      = 200
 	maxFolders        = 32 // how deep a file may lie
@@ -175,10 +176,17 @@ func (e *Engine) WriteFile(ctx context.Context, c *Caller, workspace, p string, 
 	if err := when.check(before, created); err != nil {
 		return f, false, err
 	}
-	if err := e.takeRoom(root, owner{c.Tenant, workspace}, int64(len(content))-before.Size); err != nil {
+	is := footprint(root, p)
+	becomes := int64(len(content)) + entryBytes*int64(strings.Count(p, "/")+1)
+	if err := e.takeRoom(root, owner{c.Tenant, workspace}, becomes-is); err != nil {
 		return f, false, err
 	}
-	if err := e.replaceFile(root, p, content); err != nil {
+	err = e.replaceFile(root, p, content)
+	if err != nil {
+		removeEmpty(root, path.Dir(p))
+	}
+	e.room.add(owner{c.Tenant, workspace}, footprint(root, p)-becomes)
+	if err != nil {
 		return f, false, err
 	}
 	f = described(p, content, e.now())
@@ -210,7 +218,7 @@ func (e *Engine) RemoveFile(ctx context.Context, c *Caller, workspace, p string,
 	if err := when.check(before, false); err != nil {
 		return err
 	}
-	if err := e.takeRoom(root, owner{c.Tenant, workspace}, -before.Size); err != nil {
+	if err := e.takeRoom(root, owner{c.Tenant, workspace}, 0); err != nil {
 		return err
 	}
 	// The log first: a file that it tells of is there, or is lost.
@@ -218,7 +226,50 @@ func (e *Engine) RemoveFile(ctx context.Context, c *Caller, workspace, p string,
 	if err := e.tellFile(ctx, c, abi.EventFileRemoved, workspace, removed); err != nil {
 		return err
 	}
-	return e.failed("removing a workspace's file", root.Remove(p))
+	is := footprint(root, p)
+	err = root.Remove(p)
+	removeEmpty(root, path.Dir(p))
+	e.room.add(owner{c.Tenant, workspace}, footprint(root, p)-is)
+	return e.failed("removing a workspace's file", err)
+}
+
+// footprint is what a file and the folders that it lies in take, as far as they are there.
+func footprint(root *os.Root, p string) (n int64) {
+	for i, c := range p + "/" {
+		if c != '/' {
+			continue
+		}
+		if info, err := root.Lstat(p[:i]); err == nil {
+			n += entrySize(info)
+		}
+	}
+	return n
+}
+
+// entrySize is what one entry of a folder takes.
+func entrySize(info fs.FileInfo) int64 {
+	if info.Mode().IsRegular() {
+		return entryBytes + info.Size()
+	}
+	return entryBytes
+}
+
+// removeEmpty removes a folder, and those that it lies in, up to the first in which
+// something is.
+func removeEmpty(root *os.Root, dir string) {
+	for ; dir != "."; dir = path.Dir(dir) {
+		info, err := root.Lstat(dir)
+		if err == nil && !info.IsDir() || root.Remove(dir) != nil && err == nil {
+			return
+		}
+	}
+}
+
+// add corrects what is counted of a Workspace, once it is known what was done.
+func (t *usageTable) add(workspace owner, more int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.bytes[workspace] += more
 }
 
 func (w FileCondition) check(f File, absent bool) error {
@@ -276,19 +327,20 @@ func (e *Engine) takeRoom(root *os.Root, workspace owner, more int64) error {
 			if err == nil && strings.HasPrefix(d.Name(), unfinished) { // a crash has left it
 				return root.Remove(at)
 			}
-			if err == nil && d.Type().IsRegular() {
-				if info, err := d.Info(); err == nil {
-					used += info.Size()
-				}
+			if err != nil || at == "." {
+				return err
 			}
-			return err
+			if info, err := d.Info(); err == nil {
+				used += entrySize(info)
+			}
+			return nil
 		})
 		if err != nil {
 			return e.failed("counting a workspace's files", err)
 		}
 	}
 	if more > 0 && used+more > maxWorkspaceBytes {
-		return abi.Errorf(abi.CodePayloadTooLarge, "the files of a workspace have at most %d bytes together", int64(maxWorkspaceBytes))
+		return abi.Errorf(abi.CodePayloadTooLarge, "the files of a workspace have at most %d bytes together, and each file and folder counts %d", int64(maxWorkspaceBytes), entryBytes)
 	}
 	if e.room.bytes == nil {
 		e.room.bytes = map[owner]int64{}

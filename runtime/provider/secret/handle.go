@@ -1,11 +1,17 @@
 package secret
 
 import (
+	"bytes"
 	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"html"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -64,8 +70,8 @@ func FillQuery(query string, values []Value) string {
 }
 
 // Scrub puts handles where values stand, in the forms in which servers tend to
-// give back what they were sent: as it is, escaped for a URL or for JSON, and in
-// base64.
+// give back what they were sent: as it is, escaped for a URL, for JSON or for HTML, in
+// hex, and in base64, also as a part of something longer.
 type Scrub struct{ replacer *strings.Replacer }
 
 // NewScrub returns a Scrub of the given values.
@@ -93,13 +99,115 @@ func formsOf(value string) []string {
 	if value == "" {
 		return nil
 	}
-	forms := []string{value, url.QueryEscape(value), url.PathEscape(value),
+	forms := []string{value, html.EscapeString(value),
 		base64.StdEncoding.EncodeToString([]byte(value)), base64.RawStdEncoding.EncodeToString([]byte(value)),
 		base64.URLEncoding.EncodeToString([]byte(value)), base64.RawURLEncoding.EncodeToString([]byte(value))}
-	if quoted, err := jsontext.AppendQuote(nil, value); err == nil {
-		inner := string(quoted[1 : len(quoted)-1])
-		forms = append(forms, inner, strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`).Replace(inner))
+	if hexadecimal := hex.EncodeToString([]byte(value)); len(hexadecimal) >= minInside {
+		forms = append(forms, hexadecimal, strings.ToUpper(hexadecimal))
 	}
+	for _, escaped := range []string{url.QueryEscape(value), url.PathEscape(value), percent(value)} {
+		forms = append(forms, escaped, lowerEscapes(escaped))
+	}
+	for _, form := range []string{"&#%d;", "&#x%x;", "&#x%X;"} {
+		forms = append(forms, entities(value, form, true), entities(value, form, false))
+	}
+	forms = append(forms, jsonForms(value)...)
+	forms = append(forms, insideBase64(value)...)
 	slices.Sort(forms)
 	return slices.Compact(forms)
+}
+
+// percent escapes each byte that is no letter and no digit.
+func percent(value string) string {
+	var b strings.Builder
+	for _, c := range []byte(value) {
+		if alphanumeric(rune(c)) {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+func alphanumeric(r rune) bool {
+	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+}
+
+// lowerEscapes writes the digits of percent escapes small.
+func lowerEscapes(escaped string) string {
+	b := []byte(escaped)
+	for i := 0; i+2 < len(b); i++ {
+		if b[i] == '%' {
+			copy(b[i+1:i+3], bytes.ToLower(b[i+1:i+3]))
+			i += 2
+		}
+	}
+	return string(b)
+}
+
+// entities escapes for HTML: each character, or those that are neither letters nor
+// digits.
+func entities(value, form string, all bool) string {
+	var b strings.Builder
+	for _, r := range value {
+		if all || !alphanumeric(r) {
+			fmt.Fprintf(&b, form, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// jsonForms returns what encoders of JSON make of a value: some escape slashes, what
+// means something in HTML, or all that is not ASCII, and a few escape everything.
+func jsonForms(value string) []string {
+	quoted, err := jsontext.AppendQuote(nil, value)
+	if err != nil {
+		return nil
+	}
+	inner := string(quoted[1 : len(quoted)-1])
+	var forms []string
+	for _, digits := range []string{`\u%04x`, `\u%04X`} {
+		unit := func(r rune) string { return fmt.Sprintf(digits, r) }
+		markup := strings.NewReplacer("<", unit('<'), ">", unit('>'), "&", unit('&'), "'", unit('\''), "+", unit('+'))
+		plain := strings.NewReplacer("<", unit('<'), ">", unit('>'), "&", unit('&'))
+		everything, beyond := "", ""
+		for _, u := range utf16.Encode([]rune(value)) {
+			everything += unit(rune(u))
+		}
+		for _, u := range utf16.Encode([]rune(inner)) {
+			if u < utf8.RuneSelf {
+				beyond += string(rune(u))
+			} else {
+				beyond += unit(rune(u))
+			}
+		}
+		forms = append(forms, everything)
+		for _, text := range []string{inner, beyond, plain.Replace(inner), plain.Replace(beyond), markup.Replace(inner), markup.Replace(beyond)} {
+			forms = append(forms, text, strings.ReplaceAll(text, "/", `\/`))
+		}
+	}
+	return forms
+}
+
+// minInside is how many characters of hex or base64 must be a value's alone for it to be found
+// within something longer: fewer would be found where it is not.
+const minInside = 8
+
+// insideBase64 returns what of a value is the same in base64 whatever stands before and
+// behind it: at each of the three places where it may begin, the characters that hold
+// bits of nothing else.
+func insideBase64(value string) []string {
+	var forms []string
+	for before := range 3 {
+		raw := append(make([]byte, before, before+len(value)), value...)
+		from, to := (8*before+5)/6, 8*len(raw)/6
+		if to-from < minInside {
+			continue
+		}
+		forms = append(forms, base64.RawStdEncoding.EncodeToString(raw)[from:to], base64.RawURLEncoding.EncodeToString(raw)[from:to])
+	}
+	return forms
 }

@@ -4,14 +4,17 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"html"
 	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/go-json-experiment/json"
 	"pgregory.net/rapid"
@@ -174,6 +177,37 @@ func TestWhatIsFilledInCanBeTakenOut(t *testing.T) {
 			base64.StdEncoding.EncodeToString([]byte(text)), base64.RawURLEncoding.EncodeToString([]byte(text))} {
 			if got := scrub.Text("#" + form + "#"); got != "#{{secret:n}}#" && got != "#{{secret:n}}=#" && got != "#{{secret:n}}==#" {
 				t.Fatalf("%q is given back as %q", form, got)
+			}
+		}
+	})
+}
+
+// A value is hidden in whichever of the usual ways a server writes it.
+func TestDisguises(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringMatching(`[A-Za-z0-9]{4}[ -~äö€]{8,40}[A-Za-z0-9/+&<]{4}`).Draw(t, "value")
+		before := rapid.StringMatching(`[a-z:]{0,7}`).Draw(t, "before")
+		behind := rapid.StringMatching(`[a-z:]{0,7}`).Draw(t, "behind")
+		scrub := NewScrub([]Value{NewValue("n", text)})
+		quoted, err := json.Marshal(text)
+		if err != nil {
+			t.Skip("no UTF-8")
+		}
+		inner := string(quoted[1 : len(quoted)-1])
+		everything, decimal, hexadecimal := "", "", ""
+		for _, u := range utf16.Encode([]rune(text)) {
+			everything += fmt.Sprintf(`\u%04X`, u)
+		}
+		for _, r := range text {
+			decimal += fmt.Sprintf("&#%d;", r)
+			hexadecimal += fmt.Sprintf("&#x%x;", r)
+		}
+		whole := []byte(before + text + behind)
+		for _, form := range []string{strings.ReplaceAll(inner, "/", `\/`), everything, strings.ToLower(everything), decimal, hexadecimal, html.EscapeString(text),
+			hex.EncodeToString([]byte(text)), strings.ToUpper(hex.EncodeToString([]byte(text))), url.QueryEscape(text),
+			base64.StdEncoding.EncodeToString(whole), base64.URLEncoding.EncodeToString(whole), base64.RawStdEncoding.EncodeToString(whole)} {
+			if got := scrub.Text("#" + form + "#"); !strings.Contains(got, "{{secret:n}}") {
+				t.Fatalf("%q is given back as %q", text, got)
 			}
 		}
 	})

@@ -184,6 +184,10 @@ var hopByHop = []string{"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy
 // read makes an answer of a response, without what is secret.
 func (j *journey) read(h *hop, resp *http.Response) (*abi.CallHTTPFetchAnswer, error) {
 	defer resp.Body.Close()
+	if coding := resp.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") && len(j.values) > 0 {
+		return nil, provider.Refuse(abi.CallUnavailable, CodeUnavailable, "the answer is encoded as "+j.scrub.Text(strings.ToValidUTF8(coding, "\uFFFD"))+
+			", in which secrets of the request could not be found: leave out the header Range")
+	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, j.web.config.Response+1))
 	if err != nil {
 		return nil, err

@@ -682,3 +682,21 @@ func FuzzPrepare(f *testing.F) {
 		}
 	})
 }
+
+// An answer in which secrets cannot be found is not passed on, if there was one in the
+// request: Go unpacks nothing when the plugin has set Range.
+func TestEncodedAnswersToSecretsAreRefused(t *testing.T) {
+	host := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		z := gzip.NewWriter(w)
+		_, _ = z.Write([]byte(r.Header.Get("Authorization")))
+		_ = z.Close()
+	})
+	for secret, refused := range map[string]bool{"{{secret:key}}": true, "none": false} {
+		_, raw, err := fetch(t, newWeb(t, Config{}, here(host)), abi.CallHTTPFetchRequest{URL: "http://" + host,
+			Header: map[string]string{"Authorization": secret, "Range": "bytes=0-"}})
+		if (err != nil) != refused {
+			t.Errorf("%s: got %s, %v", secret, raw, err)
+		}
+	}
+}

@@ -246,3 +246,11 @@ func FuzzFile(f *testing.F) {
 		}
 	})
 }
+
+// A file that would take long to read is refused with the limit.
+func TestLargeFile(t *testing.T) {
+	_, err := load(t, strings.Repeat("# nothing\n", maxFile/10+1), Sources{})
+	if err == nil || !strings.Contains(err.Error(), "more than the 262144") {
+		t.Errorf("%v", err)
+	}
+}

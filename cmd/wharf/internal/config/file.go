@@ -17,10 +17,17 @@ type fileReader struct {
 	problems Problems
 }
 
+// maxFile bounds a configuration file, in bytes: the parser's time grows with the square
+// of how many keys there are.
+const maxFile = 256 << 10
+
 // parseFile reads a configuration file. Values are kept as text: each setting
 // parses its own, so that a problem can be reported with its line.
 func parseFile(name string, content []byte) (layer, Problems) {
 	r := &fileReader{name: name, layer: newLayer()}
+	if len(content) > maxFile {
+		return r.layer, Problems{{Origin: name, Message: fmt.Sprintf("has %d bytes, more than the %d of a configuration file", len(content), maxFile)}}
+	}
 	doc, err := parser.ParseBytes(content, 0)
 	if err != nil {
 		return r.layer, Problems{syntaxProblem(name, err)}
