@@ -299,6 +299,46 @@ func TestSlowReaderHoldsNoMemory(t *testing.T) {
 }
 
 // TestRingIsBoundedByBytes checks that large events do not pile up in a topic.
+// A reader is given so many bytes at a time, of the log and of the ring alike: it is what
+// one holds that does not go on.
+func TestSubscriptionsAreReadInSmallPieces(t *testing.T) {
+	s := openTest(t, vfs.NewMem())
+	const count, each = 10, 100 << 10
+	old, err := s.Subscribe(1, storage.Scope{}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer old.Close()
+	for i := range count {
+		b := note(1, 1, 1, i)
+		b.Frame.Records[0].Payload = fmt.Appendf(nil, `{"n":"%0*d"}`, each, i)
+		s.Append(b)
+	}
+	if err := s.Sync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	late, err := s.Subscribe(1, storage.Scope{}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer late.Close()
+	for name, sub := range map[string]storage.Subscription{"ring": old, "log": late} {
+		for seen := 0; seen < 2*count; {
+			events, err := sub.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			size := 0
+			for _, e := range events {
+				size += len(e.Record().Payload)
+			}
+			if seen += len(events); size > subscriptionBytes+2*each {
+				t.Errorf("%s: %d events of %d bytes at once", name, len(events), size)
+			}
+		}
+	}
+}
+
 func TestRingIsBoundedByBytes(t *testing.T) {
 	var top topic
 	for n := range 100 {
