@@ -157,10 +157,14 @@ func (r *Request) readAll(limit, copies int64) ([]byte, error) {
 	}
 }
 
+// ForHookOf has the body of a delivery on a tenant's public path taken from the part of
+// the budget that is for these. It is called before anything is read.
+func (r *Request) ForHookOf(tenant string) { r.hookOf = hooksOf + tenant }
+
 // tenant is whose share of the budget a body takes; "" before anybody is known.
 func (r *Request) tenant() string {
 	if r.Caller == nil {
-		return ""
+		return r.hookOf
 	}
 	return r.Caller.TenantID
 }
@@ -169,7 +173,7 @@ func (r *Request) tenant() string {
 // reports that they do not fit. A request that has all of the share takes no more of it,
 // and goes on: it is alone.
 func (r *Request) charge(n int64) bool {
-	n = min(n, r.server.inFlight.each-r.held)
+	n = min(n, r.server.inFlight.most(r.tenant())-r.held)
 	if !r.server.inFlight.takeFor(r.tenant(), n) {
 		return false
 	}
@@ -186,7 +190,7 @@ func errCrowded() error {
 // readPiece appends up to n bytes of the stream to body; fewer only at its end.
 func (r *Request) readPiece(body []byte, n int, copies int64) ([]byte, error) {
 	start := len(body)
-	if int64(start+n) > r.server.inFlight.each || !r.charge(copies*int64(n)) {
+	if int64(start+n) > r.server.inFlight.most(r.tenant()) || !r.charge(copies*int64(n)) {
 		return nil, errCrowded()
 	}
 	if cap(body)-start < n {

@@ -29,6 +29,7 @@ type Request struct {
 	server   *Server
 	incoming incoming
 	held     int64 // bytes taken from the server's budget
+	hookOf   string
 	body     []byte
 	read     bool // body holds the whole body
 }

@@ -60,8 +60,7 @@ type Server struct {
 // method and path, which is a mistake in the program.
 func New(cfg Config, core Core, logger *slog.Logger, adapters ...Adapter) *Server {
 	s := &Server{cfg: cfg.WithDefaults(), core: core, log: logger, ids: newIDs()}
-	s.inFlight.limit = s.cfg.InFlightBytes
-	s.inFlight.each = max(s.cfg.InFlightBytes*3/4, min(s.cfg.InFlightBytes, s.cfg.BodyLimit+bodyPiece))
+	s.inFlight.split(s.cfg.InFlightBytes, s.cfg.BodyLimit, s.cfg.DeliveryLimit)
 	s.streams.limit = int64(s.cfg.Streams)
 	s.sockets.init()
 	s.ctx, s.giveUp = context.WithCancel(context.Background())

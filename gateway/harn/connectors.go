@@ -20,6 +20,7 @@ type connectorCore interface {
 	GetConnector(ctx context.Context, c *engine.Caller, id string) (engine.Doc, error)
 	ListConnectors(ctx context.Context, c *engine.Caller, f engine.Filter, p engine.Page) (engine.DocList, error)
 	Receive(ctx context.Context, c *engine.Caller, id string, in *engine.Incoming) (engine.Received, error)
+	HookTenant(token string) (string, error)
 	ReceiveHook(ctx context.Context, token string, in *engine.Incoming) (engine.Received, error)
 }
 
@@ -88,8 +89,13 @@ func (a *Adapter) deliver(r *gateway.Request) error {
 	return sendReceived(r, got, err)
 }
 
-// hook takes what comes in on a public path.
+// hook takes what comes in on a public path. Of a path that there is not, nothing is read.
 func (a *Adapter) hook(r *gateway.Request) error {
+	tenant, err := a.core.HookTenant(r.PathValue("token"))
+	if err != nil {
+		return err
+	}
+	r.ForHookOf(tenant)
 	in, err := a.incoming(r)
 	if err != nil {
 		return err

@@ -61,9 +61,9 @@ type Received struct {
 // ReceiveHook takes what comes in on the public path with the given token. The
 // signature is checked before anything else is done with it.
 func (e *Engine) ReceiveHook(ctx context.Context, token string, in *Incoming) (Received, error) {
-	s := e.sources.hooked(token)
-	if s == nil || !hookOpen(s.about.Load()) {
-		return Received{}, abi.Errorf(abi.CodeResourceNotFound, "there is nothing here")
+	s, err := e.openHook(token)
+	if err != nil {
+		return Received{}, err
 	}
 	if in.Method == http.MethodOptions {
 		answer, ok := s.provider.Challenge(in.Method, in.Header, nil)
@@ -83,6 +83,26 @@ func (e *Engine) ReceiveHook(ctx context.Context, token string, in *Incoming) (R
 		return Received{}, errDraining()
 	}
 	return e.receiveSigned(ctx, s, v, in)
+}
+
+// HookTenant returns the id of the tenant whose Connector the public path with the given
+// token is of, or an error when there is none that is open: nothing that comes in on it
+// need be read then.
+func (e *Engine) HookTenant(token string) (string, error) {
+	s, err := e.openHook(token)
+	if err != nil {
+		return "", err
+	}
+	return e.tenantID(s.key.tenant), nil
+}
+
+// openHook returns the Connector whose public path has the given token.
+func (e *Engine) openHook(token string) (*source, error) {
+	s := e.sources.hooked(token)
+	if s == nil || !hookOpen(s.about.Load()) {
+		return nil, abi.Errorf(abi.CodeResourceNotFound, "there is nothing here")
+	}
+	return s, nil
 }
 
 // hookOpen reports whether a Connector's public path is.
