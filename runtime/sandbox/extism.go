@@ -37,6 +37,7 @@ type extismPlugin struct {
 	imports  int   // functions
 	gasSlice int64 // as [Runtime.slice]
 	turns    *turns
+	memories *guestMemory
 }
 
 // isExtism reports whether a module was made with an Extism PDK: it imports something
@@ -186,7 +187,7 @@ func (r *Runtime) linkExtism(ctx context.Context, source *extismSource, function
 	if err != nil {
 		return nil, err
 	}
-	return &extismPlugin{compiled: compiled, gasSlice: r.slice, turns: r.turns}, nil
+	return &extismPlugin{compiled: compiled, gasSlice: r.slice, turns: r.turns, memories: r.memories}, nil
 }
 
 // close frees the plugin's engine. No Run may be under way.

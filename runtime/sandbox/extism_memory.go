@@ -35,6 +35,7 @@ func (m *extismMemory) Reallocate(size uint64) []byte {
 		m.all.run.refused = others + size
 		return nil
 	}
+	m.all.run.hold(others + size)
 	if size > uint64(cap(m.bytes)) {
 		grown := make([]byte, size, min(max(size, 2*uint64(cap(m.bytes))), limit-others))
 		copy(grown, m.bytes)
@@ -43,6 +44,9 @@ func (m *extismMemory) Reallocate(size uint64) []byte {
 	m.bytes, m.all.size = m.bytes[:size], others+size
 	return m.bytes
 }
+
+// extismPages is more than the SDK's own memory begins with.
+const extismPages = 64
 
 // Free implements experimental.LinearMemory.
 func (m *extismMemory) Free() {}

@@ -29,6 +29,7 @@ type extismRun struct {
 	own      api.Memory     // the guest's, nil until it was called
 	memories extismMemories
 	headers  extismHeaders
+	first    uint64     // bytes of memory to begin with, about
 	kernel   api.Module // the SDK's own, nil until the guest calls anything
 	entered  bool       // the guest has what it may use
 	errorAt  uint64     // what the guest set as its error, 0 for nothing
@@ -74,15 +75,16 @@ func (m *Module) runExtism(ctx context.Context, begun time.Time, export string, 
 	if err := l.suffice(needs); err != nil {
 		return Usage{}, err
 	}
-	return m.extism.serve(ctx, begun, export, h, l)
+	return m.extism.serve(ctx, begun, export, needs, h, l)
 }
 
 // serve does a Run, as [instance.serve] does for native plugins.
-func (e *extismPlugin) serve(ctx context.Context, begun time.Time, export string, h Host, l Limits) (Usage, error) {
+func (e *extismPlugin) serve(ctx context.Context, begun time.Time, export string, needs uint64, h Host, l Limits) (Usage, error) {
 	x := newExtismRun(ctx, h, l)
+	x.first = needs + extismPages*pageBytes
 	x.yieldAt = e.imports + 1
-	x.meter.slice, x.turns = e.gasSlice, e.turns
-	defer x.leaveTurn()
+	x.meter.slice, x.turns, x.run.memories = e.gasSlice, e.turns, e.memories
+	defer x.release()
 	x.meter.start(l.Gas, nil)
 	var usage Usage
 	result, err := e.perform(x, export, begun, &usage)
@@ -92,6 +94,9 @@ func (e *extismPlugin) serve(ctx context.Context, begun time.Time, export string
 
 // perform makes an instance, calls the export, and throws the instance away.
 func (e *extismPlugin) perform(x *extismRun, export string, begun time.Time, usage *Usage) (result uint32, err error) {
+	if err := caught(func() { x.hold(x.first) }); err != nil {
+		return 0, err
+	}
 	plugin, err := e.instantiate(x)
 	if err != nil {
 		return 0, &instantiateError{err}

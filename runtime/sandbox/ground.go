@@ -163,7 +163,7 @@ func (inst *instance) initializeOnce(ctx context.Context) (why string, err error
 	inst.arm()
 	err = inst.initialize()
 	r.initialCalls = 0
-	r.leaveTurn()
+	r.release()
 	inst.tell(&Usage{})
 	switch {
 	case ctx.Err() != nil:

@@ -53,6 +53,7 @@ func (g *ground) newInstance(reserve uint64) (inst *instance, err error) {
 		if inst.memory, err = g.image.NewMemory(max(reserve, g.image.Size())); err != nil {
 			return nil, fmt.Errorf("%w: %w", errReserve, err)
 		}
+		inst.memory.OnGrow(inst.run.hold)
 		ctx = experimental.WithMemoryAllocator(ctx, inst.memory)
 	}
 	if inst.mod, err = m.instantiate(ctx); err != nil {
@@ -131,7 +132,8 @@ func (inst *instance) arm() {
 	r, l := &inst.run, &inst.run.limits
 	r.clock.base, r.clock.last = inst.ground.monotonic, inst.ground.monotonic
 	r.yieldAt = len(inst.ground.module.shape.Imports) + 1
-	r.meter.slice, r.turns = inst.ground.module.runtime.slice, inst.ground.module.runtime.turns
+	host := inst.ground.module.runtime
+	r.meter.slice, r.turns, r.memories = host.slice, host.turns, host.memories
 	r.meter.start(l.Gas, inst.gas)
 	if inst.depth != nil {
 		inst.depth.Set(uint64(l.Depth))
@@ -157,7 +159,8 @@ func (inst *instance) tell(usage *Usage) {
 // perform initializes the instance, where that was not done before, and calls the
 // export.
 func (inst *instance) perform(export string, begun time.Time, usage *Usage) (result int32, err error) {
-	if inst.ground.initialize {
+	err = caught(func() { inst.run.hold(inst.ground.memoryBytes()) })
+	if err == nil && inst.ground.initialize {
 		err = inst.initialize()
 	}
 	called := time.Now()

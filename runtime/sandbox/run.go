@@ -61,10 +61,13 @@ type run struct {
 	initialCalls    int          // see countInitial; 0 in a Run
 	clock           clock
 	console         console
-	turns           *turns // nil for none
-	slices          int    // since the turn began
-	inTurn          bool   // it has a place
-	yieldAt         int    // functions of the module up to and with yield; 0 when there is none
+	memories        *guestMemory // nil for no bound
+	held            uint64       // of memories
+	holds           bool         // it is in the order of memories
+	turns           *turns       // nil for none
+	slices          int          // since the turn began
+	inTurn          bool         // it has a place
+	yieldAt         int          // functions of the module up to and with yield; 0 when there is none
 }
 
 type runKey struct{}
@@ -91,7 +94,7 @@ func (r *run) begin(ctx context.Context, h Host, l Limits) {
 
 // end forgets what the caller gave, so that an idle instance does not hold it.
 func (r *run) end() {
-	r.leaveTurn()
+	r.release()
 	r.Context, r.host, r.answer = nil, nil, nil
 }
 

@@ -32,6 +32,9 @@ type Config struct {
 	// IdleBytes bounds what instances hold while they wait for a Run, all modules
 	// together. 0 stands for 64 MiB; below 0 none waits, and each Run makes its own.
 	IdleBytes int64
+	// GuestBytes bounds the memory of all Runs together, but for 4 MiB of each and for
+	// the Run that came first. A guest that wants more waits. 0 sets no bound.
+	GuestBytes int64
 }
 
 // Runtime compiles modules and holds what they share. It is safe for concurrent
@@ -46,6 +49,7 @@ type Runtime struct {
 	validator wazero.Runtime
 	slice     int64 // of gas, 0 for gasSlice
 	turns     *turns
+	memories  *guestMemory
 
 	kept    *kept.Folder // nil when nothing is kept
 	idle    *pool.Budget
@@ -65,7 +69,7 @@ func New(ctx context.Context, c Config) (*Runtime, error) {
 		config = wazero.NewRuntimeConfigInterpreter()
 	}
 	config = engineConfig(config)
-	r := &Runtime{cacheDir: c.CacheDir, closing: make(chan struct{}), swept: make(chan struct{}), turns: newTurns(), modules: map[*Module]struct{}{}}
+	r := &Runtime{cacheDir: c.CacheDir, closing: make(chan struct{}), swept: make(chan struct{}), turns: newTurns(), memories: newGuestMemory(c.GuestBytes), modules: map[*Module]struct{}{}}
 	r.idle = pool.NewBudget(idleBudget(c.IdleBytes), time.Now)
 	go r.sweep()
 	r.validator = wazero.NewRuntimeWithConfig(ctx, engineConfig(wazero.NewRuntimeConfig()))

@@ -20,25 +20,21 @@ func busy() Limits {
 // TestTurnsAreHandedOn runs more guests that compute than there are places: each comes to
 // its end, and no place is lost however that is.
 func TestTurnsAreHandedOn(t *testing.T) {
-	for _, engine := range engines() {
-		t.Run(engine.name, func(t *testing.T) {
-			r := newRuntime(t, engine.config)
-			r.turns = &turns{places: make(chan struct{}, 1)}
-			m := compile(t, r, runner(opLoopForever+opUnreachable).wasm())
-			var guests sync.WaitGroup
-			for range 4 {
-				guests.Go(func() {
-					_, err := m.Run(t.Context(), abi.DefaultExport, &host{}, busy())
-					if failure, ok := errors.AsType[*abi.Failure](err); !ok || failure.Code != abi.FailurePluginGas {
-						t.Errorf("a guest that computes ended with %v", err)
-					}
-				})
-			}
-			guests.Wait()
-			if n := len(r.turns.places); n != 0 {
-				t.Errorf("%d places are taken after all have ended", n)
+	r := newRuntime(t, Config{})
+	r.turns = &turns{places: make(chan struct{}, 1)}
+	m := compile(t, r, runner(opLoopForever+opUnreachable).wasm())
+	var guests sync.WaitGroup
+	for range 4 {
+		guests.Go(func() {
+			_, err := m.Run(t.Context(), abi.DefaultExport, &host{}, busy())
+			if failure, ok := errors.AsType[*abi.Failure](err); !ok || failure.Code != abi.FailurePluginGas {
+				t.Errorf("a guest that computes ended with %v", err)
 			}
 		})
+	}
+	guests.Wait()
+	if n := len(r.turns.places); n != 0 {
+		t.Errorf("%d places are taken after all have ended", n)
 	}
 }
 

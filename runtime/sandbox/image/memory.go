@@ -20,7 +20,8 @@ type Memory struct {
 	first    uint64 // the size after a reset
 	size     uint64 // what the engine was given last
 	refused  uint64
-	born     bool // the engine was given the first size
+	grow     func(size uint64) // see OnGrow; nil for nothing
+	born     bool              // the engine was given the first size
 	// adopt says that the next Reallocate answers the first size, whatever it is
 	// asked: the engine adopts it.
 	adopt  bool
@@ -52,6 +53,9 @@ func (m *Memory) Reallocate(size uint64) []byte {
 		m.refused = size
 		return nil
 	}
+	if m.grow != nil {
+		m.grow(size)
+	}
 	return m.resize(size)
 }
 
@@ -79,6 +83,10 @@ func (m *Memory) SetLimit(bytes uint64) {
 	m.limit = min(bytes, m.reserved)
 	m.refused = 0
 }
+
+// OnGrow has a function called before the guest is given memory of another size than the
+// first. It may wait, and it may unwind the guest.
+func (m *Memory) OnGrow(grow func(size uint64)) { m.grow = grow }
 
 // Refused returns the size in bytes that the guest asked for in vain last, since
 // SetLimit; 0 when it was given what it asked for.

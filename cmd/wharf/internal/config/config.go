@@ -163,6 +163,9 @@ type Tasks struct {
 type Plugins struct {
 	Cache string
 	Dir   string // "" for none
+	// Memory bounds what running instances take together, in bytes; 0 leaves it to the
+	// node.
+	Memory int64
 	// IdleMemory bounds what idle instances take together, in bytes.
 	IdleMemory int64
 }

@@ -30,6 +30,15 @@ func BoundHeap(log *slog.Logger) {
 	log.Debug("the heap is kept within half of the memory that there is", "memory", limit)
 }
 
+// guestBytes returns how much memory running plugins may take together: as configured, or
+// else three eighths of what there is. 0 is no bound.
+func guestBytes(configured, memory int64) int64 {
+	if configured > 0 {
+		return configured
+	}
+	return memory / 8 * 3
+}
+
 // bodies returns how much memory the bodies of running requests may take: as configured,
 // unless that is more than an eighth of what there is. The largest body always fits.
 func bodies(inFlight, largest, memory int64, log *slog.Logger) int64 {

@@ -1,0 +1,85 @@
+package sandbox
+
+import (
+	"slices"
+	"sync"
+)
+
+// guestMemory bounds the memory of all Runs together. A guest that wants more than there
+// is waits, within the instruction that grows its memory: it is never refused, for what
+// it is told must not depend on its neighbours. The Run that came first never waits, so
+// that there is always one that goes on; it may take as much as its own limit beyond.
+type guestMemory struct {
+	limit uint64
+
+	mu      sync.Mutex
+	used    uint64
+	order   []*run        // those that hold something, the first one first
+	changed chan struct{} // closed when something was given back
+}
+
+// freeMemory is how much each Run has beside, without asking: what a small plugin needs
+// must not wait for large ones.
+const freeMemory = 4 << 20
+
+func newGuestMemory(bytes int64) *guestMemory {
+	if bytes <= 0 {
+		return nil
+	}
+	return &guestMemory{limit: uint64(bytes), changed: make(chan struct{})}
+}
+
+// hold waits until the Run may have memory of the given size in all. It ends the Run when
+// that is to stop.
+func (r *run) hold(size uint64) {
+	b := r.memories
+	if b == nil || size <= max(r.held, freeMemory) {
+		return
+	}
+	for {
+		wait := b.take(r, size)
+		if wait == nil {
+			return
+		}
+		r.leaveTurn()
+		select {
+		case <-wait:
+		case <-r.Done():
+		}
+		r.checkStop()
+	}
+}
+
+// take returns nil when the Run has what it asks for, or what to wait for.
+func (b *guestMemory) take(r *run, size uint64) <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !r.holds {
+		r.holds = true
+		b.order = append(b.order, r)
+	}
+	more := size - r.held
+	if b.order[0] != r && (b.used > b.limit || more > b.limit-b.used) {
+		return b.changed
+	}
+	b.used += more
+	r.held = size
+	return nil
+}
+
+// release gives back what the Run holds.
+func (r *run) release() {
+	r.leaveTurn()
+	if !r.holds {
+		return
+	}
+	b := r.memories
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	i := slices.Index(b.order, r)
+	b.order = slices.Delete(b.order, i, i+1)
+	b.used -= r.held
+	r.holds, r.held = false, 0
+	close(b.changed)
+	b.changed = make(chan struct{})
+}

@@ -1,0 +1,129 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/wharf-dev/wharf/abi"
+)
+
+const largeGuest = 16 << 20
+
+// large is a guest that grows to largeGuest, fails when it is refused, and asks for the time.
+func large() []byte {
+	grows := konst(largeGuest/pageBytes-1) + opGrow + konst(-1) + "\x46\x04\x40" + opUnreachable + "\x0b"
+	return runner(grows+hostCallOf(0, 0, 0)+konst(0), abi.CallClock).wasm()
+}
+
+// largeExtism is the same, made with an Extism PDK.
+func largeExtism() []byte {
+	g := &guest{pages: 1, imports: []importedFunc{{extismUser, abi.CallClock, signature{}}}}
+	grows := konst(largeGuest/pageBytes-1) + opGrow + konst(-1) + "\x46\x04\x40" + opUnreachable + "\x0b"
+	return g.add(fn{export: abi.DefaultExport, sig: runSig, body: grows + call(0) + konst(0)}).wasm()
+}
+
+func guestKinds() map[string][]byte {
+	return map[string][]byte{"native": large(), "extism": largeExtism()}
+}
+
+// TestGuestsShareMemory runs more guests than there is memory for: none is refused any, and
+// they never have more than there is, and what the first may have.
+func TestGuestsShareMemory(t *testing.T) {
+	for kind, wasm := range guestKinds() {
+		t.Run(kind, func(t *testing.T) {
+			const limit = 2*largeGuest + largeGuest/2
+			r := newRuntime(t, Config{GuestBytes: limit, IdleBytes: -1})
+			m := compile(t, r, wasm)
+			var guests sync.WaitGroup
+			for range 12 {
+				guests.Go(func() {
+					h := &host{answer: func(context.Context, string, []byte) (abi.CallStatus, []byte, error) {
+						r.memories.mu.Lock()
+						defer r.memories.mu.Unlock()
+						if r.memories.used > limit+2*largeGuest {
+							t.Errorf("%d bytes are used together", r.memories.used)
+						}
+						return abi.CallOK, nil, nil
+					}}
+					if _, err := m.Run(t.Context(), abi.DefaultExport, h, Limits{}); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			guests.Wait()
+			if r.memories.used != 0 || len(r.memories.order) != 0 {
+				t.Errorf("%d bytes of %d Runs are held after all have ended", r.memories.used, len(r.memories.order))
+			}
+		})
+	}
+}
+
+// onClock is a Host that does something when the guest asks for the time.
+func onClock(do func()) *host {
+	return &host{answer: func(_ context.Context, call string, _ []byte) (abi.CallStatus, []byte, error) {
+		if call == abi.CallClock {
+			do()
+		}
+		return abi.CallOK, nil, nil
+	}}
+}
+
+// waits waits until the given number of Runs hold memory or wait for it.
+func (b *guestMemory) waits(t *testing.T, runs int) {
+	for t.Context().Err() == nil {
+		b.mu.Lock()
+		n := len(b.order)
+		b.mu.Unlock()
+		if n == runs {
+			return
+		}
+		runtime.Gosched()
+	}
+}
+
+// TestGuestsWaitForMemory holds that a guest that wants more than there is waits until the
+// Run ends that has it, that a cancel ends the wait, and that a small one does not wait.
+func TestGuestsWaitForMemory(t *testing.T) {
+	for kind, wasm := range guestKinds() {
+		t.Run(kind, func(t *testing.T) {
+			r := newRuntime(t, Config{GuestBytes: largeGuest})
+			m := compile(t, r, wasm)
+			small := compile(t, r, runner(konst(0)).wasm())
+			ended := make(chan error, 3)
+			start := func(ctx context.Context, h *host) {
+				go func() {
+					_, err := m.Run(ctx, abi.DefaultExport, h, Limits{})
+					ended <- err
+				}()
+			}
+			inside, leave := make(chan struct{}), make(chan struct{})
+			start(context.Background(), onClock(func() { close(inside); <-leave }))
+			<-inside
+			if _, err := small.Run(t.Context(), abi.DefaultExport, &host{}, Limits{}); err != nil {
+				t.Error(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			start(ctx, onClock(func() { t.Error("it was given memory that is not there") }))
+			r.memories.waits(t, 2)
+			cancel()
+			if err := <-ended; !errors.Is(err, context.Canceled) {
+				t.Errorf("the one that waited and was canceled ended with %v", err)
+			}
+			start(t.Context(), onClock(func() {
+				select {
+				case <-leave:
+				default:
+					t.Error("it was given memory before the first had ended")
+				}
+			}))
+			r.memories.waits(t, 2)
+			close(leave)
+			if err := errors.Join(<-ended, <-ended); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
