@@ -54,6 +54,7 @@ type Server struct {
 	drain   context.CancelFunc
 	streams streams
 	sockets sockets
+	unread  unread
 }
 
 // New returns a server for the given adapters. It panics when two routes share
@@ -63,6 +64,7 @@ func New(cfg Config, core Core, logger *slog.Logger, adapters ...Adapter) *Serve
 	s.inFlight.split(s.cfg.InFlightBytes, s.cfg.BodyLimit, s.cfg.DeliveryLimit)
 	s.streams.limit = int64(s.cfg.Streams)
 	s.sockets.init()
+	s.unread.limit = s.cfg.InFlightBytes / unreadPart
 	s.ctx, s.giveUp = context.WithCancel(context.Background())
 	s.live, s.drain = context.WithCancel(s.ctx)
 	s.routes = s.systemRoutes()

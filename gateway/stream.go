@@ -19,7 +19,8 @@ type Stream struct {
 	conn    net.Conn
 	timeout time.Duration
 	chunked bool
-	frame   []byte // what one Write sends, kept for the next
+	frame   []byte  // what one Write sends, kept for the next
+	unread  *unread // nil: nothing bounds what clients leave unread
 }
 
 // NewStream returns a stream on a connection whose response header was already
@@ -37,21 +38,29 @@ func (st *Stream) Write(p []byte) (int, error) {
 	if err := st.conn.SetWriteDeadline(time.Now().Add(st.timeout)); err != nil {
 		return 0, err
 	}
+	err := st.unread.write(st.conn, len(p), func() error { return st.write(p) })
+	return len(p), err
+}
+
+func (st *Stream) write(p []byte) error {
 	if !st.chunked {
-		return st.conn.Write(p)
+		_, err := st.conn.Write(p)
+		return err
+	}
+	if len(p) > maxKeptFrame { // is not copied
+		frame := net.Buffers{strconv.AppendUint(nil, uint64(len(p)), 16), []byte("\r\n"), p, []byte("\r\n")}
+		_, err := frame.WriteTo(st.conn)
+		return err
 	}
 	st.frame = strconv.AppendUint(st.frame[:0], uint64(len(p)), 16)
 	st.frame = append(st.frame, "\r\n"...)
 	st.frame = append(st.frame, p...)
 	st.frame = append(st.frame, "\r\n"...)
 	_, err := st.conn.Write(st.frame)
-	if cap(st.frame) > maxKeptFrame {
-		st.frame = nil
-	}
-	return len(p), err
+	return err
 }
 
-// maxKeptFrame bounds what an idle stream holds on to.
+// maxKeptFrame bounds what a stream copies, and so what an idle one holds on to.
 const maxKeptFrame = 16 << 10
 
 // Gone reports whether the client is known to have left.
@@ -89,6 +98,7 @@ func (r *Request) Stream(f func(ctx context.Context, st *Stream)) error {
 			return
 		}
 		st := NewStream(c, timeout, chunked)
+		st.unread = &s.unread
 		f(s.live, st)
 		st.end()
 	})

@@ -72,7 +72,7 @@ func (ws *Socket) serve(c net.Conn, shake *handshake, f func(context.Context, *S
 	s.sockets.open.Add(1)
 	defer s.sockets.open.Add(-1)
 	defer c.Close()
-	ws.wire = &wire{Conn: c, timeout: s.cfg.WriteTimeout, buffers: &s.sockets.writes}
+	ws.wire = &wire{Conn: c, timeout: s.cfg.WriteTimeout, buffers: &s.sockets.writes, unread: &s.unread}
 	conn, err := shake.open(&s.sockets.upgrader, ws.wire)
 	if err != nil {
 		return

@@ -13,6 +13,7 @@ type wire struct {
 	net.Conn
 	timeout time.Duration
 	buffers *sync.Pool // of *[]byte
+	unread  *unread
 
 	mu   sync.Mutex
 	kept *[]byte // what is held; nil when nothing is to be
@@ -34,7 +35,11 @@ func (w *wire) write(p []byte) (int, error) {
 	if err := w.Conn.SetWriteDeadline(time.Now().Add(w.timeout)); err != nil {
 		return 0, err
 	}
-	return w.Conn.Write(p)
+	err := w.unread.write(w.Conn, len(p), func() error {
+		_, err := w.Conn.Write(p)
+		return err
+	})
+	return len(p), err
 }
 
 // SetWriteDeadline does nothing: each write has a time of its own.
