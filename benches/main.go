@@ -69,6 +69,7 @@ func parse(args []string) (*options, error) {
 	flags.Int64Var(&c.Events, "events", 1_000_000, "events that the scale measurements fill the log with; ten million takes long")
 	flags.IntVar(&c.Backlog, "backlog", 200_000, "deliveries that wait when the normalize measurement begins")
 	flags.DurationVar(&c.Attack, "attack", 5*time.Minute, "how long the strangers measurement attacks")
+	flags.StringVar(&c.Attacks, "attacks", "", "make only these attacks of strangers, by parts of their names, separated by commas")
 	flags.Int64Var(&c.IDs, "ids", 10_000_000, "deliveries in the window of the dedupe measurement; a hundred million take minutes and 4 GB")
 	flags.StringVar(&c.Dir, "dir", "", "where data folders are made (default: a temporary folder)")
 	flags.StringVar(&c.Profiles, "cpuprofile", "", "save processor and allocation profiles of the node in this folder")

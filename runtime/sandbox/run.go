@@ -65,7 +65,7 @@ type run struct {
 	held            uint64       // of memories
 	holds           bool         // it is in the order of memories
 	turns           *turns       // nil for none
-	slices          int          // since the turn began
+	sinceTurn       int64        // gas since the turn began
 	inTurn          bool         // it has a place
 	yieldAt         int          // functions of the module up to and with yield; 0 when there is none
 }

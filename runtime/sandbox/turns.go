@@ -12,8 +12,8 @@ import (
 type turns struct{ places chan struct{} }
 
 const (
-	// turnSlices is how many slices of gas a turn has: a few milliseconds.
-	turnSlices = 40
+	// turnGas is the gas of a turn: a few milliseconds, whatever the size of a slice.
+	turnGas = 40 * gasSlice
 	// breather is for how long a guest stands aside after a turn: Go looks for what came
 	// over the network when a processor has nothing to do, and else every 10 ms only.
 	breather = 20 * time.Microsecond
@@ -27,10 +27,10 @@ func (r *run) turn() {
 	if r.turns == nil {
 		return
 	}
-	if r.slices++; r.slices < turnSlices {
+	if r.sinceTurn += r.meter.slice; r.sinceTurn < turnGas {
 		return
 	}
-	r.slices = 0
+	r.sinceTurn = 0
 	r.leaveTurn()
 	time.Sleep(breather)
 	select {

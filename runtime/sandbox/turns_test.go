@@ -13,7 +13,7 @@ import (
 // busy are limits for a guest that computes for several turns.
 func busy() Limits {
 	l := tight()
-	l.Gas = 5 * turnSlices * gasSlice
+	l.Gas = 5 * turnGas
 	return l
 }
 
@@ -52,7 +52,7 @@ func TestGuestsWaitForTheirTurn(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	usage, err := m.Run(ctx, abi.DefaultExport, &host{}, Limits{})
-	if !errors.Is(err, context.DeadlineExceeded) || usage.Gas > 2*turnSlices*gasSlice {
+	if !errors.Is(err, context.DeadlineExceeded) || usage.Gas > 2*turnGas {
 		t.Errorf("it ended with %v after %d units of gas", err, usage.Gas)
 	}
 }

@@ -59,7 +59,7 @@ func (s *Suite) attacked(ctx context.Context, n *node.Node, o *outside, limited 
 	if err != nil {
 		return nil, withOutput(err, n)
 	}
-	attack, err := newStrangers(n, o, s.say)
+	attack, err := newStrangers(n, o, s.Attacks, s.say)
 	if err != nil {
 		return nil, withOutput(err, n)
 	}
@@ -76,7 +76,7 @@ func (s *Suite) attacked(ctx context.Context, n *node.Node, o *outside, limited 
 	if _, _, err := n.Do("GET", "/v1/personas", nil); err != nil {
 		return nil, withOutput(fmt.Errorf("the node does not answer after the attack: %w", err), n)
 	}
-	what := fmt.Sprintf("echo of another tenant under %d attacks at once, for %s, p95", len(attack.all()), s.Attack)
+	what := fmt.Sprintf("echo of another tenant under %d attacks at once, for %s, p95", len(attack.chosen()), s.Attack)
 	row := report.Row{What: what, Wharf: report.NewFigure("ms", []float64{millis(quantile(disturbed, 0.95))}),
 		Note: fmt.Sprintf("%s; %d echoes; p50 %.1f ms, longest %.0f ms", limited, len(disturbed), millis(quantile(disturbed, 0.5)), millis(disturbed[len(disturbed)-1]))}
 	return []report.Row{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,6 +25,7 @@ type strangers struct {
 	session   string
 	client    *fasthttp.HostClient
 	outside   *outside
+	only      string
 	say       func(format string, args ...any)
 }
 
@@ -35,7 +37,7 @@ type attack struct {
 }
 
 // newStrangers gives strangers their tenant.
-func newStrangers(n *node.Node, o *outside, say func(string, ...any)) (*strangers, error) {
+func newStrangers(n *node.Node, o *outside, only string, say func(string, ...any)) (*strangers, error) {
 	var made struct {
 		Key string `json:"key"`
 	}
@@ -43,7 +45,7 @@ func newStrangers(n *node.Node, o *outside, say func(string, ...any)) (*stranger
 	if err != nil {
 		return nil, err
 	}
-	s := &strangers{addr: n.Addr, key: made.Key, outside: o, say: say, client: &fasthttp.HostClient{
+	s := &strangers{addr: n.Addr, key: made.Key, outside: o, only: only, say: say, client: &fasthttp.HostClient{
 		Addr: n.Addr, MaxConns: 4096, ReadTimeout: strangersGrace, WriteTimeout: strangersGrace, MaxResponseBodySize: 1 << 30,
 	}}
 	var page struct {
@@ -105,7 +107,7 @@ func (s *strangers) status(method, path string, body []byte) int {
 // run makes all attacks at once, and says at the end how each was answered.
 func (s *strangers) run(ctx context.Context) {
 	var wg sync.WaitGroup
-	for _, a := range s.all() {
+	for _, a := range s.chosen() {
 		wg.Go(func() { s.repeat(ctx, a) })
 	}
 	wg.Wait()
@@ -139,6 +141,13 @@ func pause(ctx context.Context, d time.Duration) {
 // listOf is a JSON text with as many members in a list as fit into so many bytes.
 func listOf(head, member string, size int, tail string) []byte {
 	return []byte(head + member + strings.Repeat(","+member, size/(len(member)+1)) + tail)
+}
+
+// chosen are the attacks that were asked for.
+func (s *strangers) chosen() []attack {
+	return slices.DeleteFunc(s.all(), func(a attack) bool {
+		return !slices.ContainsFunc(strings.Split(s.only, ","), func(part string) bool { return strings.Contains(a.name, part) })
+	})
 }
 
 // all are the attacks.
@@ -194,7 +203,7 @@ func (s *strangers) tasks(name string, conns int, step string) attack {
 // schemas submits Tasks whose input a Skill's schema takes long to check.
 func (s *strangers) schemas() attack {
 	enum := listOf(`{"name":"slow","description":"d","persona_id":"persona_echo","input_schema":{"type":"object","properties":{"x":{"type":"array","items":{"enum":[`,
-		`12345`, 30_000, `]}}}}}`)
+		`12345`, 18_000, `]}}}}}`)
 	input := listOf(`{"persona_id":"persona_echo","metadata":{"skill_id":"SKILL"},"input":{"x":[`, `1`, 400_000, `]}}`)
 	var once sync.Once
 	var body []byte

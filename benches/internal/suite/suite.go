@@ -31,6 +31,7 @@ type Config struct {
 	Events   int64         // that the log is filled with by scale
 	Backlog  int           // deliveries that wait when normalize begins
 	Attack   time.Duration // of strangers
+	Attacks  string        // parts of the names of the attacks to make; empty: all
 	IDs      int64         // of deliveries in the window, for dedupe
 	Profiles string        // folder for profiles of the node, "" for none
 	Progress io.Writer     // what is being done
