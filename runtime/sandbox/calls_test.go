@@ -228,13 +228,11 @@ func TestExtismTextsAreNotCopiedWhole(t *testing.T) {
 	const size = 64 << 20
 	allocates := konst(size) + "\xad" + call(0)
 	grows := &guest{pages: 1}
-	for _, f := range []importedFunc{
+	grows.imports = append(grows.imports, []importedFunc{
 		{extismEnv, "alloc", signature{typeI64, typeI64}}, {extismEnv, "error_set", signature{typeI64, ""}},
 		{extismEnv, "output_set", signature{typeI64 + typeI64, ""}}, {extismEnv, "log_info", signature{typeI64, ""}},
 		{extismEnv, "output_length", signature{"", typeI64}}, {extismEnv, "error_get", signature{"", typeI64}},
-	} {
-		grows.imports = append(grows.imports, f)
-	}
+	}...)
 	length := konst(size) + "\xad"
 	grows.add(fn{export: "nothing", sig: runSig, body: allocates + opDrop + konst(0)})
 	grows.add(fn{export: "error", sig: runSig, body: allocates + call(1) + call(5) + "\x50"}) // i64.eqz
