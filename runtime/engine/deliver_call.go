@@ -114,6 +114,14 @@ func (h *handover) take(ctx context.Context, all []abi.PolledDelivery) error {
 		}
 		fresh = append(fresh, k)
 	}
+	size := int64(0)
+	for _, k := range fresh {
+		size += int64(len(all[k.at].Text) + len(all[k.at].Body))
+	}
+	if !h.source.polled.take(now, len(fresh), size) {
+		return provider.Refuse(abi.CallUnavailable, "too_fast", fmt.Sprintf(
+			"the polls of a connector hand over %d deliveries or %d bytes in a minute: the rest is for later polls", paceDeliveries, paceBytes))
+	}
 	slices.SortFunc(fresh, func(a, b found) int { return cmp.Compare(a.at, b.at) })
 	for _, k := range fresh {
 		h.add(about, &all[k.at], k.key.key)

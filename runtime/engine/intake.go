@@ -68,6 +68,7 @@ type source struct {
 
 	pending atomic.Int64
 	tally   tally
+	polled  pace
 }
 
 // arrival is a delivery that was taken and is not normalized yet.

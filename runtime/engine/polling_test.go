@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -238,5 +239,74 @@ func TestEndOfAPollIsNoticed(t *testing.T) {
 	close(leave)
 	for runs() {
 		n.yield(t)
+	}
+}
+
+// TestASourceThatFloods holds that polls hand over so much in a minute and no more, that
+// what was taken stays taken, and that the rest is taken later.
+func TestASourceThatFloods(t *testing.T) {
+	const pages = paceDeliveries / maxDelivered // in a minute
+	clock := &fakeClock{now: newYear}
+	var page atomic.Int32
+	refused := make(chan string, 100)
+	poll := func(ctx context.Context, h sandbox.Host) error {
+		for {
+			var req abi.CallDeliverRequest
+			for i := range maxDelivered {
+				req.Deliveries = append(req.Deliveries, abi.PolledDelivery{ID: fmt.Sprintf("%d-%d", page.Load(), i), Text: "x"})
+			}
+			request, err := json.Marshal(req)
+			if err != nil {
+				return err
+			}
+			status, answer, err := h.Call(ctx, abi.CallDeliver, request)
+			switch {
+			case err != nil:
+				return err
+			case status == abi.CallDenied: // it is asked to normalize what it found
+				return nil
+			case status != abi.CallOK:
+				refused <- string(answer)
+				return &abi.Failure{Code: "refused", Message: "it is too much"}
+			}
+			page.Add(1)
+		}
+	}
+	n := polling(t, crashtest.NewDisk(), guests{"connectors": poll}, clock)
+	id := n.connector(t, scheduled("0 * * * *", abi.DefaultExport))
+	polled := func() abi.Task {
+		return n.wait(t, as[abi.Connector](t, must(n.GetConnector(t.Context(), n.root, id))).Polling.LastTask)
+	}
+	clock.forward(t, n, time.Hour)
+	for round := 1; round <= 3; round++ {
+		task := polled()
+		if said := <-refused; task.Status != abi.TaskFailed || !strings.Contains(said, "too_fast") || page.Load() != int32(round*pages) {
+			t.Fatalf("poll %d was told %s after %d pages in all, and is %s", round, said, page.Load(), task.Status)
+		}
+		for last := task.ID; last == task.ID; { // its end is seen, and it is tried again
+			clock.forward(t, n, time.Minute)
+			last = as[abi.Connector](t, must(n.GetConnector(t.Context(), n.root, id))).Polling.LastTask
+		}
+	}
+	polled()
+}
+
+func TestPace(t *testing.T) {
+	var p pace
+	now := newYear
+	for i, c := range []struct {
+		after      time.Duration
+		deliveries int
+		bytes      int64
+		want       bool
+	}{
+		{0, paceDeliveries, 1, true}, {time.Second, 1, 1, false}, {time.Minute - 2*time.Second, 1, 1, false}, {time.Second, 1, 1, true},
+		{0, 1, paceBytes, false}, {0, 1, paceBytes - 1, true}, {0, 0, 1, false},
+		{-time.Hour, 1, 1, true}, // the clock was put back
+	} {
+		now = now.Add(c.after)
+		if got := p.take(now, c.deliveries, c.bytes); got != c.want {
+			t.Errorf("step %d: %v, want %v", i, got, c.want)
+		}
 	}
 }
