@@ -38,3 +38,12 @@ func parse(text string) (k, n int, err error) {
 	}
 	return k, n, nil
 }
+
+// Alone skips a test of one goroutine where -short asks for tests that the race detector
+// learns from: it takes many times as long there, and everywhere else it runs.
+func Alone(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("has one goroutine: the race detector learns nothing from it")
+	}
+}

@@ -9,6 +9,7 @@ import (
 	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/internal/share"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 )
 
@@ -67,6 +68,7 @@ var smallest = []string{`{}`, `""`, `0`, `[]`, `null`, `{"a":0}`, `{"index":0,"c
 // Whatever list of whatever file a stranger fills, verifying the bundle takes at most
 // eight times its bytes, and a few megabytes of its own.
 func TestBundlesOfManyMembers(t *testing.T) {
+	share.Alone(t)
 	for name, file := range dense {
 		for _, place := range file.places {
 			for _, filler := range smallest {
@@ -102,6 +104,7 @@ func TestAStrangersBundleIsLeftAlone(t *testing.T) {
 
 // What nodes write is far from what is refused as too dense.
 func TestRealFilesAreSparse(t *testing.T) {
+	share.Alone(t)
 	c := sampleContents(t)
 	for i := range 30_000 {
 		key := testKey(byte(i)).Public(start)

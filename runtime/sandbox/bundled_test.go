@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/internal/share"
 	"github.com/wharf-dev/wharf/plugins"
 )
 
@@ -80,6 +81,7 @@ func bundled(t testing.TB, r *Runtime, name string) *Module {
 // TestBundledCapabilities holds that Personas claim the host calls that their
 // plugins make, and that digests are those of the modules.
 func TestBundledCapabilities(t *testing.T) {
+	share.Alone(t)
 	r := newRuntime(t, Config{CacheDir: cacheDir})
 	for _, p := range plugins.Personas() {
 		plugin, _, _ := strings.Cut(p.EntryWorkflow, "#")

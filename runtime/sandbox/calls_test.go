@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/internal/share"
 )
 
 // everyImport returns all that a guest can import, by what it runs in.
@@ -105,6 +106,7 @@ func hostileLimits() Limits {
 // keep the host busy. A Run that is canceled ends with the next call, and what a call
 // does for the guest takes no memory of the host's that grows with the guest's.
 func TestEveryCallIsStoppedAndBounded(t *testing.T) {
+	share.Alone(t)
 	r := newRuntime(t, Config{})
 	native, extism := everyImport(r)
 	clock := importedFunc{abi.HostModule, abi.CallClock, signature{typeI32 + typeI32, typeI64}}
@@ -185,6 +187,7 @@ func allocated() uint64 {
 // TestInitializationsEnd holds that a module is compiled whatever its initialization does:
 // what WASI does for it is bounded as well as what it does itself.
 func TestInitializationsEnd(t *testing.T) {
+	share.Alone(t)
 	r := newRuntime(t, Config{})
 	const unlistened = 0
 	for name, arguments := range map[string][]int64{

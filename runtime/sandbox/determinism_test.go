@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/internal/share"
 	"github.com/wharf-dev/wharf/plugins/plugintest"
 )
 
@@ -142,6 +143,7 @@ func main() {}
 // the same order and with the same bytes: clock readings, randomness and sleeps
 // included. It holds on both engines, and when the machine is busy.
 func TestRunsAreTheSame(t *testing.T) {
+	share.Alone(t)
 	words := program(
 		plugintest.Step{Call: "wasi.clock", Repeat: 3}, plugintest.Step{Call: "wasi.monotonic", Repeat: 3},
 		plugintest.Step{Call: "wasi.random", Bytes: number(64)}, plugintest.Step{Call: "wasi.sleep", Bytes: number(86_400_000)},

@@ -16,6 +16,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/internal/arm64test"
+	"github.com/wharf-dev/wharf/internal/share"
 	"github.com/wharf-dev/wharf/plugins/plugintest"
 )
 
@@ -130,6 +131,7 @@ func wantSeen(t testing.TB, what string, want, got seen) {
 // is stopped and what its memory holds then do not depend on the engine that runs it,
 // nor on what its instance was used for before.
 func TestEveryWayIsTheSame(t *testing.T) {
+	share.Alone(t)
 	for _, w := range plugintest.Workers() {
 		t.Run(w.Name, func(t *testing.T) {
 			var first []seen

@@ -19,6 +19,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/internal/share"
 	"github.com/wharf-dev/wharf/runtime/sandbox/rewrite"
 )
 
@@ -558,6 +559,7 @@ func TestExtismStandardOutput(t *testing.T) {
 // TestExtismPDKs runs what the SDK tests itself with: plugins that were made with other
 // versions of its PDKs, and without thinking of Wharf.
 func TestExtismPDKs(t *testing.T) {
+	share.Alone(t)
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/extism/go-sdk").Output()
 	if err != nil {
 		t.Skipf("the SDK's sources are not at hand: %v", err)

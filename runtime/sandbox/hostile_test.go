@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/internal/share"
 )
 
 // tight are limits that a hostile guest reaches at once.
@@ -140,6 +141,7 @@ func growsTable() *guest {
 
 // TestHostile runs every hostile guest, and after each a good one.
 func TestHostile(t *testing.T) {
+	share.Alone(t)
 	for _, engine := range engines() {
 		t.Run(engine.name, func(t *testing.T) {
 			r := newRuntime(t, engine.config)

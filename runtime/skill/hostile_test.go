@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/wharf-dev/wharf/internal/share"
 	"github.com/wharf-dev/wharf/runtime/skill"
 )
 
@@ -69,6 +70,7 @@ var hostile = map[string]struct {
 
 // Whatever a schema asks of a value, what is done is bounded, or refused with the limit.
 func TestHostile(t *testing.T) {
+	share.Alone(t)
 	for name, c := range hostile {
 		t.Run(name, func(t *testing.T) {
 			if len(c.schema) > skill.MaxSchema {

@@ -13,6 +13,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/internal/share"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -128,6 +129,7 @@ func allEvents(t *testing.T, s *Store, scope storage.Scope, after storage.Positi
 // longer than a chunk, and reads them from every position, also when retention has
 // taken part of a chunk, and after a restart.
 func TestWorkspacesAreReadByChunks(t *testing.T) {
+	share.Alone(t)
 	fs := vfs.NewMem()
 	s := openTest(t, fs)
 	for n := range 60 {

@@ -7,11 +7,14 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/wharf-dev/wharf/internal/share"
 )
 
 // TestRealModules holds that no module of a compiler of a language comes near a bound: each
 // figure is less than a quarter of what is allowed.
 func TestRealModules(t *testing.T) {
+	share.Alone(t)
 	modules := 0
 	for _, pattern := range []string{"plugins/bundled/*.wasm*", "plugins/plugintest/wasm/*.wasm*", "runtime/sandbox/testdata/extism/*.wasm*", "benches/internal/guests/wasm/*.wasm*"} {
 		files, err := filepath.Glob(filepath.Join("../../..", pattern))

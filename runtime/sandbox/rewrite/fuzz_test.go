@@ -14,6 +14,7 @@ import (
 
 	"github.com/tetratelabs/wazero"
 
+	"github.com/wharf-dev/wharf/internal/share"
 	"github.com/wharf-dev/wharf/runtime/sandbox/rewrite"
 )
 
@@ -36,6 +37,7 @@ func genBytes(seed uint64) []byte {
 // with: results, traps, memory, globals, and what the host is told. Under All the
 // engines agree to the bit, on the gas too.
 func TestGenerated(t *testing.T) {
+	share.Alone(t)
 	t.Parallel()
 	b := newGenBench(t)
 	n := uint64(100)
@@ -53,6 +55,7 @@ func TestGenerated(t *testing.T) {
 // module alone: neither the engine nor the size of the slices in which gas is
 // handed out can be told from it. Nothing is free.
 func TestGeneratedGas(t *testing.T) {
+	share.Alone(t)
 	t.Parallel()
 	b := newGenBench(t)
 	n := uint64(30)
@@ -69,6 +72,7 @@ func TestGeneratedGas(t *testing.T) {
 // An instance that is made from the memory and the globals of another goes on as the
 // other does, unless that one says that it changed what they do not hold.
 func TestGeneratedSnapshot(t *testing.T) {
+	share.Alone(t)
 	t.Parallel()
 	b := newGenBench(t)
 	n, restored := uint64(200), 0
