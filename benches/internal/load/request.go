@@ -17,6 +17,8 @@ const keyLen = 32
 type Request struct {
 	raw []byte
 	key []byte // where in raw the idempotency key is, nil if it has none
+
+	refreshed func(key []byte)
 }
 
 // Header is one header field of a request.
@@ -49,6 +51,16 @@ func NewRequest(method, host, path string, headers []Header, keyed bool, body []
 	return r
 }
 
+// Slot returns the place of a text in the request, to be overwritten with one as long.
+// The text has to be there.
+func (r *Request) Slot(text string) []byte {
+	at := bytes.Index(r.raw, []byte(text))
+	return r.raw[at : at+len(text)]
+}
+
+// OnRefresh has f called with each new key, to change what depends on it.
+func (r *Request) OnRefresh(f func(key []byte)) { r.refreshed = f }
+
 // Bytes returns the request as it goes over the wire, valid until the next
 // Refresh.
 func (r *Request) Bytes() []byte { return r.raw }
@@ -67,4 +79,7 @@ func (r *Request) Refresh() {
 		}
 	}
 	hex.Encode(r.key, id[:])
+	if r.refreshed != nil {
+		r.refreshed(r.key)
+	}
 }

@@ -30,17 +30,29 @@ const (
 
 // deliveryBody is a delivery of a kilobyte that the generic Connector understands.
 func deliveryBody() []byte {
-	const head, tail = `{"message":"a shipment has left the northern depot","id":"b7c1f0","filler":"`, `"}`
+	const head, tail = `{"message":"a shipment has left the northern depot","id":"` + bodyID + `","filler":"`, `"}`
 	return []byte(head + strings.Repeat("x", deliveryBytes-len(head)-len(tail)) + tail)
 }
 
-// delivery is a signed request with an id of its own.
+// bodyID and noSignature stand in a delivery until it is sent.
+const bodyID = "----------------id--------------"
+
+var noSignature = strings.Repeat("0", 2*sha256.Size)
+
+// delivery is a signed request with an id of its own. The id is in the body too: a body
+// that was signed is taken once.
 func delivery(addr, path string) *load.Request {
 	body := deliveryBody()
-	mac := hmac.New(sha256.New, []byte(hookSecret))
-	mac.Write(body)
-	signed := load.Header{Name: "X-Hub-Signature-256", Value: "sha256=" + hex.EncodeToString(mac.Sum(nil))}
-	return load.NewRequest("POST", addr, path, []load.Header{signed}, true, body)
+	r := load.NewRequest("POST", addr, path, []load.Header{{Name: "X-Hub-Signature-256", Value: "sha256=" + noSignature}}, true, body)
+	signature, sent := r.Slot(noSignature), r.Slot(string(body))
+	id, mac := r.Slot(bodyID), hmac.New(sha256.New, []byte(hookSecret))
+	r.OnRefresh(func(key []byte) {
+		copy(id, key)
+		mac.Reset()
+		mac.Write(sent)
+		hex.Encode(signature, mac.Sum(nil))
+	})
+	return r
 }
 
 func (s *Suite) deliveryPlan(addr, path string, measure time.Duration) load.Plan {
