@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -236,6 +237,37 @@ func TestAnswersThatAreNearlyRight(t *testing.T) {
 	}
 }
 
+// watchedBody tells when so much of the first answer was read.
+type watchedBody struct {
+	io.ReadCloser
+	got, most int
+	read      chan struct{}
+}
+
+func (w *watchedBody) Read(p []byte) (int, error) {
+	n, err := w.ReadCloser.Read(p)
+	if w.got += n; w.got >= w.most && w.got-n < w.most {
+		close(w.read)
+	}
+	return n, err
+}
+
+// of watches the body of the first answer that comes through a transport.
+func (w *watchedBody) of(next http.RoundTripper) http.RoundTripper {
+	return roundTrip(func(r *http.Request) (*http.Response, error) {
+		answer, err := next.RoundTrip(r)
+		if err == nil && w.ReadCloser == nil {
+			w.ReadCloser = answer.Body
+			answer.Body = w
+		}
+		return answer, err
+	})
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
 // All answers together take what the node has for them, each tenant at most half of
 // it; what is refused for that is asked for again, and all is given back.
 func TestAnswersAtOneTime(t *testing.T) {
@@ -247,19 +279,20 @@ func TestAnswersAtOneTime(t *testing.T) {
 		<-open
 		_, _ = io.WriteString(w, `"}}]}`)
 	}, jsonBody(`{"choices":[{"finish_reason":"stop","message":{"content":"`+strings.Repeat("x", 3000)+`"}}]}`))
+	release := sync.OnceFunc(func() { close(open) })
+	t.Cleanup(release)
 	r := one(t, withRetries(s.openAI(), 1))
 	budget := provider.NewBudget(8000)
+	body := &watchedBody{most: 3000, read: make(chan struct{})}
 	r.client.Transport.(*strict).budget = budget
+	r.client.Transport = body.of(r.client.Transport)
 	first := make(chan told)
 	go func() { first <- r.askAs(t, t.Context(), hello(false), provider.Call{Tenant: "a"}) }()
-	for budget.Take("a", 2000) { // until the first answer is being read
-		budget.Return("a", 2000)
-		runtime.Gosched()
-	}
+	<-body.read
 	refused(t, r.askAs(t, t.Context(), hello(false), provider.Call{Tenant: "a"}).err, abi.CallUnavailable, "model_busy")
 	equal(t, "asked again", len(r.waits), 1)
 	answered(t, r.askAs(t, t.Context(), hello(false), provider.Call{Tenant: "b"}))
-	close(open)
+	release()
 	answered(t, <-first)
 	answered(t, r.askAs(t, t.Context(), hello(false), provider.Call{Tenant: "a"}))
 	if !budget.Take("a", 4000) || !budget.Take("b", 4000) {
