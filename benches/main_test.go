@@ -70,7 +70,8 @@ func TestEveryMeasurementRuns(t *testing.T) {
 	}
 }
 
-// every names all measurements that need nothing but this repository.
+// every names all measurements that need nothing but this repository, and no control group
+// for a node that may be killed.
 func every() string {
 	var names []string
 	for _, m := range suite.Measurements() {

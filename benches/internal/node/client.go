@@ -11,10 +11,12 @@ import (
 	"github.com/wharf-dev/wharf/benches/internal/load"
 )
 
-// Headers are what every request to a node carries.
-func Headers() []load.Header {
+// Headers are what every request to a node carries that is made with [APIKey].
+func Headers() []load.Header { return headers(APIKey) }
+
+func headers(key string) []load.Header {
 	return []load.Header{
-		{Name: "Authorization", Value: "Bearer " + APIKey},
+		{Name: "Authorization", Value: "Bearer " + key},
 		{Name: abi.VersionHeader, Value: abi.ProtocolVersion},
 	}
 }
@@ -30,7 +32,7 @@ func (n *Node) do(method, path string, body []byte, prefer string) (int, []byte,
 	defer fasthttp.ReleaseResponse(resp)
 	req.Header.SetMethod(method)
 	req.SetRequestURI("http://" + n.Addr + path)
-	for _, h := range Headers() {
+	for _, h := range headers(n.key) {
 		req.Header.Set(h.Name, h.Value)
 	}
 	if prefer != "" {

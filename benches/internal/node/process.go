@@ -57,6 +57,7 @@ type Node struct {
 	// answer to an authenticated request.
 	FirstAnswer time.Duration
 
+	key     string // that requests are made with
 	cmd     *exec.Cmd
 	client  *fasthttp.HostClient
 	output  *tail
@@ -72,7 +73,7 @@ func Start(ctx context.Context, o Options) (*Node, error) {
 		return nil, err
 	}
 	args := append([]string{"serve", "--listen", addr, "--data", o.Data}, o.Args...)
-	n := &Node{Addr: addr, cmd: exec.CommandContext(ctx, o.Binary, args...), output: &tail{}, stopped: make(chan struct{})}
+	n := &Node{Addr: addr, key: APIKey, cmd: exec.CommandContext(ctx, o.Binary, args...), output: &tail{}, stopped: make(chan struct{})}
 	n.cmd.Env = append(append(os.Environ(), "WHARF_API_KEY="+APIKey), o.Env...)
 	n.cmd.Stdout, n.cmd.Stderr = n.output, n.output
 	n.client = &fasthttp.HostClient{Addr: addr, MaxIdleConnDuration: time.Minute, ReadTimeout: startLimit}
@@ -117,6 +118,14 @@ func (n *Node) awaitAnswer(ctx context.Context, start time.Time) error {
 		}
 	}
 	return fmt.Errorf("the node did not answer within %s: %w", startLimit, last)
+}
+
+// As returns the node as the client with another key has it, or with the text of an
+// access token.
+func (n *Node) As(key string) *Node {
+	other := *n
+	other.key = key
+	return &other
 }
 
 // PID is the process's id.

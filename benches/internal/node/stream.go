@@ -26,7 +26,7 @@ type Stream struct {
 func (n *Node) StreamRequest(path string) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "GET %s HTTP/1.1\r\nHost: %s\r\nAccept: text/event-stream\r\n", path, n.Addr)
-	for _, h := range Headers() {
+	for _, h := range headers(n.key) {
 		fmt.Fprintf(&b, "%s: %s\r\n", h.Name, h.Value)
 	}
 	b.WriteString("\r\n")
@@ -39,7 +39,7 @@ func (n *Node) Stream(ctx context.Context, path string) (*Stream, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a stream's request: %w", err)
 	}
-	for _, h := range Headers() {
+	for _, h := range headers(n.key) {
 		req.Header.Set(h.Name, h.Value)
 	}
 	resp, err := http.DefaultClient.Do(req)

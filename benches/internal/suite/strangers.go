@@ -21,8 +21,6 @@ const (
 	quietFor = 5 * time.Second
 	// goalDisturbed is how much longer they may take meanwhile.
 	goalDisturbed = 5
-	// strangersGrace is how long a canceled attack may take to end.
-	strangersGrace = 30 * time.Second
 )
 
 // measureStrangers has everything that comes from outside attack one node at once, under

@@ -2,7 +2,6 @@ package suite
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"slices"
 	"strings"
@@ -11,19 +10,16 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/valyala/fasthttp"
+	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/benches/internal/node"
 )
 
 // strangers attack a node with a key of a tenant of their own, and without any.
 type strangers struct {
-	addr      string
-	key       string
+	node      *node.Node // as they have it
 	workspace string
 	session   string
-	client    *fasthttp.HostClient
 	outside   *outside
 	only      string
 	say       func(format string, args ...any)
@@ -45,62 +41,17 @@ func newStrangers(n *node.Node, o *outside, only string, say func(string, ...any
 	if err != nil {
 		return nil, err
 	}
-	s := &strangers{addr: n.Addr, key: made.Key, outside: o, only: only, say: say, client: &fasthttp.HostClient{
-		Addr: n.Addr, MaxConns: 4096, ReadTimeout: strangersGrace, WriteTimeout: strangersGrace, MaxResponseBodySize: 1 << 30,
-	}}
-	var page struct {
-		Data []struct {
-			ID string `json:"id"`
-		} `json:"data"`
-	}
-	if err := s.call("GET", "/v1/workspaces", nil, &page); err != nil {
+	s := &strangers{node: n.As(made.Key), outside: o, only: only, say: say}
+	if s.workspace, err = s.node.Workspace(); err != nil {
 		return nil, err
 	}
-	s.workspace = page.Data[0].ID
-	var session struct {
-		ID string `json:"id"`
-	}
-	err = s.call("POST", "/v1/sessions", []byte(`{"workspace_id":"`+s.workspace+`"}`), &session)
-	s.session = session.ID
+	s.session, err = s.node.CreateSession(s.workspace, "")
 	return s, err
 }
 
-func (s *strangers) call(method, path string, body []byte, out any) error {
-	status, answer, err := s.do(method, path, body)
-	if err != nil {
-		return err
-	}
-	if status/100 != 2 {
-		return fmt.Errorf("%s %s was answered with %d: %.300s", method, path, status, answer)
-	}
-	return json.Unmarshal(answer, out)
-}
-
-func (s *strangers) do(method, path string, body []byte) (int, []byte, error) {
-	return s.doAs(s.key, method, path, body)
-}
-
-func (s *strangers) doAs(key, method, path string, body []byte) (int, []byte, error) {
-	req, resp := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
-	defer fasthttp.ReleaseRequest(req)
-	defer fasthttp.ReleaseResponse(resp)
-	req.Header.SetMethod(method)
-	req.SetRequestURI("http://" + s.addr + path)
-	req.Header.Set("Authorization", "Bearer "+key)
-	req.Header.Set(abi.VersionHeader, abi.ProtocolVersion)
-	if body != nil {
-		req.Header.SetContentType("application/json")
-		req.SetBodyRaw(body)
-	}
-	if err := s.client.Do(req, resp); err != nil {
-		return 0, nil, err
-	}
-	return resp.StatusCode(), append([]byte(nil), resp.Body()...), nil
-}
-
-// status is do for whoever wants no more; 0 for no answer.
+// status is how a request is answered; 0 for not at all.
 func (s *strangers) status(method, path string, body []byte) int {
-	status, _, _ := s.do(method, path, body)
+	status, _, _ := s.node.Do(method, path, body)
 	return status
 }
 
@@ -175,7 +126,7 @@ func (s *strangers) all() []attack {
 		s.tasks("endless lists of tools", 1, `{"call":"tool.list","request":{}}`),
 		s.schemas(),
 		{"tokens of a giant key", 2, func(context.Context) int {
-			status, _, _ := s.doAs(s.outside.token(), "GET", "/v1/tasks", nil)
+			status, _, _ := s.node.As(s.outside.token()).Do("GET", "/v1/tasks", nil)
 			return status
 		}},
 	}
@@ -185,7 +136,7 @@ func (s *strangers) all() []attack {
 func (s *strangers) tasks(name string, conns int, step string) attack {
 	body := []byte(`{"persona_id":"` + personaCalls + `","input":{"program":[` + step + `]}}`)
 	return attack{name, conns, func(ctx context.Context) int {
-		status, answer, err := s.do("POST", "/v1/sessions/"+s.session+"/tasks", body)
+		status, answer, err := s.node.Do("POST", "/v1/sessions/"+s.session+"/tasks", body)
 		if err != nil || status/100 != 2 {
 			return status
 		}
@@ -204,7 +155,7 @@ func (s *strangers) tasks(name string, conns int, step string) attack {
 func (s *strangers) schemas() attack {
 	enum := listOf(`{"name":"slow","description":"d","persona_id":"persona_echo","input_schema":{"type":"object","properties":{"x":{"type":"array","items":{"enum":[`,
 		`12345`, 18_000, `]}}}}}`)
-	input := listOf(`{"persona_id":"persona_echo","metadata":{"skill_id":"SKILL"},"input":{"x":[`, `1`, 400_000, `]}}`)
+	input := listOf(`{"persona_id":"persona_echo","metadata":{"skill_id":"SKILL"},"input":{"x":[`, `1`, 300_000, `]}}`)
 	var once sync.Once
 	var body []byte
 	return attack{"schemas", 2, func(context.Context) int {
@@ -212,7 +163,7 @@ func (s *strangers) schemas() attack {
 			var skill struct {
 				ID string `json:"id"`
 			}
-			if err := s.call("POST", "/wharf/v1/skills", enum, &skill); err != nil {
+			if err := s.node.Call("POST", "/wharf/v1/skills", jsontext.Value(enum), &skill); err != nil {
 				s.say("  no Skill was made: %v", err)
 			}
 			body = []byte(strings.Replace(string(input), "SKILL", skill.ID, 1))
@@ -224,9 +175,8 @@ func (s *strangers) schemas() attack {
 // unreadStreams opens streams of a Session with large events and reads none of them.
 func (s *strangers) unreadStreams(ctx context.Context) int {
 	const streams = 200
-	request := fmt.Sprintf("GET /v1/sessions/%s/events/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n%s: %s\r\n\r\n",
-		s.session, s.key, abi.VersionHeader, abi.ProtocolVersion)
-	return s.hold(ctx, streams, request)
+	request := s.node.StreamRequest("/v1/sessions/" + s.session + "/events/stream")
+	return s.hold(ctx, streams, string(request))
 }
 
 // slowBodies begins requests without a key and does not end them.
@@ -244,7 +194,7 @@ func (s *strangers) hold(ctx context.Context, conns int, request string) int {
 		}
 	}()
 	for range conns {
-		c, err := net.DialTimeout("tcp", s.addr, time.Second)
+		c, err := net.DialTimeout("tcp", s.node.Addr, time.Second)
 		if err != nil {
 			break
 		}
