@@ -22,23 +22,55 @@ func TooDeep(text []byte, levels int) int {
 	if bytes.Count(text, []byte("{"))+bytes.Count(text, []byte("[")) <= levels {
 		return -1
 	}
-	depth, quoted := 0, false
+	depth := 0
 	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
+		switch text[i] {
+		case '"':
+			i = stringEnd(text, i)
+		case '{', '[':
 			if depth++; depth > levels {
 				return i
 			}
-		case c == '}' || c == ']':
+		case '}', ']':
 			depth--
 		}
 	}
 	return -1
+}
+
+// Values counts the values of a text, without reading it: at least as many as it has.
+// The text may be no JSON at all.
+func Values(text []byte) int {
+	n := 1
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			i = stringEnd(text, i)
+		case ',', '{', '[':
+			n++
+		}
+	}
+	return n
+}
+
+// stringEnd returns where the string that begins at an offset has its closing quote: the
+// length of the text when it has none.
+func stringEnd(text []byte, start int) int {
+	for at := start + 1; at < len(text); at++ {
+		end := bytes.IndexByte(text[at:], '"')
+		if end < 0 {
+			break
+		}
+		at += end
+		escapes := at - 1
+		for escapes > start && text[escapes] == '\\' {
+			escapes--
+		}
+		if (at-escapes)%2 == 1 {
+			return at
+		}
+	}
+	return len(text)
 }
 
 // Plain returns a JSON text in the one spelling in which plugins are told what came

@@ -247,21 +247,11 @@ func (s *scale) plain() bool {
 // quoted passes over a string and returns it with its quotes.
 func (s *scale) quoted() ([]byte, bool) {
 	start := s.at
-	for s.at++; ; s.at++ {
-		end := bytes.IndexByte(s.text[s.at:], '"')
-		if end < 0 {
-			return nil, false
-		}
-		s.at += end
-		escapes := s.at - 1
-		for escapes > start && s.text[escapes] == '\\' {
-			escapes--
-		}
-		if (s.at-escapes)%2 == 1 {
-			s.at++
-			return s.text[start:s.at], true
-		}
+	if s.at = stringEnd(s.text, start); s.at == len(s.text) {
+		return nil, false
 	}
+	s.at++
+	return s.text[start:s.at], true
 }
 
 // next passes over the end of a member, and reports whether another follows.

@@ -119,7 +119,7 @@ func TestRealFilesAreSparse(t *testing.T) {
 		t.Error(err)
 	}
 	for _, r := range c.Receipts {
-		if n := values(r); 2*n > len(r)/bytesForValue+freeValues {
+		if n := abi.Values(r); 2*n > len(r)/bytesForValue+freeValues {
 			t.Errorf("a receipt of %d bytes has %d values", len(r), n)
 		}
 	}

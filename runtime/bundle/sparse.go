@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	json "github.com/go-json-experiment/json"
+
+	"github.com/wharf-dev/wharf/abi"
 )
 
 // What a file that is read into Go values may hold. Whoever wrote the bundle chooses
@@ -24,25 +26,8 @@ func readSparse(text []byte, into any) error {
 
 // checkSparse refuses a text with more values than so many bytes of JSON have.
 func checkSparse(text []byte) error {
-	if n := values(text); n > freeValues+len(text)/bytesForValue {
+	if n := abi.Values(text); n > freeValues+len(text)/bytesForValue {
 		return fmt.Errorf("%d values in %d bytes are more than a file of a bundle has", n, len(text))
 	}
 	return nil
-}
-
-// values counts the values of a JSON text, without reading it: at least as many as it
-// has. The text may be no JSON at all.
-func values(text []byte) int {
-	n, quoted := 1, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case !quoted && (c == ',' || c == '{' || c == '['):
-			n++
-		}
-	}
-	return n
 }
