@@ -55,15 +55,25 @@ func fdClose(r *run, _ api.Memory, p []uint64) errno {
 	return errnoSuccess
 }
 
-func fdFdstatGet(_ *run, m api.Memory, p []uint64) errno {
-	stat, ok := m.Read(uint32(p[1]), 24)
+// streamStat returns the room that a guest has for what is told of a standard stream,
+// emptied.
+func streamStat(m api.Memory, p []uint64, size uint32) ([]byte, errno) {
+	stat, ok := m.Read(uint32(p[1]), size)
 	if !ok {
-		return errnoFault
+		return nil, errnoFault
 	}
 	if !isStream(p[0]) {
-		return errnoBadf
+		return nil, errnoBadf
 	}
 	clear(stat)
+	return stat, errnoSuccess
+}
+
+func fdFdstatGet(_ *run, m api.Memory, p []uint64) errno {
+	stat, err := streamStat(m, p, 24)
+	if err != errnoSuccess {
+		return err
+	}
 	stat[0] = filetypeBlockDevice
 	binary.LittleEndian.PutUint64(stat[8:], streamRights)
 	return errnoSuccess
@@ -83,15 +93,11 @@ func fdFdstatSetFlags(_ *run, _ api.Memory, p []uint64) errno {
 }
 
 func fdFilestatGet(_ *run, m api.Memory, p []uint64) errno {
-	stat, ok := m.Read(uint32(p[1]), 64)
-	if !ok {
-		return errnoFault
-	}
-	if !isStream(p[0]) {
-		return errnoBadf
+	stat, err := streamStat(m, p, 64)
+	if err != errnoSuccess {
+		return err
 	}
 	const filetype, links = 16, 24
-	clear(stat)
 	stat[filetype], stat[links] = filetypeBlockDevice, 1
 	return errnoSuccess
 }
