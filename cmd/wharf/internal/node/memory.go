@@ -8,9 +8,9 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 )
 
-// Memory returns how many bytes this process may take: the limit of its container, or
+// available returns how many bytes this process may take: the limit of its container, or
 // else the memory of the machine. It returns 0 where neither can be told.
-func Memory() int64 {
+func available() int64 {
 	limit, err := memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)()
 	if err != nil || limit > 1<<62 {
 		return 0
@@ -22,7 +22,7 @@ func Memory() int64 {
 // process may take. The other half is for what it does not manage: the memory of guests,
 // compiled modules, caches of the system. GOMEMLIMIT, where it is set, counts instead.
 func BoundHeap(log *slog.Logger) {
-	limit := Memory()
+	limit := available()
 	if limit == 0 || os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}

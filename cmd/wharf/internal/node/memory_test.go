@@ -22,7 +22,7 @@ func TestBodiesFitIntoTheMemory(t *testing.T) {
 }
 
 func TestMemoryIsKnown(t *testing.T) {
-	if Memory() <= 0 {
+	if available() <= 0 {
 		t.Error("neither the container's limit nor the machine's memory is known")
 	}
 }

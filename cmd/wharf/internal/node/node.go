@@ -155,7 +155,7 @@ func storeOptions(c config.Config, log *slog.Logger) pebble.Options {
 }
 
 func (n *Node) startEngine(ctx context.Context) (err error) {
-	n.sandbox, err = sandbox.New(ctx, sandbox.Config{CacheDir: n.cacheDir(), IdleBytes: n.options.idleBytes(), GuestBytes: guestBytes(n.options.Config.Plugins.Memory, Memory())})
+	n.sandbox, err = sandbox.New(ctx, sandbox.Config{CacheDir: n.cacheDir(), IdleBytes: n.options.idleBytes(), GuestBytes: guestBytes(n.options.Config.Plugins.Memory, available())})
 	if err != nil {
 		return fmt.Errorf("starting the sandbox: %w", err)
 	}
@@ -283,7 +283,7 @@ func (o *Options) gatewayConfig() gateway.Config {
 	l := o.Config.Limits
 	return gateway.Config{
 		Version:   o.Version,
-		BodyLimit: l.Body, DeliveryLimit: l.Delivery, UploadLimit: l.Upload, HeaderLimit: int(l.Header), InFlightBytes: bodies(l.InFlight, l.Body, Memory(), o.Log),
+		BodyLimit: l.Body, DeliveryLimit: l.Delivery, UploadLimit: l.Upload, HeaderLimit: int(l.Header), InFlightBytes: bodies(l.InFlight, l.Body, available(), o.Log),
 		ReadTimeout: l.Read, UploadTimeout: l.UploadTime, WriteTimeout: l.Write, IdleTimeout: l.Idle,
 		Connections: connections(l.Connections, o.Log), Streams: l.Streams,
 		Heartbeat: o.Config.SSE.Heartbeat, WaitLimit: l.Wait,
