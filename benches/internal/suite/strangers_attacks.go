@@ -155,7 +155,7 @@ func (s *strangers) tasks(name string, conns int, step string) attack {
 func (s *strangers) schemas() attack {
 	enum := listOf(`{"name":"slow","description":"d","persona_id":"persona_echo","input_schema":{"type":"object","properties":{"x":{"type":"array","items":{"enum":[`,
 		`12345`, 18_000, `]}}}}}`)
-	input := listOf(`{"persona_id":"persona_echo","metadata":{"skill_id":"SKILL"},"input":{"x":[`, `1`, 300_000, `]}}`)
+	input := listOf(`{"persona_id":"persona_echo","metadata":{"skill_id":"SKILL"},"input":{"x":[`, `12345`, 800_000, `]}}`)
 	var once sync.Once
 	var body []byte
 	return attack{"schemas", 2, func(context.Context) int {
