@@ -22,37 +22,47 @@ func versions() []version {
 	}
 }
 
-// Memory moves a process into a group of its own that may hold so many bytes. The kernel
-// kills the process when it needs more. Call release after the process has ended.
-func Memory(pid int, bytes int64) (release func(), err error) {
+// Group is a control group with a limit of memory.
+type Group struct{ dir string }
+
+// Memory makes a group whose processes may hold so many bytes together. The kernel kills
+// one when they need more. Call [Group.Remove] after all of them have ended.
+func Memory(bytes int64) (*Group, error) {
+	var err error
 	for _, v := range versions() {
-		if release, err = v.confine(pid, bytes); err == nil {
-			return release, nil
+		var g *Group
+		if g, err = v.group(bytes); err == nil {
+			return g, nil
 		}
 	}
 	return nil, fmt.Errorf("%w: %w", ErrUnsupported, err)
 }
 
-func (v version) confine(pid int, bytes int64) (func(), error) {
+func (v version) group(bytes int64) (*Group, error) {
 	if _, err := os.Stat(filepath.Join(v.root, "cgroup.procs")); err != nil {
 		return nil, err
 	}
-	dir := filepath.Join(v.root, fmt.Sprintf("wharf-bench-%d", pid))
-	if err := os.Mkdir(dir, 0o755); err != nil {
+	dir, err := os.MkdirTemp(v.root, "wharf-bench-")
+	if err != nil {
 		return nil, err
 	}
-	release := func() { _ = os.Remove(dir) }
+	g := &Group{dir: dir}
 	if err := write(dir, v.limit, bytes); err != nil {
-		release()
+		g.Remove()
 		return nil, err
 	}
 	_ = write(dir, v.swap, v.swapLimit(bytes)) // a system without swap need not have the file
-	if err := write(dir, "cgroup.procs", int64(pid)); err != nil {
-		release()
-		return nil, err
-	}
-	return release, nil
+	return g, nil
 }
+
+// Prefix returns the command that another command is appended to, to start it inside the
+// group: a process that looks at its limits when it starts has to be there by then.
+func (g *Group) Prefix() []string {
+	return []string{"sh", "-c", `echo $$ > "$0" && exec "$@"`, filepath.Join(g.dir, "cgroup.procs")}
+}
+
+// Remove removes the group, which has no process any more.
+func (g *Group) Remove() { _ = os.Remove(g.dir) }
 
 // swapLimit is what keeps a group from swapping: version 1 counts memory and swap
 // together.

@@ -19,11 +19,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// glut waits for a byte and then takes 256 MiB.
+// glut takes 256 MiB.
 func glut() {
-	if _, err := os.Stdin.Read(make([]byte, 1)); err != nil {
-		os.Exit(3)
-	}
 	b := make([]byte, 256<<20)
 	for i := 0; i < len(b); i += 4096 {
 		b[i] = 1
@@ -32,27 +29,19 @@ func glut() {
 }
 
 func TestTheKernelEndsWhatTakesTooMuch(t *testing.T) {
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), asGlutton+"=1")
-	in, err := cmd.StdinPipe()
+	group, err := Memory(64 << 20)
+	if errors.Is(err, ErrUnsupported) {
+		t.Skip(err)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	release, err := Memory(cmd.Process.Pid, 64<<20)
-	if errors.Is(err, ErrUnsupported) {
-		cmd.Process.Kill()
-		cmd.Wait()
-		t.Skip(err)
-	}
-	defer func() { release() }()
-	if _, err := in.Write([]byte{1}); err != nil {
-		t.Fatal(err)
-	}
+	defer group.Remove()
+	args := append(group.Prefix(), os.Args[0])
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Env = append(os.Environ(), asGlutton+"=1")
 	var exit *exec.ExitError
-	if err := cmd.Wait(); !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+	if err := cmd.Run(); !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
 		t.Errorf("the process ended with %v, not killed", err)
 	}
 }

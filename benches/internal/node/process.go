@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -48,6 +49,7 @@ type Options struct {
 	Data   string   // data folder
 	Args   []string // further arguments of serve
 	Env    []string // further settings, as NAME=value
+	Prefix []string // a command that the node's is appended to; it must become the node
 }
 
 // Node is a running node.
@@ -72,8 +74,8 @@ func Start(ctx context.Context, o Options) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	args := append([]string{"serve", "--listen", addr, "--data", o.Data}, o.Args...)
-	n := &Node{Addr: addr, key: APIKey, cmd: exec.CommandContext(ctx, o.Binary, args...), output: &tail{}, stopped: make(chan struct{})}
+	args := slices.Concat(o.Prefix, []string{o.Binary, "serve", "--listen", addr, "--data", o.Data}, o.Args)
+	n := &Node{Addr: addr, key: APIKey, cmd: exec.CommandContext(ctx, args[0], args[1:]...), output: &tail{}, stopped: make(chan struct{})}
 	n.cmd.Env = append(append(os.Environ(), "WHARF_API_KEY="+APIKey), o.Env...)
 	n.cmd.Stdout, n.cmd.Stderr = n.output, n.output
 	n.client = &fasthttp.HostClient{Addr: addr, MaxIdleConnDuration: time.Minute, ReadTimeout: startLimit}

@@ -37,17 +37,19 @@ func measureStrangers(ctx context.Context, s *Suite) ([]report.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := s.startWith(ctx, dir, []string{"--config", config}, s.withPlugins())
+	o := node.Options{Binary: s.Binary, Data: dir, Args: []string{"--config", config}, Env: append(quietEnv(), s.withPlugins()...)}
+	limited := fmt.Sprintf("under a limit of %d MiB", containerMemory>>20)
+	if group, err := confine.Memory(containerMemory); err != nil {
+		limited = "under no limit: " + err.Error()
+	} else {
+		defer group.Remove()
+		o.Prefix = group.Prefix()
+	}
+	n, err := node.Start(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { n.Kill() }()
-	limited := fmt.Sprintf("under a limit of %d MiB", containerMemory>>20)
-	if release, err := confine.Memory(n.PID(), containerMemory); err != nil {
-		limited = "under no limit: " + err.Error()
-	} else {
-		defer func() { n.Kill(); release() }()
-	}
 	return s.attacked(ctx, n, outside, limited)
 }
 
