@@ -260,18 +260,29 @@ func (e *Engine) changeConnector(ctx context.Context, c *Caller, s *source, idem
 		return Doc{}, err
 	}
 	next.UpdatedAt = abi.At(e.now())
-	s.hand.Lock()
-	seq := s.seq
-	s.seq++
-	s.hand.Unlock()
-	doc, err := e.commit(c, "", next.WorkspaceID, idem, status, connectorRecord(kind, &next, seq, false))
+	doc, commit, err := e.handChange(c, s, idem, status, kind, &next)
 	if err != nil {
 		return Doc{}, err
+	}
+	if _, err := commit.Wait(context.Background()); err != nil {
+		return Doc{}, e.failed("writing to the log", err)
 	}
 	s.about.Store(&next)
 	e.normalizeSoon(s)
 	e.pollSoon(s)
 	return doc, nil
+}
+
+// handChange hands over the event of a change. Its sequence is taken and handed over
+// under s.hand: repeated deliveries are told of beside it.
+func (e *Engine) handChange(c *Caller, s *source, idem *storage.Idempotency, status int, kind abi.EventKind, next *abi.Connector) (Doc, storage.Commit, error) {
+	s.hand.Lock()
+	defer s.hand.Unlock()
+	doc, commit, err := e.appendUnsynced(c, "", next.WorkspaceID, idem, status, connectorRecord(kind, next, s.seq, false))
+	if err == nil {
+		s.seq++
+	}
+	return doc, commit, err
 }
 
 // applyUpdate puts what a request states into a Connector.

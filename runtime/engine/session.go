@@ -327,22 +327,30 @@ func (e *Engine) newBranch(workspace string, kind abi.BranchKind, base, actor st
 // commit appends records of a Session (or, with an empty session, of a
 // Workspace), waits for the disk and answers with the first one's resource.
 func (e *Engine) commit(c *Caller, session, workspace string, idem *storage.Idempotency, status int, records ...record) (Doc, error) {
-	encoded, err := encode(records...)
+	doc, commit, err := e.appendUnsynced(c, session, workspace, idem, status, records...)
 	if err != nil {
 		return Doc{}, err
 	}
-	b := batch(storage.Frame{
-		Tenant: c.Tenant, Time: e.now(), WorkspaceID: workspace, SessionID: session, Actor: c.Actor, Records: encoded,
-	}, idem, status, 0)
-	doc := Doc{ID: records[0].id, JSON: encoded[0].State, Restricted: records[0].restricted}
-	position, err := e.store.Append(b).Wait(context.Background())
+	position, err := commit.Wait(context.Background())
 	if err != nil {
 		return Doc{}, e.failed("writing to the log", err)
 	}
 	if records[0].object == abi.ObjectSession {
-		doc.JSON = withLastEvent(doc.JSON, position+Position(len(encoded)-1))
+		doc.JSON = withLastEvent(doc.JSON, position+Position(len(records)-1))
 	}
 	return doc, nil
+}
+
+// appendUnsynced is commit without waiting for the disk.
+func (e *Engine) appendUnsynced(c *Caller, session, workspace string, idem *storage.Idempotency, status int, records ...record) (Doc, storage.Commit, error) {
+	encoded, err := encode(records...)
+	if err != nil {
+		return Doc{}, nil, err
+	}
+	b := batch(storage.Frame{
+		Tenant: c.Tenant, Time: e.now(), WorkspaceID: workspace, SessionID: session, Actor: c.Actor, Records: encoded,
+	}, idem, status, 0)
+	return Doc{ID: records[0].id, JSON: encoded[0].State, Restricted: records[0].restricted}, e.store.Append(b), nil
 }
 
 // logEnd is a position after every event there will ever be.
