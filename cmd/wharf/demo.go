@@ -99,9 +99,10 @@ func (d *demo) connect(ctx context.Context) (err error) {
 	if d.dir, err = os.MkdirTemp("", "wharf-demo-"); err != nil {
 		return fmt.Errorf("making a temporary folder: %w", err)
 	}
+	cache, key := cachePlaces()
 	eff, err := config.Defaults(map[string]string{
 		"listen": "127.0.0.1:0", "data": filepath.Join(d.dir, "data"), "shutdown.grace": "0",
-		"plugins.cache": cacheDir(),
+		"plugins.cache": cache, "plugins.cache_key": key,
 	})
 	if err != nil {
 		return err
@@ -142,19 +143,23 @@ func (d *demo) warm(ctx context.Context) error {
 	return d.node.Warm(ctx)
 }
 
-// cacheDir returns where compiled plugins are kept between demos, "" when there
-// is no place for them.
-func cacheDir() string {
+// cachePlaces returns where compiled plugins are kept between demos, and the key that they
+// are authenticated with: nowhere when there is no place for them.
+func cachePlaces() (dir, key string) {
 	base, err := os.UserCacheDir()
 	if err != nil {
-		return ""
+		return "", ""
 	}
-	dir := filepath.Join(base, "wharf", "modules")
+	base = filepath.Join(base, "wharf")
+	dir = filepath.Join(base, "modules")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return ""
+		return "", ""
 	}
-	return dir
+	return dir, filepath.Join(base, cacheKeyFile)
 }
+
+// cacheKeyFile is the key of the demos' compiled plugins, in the user's cache folder.
+const cacheKeyFile = "modules.key"
 
 func (d *demo) cleanUp() error {
 	var err error

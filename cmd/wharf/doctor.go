@@ -36,8 +36,9 @@ runs that needs room for another copy of them in the folder for temporary files
 
 Each problem names a file and what to do. Blobs that nothing refers to, and files
 that were changed after the log last told of them, are told and are no problem.
-The folder "modules" holds compiled plugins only, which are made again when they
-are lost or damaged: it is not looked at.
+The folder "modules" holds compiled plugins only. One that this node has not
+written, or that was changed since, is told; the node does not use it, and makes it
+again when it is needed. Nothing is said of a cache elsewhere (plugins.cache).
 
 It reads what a start of the node reads, too, and names what that would set
 aside because it cannot be read (docs/unreadable.md).

@@ -161,7 +161,7 @@ func serveFolder(t *testing.T, data string) *process {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(program, "serve", "--listen", "127.0.0.1:0", "--data", data, "--log-format", "json",
-		"--set", "plugins.dir="+plugins+",plugins.cache="+pluginCache())
+		"--set", "plugins.dir="+plugins+","+pluginCacheSet())
 	cmd.Env = append(os.Environ(), "WHARF_API_KEY="+testKey)
 	p, err := startProcess(cmd, filepath.Join(t.TempDir(), "stdout"))
 	if err != nil {

@@ -44,7 +44,7 @@ func TestStartOnAFullDisk(t *testing.T) {
 
 	c = commander{t: t}
 	for _, args := range [][]string{
-		{"serve", "--listen", "127.0.0.1:0", "--data", data, "--set", "plugins.cache=" + pluginCache()},
+		{"serve", "--listen", "127.0.0.1:0", "--data", data, "--set", pluginCacheSet()},
 		{"backup", "--data", data, filepath.Join(t.TempDir(), "copy")},
 	} {
 		if code, _, errs := c.run(args...); code != exitFailed || !strings.Contains(errs, "is full\n  try  again when there is room") {

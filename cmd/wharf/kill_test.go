@@ -73,7 +73,7 @@ func newRig(t *testing.T, flags ...string) *rig {
 func (r *rig) start() {
 	r.t.Helper()
 	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--data", filepath.Join(r.dir, "data"), "--log-format", "json",
-		"--set", "tasks.persona=persona_echo,plugins.cache=" + pluginCache()}, r.flags...)
+		"--set", "tasks.persona=persona_echo," + pluginCacheSet()}, r.flags...)
 	cmd := exec.Command(r.program, args...)
 	cmd.Env = append(os.Environ(), "WHARF_API_KEY="+testKey)
 	p, err := startProcess(cmd, filepath.Join(r.dir, "stdout"))

@@ -16,6 +16,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/replay"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
+	"github.com/wharf-dev/wharf/runtime/sandbox/kept"
 )
 
 // stand is a node that gives one answer by method and path, and keeps what it was
@@ -319,7 +320,7 @@ func TestGoRecordOfBefore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runtime, err := sandbox.New(t.Context(), sandbox.Config{CacheDir: pluginCache()})
+	runtime, err := sandbox.New(t.Context(), sandbox.Config{CacheDir: t.TempDir(), CacheKey: kept.NewKey()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/wharf-dev/wharf/plugins/plugintest"
+	"github.com/wharf-dev/wharf/runtime/sandbox/kept"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts expect")
@@ -37,6 +38,10 @@ func (m tests) Run() int {
 		return 1
 	}
 	defer os.RemoveAll(workshop)
+	if err := kept.WriteKey(pluginCacheKey(), kept.NewKey()); err != nil { // nodes that start at one time would make several
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	return m.M.Run()
 }
 
@@ -86,6 +91,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("HOME", env.Getenv("WORK"))
 			env.Setenv("XDG_CACHE_HOME", workshop)
 			env.Setenv("WHARF_PLUGINS_CACHE", pluginCache())
+			env.Setenv("WHARF_PLUGINS_CACHE_KEY", pluginCacheKey())
 			env.Setenv("PLUGINS", plugins)
 			env.Setenv("OTHER", filepath.Join(workshop, "other.wasm"))
 			env.Setenv("SHARED", filepath.Join(workshop, "shared.wasm"))
@@ -103,6 +109,14 @@ func TestScripts(t *testing.T) {
 // pluginCache is where every node of these tests keeps compiled plugins: compiling
 // takes longer than everything else. Demos find it as the user's cache.
 func pluginCache() string { return filepath.Join(workshop, "wharf", "modules") }
+
+// pluginCacheKey is the file of the key that all of them share.
+func pluginCacheKey() string { return filepath.Join(workshop, "wharf", cacheKeyFile) }
+
+// pluginCacheSet is what "serve --set" wants for both.
+func pluginCacheSet() string {
+	return "plugins.cache=" + pluginCache() + ",plugins.cache_key=" + pluginCacheKey()
+}
 
 // pluginFolder makes the folder that PLUGINS names, and the file that OTHER does.
 func pluginFolder() (string, error) {
@@ -143,7 +157,7 @@ func (n *scriptNode) start(ts *testscript.TestScript, flags []string) {
 	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--log-format", "json"}, flags...)
 	cmd := exec.Command("wharf", args...)
 	cmd.Dir = ts.MkAbs(".")
-	cmd.Env = append(os.Environ(), "WHARF_API_KEY="+ts.Getenv("WHARF_API_KEY"), "WHARF_PLUGINS_CACHE="+ts.Getenv("WHARF_PLUGINS_CACHE"))
+	cmd.Env = append(os.Environ(), "WHARF_API_KEY="+ts.Getenv("WHARF_API_KEY"), "WHARF_PLUGINS_CACHE="+ts.Getenv("WHARF_PLUGINS_CACHE"), "WHARF_PLUGINS_CACHE_KEY="+ts.Getenv("WHARF_PLUGINS_CACHE_KEY"))
 	p, err := startProcess(cmd, ts.MkAbs("serve.stdout"))
 	ts.Check(err)
 	n.process = p

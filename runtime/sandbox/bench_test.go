@@ -73,7 +73,7 @@ func BenchmarkCompileCached(b *testing.B) {
 	wasm := p.Wasm()
 	compile(b, newRuntime(b, Config{CacheDir: cacheDir}), wasm)
 	for b.Loop() {
-		r, err := New(b.Context(), Config{CacheDir: cacheDir})
+		r, err := New(b.Context(), Config{CacheDir: cacheDir, CacheKey: cacheKey})
 		if err != nil {
 			b.Fatal(err)
 		}

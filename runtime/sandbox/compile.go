@@ -6,9 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -192,32 +190,18 @@ func typeNames(types string) string {
 
 // compile hands a rewritten module to the engine.
 func (r *Runtime) compile(ctx context.Context, wasm []byte) (wazero.CompiledModule, error) {
-	return compileCached(ctx, r, func(ctx context.Context) (wazero.CompiledModule, error) { return r.engine.CompileModule(ctx, wasm) })
+	return compileCached(ctx, func(ctx context.Context) (wazero.CompiledModule, error) { return r.engine.CompileModule(ctx, wasm) })
 }
 
-// compileCached compiles by way of an engine that uses the Runtime's cache. Trouble with the cache on disk
-// is not the module's fault: a damaged entry is dropped, and one that cannot be
-// written has left the module in memory, where the second try finds it.
-func compileCached[T any](ctx context.Context, r *Runtime, once func(context.Context) (T, error)) (T, error) {
-	var none T
-	ctx = experimental.WithCompilationWorkers(ctx, runtime.GOMAXPROCS(0))
-	code, err := compileOnce(ctx, once)
-	if r.cache != nil && damagedCache(err) {
-		if dropErr := r.dropCache(); dropErr != nil {
-			return none, fmt.Errorf("dropping a damaged compilation cache: %w", dropErr)
-		}
-		code, err = compileOnce(ctx, once)
-	}
-	if r.cache != nil && fileTrouble(err) {
-		code, err = compileOnce(ctx, once)
-	}
-	switch {
-	case err == nil:
+// compileCached compiles by way of an engine that uses the Runtime's cache.
+func compileCached[T any](ctx context.Context, once func(context.Context) (T, error)) (T, error) {
+	code, err := compileOnce(experimental.WithCompilationWorkers(ctx, runtime.GOMAXPROCS(0)), once)
+	if err == nil {
 		return code, nil
-	case ctx.Err() != nil:
+	}
+	var none T
+	if ctx.Err() != nil {
 		return none, context.Cause(ctx)
-	case fileTrouble(err):
-		return none, fmt.Errorf("compiling a module: %w", err)
 	}
 	return none, invalid("the module does not compile: %s", firstLine(err.Error()))
 }
@@ -251,16 +235,6 @@ func (r *Runtime) validate(wasm []byte) (err error) {
 		return nil
 	}
 	return err
-}
-
-func damagedCache(err error) bool {
-	return err != nil && strings.Contains(err.Error(), "compilationcache:")
-}
-
-func fileTrouble(err error) bool {
-	var path *fs.PathError
-	var link *os.LinkError
-	return errors.As(err, &path) || errors.As(err, &link)
 }
 
 func firstLine(s string) string {

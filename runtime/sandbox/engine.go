@@ -1,12 +1,16 @@
 package sandbox
 
 import (
+	"errors"
 	"reflect"
 	"runtime/debug"
 	"sync"
 	_ "unsafe" // for go:linkname
 
+	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
+
+	"github.com/wharf-dev/wharf/runtime/sandbox/kept"
 )
 
 // interpreterCeiling is how many functions can be under way at once in the engine's
@@ -27,6 +31,19 @@ var raiseInterpreterCeiling = sync.OnceFunc(func() {
 	*ceiling = 100_000
 	debug.SetMaxStack(1 << 30)
 })
+
+// cacheOver returns a cache of the engine that keeps machine code in the given store. The
+// engine's own takes code from a folder as it finds it, and offers no way to look at it
+// first; what it asks of a store is an interface all the same, in a field of its cache.
+func cacheOver(store *kept.Code) (wazero.CompilationCache, error) {
+	cache := wazero.NewCompilationCache()
+	at := reflect.ValueOf(cache).Elem().FieldByName("fileCache")
+	if !at.IsValid() || !reflect.TypeOf(store).AssignableTo(at.Type()) {
+		return nil, errors.New("opening the compilation cache: this version of the engine has none that can be authenticated")
+	}
+	reflect.NewAt(at.Type(), at.Addr().UnsafePointer()).Elem().Set(reflect.ValueOf(store))
+	return cache, nil
+}
 
 // maxIdleStack is how large a call stack an idle instance keeps for each export, in bytes.
 // The engine lets a stack grow to what the deepest call has needed, and never shrink.

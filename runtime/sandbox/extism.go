@@ -179,7 +179,7 @@ func (r *Runtime) linkExtism(ctx context.Context, source *extismSource, function
 			"which gives them its standard output; unset it", extismOutput)
 	}
 	ctx = experimental.WithFunctionListenerFactory(ctx, source)
-	compiled, err := compileCached(ctx, r, func(ctx context.Context) (*extism.CompiledPlugin, error) {
+	compiled, err := compileCached(ctx, func(ctx context.Context) (*extism.CompiledPlugin, error) {
 		source.handed, source.exports = false, nil
 		return extism.NewCompiledPlugin(ctx, extism.Manifest{Wasm: []extism.Wasm{source}},
 			extism.PluginConfig{RuntimeConfig: r.config, EnableWasi: true}, functions)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"path/filepath"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 
@@ -12,9 +14,12 @@ import (
 )
 
 const (
-	// keptFolder is where prepared modules are, in the folder of compiled ones.
+	// keptFolder is where prepared modules are, in the folder of what is kept, and
+	// codeFolder where the machine code of them is, of which there is more.
 	keptFolder = "prepared"
 	keptBytes  = 512 << 20
+	codeFolder = "compiled"
+	codeBytes  = 1 << 30
 	// preparation names how modules are initialized, and what is kept of that. It
 	// changes whenever an initialization could come out in another way.
 	preparation = "1"
@@ -36,6 +41,20 @@ func keptKey(digest string) kept.Key {
 // before and is on disk, so that compiling it takes no more than reading that.
 func (r *Runtime) Kept(digest string) bool {
 	return r.kept != nil && r.kept.Has(keptKey(digest))
+}
+
+// ForeignCache returns the paths of the files in a CacheDir that a Runtime with that key
+// would not use, but make anew. It changes nothing.
+func ForeignCache(dir string, key []byte) (foreign []string, err error) {
+	for folder, limit := range map[string]int64{keptFolder: keptBytes, codeFolder: codeBytes} {
+		found, err := kept.Foreign(kept.Place{Dir: filepath.Join(dir, folder), Key: key, Limit: limit})
+		if err != nil {
+			return nil, err
+		}
+		foreign = append(foreign, found...)
+	}
+	slices.Sort(foreign)
+	return foreign, nil
 }
 
 // restore makes the module of what was kept of it, and says whether that was there. It

@@ -1,11 +1,15 @@
 package sandbox
 
 import (
+	"encoding/binary"
+	"hash/crc32"
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/wharf-dev/wharf/plugins"
+	"github.com/wharf-dev/wharf/runtime/sandbox/kept"
 )
 
 // TestWarmStart holds that a module which was kept on disk is the same as one that is
@@ -92,4 +96,71 @@ func FuzzMeta(f *testing.F) {
 			t.Errorf("%q is read in another way once written again", b)
 		}
 	})
+}
+
+// TestMachineCodeOfStrangersIsNotExecuted does what somebody could who can write to the
+// folder while the node is down: the code of every function is replaced, and the engine's
+// own checksum mended. It would end the process.
+func TestMachineCodeOfStrangersIsNotExecuted(t *testing.T) {
+	for _, key := range [][]byte{cacheKey, kept.NewKey()} { // as the node left it, and of a node that has lost its key
+		dir := t.TempDir()
+		wasm := mixed().wasm()
+		want, _ := started(t, dir, wasm)
+		old := filepath.Join(dir, "wazero-v1.12.0-amd64-linux")
+		if err := os.Mkdir(old, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		poisoned := 0
+		for _, path := range cached(t, filepath.Join(dir, codeFolder)) {
+			poison(t, path)
+			if err := os.Link(path, filepath.Join(old, filepath.Base(path))); err != nil {
+				t.Fatal(err)
+			}
+			poisoned++
+		}
+		if poisoned == 0 {
+			t.Fatal("no machine code was kept")
+		}
+		m := compile(t, newRuntime(t, Config{CacheDir: dir, CacheKey: key}), wasm)
+		if got := trace(t, m, Limits{}); got != want.run {
+			t.Errorf("got %+v, want %+v", got, want.run)
+		}
+		if _, err := os.Stat(old); err == nil {
+			t.Error("code that an earlier version has kept is still there")
+		}
+		if foreign, err := ForeignCache(dir, key); err != nil || len(foreign) > 0 {
+			t.Errorf("still there: %v, %v", foreign, err)
+		}
+	}
+}
+
+// poison replaces the machine code in a file of the engine's, behind 40 bytes of ours.
+func poison(t *testing.T, path string) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const ours, version = 40, 40 + len("WAZEVO")
+	at := version + 1 + int(b[version])
+	at += 4 + 8*int(binary.LittleEndian.Uint32(b[at:]))
+	size := int(binary.LittleEndian.Uint64(b[at:]))
+	code := b[at+8:][:size]
+	for i := range code {
+		code[i] = 0xcc
+	}
+	binary.LittleEndian.PutUint32(b[at+8+size:], crc32.Checksum(code, crc32.MakeTable(crc32.Castagnoli)))
+	if string(b[ours:version]) != "WAZEVO" {
+		t.Fatalf("%s is no file of the engine's", path)
+	}
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestACacheHasAKey holds that nothing is kept, or taken, without one.
+func TestACacheHasAKey(t *testing.T) {
+	if r, err := New(t.Context(), Config{CacheDir: t.TempDir()}); err == nil {
+		t.Error("a cache without a key was opened", r.Close(t.Context()))
+	}
 }

@@ -346,7 +346,7 @@ func TestCache(t *testing.T) {
 	wasm := relays().wasm()
 	use := func() {
 		t.Helper()
-		r, err := New(t.Context(), Config{CacheDir: dir})
+		r, err := New(t.Context(), Config{CacheDir: dir, CacheKey: cacheKey})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -412,7 +412,7 @@ func TestCacheDirThatIsNone(t *testing.T) {
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := New(t.Context(), Config{CacheDir: path}); err == nil {
+	if _, err := New(t.Context(), Config{CacheDir: path, CacheKey: cacheKey}); err == nil {
 		t.Error("a file was taken for a cache folder")
 	}
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
+	goruntime "runtime"
 	"slices"
 	"sync"
 	"time"
@@ -23,9 +25,14 @@ import (
 // Config says how a [Runtime] compiles.
 type Config struct {
 	// CacheDir keeps compiled modules between starts of the process. It is made
-	// when it does not exist. The files hold native code that is executed as it is:
-	// nobody else may write there. "" keeps nothing.
+	// when it does not exist. "" keeps nothing.
 	CacheDir string
+	// CacheKey is what the files in CacheDir are authenticated with, for they hold native
+	// code that is executed as it is: kept.KeyBytes random bytes that nobody else knows.
+	// What was written under another key is removed, and made anew.
+	CacheKey []byte
+	// Log is told of files in CacheDir that are not used. nil discards it.
+	Log *slog.Logger
 	// Interpreter runs modules without compiling them: slow, but available on
 	// every processor.
 	Interpreter bool
@@ -40,11 +47,10 @@ type Config struct {
 // Runtime compiles modules and holds what they share. It is safe for concurrent
 // use.
 type Runtime struct {
-	engine   wazero.Runtime
-	config   wazero.RuntimeConfig    // of engine
-	cache    wazero.CompilationCache // nil without CacheDir
-	cacheDir string
-	offers   map[string]map[string]signature // by module and name: what can be imported
+	engine wazero.Runtime
+	config wazero.RuntimeConfig            // of engine
+	cache  wazero.CompilationCache         // nil without CacheDir
+	offers map[string]map[string]signature // by module and name: what can be imported
 	// validator checks modules as they were written, and compiles none.
 	validator wazero.Runtime
 	slice     int64 // of gas, 0 for gasSlice
@@ -69,26 +75,51 @@ func New(ctx context.Context, c Config) (*Runtime, error) {
 		config = wazero.NewRuntimeConfigInterpreter()
 	}
 	config = engineConfig(config)
-	r := &Runtime{cacheDir: c.CacheDir, closing: make(chan struct{}), swept: make(chan struct{}), turns: newTurns(), memories: newGuestMemory(c.GuestBytes), modules: map[*Module]struct{}{}}
+	r := &Runtime{closing: make(chan struct{}), swept: make(chan struct{}), turns: newTurns(), memories: newGuestMemory(c.GuestBytes), modules: map[*Module]struct{}{}}
 	r.idle = pool.NewBudget(idleBudget(c.IdleBytes), time.Now)
 	go r.sweep()
 	r.validator = wazero.NewRuntimeWithConfig(ctx, engineConfig(wazero.NewRuntimeConfig()))
 	if c.CacheDir != "" {
-		cache, err := wazero.NewCompilationCacheWithDir(c.CacheDir)
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("opening the compilation cache: %w", err), r.Close(ctx))
-		}
-		r.cache = cache
-		config = config.WithCompilationCache(cache)
-		if r.kept, err = kept.Open(filepath.Join(c.CacheDir, keptFolder), keptBytes); err != nil {
+		if err := r.openCache(c); err != nil {
 			return nil, errors.Join(err, r.Close(ctx))
 		}
+		config = config.WithCompilationCache(r.cache)
 	}
 	r.config, r.engine = config, wazero.NewRuntimeWithConfig(ctx, config)
 	if err := r.offer(ctx); err != nil {
 		return nil, errors.Join(err, r.Close(ctx))
 	}
 	return r, nil
+}
+
+// openCache opens what is kept on disk: the machine code of modules, and what else is
+// derived from them.
+func (r *Runtime) openCache(c Config) error {
+	if err := removeUnsealed(c.CacheDir); err != nil {
+		return fmt.Errorf("removing compiled modules of an earlier version: %w", err)
+	}
+	code, err := kept.OpenCode(kept.Place{Dir: filepath.Join(c.CacheDir, codeFolder), Key: c.CacheKey, Limit: codeBytes, Log: c.Log},
+		engineName+" "+goruntime.GOOS+" "+goruntime.GOARCH)
+	if err != nil {
+		return err
+	}
+	if r.cache, err = cacheOver(code); err != nil {
+		return err
+	}
+	r.kept, err = kept.Open(kept.Place{Dir: filepath.Join(c.CacheDir, keptFolder), Key: c.CacheKey, Limit: keptBytes, Log: c.Log})
+	return err
+}
+
+// removeUnsealed removes the machine code that earlier versions have kept: it was not
+// authenticated, and nothing reads it.
+func removeUnsealed(dir string) error {
+	old, _ := filepath.Glob(filepath.Join(dir, "wazero-*")) // the pattern is sound, but for odd names of dir
+	for _, path := range old {
+		if err := os.RemoveAll(path); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // engineConfig sets what all engines have in common: what of WebAssembly there is, and
@@ -174,16 +205,6 @@ func (r *Runtime) Close(ctx context.Context) error {
 		return fmt.Errorf("closing the sandbox: %w", err)
 	}
 	return nil
-}
-
-// dropCache removes the compiled modules on disk, which are only ever a copy.
-func (r *Runtime) dropCache() error {
-	return filepath.WalkDir(r.cacheDir, func(path string, d os.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return err
-		}
-		return os.Remove(path)
-	})
 }
 
 // offered lists what can be imported from the given module, sorted.

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -8,11 +9,15 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/sandbox/kept"
 )
 
 // cacheDir is shared by the tests that run large modules, so that each is compiled
 // once.
 var cacheDir string
+
+// cacheKey is what they are authenticated with.
+var cacheKey = bytes.Repeat([]byte{7}, kept.KeyBytes)
 
 func TestMain(m *testing.M) { os.Exit(testMain(m)) }
 
@@ -73,6 +78,9 @@ func (h *host) Random(p []byte) {
 
 func newRuntime(t testing.TB, c Config) *Runtime {
 	t.Helper()
+	if c.CacheDir != "" && c.CacheKey == nil {
+		c.CacheKey = cacheKey
+	}
 	r, err := New(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)

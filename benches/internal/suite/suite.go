@@ -2,8 +2,10 @@ package suite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -232,11 +234,32 @@ func (s *Suite) dataFolder(name string) (dir string, remove func(), err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	if err := os.CopyFS(filepath.Join(dir, modulesFolder), os.DirFS(s.modules)); err != nil {
+	err = os.CopyFS(filepath.Join(dir, modulesFolder), os.DirFS(s.modules))
+	if err == nil {
+		err = copyCacheKey(filepath.Dir(s.modules), dir)
+	}
+	if err != nil {
 		remove()
 		return "", nil, fmt.Errorf("copying the compiled modules: %w", err)
 	}
 	return dir, remove, nil
+}
+
+// copyCacheKey copies the key that compiled modules are authenticated with, without which a
+// node would compile them anew. A node of an earlier version has none.
+func copyCacheKey(from, to string) error {
+	name := filepath.Join("keys", "cache.key")
+	key, err := os.ReadFile(filepath.Join(from, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(to, "keys"), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(to, name), key, 0o600)
 }
 
 // start runs a node on a folder, with further settings.

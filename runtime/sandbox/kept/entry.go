@@ -5,8 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-
-	"github.com/cespare/xxhash/v2"
 )
 
 // Key names what an entry was derived from. Two entries of one key are the same.
@@ -32,27 +30,20 @@ const maxImageBytes = 64 << 20
 // ErrTooLarge is returned for an entry that is not worth keeping.
 var ErrTooLarge = errors.New("kept: the entry is too large")
 
-// A file is the magic, an XXH64 of all that follows in 8 bytes, and in that order: the
-// key's three parts, the module and the meta data, each as its length and its bytes;
-// the number of globals, and 8 bytes for each; and the image. Numbers without a size
-// are unsigned varints, those with one are little-endian.
+var errDamaged = errors.New("kept: the file is damaged")
+
+// encode returns the content of the file of an entry: in this order the key's three
+// parts, the module and the meta data, each as its length and its bytes; the number of
+// globals, and 8 bytes for each; and the image. Numbers without a size are unsigned
+// varints, those with one are little-endian.
 //
 // The image is 0 when there is none, or its size plus one and then runs that fill it:
 // a number of zeros, a length, and as many bytes.
-const (
-	magic       = "wharfk1\n"
-	headerBytes = len(magic) + 8
-)
-
-var errDamaged = errors.New("kept: the file is damaged")
-
-// encode returns the file of an entry.
 func encode(k Key, e *Entry) ([]byte, error) {
 	if len(e.Image) > maxImageBytes {
 		return nil, ErrTooLarge
 	}
-	b := make([]byte, headerBytes, headerBytes+len(e.Wasm)+len(e.Meta)+len(e.Image)/2+1024)
-	copy(b, magic)
+	b := make([]byte, 0, len(e.Wasm)+len(e.Meta)+len(e.Image)/2+1024)
 	b = appendKey(b, k)
 	b = appendBytes(b, e.Wasm)
 	b = appendBytes(b, e.Meta)
@@ -60,9 +51,7 @@ func encode(k Key, e *Entry) ([]byte, error) {
 	for _, g := range e.Globals {
 		b = binary.LittleEndian.AppendUint64(b, g)
 	}
-	b = appendImage(b, e.Image)
-	binary.LittleEndian.PutUint64(b[len(magic):], xxhash.Sum64(b[headerBytes:]))
-	return b, nil
+	return appendImage(b, e.Image), nil
 }
 
 func appendKey(b []byte, k Key) []byte {
@@ -110,16 +99,10 @@ func run(image []byte, zero bool) int {
 	return n
 }
 
-// decode reads a file. The entry shares its bytes. What was written for another key is
-// damage too.
-func decode(file []byte, k Key) (*Entry, error) {
-	if len(file) < headerBytes || string(file[:len(magic)]) != magic {
-		return nil, errDamaged
-	}
-	if binary.LittleEndian.Uint64(file[len(magic):]) != xxhash.Sum64(file[headerBytes:]) {
-		return nil, errDamaged
-	}
-	rest, ours := bytes.CutPrefix(file[headerBytes:], appendKey(nil, k))
+// decode reads what encode has written. The entry shares its bytes. What was written for
+// another key is damage too.
+func decode(content []byte, k Key) (*Entry, error) {
+	rest, ours := bytes.CutPrefix(content, appendKey(nil, k))
 	if !ours {
 		return nil, fmt.Errorf("%w: it belongs to another key", errDamaged)
 	}

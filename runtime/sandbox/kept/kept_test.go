@@ -17,9 +17,13 @@ import (
 
 var key = Key{Module: "sha256:12", Rewriter: "wharf-1", Snapshot: "1"}
 
+func place(dir string, limit int64) Place {
+	return Place{Dir: dir, Key: bytes.Repeat([]byte{1}, KeyBytes), Limit: limit}
+}
+
 func open(t testing.TB, limit int64) *Folder {
 	t.Helper()
-	f, err := Open(filepath.Join(t.TempDir(), "cache", "kept"), limit)
+	f, err := Open(place(filepath.Join(t.TempDir(), "cache", "kept"), limit))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,19 +97,19 @@ func TestDamagedEntriesAreRemoved(t *testing.T) {
 	f := open(t, 1<<30)
 	e := &Entry{Wasm: []byte("wasm"), Image: []byte("image"), Globals: []uint64{1}}
 	store(t, f, key, e)
-	good, err := os.ReadFile(f.path(key))
+	good, err := os.ReadFile(f.files.path(name(key)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	check := func(bad []byte) {
 		t.Helper()
-		if err := os.WriteFile(f.path(key), bad, 0o600); err != nil {
+		if err := os.WriteFile(f.files.path(name(key)), bad, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if got := load(t, f, key); got != nil {
 			t.Fatalf("loaded %+v of %q", got, bad)
 		}
-		if _, err := os.Stat(f.path(key)); !errors.Is(err, os.ErrNotExist) {
+		if _, err := os.Stat(f.files.path(name(key))); !errors.Is(err, os.ErrNotExist) {
 			t.Fatalf("a damaged file is still there: %v", err)
 		}
 	}
@@ -123,7 +127,7 @@ func TestFileOfAnotherKeyIsNotUsed(t *testing.T) {
 	f := open(t, 1<<30)
 	store(t, f, key, &Entry{Wasm: []byte("wasm")})
 	other := Key{Module: "sha256:13"}
-	if err := os.Rename(f.path(key), f.path(other)); err != nil {
+	if err := os.Rename(f.files.path(name(key)), f.files.path(name(other))); err != nil {
 		t.Fatal(err)
 	}
 	if e := load(t, f, other); e != nil {
@@ -141,12 +145,12 @@ func TestFolderKeepsWhatWasUsedLast(t *testing.T) {
 	for n, k := range keys[:3] {
 		store(t, f, k, &Entry{Wasm: make([]byte, 1000)})
 		old := time.Now().Add(time.Duration(n-10) * time.Minute)
-		if err := os.Chtimes(f.path(k), old, old); err != nil {
+		if err := os.Chtimes(f.files.path(name(k)), old, old); err != nil {
 			t.Fatal(err)
 		}
 	}
 	load(t, f, keys[0])
-	unrelated := filepath.Join(f.dir, "README")
+	unrelated := filepath.Join(f.files.Dir, "README")
 	if err := os.WriteFile(unrelated, make([]byte, 5000), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +167,7 @@ func TestFolderKeepsWhatWasUsedLast(t *testing.T) {
 
 func TestUnfinishedFilesAreRemoved(t *testing.T) {
 	f := open(t, 1<<20)
-	fresh, stale := filepath.Join(f.dir, tempPrefix+"1"), filepath.Join(f.dir, tempPrefix+"2")
+	fresh, stale := filepath.Join(f.files.Dir, tempPrefix+"1"), filepath.Join(f.files.Dir, tempPrefix+"2")
 	for _, path := range []string{fresh, stale} {
 		if err := os.WriteFile(path, []byte("half"), 0o600); err != nil {
 			t.Fatal(err)
@@ -200,7 +204,7 @@ func TestFoldersAreShared(t *testing.T) {
 	var users sync.WaitGroup
 	for g := range 4 {
 		users.Go(func() {
-			f, err := Open(first.dir, 20_000)
+			f, err := Open(first.files.Place)
 			if err != nil {
 				t.Error(err)
 				return
@@ -255,7 +259,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(file[headerBytes+len(appendKey(nil, key)):])
+		f.Add(file[len(appendKey(nil, key)):])
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		e, err := decodeBody(body)
@@ -282,7 +286,7 @@ func TestNobodyElseLooksIntoAFolder(t *testing.T) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(dir, 1); err != nil {
+	if _, err := Open(place(dir, 1)); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(dir)

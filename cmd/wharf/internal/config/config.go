@@ -161,8 +161,9 @@ type Tasks struct {
 
 // Plugins configures what Tasks run.
 type Plugins struct {
-	Cache string
-	Dir   string // "" for none
+	Cache    string // "" for a folder within the data folder
+	CacheKey string // a file; "" for one within the data folder
+	Dir      string // "" for none
 	// Memory bounds what running instances take together, in bytes; 0 leaves it to the
 	// node.
 	Memory int64

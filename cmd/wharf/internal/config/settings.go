@@ -141,7 +141,9 @@ func taskSettings() []Setting {
 func pluginSettings() []Setting {
 	return []Setting{
 		text("plugins.cache", "", func(c *Config) *string { return &c.Plugins.Cache }, nil,
-			"The folder that keeps compiled plugins between starts; nodes may share one. It holds native code that is run as it is: nobody else may write there. Empty: a folder within the data folder."),
+			"The folder that keeps compiled plugins between starts; nodes may share one. It holds native code that is run as it is: a file of it is used only when it was written under the node's own key. Empty: a folder within the data folder."),
+		text("plugins.cache_key", "", func(c *Config) *string { return &c.Plugins.CacheKey }, nil,
+			"The file of the key that what is in plugins.cache is authenticated with. It is made when there is none, or when others can read it; then plugins are compiled anew. Nodes that share plugins.cache name the same file, or each compiles anew what another has kept. It must not lie where somebody else may write. Empty: keys/cache.key in the data folder."),
 		text("plugins.dir", "", func(c *Config) *string { return &c.Plugins.Dir }, nil,
 			"A folder of plugins of your own, read when the node starts: NAME.wasm (a-z, 0-9 and -) is the plugin NAME, and the Persona persona_NAME runs it. It may be made with an Extism PDK. wharf plugin vet says whether it can be loaded. Empty: only the plugins that ship with Wharf."),
 		size("plugins.memory", "0", func(c *Config) *int64 { return &c.Plugins.Memory }, 0, 1024*gib,

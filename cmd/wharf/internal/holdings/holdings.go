@@ -51,6 +51,7 @@ func Check(ctx context.Context, log Log, dir string, until storage.Position) (Re
 		return c.report, fmt.Errorf("looking at what %s holds: %w", dir, err)
 	}
 	c.keys()
+	c.compiled()
 	c.files()
 	c.report.Unreferenced = uint64(len(c.unseen))
 	return c.report, nil

@@ -15,14 +15,20 @@ import (
 	"github.com/wharf-dev/wharf/runtime/identity"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
 	"github.com/wharf-dev/wharf/runtime/receipt"
+	"github.com/wharf-dev/wharf/runtime/sandbox"
+	"github.com/wharf-dev/wharf/runtime/sandbox/kept"
 	"github.com/wharf-dev/wharf/storage"
 )
+
+// modules is the folder of compiled plugins, in a data folder.
+const modules = "modules"
 
 // The files in the folder of keys.
 const (
 	signingKeys = "signing-keys.json"
 	tokenKeys   = "token-keys.json"
 	vaultKey    = "vault.age"
+	cacheKey    = "cache.key"
 )
 
 // signer is what a key has signed.
@@ -69,6 +75,26 @@ func (c *check) keys() {
 		if strings.Contains(e.Name(), ".new-") {
 			c.note("%s was left when the node stopped while it wrote it: it may be removed", filepath.Join(dir, e.Name()))
 		}
+	}
+}
+
+// compiled looks at the compiled plugins that a node keeps in its own folder. None of them
+// is ever lost: what does not hold is made anew.
+func (c *check) compiled() {
+	path := filepath.Join(c.dir, datadir.Keys, cacheKey)
+	key, err := kept.ReadKey(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		c.note("%s cannot be used: %s. A start replaces it, and compiles plugins anew", path, err)
+	}
+	if err != nil {
+		return
+	}
+	foreign, err := sandbox.ForeignCache(filepath.Join(c.dir, modules), key)
+	if err != nil {
+		c.note("%s", err)
+	}
+	for _, file := range foreign {
+		c.note("%s was not written under %s, or was changed since: it is not used, and made anew when it is needed", file, path)
 	}
 }
 

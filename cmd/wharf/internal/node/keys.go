@@ -13,14 +13,16 @@ import (
 	"github.com/wharf-dev/wharf/runtime/identity"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
 	"github.com/wharf-dev/wharf/runtime/receipt"
+	"github.com/wharf-dev/wharf/runtime/sandbox/kept"
 	"github.com/wharf-dev/wharf/storage"
 	"github.com/wharf-dev/wharf/storage/pebble"
 )
 
 const (
-	// signingKeys and vaultKey are files in the folder of keys.
+	// signingKeys, vaultKey and cacheKey are files in the folder of keys.
 	signingKeys = "signing-keys.json"
 	vaultKey    = "vault.age"
+	cacheKey    = "cache.key"
 )
 
 // OwnVaults returns the values of the vaults in a data folder, with the node's own key.
@@ -75,6 +77,28 @@ func (n *Node) openKeys() (*receipt.Keyring, error) {
 		return nil, fmt.Errorf("opening the keys that sign receipts: %w", err)
 	}
 	return keys, nil
+}
+
+// cacheKey returns the key that compiled plugins on disk are authenticated with. Nothing is
+// lost with one: without a key that can be used there is a new one, and plugins are
+// compiled anew.
+func (n *Node) cacheKey() []byte {
+	path := n.options.Config.Plugins.CacheKey
+	if path == "" {
+		path = filepath.Join(n.options.Config.Data, datadir.Keys, cacheKey)
+	}
+	key, err := kept.ReadKey(path)
+	if err == nil {
+		return key
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		n.log.Warn("the key of compiled plugins is replaced, and they are compiled anew", "error", err.Error())
+	}
+	key = kept.NewKey()
+	if err := kept.WriteKey(path, key); err != nil {
+		n.log.Warn("compiled plugins are not found again after this start", "error", err.Error())
+	}
+	return key
 }
 
 // hasReceipts reports whether a log tells of any Receipt.

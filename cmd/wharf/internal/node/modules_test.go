@@ -12,6 +12,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/plugins"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
+	"github.com/wharf-dev/wharf/runtime/sandbox/kept"
 )
 
 // echoWasm is a module that works.
@@ -154,7 +155,7 @@ func put(t *testing.T, dir, name string, content []byte) {
 
 // What is prepared is on disk, and in memory for those who have asked for it only.
 func TestPreparedModulesAreKeptOnDisk(t *testing.T) {
-	r, err := sandbox.New(t.Context(), sandbox.Config{CacheDir: t.TempDir()})
+	r, err := sandbox.New(t.Context(), sandbox.Config{CacheDir: t.TempDir(), CacheKey: kept.NewKey()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +196,7 @@ func TestPreparedModulesAreKeptOnDisk(t *testing.T) {
 
 // Who asks for a module while it is being prepared gets it, and it stays.
 func TestAModuleAskedForWhileItIsPrepared(t *testing.T) {
-	r, err := sandbox.New(t.Context(), sandbox.Config{CacheDir: t.TempDir()})
+	r, err := sandbox.New(t.Context(), sandbox.Config{CacheDir: t.TempDir(), CacheKey: kept.NewKey()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -155,7 +155,7 @@ func storeOptions(c config.Config, log *slog.Logger) pebble.Options {
 }
 
 func (n *Node) startEngine(ctx context.Context) (err error) {
-	n.sandbox, err = sandbox.New(ctx, sandbox.Config{CacheDir: n.cacheDir(), IdleBytes: n.options.idleBytes(), GuestBytes: guestBytes(n.options.Config.Plugins.Memory, available())})
+	n.sandbox, err = sandbox.New(ctx, sandbox.Config{CacheDir: n.cacheDir(), CacheKey: n.cacheKey(), Log: n.log, IdleBytes: n.options.idleBytes(), GuestBytes: guestBytes(n.options.Config.Plugins.Memory, available())})
 	if err != nil {
 		return fmt.Errorf("starting the sandbox: %w", err)
 	}

@@ -1,0 +1,61 @@
+package kept
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+)
+
+const codeSuffix = ".code"
+
+// Code holds the machine code of modules, which is executed as it is, in a folder on disk.
+// Its methods are those that the engine wants of what it keeps code in. None of them
+// fails: code that cannot be kept or read is compiled. It is safe for concurrent use, also
+// by several processes.
+type Code struct {
+	files   *files
+	version string
+}
+
+// OpenCode opens a folder, which is made when there is none. The version names the engine
+// and all else that code depends on besides the engine's own key.
+func OpenCode(p Place, version string) (*Code, error) {
+	f, err := p.open(codeSuffix)
+	return &Code{f, version}, err
+}
+
+func (c *Code) name(key [sha256.Size]byte) string {
+	sum := sha256.Sum256(append([]byte(c.version+"\n"), key[:]...))
+	return hex.EncodeToString(sum[:])
+}
+
+// Get returns the code of a key, if there is some that holds.
+func (c *Code) Get(key [sha256.Size]byte) (content io.ReadCloser, ok bool, err error) {
+	code, err := c.files.read(c.name(key))
+	if err != nil {
+		c.files.Log.Warn("a compiled plugin on disk cannot be read, and is made anew", "error", err.Error())
+	}
+	if code == nil {
+		return nil, false, nil
+	}
+	return io.NopCloser(bytes.NewReader(code)), true, nil
+}
+
+// Add keeps the code of a key.
+func (c *Code) Add(key [sha256.Size]byte, content io.Reader) error {
+	code, err := io.ReadAll(content)
+	if err == nil {
+		err = c.files.write(c.name(key), code)
+	}
+	if err != nil { // it costs time at the next start, and nothing now
+		c.files.Log.Debug("a compiled plugin is not kept", "error", err.Error())
+	}
+	return nil
+}
+
+// Delete removes the code of a key.
+func (c *Code) Delete(key [sha256.Size]byte) error {
+	_ = c.files.remove(c.files.path(c.name(key)))
+	return nil
+}
