@@ -27,15 +27,16 @@ import (
 var (
 	builder = nodetest.NewBuilder()
 	// workshop holds what all tests share: the plugins, and their compiled form.
-	workshop, errWorkshop = os.MkdirTemp("", "wharf-prove-")
+	workshop string
 )
 
 func TestMain(m *testing.M) {
 	if serveTools() {
 		return
 	}
-	if errWorkshop != nil {
-		fmt.Fprintln(os.Stderr, errWorkshop)
+	var err error
+	if workshop, err = os.MkdirTemp("", "wharf-prove-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	code := m.Run()

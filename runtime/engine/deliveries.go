@@ -157,32 +157,41 @@ func errDraining() error {
 // receiveAs takes a delivery under an id that tells it from all others, at most once
 // within the Connector's window. When it returns, the delivery is on disk.
 func (e *Engine) receiveAs(ctx context.Context, s *source, id string, in *Incoming) (Received, error) {
-	return e.receiveKeyed(ctx, s, id, deliveryKey(s.about.Load().ID, id), in)
-}
-
-// receiveKeyed takes a delivery under a key, at most once within the Connector's window.
-func (e *Engine) receiveKeyed(ctx context.Context, s *source, id string, key keptKey, in *Incoming) (Received, error) {
-	about := s.about.Load()
-	got := Received{Status: DeliveryAccepted, DeliveryID: id}
+	key := deliveryKey(s.about.Load().ID, id)
 	release, err := e.deliveries.claim(ctx, retryKey{s.key.tenant, key.whole()})
 	if err != nil {
 		return Received{}, e.failed("waiting for the same delivery", err)
 	}
 	defer release()
-	now := e.now()
-	_, seen, err := e.store.Seen(ctx, s.key.tenant, key.key, now.Add(-e.window(about)))
+	got := Received{DeliveryID: id}
+	if err := e.receiveOnce(ctx, s, &got, key.key, e.now(), in); err != nil {
+		return Received{}, err
+	}
+	return got, nil
+}
+
+// receiveOnce takes a delivery, unless it has been taken under its key. The caller has
+// the claim of what the key is made from.
+func (e *Engine) receiveOnce(ctx context.Context, s *source, got *Received, key storage.DeliveryKey, now time.Time, in *Incoming) error {
+	if seen, err := e.seen(ctx, s, got, key, now); seen || err != nil {
+		return err
+	}
+	got.Status = DeliveryAccepted
+	return e.takeIn(s, now, got, key, in)
+}
+
+// seen reports whether a delivery was taken under a key within the Connector's window,
+// and counts it as repeated then.
+func (e *Engine) seen(ctx context.Context, s *source, got *Received, key storage.DeliveryKey, now time.Time) (bool, error) {
+	_, seen, err := e.store.Seen(ctx, s.key.tenant, key, now.Add(-e.window(s.about.Load())))
 	if err != nil {
-		return Received{}, e.failed("looking for the delivery", err)
+		return false, e.failed("looking for the delivery", err)
 	}
 	if seen {
 		got.Status = DeliveryDeduped
 		e.repeated(s, got.DeliveryID, now)
-		return got, nil
 	}
-	if err := e.takeIn(s, now, &got, key.key, in); err != nil {
-		return Received{}, err
-	}
-	return got, nil
+	return seen, nil
 }
 
 // window is how long a Connector's deliveries are remembered.

@@ -10,6 +10,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/connector"
 	"github.com/wharf-dev/wharf/runtime/connector/signature"
 	"github.com/wharf-dev/wharf/runtime/lockrank"
+	"github.com/wharf-dev/wharf/storage"
 )
 
 // A signature covers the body, mostly a time, and seldom the delivery's id. An id that
@@ -77,27 +78,29 @@ func (e *Engine) receiveSigned(ctx context.Context, s *source, v *signature.Veri
 	if covered(about, &s.provider, from) {
 		return e.receiveAs(ctx, s, id, in)
 	}
-	now := e.now()
-	content, since := signedContent(v.Signed(in.Header, in.Body, now)), now.Add(-v.Tolerance())
-	release, err := e.deliveries.claim(ctx, retryKey{s.key.tenant, deliveryKey(about.ID+signedKeys, string(content[:])).whole()})
+	// The claim is the body's: whatever else tells two deliveries apart, neither is
+	// looked up while the other one is written.
+	body := sha256.Sum256(in.Body)
+	release, err := e.deliveries.claim(ctx, retryKey{s.key.tenant, storage.Key(body)})
 	if err != nil {
 		return Received{}, e.failed("waiting for the same delivery", err)
 	}
 	defer release()
+	now := e.now()
+	content, since := signedContent(v.Signed(in.Header, body, now)), now.Add(-v.Tolerance())
 	if s.replays.seen(content, since) {
 		e.repeated(s, id, now)
 		return Received{Status: DeliveryDeduped, DeliveryID: id}, nil
 	}
-	body := sha256.Sum256(in.Body)
-	if _, seen, err := e.store.Seen(ctx, s.key.tenant, deliveryKey(about.ID, id).key, now.Add(-e.window(about))); err != nil {
-		return Received{}, e.failed("looking for the delivery", err)
-	} else if seen { // by an earlier version, or from a caller with a key
-		e.repeated(s, id, now)
-		return Received{Status: DeliveryDeduped, DeliveryID: id}, nil
+	got := Received{DeliveryID: id}
+	former := deliveryKey(about.ID, id) // by an earlier version, or from a caller with a key
+	if seen, err := e.seen(ctx, s, &got, former.key, now); seen || err != nil {
+		return got, err
 	}
-	got, err := e.receiveKeyed(ctx, s, id, deliveryKey(about.ID+signedKeys, string(body[:])+id), in)
-	if err == nil {
-		s.replays.take(content, now, v.Tolerance())
+	key := deliveryKey(about.ID+signedKeys, string(body[:])+id)
+	if err := e.receiveOnce(ctx, s, &got, key.key, now, in); err != nil {
+		return Received{}, err
 	}
-	return got, err
+	s.replays.take(content, now, v.Tolerance())
+	return got, nil
 }

@@ -112,16 +112,18 @@ func (v *Verifier) Verify(h Header, body []byte, now time.Time) error {
 	return refuse(Mismatch, "no secret of the connector gives this signature")
 }
 
-// Signed returns a hash of what the signature of a verified delivery covers: its body
-// and, with most schemes, a time.
-func (v *Verifier) Signed(h Header, body []byte, now time.Time) [sha256.Size]byte {
-	sum := sha256.New()
-	if c, err := v.read(h, now); err == nil {
-		for _, part := range c.before {
-			sum.Write(part)
-		}
+// Signed returns a hash of what the signature of a verified delivery covers: its body, of
+// which it gets the SHA-256, and, with most schemes, a time.
+func (v *Verifier) Signed(h Header, body [sha256.Size]byte, now time.Time) [sha256.Size]byte {
+	c, err := v.read(h, now)
+	if err != nil || !slices.ContainsFunc(c.before[:], func(part []byte) bool { return len(part) > 0 }) {
+		return body
 	}
-	sum.Write(body)
+	sum := sha256.New()
+	for _, part := range c.before {
+		sum.Write(part)
+	}
+	sum.Write(body[:])
 	return [sha256.Size]byte(sum.Sum(nil))
 }
 
