@@ -61,9 +61,13 @@ func assemblyScriptVersion(ctx context.Context, plugins string) (string, error) 
 	return "AssemblyScript " + strings.TrimPrefix(version, "Version "), err
 }
 
-// rustVersion is an error also where rustc has not the standard library for WASI.
+// rustVersion is an error also where rustc has not the standard library for WASI, or is
+// rustup's stand-in for a toolchain that is not installed.
 func rustVersion(ctx context.Context, _ string) (string, error) {
 	root, err := firstLine(ctx, "rustc", "--print", "sysroot")
+	if _, refused := errors.AsType[*exec.ExitError](err); refused {
+		return "", fmt.Errorf("a toolchain of rustc: %w", ErrNoTool)
+	}
 	if err != nil {
 		return "", err
 	}
