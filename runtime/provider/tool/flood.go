@@ -3,23 +3,98 @@ package tool
 import (
 	"context"
 	"errors"
-	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// maxUnasked is how many requests and notifications a server may send in each minute.
-// The SDK keeps what it has not handled yet, however much that is.
-const maxUnasked = 1000
+// What a server may send of itself. The SDK keeps what it has not handled yet, however
+// much that is, and handles nothing while the server does not read an answer.
+const (
+	maxUnasked      = 1000     // requests, notifications and streams in each minute
+	maxUnanswered   = 100      // requests that have no answer yet
+	maxUnaskedBytes = 64 << 10 // of a request
+)
 
-var errFlood = errors.New("it sends more requests and notifications than the node takes, 1000 a minute")
+var (
+	errFlood = errors.New("it sends more requests and notifications than the node takes: 1000 a minute, 100 that it reads no answers to, 64 KiB each")
+	errLarge = errors.New("it sends a larger message than the node takes")
+)
 
-// guarded is a transport that ends when the server floods it.
+// listChanged is the only notification that means anything to a node.
+const listChanged = "notifications/tools/list_changed"
+
+// flood counts what a server sends of itself over one connection, whatever it is made
+// of. It is safe for concurrent use.
+type flood struct {
+	mu       sync.Mutex
+	since    time.Time
+	count    int
+	open     int  // requests that have no answer yet
+	changing bool // a change of the list waits to be handled
+}
+
+// one counts anything.
+func (f *flood) one() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.next()
+}
+
+func (f *flood) next() error {
+	if now := time.Now(); now.Sub(f.since) > time.Minute {
+		f.since, f.count = now, 0
+	}
+	if f.count++; f.count > maxUnasked {
+		return errFlood
+	}
+	return nil
+}
+
+// request counts a request, to be answered.
+func (f *flood) request(size int) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.open++; f.open > maxUnanswered || size > maxUnaskedBytes {
+		return errFlood
+	}
+	return f.next()
+}
+
+// notification counts a notification, and reports whether it is worth handling: one
+// change of the list that waits stands for those after it.
+func (f *flood) notification(method string, size int) (bool, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	err := f.next()
+	if err != nil || method != listChanged || f.changing || size > maxUnaskedBytes {
+		return false, err
+	}
+	f.changing = true
+	return true, nil
+}
+
+// answered is called when a request has got its answer.
+func (f *flood) answered() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.open--
+}
+
+// changed is called when a change of the list is handled.
+func (f *flood) changed() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.changing = false
+}
+
+// guarded is a transport that ends when the server floods it, and gives on no answer
+// that has too much in it.
 type guarded struct {
 	mcp.Transport
-	log *slog.Logger
+	link *link
 }
 
 // Connect implements mcp.Transport.
@@ -28,29 +103,95 @@ func (g *guarded) Connect(ctx context.Context) (mcp.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &guardedConnection{Connection: c, log: g.log}, nil
+	return &guardedConnection{Connection: c, link: g.link, asked: map[jsonrpc.ID]*answering{}}, nil
 }
 
 // guardedConnection is read by one goroutine.
 type guardedConnection struct {
 	mcp.Connection
-	log     *slog.Logger
-	since   time.Time
-	unasked int
+	link *link
+
+	mu    sync.Mutex
+	asked map[jsonrpc.ID]*answering // calls that are under way
 }
 
 // Read implements mcp.Connection.
 func (g *guardedConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
-	m, err := g.Connection.Read(ctx)
-	if _, unasked := m.(*jsonrpc.Request); err != nil || !unasked {
-		return m, err
+	for {
+		m, err := g.Connection.Read(ctx)
+		if err != nil {
+			return m, err
+		}
+		switch m := m.(type) {
+		case *jsonrpc.Response:
+			g.screen(m)
+			return m, nil
+		case *jsonrpc.Request:
+			pass, err := g.link.flood.take(m)
+			if err != nil {
+				g.link.lost(err)
+				return nil, err
+			}
+			if pass {
+				return m, nil
+			}
+		}
 	}
-	if now := time.Now(); now.Sub(g.since) > time.Minute {
-		g.since, g.unasked = now, 0
+}
+
+// screen replaces an answer that is not to be decoded.
+func (g *guardedConnection) screen(m *jsonrpc.Response) {
+	a := g.answering(m.ID)
+	var refused *jsonrpc.Error
+	if a.take(int64(len(m.Result))) {
+		refused = screen(m.Result, ofAnswer, a)
+	} else {
+		refused = errBusy
 	}
-	if g.unasked++; g.unasked > maxUnasked {
-		g.log.Warn("a server of tools is dropped", "error", errFlood)
-		return nil, errFlood
+	if refused != nil {
+		m.Result, m.Error = nil, refused
 	}
-	return m, nil
+}
+
+// take counts a message, and reports whether it is to be handled.
+func (f *flood) take(m *jsonrpc.Request) (bool, error) {
+	size := len(m.Method) + len(m.Params)
+	if !m.IsCall() {
+		return f.notification(m.Method, size)
+	}
+	if id, ok := m.ID.Raw().(string); ok {
+		size += len(id)
+	}
+	return true, f.request(size)
+}
+
+// Write implements mcp.Connection.
+func (g *guardedConnection) Write(ctx context.Context, m jsonrpc.Message) error {
+	if call, ok := m.(*jsonrpc.Request); ok && call.IsCall() {
+		if a := answeringOf(ctx); a != nil {
+			g.ask(call.ID, a)
+		}
+	}
+	if _, ok := m.(*jsonrpc.Response); ok {
+		defer g.link.flood.answered()
+	}
+	return g.Connection.Write(ctx, m)
+}
+
+// ask remembers whose answer will come, until the call ends.
+func (g *guardedConnection) ask(id jsonrpc.ID, a *answering) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.asked[id] = a
+	a.atEnd(func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		delete(g.asked, id)
+	})
+}
+
+func (g *guardedConnection) answering(id jsonrpc.ID) *answering {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.asked[id]
 }

@@ -1,11 +1,15 @@
 package tool
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 
@@ -29,20 +33,128 @@ func (r *repeated) Read(context.Context) (jsonrpc.Message, error) { r.read++; re
 func TestAServerThatFloods(t *testing.T) {
 	for name, try := range map[string]struct {
 		message jsonrpc.Message
-		floods  bool
+		read    int // until it is left; 0 for never
 	}{
-		"requests or notifications": {&jsonrpc.Request{Method: "ping"}, true}, "answers": {&jsonrpc.Response{}, false},
+		"requests":       {&jsonrpc.Request{ID: id(1), Method: "ping"}, maxUnanswered + 1},
+		"large requests": {&jsonrpc.Request{ID: id(1), Method: "ping", Params: make([]byte, maxUnaskedBytes)}, 1},
+		"notifications":  {&jsonrpc.Request{Method: "notifications/message"}, maxUnasked + 1},
+		"changes":        {&jsonrpc.Request{Method: listChanged}, maxUnasked + 1},
+		"answers":        {&jsonrpc.Response{}, 0},
 	} {
 		source := &repeated{message: try.message}
-		g := &guardedConnection{Connection: source, log: slog.New(slog.DiscardHandler)}
+		var lost error
+		g := &guardedConnection{Connection: source, link: &link{lost: func(err error) { lost = err }}}
 		var err error
 		for range 2 * maxUnasked {
 			if _, err = g.Read(t.Context()); err != nil {
 				break
 			}
 		}
-		if (err == errFlood) != try.floods || try.floods && source.read != maxUnasked+1 {
+		if floods := try.read > 0; (err == errFlood) != floods || lost != err || floods && source.read != try.read {
 			t.Errorf("%s: %v after %d", name, err, source.read)
+		}
+	}
+}
+
+func id(n float64) jsonrpc.ID {
+	made, _ := jsonrpc.MakeID(n)
+	return made
+}
+
+// floods are what a server may send without end, by what it is.
+var floods = map[string]string{
+	"requests":      `{"jsonrpc":"2.0","id":7,"method":"ping"}`,
+	"others":        `{"jsonrpc":"2.0","id":7,"method":"sampling/createMessage","params":{}}`,
+	"notifications": `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}`,
+	"changes":       `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`,
+}
+
+// flood answers the first requests of a client as a server would, and says whether it is
+// time to send the rest.
+func floodAnswer(request string) (answer string, now bool) {
+	m, _ := envelope([]byte(request))
+	switch m.name {
+	case "initialize":
+		return `{"jsonrpc":"2.0","id":` + string(m.id) + `,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}}`, false
+	case "tools/call", "tools/list":
+		return "", true
+	}
+	if m.id != nil && m.method {
+		return `{"jsonrpc":"2.0","id":` + string(m.id) + `,"error":{"code":-32601,"message":"no"}}`, false
+	}
+	return "", false
+}
+
+// runFlood is a server over its standard input and output.
+func runFlood(kind string) {
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() {
+		answer, now := floodAnswer(lines.Text())
+		if answer != "" {
+			fmt.Println(answer)
+		}
+		for now {
+			if _, err := fmt.Println(floods[kind]); err != nil {
+				return
+			}
+		}
+	}
+}
+
+// serveFlood is a server over HTTP that floods the stream of which, "GET" or "POST".
+func serveFlood(kind, which string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		answer, now := floodAnswer(string(body))
+		switch {
+		case r.Method == which && (now || which == http.MethodGet):
+			w.Header().Set("Content-Type", "text/event-stream")
+			for r.Context().Err() == nil {
+				if _, err := fmt.Fprintf(w, "data: %s\n\n", floods[kind]); err != nil {
+					return
+				}
+			}
+		case r.Method == http.MethodGet:
+			w.WriteHeader(http.StatusMethodNotAllowed)
+		case now:
+			<-r.Context().Done()
+		case answer == "":
+			w.WriteHeader(http.StatusAccepted)
+		default:
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, answer)
+		}
+	}
+}
+
+// Every transport leaves a server that floods it, whatever it sends, on whatever stream.
+func TestEveryTransportLeavesAServerThatFloods(t *testing.T) {
+	for kind := range floods {
+		said, log := newLogs()
+		with := func(c *MCPConfig) { c.Log = log }
+		over := map[string]func(*testing.T) *MCP{
+			"stdio": func(t *testing.T) *MCP { return child(t, "flood "+kind, with) },
+		}
+		for _, which := range []string{http.MethodGet, http.MethodPost} {
+			over["http "+which] = func(t *testing.T) *MCP {
+				h := httptest.NewServer(serveFlood(kind, which))
+				t.Cleanup(h.Close)
+				t.Cleanup(h.CloseClientConnections)
+				return overHTTP(t, h.URL, with)
+			}
+		}
+		for transport, begin := range over {
+			t.Run(transport+" "+kind, func(t *testing.T) {
+				m := begin(t)
+				if _, err := m.List(t.Context()); err == nil {
+					t.Error("the list was answered")
+				}
+				for line := range said.lines {
+					if strings.Contains(line, errFlood.Error()) {
+						break
+					}
+				}
+			})
 		}
 	}
 }

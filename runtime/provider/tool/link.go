@@ -26,6 +26,8 @@ type link struct {
 	since   time.Time
 	closing func() // ends the session and the process, however long it takes
 	once    sync.Once
+	flood   flood
+	lost    func(error) // says that the server cannot be listened to any more, and ends the connection
 
 	mu      sync.Mutex
 	tools   []abi.Tool // nil when they are not known
@@ -216,15 +218,24 @@ func (m *MCP) dial(wait time.Duration) (*link, error) {
 	ctx, cancel := context.WithCancelCause(m.life)
 	late := time.AfterFunc(connectTime, func() { cancel(errLate) })
 	l := &link{since: time.Now()}
+	var said sync.Once
+	l.lost = func(err error) {
+		said.Do(func() { m.log.Warn("a server of tools is dropped", "error", err) })
+		cancel(err)
+		m.drop(l)
+	}
 	transport, err := m.transport(ctx, l)
 	if err != nil {
 		cancel(err)
 		return nil, err
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "wharf", Version: m.config.Version}, &mcp.ClientOptions{
-		Capabilities:           &mcp.ClientCapabilities{}, // it can ask nothing of the node
-		MultiRoundTrip:         &mcp.MultiRoundTripOptions{Disabled: true},
-		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { l.changed() },
+		Capabilities:   &mcp.ClientCapabilities{}, // it can ask nothing of the node
+		MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
+		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) {
+			l.flood.changed()
+			l.changed()
+		},
 	})
 	l.session, err = client.Connect(ctx, transport, nil)
 	late.Stop()
@@ -271,7 +282,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 
 func (m *MCP) transport(ctx context.Context, l *link) (mcp.Transport, error) {
 	if m.config.URL != "" {
-		return m.overHTTP(ctx)
+		return m.overHTTP(ctx, l)
 	}
 	env, err := m.environment(ctx)
 	if err != nil {
@@ -283,7 +294,7 @@ func (m *MCP) transport(ctx context.Context, l *link) (mcp.Transport, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &guarded{Transport: &mcp.IOTransport{Reader: l.process.stdout, Writer: l.process.stdin, MaxLineLength: m.maxMessage()}, log: m.log}, nil
+	return &guarded{Transport: &mcp.IOTransport{Reader: l.process.stdout, Writer: l.process.stdin, MaxLineLength: m.maxMessage()}, link: l}, nil
 }
 
 // passedOn are the variables that every program may need, and that hold no secrets.
@@ -312,7 +323,7 @@ func (m *MCP) environment(ctx context.Context) ([]string, error) {
 	return env, nil
 }
 
-func (m *MCP) overHTTP(ctx context.Context) (mcp.Transport, error) {
+func (m *MCP) overHTTP(ctx context.Context, l *link) (mcp.Transport, error) {
 	endpoint, err := url.Parse(m.config.URL)
 	if err != nil {
 		return nil, err
@@ -320,7 +331,7 @@ func (m *MCP) overHTTP(ctx context.Context) (mcp.Transport, error) {
 	base := http.DefaultTransport.(*http.Transport).Clone()
 	context.AfterFunc(ctx, base.CloseIdleConnections)
 	client := &http.Client{
-		Transport:     &door{server: m, endpoint: endpoint, base: base, life: ctx},
+		Transport:     &door{server: m, link: l, endpoint: endpoint, base: base, life: ctx},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return &mcp.StreamableClientTransport{Endpoint: m.config.URL, HTTPClient: client, MaxEventSize: m.maxMessage()}, nil
@@ -330,6 +341,7 @@ func (m *MCP) overHTTP(ctx context.Context) (mcp.Transport, error) {
 // ends requests with the connection.
 type door struct {
 	server   *MCP
+	link     *link
 	endpoint *url.URL
 	base     *http.Transport
 	life     context.Context
@@ -352,36 +364,42 @@ func (d *door) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		req.Header.Set(name, value)
 	}
-	resp, err := d.base.RoundTrip(req)
+	about, err := d.sending(req)
 	if err != nil {
 		release()
 		return nil, err
 	}
-	resp.Body = &body{ReadCloser: resp.Body, release: release, left: int64(d.server.maxMessage()),
-		endless: strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream")}
+	resp, err := d.base.RoundTrip(req)
+	if req.Method == http.MethodPost && !about.method {
+		d.link.flood.answered()
+	}
+	if err != nil {
+		release()
+		return nil, err
+	}
+	resp.Body = newBody(resp.Body, resp.Header.Get("Content-Type"), &body{release: release, link: d.link,
+		call: answeringOf(ctx), id: about.id, max: d.server.maxMessage()})
 	return resp, nil
 }
 
-// body is that of a response. A stream of events may go on for ever: each of them
-// is bounded by itself.
-type body struct {
-	io.ReadCloser
-	release func()
-	left    int64
-	endless bool
-}
-
-// Read implements io.Reader.
-func (b *body) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if b.left -= int64(n); b.left < 0 && !b.endless {
-		return 0, errors.New("the answer is too large")
+// sending says what a request sends. One that asks for a stream is sent because the
+// server ended another.
+func (d *door) sending(req *http.Request) (message, error) {
+	if req.Method == http.MethodGet {
+		err := d.link.flood.one()
+		if err != nil {
+			d.link.lost(err)
+		}
+		return message{}, err
 	}
-	return n, err
-}
-
-// Close implements io.Closer.
-func (b *body) Close() error {
-	defer b.release()
-	return b.ReadCloser.Close()
+	if req.GetBody == nil {
+		return message{}, nil
+	}
+	from, err := req.GetBody()
+	if err != nil {
+		return message{}, err
+	}
+	text, err := io.ReadAll(from)
+	m, _ := envelope(text)
+	return m, err
 }

@@ -28,6 +28,7 @@ const (
 	maxListing  = 1 << 20 // bytes of the names, descriptions and schemas of all tools
 	maxPages    = 100     // of a list of tools
 	maxValues   = 32      // values of secrets that answers are searched for
+	maxSaid     = 4 << 10 // bytes of what a server says of a failure
 )
 
 // Secrets fills in the handles in a server's configuration. *secret.Store does.
@@ -55,9 +56,10 @@ type MCPConfig struct {
 	Limits
 	Hints
 
-	Secrets Secrets      // nil: there are none
-	Version string       // of the node, for the server
-	Log     *slog.Logger // default slog.Default
+	Secrets Secrets          // nil: there are none
+	Budget  *provider.Budget // for the answers of all servers together; default one of its own
+	Version string           // of the node, for the server
+	Log     *slog.Logger     // default slog.Default
 }
 
 // MCP is a server of the Model Context Protocol. It is safe for concurrent use.
@@ -96,6 +98,9 @@ func NewMCP(c MCPConfig) *MCP {
 		c.Log = slog.Default()
 	}
 	m := &MCP{config: c, log: c.Log.With("server", c.Name)}
+	if m.config.Budget == nil {
+		m.config.Budget = NewBudget(c.Answer)
+	}
 	m.life, m.end = context.WithCancel(context.Background())
 	return m
 }
@@ -146,7 +151,9 @@ func (m *MCP) List(ctx context.Context) ([]abi.Tool, error) {
 
 // answerAll reads a list for all who wait for it. It belongs to none of them.
 func (m *MCP) answerAll(l *link, asked *listing) {
-	ctx, cancel := context.WithTimeout(m.life, limitsOf(m).Timeout)
+	a := &answering{budget: m.config.Budget}
+	defer a.end()
+	ctx, cancel := context.WithTimeout(context.WithValue(m.life, answeringKey{}, a), limitsOf(m).Timeout)
 	defer cancel()
 	tools, err := m.fetchTools(ctx, l)
 	if err != nil {
@@ -236,11 +243,14 @@ func (m *MCP) describe(t *mcp.Tool) (abi.Tool, error) {
 }
 
 // Call implements [Server].
-func (m *MCP) Call(ctx context.Context, _ *provider.Call, name string, arguments jsontext.Value) (*abi.CallToolCallAnswer, error) {
+func (m *MCP) Call(ctx context.Context, c *provider.Call, name string, arguments jsontext.Value) (*abi.CallToolCallAnswer, error) {
 	l, err := m.connected(ctx)
 	if err != nil {
 		return nil, err
 	}
+	a := &answering{budget: m.config.Budget, tenant: c.Tenant}
+	defer a.end()
+	ctx = context.WithValue(ctx, answeringKey{}, a)
 	params := &mcp.CallToolParams{Name: name, Arguments: rawJSON(arguments)}
 	result, err := l.session.CallTool(ctx, params)
 	if errors.Is(err, mcp.ErrSessionMissing) { // it was restarted, and has not taken the call
@@ -287,9 +297,21 @@ func (m *MCP) rejected(said *jsonrpc.Error) error {
 		status = abi.CallInvalid
 	case jsonrpc.CodeMethodNotFound:
 		status = abi.CallNotFound
+	case codeCrowded:
+		return refuse(abi.CallTooLarge, CodeTooLarge, "the answer of %s cannot be taken: %s", m.config.Name, errCrowded.Message)
+	case codeBusy:
+		return refuse(abi.CallUnavailable, CodeUnavailable, "the answer of %s cannot be taken: %s", m.config.Name, errBusy.Message)
 	}
-	message := strings.ToValidUTF8(m.scrub(said.Message), "\uFFFD")
+	message := strings.ToValidUTF8(cut(m.scrub(said.Message)), "\uFFFD")
 	return refuse(status, CodeRejected, "%s did not take the call: %s (code %d)", m.config.Name, message, said.Code)
+}
+
+// cut cuts what a server says of a failure: it is told, and kept in the record.
+func cut(said string) string {
+	if len(said) > maxSaid {
+		return said[:maxSaid] + "..."
+	}
+	return said
 }
 
 // answer makes an answer of a result, without what is secret.

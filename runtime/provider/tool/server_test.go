@@ -38,6 +38,10 @@ func runServer(kind string) {
 	if kind == "child" { // holds what it inherited, and does nothing
 		select {}
 	}
+	if flood, ok := strings.CutPrefix(kind, "flood "); ok {
+		runFlood(flood)
+		return
+	}
 	if kind == "mute" {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		return

@@ -116,6 +116,11 @@ func newTools(c *config.Config, personas []abi.Persona, clients *tool.Clients, s
 	for name, own := range engine.OwnTools(personas) {
 		all.Servers[name] = own
 	}
+	var largest int64
+	for _, s := range c.Tools {
+		largest = max(largest, s.Answer)
+	}
+	budget := tool.NewBudget(largest)
 	for name, s := range c.Tools {
 		if name == tool.ServerClient {
 			continue // newClients has read it
@@ -124,7 +129,7 @@ func newTools(c *config.Config, personas []abi.Persona, clients *tool.Clients, s
 			Name: name, Command: s.Command, Args: s.Args, Env: s.Env, Dir: s.Dir, URL: s.URL, Headers: s.Headers,
 			Limits:  tool.Limits{Timeout: s.Timeout, Answer: s.Answer},
 			Hints:   tool.Hints{ReadOnly: s.ReadOnly, Idempotent: s.Idempotent, Writes: s.Writes},
-			Secrets: secrets, Version: version, Log: log,
+			Secrets: secrets, Budget: budget, Version: version, Log: log,
 		})
 	}
 	for plugin, g := range c.Grants {
