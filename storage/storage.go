@@ -287,6 +287,8 @@ type Subscription interface {
 type Page struct {
 	After string
 	Limit int
+	// Newest has a transcript listed from its end: After is then what the page lies before.
+	Newest bool
 }
 
 // PageBytes is when a page is large enough, however few there are in it: it ends with
@@ -311,8 +313,9 @@ type Store interface {
 	// page may end at PageBytes.
 	// A Scope that the kind is not indexed by yields an error.
 	List(ctx context.Context, t Tenant, o abi.Object, s Scope, p Page) ([]Resource, bool, error)
-	// Transcript returns a Session's Messages, oldest first, and whether there are more: the
-	// page may end at PageBytes. Page.After is a position.
+	// Transcript returns a Session's Messages, oldest first unless Page.Newest is set, and
+	// whether there are more: the page may end at PageBytes. Page.After is a position. The
+	// cost is that of the page, wherever it lies.
 	Transcript(ctx context.Context, t Tenant, session string, p Page) ([]Resource, bool, error)
 	// Turn returns the position of a Session's Message number n, from 0, and false
 	// when the transcript has no more than n.

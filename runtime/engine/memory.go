@@ -172,26 +172,24 @@ func tooMuch(stored []storage.Resource) int {
 	return 0
 }
 
-// lastMessages returns the newest Messages of a Task's Session, oldest first.
+// lastMessages returns the newest Messages of a Task's Session, oldest first. What it
+// reads does not grow with the Session.
 func (e *Engine) lastMessages(ctx context.Context, t *task, last int) ([]byte, error) {
-	var stored []storage.Resource
-	page := storage.Page{Limit: 200}
-	earlier := false
-	for {
+	var stored []storage.Resource // the newest first
+	size, earlier := 0, true
+	for page := (storage.Page{Newest: true}); earlier && len(stored) < last && size <= maxTold; {
+		page.Limit = last - len(stored)
 		list, more, err := e.store.Transcript(ctx, t.tenant, t.about.SessionID, page)
 		if err != nil {
 			return nil, fmt.Errorf("reading the transcript: %w", err)
 		}
 		for _, res := range list {
 			page.After = res.Origin.String()
-			stored = append(stored, res)
+			stored, size = append(stored, res), size+len(res.State)
 		}
-		if over := max(len(stored)-last, tooMuch(stored)); over > 0 {
-			stored, earlier = slices.Clone(stored[over:]), true
-		}
-		if !more {
-			break
-		}
+		earlier = more
 	}
-	return json.Marshal(toldMessages(stored, earlier))
+	slices.Reverse(stored)
+	over := tooMuch(stored)
+	return json.Marshal(toldMessages(stored[over:], earlier || over > 0))
 }

@@ -107,7 +107,7 @@ func (s *Store) Transcript(ctx context.Context, t storage.Tenant, session string
 		return nil, false, err
 	}
 	defer release()
-	entries, more, err := s.transcript(ctx, t, session, after, p.Limit)
+	entries, more, err := s.transcript(ctx, t, session, after, p)
 	if err != nil {
 		return nil, false, err
 	}
@@ -132,29 +132,40 @@ type entry struct {
 	id       string
 }
 
-// transcript returns entries after a position, and waits until nothing that they
-// show, or no longer show, can be undone by a crash.
-func (s *Store) transcript(ctx context.Context, t storage.Tenant, session string, after storage.Position, limit int) ([]entry, bool, error) {
+// transcript returns the entries of a page after a position, and waits until nothing that
+// they show, or no longer show, can be undone by a crash.
+func (s *Store) transcript(ctx context.Context, t storage.Tenant, session string, after storage.Position, p storage.Page) ([]entry, bool, error) {
 	prefix := transcriptPrefix(nil, t, session)
 	n := len(prefix)
-	it, err := s.iterate(appendPosition(prefix[:n:n], after+1), keyAfter(prefix))
+	lower, upper := appendPosition(prefix[:n:n], after+1), keyAfter(prefix)
+	if p.Newest {
+		lower = prefix
+		if p.After != "" {
+			upper = appendPosition(prefix[:n:n], after)
+		}
+	}
+	it, err := s.iterate(lower, upper)
 	if err != nil {
 		return nil, false, err
 	}
 	newest := storage.Position(s.reshaped.Load())
-	entries, more, err := collect(it, t, n, limit)
+	entries, more, err := collect(it, t, n, p)
 	if err = ended(it, err); err != nil {
 		return nil, false, err
 	}
-	if len(entries) > 0 {
-		newest = max(newest, entries[len(entries)-1].position)
+	for _, e := range entries {
+		newest = max(newest, e.position)
 	}
 	return entries, more, s.mark.wait(ctx, newest, &s.fail)
 }
 
-func collect(it *pebble.Iterator, t storage.Tenant, prefix, limit int) (entries []entry, more bool, err error) {
-	for ok := it.First(); ok; ok = it.Next() {
-		if len(entries) == limit {
+func collect(it *pebble.Iterator, t storage.Tenant, prefix int, p storage.Page) (entries []entry, more bool, err error) {
+	first, next := it.First, it.Next
+	if p.Newest {
+		first, next = it.Last, it.Prev
+	}
+	for ok := first(); ok; ok = next() {
+		if len(entries) == p.Limit {
 			return entries, true, nil
 		}
 		id, rest, ok := cutID(it.Value())

@@ -490,7 +490,7 @@ func (m *machine) lists(t *rapid.T, tenant storage.Tenant) {
 }
 
 func (m *machine) transcript(t *rapid.T, tenant storage.Tenant, session string, want []entry) {
-	page := storage.Page{Limit: rapid.IntRange(1, 4).Draw(t, "limit")}
+	page := storage.Page{Limit: rapid.IntRange(1, 4).Draw(t, "limit"), Newest: rapid.Bool().Draw(t, "newest first")}
 	var got []entry
 	for more := true; more; {
 		var list []storage.Resource
@@ -502,6 +502,9 @@ func (m *machine) transcript(t *rapid.T, tenant storage.Tenant, session string, 
 			got = append(got, entry{r.Origin, r.ID})
 			page.After = r.Origin.String()
 		}
+	}
+	if page.Newest {
+		slices.Reverse(got)
 	}
 	if !slices.Equal(got, want) {
 		t.Fatalf("the transcript of %s is %v, want %v", session, got, want)
