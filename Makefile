@@ -12,7 +12,7 @@ test: ## run the tests (some minutes)
 	go test $(MODULES)
 
 test-long: ## run the long tests too: more rounds, cross builds
-	WHARF_LONG=1 go test -timeout 30m $(MODULES)
+	WHARF_LONG=1 go test -timeout 50m $$(go run ./internal/longtests)
 
 race: ## run what is concurrent under the race detector
 	.ci/run race
