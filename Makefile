@@ -1,6 +1,6 @@
 # make, or make help, lists what there is.
 .DEFAULT_GOAL := help
-MODULES := ./... ./sdk/go/... ./plugins/agent/... ./plugins/digest/...
+MODULES := ./... ./sdk/go/... ./plugins/agent/... ./plugins/connectors/... ./plugins/digest/...
 
 help: ## list these verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -11,7 +11,7 @@ build: ## build ./bin/wharf, static and without cgo
 test: ## run the tests (some minutes)
 	go test $(MODULES)
 
-test-long: ## run the long tests too: more rounds, cross builds
+test-long: ## run the long form of the tests that have one: more rounds, cross builds
 	WHARF_LONG=1 go test -timeout 50m $$(go run ./internal/longtests)
 
 race: ## run what is concurrent under the race detector
