@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
+	"github.com/wharf-dev/wharf/runtime/replay"
+	"github.com/wharf-dev/wharf/runtime/sandbox"
 )
 
 // confinedEnv tells a process that it is one that is watched.
@@ -55,6 +57,21 @@ func (a *app) confine(cmd *cobra.Command) *cobra.Command {
 		return a.runConfined(cmd.Context(), b)
 	}
 	return cmd
+}
+
+// mostFor returns what a run may have whose record somebody else has made: half of the
+// memory that the process may take. Time bounds the rest.
+func mostFor(cmd *cobra.Command) sandbox.Limits {
+	memory, _ := cmd.Flags().GetInt64("max-memory") // confine has declared it
+	return sandbox.Limits{MemoryBytes: uint64(memory) << 20 / 2}
+}
+
+// adviseCapped says by which flag a run may have more.
+func adviseCapped(err error) error {
+	if _, ok := errors.AsType[*replay.Capped](err); ok {
+		return fmt.Errorf("%w (a run gets half of --max-memory)", err)
+	}
+	return err
 }
 
 // runConfined runs this very command again in a process that it watches.

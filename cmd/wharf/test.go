@@ -40,7 +40,7 @@ one cannot be run. With --json it prints a JSON object for each Task.`,
 			if dir == "" || module == "" {
 				return usagef("test needs --replay and --against")
 			}
-			return undecided(a.test(cmd.Context(), dir, module))
+			return undecided(a.test(cmd.Context(), dir, module, mostFor(cmd)))
 		},
 	}
 	cmd.Flags().StringVar(&dir, "replay", "", "a run bundle, a record, or a folder of them")
@@ -66,7 +66,7 @@ type testResult struct {
 	Error      string              `json:"error,omitzero"`
 }
 
-func (a *app) test(ctx context.Context, dir, module string) error {
+func (a *app) test(ctx context.Context, dir, module string, most sandbox.Limits) error {
 	files, err := recordFiles(dir)
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func (a *app) test(ctx context.Context, dir, module string) error {
 	if err != nil {
 		return fmt.Errorf("compiling %s: %w", module, err)
 	}
-	options := replay.Options{Module: compiled.Digest(), Rewriter: runtime.Rewriter()}
+	options := replay.Options{Module: compiled.Digest(), Rewriter: runtime.Rewriter(), Most: most}
 	counts := map[string]int{}
 	for _, file := range files {
 		r := testFile(ctx, compiled, options, file)
@@ -136,7 +136,7 @@ func testFile(ctx context.Context, m *sandbox.Module, o replay.Options, file str
 func (r *testResult) run(ctx context.Context, m *sandbox.Module, o replay.Options, record *journal.Record) error {
 	done, err := replay.Run(ctx, m, record, o)
 	if err != nil {
-		return err
+		return adviseCapped(err)
 	}
 	r.Result, r.Calls, r.End, r.Divergence = testSame, len(done.Entries), &done.End, done.Divergence
 	if done.Divergence != nil {

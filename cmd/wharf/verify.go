@@ -42,7 +42,8 @@ cannot be checked.`,
   wharf verify run.zip --chain-only --json`,
 		Args: oneArg("a run bundle"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return undecided(a.verify(cmd.Context(), args[0], trust, chainOnly))
+			o := bundle.Options{ChainOnly: chainOnly, Rerun: rerun{mostFor(cmd)}.run}
+			return undecided(a.verify(cmd.Context(), args[0], trust, o))
 		},
 	}
 	cmd.Flags().BoolVar(&chainOnly, "chain-only", false, "do not run the module again")
@@ -50,7 +51,7 @@ cannot be checked.`,
 	return cmd
 }
 
-func (a *app) verify(ctx context.Context, file string, trust []string, chainOnly bool) (err error) {
+func (a *app) verify(ctx context.Context, file string, trust []string, o bundle.Options) (err error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return fmt.Errorf("opening the bundle: %w", err)
@@ -67,7 +68,8 @@ func (a *app) verify(ctx context.Context, file string, trust []string, chainOnly
 	if len(keys) > 0 {
 		nameKeys(keys, f, info.Size())
 	}
-	report := bundle.Verify(ctx, f, info.Size(), bundle.Options{ChainOnly: chainOnly, TrustKeys: keys, Rerun: rerun})
+	o.TrustKeys = keys
+	report := bundle.Verify(ctx, f, info.Size(), o)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -120,8 +122,12 @@ func nameKeys(keys []abi.SigningKey, f *os.File, size int64) {
 	}
 }
 
-// rerun executes the module of a bundle against its record.
-func rerun(ctx context.Context, c *bundle.Contents) ([]receipt.Check, error) {
+// rerun executes modules of bundles against their records.
+type rerun struct {
+	most sandbox.Limits // that a run may have, whatever its record says
+}
+
+func (r rerun) run(ctx context.Context, c *bundle.Contents) ([]receipt.Check, error) {
 	switch {
 	case c.Record.Program.Module == "":
 		return []receipt.Check{receipt.Skipped(bundle.CheckNameRerun, "the Task never ran")}, nil
@@ -137,9 +143,9 @@ func rerun(ctx context.Context, c *bundle.Contents) ([]receipt.Check, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compiling the module: %w", err)
 	}
-	result, err := replay.Run(ctx, module, c.Record, replay.Options{Rewriter: runtime.Rewriter()})
+	result, err := replay.Run(ctx, module, c.Record, replay.Options{Rewriter: runtime.Rewriter(), Most: r.most})
 	if err != nil {
-		return nil, err
+		return nil, adviseCapped(err)
 	}
 	if result.Divergence != nil {
 		return nil, fmt.Errorf("%w\n%s", result.Divergence, result.Divergence.Diff)

@@ -235,6 +235,38 @@ func TestLimitsOfAPlugin(t *testing.T) {
 	}
 }
 
+// A record that allows its run more than the node allows, as one from another node may, is
+// replayed with what the node allows, or with its defaults where that is more. Where that
+// does not do, the replay says so.
+func TestARecordThatAllowsItsRunTooMuch(t *testing.T) {
+	const gas, most = 1 << 50, 1 << 40
+	program := func() func(context.Context, sandbox.Host) error { return newProgram(say("1"), say("2"), say("3")).run }
+	_, counting := rewriting("wharf-1", most)
+	first := newNode(t, guests{"program": program()}, counting, func(c *Config, _ *Parts) {
+		c.Limits = sandbox.DefaultLimits()
+		c.Limits.MemoryBytes, c.Limits.HostCalls, c.Limits.PayloadBytes, c.Limits.OutputBytes, c.Limits.Gas = most, most, most, most, gas
+	})
+	id := first.submit(t, first.session(t), "persona_program")
+	if task := first.wait(t, id); task.Status != abi.TaskCompleted {
+		t.Fatalf("%s %+v", task.Status, task.Failure)
+	}
+	m, counting := rewriting("wharf-1", 1)
+	second := boot(t, first.disk.Crash(1, 0), guests{"program": program(), "echo": echo}, counting, gasLimit(2))
+	defer second.stop(t)
+	second.replay(t, id, abi.ReplayTaskRequest{})
+	want := sandbox.DefaultLimits()
+	if got := m.last(); got != want {
+		t.Errorf("it ran under %+v, want %+v", got, want)
+	}
+	m, counting = rewriting("wharf-1", most)
+	third := boot(t, second.disk.Crash(1, 0), guests{"program": program(), "echo": echo}, counting)
+	defer third.stop(t)
+	again := third.replay(t, id, abi.ReplayTaskRequest{Reason: "again"})
+	if again.Status != abi.TaskFailed || again.Failure.Code != abi.FailureDivergence || !strings.Contains(again.Failure.Message, "gas: 1125899906842624, here 100000000000") {
+		t.Errorf("%s %+v", again.Status, again.Failure)
+	}
+}
+
 // Tasks of before modules were rewritten are resumed and replayed as they were run:
 // with an instance of their own, and without counting. Their receipts do not change.
 func TestTasksOfBefore(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/runtime/replay"
+	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -139,12 +140,22 @@ func (p *replaying) run(ctx context.Context) (*replay.Result, error) {
 	}
 	result, err := replay.Run(ctx, module, p.record, replay.Options{
 		Replacements: replacements, TaskID: t.about.Replay.ReplayID, OnCall: p.replayed,
-		WallTime: e.config.limitsFor(p.record.Program.Plugin).WallTime, Rewriter: e.rewriter,
+		WallTime: e.config.limitsFor(p.record.Program.Plugin).WallTime, Rewriter: e.rewriter, Most: e.mostOf(p.record.Program.Plugin),
 	})
 	if result != nil {
 		e.counts.gas.Add(result.Gas)
 	}
 	return result, err
+}
+
+// mostOf returns what a replay of a plugin's Task may have, whatever the record says, which
+// may have come here in a backup: what the node allows the plugin, or its defaults.
+func (e *Engine) mostOf(plugin string) sandbox.Limits {
+	here, d := e.config.limitsFor(plugin), sandbox.DefaultLimits()
+	return sandbox.Limits{
+		MemoryBytes: max(here.MemoryBytes, d.MemoryBytes), HostCalls: max(here.HostCalls, d.HostCalls), PayloadBytes: max(here.PayloadBytes, d.PayloadBytes),
+		OutputBytes: max(here.OutputBytes, d.OutputBytes), Gas: max(here.Gas, d.Gas),
+	}
 }
 
 // replacements resolves the overrides again, as they were accepted.
@@ -316,6 +327,9 @@ func (e *Engine) issuedBefore(t storage.Tenant, r *replayFacts) error {
 func (p *replaying) failure(result *replay.Result, failed error) *abi.Failure {
 	switch {
 	case failed != nil:
+		if capped, ok := errors.AsType[*replay.Capped](failed); ok {
+			return &abi.Failure{Code: abi.FailureDivergence, Message: capped.Error()}
+		}
 		if failure, ok := errors.AsType[*abi.Failure](failed); ok {
 			return failure
 		}

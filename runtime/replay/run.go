@@ -28,6 +28,9 @@ type Options struct {
 	TaskID string
 	// WallTime bounds the run; default sandbox.DefaultLimits.
 	WallTime time.Duration
+	// Most is what the run may have at most, whatever its record says; a member that is 0
+	// caps nothing. A replay that differs for it is a [*Capped].
+	Most sandbox.Limits
 	// OnCall is told each call as it was answered, in order; an error ends the
 	// replay. It may be nil.
 	OnCall func(e *journal.Entry, by *Replacement) error
@@ -76,7 +79,8 @@ func Run(ctx context.Context, m Module, rec *journal.Record, o Options) (*Result
 		return nil, fmt.Errorf("the module has no export %q, which the record runs", rec.Program.Export)
 	}
 	h := newHost(rec, o)
-	usage, err := m.Run(ctx, rec.Program.Export, h, Limits(&rec.Program, o.WallTime))
+	limits, cut := capped(Limits(&rec.Program, o.WallTime), o.Most)
+	usage, err := m.Run(ctx, rec.Program.Export, h, limits)
 	h.result.Gas = usage.Gas
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -84,7 +88,8 @@ func Run(ctx context.Context, m Module, rec *journal.Record, o Options) (*Result
 	if h.failed != nil {
 		return nil, h.failed
 	}
-	return h.conclude(ctx, err)
+	result, err := h.conclude(ctx, err)
+	return h.unlessCapped(result, err, cut)
 }
 
 // unlimited is more gas and depth than a run can use.

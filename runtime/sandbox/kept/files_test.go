@@ -176,7 +176,7 @@ func TestKeysOfFiles(t *testing.T) {
 	if got, err := ReadKey(path); err != nil || !bytes.Equal(got, key) {
 		t.Errorf("%x, %v; want %x", got, err, key)
 	}
-	if err := os.WriteFile(path, []byte("00ff\n"), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte("short"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := ReadKey(path); err == nil || !strings.Contains(err.Error(), path) {

@@ -2,7 +2,6 @@ package kept
 
 import (
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,13 +14,12 @@ import (
 // ReadKey reads the key that files are authenticated with. An error is fs.ErrNotExist when
 // there is none yet. One that others can read is an error, for they could have signed with it.
 func ReadKey(path string) ([]byte, error) {
-	text, err := keyfile.Read(path)
+	key, err := keyfile.Read(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading the key of compiled plugins: %w", err)
 	}
-	key, err := hex.DecodeString(strings.TrimSpace(string(text)))
-	if err != nil || len(key) != KeyBytes {
-		return nil, fmt.Errorf("reading the key of compiled plugins: %s does not hold %d bytes in hexadecimal", path, KeyBytes)
+	if len(key) != KeyBytes {
+		return nil, fmt.Errorf("reading the key of compiled plugins: %s has %d bytes instead of %d", path, len(key), KeyBytes)
 	}
 	return key, nil
 }
@@ -35,7 +33,7 @@ func NewKey() []byte {
 
 // WriteKey puts a key in a file, for its owner alone.
 func WriteKey(path string, key []byte) error {
-	if err := keyfile.Write(path, []byte(hex.EncodeToString(key)+"\n")); err != nil {
+	if err := keyfile.Write(path, key); err != nil {
 		return fmt.Errorf("writing the key of compiled plugins: %w", err)
 	}
 	return nil
