@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	json "github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/journal"
@@ -82,6 +81,7 @@ type verifier struct {
 	c      *Contents
 	o      *Options
 	checks []receipt.Check
+	hashes []string // of the receipts, "" for one that has none; nil until it is asked for
 }
 
 func (v *verifier) check(name string, err error) {
@@ -189,7 +189,7 @@ func (v *verifier) receipts() {
 // bundle's Task.
 func (v *verifier) receipt(i int, wire []byte) []receipt.ArtifactRef {
 	prefix := nameOfReceipt(i) + ": "
-	r, parseErr := receipt.Parse(wire)
+	r, parseErr := parse(wire)
 	trust := receipt.Trust{Keys: v.trusted()}
 	about := parseErr == nil && v.about(r)
 	if about {
@@ -214,6 +214,14 @@ func (v *verifier) receipt(i int, wire []byte) []receipt.ArtifactRef {
 		return r.FinalArtifacts
 	}
 	return nil
+}
+
+// parse reads a receipt that has the form of one: others may take many times their bytes.
+func parse(wire []byte) (*receipt.Receipt, error) {
+	if err := receipt.CheckSchema(wire); err != nil {
+		return nil, err
+	}
+	return receipt.Parse(wire)
 }
 
 // about reports whether a receipt is about the bundle's Task.
@@ -249,10 +257,13 @@ func (v *verifier) previous(r *receipt.Receipt) *string {
 
 // holds reports whether the receipt with the given hash is in the bundle.
 func (v *verifier) holds(hash string) bool {
-	return slices.ContainsFunc(v.c.Receipts, func(wire jsontext.Value) bool {
-		h, err := receipt.HashWire(wire)
-		return err == nil && h == hash
-	})
+	if v.hashes == nil {
+		v.hashes = make([]string, len(v.c.Receipts))
+		for i, wire := range v.c.Receipts {
+			v.hashes[i], _ = receipt.HashWire(wire) // its own check says what is wrong with it
+		}
+	}
+	return hash != "" && slices.Contains(v.hashes, hash)
 }
 
 func (v *verifier) artifacts(all []receipt.ArtifactRef) {

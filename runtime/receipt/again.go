@@ -3,6 +3,7 @@ package receipt
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/journal"
@@ -35,7 +36,26 @@ func CheckRecord(r *Receipt, record *journal.Record) error {
 	if bytes.Equal(got, want) {
 		return nil
 	}
+	if len(got)+len(want) > maxPretty {
+		return fmt.Errorf("the record gives another receipt:\n%s", firstDifference(got, want))
+	}
 	return fmt.Errorf("the record gives another receipt:\n%s", journal.Diff(journal.Pretty(got), journal.Pretty(want)))
+}
+
+// maxPretty bounds the receipts of which all differences are shown, line by line: that takes
+// several times their bytes.
+const maxPretty = 256 << 10
+
+// firstDifference shows where two receipts begin to differ.
+func firstDifference(got, want []byte) string {
+	at := 0
+	for at < len(got) && at < len(want) && got[at] == want[at] {
+		at++
+	}
+	near := func(b []byte) string {
+		return strings.ToValidUTF8(string(b[min(len(b), max(0, at-80)):min(len(b), at+80)]), "")
+	}
+	return fmt.Sprintf("-%s\n+%s", near(got), near(want))
 }
 
 // facts are those that the receipt was built from.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -149,4 +150,42 @@ func TestParseReadsWhatIsWritten(t *testing.T) {
 	if _, err := Parse(bytes.Replace(wire, []byte(`"cost":{`), []byte(`"cost":{"extra":1,`), 1)); err == nil {
 		t.Error("an unknown member was accepted")
 	}
+}
+
+// TestCanonicalFormOfOthers holds the canonical form of any JSON against another
+// implementation: names that sort as UTF-16 does, odd numbers, all escapes.
+func TestCanonicalFormOfOthers(t *testing.T) {
+	texts := rapid.SampledFrom([]string{"a", "b", "é", "\u20ac", "\U0001f600", "\ufb33", "\r", "1", "\u0080", "ö", `"`, `\`, "\u0000", "\u2028", "</script>", ""})
+	numbers := rapid.SampledFrom([]string{"0", "-0", "1e21", "1E+20", "0.000001", "1e-7", "333333333.33333329", "9007199254740993", "1.7976931348623157e308", "5e-324", "-1.50", "4.50", "2e-3"})
+	var value func(depth int) *rapid.Generator[string]
+	value = func(depth int) *rapid.Generator[string] {
+		return rapid.Custom(func(t *rapid.T) string {
+			kind := rapid.IntRange(0, 5).Draw(t, "kind")
+			switch {
+			case kind == 0:
+				return numbers.Draw(t, "number")
+			case kind == 1 || depth == 0:
+				text, _ := json.Marshal(texts.Draw(t, "text"))
+				return string(text)
+			case kind == 2:
+				return rapid.SampledFrom([]string{"null", "true", " false "}).Draw(t, "word")
+			case kind == 3:
+				return "[ " + strings.Join(rapid.SliceOfN(value(depth-1), 0, 4).Draw(t, "members"), " , ") + "]"
+			}
+			var members []string
+			for _, name := range rapid.SliceOfNDistinct(texts, 0, 6, rapid.ID).Draw(t, "names") {
+				quoted, _ := json.Marshal(name)
+				members = append(members, string(quoted)+" :\n"+value(depth-1).Draw(t, "member"))
+			}
+			return "{" + strings.Join(members, ",") + " }"
+		})
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		text := "{\"x\":" + value(3).Draw(t, "value") + "}" // of a text alone the other takes some only
+		got, err := Canonicalize([]byte(text))
+		want, wrong := jcs.Transform([]byte(text))
+		if err != nil || wrong != nil || !bytes.Equal(got, want) {
+			t.Fatalf("%q became %q, want %q (%v, %v)", text, got, want, err, wrong)
+		}
+	})
 }

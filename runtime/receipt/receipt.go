@@ -332,24 +332,19 @@ type Omitted struct {
 // not know are passed over; any other unknown member is an error. Use [Verify] to
 // learn whether the receipt is true.
 func Parse(wire []byte) (*Receipt, error) {
-	var members map[string]jsontext.Value
-	if err := json.Unmarshal(wire, &members); err != nil {
+	type Members Receipt
+	var in struct {
+		Members
+		Metadata jsontext.Value `json:"metadata"`
+	}
+	if err := json.Unmarshal(wire, &in, json.RejectUnknownMembers(true)); err != nil {
 		return nil, fmt.Errorf("reading a receipt: %w", err)
 	}
-	metadata := members["metadata"]
-	delete(members, "metadata")
-	strict, err := json.Marshal(members)
-	if err != nil {
-		return nil, fmt.Errorf("reading a receipt: %w", err)
-	}
-	var r Receipt
-	if err := json.Unmarshal(strict, &r, json.RejectUnknownMembers(true)); err != nil {
-		return nil, fmt.Errorf("reading a receipt: %w", err)
-	}
-	if metadata == nil {
+	r := Receipt(in.Members)
+	if in.Metadata == nil {
 		return &r, nil
 	}
-	if err := json.Unmarshal(metadata, &r.Metadata); err != nil {
+	if err := json.Unmarshal(in.Metadata, &r.Metadata); err != nil {
 		return nil, fmt.Errorf("reading a receipt's metadata: %w", err)
 	}
 	return &r, nil

@@ -1,6 +1,7 @@
 package receipt
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	json "github.com/go-json-experiment/json"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // specFolder returns the folder with the published documents, or skips the test.
@@ -143,5 +145,55 @@ func walk(v any, path string, visit func(string, map[string]any)) {
 		for _, value := range v {
 			walk(value, path+"/0", visit)
 		}
+	}
+}
+
+// TestSchemaMemberByMember changes each value of a receipt in each way, and holds that
+// reading it by the schema finds what validating the whole of it finds.
+func TestSchemaMemberByMember(t *testing.T) {
+	for _, keyword := range []string{"Items\"", "contains", "prefixItems", "uniqueItems", "patternProperties", "propertyNames", "Properties\"", "dependent", "unevaluated"} {
+		if text := strings.ReplaceAll(string(Schema()), `"additionalProperties"`, ""); strings.Contains(text, keyword) {
+			t.Errorf("the schema says %q, which its reader does not know", keyword)
+		}
+	}
+	schema, err := compiledSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc any
+	if err := json.Unmarshal(readFile(t, "testdata", "task.json"), &doc); err != nil {
+		t.Fatal(err)
+	}
+	refused := 0
+	check := func(path string) {
+		text, err := json.Marshal(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole, err := jsonschema.UnmarshalJSON(strings.NewReader(string(text)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, got := schema.Validate(whole), CheckSchema(text)
+		if (want == nil) != (got == nil) {
+			t.Errorf("%s: %v, and as a whole %v", path, got, want)
+		}
+		if want != nil {
+			refused++
+		}
+	}
+	walk(doc, "", func(path string, object map[string]any) {
+		for name, was := range maps.Clone(object) {
+			for _, now := range []any{nil, "", 1.5, -1.0, true, []any{}, []any{map[string]any{}}, []any{nil, "x"}, map[string]any{}, map[string]any{"x": []any{1.0}}} {
+				object[name] = now
+				check(path + "/" + name)
+			}
+			delete(object, name)
+			check(path + "/" + name)
+			object[name] = was
+		}
+	})
+	if check(""); refused < 100 {
+		t.Errorf("%d changes were refused", refused)
 	}
 }

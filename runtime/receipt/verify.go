@@ -11,7 +11,6 @@ import (
 
 	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/gowebpki/jcs"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/journal"
@@ -147,12 +146,9 @@ func checkCanonical(wire []byte) error {
 // Canonicalize returns the canonical form (RFC 8785) of any JSON. Names that are
 // there twice and text that is not UTF-8 are errors.
 func Canonicalize(text []byte) ([]byte, error) {
-	if !jsontext.Value(text).IsValid() {
-		return nil, errors.New("it is not JSON: it may have a name twice, or text that is not UTF-8")
-	}
-	canonical, err := jcs.Transform(text)
-	if err != nil {
-		return nil, fmt.Errorf("making the canonical form: %w", err)
+	canonical := jsontext.Value(bytes.Clone(text))
+	if err := canonical.Canonicalize(); err != nil {
+		return nil, fmt.Errorf("it is not JSON: it may have a name twice, or text that is not UTF-8: %w", err)
 	}
 	return canonical, nil
 }
