@@ -56,17 +56,10 @@ func (r *Request) Decode(v any) ([]byte, error) {
 	if err != nil || body == nil {
 		return nil, err
 	}
-	weight, err := weigh(body, v)
-	if err != nil {
+	if err := decode(body, v, r.charge, json.RejectUnknownMembers(!r.Route.Tolerant)); err != nil {
 		return nil, err
 	}
-	if !r.charge(weight) {
-		return nil, errCrowded()
-	}
-	if r.Route.Tolerant {
-		return body, unmarshal(body, v)
-	}
-	return body, unmarshal(body, v, json.RejectUnknownMembers(true))
+	return body, nil
 }
 
 func (r *Request) checkMedia() error {

@@ -12,19 +12,18 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 )
 
-// Decode reads a JSON text into v, strictly: duplicate names, invalid UTF-8,
-// wrong types and numbers out of range are errors; unknown members are ignored.
-// The error is an *abi.Error whose Param is the dotted path of the member and
+// decode reads a JSON text into v, strictly: duplicate names, invalid UTF-8,
+// wrong types and numbers out of range are errors; unknown members are ignored unless
+// an option says otherwise. charge takes what the members of lists become out of a
+// budget. The error is an *abi.Error whose Param is the dotted path of the member and
 // whose Details hold byte_offset and, where it is known, the JSON Pointer.
-func Decode(body []byte, v any) error { return decode(body, v) }
-
-// DecodeKnown is [Decode] for requests in which a member that v does not have is a
-// mistake that must not pass unnoticed.
-func DecodeKnown(body []byte, v any) error { return decode(body, v, json.RejectUnknownMembers(true)) }
-
-func decode(body []byte, v any, options ...json.Options) error {
-	if _, err := weigh(body, v); err != nil {
+func decode(body []byte, v any, charge func(int64) bool, options ...json.Options) error {
+	weight, err := weigh(body, v)
+	if err != nil {
 		return err
+	}
+	if !charge(weight) {
+		return errCrowded()
 	}
 	return unmarshal(body, v, options...)
 }

@@ -113,7 +113,7 @@ func (r *Request) Upgrade(f func(ctx context.Context, ws *Socket)) error {
 		return abi.Errorf(abi.CodeRateLimited, "the node serves as many streams as it takes")
 	}
 	shake := handshakeOf(r)
-	ws := &Socket{server: s, id: r.ID}
+	ws := &Socket{server: s, id: r.ID, tenant: r.tenant()}
 	ws.credential, _ = r.credential()
 	r.HTTP.HijackSetNoResponse(true)
 	r.HTTP.Hijack(func(hijacked net.Conn) {

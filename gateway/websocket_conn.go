@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fasthttp/websocket"
+	"github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/engine"
@@ -54,6 +55,8 @@ type Socket struct {
 	server     *Server
 	id         string
 	credential string
+	tenant     string   // whose share of the budget messages take
+	message    *message // that is being handled, for the goroutine that reads
 	conn       *websocket.Conn
 	wire       *wire
 
@@ -141,7 +144,8 @@ func (ws *Socket) Read(f func(message []byte) error) error {
 	if err := ws.conn.SetReadDeadline(time.Now().Add(ws.server.cfg.ReadTimeout)); err != nil {
 		return ws.readFailed(err)
 	}
-	m := message{budget: &ws.server.inFlight.budget, limit: ws.server.cfg.MessageLimit, pool: &ws.server.sockets.reads}
+	m := message{budget: &ws.server.inFlight, tenant: ws.tenant, limit: ws.server.cfg.MessageLimit, pool: &ws.server.sockets.reads}
+	ws.message = &m
 	defer m.release()
 	err = m.read(r)
 	ws.reading.Store(false)
@@ -159,6 +163,13 @@ func (ws *Socket) Read(f func(message []byte) error) error {
 		return ws.readFailed(err)
 	}
 	return f(*m.text)
+}
+
+// Decode reads the message that [Socket.Read] has handed out into v, as [Request.Decode]
+// reads a body; known says that a member that v does not have is a mistake. What it takes is
+// counted against the server's budget until the message is handled.
+func (ws *Socket) Decode(message []byte, v any, known bool) error {
+	return decode(message, v, ws.message.take, json.RejectUnknownMembers(known))
 }
 
 // readFailed says why nothing more comes, to the client too if that helps it.
@@ -252,10 +263,12 @@ var (
 	errNoBudget    = errors.New("too many bytes are in flight")
 )
 
-// message is one on its way in. Its memory is counted against the server's budget,
-// and bounded after it was decompressed, too.
+// message is one on its way in, or being handled. Its memory is counted against the
+// tenant's share of the server's budget, as a body's is, and bounded after it was
+// decompressed, too.
 type message struct {
-	budget *budget
+	budget *shared
+	tenant string
 	limit  int64
 	pool   *sync.Pool
 	text   *[]byte
@@ -294,17 +307,27 @@ func (m *message) read(r io.Reader) error {
 
 func (m *message) grow() error {
 	b := *m.text
-	more := int64(cap(b))
-	if !m.budget.take(more) {
+	room := min(2*int64(cap(b)), m.limit+1)
+	if !m.take(jsonCopies * (room - int64(cap(b)))) {
 		return errNoBudget
 	}
-	m.held += more
-	*m.text = append(make([]byte, 0, 2*cap(b)), b...)
+	*m.text = append(make([]byte, 0, room), b...)
 	return nil
 }
 
+// take takes n bytes more for the message, or reports that they do not fit. One that has
+// all of its tenant's share takes no more of it, and goes on: it is alone.
+func (m *message) take(n int64) bool {
+	n = min(n, m.budget.most(m.tenant)-m.held)
+	if !m.budget.takeFor(m.tenant, n) {
+		return false
+	}
+	m.held += n
+	return true
+}
+
 func (m *message) release() {
-	m.budget.give(m.held)
+	m.budget.giveFor(m.tenant, m.held)
 	if m.text != nil && cap(*m.text) <= smallMessage {
 		*m.text = (*m.text)[:0]
 		m.pool.Put(m.text)

@@ -75,7 +75,7 @@ func (s *socket) perform(frame []byte) error {
 // read reads the head of a frame.
 func (q *request) read() error {
 	var h head
-	if err := gateway.Decode(q.frame, &h); err != nil {
+	if err := q.socket.ws.Decode(q.frame, &h, false); err != nil {
 		return err
 	}
 	switch {
@@ -115,7 +115,7 @@ type framed[T any] struct {
 func on[T any](do func(*request, *T) ([]byte, error)) func(*request) ([]byte, error) {
 	return func(q *request) ([]byte, error) {
 		var f framed[T]
-		if err := gateway.DecodeKnown(q.frame, &f); err != nil {
+		if err := q.socket.ws.Decode(q.frame, &f, true); err != nil {
 			return nil, err
 		}
 		return do(q, &f.Body)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/flate"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -299,4 +300,40 @@ func TestSocketSlowReader(t *testing.T) {
 		}
 		last = f.Event.ID
 	}
+}
+
+// Sockets that send large messages at the same time take what their tenant has for bodies:
+// those beyond it are told to come back, and the node answers others.
+func TestMessagesOfManySocketsAreBounded(t *testing.T) {
+	n := newNode(t, func(c *gateway.Config) { c.InFlightBytes, c.MessageLimit, c.BodyLimit = 1<<20, 64<<10, 64<<10 })
+	session := n.session(t)
+	refused := make(chan int)
+	const sockets, fit = 6, 3 // of three quarters of a MiB, four times 64 KiB each
+	for range sockets {
+		s, _ := n.connect(t, connectPath(session))
+		w, err := s.conn.NextWriter(websocket.TextMessage)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(make([]byte, 60<<10)); err != nil { // and no end of it
+			t.Fatal(err)
+		}
+		go func() {
+			for {
+				if _, _, err := s.conn.ReadMessage(); err != nil {
+					closed, _ := errors.AsType[*websocket.CloseError](err)
+					if closed != nil {
+						refused <- closed.Code
+					}
+					return
+				}
+			}
+		}()
+	}
+	for range sockets - fit {
+		if code := <-refused; code != gateway.CloseTryAgain {
+			t.Errorf("closed with %d", code)
+		}
+	}
+	n.do(t, "GET", "/v1/sessions/"+session, "").want(200)
 }

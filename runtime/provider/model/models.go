@@ -16,6 +16,7 @@ type Models struct {
 	config   Config
 	backends map[string]backend // by the name of the model
 	client   *http.Client
+	lanes    *provider.Lanes
 
 	// Tests put in their own: a wait that does not take time, and jitter that is known.
 	sleep  func(context.Context, time.Duration) error
@@ -61,7 +62,7 @@ type toolCall struct {
 func New(c Config) (*Models, error) {
 	m := &Models{
 		config: c, backends: make(map[string]backend, len(c.Models)),
-		client: newClient(maxAnswer), sleep: sleep, jitter: rand.Float64,
+		client: newClient(maxAnswer), lanes: provider.NewLanes(provider.MaxCalls), sleep: sleep, jitter: rand.Float64,
 	}
 	if err := c.validate(); err != nil {
 		return nil, fmt.Errorf("configuring models: %w", err)
@@ -108,7 +109,7 @@ func (m *Models) Prepare(_ context.Context, c *provider.Call) (provider.Plan, er
 	return provider.Plan{
 		Effect: abi.EffectRead,
 		Do: func(ctx context.Context, emit func(string)) ([]byte, error) {
-			return m.complete(ctx, c, request, chosen, emit)
+			return m.lanes.Do(ctx, c.Tenant, func() ([]byte, error) { return m.complete(ctx, c, request, chosen, emit) })
 		},
 	}, nil
 }

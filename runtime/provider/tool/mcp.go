@@ -66,6 +66,7 @@ type MCPConfig struct {
 type MCP struct {
 	config MCPConfig
 	log    *slog.Logger
+	lanes  *provider.Lanes
 	life   context.Context // ends with Close
 	end    context.CancelFunc
 
@@ -97,7 +98,7 @@ func NewMCP(c MCPConfig) *MCP {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
-	m := &MCP{config: c, log: c.Log.With("server", c.Name)}
+	m := &MCP{config: c, log: c.Log.With("server", c.Name), lanes: provider.NewLanes(provider.MaxCalls)}
 	if m.config.Budget == nil {
 		m.config.Budget = NewBudget(c.Answer)
 	}
@@ -248,6 +249,11 @@ func (m *MCP) Call(ctx context.Context, c *provider.Call, name string, arguments
 	if err != nil {
 		return nil, err
 	}
+	leave, err := m.lanes.Enter(ctx, c.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	a := &answering{budget: m.config.Budget, tenant: c.Tenant}
 	defer a.end()
 	ctx = context.WithValue(ctx, answeringKey{}, a)

@@ -62,6 +62,7 @@ type Web struct {
 	// A connection that was made under a grant of private addresses must never
 	// carry the request of a plugin without one: there are two pools.
 	public, private *http.Transport
+	lanes           *provider.Lanes // which bound the connections, to whatever host
 	// reached sees every address after it was checked and before it is connected
 	// to; nil outside of tests.
 	reached func(netip.AddrPort) error
@@ -75,7 +76,7 @@ func New(c Config) *Web {
 	setDefault(&c.Request, 8<<20)
 	setDefault(&c.Response, 8<<20)
 	setDefault(&c.Agent, "wharf")
-	w := &Web{config: c}
+	w := &Web{config: c, lanes: provider.NewLanes(provider.MaxCalls)}
 	w.public, w.private = w.transport(false), w.transport(true)
 	return w
 }
@@ -103,7 +104,7 @@ func (w *Web) transport(private bool) *http.Transport {
 	}
 	return &http.Transport{
 		DialContext: dialer.DialContext, Proxy: nil, TLSClientConfig: w.config.TLS, ForceAttemptHTTP2: true,
-		MaxConnsPerHost: 128, MaxIdleConnsPerHost: 8, MaxIdleConns: 128, IdleConnTimeout: time.Minute,
+		MaxIdleConnsPerHost: 8, MaxIdleConns: 128, IdleConnTimeout: time.Minute,
 		TLSHandshakeTimeout: 10 * time.Second, MaxResponseHeaderBytes: maxHeader,
 	}
 }
@@ -139,6 +140,8 @@ func (w *Web) Prepare(ctx context.Context, c *provider.Call) (provider.Plan, err
 	if err := w.checkSecrets(ctx, c, r); err != nil {
 		return provider.Plan{}, err
 	}
-	plan.Do = func(ctx context.Context, _ func(string)) ([]byte, error) { return w.fetch(ctx, r) }
+	plan.Do = func(ctx context.Context, _ func(string)) ([]byte, error) {
+		return w.lanes.Do(ctx, c.Tenant, func() ([]byte, error) { return w.fetch(ctx, r) })
+	}
 	return plan, nil
 }

@@ -700,3 +700,47 @@ func TestEncodedAnswersToSecretsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// A tenant whose plugins call a host that never answers has so many connections to it at
+// most, and another tenant's call to the same host goes through.
+func TestAHostThatNeverAnswers(t *testing.T) {
+	asked, over := make(chan struct{}, 100), make(chan struct{})
+	defer close(over)
+	host := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/never" {
+			asked <- struct{}{}
+			select {
+			case <-over:
+			case <-r.Context().Done():
+			}
+		}
+	})
+	w := newWeb(t, Config{}, here(host, "GET"))
+	w.lanes = provider.NewLanes(3)
+	do := func(ctx context.Context, tenant, path string) error {
+		raw, _ := json.Marshal(abi.CallHTTPFetchRequest{URL: "http://" + host + path})
+		plan, err := w.Prepare(ctx, &provider.Call{Name: abi.CallHTTPFetch, Request: raw, Plugin: "p", Tenant: tenant})
+		if err != nil {
+			t.Error(err)
+			return err
+		}
+		_, err = plan.Do(ctx, func(string) {})
+		return err
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var calls sync.WaitGroup
+	for range 20 {
+		calls.Go(func() { _ = do(ctx, "greedy", "/never") })
+	}
+	for range 3 {
+		<-asked
+	}
+	if err := do(t.Context(), "modest", "/now"); err != nil {
+		t.Error(err)
+	}
+	if len(asked) != 0 {
+		t.Errorf("%d connections too many", len(asked))
+	}
+	cancel()
+	calls.Wait()
+}
