@@ -3,6 +3,7 @@ package sandbox
 import (
 	"slices"
 	"sync"
+	"time"
 )
 
 // guestMemory bounds the memory of all Runs together. A guest that wants more than there
@@ -30,7 +31,8 @@ func newGuestMemory(bytes int64) *guestMemory {
 }
 
 // hold waits until the Run may have memory of the given size in all. It ends the Run when
-// that is to stop.
+// that is to stop: waiting takes of the guest's own time, for whoever holds the memory may
+// wait for a host that never answers.
 func (r *run) hold(size uint64) {
 	b := r.memories
 	if b == nil || size <= max(r.held, freeMemory) {
@@ -42,12 +44,22 @@ func (r *run) hold(size uint64) {
 			return
 		}
 		r.leaveTurn()
-		select {
-		case <-wait:
-		case <-r.Done():
-		}
-		r.checkStop()
+		r.wait(wait)
 	}
+}
+
+// wait waits for a piece of the guest's time at most, for the stopwatch counts no more of
+// a gap.
+func (r *run) wait(changed <-chan struct{}) {
+	r.checkStop()
+	piece := time.NewTimer(min(r.wall.left, longestGap))
+	defer piece.Stop()
+	select {
+	case <-changed:
+	case <-piece.C:
+	case <-r.Done():
+	}
+	r.checkStop()
 }
 
 // take returns nil when the Run has what it asks for, or what to wait for.

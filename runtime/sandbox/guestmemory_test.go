@@ -5,7 +5,9 @@ import (
 	"errors"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/wharf-dev/wharf/abi"
 )
@@ -126,4 +128,67 @@ func TestGuestsWaitForMemory(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestWaitingForMemoryEnds holds that a guest does not wait beyond its own time for one
+// that keeps its memory, and that the node's end ends the wait as a cancel does.
+func TestWaitingForMemoryEnds(t *testing.T) {
+	for kind, wasm := range guestKinds() {
+		t.Run(kind, func(t *testing.T) {
+			r := newRuntime(t, Config{GuestBytes: largeGuest})
+			m := compile(t, r, wasm)
+			inside, leave, ended := make(chan struct{}), make(chan struct{}), make(chan error)
+			go func() {
+				_, err := m.Run(context.Background(), abi.DefaultExport, onClock(func() { close(inside); <-leave }), Limits{})
+				ended <- err
+			}()
+			<-inside
+			never := onClock(func() { t.Error("it was given memory that is not there") })
+			_, err := m.Run(t.Context(), abi.DefaultExport, never, Limits{WallTime: longestGap + 100*time.Millisecond})
+			if failed, ok := errors.AsType[*abi.Failure](err); !ok || failed.Code != abi.FailurePluginTimeout {
+				t.Errorf("one that waited for longer than it may run ended with %v", err)
+			}
+			drain, drained := context.WithCancelCause(t.Context())
+			why := errors.New("the node drains")
+			go func() {
+				_, err := m.Run(drain, abi.DefaultExport, never, Limits{})
+				ended <- err
+			}()
+			r.memories.waits(t, 2)
+			drained(why)
+			if err := <-ended; !errors.Is(err, why) && !errors.Is(err, context.Canceled) {
+				t.Errorf("one that waited when the node ended ended with %v", err)
+			}
+			close(leave)
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestGuestsThatAllGrow holds that guests that have memory and all want more do not wait for
+// one another for ever: the first goes on, and each after it.
+func TestGuestsThatAllGrow(t *testing.T) {
+	r := newRuntime(t, Config{GuestBytes: 3 * largeGuest, IdleBytes: -1})
+	half := konst(largeGuest/2/pageBytes) + opGrow + konst(-1) + "\x46\x04\x40" + opUnreachable + "\x0b"
+	m := compile(t, r, runner(half+hostCallOf(0, 0, 0)+half+half+konst(0), abi.CallClock).wasm())
+	const guests = 5 // of which each has half of what it wants, so that there is no more
+	var all sync.WaitGroup
+	together := make(chan struct{})
+	var here atomic.Int32
+	for range guests {
+		all.Go(func() {
+			h := onClock(func() {
+				if here.Add(1) == guests {
+					close(together)
+				}
+				<-together
+			})
+			if _, err := m.Run(t.Context(), abi.DefaultExport, h, Limits{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
 }
