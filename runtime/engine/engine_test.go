@@ -490,22 +490,23 @@ func TestDrainLeavesTasksResumable(t *testing.T) {
 }
 
 func TestAttemptsAreBounded(t *testing.T) {
-	hold, entered, _ := holding()
-	g := guests{"echo": echo, "hold": hold}
-	n := boot(t, crashtest.NewDisk(), g)
-	id := n.submit(t, n.session(t), "persona_hold")
-	<-entered
-	n.stop(t)
-	for attempt := 2; attempt <= 3; attempt++ {
-		n = boot(t, n.disk, g)
+	for _, most := range []int{1, 2, 3, 5} {
+		hold, entered, _ := holding()
+		g := guests{"echo": echo, "hold": hold}
+		attempts := func(c *Config, _ *Parts) { c.MaxAttempts = most }
+		n := boot(t, crashtest.NewDisk(), g, attempts)
+		id := n.submit(t, n.session(t), "persona_hold")
 		<-entered
+		for range most - 1 {
+			n = n.die(t, g, attempts)
+			<-entered
+		}
+		n = n.die(t, g, attempts)
+		task := n.wait(t, id)
+		if task.Status != abi.TaskFailed || task.Failure.Code != abi.FailureAttempts || task.Attempt != most || strings.Contains(task.Failure.Message, "alone") != (most > 1) {
+			t.Errorf("of %d: %s %+v after %d", most, task.Status, task.Failure, task.Attempt)
+		}
 		n.stop(t)
-	}
-	n = boot(t, n.disk, g)
-	defer n.stop(t)
-	task := n.wait(t, id)
-	if task.Status != abi.TaskFailed || task.Failure.Code != abi.FailureAttempts {
-		t.Errorf("%s %+v", task.Status, task.Failure)
 	}
 }
 

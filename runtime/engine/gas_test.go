@@ -322,7 +322,7 @@ const (
 
 func TestProgramOfBefore(t *testing.T) {
 	var h history
-	if err := h.readProgram(&storage.Record{Payload: []byte(startedBefore)}); err != nil {
+	if err := h.readStart(1, &storage.Record{Payload: []byte(startedBefore)}); err != nil {
 		t.Fatal(err)
 	}
 	again, err := json.Marshal(programOf(h.program))

@@ -192,7 +192,8 @@ type history struct {
 	origin  storage.Position // of the event that accepted the Task
 	// lastStart is the position of the last event that told a start.
 	lastStart storage.Position
-	progress  bool // calls were recorded after it
+	progress  bool // calls were recorded after it, or a drain has stopped what it began
+	alone     bool // the Task has the node to itself since then
 }
 
 // pageOfEvents is how many events are read at once.
@@ -272,8 +273,7 @@ func (e *Engine) readEvent(ctx context.Context, ev storage.Event, h *history) er
 	case abi.EventTaskSubmitted:
 		h.origin = ev.Position()
 	case abi.EventTaskStarted, abi.EventTaskStatusChanged:
-		h.lastStart, h.progress = ev.Position(), false
-		return h.readProgram(rec)
+		return h.readStart(ev.Position(), rec)
 	}
 	if !journal.Recorded(rec) {
 		return nil
@@ -307,6 +307,13 @@ type programPayload struct {
 	Program *toldProgram `json:"program,omitzero"`
 }
 
+// lifePayload is the payload of an event that tells how the node and a Task get along.
+type lifePayload struct {
+	Alone   bool `json:"alone,omitzero"`   // this start has the node to itself
+	Lived   bool `json:"lived,omitzero"`   // it has no longer: the node has lived with it
+	Drained bool `json:"drained,omitzero"` // the node goes down, and not because of the Task
+}
+
 type toldProgram struct {
 	Type            string         `json:"type"`
 	Visibility      abi.Visibility `json:"visibility"`
@@ -320,17 +327,27 @@ func programOf(p *journal.Program) *programPayload {
 	return &programPayload{&toldProgram{Type: "program", Visibility: abi.VisibilityInternal, Program: *p}}
 }
 
-func (h *history) readProgram(rec *storage.Record) error {
-	if len(rec.Payload) == 0 {
-		return nil
+// readStart reads an event that states that the Task runs.
+func (h *history) readStart(at storage.Position, rec *storage.Record) error {
+	var p struct {
+		programPayload `json:",inline"`
+		lifePayload    `json:",inline"`
 	}
-	var p programPayload
-	if err := json.Unmarshal(rec.Payload, &p); err != nil {
-		return fmt.Errorf("reading what the task started: %w", err)
+	if len(rec.Payload) > 0 {
+		if err := json.Unmarshal(rec.Payload, &p); err != nil {
+			return fmt.Errorf("reading what the task started: %w", err)
+		}
 	}
 	if p.Program != nil {
 		h.program = &p.Program.Program
 	}
+	switch {
+	case p.Drained && !h.alone: // of a suspect, nothing is known that was not known before
+		h.progress = true
+	case !p.Drained && !p.Lived:
+		h.lastStart, h.progress = at, false
+	}
+	h.alone = p.Alone
 	return nil
 }
 

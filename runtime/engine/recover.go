@@ -9,9 +9,9 @@ import (
 )
 
 // recover brings back every Task that has not ended. One that waited to start is
-// queued again; one that ran is run again, from its record; for one that is parked
-// only what wakes it is set up. One that cannot be brought back is set aside, and the
-// others are brought back all the same.
+// queued again; one that ran is run again, from its record, before all others and alone
+// if it is a suspect; for one that is parked only what wakes it is set up. One that
+// cannot be brought back is set aside, and the others are brought back all the same.
 func (e *Engine) recover(ctx context.Context) error {
 	var queued []*task
 	var resting []func()
@@ -38,21 +38,25 @@ func (e *Engine) recover(ctx context.Context) error {
 	if err := e.inOrder(ctx, queued); err != nil {
 		return err
 	}
+	suspects := e.suspects(queued)
+	e.queue.pushSuspects(suspects)
 	for _, live := range queued {
-		e.queue.pushRecovered(live)
+		if live.trial == 0 {
+			e.queue.pushRecovered(live)
+		}
 		e.watchDeadline(live)
 	}
 	for _, arm := range resting {
 		arm()
 	}
 	if len(queued)+len(resting) > 0 {
-		e.log.Info("recovered unfinished tasks", "running", len(queued), "waiting", len(resting))
+		e.log.Info("recovered unfinished tasks", "running", len(queued), "alone", len(suspects), "waiting", len(resting))
 	}
 	return nil
 }
 
-// revive takes the recovery step of one Task. It returns the Task when it is to be
-// run, and what arms it when it is parked.
+// revive brings one Task back. It returns the Task when it is to be run, and what arms it
+// when it is parked. The recovery step is taken here when it ends the Task.
 func (e *Engine) revive(ctx context.Context, tenant storage.Tenant, id string) (*task, func(), error) {
 	about, err := e.activeTask(ctx, tenant, id)
 	if err != nil {
@@ -71,41 +75,42 @@ func (e *Engine) revive(ctx context.Context, tenant storage.Tenant, id string) (
 		return nil, nil, err
 	}
 	e.tasks.put(live.key(), live)
-	in := Input{Kind: InputRecover, MaxAttempts: e.config.MaxAttempts}
-	if in.Progress, err = e.gotOn(ctx, live); err != nil {
-		if e.halted(ctx, err) {
-			return nil, nil, err
-		}
-		e.log.Error("a task's record could not be read: it counts as one that did not get on", "task", id, "error", err)
-	}
-	commit, err := e.endTask(ctx, live, change{in: in, actor: hostActor})
+	in, err := e.recovery(ctx, live)
 	if err != nil {
 		return nil, nil, err
 	}
-	live.mu.Lock()
-	ended := live.state.Status.Terminal()
-	live.mu.Unlock()
-	if ended {
-		return nil, nil, e.finish(live, commit)
+	next, _, err := Step(live.state, in)
+	if err != nil {
+		return nil, nil, err
 	}
-	if commit != nil {
-		if _, err := commit.Wait(context.Background()); err != nil {
-			return nil, nil, err
-		}
+	if !next.Status.Terminal() {
+		live.again = &in
+		return live, nil, nil
 	}
-	return live, nil, nil
+	commit, err := e.endTask(ctx, live, change{in: in, actor: hostActor, outcome: in.blames})
+	if err != nil {
+		return nil, nil, err
+	}
+	return nil, nil, e.finish(live, commit)
 }
 
-// gotOn reports whether the last start of a Task recorded anything.
-func (e *Engine) gotOn(ctx context.Context, t *task) (bool, error) {
-	if t.task.Attempt < e.config.MaxAttempts || t.about.Replay != nil {
-		return false, nil // it is not asked
+// recovery returns the recovery step of a Task. What its last start came to is looked up
+// only where it matters.
+func (e *Engine) recovery(ctx context.Context, t *task) (Input, error) {
+	in := Input{Kind: InputRecover, MaxAttempts: e.config.MaxAttempts}
+	if !isSuspect(t.state, in) && t.state.Attempt < in.MaxAttempts {
+		return in, nil
 	}
 	h, err := e.history(ctx, t.tenant, &t.about)
-	if err != nil {
-		return false, err
+	switch {
+	case err != nil && e.halted(ctx, err):
+		return in, err
+	case err != nil:
+		e.log.Error("a task's record could not be read: it counts as one that did not get on", "task", t.id, "error", err)
+	default:
+		in.Progress, in.Alone = h.progress, h.alone
 	}
-	return h.progress, nil
+	return in, nil
 }
 
 // storedTask reads a Task as the log has it, without its input.

@@ -23,9 +23,24 @@ import (
 func (e *Engine) runTask(t *task) {
 	ctx, stop := context.WithCancelCause(e.base)
 	defer stop(nil)
-	if !e.begin(ctx, t, stop) {
+	brought := t.again != nil
+	if brought && !e.restart(t) || !e.begin(ctx, t, stop) {
 		return
 	}
+	if brought && !e.startIsDurable(t) {
+		return
+	}
+	if t.trial > 0 {
+		defer e.try(t)()
+	}
+	e.runBegun(ctx, t)
+	if errors.Is(stopped(ctx), errDrained) {
+		e.leaveRunning(t)
+	}
+}
+
+// runBegun runs a Task that has been started.
+func (e *Engine) runBegun(ctx context.Context, t *task) {
 	if t.about.Replay != nil {
 		e.runReplay(ctx, t)
 		return

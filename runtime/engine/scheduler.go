@@ -18,6 +18,8 @@ type scheduler struct {
 	running  int // Tasks that run, or will as soon as they are accepted
 	tenants  map[storage.Tenant]*lane
 	turn     []*lane      // lanes with waiting Tasks, the next one first
+	suspects fifo         // Tasks that may have ended the node: each starts alone, before all others
+	tried    *task        // the suspect that nothing is started beside; nil for none
 	workers  []chan *task // goroutines that wait for a Task, the last one in front
 	draining bool
 	idle     chan struct{} // closed when draining and nothing runs
@@ -55,7 +57,7 @@ func newScheduler(width, limit int, run func(*task)) *scheduler {
 func (s *scheduler) reserve(t storage.Tenant, waits bool) (p place, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !waits && s.running < s.width && len(s.turn) == 0 && !s.draining {
+	if !waits && s.running < s.width && len(s.turn) == 0 && s.tried == nil && !s.draining {
 		s.running++
 		return place{t, true}, true
 	}
@@ -116,6 +118,22 @@ func (s *scheduler) pushRecovered(t *task) {
 	s.queue(t)
 }
 
+// pushSuspects queues the Tasks that may have ended the node, before any other runs.
+func (s *scheduler) pushSuspects(tasks []*task) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range tasks {
+		s.reserved++
+		s.lane(t.tenant).reserved++
+		if s.follow(t) {
+			s.suspects.push(t)
+		} else {
+			t.trial = 0 // by its turn, others run
+		}
+	}
+	s.startWaiting()
+}
+
 func (s *scheduler) enqueue(t *task) {
 	l := s.lane(t.tenant)
 	if l.waiting.len() == 0 {
@@ -153,19 +171,26 @@ func (s *scheduler) work(t *task) {
 	inbox := make(chan *task, 1)
 	for t != nil {
 		s.run(t)
-		if t = s.another(inbox); t == nil {
+		if t = s.another(t, inbox); t == nil {
 			t = <-inbox
 		}
 	}
 }
 
-// another returns the next Task that waits. When none does, inbox is parked, or
-// closed for there are enough.
-func (s *scheduler) another(inbox chan *task) *task {
+// another returns the next Task that waits, after one that runs no longer. When none
+// does, inbox is parked, or closed for there are enough.
+func (s *scheduler) another(after *task, inbox chan *task) *task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	tried := s.tried == after
+	if tried {
+		s.tried = nil
+	}
 	if !s.draining {
 		if t := s.next(); t != nil {
+			if tried {
+				s.startWaiting()
+			}
 			return t
 		}
 	}
@@ -178,6 +203,16 @@ func (s *scheduler) another(inbox chan *task) *task {
 	return nil
 }
 
+// cleared ends a suspect's trial: the node has lived with it for a while.
+func (s *scheduler) cleared(t *task) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tried == t {
+		s.tried = nil
+		s.startWaiting()
+	}
+}
+
 // ended counts a Task that runs no longer.
 func (s *scheduler) ended() {
 	s.running--
@@ -186,8 +221,17 @@ func (s *scheduler) ended() {
 	}
 }
 
-// next takes the first Task of the lane whose turn it is.
+// next takes the first suspect, or else the first Task of the lane whose turn it is; nil
+// while a suspect is tried.
 func (s *scheduler) next() *task {
+	if s.tried != nil {
+		return nil
+	}
+	if s.suspects.len() > 0 {
+		s.tried = s.suspects.pop()
+		s.leave(s.lane(s.tried.tenant))
+		return s.tried
+	}
 	if len(s.turn) == 0 {
 		return nil
 	}

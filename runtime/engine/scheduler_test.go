@@ -4,6 +4,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -136,4 +137,67 @@ func TestFifoKeepsOrder(t *testing.T) {
 	if f.len() != last-next {
 		t.Fatalf("len %d, want %d", f.len(), last-next)
 	}
+}
+
+// While a suspect is tried nothing else starts, be it queued or new; once it is cleared, or
+// has ended, the next one does, and after the last all that waits.
+func TestNothingStartsBesideASuspect(t *testing.T) {
+	g := newGate()
+	s := newScheduler(8, 100, g.run)
+	suspects := []*task{{tenant: 1, id: "a"}, {tenant: 1, id: "b"}, {tenant: 2, id: "c"}}
+	s.pushSuspects(suspects)
+	if p, ok := s.reserve(3, false); !ok || p.runs {
+		t.Fatal("a new Task runs beside a suspect")
+	} else {
+		s.push(&task{tenant: 3, id: "new"}, p)
+	}
+	s.pushRecovered(&task{tenant: 1, id: "recovered"})
+	want := func(id string, waiting int) *task {
+		t.Helper()
+		got := <-g.started
+		if queued, _ := s.load(); got.id != id && id != "" || queued != waiting {
+			t.Fatalf("%s runs and %d wait, want %s and %d", got.id, queued, id, waiting)
+		}
+		return got
+	}
+	a := want("a", 4)
+	s.cleared(a) // it goes on
+	want("b", 3)
+	s.cleared(a) // tells nothing of the second
+	if queued, running := s.load(); queued != 3 || running != 2 {
+		t.Fatalf("%d wait and %d run, want 3 and 2", queued, running)
+	}
+	s.cleared(suspects[1])
+	want("c", 2)
+	s.cleared(suspects[2])
+	<-g.started
+	want("", 0)
+	close(g.leave)
+}
+
+// The Tasks of an order wait for a suspect that holds it, and do not overtake it; the
+// suspect's end starts the next.
+func TestASuspectKeepsItsOrder(t *testing.T) {
+	g := newGate()
+	s := newScheduler(8, 100, g.run)
+	ordered := func(id string) *task {
+		return &task{tenant: 1, id: id, about: abi.Task{ConnectorID: "conn", OrderKey: "k"}, trial: 1}
+	}
+	first, second, third := ordered("first"), ordered("second"), ordered("third")
+	s.pushSuspects([]*task{first, second})
+	s.pushRecovered(third)
+	<-g.started
+	s.cleared(first)
+	if queued, running := s.load(); queued != 2 || running != 1 || second.trial != 0 {
+		t.Fatalf("%d wait and %d run, want 2 and 1", queued, running)
+	}
+	s.leaveChain(first)
+	if next := <-g.started; next != second {
+		t.Fatalf("%s runs, want the second", next.id)
+	}
+	s.leaveChain(second)
+	if next := <-g.started; next != third {
+		t.Fatalf("%s runs, want the third", next.id)
+	}
+	close(g.leave)
 }

@@ -30,6 +30,7 @@ const (
 	InputPark                      // its plugin waits for something
 	InputWake                      // what it waited for came
 	InputCanceled                  // it replays a Task that was canceled, and has come to where that was
+	InputOutlive                   // the node has lived with it, or stops it and goes down cleanly
 )
 
 // Input is one thing that happens to a Task.
@@ -38,6 +39,8 @@ type Input struct {
 	MaxAttempts int // InputRecover: how often a Task may be started without getting on
 	// Progress says, with InputRecover, that the last start got on: it recorded calls.
 	Progress bool
+	// Alone says, with InputRecover, that the node died while the Task had it to itself.
+	Alone bool
 	// Failure is the code of a Task whose time is up, with InputDeadline;
 	// abi.FailureDeadline if it is empty.
 	Failure string
@@ -106,6 +109,8 @@ func Step(s State, in Input) (State, []Effect, error) {
 		return stepPark(s, in.Park)
 	case InputWake:
 		return stepWake(s)
+	case InputOutlive:
+		return stepOutlive(s)
 	}
 	return s, nil, fmt.Errorf("input %d: %w", in.Kind, ErrTransition)
 }
@@ -153,8 +158,8 @@ func stepCancel(s State) (State, []Effect, error) {
 // stepRecover brings back a Task that the node found unfinished. One that was
 // waiting to start still is. One that ran is started once more, and re-runs its
 // record; only a Task that is the end of the node again and again without getting
-// on is failed. Its status does not change, so the start that follows says so by
-// an event of its own.
+// on is failed: the last time it had the node to itself, so it was no other. Its status
+// does not change, so the start that follows says so by an event of its own.
 func stepRecover(s State, in Input) (State, []Effect, error) {
 	switch {
 	case s.Parked:
@@ -162,7 +167,7 @@ func stepRecover(s State, in Input) (State, []Effect, error) {
 	case s.Status == abi.TaskSubmitted:
 		return s, []Effect{{Kind: EffectEnqueue}}, nil
 	case s.Status == abi.TaskWorking:
-		if s.Attempt >= in.MaxAttempts && !in.Progress {
+		if s.Attempt >= in.MaxAttempts && !in.Progress && (in.Alone || in.MaxAttempts == 1) {
 			return stepEnd(s, abi.TaskFailed, abi.FailureAttempts)
 		}
 		s.Attempt++
@@ -186,6 +191,21 @@ func stepWake(s State) (State, []Effect, error) {
 	}
 	s.Parked, s.Status = false, abi.TaskWorking
 	return s, []Effect{{Kind: EffectEmit, Event: abi.EventTaskStatusChanged}, {Kind: EffectEnqueue}}, nil
+}
+
+// stepOutlive tells that a running Task was not the end of the node.
+func stepOutlive(s State) (State, []Effect, error) {
+	if s.Status != abi.TaskWorking || s.Parked {
+		return s, nil, fmt.Errorf("outliving a task that is %q: %w", s.Status, ErrTransition)
+	}
+	return s, []Effect{{Kind: EffectEmit, Event: abi.EventTaskStatusChanged}}, nil
+}
+
+// isSuspect reports whether a Task that the node died with may be why: its next start is
+// the last one that it has, and it gets it alone. Whose first start is the last one has
+// no other.
+func isSuspect(s State, in Input) bool {
+	return s.Status == abi.TaskWorking && s.Attempt >= in.MaxAttempts-1 && in.MaxAttempts > 1 && !in.Progress
 }
 
 // stopping adds EffectStop when a plugin may be running in state s.

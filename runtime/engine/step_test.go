@@ -20,6 +20,7 @@ func TestStepTable(t *testing.T) {
 		in       InputKind
 		park     abi.TaskStatus
 		progress bool
+		alone    bool
 		to       State
 		events   []abi.EventKind
 		stops    bool
@@ -40,10 +41,15 @@ func TestStepTable(t *testing.T) {
 		{name: "deadline running", from: working, in: InputDeadline, to: State{Status: abi.TaskFailed, Attempt: 1}, stops: true, events: []abi.EventKind{abi.EventTaskFailed}},
 		{name: "recover waiting", from: submitted, in: InputRecover, to: submitted},
 		{name: "recover running", from: working, in: InputRecover, to: State{Status: abi.TaskWorking, Attempt: 2}, events: []abi.EventKind{abi.EventTaskStatusChanged}},
-		{name: "recover once too often", from: State{Status: abi.TaskWorking, Attempt: most}, in: InputRecover, to: State{Status: abi.TaskFailed, Attempt: most}, events: []abi.EventKind{abi.EventTaskFailed}},
+		{name: "recover once too often", from: State{Status: abi.TaskWorking, Attempt: most}, in: InputRecover, alone: true, to: State{Status: abi.TaskFailed, Attempt: most}, events: []abi.EventKind{abi.EventTaskFailed}},
 		{name: "recover parked", from: parked, in: InputRecover, err: ErrTransition},
 		{name: "recover once too often, but it got on", from: State{Status: abi.TaskWorking, Attempt: most}, in: InputRecover, progress: true,
 			to: State{Status: abi.TaskWorking, Attempt: most + 1}, events: []abi.EventKind{abi.EventTaskStatusChanged}},
+		{name: "recover once too often, but others ran beside it", from: State{Status: abi.TaskWorking, Attempt: most}, in: InputRecover,
+			to: State{Status: abi.TaskWorking, Attempt: most + 1}, events: []abi.EventKind{abi.EventTaskStatusChanged}},
+		{name: "outlive", from: working, in: InputOutlive, to: working, events: []abi.EventKind{abi.EventTaskStatusChanged}},
+		{name: "outlive parked", from: parked, in: InputOutlive, err: ErrTransition},
+		{name: "outlive waiting", from: submitted, in: InputOutlive, err: ErrTransition},
 		{name: "park for input", from: working, in: InputPark, park: abi.TaskInputRequired, to: parked, events: []abi.EventKind{abi.EventTaskInputRequired}},
 		{name: "park for authorization", from: working, in: InputPark, park: abi.TaskAuthRequired,
 			to: State{Status: abi.TaskAuthRequired, Attempt: 1, Parked: true}, events: []abi.EventKind{abi.EventTaskAuthRequired}},
@@ -63,7 +69,7 @@ func TestStepTable(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, effects, err := Step(test.from, Input{Kind: test.in, MaxAttempts: most, Park: test.park, Progress: test.progress})
+			got, effects, err := Step(test.from, Input{Kind: test.in, MaxAttempts: most, Park: test.park, Progress: test.progress, Alone: test.alone})
 			if !errors.Is(err, test.err) {
 				t.Fatalf("error %v, want %v", err, test.err)
 			}
@@ -110,7 +116,7 @@ func TestStepKeepsTheLifecycle(t *testing.T) {
 		var s State
 		outcomes := 0
 		for i := 0; i < 30; i++ {
-			in := Input{Kind: InputKind(rapid.IntRange(int(InputAccept), int(InputRecover)).Draw(t, "input")), MaxAttempts: 3}
+			in := Input{Kind: InputKind(rapid.IntRange(int(InputAccept), int(InputOutlive)).Draw(t, "input")), MaxAttempts: 3}
 			next, effects, err := Step(s, in)
 			if s.Status.Terminal() && !errors.Is(err, ErrTerminal) {
 				t.Fatalf("%v: something happened to a task that had ended: %v", s, in)

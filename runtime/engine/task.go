@@ -38,6 +38,12 @@ type task struct {
 	startErr error
 	fresh    bool
 
+	// again is the recovery step of a Task that an earlier life of the node left: it is
+	// taken when the Task is started, so that one that only waits counts no start. trial is
+	// how long a suspect has the node to itself then; 0 for all others.
+	again *Input
+	trial time.Duration
+
 	mu       lockrank.Mutex[lockTask]
 	state    State
 	gone     bool                    // it was parked and taken out of memory: load it anew
@@ -99,6 +105,7 @@ type change struct {
 	status  int                // of the answer, when it is not what follows from in
 	before  []record           // told before the step itself
 	payload any                // of the notice that the step may tell
+	life    *lifePayload       // told with the event that states the Task; nil for most
 	amend   func(*abi.Task)    // changes the Task as it is stated; may be nil
 	outcome func(*abi.Outcome) // completes the Outcome of a terminal step; may be nil
 	facts   *facts             // what the receipt of a terminal step is made from, when no plugin runs
@@ -260,7 +267,11 @@ func (e *Engine) tell(t *task, shown *abi.Task, effects []Effect, c change, now 
 			}
 		case EffectEmit:
 			stamp(shown, now)
-			records = append(records, t.stated(effect.Event, shown))
+			rec := t.stated(effect.Event, shown)
+			if c.life != nil {
+				rec.payload = c.life
+			}
+			records = append(records, rec)
 		}
 	}
 	return records
@@ -288,7 +299,7 @@ func newOutcome(id string, t *abi.Task, effect Effect, now time.Time) *abi.Outco
 	case abi.FailureBudget:
 		o.Failure = &abi.Failure{Code: effect.Failure, Message: "the task used up the time that its persona may take"}
 	case abi.FailureAttempts:
-		o.Failure = &abi.Failure{Code: effect.Failure, Message: fmt.Sprintf("the node died %d times while this task ran", t.Attempt)}
+		o.Failure = &abi.Failure{Code: effect.Failure, Message: fmt.Sprintf("the node died while this task ran, which had been started %d times", t.Attempt)}
 	}
 	switch {
 	case o.Failure != nil:

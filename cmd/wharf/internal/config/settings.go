@@ -134,7 +134,7 @@ func taskSettings() []Setting {
 		number("tasks.depth", "65536", func(c *Config) *int { return &c.Tasks.Depth }, 64, maxDepth,
 			"How deep calls within a plugin may go: each takes 1, and more when its function is large. Beyond it the plugin's stack overflows, in the same place everywhere."),
 		number("tasks.attempts", "3", func(c *Config) *int { return &c.Tasks.Attempts }, 1, 1000,
-			"How often a Task is started when the node dies while it runs, before it fails."),
+			"How often a Task is started when the node dies while it runs, before it fails. The last start of one that did not get on is made alone: whatever else waits does so for up to a minute in all."),
 	}
 }
 

@@ -1,0 +1,120 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/wharf-dev/wharf/abi"
+)
+
+// A suspect is a Task that the node has died with again and again, and that did not get
+// on. One Task that ends the node has others that ran beside it look as it does. So each
+// suspect gets its last start alone: nothing else starts until it has ended, waits for
+// something, or the node has lived with it for a while. Only a Task with which the node
+// dies then fails; the log tells when that is.
+
+const (
+	// trials is how long all suspects together have the node to themselves, and
+	// longestTrial how long one of them has at most: others wait meanwhile.
+	trials       = time.Minute
+	longestTrial = 10 * time.Second
+	// maxTrial is the same for one that has been started more often: it may need longer to
+	// end the node. No run of a plugin has more time by default.
+	maxTrial = time.Minute
+)
+
+// blames completes the Outcome of a Task that the node has died with once too often.
+func (in Input) blames(o *abi.Outcome) {
+	if in.Alone {
+		o.Failure.Message += "; the last time it ran alone"
+		o.Summary = o.Failure.Message
+	}
+}
+
+// suspects returns those of the Tasks that are, and says of each how long its trial is.
+func (e *Engine) suspects(tasks []*task) (list []*task) {
+	for _, t := range tasks {
+		if isSuspect(t.state, *t.again) {
+			list = append(list, t)
+		}
+	}
+	for _, t := range list {
+		t.trial = trialOf(len(list), t.state.Attempt-(e.config.MaxAttempts-1))
+	}
+	return list
+}
+
+// trialOf is how long one of several suspects has the node to itself, when it has had
+// that a number of times before. It is longer each time.
+func trialOf(suspects, before int) time.Duration {
+	trial := min(longestTrial, trials/time.Duration(suspects))
+	for range before {
+		if trial >= maxTrial {
+			break
+		}
+		trial *= 2
+	}
+	return min(trial, maxTrial)
+}
+
+// restart counts another start of a Task that an earlier life of the node left; nothing
+// for one that had not begun. False when the Task has ended while it waited.
+func (e *Engine) restart(t *task) bool {
+	in := *t.again
+	t.again = nil
+	var life *lifePayload
+	if t.trial > 0 {
+		life = &lifePayload{Alone: true}
+	}
+	err := e.tellLife(t, in, life)
+	if err != nil && !errors.Is(err, ErrTerminal) {
+		e.log.Error("a task could not be started again", "task", t.id, "error", err)
+	}
+	return err == nil
+}
+
+// startIsDurable waits until a Task's start is on disk. Nobody waits for one as a rule. In
+// a life after another one does: a Task that ends the node at once would never be counted.
+func (e *Engine) startIsDurable(t *task) bool {
+	t.mu.Lock()
+	started := t.handed
+	t.mu.Unlock()
+	_, err := started.Wait(context.Background())
+	if err != nil {
+		e.log.Error("a task could not be started", "task", t.id, "error", err)
+	}
+	return err == nil
+}
+
+// try ends a suspect's trial when its time is over. The returned function has to be
+// called when the run is.
+func (e *Engine) try(t *task) (stop func() bool) {
+	return time.AfterFunc(t.trial, e.background.owned(func() {
+		err := e.tellLife(t, Input{Kind: InputOutlive}, &lifePayload{Lived: true})
+		if err == nil { // else it has just ended, or waits: others start when its run is over
+			e.queue.cleared(t)
+		}
+	})).Stop
+}
+
+// leaveRunning tells of a Task that a drain has stopped that it was not what ended the node.
+func (e *Engine) leaveRunning(t *task) {
+	err := e.tellLife(t, Input{Kind: InputOutlive}, &lifePayload{Drained: true})
+	if err != nil && !errors.Is(err, ErrTerminal) && !errors.Is(err, ErrTransition) && !errors.Is(err, errGone) {
+		e.log.Error("the log does not tell that a drain has stopped a task: its next start counts as one after a death of the node",
+			"task", t.id, "error", err)
+	}
+}
+
+// tellLife takes a step that leaves a Task's status as it is, and waits for the disk.
+func (e *Engine) tellLife(t *task, in Input, life *lifePayload) error {
+	t.mu.Lock()
+	commit, err := e.apply(t, change{in: in, actor: hostActor, life: life})
+	t.mu.Unlock()
+	if err != nil || commit == nil {
+		return err
+	}
+	_, err = commit.Wait(context.Background())
+	return err
+}
