@@ -34,7 +34,8 @@ const externFunc = 0
 // Compile checks and compiles a plugin, and initializes it once for all Runs where that
 // is possible. A plugin that cannot run is an *abi.Failure of the code plugin_invalid
 // that says why and what to do. Compiling takes from milliseconds to seconds: keep the
-// Module. The bytes may be changed afterwards.
+// Module. A node compiles one module fewer at a time than it has processors, and one at
+// least; the others wait. The bytes may be changed afterwards.
 func (r *Runtime) Compile(ctx context.Context, wasm []byte) (*Module, error) {
 	m := &Module{runtime: r, digest: digestOf(wasm)}
 	if !m.restore(ctx) {
@@ -49,6 +50,21 @@ func (r *Runtime) Compile(ctx context.Context, wasm []byte) (*Module, error) {
 	r.keep(m)
 	return m, nil
 }
+
+// alone takes a place among those that compile: a compiler takes the memory and the
+// processors of many Runs. It fails when ctx ends before there is one.
+func (r *Runtime) alone(ctx context.Context) (leave func(), err error) {
+	select {
+	case r.compilers <- struct{}{}:
+		return func() { <-r.compilers }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// maxCompilers is how many modules are compiled at one time: one processor is left to those
+// who do something else.
+func maxCompilers() int { return max(1, runtime.GOMAXPROCS(0)-1) }
 
 func digestOf(wasm []byte) string {
 	sum := sha256.Sum256(wasm)
@@ -77,6 +93,11 @@ func (m *Module) make(ctx context.Context, wasm []byte) error {
 // that rewriting has not bounded: its decoder takes a module's own word for how much
 // there is to come.
 func (m *Module) prepare(ctx context.Context, wasm []byte) ([]byte, error) {
+	leave, err := m.runtime.alone(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	rewritten, err := rewrite.Rewrite(wasm, rewrite.Options{Transforms: rewrite.All, MaxTableEntries: maxTableEntries})
 	if err != nil {
 		return nil, invalid("the module cannot be loaded: %v", err)

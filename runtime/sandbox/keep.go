@@ -75,14 +75,22 @@ func (m *Module) restore(ctx context.Context) bool {
 	if m.checkImports() != nil {
 		return false
 	}
-	if m.code, err = m.runtime.compile(ctx, e.Wasm); err != nil {
-		return false
+	if m.code, err = m.runtime.compile(over(), e.Wasm); err != nil {
+		return false // the machine code is not there: who compiles waits for a place
 	}
 	if m.readExports() != nil || m.rebase(p, e) != nil {
 		_ = m.code.Close(ctx)
 		return false
 	}
 	return true
+}
+
+// over returns a context that has ended, with which the engine takes code that it has and
+// compiles none.
+func over() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
 }
 
 // rebase makes the base of what was kept.

@@ -1,12 +1,18 @@
 package sandbox
 
 import (
+	"context"
 	"encoding/binary"
+	"errors"
 	"hash/crc32"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
+
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
 
 	"github.com/wharf-dev/wharf/plugins"
 	"github.com/wharf-dev/wharf/runtime/sandbox/kept"
@@ -163,4 +169,42 @@ func TestACacheHasAKey(t *testing.T) {
 	if r, err := New(t.Context(), Config{CacheDir: t.TempDir()}); err == nil {
 		t.Error("a cache without a key was opened", r.Close(t.Context()))
 	}
+}
+
+// TestSoManyAreCompiledAtOnce holds that who wants a module waits while others are compiled,
+// until his context ends, and that one which is on disk needs no place.
+func TestSoManyAreCompiledAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	compile(t, newRuntime(t, Config{CacheDir: dir}), mixed().wasm())
+	r := newRuntime(t, Config{CacheDir: dir})
+	if n := cap(r.compilers); n != max(1, runtime.GOMAXPROCS(0)-1) {
+		t.Errorf("%d at one time", n)
+	}
+	for range cap(r.compilers) {
+		r.compilers <- struct{}{}
+	}
+	compile(t, r, mixed().wasm())
+	why, engine := errors.New("gone"), &noticed{}
+	ctx, leave := context.WithCancelCause(experimental.WithFunctionListenerFactory(t.Context(), engine))
+	leave(why)
+	if _, err := r.Compile(ctx, relays().wasm()); !errors.Is(err, why) || engine.at {
+		t.Errorf("got %v; the engine was at it: %v", err, engine.at)
+	}
+	done := make(chan error)
+	go func() {
+		_, err := r.Compile(experimental.WithFunctionListenerFactory(t.Context(), engine), relays().wasm())
+		done <- err
+	}()
+	<-r.compilers
+	if err := <-done; err != nil || !engine.at {
+		t.Errorf("got %v; the engine was at it: %v", err, engine.at)
+	}
+}
+
+// noticed notices that the engine begins to compile.
+type noticed struct{ at bool }
+
+func (n *noticed) NewFunctionListener(api.FunctionDefinition) experimental.FunctionListener {
+	n.at = true
+	return nil
 }

@@ -57,6 +57,8 @@ type Runtime struct {
 	turns     *turns
 	memories  *guestMemory
 
+	compilers chan struct{} // a place for each module that is being compiled
+
 	kept    *kept.Folder // nil when nothing is kept
 	idle    *pool.Budget
 	counts  counts
@@ -75,7 +77,7 @@ func New(ctx context.Context, c Config) (*Runtime, error) {
 		config = wazero.NewRuntimeConfigInterpreter()
 	}
 	config = engineConfig(config)
-	r := &Runtime{closing: make(chan struct{}), swept: make(chan struct{}), turns: newTurns(), memories: newGuestMemory(c.GuestBytes), modules: map[*Module]struct{}{}}
+	r := &Runtime{compilers: make(chan struct{}, maxCompilers()), closing: make(chan struct{}), swept: make(chan struct{}), turns: newTurns(), memories: newGuestMemory(c.GuestBytes), modules: map[*Module]struct{}{}}
 	r.idle = pool.NewBudget(idleBudget(c.IdleBytes), time.Now)
 	go r.sweep()
 	r.validator = wazero.NewRuntimeWithConfig(ctx, engineConfig(wazero.NewRuntimeConfig()))
