@@ -116,7 +116,8 @@ as the content of an Artifact, --incomplete restores what is there.
 
 Only what a backup holds is copied: the log and what it refers to, keys, vaults and
 the files of Workspaces. Whatever else lies in the folder is named and left out:
-compiled modules above all, which are native code.
+compiled modules above all, which are native code. A backup that holds links, pipes
+or devices, or more than the disk has room for, is refused before anything is written.
 
 A folder that is not empty is left alone, unless --force is given: then it is
 replaced, after the check. No node may be using it.`,
@@ -141,6 +142,9 @@ replaced, after the check. No node may be using it.`,
 func (a *app) restore(ctx context.Context, from, data string, force, incomplete bool) (err error) {
 	if err := datadir.Recognize(from); err != nil {
 		return advise(err, "--from with a folder that \"wharf backup\" has written")
+	}
+	if err := datadir.CheckRoom(from, data); err != nil { // also before anything in it is opened, such as a pipe
+		return fmt.Errorf("the backup cannot be used: %w", err)
 	}
 	if err := a.checkBackup(from); err != nil {
 		return fmt.Errorf("the backup cannot be used: %w", err)

@@ -51,8 +51,12 @@ func Vacant(dir string) (bool, error) {
 var parts = []string{"FORMAT", "HEAD", "db", "blobs", Keys, Vaults, Workspaces}
 
 // Restore copies the known parts of the backup from to the folder to, which must not
-// exist, and syncs them. It returns the names of what it has left out.
+// exist, and syncs them. It returns the names of what it has left out. What does not fit on
+// the disk, or is neither a file nor a folder, is refused before anything is written.
 func Restore(from, to string) (left []string, err error) {
+	if err := CheckRoom(from, to); err != nil {
+		return nil, err
+	}
 	entries, err := os.ReadDir(from)
 	if err != nil {
 		return nil, fmt.Errorf("looking into the backup: %w", err)
@@ -113,23 +117,23 @@ func copyEntry(from, to string, d fs.DirEntry) error {
 }
 
 // copyFile also copies when the file was changed: it tells damage from what somebody
-// has written.
+// has written. It copies as much as the file has when it is opened.
 func copyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(out, in)
+	_, err = io.Copy(out, io.LimitReader(in, info.Size()))
 	if err := errors.Join(err, out.Sync(), out.Close()); err != nil {
-		return err
-	}
-	info, err := in.Stat()
-	if err != nil {
 		return err
 	}
 	return os.Chtimes(to, time.Time{}, info.ModTime())
