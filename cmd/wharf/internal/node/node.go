@@ -76,6 +76,7 @@ func Start(ctx context.Context, o Options) (n *Node, err error) {
 		return n, err
 	}
 	n.addr = n.listener.Addr().(*net.TCPAddr)
+	warnOfReaders(o.Log, secretFiles(&o.Config))
 	if n.tls, err = startTLS(ctx, &n.options); err != nil {
 		return n, err
 	}

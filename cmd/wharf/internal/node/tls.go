@@ -3,11 +3,8 @@ package node
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"net"
-	"os"
 	"path/filepath"
-	"runtime"
 
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
 	"github.com/wharf-dev/wharf/gateway"
@@ -37,23 +34,11 @@ func startTLS(ctx context.Context, o *Options) (*gateway.TLS, error) {
 		}
 		t.ACME = acme
 	}
-	warnOfReaders(o.Log, "tls.key", c.TLS.Key)
 	started, err := gateway.NewTLS(t, o.Log)
 	if err != nil {
 		return nil, fmt.Errorf("starting TLS: %w", err)
 	}
 	return started, nil
-}
-
-// warnOfReaders tells of a file with a secret that others on the machine may read. It
-// does not keep a node from starting: who may read it is for its owner to say.
-func warnOfReaders(log *slog.Logger, setting, name string) {
-	if name == "" || runtime.GOOS == "windows" { // where modes say nothing
-		return
-	}
-	if info, err := os.Stat(name); err == nil && info.Mode().Perm()&0o007 != 0 {
-		log.Warn("a file with a secret is open to everybody on this machine: take that away with chmod o-rwx", "setting", setting, "file", name, "mode", info.Mode().Perm().String())
-	}
 }
 
 func acmeConfig(ctx context.Context, c *config.Config) (*gateway.ACMEConfig, error) {
