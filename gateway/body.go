@@ -12,6 +12,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/inhand"
 )
 
 const (
@@ -36,6 +37,9 @@ func (r *Request) JSONBody() ([]byte, error) {
 			return nil, err
 		}
 		r.body, r.read = body, true
+		if err := r.holdAnswer(int64(len(body))); err != nil {
+			return nil, err
+		}
 	}
 	if len(r.body) == 0 {
 		if r.Route.Body == BodyOptionalJSON {
@@ -47,6 +51,17 @@ func (r *Request) JSONBody() ([]byte, error) {
 		return nil, err
 	}
 	return r.body, nil
+}
+
+// holdAnswer takes a large body into the request's hand a second time: most answers have
+// in them what they answer. It is done before anything is, so that there is nothing to
+// undo when the node is crowded.
+func (r *Request) holdAnswer(bytes int64) error {
+	if bytes <= inhand.Small || r.hand != nil {
+		return nil
+	}
+	r.hand = r.newHand(1, inhand.Waits)
+	return r.hand.Hold(r.server.ctx, bytes)
 }
 
 // Decode reads the body into v and returns it as it was sent. Without an

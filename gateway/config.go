@@ -1,6 +1,10 @@
 package gateway
 
-import "time"
+import (
+	"time"
+
+	"github.com/wharf-dev/wharf/runtime/inhand"
+)
 
 // Config is what a [Server] needs to know. Zero members take the value that
 // [Config.WithDefaults] gives them.
@@ -26,6 +30,9 @@ type Config struct {
 	// InFlightBytes bounds the memory that bodies of running requests take together,
 	// decoded and on their way into the log.
 	InFlightBytes int64
+	// InHand bounds what large documents take that are read for requests and held until
+	// clients have taken them. It is shared with the engine. nil bounds nothing.
+	InHand *inhand.Budget
 
 	// ReadTimeout is the time a client has to send a request. An upload has that
 	// long for each piece, and UploadTimeout for the whole.

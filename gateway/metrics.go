@@ -58,6 +58,7 @@ func (s *Server) gauges() []prometheus.Collector {
 		gauge("wharf_http_streams", "Running event streams.", func() float64 { return float64(s.streams.open.Load()) }),
 		gauge("wharf_http_websockets", "Open WebSockets, which are streams, too.", func() float64 { return float64(s.sockets.open.Load()) }),
 		gauge("wharf_http_body_bytes", "Bytes that bodies of running requests take.", func() float64 { return float64(s.inFlight.used.Load()) }),
+		gauge("wharf_large_document_bytes", "Bytes that large documents take which are read for runs and answers.", func() float64 { return float64(s.cfg.InHand.Used()) }),
 	}
 }
 

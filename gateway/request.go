@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"net/url"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/inhand"
 )
 
 // Media types that the gateway answers with.
@@ -32,14 +34,79 @@ type Request struct {
 	hookOf   string
 	body     []byte
 	read     bool // body holds the whole body
+
+	context requestContext
+	hand    *inhand.Hand // nil while nothing large was read
+	done    bool         // the handler has returned
+}
+
+// documentCopies is how often a large document is held while it is answered with: as it
+// was read, as clients see it, and as a part of the answer.
+const documentCopies = 3
+
+// requestContext is a request's context: large values that are read with it are in the
+// request's hand.
+type requestContext struct {
+	context.Context
+	request *Request
+}
+
+// Value implements context.Context.
+func (c *requestContext) Value(key any) any {
+	if key == (inhand.Key{}) {
+		return c.request
+	}
+	return c.Context.Value(key)
 }
 
 // Context ends when the server gives up on running requests. It does not end
 // when the client leaves: see [Request.Gone].
-func (r *Request) Context() context.Context { return r.server.ctx }
+func (r *Request) Context() context.Context {
+	if r.context.Context == nil {
+		r.context = requestContext{r.server.ctx, r}
+	}
+	return &r.context
+}
+
+// Hold takes what is read with the request's context into its hand.
+func (r *Request) Hold(ctx context.Context, bytes int64) error {
+	if bytes <= inhand.Small || r.done {
+		return nil
+	}
+	return r.largeHand().Hold(ctx, bytes)
+}
+
+// largeHand returns the request's hand. A request that changes something does not wait
+// for it: it may hold locks by the time it reads.
+func (r *Request) largeHand() *inhand.Hand {
+	if r.hand == nil {
+		kind := inhand.Counts
+		if r.Route.Method == fasthttp.MethodGet {
+			kind = inhand.Waits
+		}
+		r.hand = r.newHand(documentCopies, kind)
+	}
+	return r.hand
+}
+
+// Keep gives back what the request holds of documents that it has read, all but so many
+// bytes: for one that reads the same again and again.
+func (r *Request) Keep(bytes int) {
+	if r.hand != nil {
+		r.hand.Keep(int64(bytes))
+	}
+}
+
+func (r *Request) newHand(copies int64, kind inhand.Kind) *inhand.Hand {
+	h := new(inhand.Hand)
+	if r.Caller != nil {
+		h.Init(r.server.cfg.InHand, r.Caller.Tenant, copies, kind)
+	}
+	return h
+}
 
 // Live ends when the server drains, so that what only waits gives way.
-func (r *Request) Live() context.Context { return r.server.live }
+func (r *Request) Live() context.Context { return &requestContext{r.server.live, r} }
 
 // PathValue returns the path parameter of that name, percent-decoded. A value
 // that cannot be decoded is returned as it is: no resource has such a name.
@@ -80,7 +147,27 @@ func (r *Request) Reporter() func(error) {
 func (r *Request) Send(status int, body []byte) {
 	r.HTTP.SetStatusCode(status)
 	r.HTTP.SetContentType(MediaJSON)
-	r.HTTP.Response.SetBodyRaw(body)
+	if len(body) <= inhand.Small {
+		r.HTTP.Response.SetBodyRaw(body)
+		return
+	}
+	h := r.largeHand()
+	h.Keep(int64(len(body)))
+	r.hand = nil
+	r.HTTP.SetBodyStream(&heldBody{*bytes.NewReader(body), h}, len(body))
+}
+
+// heldBody is a large answer, which is in hand until the client has taken it.
+type heldBody struct {
+	bytes.Reader
+	hand *inhand.Hand
+}
+
+// Close implements io.Closer.
+func (b *heldBody) Close() error {
+	b.Reset(nil)
+	b.hand.End()
+	return nil
 }
 
 // Retry returns the identity of a write that carries an Idempotency-Key, and nil

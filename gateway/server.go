@@ -269,6 +269,9 @@ func (s *Server) finish(r *Request) {
 	if r.held > 0 {
 		s.inFlight.giveFor(r.tenant(), r.held)
 	}
+	if r.done = true; r.hand != nil {
+		r.hand.End()
+	}
 	if !r.HTTP.Hijacked() && !r.settled() {
 		giveUp(r.HTTP)
 	}

@@ -80,7 +80,11 @@ func (a *Adapter) sendPageAs(r *gateway.Request, status int, fetch func(engine.P
 }
 
 func (a *Adapter) encodePage(c *engine.Caller, list [sha256.Size]byte, docs engine.DocList) ([]byte, error) {
-	body := []byte(`{"object":"list","data":[`)
+	size := 256
+	for _, doc := range docs.Docs {
+		size += len(doc.JSON) + 1
+	}
+	body := append(make([]byte, 0, size), `{"object":"list","data":[`...)
 	unreadable, some := docs.Unreadable, false
 	for _, doc := range docs.Docs {
 		shown, err := visible(c, doc)

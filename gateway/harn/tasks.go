@@ -77,6 +77,7 @@ func (a *Adapter) awaitTask(r *gateway.Request, doc engine.Doc, wait time.Durati
 			return err
 		}
 		doc = current
+		r.Keep(len(doc.JSON))
 		if !ended(doc) && (r.Live().Err() != nil || r.Gone()) {
 			break
 		}

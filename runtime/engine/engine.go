@@ -15,6 +15,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/identity"
+	"github.com/wharf-dev/wharf/runtime/inhand"
 	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
@@ -39,6 +40,9 @@ type Config struct {
 	RequiredReceiptsOnly bool
 	Connectors           ConnectorConfig
 	IdleSessions         int // Sessions kept in memory while nothing happens to them; default 10,000
+	// InHand bounds what the large documents of all runs take together. The gateway has it
+	// too. nil bounds nothing.
+	InHand *inhand.Budget
 }
 
 // Module is a compiled plugin.

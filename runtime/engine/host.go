@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/inhand"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/policy/quota"
 	"github.com/wharf-dev/wharf/runtime/provider"
@@ -31,6 +32,7 @@ type run struct {
 	input   jsontext.Value // the answer of abi.CallInput
 	began   time.Time
 	usage   sandbox.Usage
+	hand    *inhand.Hand // of the Task's large documents; nil for none
 
 	recorded []journal.Entry // the calls that the record answers
 	cursor   *journal.Cursor

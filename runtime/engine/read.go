@@ -97,7 +97,7 @@ func (e *Engine) render(ctx context.Context, t storage.Tenant, o abi.Object, res
 		}
 		doc.Restricted, doc.Task = in.restricted || in.internal, in.status
 		if !in.inline {
-			doc.JSON = withMember(res.State, "input", in.shown())
+			doc.JSON = withInput(res.State, in.value, in.workspace)
 		}
 	case abi.ObjectSession:
 		last, err := e.store.Last(ctx, t, Scope{Object: abi.ObjectSession, ID: res.ID})
@@ -136,14 +136,6 @@ type taskInput struct {
 	// details that are not public.
 	status   abi.TaskStatus
 	internal bool
-}
-
-// shown returns the input as clients see it.
-func (in *taskInput) shown() jsontext.Value {
-	if in.workspace == "" {
-		return in.value
-	}
-	return Placed(abi.ObjectMessage, in.value, in.workspace, "")
 }
 
 // inputOf returns a Task's input. The log holds it once: as a Message, or in the
@@ -194,16 +186,30 @@ func withLastEvent(session []byte, last Position) []byte {
 
 // withMember returns a JSON object with one more member.
 func withMember(object []byte, name string, value jsontext.Value) []byte {
-	out := make([]byte, 0, len(object)+len(name)+len(value)+4)
-	out = append(out, object[:len(object)-1]...)
+	return append(appendWith(make([]byte, 0, len(object)+len(name)+len(value)+4), object, name, value), '}')
+}
+
+// appendWith appends a JSON object with one more member, but for its end.
+func appendWith(dst, object []byte, name string, value jsontext.Value) []byte {
+	dst = append(dst, object[:len(object)-1]...)
 	if len(object) > 2 {
-		out = append(out, ',')
+		dst = append(dst, ',')
 	}
-	out = append(out, '"')
-	out = append(out, name...)
-	out = append(out, '"', ':')
-	out = append(out, value...)
-	return append(out, '}')
+	dst = append(dst, '"')
+	dst = append(dst, name...)
+	dst = append(dst, '"', ':')
+	return append(dst, value...)
+}
+
+// withInput returns a Task with its input as clients see it: with where it belongs, if it
+// is a Message, which may be large and is copied once. workspace is "" for other inputs.
+func withInput(task []byte, input jsontext.Value, workspace string) []byte {
+	if workspace == "" || len(input) < 2 {
+		return withMember(task, "input", input)
+	}
+	out := appendWith(make([]byte, 0, len(task)+len(input)+len(workspace)+64), task, "input", nil)
+	out = appendWith(out, input, "workspace_id", quoted(workspace))
+	return append(out, '}', '}')
 }
 
 // renderOutcome puts the Messages and Artifacts that an Outcome names into it.

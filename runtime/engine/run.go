@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/inhand"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/runtime/replay"
@@ -23,29 +24,40 @@ import (
 func (e *Engine) runTask(t *task) {
 	ctx, stop := context.WithCancelCause(e.base)
 	defer stop(nil)
-	brought := t.again != nil
+	hand, brought := e.handFor(t), t.again != nil
 	if brought && !e.restart(t) || !e.begin(ctx, t, stop) {
+		hand.End()
 		return
 	}
 	if brought && !e.startIsDurable(t) {
+		hand.End()
 		return
 	}
 	if t.trial > 0 {
 		defer e.try(t)()
 	}
-	e.runBegun(ctx, t)
+	e.runBegun(ctx, t, hand)
 	if errors.Is(stopped(ctx), errDrained) {
 		e.leaveRunning(t)
 	}
 }
 
 // runBegun runs a Task that has been started.
-func (e *Engine) runBegun(ctx context.Context, t *task) {
+func (e *Engine) runBegun(ctx context.Context, t *task, hand *inhand.Hand) {
 	if t.about.Replay != nil {
 		e.runReplay(ctx, t)
 		return
 	}
-	r := &run{engine: e, task: t, began: e.now()}
+	if err := e.runOnce(intoHand(ctx, hand), t, hand); errors.Is(err, inhand.ErrLater) {
+		e.later(t, hand)
+		return
+	}
+	hand.End()
+}
+
+// runOnce runs a Task that has begun. ErrLater says that it has to wait for room first.
+func (e *Engine) runOnce(ctx context.Context, t *task, hand *inhand.Hand) error {
+	r := &run{engine: e, task: t, began: e.now(), hand: hand}
 	r.enterQuotas()
 	defer r.leaveQuotas()
 	err := e.perform(ctx, t, r)
@@ -53,8 +65,8 @@ func (e *Engine) runBegun(ctx context.Context, t *task) {
 		err = cause // what the host failed at is no fault: it was told to stop
 	}
 	switch {
-	case errors.Is(err, errParked):
-		return
+	case errors.Is(err, errParked), errors.Is(err, inhand.ErrLater):
+		return err
 	case errors.Is(err, errOvertime):
 		e.exhaust(t.key())
 	case errors.Is(err, errDrained), errors.Is(err, errCanceled), errors.Is(err, errDeadline), errors.Is(err, errEndedMeanwhile):
@@ -65,6 +77,7 @@ func (e *Engine) runBegun(ctx context.Context, t *task) {
 	if err := r.settle(); err != nil {
 		e.log.Error("a task's record could not be made durable", "task", t.id, "error", err)
 	}
+	return nil
 }
 
 // stopped returns why the run was stopped from outside that ctx is of; nil when it was
@@ -141,6 +154,7 @@ func (e *Engine) perform(ctx context.Context, t *task, r *run) error {
 	if err := e.prepare(ctx, t, r, h, persona); err != nil {
 		return err
 	}
+	r.hand.Begin()
 	module, err := e.modules.ModuleAt(ctx, h.program.Module)
 	if err != nil {
 		return err

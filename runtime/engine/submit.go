@@ -184,7 +184,7 @@ func (e *Engine) acceptance(t *task, input *abi.Message, actor string, idem *sto
 	}
 	doc := Doc{ID: t.id, JSON: encoded[answer].State, Restricted: t.restricted, Task: submitted.Status}
 	if t.about.InputMessageID != "" && len(t.input) > 0 { // as every Task that is read
-		doc.JSON = withMember(doc.JSON, "input", t.shownInput())
+		doc.JSON = t.withInput(doc.JSON)
 	}
 	t.trimInput()
 	b := batch(taskFrame(t.tenant, &t.about, actor, t.about.CreatedAt, encoded), idem, statusAccepted, answer)
@@ -205,12 +205,13 @@ func (e *Engine) startWith(t *task, records []record) ([]record, error) {
 	return records, nil
 }
 
-// shownInput returns the input as clients see it. It must not have been trimmed.
-func (t *task) shownInput() jsontext.Value {
+// withInput returns the Task's state with the input as clients see it. It must not have
+// been trimmed.
+func (t *task) withInput(state []byte) []byte {
 	if t.about.InputMessageID == "" {
-		return t.input
+		return withMember(state, "input", t.input)
 	}
-	return Placed(abi.ObjectMessage, t.input, t.about.WorkspaceID, "")
+	return withInput(state, t.input, t.about.WorkspaceID)
 }
 
 // open refuses what clients ask of a node that drains. What the node has begun itself goes

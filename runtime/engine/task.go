@@ -11,6 +11,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/alarm"
+	"github.com/wharf-dev/wharf/runtime/inhand"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/storage"
@@ -43,6 +44,8 @@ type task struct {
 	// how long a suspect has the node to itself then; 0 for all others.
 	again *Input
 	trial time.Duration
+
+	hand *inhand.Hand // of the run to come: it has waited for it; nil for most
 
 	mu       lockrank.Mutex[lockTask]
 	state    State
@@ -356,7 +359,7 @@ func (t *task) ended(err error) ended {
 	if err != nil || t.input == nil {
 		return ended{err: err}
 	}
-	return ended{doc: Doc{ID: t.id, JSON: withMember(t.last, "input", t.shownInput()), Restricted: t.restricted || internal(t.task.Failure), Task: t.state.Status}}
+	return ended{doc: Doc{ID: t.id, JSON: t.withInput(t.last), Restricted: t.restricted || internal(t.task.Failure), Task: t.state.Status}}
 }
 
 func (e *Engine) count(s abi.TaskStatus) {

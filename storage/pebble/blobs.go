@@ -188,6 +188,9 @@ func (b *blobStore) read(ctx context.Context, ref *blobRef) ([]byte, error) {
 	if uint64(f.Size()) != ref.size {
 		return nil, b.damage(ref.hash, fmt.Sprintf("has %d bytes instead of %d", f.Size(), ref.size))
 	}
+	if err := storage.Hold(ctx, f.Size()); err != nil {
+		return nil, err
+	}
 	v := make([]byte, ref.size)
 	if _, err := io.ReadFull(f, v); err != nil {
 		return nil, fmt.Errorf("reading a blob: %w", err)

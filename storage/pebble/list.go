@@ -36,8 +36,24 @@ func (s *Store) List(ctx context.Context, t storage.Tenant, o abi.Object, scope 
 			return nil, false, err
 		}
 		list, bytes = append(list, res), bytes+len(res.State)
+		if err := holdPage(ctx, bytes, len(res.State)); err != nil {
+			return nil, false, err
+		}
 	}
 	return list, more, nil
+}
+
+// largePage is what a page has when it is told to the Holder as one that may become as
+// large as pages get.
+const largePage = 256 << 10
+
+// holdPage tells the Holder of ctx of a page that has so many bytes now, with the last
+// ones, if it was not told before. Values that are files have told of themselves.
+func holdPage(ctx context.Context, bytes, last int) error {
+	if bytes <= largePage || bytes-last > largePage {
+		return nil
+	}
+	return storage.Hold(ctx, storage.PageBytes)
 }
 
 // listed reads a resource for a list: one that is damaged says so, and does not keep
@@ -122,6 +138,9 @@ func (s *Store) Transcript(ctx context.Context, t storage.Tenant, session string
 		}
 		m.Origin = e.position
 		messages, bytes = append(messages, m), bytes+len(m.State)
+		if err := holdPage(ctx, bytes, len(m.State)); err != nil {
+			return nil, false, err
+		}
 	}
 	return messages, more, nil
 }

@@ -205,6 +205,9 @@ func (s *Store) Search(ctx context.Context, t storage.Tenant, q storage.Query) (
 			return nil, "", err
 		}
 		found, bytes = append(found, m), bytes+len(m.State)
+		if err := holdPage(ctx, bytes, len(m.State)); err != nil {
+			return nil, "", err
+		}
 	}
 	return found, next, nil
 }

@@ -50,3 +50,7 @@ func bodies(inFlight, largest, memory int64, log *slog.Logger) int64 {
 		"memory", memory, "limits.in_flight", inFlight, "taken", allowed)
 	return allowed
 }
+
+// inHand returns how much memory large documents may take that are read for runs and
+// answers: an eighth of what there is.
+func inHand(memory int64) int64 { return memory / 8 }

@@ -21,6 +21,7 @@ import (
 	"github.com/wharf-dev/wharf/gateway/harn"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/identity"
+	"github.com/wharf-dev/wharf/runtime/inhand"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
@@ -55,7 +56,8 @@ type Node struct {
 	tokens   *identity.Tokens
 	modules  *modules
 	vaults   *vault.Store
-	files    *os.Root // of Workspaces
+	files    *os.Root       // of Workspaces
+	inHand   *inhand.Budget // of large documents
 	engine   *engine.Engine
 	gateway  *gateway.Server
 }
@@ -64,7 +66,7 @@ type Node struct {
 // and listens. Requests are answered once [Node.Serve] is called, which also
 // closes everything; if Start fails, nothing is left open.
 func Start(ctx context.Context, o Options) (n *Node, err error) {
-	n = &Node{options: o, log: o.Log, clients: newClients(o.Config.Tools)}
+	n = &Node{options: o, log: o.Log, clients: newClients(o.Config.Tools), inHand: inhand.NewBudget(inHand(available()))}
 	defer func() {
 		if err != nil {
 			err = pebble.Explain(errors.Join(err, n.close(ctx)))
@@ -87,7 +89,7 @@ func Start(ctx context.Context, o Options) (n *Node, err error) {
 		return n, err
 	}
 	front := o.gatewayConfig()
-	front.TLS, front.PublicURL = n.tls, n.publicURL()
+	front.TLS, front.PublicURL, front.InHand = n.tls, n.publicURL(), n.inHand
 	n.gateway = gateway.New(front, n.engine, n.log, harn.New(front, n.engine).WithClients(n.clients).WithNode(n.offer))
 	return n, nil
 }
@@ -184,7 +186,9 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	if n.files, err = openFiles(n.options.Config.Data); err != nil {
 		return err
 	}
-	n.engine, err = engine.New(n.options.engineConfig(), engine.Parts{
+	config := n.options.engineConfig()
+	config.InHand = n.inHand
+	n.engine, err = engine.New(config, engine.Parts{
 		Store: n.store, Modules: n.modules, Personas: personas(own), Log: n.log, Backup: n.backup, CheckBackup: n.checkBackup, Files: n.files,
 		Performers: calls, Vaults: n.vaults, NodeSecret: nodeSecret(&n.options.Config, n.log), Keys: keys, Version: n.options.Version, Runs: n.sandbox.Name(), Rewriter: n.sandbox.Rewriter(),
 		Instances: n.instances, Tokens: n.tokens,
