@@ -139,6 +139,15 @@ func (n *Node) RSS() (int64, error) { return proc.RSS(n.PID()) }
 // CPU returns the processor time that the node has used.
 func (n *Node) CPU() (time.Duration, error) { return proc.CPU(n.PID()) }
 
+// Ended is closed when the process has ended, by itself or not; see [Node.Exit].
+func (n *Node) Ended() <-chan struct{} { return n.stopped }
+
+// Exit says how the process ended, such as "signal: killed", once it has.
+func (n *Node) Exit() string {
+	<-n.stopped
+	return n.cmd.ProcessState.String()
+}
+
 // Output returns the end of what the node has printed.
 func (n *Node) Output() string { return n.output.String() }
 

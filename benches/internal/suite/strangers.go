@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/wharf-dev/wharf/benches/internal/confine"
@@ -65,11 +64,14 @@ func (s *Suite) attacked(ctx context.Context, n *node.Node, o *outside, limited 
 	}
 	under, end := context.WithTimeout(ctx, s.Attack)
 	defer end()
-	peak := watchMemory(under, n)
+	memory := watchMemory(under, n, end)
 	var all sync.WaitGroup
 	all.Go(func() { attack.run(under) })
 	disturbed, err := s.undisturbed(under, n, s.Attack)
 	all.Wait()
+	if how := memory.ended(); how != "" {
+		return nil, withOutput(errors.New(how), n)
+	}
 	if err != nil {
 		return nil, withOutput(fmt.Errorf("under attack: %w", err), n)
 	}
@@ -81,7 +83,7 @@ func (s *Suite) attacked(ctx context.Context, n *node.Node, o *outside, limited 
 		Note: fmt.Sprintf("%s; %d echoes; p50 %.1f ms, longest %.0f ms", limited, len(disturbed), millis(quantile(disturbed, 0.5)), millis(disturbed[len(disturbed)-1]))}
 	return []report.Row{
 		row.Against("quiet", report.NewFigure("ms", []float64{millis(quantile(quiet, 0.95))})).Must(report.AtMost, goalDisturbed),
-		report.Row{What: "peak of its resident memory meanwhile", Wharf: report.NewFigure("MB", []float64{float64(peak.Load()) / megabyte})}.Must(report.AtMost, containerMemory/megabyte),
+		report.Row{What: "peak of its resident memory meanwhile", Wharf: report.NewFigure("MB", []float64{float64(memory.peak) / megabyte})}.Must(report.AtMost, containerMemory/megabyte),
 	}, nil
 }
 
@@ -105,20 +107,41 @@ func (s *Suite) undisturbed(ctx context.Context, n *node.Node, d time.Duration) 
 	return took, nil
 }
 
-// watchMemory follows the node's resident memory until ctx ends, and keeps the largest.
-func watchMemory(ctx context.Context, n *node.Node) *atomic.Int64 {
-	peak := new(atomic.Int64)
+// memoryWatch is what is known of a node's resident memory. It is read once the watch is over.
+type memoryWatch struct {
+	peak, last int64
+	died       string // how the node ended, "" when it lives
+	over       chan struct{}
+}
+
+// watchMemory follows the node's resident memory until ctx ends. If the node ends before,
+// it calls give up.
+func watchMemory(ctx context.Context, n *node.Node, giveUp func()) *memoryWatch {
+	m := &memoryWatch{over: make(chan struct{})}
+	begun := time.Now()
 	go func() {
+		defer close(m.over)
 		for {
-			if rss, err := n.RSS(); err == nil && rss > peak.Load() {
-				peak.Store(rss)
+			if rss, err := n.RSS(); err == nil && rss > 0 {
+				m.last, m.peak = rss, max(m.peak, rss)
 			}
 			select {
 			case <-ctx.Done():
+				return
+			case <-n.Ended():
+				m.died = fmt.Sprintf("the node ended %.1f s after the attack began (%s); it had %d MB last, %d MB at most",
+					time.Since(begun).Seconds(), n.Exit(), m.last/megabyte, m.peak/megabyte)
+				giveUp()
 				return
 			case <-time.After(20 * time.Millisecond):
 			}
 		}
 	}()
-	return peak
+	return m
+}
+
+// ended waits for the end of the watch and says how the node ended, "" when it lives.
+func (m *memoryWatch) ended() string {
+	<-m.over
+	return m.died
 }
