@@ -84,7 +84,7 @@ func (a *app) backupStopped(ctx context.Context, data, dir string) error {
 		return err
 	}
 	for _, path := range links {
-		fmt.Fprintf(a.stderr, "%s is a link and no file of its workspace: the copy lacks it\n", path)
+		fmt.Fprintf(a.stderr, "%s is a link and no file of its workspace: the copy lacks it\n", show.OneLine(path))
 	}
 	return startAdvice(holdings.CheckCopy(ctx, dir, a.storeLog()))
 }
@@ -167,7 +167,7 @@ func (a *app) restore(ctx context.Context, from, data string, force, incomplete 
 		return err
 	}
 	for _, name := range left {
-		fmt.Fprintf(a.stderr, "%s is no part of a backup: it is left out\n", filepath.Join(from, name))
+		fmt.Fprintf(a.stderr, "%s is no part of a backup: it is left out\n", show.OneLine(filepath.Join(from, name)))
 	}
 	e, err := a.examine(ctx, fresh, true, work)
 	if err != nil {
@@ -236,7 +236,7 @@ func (a *app) recoverTarget(data string, force bool) error {
 func (a *app) tellLeftovers(data string) {
 	left, _ := filepath.Glob(filepath.Join(filepath.Dir(data), ".wharf-restore-*")) // the pattern is sound
 	for _, dir := range left {
-		fmt.Fprintf(a.stderr, "%s is what an interrupted restore has left: remove it, unless another restore is running\n", dir)
+		fmt.Fprintf(a.stderr, "%s is what an interrupted restore has left: remove it, unless another restore is running\n", show.OneLine(dir))
 	}
 }
 

@@ -158,7 +158,8 @@ func (a *app) showDiff(r *compare.Result) error {
 	a.showSide("a", &r.A)
 	a.showSide("b", &r.B)
 	if r.A.Module != r.B.Module {
-		a.out.Line("\nthey ran different builds of the plugin")
+		a.out.Gap()
+		a.out.Line("they ran different builds of the plugin")
 	}
 	if r.Input != "" {
 		a.out.Title("they were submitted with different input")
@@ -171,7 +172,8 @@ func (a *app) showDiff(r *compare.Result) error {
 		a.showChanges(r.Changes[1:])
 	}
 	if r.Same {
-		a.out.Line("\n", a.out.Paint(show.Green, "the same"), fmt.Sprintf(": %d calls, and the end", r.Shared))
+		a.out.Gap()
+		a.out.Line(a.out.Paint(show.Green, "the same"), fmt.Sprintf(": %d calls, and the end", r.Shared))
 	} else if r.Ends {
 		a.out.Title("they ended in different ways")
 	}

@@ -105,6 +105,7 @@ type failure struct {
 	RequestID string `json:"request_id,omitzero"`
 	Status    int    `json:"status,omitzero"`
 	Try       string `json:"try,omitzero"`
+	lines     string // of the message that are our own, for people; the rest makes one line
 	exit      int
 }
 
@@ -121,12 +122,15 @@ func (a *app) report(err error) int {
 	if a.json {
 		text, err := json.Marshal(map[string]failure{"error": f})
 		if err == nil {
-			fmt.Fprintf(a.stderr, "%s\n", text)
+			show.NewScreen(a.stderr, "never", a.env).JSON(text)
 		}
 		return f.exit
 	}
 	s := show.NewScreen(a.stderr, firstOf(a.color, "auto"), a.env)
-	s.Line(s.Paint(show.Red, "wharf: "), strings.ReplaceAll(show.Clean(f.Message), "\n", "\n       "))
+	s.Line(s.Paint(show.Red, "wharf: "), show.OneLine(f.Message))
+	if f.lines != "" {
+		s.Block("         ", f.lines)
+	}
 	code := f.Code
 	if f.Status != 0 {
 		code = fmt.Sprintf("%s (HTTP %d)", f.Code, f.Status)
@@ -157,7 +161,10 @@ func (a *app) explain(err error) failure {
 	case errors.Is(err, errNoKey):
 		f.exit, f.Try = exitDenied, "export WHARF_API_KEY=KEY, with the key that \"wharf serve\" printed on its first start"
 	case errors.As(err, &problems):
-		f.exit, f.Message = exitUsage, "the configuration is wrong\n"+show.Indent("  ", problems.Error())
+		f.exit, f.Message, f.lines = exitUsage, "the configuration is wrong", problems.Error()
+		if a.json {
+			f.Message += "\n" + show.Indent("  ", f.lines)
+		}
 	case errors.As(err, &usage), !a.started:
 		f.exit = exitUsage
 		f.Try = firstOf(f.Try, "the command again with --help")

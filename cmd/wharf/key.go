@@ -93,7 +93,9 @@ func (a *app) keyCreate(ctx context.Context, req abi.CreateKeyRequest) error {
 		return nil
 	}
 	a.out.Line("This key is shown once:")
-	a.out.Line("\n  ", a.out.Paint(show.Bold, key.Value.Key), "\n")
+	a.out.Gap()
+	a.out.Line("  ", a.out.Paint(show.Bold, key.Value.Key))
+	a.out.Gap()
 	a.out.Pairs([2]string{"id", key.Value.ID}, [2]string{"name", key.Value.Name}, [2]string{"actor", key.Value.Actor},
 		[2]string{"tenant", key.Value.TenantID}, [2]string{"scopes", strings.Join(key.Value.Scopes, " ")},
 		[2]string{"workspaces", strings.Join(key.Value.WorkspaceIDs, " ")})

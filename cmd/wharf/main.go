@@ -146,7 +146,7 @@ func (a *app) client() (*client.Client, error) {
 func (a *app) key() string { return firstOf(a.apiKey, a.env("WHARF_API_KEY")) }
 
 // printJSON writes one JSON value on a line of its own.
-func (a *app) printJSON(text []byte) { a.out.Line(string(text)) }
+func (a *app) printJSON(text []byte) { a.out.JSON(text) }
 
 func firstOf(values ...string) string {
 	for _, v := range values {

@@ -130,7 +130,7 @@ func (a *app) receiptGet(ctx context.Context, c *client.Client, id string) error
 		return fmt.Errorf("reading the receipt: %w", err)
 	}
 	a.out.Title("receipt")
-	a.out.Line(show.Indent("  ", show.Clean(string(wire))))
+	a.out.Block("  ", string(wire))
 	return nil
 }
 

@@ -126,12 +126,15 @@ func (a *app) announce(n *node.Node, c config.Config, log *slog.Logger) {
 
 func (a *app) showKey(n *node.Node) {
 	a.out.Line("Wharf runs at ", a.out.Paint(show.Bold, n.URL()), " on a new data folder.")
-	a.out.Line("\nIts API key is shown this once. In another terminal:\n")
+	a.out.Gap()
+	a.out.Line("Its API key is shown this once. In another terminal:")
+	a.out.Gap()
 	a.out.Line("  ", a.out.Paint(show.Bold, "export WHARF_API_KEY="+n.NewKey))
 	if server := n.URL(); server != "http://127.0.0.1:8080" {
 		a.out.Line("  export WHARF_SERVER=", server)
 	}
-	a.out.Line("  ", self(), ` task submit --follow "Hello. This is a first document."`, "\n")
+	a.out.Line("  ", self(), ` task submit --follow "Hello. This is a first document."`)
+	a.out.Gap()
 }
 
 // logger returns the node's logger, on standard error.

@@ -59,7 +59,7 @@ func (a *app) follow(ctx context.Context, c *client.Client, id string, o followO
 	stream := client.TaskStream(id)
 	stream.After = o.after
 	stream.Broken = func(err error) {
-		fmt.Fprintf(a.stderr, "wharf: %v; trying again\n", err)
+		fmt.Fprintf(a.stderr, "wharf: %s; trying again\n", show.OneLine(err.Error()))
 	}
 	for e, err := range c.Follow(ctx, stream) {
 		if err != nil {

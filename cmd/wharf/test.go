@@ -218,7 +218,8 @@ func (r *testResult) ending() string {
 
 func (a *app) concludeTest(counts map[string]int) error {
 	if !a.json {
-		a.out.Line(fmt.Sprintf("\n%d the same, %d differ, %d could not be run", counts[testSame], counts[testDiffers], counts[testFailed]))
+		a.out.Gap()
+		a.out.Line(fmt.Sprintf("%d the same, %d differ, %d could not be run", counts[testSame], counts[testDiffers], counts[testFailed]))
 	}
 	switch {
 	case counts[testFailed] > 0:

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
 )
 
 func (a *app) tokenCommand() *cobra.Command {
@@ -38,7 +40,7 @@ A token cannot be exchanged for another: that takes the key.`,
 			}
 			a.out.Line(token.Value.AccessToken)
 			expires := time.Duration(token.Value.ExpiresIn) * time.Second
-			fmt.Fprintln(a.stderr, "valid for "+expires.String()+", with the scopes "+strings.ReplaceAll(token.Value.Scope, " ", ", "))
+			fmt.Fprintln(a.stderr, "valid for "+expires.String()+", with the scopes "+strings.ReplaceAll(show.OneLine(token.Value.Scope), " ", ", "))
 			return nil
 		},
 	}

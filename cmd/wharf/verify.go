@@ -169,11 +169,14 @@ func (a *app) showReport(r *receipt.Report, trusted bool) error {
 	}
 	switch {
 	case !r.Valid:
-		a.out.Line("\n", a.out.Paint(show.Red, "not valid"), ": ", show.OneLine(r.Reason()))
+		a.out.Gap()
+		a.out.Line(a.out.Paint(show.Red, "not valid"), ": ", show.OneLine(r.Reason()))
 	case trusted:
-		a.out.Line("\n", a.out.Paint(show.Green, "valid"), ", and signed by a key that you trust")
+		a.out.Gap()
+		a.out.Line(a.out.Paint(show.Green, "valid"), ", and signed by a key that you trust")
 	default:
-		a.out.Line("\n", a.out.Paint(show.Green, "valid"), ": it is whole. Who signed it is another matter: --trust says whom you know")
+		a.out.Gap()
+		a.out.Line(a.out.Paint(show.Green, "valid"), ": it is whole. Who signed it is another matter: --trust says whom you know")
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func (s *Screen) Answer(o *abi.Outcome, lines int) bool {
 		left = len(all) - lines
 		all = all[:lines]
 	}
-	s.Line(Indent("  ", strings.Join(s.markdown(s.wrap(all, 2)), "\n")))
+	s.write(Indent("  ", strings.Join(s.markdown(s.wrap(all, 2)), "\n")))
 	if left > 0 {
 		s.Line(s.Paint(Dim, fmt.Sprintf("  ... and %d lines more", left)))
 	}
@@ -106,7 +106,7 @@ func (s *Screen) indented(f func(*Screen)) {
 	inner := *s
 	inner.w = &b
 	f(&inner)
-	s.Line(Indent("  ", b.String()))
+	fmt.Fprintln(s.w, Indent("  ", b.String()))
 }
 
 // Pairs writes names and values in two columns, indented. Empty values are left out.

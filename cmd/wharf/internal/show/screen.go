@@ -67,19 +67,77 @@ func (s *Screen) Write(p []byte) (int, error) { return s.w.Write(p) }
 // Printf writes formatted text.
 func (s *Screen) Printf(format string, args ...any) { fmt.Fprintf(s.w, format, args...) }
 
-// Line writes a line.
-func (s *Screen) Line(parts ...string) { fmt.Fprintln(s.w, strings.Join(parts, "")) }
+// Line writes one line, whatever is in its parts: texts of others make no line of their
+// own, and steer no terminal.
+func (s *Screen) Line(parts ...string) {
+	s.write(strings.Map(inLine, strings.ToValidUTF8(strings.Join(parts, ""), "\uFFFD")))
+}
+
+// Gap writes an empty line.
+func (s *Screen) Gap() { s.write("") }
+
+// Block writes lines of text, each behind a prefix.
+func (s *Screen) Block(prefix, text string) { s.write(Indent(prefix, Clean(text))) }
+
+// JSON writes a JSON text. What is not to reach a terminal is escaped in it: outside of
+// strings there is none of it, and within them it means the same.
+func (s *Screen) JSON(text []byte) {
+	var b strings.Builder
+	for _, r := range strings.ToValidUTF8(string(text), "\uFFFD") {
+		switch {
+		case r == '\r': // which is between the tokens, as these two are
+			b.WriteByte(' ')
+		case r != '\n' && r != '\t' && (unprintable(r) || lineBreak(r)):
+			fmt.Fprintf(&b, "\\u%04x", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	fmt.Fprintln(s.w, b.String())
+}
+
+// write writes lines, and puts styles where they were painted.
+func (s *Screen) write(text string) {
+	with := plainer
+	if s.color {
+		with = painter
+	}
+	fmt.Fprintln(s.w, with.Replace(text))
+}
+
+// Where a style begins stands one of those between startStyle and endStyle, and where it
+// ends endStyle. These are no characters, and are taken out of texts.
+const (
+	startStyle = '\uFDD0'
+	endStyle   = '\uFDDF'
+)
+
+// styles are all that there are, in the order of what stands for them.
+var styles = []Style{Bold, Dim, Red, Green, Yellow, Blue, Purple, Cyan}
+
+// painter puts styles in their places, and plainer nothing.
+var painter, plainer = func() (*strings.Replacer, *strings.Replacer) {
+	pairs, nothing := []string{string(endStyle), "\x1b[0m"}, []string{string(endStyle), ""}
+	for i, style := range styles {
+		start := string(startStyle + 1 + rune(i))
+		pairs, nothing = append(pairs, start, "\x1b["+string(style)+"m"), append(nothing, start, "")
+	}
+	return strings.NewReplacer(pairs...), strings.NewReplacer(nothing...)
+}()
 
 // Paint returns text in the given style, or as it is where there are no colours.
 func (s *Screen) Paint(style Style, text string) string {
 	if !s.color || style == Plain || text == "" {
 		return text
 	}
-	return "\x1b[" + string(style) + "m" + text + "\x1b[0m"
+	return string(startStyle+1+rune(slices.Index(styles, style))) + Clean(text) + string(endStyle)
 }
 
 // Title writes a heading with an empty line before it.
-func (s *Screen) Title(text string) { s.Line("\n", s.Paint(Bold, text)) }
+func (s *Screen) Title(text string) {
+	s.Gap()
+	s.Line(s.Paint(Bold, text))
+}
 
 // Cell is a styled entry of a table.
 type Cell struct {
@@ -139,14 +197,31 @@ func width(text string) int { return utf8.RuneCountInString(text) }
 // and tabs stay.
 func Clean(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' {
-			return r
-		}
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+		switch {
+		case lineBreak(r):
+			return '\n'
+		case r != '\t' && unprintable(r), r >= startStyle && r <= endStyle:
 			return -1
 		}
 		return r
 	}, strings.ToValidUTF8(text, "\uFFFD"))
+}
+
+// unprintable reports whether a character steers a terminal.
+func unprintable(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
+
+// lineBreak reports whether a line may end at a character that is left in a text.
+func lineBreak(r rune) bool { return r == '\n' || r == '\u2028' || r == '\u2029' }
+
+// inLine is what a character becomes within a line.
+func inLine(r rune) rune {
+	switch {
+	case lineBreak(r), r == '\t':
+		return ' '
+	case unprintable(r):
+		return -1
+	}
+	return r
 }
 
 // OneLine returns text cleaned and with every run of white space as one space.
