@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/inhand"
+	"github.com/wharf-dev/wharf/runtime/turns"
 )
 
 const (
@@ -71,10 +73,24 @@ func (r *Request) Decode(v any) ([]byte, error) {
 	if err != nil || body == nil {
 		return nil, err
 	}
-	if err := decode(body, v, r.charge, json.RejectUnknownMembers(!r.Route.Tolerant)); err != nil {
+	read := func() error { return decode(body, v, r.charge, json.RejectUnknownMembers(!r.Route.Tolerant)) }
+	if len(body) < turns.Large {
+		err = read()
+	} else {
+		err = r.server.cfg.Turns.Do(r.own(), len(body), read)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return body, nil
+}
+
+// own is the context of long work that is done for the request.
+func (r *Request) own() context.Context {
+	if r.Caller == nil {
+		return r.Context()
+	}
+	return turns.For(r.Context(), uint64(r.Caller.Tenant))
 }
 
 func (r *Request) checkMedia() error {

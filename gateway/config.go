@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/runtime/inhand"
+	"github.com/wharf-dev/wharf/runtime/turns"
 )
 
 // Config is what a [Server] needs to know. Zero members take the value that
@@ -56,6 +57,9 @@ type Config struct {
 	Origins []string
 	// SocketInsecure serves WebSockets without TLS to other machines.
 	SocketInsecure bool
+
+	// Turns are the places of long work, such as decoding a large body; nil bounds nothing.
+	Turns *turns.Turns
 
 	// Heartbeat is how often an idle stream says that it lives.
 	Heartbeat time.Duration

@@ -39,7 +39,7 @@ func (a *Adapter) upgrade(r *gateway.Request, f engine.Filter, after engine.Posi
 	if err != nil && !isExpired(err) {
 		return err
 	}
-	s := &socket{adapter: a, filter: f, until: until, session: f.SessionID, tenant: r.Caller.TenantID}
+	s := &socket{adapter: a, filter: f, until: until, session: f.SessionID, tenant: r.Caller.TenantID, number: uint64(r.Caller.Tenant)}
 	if until != "" {
 		s.session, err = a.sessionOf(r, until)
 	}
@@ -79,6 +79,7 @@ type socket struct {
 	until   string        // the Task whose end ends the stream
 	session string        // that commands are about when they name none
 	tenant  string
+	number  uint64 // of the tenant
 
 	unread int // frames in a row that could not be read
 

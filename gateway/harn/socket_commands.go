@@ -9,6 +9,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/turns"
 )
 
 // head is what every command has.
@@ -30,6 +31,12 @@ type request struct {
 }
 
 func (q *request) context() context.Context { return q.socket.ws.Context() }
+
+// long does what takes long if the frame is large.
+func (q *request) long(work func() error) error {
+	s := q.socket
+	return s.adapter.cfg.Turns.Do(turns.For(q.context(), s.number), len(q.frame), work)
+}
 
 // command is what a client may ask for. do returns the frame to answer with, nil
 // when it has answered itself.
@@ -75,7 +82,7 @@ func (s *socket) perform(frame []byte) error {
 // read reads the head of a frame.
 func (q *request) read() error {
 	var h head
-	if err := q.socket.ws.Decode(q.frame, &h, false); err != nil {
+	if err := q.long(func() error { return q.socket.ws.Decode(q.frame, &h, false) }); err != nil {
 		return err
 	}
 	switch {
@@ -115,7 +122,7 @@ type framed[T any] struct {
 func on[T any](do func(*request, *T) ([]byte, error)) func(*request) ([]byte, error) {
 	return func(q *request) ([]byte, error) {
 		var f framed[T]
-		if err := q.socket.ws.Decode(q.frame, &f, true); err != nil {
+		if err := q.long(func() error { return q.socket.ws.Decode(q.frame, &f, true) }); err != nil {
 			return nil, err
 		}
 		return do(q, &f.Body)

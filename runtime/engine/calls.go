@@ -88,7 +88,16 @@ func (r *run) callID(context.Context, *liveCall) ([]byte, error) {
 	return []byte(`{"id":"` + r.engine.ids.New("") + `"}`), nil
 }
 
-func (r *run) callMessageAppend(_ context.Context, c *liveCall) ([]byte, error) {
+func (r *run) callMessageAppend(ctx context.Context, c *liveCall) (answer []byte, err error) {
+	err = r.engine.turns.Do(ctx, len(c.request), func() error {
+		answer, err = r.append(c)
+		return err
+	})
+	return answer, err
+}
+
+// append describes the Message that a call appends.
+func (r *run) append(c *liveCall) ([]byte, error) {
 	m, err := r.appended(c)
 	if err != nil {
 		c.entry.Request = bytes.Clone(journal.Canonical(c.entry.Call, c.request))

@@ -21,7 +21,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
-	"github.com/wharf-dev/wharf/runtime/skill"
+	"github.com/wharf-dev/wharf/runtime/turns"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -101,6 +101,9 @@ type Parts struct {
 	CheckBackup func(ctx context.Context, dir string) error
 	// Files is the folder of Workspaces' files; nil when the node keeps none.
 	Files *os.Root
+	// Turns are the places of long work, which everything that runs in a node shares;
+	// nil bounds nothing.
+	Turns *turns.Turns
 }
 
 // Engine is the core. All its methods are safe for concurrent use.
@@ -163,7 +166,7 @@ type Engine struct {
 	locks       stripes
 	files       *os.Root
 	room        usageTable
-	checks      *skill.Checks
+	turns       *turns.Turns
 	queue       *scheduler
 	counts      counters
 }
@@ -188,7 +191,7 @@ func New(config Config, parts Parts) (*Engine, error) {
 		pooled:     parts.Instances,
 		performers: parts.Performers, signing: parts.Keys, tokens: parts.Tokens, version: parts.Version, runs: parts.Runs, rewriter: parts.Rewriter,
 		calls: abi.HostCallsByName(), vaults: parts.Vaults, nodeSecret: parts.NodeSecret,
-		checks: skill.NewChecks(),
+		turns: parts.Turns,
 	}
 	if e.now == nil {
 		e.now = time.Now

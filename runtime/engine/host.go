@@ -113,7 +113,11 @@ func (r *run) Call(ctx context.Context, call string, request []byte) (abi.CallSt
 			Index: r.index, Call: call, Key: key, Effect: variable(def),
 		}})
 	}
-	asked := journal.Canonical(call, request)
+	var asked []byte
+	err = r.engine.turns.Do(ctx, len(request), func() error { asked = journal.Canonical(call, request); return nil })
+	if err != nil {
+		return 0, nil, err
+	}
 	recorded, diverged := r.cursor.Match(call, asked)
 	if diverged != nil {
 		return 0, nil, r.engine.divergence(r.task, diverged)
@@ -242,11 +246,13 @@ type liveCall struct {
 // live performs a call and records its answer.
 func (r *run) live(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, error) {
 	if err := r.check(ctx, c); err != nil {
-		c.canonicalRequest()
+		_ = c.canonicalRequest()
 		return r.record(ctx, c, journal.Whole, nil, err)
 	}
 	if c.entry.Call != abi.CallMessageAppend { // that one knows its form best itself
-		c.canonicalRequest()
+		if err := r.engine.turns.Do(ctx, len(c.request), c.canonicalRequest); err != nil {
+			return 0, nil, err
+		}
 	}
 	switch c.def.Effect {
 	case abi.EffectWait:
@@ -284,7 +290,7 @@ func (r *run) check(ctx context.Context, c *liveCall) error {
 	if err := c.revise(); err != nil {
 		return err
 	}
-	if err := c.read(); err != nil {
+	if err := r.engine.turns.Do(ctx, len(c.request), c.read); err != nil {
 		return err
 	}
 	return r.permit(ctx, c)

@@ -13,6 +13,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
+	"github.com/wharf-dev/wharf/runtime/turns"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -474,7 +475,7 @@ func (e *Engine) normalize(ctx context.Context, s *source, batch []arrival) (*no
 	}
 	e.sources.counts.batches.observe(len(batch))
 	h := newBatchHost(e, about, batch, answer)
-	usage, err := module.Run(ctx, export, h, batchLimits(e.config.limitsFor(name), len(batch)))
+	usage, err := module.Run(turns.For(ctx, uint64(s.key.tenant)), export, h, batchLimits(e.config.limitsFor(name), len(batch)))
 	e.counts.gas.Add(usage.Gas)
 	if err != nil {
 		return nil, err

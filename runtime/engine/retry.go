@@ -12,6 +12,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/lockrank"
+	"github.com/wharf-dev/wharf/runtime/turns"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -77,7 +78,11 @@ func (e *Engine) once(ctx context.Context, c *Caller, r *Retry, workspace string
 	}
 	defer release()
 
-	body := canonicalHash(r.Body)
+	var body [32]byte
+	err = e.turns.Do(turns.For(ctx, uint64(c.Tenant)), len(r.Body), func() error { body = canonicalHash(r.Body); return nil })
+	if err != nil {
+		return Doc{}, e.failed("reading the body of a retry", err)
+	}
 	first, err := e.store.Idempotency(ctx, c.Tenant, key.key, e.now())
 	if err == nil {
 		return e.answerRetry(ctx, c, r, first, body)

@@ -16,13 +16,14 @@ import (
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/runtime/replay"
+	"github.com/wharf-dev/wharf/runtime/turns"
 	"github.com/wharf-dev/wharf/storage"
 )
 
 // runTask runs one Task to its end, or until it waits. The scheduler calls it on a
 // goroutine of the Task's own.
 func (e *Engine) runTask(t *task) {
-	ctx, stop := context.WithCancelCause(e.base)
+	ctx, stop := context.WithCancelCause(turns.For(e.base, uint64(t.tenant)))
 	defer stop(nil)
 	hand, brought := e.handFor(t), t.again != nil
 	if brought && !e.restart(t) || !e.begin(ctx, t, stop) {
@@ -312,7 +313,7 @@ func (e *Engine) failureOf(t *task, r *run, err error) *abi.Failure {
 	failure, known := replay.Conclude(err, r.output)
 	if known && t.program != nil && t.program.Skill != nil {
 		// Nothing ends this check but its own limits: what it says is part of the record.
-		failure, err = r.gave.Conclude(context.WithoutCancel(e.base), e.checks, t.program.Skill.OutputSchema, failure)
+		failure, err = r.gave.Conclude(turns.For(context.WithoutCancel(e.base), uint64(t.tenant)), e.turns, t.program.Skill.OutputSchema, failure)
 		known = err == nil
 	}
 	if known {

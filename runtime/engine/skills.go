@@ -12,6 +12,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/skill"
+	"github.com/wharf-dev/wharf/runtime/turns"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -219,7 +220,7 @@ func (e *Engine) checkSkill(ctx context.Context, t storage.Tenant, req *abi.Subm
 	}
 	schema, err := skill.Compile(s.InputSchema)
 	if err == nil {
-		err = schema.Check(ctx, e.checks, skill.Arguments(req.Input))
+		err = schema.Check(turns.For(ctx, uint64(t)), e.turns, skill.Arguments(req.Input))
 	}
 	if err != nil && !skill.Wrong(err) {
 		return "", e.failed("holding the input against the skill's schema", err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/sandbox/rewrite"
+	"github.com/wharf-dev/wharf/runtime/turns"
 )
 
 // The modules that a plugin made with an Extism PDK imports from.
@@ -36,7 +37,7 @@ type extismPlugin struct {
 	compiled *extism.CompiledPlugin
 	imports  int   // functions
 	gasSlice int64 // as [Runtime.slice]
-	turns    *turns
+	turns    *turns.Turns
 	memories *guestMemory
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/turns"
 )
 
 // Host answers what a guest asks for. Its methods are called by one goroutine at
@@ -64,8 +65,10 @@ type run struct {
 	memories        *guestMemory // nil for no bound
 	held            uint64       // of memories
 	holds           bool         // it is in the order of memories
-	turns           *turns       // nil for none
+	turns           *turns.Turns // nil for none
 	sinceTurn       int64        // gas since the turn began
+	sinceBreath     int64        // gas since others went first
+	long            bool         // it has had its first turn
 	inTurn          bool         // it has a place
 	yieldAt         int          // functions of the module up to and with yield; 0 when there is none
 }

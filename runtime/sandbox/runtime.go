@@ -20,6 +20,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/sandbox/kept"
 	"github.com/wharf-dev/wharf/runtime/sandbox/pool"
 	"github.com/wharf-dev/wharf/runtime/sandbox/rewrite"
+	"github.com/wharf-dev/wharf/runtime/turns"
 )
 
 // Config says how a [Runtime] compiles.
@@ -42,6 +43,16 @@ type Config struct {
 	// GuestBytes bounds the memory of all Runs together, but for 4 MiB of each and for
 	// the Run that came first. A guest that wants more waits. 0 sets no bound.
 	GuestBytes int64
+	// Turns are the places of guests that compute for long. nil stands for as many as
+	// there are processors.
+	Turns *turns.Turns
+}
+
+func (c *Config) turns() *turns.Turns {
+	if c.Turns != nil {
+		return c.Turns
+	}
+	return turns.New(goruntime.GOMAXPROCS(0))
 }
 
 // Runtime compiles modules and holds what they share. It is safe for concurrent
@@ -54,7 +65,7 @@ type Runtime struct {
 	// validator checks modules as they were written, and compiles none.
 	validator wazero.Runtime
 	slice     int64 // of gas, 0 for gasSlice
-	turns     *turns
+	turns     *turns.Turns
 	memories  *guestMemory
 
 	compilers chan struct{} // a place for each module that is being compiled
@@ -77,7 +88,7 @@ func New(ctx context.Context, c Config) (*Runtime, error) {
 		config = wazero.NewRuntimeConfigInterpreter()
 	}
 	config = engineConfig(config)
-	r := &Runtime{compilers: make(chan struct{}, maxCompilers()), closing: make(chan struct{}), swept: make(chan struct{}), turns: newTurns(), memories: newGuestMemory(c.GuestBytes), modules: map[*Module]struct{}{}}
+	r := &Runtime{compilers: make(chan struct{}, maxCompilers()), closing: make(chan struct{}), swept: make(chan struct{}), turns: c.turns(), memories: newGuestMemory(c.GuestBytes), modules: map[*Module]struct{}{}}
 	r.idle = pool.NewBudget(idleBudget(c.IdleBytes), time.Now)
 	go r.sweep()
 	r.validator = wazero.NewRuntimeWithConfig(ctx, engineConfig(wazero.NewRuntimeConfig()))

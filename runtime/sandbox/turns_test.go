@@ -3,11 +3,13 @@ package sandbox
 import (
 	"context"
 	"errors"
+	goruntime "runtime"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/turns"
 )
 
 // busy are limits for a guest that computes for several turns.
@@ -17,11 +19,22 @@ func busy() Limits {
 	return l
 }
 
+// idle reports whether the place is free.
+func idle(t *testing.T, one *turns.Turns) bool {
+	ended, end := context.WithCancel(t.Context())
+	time.AfterFunc(10*time.Second, end)
+	err := one.Enter(ended)
+	if err == nil {
+		one.Leave()
+	}
+	return err == nil
+}
+
 // TestTurnsAreHandedOn runs more guests that compute than there are places: each comes to
 // its end, and no place is lost however that is.
 func TestTurnsAreHandedOn(t *testing.T) {
-	r := newRuntime(t, Config{})
-	r.turns = &turns{places: make(chan struct{}, 1)}
+	place := turns.New(1)
+	r := newRuntime(t, Config{Turns: place})
 	m := compile(t, r, runner(opLoopForever+opUnreachable).wasm())
 	var guests sync.WaitGroup
 	for range 4 {
@@ -33,17 +46,19 @@ func TestTurnsAreHandedOn(t *testing.T) {
 		})
 	}
 	guests.Wait()
-	if n := len(r.turns.places); n != 0 {
-		t.Errorf("%d places are taken after all have ended", n)
+	if !idle(t, place) {
+		t.Error("the place is taken after all have ended")
 	}
 }
 
 // TestGuestsWaitForTheirTurn holds that a guest that computes for long waits while all
 // places are taken, that a cancel ends the wait, and that others do not wait.
 func TestGuestsWaitForTheirTurn(t *testing.T) {
-	r := newRuntime(t, Config{})
-	r.turns = &turns{places: make(chan struct{}, 1)}
-	r.turns.places <- struct{}{}
+	place := turns.New(1)
+	r := newRuntime(t, Config{Turns: place})
+	if err := place.Enter(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	short := compile(t, r, runner(konst(0)).wasm())
 	if _, err := short.Run(t.Context(), abi.DefaultExport, &host{}, Limits{}); err != nil {
 		t.Fatal(err)
@@ -60,19 +75,51 @@ func TestGuestsWaitForTheirTurn(t *testing.T) {
 // TestNoPlaceIsHeldWhileTheHostAnswers holds that a guest that waits for its host lets
 // others compute.
 func TestNoPlaceIsHeldWhileTheHostAnswers(t *testing.T) {
-	r := newRuntime(t, Config{})
+	place := turns.New(1)
+	r := newRuntime(t, Config{Turns: place})
 	// 2^24 turns of a loop, and then a call.
 	spin := konst(1<<24) + "\x21\x00\x03\x40\x20\x00" + konst(1) + "\x6b\x22\x00\x0d\x00\x0b"
 	g := &guest{pages: 1}
 	g.importCall(abi.CallClock)
 	g.add(fn{export: abi.DefaultExport, sig: runSig, locals: "\x01\x01" + typeI32, body: spin + hostCallOf(0, 0, 0) + konst(0)})
 	m := compile(t, r, g.wasm())
-	held := -1
+	free := false
 	h := &host{answer: func(context.Context, string, []byte) (abi.CallStatus, []byte, error) {
-		held = len(r.turns.places)
+		free = idle(t, place)
 		return abi.CallOK, nil, nil
 	}}
-	if _, err := m.Run(t.Context(), abi.DefaultExport, h, Limits{}); err != nil || held != 0 {
-		t.Errorf("%d places were held during the call, %v", held, err)
+	if _, err := m.Run(t.Context(), abi.DefaultExport, h, Limits{}); err != nil || !free {
+		t.Errorf("the place is free during the call: %v, %v", free, err)
+	}
+}
+
+// TestALongGuestStaysLong holds that a guest that has had its first turn takes a place
+// for whatever it computes after a call: many calls do not make it short again.
+func TestALongGuestStaysLong(t *testing.T) {
+	place := turns.New(1)
+	r := newRuntime(t, Config{Turns: place})
+	spin := func(rounds int64) string {
+		return konst(rounds) + "\x21\x00\x03\x40\x20\x00" + konst(1) + "\x6b\x22\x00\x0d\x00\x0b"
+	}
+	g := &guest{pages: 1}
+	g.importCall(abi.CallClock)
+	g.add(fn{export: abi.DefaultExport, sig: runSig, locals: "\x01\x01" + typeI32, body: spin(1<<22) + hostCallOf(0, 0, 0) + spin(1<<18) + konst(0)})
+	m := compile(t, r, g.wasm())
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	h := &host{answer: func(ctx context.Context, _ string, _ []byte) (abi.CallStatus, []byte, error) {
+		return abi.CallOK, nil, place.Enter(ctx) // and never leaves
+	}}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := m.Run(ctx, abi.DefaultExport, h, Limits{})
+		ended <- err
+	}()
+	for place.Waiting() == 0 && len(ended) == 0 {
+		goruntime.Gosched()
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("it did not wait for a place: %v", err)
 	}
 }

@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
+
+	"github.com/wharf-dev/wharf/runtime/turns"
 )
 
 // What it costs to hold a schema against a value is counted in units, each of which
@@ -34,30 +35,18 @@ const (
 	// deep the check's stack grows.
 	maxFrames = 10_000
 
-	freeWork = maxWork / 100 // done without a slot of [Checks]
-	perLook  = maxWork / 500 // between two looks at the context
+	perLook = maxWork / 500 // between two looks at the context, which are turns
 )
 
 var errEffort = fmt.Errorf("to hold it against the schema takes more than %d steps", maxSteps)
 
-// Checks bounds how many long checks run at one time, so that those who ask for many
-// do not take all processors. A nil one bounds nothing. It is safe for concurrent use.
-type Checks struct {
-	slots chan struct{}
-}
-
-// NewChecks returns Checks that leave at least half of the processors to others.
-func NewChecks() *Checks {
-	return &Checks{slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
-}
-
 // effort counts the work of one check.
 type effort struct {
 	ctx    context.Context
-	checks *Checks
+	turns  *turns.Turns
 	work   int
 	looked int  // the work at the last look at the context
-	slot   bool // one of checks is held
+	inTurn bool // it has a place
 	err    error
 }
 
@@ -80,27 +69,19 @@ func (e *effort) spend(units int) bool {
 	return e.err == nil
 }
 
-// goOn says whether a check that has become long may go on.
+// goOn has a check that has become long wait for its next turn.
 func (e *effort) goOn() error {
-	if e.ctx.Err() != nil {
-		return context.Cause(e.ctx)
-	}
-	if e.checks == nil || e.slot || e.work < freeWork {
-		return nil
-	}
-	select {
-	case e.checks.slots <- struct{}{}:
-		e.slot = true
-		return nil
-	case <-e.ctx.Done():
-		return context.Cause(e.ctx)
-	}
+	e.end()
+	err := e.turns.Enter(e.ctx)
+	e.inTurn = err == nil
+	return err
 }
 
 // end gives back what a long check held.
 func (e *effort) end() {
-	if e.slot {
-		<-e.checks.slots
+	if e.inTurn {
+		e.inTurn = false
+		e.turns.Leave()
 	}
 }
 

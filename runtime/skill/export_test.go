@@ -17,15 +17,3 @@ func (s *Schema) Work(ctx context.Context, value any) (int, error) {
 
 // Read parses a value as it is checked.
 func Read(text []byte) (any, error) { return read(text) }
-
-// Fill takes all slots, and returns what gives them back.
-func (c *Checks) Fill() (free func()) {
-	for range cap(c.slots) {
-		c.slots <- struct{}{}
-	}
-	return func() {
-		for range cap(c.slots) {
-			<-c.slots
-		}
-	}
-}

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"pgregory.net/rapid"
 
 	"github.com/wharf-dev/wharf/internal/share"
 	"github.com/wharf-dev/wharf/runtime/skill"
+	"github.com/wharf-dev/wharf/runtime/turns"
 )
 
 func repeated(n int, item func(i int) string) string {
@@ -111,32 +113,47 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// Long checks run one beside the other only as far as there are slots; short ones
-// always run.
-func TestChecks(t *testing.T) {
-	c := hostile["enum of texts"]
-	long, err := skill.Compile([]byte(c.schema))
-	if err != nil {
+// Long checks, and large values, take turns; what is short always goes on.
+func TestChecksTakeTurns(t *testing.T) {
+	for name, long := range map[string]bool{"enum of texts": true, "one pattern, 30 KiB": true, "enum of large values, often": true, "small": false} {
+		t.Run(name, func(t *testing.T) {
+			c := hostile[name]
+			if !long {
+				c.schema, c.value = `{"items":{"type":"string"}}`, `["t1"]`
+			}
+			s, err := skill.Compile([]byte(c.schema))
+			if err != nil {
+				t.Fatal(err)
+			}
+			synctest.Test(t, func(t *testing.T) { waitsForAPlace(t, s, []byte(c.value), long) })
+		})
+	}
+}
+
+// waitsForAPlace checks a value while the only place is taken, and when it is free.
+func waitsForAPlace(t *testing.T, s *skill.Schema, value []byte, waits bool) {
+	one := turns.New(1)
+	if err := one.Enter(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	checks := skill.NewChecks()
-	free := checks.Fill()
 	ctx, cancel := context.WithCancel(t.Context())
+	canceled, done := make(chan error, 1), make(chan error, 1)
+	go func() { canceled <- s.Check(ctx, one, value) }()
+	go func() { done <- s.Check(t.Context(), one, value) }()
+	synctest.Wait()
+	if len(canceled) == 0 != waits || len(done) == 0 != waits {
+		t.Errorf("the checks have ended: %d, %d", len(canceled), len(done))
+	}
 	cancel()
-	if err := long.Check(ctx, checks, []byte(c.value)); skill.Wrong(err) || err == nil {
-		t.Errorf("a long check without a slot: %v", err)
+	if err := <-canceled; waits && (err == nil || skill.Wrong(err)) {
+		t.Errorf("a check that was canceled: %v", err)
 	}
-	if err := long.Check(t.Context(), checks, []byte(`["t1"]`)); err != nil {
-		t.Errorf("a short check without a slot: %v", err)
+	one.Leave()
+	if err := <-done; err != nil && !skill.Wrong(err) {
+		t.Errorf("a check with a place: %v", err)
 	}
-	free()
-	for range 100 { // each gives back what it took
-		if err := long.Check(t.Context(), checks, []byte(`["t1"]`)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := long.Check(t.Context(), checks, []byte(c.value)); err != nil {
-		t.Errorf("a long check with a slot: %v", err)
+	if err := one.Enter(t.Context()); err != nil { // each gives back what it took
+		t.Fatal(err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/turns"
 )
 
 // Arguments returns what a Task was submitted with as the arguments of its Skill: the
@@ -91,13 +92,13 @@ func (r *Result) output() jsontext.Value {
 // Conclude says how a Task of a Skill ends that would have ended with a failure, or
 // with nil well: what it gave out must be what the Skill's schema says. An error is
 // that of a context that ended the check.
-func (r *Result) Conclude(ctx context.Context, checks *Checks, schema []byte, failure *abi.Failure) (*abi.Failure, error) {
+func (r *Result) Conclude(ctx context.Context, turns *turns.Turns, schema []byte, failure *abi.Failure) (*abi.Failure, error) {
 	if failure != nil || len(schema) == 0 {
 		return failure, nil
 	}
 	s, err := Compile(schema)
 	if err == nil {
-		err = s.Check(ctx, checks, r.output())
+		err = s.Check(ctx, turns, r.output())
 	}
 	if !Wrong(err) {
 		return nil, err

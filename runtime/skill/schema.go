@@ -9,6 +9,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/wharf-dev/wharf/runtime/turns"
 )
 
 // The bounds on what is checked.
@@ -76,16 +78,20 @@ func compile(text []byte) (*Schema, *patterns, error) {
 }
 
 // Check says what is wrong with a value; see [Wrong] for an error that says something
-// else. The context ends it, and checks bounds how many run at one time.
-func (s *Schema) Check(ctx context.Context, checks *Checks, value []byte) error {
+// else. The context ends it. What takes long of it takes turns.
+func (s *Schema) Check(ctx context.Context, turns *turns.Turns, value []byte) error {
 	if len(value) > maxValue {
 		return fmt.Errorf("it has %d bytes, more than the %d that are checked", len(value), maxValue)
 	}
-	v, err := read(value)
+	var v any
+	err := turns.Do(ctx, len(value), func() (err error) {
+		v, err = read(value)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	e := &effort{ctx: ctx, checks: checks}
+	e := &effort{ctx: ctx, turns: turns}
 	defer e.end()
 	_, wrong := hold(e, s.rule, v, spot{chain: &chain{nil, s.rule}})
 	switch {

@@ -25,6 +25,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
+	"github.com/wharf-dev/wharf/runtime/turns"
 	"github.com/wharf-dev/wharf/storage/pebble"
 )
 
@@ -49,6 +50,7 @@ type Node struct {
 	listener net.Listener // until it is served
 	store    *pebble.Store
 	sandbox  *sandbox.Runtime
+	turns    *turns.Turns
 	clients  *tool.Clients // that offer tools to Tasks
 	reach    io.Closer     // what the host calls of Tasks hold open
 	offer    harn.Node     // what clients are told of that
@@ -89,7 +91,7 @@ func Start(ctx context.Context, o Options) (n *Node, err error) {
 		return n, err
 	}
 	front := o.gatewayConfig()
-	front.TLS, front.PublicURL, front.InHand = n.tls, n.publicURL(), n.inHand
+	front.TLS, front.PublicURL, front.InHand, front.Turns = n.tls, n.publicURL(), n.inHand, n.turns
 	n.gateway = gateway.New(front, n.engine, n.log, harn.New(front, n.engine).WithClients(n.clients).WithNode(n.offer))
 	return n, nil
 }
@@ -158,7 +160,8 @@ func storeOptions(c config.Config, log *slog.Logger) pebble.Options {
 }
 
 func (n *Node) startEngine(ctx context.Context) (err error) {
-	n.sandbox, err = sandbox.New(ctx, sandbox.Config{CacheDir: n.cacheDir(), CacheKey: n.cacheKey(), Log: n.log, IdleBytes: n.options.idleBytes(), GuestBytes: guestBytes(n.options.Config.Plugins.Memory, available())})
+	n.turns = turns.New(turns.Places())
+	n.sandbox, err = sandbox.New(ctx, sandbox.Config{CacheDir: n.cacheDir(), CacheKey: n.cacheKey(), Log: n.log, IdleBytes: n.options.idleBytes(), GuestBytes: guestBytes(n.options.Config.Plugins.Memory, available()), Turns: n.turns})
 	if err != nil {
 		return fmt.Errorf("starting the sandbox: %w", err)
 	}
@@ -191,7 +194,7 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	n.engine, err = engine.New(config, engine.Parts{
 		Store: n.store, Modules: n.modules, Personas: personas(own), Log: n.log, Backup: n.backup, CheckBackup: n.checkBackup, Files: n.files,
 		Performers: calls, Vaults: n.vaults, NodeSecret: nodeSecret(&n.options.Config, n.log), Keys: keys, Version: n.options.Version, Runs: n.sandbox.Name(), Rewriter: n.sandbox.Rewriter(),
-		Instances: n.instances, Tokens: n.tokens,
+		Instances: n.instances, Tokens: n.tokens, Turns: n.turns,
 	})
 	if err != nil {
 		return fmt.Errorf("starting the engine: %w", err)
