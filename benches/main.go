@@ -29,6 +29,9 @@ func run(args []string) error {
 	if len(args) > 0 && args[0] == suite.CeilingCommand {
 		return suite.CeilingMain(args[1:], os.Stdin, os.Stdout)
 	}
+	if len(args) > 0 && args[0] == suite.ProbeCommand {
+		return suite.ProbeMain(context.Background(), args[1:], os.Stdout)
+	}
 	if len(args) > 0 && args[0] == suite.InstancesCommand {
 		return suite.InstancesMain(context.Background(), os.Stdout)
 	}

@@ -78,7 +78,7 @@ func Start(ctx context.Context, o Options) (*Node, error) {
 	n := &Node{Addr: addr, key: APIKey, cmd: exec.CommandContext(ctx, args[0], args[1:]...), output: &tail{}, stopped: make(chan struct{})}
 	n.cmd.Env = append(append(os.Environ(), "WHARF_API_KEY="+APIKey), o.Env...)
 	n.cmd.Stdout, n.cmd.Stderr = n.output, n.output
-	n.client = &fasthttp.HostClient{Addr: addr, MaxIdleConnDuration: time.Minute, ReadTimeout: startLimit}
+	n.client = newClient(addr)
 	start := time.Now()
 	if err := n.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting the node: %w", err)
@@ -90,6 +90,14 @@ func Start(ctx context.Context, o Options) (*Node, error) {
 	}
 	return n, nil
 }
+
+func newClient(addr string) *fasthttp.HostClient {
+	return &fasthttp.HostClient{Addr: addr, MaxIdleConnDuration: time.Minute, ReadTimeout: startLimit}
+}
+
+// At returns a node that another process has started, to ask it: nothing else of it may be
+// used.
+func At(addr string) *Node { return &Node{Addr: addr, key: APIKey, client: newClient(addr)} }
 
 // FreeAddr returns a loopback address that nobody listens on.
 func FreeAddr() (string, error) {

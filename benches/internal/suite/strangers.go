@@ -4,8 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"os/exec"
 	"sync"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/benches/internal/confine"
 	"github.com/wharf-dev/wharf/benches/internal/node"
@@ -62,12 +67,13 @@ func (s *Suite) attacked(ctx context.Context, n *node.Node, o *outside, limited 
 	if err != nil {
 		return nil, withOutput(err, n)
 	}
-	under, end := context.WithTimeout(ctx, s.Attack)
+	under, end := context.WithCancel(ctx) // with the last echo
 	defer end()
 	memory := watchMemory(under, n, end)
 	var all sync.WaitGroup
 	all.Go(func() { attack.run(under) })
-	disturbed, err := s.undisturbed(under, n, s.Attack)
+	disturbed, err := s.undisturbed(ctx, n, s.Attack)
+	end()
 	all.Wait()
 	if how := memory.ended(); how != "" {
 		return nil, withOutput(errors.New(how), n)
@@ -79,6 +85,7 @@ func (s *Suite) attacked(ctx context.Context, n *node.Node, o *outside, limited 
 		return nil, withOutput(fmt.Errorf("the node does not answer after the attack: %w", err), n)
 	}
 	what := fmt.Sprintf("echo of another tenant under %d attacks at once, for %s, p95", len(attack.chosen()), s.Attack)
+	limited += "; the other tenant is a process of its own"
 	row := report.Row{What: what, Wharf: report.NewFigure("ms", []float64{millis(quantile(disturbed, 0.95))}),
 		Note: fmt.Sprintf("%s; %d echoes; p50 %.1f ms, longest %.0f ms", limited, len(disturbed), millis(quantile(disturbed, 0.5)), millis(disturbed[len(disturbed)-1]))}
 	return []report.Row{
@@ -87,22 +94,65 @@ func (s *Suite) attacked(ctx context.Context, n *node.Node, o *outside, limited 
 	}, nil
 }
 
-// undisturbed has one echo after the other run, for so long, and returns what each took.
-func (s *Suite) undisturbed(ctx context.Context, n *node.Node, d time.Duration) ([]time.Duration, error) {
+// ProbeCommand is the first argument that turns this program into the other tenant: a
+// process of its own, for what attacks keeps this one's processors busy.
+const ProbeCommand = "probe"
+
+// ProbeMain has one echo after the other run on the node at an address, "ADDR DURATION",
+// and prints what each took, in ns.
+func ProbeMain(ctx context.Context, args []string, out io.Writer) error {
+	if len(args) != 2 {
+		return fmt.Errorf("%q is no probe", args)
+	}
+	d, err := time.ParseDuration(args[1])
+	if err != nil {
+		return fmt.Errorf("reading how long to probe: %w", err)
+	}
+	took, err := probe(node.At(args[0]), d)
+	if err != nil {
+		return err
+	}
+	if err := json.MarshalWrite(out, took); err != nil {
+		return fmt.Errorf("telling what was probed: %w", err)
+	}
+	return nil
+}
+
+func probe(n *node.Node, d time.Duration) ([]int64, error) {
 	sessions, err := n.CreateSessions(1, persona)
 	if err != nil {
 		return nil, err
 	}
-	var took []time.Duration
-	for begun := time.Now(); time.Since(begun) < d && ctx.Err() == nil; {
+	var took []int64
+	for begun := time.Now(); time.Since(begun) < d; {
 		start := time.Now()
 		if _, err := n.Submit(sessions[0], taskFor(persona), "wait=30"); err != nil {
 			return nil, err
 		}
-		took = append(took, time.Since(start))
+		took = append(took, int64(time.Since(start)))
 	}
-	if len(took) == 0 {
+	return took, nil
+}
+
+// undisturbed has another process run one echo after the other, for so long, and returns
+// what each took.
+func (s *Suite) undisturbed(ctx context.Context, n *node.Node, d time.Duration) ([]time.Duration, error) {
+	cmd := exec.CommandContext(ctx, s.Self, ProbeCommand, n.Addr, d.String())
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("probing as another tenant: %w", err)
+	}
+	var ns []int64
+	if err := json.Unmarshal(out, &ns); err != nil {
+		return nil, fmt.Errorf("reading what was probed: %w", err)
+	}
+	if len(ns) == 0 {
 		return nil, errors.New("no Task of the other tenant was done")
+	}
+	took := make([]time.Duration, len(ns))
+	for i, n := range ns {
+		took[i] = time.Duration(n)
 	}
 	return took, nil
 }
