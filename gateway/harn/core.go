@@ -69,7 +69,7 @@ type otherWrites interface {
 
 type replays interface {
 	ReplayTask(ctx context.Context, c *engine.Caller, r *engine.Retry, id string, req abi.ReplayTaskRequest) (engine.Doc, error)
-	ReplaySession(ctx context.Context, c *engine.Caller, r *engine.Retry, id string, req abi.ReplaySessionRequest) (engine.DocList, error)
+	ReplaySession(ctx context.Context, c *engine.Caller, r *engine.Retry, id string, req abi.ReplaySessionRequest, after string) (engine.DocList, error)
 	ForkTask(ctx context.Context, c *engine.Caller, r *engine.Retry, id string, req abi.ForkTaskRequest) (engine.Doc, error)
 	Record(ctx context.Context, c *engine.Caller, id string) (*journal.Record, error)
 	ExportTask(ctx context.Context, c *engine.Caller, id string, w io.Writer) error

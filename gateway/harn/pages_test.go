@@ -1,20 +1,38 @@
 package harn_test
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage"
+	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
+
+// smallLists are the lists whose pages cannot hold much, and why.
+var smallLists = map[string]string{
+	"/v1/capabilities":             "names and versions",
+	"/v1/tools":                    "at most 1 MiB of each server, and names",
+	"/v1/tasks/{task_id}/receipts": "one",
+	"/v1/outcomes":                 "what Tasks say of themselves, of at most 64 KiB",
+	"/wharf/v1/connectors/{connector_id}/dead-letters": "why each was put aside, and no delivery",
+	"/wharf/v1/connectors/{connector_id}/redrive":      "the same",
+	"/wharf/v1/keys":                          "no metadata, and a name of 200 bytes",
+	"/wharf/v1/vaults/{vault_id}/secrets":     "names, and no values",
+	"/v1/tasks/{task_id}/events":              "as /v1/events, by the same function",
+	"/v1/tasks/{task_id}/permission-requests": "as /v1/permission-requests, by the same function",
+}
 
 // Every list ends a page at so many bytes, however few resources that are, and goes on
 // where it ended: nothing comes twice, nothing is left out.
 func TestPagesAreBoundedByBytes(t *testing.T) {
-	n := newNode(t)
+	n := bootWhole(t, crashtest.NewDisk(), t.TempDir())
 	const count, each = 5, 1 << 20
 	large := `{"large":"` + strings.Repeat("x", each) + `"}`
 	session := n.session(t)
@@ -26,53 +44,99 @@ func TestPagesAreBoundedByBytes(t *testing.T) {
 		}
 		return echo(ctx, h)
 	}
+	made := func(path, body string) string { return n.do(t, "POST", path, body).want(201).id() }
 	n.do(t, "POST", "/v1/sessions/"+session+"/tasks", `{"persona_id":"persona_crowd","input":{}}`, header("Prefer", "wait=20")).want(200)
-	for range count {
-		n.do(t, "POST", "/v1/workspaces", `{"name":"w","root":"/","metadata":`+large+`}`).want(201)
-		n.do(t, "POST", "/v1/sessions", `{"workspace_id":"ws_default","metadata":`+large+`}`).want(201)
+	branch, persona := "", made("/v1/personas", aLargePersona("0", large))
+	replayed := n.session(t)
+	for i := range count {
+		made("/v1/workspaces", `{"name":"w","root":"/","metadata":`+large+`}`)
+		made("/v1/sessions", `{"workspace_id":"ws_default","metadata":`+large+`}`)
 		n.do(t, "POST", "/v1/sessions/"+session+"/tasks", `{"persona_id":"persona_echo","input":`+large+`}`, header("Prefer", "wait=20")).want(200)
-		n.do(t, "POST", "/v1/sessions/"+session+"/messages", `{"message":{"role":"user","parts":[{"type":"json","value":`+large+`}]}}`).want(201)
-		n.do(t, "POST", "/v1/artifacts", `{"kind":"file","mime_type":"text/plain","visibility":"public","uri":"https://a.example/","session_id":"`+session+`","metadata":`+large+`}`).want(201)
-		n.do(t, "POST", "/v1/sessions/"+session+"/branches", `{"kind":"session","base_ref":"main","metadata":`+large+`}`).want(201)
-		n.do(t, "POST", "/v1/personas", `{"name":"p","version":"1","entry_workflow":"echo","description":"d","autonomy_tier":"act_auto","receipt_policy":"optional","metadata":`+large+`}`).want(201)
+		n.do(t, "POST", "/v1/sessions/"+replayed+"/tasks", `{"persona_id":"persona_echo","input":`+large+`}`, header("Prefer", "wait=20")).want(200)
+		made("/v1/sessions/"+session+"/messages", `{"message":{"role":"user","parts":[{"type":"json","value":`+large+`}]}}`)
+		made("/v1/artifacts", `{"kind":"file","mime_type":"text/plain","visibility":"public","uri":"https://a.example/","session_id":"`+session+`","metadata":`+large+`}`)
+		parent := ""
+		if branch != "" {
+			parent = `"parent_branch_id":"` + branch + `",`
+		}
+		branch = made("/v1/sessions/"+session+"/branches", `{"kind":"session",`+parent+`"base_ref":"main","metadata":`+large+`}`)
+		made("/v1/personas", aLargePersona("1", large))
+		n.do(t, "PATCH", "/v1/personas/"+persona, `{"version":"`+strconv.Itoa(i+1)+`"}`).want(200)
+		made("/wharf/v1/quotas", `{"scope":"tenant","limits":{"tasks":100000},"metadata":`+large+`}`)
+		made("/wharf/v1/skills", `{"persona_id":"persona_echo","name":"s","description":"d","metadata":`+large+`}`)
+		made("/v1/vaults", `{"provider":"local","capabilities":["read"],"metadata":`+large+`}`)
+		made("/v1/connectors", `{"provider":"generic","plugin":"sick#`+abi.DefaultExport+`","metadata":`+large+`}`)
 	}
-	for _, path := range []string{
-		"/v1/workspaces", "/v1/sessions", "/v1/tasks", "/v1/sessions/" + session + "/tasks", "/v1/sessions/" + session + "/messages", "/v1/artifacts",
-		"/v1/sessions/" + session + "/branches", "/v1/personas", "/v1/memories", "/v1/memories?q=x*&owner_id=" + session,
-		"/v1/memories?scope=session", "/v1/events", "/v1/sessions/" + session + "/events",
-	} {
-		t.Run(path, func(t *testing.T) {
-			var ids []string
-			pages := 0
-			for cursor := ""; ; {
-				join := "?"
-				if strings.Contains(path, "?") {
-					join = "&"
-				}
-				at := path + join + "limit=200"
-				if cursor != "" {
-					at += "&cursor=" + cursor
-				}
-				a := n.do(t, "GET", at, nil).want(200)
-				if pages++; len(a.body) > storage.PageBytes+2*each || pages > 100 {
-					t.Fatalf("page %d has %d bytes", pages, len(a.body))
-				}
-				ids = append(ids, a.ids()...)
-				next, _ := a.get("page", "next_cursor").(string)
-				if cursor = next; cursor == "" {
-					break
-				}
-			}
-			if pages < 2 || len(ids) < count {
-				t.Errorf("%d pages with %d resources", pages, len(ids))
-			}
-			all := len(ids)
-			slices.Sort(ids)
-			if ids = slices.Compact(ids); len(ids) != all {
-				t.Errorf("%d of %d come twice", all-len(ids), all)
-			}
-		})
+	n.crowd = func(ctx context.Context, h sandbox.Host) error {
+		return call(ctx, h, abi.CallApprovalRequest, `{"action":"pay","prompt":"?","arguments":`+large+`}`)
 	}
+	for range count {
+		n.waiting(t, n.do(t, "POST", "/v1/sessions/"+session+"/tasks", `{"persona_id":"persona_crowd","input":{}}`).want(202).id())
+	}
+	lists := map[string]string{ // by the route
+		"/v1/sessions/{session_id}/tasks": "/v1/sessions/" + session + "/tasks", "/v1/sessions/{session_id}/messages": "/v1/sessions/" + session + "/messages",
+		"/v1/sessions/{session_id}/branches": "/v1/sessions/" + session + "/branches", "/v1/sessions/{session_id}/events": "/v1/sessions/" + session + "/events",
+		"/wharf/v1/branches/{branch_id}/lineage": "/wharf/v1/branches/" + branch + "/lineage", "/wharf/v1/personas/{persona_id}/versions": "/wharf/v1/personas/" + persona + "/versions",
+		"/wharf/v1/sessions/{session_id}/replay": "/wharf/v1/sessions/" + replayed + "/replay",
+	}
+	for _, r := range n.server.Routes() {
+		if !slices.ContainsFunc(r.Params, func(p gateway.Param) bool { return p.Name == "cursor" }) || smallLists[r.Path] != "" {
+			continue
+		}
+		path, known := lists[r.Path]
+		if !known && strings.Contains(r.Path, "{") {
+			t.Errorf("%s %s is tried with nothing large", r.Method, r.Path)
+		}
+		n.wantSmallPages(t, r.Method, cmp.Or(path, r.Path), count, each)
+	}
+	for _, path := range []string{"/v1/memories?q=x*&owner_id=" + session, "/v1/memories?scope=session", "/v1/permission-requests?status=pending"} {
+		n.wantSmallPages(t, "GET", path, count, each)
+	}
+}
+
+func aLargePersona(version, metadata string) string {
+	return `{"name":"p","version":"` + version + `","entry_workflow":"echo","description":"d","autonomy_tier":"act_auto","receipt_policy":"optional","metadata":` + metadata + `}`
+}
+
+// wantSmallPages wants a list of large resources in several pages that are bounded.
+func (n *node) wantSmallPages(t *testing.T, method, path string, count, each int) {
+	t.Run(method+" "+path, func(t *testing.T) {
+		var ids []string
+		pages, join := 0, "?"
+		if strings.Contains(path, "?") {
+			join = "&"
+		}
+		for cursor := ""; ; {
+			at := path + join + "limit=200"
+			if method == "POST" {
+				at = path + join // which needs no limit
+			}
+			if cursor != "" {
+				at += "&cursor=" + cursor
+			}
+			a := n.do(t, method, at, nil)
+			if pages++; a.status >= 300 || len(a.body) > storage.PageBytes+2*each || pages > 100 {
+				t.Fatalf("page %d: %d, with %d bytes", pages, a.status, len(a.body))
+			}
+			a.status = 200 // also what was accepted
+			ids = append(ids, a.ids()...)
+			next, _ := a.get("page", "next_cursor").(string)
+			if cursor = next; cursor == "" {
+				break
+			}
+		}
+		if pages < 2 || len(ids) < count {
+			t.Errorf("%d pages with %d resources", pages, len(ids))
+		}
+		if strings.HasSuffix(path, "/versions") {
+			return // of one id
+		}
+		all := len(ids)
+		slices.Sort(ids)
+		if ids = slices.Compact(ids); len(ids) != all {
+			t.Errorf("%d of %d come twice", all-len(ids), all)
+		}
+	})
 }
 
 // A key that is bound to several Workspaces reads no more than a page's work of what

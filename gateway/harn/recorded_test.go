@@ -86,7 +86,7 @@ func (c *recorded) ForkTask(ctx context.Context, by *engine.Caller, r *engine.Re
 	return c.Engine.Get(ctx, by, abi.ObjectTask, id)
 }
 
-func (c *recorded) ReplaySession(ctx context.Context, by *engine.Caller, r *engine.Retry, id string, _ abi.ReplaySessionRequest) (engine.DocList, error) {
+func (c *recorded) ReplaySession(ctx context.Context, by *engine.Caller, r *engine.Retry, id string, _ abi.ReplaySessionRequest, _ string) (engine.DocList, error) {
 	c.retry = r
 	if _, err := c.Engine.Get(ctx, by, abi.ObjectSession, id); err != nil {
 		return engine.DocList{}, err

@@ -21,11 +21,16 @@ func (a *Adapter) replaySession(r *gateway.Request) error {
 	if err != nil {
 		return err
 	}
-	tasks, err := a.core.ReplaySession(r.Context(), r.Caller, retry, r.PathValue("session_id"), req)
+	list := listIdentity(r)
+	after, err := openCursor(list, r.Query("cursor"))
 	if err != nil {
 		return err
 	}
-	body, err := a.encodePage(r.Caller, listIdentity(r), tasks)
+	tasks, err := a.core.ReplaySession(r.Context(), r.Caller, retry, r.PathValue("session_id"), req, after)
+	if err != nil {
+		return err
+	}
+	body, err := a.encodePage(r.Caller, list, tasks)
 	if err != nil {
 		return err
 	}

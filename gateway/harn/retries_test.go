@@ -70,7 +70,8 @@ func bootWhole(t *testing.T, disk *crashtest.Disk, dir string) *node {
 	t.Helper()
 	n := &node{held: make(chan struct{}, 1000), leave: make(chan struct{})}
 	names := guests{"echo": echo, "hold": n.hold, "ask": asking, "sick": sick, "make": making,
-		"approve": approving, "authorize": authorizing}
+		"approve": approving, "authorize": authorizing,
+		"crowd": func(ctx context.Context, h sandbox.Host) error { return n.crowd(ctx, h) }}
 	store, err := disk.Open()
 	if err != nil {
 		t.Fatal(err)

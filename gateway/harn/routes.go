@@ -92,8 +92,11 @@ func (rt row) list(filters ...string) row {
 	for _, name := range filters {
 		rt = rt.with(filterParam(name))
 	}
-	return rt.with(limitParam(), gateway.Param{Name: "cursor", In: "query",
-		Doc: "`page.next_cursor` of the page before.", Schema: text()})
+	return rt.with(limitParam(), cursorParam())
+}
+
+func cursorParam() gateway.Param {
+	return gateway.Param{Name: "cursor", In: "query", Doc: "`page.next_cursor` of the page before.", Schema: text()}
 }
 
 // also adds an answer that is no failure.
@@ -300,7 +303,8 @@ func (a *Adapter) recordRoutes() []gateway.Route {
 			doc("What the Task's plugin was started with, and each host call with its answer."),
 		bundle,
 		post("/wharf/v1/sessions/{session_id}/replay", "replaySession", tag, abi.ScopeTasksReplay, "ReplaySessionRequest", "TaskList",
-			"Replay every Task of a Session", statusAccepted, a.replaySession).optional().doc("Answers with the replay Tasks, oldest first."),
+			"Replay every Task of a Session", statusAccepted, a.replaySession).optional().with(cursorParam()).
+			doc("Answers with the replay Tasks, oldest first. When they are more than a page takes, the rest is not replayed yet: the same request with `page.next_cursor` goes on."),
 	}
 	for i := range rows {
 		rows[i].Unversioned = true

@@ -139,7 +139,7 @@ var besideSteps = map[string]func(ctx context.Context, b *beside, r *rand.Rand) 
 		if r.IntN(3) > 0 { // it makes many Tasks
 			return nil
 		}
-		list, err := b.n.ReplaySession(ctx, b.n.root, nil, b.session, abi.ReplaySessionRequest{})
+		list, err := b.n.ReplaySession(ctx, b.n.root, nil, b.session, abi.ReplaySessionRequest{}, "")
 		return b.started(err, list.Docs...)
 	},
 	"fork a task": func(ctx context.Context, b *beside, r *rand.Rand) error {

@@ -249,8 +249,7 @@ func (e *Engine) BranchLineage(ctx context.Context, c *Caller, id string, p Page
 	}
 	var list DocList
 	for b.ID != "" {
-		list.Docs = append(list.Docs, Doc{ID: b.ID, JSON: res.State})
-		if len(list.Docs) == p.Limit {
+		if list.add(Doc{ID: b.ID, JSON: res.State}, p.Limit) {
 			return list.end(b.ID, b.ParentBranchID != ""), nil
 		}
 		if b, res, err = e.parentBranch(ctx, c, b.ID); err != nil {

@@ -500,10 +500,7 @@ func (e *Engine) Permissions(ctx context.Context, c *Caller, f Filter, status ab
 			return DocList{}, err
 		}
 		for i, doc := range page.Docs {
-			if hasStatus(doc.JSON, status) {
-				list.Docs = append(list.Docs, doc)
-			}
-			if len(list.Docs) == p.Limit {
+			if hasStatus(doc.JSON, status) && list.add(doc, p.Limit) {
 				return list.end(doc.ID, page.More || i < len(page.Docs)-1), nil
 			}
 		}
@@ -527,7 +524,7 @@ func (e *Engine) pendingPermissions(ctx context.Context, c *Caller, f Filter, p 
 		return c.Sees(a.workspace) && matches(f.WorkspaceID, a.workspace) && matches(f.SessionID, a.session) && matches(f.TaskID, a.task)
 	})
 	var list DocList
-	for _, id := range ids {
+	for i, id := range ids {
 		res, err := e.find(ctx, c.Tenant, abi.ObjectPermissionRequest, id)
 		if isNotFound(err) || err == nil && !hasStatus(res.State, abi.PermissionPending) {
 			continue // it is on its way to the disk, or was settled meanwhile
@@ -535,7 +532,9 @@ func (e *Engine) pendingPermissions(ctx context.Context, c *Caller, f Filter, p 
 		if err != nil {
 			return DocList{}, err
 		}
-		list.Docs = append(list.Docs, Doc{ID: id, JSON: res.State})
+		if list.add(Doc{ID: id, JSON: res.State}, p.Limit) {
+			return list.end(id, more || i < len(ids)-1), nil
+		}
 	}
 	if len(ids) == 0 {
 		return list, nil

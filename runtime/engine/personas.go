@@ -93,12 +93,12 @@ func (e *Engine) PersonaVersions(ctx context.Context, c *Caller, id string, p Pa
 	err = e.eachPersona(ctx, c.Tenant, id, at, func(stated *personaStated) bool {
 		switch {
 		case stated.version == before: // an older statement of a version that was listed
-		case len(list.Docs) == p.Limit:
+		case list.full(p.Limit):
 			list.More, list.Next = true, stated.at.String()+" "+before
 			return false
 		default:
 			before = stated.version
-			list.Docs = append(list.Docs, Doc{ID: id, JSON: stated.state})
+			list.add(Doc{ID: id, JSON: stated.state}, p.Limit)
 		}
 		return true
 	})

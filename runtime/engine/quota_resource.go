@@ -67,17 +67,16 @@ func (e *Engine) Quotas(_ context.Context, c *Caller, p Page) (DocList, error) {
 	}
 	slices.SortFunc(all, func(a, b *quotaMeter) int { return strings.Compare(b.about.ID, a.about.ID) })
 	var list DocList
-	for _, m := range all[:min(len(all), p.Limit)] {
+	for i, m := range all {
 		doc, err := m.doc(now)
 		if err != nil {
 			return DocList{}, err
 		}
-		list.Docs = append(list.Docs, doc)
+		if list.add(doc, p.Limit) {
+			return list.end(doc.ID, i < len(all)-1), nil
+		}
 	}
-	if len(list.Docs) == 0 {
-		return list, nil
-	}
-	return list.end(list.Docs[len(list.Docs)-1].ID, len(all) > p.Limit), nil
+	return list, nil
 }
 
 // CreateQuota makes a Quota. One for the whole node, and one for another tenant,

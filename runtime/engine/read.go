@@ -334,6 +334,10 @@ const maxLooked = 2000
 func (l *DocList) add(doc Doc, limit int) bool {
 	l.Docs = append(l.Docs, doc)
 	l.bytes += len(doc.JSON)
+	return l.full(limit)
+}
+
+func (l *DocList) full(limit int) bool {
 	return len(l.Docs) >= limit || l.bytes >= storage.PageBytes
 }
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -219,9 +220,10 @@ func (e *Engine) newFork(ctx context.Context, c *Caller, source *abi.Task, sessi
 	return e.derivedTask(ctx, c.Tenant, t, source)
 }
 
-// ReplaySession accepts an exact replay of every Task of a Session that has
-// ended, oldest first, and returns the replay Tasks.
-func (e *Engine) ReplaySession(ctx context.Context, c *Caller, r *Retry, id string, req abi.ReplaySessionRequest) (DocList, error) {
+// ReplaySession accepts an exact replay of every Task of a Session that has ended, oldest
+// first, and returns the replay Tasks. It ends early when they are a full page: the next
+// request goes on after the Task that the list's Next names.
+func (e *Engine) ReplaySession(ctx context.Context, c *Caller, r *Retry, id string, req abi.ReplaySessionRequest, after string) (DocList, error) {
 	s, release, err := e.openSession(ctx, c, id)
 	if err != nil {
 		return DocList{}, err
@@ -231,8 +233,9 @@ func (e *Engine) ReplaySession(ctx context.Context, c *Caller, r *Retry, id stri
 	if err != nil {
 		return DocList{}, err
 	}
+	sources = slices.DeleteFunc(sources, func(source string) bool { return source <= after })
 	var list DocList
-	for _, source := range sources {
+	for i, source := range sources {
 		var retry *Retry
 		if r != nil {
 			retry = &Retry{Key: r.Key, Method: r.Method, Target: r.Target + "/" + source, Body: r.Body}
@@ -241,7 +244,10 @@ func (e *Engine) ReplaySession(ctx context.Context, c *Caller, r *Retry, id stri
 		if err != nil {
 			return DocList{}, err
 		}
-		list.Docs = append(list.Docs, doc)
+		if list.add(doc, maxSessionReplay) {
+			list = list.end(source, i < len(sources)-1)
+			break
+		}
 	}
 	return list, e.tellSessionReplayed(c, s, list)
 }

@@ -394,7 +394,7 @@ func TestReplaySession(t *testing.T) {
 	if _, err := n.TruncateSession(t.Context(), n.root, nil, source.SessionID, abi.TruncateSessionRequest{KeepTurns: &one}); err != nil {
 		t.Fatal(err)
 	}
-	list, err := n.ReplaySession(t.Context(), n.root, nil, source.SessionID, abi.ReplaySessionRequest{})
+	list, err := n.ReplaySession(t.Context(), n.root, nil, source.SessionID, abi.ReplaySessionRequest{}, "")
 	if err != nil || len(list.Docs) != 2 {
 		t.Fatalf("%v %v", list, err)
 	}
