@@ -72,7 +72,7 @@ func (e *Engine) ReceiveHook(ctx context.Context, token string, in *Incoming) (R
 		}
 		return Received{Answer: &answer}, nil
 	}
-	v, err := e.checkSignature(ctx, s, in)
+	v, signed, err := e.checkSignature(ctx, s, in)
 	if err != nil {
 		return Received{}, err
 	}
@@ -82,7 +82,7 @@ func (e *Engine) ReceiveHook(ctx context.Context, token string, in *Incoming) (R
 	if e.draining.Load() {
 		return Received{}, errDraining()
 	}
-	return e.receiveSigned(ctx, s, v, in)
+	return e.receiveSigned(ctx, s, v, signed, in)
 }
 
 // HookTenant returns the id of the tenant whose Connector the public path with the given
@@ -110,25 +110,25 @@ func hookOpen(c *abi.Connector) bool {
 	return c.Webhook != nil && c.Webhook.Enabled && c.Status != abi.ConnectorDisabled
 }
 
-// checkSignature returns what has checked a delivery's signature.
-func (e *Engine) checkSignature(ctx context.Context, s *source, in *Incoming) (*signature.Verifier, error) {
+// checkSignature returns what has checked a delivery's signature, and what that covers.
+func (e *Engine) checkSignature(ctx context.Context, s *source, in *Incoming) (*signature.Verifier, signature.Signed, error) {
 	v, err := e.verifier(ctx, s)
 	if err != nil {
 		e.log.Warn("signatures of a connector cannot be checked", "connector", s.key.id, "error", err)
 		down := abi.Errorf(abi.CodeServiceUnavailable, "signatures cannot be checked now")
 		down.RetryAfter = 60
-		return nil, down
+		return nil, signature.Signed{}, down
 	}
-	err = v.Verify(in.Header, in.Body, e.now())
+	signed, err := v.Verify(in.Header, in.Body, e.now())
 	if err == nil {
-		return v, nil
+		return v, signed, nil
 	}
 	s.tally.rejected.Add(1)
 	refused, ok := errors.AsType[*signature.Error](err)
 	if !ok {
-		return nil, err
+		return nil, signed, err
 	}
-	return nil, abi.Errorf(abi.CodeUnauthenticated, "%s", refused.Error())
+	return nil, signed, abi.Errorf(abi.CodeUnauthenticated, "%s", refused.Error())
 }
 
 // Receive takes a delivery of a caller that may write Connectors: it needs no

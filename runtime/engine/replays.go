@@ -32,8 +32,8 @@ type signedContent [sha256.Size]byte
 // forgets it. The zero value is ready to use; it is safe for concurrent use.
 type replays struct {
 	mu     lockrank.Mutex[lockTable]
-	taken  map[signedContent]time.Time
-	before map[signedContent]time.Time // of one tolerance earlier
+	taken  map[signedContent]int64 // when, in nanoseconds since 1970: nothing for the collector to follow
+	before map[signedContent]int64 // of one tolerance earlier
 	turned time.Time
 }
 
@@ -45,7 +45,7 @@ func (r *replays) seen(c signedContent, since time.Time) bool {
 	if !ok {
 		at, ok = r.before[c]
 	}
-	return ok && !at.Before(since)
+	return ok && at >= since.UnixNano()
 }
 
 // take notes that the content was taken. What is older than the tolerance is forgotten,
@@ -54,9 +54,9 @@ func (r *replays) take(c signedContent, now time.Time, tolerance time.Duration) 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.taken == nil || now.Sub(r.turned) > tolerance || len(r.taken) >= maxReplays/2 {
-		r.before, r.taken, r.turned = r.taken, map[signedContent]time.Time{}, now
+		r.before, r.taken, r.turned = r.taken, map[signedContent]int64{}, now
 	}
-	r.taken[c] = now
+	r.taken[c] = now.UnixNano()
 }
 
 // covered reports whether a Connector's signatures cover the ids of its deliveries, or
@@ -72,7 +72,7 @@ func covered(about *abi.Connector, p *connector.Provider, from string) bool {
 }
 
 // receiveSigned takes a delivery whose signature holds.
-func (e *Engine) receiveSigned(ctx context.Context, s *source, v *signature.Verifier, in *Incoming) (Received, error) {
+func (e *Engine) receiveSigned(ctx context.Context, s *source, v *signature.Verifier, signed signature.Signed, in *Incoming) (Received, error) {
 	about := s.about.Load()
 	id, from := deliveryID(about, &s.provider, in)
 	if covered(about, &s.provider, from) {
@@ -87,7 +87,7 @@ func (e *Engine) receiveSigned(ctx context.Context, s *source, v *signature.Veri
 	}
 	defer release()
 	now := e.now()
-	content, since := signedContent(v.Signed(in.Header, body, now)), now.Add(-v.Tolerance())
+	content, since := signedContent(signed.With(body)), now.Add(-v.Tolerance())
 	if s.replays.seen(content, since) {
 		e.repeated(s, id, now)
 		return Received{Status: DeliveryDeduped, DeliveryID: id}, nil

@@ -89,38 +89,41 @@ func Verify(auth abi.WebhookAuth, secrets [][]byte, h Header, body []byte, now t
 	if err != nil {
 		return err
 	}
-	return v.Verify(h, body, now)
+	_, err = v.Verify(h, body, now)
+	return err
 }
 
-// Verify returns nil for a delivery that one of the secrets signed, else an [Error].
-func (v *Verifier) Verify(h Header, body []byte, now time.Time) error {
+// Verify returns what is signed of a delivery that one of the secrets signed, else an
+// [Error].
+func (v *Verifier) Verify(h Header, body []byte, now time.Time) (Signed, error) {
 	if v.auth.Scheme == abi.SchemeNone {
-		return nil
+		return Signed{}, nil
 	}
 	if len(v.keys) == 0 {
-		return refuse(NoSecret, "the connector has no secret to check signatures with")
+		return Signed{}, refuse(NoSecret, "the connector has no secret to check signatures with")
 	}
 	claim, err := v.read(h, now)
 	if err != nil {
-		return err
+		return Signed{}, err
 	}
 	for _, k := range v.keys {
 		if k.signs(claim, body) {
-			return nil
+			return Signed{claim.before}, nil
 		}
 	}
-	return refuse(Mismatch, "no secret of the connector gives this signature")
+	return Signed{}, refuse(Mismatch, "no secret of the connector gives this signature")
 }
 
-// Signed returns a hash of what the signature of a verified delivery covers: its body, of
-// which it gets the SHA-256, and, with most schemes, a time.
-func (v *Verifier) Signed(h Header, body [sha256.Size]byte, now time.Time) [sha256.Size]byte {
-	c, err := v.read(h, now)
-	if err != nil || !slices.ContainsFunc(c.before[:], func(part []byte) bool { return len(part) > 0 }) {
+// Signed is what a signature covers besides the body: with most schemes, a time.
+type Signed struct{ before [3][]byte }
+
+// With returns a hash of all that a signature covers, of the SHA-256 of the body.
+func (s *Signed) With(body [sha256.Size]byte) [sha256.Size]byte {
+	if !slices.ContainsFunc(s.before[:], func(part []byte) bool { return len(part) > 0 }) {
 		return body
 	}
 	sum := sha256.New()
-	for _, part := range c.before {
+	for _, part := range s.before {
 		sum.Write(part)
 	}
 	sum.Write(body[:])
