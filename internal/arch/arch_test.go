@@ -119,6 +119,31 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+func TestDocumentsNameTestsThatExist(t *testing.T) {
+	known := map[string]bool{}
+	tracked := trackedFiles(t)
+	for _, name := range tracked {
+		if !strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		if err := TestsIn(filepath.Join(root, name), known); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Error(err)
+		}
+	}
+	for _, name := range tracked {
+		if filepath.Ext(name) != ".md" || strings.Contains(name, "testdata/") || filepath.Base(name) == "CHANGELOG.md" {
+			continue
+		}
+		broken, err := CheckTestNames(filepath.Join(root, name), known)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Error(err)
+		}
+		for _, b := range broken {
+			t.Error(b)
+		}
+	}
+}
+
 // TestCrossBuilds builds every package for the supported targets without cgo.
 func TestCrossBuilds(t *testing.T) {
 	if os.Getenv("WHARF_LONG") == "" {
@@ -286,6 +311,26 @@ func TestCheckLinks(t *testing.T) {
 		name := filepath.Join(dir, "doc.md")
 		writeFile(t, name, text)
 		got, err := CheckLinks(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantRule(t, text, got, rule)
+	}
+}
+
+func TestCheckTestNames(t *testing.T) {
+	dir := t.TempDir()
+	source, doc := filepath.Join(dir, "a_test.go"), filepath.Join(dir, "doc.md")
+	writeFile(t, source, "func TestA(t *testing.T) {}\nfunc FuzzB(f *testing.F) {}")
+	known := map[string]bool{}
+	if err := TestsIn(source, known); err != nil {
+		t.Fatal(err)
+	}
+	for text, rule := range map[string]string{
+		"held by `TestA` and `FuzzB`": "", "`TestB` holds it": "no test TestB", "Testing is `Testing`": "",
+	} {
+		writeFile(t, doc, text)
+		got, err := CheckTestNames(doc, known)
 		if err != nil {
 			t.Fatal(err)
 		}

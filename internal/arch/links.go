@@ -40,3 +40,36 @@ func CheckLinks(name string) ([]string, error) {
 	}
 	return broken, nil
 }
+
+var (
+	testName = regexp.MustCompile("`((?:Test|Fuzz|Benchmark)[A-Z][A-Za-z0-9_]*)`")
+	testFunc = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)[A-Z][A-Za-z0-9_]*)\(`)
+)
+
+// TestsIn adds the names of the tests of a Go file to those that are known.
+func TestsIn(name string, known map[string]bool) error {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return fmt.Errorf("reading a source file: %w", err)
+	}
+	for _, f := range testFunc.FindAllStringSubmatch(string(data), -1) {
+		known[f[1]] = true
+	}
+	return nil
+}
+
+// CheckTestNames returns a sentence for each test that a Markdown file names and that
+// does not exist: what it is said to hold is held by nothing.
+func CheckTestNames(name string, known map[string]bool) ([]string, error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("reading a document: %w", err)
+	}
+	var broken []string
+	for _, test := range testName.FindAllStringSubmatch(string(data), -1) {
+		if !known[test[1]] {
+			broken = append(broken, fmt.Sprintf("%s: there is no test %s", name, test[1]))
+		}
+	}
+	return broken, nil
+}
