@@ -258,7 +258,7 @@ func TestARecordThatAllowsItsRunTooMuch(t *testing.T) {
 	if got := m.last(); got != want {
 		t.Errorf("it ran under %+v, want %+v", got, want)
 	}
-	m, counting = rewriting("wharf-1", most)
+	_, counting = rewriting("wharf-1", most)
 	third := boot(t, second.disk.Crash(1, 0), guests{"program": program(), "echo": echo}, counting)
 	defer third.stop(t)
 	again := third.replay(t, id, abi.ReplayTaskRequest{Reason: "again"})

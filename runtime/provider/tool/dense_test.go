@@ -31,7 +31,10 @@ var anything = []string{`[]`, `{"":0}`, `{}`, `0`, `""`, `{"":[0]}`, `{"":{"":{"
 var blocks = map[reflect.Type]string{
 	reflect.TypeFor[mcp.TextContent](): "text", reflect.TypeFor[mcp.ImageContent](): "image",
 	reflect.TypeFor[mcp.AudioContent](): "audio", reflect.TypeFor[mcp.ResourceLink](): "resource_link",
-	reflect.TypeFor[mcp.EmbeddedResource](): "resource", reflect.TypeFor[mcp.ToolUseContent](): "tool_use",
+	reflect.TypeFor[mcp.EmbeddedResource](): "resource",
+	//lint:ignore SA1019 servers may send it as long as the SDK decodes it
+	reflect.TypeFor[mcp.ToolUseContent](): "tool_use",
+	//lint:ignore SA1019 servers may send it as long as the SDK decodes it
 	reflect.TypeFor[mcp.ToolResultContent](): "tool_result",
 }
 
