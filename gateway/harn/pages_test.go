@@ -10,6 +10,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/internal/share"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
@@ -32,6 +33,7 @@ var smallLists = map[string]string{
 // Every list ends a page at so many bytes, however few resources that are, and goes on
 // where it ended: nothing comes twice, nothing is left out.
 func TestPagesAreBoundedByBytes(t *testing.T) {
+	share.Alone(t)
 	n := bootWhole(t, crashtest.NewDisk(), t.TempDir())
 	const count, each = 5, 1 << 20
 	large := `{"large":"` + strings.Repeat("x", each) + `"}`
@@ -169,6 +171,7 @@ func TestPagesOfBoundKeysLookAtSoMuch(t *testing.T) {
 
 // What a plugin reads of a Session is bounded by bytes too: the newest is told.
 func TestToldListsAreBoundedByBytes(t *testing.T) {
+	share.Alone(t)
 	n := newNode(t)
 	session := n.session(t)
 	large := strings.Repeat("x", 3<<20)

@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 )
@@ -13,15 +14,15 @@ func TestLanes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLanes(3)
 		end := make(chan struct{})
-		running, done := 0, 0
+		var running, done atomic.Int64
 		for range 10 {
 			go func() {
 				_, _ = l.Do(t.Context(), "greedy", func() ([]byte, error) {
-					running++
+					running.Add(1)
 					<-end
 					return nil, nil
 				})
-				done++
+				done.Add(1)
 			}()
 		}
 		synctest.Wait()
@@ -31,23 +32,23 @@ func TestLanes(t *testing.T) {
 			if _, err := l.Enter(ctx, "greedy"); err != gaveUp {
 				t.Errorf("a call that was given up: %v", err)
 			}
-			done++
+			done.Add(1)
 		}()
 		synctest.Wait()
 		leave, err := l.Enter(t.Context(), "modest")
-		if err != nil || running != 3 {
-			t.Errorf("%d calls run, and the other tenant's: %v", running, err)
+		if err != nil || running.Load() != 3 {
+			t.Errorf("%d calls run, and the other tenant's: %v", running.Load(), err)
 		}
 		leave()
 		cancel(gaveUp)
 		synctest.Wait()
-		if done != 1 {
-			t.Errorf("%d have ended", done)
+		if done.Load() != 1 {
+			t.Errorf("%d have ended", done.Load())
 		}
 		close(end)
 		synctest.Wait()
-		if running != 10 || done != 11 || len(l.tenants) != 0 {
-			t.Errorf("%d ran, %d have ended, of %d tenants something is kept", running, done, len(l.tenants))
+		if running.Load() != 10 || done.Load() != 11 || len(l.tenants) != 0 {
+			t.Errorf("%d ran, %d have ended, of %d tenants something is kept", running.Load(), done.Load(), len(l.tenants))
 		}
 	})
 }
