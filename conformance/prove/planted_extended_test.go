@@ -13,7 +13,7 @@ func extendedFaults() []fault {
 			old: "age > most || -age > most", new: "-age > most",
 			tests: [][2]string{{signature, "TestSchemes"}}},
 		{name: "deliveries are forgotten", file: "runtime/engine/deliveries.go",
-			old: "\tif seen {\n", new: "\tif seen && in == nil {\n",
+			old: "\tif seen {\n", new: "\tif seen && got == nil {\n",
 			tests: [][2]string{{engine, "TestDeliveriesBecomeTasksOnce"}, {engine, "TestDeliveriesSurvivePowerCuts"}}},
 		{name: "nobody is asked before a call", file: "runtime/engine/gate.go",
 			old: "return r.askFirst(ctx, c, a)", new: "return nil",
