@@ -32,12 +32,13 @@ func TestBinary(t testing.TB) string {
 	return binary
 }
 
-// Build runs the go command for arm64 in a folder.
+// Build runs the go command for arm64 in a folder, with the flags of the environment: a fault
+// that is planted is one of them.
 func Build(t testing.TB, dir string, args ...string) {
 	t.Helper()
 	build := exec.CommandContext(t.Context(), "go", args...)
 	build.Dir = dir
-	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=arm64", "GOFLAGS=")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=arm64")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building for arm64: %v\n%s", err, out)
 	}
