@@ -147,7 +147,7 @@ func pluginSettings() []Setting {
 		text("plugins.dir", "", func(c *Config) *string { return &c.Plugins.Dir }, nil,
 			"A folder of plugins of your own, read when the node starts: NAME.wasm (a-z, 0-9 and -) is the plugin NAME, and the Persona persona_NAME runs it. It may be made with an Extism PDK. wharf plugin vet says whether it can be loaded. Empty: only the plugins that ship with Wharf."),
 		size("plugins.memory", "0", func(c *Config) *int64 { return &c.Plugins.Memory }, 0, 1024*gib,
-			"The memory that running plugins may take together, but for 4 MiB of each. One that wants more waits until another ends; the one that came first never waits. 0: three eighths of the memory that the node may take."),
+			"The memory that running plugins may take together, but for 4 MiB of each. One that wants more waits until another ends; the one that came first never waits. 0: three eighths of the memory that the node may take, less `tasks.memory` for the one that never waits, and an eighth at least."),
 		size("plugins.idle_memory", "64MiB", func(c *Config) *int64 { return &c.Plugins.IdleMemory }, 0, 1024*gib,
 			"The memory that instances of plugins may take together while they wait for the next Task. Those that were idle longest go first; 0 keeps none, and each Task makes one."),
 	}

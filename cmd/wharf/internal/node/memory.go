@@ -31,12 +31,13 @@ func BoundHeap(log *slog.Logger) {
 }
 
 // guestBytes returns how much memory running plugins may take together: as configured, or
-// else three eighths of what there is. 0 is no bound.
-func guestBytes(configured, memory int64) int64 {
+// else three eighths of what there is. One plugin, which may take no more than largest,
+// never waits: its memory is kept out of that, as far as an eighth is left. 0 is no bound.
+func guestBytes(configured, memory, largest int64) int64 {
 	if configured > 0 {
 		return configured
 	}
-	return memory / 8 * 3
+	return max(memory/8*3-largest, memory/8)
 }
 
 // bodies returns how much memory the bodies of running requests may take: as configured,

@@ -161,7 +161,7 @@ func storeOptions(c config.Config, log *slog.Logger) pebble.Options {
 
 func (n *Node) startEngine(ctx context.Context) (err error) {
 	n.turns = turns.New(turns.Places())
-	n.sandbox, err = sandbox.New(ctx, sandbox.Config{CacheDir: n.cacheDir(), CacheKey: n.cacheKey(), Log: n.log, IdleBytes: n.options.idleBytes(), GuestBytes: guestBytes(n.options.Config.Plugins.Memory, available()), Turns: n.turns})
+	n.sandbox, err = sandbox.New(ctx, sandbox.Config{CacheDir: n.cacheDir(), CacheKey: n.cacheKey(), Log: n.log, IdleBytes: n.options.idleBytes(), GuestBytes: guestBytes(n.options.Config.Plugins.Memory, available(), n.options.Config.Tasks.Memory), Turns: n.turns})
 	if err != nil {
 		return fmt.Errorf("starting the sandbox: %w", err)
 	}
