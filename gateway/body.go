@@ -194,16 +194,8 @@ func (r *Request) tenant() string {
 }
 
 // charge takes n bytes more for the request out of its tenant's share of the budget, or
-// reports that they do not fit. A request that has all of the share takes no more of it,
-// and goes on: it is alone.
-func (r *Request) charge(n int64) bool {
-	n = min(n, r.server.inFlight.most(r.tenant())-r.held)
-	if !r.server.inFlight.takeFor(r.tenant(), n) {
-		return false
-	}
-	r.held += n
-	return true
-}
+// reports that they do not fit.
+func (r *Request) charge(n int64) bool { return r.server.inFlight.takeMore(r.tenant(), &r.held, n) }
 
 func errCrowded() error {
 	err := abi.Errorf(abi.CodeServiceUnavailable, "the node is reading too many request bodies at once")

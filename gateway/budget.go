@@ -71,6 +71,18 @@ func (s *shared) takeFor(tenant string, n int64) bool {
 	return false
 }
 
+// takeMore reserves n bytes more for one of a tenant who holds some already, or reports
+// that they do not fit. One who has all of the tenant's part takes no more of it, and goes
+// on: it is alone.
+func (s *shared) takeMore(tenant string, held *int64, n int64) bool {
+	n = min(n, s.most(tenant)-*held)
+	if !s.takeFor(tenant, n) {
+		return false
+	}
+	*held += n
+	return true
+}
+
 // giveFor gives back what takeFor has reserved.
 func (s *shared) giveFor(tenant string, n int64) {
 	s.give(n)

@@ -315,16 +315,8 @@ func (m *message) grow() error {
 	return nil
 }
 
-// take takes n bytes more for the message, or reports that they do not fit. One that has
-// all of its tenant's share takes no more of it, and goes on: it is alone.
-func (m *message) take(n int64) bool {
-	n = min(n, m.budget.most(m.tenant)-m.held)
-	if !m.budget.takeFor(m.tenant, n) {
-		return false
-	}
-	m.held += n
-	return true
-}
+// take takes n bytes more for the message, or reports that they do not fit.
+func (m *message) take(n int64) bool { return m.budget.takeMore(m.tenant, &m.held, n) }
 
 func (m *message) release() {
 	m.budget.giveFor(m.tenant, m.held)
