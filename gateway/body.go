@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"net"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/inhand"
-	"github.com/wharf-dev/wharf/runtime/turns"
 )
 
 const (
@@ -73,24 +71,21 @@ func (r *Request) Decode(v any) ([]byte, error) {
 	if err != nil || body == nil {
 		return nil, err
 	}
-	read := func() error { return decode(body, v, r.charge, json.RejectUnknownMembers(!r.Route.Tolerant)) }
-	if len(body) < turns.Large {
-		err = read()
-	} else {
-		err = r.server.cfg.Turns.Do(r.own(), len(body), read)
-	}
+	err = r.server.cfg.Turns.DoFor(r.Context(), r.number(), len(body), func() error {
+		return decode(body, v, r.charge, json.RejectUnknownMembers(!r.Route.Tolerant))
+	})
 	if err != nil {
 		return nil, err
 	}
 	return body, nil
 }
 
-// own is the context of long work that is done for the request.
-func (r *Request) own() context.Context {
+// number is that of the tenant that long work is done for; 0 when nobody has called.
+func (r *Request) number() uint64 {
 	if r.Caller == nil {
-		return r.Context()
+		return 0
 	}
-	return turns.For(r.Context(), uint64(r.Caller.Tenant))
+	return uint64(r.Caller.Tenant)
 }
 
 func (r *Request) checkMedia() error {

@@ -9,7 +9,6 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/runtime/engine"
-	"github.com/wharf-dev/wharf/runtime/turns"
 )
 
 // head is what every command has.
@@ -35,7 +34,7 @@ func (q *request) context() context.Context { return q.socket.ws.Context() }
 // long does what takes long if the frame is large.
 func (q *request) long(work func() error) error {
 	s := q.socket
-	return s.adapter.cfg.Turns.Do(turns.For(q.context(), s.number), len(q.frame), work)
+	return s.adapter.cfg.Turns.DoFor(q.context(), s.number, len(q.frame), work)
 }
 
 // command is what a client may ask for. do returns the frame to answer with, nil

@@ -289,13 +289,11 @@ var describers = map[string]func(*liveCall, *policy.Action) error{
 	},
 }
 
-// canonicalRequest fills in the form in which a call's request is recorded. It does not
-// fail.
-func (c *liveCall) canonicalRequest() error {
+// canonicalRequest fills in the form in which a call's request is recorded.
+func (c *liveCall) canonicalRequest() {
 	if c.entry.Request == nil {
 		c.entry.Request = bytes.Clone(journal.Canonical(c.entry.Call, c.request))
 	}
-	return nil
 }
 
 // recordedAs returns the call whose entry a wait ends.

@@ -246,11 +246,12 @@ type liveCall struct {
 // live performs a call and records its answer.
 func (r *run) live(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, error) {
 	if err := r.check(ctx, c); err != nil {
-		_ = c.canonicalRequest()
+		c.canonicalRequest()
 		return r.record(ctx, c, journal.Whole, nil, err)
 	}
 	if c.entry.Call != abi.CallMessageAppend { // that one knows its form best itself
-		if err := r.engine.turns.Do(ctx, len(c.request), c.canonicalRequest); err != nil {
+		err := r.engine.turns.Do(ctx, len(c.request), func() error { c.canonicalRequest(); return nil })
+		if err != nil {
 			return 0, nil, err
 		}
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/lockrank"
-	"github.com/wharf-dev/wharf/runtime/turns"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -79,7 +78,7 @@ func (e *Engine) once(ctx context.Context, c *Caller, r *Retry, workspace string
 	defer release()
 
 	var body [32]byte
-	err = e.turns.Do(turns.For(ctx, uint64(c.Tenant)), len(r.Body), func() error { body = canonicalHash(r.Body); return nil })
+	err = e.turns.DoFor(ctx, uint64(c.Tenant), len(r.Body), func() error { body = canonicalHash(r.Body); return nil })
 	if err != nil {
 		return Doc{}, e.failed("reading the body of a retry", err)
 	}

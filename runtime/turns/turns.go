@@ -86,6 +86,14 @@ func (t *Turns) Do(ctx context.Context, size int, work func() error) error {
 	return work()
 }
 
+// DoFor is Do for the tenant with that number; 0 is nobody's. Small work makes no context.
+func (t *Turns) DoFor(ctx context.Context, number uint64, size int, work func() error) error {
+	if size >= Large {
+		ctx = For(ctx, number)
+	}
+	return t.Do(ctx, size, work)
+}
+
 // ask takes a place, or returns what to wait for.
 func (t *Turns) ask(whose uint64) *ticket {
 	t.mu.Lock()
