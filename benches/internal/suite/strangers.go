@@ -72,7 +72,7 @@ func (s *Suite) attacked(ctx context.Context, n *node.Node, o *outside, limited 
 	memory := watchMemory(under, n, end)
 	var all sync.WaitGroup
 	all.Go(func() { attack.run(under) })
-	disturbed, err := s.undisturbed(ctx, n, s.Attack)
+	disturbed, err := s.undisturbed(under, n, s.Attack)
 	end()
 	all.Wait()
 	if how := memory.ended(); how != "" {
@@ -142,7 +142,6 @@ func untilDone(n *node.Node, session string, end time.Time) error {
 		if err == nil || time.Now().After(end) {
 			return err
 		}
-		fmt.Fprintln(os.Stderr, "the other tenant's echo is asked for again:", err)
 		time.Sleep(retryEvery)
 	}
 }
