@@ -164,4 +164,15 @@ const (
 	Vaults = "vaults"
 	// Workspaces holds the files of Workspaces.
 	Workspaces = "workspaces"
+	// Modules holds compiled plugins, which are made anew when they are lost.
+	Modules = "modules"
+)
+
+// The files in the folder of keys: those that sign receipts and access tokens, and the
+// ones that vaults are encrypted and compiled plugins authenticated with.
+const (
+	SigningKeys = "signing-keys.json"
+	TokenKeys   = "token-keys.json"
+	VaultKey    = "vault.age"
+	CacheKey    = "cache.key"
 )

@@ -75,7 +75,7 @@ type check struct {
 }
 
 func newCheck(ctx context.Context, dir string, until storage.Position) *check {
-	key := filepath.Join(dir, datadir.Keys, vaultKey)
+	key := filepath.Join(dir, datadir.Keys, datadir.VaultKey)
 	err := vault.CheckKey(key)
 	return &check{
 		sealed: err != nil && !errors.Is(err, fs.ErrNotExist),

@@ -20,17 +20,6 @@ import (
 	"github.com/wharf-dev/wharf/storage"
 )
 
-// modules is the folder of compiled plugins, in a data folder.
-const modules = "modules"
-
-// The files in the folder of keys.
-const (
-	signingKeys = "signing-keys.json"
-	tokenKeys   = "token-keys.json"
-	vaultKey    = "vault.age"
-	cacheKey    = "cache.key"
-)
-
 // signer is what a key has signed.
 type signer struct {
 	receipts int
@@ -57,16 +46,16 @@ func (c *check) receipt(r storage.Resource) {
 func (c *check) keys() {
 	dir := filepath.Join(c.dir, datadir.Keys)
 	c.signing(dir)
-	if err := identity.CheckOwn(filepath.Join(dir, tokenKeys)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		c.lost("%s cannot be used: %s. Put it back from a backup, or remove it: a new key is made, and clients get new tokens", filepath.Join(dir, tokenKeys), err)
+	if err := identity.CheckOwn(filepath.Join(dir, datadir.TokenKeys)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		c.lost("%s cannot be used: %s. Put it back from a backup, or remove it: a new key is made, and clients get new tokens", filepath.Join(dir, datadir.TokenKeys), err)
 	}
-	if err := vault.CheckKey(filepath.Join(dir, vaultKey)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		c.lost("%s cannot be used: %s. Put it back from a copy; without one, \"wharf vault rotate --lost\" makes a new key, and every secret has to be stored again", filepath.Join(dir, vaultKey), err)
+	if err := vault.CheckKey(filepath.Join(dir, datadir.VaultKey)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		c.lost("%s cannot be used: %s. Put it back from a copy; without one, \"wharf vault rotate --lost\" makes a new key, and every secret has to be stored again", filepath.Join(dir, datadir.VaultKey), err)
 	}
 	switch err := c.vaults.CheckBlind(c.ctx); {
 	case err == nil || c.sealed:
 	case errors.Is(err, vault.ErrOtherKey):
-		c.note("%s is not encrypted with %s: unless vaults.key in the configuration names its key, it is lost or damaged", c.vaults.BlindPath(), filepath.Join(dir, vaultKey))
+		c.note("%s is not encrypted with %s: unless vaults.key in the configuration names its key, it is lost or damaged", c.vaults.BlindPath(), filepath.Join(dir, datadir.VaultKey))
 	default:
 		c.lost("%s cannot be read: %s. Put it back from a backup, or remove it: a new one is made, and secrets that are stored again under an Idempotency-Key of before are refused", c.vaults.BlindPath(), err)
 	}
@@ -81,7 +70,7 @@ func (c *check) keys() {
 // compiled looks at the compiled plugins that a node keeps in its own folder. None of them
 // is ever lost: what does not hold is made anew.
 func (c *check) compiled() {
-	path := filepath.Join(c.dir, datadir.Keys, cacheKey)
+	path := filepath.Join(c.dir, datadir.Keys, datadir.CacheKey)
 	key, err := kept.ReadKey(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		c.note("%s cannot be used: %s. A start replaces it, and compiles plugins anew", path, err)
@@ -89,7 +78,7 @@ func (c *check) compiled() {
 	if err != nil {
 		return
 	}
-	foreign, err := sandbox.ForeignCache(filepath.Join(c.dir, modules), key)
+	foreign, err := sandbox.ForeignCache(filepath.Join(c.dir, datadir.Modules), key)
 	if err != nil {
 		c.note("%s", err)
 	}
@@ -100,7 +89,7 @@ func (c *check) compiled() {
 
 // signing looks whether every key that has signed a Receipt is published.
 func (c *check) signing(dir string) {
-	path := filepath.Join(dir, signingKeys)
+	path := filepath.Join(dir, datadir.SigningKeys)
 	keys, err := receipt.ReadKeyring(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && len(c.signed) == 0:
@@ -137,7 +126,7 @@ func (c *check) secret(state []byte) {
 		c.lost("%s is missing: it is the value of secret %s of vault %s. %s", path, s.Name, s.VaultID, remedy)
 	case errors.Is(err, vault.ErrOtherKey):
 		c.note("the values of secrets are not encrypted with %s: unless vaults.key in the configuration names their key, it is lost, and they with it (secret %s of vault %s is one)",
-			filepath.Join(c.dir, datadir.Keys, vaultKey), s.Name, s.VaultID)
+			filepath.Join(c.dir, datadir.Keys, datadir.VaultKey), s.Name, s.VaultID)
 	default:
 		c.lost("%s cannot be read: %s. It is the value of secret %s of vault %s. %s", path, err, s.Name, s.VaultID, remedy)
 	}

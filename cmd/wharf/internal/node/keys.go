@@ -18,16 +18,9 @@ import (
 	"github.com/wharf-dev/wharf/storage/pebble"
 )
 
-const (
-	// signingKeys, vaultKey and cacheKey are files in the folder of keys.
-	signingKeys = "signing-keys.json"
-	vaultKey    = "vault.age"
-	cacheKey    = "cache.key"
-)
-
 // OwnVaults returns the values of the vaults in a data folder, with the node's own key.
 func OwnVaults(data string) *vault.Store {
-	return vault.New(vault.Config{Dir: filepath.Join(data, datadir.Vaults), KeyFile: filepath.Join(data, datadir.Keys, vaultKey)})
+	return vault.New(vault.Config{Dir: filepath.Join(data, datadir.Vaults), KeyFile: filepath.Join(data, datadir.Keys, datadir.VaultKey)})
 }
 
 // checkKeys refuses keys that cannot be used before the log is opened, for opening writes
@@ -39,9 +32,9 @@ func (n *Node) checkKeys(ctx context.Context) error {
 		return nil // a new one, or opening says what it is
 	}
 	dir := filepath.Join(c.Data, datadir.Keys)
-	tokens := identity.CheckOwn(filepath.Join(dir, tokenKeys))
+	tokens := identity.CheckOwn(filepath.Join(dir, datadir.TokenKeys))
 	if c.OAuth.Tokens == "on" && tokens != nil && !errors.Is(tokens, fs.ErrNotExist) {
-		return &StartError{What: filepath.Join(dir, tokenKeys) + " cannot be used: " + tokens.Error(), Err: tokens,
+		return &StartError{What: filepath.Join(dir, datadir.TokenKeys) + " cannot be used: " + tokens.Error(), Err: tokens,
 			Try: "putting the file back from a backup, or removing it: a new key is made"}
 	}
 	_, err := receipt.ReadKeyring(dir)
@@ -52,7 +45,7 @@ func (n *Node) checkKeys(ctx context.Context) error {
 		if err != nil || !signed {
 			return err
 		}
-		return &StartError{What: filepath.Join(dir, signingKeys) + " is missing, and this node has issued receipts that its keys have signed", Try: lost}
+		return &StartError{What: filepath.Join(dir, datadir.SigningKeys) + " is missing, and this node has issued receipts that its keys have signed", Try: lost}
 	case err != nil:
 		return &StartError{What: "opening the keys that sign receipts: " + err.Error(), Try: lost, Err: err}
 	}
@@ -85,7 +78,7 @@ func (n *Node) openKeys() (*receipt.Keyring, error) {
 func (n *Node) cacheKey() []byte {
 	path := n.options.Config.Plugins.CacheKey
 	if path == "" {
-		path = filepath.Join(n.options.Config.Data, datadir.Keys, cacheKey)
+		path = filepath.Join(n.options.Config.Data, datadir.Keys, datadir.CacheKey)
 	}
 	key, err := kept.ReadKey(path)
 	if err == nil {

@@ -242,7 +242,7 @@ func (n *Node) cacheDir() string {
 	if dir := n.options.Config.Plugins.Cache; dir != "" {
 		return dir
 	}
-	return filepath.Join(n.options.Config.Data, "modules")
+	return filepath.Join(n.options.Config.Data, datadir.Modules)
 }
 
 func (o *Options) engineConfig() engine.Config {

@@ -8,9 +8,6 @@ import (
 	"github.com/wharf-dev/wharf/runtime/identity"
 )
 
-// tokenKeys is the file, in the folder of keys, of the keys that sign access tokens.
-const tokenKeys = "token-keys.json"
-
 // openTokens returns what verifies and issues access tokens.
 func (n *Node) openTokens() (*identity.Tokens, error) {
 	c := &n.options.Config
@@ -20,7 +17,7 @@ func (n *Node) openTokens() (*identity.Tokens, error) {
 	}
 	if c.OAuth.Tokens == "on" {
 		own, err := identity.OpenOwn(identity.OwnConfig{
-			Path: filepath.Join(c.Data, datadir.Keys, tokenKeys), Issuer: n.tokenIssuer(),
+			Path: filepath.Join(c.Data, datadir.Keys, datadir.TokenKeys), Issuer: n.tokenIssuer(),
 			Audience: c.OAuth.Audience, Lifetime: c.OAuth.Lifetime,
 		})
 		if err != nil {

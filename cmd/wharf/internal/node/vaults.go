@@ -20,7 +20,7 @@ import (
 func newVaults(c *config.Config, log *slog.Logger) *vault.Store {
 	all := vault.Config{
 		Dir:     filepath.Join(c.Data, datadir.Vaults),
-		KeyFile: filepath.Join(c.Data, datadir.Keys, vaultKey), EnvPrefix: c.Vaults.Env, Files: c.Vaults.Files, Log: log,
+		KeyFile: filepath.Join(c.Data, datadir.Keys, datadir.VaultKey), EnvPrefix: c.Vaults.Env, Files: c.Vaults.Files, Log: log,
 	}
 	if name := c.Vaults.Key; name != "" {
 		secrets := newSecrets(c, log)
