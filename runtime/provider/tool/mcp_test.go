@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"reflect"
 	"runtime"
 	"strconv"
@@ -165,15 +166,21 @@ func TestAServerThatDiesIsStartedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	pid, _ := strconv.Atoi(first.Content[0].Text)
-	hanging := make(chan error, 1)
+	hanging, pipe := make(chan error, 1), filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	go func() {
-		_, err := call(t, tools, "s", "hang", "{}")
+		_, err := call(t, tools, "s", "hang", `{"text":"`+pipe+`"}`)
 		hanging <- err
 	}()
+	if _, err := os.ReadFile(pipe); err != nil { // until it hangs there: another process would hang longer
+		t.Fatal(err)
+	}
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-hanging; err != nil { // killed before or during the call
+	if err := <-hanging; err != nil {
 		refused(t, err, abi.CallUnavailable, "")
 	} else {
 		t.Error("a hanging tool has answered")

@@ -95,7 +95,15 @@ func testServer() *mcp.Server {
 		return say(strings.Repeat("x", in.Size)), nil
 	})
 	add("die", nil, func(context.Context, words) (*mcp.CallToolResult, error) { os.Exit(3); return nil, nil })
-	add("hang", nil, func(ctx context.Context, _ words) (*mcp.CallToolResult, error) { <-ctx.Done(); return nil, ctx.Err() })
+	add("hang", nil, func(ctx context.Context, w words) (*mcp.CallToolResult, error) {
+		if w.Text != "" { // a pipe, that somebody reads who wants to know that it hangs
+			if err := os.WriteFile(w.Text, []byte("hangs"), 0); err != nil {
+				return nil, err
+			}
+		}
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
 	add("pid", nil, func(context.Context, words) (*mcp.CallToolResult, error) { return say(fmt.Sprint(os.Getpid())), nil })
 	add("env", nil, func(context.Context, words) (*mcp.CallToolResult, error) {
 		return say(strings.Join(os.Environ(), "\n")), nil
