@@ -71,7 +71,7 @@ func (r *Request) Decode(v any) ([]byte, error) {
 	if err != nil || body == nil {
 		return nil, err
 	}
-	err = r.server.cfg.Turns.DoFor(r.Context(), r.number(), len(body), func() error {
+	err = r.Long(len(body), func() error {
 		return decode(body, v, r.charge, json.RejectUnknownMembers(!r.Route.Tolerant))
 	})
 	if err != nil {

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"errors"
-	"io"
 	"log/slog"
 	"net"
 	"sync"
@@ -134,5 +133,5 @@ func (c *conn) drain() {
 		return
 	}
 	_ = c.Conn.SetReadDeadline(time.Now().Add(lingerTime))
-	_, _ = io.Copy(io.Discard, c.Conn)
+	discard(c.Conn)
 }

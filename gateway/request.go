@@ -6,12 +6,14 @@ import (
 	"log/slog"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/valyala/fasthttp"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/inhand"
+	"github.com/wharf-dev/wharf/runtime/turns"
 )
 
 // Media types that the gateway answers with.
@@ -37,6 +39,7 @@ type Request struct {
 
 	context requestContext
 	hand    *inhand.Hand // nil while nothing large was read
+	placed  time.Time    // since when it has a place of long work; zero for none
 	done    bool         // the handler has returned
 }
 
@@ -53,8 +56,11 @@ type requestContext struct {
 
 // Value implements context.Context.
 func (c *requestContext) Value(key any) any {
-	if key == (inhand.Key{}) {
+	switch key {
+	case inhand.Key{}:
 		return c.request
+	case turns.PlacedKey{}:
+		return !c.request.placed.IsZero()
 	}
 	return c.Context.Value(key)
 }
@@ -73,7 +79,42 @@ func (r *Request) Hold(ctx context.Context, bytes int64) error {
 	if bytes <= inhand.Small || r.done {
 		return nil
 	}
-	return r.largeHand().Hold(ctx, bytes)
+	if err := r.largeHand().Hold(ctx, bytes); err != nil {
+		return err
+	}
+	if r.Route.Method != fasthttp.MethodGet { // it may hold a lock
+		return nil
+	}
+	return r.place(ctx)
+}
+
+// longTurn is after how long a request hands its place on before it reads more.
+const longTurn = 10 * time.Millisecond
+
+// place waits for a place of long work: reading what is large, and showing it, takes long.
+func (r *Request) place(ctx context.Context) error {
+	if !r.placed.IsZero() && time.Since(r.placed) < longTurn {
+		return nil
+	}
+	r.unplace()
+	if err := r.server.cfg.Turns.Enter(turns.For(ctx, r.number())); err != nil {
+		return err
+	}
+	r.placed = time.Now()
+	return nil
+}
+
+// unplace gives the place back, if the request has one.
+func (r *Request) unplace() {
+	if !r.placed.IsZero() {
+		r.placed = time.Time{}
+		r.server.cfg.Turns.Leave()
+	}
+}
+
+// Long does what takes long with a document of that size, in a place if it is large.
+func (r *Request) Long(size int, work func() error) error {
+	return r.server.cfg.Turns.DoFor(r.Context(), r.number(), size, work)
 }
 
 // largeHand returns the request's hand. A request that changes something does not wait
@@ -92,6 +133,7 @@ func (r *Request) largeHand() *inhand.Hand {
 // Keep gives back what the request holds of documents that it has read, all but so many
 // bytes: for one that reads the same again and again.
 func (r *Request) Keep(bytes int) {
+	r.unplace()
 	if r.hand != nil {
 		r.hand.Keep(int64(bytes))
 	}

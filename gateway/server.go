@@ -269,6 +269,7 @@ func (s *Server) finish(r *Request) {
 	if r.held > 0 {
 		s.inFlight.giveFor(r.tenant(), r.held)
 	}
+	r.unplace()
 	if r.done = true; r.hand != nil {
 		r.hand.End()
 	}

@@ -44,15 +44,24 @@ func (u *unread) write(c net.Conn, n int, f func() error) error {
 }
 
 func (u *unread) begin(w *waiting) *list.Element {
+	e, slow := u.enter(w)
+	for _, c := range slow {
+		_ = c.Close() // ends its write
+	}
+	return e
+}
+
+// enter counts a write, and returns whose writes have to end for it.
+func (u *unread) enter(w *waiting) (e *list.Element, slow []net.Conn) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for u.held+w.size > u.limit && u.oldest.Len() > 0 {
 		front := u.oldest.Front()
-		_ = front.Value.(*waiting).conn.Close() // ends its write
+		slow = append(slow, front.Value.(*waiting).conn)
 		u.remove(front)
 	}
 	u.held += w.size
-	return u.oldest.PushBack(w)
+	return u.oldest.PushBack(w), slow
 }
 
 func (u *unread) end(e *list.Element) {

@@ -7,6 +7,7 @@ import (
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
+	"github.com/wharf-dev/wharf/runtime/redact"
 )
 
 // Adapter serves the protocol. It is safe for concurrent use.
@@ -50,12 +51,17 @@ func (a *Adapter) send(r *gateway.Request, status int, doc engine.Doc) error {
 		status = doc.Status
 		r.SetHeader("Idempotent-Replayed", "true")
 	}
-	body, err := visible(r.Caller, doc)
-	if err != nil {
-		return err
+	if !doc.Restricted {
+		r.Send(status, doc.JSON)
+		return nil
 	}
-	r.Send(status, body)
-	return nil
+	return r.Long(len(doc.JSON), func() error {
+		body, err := visible(r.Caller, doc)
+		if err == nil {
+			r.Send(status, body)
+		}
+		return err
+	})
 }
 
 // visible returns what of a resource the caller may see.
@@ -63,7 +69,7 @@ func visible(c *engine.Caller, doc engine.Doc) ([]byte, error) {
 	if !doc.Restricted {
 		return doc.JSON, nil
 	}
-	return engine.Redact(doc.JSON, c.Can(abi.ScopeEventsInternal))
+	return redact.Document(doc.JSON, c.Can(abi.ScopeEventsInternal))
 }
 
 // get reads one resource by the id in the path.

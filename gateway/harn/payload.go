@@ -10,6 +10,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/redact"
 )
 
 // shownPayload returns the payload of an event as a reader may see it, and the
@@ -34,7 +35,7 @@ func shownPayload(ev engine.Event, internal bool) (payload, marks []byte, err er
 	state := engine.Placed(o, engine.RedactState(o, rec.State, internal), frame.WorkspaceID, frame.SessionID)
 	payload = appendPayload(nil, string(o), state, told)
 	if rec.Restricted {
-		payload, err = engine.Redact(payload, internal)
+		payload, err = redact.Document(payload, internal)
 	}
 	return payload, marks, err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
+	"github.com/wharf-dev/wharf/runtime/redact"
 )
 
 // connect serves the WebSocket of a Session. Without a cursor its stream begins with
@@ -39,7 +40,7 @@ func (a *Adapter) upgrade(r *gateway.Request, f engine.Filter, after engine.Posi
 	if err != nil && !isExpired(err) {
 		return err
 	}
-	s := &socket{adapter: a, filter: f, until: until, session: f.SessionID, tenant: r.Caller.TenantID, number: uint64(r.Caller.Tenant)}
+	s := &socket{adapter: a, reads: r.Reading(), filter: f, until: until, session: f.SessionID, tenant: r.Caller.TenantID, number: uint64(r.Caller.Tenant)}
 	if until != "" {
 		s.session, err = a.sessionOf(r, until)
 	}
@@ -75,6 +76,7 @@ type socket struct {
 	adapter *Adapter
 	ws      *gateway.Socket
 	live    context.Context
+	reads   *gateway.Reading
 	filter  engine.Filter // of the stream
 	until   string        // the Task whose end ends the stream
 	session string        // that commands are about when they name none
@@ -130,7 +132,7 @@ func (s *socket) follow(caller *engine.Caller, sub engine.Subscription, resumed 
 	out := &eventFrames{socket: s, internal: caller.Can(abi.ScopeEventsInternal)}
 	s.trail = follow(s, &follower{
 		out: out, sub: sub, events: s.adapter.events, internal: out.internal, resumed: resumed,
-		until: s.until, heartbeat: s.ws.Heartbeat(), restless: true,
+		until: s.until, heartbeat: s.ws.Heartbeat(), reads: s.reads, restless: true,
 	})
 }
 
@@ -291,7 +293,7 @@ func (e *eventFrames) request(ev engine.Event) error {
 	state := engine.RedactState(rec.Resource.Object, rec.State, e.internal)
 	if rec.Restricted {
 		var err error
-		if state, err = engine.Redact(state, e.internal); err != nil {
+		if state, err = redact.Document(state, e.internal); err != nil {
 			return err
 		}
 	}

@@ -78,6 +78,7 @@ func (a *Adapter) follow(r *gateway.Request, f engine.Filter, after engine.Posit
 		}
 		return nil
 	}
+	reads := r.Reading()
 	id, internal := r.ID, r.Caller.Can(abi.ScopeEventsInternal)
 	if sub != nil {
 		sub = &guarded{Subscription: sub, who: r.Reauthenticate(), every: a.cfg.Heartbeat, due: time.Now().Add(a.cfg.Heartbeat)}
@@ -90,7 +91,7 @@ func (a *Adapter) follow(r *gateway.Request, f engine.Filter, after engine.Posit
 		defer sub.Close()
 		fol := &follower{
 			out: &eventStream{out: out, requestID: id, at: after}, sub: sub, events: a.events, internal: internal, resumed: resumed,
-			until: until, heartbeat: a.cfg.Heartbeat,
+			until: until, heartbeat: a.cfg.Heartbeat, reads: reads,
 		}
 		fol.run(ctx)
 	})
@@ -139,6 +140,7 @@ type follower struct {
 	resumed   bool
 	until     string
 	heartbeat time.Duration
+	reads     *gateway.Reading
 	restless  bool // run ends with errQuiet when there is nothing to do
 
 	last    engine.Position // the last position sent
@@ -170,10 +172,11 @@ func (f *follower) copy(ctx context.Context) error {
 			f.beat = nil
 		}
 	}()
+	ctx = f.reads.Context(ctx)
 	for !f.done() {
 		events, err := f.next(ctx)
 		if err == nil {
-			err = f.write(events)
+			err = f.write(ctx, events)
 		}
 		if err != nil {
 			return err
@@ -192,9 +195,11 @@ func (f *follower) next(ctx context.Context) ([]engine.Event, error) {
 			f.beat, f.endBeat = context.WithTimeout(ctx, f.untilBeat())
 		}
 		events, err := f.sub.Next(f.beat)
+		f.reads.Leave()
 		if err == nil {
 			return events, nil
 		}
+		f.reads.Done()
 		if ctx.Err() != nil || f.beat.Err() == nil {
 			return nil, err
 		}
@@ -224,9 +229,14 @@ func (f *follower) untilBeat() time.Duration {
 	return time.Until(f.due)
 }
 
-func (f *follower) write(events []engine.Event) error {
+// write sends events that were read with ctx.
+func (f *follower) write(ctx context.Context, events []engine.Event) error {
+	defer f.reads.Done()
 	for _, ev := range events {
-		shown := f.events.event(ev, f.internal)
+		shown, err := f.show(ctx, ev)
+		if err != nil {
+			return err
+		}
 		if err := f.out.event(ev, shown, f.resumed && ev.Position() <= f.sub.Start()); err != nil {
 			return err
 		}
@@ -235,6 +245,12 @@ func (f *follower) write(events []engine.Event) error {
 	}
 	f.sent = true
 	return f.out.flush()
+}
+
+func (f *follower) show(ctx context.Context, ev engine.Event) (shown *renderedEvent, err error) {
+	rec := ev.Record()
+	err = f.reads.Do(ctx, len(rec.State)+len(rec.Payload), func() { shown = f.events.event(ev, f.internal) })
+	return shown, err
 }
 
 // watchEnd learns where a Task's stream ends: with the frame that ended the Task,

@@ -92,11 +92,14 @@ func (t *trail) run(ctx context.Context, pulse bool) {
 // that the subscription tells when there is.
 func (t *trail) advance(ctx context.Context) (idle bool, err error) {
 	f := t.follower
-	events, err := f.sub.Poll(ctx, t.rouse)
+	reading := f.reads.Context(ctx)
+	events, err := f.sub.Poll(reading, t.rouse)
+	f.reads.Leave()
 	if err != nil || len(events) == 0 {
+		f.reads.Done()
 		return err == nil, err
 	}
-	if err = f.write(events); err == nil {
+	if err = f.write(reading, events); err == nil {
 		err = f.copy(ctx)
 	}
 	if errors.Is(err, errQuiet) {

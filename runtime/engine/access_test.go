@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/redact"
 )
 
 // newKey makes a key and returns the caller that it stands for.
@@ -210,7 +211,7 @@ func TestRedact(t *testing.T) {
 		{false, []string{"open", "msg_1", "12345678901234567890", `"redacted":true`}, []string{"inside", "secret"}},
 		{true, []string{"open", "inside"}, []string{"secret"}},
 	} {
-		got, err := Redact([]byte(doc), test.internal)
+		got, err := redact.Document([]byte(doc), test.internal)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -239,7 +240,7 @@ func TestWhatPluginsAreToldOfSealedParts(t *testing.T) {
 	if want := `{"parts":[{"type":"text","visibility":"receipt_only","redacted":true}],"role":"user"}`; err != nil || string(told) != want {
 		t.Errorf("a plugin is told %s, %v; want %s", told, err, want)
 	}
-	shown, err := Redact([]byte(input), true)
+	shown, err := redact.Document([]byte(input), true)
 	if want := `{"parts":[{"type":"text","visibility":"receipt_only","redacted":true,"text":""}],"role":"user"}`; err != nil || string(shown) != want {
 		t.Errorf("a reader is shown %s, %v; want %s", shown, err, want)
 	}

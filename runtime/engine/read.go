@@ -172,7 +172,9 @@ func (e *Engine) inputOf(ctx context.Context, t storage.Tenant, res storage.Reso
 	if err != nil {
 		return taskInput{}, e.failed("reading the task's input", err)
 	}
-	if err = decode(origin.Record().State, &stored); err == nil && stored.Input == nil {
+	state := origin.Record().State
+	err = e.turns.DoFor(ctx, uint64(t), len(state), func() error { return decode(state, &stored) })
+	if err == nil && stored.Input == nil {
 		err = nonsense(abi.ObjectTask, res.ID, "it has no input")
 	}
 	in.value = stored.Input

@@ -17,6 +17,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/runtime/redact"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 )
 
@@ -568,7 +569,7 @@ func TestDivergenceOnResume(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, doc := range append(list.Docs, must(n.Get(t.Context(), n.root, abi.ObjectTask, id))) {
-		shown, err := Redact(doc.JSON, false)
+		shown, err := redact.Document(doc.JSON, false)
 		if err != nil || !doc.Restricted || strings.Contains(string(shown), `"value\":1`) {
 			t.Errorf("restricted %v, shown %s (%v)", doc.Restricted, shown, err)
 		}
@@ -685,7 +686,7 @@ func TestMemoryOverTime(t *testing.T) {
 		t.Fatalf("%d memories listed (%v)", len(list.Docs), err)
 	}
 	for _, doc := range list.Docs {
-		shown, err := Redact(doc.JSON, false)
+		shown, err := redact.Document(doc.JSON, false)
 		if err != nil || !doc.Restricted || strings.Contains(string(shown), "one fact") {
 			t.Errorf("a reader without the right to see internal content is shown %s (%v)", shown, err)
 		}

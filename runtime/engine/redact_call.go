@@ -11,6 +11,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/redact"
 )
 
 // secretKey is what the override keys of secrets begin with.
@@ -158,7 +159,7 @@ func holdsReceiptOnly(value jsontext.Value) bool {
 	if json.Unmarshal(value, &text) != nil {
 		return false
 	}
-	shown, err := redactBare([]byte(text), true)
+	shown, err := redact.Bare([]byte(text), true)
 	if err != nil {
 		return false // not JSON: there are no parts in it
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/inhand"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/receipt"
+	"github.com/wharf-dev/wharf/runtime/redact"
 	"github.com/wharf-dev/wharf/runtime/replay"
 	"github.com/wharf-dev/wharf/runtime/turns"
 	"github.com/wharf-dev/wharf/storage"
@@ -270,7 +271,7 @@ func forPlugins(text jsontext.Value) (jsontext.Value, error) {
 	if !bytes.Contains(text, []byte(abi.VisibilityReceiptOnly)) {
 		return text, nil
 	}
-	return redactBare(text, true)
+	return redact.Bare(text, true)
 }
 
 // end records how a run ended, unless the Task was ended meanwhile by a cancel or

@@ -27,6 +27,7 @@ const (
 	Counts Kind = iota // counts what it holds and goes on: it may hold a lock
 	Waits              // waits a while, and is then told that the node is crowded
 	Defers             // gets ErrLater, and asks again with [Hand.Later]
+	Stays              // waits for as long as its context lasts
 )
 
 // Hand is what one request or run holds of a Budget. It implements [storage.Holder] and is
@@ -82,20 +83,31 @@ func (h *Hand) more(bytes int64) bool {
 
 // first takes the share for a hand that is empty, which alone may wait.
 func (h *Hand) first(ctx context.Context, share int64) error {
-	if h.kind == Defers {
+	switch h.kind {
+	case Defers:
 		return h.try(share)
+	case Waits:
+		short, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		ctx = short
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	if h.budget.take(ctx, h.tenant, share) != nil {
-		crowded := abi.Errorf(abi.CodeServiceUnavailable, "the node has too many large documents in hand at once")
-		crowded.RetryAfter = 1
-		return crowded
+	if err := h.budget.take(ctx, h.tenant, share); err != nil {
+		return h.refused(err)
 	}
 	if !h.more(share) {
 		h.budget.add(h.tenant, -share)
 	}
 	return nil
+}
+
+// refused is what becomes of a hand that had to wait for too long.
+func (h *Hand) refused(err error) error {
+	if h.kind != Waits {
+		return err
+	}
+	crowded := abi.Errorf(abi.CodeServiceUnavailable, "the node has too many large documents in hand at once")
+	crowded.RetryAfter = 1
+	return crowded
 }
 
 func (h *Hand) try(share int64) error {

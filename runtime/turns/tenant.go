@@ -10,6 +10,10 @@ type tenant struct {
 
 type tenantKey struct{}
 
+// PlacedKey is the key of a context's value that is true while whoever has the context has
+// a place.
+type PlacedKey struct{}
+
 // For returns a context for the work of the tenant with that number; 0 is nobody's.
 func For(ctx context.Context, number uint64) context.Context { return &tenant{ctx, number} }
 

@@ -74,9 +74,12 @@ func (t *Turns) Leave() {
 }
 
 // Do does what takes long when a document of that size is worked on: in a place, if it is
-// large.
+// large and ctx has none.
 func (t *Turns) Do(ctx context.Context, size int, work func() error) error {
 	if t == nil || size < Large {
+		return work()
+	}
+	if placed, _ := ctx.Value(PlacedKey{}).(bool); placed {
 		return work()
 	}
 	if err := t.Enter(ctx); err != nil {

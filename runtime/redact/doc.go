@@ -1,0 +1,6 @@
+// Package redact withholds from JSON documents what their readers may not see: content that
+// says of itself that it is not public.
+//
+// It is pure. A document costs its bytes of memory and time in proportion to them, whatever
+// it is made of.
+package redact
