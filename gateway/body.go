@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -23,6 +24,8 @@ const (
 	// a large Content-Length nor a body that goes on for ever costs anything by itself.
 	firstPiece = 4 << 10
 	bodyPiece  = 64 << 10
+	// readBreath is after how much of a body, some 200 µs, others go first.
+	readBreath = 256 << 10
 	// jsonCopies is how often a JSON body is held while its request runs: as it was sent,
 	// decoded, as the events that tell it, and in the log's buffers.
 	jsonCopies = 4
@@ -172,7 +175,9 @@ func (r *Request) readAll(limit, copies int64) ([]byte, error) {
 		if len(grown) < len(body)+piece {
 			return grown, nil
 		}
-		body = grown
+		if body = grown; len(body)%readBreath < piece {
+			runtime.Gosched()
+		}
 	}
 }
 

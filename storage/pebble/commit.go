@@ -266,8 +266,11 @@ func (s *Store) commitLoop() {
 		if !s.merge(items) {
 			return
 		}
-		// What the last sync has woken gets to add to the next batch.
-		runtime.Gosched()
+		if len(items) > 1 {
+			// What the last sync has woken gets to add to the next batch. Who writes alone
+			// has nobody to wait for: where others compute, the committer is back late.
+			runtime.Gosched()
+		}
 	}
 }
 

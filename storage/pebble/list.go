@@ -3,6 +3,7 @@ package pebble
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -35,13 +36,18 @@ func (s *Store) List(ctx context.Context, t storage.Tenant, o abi.Object, scope 
 		if err != nil {
 			return nil, false, err
 		}
-		list, bytes = append(list, res), bytes+len(res.State)
+		if list, bytes = append(list, res), bytes+len(res.State); len(list)%listBreath == 0 {
+			runtime.Gosched()
+		}
 		if err := holdPage(ctx, bytes, len(res.State)); err != nil {
 			return nil, false, err
 		}
 	}
 	return list, more, nil
 }
+
+// listBreath is after how many resources, some 200 µs, others go first.
+const listBreath = 16
 
 // largePage is what a page has when it is told to the Holder as one that may become as
 // large as pages get.

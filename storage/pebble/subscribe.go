@@ -2,6 +2,7 @@ package pebble
 
 import (
 	"context"
+	"hash/maphash"
 	"sync"
 	"sync/atomic"
 
@@ -25,21 +26,38 @@ type topicKey struct {
 	scope  storage.Scope
 }
 
+// topicShards is how many parts the topics have, each with a lock of its own: whoever opens
+// and closes streams by the hundred must not hold up what the committer tells others.
+const topicShards = 64
+
 // topics holds a topic for each scope that has subscribers, and none besides.
 type topics struct {
 	subscribers atomic.Int64 // so that publishing to nobody costs one load
+	seed        maphash.Seed
+	shards      [topicShards]topicShard
+}
 
-	mu  sync.RWMutex
+type topicShard struct {
+	mu  sync.Mutex
 	all map[topicKey]*topic
 }
 
-func (ts *topics) init() { ts.all = make(map[topicKey]*topic) }
+func (ts *topics) init() {
+	ts.seed = maphash.MakeSeed()
+	for i := range ts.shards {
+		ts.shards[i].all = make(map[topicKey]*topic)
+	}
+}
+
+func (ts *topics) shard(key topicKey) *topicShard {
+	return &ts.shards[maphash.Comparable(ts.seed, key)%topicShards]
+}
 
 // topic is the recent past of one scope, shared by its subscribers. Every event of
 // the scope after base and up to the newest one published is in ring.
 type topic struct {
 	key   topicKey
-	users atomic.Int64 // changed under topics.mu
+	users atomic.Int64 // changed under the lock of its shard
 
 	mu       sync.Mutex
 	ring     []*storage.Frame // oldest first
@@ -54,13 +72,14 @@ type topic struct {
 // held here: what a new topic misses lies at or below the watermark. For the same
 // reason the subscriber is counted before the watermark is read.
 func (ts *topics) join(key topicKey, mark *watermark) *topic {
-	ts.mu.Lock()
-	defer ts.mu.Unlock()
+	part := ts.shard(key)
+	part.mu.Lock()
+	defer part.mu.Unlock()
 	ts.subscribers.Add(1)
-	t := ts.all[key]
+	t := part.all[key]
 	if t == nil {
 		t = &topic{key: key, base: mark.position()}
-		ts.all[key] = t
+		part.all[key] = t
 	}
 	t.users.Add(1)
 	return t
@@ -68,24 +87,23 @@ func (ts *topics) join(key topicKey, mark *watermark) *topic {
 
 // leave removes the topic with its last subscriber.
 func (ts *topics) leave(t *topic) {
-	ts.mu.Lock()
-	defer ts.mu.Unlock()
+	part := ts.shard(t.key)
+	part.mu.Lock()
+	defer part.mu.Unlock()
 	ts.subscribers.Add(-1)
 	if t.users.Add(-1) == 0 {
-		delete(ts.all, t.key)
+		delete(part.all, t.key)
 	}
 }
 
-// publish passes durable frames to the topics they belong to. It never waits for
-// a reader.
+// publish passes durable frames to the topics they belong to, in the order of the log. It
+// never waits for a reader.
 func (ts *topics) publish(commits []*commit) {
 	if ts.subscribers.Load() == 0 {
 		// A subscriber that joins from here on reads these frames from the log: the
 		// watermark was raised before.
 		return
 	}
-	ts.mu.RLock()
-	defer ts.mu.RUnlock()
 	for _, c := range commits {
 		if c.frame != nil {
 			ts.publishFrame(c.frame)
@@ -103,9 +121,18 @@ func (ts *topics) publishFrame(f *storage.Frame) {
 }
 
 func (ts *topics) publishTo(key topicKey, f *storage.Frame) {
-	if t := ts.all[key]; t != nil {
+	if t := ts.find(key); t != nil {
 		t.push(f)
 	}
+}
+
+// find returns the topic of key, nil if nobody has subscribed. When it is used, everybody
+// may have left it: then what it is told is lost with it.
+func (ts *topics) find(key topicKey) *topic {
+	part := ts.shard(key)
+	part.mu.Lock()
+	defer part.mu.Unlock()
+	return part.all[key]
 }
 
 // push adds a frame, drops old ones that are too many, and wakes the readers.
@@ -139,9 +166,15 @@ func (t *topic) rouse() {
 
 // rouseAll wakes all readers of the store, for they are to see that it has ended.
 func (ts *topics) rouseAll() {
-	ts.mu.RLock()
-	defer ts.mu.RUnlock()
-	for _, t := range ts.all {
+	for i := range ts.shards {
+		ts.shards[i].rouseAll()
+	}
+}
+
+func (part *topicShard) rouseAll() {
+	part.mu.Lock()
+	defer part.mu.Unlock()
+	for _, t := range part.all {
 		t.mu.Lock()
 		t.rouse()
 		t.mu.Unlock()

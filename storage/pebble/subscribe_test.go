@@ -256,7 +256,11 @@ func TestTopicsEndWithTheirSubscribers(t *testing.T) {
 			sub.Close()
 		}
 	}
-	if n := len(s.topics.all); n != 0 || s.Metrics().Subscribers != 0 {
+	n := 0
+	for i := range s.topics.shards {
+		n += len(s.topics.shards[i].all)
+	}
+	if n != 0 || s.Metrics().Subscribers != 0 {
 		t.Fatalf("%d topics are left", n)
 	}
 }
