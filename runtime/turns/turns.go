@@ -5,11 +5,16 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 )
 
 // Large is from how many bytes on it is long work to decode, check or encode a document:
 // some milliseconds.
 const Large = 128 << 10
+
+// breather is for how long a place stays empty that others wait for: Go looks for what came
+// over the network when a processor has nothing to do, and else every 10 ms only.
+const breather = 50 * time.Microsecond
 
 // Turns are the places of long work. A nil one has a place for everybody. It is safe for
 // concurrent use.
@@ -67,6 +72,9 @@ func (t *Turns) Enter(ctx context.Context) error {
 func (t *Turns) Leave() {
 	if t == nil {
 		return
+	}
+	if t.Waiting() > 0 {
+		time.Sleep(breather)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
