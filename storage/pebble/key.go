@@ -190,10 +190,11 @@ const stateCode = 0x80
 func splitStateID(id string) (u ulid.ULID, name string, ok bool) {
 	prefix := abi.IDPrefix(abi.ObjectState)
 	dot := len(prefix) + ulid.EncodedSize
-	if len(id) <= dot || id[dot] != '.' || id[:len(prefix)] != prefix || !canonicalULID(id[len(prefix):dot]) {
+	if len(id) <= dot || id[dot] != '.' || id[:len(prefix)] != prefix {
 		return u, "", false
 	}
-	return u, id[dot+1:], u.UnmarshalText([]byte(id[len(prefix):dot])) == nil
+	u, ok = parseULID(id[len(prefix):dot])
+	return u, id[dot+1:], ok
 }
 
 // cutStateID reads what follows stateCode.
@@ -209,24 +210,41 @@ func cutStateID(src []byte) (id string, rest []byte, ok bool) {
 // unless joining them gives the very same text again.
 func compactID(id string) (code byte, u ulid.ULID, ok bool) {
 	cut := strings.IndexByte(id, '_') + 1
-	if len(id)-cut != ulid.EncodedSize || !canonicalULID(id[cut:]) {
+	if u, ok = parseULID(id[cut:]); !ok {
 		return 0, u, false
 	}
-	if code, ok = codeOfPrefix[id[:cut]]; !ok {
-		return 0, u, false
-	}
-	return code, u, u.UnmarshalText([]byte(id[cut:])) == nil
+	code, ok = codeOfPrefix[id[:cut]]
+	return code, u, ok
 }
 
-// canonicalULID reports whether s, of the right length, is a ULID as it is written:
-// upper case, no letters that only readers accept, and no more than 128 bits.
-func canonicalULID(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; !(c >= '0' && c <= '9') && (c < 'A' || c > 'Z' || c == 'I' || c == 'L' || c == 'O' || c == 'U') {
-			return false
-		}
+// digitValues are those of the characters that ULIDs are written with; others have 0xff.
+var digitValues = func() (values [256]byte) {
+	for i := range values {
+		values[i] = 0xff
 	}
-	return s[0] <= '7'
+	for i, c := range []byte(ulid.Encoding) {
+		values[c] = byte(i)
+	}
+	return values
+}()
+
+// parseULID reads a ULID, if s is one as it is written: digits and capital letters, and
+// none that would be read as another. Every id of every key comes by here.
+func parseULID(s string) (u ulid.ULID, ok bool) {
+	if len(s) != ulid.EncodedSize || s[0] > '7' {
+		return u, false
+	}
+	var high, low uint64
+	seen := byte(0)
+	for i := range len(s) {
+		v := digitValues[s[i]]
+		seen |= v
+		high = high<<5 | low>>59
+		low = low<<5 | uint64(v)
+	}
+	binary.BigEndian.PutUint64(u[:8], high)
+	binary.BigEndian.PutUint64(u[8:], low)
+	return u, seen < 32
 }
 
 // cutID reads what appendID wrote. An id that has a compact form is refused in the

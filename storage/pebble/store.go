@@ -13,6 +13,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/sstable"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/wharf-dev/wharf/storage"
@@ -328,6 +329,7 @@ func (s *Store) databaseOptions(cache *pebble.Cache) *pebble.Options {
 		EventListener:               &pebble.EventListener{BackgroundError: s.backgroundError, DataCorruption: s.damaged},
 	}
 	for i := range o.Levels {
+		o.Levels[i].Compression = compressionOf(i)
 		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 		// A table's filter is one block. That of Pebble's larger tables has megabytes:
 		// a few of them push everything else out of the cache, and reading one back
@@ -335,6 +337,15 @@ func (s *Store) databaseOptions(cache *pebble.Cache) *pebble.Options {
 		o.TargetFileSizes[i] = tableBytes
 	}
 	return o
+}
+
+// compressionOf says how the tables of a level are compressed. Those that come from memory are
+// merged into others soon, and the frames in them are packed already.
+func compressionOf(level int) func() *sstable.CompressionProfile {
+	if level == 0 {
+		return func() *sstable.CompressionProfile { return sstable.NoCompression }
+	}
+	return func() *sstable.CompressionProfile { return sstable.SnappyCompression }
 }
 
 // recover reads where the log ends, and brings a folder of an older format up to date.
