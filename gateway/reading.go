@@ -5,7 +5,6 @@ import (
 
 	"github.com/wharf-dev/wharf/runtime/inhand"
 	"github.com/wharf-dev/wharf/runtime/turns"
-	"github.com/wharf-dev/wharf/storage"
 )
 
 // Reading is what a stream or a socket reads large events with: it waits for its share of
@@ -17,8 +16,6 @@ type Reading struct {
 	hand   inhand.Hand
 	placed bool
 }
-
-var _ storage.Holder = (*Reading)(nil)
 
 // eventCopies is how often a large event is held until a stream has written it: as it was
 // read, as clients see it, and as a part of what is written.
@@ -38,10 +35,10 @@ func (d *Reading) Context(ctx context.Context) context.Context {
 	if d == nil {
 		return ctx
 	}
-	return storage.WithHolder(turns.For(ctx, d.number), d)
+	return inhand.Into(turns.For(ctx, d.number), d)
 }
 
-// Hold implements [storage.Holder].
+// Hold is told of what is about to be read.
 func (d *Reading) Hold(ctx context.Context, bytes int64) error {
 	if bytes <= inhand.Small {
 		return nil

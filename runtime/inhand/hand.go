@@ -50,6 +50,11 @@ type Key = storage.HolderKey
 
 var _ storage.Holder = (*Hand)(nil)
 
+// Into returns a context whose reads tell h of what is large before they read it.
+func Into(ctx context.Context, h storage.Holder) context.Context {
+	return storage.WithHolder(ctx, h)
+}
+
 // Init makes h an empty hand. Each document that is put in it is held so many times.
 func (h *Hand) Init(b *Budget, t storage.Tenant, copies int64, kind Kind) {
 	h.budget, h.tenant, h.copies, h.kind = b, t, copies, kind
