@@ -268,6 +268,8 @@ func (k *kindsTest) row(name string, do func([]byte) []byte) string {
 	var out []string
 	say := func(command, what string) { out = append(out, command+" "+what) }
 	aside := k.t.TempDir()
+	defer os.RemoveAll(aside) // the copies of all rows would take gigabytes
+	defer os.RemoveAll(dir)
 	copied, restored := filepath.Join(aside, "copy"), filepath.Join(aside, "restored")
 	before := sums(k.t, dir)
 	untouched := func() bool { return maps.Equal(before, sums(k.t, dir)) }
@@ -293,6 +295,7 @@ func (k *kindsTest) row(name string, do func([]byte) []byte) string {
 	say("backup", what)
 
 	dir = k.damaged(name, do)
+	defer os.RemoveAll(dir)
 	before = sums(k.t, dir)
 	n, text := k.start(dir)
 	if n == nil {

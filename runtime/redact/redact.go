@@ -74,6 +74,11 @@ func (w *redactor) value() error {
 	case '{':
 		return w.object()
 	}
+	return w.scalar()
+}
+
+// scalar writes a name or a value without members, spelled as short as can be.
+func (w *redactor) scalar() error {
 	v, err := w.dec.ReadValue()
 	if err != nil {
 		return err
@@ -126,12 +131,8 @@ func (w *redactor) object() error {
 
 // member writes a name, a colon, a value and a comma.
 func (w *redactor) member() error {
-	name, err := w.dec.ReadToken()
-	if err != nil {
-		return err
-	}
 	p := place{name: w.here()}
-	if w.out, err = jsontext.AppendQuote(w.out, name.String()); err != nil {
+	if err := w.scalar(); err != nil { // the name
 		return err
 	}
 	w.out = append(w.out, ':')

@@ -76,7 +76,11 @@ func drawMembers(t *rapid.T, depth int) []string {
 
 // TestADocumentCostsItsBytes redacts documents of as many of the smallest values as fit.
 func TestADocumentCostsItsBytes(t *testing.T) {
-	const size, times = 2 << 20, 8
+	const size = 2 << 20
+	times := uint64(8)
+	if raceDetector {
+		times *= 4
+	}
 	numbered := new(strings.Builder)
 	for i := 0; numbered.Len() < size; i++ {
 		fmt.Fprintf(numbered, `"%x\n":1,`, i*0x9e3779b1%(1<<32))
