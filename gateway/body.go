@@ -175,7 +175,8 @@ func (r *Request) readAll(limit, copies int64) ([]byte, error) {
 		if len(grown) < len(body)+piece {
 			return grown, nil
 		}
-		if body = grown; len(body)%readBreath < piece {
+		body = grown
+		if len(body)%readBreath < piece {
 			runtime.Gosched()
 		}
 	}

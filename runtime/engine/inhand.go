@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/wharf-dev/wharf/runtime/inhand"
-	"github.com/wharf-dev/wharf/storage"
 )
 
 // runCopies is how often a Task's large input is held while it runs: as it was read, as it
@@ -34,7 +33,7 @@ func intoHand(ctx context.Context, h *inhand.Hand) context.Context {
 	if h == nil {
 		return ctx
 	}
-	return storage.WithHolder(ctx, h)
+	return inhand.Into(ctx, h)
 }
 
 // later runs a Task again when there is room for its large documents. Meanwhile it has no

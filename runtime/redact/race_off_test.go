@@ -2,4 +2,4 @@
 
 package redact
 
-const raceDetector = false
+const underRace = false

@@ -3,4 +3,4 @@
 package redact
 
 // The race detector has pools drop what they are given, so that everything is allocated anew.
-const raceDetector = true
+const underRace = true

@@ -151,8 +151,8 @@ func (w *redactor) member() error {
 
 // close ends the object that began there: withholds it, or puts its members in order.
 func (w *redactor) close(begin int, members []place) error {
-	moved := w.order(members)
-	if err := w.checkNames(members); err != nil {
+	moved, err := w.order(members)
+	if err != nil {
 		return err
 	}
 	if w.withheld(members) {
@@ -161,7 +161,9 @@ func (w *redactor) close(begin int, members []place) error {
 	}
 	members, changed := w.withoutMemory(members)
 	if changed {
-		w.order(members)
+		if _, err := w.order(members); err != nil {
+			return err
+		}
 	}
 	if changed || moved {
 		w.sorted = slices.Grow(w.sorted[:0], len(w.out)-begin)
@@ -177,23 +179,28 @@ func (w *redactor) close(begin int, members []place) error {
 	return nil
 }
 
-// order sorts the members by name, and reports whether they were not in order.
-func (w *redactor) order(members []place) (moved bool) {
-	if len(members) < 2 || slices.IsSortedFunc(members, w.compare) {
-		return false
+// order sorts the members by name, and reports whether they were not in order. It refuses an
+// object in which a name stands twice: readers might take either.
+func (w *redactor) order(members []place) (moved bool, err error) {
+	if w.disorder(members) < 0 {
+		return false, nil
 	}
 	slices.SortFunc(members, w.compare)
-	return true
+	if i := w.disorder(members); i >= 0 {
+		return true, fmt.Errorf("a member stands twice: %.60s", w.name(members[i], 0))
+	}
+	return true, nil
 }
 
-// checkNames refuses an object in which a name stands twice: readers might take either.
-func (w *redactor) checkNames(members []place) error {
+// disorder returns the first member whose name does not come after the one before it; -1 if
+// there is none.
+func (w *redactor) disorder(members []place) int {
 	for i := 1; i < len(members); i++ {
-		if w.compare(members[i-1], members[i]) == 0 {
-			return fmt.Errorf("a member stands twice: %.60s", w.name(members[i], 0))
+		if w.compare(members[i-1], members[i]) >= 0 {
+			return i
 		}
 	}
-	return nil
+	return -1
 }
 
 func (w *redactor) compare(a, b place) int { return bytes.Compare(w.name(a, 0), w.name(b, 1)) }

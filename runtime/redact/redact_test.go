@@ -77,7 +77,7 @@ func drawMembers(t *rapid.T, depth int) []string {
 // TestADocumentCostsItsBytes redacts documents of as many of the smallest values as fit.
 func TestADocumentCostsItsBytes(t *testing.T) {
 	size, times := 2<<20, uint64(8)
-	if raceDetector {
+	if underRace {
 		size, times = 128<<10, 32
 	}
 	numbered := new(strings.Builder)

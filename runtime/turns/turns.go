@@ -73,12 +73,19 @@ func (t *Turns) Leave() {
 	if t == nil {
 		return
 	}
-	if t.Waiting() > 0 {
+	if t.wanted() {
 		time.Sleep(breather)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.giveOn()
+}
+
+// wanted reports whether somebody waits for a place.
+func (t *Turns) wanted() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.waiting) > 0
 }
 
 // Do does what takes long when a document of that size is worked on: in a place, if it is

@@ -36,7 +36,8 @@ func (s *Store) List(ctx context.Context, t storage.Tenant, o abi.Object, scope 
 		if err != nil {
 			return nil, false, err
 		}
-		if list, bytes = append(list, res), bytes+len(res.State); len(list)%listBreath == 0 {
+		list, bytes = append(list, res), bytes+len(res.State)
+		if len(list)%listBreath == 0 {
 			runtime.Gosched()
 		}
 		if err := holdPage(ctx, bytes, len(res.State)); err != nil {
