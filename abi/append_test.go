@@ -94,7 +94,7 @@ func outcome(t *rapid.T) *Outcome {
 	return o
 }
 
-// The table of transitions is the narrative's, and a terminal state is one that
+// The table of transitions is the protocol's (docs/protocol.md, 5.1), and a terminal state is one that
 // nothing leaves.
 func TestTransitions(t *testing.T) {
 	allowed := map[TaskStatus]string{

@@ -36,5 +36,13 @@ func (c *Change[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 // MarshalJSONTo implements json.MarshalerTo.
 func (c Change[T]) MarshalJSONTo(enc *jsontext.Encoder) error { return json.MarshalEncode(enc, c.To) }
 
-// changes returns what a change is to, for those who look at types alone.
-func (Change[T]) changes() reflect.Type { return reflect.TypeFor[T]() }
+// Changes returns what a change is to, for those who look at types alone.
+func (Change[T]) Changes() reflect.Type { return reflect.TypeFor[T]() }
+
+// Replace makes the change of a member of a PATCH that cannot be null: nil is a member
+// that is not there.
+func Replace[T any](to, by *T) {
+	if by != nil {
+		*to = *by
+	}
+}

@@ -3,6 +3,6 @@
 // host calls that a plugin may make.
 //
 // The package imports nothing else of Wharf. JSON names are exactly those of
-// the protocol documents. Types here are plain data: they are safe to copy and
+// the protocol (docs/protocol.md). Types here are plain data: they are safe to copy and
 // carry no locks.
 package abi

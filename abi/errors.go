@@ -6,13 +6,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// ErrorCode is a machine-readable error code (narrative, "Error taxonomy").
+// ErrorCode is a machine-readable error code (docs/protocol.md, 7).
 type ErrorCode string
 
 // ErrorType groups error codes.
 type ErrorType string
 
-// The error types of the narrative.
+// The error types.
 const (
 	TypeRequest    ErrorType = "request_error"
 	TypeAuth       ErrorType = "auth_error"
@@ -25,8 +25,7 @@ const (
 	TypeServer     ErrorType = "server_error"
 )
 
-// The error codes of the narrative, and not_implemented, which Wharf adds
-// (digest section 8, row 6).
+// The error codes, and not_implemented, which Wharf adds (docs/protocol.md, 8.6).
 const (
 	CodeInvalidRequest         ErrorCode = "invalid_request"
 	CodeInvalidStateTransition ErrorCode = "invalid_state_transition"
@@ -56,7 +55,7 @@ type ErrorClass struct {
 	Type   ErrorType
 }
 
-// ErrorClasses lists every code in the order of the narrative's table.
+// ErrorClasses lists every code in the order of docs/protocol.md, 7.
 func ErrorClasses() []ErrorClass {
 	return []ErrorClass{
 		{CodeInvalidRequest, 400, TypeRequest},

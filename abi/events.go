@@ -2,7 +2,7 @@ package abi
 
 import "strings"
 
-// EventKind names what an Event reports (narrative, "Event taxonomy").
+// EventKind names what an Event reports (docs/protocol.md, 5.2).
 type EventKind string
 
 // User events.
@@ -170,4 +170,15 @@ func EventKinds() []EventKind {
 // "vendor." or is a reverse-DNS name.
 func (k EventKind) Vendor() bool {
 	return strings.HasPrefix(string(k), "vendor.") || strings.Count(string(k), ".") > 1
+}
+
+// hostNamespace is the prefix of the event kinds that plugins may not use.
+const hostNamespace = "vendor.wharf."
+
+// CheckPluginKind refuses a kind that is not one for events of plugins.
+func CheckPluginKind(k EventKind) *Error {
+	if k.Vendor() && !strings.HasPrefix(string(k), hostNamespace) && ValidName(string(k)) {
+		return nil
+	}
+	return InvalidParam("kind", `%q is not a kind for plugins: "vendor." and a name of your own, or a reverse-DNS name`, k)
 }

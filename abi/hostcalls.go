@@ -95,6 +95,9 @@ type CallError struct {
 	Message string `json:"message"`
 }
 
+// MaxRandom is the most randomness that one call of [CallRandom] gives, in bytes.
+const MaxRandom = 1 << 16
+
 // The names of the host calls.
 const (
 	CallInput           = "input"

@@ -6,6 +6,8 @@ import (
 
 	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi/jsonw"
 )
 
 func TestTooDeep(t *testing.T) {
@@ -59,7 +61,7 @@ func FuzzPlain(f *testing.F) {
 		if err != nil || string(again) != string(plain) {
 			t.Fatalf("%s, again %s (%v)", plain, again, err)
 		}
-		if Spaced(plain) {
+		if jsonw.Spaced(plain) {
 			t.Fatalf("there is white space in %s", plain)
 		}
 		written, err := json.Marshal(struct {
@@ -68,7 +70,7 @@ func FuzzPlain(f *testing.F) {
 		if err != nil || string(written) != `{"v":`+string(plain)+`}` {
 			t.Fatalf("%s was written as %s (%v)", plain, written, err)
 		}
-		if m := (members{}); string(raw(m.b, plain)) != string(plain) {
+		if string(jsonw.Raw(nil, plain)) != string(plain) {
 			t.Fatalf("%s was written otherwise by hand", plain)
 		}
 	})

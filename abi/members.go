@@ -89,8 +89,8 @@ func shapeOf(t reflect.Type) *shape {
 const entrySize = 64
 
 func newShape(t reflect.Type, most int, within map[reflect.Type]*shape) *shape {
-	if changed, ok := reflect.Zero(t).Interface().(interface{ changes() reflect.Type }); ok {
-		return newShape(changed.changes(), most, within)
+	if changed, ok := reflect.Zero(t).Interface().(interface{ Changes() reflect.Type }); ok {
+		return newShape(changed.Changes(), most, within)
 	}
 	switch t.Kind() {
 	case reflect.Pointer:

@@ -45,8 +45,8 @@ type crowd struct {
 
 // crowds returns every list and map of a type, at every level.
 func crowds(t reflect.Type, before, after string, most int) []crowd {
-	if c, ok := reflect.Zero(t).Interface().(interface{ changes() reflect.Type }); ok {
-		return crowds(c.changes(), before, after, most)
+	if c, ok := reflect.Zero(t).Interface().(interface{ Changes() reflect.Type }); ok {
+		return crowds(c.Changes(), before, after, most)
 	}
 	switch {
 	case t.Kind() == reflect.Pointer:

@@ -12,7 +12,7 @@ const (
 	MediaReceiptCBOR = "application/vnd.harn.receipt+cbor"
 )
 
-// ReceiptResource is a receipt as a REST resource (digest section 8, row 3). Wire
+// ReceiptResource is a receipt as a REST resource (docs/protocol.md, 8.3). Wire
 // holds the receipt itself.
 type ReceiptResource struct {
 	Envelope     `json:",inline"`

@@ -6,7 +6,7 @@ import "github.com/go-json-experiment/json/jsontext"
 // plugin would notice.
 const ABIVersion = "wharf-abi-1"
 
-// ReplayMode says how a Task is replayed (Replay contract, "Modes").
+// ReplayMode says how a Task is replayed (docs/protocol.md, 6.1).
 type ReplayMode string
 
 // The replay modes.
@@ -102,6 +102,13 @@ type ForkTaskRequest struct {
 type ReplaySessionRequest struct {
 	Reason string `json:"reason,omitzero"`
 }
+
+// The bounds of what a Task can wait for: MaxApprovals is how many approvals can be asked
+// for, and MaxWaitSeconds, ten years, how long.
+const (
+	MaxApprovals   = 100
+	MaxWaitSeconds = 10 * 366 * 24 * 3600
+)
 
 // Waiting says what a parked Task waits for.
 type Waiting struct {

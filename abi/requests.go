@@ -59,7 +59,7 @@ type ForkSessionRequest struct {
 
 // TruncateSessionRequest is the body of POST /v1/sessions/{id}/truncate: keep
 // the first N turns. A turn is a Message. Turns and Keep are accepted spellings
-// of KeepTurns (digest section 8, row 2).
+// of KeepTurns (docs/protocol.md, 8.2).
 type TruncateSessionRequest struct {
 	KeepTurns *int `json:"keep_turns,omitzero"`
 	Turns     *int `json:"turns,omitzero"`

@@ -109,6 +109,15 @@ type Budget struct {
 	WallTimeMS   int64   `json:"wall_time_ms,omitzero"`
 }
 
+// Used is what a Task has used up of what a [Budget] bounds.
+type Used struct {
+	// Spent is in US dollars. Amounts in other currencies are counted as if they were:
+	// a bound must not be passed for want of a rate.
+	Spent                     float64
+	InputTokens, OutputTokens int64
+	ToolCalls, HostCalls      int64
+}
+
 // ApprovalPolicy says how writes are approved.
 type ApprovalPolicy struct {
 	// Quorum is how many must approve; 0 is 1.
@@ -276,7 +285,7 @@ const (
 	PartImageRef    PartType = "image_ref"
 )
 
-// Visibility says who may see content (narrative, "Privacy and redaction").
+// Visibility says who may see content (docs/protocol.md, 3.5).
 type Visibility string
 
 // The visibilities.
@@ -335,7 +344,7 @@ const (
 )
 
 // Artifact is durable content that Messages, Outcomes and Receipts refer to.
-// SHA256 is bare lower-case hex (digest section 8, row 7); null when the bytes
+// SHA256 is bare lower-case hex (docs/protocol.md, 8.7); null when the bytes
 // live elsewhere and their hash is not known.
 type Artifact struct {
 	Envelope    `json:",inline"`
@@ -383,7 +392,7 @@ type Event struct {
 	IdempotencyKey string          `json:"idempotency_key,omitzero"`
 	ReceiptID      string          `json:"receipt_id,omitzero"`
 	Replayed       bool            `json:"replayed"`
-	// Replay is set on what a replay Task did again (Replay contract, "EventLog use").
+	// Replay is set on what a replay Task did again (docs/protocol.md, 6.2).
 	Replay *ReplayMarks `json:"replay,omitzero"`
 }
 
@@ -393,13 +402,6 @@ type PageInfo struct {
 	NextCursor *string `json:"next_cursor"`
 	// Unreadable are the ids of what belongs in the page, and cannot be read.
 	Unreadable []string `json:"unreadable,omitzero"`
-}
-
-// List is the list envelope. Data holds resources as JSON texts.
-type List struct {
-	Object string           `json:"object"` // always "list"
-	Data   []jsontext.Value `json:"data"`
-	Page   PageInfo         `json:"page"`
 }
 
 // Tenant is Wharf's own resource: who shares a node. It lives in the system tenant.

@@ -2,7 +2,7 @@ package abi
 
 import "slices"
 
-// The scopes that are not <resource>:read or <resource>:write (digest section 8, row 11).
+// The scopes that are not <resource>:read or <resource>:write (docs/protocol.md, 8.11).
 const (
 	ScopeAll            = "*"
 	ScopeAdmin          = "admin"           // manage keys of the own tenant

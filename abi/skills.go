@@ -2,6 +2,9 @@ package abi
 
 import "github.com/go-json-experiment/json/jsontext"
 
+// SourceNode is the source of the Skills that come with the node.
+const SourceNode = "node"
+
 // Skill is a callable capability: a Persona with a declared input and output.
 type Skill struct {
 	Envelope         `json:",inline"`

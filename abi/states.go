@@ -1,7 +1,7 @@
 package abi
 
 // TaskStatus is the lifecycle state of a Task, spelled as on the wire
-// (narrative, "Task lifecycle").
+// (docs/protocol.md, 5.1).
 type TaskStatus string
 
 // The task states. The last three are terminal.
@@ -15,7 +15,7 @@ const (
 	TaskCanceled      TaskStatus = "CANCELED"
 )
 
-// TaskStatuses lists every state, in the order of the narrative.
+// TaskStatuses lists every state, in the order of docs/protocol.md, 5.1.
 func TaskStatuses() []TaskStatus {
 	return []TaskStatus{TaskSubmitted, TaskWorking, TaskInputRequired, TaskAuthRequired,
 		TaskCompleted, TaskFailed, TaskCanceled}
@@ -26,7 +26,7 @@ func (s TaskStatus) Terminal() bool {
 	return s == TaskCompleted || s == TaskFailed || s == TaskCanceled
 }
 
-// CanBecome reports whether the narrative's table allows the transition s → to.
+// CanBecome reports whether the protocol allows the transition s → to (docs/protocol.md, 5.1).
 func (s TaskStatus) CanBecome(to TaskStatus) bool {
 	switch s {
 	case TaskSubmitted:

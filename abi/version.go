@@ -1,7 +1,7 @@
 package abi
 
 // ProtocolVersion is the only protocol version that this build speaks. It is the
-// value of the request header [VersionHeader] (narrative, "Versioning").
+// value of the request header [VersionHeader] (docs/protocol.md, 1).
 const ProtocolVersion = "agents-protocol-2026-04-25"
 
 // ProtocolFamily is the discriminator that discovery answers with.

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/wharf-dev/wharf/benches/internal/ceiling"
 	"github.com/wharf-dev/wharf/benches/internal/node"
 	"github.com/wharf-dev/wharf/benches/internal/report"
 	"github.com/wharf-dev/wharf/benches/internal/suite"
@@ -26,8 +27,8 @@ func main() {
 }
 
 func run(args []string) error {
-	if len(args) > 0 && args[0] == suite.CeilingCommand {
-		return suite.CeilingMain(args[1:], os.Stdin, os.Stdout)
+	if len(args) > 0 && args[0] == ceiling.Command {
+		return ceiling.Main(args[1:], os.Stdin, os.Stdout)
 	}
 	if len(args) > 0 && args[0] == suite.ProbeCommand {
 		return suite.ProbeMain(context.Background(), args[1:], os.Stdout)

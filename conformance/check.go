@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Level is a conformance level (narrative, "Conformance levels").
+// Level is a conformance level (docs/protocol.md, 10).
 type Level string
 
 // The levels that can be checked. Every server has to reach Core; the others come
@@ -49,7 +49,7 @@ type Check struct {
 	ID       string   `json:"id"`
 	Title    string   `json:"title"`
 	Level    Level    `json:"level"`
-	Section  string   `json:"section"` // the narrative's heading, or "REST: …" for the OpenAPI document
+	Section  string   `json:"section"` // the heading of the published protocol, or "REST: …" for its OpenAPI document
 	Strength Strength `json:"strength"`
 
 	run func(*probe)

@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// protocolVersion and versionHeader are the narrative's ("Versioning").
+// protocolVersion and versionHeader are the protocol's (docs/protocol.md, 1).
 const (
 	protocolVersion = "agents-protocol-2026-04-25"
 	versionHeader   = "Harn-Agents-Protocol-Version"

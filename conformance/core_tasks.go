@@ -23,7 +23,7 @@ func taskChecks() []Check {
 
 var taskStates = []string{"SUBMITTED", "WORKING", "INPUT_REQUIRED", "AUTH_REQUIRED", "COMPLETED", "FAILED", "CANCELED"}
 
-// transitions is the narrative's table; a state that is missing is terminal.
+// transitions is the protocol's table (docs/protocol.md, 5.1); a state that is missing is terminal.
 var transitions = map[string][]string{
 	"":               {"SUBMITTED"},
 	"SUBMITTED":      {"WORKING", "CANCELED", "FAILED"},

@@ -94,7 +94,7 @@ func (o *observer) frame(where string, data []byte, doc object) {
 	o.resource(where, doc)
 }
 
-// classes maps the error codes of the narrative to their status and type. A code
+// classes maps the error codes to their status and type (docs/protocol.md, 7). A code
 // that is not in it is allowed: versions may add some.
 var classes = map[string]struct {
 	status int
@@ -143,7 +143,7 @@ func (o *observer) error(r response) {
 	o.errorCode(r, e)
 }
 
-// errorCode compares status, code and type with the narrative's table. A status
+// errorCode compares status, code and type with the protocol's table. A status
 // for which the table has no code (405, 415, …) may come with invalid_request.
 func (o *observer) errorCode(r response, e object) {
 	code := r.errorCode()
@@ -159,7 +159,7 @@ func (o *observer) errorCode(r response, e object) {
 	}
 }
 
-// tabled reports whether the narrative has a code for a status.
+// tabled reports whether the protocol has a code for a status.
 func tabled(status int) bool {
 	for _, class := range classes {
 		if class.status == status {

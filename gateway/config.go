@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/wharf-dev/wharf/runtime/inhand"
@@ -69,28 +70,21 @@ type Config struct {
 
 // WithDefaults returns c with every zero member replaced by its default.
 func (c Config) WithDefaults() Config {
-	setDefault(&c.Node, "wharf")
-	setDefault(&c.Version, "devel")
-	setDefault(&c.BodyLimit, 32<<20)
-	setDefault(&c.DeliveryLimit, 1<<20)
-	setDefault(&c.UploadLimit, 1<<30)
-	setDefault(&c.HeaderLimit, 8<<10)
-	setDefault(&c.InFlightBytes, 256<<20)
-	setDefault(&c.ReadTimeout, 30*time.Second)
-	setDefault(&c.UploadTimeout, time.Hour)
-	setDefault(&c.WriteTimeout, 30*time.Second)
-	setDefault(&c.IdleTimeout, 2*time.Minute)
-	setDefault(&c.Connections, 8192)
-	setDefault(&c.Streams, 4096)
-	setDefault(&c.MessageLimit, 1<<20)
-	setDefault(&c.Heartbeat, 15*time.Second)
-	setDefault(&c.WaitLimit, time.Minute)
+	c.Node = cmp.Or(c.Node, "wharf")
+	c.Version = cmp.Or(c.Version, "devel")
+	c.BodyLimit = cmp.Or(c.BodyLimit, 32<<20)
+	c.DeliveryLimit = cmp.Or(c.DeliveryLimit, 1<<20)
+	c.UploadLimit = cmp.Or(c.UploadLimit, 1<<30)
+	c.HeaderLimit = cmp.Or(c.HeaderLimit, 8<<10)
+	c.InFlightBytes = cmp.Or(c.InFlightBytes, 256<<20)
+	c.ReadTimeout = cmp.Or(c.ReadTimeout, 30*time.Second)
+	c.UploadTimeout = cmp.Or(c.UploadTimeout, time.Hour)
+	c.WriteTimeout = cmp.Or(c.WriteTimeout, 30*time.Second)
+	c.IdleTimeout = cmp.Or(c.IdleTimeout, 2*time.Minute)
+	c.Connections = cmp.Or(c.Connections, 8192)
+	c.Streams = cmp.Or(c.Streams, 4096)
+	c.MessageLimit = cmp.Or(c.MessageLimit, 1<<20)
+	c.Heartbeat = cmp.Or(c.Heartbeat, 15*time.Second)
+	c.WaitLimit = cmp.Or(c.WaitLimit, time.Minute)
 	return c
-}
-
-func setDefault[T comparable](member *T, value T) {
-	var zero T
-	if *member == zero {
-		*member = value
-	}
 }

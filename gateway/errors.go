@@ -9,7 +9,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/wharf-dev/wharf/abi"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/desk"
 )
 
 // fail answers with err. What is no *abi.Error, or is one of the node's own faults, is
@@ -29,7 +29,7 @@ func (s *Server) fail(ctx *fasthttp.RequestCtx, id string, err error) {
 
 // internalError is what a client is told of an error that is not an *abi.Error.
 func internalError(err error, otherwise string) *abi.Error {
-	if unreadable, ok := errors.AsType[*engine.UnreadableError](err); ok {
+	if unreadable, ok := errors.AsType[*desk.UnreadableError](err); ok {
 		return unreadable.Shown()
 	}
 	return abi.Errorf(abi.CodeInternalError, "%s", otherwise)
@@ -81,7 +81,7 @@ func (s *Server) brokenRequest(ctx *fasthttp.RequestCtx, err error) {
 
 // brokenError never repeats fasthttp's text: it can hold the request's headers.
 func brokenError(err error) *abi.Error {
-	answer := abi.Errorf(abi.CodeInvalidRequest, "the request is no well-formed HTTP request")
+	answer := abi.Errorf(abi.CodeInvalidRequest, "the request is not well-formed HTTP")
 	if _, ok := errors.AsType[*fasthttp.ErrSmallBuffer](err); ok {
 		answer = abi.Errorf(abi.CodeInvalidRequest, "the request line and headers are too large")
 		answer.Status = fasthttp.StatusRequestHeaderFieldsTooLarge

@@ -16,7 +16,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/intake"
 )
 
 func TestBearer(t *testing.T) {
@@ -84,13 +86,13 @@ type keyless struct {
 	aside  map[abi.Object]int
 }
 
-func (keyless) Authenticate(context.Context, string) (*engine.Caller, error) {
-	return &engine.Caller{Scopes: []string{abi.ScopeAll}}, nil
+func (keyless) Authenticate(context.Context, string) (*desk.Caller, error) {
+	return &desk.Caller{Scopes: []string{abi.ScopeAll}}, nil
 }
 
 func (k keyless) Stats() engine.Stats { return engine.Stats{Failed: k.failed, SetAside: k.aside} }
 
-func (keyless) DeliveryStats() engine.Deliveries { return engine.Deliveries{} }
+func (keyless) DeliveryStats() intake.Deliveries { return intake.Deliveries{} }
 
 // oneRoute is an adapter with one route.
 type oneRoute struct{ handle Handler }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/intake"
 )
 
 // metrics is what /metrics shows. Labels come from the route table and are
@@ -139,7 +140,7 @@ func sendInstances(send sender, in *engine.Instances) {
 	send(prometheus.CounterValue, float64(in.Dropped), describe("wharf_instances_dropped_total", "Instances that are no more."))
 }
 
-func sendDeliveries(send sender, d *engine.Deliveries) {
+func sendDeliveries(send sender, d *intake.Deliveries) {
 	send(prometheus.CounterValue, float64(d.Received), describe("wharf_deliveries_received_total", "Deliveries to Connectors that were put on disk."))
 	send(prometheus.CounterValue, float64(d.Deduped), describe("wharf_deliveries_deduped_total", "Deliveries that had been taken before."))
 	rejected := describe("wharf_deliveries_rejected_total", "Deliveries that were not taken: for their signature, or because the backlog was full.", "reason")
@@ -153,7 +154,7 @@ func sendDeliveries(send sender, d *engine.Deliveries) {
 	send(prometheus.GaugeValue, d.Oldest.Seconds(), describe("wharf_deliveries_oldest_seconds", "How long the oldest delivery that is pending has waited, about."))
 }
 
-func batchSizes(h *engine.Histogram) prometheus.Metric {
+func batchSizes(h *intake.Histogram) prometheus.Metric {
 	return prometheus.MustNewConstHistogram(describe("wharf_delivery_batch_size", "Deliveries that a plugin was run for at once."),
 		h.Count, float64(h.Sum), h.Buckets)
 }
@@ -165,7 +166,7 @@ func boolean(b bool) float64 {
 	return 0
 }
 
-// serveMetrics is open to who connects to a loopback address without a proxy in
+// serveMetrics is open to clients that connect to a loopback address without a proxy in
 // between; anybody else needs a key that may administer the node.
 func (s *Server) serveMetrics(r *Request) error {
 	if !local(r.HTTP) {

@@ -11,7 +11,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/wharf-dev/wharf/abi"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/inhand"
 	"github.com/wharf-dev/wharf/runtime/turns"
 )
@@ -27,8 +27,8 @@ const (
 type Request struct {
 	HTTP   *fasthttp.RequestCtx
 	Route  *Route
-	ID     string         // the request_id
-	Caller *engine.Caller // nil on public routes
+	ID     string       // the request_id
+	Caller *desk.Caller // nil on public routes
 
 	server   *Server
 	incoming incoming
@@ -214,7 +214,7 @@ func (b *heldBody) Close() error {
 
 // Retry returns the identity of a write that carries an Idempotency-Key, and nil
 // for one without. body is what the equivalence of retries is judged on.
-func (r *Request) Retry(body []byte) (*engine.Retry, error) {
+func (r *Request) Retry(body []byte) (*desk.Retry, error) {
 	keys := r.HTTP.Request.Header.PeekAll("Idempotency-Key")
 	if len(keys) == 0 {
 		return nil, nil
@@ -222,7 +222,7 @@ func (r *Request) Retry(body []byte) (*engine.Retry, error) {
 	if len(keys) > 1 || len(keys[0]) == 0 || len(keys[0]) > 255 {
 		return nil, abi.InvalidParam("Idempotency-Key", "Idempotency-Key must be given once and have 1 to 255 characters")
 	}
-	return &engine.Retry{
+	return &desk.Retry{
 		Key:    string(keys[0]),
 		Method: string(r.HTTP.Method()),
 		Target: r.Target(),

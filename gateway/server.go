@@ -18,15 +18,17 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/intake"
 )
 
 // Core is what the gateway itself asks of the engine.
 type Core interface {
 	// Authenticate returns who an API key or an access token speaks for, or an *abi.Error.
-	Authenticate(ctx context.Context, credential string) (*engine.Caller, error)
+	Authenticate(ctx context.Context, credential string) (*desk.Caller, error)
 	Stats() engine.Stats
-	DeliveryStats() engine.Deliveries
+	DeliveryStats() intake.Deliveries
 }
 
 // Server is the front door. All methods are safe for concurrent use.
@@ -192,7 +194,7 @@ func (r *Request) Require(scope string) error {
 }
 
 // Require returns permission_denied unless a caller has the scope; "" is none.
-func Require(c *engine.Caller, scope string) error {
+func Require(c *desk.Caller, scope string) error {
 	if scope == "" || c.Can(scope) {
 		return nil
 	}
@@ -234,7 +236,7 @@ func equalFold(b []byte, lower string) bool {
 }
 
 // checkVersion answers an absent or unknown version with 426 and what there is
-// (narrative, "Versioning").
+// (docs/protocol.md, 1).
 func checkVersion(version []byte) error {
 	for _, supported := range abi.SupportedVersions() {
 		if string(version) == supported {

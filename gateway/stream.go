@@ -10,7 +10,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/wharf-dev/wharf/abi"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/desk"
 )
 
 // Stream is an answer that goes on: a connection taken over from fasthttp. It is
@@ -107,10 +107,10 @@ func (r *Request) Stream(f func(ctx context.Context, st *Stream)) error {
 
 // Reauthenticate returns a function that says who the request's credential belongs to
 // by now. It may be called when the request is over.
-func (r *Request) Reauthenticate() func() (*engine.Caller, error) {
+func (r *Request) Reauthenticate() func() (*desk.Caller, error) {
 	s := r.server
 	credential, _ := r.credential()
-	return func() (*engine.Caller, error) { return s.core.Authenticate(s.ctx, credential) }
+	return func() (*desk.Caller, error) { return s.core.Authenticate(s.ctx, credential) }
 }
 
 // unwrap returns the connection below fasthttp's, which can be asked whether the

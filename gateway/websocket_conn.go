@@ -16,7 +16,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/desk"
 )
 
 // Close codes that say why the node closes a socket: those of RFC 6455, and of its
@@ -114,7 +114,7 @@ func (ws *Socket) MessageLimit() int64 { return ws.server.cfg.MessageLimit }
 func (ws *Socket) Heartbeat() time.Duration { return ws.server.cfg.Heartbeat }
 
 // Authenticate returns who the socket's credential belongs to by now.
-func (ws *Socket) Authenticate() (*engine.Caller, error) {
+func (ws *Socket) Authenticate() (*desk.Caller, error) {
 	return ws.server.core.Authenticate(ws.server.ctx, ws.credential)
 }
 

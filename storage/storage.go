@@ -96,7 +96,7 @@ func (f *Frame) Last(s Scope) Position {
 type Record struct {
 	Kind     abi.EventKind
 	Resource abi.ResourcePointer
-	Sequence uint64 // counts from 0 within Resource
+	Sequence uint64 // counts from 0 within Resource, and never falls
 	// Hint marks telemetry: the replay cursor skips it.
 	Hint bool
 	// Restricted is set when State or Payload holds content that is not public, so
@@ -185,6 +185,10 @@ type DeliveryKey [16]byte
 type Batch struct {
 	Frame       Frame
 	Idempotency *Idempotency
+	// Expect is what must hold when the batch takes effect. If something of it does not,
+	// the batch leaves nothing, no position either, and [Commit.Wait] returns a
+	// [*ConflictError].
+	Expect []Expectation
 }
 
 // Key identifies an idempotency record: a hash of its scope and the client's key.
@@ -210,8 +214,9 @@ type Idempotency struct {
 // Commit is a batch on its way to the disk.
 type Commit interface {
 	// Wait blocks until the batch is durable and returns the position of its first
-	// event. It returns early, without knowing the outcome, only when ctx ends. It may
-	// be called any number of times, or never.
+	// event. It returns early, without knowing the outcome, only when ctx ends; an outcome
+	// that is known is told whatever ctx is. It may be called with any context, any number
+	// of times, by any number of goroutines, or never: all are told the same.
 	Wait(ctx context.Context) (Position, error)
 }
 
@@ -298,7 +303,8 @@ const PageBytes = 4 << 20
 // Store is an open data folder. All methods are safe for concurrent use.
 type Store interface {
 	// Append hands b to the committer. The store owns b from here on. Batches take
-	// effect in the order in which Append is called.
+	// effect in the order in which Append is called; what a batch expects is looked at
+	// when its turn comes.
 	Append(b *Batch) Commit
 	// Sync waits until every batch that was handed over before is durable. It returns
 	// early, without knowing, only when ctx ends.
@@ -307,11 +313,11 @@ type Store interface {
 	// Get returns a resource, or ErrNotFound.
 	Get(ctx context.Context, t Tenant, o abi.Object, id string) (Resource, error)
 	// Sequence returns the highest sequence that any event of the resource has, and
-	// false if it has no event.
+	// false if it has no event. Deliveries have none: there are many, with an event each.
 	Sequence(ctx context.Context, t Tenant, r abi.ResourcePointer) (uint64, bool, error)
 	// List returns resources of one kind, newest first, and whether there are more: the
 	// page may end at PageBytes.
-	// A Scope that the kind is not indexed by yields an error.
+	// A Scope that the kind is not listed by ([ListedBy]) yields a [*ScopeError].
 	List(ctx context.Context, t Tenant, o abi.Object, s Scope, p Page) ([]Resource, bool, error)
 	// Transcript returns a Session's Messages, oldest first unless Page.Newest is set, and
 	// whether there are more: the page may end at PageBytes. Page.After is a position. The
@@ -343,8 +349,8 @@ type Store interface {
 	Idempotency(ctx context.Context, t Tenant, k Key, now time.Time) (*Idempotency, error)
 
 	// Seen returns the position of the event that last received a delivery with key k
-	// at or after since, and false if there is none. It is found by the second. Keys are forgotten
-	// when all windows are over, as the engine is configured.
+	// at or after since, and false if there is none. Times are
+	// compared in whole seconds. Keys are kept for the days that the engine is opened with.
 	Seen(ctx context.Context, t Tenant, k DeliveryKey, since time.Time) (Position, bool, error)
 	// Pending returns the pending events of a Connector after a position, oldest first,
 	// and whether there are more.
@@ -368,8 +374,8 @@ type Store interface {
 	Close() error
 }
 
-// Hash is a SHA-256.
-type Hash [32]byte
+// Hash is the name of a blob.
+type Hash = abi.Hash
 
 // Blobs keeps large values by their SHA-256. Values are streamed, never held
 // whole in memory. A blob is durable when Put returns.

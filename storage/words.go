@@ -36,7 +36,7 @@ type Term struct {
 }
 
 // Words returns the distinct words of a JSON value, sorted: of its texts, the names
-// of its members and its numbers. What comes after an error in the JSON has none.
+// of its members and its numbers. Anything after malformed JSON is ignored.
 func Words(value []byte) []string {
 	found := map[string]struct{}{}
 	d := jsontext.NewDecoder(bytes.NewReader(value), jsontext.AllowDuplicateNames(true))

@@ -2,12 +2,13 @@ package main
 
 import (
 	"bytes"
-	"context"
+	"cmp"
 	"fmt"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
@@ -21,41 +22,45 @@ type taskAnswer struct {
 
 func (a *app) taskAnswerCommand() *cobra.Command {
 	var t taskAnswer
-	cmd := &cobra.Command{
-		Use:   "answer ID",
-		Short: "Give a waiting Task what it waits for",
-		Long: `Answer sends what a Task in INPUT_REQUIRED or AUTH_REQUIRED waits for, and the
+	var task string
+	return a.node(page{
+		use:   "answer ID",
+		short: "Give a waiting Task what it waits for",
+		long: `Answer sends what a Task in INPUT_REQUIRED or AUTH_REQUIRED waits for, and the
 Task goes on. "wharf task get ID" shows what that is.
 
 A Task that asks for input, or that somebody authorizes something, is answered
 with --text or with --value, which is JSON. A Task that asks for an approval is
 answered with --approve or --deny; --arguments approves with other arguments
 than those that it asked for.`,
-		Example: `  wharf task answer task_01K0... --text "the second one"
+		example: `  wharf task answer task_01K0... --text "the second one"
   wharf task answer task_01K0... --value '{"port": 8080}'
   wharf task answer task_01K0... --approve
   wharf task answer task_01K0... --deny --reason "not on a Friday"`,
-		Args: oneArg("the id of a Task"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			req, err := t.request()
-			if err != nil {
-				return err
-			}
-			c, err := a.client()
-			if err != nil {
-				return err
-			}
-			return a.answer(cmd.Context(), c, args[0], req)
+		args: oneArg("the id of a Task"),
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&t.text, "text", "", "answer with text")
+			f.StringVar(&t.value, "value", "", "answer with a JSON value")
+			f.BoolVar(&t.approve, "approve", false, "approve what the Task means to do")
+			f.BoolVar(&t.deny, "deny", false, "deny it")
+			f.StringVar(&t.reason, "reason", "", "why, for the Task and for whoever reads the log")
+			f.StringVar(&t.arguments, "arguments", "", "with --approve: a JSON object to go on with instead")
 		},
-	}
-	flags := cmd.Flags()
-	flags.StringVar(&t.text, "text", "", "answer with text")
-	flags.StringVar(&t.value, "value", "", "answer with a JSON value")
-	flags.BoolVar(&t.approve, "approve", false, "approve what the Task means to do")
-	flags.BoolVar(&t.deny, "deny", false, "deny it")
-	flags.StringVar(&t.reason, "reason", "", "why, for the Task and for whoever reads the log")
-	flags.StringVar(&t.arguments, "arguments", "", "with --approve: a JSON object to go on with instead")
-	return cmd
+	}, ask[abi.Message]{
+		call: func(_ *cobra.Command, args []string) (client.Call, error) {
+			req, err := t.request()
+			task = args[0]
+			return client.Post(req, "/v1/tasks/{}/messages", task), err
+		},
+		text: func(m *abi.Message) {
+			a.out.Line(m.ID, " answers ", task)
+			a.out.Pairs([2]string{"watch it", self() + " task tail " + task})
+		},
+		tips: tips{
+			abi.CodeResourceNotFound:       "wharf task list --status INPUT_REQUIRED",
+			abi.CodeInvalidStateTransition: "wharf task get {}, which shows what the Task waits for, if anything",
+		},
+	})
 }
 
 // decision is the value of the json part that answers an approval.
@@ -127,21 +132,6 @@ func taskMessage(kind abi.TaskMessageKind, part abi.Part) abi.AppendTaskMessageR
 	return abi.AppendTaskMessageRequest{Kind: kind, Message: &abi.MessageInput{Role: abi.RoleUser, Parts: []abi.Part{part}}}
 }
 
-func (a *app) answer(ctx context.Context, c *client.Client, id string, req abi.AppendTaskMessageRequest) error {
-	message, err := c.Answer(ctx, id, req)
-	if err != nil {
-		err = hint(err, abi.CodeResourceNotFound, "wharf task list --status INPUT_REQUIRED")
-		return hint(err, abi.CodeInvalidStateTransition, "wharf task get "+id+", which shows what the Task waits for, if anything")
-	}
-	if a.json {
-		a.printJSON(message.JSON)
-		return nil
-	}
-	a.out.Line(message.Value.ID, " answers ", id)
-	a.out.Pairs([2]string{"watch it", self() + " task tail " + id})
-	return nil
-}
-
 // howToAnswer returns the command that answers a waiting Task, "" when nobody can.
 func howToAnswer(id string, w *abi.Waiting) string {
 	if w == nil {
@@ -178,7 +168,7 @@ func (a *app) showWaiting(id string, w *abi.Waiting) {
 	if w.Schema != nil {
 		schema = string(w.Schema)
 	}
-	a.out.Title("waits for " + firstOf(waitName(w), w.Call))
+	a.out.Title("waits for " + cmp.Or(waitName(w), w.Call))
 	a.out.Pairs([2]string{"prompt", w.Prompt}, [2]string{"action", w.Action}, [2]string{"open", w.URL}, [2]string{"as", schema},
 		[2]string{"task", w.TaskID}, [2]string{"until", until}, [2]string{"answer it", howToAnswer(id, w)})
 }

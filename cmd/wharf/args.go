@@ -48,7 +48,8 @@ func optionalArg(cmd *cobra.Command, args []string) error {
 
 // family makes a command that only holds others. Without one of them it shows
 // its help, and a word that is none of them is a mistake.
-func family(cmd *cobra.Command, members ...*cobra.Command) *cobra.Command {
+func family(p page, members ...*cobra.Command) *cobra.Command {
+	cmd := p.command(func(cmd *cobra.Command, _ []string) error { return cmd.Help() })
 	cmd.AddCommand(members...)
 	cmd.SuggestionsMinimumDistance = 2
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
@@ -62,6 +63,5 @@ func family(cmd *cobra.Command, members ...*cobra.Command) *cobra.Command {
 		return err
 	}
 	cmd.DisableFlagsInUseLine = true
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	return cmd
 }

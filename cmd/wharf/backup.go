@@ -12,16 +12,18 @@ import (
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/datadir"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/holdings"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/node"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
+	"github.com/wharf-dev/wharf/storage"
 	"github.com/wharf-dev/wharf/storage/pebble"
 )
 
 func (a *app) backupCommand() *cobra.Command {
 	var data string
-	cmd := &cobra.Command{
-		Use:   "backup DIR",
-		Short: "Copy the data of a node to a folder, while it runs",
-		Long: `Backup makes a running node write a copy of its data to DIR, a folder on the
+	cmd := page{
+		use:   "backup DIR",
+		short: "Copy the data of a node to a folder, while it runs",
+		long: `Backup makes a running node write a copy of its data to DIR, a folder on the
 node's machine that must not exist. The copy holds everything that was
 acknowledged when the command began. On the same file system its files are hard
 links, which cost little room at first; copy the folder elsewhere to be safe from
@@ -37,25 +39,24 @@ files, the copy lacks them, too: it stays, the command says what is missing and
 ends with code 1.
 
 With --data the copy is made of the data folder of a stopped node.`,
-		Example: `  wharf backup /backups/wharf-2026-04-25
+		example: `  wharf backup /backups/wharf-2026-04-25
   wharf backup --data ./wharf-data ./copy`,
-		Args: oneArg("the folder to write to"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			dir, err := filepath.Abs(args[0])
-			if err != nil {
-				return fmt.Errorf("finding %s: %w", args[0], err)
-			}
-			if data != "" {
-				err = a.backupStopped(cmd.Context(), data, dir)
-			} else {
-				err = a.backupOnline(cmd.Context(), dir)
-			}
-			if err != nil {
-				return err
-			}
-			return a.wrote(dir)
-		},
-	}
+		args: oneArg("the folder to write to"),
+	}.command(func(cmd *cobra.Command, args []string) error {
+		dir, err := filepath.Abs(args[0])
+		if err != nil {
+			return fmt.Errorf("finding %s: %w", args[0], err)
+		}
+		if data != "" {
+			err = a.backupStopped(cmd.Context(), data, dir)
+		} else {
+			err = a.backupOnline(cmd.Context(), dir)
+		}
+		if err != nil {
+			return err
+		}
+		return a.wrote(dir)
+	})
 	cmd.Flags().StringVar(&data, "data", "", "data folder of a stopped node, instead of asking a running one")
 	return a.remote(cmd)
 }
@@ -78,7 +79,11 @@ func (a *app) backupStopped(ctx context.Context, data, dir string) error {
 	if err != nil {
 		return err
 	}
-	copying := &datadir.Copying{Checkpoint: store.Checkpoint, Data: data}
+	log, ok := store.(storage.Backuper)
+	if !ok {
+		return errors.Join(node.ErrNoBackup, store.Close())
+	}
+	copying := &datadir.Copying{Checkpoint: log.Checkpoint, Data: data}
 	links, err := copying.Write(dir)
 	if err = errors.Join(err, store.Close()); err != nil {
 		return err
@@ -90,24 +95,23 @@ func (a *app) backupStopped(ctx context.Context, data, dir string) error {
 }
 
 func (a *app) wrote(dir string) error {
-	if a.json {
-		return a.printValue(struct {
-			Dir string `json:"dir"`
-		}{dir})
-	}
-	a.out.Line("the copy is at ", a.out.Paint(show.Bold, dir))
-	a.out.Pairs([2]string{"check it", "wharf doctor --data " + dir},
-		[2]string{"use it", "wharf restore --from " + dir + " --data NEW"})
-	return nil
+	written := struct {
+		Dir string `json:"dir"`
+	}{dir}
+	return a.tell(written, func() {
+		a.out.Line("the copy is at ", a.out.Paint(show.Bold, dir))
+		a.out.Pairs([2]string{"check it", "wharf doctor --data " + dir},
+			[2]string{"use it", "wharf restore --from " + dir + " --data NEW"})
+	})
 }
 
 func (a *app) restoreCommand() *cobra.Command {
 	var from, data string
 	var force, incomplete bool
-	cmd := &cobra.Command{
-		Use:   "restore --from BACKUP --data DIR",
-		Short: "Make a data folder from a backup",
-		Long: `Restore copies a backup to a new data folder and checks the copy as "wharf
+	cmd := page{
+		use:   "restore --from BACKUP --data DIR",
+		short: "Make a data folder from a backup",
+		long: `Restore copies a backup to a new data folder and checks the copy as "wharf
 doctor --rebuild" does. The folder appears only when the check has found nothing
 wrong. The backup itself is not changed.
 
@@ -121,16 +125,14 @@ or devices, or more than the disk has room for, is refused before anything is wr
 
 A folder that is not empty is left alone, unless --force is given: then it is
 replaced, after the check. No node may be using it.`,
-		Example: `  wharf restore --from /backups/wharf-2026-04-25 --data ./wharf-data
+		example: `  wharf restore --from /backups/wharf-2026-04-25 --data ./wharf-data
   wharf serve --data ./wharf-data`,
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if from == "" || data == "" {
-				return usagef("restore needs --from BACKUP and --data DIR")
-			}
-			return a.restore(cmd.Context(), from, filepath.Clean(data), force, incomplete)
-		},
-	}
+	}.command(func(cmd *cobra.Command, _ []string) error {
+		if from == "" || data == "" {
+			return usagef("restore needs --from BACKUP and --data DIR")
+		}
+		return a.restore(cmd.Context(), from, filepath.Clean(data), force, incomplete)
+	})
 	flags := cmd.Flags()
 	flags.StringVar(&from, "from", "", "the backup")
 	flags.StringVar(&data, "data", "", "the data folder to make")
@@ -180,12 +182,10 @@ func (a *app) restore(ctx context.Context, from, data string, force, incomplete 
 	if err := datadir.Replace(fresh, data); err != nil {
 		return err
 	}
-	if a.json {
-		return a.printValue(e)
-	}
-	a.showExamination(e)
-	a.out.Pairs([2]string{"use it", "wharf serve --data " + data})
-	return nil
+	return a.tell(e, func() {
+		a.showExamination(e)
+		a.out.Pairs([2]string{"use it", "wharf serve --data " + data})
+	})
 }
 
 // judge decides whether what was found in a backup may be restored.

@@ -1,9 +1,8 @@
 package main
 
 import (
-	"fmt"
+	"cmp"
 
-	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -47,7 +46,7 @@ func (s *settingFlags) load(a *app) (*config.Effective, error) {
 		}
 	}
 	return loadConfig(config.Sources{
-		File: firstOf(s.file, a.env("WHARF_CONFIG")), Environ: a.environ, Flags: given,
+		File: cmp.Or(s.file, a.env("WHARF_CONFIG")), Environ: a.environ, Flags: given,
 	})
 }
 
@@ -62,79 +61,75 @@ func loadConfig(s config.Sources) (*config.Effective, error) {
 }
 
 func (a *app) configCommand() *cobra.Command {
-	return family(&cobra.Command{
-		Use:   "config",
-		Short: "Check, show or start a configuration",
-		Long: `A node needs no configuration. Where one is wanted, a value comes from the
+	return family(page{
+		use:   "config",
+		short: "Check, show or start a configuration",
+		long: `A node needs no configuration. Where one is wanted, a value comes from the
 first of these that states it: a flag of "wharf serve", an environment variable
 (WHARF_LIMITS_BODY for limits.body), the file, the default.`,
-		Example: `  wharf config init > wharf.yaml
+		example: `  wharf config init > wharf.yaml
   wharf config check wharf.yaml
   WHARF_LOG_LEVEL=debug wharf config show`,
 	}, a.configCheckCommand(), a.configShowCommand(), a.configInitCommand())
 }
 
 func (a *app) configCheckCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "check [FILE]",
-		Short: "Check a configuration file and the environment",
-		Long: `Check reads FILE, or else the file that "wharf serve" would read, together with
+	return page{
+		use:   "check [FILE]",
+		short: "Check a configuration file and the environment",
+		long: `Check reads FILE, or else the file that "wharf serve" would read, together with
 the environment, and reports everything that is wrong with it, each with its
 line. It ends with code 0 when nothing is and 2 otherwise. Nothing is started.`,
-		Example: "  wharf config check\n  wharf config check /etc/wharf.yaml",
-		Args:    optionalArg,
-		RunE: func(_ *cobra.Command, args []string) error {
-			file := a.env("WHARF_CONFIG")
-			if len(args) == 1 {
-				file = args[0]
-			}
-			eff, err := loadConfig(config.Sources{File: file, Environ: a.environ})
-			if err != nil {
-				return err
-			}
-			return a.configChecked(eff)
-		},
-	}
+		example: "  wharf config check\n  wharf config check /etc/wharf.yaml",
+		args:    optionalArg,
+	}.command(func(_ *cobra.Command, args []string) error {
+		file := a.env("WHARF_CONFIG")
+		if len(args) == 1 {
+			file = args[0]
+		}
+		eff, err := loadConfig(config.Sources{File: file, Environ: a.environ})
+		if err != nil {
+			return err
+		}
+		return a.configChecked(eff)
+	})
 }
 
 func (a *app) configChecked(eff *config.Effective) error {
-	if a.json {
-		return a.printValue(struct {
-			OK      bool     `json:"ok"`
-			File    string   `json:"file,omitzero"`
-			Unknown []string `json:"unknown_variables,omitzero"`
-		}{true, eff.File, eff.Unknown})
-	}
-	for _, name := range eff.Unknown {
-		a.out.Line(a.out.Paint(show.Yellow, "note: "), "the variable ", name, " is set, but is no setting of Wharf")
-	}
-	if eff.File == "" {
-		a.out.Line("ok: there is no file; the defaults and the environment are sound")
-		return nil
-	}
-	a.out.Line("ok: ", eff.File, " and the environment are sound")
-	return nil
+	checked := struct {
+		OK      bool     `json:"ok"`
+		File    string   `json:"file,omitzero"`
+		Unknown []string `json:"unknown_variables,omitzero"`
+	}{true, eff.File, eff.Unknown}
+	return a.tell(checked, func() {
+		for _, name := range eff.Unknown {
+			a.out.Line(a.out.Paint(show.Yellow, "note: "), "the variable ", name, " is set, but is no setting of Wharf")
+		}
+		if eff.File == "" {
+			a.out.Line("ok: there is no file; the defaults and the environment are sound")
+			return
+		}
+		a.out.Line("ok: ", eff.File, " and the environment are sound")
+	})
 }
 
 func (a *app) configShowCommand() *cobra.Command {
 	var s settingFlags
-	cmd := &cobra.Command{
-		Use:   "show",
-		Short: "Show every setting as it holds, and where its value came from",
-		Long: `Show prints the configuration that "wharf serve" would run with, given the same
+	cmd := page{
+		use:   "show",
+		short: "Show every setting as it holds, and where its value came from",
+		long: `Show prints the configuration that "wharf serve" would run with, given the same
 flags, environment and folder: each setting, its value, and where that came
 from.`,
-		Example: `  wharf config show
+		example: `  wharf config show
   wharf config show --config /etc/wharf.yaml --json`,
-		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			eff, err := s.load(a)
-			if err != nil {
-				return err
-			}
-			return a.configShow(eff)
-		},
-	}
+	}.command(func(*cobra.Command, []string) error {
+		eff, err := s.load(a)
+		if err != nil {
+			return err
+		}
+		return a.configShow(eff)
+	})
 	s.register(cmd.Flags())
 	return cmd
 }
@@ -147,47 +142,29 @@ type shownValue struct {
 }
 
 func (a *app) configShow(eff *config.Effective) error {
-	var rows [][]show.Cell
-	for _, v := range eff.Values {
-		if a.json {
-			if err := a.printValue(shownValue{v.Setting.Name, v.Text, v.Origin}); err != nil {
-				return err
+	return a.tellRows([]string{"SETTING", "VALUE", "FROM"}, "", func(yield func(any, []show.Cell) bool) {
+		for _, v := range eff.Values {
+			origin := show.Cell{Text: v.Origin, Style: show.Cyan}
+			if v.Origin == "default" {
+				origin.Style = show.Dim
 			}
-			continue
+			row := []show.Cell{{Text: v.Setting.Name}, {Text: cmp.Or(v.Text, `""`), Style: show.Bold}, origin}
+			if !yield(shownValue{v.Setting.Name, v.Text, v.Origin}, row) {
+				return
+			}
 		}
-		origin := show.Cell{Text: v.Origin, Style: show.Cyan}
-		if v.Origin == "default" {
-			origin.Style = show.Dim
-		}
-		rows = append(rows, []show.Cell{{Text: v.Setting.Name}, {Text: firstOf(v.Text, `""`), Style: show.Bold}, origin})
-	}
-	if !a.json {
-		a.out.Table([]string{"SETTING", "VALUE", "FROM"}, rows)
-	}
-	return nil
+	})
 }
 
 func (a *app) configInitCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "init",
-		Short: "Print a complete, commented configuration file",
-		Long: `Init prints a wharf.yaml with every setting, what it does, what values it takes
+	return page{
+		use:   "init",
+		short: "Print a complete, commented configuration file",
+		long: `Init prints a wharf.yaml with every setting, what it does, what values it takes
 and its default, all commented out.`,
-		Example: "  wharf config init > wharf.yaml",
-		Args:    noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			a.out.Printf("%s", config.Template())
-			return nil
-		},
-	}
-}
-
-// printValue writes v as a line of JSON.
-func (a *app) printValue(v any) error {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Errorf("encoding the answer: %w", err)
-	}
-	a.printJSON(text)
-	return nil
+		example: "  wharf config init > wharf.yaml",
+	}.command(func(*cobra.Command, []string) error {
+		a.out.Printf("%s", config.Template())
+		return nil
+	})
 }

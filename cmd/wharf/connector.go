@@ -1,13 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
@@ -18,40 +21,35 @@ import (
 const aConnector = "the id of a Connector (see \"wharf connector list\")"
 
 func (a *app) connectorCommand() *cobra.Command {
-	return family(&cobra.Command{
-		Use:   "connector",
-		Short: "Take in what others send, and look after what could not be handled",
-		Long: `A Connector turns what a provider sends, or what is polled from it, into Tasks: the
+	return family(page{
+		use:   "connector",
+		short: "Take in what others send, and look after what could not be handled",
+		long: `A Connector turns what a provider sends, or what is polled from it, into Tasks: the
 webhooks of GitHub and Slack, CloudEvents, any JSON, or the ticks of a schedule.
 What cannot be handled is put aside as a dead letter, which can be looked at and
 driven again. docs/connectors.md has the rest.`,
-		Example: `  wharf connector create --provider github --webhook --secret hook
+		example: `  wharf connector create --provider github --webhook --secret hook
   wharf connector list
   wharf connector deadletters conn_01K0...
   wharf connector redrive conn_01K0... --all`,
-	}, a.remote(a.connectorListCommand()), a.remote(a.connectorGetCommand()), a.remote(a.connectorCreateCommand()),
-		a.remote(a.connectorStatusCommand("pause", "Stop handling deliveries; they are kept meanwhile", abi.ConnectorPaused)),
-		a.remote(a.connectorStatusCommand("resume", "Handle deliveries again, and close the circuit breaker", abi.ConnectorActive)),
-		a.remote(a.connectorDeadLettersCommand()), a.remote(a.connectorRedriveCommand()), a.connectorProvidersCommand(), a.remote(a.connectorTestCommand()))
+	}, a.connectorListCommand(), a.connectorGetCommand(), a.connectorCreateCommand(),
+		a.connectorStatusCommand("pause", "Stop handling deliveries; they are kept meanwhile", abi.ConnectorPaused),
+		a.connectorStatusCommand("resume", "Handle deliveries again, and close the circuit breaker", abi.ConnectorActive),
+		a.connectorDeadLettersCommand(), a.connectorRedriveCommand(), a.connectorProvidersCommand(), a.connectorTestCommand())
 }
 
 func (a *app) connectorListCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "list",
-		Short: "List the Connectors and what they have counted",
-		Long: `List shows the Connectors that the key sees, newest first: what they have received,
+	return a.node(page{
+		use:   "list",
+		short: "List the Connectors and what they have counted",
+		long: `List shows the Connectors that the key sees, newest first: what they have received,
 what came again, what waits, the Tasks they have made, and what was put aside.`,
-		Example: "  wharf connector list\n  wharf connector list --json",
-		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := a.client()
-			if err != nil {
-				return err
-			}
-			titles := []string{"CONNECTOR", "NAME", "PROVIDER", "STATUS", "RECEIVED", "AGAIN", "WAITING", "TASKS", "FAILED", "NEXT TICK"}
-			return listOf(a, c.Connectors, titles, connectorRow)(cmd.Context())
-		},
-	}
+		example: "  wharf connector list\n  wharf connector list --json",
+	}, list[abi.Connector]{
+		call:   gets("/v1/connectors"),
+		titles: []string{"CONNECTOR", "NAME", "PROVIDER", "STATUS", "RECEIVED", "AGAIN", "WAITING", "TASKS", "FAILED", "NEXT TICK"},
+		row:    connectorRow,
+	})
 }
 
 func connectorRow(c *abi.Connector) []show.Cell {
@@ -86,41 +84,29 @@ func nextTick(c *abi.Connector) string {
 }
 
 func (a *app) connectorGetCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "get ID",
-		Short: "Show a Connector",
-		Long: `Get shows how a Connector takes deliveries in, what it has counted, and why it failed
+	return a.node(page{
+		use:   "get ID",
+		short: "Show a Connector",
+		long: `Get shows how a Connector takes deliveries in, what it has counted, and why it failed
 if it has. The public path is shown to keys that may write Connectors.`,
-		Example: "  wharf connector get conn_01K0...\n  wharf connector get conn_01K0... --json",
-		Args:    oneArg(aConnector),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.client()
-			if err != nil {
-				return err
-			}
-			doc, err := c.Connector(cmd.Context(), args[0])
-			return a.showConnector(doc, err)
-		},
-	}
+		example: "  wharf connector get conn_01K0...\n  wharf connector get conn_01K0... --json",
+		args:    oneArg(aConnector),
+	}, a.connector(gets("/v1/connectors/{}")))
 }
 
-// showConnector prints a Connector that a node has answered with.
-func (a *app) showConnector(doc client.Doc[abi.Connector], err error) error {
-	switch {
-	case err != nil:
-		return hint(err, abi.CodeResourceNotFound, "wharf connector list")
-	case a.json:
-		a.printJSON(doc.JSON)
-		return nil
-	}
-	c, n := &doc.Value, counted(&doc.Value)
+// connector is a request that a Connector answers.
+func (a *app) connector(call caller) ask[abi.Connector] {
+	return ask[abi.Connector]{call: call, text: a.showConnector, tips: absent("wharf connector list")}
+}
+
+func (a *app) showConnector(c *abi.Connector) {
+	n := counted(c)
 	a.out.Line(c.ID, "  ", a.out.Paint(connectorStyle(c.Status), string(c.Status)), "  ", c.StatusReason)
 	a.out.Pairs([2]string{"name", c.Name}, [2]string{"provider", c.Provider}, [2]string{"workspace", c.WorkspaceID}, [2]string{"plugin", c.Plugin},
 		[2]string{"events", strings.Join(c.EventKinds, " ")}, [2]string{"persona", c.TargetPersonaID}, [2]string{"session", c.TargetSessionID},
 		[2]string{"public path", publicPath(c)}, [2]string{"signatures", asText(c.Auth)}, [2]string{"schedule", asText(c.Polling)},
 		[2]string{"counted", fmt.Sprintf("%d received, %d again, %d refused, %d waiting, %d Tasks, %d put aside",
 			n.Received, n.Deduped, n.Rejected, n.Pending, n.Tasks, n.Failed)})
-	return nil
 }
 
 func publicPath(c *abi.Connector) string {
@@ -134,83 +120,94 @@ func publicPath(c *abi.Connector) string {
 }
 
 func (a *app) connectorCreateCommand() *cobra.Command {
-	var file, vault string
-	var webhook bool
-	var secrets []string
-	var req abi.CreateConnectorRequest
-	var polling abi.Polling
-	cmd := &cobra.Command{
-		Use:   "create",
-		Short: "Make a Connector",
-		Long: `Create makes a Connector from flags, or from a file in YAML or JSON ("-" for standard
+	var n newConnector
+	return a.node(page{
+		use:   "create",
+		short: "Make a Connector",
+		long: `Create makes a Connector from flags, or from a file in YAML or JSON ("-" for standard
 input) with the members of the route's body; flags count more. It prints the
 Connector, with the public path to enter at the provider when --webhook opens it.
 
 --secret names what signatures are checked with: a secret of the node's
 configuration or, with --vault, of a vault whose access names the Connector.`,
-		Example: `  wharf connector create --provider github --webhook --secret hook --persona persona_agent
+		example: `  wharf connector create --provider github --webhook --secret hook --persona persona_agent
   wharf connector create --provider cron --schedule "0 9 * * 1-5" --timezone Europe/Berlin
   wharf connector create -f orders.yaml --json`,
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			given := req
-			if file != "" {
-				req = abi.CreateConnectorRequest{}
-				if err := a.readManifest(file, &req); err != nil {
-					return err
-				}
-			}
-			overlay(&req, &given)
-			if len(secrets) > 0 {
-				auth := abi.WebhookAuth{}
-				if req.Auth != nil {
-					auth = *req.Auth
-				}
-				auth.Secrets, auth.VaultID = secrets, firstOf(vault, auth.VaultID)
-				req.Auth = &auth
-			}
-			if webhook {
-				req.Webhook = &abi.Webhook{Enabled: true}
-			}
-			if polling.Schedule != "" {
-				req.Polling = &polling
-			}
-			c, err := a.client()
-			if err != nil {
-				return err
-			}
-			doc, err := c.CreateConnector(cmd.Context(), req)
-			var refused *client.Refused
-			if errors.As(err, &refused) && refused.Answer.Param == "auth.secrets" {
-				err = advise(err, "--secret NAME, a secret of the node's configuration, or of a Vault with --vault ID")
-			}
-			return a.showConnector(doc, err)
-		},
+		flags: n.flags,
+	}, connectorCreation{a.connector(func(*cobra.Command, []string) (client.Call, error) {
+		req, err := n.request(a)
+		return client.Post(req, "/v1/connectors"), err
+	})})
+}
+
+// connectorCreation is an ask with a tip for a secret that is missing.
+type connectorCreation struct{ ask[abi.Connector] }
+
+func (k connectorCreation) run(a *app, cmd *cobra.Command, args []string) error {
+	err := k.ask.run(a, cmd, args)
+	if refused, ok := errors.AsType[*client.Refused](err); ok && refused.Answer.Param == "auth.secrets" {
+		err = advise(err, "--secret NAME, a secret of the node's configuration, or of a Vault with --vault ID")
 	}
-	flags := cmd.Flags()
-	flags.StringVarP(&file, "file", "f", "", "a file with the Connector, in YAML or JSON")
-	flags.StringVar(&req.Provider, "provider", "", "who delivers (see \"wharf connector providers\")")
-	flags.StringVar(&req.Name, "name", "", "a name for people")
-	flags.StringVar(&req.WorkspaceID, "workspace", "", "the Workspace (default: the tenant's own)")
-	flags.StringVar(&req.TargetPersonaID, "persona", "", "what its Tasks run as")
-	flags.StringVar(&req.TargetSessionID, "session", "", "the Session of all its Tasks (default: one for each thread)")
-	flags.StringVar(&req.Plugin, "plugin", "", "what normalizes deliveries, PLUGIN#EXPORT (default: the provider's own)")
-	flags.StringSliceVar(&req.EventKinds, "event", nil, "kinds of events that are wanted (default: all that the plugin knows)")
-	flags.BoolVar(&req.Ordered, "ordered", false, "begin a Task only when the one before of its thread has ended")
-	flags.BoolVar(&webhook, "webhook", false, "open the public path")
-	flags.StringSliceVar(&secrets, "secret", nil, "names of secrets that signatures are checked with")
-	flags.StringVar(&vault, "vault", "", "the vault that has the secrets (default: the node's configuration)")
-	flags.StringVar(&polling.Schedule, "schedule", "", "act by itself: five fields of cron, or @every 5m, @hourly, …")
-	flags.StringVar(&polling.TimeZone, "timezone", "", "of the schedule (default: UTC)")
-	flags.StringVar(&polling.Export, "poll", "", "the plugin's export that polls (default: each tick is a delivery)")
-	return cmd
+	return err
+}
+
+// newConnector is what the flags of "connector create" say.
+type newConnector struct {
+	file, vault string
+	webhook     bool
+	secrets     []string
+	req         abi.CreateConnectorRequest
+	polling     abi.Polling
+}
+
+func (n *newConnector) flags(f *pflag.FlagSet) {
+	f.StringVarP(&n.file, "file", "f", "", "a file with the Connector, in YAML or JSON")
+	f.StringVar(&n.req.Provider, "provider", "", "who delivers (see \"wharf connector providers\")")
+	f.StringVar(&n.req.Name, "name", "", "a name for people")
+	f.StringVar(&n.req.WorkspaceID, "workspace", "", "the Workspace (default: the tenant's own)")
+	f.StringVar(&n.req.TargetPersonaID, "persona", "", "what its Tasks run as")
+	f.StringVar(&n.req.TargetSessionID, "session", "", "the Session of all its Tasks (default: one for each thread)")
+	f.StringVar(&n.req.Plugin, "plugin", "", "what normalizes deliveries, PLUGIN#EXPORT (default: the provider's own)")
+	f.StringSliceVar(&n.req.EventKinds, "event", nil, "kinds of events that are wanted (default: all that the plugin knows)")
+	f.BoolVar(&n.req.Ordered, "ordered", false, "begin a Task only when the one before of its thread has ended")
+	f.BoolVar(&n.webhook, "webhook", false, "open the public path")
+	f.StringSliceVar(&n.secrets, "secret", nil, "names of secrets that signatures are checked with")
+	f.StringVar(&n.vault, "vault", "", "the vault that has the secrets (default: the node's configuration)")
+	f.StringVar(&n.polling.Schedule, "schedule", "", "act by itself: five fields of cron, or @every 5m, @hourly, …")
+	f.StringVar(&n.polling.TimeZone, "timezone", "", "of the schedule (default: UTC)")
+	f.StringVar(&n.polling.Export, "poll", "", "the plugin's export that polls (default: each tick is a delivery)")
+}
+
+// request is what the file says, with what the flags say over it.
+func (n *newConnector) request(a *app) (req abi.CreateConnectorRequest, err error) {
+	if n.file != "" {
+		if err := a.readManifest(n.file, &req); err != nil {
+			return req, err
+		}
+	}
+	overlay(&req, &n.req)
+	if len(n.secrets) > 0 {
+		auth := abi.WebhookAuth{}
+		if req.Auth != nil {
+			auth = *req.Auth
+		}
+		auth.Secrets, auth.VaultID = n.secrets, cmp.Or(n.vault, auth.VaultID)
+		req.Auth = &auth
+	}
+	if n.webhook {
+		req.Webhook = &abi.Webhook{Enabled: true}
+	}
+	if n.polling.Schedule != "" {
+		req.Polling = &n.polling
+	}
+	return req, nil
 }
 
 // overlay puts what flags state over what a file does.
 func overlay(to, by *abi.CreateConnectorRequest) {
-	to.Provider, to.Name = firstOf(by.Provider, to.Provider), firstOf(by.Name, to.Name)
-	to.WorkspaceID, to.Plugin = firstOf(by.WorkspaceID, to.WorkspaceID), firstOf(by.Plugin, to.Plugin)
-	to.TargetPersonaID, to.TargetSessionID = firstOf(by.TargetPersonaID, to.TargetPersonaID), firstOf(by.TargetSessionID, to.TargetSessionID)
+	to.Provider, to.Name = cmp.Or(by.Provider, to.Provider), cmp.Or(by.Name, to.Name)
+	to.WorkspaceID, to.Plugin = cmp.Or(by.WorkspaceID, to.WorkspaceID), cmp.Or(by.Plugin, to.Plugin)
+	to.TargetPersonaID, to.TargetSessionID = cmp.Or(by.TargetPersonaID, to.TargetPersonaID), cmp.Or(by.TargetSessionID, to.TargetSessionID)
 	to.Ordered = to.Ordered || by.Ordered
 	if by.EventKinds != nil {
 		to.EventKinds = by.EventKinds
@@ -218,48 +215,46 @@ func overlay(to, by *abi.CreateConnectorRequest) {
 }
 
 func (a *app) connectorStatusCommand(use, short string, status abi.ConnectorStatus) *cobra.Command {
-	return &cobra.Command{
-		Use:   use + " ID",
-		Short: short,
-		Long: short + `.
+	return a.node(page{
+		use:   use + " ID",
+		short: short,
+		long: short + `.
 
 A Connector that is paused takes deliveries and keeps them, and does not poll. One
 that failed again and again is FAILED and tries itself again after a while; resuming
 it does so at once.`,
-		Example: "  wharf connector " + use + " conn_01K0...",
-		Args:    oneArg(aConnector),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.client()
-			if err != nil {
-				return err
-			}
-			doc, err := c.UpdateConnector(cmd.Context(), args[0], abi.UpdateConnectorRequest{Status: &status})
-			return a.showConnector(doc, err)
-		},
-	}
+		example: "  wharf connector " + use + " conn_01K0...",
+		args:    oneArg(aConnector),
+	}, a.connector(sends(func(args []string) client.Call {
+		return client.Patch(abi.UpdateConnectorRequest{Status: &status}, "/v1/connectors/{}", args[0])
+	})))
 }
 
 func (a *app) connectorDeadLettersCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "deadletters CONNECTOR [ID]",
-		Short: "List what a Connector could not handle, or show one of it",
-		Long: `Deadletters lists the deliveries that could not be handled, newest first, and why.
-With the id of one it shows the delivery too, to keys that may see what is internal.`,
-		Example: "  wharf connector deadletters conn_01K0...\n  wharf connector deadletters conn_01K0... dead_01K0... --json",
-		Args:    cobra.RangeArgs(1, 2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.client()
-			if err != nil {
-				return err
-			}
-			if len(args) == 2 {
-				return a.showDeadLetter(cmd.Context(), c, args[0], args[1])
-			}
-			list := func(ctx context.Context) ([]client.Doc[abi.DeadLetter], error) { return c.DeadLetters(ctx, args[0]) }
-			titles := []string{"DEAD LETTER", "FAILED", "ATTEMPTS", "DRIVEN AGAIN", "CODE", "MESSAGE"}
-			return hint(listOf(a, list, titles, deadLetterRow)(cmd.Context()), abi.CodeResourceNotFound, "wharf connector list")
-		},
+	letters := list[abi.DeadLetter]{
+		call:   gets(deadLetters),
+		titles: []string{"DEAD LETTER", "FAILED", "ATTEMPTS", "DRIVEN AGAIN", "CODE", "MESSAGE"},
+		row:    deadLetterRow,
+		tips:   absent("wharf connector list"),
 	}
+	letter := ask[deadLetter]{call: gets(deadLetters + "/{}"), text: a.showDeadLetter, tips: absent("wharf connector deadletters {}")}
+	return a.node(page{
+		use:   "deadletters CONNECTOR [ID]",
+		short: "List what a Connector could not handle, or show one of it",
+		long: `Deadletters lists the deliveries that could not be handled, newest first, and why.
+With the id of one it shows the delivery too, to keys that may see what is internal.`,
+		example: "  wharf connector deadletters conn_01K0...\n  wharf connector deadletters conn_01K0... dead_01K0... --json",
+		args:    cobra.RangeArgs(1, 2),
+	}, byArgs{1: letters, 2: letter})
+}
+
+// deadLetters is where a node has those of a Connector.
+const deadLetters = "/wharf/v1/connectors/{}/dead-letters"
+
+// deadLetter is a delivery that could not be handled, and the delivery.
+type deadLetter struct {
+	abi.DeadLetter `json:",inline"`
+	Delivery       jsontext.Value `json:"delivery,omitzero"`
 }
 
 func deadLetterRow(l *abi.DeadLetter) []show.Cell {
@@ -267,55 +262,42 @@ func deadLetterRow(l *abi.DeadLetter) []show.Cell {
 		{Text: l.Failure.Code}, {Text: show.Cut(show.OneLine(l.Failure.Message), 60)}}
 }
 
-func (a *app) showDeadLetter(ctx context.Context, c *client.Client, connectorID, id string) error {
-	doc, err := c.DeadLetter(ctx, connectorID, id)
-	switch {
-	case err != nil:
-		return hint(err, abi.CodeResourceNotFound, "wharf connector deadletters "+connectorID)
-	case a.json:
-		a.printJSON(doc.JSON)
-		return nil
-	}
-	l := &doc.Value
+func (a *app) showDeadLetter(l *deadLetter) {
 	a.out.Line(l.ID)
 	a.out.Pairs([2]string{"failure", l.Failure.Code + ": " + l.Failure.Message}, [2]string{"attempts", fmt.Sprint(l.Attempts)},
 		[2]string{"failed", stamp(l.UpdatedAt)}, [2]string{"driven again", stamp(l.RedrivenAt)}, [2]string{"delivery", string(l.Delivery)})
-	return nil
 }
 
 func (a *app) connectorRedriveCommand() *cobra.Command {
 	var all bool
-	cmd := &cobra.Command{
-		Use:   "redrive CONNECTOR [ID...]",
-		Short: "Have deliveries handled again that were put aside",
-		Long: `Redrive has dead letters handled again: those named, or with --all every one that was
+	return a.node(page{
+		use:   "redrive CONNECTOR [ID...]",
+		short: "Have deliveries handled again that were put aside",
+		long: `Redrive has dead letters handled again: those named, or with --all every one that was
 not driven again already. One that fails again is put aside again.`,
-		Example: "  wharf connector redrive conn_01K0... dead_01K0...\n  wharf connector redrive conn_01K0... --all",
-		Args:    someArgs(aConnector),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		example: "  wharf connector redrive conn_01K0... dead_01K0...\n  wharf connector redrive conn_01K0... --all",
+		args:    someArgs(aConnector),
+		flags:   func(f *pflag.FlagSet) { f.BoolVar(&all, "all", false, "every one that was not driven again already") },
+		check: func(cmd *cobra.Command, args []string) error {
 			if all == (len(args) > 1) {
 				return usagef("%s needs the ids of dead letters, or --all", cmd.CommandPath())
 			}
-			c, err := a.client()
-			if err != nil {
-				return err
-			}
-			ids := args[1:]
-			if all {
-				if ids, err = waiting(cmd.Context(), c, args[0]); err != nil {
-					return hint(err, abi.CodeResourceNotFound, "wharf connector list")
-				}
-			}
-			return a.redrive(cmd.Context(), c, args[0], ids)
+			return nil
 		},
-	}
-	cmd.Flags().BoolVar(&all, "all", false, "every one that was not driven again already")
-	return cmd
+	}, steps(func(ctx context.Context, c *client.Client, args []string) (err error) {
+		ids := args[1:]
+		if all {
+			if ids, err = waiting(ctx, c, args[0]); err != nil {
+				return hint(err, abi.CodeResourceNotFound, "wharf connector list")
+			}
+		}
+		return a.redrive(ctx, c, args[0], ids)
+	}))
 }
 
 // waiting returns the ids of the dead letters that were not driven again.
 func waiting(ctx context.Context, c *client.Client, connectorID string) (ids []string, err error) {
-	letters, err := c.DeadLetters(ctx, connectorID)
+	letters, err := client.List[abi.DeadLetter](ctx, c, client.Get(deadLetters, connectorID))
 	for _, l := range letters {
 		if l.Value.RedrivenAt.IsZero() {
 			ids = append(ids, l.Value.ID)
@@ -326,12 +308,12 @@ func waiting(ctx context.Context, c *client.Client, connectorID string) (ids []s
 
 func (a *app) redrive(ctx context.Context, c *client.Client, connectorID string, ids []string) error {
 	for _, id := range ids {
-		doc, err := c.RedriveDeadLetter(ctx, connectorID, id)
+		doc, err := client.Do[abi.DeadLetter](ctx, c, client.Post(nil, deadLetters+"/{}/redrive", connectorID, id))
 		if err != nil {
 			return hint(err, abi.CodeResourceNotFound, "wharf connector deadletters "+connectorID)
 		}
-		if a.json {
-			a.printJSON(doc.JSON)
+		if err := a.tell(doc.JSON, func() {}); err != nil {
+			return err
 		}
 	}
 	if !a.json {
@@ -341,28 +323,31 @@ func (a *app) redrive(ctx context.Context, c *client.Client, connectorID string,
 }
 
 func (a *app) connectorProvidersCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "providers",
-		Short: "List the providers that Wharf knows",
-		Long: `Providers lists who Wharf knows: the plugin that normalizes what they send, how they
+	return page{
+		use:   "providers",
+		short: "List the providers that Wharf knows",
+		long: `Providers lists who Wharf knows: the plugin that normalizes what they send, how they
 sign it, and the kinds of events that the plugin knows. Another provider is like
 generic, and its Connectors name their plugin.`,
-		Example: "  wharf connector providers",
-		Args:    noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			var rows [][]show.Cell
-			for _, name := range connector.Names() {
-				p, _ := connector.Lookup(name)
-				if a.json {
-					a.printJSON(providerJSON(&p))
-					continue
-				}
-				rows = append(rows, show.Cells(p.Name, p.Plugin, string(p.Scheme), show.Cut(strings.Join(p.EventKinds, " "), 60)))
-			}
-			if !a.json {
-				a.out.Table([]string{"PROVIDER", "PLUGIN", "SIGNATURES", "EVENTS"}, rows)
-			}
-			return nil
-		},
+		example: "  wharf connector providers",
+	}.command(func(*cobra.Command, []string) error {
+		return a.tellRows([]string{"PROVIDER", "PLUGIN", "SIGNATURES", "EVENTS"}, "", providers)
+	})
+}
+
+// providers yields the providers that Wharf knows, for programs and as rows.
+func providers(yield func(any, []show.Cell) bool) {
+	for _, name := range connector.Names() {
+		p, _ := connector.Lookup(name)
+		told := struct {
+			Name       string              `json:"name"`
+			Plugin     string              `json:"plugin"`
+			Scheme     abi.SignatureScheme `json:"scheme"`
+			IDHeaders  []string            `json:"id_headers"`
+			EventKinds []string            `json:"event_kinds"`
+		}{p.Name, p.Plugin, p.Scheme, p.IDHeaders, p.EventKinds}
+		if !yield(told, show.Cells(p.Name, p.Plugin, string(p.Scheme), show.Cut(strings.Join(p.EventKinds, " "), 60))) {
+			return
+		}
 	}
 }

@@ -1,34 +1,20 @@
 package main
 
 import (
+	"context"
 	"io"
 	"os"
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
 	"github.com/wharf-dev/wharf/runtime/connector"
 	"github.com/wharf-dev/wharf/runtime/connector/signature"
 )
-
-// providerJSON is a provider for programs.
-func providerJSON(p *connector.Provider) []byte {
-	text, err := json.Marshal(struct {
-		Name       string              `json:"name"`
-		Plugin     string              `json:"plugin"`
-		Scheme     abi.SignatureScheme `json:"scheme"`
-		IDHeaders  []string            `json:"id_headers"`
-		EventKinds []string            `json:"event_kinds"`
-	}{p.Name, p.Plugin, p.Scheme, p.IDHeaders, p.EventKinds})
-	if err != nil {
-		return []byte(err.Error())
-	}
-	return text
-}
 
 // samples are what "wharf connector test" sends when nothing else is given.
 var samples = map[string]struct {
@@ -46,43 +32,41 @@ var samples = map[string]struct {
 func (a *app) connectorTestCommand() *cobra.Command {
 	var file, secretEnv, id string
 	var headers []string
-	cmd := &cobra.Command{
-		Use:   "test ID",
-		Short: "Send a Connector a delivery, as its provider would",
-		Long: `Test sends a delivery: a sample of the Connector's provider, or a file ("-" for
+	return a.node(page{
+		use:   "test ID",
+		short: "Send a Connector a delivery, as its provider would",
+		long: `Test sends a delivery: a sample of the Connector's provider, or a file ("-" for
 standard input). With --secret-env it is signed with the value of that environment
 variable and sent to the public path, which must be open; else the key that the
 command uses stands for the signature. Sent again under the same --id, it is
 recognized.`,
-		Example: `  wharf connector test conn_01K0...
+		example: `  wharf connector test conn_01K0...
   wharf connector test conn_01K0... --secret-env HOOK --file push.json -H "X-GitHub-Event: push"`,
-		Args: oneArg(aConnector),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.client()
-			if err != nil {
-				return err
-			}
-			doc, err := c.Connector(cmd.Context(), args[0])
-			if err != nil {
-				return hint(err, abi.CodeResourceNotFound, "wharf connector list")
-			}
-			t, err := a.trial(&doc.Value, file, id, headers)
-			if err == nil && secretEnv != "" {
-				err = t.sign(&doc.Value, a.env(secretEnv), secretEnv)
-			}
-			if err != nil {
-				return err
-			}
-			got, err := c.Deliver(cmd.Context(), t.path, t.header, t.body)
-			return a.showReceived(got, err)
+		args: oneArg(aConnector),
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&file, "file", "", "the body to send")
+			f.StringVar(&secretEnv, "secret-env", "", "sign with the value of this environment variable")
+			f.StringVar(&id, "id", "", "the delivery id (default: a new one)")
+			f.StringArrayVarP(&headers, "header", "H", nil, "a header to send, \"Name: value\"")
 		},
-	}
-	flags := cmd.Flags()
-	flags.StringVar(&file, "file", "", "the body to send")
-	flags.StringVar(&secretEnv, "secret-env", "", "sign with the value of this environment variable")
-	flags.StringVar(&id, "id", "", "the delivery id (default: a new one)")
-	flags.StringArrayVarP(&headers, "header", "H", nil, "a header to send, \"Name: value\"")
-	return cmd
+	}, steps(func(ctx context.Context, c *client.Client, args []string) error {
+		doc, err := client.Do[abi.Connector](ctx, c, client.Get("/v1/connectors/{}", args[0]))
+		if err != nil {
+			return hint(err, abi.CodeResourceNotFound, "wharf connector list")
+		}
+		t, err := a.trial(&doc.Value, file, id, headers)
+		if err == nil && secretEnv != "" {
+			err = t.sign(&doc.Value, a.env(secretEnv), secretEnv)
+		}
+		if err != nil {
+			return err
+		}
+		got, err := c.Deliver(ctx, t.path, t.header, t.body)
+		if err != nil {
+			return err
+		}
+		return a.tell(got.JSON, func() { a.out.Line(got.Value.Status, "  ", got.Value.DeliveryID, "  ", got.Value.ID) })
+	}))
 }
 
 // trial is a delivery to be sent.
@@ -161,17 +145,5 @@ func (t *trial) sign(c *abi.Connector, secret, env string) error {
 		t.header[name] = value
 	}
 	t.path = c.Webhook.Path
-	return nil
-}
-
-func (a *app) showReceived(got client.Doc[client.Received], err error) error {
-	switch {
-	case err != nil:
-		return err
-	case a.json:
-		a.printJSON(got.JSON)
-	default:
-		a.out.Line(got.Value.Status, "  ", got.Value.DeliveryID, "  ", got.Value.ID)
-	}
 	return nil
 }

@@ -40,10 +40,10 @@ type demo struct {
 
 func (a *app) demoCommand() *cobra.Command {
 	d := &demo{app: a}
-	cmd := &cobra.Command{
-		Use:   "demo [FILE]",
-		Short: "Send a document through a node of its own and watch",
-		Long: `Demo starts a node on a free loopback port with a temporary data folder, submits
+	cmd := page{
+		use:   "demo [FILE]",
+		short: "Send a document through a node of its own and watch",
+		long: `Demo starts a node on a free loopback port with a temporary data folder, submits
 FILE (a text or Markdown document; by default Wharf's own README) as a Task,
 shows the events as they arrive, what came of it and where the time went, and
 how to do the same by hand. Nothing is left behind, except compiled plugins in
@@ -53,19 +53,18 @@ The Persona is persona_digest, which answers with an outline of the document,
 its key sentences and its links; --persona names another. With --server the
 demo uses a node that runs already. With --json every event is a line of JSON,
 and the last line is the Outcome.`,
-		Example: `  wharf demo
+		example: `  wharf demo
   wharf demo report.md
   wharf demo --persona persona_echo notes.txt
   wharf demo --json | jq -r .event
   wharf demo --server http://127.0.0.1:8080 report.md`,
-		Args: optionalArg,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				d.file = args[0]
-			}
-			return d.run(cmd.Context())
-		},
-	}
+		args: optionalArg,
+	}.command(func(cmd *cobra.Command, args []string) error {
+		if len(args) == 1 {
+			d.file = args[0]
+		}
+		return d.run(cmd.Context())
+	})
 	flags := cmd.Flags()
 	flags.StringVar(&d.persona, "persona", "persona_digest", "the Persona that gets the document")
 	flags.BoolVar(&d.keep, "keep", false, "keep the temporary data folder, and say where it is")
@@ -260,12 +259,12 @@ func (d *demo) conclude(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if d.json {
-		d.printJSON(outcome.JSON)
-		return endCode(task.Value.Status)
+	if err := d.tell(outcome.JSON, func() {
+		d.showOutcome(&outcome.Value, demoAnswerLines)
+		d.showTimes(&outcome.Value)
+		d.showNext()
+	}); err != nil {
+		return err
 	}
-	d.showOutcome(&outcome.Value, demoAnswerLines)
-	d.showTimes(&outcome.Value)
-	d.showNext()
 	return endCode(task.Value.Status)
 }

@@ -26,10 +26,10 @@ func twoArgs(what string) cobra.PositionalArgs {
 }
 
 func (a *app) taskDiffCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "diff A B",
-		Short: "Show where two Tasks took different ways",
-		Long: `Diff compares what two Tasks recorded: what they were submitted with, each host
+	return a.node(page{
+		use:   "diff A B",
+		short: "Show where two Tasks took different ways",
+		long: `Diff compares what two Tasks recorded: what they were submitted with, each host
 call with its answer, and how they ended. Calls are aligned by their position.
 It shows the first call that differs in full, and lists those after it. When
 the Tasks ran, for whom and with which build of the plugin is shown but does not
@@ -38,28 +38,21 @@ their hash.
 
 The exit code is 0 when they are the same, 1 when they differ, and 2 when they
 cannot be compared. The key needs the scope events:internal.`,
-		Example: `  wharf task diff task_01K0A... task_01K0B...
+		example: `  wharf task diff task_01K0A... task_01K0B...
   wharf task diff task_01K0A... task_01K0B... --json | jq .changes`,
-		Args: twoArgs("the ids of two Tasks"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return undecided(a.taskDiff(cmd.Context(), args[0], args[1]))
-		},
-	}
+		args: twoArgs("the ids of two Tasks"),
+	}, judgement{steps(a.taskDiff)})
 }
 
-func (a *app) taskDiff(ctx context.Context, left, right string) error {
-	c, err := a.client()
-	if err != nil {
-		return err
-	}
+func (a *app) taskDiff(ctx context.Context, c *client.Client, ids []string) (err error) {
 	var records [2]*journal.Record
-	for i, id := range []string{left, right} {
+	for i, id := range ids {
 		if records[i], err = recordOf(ctx, c, id); err != nil {
 			return hint(err, abi.CodeResourceNotFound, "wharf task list")
 		}
 	}
 	r := compare.Records(records[0], records[1])
-	if err := a.showDiff(&r); err != nil {
+	if err := a.tell(&r, func() { a.showDiff(&r) }); err != nil {
 		return err
 	}
 	if !r.Same {
@@ -146,15 +139,7 @@ func (a *app) showDivergence(f *abi.Failure) {
 	a.out.Pairs([2]string{"recorded by", d.RecordedModule + "  " + d.RecordedABI}, [2]string{"asked by", d.ActualModule + "  " + d.ActualABI})
 }
 
-func (a *app) showDiff(r *compare.Result) error {
-	if a.json {
-		text, err := json.Marshal(r, json.Deterministic(true))
-		if err != nil {
-			return fmt.Errorf("encoding the comparison: %w", err)
-		}
-		a.printJSON(text)
-		return nil
-	}
+func (a *app) showDiff(r *compare.Result) {
 	a.showSide("a", &r.A)
 	a.showSide("b", &r.B)
 	if r.A.Module != r.B.Module {
@@ -177,7 +162,6 @@ func (a *app) showDiff(r *compare.Result) error {
 	} else if r.Ends {
 		a.out.Title("they ended in different ways")
 	}
-	return nil
 }
 
 func (a *app) showSide(name string, s *compare.Side) {

@@ -16,16 +16,16 @@ import (
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/holdings"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/node"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
-	"github.com/wharf-dev/wharf/storage/pebble"
+	"github.com/wharf-dev/wharf/storage"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
 	var data string
 	var rebuild bool
-	cmd := &cobra.Command{
-		Use:   "doctor",
-		Short: "Check the data folder of a stopped node",
-		Long: `Doctor reads a whole data folder and checks every invariant: no event is damaged
+	cmd := page{
+		use:   "doctor",
+		short: "Check the data folder of a stopped node",
+		long: `Doctor reads a whole data folder and checks every invariant: no event is damaged
 or missing, every projection and index says what the log says, every large value
 is there and unchanged, and so are the content of Artifacts, the modules of
 Tasks, the files of Workspaces, the values of secrets, and the keys, with those
@@ -46,13 +46,11 @@ aside because it cannot be read (docs/unreadable.md).
 It writes nothing to the data folder, which may lie on a disk that cannot be
 written, and ends with code 0 when all is well and 1 when not. The node must be
 stopped.`,
-		Example: `  wharf doctor --data ./wharf-data
+		example: `  wharf doctor --data ./wharf-data
   wharf doctor --data /var/lib/wharf --rebuild --json`,
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.doctor(cmd.Context(), data, rebuild)
-		},
-	}
+	}.command(func(cmd *cobra.Command, _ []string) error {
+		return a.doctor(cmd.Context(), data, rebuild)
+	})
 	cmd.Flags().StringVar(&data, "data", "./wharf-data", "the data folder")
 	cmd.Flags().BoolVar(&rebuild, "rebuild", false, "derive all projections again and compare")
 	return cmd
@@ -86,12 +84,8 @@ func (a *app) doctor(ctx context.Context, data string, rebuild bool) error {
 	if err != nil {
 		return startAdvice(err)
 	}
-	if a.json {
-		if err := a.printValue(e); err != nil {
-			return err
-		}
-	} else {
-		a.showExamination(e)
+	if err := a.tell(e, func() { a.showExamination(e) }); err != nil {
+		return err
 	}
 	if !e.OK {
 		return &silentError{exitFailed}
@@ -105,7 +99,7 @@ func (a *app) storeLog() *slog.Logger {
 }
 
 // openData opens the data folder of a stopped node, to write to it.
-func (a *app) openData(ctx context.Context, dir string) (*pebble.Store, error) {
+func (a *app) openData(ctx context.Context, dir string) (storage.Store, error) {
 	if err := datadir.Recognize(dir); err != nil {
 		return nil, advise(err, "--data with the data folder of a node")
 	}
@@ -118,7 +112,7 @@ func (a *app) openData(ctx context.Context, dir string) (*pebble.Store, error) {
 }
 
 // readData opens the data folder of a stopped node and writes nothing to it.
-func (a *app) readData(dir, scratch string) (*pebble.Store, error) {
+func (a *app) readData(dir, scratch string) (storage.Store, error) {
 	if err := datadir.Interrupted(dir); err != nil {
 		return nil, err
 	}
@@ -141,10 +135,14 @@ func (a *app) examine(ctx context.Context, data string, rebuild bool, temp strin
 		return e, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	progress := a.progress()
-	r, err := store.Check(ctx, progress)
+	log, err := sound(store)
 	if err != nil {
-		return e, fmt.Errorf("checking %s: %w", data, pebble.Explain(err))
+		return e, fmt.Errorf("checking %s: %w", data, err)
+	}
+	progress := a.progress()
+	r, err := log.Check(ctx, progress)
+	if err != nil {
+		return e, fmt.Errorf("checking %s: %w", data, node.Explain(err))
 	}
 	e = examination{
 		Data: data, OK: r.OK(), Rebuilt: rebuild, Tenants: r.Tenants, Frames: r.Frames, Events: r.Events,
@@ -155,20 +153,35 @@ func (a *app) examine(ctx context.Context, data string, rebuild bool, temp strin
 		return e, err
 	}
 	if rebuild {
-		again, err := store.Rebuild(ctx, progress)
+		again, err := log.Rebuild(ctx, progress)
 		if err != nil {
-			return e, fmt.Errorf("rebuilding from %s: %w", data, pebble.Explain(err))
+			return e, fmt.Errorf("rebuilding from %s: %w", data, node.Explain(err))
 		}
 		e.OK = e.OK && again.OK()
 		e.Faults += again.Faults
 		e.Problems = append(e.Problems, again.Problems...)
 	}
 	a.progressDone()
-	return e, e.look(ctx, store, data)
+	return e, e.look(ctx, log, data)
+}
+
+// inspected is a store that tells what is wrong with it.
+type inspected interface {
+	storage.Checker
+	storage.Walker
+}
+
+// sound returns a store as one that can be examined.
+func sound(store storage.Store) (inspected, error) {
+	log, ok := store.(inspected)
+	if !ok {
+		return nil, node.ErrNoCheck
+	}
+	return log, nil
 }
 
 // look adds what the folder holds beside its log.
-func (e *examination) look(ctx context.Context, log holdings.Log, data string) error {
+func (e *examination) look(ctx context.Context, log storage.Walker, data string) error {
 	r, err := holdings.Check(ctx, log, data, math.MaxUint64)
 	if err != nil {
 		return err
@@ -182,11 +195,11 @@ func (e *examination) look(ctx context.Context, log holdings.Log, data string) e
 }
 
 // progress returns a function that tells a watching person how far a check is.
-func (a *app) progress() func(pebble.Progress) {
+func (a *app) progress() func(storage.Progress) {
 	if a.json || !a.out.Terminal() {
 		return nil
 	}
-	return func(p pebble.Progress) { fmt.Fprintf(a.stderr, "\r%-12s %12d", p.Phase, p.Done) }
+	return func(p storage.Progress) { fmt.Fprintf(a.stderr, "\r%-12s %12d", p.Phase, p.Done) }
 }
 
 func (a *app) progressDone() {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -126,7 +127,7 @@ func (a *app) report(err error) int {
 		}
 		return f.exit
 	}
-	s := show.NewScreen(a.stderr, firstOf(a.color, "auto"), a.env)
+	s := show.NewScreen(a.stderr, cmp.Or(a.color, "auto"), a.env)
 	s.Line(s.Paint(show.Red, "wharf: "), show.OneLine(f.Message))
 	if f.lines != "" {
 		s.Block("         ", f.lines)
@@ -167,12 +168,12 @@ func (a *app) explain(err error) failure {
 		}
 	case errors.As(err, &usage), !a.started:
 		f.exit = exitUsage
-		f.Try = firstOf(f.Try, "the command again with --help")
+		f.Try = cmp.Or(f.Try, "the command again with --help")
 	case errors.As(err, &refused):
 		f.refused(refused)
 	case errors.As(err, &unreachable):
 		f.exit = exitUnreachable
-		f.Try = firstOf(f.Try, "\"wharf serve\" to start a node, or --server or WHARF_SERVER to name another")
+		f.Try = cmp.Or(f.Try, "\"wharf serve\" to start a node, or --server or WHARF_SERVER to name another")
 	}
 	if _, ok := errors.AsType[*undecidedError](err); ok && f.exit == exitFailed {
 		f.exit = exitUndecided
@@ -186,7 +187,7 @@ func (f *failure) refused(r *client.Refused) {
 	if r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden {
 		f.exit = exitDenied
 	}
-	f.Try = firstOf(f.Try, remedy(r))
+	f.Try = cmp.Or(f.Try, remedy(r))
 }
 
 // remedy says what to do about a refusal.

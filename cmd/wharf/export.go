@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
@@ -17,10 +18,10 @@ import (
 
 func (a *app) exportCommand() *cobra.Command {
 	var file string
-	cmd := &cobra.Command{
-		Use:   "export TASK",
-		Short: "Write a Task's run bundle, which anybody can verify",
-		Long: `Export writes a run bundle: a zip with all that a Task recorded, the module that
+	return a.node(page{
+		use:   "export TASK",
+		short: "Write a Task's run bundle, which anybody can verify",
+		long: `Export writes a run bundle: a zip with all that a Task recorded, the module that
 ran, its Artifacts, its Receipts and the public keys. "wharf verify" checks it
 on any machine, without a node, and so can other programs: its format is
 described in docs/bundle-format.md.
@@ -31,23 +32,21 @@ key needs the scope events:internal.
 
 It goes to standard output, or to the file that --output names, which is not
 there before it is complete.`,
-		Example: `  wharf export task_01K0... > run.zip
+		example: `  wharf export task_01K0... > run.zip
   wharf export task_01K0... -o run.zip`,
-		Args: oneArg("the id of a Task"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		args: oneArg("the id of a Task"),
+		flags: func(f *pflag.FlagSet) {
+			f.StringVarP(&file, "output", "o", "", "the file to write (default: standard output)")
+		},
+		check: func(_ *cobra.Command, args []string) error {
 			if file == "" && a.out.Terminal() {
 				return advise(errBinary("export"), self()+" export "+args[0]+" -o run.zip")
 			}
-			c, err := a.client()
-			if err != nil {
-				return err
-			}
-			err = a.export(cmd.Context(), c, args[0], file)
-			return hint(err, abi.CodeResourceNotFound, "wharf task list")
+			return nil
 		},
-	}
-	cmd.Flags().StringVarP(&file, "output", "o", "", "the file to write (default: standard output)")
-	return cmd
+	}, steps(func(ctx context.Context, c *client.Client, args []string) error {
+		return hint(a.export(ctx, c, args[0], file), abi.CodeResourceNotFound, "wharf task list")
+	}))
 }
 
 func (a *app) export(ctx context.Context, c *client.Client, task, file string) error {

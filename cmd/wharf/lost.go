@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/datadir"
@@ -15,15 +17,21 @@ import (
 	"github.com/wharf-dev/wharf/runtime/receipt"
 )
 
-// lostFlags are those of commands that make a key anew for a stopped node.
-type lostFlags struct {
-	lost bool
-	data string
-}
-
-func (f *lostFlags) add(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&f.lost, "lost", false, "the key is lost or damaged for good: make a new one in the folder of a stopped node")
-	cmd.Flags().StringVar(&f.data, "data", "./wharf-data", "the data folder, with --lost")
+// orRenew makes a command that asks a node to change a key or, where the key is lost, makes
+// one anew in the folder of a stopped node.
+func (a *app) orRenew(p page, do action, renew func(ctx context.Context, data string) error) *cobra.Command {
+	var lost bool
+	var data string
+	p.flags = func(f *pflag.FlagSet) {
+		f.BoolVar(&lost, "lost", false, "the key is lost or damaged for good: make a new one in the folder of a stopped node")
+		f.StringVar(&data, "data", "./wharf-data", "the data folder, with --lost")
+	}
+	return a.remote(p.command(func(cmd *cobra.Command, args []string) error {
+		if lost {
+			return renew(cmd.Context(), data)
+		}
+		return do.run(a, cmd, args)
+	}))
 }
 
 // renew makes a key anew while nobody else has the folder open.
@@ -43,15 +51,14 @@ func (a *app) renewSigningKey(ctx context.Context, data string) error {
 		if err != nil {
 			return err
 		}
-		if a.json {
-			return a.printValue(struct {
-				Keys  []abi.SigningKey `json:"keys"`
-				Aside string           `json:"aside,omitzero"`
-			}{keys, aside})
-		}
-		a.out.Pairs([2]string{"key", keys[0].KeyID}, [2]string{"old keys that are still known", fmt.Sprint(len(keys) - 1)},
-			[2]string{"the damaged file", firstOf(aside, "none was there")})
-		return nil
+		renewed := struct {
+			Keys  []abi.SigningKey `json:"keys"`
+			Aside string           `json:"aside,omitzero"`
+		}{keys, aside}
+		return a.tell(renewed, func() {
+			a.out.Pairs([2]string{"key", keys[0].KeyID}, [2]string{"old keys that are still known", fmt.Sprint(len(keys) - 1)},
+				[2]string{"the damaged file", cmp.Or(aside, "none was there")})
+		})
 	})
 }
 
@@ -62,15 +69,14 @@ func (a *app) renewVaultKey(ctx context.Context, data string) error {
 		if err != nil {
 			return err
 		}
-		if a.json {
-			return a.printValue(struct {
-				Aside []string `json:"aside"`
-			}{append([]string{}, aside...)})
-		}
-		a.out.Line("a new key was made: store every secret again")
-		for _, path := range aside {
-			a.out.Line("put aside: ", path)
-		}
-		return nil
+		renewed := struct {
+			Aside []string `json:"aside"`
+		}{append([]string{}, aside...)}
+		return a.tell(renewed, func() {
+			a.out.Line("a new key was made: store every secret again")
+			for _, path := range aside {
+				a.out.Line("put aside: ", path)
+			}
+		})
 	})
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -99,8 +100,8 @@ Start with "wharf demo": it sends a real document through all of it.`,
 		&cobra.Group{ID: "data", Title: "Look after a node:"},
 	)
 	a.add(cmd, "start", a.demoCommand(), a.serveCommand())
-	a.add(cmd, "client", a.taskCommand(), a.inboxCommand(), a.keyCommand(), a.remote(a.tokenCommand()), a.vaultCommand(), a.personaCommand(), a.quotaCommand(), a.connectorCommand())
-	a.add(cmd, "proof", a.receiptCommand(), a.remote(a.exportCommand()), a.confine(a.verifyCommand()), a.confine(a.testCommand()))
+	a.add(cmd, "client", a.taskCommand(), a.inboxCommand(), a.keyCommand(), a.tokenCommand(), a.vaultCommand(), a.personaCommand(), a.quotaCommand(), a.connectorCommand())
+	a.add(cmd, "proof", a.receiptCommand(), a.exportCommand(), a.confine(a.verifyCommand()), a.confine(a.testCommand()))
 	a.add(cmd, "data", a.configCommand(), a.pluginCommand(), a.doctorCommand(), a.backupCommand(), a.restoreCommand())
 	cmd.AddCommand(a.versionCommand(), exitCodesTopic())
 	return cmd
@@ -133,7 +134,7 @@ func (a *app) remote(cmd *cobra.Command) *cobra.Command {
 
 // client returns a client for the node that flags and environment name.
 func (a *app) client() (*client.Client, error) {
-	c, err := client.New(firstOf(a.server, a.env("WHARF_SERVER"), client.DefaultServer), a.key())
+	c, err := client.New(cmp.Or(a.server, a.env("WHARF_SERVER"), client.DefaultServer), a.key())
 	if err != nil {
 		return nil, &usageError{err}
 	}
@@ -143,19 +144,7 @@ func (a *app) client() (*client.Client, error) {
 	return c, nil
 }
 
-func (a *app) key() string { return firstOf(a.apiKey, a.env("WHARF_API_KEY")) }
-
-// printJSON writes one JSON value on a line of its own.
-func (a *app) printJSON(text []byte) { a.out.JSON(text) }
-
-func firstOf(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
-}
+func (a *app) key() string { return cmp.Or(a.apiKey, a.env("WHARF_API_KEY")) }
 
 // self returns how the user runs this program, for lines to copy.
 func self() string {

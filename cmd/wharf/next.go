@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"time"
@@ -54,7 +55,7 @@ func (d *demo) showTimes(o *abi.Outcome) {
 
 // showNext says how to do the same by hand.
 func (d *demo) showNext() {
-	file := firstOf(d.file, exampleFile())
+	file := cmp.Or(d.file, exampleFile())
 	server := "http://127.0.0.1:8080"
 	d.out.Title("try next")
 	if d.node != nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
@@ -18,38 +18,36 @@ import (
 )
 
 func (a *app) personaCommand() *cobra.Command {
-	return family(&cobra.Command{
-		Use:   "persona",
-		Short: "List, make and change Personas: what Tasks may do",
-		Long: `A Persona is a role that Tasks run as: which plugin, and what it may do. Its
+	return family(page{
+		use:   "persona",
+		short: "List, make and change Personas: what Tasks may do",
+		long: `A Persona is a role that Tasks run as: which plugin, and what it may do. Its
 autonomy tier says whether writes are left out (shadow), proposed (suggest),
 asked about (act_with_approval) or done (act_auto); lists of tools, host calls,
 models and Personas, and a budget, say the rest (docs/policy.md).`,
-		Example: `  wharf persona list
+		example: `  wharf persona list
   wharf persona create -f scribe.yaml
   wharf persona update persona_01K0... --tier suggest`,
-	}, a.remote(a.personaListCommand()), a.remote(a.personaGetCommand()), a.remote(a.personaCreateCommand()), a.remote(a.personaUpdateCommand()))
+	}, a.personaListCommand(), a.personaGetCommand(), a.personaCreateCommand(), a.personaUpdateCommand())
 }
 
 func (a *app) personaListCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "list",
-		Short: "List the Personas, newest first",
-		Long: `List shows the Personas of the key's tenant: those that came with the node and its
+	return a.node(page{
+		use:   "list",
+		short: "List the Personas, newest first",
+		long: `List shows the Personas of the key's tenant: those that came with the node and its
 plugins, and those that were made.`,
-		Example: "  wharf persona list\n  wharf persona list --json",
-		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := a.client()
-			if err != nil {
-				return err
-			}
-			return listOf(a, c.Personas, personaTitles, personaRow)(cmd.Context())
-		},
-	}
+		example: "  wharf persona list\n  wharf persona list --json",
+	}, personas("/v1/personas"))
 }
 
-var personaTitles = []string{"PERSONA", "NAME", "VERSION", "TIER", "RUNS", "CHANGED"}
+func personas(path string) list[abi.Persona] {
+	return list[abi.Persona]{
+		call:   gets(path),
+		titles: []string{"PERSONA", "NAME", "VERSION", "TIER", "RUNS", "CHANGED"},
+		row:    personaRow,
+	}
+}
 
 func personaRow(p *abi.Persona) []show.Cell {
 	return []show.Cell{{Text: p.ID}, {Text: show.Cut(p.Name, 24)}, {Text: p.Version}, {Text: string(p.AutonomyTier), Style: tierStyle(p.AutonomyTier)},
@@ -65,46 +63,31 @@ func tierStyle(tier abi.AutonomyTier) show.Style {
 
 func (a *app) personaGetCommand() *cobra.Command {
 	var versions bool
-	cmd := &cobra.Command{
-		Use:   "get ID",
-		Short: "Show a Persona and its policy, or its versions",
-		Long: `Get shows what a Persona allows. With --versions it lists the versions that it has
+	old := personas("/wharf/v1/personas/{}/versions")
+	old.tips = absent("wharf persona list")
+	now := a.persona(gets("/v1/personas/{}"))
+	return a.node(page{
+		use:   "get ID",
+		short: "Show a Persona and its policy, or its versions",
+		long: `Get shows what a Persona allows. With --versions it lists the versions that it has
 had, newest first; a Task is held to the one that it began with.`,
-		Example: "  wharf persona get persona_agent\n  wharf persona get persona_agent --versions",
-		Args:    oneArg("the id of a Persona (see \"wharf persona list\")"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.client()
-			if err != nil {
-				return err
-			}
-			if versions {
-				list := func(ctx context.Context) ([]client.Doc[abi.Persona], error) { return c.PersonaVersions(ctx, args[0]) }
-				return hint(listOf(a, list, personaTitles, personaRow)(cmd.Context()), abi.CodeResourceNotFound, "wharf persona list")
-			}
-			p, err := c.Persona(cmd.Context(), args[0])
-			return a.showPersona(p, err)
-		},
-	}
-	cmd.Flags().BoolVar(&versions, "versions", false, "list the versions instead")
-	return cmd
+		example: "  wharf persona get persona_agent\n  wharf persona get persona_agent --versions",
+		args:    oneArg("the id of a Persona (see \"wharf persona list\")"),
+		flags:   func(f *pflag.FlagSet) { f.BoolVar(&versions, "versions", false, "list the versions instead") },
+	}, byFlag{&versions, old, now})
 }
 
-// showPersona prints a Persona that a node has answered with.
-func (a *app) showPersona(p client.Doc[abi.Persona], err error) error {
-	switch {
-	case err != nil:
-		return hint(err, abi.CodeResourceNotFound, "wharf persona list")
-	case a.json:
-		a.printJSON(p.JSON)
-		return nil
-	}
-	v := &p.Value
+// persona is a request that a Persona answers.
+func (a *app) persona(call caller) ask[abi.Persona] {
+	return ask[abi.Persona]{call: call, text: a.showPersona, tips: absent("wharf persona list")}
+}
+
+func (a *app) showPersona(v *abi.Persona) {
 	a.out.Pairs([2]string{"id", v.ID}, [2]string{"name", v.Name}, [2]string{"version", v.Version}, [2]string{"runs", v.EntryWorkflow},
 		[2]string{"description", v.Description}, [2]string{"tier", string(v.AutonomyTier)}, [2]string{"receipts", string(v.ReceiptPolicy)},
 		[2]string{"tools", patterns(v.Tools, "all that are granted")}, [2]string{"capabilities", patterns(v.Capabilities, "all")},
 		[2]string{"handoffs", handoffs(v)}, [2]string{"models", asText(v.ModelPolicy)}, [2]string{"budget", asText(v.Budget)},
 		[2]string{"approvals", asText(v.Approvals)}, [2]string{"quota", v.QuotaID})
-	return nil
 }
 
 func patterns(list []string, none string) string {
@@ -135,73 +118,55 @@ func asText[T any](part *T) string {
 
 func (a *app) personaCreateCommand() *cobra.Command {
 	var file string
-	cmd := &cobra.Command{
-		Use:   "create -f FILE",
-		Short: "Make a Persona from a file",
-		Long: `Create makes a Persona from a file in YAML or JSON, "-" for standard input. It
+	return a.node(page{
+		use:   "create -f FILE",
+		short: "Make a Persona from a file",
+		long: `Create makes a Persona from a file in YAML or JSON, "-" for standard input. It
 needs the members name, version, entry_workflow, description, autonomy_tier and
 receipt_policy; docs/policy.md has the rest.`,
-		Example: "  wharf persona create -f scribe.yaml\n  wharf persona create -f scribe.json --json",
-		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			var req abi.CreatePersonaRequest
-			if err := a.readManifest(file, &req); err != nil {
-				return err
-			}
-			c, err := a.client()
-			if err != nil {
-				return err
-			}
-			p, err := c.CreatePersona(cmd.Context(), req)
-			return a.showPersona(p, err)
-		},
-	}
-	cmd.Flags().StringVarP(&file, "file", "f", "", "the file, in YAML or JSON")
-	return cmd
+		example: "  wharf persona create -f scribe.yaml\n  wharf persona create -f scribe.json --json",
+		flags:   func(f *pflag.FlagSet) { f.StringVarP(&file, "file", "f", "", "the file, in YAML or JSON") },
+	}, a.persona(func(*cobra.Command, []string) (client.Call, error) {
+		var req abi.CreatePersonaRequest
+		err := a.readManifest(file, &req)
+		return client.Post(req, "/v1/personas"), err
+	}))
 }
 
 func (a *app) personaUpdateCommand() *cobra.Command {
 	var file, tier, version, description string
-	cmd := &cobra.Command{
-		Use:   "update ID",
-		Short: "Change a Persona: Tasks that have begun go on as they were",
-		Long: `Update changes what the flags and the file name, and leaves the rest. Lists and
+	return a.node(page{
+		use:   "update ID",
+		short: "Change a Persona: Tasks that have begun go on as they were",
+		long: `Update changes what the flags and the file name, and leaves the rest. Lists and
 objects are replaced as a whole. A change of policy is a new version, which gets
 the next number unless --version names it.`,
-		Example: `  wharf persona update persona_01K0... --tier act_with_approval
+		example: `  wharf persona update persona_01K0... --tier act_with_approval
   wharf persona update persona_01K0... -f budget.yaml --version 2.0`,
-		Args: oneArg("the id of a Persona (see \"wharf persona list\")"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var req abi.UpdatePersonaRequest
-			if file != "" {
-				if err := a.readManifest(file, &req); err != nil {
-					return err
-				}
-			}
-			flags := cmd.Flags()
-			if flags.Changed("tier") {
-				req.AutonomyTier = (*abi.AutonomyTier)(&tier)
-			}
-			if flags.Changed("version") {
-				req.Version = &version
-			}
-			if flags.Changed("description") {
-				req.Description = &description
-			}
-			c, err := a.client()
-			if err != nil {
-				return err
-			}
-			p, err := c.UpdatePersona(cmd.Context(), args[0], req)
-			return a.showPersona(p, err)
+		args: oneArg("the id of a Persona (see \"wharf persona list\")"),
+		flags: func(f *pflag.FlagSet) {
+			f.StringVarP(&file, "file", "f", "", "a file with what is to change, in YAML or JSON")
+			f.StringVar(&tier, "tier", "", "shadow, suggest, act_with_approval or act_auto")
+			f.StringVar(&version, "version", "", "the name of the new version")
+			f.StringVar(&description, "description", "", "what the Persona is for")
 		},
-	}
-	flags := cmd.Flags()
-	flags.StringVarP(&file, "file", "f", "", "a file with what is to change, in YAML or JSON")
-	flags.StringVar(&tier, "tier", "", "shadow, suggest, act_with_approval or act_auto")
-	flags.StringVar(&version, "version", "", "the name of the new version")
-	flags.StringVar(&description, "description", "", "what the Persona is for")
-	return cmd
+	}, a.persona(func(cmd *cobra.Command, args []string) (call client.Call, err error) {
+		var req abi.UpdatePersonaRequest
+		if file != "" {
+			err = a.readManifest(file, &req)
+		}
+		flags := cmd.Flags()
+		if flags.Changed("tier") {
+			req.AutonomyTier = (*abi.AutonomyTier)(&tier)
+		}
+		if flags.Changed("version") {
+			req.Version = &version
+		}
+		if flags.Changed("description") {
+			req.Description = &description
+		}
+		return client.Patch(req, "/v1/personas/{}", args[0]), err
+	}))
 }
 
 // maxManifest is the largest file that describes a resource, in bytes.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+
 	"github.com/spf13/cobra"
 
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/node"
@@ -8,39 +10,37 @@ import (
 )
 
 func (a *app) pluginCommand() *cobra.Command {
-	return family(&cobra.Command{
-		Use:   "plugin",
-		Short: "Look at plugins",
-		Long: `A plugin is a WebAssembly module that runs in a sandbox. Some ship with Wharf;
+	return family(page{
+		use:   "plugin",
+		short: "Look at plugins",
+		long: `A plugin is a WebAssembly module that runs in a sandbox. Some ship with Wharf;
 others lie in the folder that the setting plugins.dir names.`,
-		Example: `  wharf plugin list
+		example: `  wharf plugin list
   wharf plugin vet plugin.wasm`,
 	}, a.pluginListCommand(), a.confine(a.pluginVetCommand()))
 }
 
 func (a *app) pluginListCommand() *cobra.Command {
 	var s settingFlags
-	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the plugins that a node has",
-		Long: `List shows the plugins that "wharf serve" would have, given the same flags,
+	cmd := page{
+		use:   "list",
+		short: "List the plugins that a node has",
+		long: `List shows the plugins that "wharf serve" would have, given the same flags,
 environment and folder: their names, the digests of their modules and where they
 are from. No module is compiled: "wharf plugin vet" does that.`,
-		Example: `  wharf plugin list
+		example: `  wharf plugin list
   wharf plugin list --set plugins.dir=./plugins --json`,
-		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			eff, err := s.load(a)
-			if err != nil {
-				return err
-			}
-			list, err := node.Plugins(eff.Config.Plugins.Dir)
-			if err != nil {
-				return startAdvice(err)
-			}
-			return a.showPlugins(list)
-		},
-	}
+	}.command(func(*cobra.Command, []string) error {
+		eff, err := s.load(a)
+		if err != nil {
+			return err
+		}
+		list, err := node.Plugins(eff.Config.Plugins.Dir)
+		if err != nil {
+			return startAdvice(err)
+		}
+		return a.showPlugins(list)
+	})
 	s.register(cmd.Flags())
 	return cmd
 }
@@ -58,20 +58,14 @@ type listedPlugin struct {
 const shipped = "wharf"
 
 func (a *app) showPlugins(list []node.Plugin) error {
-	var rows [][]show.Cell
-	for _, p := range list {
-		from := firstOf(p.Path, shipped)
-		if a.json {
-			if err := a.printValue(listedPlugin{p.Name, p.Version, p.Digest, p.Bytes, from}); err != nil {
-				return err
+	return a.tellRows([]string{"NAME", "VERSION", "SIZE", "FROM", "DIGEST"}, "", func(yield func(any, []show.Cell) bool) {
+		for _, p := range list {
+			from := cmp.Or(p.Path, shipped)
+			row := []show.Cell{{Text: p.Name, Style: show.Bold}, {Text: cmp.Or(p.Version, "-")},
+				{Text: show.Bytes(int64(p.Bytes))}, {Text: from, Style: show.Cyan}, {Text: p.Digest, Style: show.Dim}}
+			if !yield(listedPlugin{p.Name, p.Version, p.Digest, p.Bytes, from}, row) {
+				return
 			}
-			continue
 		}
-		rows = append(rows, []show.Cell{{Text: p.Name, Style: show.Bold}, {Text: firstOf(p.Version, "-")},
-			{Text: show.Bytes(int64(p.Bytes))}, {Text: from, Style: show.Cyan}, {Text: p.Digest, Style: show.Dim}})
-	}
-	if !a.json {
-		a.out.Table([]string{"NAME", "VERSION", "SIZE", "FROM", "DIGEST"}, rows)
-	}
-	return nil
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
@@ -15,33 +16,29 @@ import (
 )
 
 func (a *app) quotaCommand() *cobra.Command {
-	return family(&cobra.Command{
-		Use:   "quota",
-		Short: "Bound what Tasks may use",
-		Long: `A quota bounds what the Tasks of a persona, of a workspace, of the tenant or of the
+	return family(page{
+		use:   "quota",
+		short: "Bound what Tasks may use",
+		long: `A quota bounds what the Tasks of a persona, of a workspace, of the tenant or of the
 whole node may use: usd, input_tokens, output_tokens, tool_calls, wall_time_ms,
 tasks, and concurrent ones. What is used is counted from the log.`,
-		Example: `  wharf quota create --scope tenant --limit usd=20 --window 24h
+		example: `  wharf quota create --scope tenant --limit usd=20 --window 24h
   wharf quota update quota_01K0... --limit usd=50
   wharf quota list`,
-	}, a.remote(a.quotaListCommand()), a.remote(a.quotaCreateCommand()), a.remote(a.quotaUpdateCommand()))
+	}, a.quotaListCommand(), a.quotaCreateCommand(), a.quotaUpdateCommand())
 }
 
 func (a *app) quotaListCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "list",
-		Short:   "List the quotas and what is used of them",
-		Long:    "List shows the quotas that the key sees, newest first: what is used of each limit,\nand when it begins anew.",
-		Example: "  wharf quota list\n  wharf quota list --json",
-		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := a.client()
-			if err != nil {
-				return err
-			}
-			return listOf(a, c.Quotas, []string{"QUOTA", "SCOPE", "OF", "USED", "KIND", "RESETS", "EXHAUSTED"}, quotaRow)(cmd.Context())
-		},
-	}
+	return a.node(page{
+		use:     "list",
+		short:   "List the quotas and what is used of them",
+		long:    "List shows the quotas that the key sees, newest first: what is used of each limit,\nand when it begins anew.",
+		example: "  wharf quota list\n  wharf quota list --json",
+	}, list[abi.Quota]{
+		call:   gets("/v1/quotas"),
+		titles: []string{"QUOTA", "SCOPE", "OF", "USED", "KIND", "RESETS", "EXHAUSTED"},
+		row:    quotaRow,
+	})
 }
 
 func quotaRow(q *abi.Quota) []show.Cell {
@@ -81,77 +78,56 @@ func (a *app) quotaCreateCommand() *cobra.Command {
 	var limits []string
 	var window time.Duration
 	var soft bool
-	cmd := &cobra.Command{
-		Use:   "create",
-		Short: "Make a quota",
-		Long: `Create makes a quota and prints its id. Without --of, one of the scope persona or
+	return a.node(page{
+		use:   "create",
+		short: "Make a quota",
+		long: `Create makes a quota and prints its id. Without --of, one of the scope persona or
 workspace is for each of them by itself. Without --window it never begins anew.
 A quota refuses what is beyond it; one with --soft only tells of it.`,
-		Example: `  wharf quota create --scope tenant --limit usd=20 --window 24h
+		example: `  wharf quota create --scope tenant --limit usd=20 --window 24h
   wharf quota create --scope persona --of persona_agent --limit output_tokens=100000,concurrent=4
   wharf quota create --scope organization --limit tasks=1000 --window 1h --soft`,
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&scope, "scope", string(abi.QuotaTenant), "whose Tasks it bounds: persona, workspace, tenant, organization (the whole node)")
+			f.StringVar(&req.OwnerID, "of", "", "the id of the persona, workspace or tenant")
+			f.StringSliceVar(&limits, "limit", nil, "how much of what: NAME=NUMBER")
+			f.DurationVar(&window, "window", 0, "after how long it begins anew, such as 24h")
+			f.BoolVar(&soft, "soft", false, "tell of what is beyond, and refuse nothing")
+		},
+	}, ask[abi.Quota]{
+		call: func(cmd *cobra.Command, _ []string) (call client.Call, err error) {
 			if req.Limits, err = limitsOf(cmd, limits); err != nil {
-				return err
+				return call, err
 			}
 			if window%time.Second != 0 {
-				return usagef("%s needs a --window of whole seconds", cmd.CommandPath())
-			}
-			c, err := a.client()
-			if err != nil {
-				return err
+				return call, usagef("%s needs a --window of whole seconds", cmd.CommandPath())
 			}
 			hard := !soft
 			req.Scope, req.WindowSeconds, req.HardLimit, req.SoftLimit = abi.QuotaScope(scope), int64(window/time.Second), &hard, soft
-			q, err := c.CreateQuota(cmd.Context(), req)
-			return a.toldQuota(q, err)
+			return client.Post(req, "/wharf/v1/quotas"), nil
 		},
-	}
-	flags := cmd.Flags()
-	flags.StringVar(&scope, "scope", string(abi.QuotaTenant), "whose Tasks it bounds: persona, workspace, tenant, organization (the whole node)")
-	flags.StringVar(&req.OwnerID, "of", "", "the id of the persona, workspace or tenant")
-	flags.StringSliceVar(&limits, "limit", nil, "how much of what: NAME=NUMBER")
-	flags.DurationVar(&window, "window", 0, "after how long it begins anew, such as 24h")
-	flags.BoolVar(&soft, "soft", false, "tell of what is beyond, and refuse nothing")
-	return cmd
+		text: func(q *abi.Quota) { a.out.Line(q.ID) },
+	})
 }
 
 func (a *app) quotaUpdateCommand() *cobra.Command {
 	var req abi.UpdateQuotaRequest
 	var limits []string
-	cmd := &cobra.Command{
-		Use:     "update QUOTA",
-		Short:   "Change the limits of a quota",
-		Long:    "Update replaces the limits of a quota. What was used stays counted.",
-		Example: "  wharf quota update quota_01K0... --limit usd=50,tasks=200",
-		Args:    oneArg("the id of a quota (see \"wharf quota list\")"),
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if req.Limits, err = limitsOf(cmd, limits); err != nil {
-				return err
-			}
-			c, err := a.client()
-			if err != nil {
-				return err
-			}
-			q, err := c.UpdateQuota(cmd.Context(), args[0], req)
-			return a.toldQuota(q, hint(err, abi.CodeResourceNotFound, "wharf quota list"))
+	return a.node(page{
+		use:     "update QUOTA",
+		short:   "Change the limits of a quota",
+		long:    "Update replaces the limits of a quota. What was used stays counted.",
+		example: "  wharf quota update quota_01K0... --limit usd=50,tasks=200",
+		args:    oneArg("the id of a quota (see \"wharf quota list\")"),
+		flags:   func(f *pflag.FlagSet) { f.StringSliceVar(&limits, "limit", nil, "how much of what: NAME=NUMBER") },
+	}, ask[abi.Quota]{
+		call: func(cmd *cobra.Command, args []string) (call client.Call, err error) {
+			req.Limits, err = limitsOf(cmd, limits)
+			return client.Patch(req, "/wharf/v1/quotas/{}", args[0]), err
 		},
-	}
-	cmd.Flags().StringSliceVar(&limits, "limit", nil, "how much of what: NAME=NUMBER")
-	return cmd
-}
-
-func (a *app) toldQuota(q client.Doc[abi.Quota], err error) error {
-	switch {
-	case err != nil:
-		return err
-	case a.json:
-		a.printJSON(q.JSON)
-	default:
-		a.out.Line(q.Value.ID)
-	}
-	return nil
+		text: func(q *abi.Quota) { a.out.Line(q.ID) },
+		tips: absent("wharf quota list"),
+	})
 }
 
 // limitsOf reads the limits that are given.

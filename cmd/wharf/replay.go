@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
@@ -23,10 +24,10 @@ type replayFlags struct {
 
 func (a *app) taskReplayCommand() *cobra.Command {
 	var f replayFlags
-	cmd := &cobra.Command{
-		Use:   "replay ID",
-		Short: "Run a Task again from its record",
-		Long: `Replay submits a Task that runs the plugin of another again and answers each of
+	return a.node(page{
+		use:   "replay ID",
+		short: "Run a Task again from its record",
+		long: `Replay submits a Task that runs the plugin of another again and answers each of
 its host calls from the record: no model, tool or host is asked. An exact replay
 that is told the same asks the same, so it ends with the receipt that it ended
 with before; the first call that differs ends it with replay_divergence.
@@ -40,41 +41,28 @@ lets one say about it (kind, value, artifact_id, sha256, reason).
 
 --checkpoint-event starts at a recorded boundary. Without --mode, the mode
 follows from these flags, and is exact when there are none.`,
-		Example: `  wharf task replay task_01K0...
+		example: `  wharf task replay task_01K0...
   wharf task replay task_01K0... --wait
   wharf task replay task_01K0... --override 'llm:1={"text": "No."}'
   wharf task replay task_01K0... --override secret:token=@token.json --reason "after the leak"`,
-		Args: oneArg("the id of a Task that has ended"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			req, err := f.request()
-			if err != nil {
-				return err
-			}
-			c, err := a.client()
-			if err != nil {
-				return err
-			}
-			sent := time.Now()
-			task, err := c.Replay(cmd.Context(), args[0], req)
-			if err != nil {
-				return hint(err, abi.CodeResourceNotFound, "wharf task list")
-			}
-			return a.begun(cmd.Context(), c, task, f.wait, sent)
+		args: oneArg("the id of a Task that has ended"),
+		flags: func(flags *pflag.FlagSet) {
+			flags.StringVar(&f.mode, "mode", "", "exact, with_overrides or from_checkpoint")
+			flags.StringArrayVar(&f.override, "override", nil, "KEY=JSON or KEY=@FILE: answer a call otherwise; may be repeated")
+			flags.StringVar(&f.file, "overrides", "", "file with a JSON object of overrides by key")
+			flags.StringVar(&f.checkpoint, "checkpoint-event", "", "id of the event to start after")
+			flags.StringVar(&f.reason, "reason", "", "why, for whoever reads the log")
+			waitFlag(flags, &f.wait)
 		},
-	}
-	flags := cmd.Flags()
-	flags.StringVar(&f.mode, "mode", "", "exact, with_overrides or from_checkpoint")
-	flags.StringArrayVar(&f.override, "override", nil, "KEY=JSON or KEY=@FILE: answer a call otherwise; may be repeated")
-	flags.StringVar(&f.file, "overrides", "", "file with a JSON object of overrides by key")
-	flags.StringVar(&f.checkpoint, "checkpoint-event", "", "id of the event to start after")
-	flags.StringVar(&f.reason, "reason", "", "why, for whoever reads the log")
-	waitFlag(cmd, &f.wait)
-	return cmd
+	}, taskFrom{&f.wait, func(_ *cobra.Command, args []string) (client.Call, error) {
+		req, err := f.request()
+		return client.Post(req, "/v1/tasks/{}/replay", args[0]), err
+	}})
 }
 
-func waitFlag(cmd *cobra.Command, wait *time.Duration) {
-	cmd.Flags().DurationVar(wait, "wait", 0, "wait so long for the Task to end (--wait alone: 30s), then show its Outcome")
-	cmd.Flags().Lookup("wait").NoOptDefVal = "30s"
+func waitFlag(flags *pflag.FlagSet, wait *time.Duration) {
+	flags.DurationVar(wait, "wait", 0, "wait so long for the Task to end (--wait alone: 30s), then show its Outcome")
+	flags.Lookup("wait").NoOptDefVal = "30s"
 }
 
 func (f *replayFlags) request() (abi.ReplayTaskRequest, error) {
@@ -165,54 +153,61 @@ func overrideKind(key string) abi.OverrideKind {
 	return abi.OverrideTool
 }
 
+// taskFrom submits a Task that is made from another, and may wait for its end.
+type taskFrom struct {
+	wait *time.Duration
+	call caller
+}
+
+func (t taskFrom) run(a *app, cmd *cobra.Command, args []string) error {
+	call, c, err := t.call.ready(a, cmd, args)
+	if err != nil {
+		return err
+	}
+	sent := time.Now()
+	task, err := client.Do[abi.Task](cmd.Context(), c, call)
+	if err != nil {
+		return hint(err, abi.CodeResourceNotFound, "wharf task list")
+	}
+	return a.begun(cmd.Context(), c, task, *t.wait, sent)
+}
+
 // begun shows a Task that was accepted, or waits for its end.
 func (a *app) begun(ctx context.Context, c *client.Client, task client.Doc[abi.Task], wait time.Duration, sent time.Time) error {
 	if wait > 0 {
 		return a.waitForEnd(ctx, c, task, sent.Add(wait))
 	}
-	if a.json {
-		a.printJSON(task.JSON)
-		return nil
-	}
-	a.showTask(&task.Value, [2]string{"watch it", self() + " task tail " + task.Value.ID})
-	return nil
+	return a.tell(task.JSON, func() {
+		a.showTask(&task.Value, [2]string{"watch it", self() + " task tail " + task.Value.ID})
+	})
 }
 
 func (a *app) taskForkCommand() *cobra.Command {
 	var req abi.ForkTaskRequest
 	var wait time.Duration
-	cmd := &cobra.Command{
-		Use:   "fork ID",
-		Short: "Go on from the middle of a Task, live",
-		Long: `Fork submits a Task that shares the record of another up to and including the
+	return a.node(page{
+		use:   "fork ID",
+		short: "Go on from the middle of a Task, live",
+		long: `Fork submits a Task that shares the record of another up to and including the
 event that --at names, and is live from there: what was recorded is not done
 again, what comes after is done anew. --at 0 shares nothing; without --at the
 whole record is shared, which lets a Task that failed at its end go on.
 
 The new Task gets a fork of the Session, so that the Messages of the first stay
 as they are; --same-session stays in the Session.`,
-		Example: `  wharf task tail task_01K0... --json | jq -r '.id + " " + .event'
+		example: `  wharf task tail task_01K0... --json | jq -r '.id + " " + .event'
   wharf task fork task_01K0... --at 1042
   wharf task fork task_01K0... --at 1042 --same-session --wait=1m`,
-		Args: oneArg("the id of a Task"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if wait < 0 {
-				return usagef("--wait cannot be negative")
-			}
-			c, err := a.client()
-			if err != nil {
-				return err
-			}
-			sent := time.Now()
-			task, err := c.Fork(cmd.Context(), args[0], req)
-			if err != nil {
-				return hint(err, abi.CodeResourceNotFound, "wharf task list")
-			}
-			return a.begun(cmd.Context(), c, task, wait, sent)
+		args: oneArg("the id of a Task"),
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&req.AtEventID, "at", "", "id of the last event whose record is shared (default: all of it)")
+			f.BoolVar(&req.SameSession, "same-session", false, "stay in the Session instead of a fork of it")
+			waitFlag(f, &wait)
 		},
-	}
-	cmd.Flags().StringVar(&req.AtEventID, "at", "", "id of the last event whose record is shared (default: all of it)")
-	cmd.Flags().BoolVar(&req.SameSession, "same-session", false, "stay in the Session instead of a fork of it")
-	waitFlag(cmd, &wait)
-	return cmd
+	}, taskFrom{&wait, func(_ *cobra.Command, args []string) (client.Call, error) {
+		if wait < 0 {
+			return client.Call{}, usagef("--wait cannot be negative")
+		}
+		return client.Post(req, "/wharf/v1/tasks/{}/fork", args[0]), nil
+	}})
 }

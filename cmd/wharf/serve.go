@@ -13,17 +13,17 @@ import (
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/node"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/tenancy"
 	"github.com/wharf-dev/wharf/storage/pebble"
 )
 
 func (a *app) serveCommand() *cobra.Command {
 	var s settingFlags
 	var debug string
-	cmd := &cobra.Command{
-		Use:   "serve",
-		Short: "Run a node",
-		Long: `Serve runs a node on one data folder, which is made when it does not exist.
+	cmd := page{
+		use:   "serve",
+		short: "Run a node",
+		long: `Serve runs a node on one data folder, which is made when it does not exist.
 
 The first start makes a tenant, a Workspace and an API key, and prints the key
 on standard output, this once. When WHARF_API_KEY is set (16 characters or more)
@@ -39,19 +39,17 @@ Without tls.cert or acme.domains it speaks plain HTTP: keep that on loopback, or
 behind a proxy that ends TLS.
 The node logs to standard error. All settings: "wharf config init" and
 docs/configuration.md.`,
-		Example: `  wharf serve
+		example: `  wharf serve
   wharf serve --listen 127.0.0.1:9000 --data /var/lib/wharf
   wharf serve --config wharf.yaml --set tasks.concurrency=512
   WHARF_API_KEY=$(openssl rand -hex 32) wharf serve --log-format json`,
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			eff, err := s.load(a)
-			if err != nil {
-				return err
-			}
-			return a.serve(cmd.Context(), eff, debug)
-		},
-	}
+	}.command(func(cmd *cobra.Command, _ []string) error {
+		eff, err := s.load(a)
+		if err != nil {
+			return err
+		}
+		return a.serve(cmd.Context(), eff, debug)
+	})
 	s.register(cmd.Flags())
 	cmd.Flags().StringVar(&debug, "debug-listen", "", "loopback address to serve profiles on")
 	_ = cmd.Flags().MarkHidden("debug-listen")
@@ -61,8 +59,8 @@ docs/configuration.md.`,
 func (a *app) serve(ctx context.Context, eff *config.Effective, debug string) error {
 	c := eff.Config
 	key := a.env("WHARF_API_KEY")
-	if key != "" && len(key) < engine.MinKeyLen {
-		return advise(usagef("WHARF_API_KEY has %d characters; a node's key needs at least %d", len(key), engine.MinKeyLen),
+	if key != "" && len(key) < tenancy.MinKeyLen {
+		return advise(usagef("WHARF_API_KEY has %d characters; a node's key needs at least %d", len(key), tenancy.MinKeyLen),
 			"export WHARF_API_KEY=$(openssl rand -hex 32)")
 	}
 	log := a.logger(c.Log)
@@ -108,15 +106,16 @@ func (a *app) announce(n *node.Node, c config.Config, log *slog.Logger) {
 	if err != nil {
 		data = c.Data
 	}
-	if a.json {
-		_ = a.printValue(struct {
-			URL    string `json:"url"`
-			APIKey string `json:"api_key,omitzero"`
-			Data   string `json:"data"`
-		}{n.URL(), n.NewKey, data})
-	} else if n.NewKey != "" {
-		a.showKey(n)
-	}
+	listening := struct {
+		URL    string `json:"url"`
+		APIKey string `json:"api_key,omitzero"`
+		Data   string `json:"data"`
+	}{n.URL(), n.NewKey, data}
+	_ = a.tell(listening, func() { // strings can always be written
+		if n.NewKey != "" {
+			a.showKey(n)
+		}
+	})
 	log.Info("listening", "url", n.URL(), "data", data, "version", thisBuild().Version)
 	if !n.Loopback() && !c.TLSEnabled() && !strings.HasPrefix(c.PublicURL, "https://") {
 		log.Warn("the node can be reached from other machines without TLS: API keys and content travel in the clear",

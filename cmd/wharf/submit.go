@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
@@ -29,10 +31,10 @@ type submission struct {
 
 func (a *app) taskSubmitCommand() *cobra.Command {
 	var s submission
-	cmd := &cobra.Command{
-		Use:   "submit [TEXT | -]",
-		Short: "Submit a Task",
-		Long: `Submit sends a Task: TEXT, or what standard input holds when it is "-", or the
+	return a.node(page{
+		use:   "submit [TEXT | -]",
+		short: "Submit a Task",
+		long: `Submit sends a Task: TEXT, or what standard input holds when it is "-", or the
 file that --file names, or both text and file. It returns as soon as the node
 has the Task on disk; --wait waits for its end, --follow shows its events too.
 
@@ -46,41 +48,34 @@ the same submit twice: the second is answered with the first's Task.
 
 With --wait or --follow the exit code is 0 when the Task is COMPLETED, 1 when
 it FAILED or was CANCELED, and 5 when the time of --wait was up.`,
-		Example: `  wharf task submit "Hello"
+		example: `  wharf task submit "Hello"
   wharf task submit --file report.md --follow
   git log -n 50 | wharf task submit - --wait=1m
   wharf task submit --json-input '{"text": "Hello"}' --persona persona_echo
   wharf task submit "once" --idempotency-key order-17`,
-		Args: optionalArg,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				s.text = args[0]
-			}
-			if err := s.check(len(args) == 1); err != nil {
-				return err
-			}
-			c, err := a.client()
-			if err != nil {
-				return err
-			}
-			return a.submit(cmd.Context(), c, s)
-		},
-	}
-	flags := cmd.Flags()
-	flags.StringVar(&s.file, "file", "", "send this file")
-	flags.BoolVar(&s.jsonInput, "json-input", false, "the input is a JSON object, not text")
-	flags.StringVar(&s.persona, "persona", "", "the Persona to run (default: the Session's, else the node's)")
-	flags.StringVar(&s.session, "session", "", "the Session to submit to (default: a new one)")
-	flags.StringVar(&s.workspace, "workspace", "", "the Workspace of a new Session")
-	flags.StringVar(&s.key, "idempotency-key", "", "sends the same submit again without a second Task")
-	flags.DurationVar(&s.deadline, "deadline", 0, "the Task fails when it has not ended after so long")
-	flags.BoolVar(&s.follow, "follow", false, "show events until the Task ends, then its Outcome")
-	flags.DurationVar(&s.wait, "wait", 0, "wait so long for the Task to end (--wait alone: 30s), then show its Outcome")
-	flags.Lookup("wait").NoOptDefVal = "30s"
-	return cmd
+		args:  optionalArg,
+		flags: s.flags,
+		check: s.check,
+	}, steps(func(ctx context.Context, c *client.Client, _ []string) error { return a.submit(ctx, c, s) }))
 }
 
-func (s *submission) check(hasText bool) error {
+func (s *submission) flags(f *pflag.FlagSet) {
+	f.StringVar(&s.file, "file", "", "send this file")
+	f.BoolVar(&s.jsonInput, "json-input", false, "the input is a JSON object, not text")
+	f.StringVar(&s.persona, "persona", "", "the Persona to run (default: the Session's, else the node's)")
+	f.StringVar(&s.session, "session", "", "the Session to submit to (default: a new one)")
+	f.StringVar(&s.workspace, "workspace", "", "the Workspace of a new Session")
+	f.StringVar(&s.key, "idempotency-key", "", "sends the same submit again without a second Task")
+	f.DurationVar(&s.deadline, "deadline", 0, "the Task fails when it has not ended after so long")
+	f.BoolVar(&s.follow, "follow", false, "show events until the Task ends, then its Outcome")
+	waitFlag(f, &s.wait)
+}
+
+func (s *submission) check(_ *cobra.Command, args []string) error {
+	hasText := len(args) == 1
+	if hasText {
+		s.text = args[0]
+	}
 	switch {
 	case !hasText && s.file == "":
 		return usagef("there is nothing to submit: give TEXT, - or --file")
@@ -119,18 +114,10 @@ func (a *app) submit(ctx context.Context, c *client.Client, s submission) error 
 	if err != nil {
 		return err
 	}
-	switch {
-	case s.follow:
+	if s.follow {
 		return a.followToEnd(ctx, c, task)
-	case s.wait > 0:
-		return a.waitForEnd(ctx, c, task, sent.Add(s.wait))
 	}
-	if a.json {
-		a.printJSON(task.JSON)
-		return nil
-	}
-	a.showTask(&task.Value, [2]string{"watch it", self() + " task tail " + task.Value.ID})
-	return nil
+	return a.begun(ctx, c, task, s.wait, sent)
 }
 
 // readText replaces "-" by standard input.
@@ -253,7 +240,7 @@ func mimeType(name string) string {
 	case ".txt", ".log", "":
 		return "text/plain"
 	default:
-		return firstOf(mime.TypeByExtension(ext), "application/octet-stream")
+		return cmp.Or(mime.TypeByExtension(ext), "application/octet-stream")
 	}
 }
 
@@ -290,10 +277,10 @@ func (a *app) timeUp(ctx context.Context, c *client.Client, id string) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		a.printJSON(task.JSON)
-	} else {
+	if err := a.tell(task.JSON, func() {
 		a.showTask(&task.Value, [2]string{"not ended", self() + " task tail " + task.Value.ID})
+	}); err != nil {
+		return err
 	}
 	return &silentError{exitTimeUp}
 }
@@ -309,17 +296,13 @@ func (a *app) finish(ctx context.Context, c *client.Client, id string, withTask 
 	if err != nil {
 		return err
 	}
-	switch {
-	case a.json && withTask:
-		a.printJSON(task.JSON)
-		fallthrough
-	case a.json:
-		a.printJSON(outcome.JSON)
-	case withTask:
-		a.showTask(&task.Value)
-		a.showOutcome(&outcome.Value, 0)
-	default:
-		a.showOutcome(&outcome.Value, 0)
+	if withTask {
+		if err := a.tell(task.JSON, func() { a.showTask(&task.Value) }); err != nil {
+			return err
+		}
+	}
+	if err := a.tell(outcome.JSON, func() { a.showOutcome(&outcome.Value, 0) }); err != nil {
+		return err
 	}
 	return endCode(task.Value.Status)
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
-	"github.com/wharf-dev/wharf/plugins/plugintest"
+	"github.com/wharf-dev/wharf/plugins/plugintest/workers"
 )
 
 // submitWork submits a Task of the worker in C.
@@ -58,7 +58,7 @@ func TestATaskThatEndsTheProcessFailsAlone(t *testing.T) {
 		beside = 50
 	}
 	plugins := t.TempDir()
-	for _, worker := range plugintest.Workers() {
+	for _, worker := range workers.All() {
 		if worker.Name != "work-c" {
 			continue
 		}

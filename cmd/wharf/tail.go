@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
@@ -15,34 +16,28 @@ import (
 
 func (a *app) taskTailCommand() *cobra.Command {
 	var after string
-	cmd := &cobra.Command{
-		Use:   "tail ID",
-		Short: "Show a Task's events, and those to come, until it ends",
-		Long: `Tail shows the events of a Task from its beginning, or after the event that
+	return a.node(page{
+		use:   "tail ID",
+		short: "Show a Task's events, and those to come, until it ends",
+		long: `Tail shows the events of a Task from its beginning, or after the event that
 --after names, and goes on until the Task ends. When the connection breaks it is
 made again, after the last event that was seen: nothing is missed or repeated.
 When the node stays away for about a minute, tail gives up with code 3.
 
 It ends with code 0 when the Task is COMPLETED, and 1 when it FAILED or was
 CANCELED.`,
-		Example: `  wharf task tail task_01K0...
+		example: `  wharf task tail task_01K0...
   wharf task tail task_01K0... --json | jq .event
   wharf task tail task_01K0... --after 1042`,
-		Args: oneArg("the id of a Task"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.client()
-			if err != nil {
-				return err
-			}
-			end, err := a.follow(cmd.Context(), c, args[0], followOptions{after: after})
-			if err != nil {
-				return hint(err, abi.CodeResourceNotFound, "wharf task list")
-			}
-			return endCode(end)
-		},
-	}
-	cmd.Flags().StringVar(&after, "after", "", "id of the last event not to show")
-	return cmd
+		args:  oneArg("the id of a Task"),
+		flags: func(f *pflag.FlagSet) { f.StringVar(&after, "after", "", "id of the last event not to show") },
+	}, steps(func(ctx context.Context, c *client.Client, args []string) error {
+		end, err := a.follow(ctx, c, args[0], followOptions{after: after})
+		if err != nil {
+			return hint(err, abi.CodeResourceNotFound, "wharf task list")
+		}
+		return endCode(end)
+	}))
 }
 
 // followOptions says how events are shown.
@@ -68,13 +63,11 @@ func (a *app) follow(ctx context.Context, c *client.Client, id string, o followO
 		if o.each != nil {
 			o.each(&e)
 		}
-		switch {
-		case o.quiet:
-		case a.json:
-			a.printJSON(e.JSON)
-		default:
-			a.out.Event(&e.Value, o.since)
-			a.showQuestion(ctx, c, &e.Value)
+		if !o.quiet {
+			_ = a.tell(e.JSON, func() { // JSON that was read can be written
+				a.out.Event(&e.Value, o.since)
+				a.showQuestion(ctx, c, &e.Value)
+			})
 		}
 		if end := endOf(&e.Value, id); end != "" {
 			return end, nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
@@ -13,45 +14,41 @@ import (
 )
 
 func (a *app) taskCommand() *cobra.Command {
-	return family(&cobra.Command{
-		Use:   "task",
-		Short: "Submit Tasks, look at them, watch, answer, cancel, replay and fork them",
-		Long: `A Task is one piece of work for a Persona. It is accepted durably, runs in a
+	return family(page{
+		use:   "task",
+		short: "Submit Tasks, look at them, watch, answer, cancel, replay and fork them",
+		long: `A Task is one piece of work for a Persona. It is accepted durably, runs in a
 sandbox, and ends as COMPLETED, FAILED or CANCELED with an Outcome. In between it
 may wait for an answer. What it did is recorded: a Task can be run again exactly,
 run again with other answers, and continued from any point.`,
-		Example: `  wharf task submit --follow --file README.md
+		example: `  wharf task submit --follow --file README.md
   wharf task list --status FAILED
   wharf task tail task_01K0...
   wharf task answer task_01K0... --approve
   wharf task replay task_01K0... --wait`,
-	}, a.remote(a.taskSubmitCommand()), a.remote(a.taskGetCommand()), a.remote(a.taskListCommand()),
-		a.remote(a.taskTailCommand()), a.remote(a.taskAnswerCommand()), a.remote(a.taskCancelCommand()),
-		a.remote(a.taskReplayCommand()), a.remote(a.taskForkCommand()), a.remote(a.taskDiffCommand()), a.remote(a.taskReceiptsCommand()))
+	}, a.taskSubmitCommand(), a.taskGetCommand(), a.taskListCommand(),
+		a.taskTailCommand(), a.taskAnswerCommand(), a.taskCancelCommand(),
+		a.taskReplayCommand(), a.taskForkCommand(), a.taskDiffCommand(), a.taskReceiptsCommand())
 }
 
 func (a *app) taskGetCommand() *cobra.Command {
 	var outcome bool
-	cmd := &cobra.Command{
-		Use:   "get ID",
-		Short: "Show a Task, and its Outcome when it has ended",
-		Long: `Get shows a Task as it is now and, when it has ended, what came of it.
+	return a.node(page{
+		use:   "get ID",
+		short: "Show a Task, and its Outcome when it has ended",
+		long: `Get shows a Task as it is now and, when it has ended, what came of it.
 
 With --json it prints the Task; with --json --outcome the Outcome instead, with
 the Messages and Artifacts that the Task made.`,
-		Example: `  wharf task get task_01K0...
+		example: `  wharf task get task_01K0...
   wharf task get task_01K0... --json --outcome`,
-		Args: oneArg("the id of a Task"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.client()
-			if err != nil {
-				return err
-			}
-			return a.taskGet(cmd.Context(), c, args[0], outcome)
+		args: oneArg("the id of a Task"),
+		flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&outcome, "outcome", false, "with --json: print the Outcome instead of the Task")
 		},
-	}
-	cmd.Flags().BoolVar(&outcome, "outcome", false, "with --json: print the Outcome instead of the Task")
-	return cmd
+	}, steps(func(ctx context.Context, c *client.Client, args []string) error {
+		return a.taskGet(ctx, c, args[0], outcome)
+	}))
 }
 
 func (a *app) taskGet(ctx context.Context, c *client.Client, id string, outcome bool) error {
@@ -60,8 +57,7 @@ func (a *app) taskGet(ctx context.Context, c *client.Client, id string, outcome 
 		return hint(err, abi.CodeResourceNotFound, "wharf task list")
 	}
 	if a.json && !outcome {
-		a.printJSON(task.JSON)
-		return nil
+		return a.tell(task.JSON, nil)
 	}
 	var result client.Doc[abi.Outcome]
 	if task.Value.OutcomeID != "" {
@@ -69,16 +65,13 @@ func (a *app) taskGet(ctx context.Context, c *client.Client, id string, outcome 
 			return err
 		}
 	}
-	switch {
-	case !a.json:
+	if a.json && result.JSON == nil {
+		return advise(errNotEnded(id), "wharf task tail "+id)
+	}
+	return a.tell(result.JSON, func() {
 		a.showTask(&task.Value)
 		a.showOutcome(&result.Value, 0)
-	case result.JSON == nil:
-		return advise(errNotEnded(id), "wharf task tail "+id)
-	default:
-		a.printJSON(result.JSON)
-	}
-	return nil
+	})
 }
 
 // showTask writes what there is to say of a Task, with more pairs at the end.
@@ -139,94 +132,57 @@ func (a *app) taskListCommand() *cobra.Command {
 	var f client.TaskFilter
 	var statuses []string
 	var limit int
-	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List Tasks, newest first",
-		Long: `List shows Tasks, newest first: at most --limit of them, of the given Session,
+	return a.node(page{
+		use:   "list",
+		short: "List Tasks, newest first",
+		long: `List shows Tasks, newest first: at most --limit of them, of the given Session,
 Workspace and statuses. A status is one of SUBMITTED, WORKING, INPUT_REQUIRED,
 AUTH_REQUIRED, COMPLETED, FAILED and CANCELED.`,
-		Example: `  wharf task list
+		example: `  wharf task list
   wharf task list --status FAILED,CANCELED --limit 100
   wharf task list --session sess_01K0... --json`,
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			var err error
-			if f.Statuses, err = parseStatuses(statuses); err != nil {
-				return err
-			}
-			if limit < 1 {
-				return usagef("--limit: %d is less than 1", limit)
-			}
-			return a.taskList(cmd.Context(), f, limit)
+		flags: func(flags *pflag.FlagSet) {
+			flags.StringSliceVar(&statuses, "status", nil, "only Tasks in one of these statuses")
+			flags.StringVar(&f.SessionID, "session", "", "only Tasks of this Session")
+			flags.StringVar(&f.WorkspaceID, "workspace", "", "only Tasks of this Workspace")
+			flags.IntVar(&limit, "limit", 20, "the most Tasks to show")
 		},
-	}
-	flags := cmd.Flags()
-	flags.StringSliceVar(&statuses, "status", nil, "only Tasks in one of these statuses")
-	flags.StringVar(&f.SessionID, "session", "", "only Tasks of this Session")
-	flags.StringVar(&f.WorkspaceID, "workspace", "", "only Tasks of this Workspace")
-	flags.IntVar(&limit, "limit", 20, "the most Tasks to show")
-	return cmd
+		check: func(*cobra.Command, []string) (err error) {
+			if f.Statuses, err = parseStatuses(statuses); err == nil && limit < 1 {
+				err = usagef("--limit: %d is less than 1", limit)
+			}
+			return err
+		},
+	}, steps(func(ctx context.Context, c *client.Client, _ []string) error {
+		tasks, err := c.Tasks(ctx, f, limit)
+		if err != nil {
+			return err
+		}
+		return a.tellRows([]string{"TASK", "STATUS", "PERSONA", "SESSION", "SUBMITTED"}, "no tasks", rowsOf(tasks, taskRow))
+	}))
 }
 
-func (a *app) taskList(ctx context.Context, f client.TaskFilter, limit int) error {
-	c, err := a.client()
-	if err != nil {
-		return err
-	}
-	tasks, err := c.Tasks(ctx, f, limit)
-	if err != nil {
-		return err
-	}
-	if a.json {
-		for _, t := range tasks {
-			a.printJSON(t.JSON)
-		}
-		return nil
-	}
-	if len(tasks) == 0 {
-		a.out.Line("no tasks")
-		return nil
-	}
-	now := time.Now()
-	var rows [][]show.Cell
-	for _, doc := range tasks {
-		t := &doc.Value
-		rows = append(rows, []show.Cell{
-			{Text: t.ID}, {Text: string(t.Status), Style: show.StatusStyle(t.Status)},
-			{Text: t.PersonaID}, {Text: t.SessionID}, {Text: show.Ago(t.CreatedAt, now)},
-		})
-	}
-	a.out.Table([]string{"TASK", "STATUS", "PERSONA", "SESSION", "SUBMITTED"}, rows)
-	return nil
+func taskRow(t *abi.Task) []show.Cell {
+	return []show.Cell{{Text: t.ID}, {Text: string(t.Status), Style: show.StatusStyle(t.Status)},
+		{Text: t.PersonaID}, {Text: t.SessionID}, {Text: show.Ago(t.CreatedAt, time.Now())}}
 }
 
 func (a *app) taskCancelCommand() *cobra.Command {
 	var reason string
-	cmd := &cobra.Command{
-		Use:   "cancel ID",
-		Short: "End a Task that has not ended",
-		Long: `Cancel ends a Task as CANCELED. A plugin that runs for it is stopped, and what
+	return a.node(page{
+		use:   "cancel ID",
+		short: "End a Task that has not ended",
+		long: `Cancel ends a Task as CANCELED. A plugin that runs for it is stopped, and what
 it still answers does not count. A Task that has ended stays as it is, and the
 command fails.`,
-		Example: `  wharf task cancel task_01K0... --reason "no longer needed"`,
-		Args:    oneArg("the id of a Task"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.client()
-			if err != nil {
-				return err
-			}
-			task, err := c.Cancel(cmd.Context(), args[0], reason)
-			if err != nil {
-				return hint(hint(err, abi.CodeResourceNotFound, "wharf task list"), abi.CodeConflict, "wharf task get "+args[0])
-			}
-			if a.json {
-				a.printJSON(task.JSON)
-				return nil
-			}
-			a.showTask(&task.Value)
-			return nil
-		},
-	}
-	cmd.Flags().StringVar(&reason, "reason", "", "why, for whoever reads the log")
-	return cmd
+		example: `  wharf task cancel task_01K0... --reason "no longer needed"`,
+		args:    oneArg("the id of a Task"),
+		flags:   func(f *pflag.FlagSet) { f.StringVar(&reason, "reason", "", "why, for whoever reads the log") },
+	}, ask[abi.Task]{
+		call: sends(func(args []string) client.Call {
+			return client.Post(abi.CancelTaskRequest{Reason: reason}, "/v1/tasks/{}/cancel", args[0])
+		}),
+		text: func(t *abi.Task) { a.showTask(t) },
+		tips: tips{abi.CodeResourceNotFound: "wharf task list", abi.CodeConflict: "wharf task get {}"},
+	})
 }

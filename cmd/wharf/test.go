@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
 
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
@@ -20,10 +20,10 @@ import (
 
 func (a *app) testCommand() *cobra.Command {
 	var dir, module string
-	cmd := &cobra.Command{
-		Use:   "test",
-		Short: "Run recorded Tasks against a new build of a plugin",
-		Long: `Test runs what was recorded again, with another build of the plugin: every host
+	cmd := page{
+		use:   "test",
+		short: "Run recorded Tasks against a new build of a plugin",
+		long: `Test runs what was recorded again, with another build of the plugin: every host
 call is answered from the record, and the first that differs is shown with both
 sides. It needs no node, no data folder, no model and no network, so it can run
 wherever a plugin is built.
@@ -33,16 +33,14 @@ from GET /wharf/v1/tasks/ID/record), or a folder of them.
 
 The exit code is 0 when all Tasks do the same, 1 when one does not, and 2 when
 one cannot be run. With --json it prints a JSON object for each Task.`,
-		Example: `  wharf test --replay testdata/runs --against plugin.wasm
+		example: `  wharf test --replay testdata/runs --against plugin.wasm
   wharf test --replay run.zip --against plugin.wasm --json | jq .divergence`,
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if dir == "" || module == "" {
-				return usagef("test needs --replay and --against")
-			}
-			return undecided(a.test(cmd.Context(), dir, module, mostFor(cmd)))
-		},
-	}
+	}.command(func(cmd *cobra.Command, _ []string) error {
+		if dir == "" || module == "" {
+			return usagef("test needs --replay and --against")
+		}
+		return undecided(a.test(cmd.Context(), dir, module, mostFor(cmd)))
+	})
 	cmd.Flags().StringVar(&dir, "replay", "", "a run bundle, a record, or a folder of them")
 	cmd.Flags().StringVar(&module, "against", "", "the module to run, a .wasm file")
 	return cmd
@@ -92,7 +90,7 @@ func (a *app) test(ctx context.Context, dir, module string, most sandbox.Limits)
 			return context.Cause(ctx)
 		}
 		counts[r.Result]++
-		if err := a.showTest(&r, counts[testDiffers] == 1); err != nil {
+		if err := a.tell(&r, func() { a.showTest(&r, counts[testDiffers] == 1) }); err != nil {
 			return err
 		}
 	}
@@ -182,16 +180,8 @@ func bundleRecord(file string) (record *journal.Record, err error) {
 }
 
 // showTest writes a line about a Task, and the whole difference if it is the first.
-func (a *app) showTest(r *testResult, first bool) error {
-	if a.json {
-		text, err := json.Marshal(r, json.Deterministic(true))
-		if err != nil {
-			return fmt.Errorf("encoding a result: %w", err)
-		}
-		a.printJSON(text)
-		return nil
-	}
-	name := firstOf(r.TaskID, r.File)
+func (a *app) showTest(r *testResult, first bool) {
+	name := cmp.Or(r.TaskID, r.File)
 	switch r.Result {
 	case testSame:
 		a.out.Line(a.out.Paint(show.Green, "same    "), name, fmt.Sprintf("  %d calls, %s", r.Calls, r.ending()))
@@ -203,7 +193,6 @@ func (a *app) showTest(r *testResult, first bool) error {
 	default:
 		a.out.Line(a.out.Paint(show.Yellow, "failed  "), name, "  ", show.OneLine(r.Error))
 	}
-	return nil
 }
 
 func (r *testResult) ending() string {

@@ -21,10 +21,10 @@ import (
 func (a *app) verifyCommand() *cobra.Command {
 	var chainOnly bool
 	var trust []string
-	cmd := &cobra.Command{
-		Use:   "verify FILE",
-		Short: "Check a run bundle, offline, down to running it again",
-		Long: `Verify checks a run bundle that "wharf export" wrote, and prints each check: the
+	cmd := page{
+		use:   "verify FILE",
+		short: "Check a run bundle, offline, down to running it again",
+		long: `Verify checks a run bundle that "wharf export" wrote, and prints each check: the
 form of the archive, every hash, the signatures, the Receipts and their chain,
 and whether the record gives these very Receipts. Then it runs the module again
 against the record and sees whether it does the same. It needs no node, no data
@@ -37,15 +37,14 @@ base64; then nothing else counts.
 
 The exit code is 0 when the bundle is valid, 1 when it is not, and 2 when it
 cannot be checked.`,
-		Example: `  wharf verify run.zip
+		example: `  wharf verify run.zip
   wharf verify run.zip --trust wharf-keys.json
   wharf verify run.zip --chain-only --json`,
-		Args: oneArg("a run bundle"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o := bundle.Options{ChainOnly: chainOnly, Rerun: rerun{mostFor(cmd)}.run}
-			return undecided(a.verify(cmd.Context(), args[0], trust, o))
-		},
-	}
+		args: oneArg("a run bundle"),
+	}.command(func(cmd *cobra.Command, args []string) error {
+		o := bundle.Options{ChainOnly: chainOnly, Rerun: rerun{mostFor(cmd)}.run}
+		return undecided(a.verify(cmd.Context(), args[0], trust, o))
+	})
 	cmd.Flags().BoolVar(&chainOnly, "chain-only", false, "do not run the module again")
 	cmd.Flags().StringArrayVar(&trust, "trust", nil, "a public key in base64, or a file with published keys; may be repeated")
 	return cmd
@@ -73,7 +72,7 @@ func (a *app) verify(ctx context.Context, file string, trust []string, o bundle.
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if err := a.showReport(&report, len(keys) > 0); err != nil {
+	if err := a.tell(&report, func() { a.showReport(&report, len(keys) > 0) }); err != nil {
 		return err
 	}
 	if !report.Valid {
@@ -155,15 +154,7 @@ func (r rerun) run(ctx context.Context, c *bundle.Contents) ([]receipt.Check, er
 	return []receipt.Check{ran}, nil
 }
 
-func (a *app) showReport(r *receipt.Report, trusted bool) error {
-	if a.json {
-		text, err := json.Marshal(r, json.Deterministic(true))
-		if err != nil {
-			return fmt.Errorf("encoding the report: %w", err)
-		}
-		a.printJSON(text)
-		return nil
-	}
+func (a *app) showReport(r *receipt.Report, trusted bool) {
 	for _, c := range r.Checks {
 		a.showCheck(&c)
 	}
@@ -178,7 +169,6 @@ func (a *app) showReport(r *receipt.Report, trusted bool) error {
 		a.out.Gap()
 		a.out.Line(a.out.Paint(show.Green, "valid"), ": it is whole. Who signed it is another matter: --trust says whom you know")
 	}
-	return nil
 }
 
 // showCheck writes a line about a check, and what a failed one says below it.

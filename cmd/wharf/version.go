@@ -48,29 +48,25 @@ func thisBuild() build {
 }
 
 func (a *app) versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version of this program and of the protocol it speaks",
-		Long: `Version prints what this program was built from: its version, the commit, the
+	return page{
+		use:   "version",
+		short: "Print the version of this program and of the protocol it speaks",
+		long: `Version prints what this program was built from: its version, the commit, the
 Go release and platform, the one version of the Harn Agents Protocol that it
 speaks, and the version of the rewriter that its plugins go through.`,
-		Example: "  wharf version\n  wharf version --json",
-		Args:    noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			return a.printVersion(thisBuild())
-		},
-	}
+		example: "  wharf version\n  wharf version --json",
+	}.command(func(*cobra.Command, []string) error {
+		return a.printVersion(thisBuild())
+	})
 }
 
 func (a *app) printVersion(b build) error {
-	if a.json {
-		return a.printValue(b)
-	}
-	commit := b.Commit
-	if b.Modified {
-		commit += " and changes on top of it"
-	}
-	a.out.Line("wharf ", b.Version)
-	a.out.Pairs([2]string{"commit", commit}, [2]string{"go", b.Go + ", " + b.Platform}, [2]string{"protocol", b.Protocol}, [2]string{"rewriter", b.Rewriter})
-	return nil
+	return a.tell(b, func() {
+		commit := b.Commit
+		if b.Modified {
+			commit += " and changes on top of it"
+		}
+		a.out.Line("wharf ", b.Version)
+		a.out.Pairs([2]string{"commit", commit}, [2]string{"go", b.Go + ", " + b.Platform}, [2]string{"protocol", b.Protocol}, [2]string{"rewriter", b.Rewriter})
+	})
 }

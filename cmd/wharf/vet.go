@@ -17,23 +17,22 @@ import (
 )
 
 func (a *app) pluginVetCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "vet FILE...",
-		Short: "Check whether modules can be loaded, and what running them takes",
-		Long: `Vet loads each module as a node would, and says what it can ask of the host, what
+	return page{
+		use:   "vet FILE...",
+		short: "Check whether modules can be loaded, and what running them takes",
+		long: `Vet loads each module as a node would, and says what it can ask of the host, what
 it exports, and what it takes to initialize it and to make it new for each Task.
 Of a module that cannot be loaded it says where in the file the trouble is, and
 what its author can do. It initializes the module and runs nothing else of it.
 
 The exit code is 0 when all modules can be loaded, 1 when one cannot, and 2 when
 a file cannot be read. With --json it prints a JSON object for each file.`,
-		Example: `  wharf plugin vet plugin.wasm
+		example: `  wharf plugin vet plugin.wasm
   wharf plugin vet plugins/*.wasm --json | jq .imports`,
-		Args: someArgs("a module: a .wasm file"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return undecided(a.vet(cmd.Context(), args))
-		},
-	}
+		args: someArgs("a module: a .wasm file"),
+	}.command(func(cmd *cobra.Command, args []string) error {
+		return undecided(a.vet(cmd.Context(), args))
+	})
 }
 
 // vetted is what was found out about a module.
@@ -93,7 +92,7 @@ func (a *app) vet(ctx context.Context, files []string) error {
 			return err
 		}
 		sound = sound && v.OK
-		if err := a.showVetted(v, i > 0); err != nil {
+		if err := a.tell(v, func() { a.showVetted(v, i > 0) }); err != nil {
 			return err
 		}
 	}
@@ -150,10 +149,7 @@ var needs = map[string]string{
 	abi.CallHTTPFetch: "grants.PLUGIN.http", abi.CallSecretUse: "grants.PLUGIN.secrets",
 }
 
-func (a *app) showVetted(v *vetted, another bool) error {
-	if a.json {
-		return a.printValue(v)
-	}
+func (a *app) showVetted(v *vetted, another bool) {
 	if another {
 		a.out.Line()
 	}
@@ -162,12 +158,11 @@ func (a *app) showVetted(v *vetted, another bool) error {
 	if !v.OK {
 		a.out.Pairs(facts...)
 		a.out.Line(a.out.Paint(show.Red, "refused"), ": ", show.OneLine(v.Error))
-		return nil
+		return
 	}
 	a.out.Pairs(append(facts, v.facts()...)...)
 	a.showAsks(v.Imports)
 	a.out.Line(a.out.Paint(show.Green, "ok"), ": it can be loaded")
-	return nil
 }
 
 func (f *found) facts() [][2]string {

@@ -9,6 +9,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/conformance/internal/nodetest"
 	"github.com/wharf-dev/wharf/plugins/plugintest"
+	"github.com/wharf-dev/wharf/plugins/plugintest/workers"
 )
 
 // hostility is a Task that breaks a limit, and the code with which it has to fail.
@@ -18,8 +19,8 @@ type hostility struct {
 	code   string
 }
 
-func work(name string, times int) plugintest.Work {
-	return plugintest.Work{Work: name, Times: times}
+func work(name string, times int) workers.Work {
+	return workers.Work{Work: name, Times: times}
 }
 
 // hostilities break each limit of a node that has the settings of tightLimits.
@@ -104,14 +105,14 @@ func TestHostilePluginsHurtNobody(t *testing.T) {
 // honestTask is a Task, and what it comes to on an idle node.
 type honestTask struct {
 	plugin string
-	work   plugintest.Work
+	work   workers.Work
 	want   string
 }
 
 func honestTasks(t *testing.T, c *client) (all []honestTask) {
 	t.Helper()
-	for _, w := range plugintest.Workers() {
-		for _, one := range []plugintest.Work{work("floats", 50), work("sort", 300), work("recurse", 200)} {
+	for _, w := range workers.All() {
+		for _, one := range []workers.Work{work("floats", 50), work("sort", 300), work("recurse", 200)} {
 			if !w.Can(one.Work) {
 				continue
 			}

@@ -20,6 +20,8 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/conformance/internal/nodetest"
 	"github.com/wharf-dev/wharf/plugins/plugintest"
+	"github.com/wharf-dev/wharf/plugins/plugintest/workers"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
@@ -130,12 +132,12 @@ func record(t *testing.T, c *client) (all []recorded) {
 			delete(all[len(all)-1].modes, mode)
 		}
 	}
-	for _, w := range plugintest.Workers() {
+	for _, w := range workers.All() {
 		run("floats of "+w.Name, "persona_"+w.Name, work("floats", 100), object{})
 		without("from_checkpoint")
 		run("calls of "+w.Name, "persona_"+w.Name, work("calls", 2), object{"time:1": value("time", "2031-01-01T00:00:00Z")})
 	}
-	for how, task := range map[string]plugintest.Work{"gas": work("busy", 0), "depth": work("recurse", 1_000_000)} {
+	for how, task := range map[string]workers.Work{"gas": work("busy", 0), "depth": work("recurse", 1_000_000)} {
 		run("fails by its "+how, "persona_work-rust", task, object{})
 		without("from_checkpoint", "of all calls")
 	}
@@ -339,7 +341,7 @@ func elsewhere(t *testing.T, data string, tasks []recorded, found []map[string]r
 }
 
 // interpreted replays a Task and returns the receipt.
-func interpreted(ctx context.Context, e *engine.Engine, c *engine.Caller, id string, how object) ([]byte, error) {
+func interpreted(ctx context.Context, e *engine.Engine, c *desk.Caller, id string, how object) ([]byte, error) {
 	text, err := json.Marshal(how, json.Deterministic(true))
 	if err != nil {
 		return nil, err

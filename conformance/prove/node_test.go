@@ -21,6 +21,7 @@ import (
 
 	"github.com/wharf-dev/wharf/conformance/internal/nodetest"
 	"github.com/wharf-dev/wharf/plugins/plugintest"
+	"github.com/wharf-dev/wharf/plugins/plugintest/workers"
 	"github.com/wharf-dev/wharf/runtime/journal"
 )
 
@@ -367,7 +368,7 @@ func ownPlugins(t testing.TB) string {
 	for name, wasm := range map[string][]byte{"calls": plugintest.Calls(), "steps": plugintest.Steps(), "fixture": plugintest.Fixture()} {
 		put(t, filepath.Join(dir, name+".wasm"), string(wasm))
 	}
-	for _, w := range plugintest.Workers() {
+	for _, w := range workers.All() {
 		put(t, filepath.Join(dir, w.Name+".wasm"), string(w.Wasm))
 	}
 	return dir

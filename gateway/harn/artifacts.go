@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/jsonw"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/desk"
 )
 
 const mediaBytes = "application/octet-stream"
@@ -67,7 +67,7 @@ func describedContent(req *abi.RegisterArtifactRequest) (io.Reader, error) {
 	return bytes.NewReader(req.Content), nil
 }
 
-func (a *Adapter) storeArtifact(r *gateway.Request, retry *engine.Retry, req abi.RegisterArtifactRequest, content io.Reader) error {
+func (a *Adapter) storeArtifact(r *gateway.Request, retry *desk.Retry, req abi.RegisterArtifactRequest, content io.Reader) error {
 	doc, err := a.core.RegisterArtifact(r.Context(), r.Caller, retry, req, content)
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func uploadParams() []gateway.Param {
 		return gateway.Param{Name: name, In: "query", Doc: doc + " Used for uploads only.", Schema: schema}
 	}
 	return []gateway.Param{
-		param("kind", "What the content is; a file unless said otherwise.", enum(artifactKinds...)),
+		param("kind", "What the content is; a file unless said otherwise.", enum(valuesOf[abi.ArtifactKind]()...)),
 		param("visibility", "Who may see it; public unless said otherwise.", enum(visibilities...)),
 		param("name", "A file name.", text()),
 		param("mime_type", "The media type, when it differs from the request's Content-Type.", text()),
@@ -267,7 +267,7 @@ func (a *Adapter) artifactContent(r *gateway.Request) error {
 const verifiedFirst = 1 << 20
 
 // sendContent owns blob when it returns nil.
-func (a *Adapter) sendContent(r *gateway.Request, doc engine.Doc, blob engine.Blob) error {
+func (a *Adapter) sendContent(r *gateway.Request, doc desk.Doc, blob desk.Blob) error {
 	var artifact abi.Artifact
 	if err := json.Unmarshal(doc.JSON, &artifact); err != nil {
 		return err
@@ -308,8 +308,9 @@ func (a *Adapter) sendContent(r *gateway.Request, doc engine.Doc, blob engine.Bl
 func errElsewhere(artifact *abi.Artifact) error {
 	err := abi.Errorf(abi.CodeResourceNotFound, "this node does not hold the content of artifact %s", artifact.ID)
 	if artifact.URI != nil {
-		uri, _ := jsontext.AppendQuote(nil, *artifact.URI)
-		err.Details = append(append([]byte(`{"uri":`), uri...), '}')
+		details := jsonw.Begin(nil)
+		details.Text("uri", *artifact.URI)
+		err.Details = details.End()
 	}
 	return err
 }
@@ -386,7 +387,7 @@ func disposition(name string) string {
 // reading, and closes the blob at the end.
 type download struct {
 	io.Reader
-	blob     engine.Blob
+	blob     desk.Blob
 	conn     net.Conn
 	patience time.Duration
 	extended time.Time

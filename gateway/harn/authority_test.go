@@ -18,7 +18,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/gateway/harn"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/tenancy"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
 
@@ -47,23 +47,23 @@ var doings = map[string][]doing{
 	},
 	"submitTask":    {{body: object{"session_id": "{session_id}", "input": object{}}}},
 	"appendMessage": {{body: object{"message": message("m")}}},
-	"registerArtifact": {{body: object{"workspace_id": engine.DefaultWorkspace, "kind": "file", "mime_type": "text/plain",
+	"registerArtifact": {{body: object{"workspace_id": tenancy.DefaultWorkspace, "kind": "file", "mime_type": "text/plain",
 		"visibility": "public", "content": "aGk="}}},
-	"createConnector":          {{body: object{"provider": "generic", "plugin": "echo#main", "workspace_id": engine.DefaultWorkspace}}},
+	"createConnector":          {{body: object{"provider": "generic", "plugin": "echo#main", "workspace_id": tenancy.DefaultWorkspace}}},
 	"respondPermissionRequest": {{way: "approval", body: object{"decision": "denied"}}},
 	"updateWorkspace":          {{way: "name", body: object{"name": "w"}}, {way: "quota", body: object{"quota_id": nil}}},
 	"createQuota": {
-		{way: "workspace", body: object{"scope": "workspace", "owner_id": engine.DefaultWorkspace, "limits": object{"tasks": 1e6}}},
+		{way: "workspace", body: object{"scope": "workspace", "owner_id": tenancy.DefaultWorkspace, "limits": object{"tasks": 1e6}}},
 		{way: "persona", body: object{"scope": "persona", "owner_id": "persona_echo", "limits": object{"tasks": 1e6}}},
 		{way: "tenant", body: object{"scope": "tenant", "limits": object{"tasks": 1e6}}},
 		{way: "organization", body: object{"scope": "organization", "limits": object{"tasks": 1e6}}},
 	},
 	"createVault": {
-		{way: "workspace", body: object{"provider": "local", "capabilities": []string{"read", "write"}, "workspace_id": engine.DefaultWorkspace}},
+		{way: "workspace", body: object{"provider": "local", "capabilities": []string{"read", "write"}, "workspace_id": tenancy.DefaultWorkspace}},
 		{way: "tenant", body: object{"provider": "local", "capabilities": []string{"read", "write"}}},
 	},
 	"createMemory": {
-		{way: "workspace", body: object{"scope": "workspace", "owner_id": engine.DefaultWorkspace, "content": "c", "provenance": object{}}},
+		{way: "workspace", body: object{"scope": "workspace", "owner_id": tenancy.DefaultWorkspace, "content": "c", "provenance": object{}}},
 		{way: "persona", body: object{"scope": "persona", "owner_id": "persona_echo", "content": "c", "provenance": object{}}},
 	},
 	"createKey": {
@@ -71,8 +71,8 @@ var doings = map[string][]doing{
 		{way: "another tenant", body: object{"name": "k", "scopes": []string{"admin"}, "tenant": "a tenant"}},
 	},
 	"createSession": {
-		{way: "empty", body: object{"workspace_id": engine.DefaultWorkspace}},
-		{way: "messages", body: object{"workspace_id": engine.DefaultWorkspace, "initial_messages": []object{message("m")}}},
+		{way: "empty", body: object{"workspace_id": tenancy.DefaultWorkspace}},
+		{way: "messages", body: object{"workspace_id": tenancy.DefaultWorkspace, "initial_messages": []object{message("m")}}},
 	},
 
 	"message":     {{body: object{"session_id": "{session_id}", "message": message("m")}}},
@@ -148,7 +148,7 @@ func (a *authority) makeKeys(t *testing.T) {
 		made := a.do(t, "POST", "/wharf/v1/keys", object{"name": "bound", "scopes": []string{"*"}, "workspace_ids": workspaces}).want(201)
 		return made.get("key").(string)
 	}
-	a.here, a.both, a.elsewhere = bound(engine.DefaultWorkspace), bound(next, engine.DefaultWorkspace), bound(next)
+	a.here, a.both, a.elsewhere = bound(tenancy.DefaultWorkspace), bound(next, tenancy.DefaultWorkspace), bound(next)
 	a.tenant = a.newKey(t, "another tenant", allButNode()...)
 }
 
@@ -171,7 +171,7 @@ func (a *authority) make(t *testing.T, rt *gateway.Route, name string) string {
 	t.Helper()
 	switch name {
 	case "workspace_id":
-		return engine.DefaultWorkspace
+		return tenancy.DefaultWorkspace
 	case "tool_id":
 		return "host:time_now"
 	case "receipt_id":

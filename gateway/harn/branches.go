@@ -5,14 +5,14 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/desk"
 )
 
 // branchCore is what the routes of a Branch's end and lineage ask of the engine.
 type branchCore interface {
-	MergeBranch(ctx context.Context, c *engine.Caller, r *engine.Retry, id string, req abi.MergeBranchRequest) (engine.Doc, error)
-	AbandonBranch(ctx context.Context, c *engine.Caller, r *engine.Retry, id string, req abi.AbandonBranchRequest) (engine.Doc, error)
-	BranchLineage(ctx context.Context, c *engine.Caller, id string, p engine.Page) (engine.DocList, error)
+	MergeBranch(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.MergeBranchRequest) (desk.Doc, error)
+	AbandonBranch(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.AbandonBranchRequest) (desk.Doc, error)
+	BranchLineage(ctx context.Context, c *desk.Caller, id string, p desk.Page) (desk.DocList, error)
 }
 
 func (a *Adapter) branchRoutes() []gateway.Route {
@@ -31,23 +31,17 @@ func (a *Adapter) branchRoutes() []gateway.Route {
 }
 
 func (a *Adapter) branchLineage(r *gateway.Request) error {
-	return a.sendPage(r, func(p engine.Page) (engine.DocList, error) {
+	return a.sendPage(r, func(p desk.Page) (desk.DocList, error) {
 		return a.core.BranchLineage(r.Context(), r.Caller, r.PathValue("branch_id"), p)
 	})
 }
 
 func branchSchemas() map[string]schema {
 	return map[string]schema{
-		"Branch": resource(abi.ObjectBranch, "The lineage of an alternate path.", schema{
-			"workspace_id": text(), "kind": enum(branchKinds...), "base_ref": text(),
-		}, schema{
-			"parent_branch_id": nullable(text()), "session_id": nullable(text()), "task_id": nullable(text()),
-			"worktree_uri": nullable(text()), "created_by": nullable(text()), "merged_into": nullable(text()),
-			"merged_at": moment(), "abandoned_at": moment(),
-		}),
-		"CreateBranchRequest": shape("What to branch off.", schema{"kind": enum(branchKinds...), "base_ref": text()}, schema{
-			"parent_branch_id": nullable(text()), "task_id": nullable(text()), "metadata": anyObject()}),
-		"MergeBranchRequest":   shape("How to merge.", nil, schema{"strategy": enum(abi.MergeAppend)}),
-		"AbandonBranchRequest": shape("Why.", nil, schema{"reason": text()}),
+		"Branch": resourceOf[abi.Branch](abi.ObjectBranch, "The lineage of an alternate path.",
+			null("parent_branch_id", "session_id", "task_id", "created_by", "merged_into"), but(schema{"worktree_uri": nullable(text())})),
+		"CreateBranchRequest":  of[abi.CreateBranchRequest]("What to branch off.", null("parent_branch_id", "task_id")),
+		"MergeBranchRequest":   of[abi.MergeBranchRequest]("How to merge."),
+		"AbandonBranchRequest": of[abi.AbandonBranchRequest]("Why."),
 	}
 }

@@ -4,24 +4,25 @@ import (
 	"context"
 	"iter"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/valyala/fasthttp"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/jsonw"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/intake"
 )
 
 // connectorCore is what the Connectors' routes ask of the engine.
 type connectorCore interface {
-	CreateConnector(ctx context.Context, c *engine.Caller, r *engine.Retry, req abi.CreateConnectorRequest) (engine.Doc, error)
-	UpdateConnector(ctx context.Context, c *engine.Caller, r *engine.Retry, id string, req abi.UpdateConnectorRequest) (engine.Doc, error)
-	DeleteConnector(ctx context.Context, c *engine.Caller, r *engine.Retry, id string) error
-	GetConnector(ctx context.Context, c *engine.Caller, id string) (engine.Doc, error)
-	ListConnectors(ctx context.Context, c *engine.Caller, f engine.Filter, p engine.Page) (engine.DocList, error)
-	Receive(ctx context.Context, c *engine.Caller, id string, in *engine.Incoming) (engine.Received, error)
+	CreateConnector(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.CreateConnectorRequest) (desk.Doc, error)
+	UpdateConnector(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.UpdateConnectorRequest) (desk.Doc, error)
+	DeleteConnector(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) error
+	GetConnector(ctx context.Context, c *desk.Caller, id string) (desk.Doc, error)
+	ListConnectors(ctx context.Context, c *desk.Caller, f desk.Filter, p desk.Page) (desk.DocList, error)
+	Receive(ctx context.Context, c *desk.Caller, id string, in *intake.Incoming) (intake.Received, error)
 	HookTenant(token string) (string, error)
-	ReceiveHook(ctx context.Context, token string, in *engine.Incoming) (engine.Received, error)
+	ReceiveHook(ctx context.Context, token string, in *intake.Incoming) (intake.Received, error)
 }
 
 func (a *Adapter) connectorRoutes() []gateway.Route {
@@ -54,7 +55,7 @@ func (a *Adapter) connectorRoutes() []gateway.Route {
 }
 
 func (a *Adapter) listConnectors(r *gateway.Request) error {
-	return a.sendPage(r, func(p engine.Page) (engine.DocList, error) {
+	return a.sendPage(r, func(p desk.Page) (desk.DocList, error) {
 		return a.core.ListConnectors(r.Context(), r.Caller, queryFilter(r), p)
 	})
 }
@@ -104,8 +105,8 @@ func (a *Adapter) hook(r *gateway.Request) error {
 	return sendReceived(r, got, err)
 }
 
-func (a *Adapter) incoming(r *gateway.Request) (*engine.Incoming, error) {
-	in := &engine.Incoming{Method: r.Route.Method, Header: header{&r.HTTP.Request.Header}}
+func (a *Adapter) incoming(r *gateway.Request) (*intake.Incoming, error) {
+	in := &intake.Incoming{Method: r.Route.Method, Header: header{&r.HTTP.Request.Header}}
 	if r.Route.Method == fasthttp.MethodOptions {
 		return in, nil
 	}
@@ -114,7 +115,7 @@ func (a *Adapter) incoming(r *gateway.Request) (*engine.Incoming, error) {
 	return in, err
 }
 
-func sendReceived(r *gateway.Request, got engine.Received, err error) error {
+func sendReceived(r *gateway.Request, got intake.Received, err error) error {
 	switch {
 	case err != nil:
 		return err
@@ -126,16 +127,14 @@ func sendReceived(r *gateway.Request, got engine.Received, err error) error {
 		return nil
 	}
 	status := statusAccepted
-	if got.Status == engine.DeliveryDeduped {
+	if got.Status == intake.DeliveryDeduped {
 		status = statusOK
 	}
-	body := append(make([]byte, 0, 160), `{"status":"`...)
-	body = append(append(body, got.Status...), `","delivery_id":`...)
-	body, _ = jsontext.AppendQuote(body, got.DeliveryID)
-	if got.ID != "" {
-		body = append(append(append(body, `,"id":"`...), got.ID...), '"')
-	}
-	r.Send(status, append(body, '}'))
+	o := jsonw.Begin(make([]byte, 0, 160))
+	o.Text("status", string(got.Status))
+	o.Text("delivery_id", got.DeliveryID)
+	o.Optional("id", got.ID)
+	r.Send(status, o.End())
 	return nil
 }
 
@@ -149,48 +148,17 @@ func (h header) Get(name string) []byte { return h.Peek(name) }
 func (h header) All() iter.Seq2[[]byte, []byte] { return h.RequestHeader.All() }
 
 func connectorSchemas() map[string]schema {
-	settings := schema{
-		"name": text(), "event_kinds": listOf(text()), "dedupe_policy": ref("DedupePolicy"), "auth": ref("WebhookAuth"),
-		"webhook": ref("Webhook"), "polling": ref("Polling"), "target_persona_id": text(), "target_session_id": text(),
-		"settings": anyObject(), "ordered": flag(), "metadata": anyObject(),
-	}
 	return map[string]schema{
-		"Connector": resource(abi.ObjectConnector, "A source of external activity.", schema{
-			"provider": text(), "workspace_id": text(), "status": enum("ACTIVE", "PAUSED", "FAILED", "DISABLED"), "event_kinds": listOf(text()),
-			"plugin": text(),
-		}, with(settings, schema{"status_reason": text(), "counters": ref("ConnectorCounters")}, "event_kinds", "metadata")),
-		"CreateConnectorRequest": shape("A Connector to be made.", schema{"provider": text()},
-			with(settings, schema{"workspace_id": text(), "plugin": text()})),
-		"UpdateConnectorRequest": shape("What is to change of a Connector.", nil,
-			with(settings, schema{"status": enum("ACTIVE", "PAUSED", "DISABLED"),
-				"target_persona_id": nullable(text()), "target_session_id": nullable(text())})),
-		"DedupePolicy": shape("How deliveries that come again are recognized.", nil, schema{"header": text(), "window_seconds": whole()}),
-		"WebhookAuth": shape("How deliveries on the public path are checked. Secrets are names.", nil, schema{
-			"scheme": enum("none", "standard-webhooks", "github", "stripe", "slack", "hmac"), "secrets": listOf(text()), "vault_id": text(),
-			"tolerance_seconds": whole(), "header": text(), "hash": enum("sha256", "sha512"), "encoding": enum("hex", "base64"),
-			"prefix": text(), "timestamp_header": text(),
-		}),
-		"Webhook": shape("The public path. It is shown to those who may write Connectors.", schema{"enabled": flag()}, schema{"path": text()}),
-		"Polling": shape("How a Connector acts by itself.", schema{"schedule": text()}, schema{
-			"timezone": text(), "export": text(), "next_at": text(), "last_at": text(), "last_task_id": text()}),
-		"ConnectorCounters": shape("What became of deliveries.", schema{
-			"received": whole(), "deduped": whole(), "rejected": whole(), "normalized": whole(),
-			"tasks": whole(), "failed": whole(), "pending": whole(),
-		}, nil),
-		"Received": shape("What became of a delivery.", schema{"status": enum("accepted", "deduped"), "delivery_id": text()}, schema{"id": text()}),
+		"Connector":              resourceOf[abi.Connector](abi.ObjectConnector, "A source of external activity.", hidden("deleted_at")),
+		"CreateConnectorRequest": of[abi.CreateConnectorRequest]("A Connector to be made."),
+		"UpdateConnectorRequest": of[abi.UpdateConnectorRequest]("What is to change of a Connector.",
+			but(schema{"status": enum(abi.ConnectorActive, abi.ConnectorPaused, abi.ConnectorDisabled)})),
+		"DedupePolicy": of[abi.DedupePolicy]("How deliveries that come again are recognized."),
+		"WebhookAuth": of[abi.WebhookAuth]("How deliveries on the public path are checked. Secrets are names.",
+			but(schema{"hash": enum("sha256", "sha512"), "encoding": enum("hex", "base64")})),
+		"Webhook":           of[abi.Webhook]("The public path. It is shown to those who may write Connectors."),
+		"Polling":           of[abi.Polling]("How a Connector acts by itself.", but(schema{"next_at": text(), "last_at": text()})),
+		"ConnectorCounters": of[abi.ConnectorCounters]("What became of deliveries."),
+		"Received":          shape("What became of a delivery.", schema{"status": enum("accepted", "deduped"), "delivery_id": text()}, schema{"id": text()}),
 	}
-}
-
-// with returns members joined, without those that are named.
-func with(a, b schema, without ...string) schema {
-	all := schema{}
-	for _, members := range []schema{a, b} {
-		for name, s := range members {
-			all[name] = s
-		}
-	}
-	for _, name := range without {
-		delete(all, name)
-	}
-	return all
 }

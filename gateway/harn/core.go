@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/journal"
 )
@@ -34,58 +35,58 @@ type Core interface {
 }
 
 type reads interface {
-	Get(ctx context.Context, c *engine.Caller, o abi.Object, id string) (engine.Doc, error)
-	List(ctx context.Context, c *engine.Caller, o abi.Object, f engine.Filter, p engine.Page) (engine.DocList, error)
-	Messages(ctx context.Context, c *engine.Caller, sessionID string, p engine.Page) (engine.DocList, error)
-	OpenArtifact(ctx context.Context, c *engine.Caller, id string) (engine.Doc, engine.Blob, error)
-	Event(ctx context.Context, c *engine.Caller, at engine.Position) (engine.Event, error)
-	Events(ctx context.Context, c *engine.Caller, f engine.Filter, after engine.Position, limit int) ([]engine.Event, bool, error)
-	Subscribe(ctx context.Context, c *engine.Caller, f engine.Filter, after engine.Position) (engine.Subscription, error)
+	Get(ctx context.Context, c *desk.Caller, o abi.Object, id string) (desk.Doc, error)
+	List(ctx context.Context, c *desk.Caller, o abi.Object, f desk.Filter, p desk.Page) (desk.DocList, error)
+	Messages(ctx context.Context, c *desk.Caller, sessionID string, p desk.Page) (desk.DocList, error)
+	OpenArtifact(ctx context.Context, c *desk.Caller, id string) (desk.Doc, desk.Blob, error)
+	Event(ctx context.Context, c *desk.Caller, at desk.Position) (desk.Event, error)
+	Events(ctx context.Context, c *desk.Caller, f desk.Filter, after desk.Position, limit int) ([]desk.Event, bool, error)
+	Subscribe(ctx context.Context, c *desk.Caller, f desk.Filter, after desk.Position) (desk.Subscription, error)
 	Stats() engine.Stats
 }
 
 type taskWrites interface {
-	SubmitTask(ctx context.Context, c *engine.Caller, r *engine.Retry, req abi.SubmitTaskRequest) (engine.Doc, error)
-	WaitTask(ctx context.Context, c *engine.Caller, id string) (engine.Doc, error)
-	CancelTask(ctx context.Context, c *engine.Caller, r *engine.Retry, id string, req abi.CancelTaskRequest) (engine.Doc, error)
-	AppendTaskMessage(ctx context.Context, c *engine.Caller, r *engine.Retry, taskID string, req abi.AppendTaskMessageRequest) (engine.Doc, error)
+	SubmitTask(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.SubmitTaskRequest) (desk.Doc, error)
+	WaitTask(ctx context.Context, c *desk.Caller, id string) (desk.Doc, error)
+	CancelTask(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.CancelTaskRequest) (desk.Doc, error)
+	AppendTaskMessage(ctx context.Context, c *desk.Caller, r *desk.Retry, taskID string, req abi.AppendTaskMessageRequest) (desk.Doc, error)
 }
 
 type sessionWrites interface {
-	CreateSession(ctx context.Context, c *engine.Caller, r *engine.Retry, req abi.CreateSessionRequest) (engine.Doc, error)
-	UpdateSession(ctx context.Context, c *engine.Caller, r *engine.Retry, id string, req abi.UpdateSessionRequest) (engine.Doc, error)
-	CloseSession(ctx context.Context, c *engine.Caller, r *engine.Retry, id string) (engine.Doc, error)
-	ForkSession(ctx context.Context, c *engine.Caller, r *engine.Retry, id string, req abi.ForkSessionRequest) (engine.Doc, error)
-	TruncateSession(ctx context.Context, c *engine.Caller, r *engine.Retry, id string, req abi.TruncateSessionRequest) (engine.Doc, error)
-	AppendMessage(ctx context.Context, c *engine.Caller, r *engine.Retry, sessionID string, req abi.AppendMessageRequest) (engine.Doc, error)
+	CreateSession(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.CreateSessionRequest) (desk.Doc, error)
+	UpdateSession(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.UpdateSessionRequest) (desk.Doc, error)
+	CloseSession(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) (desk.Doc, error)
+	ForkSession(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.ForkSessionRequest) (desk.Doc, error)
+	TruncateSession(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.TruncateSessionRequest) (desk.Doc, error)
+	AppendMessage(ctx context.Context, c *desk.Caller, r *desk.Retry, sessionID string, req abi.AppendMessageRequest) (desk.Doc, error)
 }
 
 type otherWrites interface {
-	CreateWorkspace(ctx context.Context, c *engine.Caller, r *engine.Retry, req abi.CreateWorkspaceRequest) (engine.Doc, error)
-	UpdateWorkspace(ctx context.Context, c *engine.Caller, r *engine.Retry, id string, req abi.UpdateWorkspaceRequest) (engine.Doc, error)
-	CreateBranch(ctx context.Context, c *engine.Caller, r *engine.Retry, sessionID string, req abi.CreateBranchRequest) (engine.Doc, error)
-	RegisterArtifact(ctx context.Context, c *engine.Caller, r *engine.Retry, req abi.RegisterArtifactRequest, content io.Reader) (engine.Doc, error)
+	CreateWorkspace(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.CreateWorkspaceRequest) (desk.Doc, error)
+	UpdateWorkspace(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.UpdateWorkspaceRequest) (desk.Doc, error)
+	CreateBranch(ctx context.Context, c *desk.Caller, r *desk.Retry, sessionID string, req abi.CreateBranchRequest) (desk.Doc, error)
+	RegisterArtifact(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.RegisterArtifactRequest, content io.Reader) (desk.Doc, error)
 }
 
 type replays interface {
-	ReplayTask(ctx context.Context, c *engine.Caller, r *engine.Retry, id string, req abi.ReplayTaskRequest) (engine.Doc, error)
-	ReplaySession(ctx context.Context, c *engine.Caller, r *engine.Retry, id string, req abi.ReplaySessionRequest, after string) (engine.DocList, error)
-	ForkTask(ctx context.Context, c *engine.Caller, r *engine.Retry, id string, req abi.ForkTaskRequest) (engine.Doc, error)
-	Record(ctx context.Context, c *engine.Caller, id string) (*journal.Record, error)
-	ExportTask(ctx context.Context, c *engine.Caller, id string, w io.Writer) error
+	ReplayTask(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.ReplayTaskRequest) (desk.Doc, error)
+	ReplaySession(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.ReplaySessionRequest, after string) (desk.DocList, error)
+	ForkTask(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.ForkTaskRequest) (desk.Doc, error)
+	Record(ctx context.Context, c *desk.Caller, id string) (*journal.Record, error)
+	ExportTask(ctx context.Context, c *desk.Caller, id string, w io.Writer) error
 }
 
 type receipts interface {
-	TaskReceipts(ctx context.Context, c *engine.Caller, id string) ([]engine.Doc, error)
-	ReceiptWire(ctx context.Context, c *engine.Caller, id string) ([]byte, error)
-	VerifyReceipt(ctx context.Context, c *engine.Caller, r *engine.Retry, id string, req abi.VerifyReceiptRequest) (abi.ReceiptVerification, error)
+	TaskReceipts(ctx context.Context, c *desk.Caller, id string) ([]desk.Doc, error)
+	ReceiptWire(ctx context.Context, c *desk.Caller, id string) ([]byte, error)
+	VerifyReceipt(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.VerifyReceiptRequest) (abi.ReceiptVerification, error)
 	SigningKeys() abi.SigningKeys
-	RotateSigningKey(ctx context.Context, c *engine.Caller) (abi.SigningKeys, error)
+	RotateSigningKey(ctx context.Context, c *desk.Caller) (abi.SigningKeys, error)
 }
 
 type administration interface {
-	CreateKey(ctx context.Context, c *engine.Caller, req abi.CreateKeyRequest) (engine.Doc, error)
-	ListKeys(ctx context.Context, c *engine.Caller, p engine.Page) (engine.DocList, error)
-	RevokeKey(ctx context.Context, c *engine.Caller, id string) (engine.Doc, error)
-	Backup(ctx context.Context, c *engine.Caller, dir string) error
+	CreateKey(ctx context.Context, c *desk.Caller, req abi.CreateKeyRequest) (desk.Doc, error)
+	ListKeys(ctx context.Context, c *desk.Caller, p desk.Page) (desk.DocList, error)
+	RevokeKey(ctx context.Context, c *desk.Caller, id string) (desk.Doc, error)
+	Backup(ctx context.Context, c *desk.Caller, dir string) error
 }

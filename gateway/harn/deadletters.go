@@ -5,15 +5,15 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/desk"
 )
 
 // deadLetterCore is what the dead letters' routes ask of the engine.
 type deadLetterCore interface {
-	DeadLetters(ctx context.Context, c *engine.Caller, connectorID string, p engine.Page) (engine.DocList, error)
-	DeadLetter(ctx context.Context, c *engine.Caller, connectorID, id string) (engine.Doc, error)
-	RedriveDeadLetter(ctx context.Context, c *engine.Caller, r *engine.Retry, connectorID, id string) (engine.Doc, error)
-	RedriveDeadLetters(ctx context.Context, c *engine.Caller, r *engine.Retry, connectorID string, p engine.Page) (engine.DocList, error)
+	DeadLetters(ctx context.Context, c *desk.Caller, connectorID string, p desk.Page) (desk.DocList, error)
+	DeadLetter(ctx context.Context, c *desk.Caller, connectorID, id string) (desk.Doc, error)
+	RedriveDeadLetter(ctx context.Context, c *desk.Caller, r *desk.Retry, connectorID, id string) (desk.Doc, error)
+	RedriveDeadLetters(ctx context.Context, c *desk.Caller, r *desk.Retry, connectorID string, p desk.Page) (desk.DocList, error)
 }
 
 func (a *Adapter) deadLetterRoutes() []gateway.Route {
@@ -36,7 +36,7 @@ func (a *Adapter) deadLetterRoutes() []gateway.Route {
 }
 
 func (a *Adapter) listDeadLetters(r *gateway.Request) error {
-	return a.sendPage(r, func(p engine.Page) (engine.DocList, error) {
+	return a.sendPage(r, func(p desk.Page) (desk.DocList, error) {
 		return a.core.DeadLetters(r.Context(), r.Caller, r.PathValue("connector_id"), p)
 	})
 }
@@ -66,15 +66,14 @@ func (a *Adapter) redriveDeadLetters(r *gateway.Request) error {
 	if err != nil {
 		return err
 	}
-	return a.sendPageAs(r, statusAccepted, func(p engine.Page) (engine.DocList, error) {
+	return a.sendPageAs(r, statusAccepted, func(p desk.Page) (desk.DocList, error) {
 		return a.core.RedriveDeadLetters(r.Context(), r.Caller, retry, r.PathValue("connector_id"), p)
 	})
 }
 
 func deadLetterSchemas() map[string]schema {
 	return map[string]schema{
-		"DeadLetter": resource(abi.ObjectDeadLetter, "A delivery that could not be handled.", schema{
-			"connector_id": text(), "workspace_id": text(), "delivery_id": text(), "failure": ref("Failure"), "attempts": whole(),
-		}, schema{"redriven_at": text(), "delivery": anyObject()}),
+		"DeadLetter": resourceOf[abi.DeadLetter](abi.ObjectDeadLetter, "A delivery that could not be handled.",
+			but(schema{"redriven_at": text(), "delivery": anyObject()})),
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/engine"
 )
 
-// discovery is GET /v1 (digest section 4). It says what this build does, not
+// discovery is GET /v1 (docs/protocol.md, 4). It says what this build does, not
 // what it will do.
 func (a *Adapter) discovery(r *gateway.Request) error {
 	body, err := json.Marshal(object{
@@ -109,8 +109,8 @@ func (a *Adapter) tokenURL(base string) (string, bool) {
 	return issuer.TokenEndpoint, err == nil
 }
 
-// a2aCard is a card that schemas of A2A 0.3 and of A2A 1.0 accept alike (digest
-// section 8, row 1), with a signature as A2A 1.0 has it.
+// a2aCard is a card that schemas of A2A 0.3 and of A2A 1.0 accept alike (docs/protocol.md,
+// 8.1), with a signature as A2A 1.0 has it.
 func (a *Adapter) a2aCard(base string) (object, error) {
 	modes := []string{"text/plain", "application/json"}
 	card := object{

@@ -5,26 +5,24 @@ import (
 	"slices"
 	"strconv"
 	"sync/atomic"
-	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/jsonw"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/desk"
 )
 
 // selector says which events a route is about.
-type selector func(*gateway.Request) engine.Filter
+type selector func(*gateway.Request) desk.Filter
 
-func byQuery(r *gateway.Request) engine.Filter { return queryFilter(r) }
+func byQuery(r *gateway.Request) desk.Filter { return queryFilter(r) }
 
-func bySession(r *gateway.Request) engine.Filter {
-	return engine.Filter{SessionID: r.PathValue("session_id")}
+func bySession(r *gateway.Request) desk.Filter {
+	return desk.Filter{SessionID: r.PathValue("session_id")}
 }
 
-func byTask(r *gateway.Request) engine.Filter {
-	return engine.Filter{TaskID: r.PathValue("task_id")}
+func byTask(r *gateway.Request) desk.Filter {
+	return desk.Filter{TaskID: r.PathValue("task_id")}
 }
 
 func (a *Adapter) listEvents(selected selector) gateway.Handler {
@@ -47,7 +45,7 @@ func (a *Adapter) listEvents(selected selector) gateway.Handler {
 	}
 }
 
-func (a *Adapter) encodeEvents(c *engine.Caller, events []engine.Event, more bool) []byte {
+func (a *Adapter) encodeEvents(c *desk.Caller, events []desk.Event, more bool) []byte {
 	body := []byte(`{"object":"list","data":[`)
 	internal := c.Can(abi.ScopeEventsInternal)
 	for i, ev := range events {
@@ -65,7 +63,7 @@ func (a *Adapter) encodeEvents(c *engine.Caller, events []engine.Event, more boo
 
 func (a *Adapter) getEvent(r *gateway.Request) error {
 	id := r.PathValue("event_id")
-	at, ok := engine.ParsePosition(id)
+	at, ok := desk.ParsePosition(id)
 	if !ok || at == 0 {
 		return abi.NotFound(abi.ObjectEvent, id)
 	}
@@ -81,7 +79,7 @@ func (a *Adapter) getEvent(r *gateway.Request) error {
 // parameters that is there. Positions are the node's, so any up to the newest is
 // one that the caller can have come by honestly; it says nothing about whose
 // event is there.
-func (a *Adapter) eventCursor(r *gateway.Request, names ...string) (after engine.Position, given bool, err error) {
+func (a *Adapter) eventCursor(r *gateway.Request, names ...string) (after desk.Position, given bool, err error) {
 	for _, name := range names {
 		if r.Query(name) != "" {
 			after, err = a.parseEventID(name, r.Query(name))
@@ -91,8 +89,8 @@ func (a *Adapter) eventCursor(r *gateway.Request, names ...string) (after engine
 	return 0, false, nil
 }
 
-func (a *Adapter) parseEventID(param, value string) (engine.Position, error) {
-	after, ok := engine.ParsePosition(value)
+func (a *Adapter) parseEventID(param, value string) (desk.Position, error) {
+	after, ok := desk.ParsePosition(value)
 	if !ok {
 		return 0, abi.InvalidParam(param, "this is no event id")
 	}
@@ -127,7 +125,7 @@ type eventCache struct {
 
 // renderedEvent is an event as it is written. It is shared: do not change it.
 type renderedEvent struct {
-	at       engine.Position
+	at       desk.Position
 	internal bool
 	replayed bool   // however it is delivered
 	head     []byte // the JSON up to the value of "replayed"
@@ -148,7 +146,7 @@ func newEventCache(n int) *eventCache {
 
 // event returns the event for readers who may or may not see internal content. One that
 // cannot be read is shown without its payload: those that follow are to be seen.
-func (c *eventCache) event(ev engine.Event, internal bool) *renderedEvent {
+func (c *eventCache) event(ev desk.Event, internal bool) *renderedEvent {
 	at := ev.Position()
 	slot := &c.slots[int(uint64(at)%uint64(len(c.slots)))]
 	if kept := slot.Load(); kept != nil && kept.at == at && kept.internal == internal {
@@ -166,52 +164,50 @@ func (c *eventCache) event(ev engine.Event, internal bool) *renderedEvent {
 
 // renderEvent writes an event's head. The members are those of abi.Event, on one
 // line as an event stream needs it.
-func renderEvent(ev engine.Event, internal bool) (*renderedEvent, error) {
+func renderEvent(ev desk.Event, internal bool) (*renderedEvent, error) {
 	frame, rec := ev.Frame, ev.Record()
 	payload, marks, err := shownPayload(ev, internal)
 	if err != nil {
 		return nil, err
 	}
-	b := make([]byte, 0, len(payload)+512)
-	b = append(b, `{"id":"`...)
-	b = strconv.AppendUint(b, uint64(ev.Position()), 10)
-	b = append(b, `","object":"event","created_at":"`...)
-	b = frame.Time.UTC().AppendFormat(b, time.RFC3339Nano)
-	b = append(b, `","updated_at":"`...)
-	b = frame.Time.UTC().AppendFormat(b, time.RFC3339Nano)
-	b = append(b, `","metadata":{},"event":`...)
-	b = appendQuoted(b, string(rec.Kind))
-	b = append(b, `,"resource":{"object":`...)
-	b = appendQuoted(b, string(rec.Resource.Object))
-	b = append(b, `,"id":`...)
-	b = appendQuoted(b, rec.Resource.ID)
-	b = append(b, `},"sequence":`...)
-	b = strconv.AppendUint(b, rec.Sequence, 10)
-	b = append(b, `,"payload":`...)
-	b = append(b, payload...)
-	if (engine.Scope{Object: abi.ObjectTask}).Shows(rec) {
-		b = appendMember(b, "session_id", frame.SessionID)
-		b = appendMember(b, "task_id", frame.TaskID)
+	o := jsonw.Begin(make([]byte, 0, len(payload)+512))
+	o.Name("id")
+	o.B = append(strconv.AppendUint(append(o.B, '"'), uint64(ev.Position()), 10), '"', ',')
+	o.Text("object", string(abi.ObjectEvent))
+	o.Time("created_at", frame.Time)
+	o.Time("updated_at", frame.Time)
+	o.B = append(o.B, `"metadata":{},`...)
+	o.Text("event", string(rec.Kind))
+	o.Name("resource")
+	about := jsonw.Begin(o.B)
+	about.Text("object", string(rec.Resource.Object))
+	about.Text("id", rec.Resource.ID)
+	o.B = append(about.End(), ',')
+	o.Uint("sequence", rec.Sequence)
+	o.JSON("payload", payload)
+	if (desk.Scope{Object: abi.ObjectTask}).Shows(rec) {
+		o.Optional("session_id", frame.SessionID)
+		o.Optional("task_id", frame.TaskID)
 	}
-	b = appendMember(b, "workspace_id", frame.WorkspaceID)
-	b = appendMember(b, "actor", frame.Actor)
-	b = appendMember(b, "idempotency_key", rec.IdempotencyKey)
-	b = appendMember(b, "receipt_id", engine.ReceiptOf(ev))
+	o.Optional("workspace_id", frame.WorkspaceID)
+	o.Optional("actor", frame.Actor)
+	o.Optional("idempotency_key", rec.IdempotencyKey)
+	o.Optional("receipt_id", desk.ReceiptOf(ev))
 	if marks != nil {
-		b = append(append(b, `,"replay":`...), marks...)
+		o.JSON("replay", marks)
 	}
-	b = append(b, `,"replayed":`...)
-	return &renderedEvent{at: ev.Position(), internal: internal, replayed: marks != nil, head: oneLine(b)}, nil
+	o.Name("replayed")
+	return &renderedEvent{at: ev.Position(), internal: internal, replayed: marks != nil, head: oneLine(o.B)}, nil
 }
 
 // withoutPayload returns an event that cannot be read as it is shown: what of its payload
 // is not public cannot be told from the rest.
-func withoutPayload(ev engine.Event, internal bool) *renderedEvent {
+func withoutPayload(ev desk.Event, internal bool) *renderedEvent {
 	frame, rec := *ev.Frame, *ev.Record()
 	rec.State, rec.Payload, rec.Restricted = nil, []byte(`{"redacted":true,"reason":"unreadable"}`), false
 	frame.Records = slices.Clone(frame.Records)
 	frame.Records[ev.Index] = rec
-	shown, _ := renderEvent(engine.Event{Frame: &frame, Index: ev.Index}, internal) // it can be read now
+	shown, _ := renderEvent(desk.Event{Frame: &frame, Index: ev.Index}, internal) // it can be read now
 	return shown
 }
 
@@ -225,27 +221,12 @@ func appendPayload(b []byte, name string, state, payload []byte) []byte {
 	}
 	b = append(b, '{')
 	if state != nil {
-		b = appendQuoted(b, name)
-		b = append(append(b, ':'), state...)
+		b = append(append(jsonw.String(b, name), ':'), state...)
 		if len(payload) > 0 {
 			b = append(b, ',')
 		}
 	}
 	return append(append(b, payload...), '}')
-}
-
-func appendMember(b []byte, name, value string) []byte {
-	if value == "" {
-		return b
-	}
-	b = append(append(append(b, ',', '"'), name...), '"', ':')
-	return appendQuoted(b, value)
-}
-
-// appendQuoted writes a JSON string. What is no UTF-8 in s is replaced.
-func appendQuoted(b []byte, s string) []byte {
-	b, _ = jsontext.AppendQuote(b, s)
-	return b
 }
 
 // oneLine removes line breaks, which in JSON can only be white space between

@@ -9,15 +9,16 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/files"
 )
 
 // fileCore is what the routes of Workspaces' files ask of the engine.
 type fileCore interface {
-	ReadFile(ctx context.Context, c *engine.Caller, workspace, path string) (engine.File, []byte, error)
-	WriteFile(ctx context.Context, c *engine.Caller, workspace, path string, content []byte, when engine.FileCondition) (engine.File, bool, error)
-	RemoveFile(ctx context.Context, c *engine.Caller, workspace, path string, when engine.FileCondition) error
-	ListFiles(ctx context.Context, c *engine.Caller, workspace, dir string, p engine.Page) (engine.DocList, error)
+	ReadFile(ctx context.Context, c *desk.Caller, workspace, path string) (files.File, []byte, error)
+	WriteFile(ctx context.Context, c *desk.Caller, workspace, path string, content []byte, when files.Condition) (files.File, bool, error)
+	RemoveFile(ctx context.Context, c *desk.Caller, workspace, path string, when files.Condition) error
+	ListFiles(ctx context.Context, c *desk.Caller, workspace, dir string, p desk.Page) (desk.DocList, error)
 }
 
 func (a *Adapter) fileRoutes() []gateway.Route {
@@ -47,7 +48,7 @@ func fileSchemas() map[string]schema {
 func (a *Adapter) getFile(r *gateway.Request) error {
 	workspace, path := r.PathValue("workspace_id"), r.Query("path")
 	if path == "" || strings.HasSuffix(path, "/") {
-		return a.sendPage(r, func(p engine.Page) (engine.DocList, error) {
+		return a.sendPage(r, func(p desk.Page) (desk.DocList, error) {
 			return a.core.ListFiles(r.Context(), r.Caller, workspace, path, p)
 		})
 	}
@@ -88,7 +89,7 @@ func (a *Adapter) putFile(r *gateway.Request) error {
 func fileContent(r *gateway.Request) ([]byte, error) {
 	media, _, _ := strings.Cut(r.Header("Content-Type"), ";")
 	if media != "" && strings.TrimSpace(media) != gateway.MediaJSON {
-		return r.Content(engine.MaxFileBytes)
+		return r.Content(files.MaxBytes)
 	}
 	var req struct {
 		Content *string `json:"content"`
@@ -118,6 +119,6 @@ func (a *Adapter) deleteFile(r *gateway.Request) error {
 	return nil
 }
 
-func conditionOf(r *gateway.Request) engine.FileCondition {
-	return engine.FileCondition{Match: r.Header("If-Match"), Absent: r.Header("If-None-Match") == "*"}
+func conditionOf(r *gateway.Request) files.Condition {
+	return files.Condition{Match: r.Header("If-Match"), Absent: r.Header("If-None-Match") == "*"}
 }

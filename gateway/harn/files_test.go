@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"github.com/wharf-dev/wharf/abi"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/tenancy"
 )
 
 // A node without a folder for them says so, and says nothing of files to those who
 // may not see the Workspace.
 func TestFilesNeedAFolder(t *testing.T) {
 	n := newNode(t)
-	at := "/v1/workspaces/" + engine.DefaultWorkspace + "/files?path=a"
+	at := "/v1/workspaces/" + tenancy.DefaultWorkspace + "/files?path=a"
 	stranger := n.newKey(t, "another tenant", "*")
 	for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodDelete} {
 		var body any

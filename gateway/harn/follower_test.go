@@ -11,17 +11,17 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/storage"
 )
 
 // feed is a subscription that a test fills by hand.
 type feed struct {
-	events chan []engine.Event
+	events chan []desk.Event
 	err    error
 }
 
-func (f *feed) Next(ctx context.Context) ([]engine.Event, error) {
+func (f *feed) Next(ctx context.Context) ([]desk.Event, error) {
 	select {
 	case events, ok := <-f.events:
 		if !ok {
@@ -33,10 +33,10 @@ func (f *feed) Next(ctx context.Context) ([]engine.Event, error) {
 	}
 }
 
-func (f *feed) Poll(context.Context, func()) ([]engine.Event, error) { return nil, nil }
+func (f *feed) Poll(context.Context, func()) ([]desk.Event, error) { return nil, nil }
 
-func (f *feed) Start() engine.Position { return 0 }
-func (f *feed) Close()                 {}
+func (f *feed) Start() desk.Position { return 0 }
+func (f *feed) Close()               {}
 
 // page collects what is written, one entry for each write.
 type page struct {
@@ -73,8 +73,8 @@ func (p *page) seen() []string {
 	return slices.Clone(p.writes)
 }
 
-func someEvent(at engine.Position) engine.Event {
-	return engine.Event{Frame: &storage.Frame{First: at, Time: time.Unix(0, 0), Records: []storage.Record{{
+func someEvent(at desk.Position) desk.Event {
+	return desk.Event{Frame: &storage.Frame{First: at, Time: time.Unix(0, 0), Records: []storage.Record{{
 		Kind: abi.EventLog, Resource: abi.ResourcePointer{Object: abi.ObjectTask, ID: "task_1"}, Payload: []byte(`{"message":"m"}`),
 	}}}}
 }
@@ -82,7 +82,7 @@ func someEvent(at engine.Position) engine.Event {
 // following runs a follower in a bubble of its own time.
 func following(t *testing.T, test func(in *feed, out *page, done chan struct{}, stop func())) {
 	synctest.Test(t, func(t *testing.T) {
-		in, out := &feed{events: make(chan []engine.Event), err: errors.New("broken")}, &page{}
+		in, out := &feed{events: make(chan []desk.Event), err: errors.New("broken")}, &page{}
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		f := &follower{out: &eventStream{out: out}, sub: in, events: newEventCache(8), heartbeat: 15 * time.Second}
@@ -116,7 +116,7 @@ func TestHeartbeats(t *testing.T) {
 		if w := out.seen(); len(w) != 0 {
 			t.Errorf("written before the first event: %q", w)
 		}
-		in.events <- []engine.Event{someEvent(1)}
+		in.events <- []desk.Event{someEvent(1)}
 		if w := out.seen(); len(w) != 1 || !strings.HasPrefix(w[0], "id: 1\n") {
 			t.Errorf("written %q", w)
 		}
@@ -127,7 +127,7 @@ func TestHeartbeats(t *testing.T) {
 		// A busy stream needs none.
 		before := out.heartbeats(t)
 		for i := range 100 {
-			in.events <- []engine.Event{someEvent(engine.Position(i + 2))}
+			in.events <- []desk.Event{someEvent(desk.Position(i + 2))}
 			time.Sleep(time.Second)
 		}
 		if n := out.heartbeats(t); n != before {
@@ -138,7 +138,7 @@ func TestHeartbeats(t *testing.T) {
 
 func TestGoneClientEndsTheStream(t *testing.T) {
 	following(t, func(in *feed, out *page, done chan struct{}, _ func()) {
-		in.events <- []engine.Event{someEvent(1)}
+		in.events <- []desk.Event{someEvent(1)}
 		out.leave()
 		start := time.Now()
 		<-done
@@ -151,7 +151,7 @@ func TestGoneClientEndsTheStream(t *testing.T) {
 func TestFailedWriteEndsTheStream(t *testing.T) {
 	following(t, func(in *feed, out *page, done chan struct{}, _ func()) {
 		out.err = errors.New("the client takes nothing")
-		in.events <- []engine.Event{someEvent(1)}
+		in.events <- []desk.Event{someEvent(1)}
 		<-done
 		if len(out.writes) != 1 {
 			t.Errorf("written after the failure: %q", out.writes)
@@ -165,11 +165,11 @@ func TestFailedSubscriptionIsTold(t *testing.T) {
 		id  string // where the client goes on
 	}{
 		`"code":"internal_error"`: {errors.New("a secret of the disk"), "7"},
-		`"code":"cursor_expired"`: {engine.ErrCursorExpired, "0"},
+		`"code":"cursor_expired"`: {desk.ErrCursorExpired, "0"},
 	} {
 		following(t, func(in *feed, out *page, done chan struct{}, _ func()) {
 			in.err = c.err
-			in.events <- []engine.Event{someEvent(7)}
+			in.events <- []desk.Event{someEvent(7)}
 			close(in.events)
 			<-done
 			if len(out.writes) != 2 || !strings.HasPrefix(out.writes[1], "id: "+c.id+"\nevent: error\ndata: {") ||
@@ -186,15 +186,15 @@ func TestTaskStreamEndsWithTheFrame(t *testing.T) {
 		ev := someEvent(7)
 		ev.Frame.Records = append(ev.Frame.Records, storage.Record{Kind: abi.EventReceiptIssued})
 		ev.Record().Kind = abi.EventTaskCompleted
-		in, out := &feed{events: make(chan []engine.Event)}, &page{}
+		in, out := &feed{events: make(chan []desk.Event)}, &page{}
 		f := &follower{out: &eventStream{out: out}, sub: in, events: newEventCache(8), heartbeat: time.Hour, until: "task_1"}
 		done := make(chan struct{})
 		go func() {
 			f.run(t.Context())
 			close(done)
 		}()
-		in.events <- []engine.Event{ev}
-		in.events <- []engine.Event{{Frame: ev.Frame, Index: 1}}
+		in.events <- []desk.Event{ev}
+		in.events <- []desk.Event{{Frame: ev.Frame, Index: 1}}
 		<-done
 		if all := strings.Join(out.seen(), ""); strings.Count(all, "id: ") != 2 || !strings.Contains(all, "event: receipt.issued") {
 			t.Errorf("written %q", all)
@@ -205,9 +205,9 @@ func TestTaskStreamEndsWithTheFrame(t *testing.T) {
 // What is pending goes out together, in writes of a bounded size.
 func TestPendingEventsAreCoalesced(t *testing.T) {
 	following(t, func(in *feed, out *page, _ chan struct{}, _ func()) {
-		var many []engine.Event
+		var many []desk.Event
 		for i := range 500 {
-			many = append(many, someEvent(engine.Position(i+1)))
+			many = append(many, someEvent(desk.Position(i+1)))
 		}
 		in.events <- many
 		writes := out.seen()

@@ -5,7 +5,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
 	"github.com/wharf-dev/wharf/runtime/redact"
 )
@@ -46,7 +46,7 @@ func (a *Adapter) WithNode(n Node) *Adapter {
 }
 
 // send answers with a resource; a retried write answers as it did at first.
-func (a *Adapter) send(r *gateway.Request, status int, doc engine.Doc) error {
+func (a *Adapter) send(r *gateway.Request, status int, doc desk.Doc) error {
 	if doc.Status != 0 {
 		status = doc.Status
 		r.SetHeader("Idempotent-Replayed", "true")
@@ -65,7 +65,7 @@ func (a *Adapter) send(r *gateway.Request, status int, doc engine.Doc) error {
 }
 
 // visible returns what of a resource the caller may see.
-func visible(c *engine.Caller, doc engine.Doc) ([]byte, error) {
+func visible(c *desk.Caller, doc desk.Doc) ([]byte, error) {
 	if !doc.Restricted {
 		return doc.JSON, nil
 	}
@@ -85,7 +85,7 @@ func (a *Adapter) get(o abi.Object, param string) gateway.Handler {
 
 // create is a write whose target is in its body.
 func create[T any](a *Adapter, status int,
-	call func(context.Context, *engine.Caller, *engine.Retry, T) (engine.Doc, error)) gateway.Handler {
+	call func(context.Context, *desk.Caller, *desk.Retry, T) (desk.Doc, error)) gateway.Handler {
 	return func(r *gateway.Request) error {
 		var req T
 		retry, err := decode(r, &req)
@@ -102,7 +102,7 @@ func create[T any](a *Adapter, status int,
 
 // change is a write on the resource that the path names.
 func change[T any](a *Adapter, param string, status int,
-	call func(context.Context, *engine.Caller, *engine.Retry, string, T) (engine.Doc, error)) gateway.Handler {
+	call func(context.Context, *desk.Caller, *desk.Retry, string, T) (desk.Doc, error)) gateway.Handler {
 	return func(r *gateway.Request) error {
 		var req T
 		retry, err := decode(r, &req)
@@ -117,7 +117,7 @@ func change[T any](a *Adapter, param string, status int,
 	}
 }
 
-func decode(r *gateway.Request, req any) (*engine.Retry, error) {
+func decode(r *gateway.Request, req any) (*desk.Retry, error) {
 	body, err := r.Decode(req)
 	if err != nil {
 		return nil, err

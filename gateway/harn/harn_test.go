@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/wharf-dev/wharf/abi"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/tenancy"
 )
 
 // A whole conversation, as a client of conformance level Core has it.
@@ -50,7 +50,7 @@ func TestCore(t *testing.T) {
 func TestSessions(t *testing.T) {
 	n := newNode(t)
 	a := n.do(t, "POST", "/v1/sessions", object{
-		"workspace_id": engine.DefaultWorkspace, "persona_id": nil, "metadata": object{"k": 1},
+		"workspace_id": tenancy.DefaultWorkspace, "persona_id": nil, "metadata": object{"k": 1},
 		"initial_messages": []object{message("one"), message("two"), message("three")},
 	}).want(201)
 	at := "/v1/sessions/" + a.id()
@@ -87,7 +87,7 @@ func TestWorkspacesAndPersonas(t *testing.T) {
 	if a := n.do(t, "PATCH", "/v1/workspaces/"+ws, object{"name": "office"}).want(200); a.get("name") != "office" || a.get("root") != "/lab" {
 		t.Errorf("after PATCH: %s", a.body)
 	}
-	if got := n.do(t, "GET", "/v1/workspaces", nil).ids(); !slices.Equal(got, []string{ws, engine.DefaultWorkspace}) {
+	if got := n.do(t, "GET", "/v1/workspaces", nil).ids(); !slices.Equal(got, []string{ws, tenancy.DefaultWorkspace}) {
 		t.Errorf("workspaces %v", got)
 	}
 	got := n.do(t, "GET", "/v1/personas", nil).ids()
@@ -223,13 +223,13 @@ func TestEveryWriteIsIdempotent(t *testing.T) {
 	fresh := func() string { return n.session(t) }
 	for operation, write := range map[string]func(options ...func(*http.Request)) *answer{
 		"createSession": func(o ...func(*http.Request)) *answer {
-			return n.do(t, "POST", "/v1/sessions", object{"workspace_id": engine.DefaultWorkspace}, o...)
+			return n.do(t, "POST", "/v1/sessions", object{"workspace_id": tenancy.DefaultWorkspace}, o...)
 		},
 		"createWorkspace": func(o ...func(*http.Request)) *answer {
 			return n.do(t, "POST", "/v1/workspaces", object{"name": "w", "root": "/w"}, o...)
 		},
 		"updateWorkspace": func(o ...func(*http.Request)) *answer {
-			return n.do(t, "PATCH", "/v1/workspaces/"+engine.DefaultWorkspace, object{"name": "w"}, o...)
+			return n.do(t, "PATCH", "/v1/workspaces/"+tenancy.DefaultWorkspace, object{"name": "w"}, o...)
 		},
 		"registerArtifact": func(o ...func(*http.Request)) *answer {
 			return n.do(t, "POST", "/v1/artifacts", object{"kind": "file", "mime_type": "text/plain", "visibility": "public", "content": "aGk="}, o...)

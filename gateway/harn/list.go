@@ -6,11 +6,10 @@ import (
 	"encoding/base64"
 	"strconv"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/jsonw"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/desk"
 )
 
 const (
@@ -21,7 +20,7 @@ const (
 // list reads a kind of resource, narrowed by whatever filters the query has.
 func (a *Adapter) list(o abi.Object) gateway.Handler {
 	return func(r *gateway.Request) error {
-		return a.sendPage(r, func(p engine.Page) (engine.DocList, error) {
+		return a.sendPage(r, func(p desk.Page) (desk.DocList, error) {
 			return a.core.List(r.Context(), r.Caller, o, queryFilter(r), p)
 		})
 	}
@@ -34,30 +33,30 @@ func (a *Adapter) listWithin(o, owner abi.Object, param string) gateway.Handler 
 		if _, err := a.core.Get(r.Context(), r.Caller, owner, id); err != nil {
 			return err
 		}
-		return a.sendPage(r, func(p engine.Page) (engine.DocList, error) {
-			return a.core.List(r.Context(), r.Caller, o, engine.Filter{SessionID: id}, p)
+		return a.sendPage(r, func(p desk.Page) (desk.DocList, error) {
+			return a.core.List(r.Context(), r.Caller, o, desk.Filter{SessionID: id}, p)
 		})
 	}
 }
 
 func (a *Adapter) messages(r *gateway.Request) error {
-	return a.sendPage(r, func(p engine.Page) (engine.DocList, error) {
+	return a.sendPage(r, func(p desk.Page) (desk.DocList, error) {
 		return a.core.Messages(r.Context(), r.Caller, r.PathValue("session_id"), p)
 	})
 }
 
-func queryFilter(r *gateway.Request) engine.Filter {
-	return engine.Filter{
+func queryFilter(r *gateway.Request) desk.Filter {
+	return desk.Filter{
 		WorkspaceID: r.Query("workspace_id"), SessionID: r.Query("session_id"), TaskID: r.Query("task_id"),
 	}
 }
 
 // sendPage answers with the page that the request asks for.
-func (a *Adapter) sendPage(r *gateway.Request, fetch func(engine.Page) (engine.DocList, error)) error {
+func (a *Adapter) sendPage(r *gateway.Request, fetch func(desk.Page) (desk.DocList, error)) error {
 	return a.sendPageAs(r, statusOK, fetch)
 }
 
-func (a *Adapter) sendPageAs(r *gateway.Request, status int, fetch func(engine.Page) (engine.DocList, error)) error {
+func (a *Adapter) sendPageAs(r *gateway.Request, status int, fetch func(desk.Page) (desk.DocList, error)) error {
 	limit, err := limitOf(r)
 	if err != nil {
 		return err
@@ -67,7 +66,7 @@ func (a *Adapter) sendPageAs(r *gateway.Request, status int, fetch func(engine.P
 	if err != nil {
 		return err
 	}
-	docs, err := fetch(engine.Page{After: after, Limit: limit})
+	docs, err := fetch(desk.Page{After: after, Limit: limit})
 	if err != nil {
 		return err
 	}
@@ -79,7 +78,7 @@ func (a *Adapter) sendPageAs(r *gateway.Request, status int, fetch func(engine.P
 	return nil
 }
 
-func (a *Adapter) encodePage(c *engine.Caller, list [sha256.Size]byte, docs engine.DocList) ([]byte, error) {
+func (a *Adapter) encodePage(c *desk.Caller, list [sha256.Size]byte, docs desk.DocList) ([]byte, error) {
 	size := 256
 	for _, doc := range docs.Docs {
 		size += len(doc.JSON) + 1
@@ -113,7 +112,7 @@ func appendPage(body []byte, more bool, next string, unreadable ...string) []byt
 	if next == "" {
 		body = append(body, "null"...)
 	} else {
-		body, _ = jsontext.AppendQuote(body, next)
+		body = jsonw.String(body, next)
 	}
 	for i, id := range unreadable {
 		if i == 0 {
@@ -121,7 +120,7 @@ func appendPage(body []byte, more bool, next string, unreadable ...string) []byt
 		} else {
 			body = append(body, ',')
 		}
-		body, _ = jsontext.AppendQuote(body, id)
+		body = jsonw.String(body, id)
 	}
 	if len(unreadable) > 0 {
 		body = append(body, ']')

@@ -7,14 +7,15 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/memories"
 )
 
 // memoryCore is what the Memories' routes ask of the engine.
 type memoryCore interface {
-	CreateMemory(ctx context.Context, c *engine.Caller, r *engine.Retry, req abi.CreateMemoryRequest) (engine.Doc, error)
-	ListMemories(ctx context.Context, c *engine.Caller, f engine.MemoryFilter, p engine.Page) (engine.DocList, error)
-	RedactMemory(ctx context.Context, c *engine.Caller, r *engine.Retry, id string) error
+	CreateMemory(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.CreateMemoryRequest) (desk.Doc, error)
+	ListMemories(ctx context.Context, c *desk.Caller, f memories.Filter, p desk.Page) (desk.DocList, error)
+	RedactMemory(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) error
 }
 
 func (a *Adapter) memoryRoutes() []gateway.Route {
@@ -35,15 +36,15 @@ func (a *Adapter) memoryRoutes() []gateway.Route {
 
 func memoryFilters() []gateway.Param {
 	return []gateway.Param{
-		{Name: "scope", In: "query", Doc: "Only Memories of this scope.", Schema: enum(memoryScopes...)},
+		{Name: "scope", In: "query", Doc: "Only Memories of this scope.", Schema: enum(valuesOf[abi.MemoryScope]()...)},
 		{Name: "owner_id", In: "query", Doc: "Only what belongs to this Persona, Session, Workspace or tenant.", Schema: text()},
 		{Name: "q", In: "query", Doc: "Words that the content must all hold, in any letter case; `word*` stands for every word that begins so.", Schema: text()},
 	}
 }
 
 func (a *Adapter) listMemories(r *gateway.Request) error {
-	return a.sendPage(r, func(p engine.Page) (engine.DocList, error) {
-		return a.core.ListMemories(r.Context(), r.Caller, engine.MemoryFilter{
+	return a.sendPage(r, func(p desk.Page) (desk.DocList, error) {
+		return a.core.ListMemories(r.Context(), r.Caller, memories.Filter{
 			Filter: queryFilter(r), Scope: abi.MemoryScope(r.Query("scope")), OwnerID: r.Query("owner_id"), Text: r.Query("q"),
 		}, p)
 	})
@@ -62,23 +63,18 @@ func (a *Adapter) redactMemory(r *gateway.Request) error {
 }
 
 func memorySchemas() map[string]schema {
-	content := func() schema {
-		return described(oneOf(text(), anyObject()), "Text, JSON or an `artifact_ref` part; `{\"redacted\": true}` in the place of what is withheld or was taken away.")
-	}
 	return map[string]schema{
-		"Memory": resource(abi.ObjectMemory, "Durable knowledge.", schema{
-			"scope": enum(memoryScopes...), "owner_id": text(), "content": content(), "provenance": anyObject(),
-		}, schema{
-			"redacted":    described(flag(), "The content is withheld from this reader."),
-			"redacted_at": described(moment(), "The content was taken away then."),
-			"expires_at":  nullable(moment()), "embedding_ref": nullable(text()), "visibility": ref("PartVisibility"),
-			"redaction_policy": anyObject(), "confidence": nullable(schema{"type": "number", "minimum": 0, "maximum": 1}),
-		}),
-		"CreateMemoryRequest": shape("A Memory.", schema{
-			"scope": enum(memoryScopes...), "owner_id": text(), "content": oneOf(text(), anyObject()), "provenance": anyObject(),
-		}, schema{
-			"metadata": anyObject(), "expires_at": moment(), "visibility": ref("PartVisibility"), "confidence": number(),
-			"redaction_policy": anyObject(), "embedding_ref": text(),
-		}),
+		"Memory": resourceOf[abi.Memory](abi.ObjectMemory, "Durable knowledge.", hidden("session_id", "workspace_id"),
+			null("expires_at", "embedding_ref"),
+			but(schema{
+				"content": oneOf(text(), anyObject()), "redacted": flag(),
+				"confidence": nullable(schema{"type": "number", "minimum": 0, "maximum": 1}),
+			}),
+			says(map[string]string{
+				"content":     "Text, JSON or an `artifact_ref` part; `{\"redacted\": true}` in the place of what is withheld or was taken away.",
+				"redacted":    "The content is withheld from this reader.",
+				"redacted_at": "The content was taken away then.",
+			})),
+		"CreateMemoryRequest": of[abi.CreateMemoryRequest]("A Memory.", but(schema{"content": oneOf(text(), anyObject())})),
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/tenancy"
 )
 
 // remember makes a Memory of a Session.
@@ -26,19 +26,19 @@ func TestMemories(t *testing.T) {
 	session, other := n.session(t), n.session(t)
 	sky := n.remember(t, session, "The sky is blue", object{"confidence": 0.5, "redaction_policy": object{"by": "hand"}, "embedding_ref": "e1", "metadata": object{"a": 1}}).want(201)
 	if sky.get("provenance", "actor") != "key:root" || sky.get("provenance", "source") != "a test" || sky.get("session_id") != session ||
-		sky.get("workspace_id") != engine.DefaultWorkspace || sky.get("embedding_ref") != "e1" || sky.get("visibility") != "public" {
+		sky.get("workspace_id") != tenancy.DefaultWorkspace || sky.get("embedding_ref") != "e1" || sky.get("visibility") != "public" {
 		t.Errorf("created %s", sky.body)
 	}
 	sea := n.remember(t, session, object{"fact": "the sea is blue", "depth": 11}, nil).want(201).id()
 	there := n.remember(t, other, "the sky, elsewhere", nil).want(201).id()
-	wide := n.remember(t, "", "the sky of all", object{"scope": "workspace", "owner_id": engine.DefaultWorkspace}).want(201).id()
+	wide := n.remember(t, "", "the sky of all", object{"scope": "workspace", "owner_id": tenancy.DefaultWorkspace}).want(201).id()
 	for query, want := range map[string][]string{
 		"":                               {wide, there, sea, sky.id()},
 		"q=sky":                          {wide, there, sky.id()},
 		"q=blue&session_id=" + session:   {sea, sky.id()},
 		"q=BLUE+sk*&owner_id=" + session: {sky.id()},
 		"owner_id=" + session:            {sea, sky.id()},
-		"q=depth+11&workspace_id=" + engine.DefaultWorkspace: {sea},
+		"q=depth+11&workspace_id=" + tenancy.DefaultWorkspace: {sea},
 		"scope=workspace":                     {wide},
 		"scope=session&q=sky":                 {there, sky.id()},
 		"scope=workspace&owner_id=" + session: nil,

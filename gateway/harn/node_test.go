@@ -25,6 +25,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
+	"github.com/wharf-dev/wharf/runtime/tenancy"
 	"github.com/wharf-dev/wharf/storage"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
@@ -407,7 +408,7 @@ func message(words string) object {
 
 func (n *node) session(t testing.TB) string {
 	t.Helper()
-	return n.do(t, "POST", "/v1/sessions", object{"workspace_id": engine.DefaultWorkspace}).want(201).id()
+	return n.do(t, "POST", "/v1/sessions", object{"workspace_id": tenancy.DefaultWorkspace}).want(201).id()
 }
 
 func (n *node) submit(t testing.TB, session, persona string, options ...func(*http.Request)) *answer {

@@ -7,7 +7,7 @@ import (
 	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/tenancy"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
 
@@ -17,7 +17,7 @@ func TestNullClears(t *testing.T) {
 	n := bootWhole(t, crashtest.NewDisk(), t.TempDir())
 	made := func(path string, body any) string { return n.do(t, "POST", path, body).want(201).id() }
 	session := n.session(t)
-	quota := made("/wharf/v1/quotas", object{"scope": "workspace", "owner_id": engine.DefaultWorkspace, "limits": object{"tasks": 1000}})
+	quota := made("/wharf/v1/quotas", object{"scope": "workspace", "owner_id": tenancy.DefaultWorkspace, "limits": object{"tasks": 1000}})
 	anySchema := object{"type": "object"}
 	try := map[string]struct {
 		path   string

@@ -90,7 +90,7 @@ func TestOpenAPIEqualsTheRouter(t *testing.T) {
 	}
 }
 
-// Every route of the protocol documents is there (digest section 2, and truncate).
+// Every route of the protocol is there (docs/protocol.md, 2).
 func TestEveryOperationOfTheProtocol(t *testing.T) {
 	n := newNode(t)
 	var got []string

@@ -8,14 +8,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/abi/jsonw"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/redact"
 )
 
 // shownPayload returns the payload of an event as a reader may see it, and the
 // marks of an event that a replay did again, nil for any other.
-func shownPayload(ev engine.Event, internal bool) (payload, marks []byte, err error) {
+func shownPayload(ev desk.Event, internal bool) (payload, marks []byte, err error) {
 	rec := ev.Record()
 	told := rec.Payload
 	if len(told) > 0 && jsontext.Value(told).Kind() != '{' {
@@ -27,12 +28,12 @@ func shownPayload(ev engine.Event, internal bool) (payload, marks []byte, err er
 		}
 	}
 	if marks != nil || rec.Restricted || journal.Recorded(rec) {
-		if told, err = engine.RedactCall(told, internal); err != nil {
+		if told, err = redact.Call(told, internal); err != nil {
 			return nil, nil, err
 		}
 	}
 	o, frame := rec.Resource.Object, ev.Frame
-	state := engine.Placed(o, engine.RedactState(o, rec.State, internal), frame.WorkspaceID, frame.SessionID)
+	state := desk.Placed(o, redact.State(o, rec.State, internal), frame.WorkspaceID, frame.SessionID)
 	payload = appendPayload(nil, string(o), state, told)
 	if rec.Restricted {
 		payload, err = redact.Document(payload, internal)
@@ -69,7 +70,7 @@ func cutMember(text []byte, name string) (rest, value []byte, err error) {
 		case len(rest) > 1:
 			rest = append(rest, ',')
 		}
-		rest = append(append(appendQuoted(rest, member), ':'), content...)
+		rest = append(append(jsonw.String(rest, member), ':'), content...)
 	}
 	return append(rest, '}'), value, nil
 }

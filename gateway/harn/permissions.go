@@ -5,13 +5,13 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/desk"
 )
 
 // permissionCore is what the permission requests' routes ask of the engine.
 type permissionCore interface {
-	Permissions(ctx context.Context, c *engine.Caller, f engine.Filter, status abi.PermissionStatus, p engine.Page) (engine.DocList, error)
-	RespondPermission(ctx context.Context, c *engine.Caller, r *engine.Retry, id string, req abi.RespondRequest) (engine.Doc, error)
+	Permissions(ctx context.Context, c *desk.Caller, f desk.Filter, status abi.PermissionStatus, p desk.Page) (desk.DocList, error)
+	RespondPermission(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.RespondRequest) (desk.Doc, error)
 }
 
 func (a *Adapter) permissionRoutes() []gateway.Route {
@@ -34,7 +34,7 @@ func (a *Adapter) permissionRoutes() []gateway.Route {
 }
 
 func (a *Adapter) listPermissions(r *gateway.Request) error {
-	return a.sendPage(r, func(p engine.Page) (engine.DocList, error) {
+	return a.sendPage(r, func(p desk.Page) (desk.DocList, error) {
 		return a.core.Permissions(r.Context(), r.Caller, queryFilter(r), abi.PermissionStatus(r.Query("status")), p)
 	})
 }
@@ -44,25 +44,16 @@ func (a *Adapter) listTaskPermissions(r *gateway.Request) error {
 	if _, err := a.core.Get(r.Context(), r.Caller, abi.ObjectTask, id); err != nil {
 		return err
 	}
-	return a.sendPage(r, func(p engine.Page) (engine.DocList, error) {
-		return a.core.Permissions(r.Context(), r.Caller, engine.Filter{TaskID: id}, abi.PermissionStatus(r.Query("status")), p)
+	return a.sendPage(r, func(p desk.Page) (desk.DocList, error) {
+		return a.core.Permissions(r.Context(), r.Caller, desk.Filter{TaskID: id}, abi.PermissionStatus(r.Query("status")), p)
 	})
 }
 
 func permissionSchemas() map[string]schema {
-	decision := shape("What one actor has decided.", schema{
-		"actor": text(), "decision": enum("approved", "denied"), "decided_at": moment(),
-	}, schema{"reason": text(), "arguments": anyJSON()})
+	decision := of[abi.Decision]("What one actor has decided.", but(schema{"decision": enum("approved", "denied"), "arguments": anyJSON()}))
 	return map[string]schema{
-		"PermissionRequest": resource(abi.ObjectPermissionRequest, "What a Task asks somebody: to approve an action, for input, or to authorize something.", schema{
-			"task_id": text(), "session_id": text(), "workspace_id": text(),
-			"kind":         enum("approval", "input", "authorization"),
-			"status":       enum("pending", "approved", "denied", "answered", "timeout", "canceled"),
-			"requested_by": text(), "quorum": whole(), "self_approval": flag(), "decisions": listOf(decision),
-		}, schema{
-			"persona_id": text(), "prompt": text(), "action": text(), "arguments": anyJSON(), "schema": anyJSON(), "url": text(),
-			"approvers": listOf(text()), "expires_at": moment(), "settled_at": moment(),
-		}),
+		"PermissionRequest": resourceOf[abi.PermissionRequest](abi.ObjectPermissionRequest, "What a Task asks somebody: to approve an action, for input, or to authorize something.",
+			but(schema{"arguments": anyJSON(), "schema": anyJSON(), "decisions": listOf(decision)})),
 		"PermissionResponse": shape("A decision on an approval, or the Message that answers a request for input or authorization.", nil, schema{
 			"decision": enum("approved", "denied"), "reason": text(), "arguments": anyJSON(), "message": ref("MessageInput"),
 		}),

@@ -2,11 +2,10 @@ package harn
 
 import (
 	"context"
-	"maps"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/desk"
 )
 
 func (a *Adapter) personaRoutes() []gateway.Route {
@@ -33,9 +32,9 @@ func unversioned(rt row) row {
 
 // personaCore is what the Personas' routes ask of the engine.
 type personaCore interface {
-	CreatePersona(ctx context.Context, c *engine.Caller, r *engine.Retry, req abi.CreatePersonaRequest) (engine.Doc, error)
-	UpdatePersona(ctx context.Context, c *engine.Caller, r *engine.Retry, id string, req abi.UpdatePersonaRequest) (engine.Doc, error)
-	PersonaVersions(ctx context.Context, c *engine.Caller, id string, p engine.Page) (engine.DocList, error)
+	CreatePersona(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.CreatePersonaRequest) (desk.Doc, error)
+	UpdatePersona(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.UpdatePersonaRequest) (desk.Doc, error)
+	PersonaVersions(ctx context.Context, c *desk.Caller, id string, p desk.Page) (desk.DocList, error)
 }
 
 // createPersona refuses members that are not known: a misspelt bound must not pass
@@ -68,50 +67,25 @@ func (a *Adapter) updatePersona(r *gateway.Request) error {
 }
 
 func (a *Adapter) personaVersions(r *gateway.Request) error {
-	return a.sendPage(r, func(p engine.Page) (engine.DocList, error) {
+	return a.sendPage(r, func(p desk.Page) (desk.DocList, error) {
 		return a.core.PersonaVersions(r.Context(), r.Caller, r.PathValue("persona_id"), p)
 	})
 }
 
 func personaSchemas() map[string]schema {
-	tiers := []abi.AutonomyTier{abi.TierShadow, abi.TierSuggest, abi.TierActWithApproval, abi.TierActAuto}
-	policies := []abi.ReceiptPolicy{abi.ReceiptRequired, abi.ReceiptOptional, abi.ReceiptDisabled}
-	persona := func() schema {
-		return schema{"name": text(), "version": text(), "entry_workflow": text(), "description": text(),
-			"autonomy_tier": enum(tiers...), "receipt_policy": enum(policies...)}
-	}
-	own := func() schema {
-		return schema{"tools": patterns("Of the tools that its Tasks may call, as SERVER:TOOL; none: all that its plugin is granted."),
-			"capabilities": patterns("Of the host calls that its Tasks may make; none: all."),
-			"handoffs":     patterns("Of the Personas that its Tasks may hand work to; absent: all."),
-			"model_policy": shape("Which models its Tasks may ask.", nil, schema{
-				"models": listOf(text()), "providers": listOf(text()), "max_tokens": whole()}),
-			"quota_id": nullable(text()),
-			"budget": shape("What each of its Tasks may spend; 0 bounds nothing.", nil, schema{"usd": number(), "input_tokens": whole(),
-				"output_tokens": whole(), "tool_calls": whole(), "host_calls": whole(), "wall_time_ms": whole()}),
-			"approvals": shape("How its Tasks' writes are approved.", nil, schema{"quorum": whole(), "approvers": listOf(text()),
-				"self_approval": flag(), "timeout_seconds": number(), "without": listOf(text())}),
-		}
-	}
+	own := says(map[string]string{
+		"tools":        patterns + "Of the tools that its Tasks may call, as SERVER:TOOL; none: all that its plugin is granted.",
+		"capabilities": patterns + "Of the host calls that its Tasks may make; none: all.",
+		"handoffs":     patterns + "Of the Personas that its Tasks may hand work to; absent: all.",
+	})
 	return map[string]schema{
-		"Persona": resource(abi.ObjectPersona, "An operational role.", persona(), joined(own(), schema{
-			"triggers": listOf(anyObject()), "schedules": listOf(anyObject()), "context_packs": listOf(text()), "evals": listOf(text()),
-			"owner": nullable(text()), "rollout_policy": anyObject(),
-		})),
-		"CreatePersonaRequest": shape("A Persona.", persona(), joined(own(), schema{
-			"module_ref": described(text(), "The plugin, when entry_workflow names no more than its export."), "owner": text(), "metadata": anyObject()})),
-		"UpdatePersonaRequest": shape("What to change.", nil, joined(own(), schema{
-			"version":     described(text(), "Of the new version; the next number if it is absent."),
-			"description": text(), "autonomy_tier": enum(tiers...), "receipt_policy": enum(policies...), "metadata": anyObject()})),
+		"Persona": resourceOf[abi.Persona](abi.ObjectPersona, "An operational role.", own, null("owner", "quota_id"), maybe("tools", "capabilities")),
+		"CreatePersonaRequest": of[abi.CreatePersonaRequest]("A Persona.", own, null("quota_id"), but(schema{"description": text()}),
+			says(map[string]string{"module_ref": "The plugin, when entry_workflow names no more than its export."})),
+		"UpdatePersonaRequest": of[abi.UpdatePersonaRequest]("What to change.", own, but(schema{"quota_id": nullable(text())}),
+			says(map[string]string{"version": "Of the new version; the next number if it is absent."})),
 	}
 }
 
-func patterns(doc string) schema {
-	return described(listOf(text()), "Patterns, in which * stands for any characters. "+doc)
-}
-
-// joined is all that two sets of members have.
-func joined(a, b schema) schema {
-	maps.Copy(a, b)
-	return a
-}
+// patterns begins what is said of a list of patterns.
+const patterns = "Patterns, in which * stands for any characters. "

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/wharf-dev/wharf/abi"
-	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
+	"github.com/wharf-dev/wharf/runtime/tenancy"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
 
@@ -36,8 +36,8 @@ func each(v any, f func(object)) {
 }
 
 // TestResourcesSayWhereTheyBelong holds that each Message and Outcome names its
-// Workspace (narrative, "Workspace") and that what a receipt is about names the receipt
-// (narrative, "Receipts"), wherever they are shown: in answers to writes and retries,
+// Workspace (docs/protocol.md, 3.3) and that what a receipt is about names the receipt
+// (docs/protocol.md, 3.4), wherever they are shown: in answers to writes and retries,
 // in other resources, in lists and in events.
 func TestResourcesSayWhereTheyBelong(t *testing.T) {
 	n := bootWhole(t, crashtest.NewDisk(), t.TempDir())
@@ -72,7 +72,7 @@ func TestResourcesSayWhereTheyBelong(t *testing.T) {
 				return // it is no resource, or points to one
 			}
 			seen[kind]++
-			if kind != "receipt" && resource["workspace_id"] != engine.DefaultWorkspace {
+			if kind != "receipt" && resource["workspace_id"] != tenancy.DefaultWorkspace {
 				t.Errorf("no workspace_id in %v", resource)
 			}
 			if kind == "outcome" && resource["session_id"] != session {
@@ -117,7 +117,7 @@ func TestResourcesSayWhereTheyBelong(t *testing.T) {
 // stated together with the Task's end: that is an event of the Workspace.
 func TestATasksStreamEndsWithItsEnd(t *testing.T) {
 	n := bootWhole(t, crashtest.NewDisk(), t.TempDir())
-	quota := n.do(t, "POST", "/wharf/v1/quotas", object{"scope": "workspace", "owner_id": engine.DefaultWorkspace, "limits": object{"tasks": 100}}).want(201).id()
+	quota := n.do(t, "POST", "/wharf/v1/quotas", object{"scope": "workspace", "owner_id": tenancy.DefaultWorkspace, "limits": object{"tasks": 100}}).want(201).id()
 	session := n.session(t)
 	task := n.finished(t, session)
 	stream := string(n.do(t, "GET", "/v1/tasks/"+task+"/stream", nil).want(200).body)
@@ -140,7 +140,7 @@ func TestATasksStreamEndsWithItsEnd(t *testing.T) {
 	for _, e := range n.do(t, "GET", "/v1/events?limit=200", nil).get("data").([]any) {
 		if e := e.(object); e["event"] == string(abi.EventQuotaUpdated) {
 			told = true
-			if e["task_id"] != nil || e["session_id"] != nil || e["workspace_id"] != engine.DefaultWorkspace {
+			if e["task_id"] != nil || e["session_id"] != nil || e["workspace_id"] != tenancy.DefaultWorkspace {
 				t.Errorf("the quota's event belongs to %v, %v, %v", e["task_id"], e["session_id"], e["workspace_id"])
 			}
 		}

@@ -5,15 +5,15 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/desk"
 )
 
 // quotaCore is what the Quotas' routes ask of the engine.
 type quotaCore interface {
-	Quota(ctx context.Context, c *engine.Caller, id string) (engine.Doc, error)
-	Quotas(ctx context.Context, c *engine.Caller, p engine.Page) (engine.DocList, error)
-	CreateQuota(ctx context.Context, c *engine.Caller, r *engine.Retry, req abi.CreateQuotaRequest) (engine.Doc, error)
-	UpdateQuota(ctx context.Context, c *engine.Caller, r *engine.Retry, id string, req abi.UpdateQuotaRequest) (engine.Doc, error)
+	Quota(ctx context.Context, c *desk.Caller, id string) (desk.Doc, error)
+	Quotas(ctx context.Context, c *desk.Caller, p desk.Page) (desk.DocList, error)
+	CreateQuota(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.CreateQuotaRequest) (desk.Doc, error)
+	UpdateQuota(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.UpdateQuotaRequest) (desk.Doc, error)
 }
 
 func (a *Adapter) quotaRoutes() []gateway.Route {
@@ -33,7 +33,7 @@ func (a *Adapter) quotaRoutes() []gateway.Route {
 }
 
 func (a *Adapter) listQuotas(r *gateway.Request) error {
-	return a.sendPage(r, func(p engine.Page) (engine.DocList, error) { return a.core.Quotas(r.Context(), r.Caller, p) })
+	return a.sendPage(r, func(p desk.Page) (desk.DocList, error) { return a.core.Quotas(r.Context(), r.Caller, p) })
 }
 
 func (a *Adapter) getQuota(r *gateway.Request) error {
@@ -45,21 +45,12 @@ func (a *Adapter) getQuota(r *gateway.Request) error {
 }
 
 func quotaSchemas() map[string]schema {
-	scope := enum("persona", "workspace", "tenant", "organization")
-	limits := described(mapOf(number()), "By what is limited: usd, input_tokens, output_tokens, tool_calls, wall_time_ms, tasks, concurrent.")
+	limits := says(map[string]string{
+		"limits": "By what is limited: usd, input_tokens, output_tokens, tool_calls, wall_time_ms, tasks, concurrent."})
 	return map[string]schema{
-		"Quota": resource(abi.ObjectQuota, "A ceiling on what work uses.", schema{
-			"scope": scope, "limits": limits, "usage": mapOf(number()),
-		}, schema{
-			"owner_id": text(), "template_id": text(), "window_seconds": whole(),
-			"reset_at": nullable(moment()), "hard_limit": flag(), "soft_limit": flag(),
-			"exhaustion_reason": nullable(text()), "last_receipt_id": nullable(text()),
-		}),
-		"CreateQuotaRequest": shape("A Quota to make.", schema{"scope": scope, "limits": limits}, schema{
-			"owner_id": text(), "window_seconds": whole(), "hard_limit": flag(), "soft_limit": flag(), "metadata": anyObject(),
-		}),
-		"UpdateQuotaRequest": shape("What to change of a Quota.", nil, schema{
-			"limits": limits, "hard_limit": flag(), "soft_limit": flag(), "metadata": anyObject(),
-		}),
+		"Quota": resourceOf[abi.Quota](abi.ObjectQuota, "A ceiling on what work uses.", limits,
+			maybe("reset_at", "hard_limit", "soft_limit", "exhaustion_reason", "last_receipt_id")),
+		"CreateQuotaRequest": of[abi.CreateQuotaRequest]("A Quota to make.", limits),
+		"UpdateQuotaRequest": of[abi.UpdateQuotaRequest]("What to change of a Quota.", limits),
 	}
 }

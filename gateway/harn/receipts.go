@@ -9,7 +9,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 )
 
@@ -18,24 +18,24 @@ const mediaCBOR = abi.MediaReceiptCBOR + "; schema=" + abi.ReceiptSchema
 
 // taskReceipts lists what a Task has; it has few.
 func (a *Adapter) taskReceipts(r *gateway.Request) error {
-	return a.sendPage(r, func(p engine.Page) (engine.DocList, error) {
+	return a.sendPage(r, func(p desk.Page) (desk.DocList, error) {
 		docs, err := a.core.TaskReceipts(r.Context(), r.Caller, r.PathValue("task_id"))
 		return pageOf(docs, p), err
 	})
 }
 
 // pageOf returns the part of a whole list that a page is.
-func pageOf(docs []engine.Doc, p engine.Page) engine.DocList {
+func pageOf(docs []desk.Doc, p desk.Page) desk.DocList {
 	if p.After != "" {
-		docs = docs[1+slices.IndexFunc(docs, func(d engine.Doc) bool { return d.ID == p.After }):]
+		docs = docs[1+slices.IndexFunc(docs, func(d desk.Doc) bool { return d.ID == p.After }):]
 	}
 	if len(docs) <= p.Limit {
-		return engine.DocList{Docs: docs}
+		return desk.DocList{Docs: docs}
 	}
-	return engine.DocList{Docs: docs[:p.Limit], More: true, Next: docs[p.Limit-1].ID}
+	return desk.DocList{Docs: docs[:p.Limit], More: true, Next: docs[p.Limit-1].ID}
 }
 
-// getReceipt answers with the resource, or with the receipt alone (digest section 8, row 3).
+// getReceipt answers with the resource, or with the receipt alone (docs/protocol.md, 8.3).
 func (a *Adapter) getReceipt(r *gateway.Request) error {
 	r.SetHeader("Vary", "Accept")
 	media, err := negotiate(r.Header("Accept"), gateway.MediaJSON, abi.MediaReceiptJSON, mediaCBOR)

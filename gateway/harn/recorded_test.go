@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/journal"
 )
@@ -17,7 +18,7 @@ type recorded struct {
 	replay  abi.ReplayTaskRequest // the last ones that arrived
 	fork    abi.ForkTaskRequest
 	verify  abi.VerifyReceiptRequest
-	retry   *engine.Retry
+	retry   *desk.Retry
 	tears   bool // an export ends too early
 	rotated int
 }
@@ -26,7 +27,7 @@ const wire = `{"receipt_id":"rcpt_x","schema":"receipt-2026-04-25"}`
 
 func receiptOf(task string) string { return "rcpt_" + strings.TrimPrefix(task, "task_") }
 
-func (c *recorded) task(ctx context.Context, by *engine.Caller, receipt string) (string, error) {
+func (c *recorded) task(ctx context.Context, by *desk.Caller, receipt string) (string, error) {
 	id := "task_" + strings.TrimPrefix(receipt, "rcpt_")
 	if _, err := c.Engine.Get(ctx, by, abi.ObjectTask, id); err != nil {
 		return "", abi.NotFound(abi.ObjectReceipt, receipt)
@@ -34,14 +35,14 @@ func (c *recorded) task(ctx context.Context, by *engine.Caller, receipt string) 
 	return id, nil
 }
 
-func receiptDoc(task string) engine.Doc {
+func receiptDoc(task string) desk.Doc {
 	id := receiptOf(task)
-	return engine.Doc{ID: id, JSON: []byte(`{"id":"` + id + `","object":"receipt","created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z",` +
+	return desk.Doc{ID: id, JSON: []byte(`{"id":"` + id + `","object":"receipt","created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z",` +
 		`"metadata":{},"subject":{"object":"task","id":"` + task + `"},"format":"receipt-2026-04-25","summary":"s","issued_at":"2026-01-01T00:00:00Z",` +
 		`"issuer":"wharf","task_id":"` + task + `","workspace_id":"ws","session_id":"s","wire":` + wire + `}`)}
 }
 
-func (c *recorded) Get(ctx context.Context, by *engine.Caller, o abi.Object, id string) (engine.Doc, error) {
+func (c *recorded) Get(ctx context.Context, by *desk.Caller, o abi.Object, id string) (desk.Doc, error) {
 	if o != abi.ObjectReceipt {
 		return c.Engine.Get(ctx, by, o, id)
 	}
@@ -49,19 +50,19 @@ func (c *recorded) Get(ctx context.Context, by *engine.Caller, o abi.Object, id 
 	return receiptDoc(task), err
 }
 
-func (c *recorded) TaskReceipts(ctx context.Context, by *engine.Caller, id string) ([]engine.Doc, error) {
+func (c *recorded) TaskReceipts(ctx context.Context, by *desk.Caller, id string) ([]desk.Doc, error) {
 	if _, err := c.Engine.Get(ctx, by, abi.ObjectTask, id); err != nil {
 		return nil, err
 	}
-	return []engine.Doc{receiptDoc(id), receiptDoc("task_2"), receiptDoc("task_3")}, nil
+	return []desk.Doc{receiptDoc(id), receiptDoc("task_2"), receiptDoc("task_3")}, nil
 }
 
-func (c *recorded) ReceiptWire(ctx context.Context, by *engine.Caller, id string) ([]byte, error) {
+func (c *recorded) ReceiptWire(ctx context.Context, by *desk.Caller, id string) ([]byte, error) {
 	_, err := c.task(ctx, by, id)
 	return []byte(wire), err
 }
 
-func (c *recorded) VerifyReceipt(ctx context.Context, by *engine.Caller, r *engine.Retry, id string, req abi.VerifyReceiptRequest) (abi.ReceiptVerification, error) {
+func (c *recorded) VerifyReceipt(ctx context.Context, by *desk.Caller, r *desk.Retry, id string, req abi.VerifyReceiptRequest) (abi.ReceiptVerification, error) {
 	c.verify, c.retry = req, r
 	_, err := c.task(ctx, by, id)
 	return abi.ReceiptVerification{Valid: true}, err
@@ -71,30 +72,30 @@ func (c *recorded) SigningKeys() abi.SigningKeys {
 	return abi.SigningKeys{Issuer: "wharf", Keys: []abi.SigningKey{{KeyID: "k1", Algorithm: "ed25519", PublicKey: "AAAA"}}}
 }
 
-func (c *recorded) RotateSigningKey(context.Context, *engine.Caller) (abi.SigningKeys, error) {
+func (c *recorded) RotateSigningKey(context.Context, *desk.Caller) (abi.SigningKeys, error) {
 	c.rotated++
 	return c.SigningKeys(), nil
 }
 
-func (c *recorded) ReplayTask(ctx context.Context, by *engine.Caller, r *engine.Retry, id string, req abi.ReplayTaskRequest) (engine.Doc, error) {
+func (c *recorded) ReplayTask(ctx context.Context, by *desk.Caller, r *desk.Retry, id string, req abi.ReplayTaskRequest) (desk.Doc, error) {
 	c.replay, c.retry = req, r
 	return c.Engine.Get(ctx, by, abi.ObjectTask, id)
 }
 
-func (c *recorded) ForkTask(ctx context.Context, by *engine.Caller, r *engine.Retry, id string, req abi.ForkTaskRequest) (engine.Doc, error) {
+func (c *recorded) ForkTask(ctx context.Context, by *desk.Caller, r *desk.Retry, id string, req abi.ForkTaskRequest) (desk.Doc, error) {
 	c.fork, c.retry = req, r
 	return c.Engine.Get(ctx, by, abi.ObjectTask, id)
 }
 
-func (c *recorded) ReplaySession(ctx context.Context, by *engine.Caller, r *engine.Retry, id string, _ abi.ReplaySessionRequest, _ string) (engine.DocList, error) {
+func (c *recorded) ReplaySession(ctx context.Context, by *desk.Caller, r *desk.Retry, id string, _ abi.ReplaySessionRequest, _ string) (desk.DocList, error) {
 	c.retry = r
 	if _, err := c.Engine.Get(ctx, by, abi.ObjectSession, id); err != nil {
-		return engine.DocList{}, err
+		return desk.DocList{}, err
 	}
-	return c.List(ctx, by, abi.ObjectTask, engine.Filter{SessionID: id}, engine.Page{Limit: 200})
+	return c.List(ctx, by, abi.ObjectTask, desk.Filter{SessionID: id}, desk.Page{Limit: 200})
 }
 
-func (c *recorded) Record(ctx context.Context, by *engine.Caller, id string) (*journal.Record, error) {
+func (c *recorded) Record(ctx context.Context, by *desk.Caller, id string) (*journal.Record, error) {
 	_, err := c.Engine.Get(ctx, by, abi.ObjectTask, id)
 	return &journal.Record{TaskID: id, Input: journal.Text("in\xff"), Entries: []journal.Entry{{Call: "clock", Answer: journal.Text(`{"t":1}`)}}}, err
 }
@@ -102,7 +103,7 @@ func (c *recorded) Record(ctx context.Context, by *engine.Caller, id string) (*j
 // bundleSize is more than what fits between the adapter and a client.
 const bundleSize = 8 << 20
 
-func (c *recorded) ExportTask(ctx context.Context, by *engine.Caller, id string, w io.Writer) error {
+func (c *recorded) ExportTask(ctx context.Context, by *desk.Caller, id string, w io.Writer) error {
 	if _, err := c.Engine.Get(ctx, by, abi.ObjectTask, id); err != nil {
 		return err
 	}

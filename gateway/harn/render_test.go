@@ -13,12 +13,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wharf-dev/wharf/abi"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/storage"
 )
 
 // wireEvent is what an event is on the wire, by the types of abi alone.
-func wireEvent(t interface{ Fatal(...any) }, ev engine.Event) abi.Event {
+func wireEvent(t interface{ Fatal(...any) }, ev desk.Event) abi.Event {
 	rec, frame := ev.Record(), ev.Frame
 	payload := map[string]jsontext.Value{}
 	if len(rec.Payload) > 0 {
@@ -49,7 +49,7 @@ func canonical(t interface{ Fatal(...any) }, text []byte) string {
 	return string(v)
 }
 
-func checkRendering(t interface{ Fatal(...any) }, ev engine.Event) {
+func checkRendering(t interface{ Fatal(...any) }, ev desk.Event) {
 	shown, err := renderEvent(ev, true)
 	if err != nil {
 		t.Fatal(err)
@@ -95,12 +95,12 @@ func TestRenderEventAgreesWithABI(t *testing.T) {
 			rec.Payload = append(append([]byte("\n"), member("reason")...), " \r\n"...)
 		}
 		frame := &storage.Frame{
-			First: engine.Position(rapid.Uint64Range(1, 1<<60).Draw(t, "first")),
+			First: desk.Position(rapid.Uint64Range(1, 1<<60).Draw(t, "first")),
 			Time:  time.Unix(rapid.Int64Range(0, 1<<34).Draw(t, "time"), rapid.Int64Range(0, 999_999_999).Draw(t, "nanos")),
 			Actor: rapid.String().Draw(t, "actor"), SessionID: id.Draw(t, "session"), TaskID: id.Draw(t, "task"),
 			WorkspaceID: id.Draw(t, "workspace"), Records: []storage.Record{rec},
 		}
-		checkRendering(t, engine.Event{Frame: frame})
+		checkRendering(t, desk.Event{Frame: frame})
 	})
 }
 
@@ -119,7 +119,7 @@ func FuzzRenderEvent(f *testing.F) {
 			t.Skip("a payload never has the name of its resource")
 		}
 		rec := storage.Record{Kind: abi.EventTaskStarted, Resource: abi.ResourcePointer{Object: abi.ObjectTask, ID: "task_1"}, State: state, Payload: payload}
-		shown, err := renderEvent(engine.Event{Frame: &storage.Frame{First: 1, Actor: actor, Records: []storage.Record{rec}}}, true)
+		shown, err := renderEvent(desk.Event{Frame: &storage.Frame{First: 1, Actor: actor, Records: []storage.Record{rec}}}, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -166,7 +166,7 @@ func TestReplayedEvent(t *testing.T) {
 func TestEventCache(t *testing.T) {
 	c := newEventCache(4)
 	rapid.Check(t, func(t *rapid.T) {
-		ev := someEvent(engine.Position(rapid.Uint64Range(1, 20).Draw(t, "position")))
+		ev := someEvent(desk.Position(rapid.Uint64Range(1, 20).Draw(t, "position")))
 		ev.Record().Restricted = true
 		ev.Record().State = []byte(`{"type":"text","visibility":"internal","text":"hidden"}`)
 		internal := rapid.Bool().Draw(t, "internal")
@@ -242,7 +242,7 @@ func TestParseRange(t *testing.T) {
 }
 
 // taskEvent is an event as a running Task makes them.
-func taskEvent(at engine.Position) engine.Event {
+func taskEvent(at desk.Position) desk.Event {
 	ev := someEvent(at)
 	ev.Frame.WorkspaceID, ev.Frame.SessionID, ev.Frame.TaskID = "ws_default", "sess_01ARZ3NDEKTSV4RRFFQ69G5FAV", "task_01ARZ3NDEKTSV4RRFFQ69G5FAV"
 	ev.Frame.Actor = "key:root"

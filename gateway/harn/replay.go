@@ -11,7 +11,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/desk"
 )
 
 // replaySession answers with the replay Tasks, oldest first.
@@ -55,7 +55,7 @@ func (a *Adapter) taskBundle(r *gateway.Request) error {
 	task := strings.Clone(r.PathValue("task_id")) // outlives the request
 	ctx, cancel := context.WithCancel(r.Context())
 	out, in := io.Pipe()
-	go func(c *engine.Caller) { _ = in.CloseWithError(a.core.ExportTask(ctx, c, task, in)) }(r.Caller)
+	go func(c *desk.Caller) { _ = in.CloseWithError(a.core.ExportTask(ctx, c, task, in)) }(r.Caller)
 	body := bufio.NewReaderSize(out, writeSize)
 	export := &export{Reader: body, end: func() error { cancel(); return out.Close() }, conn: r.HTTP.Conn(), patience: a.cfg.WriteTimeout}
 	if _, err := body.Peek(1); err != nil {

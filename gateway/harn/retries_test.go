@@ -19,6 +19,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
+	"github.com/wharf-dev/wharf/runtime/tenancy"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
 
@@ -182,7 +183,7 @@ func retried(t *testing.T, n *node) []*keyed {
 		post("respondPermissionRequest "+name, "/v1/permission-requests/"+request+"/respond", object{"message": m})
 	}
 
-	post("createSession", "/v1/sessions", object{"workspace_id": engine.DefaultWorkspace, "initial_messages": []any{message("a"), withheld}})
+	post("createSession", "/v1/sessions", object{"workspace_id": tenancy.DefaultWorkspace, "initial_messages": []any{message("a"), withheld}})
 	session := n.session(t)
 	add("updateSession", "PATCH", "/v1/sessions/"+session, object{"summary": "s"}).after = func(n *node, t *testing.T) {
 		n.do(t, "PATCH", "/v1/sessions/"+session, object{"summary": "another"}).want(200)
@@ -217,7 +218,7 @@ func retried(t *testing.T, n *node) []*keyed {
 		n.do(t, "PATCH", "/v1/personas/"+other, object{"description": "f"}).want(200)
 	}
 	fact := func() object {
-		return object{"scope": "workspace", "owner_id": engine.DefaultWorkspace, "content": "a fact", "provenance": object{}, "visibility": "internal"}
+		return object{"scope": "workspace", "owner_id": tenancy.DefaultWorkspace, "content": "a fact", "provenance": object{}, "visibility": "internal"}
 	}
 	post("createMemory", "/v1/memories", fact())
 	add("deleteMemory", "DELETE", "/v1/memories/"+made("/v1/memories", fact()), nil)

@@ -18,8 +18,8 @@ const (
 	statusSwitching = fasthttp.StatusSwitchingProtocols
 )
 
-// Routes returns the table: digest section 2, truncate and the routes of section
-// 7 whose answers follow from the documents, and Wharf's own.
+// Routes returns the table: the operations of the protocol (docs/protocol.md, 2)
+// and Wharf's own.
 func (a *Adapter) Routes() []gateway.Route {
 	var all []gateway.Route
 	for _, group := range [][]gateway.Route{

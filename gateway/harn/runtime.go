@@ -8,7 +8,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/desk"
 )
 
 // Node is what a node has besides its engine. Nothing in it is secret.
@@ -123,7 +123,7 @@ func (a *Adapter) limits() object {
 }
 
 func (a *Adapter) listCapabilities(r *gateway.Request) error {
-	return a.sendPage(r, func(p engine.Page) (engine.DocList, error) { return pageByID(p, abi.HostCalls(), a.capabilityOf) })
+	return a.sendPage(r, func(p desk.Page) (desk.DocList, error) { return pageByID(p, abi.HostCalls(), a.capabilityOf) })
 }
 
 func (a *Adapter) capabilityOf(c *abi.HostCall) identified {

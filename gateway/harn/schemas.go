@@ -12,18 +12,11 @@ import (
 // schema is a JSON Schema of the OpenAPI document.
 type schema = gateway.Schema
 
-// The closed enumerations of digest section 3.
-var (
-	visibilities  = []string{"public", "internal", "receipt_only"}
-	artifactKinds = []string{"file", "patch", "image", "log", "diff", "receipt", "snapshot", "dataset", "other"}
-	roles         = []string{"user", "assistant", "system", "tool", "agent"}
-	branchKinds   = []string{"workspace", "session", "task", "sandbox"}
-	memoryScopes  = []string{"persona", "session", "workspace", "tenant"}
-)
+// visibilities are who may see content (docs/protocol.md, 3.5).
+var visibilities = []string{"public", "internal", "receipt_only"}
 
 func text() schema              { return schema{"type": "string"} }
 func flag() schema              { return schema{"type": "boolean"} }
-func number() schema            { return schema{"type": "number"} }
 func whole() schema             { return schema{"type": "integer", "minimum": 0} }
 func moment() schema            { return schema{"type": "string", "format": "date-time"} }
 func anyObject() schema         { return schema{"type": "object"} }
@@ -173,70 +166,54 @@ func discoverySchemas() map[string]schema {
 func taskSchemas() map[string]schema {
 	return map[string]schema{
 		"TaskStatus": enum(abi.TaskStatuses()...),
-		"Failure":    shape("Why a Task failed.", schema{"code": text(), "message": text()}, schema{"details": anyObject()}),
-		"Task": resource(abi.ObjectTask, "One unit of agent work.", schema{
-			"session_id": text(), "workspace_id": text(), "status": ref("TaskStatus"),
-			"input": oneOf(ref("Message"), anyObject()), "created_by": text(),
-		}, schema{
-			"persona_id": nullable(text()), "branch_id": nullable(text()), "parent_task_id": nullable(text()),
-			"assigned_agent_id": nullable(text()), "receipt_id": nullable(text()), "outcome_id": nullable(text()),
-			"quota_id": nullable(text()), "started_at": nullable(moment()), "completed_at": nullable(moment()),
-			"canceled_at": nullable(moment()), "failure": nullable(ref("Failure")),
-			"input_message_id": schema{"type": "string", "description": "The Message that the input is, when it is one."},
-			"deadline_at":      schema{"type": "string", "format": "date-time", "description": "When the Task fails unless it has ended."},
-			"attempt":          schema{"type": "integer", "minimum": 1, "description": "How often the Task was started: more than once after the node died in it."},
-			"module":           described(prefixedHash(), "The digest of the plugin's module, to which the Task is pinned from its start on."),
-			"waiting":          ref("Waiting"), "replay": ref("TaskReplay"), "fork": ref("TaskFork"),
-		}),
-		"Waiting": shape("What a parked Task waits for.", schema{"call": text(), "index": whole(), "request_id": text()}, schema{
-			"prompt": text(), "action": described(text(), "What is to be approved."),
-			"schema": described(anyJSON(), "A JSON Schema of what is wanted."), "url": described(text(), "Where the user authorizes."),
-			"task_id": described(text(), "The Task that is awaited."), "until": described(moment(), "When it stops waiting."),
-		}),
-		"SubmitTaskRequest": shape("What to do.", schema{"input": oneOf(ref("MessageInput"), anyObject())}, schema{
-			"session_id":   schema{"type": "string", "description": "Needed where the path names no Session."},
-			"workspace_id": text(), "persona_id": nullable(text()), "branch_id": nullable(text()), "parent_task_id": nullable(text()),
-			"metadata":         anyObject(),
-			"deadline_seconds": schema{"type": "number", "minimum": 0, "description": "The Task fails when it has not ended so many seconds after it was accepted; 0 is no deadline."},
-		}),
-		"CancelTaskRequest": shape("Why to cancel.", nil, schema{"reason": nullable(text())}),
-		"Outcome": resource(abi.ObjectOutcome, "What a Task resulted in.", schema{
-			"task_id": text(), "status": enum(abi.OutcomeSucceeded, abi.OutcomeFailed, abi.OutcomeCanceled), "summary": text(),
-			"workspace_id": text(), "session_id": text(),
-		}, schema{
-			"messages": listOf(ref("Message")), "artifacts": listOf(ref("Artifact")), "message_ids": listOf(text()), "artifact_ids": listOf(text()),
-			"handoffs": listOf(anyObject()), "receipt_id": nullable(text()), "failure": nullable(ref("Failure")), "cost": anyObject(), "metrics": anyObject(),
-		}),
+		"Failure":    of[abi.Failure]("Why a Task failed."),
+		"Task": resourceOf[abi.Task](abi.ObjectTask, "One unit of agent work.",
+			hidden("connector_id", "delivery_id", "order_key", "persona_version"), always("input"),
+			null("persona_id", "branch_id", "parent_task_id", "receipt_id", "outcome_id", "quota_id", "started_at", "completed_at", "canceled_at", "failure"),
+			but(schema{
+				"input": oneOf(ref("Message"), anyObject()), "assigned_agent_id": nullable(text()),
+				"attempt": schema{"type": "integer", "minimum": 1}, "module": prefixedHash(),
+			}),
+			says(map[string]string{
+				"input_message_id": "The Message that the input is, when it is one.",
+				"deadline_at":      "When the Task fails unless it has ended.",
+				"attempt":          "How often the Task was started: more than once after the node died in it.",
+				"module":           "The digest of the plugin's module, to which the Task is pinned from its start on.",
+			})),
+		"Waiting": of[abi.Waiting]("What a parked Task waits for.", hidden("arguments", "gate", "permission_id", "quorum"), but(schema{"schema": anyJSON()}), says(map[string]string{
+			"action": "What is to be approved.", "schema": "A JSON Schema of what is wanted.", "url": "Where the user authorizes.",
+			"task_id": "The Task that is awaited.", "until": "When it stops waiting.",
+		})),
+		"SubmitTaskRequest": of[abi.SubmitTaskRequest]("What to do.",
+			null("persona_id", "branch_id", "parent_task_id"),
+			but(schema{"input": oneOf(ref("MessageInput"), anyObject()), "deadline_seconds": schema{"type": "number", "minimum": 0}}),
+			says(map[string]string{
+				"session_id":       "Needed where the path names no Session.",
+				"deadline_seconds": "The Task fails when it has not ended so many seconds after it was accepted; 0 is no deadline.",
+			})),
+		"CancelTaskRequest": of[abi.CancelTaskRequest]("Why to cancel.", null("reason")),
+		"Outcome": resourceOf[abi.Outcome](abi.ObjectOutcome, "What a Task resulted in.", null("receipt_id", "failure"),
+			but(schema{
+				"workspace_id": text(), "session_id": text(), "messages": listOf(ref("Message")), "artifacts": listOf(ref("Artifact")),
+				"handoffs": listOf(anyObject()), "cost": anyObject(),
+			}), always("workspace_id", "session_id")),
 	}
 }
 
 func replaySchemas() map[string]schema {
-	modes := []abi.ReplayMode{abi.ReplayExact, abi.ReplayWithOverrides, abi.ReplayFromCheckpoint}
 	return map[string]schema{
-		"TaskReplay": shape("What a replay Task replays.", schema{
-			"source_task_id": text(), "mode": enum(modes...), "request_sha256": prefixedHash(),
-			"replay_id": described(text(), "Names the replay in its receipt: equal replays have equal ids, on any node."),
-		}, schema{"checkpoint": whole(), "session_run": described(text(), "The replay of a Session that it belongs to.")}),
-		"TaskFork": shape("Where a forked Task comes from.", schema{
-			"source_task_id": text(), "calls": described(whole(), "How many host calls of the source's record it shares.")},
-			schema{"at_event_id": text()}),
-		"ForkTaskRequest": shape("Where to fork.", nil, schema{
-			"at_event_id":  described(nullable(text()), "The last event whose record is shared; \"0\" shares nothing, none shares all."),
-			"same_session": described(flag(), "Stay in the Session, instead of a fork of it."), "metadata": anyObject(),
-		}),
-		"ReplaySessionRequest": shape("Why to replay.", nil, schema{"reason": nullable(text())}),
+		"TaskReplay": of[abi.TaskReplay]("What a replay Task replays.", but(schema{"request_sha256": prefixedHash()}), says(map[string]string{
+			"replay_id": "Names the replay in its receipt: equal replays have equal ids, on any node.", "session_run": "The replay of a Session that it belongs to."})),
+		"TaskFork": of[abi.TaskFork]("Where a forked Task comes from.", says(map[string]string{"calls": "How many host calls of the source's record it shares."})),
+		"ForkTaskRequest": of[abi.ForkTaskRequest]("Where to fork.", null("at_event_id"), says(map[string]string{
+			"at_event_id":  "The last event whose record is shared; \"0\" shares nothing, none shares all.",
+			"same_session": "Stay in the Session, instead of a fork of it."})),
+		"ReplaySessionRequest": of[abi.ReplaySessionRequest]("Why to replay.", null("reason")),
 		"Record":               recordSchema(),
-		"ReplayTaskRequest": shape("How to replay.", nil, schema{
-			"mode":     enum(modes...),
-			"override": mapOf(ref("ReplayOverride")), "checkpoint_id": nullable(text()), "checkpoint_event_id": nullable(text()),
-			"reason": nullable(text()), "metadata": anyObject(),
-		}),
-		"ReplayOverride": shape("What to answer in the record's stead.", schema{
-			"kind": enum("llm_provider_response", "mcp_tool_return", "secret_value", "time", "host_fact", "tool_result", "event_payload", "checkpoint_value"),
-		}, schema{
-			"event_id": nullable(text()), "target": nullable(text()), "value": anyJSON(), "artifact_id": nullable(text()),
-			"sha256": nullable(prefixedHash()), "visibility": enum(visibilities...), "reason": nullable(text()),
-		}),
+		"ReplayTaskRequest":    of[abi.ReplayTaskRequest]("How to replay.", null("checkpoint_id", "checkpoint_event_id", "reason")),
+		"ReplayOverride": of[abi.ReplayOverride]("What to answer in the record's stead.",
+			but(schema{"value": anyJSON(), "sha256": prefixedHash(), "visibility": enum(visibilities...)}),
+			null("event_id", "target", "artifact_id", "sha256", "reason")),
 	}
 }
 
@@ -257,33 +234,22 @@ func recordSchema() schema {
 func sessionSchemas() map[string]schema {
 	turns := schema{"type": "integer", "minimum": 0}
 	return map[string]schema{
-		"Session": resource(abi.ObjectSession, "A conversation.", schema{
-			"workspace_id": text(), "state": enum(abi.SessionActive, abi.SessionIdle, abi.SessionPaused, abi.SessionClosed, abi.SessionFailed),
-			"transcript": oneOf(anyObject(), reference()),
-		}, schema{
-			"persona_id": nullable(text()), "root_session_id": nullable(text()), "parent_session_id": nullable(text()),
-			"branch_id": nullable(text()), "last_event_id": nullable(text()), "summary": nullable(text()), "expires_at": nullable(moment()),
-			"vault_ids": listOf(text()), "memory_ids": listOf(text()), "skill_ids": listOf(text()),
-		}),
-		"CreateSessionRequest": shape("Where to converse.", schema{"workspace_id": text()}, schema{
-			"persona_id": nullable(text()), "vault_ids": listOf(text()),
-			"memory_ids":       described(listOf(text()), "Memories of others that the Session's Tasks find as if they were the Session's own."),
-			"skill_ids":        described(listOf(text()), "The only Skills that the Session's Tasks may name; without any, all."),
-			"initial_messages": listOf(ref("MessageInput")), "metadata": anyObject(),
-		}),
-		"UpdateSessionRequest": shape("What to change.", nil, schema{"summary": nullable(text()), "metadata": anyObject()}),
-		"ForkSessionRequest": shape("Where to fork.", nil, schema{
-			"at_event_id": nullable(text()), "branch_id": nullable(text()), "metadata": anyObject()}),
+		"Session": resourceOf[abi.Session](abi.ObjectSession, "A conversation.",
+			null("persona_id", "root_session_id", "parent_session_id", "branch_id", "last_event_id", "summary"),
+			but(schema{"transcript": oneOf(anyObject(), reference()), "expires_at": nullable(moment())})),
+		"CreateSessionRequest": of[abi.CreateSessionRequest]("Where to converse.", null("persona_id"), says(map[string]string{
+			"memory_ids": "Memories of others that the Session's Tasks find as if they were the Session's own.",
+			"skill_ids":  "The only Skills that the Session's Tasks may name; without any, all."})),
+		"UpdateSessionRequest": of[abi.UpdateSessionRequest]("What to change."),
+		"ForkSessionRequest":   of[abi.ForkSessionRequest]("Where to fork.", null("at_event_id", "branch_id")),
 		"TruncateSessionRequest": {"type": "object", "description": "How many turns to keep, by any of its three names.",
 			"properties": schema{"keep_turns": turns, "turns": turns, "keep": turns},
 			"anyOf":      []schema{{"required": []string{"keep_turns"}}, {"required": []string{"turns"}}, {"required": []string{"keep"}}}},
-		"Message": resource(abi.ObjectMessage, "One turn of a transcript.", schema{"role": enum(roles...), "parts": listOf(ref("Part")), "workspace_id": text()}, schema{
-			"session_id": nullable(text()), "task_id": nullable(text())}),
-		"MessageInput":         shape("A Message to append.", schema{"role": enum(roles...), "parts": listOf(ref("PartInput"))}, schema{"metadata": anyObject()}),
-		"AppendMessageRequest": shape("A Message for a Session.", schema{"message": ref("MessageInput")}, nil),
-		"AppendTaskMessageRequest": shape("A Message for a Task.", schema{
-			"kind":    enum(abi.TaskMessageInput, abi.TaskMessageInterrupt, abi.TaskMessageToolConfirmation),
-			"message": ref("MessageInput")}, nil),
+		"Message": resourceOf[abi.Message](abi.ObjectMessage, "One turn of a transcript.", null("session_id", "task_id"),
+			but(schema{"workspace_id": text()}), always("workspace_id")),
+		"MessageInput":             of[abi.MessageInput]("A Message to append.", but(schema{"parts": listOf(ref("PartInput"))})),
+		"AppendMessageRequest":     of[abi.AppendMessageRequest]("A Message for a Session.", but(schema{"message": ref("MessageInput")})),
+		"AppendTaskMessageRequest": of[abi.AppendTaskMessageRequest]("A Message for a Task.", but(schema{"message": ref("MessageInput")})),
 	}
 }
 
@@ -301,7 +267,7 @@ func partKinds() map[string]schema {
 }
 
 // partSchemas differ in two things: a part that a client sends may leave visibility out
-// (digest section 8, row 8), and says nothing of whether it is withheld.
+// (docs/protocol.md, 8.8), and says nothing of whether it is withheld.
 func partSchemas() map[string]schema {
 	var parts, inputs []schema
 	for _, kind := range []string{"text", "json", "tool_call", "tool_result", "artifact_ref", "file_ref", "image_ref"} {
@@ -329,60 +295,42 @@ func partSchema(kind string, visible bool) schema {
 
 func eventSchemas() map[string]schema {
 	return map[string]schema{
-		"ResourcePointer": shape("Names a resource.", schema{"object": text(), "id": text()}, nil),
-		"Event": resource(abi.ObjectEvent, "One fact.", schema{
-			"event": text(), "resource": ref("ResourcePointer"), "sequence": whole(),
-			"payload": schema{"type": "object", "description": "What the event says; a resource that it states is a member named after its object."},
-		}, schema{
-			"trace_id": nullable(text()), "span_id": nullable(text()), "session_id": nullable(text()), "task_id": nullable(text()),
-			"workspace_id": nullable(text()), "actor": nullable(text()), "idempotency_key": nullable(text()),
-			"previous_event_id": nullable(text()), "receipt_id": nullable(text()),
-			"replayed": schema{"type": "boolean", "default": false, "description": "History that a resumed stream delivers again."},
-			"replay":   nullable(ref("ReplayEventMetadata")),
-		}),
-		"ReplayEventMetadata": shape("Where a replayed event comes from.", schema{"source_task_id": text(), "replay_task_id": text()}, schema{
-			"original_event_id": nullable(text()), "replay_cursor": nullable(text()), "mode": text(),
-			"override_key": nullable(text()), "receipt_delta_id": nullable(text())}),
+		"ResourcePointer": of[abi.ResourcePointer]("Names a resource."),
+		"Event": resourceOf[abi.Event](abi.ObjectEvent, "One fact.", maybe("replayed"),
+			but(schema{
+				"trace_id": nullable(text()), "span_id": nullable(text()), "previous_event_id": nullable(text()),
+				"replayed": schema{"type": "boolean", "default": false}, "replay": ref("ReplayEventMetadata"),
+			}),
+			null("session_id", "task_id", "workspace_id", "actor", "idempotency_key", "receipt_id", "replay"),
+			says(map[string]string{
+				"payload":  "What the event says; a resource that it states is a member named after its object.",
+				"replayed": "History that a resumed stream delivers again.",
+			})),
+		"ReplayEventMetadata": of[abi.ReplayMarks]("Where a replayed event comes from.",
+			null("original_event_id", "replay_cursor", "override_key", "receipt_delta_id"), but(schema{"mode": text()}), maybe("mode")),
 		"EventStream": {"type": "string", "description": "Server-sent events: `id` is the event's id, `event` its kind, `data` an Event. " +
 			"Lines that begin with a colon are heartbeats. A frame `event: error` holds the error envelope and is the last; its id is the cursor to go on from."},
 	}
 }
 
 func artifactSchemas() map[string]schema {
-	links := func() schema {
-		return schema{"workspace_id": nullable(text()), "session_id": nullable(text()), "task_id": nullable(text())}
-	}
-	shown, sent := links(), links()
-	shown["receipt_id"], shown["name"], shown["size_bytes"] = nullable(text()), text(), whole()
-	sent["uri"], sent["sha256"], sent["metadata"], sent["name"] = nullable(text()), nullable(hexHash()), anyObject(), text()
-	sent["content"] = schema{"type": "string", "contentEncoding": "base64", "description": "The content, for Wharf to keep. It takes the place of `uri`."}
-	sent["content_base64"] = schema{"type": "string", "contentEncoding": "base64", "description": "Another name of `content`."}
+	hash := but(schema{"uri": nullable(reference()), "sha256": nullable(hexHash())})
 	return map[string]schema{
-		"Artifact": resource(abi.ObjectArtifact, "Durable content.", schema{
-			"kind": enum(artifactKinds...), "mime_type": text(), "uri": nullable(reference()),
-			"visibility": ref("PartVisibility"), "sha256": nullable(hexHash()),
-		}, shown),
-		"RegisterArtifactRequest": shape("An Artifact.", schema{
-			"kind": enum(artifactKinds...), "mime_type": text(), "visibility": ref("PartVisibility")}, sent),
+		"Artifact": resourceOf[abi.Artifact](abi.ObjectArtifact, "Durable content.", hash,
+			null("workspace_id", "session_id", "task_id"), but(schema{"receipt_id": nullable(text())})),
+		"RegisterArtifactRequest": of[abi.RegisterArtifactRequest]("An Artifact.", hash, but(schema{"uri": nullable(text())}),
+			null("workspace_id", "session_id", "task_id"), says(map[string]string{
+				"content": "The content, for Wharf to keep. It takes the place of `uri`.", "content_base64": "Another name of `content`."})),
 	}
 }
 
 func workspaceSchemas() map[string]schema {
 	return map[string]schema{
-		"Workspace": resource(abi.ObjectWorkspace, "An isolation boundary.", schema{
-			"name": text(), "root": text(), "default_branch_id": nullable(text()),
-		}, schema{
-			"host": nullable(text()), "repository": nullable(text()), "tenant_id": nullable(text()),
-			"capabilities": listOf(text()), "connectors": listOf(text()), "quota_id": nullable(text()),
-			"image": nullable(text()), "packages": listOf(text()), "network_policy": anyObject(), "sandbox_backend": nullable(text()),
-		}),
-		"CreateWorkspaceRequest": shape("A Workspace.", schema{"name": text(), "root": text()}, schema{
-			"image": nullable(text()), "packages": listOf(text()), "network_policy": anyObject(),
-			"sandbox_backend": nullable(text()), "metadata": anyObject(),
-		}),
-		"UpdateWorkspaceRequest": shape("What to change.", nil, schema{
-			"name": text(), "host": nullable(text()), "repository": nullable(text()), "capabilities": listOf(text()), "connectors": listOf(text()),
-			"quota_id": described(nullable(text()), "Needs the scope quotas:write as well."), "metadata": anyObject()}),
+		"Workspace": resourceOf[abi.Workspace](abi.ObjectWorkspace, "An isolation boundary.",
+			null("host", "repository", "tenant_id", "quota_id", "image", "sandbox_backend"), but(schema{"connectors": listOf(text())})),
+		"CreateWorkspaceRequest": of[abi.CreateWorkspaceRequest]("A Workspace.", null("image", "sandbox_backend")),
+		"UpdateWorkspaceRequest": of[abi.UpdateWorkspaceRequest]("What to change.", but(schema{"quota_id": nullable(text())}),
+			says(map[string]string{"quota_id": "Needs the scope quotas:write as well."})),
 	}
 }
 
@@ -391,43 +339,32 @@ const receiptSchemaURL = "https://harnlang.com/schemas/agents-protocol/receipt-2
 
 func receiptSchemas() map[string]schema {
 	return map[string]schema{
-		"Receipt": resource(abi.ObjectReceipt, "A proof of what happened.", schema{
-			"subject": ref("ResourcePointer"), "format": text(), "summary": text(), "issued_at": moment(), "issuer": text(),
-		}, schema{
-			"task_id": text(), "workspace_id": text(), "session_id": text(),
-			"wire": ref("ReceiptWire"), "verification": nullable(ref("ReceiptVerification"))}),
+		"Receipt": resourceOf[abi.ReceiptResource](abi.ObjectReceipt, "A proof of what happened.", maybe("wire", "task_id", "workspace_id", "session_id"),
+			but(schema{"wire": ref("ReceiptWire")}), null("verification")),
 		"ReceiptWire": {"type": "object", "description": "A receipt. Its format is defined by the JSON Schema that is referred to.",
 			"externalDocs": schema{"url": receiptSchemaURL, "description": "The receipt's JSON Schema"},
 			"properties":   schema{"schema": schema{"type": "string", "const": abi.ReceiptSchema}}, "required": []string{"schema"}},
-		"SigningKeys": shape("Public keys, the one that signs first.", schema{"issuer": text(), "keys": listOf(ref("SigningKey"))}, nil),
-		"SigningKey": shape("A public key.", schema{
-			"key_id": text(), "algorithm": enum("ed25519"), "public_key": schema{"type": "string", "contentEncoding": "base64"}, "created_at": moment(),
-		}, schema{
-			"retired_at": described(nullable(moment()), "It signs no more from then on."),
-			"kty":        text(), "crv": text(), "x": text(), "kid": text(), "use": text(), // the same key as a JWK (RFC 8037)
-		}),
-		"VerifyReceiptRequest": shape("How to verify.", nil, schema{"trust_anchor": nullable(text()), "at_time": nullable(moment())}),
-		"ReceiptVerification": shape("Whether a Receipt holds.", schema{"valid": flag(), "checked_at": moment()}, schema{
-			"reason": nullable(text()), "details": anyObject()}),
+		"SigningKeys": of[abi.SigningKeys]("Public keys, the one that signs first."),
+		"SigningKey": of[abi.SigningKey]("A public key.", null("retired_at"),
+			but(schema{
+				"algorithm": enum("ed25519"), "public_key": schema{"type": "string", "contentEncoding": "base64"},
+				"kty": text(), "crv": text(), "x": text(), "kid": text(), "use": text(), // the same key as a JWK (RFC 8037)
+			}),
+			says(map[string]string{"retired_at": "It signs no more from then on."})),
+		"VerifyReceiptRequest": of[abi.VerifyReceiptRequest]("How to verify.", null("trust_anchor", "at_time")),
+		"ReceiptVerification":  of[abi.ReceiptVerification]("Whether a Receipt holds.", null("reason")),
 	}
 }
 
 func adminSchemas() map[string]schema {
-	key := func(more schema) schema {
-		more["name"], more["tenant_id"], more["tenant_number"] = text(), text(), whole()
-		more["hint"] = described(text(), "The last four characters; empty for a key that a person chose.")
-		more["actor"], more["scopes"], more["workspace_ids"] = text(), listOf(text()), listOf(text())
-		return more
-	}
-	source := described(enum(abi.KeyFromClient, abi.KeyFromStart, abi.KeyFromEnvironment, abi.KeyFromFormerEnvironment),
-		"What made the key; not there for one that was made before this was said.")
+	source := says(map[string]string{"source": "What made the key; not there for one that was made before this was said.",
+		"hint": "The last four characters; empty for a key that a person chose."})
 	return map[string]schema{
-		"APIKey": resource(abi.ObjectAPIKey, "An API key, without the key itself.", key(schema{}), schema{"revoked_at": nullable(moment()), "source": source}),
-		"CreatedKey": resource(abi.ObjectAPIKey, "A new API key.", key(schema{
-			"key": schema{"type": "string", "description": "The key itself, shown this once."}}), schema{"revoked_at": nullable(moment()), "source": source}),
-		"CreateKeyRequest": shape("An API key.", schema{"name": text()}, schema{
-			"actor":  described(text(), "Whom what is done with the key is said to be by: `key:` and its name, if not given, or a word without a colon."),
-			"tenant": text(), "scopes": listOf(enum(append(abi.Scopes(), abi.ScopeAll)...)), "workspace_ids": listOf(text())}),
+		"APIKey": resourceOf[abi.APIKey](abi.ObjectAPIKey, "An API key, without the key itself.", hidden("hash"), null("revoked_at"), source),
+		"CreatedKey": resourceOf[abi.CreatedKey](abi.ObjectAPIKey, "A new API key.", hidden("hash"), null("revoked_at"), source,
+			says(map[string]string{"key": "The key itself, shown this once."})),
+		"CreateKeyRequest": of[abi.CreateKeyRequest]("An API key.", but(schema{"scopes": listOf(enum(append(abi.Scopes(), abi.ScopeAll)...))}), says(map[string]string{
+			"actor": "Whom what is done with the key is said to be by: `key:` and its name, if not given, or a word without a colon."})),
 		"BackupRequest": shape("Where to.", schema{"dir": text()}, nil),
 		"Backup":        shape("Where it is.", schema{"dir": text()}, nil),
 	}

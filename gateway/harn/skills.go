@@ -5,13 +5,13 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/desk"
 )
 
 // skillCore is what the Skills' routes ask of the engine.
 type skillCore interface {
-	CreateSkill(ctx context.Context, c *engine.Caller, r *engine.Retry, req abi.CreateSkillRequest) (engine.Doc, error)
-	UpdateSkill(ctx context.Context, c *engine.Caller, r *engine.Retry, id string, req abi.UpdateSkillRequest) (engine.Doc, error)
+	CreateSkill(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.CreateSkillRequest) (desk.Doc, error)
+	UpdateSkill(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.UpdateSkillRequest) (desk.Doc, error)
 	PublicSkills() []abi.Skill
 }
 
@@ -32,21 +32,10 @@ func (a *Adapter) skillRoutes() []gateway.Route {
 }
 
 func skillSchemas() map[string]schema {
-	anySchema := func() schema { return nullable(anyObject()) }
 	return map[string]schema{
-		"Skill": resource(abi.ObjectSkill, "A callable capability.", schema{
-			"name": text(), "description": text(), "input_schema": anySchema(), "output_schema": anySchema(),
-		}, schema{
-			"source": nullable(text()), "version": nullable(text()), "capabilities": listOf(text()),
-			"requires_approval": flag(), "deprecated": flag(), "persona_id": text(),
-		}),
-		"CreateSkillRequest": shape("A Skill.", schema{"persona_id": text(), "name": text(), "description": text()}, schema{
-			"input_schema": anySchema(), "output_schema": anySchema(), "version": text(), "capabilities": listOf(text()),
-			"requires_approval": flag(), "metadata": anyObject(),
-		}),
-		"UpdateSkillRequest": shape("What to change.", nil, schema{
-			"description": text(), "input_schema": anySchema(), "output_schema": anySchema(), "version": text(),
-			"requires_approval": flag(), "deprecated": flag(), "metadata": anyObject(),
-		}),
+		"Skill": resourceOf[abi.Skill](abi.ObjectSkill, "A callable capability.",
+			null("input_schema", "output_schema", "source", "version"), maybe("requires_approval", "deprecated")),
+		"CreateSkillRequest": of[abi.CreateSkillRequest]("A Skill.", null("input_schema", "output_schema")),
+		"UpdateSkillRequest": of[abi.UpdateSkillRequest]("What to change.", null("input_schema", "output_schema")),
 	}
 }

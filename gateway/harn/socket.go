@@ -9,8 +9,9 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/jsonw"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
 	"github.com/wharf-dev/wharf/runtime/redact"
 )
@@ -35,7 +36,7 @@ func (a *Adapter) connect(r *gateway.Request) error {
 }
 
 // upgrade makes a WebSocket of a request for a stream.
-func (a *Adapter) upgrade(r *gateway.Request, f engine.Filter, after engine.Position, resumed bool, until string) error {
+func (a *Adapter) upgrade(r *gateway.Request, f desk.Filter, after desk.Position, resumed bool, until string) error {
 	sub, err := a.core.Subscribe(r.Context(), r.Caller, f, after)
 	if err != nil && !isExpired(err) {
 		return err
@@ -77,9 +78,9 @@ type socket struct {
 	ws      *gateway.Socket
 	live    context.Context
 	reads   *gateway.Reading
-	filter  engine.Filter // of the stream
-	until   string        // the Task whose end ends the stream
-	session string        // that commands are about when they name none
+	filter  desk.Filter // of the stream
+	until   string      // the Task whose end ends the stream
+	session string      // that commands are about when they name none
 	tenant  string
 	number  uint64 // of the tenant
 
@@ -90,7 +91,7 @@ type socket struct {
 }
 
 // run serves the socket until it is closed.
-func (s *socket) run(caller *engine.Caller, sub engine.Subscription, after engine.Position, resumed bool) {
+func (s *socket) run(caller *desk.Caller, sub desk.Subscription, after desk.Position, resumed bool) {
 	defer s.end()
 	if sub == nil {
 		s.expired()
@@ -128,7 +129,7 @@ func (s *socket) expired() {
 }
 
 // follow starts to send what a subscription has, which it owns.
-func (s *socket) follow(caller *engine.Caller, sub engine.Subscription, resumed bool) {
+func (s *socket) follow(caller *desk.Caller, sub desk.Subscription, resumed bool) {
 	out := &eventFrames{socket: s, internal: caller.Can(abi.ScopeEventsInternal)}
 	s.trail = follow(s, &follower{
 		out: out, sub: sub, events: s.adapter.events, internal: out.internal, resumed: resumed,
@@ -151,9 +152,11 @@ func (s *socket) over(f *follower) {
 
 // bye says that nothing more comes, and why.
 func (s *socket) bye(code int, reason string) {
-	frame := append([]byte(`{"type":"bye","code":`), strconv.Itoa(code)...)
-	frame = appendMember(frame, "reason", reason)
-	_ = s.ws.Send(append(frame, '}'))
+	o := jsonw.Begin(nil)
+	o.Text("type", "bye")
+	o.Int("code", int64(code))
+	o.Optional("reason", reason)
+	_ = s.ws.Send(o.End())
 	_ = s.ws.Close(code, reason)
 }
 
@@ -166,7 +169,7 @@ func (s *socket) unfollow() {
 }
 
 // welcome says what the socket is, and which requests wait for an answer.
-func (s *socket) welcome(caller *engine.Caller, after engine.Position) error {
+func (s *socket) welcome(caller *desk.Caller, after desk.Position) error {
 	hello, err := json.Marshal(helloFrame{
 		Type: "hello", Version: abi.ProtocolVersion, RequestID: s.ws.ID(), Actor: caller.Actor,
 		SessionID: s.session, TaskID: s.filter.TaskID, Cursor: after.String(),
@@ -182,11 +185,11 @@ func (s *socket) welcome(caller *engine.Caller, after engine.Position) error {
 const maxPending = 100
 
 // pending returns the frames of the requests that wait for an answer.
-func (s *socket) pending(caller *engine.Caller) (frames [][]byte) {
+func (s *socket) pending(caller *desk.Caller) (frames [][]byte) {
 	if !caller.Can("tasks:read") {
 		return nil
 	}
-	list, err := s.adapter.core.Permissions(s.ws.Context(), caller, s.filter, abi.PermissionPending, engine.Page{Limit: maxPending})
+	list, err := s.adapter.core.Permissions(s.ws.Context(), caller, s.filter, abi.PermissionPending, desk.Page{Limit: maxPending})
 	if err != nil {
 		s.ws.Shown(err) // logged, if it is the node's affair: the list is there over REST too
 	}
@@ -264,7 +267,7 @@ func (b *frameBatch) frames() [][]byte {
 }
 
 // event implements [outlet].
-func (e *eventFrames) event(ev engine.Event, shown *renderedEvent, again bool) error {
+func (e *eventFrames) event(ev desk.Event, shown *renderedEvent, again bool) error {
 	if e.batch == nil {
 		e.batch = e.socket.adapter.batches.get()
 	}
@@ -285,12 +288,12 @@ func (e *eventFrames) event(ev engine.Event, shown *renderedEvent, again bool) e
 
 // request adds what a Task asks of people, and what became of that, as a frame that
 // can be answered without reading events.
-func (e *eventFrames) request(ev engine.Event) error {
+func (e *eventFrames) request(ev desk.Event) error {
 	rec := ev.Record()
 	if rec.Resource.Object != abi.ObjectPermissionRequest || rec.State == nil {
 		return nil
 	}
-	state := engine.RedactState(rec.Resource.Object, rec.State, e.internal)
+	state := redact.State(rec.Resource.Object, rec.State, e.internal)
 	if rec.Restricted {
 		var err error
 		if state, err = redact.Document(state, e.internal); err != nil {
@@ -343,7 +346,7 @@ func (e *eventFrames) fail(shown *abi.Error) {
 
 // authenticate returns whom the socket acts for, and closes it when its key does not
 // open it any more.
-func (s *socket) authenticate() (*engine.Caller, error) {
+func (s *socket) authenticate() (*desk.Caller, error) {
 	caller, err := s.ws.Authenticate()
 	if err != nil {
 		if shown := s.ws.Shown(err); shown.Code != abi.CodeUnauthenticated {
@@ -362,19 +365,21 @@ const scopeEvents = "events:read"
 
 // errorFrame answers the command with that id; "" is none.
 func (s *socket) errorFrame(id string, shown *abi.Error) []byte {
-	frame := appendMember([]byte(`{"type":"error"`), "id", id)
-	frame = append(frame, ',')
-	return append(frame, gateway.EncodeError(s.ws.ID(), shown)[1:]...)
+	o := jsonw.Begin(nil)
+	o.Text("type", "error")
+	o.Optional("id", id)
+	return append(o.B, gateway.EncodeError(s.ws.ID(), shown)[1:]...)
 }
 
 // ack says that a command was done, and what resource came of it, nil for none.
 func ack(id string, resource []byte, again bool) []byte {
-	b := appendMember([]byte(`{"type":"ack","ok":true`), "id", id)
-	if again {
-		b = append(b, `,"idempotent_replayed":true`...)
-	}
+	o := jsonw.Begin(nil)
+	o.Text("type", "ack")
+	o.True("ok", true)
+	o.Optional("id", id)
+	o.True("idempotent_replayed", again)
 	if resource != nil {
-		b = append(append(b, `,"resource":`...), resource...)
+		o.JSON("resource", resource)
 	}
-	return append(b, '}')
+	return o.End()
 }

@@ -7,8 +7,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/jsonw"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/desk"
 )
 
 // head is what every command has.
@@ -25,7 +26,7 @@ const maxFrameID = 128
 type request struct {
 	head
 	socket *socket
-	caller *engine.Caller
+	caller *desk.Caller
 	frame  []byte
 }
 
@@ -129,7 +130,7 @@ func on[T any](do func(*request, *T) ([]byte, error)) func(*request) ([]byte, er
 }
 
 // sent answers with a resource.
-func (q *request) sent(doc engine.Doc, err error) ([]byte, error) {
+func (q *request) sent(doc desk.Doc, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +154,7 @@ func path(segments ...string) string {
 // without. It is that of the request over REST that does the same, whose body is the
 // frame without its head and the id in the path: a write that was begun on one
 // transport can be retried on the other.
-func (q *request) retry(target, inPath string) (*engine.Retry, error) {
+func (q *request) retry(target, inPath string) (*desk.Retry, error) {
 	if q.IdempotencyKey == "" {
 		return nil, nil
 	}
@@ -165,9 +166,9 @@ func (q *request) retry(target, inPath string) (*engine.Retry, error) {
 		delete(members, name)
 	}
 	if kind := taskMessageKinds[q.Type]; kind != "" && inPath == "task_id" {
-		members["kind"] = jsontext.Value(appendQuoted(nil, string(kind)))
+		members["kind"] = jsonw.String(nil, kind)
 	}
-	r := &engine.Retry{Key: q.IdempotencyKey, Method: "POST", Target: target}
+	r := &desk.Retry{Key: q.IdempotencyKey, Method: "POST", Target: target}
 	if len(members) == 0 {
 		return r, nil
 	}
@@ -357,7 +358,7 @@ func (a *Adapter) answerTask(q *request, task string, req abi.AppendTaskMessageR
 
 // subscribe begins the stream anew. It acknowledges before it does.
 func (a *Adapter) subscribe(q *request, b *cursorCommand) ([]byte, error) {
-	var after engine.Position
+	var after desk.Position
 	if b.AfterEventID != "" {
 		var err error
 		if after, err = a.parseEventID("after_event_id", b.AfterEventID); err != nil {
@@ -389,7 +390,10 @@ func (a *Adapter) resume(q *request, b *cursorCommand) ([]byte, error) {
 }
 
 func pong(q *request, _ *nothing) ([]byte, error) {
-	return append(appendMember([]byte(`{"type":"pong"`), "id", q.ID), '}'), nil
+	o := jsonw.Begin(nil)
+	o.Text("type", "pong")
+	o.Optional("id", q.ID)
+	return o.End(), nil
 }
 
 // socketCommands lists what clients may ask for, as it is documented.

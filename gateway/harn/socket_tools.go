@@ -3,11 +3,11 @@ package harn
 import (
 	"context"
 	"strconv"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/jsonw"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
 )
 
@@ -115,17 +115,20 @@ var _ tool.ClientHost = (*socket)(nil)
 
 // CallTool implements [tool.ClientHost].
 func (s *socket) CallTool(_ context.Context, c *tool.ClientCall) error {
-	b := appendMember([]byte(`{"type":"tool.call"`), "call_id", c.ID)
-	b = appendMember(b, "task_id", c.TaskID)
-	b = appendMember(b, "name", c.Name)
-	b = append(append(b, `,"arguments":`...), c.Arguments...)
-	if !c.Deadline.IsZero() {
-		b = appendMember(b, "deadline_at", c.Deadline.UTC().Format(time.RFC3339Nano))
-	}
-	return s.ws.Send(append(b, '}'))
+	o := jsonw.Begin(nil)
+	o.Text("type", "tool.call")
+	o.Optional("call_id", c.ID)
+	o.Optional("task_id", c.TaskID)
+	o.Optional("name", c.Name)
+	o.JSON("arguments", c.Arguments)
+	o.OptionalTime("deadline_at", c.Deadline)
+	return s.ws.Send(o.End())
 }
 
 // CancelTool implements [tool.ClientHost].
 func (s *socket) CancelTool(id string) {
-	_ = s.ws.Send(append(appendMember([]byte(`{"type":"tool.cancel"`), "call_id", id), '}'))
+	o := jsonw.Begin(nil)
+	o.Text("type", "tool.cancel")
+	o.Optional("call_id", id)
+	_ = s.ws.Send(o.End())
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/internal/share"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -148,8 +148,8 @@ func reached(all []seen, last <-chan struct{}, end *string) bool {
 }
 
 func atLeast(id, end string) bool {
-	a, _ := engine.ParsePosition(id)
-	b, _ := engine.ParsePosition(end)
+	a, _ := desk.ParsePosition(id)
+	b, _ := desk.ParsePosition(end)
 	return a >= b
 }
 

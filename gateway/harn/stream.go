@@ -10,7 +10,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/desk"
 )
 
 // streamEvents serves an event stream without an end.
@@ -55,7 +55,7 @@ func (a *Adapter) streamTask(r *gateway.Request) error {
 
 // streamCursor reads where a stream begins: after Last-Event-ID, or for those who
 // cannot set it after_event_id, else at the beginning of what is kept.
-func (a *Adapter) streamCursor(r *gateway.Request) (after engine.Position, resumed bool, err error) {
+func (a *Adapter) streamCursor(r *gateway.Request) (after desk.Position, resumed bool, err error) {
 	if id := r.Header("Last-Event-ID"); id != "" {
 		after, err = a.parseEventID("Last-Event-ID", id)
 		return after, true, err
@@ -65,7 +65,7 @@ func (a *Adapter) streamCursor(r *gateway.Request) (after engine.Position, resum
 
 // follow subscribes and takes the connection over. until names the Task whose end
 // ends the stream, if any.
-func (a *Adapter) follow(r *gateway.Request, f engine.Filter, after engine.Position, resumed bool, until string) error {
+func (a *Adapter) follow(r *gateway.Request, f desk.Filter, after desk.Position, resumed bool, until string) error {
 	sub, err := a.core.Subscribe(r.Context(), r.Caller, f, after)
 	expired := isExpired(err)
 	if err != nil && !expired {
@@ -109,13 +109,13 @@ func isExpired(err error) bool {
 	if shown, ok := errors.AsType[*abi.Error](err); ok {
 		return shown.Code == abi.CodeCursorExpired
 	}
-	return errors.Is(err, engine.ErrCursorExpired)
+	return errors.Is(err, desk.ErrCursorExpired)
 }
 
 // outlet is where a follower's events go: an event stream or a socket.
 type outlet interface {
 	// event takes an event; again says that it is history, delivered once more.
-	event(ev engine.Event, shown *renderedEvent, again bool) error
+	event(ev desk.Event, shown *renderedEvent, again bool) error
 	// flush sends what was taken.
 	flush() error
 	// pulse is called when there was nothing to send for a heartbeat's time.
@@ -127,14 +127,14 @@ type outlet interface {
 // follower copies a subscription to a client. It holds nothing but what its outlet
 // does: a client that is slow falls behind on the log.
 //
-// Which events are marked replayed: the narrative asks for it where a stream is
-// resumed, so that history can be told from what happens now. So the mark is on
+// Which events are marked replayed: the protocol asks for it where a stream is
+// resumed (docs/protocol.md, 5.3), so that history can be told from what happens now. So the mark is on
 // what was already durable when a stream with a cursor began. A stream without a
 // cursor shows its history for the first time, which is no replay. What a replay
 // Task did again is marked always.
 type follower struct {
 	out       outlet
-	sub       engine.Subscription
+	sub       desk.Subscription
 	events    *eventCache
 	internal  bool
 	resumed   bool
@@ -143,8 +143,8 @@ type follower struct {
 	reads     *gateway.Reading
 	restless  bool // run ends with errQuiet when there is nothing to do
 
-	last    engine.Position // the last position sent
-	end     engine.Position // the last position to send, once it is known
+	last    desk.Position   // the last position sent
+	end     desk.Position   // the last position to send, once it is known
 	beat    context.Context // ends when the next heartbeat is due
 	endBeat context.CancelFunc
 	due     time.Time // when the next heartbeat is
@@ -189,7 +189,7 @@ func (f *follower) copy(ctx context.Context) error {
 func (f *follower) done() bool { return f.end != 0 && f.last >= f.end }
 
 // next returns the next events, sending heartbeats while there are none.
-func (f *follower) next(ctx context.Context) ([]engine.Event, error) {
+func (f *follower) next(ctx context.Context) ([]desk.Event, error) {
 	for {
 		if f.beat == nil {
 			f.beat, f.endBeat = context.WithTimeout(ctx, f.untilBeat())
@@ -230,7 +230,7 @@ func (f *follower) untilBeat() time.Duration {
 }
 
 // write sends events that were read with ctx.
-func (f *follower) write(ctx context.Context, events []engine.Event) error {
+func (f *follower) write(ctx context.Context, events []desk.Event) error {
 	defer f.reads.Done()
 	for _, ev := range events {
 		shown, err := f.show(ctx, ev)
@@ -247,7 +247,7 @@ func (f *follower) write(ctx context.Context, events []engine.Event) error {
 	return f.out.flush()
 }
 
-func (f *follower) show(ctx context.Context, ev engine.Event) (shown *renderedEvent, err error) {
+func (f *follower) show(ctx context.Context, ev desk.Event) (shown *renderedEvent, err error) {
 	rec := ev.Record()
 	err = f.reads.Do(ctx, len(rec.State)+len(rec.Payload), func() { shown = f.events.event(ev, f.internal) })
 	return shown, err
@@ -255,14 +255,14 @@ func (f *follower) show(ctx context.Context, ev engine.Event) (shown *renderedEv
 
 // watchEnd learns where a Task's stream ends: with the frame that ended the Task,
 // for what the Task resulted in was appended together with its end.
-func (f *follower) watchEnd(ev engine.Event) {
+func (f *follower) watchEnd(ev desk.Event) {
 	rec := ev.Record()
 	if f.until == "" || rec.Resource.ID != f.until {
 		return
 	}
 	switch rec.Kind {
 	case abi.EventTaskCompleted, abi.EventTaskFailed, abi.EventTaskCanceled:
-		f.end = ev.Frame.Last(engine.Scope{Object: abi.ObjectTask, ID: f.until})
+		f.end = ev.Frame.Last(desk.Scope{Object: abi.ObjectTask, ID: f.until})
 	}
 }
 
@@ -288,7 +288,7 @@ type sink interface {
 type eventStream struct {
 	out       sink
 	requestID string
-	at        engine.Position // the client's cursor, once it has what was taken
+	at        desk.Position // the client's cursor, once it has what was taken
 
 	buf   []byte
 	sent  bool // something was written, ever
@@ -299,7 +299,7 @@ type eventStream struct {
 const writeSize = 32 << 10
 
 // event adds one frame: id, event and data, ended by an empty line.
-func (s *eventStream) event(ev engine.Event, shown *renderedEvent, again bool) error {
+func (s *eventStream) event(ev desk.Event, shown *renderedEvent, again bool) error {
 	b := append(s.buf, "id: "...)
 	b = strconv.AppendUint(b, uint64(ev.Position()), 10)
 	b = append(append(b, "\nevent: "...), ev.Record().Kind...)
@@ -356,7 +356,7 @@ func (s *eventStream) fail(shown *abi.Error) {
 
 // errorFrame is the last frame of a stream that did not end well. It is no Event of the
 // log: its id is where to go on, its kind the one that every EventSource listens to.
-func errorFrame(at engine.Position, requestID string, shown *abi.Error) []byte {
+func errorFrame(at desk.Position, requestID string, shown *abi.Error) []byte {
 	frame := fmt.Appendf(nil, "id: %d\nevent: error\ndata: ", at)
 	return append(append(frame, gateway.EncodeError(requestID, shown)...), "\n\n"...)
 }

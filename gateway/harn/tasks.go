@@ -8,7 +8,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/desk"
 )
 
 // submitTask serves both submit routes. A Session in the path goes into the
@@ -66,7 +66,7 @@ const peerCheck = time.Second
 
 // awaitTask answers 200 when the Task has ended, else 202 when the time is up,
 // the client has left or the node drains.
-func (a *Adapter) awaitTask(r *gateway.Request, doc engine.Doc, wait time.Duration) error {
+func (a *Adapter) awaitTask(r *gateway.Request, doc desk.Doc, wait time.Duration) error {
 	r.SetHeader("Preference-Applied", "wait="+strconv.Itoa(int(wait/time.Second)))
 	first := doc.Status
 	for left := wait; left > 0 && !ended(doc); left -= peerCheck {
@@ -94,7 +94,7 @@ func (a *Adapter) awaitTask(r *gateway.Request, doc engine.Doc, wait time.Durati
 }
 
 // ended reports whether a Task has ended.
-func ended(doc engine.Doc) bool { return doc.Task.Terminal() }
+func ended(doc desk.Doc) bool { return doc.Task.Terminal() }
 
 func (a *Adapter) closeSession(r *gateway.Request) error {
 	retry, err := r.Retry(nil)

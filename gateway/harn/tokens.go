@@ -47,19 +47,13 @@ func tokenSchemas() map[string]schema {
 	return map[string]schema{
 		"TokenRequest": shape("Asks for an access token.", schema{"grant_type": schema{"type": "string", "const": abi.GrantClientCredentials}},
 			schema{"scope": described(text(), "Scopes, separated by spaces."), "client_id": text(), "client_secret": text()}),
-		"AccessToken": shape("An access token.", schema{
-			"access_token": text(), "token_type": schema{"type": "string", "const": "Bearer"},
-			"expires_in": described(whole(), "Seconds."), "scope": described(text(), "Scopes, separated by spaces."),
-		}, nil),
+		"AccessToken": of[abi.AccessToken]("An access token.", but(schema{"token_type": schema{"type": "string", "const": "Bearer"}}),
+			says(map[string]string{"expires_in": "Seconds.", "scope": "Scopes, separated by spaces."})),
 		"OAuthError": shape("Why no token is issued (RFC 6749, section 5.2).", schema{
 			"error": enum(abi.OAuthInvalidRequest, abi.OAuthInvalidClient, abi.OAuthInvalidScope, abi.OAuthUnsupportedGrantType),
 		}, schema{"error_description": text()}),
-		"JWKS": shape("A JWK set (RFC 7517).", schema{"keys": listOf(anyObject())}, nil),
-		"AuthorizationServer": shape("Metadata of an issuer (RFC 8414).", schema{
-			"issuer": text(), "token_endpoint": text(), "jwks_uri": text(), "scopes_supported": listOf(text()),
-			"response_types_supported": listOf(text()), "grant_types_supported": listOf(text()),
-			"token_endpoint_auth_methods_supported": listOf(text()),
-		}, nil),
+		"JWKS":                shape("A JWK set (RFC 7517).", schema{"keys": listOf(anyObject())}, nil),
+		"AuthorizationServer": of[abi.AuthorizationServer]("Metadata of an issuer (RFC 8414)."),
 	}
 }
 

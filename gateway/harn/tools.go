@@ -10,6 +10,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
 )
@@ -72,9 +73,9 @@ func toolSchemas() map[string]schema {
 }
 
 func (a *Adapter) listTools(r *gateway.Request) error {
-	return a.sendPage(r, func(p engine.Page) (engine.DocList, error) {
+	return a.sendPage(r, func(p desk.Page) (desk.DocList, error) {
 		if a.node.Tools == nil {
-			return engine.DocList{}, nil
+			return desk.DocList{}, nil
 		}
 		tools, silent := a.node.Tools.Offered(r.Context())
 		list, err := pageByID(p, tools, a.toolOf)
@@ -129,13 +130,13 @@ func toolSource(server string) string {
 // identified is what a list has parts of that is in no log.
 type identified interface{ identity() string }
 
-func asDoc(id string, shown any) (engine.Doc, error) {
+func asDoc(id string, shown any) (desk.Doc, error) {
 	text, err := json.Marshal(shown, json.Deterministic(true))
-	return engine.Doc{ID: id, JSON: text}, err
+	return desk.Doc{ID: id, JSON: text}, err
 }
 
 // pageByID returns a page of what the node has. It goes on after an id that is gone by now.
-func pageByID[T any](p engine.Page, all []T, show func(*T) identified) (list engine.DocList, err error) {
+func pageByID[T any](p desk.Page, all []T, show func(*T) identified) (list desk.DocList, err error) {
 	shown := make([]identified, len(all))
 	for i := range all {
 		shown[i] = show(&all[i])

@@ -8,18 +8,18 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/desk"
 )
 
 // vaultCore is what the Vaults' routes ask of the engine. It returns no value of a
 // secret.
 type vaultCore interface {
-	CreateVault(ctx context.Context, c *engine.Caller, r *engine.Retry, req abi.CreateVaultRequest) (engine.Doc, error)
-	UpdateVault(ctx context.Context, c *engine.Caller, r *engine.Retry, id string, req abi.UpdateVaultRequest) (engine.Doc, error)
-	ListSecrets(ctx context.Context, c *engine.Caller, vaultID string, p engine.Page) (engine.DocList, error)
-	StoreSecret(ctx context.Context, c *engine.Caller, r *engine.Retry, vaultID, name string, req abi.StoreSecretRequest) (engine.Doc, error)
-	RemoveSecret(ctx context.Context, c *engine.Caller, r *engine.Retry, vaultID, name string) error
-	RotateVaultKey(ctx context.Context, c *engine.Caller) (abi.VaultKeyRotation, error)
+	CreateVault(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.CreateVaultRequest) (desk.Doc, error)
+	UpdateVault(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.UpdateVaultRequest) (desk.Doc, error)
+	ListSecrets(ctx context.Context, c *desk.Caller, vaultID string, p desk.Page) (desk.DocList, error)
+	StoreSecret(ctx context.Context, c *desk.Caller, r *desk.Retry, vaultID, name string, req abi.StoreSecretRequest) (desk.Doc, error)
+	RemoveSecret(ctx context.Context, c *desk.Caller, r *desk.Retry, vaultID, name string) error
+	RotateVaultKey(ctx context.Context, c *desk.Caller) (abi.VaultKeyRotation, error)
 }
 
 func (a *Adapter) vaultRoutes() []gateway.Route {
@@ -52,7 +52,7 @@ func (a *Adapter) vaultRoutes() []gateway.Route {
 }
 
 func (a *Adapter) listSecrets(r *gateway.Request) error {
-	return a.sendPage(r, func(p engine.Page) (engine.DocList, error) {
+	return a.sendPage(r, func(p desk.Page) (desk.DocList, error) {
 		return a.core.ListSecrets(r.Context(), r.Caller, r.PathValue("vault_id"), p)
 	})
 }
@@ -96,29 +96,21 @@ func (a *Adapter) rotateVaultKey(r *gateway.Request) error {
 }
 
 func vaultSchemas() map[string]schema {
-	capabilities := func() schema {
-		return described(listOf(text()), "read: put into the calls of Tasks; write: store values; sign: check signatures of Connectors. Others are kept, and allow nothing.")
-	}
-	hosts := func() schema {
-		return described(listOf(text()), "Where the value may be sent; none for wherever the plugin may send requests.")
-	}
+	const capabilities = "read: put into the calls of Tasks; write: store values; sign: check signatures of Connectors. Others are kept, and allow nothing."
+	const hosts = "Where the value may be sent; none for wherever the plugin may send requests."
 	return map[string]schema{
-		"Vault": resource(abi.ObjectVault, "Protected credentials, which Tasks and Connectors use and nobody reads.", schema{
-			"workspace_id": described(nullable(text()), "Null: the whole tenant's."), "provider": text(), "capabilities": listOf(text())},
-			schema{"access": ref("VaultAccess")}),
-		"VaultAccess": shape("Who may use the secrets: ids, in which * stands for any characters. Who is not named may not.", nil, schema{
-			"personas": listOf(text()), "connectors": listOf(text())}),
-		"CreateVaultRequest": shape("A Vault.", schema{
-			"provider": described(text(), "local, env or file. Another is kept, and refused when it is used."), "capabilities": capabilities()}, schema{
-			"workspace_id": nullable(text()), "access": ref("VaultAccess"), "metadata": anyObject()}),
-		"UpdateVaultRequest": shape("What to change.", nil, schema{
-			"capabilities": capabilities(), "access": ref("VaultAccess"), "metadata": anyObject()}),
-		"VaultSecret": resource(abi.ObjectVaultSecret, "A secret in a Vault, without its value.", schema{
-			"vault_id": text(), "name": text(), "version": schema{"type": "integer", "minimum": 1}}, schema{
-			"workspace_id": text(), "hosts": hosts(), "removed_at": moment(),
-			"sealed": described(prefixedHash(), "A salted hash of the value, which tells when a file was exchanged and nothing else.")}),
-		"StoreSecretRequest": shape("A value to keep.", schema{
-			"value": schema{"type": "string", "minLength": 1, "maxLength": 65536, "writeOnly": true}}, schema{"hosts": hosts()}),
-		"VaultKeyRotation": shape("What was encrypted to which key.", schema{"recipient": text(), "files": whole(), "own": flag()}, nil),
+		"Vault": resourceOf[abi.Vault](abi.ObjectVault, "Protected credentials, which Tasks and Connectors use and nobody reads.",
+			says(map[string]string{"workspace_id": "Null: the whole tenant's."})),
+		"VaultAccess": of[abi.VaultAccess]("Who may use the secrets: ids, in which * stands for any characters. Who is not named may not."),
+		"CreateVaultRequest": of[abi.CreateVaultRequest]("A Vault.", null("workspace_id"), says(map[string]string{
+			"provider": "local, env or file. Another is kept, and refused when it is used.", "capabilities": capabilities})),
+		"UpdateVaultRequest": of[abi.UpdateVaultRequest]("What to change.", says(map[string]string{"capabilities": capabilities})),
+		"VaultSecret": resourceOf[abi.VaultSecret](abi.ObjectVaultSecret, "A secret in a Vault, without its value.",
+			but(schema{"version": schema{"type": "integer", "minimum": 1}, "sealed": prefixedHash()}),
+			says(map[string]string{"hosts": hosts,
+				"sealed": "A salted hash of the value, which tells when a file was exchanged and nothing else."})),
+		"StoreSecretRequest": of[abi.StoreSecretRequest]("A value to keep.",
+			but(schema{"value": schema{"type": "string", "minLength": 1, "maxLength": 65536, "writeOnly": true}}), says(map[string]string{"hosts": hosts})),
+		"VaultKeyRotation": of[abi.VaultKeyRotation]("What was encrypted to which key."),
 	}
 }

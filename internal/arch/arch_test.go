@@ -144,6 +144,21 @@ func TestDocumentsNameTestsThatExist(t *testing.T) {
 	}
 }
 
+func TestCommentsCiteWhatIsThere(t *testing.T) {
+	for _, name := range trackedFiles(t) {
+		if filepath.Ext(name) != ".go" || strings.Contains(name, "testdata/") {
+			continue
+		}
+		broken, err := CheckCitations(root, filepath.Join(root, name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Error(err)
+		}
+		for _, b := range broken {
+			t.Error(b)
+		}
+	}
+}
+
 // TestCrossBuilds builds every package for the supported targets without cgo.
 func TestCrossBuilds(t *testing.T) {
 	if os.Getenv("WHARF_LONG") == "" {
@@ -189,6 +204,21 @@ func TestCheckImports(t *testing.T) {
 		{from: "gateway/harn", imp: "storage", rule: "no adapter touches storage"},
 		{from: "gateway", imp: "storage/pebble", rule: "no adapter touches storage"},
 		{from: "gateway/harn", imp: "gateway/mcp", rule: "never imports another"},
+		{from: "runtime/lifecycle", imp: "abi"},
+		{from: "runtime/lifecycle", imp: "storage", rule: "read by itself"},
+		{from: "runtime/lifecycle", imp: "runtime/engine", rule: "read by itself"},
+		{from: "runtime/scheduler", imp: "runtime/lockrank"},
+		{from: "runtime/scheduler", imp: "abi", rule: "read by itself"},
+		{from: "runtime/ledger", imp: "storage"},
+		{from: "runtime/ledger", imp: "runtime/receipt", rule: "read by itself"},
+		{from: "runtime/ledger", imp: "storage/pebble", rule: "read by itself"},
+		{from: "runtime/sandbox/extism", imp: "runtime/sandbox/guest"},
+		{from: "runtime/sandbox/extism", imp: "runtime/sandbox", rule: "read by itself"},
+		{from: "runtime/sandbox/guest", imp: "runtime/sandbox/rewrite", rule: "read by itself"},
+		{from: "runtime/replay", imp: "runtime/engine", rule: "none of them knows it"},
+		{from: "runtime/engine", imp: "storage/pebble", rule: "no engine behind it"},
+		{from: "runtime/engine", imp: "storage/memory", rule: "no engine behind it"},
+		{from: "runtime/engine", imp: "storage/pebble", test: true},
 		{from: "conformance", imp: "abi", rule: "stands on its own"},
 		{from: "sdk/go", imp: "abi", rule: "stands on its own"},
 		{from: "plugins/digest", imp: "plugins", rule: "stands on its own"},
@@ -335,6 +365,36 @@ func TestCheckTestNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantRule(t, text, got, rule)
+	}
+}
+
+func TestCheckCitations(t *testing.T) {
+	top := t.TempDir()
+	if err := os.Mkdir(filepath.Join(top, "docs"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(top, "docs/a.md"), "# A\n## 1. One\n### 1.1 Within\n## Why so?\n| 8.1 | row |\n| x | 9.9 |\n")
+	name := filepath.Join(top, "a.go")
+	for comment, rule := range map[string]string{
+		"see docs/a.md, and docs/a.md":      "",
+		"(docs/a.md, 1)":                    "",
+		"(docs/a.md, 1.1).":                 "",
+		"(docs/a.md,\n// 8.1)":              "",
+		`(docs/a.md, "Why so")`:             "",
+		"(RFC 6962,\n// section 2.1)":       "",
+		"in this section":                   "",
+		"see docs/b.md":                     "docs/b.md is not there",
+		"(docs/a.md, 2)":                    "2 is not there",
+		"(docs/a.md, 9.9)":                  "9.9 is not there",
+		`(docs/a.md, "Why")`:                "is not there",
+		"(of some paper, section 8, row 7)": "not in the tree",
+	} {
+		writeFile(t, name, "// Package a. "+comment+"\npackage a\n")
+		got, err := CheckCitations(top, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantRule(t, comment, got, rule)
 	}
 }
 

@@ -33,6 +33,38 @@ var islands = map[string][]string{
 	"internal":           {"internal"},
 }
 
+// rooms are packages of runtime that know little, so that each can be read and tested by
+// itself: each says which other packages of ours it may import, and no more.
+var rooms = map[string][]string{
+	"runtime/artifacts":  {"abi", "storage", "runtime/desk", "runtime/ledger"},
+	"runtime/memories":   {"abi", "abi/jsonw", "storage", "runtime/desk", "runtime/ledger", "runtime/personas"},
+	"runtime/desk":       {"abi", "abi/jsonw", "storage", "runtime/ledger", "runtime/turns"},
+	"runtime/background": {"runtime/lockrank"},
+	"runtime/backlog":    {},
+	"runtime/intake": {"abi", "abi/jsonw", "storage", "runtime/alarm", "runtime/background", "runtime/backlog", "runtime/connector",
+		"runtime/connector/schedule", "runtime/connector/signature", "runtime/desk", "runtime/journal", "runtime/ledger",
+		"runtime/lockrank", "runtime/provider", "runtime/sandbox", "runtime/turns"},
+	"runtime/lifecycle": {"abi"},
+	"runtime/lockrank":  {},
+	"runtime/personas": {"abi", "storage", "runtime/desk", "runtime/journal", "runtime/ledger", "runtime/lockrank",
+		"runtime/policy", "runtime/skill", "runtime/turns"},
+	"runtime/quotas": {"abi", "storage", "runtime/desk", "runtime/journal", "runtime/ledger", "runtime/lockrank",
+		"runtime/policy/quota", "runtime/provider"},
+	"runtime/redact": {"abi", "abi/jsonw", "runtime/journal"},
+	"runtime/secrets": {"abi", "storage", "runtime/desk", "runtime/ledger", "runtime/lockrank", "runtime/policy",
+		"runtime/provider", "runtime/provider/secret", "runtime/provider/vault"},
+	"runtime/tenancy":   {"abi", "storage", "runtime/desk", "runtime/identity", "runtime/ledger", "runtime/lockrank"},
+	"runtime/sessions":  {"abi", "abi/jsonw", "storage", "runtime/desk", "runtime/ledger", "runtime/memories", "runtime/personas"},
+	"runtime/scheduler": {"runtime/lockrank"},
+
+	"runtime/sandbox/rewrite": {},
+	"runtime/sandbox/guest":   {"abi", "runtime/turns"},
+	"runtime/sandbox/wasi":    {"runtime/sandbox/guest", "runtime/sandbox/rewrite"},
+	"runtime/sandbox/extism": {"abi", "runtime/sandbox/guest", "runtime/sandbox/image", "runtime/sandbox/rewrite",
+		"runtime/sandbox/wasi"},
+	"runtime/ledger": {"abi", "storage", "runtime/lockrank", "runtime/turns"},
+}
+
 // owners says which packages alone may import a library, tests included. A
 // library is named by a prefix of its import path, an owner by a prefix of its
 // path in the module.
@@ -98,6 +130,9 @@ func checkImport(local, imp string) string {
 	if _, ok := islandOf(target); ok {
 		return "nothing in the layers depends on " + target
 	}
+	if known, ok := rooms[local]; ok && !slices.Contains(known, target) {
+		return local + " is to be read by itself: pass it what it needs"
+	}
 	return checkLayers(local, target)
 }
 
@@ -112,6 +147,10 @@ func checkLayers(local, target string) string {
 		return "abi imports nothing of ours"
 	case layers[from] == "gateway" && under(target, "storage"):
 		return "no adapter touches storage: ask the engine"
+	case layers[from] == "runtime" && target != "storage" && under(target, "storage"):
+		return "runtime asks storage, and knows no engine behind it"
+	case layers[from] == "runtime" && !under(local, "runtime/engine") && under(target, "runtime/engine"):
+		return "the engine is made from the rooms of runtime, and none of them knows it"
 	case adapter(local) != "" && adapter(target) != "" && adapter(local) != adapter(target):
 		return "one adapter never imports another"
 	}

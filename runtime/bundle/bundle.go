@@ -14,7 +14,6 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/receipt"
-	"github.com/wharf-dev/wharf/storage"
 )
 
 // Contents is what a bundle holds. Members that are empty are left out of it, but
@@ -35,7 +34,7 @@ type Contents struct {
 
 // Blob is a content that is not held in memory.
 type Blob struct {
-	Hash storage.Hash
+	Hash abi.Hash
 	Size int64
 	// Open returns the content from its start. It may be called several times.
 	Open func() (io.ReadCloser, error)
@@ -317,7 +316,7 @@ func (b *opened) blob(m *member) Blob {
 }
 
 // Blob returns the blob with the given hash, and whether the bundle holds it.
-func (c *Contents) Blob(h storage.Hash) (Blob, bool) {
+func (c *Contents) Blob(h abi.Hash) (Blob, bool) {
 	i := slices.IndexFunc(c.Blobs, func(b Blob) bool { return b.Hash == h })
 	if i < 0 {
 		return Blob{}, false

@@ -13,7 +13,6 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/receipt"
-	"github.com/wharf-dev/wharf/storage"
 )
 
 // Options say how far a verification goes.
@@ -234,7 +233,7 @@ func (v *verifier) about(r *receipt.Receipt) bool {
 }
 
 // leaves are the leaf hashes of the record's closed entries.
-func (v *verifier) leaves() []storage.Hash {
+func (v *verifier) leaves() []abi.Hash {
 	closed := v.c.Record.Entries
 	if n := len(closed); n > 0 && closed[n-1].Open {
 		closed = closed[:n-1]

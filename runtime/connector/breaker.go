@@ -67,9 +67,6 @@ func (b *Breaker) Reset() { *b = Breaker{} }
 // Open reports whether it failed so often that it is left alone.
 func (b *Breaker) Open() bool { return b.failures >= TripAfter }
 
-// Ready reports whether something may be tried now. With an open breaker that is one
-// trial, once in a while.
-func (b *Breaker) Ready(now time.Time) bool { return !now.Before(b.until) }
-
-// RetryAt is from when on something may be tried; zero for at once.
+// RetryAt is from when on something may be tried; zero for at once. With an open breaker
+// that is one trial, once in a while.
 func (b *Breaker) RetryAt() time.Time { return b.until }

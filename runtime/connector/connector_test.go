@@ -102,7 +102,7 @@ func TestChallenge(t *testing.T) {
 func TestBreaker(t *testing.T) {
 	var b Breaker
 	now := time.Unix(1000, 0)
-	if !b.Ready(now) || b.Open() || b.Succeeded() {
+	if !b.RetryAt().IsZero() || b.Open() || b.Succeeded() {
 		t.Error("a new breaker is not closed")
 	}
 	last := time.Duration(0)
@@ -112,7 +112,7 @@ func TestBreaker(t *testing.T) {
 		if tripped != (n == TripAfter) || b.Open() != (n >= TripAfter) {
 			t.Errorf("failure %d: tripped %v, open %v", n, tripped, b.Open())
 		}
-		if b.Ready(at.Add(-1)) || !b.Ready(at) || wait > OpenFor || n <= TripAfter && wait <= last {
+		if !b.RetryAt().Equal(at) || wait > OpenFor || n <= TripAfter && wait <= last {
 			t.Errorf("failure %d waits %s, after %s", n, wait, last)
 		}
 		last = wait
@@ -121,7 +121,7 @@ func TestBreaker(t *testing.T) {
 		t.Error("a success does not close it")
 	}
 	b.Trip(now)
-	if !b.Open() || b.Ready(now) || !b.Ready(now.Add(OpenFor)) {
+	if !b.Open() || !b.RetryAt().After(now) || b.RetryAt().After(now.Add(OpenFor)) {
 		t.Error("one that was open before is not")
 	}
 	if b.Reset(); b.Open() {

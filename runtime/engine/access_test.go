@@ -9,11 +9,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/redact"
+	"github.com/wharf-dev/wharf/runtime/tenancy"
 )
 
 // newKey makes a key and returns the caller that it stands for.
-func (n *node) newKey(t *testing.T, req abi.CreateKeyRequest) (*Caller, abi.CreatedKey) {
+func (n *node) newKey(t *testing.T, req abi.CreateKeyRequest) (*desk.Caller, abi.CreatedKey) {
 	t.Helper()
 	doc, err := n.CreateKey(t.Context(), n.root, req)
 	if err != nil {
@@ -40,7 +42,7 @@ func TestKeys(t *testing.T) {
 		_, err := n.Authenticate(t.Context(), wrong)
 		wantCode(t, err, abi.CodeUnauthenticated)
 	}
-	list, err := n.ListKeys(t.Context(), n.root, Page{Limit: 10})
+	list, err := n.ListKeys(t.Context(), n.root, desk.Page{Limit: 10})
 	if err != nil || len(list.Docs) != 2 {
 		t.Fatalf("%d keys, %v", len(list.Docs), err)
 	}
@@ -64,7 +66,7 @@ func TestKeysGiveAwayNoMoreThanTheyHave(t *testing.T) {
 	admin, _ := n.newKey(t, abi.CreateKeyRequest{Name: "admin", Scopes: []string{abi.ScopeAdmin, "tasks:read"}})
 	plain, _ := n.newKey(t, abi.CreateKeyRequest{Name: "plain"})
 	for name, test := range map[string]struct {
-		by  *Caller
+		by  *desk.Caller
 		req abi.CreateKeyRequest
 	}{
 		"no admin":           {plain, abi.CreateKeyRequest{Name: "x"}},
@@ -96,7 +98,7 @@ func TestOtherTenantsSeeNothing(t *testing.T) {
 	}
 	n.wantInvisible(t, other, session, task)
 
-	events, _, err := n.Events(t.Context(), other, Filter{}, 0, 1000)
+	events, _, err := n.Events(t.Context(), other, desk.Filter{}, 0, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,11 +107,11 @@ func TestOtherTenantsSeeNothing(t *testing.T) {
 			t.Fatalf("an event of tenant %d is in the stream", ev.Frame.Tenant)
 		}
 	}
-	list, err := n.List(t.Context(), other, abi.ObjectTask, Filter{}, Page{Limit: 10})
+	list, err := n.List(t.Context(), other, abi.ObjectTask, desk.Filter{}, desk.Page{Limit: 10})
 	if err != nil || len(list.Docs) != 0 {
 		t.Errorf("%d tasks of another tenant are listed, %v", len(list.Docs), err)
 	}
-	keys, err := n.ListKeys(t.Context(), &Caller{Tenant: other.Tenant, TenantID: other.TenantID, Scopes: []string{abi.ScopeAdmin}}, Page{Limit: 10})
+	keys, err := n.ListKeys(t.Context(), &desk.Caller{Tenant: other.Tenant, TenantID: other.TenantID, Scopes: []string{abi.ScopeAdmin}}, desk.Page{Limit: 10})
 	if err != nil || len(keys.Docs) != 1 {
 		t.Errorf("%d keys, want acme's own one, %v", len(keys.Docs), err)
 	}
@@ -131,11 +133,11 @@ func TestOtherWorkspacesAreInvisible(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := n.List(t.Context(), bound, abi.ObjectSession, Filter{}, Page{Limit: 10})
+	list, err := n.List(t.Context(), bound, abi.ObjectSession, desk.Filter{}, desk.Page{Limit: 10})
 	if err != nil || len(list.Docs) != 1 || list.Docs[0].ID != own.ID {
 		t.Errorf("%d sessions listed, want the own one, %v", len(list.Docs), err)
 	}
-	workspaces, err := n.List(t.Context(), bound, abi.ObjectWorkspace, Filter{}, Page{Limit: 10})
+	workspaces, err := n.List(t.Context(), bound, abi.ObjectWorkspace, desk.Filter{}, desk.Page{Limit: 10})
 	if err != nil || len(workspaces.Docs) != 1 {
 		t.Errorf("%d workspaces listed, want 1, %v", len(workspaces.Docs), err)
 	}
@@ -144,10 +146,10 @@ func TestOtherWorkspacesAreInvisible(t *testing.T) {
 	}
 }
 
-func (n *node) wantInvisible(t *testing.T, c *Caller, session string, task abi.Task) {
+func (n *node) wantInvisible(t *testing.T, c *desk.Caller, session string, task abi.Task) {
 	t.Helper()
 	ctx := t.Context()
-	events, _, err := n.Events(ctx, n.root, Filter{TaskID: task.ID}, 0, 1)
+	events, _, err := n.Events(ctx, n.root, desk.Filter{TaskID: task.ID}, 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,10 +160,10 @@ func (n *node) wantInvisible(t *testing.T, c *Caller, session string, task abi.T
 		"get outcome": func() error { _, err := n.Get(ctx, c, abi.ObjectOutcome, task.OutcomeID); return err },
 		"get message": func() error { _, err := n.Get(ctx, c, abi.ObjectMessage, task.InputMessageID); return err },
 		"wait":        func() error { _, err := n.WaitTask(ctx, c, task.ID); return err },
-		"messages":    func() error { _, err := n.Messages(ctx, c, session, Page{Limit: 1}); return err },
+		"messages":    func() error { _, err := n.Messages(ctx, c, session, desk.Page{Limit: 1}); return err },
 		"event":       func() error { _, err := n.Event(ctx, c, events[0].Position()); return err },
-		"events":      func() error { _, _, err := n.Events(ctx, c, Filter{SessionID: session}, 0, 1); return err },
-		"subscribe":   func() error { _, err := n.Subscribe(ctx, c, Filter{TaskID: task.ID}, 0); return err },
+		"events":      func() error { _, _, err := n.Events(ctx, c, desk.Filter{SessionID: session}, 0, 1); return err },
+		"subscribe":   func() error { _, err := n.Subscribe(ctx, c, desk.Filter{TaskID: task.ID}, 0); return err },
 		"close":       func() error { _, err := n.CloseSession(ctx, c, nil, session); return err },
 		"fork":        func() error { _, err := n.ForkSession(ctx, c, nil, session, abi.ForkSessionRequest{}); return err },
 		"truncate": func() error {
@@ -256,20 +258,20 @@ func TestBoundKeysStayBound(t *testing.T) {
 	all := []string{abi.ScopeAll}
 	bound, own := n.newKey(t, abi.CreateKeyRequest{Name: "bound", Scopes: all, WorkspaceIDs: []string{other.ID}})
 	_, within := n.newKey(t, abi.CreateKeyRequest{Name: "within", WorkspaceIDs: []string{other.ID}})
-	_, wider := n.newKey(t, abi.CreateKeyRequest{Name: "wider", WorkspaceIDs: []string{other.ID, DefaultWorkspace}})
-	_, beside := n.newKey(t, abi.CreateKeyRequest{Name: "beside", WorkspaceIDs: []string{DefaultWorkspace}})
+	_, wider := n.newKey(t, abi.CreateKeyRequest{Name: "wider", WorkspaceIDs: []string{other.ID, tenancy.DefaultWorkspace}})
+	_, beside := n.newKey(t, abi.CreateKeyRequest{Name: "beside", WorkspaceIDs: []string{tenancy.DefaultWorkspace}})
 	_, free := n.newKey(t, abi.CreateKeyRequest{Name: "free"})
 	_, foreign := n.newKey(t, abi.CreateKeyRequest{Name: "foreign", Tenant: "gamma"})
 
 	_, err = n.CreateKey(t.Context(), bound, abi.CreateKeyRequest{Name: "x", Scopes: all, Tenant: "gamma"})
 	wantCode(t, err, abi.CodePermissionDenied)
-	_, err = n.CreateKey(t.Context(), bound, abi.CreateKeyRequest{Name: "x", Scopes: all, WorkspaceIDs: []string{other.ID, DefaultWorkspace}})
+	_, err = n.CreateKey(t.Context(), bound, abi.CreateKeyRequest{Name: "x", Scopes: all, WorkspaceIDs: []string{other.ID, tenancy.DefaultWorkspace}})
 	wantCode(t, err, abi.CodeResourceNotFound)
 	doc, err := n.CreateKey(t.Context(), bound, abi.CreateKeyRequest{Name: "x", Scopes: all, WorkspaceIDs: []string{}})
 	if err != nil || !slices.Equal(as[abi.CreatedKey](t, doc).WorkspaceIDs, []string{other.ID}) {
 		t.Errorf("%s %v", doc.JSON, err)
 	}
-	list, err := n.ListKeys(t.Context(), bound, Page{Limit: 100})
+	list, err := n.ListKeys(t.Context(), bound, desk.Page{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,7 +297,7 @@ func TestBoundKeysStayBound(t *testing.T) {
 func TestTheNodesKeysAreEndedByItsAdministrators(t *testing.T) {
 	n := newNode(t, guests{})
 	admin, _ := n.newKey(t, abi.CreateKeyRequest{Name: "admin", Scopes: []string{abi.ScopeAdmin}})
-	_, bound := n.newKey(t, abi.CreateKeyRequest{Name: "bound", Scopes: []string{abi.ScopeAll}, WorkspaceIDs: []string{DefaultWorkspace}})
+	_, bound := n.newKey(t, abi.CreateKeyRequest{Name: "bound", Scopes: []string{abi.ScopeAll}, WorkspaceIDs: []string{tenancy.DefaultWorkspace}})
 	_, err := n.RevokeKey(t.Context(), admin, n.root.KeyID)
 	wantCode(t, err, abi.CodePermissionDenied)
 	for _, id := range []string{bound.ID, admin.KeyID} {

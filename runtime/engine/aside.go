@@ -6,6 +6,9 @@ import (
 	"slices"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/runtime/lifecycle"
 	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/storage"
 )
@@ -23,12 +26,12 @@ type SetAside struct {
 
 // asideTable holds what was set aside since the node started.
 type asideTable struct {
-	mu  lockrank.RWMutex[lockTable]
+	mu  lockrank.RWMutex[lockrank.Table]
 	all map[asideKey]SetAside
 }
 
 type asideKey struct {
-	owner
+	ledger.Key
 	object abi.Object
 }
 
@@ -38,11 +41,11 @@ func (t *asideTable) put(a SetAside) {
 	if t.all == nil {
 		t.all = map[asideKey]SetAside{}
 	}
-	t.all[asideKey{owner{a.Tenant, a.ID}, a.Object}] = a
+	t.all[asideKey{ledger.Key{Tenant: a.Tenant, ID: a.ID}, a.Object}] = a
 }
 
 // unended reports whether a Task was set aside and its end could not be recorded.
-func (t *asideTable) unended(key owner) bool {
+func (t *asideTable) unended(key ledger.Key) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	a, ok := t.all[asideKey{key, abi.ObjectTask}]
@@ -50,7 +53,7 @@ func (t *asideTable) unended(key owner) bool {
 }
 
 // ended is told that a Task has ended.
-func (t *asideTable) ended(key owner) {
+func (t *asideTable) ended(key ledger.Key) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	k := asideKey{key, abi.ObjectTask}
@@ -61,7 +64,7 @@ func (t *asideTable) ended(key owner) {
 }
 
 // about returns what was set aside of a kind, if it was.
-func (t *asideTable) about(o abi.Object, key owner) (SetAside, bool) {
+func (t *asideTable) about(o abi.Object, key ledger.Key) (SetAside, bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	a, ok := t.all[asideKey{key, o}]
@@ -100,48 +103,48 @@ var withoutIt = map[abi.Object]string{
 // setAside goes on without a Task that cannot be brought back. Where what is stored of
 // it makes no sense, and never will, it fails. What is damaged, or was written by a
 // newer build, is left as it is: it can be canceled, and the next start tries again.
-func (e *Engine) setAside(ctx context.Context, key owner, cause error) {
-	e.aside.put(SetAside{Tenant: key.tenant, Object: abi.ObjectTask, ID: key.id, Err: cause})
-	e.quotas.leave(key)
+func (e *Engine) setAside(ctx context.Context, key ledger.Key, cause error) {
+	e.aside.put(SetAside{Tenant: key.Tenant, Object: abi.ObjectTask, ID: key.ID, Err: cause})
+	e.book.Leave(key)
 	err := cause
-	if lasting(cause) {
+	if ledger.Lasting(cause) {
 		err = e.failUnreadable(ctx, key, cause)
 	}
 	if err == nil {
-		e.log.Error("a task cannot be brought back: it has failed", "task", key.id, "tenant", key.tenant, "error", cause)
+		e.log.Error("a task cannot be brought back: it has failed", "task", key.ID, "tenant", key.Tenant, "error", cause)
 		return
 	}
 	e.log.Error("a task cannot be brought back: it was set aside, until it is canceled or a later start can read it",
-		"task", key.id, "tenant", key.tenant, "error", err)
+		"task", key.ID, "tenant", key.Tenant, "error", err)
 	e.childEnded(key) // it answers nobody any more
 }
 
 // failUnreadable ends a Task that cannot be brought back, and says why.
-func (e *Engine) failUnreadable(ctx context.Context, key owner, cause error) error {
+func (e *Engine) failUnreadable(ctx context.Context, key ledger.Key, cause error) error {
 	failure := &abi.Failure{Code: abi.FailureUnreadable, Message: "the task could not be brought back: " + shownReason(cause)}
-	return e.endFromOutside(ctx, key, change{in: Input{Kind: InputFail}, actor: hostActor,
+	return e.endFromOutside(ctx, key, change{in: lifecycle.Input{Kind: lifecycle.Fail}, actor: desk.HostActor,
 		outcome: func(o *abi.Outcome) { o.Failure, o.Summary = failure, failure.Message }})
 }
 
 // shownReason says why something cannot be brought back, as clients may see it.
 func shownReason(cause error) string {
-	if isNotFound(cause) {
+	if ledger.IsNotFound(cause) {
 		return cause.Error()
 	}
-	if u, ok := errors.AsType[*UnreadableError](cause); ok {
-		return u.shown()
+	if u, ok := errors.AsType[*ledger.UnreadableError](cause); ok {
+		return u.Shown().Message
 	}
-	return reasonOf(cause)
+	return ledger.ReasonOf(cause)
 }
 
 // endable returns a Task that has not ended, so that it can be ended: of one that cannot
 // be read, what is known of it. It returns nil when the Task has ended.
-func (e *Engine) endable(ctx context.Context, key owner) (*task, error) {
+func (e *Engine) endable(ctx context.Context, key ledger.Key) (*task, error) {
 	if e.aside.unended(key) {
 		return e.salvage(ctx, key)
 	}
 	t, err := e.live(ctx, key)
-	if isUnreadable(err) {
+	if ledger.IsUnreadable(err) {
 		return e.salvage(ctx, key)
 	}
 	return t, err
@@ -149,8 +152,8 @@ func (e *Engine) endable(ctx context.Context, key owner) (*task, error) {
 
 // salvage brings into memory what is known of a Task that cannot be read; nil when it
 // has ended.
-func (e *Engine) salvage(ctx context.Context, key owner) (*task, error) {
-	unlock := e.locks.lock(key.tenant, key.id)
+func (e *Engine) salvage(ctx context.Context, key ledger.Key) (*task, error) {
+	unlock := e.ledger.Lock(key.Tenant, key.ID)
 	defer unlock()
 	if t := e.tasks.get(key); t != nil {
 		return t, nil
@@ -159,32 +162,30 @@ func (e *Engine) salvage(ctx context.Context, key owner) (*task, error) {
 		return nil, err
 	}
 	about := e.remains(ctx, key)
-	seq, _, err := e.store.Sequence(ctx, key.tenant, abi.ResourcePointer{Object: abi.ObjectTask, ID: key.id})
+	seq, _, err := e.store.Sequence(ctx, key.Tenant, abi.ResourcePointer{Object: abi.ObjectTask, ID: key.ID})
 	if err != nil {
-		return nil, e.failed("reading the task's sequence", err)
+		return nil, e.ledger.Failed("reading the task's sequence", err)
 	}
 	// It may have been in any state: WORKING is one that every end can follow on.
-	t := &task{tenant: key.tenant, id: key.id, about: *about, task: *about, seq: seq + 1, state: State{Status: abi.TaskWorking}}
-	of := owner{key.tenant, about.SessionID}
-	t.session = e.sessions.acquire(of)
-	t.leave = func() { e.sessions.release(of, t.session) }
+	t := &task{tenant: key.Tenant, id: key.ID, about: *about, task: *about, seq: seq + 1, state: lifecycle.State{Status: abi.TaskWorking}}
+	t.session, t.leave = e.ledger.Hold(ledger.Key{Tenant: key.Tenant, ID: about.SessionID})
 	t.asking = e.stillAsking(ctx, key)
 	e.tasks.put(key, t)
 	return t, nil
 }
 
 // hasEnded reports whether the last event that states a Task ended it.
-func (e *Engine) hasEnded(ctx context.Context, key owner) (bool, error) {
+func (e *Engine) hasEnded(ctx context.Context, key ledger.Key) (bool, error) {
 	if e.aside.unended(key) {
 		return false, nil
 	}
-	res, err := e.find(ctx, key.tenant, abi.ObjectTask, key.id)
+	res, err := e.ledger.Find(ctx, key.Tenant, abi.ObjectTask, key.ID)
 	if err != nil {
 		return false, err
 	}
-	ev, err := e.store.Event(ctx, key.tenant, res.Position)
+	ev, err := e.store.Event(ctx, key.Tenant, res.Position)
 	if err != nil {
-		return false, e.failed("reading the task's last event", err)
+		return false, e.ledger.Failed("reading the task's last event", err)
 	}
 	switch ev.Record().Kind {
 	case abi.EventTaskCompleted, abi.EventTaskFailed, abi.EventTaskCanceled:
@@ -195,9 +196,9 @@ func (e *Engine) hasEnded(ctx context.Context, key owner) (bool, error) {
 
 // remains returns what is known of a Task that cannot be read: what it was accepted as,
 // and where that cannot be read either, what its first events say of where it belongs.
-func (e *Engine) remains(ctx context.Context, key owner) *abi.Task {
-	about := &abi.Task{Envelope: abi.NewEnvelope(abi.ObjectTask, key.id, e.now(), nil), CreatedBy: hostActor}
-	first, _, err := e.store.Events(ctx, key.tenant, Scope{Object: abi.ObjectTask, ID: key.id}, 0, 20)
+func (e *Engine) remains(ctx context.Context, key ledger.Key) *abi.Task {
+	about := &abi.Task{Envelope: abi.NewEnvelope(abi.ObjectTask, key.ID, e.now(), nil), CreatedBy: desk.HostActor}
+	first, _, err := e.store.Events(ctx, key.Tenant, desk.Scope{Object: abi.ObjectTask, ID: key.ID}, 0, 20)
 	if err != nil || len(first) == 0 {
 		return about
 	}
@@ -205,7 +206,7 @@ func (e *Engine) remains(ctx context.Context, key owner) *abi.Task {
 	about.CreatedAt, about.CreatedBy = abi.At(f.Time), f.Actor
 	for _, ev := range first {
 		rec, was := ev.Record(), abi.Task{}
-		if rec.Kind == abi.EventTaskSubmitted && decode(rec.State, &was) == nil && checkEnvelope(&was.Envelope, abi.ObjectTask, key.id) == nil {
+		if rec.Kind == abi.EventTaskSubmitted && ledger.Decode(rec.State, &was) == nil && ledger.CheckEnvelope(&was.Envelope, abi.ObjectTask, key.ID) == nil {
 			about = &was
 			break
 		}
@@ -217,8 +218,8 @@ func (e *Engine) remains(ctx context.Context, key owner) *abi.Task {
 
 // visibleRemains returns what is known of a Task that cannot be read, to a caller who
 // may see its Workspace; cause where it is not known which that is.
-func (e *Engine) visibleRemains(ctx context.Context, c *Caller, id string, cause error) (abi.Task, error) {
-	about := e.remains(ctx, owner{c.Tenant, id})
+func (e *Engine) visibleRemains(ctx context.Context, c *desk.Caller, id string, cause error) (abi.Task, error) {
+	about := e.remains(ctx, ledger.Key{Tenant: c.Tenant, ID: id})
 	switch {
 	case about.WorkspaceID == "" && len(c.Workspaces) > 0:
 		return *about, cause
@@ -230,14 +231,14 @@ func (e *Engine) visibleRemains(ctx context.Context, c *Caller, id string, cause
 
 // stillAsking returns the request that a Task waits on that cannot be read; nil for
 // none that can be.
-func (e *Engine) stillAsking(ctx context.Context, key owner) *asking {
-	list, _, err := e.store.List(ctx, key.tenant, abi.ObjectPermissionRequest, Scope{Object: abi.ObjectTask, ID: key.id}, storage.Page{Limit: 200})
+func (e *Engine) stillAsking(ctx context.Context, key ledger.Key) *asking {
+	list, _, err := e.store.List(ctx, key.Tenant, abi.ObjectPermissionRequest, desk.Scope{Object: abi.ObjectTask, ID: key.ID}, storage.Page{Limit: 200})
 	if err != nil {
 		return nil
 	}
 	for _, res := range list { // the newest first: no other is pending
 		p := &asking{seq: res.Sequence}
-		if decode(res.State, &p.PermissionRequest) == nil && p.Status == abi.PermissionPending && p.ID == res.ID {
+		if ledger.Decode(res.State, &p.PermissionRequest) == nil && p.Status == abi.PermissionPending && p.ID == res.ID {
 			return p
 		}
 	}
@@ -246,9 +247,9 @@ func (e *Engine) stillAsking(ctx context.Context, key owner) *asking {
 
 // checkActive holds a Task that has not ended against what bringing it back relies on.
 func (e *Engine) checkActive(t *abi.Task) error {
-	wrong := func(format string, args ...any) error { return nonsense(abi.ObjectTask, t.ID, format, args...) }
+	wrong := func(format string, args ...any) error { return ledger.Nonsense(abi.ObjectTask, t.ID, format, args...) }
 	if !slices.Contains(abi.TaskStatuses(), t.Status) {
-		return unreadable(abi.ObjectTask, t.ID, "its status is %.32q: %w", t.Status, errForeign)
+		return ledger.Unreadable(abi.ObjectTask, t.ID, "its status is %.32q: %w", t.Status, ledger.ErrForeign)
 	}
 	w := t.Waiting
 	switch {
@@ -263,9 +264,18 @@ func (e *Engine) checkActive(t *abi.Task) error {
 	case w == nil:
 		return nil
 	case e.calls[w.Call] == nil:
-		return unreadable(abi.ObjectTask, t.ID, "it waits for %.64q: %w", w.Call, errForeign)
+		return ledger.Unreadable(abi.ObjectTask, t.ID, "it waits for %.64q: %w", w.Call, ledger.ErrForeign)
 	case w.Index < 0 || w.RequestID == "":
 		return wrong("what it waits for is call %d, request %.64q", w.Index, w.RequestID)
 	}
 	return nil
+}
+
+// undone logs why something was not done that the engine does by itself. While the node
+// drains that is no fault: the next start does it.
+func (e *Engine) undone(what string, key ledger.Key, err error) {
+	if err == nil || errors.Is(err, lifecycle.ErrTerminal) || errors.Is(err, errNotWaiting) || e.draining.Load() {
+		return
+	}
+	e.log.Error(what, "task", key.ID, "error", err)
 }

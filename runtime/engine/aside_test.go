@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/storage"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
@@ -69,7 +70,7 @@ func TestUnreadableDelivery(t *testing.T) {
 			defer n.stop(t)
 			n.deliver(t, id, "2", "fine: after")
 			n.settled(t, id)
-			letters, err := n.DeadLetters(t.Context(), n.root, id, Page{Limit: 10})
+			letters, err := n.DeadLetters(t.Context(), n.root, id, desk.Page{Limit: 10})
 			if err != nil || len(letters.Docs) != 1 {
 				t.Fatalf("%d dead letters, %v", len(letters.Docs), err)
 			}

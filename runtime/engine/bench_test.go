@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
+	"github.com/wharf-dev/wharf/runtime/scheduler"
 	"github.com/wharf-dev/wharf/storage/pebble"
 )
 
@@ -19,12 +21,13 @@ func onDisk(b *testing.B) (*node, string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	g := guests{"echo": echo, "steps": steps(abi.CallStateSet), "reads": steps(abi.CallStateGet)}
+	g := guests{"echo": echo, "steps": steps(abi.CallStateSet), "reads": steps(abi.CallStateGet),
+		"sorter": normalizing(asTask)}
 	keys, err := receipt.OpenKeyring(b.TempDir(), "bench", time.Now())
 	if err != nil {
 		b.Fatal(err)
 	}
-	e, err := New(Config{DefaultPersona: "persona_echo"}, Parts{Store: store, Modules: g, Personas: personas(g), Keys: keys, Log: slog.New(slog.DiscardHandler)})
+	e, err := New(Config{DefaultPersona: "persona_echo"}, Parts{Store: store, Modules: g, Personas: personasOf(g), Keys: keys, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -42,7 +45,7 @@ func onDisk(b *testing.B) (*node, string) {
 // BenchmarkSubmit accepts Tasks from 64 goroutines; nothing runs them.
 func BenchmarkSubmit(b *testing.B) {
 	n, session := onDisk(b)
-	n.queue.width, n.queue.limit = 0, 1<<40
+	n.queue = scheduler.New[task](0, 1<<40, nil)
 	b.ReportAllocs()
 	b.SetParallelism(32)
 	b.RunParallel(func(pb *testing.PB) {
@@ -50,6 +53,22 @@ func BenchmarkSubmit(b *testing.B) {
 			n.submit(b, session, "")
 		}
 	})
+}
+
+// BenchmarkDeliver takes deliveries from 64 goroutines and settles them: no Task comes of
+// them.
+func BenchmarkDeliver(b *testing.B) {
+	n, _ := onDisk(b)
+	connector := n.connector(b, nil)
+	var sent atomic.Int64
+	b.ReportAllocs()
+	b.SetParallelism(32)
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			n.deliver(b, connector, fmt.Sprintf("delivery-%d", sent.Add(1)), "nothing: 0123456789012345678901234567890123456789")
+		}
+	})
+	n.settled(b, connector)
 }
 
 // steps makes five calls with 200 bytes each.

@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/intake"
+	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/storage"
@@ -38,7 +41,7 @@ type beside struct {
 	tasks []string // what was accepted, as far as clients were told
 }
 
-func (b *beside) add(docs ...Doc) {
+func (b *beside) add(docs ...desk.Doc) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, doc := range docs {
@@ -68,7 +71,7 @@ var besideSteps = map[string]func(ctx context.Context, b *beside, r *rand.Rand) 
 	"submit": func(ctx context.Context, b *beside, r *rand.Rand) error {
 		req := abi.SubmitTaskRequest{SessionID: b.session, Input: text("hi")}
 		req.PersonaID = []string{"persona_program", "persona_echo", "persona_asks", b.persona}[r.IntN(4)]
-		var again *Retry
+		var again *desk.Retry
 		if r.IntN(2) == 0 {
 			again = retry(fmt.Sprint("submit ", r.IntN(3)), "{}")
 		}
@@ -81,7 +84,7 @@ var besideSteps = map[string]func(ctx context.Context, b *beside, r *rand.Rand) 
 		return b.started(err, doc)
 	},
 	"deliver": func(ctx context.Context, b *beside, r *rand.Rand) error {
-		_, err := b.n.Receive(ctx, b.n.root, b.connector, &Incoming{Method: "POST",
+		_, err := b.n.Receive(ctx, b.n.root, b.connector, &intake.Incoming{Method: "POST",
 			Header: headers{"webhook-id": fmt.Sprint(r.IntN(20))}, Body: []byte("a: delivery")})
 		return err
 	},
@@ -104,7 +107,7 @@ var besideSteps = map[string]func(ctx context.Context, b *beside, r *rand.Rand) 
 			return err
 		}
 		var fork abi.Session
-		if err := decode(doc.JSON, &fork); err != nil {
+		if err := ledger.Decode(doc.JSON, &fork); err != nil {
 			return err
 		}
 		if _, err := b.n.AppendMessage(ctx, b.n.root, nil, fork.ID, abi.AppendMessageRequest{Message: message("beside")}); err != nil {
@@ -191,7 +194,7 @@ var besideSteps = map[string]func(ctx context.Context, b *beside, r *rand.Rand) 
 }
 
 // started remembers the Tasks that were accepted.
-func (b *beside) started(err error, docs ...Doc) error {
+func (b *beside) started(err error, docs ...desk.Doc) error {
 	if err == nil {
 		b.add(docs...)
 	}
@@ -246,8 +249,8 @@ func (b *beside) finish(t *testing.T) (ended []abi.Task) {
 // all returns all Tasks of a node.
 func (n *node) all(t testing.TB) (tasks []abi.Task) {
 	t.Helper()
-	for page, more := (Page{Limit: 200}), true; more; {
-		list, err := n.List(t.Context(), n.root, abi.ObjectTask, Filter{}, page)
+	for page, more := (desk.Page{Limit: 200}), true; more; {
+		list, err := n.List(t.Context(), n.root, abi.ObjectTask, desk.Filter{}, page)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -323,8 +326,8 @@ func (n *node) everything(t *testing.T) map[string]string {
 	seen := map[string]string{}
 	for _, object := range []abi.Object{abi.ObjectSession, abi.ObjectBranch, abi.ObjectTask, abi.ObjectOutcome, abi.ObjectReceipt, abi.ObjectMessage,
 		abi.ObjectPersona, abi.ObjectDeadLetter} {
-		for page, more := (Page{Limit: 200}), true; more; {
-			list, err := n.List(t.Context(), n.root, object, Filter{}, page)
+		for page, more := (desk.Page{Limit: 200}), true; more; {
+			list, err := n.List(t.Context(), n.root, object, desk.Filter{}, page)
 			if err != nil {
 				t.Fatal(object, err)
 			}
@@ -334,11 +337,11 @@ func (n *node) everything(t *testing.T) map[string]string {
 			page.After, more = list.Next, list.More
 		}
 	}
-	quotas, err := n.Quotas(t.Context(), n.root, Page{Limit: 200})
+	quotas, err := n.Quotas(t.Context(), n.root, desk.Page{Limit: 200})
 	if err != nil {
 		t.Fatal(err)
 	}
-	connectors, err := n.ListConnectors(t.Context(), n.root, Filter{}, Page{Limit: 200})
+	connectors, err := n.ListConnectors(t.Context(), n.root, desk.Filter{}, desk.Page{Limit: 200})
 	if err != nil {
 		t.Fatal(err)
 	}

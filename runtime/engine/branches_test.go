@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
 
@@ -57,7 +58,7 @@ func TestMergeBranch(t *testing.T) {
 	wantCode(t, err, abi.CodeConflict)
 	_, err = n.AbandonBranch(ctx, n.root, nil, fork.BranchID, abi.AbandonBranchRequest{})
 	wantCode(t, err, abi.CodeConflict)
-	kinds := strings.Join(n.kinds(t, Filter{SessionID: session}), " ")
+	kinds := strings.Join(n.kinds(t, desk.Filter{SessionID: session}), " ")
 	want := string(abi.EventBranchMerged) + strings.Repeat(" "+string(abi.EventSessionMessageAppended), 5) + " " + string(abi.EventSessionThreadMerged)
 	if !strings.HasSuffix(kinds, want) {
 		t.Errorf("the events are %s", kinds)
@@ -99,7 +100,7 @@ func TestMergeEarlierFork(t *testing.T) {
 	n := newNode(t, guests{})
 	session := n.session(t)
 	n.say(t, session, "one")
-	events, _, err := n.Events(t.Context(), n.root, Filter{SessionID: session}, 0, 100)
+	events, _, err := n.Events(t.Context(), n.root, desk.Filter{SessionID: session}, 0, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +168,7 @@ func TestBranchLineage(t *testing.T) {
 		session, want = fork.ID, append([]string{fork.BranchID}, want...)
 	}
 	var got []string
-	for page := (Page{Limit: 2}); ; {
+	for page := (desk.Page{Limit: 2}); ; {
 		list, err := n.BranchLineage(t.Context(), n.root, want[0], page)
 		if err != nil {
 			t.Fatal(err)
@@ -190,7 +191,7 @@ func TestMergeOnce(t *testing.T) {
 	session := n.session(t)
 	fork := n.fork(t, session, abi.ForkSessionRequest{})
 	n.say(t, fork.ID, "a")
-	retry := func() *Retry { return &Retry{Key: "k", Method: "POST", Target: "/merge", Body: []byte(`{}`)} }
+	retry := func() *desk.Retry { return &desk.Retry{Key: "k", Method: "POST", Target: "/merge", Body: []byte(`{}`)} }
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {

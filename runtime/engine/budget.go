@@ -10,6 +10,9 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/alarm"
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/runtime/lifecycle"
 	"github.com/wharf-dev/wharf/runtime/policy"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/receipt"
@@ -31,7 +34,7 @@ func (r *run) withinBudget(call string) error {
 }
 
 // used is what the Task has used up so far.
-func (r *run) used() receipt.Used {
+func (r *run) used() abi.Used {
 	r.task.mu.Lock()
 	defer r.task.mu.Unlock()
 	return r.facts.tally.Used()
@@ -70,7 +73,7 @@ func endOfTime(p *abi.Persona, started time.Time) time.Time {
 	if p.Budget == nil || p.Budget.WallTimeMS == 0 || started.IsZero() {
 		return time.Time{}
 	}
-	return started.Add(time.Duration(min(p.Budget.WallTimeMS, int64(maxWaitSeconds)*1000)) * time.Millisecond)
+	return started.Add(time.Duration(min(p.Budget.WallTimeMS, int64(abi.MaxWaitSeconds)*1000)) * time.Millisecond)
 }
 
 // watchTime ends a run's Task when its time is up; stop is called when the run ends.
@@ -86,12 +89,12 @@ func (e *Engine) watchTime(t *task, p *abi.Persona) (stop func(), err error) {
 		return nil, errOvertime
 	}
 	key := t.key()
-	return alarm.Set(e.now, end, e.background.owned(func() { e.exhaust(key) })).Stop, nil
+	return alarm.Set(e.now, end, e.background.Owned(func() { e.exhaust(key) })).Stop, nil
 }
 
 // exhaust fails a Task whose time is up.
-func (e *Engine) exhaust(key owner) {
-	err := e.endFromOutside(context.Background(), key, change{in: Input{Kind: InputDeadline, Failure: abi.FailureBudget}, actor: hostActor})
+func (e *Engine) exhaust(key ledger.Key) {
+	err := e.endFromOutside(context.Background(), key, change{in: lifecycle.Input{Kind: lifecycle.Deadline, Failure: abi.FailureBudget}, actor: desk.HostActor})
 	e.undone("that a task's time was up could not be recorded", key, err)
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/hex"
@@ -11,25 +12,30 @@ import (
 	goruntime "runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/artifacts"
 	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/runtime/sessions"
 	"github.com/wharf-dev/wharf/storage"
 )
+
+// hostCall answers a call at once.
+type hostCall func(r *run, ctx context.Context, c *liveCall) (answer []byte, err error)
 
 // immediate are the calls that the engine answers by itself, at once. A
 // *provider.Refusal is an answer for the guest; any other error fails the Task.
 // What a call states or tells besides goes into c.states and c.extra: it is
 // written in one batch with the call's own event, so neither is there without the
 // other.
-var immediate = map[string]func(r *run, ctx context.Context, c *liveCall) (answer []byte, err error){
+var immediate = map[string]hostCall{
 	abi.CallOutput:         (*run).callOutput,
 	abi.CallClock:          (*run).callClock,
 	abi.CallRandom:         (*run).callRandom,
@@ -45,11 +51,18 @@ var immediate = map[string]func(r *run, ctx context.Context, c *liveCall) (answe
 	abi.CallEventEmit:      (*run).callEventEmit,
 	abi.CallHostFact:       (*run).callHostFact,
 	abi.CallNormalized:     (*run).callNormalized,
-	abi.CallDeliver:        (*run).callDeliver,
+}
+
+// immediately returns what answers a call at once; nil for a call that is not answered so.
+func (e *Engine) immediately(call string) hostCall {
+	if served := e.served[call]; served != nil {
+		return served
+	}
+	return immediate[call]
 }
 
 func (r *run) callOutput(_ context.Context, c *liveCall) ([]byte, error) {
-	if r.output != nil {
+	if r.outputs.Output != nil {
 		return nil, provider.Refuse(abi.CallInvalid, "output_given", "the task has its output already; output is called once")
 	}
 	out, err := ask[abi.CallOutputRequest](c)
@@ -66,15 +79,12 @@ func (r *run) callClock(context.Context, *liveCall) ([]byte, error) {
 	return []byte(`{"unix_nano":"` + strconv.FormatInt(r.engine.now().UnixNano(), 10) + `"}`), nil
 }
 
-// maxRandom is the most randomness that one call gives, in bytes.
-const maxRandom = 1 << 16
-
 func (r *run) callRandom(_ context.Context, c *liveCall) ([]byte, error) {
 	if len(c.request) != 4 {
 		return nil, provider.Malformed(errors.New("the request of random is 4 bytes: how many, little-endian"))
 	}
 	n := binary.LittleEndian.Uint32(c.request)
-	if n > maxRandom {
+	if n > abi.MaxRandom {
 		return nil, provider.Refuse(abi.CallTooLarge, string(abi.CodePayloadTooLarge), "at most 65,536 random bytes at once")
 	}
 	p := make([]byte, n)
@@ -104,7 +114,7 @@ func (r *run) append(c *liveCall) ([]byte, error) {
 		return nil, err
 	}
 	c.entry.Request = journal.CanonicalMessage(m)
-	rec := messageRecord(m)
+	rec := sessions.MessageRecord(m)
 	c.states = &rec
 	return journal.MessageAnswer(m.ID), nil
 }
@@ -115,7 +125,7 @@ func (r *run) appended(c *liveCall) (*abi.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := r.engine.message(&in, r.task.about.SessionID, r.task.id)
+	m, err := r.engine.NewMessage(&in, r.task.about.SessionID, r.task.id)
 	if err != nil {
 		return nil, provider.Malformed(err)
 	}
@@ -130,7 +140,7 @@ func (r *run) callTranscriptRead(ctx context.Context, c *liveCall) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
-	setDefault(&req.Last, 50)
+	req.Last = cmp.Or(req.Last, 50)
 	if req.Last < 0 || req.Last > maxTranscript {
 		return nil, provider.Malformed(abi.InvalidParam("last", "last is 1 to %d", maxTranscript))
 	}
@@ -149,16 +159,16 @@ func (r *run) callArtifactPut(ctx context.Context, c *liveCall) ([]byte, error) 
 	if err := json.Unmarshal(header, &put); err != nil {
 		return nil, provider.Malformed(err)
 	}
-	setDefault(&put.Visibility, abi.VisibilityPublic)
+	put.Visibility = cmp.Or(put.Visibility, abi.VisibilityPublic)
 	reg := abi.RegisterArtifactRequest{Kind: put.Kind, MimeType: put.MimeType, Visibility: put.Visibility, Name: put.Name}
-	if err := checkArtifact(&reg); err != nil {
+	if err := artifacts.CheckArtifact(&reg); err != nil {
 		return nil, provider.Malformed(err)
 	}
 	a, err := r.engine.artifactOf(ctx, &r.task.about, &reg, content)
 	if err != nil {
 		return nil, err
 	}
-	c.states = &record{kind: abi.EventArtifactCreated, object: abi.ObjectArtifact, id: a.ID, created: true, state: a}
+	c.states = &ledger.Record{Kind: abi.EventArtifactCreated, Object: abi.ObjectArtifact, ID: a.ID, Created: true, State: a}
 	return json.Marshal(abi.CallArtifactPutAnswer{ArtifactID: a.ID, SHA256: *a.SHA256})
 }
 
@@ -168,7 +178,7 @@ func (e *Engine) artifactOf(ctx context.Context, t *abi.Task, reg *abi.RegisterA
 	if err != nil {
 		return nil, fmt.Errorf("storing an artifact: %w", err)
 	}
-	a := e.newArtifact(reg, hex.EncodeToString(hash[:]), size)
+	a := e.NewArtifact(reg, hex.EncodeToString(hash[:]), size)
 	a.WorkspaceID, a.SessionID, a.TaskID = t.WorkspaceID, t.SessionID, t.ID
 	return a, nil
 }
@@ -181,7 +191,7 @@ func (r *run) callArtifactGet(ctx context.Context, c *liveCall) ([]byte, error) 
 	if get.Offset < 0 || get.Length < 0 {
 		return nil, provider.Malformed(abi.InvalidParam("offset", "offset and length must not be negative"))
 	}
-	if slices.Contains(r.artifacts, get.ArtifactID) {
+	if slices.Contains(r.outputs.ArtifactIDs(), get.ArtifactID) {
 		if err := r.flush(true); err != nil { // it was put by this very run
 			return nil, err
 		}
@@ -193,8 +203,8 @@ func (r *run) callArtifactGet(ctx context.Context, c *liveCall) ([]byte, error) 
 	if a.Visibility == abi.VisibilityReceiptOnly {
 		return nil, provider.Refuse(abi.CallDenied, string(abi.CodePermissionDenied), "the content of this artifact is for receipts only")
 	}
-	content, err := r.engine.readArtifact(ctx, a, get.Offset, get.Length, int64(r.engine.config.Limits.PayloadBytes))
-	if errors.Is(err, errNoContent) {
+	content, err := r.engine.ReadArtifact(ctx, a, get.Offset, get.Length, int64(r.engine.config.Limits.PayloadBytes))
+	if errors.Is(err, artifacts.ErrNoContent) {
 		return nil, provider.Refuse(abi.CallUnavailable, "no_content", err.Error())
 	}
 	return content, err
@@ -202,12 +212,12 @@ func (r *run) callArtifactGet(ctx context.Context, c *liveCall) ([]byte, error) 
 
 // artifact finds an Artifact of the Task's Workspace.
 func (r *run) artifact(ctx context.Context, id string) (*abi.Artifact, error) {
-	res, err := r.engine.find(ctx, r.task.tenant, abi.ObjectArtifact, id)
+	res, err := r.engine.ledger.Find(ctx, r.task.tenant, abi.ObjectArtifact, id)
 	if err != nil {
 		return nil, err
 	}
 	var a abi.Artifact
-	if err := decode(res.State, &a); err != nil {
+	if err := ledger.Decode(res.State, &a); err != nil {
 		return nil, err
 	}
 	if a.WorkspaceID != r.task.about.WorkspaceID {
@@ -216,16 +226,11 @@ func (r *run) artifact(ctx context.Context, id string) (*abi.Artifact, error) {
 	return &a, nil
 }
 
-// stateID returns the id of a Session's value.
-func stateID(session, key string) string {
-	return abi.IDPrefix(abi.ObjectState) + strings.TrimPrefix(session, abi.IDPrefix(abi.ObjectSession)) + "." + key
-}
-
 // maxStateKey is the longest key of a Session's value, in bytes.
 const maxStateKey = 128
 
 func (r *run) stateID(key string) (string, error) {
-	id := stateID(r.task.about.SessionID, key)
+	id := sessions.StateID(r.task.about.SessionID, key)
 	if key == "" || len(key) > maxStateKey || !abi.ValidName(key) {
 		return "", provider.Malformed(abi.InvalidParam("key", "a key is 1 to %d characters A-Z a-z 0-9 _ - .", maxStateKey))
 	}
@@ -241,18 +246,18 @@ func (r *run) callStateGet(ctx context.Context, c *liveCall) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	state, err := r.engine.stateOf(ctx, owner{r.task.tenant, id})
+	state, err := r.engine.stateOf(ctx, ledger.Key{Tenant: r.task.tenant, ID: id})
 	if err == nil && state == nil {
 		return []byte(`{"value":null}`), nil
 	}
 	var kept abi.CallStateSetRequest
 	if err == nil {
-		err = decode(state, &kept)
+		err = ledger.Decode(state, &kept)
 	}
 	if err == nil && kept.Value == nil {
-		err = nonsense(abi.ObjectState, id, "it has no value")
+		err = ledger.Nonsense(abi.ObjectState, id, "it has no value")
 	}
-	if isUnreadable(err) {
+	if ledger.IsUnreadable(err) {
 		return nil, provider.Refuse(abi.CallUnavailable, "unreadable", "what was kept under "+strconv.Quote(req.Key)+" cannot be read")
 	}
 	if err != nil {
@@ -262,15 +267,15 @@ func (r *run) callStateGet(ctx context.Context, c *liveCall) ([]byte, error) {
 }
 
 // stateOf returns what was kept under a key, nil when nothing was.
-func (e *Engine) stateOf(ctx context.Context, key owner) ([]byte, error) {
+func (e *Engine) stateOf(ctx context.Context, key ledger.Key) ([]byte, error) {
 	if v, ok := e.values.get(key); ok && v.read {
 		return v.state, nil
 	}
 	// Whoever sets the value meanwhile waits, or is waited for: what is remembered is
 	// never older than what was answered.
-	unlock := e.locks.lock(key.tenant, key.id)
+	unlock := e.ledger.Lock(key.Tenant, key.ID)
 	defer unlock()
-	res, err := e.store.Get(ctx, key.tenant, abi.ObjectState, key.id)
+	res, err := e.store.Get(ctx, key.Tenant, abi.ObjectState, key.ID)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		e.values.set(key, value{read: true})
@@ -296,15 +301,15 @@ func (r *run) callStateSet(ctx context.Context, c *liveCall) ([]byte, error) {
 	if len(req.Value) == 0 {
 		return nil, provider.Malformed(abi.InvalidParam("value", `missing required member "value"; null removes the key`))
 	}
-	e, key := r.engine, owner{r.task.tenant, id}
+	e, key := r.engine, ledger.Key{Tenant: r.task.tenant, ID: id}
 	// Until the value is on disk, nobody else sets it: its events are in order.
-	unlock := e.locks.lock(key.tenant, key.id)
+	unlock := e.ledger.Lock(key.Tenant, key.ID)
 	seq, known, err := e.stateSequence(ctx, key)
 	if err != nil {
 		unlock()
 		return nil, err
 	}
-	c.states = &record{kind: abi.EventStateSet, object: abi.ObjectState, id: id, created: !known, seq: seq, state: jsontext.Value(c.entry.Request)}
+	c.states = &ledger.Record{Kind: abi.EventStateSet, Object: abi.ObjectState, ID: id, Created: !known, Sequence: seq, State: jsontext.Value(c.entry.Request)}
 	c.release = func(err error) {
 		if err != nil { // it may have been written, or not
 			e.values.forget(key)
@@ -318,13 +323,13 @@ func (r *run) callStateSet(ctx context.Context, c *liveCall) ([]byte, error) {
 
 // stateSequence returns the sequence of the next event of a Session's value, and
 // whether there has been one.
-func (e *Engine) stateSequence(ctx context.Context, key owner) (next uint64, known bool, err error) {
+func (e *Engine) stateSequence(ctx context.Context, key ledger.Key) (next uint64, known bool, err error) {
 	if v, ok := e.values.get(key); ok {
 		return v.next, v.known, nil
 	}
-	res, err := e.store.Get(ctx, key.tenant, abi.ObjectState, key.id)
+	res, err := e.store.Get(ctx, key.Tenant, abi.ObjectState, key.ID)
 	if errors.Is(err, storage.ErrDamaged) { // the value to come takes its place
-		res.Sequence, _, err = e.store.Sequence(ctx, key.tenant, abi.ResourcePointer{Object: abi.ObjectState, ID: key.id})
+		res.Sequence, _, err = e.store.Sequence(ctx, key.Tenant, abi.ResourcePointer{Object: abi.ObjectState, ID: key.ID})
 	}
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
@@ -338,8 +343,8 @@ func (e *Engine) stateSequence(ctx context.Context, key owner) (next uint64, kno
 // stateTable remembers some of the values that Sessions keep, as they are on disk.
 // Only this engine writes them, under the value's lock.
 type stateTable struct {
-	mu   lockrank.RWMutex[lockTable]
-	kept map[owner]value
+	mu   lockrank.RWMutex[lockrank.Table]
+	kept map[ledger.Key]value
 }
 
 // value is what is remembered of one.
@@ -356,21 +361,21 @@ const (
 	maxStateSize = 1 << 10
 )
 
-func (s *stateTable) get(key owner) (value, bool) {
+func (s *stateTable) get(key ledger.Key) (value, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	v, ok := s.kept[key]
 	return v, ok
 }
 
-func (s *stateTable) set(key owner, v value) {
+func (s *stateTable) set(key ledger.Key, v value) {
 	if len(v.state) > maxStateSize {
 		v.read, v.state = false, nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.kept == nil {
-		s.kept = map[owner]value{}
+		s.kept = map[ledger.Key]value{}
 	}
 	if _, known := s.kept[key]; !known && len(s.kept) >= maxStates {
 		for other := range s.kept { // any will do
@@ -382,14 +387,11 @@ func (s *stateTable) set(key owner, v value) {
 }
 
 // forget drops what is remembered of a value whose event may not be written.
-func (s *stateTable) forget(key owner) {
+func (s *stateTable) forget(key ledger.Key) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.kept, key)
 }
-
-// hostNamespace is the prefix of the event kinds that plugins may not use.
-const hostNamespace = "vendor.wharf."
 
 func (r *run) callEventEmit(_ context.Context, c *liveCall) ([]byte, error) {
 	req, err := ask[abi.CallEventEmitRequest](c)
@@ -399,13 +401,13 @@ func (r *run) callEventEmit(_ context.Context, c *liveCall) ([]byte, error) {
 	if len(req.Payload) == 0 {
 		req.Payload = abi.EmptyObject()
 	}
-	switch {
-	case !req.Kind.Vendor() || strings.HasPrefix(string(req.Kind), hostNamespace) || !abi.ValidName(string(req.Kind)):
-		return nil, provider.Malformed(abi.InvalidParam("kind", `%q is not a kind for plugins: "vendor." and a name of your own, or a reverse-DNS name`, req.Kind))
-	case req.Payload.Kind() != '{':
+	if refused := abi.CheckPluginKind(req.Kind); refused != nil {
+		return nil, provider.Malformed(refused)
+	}
+	if req.Payload.Kind() != '{' {
 		return nil, provider.Malformed(abi.InvalidParam("payload", "payload must be a JSON object"))
 	}
-	c.extra = []record{{kind: req.Kind, object: abi.ObjectTask, id: r.task.id, payload: req.Payload.Clone()}}
+	c.extra = []ledger.Record{{Kind: req.Kind, Object: abi.ObjectTask, ID: r.task.id, Payload: req.Payload.Clone()}}
 	return nil, nil
 }
 
@@ -417,7 +419,7 @@ func (r *run) callHostFact(_ context.Context, c *liveCall) ([]byte, error) {
 	e, t := r.engine, &r.task.about
 	facts := map[string]string{
 		"wharf.version": e.version, "abi.version": abi.ABIVersion, "os": goruntime.GOOS, "arch": goruntime.GOARCH,
-		"tenant": e.tenantID(r.task.tenant), "workspace": t.WorkspaceID, "session": t.SessionID, "task": t.ID, "deadline": "",
+		"tenant": e.tenants.IDOf(r.task.tenant), "workspace": t.WorkspaceID, "session": t.SessionID, "task": t.ID, "deadline": "",
 	}
 	if !t.DeadlineAt.IsZero() {
 		facts["deadline"] = t.DeadlineAt.Format(time.RFC3339Nano)

@@ -6,6 +6,9 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/alarm"
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/runtime/lifecycle"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -14,8 +17,8 @@ var (
 	errDeadline = errors.New("the task's deadline passed")
 )
 
-func stopCause(k InputKind) error {
-	if k == InputDeadline {
+func stopCause(k lifecycle.InputKind) error {
+	if k == lifecycle.Deadline {
 		return errDeadline
 	}
 	return errCanceled
@@ -23,45 +26,45 @@ func stopCause(k InputKind) error {
 
 // CancelTask ends a Task. A plugin that runs for it is stopped, and what it still
 // answers does not count. Canceling a Task that has ended is a conflict.
-func (e *Engine) CancelTask(ctx context.Context, c *Caller, r *Retry, id string, req abi.CancelTaskRequest) (Doc, error) {
-	current, _, err := findAs[abi.Task](ctx, e, c, abi.ObjectTask, id)
-	if isUnreadable(err) {
+func (e *Engine) CancelTask(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.CancelTaskRequest) (desk.Doc, error) {
+	current, _, err := desk.Find[abi.Task](ctx, e.Desk, c, abi.ObjectTask, id)
+	if ledger.IsUnreadable(err) {
 		current, err = e.visibleRemains(ctx, c, id, err)
 	}
 	if err != nil {
-		return Doc{}, err
+		return desk.Doc{}, err
 	}
-	return e.once(ctx, c, r, current.WorkspaceID, func(idem *storage.Idempotency) (Doc, error) {
+	return e.Once(ctx, c, r, current.WorkspaceID, func(idem *storage.Idempotency) (desk.Doc, error) {
 		return e.cancel(ctx, c, idem, id, req.Reason)
 	})
 }
 
-func (e *Engine) cancel(ctx context.Context, c *Caller, idem *storage.Idempotency, id, reason string) (Doc, error) {
-	ch := change{in: Input{Kind: InputCancel}, actor: c.Actor, idem: idem}
+func (e *Engine) cancel(ctx context.Context, c *desk.Caller, idem *storage.Idempotency, id, reason string) (desk.Doc, error) {
+	ch := change{in: lifecycle.Input{Kind: lifecycle.Cancel}, actor: c.Actor, idem: idem}
 	if reason != "" {
 		ch.payload = map[string]string{"reason": reason}
 		ch.outcome = func(o *abi.Outcome) { o.Summary = "canceled: " + reason }
 	}
-	err := e.endFromOutside(ctx, owner{c.Tenant, id}, ch)
-	if errors.Is(err, ErrTerminal) {
-		return Doc{}, errEnded(id)
+	err := e.endFromOutside(ctx, ledger.Key{Tenant: c.Tenant, ID: id}, ch)
+	if errors.Is(err, lifecycle.ErrTerminal) {
+		return desk.Doc{}, errEnded(id)
 	}
 	if err != nil {
-		return Doc{}, err
+		return desk.Doc{}, err
 	}
 	return e.Get(ctx, c, abi.ObjectTask, id)
 }
 
-// endFromOutside ends a Task in whatever state it is; ErrTerminal when it has
+// endFromOutside ends a Task in whatever state it is; lifecycle.ErrTerminal when it has
 // ended already.
-func (e *Engine) endFromOutside(ctx context.Context, key owner, ch change) error {
+func (e *Engine) endFromOutside(ctx context.Context, key ledger.Key, ch change) error {
 	for {
 		t, err := e.endable(ctx, key)
 		if err != nil {
 			return err
 		}
 		if t == nil {
-			return ErrTerminal
+			return lifecycle.ErrTerminal
 		}
 		commit, err := e.endTask(ctx, t, ch)
 		if errors.Is(err, errGone) {
@@ -124,11 +127,11 @@ func (e *Engine) watchDeadline(t *task) {
 		return
 	}
 	key := t.key()
-	t.deadline = alarm.Set(e.now, t.task.DeadlineAt, e.background.owned(func() { e.expire(key) }))
+	t.deadline = alarm.Set(e.now, t.task.DeadlineAt, e.background.Owned(func() { e.expire(key) }))
 }
 
 // expire fails a Task whose deadline has passed.
-func (e *Engine) expire(key owner) {
-	err := e.endFromOutside(context.Background(), key, change{in: Input{Kind: InputDeadline}, actor: hostActor})
+func (e *Engine) expire(key ledger.Key) {
+	err := e.endFromOutside(context.Background(), key, change{in: lifecycle.Input{Kind: lifecycle.Deadline}, actor: desk.HostActor})
 	e.undone("a task's deadline could not be recorded", key, err)
 }

@@ -6,17 +6,20 @@ import (
 	"time"
 
 	json "github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/jsonw"
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/lockrank"
+	"github.com/wharf-dev/wharf/runtime/personas"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/storage"
 )
 
 // facts is what the receipt of a Task is made from besides the Task itself.
 type facts struct {
-	persona        *persona
+	persona        *personas.Persona
 	tally          *receipt.Tally
 	artifacts      []receipt.ArtifactRef
 	withheld       []receipt.Redaction
@@ -57,7 +60,7 @@ func (e *Engine) newIssue(t *task, outside *facts) *issue {
 		f = &facts{tally: receipt.NewTally(nil, nil, t.id)}
 	}
 	if f.persona == nil {
-		p, err := e.persona(context.Background(), t.tenant, t.about.PersonaID)
+		p, err := e.Persona(context.Background(), t.tenant, t.about.PersonaID)
 		if err != nil {
 			return nil // the Task failed for want of its Persona: there is no policy to issue under
 		}
@@ -114,7 +117,7 @@ func (e *Engine) readFacts(ctx context.Context, t *task, f *facts) error {
 	if f.persona, err = e.personaAt(ctx, t.tenant, t.about.PersonaID, h.program.Persona); err != nil {
 		return err
 	}
-	f.tally = receipt.NewTally(h.program, given(about, input, f.persona.text), t.id)
+	f.tally = receipt.NewTally(h.program, given(about, input, f.persona.Text), t.id)
 	for i := range h.entries {
 		entry := &h.entries[i]
 		if entry.Open {
@@ -131,10 +134,10 @@ func (e *Engine) readFacts(ctx context.Context, t *task, f *facts) error {
 // told is the event of the receipt, whose state is filled in when it is sealed. A
 // replay that was done before has its receipt already: it is issued again, and is
 // the same resource.
-func (i *issue) told() record {
-	rec := record{kind: abi.EventReceiptIssued, object: abi.ObjectReceipt, id: i.id, created: true}
+func (i *issue) told() ledger.Record {
+	rec := ledger.Record{Kind: abi.EventReceiptIssued, Object: abi.ObjectReceipt, ID: i.id, Created: true}
 	if r := i.facts.replay; r != nil && r.issued != nil {
-		rec.created, rec.seq = false, r.sequence
+		rec.Created, rec.Sequence = false, r.sequence
 	}
 	return rec
 }
@@ -151,7 +154,7 @@ func (e *Engine) build(i *issue, now time.Time) (err error) {
 	if r := i.facts.replay; r != nil {
 		return r.check(i.built)
 	}
-	i.chain, err = e.chains.of(e, owner{i.tenant, i.task.WorkspaceID})
+	i.chain, err = e.chains.of(e, ledger.Key{Tenant: i.tenant, ID: i.task.WorkspaceID})
 	return err
 }
 
@@ -164,7 +167,7 @@ func (r *replayFacts) check(built *receipt.Receipt) error {
 	var before struct {
 		Wire receipt.Receipt `json:"wire"`
 	}
-	if err := decode(r.issued, &before); err != nil {
+	if err := ledger.Decode(r.issued, &before); err != nil {
 		return err
 	}
 	again := *built
@@ -178,10 +181,10 @@ func (r *replayFacts) check(built *receipt.Receipt) error {
 // seal puts the receipt into the batch and hands that over, in the order of the
 // Workspace's chain.
 func (e *Engine) seal(i *issue, b *storage.Batch, hand func() error) error {
-	put := func(number uint64, sealed *receipt.Batch) error {
-		lockrank.Enter[lockChain]() // the chain's own lock is held until put returns
-		defer lockrank.Leave[lockChain]()
-		b.Frame.Records[i.record].State = i.resource(i.built, number)
+	put := func(text []byte, number uint64, sealed *receipt.Batch) error {
+		lockrank.Enter[lockrank.Chain]() // the chain's own lock is held until put returns
+		defer lockrank.Leave[lockrank.Chain]()
+		b.Frame.Records[i.record].State = i.resource(text, number)
 		if sealed != nil {
 			state, err := json.Marshal(sealed)
 			if err != nil {
@@ -199,7 +202,7 @@ func (e *Engine) seal(i *issue, b *storage.Batch, hand func() error) error {
 			b.Frame.Records[i.record].State = r.issued
 			return hand()
 		}
-		return put(0, nil)
+		return put(i.built.AppendCanonical(nil), 0, nil)
 	}
 	return i.chain.Seal(i.built, i.key, i.at, put)
 }
@@ -208,7 +211,7 @@ func (e *Engine) receiptFacts(i *issue, now time.Time) *receipt.Facts {
 	t, p := i.task, i.facts.persona
 	f := &receipt.Facts{
 		ReceiptID: i.id, IssuerID: e.signing.Public().Issuer, IssuerName: "Wharf", IssuerVersion: abi.ProtocolVersion,
-		TenantID: e.tenantID(i.tenant), PersonaRef: p.ID + "@" + p.Version,
+		TenantID: e.tenants.IDOf(i.tenant), PersonaRef: p.ID + "@" + p.Version,
 		WorkspaceID: t.WorkspaceID, SessionID: t.SessionID, TaskID: t.ID, BranchID: t.BranchID,
 		CreatedAt: t.CreatedAt, StartedAt: t.StartedAt, CompletedAt: abi.At(now), IssuedAt: i.at,
 		Status: t.Status, Failure: i.outcome.Failure, Gas: i.facts.gas, StartTier: p.AutonomyTier, EndTier: p.AutonomyTier,
@@ -223,54 +226,52 @@ func (e *Engine) receiptFacts(i *issue, now time.Time) *receipt.Facts {
 	return f
 }
 
-// resource is the receipt as a REST resource, in JSON. number is its place in the
-// Workspace's chain; a replay's receipt has none.
-func (i *issue) resource(r *receipt.Receipt, number uint64) []byte {
-	b := make([]byte, 0, 4096)
-	b = appendMember(append(b, '{'), "id", i.id)
-	b = append(b, `,"object":"receipt"`...)
-	issued := r.IssuedAt.Format(time.RFC3339Nano)
-	b = appendMember(append(b, ','), "created_at", issued)
-	b = appendMember(append(b, ','), "updated_at", issued)
+// resource is the receipt as a REST resource, in JSON. text is the receipt's own JSON, and
+// number its place in the Workspace's chain; a replay's receipt has none.
+func (i *issue) resource(text []byte, number uint64) []byte {
+	r, o := i.built, jsonw.Begin(make([]byte, 0, len(text)+1024))
+	o.Text("id", i.id)
+	o.Text("object", string(abi.ObjectReceipt))
+	o.Time("created_at", r.IssuedAt)
+	o.Time("updated_at", r.IssuedAt)
+	o.Name("metadata")
+	metadata := jsonw.Begin(o.B)
 	if i.facts.replay == nil {
-		b = fmt.Appendf(b, `,"metadata":{"chain_number":%d}`, number)
-	} else {
-		b = append(b, `,"metadata":{}`...)
+		metadata.Uint("chain_number", number)
 	}
-	b = fmt.Appendf(b, `,"subject":{"object":%q,"id":%q}`, r.Subject.Object, r.Subject.ID)
-	b = append(b, `,"format":"`+abi.ReceiptSchema+`"`...)
-	b = appendMember(append(b, ','), "summary", string(i.outcome.Status)+": "+i.outcome.Summary)
-	b = appendMember(append(b, ','), "issued_at", issued)
-	b = appendMember(append(b, ','), "issuer", r.Issuer.ID)
-	b = appendMember(append(b, ','), "task_id", i.task.ID)
-	b = appendMember(append(b, ','), "workspace_id", i.task.WorkspaceID)
-	b = appendMember(append(b, ','), "session_id", i.task.SessionID)
-	b = append(b, `,"wire":`...)
-	return append(r.AppendCanonical(b), '}')
-}
-
-func appendMember(b []byte, name, value string) []byte {
-	b = append(append(append(b, '"'), name...), `":`...)
-	b, _ = jsontext.AppendQuote(b, value)
-	return b
+	o.B = append(metadata.End(), ',')
+	o.Name("subject")
+	subject := jsonw.Begin(o.B)
+	subject.Text("object", r.Subject.Object)
+	subject.Text("id", r.Subject.ID)
+	o.B = append(subject.End(), ',')
+	o.Text("format", abi.ReceiptSchema)
+	o.Text("summary", string(i.outcome.Status)+": "+i.outcome.Summary)
+	o.Time("issued_at", r.IssuedAt)
+	o.Text("issuer", r.Issuer.ID)
+	o.Text("task_id", i.task.ID)
+	o.Text("workspace_id", i.task.WorkspaceID)
+	o.Text("session_id", i.task.SessionID)
+	o.JSON("wire", text)
+	return o.End()
 }
 
 // chainTable holds the chains of receipts that are being added to.
 type chainTable struct {
-	mu   lockrank.Mutex[lockTable]
-	byID map[owner]*chainEntry
+	mu   lockrank.Mutex[lockrank.Table]
+	byID map[ledger.Key]*chainEntry
 }
 
 type chainEntry struct {
-	once  lockrank.Mutex[lockChainRead]
+	once  lockrank.Mutex[lockrank.ChainRead]
 	chain *receipt.Chain
 }
 
 // of returns the chain of a Workspace, read from the log on first use.
-func (c *chainTable) of(e *Engine, workspace owner) (*receipt.Chain, error) {
+func (c *chainTable) of(e *Engine, workspace ledger.Key) (*receipt.Chain, error) {
 	c.mu.Lock()
 	if c.byID == nil {
-		c.byID = map[owner]*chainEntry{}
+		c.byID = map[ledger.Key]*chainEntry{}
 	}
 	entry := c.byID[workspace]
 	if entry == nil {
@@ -287,7 +288,7 @@ func (c *chainTable) of(e *Engine, workspace owner) (*receipt.Chain, error) {
 	if err != nil {
 		return nil, err
 	}
-	entry.chain = receipt.NewChain(workspace.id, state)
+	entry.chain = receipt.NewChain(workspace.ID, state)
 	return entry.chain, nil
 }
 
@@ -305,19 +306,19 @@ type chainLink struct {
 // chainState reads where a Workspace's chain stands: its last receipt, and the
 // hashes of those that are not sealed in a batch yet. Lists are in the order of
 // ids, which is almost that of the chain, so a little more is read than needed.
-func (e *Engine) chainState(ctx context.Context, workspace owner) (receipt.ChainState, error) {
+func (e *Engine) chainState(ctx context.Context, workspace ledger.Key) (receipt.ChainState, error) {
 	hashes := map[uint64]string{}
 	last, any := uint64(0), false
 	page := storage.Page{Limit: 200}
 	for enough := false; !enough; {
-		list, more, err := e.store.List(ctx, workspace.tenant, abi.ObjectReceipt, Scope{Object: abi.ObjectWorkspace, ID: workspace.id}, page)
+		list, more, err := e.store.List(ctx, workspace.Tenant, abi.ObjectReceipt, desk.Scope{Object: abi.ObjectWorkspace, ID: workspace.ID}, page)
 		if err != nil {
-			return receipt.ChainState{}, e.failed("reading the chain of receipts", err)
+			return receipt.ChainState{}, e.ledger.Failed("reading the chain of receipts", err)
 		}
 		for _, res := range list {
 			page.After = res.ID
 			var link chainLink
-			if err := decode(res.State, &link); err != nil {
+			if err := ledger.Decode(res.State, &link); err != nil {
 				return receipt.ChainState{}, err
 			}
 			if link.Metadata.Number == nil {
@@ -335,7 +336,7 @@ func (e *Engine) chainState(ctx context.Context, workspace owner) (receipt.Chain
 	state := receipt.ChainState{Previous: hashes[last], Count: last + 1}
 	for n := state.Count - state.Count%receipt.BatchSize; n < state.Count; n++ {
 		if hashes[n] == "" {
-			return state, fmt.Errorf("receipt %d of workspace %s is missing", n, workspace.id)
+			return state, fmt.Errorf("receipt %d of workspace %s is missing", n, workspace.ID)
 		}
 		state.Pending = append(state.Pending, hashes[n])
 	}

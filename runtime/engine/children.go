@@ -1,16 +1,18 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 
 	json "github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/storage"
 )
@@ -62,7 +64,7 @@ func (r *run) childRequest(ctx context.Context, c *liveCall) (abi.SubmitTaskRequ
 		if err != nil {
 			return submit, err
 		}
-		submit.PersonaID = firstOf(req.PersonaID, parent.PersonaID)
+		submit.PersonaID = cmp.Or(req.PersonaID, parent.PersonaID)
 		submit.Input, submit.Metadata, submit.DeadlineSeconds = req.Input.Clone(), req.Metadata.Clone(), req.DeadlineSeconds
 	}
 	return submit, r.checkChildren(ctx)
@@ -113,14 +115,14 @@ func (e *Engine) checkGenerations(ctx context.Context, t *task) error {
 
 // submitChild accepts a child unless it is there already.
 func (e *Engine) submitChild(ctx context.Context, parent *task, id string, req abi.SubmitTaskRequest) error {
-	_, err := e.find(ctx, parent.tenant, abi.ObjectTask, id)
+	_, err := e.ledger.Find(ctx, parent.tenant, abi.ObjectTask, id)
 	if err == nil {
 		return nil
 	}
-	if !isNotFound(err) {
+	if !ledger.IsNotFound(err) {
 		return err
 	}
-	c := &Caller{Tenant: parent.tenant, TenantID: e.tenantID(parent.tenant), Actor: parent.about.PersonaID}
+	c := &desk.Caller{Tenant: parent.tenant, TenantID: e.tenants.IDOf(parent.tenant), Actor: parent.about.PersonaID}
 	err = e.submitAs(ctx, c, id, req)
 	var invalid *abi.Error
 	if errors.As(err, &invalid) {
@@ -145,7 +147,7 @@ func childStatus(code abi.ErrorCode) abi.CallStatus {
 // the record has which a fork shares with its source.
 func (r *run) child(ctx context.Context, id string) (*abi.Task, error) {
 	child, err := r.engine.storedTask(ctx, r.task.tenant, id)
-	if err != nil && !isNotFound(err) {
+	if err != nil && !ledger.IsNotFound(err) {
 		return nil, err
 	}
 	if err != nil || child.ParentTaskID != r.task.id && !slices.Contains(r.children, id) {
@@ -156,17 +158,17 @@ func (r *run) child(ctx context.Context, id string) (*abi.Task, error) {
 
 // awaited returns what a Task learns of a child that has ended.
 func (e *Engine) awaited(ctx context.Context, t storage.Tenant, w *abi.Waiting, child *abi.Task) ([]byte, error) {
-	res, err := e.find(ctx, t, abi.ObjectOutcome, child.OutcomeID)
+	res, err := e.ledger.Find(ctx, t, abi.ObjectOutcome, child.OutcomeID)
 	if err != nil {
 		return nil, err
 	}
 	var o abi.Outcome
-	if err := decode(res.State, &o); err != nil {
+	if err := ledger.Decode(res.State, &o); err != nil {
 		return nil, err
 	}
 	answer := abi.CallTaskAwaitAnswer{TaskID: child.ID, Status: o.Status, Summary: o.Summary, Failure: o.Failure, ReceiptID: child.ReceiptID}
 	for _, id := range o.MessageIDs {
-		res, err := e.find(ctx, t, abi.ObjectMessage, id)
+		res, err := e.ledger.Find(ctx, t, abi.ObjectMessage, id)
 		if err != nil {
 			return nil, err
 		}
@@ -175,7 +177,7 @@ func (e *Engine) awaited(ctx context.Context, t storage.Tenant, w *abi.Waiting, 
 			return nil, err
 		}
 		var m abi.Message
-		if err := decode(state, &m); err != nil {
+		if err := ledger.Decode(state, &m); err != nil {
 			return nil, err
 		}
 		answer.Messages = append(answer.Messages, m)
@@ -184,48 +186,4 @@ func (e *Engine) awaited(ctx context.Context, t storage.Tenant, w *abi.Waiting, 
 		return toolAnswer(&answer)
 	}
 	return json.Marshal(&answer)
-}
-
-// answerInput brings a parked Task the input that it waits for.
-func (e *Engine) answerInput(ctx context.Context, c *Caller, t *abi.Task, kind abi.TaskMessageKind, m *abi.Message, idem *storage.Idempotency) (Doc, error) {
-	w := t.Waiting
-	if w == nil || permissionKind(w) == "" || (kind == abi.TaskMessageToolConfirmation) != forApproval(w) {
-		return Doc{}, abi.Errorf(abi.CodeInvalidStateTransition, "task %s is %s and does not wait for %s", t.ID, t.Status, kind)
-	}
-	up := &wakeUp{requestID: w.RequestID, caller: c, actor: c.Actor, idem: idem}
-	if err := up.bring(m); err != nil {
-		return Doc{}, err
-	}
-	if kind == abi.TaskMessageToolConfirmation {
-		d, err := decisionOf(m)
-		if err != nil {
-			return Doc{}, err
-		}
-		up.decision = e.decision(c.Actor, d.Decision, d.Reason, d.Arguments)
-	}
-	doc := Doc{ID: m.ID, JSON: Placed(abi.ObjectMessage, m.AppendJSON(nil), t.WorkspaceID, ""), Restricted: up.before[0].restricted}
-	return doc, e.answerWait(ctx, owner{c.Tenant, t.ID}, up,
-		abi.Errorf(abi.CodeInvalidStateTransition, "task %s does not wait any more: it was answered already", t.ID))
-}
-
-// decisionOf reads an approval from the json part of a Message.
-func decisionOf(m *abi.Message) (*abi.RespondRequest, error) {
-	for _, p := range m.Parts {
-		if p.Type != abi.PartJSON {
-			continue
-		}
-		var d struct {
-			Decision  string         `json:"decision"`
-			Reason    string         `json:"reason"`
-			Arguments jsontext.Value `json:"arguments"`
-		}
-		if err := json.Unmarshal(p.Value, &d); err != nil {
-			return nil, abi.InvalidParam("message.parts", "reading the decision: %v", err)
-		}
-		if err := checkOneOf("decision", d.Decision, decisionApproved, decisionDenied); err != nil {
-			return nil, within("message.parts", err)
-		}
-		return &abi.RespondRequest{Decision: d.Decision, Reason: d.Reason, Arguments: d.Arguments}, nil
-	}
-	return nil, abi.InvalidParam("message.parts", `a tool_confirmation needs a json part with {"decision": "approved"} or {"decision": "denied"}`)
 }

@@ -12,9 +12,10 @@ import (
 // TestChangesBesideRepeatedDeliveries holds that a Connector's events are in the log in
 // the order of their sequences, whoever tells of it meanwhile.
 func TestChangesBesideRepeatedDeliveries(t *testing.T) {
-	n := newNode(t, guests{"sorter": normalizing(asTask)})
+	clock := &fakeClock{now: newYear}
+	n := newNode(t, guests{"sorter": normalizing(asTask)}, func(_ *Config, p *Parts) { p.Now = clock.read })
 	id := n.connector(t, nil)
-	s := must(n.source(n.root, id))
+	n.deliver(t, id, "again", "nothing")
 	const writes = 200
 	var writers sync.WaitGroup
 	writers.Go(func() {
@@ -24,8 +25,11 @@ func TestChangesBesideRepeatedDeliveries(t *testing.T) {
 		}
 	})
 	writers.Go(func() {
-		for i := range writes {
-			n.repeated(s, "again", n.now().Add(time.Duration(i)*tellEvery)) // each late enough to be told of
+		for range writes {
+			clock.mu.Lock()
+			clock.now = clock.now.Add(time.Second) // late enough for each to be told of
+			clock.mu.Unlock()
+			n.deliver(t, id, "again", "nothing")
 		}
 	})
 	writers.Wait()

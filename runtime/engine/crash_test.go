@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	"github.com/wharf-dev/wharf/abi"
-	"github.com/wharf-dev/wharf/storage/pebble"
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/storage"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
 
@@ -85,7 +86,7 @@ func (n *node) wantAcknowledged(t *testing.T, told *acknowledged) {
 		}
 	}
 	unanswered := len(told.tasks) - len(told.ended) // their answers came after the crash
-	list, err := n.Messages(t.Context(), n.root, told.session, Page{Limit: 200})
+	list, err := n.Messages(t.Context(), n.root, told.session, desk.Page{Limit: 200})
 	if err != nil || len(list.Docs) != told.messages+unanswered {
 		t.Errorf("%d messages, want %d (%v)", len(list.Docs), told.messages+unanswered, err)
 	}
@@ -96,7 +97,7 @@ func (n *node) wantAcknowledged(t *testing.T, told *acknowledged) {
 // what a rebuild from the log makes of them.
 func (n *node) wantSound(t *testing.T) {
 	t.Helper()
-	for name, look := range map[string]func(context.Context, func(pebble.Progress)) (pebble.Report, error){
+	for name, look := range map[string]func(context.Context, func(storage.Progress)) (storage.Report, error){
 		"check": n.store.Check, "rebuild": n.store.Rebuild,
 	} {
 		report, err := look(t.Context(), nil)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/storage"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
@@ -32,7 +33,7 @@ func TestDeadLettersAreDrivenAgain(t *testing.T) {
 	n.settled(t, id)
 	n.settled(t, other)
 
-	letters := must(n.DeadLetters(t.Context(), n.root, id, Page{Limit: 10})).Docs
+	letters := must(n.DeadLetters(t.Context(), n.root, id, desk.Page{Limit: 10})).Docs
 	if len(letters) != 1 {
 		t.Fatalf("%d dead letters, want 1", len(letters))
 	}
@@ -44,14 +45,14 @@ func TestDeadLettersAreDrivenAgain(t *testing.T) {
 	stranger := *n.root
 	stranger.Workspaces = []string{"ws_other"}
 	for _, err := range []error{
-		second(n.DeadLetters(t.Context(), &stranger, id, Page{Limit: 10})), second(n.DeadLetter(t.Context(), &stranger, id, letter.ID)),
+		second(n.DeadLetters(t.Context(), &stranger, id, desk.Page{Limit: 10})), second(n.DeadLetter(t.Context(), &stranger, id, letter.ID)),
 		second(n.DeadLetter(t.Context(), n.root, other, letter.ID)), second(n.RedriveDeadLetter(t.Context(), &stranger, nil, id, letter.ID)),
 		second(n.RedriveDeadLetter(t.Context(), n.root, nil, other, letter.ID)), second(n.RedriveDeadLetter(t.Context(), n.root, nil, id, "dead_x")),
 	} {
 		wantCode(t, err, abi.CodeResourceNotFound)
 	}
 
-	retry := &Retry{Key: "k", Method: "POST", Target: "/redrive"}
+	retry := &desk.Retry{Key: "k", Method: "POST", Target: "/redrive"}
 	first := must(n.RedriveDeadLetter(t.Context(), n.root, retry, id, letter.ID))
 	n.settled(t, id)
 	again := must(n.RedriveDeadLetter(t.Context(), n.root, retry, id, letter.ID))
@@ -64,7 +65,7 @@ func TestDeadLettersAreDrivenAgain(t *testing.T) {
 	}
 
 	n.pause(t, id, abi.ConnectorPaused)
-	wantCode(t, second(n.RedriveDeadLetters(t.Context(), &stranger, nil, id, Page{Limit: 10})), abi.CodeResourceNotFound)
+	wantCode(t, second(n.RedriveDeadLetters(t.Context(), &stranger, nil, id, desk.Page{Limit: 10})), abi.CodeResourceNotFound)
 	must(n.RedriveDeadLetter(t.Context(), n.root, nil, id, letter.ID))
 	wantCode(t, second(n.RedriveDeadLetter(t.Context(), n.root, nil, id, letter.ID)), abi.CodeConflict)
 	n.stop(t)
@@ -99,10 +100,10 @@ func (n *node) wantSequences(t testing.TB, objects ...abi.Object) {
 // eachStored calls f for each event of the tenant, in the order of the log.
 func (n *node) eachStored(t testing.TB, f func(storage.Record)) {
 	t.Helper()
-	for after, more := Position(0), true; more; {
+	for after, more := desk.Position(0), true; more; {
 		var page []storage.Event
 		var err error
-		if page, more, err = n.store.Events(t.Context(), n.root.Tenant, Scope{}, after, 100); err != nil {
+		if page, more, err = n.store.Events(t.Context(), n.root.Tenant, desk.Scope{}, after, 100); err != nil {
 			t.Fatal(err)
 		}
 		for _, ev := range page {
@@ -124,12 +125,12 @@ func TestRedriveAll(t *testing.T) {
 	n.settled(t, id)
 	n.settled(t, other)
 	n.pause(t, id, abi.ConnectorPaused) // what is driven again stays pending
-	own := must(n.DeadLetters(t.Context(), n.root, id, Page{Limit: 10})).Docs
+	own := must(n.DeadLetters(t.Context(), n.root, id, desk.Page{Limit: 10})).Docs
 	must(n.RedriveDeadLetter(t.Context(), n.root, nil, id, own[1].ID))
 	for pass, key := range []string{"a", "a", "b"} {
-		retry := &Retry{Key: key, Method: "POST", Target: "/redrive"}
+		retry := &desk.Retry{Key: key, Method: "POST", Target: "/redrive"}
 		driven, pages := 0, 0
-		for page := (Page{Limit: 2}); ; pages++ {
+		for page := (desk.Page{Limit: 2}); ; pages++ {
 			list := must(n.RedriveDeadLetters(t.Context(), n.root, retry, id, page))
 			driven += len(list.Docs)
 			if page.After = list.Next; !list.More {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"testing"
@@ -110,17 +111,18 @@ func TestAQuotaIsNotHeldForASession(t *testing.T) {
 	submitted := make(chan string)
 	go func() { submitted <- n.submit(t, busy, "persona_held") }()
 	<-paused.entered
-	s, release, err := n.openSession(t.Context(), n.root, busy)
+	s, release, err := n.OpenSession(t.Context(), n.root, busy)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer release()
 	locked, unlock, unlocked := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	go func() { // as a change of it does
-		s.mu.Lock()
-		close(locked)
-		<-unlock
-		s.mu.Unlock()
+		_ = s.Change(func(*abi.Session, uint64) error {
+			close(locked)
+			<-unlock
+			return errors.New("changed nothing")
+		})
 		close(unlocked)
 	}()
 	<-locked

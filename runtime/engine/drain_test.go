@@ -226,29 +226,3 @@ func TestDrainsEnd(t *testing.T) {
 		})
 	}
 }
-
-// What a drain waits for has begun before it: nothing begins afterwards.
-func TestBackgroundEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var b background
-		began, leave := make(chan struct{}), make(chan struct{})
-		b.Go(func() { close(began); <-leave })
-		<-began
-		idle := b.end()
-		ran := false
-		b.Go(func() { ran = true })
-		b.owned(func() { ran = true })()
-		synctest.Wait()
-		select {
-		case <-idle:
-			t.Error("it ended before what it has begun")
-		default:
-		}
-		close(leave)
-		<-idle
-		<-b.end()
-		if ran {
-			t.Error("it has begun something after its end")
-		}
-	})
-}

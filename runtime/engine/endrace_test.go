@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -106,8 +108,8 @@ var endings = map[string]func(n *node, id string) error{
 		_, err := n.CancelTask(context.Background(), n.root, nil, id, abi.CancelTaskRequest{})
 		return err
 	},
-	"deadline": func(n *node, id string) error { n.expire(owner{n.root.Tenant, id}); return nil },
-	"budget":   func(n *node, id string) error { n.exhaust(owner{n.root.Tenant, id}); return nil },
+	"deadline": func(n *node, id string) error { n.expire(ledger.Key{Tenant: n.root.Tenant, ID: id}); return nil },
+	"budget":   func(n *node, id string) error { n.exhaust(ledger.Key{Tenant: n.root.Tenant, ID: id}); return nil },
 }
 
 func tellsAWake(b *storage.Batch) bool {
@@ -289,7 +291,7 @@ func TestReceiptsOfRacingEnds(t *testing.T) {
 		}
 	}
 	all.Wait()
-	list, err := n.List(t.Context(), n.root, abi.ObjectTask, Filter{}, Page{Limit: 200})
+	list, err := n.List(t.Context(), n.root, abi.ObjectTask, desk.Filter{}, desk.Page{Limit: 200})
 	if err != nil || len(list.Docs) != tasks {
 		t.Fatalf("%d tasks, %v", len(list.Docs), err)
 	}
@@ -308,7 +310,7 @@ func TestReceiptsOfRacingEnds(t *testing.T) {
 // eachEvent calls goOn for each event of a Task, as they come, until it returns false
 // or the Task has ended.
 func (n *node) eachEvent(t *testing.T, id string, goOn func(i int) bool) {
-	sub, err := n.Subscribe(context.Background(), n.root, Filter{TaskID: id}, 0)
+	sub, err := n.Subscribe(context.Background(), n.root, desk.Filter{TaskID: id}, 0)
 	if err != nil {
 		t.Error(err)
 		return

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -8,19 +9,30 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/artifacts"
+	"github.com/wharf-dev/wharf/runtime/background"
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/files"
 	"github.com/wharf-dev/wharf/runtime/identity"
 	"github.com/wharf-dev/wharf/runtime/inhand"
+	"github.com/wharf-dev/wharf/runtime/intake"
+	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/lockrank"
+	"github.com/wharf-dev/wharf/runtime/memories"
+	"github.com/wharf-dev/wharf/runtime/personas"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
+	"github.com/wharf-dev/wharf/runtime/quotas"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
+	"github.com/wharf-dev/wharf/runtime/scheduler"
+	"github.com/wharf-dev/wharf/runtime/secrets"
+	"github.com/wharf-dev/wharf/runtime/sessions"
+	"github.com/wharf-dev/wharf/runtime/tenancy"
 	"github.com/wharf-dev/wharf/runtime/turns"
 	"github.com/wharf-dev/wharf/storage"
 )
@@ -38,7 +50,7 @@ type Config struct {
 	IdempotencyTTL time.Duration // how long first responses are kept; default and least 24 h
 	// RequiredReceiptsOnly issues receipts only for Personas whose policy is required.
 	RequiredReceiptsOnly bool
-	Connectors           ConnectorConfig
+	Connectors           intake.Config
 	IdleSessions         int // Sessions kept in memory while nothing happens to them; default 10,000
 	// InHand bounds what the large documents of all runs take together. The gateway has it
 	// too. nil bounds nothing.
@@ -67,7 +79,8 @@ type Modules interface {
 	Wasm(ctx context.Context, digest string) ([]byte, error)
 }
 
-// Parts is what the engine works with. Store and Modules are required.
+// Parts is what the engine works with, a field for each thing that a node brings. Store and
+// Modules are required.
 type Parts struct {
 	Store    storage.Store
 	Modules  Modules
@@ -106,69 +119,101 @@ type Parts struct {
 	Turns *turns.Turns
 }
 
+// What serves a kind of resource to callers, and stands in a package of its own. The engine
+// embeds each, so that adapters ask it for all of them.
+type (
+	quotaResources    = quotas.Resources
+	vaultResources    = secrets.Keeper
+	tenantResources   = tenancy.Directory
+	personaResources  = personas.Keeper
+	memoryResources   = memories.Keeper
+	artifactResources = artifacts.Keeper
+	fileResources     = files.Keeper
+	sessionResources  = sessions.Keeper
+)
+
 // Engine is the core. All its methods are safe for concurrent use.
 //
 // Its life: [New] → [Engine.Bootstrap] (a first start makes tenant, Workspace
 // and key) → [Engine.Start] (recovers unfinished Tasks) → requests →
 // [Engine.Drain]. The store outlives it: whoever opened it closes it.
 type Engine struct {
-	config      Config
-	store       storage.Store
+	resources
+	brought
+	answering
+	lifetime
+	inMemory
+
+	config  Config
+	store   storage.Store // for reading: what is written goes through the ledger
+	ledger  *ledger.Ledger
+	now     func() time.Time
+	log     *slog.Logger
+	ids     *abi.IDs
+	tenants *tenancy.Tenants
+	book    *quotas.Book
+	queue   *scheduler.Scheduler[task]
+	counts  counters
+}
+
+// resources serve one kind of resource each to callers.
+type resources struct {
+	*desk.Desk
+	*intake.Intake
+	*quotaResources
+	*vaultResources
+	*tenantResources
+	*personaResources
+	*memoryResources
+	*artifactResources
+	*fileResources
+	*sessionResources
+}
+
+// brought is what the node brings: what runs modules, what signs, and what copies its data.
+type brought struct {
 	modules     Modules
-	personas    []abi.Persona
-	now         func() time.Time
+	runs        string // what runs modules
+	rewriter    string
+	version     string
+	signing     *receipt.Keyring
 	entropy     io.Reader
-	log         *slog.Logger
+	turns       *turns.Turns
 	backup      func(string) error
 	checkBackup func(context.Context, string) error
 	pooled      func() Instances
-	ids         *abi.IDs
+}
 
+// answering is what answers host calls: the engine by the calls' definitions, rooms, and
+// performers of what reaches outside the node.
+type answering struct {
+	calls      map[string]*abi.HostCall
+	served     map[string]hostCall // by rooms
+	performers map[string]provider.Performer
+}
+
+// lifetime is the engine's own.
+type lifetime struct {
 	started  time.Time
 	base     context.Context // parent of every run
 	stopRuns context.CancelCauseFunc
 	draining atomic.Bool
 	// background has what the engine does by itself: wakes, deadlines, budgets of time.
-	background background
+	background background.Group
+}
 
-	calls      map[string]*abi.HostCall
-	performers map[string]provider.Performer
-	signing    *receipt.Keyring
-	tokens     *identity.Tokens
-	version    string
-	runs       string
-	rewriter   string
-	kept       keptBlobs
-
-	vaults     *vault.Store
-	nodeSecret func(context.Context, *abi.Connector, string) ([]byte, error)
-	sequences  sequenceTable
-	trusted    trustTable
-
-	keys     keyCache
-	tenants  tenantTable
-	retries  retryTable[lockKey]
-	sessions sessionTable
-	sources  sourceTable
-	// deliveries holds the deliveries that are on their way to the disk.
-	deliveries retryTable[lockDelivery]
-	// headerNames holds *headerNames that are used again.
-	headerNames sync.Pool
-	intake      intake
-	tasks       taskTable
-	parked      parkedTable
-	asked       askedTable
-	quotas      quotaTable
-	waiters     waiterTable
-	aside       asideTable
-	chains      chainTable
-	values      stateTable
-	locks       stripes
-	files       *os.Root
-	room        usageTable
-	turns       *turns.Turns
-	queue       *scheduler
-	counts      counters
+// inMemory is what is known of Tasks: those that have not ended, what they ask and wait for, and
+// who waits for them.
+type inMemory struct {
+	tasks     taskTable
+	parked    parkedTable
+	asked     askedTable
+	waiters   waiterTable
+	observers []func(storage.Tenant, *abi.Task) // hear of each Task that has ended, as it was accepted
+	aside     asideTable
+	chains    chainTable
+	values    stateTable
+	kept      keptBlobs
 }
 
 // counters are what metrics are made of.
@@ -176,7 +221,6 @@ type counters struct {
 	accepted, rejected          atomic.Uint64
 	completed, failed, canceled atomic.Uint64
 	gas                         atomic.Uint64
-	tokens, badTokens           atomic.Uint64
 }
 
 // New returns an engine over an open store. It does no I/O.
@@ -186,12 +230,10 @@ func New(config Config, parts Parts) (*Engine, error) {
 	}
 	config = config.withDefaults()
 	e := &Engine{
-		config: config, store: parts.Store, modules: parts.Modules, personas: parts.Personas,
-		now: parts.Now, entropy: parts.Entropy, log: parts.Log, backup: parts.Backup, checkBackup: parts.CheckBackup, files: parts.Files,
-		pooled:     parts.Instances,
-		performers: parts.Performers, signing: parts.Keys, tokens: parts.Tokens, version: parts.Version, runs: parts.Runs, rewriter: parts.Rewriter,
-		calls: abi.HostCallsByName(), vaults: parts.Vaults, nodeSecret: parts.NodeSecret,
-		turns: parts.Turns,
+		brought: brought{modules: parts.Modules, runs: parts.Runs, rewriter: parts.Rewriter, version: parts.Version, signing: parts.Keys,
+			entropy: parts.Entropy, turns: parts.Turns, backup: parts.Backup, checkBackup: parts.CheckBackup, pooled: parts.Instances},
+		answering: answering{calls: abi.HostCallsByName(), performers: parts.Performers},
+		config:    config, store: parts.Store, now: parts.Now, log: parts.Log,
 	}
 	if e.now == nil {
 		e.now = time.Now
@@ -207,24 +249,46 @@ func New(config Config, parts Parts) (*Engine, error) {
 	}
 	e.ids = abi.NewIDs(e.now, e.entropy)
 	e.started = e.now()
+	e.furnish(&parts)
 	e.base, e.stopRuns = context.WithCancelCause(context.Background())
-	e.sessions.limit = config.IdleSessions
-	e.intake.init(config.Connectors.Workers, e.normalizeSome)
-	e.queue = newScheduler(config.MaxRunning, config.MaxQueued, e.runTask)
+	e.queue = scheduler.New(config.MaxRunning, config.MaxQueued, e.runTask)
 	return e, nil
 }
 
+// furnish makes the rooms that the engine stands on, from its settings and parts.
+func (e *Engine) furnish(parts *Parts) {
+	e.ledger = ledger.New(ledger.Config{Store: e.store, Now: e.now, Log: e.log, Turns: e.turns,
+		KeepKeys: e.config.IdempotencyTTL, IdleSessions: e.config.IdleSessions})
+	e.Desk = desk.New(e.store, e.ledger, e.now, e.turns)
+	common := desk.Parts{Store: e.store, Ledger: e.ledger, Desk: e.Desk, IDs: e.ids, Now: e.now, Log: e.log}
+	e.tenants = &tenancy.Tenants{}
+	e.book = e.newBook(common)
+	e.quotaResources = quotas.NewResources(e.book)
+	e.vaultResources = secrets.NewKeeper(secrets.Parts{Parts: common,
+		Tenants: e.tenants, Values: parts.Vaults, NodeSecret: parts.NodeSecret})
+	e.personaResources = personas.NewKeeper(personas.Parts{Parts: common,
+		Turns: e.turns, Bundled: parts.Personas, Started: e.started, Calls: e.calls, Offers: e.offers, LeaveOut: e.leaveOut})
+	e.tenantResources = tenancy.NewDirectory(tenancy.Parts{Parts: common,
+		Entropy: e.entropy, Tokens: parts.Tokens, Quota: e.Quota, Seed: e.Seed, LeaveOut: e.leaveOut}, e.tenants)
+	e.memoryResources = memories.NewKeeper(memories.Parts{Parts: common, Persona: e.Persona})
+	e.sessionResources = sessions.NewKeeper(sessions.Parts{Parts: common,
+		DefaultPersona: e.config.DefaultPersona, Persona: e.Persona, CheckVaultIDs: e.CheckVaultIDs})
+	e.fileResources = files.NewKeeper(files.Parts{Parts: common, Root: parts.Files})
+	e.artifactResources = artifacts.NewKeeper(artifacts.Parts{Parts: common,
+		DefaultWorkspaceOf: e.DefaultWorkspaceOf})
+	e.Intake = e.newIntake(common, e.ConnectorSecret)
+}
+
 func (c Config) withDefaults() Config {
-	setDefault(&c.DefaultPersona, "persona_digest")
-	setDefault(&c.MaxRunning, 256)
-	setDefault(&c.MaxQueued, 10_000)
-	setDefault(&c.MaxAttempts, 3)
-	setDefault(&c.IdleSessions, 10_000)
-	c.Connectors = c.Connectors.withDefaults()
+	c.DefaultPersona = cmp.Or(c.DefaultPersona, "persona_digest")
+	c.MaxRunning = cmp.Or(c.MaxRunning, 256)
+	c.MaxQueued = cmp.Or(c.MaxQueued, 10_000)
+	c.MaxAttempts = cmp.Or(c.MaxAttempts, 3)
+	c.IdleSessions = cmp.Or(c.IdleSessions, 10_000)
 	standard := sandbox.DefaultLimits()
-	setDefault(&c.Limits, standard)
-	setDefault(&c.Limits.Gas, standard.Gas)
-	setDefault(&c.Limits.Depth, standard.Depth)
+	c.Limits = cmp.Or(c.Limits, standard)
+	c.Limits.Gas = cmp.Or(c.Limits.Gas, standard.Gas)
+	c.Limits.Depth = cmp.Or(c.Limits.Depth, standard.Depth)
 	c.IdempotencyTTL = max(c.IdempotencyTTL, 24*time.Hour)
 	return c
 }
@@ -232,26 +296,19 @@ func (c Config) withDefaults() Config {
 // limitsFor returns the limits of the runs of a plugin.
 func (c *Config) limitsFor(plugin string) sandbox.Limits {
 	l := c.PluginLimits[plugin]
-	setDefault(&l.MemoryBytes, c.Limits.MemoryBytes)
-	setDefault(&l.WallTime, c.Limits.WallTime)
-	setDefault(&l.HostCalls, c.Limits.HostCalls)
-	setDefault(&l.PayloadBytes, c.Limits.PayloadBytes)
-	setDefault(&l.OutputBytes, c.Limits.OutputBytes)
-	setDefault(&l.Gas, c.Limits.Gas)
-	setDefault(&l.Depth, c.Limits.Depth)
+	l.MemoryBytes = cmp.Or(l.MemoryBytes, c.Limits.MemoryBytes)
+	l.WallTime = cmp.Or(l.WallTime, c.Limits.WallTime)
+	l.HostCalls = cmp.Or(l.HostCalls, c.Limits.HostCalls)
+	l.PayloadBytes = cmp.Or(l.PayloadBytes, c.Limits.PayloadBytes)
+	l.OutputBytes = cmp.Or(l.OutputBytes, c.Limits.OutputBytes)
+	l.Gas = cmp.Or(l.Gas, c.Limits.Gas)
+	l.Depth = cmp.Or(l.Depth, c.Limits.Depth)
 	return l
-}
-
-func setDefault[T comparable](p *T, value T) {
-	var zero T
-	if *p == zero {
-		*p = value
-	}
 }
 
 // lockedReader serializes reads: the entropy source is shared by every run.
 type lockedReader struct {
-	mu lockrank.Mutex[lockLast]
+	mu lockrank.Mutex[lockrank.Last]
 	r  io.Reader
 }
 
@@ -264,13 +321,13 @@ func (l *lockedReader) Read(p []byte) (int, error) {
 // Start brings back the Tasks that an earlier life of the node left unfinished.
 // It is called once, before the first request.
 func (e *Engine) Start(ctx context.Context) error {
-	if err := e.loadQuotas(ctx); err != nil {
+	if err := e.book.Load(ctx); err != nil {
 		return err
 	}
 	if err := e.recover(ctx); err != nil {
 		return err
 	}
-	return e.startIntake(ctx)
+	return e.Intake.Start(ctx)
 }
 
 var (
@@ -299,13 +356,13 @@ func (e *Engine) Drain(ctx context.Context) error {
 		time.AfterFunc(stopTime, func() { over(ErrStuck) })
 	})()
 	e.parked.stop()
-	if err := e.drainIntake(late); err != nil {
+	if err := e.Intake.Drain(late); err != nil {
 		return err
 	}
-	if err := waitFor(late, e.queue.drain()); err != nil {
+	if err := background.Wait(late, e.queue.Drain()); err != nil {
 		return fmt.Errorf("waiting for running tasks: %w", err)
 	}
-	if err := waitFor(late, e.background.end()); err != nil { // until here the deadlines of what ran were held
+	if err := background.Wait(late, e.background.End()); err != nil { // until here the deadlines of what ran were held
 		return fmt.Errorf("waiting for what the node does by itself: %w", err)
 	}
 	return nil
@@ -313,7 +370,9 @@ func (e *Engine) Drain(ctx context.Context) error {
 
 // Stats returns a snapshot of what the engine is doing.
 func (e *Engine) Stats() Stats {
-	queued, running := e.queue.load()
+	queued, running := e.queue.Load()
+	used, refused := e.SecretUses()
+	checked, bad := e.TokenChecks()
 	return Stats{
 		Queued: queued, Running: running,
 		Accepted: e.counts.accepted.Load(), Rejected: e.counts.rejected.Load(),
@@ -323,9 +382,9 @@ func (e *Engine) Stats() Stats {
 			abi.TaskCanceled:  e.counts.canceled.Load(),
 		},
 		Gas: e.counts.gas.Load(), Instances: e.pooled(),
-		QuotaRefusals: e.quotas.refused.Load(), PermissionsPending: e.asked.size(),
-		SecretsUsed: e.trusted.told.used.Load(), SecretsRefused: e.trusted.told.refused.Load(),
-		TokensChecked: e.counts.tokens.Load(), TokensRefused: e.counts.badTokens.Load(),
+		QuotaRefusals: e.book.Refused(), PermissionsPending: e.asked.size(),
+		SecretsUsed: used, SecretsRefused: refused,
+		TokensChecked: checked, TokensRefused: bad,
 		Watermark: e.store.Watermark(), Started: e.started,
 		Draining: e.draining.Load(), Failed: e.store.Failed(), SetAside: e.aside.count(),
 	}
@@ -333,9 +392,9 @@ func (e *Engine) Stats() Stats {
 
 // Backup writes a copy of the node's data, as of now, to a folder on the node's
 // machine that does not exist yet.
-func (e *Engine) Backup(ctx context.Context, c *Caller, dir string) error {
+func (e *Engine) Backup(ctx context.Context, c *desk.Caller, dir string) error {
 	if !c.Can(abi.ScopeNode) {
-		return errDenied(abi.ScopeNode)
+		return desk.Denied(abi.ScopeNode)
 	}
 	if e.backup == nil {
 		return abi.Errorf(abi.CodeNotImplemented, "this node's storage takes no online backups")
@@ -355,40 +414,5 @@ func (e *Engine) Backup(ctx context.Context, c *Caller, dir string) error {
 // copyTo writes a copy of the node's data to a folder. No file of a Workspace comes or
 // goes meanwhile.
 func (e *Engine) copyTo(dir string) error {
-	e.room.writing.Lock()
-	defer e.room.writing.Unlock()
-	return e.backup(dir)
-}
-
-// failed turns an error of the store into what a client is told.
-func (e *Engine) failed(doing string, err error) error {
-	var own *abi.Error
-	switch {
-	case err == nil:
-		return nil
-	case lost(err) != nil:
-		return fmt.Errorf("%s: %w", doing, lost(err))
-	case errors.As(err, &own):
-		return own
-	case errors.Is(err, storage.ErrFailed), errors.Is(err, storage.ErrClosed):
-		down := abi.Errorf(abi.CodeServiceUnavailable, "the node cannot write to its disk and takes no more work")
-		down.RetryAfter = 10
-		return down
-	case errors.Is(err, storage.ErrTooLarge):
-		return abi.Errorf(abi.CodePayloadTooLarge, "the request has more in it than can be kept at once: send it in parts")
-	case errors.Is(err, storage.ErrDamaged):
-		return &UnreadableError{Err: fmt.Errorf("%s: %w", doing, err)}
-	case errors.Is(err, storage.ErrNotStored), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		e.log.Error("the disk refuses content", "doing", doing, "error", err)
-		full := abi.Errorf(abi.CodeServiceUnavailable, "the node cannot write the content to its disk")
-		full.RetryAfter = 10
-		return full
-	case errors.Is(err, storage.ErrCursorExpired):
-		return abi.Errorf(abi.CodeCursorExpired, "the cursor lies before the oldest event that is kept")
-	case errors.Is(err, context.DeadlineExceeded):
-		return abi.Errorf(abi.CodeDeadlineExceeded, "the request's time was up while %s", doing)
-	case errors.Is(err, context.Canceled):
-		return abi.Errorf(abi.CodeClientClosedRequest, "the client left while %s", doing)
-	}
-	return fmt.Errorf("%s: %w", doing, err)
+	return e.WhileFilesRest(func() error { return e.backup(dir) })
 }

@@ -16,9 +16,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
+	"github.com/wharf-dev/wharf/runtime/tenancy"
 	"github.com/wharf-dev/wharf/storage/pebble"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
@@ -97,10 +99,10 @@ type node struct {
 	*Engine
 	disk  *crashtest.Disk
 	store *pebble.Store
-	root  *Caller
+	root  *desk.Caller
 }
 
-func personas(names guests) (list []abi.Persona) {
+func personasOf(names guests) (list []abi.Persona) {
 	for name := range names {
 		list = append(list, abi.Persona{
 			Envelope: abi.Envelope{ID: "persona_" + name}, Name: name, Version: "1", EntryWorkflow: name,
@@ -122,7 +124,7 @@ func boot(t testing.TB, disk *crashtest.Disk, g guests, configure ...func(*Confi
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts := Parts{Keys: keys, Store: store, Modules: g, Personas: personas(g), Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))}
+	parts := Parts{Keys: keys, Store: store, Modules: g, Personas: personasOf(g), Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))}
 	for _, f := range configure {
 		f(&config, &parts)
 	}
@@ -169,7 +171,7 @@ func newNode(t testing.TB, g guests, configure ...func(*Config, *Parts)) *node {
 
 func (n *node) session(t testing.TB) string {
 	t.Helper()
-	doc, err := n.CreateSession(t.Context(), n.root, nil, abi.CreateSessionRequest{WorkspaceID: DefaultWorkspace})
+	doc, err := n.CreateSession(t.Context(), n.root, nil, abi.CreateSessionRequest{WorkspaceID: tenancy.DefaultWorkspace})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +200,7 @@ func (n *node) wait(t testing.TB, id string) abi.Task {
 	return as[abi.Task](t, doc)
 }
 
-func as[T any](t testing.TB, doc Doc) (v T) {
+func as[T any](t testing.TB, doc desk.Doc) (v T) {
 	t.Helper()
 	if err := json.Unmarshal(doc.JSON, &v); err != nil {
 		t.Fatalf("%v: %s", err, doc.JSON)
@@ -207,7 +209,7 @@ func as[T any](t testing.TB, doc Doc) (v T) {
 }
 
 // kinds lists the events of a stream.
-func (n *node) kinds(t testing.TB, f Filter) (kinds []string) {
+func (n *node) kinds(t testing.TB, f desk.Filter) (kinds []string) {
 	t.Helper()
 	events, more, err := n.Events(t.Context(), n.root, f, 0, 1000)
 	if err != nil || more {
@@ -237,7 +239,7 @@ func TestTaskRuns(t *testing.T) {
 		t.Fatalf("%+v", task)
 	}
 	want := "user.message task.submitted task.started agent.message vendor.wharf.call vendor.wharf.outcome_created receipt.issued task.completed"
-	if got := strings.Join(n.kinds(t, Filter{TaskID: id}), " "); got != want {
+	if got := strings.Join(n.kinds(t, desk.Filter{TaskID: id}), " "); got != want {
 		t.Errorf("events\n%s, want\n%s", got, want)
 	}
 	outcome, err := n.Get(t.Context(), n.root, abi.ObjectOutcome, task.OutcomeID)
@@ -248,7 +250,7 @@ func TestTaskRuns(t *testing.T) {
 	if o.Status != abi.OutcomeSucceeded || o.Summary != "said hello" || len(o.Messages) != 1 || o.TaskID != id {
 		t.Errorf("%+v", o)
 	}
-	messages, err := n.Messages(t.Context(), n.root, session, Page{Limit: 10})
+	messages, err := n.Messages(t.Context(), n.root, session, desk.Page{Limit: 10})
 	if err != nil || len(messages.Docs) != 2 {
 		t.Fatalf("%d messages, %v", len(messages.Docs), err)
 	}
@@ -267,7 +269,7 @@ func TestTaskInputIsShownEverywhere(t *testing.T) {
 		"large json":    jsontext.Value(`{"text":"` + large + `"}`),
 	} {
 		t.Run(name, func(t *testing.T) {
-			check := func(where string, doc Doc, err error) {
+			check := func(where string, doc desk.Doc, err error) {
 				t.Helper()
 				if err != nil {
 					t.Fatal(where, err)
@@ -287,7 +289,7 @@ func TestTaskInputIsShownEverywhere(t *testing.T) {
 			check("wait", ended, err)
 			again, err := n.Get(t.Context(), n.root, abi.ObjectTask, doc.ID)
 			check("get", again, err)
-			list, err := n.List(t.Context(), n.root, abi.ObjectTask, Filter{SessionID: session}, Page{Limit: 1})
+			list, err := n.List(t.Context(), n.root, abi.ObjectTask, desk.Filter{SessionID: session}, desk.Page{Limit: 1})
 			check("list", list.Docs[0], err)
 		})
 	}
@@ -397,7 +399,7 @@ func TestCancel(t *testing.T) {
 	if task := n.wait(t, id); task.Status != abi.TaskCanceled {
 		t.Errorf("CANCELED was replaced by %s", task.Status)
 	}
-	if kinds := n.kinds(t, Filter{TaskID: id}); kinds[len(kinds)-1] != string(abi.EventTaskCanceled) {
+	if kinds := n.kinds(t, desk.Filter{TaskID: id}); kinds[len(kinds)-1] != string(abi.EventTaskCanceled) {
 		t.Errorf("something followed the cancel: %v", kinds)
 	}
 }
@@ -483,7 +485,7 @@ func TestDrainLeavesTasksResumable(t *testing.T) {
 	if task := again.wait(t, running); task.Attempt != 2 {
 		t.Errorf("attempt %d, want 2", task.Attempt)
 	}
-	messages, err := again.Messages(t.Context(), again.root, session, Page{Limit: 10})
+	messages, err := again.Messages(t.Context(), again.root, session, desk.Page{Limit: 10})
 	if err != nil || len(messages.Docs) != 4 {
 		t.Errorf("%d messages, want 2 questions and 2 answers (%v)", len(messages.Docs), err)
 	}

@@ -9,15 +9,18 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/storage"
 )
 
 // Unreadable reads what a start of a node reads, and returns what it would set aside. It
 // writes nothing. The error is one of the store itself.
 func Unreadable(ctx context.Context, store storage.Store) ([]SetAside, error) {
-	e := &Engine{store: store, now: time.Now, log: slog.New(slog.DiscardHandler), calls: abi.HostCallsByName()}
+	e := &Engine{store: store, now: time.Now, log: slog.New(slog.DiscardHandler), answering: answering{calls: abi.HostCallsByName()}}
 	e.config = e.config.withDefaults()
-	for _, read := range []func(context.Context) error{e.loadTenants, e.loadQuotas, e.loadSources, e.examinePersonas, e.examineTasks} {
+	e.furnish(&Parts{})
+	for _, read := range []func(context.Context) error{e.LoadTenants, e.book.Load, e.LoadConnectors, e.examinePersonas, e.examineTasks} {
 		if err := read(ctx); err != nil {
 			return nil, err
 		}
@@ -42,10 +45,10 @@ func (a *SetAside) key() string { return fmt.Sprintf("%010d %s %s", a.Tenant, a.
 // examinePersonas reads what a start brings up to date: the Personas and Skills of each
 // tenant, and its default Workspace.
 func (e *Engine) examinePersonas(ctx context.Context) error {
-	for _, t := range e.tenants.all() {
+	for _, t := range e.tenants.All() {
 		tenant := storage.Tenant(t.Number)
-		_, err := e.find(ctx, tenant, abi.ObjectWorkspace, t.DefaultWorkspaceID)
-		if isUnreadable(err) {
+		_, err := e.ledger.Find(ctx, tenant, abi.ObjectWorkspace, t.DefaultWorkspaceID)
+		if ledger.IsUnreadable(err) {
 			e.leaveOut(tenant, abi.ObjectWorkspace, t.DefaultWorkspaceID, err)
 		}
 		for _, o := range []abi.Object{abi.ObjectPersona, abi.ObjectSkill} {
@@ -59,14 +62,14 @@ func (e *Engine) examinePersonas(ctx context.Context) error {
 
 func (e *Engine) examineAll(ctx context.Context, tenant storage.Tenant, o abi.Object) error {
 	for page := (storage.Page{Limit: 200}); ; {
-		list, more, err := e.store.List(ctx, tenant, o, Scope{}, page)
+		list, more, err := e.store.List(ctx, tenant, o, desk.Scope{}, page)
 		if err != nil {
 			return fmt.Errorf("listing every %s: %w", o, err)
 		}
 		for _, res := range list {
 			page.After = res.ID
 			if err := examine(&res, o); err != nil {
-				e.leaveOut(tenant, o, res.ID, naming(o, res.ID, err))
+				e.leaveOut(tenant, o, res.ID, ledger.Naming(o, res.ID, err))
 			}
 		}
 		if !more {
@@ -81,13 +84,13 @@ func examine(res *storage.Resource, o abi.Object) error {
 	if o == abi.ObjectSkill {
 		into = &abi.Skill{}
 	}
-	if err := readListed(res, into); err != nil {
+	if err := ledger.ReadListed(res, into); err != nil {
 		return err
 	}
-	if err := readListed(res, &of); err != nil {
+	if err := ledger.ReadListed(res, &of); err != nil {
 		return err
 	}
-	return checkEnvelope(&of, o, res.ID)
+	return ledger.CheckEnvelope(&of, o, res.ID)
 }
 
 // examineTasks reads every Task that has not ended, and what it needs to go on.
@@ -95,17 +98,17 @@ func (e *Engine) examineTasks(ctx context.Context) error {
 	return e.store.Active(ctx, func(tenant storage.Tenant, id string) error {
 		about, err := e.activeTask(ctx, tenant, id)
 		if err == nil {
-			err = e.reenroll(ctx, tenant, about)
+			err = e.book.Reenroll(ctx, tenant, about)
 		}
 		if err == nil && about.Waiting == nil {
-			err = e.loadSession(ctx, tenant, about.SessionID, &session{})
+			err = e.ledger.CheckSession(ctx, ledger.Key{Tenant: tenant, ID: about.SessionID})
 		}
 		switch {
 		case err == nil:
-		case e.halted(ctx, err):
+		case e.ledger.Halted(ctx, err):
 			return fmt.Errorf("reading task %s: %w", id, err)
 		default:
-			e.aside.put(SetAside{Tenant: tenant, Object: abi.ObjectTask, ID: id, Err: naming(abi.ObjectTask, id, err)})
+			e.aside.put(SetAside{Tenant: tenant, Object: abi.ObjectTask, ID: id, Err: ledger.Naming(abi.ObjectTask, id, err)})
 		}
 		return nil
 	})

@@ -9,6 +9,8 @@ import (
 	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/memories"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
@@ -113,7 +115,7 @@ func TestForkTakesOverMemories(t *testing.T) {
 	session := n.session(t)
 	id := n.submit(t, session, "persona_keeper")
 	n.wait(t, id)
-	list, err := n.ListMemories(t.Context(), n.root, MemoryFilter{OwnerID: session, Text: "one"}, Page{Limit: 10})
+	list, err := n.ListMemories(t.Context(), n.root, memories.Filter{OwnerID: session, Text: "one"}, desk.Page{Limit: 10})
 	if err != nil || len(list.Docs) != 1 {
 		t.Fatal(len(list.Docs), err)
 	}
@@ -124,7 +126,7 @@ func TestForkTakesOverMemories(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err = n.ListMemories(t.Context(), n.root, MemoryFilter{OwnerID: doc.ID}, Page{Limit: 10})
+	list, err = n.ListMemories(t.Context(), n.root, memories.Filter{OwnerID: doc.ID}, desk.Page{Limit: 10})
 	if err != nil || len(list.Docs) != 1 {
 		t.Fatal(len(list.Docs), err)
 	}
@@ -134,7 +136,7 @@ func TestForkTakesOverMemories(t *testing.T) {
 	if err := n.RedactMemory(t.Context(), n.root, nil, list.Docs[0].ID); err != nil {
 		t.Fatal(err)
 	}
-	if list, err = n.ListMemories(t.Context(), n.root, MemoryFilter{OwnerID: session, Text: "two"}, Page{Limit: 10}); err != nil || len(list.Docs) != 1 {
+	if list, err = n.ListMemories(t.Context(), n.root, memories.Filter{OwnerID: session, Text: "two"}, desk.Page{Limit: 10}); err != nil || len(list.Docs) != 1 {
 		t.Errorf("the source's own memory went with that of the fork: %d %v", len(list.Docs), err)
 	}
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/policy"
 	"github.com/wharf-dev/wharf/runtime/provider"
 )
@@ -48,7 +50,7 @@ func (r *run) permit(ctx context.Context, c *liveCall) error {
 	if err != nil {
 		return err
 	}
-	return firstError(refusal(policy.Permit(&r.persona.Persona, a)), r.withinBudget(c.entry.Call))
+	return cmp.Or(refusal(policy.Permit(&r.persona.Persona, a)), r.withinBudget(c.entry.Call))
 }
 
 // admit lets a call pass, or says why it is not made: a *provider.Refusal is what
@@ -64,7 +66,7 @@ func (r *run) admit(ctx context.Context, c *liveCall, effect abi.Effect, by stri
 	}
 	a.By = by
 	d := policy.Decide(&r.persona.Persona, a)
-	if own := ownTool(c); d.Verdict == policy.Allow && own != nil && own.Server == ServerSkills && r.engine.skillNeedsApproval(ctx, r.task.tenant, own.Name) {
+	if own := ownTool(c); d.Verdict == policy.Allow && own != nil && own.Server == ServerSkills && r.engine.SkillNeedsApproval(ctx, r.task.tenant, own.Name) {
 		d.Verdict = policy.Ask
 	}
 	switch {
@@ -77,7 +79,7 @@ func (r *run) admit(ctx context.Context, c *liveCall, effect abi.Effect, by stri
 	case d.Verdict == policy.Propose:
 		err = r.withhold(abi.EventProposal, c, a)
 	}
-	return firstError(err, refusal(d))
+	return cmp.Or(err, refusal(d))
 }
 
 // approvedFor refuses a call that was approved for one client and would go to another,
@@ -232,9 +234,9 @@ func (r *run) action(ctx context.Context, c *liveCall, effect abi.Effect) (*poli
 
 // skillPersona puts the Persona that has a Skill into the place of the Skill.
 func (r *run) skillPersona(ctx context.Context, a *policy.Action) error {
-	s, err := r.engine.offered(ctx, r.task.tenant, a.Persona)
+	s, err := r.engine.OfferedSkill(ctx, r.task.tenant, a.Persona)
 	switch {
-	case isNotFound(err):
+	case ledger.IsNotFound(err):
 		return nil // the call itself is refused for it
 	case err == nil && s != nil:
 		a.Persona = s.PersonaID
@@ -283,7 +285,7 @@ var describers = map[string]func(*liveCall, *policy.Action) error{
 	abi.CallHTTPFetch: func(c *liveCall, a *policy.Action) error {
 		req, err := ask[abi.CallHTTPFetchRequest](c)
 		if target, bad := url.Parse(req.URL); bad == nil {
-			a.Target = firstOf(req.Method, "GET") + " " + target.Scheme + "://" + target.Host + target.EscapedPath()
+			a.Target = cmp.Or(req.Method, "GET") + " " + target.Scheme + "://" + target.Host + target.EscapedPath()
 		}
 		return err
 	},

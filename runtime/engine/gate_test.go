@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/provider"
 )
 
@@ -209,7 +210,7 @@ func harmless() []op {
 func (n *node) outside(t testing.TB, id string, box *toolbox, web *target) string {
 	t.Helper()
 	tenant, children := 0, 0
-	memories, err := n.List(context.Background(), n.root, abi.ObjectMemory, Filter{}, Page{Limit: 100})
+	memories, err := n.List(context.Background(), n.root, abi.ObjectMemory, desk.Filter{}, desk.Page{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +219,7 @@ func (n *node) outside(t testing.TB, id string, box *toolbox, web *target) strin
 			tenant++
 		}
 	}
-	tasks, err := n.List(context.Background(), n.root, abi.ObjectTask, Filter{}, Page{Limit: 100})
+	tasks, err := n.List(context.Background(), n.root, abi.ObjectTask, desk.Filter{}, desk.Page{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +279,7 @@ func TestTiers(t *testing.T) {
 // for none.
 func (n *node) wantHeldBack(t testing.TB, task *abi.Task, kind abi.EventKind) {
 	t.Helper()
-	events, _, err := n.Events(context.Background(), n.root, Filter{TaskID: task.ID}, 0, 1000)
+	events, _, err := n.Events(context.Background(), n.root, desk.Filter{TaskID: task.ID}, 0, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}

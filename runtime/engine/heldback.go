@@ -6,6 +6,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/policy"
 )
 
@@ -44,8 +45,8 @@ func withheld(c *liveCall, a *policy.Action) withheldCall {
 // withhold tells a write that is not made. It is in one batch with the record of
 // the call.
 func (r *run) withhold(kind abi.EventKind, c *liveCall, a *policy.Action) error {
-	rec := record{kind: kind, object: abi.ObjectTask, id: r.task.id, payload: withheld(c, a)}
-	if err := rec.encode(); err != nil {
+	rec := ledger.Record{Kind: kind, Object: abi.ObjectTask, ID: r.task.id, Payload: withheld(c, a)}
+	if err := rec.Encode(); err != nil {
 		return err
 	}
 	r.task.mu.Lock()

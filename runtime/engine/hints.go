@@ -3,6 +3,7 @@ package engine
 import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/storage"
 )
@@ -40,11 +41,11 @@ func (r *run) tellHint(kind abi.EventKind, payload any) {
 	if t.state.Status.Terminal() {
 		return
 	}
-	records, err := encode(record{kind: kind, object: abi.ObjectTask, id: t.id, seq: t.seq, hint: true, payload: payload})
+	records, err := ledger.Encode(ledger.Record{Kind: kind, Object: abi.ObjectTask, ID: t.id, Sequence: t.seq, Hint: true, Payload: payload})
 	if err != nil {
 		e.log.Warn("a hint could not be encoded", "task", t.id, "kind", kind, "error", err)
 		return
 	}
-	e.store.Append(&storage.Batch{Frame: taskFrame(t.tenant, &t.about, t.about.PersonaID, e.now(), records)})
+	e.ledger.Append(&storage.Batch{Frame: taskFrame(t.tenant, &t.about, t.about.PersonaID, e.now(), records)})
 	t.seq++
 }

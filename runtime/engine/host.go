@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,21 +15,24 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/inhand"
 	"github.com/wharf-dev/wharf/runtime/journal"
-	"github.com/wharf-dev/wharf/runtime/policy/quota"
+	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/runtime/personas"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/replay"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
+	"github.com/wharf-dev/wharf/runtime/secrets"
 	"github.com/wharf-dev/wharf/runtime/skill"
 	"github.com/wharf-dev/wharf/storage"
 )
 
 // run is one run of a Task's plugin. It answers host calls from the record as far
 // as that goes, and then performs and records them. It is used by the goroutine
-// of the guest; what a cancel or deadline also needs is guarded by the Task's mu.
+// of the guest; what a cancel or deadline also needs is guarded by the Task's mu. It has a
+// field for each thing that a call may read or change.
 type run struct {
 	engine  *Engine
 	task    *task
-	persona *persona
+	persona *personas.Persona
 	input   jsontext.Value // the answer of abi.CallInput
 	began   time.Time
 	usage   sandbox.Usage
@@ -43,19 +47,15 @@ type run struct {
 	made     map[string]int // calls by name, the one being answered included
 	children []string       // ids of those that the record tells
 
-	output    *abi.CallOutputRequest
-	gave      skill.Result // of a Task of a Skill
-	messages  []string     // ids, in the order in which they were appended
-	artifacts []string
-	held      heldBack
+	outputs replay.Outputs
+	gave    skill.Result // of a Task of a Skill
+	held    heldBack
 
 	// Guarded by task.mu.
-	index        int      // of the next call
-	pending      []record // told with the next batch that is handed over
+	index        int             // of the next call
+	pending      []ledger.Record // told with the next batch that is handed over
 	pendingBytes int
 	facts        facts
-	unstated     quota.Amounts // that Quotas do not say yet
-	reserved     []reservation
 
 	last storage.Commit // handed over last, and not waited for; nil when nothing is
 }
@@ -199,21 +199,7 @@ func (r *run) remember(e *journal.Entry) error {
 	if p := r.task.program; p != nil && p.Skill != nil {
 		r.gave.Note(e.Call, e.Request)
 	}
-	switch e.Call {
-	case abi.CallOutput:
-		r.output = &abi.CallOutputRequest{}
-		return json.Unmarshal(e.Request, r.output)
-	case abi.CallMessageAppend:
-		var a abi.CallMessageAppendAnswer
-		err := json.Unmarshal(e.Answer, &a)
-		r.messages = append(r.messages, a.MessageID)
-		return err
-	case abi.CallArtifactPut:
-		a, err := replay.Artifact(e)
-		r.artifacts = append(r.artifacts, a.ArtifactID)
-		return err
-	}
-	return nil
+	return r.outputs.Take(e)
 }
 
 // take adds a call to what the receipt of its Task is made from.
@@ -232,15 +218,15 @@ func (f *facts) take(e *journal.Entry) error {
 // liveCall is a host call that is being performed.
 type liveCall struct {
 	def     *abi.HostCall
-	request []byte         // in guest memory
-	asked   any            // request, decoded: a pointer to what the definition says; nil when [liveCall.read] has not
-	entry   journal.Entry  // without its answer
-	intent  *journal.Entry // recorded by an earlier life that did not get to the result
-	gate    *journal.Entry // the approval that was asked for before; nil for none
-	states  *record        // what the call's event states; nil for nothing
-	extra   []record       // further events, told before the call's own
-	durable bool           // the answer waits for the disk, whatever def says
-	release func(error)    // called when the call is recorded, or failed; may be nil
+	request []byte          // in guest memory
+	asked   any             // request, decoded: a pointer to what the definition says; nil when [liveCall.read] has not
+	entry   journal.Entry   // without its answer
+	intent  *journal.Entry  // recorded by an earlier life that did not get to the result
+	gate    *journal.Entry  // the approval that was asked for before; nil for none
+	states  *ledger.Record  // what the call's event states; nil for nothing
+	extra   []ledger.Record // further events, told before the call's own
+	durable bool            // the answer waits for the disk, whatever def says
+	release func(error)     // called when the call is recorded, or failed; may be nil
 }
 
 // live performs a call and records its answer.
@@ -262,7 +248,7 @@ func (r *run) live(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, er
 	default:
 		return 0, nil, fmt.Errorf("host call %s has the effect %q", c.entry.Call, c.def.Effect)
 	}
-	perform, child := immediate[c.entry.Call], c.entry.Call == abi.CallTaskSpawn || c.entry.Call == abi.CallHandoff
+	perform, child := r.engine.immediately(c.entry.Call), c.entry.Call == abi.CallTaskSpawn || c.entry.Call == abi.CallHandoff
 	if perform == nil && !child {
 		return r.reach(ctx, c)
 	}
@@ -281,7 +267,7 @@ func (r *run) live(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, er
 func (r *run) recordAndRelease(ctx context.Context, c *liveCall, answer []byte, failed error) (abi.CallStatus, []byte, error) {
 	status, answer, err := r.record(ctx, c, journal.Whole, answer, failed)
 	if c.release != nil {
-		c.release(firstError(err, failed))
+		c.release(cmp.Or(err, failed))
 	}
 	return status, answer, err
 }
@@ -382,11 +368,13 @@ func (r *run) repeat(ctx context.Context, c *liveCall, plan provider.Plan, err e
 
 func (r *run) providerCall(c *liveCall) *provider.Call {
 	t := &r.task.about
+	user := &secrets.User{Tenant: r.task.tenant, Workspace: t.WorkspaceID, Persona: t.PersonaID, Task: t.ID, Session: t.SessionID,
+		Call: c.entry.Call, Vaults: func() []string { return r.task.session.State().VaultIDs }}
 	return &provider.Call{
-		Name: c.entry.Call, Number: r.made[c.entry.Call], Request: c.request, Tenant: r.engine.tenantID(r.task.tenant),
+		Name: c.entry.Call, Number: r.made[c.entry.Call], Request: c.request, Tenant: r.engine.tenants.IDOf(r.task.tenant),
 		WorkspaceID: t.WorkspaceID, SessionID: t.SessionID, TaskID: t.ID, PersonaID: t.PersonaID,
 		Plugin: r.task.program.Plugin, IdempotencyKey: requestID(t.ID, c.entry.Index),
-		Vault: r.vault(c.entry.Call), NodeSecret: r.tellNodeSecret(c.entry.Call), AllowModel: r.allowModel,
+		Vault: r.engine.SecretsFor(user), NodeSecret: r.engine.TellNodeSecrets(user), AllowModel: r.allowModel,
 	}
 }
 
@@ -401,6 +389,15 @@ func (r *run) answer(answer []byte, err error) (abi.CallStatus, []byte, error) {
 		return refused.Status, refused.Answer(), nil
 	}
 	return 0, nil, err
+}
+
+// setAside reserves what a call can use of Quotas. A call whose intent stands has counted
+// already.
+func (r *run) setAside(ctx context.Context, c *liveCall) (err error) {
+	if c.intent == nil {
+		c.request, err = r.engine.book.SetAside(ctx, &r.task.account, c.entry.Call, c.request)
+	}
+	return err
 }
 
 // ask returns a request as [liveCall.read] has decoded it, or decodes it.

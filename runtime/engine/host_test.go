@@ -9,6 +9,7 @@ import (
 	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 )
 
@@ -90,7 +91,7 @@ func TestArtifactsOfATask(t *testing.T) {
 			}
 		}
 	})
-	list, err := n.List(t.Context(), n.root, abi.ObjectArtifact, Filter{TaskID: task.ID}, Page{Limit: 10})
+	list, err := n.List(t.Context(), n.root, abi.ObjectArtifact, desk.Filter{TaskID: task.ID}, desk.Page{Limit: 10})
 	if err != nil || len(list.Docs) != 1 {
 		t.Fatalf("%d artifacts, %v", len(list.Docs), err)
 	}
@@ -140,12 +141,12 @@ func TestHintsAreBounded(t *testing.T) {
 			}
 		}
 	})
-	hints, after := 0, Position(0)
+	hints, after := 0, desk.Position(0)
 	next := uint64(0)
 	for more := true; more; {
-		var events []Event
+		var events []desk.Event
 		var err error
-		events, more, err = n.Events(t.Context(), n.root, Filter{TaskID: task.ID}, after, 1000)
+		events, more, err = n.Events(t.Context(), n.root, desk.Filter{TaskID: task.ID}, after, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}

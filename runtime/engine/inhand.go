@@ -46,6 +46,6 @@ func (e *Engine) later(t *task, h *inhand.Hand) {
 			h.End()
 			return
 		}
-		e.queue.pushRecovered(t)
+		e.queue.PushAccepted(t.job())
 	})
 }

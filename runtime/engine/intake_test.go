@@ -20,6 +20,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/intake"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
@@ -36,7 +38,15 @@ func (h headers) Get(name string) []byte {
 	return nil
 }
 
-func (h headers) All() iter.Seq2[[]byte, []byte] { return polled{h}.All() }
+func (h headers) All() iter.Seq2[[]byte, []byte] {
+	return func(yield func([]byte, []byte) bool) {
+		for name, value := range h {
+			if !yield([]byte(name), []byte(value)) {
+				return
+			}
+		}
+	}
+}
 
 // normalizing returns a plugin that turns each delivery into what each says.
 func normalizing(each func(d *abi.Delivery) abi.NormalizedDelivery) func(context.Context, sandbox.Host) error {
@@ -108,9 +118,9 @@ func (n *node) connector(t testing.TB, change func(*abi.CreateConnectorRequest))
 }
 
 // deliver hands over a delivery under an id.
-func (n *node) deliver(t testing.TB, connector, id, body string) Received {
+func (n *node) deliver(t testing.TB, connector, id, body string) intake.Received {
 	t.Helper()
-	got, err := n.Receive(t.Context(), n.root, connector, &Incoming{Method: http.MethodPost, Header: headers{"webhook-id": id}, Body: []byte(body)})
+	got, err := n.Receive(t.Context(), n.root, connector, &intake.Incoming{Method: http.MethodPost, Header: headers{"webhook-id": id}, Body: []byte(body)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +156,7 @@ func (n *node) yield(t testing.TB) {
 func (n *node) tasksOf(t testing.TB, connector string) (list []abi.Task) {
 	t.Helper()
 	for after := ""; ; {
-		page, err := n.List(t.Context(), n.root, abi.ObjectTask, Filter{}, Page{Limit: 200, After: after})
+		page, err := n.List(t.Context(), n.root, abi.ObjectTask, desk.Filter{}, desk.Page{Limit: 200, After: after})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,12 +175,12 @@ func TestDeliveriesBecomeTasksOnce(t *testing.T) {
 	n := newNode(t, guests{"sorter": trapping})
 	id := n.connector(t, nil)
 	for i := range 50 {
-		if got := n.deliver(t, id, strconv.Itoa(i), fmt.Sprintf("thread %d: hello", i%3)); got.Status != DeliveryAccepted || got.ID == "" {
+		if got := n.deliver(t, id, strconv.Itoa(i), fmt.Sprintf("thread %d: hello", i%3)); got.Status != intake.DeliveryAccepted || got.ID == "" {
 			t.Fatalf("delivery %d: %+v", i, got)
 		}
 	}
 	for i := range 50 {
-		if got := n.deliver(t, id, strconv.Itoa(i), "other words"); got.Status != DeliveryDeduped {
+		if got := n.deliver(t, id, strconv.Itoa(i), "other words"); got.Status != intake.DeliveryDeduped {
 			t.Fatalf("delivery %d again: %+v", i, got)
 		}
 	}
@@ -216,7 +226,7 @@ func TestBadDeliveriesArePutAside(t *testing.T) {
 	if want := (abi.ConnectorCounters{Received: 300, Normalized: 296, Tasks: 295, Failed: 4}); *c.Counters != want {
 		t.Errorf("counters %+v, want %+v", *c.Counters, want)
 	}
-	letters, err := n.List(t.Context(), n.root, abi.ObjectDeadLetter, Filter{}, Page{Limit: 200})
+	letters, err := n.List(t.Context(), n.root, abi.ObjectDeadLetter, desk.Filter{}, desk.Page{Limit: 200})
 	if err != nil || len(letters.Docs) != 4 {
 		t.Fatalf("%d dead letters, %v", len(letters.Docs), err)
 	}
@@ -272,7 +282,7 @@ func TestDeliveriesSurvivePowerCuts(t *testing.T) {
 			disk := n.disk.Crash(uint64(step*3+seed), kept)
 			survivor := boot(t, disk, g)
 			for i := range acked {
-				if got := survivor.deliver(t, id, strconv.Itoa(i), "thread: hello"); got.Status != DeliveryDeduped {
+				if got := survivor.deliver(t, id, strconv.Itoa(i), "thread: hello"); got.Status != intake.DeliveryDeduped {
 					t.Errorf("step %d: delivery %d was answered, and is taken again", step, i)
 				}
 			}
@@ -303,7 +313,24 @@ func TestDeliveriesBeyondMemory(t *testing.T) {
 	if c.Counters.Tasks != 800 || len(n.tasksOf(t, id)) != 800 {
 		t.Errorf("800 deliveries have %d tasks: %+v", len(n.tasksOf(t, id)), *c.Counters)
 	}
-	if held := n.intake.bytes.Load(); held != 0 {
+	if held := n.DeliveryStats().Held; held != 0 {
+		t.Errorf("%d bytes are held for nothing", held)
+	}
+}
+
+// What a Connector had in memory is free for others once it is deleted.
+func TestADeletedConnectorHoldsNoMemory(t *testing.T) {
+	n := newNode(t, guests{"sorter": trapping})
+	id := n.connector(t, nil)
+	n.pause(t, id, abi.ConnectorPaused)
+	n.deliver(t, id, "1", "thread: hello")
+	if n.DeliveryStats().Held == 0 {
+		t.Fatal("nothing is remembered")
+	}
+	if err := n.DeleteConnector(t.Context(), n.root, nil, id); err != nil {
+		t.Fatal(err)
+	}
+	if held := n.DeliveryStats().Held; held != 0 {
 		t.Errorf("%d bytes are held for nothing", held)
 	}
 }
@@ -435,7 +462,7 @@ func TestHooks(t *testing.T) {
 		r.Provider, r.Webhook, r.Auth = "github", &abi.Webhook{Enabled: true}, &abi.WebhookAuth{Secrets: []string{"hook"}}
 	})
 	path := as[abi.Connector](t, must(n.GetConnector(t.Context(), n.root, id))).Webhook.Path
-	token, ok := strings.CutPrefix(path, hookPath)
+	token, ok := strings.CutPrefix(path, "/hooks/")
 	if !ok || len(token) < 43 {
 		t.Fatalf("the path is %q", path)
 	}
@@ -443,8 +470,8 @@ func TestHooks(t *testing.T) {
 	mac := hmac.New(sha256.New, secret)
 	mac.Write(body)
 	signed := headers{"X-GitHub-Delivery": "1", "X-Hub-Signature-256": "sha256=" + hex.EncodeToString(mac.Sum(nil)), "Authorization": "Bearer canary"}
-	hook := func(token string, h headers) (Received, error) {
-		return n.ReceiveHook(t.Context(), token, &Incoming{Method: http.MethodPost, Header: h, Body: body})
+	hook := func(token string, h headers) (intake.Received, error) {
+		return n.ReceiveHook(t.Context(), token, &intake.Incoming{Method: http.MethodPost, Header: h, Body: body})
 	}
 	for name, c := range map[string]struct {
 		token string
@@ -459,7 +486,7 @@ func TestHooks(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if got, err := hook(token, signed); err != nil || got.Status != DeliveryAccepted || got.DeliveryID != "1" {
+	if got, err := hook(token, signed); err != nil || got.Status != intake.DeliveryAccepted || got.DeliveryID != "1" {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	if c := n.settled(t, id); c.Counters.Rejected != 2 || c.Counters.Received != 1 {
@@ -469,7 +496,7 @@ func TestHooks(t *testing.T) {
 	if _, err := hook(token, signed); codeOf(err) != abi.CodeResourceNotFound {
 		t.Errorf("a disabled connector answers %v", err)
 	}
-	events, _, err := n.Events(t.Context(), n.root, Filter{}, 0, 200)
+	events, _, err := n.Events(t.Context(), n.root, desk.Filter{}, 0, 200)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -507,7 +534,7 @@ func TestConnectorLife(t *testing.T) {
 	if _, err := n.GetConnector(t.Context(), n.root, id); codeOf(err) != abi.CodeResourceNotFound {
 		t.Errorf("a deleted connector: %v", err)
 	}
-	list, err := n.ListConnectors(t.Context(), n.root, Filter{}, Page{Limit: 10})
+	list, err := n.ListConnectors(t.Context(), n.root, desk.Filter{}, desk.Page{Limit: 10})
 	if err != nil || len(list.Docs) != 0 {
 		t.Errorf("%d connectors are listed, %v", len(list.Docs), err)
 	}
@@ -522,11 +549,11 @@ func TestBacklogIsBounded(t *testing.T) {
 	for i := range 6 {
 		n.deliver(t, id, strconv.Itoa(i), "thread: hello")
 	}
-	_, err := n.Receive(t.Context(), n.root, id, &Incoming{Method: http.MethodPost, Header: headers{"webhook-id": "7"}, Body: []byte("x")})
+	_, err := n.Receive(t.Context(), n.root, id, &intake.Incoming{Method: http.MethodPost, Header: headers{"webhook-id": "7"}, Body: []byte("x")})
 	if codeOf(err) != abi.CodeRateLimited || err.(*abi.Error).RetryAfter == 0 {
 		t.Fatalf("a delivery beyond the backlog: %v", err)
 	}
-	if got := n.deliver(t, id, "1", "thread: hello"); got.Status != DeliveryDeduped {
+	if got := n.deliver(t, id, "1", "thread: hello"); got.Status != intake.DeliveryDeduped {
 		t.Errorf("what was taken is %+v", got)
 	}
 	n.pause(t, id, abi.ConnectorActive)
@@ -549,10 +576,12 @@ func TestPolledDeliveriesAreTakenOnce(t *testing.T) {
 	g := guests{"echo": echo, "sorter": trapping, "hand": hand}
 	n := boot(t, crashtest.NewDisk(), g, withPoll)
 	defer n.stop(t)
-	id := n.connector(t, nil)
+	id, session := n.connector(t, nil), n.session(t)
 	poll := func(n *node, at int) string {
 		t.Helper()
-		task, err := n.pollTask(t.Context(), n.sources.get(owner{n.root.Tenant, id}), n.sources.get(owner{n.root.Tenant, id}).about.Load(), time.Unix(int64(at), 0))
+		task := abi.DerivedID(abi.ObjectTask, time.Unix(int64(at), 0), "poll")
+		err := connectedTasks{n.Engine}.Submit(t.Context(), intake.Order{Caller: n.root, ID: task, ConnectorID: id,
+			Request: abi.SubmitTaskRequest{Input: text("poll"), SessionID: session, PersonaID: "persona_poll"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -575,7 +604,7 @@ func TestPolledDeliveriesAreTakenOnce(t *testing.T) {
 
 func withPoll(_ *Config, p *Parts) {
 	poll := abi.Persona{Name: "poll", Version: "1", EntryWorkflow: "hand", AutonomyTier: abi.TierActAuto, ReceiptPolicy: abi.ReceiptOptional}
-	poll.Envelope = abi.NewEnvelope(abi.ObjectPersona, pollPersona, time.Now(), nil)
+	poll.Envelope = abi.NewEnvelope(abi.ObjectPersona, "persona_poll", time.Now(), nil)
 	p.Personas = append(p.Personas, poll)
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 )
 
 // What a Quota has no room for now stays pending until it has; what it has nothing left
@@ -32,7 +33,7 @@ func TestDeliveriesUnderQuota(t *testing.T) {
 			quota: abi.CreateQuotaRequest{Scope: abi.QuotaTenant, Limits: limits("tasks", 1)}, aside: 2,
 			allowed: func(t *testing.T, n *node, connector, quota string) {
 				must(n.UpdateQuota(t.Context(), n.root, nil, quota, abi.UpdateQuotaRequest{Limits: limits("tasks", 9)}))
-				for _, letter := range must(n.DeadLetters(t.Context(), n.root, connector, Page{Limit: 10})).Docs {
+				for _, letter := range must(n.DeadLetters(t.Context(), n.root, connector, desk.Page{Limit: 10})).Docs {
 					must(n.RedriveDeadLetter(t.Context(), n.root, nil, connector, letter.ID))
 				}
 				time.Sleep(time.Minute)
@@ -50,7 +51,7 @@ func TestDeliveriesUnderQuota(t *testing.T) {
 				time.Sleep(10 * time.Minute)
 				synctest.Wait()
 				counters := as[abi.Connector](t, must(n.GetConnector(t.Context(), n.root, id))).Counters
-				letters := must(n.DeadLetters(t.Context(), n.root, id, Page{Limit: 10})).Docs
+				letters := must(n.DeadLetters(t.Context(), n.root, id, desk.Page{Limit: 10})).Docs
 				if counters.Pending != uint64(c.left) || len(letters) != c.aside || counters.Tasks != 1 {
 					t.Fatalf("%d dead letters, counted %+v", len(letters), counters)
 				}

@@ -8,6 +8,7 @@ import (
 	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
@@ -153,10 +154,10 @@ func TestHintsAreBoundedOverAWait(t *testing.T) {
 	n.waiting(t, id)
 	goOn(t, n, id)
 	told := 0
-	for after, more := Position(0), true; more; {
-		var events []Event
+	for after, more := desk.Position(0), true; more; {
+		var events []desk.Event
 		var err error
-		if events, more, err = n.Events(t.Context(), n.root, Filter{TaskID: id}, after, 1000); err != nil {
+		if events, more, err = n.Events(t.Context(), n.root, desk.Filter{TaskID: id}, after, 1000); err != nil {
 			t.Fatal(err)
 		}
 		for _, ev := range events {
@@ -200,7 +201,7 @@ func TestGenerations(t *testing.T) {
 		return err
 	}})
 	n.wait(t, n.submit(t, n.session(t), "persona_deeper"))
-	list, err := n.List(t.Context(), n.root, abi.ObjectTask, Filter{}, Page{Limit: 100})
+	list, err := n.List(t.Context(), n.root, abi.ObjectTask, desk.Filter{}, desk.Page{Limit: 100})
 	if err != nil || len(list.Docs) != maxGenerations {
 		t.Errorf("%d generations, %v, want %d", len(list.Docs), err, maxGenerations)
 	}

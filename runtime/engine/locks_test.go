@@ -11,13 +11,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 )
 
-// Every lock of the engine has its place in the order.
-func TestEveryLockHasAPlace(t *testing.T) {
-	names, err := filepath.Glob("*.go")
+// sourcesOf shows each the files of a package of runtime that are no tests.
+func sourcesOf(t *testing.T, room string, each func(fset *token.FileSet, f *ast.File)) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join("..", room, "*.go"))
 	if err != nil || len(names) == 0 {
-		t.Fatal(names, err)
+		t.Fatal(room, names, err)
 	}
 	fset := token.NewFileSet()
 	for _, name := range names {
@@ -28,13 +30,46 @@ func TestEveryLockHasAPlace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ast.Inspect(f, func(n ast.Node) bool {
-			if sel, ok := n.(*ast.SelectorExpr); ok && (sel.Sel.Name == "Mutex" || sel.Sel.Name == "RWMutex") {
-				if from, ok := sel.X.(*ast.Ident); ok && from.Name == "sync" {
-					t.Errorf("%s: use a lock of package lockrank, with a place among those of locks.go", fset.Position(sel.Pos()))
+		each(fset, f)
+	}
+}
+
+// madeOf are the engine and the rooms that it is made of.
+var madeOf = []string{"engine", "ledger", "scheduler", "desk", "quotas", "secrets", "tenancy", "personas", "memories", "artifacts", "files", "sessions"}
+
+// Every lock of the engine and of the rooms that it is made of has its place in the order.
+func TestEveryLockHasAPlace(t *testing.T) {
+	for _, room := range madeOf {
+		sourcesOf(t, room, func(fset *token.FileSet, f *ast.File) {
+			ast.Inspect(f, func(n ast.Node) bool {
+				if sel, ok := n.(*ast.SelectorExpr); ok && (sel.Sel.Name == "Mutex" || sel.Sel.Name == "RWMutex") {
+					if from, ok := sel.X.(*ast.Ident); ok && from.Name == "sync" {
+						t.Errorf("%s: use a lock of package lockrank, with a place among those of its order.go", fset.Position(sel.Pos()))
+					}
 				}
-			}
-			return true
+				return true
+			})
+		})
+	}
+}
+
+// What the engine writes goes through the ledger, which orders it.
+func TestTheLedgerAloneWrites(t *testing.T) {
+	for _, room := range madeOf {
+		if room == "ledger" {
+			continue
+		}
+		sourcesOf(t, room, func(fset *token.FileSet, f *ast.File) {
+			ast.Inspect(f, func(n ast.Node) bool {
+				sel, ok := n.(*ast.SelectorExpr)
+				if !ok || sel.Sel.Name != "Append" {
+					return true
+				}
+				if of, ok := sel.X.(*ast.SelectorExpr); ok && strings.EqualFold(of.Sel.Name, "store") {
+					t.Errorf("%s: hand it over with the ledger", fset.Position(sel.Pos()))
+				}
+				return true
+			})
 		})
 	}
 }
@@ -49,21 +84,21 @@ func TestKeysComeBeforeResources(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	retry := &Retry{Key: "k", Method: "DELETE", Target: "/v1/memories/" + doc.ID}
+	retry := &desk.Retry{Key: "k", Method: "DELETE", Target: "/v1/memories/" + doc.ID}
 	for range 2 { // the second is answered as the first
 		if err := n.RedactMemory(t.Context(), n.root, retry, doc.ID); err != nil {
 			t.Error(err)
 		}
 	}
 	receipt := n.wait(t, n.submit(t, session, "")).ReceiptID
-	retry = &Retry{Key: "k", Method: "POST", Target: "/v1/receipts/" + receipt + "/verify"}
+	retry = &desk.Retry{Key: "k", Method: "POST", Target: "/v1/receipts/" + receipt + "/verify"}
 	for range 2 {
 		if v, err := n.VerifyReceipt(t.Context(), n.root, retry, receipt, abi.VerifyReceiptRequest{}); err != nil || !v.Valid {
 			t.Errorf("%+v, %v", v, err)
 		}
 	}
 	told := 0
-	for _, kind := range n.kinds(t, Filter{SessionID: session}) {
+	for _, kind := range n.kinds(t, desk.Filter{SessionID: session}) {
 		if kind == string(abi.EventReceiptVerified) || kind == string(abi.EventMemoryRedacted) {
 			told++
 		}

@@ -9,6 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/memories"
 )
 
 // A Memory whose time is over is found by nobody, and reads as if it had never been.
@@ -22,11 +24,11 @@ func TestMemoriesExpire(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	filters := []MemoryFilter{{}, {OwnerID: session}, {Text: "short"}, {OwnerID: session, Text: "lived"}}
+	filters := []memories.Filter{{}, {OwnerID: session}, {Text: "short"}, {OwnerID: session, Text: "lived"}}
 	count := func(want int) {
 		t.Helper()
 		for _, f := range filters {
-			list, err := n.ListMemories(t.Context(), n.root, f, Page{Limit: 10})
+			list, err := n.ListMemories(t.Context(), n.root, f, desk.Page{Limit: 10})
 			if err != nil || len(list.Docs) != want {
 				t.Errorf("%+v: %d memories, want %d (%v)", f, len(list.Docs), want, err)
 			}
@@ -60,7 +62,7 @@ func TestClientsAndPluginsShareMemories(t *testing.T) {
 	if told := p.runs()[0][0]; !strings.Contains(told, "the sky is blue") || strings.Contains(told, "sea") {
 		t.Errorf("the plugin was told %s", told)
 	}
-	list, err := n.ListMemories(t.Context(), n.root, MemoryFilter{OwnerID: session, Text: "green"}, Page{Limit: 10})
+	list, err := n.ListMemories(t.Context(), n.root, memories.Filter{OwnerID: session, Text: "green"}, desk.Page{Limit: 10})
 	if err != nil || len(list.Docs) != 1 || !strings.Contains(string(list.Docs[0].JSON), id) {
 		t.Errorf("%v, %v", list, err)
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -10,6 +11,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/runtime/memories"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/storage"
 )
@@ -25,9 +29,9 @@ func (r *run) memoryOwner(scope abi.MemoryScope) (string, error) {
 	case abi.MemoryWorkspace:
 		return t.WorkspaceID, nil
 	case abi.MemoryTenant:
-		return r.engine.tenantID(r.task.tenant), nil
+		return r.engine.tenants.IDOf(r.task.tenant), nil
 	}
-	return "", provider.Malformed(checkOneOf("scope", scope, abi.MemoryPersona, abi.MemorySession, abi.MemoryWorkspace, abi.MemoryTenant))
+	return "", provider.Malformed(desk.CheckOneOf("scope", scope, abi.MemoryPersona, abi.MemorySession, abi.MemoryWorkspace, abi.MemoryTenant))
 }
 
 func (r *run) callMemoryQuery(ctx context.Context, c *liveCall) ([]byte, error) {
@@ -39,7 +43,7 @@ func (r *run) callMemoryQuery(ctx context.Context, c *liveCall) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	setDefault(&req.Limit, 10)
+	req.Limit = cmp.Or(req.Limit, 10)
 	if req.Limit < 1 || req.Limit > 100 {
 		return nil, provider.Malformed(abi.InvalidParam("limit", "limit is 1 to 100"))
 	}
@@ -52,18 +56,18 @@ func (r *run) callMemoryQuery(ctx context.Context, c *liveCall) ([]byte, error) 
 
 // findMemories returns the newest Memories of an owner that hold every word.
 func (e *Engine) findMemories(ctx context.Context, t *task, req abi.CallMemoryQueryRequest, owner string) (*abi.CallMemoryQueryAnswer, error) {
-	terms, err := termsOf("text", req.Text)
+	terms, err := memories.TermsOf("text", req.Text)
 	if err != nil {
 		return nil, provider.Malformed(err)
 	}
 	found, size := &abi.CallMemoryQueryAnswer{Memories: []abi.Memory{}}, 0
-	_, err = e.search(ctx, t.tenant, storage.Query{Owner: owner, Terms: terms, Limit: req.Limit}, func(res storage.Resource) (bool, error) {
+	_, err = e.SearchMemories(ctx, t.tenant, storage.Query{Owner: owner, Terms: terms, Limit: req.Limit}, func(res storage.Resource) (bool, error) {
 		m, err := toldMemory(&res)
 		if err != nil {
 			found.Unreadable = append(found.Unreadable, res.ID)
 			return true, nil
 		}
-		if m.Scope == req.Scope && m.Visibility != abi.VisibilityReceiptOnly && alive(&m, e.now()) {
+		if m.Scope == req.Scope && m.Visibility != abi.VisibilityReceiptOnly && memories.Alive(&m, e.now()) {
 			found.Memories = append(found.Memories, m)
 			size += len(res.State)
 		}
@@ -77,12 +81,12 @@ func (e *Engine) findMemories(ctx context.Context, t *task, req abi.CallMemoryQu
 
 // addNamed adds the Memories that a Session names to those found that are its own.
 func (e *Engine) addNamed(ctx context.Context, t *task, found *abi.CallMemoryQueryAnswer, terms []storage.Term, limit, size int) error {
-	for _, id := range t.session.memories() {
+	for _, id := range t.session.State().MemoryIDs {
 		if len(found.Memories) >= limit || size >= maxTold {
 			break
 		}
-		res, err := e.find(ctx, t.tenant, abi.ObjectMemory, id)
-		if isNotFound(err) {
+		res, err := e.ledger.Find(ctx, t.tenant, abi.ObjectMemory, id)
+		if ledger.IsNotFound(err) {
 			continue
 		}
 		var m abi.Memory
@@ -90,11 +94,11 @@ func (e *Engine) addNamed(ctx context.Context, t *task, found *abi.CallMemoryQue
 			m, err = toldMemory(&res)
 		}
 		switch {
-		case isUnreadable(err):
+		case ledger.IsUnreadable(err):
 			found.Unreadable = append(found.Unreadable, id)
 		case err != nil:
 			return err
-		case alive(&m, e.now()) && m.OwnerID != t.about.SessionID && holdsAll(storage.Words(m.Content), terms):
+		case memories.Alive(&m, e.now()) && m.OwnerID != t.about.SessionID && memories.HoldsAll(storage.Words(m.Content), terms):
 			found.Memories = append(found.Memories, m)
 			size += len(res.State)
 		}
@@ -118,13 +122,13 @@ func (r *run) callMemoryWrite(_ context.Context, c *liveCall) ([]byte, error) {
 		return nil, provider.Malformed(err)
 	}
 	m := r.newMemory(&req, owner)
-	c.states = &record{kind: abi.EventAgentMemoryWrite, object: abi.ObjectMemory, id: m.ID, created: true, state: m}
+	c.states = &ledger.Record{Kind: abi.EventAgentMemoryWrite, Object: abi.ObjectMemory, ID: m.ID, Created: true, State: m}
 	return json.Marshal(abi.CallMemoryWriteAnswer{MemoryID: m.ID})
 }
 
 func checkMemory(req *abi.CallMemoryWriteRequest) error {
-	setDefault(&req.Visibility, abi.VisibilityInternal)
-	if err := firstError(checkMetadata(&req.Metadata), checkVisibility("visibility", req.Visibility)); err != nil {
+	req.Visibility = cmp.Or(req.Visibility, abi.VisibilityInternal)
+	if err := cmp.Or(desk.CheckMetadata(&req.Metadata), desk.CheckVisibility("visibility", req.Visibility)); err != nil {
 		return err
 	}
 	switch kind := req.Content.Kind(); {

@@ -8,6 +8,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/sessions"
+	"github.com/wharf-dev/wharf/runtime/tenancy"
 )
 
 // TestSessionsNameMemoriesAndSkills holds that what a Session names is kept, checked, and
@@ -19,12 +22,12 @@ func TestSessionsNameMemoriesAndSkills(t *testing.T) {
 		return must(n.CreateSkill(t.Context(), n.root, nil, abi.CreateSkillRequest{PersonaID: "persona_echo", Name: name, Description: "d"})).ID
 	}
 	fact := func(visibility abi.Visibility) string {
-		return must(n.CreateMemory(t.Context(), n.root, nil, abi.CreateMemoryRequest{Scope: abi.MemoryWorkspace, OwnerID: DefaultWorkspace,
+		return must(n.CreateMemory(t.Context(), n.root, nil, abi.CreateMemoryRequest{Scope: abi.MemoryWorkspace, OwnerID: tenancy.DefaultWorkspace,
 			Content: jsontext.Value(`"the tide decides"`), Provenance: abi.EmptyObject(), Visibility: visibility})).ID
 	}
 	known, internal, one, other := fact(abi.VisibilityPublic), fact(abi.VisibilityInternal), skill("one"), skill("other")
-	create := func(c *Caller, memories, skills []string) (Doc, error) {
-		return n.CreateSession(t.Context(), c, nil, abi.CreateSessionRequest{WorkspaceID: DefaultWorkspace, MemoryIDs: memories, SkillIDs: skills})
+	create := func(c *desk.Caller, memories, skills []string) (desk.Doc, error) {
+		return n.CreateSession(t.Context(), c, nil, abi.CreateSessionRequest{WorkspaceID: tenancy.DefaultWorkspace, MemoryIDs: memories, SkillIDs: skills})
 	}
 	plain := *n.root
 	plain.Scopes = abi.DefaultScopes()
@@ -32,11 +35,11 @@ func TestSessionsNameMemoriesAndSkills(t *testing.T) {
 	wantCode(t, second(create(n.root, nil, []string{"skill_nope"})), abi.CodeResourceNotFound)
 	wantCode(t, second(create(n.root, []string{fact(abi.VisibilityReceiptOnly)}, nil)), abi.CodePermissionDenied)
 	wantCode(t, second(create(&plain, []string{internal}, nil)), abi.CodePermissionDenied)
-	wantCode(t, second(create(n.root, make([]string, maxSessionNames+1), nil)), abi.CodeInvalidRequest)
+	wantCode(t, second(create(n.root, make([]string, sessions.MaxNames+1), nil)), abi.CodeInvalidRequest)
 
 	session := must(create(n.root, []string{known}, []string{one}))
 	fork := must(n.ForkSession(t.Context(), n.root, nil, session.ID, abi.ForkSessionRequest{}))
-	for _, doc := range []Doc{session, fork} {
+	for _, doc := range []desk.Doc{session, fork} {
 		s := as[abi.Session](t, doc)
 		if len(s.MemoryIDs) != 1 || s.MemoryIDs[0] != known || len(s.SkillIDs) != 1 || s.SkillIDs[0] != one {
 			t.Errorf("the session names %v and %v", s.MemoryIDs, s.SkillIDs)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/alarm"
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/storage"
 )
@@ -14,16 +16,16 @@ import (
 // parkedTable holds what is left in memory of Tasks that wait: a timer each, and
 // who awaits whom. A few hundred bytes a Task.
 type parkedTable struct {
-	mu      lockrank.Mutex[lockTable]
-	timers  map[owner]*alarm.Alarm
-	parents map[owner][]owner // by the child they await
+	mu      lockrank.Mutex[lockrank.Table]
+	timers  map[ledger.Key]*alarm.Alarm
+	parents map[ledger.Key][]ledger.Key // by the child they await
 }
 
-func (p *parkedTable) setTimer(key owner, now func() time.Time, at time.Time, fire func()) {
+func (p *parkedTable) setTimer(key ledger.Key, now func() time.Time, at time.Time, fire func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.timers == nil {
-		p.timers = map[owner]*alarm.Alarm{}
+		p.timers = map[ledger.Key]*alarm.Alarm{}
 	}
 	if old := p.timers[key]; old != nil {
 		old.Stop()
@@ -32,7 +34,7 @@ func (p *parkedTable) setTimer(key owner, now func() time.Time, at time.Time, fi
 }
 
 // forget drops a Task's timer.
-func (p *parkedTable) forget(key owner) {
+func (p *parkedTable) forget(key ledger.Key) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if timer := p.timers[key]; timer != nil {
@@ -41,17 +43,17 @@ func (p *parkedTable) forget(key owner) {
 	}
 }
 
-func (p *parkedTable) await(child, parent owner) {
+func (p *parkedTable) await(child, parent ledger.Key) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.parents == nil {
-		p.parents = map[owner][]owner{}
+		p.parents = map[ledger.Key][]ledger.Key{}
 	}
 	p.parents[child] = append(p.parents[child], parent)
 }
 
 // awaiting returns who awaits a Task, and forgets them.
-func (p *parkedTable) awaiting(child owner) []owner {
+func (p *parkedTable) awaiting(child ledger.Key) []ledger.Key {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	parents := p.parents[child]
@@ -70,8 +72,8 @@ func (p *parkedTable) stop() {
 
 // waiterTable holds who waits for the end of Tasks, in memory or not.
 type waiterTable struct {
-	mu   lockrank.Mutex[lockTable]
-	byID map[owner]*waiter
+	mu   lockrank.Mutex[lockrank.Table]
+	byID map[ledger.Key]*waiter
 }
 
 // waiter is closed when its Task's end is durable, or can never be.
@@ -83,15 +85,15 @@ type waiter struct {
 
 // ended is a Task that has ended, as those who waited for it see it.
 type ended struct {
-	doc Doc // with its input; empty when it must be read from the log
+	doc desk.Doc // with its input; empty when it must be read from the log
 	err error
 }
 
-func (w *waiterTable) join(key owner) *waiter {
+func (w *waiterTable) join(key ledger.Key) *waiter {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.byID == nil {
-		w.byID = map[owner]*waiter{}
+		w.byID = map[ledger.Key]*waiter{}
 	}
 	entry := w.byID[key]
 	if entry == nil {
@@ -102,7 +104,7 @@ func (w *waiterTable) join(key owner) *waiter {
 	return entry
 }
 
-func (w *waiterTable) leave(key owner, entry *waiter) {
+func (w *waiterTable) leave(key ledger.Key, entry *waiter) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	entry.refs--
@@ -113,7 +115,7 @@ func (w *waiterTable) leave(key owner, entry *waiter) {
 
 // end tells those who wait for a Task. end is asked for the result only if there
 // are any.
-func (w *waiterTable) end(key owner, result func() ended) {
+func (w *waiterTable) end(key ledger.Key, result func() ended) {
 	w.mu.Lock()
 	entry := w.byID[key]
 	delete(w.byID, key)
@@ -128,7 +130,7 @@ func (w *waiterTable) end(key owner, result func() ended) {
 // without looking at what was answered. Like the timers it is made anew at each start,
 // from the Tasks that have not ended.
 type askedTable struct {
-	mu       lockrank.RWMutex[lockTable]
+	mu       lockrank.RWMutex[lockrank.Table]
 	byTenant map[storage.Tenant][]askedEntry // by id, which is by time
 }
 
@@ -137,7 +139,7 @@ type askedEntry struct {
 	id, workspace, session, task string
 }
 
-func (a *askedTable) place(tenant storage.Tenant, id string) (int, bool) {
+func (a *askedTable) index(tenant storage.Tenant, id string) (int, bool) {
 	return slices.BinarySearchFunc(a.byTenant[tenant], id, func(e askedEntry, id string) int { return strings.Compare(e.id, id) })
 }
 
@@ -151,7 +153,7 @@ func (a *askedTable) add(tenant storage.Tenant, id string, t *abi.Task) {
 	if a.byTenant == nil {
 		a.byTenant = map[storage.Tenant][]askedEntry{}
 	}
-	i, found := a.place(tenant, id)
+	i, found := a.index(tenant, id)
 	if !found {
 		a.byTenant[tenant] = slices.Insert(a.byTenant[tenant], i, askedEntry{id, t.WorkspaceID, t.SessionID, t.ID})
 	}
@@ -160,7 +162,7 @@ func (a *askedTable) add(tenant storage.Tenant, id string, t *abi.Task) {
 func (a *askedTable) remove(tenant storage.Tenant, id string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if i, found := a.place(tenant, id); found {
+	if i, found := a.index(tenant, id); found {
 		a.byTenant[tenant] = slices.Delete(a.byTenant[tenant], i, i+1)
 	}
 }
@@ -172,7 +174,7 @@ func (a *askedTable) before(tenant storage.Tenant, id string, limit int, keep fu
 	defer a.mu.RUnlock()
 	all := a.byTenant[tenant]
 	if id != "" {
-		i, _ := a.place(tenant, id)
+		i, _ := a.index(tenant, id)
 		all = all[:i]
 	}
 	for _, e := range slices.Backward(all) {

@@ -12,9 +12,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/runtime/lifecycle"
 	"github.com/wharf-dev/wharf/runtime/policy"
 	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/runtime/sessions"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -25,8 +29,8 @@ const (
 	decisionTimeout  = "timeout"
 )
 
-// asking is the request that a parked Task waits on, as the log will have it. Two
-// are never changed: each change makes a new one.
+// asking is the request that a parked Task waits on, as the log will have it. An
+// asking is immutable: every change makes a new one.
 type asking struct {
 	abi.PermissionRequest
 	seq uint64 // of the event that states it
@@ -120,15 +124,15 @@ func (e *Engine) requester(ctx context.Context, tenant storage.Tenant, t *abi.Ta
 const scopeAnswers = "tasks:write"
 
 // mayAnswer refuses those who may answer no Task. A retry is refused as well.
-func mayAnswer(c *Caller) error {
+func mayAnswer(c *desk.Caller) error {
 	if !c.Can(scopeAnswers) {
-		return errDenied(scopeAnswers)
+		return desk.Denied(scopeAnswers)
 	}
 	return nil
 }
 
 // mayDecide refuses those who may not decide on what a Task asks.
-func mayDecide(c *Caller, t *task) error {
+func mayDecide(c *desk.Caller, t *task) error {
 	p := t.asking
 	if p == nil || p.Kind != abi.PermissionApproval {
 		return nil
@@ -221,8 +225,8 @@ func sameJSON(a, b jsontext.Value) bool {
 }
 
 // told is the event of the request that states it.
-func (p *asking) told(kind abi.EventKind) record {
-	return record{kind: kind, object: abi.ObjectPermissionRequest, id: p.ID, seq: p.seq, created: kind == abi.EventPermissionRequested, state: &p.PermissionRequest}
+func (p *asking) told(kind abi.EventKind) ledger.Record {
+	return ledger.Record{Kind: kind, Object: abi.ObjectPermissionRequest, ID: p.ID, Sequence: p.seq, Created: kind == abi.EventPermissionRequested, State: &p.PermissionRequest}
 }
 
 // approvalAnswer is what the plugin learns of an approval that has ended.
@@ -253,8 +257,8 @@ type confirmation struct {
 	Modified     bool   `json:"modified,omitzero"`
 }
 
-func (t *task) confirmed(w *abi.Waiting, d *abi.Decision) record {
-	return record{kind: abi.EventUserToolConfirmation, object: abi.ObjectTask, id: t.id, payload: confirmation{
+func (t *task) confirmed(w *abi.Waiting, d *abi.Decision) ledger.Record {
+	return ledger.Record{Kind: abi.EventUserToolConfirmation, Object: abi.ObjectTask, ID: t.id, Payload: confirmation{
 		PermissionID: w.PermissionID, RequestID: w.RequestID, Decision: d.Decision, Reason: d.Reason, Modified: d.Arguments != nil}}
 }
 
@@ -270,7 +274,7 @@ func (t *task) tellAsking(c *change, now time.Time) *asking {
 		return p
 	case t.asking == nil:
 		return nil
-	case c.in.Kind != InputWake:
+	case c.in.Kind != lifecycle.Wake:
 		c.settles = abi.PermissionCanceled // only an end is left
 	}
 	p := t.asking
@@ -338,16 +342,16 @@ func (e *Engine) decided(t *task, w *abi.Waiting, up *wakeUp, ch *change) (answe
 // t.mu.
 func (e *Engine) recordDecision(t *task, up *wakeUp, ch *change) (storage.Commit, error) {
 	records := t.number(append(ch.before, ch.decides.told(abi.EventPermissionDecided)))
-	encoded, err := encode(records...)
+	encoded, err := ledger.Encode(records...)
 	if err != nil {
 		return nil, err
 	}
-	answer, status := 0, statusCreated
-	if up.status == statusOK {
-		answer, status = len(encoded)-1, statusOK
+	answer, status := 0, desk.StatusCreated
+	if up.status == desk.StatusOK {
+		answer, status = len(encoded)-1, desk.StatusOK
 	}
-	b := batch(taskFrame(t.tenant, &t.task, up.actor, e.now(), encoded), up.idem, status, answer)
-	commit, err := t.session.append(e, b, nil)
+	b := ledger.Batch(taskFrame(t.tenant, &t.task, up.actor, e.now(), encoded), up.idem, status, answer)
+	commit, err := t.session.Append(e.ledger, b, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -362,20 +366,20 @@ func (e *Engine) storedAsking(ctx context.Context, tenant storage.Tenant, w *abi
 	if w == nil || w.PermissionID == "" {
 		return nil, nil
 	}
-	res, err := e.find(ctx, tenant, abi.ObjectPermissionRequest, w.PermissionID)
+	res, err := e.ledger.Find(ctx, tenant, abi.ObjectPermissionRequest, w.PermissionID)
 	if err != nil {
 		return nil, err
 	}
 	p := &asking{seq: res.Sequence}
-	if err := decode(res.State, &p.PermissionRequest); err != nil {
-		return nil, naming(abi.ObjectPermissionRequest, w.PermissionID, err)
+	if err := ledger.Decode(res.State, &p.PermissionRequest); err != nil {
+		return nil, ledger.Naming(abi.ObjectPermissionRequest, w.PermissionID, err)
 	}
-	return p, checkEnvelope(&p.Envelope, abi.ObjectPermissionRequest, w.PermissionID)
+	return p, ledger.CheckEnvelope(&p.Envelope, abi.ObjectPermissionRequest, w.PermissionID)
 }
 
 // answerWait brings a Task what it waits for, on behalf of somebody. errSettled is
 // the error when it does not wait for that any more.
-func (e *Engine) answerWait(ctx context.Context, key owner, up *wakeUp, errSettled error) error {
+func (e *Engine) answerWait(ctx context.Context, key ledger.Key, up *wakeUp, errSettled error) error {
 	err := e.wake(ctx, key, up)
 	if errors.Is(err, errNotWaiting) {
 		return errSettled
@@ -386,31 +390,31 @@ func (e *Engine) answerWait(ctx context.Context, key owner, up *wakeUp, errSettl
 // RespondPermission decides on a request for permission, or brings what it asks
 // for. It answers with the request as it is after that: still pending while more
 // have to approve.
-func (e *Engine) RespondPermission(ctx context.Context, c *Caller, r *Retry, id string, req abi.RespondRequest) (Doc, error) {
+func (e *Engine) RespondPermission(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.RespondRequest) (desk.Doc, error) {
 	if err := mayAnswer(c); err != nil {
-		return Doc{}, err
+		return desk.Doc{}, err
 	}
-	p, _, err := findAs[abi.PermissionRequest](ctx, e, c, abi.ObjectPermissionRequest, id)
+	p, _, err := desk.Find[abi.PermissionRequest](ctx, e.Desk, c, abi.ObjectPermissionRequest, id)
 	if err != nil {
-		return Doc{}, err
+		return desk.Doc{}, err
 	}
-	return e.once(ctx, c, r, p.WorkspaceID, func(idem *storage.Idempotency) (Doc, error) {
+	return e.Once(ctx, c, r, p.WorkspaceID, func(idem *storage.Idempotency) (desk.Doc, error) {
 		t, err := e.storedTask(ctx, c.Tenant, p.TaskID)
 		if err != nil {
-			return Doc{}, err
+			return desk.Doc{}, err
 		}
 		if p.Status != abi.PermissionPending || t.Waiting == nil || t.Waiting.PermissionID != id {
-			return Doc{}, errSettled(id)
+			return desk.Doc{}, errSettled(id)
 		}
-		up := &wakeUp{requestID: t.Waiting.RequestID, caller: c, actor: c.Actor, idem: idem, status: statusOK}
+		up := &wakeUp{requestID: t.Waiting.RequestID, caller: c, actor: c.Actor, idem: idem, status: desk.StatusOK}
 		if err := e.respond(ctx, up, &p, req); err != nil {
-			return Doc{}, err
+			return desk.Doc{}, err
 		}
-		if err := e.answerWait(ctx, owner{c.Tenant, p.TaskID}, up, errSettled(id)); err != nil {
-			return Doc{}, err
+		if err := e.answerWait(ctx, ledger.Key{Tenant: c.Tenant, ID: p.TaskID}, up, errSettled(id)); err != nil {
+			return desk.Doc{}, err
 		}
 		state, err := json.Marshal(&up.shown.PermissionRequest)
-		return Doc{ID: id, JSON: state}, err
+		return desk.Doc{ID: id, JSON: state}, err
 	})
 }
 
@@ -424,7 +428,7 @@ func (e *Engine) respond(ctx context.Context, up *wakeUp, p *abi.PermissionReque
 		if req.Message != nil {
 			return abi.InvalidParam("message", "an approval takes a decision, not a message")
 		}
-		if err := checkOneOf("decision", req.Decision, decisionApproved, decisionDenied); err != nil {
+		if err := desk.CheckOneOf("decision", req.Decision, decisionApproved, decisionDenied); err != nil {
 			return err
 		}
 		up.decision = e.decision(up.actor, req.Decision, req.Reason, req.Arguments)
@@ -443,9 +447,9 @@ func (e *Engine) respond(ctx context.Context, up *wakeUp, p *abi.PermissionReque
 	if req.Message == nil {
 		return abi.InvalidParam("message", `missing required member "message"`)
 	}
-	m, err := e.said(ctx, up.caller, req.Message, p.SessionID, p.TaskID)
+	m, err := e.Said(ctx, up.caller, req.Message, p.SessionID, p.TaskID)
 	if err != nil {
-		return within("message", err)
+		return desk.Within("message", err)
 	}
 	return up.bring(m)
 }
@@ -468,7 +472,7 @@ func (up *wakeUp) decline(kind abi.PermissionKind, reason string) {
 
 // bring answers a request for input or authorization with a Message.
 func (up *wakeUp) bring(m *abi.Message) (err error) {
-	up.before, up.settles = []record{messageRecord(m)}, abi.PermissionAnswered
+	up.before, up.settles = []ledger.Record{sessions.MessageRecord(m)}, abi.PermissionAnswered
 	up.answer, err = json.Marshal(abi.CallInputRequestAnswer{Message: *m, Actor: up.actor})
 	return err
 }
@@ -479,7 +483,7 @@ const maxScanned = 1000
 
 // Permissions lists requests for permission, newest first: all, or those of one
 // status. Pending ones are found without a look at the others.
-func (e *Engine) Permissions(ctx context.Context, c *Caller, f Filter, status abi.PermissionStatus, p Page) (DocList, error) {
+func (e *Engine) Permissions(ctx context.Context, c *desk.Caller, f desk.Filter, status abi.PermissionStatus, p desk.Page) (desk.DocList, error) {
 	if f.WorkspaceID == "" && len(c.Workspaces) == 1 {
 		f.WorkspaceID = c.Workspaces[0]
 	}
@@ -489,27 +493,27 @@ func (e *Engine) Permissions(ctx context.Context, c *Caller, f Filter, status ab
 	case abi.PermissionPending:
 		return e.pendingPermissions(ctx, c, f, p)
 	}
-	if err := checkOneOf("status", status, abi.PermissionPending, abi.PermissionApproved, abi.PermissionDenied,
+	if err := desk.CheckOneOf("status", status, abi.PermissionPending, abi.PermissionApproved, abi.PermissionDenied,
 		abi.PermissionAnswered, abi.PermissionTimeout, abi.PermissionCanceled); err != nil {
-		return DocList{}, err
+		return desk.DocList{}, err
 	}
-	var list DocList
+	var list desk.DocList
 	for range maxScanned / p.Limit {
 		page, err := e.List(ctx, c, abi.ObjectPermissionRequest, f, p)
 		if err != nil {
-			return DocList{}, err
+			return desk.DocList{}, err
 		}
 		for i, doc := range page.Docs {
-			if hasStatus(doc.JSON, status) && list.add(doc, p.Limit) {
-				return list.end(doc.ID, page.More || i < len(page.Docs)-1), nil
+			if hasStatus(doc.JSON, status) && list.Add(doc, p.Limit) {
+				return list.End(doc.ID, page.More || i < len(page.Docs)-1), nil
 			}
 		}
 		if !page.More {
-			return list.end("", false), nil
+			return list.End("", false), nil
 		}
 		p.After = page.Next
 	}
-	return list.end(p.After, true), nil
+	return list.End(p.After, true), nil
 }
 
 func hasStatus(state []byte, status abi.PermissionStatus) bool {
@@ -519,25 +523,25 @@ func hasStatus(state []byte, status abi.PermissionStatus) bool {
 	return json.Unmarshal(state, &p) == nil && p.Status == status
 }
 
-func (e *Engine) pendingPermissions(ctx context.Context, c *Caller, f Filter, p Page) (DocList, error) {
+func (e *Engine) pendingPermissions(ctx context.Context, c *desk.Caller, f desk.Filter, p desk.Page) (desk.DocList, error) {
 	ids, more := e.asked.before(c.Tenant, p.After, p.Limit, func(a askedEntry) bool {
-		return c.Sees(a.workspace) && matches(f.WorkspaceID, a.workspace) && matches(f.SessionID, a.session) && matches(f.TaskID, a.task)
+		return c.Sees(a.workspace) && desk.Matches(f.WorkspaceID, a.workspace) && desk.Matches(f.SessionID, a.session) && desk.Matches(f.TaskID, a.task)
 	})
-	var list DocList
+	var list desk.DocList
 	for i, id := range ids {
-		res, err := e.find(ctx, c.Tenant, abi.ObjectPermissionRequest, id)
-		if isNotFound(err) || err == nil && !hasStatus(res.State, abi.PermissionPending) {
+		res, err := e.ledger.Find(ctx, c.Tenant, abi.ObjectPermissionRequest, id)
+		if ledger.IsNotFound(err) || err == nil && !hasStatus(res.State, abi.PermissionPending) {
 			continue // it is on its way to the disk, or was settled meanwhile
 		}
 		if err != nil {
-			return DocList{}, err
+			return desk.DocList{}, err
 		}
-		if list.add(Doc{ID: id, JSON: res.State}, p.Limit) {
-			return list.end(id, more || i < len(ids)-1), nil
+		if list.Add(desk.Doc{ID: id, JSON: res.State}, p.Limit) {
+			return list.End(id, more || i < len(ids)-1), nil
 		}
 	}
 	if len(ids) == 0 {
 		return list, nil
 	}
-	return list.end(ids[len(ids)-1], more), nil
+	return list.End(ids[len(ids)-1], more), nil
 }

@@ -14,12 +14,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
 
 // actor returns a caller of the root's tenant with another name.
-func (n *node) actor(name string) *Caller {
+func (n *node) actor(name string) *desk.Caller {
 	c := *n.root
 	c.Actor = name
 	return &c
@@ -27,7 +28,7 @@ func (n *node) actor(name string) *Caller {
 
 func (n *node) request(t testing.TB, task string) abi.PermissionRequest {
 	t.Helper()
-	list, err := n.Permissions(t.Context(), n.root, Filter{TaskID: task}, "", Page{Limit: 10})
+	list, err := n.Permissions(t.Context(), n.root, desk.Filter{TaskID: task}, "", desk.Page{Limit: 10})
 	if err != nil || len(list.Docs) != 1 {
 		t.Fatalf("%d requests, %v", len(list.Docs), err)
 	}
@@ -105,7 +106,7 @@ func TestQuorum(t *testing.T) {
 	}
 }
 
-func outcomeOfStep(t testing.TB, doc Doc, err error) string {
+func outcomeOfStep(t testing.TB, doc desk.Doc, err error) string {
 	if own, ok := err.(*abi.Error); ok {
 		return string(own.Code)
 	}
@@ -198,7 +199,7 @@ func TestNobodyDecidesForThemselves(t *testing.T) {
 	}
 }
 
-func (n *node) submitFor(t testing.TB, c *Caller, session, persona, parent string) string {
+func (n *node) submitFor(t testing.TB, c *desk.Caller, session, persona, parent string) string {
 	t.Helper()
 	doc, err := n.SubmitTask(t.Context(), c, nil, abi.SubmitTaskRequest{SessionID: session, PersonaID: persona, ParentTaskID: parent, Input: text("hi")})
 	if err != nil {
@@ -235,7 +236,7 @@ func TestQuorumOverRestart(t *testing.T) {
 		}
 		_, err = n.RespondPermission(t.Context(), n.actor(actor), nil, perm.ID, approve(""))
 		wantCode(t, err, abi.CodeConflict)
-		list, err := n.Permissions(t.Context(), n.root, Filter{}, abi.PermissionPending, Page{Limit: 10})
+		list, err := n.Permissions(t.Context(), n.root, desk.Filter{}, abi.PermissionPending, desk.Page{Limit: 10})
 		if err != nil || len(list.Docs) != 1 || len(as[abi.PermissionRequest](t, list.Docs[0]).Decisions) != i+1 {
 			t.Fatalf("%d pending, %v", len(list.Docs), err)
 		}
@@ -288,7 +289,7 @@ func TestRequestsAreSettled(t *testing.T) {
 				t.Errorf("%+v", got)
 			}
 			for status, want := range map[abi.PermissionStatus]int{abi.PermissionPending: 0, test.want: 1} {
-				list, err := n.Permissions(t.Context(), n.root, Filter{}, status, Page{Limit: 10})
+				list, err := n.Permissions(t.Context(), n.root, desk.Filter{}, status, desk.Page{Limit: 10})
 				if err != nil || len(list.Docs) != want {
 					t.Errorf("%d requests are %s, want %d (%v)", len(list.Docs), status, want, err)
 				}
@@ -315,7 +316,7 @@ func TestRequestsOfOthers(t *testing.T) {
 	other, _ := n.newKey(t, abi.CreateKeyRequest{Name: "x", Tenant: "acme"})
 	elsewhere := n.actor("elsewhere")
 	elsewhere.Workspaces = []string{"ws_other"}
-	for _, c := range []*Caller{other, elsewhere} {
+	for _, c := range []*desk.Caller{other, elsewhere} {
 		_, err := n.RespondPermission(t.Context(), c, nil, perm.ID, approve(""))
 		none := wantCode(t, err, abi.CodeResourceNotFound).Message
 		_, err = n.RespondPermission(t.Context(), c, nil, "perm_x", approve(""))
@@ -323,7 +324,7 @@ func TestRequestsOfOthers(t *testing.T) {
 			t.Errorf("%q and %q", got, none)
 		}
 		for _, status := range []abi.PermissionStatus{"", abi.PermissionPending} {
-			if list, err := n.Permissions(t.Context(), c, Filter{}, status, Page{Limit: 10}); err != nil || len(list.Docs) != 0 {
+			if list, err := n.Permissions(t.Context(), c, desk.Filter{}, status, desk.Page{Limit: 10}); err != nil || len(list.Docs) != 0 {
 				t.Errorf("%d requests, %v", len(list.Docs), err)
 			}
 		}

@@ -10,7 +10,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
+	"github.com/wharf-dev/wharf/runtime/tenancy"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
 
@@ -42,7 +44,7 @@ func (n *node) updatePersona(t testing.TB, id string, req abi.UpdatePersonaReque
 // versions lists the versions of a Persona, by pages of the given size.
 func (n *node) versions(t testing.TB, id string, limit int) (list []string) {
 	t.Helper()
-	page := Page{Limit: limit}
+	page := desk.Page{Limit: limit}
 	for {
 		docs, err := n.PersonaVersions(context.Background(), n.root, id, page)
 		if err != nil {
@@ -133,7 +135,7 @@ func TestPersonaRequestsThatAreRefused(t *testing.T) {
 		t.Error(own)
 	}
 	bound := *n.root
-	bound.Workspaces = []string{DefaultWorkspace}
+	bound.Workspaces = []string{tenancy.DefaultWorkspace}
 	_, err = n.CreatePersona(t.Context(), &bound, nil, aPersona())
 	wantCode(t, err, abi.CodePermissionDenied)
 	_, err = n.UpdatePersona(t.Context(), &bound, nil, "persona_echo", abi.UpdatePersonaRequest{})
@@ -145,13 +147,13 @@ func TestPersonaRequestsThatAreRefused(t *testing.T) {
 // A request that is made again makes nothing again.
 func TestPersonaRetries(t *testing.T) {
 	n := newNode(t, guests{})
-	key := &Retry{Key: "k", Method: "POST", Target: "/v1/personas", Body: []byte("{}")}
+	key := &desk.Retry{Key: "k", Method: "POST", Target: "/v1/personas", Body: []byte("{}")}
 	first, err := n.CreatePersona(t.Context(), n.root, key, aPersona())
 	if err != nil {
 		t.Fatal(err)
 	}
 	again, err := n.CreatePersona(t.Context(), n.root, key, aPersona())
-	if err != nil || again.ID != first.ID || again.Status != statusCreated {
+	if err != nil || again.ID != first.ID || again.Status != desk.StatusCreated {
 		t.Errorf("%v: made %s, and again %s", err, first.ID, again.ID)
 	}
 }
@@ -206,12 +208,12 @@ func TestPersonaChangesAreSeen(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			_, _ = n.persona(context.Background(), n.root.Tenant, p.ID)
+			_, _ = n.Persona(context.Background(), n.root.Tenant, p.ID)
 		}()
 		want := fmt.Sprint("change ", i)
 		n.updatePersona(t, p.ID, abi.UpdatePersonaRequest{Description: &want})
 		<-done
-		if got, err := n.persona(context.Background(), n.root.Tenant, p.ID); err != nil || got.Description != want {
+		if got, err := n.Persona(context.Background(), n.root.Tenant, p.ID); err != nil || got.Description != want {
 			t.Fatalf("%v: after a change, the persona is still %q", err, got.Description)
 		}
 	}

@@ -36,22 +36,10 @@ func (c *fakeClock) forward(t testing.TB, n *node, by time.Duration) {
 	c.mu.Lock()
 	c.now = c.now.Add(by)
 	c.mu.Unlock()
-	n.intake.polls.nudge()
-	for n.intake.polls.working(c.read()) {
+	n.LookAgain()
+	for s := n.PollStats(); s.Busy+s.Due > 0; s = n.PollStats() {
 		n.yield(t)
 	}
-}
-
-// working reports whether something is due, or acted on.
-func (t *pollTable) working(now time.Time) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, p := range t.byKey {
-		if p.busy {
-			return true
-		}
-	}
-	return len(t.due) > 0 && !t.due[0].at.After(now)
 }
 
 func polling(t testing.TB, disk *crashtest.Disk, g guests, clock *fakeClock) *node {
@@ -59,7 +47,7 @@ func polling(t testing.TB, disk *crashtest.Disk, g guests, clock *fakeClock) *no
 	return boot(t, disk, g, func(_ *Config, p *Parts) {
 		p.Now = clock.read
 		poll := abi.Persona{Name: "poll", Version: "1.0.0", EntryWorkflow: "connectors#poll", AutonomyTier: abi.TierActAuto, ReceiptPolicy: abi.ReceiptOptional, Tools: []string{}, Capabilities: []string{"*"}}
-		poll.Envelope = abi.NewEnvelope(abi.ObjectPersona, pollPersona, clock.read(), nil)
+		poll.Envelope = abi.NewEnvelope(abi.ObjectPersona, "persona_poll", clock.read(), nil)
 		p.Personas = append(p.Personas, poll)
 	})
 }
@@ -160,7 +148,7 @@ func TestPollsAreTasks(t *testing.T) {
 	}
 	clock.forward(t, n, time.Hour)
 	task := ended()
-	if task.Status != abi.TaskCompleted || task.ConnectorID != id || task.PersonaID != pollPersona {
+	if task.Status != abi.TaskCompleted || task.ConnectorID != id || task.PersonaID != "persona_poll" {
 		t.Fatalf("the poll is %+v", task)
 	}
 	var got struct {
@@ -194,7 +182,7 @@ func TestPollsAreTasks(t *testing.T) {
 	}
 	before := runs.Load()
 	clock.forward(t, n, 24*time.Hour)
-	if n.intake.polls.byKey[owner{n.root.Tenant, id}] != nil || runs.Load() != before {
+	if n.PollStats().Connectors != 0 || runs.Load() != before {
 		t.Error("a connector that was deleted polls")
 	}
 }
@@ -224,14 +212,11 @@ func TestEndOfAPollIsNoticed(t *testing.T) {
 		return nil
 	}
 	n := polling(t, crashtest.NewDisk(), guests{"connectors": poll}, clock)
-	id := n.connector(t, scheduled("0 * * * *", abi.DefaultExport))
+	n.connector(t, scheduled("0 * * * *", abi.DefaultExport))
 	clock.forward(t, n, time.Hour)
 	runs := func() bool {
-		table := &n.intake.polls
-		table.mu.Lock()
-		defer table.mu.Unlock()
-		p := table.byKey[owner{n.root.Tenant, id}]
-		return p.busy || p.task != ""
+		s := n.PollStats()
+		return s.Busy+s.Running > 0
 	}
 	if !runs() {
 		t.Fatal("no poll runs")
@@ -245,7 +230,8 @@ func TestEndOfAPollIsNoticed(t *testing.T) {
 // TestASourceThatFloods holds that polls hand over so much in a minute and no more, that
 // what was taken stays taken, and that the rest is taken later.
 func TestASourceThatFloods(t *testing.T) {
-	const pages = paceDeliveries / maxDelivered // in a minute
+	const maxDelivered = 1000 // by one call
+	const pages = 10          // in a minute
 	clock := &fakeClock{now: newYear}
 	var page atomic.Int32
 	refused := make(chan string, 100)
@@ -289,24 +275,4 @@ func TestASourceThatFloods(t *testing.T) {
 		}
 	}
 	polled()
-}
-
-func TestPace(t *testing.T) {
-	var p pace
-	now := newYear
-	for i, c := range []struct {
-		after      time.Duration
-		deliveries int
-		bytes      int64
-		want       bool
-	}{
-		{0, paceDeliveries, 1, true}, {time.Second, 1, 1, false}, {time.Minute - 2*time.Second, 1, 1, false}, {time.Second, 1, 1, true},
-		{0, 1, paceBytes, false}, {0, 1, paceBytes - 1, true}, {0, 0, 1, false},
-		{-time.Hour, 1, 1, true}, // the clock was put back
-	} {
-		now = now.Add(c.after)
-		if got := p.take(now, c.deliveries, c.bytes); got != c.want {
-			t.Errorf("step %d: %v, want %v", i, got, c.want)
-		}
-	}
 }

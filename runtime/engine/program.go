@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/runtime/personas"
 	"github.com/wharf-dev/wharf/runtime/replay"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage"
@@ -24,18 +27,28 @@ type keptBlobs struct {
 	byKey sync.Map // "module " and digest, or the persona → string, the hash
 }
 
+// offers reports whether a plugin of this node has an export.
+func (e *Engine) offers(ctx context.Context, plugin, export string) (bool, error) {
+	digest, err := e.modules.Resolve(ctx, plugin)
+	if err != nil {
+		return false, err
+	}
+	module, err := e.modules.ModuleAt(ctx, digest)
+	return err == nil && module.HasExport(export), err
+}
+
 // programFor fixes what a Task will run: from here on a new version of the plugin
 // changes nothing for it, nor one of its Persona. The module and the Persona are
 // kept as blobs.
 func (e *Engine) programFor(ctx context.Context, t *task) (*journal.Program, error) {
-	persona, err := e.persona(ctx, t.tenant, t.about.PersonaID)
+	persona, err := e.Persona(ctx, t.tenant, t.about.PersonaID)
 	if err != nil {
 		return nil, &abi.Failure{Code: abi.FailurePluginMissing, Message: err.Error()}
 	}
 	t.mu.Lock()
 	t.task.PersonaVersion = persona.Version
 	t.mu.Unlock()
-	name, export, named := strings.Cut(firstOf(e.pollWorkflow(t), persona.EntryWorkflow), "#")
+	name, export, named := strings.Cut(cmp.Or(e.PollWorkflow(t.tenant, &t.about), persona.EntryWorkflow), "#")
 	if !named {
 		export = abi.DefaultExport
 	}
@@ -56,7 +69,7 @@ func (e *Engine) programFor(ctx context.Context, t *task) (*journal.Program, err
 	}
 	p := &journal.Program{Plugin: name, Module: digest, Export: export, ABI: abi.ABIVersion, Persona: personaHash, Seed: seed}
 	e.fixGround(p)
-	p.Skill, err = e.skillOf(ctx, t)
+	p.Skill, err = e.SkillOf(ctx, t.tenant, &t.about)
 	return p, err
 }
 
@@ -105,11 +118,11 @@ func (e *Engine) hasBlob(ctx context.Context, hash storage.Hash) bool {
 }
 
 // keepPersona puts a Persona's JSON into the blob store, once, and returns its hash.
-func (e *Engine) keepPersona(ctx context.Context, p *persona) (string, error) {
+func (e *Engine) keepPersona(ctx context.Context, p *personas.Persona) (string, error) {
 	if hash, ok := e.kept.byKey.Load(p); ok {
 		return hash.(string), nil
 	}
-	hash, _, err := e.store.Blobs().Put(ctx, bytes.NewReader(p.text), nil)
+	hash, _, err := e.store.Blobs().Put(ctx, bytes.NewReader(p.Text), nil)
 	if err != nil {
 		return "", fmt.Errorf("keeping the persona %s: %w", p.ID, err)
 	}
@@ -138,26 +151,26 @@ func (e *Engine) limitsOf(p *journal.Program) sandbox.Limits {
 }
 
 // personaAt returns a Persona as it was when a program was fixed.
-func (e *Engine) personaAt(ctx context.Context, t storage.Tenant, id, hash string) (*persona, error) {
-	now, err := e.persona(ctx, t, id)
+func (e *Engine) personaAt(ctx context.Context, t storage.Tenant, id, hash string) (*personas.Persona, error) {
+	now, err := e.Persona(ctx, t, id)
 	if err == nil {
-		if kept, ok := e.kept.byKey.Load(now); ok && kept == hash || journal.HashOf(now.text) == hash {
+		if kept, ok := e.kept.byKey.Load(now); ok && kept == hash || journal.HashOf(now.Text) == hash {
 			return now, nil
 		}
 	}
 	key := "persona " + hash
 	if p, ok := e.kept.byKey.Load(key); ok {
-		return p.(*persona), nil
+		return p.(*personas.Persona), nil
 	}
 	h, err := journal.ParseHash(hash)
 	if err != nil {
 		return nil, err
 	}
-	p := &persona{}
-	if p.text, err = e.blob(ctx, h); err != nil {
+	p := &personas.Persona{}
+	if p.Text, err = e.blob(ctx, h); err != nil {
 		return nil, missing("blob", hash, err)
 	}
-	if err := decode(p.text, &p.Persona); err != nil {
+	if err := ledger.Decode(p.Text, &p.Persona); err != nil {
 		return nil, err
 	}
 	e.kept.byKey.Store(key, p)
@@ -166,8 +179,8 @@ func (e *Engine) personaAt(ctx context.Context, t storage.Tenant, id, hash strin
 
 // missing is the failure of a run whose record refers to what is no longer there.
 func missing(object, id string, err error) *abi.Failure {
-	if l := lost(err); l != nil {
-		err = errors.New(l.told())
+	if l := ledger.Lost(err); l != nil {
+		err = errors.New(l.Told())
 	}
 	f := &abi.Failure{Code: abi.FailureReplayMissing, Message: fmt.Sprintf("the %s %s is no longer there: %v", object, id, err)}
 	f.Details, _ = json.Marshal(map[string]any{"missing": map[string]string{"object": object, "id": id}})

@@ -13,14 +13,16 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/bundle"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/storage"
 )
 
 // verify checks a stored receipt against what the node knows: its keys, the
 // receipt before it, and the Task's record.
-func (e *Engine) verify(ctx context.Context, c *Caller, stored *abi.ReceiptResource, req abi.VerifyReceiptRequest) (abi.ReceiptVerification, error) {
+func (e *Engine) verify(ctx context.Context, c *desk.Caller, stored *abi.ReceiptResource, req abi.VerifyReceiptRequest) (abi.ReceiptVerification, error) {
 	trust := receipt.Trust{Keys: e.SigningKeys().Keys, Anchor: req.TrustAnchor, At: req.AtTime}
 	previous, err := e.previousHash(ctx, c.Tenant, stored)
 	if err != nil {
@@ -60,7 +62,7 @@ func (e *Engine) previousHash(ctx context.Context, t storage.Tenant, stored *abi
 	case n == 0:
 		return &none, nil
 	}
-	hashes, first, err := e.batchHashes(ctx, owner{t, stored.WorkspaceID}, n-1)
+	hashes, first, err := e.batchHashes(ctx, ledger.Key{Tenant: t, ID: stored.WorkspaceID}, n-1)
 	if err != nil || hashes == nil {
 		return nil, err
 	}
@@ -86,7 +88,7 @@ func (e *Engine) sourceHash(ctx context.Context, t storage.Tenant, stored *abi.R
 
 // batchHashes returns the hashes of the receipts of the batch that number n of a
 // chain belongs to, and the number of the first; nil when n is not in the chain.
-func (e *Engine) batchHashes(ctx context.Context, workspace owner, n uint64) (hashes []string, first uint64, err error) {
+func (e *Engine) batchHashes(ctx context.Context, workspace ledger.Key, n uint64) (hashes []string, first uint64, err error) {
 	sealed, err := e.sealedBatch(ctx, workspace, n/receipt.BatchSize)
 	if err != nil {
 		return nil, 0, err
@@ -107,17 +109,17 @@ func (e *Engine) batchHashes(ctx context.Context, workspace owner, n uint64) (ha
 }
 
 // sealedBatch returns a batch of a Workspace's chain; nil when it is not full yet.
-func (e *Engine) sealedBatch(ctx context.Context, workspace owner, number uint64) (*receipt.Batch, error) {
-	id := abi.IDPrefix(abi.ObjectReceiptBatch) + workspace.id + "_" + strconv.FormatUint(number, 10)
-	res, err := e.store.Get(ctx, workspace.tenant, abi.ObjectReceiptBatch, id)
+func (e *Engine) sealedBatch(ctx context.Context, workspace ledger.Key, number uint64) (*receipt.Batch, error) {
+	id := abi.IDPrefix(abi.ObjectReceiptBatch) + workspace.ID + "_" + strconv.FormatUint(number, 10)
+	res, err := e.store.Get(ctx, workspace.Tenant, abi.ObjectReceiptBatch, id)
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, e.failed("reading a batch of receipts", err)
+		return nil, e.ledger.Failed("reading a batch of receipts", err)
 	}
 	b := &receipt.Batch{}
-	return b, decode(res.State, b)
+	return b, ledger.Decode(res.State, b)
 }
 
 // leavesOf returns the leaf hashes of the record that a receipt is about; nil when
@@ -139,7 +141,7 @@ func (e *Engine) leavesOf(ctx context.Context, t storage.Tenant, stored *abi.Rec
 
 // ExportTask writes a Task's run bundle (docs/bundle-format.md) to w. The caller
 // needs abi.ScopeEventsInternal. Errors before the first byte are an *abi.Error.
-func (e *Engine) ExportTask(ctx context.Context, c *Caller, id string, w io.Writer) error {
+func (e *Engine) ExportTask(ctx context.Context, c *desk.Caller, id string, w io.Writer) error {
 	rec, err := e.Record(ctx, c, id)
 	if err != nil {
 		return err
@@ -160,7 +162,7 @@ func (e *Engine) ExportTask(ctx context.Context, c *Caller, id string, w io.Writ
 	return nil
 }
 
-func (e *Engine) bundleOf(ctx context.Context, c *Caller, id string, rec *journal.Record) (*bundle.Contents, error) {
+func (e *Engine) bundleOf(ctx context.Context, c *desk.Caller, id string, rec *journal.Record) (*bundle.Contents, error) {
 	doc, err := e.Get(ctx, c, abi.ObjectTask, id)
 	if err != nil {
 		return nil, err
@@ -184,7 +186,7 @@ func (e *Engine) bundleOf(ctx context.Context, c *Caller, id string, rec *journa
 	if err != nil {
 		return nil, replayRefusal(err)
 	}
-	b.Persona = persona.text
+	b.Persona = persona.Text
 	if b.Module, err = e.modules.Wasm(ctx, rec.Program.Module); err != nil {
 		return nil, replayRefusal(err)
 	}
@@ -195,11 +197,11 @@ func (e *Engine) bundleOf(ctx context.Context, c *Caller, id string, rec *journa
 }
 
 // bundleReceipt adds a Task's receipt, and the proof that it is in a sealed batch.
-func (e *Engine) bundleReceipt(ctx context.Context, c *Caller, t *abi.Task, b *bundle.Contents) error {
+func (e *Engine) bundleReceipt(ctx context.Context, c *desk.Caller, t *abi.Task, b *bundle.Contents) error {
 	if t.ReceiptID == "" {
 		return nil
 	}
-	stored, _, err := findAs[abi.ReceiptResource](ctx, e, c, abi.ObjectReceipt, t.ReceiptID)
+	stored, _, err := desk.Find[abi.ReceiptResource](ctx, e.Desk, c, abi.ObjectReceipt, t.ReceiptID)
 	if err != nil {
 		return err
 	}
@@ -208,7 +210,7 @@ func (e *Engine) bundleReceipt(ctx context.Context, c *Caller, t *abi.Task, b *b
 	if !ok {
 		return nil
 	}
-	hashes, first, err := e.batchHashes(ctx, owner{c.Tenant, t.WorkspaceID}, n)
+	hashes, first, err := e.batchHashes(ctx, ledger.Key{Tenant: c.Tenant, ID: t.WorkspaceID}, n)
 	if err != nil || hashes == nil {
 		return err
 	}

@@ -14,9 +14,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/runtime/quotas"
+	"github.com/wharf-dev/wharf/runtime/redact"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
-	"github.com/wharf-dev/wharf/storage"
+	"github.com/wharf-dev/wharf/runtime/tenancy"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
 
@@ -96,7 +99,7 @@ func TestSubmitUnderQuota(t *testing.T) {
 		{"money", abi.CreateQuotaRequest{Scope: abi.QuotaOrganization, Limits: map[string]float64{"usd": 0.2}}, 2, abi.CodePolicyViolation, false},
 		{"a persona", abi.CreateQuotaRequest{Scope: abi.QuotaPersona, OwnerID: "persona_program", Limits: limits("tasks", 1)}, 1, abi.CodePolicyViolation, false},
 		{"each persona", abi.CreateQuotaRequest{Scope: abi.QuotaPersona, Limits: limits("tasks", 1)}, 1, abi.CodePolicyViolation, false},
-		{"a workspace", abi.CreateQuotaRequest{Scope: abi.QuotaWorkspace, OwnerID: DefaultWorkspace, Limits: limits("tasks", 1)}, 1, abi.CodePolicyViolation, false},
+		{"a workspace", abi.CreateQuotaRequest{Scope: abi.QuotaWorkspace, OwnerID: tenancy.DefaultWorkspace, Limits: limits("tasks", 1)}, 1, abi.CodePolicyViolation, false},
 		{"nothing", abi.CreateQuotaRequest{Scope: abi.QuotaTenant, Limits: limits("usd", 0)}, 0, abi.CodePolicyViolation, false},
 		{"not hard", abi.CreateQuotaRequest{Scope: abi.QuotaTenant, Limits: limits("tasks", 1), HardLimit: new(false), SoftLimit: true}, 4, "", false},
 	} {
@@ -235,8 +238,8 @@ func TestQuotasHoldUnderLoad(t *testing.T) {
 func (n *node) wantCounted(t testing.TB, id, what string) {
 	t.Helper()
 	var sum float64
-	for page := (Page{Limit: 200}); ; {
-		list, err := n.List(context.Background(), n.root, abi.ObjectReceipt, Filter{}, page)
+	for page := (desk.Page{Limit: 200}); ; {
+		list, err := n.List(context.Background(), n.root, abi.ObjectReceipt, desk.Filter{}, page)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -281,7 +284,7 @@ func TestQuotaWindow(t *testing.T) {
 			t.Errorf("window %d: %+v", window, got)
 		}
 		told := 0
-		for _, kind := range n.kinds(t, Filter{}) {
+		for _, kind := range n.kinds(t, desk.Filter{}) {
 			if kind == string(abi.EventQuotaExhausted) {
 				told++
 			}
@@ -336,7 +339,7 @@ func TestTimeUnderQuota(t *testing.T) {
 		ids = append(ids, n.submit(t, session, "persona_busy"))
 	}
 	for _, id := range ids {
-		if task := n.wait(t, id); task.Status != abi.TaskFailed || task.Failure.Code != codeQuota {
+		if task := n.wait(t, id); task.Status != abi.TaskFailed || task.Failure.Code != quotas.Code {
 			t.Errorf("%s %+v", task.Status, task.Failure)
 		}
 	}
@@ -351,18 +354,18 @@ func TestQuotaAccess(t *testing.T) {
 	n := newNode(t, guests{})
 	plain, _ := n.newKey(t, abi.CreateKeyRequest{Name: "plain"})
 	other, _ := n.newKey(t, abi.CreateKeyRequest{Name: "other", Tenant: "acme"})
-	bound, _ := n.newKey(t, abi.CreateKeyRequest{Name: "bound", WorkspaceIDs: []string{DefaultWorkspace}})
+	bound, _ := n.newKey(t, abi.CreateKeyRequest{Name: "bound", WorkspaceIDs: []string{tenancy.DefaultWorkspace}})
 	org := n.quota(t, abi.CreateQuotaRequest{Scope: abi.QuotaOrganization, Limits: limits("usd", 5)})
 	mine := n.quota(t, abi.CreateQuotaRequest{Scope: abi.QuotaTenant, Limits: limits("usd", 5)})
-	work := n.quota(t, abi.CreateQuotaRequest{Scope: abi.QuotaWorkspace, OwnerID: DefaultWorkspace, Limits: limits("usd", 5)})
+	work := n.quota(t, abi.CreateQuotaRequest{Scope: abi.QuotaWorkspace, OwnerID: tenancy.DefaultWorkspace, Limits: limits("usd", 5)})
 	theirs := n.quota(t, abi.CreateQuotaRequest{Scope: abi.QuotaTenant, OwnerID: other.TenantID, Limits: limits("usd", 5)})
 	for _, test := range []struct {
 		name string
-		c    *Caller
+		c    *desk.Caller
 		sees []string
 	}{{"root", n.root, []string{work.ID, mine.ID, org.ID}}, {"plain", plain, []string{work.ID, mine.ID}}, {"other", other, []string{theirs.ID}}, {"bound", bound, []string{work.ID}}} {
 		var got []string
-		for page := (Page{Limit: 1}); ; {
+		for page := (desk.Page{Limit: 1}); ; {
 			list, err := n.Quotas(t.Context(), test.c, page)
 			if err != nil {
 				t.Fatal(err)
@@ -379,7 +382,7 @@ func TestQuotaAccess(t *testing.T) {
 		}
 	}
 	for _, test := range []struct {
-		c    *Caller
+		c    *desk.Caller
 		req  abi.CreateQuotaRequest
 		code abi.ErrorCode
 	}{
@@ -395,7 +398,7 @@ func TestQuotaAccess(t *testing.T) {
 		_, err := n.CreateQuota(t.Context(), test.c, nil, test.req)
 		wantCode(t, err, test.code)
 	}
-	for c, id := range map[*Caller]string{plain: org.ID, other: mine.ID} {
+	for c, id := range map[*desk.Caller]string{plain: org.ID, other: mine.ID} {
 		_, err := n.UpdateQuota(t.Context(), c, nil, id, abi.UpdateQuotaRequest{Limits: limits("usd", 50)})
 		wantCode(t, err, abi.CodeResourceNotFound)
 	}
@@ -462,12 +465,12 @@ func TestQuotaHistories(t *testing.T) {
 			}
 		}
 		n.wantCounted(t, q.ID, "output_tokens")
-		stored, err := n.find(context.Background(), n.root.Tenant, abi.ObjectQuota, q.ID)
+		stored, err := n.ledger.Find(context.Background(), n.root.Tenant, abi.ObjectQuota, q.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := meterOf(storage.Tenant(1), stored)
-		if err != nil || m.shown(n.now()).Usage["output_tokens"] != n.usage(t, q.ID).Usage["output_tokens"] {
+		var logged abi.Quota
+		if err := json.Unmarshal(stored.State, &logged); err != nil || logged.Usage["output_tokens"] != n.usage(t, q.ID).Usage["output_tokens"] {
 			t.Errorf("the log says %s, %v", stored.State, err)
 		}
 		n.stop(t)
@@ -477,11 +480,11 @@ func TestQuotaHistories(t *testing.T) {
 // Whoever reads a Task's events does not learn from them what others use.
 func TestEventsTellNoUsage(t *testing.T) {
 	state := []byte(`{"id":"quota_a","object":"quota","created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-02T00:00:00Z","scope":"tenant","limits":{"usd":5},"usage":{"usd":3},"exhaustion_reason":null,"metadata":{"x":1}}`)
-	if got := string(RedactState(abi.ObjectQuota, state, false)); got != `{"id":"quota_a","object":"quota","created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-02T00:00:00Z",`+
+	if got := string(redact.State(abi.ObjectQuota, state, false)); got != `{"id":"quota_a","object":"quota","created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-02T00:00:00Z",`+
 		`"metadata":{},"scope":"tenant","limits":{},"usage":{},"exhaustion_reason":null,"redacted":true}` {
 		t.Error(got)
 	}
-	if got := string(RedactState(abi.ObjectQuota, state, true)); got != string(state) {
+	if got := string(redact.State(abi.ObjectQuota, state, true)); got != string(state) {
 		t.Error(got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
@@ -108,7 +109,7 @@ func (n *node) until(t testing.TB, id string, p *program) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	sub, err := n.Subscribe(ctx, n.root, Filter{TaskID: id}, 0)
+	sub, err := n.Subscribe(ctx, n.root, desk.Filter{TaskID: id}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,6 +160,6 @@ func (n *node) answer(t testing.TB, id string) bool {
 func (n *node) abandon() {
 	n.draining.Store(true)
 	n.stopRuns(errDrained)
-	<-n.queue.drain()
+	<-n.queue.Drain()
 	_ = n.store.Close()
 }

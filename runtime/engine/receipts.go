@@ -8,14 +8,16 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/storage"
 )
 
 // TaskReceipts returns the receipts of a Task; none before it has ended.
-func (e *Engine) TaskReceipts(ctx context.Context, c *Caller, id string) ([]Doc, error) {
-	t, _, err := findAs[abi.Task](ctx, e, c, abi.ObjectTask, id)
+func (e *Engine) TaskReceipts(ctx context.Context, c *desk.Caller, id string) ([]desk.Doc, error) {
+	t, _, err := desk.Find[abi.Task](ctx, e.Desk, c, abi.ObjectTask, id)
 	if err != nil || t.ReceiptID == "" {
 		return nil, err
 	}
@@ -23,7 +25,7 @@ func (e *Engine) TaskReceipts(ctx context.Context, c *Caller, id string) ([]Doc,
 	if err != nil {
 		return nil, err
 	}
-	return []Doc{doc}, nil
+	return []desk.Doc{doc}, nil
 }
 
 // checkReceipts refuses a Task for a Persona that requires receipts of a node that can
@@ -36,20 +38,20 @@ func (e *Engine) checkReceipts(p *abi.Persona) error {
 }
 
 // ReceiptWire returns the canonical (RFC 8785) bytes of a receipt.
-func (e *Engine) ReceiptWire(ctx context.Context, c *Caller, id string) ([]byte, error) {
-	r, _, err := findAs[abi.ReceiptResource](ctx, e, c, abi.ObjectReceipt, id)
+func (e *Engine) ReceiptWire(ctx context.Context, c *desk.Caller, id string) ([]byte, error) {
+	r, _, err := desk.Find[abi.ReceiptResource](ctx, e.Desk, c, abi.ObjectReceipt, id)
 	return r.Wire, err
 }
 
 func (e *Engine) receiptWire(ctx context.Context, t storage.Tenant, id string) (*receipt.Receipt, error) {
-	res, err := e.find(ctx, t, abi.ObjectReceipt, id)
+	res, err := e.ledger.Find(ctx, t, abi.ObjectReceipt, id)
 	if err != nil {
 		return nil, err
 	}
 	var stored struct {
 		Wire receipt.Receipt `json:"wire"`
 	}
-	if err := decode(res.State, &stored); err != nil {
+	if err := ledger.Decode(res.State, &stored); err != nil {
 		return nil, err
 	}
 	return &stored.Wire, nil
@@ -57,8 +59,8 @@ func (e *Engine) receiptWire(ctx context.Context, t storage.Tenant, id string) (
 
 // VerifyReceipt checks a receipt: its schema, hash, signatures and chain. The
 // answer is told by an event too.
-func (e *Engine) VerifyReceipt(ctx context.Context, c *Caller, r *Retry, id string, req abi.VerifyReceiptRequest) (abi.ReceiptVerification, error) {
-	stored, res, err := findAs[abi.ReceiptResource](ctx, e, c, abi.ObjectReceipt, id)
+func (e *Engine) VerifyReceipt(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.VerifyReceiptRequest) (abi.ReceiptVerification, error) {
+	stored, res, err := desk.Find[abi.ReceiptResource](ctx, e.Desk, c, abi.ObjectReceipt, id)
 	if err != nil {
 		return abi.ReceiptVerification{}, err
 	}
@@ -70,20 +72,20 @@ func (e *Engine) VerifyReceipt(ctx context.Context, c *Caller, r *Retry, id stri
 	if !v.Valid {
 		kind = abi.EventReceiptVerificationFailed
 	}
-	doc, err := e.once(ctx, c, r, stored.WorkspaceID, func(idem *storage.Idempotency) (Doc, error) {
-		unlock := e.locks.lock(c.Tenant, id)
+	doc, err := e.Once(ctx, c, r, stored.WorkspaceID, func(idem *storage.Idempotency) (desk.Doc, error) {
+		unlock := e.ledger.Lock(c.Tenant, id)
 		defer unlock()
 		seq, _, err := e.store.Sequence(ctx, c.Tenant, abi.ResourcePointer{Object: abi.ObjectReceipt, ID: id})
 		if err != nil {
-			return Doc{}, e.failed("reading the receipt's events", err)
+			return desk.Doc{}, e.ledger.Failed("reading the receipt's events", err)
 		}
-		return e.commit(c, stored.SessionID, stored.WorkspaceID, idem, statusOK, record{
-			kind: kind, object: abi.ObjectReceipt, id: id, seq: seq + 1, state: jsontext.Value(res.State), payload: &v,
+		return e.Commit(c, stored.SessionID, stored.WorkspaceID, idem, desk.StatusOK, ledger.Record{
+			Kind: kind, Object: abi.ObjectReceipt, ID: id, Sequence: seq + 1, State: jsontext.Value(res.State), Payload: &v,
 		})
 	})
 	if err == nil && doc.Status != 0 { // a retry: what was found at first
 		v = abi.ReceiptVerification{}
-		err = decode(doc.told, &v)
+		err = ledger.Decode(doc.Told, &v)
 	}
 	return v, err
 }
@@ -98,9 +100,9 @@ func (e *Engine) SigningKeys() abi.SigningKeys {
 
 // RotateSigningKey retires the key that signs and makes a new one. The caller
 // needs abi.ScopeNode.
-func (e *Engine) RotateSigningKey(ctx context.Context, c *Caller) (abi.SigningKeys, error) {
+func (e *Engine) RotateSigningKey(ctx context.Context, c *desk.Caller) (abi.SigningKeys, error) {
 	if !c.Can(abi.ScopeNode) {
-		return abi.SigningKeys{}, errDenied(abi.ScopeNode)
+		return abi.SigningKeys{}, desk.Denied(abi.ScopeNode)
 	}
 	if e.signing == nil {
 		return abi.SigningKeys{}, abi.Errorf(abi.CodeNotImplemented, "this node signs no receipts")
@@ -113,11 +115,11 @@ func (e *Engine) RotateSigningKey(ctx context.Context, c *Caller) (abi.SigningKe
 }
 
 // Record returns the record of a Task. The caller needs abi.ScopeEventsInternal.
-func (e *Engine) Record(ctx context.Context, c *Caller, id string) (*journal.Record, error) {
+func (e *Engine) Record(ctx context.Context, c *desk.Caller, id string) (*journal.Record, error) {
 	if !c.Can(abi.ScopeEventsInternal) {
-		return nil, errDenied(abi.ScopeEventsInternal)
+		return nil, desk.Denied(abi.ScopeEventsInternal)
 	}
-	t, _, err := findAs[abi.Task](ctx, e, c, abi.ObjectTask, id)
+	t, _, err := desk.Find[abi.Task](ctx, e.Desk, c, abi.ObjectTask, id)
 	if err != nil {
 		return nil, err
 	}
@@ -133,25 +135,25 @@ func (e *Engine) Record(ctx context.Context, c *Caller, id string) (*journal.Rec
 
 // ForkTask accepts a Task that shares the record of another up to an event, and
 // is live from there. Unless it stays in the same Session, it gets a fork of it.
-func (e *Engine) ForkTask(ctx context.Context, c *Caller, r *Retry, id string, req abi.ForkTaskRequest) (Doc, error) {
-	source, _, err := findAs[abi.Task](ctx, e, c, abi.ObjectTask, id)
+func (e *Engine) ForkTask(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.ForkTaskRequest) (desk.Doc, error) {
+	source, _, err := desk.Find[abi.Task](ctx, e.Desk, c, abi.ObjectTask, id)
 	if err != nil {
-		return Doc{}, err
+		return desk.Doc{}, err
 	}
 	if source.Replay != nil {
-		return Doc{}, abi.Errorf(abi.CodeInvalidRequest, "task %s is a replay: fork its source, %s", id, source.Replay.SourceTaskID)
+		return desk.Doc{}, abi.Errorf(abi.CodeInvalidRequest, "task %s is a replay: fork its source, %s", id, source.Replay.SourceTaskID)
 	}
 	rec, err := e.taskRecord(ctx, c.Tenant, &source)
 	if err != nil {
-		return Doc{}, replayRefusal(err)
+		return desk.Doc{}, replayRefusal(err)
 	}
 	calls := closed(rec.Entries)
 	if req.AtEventID != "" {
 		if err := e.checkForkPoint(ctx, c, &source, req.AtEventID); err != nil {
-			return Doc{}, err
+			return desk.Doc{}, err
 		}
 		if calls, err = callsUpTo(rec, "at_event_id", req.AtEventID); err != nil {
-			return Doc{}, err
+			return desk.Doc{}, err
 		}
 	}
 	if calls > 0 && rec.Entries[calls-1].Call == abi.CallGate {
@@ -162,9 +164,9 @@ func (e *Engine) ForkTask(ctx context.Context, c *Caller, r *Retry, id string, r
 	}
 	sessionID, err := e.forkedSession(ctx, c, r, &source, req)
 	if err != nil {
-		return Doc{}, err
+		return desk.Doc{}, err
 	}
-	return e.submit(ctx, c, r, sessionID, func(*session) (*task, *abi.Message, error) {
+	return e.submit(ctx, c, r, sessionID, func(*ledger.Session) (*task, *abi.Message, error) {
 		if err := e.open(); err != nil {
 			return nil, nil, err
 		}
@@ -175,40 +177,40 @@ func (e *Engine) ForkTask(ctx context.Context, c *Caller, r *Retry, id string, r
 
 // checkForkPoint refuses to fork a Task at an event that is not one of its Session's.
 // Event 0 is before all.
-func (e *Engine) checkForkPoint(ctx context.Context, c *Caller, source *abi.Task, event string) error {
+func (e *Engine) checkForkPoint(ctx context.Context, c *desk.Caller, source *abi.Task, event string) error {
 	if event == "0" {
 		return nil
 	}
-	s, _, err := findAs[abi.Session](ctx, e, c, abi.ObjectSession, source.SessionID)
+	s, _, err := desk.Find[abi.Session](ctx, e.Desk, c, abi.ObjectSession, source.SessionID)
 	if err == nil {
-		_, err = e.forkPoint(ctx, c, &s, event)
+		_, err = e.ForkPoint(ctx, c, &s, event)
 	}
 	return err
 }
 
 // forkedSession returns the Session that a forked Task lives in.
-func (e *Engine) forkedSession(ctx context.Context, c *Caller, r *Retry, source *abi.Task, req abi.ForkTaskRequest) (string, error) {
+func (e *Engine) forkedSession(ctx context.Context, c *desk.Caller, r *desk.Retry, source *abi.Task, req abi.ForkTaskRequest) (string, error) {
 	if req.SameSession {
 		return source.SessionID, nil
 	}
 	at := req.AtEventID
 	if at == "0" { // the Session as it was when the source was submitted
-		res, err := e.find(ctx, c.Tenant, abi.ObjectTask, source.ID)
+		res, err := e.ledger.Find(ctx, c.Tenant, abi.ObjectTask, source.ID)
 		if err != nil {
 			return "", err
 		}
 		at = res.Origin.String()
 	}
-	var retry *Retry
+	var retry *desk.Retry
 	if r != nil {
-		retry = &Retry{Key: r.Key, Method: r.Method, Target: r.Target + "/session", Body: r.Body}
+		retry = &desk.Retry{Key: r.Key, Method: r.Method, Target: r.Target + "/session", Body: r.Body}
 	}
 	doc, err := e.ForkSession(ctx, c, retry, source.SessionID, abi.ForkSessionRequest{AtEventID: at})
 	return doc.ID, err
 }
 
-func (e *Engine) newFork(ctx context.Context, c *Caller, source *abi.Task, session string, calls int, req abi.ForkTaskRequest) (*task, error) {
-	if err := checkMetadata(&req.Metadata); err != nil {
+func (e *Engine) newFork(ctx context.Context, c *desk.Caller, source *abi.Task, session string, calls int, req abi.ForkTaskRequest) (*task, error) {
+	if err := desk.CheckMetadata(&req.Metadata); err != nil {
 		return nil, err
 	}
 	t := &abi.Task{
@@ -223,29 +225,29 @@ func (e *Engine) newFork(ctx context.Context, c *Caller, source *abi.Task, sessi
 // ReplaySession accepts an exact replay of every Task of a Session that has ended, oldest
 // first, and returns the replay Tasks. It ends early when they are a full page: the next
 // request goes on after the Task that the list's Next names.
-func (e *Engine) ReplaySession(ctx context.Context, c *Caller, r *Retry, id string, req abi.ReplaySessionRequest, after string) (DocList, error) {
-	s, release, err := e.openSession(ctx, c, id)
+func (e *Engine) ReplaySession(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.ReplaySessionRequest, after string) (desk.DocList, error) {
+	s, release, err := e.OpenSession(ctx, c, id)
 	if err != nil {
-		return DocList{}, err
+		return desk.DocList{}, err
 	}
 	defer release()
 	sources, err := e.replayable(ctx, c, id)
 	if err != nil {
-		return DocList{}, err
+		return desk.DocList{}, err
 	}
 	sources = slices.DeleteFunc(sources, func(source string) bool { return source <= after })
-	var list DocList
+	var list desk.DocList
 	for i, source := range sources {
-		var retry *Retry
+		var retry *desk.Retry
 		if r != nil {
-			retry = &Retry{Key: r.Key, Method: r.Method, Target: r.Target + "/" + source, Body: r.Body}
+			retry = &desk.Retry{Key: r.Key, Method: r.Method, Target: r.Target + "/" + source, Body: r.Body}
 		}
 		doc, err := e.ReplayTask(ctx, c, retry, source, abi.ReplayTaskRequest{Reason: req.Reason})
 		if err != nil {
-			return DocList{}, err
+			return desk.DocList{}, err
 		}
-		if list.add(doc, maxSessionReplay) {
-			list = list.end(source, i < len(sources)-1)
+		if list.Add(doc, maxSessionReplay) {
+			list = list.End(source, i < len(sources)-1)
 			break
 		}
 	}
@@ -253,36 +255,33 @@ func (e *Engine) ReplaySession(ctx context.Context, c *Caller, r *Retry, id stri
 }
 
 // tellSessionReplayed tells a Session's watchers of its replay.
-func (e *Engine) tellSessionReplayed(c *Caller, s *session, list DocList) error {
+func (e *Engine) tellSessionReplayed(c *desk.Caller, s *ledger.Session, list desk.DocList) error {
 	ids := make([]string, len(list.Docs))
 	for i, doc := range list.Docs {
 		ids[i] = doc.ID
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, err := e.commit(c, s.state.ID, s.state.WorkspaceID, nil, 0, record{
-		kind: abi.EventSessionReplayed, object: abi.ObjectSession, id: s.state.ID, seq: s.seq + 1, state: &s.state,
-		payload: map[string]any{"replay_task_ids": ids},
+	return s.Change(func(same *abi.Session, sequence uint64) error {
+		_, err := e.Commit(c, same.ID, same.WorkspaceID, nil, 0, ledger.Record{
+			Kind: abi.EventSessionReplayed, Object: abi.ObjectSession, ID: same.ID, Sequence: sequence, State: same,
+			Payload: map[string]any{"replay_task_ids": ids},
+		})
+		return err
 	})
-	if err == nil {
-		s.seq++
-	}
-	return err
 }
 
 // replayable lists a Session's Tasks that can be replayed, oldest first.
-func (e *Engine) replayable(ctx context.Context, c *Caller, session string) ([]string, error) {
+func (e *Engine) replayable(ctx context.Context, c *desk.Caller, session string) ([]string, error) {
 	var ids []string
 	page := storage.Page{Limit: 200}
 	for {
-		list, more, err := e.store.List(ctx, c.Tenant, abi.ObjectTask, Scope{Object: abi.ObjectSession, ID: session}, page)
+		list, more, err := e.store.List(ctx, c.Tenant, abi.ObjectTask, desk.Scope{Object: abi.ObjectSession, ID: session}, page)
 		if err != nil {
-			return nil, e.failed("listing the session's tasks", err)
+			return nil, e.ledger.Failed("listing the session's tasks", err)
 		}
 		for _, res := range list {
 			page.After = res.ID
 			var t abi.Task
-			if err := decode(res.State, &t); err != nil {
+			if err := ledger.Decode(res.State, &t); err != nil {
 				return nil, err
 			}
 			if checkReplayable(&t) == nil && !t.StartedAt.IsZero() {

@@ -11,7 +11,9 @@ import (
 	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -65,26 +67,26 @@ func (r *run) tell(ctx context.Context, c *liveCall, phase journal.Phase) error 
 	if err != nil {
 		return err
 	}
-	rec := record{kind: journal.Kind(c.entry.Call, phase, c.entry.Status), object: abi.ObjectTask, id: r.task.id, restricted: true}
+	rec := ledger.Record{Kind: journal.Kind(c.entry.Call, phase, c.entry.Status), Object: abi.ObjectTask, ID: r.task.id, Restricted: true}
 	if c.states != nil {
 		rec = *c.states
-		rec.restricted = true
+		rec.Restricted = true
 	}
-	rec.text = c.entry.AppendPayload(make([]byte, 0, 96+len(c.entry.Request)+len(c.entry.Answer)), phase, refs)
+	rec.Text = c.entry.AppendPayload(make([]byte, 0, 96+len(c.entry.Request)+len(c.entry.Answer)), phase, refs)
 	// What cannot be written fails here, before the receipt counts it.
 	for i := range c.extra {
-		if err := c.extra[i].encode(); err != nil {
+		if err := c.extra[i].Encode(); err != nil {
 			return err
 		}
 	}
-	if err := rec.encode(); err != nil {
+	if err := rec.Encode(); err != nil {
 		return err
 	}
 	r.task.mu.Lock()
 	defer r.task.mu.Unlock()
 	r.pending = append(append(r.pending, c.extra...), rec)
-	r.pendingBytes += len(rec.text)
-	r.use(&c.entry, phase)
+	r.pendingBytes += len(rec.Text)
+	r.task.account.Use(&c.entry, phase)
 	if phase == journal.Intent {
 		return nil
 	}
@@ -135,7 +137,7 @@ func (r *run) handOver() error {
 		return nil
 	}
 	records := t.number(r.pending)
-	encoded, err := encode(records...)
+	encoded, err := ledger.Encode(records...)
 	if err != nil {
 		return err
 	}
@@ -143,16 +145,16 @@ func (r *run) handOver() error {
 	b := &storage.Batch{Frame: taskFrame(t.tenant, &t.about, t.about.PersonaID, e.now(), encoded)}
 	t.seq += sequenced(records)
 	hand := func() error {
-		return e.countUse(t, b, "", false, func() { r.last = e.store.Append(b) })
+		return e.book.Count(&t.account, b, "", false, func() { r.last = e.ledger.Append(b) })
 	}
-	if slices.ContainsFunc(records, func(rec record) bool { return rec.transcript.Kind != storage.TranscriptNone }) {
-		return t.session.while(nil, hand)
+	if slices.ContainsFunc(records, func(rec ledger.Record) bool { return rec.Transcript.Kind != storage.TranscriptNone }) {
+		return t.session.While(nil, hand)
 	}
 	return hand()
 }
 
 // takePending returns what is pending and forgets it. The caller holds task.mu.
-func (r *run) takePending() []record {
+func (r *run) takePending() []ledger.Record {
 	records := r.pending
 	r.pending, r.pendingBytes = nil, 0
 	return records
@@ -174,11 +176,11 @@ func (r *run) settle() error {
 }
 
 // number gives the Task's own events their sequence. The caller holds t.mu.
-func (t *task) number(records []record) []record {
+func (t *task) number(records []ledger.Record) []ledger.Record {
 	seq := t.seq
 	for i := range records {
-		if records[i].object == abi.ObjectTask && records[i].id == t.id {
-			records[i].seq = seq
+		if records[i].Object == abi.ObjectTask && records[i].ID == t.id {
+			records[i].Sequence = seq
 			seq++
 		}
 	}
@@ -209,9 +211,9 @@ func (e *Engine) history(ctx context.Context, tenant storage.Tenant, about *abi.
 	}
 	after := storage.Position(0)
 	for {
-		page, more, err := e.store.Events(ctx, tenant, Scope{Object: abi.ObjectTask, ID: about.ID}, after, pageOfEvents)
+		page, more, err := e.store.Events(ctx, tenant, desk.Scope{Object: abi.ObjectTask, ID: about.ID}, after, pageOfEvents)
 		if err != nil {
-			return nil, e.failed("reading the record of task "+about.ID, err)
+			return nil, e.ledger.Failed("reading the record of task "+about.ID, err)
 		}
 		for _, ev := range page {
 			after = ev.Position()
@@ -227,12 +229,12 @@ func (e *Engine) history(ctx context.Context, tenant storage.Tenant, about *abi.
 
 // shared reads the part of a record that a fork has from its source.
 func (e *Engine) shared(ctx context.Context, tenant storage.Tenant, f *abi.TaskFork, h *history) error {
-	res, err := e.find(ctx, tenant, abi.ObjectTask, f.SourceTaskID)
+	res, err := e.ledger.Find(ctx, tenant, abi.ObjectTask, f.SourceTaskID)
 	if err != nil {
 		return err
 	}
 	var source abi.Task
-	if err := decode(res.State, &source); err != nil {
+	if err := ledger.Decode(res.State, &source); err != nil {
 		return err
 	}
 	if err := e.checkForks(ctx, tenant, f); err != nil {
@@ -254,7 +256,7 @@ func (e *Engine) shared(ctx context.Context, tenant storage.Tenant, f *abi.TaskF
 func (e *Engine) checkForks(ctx context.Context, tenant storage.Tenant, f *abi.TaskFork) error {
 	for seen := map[string]bool{}; f != nil; {
 		if seen[f.SourceTaskID] {
-			return nonsense(abi.ObjectTask, f.SourceTaskID, "it is a fork of itself")
+			return ledger.Nonsense(abi.ObjectTask, f.SourceTaskID, "it is a fork of itself")
 		}
 		seen[f.SourceTaskID] = true
 		source, err := e.storedTask(ctx, tenant, f.SourceTaskID)

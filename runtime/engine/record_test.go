@@ -15,10 +15,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/redact"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
+	"github.com/wharf-dev/wharf/runtime/sessions"
+	"github.com/wharf-dev/wharf/runtime/tenancy"
 )
 
 // op is one host call of a program.
@@ -341,7 +345,7 @@ func TestWaitingForSomebody(t *testing.T) {
 					n = boot(t, disk, g)
 					defer n.stop(t)
 				}
-				if got := n.Stats(); got.Running != 0 || got.Queued != 0 || n.tasks.get(owner{n.root.Tenant, id}) != nil {
+				if got := n.Stats(); got.Running != 0 || got.Queued != 0 || n.tasks.get(ledger.Key{Tenant: n.root.Tenant, ID: id}) != nil {
 					t.Errorf("a task that waits is held in memory: %+v", got)
 				}
 				if _, err := n.AppendTaskMessage(t.Context(), n.root, retry("k", "{}"), id, w.answer); err != nil {
@@ -379,7 +383,7 @@ func (n *node) parked(t testing.TB, id string) abi.Task {
 // waiting waits until the log says that a Task is parked.
 func (n *node) waiting(t testing.TB, id string) abi.Task {
 	t.Helper()
-	sub, err := n.Subscribe(context.Background(), n.root, Filter{TaskID: id}, 0)
+	sub, err := n.Subscribe(context.Background(), n.root, desk.Filter{TaskID: id}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -409,7 +413,7 @@ func (n *node) waiting(t testing.TB, id string) abi.Task {
 // rested waits until a parked Task has given back all that it held, which is very
 // soon.
 func (n *node) rested(id string) {
-	for n.tasks.get(owner{n.root.Tenant, id}) != nil || n.Stats().Running > 0 {
+	for n.tasks.get(ledger.Key{Tenant: n.root.Tenant, ID: id}) != nil || n.Stats().Running > 0 {
 		goruntime.Gosched()
 	}
 }
@@ -527,7 +531,7 @@ func TestChildren(t *testing.T) {
 			if task := n.wait(t, id); task.Status != abi.TaskCompleted {
 				t.Fatalf("%+v", task.Failure)
 			}
-			list, err := n.List(t.Context(), n.root, abi.ObjectTask, Filter{SessionID: session}, Page{Limit: 10})
+			list, err := n.List(t.Context(), n.root, abi.ObjectTask, desk.Filter{SessionID: session}, desk.Page{Limit: 10})
 			if err != nil || len(list.Docs) != 2 {
 				t.Fatalf("%d tasks, want the parent and one child (%v)", len(list.Docs), err)
 			}
@@ -564,7 +568,7 @@ func TestDivergenceOnResume(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	// What it asked is internal, however the Task is read.
-	list, err := n.List(t.Context(), n.root, abi.ObjectTask, Filter{}, Page{Limit: 10})
+	list, err := n.List(t.Context(), n.root, abi.ObjectTask, desk.Filter{}, desk.Page{Limit: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -681,7 +685,7 @@ func TestMemoryOverTime(t *testing.T) {
 	if strings.Contains(left, "one fact") || !strings.Contains(left, `"two"`) {
 		t.Fatalf("after one has expired: %s", left)
 	}
-	list, err := n.List(t.Context(), n.root, abi.ObjectMemory, Filter{WorkspaceID: DefaultWorkspace}, Page{Limit: 10})
+	list, err := n.List(t.Context(), n.root, abi.ObjectMemory, desk.Filter{WorkspaceID: tenancy.DefaultWorkspace}, desk.Page{Limit: 10})
 	if err != nil || len(list.Docs) != 1 {
 		t.Fatalf("%d memories listed (%v)", len(list.Docs), err)
 	}
@@ -724,11 +728,11 @@ func TestStateUnderConcurrency(t *testing.T) {
 		}
 	}
 	n.wantSound(t)
-	res, err := n.store.Get(t.Context(), n.root.Tenant, abi.ObjectState, stateID(session, "shared"))
+	res, err := n.store.Get(t.Context(), n.root.Tenant, abi.ObjectState, sessions.StateID(session, "shared"))
 	if err != nil || res.Sequence != 8*10-1 {
 		t.Fatalf("the value has the sequence %d (%v)", res.Sequence, err)
 	}
-	kept, err := n.stateOf(t.Context(), owner{n.root.Tenant, stateID(session, "shared")})
+	kept, err := n.stateOf(t.Context(), ledger.Key{Tenant: n.root.Tenant, ID: sessions.StateID(session, "shared")})
 	if err != nil || string(kept) != string(res.State) {
 		t.Errorf("remembered %s, on disk %s (%v)", kept, res.State, err)
 	}

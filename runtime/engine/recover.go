@@ -1,10 +1,16 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/runtime/lifecycle"
+	"github.com/wharf-dev/wharf/runtime/scheduler"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -18,11 +24,11 @@ func (e *Engine) recover(ctx context.Context) error {
 	err := e.store.Active(ctx, func(t storage.Tenant, id string) error {
 		live, rest, err := e.revive(ctx, t, id)
 		switch {
-		case err != nil && e.halted(ctx, err):
+		case err != nil && e.ledger.Halted(ctx, err):
 			return fmt.Errorf("recovering task %s: %w", id, err)
 		case err != nil:
-			e.dropTask(owner{t, id})
-			e.setAside(ctx, owner{t, id}, naming(abi.ObjectTask, id, err))
+			e.dropTask(ledger.Key{Tenant: t, ID: id})
+			e.setAside(ctx, ledger.Key{Tenant: t, ID: id}, ledger.Naming(abi.ObjectTask, id, err))
 		}
 		if live != nil {
 			queued = append(queued, live)
@@ -38,12 +44,12 @@ func (e *Engine) recover(ctx context.Context) error {
 	if err := e.inOrder(ctx, queued); err != nil {
 		return err
 	}
-	suspects := e.suspects(queued)
-	e.queue.pushSuspects(suspects)
+	suspects, others := e.suspects(queued)
+	e.queue.PushSuspects(jobs(suspects), func(t *task) { t.trial = 0 })
+	for _, live := range others {
+		e.queue.PushAccepted(live.job())
+	}
 	for _, live := range queued {
-		if live.trial == 0 {
-			e.queue.pushRecovered(live)
-		}
 		e.watchDeadline(live)
 	}
 	for _, arm := range resting {
@@ -55,6 +61,32 @@ func (e *Engine) recover(ctx context.Context) error {
 	return nil
 }
 
+func jobs(tasks []*task) []scheduler.Job[task] {
+	list := make([]scheduler.Job[task], len(tasks))
+	for i, t := range tasks {
+		list[i] = t.job()
+	}
+	return list
+}
+
+// inOrder puts the Tasks that stand in lines into the order in which they were accepted,
+// behind all others.
+func (e *Engine) inOrder(ctx context.Context, tasks []*task) error {
+	accepted := map[*task]desk.Position{}
+	for _, t := range tasks {
+		if !lineOf(&t.about).Ordered() {
+			continue
+		}
+		res, err := e.ledger.Find(ctx, t.tenant, abi.ObjectTask, t.id)
+		if err != nil {
+			return err
+		}
+		accepted[t] = res.Origin
+	}
+	slices.SortStableFunc(tasks, func(a, b *task) int { return cmp.Compare(accepted[a], accepted[b]) })
+	return nil
+}
+
 // revive brings one Task back. It returns the Task when it is to be run, and what arms it
 // when it is parked. The recovery step is taken here when it ends the Task.
 func (e *Engine) revive(ctx context.Context, tenant storage.Tenant, id string) (*task, func(), error) {
@@ -62,13 +94,13 @@ func (e *Engine) revive(ctx context.Context, tenant storage.Tenant, id string) (
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := e.reenroll(ctx, tenant, about); err != nil {
+	if err := e.book.Reenroll(ctx, tenant, about); err != nil {
 		return nil, nil, err
 	}
 	if about.Waiting != nil {
-		e.queue.holdParked(tenant, about)
+		e.queue.Hold(scheduler.Job[task]{Tenant: uint32(tenant), ID: id, Line: lineOf(about)})
 		e.asked.add(tenant, about.Waiting.PermissionID, about)
-		return nil, func() { e.arm(owner{tenant, id}, about.Waiting, about.DeadlineAt) }, nil
+		return nil, func() { e.arm(ledger.Key{Tenant: tenant, ID: id}, about.Waiting, about.DeadlineAt) }, nil
 	}
 	live, err := e.loadTask(ctx, tenant, about)
 	if err != nil {
@@ -79,7 +111,7 @@ func (e *Engine) revive(ctx context.Context, tenant storage.Tenant, id string) (
 	if err != nil {
 		return nil, nil, err
 	}
-	next, _, err := Step(live.state, in)
+	next, _, err := lifecycle.Step(live.state, in)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -87,7 +119,7 @@ func (e *Engine) revive(ctx context.Context, tenant storage.Tenant, id string) (
 		live.again = &in
 		return live, nil, nil
 	}
-	commit, err := e.endTask(ctx, live, change{in: in, actor: hostActor, outcome: in.blames})
+	commit, err := e.endTask(ctx, live, change{in: in, actor: desk.HostActor, outcome: blame(in)})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -96,14 +128,14 @@ func (e *Engine) revive(ctx context.Context, tenant storage.Tenant, id string) (
 
 // recovery returns the recovery step of a Task. What its last start came to is looked up
 // only where it matters.
-func (e *Engine) recovery(ctx context.Context, t *task) (Input, error) {
-	in := Input{Kind: InputRecover, MaxAttempts: e.config.MaxAttempts}
-	if !isSuspect(t.state, in) && t.state.Attempt < in.MaxAttempts {
+func (e *Engine) recovery(ctx context.Context, t *task) (lifecycle.Input, error) {
+	in := lifecycle.Input{Kind: lifecycle.Recover, MaxAttempts: e.config.MaxAttempts}
+	if !lifecycle.Suspect(t.state, in) && t.state.Attempt < in.MaxAttempts {
 		return in, nil
 	}
 	h, err := e.history(ctx, t.tenant, &t.about)
 	switch {
-	case err != nil && e.halted(ctx, err):
+	case err != nil && e.ledger.Halted(ctx, err):
 		return in, err
 	case err != nil:
 		e.log.Error("a task's record could not be read: it counts as one that did not get on", "task", t.id, "error", err)
@@ -115,22 +147,22 @@ func (e *Engine) recovery(ctx context.Context, t *task) (Input, error) {
 
 // storedTask reads a Task as the log has it, without its input.
 func (e *Engine) storedTask(ctx context.Context, tenant storage.Tenant, id string) (*abi.Task, error) {
-	res, err := e.find(ctx, tenant, abi.ObjectTask, id)
+	res, err := e.ledger.Find(ctx, tenant, abi.ObjectTask, id)
 	if err != nil {
 		return nil, err
 	}
 	about := &abi.Task{}
-	if err := decode(res.State, about); err != nil {
-		return nil, naming(abi.ObjectTask, id, err)
+	if err := ledger.Decode(res.State, about); err != nil {
+		return nil, ledger.Naming(abi.ObjectTask, id, err)
 	}
 	about.Input = nil
-	return about, checkEnvelope(&about.Envelope, abi.ObjectTask, id)
+	return about, ledger.CheckEnvelope(&about.Envelope, abi.ObjectTask, id)
 }
 
 // activeTask reads a Task that has not ended, with all that bringing it back relies on.
 func (e *Engine) activeTask(ctx context.Context, tenant storage.Tenant, id string) (*abi.Task, error) {
-	if e.tenantID(tenant) == "" {
-		return nil, unreadable(abi.ObjectTask, id, "%w", errLostTenant)
+	if e.tenants.IDOf(tenant) == "" {
+		return nil, ledger.Unreadable(abi.ObjectTask, id, "%w", ledger.ErrLostTenant)
 	}
 	about, err := e.storedTask(ctx, tenant, id)
 	if err == nil {
@@ -143,7 +175,7 @@ func (e *Engine) activeTask(ctx context.Context, tenant storage.Tenant, id strin
 }
 
 // dropTask takes a Task out of memory that was brought back in part only.
-func (e *Engine) dropTask(key owner) {
+func (e *Engine) dropTask(key ledger.Key) {
 	if t := e.tasks.get(key); t != nil {
 		e.tasks.remove(key)
 		t.leave()
@@ -152,23 +184,23 @@ func (e *Engine) dropTask(key owner) {
 
 // live returns a Task that has not ended, loading one that is parked; nil when it
 // has ended, or there is none.
-func (e *Engine) live(ctx context.Context, key owner) (*task, error) {
+func (e *Engine) live(ctx context.Context, key ledger.Key) (*task, error) {
 	if t := e.tasks.get(key); t != nil {
 		return t, nil
 	}
-	unlock := e.locks.lock(key.tenant, key.id)
+	unlock := e.ledger.Lock(key.Tenant, key.ID)
 	defer unlock()
 	if t := e.tasks.get(key); t != nil {
 		return t, nil
 	}
-	about, err := e.storedTask(ctx, key.tenant, key.id)
-	if isNotFound(err) || err == nil && about.Waiting == nil {
+	about, err := e.storedTask(ctx, key.Tenant, key.ID)
+	if ledger.IsNotFound(err) || err == nil && about.Waiting == nil {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	t, err := e.loadTask(ctx, key.tenant, about)
+	t, err := e.loadTask(ctx, key.Tenant, about)
 	if err != nil {
 		return nil, err
 	}
@@ -179,20 +211,17 @@ func (e *Engine) live(ctx context.Context, key owner) (*task, error) {
 // loadTask brings a Task that has not ended into memory.
 func (e *Engine) loadTask(ctx context.Context, tenant storage.Tenant, about *abi.Task) (*task, error) {
 	live := &task{tenant: tenant, id: about.ID, about: *about, task: *about}
-	live.state = State{Status: about.Status, Attempt: about.Attempt, Parked: about.Waiting != nil}
+	live.state = lifecycle.State{Status: about.Status, Attempt: about.Attempt, Parked: about.Waiting != nil}
 	seq, _, err := e.store.Sequence(ctx, tenant, abi.ResourcePointer{Object: abi.ObjectTask, ID: about.ID})
 	if err != nil {
 		return nil, err
 	}
-	live.seq, live.meters = seq+1, e.quotas.heldBy(owner{tenant, about.ID})
+	live.seq, live.account = seq+1, e.book.Account(ledger.Key{Tenant: tenant, ID: about.ID})
 	if live.asking, err = e.storedAsking(ctx, tenant, about.Waiting); err != nil {
 		return nil, err
 	}
-	key := owner{tenant, about.SessionID}
-	live.session = e.sessions.acquire(key)
-	live.leave = func() { e.sessions.release(key, live.session) }
-	if err := e.loadSession(ctx, tenant, key.id, live.session); err != nil {
-		live.leave()
+	live.session, live.leave, err = e.ledger.Open(ctx, ledger.Key{Tenant: tenant, ID: about.SessionID})
+	if err != nil {
 		return nil, err
 	}
 	return live, nil

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
 
@@ -49,7 +50,7 @@ func TestBundledPersonasAreRenewed(t *testing.T) {
 				t.Errorf("the versions are %q", got)
 			}
 			told := 0
-			for _, kind := range n.kinds(t, Filter{}) {
+			for _, kind := range n.kinds(t, desk.Filter{}) {
 				if kind == string(abi.EventPersonaUpdated) {
 					told++
 				}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,18 +15,22 @@ import (
 	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/runtime/quotas"
+	"github.com/wharf-dev/wharf/runtime/redact"
 	"github.com/wharf-dev/wharf/runtime/replay"
 	"github.com/wharf-dev/wharf/storage"
 )
 
-// ReplayTask accepts a Task that replays another (Replay contract).
-func (e *Engine) ReplayTask(ctx context.Context, c *Caller, r *Retry, id string, req abi.ReplayTaskRequest) (Doc, error) {
-	source, _, err := findAs[abi.Task](ctx, e, c, abi.ObjectTask, id)
+// ReplayTask accepts a Task that replays another (docs/protocol.md, 6).
+func (e *Engine) ReplayTask(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.ReplayTaskRequest) (desk.Doc, error) {
+	source, _, err := desk.Find[abi.Task](ctx, e.Desk, c, abi.ObjectTask, id)
 	if err != nil {
-		return Doc{}, err
+		return desk.Doc{}, err
 	}
-	return e.submit(ctx, c, r, source.SessionID, func(s *session) (*task, *abi.Message, error) {
+	return e.submit(ctx, c, r, source.SessionID, func(s *ledger.Session) (*task, *abi.Message, error) {
 		if err := e.open(); err != nil {
 			return nil, nil, err
 		}
@@ -35,9 +40,9 @@ func (e *Engine) ReplayTask(ctx context.Context, c *Caller, r *Retry, id string,
 }
 
 // newReplay checks a request to replay a Task and returns the Task that does so.
-func (e *Engine) newReplay(ctx context.Context, c *Caller, source *abi.Task, req abi.ReplayTaskRequest) (*task, error) {
-	setDefault(&req.Mode, abi.ReplayExact)
-	if err := firstError(checkMetadata(&req.Metadata), checkReplayable(source), checkReplayMode(&req)); err != nil {
+func (e *Engine) newReplay(ctx context.Context, c *desk.Caller, source *abi.Task, req abi.ReplayTaskRequest) (*task, error) {
+	req.Mode = cmp.Or(req.Mode, abi.ReplayExact)
+	if err := cmp.Or(desk.CheckMetadata(&req.Metadata), checkReplayable(source), checkReplayMode(&req)); err != nil {
 		return nil, err
 	}
 	rec, err := e.recordToCheck(ctx, c.Tenant, source, req.Mode)
@@ -79,15 +84,15 @@ func (e *Engine) recordToCheck(ctx context.Context, tenant storage.Tenant, sourc
 
 // derivedTask returns the live form of a Task that shares another's input.
 func (e *Engine) derivedTask(ctx context.Context, tenant storage.Tenant, t, source *abi.Task) (*task, error) {
-	res, err := e.find(ctx, tenant, abi.ObjectTask, source.ID)
+	res, err := e.ledger.Find(ctx, tenant, abi.ObjectTask, source.ID)
 	if err != nil {
 		return nil, err
 	}
-	in, err := e.inputOf(ctx, tenant, res)
+	in, err := e.InputOf(ctx, tenant, res)
 	if err != nil {
 		return nil, err
 	}
-	return &task{tenant: tenant, id: t.ID, about: *t, task: *t, input: in.value, restricted: in.restricted}, nil
+	return &task{tenant: tenant, id: t.ID, about: *t, task: *t, input: in.Value, restricted: in.Restricted}, nil
 }
 
 // checkReplayable refuses a source that has no record of its own, or not all of it
@@ -103,7 +108,7 @@ func checkReplayable(source *abi.Task) error {
 }
 
 func checkReplayMode(req *abi.ReplayTaskRequest) error {
-	if err := checkOneOf("mode", req.Mode, abi.ReplayExact, abi.ReplayWithOverrides, abi.ReplayFromCheckpoint); err != nil {
+	if err := desk.CheckOneOf("mode", req.Mode, abi.ReplayExact, abi.ReplayWithOverrides, abi.ReplayFromCheckpoint); err != nil {
 		return err
 	}
 	switch {
@@ -129,7 +134,7 @@ func replayRefusal(err error) error {
 
 // checkpointOf returns how many calls lie before the boundary that a request
 // names. Every recorded call is one: checkpoint call:N lies after N calls.
-func (e *Engine) checkpointOf(ctx context.Context, c *Caller, rec *journal.Record, req *abi.ReplayTaskRequest) (calls int, err error) {
+func (e *Engine) checkpointOf(ctx context.Context, c *desk.Caller, rec *journal.Record, req *abi.ReplayTaskRequest) (calls int, err error) {
 	if req.CheckpointID != "" {
 		if calls, err = checkpointNumber(rec, req.CheckpointID); err != nil {
 			return 0, err
@@ -158,14 +163,14 @@ func checkpointNumber(rec *journal.Record, id string) (int, error) {
 const checkpointPrefix = "call:"
 
 // checkpointAt returns how many calls were complete at an event that completed one.
-func (e *Engine) checkpointAt(ctx context.Context, c *Caller, rec *journal.Record, event string) (int, error) {
+func (e *Engine) checkpointAt(ctx context.Context, c *desk.Caller, rec *journal.Record, event string) (int, error) {
 	const param = "checkpoint_event_id"
 	for i := range closed(rec.Entries) {
 		if rec.Entries[i].EventID == event {
 			return i + 1, nil
 		}
 	}
-	at, ok := ParsePosition(event)
+	at, ok := desk.ParsePosition(event)
 	if !ok {
 		return 0, abi.InvalidParam(param, "%q is not an event id", event)
 	}
@@ -181,13 +186,13 @@ func (e *Engine) checkpointAt(ctx context.Context, c *Caller, rec *journal.Recor
 
 // callsUpTo returns how many calls were complete at an event.
 func callsUpTo(rec *journal.Record, param, event string) (int, error) {
-	at, ok := ParsePosition(event)
+	at, ok := desk.ParsePosition(event)
 	if !ok {
 		return 0, abi.InvalidParam(param, "%q is not an event id", event)
 	}
 	n := 0
 	for i := range rec.Entries {
-		p, _ := ParsePosition(rec.Entries[i].EventID)
+		p, _ := desk.ParsePosition(rec.Entries[i].EventID)
 		if rec.Entries[i].Open || p > at {
 			break
 		}
@@ -198,11 +203,11 @@ func callsUpTo(rec *journal.Record, param, event string) (int, error) {
 
 // checkOverrides checks every override and returns the hashes of their content.
 // What was restored from a checkpoint cannot be replaced.
-func (e *Engine) checkOverrides(ctx context.Context, c *Caller, rec *journal.Record, req *abi.ReplayTaskRequest, checkpoint int) (map[string]string, error) {
+func (e *Engine) checkOverrides(ctx context.Context, c *desk.Caller, rec *journal.Record, req *abi.ReplayTaskRequest, checkpoint int) (map[string]string, error) {
 	hashes := map[string]string{}
 	for _, key := range slices.Sorted(maps.Keys(req.Override)) {
 		o := req.Override[key]
-		setDefault(&o.Visibility, abi.VisibilityReceiptOnly)
+		o.Visibility = cmp.Or(o.Visibility, abi.VisibilityReceiptOnly)
 		if err := checkOverride(key, &o); err != nil {
 			return nil, err
 		}
@@ -226,11 +231,11 @@ func (e *Engine) checkOverrides(ctx context.Context, c *Caller, rec *journal.Rec
 
 func checkOverride(key string, o *abi.ReplayOverride) error {
 	at := "override." + key
-	if err := checkOneOf(at+".kind", o.Kind, abi.OverrideModel, abi.OverrideMCP, abi.OverrideSecret, abi.OverrideTime,
+	if err := desk.CheckOneOf(at+".kind", o.Kind, abi.OverrideModel, abi.OverrideMCP, abi.OverrideSecret, abi.OverrideTime,
 		abi.OverrideHostFact, abi.OverrideTool, abi.OverridePayload, abi.OverrideCheckpoint); err != nil {
 		return err
 	}
-	if err := checkVisibility(at+".visibility", o.Visibility); err != nil {
+	if err := desk.CheckVisibility(at+".visibility", o.Visibility); err != nil {
 		return err
 	}
 	if (len(o.Value) == 0) == (o.ArtifactID == "") {
@@ -248,19 +253,19 @@ func checkOverride(key string, o *abi.ReplayOverride) error {
 const maxOverride = 32 << 20
 
 // overrideContent returns what an override replaces with.
-func (e *Engine) overrideContent(ctx context.Context, c *Caller, key string, o *abi.ReplayOverride) ([]byte, error) {
+func (e *Engine) overrideContent(ctx context.Context, c *desk.Caller, key string, o *abi.ReplayOverride) ([]byte, error) {
 	if o.ArtifactID == "" {
 		return o.Value, nil
 	}
-	a, _, err := findAs[abi.Artifact](ctx, e, c, abi.ObjectArtifact, o.ArtifactID)
+	a, _, err := desk.Find[abi.Artifact](ctx, e.Desk, c, abi.ObjectArtifact, o.ArtifactID)
 	if err != nil {
 		return nil, err
 	}
 	if a.SizeBytes != nil && *a.SizeBytes > maxOverride {
 		return nil, abi.InvalidParam("override."+key+".artifact_id", "the artifact has %d bytes; an override has at most %d", *a.SizeBytes, maxOverride)
 	}
-	content, err := e.readArtifact(ctx, &a, 0, 0, maxOverride)
-	if lost(err) != nil {
+	content, err := e.ReadArtifact(ctx, &a, 0, 0, maxOverride)
+	if ledger.Lost(err) != nil {
 		return nil, err
 	}
 	if err != nil {
@@ -275,7 +280,7 @@ func (e *Engine) keepRequest(ctx context.Context, req *abi.ReplayTaskRequest) (s
 	kept := *req
 	kept.Override = maps.Clone(req.Override)
 	for key, o := range kept.Override {
-		if o.Kind == abi.OverrideSecret || strings.HasPrefix(key, secretKey) {
+		if o.Kind == abi.OverrideSecret || strings.HasPrefix(key, redact.SecretKey) {
 			o.Value = nil
 			kept.Override[key] = o
 		}
@@ -286,7 +291,7 @@ func (e *Engine) keepRequest(ctx context.Context, req *abi.ReplayTaskRequest) (s
 	}
 	hash, _, err := e.store.Blobs().Put(ctx, bytes.NewReader(text), nil)
 	if err != nil {
-		return "", e.failed("keeping the replay request", err)
+		return "", e.ledger.Failed("keeping the replay request", err)
 	}
 	return journal.FormatHash(hash), nil
 }
@@ -315,7 +320,7 @@ func (e *Engine) taskRecord(ctx context.Context, tenant storage.Tenant, about *a
 	if err != nil {
 		return nil, err
 	}
-	rec := &journal.Record{TaskID: about.ID, Program: *h.program, Input: journal.Text(given(from, input, persona.text)),
+	rec := &journal.Record{TaskID: about.ID, Program: *h.program, Input: journal.Text(given(from, input, persona.Text)),
 		CreatedAt: about.CreatedAt, StartedAt: about.StartedAt, Entries: h.entries}
 	if about.Fork != nil {
 		rec.StartedAt = from.StartedAt
@@ -333,7 +338,7 @@ func (e *Engine) gasOf(ctx context.Context, tenant storage.Tenant, about *abi.Ta
 	if about.OutcomeID == "" {
 		return 0, nil
 	}
-	res, err := e.find(ctx, tenant, abi.ObjectOutcome, about.OutcomeID)
+	res, err := e.ledger.Find(ctx, tenant, abi.ObjectOutcome, about.OutcomeID)
 	if err != nil {
 		return 0, err
 	}
@@ -342,13 +347,13 @@ func (e *Engine) gasOf(ctx context.Context, tenant storage.Tenant, about *abi.Ta
 			Gas uint64 `json:"gas"`
 		} `json:"metrics"`
 	}
-	err = decode(res.State, &outcome)
+	err = ledger.Decode(res.State, &outcome)
 	return outcome.Metrics.Gas, err
 }
 
 // missingCause names what a record refers to and is no longer there.
 func missingCause(err error) error {
-	if errors.Is(err, storage.ErrNotFound) || lost(err) != nil {
+	if errors.Is(err, storage.ErrNotFound) || ledger.Lost(err) != nil {
 		return missing("blob", "of the record", err)
 	}
 	return err
@@ -380,4 +385,4 @@ func stoppedFromOutside(t *abi.Task) bool {
 // outside are the failures that are not the plugin's own: run again, it would not
 // fail so.
 var outside = map[string]bool{abi.FailureDeadline: true, abi.FailurePluginTimeout: true, abi.FailureAttempts: true,
-	abi.FailureHost: true, abi.FailureDivergence: true, abi.FailureBudget: true, codeQuota: true}
+	abi.FailureHost: true, abi.FailureDivergence: true, abi.FailureBudget: true, quotas.Code: true}

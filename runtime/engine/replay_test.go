@@ -11,10 +11,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
+	"github.com/wharf-dev/wharf/runtime/tenancy"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
 
@@ -90,7 +93,7 @@ func (n *node) wire(t testing.TB, task abi.Task) (r receipt.Receipt) {
 
 func (n *node) marks(t testing.TB, task string) (marks []abi.ReplayMarks) {
 	t.Helper()
-	events, _, err := n.Events(context.Background(), n.root, Filter{TaskID: task}, 0, 200)
+	events, _, err := n.Events(context.Background(), n.root, desk.Filter{TaskID: task}, 0, 200)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,18 +185,18 @@ func TestReceiptChain(t *testing.T) {
 		}
 		last = n.wait(t, n.submit(t, session, ""))
 		if i == receipt.BatchSize-1 { // the one whose receipt fills the batch
-			own, _, err := n.Events(t.Context(), n.root, Filter{TaskID: last.ID}, 0, 200)
+			own, _, err := n.Events(t.Context(), n.root, desk.Filter{TaskID: last.ID}, 0, 200)
 			if err != nil || own[len(own)-1].Record().Kind != abi.EventTaskCompleted {
-				t.Fatalf("the task's events are %v (%v)", n.kinds(t, Filter{TaskID: last.ID}), err)
+				t.Fatalf("the task's events are %v (%v)", n.kinds(t, desk.Filter{TaskID: last.ID}), err)
 			}
-			rest, _, err := n.Events(t.Context(), n.root, Filter{WorkspaceID: DefaultWorkspace}, own[len(own)-1].Position(), 200)
+			rest, _, err := n.Events(t.Context(), n.root, desk.Filter{WorkspaceID: tenancy.DefaultWorkspace}, own[len(own)-1].Position(), 200)
 			if err != nil || len(rest) != 1 || rest[0].Record().Kind != abi.EventReceiptsSealed {
 				t.Errorf("the workspace has %d events more (%v), want that of the batch", len(rest), err)
 			}
 		}
 	}
 	links := map[string]string{} // previous → hash
-	list, err := n.List(t.Context(), n.root, abi.ObjectReceipt, Filter{}, Page{Limit: 200})
+	list, err := n.List(t.Context(), n.root, abi.ObjectReceipt, desk.Filter{}, desk.Page{Limit: 200})
 	for err == nil {
 		for _, doc := range list.Docs {
 			stored := as[abi.ReceiptResource](t, doc)
@@ -210,7 +213,7 @@ func TestReceiptChain(t *testing.T) {
 		if !list.More {
 			break
 		}
-		list, err = n.List(t.Context(), n.root, abi.ObjectReceipt, Filter{}, Page{Limit: 200, After: list.Next})
+		list, err = n.List(t.Context(), n.root, abi.ObjectReceipt, desk.Filter{}, desk.Page{Limit: 200, After: list.Next})
 	}
 	at, length := "", 0
 	for links[at] != "" {
@@ -220,7 +223,7 @@ func TestReceiptChain(t *testing.T) {
 	if length != tasks || at != n.wire(t, last).Chain.ReceiptHash {
 		t.Errorf("a chain of %d receipts, want %d", length, tasks)
 	}
-	batch, err := n.sealedBatch(t.Context(), owner{n.root.Tenant, DefaultWorkspace}, 0)
+	batch, err := n.sealedBatch(t.Context(), ledger.Key{Tenant: n.root.Tenant, ID: tenancy.DefaultWorkspace}, 0)
 	if err != nil || batch == nil || batch.Count != receipt.BatchSize {
 		t.Fatalf("%+v %v", batch, err)
 	}
@@ -425,7 +428,7 @@ func TestReplayDivergence(t *testing.T) {
 	if d.Index != 1 || !strings.Contains(d.Diff, "one") || !strings.Contains(d.Diff, "another") {
 		t.Errorf("%+v", d)
 	}
-	kinds := strings.Join(n.kinds(t, Filter{TaskID: again.ID}), " ")
+	kinds := strings.Join(n.kinds(t, desk.Filter{TaskID: again.ID}), " ")
 	if !strings.Contains(kinds, string(abi.EventReplayFailed)) || again.ReceiptID == "" {
 		t.Errorf("events %s, receipt %q", kinds, again.ReceiptID)
 	}
@@ -489,7 +492,7 @@ func TestCheckpoints(t *testing.T) {
 	other := n.wait(t, n.submit(t, source.SessionID, ""))
 	rec, foreign := n.recordOf(t, source.ID), n.recordOf(t, other.ID)
 	at := rec.Entries[1].EventID
-	events, _, err := n.Events(t.Context(), n.root, Filter{TaskID: source.ID}, 0, 100)
+	events, _, err := n.Events(t.Context(), n.root, desk.Filter{TaskID: source.ID}, 0, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -553,7 +556,7 @@ func TestAnswersHaveTheInput(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, doc := range []Doc{replayed, forked} {
+		for _, doc := range []desk.Doc{replayed, forked} {
 			n.wait(t, doc.ID)
 			read, err := n.Get(t.Context(), n.root, abi.ObjectTask, doc.ID)
 			if err != nil {
@@ -601,9 +604,9 @@ func TestReplayKilledMidway(t *testing.T) {
 		t.Fatalf("%s in attempt %d: %+v", again.Status, again.Attempt, again.Failure)
 	}
 	started, next := 0, 0
-	for after, more := Position(0), true; more; {
-		var events []Event
-		if events, more, err = n.Events(t.Context(), n.root, Filter{TaskID: doc.ID}, after, 1000); err != nil {
+	for after, more := desk.Position(0), true; more; {
+		var events []desk.Event
+		if events, more, err = n.Events(t.Context(), n.root, desk.Filter{TaskID: doc.ID}, after, 1000); err != nil {
 			t.Fatal(err)
 		}
 		for _, ev := range events {

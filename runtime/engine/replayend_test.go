@@ -9,6 +9,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/runtime/lifecycle"
+	"github.com/wharf-dev/wharf/runtime/quotas"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
@@ -64,9 +68,9 @@ func afterParking(end func(*testing.T, *node, string)) func(*testing.T, *node, s
 }
 
 func overQuota(_ *testing.T, n *node, id string) {
-	ch := change{in: Input{Kind: InputDeadline, Failure: codeQuota}, actor: hostActor,
-		outcome: func(o *abi.Outcome) { o.Failure = &abi.Failure{Code: codeQuota, Message: "used up"} }}
-	_ = n.endFromOutside(context.Background(), owner{n.root.Tenant, id}, ch)
+	ch := change{in: lifecycle.Input{Kind: lifecycle.Deadline, Failure: quotas.Code}, actor: desk.HostActor,
+		outcome: func(o *abi.Outcome) { o.Failure = &abi.Failure{Code: quotas.Code, Message: "used up"} }}
+	_ = n.endFromOutside(context.Background(), ledger.Key{Tenant: n.root.Tenant, ID: id}, ch)
 }
 
 var waysToEnd = map[string]endsAs{
@@ -79,7 +83,7 @@ var waysToEnd = map[string]endsAs{
 	"deadline, computing":  {last: computes, end: from("deadline"), status: abi.TaskFailed, code: abi.FailureDeadline, again: goesOn},
 	"deadline, waiting":    {last: calls(abi.CallSleep, `{"ms":600000}`), end: afterParking(from("deadline")), status: abi.TaskFailed, code: abi.FailureDeadline},
 	"budget, computing":    {last: computes, end: from("budget"), status: abi.TaskFailed, code: abi.FailureBudget, again: goesOn},
-	"quota, computing":     {last: computes, end: overQuota, status: abi.TaskFailed, code: codeQuota, again: goesOn},
+	"quota, computing":     {last: computes, end: overQuota, status: abi.TaskFailed, code: quotas.Code, again: goesOn},
 	"too slow":             {last: fails(&abi.Failure{Code: abi.FailurePluginTimeout}), status: abi.TaskFailed, code: abi.FailurePluginTimeout},
 	"failed by the host":   {last: func(context.Context, sandbox.Host, chan<- struct{}) error { return errors.New("a fault") }, status: abi.TaskFailed, code: abi.FailureHost, again: goesOn},
 	"attempts":             {last: computes, status: abi.TaskFailed, code: abi.FailureAttempts, again: goesOn},

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,10 +14,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/jsonw"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/runtime/lifecycle"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/runtime/replay"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
+	"github.com/wharf-dev/wharf/runtime/sessions"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -68,7 +74,7 @@ type replaying struct {
 	source  *abi.Task
 	record  *journal.Record
 	request abi.ReplayTaskRequest
-	pending []record
+	pending []ledger.Record
 
 	started bool // that it has begun was told by an earlier life of it
 	told    int  // calls that an earlier life of it told
@@ -86,8 +92,8 @@ func (p *replaying) readTold(ctx context.Context) error {
 	for after, more := storage.Position(0), true; more; {
 		var page []storage.Event
 		var err error
-		if page, more, err = e.store.Events(ctx, t.tenant, Scope{Object: abi.ObjectTask, ID: t.id}, after, pageOfEvents); err != nil {
-			return e.failed("reading what the replay has told", err)
+		if page, more, err = e.store.Events(ctx, t.tenant, desk.Scope{Object: abi.ObjectTask, ID: t.id}, after, pageOfEvents); err != nil {
+			return e.ledger.Failed("reading what the replay has told", err)
 		}
 		for _, ev := range page {
 			after = ev.Position()
@@ -172,7 +178,7 @@ func (p *replaying) replacements(ctx context.Context) (list []replay.Replacement
 	if err := json.Unmarshal(text, &p.request); err != nil {
 		return nil, fmt.Errorf("reading the replay request: %w", err)
 	}
-	c := &Caller{Tenant: t.tenant}
+	c := &desk.Caller{Tenant: t.tenant}
 	for _, key := range slices.Sorted(maps.Keys(p.request.Override)) {
 		o := p.request.Override[key]
 		content, err := e.overrideContent(ctx, c, key, &o)
@@ -206,7 +212,7 @@ func (p *replaying) replayed(entry *journal.Entry, by *replay.Replacement) error
 	text := p.marks(make([]byte, 0, 384), entry, by)
 	text = fmt.Appendf(text, `,"replayed_call":%q,"replayed_index":%d,"answer_sha256":"`, entry.Call, entry.Index)
 	text = append(append(text, journal.HashOf(entry.Answer)...), '"', '}')
-	p.pending = append(p.pending, record{kind: abi.EventReplayEventReplayed, object: abi.ObjectTask, id: t.id, text: text})
+	p.pending = append(p.pending, ledger.Record{Kind: abi.EventReplayEventReplayed, Object: abi.ObjectTask, ID: t.id, Text: text})
 	if len(p.pending) < maxReplayBatch {
 		return nil
 	}
@@ -223,14 +229,14 @@ func (p *replaying) marks(b []byte, entry *journal.Entry, by *replay.Replacement
 	b = append(append(b, `","mode":"`...), p.task.about.Replay.Mode...)
 	b = append(b, '"')
 	if by != nil {
-		b, _ = jsontext.AppendQuote(append(b, `,"override_key":`...), by.Key)
-		b, _ = jsontext.AppendQuote(append(b, `,"receipt_delta_id":`...), by.Delta.DeltaID)
+		b = jsonw.String(append(b, `,"override_key":`...), by.Key)
+		b = jsonw.String(append(b, `,"receipt_delta_id":`...), by.Delta.DeltaID)
 	}
 	return append(b, '}')
 }
 
 func (p *replaying) tell(kind abi.EventKind, payload any) {
-	p.pending = append(p.pending, record{kind: kind, object: abi.ObjectTask, id: p.task.id, payload: payload})
+	p.pending = append(p.pending, ledger.Record{Kind: kind, Object: abi.ObjectTask, ID: p.task.id, Payload: payload})
 }
 
 // flush writes what is pending.
@@ -243,16 +249,16 @@ func (p *replaying) flush() error {
 	}
 	records := t.number(p.pending)
 	p.pending = nil
-	encoded, err := encode(records...)
+	encoded, err := ledger.Encode(records...)
 	if err != nil {
 		t.mu.Unlock()
 		return err
 	}
-	commit := e.store.Append(&storage.Batch{Frame: taskFrame(t.tenant, &t.about, hostActor, e.now(), encoded)})
+	commit := e.ledger.Append(&storage.Batch{Frame: taskFrame(t.tenant, &t.about, desk.HostActor, e.now(), encoded)})
 	t.seq += uint64(len(records))
 	t.mu.Unlock()
 	_, err = commit.Wait(context.Background())
-	return e.failed("writing to the log", err)
+	return e.ledger.Failed("writing to the log", err)
 }
 
 // end records how a replay ended.
@@ -264,7 +270,7 @@ func (p *replaying) end(result *replay.Result, failed error) {
 		kind = abi.EventReplayFailed
 	}
 	p.tell(kind, p.conclusion(result, failure))
-	ch := change{in: Input{Kind: p.ending(result, failure)}, actor: hostActor, before: p.pending}
+	ch := change{in: lifecycle.Input{Kind: p.ending(result, failure)}, actor: desk.HostActor, before: p.pending}
 	ch.outcome = func(o *abi.Outcome) { p.complete(o, result, failure) }
 	defer p.prepareReceipt(&ch, result)()
 	if err := p.made(&ch, result); err != nil {
@@ -303,7 +309,7 @@ func (p *replaying) prepareReceipt(ch *change, result *replay.Result) (unlock fu
 	if ch.facts == nil {
 		return func() {}
 	}
-	unlock = e.locks.lock(t.tenant, ch.facts.replay.receiptID)
+	unlock = e.ledger.Lock(t.tenant, ch.facts.replay.receiptID)
 	if err := e.issuedBefore(t.tenant, ch.facts.replay); err != nil {
 		e.log.Error("an earlier receipt of a replay could not be read", "task", t.id, "error", err)
 	}
@@ -342,14 +348,14 @@ func (p *replaying) failure(result *replay.Result, failed error) *abi.Failure {
 }
 
 // ending says how a replay ends: as its source did, unless it could not be done.
-func (p *replaying) ending(result *replay.Result, failure *abi.Failure) InputKind {
+func (p *replaying) ending(result *replay.Result, failure *abi.Failure) lifecycle.InputKind {
 	switch {
 	case failure != nil:
-		return InputFail
+		return lifecycle.Fail
 	case result.End.Status == abi.TaskCanceled:
-		return InputCanceled
+		return lifecycle.Canceled
 	}
-	return InputComplete
+	return lifecycle.Complete
 }
 
 func (p *replaying) complete(o *abi.Outcome, result *replay.Result, failure *abi.Failure) {
@@ -363,10 +369,7 @@ func (p *replaying) complete(o *abi.Outcome, result *replay.Result, failure *abi
 	if result == nil {
 		return
 	}
-	o.MessageIDs = result.Messages
-	for _, a := range result.Artifacts {
-		o.ArtifactIDs = append(o.ArtifactIDs, a.ArtifactID)
-	}
+	o.MessageIDs, o.ArtifactIDs = result.Messages, result.ArtifactIDs()
 	if o.Status == abi.OutcomeSucceeded && result.Output != nil && result.Output.Summary != "" {
 		o.Summary = result.Output.Summary
 	}
@@ -408,7 +411,7 @@ func (p *replaying) made(ch *change, result *replay.Result) error {
 		return nil
 	}
 	for _, m := range result.Made {
-		if _, err := p.engine.find(context.Background(), p.task.tenant, objectOf(m.Call), m.ID); err == nil {
+		if _, err := p.engine.ledger.Find(context.Background(), p.task.tenant, objectOf(m.Call), m.ID); err == nil {
 			continue // the same replay has made it before
 		}
 		rec, err := p.madeRecord(m)
@@ -429,7 +432,7 @@ func objectOf(call string) abi.Object {
 	return abi.ObjectMessage
 }
 
-func (p *replaying) madeRecord(m replay.Made) (*record, error) {
+func (p *replaying) madeRecord(m replay.Made) (*ledger.Record, error) {
 	e, t := p.engine, p.task
 	switch m.Call {
 	case abi.CallMessageAppend:
@@ -437,13 +440,13 @@ func (p *replaying) madeRecord(m replay.Made) (*record, error) {
 		if err := json.Unmarshal(m.Request, &in); err != nil {
 			return nil, err
 		}
-		message, err := e.message(&in, t.about.SessionID, t.id)
+		message, err := e.NewMessage(&in, t.about.SessionID, t.id)
 		if err != nil {
 			return nil, err
 		}
 		message.ID = m.ID
-		rec := messageRecord(message)
-		rec.transcript = storage.TranscriptOp{}
+		rec := sessions.MessageRecord(message)
+		rec.Transcript = storage.TranscriptOp{}
 		return &rec, nil
 	case abi.CallArtifactPut:
 		header, content, _ := bytes.Cut(m.Request, []byte("\n"))
@@ -451,7 +454,7 @@ func (p *replaying) madeRecord(m replay.Made) (*record, error) {
 		if err := json.Unmarshal(header, &put); err != nil {
 			return nil, err
 		}
-		setDefault(&put.Visibility, abi.VisibilityPublic)
+		put.Visibility = cmp.Or(put.Visibility, abi.VisibilityPublic)
 		a, err := e.artifactOf(context.Background(), &t.about,
 			&abi.RegisterArtifactRequest{Kind: put.Kind, MimeType: put.MimeType, Visibility: put.Visibility, Name: put.Name}, content)
 		if err != nil {
@@ -459,7 +462,7 @@ func (p *replaying) madeRecord(m replay.Made) (*record, error) {
 		}
 		uri := "/v1/artifacts/" + m.ID + "/content"
 		a.ID, a.URI = m.ID, &uri
-		return &record{kind: abi.EventArtifactCreated, object: abi.ObjectArtifact, id: a.ID, created: true, state: a}, nil
+		return &ledger.Record{Kind: abi.EventArtifactCreated, Object: abi.ObjectArtifact, ID: a.ID, Created: true, State: a}, nil
 	}
 	return nil, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/bundle"
+	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 )
 
@@ -58,10 +59,10 @@ func TestEndWhileTheRecordIsRerun(t *testing.T) {
 			}
 		}},
 		"deadline": {want: abi.TaskFailed, code: abi.FailureDeadline, end: func(_ *testing.T, n *node, _ context.CancelCauseFunc, id string) {
-			n.expire(owner{n.root.Tenant, id})
+			n.expire(ledger.Key{Tenant: n.root.Tenant, ID: id})
 		}},
 		"budget": {want: abi.TaskFailed, code: abi.FailureBudget, end: func(_ *testing.T, n *node, _ context.CancelCauseFunc, id string) {
-			n.exhaust(owner{n.root.Tenant, id})
+			n.exhaust(ledger.Key{Tenant: n.root.Tenant, ID: id})
 		}},
 		"stopped plugin": {want: abi.TaskFailed, code: abi.FailurePluginTimeout, end: func(_ *testing.T, _ *node, stop context.CancelCauseFunc, _ string) {
 			stop(&abi.Failure{Code: abi.FailurePluginTimeout, Message: "too slow"})

@@ -11,16 +11,17 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 )
 
-func retry(key, body string) *Retry {
-	return &Retry{Key: key, Method: "POST", Target: "/v1/sessions/s/tasks", Body: []byte(body)}
+func retry(key, body string) *desk.Retry {
+	return &desk.Retry{Key: key, Method: "POST", Target: "/v1/sessions/s/tasks", Body: []byte(body)}
 }
 
 func TestRetryGetsTheFirstAnswer(t *testing.T) {
 	n := newNode(t, guests{})
 	session := n.session(t)
-	submit := func(r *Retry) (Doc, error) {
+	submit := func(r *desk.Retry) (desk.Doc, error) {
 		return n.SubmitTask(t.Context(), n.root, r, abi.SubmitTaskRequest{SessionID: session, Input: text("hi")})
 	}
 	first, err := submit(retry("k", `{"a":1,"b":2.0}`))
@@ -38,7 +39,7 @@ func TestRetryGetsTheFirstAnswer(t *testing.T) {
 	_, err = submit(retry("k", `{"a":1,"b":3}`))
 	wantCode(t, err, abi.CodeIdempotencyKeyReused)
 
-	for name, r := range map[string]*Retry{
+	for name, r := range map[string]*desk.Retry{
 		"key":    retry("other", `{"a":1,"b":2}`),
 		"method": {Key: "k", Method: "PATCH", Target: "/v1/sessions/s/tasks", Body: []byte(`{"a":1,"b":2}`)},
 		"target": {Key: "k", Method: "POST", Target: "/v1/tasks", Body: []byte(`{"a":1,"b":2}`)},
@@ -161,7 +162,7 @@ func (n *node) wantTasks(t *testing.T, session string, history []porcupine.Opera
 			want[out.id] = true
 		}
 	}
-	list, err := n.List(t.Context(), n.root, abi.ObjectTask, Filter{SessionID: session}, Page{Limit: 200})
+	list, err := n.List(t.Context(), n.root, abi.ObjectTask, desk.Filter{SessionID: session}, desk.Page{Limit: 200})
 	if err != nil || list.More || len(list.Docs) != len(want) {
 		t.Fatalf("%d tasks for %d keys (%v)", len(list.Docs), len(want), err)
 	}

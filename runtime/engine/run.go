@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,8 +13,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/inhand"
 	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/runtime/lifecycle"
+	"github.com/wharf-dev/wharf/runtime/personas"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/runtime/redact"
 	"github.com/wharf-dev/wharf/runtime/replay"
@@ -60,8 +65,10 @@ func (e *Engine) runBegun(ctx context.Context, t *task, hand *inhand.Hand) {
 // runOnce runs a Task that has begun. ErrLater says that it has to wait for room first.
 func (e *Engine) runOnce(ctx context.Context, t *task, hand *inhand.Hand) error {
 	r := &run{engine: e, task: t, began: e.now(), hand: hand}
-	r.enterQuotas()
-	defer r.leaveQuotas()
+	t.mu.Lock()
+	e.book.Begin(&t.account)
+	t.mu.Unlock()
+	defer e.book.End(&t.account)
 	err := e.perform(ctx, t, r)
 	if cause := stopped(ctx); cause != nil && err != nil && !errors.Is(err, errParked) && !isFailure(err) {
 		err = cause // what the host failed at is no fault: it was told to stop
@@ -106,7 +113,7 @@ func (e *Engine) begin(ctx context.Context, t *task, stop context.CancelCauseFun
 	if t.state.Status == abi.TaskWorking { // it was started as it was accepted, or is brought back
 		return true
 	}
-	_, err := e.apply(t, change{in: Input{Kind: InputStart}, actor: hostActor})
+	_, err := e.apply(t, change{in: lifecycle.Input{Kind: lifecycle.Start}, actor: desk.HostActor})
 	if err != nil {
 		e.log.Error("a task could not be started", "task", t.id, "error", err)
 	}
@@ -202,13 +209,13 @@ func isFailure(err error) bool {
 }
 
 // prepare gives a run what it is told and what it is answered from.
-func (e *Engine) prepare(ctx context.Context, t *task, r *run, h *history, persona *persona) error {
+func (e *Engine) prepare(ctx context.Context, t *task, r *run, h *history, persona *personas.Persona) error {
 	input, about, withheld, err := e.givenTo(ctx, t)
 	if err != nil {
 		return err
 	}
 	r.persona = persona
-	r.input = given(about, input, persona.text)
+	r.input = given(about, input, persona.Text)
 	r.cursor, r.made, r.recorded = journal.NewCursor(h.entries), map[string]int{}, h.entries[:closed(h.entries)]
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -277,13 +284,13 @@ func forPlugins(text jsontext.Value) (jsontext.Value, error) {
 // end records how a run ended, unless the Task was ended meanwhile by a cancel or
 // its deadline: then nothing of the run counts.
 func (e *Engine) end(t *task, r *run, err error) {
-	ch := change{actor: hostActor}
-	failure := e.failureOf(t, r, firstError(err, r.recallRest()))
+	ch := change{actor: desk.HostActor}
+	failure := e.failureOf(t, r, cmp.Or(err, r.recallRest()))
 	if failure == nil {
-		ch.in.Kind = InputComplete
+		ch.in.Kind = lifecycle.Complete
 		ch.actor = t.about.PersonaID
 	} else {
-		ch.in.Kind = InputFail
+		ch.in.Kind = lifecycle.Fail
 	}
 	ch.outcome = func(o *abi.Outcome) { r.complete(o, t, failure) }
 
@@ -299,7 +306,7 @@ func (e *Engine) end(t *task, r *run, err error) {
 // ended finishes a Task whose end was applied. One that had ended before, by a cancel or
 // a deadline, is finished already.
 func (e *Engine) ended(t *task, commit storage.Commit, err error) {
-	if errors.Is(err, ErrTerminal) {
+	if errors.Is(err, lifecycle.ErrTerminal) {
 		return
 	}
 	if err != nil {
@@ -311,7 +318,7 @@ func (e *Engine) ended(t *task, commit storage.Commit, err error) {
 
 // failureOf says why a run failed; nil when it did not.
 func (e *Engine) failureOf(t *task, r *run, err error) *abi.Failure {
-	failure, known := replay.Conclude(err, r.output)
+	failure, known := replay.Conclude(err, r.outputs.Output)
 	if known && t.program != nil && t.program.Skill != nil {
 		// Nothing ends this check but its own limits: what it says is part of the record.
 		failure, err = r.gave.Conclude(turns.For(context.WithoutCancel(e.base), uint64(t.tenant)), e.turns, t.program.Skill.OutputSchema, failure)
@@ -321,8 +328,8 @@ func (e *Engine) failureOf(t *task, r *run, err error) *abi.Failure {
 		return failure
 	}
 	e.log.Error("the host failed a task", "task", t.id, "error", err)
-	if l := lost(err); l != nil {
-		return &abi.Failure{Code: abi.FailureHost, Message: l.told()}
+	if l := ledger.Lost(err); l != nil {
+		return &abi.Failure{Code: abi.FailureHost, Message: l.Told()}
 	}
 	return &abi.Failure{Code: abi.FailureHost, Message: "the host could not do its part; see the node's log"}
 }
@@ -330,12 +337,12 @@ func (e *Engine) failureOf(t *task, r *run, err error) *abi.Failure {
 // complete fills in the Outcome of a run that ended.
 func (r *run) complete(o *abi.Outcome, t *task, failure *abi.Failure) {
 	o.Metrics = r.metrics(t)
-	o.MessageIDs, o.ArtifactIDs = r.messages, r.artifacts
+	o.MessageIDs, o.ArtifactIDs = r.outputs.Messages, r.outputs.ArtifactIDs()
 	switch {
 	case failure != nil:
 		o.Failure, o.Summary = failure, failure.Message
-	case r.output != nil:
-		o.Summary = r.output.Summary
+	case r.outputs.Output != nil:
+		o.Summary = r.outputs.Output.Summary
 	}
 	if o.Summary == "" {
 		o.Summary = "completed"
@@ -354,8 +361,8 @@ func (r *run) metrics(t *task) jsontext.Value {
 	if r.facts.gas != 0 {
 		m = strconv.AppendUint(append(m, `,"gas":`...), r.facts.gas, 10)
 	}
-	if r.output != nil && len(r.output.Metrics) > 0 {
-		if own, err := json.Marshal(r.output.Metrics, json.Deterministic(true)); err == nil { // not NaN
+	if r.outputs.Output != nil && len(r.outputs.Output.Metrics) > 0 {
+		if own, err := json.Marshal(r.outputs.Output.Metrics, json.Deterministic(true)); err == nil { // not NaN
 			m = append(append(m, `,"plugin":`...), own...)
 		}
 	}
@@ -372,12 +379,12 @@ func (e *Engine) inputFor(ctx context.Context, t *task) (jsontext.Value, error) 
 	if t.input != nil {
 		return t.input, nil
 	}
-	res, err := e.find(ctx, t.tenant, abi.ObjectTask, t.id)
+	res, err := e.ledger.Find(ctx, t.tenant, abi.ObjectTask, t.id)
 	if err != nil {
 		return nil, err
 	}
-	in, err := e.inputOf(ctx, t.tenant, res)
-	return in.value, err
+	in, err := e.InputOf(ctx, t.tenant, res)
+	return in.Value, err
 }
 
 // divergence is the failure of a run that left its record. What it asked is
@@ -405,6 +412,3 @@ func divergenceFailure(d *journal.Divergence) *abi.Failure {
 	}
 	return f
 }
-
-// internal reports whether a failure's details are not public.
-func internal(f *abi.Failure) bool { return f != nil && f.Code == abi.FailureDivergence }

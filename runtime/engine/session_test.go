@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 )
 
 func (n *node) say(t testing.TB, session, words string) {
@@ -28,7 +29,7 @@ func (n *node) transcript(t testing.TB, session string) (texts []string) {
 	t.Helper()
 	after := ""
 	for {
-		list, err := n.Messages(t.Context(), n.root, session, Page{After: after, Limit: 3})
+		list, err := n.Messages(t.Context(), n.root, session, desk.Page{After: after, Limit: 3})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +73,7 @@ func TestTruncateAndFork(t *testing.T) {
 	var ids []string
 	for i := range 5 {
 		n.say(t, session, fmt.Sprint(i))
-		events, _, err := n.Events(t.Context(), n.root, Filter{SessionID: session}, 0, 100)
+		events, _, err := n.Events(t.Context(), n.root, desk.Filter{SessionID: session}, 0, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +176,7 @@ func TestSessionsUnderConcurrency(t *testing.T) {
 // replayTranscript derives a transcript from the events alone.
 func (n *node) replayTranscript(t testing.TB, session string) (texts []string) {
 	t.Helper()
-	events, _, err := n.Events(t.Context(), n.root, Filter{SessionID: session}, 0, 100_000)
+	events, _, err := n.Events(t.Context(), n.root, desk.Filter{SessionID: session}, 0, 100_000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,14 +184,14 @@ func (n *node) replayTranscript(t testing.TB, session string) (texts []string) {
 		rec := ev.Record()
 		switch rec.Kind {
 		case abi.EventUserMessage:
-			texts = append(texts, *as[abi.Message](t, Doc{JSON: rec.State}).Parts[0].Text)
+			texts = append(texts, *as[abi.Message](t, desk.Doc{JSON: rec.State}).Parts[0].Text)
 		case abi.EventSessionTruncated:
 			var p struct {
 				Keep int `json:"keep_turns"`
 			}
 			p = as[struct {
 				Keep int `json:"keep_turns"`
-			}](t, Doc{JSON: rec.Payload})
+			}](t, desk.Doc{JSON: rec.Payload})
 			texts = texts[:min(p.Keep, len(texts))]
 		}
 	}
@@ -220,7 +221,7 @@ func TestSessionSequence(t *testing.T) {
 				r.Fatal(err)
 			}
 		}
-		events, _, err := n.Events(t.Context(), n.root, Filter{SessionID: session}, 0, 1000)
+		events, _, err := n.Events(t.Context(), n.root, desk.Filter{SessionID: session}, 0, 1000)
 		if err != nil {
 			r.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/provider"
 )
 
@@ -57,7 +58,7 @@ func TestSkillNeedsApproval(t *testing.T) {
 	p.ops = []op{{abi.CallToolCall, `{"server":"skills","name":"` + doc.ID + `","arguments":{"text":"x"}}`}}
 	id := n.submit(t, n.session(t), "persona_program")
 	n.parked(t, id)
-	list, err := n.List(t.Context(), n.root, abi.ObjectTask, Filter{}, Page{Limit: 10})
+	list, err := n.List(t.Context(), n.root, abi.ObjectTask, desk.Filter{}, desk.Page{Limit: 10})
 	if err != nil || len(list.Docs) != 1 {
 		t.Fatalf("before the approval there are %d tasks (%v)", len(list.Docs), err)
 	}

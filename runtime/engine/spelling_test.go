@@ -15,7 +15,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
@@ -141,7 +143,7 @@ func spellString(t *rapid.T, s string) string {
 // descendants returns a Task and all that it has made others do.
 func (n *node) descendants(t testing.TB, id string) []string {
 	t.Helper()
-	list, err := n.List(context.Background(), n.root, abi.ObjectTask, Filter{}, Page{Limit: 200})
+	list, err := n.List(context.Background(), n.root, abi.ObjectTask, desk.Filter{}, desk.Page{Limit: 200})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -349,10 +351,10 @@ func (n *node) wantReadable(t *testing.T, session, id string) {
 		n.task(t, id)
 		n.recordOf(t, id)
 		n.transcript(t, session)
-		if _, _, err := n.Events(t.Context(), n.root, Filter{TaskID: id}, 0, 10_000); err != nil {
+		if _, _, err := n.Events(t.Context(), n.root, desk.Filter{TaskID: id}, 0, 10_000); err != nil {
 			t.Error(err)
 		}
-		if _, err := n.List(t.Context(), n.root, abi.ObjectTask, Filter{}, Page{Limit: 200}); err != nil {
+		if _, err := n.List(t.Context(), n.root, abi.ObjectTask, desk.Filter{}, desk.Page{Limit: 200}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -476,7 +478,7 @@ func TestWhatCannotBeWrittenIsNotCounted(t *testing.T) {
 	n, task := calling(t, func(ctx context.Context, h sandbox.Host) {
 		if r, live := h.(*run); live {
 			broken := &liveCall{def: r.engine.calls[abi.CallEventEmit], entry: journal.Entry{Index: r.index, Call: abi.CallEventEmit, Request: []byte(`{}`)},
-				extra: []record{{kind: "com.example.thing", object: abi.ObjectTask, id: r.task.id, payload: jsontext.Value(`{`)}}}
+				extra: []ledger.Record{{Kind: "com.example.thing", Object: abi.ObjectTask, ID: r.task.id, Payload: jsontext.Value(`{`)}}}
 			if err := r.tell(ctx, broken, journal.Whole); err == nil {
 				t.Error("an event that is no JSON was taken")
 			}

@@ -18,6 +18,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/storage"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
@@ -81,7 +82,7 @@ func richLog(t testing.TB) *recording {
 	}
 	c := n.connector(t, func(req *abi.CreateConnectorRequest) { req.Plugin = "echo#none" })
 	n.deliver(t, c, "1", "first")
-	list, err := n.List(ctx, n.root, abi.ObjectTask, Filter{}, Page{Limit: 200})
+	list, err := n.List(ctx, n.root, abi.ObjectTask, desk.Filter{}, desk.Page{Limit: 200})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +106,7 @@ func richLog(t testing.TB) *recording {
 func (r *recording) read(t testing.TB, store *blobNoter) {
 	t.Helper()
 	for tenant := range storage.Tenant(2) {
-		events, more, err := store.Events(context.Background(), tenant, Scope{}, 0, 10_000)
+		events, more, err := store.Events(context.Background(), tenant, desk.Scope{}, 0, 10_000)
 		if err != nil || more {
 			t.Fatal(err, more)
 		}
@@ -208,7 +209,7 @@ func (r *recording) wantStart(t testing.TB, disk *crashtest.Disk, f *storage.Fra
 	}
 	defer store.Close()
 	quiet := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError + 1}))
-	e, err := New(Config{DefaultPersona: "persona_echo"}, Parts{Store: store, Modules: guestsOf(), Personas: personas(guestsOf()), Log: quiet})
+	e, err := New(Config{DefaultPersona: "persona_echo"}, Parts{Store: store, Modules: guestsOf(), Personas: personasOf(guestsOf()), Log: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,10 +223,10 @@ func (r *recording) wantStart(t testing.TB, disk *crashtest.Disk, f *storage.Fra
 	if err := e.Start(ctx); err != nil {
 		failed("starting", err)
 	}
-	root := &Caller{Tenant: 1, TenantID: e.tenantID(1), Actor: "root", Scopes: []string{abi.ScopeAll}}
+	root := &desk.Caller{Tenant: 1, TenantID: e.tenants.IDOf(1), Actor: "root", Scopes: []string{abi.ScopeAll}}
 	for _, o := range []abi.Object{abi.ObjectTask, abi.ObjectSession, abi.ObjectPersona, abi.ObjectSkill, abi.ObjectConnector, abi.ObjectBranch,
 		abi.ObjectWorkspace, abi.ObjectReceipt, abi.ObjectOutcome, abi.ObjectPermissionRequest} {
-		if _, err := e.List(ctx, root, o, Filter{}, Page{Limit: 200}); err != nil {
+		if _, err := e.List(ctx, root, o, desk.Filter{}, desk.Page{Limit: 200}); err != nil {
 			failed("listing "+string(o), err)
 		}
 	}
@@ -233,14 +234,14 @@ func (r *recording) wantStart(t testing.TB, disk *crashtest.Disk, f *storage.Fra
 	for id := range r.tasks {
 		own := id == f.TaskID || id == rec.Resource.ID
 		doc, err := e.Get(ctx, root, abi.ObjectTask, id)
-		if err != nil && (apart && !own || !aboutOne(err)) {
+		if err != nil && (apart && !own || !desk.AboutOne(err)) {
 			failed("reading task "+id, err)
 		}
 		if apart && !own && doc.Task.Terminal() && doc.Task != abi.TaskCompleted && rec.Resource.Object == abi.ObjectTask && r.tasks[f.TaskID] == "" {
 			failed("task "+id+" has ended", nil)
 		}
 		_, err = e.CancelTask(ctx, root, nil, id, abi.CancelTaskRequest{})
-		if _, own := asError(err); err != nil && !own && !aboutOne(err) {
+		if _, own := asError(err); err != nil && !own && !desk.AboutOne(err) {
 			failed("canceling task "+id, err)
 		}
 	}

@@ -10,6 +10,9 @@ import (
 	"testing"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/runtime/tenancy"
 	"github.com/wharf-dev/wharf/storage"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
@@ -32,7 +35,7 @@ func startWith(t *testing.T, disk *crashtest.Disk, key string) *started {
 	}
 	s := &started{logged: &strings.Builder{}, close: store.Close}
 	s.Engine, err = New(Config{DefaultPersona: "persona_echo"}, Parts{Store: store, Modules: guests{"echo": echo},
-		Personas: personas(guests{"echo": echo}), Log: slog.New(slog.NewTextHandler(io.Writer(s.logged), nil))})
+		Personas: personasOf(guests{"echo": echo}), Log: slog.New(slog.NewTextHandler(io.Writer(s.logged), nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,12 +150,12 @@ func TestAMadeKeySurvivesAChosenOne(t *testing.T) {
 func TestAKeyOfAnOlderProgram(t *testing.T) {
 	disk := crashtest.NewDisk()
 	s := startWith(t, disk, "")
-	tenant := s.tenants.named(DefaultTenant)
+	tenant := s.tenants.Named(tenancy.DefaultTenant)
 	hash := sha256.Sum256([]byte(firstKey))
 	old := &abi.APIKey{Envelope: abi.NewEnvelope(abi.ObjectAPIKey, abi.APIKeyID(firstKey), s.now(), nil), Name: "root", Actor: "key:root",
 		Hash: hex.EncodeToString(hash[:]), Hint: "rson", TenantID: tenant.ID, TenantNumber: tenant.Number, Scopes: []string{"*"}, WorkspaceIDs: []string{}}
-	if _, err := s.commit(&Caller{Tenant: storage.SystemTenant, Actor: hostActor}, "", "", nil, 0,
-		record{kind: abi.EventKeyCreated, object: abi.ObjectAPIKey, id: old.ID, created: true, state: old}); err != nil {
+	if _, err := s.Commit(&desk.Caller{Tenant: storage.SystemTenant, Actor: desk.HostActor}, "", "", nil, 0,
+		ledger.Record{Kind: abi.EventKeyCreated, Object: abi.ObjectAPIKey, ID: old.ID, Created: true, State: old}); err != nil {
 		t.Fatal(err)
 	}
 	s.close()
@@ -189,7 +192,7 @@ func TestAChosenKeyIsNoOracle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := s.ListKeys(t.Context(), root, Page{Limit: 10})
+	list, err := s.ListKeys(t.Context(), root, desk.Page{Limit: 10})
 	if err != nil || len(list.Docs) != 1 {
 		t.Fatal(len(list.Docs), err)
 	}
@@ -241,10 +244,10 @@ func TestIdempotencyKeysAreAKeysOwn(t *testing.T) {
 	old.Retries, old.KeyID = "", "key_of_before"
 	older := old
 	older.KeyID = "key_of_before_too"
-	make := func(c *Caller) string {
+	make := func(c *desk.Caller) string {
 		t.Helper()
-		doc, err := n.CreateSession(t.Context(), c, &Retry{Key: "k", Method: "POST", Target: "/v1/sessions", Body: []byte(`{}`)},
-			abi.CreateSessionRequest{WorkspaceID: DefaultWorkspace})
+		doc, err := n.CreateSession(t.Context(), c, &desk.Retry{Key: "k", Method: "POST", Target: "/v1/sessions", Body: []byte(`{}`)},
+			abi.CreateSessionRequest{WorkspaceID: tenancy.DefaultWorkspace})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,12 +1,18 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/runtime/lifecycle"
+	"github.com/wharf-dev/wharf/runtime/scheduler"
+	"github.com/wharf-dev/wharf/runtime/sessions"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -23,17 +29,17 @@ const maxInputInMemory = 16 << 10
 
 // SubmitTask accepts a Task. When it returns without an error, the Task is
 // durable and will be run. req.SessionID is required.
-func (e *Engine) SubmitTask(ctx context.Context, c *Caller, r *Retry, req abi.SubmitTaskRequest) (Doc, error) {
-	if err := checkPresent("session_id", req.SessionID); err != nil {
-		return Doc{}, err
+func (e *Engine) SubmitTask(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.SubmitTaskRequest) (desk.Doc, error) {
+	if err := desk.CheckPresent("session_id", req.SessionID); err != nil {
+		return desk.Doc{}, err
 	}
-	return e.submit(ctx, c, r, req.SessionID, func(s *session) (*task, *abi.Message, error) {
+	return e.submit(ctx, c, r, req.SessionID, func(s *ledger.Session) (*task, *abi.Message, error) {
 		if err := e.open(); err != nil {
 			return nil, nil, err
 		}
 		t, m, err := e.newTask(ctx, c, s, "", req)
 		if err == nil && m != nil {
-			err = within("input", e.checkReferences(ctx, c, m))
+			err = desk.Within("input", e.CheckReferences(ctx, c, m))
 		}
 		return t, m, err
 	})
@@ -41,24 +47,24 @@ func (e *Engine) SubmitTask(ctx context.Context, c *Caller, r *Retry, req abi.Su
 
 // submitAs accepts a Task under an id that the caller has made up, and that no
 // Task has.
-func (e *Engine) submitAs(ctx context.Context, c *Caller, id string, req abi.SubmitTaskRequest) error {
-	_, err := e.submit(ctx, c, nil, req.SessionID, func(s *session) (*task, *abi.Message, error) {
+func (e *Engine) submitAs(ctx context.Context, c *desk.Caller, id string, req abi.SubmitTaskRequest) error {
+	_, err := e.submit(ctx, c, nil, req.SessionID, func(s *ledger.Session) (*task, *abi.Message, error) {
 		return e.newTask(ctx, c, s, id, req)
 	})
 	return err
 }
 
 // submit accepts the Task that describe returns, in a Session that the caller may see.
-func (e *Engine) submit(ctx context.Context, c *Caller, r *Retry, sessionID string, describe func(*session) (*task, *abi.Message, error)) (Doc, error) {
-	s, release, err := e.openSession(ctx, c, sessionID)
+func (e *Engine) submit(ctx context.Context, c *desk.Caller, r *desk.Retry, sessionID string, describe func(*ledger.Session) (*task, *abi.Message, error)) (desk.Doc, error) {
+	s, release, err := e.OpenSession(ctx, c, sessionID)
 	if err != nil {
-		return Doc{}, err
+		return desk.Doc{}, err
 	}
 	var accepted *task
-	doc, err := e.once(ctx, c, r, s.workspace(), func(idem *storage.Idempotency) (Doc, error) {
+	doc, err := e.Once(ctx, c, r, s.Workspace(), func(idem *storage.Idempotency) (desk.Doc, error) {
 		live, m, err := describe(s)
 		if err != nil {
-			return Doc{}, err
+			return desk.Doc{}, err
 		}
 		live.session, live.leave = s, release
 		doc, err := e.accept(ctx, live, m, c.Actor, idem)
@@ -71,16 +77,16 @@ func (e *Engine) submit(ctx context.Context, c *Caller, r *Retry, sessionID stri
 		release()
 		return doc, err
 	}
-	e.queue.push(accepted, accepted.place)
+	e.queue.Push(accepted.job(), accepted.place)
 	return doc, nil
 }
 
 // accept makes a Task durable. Before it returns, others may see and cancel it.
 // A Task that need not wait is started in the same batch.
-func (e *Engine) accept(ctx context.Context, t *task, input *abi.Message, actor string, idem *storage.Idempotency) (Doc, error) {
+func (e *Engine) accept(ctx context.Context, t *task, input *abi.Message, actor string, idem *storage.Idempotency) (desk.Doc, error) {
 	doc, commit, err := e.offer(ctx, t, input, actor, idem, nil)
 	if err != nil {
-		return Doc{}, err
+		return desk.Doc{}, err
 	}
 	return doc, e.accepted(t, commit)
 }
@@ -88,21 +94,22 @@ func (e *Engine) accept(ctx context.Context, t *task, input *abi.Message, actor 
 // offer hands over the batch that accepts a Task; with, which may be nil, adds to it.
 // The Task counts once [Engine.accepted] has returned without an error.
 func (e *Engine) offer(ctx context.Context, t *task, input *abi.Message, actor string, idem *storage.Idempotency,
-	with func(*storage.Batch)) (Doc, storage.Commit, error) {
-	err := e.checkQuotas(ctx, t)
-	if err != nil {
-		return Doc{}, nil, err
+	with func(*storage.Batch)) (desk.Doc, storage.Commit, error) {
+	var err error
+	if t.account, err = e.book.Check(ctx, t.tenant, &t.about); err != nil {
+		return desk.Doc{}, nil, err
 	}
+	t.about.QuotaID, t.task.QuotaID = t.account.Narrowest(), t.account.Narrowest()
 	if t.place, err = e.admit(t); err != nil {
-		return Doc{}, nil, err
+		return desk.Doc{}, nil, err
 	}
-	if t.place.runs {
+	if t.place.Runs() {
 		t.state.Status = abi.TaskSubmitted // as it will be
 		e.fixProgram(ctx, t)
-		t.state = State{}
+		t.state = lifecycle.State{}
 		if t.startErr != nil && ctx.Err() != nil { // nothing is known of what it would run
-			e.queue.unreserve(t.place)
-			return Doc{}, nil, e.failed("looking for what the task runs", t.startErr)
+			e.queue.Unreserve(t.place)
+			return desk.Doc{}, nil, e.ledger.Failed("looking for what the task runs", t.startErr)
 		}
 	}
 	doc, b, err := e.acceptance(t, input, actor, idem)
@@ -112,8 +119,8 @@ func (e *Engine) offer(ctx context.Context, t *task, input *abi.Message, actor s
 			with(b)
 		}
 		e.tasks.put(t.key(), t)
-		err = t.session.while(t.admitted(), func() error {
-			return e.enroll(t, b, func() { commit = e.store.Append(b) })
+		err = t.session.While(t.admitted(), func() error {
+			return e.book.Enroll(&t.account, b, func() { commit = e.ledger.Append(b) })
 		})
 	}
 	if err != nil {
@@ -127,7 +134,7 @@ func (e *Engine) offer(ctx context.Context, t *task, input *abi.Message, actor s
 func (e *Engine) accepted(t *task, commit storage.Commit) error {
 	if _, err := commit.Wait(context.Background()); err != nil {
 		e.withdraw(t)
-		return e.failed("writing to the log", err)
+		return e.ledger.Failed("writing to the log", err)
 	}
 	e.counts.accepted.Add(1)
 	e.watchDeadline(t)
@@ -137,8 +144,8 @@ func (e *Engine) accepted(t *task, commit storage.Commit) error {
 // withdraw gives back what a Task holds that was not accepted.
 func (e *Engine) withdraw(t *task) {
 	e.tasks.remove(t.key())
-	e.quotas.leave(t.key())
-	e.queue.unreserve(t.place)
+	e.book.Leave(t.key())
+	e.queue.Unreserve(t.place)
 }
 
 // admitted returns what a Session must be to take the Task. A replay adds nothing
@@ -147,19 +154,19 @@ func (t *task) admitted() func(*abi.Session) error {
 	if t.about.Replay != nil {
 		return nil
 	}
-	return sessionOpen
+	return desk.SessionOpen
 }
 
 // acceptance builds the batch that accepts a Task, and its answer.
-func (e *Engine) acceptance(t *task, input *abi.Message, actor string, idem *storage.Idempotency) (Doc, *storage.Batch, error) {
-	var records []record
+func (e *Engine) acceptance(t *task, input *abi.Message, actor string, idem *storage.Idempotency) (desk.Doc, *storage.Batch, error) {
+	var records []ledger.Record
 	if input != nil {
-		records = append(records, messageRecord(input))
-		t.restricted = records[0].restricted
+		records = append(records, sessions.MessageRecord(input))
+		t.restricted = records[0].Restricted
 	}
-	state, effects, err := Step(State{}, Input{Kind: InputAccept})
+	state, effects, err := lifecycle.Step(lifecycle.State{}, lifecycle.Input{Kind: lifecycle.Accept})
 	if err != nil {
-		return Doc{}, nil, err
+		return desk.Doc{}, nil, err
 	}
 	submitted := t.task
 	submitted.Status = state.Status
@@ -167,39 +174,39 @@ func (e *Engine) acceptance(t *task, input *abi.Message, actor string, idem *sto
 		submitted.Input = t.input
 	}
 	answer := len(records)
-	records = append(records, record{kind: effects[0].Event, object: abi.ObjectTask, id: t.id, created: true, state: &submitted})
+	records = append(records, ledger.Record{Kind: effects[0].Event, Object: abi.ObjectTask, ID: t.id, Created: true, State: &submitted})
 	t.state, t.seq, t.task.Status = state, 1, state.Status
-	if t.place.runs {
+	if t.place.Runs() {
 		if records, err = e.startWith(t, records); err != nil {
-			return Doc{}, nil, err
+			return desk.Doc{}, nil, err
 		}
 	}
-	encoded, err := encode(records...)
+	encoded, err := ledger.Encode(records...)
 	if err != nil {
-		return Doc{}, nil, err
+		return desk.Doc{}, nil, err
 	}
 	t.last = encoded[len(encoded)-1].State
 	if input != nil {
 		t.input = encoded[0].State
 	}
-	doc := Doc{ID: t.id, JSON: encoded[answer].State, Restricted: t.restricted, Task: submitted.Status}
+	doc := desk.Doc{ID: t.id, JSON: encoded[answer].State, Restricted: t.restricted, Task: submitted.Status}
 	if t.about.InputMessageID != "" && len(t.input) > 0 { // as every Task that is read
 		doc.JSON = t.withInput(doc.JSON)
 	}
 	t.trimInput()
-	b := batch(taskFrame(t.tenant, &t.about, actor, t.about.CreatedAt, encoded), idem, statusAccepted, answer)
+	b := ledger.Batch(taskFrame(t.tenant, &t.about, actor, t.about.CreatedAt, encoded), idem, desk.StatusAccepted, answer)
 	return doc, b, nil
 }
 
 // startWith adds a Task's start to the records that accept it.
-func (e *Engine) startWith(t *task, records []record) ([]record, error) {
-	next, effects, err := Step(t.state, Input{Kind: InputStart})
+func (e *Engine) startWith(t *task, records []ledger.Record) ([]ledger.Record, error) {
+	next, effects, err := lifecycle.Step(t.state, lifecycle.Input{Kind: lifecycle.Start})
 	if err != nil {
 		return nil, err
 	}
 	t.task.Status, t.task.Attempt = next.Status, next.Attempt
 	records = e.tell(t, &t.task, effects, change{before: records}, t.about.CreatedAt, nil)
-	records[len(records)-1].seq = t.seq
+	records[len(records)-1].Sequence = t.seq
 	t.state = next
 	t.seq++
 	return records, nil
@@ -209,9 +216,9 @@ func (e *Engine) startWith(t *task, records []record) ([]record, error) {
 // been trimmed.
 func (t *task) withInput(state []byte) []byte {
 	if t.about.InputMessageID == "" {
-		return withMember(state, "input", t.input)
+		return desk.WithMember(state, "input", t.input)
 	}
-	return withInput(state, t.input, t.about.WorkspaceID)
+	return desk.WithInput(state, t.input, t.about.WorkspaceID)
 }
 
 // open refuses what clients ask of a node that drains. What the node has begun itself goes
@@ -226,13 +233,13 @@ func (e *Engine) open() error {
 }
 
 // admit takes a place for a Task, or says why the node takes none now.
-func (e *Engine) admit(t *task) (place, error) {
-	p, ok := e.queue.reserve(t.tenant, t.about.OrderKey != "")
+func (e *Engine) admit(t *task) (scheduler.Place, error) {
+	p, ok := e.queue.Reserve(uint32(t.tenant), lineOf(&t.about).Ordered())
 	if !ok {
 		e.counts.rejected.Add(1)
 		err := abi.Errorf(abi.CodeRateLimited, "%d tasks are waiting already; try again later", e.config.MaxQueued)
 		err.RetryAfter = 1
-		return place{}, err
+		return scheduler.Place{}, err
 	}
 	return p, nil
 }
@@ -240,7 +247,7 @@ func (e *Engine) admit(t *task) (place, error) {
 // newTask checks a submit and returns the Task that it asks for, with its input
 // if that is a Message.
 // An empty id makes one up.
-func (e *Engine) newTask(ctx context.Context, c *Caller, s *session, id string, req abi.SubmitTaskRequest) (*task, *abi.Message, error) {
+func (e *Engine) newTask(ctx context.Context, c *desk.Caller, s *ledger.Session, id string, req abi.SubmitTaskRequest) (*task, *abi.Message, error) {
 	t, err := e.describeTask(ctx, c, s, id, req)
 	if err != nil {
 		return nil, nil, err
@@ -261,7 +268,7 @@ func (e *Engine) taskInput(live *task, t *abi.Task, input jsontext.Value) (m *ab
 	if abi.TooDeep(input, abi.MaxDepth) >= 0 {
 		return nil, abi.InvalidParam("input", "input nests deeper than %d levels", abi.MaxDepth)
 	}
-	in, err := messageIn(input)
+	in, err := sessions.MessageIn(input)
 	if err != nil {
 		return nil, err
 	}
@@ -271,8 +278,8 @@ func (e *Engine) taskInput(live *task, t *abi.Task, input jsontext.Value) (m *ab
 		}
 		return nil, nil
 	}
-	if m, err = e.message(in, t.SessionID, t.ID); err != nil {
-		return nil, within("input", err)
+	if m, err = e.NewMessage(in, t.SessionID, t.ID); err != nil {
+		return nil, desk.Within("input", err)
 	}
 	t.InputMessageID = m.ID
 	return m, nil
@@ -284,25 +291,24 @@ func taskState(b *storage.Batch) []byte {
 }
 
 // describeTask checks what a submit names and returns the Task without its input.
-func (e *Engine) describeTask(ctx context.Context, c *Caller, s *session, id string, req abi.SubmitTaskRequest) (*abi.Task, error) {
+func (e *Engine) describeTask(ctx context.Context, c *desk.Caller, s *ledger.Session, id string, req abi.SubmitTaskRequest) (*abi.Task, error) {
 	if len(req.Input) == 0 || req.Input.Kind() != '{' {
 		return nil, abi.InvalidParam("input", "input must be a Message or a JSON object")
 	}
-	if err := plainMetadata(&req.Metadata); err != nil {
+	if err := desk.CheckPlainMetadata(&req.Metadata); err != nil {
 		return nil, err
 	}
-	s.mu.RLock()
-	workspace, persona, skills := s.state.WorkspaceID, s.state.PersonaID, s.state.SkillIDs
-	s.mu.RUnlock()
+	session := s.State()
+	workspace, persona, skills := session.WorkspaceID, session.PersonaID, session.SkillIDs
 	if req.WorkspaceID != "" && req.WorkspaceID != workspace {
 		return nil, abi.InvalidParam("workspace_id", "session %s belongs to another workspace", req.SessionID)
 	}
-	skilled, err := e.checkSkill(ctx, c.Tenant, &req, skills)
+	skilled, err := e.CheckSkill(ctx, c.Tenant, &req, skills)
 	if err != nil {
 		return nil, err
 	}
-	persona = firstOf(skilled, req.PersonaID, persona, e.config.DefaultPersona)
-	as, err := e.persona(ctx, c.Tenant, persona)
+	persona = cmp.Or(skilled, req.PersonaID, persona, e.config.DefaultPersona)
+	as, err := e.Persona(ctx, c.Tenant, persona)
 	if err != nil {
 		return nil, err
 	}
@@ -334,9 +340,9 @@ func (e *Engine) describeTask(ctx context.Context, c *Caller, s *session, id str
 const maxDeadlineSeconds = 366 * 24 * 3600
 
 // checkLineage checks the Branch and the parent Task that a submit names.
-func (e *Engine) checkLineage(ctx context.Context, c *Caller, workspace string, req abi.SubmitTaskRequest) error {
+func (e *Engine) checkLineage(ctx context.Context, c *desk.Caller, workspace string, req abi.SubmitTaskRequest) error {
 	if req.BranchID != "" {
-		b, _, err := findAs[abi.Branch](ctx, e, c, abi.ObjectBranch, req.BranchID)
+		b, _, err := desk.Find[abi.Branch](ctx, e.Desk, c, abi.ObjectBranch, req.BranchID)
 		if err != nil {
 			return err
 		}
@@ -347,35 +353,6 @@ func (e *Engine) checkLineage(ctx context.Context, c *Caller, workspace string, 
 	if req.ParentTaskID == "" {
 		return nil
 	}
-	_, _, err := findAs[abi.Task](ctx, e, c, abi.ObjectTask, req.ParentTaskID)
+	_, _, err := desk.Find[abi.Task](ctx, e.Desk, c, abi.ObjectTask, req.ParentTaskID)
 	return err
-}
-
-func firstOf(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
-}
-
-// appendToSession commits a batch that adds to a Session.
-func (e *Engine) appendToSession(s *session, b *storage.Batch, check func(*abi.Session) error) error {
-	commit, err := s.append(e, b, check)
-	if err != nil {
-		return err
-	}
-	// Not the client's context: what was handed over may become durable, so nobody
-	// may act as if it had not been.
-	_, err = commit.Wait(context.Background())
-	return e.failed("writing to the log", err)
-}
-
-// sessionOpen refuses what a closed Session does not take any more.
-func sessionOpen(s *abi.Session) error {
-	if s.State == abi.SessionClosed || s.State == abi.SessionFailed {
-		return abi.Errorf(abi.CodeConflict, "session %s is %s", s.ID, s.State)
-	}
-	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/lifecycle"
 )
 
 // A suspect is a Task that the node has died with again and again, and that did not get
@@ -24,25 +26,31 @@ const (
 	maxTrial = time.Minute
 )
 
-// blames completes the Outcome of a Task that the node has died with once too often.
-func (in Input) blames(o *abi.Outcome) {
-	if in.Alone {
-		o.Failure.Message += "; the last time it ran alone"
-		o.Summary = o.Failure.Message
+// blame completes the Outcome of a Task that the node has died with once too often: in is
+// the step that has ended it.
+func blame(in lifecycle.Input) func(*abi.Outcome) {
+	return func(o *abi.Outcome) {
+		if in.Alone {
+			o.Failure.Message += "; the last time it ran alone"
+			o.Summary = o.Failure.Message
+		}
 	}
 }
 
-// suspects returns those of the Tasks that are, and says of each how long its trial is.
-func (e *Engine) suspects(tasks []*task) (list []*task) {
+// suspects tells the suspects among Tasks from the others, and says of each how long its
+// trial is.
+func (e *Engine) suspects(tasks []*task) (suspects, others []*task) {
 	for _, t := range tasks {
-		if isSuspect(t.state, *t.again) {
-			list = append(list, t)
+		if lifecycle.Suspect(t.state, *t.again) {
+			suspects = append(suspects, t)
+		} else {
+			others = append(others, t)
 		}
 	}
-	for _, t := range list {
-		t.trial = trialOf(len(list), t.state.Attempt-(e.config.MaxAttempts-1))
+	for _, t := range suspects {
+		t.trial = trialOf(len(suspects), t.state.Attempt-(e.config.MaxAttempts-1))
 	}
-	return list
+	return suspects, others
 }
 
 // trialOf is how long one of several suspects has the node to itself, when it has had
@@ -68,7 +76,7 @@ func (e *Engine) restart(t *task) bool {
 		life = &lifePayload{Alone: true}
 	}
 	err := e.tellLife(t, in, life)
-	if err != nil && !errors.Is(err, ErrTerminal) {
+	if err != nil && !errors.Is(err, lifecycle.ErrTerminal) {
 		e.log.Error("a task could not be started again", "task", t.id, "error", err)
 	}
 	return err == nil
@@ -90,27 +98,27 @@ func (e *Engine) startIsDurable(t *task) bool {
 // try ends a suspect's trial when its time is over. The returned function has to be
 // called when the run is.
 func (e *Engine) try(t *task) (stop func() bool) {
-	return time.AfterFunc(t.trial, e.background.owned(func() {
-		err := e.tellLife(t, Input{Kind: InputOutlive}, &lifePayload{Lived: true})
+	return time.AfterFunc(t.trial, e.background.Owned(func() {
+		err := e.tellLife(t, lifecycle.Input{Kind: lifecycle.Outlive}, &lifePayload{Lived: true})
 		if err == nil { // else it has just ended, or waits: others start when its run is over
-			e.queue.cleared(t)
+			e.queue.Cleared(t)
 		}
 	})).Stop
 }
 
 // leaveRunning tells of a Task that a drain has stopped that it was not what ended the node.
 func (e *Engine) leaveRunning(t *task) {
-	err := e.tellLife(t, Input{Kind: InputOutlive}, &lifePayload{Drained: true})
-	if err != nil && !errors.Is(err, ErrTerminal) && !errors.Is(err, ErrTransition) && !errors.Is(err, errGone) {
+	err := e.tellLife(t, lifecycle.Input{Kind: lifecycle.Outlive}, &lifePayload{Drained: true})
+	if err != nil && !errors.Is(err, lifecycle.ErrTerminal) && !errors.Is(err, lifecycle.ErrTransition) && !errors.Is(err, errGone) {
 		e.log.Error("the log does not tell that a drain has stopped a task: its next start counts as one after a death of the node",
 			"task", t.id, "error", err)
 	}
 }
 
 // tellLife takes a step that leaves a Task's status as it is, and waits for the disk.
-func (e *Engine) tellLife(t *task, in Input, life *lifePayload) error {
+func (e *Engine) tellLife(t *task, in lifecycle.Input, life *lifePayload) error {
 	t.mu.Lock()
-	commit, err := e.apply(t, change{in: in, actor: hostActor, life: life})
+	commit, err := e.apply(t, change{in: in, actor: desk.HostActor, life: life})
 	t.mu.Unlock()
 	if err != nil || commit == nil {
 		return err

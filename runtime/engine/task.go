@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,23 +12,30 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/alarm"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/inhand"
 	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/runtime/lifecycle"
 	"github.com/wharf-dev/wharf/runtime/lockrank"
+	"github.com/wharf-dev/wharf/runtime/quotas"
+	"github.com/wharf-dev/wharf/runtime/scheduler"
 	"github.com/wharf-dev/wharf/storage"
 )
 
 // task is a Task that has not ended, in memory. Its events are handed to the
-// store under mu, so that the log has them in the order of its steps.
+// store under mu, so that the log has them in the order of its steps. It has a field for each
+// thing that somebody owns: what never changes, what belongs to whoever starts it, and what mu
+// guards.
 type task struct {
 	tenant storage.Tenant
 	id     string
 
 	about   abi.Task // as it was accepted, without Input: for what never changes
-	session *session
-	leave   func()        // gives the Session back
-	place   place         // where it waits or runs
-	meters  []*quotaMeter // the Quotas that bound it, narrowest first
+	session *ledger.Session
+	leave   func()          // gives the Session back
+	place   scheduler.Place // where it waits or runs
+	account quotas.Account  // what it is counted by
 
 	input      jsontext.Value // as it is shown; nil when it is too large to keep here
 	restricted bool           // whether input holds parts that are not public
@@ -42,13 +50,13 @@ type task struct {
 	// again is the recovery step of a Task that an earlier life of the node left: it is
 	// taken when the Task is started, so that one that only waits counts no start. trial is
 	// how long a suspect has the node to itself then; 0 for all others.
-	again *Input
+	again *lifecycle.Input
 	trial time.Duration
 
 	hand *inhand.Hand // of the run to come: it has waited for it; nil for most
 
-	mu       lockrank.Mutex[lockTask]
-	state    State
+	mu       lockrank.Mutex[lockrank.Task]
+	state    lifecycle.State
 	gone     bool                    // it was parked and taken out of memory: load it anew
 	run      *run                    // set while a plugin runs, and kept when it was stopped
 	task     abi.Task                // without Input
@@ -61,31 +69,42 @@ type task struct {
 	unsynced int            // batches handed over that keep it in memory until they are durable
 }
 
-func (t *task) key() owner { return owner{t.tenant, t.id} }
+func (t *task) key() ledger.Key { return ledger.Key{Tenant: t.tenant, ID: t.id} }
+
+// job is what the scheduler is told of the Task.
+func (t *task) job() scheduler.Job[task] {
+	return scheduler.Job[task]{Do: t, Tenant: uint32(t.tenant), ID: t.id, Line: lineOf(&t.about)}
+}
+
+// lineOf returns the line of the Tasks that begin one after another, which most Tasks
+// have none of.
+func lineOf(t *abi.Task) scheduler.Line {
+	return scheduler.Line{Connector: t.ConnectorID, Key: t.OrderKey}
+}
 
 // taskTable holds the Tasks that have not ended. It is bounded by what the
 // scheduler takes in.
 type taskTable struct {
-	mu   lockrank.RWMutex[lockTable]
-	byID map[owner]*task
+	mu   lockrank.RWMutex[lockrank.Table]
+	byID map[ledger.Key]*task
 }
 
-func (t *taskTable) get(key owner) *task {
+func (t *taskTable) get(key ledger.Key) *task {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return t.byID[key]
 }
 
-func (t *taskTable) put(key owner, live *task) {
+func (t *taskTable) put(key ledger.Key, live *task) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.byID == nil {
-		t.byID = map[owner]*task{}
+		t.byID = map[ledger.Key]*task{}
 	}
 	t.byID[key] = live
 }
 
-func (t *taskTable) remove(key owner) {
+func (t *taskTable) remove(key ledger.Key) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.byID, key)
@@ -101,12 +120,12 @@ func taskFrame(tenant storage.Tenant, t *abi.Task, actor string, at time.Time, r
 
 // change is one step of a live Task, and what else goes into its batch.
 type change struct {
-	in      Input
+	in      lifecycle.Input
 	actor   string
 	idem    *storage.Idempotency
 	answer  int                // the record of before that answers idem, when it is not the Task
 	status  int                // of the answer, when it is not what follows from in
-	before  []record           // told before the step itself
+	before  []ledger.Record    // told before the step itself
 	payload any                // of the notice that the step may tell
 	life    *lifePayload       // told with the event that states the Task; nil for most
 	amend   func(*abi.Task)    // changes the Task as it is stated; may be nil
@@ -128,7 +147,7 @@ func (e *Engine) apply(t *task, c change) (storage.Commit, error) {
 	if t.gone {
 		return nil, errGone
 	}
-	next, effects, err := Step(t.state, c.in)
+	next, effects, err := lifecycle.Step(t.state, c.in)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +158,7 @@ func (e *Engine) apply(t *task, c change) (storage.Commit, error) {
 		c.amend(&shown)
 	}
 	asked := t.asking
-	if c.asks != nil || c.in.Kind == InputWake || next.Status.Terminal() {
+	if c.asks != nil || c.in.Kind == lifecycle.Wake || next.Status.Terminal() {
 		asked = t.tellAsking(&c, now)
 	}
 	commit, err := e.write(t, &shown, effects, c, now)
@@ -149,7 +168,7 @@ func (e *Engine) apply(t *task, c change) (storage.Commit, error) {
 	e.tellAsked(t, asked)
 	t.state, t.task, t.asking = next, shown, asked
 	for _, effect := range effects {
-		if effect.Kind == EffectStop && t.stop != nil {
+		if effect.Kind == lifecycle.Stop && t.stop != nil {
 			t.stop(stopCause(c.in.Kind))
 		}
 	}
@@ -157,26 +176,26 @@ func (e *Engine) apply(t *task, c change) (storage.Commit, error) {
 }
 
 // write hands over what a step tells.
-func (e *Engine) write(t *task, shown *abi.Task, effects []Effect, c change, now time.Time) (storage.Commit, error) {
+func (e *Engine) write(t *task, shown *abi.Task, effects []lifecycle.Effect, c change, now time.Time) (storage.Commit, error) {
 	records, issue := e.tellAndIssue(t, shown, effects, c, now)
 	records = t.number(records)
 	if len(records) == 0 {
 		return nil, nil
 	}
-	encoded, err := encode(records...)
+	encoded, err := ledger.Encode(records...)
 	if err != nil {
 		return nil, err
 	}
 	answer, status := len(encoded)-1, statusOf(c.in.Kind)
-	if c.idem != nil && c.in.Kind == InputWake {
+	if c.idem != nil && c.in.Kind == lifecycle.Wake {
 		answer = c.answer
 	}
-	setDefault(&c.status, status)
-	b := batch(taskFrame(t.tenant, shown, c.actor, now, encoded), c.idem, c.status, answer)
+	c.status = cmp.Or(c.status, status)
+	b := ledger.Batch(taskFrame(t.tenant, shown, c.actor, now, encoded), c.idem, c.status, answer)
 	t.last = taskState(b)
 	var commit storage.Commit
 	hand := func() error {
-		return e.countUse(t, b, shown.ReceiptID, shown.Status.Terminal(), func() { commit = e.store.Append(b) })
+		return e.book.Count(&t.account, b, shown.ReceiptID, shown.Status.Terminal(), func() { commit = e.ledger.Append(b) })
 	}
 	if err := e.handOver(t, issue, b, c.in.Kind, hand); err != nil {
 		return nil, err
@@ -186,7 +205,7 @@ func (e *Engine) write(t *task, shown *abi.Task, effects []Effect, c change, now
 	}
 	t.seq += sequenced(records)
 	t.handed = commit
-	if c.in.Kind == InputStart { // nobody waits for a start: it is durable at the latest with the batch that ends the Task
+	if c.in.Kind == lifecycle.Start { // nobody waits for a start: it is durable at the latest with the batch that ends the Task
 		return nil, nil
 	}
 	return commit, nil
@@ -194,7 +213,7 @@ func (e *Engine) write(t *task, shown *abi.Task, effects []Effect, c change, now
 
 // tellAndIssue returns the records of a step, and the receipt that is issued with them:
 // one at most, at the end of a Task.
-func (e *Engine) tellAndIssue(t *task, shown *abi.Task, effects []Effect, c change, now time.Time) ([]record, *issue) {
+func (e *Engine) tellAndIssue(t *task, shown *abi.Task, effects []lifecycle.Effect, c change, now time.Time) ([]ledger.Record, *issue) {
 	var issue *issue
 	if shown.Status.Terminal() {
 		shown.Waiting = nil
@@ -215,29 +234,29 @@ func (e *Engine) tellAndIssue(t *task, shown *abi.Task, effects []Effect, c chan
 }
 
 // statusOf is what the request that caused a step is answered with.
-func statusOf(in InputKind) int {
-	if in == InputWake { // a Message was appended
-		return statusCreated
+func statusOf(in lifecycle.InputKind) int {
+	if in == lifecycle.Wake { // a Message was appended
+		return desk.StatusCreated
 	}
-	return statusOK
+	return desk.StatusOK
 }
 
 // handOver calls hand under the locks that order a Task's batch among others: that of its
 // Session, which a start has nothing to do with, and that of the Workspace's receipts.
 // The Session comes first, for its lock may be held over the disk.
-func (e *Engine) handOver(t *task, i *issue, b *storage.Batch, in InputKind, hand func() error) error {
+func (e *Engine) handOver(t *task, i *issue, b *storage.Batch, in lifecycle.InputKind, hand func() error) error {
 	switch {
-	case in == InputStart:
+	case in == lifecycle.Start:
 		return hand()
 	case i == nil:
-		return t.session.while(nil, hand)
+		return t.session.While(nil, hand)
 	}
-	return t.session.while(nil, func() error { return e.seal(i, b, hand) })
+	return t.session.While(nil, func() error { return e.seal(i, b, hand) })
 }
 
-func sequenced(records []record) (n uint64) {
+func sequenced(records []ledger.Record) (n uint64) {
 	for i := range records {
-		if records[i].object == abi.ObjectTask {
+		if records[i].Object == abi.ObjectTask {
 			n++
 		}
 	}
@@ -246,13 +265,13 @@ func sequenced(records []record) (n uint64) {
 
 // tell turns the effects of a step into records, and fills in what they imply of
 // the Task.
-func (e *Engine) tell(t *task, shown *abi.Task, effects []Effect, c change, now time.Time, issue *issue) []record {
+func (e *Engine) tell(t *task, shown *abi.Task, effects []lifecycle.Effect, c change, now time.Time, issue *issue) []ledger.Record {
 	records := c.before
 	for _, effect := range effects {
 		switch effect.Kind {
-		case EffectNotice:
-			records = append(records, record{kind: effect.Event, object: abi.ObjectTask, id: t.id, payload: c.payload})
-		case EffectOutcome:
+		case lifecycle.Notice:
+			records = append(records, ledger.Record{Kind: effect.Event, Object: abi.ObjectTask, ID: t.id, Payload: c.payload})
+		case lifecycle.Outcome:
 			o := newOutcome(e.ids.New(abi.ObjectOutcome), shown, effect, now)
 			if c.outcome != nil {
 				c.outcome(o)
@@ -262,17 +281,17 @@ func (e *Engine) tell(t *task, shown *abi.Task, effects []Effect, c change, now 
 				o.ReceiptID, shown.ReceiptID = issue.id, issue.id
 				issue.outcome, issue.task = o, shown
 			}
-			records = append(records, record{kind: abi.EventOutcomeCreated, object: abi.ObjectOutcome, id: o.ID, created: true,
-				state: o, restricted: internal(o.Failure)})
+			records = append(records, ledger.Record{Kind: abi.EventOutcomeCreated, Object: abi.ObjectOutcome, ID: o.ID, Created: true,
+				State: o, Restricted: desk.Internal(o.Failure)})
 			if issue != nil {
 				issue.record = len(records)
 				records = append(records, issue.told())
 			}
-		case EffectEmit:
+		case lifecycle.Emit:
 			stamp(shown, now)
 			rec := t.stated(effect.Event, shown)
 			if c.life != nil {
-				rec.payload = c.life
+				rec.Payload = c.life
 			}
 			records = append(records, rec)
 		}
@@ -282,16 +301,16 @@ func (e *Engine) tell(t *task, shown *abi.Task, effects []Effect, c change, now 
 
 // stated returns the event that states the Task. That of the first start tells
 // what it runs.
-func (t *task) stated(kind abi.EventKind, shown *abi.Task) record {
-	rec := record{kind: kind, object: abi.ObjectTask, id: t.id, state: shown, restricted: internal(shown.Failure)}
+func (t *task) stated(kind abi.EventKind, shown *abi.Task) ledger.Record {
+	rec := ledger.Record{Kind: kind, Object: abi.ObjectTask, ID: t.id, State: shown, Restricted: desk.Internal(shown.Failure)}
 	if kind == abi.EventTaskStarted && t.program != nil {
 		shown.Module = t.program.Module
-		rec.payload, rec.restricted = programOf(t.program), true
+		rec.Payload, rec.Restricted = programOf(t.program), true
 	}
 	return rec
 }
 
-func newOutcome(id string, t *abi.Task, effect Effect, now time.Time) *abi.Outcome {
+func newOutcome(id string, t *abi.Task, effect lifecycle.Effect, now time.Time) *abi.Outcome {
 	o := &abi.Outcome{
 		Envelope: abi.NewEnvelope(abi.ObjectOutcome, id, now, nil),
 		TaskID:   t.ID, Status: effect.Outcome,
@@ -336,21 +355,23 @@ func (e *Engine) finish(t *task, commit storage.Commit) error {
 	}
 	if err != nil {
 		e.log.Error("a task's end could not be made durable", "task", t.id, "error", err)
-		err = e.failed("writing the task's end to the log", err)
+		err = e.ledger.Failed("writing the task's end to the log", err)
 	}
 	status := t.state.Status
 	t.mu.Unlock()
 	e.tasks.remove(t.key())
 	e.parked.forget(t.key())
-	e.quotas.leave(t.key())
-	e.queue.leaveChain(t)
+	e.book.Leave(t.key())
+	e.queue.Ended(t.job())
 	e.count(status)
 	t.leave()
 	e.waiters.end(t.key(), func() ended { return t.ended(err) })
 	if t.about.ParentTaskID != "" {
 		e.childEnded(t.key())
 	}
-	e.pollEnded(t)
+	for _, ended := range e.observers {
+		ended(t.tenant, &t.about)
+	}
 	return err
 }
 
@@ -359,7 +380,7 @@ func (t *task) ended(err error) ended {
 	if err != nil || t.input == nil {
 		return ended{err: err}
 	}
-	return ended{doc: Doc{ID: t.id, JSON: t.withInput(t.last), Restricted: t.restricted || internal(t.task.Failure), Task: t.state.Status}}
+	return ended{doc: desk.Doc{ID: t.id, JSON: t.withInput(t.last), Restricted: t.restricted || desk.Internal(t.task.Failure), Task: t.state.Status}}
 }
 
 func (e *Engine) count(s abi.TaskStatus) {
@@ -373,12 +394,9 @@ func (e *Engine) count(s abi.TaskStatus) {
 	}
 }
 
-// hostActor is the actor of what the node does by itself.
-const hostActor = "wharf"
-
 // WaitTask returns the Task when it has ended, or as it is when ctx ends.
-func (e *Engine) WaitTask(ctx context.Context, c *Caller, id string) (Doc, error) {
-	key := owner{c.Tenant, id}
+func (e *Engine) WaitTask(ctx context.Context, c *desk.Caller, id string) (desk.Doc, error) {
+	key := ledger.Key{Tenant: c.Tenant, ID: id}
 	w := e.waiters.join(key) // before looking, so that no end is missed
 	defer e.waiters.leave(key, w)
 	if t := e.tasks.get(key); t == nil || !c.Sees(t.about.WorkspaceID) {
@@ -393,7 +411,7 @@ func (e *Engine) WaitTask(ctx context.Context, c *Caller, id string) (Doc, error
 		return e.Get(context.WithoutCancel(ctx), c, abi.ObjectTask, id)
 	}
 	if w.end.err != nil {
-		return Doc{}, w.end.err
+		return desk.Doc{}, w.end.err
 	}
 	if w.end.doc.JSON == nil {
 		return e.Get(context.WithoutCancel(ctx), c, abi.ObjectTask, id)

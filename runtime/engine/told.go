@@ -4,6 +4,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -34,16 +35,16 @@ func toldMessages(stored []storage.Resource, earlier bool) abi.CallTranscriptRea
 // that it cannot be read.
 func toldMessage(res *storage.Resource) (m abi.Message, err error) {
 	if res.Err != nil {
-		return m, &UnreadableError{Object: abi.ObjectMessage, ID: res.ID, Err: res.Err}
+		return m, &ledger.UnreadableError{Object: abi.ObjectMessage, ID: res.ID, Err: res.Err}
 	}
 	state, err := forPlugins(res.State)
 	if err != nil {
-		return m, &UnreadableError{Object: abi.ObjectMessage, ID: res.ID, Err: err}
+		return m, &ledger.UnreadableError{Object: abi.ObjectMessage, ID: res.ID, Err: err}
 	}
-	if err := decode(state, &m); err != nil {
-		return m, naming(abi.ObjectMessage, res.ID, err)
+	if err := ledger.Decode(state, &m); err != nil {
+		return m, ledger.Naming(abi.ObjectMessage, res.ID, err)
 	}
-	if err := checkEnvelope(&m.Envelope, abi.ObjectMessage, res.ID); err != nil {
+	if err := ledger.CheckEnvelope(&m.Envelope, abi.ObjectMessage, res.ID); err != nil {
 		return m, err
 	}
 	if abi.TooDeep(state, maxListed) < 0 {
@@ -61,8 +62,8 @@ func toldMessage(res *storage.Resource) (m abi.Message, err error) {
 
 // toldMemory returns a stored Memory as a plugin is told it in a list.
 func toldMemory(res *storage.Resource) (m abi.Memory, err error) {
-	if err := readListed(res, &m); err != nil {
-		return m, naming(abi.ObjectMemory, res.ID, err)
+	if err := ledger.ReadListed(res, &m); err != nil {
+		return m, ledger.Naming(abi.ObjectMemory, res.ID, err)
 	}
 	if abi.TooDeep(res.State, maxListed) >= 0 {
 		for _, v := range []*jsontext.Value{&m.Content, &m.Metadata, &m.Provenance} {

@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/memories"
+	"github.com/wharf-dev/wharf/runtime/sessions"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
 
@@ -40,7 +43,7 @@ func TestUnreadableMessageIsTold(t *testing.T) {
 			session := n.session(t)
 			n.say(t, session, "first")
 			n.say(t, session, "second")
-			list, err := n.Messages(t.Context(), n.root, session, Page{Limit: 10})
+			list, err := n.Messages(t.Context(), n.root, session, desk.Page{Limit: 10})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -86,12 +89,12 @@ func TestUnreadableMemoryAndState(t *testing.T) {
 			defer func() { n.stop(t) }()
 			session := n.session(t)
 			n.wait(t, n.submit(t, session, "persona_program"))
-			list, err := n.List(t.Context(), n.root, abi.ObjectMemory, Filter{SessionID: session}, Page{Limit: 10})
+			list, err := n.List(t.Context(), n.root, abi.ObjectMemory, desk.Filter{SessionID: session}, desk.Page{Limit: 10})
 			if err != nil || len(list.Docs) != 2 {
 				t.Fatal(err, len(list.Docs))
 			}
 			n.restate(t, n.root.Tenant, abi.ObjectMemory, list.Docs[1].ID, test.memory)
-			n.restate(t, n.root.Tenant, abi.ObjectState, stateID(session, "k"), func(string) string { return `{"key":` })
+			n.restate(t, n.root.Tenant, abi.ObjectState, sessions.StateID(session, "k"), func(string) string { return `{"key":` })
 			n.stop(t) // so that no value is remembered
 			n = boot(t, n.disk, g)
 			id := n.submit(t, session, "persona_query")
@@ -110,9 +113,9 @@ func TestUnreadableMemoryAndState(t *testing.T) {
 			if !strings.Contains(told[2], `"code":"unreadable"`) || !strings.Contains(told[4], `{"value":2}`) {
 				t.Errorf("the state is %s, %s", told[2], told[4])
 			}
-			var f MemoryFilter
+			var f memories.Filter
 			f.OwnerID = session
-			shown, err := n.ListMemories(t.Context(), n.root, f, Page{Limit: 10})
+			shown, err := n.ListMemories(t.Context(), n.root, f, desk.Page{Limit: 10})
 			if err != nil || len(shown.Docs)+len(shown.Unreadable) != 2 {
 				t.Errorf("%d memories, %v, %v", len(shown.Docs), shown.Unreadable, err)
 			}

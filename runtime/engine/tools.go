@@ -13,6 +13,8 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/runtime/personas"
 	"github.com/wharf-dev/wharf/runtime/provider"
 )
 
@@ -42,10 +44,10 @@ func (s OwnServer) Call(context.Context, *provider.Call, string, jsontext.Value)
 	return nil, errors.New("this tool is answered by the engine")
 }
 
-func skillList(personas []abi.Persona) OwnServer {
-	tools := make(OwnServer, 0, len(personas))
-	for i := range personas {
-		s := personaSkill(&personas[i])
+func skillList(bundled []abi.Persona) OwnServer {
+	tools := make(OwnServer, 0, len(bundled))
+	for i := range bundled {
+		s := personas.SkillOfPersona(&bundled[i])
 		tools = append(tools, abi.Tool{Name: s.PersonaID, Description: s.Description, InputSchema: s.InputSchema})
 	}
 	return tools
@@ -199,15 +201,15 @@ func (r *run) skill(ctx context.Context, c *liveCall, req *abi.CallToolCallReque
 // as those of any Task that names a Skill.
 func (r *run) submitSkill(ctx context.Context, id string, req *abi.CallToolCallRequest) error {
 	submit := abi.SubmitTaskRequest{SessionID: r.task.about.SessionID, ParentTaskID: r.task.id, PersonaID: req.Name, Input: skillInput(req.Arguments)}
-	s, err := r.engine.offered(ctx, r.task.tenant, req.Name)
+	s, err := r.engine.OfferedSkill(ctx, r.task.tenant, req.Name)
 	switch {
-	case isNotFound(err):
+	case ledger.IsNotFound(err):
 		return provider.Refuse(abi.CallNotFound, string(abi.CodeResourceNotFound), err.Error())
 	case err != nil:
 		return err
 	case s != nil:
 		submit.PersonaID = s.PersonaID
-		if submit.Metadata, err = json.Marshal(skillRef{SkillID: s.ID}); err != nil {
+		if submit.Metadata, err = json.Marshal(personas.SkillRef{SkillID: s.ID}); err != nil {
 			return err
 		}
 	}

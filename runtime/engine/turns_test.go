@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/runtime/turns"
 )
@@ -62,7 +63,7 @@ func TestLargeRequestsTakeTurns(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	go func() {
-		_, err := n.SubmitTask(t.Context(), n.root, &Retry{Key: "k", Method: "POST", Target: "/t", Body: text(large)}, abi.SubmitTaskRequest{SessionID: session, PersonaID: "persona_echo", Input: text("hi")})
+		_, err := n.SubmitTask(t.Context(), n.root, &desk.Retry{Key: "k", Method: "POST", Target: "/t", Body: text(large)}, abi.SubmitTaskRequest{SessionID: session, PersonaID: "persona_echo", Input: text("hi")})
 		done <- err
 	}()
 	waiting()

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
@@ -95,7 +97,7 @@ func TestUnreadableTask(t *testing.T) {
 			if r := n.request(t, id); r.Status != abi.PermissionCanceled {
 				t.Errorf("what it asked for is %s", r.Status)
 			}
-			list, err := n.List(t.Context(), n.root, abi.ObjectTask, Filter{}, Page{Limit: 10})
+			list, err := n.List(t.Context(), n.root, abi.ObjectTask, desk.Filter{}, desk.Page{Limit: 10})
 			if err != nil || len(list.Docs) != 2 || len(list.Unreadable) != 0 {
 				t.Errorf("%d tasks, %v, %v", len(list.Docs), list.Unreadable, err)
 			}
@@ -156,12 +158,12 @@ func TestUnreadableWhileRunning(t *testing.T) {
 	n.parked(t, id)
 	n.wait(t, other)
 	n.restate(t, n.root.Tenant, abi.ObjectTask, id, tooDeep)
-	list, err := n.List(t.Context(), n.root, abi.ObjectTask, Filter{SessionID: session}, Page{Limit: 10})
+	list, err := n.List(t.Context(), n.root, abi.ObjectTask, desk.Filter{SessionID: session}, desk.Page{Limit: 10})
 	if err != nil || len(list.Docs) != 1 || fmt.Sprint(list.Unreadable) != "["+id+"]" {
 		t.Errorf("%d tasks, %v, %v", len(list.Docs), list.Unreadable, err)
 	}
 	_, err = n.Get(t.Context(), n.root, abi.ObjectTask, id)
-	if !isUnreadable(err) || !strings.Contains(err.Error(), id) {
+	if !ledger.IsUnreadable(err) || !strings.Contains(err.Error(), id) {
 		t.Errorf("reading it: %v", err)
 	}
 	doc, err := n.CancelTask(t.Context(), n.root, nil, id, abi.CancelTaskRequest{})
@@ -189,7 +191,7 @@ func TestUnreadableElsewhere(t *testing.T) {
 	bound, _ := n.newKey(t, abi.CreateKeyRequest{Name: "b", Scopes: []string{abi.ScopeAll}, WorkspaceIDs: []string{doc.ID}})
 	_, err = n.CancelTask(t.Context(), bound, nil, id, abi.CancelTaskRequest{})
 	wantCode(t, err, abi.CodeResourceNotFound)
-	list, err := n.List(t.Context(), bound, abi.ObjectTask, Filter{}, Page{Limit: 10})
+	list, err := n.List(t.Context(), bound, abi.ObjectTask, desk.Filter{}, desk.Page{Limit: 10})
 	if err != nil || len(list.Docs)+len(list.Unreadable) != 0 {
 		t.Errorf("%d tasks, %v, %v", len(list.Docs), list.Unreadable, err)
 	}

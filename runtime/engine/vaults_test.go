@@ -15,10 +15,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/secret"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
+	"github.com/wharf-dev/wharf/runtime/secrets"
+	"github.com/wharf-dev/wharf/runtime/tenancy"
 	"github.com/wharf-dev/wharf/storage"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
@@ -105,7 +108,7 @@ func vaultGuests() guests {
 	return guests{"call": call, "other": call}
 }
 
-func (n *node) vault(t *testing.T, c *Caller, req abi.CreateVaultRequest) string {
+func (n *node) vault(t *testing.T, c *desk.Caller, req abi.CreateVaultRequest) string {
 	t.Helper()
 	doc, err := n.CreateVault(t.Context(), c, nil, req)
 	if err != nil {
@@ -120,7 +123,7 @@ func forCall() abi.CreateVaultRequest {
 		Access: &abi.VaultAccess{Personas: []string{"persona_c*"}, Connectors: []string{"conn_a*"}}}
 }
 
-func (n *node) keep(t *testing.T, c *Caller, vaultID, name, value string, hosts ...string) abi.VaultSecret {
+func (n *node) keep(t *testing.T, c *desk.Caller, vaultID, name, value string, hosts ...string) abi.VaultSecret {
 	t.Helper()
 	doc, err := n.StoreSecret(t.Context(), c, nil, vaultID, name, abi.StoreSecretRequest{Value: value, Hosts: hosts})
 	if err != nil {
@@ -130,7 +133,7 @@ func (n *node) keep(t *testing.T, c *Caller, vaultID, name, value string, hosts 
 }
 
 // calls runs a Task that makes calls, and returns what it was answered.
-func (n *node) calls(t *testing.T, c *Caller, session, persona string, calls ...[2]string) []string {
+func (n *node) calls(t *testing.T, c *desk.Caller, session, persona string, calls ...[2]string) []string {
 	t.Helper()
 	input, err := json.Marshal(map[string]any{"calls": calls})
 	if err != nil {
@@ -155,7 +158,7 @@ func (n *node) calls(t *testing.T, c *Caller, session, persona string, calls ...
 }
 
 // uses returns the events that tell uses of secrets, oldest first.
-func (n *node) uses(t *testing.T, tenant storage.Tenant) (uses []secretUse) {
+func (n *node) uses(t *testing.T, tenant storage.Tenant) (uses []secrets.Use) {
 	t.Helper()
 	next := map[abi.ResourcePointer]uint64{}
 	for after := storage.Position(0); ; {
@@ -175,7 +178,7 @@ func (n *node) uses(t *testing.T, tenant storage.Tenant) (uses []secretUse) {
 			if rec.Kind != abi.EventSecretUsed {
 				continue
 			}
-			var use secretUse
+			var use secrets.Use
 			if err := json.Unmarshal(rec.Payload, &use); err != nil {
 				t.Fatal(err)
 			}
@@ -191,7 +194,7 @@ func TestATaskUsesASecretOfAVault(t *testing.T) {
 	n, sent := vaulted(t)
 	id := n.vault(t, n.root, forCall())
 	n.keep(t, n.root, id, "token", "value one", "api.example.com")
-	doc, err := n.CreateSession(t.Context(), n.root, nil, abi.CreateSessionRequest{WorkspaceID: DefaultWorkspace, VaultIDs: []string{id}})
+	doc, err := n.CreateSession(t.Context(), n.root, nil, abi.CreateSessionRequest{WorkspaceID: tenancy.DefaultWorkspace, VaultIDs: []string{id}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +256,7 @@ func TestWhoMayNotUseASecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	home := DefaultWorkspace
+	home := tenancy.DefaultWorkspace
 	req := forCall()
 	req.WorkspaceID = &home
 	mine := n.vault(t, n.root, req)
@@ -271,21 +274,21 @@ func TestWhoMayNotUseASecret(t *testing.T) {
 	env := forCall()
 	env.Provider, env.Capabilities = abi.VaultEnv, []string{"read"}
 	envID := n.vault(t, n.root, env)
-	session := func(c *Caller, workspace string) string {
+	session := func(c *desk.Caller, workspace string) string {
 		doc, err := n.CreateSession(t.Context(), c, nil, abi.CreateSessionRequest{WorkspaceID: workspace})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return doc.ID
 	}
-	theirs, err := n.List(t.Context(), stranger, abi.ObjectWorkspace, Filter{}, Page{Limit: 1})
+	theirs, err := n.List(t.Context(), stranger, abi.ObjectWorkspace, desk.Filter{}, desk.Page{Limit: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	at, elsewhere, abroad := session(n.root, home), session(n.root, other.ID), session(stranger, theirs.Docs[0].ID)
 	for _, test := range []struct {
 		what, session, persona, name string
-		by                           *Caller
+		by                           *desk.Caller
 		want                         abi.CallStatus
 	}{
 		{"who may", at, "persona_call", mine + "/token", n.root, abi.CallOK},
@@ -331,7 +334,7 @@ func TestWhoMayNotUseASecret(t *testing.T) {
 
 func TestVaultsAreCheckedAndHidden(t *testing.T) {
 	n, _ := vaulted(t)
-	ctx, home, nowhere := t.Context(), DefaultWorkspace, "ws_nowhere"
+	ctx, home, nowhere := t.Context(), tenancy.DefaultWorkspace, "ws_nowhere"
 	bound := *n.root
 	bound.Workspaces = []string{home}
 	outsider := *n.root
@@ -371,13 +374,13 @@ func TestVaultsAreCheckedAndHidden(t *testing.T) {
 	_, err = n.StoreSecret(ctx, &outsider, nil, mine, "x", abi.StoreSecretRequest{Value: "x"})
 	wantCode(t, err, abi.CodeResourceNotFound)
 	wantCode(t, n.RemoveSecret(ctx, &outsider, nil, mine, "x"), abi.CodeResourceNotFound)
-	_, err = n.ListSecrets(ctx, &outsider, mine, Page{Limit: 10})
+	_, err = n.ListSecrets(ctx, &outsider, mine, desk.Page{Limit: 10})
 	wantCode(t, err, abi.CodeResourceNotFound)
 	_, err = n.UpdateVault(ctx, &outsider, nil, mine, abi.UpdateVaultRequest{})
 	wantCode(t, err, abi.CodeResourceNotFound)
 	_, err = n.CreateSession(ctx, n.root, nil, abi.CreateSessionRequest{WorkspaceID: home, VaultIDs: []string{"vault_none"}})
 	wantCode(t, err, abi.CodeResourceNotFound)
-	_, err = n.RotateVaultKey(ctx, &Caller{Tenant: n.root.Tenant, Scopes: []string{"vaults:write"}})
+	_, err = n.RotateVaultKey(ctx, &desk.Caller{Tenant: n.root.Tenant, Scopes: []string{"vaults:write"}})
 	wantCode(t, err, abi.CodePermissionDenied)
 	wantCode(t, n.RemoveSecret(ctx, n.root, nil, mine, "never"), abi.CodeResourceNotFound)
 }
@@ -396,7 +399,7 @@ func TestAVaultThatIsNotServed(t *testing.T) {
 	}
 	_, err = n.StoreSecret(ctx, n.root, nil, id, "token", abi.StoreSecretRequest{Value: "x"})
 	wantCode(t, err, abi.CodeNotImplemented)
-	_, err = n.ListSecrets(ctx, n.root, id, Page{Limit: 10})
+	_, err = n.ListSecrets(ctx, n.root, id, desk.Page{Limit: 10})
 	wantCode(t, err, abi.CodeNotImplemented)
 	got := n.calls(t, n.root, n.session(t), "persona_call", [2]string{abi.CallHTTPFetch, `{"name":"` + id + `/token","host":"h"}`})
 	if !strings.HasPrefix(got[0], fmt.Sprint(int(abi.CallUnavailable))) || !strings.Contains(got[0], "conformance-oauth") || len(sent.sent) > 0 {
@@ -419,7 +422,7 @@ func TestSecretsAreListedWithoutValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	names := map[string]bool{}
-	for page := (Page{Limit: 2}); ; {
+	for page := (desk.Page{Limit: 2}); ; {
 		list, err := n.ListSecrets(t.Context(), n.root, id, page)
 		if err != nil {
 			t.Fatal(err)
@@ -439,7 +442,7 @@ func TestSecretsAreListedWithoutValues(t *testing.T) {
 		t.Errorf("listed are %v", names)
 	}
 	env := n.vault(t, n.root, abi.CreateVaultRequest{Provider: abi.VaultEnv, Capabilities: []string{"read"}})
-	list, err := n.ListSecrets(t.Context(), n.root, env, Page{Limit: 10})
+	list, err := n.ListSecrets(t.Context(), n.root, env, desk.Page{Limit: 10})
 	if err != nil || len(list.Docs) != 1 || as[abi.VaultSecret](t, list.Docs[0]).Name != "TOKEN" || strings.Contains(string(list.Docs[0].JSON), "from-env") {
 		t.Errorf("the variables are listed as %v, %v", list.Docs, err)
 	}
@@ -453,9 +456,9 @@ func TestSecretsSurviveARestart(t *testing.T) {
 	g["echo"] = echo
 	n := boot(t, disk, g, keepVaults(dir, s))
 	id := n.vault(t, n.root, forCall())
-	put := func(n *node, value string) (Doc, error) {
+	put := func(n *node, value string) (desk.Doc, error) {
 		body := `{"value":"` + value + `"}`
-		return n.StoreSecret(t.Context(), n.root, &Retry{Key: "k", Method: "PUT", Target: "/x", Body: []byte(body)}, id, "token", abi.StoreSecretRequest{Value: value})
+		return n.StoreSecret(t.Context(), n.root, &desk.Retry{Key: "k", Method: "PUT", Target: "/x", Body: []byte(body)}, id, "token", abi.StoreSecretRequest{Value: value})
 	}
 	for range 2 {
 		doc, err := put(n, "one")
@@ -532,7 +535,7 @@ func TestAConnectorUsesASecret(t *testing.T) {
 	ctx, tenant := t.Context(), n.root.Tenant
 	id := n.vault(t, n.root, forCall())
 	n.keep(t, n.root, id, "hook", "one")
-	a, b := &abi.Connector{Provider: "github", WorkspaceID: DefaultWorkspace}, &abi.Connector{Provider: "slack", WorkspaceID: DefaultWorkspace}
+	a, b := &abi.Connector{Provider: "github", WorkspaceID: tenancy.DefaultWorkspace}, &abi.Connector{Provider: "slack", WorkspaceID: tenancy.DefaultWorkspace}
 	a.ID, b.ID = "conn_a1", "conn_b1"
 	want := func(c *abi.Connector, vaultID, name, value string, status abi.CallStatus) {
 		t.Helper()
@@ -608,7 +611,7 @@ func BenchmarkConnectorSecret(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	c := &abi.Connector{Provider: "github", WorkspaceID: DefaultWorkspace}
+	c := &abi.Connector{Provider: "github", WorkspaceID: tenancy.DefaultWorkspace}
 	c.ID = "conn_a1"
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {

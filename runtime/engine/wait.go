@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,10 @@ import (
 	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/runtime/lifecycle"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/storage"
 )
@@ -38,27 +42,27 @@ func (r *run) waiting(c *liveCall) (*abi.Waiting, abi.TaskStatus, error) {
 	switch c.entry.Call {
 	case abi.CallSleep:
 		req, err := ask[abi.CallSleepRequest](c)
-		if err == nil && (req.Milliseconds < 0 || req.Milliseconds > maxWaitSeconds*1000) {
-			err = provider.Malformed(abi.InvalidParam("ms", "ms is 0 to %d", maxWaitSeconds*1000))
+		if err == nil && (req.Milliseconds < 0 || req.Milliseconds > abi.MaxWaitSeconds*1000) {
+			err = provider.Malformed(abi.InvalidParam("ms", "ms is 0 to %d", abi.MaxWaitSeconds*1000))
 		}
 		w.Until = abi.At(r.engine.now().Add(time.Duration(req.Milliseconds) * time.Millisecond))
 		return w, abi.TaskWorking, err
 	case abi.CallInputRequest:
 		req, err := ask[abi.CallInputRequestRequest](c)
 		w.Prompt, w.Schema = req.Prompt, req.Schema.Clone()
-		return w, abi.TaskInputRequired, firstError(err, required("prompt", req.Prompt), r.until(w, req.TimeoutSeconds))
+		return w, abi.TaskInputRequired, cmp.Or(err, required("prompt", req.Prompt), r.until(w, req.TimeoutSeconds))
 	case abi.CallAuthRequest:
 		req, err := ask[abi.CallAuthRequestRequest](c)
 		w.Prompt, w.Action, w.URL = req.Prompt, req.Provider, req.URL
-		return w, abi.TaskAuthRequired, firstError(err, required("provider", req.Provider), r.until(w, req.TimeoutSeconds))
+		return w, abi.TaskAuthRequired, cmp.Or(err, required("provider", req.Provider), r.until(w, req.TimeoutSeconds))
 	case abi.CallApprovalRequest:
 		req, err := ask[abi.CallApprovalRequestRequest](c)
 		w.Prompt, w.Action, w.Arguments, w.Quorum = req.Prompt, req.Action, req.Arguments.Clone(), req.Quorum
-		return w, abi.TaskInputRequired, firstError(err, required("action", req.Action), checkQuorum(req.Quorum), r.until(w, req.TimeoutSeconds))
+		return w, abi.TaskInputRequired, cmp.Or(err, required("action", req.Action), checkQuorum(req.Quorum), r.until(w, req.TimeoutSeconds))
 	}
 	req, err := ask[abi.CallTaskAwaitRequest](c)
 	w.TaskID = req.TaskID
-	return w, abi.TaskWorking, firstError(err, required("task_id", req.TaskID), r.until(w, req.TimeoutSeconds))
+	return w, abi.TaskWorking, cmp.Or(err, required("task_id", req.TaskID), r.until(w, req.TimeoutSeconds))
 }
 
 // requestID names one call of a Task: to whoever answers it, and to a target that is
@@ -66,29 +70,23 @@ func (r *run) waiting(c *liveCall) (*abi.Waiting, abi.TaskStatus, error) {
 func requestID(task string, index int) string { return fmt.Sprintf("%s-%d", task, index) }
 
 func required(param, value string) error {
-	if err := checkPresent(param, value); err != nil {
+	if err := desk.CheckPresent(param, value); err != nil {
 		return provider.Malformed(err)
 	}
 	return nil
 }
 
-// maxApprovals is the most approvals that can be asked for.
-const maxApprovals = 100
-
 func checkQuorum(n int) error {
-	if n < 0 || n > maxApprovals {
-		return provider.Malformed(abi.InvalidParam("quorum", "quorum is 0 to %d", maxApprovals))
+	if n < 0 || n > abi.MaxApprovals {
+		return provider.Malformed(abi.InvalidParam("quorum", "quorum is 0 to %d", abi.MaxApprovals))
 	}
 	return nil
 }
 
-// maxWaitSeconds is ten years.
-const maxWaitSeconds = 10 * 366 * 24 * 3600
-
 func (r *run) until(w *abi.Waiting, seconds float64) error {
 	switch {
-	case math.IsNaN(seconds) || seconds < 0 || seconds > maxWaitSeconds:
-		return provider.Malformed(abi.InvalidParam("timeout_seconds", "timeout_seconds is 0 to %d", maxWaitSeconds))
+	case math.IsNaN(seconds) || seconds < 0 || seconds > abi.MaxWaitSeconds:
+		return provider.Malformed(abi.InvalidParam("timeout_seconds", "timeout_seconds is 0 to %d", abi.MaxWaitSeconds))
 	case seconds > 0:
 		w.Until = abi.At(r.engine.now().Add(time.Duration(seconds * float64(time.Second))))
 	}
@@ -124,7 +122,7 @@ func (r *run) park(ctx context.Context, c *liveCall, w *abi.Waiting, as abi.Task
 	}
 	t.mu.Lock()
 	commit, err := e.apply(t, change{
-		in: Input{Kind: InputPark, Park: as}, actor: t.about.PersonaID, before: slices.Clone(r.pending), asks: asks,
+		in: lifecycle.Input{Kind: lifecycle.Park, Park: as}, actor: t.about.PersonaID, before: slices.Clone(r.pending), asks: asks,
 		amend: func(shown *abi.Task) { shown.Waiting = w },
 	})
 	if err == nil {
@@ -133,7 +131,7 @@ func (r *run) park(ctx context.Context, c *liveCall, w *abi.Waiting, as abi.Task
 		t.run = nil // it is over: what wakes the Task adds to the record, and not to this run
 	}
 	t.mu.Unlock()
-	if errors.Is(err, ErrTerminal) {
+	if errors.Is(err, lifecycle.ErrTerminal) {
 		return errEndedMeanwhile
 	}
 	if err != nil {
@@ -180,28 +178,28 @@ func (e *Engine) rest(t *task, w *abi.Waiting) {
 
 // arm sets what wakes a parked Task without anybody's doing: the end of its wait,
 // its deadline, the end of a child.
-func (e *Engine) arm(key owner, w *abi.Waiting, deadline time.Time) {
+func (e *Engine) arm(key ledger.Key, w *abi.Waiting, deadline time.Time) {
 	at, fire := w.Until, func() { e.timeout(key, w) }
 	if !deadline.IsZero() && (at.IsZero() || deadline.Before(at)) {
 		at, fire = deadline, func() { e.expire(key) }
 	}
 	if !at.IsZero() {
-		e.parked.setTimer(key, e.now, at, e.background.owned(fire))
+		e.parked.setTimer(key, e.now, at, e.background.Owned(fire))
 	}
 	if w.TaskID == "" {
 		return
 	}
-	child := owner{key.tenant, w.TaskID}
+	child := ledger.Key{Tenant: key.Tenant, ID: w.TaskID}
 	e.parked.await(child, key)
 	// One that cannot be read answers nobody: who awaits it is told so.
-	awaited, err := e.storedTask(context.Background(), key.tenant, w.TaskID)
-	if err == nil && awaited.Status.Terminal() || isUnreadable(err) || e.aside.unended(child) {
+	awaited, err := e.storedTask(context.Background(), key.Tenant, w.TaskID)
+	if err == nil && awaited.Status.Terminal() || ledger.IsUnreadable(err) || e.aside.unended(child) {
 		e.childEnded(child)
 	}
 }
 
 // timeout ends a wait whose time is over.
-func (e *Engine) timeout(key owner, w *abi.Waiting) {
+func (e *Engine) timeout(key ledger.Key, w *abi.Waiting) {
 	up := &wakeUp{requestID: w.RequestID, settles: abi.PermissionTimeout}
 	if w.Call != abi.CallSleep && !forApproval(w) { // how an approval ends depends on its decisions
 		up.failed = provider.Refuse(abi.CallTimeout, "timeout", "nothing came by "+w.Until.Format(time.RFC3339Nano))
@@ -210,29 +208,29 @@ func (e *Engine) timeout(key owner, w *abi.Waiting) {
 }
 
 // childEnded wakes the Tasks that wait for one that has ended.
-func (e *Engine) childEnded(child owner) {
+func (e *Engine) childEnded(child ledger.Key) {
 	for _, parent := range e.parked.awaiting(child) {
 		e.background.Go(func() { e.wakeParent(parent, child) })
 	}
 }
 
-func (e *Engine) wakeParent(parent, child owner) {
+func (e *Engine) wakeParent(parent, child ledger.Key) {
 	ctx := context.Background()
-	waits, err := e.storedTask(ctx, parent.tenant, parent.id)
-	if err != nil || waits.Waiting == nil || waits.Waiting.TaskID != child.id {
+	waits, err := e.storedTask(ctx, parent.Tenant, parent.ID)
+	if err != nil || waits.Waiting == nil || waits.Waiting.TaskID != child.ID {
 		return // it was ended, or woken by its time
 	}
 	var answer []byte
-	ended, err := e.storedTask(ctx, parent.tenant, child.id)
+	ended, err := e.storedTask(ctx, parent.Tenant, child.ID)
 	if err == nil {
-		answer, err = e.awaited(ctx, parent.tenant, waits.Waiting, ended)
+		answer, err = e.awaited(ctx, parent.Tenant, waits.Waiting, ended)
 	}
 	e.wakeInBackground(parent, &wakeUp{requestID: waits.Waiting.RequestID, answer: answer, failed: err})
 }
 
 // wakeInBackground wakes a Task on behalf of nobody.
-func (e *Engine) wakeInBackground(key owner, up *wakeUp) {
-	up.actor = hostActor
+func (e *Engine) wakeInBackground(key ledger.Key, up *wakeUp) {
+	up.actor = desk.HostActor
 	e.undone("a parked task could not be woken", key, e.wake(context.Background(), key, up))
 }
 
@@ -243,10 +241,10 @@ var errNotWaiting = errors.New("the task does not wait for this")
 type wakeUp struct {
 	requestID string
 	answer    []byte
-	failed    error   // a refusal that the call is answered with
-	caller    *Caller // who answers a request for permission; nil when the wait ends by itself
+	failed    error        // a refusal that the call is answered with
+	caller    *desk.Caller // who answers a request for permission; nil when the wait ends by itself
 	actor     string
-	before    []record // the Message that brought the answer
+	before    []ledger.Record // the Message that brought the answer
 	idem      *storage.Idempotency
 	status    int // of the answer to idem: 200 for the request for permission, 0 for the Message
 
@@ -258,7 +256,7 @@ type wakeUp struct {
 // wake records the answer that a parked Task waits for, and lets it run again. Of
 // two answers to one wait, one is taken and the other gets errNotWaiting. A decision
 // that does not make the quorum is recorded, and the Task goes on waiting.
-func (e *Engine) wake(ctx context.Context, key owner, up *wakeUp) error {
+func (e *Engine) wake(ctx context.Context, key ledger.Key, up *wakeUp) error {
 	t, commit, woken, err := e.answerParked(ctx, key, up)
 	if err != nil {
 		return err
@@ -269,19 +267,19 @@ func (e *Engine) wake(ctx context.Context, key owner, up *wakeUp) error {
 		e.restAgain(t)
 	}
 	if err != nil {
-		return e.failed("writing to the log", err)
+		return e.ledger.Failed("writing to the log", err)
 	}
 	if !woken {
 		return nil
 	}
 	e.parked.forget(key)
 	e.watchDeadline(t)
-	e.queue.pushRecovered(t)
+	e.queue.PushAccepted(t.job())
 	return nil
 }
 
 // answerParked brings a parked Task into memory and hands over what is brought.
-func (e *Engine) answerParked(ctx context.Context, key owner, up *wakeUp) (t *task, commit storage.Commit, woken bool, err error) {
+func (e *Engine) answerParked(ctx context.Context, key ledger.Key, up *wakeUp) (t *task, commit storage.Commit, woken bool, err error) {
 	for {
 		t, err := e.live(ctx, key)
 		if err != nil {
@@ -323,7 +321,7 @@ func (e *Engine) recordAnswer(t *task, up *wakeUp) (commit storage.Commit, woken
 	if !t.state.Parked || w == nil || w.RequestID != up.requestID {
 		return nil, false, errNotWaiting
 	}
-	ch := change{in: Input{Kind: InputWake}, actor: up.actor, before: slices.Clip(up.before), idem: up.idem, status: up.status,
+	ch := change{in: lifecycle.Input{Kind: lifecycle.Wake}, actor: up.actor, before: slices.Clip(up.before), idem: up.idem, status: up.status,
 		amend: func(shown *abi.Task) { shown.Waiting = nil }}
 	answer, whole, err := e.decided(t, w, up, &ch)
 	if err != nil {
@@ -338,7 +336,7 @@ func (e *Engine) recordAnswer(t *task, up *wakeUp) (commit storage.Commit, woken
 		return nil, false, err
 	}
 	ch.before = append(ch.before, told)
-	if ch.settles = up.settles; up.status == statusOK {
+	if ch.settles = up.settles; up.status == desk.StatusOK {
 		ch.answer = len(ch.before) // the request for permission follows, as it was decided and as it ended
 		if ch.decides != nil {
 			ch.answer++
@@ -350,7 +348,7 @@ func (e *Engine) recordAnswer(t *task, up *wakeUp) (commit storage.Commit, woken
 }
 
 // answered returns the event that tells what a call that waited is answered with.
-func (e *Engine) answered(t *task, w *abi.Waiting, answer []byte, failed error) (record, error) {
+func (e *Engine) answered(t *task, w *abi.Waiting, answer []byte, failed error) (ledger.Record, error) {
 	status, answer, err := (*run)(nil).answer(answer, failed)
 	if err != nil {
 		status, answer = abi.CallUnavailable, provider.Refuse(abi.CallUnavailable, string(abi.CodeInternalError), "the host could not answer").Answer()
@@ -358,10 +356,10 @@ func (e *Engine) answered(t *task, w *abi.Waiting, answer []byte, failed error) 
 	entry := journal.Entry{Index: w.Index, Call: recordedAs(w), At: journal.Moment(e.now()), Status: status, Answer: answer}
 	refs, err := e.largeTexts(context.Background(), &entry, journal.Result)
 	if err != nil {
-		return record{}, err
+		return ledger.Record{}, err
 	}
-	return record{kind: journal.Kind(entry.Call, journal.Result, approved(w, status, answer)), object: abi.ObjectTask, id: t.id, restricted: true,
-		text: entry.AppendPayload(nil, journal.Result, refs)}, nil
+	return ledger.Record{Kind: journal.Kind(entry.Call, journal.Result, approved(w, status, answer)), Object: abi.ObjectTask, ID: t.id, Restricted: true,
+		Text: entry.AppendPayload(nil, journal.Result, refs)}, nil
 }
 
 // approved makes a denial tell on the kind of its event.

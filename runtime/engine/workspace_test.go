@@ -6,6 +6,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/tenancy"
 )
 
 // A Quota that a Workspace names bounds its Tasks; only who may change Quotas names
@@ -18,8 +20,8 @@ func TestWorkspaceQuota(t *testing.T) {
 		_, err := n.SubmitTask(ctx, n.root, nil, abi.SubmitTaskRequest{SessionID: session, PersonaID: "persona_echo", Input: text("hi")})
 		return err
 	}
-	name := func(c *Caller, id string) error {
-		_, err := n.UpdateWorkspace(ctx, c, nil, DefaultWorkspace, abi.UpdateWorkspaceRequest{QuotaID: jsontext.Value(id)})
+	name := func(c *desk.Caller, id string) error {
+		_, err := n.UpdateWorkspace(ctx, c, nil, tenancy.DefaultWorkspace, abi.UpdateWorkspaceRequest{QuotaID: jsontext.Value(id)})
 		return err
 	}
 	wantCode(t, name(n.root, `"quota_none"`), abi.CodeInvalidRequest)

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/wharf-dev/wharf/storage"
+	"github.com/wharf-dev/wharf/abi"
 )
 
 // hashPrefix is how hashes begin in records and receipts.
@@ -19,10 +19,10 @@ func HashOf(b []byte) string {
 }
 
 // FormatHash returns h as "sha256:" and lower-case hex.
-func FormatHash(h storage.Hash) string { return hashPrefix + hex.EncodeToString(h[:]) }
+func FormatHash(h abi.Hash) string { return hashPrefix + hex.EncodeToString(h[:]) }
 
 // ParseHash reads what [FormatHash] wrote.
-func ParseHash(s string) (h storage.Hash, err error) {
+func ParseHash(s string) (h abi.Hash, err error) {
 	digits, ok := strings.CutPrefix(s, hashPrefix)
 	if !ok || len(digits) != 2*len(h) {
 		return h, fmt.Errorf("%q is not a hash: it is %s and 64 hex digits", s, hashPrefix)

@@ -1,9 +1,7 @@
 package journal
 
 import (
-	"encoding/base64"
 	"fmt"
-	"strconv"
 	"time"
 	"unicode/utf8"
 
@@ -11,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/jsonw"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -34,7 +33,7 @@ const (
 // Refs are the hashes of a request and an answer that are kept as blobs; zero for
 // those that are not.
 type Refs struct {
-	Request, Answer storage.Hash
+	Request, Answer abi.Hash
 }
 
 // prefix is what the payload of every recorded call begins with.
@@ -44,60 +43,50 @@ const prefix = `{"call":"`
 // Texts longer than [MaxInline] must have their hash in refs. What the event's
 // State tells already is left out: see [implied].
 func (e *Entry) AppendPayload(b []byte, phase Phase, refs Refs) []byte {
-	b = append(append(b, prefix...), e.Call...)
-	b = strconv.AppendInt(append(b, `","index":`...), int64(e.Index), 10)
-	b = strconv.AppendInt(append(b, `,"at_us":`...), e.At.UnixMicro(), 10)
-	if e.Effect != "" {
-		b = append(append(append(b, `,"effect":"`...), e.Effect...), '"')
-	}
-	if e.Key != "" {
-		b, _ = jsontext.AppendQuote(append(b, `,"key":`...), e.Key)
-	}
+	o := jsonw.Begin(b)
+	o.Text("call", e.Call)
+	o.Int("index", int64(e.Index))
+	o.Int("at_us", e.At.UnixMicro())
+	o.Optional("effect", string(e.Effect))
+	o.Optional("key", e.Key)
 	switch phase {
 	case Intent:
-		b = append(b, `,"phase":"intent"`...)
+		o.Text("phase", "intent")
 	case Result:
-		b = append(b, `,"phase":"result"`...)
+		o.Text("phase", "result")
 	}
-	if e.Status != abi.CallOK {
-		b = strconv.AppendUint(append(b, `,"status":`...), uint64(e.Status), 10)
-	}
+	o.Count("status", int(e.Status))
 	if phase != Result && !implied(e.Call, e.Status) {
-		b = appendText(b, "request", e.Request, refs.Request)
+		writeText(&o, "request", e.Request, refs.Request)
 	}
 	if phase != Intent && !implied(e.Call, e.Status) {
-		b = appendText(b, "answer", e.Answer, refs.Answer)
+		writeText(&o, "answer", e.Answer, refs.Answer)
 	}
-	return append(b, '}')
+	return o.End()
 }
 
-// appendText writes a text in the most readable form that keeps its bytes: as the
+// writeText writes a text in the most readable form that keeps its bytes: as the
 // JSON that it is, as a string, or in base64. An empty text is left out.
-func appendText(b []byte, name string, text []byte, ref storage.Hash) []byte {
-	if len(text) == 0 {
-		return b
-	}
-	b = append(append(append(b, `,"`...), name...), '"')
+func writeText(o *jsonw.Object, name string, text []byte, ref abi.Hash) {
 	switch {
-	case ref != storage.Hash{}:
-		b = fmt.Appendf(b[:len(b)-1], `_blob":"sha256:%x"`, ref[:])
+	case len(text) == 0:
+	case ref != abi.Hash{}:
+		o.Hash(name+"_blob", (*[32]byte)(&ref))
 	case compact(text):
-		b = append(append(b, ':'), text...)
+		o.JSON(name, text)
 	case utf8.Valid(text):
-		b = append(b[:len(b)-1], `_text":`...)
-		b, _ = jsontext.AppendQuote(b, text)
+		o.Name(name + "_text")
+		o.B = append(jsonw.UTF8(o.B, text), ',')
 	default:
-		b = append(b[:len(b)-1], `_base64":"`...)
-		b = append(base64.StdEncoding.AppendEncode(b, text), '"')
+		o.Base64(name+"_base64", text)
 	}
-	return b
 }
 
 // compact reports whether text is a JSON text without white space between its
 // tokens, which the log gives back byte for byte. One that is too deep is not: with
 // what it is put in, it might be more than can be read again.
 func compact(text []byte) bool {
-	return !abi.Spaced(text) && abi.TooDeep(text, abi.MaxDepth) < 0 && jsontext.Value(text).IsValid()
+	return !jsonw.Spaced(text) && abi.TooDeep(text, abi.MaxDepth) < 0 && jsontext.Value(text).IsValid()
 }
 
 // Recorded reports whether an event tells a host call.
@@ -176,7 +165,7 @@ type wire struct {
 }
 
 // Blobs returns the content of a blob that an entry refers to.
-type Blobs func(storage.Hash) ([]byte, error)
+type Blobs func(abi.Hash) ([]byte, error)
 
 // Decode reads what an event tells of a host call.
 func Decode(r *storage.Record, blobs Blobs) (Entry, Phase, error) {

@@ -26,9 +26,9 @@ type tb interface {
 }
 
 // shelf keeps blobs in memory, as a store would.
-type shelf map[storage.Hash][]byte
+type shelf map[abi.Hash][]byte
 
-func (s shelf) get(h storage.Hash) ([]byte, error) {
+func (s shelf) get(h abi.Hash) ([]byte, error) {
 	b, ok := s[h]
 	if !ok {
 		return nil, errors.New("no such blob")
@@ -37,10 +37,10 @@ func (s shelf) get(h storage.Hash) ([]byte, error) {
 }
 
 // put keeps a text that is too large for an event.
-func (s shelf) put(t tb, text []byte) storage.Hash {
+func (s shelf) put(t tb, text []byte) abi.Hash {
 	t.Helper()
 	if len(text) <= MaxInline {
-		return storage.Hash{}
+		return abi.Hash{}
 	}
 	h, err := ParseHash(HashOf(text))
 	if err != nil {
@@ -240,7 +240,7 @@ func TestDecodeErrors(t *testing.T) {
 		"bad base64":       {`{"call":"clock","request_base64":"!"}`, "", "reading a recorded call"},
 		"bad request hash": {`{"call":"clock","index":4,"request_blob":"md5:1"}`, "", "the request of call 4, clock"},
 		"bad answer hash":  {`{"call":"clock","index":4,"answer_blob":"sha256:1"}`, "", "the answer of call 4, clock"},
-		"blob is gone":     {string(gone.AppendPayload(nil, Whole, Refs{Request: storage.Hash{1}})), "", "no such blob"},
+		"blob is gone":     {string(gone.AppendPayload(nil, Whole, Refs{Request: abi.Hash{1}})), "", "no such blob"},
 		"bad message":      {`{"call":"message.append","index":5}`, `{"id":`, "the message of call 5"},
 	} {
 		_, _, err := Decode(&storage.Record{Payload: []byte(c.payload), State: []byte(c.state)}, shelf{}.get)
@@ -347,7 +347,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"call":"message.append"}`), []byte(`{"id":"msg_1","role":"user","parts":[{"type":"json","value":{"a": 1}}],"metadata":{ }}`))
 	f.Add([]byte(`{"call":"state.set"}`), []byte(`{"key":"a","value":null}`))
 	f.Add([]byte(`{"call":"clock","request_blob":"sha256:`+strings.Repeat("ab", 32)+`"}`), []byte(nil))
-	blobs := func(h storage.Hash) ([]byte, error) { return fmt.Appendf(nil, "blob %x", h), nil }
+	blobs := func(h abi.Hash) ([]byte, error) { return fmt.Appendf(nil, "blob %x", h), nil }
 	f.Fuzz(func(t *testing.T, payload, state []byte) {
 		r := &storage.Record{Kind: abi.EventCall, Payload: payload, State: state}
 		e, phase, err := Decode(r, blobs)

@@ -4,13 +4,12 @@ import (
 	"fmt"
 
 	"github.com/wharf-dev/wharf/abi"
-	"github.com/wharf-dev/wharf/runtime/receipt"
 )
 
 // Exhausted says which part of a budget leaves nothing for a call; "" when there is
 // some of all that the call takes. One call may pass what is left of money and input
 // tokens: what it takes is known when it has been answered.
-func Exhausted(b *abi.Budget, call string, used receipt.Used) string {
+func Exhausted(b *abi.Budget, call string, used abi.Used) string {
 	switch {
 	case over(b.HostCalls, used.HostCalls) && !always[call] && call != abi.CallMessageAppend:
 		return fmt.Sprintf("host_calls, %d", b.HostCalls)
@@ -31,7 +30,7 @@ func Exhausted(b *abi.Budget, call string, used receipt.Used) string {
 func over[N int64 | float64](limit, used N) bool { return limit > 0 && used >= limit }
 
 // MaxTokens is the most that one answer of a model may have; 0 for no bound.
-func MaxTokens(p *abi.Persona, used receipt.Used) int {
+func MaxTokens(p *abi.Persona, used abi.Used) int {
 	limit := 0
 	if p.ModelPolicy != nil {
 		limit = p.ModelPolicy.MaxTokens

@@ -8,7 +8,6 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/journal"
-	"github.com/wharf-dev/wharf/storage"
 )
 
 // Batch puts receipts of a Workspace's chain that follow each other under one
@@ -46,11 +45,11 @@ func SealBatch(workspace string, first uint64, hashes []string, key *Key, at tim
 	return b, nil
 }
 
-func batchLeaves(hashes []string) ([]storage.Hash, error) {
+func batchLeaves(hashes []string) ([]abi.Hash, error) {
 	if len(hashes) == 0 {
 		return nil, errors.New("it has none")
 	}
-	leaves := make([]storage.Hash, len(hashes))
+	leaves := make([]abi.Hash, len(hashes))
 	for i, h := range hashes {
 		if _, err := journal.ParseHash(h); err != nil {
 			return nil, err

@@ -20,8 +20,8 @@ func BenchmarkReceipt(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		err = chain.Seal(r, key, at, func(uint64, *Batch) error {
-			buffer = r.AppendCanonical(buffer[:0])
+		err = chain.Seal(r, key, at, func(text []byte, _ uint64, _ *Batch) error {
+			buffer = append(buffer[:0], text...)
 			return nil
 		})
 		if err != nil {

@@ -29,7 +29,8 @@ const subjectReplay = "replay_segment"
 // replayIssuer issues the receipts of replays: their signature tells the node.
 const replayIssuer = "wharf"
 
-// Facts are what the host knows of a Task besides its record.
+// Facts are what the host knows of a Task besides its record: a field for each that a
+// receipt states.
 type Facts struct {
 	ReceiptID     string // "" in a replay: it is derived from the replay id
 	IssuerID      string

@@ -1,16 +1,12 @@
 package receipt
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"math"
-	"reflect"
 	"sync"
 
 	"github.com/fxamacker/cbor/v2"
 	json "github.com/go-json-experiment/json"
-	"github.com/gowebpki/jcs"
 )
 
 // The archive form of a receipt is the same data in deterministic CBOR (RFC 8949,
@@ -22,13 +18,6 @@ import (
 const maxDepth = 64
 
 var cborEncoding = sync.OnceValues(cbor.CoreDetEncOptions().EncMode)
-
-var cborDecoding = sync.OnceValues(cbor.DecOptions{
-	DupMapKey: cbor.DupMapKeyEnforcedAPF, IndefLength: cbor.IndefLengthForbidden, TagsMd: cbor.TagsForbidden,
-	MaxNestedLevels: maxDepth, UTF8: cbor.UTF8RejectInvalid, IntDec: cbor.IntDecConvertSignedOrFail,
-	NaN: cbor.NaNDecodeForbidden, Inf: cbor.InfDecodeForbidden,
-	DefaultMapType: reflect.TypeFor[map[string]any](),
-}.DecMode)
 
 // ToCBOR returns the archive form of a receipt that is given in JSON.
 func ToCBOR(wire []byte) ([]byte, error) {
@@ -72,29 +61,4 @@ func integers(v any, depth int) (any, error) {
 		}
 	}
 	return v, nil
-}
-
-// FromCBOR returns the canonical JSON of a receipt in its archive form. Anything
-// but the one deterministic encoding is an error.
-func FromCBOR(archive []byte) ([]byte, error) {
-	mode, err := cborDecoding()
-	if err != nil {
-		return nil, err
-	}
-	var doc any
-	if err := mode.Unmarshal(archive, &doc); err != nil {
-		return nil, fmt.Errorf("reading the CBOR: %w", err)
-	}
-	text, err := json.Marshal(doc)
-	if err != nil {
-		return nil, fmt.Errorf("reading the CBOR: %w", err)
-	}
-	wire, err := jcs.Transform(text)
-	if err != nil {
-		return nil, fmt.Errorf("reading the CBOR: %w", err)
-	}
-	if again, err := ToCBOR(wire); err != nil || !bytes.Equal(again, archive) {
-		return nil, errors.Join(errors.New("the CBOR is not in the deterministic form of RFC 8949, section 4.2.1"), err)
-	}
-	return wire, nil
 }

@@ -32,12 +32,15 @@ func NewChain(workspace string, state ChainState) *Chain {
 // Seal seals r as the next of the chain and hands it over, both under the chain's
 // lock, so that receipts are handed over in the order of the chain. hand must put
 // the receipt where nothing that is handed over later can become durable before
-// it; batch is not nil when this receipt completes one, which then belongs into
-// the same write. When hand fails, the chain is as it was before.
-func (c *Chain) Seal(r *Receipt, key *Key, at time.Time, hand func(number uint64, batch *Batch) error) error {
+// it; text is its canonical JSON, which is not kept. batch is not nil when this receipt
+// completes one, which then belongs into the same write. When hand fails, the chain is as
+// it was before.
+func (c *Chain) Seal(r *Receipt, key *Key, at time.Time, hand func(text []byte, number uint64, batch *Batch) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	Seal(r, c.state.Previous, key, at)
+	buffer := texts.Get().(*[]byte)
+	text := appendSealed((*buffer)[:0], r, c.state.Previous, key, at)
+	defer giveBack(buffer, text)
 	pending := append(c.state.Pending, r.Chain.ReceiptHash)
 	var batch *Batch
 	if len(pending) >= BatchSize {
@@ -48,7 +51,7 @@ func (c *Chain) Seal(r *Receipt, key *Key, at time.Time, hand func(number uint64
 		}
 		batch, pending = &sealed, nil
 	}
-	if err := hand(c.state.Count, batch); err != nil {
+	if err := hand(text, c.state.Count, batch); err != nil {
 		return err
 	}
 	c.state = ChainState{Previous: r.Chain.ReceiptHash, Count: c.state.Count + 1, Pending: pending}

@@ -1,6 +1,7 @@
 package receipt
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -18,9 +19,12 @@ type ledger struct {
 
 func (l *ledger) seal(t *testing.T, c *Chain) {
 	r := build(t, facts(), NewTally(program(), nil, "task_1"))
-	err := c.Seal(r, testKey(1), r.IssuedAt, func(number uint64, b *Batch) error {
+	err := c.Seal(r, testKey(1), r.IssuedAt, func(text []byte, number uint64, b *Batch) error {
 		if number != uint64(len(l.receipts)) {
 			t.Errorf("receipt %d has the number %d", len(l.receipts), number)
+		}
+		if is := r.AppendCanonical(nil); !bytes.Equal(text, is) {
+			t.Errorf("it is handed over as\n%s, and is\n%s", text, is)
 		}
 		l.receipts = append(l.receipts, r)
 		if b != nil {
@@ -101,7 +105,7 @@ func TestChainForgetsWhatWasNotHandedOver(t *testing.T) {
 	full := errors.New("the disk is full")
 	for range 2 {
 		r := build(t, facts(), NewTally(program(), nil, "task_1"))
-		if err := chain.Seal(r, testKey(1), r.IssuedAt, func(uint64, *Batch) error { return full }); !errors.Is(err, full) {
+		if err := chain.Seal(r, testKey(1), r.IssuedAt, func([]byte, uint64, *Batch) error { return full }); !errors.Is(err, full) {
 			t.Fatal(err)
 		}
 	}

@@ -8,13 +8,12 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/journal"
-	"github.com/wharf-dev/wharf/storage"
 )
 
 // What follows reads requests and answers as far as a receipt needs them. A request
 // that cannot be read was answered as malformed: it had no effect, and none is told.
 
-func (t *Tally) tool(e *journal.Entry, answer storage.Hash) {
+func (t *Tally) tool(e *journal.Entry, answer abi.Hash) {
 	var request struct {
 		Server    string         `json:"server"`
 		Name      string         `json:"name"`
@@ -104,7 +103,7 @@ func hostOf(text string) string {
 // decisions are those that a receipt knows.
 var decisions = map[string]bool{"approved": true, "denied": true, "canceled": true, "timeout": true}
 
-func (t *Tally) approval(e *journal.Entry, answer storage.Hash) {
+func (t *Tally) approval(e *journal.Entry, answer abi.Hash) {
 	var request struct {
 		Action string `json:"action"`
 	}

@@ -3,356 +3,392 @@ package receipt
 import (
 	"maps"
 	"slices"
+
+	"github.com/wharf-dev/wharf/abi/jsonw"
 )
 
+// The members are written in the order of their names, as RFC 8785 has it: parsing and
+// sorting the JSON again took more time than hashing and signing it. A test holds the
+// result against two other implementations.
+
 // AppendCanonical appends the canonical JSON (RFC 8785) of r to b.
-func (r *Receipt) AppendCanonical(b []byte) []byte { return r.appendCanonical(b, true) }
+func (r *Receipt) AppendCanonical(b []byte) []byte {
+	b, gaps := r.appendHashed(b)
+	return r.appendSeal(b, gaps)
+}
 
 // AppendHashed appends what the hash of r is over: its canonical JSON without
 // chain.receipt_hash and signatures.
-func (r *Receipt) AppendHashed(b []byte) []byte { return r.appendCanonical(b, false) }
+func (r *Receipt) AppendHashed(b []byte) []byte {
+	b, _ = r.appendHashed(b)
+	return b
+}
 
-func (r *Receipt) appendCanonical(b []byte, sealed bool) []byte {
-	o := begin(b)
-	optionalList(&o, "approvals", r.Approvals, appendApproval)
-	o.member("autonomy_budget", r.AutonomyBudget.append)
-	o.member("chain", func(b []byte) []byte { return r.Chain.append(b, sealed) })
-	o.member("cost", r.Cost.append)
-	optionalList(&o, "deltas", r.Deltas, appendDelta)
-	list(&o, "final_artifacts", r.FinalArtifacts, appendArtifact)
-	o.member("identifiers", r.Identifiers.append)
-	o.time("issued_at", r.IssuedAt)
-	o.member("issuer", r.Issuer.append)
-	o.member("lifecycle", r.Lifecycle.append)
-	o.member("metadata", r.Metadata.append)
-	o.member("model_route", r.ModelRoute.append)
-	o.text("receipt_id", r.ReceiptID)
-	optionalList(&o, "redactions", r.Redactions, appendRedaction)
-	o.member("replay_input", r.ReplayInput.append)
-	o.text("schema", r.Schema)
-	o.member("side_effects", r.SideEffects.append)
-	if sealed {
-		optionalList(&o, "signatures", r.Signatures, appendSignature)
-	}
-	o.member("subject", r.Subject.append)
-	o.member("trust", r.Trust.append)
-	return o.end()
+// gaps are the offsets in the text that a receipt's hash is over at which it lacks
+// chain.receipt_hash and signatures.
+type gaps struct{ hash, signatures int }
+
+// appendSeal puts what a receipt's hash is not over into the text that it is over, which
+// is the end of b.
+func (r *Receipt) appendSeal(b []byte, g gaps) []byte {
+	o := jsonw.Object{B: make([]byte, 0, 256)}
+	jsonw.OptionalList(&o, "signatures", r.Signatures, appendSignature)
+	b = slices.Insert(b, g.signatures, o.B...)
+	hash := jsonw.Object{B: append(o.B[:0], ',')}
+	hash.Text("receipt_hash", r.Chain.ReceiptHash)
+	return slices.Insert(b, g.hash, hash.B[:len(hash.B)-1]...)
+}
+
+func (r *Receipt) appendHashed(b []byte) ([]byte, gaps) {
+	var g gaps
+	o := jsonw.Begin(b)
+	jsonw.OptionalList(&o, "approvals", r.Approvals, appendApproval)
+	o.Member("autonomy_budget", r.AutonomyBudget.append)
+	o.Member("chain", r.Chain.append)
+	g.hash = len(o.B) - len("},")
+	o.Member("cost", r.Cost.append)
+	jsonw.OptionalList(&o, "deltas", r.Deltas, appendDelta)
+	jsonw.List(&o, "final_artifacts", r.FinalArtifacts, appendArtifact)
+	o.Member("identifiers", r.Identifiers.append)
+	o.Time("issued_at", r.IssuedAt)
+	o.Member("issuer", r.Issuer.append)
+	o.Member("lifecycle", r.Lifecycle.append)
+	o.Member("metadata", r.Metadata.append)
+	o.Member("model_route", r.ModelRoute.append)
+	o.Text("receipt_id", r.ReceiptID)
+	jsonw.OptionalList(&o, "redactions", r.Redactions, appendRedaction)
+	o.Member("replay_input", r.ReplayInput.append)
+	o.Text("schema", r.Schema)
+	o.Member("side_effects", r.SideEffects.append)
+	g.signatures = len(o.B)
+	o.Member("subject", r.Subject.append)
+	o.Member("trust", r.Trust.append)
+	return o.End(), g
 }
 
 func appendApproval(b []byte, a *Approval) []byte {
-	o := begin(b)
-	o.text("action", a.Action)
-	o.text("actor", a.Actor)
-	o.optional("approval_id", a.ApprovalID)
-	o.time("decided_at", a.DecidedAt)
-	o.text("decision", a.Decision)
-	o.optional("evidence_hash", a.EvidenceHash)
+	o := jsonw.Begin(b)
+	o.Text("action", a.Action)
+	o.Text("actor", a.Actor)
+	o.Optional("approval_id", a.ApprovalID)
+	o.Time("decided_at", a.DecidedAt)
+	o.Text("decision", a.Decision)
+	o.Optional("evidence_hash", a.EvidenceHash)
 	if a.QuorumProof != nil {
-		o.member("quorum_proof", a.QuorumProof.append)
+		o.Member("quorum_proof", a.QuorumProof.append)
 	}
-	return o.end()
+	return o.End()
 }
 
 func (p *QuorumProof) append(b []byte) []byte {
-	o := begin(b)
-	list(&o, "approved_by", p.ApprovedBy, func(b []byte, actor *string) []byte { return appendString(b, *actor) })
-	o.integer("quorum", int64(p.Quorum))
-	return o.end()
+	o := jsonw.Begin(b)
+	jsonw.List(&o, "approved_by", p.ApprovedBy, func(b []byte, actor *string) []byte { return jsonw.String(b, *actor) })
+	o.Rounded("quorum", int64(p.Quorum))
+	return o.End()
 }
 
 func (a *AutonomyBudget) append(b []byte) []byte {
-	o := begin(b)
-	o.member("consumed", a.Consumed.append)
+	o := jsonw.Begin(b)
+	o.Member("consumed", a.Consumed.append)
 	if a.Limit != nil {
-		o.member("limit", a.Limit.append)
+		o.Member("limit", a.Limit.append)
 	}
-	return o.end()
+	return o.End()
 }
 
 func (u *Budget) append(b []byte) []byte {
-	o := begin(b)
-	o.optionalInteger("input_tokens", u.InputTokens)
-	o.optionalInteger("output_tokens", u.OutputTokens)
-	o.optionalInteger("tool_calls", u.ToolCalls)
+	o := jsonw.Begin(b)
+	optionalInt(&o, "input_tokens", u.InputTokens)
+	optionalInt(&o, "output_tokens", u.OutputTokens)
+	optionalInt(&o, "tool_calls", u.ToolCalls)
 	if u.USD != nil {
-		o.number("usd", *u.USD)
+		o.Number("usd", *u.USD)
 	}
-	o.optionalInteger("wall_time_ms", u.WallTimeMS)
-	return o.end()
+	optionalInt(&o, "wall_time_ms", u.WallTimeMS)
+	return o.End()
 }
 
-func (c *ChainLink) append(b []byte, sealed bool) []byte {
-	o := begin(b)
-	o.optional("merkle_root", c.MerkleRoot)
-	o.nullable("previous_receipt_hash", c.PreviousReceiptHash)
-	if sealed {
-		o.text("receipt_hash", c.ReceiptHash)
-	}
-	return o.end()
+// append leaves out receipt_hash, which comes last: see [Receipt.appendSeal].
+func (c *ChainLink) append(b []byte) []byte {
+	o := jsonw.Begin(b)
+	o.Optional("merkle_root", c.MerkleRoot)
+	o.Nullable("previous_receipt_hash", c.PreviousReceiptHash)
+	return o.End()
 }
 
 func (c *Cost) append(b []byte) []byte {
-	o := begin(b)
-	o.text("currency", c.Currency)
-	list(&o, "provider_breakdown", c.ProviderBreakdown, appendProviderCost)
-	o.number("total", c.Total)
-	return o.end()
+	o := jsonw.Begin(b)
+	o.Text("currency", c.Currency)
+	jsonw.List(&o, "provider_breakdown", c.ProviderBreakdown, appendProviderCost)
+	o.Number("total", c.Total)
+	return o.End()
 }
 
 func appendProviderCost(b []byte, c *ProviderCost) []byte {
-	o := begin(b)
-	o.number("amount", c.Amount)
-	o.integer("input_tokens", c.InputTokens)
-	o.optional("model", c.Model)
-	o.integer("output_tokens", c.OutputTokens)
-	o.text("provider", c.Provider)
-	return o.end()
+	o := jsonw.Begin(b)
+	o.Number("amount", c.Amount)
+	o.Rounded("input_tokens", c.InputTokens)
+	o.Optional("model", c.Model)
+	o.Rounded("output_tokens", c.OutputTokens)
+	o.Text("provider", c.Provider)
+	return o.End()
 }
 
 func appendDelta(b []byte, d *Delta) []byte {
-	o := begin(b)
-	o.optional("after_sha256", d.AfterSHA256)
-	o.optional("artifact_id", d.ArtifactID)
-	o.optional("before_sha256", d.BeforeSHA256)
-	o.optional("delta_id", d.DeltaID)
-	o.optional("event_id", d.EventID)
-	o.text("operation", d.Operation)
-	o.optional("override_key", d.OverrideKey)
-	o.text("path", d.Path)
-	o.optional("reason", d.Reason)
-	return o.end()
+	o := jsonw.Begin(b)
+	o.Optional("after_sha256", d.AfterSHA256)
+	o.Optional("artifact_id", d.ArtifactID)
+	o.Optional("before_sha256", d.BeforeSHA256)
+	o.Optional("delta_id", d.DeltaID)
+	o.Optional("event_id", d.EventID)
+	o.Text("operation", d.Operation)
+	o.Optional("override_key", d.OverrideKey)
+	o.Text("path", d.Path)
+	o.Optional("reason", d.Reason)
+	return o.End()
 }
 
 func appendArtifact(b []byte, a *ArtifactRef) []byte {
-	o := begin(b)
-	o.text("artifact_id", a.ArtifactID)
-	o.text("kind", a.Kind)
-	o.optional("sha256", a.SHA256)
-	o.optional("uri", a.URI)
-	return o.end()
+	o := jsonw.Begin(b)
+	o.Text("artifact_id", a.ArtifactID)
+	o.Text("kind", a.Kind)
+	o.Optional("sha256", a.SHA256)
+	o.Optional("uri", a.URI)
+	return o.End()
 }
 
 func (i *Identifiers) append(b []byte) []byte {
-	o := begin(b)
-	o.optional("branch_id", i.BranchID)
-	o.optional("persona_ref", i.PersonaRef)
-	o.text("session_id", i.SessionID)
-	o.text("task_id", i.TaskID)
-	o.optional("tenant_id", i.TenantID)
-	o.optional("trace_id", i.TraceID)
-	o.text("workspace_ref", i.WorkspaceRef)
-	return o.end()
+	o := jsonw.Begin(b)
+	o.Optional("branch_id", i.BranchID)
+	o.Optional("persona_ref", i.PersonaRef)
+	o.Text("session_id", i.SessionID)
+	o.Text("task_id", i.TaskID)
+	o.Optional("tenant_id", i.TenantID)
+	o.Optional("trace_id", i.TraceID)
+	o.Text("workspace_ref", i.WorkspaceRef)
+	return o.End()
 }
 
 func (i *Issuer) append(b []byte) []byte {
-	o := begin(b)
-	o.text("id", i.ID)
-	o.text("kind", i.Kind)
-	o.optional("name", i.Name)
-	o.optional("public_key_id", i.PublicKeyID)
-	o.optional("version", i.Version)
-	return o.end()
+	o := jsonw.Begin(b)
+	o.Text("id", i.ID)
+	o.Text("kind", i.Kind)
+	o.Optional("name", i.Name)
+	o.Optional("public_key_id", i.PublicKeyID)
+	o.Optional("version", i.Version)
+	return o.End()
 }
 
 func (l *Lifecycle) append(b []byte) []byte {
-	o := begin(b)
-	o.time("completed_at", l.CompletedAt)
-	o.optionalTime("created_at", l.CreatedAt)
+	o := jsonw.Begin(b)
+	o.Time("completed_at", l.CompletedAt)
+	o.OptionalTime("created_at", l.CreatedAt)
 	if l.Failure != nil {
-		o.member("failure", l.Failure.append)
+		o.Member("failure", l.Failure.append)
 	}
-	o.text("final_state", l.FinalState)
-	o.time("started_at", l.StartedAt)
-	return o.end()
+	o.Text("final_state", l.FinalState)
+	o.Time("started_at", l.StartedAt)
+	return o.End()
 }
 
 func (f *Failure) append(b []byte) []byte {
-	o := begin(b)
-	o.text("code", f.Code)
-	o.text("message", f.Message)
-	return o.end()
+	o := jsonw.Begin(b)
+	o.Text("code", f.Code)
+	o.Text("message", f.Message)
+	return o.End()
 }
 
 func (m *Metadata) append(b []byte) []byte {
-	o := begin(b)
-	o.optional("abi", m.ABI)
-	o.optional("arch", m.Arch)
-	o.optional("engine", m.Engine)
+	o := jsonw.Begin(b)
+	o.Optional("abi", m.ABI)
+	o.Optional("arch", m.Arch)
+	o.Optional("engine", m.Engine)
 	if m.Gas != 0 {
-		o.number("gas", float64(m.Gas))
+		o.Number("gas", float64(m.Gas))
 	}
-	o.count("model_calls_failed", m.ModelCallsFailed)
-	o.optional("module", m.Module)
-	o.optional("node_version", m.NodeVersion)
+	count(&o, "model_calls_failed", m.ModelCallsFailed)
+	o.Optional("module", m.Module)
+	o.Optional("node_version", m.NodeVersion)
 	if m.Omitted != nil {
-		o.member("omitted", m.Omitted.append)
+		o.Member("omitted", m.Omitted.append)
 	}
 	if len(m.OtherCosts) > 0 {
-		o.member("other_costs", m.appendOtherCosts)
+		o.Member("other_costs", m.appendOtherCosts)
 	}
-	o.optional("plugin", m.Plugin)
-	o.optional("program_sha256", m.ProgramSHA256)
-	o.integer("record_length", int64(m.RecordLength))
-	o.optional("replay_mode", string(m.ReplayMode))
-	o.optional("rewriter", m.Rewriter)
-	o.optional("source_task_id", m.SourceTaskID)
-	return o.end()
+	o.Optional("plugin", m.Plugin)
+	o.Optional("program_sha256", m.ProgramSHA256)
+	o.Rounded("record_length", int64(m.RecordLength))
+	o.Optional("replay_mode", string(m.ReplayMode))
+	o.Optional("rewriter", m.Rewriter)
+	o.Optional("source_task_id", m.SourceTaskID)
+	return o.End()
 }
 
 // appendOtherCosts relies on currencies being ASCII, so that their order is that
 // of RFC 8785 too.
 func (m *Metadata) appendOtherCosts(b []byte) []byte {
-	o := begin(b)
+	o := jsonw.Begin(b)
 	for _, currency := range slices.Sorted(maps.Keys(m.OtherCosts)) {
-		o.number(currency, m.OtherCosts[currency])
+		o.Number(currency, m.OtherCosts[currency])
 	}
-	return o.end()
+	return o.End()
 }
 
 func (n *Omitted) append(b []byte) []byte {
-	o := begin(b)
-	o.count("a2a_handoffs", n.Handoffs)
-	o.count("approvals", n.Approvals)
-	o.count("materials", n.Materials)
-	o.count("network_egress", n.NetworkEgress)
-	o.count("tool_calls", n.ToolCalls)
-	return o.end()
+	o := jsonw.Begin(b)
+	count(&o, "a2a_handoffs", n.Handoffs)
+	count(&o, "approvals", n.Approvals)
+	count(&o, "materials", n.Materials)
+	count(&o, "network_egress", n.NetworkEgress)
+	count(&o, "tool_calls", n.ToolCalls)
+	return o.End()
 }
 
 func (m *ModelRoute) append(b []byte) []byte {
-	o := begin(b)
-	list(&o, "alternatives_considered", m.AlternativesConsidered, appendModel)
-	o.member("chosen_model", func(b []byte) []byte { return appendModel(b, &m.ChosenModel) })
-	o.text("route_policy_reason", m.RoutePolicyReason)
-	return o.end()
+	o := jsonw.Begin(b)
+	jsonw.List(&o, "alternatives_considered", m.AlternativesConsidered, appendModel)
+	o.Member("chosen_model", func(b []byte) []byte { return appendModel(b, &m.ChosenModel) })
+	o.Text("route_policy_reason", m.RoutePolicyReason)
+	return o.End()
 }
 
 func appendModel(b []byte, m *ModelRef) []byte {
-	o := begin(b)
-	o.text("model", m.Model)
-	o.text("provider", m.Provider)
-	o.optional("reason", m.Reason)
-	o.optional("version", m.Version)
-	return o.end()
+	o := jsonw.Begin(b)
+	o.Text("model", m.Model)
+	o.Text("provider", m.Provider)
+	o.Optional("reason", m.Reason)
+	o.Optional("version", m.Version)
+	return o.End()
 }
 
 func appendRedaction(b []byte, r *Redaction) []byte {
-	o := begin(b)
-	o.text("field", r.Field)
-	o.optional("proof_hash", r.ProofHash)
-	o.text("reason", r.Reason)
-	return o.end()
+	o := jsonw.Begin(b)
+	o.Text("field", r.Field)
+	o.Optional("proof_hash", r.ProofHash)
+	o.Text("reason", r.Reason)
+	return o.End()
 }
 
 func (r *ReplayInput) append(b []byte) []byte {
-	o := begin(b)
-	o.text("determinism", r.Determinism)
-	list(&o, "materials", r.Materials, appendMaterial)
-	o.optional("unavailable_reason", r.UnavailableReason)
-	return o.end()
+	o := jsonw.Begin(b)
+	o.Text("determinism", r.Determinism)
+	jsonw.List(&o, "materials", r.Materials, appendMaterial)
+	o.Optional("unavailable_reason", r.UnavailableReason)
+	return o.End()
 }
 
 func appendMaterial(b []byte, m *Material) []byte {
-	o := begin(b)
-	o.optional("content_type", m.ContentType)
-	o.optional("id", m.ID)
-	o.text("kind", m.Kind)
+	o := jsonw.Begin(b)
+	o.Optional("content_type", m.ContentType)
+	o.Optional("id", m.ID)
+	o.Text("kind", m.Kind)
 	if m.Metadata != nil {
-		o.member("metadata", m.Metadata.append)
+		o.Member("metadata", m.Metadata.append)
 	}
-	o.optional("sha256", m.SHA256)
-	o.optional("uri", m.URI)
-	return o.end()
+	o.Optional("sha256", m.SHA256)
+	o.Optional("uri", m.URI)
+	return o.End()
 }
 
 func (m *MaterialMetadata) append(b []byte) []byte {
-	o := begin(b)
-	o.text("rewriter", m.Rewriter)
-	return o.end()
+	o := jsonw.Begin(b)
+	o.Text("rewriter", m.Rewriter)
+	return o.End()
 }
 
 func (s *SideEffects) append(b []byte) []byte {
-	o := begin(b)
-	list(&o, "a2a_handoffs", s.A2AHandoffs, appendHandoff)
-	list(&o, "fs_writes", s.FSWrites, appendFileWrite)
-	list(&o, "network_egress", s.NetworkEgress, appendEgress)
-	list(&o, "tool_calls", s.ToolCalls, appendToolCall)
-	return o.end()
+	o := jsonw.Begin(b)
+	jsonw.List(&o, "a2a_handoffs", s.A2AHandoffs, appendHandoff)
+	jsonw.List(&o, "fs_writes", s.FSWrites, appendFileWrite)
+	jsonw.List(&o, "network_egress", s.NetworkEgress, appendEgress)
+	jsonw.List(&o, "tool_calls", s.ToolCalls, appendToolCall)
+	return o.End()
 }
 
 func appendHandoff(b []byte, h *Handoff) []byte {
-	o := begin(b)
-	o.optional("receipt_id", h.ReceiptID)
-	o.text("status", h.Status)
-	o.text("target_agent", h.TargetAgent)
-	o.text("task_id", h.TaskID)
-	return o.end()
+	o := jsonw.Begin(b)
+	o.Optional("receipt_id", h.ReceiptID)
+	o.Text("status", h.Status)
+	o.Text("target_agent", h.TargetAgent)
+	o.Text("task_id", h.TaskID)
+	return o.End()
 }
 
 func appendFileWrite(b []byte, w *FileWrite) []byte {
-	o := begin(b)
-	o.optional("after_sha256", w.AfterSHA256)
-	o.optional("before_sha256", w.BeforeSHA256)
-	o.text("operation", w.Operation)
-	o.text("path", w.Path)
-	return o.end()
+	o := jsonw.Begin(b)
+	o.Optional("after_sha256", w.AfterSHA256)
+	o.Optional("before_sha256", w.BeforeSHA256)
+	o.Text("operation", w.Operation)
+	o.Text("path", w.Path)
+	return o.End()
 }
 
 func appendEgress(b []byte, e *Egress) []byte {
-	o := begin(b)
-	o.optionalInteger("bytes_sent", e.BytesSent)
-	o.text("destination", e.Destination)
+	o := jsonw.Begin(b)
+	optionalInt(&o, "bytes_sent", e.BytesSent)
+	o.Text("destination", e.Destination)
 	if e.Metadata != nil {
-		o.member("metadata", e.Metadata.append)
+		o.Member("metadata", e.Metadata.append)
 	}
-	o.text("purpose", e.Purpose)
-	return o.end()
+	o.Text("purpose", e.Purpose)
+	return o.End()
 }
 
 func appendToolCall(b []byte, c *ToolCall) []byte {
-	o := begin(b)
-	o.text("call_id", c.CallID)
-	o.optional("input_hash", c.InputHash)
+	o := jsonw.Begin(b)
+	o.Text("call_id", c.CallID)
+	o.Optional("input_hash", c.InputHash)
 	if c.Metadata != nil {
-		o.member("metadata", c.Metadata.append)
+		o.Member("metadata", c.Metadata.append)
 	}
-	o.optional("output_hash", c.OutputHash)
-	o.text("status", c.Status)
-	o.text("tool", c.Tool)
-	return o.end()
+	o.Optional("output_hash", c.OutputHash)
+	o.Text("status", c.Status)
+	o.Text("tool", c.Tool)
+	return o.End()
 }
 
 func (m *CallMetadata) append(b []byte) []byte {
-	o := begin(b)
-	o.optional("call_status", m.CallStatus)
-	if m.Indeterminate {
-		o.name("indeterminate")
-		o.b = append(o.b, "true,"...)
-	}
-	o.optional("redirected_to", m.RedirectedTo)
-	return o.end()
+	o := jsonw.Begin(b)
+	o.Optional("call_status", m.CallStatus)
+	o.True("indeterminate", m.Indeterminate)
+	o.Optional("redirected_to", m.RedirectedTo)
+	return o.End()
 }
 
 func appendSignature(b []byte, s *Signature) []byte {
-	o := begin(b)
-	o.text("algorithm", s.Algorithm)
-	o.text("key_id", s.KeyID)
-	o.text("signature", s.Signature)
-	o.optionalTime("signed_at", s.SignedAt)
-	return o.end()
+	o := jsonw.Begin(b)
+	o.Text("algorithm", s.Algorithm)
+	o.Text("key_id", s.KeyID)
+	o.Text("signature", s.Signature)
+	o.OptionalTime("signed_at", s.SignedAt)
+	return o.End()
 }
 
 func (s *Subject) append(b []byte) []byte {
-	o := begin(b)
-	o.text("id", s.ID)
-	o.text("object", s.Object)
-	return o.end()
+	o := jsonw.Begin(b)
+	o.Text("id", s.ID)
+	o.Text("object", s.Object)
+	return o.End()
 }
 
 func (t *TrustTiers) append(b []byte) []byte {
-	o := begin(b)
-	o.text("end_tier", string(t.EndTier))
-	o.optional("policy_ref", t.PolicyRef)
-	o.text("start_tier", string(t.StartTier))
-	return o.end()
+	o := jsonw.Begin(b)
+	o.Text("end_tier", string(t.EndTier))
+	o.Optional("policy_ref", t.PolicyRef)
+	o.Text("start_tier", string(t.StartTier))
+	return o.End()
+}
+
+// optionalInt writes an integer that is left out when it is nil.
+func optionalInt(o *jsonw.Object, name string, value *int64) {
+	if value != nil {
+		o.Rounded(name, *value)
+	}
+}
+
+// count writes an integer that is left out when it is 0.
+func count(o *jsonw.Object, name string, value int) {
+	if value != 0 {
+		o.Rounded(name, int64(value))
+	}
 }

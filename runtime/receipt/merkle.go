@@ -5,8 +5,8 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/journal"
-	"github.com/wharf-dev/wharf/storage"
 )
 
 // The Merkle trees are those of RFC 6962, section 2.1, over SHA-256: a leaf is
@@ -14,14 +14,14 @@ import (
 // the other.
 
 // HashLeaf returns the hash of a leaf with the given content.
-func HashLeaf(content []byte) storage.Hash {
+func HashLeaf(content []byte) abi.Hash {
 	h := sha256.New()
 	h.Write([]byte{0})
 	h.Write(content)
-	return storage.Hash(h.Sum(nil))
+	return abi.Hash(h.Sum(nil))
 }
 
-func hashNode(left, right *storage.Hash) storage.Hash {
+func hashNode(left, right *abi.Hash) abi.Hash {
 	var b [1 + 2*sha256.Size]byte
 	b[0] = 1
 	copy(b[1:], left[:])
@@ -30,7 +30,7 @@ func hashNode(left, right *storage.Hash) storage.Hash {
 }
 
 // Root returns the root of the tree over the given leaf hashes, at least one.
-func Root(leaves []storage.Hash) storage.Hash {
+func Root(leaves []abi.Hash) abi.Hash {
 	var t tree
 	for i := range leaves {
 		t.add(leaves[i])
@@ -41,11 +41,11 @@ func Root(leaves []storage.Hash) storage.Hash {
 // tree is the right edge of a Merkle tree that grows: the roots of its full
 // subtrees from the largest to the smallest, one for each bit of count.
 type tree struct {
-	edge  []storage.Hash
+	edge  []abi.Hash
 	count int
 }
 
-func (t *tree) add(leaf storage.Hash) {
+func (t *tree) add(leaf abi.Hash) {
 	t.edge = append(t.edge, leaf)
 	for n := t.count; n&1 == 1; n >>= 1 { // two subtrees of one size become one
 		last := len(t.edge) - 1
@@ -56,7 +56,7 @@ func (t *tree) add(leaf storage.Hash) {
 }
 
 // root returns the root; count is at least 1.
-func (t *tree) root() storage.Hash {
+func (t *tree) root() abi.Hash {
 	h := t.edge[len(t.edge)-1]
 	for i := len(t.edge) - 2; i >= 0; i-- {
 		h = hashNode(&t.edge[i], &h)
@@ -74,11 +74,11 @@ type Proof struct {
 }
 
 // Prove returns the proof for the leaf at index, which must be one of leaves.
-func Prove(leaves []storage.Hash, index int) Proof {
+func Prove(leaves []abi.Hash, index int) Proof {
 	p := Proof{Index: index, Count: len(leaves), Path: []string{}}
 	for len(leaves) > 1 {
 		split := splitAt(len(leaves))
-		var other storage.Hash
+		var other abi.Hash
 		if index < split {
 			other, leaves = Root(leaves[split:]), leaves[:split]
 		} else {
@@ -94,7 +94,7 @@ func Prove(leaves []storage.Hash, index int) Proof {
 func splitAt(n int) int { return 1 << (bits.Len(uint(n-1)) - 1) }
 
 // VerifyProof reports whether p proves that leaf is in the tree with the given root.
-func VerifyProof(root, leaf storage.Hash, p Proof) bool {
+func VerifyProof(root, leaf abi.Hash, p Proof) bool {
 	if p.Index < 0 || p.Index >= p.Count {
 		return false
 	}

@@ -12,11 +12,10 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/journal"
-	"github.com/wharf-dev/wharf/storage"
 )
 
 // mth is the definition of RFC 6962, section 2.1, word by word.
-func mth(leaves [][]byte) storage.Hash {
+func mth(leaves [][]byte) abi.Hash {
 	if len(leaves) == 1 {
 		return sha256.Sum256(append([]byte{0}, leaves[0]...))
 	}
@@ -28,8 +27,8 @@ func mth(leaves [][]byte) storage.Hash {
 	return sha256.Sum256(append(append([]byte{1}, left[:]...), right[:]...))
 }
 
-func hashLeaves(leaves [][]byte) []storage.Hash {
-	hashes := make([]storage.Hash, len(leaves))
+func hashLeaves(leaves [][]byte) []abi.Hash {
+	hashes := make([]abi.Hash, len(leaves))
 	for i := range leaves {
 		hashes[i] = HashLeaf(leaves[i])
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // Receipt is a receipt on the wire (receipt-2026-04-25). Member names and meanings
-// are those of schema.json; docs/receipt.md says how Wharf fills them in.
+// are those of schema.json, all of them; docs/receipt.md says how Wharf fills them in.
 type Receipt struct {
 	Schema         string         `json:"schema"` // abi.ReceiptSchema
 	ReceiptID      string         `json:"receipt_id"`

@@ -45,7 +45,7 @@ func CheckSchema(wire []byte) error {
 	if err != nil {
 		return err
 	}
-	// A name that is there twice is for who decodes the receipt to refuse.
+	// Whether a name is there twice is checked where the receipt is decoded.
 	r := &schemaReader{jsontext.NewDecoder(bytes.NewBuffer(wire), jsontext.AllowDuplicateNames(true))}
 	doc, err := r.value(schema)
 	if err != nil {

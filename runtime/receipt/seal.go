@@ -20,22 +20,27 @@ func appendBase64(b, data []byte) []byte { return base64.StdEncoding.AppendEncod
 
 // Hash returns the hash of r: "sha256:" and hex of SHA-256 over [Receipt.AppendHashed].
 func Hash(r *Receipt) string {
-	buffer := hashBuffers.Get().(*[]byte)
+	buffer := texts.Get().(*[]byte)
 	text := r.AppendHashed((*buffer)[:0])
 	hash := journal.FormatHash(sha256.Sum256(text))
-	if cap(text) <= maxHashBuffer {
-		*buffer = text
-		hashBuffers.Put(buffer)
-	}
+	giveBack(buffer, text)
 	return hash
 }
 
-// hashBuffers hold the text of receipts while it is hashed: a new one for each was
-// a tenth of what a Task allocated.
-var hashBuffers = sync.Pool{New: func() any { b := make([]byte, 0, 4096); return &b }}
+// texts hold the text of receipts while it is hashed: a new one for each was a tenth of
+// what a Task allocated.
+var texts = sync.Pool{New: func() any { b := make([]byte, 0, 4096); return &b }}
 
-// maxHashBuffer is up to which size a buffer is used again.
-const maxHashBuffer = 64 << 10
+// maxText is up to which size a buffer is used again.
+const maxText = 64 << 10
+
+// giveBack returns a buffer of texts, which has become text.
+func giveBack(buffer *[]byte, text []byte) {
+	if cap(text) <= maxText {
+		*buffer = text
+		texts.Put(buffer)
+	}
+}
 
 // Seal gives r its place after the receipt with the hash previous ("" for the
 // first of a chain), its hash, and a signature of key made at the given time. A
@@ -46,6 +51,13 @@ const maxHashBuffer = 64 << 10
 // covers that member, so anybody could change it. A replay's receipt is issued at
 // a time of its record and names no key, since two nodes give it the same hash.
 func Seal(r *Receipt, previous string, key *Key, at time.Time) {
+	buffer := texts.Get().(*[]byte)
+	giveBack(buffer, appendSealed((*buffer)[:0], r, previous, key, at))
+}
+
+// appendSealed is [Seal], and appends the canonical JSON of r to b, which is empty: it is
+// made once, for what the hash is over and for what is kept.
+func appendSealed(b []byte, r *Receipt, previous string, key *Key, at time.Time) []byte {
 	r.Chain.PreviousReceiptHash, r.Signatures, r.Issuer.PublicKeyID = nil, nil, ""
 	if previous != "" {
 		r.Chain.PreviousReceiptHash = &previous
@@ -53,10 +65,12 @@ func Seal(r *Receipt, previous string, key *Key, at time.Time) {
 	if key != nil && r.Subject.Object != subjectReplay {
 		r.Issuer.PublicKeyID = key.ID
 	}
-	r.Chain.ReceiptHash = Hash(r)
+	b, gaps := r.appendHashed(b)
+	r.Chain.ReceiptHash = journal.FormatHash(sha256.Sum256(b))
 	if key != nil {
 		r.sign(key, abi.At(at))
 	}
+	return r.appendSeal(b, gaps)
 }
 
 func (r *Receipt) sign(key *Key, at time.Time) {

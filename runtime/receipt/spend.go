@@ -13,6 +13,9 @@ import (
 // maxModels bounds the models that a receipt tells apart.
 const maxModels = 100
 
+// maxExact is the largest integer up to which every one is a double.
+const maxExact = 1 << 53
+
 // nanos are billionths of a unit of currency: sums of them do not depend on how
 // doubles round.
 type nanos int64

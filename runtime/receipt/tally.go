@@ -8,7 +8,6 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/journal"
-	"github.com/wharf-dev/wharf/storage"
 )
 
 // maxListed bounds each list of a receipt that grows with the record. What is left
@@ -21,7 +20,7 @@ const maxListed = 1000
 type Tally struct {
 	taskID  string
 	program *journal.Program
-	input   storage.Hash
+	input   abi.Hash
 
 	length int
 	tree   tree
@@ -44,9 +43,6 @@ func NewTally(p *journal.Program, input []byte, taskID string) *Tally {
 	return &Tally{taskID: taskID, program: p, input: sha256.Sum256(input), log: sha256.New()}
 }
 
-// Length returns how many entries were added.
-func (t *Tally) Length() int { return t.length }
-
 // Add takes the next entry of the record: closed, and in order. Anything else is
 // an error, after which the tally is as it was.
 func (t *Tally) Add(e *journal.Entry) error {
@@ -63,7 +59,7 @@ func (t *Tally) Add(e *journal.Entry) error {
 	return nil
 }
 
-func (t *Tally) collect(e *journal.Entry, answer storage.Hash) {
+func (t *Tally) collect(e *journal.Entry, answer abi.Hash) {
 	switch e.Call {
 	case abi.CallLLMComplete:
 		t.model(e)
@@ -86,7 +82,7 @@ func (t *Tally) collect(e *journal.Entry, answer storage.Hash) {
 }
 
 // material notes that a replay is answered with what this call was told.
-func (t *Tally) material(kind string, e *journal.Entry, answer storage.Hash) {
+func (t *Tally) material(kind string, e *journal.Entry, answer abi.Hash) {
 	if len(t.materials) == maxListed {
 		t.omitted.Materials++
 		return
@@ -124,21 +120,12 @@ func refused(s abi.CallStatus) bool {
 	return s == abi.CallInvalid || s == abi.CallDenied || s == abi.CallNotFound
 }
 
-// Used is what a record has used up.
-type Used struct {
-	// Spent is in US dollars. Amounts in other currencies are counted as if they were:
-	// a bound must not be passed for want of a rate.
-	Spent                     float64
-	InputTokens, OutputTokens int64
-	ToolCalls, HostCalls      int64
-}
-
 // Used returns what the entries so far have used up.
-func (t *Tally) Used() Used {
+func (t *Tally) Used() abi.Used {
 	spent := t.spend.total
 	for _, n := range t.spend.other {
 		spent = add(spent, n)
 	}
-	return Used{Spent: spent.amount(), InputTokens: t.spend.input, OutputTokens: t.spend.output,
+	return abi.Used{Spent: spent.amount(), InputTokens: t.spend.input, OutputTokens: t.spend.output,
 		ToolCalls: t.toolCalls, HostCalls: int64(t.length)}
 }

@@ -14,7 +14,6 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/journal"
-	"github.com/wharf-dev/wharf/storage"
 )
 
 // CheckStatus is the result of one check.
@@ -91,7 +90,7 @@ type Trust struct {
 	// that it is not known.
 	Previous *string
 	// Leaves are the leaf hashes of the Task's record ([Leaves]); nil when it is not known.
-	Leaves []storage.Hash
+	Leaves []abi.Hash
 }
 
 // claims are the members of a receipt that are checked, in whatever receipt.
@@ -327,7 +326,7 @@ func (t *Trust) anchor() (abi.SigningKey, error) {
 	return abi.SigningKey{KeyID: keyID(public), Algorithm: Algorithm, PublicKey: t.Anchor}, nil
 }
 
-func checkMerkle(c *claims, leaves []storage.Hash) Check {
+func checkMerkle(c *claims, leaves []abi.Hash) Check {
 	if leaves == nil {
 		return Skipped(CheckNameMerkle, "the Task's record is not at hand")
 	}

@@ -3,11 +3,14 @@ package receipt
 import (
 	"bytes"
 	"encoding/base64"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/fxamacker/cbor/v2"
 	json "github.com/go-json-experiment/json"
+	"github.com/gowebpki/jcs"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/journal"
@@ -179,26 +182,7 @@ func FuzzVerify(f *testing.F) {
 	})
 }
 
-func FuzzFromCBOR(f *testing.F) {
-	archive, err := ToCBOR(sealed(f).AppendCanonical(nil))
-	if err != nil {
-		f.Fatal(err)
-	}
-	for _, seed := range [][]byte{archive, {0xa0}, {0xf6}, {0xfb, 0x7f, 0xf0, 0, 0, 0, 0, 0, 0}, {0xbf, 0xff}, bytes.Repeat([]byte{0x81}, 100)} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, archive []byte) {
-		wire, err := FromCBOR(archive)
-		if err != nil {
-			return
-		}
-		again, err := ToCBOR(wire)
-		if err != nil || !bytes.Equal(again, archive) {
-			t.Errorf("%x came back as %x (%v)", archive, again, err)
-		}
-	})
-}
-
+// TestCBORKeepsTheHash holds that the archive form leads back to the canonical bytes.
 func TestCBORKeepsTheHash(t *testing.T) {
 	for _, name := range []string{"task.json", "replay.json", "valid-shape.json"} {
 		wire, err := Canonicalize(readFile(t, "testdata", name))
@@ -209,7 +193,7 @@ func TestCBORKeepsTheHash(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := FromCBOR(archive)
+		back, err := fromCBOR(archive)
 		if err != nil || !bytes.Equal(back, wire) {
 			t.Errorf("%s came back as %s (%v)", wire, back, err)
 		}
@@ -217,6 +201,22 @@ func TestCBORKeepsTheHash(t *testing.T) {
 			t.Errorf("%s: %d bytes of CBOR for %d of JSON", name, len(archive), len(wire))
 		}
 	}
+}
+
+func fromCBOR(archive []byte) ([]byte, error) {
+	mode, err := cbor.DecOptions{DefaultMapType: reflect.TypeFor[map[string]any]()}.DecMode()
+	if err != nil {
+		return nil, err
+	}
+	var doc any
+	if err := mode.Unmarshal(archive, &doc); err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(doc)
+	if err != nil {
+		return nil, err
+	}
+	return jcs.Transform(text)
 }
 
 // TestCBORBytes holds the encoding against examples of RFC 8949, appendix A.
@@ -229,18 +229,6 @@ func TestCBORBytes(t *testing.T) {
 	} {
 		if got, err := ToCBOR([]byte(text)); err != nil || string(got) != want {
 			t.Errorf("%s is %x, want %x (%v)", text, got, want, err)
-		}
-	}
-}
-
-func TestCBORRefusesOtherEncodings(t *testing.T) {
-	for name, archive := range map[string]string{
-		"a long integer": "\x18\x01", "a long float": "\xfb\x3f\xf8\x00\x00\x00\x00\x00\x00", "names out of order": "\xa2\x61b\x01\x61a\x01",
-		"a name twice": "\xa2\x61a\x01\x61a\x01", "an indefinite map": "\xbf\xff", "a tag": "\xc0\x61a", "bytes": "\x41a", "NaN": "\xf9\x7e\x00",
-		"undefined": "\xf7", "bytes after the end": "\x01\x01", "a float that is an integer": "\xf9\x3c\x00", "too large an integer": "\x1b\xff\xff\xff\xff\xff\xff\xff\xff",
-	} {
-		if wire, err := FromCBOR([]byte(archive)); err == nil {
-			t.Errorf("%s was read as %s", name, wire)
 		}
 	}
 }

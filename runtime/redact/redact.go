@@ -15,7 +15,7 @@ import (
 
 // Document withholds from a JSON document what is not public: every object that has
 // both "type" and a "visibility" other than public is replaced by a descriptor, so
-// that a reader sees that content existed (narrative, "Privacy and redaction").
+// that a reader sees that content existed (docs/protocol.md, 9).
 // The descriptor of a part has every member that its type requires, without content,
 // so that a typed client reads it as what it is. internal lets internal content
 // through; receipt_only content is always withheld.

@@ -143,48 +143,16 @@ func (h *host) take(e *journal.Entry, by *Replacement) error {
 		return err
 	}
 	h.result.Entries = append(h.result.Entries, *e)
-	if err := h.remember(e); err != nil {
+	if e.Status == abi.CallOK {
+		h.gave.Note(e.Call, e.Request)
+	}
+	if err := h.result.Outputs.Take(e); err != nil {
 		return fmt.Errorf("call %d: %w", e.Index, err)
 	}
 	if h.options.OnCall == nil {
 		return nil
 	}
 	return h.options.OnCall(e, by)
-}
-
-// remember takes over what a call means for the end of the run.
-func (h *host) remember(e *journal.Entry) error {
-	if e.Status != abi.CallOK {
-		return nil
-	}
-	h.gave.Note(e.Call, e.Request)
-	switch e.Call {
-	case abi.CallOutput:
-		h.result.Output = &abi.CallOutputRequest{}
-		return json.Unmarshal(e.Request, h.result.Output)
-	case abi.CallMessageAppend:
-		var a abi.CallMessageAppendAnswer
-		err := json.Unmarshal(e.Answer, &a)
-		h.result.Messages = append(h.result.Messages, a.MessageID)
-		return err
-	case abi.CallArtifactPut:
-		a, err := Artifact(e)
-		h.result.Artifacts = append(h.result.Artifacts, a)
-		return err
-	}
-	return nil
-}
-
-// Artifact returns how a receipt refers to the Artifact that a call has put.
-func Artifact(e *journal.Entry) (receipt.ArtifactRef, error) {
-	header, _, _ := bytes.Cut(e.Request, []byte("\n"))
-	var put abi.CallArtifactPutRequest
-	var answer abi.CallArtifactPutAnswer
-	if err := errors.Join(json.Unmarshal(header, &put), json.Unmarshal(e.Answer, &answer)); err != nil {
-		return receipt.ArtifactRef{}, fmt.Errorf("reading the record of an artifact: %w", err)
-	}
-	return receipt.ArtifactRef{ArtifactID: answer.ArtifactID, Kind: string(put.Kind), URI: receipt.ArtifactURI(answer.ArtifactID),
-		SHA256: "sha256:" + answer.SHA256}, nil
 }
 
 // made are the calls by which a plugin hands something out. Once a replacement has

@@ -48,10 +48,7 @@ type Result struct {
 	Entries []journal.Entry
 	Tally   *receipt.Tally
 	Applied []Replacement
-	Output  *abi.CallOutputRequest
-	// Messages and Artifacts are what the run made, in order.
-	Messages  []string
-	Artifacts []receipt.ArtifactRef
+	Outputs
 	// Made holds what was made anew, since a replacement had changed it.
 	Made []Made
 	End  journal.End

@@ -127,7 +127,7 @@ func BenchmarkHostCall(b *testing.B) {
 // benchmarkPristine measures what it takes to have an instance as it was at first, where
 // a Run has used it before.
 func benchmarkPristine(b *testing.B, m *Module, h Host) {
-	l := Limits{}.orDefault()
+	l := Limits{}.OrDefault()
 	var took []time.Duration
 	for b.Loop() {
 		begun := time.Now()

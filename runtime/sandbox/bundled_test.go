@@ -159,6 +159,7 @@ func TestEchoWithoutMemory(t *testing.T) {
 }
 
 func TestDigest(t *testing.T) {
+	share.Alone(t)
 	m := bundled(t, newRuntime(t, Config{CacheDir: cacheDir}), "digest")
 	h := newTask(t, `{"role":"user","parts":[{"type":"text","text":"# Title\n\nSome text, see [there](http://a.b)."},{"type":"artifact_ref","artifact_id":"art_1"}]}`)
 	h.artifacts["art_1"] = []byte("## Part two\n\nMore text.")
@@ -240,6 +241,7 @@ func TestDigestLarge(t *testing.T) {
 // TestAgent runs the agent as it ships: with a model that wants a tool called, and
 // without a model. On both engines it asks for the same.
 func TestAgent(t *testing.T) {
+	share.Alone(t)
 	for _, test := range []struct {
 		name    string
 		refusal string // of the model

@@ -13,26 +13,29 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/internal/share"
+	"github.com/wharf-dev/wharf/runtime/sandbox/extism"
+	"github.com/wharf-dev/wharf/runtime/sandbox/guest"
+	"github.com/wharf-dev/wharf/runtime/sandbox/rewrite"
+	"github.com/wharf-dev/wharf/runtime/sandbox/wasi"
 )
 
 // everyImport returns all that a guest can import, by what it runs in.
-func everyImport(r *Runtime) (native, extism []importedFunc) {
+func everyImport(r *Runtime) (native, pdk []importedFunc) {
 	for _, module := range slices.Sorted(maps.Keys(r.offers)) {
 		for _, name := range r.offered(module) {
 			native = append(native, importedFunc{module, name, r.offers[module][name]})
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(wasiFunctions)) {
-		extism = append(extism, importedFunc{wasiModule, name, wasiFunctions[name].sig})
+	for _, f := range extism.Imports() {
+		pdk = append(pdk, importedFunc{f.Module, f.Name, f.Signature()})
 	}
-	for _, name := range slices.Sorted(maps.Keys(extismEnvFunctions)) {
-		extism = append(extism, importedFunc{extismEnv, name, extismEnvFunctions[name].sig})
-	}
-	for _, name := range slices.Sorted(maps.Keys(extismCalls())) {
-		extism = append(extism, importedFunc{extismUser, name, callForms[0]})
-	}
-	return native, append(extism, importedFunc{extismUser, statusImport, signature{"", typeI64}})
+	return native, pdk
 }
+
+// bySDK are functions that the Extism SDK answers by itself. They do next to nothing, and do
+// not let a guest be stopped: it comes by soon enough.
+var bySDK = []string{"length_unsafe", "load_u8", "load_u64", "input_length", "input_offset", "input_load_u8", "input_load_u64",
+	"output_offset", "memory_bytes"}
 
 const hostilePages = 64 // 4 MiB of memory
 
@@ -40,8 +43,8 @@ const hostilePages = 64 // 4 MiB of memory
 // are zeros: buffers without a length, and times that are over.
 var hostileArguments = [][]int64{
 	{0}, {1}, {-1}, {-1 << 31}, {3, 0, hostilePages << 16},
-	{1, 0, maxBuffers, 0, 0}, {0, 0, maxBuffers, 0, 0}, {1, 0, maxBuffers + 1, 0, 0}, {1, 0, 1 << 29, 0, 0},
-	{0, 8192, maxSubscriptions, 4096}, {0, 0, 0x05555556, 0},
+	{1, 0, wasi.MaxBuffers, 0, 0}, {0, 0, wasi.MaxBuffers, 0, 0}, {1, 0, wasi.MaxBuffers + 1, 0, 0}, {1, 0, 1 << 29, 0, 0},
+	{0, 8192, wasi.MaxSubscriptions, 4096}, {0, 0, 0x05555556, 0},
 	{0, hostilePages << 16}, {8, hostilePages<<16 - 8, 0, 8, hostilePages<<16 - 8, 0}, {-1, 2}, {0, 0, hostilePages << 16, 0, 0, hostilePages << 16},
 	{0, hostilePages << 16, 3, 0, hostilePages << 16}, {3, 0, 0, hostilePages << 16, 0, 0, 0, 0, 0},
 }
@@ -49,11 +52,11 @@ var hostileArguments = [][]int64{
 // hostileCalls is a guest with two exports for each list of arguments: once calls f a
 // single time, and loop for ever. That asks for the time in between.
 func hostileCalls(f, clock importedFunc) []byte {
-	g := &guest{pages: hostilePages, imports: []importedFunc{clock, f}}
-	ask := strings.Repeat(konst(0), len(clock.sig.params)) + call(0) + strings.Repeat(opDrop, len(clock.sig.results))
+	g := &handmade{pages: hostilePages, imports: []importedFunc{clock, f}}
+	ask := strings.Repeat(konst(0), len(clock.sig.Params)) + call(0) + strings.Repeat(opDrop, len(clock.sig.Results))
 	for n, list := range hostileArguments {
 		body := ""
-		for i := range len(f.sig.params) {
+		for i := range len(f.sig.Params) {
 			v := int64(0)
 			if len(list) == 1 {
 				v = list[0]
@@ -61,16 +64,16 @@ func hostileCalls(f, clock importedFunc) []byte {
 				v = list[i]
 			}
 			body += konst(v)
-			if f.sig.params[i] == typeI64[0] {
+			if f.sig.Params[i] == i64[0] {
 				body += "\xac" // i64.extend_i32_s
 			}
 		}
 		body += call(1)
-		if f.sig.results != "" {
+		if f.sig.Results != "" {
 			body += opDrop
 		}
 		g.add(fn{export: fmt.Sprintf("once%d", n), sig: runSig, body: body + konst(0)})
-		g.add(fn{export: fmt.Sprintf("loop%d", n), sig: runSig, locals: "\x01\x01" + typeI32, body: loopsWith(third(ask) + body)})
+		g.add(fn{export: fmt.Sprintf("loop%d", n), sig: runSig, locals: "\x01\x01" + i32, body: loopsWith(third(ask) + body)})
 	}
 	return g.wasm()
 }
@@ -108,9 +111,9 @@ func hostileLimits() Limits {
 func TestEveryCallIsStoppedAndBounded(t *testing.T) {
 	share.Alone(t)
 	r := newRuntime(t, Config{})
-	native, extism := everyImport(r)
-	clock := importedFunc{abi.HostModule, abi.CallClock, signature{typeI32 + typeI32, typeI64}}
-	pdkClock := importedFunc{extismUser, abi.CallClock, signature{}}
+	native, pdk := everyImport(r)
+	clock := importedFunc{abi.HostModule, abi.CallClock, signature(i32+i32, i64)}
+	pdkClock := importedFunc{extism.UserModule, abi.CallClock, rewrite.Signature{}}
 	for _, f := range native {
 		if !hosted(f) {
 			continue
@@ -121,7 +124,7 @@ func TestEveryCallIsStoppedAndBounded(t *testing.T) {
 			testCalls(t, m, 0, f.name == "proc_exit")
 		})
 	}
-	for _, f := range extism {
+	for _, f := range pdk {
 		if f.name == abi.CallClock || !hosted(f) {
 			continue
 		}
@@ -129,8 +132,8 @@ func TestEveryCallIsStoppedAndBounded(t *testing.T) {
 			m := compile(t, r, hostileCalls(f, pdkClock))
 			defer m.Close(context.Background())
 			slack := uint64(0)
-			if f.module == extismEnv && extismEnvFunctions[f.name].own == nil {
-				slack = gasSlice // it does next to nothing: the guest comes by soon enough
+			if f.module == extism.EnvModule && slices.Contains(bySDK, f.name) {
+				slack = guest.GasSlice
 			}
 			testCalls(t, m, slack, f.name == "proc_exit")
 		})
@@ -140,7 +143,7 @@ func TestEveryCallIsStoppedAndBounded(t *testing.T) {
 // hosted reports whether a test that is to be quick takes an import: host calls are
 // all offered by the same function, and so a few do.
 func hosted(f importedFunc) bool {
-	_, isCall := extismCalls()[f.name]
+	isCall := f.module == extism.UserModule && f.name != extism.StatusImport || f.module == abi.HostModule && f.name != abi.ReadImport
 	few := f.name == abi.CallInput || f.name == abi.CallLog || f.name == abi.CallArtifactPut || f.name == "state_set"
 	return long() || !isCall || few
 }
@@ -170,6 +173,44 @@ func testCalls(t *testing.T, m *Module, slack uint64, exits bool) {
 	}
 }
 
+// BenchmarkCancel measures how long after a cancel a Run ends in which the guest goes on
+// calling everything there is to call with whatever may keep the host busy: the longest
+// time, and which call that was. [TestEveryCallIsStoppedAndBounded] holds the same by count.
+func BenchmarkCancel(b *testing.B) {
+	r := newRuntime(b, Config{})
+	native, pdk := everyImport(r)
+	clocks := map[bool]importedFunc{
+		false: {abi.HostModule, abi.CallClock, signature(i32+i32, i64)},
+		true:  {extism.UserModule, abi.CallClock, rewrite.Signature{}},
+	}
+	longest, of := time.Duration(0), ""
+	measure := func(f importedFunc, inExtism bool) {
+		m := compile(b, r, hostileCalls(f, clocks[inExtism]))
+		defer m.Close(context.Background())
+		for n, arguments := range hostileArguments {
+			ctx, cancel := context.WithCancel(b.Context())
+			var at time.Time
+			_, err := m.Run(ctx, fmt.Sprintf("loop%d", n), newCanceling(func() { at = time.Now(); cancel() }), hostileLimits())
+			if took := time.Since(at); errors.Is(err, context.Canceled) && took > longest {
+				longest, of = took, fmt.Sprintf("%s %v", f.name, arguments)
+			}
+			cancel()
+		}
+	}
+	for b.Loop() {
+		for _, f := range native {
+			measure(f, false)
+		}
+		for _, f := range pdk {
+			if f.name != abi.CallClock {
+				measure(f, true)
+			}
+		}
+	}
+	b.ReportMetric(float64(longest.Microseconds())/1000, "ms/longest")
+	b.Logf("the longest: %s", of)
+}
+
 // mostAllocated is what a Run may allocate: an Extism plugin's memory is part of it.
 func mostAllocated(m *Module) uint64 {
 	if m.extism != nil {
@@ -191,19 +232,20 @@ func TestInitializationsEnd(t *testing.T) {
 	r := newRuntime(t, Config{})
 	const unlistened = 0
 	for name, arguments := range map[string][]int64{
-		"fd_write": {1, 0, maxBuffers, 0}, "fd_read": {0, 0, maxBuffers, 0}, "poll_oneoff": {0, 8192, maxSubscriptions, 4096},
+		"fd_write": {1, 0, wasi.MaxBuffers, 0}, "fd_read": {0, 0, wasi.MaxBuffers, 0}, "poll_oneoff": {0, 8192, wasi.MaxSubscriptions, 4096},
 		"path_rename": {3, 0, hostilePages << 16, 3, 0, hostilePages << 16}, "clock_time_get": {1, 0, 0}, "random_get": {0, hostilePages << 16},
 		"sched_yield": nil,
 	} {
 		for _, export := range []string{"_initialize", ""} {
 			t.Run(name+"/"+export, func(t *testing.T) {
-				sig := wasiFunctions[name].sig
-				g := runner(konst(0)).importWASI(name, sig.params, sig.results)
+				called, _ := wasi.Lookup(name)
+				sig := called.Signature
+				g := runner(konst(0)).importWASI(name, sig.Params, sig.Results)
 				g.pages = hostilePages
 				body := ""
 				for i, v := range arguments {
 					body += konst(v)
-					if sig.params[i] == typeI64[0] {
+					if sig.Params[i] == i64[0] {
 						body += "\xac"
 					}
 				}
@@ -230,11 +272,11 @@ func TestExtismTextsAreNotCopiedWhole(t *testing.T) {
 	r := newRuntime(t, Config{})
 	const size = 64 << 20
 	allocates := konst(size) + "\xad" + call(0)
-	grows := &guest{pages: 1}
+	grows := &handmade{pages: 1}
 	grows.imports = append(grows.imports, []importedFunc{
-		{extismEnv, "alloc", signature{typeI64, typeI64}}, {extismEnv, "error_set", signature{typeI64, ""}},
-		{extismEnv, "output_set", signature{typeI64 + typeI64, ""}}, {extismEnv, "log_info", signature{typeI64, ""}},
-		{extismEnv, "output_length", signature{"", typeI64}}, {extismEnv, "error_get", signature{"", typeI64}},
+		{extism.EnvModule, "alloc", signature(i64, i64)}, {extism.EnvModule, "error_set", signature(i64, "")},
+		{extism.EnvModule, "output_set", signature(i64+i64, "")}, {extism.EnvModule, "log_info", signature(i64, "")},
+		{extism.EnvModule, "output_length", signature("", i64)}, {extism.EnvModule, "error_get", signature("", i64)},
 	}...)
 	length := konst(size) + "\xad"
 	grows.add(fn{export: "nothing", sig: runSig, body: allocates + opDrop + konst(0)})
@@ -267,8 +309,8 @@ func TestExtismTextsAreNotCopiedWhole(t *testing.T) {
 func TestExtismQuotesWithinBounds(t *testing.T) {
 	r := newRuntime(t, Config{})
 	const size = 31 << 20 // of zeros, which become six times as much
-	g := &guest{pages: 1, imports: []importedFunc{
-		{extismEnv, "alloc", signature{typeI64, typeI64}}, {extismEnv, "log_info", signature{typeI64, ""}},
+	g := &handmade{pages: 1, imports: []importedFunc{
+		{extism.EnvModule, "alloc", signature(i64, i64)}, {extism.EnvModule, "log_info", signature(i64, "")},
 	}}
 	g.add(fn{export: "run", sig: runSig, body: konst(size) + "\xad" + call(0) + call(1) + konst(0)})
 	m := compile(t, r, g.wasm())

@@ -16,7 +16,10 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/sandbox/extism"
+	"github.com/wharf-dev/wharf/runtime/sandbox/guest"
 	"github.com/wharf-dev/wharf/runtime/sandbox/rewrite"
+	"github.com/wharf-dev/wharf/runtime/sandbox/wasi"
 )
 
 const (
@@ -27,9 +30,6 @@ const (
 // maxTableEntries bounds all tables of a module together: growing one allocates outside
 // of linear memory, 8 bytes an entry.
 const maxTableEntries = 1 << 20
-
-// externFunc is the kind of an import that is a function.
-const externFunc = 0
 
 // Compile checks and compiles a plugin, and initializes it once for all Runs where that
 // is possible. A plugin that cannot run is an *abi.Failure of the code plugin_invalid
@@ -102,7 +102,7 @@ func (m *Module) prepare(ctx context.Context, wasm []byte) ([]byte, error) {
 	if err != nil {
 		return nil, invalid("the module cannot be loaded: %v", err)
 	}
-	if isExtism(rewritten.Imports) {
+	if extism.Is(rewritten.Imports) {
 		return nil, m.prepareExtism(ctx, wasm)
 	}
 	m.take(rewritten, len(wasm))
@@ -124,6 +124,34 @@ func (m *Module) prepare(ctx context.Context, wasm []byte) ([]byte, error) {
 	return rewritten.Wasm, err
 }
 
+// prepareExtism checks and compiles a plugin that was made with an Extism PDK.
+func (m *Module) prepareExtism(ctx context.Context, wasm []byte) error {
+	rewritten, err := rewrite.Rewrite(wasm, rewrite.Options{Transforms: extism.Transforms, MaxTableEntries: maxTableEntries})
+	if err != nil {
+		return invalid("the module cannot be loaded: %v", err)
+	}
+	m.shape = shape{Bytes: len(wasm), Imports: rewritten.Imports, Memory: rewritten.Memory,
+		Why: "it was made with an Extism PDK, and the Extism SDK makes its instances"}
+	source, err := extism.Check(rewritten)
+	if err != nil {
+		return err
+	}
+	m.imports = source.HostCalls()
+	if err := m.runtime.validate(wasm); err != nil {
+		return invalid("the module does not compile: %s", firstLine(err.Error()))
+	}
+	engine := extism.Engine{Runtime: m.runtime.config, Module: plainConfig, Shared: m.runtime.shared}
+	m.extism, err = compileCached(ctx, func(ctx context.Context) (*extism.Plugin, error) { return source.Compile(ctx, engine) })
+	if err != nil {
+		return err
+	}
+	if m.exports = m.extism.Exports(); len(m.exports) == 0 {
+		_ = m.extism.Close()
+		return invalid("it exports no function () -> i32; export one, usually %q", abi.DefaultExport)
+	}
+	return nil
+}
+
 // take keeps what has to be known of the rewritten module.
 func (m *Module) take(w *rewrite.Module, size int) {
 	m.shape = shape{Bytes: size, Imports: w.Imports, Memory: w.Memory, Globals: w.Globals, Start: w.Start, Changes: w.Changes}
@@ -142,12 +170,8 @@ func (m *Module) take(w *rewrite.Module, size int) {
 }
 
 func invalid(format string, args ...any) *abi.Failure {
-	return &abi.Failure{Code: abi.FailurePluginInvalid, Message: fmt.Sprintf(format, args...)}
+	return guest.Failf(abi.FailurePluginInvalid, format, args...)
 }
-
-// signature is a function type: the parameters' and the results' value types as
-// they are encoded.
-type signature struct{ params, results string }
 
 // checkImports refuses what the host does not offer, by name, and keeps what the plugin
 // can ask for.
@@ -169,20 +193,20 @@ func (m *Module) checkImports() *abi.Failure {
 }
 
 func (r *Runtime) checkImport(f rewrite.Import) *abi.Failure {
-	if f.Kind != externFunc {
+	if f.Kind != rewrite.ImportsFunction {
 		return invalid("the module cannot be loaded: %q.%q is imported as a %s; only functions can be imported",
 			f.Module, f.Name, externName(f.Kind))
 	}
 	offers, ok := r.offers[f.Module]
 	if !ok {
-		return invalid("it imports %q from the module %q; import from %q or %q only", f.Name, f.Module, abi.HostModule, wasiModule)
+		return invalid("it imports %q from the module %q; import from %q or %q only", f.Name, f.Module, abi.HostModule, wasi.Module)
 	}
 	offer, ok := offers[f.Name]
 	if !ok {
 		return invalid("it imports %q.%q, which does not exist; %q offers %s",
 			f.Module, f.Name, f.Module, strings.Join(r.offered(f.Module), ", "))
 	}
-	if asked := (signature{f.Params, f.Results}); offer != asked {
+	if asked := f.Signature(); offer != asked {
 		return invalid("it imports %q.%q as %s; it is %s", f.Module, f.Name, asked, offer)
 	}
 	return nil
@@ -194,19 +218,6 @@ func externName(kind byte) string {
 		return names[kind]
 	}
 	return fmt.Sprintf("thing of kind %d", kind)
-}
-
-// String writes a signature as (i32, i32) -> i64.
-func (s signature) String() string {
-	return "(" + typeNames(s.params) + ") -> (" + typeNames(s.results) + ")"
-}
-
-func typeNames(types string) string {
-	var names []string
-	for i := range len(types) {
-		names = append(names, api.ValueTypeName(types[i]))
-	}
-	return strings.Join(names, ", ")
 }
 
 // compile hands a rewritten module to the engine.

@@ -51,7 +51,7 @@ func sumOf(n int) string {
 }
 
 func one(locals int, body string) []byte {
-	return (&guest{pages: 1}).add(fn{export: "run", sig: runSig, locals: someLocals(locals), body: body}).wasm()
+	return (&handmade{pages: 1}).add(fn{export: "run", sig: runSig, locals: someLocals(locals), body: body}).wasm()
 }
 
 // nestedLoops are n loops in each other, around a change of each of some locals.
@@ -121,15 +121,15 @@ func chainOfEnds(n int) []byte {
 
 // wide is a function that takes or answers many values, and is called n times.
 func wide(n, params, results int) []byte {
-	g := (&guest{pages: 1}).add(fn{export: "run", sig: runSig, body: strings.Repeat(
+	g := (&handmade{pages: 1}).add(fn{export: "run", sig: runSig, body: strings.Repeat(
 		strings.Repeat(konst(1), params)+call(1)+strings.Repeat(opDrop, results), n) + konst(0)})
-	return g.add(fn{sig: signature{strings.Repeat(i32, params), strings.Repeat(i32, results)}, body: strings.Repeat(konst(2), results)}).wasm()
+	return g.add(fn{sig: signature(strings.Repeat(i32, params), strings.Repeat(i32, results)), body: strings.Repeat(konst(2), results)}).wasm()
 }
 
 // passing are n blocks, each in the other, that take and leave many values.
 func passing(n, values int, op string) []byte {
-	g := &guest{pages: 1}
-	at := g.typeIndex(signature{strings.Repeat(i32, values), strings.Repeat(i32, values)})
+	g := &handmade{pages: 1}
+	at := g.typeIndex(signature(strings.Repeat(i32, values), strings.Repeat(i32, values)))
 	return g.add(fn{export: "run", sig: runSig, body: strings.Repeat(konst(1), values) + strings.Repeat(op+leb(int(at)), n) +
 		strings.Repeat(asmEnd, n) + strings.Repeat(opDrop, values) + konst(0)}).wasm()
 }
@@ -140,8 +140,8 @@ func straight(n int, code string) []byte {
 }
 
 // many is n functions with the given body.
-func many(n int, sig signature, locals, body string) []byte {
-	g := (&guest{pages: 1}).add(fn{export: "run", sig: runSig, body: konst(0)})
+func many(n int, sig rewrite.Signature, locals, body string) []byte {
+	g := (&handmade{pages: 1}).add(fn{export: "run", sig: runSig, body: konst(0)})
 	for range n {
 		g.add(fn{sig: sig, locals: locals, body: body})
 	}
@@ -160,7 +160,7 @@ func manyTypes(n int) []byte {
 				b.WriteString(i64)
 			}
 		}
-		g.types = append(g.types, signature{b.String(), ""})
+		g.types = append(g.types, signature(b.String(), ""))
 	}
 	return g.wasm()
 }
@@ -172,7 +172,7 @@ func manyGlobals(n int) []byte {
 }
 
 func manyExports(n int) []byte {
-	g := &guest{pages: 1}
+	g := &handmade{pages: 1}
 	for i := range n {
 		g.add(fn{export: fmt.Sprintf("run%d", i), sig: runSig, body: konst(0)})
 	}
@@ -241,9 +241,9 @@ var bombs = []bomb{
 	{"divisions", func(n int) []byte { return straight(n, localGet(1)+"\x6f") }, 100_000, "rewritten"},
 	{"loads", func(n int) []byte { return straight(n, "\x28\x02\x00") }, 250_000, "accesses"},
 	{"calls", func(n int) []byte { return straight(n, call(0)+opDrop) }, 250_000, "accesses"},
-	{"functions", func(n int) []byte { return many(n, signature{}, "", "") }, 200_000, "functions"},
-	{"functions with locals", func(n int) []byte { return many(n, signature{}, someLocals(1000), "") }, 5000, "locals"},
-	{"functions with many parameters", func(n int) []byte { return many(n, signature{strings.Repeat(i32, 250), ""}, "", "") }, 20_000, "alive"},
+	{"functions", func(n int) []byte { return many(n, rewrite.Signature{}, "", "") }, 200_000, "functions"},
+	{"functions with locals", func(n int) []byte { return many(n, rewrite.Signature{}, someLocals(1000), "") }, 5000, "locals"},
+	{"functions with many parameters", func(n int) []byte { return many(n, signature(strings.Repeat(i32, 250), ""), "", "") }, 20_000, "alive"},
 	{"types", manyTypes, 20_000, "types"},
 	{"imports", manyImports, 2000, "imports"},
 	{"tables", manyTables, 200, "tables"},
@@ -275,7 +275,7 @@ func TestCompilersAreNotOverworked(t *testing.T) {
 
 // TestParametersAreLocals holds that parameters count as locals do.
 func TestParametersAreLocals(t *testing.T) {
-	g := runner(konst(0)).add(fn{sig: signature{strings.Repeat(i32, 200), ""}, locals: someLocals(49_801)})
+	g := runner(konst(0)).add(fn{sig: signature(strings.Repeat(i32, 200), ""), locals: someLocals(49_801)})
 	if err := rewritten(g.wasm()); err == nil || !strings.Contains(err.Error(), "50001 locals") {
 		t.Errorf("200 parameters and 49801 locals: %v", err)
 	}

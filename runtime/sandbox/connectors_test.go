@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/internal/share"
 )
 
 // githubIssue is about 1 KB of what GitHub sends; %d is the issue's number.
@@ -64,6 +65,7 @@ func normalizing(deliveries []byte, said *[]byte) *host {
 // TestConnectorsNormalize holds that the bundled connectors make a Task of each of a
 // full batch, in JSON as strict as the host reads.
 func TestConnectorsNormalize(t *testing.T) {
+	share.Alone(t)
 	m := bundled(t, newRuntime(t, Config{CacheDir: cacheDir}), "connectors")
 	for export, c := range connectorExports {
 		var said []byte

@@ -17,12 +17,13 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/internal/arm64test"
 	"github.com/wharf-dev/wharf/internal/share"
-	"github.com/wharf-dev/wharf/plugins/plugintest"
+	"github.com/wharf-dev/wharf/plugins/plugintest/workers"
+	"github.com/wharf-dev/wharf/runtime/sandbox/guest"
 )
 
 // job is work under limits.
 type job struct {
-	plugintest.Work
+	workers.Work
 	Limits Limits
 }
 
@@ -31,29 +32,29 @@ func (j job) String() string {
 }
 
 // jobs are what every worker does that can: to good ends, and to bad ones.
-func jobs(w plugintest.Worker) (all []job) {
+func jobs(w workers.Worker) (all []job) {
 	for _, j := range []job{
-		{plugintest.Work{Work: "floats", Times: 200}, Limits{}},
-		{plugintest.Work{Work: "vectors", Times: 200}, Limits{}},
-		{plugintest.Work{Work: "sort", Times: 500}, Limits{}},
-		{plugintest.Work{Work: "maps", Times: 100}, Limits{}},
-		{plugintest.Work{Work: "heap", Times: 50}, Limits{}},
-		{plugintest.Work{Work: "calls", Times: 4}, Limits{}},
-		{plugintest.Work{Work: "look"}, Limits{}},
-		{plugintest.Work{Work: "grow", Times: 9}, Limits{}},
-		{plugintest.Work{Work: "write", Times: 3}, Limits{}},
-		{plugintest.Work{Work: "recurse", Times: 1000}, Limits{}},
-		{plugintest.Work{Work: "recurse", Times: 1_000_000}, Limits{Depth: 6_000}},
-		{plugintest.Work{Work: "recurse", Times: 1000}, Limits{Depth: 700}},
-		{plugintest.Work{Work: "busy"}, Limits{Gas: 3_000_000}},
-		{plugintest.Work{Work: "floats", Times: 1_000_000}, Limits{Gas: 7_654_321}},
-		{plugintest.Work{Work: "calls", Times: 1_000}, Limits{Gas: 2_345_678}},
-		{plugintest.Work{Work: "calls", Times: 1_000}, Limits{HostCalls: 100}},
-		{plugintest.Work{Work: "write", Times: 100}, Limits{MemoryBytes: 6 << 20}},
-		{plugintest.Work{Work: "grow", Times: 1_000}, Limits{MemoryBytes: 12 << 20}},
-		{plugintest.Work{Work: "trap"}, Limits{}},
-		{plugintest.Work{Work: "exit", Times: 7}, Limits{}},
-		{plugintest.Work{Work: "undo", Times: 511}, Limits{}},
+		{workers.Work{Work: "floats", Times: 200}, Limits{}},
+		{workers.Work{Work: "vectors", Times: 200}, Limits{}},
+		{workers.Work{Work: "sort", Times: 500}, Limits{}},
+		{workers.Work{Work: "maps", Times: 100}, Limits{}},
+		{workers.Work{Work: "heap", Times: 50}, Limits{}},
+		{workers.Work{Work: "calls", Times: 4}, Limits{}},
+		{workers.Work{Work: "look"}, Limits{}},
+		{workers.Work{Work: "grow", Times: 9}, Limits{}},
+		{workers.Work{Work: "write", Times: 3}, Limits{}},
+		{workers.Work{Work: "recurse", Times: 1000}, Limits{}},
+		{workers.Work{Work: "recurse", Times: 1_000_000}, Limits{Depth: 6_000}},
+		{workers.Work{Work: "recurse", Times: 1000}, Limits{Depth: 700}},
+		{workers.Work{Work: "busy"}, Limits{Gas: 3_000_000}},
+		{workers.Work{Work: "floats", Times: 1_000_000}, Limits{Gas: 7_654_321}},
+		{workers.Work{Work: "calls", Times: 1_000}, Limits{Gas: 2_345_678}},
+		{workers.Work{Work: "calls", Times: 1_000}, Limits{HostCalls: 100}},
+		{workers.Work{Work: "write", Times: 100}, Limits{MemoryBytes: 6 << 20}},
+		{workers.Work{Work: "grow", Times: 1_000}, Limits{MemoryBytes: 12 << 20}},
+		{workers.Work{Work: "trap"}, Limits{}},
+		{workers.Work{Work: "exit", Times: 7}, Limits{}},
+		{workers.Work{Work: "undo", Times: 511}, Limits{}},
 	} {
 		if w.Can(j.Work.Work) {
 			all = append(all, j)
@@ -86,7 +87,7 @@ func (j job) do(t testing.TB, m *Module) seen {
 // try does a job on the instance that the pool gives, and looks at what is left of it
 // before anybody makes it good again.
 func (j job) try(t testing.TB, m *Module) (seen, error) {
-	h, l := newWorkHost(t, j.Work), j.Limits.orDefault()
+	h, l := newWorkHost(t, j.Work), j.Limits.OrDefault()
 	g, err := m.admit(t.Context(), abi.DefaultExport, l)
 	if err != nil {
 		return seen{}, err
@@ -132,7 +133,7 @@ func wantSeen(t testing.TB, what string, want, got seen) {
 // nor on what its instance was used for before.
 func TestEveryWayIsTheSame(t *testing.T) {
 	share.Alone(t)
-	for _, w := range plugintest.Workers() {
+	for _, w := range workers.All() {
 		t.Run(w.Name, func(t *testing.T) {
 			var first []seen
 			for _, engine := range engines() {
@@ -153,7 +154,7 @@ func TestEveryWayIsTheSame(t *testing.T) {
 // TestBornIsLikePooled holds that an instance that is the first of its module does the
 // same as one that has done something else before.
 func TestBornIsLikePooled(t *testing.T) {
-	for _, w := range plugintest.Workers() {
+	for _, w := range workers.All() {
 		t.Run(w.Name, func(t *testing.T) {
 			r := newRuntime(t, Config{CacheDir: cacheDir})
 			used := compile(t, r, w.Wasm)
@@ -168,7 +169,7 @@ func TestBornIsLikePooled(t *testing.T) {
 // the same as those born from a snapshot, as far as the initialization is told nothing:
 // that of Go is told the time and given randomness. Gas counts the initialization then.
 func TestFreshIsLikePooled(t *testing.T) {
-	for _, w := range plugintest.Workers() {
+	for _, w := range workers.All() {
 		if w.Name == "work-go" {
 			continue
 		}
@@ -191,12 +192,12 @@ func TestFreshIsLikePooled(t *testing.T) {
 // TestSlicesMakeNoDifference holds that how often a guest comes by to be given gas shows
 // nowhere: not in the gas that it has used, nor in where it is stopped.
 func TestSlicesMakeNoDifference(t *testing.T) {
-	for _, w := range plugintest.Workers() {
+	for _, w := range workers.All() {
 		t.Run(w.Name, func(t *testing.T) {
 			var first []seen
-			for _, slice := range []int64{gasSlice, 61, 4_999, 10_000_000} {
+			for _, slice := range []int64{guest.GasSlice, 61, 4_999, 10_000_000} {
 				r := newRuntime(t, Config{CacheDir: cacheDir})
-				r.slice = slice
+				r.shared.Slice = slice
 				m := compile(t, r, w.Wasm)
 				for i, j := range jobs(w) {
 					got := j.do(t, m)
@@ -214,11 +215,12 @@ func TestSlicesMakeNoDifference(t *testing.T) {
 // its gas alone: stopped anywhere, it has asked for the same, and its memory holds the
 // same.
 func TestGasStopsAnywhere(t *testing.T) {
-	for _, w := range plugintest.Workers() {
+	share.Alone(t)
+	for _, w := range workers.All() {
 		t.Run(w.Name, func(t *testing.T) {
 			compiler := compile(t, newRuntime(t, Config{CacheDir: cacheDir}), w.Wasm)
 			interpreter := compile(t, newRuntime(t, Config{CacheDir: cacheDir, Interpreter: true}), w.Wasm)
-			for _, work := range []plugintest.Work{{Work: "calls", Times: 3}, {Work: "floats", Times: 10}, {Work: "write", Times: 1}} {
+			for _, work := range []workers.Work{{Work: "calls", Times: 3}, {Work: "floats", Times: 10}, {Work: "write", Times: 1}} {
 				whole := job{Work: work}.do(t, compiler)
 				const places = 12
 				for i := range uint64(places) {
@@ -256,7 +258,7 @@ func TestObserve(t *testing.T) {
 // half a minute.
 func observeWorkers(t *testing.T, r *Runtime) map[string][]seen {
 	all := map[string][]seen{}
-	for _, w := range plugintest.Workers() {
+	for _, w := range workers.All() {
 		if w.Name == "work-go" && !long() {
 			continue
 		}
@@ -291,7 +293,7 @@ func TestAnotherProcessorSeesTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	here := observeWorkers(t, newRuntime(t, Config{CacheDir: cacheDir}))
-	for _, w := range plugintest.Workers() {
+	for _, w := range workers.All() {
 		if len(there[w.Name]) != len(here[w.Name]) {
 			t.Fatalf("%s: %d jobs here, %d on arm64", w.Name, len(here[w.Name]), len(there[w.Name]))
 		}

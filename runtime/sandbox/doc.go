@@ -5,7 +5,7 @@
 // so that a guest counts its own gas and depth and can be put back to where it began,
 // and initializes the module once. Every instance begins as that has left it.
 // [Module.Run] takes an instance, calls one export, and puts everything back that the
-// guest has changed. The guest speaks the native ABI (abi.HostCalls); WASI preview 1 is
+// guest has changed. The guest speaks the native ABI (abi.HostCalls); WASI preview 1 (package wasi) is
 // there for what language runtimes need of it (clock, randomness, output, exit) and
 // reaches nothing else: no file, no environment, no socket. What the guest asks for is
 // answered by a [Host].
@@ -17,6 +17,9 @@
 // A guest can end a Run in many ways, and each is an *abi.Failure of its own
 // code. None of them touches the process or another Run: modules are checked and
 // bounded before the compiler sees them, memory is counted where it is allocated, and a
-// guest that computes comes by in every slice of its gas (meter.go), where it can be
+// guest that computes comes by in every slice of its gas (package guest), where it can be
 // stopped.
+//
+// Plugins that were made with an Extism PDK run in instances of their own kind (package
+// extism); what a Run is, and what ends it, is the same for both (package guest).
 package sandbox

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/internal/share"
 )
 
 // example returns the first block of code of the given language in the authors'
@@ -29,6 +30,7 @@ func example(t *testing.T, language string) string {
 // TestDocumentedExamples builds the examples of docs/plugins.md as it says, and runs
 // them.
 func TestDocumentedExamples(t *testing.T) {
+	share.Alone(t)
 	sdk, err := filepath.Abs("../../sdk/go")
 	if err != nil {
 		t.Fatal(err)

@@ -16,10 +16,10 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/zstd"
-	"pgregory.net/rapid"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/internal/share"
+	"github.com/wharf-dev/wharf/runtime/sandbox/extism"
 	"github.com/wharf-dev/wharf/runtime/sandbox/rewrite"
 )
 
@@ -96,6 +96,7 @@ func wantFailure(t *testing.T, err error, code string, words ...string) {
 }
 
 func TestExtismPlugins(t *testing.T) {
+	share.Alone(t)
 	for _, c := range []struct {
 		file, export, input string
 		calls               []string
@@ -175,9 +176,9 @@ func testExtismEnds(t *testing.T, m *Module) {
 		{"said_but_zero", abi.FailurePluginError, []string{"half done"}},
 		{"trap", abi.FailurePluginTrap, []string{"unreachable"}},
 		{"missing", abi.FailurePluginMissing, []string{"missing", "run"}},
-		{"variables", abi.FailurePluginTrap, []string{"var_set", "state.set", "state_set", extismUser}},
+		{"variables", abi.FailurePluginTrap, []string{"var_set", "state.set", "state_set", extism.UserModule}},
 		{"variable", abi.FailurePluginTrap, []string{"var_get", "state.get"}},
-		{"http", abi.FailurePluginTrap, []string{"http_request", "http.fetch", "http_fetch", extismUser}},
+		{"http", abi.FailurePluginTrap, []string{"http_request", "http.fetch", "http_fetch", extism.UserModule}},
 		{"http_status", abi.FailurePluginTrap, []string{"http_status_code", "http.fetch"}},
 		{"wild", abi.FailurePluginTrap, []string{"12345", "state.get"}},
 		{"deep", "", nil},
@@ -400,12 +401,12 @@ func testExtismLimits(t *testing.T, m *Module) {
 		t.Error(err)
 	}
 	_, err = m.Run(context.Background(), "deep", extismHost(""), Limits{Depth: 500})
-	wantFailure(t, err, abi.FailurePluginTrap, stackOverflow)
+	wantFailure(t, err, abi.FailurePluginTrap, "stack overflow")
 
-	endless := extismGuest(rewrite.Import{Module: extismEnv, Name: "alloc", Params: i64, Results: i64})
+	endless := extismGuest(rewrite.Import{Module: extism.EnvModule, Name: "alloc", Params: i64, Results: i64})
 	endless.funcs[0].body = call(1)
 	_, err = compile(t, m.runtime, endless.wasm()).Run(context.Background(), "run", extismHost(""), Limits{})
-	wantFailure(t, err, abi.FailurePluginTrap, stackOverflow)
+	wantFailure(t, err, abi.FailurePluginTrap, "stack overflow")
 
 	const limit = 8 << 20
 	usage, err := m.Run(context.Background(), "greedy", extismHost(""), Limits{MemoryBytes: limit})
@@ -443,30 +444,30 @@ func TestExtismImports(t *testing.T) {
 }
 
 // extismGuest is a module with the given imports, whose export run is empty.
-func extismGuest(imports ...rewrite.Import) *guest {
-	g := &guest{pages: 1}
+func extismGuest(imports ...rewrite.Import) *handmade {
+	g := &handmade{pages: 1}
 	for _, f := range imports {
-		g.imports = append(g.imports, importedFunc{f.Module, f.Name, signature{f.Params, f.Results}})
+		g.imports = append(g.imports, importedFunc{f.Module, f.Name, signature(f.Params, f.Results)})
 	}
 	return g.add(fn{export: abi.DefaultExport, sig: runSig, body: konst(0)})
 }
 
 func TestExtismRefuses(t *testing.T) {
 	r := newRuntime(t, Config{})
-	alloc := rewrite.Import{Module: extismEnv, Name: "alloc", Params: i64, Results: i64}
+	alloc := rewrite.Import{Module: extism.EnvModule, Name: "alloc", Params: i64, Results: i64}
 	for _, c := range []struct {
 		name   string
-		module *guest
+		module *handmade
 		words  []string
 	}{
-		{"an unknown function of the SDK", extismGuest(rewrite.Import{Module: extismEnv, Name: "allocate", Params: i64}), []string{"allocate", "does not exist", "output_set"}},
-		{"a function of the SDK that is for hosts", extismGuest(rewrite.Import{Module: extismEnv, Name: "reset"}), []string{"reset", "does not exist"}},
-		{"an unknown host call", extismGuest(rewrite.Import{Module: extismUser, Name: "mult", Params: i64, Results: i64}), []string{"mult", "llm_complete"}},
-		{"another signature", extismGuest(rewrite.Import{Module: extismUser, Name: "clock", Params: i32, Results: i64}), []string{"clock", "(i32) -> (i64)", "(i64) -> (i64) or () -> (i64)"}},
-		{"native host calls", extismGuest(alloc, rewrite.Import{Module: abi.HostModule, Name: "clock", Params: i32 + i32, Results: i64}), []string{"clock", extismUser}},
+		{"an unknown function of the SDK", extismGuest(rewrite.Import{Module: extism.EnvModule, Name: "allocate", Params: i64}), []string{"allocate", "does not exist", "output_set"}},
+		{"a function of the SDK that is for hosts", extismGuest(rewrite.Import{Module: extism.EnvModule, Name: "reset"}), []string{"reset", "does not exist"}},
+		{"an unknown host call", extismGuest(rewrite.Import{Module: extism.UserModule, Name: "mult", Params: i64, Results: i64}), []string{"mult", "llm_complete"}},
+		{"another rewrite.Signature", extismGuest(rewrite.Import{Module: extism.UserModule, Name: "clock", Params: i32, Results: i64}), []string{"clock", "(i32) -> (i64)", "(i64) -> (i64) or () -> (i64)"}},
+		{"native host calls", extismGuest(alloc, rewrite.Import{Module: abi.HostModule, Name: "clock", Params: i32 + i32, Results: i64}), []string{"clock", extism.UserModule}},
 		{"a second module", extismGuest(alloc, rewrite.Import{Module: "lib", Name: "capitalize", Params: i64, Results: i64}), []string{"capitalize", "one module", "wasm-merge"}},
-		{"two signatures for one", extismGuest(rewrite.Import{Module: extismUser, Name: "clock", Results: i64}, rewrite.Import{Module: extismUser, Name: "clock"}), []string{"clock", "one of the two"}},
-		{"nothing to run", (&guest{pages: 1, imports: []importedFunc{{extismEnv, "alloc", signature{i64, i64}}}}).add(fn{export: "_initialize"}), []string{"exports no function"}},
+		{"two signatures for one", extismGuest(rewrite.Import{Module: extism.UserModule, Name: "clock", Results: i64}, rewrite.Import{Module: extism.UserModule, Name: "clock"}), []string{"clock", "one of the two"}},
+		{"nothing to run", (&handmade{pages: 1, imports: []importedFunc{{extism.EnvModule, "alloc", signature(i64, i64)}}}).add(fn{export: "_initialize"}), []string{"exports no function"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := r.Compile(context.Background(), c.module.wasm())
@@ -479,8 +480,8 @@ func TestExtismRefuses(t *testing.T) {
 // else, and that it cannot reach the host, which is not there yet.
 func TestExtismStart(t *testing.T) {
 	r := newRuntime(t, Config{CacheDir: cacheDir})
-	alloc := rewrite.Import{Module: extismEnv, Name: "alloc", Params: i64, Results: i64}
-	clock := rewrite.Import{Module: extismUser, Name: "clock", Results: i64}
+	alloc := rewrite.Import{Module: extism.EnvModule, Name: "alloc", Params: i64, Results: i64}
+	clock := rewrite.Import{Module: extism.UserModule, Name: "clock", Results: i64}
 	start := func(body string, imports ...rewrite.Import) *Module {
 		g := extismGuest(imports...).add(fn{body: body})
 		g.start = len(imports) + 2
@@ -489,7 +490,7 @@ func TestExtismStart(t *testing.T) {
 	_, err := start(opLoopForever, alloc).Run(context.Background(), "run", extismHost(""), Limits{Gas: 1 << 20})
 	wantFailure(t, err, abi.FailurePluginGas)
 	_, err = start(call(2), alloc).Run(context.Background(), "run", extismHost(""), Limits{Depth: 1000})
-	wantFailure(t, err, abi.FailurePluginTrap, stackOverflow)
+	wantFailure(t, err, abi.FailurePluginTrap, "stack overflow")
 	_, err = start(call(0)+opDrop, clock).Run(context.Background(), "run", extismHost(""), Limits{})
 	wantFailure(t, err, abi.FailurePluginTrap, "start function", "clock")
 	_, err = start(opUnreachable, alloc).Run(context.Background(), "run", extismHost(""), Limits{})
@@ -500,11 +501,11 @@ func TestExtismStart(t *testing.T) {
 // Run's Host and limits, before its export and once.
 func TestExtismInitialization(t *testing.T) {
 	r := newRuntime(t, Config{CacheDir: cacheDir})
-	message := rewrite.Import{Module: extismUser, Name: "message_delta"}
-	progress := rewrite.Import{Module: extismUser, Name: "progress"}
+	message := rewrite.Import{Module: extism.UserModule, Name: "message_delta"}
+	progress := rewrite.Import{Module: extism.UserModule, Name: "progress"}
 	module := func(initialize string) *Module {
-		g := &guest{pages: 1, imports: []importedFunc{
-			{message.Module, message.Name, signature{}}, {progress.Module, progress.Name, signature{}},
+		g := &handmade{pages: 1, imports: []importedFunc{
+			{message.Module, message.Name, rewrite.Signature{}}, {progress.Module, progress.Name, rewrite.Signature{}},
 		}}
 		g.add(fn{export: abi.DefaultExport, sig: runSig, body: call(1) + konst(0)})
 		return compile(t, r, g.add(fn{export: exportInitialize, body: initialize}).wasm())
@@ -539,19 +540,19 @@ func TestExtismInitialization(t *testing.T) {
 // TestExtismHaskell holds that what unwinds an initialization counts where the SDK would
 // go on.
 func TestExtismHaskell(t *testing.T) {
-	g := &guest{pages: 1, imports: []importedFunc{{extismEnv, "alloc", signature{i64, i64}}}}
+	g := &handmade{pages: 1, imports: []importedFunc{{extism.EnvModule, "alloc", signature(i64, i64)}}}
 	g.add(fn{export: abi.DefaultExport, sig: runSig, body: konst(0)})
 	g.add(fn{export: exportInitialize, body: opUnreachable})
-	g.add(fn{export: "hs_init", sig: signature{i32 + i32, ""}})
+	g.add(fn{export: "hs_init", sig: signature(i32+i32, "")})
 	m := compile(t, newRuntime(t, Config{}), g.wasm())
 	_, err := m.Run(context.Background(), "run", extismHost(""), Limits{})
 	wantFailure(t, err, abi.FailurePluginTrap, "unreachable")
 }
 
 func TestExtismStandardOutput(t *testing.T) {
-	t.Setenv(extismOutput, "")
+	t.Setenv(extism.OutputVariable, "")
 	_, err := newRuntime(t, Config{}).Compile(context.Background(), extismFixture(t, "c.wasm"))
-	if err == nil || !strings.Contains(err.Error(), extismOutput) {
+	if err == nil || !strings.Contains(err.Error(), extism.OutputVariable) {
 		t.Errorf("a plugin may write to the node's standard output: %v", err)
 	}
 }
@@ -611,36 +612,10 @@ func TestExtismPDKs(t *testing.T) {
 	}
 }
 
-// TestExtismHeaders compares what is known of the SDK's memory with the same, byte by
-// byte.
-func TestExtismHeaders(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		const size = 1000
-		var taken [size + 100]bool
-		h := newExtismHeaders()
-		mark := func(from, to int) {
-			for i := from; i < to; i++ {
-				taken[i] = true
-			}
-		}
-		mark(0, extismRootBytes+extismHeaderBytes)
-		for range rapid.IntRange(0, 12).Draw(t, "blocks") {
-			block := rapid.IntRange(extismRootBytes+2*extismHeaderBytes, size).Draw(t, "block")
-			h.add(uint32(block))
-			mark(block-extismHeaderBytes, block)
-		}
-		for range 50 {
-			at, n := rapid.IntRange(0, size).Draw(t, "at"), rapid.SampledFrom([]int{1, 8}).Draw(t, "bytes")
-			if got, want := h.overlaps(uint32(at), uint32(n)), slices.Contains(taken[at:at+n], true); got != want {
-				t.Fatalf("%d bytes at %d: %v, want %v", n, at, got, want)
-			}
-		}
-	})
-}
-
 // TestExtismDocumentedExample builds the example in Go of docs/extism.md as it says, and
 // runs it.
 func TestExtismDocumentedExample(t *testing.T) {
+	share.Alone(t)
 	text, err := os.ReadFile("../../docs/extism.md")
 	if err != nil {
 		t.Fatal(err)
@@ -741,7 +716,7 @@ func TestExtismInspect(t *testing.T) {
 	}
 	for name, words := range map[string]string{
 		abi.CallLLMComplete: "model", abi.CallStateGet: "Reads", "config_get": "the operator has configured",
-		"http_request": "off: use the host call http.fetch", "store_u8": "Extism SDK", statusImport: "status",
+		"http_request": "off: use the host call http.fetch", "store_u8": "Extism SDK", extism.StatusImport: "status",
 	} {
 		if !strings.Contains(allows[name], words) {
 			t.Errorf("%s is described as %q, which does not say %q", name, allows[name], words)
@@ -756,7 +731,7 @@ func TestExtismGas(t *testing.T) {
 		var used []uint64
 		for _, slice := range []int64{0, 1, 7, 1000} {
 			r := newRuntime(t, Config{})
-			r.slice = slice
+			r.shared.Slice = slice
 			m := compile(t, r, extismFixture(t, file))
 			usage, err := m.Run(context.Background(), "run", extismHost(`{"task":{"input":{}}}`), Limits{})
 			if err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/sandbox/guest"
 	"github.com/wharf-dev/wharf/runtime/sandbox/image"
 )
 
@@ -74,6 +75,8 @@ const (
 	initialGas    = 1 << 27 // a tenth of a second of native code
 	initialMemory = 256 << 20
 	initialDepth  = 65_536
+	// initialCalls is how many functions of WASI it may call, less one.
+	initialCalls = 1 << 18
 )
 
 // initialTime is what the clock shows to an initialization that is done once.
@@ -125,8 +128,7 @@ func (m *Module) begin(ctx context.Context) error {
 		if errors.Is(err, errReserve) {
 			return err
 		}
-		reason, _ := splitTrap(err.Error())
-		m.broken = invalid("no instance can be made of the module: %s", reason)
+		m.broken = invalid("no instance can be made of the module: %s", guest.TrapReason(err))
 		return nil
 	}
 	defer inst.close()
@@ -146,7 +148,7 @@ func (m *Module) snapshot(ctx context.Context, inst *instance) error {
 	if err != nil {
 		return err
 	}
-	m.shape.Why, m.shape.Gas = why, uint64(inst.run.meter.used())
+	m.shape.Why, m.shape.Gas = why, inst.run.GasSpent()
 	if why != "" {
 		return nil
 	}
@@ -158,29 +160,29 @@ func (m *Module) snapshot(ctx context.Context, inst *instance) error {
 func (inst *instance) initializeOnce(ctx context.Context) (why string, err error) {
 	host := newStill(inst.ground.module.digest)
 	r := &inst.run
-	r.begin(ctx, host, Limits{Gas: initialGas, Depth: initialDepth, MemoryBytes: initialMemory, WallTime: math.MaxInt64}.orDefault())
-	r.initialCalls = initialCalls
+	r.Begin(ctx, host, Limits{Gas: initialGas, Depth: initialDepth, MemoryBytes: initialMemory, WallTime: math.MaxInt64}.OrDefault(), inst.ground.module.runtime.shared)
+	r.BoundCalls(initialCalls)
 	inst.arm()
 	err = inst.initialize()
-	r.initialCalls = 0
-	r.release()
+	r.BoundCalls(0)
+	r.Release()
 	inst.tell(&Usage{})
 	switch {
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
 	case host.asked != "":
 		return fmt.Sprintf("its initialization makes the host call %q", host.asked), nil
-	case errors.Is(err, errInitialCalls):
+	case errors.Is(err, guest.ErrInitialCalls):
 		return fmt.Sprintf("its initialization calls functions of WASI more than %d times", initialCalls-1), nil
 	case err != nil:
-		return "its initialization fails: " + describe(r.explain(exportInitialize, err)), nil
-	case r.meter.over():
+		return "its initialization fails: " + describe(r.Explain(exportInitialize, err)), nil
+	case r.IsOutOfGas():
 		return fmt.Sprintf("its initialization takes more than %d units of gas", initialGas), nil
-	case r.refused > 0:
+	case r.Refused > 0:
 		return fmt.Sprintf("its initialization wants more than %d bytes of memory", initialMemory), nil
-	case len(r.console.lines[1])+len(r.console.lines[2]) > 0:
+	case r.HalfLine():
 		return "its initialization leaves half a line on stdout or stderr", nil
-	case r.closed != [3]bool{}:
+	case r.AnyClosed():
 		return "its initialization closes a standard stream", nil
 	case inst.changed != nil && inst.changed.Get() != 0:
 		return "its initialization changes a table, drops a segment, or sets a global that cannot be copied", nil
@@ -205,7 +207,7 @@ func (m *Module) adopt(inst *instance) error {
 	if err != nil {
 		return err
 	}
-	g.globals, g.monotonic = inst.globalValues(), inst.run.clock.last
+	g.globals, g.monotonic = inst.globalValues(), inst.run.ClockAt()
 	m.base, m.once = g, true
 	return nil
 }

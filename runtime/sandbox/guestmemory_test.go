@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/sandbox/extism"
+	"github.com/wharf-dev/wharf/runtime/sandbox/guest"
+	"github.com/wharf-dev/wharf/runtime/sandbox/rewrite"
 )
 
 const largeGuest = 16 << 20
@@ -22,7 +25,7 @@ func large() []byte {
 
 // largeExtism is the same, made with an Extism PDK.
 func largeExtism() []byte {
-	g := &guest{pages: 1, imports: []importedFunc{{extismUser, abi.CallClock, signature{}}}}
+	g := &handmade{pages: 1, imports: []importedFunc{{extism.UserModule, abi.CallClock, rewrite.Signature{}}}}
 	grows := konst(largeGuest/pageBytes-1) + opGrow + konst(-1) + "\x46\x04\x40" + opUnreachable + "\x0b"
 	return g.add(fn{export: abi.DefaultExport, sig: runSig, body: grows + call(0) + konst(0)}).wasm()
 }
@@ -43,10 +46,8 @@ func TestGuestsShareMemory(t *testing.T) {
 			for range 12 {
 				guests.Go(func() {
 					h := &host{answer: func(context.Context, string, []byte) (abi.CallStatus, []byte, error) {
-						r.memories.mu.Lock()
-						defer r.memories.mu.Unlock()
-						if r.memories.used > limit+2*largeGuest {
-							t.Errorf("%d bytes are used together", r.memories.used)
+						if used, _ := r.shared.Memory.Load(); used > limit+2*largeGuest {
+							t.Errorf("%d bytes are used together", used)
 						}
 						return abi.CallOK, nil, nil
 					}}
@@ -56,8 +57,8 @@ func TestGuestsShareMemory(t *testing.T) {
 				})
 			}
 			guests.Wait()
-			if r.memories.used != 0 || len(r.memories.order) != 0 {
-				t.Errorf("%d bytes of %d Runs are held after all have ended", r.memories.used, len(r.memories.order))
+			if used, runs := r.shared.Memory.Load(); used != 0 || runs != 0 {
+				t.Errorf("%d bytes of %d Runs are held after all have ended", used, runs)
 			}
 		})
 	}
@@ -73,13 +74,10 @@ func onClock(do func()) *host {
 	}}
 }
 
-// waits waits until the given number of Runs hold memory or wait for it.
-func (b *guestMemory) waits(t *testing.T, runs int) {
+// awaitHolders waits until the given number of Runs hold memory or wait for it.
+func awaitHolders(t *testing.T, m *guest.Memory, runs int) {
 	for t.Context().Err() == nil {
-		b.mu.Lock()
-		n := len(b.order)
-		b.mu.Unlock()
-		if n == runs {
+		if _, n := m.Load(); n == runs {
 			return
 		}
 		runtime.Gosched()
@@ -109,7 +107,7 @@ func TestGuestsWaitForMemory(t *testing.T) {
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			start(ctx, onClock(func() { t.Error("it was given memory that is not there") }))
-			r.memories.waits(t, 2)
+			awaitHolders(t, r.shared.Memory, 2)
 			cancel()
 			if err := <-ended; !errors.Is(err, context.Canceled) {
 				t.Errorf("the one that waited and was canceled ended with %v", err)
@@ -121,7 +119,7 @@ func TestGuestsWaitForMemory(t *testing.T) {
 					t.Error("it was given memory before the first had ended")
 				}
 			}))
-			r.memories.waits(t, 2)
+			awaitHolders(t, r.shared.Memory, 2)
 			close(leave)
 			if err := errors.Join(<-ended, <-ended); err != nil {
 				t.Error(err)
@@ -144,7 +142,7 @@ func TestWaitingForMemoryEnds(t *testing.T) {
 			}()
 			<-inside
 			never := onClock(func() { t.Error("it was given memory that is not there") })
-			_, err := m.Run(t.Context(), abi.DefaultExport, never, Limits{WallTime: longestGap + 100*time.Millisecond})
+			_, err := m.Run(t.Context(), abi.DefaultExport, never, Limits{WallTime: 600 * time.Millisecond})
 			if failed, ok := errors.AsType[*abi.Failure](err); !ok || failed.Code != abi.FailurePluginTimeout {
 				t.Errorf("one that waited for longer than it may run ended with %v", err)
 			}
@@ -154,7 +152,7 @@ func TestWaitingForMemoryEnds(t *testing.T) {
 				_, err := m.Run(drain, abi.DefaultExport, never, Limits{})
 				ended <- err
 			}()
-			r.memories.waits(t, 2)
+			awaitHolders(t, r.shared.Memory, 2)
 			drained(why)
 			if err := <-ended; !errors.Is(err, why) && !errors.Is(err, context.Canceled) {
 				t.Errorf("one that waited when the node ended ended with %v", err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/internal/share"
+	"github.com/wharf-dev/wharf/runtime/sandbox/rewrite"
 )
 
 // tight are limits that a hostile guest reaches at once.
@@ -34,7 +35,7 @@ func twice(index int) string { return call(index) + opDrop + call(index) }
 
 // doubling is a chain of functions without any loop or recursion that makes 2^64
 // calls.
-func doubling() *guest {
+func doubling() *handmade {
 	g := runner(call(1))
 	for i := range 64 {
 		g.add(fn{sig: runSig, body: twice(i + 2)})
@@ -44,11 +45,11 @@ func doubling() *guest {
 
 // endless is a guest that recurses without an end in sight: 2^40 calls, none of
 // them deep, and no loop.
-func endless() *guest {
+func endless() *handmade {
 	g := runner(konst(40) + call(1))
 	step := "\x20\x00" + konst(1) + "\x6b" // local.get 0; i32.const 1; i32.sub
 	body := "\x20\x00\x45\x04\x7f" + konst(0) + "\x05" + step + call(1) + opDrop + step + call(1) + "\x0b"
-	return g.add(fn{sig: signature{i32, i32}, body: body})
+	return g.add(fn{sig: signature(i32, i32), body: body})
 }
 
 func loopsWith(body string) string { return "\x03\x40" + body + "\x0c\x00\x0b" + opUnreachable }
@@ -56,7 +57,7 @@ func loopsWith(body string) string { return "\x03\x40" + body + "\x0c\x00\x0b" +
 // hostile are guests that do what no plugin should, and how each Run has to end.
 var hostile = []struct {
 	name    string
-	guest   *guest
+	guest   *handmade
 	limits  Limits
 	code    string
 	message string // part of it
@@ -77,7 +78,7 @@ var hostile = []struct {
 		tight(), abi.FailurePluginMemory, "refused more than 4194304"},
 	{"wants it all at once", runner(konst(65535) + opGrow + konst(-1) + "\x46\x04\x40" + opUnreachable + "\x0b" + konst(0)),
 		tight(), abi.FailurePluginMemory, "refused more than 4194304"},
-	{"memory larger than allowed", &guest{pages: 65, funcs: []fn{{export: "run", sig: runSig, body: konst(0)}}},
+	{"memory larger than allowed", &handmade{pages: 65, funcs: []fn{{export: "run", sig: runSig, body: konst(0)}}},
 		tight(), abi.FailurePluginMemory, "needs 4259840 bytes"},
 	{"grows a table for ever", growsTable(), tight(), abi.FailurePluginTrap, "unreachable"},
 	{"returns non-zero", runner(konst(7)), tight(), abi.FailurePluginError, "returned 7"},
@@ -100,39 +101,39 @@ var hostile = []struct {
 	{"garbage for WASI", garbage(), tight(), abi.FailurePluginTrap, ""},
 }
 
-func starts(body string) *guest {
-	g := runner(konst(0)).add(fn{sig: signature{}, body: body})
+func starts(body string) *handmade {
+	g := runner(konst(0)).add(fn{sig: rewrite.Signature{}, body: body})
 	g.start = 2
 	return g
 }
 
-func exits(code int64) *guest {
+func exits(code int64) *handmade {
 	g := runner(konst(code) + call(0) + konst(0))
 	return g.importWASI("proc_exit", i32, "")
 }
 
 // sleeps waits an hour through poll_oneoff.
-func sleeps() *guest {
+func sleeps() *handmade {
 	g := runner(konst(0) + konst(100) + konst(1) + konst(200) + call(0))
 	hour := "\x00\xa0\xb8\x30\x46\x03\x00\x00"
 	return g.importWASI("poll_oneoff", i32+i32+i32+i32, i32).at(24, hour)
 }
 
 // prints writes its whole memory to stdout, again and again.
-func prints() *guest {
+func prints() *handmade {
 	g := runner(loopsWith(konst(1) + konst(0) + konst(1) + konst(60) + call(0) + opDrop))
 	return g.importWASI("fd_write", i32+i32+i32+i32, i32).at(0, "\x40\x00\x00\x00\x00\xf0\x00\x00").at(64, strings.Repeat("x", 61440))
 }
 
 // garbage passes numbers to poll_oneoff that overflow when they are multiplied.
-func garbage() *guest {
+func garbage() *handmade {
 	g := runner(konst(0) + konst(0) + konst(0x0aaaaaab) + konst(0) + call(0) + opDrop + opUnreachable)
 	return g.importWASI("poll_oneoff", i32+i32+i32+i32, i32)
 }
 
 // growsTable grows a table without a maximum by a million entries at a time, and
 // traps when it is refused.
-func growsTable() *guest {
+func growsTable() *handmade {
 	refused := konst(-1) + "\x46\x04\x40" + opUnreachable + "\x0b"
 	g := runner(loopsWith("\xd0\x70" + konst(100_000) + "\xfc\x0f\x00" + refused))
 	g.table = "\x01\x70\x00\x01"
@@ -197,11 +198,11 @@ var invalidModules = []struct {
 		runner(konst(0), "telepathy").wasm()},
 	{"unknown WASI call", "path_teleport", runner(konst(0)).importWASI("path_teleport", "", i32).wasm()},
 	{"another module", `from the module "env"`, foreign().wasm()},
-	{"wrong signature", `"wharf"."log" as (i64) -> (); it is (i32, i32) -> (i64)`, wrongSignature().wasm()},
+	{"wrong rewrite.Signature", `"wharf"."log" as (i64) -> (); it is (i32, i32) -> (i64)`, wrongSignature().wasm()},
 	{"imported memory", "imported as a memory", []byte("\x00asm\x01\x00\x00\x00\x02\x0b\x01\x03env\x01m\x02\x01\x01\x02")},
 	{"shared memory", "threads are not supported", []byte("\x00asm\x01\x00\x00\x00\x05\x04\x01\x03\x01\x02")},
 	{"a program", "-buildmode=c-shared", runner(konst(0)).add(fn{export: "_start"}).wasm()},
-	{"nothing to run", "exports no function () -> i32", (&guest{pages: 1, funcs: []fn{{export: "run"}}}).wasm()},
+	{"nothing to run", "exports no function () -> i32", (&handmade{pages: 1, funcs: []fn{{export: "run"}}}).wasm()},
 	{"host calls without memory", "has no memory", noMemory().wasm()},
 	{"an unknown opcode", "offset 0x26: it holds the unknown opcode 0xff", runner("\xff" + konst(0)).wasm()},
 	{"wrong types", "does not compile", runner("\x42\x00").wasm()},
@@ -210,32 +211,32 @@ var invalidModules = []struct {
 	{"a vector longer than the module", "middle of a value", []byte("\x00asm\x01\x00\x00\x00\x09\x06\x01\x04\x41\x00\x0b\xff\xff\xff\xff\x0f")},
 }
 
-func foreign() *guest {
+func foreign() *handmade {
 	g := runner(konst(0))
-	g.imports = append(g.imports, importedFunc{"env", "abort", signature{}})
+	g.imports = append(g.imports, importedFunc{"env", "abort", rewrite.Signature{}})
 	return g
 }
 
-func wrongSignature() *guest {
+func wrongSignature() *handmade {
 	g := runner(konst(0))
-	g.imports = append(g.imports, importedFunc{abi.HostModule, abi.CallLog, signature{i64, ""}})
+	g.imports = append(g.imports, importedFunc{abi.HostModule, abi.CallLog, signature(i64, "")})
 	return g
 }
 
-func noMemory() *guest {
+func noMemory() *handmade {
 	g := runner(konst(0), abi.CallLog)
 	g.pages = 0
 	return g
 }
 
-func hugeTable() *guest {
+func hugeTable() *handmade {
 	g := runner(konst(0))
 	g.table = "\x01\x70\x00" + leb(1<<27)
 	return g
 }
 
-func manyLocals() *guest {
-	return (&guest{pages: 1}).add(fn{export: "run", sig: runSig, locals: "\x01" + leb(1<<32-1) + "\x7f", body: konst(0)})
+func manyLocals() *handmade {
+	return (&handmade{pages: 1}).add(fn{export: "run", sig: runSig, locals: "\x01" + leb(1<<32-1) + "\x7f", body: konst(0)})
 }
 
 func TestCompileRefuses(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/sandbox/extism"
 	"github.com/wharf-dev/wharf/runtime/sandbox/rewrite"
 )
 
@@ -54,7 +55,7 @@ type MemoryReport struct {
 
 // Inspect says what the module is and what running it takes: it makes an instance, and
 // initializes it.
-func (m *Module) Inspect(ctx context.Context) (*Report, error) {
+func (m *Module) Inspect(ctx context.Context) (report *Report, err error) {
 	if m.broken != nil {
 		return nil, m.broken
 	}
@@ -75,7 +76,9 @@ func (m *Module) Inspect(ctx context.Context) (*Report, error) {
 		}
 	}
 	if m.extism != nil {
-		return r, m.measureExtism(ctx, r)
+		r.Pool, r.NoPool = false, "the Extism SDK makes its instances, one for each Run"
+		r.Birth, r.Memory.Begins, err = m.extism.Birth(ctx, newStill(m.digest), Limits{Gas: initialGas, MemoryBytes: initialMemory}.OrDefault())
+		return r, err
 	}
 	r.Memory.Begins = m.base.memoryBytes()
 	return r, m.measure(ctx, r)
@@ -83,8 +86,8 @@ func (m *Module) Inspect(ctx context.Context) (*Report, error) {
 
 // describeImport tells what an import allows, in a sentence.
 func describeImport(i rewrite.Import) ImportReport {
-	if r, ok := describeExtism(i); ok {
-		return r
+	if d, ok := extism.Describe(i); ok {
+		return ImportReport{Module: i.Module, Name: d.Name, Effect: d.Effect, Allows: d.Allows}
 	}
 	r := ImportReport{Module: i.Module, Name: i.Name, Allows: "it is part of WASI, which reaches nothing: clock, randomness and output are the host's"}
 	if i.Module != abi.HostModule {

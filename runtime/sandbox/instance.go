@@ -12,6 +12,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
 
+	"github.com/wharf-dev/wharf/runtime/sandbox/guest"
 	"github.com/wharf-dev/wharf/runtime/sandbox/image"
 	"github.com/wharf-dev/wharf/runtime/sandbox/rewrite"
 )
@@ -31,14 +32,8 @@ type instance struct {
 	functions  []api.Function
 	stackField []int // where a function has its stack: see stackBytes
 	stack      [1]uint64
-	run        run
+	run        guest.Run
 }
-
-// instantiateError marks an error from making the instance.
-type instantiateError struct{ err error }
-
-func (e *instantiateError) Error() string { return e.err.Error() }
-func (e *instantiateError) Unwrap() error { return e.err }
 
 // errReserve marks a lack of address space for a memory.
 var errReserve = errors.New("sandbox: no room for an instance")
@@ -53,11 +48,11 @@ func (g *ground) newInstance(reserve uint64) (inst *instance, err error) {
 		if inst.memory, err = g.image.NewMemory(max(reserve, g.image.Size())); err != nil {
 			return nil, fmt.Errorf("%w: %w", errReserve, err)
 		}
-		inst.memory.OnGrow(inst.run.hold)
+		inst.memory.OnGrow(inst.run.Hold)
 		ctx = experimental.WithMemoryAllocator(ctx, inst.memory)
 	}
 	if inst.mod, err = m.instantiate(ctx); err != nil {
-		return nil, errors.Join(&instantiateError{err}, inst.close())
+		return nil, errors.Join(&guest.InstantiateError{Err: err}, inst.close())
 	}
 	inst.find()
 	inst.setGlobals()
@@ -118,23 +113,21 @@ func (inst *instance) globalValues() []uint64 {
 // serve does a Run. The instance is used up afterwards, until it is reset.
 func (inst *instance) serve(ctx context.Context, begun time.Time, export string, h Host, l Limits) (Usage, error) {
 	r := &inst.run
-	r.begin(ctx, h, l)
-	defer r.end()
+	r.Begin(ctx, h, l, inst.ground.module.runtime.shared)
+	defer r.End()
 	inst.arm()
 	var usage Usage
 	result, err := inst.perform(export, begun, &usage)
 	inst.tell(&usage)
-	return usage, r.judge(export, result, err)
+	return usage, r.Judge(export, result, err)
 }
 
 // arm gives the guest what it may use.
 func (inst *instance) arm() {
-	r, l := &inst.run, &inst.run.limits
-	r.clock.base, r.clock.last = inst.ground.monotonic, inst.ground.monotonic
-	r.yieldAt = len(inst.ground.module.shape.Imports) + 1
-	host := inst.ground.module.runtime
-	r.meter.slice, r.turns, r.memories = host.slice, host.turns, host.memories
-	r.meter.start(l.Gas, inst.gas)
+	r, l := &inst.run, &inst.run.Limits
+	r.ClockFrom(inst.ground.monotonic)
+	r.YieldAt = len(inst.ground.module.shape.Imports) + 1
+	r.Arm(inst.gas)
 	if inst.depth != nil {
 		inst.depth.Set(uint64(l.Depth))
 	}
@@ -146,20 +139,20 @@ func (inst *instance) arm() {
 // tell says what was used, and what was refused.
 func (inst *instance) tell(usage *Usage) {
 	r := &inst.run
-	usage.HostCalls, usage.Gas = r.calls, r.gasUsed()
+	usage.HostCalls, usage.Gas = r.Calls, r.GasUsed()
 	if inst.memory == nil {
 		return
 	}
 	usage.MemoryBytes = inst.memory.Size()
 	if refused := inst.memory.Refused(); refused <= inst.ground.module.shape.maximum() {
-		r.refused = refused // what the module itself excludes is no limit of ours
+		r.Refused = refused // what the module itself excludes is no limit of ours
 	}
 }
 
 // perform initializes the instance, where that was not done before, and calls the
 // export.
 func (inst *instance) perform(export string, begun time.Time, usage *Usage) (result int32, err error) {
-	err = caught(func() { inst.run.hold(inst.ground.memoryBytes()) })
+	err = guest.Caught(func() { inst.run.Hold(inst.ground.memoryBytes()) })
 	if err == nil && inst.ground.initialize {
 		err = inst.initialize()
 	}
@@ -172,19 +165,10 @@ func (inst *instance) perform(export string, begun time.Time, usage *Usage) (res
 	inst.stack[0] = 0
 	err = inst.function(export).CallWithStack(r, inst.stack[:])
 	if err == nil {
-		err = r.conclude()
+		err = r.Conclude()
 	}
 	usage.Run = time.Since(called)
 	return int32(uint32(inst.stack[0])), err
-}
-
-// conclude is the end of a guest that ended by itself.
-func (r *run) conclude() error {
-	if r.meter.over() {
-		r.failure = r.outOfGas()
-		return r.failure
-	}
-	return r.flush()
 }
 
 // initialize calls the start function and what initializes a reactor.

@@ -10,29 +10,31 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/internal/share"
 	"github.com/wharf-dev/wharf/plugins/plugintest"
+	"github.com/wharf-dev/wharf/plugins/plugintest/workers"
 )
 
 // vandals are works that leave something behind, each in its own way.
-func vandals(w plugintest.Worker) (all []job) {
+func vandals(w workers.Worker) (all []job) {
 	for _, j := range []job{
-		{plugintest.Work{Work: "write", Times: 3}, Limits{}},
-		{plugintest.Work{Work: "heap", Times: 60}, Limits{}},
-		{plugintest.Work{Work: "grow", Times: 20}, Limits{}},
-		{plugintest.Work{Work: "recurse", Times: 1_000_000}, Limits{Depth: 6_000}},
-		{plugintest.Work{Work: "busy"}, Limits{Gas: 1_000_000}},
-		{plugintest.Work{Work: "write", Times: 100}, Limits{MemoryBytes: 6 << 20}},
-		{plugintest.Work{Work: "calls", Times: 100}, Limits{HostCalls: 50}},
-		{plugintest.Work{Work: "trap"}, Limits{}},
-		{plugintest.Work{Work: "exit"}, Limits{}},
-		{plugintest.Work{Work: "no such work"}, Limits{}},
+		{workers.Work{Work: "write", Times: 3}, Limits{}},
+		{workers.Work{Work: "heap", Times: 60}, Limits{}},
+		{workers.Work{Work: "grow", Times: 20}, Limits{}},
+		{workers.Work{Work: "recurse", Times: 1_000_000}, Limits{Depth: 6_000}},
+		{workers.Work{Work: "busy"}, Limits{Gas: 1_000_000}},
+		{workers.Work{Work: "write", Times: 100}, Limits{MemoryBytes: 6 << 20}},
+		{workers.Work{Work: "calls", Times: 100}, Limits{HostCalls: 50}},
+		{workers.Work{Work: "trap"}, Limits{}},
+		{workers.Work{Work: "exit"}, Limits{}},
+		{workers.Work{Work: "no such work"}, Limits{}},
 	} {
 		if w.Can(j.Work.Work) || j.Work.Work == "no such work" {
 			all = append(all, j)
 		}
 	}
 	for bit := 0; bit < 9 && w.Can("undo"); bit++ {
-		all = append(all, job{plugintest.Work{Work: "undo", Times: 1 << bit}, Limits{}})
+		all = append(all, job{workers.Work{Work: "undo", Times: 1 << bit}, Limits{}})
 	}
 	return all
 }
@@ -41,12 +43,13 @@ func vandals(w plugintest.Worker) (all []job) {
 // the Task before has left: not in memory, nor beyond its end, in globals, in tables, in
 // segments, or in what WASI holds for it.
 func TestNothingIsLeftBehind(t *testing.T) {
+	share.Alone(t)
 	for _, engine := range engines() {
 		engine.config.CacheDir = cacheDir
 		r := newRuntime(t, engine.config)
-		for _, w := range plugintest.Workers() {
+		for _, w := range workers.All() {
 			t.Run(w.Name+" on the "+engine.name, func(t *testing.T) {
-				look := job{Work: plugintest.Work{Work: "look"}}
+				look := job{Work: workers.Work{Work: "look"}}
 				want := look.do(t, compile(t, r, w.Wasm))
 				m := compile(t, r, w.Wasm)
 				for _, v := range vandals(w) {
@@ -66,9 +69,9 @@ func TestNothingIsLeftBehind(t *testing.T) {
 // in between.
 func TestLookingFinds(t *testing.T) {
 	r := newRuntime(t, Config{CacheDir: cacheDir})
-	for _, w := range plugintest.Workers() {
+	for _, w := range workers.All() {
 		t.Run(w.Name, func(t *testing.T) {
-			look := plugintest.Work{Work: "look"}
+			look := workers.Work{Work: "look"}
 			want := job{Work: look}.do(t, compile(t, r, w.Wasm)).Output
 			m := compile(t, r, w.Wasm)
 			for _, v := range vandals(w) {
@@ -76,9 +79,9 @@ func TestLookingFinds(t *testing.T) {
 					continue
 				}
 				inst := taken(t, m, v.Limits)
-				_, _ = inst.serve(t.Context(), time.Now(), abi.DefaultExport, newWorkHost(t, v.Work), v.Limits.orDefault())
+				_, _ = inst.serve(t.Context(), time.Now(), abi.DefaultExport, newWorkHost(t, v.Work), v.Limits.OrDefault())
 				h := newWorkHost(t, look)
-				_, err := inst.serve(t.Context(), time.Now(), abi.DefaultExport, h, Limits{}.orDefault())
+				_, err := inst.serve(t.Context(), time.Now(), abi.DefaultExport, h, Limits{}.OrDefault())
 				if err == nil && h.output == want {
 					t.Errorf("%v is not found", v)
 				}
@@ -93,11 +96,11 @@ func TestLookingFinds(t *testing.T) {
 // taken takes an instance from the pool.
 func taken(t testing.TB, m *Module, l Limits) *instance {
 	t.Helper()
-	g, err := m.admit(t.Context(), abi.DefaultExport, l.orDefault())
+	g, err := m.admit(t.Context(), abi.DefaultExport, l.OrDefault())
 	if err != nil {
 		t.Fatal(err)
 	}
-	inst, err := g.take(l.orDefault())
+	inst, err := g.take(l.OrDefault())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +125,7 @@ func checksum(inst *instance) (sum [2]uint64) {
 // trap, exit, are stopped or run out of something. Before each, the instance is what the
 // snapshot is, to the byte.
 func TestManyTasks(t *testing.T) {
-	for _, w := range plugintest.Workers() {
+	for _, w := range workers.All() {
 		t.Run(w.Name, func(t *testing.T) {
 			tasks := manyTasks(w)
 			r := newRuntime(t, Config{CacheDir: cacheDir})
@@ -151,7 +154,7 @@ func TestManyTasks(t *testing.T) {
 
 // manyTasks is how many there are for a worker: most for the one by hand, which writes
 // everywhere and takes least.
-func manyTasks(w plugintest.Worker) int {
+func manyTasks(w workers.Worker) int {
 	switch {
 	case !long():
 		return 1_000
@@ -165,7 +168,7 @@ func manyTasks(w plugintest.Worker) int {
 var errParked = errors.New("parked")
 
 // oneOfMany does Task i.
-func oneOfMany(t *testing.T, m *Module, w plugintest.Worker, i int, want [2]uint64) {
+func oneOfMany(t *testing.T, m *Module, w workers.Worker, i int, want [2]uint64) {
 	j, ctx, h := oneJob(t, w, i)
 	g, err := m.admit(t.Context(), abi.DefaultExport, j.Limits)
 	if err != nil {
@@ -204,23 +207,23 @@ func (p *parking) Call(ctx context.Context, call string, request []byte) (abi.Ca
 }
 
 // oneJob says what Task i does, and who answers it.
-func oneJob(t *testing.T, w plugintest.Worker, i int) (j job, ctx context.Context, h Host) {
+func oneJob(t *testing.T, w workers.Worker, i int) (j job, ctx context.Context, h Host) {
 	grow := "heap"
 	if w.Can("grow") {
 		grow = "grow"
 	}
-	limits := Limits{MemoryBytes: 16 << 20, Gas: 20_000_000}.orDefault()
+	limits := Limits{MemoryBytes: 16 << 20, Gas: 20_000_000}.OrDefault()
 	ctx = context.Background()
-	works := []plugintest.Work{
+	works := []workers.Work{
 		{Work: grow, Times: 1 + i%37}, {Work: "write", Times: 1 + i%5}, {Work: "calls", Times: 1}, {Work: "recurse", Times: i % 500},
 		{Work: "look"}, {Work: "write"}, {Work: "trap"}, {Work: "calls", Times: 2}, {Work: "floats", Times: i % 50}, {Work: "exit"},
 	}
 	j = job{works[i%len(works)], limits}
 	switch {
 	case i%101 == 0:
-		j.Work, j.Limits.Gas = plugintest.Work{Work: "busy"}, 500_000
+		j.Work, j.Limits.Gas = workers.Work{Work: "busy"}, 500_000
 	case i%211 == 0:
-		j.Work = plugintest.Work{Work: "recurse", Times: 10_000_000}
+		j.Work = workers.Work{Work: "recurse", Times: 10_000_000}
 	}
 	host := newWorkHost(t, j.Work)
 	if j.Work.Work != "calls" {

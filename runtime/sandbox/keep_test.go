@@ -29,7 +29,7 @@ func TestWarmStart(t *testing.T) {
 		"no initialization":          mixed().wasm(),
 		"initialized once":           digest.Wasm(),
 		"initialized in each Run":    asks.wasm(),
-		"without memory and globals": (&guest{}).add(fn{export: "run", sig: runSig, body: konst(0)}).wasm(),
+		"without memory and globals": (&handmade{}).add(fn{export: "run", sig: runSig, body: konst(0)}).wasm(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
-	"github.com/wharf-dev/wharf/plugins/plugintest"
+	"github.com/wharf-dev/wharf/plugins/plugintest/workers"
 )
 
 // breaker is a plugin that breaks a limit, and how that has to end.
@@ -32,11 +32,11 @@ func breakers(t *testing.T, r *Runtime) (all []breaker) {
 		plain := func(testing.TB) Host { return &host{answer: always(strings.Repeat("a", 100))} }
 		all = append(all, breaker{name: h.name, module: m, host: plain, limits: h.limits, code: h.code})
 	}
-	for _, w := range plugintest.Workers() {
+	for _, w := range workers.All() {
 		m := compile(t, r, w.Wasm)
 		add := func(work string, times int, l Limits, cancel bool, code string) {
 			if w.Can(work) {
-				works := func(t testing.TB) Host { return newWorkHost(t, plugintest.Work{Work: work, Times: times}) }
+				works := func(t testing.TB) Host { return newWorkHost(t, workers.Work{Work: work, Times: times}) }
 				all = append(all, breaker{w.Name + " " + work, m, works, l, cancel, code})
 			}
 		}
@@ -56,7 +56,7 @@ func breakers(t *testing.T, r *Runtime) (all []breaker) {
 
 // trapFailure is how a worker ends that dereferences nothing: a panic in Go, which the SDK
 // tells.
-func trapFailure(w plugintest.Worker) string {
+func trapFailure(w workers.Worker) string {
 	if w.Name == "work-go" {
 		return ""
 	}
@@ -101,14 +101,14 @@ func (l *listening) Call(ctx context.Context, call string, request []byte) (abi.
 type good struct {
 	name   string
 	module *Module
-	work   plugintest.Work
+	work   workers.Work
 	want   seen
 }
 
 func goods(t *testing.T, r *Runtime) (all []good) {
-	for _, w := range plugintest.Workers() {
+	for _, w := range workers.All() {
 		m := compile(t, r, w.Wasm)
-		for _, work := range []plugintest.Work{{Work: "floats", Times: 100}, {Work: "calls", Times: 3}, {Work: "heap", Times: 30}, {Work: "look"}} {
+		for _, work := range []workers.Work{{Work: "floats", Times: 100}, {Work: "calls", Times: 3}, {Work: "heap", Times: 30}, {Work: "look"}} {
 			if w.Can(work.Work) {
 				all = append(all, good{w.Name + " " + work.Work, m, work, job{Work: work}.do(t, m)})
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/tetratelabs/wazero"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/sandbox/extism"
 	"github.com/wharf-dev/wharf/runtime/sandbox/image"
 	"github.com/wharf-dev/wharf/runtime/sandbox/pool"
 	"github.com/wharf-dev/wharf/runtime/sandbox/rewrite"
@@ -22,7 +23,7 @@ const pageBytes = image.PageBytes
 type Module struct {
 	runtime    *Runtime
 	code       wazero.CompiledModule // nil with extism
-	extism     *extismPlugin         // a plugin that was made with an Extism PDK
+	extism     *extism.Plugin        // of a plugin that was made with an Extism PDK
 	digest     string
 	imports    []string
 	exports    []string
@@ -84,7 +85,7 @@ func (m *Module) HasExport(name string) bool {
 	return ok
 }
 
-// Close frees the module, for who compiles many that are used for a moment. No Run of it
+// Close frees the module, for callers that compile many for a short use. No Run of it
 // may be under way, and none may follow. [Runtime.Close] does it for all others.
 func (m *Module) Close(ctx context.Context) error {
 	m.runtime.mu.Lock()
@@ -100,7 +101,7 @@ func (m *Module) Close(ctx context.Context) error {
 // free gives back what the module holds besides its code.
 func (m *Module) free() error {
 	if m.extism != nil {
-		return m.extism.close()
+		return m.extism.Close()
 	}
 	m.pool.Close()
 	err := m.base.close()

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/internal/share"
 	"github.com/wharf-dev/wharf/plugins"
 )
 
@@ -42,7 +43,7 @@ const (
 // an earlier Run could have left: in memory, beyond what memory there is at first, in a
 // global, in its size, in a standard stream. Then it leaves all of these, and ends as
 // the given code says, which is the last of its body.
-func leavesMarks(ending string, calls ...string) *guest {
+func leavesMarks(ending string, calls ...string) *handmade {
 	g := runner("", calls...)
 	g.globals = oneGlobal
 	g.importWASI("fd_close", i32, i32)
@@ -166,7 +167,7 @@ func TestClosedStreamsAreOpenAgain(t *testing.T) {
 
 // mixed is a guest that computes in loops, calls and host calls, and writes down what it
 // has done, 1,000 times.
-func mixed() *guest {
+func mixed() *handmade {
 	g := runner("", abi.CallClock)
 	inner := localGet1 + konst(17) + opMul + konst(1) + opAdd + localSet1
 	step := localGet0 + konst(1) + opAdd + "\x22\x00" // local.tee 0
@@ -174,7 +175,7 @@ func mixed() *guest {
 	g.funcs[0].body = "\x03\x40" + inner + konst(0) + konst(5) + call(2) + opStore + konst(8) + localGet1 + opStore +
 		hostCallOf(0, 0, 4) + step + konst(1000) + opNe + branchIf0 + opEnd + konst(0)
 	down := localGet0 + "\x45\x04\x7f" + konst(1) + "\x05" + localGet0 + localGet0 + konst(1) + "\x6b" + call(2) + opMul + konst(16) + opAdd + konst(0) + opLoad + opAdd + opEnd
-	return g.add(fn{sig: signature{i32, i32}, body: down})
+	return g.add(fn{sig: signature(i32, i32), body: down})
 }
 
 // traced is how a Run has ended, as far as it has to be the same everywhere.
@@ -187,7 +188,7 @@ type traced struct {
 
 func trace(t *testing.T, m *Module, l Limits) traced {
 	t.Helper()
-	l = l.orDefault()
+	l = l.OrDefault()
 	g, err := m.admit(t.Context(), abi.DefaultExport, l)
 	if err != nil {
 		t.Fatal(err)
@@ -212,6 +213,7 @@ func trace(t *testing.T, m *Module, l Limits) traced {
 // TestGasIsTheSameEverywhere holds that a guest which runs out of gas does so in the
 // same place: on both engines, in new and in used instances, whatever the slices.
 func TestGasIsTheSameEverywhere(t *testing.T) {
+	share.Alone(t)
 	guests := map[string][]byte{
 		"mixed":         mixed().wasm(),
 		"loop":          runner(loopForever).wasm(),
@@ -226,7 +228,7 @@ func TestGasIsTheSameEverywhere(t *testing.T) {
 			for _, engine := range engines() {
 				for _, slice := range []int64{1, 97, 1000, 0} {
 					r := newRuntime(t, engine.config)
-					r.slice = slice
+					r.shared.Slice = slice
 					m := compile(t, r, wasm)
 					for _, budget := range []uint64{1, 50, 333, 1000, 4000, 4001, 25_000, 1_000_000} {
 						for range 2 {
@@ -249,7 +251,7 @@ func TestGasIsTheSameEverywhere(t *testing.T) {
 }
 
 // trapsLate traps in a loop without calls, after 900 turns.
-func trapsLate() *guest {
+func trapsLate() *handmade {
 	g := runner("")
 	g.funcs[0].locals = twoOfI32
 	step := localGet0 + konst(1) + opAdd + "\x22\x00" // local.tee 0
@@ -265,7 +267,7 @@ func repeated(s string, n int) (all string) {
 }
 
 // body sets the body of the first function.
-func (g *guest) body(code string) *guest {
+func (g *handmade) body(code string) *handmade {
 	g.funcs[0].body = code
 	return g
 }
@@ -300,7 +302,7 @@ func TestDeepCallsLeaveNoStack(t *testing.T) {
 	for _, engine := range engines() {
 		t.Run(engine.name, func(t *testing.T) {
 			m := compile(t, newRuntime(t, engine.config), runner(call(0)).wasm())
-			l := Limits{Depth: 20_000}.orDefault()
+			l := Limits{Depth: 20_000}.OrDefault()
 			inst, err := m.base.take(l)
 			if err != nil {
 				t.Fatal(err)

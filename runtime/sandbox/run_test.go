@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/sandbox/guest"
 )
 
 const (
@@ -27,7 +28,7 @@ const (
 
 // relays is a guest that asks for its input and puts the answer out, and returns
 // the status of that.
-func relays() *guest {
+func relays() *handmade {
 	g := runner("", abi.CallInput, abi.ReadImport, abi.CallOutput)
 	length := localGet0 + i32Wrap
 	g.funcs[0].locals = oneI64
@@ -137,7 +138,7 @@ var errStop = errors.New("the client changed its mind")
 // TestCancel stops guests that are busy in different ways once they are under way.
 func TestCancel(t *testing.T) {
 	waits := runner(hostCallOf(0, 0, 0)+konst(0), abi.CallInput)
-	for name, g := range map[string]*guest{
+	for name, g := range map[string]*handmade{
 		"a loop":          runner(hostCallOf(0, 0, 0)+opLoopForever+opUnreachable, abi.CallInput),
 		"recursion":       callsThenRecurses(),
 		"host calls":      runner(hostCallOf(0, 0, 0)+loopsWith(hostCallOf(1, 0, 0)), abi.CallInput, abi.CallClock),
@@ -172,14 +173,14 @@ func TestCancel(t *testing.T) {
 }
 
 // callsThenRecurses is endless after a host call.
-func callsThenRecurses() *guest {
+func callsThenRecurses() *handmade {
 	g := runner(hostCallOf(0, 0, 0)+konst(40)+call(2), abi.CallInput)
 	step := localGet0 + konst(1) + "\x6b"
 	body := localGet0 + "\x45\x04\x7f" + konst(0) + "\x05" + step + call(2) + opDrop + step + call(2) + "\x0b"
-	return g.add(fn{sig: signature{i32, i32}, body: body})
+	return g.add(fn{sig: signature(i32, i32), body: body})
 }
 
-func sleepsAfterCall() *guest {
+func sleepsAfterCall() *handmade {
 	g := runner(hostCallOf(0, 0, 0)+konst(0)+konst(100)+konst(1)+konst(200)+call(1), abi.CallInput)
 	return g.importWASI("poll_oneoff", i32+i32+i32+i32, i32).at(24, "\x00\xa0\xb8\x30\x46\x03\x00\x00")
 }
@@ -289,7 +290,7 @@ func TestLongLines(t *testing.T) {
 	total := 0
 	for _, a := range h.asked {
 		n := strings.Count(a.request, "x")
-		if n > maxLine {
+		if n > guest.MaxLine {
 			t.Errorf("a piece is %d bytes long", n)
 		}
 		total += n

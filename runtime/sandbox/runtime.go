@@ -17,9 +17,11 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/sandbox/guest"
 	"github.com/wharf-dev/wharf/runtime/sandbox/kept"
 	"github.com/wharf-dev/wharf/runtime/sandbox/pool"
 	"github.com/wharf-dev/wharf/runtime/sandbox/rewrite"
+	"github.com/wharf-dev/wharf/runtime/sandbox/wasi"
 	"github.com/wharf-dev/wharf/runtime/turns"
 )
 
@@ -59,14 +61,12 @@ func (c *Config) turns() *turns.Turns {
 // use.
 type Runtime struct {
 	engine wazero.Runtime
-	config wazero.RuntimeConfig            // of engine
-	cache  wazero.CompilationCache         // nil without CacheDir
-	offers map[string]map[string]signature // by module and name: what can be imported
+	config wazero.RuntimeConfig                    // of engine
+	cache  wazero.CompilationCache                 // nil without CacheDir
+	offers map[string]map[string]rewrite.Signature // by module and name: what can be imported
 	// validator checks modules as they were written, and compiles none.
 	validator wazero.Runtime
-	slice     int64 // of gas, 0 for gasSlice
-	turns     *turns.Turns
-	memories  *guestMemory
+	shared    guest.Shared
 
 	compilers chan struct{} // a place for each module that is being compiled
 
@@ -88,7 +88,7 @@ func New(ctx context.Context, c Config) (*Runtime, error) {
 		config = wazero.NewRuntimeConfigInterpreter()
 	}
 	config = engineConfig(config)
-	r := &Runtime{compilers: make(chan struct{}, maxCompilers()), closing: make(chan struct{}), swept: make(chan struct{}), turns: c.turns(), memories: newGuestMemory(c.GuestBytes), modules: map[*Module]struct{}{}}
+	r := &Runtime{compilers: make(chan struct{}, maxCompilers()), closing: make(chan struct{}), swept: make(chan struct{}), shared: guest.Shared{Turns: c.turns(), Memory: guest.NewMemory(c.GuestBytes)}, modules: map[*Module]struct{}{}}
 	r.idle = pool.NewBudget(idleBudget(c.IdleBytes), time.Now)
 	go r.sweep()
 	r.validator = wazero.NewRuntimeWithConfig(ctx, engineConfig(wazero.NewRuntimeConfig()))
@@ -159,24 +159,24 @@ func (r *Runtime) offer(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("offering host calls: %w", err)
 	}
-	wasi, err := offerWASI(ctx, r.engine)
+	offered, err := wasi.Offer(ctx, r.engine)
 	if err != nil {
 		return fmt.Errorf("offering WASI: %w", err)
 	}
 	if _, err := offerYield(ctx, r.engine); err != nil {
 		return fmt.Errorf("offering what meters call: %w", err)
 	}
-	r.offers = map[string]map[string]signature{
+	r.offers = map[string]map[string]rewrite.Signature{
 		abi.HostModule: signatures(host),
-		wasiModule:     signatures(wasi),
+		wasi.Module:    signatures(offered),
 	}
 	return nil
 }
 
-func signatures(m api.Module) map[string]signature {
-	out := map[string]signature{}
+func signatures(m api.Module) map[string]rewrite.Signature {
+	out := map[string]rewrite.Signature{}
 	for name, f := range m.ExportedFunctionDefinitions() {
-		out[name] = signature{params: string(f.ParamTypes()), results: string(f.ResultTypes())}
+		out[name] = rewrite.Signature{Params: string(f.ParamTypes()), Results: string(f.ResultTypes())}
 	}
 	return out
 }

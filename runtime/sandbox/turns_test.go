@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/sandbox/guest"
 	"github.com/wharf-dev/wharf/runtime/turns"
 )
 
 // busy are limits for a guest that computes for several turns.
 func busy() Limits {
 	l := tight()
-	l.Gas = 5 * turnGas
+	l.Gas = 5 * guest.TurnGas
 	return l
 }
 
@@ -67,7 +68,7 @@ func TestGuestsWaitForTheirTurn(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	usage, err := m.Run(ctx, abi.DefaultExport, &host{}, Limits{})
-	if !errors.Is(err, context.DeadlineExceeded) || usage.Gas > 2*turnGas {
+	if !errors.Is(err, context.DeadlineExceeded) || usage.Gas > 2*guest.TurnGas {
 		t.Errorf("it ended with %v after %d units of gas", err, usage.Gas)
 	}
 }
@@ -79,9 +80,9 @@ func TestNoPlaceIsHeldWhileTheHostAnswers(t *testing.T) {
 	r := newRuntime(t, Config{Turns: place})
 	// 2^24 turns of a loop, and then a call.
 	spin := konst(1<<24) + "\x21\x00\x03\x40\x20\x00" + konst(1) + "\x6b\x22\x00\x0d\x00\x0b"
-	g := &guest{pages: 1}
+	g := &handmade{pages: 1}
 	g.importCall(abi.CallClock)
-	g.add(fn{export: abi.DefaultExport, sig: runSig, locals: "\x01\x01" + typeI32, body: spin + hostCallOf(0, 0, 0) + konst(0)})
+	g.add(fn{export: abi.DefaultExport, sig: runSig, locals: "\x01\x01" + i32, body: spin + hostCallOf(0, 0, 0) + konst(0)})
 	m := compile(t, r, g.wasm())
 	free := false
 	h := &host{answer: func(context.Context, string, []byte) (abi.CallStatus, []byte, error) {
@@ -101,9 +102,9 @@ func TestALongGuestStaysLong(t *testing.T) {
 	spin := func(rounds int64) string {
 		return konst(rounds) + "\x21\x00\x03\x40\x20\x00" + konst(1) + "\x6b\x22\x00\x0d\x00\x0b"
 	}
-	g := &guest{pages: 1}
+	g := &handmade{pages: 1}
 	g.importCall(abi.CallClock)
-	g.add(fn{export: abi.DefaultExport, sig: runSig, locals: "\x01\x01" + typeI32, body: spin(1<<22) + hostCallOf(0, 0, 0) + spin(1<<18) + konst(0)})
+	g.add(fn{export: abi.DefaultExport, sig: runSig, locals: "\x01\x01" + i32, body: spin(1<<22) + hostCallOf(0, 0, 0) + spin(1<<18) + konst(0)})
 	m := compile(t, r, g.wasm())
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

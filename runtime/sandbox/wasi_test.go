@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"io"
 	"io/fs"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -19,16 +18,19 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/sandbox/guest"
+	"github.com/wharf-dev/wharf/runtime/sandbox/wasi"
 )
 
 // forwarder is a guest that exports every function of WASI.
 func forwarder() []byte {
-	g := &guest{pages: 1}
-	for i, name := range slices.Sorted(maps.Keys(wasiFunctions)) {
-		sig := wasiFunctions[name].sig
-		g.importWASI(name, sig.params, sig.results)
+	g := &handmade{pages: 1}
+	for i, name := range wasi.Names() {
+		called, _ := wasi.Lookup(name)
+		sig := called.Signature
+		g.importWASI(name, sig.Params, sig.Results)
 		body := ""
-		for p := range len(sig.params) {
+		for p := range len(sig.Params) {
 			body += "\x20" + leb(p)
 		}
 		g.add(fn{export: name, sig: sig, body: body + call(i)})
@@ -71,7 +73,7 @@ func (h *worldly) Call(_ context.Context, _ string, request []byte) (abi.CallSta
 // twin is a guest with the engine's WASI or with ours, and what is behind it.
 type twin struct {
 	mod  api.Module
-	run  *run
+	run  *guest.Run
 	host *worldly
 }
 
@@ -90,7 +92,7 @@ func (w *twin) call(name string, params []uint64) effects {
 	return e
 }
 
-func newTwin(t testing.TB, offer func(context.Context, wazero.Runtime) error, config func(*run) wazero.ModuleConfig) *twin {
+func newTwin(t testing.TB, offer func(context.Context, wazero.Runtime) error, config func(*guest.Run) wazero.ModuleConfig) *twin {
 	t.Helper()
 	ctx := context.Background()
 	engine := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfigInterpreter())
@@ -98,7 +100,7 @@ func newTwin(t testing.TB, offer func(context.Context, wazero.Runtime) error, co
 	if err := offer(ctx, engine); err != nil {
 		t.Fatal(err)
 	}
-	w := &twin{run: &run{}}
+	w := &twin{run: &guest.Run{}}
 	mod, err := engine.InstantiateWithConfig(ctx, forwarder(), config(w.run))
 	if err != nil {
 		t.Fatal(err)
@@ -110,56 +112,56 @@ func newTwin(t testing.TB, offer func(context.Context, wazero.Runtime) error, co
 // begin makes the twin what it was at first, with the given memory.
 func (w *twin) begin(memory []byte) {
 	w.host = &worldly{now: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)}
-	w.run.begin(context.Background(), w.host, DefaultLimits())
+	w.run.Begin(context.Background(), w.host, DefaultLimits(), guest.Shared{})
 	w.mod.Memory().Write(0, make([]byte, w.mod.Memory().Size()))
 	w.mod.Memory().Write(0, memory)
 }
 
 // The engine's own WASI as it was offered before there was ours.
 
-type engineStdin struct{ run *run }
+type engineStdin struct{ run *guest.Run }
 
 func (s engineStdin) Read([]byte) (int, error) {
-	if s.run.closed[0] {
+	if s.run.IsClosed(0) {
 		return 0, fs.ErrClosed
 	}
 	return 0, io.EOF
 }
 
 type engineStream struct {
-	run *run
+	run *guest.Run
 	fd  int
 }
 
 func (s engineStream) Write(p []byte) (int, error) {
-	if s.run.closed[s.fd] {
+	if s.run.IsClosed(s.fd) {
 		return 0, fs.ErrClosed
 	}
-	s.run.write(s.fd, p)
+	s.run.Write(s.fd, p)
 	return len(p), nil
 }
 
-type engineRandom struct{ run *run }
+type engineRandom struct{ run *guest.Run }
 
 func (s engineRandom) Read(p []byte) (int, error) {
-	s.run.host.Random(p)
+	s.run.Random(p)
 	return len(p), nil
 }
 
 func offerEngineWASI(ctx context.Context, engine wazero.Runtime) error {
-	builder := engine.NewHostModuleBuilder(wasiModule)
+	builder := engine.NewHostModuleBuilder(wasi.Module)
 	wasi_snapshot_preview1.NewFunctionExporter().ExportFunctions(builder)
 	for _, name := range []string{"proc_exit", "fd_close"} {
-		f := wasiFunctions[name]
+		f, _ := wasi.Lookup(name)
 		builder.NewFunctionBuilder().WithName(name).WithGoModuleFunction(api.GoModuleFunc(func(ctx context.Context, m api.Module, stack []uint64) {
-			f.call(runOf(ctx), m.Memory(), stack)
-		}), []api.ValueType(f.sig.params), []api.ValueType(f.sig.results)).Export(name)
+			f.Call(guest.RunOf(ctx), m.Memory(), stack)
+		}), []api.ValueType(f.Params), []api.ValueType(f.Results)).Export(name)
 	}
 	_, err := builder.Instantiate(ctx)
 	return err
 }
 
-func engineWASIConfig(r *run) wazero.ModuleConfig {
+func engineWASIConfig(r *guest.Run) wazero.ModuleConfig {
 	return plainConfig.
 		WithArgs("plugin").
 		WithStdin(engineStdin{r}).
@@ -167,11 +169,11 @@ func engineWASIConfig(r *run) wazero.ModuleConfig {
 		WithStderr(engineStream{r, 2}).
 		WithRandSource(engineRandom{r}).
 		WithWalltime(func() (int64, int32) {
-			ns := r.walltime()
+			ns := r.Walltime()
 			return ns / 1e9, int32(ns % 1e9)
 		}, sys.ClockResolution(time.Microsecond)).
-		WithNanotime(r.monotonic, 1).
-		WithNanosleep(r.sleep)
+		WithNanotime(r.Monotonic, 1).
+		WithNanosleep(r.Sleep)
 }
 
 // TestWASIIsAsTheEnginesOwn calls both with the same: what guests of before were told is
@@ -179,17 +181,18 @@ func engineWASIConfig(r *run) wazero.ModuleConfig {
 func TestWASIIsAsTheEnginesOwn(t *testing.T) {
 	theirs := newTwin(t, offerEngineWASI, engineWASIConfig)
 	ours := newTwin(t, func(ctx context.Context, engine wazero.Runtime) error {
-		_, err := offerWASI(ctx, engine)
+		_, err := wasi.Offer(ctx, engine)
 		return err
-	}, func(*run) wazero.ModuleConfig { return plainConfig })
-	names := slices.Sorted(maps.Keys(wasiFunctions))
+	}, func(*guest.Run) wazero.ModuleConfig { return plainConfig })
+	names := wasi.Names()
 	rapid.Check(t, func(t *rapid.T) {
 		memory := drawMemory(t)
 		ours.begin(memory)
 		theirs.begin(memory)
 		for range rapid.IntRange(1, 6).Draw(t, "calls") {
 			name := rapid.SampledFrom(names).Draw(t, "name")
-			params := drawParams(t, wasiFunctions[name].sig.params)
+			called, _ := wasi.Lookup(name)
+			params := drawParams(t, called.Params)
 			if exempt(name, params) {
 				continue
 			}
@@ -230,7 +233,7 @@ func drawParams(t *rapid.T, types string) []uint64 {
 		params = append(params, p.Draw(t, "param"))
 	}
 	for i := range types {
-		if types[i] == typeI32[0] {
+		if types[i] == i32[0] {
 			params[i] = uint64(uint32(params[i]))
 		}
 	}
@@ -241,9 +244,9 @@ func drawParams(t *rapid.T, types string) []uint64 {
 func exempt(name string, p []uint64) bool {
 	switch name {
 	case "fd_read", "fd_pread", "fd_write", "fd_pwrite":
-		return p[2] > maxBuffers
+		return p[2] > wasi.MaxBuffers
 	case "poll_oneoff":
-		return p[2] > maxSubscriptions
+		return p[2] > wasi.MaxSubscriptions
 	case "fd_filestat_set_times":
 		return p[0] <= 2 // the engine's own traps: a stream has no file system
 	}
@@ -253,8 +256,8 @@ func exempt(name string, p []uint64) bool {
 // sameButForPaths forgives that ours does not look at what a path says, where the
 // engine's own refuses one that leads out of the folder.
 func sameButForPaths(name string, got, want effects) bool {
-	const notPermitted = 63
-	refused := []uint64{uint64(errnoBadf), uint64(errnoNotdir)}
+	const badf, notdir, notPermitted = 8, 54, 63
+	refused := []uint64{badf, notdir}
 	if strings.HasPrefix(name, "path_") && want.answer == notPermitted && slices.Contains(refused, got.answer) {
 		got.answer = notPermitted
 	}

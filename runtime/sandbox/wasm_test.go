@@ -1,6 +1,10 @@
 package sandbox
 
-import "github.com/wharf-dev/wharf/abi"
+import (
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/sandbox/rewrite"
+	"github.com/wharf-dev/wharf/runtime/sandbox/wasi"
+)
 
 // Sections of the binary format.
 const (
@@ -19,7 +23,7 @@ const (
 // importedFunc is a function that a guest imports.
 type importedFunc struct {
 	module, name string
-	sig          signature
+	sig          rewrite.Signature
 }
 
 func appendSection(b []byte, id byte, payload []byte) []byte {
@@ -48,10 +52,14 @@ const (
 	opGrow        = "\x40\x00"
 )
 
-// guest builds a module by hand, so that the tests need no other tool and can
+func signature(params, results string) rewrite.Signature {
+	return rewrite.Signature{Params: params, Results: results}
+}
+
+// handmade builds a module by hand, so that the tests need no other tool and can
 // build what no tool would.
-type guest struct {
-	types   []signature
+type handmade struct {
+	types   []rewrite.Signature
 	imports []importedFunc
 	pages   int    // 0: no memory
 	maximum int    // pages, 0: none
@@ -65,7 +73,7 @@ type guest struct {
 
 type fn struct {
 	export string
-	sig    signature
+	sig    rewrite.Signature
 	locals string // raw declaration, "" for none
 	body   string // without the final end
 }
@@ -75,42 +83,42 @@ type datum struct {
 	bytes  string
 }
 
-var runSig = signature{"", i32}
+var runSig = signature("", i32)
 
 // runner is a guest with one page of memory whose export "run" has the given
 // body, after the given host calls.
-func runner(body string, calls ...string) *guest {
-	g := &guest{pages: 1}
+func runner(body string, calls ...string) *handmade {
+	g := &handmade{pages: 1}
 	for _, name := range calls {
 		g.importCall(name)
 	}
 	return g.add(fn{export: abi.DefaultExport, sig: runSig, body: body})
 }
 
-func (g *guest) importCall(name string) {
-	sig := signature{i32 + i32, i64}
+func (g *handmade) importCall(name string) {
+	sig := signature(i32+i32, i64)
 	if name == abi.ReadImport {
-		sig.results = i32
+		sig.Results = i32
 	}
 	g.imports = append(g.imports, importedFunc{abi.HostModule, name, sig})
 }
 
-func (g *guest) importWASI(name string, params, results string) *guest {
-	g.imports = append(g.imports, importedFunc{wasiModule, name, signature{params, results}})
+func (g *handmade) importWASI(name string, params, results string) *handmade {
+	g.imports = append(g.imports, importedFunc{wasi.Module, name, signature(params, results)})
 	return g
 }
 
-func (g *guest) add(f fn) *guest {
+func (g *handmade) add(f fn) *handmade {
 	g.funcs = append(g.funcs, f)
 	return g
 }
 
-func (g *guest) at(offset int, bytes string) *guest {
+func (g *handmade) at(offset int, bytes string) *handmade {
 	g.data = append(g.data, datum{offset, bytes})
 	return g
 }
 
-func (g *guest) typeIndex(s signature) uint32 {
+func (g *handmade) typeIndex(s rewrite.Signature) uint32 {
 	for i, t := range g.types {
 		if t == s {
 			return uint32(i)
@@ -154,7 +162,7 @@ func hostCallOf(index int, ptr, size int64) string {
 	return konst(ptr) + konst(size) + call(index) + opDrop
 }
 
-func (g *guest) wasm() []byte {
+func (g *handmade) wasm() []byte {
 	var imports, funcs, exports, codes, data []string
 	for _, i := range g.imports {
 		imports = append(imports, str(i.module)+str(i.name)+"\x00"+leb(int(g.typeIndex(i.sig))))
@@ -175,7 +183,7 @@ func (g *guest) wasm() []byte {
 	}
 	var types []string
 	for _, t := range g.types {
-		types = append(types, "\x60"+str(t.params)+str(t.results))
+		types = append(types, "\x60"+str(t.Params)+str(t.Results))
 	}
 	out := []byte("\x00asm\x01\x00\x00\x00")
 	section := func(id byte, payload []byte, present bool) {
@@ -196,7 +204,7 @@ func (g *guest) wasm() []byte {
 	return append(out, g.extra...)
 }
 
-func (g *guest) limits() string {
+func (g *handmade) limits() string {
 	if g.maximum > 0 {
 		return "\x01" + leb(g.pages) + leb(g.maximum)
 	}

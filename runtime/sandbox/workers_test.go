@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
-	"github.com/wharf-dev/wharf/plugins/plugintest"
+	"github.com/wharf-dev/wharf/plugins/plugintest/workers"
 )
 
 // workHost is the Host of a worker. All that it tells follows from what it was asked
@@ -23,7 +23,7 @@ type workHost struct {
 	output string
 }
 
-func newWorkHost(t testing.TB, work plugintest.Work) *workHost {
+func newWorkHost(t testing.TB, work workers.Work) *workHost {
 	t.Helper()
 	text, err := json.Marshal(work, json.Deterministic(true))
 	if err != nil {
@@ -73,7 +73,7 @@ func ending(err error) string {
 }
 
 // doWork has a worker do something, and fails the test when that fails.
-func doWork(t testing.TB, m *Module, work plugintest.Work) *workHost {
+func doWork(t testing.TB, m *Module, work workers.Work) *workHost {
 	t.Helper()
 	h := newWorkHost(t, work)
 	if _, err := m.Run(t.Context(), abi.DefaultExport, h, Limits{}); err != nil {
@@ -89,9 +89,9 @@ func TestWorkersAgree(t *testing.T) {
 		engine.config.CacheDir = cacheDir
 		r := newRuntime(t, engine.config)
 		found := map[string]map[string][]string{}
-		for _, w := range plugintest.Workers() {
+		for _, w := range workers.All() {
 			m := compile(t, r, w.Wasm)
-			for _, work := range []plugintest.Work{{Work: "floats", Times: 500}, {Work: "sort", Times: 5000}, {Work: "recurse", Times: 300}} {
+			for _, work := range []workers.Work{{Work: "floats", Times: 500}, {Work: "sort", Times: 5000}, {Work: "recurse", Times: 300}} {
 				if w.Can(work.Work) {
 					note(found, work.Work, doWork(t, m, work).output, w.Name)
 				}

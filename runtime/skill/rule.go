@@ -13,7 +13,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// rule is one part of a schema, in a form that is cheap to hold against values.
+// rule is one part of a schema, in a form that is cheap to hold against values: a field for
+// each keyword.
 type rule struct {
 	always    *bool
 	only      bool // of before 2019-09, where nothing stands beside a $ref

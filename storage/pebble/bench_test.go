@@ -57,7 +57,16 @@ func benchOptions() Options {
 }
 
 // BenchmarkAccept appends what the acceptance of a Task appends, from 64 goroutines.
-func BenchmarkAccept(b *testing.B) {
+func BenchmarkAccept(b *testing.B) { benchAccepts(b, func(*storage.Batch) {}) }
+
+// BenchmarkAcceptExpecting appends it on the condition that nobody has before.
+func BenchmarkAcceptExpecting(b *testing.B) {
+	benchAccepts(b, func(batch *storage.Batch) {
+		batch.Expect = []storage.Expectation{{Kind: storage.ExpectNoAnswer, Key: batch.Idempotency.Key, Time: batch.Frame.Time}}
+	})
+}
+
+func benchAccepts(b *testing.B, prepare func(*storage.Batch)) {
 	s, err := Open(b.TempDir(), benchOptions())
 	if err != nil {
 		b.Fatal(err)
@@ -71,7 +80,9 @@ func BenchmarkAccept(b *testing.B) {
 	b.RunParallel(func(pb *testing.PB) {
 		sess := newID(abi.ObjectSession, int(session.Add(1)))
 		for pb.Next() {
-			if _, err := s.Append(benchBatch(n.Add(1), now, sess, newID(abi.ObjectWorkspace, 1), doc)).Wait(ctx); err != nil {
+			batch := benchBatch(n.Add(1), now, sess, newID(abi.ObjectWorkspace, 1), doc)
+			prepare(batch)
+			if _, err := s.Append(batch).Wait(ctx); err != nil {
 				b.Error(err)
 				return
 			}

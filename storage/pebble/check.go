@@ -22,47 +22,21 @@ const maxProblems = 100
 // progressEvery is how many keys pass between two calls of a progress function.
 const progressEvery = 4096
 
-// Report is what [Store.Check] and [Store.Rebuild] have found.
-type Report struct {
-	Tenants   int
-	Frames    uint64
-	Events    uint64
-	Keys      uint64 // looked at, frames included
-	Blobs     uint64
-	BlobBytes uint64
-	Floor     storage.Position // up to here retention has removed everything
-	Last      storage.Position // the newest event
-	// Kept counts projections that follow from events which retention has removed:
-	// they cannot be derived again.
-	Kept uint64
-	// Problems describes the first faults, Faults counts all of them.
-	Problems []string
-	Faults   uint64
-}
-
-// OK reports whether nothing is wrong.
-func (r *Report) OK() bool { return r.Faults == 0 }
-
-func (r *Report) fault(format string, args ...any) {
-	if r.Faults++; len(r.Problems) < maxProblems {
-		r.Problems = append(r.Problems, fmt.Sprintf(format, args...))
-	}
-}
-
-// Progress says how far a check is.
-type Progress struct {
-	Phase string // "frames", "projections", "blobs", "rebuild" or "compare"
-	Done  uint64 // keys or files looked at in this phase
-}
-
 // inspection is a running check of one snapshot.
 type inspection struct {
 	store    *Store
 	ctx      context.Context // of the one call that the inspection lives for
 	snap     *pebble.Snapshot
-	report   Report
-	progress func(Progress)
-	at       Progress
+	report   storage.Report
+	progress func(storage.Progress)
+	at       storage.Progress
+}
+
+// fault adds a fault to the report.
+func (c *inspection) fault(format string, args ...any) {
+	if c.report.Faults++; len(c.report.Problems) < maxProblems {
+		c.report.Problems = append(c.report.Problems, fmt.Sprintf(format, args...))
+	}
 }
 
 // step counts one key and reports progress now and then.
@@ -76,7 +50,7 @@ func (c *inspection) step() error {
 }
 
 func (c *inspection) phase(name string) {
-	c.at = Progress{Phase: name}
+	c.at = storage.Progress{Phase: name}
 	c.tell()
 }
 
@@ -87,10 +61,10 @@ func (c *inspection) tell() {
 }
 
 // inspect runs f on a snapshot of what is durable. The store goes on working.
-func (s *Store) inspect(ctx context.Context, progress func(Progress), f func(*inspection) error) (Report, error) {
+func (s *Store) inspect(ctx context.Context, progress func(storage.Progress), f func(*inspection) error) (storage.Report, error) {
 	release, err := s.use()
 	if err != nil {
-		return Report{}, err
+		return storage.Report{}, err
 	}
 	defer release()
 	c := &inspection{store: s, ctx: ctx, progress: progress, snap: s.db.NewSnapshot()}
@@ -117,13 +91,13 @@ func (c *inspection) begin() error {
 	return nil
 }
 
-// Check reads the whole log and holds it against every invariant that
+// Check implements [storage.Checker]. It reads the whole log and holds it against every invariant that
 // docs/log-format.md states: checksums, no gap and no overlap, every projection
 // and index pointing to what it says and every event found by them, every blob
 // there and unchanged. progress, which may be nil, is called now and then. The
 // error is about the check itself; what is wrong with the data is in the report.
 // Memory does not grow with the log.
-func (s *Store) Check(ctx context.Context, progress func(Progress)) (Report, error) {
+func (s *Store) Check(ctx context.Context, progress func(storage.Progress)) (storage.Report, error) {
 	return s.inspect(ctx, progress, (*inspection).check)
 }
 
@@ -199,7 +173,7 @@ func (c *inspection) checkFrames() error {
 		end := storage.Position(0) // of the frame before
 		return c.eachFrame(t, func(f *storage.Frame, refs outline) error {
 			if f.First <= max(end, c.report.Floor) {
-				c.report.fault("the frame at %s of tenant %d overlaps what comes before it", f.First, t)
+				c.fault("the frame at %s of tenant %d overlaps what comes before it", f.First, t)
 			}
 			end = lastOf(f)
 			tiles.add(f.First, end)
@@ -207,7 +181,7 @@ func (c *inspection) checkFrames() error {
 		})
 	})
 	if err == nil && !tiles.covers(c.report.Floor, c.report.Last) {
-		c.report.fault("the log does not cover every position from %s to %s exactly once", c.report.Floor+1, c.report.Last)
+		c.fault("the log does not cover every position from %s to %s exactly once", c.report.Floor+1, c.report.Last)
 	}
 	return err
 }
@@ -220,12 +194,12 @@ func (c *inspection) eachFrame(t storage.Tenant, f func(*storage.Frame, outline)
 			return err
 		}
 		if len(key) != prefixLen+positionLen {
-			c.report.fault("key %x is malformed", key)
+			c.fault("key %x is malformed", key)
 			return nil
 		}
 		frame, refs, err := decodeFrame(t, lastPosition(key), value)
 		if err != nil {
-			c.report.fault("%s", err)
+			c.fault("%s", err)
 			return nil
 		}
 		c.report.Frames++
@@ -262,7 +236,7 @@ func (c *inspection) checkIndexKey(f *storage.Frame, space byte, id string) erro
 		return err
 	}
 	if n, rest, valid := cutUvarint(v); !ok || !valid || len(rest) > 0 || n != uint64(len(f.Records)) {
-		c.report.fault("the frame at %s is not in index %c of %s", f.First, space, id)
+		c.fault("the frame at %s is not in index %c of %s", f.First, space, id)
 	}
 	return nil
 }
@@ -285,7 +259,7 @@ func (c *inspection) checkRecord(f *storage.Frame, i int, refs outline) error {
 		return err
 	}
 	if p, err := decodePointer(v); err != nil || p.position() < floor {
-		c.report.fault("the event at %s states %s, but its pointer lies before it", at, r.Resource.ID)
+		c.fault("the event at %s states %s, but its pointer lies before it", at, r.Resource.ID)
 	}
 	return nil
 }
@@ -299,7 +273,7 @@ func (c *inspection) checkRef(ref *blobRef, p storage.Position) {
 	b := c.store.blobs
 	info, err := b.fs.Stat(b.name(ref.hash))
 	if err != nil || uint64(info.Size()) != ref.size {
-		c.report.fault("the frame at %s needs blob %x of %d bytes, which is missing or has another size", p, ref.hash, ref.size)
+		c.fault("the frame at %s needs blob %x of %d bytes, which is missing or has another size", p, ref.hash, ref.size)
 	}
 }
 
@@ -315,7 +289,7 @@ func (c *inspection) checkProjections() error {
 			}
 			fault, err := c.checkPair(t, key, value)
 			if fault != "" {
-				c.report.fault("key %x: %s", key, fault)
+				c.fault("key %x: %s", key, fault)
 			}
 			return err
 		})
@@ -593,7 +567,7 @@ func (c *inspection) checkBlob(path, name string) error {
 	c.report.Blobs++
 	c.report.BlobBytes += uint64(n)
 	if hex.EncodeToString(sum.Sum(nil)) != name {
-		c.report.fault("blob %s does not have its hash: put back %s from a backup, or store the same content again", name, path)
+		c.fault("blob %s does not have its hash: put back %s from a backup, or store the same content again", name, path)
 	}
 	return c.step()
 }

@@ -10,10 +10,8 @@ import (
 	"github.com/wharf-dev/wharf/storage"
 )
 
-// Checkpoint writes a copy of the data folder to dir, which must not exist, while
-// the store goes on working. The copy holds everything that was durable when
-// Checkpoint was called, and can be opened with [Open]. On one file system its
-// files are hard links, so it costs little room until the store moves on.
+// Checkpoint implements [storage.Backuper]. The copy can be opened with [Open]. On one
+// file system its files are hard links, so it costs little room until the store moves on.
 func (s *Store) Checkpoint(dir string) error {
 	release, err := s.use()
 	if err != nil {

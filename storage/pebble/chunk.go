@@ -192,7 +192,7 @@ func (c *inspection) checkWorkspaceKey(f *storage.Frame) error {
 	key := appendPosition(chunkPrefix(nil, f.Tenant, f.WorkspaceID), chunkOf(f.First))
 	_, ok, err := lookup(c.snap, key)
 	if err == nil && !ok {
-		c.report.fault("the frame at %s is in no chunk of %s", f.First, f.WorkspaceID)
+		c.fault("the frame at %s is in no chunk of %s", f.First, f.WorkspaceID)
 	}
 	return err
 }

@@ -3,13 +3,11 @@ package pebble
 import (
 	"context"
 	"fmt"
-	"math"
 	"runtime"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 
-	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -30,14 +28,18 @@ const (
 // [storage.Commit].
 type commit struct {
 	store *Store
-	frame *storage.Frame // nil for a job
+	frame *storage.Frame // nil for a job, and for a batch that has met what it did not expect
 	draft *draft         // until it is merged
+	// expect is what must hold when its turn comes, and answers the record that the batch
+	// brings; nil for none.
+	expect  []storage.Expectation
+	answers *storage.Idempotency
 	// job runs in the committer when everything before it can be read from the
 	// database, and adds to the batch.
 	job   func(*pebble.Batch) error
 	size  int
 	first storage.Position
-	err   error         // the job's, or why the batch was never handed over
+	err   error         // the job's, or why the batch was never handed over or has left nothing
 	done  chan struct{} // closed when it is durable or was refused
 }
 
@@ -68,7 +70,7 @@ func (c *commit) Wait(ctx context.Context) (storage.Position, error) {
 // whose values could not be stored, is refused by Wait and changes nothing. Append
 // blocks while the queue is full.
 func (s *Store) Append(b *storage.Batch) storage.Commit {
-	c := &commit{store: s, frame: &b.Frame, done: make(chan struct{})}
+	c := &commit{store: s, frame: &b.Frame, expect: b.Expect, answers: b.Idempotency, done: make(chan struct{})}
 	if err := s.prepare(c, b); err != nil {
 		return c.refuse(fmt.Errorf("appending to the log: %w", err))
 	}
@@ -133,7 +135,6 @@ func (s *Store) prepare(c *commit, b *storage.Batch) error {
 	c.draft.project(&b.Frame, refs)
 	if b.Idempotency != nil {
 		c.draft.addIdempotency(b.Frame.Tenant, b.Idempotency, answer)
-		s.noteKey(b)
 	}
 	s.noteDeliveries(b)
 	if c.size = c.draft.size() + commitOverhead; c.size > maxFrameBytes {
@@ -142,11 +143,15 @@ func (s *Store) prepare(c *commit, b *storage.Batch) error {
 	return nil
 }
 
-// noteKey makes the key of b known to those who look it up: from here on its record
-// may be there.
-func (s *Store) noteKey(b *storage.Batch) {
-	day := dayOf(b.Idempotency.Expires)
-	s.keys.add(b.Frame.Tenant, day, b.Idempotency.Key)
+// noteKey makes the key of a commit known to those who look it up: from here on its record
+// may be there. The committer calls it once it has looked for a record itself: what it does
+// not know is not there, and costs no look at the disk.
+func (s *Store) noteKey(c *commit) {
+	if c.answers == nil {
+		return
+	}
+	day := dayOf(c.answers.Expires)
+	s.keys.add(c.frame.Tenant, day, c.answers.Key)
 	raiseMax(&s.lastDay, day)
 }
 
@@ -154,62 +159,16 @@ func (s *Store) noteKey(b *storage.Batch) {
 // the form in which it is read back.
 func (s *Store) validate(b *storage.Batch) error {
 	f := &b.Frame
-	if len(f.Records) == 0 {
-		return fmt.Errorf("the frame has no records")
-	}
 	if f.Time.IsZero() {
 		f.Time = s.opts.Now()
 	}
 	f.Time = f.Time.Round(0).UTC()
 	f.First = 0
-	for i := range f.Records {
-		if err := validateRecord(f, &f.Records[i]); err != nil {
-			return fmt.Errorf("record %d: %w", i, err)
-		}
-	}
-	return s.validateIdempotency(b)
-}
-
-func validateRecord(f *storage.Frame, r *storage.Record) error {
-	switch {
-	case r.Kind == "":
-		return fmt.Errorf("it has no kind")
-	case r.State != nil && r.Resource.ID == "":
-		return fmt.Errorf("it states no resource")
-	case r.Created && r.State == nil:
-		return fmt.Errorf("it creates %s without stating it", r.Resource.ID)
-	case r.Transcript.Kind != storage.TranscriptNone && f.SessionID == "":
-		return fmt.Errorf("it changes a transcript, but its frame has no Session")
-	case r.Transcript.Kind == storage.TranscriptAppend && r.Resource.Object != abi.ObjectMessage:
-		return fmt.Errorf("it appends a %s to a transcript", r.Resource.Object)
-	case r.Transcript.Kind > storage.TranscriptCopy || r.Transcript.At == math.MaxUint64:
-		return fmt.Errorf("its transcript operation is not known")
-	case r.Transcript.Kind == storage.TranscriptCopy && r.Transcript.From == f.SessionID:
-		return fmt.Errorf("it copies a transcript onto itself")
-	case r.Intake == (storage.IntakeOp{}):
-		return nil
-	case r.Intake.Kind == storage.IntakeNone || r.Intake.Kind > storage.IntakeTally || r.Intake.Connector == "":
-		return fmt.Errorf("its operation on deliveries is not known")
-	case r.Transcript.Kind != storage.TranscriptNone:
-		return fmt.Errorf("it changes both a transcript and deliveries")
-	}
-	return nil
-}
-
-func (s *Store) validateIdempotency(b *storage.Batch) error {
-	i := b.Idempotency
-	if i == nil {
-		return nil
+	if err := b.Validate(); err != nil {
+		return err
 	}
 	longest := time.Duration(s.opts.IdempotencyDays) * 24 * time.Hour
-	switch {
-	case i.Record < 0 || i.Record >= len(b.Frame.Records):
-		return fmt.Errorf("the idempotency record answers with record %d of %d", i.Record, len(b.Frame.Records))
-	case i.Answer == nil && b.Frame.Records[i.Record].State == nil:
-		return fmt.Errorf("the idempotency record has no answer")
-	case i.Status < 0:
-		return fmt.Errorf("the idempotency record has status %d", i.Status)
-	case i.Expires.Sub(b.Frame.Time) > longest:
+	if i := b.Idempotency; i != nil && i.Expires.Sub(f.Time) > longest {
 		return fmt.Errorf("the idempotency record lives longer than %s", longest)
 	}
 	return nil
@@ -263,12 +222,13 @@ type group struct {
 func (s *Store) commitLoop() {
 	defer close(s.syncing)
 	for items := s.queue.take(); len(items) > 0; items = s.queue.take() {
+		first := s.next
 		if !s.merge(items) {
 			return
 		}
-		if len(items) > 1 {
-			// What the last sync has woken gets to add to the next batch. Who writes alone
-			// has nobody to wait for: where others compute, the committer is back late.
+		if len(items) > 1 || s.mark.position()+1 < first {
+			// Others write too: what the next sync wakes gets to add to the next batch. A
+			// writer that is alone would wait for nobody, and for long where others compute.
 			runtime.Gosched()
 		}
 	}
@@ -278,7 +238,7 @@ func (s *Store) commitLoop() {
 // store has failed.
 func (s *Store) merge(items []*commit) bool {
 	for len(items) > 0 {
-		n := together(items)
+		n := s.together(items)
 		if !s.submit(s.group(items[:n])) {
 			return false
 		}
@@ -288,11 +248,13 @@ func (s *Store) merge(items []*commit) bool {
 }
 
 // together returns how many of items go into one batch. One that needs everything
-// before it to be readable goes alone.
-func together(items []*commit) int {
+// before it to be readable goes alone, and one that expects something of what others in
+// the batch change begins the next.
+func (s *Store) together(items []*commit) int {
 	size := 0
+	s.changes.forget()
 	for i, c := range items {
-		if c.alone() {
+		if c.alone() || len(c.expect) > 0 && s.changes.concern(c, items[:i]) {
 			return max(i, 1)
 		}
 		if size += c.size; size > maxGroupBytes {
@@ -337,8 +299,11 @@ func (c *commit) release() {
 // fill merges the operations of commits.
 func (s *Store) fill(b *pebble.Batch, commits []*commit) {
 	for _, c := range commits {
-		s.place(c)
-		s.order.add(c.draft, &s.chunkKeys)
+		if s.admit(c) {
+			s.noteKey(c)
+			s.place(c)
+			s.order.add(c.draft, &s.chunkKeys)
+		}
 	}
 	s.order.apply(b)
 	for _, c := range commits {
@@ -352,6 +317,11 @@ func (s *Store) fillAlone(b *pebble.Batch, c *commit) {
 		c.err = c.job(b)
 		return
 	}
+	if !s.admit(c) {
+		c.release()
+		return
+	}
+	s.noteKey(c)
 	s.place(c)
 	for _, cp := range c.draft.copies {
 		if err := copyTranscript(s.db, b, cp); err != nil {

@@ -151,7 +151,7 @@ func mustLackKey(t *testing.T, s *Store, b *storage.Batch) {
 // mustBeSound checks every invariant, and that the projections equal a rebuild.
 func mustBeSound(t *testing.T, s *Store) {
 	t.Helper()
-	for name, f := range map[string]func(context.Context, func(Progress)) (Report, error){"Check": s.Check, "Rebuild": s.Rebuild} {
+	for name, f := range map[string]func(context.Context, func(storage.Progress)) (storage.Report, error){"Check": s.Check, "Rebuild": s.Rebuild} {
 		report, err := f(context.Background(), nil)
 		if err != nil || !report.OK() {
 			t.Fatalf("%s: %v, %d faults: %v", name, err, report.Faults, report.Problems)
@@ -451,7 +451,7 @@ func damage(t *testing.T, fs vfs.FS, batches []*storage.Batch) string {
 	}
 	defer func() { _ = s.Close() }()
 	ctx := context.Background()
-	for _, f := range []func(context.Context, func(Progress)) (Report, error){s.Check, s.Rebuild} {
+	for _, f := range []func(context.Context, func(storage.Progress)) (storage.Report, error){s.Check, s.Rebuild} {
 		if report, err := f(ctx, nil); err != nil || !report.OK() {
 			return ""
 		}

@@ -240,7 +240,7 @@ func TestReadingChangesNothing(t *testing.T) {
 
 // mustLook checks a folder, on a disk on which every write but those of a scratch
 // database fails.
-func mustLook(t *testing.T, fs vfs.FS) Report {
+func mustLook(t *testing.T, fs vfs.FS) storage.Report {
 	t.Helper()
 	var writes atomic.Int64
 	o := testOptions(errorfs.Wrap(fs, errorfs.InjectorFunc(func(op errorfs.Op) error {
@@ -257,7 +257,7 @@ func mustLook(t *testing.T, fs vfs.FS) Report {
 	s, err := OpenReadOnly("data", o)
 	if err != nil {
 		mustSayWhatToDo(t, err)
-		return Report{Faults: 1}
+		return storage.Report{Faults: 1}
 	}
 	defer func() {
 		if err := s.Close(); err != nil || writes.Load() != 0 {
@@ -272,11 +272,11 @@ func mustLook(t *testing.T, fs vfs.FS) Report {
 	}
 	report, err := s.Check(context.Background(), nil)
 	if err != nil {
-		return Report{Faults: 1}
+		return storage.Report{Faults: 1}
 	}
 	again, err := s.Rebuild(context.Background(), nil)
 	if err != nil {
-		return Report{Faults: 1}
+		return storage.Report{Faults: 1}
 	}
 	report.Faults += again.Faults
 	report.Problems = append(report.Problems, again.Problems...)

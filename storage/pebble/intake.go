@@ -165,6 +165,15 @@ func (s *Store) Seen(ctx context.Context, t storage.Tenant, k storage.DeliveryKe
 		return 0, false, err
 	}
 	defer release()
+	found, ok, err := s.lastSeen(t, k, since)
+	if err != nil || !ok {
+		return 0, false, err
+	}
+	return found.position, true, s.mark.wait(ctx, found.position, &s.fail)
+}
+
+// lastSeen returns the event that last received a delivery at or after a time.
+func (s *Store) lastSeen(t storage.Tenant, k storage.DeliveryKey, since time.Time) (found seen, ok bool, err error) {
 	full, first := filterKey(k), max(1, bucketOf(since), s.firstBucket.Load())
 	for bucket := s.lastBucket.Load(); bucket >= first; bucket-- {
 		if !s.deliveries.may(t, bucket, full) {
@@ -174,21 +183,17 @@ func (s *Store) Seen(ctx context.Context, t storage.Tenant, k storage.DeliveryKe
 		key := seenKey(buf[:0], t, bucket, k)
 		value, ok, err := lookup(s.db, key)
 		if err != nil {
-			return 0, false, err
+			return seen{}, false, err
 		}
 		if !ok {
 			continue
 		}
-		found, err := decodeSeen(value)
-		if err != nil {
-			return 0, false, &CorruptError{Tenant: t, Key: clone(key), Reason: err.Error()}
+		if found, err = decodeSeen(value); err != nil {
+			return seen{}, false, &CorruptError{Tenant: t, Key: clone(key), Reason: err.Error()}
 		}
-		if found.at < secondsOf(since) {
-			return 0, false, nil
-		}
-		return found.position, true, s.mark.wait(ctx, found.position, &s.fail)
+		return found, found.at >= secondsOf(since), nil
 	}
-	return 0, false, nil
+	return seen{}, false, nil
 }
 
 // Pending implements [storage.Store]. A page ends early, with more to come, when it

@@ -1,8 +1,6 @@
 package pebble
 
 import (
-	"context"
-	"fmt"
 	"testing"
 	"time"
 
@@ -26,66 +24,6 @@ func intakeBatch(at time.Time, n int, op storage.IntakeOp) *storage.Batch {
 		Kind: abi.EventConnectorDeliveryReceived, Resource: ptr(abi.ObjectDelivery, newID(abi.ObjectDelivery, n)),
 		Payload: []byte(`{"delivery":{}}`), Intake: op,
 	}}}}
-}
-
-// backlogs returns what the store says of each Connector.
-func backlogs(t *testing.T, s *Store) map[string]string {
-	t.Helper()
-	all := map[string]string{}
-	err := s.Backlogs(t.Context(), func(_ storage.Tenant, c string, n int, tally []byte) error {
-		all[c] = fmt.Sprintf("%d %s", n, tally)
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
-
-func TestDeliveriesArePendingUntilTheyAreSettled(t *testing.T) {
-	fs := vfs.NewCrashableMem()
-	s, err := Open("data", Options{FS: fs})
-	if err != nil {
-		t.Fatal(err)
-	}
-	now := time.Now()
-	var at []storage.Position
-	for n := range 5 {
-		at = append(at, mustAppend(t, s, taken(now, n)))
-	}
-	for i, n := range []int{1, 3} {
-		mustAppend(t, s, intakeBatch(now, 10+n, storage.IntakeOp{Kind: storage.IntakeSettle, Connector: testConnector, At: at[n], Tally: fmt.Sprint("settled ", i+1)}))
-	}
-	for life := range 2 {
-		events, more, err := s.Pending(t.Context(), 1, testConnector, at[0], 2)
-		if err != nil || more || len(events) != 2 || events[0].Position() != at[2] || events[1].Position() != at[4] {
-			t.Errorf("life %d: pending after the first: %v, %v, %v", life, events, more, err)
-		}
-		if got := backlogs(t, s)[testConnector]; got != "3 settled 2" {
-			t.Errorf("life %d: the backlog is %q", life, got)
-		}
-		if _, more, _ = s.Pending(t.Context(), 1, testConnector, 0, 2); !more {
-			t.Errorf("life %d: no more than two are pending", life)
-		}
-		mustBeSound(t, s)
-		if life == 0 {
-			crashed := fs.CrashClone(vfs.CrashCloneCfg{})
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
-			if s, err = Open("data", Options{FS: crashed}); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	mustAppend(t, s, intakeBatch(now, 20, storage.IntakeOp{Kind: storage.IntakeDrop, Connector: testConnector}))
-	if got := backlogs(t, s); len(got) != 0 {
-		t.Errorf("after a drop there is %v", got)
-	}
-	mustBeSound(t, s)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func TestDeliveriesAreSeen(t *testing.T) {
@@ -141,42 +79,6 @@ func TestDeliveriesAreSeen(t *testing.T) {
 	defer s.Close()
 	if seen(1, 100*day) || !seen(3000, day) {
 		t.Error("a restart changes what was seen")
-	}
-	mustBeSound(t, s)
-}
-
-// Retention stops at what is pending, and goes on when it is settled.
-func TestRetentionKeepsWhatIsPending(t *testing.T) {
-	s, err := Open("data", Options{FS: vfs.NewMem()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	now := time.Now()
-	for n := range 10 {
-		mustAppend(t, s, taken(now, n))
-	}
-	settle := func(n int) {
-		mustAppend(t, s, intakeBatch(now, 100+n, storage.IntakeOp{Kind: storage.IntakeSettle, Connector: testConnector, At: storage.Position(n), Tally: "t"}))
-	}
-	for _, n := range []int{1, 2, 4} {
-		settle(n)
-	}
-	if removed, err := s.Retain(context.Background(), now.Add(time.Hour)); err != nil || removed != 2 {
-		t.Errorf("%d were removed before the first that is pending, %v", removed, err)
-	}
-	mustBeSound(t, s)
-	for _, n := range []int{3, 5, 6, 7, 8, 9, 10} {
-		settle(n)
-	}
-	if _, err := s.Retain(context.Background(), now.Add(time.Hour)); err != nil {
-		t.Error(err)
-	}
-	if got := backlogs(t, s)[testConnector]; got != "0 t" {
-		t.Errorf("the backlog is %q", got)
-	}
-	if _, ok, err := s.Seen(t.Context(), 1, keyOf(3), now.Add(-time.Hour)); !ok || err != nil {
-		t.Errorf("what was removed is seen no more: %v", err)
 	}
 	mustBeSound(t, s)
 }

@@ -322,43 +322,9 @@ var scopeSpaces = [...]scopeSpaceOf{
 	{spaceWorkspace, abi.ObjectWorkspace, func(f *storage.Frame) string { return f.WorkspaceID }},
 }
 
-// ownerOf returns the frame's owner of the given kind.
-func ownerOf(f *storage.Frame, o abi.Object) string {
-	for _, s := range scopeSpaces {
-		if s.object == o {
-			return s.owner(f)
-		}
-	}
-	return ""
-}
-
 // scopePrefix returns what the index keys of a scope start with.
 func scopePrefix(dst []byte, t storage.Tenant, space byte, id string) []byte {
 	return appendID(appendPrefix(dst, t, space), id)
-}
-
-// listedBy says which scopes the resources of an object are listed by. Every
-// object is also listed by tenant, by its pointers.
-func listedBy(o abi.Object) []abi.Object {
-	switch o {
-	case abi.ObjectTask:
-		return []abi.Object{abi.ObjectSession, abi.ObjectWorkspace}
-	case abi.ObjectSession, abi.ObjectVault, abi.ObjectConnector, abi.ObjectReceiptBatch:
-		return []abi.Object{abi.ObjectWorkspace}
-	case abi.ObjectMemory:
-		return []abi.Object{abi.ObjectWorkspace, abi.ObjectSession}
-	case abi.ObjectArtifact, abi.ObjectReceipt:
-		return []abi.Object{abi.ObjectWorkspace, abi.ObjectSession, abi.ObjectTask}
-	case abi.ObjectBranch:
-		return []abi.Object{abi.ObjectSession}
-	case abi.ObjectOutcome:
-		return []abi.Object{abi.ObjectTask}
-	case abi.ObjectPermissionRequest:
-		return []abi.Object{abi.ObjectTask, abi.ObjectWorkspace}
-	case abi.ObjectDeadLetter, abi.ObjectVaultSecret:
-		return []abi.Object{abi.ObjectWorkspace}
-	}
-	return nil
 }
 
 // listPrefix returns what the keys of a list start with.

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// keyBits is how many bits a filter has for each key that it is made for: of the
-	// keys that it does not hold it takes less than one in a hundred for one it does.
+	// keyBits is how many bits a filter has for each key that it is made for: its
+	// rate of false positives is below one in a hundred.
 	keyBits = 12
 	// keyProbes is how many of them stand for one key.
 	keyProbes = 6
@@ -154,10 +154,9 @@ func probe(t storage.Tenant, k storage.Key) (block, bits uint64) {
 // errNotLoaded ends the loading of keys before its end.
 var errNotLoaded = errors.New("the keys are not loaded")
 
-// loadKeys adds the keys of all records there are to the filter, whatever the time:
-// those who look them up go by clocks of their own. When
-// the store closes, or there are more keys than the filter is made for, it gives up:
-// look-ups of those days read the database then.
+// loadKeys adds the keys of all records to the filter, expired ones too: callers decide by
+// their own clock. It stops early when the store closes, or when there are more keys than
+// the filter is made for; look-ups of those days then read the database.
 func (s *Store) loadKeys() {
 	release, err := s.use()
 	if err != nil {

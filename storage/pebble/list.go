@@ -12,11 +12,10 @@ import (
 	"github.com/wharf-dev/wharf/storage"
 )
 
-// List implements [storage.Store]. The error of a scope that the object is not
-// listed by is a [*ScopeError].
+// List implements [storage.Store].
 func (s *Store) List(ctx context.Context, t storage.Tenant, o abi.Object, scope storage.Scope, p storage.Page) ([]storage.Resource, bool, error) {
-	if scope.Object != "" && !slices.Contains(listedBy(o), scope.Object) {
-		return nil, false, &ScopeError{Object: o, Scope: scope.Object}
+	if scope.Object != "" && !slices.Contains(storage.ListedBy(o), scope.Object) {
+		return nil, false, &storage.ScopeError{Object: o, Scope: scope.Object}
 	}
 	release, err := s.use()
 	if err != nil {

@@ -228,58 +228,11 @@ func TestWaitEndsWithItsCaller(t *testing.T) {
 	}
 }
 
-// TestCloseCommitsWhatWasHandedOver closes while writes are on their way.
-func TestCloseCommitsWhatWasHandedOver(t *testing.T) {
-	fs := vfs.NewMem()
-	s := openTest(t, fs)
-	var commits []storage.Commit
-	for n := range 300 {
-		commits = append(commits, s.Append(accept(1, n)))
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for n, c := range commits {
-		if p, err := c.Wait(ctx); err != nil || p != storage.Position(2*n+1) {
-			t.Fatalf("batch %d is at %s, %v", n, p, err)
-		}
-	}
-	if _, err := s.Append(accept(1, 1)).Wait(ctx); !errors.Is(err, storage.ErrClosed) {
-		t.Errorf("Append after Close: %v", err)
-	}
-	if _, err := s.Get(ctx, 1, abi.ObjectTask, "x"); !errors.Is(err, storage.ErrClosed) {
-		t.Errorf("Get after Close: %v", err)
-	}
-	if err := s.Close(); !errors.Is(err, storage.ErrClosed) {
-		t.Errorf("Close after Close: %v", err)
-	}
-	if again := openTest(t, fs); again.Watermark() != 600 {
-		t.Errorf("the log ends at %s", again.Watermark())
-	}
-}
-
-// TestInvalidBatchesAreRefused checks that a batch that could not be read back
-// changes nothing.
-func TestInvalidBatchesAreRefused(t *testing.T) {
+// TestBatchesAboveTheLimitsAreRefused checks what of a valid batch this engine does not take.
+func TestBatchesAboveTheLimitsAreRefused(t *testing.T) {
 	s := openTest(t, vfs.NewMem())
 	message := ptr(abi.ObjectMessage, newID(abi.ObjectMessage, 1))
 	for name, spoil := range map[string]func(*storage.Batch){
-		"no records":            func(b *storage.Batch) { b.Frame.Records = nil },
-		"no kind":               func(b *storage.Batch) { b.Frame.Records[0].Kind = "" },
-		"state of nothing":      func(b *storage.Batch) { b.Frame.Records[0].Resource.ID = "" },
-		"created, not stated":   func(b *storage.Batch) { b.Frame.Records[0].State = nil },
-		"transcript of nothing": func(b *storage.Batch) { b.Frame.SessionID = "" },
-		"task in a transcript": func(b *storage.Batch) {
-			b.Frame.Records[1].Transcript.Kind = storage.TranscriptAppend
-		},
-		"copy onto itself": func(b *storage.Batch) {
-			b.Frame.Records[0].Transcript = storage.TranscriptOp{Kind: storage.TranscriptCopy, From: b.Frame.SessionID}
-		},
-		"unknown transcript operation": func(b *storage.Batch) { b.Frame.Records[0].Transcript.Kind = 9 },
-		"answer of no record":          func(b *storage.Batch) { b.Idempotency.Record = 2 },
-		"no answer": func(b *storage.Batch) {
-			b.Frame.Records[1] = storage.Record{Kind: abi.EventLog, Resource: message}
-		},
 		"kept for too long": func(b *storage.Batch) { b.Idempotency.Expires = b.Frame.Time.Add(49 * time.Hour) },
 		"too large": func(b *storage.Batch) {
 			b.Frame.Records = make([]storage.Record, 1<<21)
@@ -298,20 +251,6 @@ func TestInvalidBatchesAreRefused(t *testing.T) {
 		t.Errorf("the first valid batch is at %s", p)
 	}
 	mustBeSound(t, s)
-}
-
-// TestUnlistedScopeIsAnError checks that a list which does not exist is not taken
-// for an empty one.
-func TestUnlistedScopeIsAnError(t *testing.T) {
-	s := openTest(t, vfs.NewMem())
-	var scope *ScopeError
-	_, _, err := s.List(ctx, 1, abi.ObjectOutcome, storage.Scope{Object: abi.ObjectSession, ID: "s"}, storage.Page{Limit: 1})
-	if !errors.As(err, &scope) || scope.Object != abi.ObjectOutcome {
-		t.Errorf("List = %v", err)
-	}
-	if _, err := s.Subscribe(1, storage.Scope{Object: abi.ObjectReceipt, ID: "r"}, 0); !errors.As(err, &scope) {
-		t.Errorf("Subscribe = %v", err)
-	}
 }
 
 // TestLargeValuesLieInBlobs checks that large values are read back wherever they
@@ -377,61 +316,24 @@ func TestDamagedBlobIsFound(t *testing.T) {
 	}
 }
 
-// TestBlobs covers what callers may do with blobs.
-func TestBlobs(t *testing.T) {
+// TestAFailedPutLeavesNoFile checks that a Put that fails leaves no file either.
+func TestAFailedPutLeavesNoFile(t *testing.T) {
 	fs := vfs.NewMem()
 	s := openTest(t, fs)
-	content := bytes.Repeat([]byte("0123456789"), 50_000)
-	want := storage.Hash(sha256.Sum256(content))
-	var writers sync.WaitGroup
-	for range 8 {
-		writers.Go(func() {
-			h, size, err := s.Blobs().Put(ctx, iotest.HalfReader(bytes.NewReader(content)), &want)
-			if err != nil || h != want || size != int64(len(content)) {
-				t.Errorf("Put = %x, %d, %v", h, size, err)
-			}
-		})
-	}
-	writers.Wait()
-	b, err := s.Blobs().Open(ctx, want)
-	if err != nil {
+	if _, _, err := s.Blobs().Put(ctx, strings.NewReader("other"), nil); err != nil {
 		t.Fatal(err)
 	}
-	defer b.Close()
-	if err := iotest.TestReader(b, content); err != nil {
-		t.Error(err)
-	}
-	if b.Size() != int64(len(content)) {
-		t.Errorf("Size = %d", b.Size())
-	}
-	if h, size, err := s.Blobs().Put(ctx, strings.NewReader(""), nil); err != nil || size != 0 || h != sha256.Sum256(nil) {
-		t.Errorf("the empty blob: %x, %d, %v", h, size, err)
-	}
-	if _, err := s.Blobs().Open(ctx, storage.Hash{}); !errors.Is(err, storage.ErrNotFound) {
-		t.Errorf("a blob that is not there: %v", err)
-	}
-	mustLeaveNothing(t, fs, s, want)
-}
-
-// mustLeaveNothing checks that a Put that fails keeps nothing.
-func mustLeaveNothing(t *testing.T, fs vfs.FS, s *Store, other storage.Hash) {
-	t.Helper()
 	before := filesOf(t, fs, "data/blobs")
-	gone, leave := context.WithCancel(ctx)
-	leave()
 	broken := io.MultiReader(strings.NewReader("some"), iotest.ErrReader(errInjected))
 	for name, put := range map[string]struct {
-		ctx  context.Context
 		r    io.Reader
 		hash *storage.Hash
-		want error
 	}{
-		"a reader that fails":     {ctx, broken, nil, errInjected},
-		"content of another hash": {ctx, strings.NewReader("some"), &other, storage.ErrBlobMismatch},
-		"a caller that has left":  {gone, strings.NewReader("some"), nil, context.Canceled},
+		"a reader that fails":     {broken, nil},
+		"content of another hash": {strings.NewReader("some"), &storage.Hash{}},
 	} {
-		if _, _, err := s.Blobs().Put(put.ctx, put.r, put.hash); !errors.Is(err, put.want) {
-			t.Errorf("%s: %v", name, err)
+		if _, _, err := s.Blobs().Put(ctx, put.r, put.hash); err == nil {
+			t.Errorf("%s is stored", name)
 		}
 	}
 	if after := filesOf(t, fs, "data/blobs"); !reflect.DeepEqual(after, before) {
@@ -685,8 +587,8 @@ func TestInspectionEndsWithItsCaller(t *testing.T) {
 	}
 	mustAppend(t, s, accept(1, 1000))
 	phases := make(map[string]bool)
-	for _, f := range []func(context.Context, func(Progress)) (Report, error){s.Check, s.Rebuild} {
-		if _, err := f(ctx, func(p Progress) { phases[p.Phase] = true }); err != nil {
+	for _, f := range []func(context.Context, func(storage.Progress)) (storage.Report, error){s.Check, s.Rebuild} {
+		if _, err := f(ctx, func(p storage.Progress) { phases[p.Phase] = true }); err != nil {
 			t.Fatal(err)
 		}
 		gone, leave := context.WithCancel(ctx)

@@ -250,8 +250,8 @@ func (d *draft) addNoted(f *storage.Frame, i int) {
 
 func (d *draft) addToLists(f *storage.Frame, i int) {
 	r := &f.Records[i]
-	for _, scope := range listedBy(r.Resource.Object) {
-		id := ownerOf(f, scope)
+	for _, scope := range storage.ListedBy(r.Resource.Object) {
+		id := f.Owner(scope)
 		if id == "" {
 			continue
 		}

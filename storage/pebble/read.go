@@ -310,19 +310,11 @@ func (s *Store) resource(ctx context.Context, t storage.Tenant, r abi.ResourcePo
 }
 
 func (s *Store) resourceOnce(ctx context.Context, t storage.Tenant, r abi.ResourcePointer) (storage.Resource, error) {
-	// In this order a resource that is stated is also seen to be created.
-	p, stated, err := s.pointer(t, r, suffixLatest)
-	if err != nil {
-		return storage.Resource{}, err
-	}
-	origin, created, err := s.pointer(t, r, suffixOrigin)
+	p, origin, stated, err := s.pointers(t, r)
 	if err != nil {
 		return storage.Resource{}, err
 	}
 	if !stated {
-		p = origin
-	}
-	if !created && !stated {
 		return storage.Resource{}, storage.ErrNotFound
 	}
 	// The pointers of a reopened log lie below the watermark, so this waits only for
@@ -331,6 +323,20 @@ func (s *Store) resourceOnce(ctx context.Context, t storage.Tenant, r abi.Resour
 		return storage.Resource{}, err
 	}
 	return s.follow(ctx, t, r.ID, p, origin)
+}
+
+// pointers returns where a resource is stated last, and where it was brought into being.
+func (s *Store) pointers(t storage.Tenant, r abi.ResourcePointer) (p, origin pointer, stated bool, err error) {
+	// In this order a resource that is stated is also seen to be created.
+	p, stated, err = s.pointer(t, r, suffixLatest)
+	if err != nil {
+		return p, origin, false, err
+	}
+	origin, created, err := s.pointer(t, r, suffixOrigin)
+	if !stated {
+		p = origin
+	}
+	return p, origin, stated || created, err
 }
 
 func (s *Store) pointer(t storage.Tenant, r abi.ResourcePointer, suffix byte) (pointer, bool, error) {
@@ -373,11 +379,7 @@ func (s *Store) Sequence(ctx context.Context, t storage.Tenant, r abi.ResourcePo
 		return 0, false, err
 	}
 	defer release()
-	origin, created, err := s.pointer(t, r, suffixOrigin)
-	if err != nil {
-		return 0, false, err
-	}
-	latest, stated, err := s.pointer(t, r, suffixLatest)
+	latest, origin, stated, err := s.pointers(t, r)
 	if err != nil {
 		return 0, false, err
 	}
@@ -389,7 +391,7 @@ func (s *Store) Sequence(ctx context.Context, t storage.Tenant, r abi.ResourcePo
 	if err := s.mark.wait(ctx, newest, &s.fail); err != nil {
 		return 0, false, err
 	}
-	return max(origin.sequence, latest.sequence, unstated.sequence), created || stated || seen, nil
+	return max(origin.sequence, latest.sequence, unstated.sequence), stated || seen, nil
 }
 
 func (s *Store) noted(t storage.Tenant, r abi.ResourcePointer) (noted, bool, error) {
@@ -412,28 +414,11 @@ func (s *Store) Idempotency(ctx context.Context, t storage.Tenant, k storage.Key
 		return nil, err
 	}
 	defer release()
-	// A record lies under the day on which it expires. Most are young.
-	for day := s.lastDay.Load(); day >= dayOf(now) && day > 0; day-- {
-		if !s.keys.may(t, day, k) {
-			continue
-		}
-		value, ok, err := lookup(s.db, idempotencyKey(nil, t, day, k))
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			return s.idempotency(ctx, t, k, value, now)
-		}
-	}
-	return nil, storage.ErrNotFound
-}
-
-func (s *Store) idempotency(ctx context.Context, t storage.Tenant, k storage.Key, value []byte, now time.Time) (*storage.Idempotency, error) {
-	i, answer, err := decodeIdempotency(k, value)
+	i, answer, err := s.answer(t, k, now)
 	if err != nil {
-		return nil, &CorruptError{Tenant: t, Reason: "idempotency record: " + err.Error()}
+		return nil, err
 	}
-	if !now.Before(i.Expires) {
+	if i == nil {
 		return nil, storage.ErrNotFound
 	}
 	if err := s.mark.wait(ctx, i.Position, &s.fail); err != nil {
@@ -441,4 +426,30 @@ func (s *Store) idempotency(ctx context.Context, t storage.Tenant, k storage.Key
 	}
 	i.Answer, err = s.blobs.resolve(ctx, i.Answer, answer)
 	return i, err
+}
+
+// answer returns the live record of k, nil if there is none. Its answer may be a blob.
+func (s *Store) answer(t storage.Tenant, k storage.Key, now time.Time) (*storage.Idempotency, *blobRef, error) {
+	// A record lies under the day on which it expires. Most are young.
+	for day := s.lastDay.Load(); day >= dayOf(now) && day > 0; day-- {
+		if !s.keys.may(t, day, k) {
+			continue
+		}
+		value, ok, err := lookup(s.db, idempotencyKey(nil, t, day, k))
+		if err != nil {
+			return nil, nil, err
+		}
+		if !ok {
+			continue
+		}
+		i, answer, err := decodeIdempotency(k, value)
+		if err != nil {
+			return nil, nil, &CorruptError{Tenant: t, Reason: "idempotency record: " + err.Error()}
+		}
+		if !now.Before(i.Expires) {
+			return nil, nil, nil
+		}
+		return i, answer, nil
+	}
+	return nil, nil, nil
 }

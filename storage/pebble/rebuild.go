@@ -17,12 +17,12 @@ import (
 var derivedSpaces = []byte{spaceActive, spaceChunk, spaceList, spaceTranscript, spaceWords, spaceSequence,
 	spaceResource, spaceSession, spaceTask, spaceWorkspace}
 
-// Rebuild derives every projection and index again from the frames, into a scratch
+// Rebuild implements [storage.Checker]. It derives every projection and index again from the frames, into a scratch
 // database in [Options.Scratch], and compares the two key by key. It changes
 // nothing else. What follows from events that retention has removed cannot be derived;
 // it is counted as kept. progress may be nil. Memory does not grow with the log;
 // the disk needs room for the projections once more.
-func (s *Store) Rebuild(ctx context.Context, progress func(Progress)) (Report, error) {
+func (s *Store) Rebuild(ctx context.Context, progress func(storage.Progress)) (storage.Report, error) {
 	return s.inspect(ctx, progress, (*inspection).rebuild)
 }
 
@@ -161,15 +161,15 @@ func (c *inspection) comparePair(stored, derived *pebble.Iterator) {
 		if c.kept(stored.Key(), stored.Value()) {
 			c.report.Kept++
 		} else {
-			c.report.fault("key %x is stored but does not follow from the log", stored.Key())
+			c.fault("key %x is stored but does not follow from the log", stored.Key())
 		}
 		stored.Next()
 	case order > 0:
-		c.report.fault("key %x follows from the log but is not stored", derived.Key())
+		c.fault("key %x follows from the log but is not stored", derived.Key())
 		derived.Next()
 	default:
 		if !bytes.Equal(stored.Value(), derived.Value()) {
-			c.report.fault("key %x holds %x but %x follows from the log", stored.Key(), stored.Value(), derived.Value())
+			c.fault("key %x holds %x but %x follows from the log", stored.Key(), stored.Value(), derived.Value())
 		}
 		stored.Next()
 		derived.Next()

@@ -20,12 +20,8 @@ const (
 	rangeKeys = 8
 )
 
-// Retain removes events that are older than before, and returns how many. It
-// stops at the first event that is newer, and at the first event of any Task that
-// is not terminal and the first delivery that is pending. Resources, transcripts and lists survive: their values move from
-// the frames into their pointers. Blobs are kept. Reads below the new floor fail
-// with [storage.ErrCursorExpired]. When Retain fails or ctx ends half way, what was
-// removed until then stays removed.
+// Retain implements [storage.Retainer]. Values of resources move from the frames that go
+// into their pointers.
 func (s *Store) Retain(ctx context.Context, before time.Time) (removed int, err error) {
 	s.retaining.Lock()
 	defer s.retaining.Unlock()

@@ -145,7 +145,8 @@ type Store struct {
 	// next is the position that the next event gets. The committer owns it.
 	next storage.Position
 	// chunkKeys are the keys that need not be written again. The committer owns them.
-	order     order // of what is merged; used by the committer only
+	order     order   // of what is merged; used by the committer only
+	changes   changes // of what is merged; used by the committer only
 	chunkKeys chunkKeys
 	// chunked is the first position whose frame is found by its chunk. It does not
 	// change while the store is open.
@@ -172,7 +173,13 @@ type Store struct {
 	retaining sync.Mutex // one Retain at a time
 }
 
-var _ storage.Store = (*Store)(nil)
+var (
+	_ storage.Store    = (*Store)(nil)
+	_ storage.Retainer = (*Store)(nil)
+	_ storage.Backuper = (*Store)(nil)
+	_ storage.Checker  = (*Store)(nil)
+	_ storage.Walker   = (*Store)(nil)
+)
 
 // Open opens the data folder dir, which is made if nothing of a store is in it. It fails
 // with a [*LockedError] if another process has it open, and with a [*FolderError] if its

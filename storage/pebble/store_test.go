@@ -18,6 +18,9 @@ import (
 // epoch is when the tests take place.
 var epoch = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
+// ctx is that of calls in tests that nobody interrupts.
+var ctx = context.Background()
+
 // testOptions are small and quiet.
 func testOptions(fs vfs.FS) Options {
 	return Options{
@@ -80,34 +83,4 @@ func mustAppend(t testing.TB, s *Store, b *storage.Batch) storage.Position {
 		t.Fatal(err)
 	}
 	return p
-}
-
-func TestAcceptedTaskIsReadBack(t *testing.T) {
-	ctx := context.Background()
-	s := openTest(t, vfs.NewMem())
-	for n := range 3 {
-		if got, want := mustAppend(t, s, accept(1, n)), storage.Position(2*n+1); got != want {
-			t.Fatalf("position %d, want %d", got, want)
-		}
-	}
-	task := newID(abi.ObjectTask, 1)
-	res, err := s.Get(ctx, 1, abi.ObjectTask, task)
-	if err != nil || string(res.State) != string(state(task, 0)) || res.Position != 4 || res.Origin != 4 {
-		t.Fatalf("Get = %+v, %v", res, err)
-	}
-	if _, err := s.Get(ctx, 2, abi.ObjectTask, task); err != storage.ErrNotFound {
-		t.Fatalf("another tenant's Get = %v", err)
-	}
-	events, more, err := s.Events(ctx, 1, storage.Scope{Object: abi.ObjectTask, ID: task}, 0, 10)
-	if err != nil || more || len(events) != 2 || events[0].Position() != 3 {
-		t.Fatalf("Events = %v, %v, %v", events, more, err)
-	}
-	report, err := s.Check(ctx, nil)
-	if err != nil || !report.OK() {
-		t.Fatalf("Check = %+v, %v", report, err)
-	}
-	report, err = s.Rebuild(ctx, nil)
-	if err != nil || !report.OK() || report.Events != 6 {
-		t.Fatalf("Rebuild = %+v, %v", report, err)
-	}
 }

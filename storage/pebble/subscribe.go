@@ -427,13 +427,5 @@ func scopeSpace(s storage.Scope) (byte, error) {
 			return sp.space, nil
 		}
 	}
-	return 0, &ScopeError{Object: abi.ObjectEvent, Scope: s.Object}
-}
-
-// ScopeError says that resources of Object are not listed by Scope.
-type ScopeError struct{ Object, Scope abi.Object }
-
-// Error implements the error interface.
-func (e *ScopeError) Error() string {
-	return "there is no list of " + string(e.Object) + " by " + string(e.Scope)
+	return 0, &storage.ScopeError{Object: abi.ObjectEvent, Scope: s.Object}
 }

@@ -12,24 +12,9 @@ import (
 	"github.com/wharf-dev/wharf/storage"
 )
 
-// Visitor is told what a data folder holds. Members that are nil are not called.
-type Visitor struct {
-	// Event is called with every event, in the order of each tenant's log. What of it
-	// cannot be read is nil.
-	Event func(t storage.Tenant, ev storage.Event)
-	// Objects are the kinds of resources that Resource is called with, each as it was
-	// last stated. Those that cannot be read are left out.
-	Objects  []abi.Object
-	Resource func(t storage.Tenant, o abi.Object, r storage.Resource)
-	// Reference is called with every blob that the log keeps a value in.
-	Reference func(h storage.Hash)
-	// Blob is called with every blob, and before all else.
-	Blob func(h storage.Hash, size int64)
-}
-
-// Walk shows v everything that is durable. It skips what is damaged: to tell of that is
+// Walk implements [storage.Walker]. It skips what is damaged: to tell of that is
 // what [Store.Check] is for.
-func (s *Store) Walk(ctx context.Context, v Visitor) (err error) {
+func (s *Store) Walk(ctx context.Context, v storage.Visitor) (err error) {
 	release, err := s.use()
 	if err != nil {
 		return err
@@ -53,7 +38,7 @@ func (s *Store) Walk(ctx context.Context, v Visitor) (err error) {
 
 // walk is a running [Store.Walk].
 type walk struct {
-	Visitor
+	storage.Visitor
 	store *Store
 	ctx   context.Context // of the one call that the walk lives for
 	snap  *pebble.Snapshot

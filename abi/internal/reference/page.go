@@ -8,11 +8,12 @@ import (
 	"strings"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/schema"
 )
 
 // Page returns the reference of the host calls, in Markdown.
 func Page(s *Source) string {
-	p := &page{source: s, builder: &builder{source: s, shared: map[string]*schema{}}}
+	p := &page{source: s, builder: newBuilder(s)}
 	p.head()
 	p.overview()
 	for _, call := range abi.HostCalls() {
@@ -119,9 +120,9 @@ func (p *page) body(title, form string, v any) {
 	p.members(object)
 }
 
-func (p *page) members(o *schema) {
+func (p *page) members(o *schema.Schema) {
 	p.writef("| member | type | |\n|---|---|---|\n")
-	for _, name := range o.order {
+	for _, name := range o.Order {
 		m := o.Properties[name]
 		optional := ""
 		if !slices.Contains(o.Required, name) {
@@ -134,7 +135,7 @@ func (p *page) members(o *schema) {
 // cell makes text fit into a table.
 func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }
 
-func typeName(s *schema) string {
+func typeName(s *schema.Schema) string {
 	switch {
 	case s.Ref != "":
 		name := strings.TrimPrefix(s.Ref, "#/$defs/")
@@ -146,7 +147,7 @@ func typeName(s *schema) string {
 	case s.Items != nil:
 		return "list of " + typeName(s.Items)
 	case s.Type == "object":
-		if of, ok := s.Additional.(*schema); ok {
+		if of, ok := s.Additional.(*schema.Schema); ok {
 			return typeName(of) + " by name"
 		}
 	case s.Format == "date-time":

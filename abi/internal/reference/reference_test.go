@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/schema"
 )
 
 var docs = filepath.Join("..", "..", "..", "docs")
@@ -197,8 +199,8 @@ func TestSchemasRefuse(t *testing.T) {
 func TestPageNamesEverything(t *testing.T) {
 	page := Page(source(t))
 	for name, body := range bodies() {
-		for f := range fields(reflect.TypeOf(body)) {
-			member, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		for i := range reflect.TypeOf(body).NumField() {
+			member, _, _ := strings.Cut(reflect.TypeOf(body).Field(i).Tag.Get("json"), ",")
 			if !strings.Contains(page, "| `"+member+"` |") {
 				t.Errorf("%s: the member %s is not told", name, member)
 			}
@@ -212,6 +214,36 @@ func TestPageNamesEverything(t *testing.T) {
 	for _, name := range []string{"CallIndeterminate", "omitzero", "jsontext"} {
 		if strings.Contains(page, name) {
 			t.Errorf("the page says %q", name)
+		}
+	}
+}
+
+// TestValuesAreTheConstants holds that the enumerations which REST shows have every
+// constant that the sources declare, in their order.
+func TestValuesAreTheConstants(t *testing.T) {
+	declared := source(t).values
+	for _, of := range []reflect.Type{
+		reflect.TypeFor[abi.ConnectorStatus](),
+		reflect.TypeFor[abi.SignatureScheme](),
+		reflect.TypeFor[abi.MemoryScope](),
+		reflect.TypeFor[abi.PermissionKind](),
+		reflect.TypeFor[abi.PermissionStatus](),
+		reflect.TypeFor[abi.QuotaScope](),
+		reflect.TypeFor[abi.ReplayMode](),
+		reflect.TypeFor[abi.OverrideKind](),
+		reflect.TypeFor[abi.TaskMessageKind](),
+		reflect.TypeFor[abi.MergeStrategy](),
+		reflect.TypeFor[abi.AutonomyTier](),
+		reflect.TypeFor[abi.ReceiptPolicy](),
+		reflect.TypeFor[abi.BranchKind](),
+		reflect.TypeFor[abi.Role](),
+		reflect.TypeFor[abi.ArtifactKind](),
+		reflect.TypeFor[abi.KeySource](),
+		reflect.TypeFor[abi.SessionState](),
+		reflect.TypeFor[abi.OutcomeStatus](),
+	} {
+		if got := schema.Values(of); len(got) == 0 || !slices.Equal(got, declared[of.Name()]) {
+			t.Errorf("%s: %q, and its constants are %q", of.Name(), got, declared[of.Name()])
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wharf-dev/wharf/benches/internal/ceiling"
 	"github.com/wharf-dev/wharf/benches/internal/load"
 	"github.com/wharf-dev/wharf/benches/internal/node"
 	"github.com/wharf-dev/wharf/benches/internal/report"
@@ -118,12 +119,12 @@ func (s *Suite) deliverCeiling(ctx context.Context) (sample, error) {
 		return sample{}, err
 	}
 	defer remove()
-	server, err := s.startCeiling(ctx, "deliver", dir, hookSecret)
+	server, err := ceiling.Start(ctx, s.Self, "deliver", dir, hookSecret)
 	if err != nil {
 		return sample{}, err
 	}
-	defer server.stop()
-	_, got, err := runPlan(ctx, s.deliveryPlan(server.addr, "/hooks/token", s.Duration), server.cpu)
+	defer server.Stop()
+	_, got, err := runPlan(ctx, s.deliveryPlan(server.Addr, "/hooks/token", s.Duration), server.CPU)
 	return got, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/wharf-dev/wharf/benches/internal/ceiling"
 	"github.com/wharf-dev/wharf/benches/internal/fanout"
 	"github.com/wharf-dev/wharf/benches/internal/load"
 	"github.com/wharf-dev/wharf/benches/internal/node"
@@ -151,7 +152,7 @@ func (s *Suite) publish(ctx context.Context, n *node.Node, path string) error {
 func lastFrames(stream []byte, n int) []byte {
 	var frames [][]byte
 	for len(stream) > 0 {
-		end := frameEnd(stream, 0)
+		end := ceiling.FrameEnd(stream, 0)
 		if bytes.Contains(stream[:end], []byte("\ndata:")) {
 			frames = append(frames, stream[:end])
 		}
@@ -162,19 +163,19 @@ func lastFrames(stream []byte, n int) []byte {
 
 // fanoutBare has the same readers follow the bare writer loop.
 func (s *Suite) fanoutBare(ctx context.Context, frames string, write int) (float64, error) {
-	server, err := s.startCeiling(ctx, "write", "-readers", fmt.Sprint(s.Readers), "-frames", frames, "-write", fmt.Sprint(write))
+	server, err := ceiling.Start(ctx, s.Self, "write", "-readers", fmt.Sprint(s.Readers), "-frames", frames, "-write", fmt.Sprint(write))
 	if err != nil {
 		return 0, err
 	}
-	defer server.stop()
+	defer server.Stop()
 	request := []byte("GET / HTTP/1.1\r\nHost: bare\r\n\r\n")
-	readers, err := fanout.Open(ctx, server.addr, s.Readers, request, fanoutEvents, time.Now().Add(fanoutLimit), nil)
+	readers, err := fanout.Open(ctx, server.Addr, s.Readers, request, fanoutEvents, time.Now().Add(fanoutLimit), nil)
 	if err != nil {
 		return 0, err
 	}
 	defer readers.Close()
 	start := time.Now()
-	if err := server.begin(); err != nil {
+	if err := server.Begin(); err != nil {
 		return 0, err
 	}
 	last, err := readers.Wait()

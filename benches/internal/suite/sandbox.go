@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/benches/internal/engines"
 	"github.com/wharf-dev/wharf/benches/internal/guests"
 	"github.com/wharf-dev/wharf/benches/internal/report"
 	"github.com/wharf-dev/wharf/plugins"
-	"github.com/wharf-dev/wharf/plugins/plugintest"
+	"github.com/wharf-dev/wharf/plugins/plugintest/workers"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 )
 
@@ -27,61 +28,6 @@ const (
 	mostInstances       = 20_000
 )
 
-// taskInput is the answer to the host call that asks for the Task.
-const taskInput = `{"task":{"id":"task_01J9ZK3M6P8Q2R4S6T8V0W2X4Y","session_id":"sess_01J9ZK3M6P8Q2R4S6T8V0W2X4Y",` +
-	`"input":{"role":"user","parts":[{"type":"text","text":"Which of the open orders are affected by what changed since Monday?",` +
-	`"visibility":"public"}],"work":"floats","times":1}},"persona":{"id":"persona_bench","name":"bench","version":"1.0.0"}}`
-
-// answering is a sandbox.Host that answers at once, and records every call in memory.
-type answering struct {
-	record []recordedCall
-	bytes  []byte // of the requests and answers in the record
-	state  []byte // the answer of state.get
-}
-
-type recordedCall struct {
-	call            string
-	status          abi.CallStatus
-	request, answer []byte
-}
-
-func newAnswering() *answering {
-	return &answering{state: slices.Repeat([]byte{'a'}, guests.CallBytes)}
-}
-
-// Call implements sandbox.Host.
-func (h *answering) Call(_ context.Context, call string, request []byte) (abi.CallStatus, []byte, error) {
-	answer := []byte(nil)
-	switch call {
-	case abi.CallInput:
-		answer = []byte(taskInput)
-	case abi.CallStateGet:
-		answer = h.state
-	case abi.CallMessageAppend:
-		answer = []byte(`{"message_id":"msg_01J9ZK3M6P8Q2R4S6T8V0W2X4Y"}`)
-	}
-	h.record = append(h.record, recordedCall{call, abi.CallOK, h.keep(request), h.keep(answer)})
-	return abi.CallOK, answer, nil
-}
-
-func (h *answering) keep(p []byte) []byte {
-	from := len(h.bytes)
-	h.bytes = append(h.bytes, p...)
-	return h.bytes[from:len(h.bytes):len(h.bytes)]
-}
-
-// forget begins a new record.
-func (h *answering) forget() { h.record, h.bytes = h.record[:0], h.bytes[:0] }
-
-// Now implements sandbox.Host.
-func (h *answering) Now() time.Time { return time.Unix(1_700_000_000, 0) }
-
-// Random implements sandbox.Host.
-func (h *answering) Random(p []byte) { clear(p) }
-
-// Sleep implements sandbox.Host.
-func (h *answering) Sleep(context.Context, time.Duration) {}
-
 // subject is a plugin whose instances are measured, from one Task to the next.
 type subject struct {
 	name string
@@ -90,7 +36,7 @@ type subject struct {
 
 // rust returns the worker in Rust.
 func rust() ([]byte, error) {
-	for _, w := range plugintest.Workers() {
+	for _, w := range workers.All() {
 		if w.Name == "work-rust" {
 			return w.Wasm, nil
 		}
@@ -168,22 +114,22 @@ func instanceSteps(ctx context.Context, s *Suite, costs instanceCosts, subject s
 	if err != nil {
 		return nil, nil, err
 	}
-	plain, err := newPlain(ctx, subject.wasm, plainConfig())
+	plain, err := engines.NewPlain(ctx, subject.wasm, engines.PlainConfig())
 	if err != nil {
 		closePooled()
 		return nil, nil, err
 	}
-	host := newAnswering()
+	host := engines.NewHost()
 	return []step{
 		costs.step(s, subject.name+" pooled", func(ctx context.Context) (time.Duration, error) {
-			host.forget()
+			host.Forget()
 			begun := time.Now()
 			usage, err := module.Run(ctx, abi.DefaultExport, host, sandbox.Limits{})
 			return time.Since(begun) - usage.Run, err
 		}),
 		costs.step(s, subject.name+" plain", func(ctx context.Context) (time.Duration, error) {
-			host.forget()
-			return plain.instanceOnce(ctx, host)
+			host.Forget()
+			return plain.InstanceOnce(ctx, host)
 		}),
 		costs.step(s, subject.name+" born", func(ctx context.Context) (time.Duration, error) {
 			r, err := module.Inspect(ctx)
@@ -192,7 +138,32 @@ func instanceSteps(ctx context.Context, s *Suite, costs instanceCosts, subject s
 			}
 			return r.Birth, nil
 		}),
-	}, func() { closePooled(); plain.close(context.WithoutCancel(ctx)) }, nil
+	}, func() { closePooled(); plain.Close(context.WithoutCancel(ctx)) }, nil
+}
+
+// extismSteps measure what an instance takes with Extism's SDK, which initializes it in
+// its first call.
+func extismSteps(ctx context.Context, s *Suite, costs instanceCosts) (steps []step, done func(), err error) {
+	var closers []func(context.Context) error
+	done = func() {
+		for _, c := range slices.Backward(closers) {
+			_ = c(context.WithoutCancel(ctx))
+		}
+	}
+	for _, subject := range []subject{{"Go", guests.Golang()}, {"C", guests.Extism()}} {
+		p, err := engines.NewExtism(ctx, subject.wasm, engines.NewHost())
+		if err != nil {
+			done()
+			return nil, nil, err
+		}
+		closers = append(closers, p.Close)
+		steps = append(steps, costs.step(s, subject.name+" extism", func(ctx context.Context) (time.Duration, error) {
+			begun := time.Now()
+			err := engines.ExtismOnce(ctx, p, "nothing", func(call func() error) error { return call() })
+			return time.Since(begun), err
+		}))
+	}
+	return steps, done, nil
 }
 
 func instanceRows(costs instanceCosts) []report.Row {

@@ -7,9 +7,11 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/benches/internal/engines"
 	"github.com/wharf-dev/wharf/benches/internal/guests"
 	"github.com/wharf-dev/wharf/benches/internal/proc"
 	"github.com/wharf-dev/wharf/benches/internal/report"
@@ -69,20 +71,20 @@ func newRacer(ctx context.Context, k guests.Kernel) (*racer, error) {
 		return nil, err
 	}
 	r := &racer{name: k.Name, close: done}
-	host := newAnswering()
+	host := engines.NewHost()
 	r.compute[engineWharf] = func(ctx context.Context) error {
 		_, err := module.Run(ctx, k.Export, host, sandbox.Limits{})
 		return err
 	}
-	for engine, config := range map[int]wazeroConfig{enginePlain: plainConfig, engineStopped: stoppableConfig} {
-		p, err := newPlain(ctx, k.Wasm(), config())
+	for engine, config := range map[int]func() wazero.RuntimeConfig{enginePlain: engines.PlainConfig, engineStopped: engines.StoppableConfig} {
+		p, err := engines.NewPlain(ctx, k.Wasm(), config())
 		if err != nil {
 			r.close()
 			return nil, err
 		}
 		before := r.close
-		r.close = func() { before(); p.close(context.WithoutCancel(ctx)) }
-		mod, err := p.instance(ctx)
+		r.close = func() { before(); p.Close(context.WithoutCancel(ctx)) }
+		mod, err := p.Instance(ctx)
 		if err != nil {
 			r.close()
 			return nil, err
@@ -97,7 +99,7 @@ func stoppableCall(f api.Function) func(context.Context) error {
 	return func(ctx context.Context) error {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		return call(ctx, f)
+		return engines.Call(ctx, f)
 	}
 }
 
@@ -170,13 +172,13 @@ func measureHostCall(ctx context.Context, s *Suite) ([]report.Row, error) {
 		return nil, err
 	}
 	defer done()
-	p, err := newPlain(ctx, guests.C(), plainConfig())
+	p, err := engines.NewPlain(ctx, guests.C(), engines.PlainConfig())
 	if err != nil {
 		return nil, err
 	}
-	defer p.close(context.WithoutCancel(ctx))
-	host := newAnswering()
-	x, err := newExtism(ctx, guests.Extism(), host)
+	defer p.Close(context.WithoutCancel(ctx))
+	host := engines.NewHost()
+	x, err := engines.NewExtism(ctx, guests.Extism(), host)
 	if err != nil {
 		return nil, err
 	}
@@ -186,9 +188,9 @@ func measureHostCall(ctx context.Context, s *Suite) ([]report.Row, error) {
 			usage, err := module.Run(ctx, "calls", host, sandbox.Limits{})
 			return usage.Run, err
 		})},
-		{"plain", s.perCall(host, func(ctx context.Context) (time.Duration, error) { return p.callsOnce(ctx, host) })},
+		{"plain", s.perCall(host, func(ctx context.Context) (time.Duration, error) { return p.CallsOnce(ctx, host) })},
 		{"extism", s.perCall(host, func(ctx context.Context) (took time.Duration, err error) {
-			err = extismOnce(ctx, x, "calls", func(call func() error) error {
+			err = engines.ExtismOnce(ctx, x, "calls", func(call func() error) error {
 				begun := time.Now()
 				err := call()
 				took = time.Since(begun)
@@ -210,31 +212,18 @@ func measureHostCall(ctx context.Context, s *Suite) ([]report.Row, error) {
 	}, nil
 }
 
-// callsOnce makes host calls in a new instance, and returns what they took.
-func (p *plain) callsOnce(ctx context.Context, h *answering) (time.Duration, error) {
-	ctx = withHost(ctx, h)
-	mod, err := p.instance(ctx)
-	if err != nil {
-		return 0, err
-	}
-	defer mod.Close(ctx)
-	begun := time.Now()
-	err = call(ctx, mod.ExportedFunction("calls"))
-	return time.Since(begun), err
-}
-
 // perCall makes host calls for a while, and yields the median of what one took, in µs.
-func (s *Suite) perCall(h *answering, once func(context.Context) (time.Duration, error)) func(context.Context) (float64, error) {
+func (s *Suite) perCall(h *engines.Host, once func(context.Context) (time.Duration, error)) func(context.Context) (float64, error) {
 	return func(ctx context.Context) (float64, error) {
 		var took []time.Duration
 		for start := time.Now(); time.Since(start) < s.Duration/2; {
-			h.forget()
+			h.Forget()
 			d, err := once(ctx)
 			if err != nil {
 				return 0, err
 			}
-			if len(h.record) != guests.Calls || h.record[0].call != abi.CallStateGet {
-				return 0, fmt.Errorf("%d calls were recorded, not %d", len(h.record), guests.Calls)
+			if count, first := h.Recorded(); count != guests.Calls || first != abi.CallStateGet {
+				return 0, fmt.Errorf("%d calls were recorded, not %d", count, guests.Calls)
 			}
 			took = append(took, d)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/benches/internal/engines"
 	"github.com/wharf-dev/wharf/benches/internal/guests"
 	"github.com/wharf-dev/wharf/benches/internal/proc"
 	"github.com/wharf-dev/wharf/benches/internal/report"
@@ -140,7 +141,7 @@ func idlePooled(ctx context.Context, runtime *sandbox.Runtime) (sizes idleSizes,
 
 // meeting is a Host that answers the first call when a number of Runs have come to it.
 type meeting struct {
-	*answering
+	*engines.Host
 	arrived *sync.WaitGroup
 	once    sync.Once
 }
@@ -151,7 +152,7 @@ func (m *meeting) Call(ctx context.Context, call string, request []byte) (abi.Ca
 		m.arrived.Done()
 		m.arrived.Wait()
 	})
-	return m.answering.Call(ctx, call, request)
+	return m.Host.Call(ctx, call, request)
 }
 
 // runTogether does n Runs at once, each in an instance of its own.
@@ -161,7 +162,7 @@ func runTogether(ctx context.Context, m *sandbox.Module, n int) error {
 	errs := make([]error, n)
 	for i := range n {
 		done.Go(func() {
-			_, errs[i] = m.Run(ctx, abi.DefaultExport, &meeting{answering: newAnswering(), arrived: &arrived}, sandbox.Limits{})
+			_, errs[i] = m.Run(ctx, abi.DefaultExport, &meeting{Host: engines.NewHost(), arrived: &arrived}, sandbox.Limits{})
 		})
 	}
 	done.Wait()
@@ -171,22 +172,22 @@ func runTogether(ctx context.Context, m *sandbox.Module, n int) error {
 // idlePlain returns what an instance of plain wazero holds, in KB.
 func idlePlain(ctx context.Context) (float64, error) {
 	const count = 20
-	p, err := newPlain(ctx, guests.Golang(), plainConfig())
+	p, err := engines.NewPlain(ctx, guests.Golang(), engines.PlainConfig())
 	if err != nil {
 		return 0, err
 	}
-	defer p.close(context.WithoutCancel(ctx))
+	defer p.Close(context.WithoutCancel(ctx))
 	before, err := residentNow()
 	if err != nil {
 		return 0, err
 	}
-	ctx = withHost(ctx, newAnswering())
+	ctx = engines.WithHost(ctx, engines.NewHost())
 	for range count {
-		mod, err := p.instance(ctx)
+		mod, err := p.Instance(ctx)
 		if err != nil {
 			return 0, err
 		}
-		if err := call(ctx, mod.ExportedFunction(abi.DefaultExport)); err != nil {
+		if err := engines.Call(ctx, mod.ExportedFunction(abi.DefaultExport)); err != nil {
 			return 0, err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/wharf-dev/wharf/benches/internal/attackers"
 	"github.com/wharf-dev/wharf/benches/internal/confine"
 	"github.com/wharf-dev/wharf/benches/internal/node"
 	"github.com/wharf-dev/wharf/benches/internal/report"
@@ -35,9 +36,9 @@ func measureStrangers(ctx context.Context, s *Suite) ([]report.Row, error) {
 		return nil, err
 	}
 	defer remove()
-	outside := newOutside()
-	defer outside.close()
-	config, err := outside.writeConfig(dir)
+	outside := attackers.NewOutside()
+	defer outside.Close()
+	config, err := outside.WriteConfig(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -58,12 +59,12 @@ func measureStrangers(ctx context.Context, s *Suite) ([]report.Row, error) {
 }
 
 // attacked measures the other tenant's Tasks in quiet, and then under attack.
-func (s *Suite) attacked(ctx context.Context, n *node.Node, o *outside, limited string) ([]report.Row, error) {
+func (s *Suite) attacked(ctx context.Context, n *node.Node, o *attackers.Outside, limited string) ([]report.Row, error) {
 	quiet, err := s.undisturbed(ctx, n, min(quietFor, s.Attack))
 	if err != nil {
 		return nil, withOutput(err, n)
 	}
-	attack, err := newStrangers(n, o, s.Attacks, s.say)
+	attack, err := attackers.New(n, o, personaCalls, s.Attacks, s.say)
 	if err != nil {
 		return nil, withOutput(err, n)
 	}
@@ -71,7 +72,7 @@ func (s *Suite) attacked(ctx context.Context, n *node.Node, o *outside, limited 
 	defer end()
 	memory := watchMemory(under, n, end)
 	var all sync.WaitGroup
-	all.Go(func() { attack.run(under) })
+	all.Go(func() { attack.Run(under) })
 	disturbed, err := s.undisturbed(under, n, s.Attack)
 	end()
 	all.Wait()
@@ -84,7 +85,7 @@ func (s *Suite) attacked(ctx context.Context, n *node.Node, o *outside, limited 
 	if _, _, err := n.Do("GET", "/v1/personas", nil); err != nil {
 		return nil, withOutput(fmt.Errorf("the node does not answer after the attack: %w", err), n)
 	}
-	what := fmt.Sprintf("echo of another tenant under %d attacks at once, for %s, p95", len(attack.chosen()), s.Attack)
+	what := fmt.Sprintf("echo of another tenant under %d attacks at once, for %s, p95", attack.Count(), s.Attack)
 	limited += "; the other tenant is a process of its own"
 	row := report.Row{What: what, Wharf: report.NewFigure("ms", []float64{millis(quantile(disturbed, 0.95))}),
 		Note: fmt.Sprintf("%s; %d echoes; p50 %.1f ms, longest %.0f ms", limited, len(disturbed), millis(quantile(disturbed, 0.5)), millis(disturbed[len(disturbed)-1]))}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/wharf-dev/wharf/benches/internal/ceiling"
 	"github.com/wharf-dev/wharf/benches/internal/load"
 	"github.com/wharf-dev/wharf/benches/internal/node"
 )
@@ -127,13 +128,13 @@ func (s *Suite) loadCeiling(ctx context.Context, sh shape) (sample, error) {
 		return sample{}, err
 	}
 	defer remove()
-	server, err := s.startCeiling(ctx, "accept", dir)
+	server, err := ceiling.Start(ctx, s.Self, "accept", dir)
 	if err != nil {
 		return sample{}, err
 	}
-	defer server.stop()
+	defer server.Stop()
 	sessions := []string{"sess_00000000000000000000000000"}
-	_, got, err := runPlan(ctx, s.plan(server.addr, sessions, shape{keyed: sh.keyed}), server.cpu)
+	_, got, err := runPlan(ctx, s.plan(server.Addr, sessions, shape{keyed: sh.keyed}), server.CPU)
 	return got, err
 }
 

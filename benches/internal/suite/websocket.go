@@ -8,6 +8,7 @@ import (
 
 	"github.com/fasthttp/websocket"
 
+	"github.com/wharf-dev/wharf/benches/internal/ceiling"
 	"github.com/wharf-dev/wharf/benches/internal/node"
 	"github.com/wharf-dev/wharf/benches/internal/report"
 	"github.com/wharf-dev/wharf/benches/internal/socket"
@@ -52,17 +53,17 @@ func measureEcho(ctx context.Context, s *Suite) ([]report.Row, error) {
 
 // echoes measures the bare server.
 func (s *Suite) echoes(ctx context.Context) (sample, error) {
-	server, err := s.startCeiling(ctx, "echo")
+	server, err := ceiling.Start(ctx, s.Self, "echo")
 	if err != nil {
 		return sample{}, err
 	}
-	defer server.stop()
-	conns, err := socket.OpenAll(server.addr, s.Conns, func(int) string { return "/" }, nil)
+	defer server.Stop()
+	conns, err := socket.OpenAll(server.Addr, s.Conns, func(int) string { return "/" }, nil)
 	if err != nil {
 		return sample{}, err
 	}
 	defer socket.CloseAll(conns)
-	return s.runSockets(ctx, conns, readFrame, readFrame, server.cpu)
+	return s.runSockets(ctx, conns, readFrame, readFrame, server.CPU)
 }
 
 // commands measures a node, with a Session for each socket.

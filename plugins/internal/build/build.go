@@ -74,6 +74,7 @@ func Sets() []Set {
 	return []Set{
 		{Folder: "bundled", Lock: "bundled.lock", Recipes: Recipes()},
 		{Folder: "plugintest/wasm", Lock: "plugintest.lock", Recipes: TestRecipes()},
+		{Folder: "plugintest/workers/wasm", Lock: "workers.lock", Recipes: WorkerRecipes()},
 	}
 }
 
@@ -85,7 +86,7 @@ func TestRecipes() []Recipe {
 		recipe.sources = []string{"plugintest/src/guest.h", "plugintest/src/" + name + ".c"}
 		all = append(all, recipe)
 	}
-	return append(all, workerRecipes()...)
+	return all
 }
 
 // Recipes returns how to build each bundled plugin.

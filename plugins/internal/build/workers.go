@@ -15,8 +15,9 @@ const (
 	assembler = "./node_modules/.bin/asc" // in the folder of the workers
 )
 
-// workerRecipes returns how to build the workers: one plugin in several languages.
-func workerRecipes() []Recipe {
+// WorkerRecipes returns how to build the plugins of package workers: one plugin in several
+// languages.
+func WorkerRecipes() []Recipe {
 	golang := goRecipe("work-go", "1.0.0")
 	golang.dir, golang.sources = workers+"/work-go", []string{workers + "/work-go", "../sdk/go"}
 	c := clangRecipe("work-c", workers, "work.c", 8192)

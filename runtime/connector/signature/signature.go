@@ -83,16 +83,6 @@ func New(auth abi.WebhookAuth, secrets [][]byte) (*Verifier, error) {
 	return v, nil
 }
 
-// Verify is [New] and [Verifier.Verify], for callers that check once.
-func Verify(auth abi.WebhookAuth, secrets [][]byte, h Header, body []byte, now time.Time) error {
-	v, err := New(auth, secrets)
-	if err != nil {
-		return err
-	}
-	_, err = v.Verify(h, body, now)
-	return err
-}
-
 // Verify returns what is signed of a delivery that one of the secrets signed, else an
 // [Error].
 func (v *Verifier) Verify(h Header, body []byte, now time.Time) (Signed, error) {

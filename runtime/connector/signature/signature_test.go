@@ -40,7 +40,7 @@ var vectors = []struct {
 
 func TestVectors(t *testing.T) {
 	for _, v := range vectors {
-		if err := Verify(v.auth, [][]byte{[]byte(v.secret)}, v.header, []byte(v.body), at(v.now)); err != nil {
+		if err := verify(v.auth, [][]byte{[]byte(v.secret)}, v.header, []byte(v.body), at(v.now)); err != nil {
 			t.Errorf("%s: %v", v.name, err)
 		}
 		signed, err := Sign(v.auth, []byte(v.secret), v.header["webhook-id"], []byte(v.body), at(v.now))
@@ -135,14 +135,14 @@ func TestSeveralSignatures(t *testing.T) {
 	standard["webhook-signature"] = "v1a,xxx v1,AAAA v1," + strings.Repeat("A", 43) + "= " + standard["webhook-signature"]
 	stripe["Stripe-Signature"] = strings.Replace(stripe["Stripe-Signature"], ",v1=", ",v0=00,v1="+strings.Repeat("0", 64)+",v1=zz,v1=", 1)
 	for name, err := range map[string]error{
-		"standard": Verify(schemes[0], [][]byte{secret}, standard, body, now), "stripe": Verify(schemes[2], [][]byte{secret}, stripe, body, now),
+		"standard": verify(schemes[0], [][]byte{secret}, standard, body, now), "stripe": verify(schemes[2], [][]byte{secret}, stripe, body, now),
 	} {
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	stripe["Stripe-Signature"] += ",t=1"
-	if Verify(schemes[2], [][]byte{secret}, stripe, body, now) == nil {
+	if verify(schemes[2], [][]byte{secret}, stripe, body, now) == nil {
 		t.Error("a header with two times is taken")
 	}
 }
@@ -154,13 +154,13 @@ func TestRefused(t *testing.T) {
 		}
 		return ""
 	}
-	if err := Verify(abi.WebhookAuth{Scheme: abi.SchemeNone}, nil, headers{}, nil, at(0)); err != nil {
+	if err := verify(abi.WebhookAuth{Scheme: abi.SchemeNone}, nil, headers{}, nil, at(0)); err != nil {
 		t.Errorf("none: %v", err)
 	}
-	if got := reason(Verify(schemes[1], [][]byte{nil}, vectors[1].header, nil, at(0))); got != NoSecret {
+	if got := reason(verify(schemes[1], [][]byte{nil}, vectors[1].header, nil, at(0))); got != NoSecret {
 		t.Errorf("without a secret: %q", got)
 	}
-	err := Verify(schemes[1], [][]byte{[]byte("s")}, headers{"X-Hub-Signature": "sha1=0123"}, nil, at(0))
+	err := verify(schemes[1], [][]byte{[]byte("s")}, headers{"X-Hub-Signature": "sha1=0123"}, nil, at(0))
 	if reason(err) != Missing || !strings.Contains(err.Error(), "SHA-1") {
 		t.Errorf("SHA-1: %v", err)
 	}
@@ -232,4 +232,14 @@ func BenchmarkVerify(b *testing.B) {
 			}
 		})
 	}
+}
+
+// verify is [New] and [Verifier.Verify].
+func verify(auth abi.WebhookAuth, secrets [][]byte, h Header, body []byte, now time.Time) error {
+	v, err := New(auth, secrets)
+	if err != nil {
+		return err
+	}
+	_, err = v.Verify(h, body, now)
+	return err
 }

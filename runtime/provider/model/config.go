@@ -82,12 +82,6 @@ type Price struct {
 // that has no price.
 const DefaultCurrency = "USD"
 
-// StaticKey is a [Model] APIKey that never changes.
-func StaticKey(key string) func(context.Context) (Secret, error) {
-	secret := NewSecret(key)
-	return func(context.Context) (Secret, error) { return secret, nil }
-}
-
 // validate returns the first mistake, in an order that does not change.
 func (c *Config) validate() error {
 	for _, name := range sortedKeys(c.Models) {

@@ -16,7 +16,7 @@ import (
 )
 
 func TestConfigMistakes(t *testing.T) {
-	good := Model{Provider: ProviderOpenAI, Model: "small", APIKey: StaticKey("k")}
+	good := Model{Provider: ProviderOpenAI, Model: "small", APIKey: staticKey("k")}
 	with := func(change func(*Model)) Config {
 		m := good
 		change(&m)

@@ -76,11 +76,11 @@ func (s *server) only(t *testing.T) string {
 }
 
 func (s *server) openAI() Model {
-	return Model{Provider: ProviderOpenAI, BaseURL: s.URL + "/v1", Model: "small", APIKey: StaticKey(testKey)}
+	return Model{Provider: ProviderOpenAI, BaseURL: s.URL + "/v1", Model: "small", APIKey: staticKey(testKey)}
 }
 
 func (s *server) anthropic() Model {
-	return Model{Provider: ProviderAnthropic, BaseURL: s.URL, Model: "small", APIKey: StaticKey(testKey)}
+	return Model{Provider: ProviderAnthropic, BaseURL: s.URL, Model: "small", APIKey: staticKey(testKey)}
 }
 
 func jsonBody(body string) http.HandlerFunc {
@@ -226,3 +226,9 @@ func equal[T any](t *testing.T, what string, got, want T) {
 }
 
 func encodeRequest(r *abi.ModelRequest) ([]byte, error) { return json.Marshal(r) }
+
+// staticKey is a [Model] APIKey that never changes.
+func staticKey(key string) func(context.Context) (Secret, error) {
+	secret := NewSecret(key)
+	return func(context.Context) (Secret, error) { return secret, nil }
+}

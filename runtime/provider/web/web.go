@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"net"
@@ -72,20 +73,13 @@ var _ provider.Performer = (*Web)(nil)
 
 // New returns a Web. Close it to close its connections.
 func New(c Config) *Web {
-	setDefault(&c.Timeout, 30*time.Second)
-	setDefault(&c.Request, 8<<20)
-	setDefault(&c.Response, 8<<20)
-	setDefault(&c.Agent, "wharf")
+	c.Timeout = cmp.Or(c.Timeout, 30*time.Second)
+	c.Request = cmp.Or(c.Request, 8<<20)
+	c.Response = cmp.Or(c.Response, 8<<20)
+	c.Agent = cmp.Or(c.Agent, "wharf")
 	w := &Web{config: c, lanes: provider.NewLanes(provider.MaxCalls)}
 	w.public, w.private = w.transport(false), w.transport(true)
 	return w
-}
-
-func setDefault[T comparable](p *T, value T) {
-	var zero T
-	if *p == zero {
-		*p = value
-	}
 }
 
 // Close closes idle connections. Requests under way go on.

@@ -112,13 +112,6 @@ func (p *Pool[T]) Lose() {
 	p.inUse--
 }
 
-// Idle returns how many things are idle.
-func (p *Pool[T]) Idle() int {
-	p.budget.mu.Lock()
-	defer p.budget.mu.Unlock()
-	return len(p.idle)
-}
-
 // Close drops what is idle; what is put later is dropped at once.
 func (p *Pool[T]) Close() {
 	b := p.budget

@@ -388,3 +388,10 @@ func BenchmarkTakeAndPut(b *testing.B) {
 		p.Put(x, 10)
 	}
 }
+
+// Idle returns how many things are idle.
+func (p *Pool[T]) Idle() int {
+	p.budget.mu.Lock()
+	defer p.budget.mu.Unlock()
+	return len(p.idle)
+}

@@ -17,6 +17,8 @@ package rewrite
 // call; it is set before each call and read at the entry of a function that calls.
 // After a call it holds no meaning, save that an exported function puts back what
 // it found.
+//
+// Its fields are the state of one walk over a function's code.
 type meter struct {
 	f          *function
 	gas, depth bool

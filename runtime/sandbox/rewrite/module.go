@@ -44,7 +44,7 @@ const (
 	preambleBytes  = 8
 )
 
-// module is a module that was read.
+// module is a module that was read: a field for each section, and for what is counted of them.
 type module struct {
 	types  []signature
 	funcs  []uint32 // the type of each function, the imported ones first

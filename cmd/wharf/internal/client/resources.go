@@ -89,13 +89,6 @@ func setIf(query url.Values, name, value string) {
 	}
 }
 
-// Cancel ends a Task.
-func (c *Client) Cancel(ctx context.Context, id, reason string) (doc Doc[abi.Task], err error) {
-	path := "/v1/tasks/" + url.PathEscape(id) + "/cancel"
-	err = c.call(ctx, request{method: http.MethodPost, path: path}, abi.CancelTaskRequest{Reason: reason}, &doc)
-	return doc, err
-}
-
 // Outcome returns the Outcome of a Task that has ended.
 func (c *Client) Outcome(ctx context.Context, id string) (doc Doc[abi.Outcome], err error) {
 	err = c.call(ctx, request{method: http.MethodGet, path: "/v1/outcomes/" + url.PathEscape(id)}, nil, &doc)
@@ -122,23 +115,6 @@ func (c *Client) UploadArtifact(ctx context.Context, u Upload) (doc Doc[abi.Arti
 		method: http.MethodPost, path: "/v1/artifacts", query: query,
 		header: withHeader(idempotent(u.IdempotencyKey), "Content-Type", u.MimeType), body: u.Content, size: u.Size, patience: -1,
 	}, nil, &doc)
-	return doc, err
-}
-
-// CreateKey makes an API key. The answer is the only place where it is shown.
-func (c *Client) CreateKey(ctx context.Context, req abi.CreateKeyRequest) (doc Doc[abi.CreatedKey], err error) {
-	err = c.call(ctx, request{method: http.MethodPost, path: "/wharf/v1/keys"}, req, &doc)
-	return doc, err
-}
-
-// Keys lists the API keys of the caller's tenant.
-func (c *Client) Keys(ctx context.Context) ([]Doc[abi.APIKey], error) {
-	return collect[abi.APIKey](ctx, c, "/wharf/v1/keys", url.Values{}, 0, nil)
-}
-
-// RevokeKey makes an API key useless.
-func (c *Client) RevokeKey(ctx context.Context, id string) (doc Doc[abi.APIKey], err error) {
-	err = c.call(ctx, request{method: http.MethodDelete, path: "/wharf/v1/keys/" + url.PathEscape(id)}, nil, &doc)
 	return doc, err
 }
 

@@ -186,7 +186,7 @@ func TestEverySettingIsDocumentedAndInAGroup(t *testing.T) {
 		if s.Doc == "" || s.Kind == "" || (s.Group() != "" && !isGroup(s.Group())) {
 			t.Errorf("%s: incomplete declaration", s.Name)
 		}
-		if err := s.Check(s.Default); err != nil {
+		if _, err := s.apply(&Config{}, s.Default); err != nil {
 			t.Errorf("%s: its default is invalid: %v", s.Name, err)
 		}
 	}

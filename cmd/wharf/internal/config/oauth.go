@@ -29,13 +29,13 @@ type Issuer struct {
 
 func oauthSettings() []Setting {
 	return []Setting{
-		choice("oauth.tokens", "on", []string{"on", "off"}, func(c *Config) *string { return &c.OAuth.Tokens },
+		set("oauth.tokens", "on", choice("on", "off"), func(c *Config) *string { return &c.OAuth.Tokens },
 			"Whether the node gives access tokens to those who have an API key, at /oauth/token."),
-		text("oauth.issuer", "", func(c *Config) *string { return &c.OAuth.Issuer }, httpURL,
+		set("oauth.issuer", "", text(httpURL), func(c *Config) *string { return &c.OAuth.Issuer },
 			"What the node's own tokens are issued by. Empty: public_url, or else the URL that the node listens at."),
-		text("oauth.audience", "", func(c *Config) *string { return &c.OAuth.Audience }, nil,
+		set("oauth.audience", "", text(nil), func(c *Config) *string { return &c.OAuth.Audience },
 			"What the node's own tokens are for. Empty: the issuer."),
-		period("oauth.token_lifetime", "15m", func(c *Config) *time.Duration { return &c.OAuth.Lifetime }, time.Second, 24*time.Hour,
+		set("oauth.token_lifetime", "15m", period(time.Second, 24*time.Hour), func(c *Config) *time.Duration { return &c.OAuth.Lifetime },
 			"How long the node's own tokens are valid. Revoking the key ends them at once."),
 	}
 }
@@ -50,21 +50,24 @@ func issuerSection() Section {
 `, valid: issuerName},
 		func(n *Named) *map[string]Issuer { return &n.Issuers },
 		[]member[Issuer]{
-			textMember("issuer", "The claim iss of its tokens, to the letter.", func(i *Issuer) *string { return &i.Issuer }, keysURL),
-			textsMember("audience", "What tokens have to be for: one of these must be in their claim aud.", func(i *Issuer) *[]string { return &i.Audiences }, notEmpty),
-			textMember("jwks_url", "Where its keys are. Not set: where its metadata say, at /.well-known/openid-configuration or /.well-known/oauth-authorization-server.",
-				func(i *Issuer) *string { return &i.JWKSURL }, keysURL),
-			textsMember("algorithms", "What its tokens may be signed with. Not set: RS256, PS256, ES256 and EdDSA.", func(i *Issuer) *[]string { return &i.Algorithms }, algorithm),
-			periodMember("leeway", "How far its clock may be from this node's. 30s if it is not set.", func(i *Issuer) *time.Duration { return &i.Leeway }, time.Millisecond, 10*time.Minute),
-			periodMember("refresh", "How often its keys are fetched. 15m if it is not set. A token with a key that is not known has them fetched as well, at most every 10 seconds; while the issuer cannot be reached they are kept for a day.",
-				func(i *Issuer) *time.Duration { return &i.Refresh }, time.Minute, 12*time.Hour),
-			textMember("actor", "The claim with the caller's name. sub, or else client_id, if it is not set.", func(i *Issuer) *string { return &i.Actor }, notEmpty),
-			textMember("tenant", "The name of the tenant that its tokens belong to. default if neither this nor tenant_claim is set.", func(i *Issuer) *string { return &i.Tenant }, notEmpty),
-			textMember("tenant_claim", "The claim with the name of the tenant, instead of tenant. The tenant has to exist.", func(i *Issuer) *string { return &i.TenantClaim }, notEmpty),
-			textMember("workspaces_claim", "The claim with the ids of the Workspaces that a token sees; one without it is refused. Not set: all of the tenant.",
-				func(i *Issuer) *string { return &i.Workspaces }, notEmpty),
-			textsMember("scopes", "The most that its tokens get, whatever their claim scope or scp says. Not set: every resource, but no administration and nothing that is internal.",
-				func(i *Issuer) *[]string { return &i.Scopes }, scope),
+			memberOf("issuer", text(keysURL), func(i *Issuer) *string { return &i.Issuer }, "The claim iss of its tokens, to the letter."),
+			texts("audience", "What tokens have to be for: one of these must be in their claim aud.", func(i *Issuer) *[]string { return &i.Audiences }, notEmpty),
+			memberOf("jwks_url", text(keysURL), func(i *Issuer) *string { return &i.JWKSURL },
+				"Where its keys are. Not set: where its metadata say, at /.well-known/openid-configuration or /.well-known/oauth-authorization-server."),
+			texts("algorithms", "What its tokens may be signed with. Not set: RS256, PS256, ES256 and EdDSA.", func(i *Issuer) *[]string { return &i.Algorithms }, algorithm),
+			memberOf("leeway", period(time.Millisecond, 10*time.Minute), func(i *Issuer) *time.Duration { return &i.Leeway },
+				"How far its clock may be from this node's. 30s if it is not set."),
+			memberOf("refresh", period(time.Minute, 12*time.Hour), func(i *Issuer) *time.Duration { return &i.Refresh },
+				"How often its keys are fetched. 15m if it is not set. A token with a key that is not known has them fetched as well, at most every 10 seconds; while the issuer cannot be reached they are kept for a day."),
+			memberOf("actor", text(notEmpty), func(i *Issuer) *string { return &i.Actor },
+				"The claim with the caller's name. sub, or else client_id, if it is not set."),
+			memberOf("tenant", text(notEmpty), func(i *Issuer) *string { return &i.Tenant },
+				"The name of the tenant that its tokens belong to. default if neither this nor tenant_claim is set."),
+			memberOf("tenant_claim", text(notEmpty), func(i *Issuer) *string { return &i.TenantClaim },
+				"The claim with the name of the tenant, instead of tenant. The tenant has to exist."),
+			memberOf("workspaces_claim", text(notEmpty), func(i *Issuer) *string { return &i.Workspaces },
+				"The claim with the ids of the Workspaces that a token sees; one without it is refused. Not set: all of the tenant."),
+			texts("scopes", "The most that its tokens get, whatever their claim scope or scp says. Not set: every resource, but no administration and nothing that is internal.", func(i *Issuer) *[]string { return &i.Scopes }, scope),
 		})
 }
 

@@ -2,11 +2,8 @@ package config
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -31,7 +28,7 @@ func (p place) problem(format string, args ...any) {
 // states takes down the value for those who ask what holds, and from where.
 func (p place) states(text string) {
 	p.r.layer.values = append(p.r.layer.values,
-		Value{Setting: Setting{Name: p.path}, Text: text, Origin: p.r.origin(p.node)})
+		Value{Setting: Setting{Member: Member{Name: p.path}}, Text: text, Origin: p.r.origin(p.node)})
 }
 
 func absent(n ast.Node) bool {
@@ -62,20 +59,6 @@ func quotesHint(n ast.Node) string {
 		return "; put a text with a colon in quotes"
 	}
 	return ""
-}
-
-// parsed reads a scalar with the parser of the setting s, which holds its rules.
-func (p place) parsed(s Setting, c *Config) {
-	text, ok := p.plain()
-	if !ok {
-		return
-	}
-	canonical, err := s.apply(c, text)
-	if err != nil {
-		p.problem("%s", err)
-		return
-	}
-	p.states(canonical)
 }
 
 // members reads a mapping.
@@ -181,82 +164,35 @@ func firstLine(err error) string {
 	return line
 }
 
-// Member is the declaration of one member of what a [Section] names.
-type Member struct {
-	Name  string
-	Kind  string
-	Range string
-	Doc   string
-}
-
 // member is a Member of things of the type T.
 type member[T any] struct {
 	Member
 	read func(*T, place)
 }
 
-func textMember[T any](name, doc string, at func(*T) *string, valid func(string) error) member[T] {
-	return member[T]{Member{Name: name, Kind: "text", Doc: doc}, func(t *T, p place) {
-		p.parsed(text(name, "", func(*Config) *string { return at(t) }, valid, ""), nil)
-	}}
-}
-
-func choiceMember[T any](name, doc string, allowed []string, at func(*T) *string) member[T] {
-	return member[T]{Member{Name: name, Kind: "choice", Range: oneOf(allowed), Doc: doc}, func(t *T, p place) {
-		p.parsed(choice(name, "", allowed, func(*Config) *string { return at(t) }, ""), nil)
-	}}
-}
-
-func periodMember[T any](name, doc string, at func(*T) *time.Duration, least, most time.Duration) member[T] {
-	declared := period(name, "", nil, least, most, doc)
-	return member[T]{Member{name, declared.Kind, declared.Range, doc}, func(t *T, p place) {
-		p.parsed(period(name, "", func(*Config) *time.Duration { return at(t) }, least, most, ""), nil)
-	}}
-}
-
-func sizeMember[T any](name, doc string, at func(*T) *int64, least, most int64) member[T] {
-	declared := size(name, "", nil, least, most, doc)
-	return member[T]{Member{name, declared.Kind, declared.Range, doc}, func(t *T, p place) {
-		p.parsed(size(name, "", func(*Config) *int64 { return at(t) }, least, most, ""), nil)
-	}}
-}
-
-func numberMember[T any](name, doc string, at func(*T) *int, least, most int) member[T] {
-	declared := number(name, "", nil, least, most, doc)
-	return member[T]{Member{name, declared.Kind, declared.Range, doc}, func(t *T, p place) {
-		p.parsed(number(name, "", func(*Config) *int { return at(t) }, least, most, ""), nil)
-	}}
-}
-
-func decimalMember[T any](name, doc string, at func(*T) *float64) member[T] {
-	return member[T]{Member{Name: name, Kind: "number", Range: "at least 0", Doc: doc}, func(t *T, p place) {
-		written, ok := p.plain()
+// memberOf declares a member of a kind.
+func memberOf[T, V any](name string, k kind[V], at func(*T) *V, doc string) member[T] {
+	return member[T]{Member{name, k.name, k.bounds, doc}, func(t *T, p place) {
+		text, ok := p.plain()
 		if !ok {
 			return
 		}
-		n, err := strconv.ParseFloat(written, 64)
-		if err != nil || math.IsNaN(n) || math.IsInf(n, 0) || n < 0 {
-			p.problem("%q is not a number of at least 0", written)
+		canonical, err := k.into(at(t), text)
+		if err != nil {
+			p.problem("%s", err)
 			return
 		}
-		*at(t) = n
-		p.states(written)
+		p.states(canonical)
 	}}
 }
 
-func boolMember[T any](name, doc string, at func(*T) *bool) member[T] {
-	return member[T]{Member{Name: name, Kind: "choice", Range: oneOf([]string{"true", "false"}), Doc: doc}, func(t *T, p place) {
-		word := ""
-		p.parsed(choice(name, "", []string{"true", "false"}, func(*Config) *string { return &word }, ""), nil)
-		*at(t) = word == "true"
-	}}
-}
-
-func textsMember[T any](name, doc string, at func(*T) *[]string, valid func(string) error) member[T] {
+// texts declares a list of texts, each of which is to be valid.
+func texts[T any](name, doc string, at func(*T) *[]string, valid func(string) error) member[T] {
 	return member[T]{Member{Name: name, Kind: "list", Doc: doc}, func(t *T, p place) { *at(t) = p.texts(valid) }}
 }
 
-func secretsMember[T any](name, doc string, at func(*T) *map[string]string) member[T] {
+// secrets declares texts by name, which may hold handles of secrets.
+func secrets[T any](name, doc string, at func(*T) *map[string]string) member[T] {
 	return member[T]{Member{Name: name, Kind: "texts by name, which may hold {{secret:NAME}}; or {secret: NAME}", Doc: doc}, func(t *T, p place) {
 		*at(t) = map[string]string{}
 		p.members(func(key string, _ ast.Node, value place) { (*at(t))[key] = value.textOrSecret() })

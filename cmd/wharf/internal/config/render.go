@@ -87,11 +87,7 @@ func inGroup(name string) []Setting {
 
 // facts says in one line what values a setting takes.
 func facts(s Setting) string {
-	what := s.Kind
-	if s.Range != "" {
-		what += ", " + s.Range
-	}
-	return fmt.Sprintf("(%s; %s)", what, s.Env())
+	return fmt.Sprintf("(%s; %s)", s.values(), s.Env())
 }
 
 func yamlText(s string) string {
@@ -141,11 +137,7 @@ func settingTable(settings []Setting) string {
 	var b strings.Builder
 	b.WriteString("\n| setting | default | values | what it does |\n|---|---|---|---|\n")
 	for _, s := range settings {
-		values := s.Kind
-		if s.Range != "" {
-			values += ", " + s.Range
-		}
-		fmt.Fprintf(&b, "| `%s`<br>`%s` | %s | %s | %s |\n", s.Name, s.Env(), code(s.Default), values, s.Doc)
+		fmt.Fprintf(&b, "| `%s`<br>`%s` | %s | %s | %s |\n", s.Name, s.Env(), code(s.Default), s.values(), s.Doc)
 	}
 	return b.String()
 }

@@ -101,13 +101,14 @@ agent:
 `, valid: pluginName()},
 		func(n *Named) *map[string]RunLimits { return &n.PluginLimits },
 		[]member[RunLimits]{
-			periodMember("wall_time", "As tasks.wall_time.", func(l *RunLimits) *time.Duration { return &l.WallTime }, time.Millisecond, 24*time.Hour),
-			sizeMember("memory", "As tasks.memory.", func(l *RunLimits) *int64 { return &l.Memory }, 64*kib, 4*gib),
-			numberMember("host_calls", "As tasks.host_calls.", func(l *RunLimits) *int { return &l.HostCalls }, 1, 1_000_000_000),
-			sizeMember("payload", "As tasks.payload.", func(l *RunLimits) *int64 { return &l.Payload }, kib, gib),
-			sizeMember("output", "As tasks.output.", func(l *RunLimits) *int64 { return &l.Output }, kib, 64*gib),
-			numberMember("gas", "As tasks.gas.", func(l *RunLimits) *int { return &l.Gas }, 1000, maxGas),
-			numberMember("depth", "As tasks.depth.", func(l *RunLimits) *int { return &l.Depth }, 64, maxDepth),
+			memberOf("wall_time", period(time.Millisecond, 24*time.Hour), func(l *RunLimits) *time.Duration { return &l.WallTime },
+				"As tasks.wall_time."),
+			memberOf("memory", size(64*kib, 4*gib), func(l *RunLimits) *int64 { return &l.Memory }, "As tasks.memory."),
+			memberOf("host_calls", number(1, 1_000_000_000), func(l *RunLimits) *int { return &l.HostCalls }, "As tasks.host_calls."),
+			memberOf("payload", size(kib, gib), func(l *RunLimits) *int64 { return &l.Payload }, "As tasks.payload."),
+			memberOf("output", size(kib, 64*gib), func(l *RunLimits) *int64 { return &l.Output }, "As tasks.output."),
+			memberOf("gas", number(1000, maxGas), func(l *RunLimits) *int { return &l.Gas }, "As tasks.gas."),
+			memberOf("depth", number(64, maxDepth), func(l *RunLimits) *int { return &l.Depth }, "As tasks.depth."),
 		})
 }
 
@@ -124,23 +125,22 @@ good:
 `, valid: named(`[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}`, "at most 64 of A-Z a-z 0-9 _ . : -")},
 		func(n *Named) *map[string]Model { return &n.Models },
 		[]member[Model]{
-			choiceMember("provider", "Whose API it speaks. openai is also what Ollama, vLLM, llama.cpp and many others speak; script answers from models.script.",
-				[]string{"openai", "anthropic", "script"}, func(m *Model) *string { return &m.Provider }),
-			textMember("base_url", "Where the API is, for openai with its /v1. Empty: the provider's own.",
-				func(m *Model) *string { return &m.BaseURL }, httpURL),
-			textMember("model", "The provider's name of the model.", func(m *Model) *string { return &m.Model }, notEmpty),
+			memberOf("provider", choice("openai", "anthropic", "script"), func(m *Model) *string { return &m.Provider },
+				"Whose API it speaks. openai is also what Ollama, vLLM, llama.cpp and many others speak; script answers from models.script."),
+			memberOf("base_url", text(httpURL), func(m *Model) *string { return &m.BaseURL },
+				"Where the API is, for openai with its /v1. Empty: the provider's own."),
+			memberOf("model", text(notEmpty), func(m *Model) *string { return &m.Model }, "The provider's name of the model."),
 			{Member{Name: "api_key", Kind: "{secret: NAME}", Doc: "The secret with the API key. A key never stands in this file."},
 				func(m *Model, p place) { m.APIKey = p.reference() }},
-			textMember("api_key_env", "The environment variable with the API key, instead of api_key.",
-				func(m *Model) *string { return &m.APIKeyEnv }, notEmpty),
-			periodMember("timeout", "How long one attempt may take. 2m if it is not set.",
-				func(m *Model) *time.Duration { return &m.Timeout }, time.Second, time.Hour),
-			numberMember("retries", "How often a failed attempt is repeated: on 429, on 5xx, when the connection breaks. 0 if it is not set.",
-				func(m *Model) *int { return &m.Retries }, 0, 10),
-			numberMember("max_tokens", "The most tokens that one answer may have. Not set: no limit of the node's.",
-				func(m *Model) *int { return &m.MaxTokens }, 1, 10_000_000),
-			textsMember("fallbacks", "Names of models that are asked, in order, when this one fails.",
-				func(m *Model) *[]string { return &m.Fallbacks }, notEmpty),
+			memberOf("api_key_env", text(notEmpty), func(m *Model) *string { return &m.APIKeyEnv },
+				"The environment variable with the API key, instead of api_key."),
+			memberOf("timeout", period(time.Second, time.Hour), func(m *Model) *time.Duration { return &m.Timeout },
+				"How long one attempt may take. 2m if it is not set."),
+			memberOf("retries", number(0, 10), func(m *Model) *int { return &m.Retries },
+				"How often a failed attempt is repeated: on 429, on 5xx, when the connection breaks. 0 if it is not set."),
+			memberOf("max_tokens", number(1, 10_000_000), func(m *Model) *int { return &m.MaxTokens },
+				"The most tokens that one answer may have. Not set: no limit of the node's."),
+			texts("fallbacks", "Names of models that are asked, in order, when this one fails.", func(m *Model) *[]string { return &m.Fallbacks }, notEmpty),
 		})
 }
 
@@ -151,10 +151,10 @@ func priceSection() Section {
 `, valid: named(`(openai|anthropic|script)/.+`, "it is provider/model, such as openai/gpt-4.1")},
 		func(n *Named) *map[string]Price { return &n.Prices },
 		[]member[Price]{
-			decimalMember("input", "Of a million input tokens.", func(p *Price) *float64 { return &p.Input }),
-			decimalMember("output", "Of a million output tokens.", func(p *Price) *float64 { return &p.Output }),
-			textMember("currency", "ISO 4217 code. USD if it is not set.", func(p *Price) *string { return &p.Currency },
-				named(`[A-Z]{3}`, "a currency is three capital letters")),
+			memberOf("input", decimal(), func(p *Price) *float64 { return &p.Input }, "Of a million input tokens."),
+			memberOf("output", decimal(), func(p *Price) *float64 { return &p.Output }, "Of a million output tokens."),
+			memberOf("currency", text(named(`[A-Z]{3}`, "a currency is three capital letters")), func(p *Price) *string { return &p.Currency },
+				"ISO 4217 code. USD if it is not set."),
 		})
 }
 
@@ -165,15 +165,12 @@ vault: {command: [vault, read, -field=token, secret/wharf]}
 `, valid: named(secret.NamePattern, "at most 64 of A-Z a-z 0-9 _ . -")},
 		func(n *Named) *map[string]Secret { return &n.Secrets },
 		[]member[Secret]{
-			textMember("env", "The environment variable with the value.", func(s *Secret) *string { return &s.Env }, notEmpty),
-			textMember("file", "The file with the value. A line break at its end does not count.",
-				func(s *Secret) *string { return &s.File }, notEmpty),
-			textsMember("command", "A program and its arguments. What it writes to standard output is the value; a line break at its end does not count. No shell is involved.",
-				func(s *Secret) *[]string { return &s.Command }, anyText),
-			textsMember("hosts", "The hosts that plugins may send the value to, written as in grants. Not set: wherever the plugin may send requests.",
-				func(s *Secret) *[]string { return &s.Hosts }, hostPattern),
-			textsMember("connectors", "The Connectors, of any tenant, that may check signatures with the value: ids or providers, with * for any characters. Not set: none.",
-				func(s *Secret) *[]string { return &s.Connectors }, globPattern),
+			memberOf("env", text(notEmpty), func(s *Secret) *string { return &s.Env }, "The environment variable with the value."),
+			memberOf("file", text(notEmpty), func(s *Secret) *string { return &s.File },
+				"The file with the value. A line break at its end does not count."),
+			texts("command", "A program and its arguments. What it writes to standard output is the value; a line break at its end does not count. No shell is involved.", func(s *Secret) *[]string { return &s.Command }, anyText),
+			texts("hosts", "The hosts that plugins may send the value to, written as in grants. Not set: wherever the plugin may send requests.", func(s *Secret) *[]string { return &s.Hosts }, hostPattern),
+			texts("connectors", "The Connectors, of any tenant, that may check signatures with the value: ids or providers, with * for any characters. Not set: none.", func(s *Secret) *[]string { return &s.Connectors }, globPattern),
 		})
 }
 
@@ -192,24 +189,20 @@ tickets:
 
 func toolMembers() []member[ToolServer] {
 	return []member[ToolServer]{
-		textMember("command", "The program to start; it speaks over its standard input and output.",
-			func(s *ToolServer) *string { return &s.Command }, notEmpty),
-		textsMember("args", "The program's arguments.", func(s *ToolServer) *[]string { return &s.Args }, anyText),
-		secretsMember("env", "The program's environment. Besides these it gets HOME, LANG, PATH, TMPDIR, USER and what Windows needs, and nothing else of the node's.",
-			func(s *ToolServer) *map[string]string { return &s.Env }),
-		textMember("cwd", "The folder that the program runs in. Not set: the node's.", func(s *ToolServer) *string { return &s.Dir }, notEmpty),
-		textMember("url", "The URL of a server that speaks streamable HTTP, instead of command.",
-			func(s *ToolServer) *string { return &s.URL }, httpURL),
-		secretsMember("headers", "Headers of each request to url.", func(s *ToolServer) *map[string]string { return &s.Headers }),
-		periodMember("timeout", "How long a call may take. 1m if it is not set.",
-			func(s *ToolServer) *time.Duration { return &s.Timeout }, 10*time.Millisecond, time.Hour),
-		sizeMember("answer", "The largest answer of a call. 4MiB if it is not set.", func(s *ToolServer) *int64 { return &s.Answer }, kib, gib),
-		textsMember("read_only", "Tools that are taken as read-only, whatever they say of themselves: names, with * for any characters.",
-			func(s *ToolServer) *[]string { return &s.ReadOnly }, globPattern),
-		textsMember("idempotent", "Tools that may be called again with the same arguments, whatever they say of themselves.",
-			func(s *ToolServer) *[]string { return &s.Idempotent }, globPattern),
-		textsMember("writes", "Tools that are taken as changing things, and not to be repeated, whatever they say of themselves.",
-			func(s *ToolServer) *[]string { return &s.Writes }, globPattern),
+		memberOf("command", text(notEmpty), func(s *ToolServer) *string { return &s.Command },
+			"The program to start; it speaks over its standard input and output."),
+		texts("args", "The program's arguments.", func(s *ToolServer) *[]string { return &s.Args }, anyText),
+		secrets("env", "The program's environment. Besides these it gets HOME, LANG, PATH, TMPDIR, USER and what Windows needs, and nothing else of the node's.", func(s *ToolServer) *map[string]string { return &s.Env }),
+		memberOf("cwd", text(notEmpty), func(s *ToolServer) *string { return &s.Dir }, "The folder that the program runs in. Not set: the node's."),
+		memberOf("url", text(httpURL), func(s *ToolServer) *string { return &s.URL },
+			"The URL of a server that speaks streamable HTTP, instead of command."),
+		secrets("headers", "Headers of each request to url.", func(s *ToolServer) *map[string]string { return &s.Headers }),
+		memberOf("timeout", period(10*time.Millisecond, time.Hour), func(s *ToolServer) *time.Duration { return &s.Timeout },
+			"How long a call may take. 1m if it is not set."),
+		memberOf("answer", size(kib, gib), func(s *ToolServer) *int64 { return &s.Answer }, "The largest answer of a call. 4MiB if it is not set."),
+		texts("read_only", "Tools that are taken as read-only, whatever they say of themselves: names, with * for any characters.", func(s *ToolServer) *[]string { return &s.ReadOnly }, globPattern),
+		texts("idempotent", "Tools that may be called again with the same arguments, whatever they say of themselves.", func(s *ToolServer) *[]string { return &s.Idempotent }, globPattern),
+		texts("writes", "Tools that are taken as changing things, and not to be repeated, whatever they say of themselves.", func(s *ToolServer) *[]string { return &s.Writes }, globPattern),
 	}
 }
 
@@ -227,19 +220,17 @@ func grantSection() Section {
 			{Member{Name: "http", Kind: "list of {hosts, methods, private}",
 				Doc: "Hosts that requests may go to: exact names, or *.example.com for any name below it, with :PORT or else the port of http or https. methods: GET and HEAD if they are not set. private: true also allows loopback, private and link-local addresses, which are refused otherwise, whatever name leads to them."},
 				func(g *Grant, p place) { p.items(func(item place) { g.HTTP = append(g.HTTP, readHTTPGrant(item)) }) }},
-			textsMember("secrets", "Names of secrets.", func(g *Grant) *[]string { return &g.Secrets }, notEmpty),
-			textsMember("tools", "Tools as SERVER:TOOL, with * for any characters. Every node has the servers host (time_now, memory_search, memory_save, artifact_read) and skills (each Persona, as a child Task).", func(g *Grant) *[]string { return &g.Tools }, toolPattern),
-			textsMember("models", "Models, with * for any characters. When no plugin has this, all plugins may use all models; as soon as one has, each needs it.",
-				func(g *Grant) *[]string { return &g.Models }, globPattern),
+			texts("secrets", "Names of secrets.", func(g *Grant) *[]string { return &g.Secrets }, notEmpty),
+			texts("tools", "Tools as SERVER:TOOL, with * for any characters. Every node has the servers host (time_now, memory_search, memory_save, artifact_read) and skills (each Persona, as a child Task).", func(g *Grant) *[]string { return &g.Tools }, toolPattern),
+			texts("models", "Models, with * for any characters. When no plugin has this, all plugins may use all models; as soon as one has, each needs it.", func(g *Grant) *[]string { return &g.Models }, globPattern),
 		})
 }
 
 func readHTTPGrant(p place) (g HTTPGrant) {
 	readMembers(p, &g, []member[HTTPGrant]{
-		textsMember("hosts", "", func(g *HTTPGrant) *[]string { return &g.Hosts }, hostPattern),
-		textsMember("methods", "", func(g *HTTPGrant) *[]string { return &g.Methods },
-			named(`[A-Z]{1,32}`, "a method is written in capitals, such as GET")),
-		boolMember("private", "", func(g *HTTPGrant) *bool { return &g.Private }),
+		texts("hosts", "", func(g *HTTPGrant) *[]string { return &g.Hosts }, hostPattern),
+		texts("methods", "", func(g *HTTPGrant) *[]string { return &g.Methods }, named(`[A-Z]{1,32}`, "a method is written in capitals, such as GET")),
+		memberOf("private", truth(), func(g *HTTPGrant) *bool { return &g.Private }, ""),
 	})
 	if len(g.Hosts) == 0 {
 		p.problem("has no hosts")

@@ -64,158 +64,158 @@ func Settings() []Setting {
 
 func nodeSettings() []Setting {
 	return []Setting{
-		address("listen", "127.0.0.1:8080", func(c *Config) *string { return &c.Listen },
+		set("listen", "127.0.0.1:8080", address(), func(c *Config) *string { return &c.Listen },
 			"Address and port to listen on. Port 0 takes a free one. Beyond loopback, set tls or acme, or put a proxy that ends TLS in front."),
-		text("data", "./wharf-data", func(c *Config) *string { return &c.Data }, notEmpty,
+		set("data", "./wharf-data", text(notEmpty), func(c *Config) *string { return &c.Data },
 			"The data folder. It is made when it does not exist. One node uses it at a time."),
-		text("public_url", "", func(c *Config) *string { return &c.PublicURL }, httpURL,
+		set("public_url", "", text(httpURL), func(c *Config) *string { return &c.PublicURL },
 			"The URL that clients reach this node by, which its agent card and its OAuth metadata name. Empty: the first of acme.domains, or else the address a request came in on. Set it behind a proxy: a request's Host header is never believed."),
 	}
 }
 
 func logSettings() []Setting {
 	return []Setting{
-		level("log.level", "info", func(c *Config) *Level { return (*Level)(&c.Log.Level) },
+		set("log.level", "info", level(), func(c *Config) *Level { return (*Level)(&c.Log.Level) },
 			"The least severe lines that are logged."),
-		choice("log.format", "auto", []string{"auto", "text", "json"}, func(c *Config) *string { return &c.Log.Format },
+		set("log.format", "auto", choice("auto", "text", "json"), func(c *Config) *string { return &c.Log.Format },
 			"How lines look. auto is text on a terminal and json otherwise."),
 	}
 }
 
 func limitSettings() []Setting {
 	return []Setting{
-		size("limits.body", "32MiB", func(c *Config) *int64 { return &c.Limits.Body }, kib, gib,
+		set("limits.body", "32MiB", size(kib, gib), func(c *Config) *int64 { return &c.Limits.Body },
 			"The largest JSON request body."),
-		size("limits.delivery", "1MiB", func(c *Config) *int64 { return &c.Limits.Delivery }, kib, 16*mib,
+		set("limits.delivery", "1MiB", size(kib, 16*mib), func(c *Config) *int64 { return &c.Limits.Delivery },
 			"The largest body of a delivery to a Connector."),
-		size("limits.upload", "1GiB", func(c *Config) *int64 { return &c.Limits.Upload }, kib, 1024*gib,
+		set("limits.upload", "1GiB", size(kib, 1024*gib), func(c *Config) *int64 { return &c.Limits.Upload },
 			"The largest Artifact that is uploaded as a stream."),
-		size("limits.header", "8KiB", func(c *Config) *int64 { return &c.Limits.Header }, kib, mib,
+		set("limits.header", "8KiB", size(kib, mib), func(c *Config) *int64 { return &c.Limits.Header },
 			"The largest request line and headers together."),
-		size("limits.in_flight", "256MiB", func(c *Config) *int64 { return &c.Limits.InFlight }, mib, 1024*gib,
+		set("limits.in_flight", "256MiB", size(mib, 1024*gib), func(c *Config) *int64 { return &c.Limits.InFlight },
 			"What request bodies take that are held at one time: a JSON body counts four times, and what its lists become once it is decoded. Requests over it are asked to come back later. One tenant gets three quarters of it. At least limits.body; at most an eighth of the memory that there is."),
-		period("limits.read_timeout", "30s", func(c *Config) *time.Duration { return &c.Limits.Read }, time.Second, time.Hour,
+		set("limits.read_timeout", "30s", period(time.Second, time.Hour), func(c *Config) *time.Duration { return &c.Limits.Read },
 			"How long a client may take to send a request; for an upload, each piece of it."),
-		period("limits.upload_timeout", "1h", func(c *Config) *time.Duration { return &c.Limits.UploadTime }, time.Second, 24*time.Hour,
+		set("limits.upload_timeout", "1h", period(time.Second, 24*time.Hour), func(c *Config) *time.Duration { return &c.Limits.UploadTime },
 			"How long a client may take to send a whole upload."),
-		period("limits.write_timeout", "30s", func(c *Config) *time.Duration { return &c.Limits.Write }, time.Second, time.Hour,
+		set("limits.write_timeout", "30s", period(time.Second, time.Hour), func(c *Config) *time.Duration { return &c.Limits.Write },
 			"How long a client may take to accept a response, or one write of a stream."),
-		period("limits.idle_timeout", "2m", func(c *Config) *time.Duration { return &c.Limits.Idle }, time.Second, 24*time.Hour,
+		set("limits.idle_timeout", "2m", period(time.Second, 24*time.Hour), func(c *Config) *time.Duration { return &c.Limits.Idle },
 			"How long a connection is kept between requests."),
-		period("limits.wait", "1m", func(c *Config) *time.Duration { return &c.Limits.Wait }, time.Second, time.Hour,
+		set("limits.wait", "1m", period(time.Second, time.Hour), func(c *Config) *time.Duration { return &c.Limits.Wait },
 			"The longest that \"Prefer: wait=SECONDS\" on a submit is honoured for."),
-		number("limits.connections", "8192", func(c *Config) *int { return &c.Limits.Connections }, 1, 10_000_000,
+		set("limits.connections", "8192", number(1, 10_000_000), func(c *Config) *int { return &c.Limits.Connections },
 			"Open connections. Fewer are accepted where the process may not open as many files."),
-		number("limits.streams", "4096", func(c *Config) *int { return &c.Limits.Streams }, 1, 10_000_000,
+		set("limits.streams", "4096", number(1, 10_000_000), func(c *Config) *int { return &c.Limits.Streams },
 			"Open event streams. They count as connections too."),
 	}
 }
 
 func taskSettings() []Setting {
 	return []Setting{
-		number("tasks.queue", "10000", func(c *Config) *int { return &c.Tasks.Queue }, 1, 10_000_000,
+		set("tasks.queue", "10000", number(1, 10_000_000), func(c *Config) *int { return &c.Tasks.Queue },
 			"Accepted Tasks that wait to run. When it is full, submits answer 429 with Retry-After."),
-		number("tasks.concurrency", "256", func(c *Config) *int { return &c.Tasks.Concurrency }, 1, 100_000,
+		set("tasks.concurrency", "256", number(1, 100_000), func(c *Config) *int { return &c.Tasks.Concurrency },
 			"Tasks that run at one time. It is meant to be far above the number of cores: Tasks that wait for the disk together share one sync."),
-		text("tasks.persona", "persona_digest", func(c *Config) *string { return &c.Tasks.Persona }, notEmpty,
+		set("tasks.persona", "persona_digest", text(notEmpty), func(c *Config) *string { return &c.Tasks.Persona },
 			"The Persona of a Task when neither it nor its Session names one."),
-		period("tasks.wall_time", "1m", func(c *Config) *time.Duration { return &c.Tasks.WallTime }, time.Millisecond, 24*time.Hour,
+		set("tasks.wall_time", "1m", period(time.Millisecond, 24*time.Hour), func(c *Config) *time.Duration { return &c.Tasks.WallTime },
 			"The longest that a run may take, the time that host calls take left out: models, tools and people have limits of their own."),
-		size("tasks.memory", "256MiB", func(c *Config) *int64 { return &c.Tasks.Memory }, 64*kib, 4*gib,
+		set("tasks.memory", "256MiB", size(64*kib, 4*gib), func(c *Config) *int64 { return &c.Tasks.Memory },
 			"The most linear memory that a run may have."),
-		number("tasks.host_calls", "100000", func(c *Config) *int { return &c.Tasks.HostCalls }, 1, 1_000_000_000,
+		set("tasks.host_calls", "100000", number(1, 1_000_000_000), func(c *Config) *int { return &c.Tasks.HostCalls },
 			"The most host calls that a run may make."),
-		size("tasks.payload", "32MiB", func(c *Config) *int64 { return &c.Tasks.Payload }, kib, gib,
+		set("tasks.payload", "32MiB", size(kib, gib), func(c *Config) *int64 { return &c.Tasks.Payload },
 			"The largest request or answer of one host call."),
-		size("tasks.output", "64MiB", func(c *Config) *int64 { return &c.Tasks.Output }, kib, 64*gib,
+		set("tasks.output", "64MiB", size(kib, 64*gib), func(c *Config) *int64 { return &c.Tasks.Output },
 			"The most bytes that a run may hand out: its output, Messages, Artifacts and log lines together."),
-		number("tasks.gas", "100000000000", func(c *Config) *int { return &c.Tasks.Gas }, 1000, maxGas,
+		set("tasks.gas", "100000000000", number(1000, maxGas), func(c *Config) *int { return &c.Tasks.Gas },
 			"The most that a run may compute, in units of about one instruction. A run that uses it up fails in the same place wherever it is repeated, which no limit of time can promise."),
-		number("tasks.depth", "65536", func(c *Config) *int { return &c.Tasks.Depth }, 64, maxDepth,
+		set("tasks.depth", "65536", number(64, maxDepth), func(c *Config) *int { return &c.Tasks.Depth },
 			"How deep calls within a plugin may go: each takes 1, and more when its function is large. Beyond it the plugin's stack overflows, in the same place everywhere."),
-		number("tasks.attempts", "3", func(c *Config) *int { return &c.Tasks.Attempts }, 1, 1000,
+		set("tasks.attempts", "3", number(1, 1000), func(c *Config) *int { return &c.Tasks.Attempts },
 			"How often a Task is started when the node dies while it runs, before it fails. The last start of one that did not get on is made alone: whatever else waits does so for up to a minute in all."),
 	}
 }
 
 func pluginSettings() []Setting {
 	return []Setting{
-		text("plugins.cache", "", func(c *Config) *string { return &c.Plugins.Cache }, nil,
+		set("plugins.cache", "", text(nil), func(c *Config) *string { return &c.Plugins.Cache },
 			"The folder that keeps compiled plugins between starts; nodes may share one. It holds native code that is run as it is: a file of it is used only when it was written under the node's own key. Empty: a folder within the data folder."),
-		text("plugins.cache_key", "", func(c *Config) *string { return &c.Plugins.CacheKey }, nil,
+		set("plugins.cache_key", "", text(nil), func(c *Config) *string { return &c.Plugins.CacheKey },
 			"The file of the key that what is in plugins.cache is authenticated with. It is made when there is none, or when others can read it; then plugins are compiled anew. Nodes that share plugins.cache name the same file, or each compiles anew what another has kept. It must not lie where somebody else may write. Empty: keys/cache.key in the data folder."),
-		text("plugins.dir", "", func(c *Config) *string { return &c.Plugins.Dir }, nil,
+		set("plugins.dir", "", text(nil), func(c *Config) *string { return &c.Plugins.Dir },
 			"A folder of plugins of your own, read when the node starts: NAME.wasm (a-z, 0-9 and -) is the plugin NAME, and the Persona persona_NAME runs it. It may be made with an Extism PDK. wharf plugin vet says whether it can be loaded. Empty: only the plugins that ship with Wharf."),
-		size("plugins.memory", "0", func(c *Config) *int64 { return &c.Plugins.Memory }, 0, 1024*gib,
+		set("plugins.memory", "0", size(0, 1024*gib), func(c *Config) *int64 { return &c.Plugins.Memory },
 			"The memory that running plugins may take together, but for 4 MiB of each. One that wants more waits until another ends; the one that came first never waits. 0: three eighths of the memory that the node may take, less `tasks.memory` for the one that never waits, and an eighth at least."),
-		size("plugins.idle_memory", "64MiB", func(c *Config) *int64 { return &c.Plugins.IdleMemory }, 0, 1024*gib,
+		set("plugins.idle_memory", "64MiB", size(0, 1024*gib), func(c *Config) *int64 { return &c.Plugins.IdleMemory },
 			"The memory that instances of plugins may take together while they wait for the next Task. Those that were idle longest go first; 0 keeps none, and each Task makes one."),
 	}
 }
 
 func modelSettings() []Setting {
 	return []Setting{
-		text("models.default", "", func(c *Config) *string { return &c.Model.Default }, nil,
+		set("models.default", "", text(nil), func(c *Config) *string { return &c.Model.Default },
 			"The model that answers when a plugin names none. It need not be set when there is only one."),
-		text("models.script", "", func(c *Config) *string { return &c.Model.Script }, nil,
+		set("models.script", "", text(nil), func(c *Config) *string { return &c.Model.Script },
 			"A file of canned answers, for models of the provider script."),
 	}
 }
 
 func requestSettings() []Setting {
 	return []Setting{
-		period("http.timeout", "30s", func(c *Config) *time.Duration { return &c.HTTP.Timeout }, 10*time.Millisecond, time.Hour,
+		set("http.timeout", "30s", period(10*time.Millisecond, time.Hour), func(c *Config) *time.Duration { return &c.HTTP.Timeout },
 			"The longest that a request may take, redirects and the whole answer included."),
-		size("http.request", "8MiB", func(c *Config) *int64 { return &c.HTTP.Request }, kib, gib,
+		set("http.request", "8MiB", size(kib, gib), func(c *Config) *int64 { return &c.HTTP.Request },
 			"The largest body of a request."),
-		size("http.response", "8MiB", func(c *Config) *int64 { return &c.HTTP.Response }, kib, gib,
+		set("http.response", "8MiB", size(kib, gib), func(c *Config) *int64 { return &c.HTTP.Response },
 			"The largest body of an answer."),
 	}
 }
 
 func receiptSettings() []Setting {
 	return []Setting{
-		choice("receipts.issue", "all", []string{"all", "required"}, func(c *Config) *string { return &c.Receipts.Issue },
+		set("receipts.issue", "all", choice("all", "required"), func(c *Config) *string { return &c.Receipts.Issue },
 			"Which Tasks get a receipt when they end. all: every one, unless its Persona disables receipts; required: those whose Persona requires one."),
 	}
 }
 
 func storageSettings() []Setting {
 	return []Setting{
-		size("storage.cache", "32MiB", func(c *Config) *int64 { return &c.Storage.Cache }, mib, 1024*gib,
+		set("storage.cache", "32MiB", size(mib, 1024*gib), func(c *Config) *int64 { return &c.Storage.Cache },
 			"Memory for blocks read from disk."),
-		size("storage.memtable", "64MiB", func(c *Config) *int64 { return &c.Storage.Memtable }, mib, 4*gib,
+		set("storage.memtable", "64MiB", size(mib, 4*gib), func(c *Config) *int64 { return &c.Storage.Memtable },
 			"Memory for what was written last, before it is sorted to disk. Up to four of these exist at a time, under heavy writing."),
 	}
 }
 
 func connectorSettings() []Setting {
 	return []Setting{
-		number("connectors.backlog", "200000", func(c *Config) *int { return &c.Connectors.Backlog }, 1, 100_000_000,
+		set("connectors.backlog", "200000", number(1, 100_000_000), func(c *Config) *int { return &c.Connectors.Backlog },
 			"Deliveries of a tenant that wait to be handled; one Connector gets three quarters of them. Beyond it, deliveries are answered 429 with Retry-After."),
-		size("connectors.inbox", "32MiB", func(c *Config) *int64 { return &c.Connectors.Inbox }, mib, 64*gib,
+		set("connectors.inbox", "32MiB", size(mib, 64*gib), func(c *Config) *int64 { return &c.Connectors.Inbox },
 			"Memory for deliveries that wait to be handled. Those that do not fit are read from the log when it is their turn."),
-		number("connectors.workers", "8", func(c *Config) *int { return &c.Connectors.Workers }, 1, 1024,
+		set("connectors.workers", "8", number(1, 1024), func(c *Config) *int { return &c.Connectors.Workers },
 			"Connectors whose deliveries are normalized at one time."),
 	}
 }
 
 func retentionSettings() []Setting {
 	return []Setting{
-		period("retention.events", "0", func(c *Config) *time.Duration { return &c.Retention.Events }, 0, 100*365*24*time.Hour,
+		set("retention.events", "0", period(0, 100*365*24*time.Hour), func(c *Config) *time.Duration { return &c.Retention.Events },
 			"How long events are kept. 0 is for ever. Resources outlive their events; a cursor older than this answers cursor_expired. Files in blobs/, which hold large values, are not removed with them: the database shrinks, that folder does not."),
-		period("retention.idempotency", "24h", func(c *Config) *time.Duration { return &c.Retention.Idempotency }, 24*time.Hour, 30*24*time.Hour,
+		set("retention.idempotency", "24h", period(24*time.Hour, 30*24*time.Hour), func(c *Config) *time.Duration { return &c.Retention.Idempotency },
 			"How long the answer to an Idempotency-Key is kept."),
-		period("retention.deliveries", "8d", func(c *Config) *time.Duration { return &c.Retention.Deliveries }, 24*time.Hour, 60*24*time.Hour,
+		set("retention.deliveries", "8d", period(24*time.Hour, 60*24*time.Hour), func(c *Config) *time.Duration { return &c.Retention.Deliveries },
 			"How long deliveries are remembered at most, so that one that comes again is recognized. A Connector's own window may be shorter."),
 	}
 }
 
 func streamSettings() []Setting {
 	return []Setting{
-		period("sse.heartbeat", "15s", func(c *Config) *time.Duration { return &c.SSE.Heartbeat }, 100*time.Millisecond, time.Hour,
+		set("sse.heartbeat", "15s", period(100*time.Millisecond, time.Hour), func(c *Config) *time.Duration { return &c.SSE.Heartbeat },
 			"How often a quiet event stream gets a comment, so that both ends notice when the other is gone."),
-		period("shutdown.grace", "30s", func(c *Config) *time.Duration { return &c.Shutdown.Grace }, 0, 24*time.Hour,
+		set("shutdown.grace", "30s", period(0, 24*time.Hour), func(c *Config) *time.Duration { return &c.Shutdown.Grace },
 			"How long Tasks that run may go on after SIGTERM. What is not finished by then is resumed by the next start."),
 	}
 }

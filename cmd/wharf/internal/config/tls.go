@@ -38,30 +38,30 @@ func (c *Config) TLSEnabled() bool { return c.TLS.Cert != "" || c.ACME.Domains !
 
 func tlsSettings() []Setting {
 	return []Setting{
-		text("tls.cert", "", func(c *Config) *string { return &c.TLS.Cert }, nil,
+		set("tls.cert", "", text(nil), func(c *Config) *string { return &c.TLS.Cert },
 			"The file of the certificate and those between it and the root, in PEM. With it the node speaks HTTPS only. It is read again when it changes."),
-		text("tls.key", "", func(c *Config) *string { return &c.TLS.Key }, nil,
+		set("tls.key", "", text(nil), func(c *Config) *string { return &c.TLS.Key },
 			"The file of the certificate's private key, in PEM."),
-		text("tls.client_ca", "", func(c *Config) *string { return &c.TLS.ClientCA }, nil,
+		set("tls.client_ca", "", text(nil), func(c *Config) *string { return &c.TLS.ClientCA },
 			"The file of the certificates that those of clients have to be signed by, in PEM. It is read again when it changes."),
-		choice("tls.client_auth", "off", []string{"off", "optional", "required"}, func(c *Config) *string { return &c.TLS.ClientAuth },
+		set("tls.client_auth", "off", choice("off", "optional", "required"), func(c *Config) *string { return &c.TLS.ClientAuth },
 			"Whether clients show a certificate. optional verifies the one that is shown; required refuses connections without. Requests need an API key or a token all the same."),
 	}
 }
 
 func acmeSettings() []Setting {
 	return []Setting{
-		text("acme.domains", "", func(c *Config) *string { return &c.ACME.Domains }, domains,
+		set("acme.domains", "", text(domains), func(c *Config) *string { return &c.ACME.Domains },
 			"The names that the node gets certificates for, separated by commas. With them the node speaks HTTPS only."),
-		text("acme.email", "", func(c *Config) *string { return &c.ACME.Email }, nil,
+		set("acme.email", "", text(nil), func(c *Config) *string { return &c.ACME.Email },
 			"Where the authority writes to when something is wrong."),
-		text("acme.directory", "https://acme-v02.api.letsencrypt.org/directory", func(c *Config) *string { return &c.ACME.Directory }, httpURL,
+		set("acme.directory", "https://acme-v02.api.letsencrypt.org/directory", text(httpURL), func(c *Config) *string { return &c.ACME.Directory },
 			"The directory of the certificate authority."),
-		choice("acme.accept_terms", "no", []string{"no", "yes"}, func(c *Config) *string { return &c.ACME.AcceptTerms },
+		set("acme.accept_terms", "no", choice("no", "yes"), func(c *Config) *string { return &c.ACME.AcceptTerms },
 			"Whether you accept the authority's terms of service. Nothing happens without."),
-		text("acme.http", "", func(c *Config) *string { return &c.ACME.HTTP }, optionalHostPort,
+		set("acme.http", "", text(optionalHostPort), func(c *Config) *string { return &c.ACME.HTTP },
 			"A second address that answers the authority's challenge http-01, and sends everybody else to https. It has to be reached at port 80. Empty: the challenge tls-alpn-01 alone, for which listen has to be reached at port 443."),
-		text("acme.roots", "", func(c *Config) *string { return &c.ACME.Roots }, nil,
+		set("acme.roots", "", text(nil), func(c *Config) *string { return &c.ACME.Roots },
 			"The file of the certificates that the directory's own is signed by, in PEM, for an authority of your own. Empty: those of the system."),
 	}
 }

@@ -16,11 +16,11 @@ type Vaults struct {
 
 func vaultSettings() []Setting {
 	return []Setting{
-		text("vaults.key", "", func(c *Config) *string { return &c.Vaults.Key }, nil,
+		set("vaults.key", "", text(nil), func(c *Config) *string { return &c.Vaults.Key },
 			"The name of the secret (one of secrets) that holds the key that values are encrypted with: age identities, a line each, as age-keygen writes them. The first encrypts, each of them decrypts. Empty: the node makes a key, keys/vault.age in the data folder, which backups hold too."),
-		text("vaults.env", "", func(c *Config) *string { return &c.Vaults.Env }, variablePrefix,
+		set("vaults.env", "", text(variablePrefix), func(c *Config) *string { return &c.Vaults.Env },
 			"What begins the environment variables that vaults of the provider env may use. The secret NAME of a tenant is PREFIX, TENANT, two underscores and NAME, in capitals and with _ for - and the dot. Empty: there are no such vaults."),
-		text("vaults.files", "", func(c *Config) *string { return &c.Vaults.Files }, nil,
+		set("vaults.files", "", text(nil), func(c *Config) *string { return &c.Vaults.Files },
 			"The folder of the files that vaults of the provider file may use. The secret NAME of a tenant is the file TENANT/NAME. Empty: there are no such vaults."),
 	}
 }

@@ -14,11 +14,10 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/datadir"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/files"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
 	"github.com/wharf-dev/wharf/storage"
-	"github.com/wharf-dev/wharf/storage/pebble"
 )
 
 // maxProblems is how many problems a report describes; the rest are counted.
@@ -35,15 +34,11 @@ type Report struct {
 	Unreferenced uint64
 }
 
-// Log is a log that tells what there must be.
-type Log interface {
-	Walk(ctx context.Context, v pebble.Visitor) error
-}
-
-// Check holds the data folder dir, or a copy of it, against the log up to a position.
-func Check(ctx context.Context, log Log, dir string, until storage.Position) (Report, error) {
+// Check holds the data folder dir, or a copy of it, against the log, which tells what there
+// must be, up to a position.
+func Check(ctx context.Context, log storage.Walker, dir string, until storage.Position) (Report, error) {
 	c := newCheck(ctx, dir, until)
-	err := log.Walk(ctx, pebble.Visitor{
+	err := log.Walk(ctx, storage.Visitor{
 		Blob: c.blob, Reference: c.refer, Event: c.event, Resource: c.resource,
 		Objects: []abi.Object{abi.ObjectArtifact, abi.ObjectReceipt, abi.ObjectVaultSecret},
 	})
@@ -241,4 +236,4 @@ func sorted[V any](m map[string]V) []string {
 }
 
 // file describes a file of a Workspace as its events do.
-type file = engine.File
+type file = files.File

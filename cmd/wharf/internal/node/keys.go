@@ -15,7 +15,6 @@ import (
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/runtime/sandbox/kept"
 	"github.com/wharf-dev/wharf/storage"
-	"github.com/wharf-dev/wharf/storage/pebble"
 )
 
 // OwnVaults returns the values of the vaults in a data folder, with the node's own key.
@@ -95,10 +94,14 @@ func (n *Node) cacheKey() []byte {
 }
 
 // hasReceipts reports whether a log tells of any Receipt.
-func hasReceipts(ctx context.Context, store *pebble.Store) (found bool, err error) {
+func hasReceipts(ctx context.Context, store storage.Store) (found bool, err error) {
+	all, ok := store.(storage.Walker)
+	if !ok {
+		return false, ErrNoWalk
+	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	err = store.Walk(ctx, pebble.Visitor{
+	err = all.Walk(ctx, storage.Visitor{
 		Objects:  []abi.Object{abi.ObjectReceipt},
 		Resource: func(storage.Tenant, abi.Object, storage.Resource) { found = true; stop() },
 	})

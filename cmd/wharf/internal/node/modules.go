@@ -137,9 +137,9 @@ func (m *modules) ModuleAt(ctx context.Context, digest string) (engine.Module, e
 	return l.module, nil
 }
 
-// Prepare sees to it that the named plugin's module is on disk, compiled, so that who
-// asks for it first waits for a moment only. It is not kept in memory, where its code
-// takes many times what its bytes do, unless somebody asks for it meanwhile.
+// Prepare sees to it that the named plugin's module is on disk, compiled, so that its
+// first caller hardly waits. It is not kept in memory, where its code takes many times
+// what its bytes do, unless a caller asks for it meanwhile.
 func (m *modules) Prepare(ctx context.Context, name string) error {
 	digest, err := m.Resolve(ctx, name)
 	if err != nil || m.runtime.Kept(digest) {

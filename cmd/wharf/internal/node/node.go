@@ -22,11 +22,12 @@ import (
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/identity"
 	"github.com/wharf-dev/wharf/runtime/inhand"
+	"github.com/wharf-dev/wharf/runtime/intake"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/runtime/turns"
-	"github.com/wharf-dev/wharf/storage/pebble"
+	"github.com/wharf-dev/wharf/storage"
 )
 
 // Options says what node to start.
@@ -48,7 +49,7 @@ type Node struct {
 	log      *slog.Logger
 	addr     *net.TCPAddr
 	listener net.Listener // until it is served
-	store    *pebble.Store
+	store    storage.Store
 	sandbox  *sandbox.Runtime
 	turns    *turns.Turns
 	clients  *tool.Clients // that offer tools to Tasks
@@ -71,7 +72,7 @@ func Start(ctx context.Context, o Options) (n *Node, err error) {
 	n = &Node{options: o, log: o.Log, clients: newClients(o.Config.Tools), inHand: inhand.NewBudget(inHand(available()))}
 	defer func() {
 		if err != nil {
-			err = pebble.Explain(errors.Join(err, n.close(ctx)))
+			err = Explain(errors.Join(err, n.close(ctx)))
 			n = nil
 		}
 	}()
@@ -120,43 +121,13 @@ func (n *Node) openStore(ctx context.Context) (err error) {
 	if err := n.checkKeys(ctx); err != nil {
 		return err
 	}
-	n.store, err = OpenStore(ctx, c.Data, c, n.log)
-	return err
-}
-
-// OpenStore opens a data folder as a node does, making it if need be. When ctx ends it
-// returns at once, and leaves what is still being opened to the end of the process.
-func OpenStore(ctx context.Context, dir string, c config.Config, log *slog.Logger) (*pebble.Store, error) {
-	type opened struct {
-		store *pebble.Store
-		err   error
+	if n.store, err = OpenStore(ctx, c.Data, c, n.log); err != nil {
+		return err
 	}
-	done := make(chan opened, 1)
-	go func() {
-		store, err := pebble.Open(dir, storeOptions(c, log))
-		done <- opened{store, err}
-	}()
-	select {
-	case o := <-done:
-		return o.store, storeError(dir, o.err)
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	if _, ok := n.store.(storage.Retainer); !ok && c.Retention.Events != 0 {
+		return &StartError{What: "retention.events is set, and the storage of this node keeps all events", Try: "retention.events with 0"}
 	}
-}
-
-// ReadStore opens a data folder to look at it and writes nothing to it. scratch is a
-// folder for what a rebuild needs.
-func ReadStore(dir, scratch string, log *slog.Logger) (*pebble.Store, error) {
-	store, err := pebble.OpenReadOnly(dir, pebble.Options{Logger: log, Scratch: scratch})
-	return store, storeError(dir, err)
-}
-
-func storeOptions(c config.Config, log *slog.Logger) pebble.Options {
-	return pebble.Options{
-		CacheBytes: c.Storage.Cache, MemtableBytes: uint64(c.Storage.Memtable), Logger: log,
-		IdempotencyDays: int(c.Retention.Idempotency/(24*time.Hour)) + 1,
-		DedupeDays:      int((c.Retention.Deliveries + 24*time.Hour - 1) / (24 * time.Hour)),
-	}
+	return nil
 }
 
 func (n *Node) startEngine(ctx context.Context) (err error) {
@@ -192,7 +163,7 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	config := n.options.engineConfig()
 	config.InHand = n.inHand
 	n.engine, err = engine.New(config, engine.Parts{
-		Store: n.store, Modules: n.modules, Personas: personas(own), Log: n.log, Backup: n.backup, CheckBackup: n.checkBackup, Files: n.files,
+		Store: n.store, Modules: n.modules, Personas: personas(own), Log: n.log, Backup: n.backup(), CheckBackup: n.checkBackup, Files: n.files,
 		Performers: calls, Vaults: n.vaults, NodeSecret: nodeSecret(&n.options.Config, n.log), Keys: keys, Version: n.options.Version, Runs: n.sandbox.Name(), Rewriter: n.sandbox.Rewriter(),
 		Instances: n.instances, Tokens: n.tokens, Turns: n.turns,
 	})
@@ -208,11 +179,20 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	return nil
 }
 
-// backup writes a copy of the node's data to a folder.
-func (n *Node) backup(dir string) error {
+// backup returns what writes a copy of the node's data to a folder; nil when its storage
+// makes none.
+func (n *Node) backup() func(dir string) error {
+	store, ok := n.store.(storage.Backuper)
+	if !ok {
+		return nil
+	}
+	return func(dir string) error { return n.copyTo(dir, store) }
+}
+
+func (n *Node) copyTo(dir string, store storage.Backuper) error {
 	defer n.vaults.Hold()()
 	c := n.options.Config
-	copying := &datadir.Copying{Checkpoint: n.store.Checkpoint, Data: c.Data, Apart: named(n.cacheDir(), c.Vaults.Files, c.Plugins.Dir)}
+	copying := &datadir.Copying{Checkpoint: store.Checkpoint, Data: c.Data, Apart: named(n.cacheDir(), c.Vaults.Files, c.Plugins.Dir)}
 	links, err := copying.Write(dir)
 	for _, path := range links {
 		n.log.Warn("a link in the folder of a workspace is no file of it: the backup lacks it", "path", path)
@@ -251,7 +231,7 @@ func (o *Options) engineConfig() engine.Config {
 		DefaultPersona: t.Persona, MaxRunning: t.Concurrency, MaxQueued: t.Queue, MaxAttempts: t.Attempts,
 		Limits:       limits(t.RunLimits),
 		PluginLimits: pluginLimits(o.Config.PluginLimits),
-		Connectors: engine.ConnectorConfig{Backlog: o.Config.Connectors.Backlog, Window: o.Config.Retention.Deliveries,
+		Connectors: intake.Config{Backlog: o.Config.Connectors.Backlog, Window: o.Config.Retention.Deliveries,
 			InboxBytes: o.Config.Connectors.Inbox, Workers: o.Config.Connectors.Workers},
 		IdempotencyTTL: o.Config.Retention.Idempotency, RequiredReceiptsOnly: o.Config.Receipts.Issue == "required",
 	}
@@ -472,13 +452,14 @@ const retentionInterval = 10 * time.Minute
 // retain removes old events until ctx ends, if the configuration wants that.
 func (n *Node) retain(ctx context.Context) {
 	keep := n.options.Config.Retention.Events
-	if keep == 0 {
+	store, ok := n.store.(storage.Retainer)
+	if keep == 0 || !ok {
 		return
 	}
 	tick := time.NewTicker(retentionInterval)
 	defer tick.Stop()
 	for {
-		removed, err := n.store.Retain(ctx, time.Now().Add(-keep))
+		removed, err := store.Retain(ctx, time.Now().Add(-keep))
 		switch {
 		case err != nil && ctx.Err() == nil:
 			n.log.Error("old events could not be removed", "error", err)

@@ -20,6 +20,7 @@ import (
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
+	"github.com/wharf-dev/wharf/runtime/tenancy"
 	"github.com/wharf-dev/wharf/storage/pebble"
 )
 
@@ -280,7 +281,7 @@ func runOne(t *testing.T, n *Node) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	session, err := n.engine.CreateSession(t.Context(), root, nil, abi.CreateSessionRequest{WorkspaceID: engine.DefaultWorkspace})
+	session, err := n.engine.CreateSession(t.Context(), root, nil, abi.CreateSessionRequest{WorkspaceID: tenancy.DefaultWorkspace})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,59 @@
+package schema
+
+import (
+	"reflect"
+
+	"github.com/wharf-dev/wharf/abi"
+)
+
+// Values returns the values of a closed enumeration of package abi; nil for any other
+// type. A test holds that none of its constants is missing.
+func Values(t reflect.Type) []string {
+	switch t {
+	case reflect.TypeFor[abi.ConnectorStatus]():
+		return values(abi.ConnectorActive, abi.ConnectorPaused, abi.ConnectorFailed, abi.ConnectorDisabled)
+	case reflect.TypeFor[abi.SignatureScheme]():
+		return values(abi.SchemeNone, abi.SchemeStandard, abi.SchemeGitHub, abi.SchemeStripe, abi.SchemeSlack, abi.SchemeHMAC)
+	case reflect.TypeFor[abi.MemoryScope]():
+		return values(abi.MemoryPersona, abi.MemorySession, abi.MemoryWorkspace, abi.MemoryTenant)
+	case reflect.TypeFor[abi.PermissionKind]():
+		return values(abi.PermissionApproval, abi.PermissionInput, abi.PermissionAuthorization)
+	case reflect.TypeFor[abi.PermissionStatus]():
+		return values(abi.PermissionPending, abi.PermissionApproved, abi.PermissionDenied, abi.PermissionAnswered, abi.PermissionTimeout, abi.PermissionCanceled)
+	case reflect.TypeFor[abi.QuotaScope]():
+		return values(abi.QuotaPersona, abi.QuotaWorkspace, abi.QuotaTenant, abi.QuotaOrganization)
+	case reflect.TypeFor[abi.ReplayMode]():
+		return values(abi.ReplayExact, abi.ReplayWithOverrides, abi.ReplayFromCheckpoint)
+	case reflect.TypeFor[abi.OverrideKind]():
+		return values(abi.OverrideModel, abi.OverrideMCP, abi.OverrideSecret, abi.OverrideTime, abi.OverrideHostFact, abi.OverrideTool, abi.OverridePayload, abi.OverrideCheckpoint)
+	case reflect.TypeFor[abi.TaskMessageKind]():
+		return values(abi.TaskMessageInput, abi.TaskMessageInterrupt, abi.TaskMessageToolConfirmation)
+	case reflect.TypeFor[abi.MergeStrategy]():
+		return values(abi.MergeAppend)
+	case reflect.TypeFor[abi.AutonomyTier]():
+		return values(abi.TierShadow, abi.TierSuggest, abi.TierActWithApproval, abi.TierActAuto)
+	case reflect.TypeFor[abi.ReceiptPolicy]():
+		return values(abi.ReceiptRequired, abi.ReceiptOptional, abi.ReceiptDisabled)
+	case reflect.TypeFor[abi.BranchKind]():
+		return values(abi.BranchWorkspace, abi.BranchSession, abi.BranchTask, abi.BranchSandbox)
+	case reflect.TypeFor[abi.Role]():
+		return values(abi.RoleUser, abi.RoleAssistant, abi.RoleSystem, abi.RoleTool, abi.RoleAgent)
+	case reflect.TypeFor[abi.ArtifactKind]():
+		return values(abi.ArtifactFile, abi.ArtifactPatch, abi.ArtifactImage, abi.ArtifactLog, abi.ArtifactDiff, abi.ArtifactReceipt, abi.ArtifactSnapshot, abi.ArtifactDataset, abi.ArtifactOther)
+	case reflect.TypeFor[abi.KeySource]():
+		return values(abi.KeyFromClient, abi.KeyFromStart, abi.KeyFromEnvironment, abi.KeyFromFormerEnvironment)
+	case reflect.TypeFor[abi.SessionState]():
+		return values(abi.SessionActive, abi.SessionIdle, abi.SessionPaused, abi.SessionClosed, abi.SessionFailed)
+	case reflect.TypeFor[abi.OutcomeStatus]():
+		return values(abi.OutcomeSucceeded, abi.OutcomeFailed, abi.OutcomeCanceled)
+	}
+	return nil
+}
+
+func values[T ~string](all ...T) []string {
+	texts := make([]string, len(all))
+	for i, v := range all {
+		texts[i] = string(v)
+	}
+	return texts
+}

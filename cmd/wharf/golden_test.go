@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+)
+
+// checkGolden compares text with a file of testdata, or rewrites that.
+func checkGolden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := string(content)
+	if got == want {
+		return
+	}
+	at := 0
+	for at < min(len(got), len(want)) && got[at] == want[at] {
+		at++
+	}
+	around := func(text string) string { return text[max(0, at-400):min(len(text), at+400)] }
+	t.Errorf("it is not what %s says (-update rewrites it). There, at byte %d:\n%s\n\nand now:\n%s", path, at, around(want), around(got))
+}
+
+// TestManualPages holds the manual page of every command.
+func TestManualPages(t *testing.T) {
+	var pages strings.Builder
+	eachCommand((&app{}).root(), func(c *cobra.Command) {
+		args := append(strings.Fields(c.CommandPath())[1:], "--help")
+		var out bytes.Buffer
+		a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &out, env: func(string) string { return "" }}
+		code := a.execute(t.Context(), args)
+		fmt.Fprintf(&pages, "$ wharf %s\n%scode %d\n\n", strings.Join(args, " "), &out, code)
+	})
+	checkGolden(t, "help.txt", pages.String())
+}
+
+// asked are command lines that ask a node, one of each kind. Files are those of testdata/asked.
+var asked = []string{
+	"key list", "key create third", "key create third --scope tasks:read,events:read --workspace ws_1 --tenant t --actor a", "key create",
+	"key revoke key_1", "key published", "key rotate", "key list more",
+	"token", "token --scope tasks:read",
+	"vault list", "vault list vault_1", "vault list a b", "vault create",
+	"vault create --workspace ws_1 --persona persona_a --connector conn_* --capability read --provider env",
+	"vault set vault_1 crm --from-file testdata/asked/value --host a,b", "vault set vault_1 crm", "vault set vault_1 crm --from-env A --from-file b",
+	"vault rm vault_1 crm", "vault rm vault_1", "vault rotate",
+	"persona list", "persona get persona_1", "persona get persona_1 --versions", "persona create -f testdata/asked/persona.yaml", "persona create",
+	"persona update persona_1 --tier suggest --version 1.3 --description d", "persona update persona_1 -f testdata/asked/change.yaml",
+	"quota list", "quota create --scope tenant --of tenant_1 --limit usd=1,tasks=3 --window 1m", "quota create --limit usd=1 --soft",
+	"quota create", "quota create --limit usd=1 --window 1ms", "quota update quota_1 --limit usd=2", "quota update quota_1", "quota update",
+	"connector list", "connector get conn_1", "connector get", "connector create --provider github --webhook --secret hook --vault vault_1",
+	"connector create -f testdata/asked/connector.yaml --name other --schedule @hourly --timezone UTC --poll p --ordered --event a,b",
+	"connector pause conn_1", "connector resume conn_1", "connector deadletters conn_1", "connector deadletters conn_1 dead_1", "connector deadletters",
+	"connector redrive conn_1 dead_1", "connector redrive conn_1 --all", "connector redrive conn_1", "connector providers",
+	"connector test conn_1 --id one", "connector test conn_1 --id one --secret-env KEY --file testdata/asked/value -H A:b", "connector test conn_1 -H bad",
+	"connector test conn_1 --id one --secret-env NONE",
+	"inbox list", "inbox list --status all --workspace ws_1 --limit 3", "inbox list --limit 0", "inbox get perm_1", "inbox approve perm_1 --reason r",
+	"inbox approve perm_1 --arguments {\"a\":1}", "inbox approve perm_1 --arguments {", "inbox deny perm_1 --reason r", "inbox answer perm_1 --text t",
+	"inbox answer perm_1 --value 1", "inbox answer perm_1",
+	"task list", "task list --status failed --session s --workspace w --limit 3", "task list --status odd", "task list --limit 0",
+	"task get task_1", "task get task_1 --outcome", "task get task_2", "task get task_2 --outcome", "task cancel task_1 --reason r",
+	"task answer task_1 --text t", "task answer task_1 --approve --arguments {\"a\":1}", "task answer task_1 --deny --reason r", "task answer task_1",
+	"task replay task_1", "task replay task_1 --override llm:1={\"text\":\"No.\"} --reason r", "task replay task_1 --mode odd",
+	"task fork task_1", "task fork task_1 --at 7 --same-session", "task receipts task_1", "task receipts task_2",
+	"task submit hello --session sess_1 --persona p --deadline 1m --idempotency-key k", "task submit hello --session sess_1 --wait=1s", "task submit",
+	"receipt get rcpt_1", "receipt get rcpt_1 --form json", "receipt get rcpt_1 --form odd", "receipt verify rcpt_1 --trust k", "receipt verify rcpt_2",
+	"export task_1",
+}
+
+// fakeNode is a node that answers what testdata/answers.json says, or refuses everything.
+type fakeNode struct {
+	answers map[string]jsontext.Value
+	refuses string // a code, "" for none
+	status  int
+	asked   strings.Builder
+}
+
+func (n *fakeNode) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	fmt.Fprintf(&n.asked, "> %s %s %s\n", r.Method, r.URL.RequestURI(), body)
+	for _, name := range []string{"Idempotency-Key", "Prefer", "Accept", "Content-Type", "A", "Webhook-Id", "Webhook-Signature", "X-Hub-Signature-256"} {
+		if v := r.Header.Get(name); v != "" {
+			fmt.Fprintf(&n.asked, ">   %s: %s\n", name, v)
+		}
+	}
+	answer, known := n.answers[r.Method+" "+r.URL.Path]
+	switch {
+	case n.refuses != "":
+		w.WriteHeader(n.status)
+		fmt.Fprintf(w, `{"error":{"code":%q,"message":"it is refused","request_id":"req_1"}}`, n.refuses)
+	case !known:
+		w.WriteHeader(http.StatusTeapot)
+	default:
+		_, _ = w.Write(answer)
+	}
+}
+
+// refusals are those that commands have advice for.
+var refusals = []struct {
+	code   string
+	status int
+}{{"resource_not_found", 404}, {"conflict", 409}, {"invalid_state_transition", 409}}
+
+// ownName hides what this program is called.
+var ownName = strings.NewReplacer("go run ./cmd/wharf", "wharf", "wharf.test", "wharf")
+
+var (
+	stamped = regexp.MustCompile(`2020-01-0\d \d\d:\d\d:\d\d\.\d{3}`)
+	agoDays = regexp.MustCompile(`\d{4}d ago`)
+	advice  = regexp.MustCompile(`(?m)^  try .*|^code \d+|^\{.*`)
+	address = regexp.MustCompile(`127\.0\.0\.1:\d+`)
+)
+
+// ask runs a command line against the node, and writes all that can be seen of it.
+func (n *fakeNode) ask(t *testing.T, server, key string, line string, more ...string) string {
+	t.Helper()
+	n.asked.Reset()
+	args := append(strings.Fields(line), more...)
+	var out, errs bytes.Buffer
+	env := map[string]string{"WHARF_SERVER": server, "WHARF_API_KEY": key, "KEY": "secret"}
+	a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, env: func(name string) string { return env[name] }}
+	code := a.execute(t.Context(), args)
+	text := fmt.Sprintf("$ wharf %s\n%s%s", strings.Join(args, " "), &n.asked, &out)
+	if errs.Len() > 0 {
+		text += "stderr:\n" + errs.String()
+	}
+	text += fmt.Sprintf("code %d\n\n", code)
+	text = stamped.ReplaceAllString(ownName.Replace(text), "2020-01-02 03:04:05.000")
+	return address.ReplaceAllString(agoDays.ReplaceAllString(text, "2000d ago"), "127.0.0.1:0")
+}
+
+// TestCommandsThatAskANode holds what each command that asks a node sends, prints and
+// ends with: for people, as JSON, when it is refused, and without a key.
+func TestCommandsThatAskANode(t *testing.T) {
+	content, err := os.ReadFile("testdata/answers.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &fakeNode{}
+	if err := json.Unmarshal(content, &n.answers); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(n)
+	defer server.Close()
+	var text strings.Builder
+	for _, line := range asked {
+		n.refuses = ""
+		text.WriteString(n.ask(t, server.URL, "wharf_key", line))
+		text.WriteString(n.ask(t, server.URL, "wharf_key", line, "--json"))
+		text.WriteString(n.ask(t, server.URL, "", line))
+		for _, r := range refusals {
+			n.refuses, n.status = r.code, r.status
+			fmt.Fprintf(&text, "%s: %s\n", r.code, strings.Join(advice.FindAllString(n.ask(t, server.URL, "wharf_key", line), -1), ", "))
+		}
+		text.WriteString("\n")
+	}
+	checkGolden(t, "asked.txt", text.String())
+}

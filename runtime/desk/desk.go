@@ -1,0 +1,147 @@
+package desk
+
+import (
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/runtime/turns"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// Parts are what everything that serves a kind of resource works with.
+type Parts struct {
+	Store  storage.Store // for reading: what is written goes through the ledger
+	Ledger *ledger.Ledger
+	Desk   *Desk
+	IDs    *abi.IDs
+	Now    func() time.Time
+	Log    *slog.Logger
+}
+
+// Desk serves callers. It is safe for concurrent use.
+type Desk struct {
+	store  storage.Store // for reading: what is written goes through the ledger
+	ledger *ledger.Ledger
+	now    func() time.Time
+	turns  *turns.Turns
+}
+
+// New returns a desk over what a ledger writes to. turns are the places of long work; nil
+// bounds nothing.
+func New(store storage.Store, l *ledger.Ledger, now func() time.Time, turns *turns.Turns) *Desk {
+	return &Desk{store: store, ledger: l, now: now, turns: turns}
+}
+
+// Adapters speak to the desk and to the engine; these names are the parts of storage that
+// show through.
+type (
+	// Event is one event of the log, shared between readers: do not change it.
+	Event = storage.Event
+	// Subscription is a live stream of events.
+	Subscription = storage.Subscription
+	// Position is an event's place in the log; its decimal string is the event's id.
+	Position = storage.Position
+	// Scope selects the events of a tenant, Workspace, Session or Task.
+	Scope = storage.Scope
+	// Blob is an open Artifact content.
+	Blob = storage.Blob
+	// UnreadableError says that something is stored that cannot be read.
+	UnreadableError = ledger.UnreadableError
+)
+
+// ErrCursorExpired ends a [Subscription] whose reader retention has overtaken.
+var ErrCursorExpired = storage.ErrCursorExpired
+
+// ParsePosition reads an event id; ok is false for what is none.
+func ParsePosition(id string) (p Position, ok bool) { return storage.ParsePosition(id) }
+
+// HostActor is the actor of what the node does by itself.
+const HostActor = "wharf"
+
+// Caller is an authenticated actor and what it may do.
+type Caller struct {
+	Tenant     storage.Tenant
+	TenantID   string
+	Actor      string
+	KeyID      string
+	Scopes     []string // abi.ScopeAll is all of them
+	Workspaces []string // empty: every Workspace of the tenant
+	// Retries is whose Idempotency-Keys the caller's are, when they are not the actor's.
+	Retries string
+}
+
+// Can reports whether the caller has the given scope. Who is bound to Workspaces never
+// has abi.ScopeNode, which reaches over all of them, whatever Scopes holds.
+func (c *Caller) Can(scope string) bool {
+	if scope == abi.ScopeNode && len(c.Workspaces) > 0 {
+		return false
+	}
+	return slices.Contains(c.Scopes, abi.ScopeAll) || slices.Contains(c.Scopes, scope)
+}
+
+// Sees reports whether the caller may see the given Workspace.
+func (c *Caller) Sees(workspace string) bool {
+	return len(c.Workspaces) == 0 || slices.Contains(c.Workspaces, workspace)
+}
+
+// OwnsTenantWide refuses a key that is bound to Workspaces what reaches beyond them.
+func (c *Caller) OwnsTenantWide() error {
+	if len(c.Workspaces) > 0 {
+		return abi.Errorf(abi.CodePermissionDenied, "this key is bound to workspaces and cannot change what others share")
+	}
+	return nil
+}
+
+// Retry identifies a write that carries an Idempotency-Key. A nil *Retry is a
+// write without one. The scope of the key is the caller's API key, or else its actor, +
+// Workspace + method + target.
+type Retry struct {
+	Key    string // the header's value, 1 to 255 characters
+	Method string
+	Target string // the canonical path, without query
+	Body   []byte // the request body; equivalence is judged on its canonical JSON
+}
+
+// Doc is a resource as JSON, ready to be sent.
+type Doc struct {
+	ID   string
+	JSON []byte // do not change
+	// Restricted says that JSON holds parts that are not public: use [Redact]
+	// before sending it to a caller without abi.ScopeEventsInternal.
+	Restricted bool
+	// Status is the HTTP status of the first response when the document answers a
+	// retried write, else 0.
+	Status int
+	// Task is the Task's status when the document is a Task, else "".
+	Task abi.TaskStatus
+
+	Told []byte // what the first response's event says besides the resource, of a retried write
+}
+
+// Page asks for part of a list. After is the cursor of the last answer, "" for
+// the beginning. Limit is 1 to 200.
+type Page struct {
+	After string
+	Limit int
+}
+
+// DocList is part of a list.
+type DocList struct {
+	Docs []Doc
+	More bool
+	Next string // cursor for the next page, "" when there is none
+	// Unreadable holds the ids of what belongs in this part and cannot be read.
+	Unreadable []string
+
+	bytes int // of Docs, as far as add has taken them
+}
+
+// Filter narrows a list of resources. Empty members do not narrow.
+type Filter struct {
+	WorkspaceID string
+	SessionID   string
+	TaskID      string
+}

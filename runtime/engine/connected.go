@@ -1,0 +1,161 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	json "github.com/go-json-experiment/json"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/intake"
+	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/runtime/sandbox"
+	"github.com/wharf-dev/wharf/runtime/sessions"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// newIntake makes the room that Connectors are served by, and has it answer its host call
+// and hear of Tasks that end.
+func (e *Engine) newIntake(common desk.Parts, secret func(context.Context, storage.Tenant, *abi.Connector, string, string) ([]byte, error)) *intake.Intake {
+	i := intake.New(intake.Parts{Config: e.config.Connectors, Parts: common,
+		Entropy: e.entropy, Tenants: e.tenants, Tasks: connectedTasks{e}, Plugins: connectedPlugins{e}, Secret: secret,
+		Persona: func(ctx context.Context, t storage.Tenant, id string) error {
+			_, err := e.Persona(ctx, t, id)
+			return err
+		},
+		Message: e.connectedMessage, LeaveOut: e.leaveOut, Draining: e.draining.Load, Background: &e.background,
+		LeftOut: func(key ledger.Key) error {
+			a, _ := e.aside.about(abi.ObjectConnector, key)
+			return a.Err
+		}})
+	e.served = map[string]hostCall{abi.CallDeliver: deliverTo(i)}
+	e.observers = append(e.observers, i.TaskEnded)
+	return i
+}
+
+// deliverTo answers abi.CallDeliver: the Connectors that a Task may poll for are an intake's.
+func deliverTo(i *intake.Intake) hostCall {
+	return func(r *run, ctx context.Context, c *liveCall) ([]byte, error) {
+		req, err := ask[abi.CallDeliverRequest](c)
+		if err != nil {
+			return nil, err
+		}
+		h, err := i.Deliver(ctx, r.task.tenant, &r.task.about, &req)
+		if err != nil {
+			return nil, err
+		}
+		c.extra, c.release = h.Records, h.End
+		return json.Marshal(&h.Answer)
+	}
+}
+
+// callNormalized refuses: a Task has no deliveries.
+func (r *run) callNormalized(context.Context, *liveCall) ([]byte, error) {
+	return nil, provider.Refuse(abi.CallDenied, "in_a_task", "deliveries are normalized outside of tasks")
+}
+
+// connectedTasks is the engine as Connectors see it.
+type connectedTasks struct{ engine *Engine }
+
+// Offer implements [Tasks].
+func (c connectedTasks) Offer(ctx context.Context, o intake.Order) (intake.Offered, error) {
+	e := c.engine
+	s, release, err := e.OpenSession(ctx, o.Caller, o.Request.SessionID)
+	if err != nil {
+		return intake.Offered{}, err
+	}
+	live, m, err := e.orderedTask(ctx, s, &o)
+	if err != nil {
+		release()
+		return intake.Offered{}, err
+	}
+	live.session, live.leave = s, release
+	extra, err := ledger.Encode(o.With...)
+	if err != nil {
+		release()
+		return intake.Offered{}, err
+	}
+	_, commit, err := e.offer(ctx, live, m, o.Caller.Actor, nil, func(b *storage.Batch) {
+		b.Frame.Records = append(extra, b.Frame.Records...)
+	})
+	if err != nil {
+		release()
+		return intake.Offered{}, err
+	}
+	return intake.Offered{Task: live, Commit: commit}, nil
+}
+
+// orderedTask returns the Task that a Connector submits, and its input if that is a Message.
+func (e *Engine) orderedTask(ctx context.Context, s *ledger.Session, o *intake.Order) (*task, *abi.Message, error) {
+	live, m, err := e.newTask(ctx, o.Caller, s, o.ID, o.Request)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, t := range []*abi.Task{&live.about, &live.task} {
+		t.ConnectorID, t.DeliveryID, t.OrderKey = o.ConnectorID, o.DeliveryID, o.OrderKey
+	}
+	return live, m, nil
+}
+
+// Run implements [Tasks].
+func (c connectedTasks) Run(o intake.Offered) error {
+	live := o.Task.(*task)
+	if err := c.engine.accepted(live, o.Commit); err != nil {
+		live.leave()
+		return err
+	}
+	c.engine.queue.Push(live.job(), live.place)
+	return nil
+}
+
+// Submit implements [Tasks].
+func (c connectedTasks) Submit(ctx context.Context, o intake.Order) error {
+	_, err := c.engine.submit(ctx, o.Caller, nil, o.Request.SessionID, func(s *ledger.Session) (*task, *abi.Message, error) {
+		return c.engine.orderedTask(ctx, s, &o)
+	})
+	return err
+}
+
+// Room implements [Tasks].
+func (c connectedTasks) Room() <-chan struct{} { return c.engine.queue.Room() }
+
+// connectedMessage returns the event that appends a Message of a Connector.
+func (e *Engine) connectedMessage(in *abi.MessageInput, session, id string) (ledger.Record, error) {
+	m, err := e.NewMessage(in, session, "")
+	if err != nil {
+		return ledger.Record{}, err
+	}
+	m.ID = id
+	return sessions.MessageRecord(m), nil
+}
+
+// connectedPlugins has the plugins of Connectors run.
+type connectedPlugins struct{ engine *Engine }
+
+// Resolve implements [Plugins].
+func (c connectedPlugins) Resolve(ctx context.Context, name string) (string, error) {
+	return c.engine.modules.Resolve(ctx, name)
+}
+
+// Ready implements [Plugins].
+func (c connectedPlugins) Ready(ctx context.Context, name, export string) (intake.Plugin, error) {
+	e := c.engine
+	digest, err := e.modules.Resolve(ctx, name)
+	if err != nil {
+		return intake.Plugin{}, err
+	}
+	module, err := e.modules.ModuleAt(ctx, digest)
+	if err != nil {
+		return intake.Plugin{}, err
+	}
+	if !module.HasExport(export) {
+		return intake.Plugin{}, &abi.Failure{Code: abi.FailurePluginMissing, Message: fmt.Sprintf("plugin %q has no export %q", name, export)}
+	}
+	return intake.Plugin{Digest: digest, Limits: e.config.limitsFor(name), Run: func(ctx context.Context, h sandbox.Host, l sandbox.Limits) (sandbox.Usage, error) {
+		usage, err := module.Run(ctx, export, h, l)
+		e.counts.gas.Add(usage.Gas)
+		return usage, err
+	}}, nil
+}

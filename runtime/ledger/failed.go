@@ -1,0 +1,45 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// Failed turns an error of the store, met while doing something, into what a client is
+// told: an [*abi.Error] where the client can do something about it. nil stays nil.
+func (l *Ledger) Failed(doing string, err error) error {
+	var own *abi.Error
+	switch {
+	case err == nil:
+		return nil
+	case Lost(err) != nil:
+		return fmt.Errorf("%s: %w", doing, Lost(err))
+	case errors.As(err, &own):
+		return own
+	case errors.Is(err, storage.ErrFailed), errors.Is(err, storage.ErrClosed):
+		down := abi.Errorf(abi.CodeServiceUnavailable, "the node cannot write to its disk and takes no more work")
+		down.RetryAfter = 10
+		return down
+	case errors.Is(err, storage.ErrTooLarge):
+		return abi.Errorf(abi.CodePayloadTooLarge, "the request has more in it than can be kept at once: send it in parts")
+	case errors.Is(err, storage.ErrDamaged):
+		return &UnreadableError{Err: fmt.Errorf("%s: %w", doing, err)}
+	case errors.Is(err, storage.ErrNotStored), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		l.log.Error("the disk refuses content", "doing", doing, "error", err)
+		full := abi.Errorf(abi.CodeServiceUnavailable, "the node cannot write the content to its disk")
+		full.RetryAfter = 10
+		return full
+	case errors.Is(err, storage.ErrCursorExpired):
+		return abi.Errorf(abi.CodeCursorExpired, "the cursor lies before the oldest event that is kept")
+	case errors.Is(err, context.DeadlineExceeded):
+		return abi.Errorf(abi.CodeDeadlineExceeded, "the request's time was up while %s", doing)
+	case errors.Is(err, context.Canceled):
+		return abi.Errorf(abi.CodeClientClosedRequest, "the client left while %s", doing)
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}

@@ -1,0 +1,93 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/lockrank"
+	"github.com/wharf-dev/wharf/runtime/turns"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// Config is what a Ledger works with. All but Turns is required.
+type Config struct {
+	Store storage.Store
+	Now   func() time.Time
+	Log   *slog.Logger
+	Turns *turns.Turns // places of long work; nil bounds nothing
+	// KeepKeys is for how long the answer to a write with an idempotency key is kept.
+	KeepKeys time.Duration
+	// IdleSessions is how many Sessions are kept in memory while nothing happens to them.
+	IdleSessions int
+}
+
+// Ledger writes to one store. All its methods are safe for concurrent use.
+type Ledger struct {
+	store    storage.Store
+	now      func() time.Time
+	log      *slog.Logger
+	turns    *turns.Turns
+	keepKeys time.Duration
+
+	keys      Claims[lockrank.Key]
+	resources stripes
+	sequences sequenceTable
+	sessions  sessionTable
+}
+
+// New returns the Ledger of a store, which the caller keeps open while it is used.
+func New(c Config) *Ledger {
+	l := &Ledger{store: c.Store, now: c.Now, log: c.Log, turns: c.Turns, keepKeys: c.KeepKeys}
+	l.sessions.limit = c.IdleSessions
+	return l
+}
+
+// Append hands a batch over. It may wait for room in the store's queue, not for the disk.
+func (l *Ledger) Append(b *storage.Batch) storage.Commit { return l.store.Append(b) }
+
+// HandOver hands over the records of one frame, which lacks its time and them. The state
+// of the first is what the write is answered with, by that status, if idem is not nil.
+func (l *Ledger) HandOver(f storage.Frame, idem *storage.Idempotency, status int, records ...Record) (state []byte, commit storage.Commit, err error) {
+	encoded, err := Encode(records...)
+	if err != nil {
+		return nil, nil, err
+	}
+	f.Time, f.Records = l.now(), encoded
+	return encoded[0].State, l.Append(Batch(f, idem, status, 0)), nil
+}
+
+// Commit is HandOver that waits for the disk. The position is that of the first record.
+func (l *Ledger) Commit(f storage.Frame, idem *storage.Idempotency, status int, records ...Record) (state []byte, first storage.Position, err error) {
+	state, commit, err := l.HandOver(f, idem, status, records...)
+	if err != nil {
+		return nil, 0, err
+	}
+	first, err = l.Durable(commit)
+	return state, first, err
+}
+
+// Durable waits until a batch that was handed over is durable, and returns the position of
+// its first event. It waits for the disk whatever becomes of the caller's request.
+func (l *Ledger) Durable(commit storage.Commit) (storage.Position, error) {
+	first, err := commit.Wait(context.Background())
+	return first, l.Failed("writing to the log", err)
+}
+
+// Find reads a resource; the error of one that is not there is [abi.NotFound], and that of
+// one that cannot be read an [*UnreadableError].
+func (l *Ledger) Find(ctx context.Context, t storage.Tenant, o abi.Object, id string) (storage.Resource, error) {
+	if !abi.ValidID(o, id) {
+		return storage.Resource{}, abi.NotFound(o, id)
+	}
+	res, err := l.store.Get(ctx, t, o, id)
+	if errors.Is(err, storage.ErrNotFound) {
+		return res, abi.NotFound(o, id)
+	}
+	if errors.Is(err, storage.ErrDamaged) {
+		return res, &UnreadableError{Object: o, ID: id, Err: err}
+	}
+	return res, l.Failed("reading "+string(o), err)
+}

@@ -1,0 +1,85 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// Write is a write that a client may send again.
+type Write struct {
+	Tenant storage.Tenant
+	Key    storage.Key // the client's key and what it is for, hashed
+	Sent   string      // the key as the client sent it
+	Body   []byte      // writes with one key and with bodies that are the same JSON are one
+}
+
+// Once performs a write at most once for its key. do makes the write, with the record to
+// commit beside it, and waits until that is durable. If that was done before, do is not
+// called, and first is the record of the first time; so it is when another writer on the
+// same store was faster, and do has left nothing. A key that was used with another body is
+// an [abi.CodeIdempotencyKeyReused].
+func Once[T any](ctx context.Context, l *Ledger, w *Write, do func(*storage.Idempotency) (T, error)) (done T, first *storage.Idempotency, err error) {
+	release, err := l.keys.Claim(ctx, ClaimKey{w.Tenant, w.Key})
+	if err != nil {
+		return done, nil, l.Failed("waiting for the first request with this Idempotency-Key", err)
+	}
+	defer release()
+	var body [32]byte
+	err = l.turns.DoFor(ctx, uint64(w.Tenant), len(w.Body), func() error { body = CanonicalHash(w.Body); return nil })
+	if err != nil {
+		return done, nil, l.Failed("reading the body of a retry", err)
+	}
+	first, err = l.first(ctx, w, body)
+	if first != nil || err != nil {
+		return done, first, err
+	}
+	done, err = do(&storage.Idempotency{Key: w.Key, ClientKey: w.Sent, Body: body, Expires: l.now().Add(l.keepKeys)})
+	if !beaten(err, w.Key) {
+		return done, nil, err
+	}
+	var none T
+	first, found := l.first(ctx, w, body)
+	if first == nil && found == nil {
+		return none, nil, err
+	}
+	return none, first, found
+}
+
+// first returns the record of the first write with a key, nil when there was none.
+func (l *Ledger) first(ctx context.Context, w *Write, body [32]byte) (*storage.Idempotency, error) {
+	first, err := l.store.Idempotency(ctx, w.Tenant, w.Key, l.now())
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, l.Failed("looking up the Idempotency-Key", err)
+	case first.Body != body:
+		return nil, abi.Errorf(abi.CodeIdempotencyKeyReused,
+			"Idempotency-Key %q was used before with another body; use a new key for a new request", w.Sent)
+	}
+	return first, nil
+}
+
+// beaten reports whether a write has left nothing because a writer that shares no claims
+// with this ledger was the first with its key.
+func beaten(err error, k storage.Key) bool {
+	c, ok := errors.AsType[*storage.ConflictError](err)
+	return ok && c.Expected.Kind == storage.ExpectNoAnswer && c.Expected.Key == k
+}
+
+// CanonicalHash hashes the RFC 8785 form of a body. A body that has none (it is
+// no JSON, or empty) is hashed as it is.
+func CanonicalHash(body []byte) [32]byte {
+	canonical := jsontext.Value(bytes.Clone(body))
+	if err := canonical.Canonicalize(); err != nil {
+		return sha256.Sum256(body)
+	}
+	return sha256.Sum256(canonical)
+}

@@ -1,0 +1,86 @@
+package ledger
+
+import (
+	"context"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/lockrank"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// sequenceTable orders the events of resources that many tell of at once, such as the
+// uses of a secret: each is handed over with the next sequence, and nobody waits for
+// the disk of another.
+type sequenceTable struct {
+	mu  lockrank.Mutex[lockrank.Table]
+	all map[Key]*sequence
+}
+
+// sequence is that of one resource, while anybody tells of it.
+type sequence struct {
+	mu    lockrank.Mutex[lockrank.Sequence]
+	next  uint64
+	known bool
+
+	users int // guarded by the table
+}
+
+func (t *sequenceTable) acquire(key Key) *sequence {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.all == nil {
+		t.all = map[Key]*sequence{}
+	}
+	s := t.all[key]
+	if s == nil {
+		s = &sequence{}
+		t.all[key] = s
+	}
+	s.users++
+	return s
+}
+
+// release is called when what was handed over is durable, or has failed: whoever
+// comes next reads the sequence from the store.
+func (t *sequenceTable) release(key Key, s *sequence) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if s.users--; s.users == 0 {
+		delete(t.all, key)
+	}
+}
+
+// AppendNext hands over one record, whose sequence is the next of its resource, and waits
+// for the disk. The frame lacks its time and the record. The state is what the write is
+// answered with, by that status, if idem is not nil.
+func (l *Ledger) AppendNext(ctx context.Context, f storage.Frame, idem *storage.Idempotency, status int, rec Record) (state []byte, err error) {
+	key := Key{f.Tenant, rec.ID}
+	s := l.sequences.acquire(key)
+	defer l.sequences.release(key, s)
+	state, commit, err := l.handOverNext(ctx, s, f, idem, status, rec)
+	if err != nil {
+		return nil, err
+	}
+	_, err = l.Durable(commit)
+	return state, err
+}
+
+func (l *Ledger) handOverNext(ctx context.Context, s *sequence, f storage.Frame, idem *storage.Idempotency, status int, rec Record) ([]byte, storage.Commit, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.known {
+		last, found, err := l.store.Sequence(ctx, f.Tenant, abi.ResourcePointer{Object: rec.Object, ID: rec.ID})
+		if err != nil {
+			return nil, nil, l.Failed("reading the sequence of "+rec.ID, err)
+		}
+		if s.known = true; found {
+			s.next = last + 1
+		}
+	}
+	rec.Sequence = s.next
+	state, commit, err := l.HandOver(f, idem, status, rec)
+	if err == nil {
+		s.next++
+	}
+	return state, commit, err
+}

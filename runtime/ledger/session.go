@@ -1,0 +1,176 @@
+package ledger
+
+import (
+	"container/list"
+	"context"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/lockrank"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// Session is a Session in memory: its last form, and what orders the writes to it.
+//
+// Writers that do not change the Session itself (a Task, a Message) hand their
+// batch to the store under mu's read lock; those that do, under its write lock. So
+// the log has each of them on one side of a close or truncation, and no reader of
+// the log can tell otherwise. Under either lock a writer waits for nothing but the disk:
+// whether a batch is durable is the store's knowledge, and needs no other writer.
+type Session struct {
+	mu       lockrank.RWMutex[lockrank.Session]
+	loaded   bool
+	state    abi.Session // guarded by mu
+	sequence uint64      // of the last event whose resource is the Session; guarded by mu
+
+	refs int           // guarded by the table
+	idle *list.Element // in the table's list while refs is 0
+}
+
+// Workspace returns the Session's Workspace, which never changes.
+func (s *Session) Workspace() string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.state.WorkspaceID
+}
+
+// Branch returns the Branch that the Session goes along, which never changes.
+func (s *Session) Branch() string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.state.BranchID
+}
+
+// State returns the Session as it is now. Its lists and metadata must not be changed.
+func (s *Session) State() abi.Session {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.state
+}
+
+// While calls hand, which hands over a batch that leaves the Session itself alone. check,
+// which may be nil, sees the Session as the log will have it before the batch.
+func (s *Session) While(check func(*abi.Session) error, hand func() error) error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if check != nil {
+		if err := check(&s.state); err != nil {
+			return err
+		}
+	}
+	return hand()
+}
+
+// Append hands over a batch as [Session.While] does.
+func (s *Session) Append(l *Ledger, b *storage.Batch, check func(*abi.Session) error) (commit storage.Commit, err error) {
+	err = s.While(check, func() error {
+		commit = l.Append(b)
+		return nil
+	})
+	return commit, err
+}
+
+// Change changes the Session itself. Nothing is handed over for it meanwhile. write gets
+// a copy of the Session to change, and the sequence of its next event; it commits that,
+// and returns nil when it is durable: then the copy is the Session.
+func (s *Session) Change(write func(next *abi.Session, sequence uint64) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next := s.state
+	if err := write(&next, s.sequence+1); err != nil {
+		return err
+	}
+	s.state, s.sequence = next, s.sequence+1
+	return nil
+}
+
+// load reads the Session once.
+func (s *Session) load(ctx context.Context, l *Ledger, key Key) error {
+	s.mu.RLock()
+	loaded := s.loaded
+	s.mu.RUnlock()
+	if loaded {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.loaded {
+		return nil
+	}
+	res, err := l.Find(ctx, key.Tenant, abi.ObjectSession, key.ID)
+	if err != nil {
+		return err
+	}
+	if err := Decode(res.State, &s.state); err != nil {
+		return err
+	}
+	s.sequence, s.loaded = res.Sequence, true
+	return nil
+}
+
+// Open returns a Session in memory, to be released when what was written to it is durable.
+func (l *Ledger) Open(ctx context.Context, session Key) (s *Session, release func(), err error) {
+	s, release = l.Hold(session)
+	if err := s.load(ctx, l, session); err != nil {
+		release()
+		return nil, nil, err
+	}
+	return s, release, nil
+}
+
+// Hold is [Ledger.Open] for what is written to a Session whatever it is: it may never have
+// been read, and then says nothing of itself.
+func (l *Ledger) Hold(session Key) (s *Session, release func()) {
+	s = l.sessions.acquire(session)
+	return s, func() { l.sessions.release(session, s) }
+}
+
+// CheckSession reads a Session from the log and says what is wrong with it.
+func (l *Ledger) CheckSession(ctx context.Context, session Key) error {
+	return new(Session).load(ctx, l, session)
+}
+
+// sessionTable keeps the Sessions that are being written to, and some of those
+// that were. A Session whose own change is on its way to the disk is never dropped: a
+// later load would not see it.
+type sessionTable struct {
+	mu    lockrank.Mutex[lockrank.Table]
+	limit int
+	byID  map[Key]*Session
+	idle  list.List // of Key, least recently used first
+}
+
+// acquire returns the entry of a Session, which may not be loaded yet. It must be
+// released when what was changed of the Session under it is durable.
+func (t *sessionTable) acquire(key Key) *Session {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.byID == nil {
+		t.byID = map[Key]*Session{}
+	}
+	s := t.byID[key]
+	if s == nil {
+		s = &Session{}
+		t.byID[key] = s
+	}
+	if s.idle != nil {
+		t.idle.Remove(s.idle)
+		s.idle = nil
+	}
+	s.refs++
+	return s
+}
+
+func (t *sessionTable) release(key Key, s *Session) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s.refs--
+	if s.refs > 0 {
+		return
+	}
+	s.idle = t.idle.PushBack(key)
+	for t.idle.Len() > t.limit {
+		oldest := t.idle.Front()
+		t.idle.Remove(oldest)
+		delete(t.byID, oldest.Value.(Key))
+	}
+}

@@ -1,0 +1,100 @@
+package personas
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/runtime/lockrank"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// seedPersonas gives a tenant the bundled Personas that it does not have yet, and
+// brings those up to date that an older program has given it.
+func (k *Keeper) seedPersonas(ctx context.Context, t *abi.Tenant) error {
+	number := storage.Tenant(t.Number)
+	for _, p := range k.parts.Bundled {
+		res, err := k.parts.Ledger.Find(ctx, number, abi.ObjectPersona, p.ID)
+		if err == nil {
+			err = k.renewPersona(ctx, number, &res, &p)
+		}
+		if err == nil {
+			continue
+		}
+		if ledger.IsUnreadable(err) {
+			k.parts.LeaveOut(number, abi.ObjectPersona, p.ID, err)
+			continue
+		}
+		if !ledger.IsNotFound(err) {
+			return fmt.Errorf("seeding persona %s: %w", p.ID, err)
+		}
+		p.Envelope = abi.NewEnvelope(abi.ObjectPersona, p.ID, k.parts.Now(), p.Metadata)
+		_, err = k.parts.Desk.Commit(&desk.Caller{Tenant: number, Actor: desk.HostActor}, "", "", nil, 0,
+			ledger.Record{Kind: abi.EventPersonaCreated, Object: abi.ObjectPersona, ID: p.ID, Created: true, State: &p})
+		if err != nil {
+			return fmt.Errorf("seeding persona %s: %w", p.ID, err)
+		}
+	}
+	return nil
+}
+
+// cache holds the Personas that were looked up.
+type cache struct {
+	all  sync.Map                         // by ledger.Key: *Persona
+	load lockrank.Mutex[lockrank.Persona] // held while one is put there, so that none is older than the last
+}
+
+// Seed gives a tenant what comes with the node.
+func (k *Keeper) Seed(ctx context.Context, t *abi.Tenant) error {
+	if err := k.seedPersonas(ctx, t); err != nil {
+		return err
+	}
+	return k.seedSkills(ctx, t)
+}
+
+// Persona is a Persona and its JSON. It is shared: do not change it.
+type Persona struct {
+	abi.Persona
+	Text []byte
+}
+
+// Persona returns a Persona of a tenant.
+func (k *Keeper) Persona(ctx context.Context, t storage.Tenant, id string) (*Persona, error) {
+	key := ledger.Key{Tenant: t, ID: id}
+	if p, ok := k.cache.all.Load(key); ok {
+		return p.(*Persona), nil
+	}
+	k.cache.load.Lock()
+	defer k.cache.load.Unlock()
+	if p, ok := k.cache.all.Load(key); ok {
+		return p.(*Persona), nil
+	}
+	res, err := k.parts.Ledger.Find(ctx, t, abi.ObjectPersona, id)
+	if err != nil {
+		return nil, err
+	}
+	p := &Persona{Text: res.State}
+	if err := readPersona(&res, &p.Persona); err != nil {
+		return nil, err
+	}
+	k.cache.all.Store(key, p)
+	return p, nil
+}
+
+// readPersona reads a stored Persona.
+func readPersona(res *storage.Resource, into *abi.Persona) error {
+	if err := ledger.Decode(res.State, into); err != nil {
+		return ledger.Naming(abi.ObjectPersona, res.ID, err)
+	}
+	return ledger.CheckEnvelope(&into.Envelope, abi.ObjectPersona, res.ID)
+}
+
+// setPersona replaces a Persona that was changed.
+func (c *cache) set(key ledger.Key, p *Persona) {
+	c.load.Lock()
+	defer c.load.Unlock()
+	c.all.Store(key, p)
+}

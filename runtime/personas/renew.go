@@ -1,0 +1,103 @@
+package personas
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	json "github.com/go-json-experiment/json"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// renewPersona makes a bundled Persona that a tenant has what this program says of it:
+// what an older one said may be too little for the plugin of this one. A Persona that a
+// client has changed stays as it is. A version names a policy, so it alone is no reason.
+func (k *Keeper) renewPersona(ctx context.Context, t storage.Tenant, res *storage.Resource, bundled *abi.Persona) error {
+	var before abi.Persona
+	if err := readPersona(res, &before); err != nil {
+		return err
+	}
+	next := *bundled
+	next.Envelope = abi.NewEnvelope(abi.ObjectPersona, before.ID, before.CreatedAt, bundled.Metadata)
+	next.UpdatedAt, next.Version = before.UpdatedAt, before.Version
+	if same, err := equalJSON(&before, &next); err != nil || same {
+		return err
+	}
+	own, err := k.unchanged(ctx, t, res, &before)
+	if err != nil || !own {
+		return err
+	}
+	c := &desk.Caller{Tenant: t, Actor: desk.HostActor}
+	next.UpdatedAt, next.Version = abi.At(k.parts.Now()), bundled.Version
+	if err := k.nameVersion(ctx, c, &before, &next, res.Position, false); err != nil {
+		return err
+	}
+	doc, err := k.parts.Desk.Commit(c, "", "", nil, 0, ledger.Record{Kind: abi.EventPersonaUpdated, Object: abi.ObjectPersona, ID: next.ID, Sequence: res.Sequence + 1,
+		State: &next, Payload: personaPayload{Version: next.Version, Previous: res.Position.String(), Bundled: true}})
+	if err != nil {
+		return err
+	}
+	k.cache.set(ledger.Key{Tenant: t, ID: next.ID}, &Persona{Persona: next, Text: doc.JSON})
+	k.parts.Log.Info("a bundled persona was brought up to date", "persona", next.ID, "before", before.Version, "now", next.Version)
+	return nil
+}
+
+// unchanged reports whether a bundled Persona is as the node has stated it. Where
+// retention has removed the event that says so, only one that was never stated again
+// is.
+func (k *Keeper) unchanged(ctx context.Context, t storage.Tenant, res *storage.Resource, p *abi.Persona) (bool, error) {
+	ev, err := k.parts.Store.Event(ctx, t, res.Position)
+	if errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrCursorExpired) {
+		return p.UpdatedAt.Equal(p.CreatedAt), nil
+	}
+	if err != nil {
+		return false, k.parts.Ledger.Failed("reading the event of persona "+p.ID, err)
+	}
+	rec := ev.Record()
+	if rec.Kind == abi.EventPersonaCreated {
+		return true, nil
+	}
+	var told personaPayload
+	if len(rec.Payload) > 0 {
+		err = ledger.Decode(rec.Payload, &told)
+	}
+	return told.Bundled, err
+}
+
+// renewSkill makes a Skill of the node what this program says of it; clients cannot
+// change those.
+func (k *Keeper) renewSkill(t storage.Tenant, res *storage.Resource, bundled *abi.Skill) error {
+	var before abi.Skill
+	if err := ledger.Decode(res.State, &before); err != nil {
+		return ledger.Naming(abi.ObjectSkill, res.ID, err)
+	}
+	if err := ledger.CheckEnvelope(&before.Envelope, abi.ObjectSkill, res.ID); err != nil {
+		return err
+	}
+	next := *bundled
+	next.Envelope = before.Envelope
+	if same, err := equalJSON(&before, &next); err != nil || same {
+		return err
+	}
+	next.UpdatedAt = abi.At(k.parts.Now())
+	_, err := k.parts.Desk.Commit(&desk.Caller{Tenant: t, Actor: desk.HostActor}, "", "", nil, 0, skillRecord(abi.EventSkillUpdated, &next, res.Sequence+1))
+	return err
+}
+
+// equalJSON reports whether two values are the same JSON.
+func equalJSON(a, b any) (bool, error) {
+	x, err := json.Marshal(a, json.Deterministic(true))
+	if err != nil {
+		return false, fmt.Errorf("encoding what is stored: %w", err)
+	}
+	y, err := json.Marshal(b, json.Deterministic(true))
+	if err != nil {
+		return false, fmt.Errorf("encoding what comes with the node: %w", err)
+	}
+	return bytes.Equal(x, y), nil
+}

@@ -1,0 +1,66 @@
+package redact
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/runtime/journal"
+)
+
+func TestCall(t *testing.T) {
+	const canary = "CANARY"
+	hash := func(text string) string { return journal.HashOf([]byte(text)) }
+	sealed := `{ "parts": [{"type":"text","text":"CANARY","visibility":"receipt_only"}]}`
+	quoted, _ := jsontext.AppendQuote(nil, sealed)
+	for name, c := range map[string]struct {
+		payload        string
+		public, inside string // what readers without and with events:internal see
+	}{
+		"no call":        {`{"reason":"CANARY","request":"r"}`, "", ""},
+		"nothing":        {``, "", ""},
+		"JSON":           {`{"call":"c","index":3,"request":{"a":"CANARY"},"answer":[1],"status":2}`, `{"call":"c","index":3,"request_sha256":"` + hash(`{"a":"CANARY"}`) + `","answer_sha256":"` + hash(`[1]`) + `","status":2,"redacted":true}`, ""},
+		"text":           {`{"call":"c","index":0,"request_text":"CANARY\n"}`, `{"call":"c","index":0,"request_sha256":"` + hash("CANARY\n") + `","redacted":true}`, ""},
+		"bytes":          {`{"call":"c","index":0,"answer_base64":"Q0FOQVJZ"}`, `{"call":"c","index":0,"answer_sha256":"` + hash("CANARY") + `","redacted":true}`, ""},
+		"a blob":         {`{"call":"c","index":0,"answer_blob":"` + hash("x") + `"}`, `{"call":"c","index":0,"answer_sha256":"` + hash("x") + `","redacted":true}`, ""},
+		"neither":        {`{"call":"clock","index":0,"request_sha256":"given"}`, "", ""},
+		"a secret":       {`{"call":"secret.use","index":0,"key":"secret:token","answer":"CANARY"}`, `{"call":"secret.use","index":0,"key":"secret:token","answer_sha256":"` + hash(`"CANARY"`) + `","redacted":true}`, "as public"},
+		"its answer":     {`{"call":"secret.use","index":0,"phase":"result","answer":"CANARY"}`, `{"call":"secret.use","index":0,"phase":"result","answer_sha256":"` + hash(`"CANARY"`) + `","redacted":true}`, "as public"},
+		"a sealed part":  {`{"call":"message.append","index":0,"request_text":` + string(quoted) + `}`, `{"call":"message.append","index":0,"request_sha256":"` + hash(sealed) + `","redacted":true}`, "as public"},
+		"text of others": {`{"call":"c","index":0,"request_text":"{ \"type\": 1, \"visibility\": \"public\" }"}`, `{"call":"c","index":0,"request_sha256":"` + hash(`{ "type": 1, "visibility": "public" }`) + `","redacted":true}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inside := c.payload
+			if c.inside == "as public" {
+				inside = c.public
+			}
+			public := c.public
+			if public == "" {
+				public = c.payload
+			}
+			for internal, want := range map[bool]string{false: public, true: inside} {
+				got, err := Call([]byte(c.payload), internal)
+				if err != nil || string(got) != want {
+					t.Errorf("internal %v: %s (%v)\nwant %s", internal, got, err, want)
+				}
+			}
+			if got, _ := Call([]byte(c.payload), false); strings.Contains(c.payload, `"call"`) && strings.Contains(string(got), canary) {
+				t.Errorf("it shows: %s", got)
+			}
+		})
+	}
+}
+
+func FuzzCall(f *testing.F) {
+	f.Add([]byte(`{"call":"c","index":1,"request_text":"a","answer":{"b":1}}`), true)
+	f.Add([]byte(`{"call":"c","index":1,"answer_base64":"!"}`), false)
+	f.Add([]byte(` { } `), false)
+	f.Add([]byte(`[`), false)
+	f.Fuzz(func(t *testing.T, payload []byte, internal bool) {
+		got, err := Call(payload, internal)
+		if err == nil && jsontext.Value(payload).IsValid() && !jsontext.Value(got).IsValid() {
+			t.Fatalf("%q", got)
+		}
+	})
+}

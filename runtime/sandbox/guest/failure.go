@@ -1,0 +1,170 @@
+package guest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/tetratelabs/wazero/sys"
+
+	"github.com/wharf-dev/wharf/abi"
+)
+
+// maxFrames is how many functions of a trap's stack are told.
+const maxFrames = 16
+
+// Failf returns a failure.
+func Failf(code, format string, args ...any) *abi.Failure {
+	return &abi.Failure{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// errDepth unwinds a guest that used up its depth.
+var errDepth = errors.New(stackOverflow)
+
+// Judge turns what an export returned, and what unwound it, into what the Run
+// returns.
+func (r *Run) Judge(export string, result int32, err error) error {
+	switch {
+	case err != nil:
+		err = r.Explain(export, err)
+		if r.ended == nil {
+			_ = r.flush() // what was said last; the reason is known already
+		}
+		return err
+	case result != 0:
+		return r.nonZero(export, result)
+	}
+	return nil
+}
+
+// Explain turns the engine's error into what the Run returns. The order matters:
+// what the host decided comes first, then a stop, then what a refused growth led to, and
+// only then what the guest did by itself.
+func (r *Run) Explain(export string, err error) error {
+	exit, exited := errors.AsType[*sys.ExitError](err)
+	switch {
+	case r.ended != nil:
+		return r.ended
+	case r.Failure != nil:
+		return r.Failure
+	case errors.Is(err, errStopped) && r.Err() != nil:
+		return context.Cause(r.Context)
+	case errors.Is(err, errStopped):
+		return Failf(abi.FailurePluginTimeout, "the plugin ran for %v without an end, which is its limit", r.Limits.WallTime)
+	case r.Refused > 0:
+		return Failf(abi.FailurePluginMemory, "the plugin asked for %d bytes of memory, was refused more than %d, and gave up",
+			r.Refused, r.Limits.MemoryBytes)
+	case exited:
+		return r.exit(exit.ExitCode())
+	}
+	return r.trap(export, err)
+}
+
+func (r *Run) exit(code uint32) *abi.Failure {
+	message := fmt.Sprintf("the plugin called exit with the code %d instead of returning", int32(code))
+	if r.console.complaint != "" {
+		message += "; it wrote first: " + r.console.complaint
+	}
+	return &abi.Failure{Code: abi.FailurePluginExit, Message: message}
+}
+
+func (r *Run) nonZero(export string, code int32) *abi.Failure {
+	message := fmt.Sprintf("%q returned %d; 0 means success", export, code)
+	if r.Refused > 0 {
+		message += fmt.Sprintf(" (it was refused %d bytes of memory; its limit is %d)", r.Refused, r.Limits.MemoryBytes)
+	}
+	return &abi.Failure{Code: abi.FailurePluginError, Message: message}
+}
+
+const stackOverflow = "stack overflow"
+
+// trap explains a trap by its reason and the functions on the stack.
+func (r *Run) trap(export string, err error) *abi.Failure {
+	reason, frames := splitTrap(err.Error())
+	for i, name := range frames {
+		frames[i] = r.written(name)
+	}
+	if reason == stackOverflow {
+		if !errors.Is(err, errDepth) && !r.Limits.Fresh {
+			return Failf(abi.FailureHost, "this engine cannot go as deep as a depth of %d allows", r.Limits.Depth)
+		}
+		frames = nil // thousands of functions that call each other tell nothing
+	}
+	var making *InstantiateError
+	if errors.As(err, &making) && len(frames) == 0 {
+		return Failf(abi.FailurePluginInvalid, "no instance can be made of the module: %s", reason)
+	}
+	message := fmt.Sprintf("the plugin trapped in %q: %s", export, reason)
+	if len(frames) > 0 {
+		message += " (in " + strings.Join(frames[:min(3, len(frames))], ", called by ") + ")"
+	}
+	return &abi.Failure{Code: abi.FailurePluginTrap, Message: message, Details: stackDetails(frames)}
+}
+
+// written returns how a function without a name is called in the module as it was
+// written: importing yield has moved those behind it.
+func (r *Run) written(name string) string {
+	number, ok := strings.CutPrefix(name, "$")
+	index, err := strconv.Atoi(number)
+	if !ok || err != nil || r.YieldAt == 0 || index < r.YieldAt {
+		return name
+	}
+	return "$" + strconv.Itoa(index-1)
+}
+
+func stackDetails(frames []string) []byte {
+	if len(frames) == 0 {
+		return nil
+	}
+	details, err := json.Marshal(map[string][]string{"stack": frames[:min(maxFrames, len(frames))]})
+	if err != nil {
+		return nil // a name that is not UTF-8: the message has to do
+	}
+	return details
+}
+
+// TrapReason returns why the engine has failed, by its error, without the functions.
+func TrapReason(err error) string {
+	reason, _ := splitTrap(err.Error())
+	return reason
+}
+
+// splitTrap takes the reason and the function names, innermost first, out of the
+// engine's text:
+//
+//	wasm error: unreachable
+//	wasm stack trace:
+//		.name(i32) i64
+func splitTrap(text string) (reason string, frames []string) {
+	text, _, _ = strings.Cut(text, "\n\nGo runtime stack trace:")
+	lines := strings.Split(text, "\n")
+	reason = strings.TrimSuffix(lines[0], " (recovered by wazero)")
+	if _, after, ok := strings.Cut(reason, "wasm error: "); ok {
+		reason = after
+	}
+	for _, line := range lines[1:] {
+		name, _, ok := strings.Cut(strings.TrimSpace(line), "(")
+		if ok && strings.HasPrefix(line, "\t") {
+			frames = append(frames, strings.TrimPrefix(name, "."))
+		}
+	}
+	return reason, frames
+}
+
+// InstantiateError marks an error from making the instance.
+type InstantiateError struct{ Err error }
+
+func (e *InstantiateError) Error() string { return e.Err.Error() }
+func (e *InstantiateError) Unwrap() error { return e.Err }
+
+// Conclude is the end of a guest that ended by itself.
+func (r *Run) Conclude() error {
+	if r.meter.over() {
+		r.Failure = r.outOfGas()
+		return r.Failure
+	}
+	return r.flush()
+}

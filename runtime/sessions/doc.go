@@ -1,0 +1,15 @@
+// Package sessions serves Sessions, the Messages of their transcripts, and the Branches that
+// forks of them make.
+//
+// Its invariants:
+//
+//   - A transcript is what the log has of it, in the order of the log. What changes a
+//     Session's form (an update, a truncation, a fork, a merge) has the Session for itself
+//     while it is handed over.
+//   - A Session names nothing that its caller may not read, or that its Workspace has no part
+//     in.
+//   - A Message has a role, parts that have what their types require, and a visibility for
+//     each; what a client refers to is there, for that client.
+//
+// It may import abi, storage, the desk, the ledger and package personas.
+package sessions

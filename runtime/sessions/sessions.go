@@ -1,0 +1,315 @@
+package sessions
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// CreateSession opens a Session in a Workspace that the caller may see.
+func (k *Keeper) CreateSession(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.CreateSessionRequest) (desk.Doc, error) {
+	if err := desk.CheckPresent("workspace_id", req.WorkspaceID); err != nil {
+		return desk.Doc{}, err
+	}
+	if err := k.parts.Desk.CheckWorkspace(ctx, c, req.WorkspaceID); err != nil {
+		return desk.Doc{}, err
+	}
+	return k.parts.Desk.Once(ctx, c, r, req.WorkspaceID, func(idem *storage.Idempotency) (desk.Doc, error) {
+		if err := desk.CheckMetadata(&req.Metadata); err != nil {
+			return desk.Doc{}, err
+		}
+		if req.PersonaID != "" {
+			if _, err := k.parts.Persona(ctx, c.Tenant, req.PersonaID); err != nil {
+				return desk.Doc{}, err
+			}
+		}
+		err := cmp.Or(k.parts.CheckVaultIDs(ctx, c, req.WorkspaceID, req.VaultIDs),
+			k.checkMemoryIDs(ctx, c, req.WorkspaceID, req.MemoryIDs), k.checkSkillIDs(ctx, c, req.SkillIDs))
+		if err != nil {
+			return desk.Doc{}, err
+		}
+		s := k.newSession(req.WorkspaceID, req.PersonaID)
+		s.VaultIDs, s.MemoryIDs, s.SkillIDs = req.VaultIDs, req.MemoryIDs, req.SkillIDs
+		s.RootSessionID = s.ID
+		if req.Metadata != nil {
+			s.Metadata = req.Metadata
+		}
+		records := []ledger.Record{{Kind: abi.EventSessionCreated, Object: abi.ObjectSession, ID: s.ID, Created: true, State: s}}
+		for i := range req.InitialMessages {
+			m, err := k.Said(ctx, c, &req.InitialMessages[i], s.ID, "")
+			if err != nil {
+				return desk.Doc{}, desk.Within(fmt.Sprintf("initial_messages[%d]", i), err)
+			}
+			records = append(records, MessageRecord(m))
+		}
+		return k.parts.Desk.Commit(c, s.ID, s.WorkspaceID, idem, desk.StatusCreated, records...)
+	})
+}
+
+func (k *Keeper) newSession(workspace, persona string) *abi.Session {
+	id := k.parts.IDs.New(abi.ObjectSession)
+	return &abi.Session{
+		Envelope:    abi.NewEnvelope(abi.ObjectSession, id, k.parts.Now(), nil),
+		WorkspaceID: workspace, PersonaID: persona, State: abi.SessionActive,
+		Transcript: "/v1/sessions/" + id + "/messages",
+	}
+}
+
+// UpdateSession changes a Session's summary and metadata.
+func (k *Keeper) UpdateSession(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.UpdateSessionRequest) (desk.Doc, error) {
+	return k.changeSession(ctx, c, r, id, func(s *abi.Session) (ledger.Record, error) {
+		if err := desk.CheckMetadata(&req.Metadata); err != nil {
+			return ledger.Record{}, err
+		}
+		if req.Metadata != nil {
+			s.Metadata = req.Metadata
+		}
+		req.Summary.Apply(&s.Summary)
+		return ledger.Record{Kind: abi.EventSessionUpdated}, nil
+	})
+}
+
+// CloseSession ends a Session: it takes no more Tasks and Messages.
+func (k *Keeper) CloseSession(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) (desk.Doc, error) {
+	return k.changeSession(ctx, c, r, id, func(s *abi.Session) (ledger.Record, error) {
+		if s.State == abi.SessionClosed {
+			return ledger.Record{}, abi.Errorf(abi.CodeInvalidStateTransition, "session %s is closed already", id)
+		}
+		s.State = abi.SessionClosed
+		return ledger.Record{Kind: abi.EventSessionClosed}, nil
+	})
+}
+
+// TruncateSession keeps the first N turns of a Session, in place. A turn is a
+// Message.
+func (k *Keeper) TruncateSession(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.TruncateSessionRequest) (desk.Doc, error) {
+	keep, err := keepTurns(req)
+	if err != nil {
+		return desk.Doc{}, err
+	}
+	return k.changeSession(ctx, c, r, id, func(s *abi.Session) (ledger.Record, error) {
+		if err := desk.SessionOpen(s); err != nil {
+			return ledger.Record{}, err
+		}
+		if err := k.parts.Store.Sync(ctx); err != nil { // for the Messages that are on their way
+			return ledger.Record{}, k.parts.Ledger.Failed("waiting for the session's messages", err)
+		}
+		cut, found, err := k.parts.Store.Turn(ctx, c.Tenant, id, keep)
+		if err != nil {
+			return ledger.Record{}, k.parts.Ledger.Failed("finding the turn to cut at", err)
+		}
+		if !found { // there are no more turns than that: nothing is dropped
+			cut = logEnd
+		}
+		return ledger.Record{
+			Kind: abi.EventSessionTruncated, Payload: map[string]int{"keep_turns": keep},
+			Transcript: storage.TranscriptOp{Kind: storage.TranscriptTruncate, At: cut},
+		}, nil
+	})
+}
+
+func keepTurns(req abi.TruncateSessionRequest) (int, error) {
+	for _, n := range []*int{req.KeepTurns, req.Turns, req.Keep} {
+		if n == nil {
+			continue
+		}
+		if *n < 0 {
+			return 0, abi.InvalidParam("keep_turns", "keep_turns must not be negative")
+		}
+		return *n, nil
+	}
+	return 0, abi.InvalidParam("keep_turns", `missing required member "keep_turns"`)
+}
+
+// changeSession changes a Session itself. change gets a copy of it and returns
+// the event that tells the change; object, id and state are filled in. Nothing is handed
+// over for the Session meanwhile.
+func (k *Keeper) changeSession(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, change func(*abi.Session) (ledger.Record, error)) (desk.Doc, error) {
+	s, release, err := k.parts.Desk.OpenSession(ctx, c, id)
+	if err != nil {
+		return desk.Doc{}, err
+	}
+	defer release()
+	return k.parts.Desk.Once(ctx, c, r, s.Workspace(), func(idem *storage.Idempotency) (doc desk.Doc, err error) {
+		err = s.Change(func(next *abi.Session, sequence uint64) error {
+			rec, err := change(next)
+			if err != nil {
+				return err
+			}
+			next.UpdatedAt = abi.At(k.parts.Now())
+			rec.Object, rec.ID, rec.Sequence, rec.State = abi.ObjectSession, id, sequence, next
+			doc, err = k.parts.Desk.Commit(c, id, next.WorkspaceID, idem, desk.StatusOK, rec)
+			return err
+		})
+		return doc, err
+	})
+}
+
+// ForkSession opens a Session that begins with another one's transcript, whole or
+// up to an event, on a Branch of its own.
+func (k *Keeper) ForkSession(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.ForkSessionRequest) (desk.Doc, error) {
+	parent, release, err := k.parts.Desk.OpenSession(ctx, c, id)
+	if err != nil {
+		return desk.Doc{}, err
+	}
+	defer release()
+	return k.parts.Desk.Once(ctx, c, r, parent.Workspace(), func(idem *storage.Idempotency) (doc desk.Doc, err error) {
+		if err := desk.CheckMetadata(&req.Metadata); err != nil {
+			return desk.Doc{}, err
+		}
+		if req.BranchID != "" { // before the Session, as a merge does
+			unlock := k.parts.Ledger.Lock(c.Tenant, req.BranchID)
+			defer unlock()
+		}
+		from := parent.State()
+		at, err := k.ForkPoint(ctx, c, &from, req.AtEventID)
+		if err != nil {
+			return desk.Doc{}, err
+		}
+		kept, err := k.carriedAt(ctx, c, &from, min(at, k.parts.Store.Watermark()))
+		if err != nil {
+			return desk.Doc{}, err
+		}
+		err = parent.Change(func(from *abi.Session, sequence uint64) error {
+			doc, err = k.fork(ctx, c, from, sequence, at, kept, idem, req)
+			return err
+		})
+		return doc, err
+	})
+}
+
+// fork writes the fork and then tells the watchers of the Session that it is from, by an
+// event with that sequence.
+func (k *Keeper) fork(ctx context.Context, c *desk.Caller, from *abi.Session, sequence uint64, at desk.Position, kept *carried, idem *storage.Idempotency, req abi.ForkSessionRequest) (desk.Doc, error) {
+	child := k.newSession(from.WorkspaceID, from.PersonaID)
+	child.ParentSessionID, child.RootSessionID, child.Summary = from.ID, from.RootSessionID, from.Summary
+	child.Metadata, child.VaultIDs, child.MemoryIDs, child.SkillIDs = from.Metadata, from.VaultIDs, from.MemoryIDs, from.SkillIDs
+	if req.Metadata != nil {
+		child.Metadata = req.Metadata
+	}
+	records := []ledger.Record{{
+		Kind: abi.EventSessionCreated, Object: abi.ObjectSession, ID: child.ID, Created: true, State: child,
+		Payload:    map[string]string{"forked_from": from.ID, "at_event_id": req.AtEventID},
+		Transcript: storage.TranscriptOp{Kind: storage.TranscriptCopy, From: from.ID, At: at},
+	}}
+	if req.BranchID == "" {
+		b := k.newBranch(from.WorkspaceID, abi.BranchSession, forkRef(from.ID, req.AtEventID), c.Actor)
+		b.SessionID, b.ParentBranchID = child.ID, from.BranchID
+		child.BranchID = b.ID
+		records = append(records, ledger.Record{Kind: abi.EventBranchCreated, Object: abi.ObjectBranch, ID: b.ID, Created: true, State: b})
+	} else {
+		taken, err := k.takeBranch(ctx, c, req.BranchID, from.WorkspaceID, child.ID)
+		if err != nil {
+			return desk.Doc{}, err
+		}
+		child.BranchID, records = req.BranchID, append(records, taken...)
+	}
+	begins, err := k.carriedRecords(ctx, c, kept, child)
+	if err != nil {
+		return desk.Doc{}, err
+	}
+	doc, err := k.parts.Desk.Commit(c, child.ID, from.WorkspaceID, idem, desk.StatusCreated, append(records, begins...)...)
+	if err != nil {
+		return desk.Doc{}, err
+	}
+	_, err = k.parts.Desk.Commit(c, from.ID, from.WorkspaceID, nil, 0, ledger.Record{
+		Kind: abi.EventSessionThreadForked, Object: abi.ObjectSession, ID: from.ID, Sequence: sequence, State: from,
+		Payload: map[string]string{"forked_session_id": child.ID, "branch_id": child.BranchID},
+	})
+	return doc, err
+}
+
+func forkRef(session, event string) string {
+	if event == "" {
+		return "session:" + session
+	}
+	return "session:" + session + "@" + event
+}
+
+// ForkPoint checks that an event belongs to a Session's lineage. An empty id is
+// the end.
+func (k *Keeper) ForkPoint(ctx context.Context, c *desk.Caller, s *abi.Session, event string) (desk.Position, error) {
+	if event == "" {
+		return logEnd, nil
+	}
+	p, ok := desk.ParsePosition(event)
+	if !ok {
+		return 0, abi.InvalidParam("at_event_id", "%q is not an event id", event)
+	}
+	ev, err := k.parts.Desk.Event(ctx, c, p)
+	if err != nil {
+		return 0, err
+	}
+	const maxDepth = 1000
+	for depth := 0; depth < maxDepth; depth++ {
+		if ev.Frame.SessionID == s.ID {
+			return p, nil
+		}
+		if s.ParentSessionID == "" {
+			break
+		}
+		parent, _, err := desk.Find[abi.Session](ctx, k.parts.Desk, c, abi.ObjectSession, s.ParentSessionID)
+		if err != nil {
+			return 0, err
+		}
+		s = &parent
+	}
+	return 0, abi.InvalidParam("at_event_id", "event %s is not one of this session or of those it was forked from", event)
+}
+
+// CreateBranch records a Branch of a Session.
+func (k *Keeper) CreateBranch(ctx context.Context, c *desk.Caller, r *desk.Retry, sessionID string, req abi.CreateBranchRequest) (desk.Doc, error) {
+	err := cmp.Or(
+		desk.CheckOneOf("kind", req.Kind, abi.BranchWorkspace, abi.BranchSession, abi.BranchTask, abi.BranchSandbox),
+		desk.CheckPresent("base_ref", req.BaseRef), desk.CheckMetadata(&req.Metadata))
+	if err != nil {
+		return desk.Doc{}, err
+	}
+	s, release, err := k.parts.Desk.OpenSession(ctx, c, sessionID)
+	if err != nil {
+		return desk.Doc{}, err
+	}
+	defer release()
+	workspace := s.Workspace()
+	return k.parts.Desk.Once(ctx, c, r, workspace, func(idem *storage.Idempotency) (desk.Doc, error) {
+		if err := k.checkBranchLineage(ctx, c, req); err != nil {
+			return desk.Doc{}, err
+		}
+		b := k.newBranch(workspace, req.Kind, req.BaseRef, c.Actor)
+		b.SessionID, b.ParentBranchID, b.TaskID = sessionID, cmp.Or(req.ParentBranchID, s.Branch()), req.TaskID
+		if req.Metadata != nil {
+			b.Metadata = req.Metadata
+		}
+		return k.parts.Desk.Commit(c, sessionID, workspace, idem, desk.StatusCreated,
+			ledger.Record{Kind: abi.EventBranchCreated, Object: abi.ObjectBranch, ID: b.ID, Created: true, State: b})
+	})
+}
+
+func (k *Keeper) checkBranchLineage(ctx context.Context, c *desk.Caller, req abi.CreateBranchRequest) error {
+	if req.ParentBranchID != "" {
+		if _, _, err := desk.Find[abi.Branch](ctx, k.parts.Desk, c, abi.ObjectBranch, req.ParentBranchID); err != nil {
+			return err
+		}
+	}
+	if req.TaskID == "" {
+		return nil
+	}
+	_, _, err := desk.Find[abi.Task](ctx, k.parts.Desk, c, abi.ObjectTask, req.TaskID)
+	return err
+}
+
+func (k *Keeper) newBranch(workspace string, kind abi.BranchKind, base, actor string) *abi.Branch {
+	return &abi.Branch{
+		Envelope:    abi.NewEnvelope(abi.ObjectBranch, k.parts.IDs.New(abi.ObjectBranch), k.parts.Now(), nil),
+		WorkspaceID: workspace, Kind: kind, BaseRef: base, CreatedBy: actor,
+	}
+}
+
+// logEnd is a position after every event there will ever be.
+const logEnd desk.Position = math.MaxUint64 - 1

@@ -1,0 +1,137 @@
+package tenancy
+
+import (
+	"cmp"
+	"context"
+
+	json "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// CreateWorkspace makes a Workspace. A key that is bound to Workspaces makes none.
+func (d *Directory) CreateWorkspace(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.CreateWorkspaceRequest) (desk.Doc, error) {
+	if len(c.Workspaces) > 0 {
+		return desk.Doc{}, abi.Errorf(abi.CodePermissionDenied, "this key is bound to workspaces and cannot make others")
+	}
+	if err := cmp.Or(desk.CheckPresent("name", req.Name), desk.CheckPresent("root", req.Root), checkNetworkPolicy(&req.NetworkPolicy), desk.CheckMetadata(&req.Metadata)); err != nil {
+		return desk.Doc{}, err
+	}
+	tenant, err := d.tenants.Tenant(ctx, c.TenantID)
+	if err != nil {
+		return desk.Doc{}, err
+	}
+	return d.parts.Desk.Once(ctx, c, r, "", func(idem *storage.Idempotency) (desk.Doc, error) {
+		w := d.newWorkspace(tenant, d.parts.IDs.New(abi.ObjectWorkspace), req)
+		return d.parts.Desk.Commit(c, "", w.ID, idem, desk.StatusCreated,
+			ledger.Record{Kind: abi.EventWorkspaceCreated, Object: abi.ObjectWorkspace, ID: w.ID, Created: true, State: w})
+	})
+}
+
+func (d *Directory) newWorkspace(t *abi.Tenant, id string, req abi.CreateWorkspaceRequest) *abi.Workspace {
+	return &abi.Workspace{
+		Envelope: abi.NewEnvelope(abi.ObjectWorkspace, id, d.parts.Now(), req.Metadata),
+		Name:     req.Name, Root: req.Root, TenantID: t.ID,
+		Image: req.Image, Packages: req.Packages, NetworkPolicy: req.NetworkPolicy, SandboxBackend: req.SandboxBackend,
+	}
+}
+
+// checkNetworkPolicy accepts none, null, or an object.
+func checkNetworkPolicy(p *jsontext.Value) error {
+	if err := desk.CheckMetadata(p); err != nil {
+		return abi.InvalidParam("network_policy", "network_policy must be a JSON object")
+	}
+	return nil
+}
+
+// UpdateWorkspace changes what is said about a Workspace, and which Quota bounds it.
+func (d *Directory) UpdateWorkspace(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.UpdateWorkspaceRequest) (desk.Doc, error) {
+	if err := d.parts.Desk.CheckWorkspace(ctx, c, id); err != nil {
+		return desk.Doc{}, err
+	}
+	if err := desk.CheckMetadata(&req.Metadata); err != nil {
+		return desk.Doc{}, err
+	}
+	return d.parts.Desk.Once(ctx, c, r, id, func(idem *storage.Idempotency) (desk.Doc, error) {
+		unlock := d.parts.Ledger.Lock(c.Tenant, id)
+		defer unlock()
+		w, res, err := desk.Find[abi.Workspace](ctx, d.parts.Desk, c, abi.ObjectWorkspace, id)
+		if err != nil {
+			return desk.Doc{}, err
+		}
+		if err := cmp.Or(setWorkspace(&w, &req), d.setWorkspaceQuota(ctx, c, &w, req.QuotaID)); err != nil {
+			return desk.Doc{}, err
+		}
+		w.UpdatedAt = abi.At(d.parts.Now())
+		return d.parts.Desk.Commit(c, "", id, idem, desk.StatusOK,
+			ledger.Record{Kind: abi.EventWorkspaceUpdated, Object: abi.ObjectWorkspace, ID: id, Sequence: res.Sequence + 1, State: &w})
+	})
+}
+
+// setWorkspace takes over what a request says about a Workspace.
+func setWorkspace(w *abi.Workspace, req *abi.UpdateWorkspaceRequest) error {
+	if req.Name != nil {
+		if err := desk.CheckPresent("name", *req.Name); err != nil {
+			return err
+		}
+	}
+	abi.Replace(&w.Name, req.Name)
+	req.Host.Apply(&w.Host)
+	req.Repository.Apply(&w.Repository)
+	for to, from := range map[*[]string][]string{&w.Capabilities: req.Capabilities, &w.Connectors: req.Connectors} {
+		if from != nil {
+			*to = from
+		}
+	}
+	if req.Metadata != nil {
+		w.Metadata = req.Metadata
+	}
+	return nil
+}
+
+// scopeQuotas is what changing the Quota of a Workspace takes besides: nobody frees
+// themselves of a bound by naming another.
+const scopeQuotas = "quotas:write"
+
+// setWorkspaceQuota changes which Quota bounds a Workspace; id is a string, or null for
+// none.
+func (d *Directory) setWorkspaceQuota(ctx context.Context, c *desk.Caller, w *abi.Workspace, id jsontext.Value) error {
+	if len(id) == 0 {
+		return nil
+	}
+	if !c.Can(scopeQuotas) {
+		return desk.Denied(scopeQuotas)
+	}
+	if len(c.Workspaces) > 0 {
+		return abi.Errorf(abi.CodePermissionDenied, "this key is bound to workspaces and cannot change which quota bounds them")
+	}
+	w.QuotaID = ""
+	if id.Kind() == 'n' {
+		return nil
+	}
+	if err := json.Unmarshal(id, &w.QuotaID); err != nil {
+		return abi.InvalidParam("quota_id", "quota_id is a string, or null for none")
+	}
+	_, err := d.parts.Quota(ctx, c, w.QuotaID)
+	if ledger.IsNotFound(err) {
+		return abi.InvalidParam("quota_id", "there is no quota %q", w.QuotaID)
+	}
+	return err
+}
+
+// DefaultWorkspaceOf returns the Workspace of a resource that names none.
+func (d *Directory) DefaultWorkspaceOf(c *desk.Caller) string {
+	if len(c.Workspaces) > 0 {
+		return c.Workspaces[0]
+	}
+	d.tenants.mu.RLock()
+	defer d.tenants.mu.RUnlock()
+	if t := d.tenants.byNumber[c.Tenant]; t != nil {
+		return t.DefaultWorkspaceID
+	}
+	return ""
+}

@@ -1,0 +1,43 @@
+package pebble
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/wharf-dev/wharf/storage"
+	"github.com/wharf-dev/wharf/storage/storagetest"
+)
+
+// contract opens a folder in memory, whose disk loses part of what was not synced.
+type contract struct {
+	fs    *vfs.MemFS
+	store *Store
+	rng   *rand.Rand
+}
+
+// Open implements [storagetest.Engine].
+func (c *contract) Open() (storage.Store, error) {
+	o := testOptions(c.fs)
+	o.MemtableBytes = 64 << 10
+	s, err := Open("data", o)
+	if err != nil {
+		return nil, err
+	}
+	c.store = s
+	return s, nil
+}
+
+// Crash implements [storagetest.Engine].
+func (c *contract) Crash() error {
+	c.fs = c.fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 50, RNG: c.rng})
+	_ = c.store.Close() // of the process that is gone
+	return nil
+}
+
+func TestContract(t *testing.T) {
+	storagetest.Run(t, func() storagetest.Engine {
+		return &contract{fs: vfs.NewCrashableMem(), rng: rand.New(rand.NewPCG(1, 2))}
+	})
+}

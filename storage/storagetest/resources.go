@@ -1,0 +1,145 @@
+package storagetest
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+func resourceTests() []test {
+	return []test{
+		{"a resource is as it was last stated", lastStated},
+		{"a sequence is the highest of any event", sequences},
+		{"lists are newest first, and in pages", listed},
+		{"Tasks are active until they end", active},
+	}
+}
+
+func lastStated(h *harness) {
+	task := id(abi.ObjectTask, 1)
+	h.append(submit(1))
+	h.append(note(1, 1, 5)) // states nothing
+	want := storage.Resource{ID: task, State: state(task, 0), Position: 2, Origin: 2}
+	for range 2 {
+		got, err := h.store.Get(ctx, 1, abi.ObjectTask, task)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			h.Fatalf("Get = %+v, %v, want %+v", got, err, want)
+		}
+		b := finish(1)
+		b.Frame.Records[0].Restricted = true
+		want.Position, want.Sequence, want.Restricted, want.State = h.append(b), 1, true, state(task, 1)
+		h.crash()
+		if got, err = h.store.Get(ctx, 1, abi.ObjectTask, task); err != nil || !reflect.DeepEqual(got, want) {
+			h.Fatalf("Get = %+v, %v, want %+v", got, err, want)
+		}
+	}
+	_, err := h.store.Get(ctx, 2, abi.ObjectTask, task)
+	h.want("another tenant's resource", err, storage.ErrNotFound)
+	_, err = h.store.Get(ctx, 1, abi.ObjectSession, task)
+	h.want("a resource of another kind", err, storage.ErrNotFound)
+}
+
+func sequences(h *harness) {
+	r := pointer(abi.ObjectTask, id(abi.ObjectTask, 1))
+	want := func(n uint64, found bool) {
+		h.Helper()
+		if got, ok, err := h.store.Sequence(ctx, 1, r); got != n || ok != found || err != nil {
+			h.Errorf("Sequence = %d, %v, %v, want %d, %v", got, ok, err, n, found)
+		}
+	}
+	want(0, false)
+	h.append(submit(1))
+	want(0, true)
+	h.append(note(1, 1, 2)) // 5 and 6, and no statement
+	want(6, true)
+	h.crash()
+	want(6, true)
+	b := finish(1)
+	b.Frame.Records[0].Sequence = 7
+	h.append(b)
+	want(7, true)
+	if _, ok, err := h.store.Sequence(ctx, 2, r); ok || err != nil {
+		h.Errorf("another tenant's sequence: %v, %v", ok, err)
+	}
+}
+
+// listAll returns the ids of a list, read in pages.
+func (h *harness) listAll(o abi.Object, s storage.Scope, limit int) (all []string) {
+	h.Helper()
+	p := storage.Page{Limit: limit}
+	for more := true; more; {
+		var list []storage.Resource
+		var err error
+		if list, more, err = h.store.List(ctx, 1, o, s, p); err != nil || len(list) > limit || more && len(list) == 0 {
+			h.Fatalf("List: %d, %v, %v", len(list), more, err)
+		}
+		for _, r := range list {
+			p.After = r.ID
+			all = append(all, r.ID)
+		}
+	}
+	return all
+}
+
+func listed(h *harness) {
+	want := map[storage.Scope][]string{}
+	for _, n := range []int{3, 1, 4, 9, 2, 6} {
+		b := submit(n)
+		if n > 4 {
+			b.Frame.SessionID = id(abi.ObjectSession, 2)
+		}
+		h.append(b)
+		h.append(finish(n)) // stated anew, it keeps its place
+		for _, s := range scopes()[:3] {
+			if s.Object == "" || b.Frame.Owner(s.Object) == s.ID {
+				want[s] = append(want[s], b.Frame.TaskID)
+			}
+		}
+	}
+	for s, all := range want {
+		slices.Sort(all)
+		slices.Reverse(all)
+		for _, limit := range []int{1, 2, 50} {
+			if got := h.listAll(abi.ObjectTask, s, limit); !slices.Equal(got, all) {
+				h.Errorf("the Tasks of %v, %d at a time: %v, want %v", s, limit, got, all)
+			}
+		}
+	}
+	if got := h.listAll(abi.ObjectReceipt, storage.Scope{}, 9); got != nil {
+		h.Errorf("a list of nothing has %v", got)
+	}
+	_, _, err := h.store.List(ctx, 1, abi.ObjectOutcome, storage.Scope{Object: abi.ObjectSession, ID: "s"}, storage.Page{Limit: 1})
+	if scope, ok := errors.AsType[*storage.ScopeError](err); !ok || scope.Object != abi.ObjectOutcome {
+		h.Errorf("a list that does not exist is taken for an empty one: %v", err)
+	}
+}
+
+func active(h *harness) {
+	for n := range 5 {
+		b := submit(n)
+		b.Frame.Tenant = storage.Tenant(n%2 + 1)
+		h.append(b)
+	}
+	for n, kind := range map[int]abi.EventKind{0: abi.EventTaskCompleted, 1: abi.EventTaskCanceled, 4: abi.EventTaskStarted} {
+		b := finish(n)
+		b.Frame.Tenant, b.Frame.Records[0].Kind = storage.Tenant(n%2+1), kind
+		h.append(b)
+	}
+	want := map[storage.Tenant][]string{1: {id(abi.ObjectTask, 2), id(abi.ObjectTask, 4)}, 2: {id(abi.ObjectTask, 3)}}
+	for range 2 {
+		got := map[storage.Tenant][]string{}
+		h.must(h.store.Active(ctx, func(t storage.Tenant, task string) error {
+			got[t] = append(got[t], task)
+			return nil
+		}))
+		if !reflect.DeepEqual(got, want) {
+			h.Errorf("active are %v, want %v", got, want)
+		}
+		h.crash()
+	}
+	enough := errors.New("enough")
+	h.want("Active with a caller that has enough", h.store.Active(ctx, func(storage.Tenant, string) error { return enough }), enough)
+}
