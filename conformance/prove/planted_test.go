@@ -173,12 +173,36 @@ func (f *fault) plant(t *testing.T, root string) (overlay string) {
 }
 
 // runTest runs one test, and reports whether it failed. What the test builds itself is
-// built with the same flags.
+// built with the same flags. Nothing is kept of a failure: it says nothing of the sources
+// as they are.
 func runTest(t *testing.T, root string, test [2]string, flags ...string) (failed bool, out string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-timeout=5m", "-v", "-run=^"+test[1]+"$", test[0])
+	args := []string{"test", "-count=1", "-timeout=5m", "-v", "-run=^" + test[1] + "$", test[0]}
+	if drawsAtRandom(t, filepath.Join(root, filepath.FromSlash(test[0]))) {
+		args = append(args, "-rapid.nofailfile")
+	}
+	cmd := exec.CommandContext(t.Context(), "go", args...)
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "WHARF_LONG=", "GOFLAGS="+strings.Join(append(flags, os.Getenv("GOFLAGS")), " "))
 	code, out := execute(t, cmd)
 	return code != 0, out
+}
+
+// drawsAtRandom reports whether the tests of a folder use rapid, and so know its flags.
+func drawsAtRandom(t *testing.T, folder string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(source), `"pgregory.net/rapid"`) {
+			return true
+		}
+	}
+	return false
 }

@@ -109,8 +109,8 @@ type Retry struct {
 type Doc struct {
 	ID   string
 	JSON []byte // do not change
-	// Restricted says that JSON holds parts that are not public: use [Redact]
-	// before sending it to a caller without abi.ScopeEventsInternal.
+	// Restricted says that JSON holds parts that are not public: runtime/redact takes
+	// them out for a caller without abi.ScopeEventsInternal.
 	Restricted bool
 	// Status is the HTTP status of the first response when the document answers a
 	// retried write, else 0.

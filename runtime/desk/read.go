@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 
 	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -281,25 +282,12 @@ func (d *Desk) states(ctx context.Context, t storage.Tenant, o abi.Object, ids [
 	return states, nil
 }
 
-// listedBy says by which owners a kind of resource is listed, narrowest first.
-var listedBy = map[abi.Object][]abi.Object{
-	abi.ObjectSession:  {abi.ObjectWorkspace},
-	abi.ObjectTask:     {abi.ObjectSession, abi.ObjectWorkspace},
-	abi.ObjectArtifact: {abi.ObjectTask, abi.ObjectSession, abi.ObjectWorkspace},
-	abi.ObjectBranch:   {abi.ObjectSession},
-	abi.ObjectOutcome:  {abi.ObjectTask},
-	abi.ObjectMemory:   {abi.ObjectSession, abi.ObjectWorkspace},
-	abi.ObjectReceipt:  {abi.ObjectTask, abi.ObjectSession, abi.ObjectWorkspace},
-	abi.ObjectVault:    {abi.ObjectWorkspace}, abi.ObjectConnector: {abi.ObjectWorkspace},
-	abi.ObjectPermissionRequest: {abi.ObjectTask, abi.ObjectWorkspace},
-	abi.ObjectDeadLetter:        {abi.ObjectWorkspace}, abi.ObjectVaultSecret: {abi.ObjectWorkspace},
-}
-
 // ScopeFor returns the narrowest list that holds everything a filter lets through.
 func (f Filter) ScopeFor(o abi.Object) Scope {
-	for _, by := range listedBy[o] {
-		if id := f.id(by); id != "" {
-			return Scope{Object: by, ID: id}
+	by := storage.ListedBy(o)
+	for _, owner := range []abi.Object{abi.ObjectTask, abi.ObjectSession, abi.ObjectWorkspace} {
+		if id := f.id(owner); id != "" && slices.Contains(by, owner) {
+			return Scope{Object: owner, ID: id}
 		}
 	}
 	return Scope{}

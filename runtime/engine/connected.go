@@ -59,7 +59,7 @@ func (r *run) callNormalized(context.Context, *liveCall) ([]byte, error) {
 // connectedTasks is the engine as Connectors see it.
 type connectedTasks struct{ engine *Engine }
 
-// Offer implements [Tasks].
+// Offer implements [intake.Tasks].
 func (c connectedTasks) Offer(ctx context.Context, o intake.Order) (intake.Offered, error) {
 	e := c.engine
 	s, release, err := e.OpenSession(ctx, o.Caller, o.Request.SessionID)
@@ -99,7 +99,7 @@ func (e *Engine) orderedTask(ctx context.Context, s *ledger.Session, o *intake.O
 	return live, m, nil
 }
 
-// Run implements [Tasks].
+// Run implements [intake.Tasks].
 func (c connectedTasks) Run(o intake.Offered) error {
 	live := o.Task.(*task)
 	if err := c.engine.accepted(live, o.Commit); err != nil {
@@ -110,7 +110,7 @@ func (c connectedTasks) Run(o intake.Offered) error {
 	return nil
 }
 
-// Submit implements [Tasks].
+// Submit implements [intake.Tasks].
 func (c connectedTasks) Submit(ctx context.Context, o intake.Order) error {
 	_, err := c.engine.submit(ctx, o.Caller, nil, o.Request.SessionID, func(s *ledger.Session) (*task, *abi.Message, error) {
 		return c.engine.orderedTask(ctx, s, &o)
@@ -118,7 +118,7 @@ func (c connectedTasks) Submit(ctx context.Context, o intake.Order) error {
 	return err
 }
 
-// Room implements [Tasks].
+// Room implements [intake.Tasks].
 func (c connectedTasks) Room() <-chan struct{} { return c.engine.queue.Room() }
 
 // connectedMessage returns the event that appends a Message of a Connector.
@@ -134,19 +134,15 @@ func (e *Engine) connectedMessage(in *abi.MessageInput, session, id string) (led
 // connectedPlugins has the plugins of Connectors run.
 type connectedPlugins struct{ engine *Engine }
 
-// Resolve implements [Plugins].
+// Resolve implements [intake.Plugins].
 func (c connectedPlugins) Resolve(ctx context.Context, name string) (string, error) {
 	return c.engine.modules.Resolve(ctx, name)
 }
 
-// Ready implements [Plugins].
+// Ready implements [intake.Plugins].
 func (c connectedPlugins) Ready(ctx context.Context, name, export string) (intake.Plugin, error) {
 	e := c.engine
-	digest, err := e.modules.Resolve(ctx, name)
-	if err != nil {
-		return intake.Plugin{}, err
-	}
-	module, err := e.modules.ModuleAt(ctx, digest)
+	digest, module, err := e.moduleNamed(ctx, name)
 	if err != nil {
 		return intake.Plugin{}, err
 	}

@@ -134,7 +134,7 @@ type (
 
 // Engine is the core. All its methods are safe for concurrent use.
 //
-// Its life: [New] → [Engine.Bootstrap] (a first start makes tenant, Workspace
+// Its life: [New] → [tenancy.Directory.Bootstrap] (a first start makes tenant, Workspace
 // and key) → [Engine.Start] (recovers unfinished Tasks) → requests →
 // [Engine.Drain]. The store outlives it: whoever opened it closes it.
 type Engine struct {

@@ -29,12 +29,17 @@ type keptBlobs struct {
 
 // offers reports whether a plugin of this node has an export.
 func (e *Engine) offers(ctx context.Context, plugin, export string) (bool, error) {
-	digest, err := e.modules.Resolve(ctx, plugin)
-	if err != nil {
-		return false, err
-	}
-	module, err := e.modules.ModuleAt(ctx, digest)
+	_, module, err := e.moduleNamed(ctx, plugin)
 	return err == nil && module.HasExport(export), err
+}
+
+// moduleNamed returns the module that a plugin's name stands for now, and its digest.
+func (e *Engine) moduleNamed(ctx context.Context, plugin string) (digest string, module Module, err error) {
+	if digest, err = e.modules.Resolve(ctx, plugin); err != nil {
+		return "", nil, err
+	}
+	module, err = e.modules.ModuleAt(ctx, digest)
+	return digest, module, err
 }
 
 // programFor fixes what a Task will run: from here on a new version of the plugin

@@ -74,7 +74,7 @@ func (i *Intake) connectorWorkspace(ctx context.Context, c *desk.Caller, id stri
 	case len(c.Workspaces) == 1:
 		id = c.Workspaces[0]
 	default:
-		tenant, err := i.parts.Tenants.Tenant(ctx, c.TenantID)
+		tenant, err := i.parts.Tenants.Tenant(c.TenantID)
 		if err != nil {
 			return "", err
 		}

@@ -68,7 +68,7 @@ type Plugin struct {
 type Tenants interface {
 	All() []*abi.Tenant
 	IDOf(number storage.Tenant) string
-	Tenant(ctx context.Context, id string) (*abi.Tenant, error)
+	Tenant(id string) (*abi.Tenant, error)
 }
 
 // Parts are what the intake of Connectors works with.

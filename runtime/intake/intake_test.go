@@ -64,9 +64,9 @@ func newRoom(t *testing.T) *room {
 
 type oneTenant struct{}
 
-func (oneTenant) All() []*abi.Tenant                                  { return nil }
-func (oneTenant) IDOf(storage.Tenant) string                          { return "tenant_test" }
-func (oneTenant) Tenant(context.Context, string) (*abi.Tenant, error) { return nil, nil }
+func (oneTenant) All() []*abi.Tenant                 { return nil }
+func (oneTenant) IDOf(storage.Tenant) string         { return "tenant_test" }
+func (oneTenant) Tenant(string) (*abi.Tenant, error) { return nil, nil }
 
 // Offer accepts a Task: all that the log is told are the records that come with it.
 func (r *room) Offer(_ context.Context, o Order) (Offered, error) {

@@ -238,8 +238,8 @@ func (k *Keeper) SkillOf(ctx context.Context, tenant storage.Tenant, t *abi.Task
 	return pinned, nil
 }
 
-// OfferedSkill returns the Skill that a tool of [ServerSkills] stands for: one by its id,
-// or that by which a Persona of the node is OfferedSkill; nil for any other Persona.
+// OfferedSkill returns the Skill that a tool of the server "skills" stands for: one by its id,
+// or that by which a Persona of the node is offered; nil for any other Persona.
 func (k *Keeper) OfferedSkill(ctx context.Context, t storage.Tenant, name string) (*abi.Skill, error) {
 	id := name
 	if strings.HasPrefix(name, abi.IDPrefix(abi.ObjectPersona)) {
@@ -252,7 +252,7 @@ func (k *Keeper) OfferedSkill(ctx context.Context, t storage.Tenant, name string
 	return s, err
 }
 
-// SkillNeedsApproval reports whether a tool of [ServerSkills] stands for a Skill that
+// SkillNeedsApproval reports whether a tool of the server "skills" stands for a Skill that
 // is not called without an approval.
 func (k *Keeper) SkillNeedsApproval(ctx context.Context, t storage.Tenant, name string) bool {
 	s, err := k.OfferedSkill(ctx, t, name)

@@ -239,8 +239,14 @@ func (b *Book) SetAside(ctx context.Context, a *Account, call string, request []
 	if !a.Bounded() {
 		return request, nil
 	}
+	var asked abi.ModelRequest
+	if call == abi.CallLLMComplete {
+		if err := json.Unmarshal(request, &asked); err != nil {
+			return request, provider.Malformed(err)
+		}
+	}
 	for {
-		want, bounded, err := b.wants(a, call, request)
+		want, bounded, err := b.wants(a, call, request, asked)
 		if err != nil || want == (quota.Amounts{}) {
 			return request, err
 		}
@@ -280,26 +286,23 @@ func (b *Book) reserve(a *Account, want quota.Amounts) (wait <-chan struct{}, er
 	return nil, nil
 }
 
-// wants returns the most that a call can use, and the call as it is to be made.
-func (b *Book) wants(a *Account, call string, request []byte) (quota.Amounts, []byte, error) {
+// wants returns the most that a call can use, and the call as it is to be made. asked is
+// the request of a call of a model.
+func (b *Book) wants(a *Account, call string, request []byte, asked abi.ModelRequest) (quota.Amounts, []byte, error) {
 	switch call {
 	case abi.CallToolCall:
 		return quota.Amounts{quota.ToolCalls: 1, quota.WallTime: 1}, request, nil
 	case abi.CallHTTPFetch:
 		return quota.Amounts{quota.WallTime: 1}, request, nil
 	case abi.CallLLMComplete:
-		return b.wantsOfModel(a, request)
+		return b.wantsOfModel(a, request, asked)
 	}
 	return quota.Amounts{}, request, nil
 }
 
 // wantsOfModel says what an answer can cost: a token is at least a byte of what is
 // sent, and what it costs is not known before a price says so.
-func (b *Book) wantsOfModel(a *Account, request []byte) (quota.Amounts, []byte, error) {
-	var req abi.ModelRequest
-	if err := json.Unmarshal(request, &req); err != nil {
-		return quota.Amounts{}, request, provider.Malformed(err)
-	}
+func (b *Book) wantsOfModel(a *Account, request []byte, req abi.ModelRequest) (quota.Amounts, []byte, error) {
 	left, bounded := b.leftOf(a.meters, quota.OutputTokens, b.Now())
 	if bounded && left > 0 && (req.MaxTokens == 0 || int64(req.MaxTokens) > left) {
 		req.MaxTokens = int(left)

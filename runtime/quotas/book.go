@@ -21,12 +21,12 @@ import (
 
 // Tenants are the tenants of the node.
 type Tenants interface {
-	// Numbers returns the numbers of all tenants.
-	Numbers() []storage.Tenant
+	// All returns all tenants. Do not change them.
+	All() []*abi.Tenant
 	// IDOf returns the id of the tenant of a number, "" for none.
 	IDOf(number storage.Tenant) string
 	// Tenant returns the tenant of an id, or abi.NotFound.
-	Tenant(ctx context.Context, id string) (*abi.Tenant, error)
+	Tenant(id string) (*abi.Tenant, error)
 }
 
 // Parts are what a book works with.
@@ -170,7 +170,10 @@ func (b *Book) put(m *meter) {
 
 // Load reads every Quota. It is called before unfinished Tasks are looked at.
 func (b *Book) Load(ctx context.Context) error {
-	tenants := append([]storage.Tenant{storage.SystemTenant}, b.Tenants.Numbers()...)
+	tenants := []storage.Tenant{storage.SystemTenant}
+	for _, t := range b.Tenants.All() {
+		tenants = append(tenants, storage.Tenant(t.Number))
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, tenant := range tenants {

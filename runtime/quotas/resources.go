@@ -147,7 +147,7 @@ func (q *Resources) owner(ctx context.Context, c *desk.Caller, req *abi.CreateQu
 		if err := needsNode(c); err != nil {
 			return nil, abi.NotFound(abi.ObjectTenant, req.OwnerID)
 		}
-		t, err := q.book.Tenants.Tenant(ctx, req.OwnerID)
+		t, err := q.book.Tenants.Tenant(req.OwnerID)
 		if err != nil {
 			return nil, err
 		}

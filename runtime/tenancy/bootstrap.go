@@ -20,7 +20,7 @@ const (
 // Bootstrap makes what a node needs to be usable: the default tenant with its
 // Workspace and Personas, and an API key with every right. key, when it is not
 // empty, is that API key, and the one that a start was given before is revoked; otherwise a
-// first start makes one up and returns it, and later starts return "". It is called once, before [Engine.Start].
+// first start makes one up and returns it, and later starts return "". It is called once, before the node starts.
 func (d *Directory) Bootstrap(ctx context.Context, key string) (newKey string, err error) {
 	if key != "" && len(key) < MinKeyLen {
 		return "", fmt.Errorf("the API key must have at least %d characters; it has %d", MinKeyLen, len(key))

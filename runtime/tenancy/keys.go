@@ -234,7 +234,7 @@ func checkActor(req *abi.CreateKeyRequest) error {
 // keyTenant returns the tenant that a new key is for: the caller's own, or, for
 // who may administer the node, any other by name. A new name makes a new tenant.
 func (d *Directory) keyTenant(ctx context.Context, c *desk.Caller, name string) (*abi.Tenant, error) {
-	own, err := d.tenants.Tenant(ctx, c.TenantID)
+	own, err := d.tenants.Tenant(c.TenantID)
 	if err != nil || name == "" || name == own.Name {
 		return own, err
 	}

@@ -1,8 +1,6 @@
 package tenancy
 
 import (
-	"context"
-
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/lockrank"
@@ -57,22 +55,9 @@ func (t *Tenants) All() []*abi.Tenant {
 	return list
 }
 
-// Numbers returns the numbers of all tenants.
-func (t *Tenants) Numbers() []storage.Tenant {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	list := make([]storage.Tenant, 0, len(t.byID))
-	for _, tenant := range t.byID {
-		list = append(list, storage.Tenant(tenant.Number))
-	}
-	return list
-}
-
 // IDOf returns the id of the tenant of a number, "" for none.
 func (t *Tenants) IDOf(number storage.Tenant) string {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	if tenant := t.byNumber[number]; tenant != nil {
+	if tenant := t.numbered(number); tenant != nil {
 		return tenant.ID
 	}
 	return ""
@@ -80,16 +65,21 @@ func (t *Tenants) IDOf(number storage.Tenant) string {
 
 // NameOf returns the name of the tenant of a number, "" for none.
 func (t *Tenants) NameOf(number storage.Tenant) string {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	if tenant := t.byNumber[number]; tenant != nil {
+	if tenant := t.numbered(number); tenant != nil {
 		return tenant.Name
 	}
 	return ""
 }
 
+// numbered returns the tenant of a number, nil for none.
+func (t *Tenants) numbered(number storage.Tenant) *abi.Tenant {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.byNumber[number]
+}
+
 // Tenant returns the tenant of an id, or abi.NotFound.
-func (t *Tenants) Tenant(_ context.Context, id string) (*abi.Tenant, error) {
+func (t *Tenants) Tenant(id string) (*abi.Tenant, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	if tenant := t.byID[id]; tenant != nil {

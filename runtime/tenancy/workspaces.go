@@ -21,7 +21,7 @@ func (d *Directory) CreateWorkspace(ctx context.Context, c *desk.Caller, r *desk
 	if err := cmp.Or(desk.CheckPresent("name", req.Name), desk.CheckPresent("root", req.Root), checkNetworkPolicy(&req.NetworkPolicy), desk.CheckMetadata(&req.Metadata)); err != nil {
 		return desk.Doc{}, err
 	}
-	tenant, err := d.tenants.Tenant(ctx, c.TenantID)
+	tenant, err := d.tenants.Tenant(c.TenantID)
 	if err != nil {
 		return desk.Doc{}, err
 	}
@@ -128,9 +128,7 @@ func (d *Directory) DefaultWorkspaceOf(c *desk.Caller) string {
 	if len(c.Workspaces) > 0 {
 		return c.Workspaces[0]
 	}
-	d.tenants.mu.RLock()
-	defer d.tenants.mu.RUnlock()
-	if t := d.tenants.byNumber[c.Tenant]; t != nil {
+	if t := d.tenants.numbered(c.Tenant); t != nil {
 		return t.DefaultWorkspaceID
 	}
 	return ""

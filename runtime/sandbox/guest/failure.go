@@ -157,7 +157,10 @@ func splitTrap(text string) (reason string, frames []string) {
 // InstantiateError marks an error from making the instance.
 type InstantiateError struct{ Err error }
 
+// Error implements the error interface.
 func (e *InstantiateError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what went wrong.
 func (e *InstantiateError) Unwrap() error { return e.Err }
 
 // Conclude is the end of a guest that ended by itself.

@@ -23,6 +23,8 @@ type Memory struct {
 // must not wait for large ones.
 const freeMemory = 4 << 20
 
+// NewMemory returns a budget of as many bytes for all Runs together; nil, which bounds
+// nothing, for none.
 func NewMemory(bytes int64) *Memory {
 	if bytes <= 0 {
 		return nil
