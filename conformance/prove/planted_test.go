@@ -40,7 +40,7 @@ func recordFaults() []fault {
 		{name: "the stated hash of an override is ignored", file: "runtime/replay/override.go",
 			old: `if o.SHA256 != "" && o.SHA256 != hash && o.SHA256 != roundedHash(o) {`, new: "if false {",
 			tests: [][2]string{{engine, "TestReplayRefusals"}, {prove, "TestReplayRequestsAreHeldToTheirWord"}}},
-		{name: "the receipt of a replay tells the clock of the node", file: "runtime/engine/replaying.go",
+		{name: "the receipt of a replay tells the clock of the node", file: "runtime/proofs/facts.go",
 			old:   "f.CreatedAt, f.StartedAt, f.CompletedAt = r.record.CreatedAt, r.record.StartedAt, r.record.EndedAt",
 			new:   "f.CreatedAt, f.StartedAt = r.record.CreatedAt, r.record.StartedAt",
 			tests: [][2]string{{prove, "TestReplaysAreByteIdentical"}}},

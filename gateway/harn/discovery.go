@@ -5,7 +5,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/proofs"
 )
 
 // discovery is GET /v1 (docs/protocol.md, 4). It says what this build does, not
@@ -40,7 +40,7 @@ const keysPath = "/.well-known/wharf-keys.json"
 
 // cardCore is what the card asks of the engine.
 type cardCore interface {
-	SignDocument(document []byte, keySet string) (*engine.Signature, error)
+	SignDocument(document []byte, keySet string) (*proofs.Signature, error)
 }
 
 // agentCard is GET /v1/agent-card. It is public, so it holds nothing of a tenant. Its

@@ -48,6 +48,8 @@ var rooms = map[string][]string{
 	"runtime/lockrank":  {},
 	"runtime/personas": {"abi", "storage", "runtime/desk", "runtime/journal", "runtime/ledger", "runtime/lockrank",
 		"runtime/policy", "runtime/skill", "runtime/turns"},
+	"runtime/proofs": {"abi", "abi/jsonw", "storage", "runtime/bundle", "runtime/desk", "runtime/journal", "runtime/ledger",
+		"runtime/lockrank", "runtime/personas", "runtime/receipt", "runtime/redact", "runtime/replay"},
 	"runtime/quotas": {"abi", "storage", "runtime/desk", "runtime/journal", "runtime/ledger", "runtime/lockrank",
 		"runtime/policy/quota", "runtime/provider"},
 	"runtime/redact": {"abi", "abi/jsonw", "runtime/journal"},

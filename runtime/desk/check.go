@@ -1,6 +1,8 @@
 package desk
 
 import (
+	"errors"
+
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -71,4 +73,15 @@ func Within(at string, err error) error {
 // CheckVisibility accepts the visibilities of content.
 func CheckVisibility(param string, v abi.Visibility) error {
 	return CheckOneOf(param, v, abi.VisibilityPublic, abi.VisibilityInternal, abi.VisibilityReceiptOnly)
+}
+
+// Refusal turns what a Task would fail with, such as that its record cannot be read, into
+// an answer to a caller. Other errors stay as they are.
+func Refusal(err error) error {
+	if failure, ok := errors.AsType[*abi.Failure](err); ok {
+		refused := abi.Errorf(abi.CodeConflict, "%s", failure.Message)
+		refused.Details = failure.Details
+		return refused
+	}
+	return err
 }

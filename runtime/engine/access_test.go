@@ -238,7 +238,7 @@ func TestRedact(t *testing.T) {
 // that it may not read stays as it is, whatever readers get.
 func TestWhatPluginsAreToldOfSealedParts(t *testing.T) {
 	const input = `{"parts":[{"type":"text","text":"a proof","visibility":"receipt_only"}],"role":"user"}`
-	told, err := forPlugins(jsontext.Value(input))
+	told, err := redact.ForPlugins(jsontext.Value(input))
 	if want := `{"parts":[{"type":"text","visibility":"receipt_only","redacted":true}],"role":"user"}`; err != nil || string(told) != want {
 		t.Errorf("a plugin is told %s, %v; want %s", told, err, want)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -42,11 +43,13 @@ func (m *meeting) Idempotency(ctx context.Context, t storage.Tenant, k storage.K
 // nothing of it left.
 func TestATaskIsAcceptedOnceByTwoWriters(t *testing.T) {
 	store := &meeting{both: map[storage.Key]*sync.WaitGroup{}, seen: map[storage.Key]int{}}
+	var keys *receipt.Keyring
 	one := newNode(t, guests{"echo": echo}, func(_ *Config, p *Parts) {
+		keys = p.Keys
 		store.Store = p.Store
 		p.Store = store
 	})
-	other, err := New(Config{DefaultPersona: "persona_echo"}, Parts{Keys: one.signing, Store: store, Modules: guests{"echo": echo},
+	other, err := New(Config{DefaultPersona: "persona_echo"}, Parts{Keys: keys, Store: store, Modules: guests{"echo": echo},
 		Personas: personasOf(guests{"echo": echo}), Log: one.log})
 	if err != nil {
 		t.Fatal(err)

@@ -15,7 +15,6 @@ import (
 	"github.com/wharf-dev/wharf/runtime/lifecycle"
 	"github.com/wharf-dev/wharf/runtime/policy"
 	"github.com/wharf-dev/wharf/runtime/provider"
-	"github.com/wharf-dev/wharf/runtime/receipt"
 )
 
 // codeBudget is what a plugin reads when a call would pass its Task's budget.
@@ -37,7 +36,7 @@ func (r *run) withinBudget(call string) error {
 func (r *run) used() abi.Used {
 	r.task.mu.Lock()
 	defer r.task.mu.Unlock()
-	return r.facts.tally.Used()
+	return r.facts.Tally.Used()
 }
 
 // bound lowers what a model may answer to what policy leaves of it. The record keeps
@@ -106,26 +105,4 @@ func (r *run) inTime(w *abi.Waiting) {
 	if !end.IsZero() && (w.Until.IsZero() || end.Before(w.Until)) {
 		w.Until = abi.At(end)
 	}
-}
-
-// limitOf is a Budget as a receipt states it; nil when it bounds nothing that
-// receipts count.
-func limitOf(b *abi.Budget) *receipt.Budget {
-	if b == nil {
-		return nil
-	}
-	limit := &receipt.Budget{USD: unlessZero(b.USD), InputTokens: unlessZero(b.InputTokens), OutputTokens: unlessZero(b.OutputTokens),
-		ToolCalls: unlessZero(b.ToolCalls), WallTimeMS: unlessZero(b.WallTimeMS)}
-	if *limit == (receipt.Budget{}) {
-		return nil
-	}
-	return limit
-}
-
-func unlessZero[T comparable](v T) *T {
-	var zero T
-	if v == zero {
-		return nil
-	}
-	return &v
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/lifecycle"
+	"github.com/wharf-dev/wharf/runtime/proofs"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -99,7 +100,7 @@ var errMovedOn = errors.New("the task took another step meanwhile")
 
 // endAsOf takes a step of a Task whose record was read when asOf was the sequence of
 // its next event.
-func (e *Engine) endAsOf(t *task, ch change, facts *facts, asOf uint64) (storage.Commit, error) {
+func (e *Engine) endAsOf(t *task, ch change, facts *proofs.Facts, asOf uint64) (storage.Commit, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.toldByLog() && (facts == nil || t.seq != asOf) {

@@ -14,6 +14,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/runtime/redact"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -172,7 +173,7 @@ func (e *Engine) awaited(ctx context.Context, t storage.Tenant, w *abi.Waiting, 
 		if err != nil {
 			return nil, err
 		}
-		state, err := forPlugins(res.State)
+		state, err := redact.ForPlugins(res.State)
 		if err != nil {
 			return nil, err
 		}

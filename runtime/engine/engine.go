@@ -24,6 +24,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/runtime/memories"
 	"github.com/wharf-dev/wharf/runtime/personas"
+	"github.com/wharf-dev/wharf/runtime/proofs"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
 	"github.com/wharf-dev/wharf/runtime/quotas"
@@ -130,6 +131,7 @@ type (
 	artifactResources = artifacts.Keeper
 	fileResources     = files.Keeper
 	sessionResources  = sessions.Keeper
+	proofResources    = proofs.Keeper
 )
 
 // Engine is the core. All its methods are safe for concurrent use.
@@ -168,15 +170,15 @@ type resources struct {
 	*artifactResources
 	*fileResources
 	*sessionResources
+	*proofResources
 }
 
-// brought is what the node brings: what runs modules, what signs, and what copies its data.
+// brought is what the node brings: what runs modules, and what copies its data.
 type brought struct {
 	modules     Modules
 	runs        string // what runs modules
 	rewriter    string
 	version     string
-	signing     *receipt.Keyring
 	entropy     io.Reader
 	turns       *turns.Turns
 	backup      func(string) error
@@ -211,7 +213,6 @@ type inMemory struct {
 	waiters   waiterTable
 	observers []func(storage.Tenant, *abi.Task) // hear of each Task that has ended, as it was accepted
 	aside     asideTable
-	chains    chainTable
 	values    stateTable
 	kept      keptBlobs
 }
@@ -230,7 +231,7 @@ func New(config Config, parts Parts) (*Engine, error) {
 	}
 	config = config.withDefaults()
 	e := &Engine{
-		brought: brought{modules: parts.Modules, runs: parts.Runs, rewriter: parts.Rewriter, version: parts.Version, signing: parts.Keys,
+		brought: brought{modules: parts.Modules, runs: parts.Runs, rewriter: parts.Rewriter, version: parts.Version,
 			entropy: parts.Entropy, turns: parts.Turns, backup: parts.Backup, checkBackup: parts.CheckBackup, pooled: parts.Instances},
 		answering: answering{calls: abi.HostCallsByName(), performers: parts.Performers},
 		config:    config, store: parts.Store, now: parts.Now, log: parts.Log,
@@ -276,6 +277,7 @@ func (e *Engine) furnish(parts *Parts) {
 	e.fileResources = files.NewKeeper(files.Parts{Parts: common, Root: parts.Files})
 	e.artifactResources = artifacts.NewKeeper(artifacts.Parts{Parts: common,
 		DefaultWorkspaceOf: e.DefaultWorkspaceOf})
+	e.proofResources = e.newProofs(common, parts.Keys)
 	e.Intake = e.newIntake(common, e.ConnectorSecret)
 }
 

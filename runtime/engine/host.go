@@ -17,6 +17,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/personas"
+	"github.com/wharf-dev/wharf/runtime/proofs"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/replay"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
@@ -55,7 +56,7 @@ type run struct {
 	index        int             // of the next call
 	pending      []ledger.Record // told with the next batch that is handed over
 	pendingBytes int
-	facts        facts
+	facts        proofs.Facts
 
 	last storage.Commit // handed over last, and not waited for; nil when nothing is
 }
@@ -159,7 +160,7 @@ func (r *run) take(e *journal.Entry) error {
 		return nil // by takeRest
 	}
 	r.index++
-	return r.facts.take(e)
+	return r.facts.Take(e)
 }
 
 // takeRest adds what the record has and the run has not come to again: a Task may end
@@ -200,19 +201,6 @@ func (r *run) remember(e *journal.Entry) error {
 		r.gave.Note(e.Call, e.Request)
 	}
 	return r.outputs.Take(e)
-}
-
-// take adds a call to what the receipt of its Task is made from.
-func (f *facts) take(e *journal.Entry) error {
-	if err := f.tally.Add(e); err != nil {
-		return err
-	}
-	if e.Call != abi.CallArtifactPut || e.Status != abi.CallOK {
-		return nil
-	}
-	a, err := replay.Artifact(e)
-	f.artifacts = append(f.artifacts, a)
-	return err
 }
 
 // liveCall is a host call that is being performed.

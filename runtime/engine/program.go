@@ -11,8 +11,6 @@ import (
 	"strings"
 	"sync"
 
-	json "github.com/go-json-experiment/json"
-
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/ledger"
@@ -173,21 +171,11 @@ func (e *Engine) personaAt(ctx context.Context, t storage.Tenant, id, hash strin
 	}
 	p := &personas.Persona{}
 	if p.Text, err = e.blob(ctx, h); err != nil {
-		return nil, missing("blob", hash, err)
+		return nil, ledger.Missing("blob", hash, err)
 	}
 	if err := ledger.Decode(p.Text, &p.Persona); err != nil {
 		return nil, err
 	}
 	e.kept.byKey.Store(key, p)
 	return p, nil
-}
-
-// missing is the failure of a run whose record refers to what is no longer there.
-func missing(object, id string, err error) *abi.Failure {
-	if l := ledger.Lost(err); l != nil {
-		err = errors.New(l.Told())
-	}
-	f := &abi.Failure{Code: abi.FailureReplayMissing, Message: fmt.Sprintf("the %s %s is no longer there: %v", object, id, err)}
-	f.Details, _ = json.Marshal(map[string]any{"missing": map[string]string{"object": object, "id": id}})
-	return f
 }

@@ -2,136 +2,14 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"slices"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/ledger"
-	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/storage"
 )
-
-// TaskReceipts returns the receipts of a Task; none before it has ended.
-func (e *Engine) TaskReceipts(ctx context.Context, c *desk.Caller, id string) ([]desk.Doc, error) {
-	t, _, err := desk.Find[abi.Task](ctx, e.Desk, c, abi.ObjectTask, id)
-	if err != nil || t.ReceiptID == "" {
-		return nil, err
-	}
-	doc, err := e.Get(ctx, c, abi.ObjectReceipt, t.ReceiptID)
-	if err != nil {
-		return nil, err
-	}
-	return []desk.Doc{doc}, nil
-}
-
-// checkReceipts refuses a Task for a Persona that requires receipts of a node that can
-// sign none: work without the proof that policy asks for is not begun.
-func (e *Engine) checkReceipts(p *abi.Persona) error {
-	if e.signing == nil && p.ReceiptPolicy == abi.ReceiptRequired {
-		return abi.Errorf(abi.CodePolicyViolation, "persona %s requires receipts, and this node has no key to sign them with", p.ID)
-	}
-	return nil
-}
-
-// ReceiptWire returns the canonical (RFC 8785) bytes of a receipt.
-func (e *Engine) ReceiptWire(ctx context.Context, c *desk.Caller, id string) ([]byte, error) {
-	r, _, err := desk.Find[abi.ReceiptResource](ctx, e.Desk, c, abi.ObjectReceipt, id)
-	return r.Wire, err
-}
-
-func (e *Engine) receiptWire(ctx context.Context, t storage.Tenant, id string) (*receipt.Receipt, error) {
-	res, err := e.ledger.Find(ctx, t, abi.ObjectReceipt, id)
-	if err != nil {
-		return nil, err
-	}
-	var stored struct {
-		Wire receipt.Receipt `json:"wire"`
-	}
-	if err := ledger.Decode(res.State, &stored); err != nil {
-		return nil, err
-	}
-	return &stored.Wire, nil
-}
-
-// VerifyReceipt checks a receipt: its schema, hash, signatures and chain. The
-// answer is told by an event too.
-func (e *Engine) VerifyReceipt(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.VerifyReceiptRequest) (abi.ReceiptVerification, error) {
-	stored, res, err := desk.Find[abi.ReceiptResource](ctx, e.Desk, c, abi.ObjectReceipt, id)
-	if err != nil {
-		return abi.ReceiptVerification{}, err
-	}
-	v, err := e.verify(ctx, c, &stored, req)
-	if err != nil {
-		return v, err
-	}
-	kind := abi.EventReceiptVerified
-	if !v.Valid {
-		kind = abi.EventReceiptVerificationFailed
-	}
-	doc, err := e.Once(ctx, c, r, stored.WorkspaceID, func(idem *storage.Idempotency) (desk.Doc, error) {
-		unlock := e.ledger.Lock(c.Tenant, id)
-		defer unlock()
-		seq, _, err := e.store.Sequence(ctx, c.Tenant, abi.ResourcePointer{Object: abi.ObjectReceipt, ID: id})
-		if err != nil {
-			return desk.Doc{}, e.ledger.Failed("reading the receipt's events", err)
-		}
-		return e.Commit(c, stored.SessionID, stored.WorkspaceID, idem, desk.StatusOK, ledger.Record{
-			Kind: kind, Object: abi.ObjectReceipt, ID: id, Sequence: seq + 1, State: jsontext.Value(res.State), Payload: &v,
-		})
-	})
-	if err == nil && doc.Status != 0 { // a retry: what was found at first
-		v = abi.ReceiptVerification{}
-		err = ledger.Decode(doc.Told, &v)
-	}
-	return v, err
-}
-
-// SigningKeys returns the public keys that this node's receipts are signed with.
-func (e *Engine) SigningKeys() abi.SigningKeys {
-	if e.signing == nil {
-		return abi.SigningKeys{Keys: []abi.SigningKey{}}
-	}
-	return e.signing.Public()
-}
-
-// RotateSigningKey retires the key that signs and makes a new one. The caller
-// needs abi.ScopeNode.
-func (e *Engine) RotateSigningKey(ctx context.Context, c *desk.Caller) (abi.SigningKeys, error) {
-	if !c.Can(abi.ScopeNode) {
-		return abi.SigningKeys{}, desk.Denied(abi.ScopeNode)
-	}
-	if e.signing == nil {
-		return abi.SigningKeys{}, abi.Errorf(abi.CodeNotImplemented, "this node signs no receipts")
-	}
-	if err := e.signing.Rotate(e.now()); err != nil {
-		return abi.SigningKeys{}, fmt.Errorf("rotating the signing key: %w", err)
-	}
-	e.log.Info("the signing key was rotated", "key", e.signing.Current().ID, "actor", c.Actor)
-	return e.signing.Public(), nil
-}
-
-// Record returns the record of a Task. The caller needs abi.ScopeEventsInternal.
-func (e *Engine) Record(ctx context.Context, c *desk.Caller, id string) (*journal.Record, error) {
-	if !c.Can(abi.ScopeEventsInternal) {
-		return nil, desk.Denied(abi.ScopeEventsInternal)
-	}
-	t, _, err := desk.Find[abi.Task](ctx, e.Desk, c, abi.ObjectTask, id)
-	if err != nil {
-		return nil, err
-	}
-	if t.Replay != nil {
-		return nil, abi.Errorf(abi.CodeConflict, "task %s is a replay: the record is that of its source, %s", id, t.Replay.SourceTaskID)
-	}
-	rec, err := e.taskRecord(ctx, c.Tenant, &t)
-	if err != nil {
-		return nil, replayRefusal(err)
-	}
-	return rec, nil
-}
 
 // ForkTask accepts a Task that shares the record of another up to an event, and
 // is live from there. Unless it stays in the same Session, it gets a fork of it.
@@ -145,9 +23,9 @@ func (e *Engine) ForkTask(ctx context.Context, c *desk.Caller, r *desk.Retry, id
 	}
 	rec, err := e.taskRecord(ctx, c.Tenant, &source)
 	if err != nil {
-		return desk.Doc{}, replayRefusal(err)
+		return desk.Doc{}, desk.Refusal(err)
 	}
-	calls := closed(rec.Entries)
+	calls := journal.Closed(rec.Entries)
 	if req.AtEventID != "" {
 		if err := e.checkForkPoint(ctx, c, &source, req.AtEventID); err != nil {
 			return desk.Doc{}, err

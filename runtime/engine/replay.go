@@ -47,7 +47,7 @@ func (e *Engine) newReplay(ctx context.Context, c *desk.Caller, source *abi.Task
 	}
 	rec, err := e.recordToCheck(ctx, c.Tenant, source, req.Mode)
 	if err != nil {
-		return nil, replayRefusal(err)
+		return nil, desk.Refusal(err)
 	}
 	checkpoint, err := e.checkpointOf(ctx, c, rec, &req)
 	if err != nil {
@@ -122,16 +122,6 @@ func checkReplayMode(req *abi.ReplayTaskRequest) error {
 	return nil
 }
 
-// replayRefusal turns the failure of reading a record into an answer.
-func replayRefusal(err error) error {
-	if failure, ok := errors.AsType[*abi.Failure](err); ok {
-		refused := abi.Errorf(abi.CodeConflict, "%s", failure.Message)
-		refused.Details = failure.Details
-		return refused
-	}
-	return err
-}
-
 // checkpointOf returns how many calls lie before the boundary that a request
 // names. Every recorded call is one: checkpoint call:N lies after N calls.
 func (e *Engine) checkpointOf(ctx context.Context, c *desk.Caller, rec *journal.Record, req *abi.ReplayTaskRequest) (calls int, err error) {
@@ -152,7 +142,7 @@ func (e *Engine) checkpointOf(ctx context.Context, c *desk.Caller, rec *journal.
 
 // checkpointNumber reads a checkpoint's id, which has one spelling.
 func checkpointNumber(rec *journal.Record, id string) (int, error) {
-	calls := closed(rec.Entries)
+	calls := journal.Closed(rec.Entries)
 	n, err := strconv.Atoi(strings.TrimPrefix(id, checkpointPrefix))
 	if err != nil || n < 0 || n > calls || id != checkpointPrefix+strconv.Itoa(n) {
 		return 0, abi.InvalidParam("checkpoint_id", "%q is no checkpoint of this task: it has call:0 to call:%d", id, calls)
@@ -165,7 +155,7 @@ const checkpointPrefix = "call:"
 // checkpointAt returns how many calls were complete at an event that completed one.
 func (e *Engine) checkpointAt(ctx context.Context, c *desk.Caller, rec *journal.Record, event string) (int, error) {
 	const param = "checkpoint_event_id"
-	for i := range closed(rec.Entries) {
+	for i := range journal.Closed(rec.Entries) {
 		if rec.Entries[i].EventID == event {
 			return i + 1, nil
 		}
@@ -306,7 +296,7 @@ func (e *Engine) taskRecord(ctx context.Context, tenant storage.Tenant, about *a
 		return nil, &abi.Failure{Code: abi.FailureReplayMissing, Message: "task " + about.ID + " never started: there is nothing to replay"}
 	}
 	if h.program == nil {
-		return nil, missing("event", "task.started of "+about.ID, errors.New("retention has removed it"))
+		return nil, ledger.Missing("event", "task.started of "+about.ID, errors.New("retention has removed it"))
 	}
 	t, err := e.derivedTask(ctx, tenant, about, about)
 	if err != nil {
@@ -327,7 +317,7 @@ func (e *Engine) taskRecord(ctx context.Context, tenant storage.Tenant, about *a
 	}
 	if about.Status.Terminal() {
 		rec.EndedAt = endOf(about)
-		rec.End = &journal.End{Status: about.Status, Failure: about.Failure, Calls: closed(h.entries), Stopped: stoppedFromOutside(about)}
+		rec.End = &journal.End{Status: about.Status, Failure: about.Failure, Calls: journal.Closed(h.entries), Stopped: stoppedFromOutside(about)}
 		rec.End.Gas, err = e.gasOf(ctx, tenant, about)
 	}
 	return rec, err
@@ -354,7 +344,7 @@ func (e *Engine) gasOf(ctx context.Context, tenant storage.Tenant, about *abi.Ta
 // missingCause names what a record refers to and is no longer there.
 func missingCause(err error) error {
 	if errors.Is(err, storage.ErrNotFound) || ledger.Lost(err) != nil {
-		return missing("blob", "of the record", err)
+		return ledger.Missing("blob", "of the record", err)
 	}
 	return err
 }
@@ -364,14 +354,6 @@ func endOf(t *abi.Task) time.Time {
 		return t.CanceledAt
 	}
 	return t.CompletedAt
-}
-
-func closed(entries []journal.Entry) int {
-	n := len(entries)
-	if n > 0 && entries[n-1].Open {
-		n--
-	}
-	return n
 }
 
 // stoppedFromOutside reports whether a Task's plugin did not end by itself.

@@ -19,43 +19,12 @@ import (
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/lifecycle"
-	"github.com/wharf-dev/wharf/runtime/receipt"
+	"github.com/wharf-dev/wharf/runtime/proofs"
 	"github.com/wharf-dev/wharf/runtime/replay"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/runtime/sessions"
 	"github.com/wharf-dev/wharf/storage"
 )
-
-// replayFacts is what makes the receipt of a replay.
-type replayFacts struct {
-	receipt.Replay
-	source    *abi.Task
-	record    *journal.Record
-	previous  string // the hash of the source's receipt; "" when it has none
-	receiptID string
-	applied   []replay.Replacement
-	issued    []byte // the receipt's resource, when the same replay has been done before
-	sequence  uint64 // of its next event
-}
-
-// apply makes the facts those of a replay: what differs between two nodes that
-// replay the same is left out, and times are those of the record.
-func (r *replayFacts) apply(f *receipt.Facts) {
-	f.ReceiptID, f.Replay = r.receiptID, &r.Replay
-	f.TaskID, f.TenantID = r.ID, ""
-	f.CreatedAt, f.StartedAt, f.CompletedAt = r.record.CreatedAt, r.record.StartedAt, r.record.EndedAt
-	for _, by := range r.applied {
-		switch by.Key {
-		case replay.KeyCreatedAt:
-			f.CreatedAt = by.Time
-		case replay.KeyStartedAt:
-			f.StartedAt = by.Time
-		case replay.KeyCompletedAt:
-			f.CompletedAt = by.Time
-		}
-	}
-	f.IssuedAt = f.CompletedAt
-}
 
 // runReplay runs a replay Task to its end.
 func (e *Engine) runReplay(ctx context.Context, t *task) {
@@ -125,7 +94,7 @@ func (p *replaying) run(ctx context.Context) (*replay.Result, error) {
 	e, t := p.engine, p.task
 	var err error
 	if p.source, err = e.storedTask(ctx, t.tenant, t.about.Replay.SourceTaskID); err != nil {
-		return nil, missing("task", t.about.Replay.SourceTaskID, err)
+		return nil, ledger.Missing("task", t.about.Replay.SourceTaskID, err)
 	}
 	if p.record, err = e.taskRecord(ctx, t.tenant, p.source); err != nil {
 		return nil, err
@@ -173,7 +142,7 @@ func (p *replaying) replacements(ctx context.Context) (list []replay.Replacement
 	}
 	text, err := e.blob(ctx, hash)
 	if err != nil {
-		return nil, missing("blob", t.about.Replay.Request, err)
+		return nil, ledger.Missing("blob", t.about.Replay.Request, err)
 	}
 	if err := json.Unmarshal(text, &p.request); err != nil {
 		return nil, fmt.Errorf("reading the replay request: %w", err)
@@ -183,7 +152,7 @@ func (p *replaying) replacements(ctx context.Context) (list []replay.Replacement
 		o := p.request.Override[key]
 		content, err := e.overrideContent(ctx, c, key, &o)
 		if err != nil {
-			return nil, missing("artifact", o.ArtifactID, err)
+			return nil, ledger.Missing("artifact", o.ArtifactID, err)
 		}
 		stated := o.SHA256
 		if o.Value == nil && o.ArtifactID == "" { // a secret's, which was not kept
@@ -309,25 +278,11 @@ func (p *replaying) prepareReceipt(ch *change, result *replay.Result) (unlock fu
 	if ch.facts == nil {
 		return func() {}
 	}
-	unlock = e.ledger.Lock(t.tenant, ch.facts.replay.receiptID)
-	if err := e.issuedBefore(t.tenant, ch.facts.replay); err != nil {
+	unlock, err = e.Hold(t.tenant, ch.facts.Replay)
+	if err != nil {
 		e.log.Error("an earlier receipt of a replay could not be read", "task", t.id, "error", err)
 	}
 	return unlock
-}
-
-// issuedBefore finds the receipt of an earlier replay of the same.
-func (e *Engine) issuedBefore(t storage.Tenant, r *replayFacts) error {
-	res, err := e.store.Get(context.Background(), t, abi.ObjectReceipt, r.receiptID)
-	if errors.Is(err, storage.ErrNotFound) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	seq, _, err := e.store.Sequence(context.Background(), t, abi.ResourcePointer{Object: abi.ObjectReceipt, ID: r.receiptID})
-	r.issued, r.sequence = res.State, seq+1
-	return err
 }
 
 func (p *replaying) failure(result *replay.Result, failed error) *abi.Failure {
@@ -377,31 +332,22 @@ func (p *replaying) complete(o *abi.Outcome, result *replay.Result, failure *abi
 }
 
 // receiptFacts returns what the receipt of a replay is made from.
-func (p *replaying) receiptFacts(ctx context.Context, result *replay.Result) (*facts, error) {
+func (p *replaying) receiptFacts(ctx context.Context, result *replay.Result) (*proofs.Facts, error) {
 	e, t := p.engine, p.task
 	persona, err := e.personaAt(ctx, t.tenant, p.source.PersonaID, p.record.Program.Persona)
 	if err != nil {
 		return nil, err
 	}
-	r := &replayFacts{source: p.source, record: p.record, applied: result.Applied,
-		receiptID: abi.IDPrefix(abi.ObjectReceipt) + t.about.Replay.ReplayID,
-		Replay:    receipt.Replay{ID: t.about.Replay.ReplayID, SourceTaskID: p.source.ID, Mode: t.about.Replay.Mode}}
-	for _, by := range result.Applied {
-		r.Deltas = append(r.Deltas, by.Delta)
-	}
-	if p.source.ReceiptID != "" {
-		wire, err := e.receiptWire(ctx, t.tenant, p.source.ReceiptID)
-		if err != nil {
-			return nil, err
-		}
-		r.previous = wire.Chain.ReceiptHash
+	r, err := e.Replayed(ctx, t.tenant, t.about.Replay, p.source, p.record, result.Applied)
+	if err != nil {
+		return nil, err
 	}
 	source, err := e.derivedTask(ctx, t.tenant, p.source, p.source)
 	if err != nil {
 		return nil, err
 	}
 	_, _, withheld, err := e.givenTo(ctx, source)
-	return &facts{persona: persona, tally: result.Tally, artifacts: result.Artifacts, withheld: withheld, replay: r}, err
+	return &proofs.Facts{Persona: &persona.Persona, Tally: result.Tally, Artifacts: result.Artifacts, Withheld: withheld, Replay: r}, err
 }
 
 // made adds the Messages and Artifacts that a replay with overrides made to the

@@ -19,6 +19,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/lifecycle"
 	"github.com/wharf-dev/wharf/runtime/personas"
+	"github.com/wharf-dev/wharf/runtime/proofs"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/runtime/redact"
 	"github.com/wharf-dev/wharf/runtime/replay"
@@ -216,7 +217,7 @@ func (e *Engine) prepare(ctx context.Context, t *task, r *run, h *history, perso
 	}
 	r.persona = persona
 	r.input = given(about, input, persona.Text)
-	r.cursor, r.made, r.recorded = journal.NewCursor(h.entries), map[string]int{}, h.entries[:closed(h.entries)]
+	r.cursor, r.made, r.recorded = journal.NewCursor(h.entries), map[string]int{}, h.entries[:journal.Closed(h.entries)]
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	started := t.task.StartedAt
@@ -224,7 +225,7 @@ func (e *Engine) prepare(ctx context.Context, t *task, r *run, h *history, perso
 		started = about.StartedAt
 	}
 	r.ground = journal.NewGround(started, h.program.Seed)
-	r.facts = facts{persona: persona, tally: receipt.NewTally(h.program, r.input, t.id), withheld: withheld}
+	r.facts = proofs.Facts{Persona: &persona.Persona, Tally: receipt.NewTally(h.program, r.input, t.id), Withheld: withheld}
 	t.run = r
 	return nil
 }
@@ -236,7 +237,7 @@ func (e *Engine) givenTo(ctx context.Context, t *task) (jsontext.Value, *abi.Tas
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	input, err := forPlugins(whole)
+	input, err := redact.ForPlugins(whole)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -272,15 +273,6 @@ func redactionsOf(input jsontext.Value) (list []receipt.Redaction) {
 	return list
 }
 
-// forPlugins withholds what is for receipts only: no plugin has a use for it, and
-// what a plugin is not told it cannot tell.
-func forPlugins(text jsontext.Value) (jsontext.Value, error) {
-	if !bytes.Contains(text, []byte(abi.VisibilityReceiptOnly)) {
-		return text, nil
-	}
-	return redact.Bare(text, true)
-}
-
 // end records how a run ended, unless the Task was ended meanwhile by a cancel or
 // its deadline: then nothing of the run counts.
 func (e *Engine) end(t *task, r *run, err error) {
@@ -296,7 +288,7 @@ func (e *Engine) end(t *task, r *run, err error) {
 
 	if t.program != nil && t.program.Rewriter == e.rewriter && (failure == nil || !outside[failure.Code]) {
 		t.mu.Lock()
-		r.facts.gas = r.usage.Gas
+		r.facts.Gas = r.usage.Gas
 		t.mu.Unlock()
 	}
 	commit, err := e.endTask(context.Background(), t, ch) // a run that was not prepared does not know the record
@@ -358,8 +350,8 @@ func (r *run) metrics(t *task) jsontext.Value {
 	m = appendMS(append(m, `,"run_ms":`...), r.usage.Run)
 	m = strconv.AppendInt(append(m, `,"host_calls":`...), int64(r.usage.HostCalls), 10)
 	m = strconv.AppendUint(append(m, `,"memory_bytes":`...), r.usage.MemoryBytes, 10)
-	if r.facts.gas != 0 {
-		m = strconv.AppendUint(append(m, `,"gas":`...), r.facts.gas, 10)
+	if r.facts.Gas != 0 {
+		m = strconv.AppendUint(append(m, `,"gas":`...), r.facts.Gas, 10)
 	}
 	if r.outputs.Output != nil && len(r.outputs.Output.Metrics) > 0 {
 		if own, err := json.Marshal(r.outputs.Output.Metrics, json.Deterministic(true)); err == nil { // not NaN

@@ -312,7 +312,7 @@ func (e *Engine) describeTask(ctx context.Context, c *desk.Caller, s *ledger.Ses
 	if err != nil {
 		return nil, err
 	}
-	if err := e.checkReceipts(&as.Persona); err != nil {
+	if err := e.CheckReceipts(&as.Persona); err != nil {
 		return nil, err
 	}
 	if err := e.checkLineage(ctx, c, workspace, req); err != nil {

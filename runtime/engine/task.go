@@ -18,6 +18,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/lifecycle"
 	"github.com/wharf-dev/wharf/runtime/lockrank"
+	"github.com/wharf-dev/wharf/runtime/proofs"
 	"github.com/wharf-dev/wharf/runtime/quotas"
 	"github.com/wharf-dev/wharf/runtime/scheduler"
 	"github.com/wharf-dev/wharf/storage"
@@ -130,7 +131,7 @@ type change struct {
 	life    *lifePayload       // told with the event that states the Task; nil for most
 	amend   func(*abi.Task)    // changes the Task as it is stated; may be nil
 	outcome func(*abi.Outcome) // completes the Outcome of a terminal step; may be nil
-	facts   *facts             // what the receipt of a terminal step is made from, when no plugin runs
+	facts   *proofs.Facts      // what the receipt of a terminal step is made from, when no plugin runs
 
 	asks    *abi.PermissionRequest // what a Task that is parked asks somebody; nil when it asks nobody
 	decides *asking                // with the decision that ends the wait
@@ -213,8 +214,8 @@ func (e *Engine) write(t *task, shown *abi.Task, effects []lifecycle.Effect, c c
 
 // tellAndIssue returns the records of a step, and the receipt that is issued with them:
 // one at most, at the end of a Task.
-func (e *Engine) tellAndIssue(t *task, shown *abi.Task, effects []lifecycle.Effect, c change, now time.Time) ([]ledger.Record, *issue) {
-	var issue *issue
+func (e *Engine) tellAndIssue(t *task, shown *abi.Task, effects []lifecycle.Effect, c change, now time.Time) ([]ledger.Record, *proofs.Issue) {
+	var issue *proofs.Issue
 	if shown.Status.Terminal() {
 		shown.Waiting = nil
 		if t.run != nil {
@@ -223,7 +224,7 @@ func (e *Engine) tellAndIssue(t *task, shown *abi.Task, effects []lifecycle.Effe
 		issue = e.newIssue(t, c.facts)
 	}
 	records := e.tell(t, shown, effects, c, now, issue)
-	err := e.build(issue, now)
+	err := issue.Build(now)
 	if err == nil {
 		return records, issue
 	}
@@ -244,14 +245,11 @@ func statusOf(in lifecycle.InputKind) int {
 // handOver calls hand under the locks that order a Task's batch among others: that of its
 // Session, which a start has nothing to do with, and that of the Workspace's receipts.
 // The Session comes first, for its lock may be held over the disk.
-func (e *Engine) handOver(t *task, i *issue, b *storage.Batch, in lifecycle.InputKind, hand func() error) error {
-	switch {
-	case in == lifecycle.Start:
+func (e *Engine) handOver(t *task, i *proofs.Issue, b *storage.Batch, in lifecycle.InputKind, hand func() error) error {
+	if in == lifecycle.Start {
 		return hand()
-	case i == nil:
-		return t.session.While(nil, hand)
 	}
-	return t.session.While(nil, func() error { return e.seal(i, b, hand) })
+	return t.session.While(nil, func() error { return i.Seal(b, hand) })
 }
 
 func sequenced(records []ledger.Record) (n uint64) {
@@ -265,7 +263,7 @@ func sequenced(records []ledger.Record) (n uint64) {
 
 // tell turns the effects of a step into records, and fills in what they imply of
 // the Task.
-func (e *Engine) tell(t *task, shown *abi.Task, effects []lifecycle.Effect, c change, now time.Time, issue *issue) []ledger.Record {
+func (e *Engine) tell(t *task, shown *abi.Task, effects []lifecycle.Effect, c change, now time.Time, issue *proofs.Issue) []ledger.Record {
 	records := c.before
 	for _, effect := range effects {
 		switch effect.Kind {
@@ -277,16 +275,10 @@ func (e *Engine) tell(t *task, shown *abi.Task, effects []lifecycle.Effect, c ch
 				c.outcome(o)
 			}
 			shown.OutcomeID, shown.Failure = o.ID, o.Failure
-			if issue != nil {
-				o.ReceiptID, shown.ReceiptID = issue.id, issue.id
-				issue.outcome, issue.task = o, shown
-			}
+			issue.Ends(shown, o)
 			records = append(records, ledger.Record{Kind: abi.EventOutcomeCreated, Object: abi.ObjectOutcome, ID: o.ID, Created: true,
 				State: o, Restricted: desk.Internal(o.Failure)})
-			if issue != nil {
-				issue.record = len(records)
-				records = append(records, issue.told())
-			}
+			records = issue.Tell(records)
 		case lifecycle.Emit:
 			stamp(shown, now)
 			rec := t.stated(effect.Event, shown)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/runtime/redact"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -37,7 +38,7 @@ func toldMessage(res *storage.Resource) (m abi.Message, err error) {
 	if res.Err != nil {
 		return m, &ledger.UnreadableError{Object: abi.ObjectMessage, ID: res.ID, Err: res.Err}
 	}
-	state, err := forPlugins(res.State)
+	state, err := redact.ForPlugins(res.State)
 	if err != nil {
 		return m, &ledger.UnreadableError{Object: abi.ObjectMessage, ID: res.ID, Err: err}
 	}

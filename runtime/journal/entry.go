@@ -92,3 +92,13 @@ type Record struct {
 	Entries   []Entry   `json:"entries"`
 	End       *End      `json:"end,omitzero"` // nil while the Task has not ended
 }
+
+// Closed returns how many calls of a record were answered: all, but for the last one where
+// that is open.
+func Closed(entries []Entry) int {
+	n := len(entries)
+	if n > 0 && entries[n-1].Open {
+		n--
+	}
+	return n
+}

@@ -2,6 +2,9 @@ package ledger
 
 import (
 	"errors"
+	"fmt"
+
+	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/storage"
@@ -36,4 +39,14 @@ func Lost(err error) *LostContent {
 		return &LostContent{What: "what this needs", Cause: damage}
 	}
 	return nil
+}
+
+// Missing is the failure of a Task whose record refers to what is no longer there.
+func Missing(object, id string, err error) *abi.Failure {
+	if l := Lost(err); l != nil {
+		err = errors.New(l.Told())
+	}
+	f := &abi.Failure{Code: abi.FailureReplayMissing, Message: fmt.Sprintf("the %s %s is no longer there: %v", object, id, err)}
+	f.Details, _ = json.Marshal(map[string]any{"missing": map[string]string{"object": object, "id": id}})
+	return f
 }

@@ -327,3 +327,12 @@ func (w *redactor) withoutMemory(members []place) (shown []place, changed bool) 
 	}
 	return w.set(w.set(members, "content", NoMemory), "redacted", "true"), true
 }
+
+// ForPlugins withholds what is for receipts only: no plugin has a use for it, and what a
+// plugin is not told it cannot tell.
+func ForPlugins(text jsontext.Value) (jsontext.Value, error) {
+	if !bytes.Contains(text, []byte(abi.VisibilityReceiptOnly)) {
+		return text, nil
+	}
+	return Bare(text, true)
+}

@@ -1,0 +1,98 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/proofs"
+	"github.com/wharf-dev/wharf/runtime/receipt"
+)
+
+// unreadableRecord says why a receipt cannot be made again.
+const unreadableRecord = "the Task's record could not be read"
+
+// newProofs makes what issues receipts and shows them.
+func (e *Engine) newProofs(common desk.Parts, keys *receipt.Keyring) *proofs.Keeper {
+	return proofs.NewKeeper(proofs.Parts{Parts: common, Tenants: e.tenants, Keys: keys, RequiredOnly: e.config.RequiredReceiptsOnly,
+		Version: e.version, Task: e.storedTask, TaskRecord: e.taskRecord, PersonaAt: e.personaAt, Modules: e.modules})
+}
+
+// newIssue prepares the receipt of a Task that ends; nil when it gets none. The
+// caller holds t.mu.
+func (e *Engine) newIssue(t *task, outside *proofs.Facts) *proofs.Issue {
+	f := outside
+	if t.run != nil && t.about.Replay == nil {
+		f = &t.run.facts
+		if err := t.run.takeRest(); err != nil {
+			e.log.Error("a task's record could not be taken over: its receipt says so", "task", t.id, "error", err)
+			f.Irreproducible = unreadableRecord
+		}
+	}
+	if f == nil {
+		f = &proofs.Facts{Tally: receipt.NewTally(nil, nil, t.id)}
+	}
+	if f.Persona == nil {
+		p, err := e.Persona(context.Background(), t.tenant, t.about.PersonaID)
+		if err != nil {
+			return nil // the Task failed for want of its Persona: there is no policy to issue under
+		}
+		f.Persona = &p.Persona
+	}
+	return e.NewIssue(t.tenant, f)
+}
+
+// factsOf reads what the receipt of a Task without a running plugin is made from, and
+// the sequence of the Task's next event at that time. nil means that a Task never
+// started, or that its run knows.
+func (e *Engine) factsOf(ctx context.Context, t *task) (f *proofs.Facts, asOf uint64, err error) {
+	t.mu.Lock()
+	told, asOf, handed := t.toldByLog(), t.seq, t.handed
+	t.mu.Unlock()
+	if !told {
+		return nil, asOf, nil
+	}
+	f = &proofs.Facts{Tally: receipt.NewTally(nil, nil, t.id), Irreproducible: unreadableRecord}
+	if handed != nil { // else it is durable already
+		if _, err := handed.Wait(context.Background()); err != nil {
+			return f, asOf, err
+		}
+	}
+	return f, asOf, e.readFacts(ctx, t, f)
+}
+
+// readFacts fills in what the log tells. What is left after an error says that the
+// record could not be read.
+func (e *Engine) readFacts(ctx context.Context, t *task, f *proofs.Facts) error {
+	h, err := e.history(ctx, t.tenant, &t.about)
+	if err != nil {
+		return err
+	}
+	if h.program == nil {
+		if h.lastStart != 0 && len(h.entries) == 0 { // there was nothing to run
+			f.Irreproducible = ""
+		}
+		return nil
+	}
+	input, about, withheld, err := e.givenTo(ctx, t)
+	if err != nil {
+		return err
+	}
+	f.Withheld = withheld
+	persona, err := e.personaAt(ctx, t.tenant, t.about.PersonaID, h.program.Persona)
+	if err != nil {
+		return err
+	}
+	f.Persona = &persona.Persona
+	f.Tally = receipt.NewTally(h.program, given(about, input, persona.Text), t.id)
+	for i := range h.entries {
+		entry := &h.entries[i]
+		if entry.Open {
+			break
+		}
+		if err := f.Take(entry); err != nil {
+			return err
+		}
+	}
+	f.Irreproducible = ""
+	return nil
+}
