@@ -37,6 +37,7 @@ var islands = map[string][]string{
 // itself: each says which other packages of ours it may import, and no more.
 var rooms = map[string][]string{
 	"runtime/artifacts":  {"abi", "storage", "runtime/desk", "runtime/ledger"},
+	"runtime/aside":      {"abi", "storage", "runtime/desk", "runtime/ledger", "runtime/lockrank"},
 	"runtime/memories":   {"abi", "abi/jsonw", "storage", "runtime/desk", "runtime/ledger", "runtime/personas"},
 	"runtime/desk":       {"abi", "abi/jsonw", "storage", "runtime/ledger", "runtime/turns"},
 	"runtime/background": {"runtime/lockrank"},

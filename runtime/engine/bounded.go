@@ -24,7 +24,7 @@ func (e *Engine) newBook(common desk.Parts) *quotas.Book {
 			}
 			return &p.Persona, nil
 		},
-		Pricing: pricing, LeaveOut: e.leaveOut, Owned: e.background.Owned, Overtime: e.outOfTime,
+		Pricing: pricing, LeaveOut: e.aside.LeaveOut, Owned: e.background.Owned, Overtime: e.outOfTime,
 	})
 }
 

@@ -30,7 +30,7 @@ func stopCause(k lifecycle.InputKind) error {
 func (e *Engine) CancelTask(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.CancelTaskRequest) (desk.Doc, error) {
 	current, _, err := desk.Find[abi.Task](ctx, e.Desk, c, abi.ObjectTask, id)
 	if ledger.IsUnreadable(err) {
-		current, err = e.visibleRemains(ctx, c, id, err)
+		current, err = e.aside.RemainsFor(ctx, c, id, err)
 	}
 	if err != nil {
 		return desk.Doc{}, err
@@ -74,7 +74,7 @@ func (e *Engine) endFromOutside(ctx context.Context, key ledger.Key, ch change) 
 		if err != nil {
 			return err
 		}
-		e.aside.ended(key)
+		e.aside.Ended(key)
 		return e.finish(t, commit)
 	}
 }

@@ -25,10 +25,9 @@ func (e *Engine) newIntake(common desk.Parts, secret func(context.Context, stora
 			_, err := e.Persona(ctx, t, id)
 			return err
 		},
-		Message: e.connectedMessage, LeaveOut: e.leaveOut, Draining: e.draining.Load, Background: &e.background,
+		Message: e.connectedMessage, LeaveOut: e.aside.LeaveOut, Draining: e.draining.Load, Background: &e.background,
 		LeftOut: func(key ledger.Key) error {
-			a, _ := e.aside.about(abi.ObjectConnector, key)
-			return a.Err
+			return e.aside.Cause(abi.ObjectConnector, key)
 		}})
 	e.served = map[string]hostCall{abi.CallDeliver: deliverTo(i)}
 	e.observers = append(e.observers, i.TaskEnded)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/artifacts"
+	"github.com/wharf-dev/wharf/runtime/aside"
 	"github.com/wharf-dev/wharf/runtime/background"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/files"
@@ -212,7 +213,7 @@ type inMemory struct {
 	asked     askedTable
 	waiters   waiterTable
 	observers []func(storage.Tenant, *abi.Task) // hear of each Task that has ended, as it was accepted
-	aside     asideTable
+	aside     *aside.Shelf
 	values    stateTable
 	kept      keptBlobs
 }
@@ -262,15 +263,16 @@ func (e *Engine) furnish(parts *Parts) {
 		KeepKeys: e.config.IdempotencyTTL, IdleSessions: e.config.IdleSessions})
 	e.Desk = desk.New(e.store, e.ledger, e.now, e.turns)
 	common := desk.Parts{Store: e.store, Ledger: e.ledger, Desk: e.Desk, IDs: e.ids, Now: e.now, Log: e.log}
+	e.aside = aside.NewShelf(common)
 	e.tenants = &tenancy.Tenants{}
 	e.book = e.newBook(common)
 	e.quotaResources = quotas.NewResources(e.book)
 	e.vaultResources = secrets.NewKeeper(secrets.Parts{Parts: common,
 		Tenants: e.tenants, Values: parts.Vaults, NodeSecret: parts.NodeSecret})
 	e.personaResources = personas.NewKeeper(personas.Parts{Parts: common,
-		Turns: e.turns, Bundled: parts.Personas, Started: e.started, Calls: e.calls, Offers: e.offers, LeaveOut: e.leaveOut})
+		Turns: e.turns, Bundled: parts.Personas, Started: e.started, Calls: e.calls, Offers: e.offers, LeaveOut: e.aside.LeaveOut})
 	e.tenantResources = tenancy.NewDirectory(tenancy.Parts{Parts: common,
-		Entropy: e.entropy, Tokens: parts.Tokens, Quota: e.Quota, Seed: e.Seed, LeaveOut: e.leaveOut}, e.tenants)
+		Entropy: e.entropy, Tokens: parts.Tokens, Quota: e.Quota, Seed: e.Seed, LeaveOut: e.aside.LeaveOut}, e.tenants)
 	e.memoryResources = memories.NewKeeper(memories.Parts{Parts: common, Persona: e.Persona})
 	e.sessionResources = sessions.NewKeeper(sessions.Parts{Parts: common,
 		DefaultPersona: e.config.DefaultPersona, Persona: e.Persona, CheckVaultIDs: e.CheckVaultIDs})
@@ -388,7 +390,7 @@ func (e *Engine) Stats() Stats {
 		SecretsUsed: used, SecretsRefused: refused,
 		TokensChecked: checked, TokensRefused: bad,
 		Watermark: e.store.Watermark(), Started: e.started,
-		Draining: e.draining.Load(), Failed: e.store.Failed(), SetAside: e.aside.count(),
+		Draining: e.draining.Load(), Failed: e.store.Failed(), SetAside: e.aside.Count(),
 	}
 }
 

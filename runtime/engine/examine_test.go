@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/aside"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
 
@@ -33,13 +34,13 @@ func TestUnreadableIsWhatAStartSetsAside(t *testing.T) {
 	n.stop(t)
 	n = boot(t, n.disk, g)
 	defer n.stop(t)
-	name := func(list []SetAside) (names []string) {
+	name := func(list []aside.Resource) (names []string) {
 		for _, a := range list {
-			names = append(names, a.key())
+			names = append(names, a.String())
 		}
 		return names
 	}
-	if got, want := fmt.Sprint(name(found)), fmt.Sprint(name(n.aside.list())); got != want || len(found) != 4 {
+	if got, want := fmt.Sprint(name(found)), fmt.Sprint(name(n.aside.List())); got != want || len(found) != 4 {
 		t.Errorf("found %s, set aside %s", got, want)
 	}
 }

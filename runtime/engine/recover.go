@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/aside"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/lifecycle"
@@ -166,7 +167,7 @@ func (e *Engine) activeTask(ctx context.Context, tenant storage.Tenant, id strin
 	}
 	about, err := e.storedTask(ctx, tenant, id)
 	if err == nil {
-		err = e.checkActive(about)
+		err = aside.CheckActive(about, e.calls)
 	}
 	if err == nil {
 		_, err = e.storedAsking(ctx, tenant, about.Waiting)

@@ -193,7 +193,7 @@ func (e *Engine) arm(key ledger.Key, w *abi.Waiting, deadline time.Time) {
 	e.parked.await(child, key)
 	// One that cannot be read answers nobody: who awaits it is told so.
 	awaited, err := e.storedTask(context.Background(), key.Tenant, w.TaskID)
-	if err == nil && awaited.Status.Terminal() || ledger.IsUnreadable(err) || e.aside.unended(child) {
+	if err == nil && awaited.Status.Terminal() || ledger.IsUnreadable(err) || e.aside.Unended(child) {
 		e.childEnded(child)
 	}
 }
