@@ -297,7 +297,7 @@ func (p *replaying) failure(result *replay.Result, failed error) *abi.Failure {
 		p.engine.log.Error("the host failed a replay", "task", p.task.id, "error", failed)
 		return &abi.Failure{Code: abi.FailureHost, Message: "the host could not replay the task; see the node's log"}
 	case result.Divergence != nil:
-		return divergenceFailure(result.Divergence)
+		return result.Divergence.Failure()
 	}
 	return result.End.Failure
 }

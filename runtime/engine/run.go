@@ -386,21 +386,5 @@ func (e *Engine) divergence(t *task, d *journal.Divergence) *abi.Failure {
 		d.RecordedModule, d.ActualModule, d.RecordedABI, d.ActualABI = p.Module, p.Module, p.ABI, abi.ABIVersion
 		d.RecordedRewriter, d.ActualRewriter = p.Rewriter, e.rewriter
 	}
-	return divergenceFailure(d)
-}
-
-// divergenceDetails is a divergence as the details of a failure.
-type divergenceDetails struct {
-	Type               string         `json:"type"`
-	Visibility         abi.Visibility `json:"visibility"`
-	journal.Divergence `json:",inline"`
-}
-
-func divergenceFailure(d *journal.Divergence) *abi.Failure {
-	f := &abi.Failure{Code: abi.FailureDivergence, Message: d.Error()}
-	details, err := json.Marshal(divergenceDetails{Type: "divergence", Visibility: abi.VisibilityInternal, Divergence: *d})
-	if err == nil { // requests that are not UTF-8 are told as base64
-		f.Details = details
-	}
-	return f
+	return d.Failure()
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	json "github.com/go-json-experiment/json"
+
 	"github.com/wharf-dev/wharf/abi"
 )
 
@@ -60,6 +62,23 @@ func (d *Divergence) what() string {
 		return fmt.Sprintf("call %d: the record has %s here, and the run calls %s", d.Index, d.RecordedCall, d.ActualCall)
 	}
 	return fmt.Sprintf("call %d: %s was asked something else than recorded", d.Index, d.ActualCall)
+}
+
+// divergenceDetails is a divergence as the details of a failure.
+type divergenceDetails struct {
+	Type       string         `json:"type"`
+	Visibility abi.Visibility `json:"visibility"`
+	Divergence `json:",inline"`
+}
+
+// Failure returns how a Task fails whose run has left its record. What was asked is internal.
+func (d *Divergence) Failure() *abi.Failure {
+	f := &abi.Failure{Code: abi.FailureDivergence, Message: d.Error()}
+	details, err := json.Marshal(divergenceDetails{Type: "divergence", Visibility: abi.VisibilityInternal, Divergence: *d})
+	if err == nil { // requests that are not UTF-8 are told as base64
+		f.Details = details
+	}
+	return f
 }
 
 // Cursor answers calls from a record, in order. It is used by one goroutine.
