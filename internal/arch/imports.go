@@ -54,6 +54,8 @@ var rooms = map[string][]string{
 	"runtime/quotas": {"abi", "storage", "runtime/desk", "runtime/journal", "runtime/ledger", "runtime/lockrank",
 		"runtime/policy/quota", "runtime/provider"},
 	"runtime/redact": {"abi", "abi/jsonw", "runtime/journal"},
+	"runtime/replays": {"abi", "storage", "runtime/desk", "runtime/journal", "runtime/ledger", "runtime/personas", "runtime/quotas",
+		"runtime/receipt", "runtime/redact", "runtime/replay"},
 	"runtime/secrets": {"abi", "storage", "runtime/desk", "runtime/ledger", "runtime/lockrank", "runtime/policy",
 		"runtime/provider", "runtime/provider/secret", "runtime/provider/vault"},
 	"runtime/tenancy":   {"abi", "storage", "runtime/desk", "runtime/identity", "runtime/ledger", "runtime/lockrank"},

@@ -30,6 +30,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
 	"github.com/wharf-dev/wharf/runtime/quotas"
 	"github.com/wharf-dev/wharf/runtime/receipt"
+	"github.com/wharf-dev/wharf/runtime/replays"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/runtime/scheduler"
 	"github.com/wharf-dev/wharf/runtime/secrets"
@@ -133,6 +134,7 @@ type (
 	fileResources     = files.Keeper
 	sessionResources  = sessions.Keeper
 	proofResources    = proofs.Keeper
+	replayResources   = replays.Keeper
 )
 
 // Engine is the core. All its methods are safe for concurrent use.
@@ -172,6 +174,7 @@ type resources struct {
 	*fileResources
 	*sessionResources
 	*proofResources
+	*replayResources
 }
 
 // brought is what the node brings: what runs modules, and what copies its data.
@@ -279,6 +282,7 @@ func (e *Engine) furnish(parts *Parts) {
 	e.fileResources = files.NewKeeper(files.Parts{Parts: common, Root: parts.Files})
 	e.artifactResources = artifacts.NewKeeper(artifacts.Parts{Parts: common,
 		DefaultWorkspaceOf: e.DefaultWorkspaceOf})
+	e.replayResources = e.newReplays(common)
 	e.proofResources = e.newProofs(common, parts.Keys)
 	e.Intake = e.newIntake(common, e.ConnectorSecret)
 }

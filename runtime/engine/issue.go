@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/proofs"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 )
@@ -14,7 +15,7 @@ const unreadableRecord = "the Task's record could not be read"
 // newProofs makes what issues receipts and shows them.
 func (e *Engine) newProofs(common desk.Parts, keys *receipt.Keyring) *proofs.Keeper {
 	return proofs.NewKeeper(proofs.Parts{Parts: common, Tenants: e.tenants, Keys: keys, RequiredOnly: e.config.RequiredReceiptsOnly,
-		Version: e.version, Task: e.storedTask, TaskRecord: e.taskRecord, PersonaAt: e.personaAt, Modules: e.modules})
+		Version: e.version, Task: e.storedTask, TaskRecord: e.TaskRecord, PersonaAt: e.personaAt, Modules: e.modules})
 }
 
 // newIssue prepares the receipt of a Task that ends; nil when it gets none. The
@@ -83,7 +84,7 @@ func (e *Engine) readFacts(ctx context.Context, t *task, f *proofs.Facts) error 
 		return err
 	}
 	f.Persona = &persona.Persona
-	f.Tally = receipt.NewTally(h.program, given(about, input, persona.Text), t.id)
+	f.Tally = receipt.NewTally(h.program, journal.Given(about, input, persona.Text), t.id)
 	for i := range h.entries {
 		entry := &h.entries[i]
 		if entry.Open {

@@ -19,12 +19,62 @@ import (
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/lifecycle"
+	"github.com/wharf-dev/wharf/runtime/personas"
 	"github.com/wharf-dev/wharf/runtime/proofs"
 	"github.com/wharf-dev/wharf/runtime/replay"
+	"github.com/wharf-dev/wharf/runtime/replays"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/runtime/sessions"
 	"github.com/wharf-dev/wharf/storage"
 )
+
+// newReplays makes the room that replays and forks are served by.
+func (e *Engine) newReplays(common desk.Parts) *replays.Keeper {
+	return replays.NewKeeper(replays.Parts{Parts: common,
+		Runs: recordedRuns{e}, Sessions: e.sessionResources, Artifacts: e.artifactResources, Submit: e.submitDerived})
+}
+
+// submitDerived accepts a Task that is made from another one.
+func (e *Engine) submitDerived(ctx context.Context, c *desk.Caller, r *desk.Retry, session string, describe func() (*replays.Derived, error)) (desk.Doc, error) {
+	return e.submit(ctx, c, r, session, func(*ledger.Session) (*task, *abi.Message, error) {
+		if err := e.open(); err != nil {
+			return nil, nil, err
+		}
+		d, err := describe()
+		if err != nil {
+			return nil, nil, err
+		}
+		return &task{tenant: c.Tenant, id: d.Task.ID, about: *d.Task, task: *d.Task, input: d.Input, restricted: d.Restricted}, nil, nil
+	})
+}
+
+// recordedRuns is what the engine knows of how Tasks ran, as replays see it.
+type recordedRuns struct{ engine *Engine }
+
+// Stored implements [replays.Runs].
+func (r recordedRuns) Stored(ctx context.Context, t storage.Tenant, id string) (*abi.Task, error) {
+	return r.engine.storedTask(ctx, t, id)
+}
+
+// History implements [replays.Runs].
+func (r recordedRuns) History(ctx context.Context, t storage.Tenant, about *abi.Task) (*journal.Program, []journal.Entry, error) {
+	h, err := r.engine.history(ctx, t, about)
+	if err != nil {
+		return nil, nil, err
+	}
+	return h.program, h.entries, nil
+}
+
+// Given implements [replays.Runs].
+func (r recordedRuns) Given(ctx context.Context, t storage.Tenant, about *abi.Task) (replays.Given, error) {
+	input, from, withheld, err := r.engine.givenTo(ctx, &task{tenant: t, id: about.ID, about: *about})
+	return replays.Given{From: from, Input: input, Withheld: withheld}, err
+}
+
+// PersonaAt implements [replays.Runs].
+func (r recordedRuns) PersonaAt(ctx context.Context, t storage.Tenant, id, hash string) (*personas.Persona, error) {
+	return r.engine.personaAt(ctx, t, id, hash)
+}
 
 // runReplay runs a replay Task to its end.
 func (e *Engine) runReplay(ctx context.Context, t *task) {
@@ -96,7 +146,7 @@ func (p *replaying) run(ctx context.Context) (*replay.Result, error) {
 	if p.source, err = e.storedTask(ctx, t.tenant, t.about.Replay.SourceTaskID); err != nil {
 		return nil, ledger.Missing("task", t.about.Replay.SourceTaskID, err)
 	}
-	if p.record, err = e.taskRecord(ctx, t.tenant, p.source); err != nil {
+	if p.record, err = e.TaskRecord(ctx, t.tenant, p.source); err != nil {
 		return nil, err
 	}
 	replacements, err := p.replacements(ctx)
@@ -150,7 +200,7 @@ func (p *replaying) replacements(ctx context.Context) (list []replay.Replacement
 	c := &desk.Caller{Tenant: t.tenant}
 	for _, key := range slices.Sorted(maps.Keys(p.request.Override)) {
 		o := p.request.Override[key]
-		content, err := e.overrideContent(ctx, c, key, &o)
+		content, err := e.OverrideContent(ctx, c, key, &o)
 		if err != nil {
 			return nil, ledger.Missing("artifact", o.ArtifactID, err)
 		}
@@ -342,12 +392,8 @@ func (p *replaying) receiptFacts(ctx context.Context, result *replay.Result) (*p
 	if err != nil {
 		return nil, err
 	}
-	source, err := e.derivedTask(ctx, t.tenant, p.source, p.source)
-	if err != nil {
-		return nil, err
-	}
-	_, _, withheld, err := e.givenTo(ctx, source)
-	return &proofs.Facts{Persona: &persona.Persona, Tally: result.Tally, Artifacts: result.Artifacts, Withheld: withheld, Replay: r}, err
+	given, err := recordedRuns{e}.Given(ctx, t.tenant, p.source)
+	return &proofs.Facts{Persona: &persona.Persona, Tally: result.Tally, Artifacts: result.Artifacts, Withheld: given.Withheld, Replay: r}, err
 }
 
 // made adds the Messages and Artifacts that a replay with overrides made to the

@@ -23,6 +23,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/runtime/redact"
 	"github.com/wharf-dev/wharf/runtime/replay"
+	"github.com/wharf-dev/wharf/runtime/replays"
 	"github.com/wharf-dev/wharf/runtime/turns"
 	"github.com/wharf-dev/wharf/storage"
 )
@@ -216,7 +217,7 @@ func (e *Engine) prepare(ctx context.Context, t *task, r *run, h *history, perso
 		return err
 	}
 	r.persona = persona
-	r.input = given(about, input, persona.Text)
+	r.input = journal.Given(about, input, persona.Text)
 	r.cursor, r.made, r.recorded = journal.NewCursor(h.entries), map[string]int{}, h.entries[:journal.Closed(h.entries)]
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -286,7 +287,7 @@ func (e *Engine) end(t *task, r *run, err error) {
 	}
 	ch.outcome = func(o *abi.Outcome) { r.complete(o, t, failure) }
 
-	if t.program != nil && t.program.Rewriter == e.rewriter && (failure == nil || !outside[failure.Code]) {
+	if t.program != nil && t.program.Rewriter == e.rewriter && (failure == nil || !replays.FromOutside(failure)) {
 		t.mu.Lock()
 		r.facts.Gas = r.usage.Gas
 		t.mu.Unlock()
