@@ -61,6 +61,8 @@ var rooms = map[string][]string{
 	"runtime/tenancy":   {"abi", "storage", "runtime/desk", "runtime/identity", "runtime/ledger", "runtime/lockrank"},
 	"runtime/sessions":  {"abi", "abi/jsonw", "storage", "runtime/desk", "runtime/ledger", "runtime/memories", "runtime/personas"},
 	"runtime/scheduler": {"runtime/lockrank"},
+	"runtime/waiting": {"abi", "storage", "runtime/alarm", "runtime/desk", "runtime/journal", "runtime/ledger", "runtime/lockrank",
+		"runtime/policy", "runtime/provider", "runtime/sessions"},
 
 	"runtime/sandbox/rewrite": {},
 	"runtime/sandbox/guest":   {"abi", "runtime/turns"},

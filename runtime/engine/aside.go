@@ -12,6 +12,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/lifecycle"
+	"github.com/wharf-dev/wharf/runtime/waiting"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -109,31 +110,15 @@ func (e *Engine) salvage(ctx context.Context, key ledger.Key) (*task, error) {
 	// It may have been in any state: WORKING is one that every end can follow on.
 	t := &task{tenant: key.Tenant, id: key.ID, about: *about, task: *about, seq: seq + 1, state: lifecycle.State{Status: abi.TaskWorking}}
 	t.session, t.leave = e.ledger.Hold(ledger.Key{Tenant: key.Tenant, ID: about.SessionID})
-	t.asking = e.stillAsking(ctx, key)
+	t.asking = waiting.Still(ctx, e.store, key)
 	e.tasks.put(key, t)
 	return t, nil
-}
-
-// stillAsking returns the request that a Task waits on that cannot be read; nil for
-// none that can be.
-func (e *Engine) stillAsking(ctx context.Context, key ledger.Key) *asking {
-	list, _, err := e.store.List(ctx, key.Tenant, abi.ObjectPermissionRequest, desk.Scope{Object: abi.ObjectTask, ID: key.ID}, storage.Page{Limit: 200})
-	if err != nil {
-		return nil
-	}
-	for _, res := range list { // the newest first: no other is pending
-		p := &asking{seq: res.Sequence}
-		if ledger.Decode(res.State, &p.PermissionRequest) == nil && p.Status == abi.PermissionPending && p.ID == res.ID {
-			return p
-		}
-	}
-	return nil
 }
 
 // undone logs why something was not done that the engine does by itself. While the node
 // drains that is no fault: the next start does it.
 func (e *Engine) undone(what string, key ledger.Key, err error) {
-	if err == nil || errors.Is(err, lifecycle.ErrTerminal) || errors.Is(err, errNotWaiting) || e.draining.Load() {
+	if err == nil || errors.Is(err, lifecycle.ErrTerminal) || errors.Is(err, waiting.ErrNotWaiting) || e.draining.Load() {
 		return
 	}
 	e.log.Error(what, "task", key.ID, "error", err)

@@ -15,6 +15,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/redact"
+	"github.com/wharf-dev/wharf/runtime/waiting"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -54,7 +55,7 @@ func (r *run) childRequest(ctx context.Context, c *liveCall) (abi.SubmitTaskRequ
 	if c.entry.Call == abi.CallHandoff {
 		req, err := ask[abi.CallHandoffRequest](c)
 		if err == nil {
-			err = required("persona_id", req.PersonaID)
+			err = waiting.Required("persona_id", req.PersonaID)
 		}
 		if err != nil {
 			return submit, err

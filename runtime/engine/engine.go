@@ -37,6 +37,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/sessions"
 	"github.com/wharf-dev/wharf/runtime/tenancy"
 	"github.com/wharf-dev/wharf/runtime/turns"
+	"github.com/wharf-dev/wharf/runtime/waiting"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -125,16 +126,17 @@ type Parts struct {
 // What serves a kind of resource to callers, and stands in a package of its own. The engine
 // embeds each, so that adapters ask it for all of them.
 type (
-	quotaResources    = quotas.Resources
-	vaultResources    = secrets.Keeper
-	tenantResources   = tenancy.Directory
-	personaResources  = personas.Keeper
-	memoryResources   = memories.Keeper
-	artifactResources = artifacts.Keeper
-	fileResources     = files.Keeper
-	sessionResources  = sessions.Keeper
-	proofResources    = proofs.Keeper
-	replayResources   = replays.Keeper
+	quotaResources      = quotas.Resources
+	vaultResources      = secrets.Keeper
+	tenantResources     = tenancy.Directory
+	personaResources    = personas.Keeper
+	memoryResources     = memories.Keeper
+	artifactResources   = artifacts.Keeper
+	fileResources       = files.Keeper
+	sessionResources    = sessions.Keeper
+	proofResources      = proofs.Keeper
+	replayResources     = replays.Keeper
+	permissionResources = waiting.Keeper
 )
 
 // Engine is the core. All its methods are safe for concurrent use.
@@ -175,6 +177,7 @@ type resources struct {
 	*sessionResources
 	*proofResources
 	*replayResources
+	*permissionResources
 }
 
 // brought is what the node brings: what runs modules, and what copies its data.
@@ -212,9 +215,9 @@ type lifetime struct {
 // who waits for them.
 type inMemory struct {
 	tasks     taskTable
-	parked    parkedTable
-	asked     askedTable
-	waiters   waiterTable
+	parked    waiting.Parked
+	pending   waiting.Pending
+	ends      waiting.Ends
 	observers []func(storage.Tenant, *abi.Task) // hear of each Task that has ended, as it was accepted
 	aside     *aside.Shelf
 	values    stateTable
@@ -279,6 +282,8 @@ func (e *Engine) furnish(parts *Parts) {
 	e.memoryResources = memories.NewKeeper(memories.Parts{Parts: common, Persona: e.Persona})
 	e.sessionResources = sessions.NewKeeper(sessions.Parts{Parts: common,
 		DefaultPersona: e.config.DefaultPersona, Persona: e.Persona, CheckVaultIDs: e.CheckVaultIDs})
+	e.permissionResources = waiting.NewKeeper(waiting.Parts{Parts: common,
+		Messages: e.sessionResources, Task: e.storedTask, Live: e.tasks.workspaceOf, Wake: e.wake, Pending: &e.pending, Ends: &e.ends})
 	e.fileResources = files.NewKeeper(files.Parts{Parts: common, Root: parts.Files})
 	e.artifactResources = artifacts.NewKeeper(artifacts.Parts{Parts: common,
 		DefaultWorkspaceOf: e.DefaultWorkspaceOf})
@@ -363,7 +368,7 @@ func (e *Engine) Drain(ctx context.Context) error {
 		e.stopRuns(errDrained)
 		time.AfterFunc(stopTime, func() { over(ErrStuck) })
 	})()
-	e.parked.stop()
+	e.parked.Stop()
 	if err := e.Intake.Drain(late); err != nil {
 		return err
 	}
@@ -390,7 +395,7 @@ func (e *Engine) Stats() Stats {
 			abi.TaskCanceled:  e.counts.canceled.Load(),
 		},
 		Gas: e.counts.gas.Load(), Instances: e.pooled(),
-		QuotaRefusals: e.book.Refused(), PermissionsPending: e.asked.size(),
+		QuotaRefusals: e.book.Refused(), PermissionsPending: e.pending.Size(),
 		SecretsUsed: used, SecretsRefused: refused,
 		TokensChecked: checked, TokensRefused: bad,
 		Watermark: e.store.Watermark(), Started: e.started,

@@ -15,6 +15,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/policy"
 	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/runtime/waiting"
 )
 
 // The codes of calls that somebody was asked about, and that were not made.
@@ -166,7 +167,7 @@ func (r *run) askFirst(ctx context.Context, c *liveCall, a *policy.Action) error
 		Prompt: "May persona " + r.persona.ID + " do this?", Action: gate.Action, Arguments: gate.Arguments, Quorum: 1}
 	if p := r.persona.Approvals; p != nil {
 		w.Quorum = max(p.Quorum, 1)
-		if err := r.until(w, p.TimeoutSeconds); err != nil {
+		if err := waiting.Until(w, r.engine.now(), p.TimeoutSeconds); err != nil {
 			return err
 		}
 	}
@@ -297,14 +298,3 @@ func (c *liveCall) canonicalRequest() {
 		c.entry.Request = bytes.Clone(journal.Canonical(c.entry.Call, c.request))
 	}
 }
-
-// recordedAs returns the call whose entry a wait ends.
-func recordedAs(w *abi.Waiting) string {
-	if w.Gate {
-		return abi.CallGate
-	}
-	return w.Call
-}
-
-// forApproval reports whether a Task waits for a decision.
-func forApproval(w *abi.Waiting) bool { return w.Gate || w.Call == abi.CallApprovalRequest }

@@ -389,12 +389,6 @@ func (r *run) setAside(ctx context.Context, c *liveCall) (err error) {
 }
 
 // ask returns a request as [liveCall.read] has decoded it, or decodes it.
-func ask[T any](c *liveCall) (v T, err error) {
-	if asked, ok := c.asked.(*T); ok {
-		return *asked, nil
-	}
-	if err := json.Unmarshal(c.request, &v); err != nil {
-		return v, provider.Malformed(err)
-	}
-	return v, nil
+func ask[T any](c *liveCall) (T, error) {
+	return provider.Asked[T](c.asked, c.request)
 }

@@ -11,7 +11,6 @@ import (
 
 	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"pgregory.net/rapid"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
@@ -359,37 +358,6 @@ func TestDecisionsAtOnce(t *testing.T) {
 		t.Errorf("%s with %d decisions of %d actors", got.Status, len(got.Decisions), len(actors))
 	}
 	n.wantReplay(t, id)
-}
-
-// Pending requests are listed page by page, and each is there once.
-func TestPendingPages(t *testing.T) {
-	var a askedTable
-	rapid.Check(t, func(t *rapid.T) {
-		a = askedTable{}
-		ids := rapid.SliceOfDistinct(rapid.StringMatching(`perm_[a-z]{1,3}`), rapid.ID[string]).Draw(t, "ids")
-		for _, id := range ids {
-			a.add(1, id, &abi.Task{WorkspaceID: id[5:6]})
-		}
-		gone := rapid.SliceOf(rapid.StringMatching(`perm_[a-z]{1,3}`)).Draw(t, "gone")
-		for _, id := range gone {
-			a.remove(1, id)
-		}
-		want := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(gone, id) || id[5] == 'a' })
-		slices.SortFunc(want, func(a, b string) int { return strings.Compare(b, a) })
-		var got []string
-		limit := rapid.IntRange(1, 5).Draw(t, "limit")
-		for after, more := "", true; more; {
-			var page []string
-			page, more = a.before(1, after, limit, func(e askedEntry) bool { return e.workspace != "a" })
-			if len(page) > 0 {
-				after = page[len(page)-1]
-			}
-			got = append(got, page...)
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%q, want %q", got, want)
-		}
-	})
 }
 
 // An actor that is called like a Persona decides no more for itself than any other.

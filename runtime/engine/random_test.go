@@ -11,6 +11,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/runtime/waiting"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
 
@@ -149,7 +150,7 @@ func (n *node) answer(t testing.TB, id string) bool {
 		return false
 	}
 	for _, w := range waits {
-		if w.op.call == recordedAs(task.Waiting) || task.Waiting.Gate && w.op.call == abi.CallApprovalRequest {
+		if w.op.call == waiting.RecordedAs(task.Waiting) || task.Waiting.Gate && w.op.call == abi.CallApprovalRequest {
 			_, _ = n.AppendTaskMessage(context.Background(), n.root, nil, id, w.answer) // it may have been answered by now
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/lifecycle"
 	"github.com/wharf-dev/wharf/runtime/scheduler"
+	"github.com/wharf-dev/wharf/runtime/waiting"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -100,7 +101,7 @@ func (e *Engine) revive(ctx context.Context, tenant storage.Tenant, id string) (
 	}
 	if about.Waiting != nil {
 		e.queue.Hold(scheduler.Job[task]{Tenant: uint32(tenant), ID: id, Line: lineOf(about)})
-		e.asked.add(tenant, about.Waiting.PermissionID, about)
+		e.pending.Add(tenant, about.Waiting.PermissionID, about)
 		return nil, func() { e.arm(ledger.Key{Tenant: tenant, ID: id}, about.Waiting, about.DeadlineAt) }, nil
 	}
 	live, err := e.loadTask(ctx, tenant, about)
@@ -170,7 +171,7 @@ func (e *Engine) activeTask(ctx context.Context, tenant storage.Tenant, id strin
 		err = aside.CheckActive(about, e.calls)
 	}
 	if err == nil {
-		_, err = e.storedAsking(ctx, tenant, about.Waiting)
+		_, err = waiting.Stored(ctx, e.ledger, tenant, about.Waiting)
 	}
 	return about, err
 }
@@ -218,7 +219,7 @@ func (e *Engine) loadTask(ctx context.Context, tenant storage.Tenant, about *abi
 		return nil, err
 	}
 	live.seq, live.account = seq+1, e.book.Account(ledger.Key{Tenant: tenant, ID: about.ID})
-	if live.asking, err = e.storedAsking(ctx, tenant, about.Waiting); err != nil {
+	if live.asking, err = waiting.Stored(ctx, e.ledger, tenant, about.Waiting); err != nil {
 		return nil, err
 	}
 	live.session, live.leave, err = e.ledger.Open(ctx, ledger.Key{Tenant: tenant, ID: about.SessionID})

@@ -7,16 +7,6 @@ import (
 	"github.com/wharf-dev/wharf/runtime/desk"
 )
 
-// size returns how many requests for permission wait for an answer.
-func (a *askedTable) size() (n int) {
-	a.mu.RLock()
-	defer a.mu.RUnlock()
-	for _, all := range a.byTenant {
-		n += len(all)
-	}
-	return n
-}
-
 // Stats is a snapshot for metrics and health: a field for each figure.
 type Stats struct {
 	Queued, Running int

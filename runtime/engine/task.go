@@ -21,6 +21,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/proofs"
 	"github.com/wharf-dev/wharf/runtime/quotas"
 	"github.com/wharf-dev/wharf/runtime/scheduler"
+	"github.com/wharf-dev/wharf/runtime/waiting"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -64,10 +65,10 @@ type task struct {
 	seq      uint64                  // of the next event whose resource is the Task
 	stop     context.CancelCauseFunc // set while a plugin runs
 	deadline *alarm.Alarm
-	last     []byte         // the last state handed over, without the input
-	handed   storage.Commit // of its last step; what that tells can be read once it is durable
-	asking   *asking        // what it asks somebody while it is parked; may be nil
-	unsynced int            // batches handed over that keep it in memory until they are durable
+	last     []byte           // the last state handed over, without the input
+	handed   storage.Commit   // of its last step; what that tells can be read once it is durable
+	asking   *waiting.Request // what it asks somebody while it is parked; may be nil
+	unsynced int              // batches handed over that keep it in memory until they are durable
 }
 
 func (t *task) key() ledger.Key { return ledger.Key{Tenant: t.tenant, ID: t.id} }
@@ -94,6 +95,15 @@ func (t *taskTable) get(key ledger.Key) *task {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return t.byID[key]
+}
+
+// workspaceOf returns the Workspace of a Task that is in memory.
+func (t *taskTable) workspaceOf(key ledger.Key) (workspace string, ok bool) {
+	live := t.get(key)
+	if live == nil {
+		return "", false
+	}
+	return live.about.WorkspaceID, true
 }
 
 func (t *taskTable) put(key ledger.Key, live *task) {
@@ -123,6 +133,7 @@ func taskFrame(tenant storage.Tenant, t *abi.Task, actor string, at time.Time, r
 type change struct {
 	in      lifecycle.Input
 	actor   string
+	at      time.Time // when it happens; zero for now
 	idem    *storage.Idempotency
 	answer  int                // the record of before that answers idem, when it is not the Task
 	status  int                // of the answer, when it is not what follows from in
@@ -133,10 +144,7 @@ type change struct {
 	outcome func(*abi.Outcome) // completes the Outcome of a terminal step; may be nil
 	facts   *proofs.Facts      // what the receipt of a terminal step is made from, when no plugin runs
 
-	asks    *abi.PermissionRequest // what a Task that is parked asks somebody; nil when it asks nobody
-	decides *asking                // with the decision that ends the wait
-	settles abi.PermissionStatus   // what becomes of the request when the wait ends
-	told    func(*asking)          // learns how the request ended; may be nil
+	asks *waiting.Request // what a Task that is parked asks somebody; nil when it asks nobody
 }
 
 // errGone says that a Task was taken out of memory: look it up again.
@@ -152,21 +160,21 @@ func (e *Engine) apply(t *task, c change) (storage.Commit, error) {
 	if err != nil {
 		return nil, err
 	}
-	now := e.now()
+	now := c.at
+	if now.IsZero() {
+		now = e.now()
+	}
 	shown := t.task
 	shown.Status, shown.Attempt, shown.UpdatedAt = next.Status, next.Attempt, abi.At(now)
 	if c.amend != nil {
 		c.amend(&shown)
 	}
-	asked := t.asking
-	if c.asks != nil || c.in.Kind == lifecycle.Wake || next.Status.Terminal() {
-		asked = t.tellAsking(&c, now)
-	}
+	asked := e.asksAfter(t, &c, next.Status.Terminal(), now)
 	commit, err := e.write(t, &shown, effects, c, now)
 	if err != nil {
 		return nil, err
 	}
-	e.tellAsked(t, asked)
+	e.noteAsked(t, asked)
 	t.state, t.task, t.asking = next, shown, asked
 	for _, effect := range effects {
 		if effect.Kind == lifecycle.Stop && t.stop != nil {
@@ -352,12 +360,12 @@ func (e *Engine) finish(t *task, commit storage.Commit) error {
 	status := t.state.Status
 	t.mu.Unlock()
 	e.tasks.remove(t.key())
-	e.parked.forget(t.key())
+	e.parked.Forget(t.key())
 	e.book.Leave(t.key())
 	e.queue.Ended(t.job())
 	e.count(status)
 	t.leave()
-	e.waiters.end(t.key(), func() ended { return t.ended(err) })
+	e.ends.Tell(t.key(), func() waiting.Ended { return t.ended(err) })
 	if t.about.ParentTaskID != "" {
 		e.childEnded(t.key())
 	}
@@ -368,11 +376,11 @@ func (e *Engine) finish(t *task, commit storage.Commit) error {
 }
 
 // ended returns the Task as those who waited for it see it.
-func (t *task) ended(err error) ended {
+func (t *task) ended(err error) waiting.Ended {
 	if err != nil || t.input == nil {
-		return ended{err: err}
+		return waiting.Ended{Err: err}
 	}
-	return ended{doc: desk.Doc{ID: t.id, JSON: t.withInput(t.last), Restricted: t.restricted || desk.Internal(t.task.Failure), Task: t.state.Status}}
+	return waiting.Ended{Doc: desk.Doc{ID: t.id, JSON: t.withInput(t.last), Restricted: t.restricted || desk.Internal(t.task.Failure), Task: t.state.Status}}
 }
 
 func (e *Engine) count(s abi.TaskStatus) {
@@ -384,29 +392,4 @@ func (e *Engine) count(s abi.TaskStatus) {
 	case abi.TaskCanceled:
 		e.counts.canceled.Add(1)
 	}
-}
-
-// WaitTask returns the Task when it has ended, or as it is when ctx ends.
-func (e *Engine) WaitTask(ctx context.Context, c *desk.Caller, id string) (desk.Doc, error) {
-	key := ledger.Key{Tenant: c.Tenant, ID: id}
-	w := e.waiters.join(key) // before looking, so that no end is missed
-	defer e.waiters.leave(key, w)
-	if t := e.tasks.get(key); t == nil || !c.Sees(t.about.WorkspaceID) {
-		doc, err := e.Get(ctx, c, abi.ObjectTask, id)
-		if err != nil || doc.Task.Terminal() {
-			return doc, err
-		}
-	}
-	select {
-	case <-w.done:
-	case <-ctx.Done():
-		return e.Get(context.WithoutCancel(ctx), c, abi.ObjectTask, id)
-	}
-	if w.end.err != nil {
-		return desk.Doc{}, w.end.err
-	}
-	if w.end.doc.JSON == nil {
-		return e.Get(context.WithoutCancel(ctx), c, abi.ObjectTask, id)
-	}
-	return w.end.doc, nil
 }

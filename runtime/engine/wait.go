@@ -1,15 +1,11 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
-
-	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
@@ -17,6 +13,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/lifecycle"
 	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/runtime/waiting"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -26,7 +23,8 @@ var errParked = errors.New("the task is parked")
 
 // wait parks the Task until what a call waits for has come.
 func (r *run) wait(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, error) {
-	w, as, err := r.waiting(c)
+	w, as, err := waiting.For(&waiting.Call{Name: c.entry.Call, Index: c.entry.Index, RequestID: requestID(r.task.id, c.entry.Index),
+		Request: c.request, Asked: c.asked, Now: r.engine.now()})
 	if err != nil {
 		return r.record(ctx, c, journal.Whole, nil, err)
 	}
@@ -36,62 +34,9 @@ func (r *run) wait(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, er
 	return 0, nil, r.park(ctx, c, w, as)
 }
 
-// waiting says what a call waits for, and the status of the Task meanwhile.
-func (r *run) waiting(c *liveCall) (*abi.Waiting, abi.TaskStatus, error) {
-	w := &abi.Waiting{Call: c.entry.Call, Index: c.entry.Index, RequestID: requestID(r.task.id, c.entry.Index)}
-	switch c.entry.Call {
-	case abi.CallSleep:
-		req, err := ask[abi.CallSleepRequest](c)
-		if err == nil && (req.Milliseconds < 0 || req.Milliseconds > abi.MaxWaitSeconds*1000) {
-			err = provider.Malformed(abi.InvalidParam("ms", "ms is 0 to %d", abi.MaxWaitSeconds*1000))
-		}
-		w.Until = abi.At(r.engine.now().Add(time.Duration(req.Milliseconds) * time.Millisecond))
-		return w, abi.TaskWorking, err
-	case abi.CallInputRequest:
-		req, err := ask[abi.CallInputRequestRequest](c)
-		w.Prompt, w.Schema = req.Prompt, req.Schema.Clone()
-		return w, abi.TaskInputRequired, cmp.Or(err, required("prompt", req.Prompt), r.until(w, req.TimeoutSeconds))
-	case abi.CallAuthRequest:
-		req, err := ask[abi.CallAuthRequestRequest](c)
-		w.Prompt, w.Action, w.URL = req.Prompt, req.Provider, req.URL
-		return w, abi.TaskAuthRequired, cmp.Or(err, required("provider", req.Provider), r.until(w, req.TimeoutSeconds))
-	case abi.CallApprovalRequest:
-		req, err := ask[abi.CallApprovalRequestRequest](c)
-		w.Prompt, w.Action, w.Arguments, w.Quorum = req.Prompt, req.Action, req.Arguments.Clone(), req.Quorum
-		return w, abi.TaskInputRequired, cmp.Or(err, required("action", req.Action), checkQuorum(req.Quorum), r.until(w, req.TimeoutSeconds))
-	}
-	req, err := ask[abi.CallTaskAwaitRequest](c)
-	w.TaskID = req.TaskID
-	return w, abi.TaskWorking, cmp.Or(err, required("task_id", req.TaskID), r.until(w, req.TimeoutSeconds))
-}
-
 // requestID names one call of a Task: to whoever answers it, and to a target that is
 // to recognize it when it is made again.
 func requestID(task string, index int) string { return fmt.Sprintf("%s-%d", task, index) }
-
-func required(param, value string) error {
-	if err := desk.CheckPresent(param, value); err != nil {
-		return provider.Malformed(err)
-	}
-	return nil
-}
-
-func checkQuorum(n int) error {
-	if n < 0 || n > abi.MaxApprovals {
-		return provider.Malformed(abi.InvalidParam("quorum", "quorum is 0 to %d", abi.MaxApprovals))
-	}
-	return nil
-}
-
-func (r *run) until(w *abi.Waiting, seconds float64) error {
-	switch {
-	case math.IsNaN(seconds) || seconds < 0 || seconds > abi.MaxWaitSeconds:
-		return provider.Malformed(abi.InvalidParam("timeout_seconds", "timeout_seconds is 0 to %d", abi.MaxWaitSeconds))
-	case seconds > 0:
-		w.Until = abi.At(r.engine.now().Add(time.Duration(seconds * float64(time.Second))))
-	}
-	return nil
-}
 
 // endedChild answers for a child that has ended already.
 func (r *run) endedChild(ctx context.Context, w *abi.Waiting) (answer []byte, ended bool, err error) {
@@ -116,13 +61,13 @@ func (r *run) park(ctx context.Context, c *liveCall, w *abi.Waiting, as abi.Task
 		}
 	}
 	e, t := r.engine, r.task
-	asks, err := r.request(ctx, c, w)
+	asks, told, err := r.asks(ctx, c, w)
 	if err != nil {
 		return err
 	}
 	t.mu.Lock()
 	commit, err := e.apply(t, change{
-		in: lifecycle.Input{Kind: lifecycle.Park, Park: as}, actor: t.about.PersonaID, before: slices.Clone(r.pending), asks: asks,
+		in: lifecycle.Input{Kind: lifecycle.Park, Park: as}, actor: t.about.PersonaID, before: append(slices.Clone(r.pending), told...), asks: asks,
 		amend: func(shown *abi.Task) { shown.Waiting = w },
 	})
 	if err == nil {
@@ -145,6 +90,50 @@ func (r *run) park(ctx context.Context, c *liveCall, w *abi.Waiting, as abi.Task
 	}
 	e.rest(t, w)
 	return errParked
+}
+
+// asks returns what the Task asks somebody by a wait, and what tells of it; nil when it asks
+// nobody.
+func (r *run) asks(ctx context.Context, c *liveCall, w *abi.Waiting) (*waiting.Request, []ledger.Record, error) {
+	if waiting.KindOf(w) == "" {
+		return nil, nil, nil
+	}
+	e, t := r.engine, r.task
+	requester, err := e.requester(ctx, t.tenant, &t.about)
+	if err != nil {
+		return nil, nil, err
+	}
+	terms := waiting.Terms{Approvals: r.persona.Approvals, Now: e.now()}
+	if c.entry.Call == abi.CallApprovalRequest && !w.Gate {
+		if req, err := ask[abi.CallApprovalRequestRequest](c); err == nil { // it was read before
+			terms.Approvers = req.Approvers
+		}
+	}
+	asks, effects, err := waiting.Step(nil, waiting.Input{Kind: waiting.Ask, Request: waiting.Asked(&t.about, w, c.entry.At, requester, terms)})
+	if err != nil {
+		return nil, nil, err
+	}
+	told, _, err := e.follow(t, w, nil, effects)
+	return asks, told, err
+}
+
+// requester returns who asked for what a Task does. A Task that a plugin has
+// spawned was asked for by whoever submitted the first one.
+func (e *Engine) requester(ctx context.Context, tenant storage.Tenant, t *abi.Task) (string, error) {
+	for range maxGenerations {
+		if t.ParentTaskID == "" || t.Fork != nil || t.Replay != nil {
+			return t.CreatedBy, nil
+		}
+		parent, err := e.storedTask(ctx, tenant, t.ParentTaskID)
+		if err != nil {
+			return "", err
+		}
+		if t.CreatedBy != parent.PersonaID {
+			return t.CreatedBy, nil // a client named the parent
+		}
+		t = parent
+	}
+	return t.CreatedBy, nil
 }
 
 // synced says that a batch of the Task is durable: loaded anew, the Task would be as
@@ -179,18 +168,18 @@ func (e *Engine) rest(t *task, w *abi.Waiting) {
 // arm sets what wakes a parked Task without anybody's doing: the end of its wait,
 // its deadline, the end of a child.
 func (e *Engine) arm(key ledger.Key, w *abi.Waiting, deadline time.Time) {
-	at, fire := w.Until, func() { e.timeout(key, w) }
+	at, fire := w.Until, func() { e.wakeInBackground(key, waiting.TimedOut(w)) }
 	if !deadline.IsZero() && (at.IsZero() || deadline.Before(at)) {
 		at, fire = deadline, func() { e.expire(key) }
 	}
 	if !at.IsZero() {
-		e.parked.setTimer(key, e.now, at, e.background.Owned(fire))
+		e.parked.SetTimer(key, e.now, at, e.background.Owned(fire))
 	}
 	if w.TaskID == "" {
 		return
 	}
 	child := ledger.Key{Tenant: key.Tenant, ID: w.TaskID}
-	e.parked.await(child, key)
+	e.parked.Await(child, key)
 	// One that cannot be read answers nobody: who awaits it is told so.
 	awaited, err := e.storedTask(context.Background(), key.Tenant, w.TaskID)
 	if err == nil && awaited.Status.Terminal() || ledger.IsUnreadable(err) || e.aside.Unended(child) {
@@ -198,18 +187,9 @@ func (e *Engine) arm(key ledger.Key, w *abi.Waiting, deadline time.Time) {
 	}
 }
 
-// timeout ends a wait whose time is over.
-func (e *Engine) timeout(key ledger.Key, w *abi.Waiting) {
-	up := &wakeUp{requestID: w.RequestID, settles: abi.PermissionTimeout}
-	if w.Call != abi.CallSleep && !forApproval(w) { // how an approval ends depends on its decisions
-		up.failed = provider.Refuse(abi.CallTimeout, "timeout", "nothing came by "+w.Until.Format(time.RFC3339Nano))
-	}
-	e.wakeInBackground(key, up)
-}
-
 // childEnded wakes the Tasks that wait for one that has ended.
 func (e *Engine) childEnded(child ledger.Key) {
-	for _, parent := range e.parked.awaiting(child) {
+	for _, parent := range e.parked.Awaiting(child) {
 		e.background.Go(func() { e.wakeParent(parent, child) })
 	}
 }
@@ -225,39 +205,20 @@ func (e *Engine) wakeParent(parent, child ledger.Key) {
 	if err == nil {
 		answer, err = e.awaited(ctx, parent.Tenant, waits.Waiting, ended)
 	}
-	e.wakeInBackground(parent, &wakeUp{requestID: waits.Waiting.RequestID, answer: answer, failed: err})
+	e.wakeInBackground(parent, waiting.Came(waits.Waiting, answer, err))
 }
 
 // wakeInBackground wakes a Task on behalf of nobody.
-func (e *Engine) wakeInBackground(key ledger.Key, up *wakeUp) {
-	up.actor = desk.HostActor
-	e.undone("a parked task could not be woken", key, e.wake(context.Background(), key, up))
-}
-
-// errNotWaiting says that a Task does not wait for what was brought.
-var errNotWaiting = errors.New("the task does not wait for this")
-
-// wakeUp is what ends a wait, or a decision towards it.
-type wakeUp struct {
-	requestID string
-	answer    []byte
-	failed    error        // a refusal that the call is answered with
-	caller    *desk.Caller // who answers a request for permission; nil when the wait ends by itself
-	actor     string
-	before    []ledger.Record // the Message that brought the answer
-	idem      *storage.Idempotency
-	status    int // of the answer to idem: 200 for the request for permission, 0 for the Message
-
-	decision *abi.Decision        // on an approval: answer follows from it and those before
-	settles  abi.PermissionStatus // what becomes of the request for permission
-	shown    *asking              // set when it is taken: the request as it is then; nil for none
+func (e *Engine) wakeInBackground(key ledger.Key, a *waiting.Answer) {
+	a.Actor = desk.HostActor
+	e.undone("a parked task could not be woken", key, e.wake(context.Background(), key, a))
 }
 
 // wake records the answer that a parked Task waits for, and lets it run again. Of
-// two answers to one wait, one is taken and the other gets errNotWaiting. A decision
+// two answers to one wait, one is taken and the other gets waiting.ErrNotWaiting. A decision
 // that does not make the quorum is recorded, and the Task goes on waiting.
-func (e *Engine) wake(ctx context.Context, key ledger.Key, up *wakeUp) error {
-	t, commit, woken, err := e.answerParked(ctx, key, up)
+func (e *Engine) wake(ctx context.Context, key ledger.Key, a *waiting.Answer) error {
+	t, commit, woken, err := e.answerParked(ctx, key, a)
 	if err != nil {
 		return err
 	}
@@ -272,23 +233,23 @@ func (e *Engine) wake(ctx context.Context, key ledger.Key, up *wakeUp) error {
 	if !woken {
 		return nil
 	}
-	e.parked.forget(key)
+	e.parked.Forget(key)
 	e.watchDeadline(t)
 	e.queue.PushAccepted(t.job())
 	return nil
 }
 
 // answerParked brings a parked Task into memory and hands over what is brought.
-func (e *Engine) answerParked(ctx context.Context, key ledger.Key, up *wakeUp) (t *task, commit storage.Commit, woken bool, err error) {
+func (e *Engine) answerParked(ctx context.Context, key ledger.Key, a *waiting.Answer) (t *task, commit storage.Commit, woken bool, err error) {
 	for {
 		t, err := e.live(ctx, key)
 		if err != nil {
 			return nil, nil, false, err
 		}
 		if t == nil {
-			return nil, nil, false, errNotWaiting
+			return nil, nil, false, waiting.ErrNotWaiting
 		}
-		commit, woken, err := e.recordAnswer(t, up)
+		commit, woken, err := e.recordAnswer(t, a)
 		switch {
 		case err == nil:
 			return t, commit, woken, nil
@@ -311,40 +272,117 @@ func (e *Engine) restAgain(t *task) {
 
 // recordAnswer hands over the batch that ends a wait, or that tells a decision
 // towards its end: then woken is false.
-func (e *Engine) recordAnswer(t *task, up *wakeUp) (commit storage.Commit, woken bool, err error) {
+func (e *Engine) recordAnswer(t *task, a *waiting.Answer) (commit storage.Commit, woken bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	w := t.task.Waiting
 	if t.gone {
 		return nil, false, errGone
 	}
-	if !t.state.Parked || w == nil || w.RequestID != up.requestID {
-		return nil, false, errNotWaiting
+	if !t.state.Parked || w == nil || w.RequestID != a.RequestID {
+		return nil, false, waiting.ErrNotWaiting
 	}
-	ch := change{in: lifecycle.Input{Kind: lifecycle.Wake}, actor: up.actor, before: slices.Clip(up.before), idem: up.idem, status: up.status,
-		amend: func(shown *abi.Task) { shown.Waiting = nil }}
-	answer, whole, err := e.decided(t, w, up, &ch)
+	asks, in := t.asking, a.Input
+	if asks == nil {
+		asks = waiting.Unasked(w)
+	}
+	in.At, in.Submitter = e.now(), t.about.CreatedBy
+	next, effects, err := waiting.Step(asks, in)
 	if err != nil {
 		return nil, false, err
 	}
-	if !whole {
-		commit, err := e.recordDecision(t, up, &ch)
-		return commit, false, err
-	}
-	told, err := e.answered(t, w, answer, up.failed)
+	records, over, err := e.follow(t, w, a, effects)
 	if err != nil {
 		return nil, false, err
 	}
-	ch.before = append(ch.before, told)
-	if ch.settles = up.settles; up.status == desk.StatusOK {
-		ch.answer = len(ch.before) // the request for permission follows, as it was decided and as it ended
-		if ch.decides != nil {
-			ch.answer++
+	if !over {
+		commit, err = e.recordDecision(t, a, next, records, in.At)
+	} else {
+		status, answer := a.AnsweredBy(len(records))
+		commit, err = e.apply(t, change{in: lifecycle.Input{Kind: lifecycle.Wake}, actor: a.Actor, at: in.At, before: records,
+			idem: a.Idem, status: status, answer: answer, amend: func(shown *abi.Task) { shown.Waiting = nil }})
+	}
+	if err == nil {
+		a.Shown = next
+	}
+	return commit, over, err
+}
+
+// follow turns what follows for a request into records, after the Message that brought it.
+// over says that the wait is.
+func (e *Engine) follow(t *task, w *abi.Waiting, a *waiting.Answer, effects []waiting.Effect) (records []ledger.Record, over bool, err error) {
+	if a != nil {
+		records = slices.Clone(a.Message)
+	}
+	for _, effect := range effects {
+		switch effect.Kind {
+		case waiting.Confirm:
+			records = append(records, a.Confirmation(t.id, w))
+		case waiting.Tell:
+			records = append(records, effect.Request.Told(effect.Event))
+		case waiting.Reply:
+			answer, err := a.Reply(effect.Answer)
+			if err != nil {
+				return nil, false, err
+			}
+			told, err := e.answered(t, w, answer, a.Refused)
+			if err != nil {
+				return nil, false, err
+			}
+			records, over = append(records, told), true
 		}
 	}
-	ch.told = func(p *asking) { up.shown = p }
-	commit, err = e.apply(t, ch)
-	return commit, true, err
+	return records, over, nil
+}
+
+// recordDecision hands over a decision that does not end the wait. The caller holds
+// t.mu.
+func (e *Engine) recordDecision(t *task, a *waiting.Answer, next *waiting.Request, records []ledger.Record, at time.Time) (storage.Commit, error) {
+	records = t.number(records)
+	encoded, err := ledger.Encode(records...)
+	if err != nil {
+		return nil, err
+	}
+	status, answer := a.AnsweredBy(len(encoded))
+	b := ledger.Batch(taskFrame(t.tenant, &t.task, a.Actor, at, encoded), a.Idem, status, answer)
+	commit, err := t.session.Append(e.ledger, b, nil)
+	if err != nil {
+		return nil, err
+	}
+	t.seq += sequenced(records)
+	t.unsynced++
+	t.asking = next
+	return commit, nil
+}
+
+// asksAfter returns what the Task asks once a step is done; nil for nothing. A wake has
+// settled it; what else ends the Task does so here. The caller holds t.mu.
+func (e *Engine) asksAfter(t *task, c *change, ended bool, now time.Time) *waiting.Request {
+	switch {
+	case c.in.Kind == lifecycle.Park:
+		return c.asks
+	case c.in.Kind == lifecycle.Wake:
+		return nil
+	case !ended || t.asking == nil:
+		return t.asking
+	}
+	_, effects, err := waiting.Step(t.asking, waiting.Input{Kind: waiting.End, At: now})
+	if err != nil {
+		return nil // it was settled before, so nothing is told of it
+	}
+	told, _, _ := e.follow(t, nil, nil, effects) // an end has no reply to make
+	c.before = append(c.before, told...)
+	return nil
+}
+
+// noteAsked keeps the table of pending requests as the Task's request comes and goes.
+func (e *Engine) noteAsked(t *task, next *waiting.Request) {
+	switch {
+	case next != nil && t.asking == nil:
+		e.pending.Add(t.tenant, next.ID, &t.about)
+	case next == nil && t.asking != nil:
+		e.pending.Remove(t.tenant, t.asking.ID)
+	}
 }
 
 // answered returns the event that tells what a call that waited is answered with.
@@ -353,20 +391,11 @@ func (e *Engine) answered(t *task, w *abi.Waiting, answer []byte, failed error) 
 	if err != nil {
 		status, answer = abi.CallUnavailable, provider.Refuse(abi.CallUnavailable, string(abi.CodeInternalError), "the host could not answer").Answer()
 	}
-	entry := journal.Entry{Index: w.Index, Call: recordedAs(w), At: journal.Moment(e.now()), Status: status, Answer: answer}
+	entry := journal.Entry{Index: w.Index, Call: waiting.RecordedAs(w), At: journal.Moment(e.now()), Status: status, Answer: answer}
 	refs, err := e.largeTexts(context.Background(), &entry, journal.Result)
 	if err != nil {
 		return ledger.Record{}, err
 	}
-	return ledger.Record{Kind: journal.Kind(entry.Call, journal.Result, approved(w, status, answer)), Object: abi.ObjectTask, ID: t.id, Restricted: true,
+	return ledger.Record{Kind: waiting.EventOf(w, status, answer), Object: abi.ObjectTask, ID: t.id, Restricted: true,
 		Text: entry.AppendPayload(nil, journal.Result, refs)}, nil
-}
-
-// approved makes a denial tell on the kind of its event.
-func approved(w *abi.Waiting, status abi.CallStatus, answer []byte) abi.CallStatus {
-	var a abi.CallApprovalAnswer
-	if forApproval(w) && json.Unmarshal(answer, &a) == nil && a.Decision != decisionApproved {
-		return abi.CallDenied
-	}
-	return status
 }

@@ -140,3 +140,15 @@ func Malformed(err error) *Refusal {
 	}
 	return Refuse(abi.CallInvalid, string(abi.CodeInvalidRequest), strings.ReplaceAll(err.Error(), "cannot ", "unable to "))
 }
+
+// Asked returns a call's request: asked, which points to a T where somebody has decoded it
+// before, or what is read from the text. The error is a *Refusal.
+func Asked[T any](asked any, text []byte) (v T, err error) {
+	if asked, ok := asked.(*T); ok {
+		return *asked, nil
+	}
+	if err := json.Unmarshal(text, &v); err != nil {
+		return v, Malformed(err)
+	}
+	return v, nil
+}

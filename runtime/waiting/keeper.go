@@ -1,0 +1,202 @@
+package waiting
+
+import (
+	"context"
+	"errors"
+
+	json "github.com/go-json-experiment/json"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// Messages makes what callers say to Tasks.
+type Messages interface {
+	// Said returns a Message that a client says; what it refers to is there for the client.
+	Said(ctx context.Context, c *desk.Caller, in *abi.MessageInput, sessionID, taskID string) (*abi.Message, error)
+	// AppendTo appends a Message to a Session that check permits it for.
+	AppendTo(c *desk.Caller, s *ledger.Session, workspace string, m *abi.Message, idem *storage.Idempotency,
+		check func(*abi.Session) error) (desk.Doc, error)
+}
+
+// Parts are what a keeper works with.
+type Parts struct {
+	desk.Parts
+	Messages Messages
+	// Task returns a Task as the log has it, without its input.
+	Task func(ctx context.Context, t storage.Tenant, id string) (*abi.Task, error)
+	// Live returns the Workspace of a Task that is in memory; ok is false for any other.
+	Live func(ledger.Key) (workspace string, ok bool)
+	// Wake brings a parked Task what it waits for, and waits until that is durable.
+	// ErrNotWaiting says that it does not wait for this any more.
+	Wake    func(ctx context.Context, task ledger.Key, a *Answer) error
+	Pending *Pending // what Tasks ask at present
+	Ends    *Ends
+}
+
+// Keeper serves requests for permission to callers: it lists them and takes answers. It is
+// safe for concurrent use.
+type Keeper struct{ parts Parts }
+
+// NewKeeper returns a keeper.
+func NewKeeper(p Parts) *Keeper { return &Keeper{parts: p} }
+
+// scopeAnswers is what answering a Task takes, on every way: an answer decides what the
+// Task does next.
+const scopeAnswers = "tasks:write"
+
+// mayAnswer refuses those who may answer no Task. A retry is refused as well.
+func mayAnswer(c *desk.Caller) error {
+	if !c.Can(scopeAnswers) {
+		return desk.Denied(scopeAnswers)
+	}
+	return nil
+}
+
+// wake brings a Task what it waits for. settled is the error when it does not wait for that
+// any more.
+func (k *Keeper) wake(ctx context.Context, key ledger.Key, a *Answer, settled error) error {
+	err := k.parts.Wake(ctx, key, a)
+	if errors.Is(err, ErrNotWaiting) {
+		return settled
+	}
+	return err
+}
+
+// RespondPermission decides on a request for permission, or brings what it asks
+// for. It answers with the request as it is after that: still pending while more
+// have to approve.
+func (k *Keeper) RespondPermission(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.RespondRequest) (desk.Doc, error) {
+	if err := mayAnswer(c); err != nil {
+		return desk.Doc{}, err
+	}
+	p, _, err := desk.Find[abi.PermissionRequest](ctx, k.parts.Desk, c, abi.ObjectPermissionRequest, id)
+	if err != nil {
+		return desk.Doc{}, err
+	}
+	return k.parts.Desk.Once(ctx, c, r, p.WorkspaceID, func(idem *storage.Idempotency) (desk.Doc, error) {
+		t, err := k.parts.Task(ctx, c.Tenant, p.TaskID)
+		if err != nil {
+			return desk.Doc{}, err
+		}
+		if p.Status != abi.PermissionPending || t.Waiting == nil || t.Waiting.PermissionID != id {
+			return desk.Doc{}, settledAlready(id)
+		}
+		a := &Answer{RequestID: t.Waiting.RequestID, Actor: c.Actor, Idem: idem, Status: desk.StatusOK}
+		if err := k.respond(ctx, c, a, &p, &req); err != nil {
+			return desk.Doc{}, err
+		}
+		if err := k.wake(ctx, ledger.Key{Tenant: c.Tenant, ID: p.TaskID}, a, settledAlready(id)); err != nil {
+			return desk.Doc{}, err
+		}
+		state, err := json.Marshal(&a.Shown.PermissionRequest)
+		return desk.Doc{ID: id, JSON: state}, err
+	})
+}
+
+func settledAlready(id string) error {
+	return abi.Errorf(abi.CodeConflict, "permission request %s is settled already", id)
+}
+
+// respond turns a response into what ends the wait.
+func (k *Keeper) respond(ctx context.Context, c *desk.Caller, a *Answer, p *abi.PermissionRequest, req *abi.RespondRequest) error {
+	if p.Kind == abi.PermissionApproval {
+		if req.Message != nil {
+			return abi.InvalidParam("message", "an approval takes a decision, not a message")
+		}
+		if err := desk.CheckOneOf("decision", req.Decision, decisionApproved, decisionDenied); err != nil {
+			return err
+		}
+		a.decide(req, k.parts.Now())
+		return nil
+	}
+	if len(req.Arguments) > 0 {
+		return abi.InvalidParam("arguments", "only an approval takes arguments")
+	}
+	if req.Decision == decisionDenied && req.Message == nil {
+		a.decline(p.Kind, req.Reason)
+		return nil
+	}
+	if req.Decision != "" {
+		return abi.InvalidParam("decision", `a request for %s is answered by a message, or declined with the decision "denied"`, p.Kind)
+	}
+	if req.Message == nil {
+		return abi.InvalidParam("message", `missing required member "message"`)
+	}
+	m, err := k.parts.Messages.Said(ctx, c, req.Message, p.SessionID, p.TaskID)
+	if err != nil {
+		return desk.Within("message", err)
+	}
+	return a.bring(m)
+}
+
+// maxScanned is how many requests one page looks at: a page may hold fewer than it
+// could when what it is to hold is rare.
+const maxScanned = 1000
+
+// Permissions lists requests for permission, newest first: all, or those of one
+// status. Pending ones are found without a look at the others.
+func (k *Keeper) Permissions(ctx context.Context, c *desk.Caller, f desk.Filter, status abi.PermissionStatus, p desk.Page) (desk.DocList, error) {
+	if f.WorkspaceID == "" && len(c.Workspaces) == 1 {
+		f.WorkspaceID = c.Workspaces[0]
+	}
+	switch status {
+	case "":
+		return k.parts.Desk.List(ctx, c, abi.ObjectPermissionRequest, f, p)
+	case abi.PermissionPending:
+		return k.pending(ctx, c, f, p)
+	}
+	if err := desk.CheckOneOf("status", status, abi.PermissionPending, abi.PermissionApproved, abi.PermissionDenied,
+		abi.PermissionAnswered, abi.PermissionTimeout, abi.PermissionCanceled); err != nil {
+		return desk.DocList{}, err
+	}
+	var list desk.DocList
+	for range maxScanned / p.Limit {
+		page, err := k.parts.Desk.List(ctx, c, abi.ObjectPermissionRequest, f, p)
+		if err != nil {
+			return desk.DocList{}, err
+		}
+		for i, doc := range page.Docs {
+			if hasStatus(doc.JSON, status) && list.Add(doc, p.Limit) {
+				return list.End(doc.ID, page.More || i < len(page.Docs)-1), nil
+			}
+		}
+		if !page.More {
+			return list.End("", false), nil
+		}
+		p.After = page.Next
+	}
+	return list.End(p.After, true), nil
+}
+
+func hasStatus(state []byte, status abi.PermissionStatus) bool {
+	var p struct {
+		Status abi.PermissionStatus `json:"status"`
+	}
+	return json.Unmarshal(state, &p) == nil && p.Status == status
+}
+
+func (k *Keeper) pending(ctx context.Context, c *desk.Caller, f desk.Filter, p desk.Page) (desk.DocList, error) {
+	ids, more := k.parts.Pending.before(c.Tenant, p.After, p.Limit, func(at place) bool {
+		return c.Sees(at.workspace) && desk.Matches(f.WorkspaceID, at.workspace) && desk.Matches(f.SessionID, at.session) && desk.Matches(f.TaskID, at.task)
+	})
+	var list desk.DocList
+	for i, id := range ids {
+		res, err := k.parts.Ledger.Find(ctx, c.Tenant, abi.ObjectPermissionRequest, id)
+		if ledger.IsNotFound(err) || err == nil && !hasStatus(res.State, abi.PermissionPending) {
+			continue // it is on its way to the disk, or was settled meanwhile
+		}
+		if err != nil {
+			return desk.DocList{}, err
+		}
+		if list.Add(desk.Doc{ID: id, JSON: res.State}, p.Limit) {
+			return list.End(id, more || i < len(ids)-1), nil
+		}
+	}
+	if len(ids) == 0 {
+		return list, nil
+	}
+	return list.End(ids[len(ids)-1], more), nil
+}

@@ -1,0 +1,120 @@
+package waiting
+
+import (
+	"context"
+
+	json "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// WaitTask returns the Task when it has ended, or as it is when ctx ends.
+func (k *Keeper) WaitTask(ctx context.Context, c *desk.Caller, id string) (desk.Doc, error) {
+	key, ends := ledger.Key{Tenant: c.Tenant, ID: id}, k.parts.Ends
+	w := ends.join(key) // before looking, so that no end is missed
+	defer ends.leave(key, w)
+	if workspace, live := k.parts.Live(key); !live || !c.Sees(workspace) {
+		doc, err := k.parts.Desk.Get(ctx, c, abi.ObjectTask, id)
+		if err != nil || doc.Task.Terminal() {
+			return doc, err
+		}
+	}
+	select {
+	case <-w.done:
+	case <-ctx.Done():
+		return k.parts.Desk.Get(context.WithoutCancel(ctx), c, abi.ObjectTask, id)
+	}
+	if w.end.Err != nil {
+		return desk.Doc{}, w.end.Err
+	}
+	if w.end.Doc.JSON == nil {
+		return k.parts.Desk.Get(context.WithoutCancel(ctx), c, abi.ObjectTask, id)
+	}
+	return w.end.Doc, nil
+}
+
+// AppendTaskMessage sends a Message to a Task that has not ended: an interrupt at
+// any time, input and a tool confirmation to one that waits for it.
+func (k *Keeper) AppendTaskMessage(ctx context.Context, c *desk.Caller, r *desk.Retry, taskID string, req abi.AppendTaskMessageRequest) (desk.Doc, error) {
+	if err := desk.CheckOneOf("kind", req.Kind, abi.TaskMessageInput, abi.TaskMessageInterrupt, abi.TaskMessageToolConfirmation); err != nil {
+		return desk.Doc{}, err
+	}
+	if req.Kind != abi.TaskMessageInterrupt {
+		if err := mayAnswer(c); err != nil {
+			return desk.Doc{}, err
+		}
+	}
+	if req.Message == nil {
+		return desk.Doc{}, abi.InvalidParam("message", `missing required member "message"`)
+	}
+	t, _, err := desk.Find[abi.Task](ctx, k.parts.Desk, c, abi.ObjectTask, taskID)
+	if err != nil {
+		return desk.Doc{}, err
+	}
+	s, release, err := k.parts.Desk.OpenSession(ctx, c, t.SessionID)
+	if err != nil {
+		return desk.Doc{}, err
+	}
+	defer release()
+	return k.parts.Desk.Once(ctx, c, r, t.WorkspaceID, func(idem *storage.Idempotency) (desk.Doc, error) {
+		if t.Status.Terminal() {
+			return desk.Doc{}, abi.Errorf(abi.CodeInvalidStateTransition, "task %s is %s and takes no %s", t.ID, t.Status, req.Kind)
+		}
+		m, err := k.parts.Messages.Said(ctx, c, req.Message, t.SessionID, t.ID)
+		if err != nil {
+			return desk.Doc{}, err
+		}
+		if req.Kind != abi.TaskMessageInterrupt {
+			return k.answerInput(ctx, c, &t, req.Kind, m, idem)
+		}
+		return k.parts.Messages.AppendTo(c, s, t.WorkspaceID, m, idem, desk.SessionOpen)
+	})
+}
+
+// answerInput brings a parked Task the input that it waits for.
+func (k *Keeper) answerInput(ctx context.Context, c *desk.Caller, t *abi.Task, kind abi.TaskMessageKind, m *abi.Message, idem *storage.Idempotency) (desk.Doc, error) {
+	w := t.Waiting
+	if w == nil || KindOf(w) == "" || (kind == abi.TaskMessageToolConfirmation) != ForApproval(w) {
+		return desk.Doc{}, abi.Errorf(abi.CodeInvalidStateTransition, "task %s is %s and does not wait for %s", t.ID, t.Status, kind)
+	}
+	a := &Answer{RequestID: w.RequestID, Actor: c.Actor, Idem: idem}
+	if err := a.bring(m); err != nil {
+		return desk.Doc{}, err
+	}
+	if kind == abi.TaskMessageToolConfirmation {
+		d, err := decisionOf(m)
+		if err != nil {
+			return desk.Doc{}, err
+		}
+		a.decide(d, k.parts.Now())
+	}
+	doc := desk.Doc{ID: m.ID, JSON: desk.Placed(abi.ObjectMessage, m.AppendJSON(nil), t.WorkspaceID, ""), Restricted: a.Message[0].Restricted}
+	return doc, k.wake(ctx, ledger.Key{Tenant: c.Tenant, ID: t.ID}, a,
+		abi.Errorf(abi.CodeInvalidStateTransition, "task %s does not wait any more: it was answered already", t.ID))
+}
+
+// decisionOf reads an approval from the json part of a Message.
+func decisionOf(m *abi.Message) (*abi.RespondRequest, error) {
+	for _, p := range m.Parts {
+		if p.Type != abi.PartJSON {
+			continue
+		}
+		var d struct {
+			Decision  string         `json:"decision"`
+			Reason    string         `json:"reason"`
+			Arguments jsontext.Value `json:"arguments"`
+		}
+		if err := json.Unmarshal(p.Value, &d); err != nil {
+			return nil, abi.InvalidParam("message.parts", "reading the decision: %v", err)
+		}
+		if err := desk.CheckOneOf("decision", d.Decision, decisionApproved, decisionDenied); err != nil {
+			return nil, desk.Within("message.parts", err)
+		}
+		return &abi.RespondRequest{Decision: d.Decision, Reason: d.Reason, Arguments: d.Arguments}, nil
+	}
+	return nil, abi.InvalidParam("message.parts", `a tool_confirmation needs a json part with {"decision": "approved"} or {"decision": "denied"}`)
+}
