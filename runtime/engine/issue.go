@@ -85,14 +85,8 @@ func (e *Engine) readFacts(ctx context.Context, t *task, f *proofs.Facts) error 
 	}
 	f.Persona = &persona.Persona
 	f.Tally = receipt.NewTally(h.program, journal.Given(about, input, persona.Text), t.id)
-	for i := range h.entries {
-		entry := &h.entries[i]
-		if entry.Open {
-			break
-		}
-		if err := f.Take(entry); err != nil {
-			return err
-		}
+	if err := f.TakeAll(h.entries); err != nil {
+		return err
 	}
 	f.Irreproducible = ""
 	return nil

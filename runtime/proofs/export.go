@@ -125,10 +125,8 @@ func (k *Keeper) bundleReceipt(ctx context.Context, c *desk.Caller, t *abi.Task,
 // bundleBlobs adds the content of the Artifacts that the record has put.
 func (k *Keeper) bundleBlobs(ctx context.Context, rec *journal.Record, b *bundle.Contents) error {
 	f := Facts{Tally: receipt.NewTally(&rec.Program, rec.Input, rec.TaskID)}
-	for i := range rec.Entries[:journal.Closed(rec.Entries)] {
-		if err := f.Take(&rec.Entries[i]); err != nil {
-			return err
-		}
+	if err := f.TakeAll(rec.Entries); err != nil {
+		return err
 	}
 	seen := []storage.Hash{}
 	for _, a := range f.Artifacts {

@@ -37,6 +37,16 @@ func (f *Facts) Take(e *journal.Entry) error {
 	return err
 }
 
+// TakeAll adds the calls of a record, as far as they were answered.
+func (f *Facts) TakeAll(entries []journal.Entry) error {
+	for i := range journal.Closed(entries) {
+		if err := f.Take(&entries[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // limit is the Persona's Budget as a receipt states it; nil when it bounds nothing that
 // receipts count.
 func (f *Facts) limit() *receipt.Budget {
