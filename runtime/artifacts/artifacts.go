@@ -20,7 +20,7 @@ import (
 // blob store, Wharf holds its bytes; without, it describes bytes that live at
 // req.URI. A stated SHA-256 must be that of the content.
 func (k *Keeper) RegisterArtifact(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.RegisterArtifactRequest, content io.Reader) (desk.Doc, error) {
-	if err := CheckArtifact(&req); err != nil {
+	if err := checkArtifact(&req); err != nil {
 		return desk.Doc{}, err
 	}
 	if err := k.placeArtifact(ctx, c, &req); err != nil {
@@ -39,7 +39,7 @@ func (k *Keeper) RegisterArtifact(ctx context.Context, c *desk.Caller, r *desk.R
 		if req.SHA256 != nil {
 			sha = *req.SHA256
 		}
-		a := k.NewArtifact(&req, sha, size)
+		a := k.newArtifact(&req, sha, size)
 		encoded, err := ledger.Encode(ledger.Record{Kind: abi.EventArtifactCreated, Object: abi.ObjectArtifact, ID: a.ID, Created: true, State: a})
 		if err != nil {
 			return desk.Doc{}, err
@@ -69,7 +69,7 @@ func artifactRetry(r *desk.Retry, req abi.RegisterArtifactRequest) *desk.Retry {
 	return &desk.Retry{Key: r.Key, Method: r.Method, Target: r.Target, Body: body}
 }
 
-func CheckArtifact(req *abi.RegisterArtifactRequest) error {
+func checkArtifact(req *abi.RegisterArtifactRequest) error {
 	if err := desk.CheckOneOf("kind", req.Kind, abi.ArtifactFile, abi.ArtifactPatch, abi.ArtifactImage, abi.ArtifactLog,
 		abi.ArtifactDiff, abi.ArtifactReceipt, abi.ArtifactSnapshot, abi.ArtifactDataset, abi.ArtifactOther); err != nil {
 		return err
@@ -139,9 +139,9 @@ func (k *Keeper) putBlob(ctx context.Context, content io.Reader, stated *string)
 	return hex.EncodeToString(hash[:]), size, k.parts.Ledger.Failed("storing the content", err)
 }
 
-// NewArtifact makes the resource. A size below 0 means that Wharf does not hold
+// newArtifact makes the resource. A size below 0 means that Wharf does not hold
 // the bytes.
-func (k *Keeper) NewArtifact(req *abi.RegisterArtifactRequest, sha string, size int64) *abi.Artifact {
+func (k *Keeper) newArtifact(req *abi.RegisterArtifactRequest, sha string, size int64) *abi.Artifact {
 	id := k.parts.IDs.New(abi.ObjectArtifact)
 	a := &abi.Artifact{
 		Envelope: abi.NewEnvelope(abi.ObjectArtifact, id, k.parts.Now(), req.Metadata),
@@ -224,7 +224,7 @@ func lostArtifact(a *abi.Artifact, err error) error {
 	return &ledger.LostContent{What: "the content of artifact " + a.ID, Cause: damage}
 }
 
-var ErrNoContent = errors.New("the node does not hold this artifact's bytes")
+var errNoContent = errors.New("the node does not hold this artifact's bytes")
 
 // ReadArtifact reads a range of an Artifact's content, at most limit bytes.
 func (k *Keeper) ReadArtifact(ctx context.Context, a *abi.Artifact, offset, length, limit int64) ([]byte, error) {
@@ -233,7 +233,7 @@ func (k *Keeper) ReadArtifact(ctx context.Context, a *abi.Artifact, offset, leng
 		return nil, err
 	}
 	if blob == nil {
-		return nil, ErrNoContent
+		return nil, errNoContent
 	}
 	defer blob.Close()
 	rest := max(blob.Size()-offset, 0)

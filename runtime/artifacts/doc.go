@@ -7,5 +7,5 @@
 //   - A stated SHA-256 is that of the content.
 //   - An Artifact's content never changes.
 //
-// It may import abi, storage, the desk and the ledger.
+// It may import abi, storage, the desk, the ledger and what host calls are answered with.
 package artifacts

@@ -9,6 +9,8 @@ type Parts struct {
 	desk.Parts
 	// DefaultWorkspaceOf returns the Workspace of a resource that names none.
 	DefaultWorkspaceOf func(c *desk.Caller) string
+	// MostRead is how many bytes of a content one call of a plugin reads at most.
+	MostRead int64
 }
 
 // Keeper serves Artifacts. It is safe for concurrent use.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	json "github.com/go-json-experiment/json"
-
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/intake"
@@ -16,8 +14,8 @@ import (
 	"github.com/wharf-dev/wharf/storage"
 )
 
-// newIntake makes the room that Connectors are served by, and has it answer its host call
-// and hear of Tasks that end.
+// newIntake makes the room that Connectors are served by, and has it hear of
+// Tasks that end.
 func (e *Engine) newIntake(common desk.Parts, secret func(context.Context, storage.Tenant, *abi.Connector, string, string) ([]byte, error)) *intake.Intake {
 	i := intake.New(intake.Parts{Config: e.config.Connectors, Parts: common,
 		Entropy: e.entropy, Tenants: e.tenants, Tasks: connectedTasks{e}, Plugins: connectedPlugins{e}, Secret: secret,
@@ -29,25 +27,8 @@ func (e *Engine) newIntake(common desk.Parts, secret func(context.Context, stora
 		LeftOut: func(key ledger.Key) error {
 			return e.aside.Cause(abi.ObjectConnector, key)
 		}})
-	e.served = map[string]hostCall{abi.CallDeliver: deliverTo(i)}
 	e.observers = append(e.observers, i.TaskEnded)
 	return i
-}
-
-// deliverTo answers abi.CallDeliver: the Connectors that a Task may poll for are an intake's.
-func deliverTo(i *intake.Intake) hostCall {
-	return func(r *run, ctx context.Context, c *liveCall) ([]byte, error) {
-		req, err := ask[abi.CallDeliverRequest](c)
-		if err != nil {
-			return nil, err
-		}
-		h, err := i.Deliver(ctx, r.task.tenant, &r.task.about, &req)
-		if err != nil {
-			return nil, err
-		}
-		c.extra, c.release = h.Records, h.End
-		return json.Marshal(&h.Answer)
-	}
 }
 
 // callNormalized refuses: a Task has no deliveries.

@@ -18,6 +18,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/background"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/files"
+	"github.com/wharf-dev/wharf/runtime/hostcall"
 	"github.com/wharf-dev/wharf/runtime/identity"
 	"github.com/wharf-dev/wharf/runtime/inhand"
 	"github.com/wharf-dev/wharf/runtime/intake"
@@ -197,7 +198,7 @@ type brought struct {
 // performers of what reaches outside the node.
 type answering struct {
 	calls      map[string]*abi.HostCall
-	served     map[string]hostCall // by rooms
+	served     map[string]hostcall.Func // by rooms
 	performers map[string]provider.Performer
 }
 
@@ -220,7 +221,6 @@ type inMemory struct {
 	ends      waiting.Ends
 	observers []func(storage.Tenant, *abi.Task) // hear of each Task that has ended, as it was accepted
 	aside     *aside.Shelf
-	values    stateTable
 	kept      keptBlobs
 }
 
@@ -279,17 +279,18 @@ func (e *Engine) furnish(parts *Parts) {
 		Turns: e.turns, Bundled: parts.Personas, Started: e.started, Calls: e.calls, Offers: e.offers, LeaveOut: e.aside.LeaveOut})
 	e.tenantResources = tenancy.NewDirectory(tenancy.Parts{Parts: common,
 		Entropy: e.entropy, Tokens: parts.Tokens, Quota: e.Quota, Seed: e.Seed, LeaveOut: e.aside.LeaveOut}, e.tenants)
-	e.memoryResources = memories.NewKeeper(memories.Parts{Parts: common, Persona: e.Persona})
+	e.memoryResources = memories.NewKeeper(memories.Parts{Parts: common, Persona: e.Persona, TenantID: e.tenants.IDOf})
 	e.sessionResources = sessions.NewKeeper(sessions.Parts{Parts: common,
 		DefaultPersona: e.config.DefaultPersona, Persona: e.Persona, CheckVaultIDs: e.CheckVaultIDs})
 	e.permissionResources = waiting.NewKeeper(waiting.Parts{Parts: common,
 		Messages: e.sessionResources, Task: e.storedTask, Live: e.tasks.workspaceOf, Wake: e.wake, Pending: &e.pending, Ends: &e.ends})
 	e.fileResources = files.NewKeeper(files.Parts{Parts: common, Root: parts.Files})
 	e.artifactResources = artifacts.NewKeeper(artifacts.Parts{Parts: common,
-		DefaultWorkspaceOf: e.DefaultWorkspaceOf})
+		DefaultWorkspaceOf: e.DefaultWorkspaceOf, MostRead: int64(e.config.Limits.PayloadBytes)})
 	e.replayResources = e.newReplays(common)
 	e.proofResources = e.newProofs(common, parts.Keys)
 	e.Intake = e.newIntake(common, e.ConnectorSecret)
+	e.haveRoomsAnswer(e.memoryResources, e.sessionResources, e.artifactResources, e.Intake)
 }
 
 func (c Config) withDefaults() Config {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/hostcall"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/provider"
@@ -732,8 +733,8 @@ func TestStateUnderConcurrency(t *testing.T) {
 	if err != nil || res.Sequence != 8*10-1 {
 		t.Fatalf("the value has the sequence %d (%v)", res.Sequence, err)
 	}
-	kept, err := n.stateOf(t.Context(), ledger.Key{Tenant: n.root.Tenant, ID: sessions.StateID(session, "shared")})
-	if err != nil || string(kept) != string(res.State) {
-		t.Errorf("remembered %s, on disk %s (%v)", kept, res.State, err)
+	got, err := n.served[abi.CallStateGet](t.Context(), &hostcall.Call{Tenant: n.root.Tenant, Task: &abi.Task{SessionID: session}, Request: []byte(`{"key":"shared"}`)})
+	if remembered := strings.Trim(string(got.JSON), "{}"); err != nil || !strings.Contains(string(res.State), remembered) {
+		t.Errorf("remembered %s, on disk %s (%v)", remembered, res.State, err)
 	}
 }

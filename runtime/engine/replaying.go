@@ -447,7 +447,7 @@ func (p *replaying) madeRecord(m replay.Made) (*ledger.Record, error) {
 			return nil, err
 		}
 		put.Visibility = cmp.Or(put.Visibility, abi.VisibilityPublic)
-		a, err := e.artifactOf(context.Background(), &t.about,
+		a, err := e.ArtifactOf(context.Background(), &t.about,
 			&abi.RegisterArtifactRequest{Kind: put.Kind, MimeType: put.MimeType, Visibility: put.Visibility, Name: put.Name}, content)
 		if err != nil {
 			return nil, err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/hostcall"
 	"github.com/wharf-dev/wharf/runtime/memories"
 	"github.com/wharf-dev/wharf/runtime/sessions"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
@@ -28,8 +29,8 @@ func TestUnreadableMessageIsTold(t *testing.T) {
 		{"json", deepPart(`{"type":"json","value":DEEP,"visibility":"public"}`, 9_996), []string{`"value":{"redacted":true`, `"first"`}, false},
 		{"a call", deepPart(`{"type":"tool_call","tool_call_id":"c1","name":"n","input":{"a":DEEP},"visibility":"public"}`, 9_995), []string{`"tool_call_id":"c1"`, `"input":{"redacted":true`, `"first"`}, false},
 		{"a result", deepPart(`{"type":"tool_result","tool_call_id":"c1","status":"ok","output":DEEP,"visibility":"public"}`, 9_000), []string{`"tool_call_id":"c1"`, `"output":{"redacted":true`, `"first"`}, false},
-		{"one level more than can be passed on", deepPart(`{"type":"json","value":DEEP,"visibility":"public"}`, maxListed-2), []string{`"value":{"redacted":true`}, false},
-		{"as deep as it may be", deepPart(`{"type":"json","value":DEEP,"visibility":"public"}`, maxListed-3), []string{`"value":[[[`}, false},
+		{"one level more than can be passed on", deepPart(`{"type":"json","value":DEEP,"visibility":"public"}`, hostcall.MaxListed-2), []string{`"value":{"redacted":true`}, false},
+		{"as deep as it may be", deepPart(`{"type":"json","value":DEEP,"visibility":"public"}`, hostcall.MaxListed-3), []string{`"value":[[[`}, false},
 		{"metadata", replace1(`"metadata":{}`, `"metadata":{"a":`+nestedLists(9_996)+`}`), []string{`"metadata":{"redacted":true`, `"first"`}, false},
 		{"too deep for the decoder", tooDeep, []string{`"unreadable":["msg_`}, true},
 		{"no JSON", func(string) string { return `{"parts":` }, []string{`"unreadable":["msg_`}, true},

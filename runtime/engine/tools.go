@@ -165,7 +165,7 @@ func (r *run) hostTool(ctx context.Context, c *liveCall, t *hostTool, req *abi.C
 		return nil, err
 	}
 	call := &liveCall{def: r.engine.calls[t.call], request: text, entry: journal.Entry{Index: c.entry.Index, Call: t.call, Request: text}}
-	answer, err := immediate[t.call](r, ctx, call)
+	answer, err := r.engine.immediately(t.call)(r, ctx, call)
 	if err != nil {
 		return nil, err
 	}

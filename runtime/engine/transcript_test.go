@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/hostcall"
 	"github.com/wharf-dev/wharf/storage"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
@@ -39,7 +40,7 @@ func TestTheNewestMessagesAreTold(t *testing.T) {
 		{"of many", 500, 1, 7, 7, true},
 		{"of as many", 20, 1, 21, 21, false},
 		{"of fewer", 5, 1, 200, 6, false},
-		{"of large ones", 8, large, 200, maxTold/large + 1, true},
+		{"of large ones", 8, large, 200, hostcall.MaxTold/large + 1, true},
 		{"of its own alone", 0, 1, 3, 1, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {

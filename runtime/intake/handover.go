@@ -8,8 +8,11 @@ import (
 	"net/http"
 	"slices"
 
+	json "github.com/go-json-experiment/json"
+
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/connector"
+	"github.com/wharf-dev/wharf/runtime/hostcall"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/storage"
@@ -27,36 +30,33 @@ type handover struct {
 	answer  abi.CallDeliverAnswer
 }
 
-// Handover is what a poll has handed to its Connector.
-type Handover struct {
-	Answer abi.CallDeliverAnswer
-	// Records take the deliveries: they are told in the batch of the call's own record, so
-	// that a crash neither loses them nor takes them twice.
-	Records []ledger.Record
-	// End is called when the call is recorded, and the deliveries with it, or when it failed.
-	End func(error)
+// HostCalls are the calls of plugins that the intake answers.
+func (i *Intake) HostCalls() map[string]hostcall.Func {
+	return map[string]hostcall.Func{abi.CallDeliver: hostcall.Of(i.deliver)}
 }
 
-// Deliver takes what a poll has found as if its Connector had been sent it: it answers
-// abi.CallDeliver of a Task.
-func (i *Intake) Deliver(ctx context.Context, tenant storage.Tenant, t *abi.Task, req *abi.CallDeliverRequest) (Handover, error) {
+// deliver takes what a poll has found as if its Connector had been sent it. The deliveries are
+// told in the batch of the call's own record, so that a crash neither loses them nor takes them
+// twice.
+func (i *Intake) deliver(ctx context.Context, c *hostcall.Call, req *abi.CallDeliverRequest) (hostcall.Answer, error) {
 	if n := len(req.Deliveries); n > maxDelivered {
-		return Handover{}, provider.Refuse(abi.CallTooLarge, "too_many_deliveries", fmt.Sprintf("%d deliveries; one call takes %d", n, maxDelivered))
+		return hostcall.Answer{}, provider.Refuse(abi.CallTooLarge, "too_many_deliveries", fmt.Sprintf("%d deliveries; one call takes %d", n, maxDelivered))
 	}
-	h := &handover{intake: i, inlet: i.polledBy(tenant, t)}
+	h := &handover{intake: i, inlet: i.polledBy(c.Tenant, c.Task)}
 	if h.inlet == nil {
-		return Handover{}, provider.Refuse(abi.CallNotFound, "no_connector", "this task is not a poll of a connector")
+		return hostcall.Answer{}, provider.Refuse(abi.CallNotFound, "no_connector", "this task is not a poll of a connector")
 	}
 	for at := range req.Deliveries {
 		if err := checkPolled(at, &req.Deliveries[at]); err != nil {
-			return Handover{}, provider.Malformed(err)
+			return hostcall.Answer{}, provider.Malformed(err)
 		}
 	}
 	if err := h.take(ctx, req.Deliveries); err != nil {
 		h.end(err)
-		return Handover{}, err
+		return hostcall.Answer{}, err
 	}
-	return Handover{Answer: h.answer, Records: h.records, End: h.end}, nil
+	answer, err := json.Marshal(&h.answer)
+	return hostcall.Answer{JSON: answer, Extra: h.records, Release: h.end}, err
 }
 
 // polledBy returns the Connector that a Task polls for; nil when it does not.

@@ -8,5 +8,5 @@
 //   - What is redacted is gone from the index of words, and its content from every answer.
 //   - A query costs a bounded number of searches, each of a bounded number of Memories.
 //
-// It may import abi, storage, the desk and the ledger.
+// It may import abi, storage, the desk, the ledger and what host calls are answered with.
 package memories

@@ -13,6 +13,8 @@ type Parts struct {
 	desk.Parts
 	// Persona returns a Persona of a tenant, or abi.NotFound.
 	Persona func(ctx context.Context, t storage.Tenant, id string) (*personas.Persona, error)
+	// TenantID returns the id of a tenant.
+	TenantID func(t storage.Tenant) string
 }
 
 // Keeper serves Memories. It is safe for concurrent use.

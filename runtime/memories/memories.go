@@ -144,7 +144,7 @@ func namedBy(provenance jsontext.Value, actor string) jsontext.Value {
 // ListMemories returns the Memories that a filter lets through and the caller may
 // see, newest first. A page may hold fewer than there are and still have a next.
 func (k *Keeper) ListMemories(ctx context.Context, c *desk.Caller, f Filter, p desk.Page) (desk.DocList, error) {
-	terms, err := TermsOf("q", f.Text)
+	terms, err := termsOf("q", f.Text)
 	if err != nil {
 		return desk.DocList{}, err
 	}
@@ -156,7 +156,7 @@ func (k *Keeper) ListMemories(ctx context.Context, c *desk.Caller, f Filter, p d
 	l := &memoryList{k: k, c: c, f: f, terms: terms, limit: p.Limit}
 	switch {
 	case f.OwnerID != "":
-		return l.result(k.SearchMemories(ctx, c.Tenant, storage.Query{Owner: f.OwnerID, Terms: terms, After: p.After, Limit: p.Limit}, l.add(ctx)))
+		return l.result(k.search(ctx, c.Tenant, storage.Query{Owner: f.OwnerID, Terms: terms, After: p.After, Limit: p.Limit}, l.add(ctx)))
 	case len(terms) > 0 || f.Scope != "":
 		return l.result(k.walkMemories(ctx, c, f.Filter, p, l.add(ctx)))
 	}
@@ -212,19 +212,19 @@ func (l *memoryList) matches(state []byte) (bool, error) {
 		return true, nil
 	}
 	seen := m.Visibility == abi.VisibilityPublic || m.Visibility == abi.VisibilityInternal && l.c.Can(abi.ScopeEventsInternal)
-	return seen && m.RedactedAt.IsZero() && HoldsAll(storage.Words(m.Content), l.terms), nil
+	return seen && m.RedactedAt.IsZero() && holdsAll(storage.Words(m.Content), l.terms), nil
 }
 
-// HoldsAll reports whether sorted words hold every term.
-func HoldsAll(words []string, terms []storage.Term) bool {
+// holdsAll reports whether sorted words hold every term.
+func holdsAll(words []string, terms []storage.Term) bool {
 	return !slices.ContainsFunc(terms, func(t storage.Term) bool {
 		at, found := slices.BinarySearch(words, t.Word)
 		return !found && !(t.Prefix && at < len(words) && strings.HasPrefix(words[at], t.Word))
 	})
 }
 
-// TermsOf returns the words that a query looks for.
-func TermsOf(param, text string) ([]storage.Term, error) {
+// termsOf returns the words that a query looks for.
+func termsOf(param, text string) ([]storage.Term, error) {
 	terms := storage.Terms(text)
 	if len(terms) > maxTerms {
 		return nil, abi.InvalidParam(param, "%s has more than %d words", param, maxTerms)
@@ -232,9 +232,9 @@ func TermsOf(param, text string) ([]storage.Term, error) {
 	return terms, nil
 }
 
-// SearchMemories calls f with the Memories that a query finds, newest first, until it
+// search calls f with the Memories that a query finds, newest first, until it
 // returns false. It returns the id after which to go on, "" at the end.
-func (k *Keeper) SearchMemories(ctx context.Context, t storage.Tenant, q storage.Query, f func(storage.Resource) (bool, error)) (next string, err error) {
+func (k *Keeper) search(ctx context.Context, t storage.Tenant, q storage.Query, f func(storage.Resource) (bool, error)) (next string, err error) {
 	for range maxSearches {
 		found, after, err := k.parts.Store.Search(ctx, t, q)
 		if err != nil {
@@ -256,7 +256,7 @@ func (k *Keeper) SearchMemories(ctx context.Context, t storage.Tenant, q storage
 	return q.After, nil
 }
 
-// walkMemories does what SearchMemories does for those that have no owner in common.
+// walkMemories does what search does for those that have no owner in common.
 func (k *Keeper) walkMemories(ctx context.Context, c *desk.Caller, f desk.Filter, p desk.Page, take func(storage.Resource) (bool, error)) (next string, err error) {
 	if f.WorkspaceID == "" && len(c.Workspaces) == 1 {
 		f.WorkspaceID = c.Workspaces[0]

@@ -20,7 +20,10 @@ type Parts struct {
 }
 
 // Keeper serves Sessions, their Messages and their Branches. It is safe for concurrent use.
-type Keeper struct{ parts Parts }
+type Keeper struct {
+	parts  Parts
+	values stateTable
+}
 
 // NewKeeper returns a keeper.
 func NewKeeper(p Parts) *Keeper { return &Keeper{parts: p} }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"reflect"
-	"strings"
 
 	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -212,11 +211,6 @@ func restricted(parts []abi.Part) bool {
 		}
 	}
 	return false
-}
-
-// StateID returns the id of a Session's value.
-func StateID(session, key string) string {
-	return abi.IDPrefix(abi.ObjectState) + strings.TrimPrefix(session, abi.IDPrefix(abi.ObjectSession)) + "." + key
 }
 
 // appendToSession commits a batch that adds to a Session.

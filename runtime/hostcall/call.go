@@ -1,0 +1,74 @@
+package hostcall
+
+import (
+	"context"
+
+	json "github.com/go-json-experiment/json"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// Run is the run that makes a call, as rooms see it.
+type Run interface {
+	// Flush puts on disk what the run has told so far, so that what reads the store finds it.
+	Flush() error
+	// HasPut reports whether the run itself has put an Artifact.
+	HasPut(artifact string) bool
+	// Session returns the Task's Session as it is now.
+	Session() abi.Session
+}
+
+// Call is one call of a Task that is answered at once.
+type Call struct {
+	Run     Run
+	Tenant  storage.Tenant
+	Task    *abi.Task // as it was accepted: do not change it
+	Request []byte    // in guest memory: good until the call is answered
+	Kept    []byte    // the request's canonical form, as the record has it: do not change it
+	Asked   any       // the request, decoded: a pointer to what the call's definition says; nil when it is not yet
+}
+
+// Answer is what a call is answered with.
+type Answer struct {
+	JSON   []byte          // or other bytes, as the call's definition says
+	States *ledger.Record  // what the call's event states; nil for nothing
+	Extra  []ledger.Record // further events, told before the call's own
+	// Release is called when the call is recorded, and all that it states with it, or when
+	// that failed; nil for nothing.
+	Release func(error)
+}
+
+// Func answers a call. A *provider.Refusal is an answer for the plugin; any other error fails
+// its Task.
+type Func func(ctx context.Context, c *Call) (Answer, error)
+
+// Of returns what answers a call with what a function says of its request.
+func Of[T any](f func(ctx context.Context, c *Call, req *T) (Answer, error)) Func {
+	return func(ctx context.Context, c *Call) (Answer, error) {
+		req, err := ask[T](c)
+		if err != nil {
+			return Answer{}, err
+		}
+		return f(ctx, c, &req)
+	}
+}
+
+// ask returns a call's request, decoded.
+func ask[T any](c *Call) (v T, err error) {
+	if asked, ok := c.Asked.(*T); ok {
+		return *asked, nil
+	}
+	if err := json.Unmarshal(c.Request, &v); err != nil {
+		return v, provider.Malformed(err)
+	}
+	return v, nil
+}
+
+// Encoded is the answer that is a document alone.
+func Encoded(v any) (Answer, error) {
+	doc, err := json.Marshal(v)
+	return Answer{JSON: doc}, err
+}
