@@ -12,6 +12,7 @@ import (
 // Schema is a JSON Schema of the draft 2020-12, as far as the types of abi need it.
 type Schema struct {
 	Ref             string             `json:"$ref,omitzero"`
+	AnyOf           []*Schema          `json:"anyOf,omitzero"`
 	Description     string             `json:"description,omitzero"`
 	Type            any                `json:"type,omitzero"` // a name, or a list of names
 	Enum            []string           `json:"enum,omitzero"`
@@ -22,7 +23,7 @@ type Schema struct {
 	Additional      any                `json:"additionalProperties,omitzero"`
 	Items           *Schema            `json:"items,omitzero"`
 	MaxItems        int                `json:"maxItems,omitzero"`
-	MaxProperties   int                `json:"maxProperties,omitzero"`
+	MaxProperties   *int               `json:"maxProperties,omitzero"`
 
 	Order []string `json:"-"` // of Properties, as they are declared
 }

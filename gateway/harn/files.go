@@ -15,8 +15,8 @@ import (
 
 // fileCore is what the routes of Workspaces' files ask of the engine.
 type fileCore interface {
-	ReadFile(ctx context.Context, c *desk.Caller, workspace, path string) (files.File, []byte, error)
-	WriteFile(ctx context.Context, c *desk.Caller, workspace, path string, content []byte, when files.Condition) (files.File, bool, error)
+	ReadFile(ctx context.Context, c *desk.Caller, workspace, path string) (abi.File, []byte, error)
+	WriteFile(ctx context.Context, c *desk.Caller, workspace, path string, content []byte, when files.Condition) (abi.File, bool, error)
 	RemoveFile(ctx context.Context, c *desk.Caller, workspace, path string, when files.Condition) error
 	ListFiles(ctx context.Context, c *desk.Caller, workspace, dir string, p desk.Page) (desk.DocList, error)
 }
@@ -40,8 +40,7 @@ func (a *Adapter) fileRoutes() []gateway.Route {
 
 func fileSchemas() map[string]schema {
 	return map[string]schema{
-		"File": shape("A file of a Workspace.", schema{"object": enum("file", "folder"), "workspace_id": text(), "path": text(), "size": whole()},
-			schema{"sha256": hexHash(), "updated_at": moment()}),
+		"File": of[abi.File]("A file of a Workspace.", but(schema{"object": enum("file", "folder"), "sha256": hexHash()})),
 	}
 }
 

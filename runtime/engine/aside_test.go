@@ -67,6 +67,7 @@ func TestUnreadableDelivery(t *testing.T) {
 			n.receiveRaw(t, id, payload)
 			n.stop(t)
 			n = boot(t, n.disk, g)
+			n.forged = true
 			defer n.stop(t)
 			n.deliver(t, id, "2", "fine: after")
 			n.settled(t, id)
@@ -87,6 +88,7 @@ func TestUnreadableDelivery(t *testing.T) {
 // receiveRaw writes a delivery that no door lets in.
 func (n *node) receiveRaw(t testing.TB, connector, payload string) {
 	t.Helper()
+	n.forged = true
 	res, err := n.store.Get(t.Context(), n.root.Tenant, abi.ObjectConnector, connector)
 	if err != nil {
 		t.Fatal(err)

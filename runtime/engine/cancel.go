@@ -43,7 +43,7 @@ func (e *Engine) CancelTask(ctx context.Context, c *desk.Caller, r *desk.Retry, 
 func (e *Engine) cancel(ctx context.Context, c *desk.Caller, idem *storage.Idempotency, id, reason string) (desk.Doc, error) {
 	ch := change{in: lifecycle.Input{Kind: lifecycle.Cancel}, actor: c.Actor, idem: idem}
 	if reason != "" {
-		ch.payload = map[string]string{"reason": reason}
+		ch.payload = abi.Reason{Reason: reason}
 		ch.outcome = func(o *abi.Outcome) { o.Summary = "canceled: " + reason }
 	}
 	err := e.endFromOutside(ctx, ledger.Key{Tenant: c.Tenant, ID: id}, ch)

@@ -16,11 +16,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/eventstest"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/runtime/tenancy"
+	"github.com/wharf-dev/wharf/storage"
 	"github.com/wharf-dev/wharf/storage/pebble"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
@@ -100,6 +102,8 @@ type node struct {
 	disk  *crashtest.Disk
 	store *pebble.Store
 	root  *desk.Caller
+
+	forged bool // the log holds events that no node wrote
 }
 
 func personasOf(names guests) (list []abi.Persona) {
@@ -153,6 +157,9 @@ func (n *node) stop(t testing.TB) {
 	cancel()
 	if err := n.Drain(ctx); err != nil {
 		t.Fatal(err)
+	}
+	if !n.forged {
+		n.checkEvents(t)
 	}
 	if err := n.store.Close(); err != nil {
 		t.Fatal(err)
@@ -524,4 +531,32 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 		t.Errorf("%s %v", doc.JSON, err)
 	}
 	close(leave)
+}
+
+// checkEvents holds every event of a node that ends against its documentation.
+func (n *node) checkEvents(t testing.TB) {
+	t.Helper()
+	checker, err := eventstest.NewChecker()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tenant := range n.tenants.All() {
+		for after, more := storage.Position(0), true; more; {
+			var page []storage.Event
+			if page, more, err = n.store.Events(context.Background(), storage.Tenant(tenant.Number), storage.Scope{}, after, 200); err != nil {
+				return // a test has damaged it
+			}
+			for _, ev := range page {
+				after = ev.Position()
+				rec, states := ev.Record(), abi.Object("")
+				if rec.State != nil {
+					states = rec.Resource.Object
+				}
+				if err := checker.Check(rec.Kind, states, rec.Payload); err != nil {
+					t.Errorf("event %s: %v", after, err)
+					return
+				}
+			}
+		}
+	}
 }

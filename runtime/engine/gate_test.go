@@ -283,14 +283,14 @@ func (n *node) wantHeldBack(t testing.TB, task *abi.Task, kind abi.EventKind) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var told []withheldCall
+	var told []abi.WithheldCall
 	for _, ev := range events {
 		if k := ev.Record().Kind; k != abi.EventShadowWrite && k != abi.EventProposal {
 			continue
 		} else if k != kind {
 			t.Errorf("a %s", k)
 		}
-		var call withheldCall
+		var call abi.WithheldCall
 		if err := json.Unmarshal(ev.Record().Payload, &call); err != nil {
 			t.Fatal(err)
 		}

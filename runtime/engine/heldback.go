@@ -12,9 +12,9 @@ import (
 
 // heldBack collects the writes that policy held back, for the Outcome.
 type heldBack struct {
-	Proposals    []withheldCall `json:"proposals,omitzero"`
-	ShadowWrites []withheldCall `json:"shadow_writes,omitzero"`
-	Omitted      int            `json:"held_back_omitted,omitzero"` // beyond the bounds
+	Proposals    []abi.WithheldCall `json:"proposals,omitzero"`
+	ShadowWrites []abi.WithheldCall `json:"shadow_writes,omitzero"`
+	Omitted      int                `json:"held_back_omitted,omitzero"` // beyond the bounds
 }
 
 // The bounds on what an Outcome tells of writes that were held back. The events tell
@@ -24,22 +24,13 @@ const (
 	maxHeldBackArguments = 2 << 10
 )
 
-// withheldCall tells a write that policy held back: it is the payload of the event,
-// and part of the Outcome.
-type withheldCall struct {
-	Index     int            `json:"index"` // of the call in the record
-	Call      string         `json:"call"`
-	Action    string         `json:"action"`
-	Arguments jsontext.Value `json:"arguments,omitzero"`
-}
-
 // withheld describes a call that is not made.
-func withheld(c *liveCall, a *policy.Action) withheldCall {
+func withheld(c *liveCall, a *policy.Action) abi.WithheldCall {
 	arguments, err := shownArguments(c)
 	if err != nil {
 		arguments = nil // the call is malformed, and is told without
 	}
-	return withheldCall{Index: c.entry.Index, Call: c.entry.Call, Action: a.String(), Arguments: arguments}
+	return abi.WithheldCall{Index: c.entry.Index, Call: c.entry.Call, Action: a.String(), Arguments: arguments}
 }
 
 // withhold tells a write that is not made. It is in one batch with the record of
@@ -62,7 +53,7 @@ func (r *run) noteHeldBack(e *journal.Entry) {
 	if e.Status != abi.CallDenied || json.Unmarshal(e.Answer, &told) != nil {
 		return
 	}
-	into := map[string]*[]withheldCall{policy.CodeProposed: &r.held.Proposals, policy.CodeShadow: &r.held.ShadowWrites}[told.Code]
+	into := map[string]*[]abi.WithheldCall{policy.CodeProposed: &r.held.Proposals, policy.CodeShadow: &r.held.ShadowWrites}[told.Code]
 	if into == nil {
 		return
 	}

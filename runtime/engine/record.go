@@ -309,13 +309,6 @@ type programPayload struct {
 	Program *toldProgram `json:"program,omitzero"`
 }
 
-// lifePayload is the payload of an event that tells how the node and a Task get along.
-type lifePayload struct {
-	Alone   bool `json:"alone,omitzero"`   // this start has the node to itself
-	Lived   bool `json:"lived,omitzero"`   // it has no longer: the node has lived with it
-	Drained bool `json:"drained,omitzero"` // the node goes down, and not because of the Task
-}
-
 type toldProgram struct {
 	Type            string         `json:"type"`
 	Visibility      abi.Visibility `json:"visibility"`
@@ -333,7 +326,7 @@ func programOf(p *journal.Program) *programPayload {
 func (h *history) readStart(at storage.Position, rec *storage.Record) error {
 	var p struct {
 		programPayload `json:",inline"`
-		lifePayload    `json:",inline"`
+		abi.TaskTrial  `json:",inline"`
 	}
 	if len(rec.Payload) > 0 {
 		if err := json.Unmarshal(rec.Payload, &p); err != nil {

@@ -71,9 +71,9 @@ func trialOf(suspects, before int) time.Duration {
 func (e *Engine) restart(t *task) bool {
 	in := *t.again
 	t.again = nil
-	var life *lifePayload
+	var life *abi.TaskTrial
 	if t.trial > 0 {
-		life = &lifePayload{Alone: true}
+		life = &abi.TaskTrial{Alone: true}
 	}
 	err := e.tellLife(t, in, life)
 	if err != nil && !errors.Is(err, lifecycle.ErrTerminal) {
@@ -99,7 +99,7 @@ func (e *Engine) startIsDurable(t *task) bool {
 // called when the run is.
 func (e *Engine) try(t *task) (stop func() bool) {
 	return time.AfterFunc(t.trial, e.background.Owned(func() {
-		err := e.tellLife(t, lifecycle.Input{Kind: lifecycle.Outlive}, &lifePayload{Lived: true})
+		err := e.tellLife(t, lifecycle.Input{Kind: lifecycle.Outlive}, &abi.TaskTrial{Lived: true})
 		if err == nil { // else it has just ended, or waits: others start when its run is over
 			e.queue.Cleared(t)
 		}
@@ -108,7 +108,7 @@ func (e *Engine) try(t *task) (stop func() bool) {
 
 // leaveRunning tells of a Task that a drain has stopped that it was not what ended the node.
 func (e *Engine) leaveRunning(t *task) {
-	err := e.tellLife(t, lifecycle.Input{Kind: lifecycle.Outlive}, &lifePayload{Drained: true})
+	err := e.tellLife(t, lifecycle.Input{Kind: lifecycle.Outlive}, &abi.TaskTrial{Drained: true})
 	if err != nil && !errors.Is(err, lifecycle.ErrTerminal) && !errors.Is(err, lifecycle.ErrTransition) && !errors.Is(err, errGone) {
 		e.log.Error("the log does not tell that a drain has stopped a task: its next start counts as one after a death of the node",
 			"task", t.id, "error", err)
@@ -116,7 +116,7 @@ func (e *Engine) leaveRunning(t *task) {
 }
 
 // tellLife takes a step that leaves a Task's status as it is, and waits for the disk.
-func (e *Engine) tellLife(t *task, in lifecycle.Input, life *lifePayload) error {
+func (e *Engine) tellLife(t *task, in lifecycle.Input, life *abi.TaskTrial) error {
 	t.mu.Lock()
 	commit, err := e.apply(t, change{in: in, actor: desk.HostActor, life: life})
 	t.mu.Unlock()

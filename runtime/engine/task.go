@@ -139,7 +139,7 @@ type change struct {
 	status  int                // of the answer, when it is not what follows from in
 	before  []ledger.Record    // told before the step itself
 	payload any                // of the notice that the step may tell
-	life    *lifePayload       // told with the event that states the Task; nil for most
+	life    *abi.TaskTrial     // told with the event that states the Task; nil for most
 	amend   func(*abi.Task)    // changes the Task as it is stated; may be nil
 	outcome func(*abi.Outcome) // completes the Outcome of a terminal step; may be nil
 	facts   *proofs.Facts      // what the receipt of a terminal step is made from, when no plugin runs

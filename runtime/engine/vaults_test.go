@@ -20,7 +20,6 @@ import (
 	"github.com/wharf-dev/wharf/runtime/provider/secret"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
-	"github.com/wharf-dev/wharf/runtime/secrets"
 	"github.com/wharf-dev/wharf/runtime/tenancy"
 	"github.com/wharf-dev/wharf/storage"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
@@ -158,7 +157,7 @@ func (n *node) calls(t *testing.T, c *desk.Caller, session, persona string, call
 }
 
 // uses returns the events that tell uses of secrets, oldest first.
-func (n *node) uses(t *testing.T, tenant storage.Tenant) (uses []secrets.Use) {
+func (n *node) uses(t *testing.T, tenant storage.Tenant) (uses []abi.SecretUse) {
 	t.Helper()
 	next := map[abi.ResourcePointer]uint64{}
 	for after := storage.Position(0); ; {
@@ -178,7 +177,7 @@ func (n *node) uses(t *testing.T, tenant storage.Tenant) (uses []secrets.Use) {
 			if rec.Kind != abi.EventSecretUsed {
 				continue
 			}
-			var use secrets.Use
+			var use abi.SecretUse
 			if err := json.Unmarshal(rec.Payload, &use); err != nil {
 				t.Fatal(err)
 			}

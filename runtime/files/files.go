@@ -38,16 +38,6 @@ const (
 // unfinished begins the names of files that are being written. No path has one.
 const unfinished = ".wharf-"
 
-// File describes a file of a Workspace.
-type File struct {
-	Object      string   `json:"object"` // file or folder
-	WorkspaceID string   `json:"workspace_id"`
-	Path        string   `json:"path"`
-	Size        int64    `json:"size"`
-	SHA256      string   `json:"sha256,omitzero"` // hex
-	UpdatedAt   abi.Time `json:"updated_at,omitzero"`
-}
-
 // Condition is what a file must be before it is changed: ETags as in HTTP, ""
 // for anything. Absent asks that it is not there.
 type Condition struct {
@@ -113,16 +103,16 @@ func errNoFile(p string) error {
 }
 
 // ReadFile returns a file of a Workspace and what describes it.
-func (k *Keeper) ReadFile(ctx context.Context, c *desk.Caller, workspace, p string) (File, []byte, error) {
+func (k *Keeper) ReadFile(ctx context.Context, c *desk.Caller, workspace, p string) (abi.File, []byte, error) {
 	if err := k.checkFile(ctx, c, workspace, p); err != nil {
-		return File{}, nil, err
+		return abi.File{}, nil, err
 	}
 	root, err := k.openFiles(c, workspace, false)
 	if err != nil {
-		return File{}, nil, err
+		return abi.File{}, nil, err
 	}
 	if root == nil {
-		return File{}, nil, errNoFile(p)
+		return abi.File{}, nil, errNoFile(p)
 	}
 	defer root.Close()
 	f, content, err := readFile(root, p)
@@ -131,34 +121,34 @@ func (k *Keeper) ReadFile(ctx context.Context, c *desk.Caller, workspace, p stri
 }
 
 // readFile reads a regular file. What is none, or lies outside, is not there.
-func readFile(root *os.Root, p string) (File, []byte, error) {
+func readFile(root *os.Root, p string) (abi.File, []byte, error) {
 	info, err := root.Lstat(p)
 	if err != nil || !info.Mode().IsRegular() {
-		return File{}, nil, errNoFile(p)
+		return abi.File{}, nil, errNoFile(p)
 	}
 	f, err := root.Open(p)
 	if err != nil {
-		return File{}, nil, errNoFile(p)
+		return abi.File{}, nil, errNoFile(p)
 	}
 	defer f.Close()
 	content, err := io.ReadAll(io.LimitReader(f, MaxBytes+1))
 	if err != nil {
-		return File{}, nil, fmt.Errorf("reading a workspace's file: %w", err)
+		return abi.File{}, nil, fmt.Errorf("reading a workspace's file: %w", err)
 	}
 	if len(content) > MaxBytes {
-		return File{}, nil, abi.Errorf(abi.CodePayloadTooLarge, "the file has more than %d bytes", MaxBytes)
+		return abi.File{}, nil, abi.Errorf(abi.CodePayloadTooLarge, "the file has more than %d bytes", MaxBytes)
 	}
 	return described(p, content, info.ModTime()), content, nil
 }
 
-func described(p string, content []byte, at time.Time) File {
+func described(p string, content []byte, at time.Time) abi.File {
 	sum := sha256.Sum256(content)
-	return File{Object: "file", Path: p, Size: int64(len(content)), SHA256: hex.EncodeToString(sum[:]), UpdatedAt: abi.At(at)}
+	return abi.File{Object: "file", Path: p, Size: int64(len(content)), SHA256: hex.EncodeToString(sum[:]), UpdatedAt: abi.At(at)}
 }
 
 // WriteFile puts a file into a Workspace, whole or not at all. created reports
 // whether it was not there before.
-func (k *Keeper) WriteFile(ctx context.Context, c *desk.Caller, workspace, p string, content []byte, when Condition) (f File, created bool, err error) {
+func (k *Keeper) WriteFile(ctx context.Context, c *desk.Caller, workspace, p string, content []byte, when Condition) (f abi.File, created bool, err error) {
 	if err := k.checkFile(ctx, c, workspace, p); err != nil {
 		return f, false, err
 	}
@@ -225,7 +215,7 @@ func (k *Keeper) RemoveFile(ctx context.Context, c *desk.Caller, workspace, p st
 		return err
 	}
 	// The log first: a file that it tells of is there, or is lost.
-	removed := &File{Object: "file", WorkspaceID: workspace, Path: p, Size: before.Size, SHA256: before.SHA256}
+	removed := &abi.File{Object: "file", WorkspaceID: workspace, Path: p, Size: before.Size, SHA256: before.SHA256}
 	if err := k.tellFile(ctx, c, abi.EventFileRemoved, workspace, removed); err != nil {
 		return err
 	}
@@ -275,7 +265,7 @@ func (t *usageTable) add(workspace ledger.Key, more int64) {
 	t.bytes[workspace] += more
 }
 
-func (w Condition) check(f File, absent bool) error {
+func (w Condition) check(f abi.File, absent bool) error {
 	if w.Absent && !absent || w.Match != "" && (absent || w.Match != "*" && w.Match != `"`+f.SHA256+`"`) {
 		return abi.Errorf(abi.CodeConflict, "the file is not what the request expects it to be")
 	}
@@ -353,7 +343,7 @@ func (k *Keeper) takeRoom(root *os.Root, workspace ledger.Key, more int64) error
 }
 
 // tellFile records a change of a file. The caller holds the Workspace's lock.
-func (k *Keeper) tellFile(ctx context.Context, c *desk.Caller, kind abi.EventKind, workspace string, f *File) error {
+func (k *Keeper) tellFile(ctx context.Context, c *desk.Caller, kind abi.EventKind, workspace string, f *abi.File) error {
 	seq, known, err := k.parts.Store.Sequence(ctx, c.Tenant, abi.ResourcePointer{Object: abi.ObjectWorkspace, ID: workspace})
 	if err != nil {
 		return k.parts.Ledger.Failed("reading the workspace", err)
@@ -385,7 +375,7 @@ func (k *Keeper) ListFiles(ctx context.Context, c *desk.Caller, workspace, dir s
 	})
 	var list desk.DocList
 	for i, d := range entries {
-		f := File{Object: "folder", WorkspaceID: workspace, Path: path.Join(dir, d.Name())}
+		f := abi.File{Object: "folder", WorkspaceID: workspace, Path: path.Join(dir, d.Name())}
 		if info, err := d.Info(); err == nil && !d.IsDir() {
 			f.Object, f.Size, f.UpdatedAt = "file", info.Size(), abi.At(info.ModTime())
 		}

@@ -424,7 +424,7 @@ func (st *settlement) putAside(ctx context.Context, a *arrival, failure *abi.Fai
 	st.inlet.tally.failed.Add(1)
 	b, err := st.batch("", []ledger.Record{
 		{Kind: abi.EventConnectorFailed, Object: abi.ObjectDelivery, ID: a.id, Sequence: a.sequence + 1, Created: !known, Restricted: true,
-			State: statedDelivery(text), Payload: map[string]any{"connector_id": st.about.ID, "failure": failure}, Intake: st.settles(a)},
+			State: statedDelivery(text), Payload: abi.DeliveryFailed{ConnectorID: st.about.ID, Failure: failure}, Intake: st.settles(a)},
 		{Kind: abi.EventDeliveryDead, Object: abi.ObjectDeadLetter, ID: letter.ID, Sequence: letter.sequence, Created: !known, State: &letter.DeadLetter},
 	})
 	if err != nil {

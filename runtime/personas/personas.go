@@ -32,7 +32,7 @@ func (k *Keeper) CreatePersona(ctx context.Context, c *desk.Caller, r *desk.Retr
 			return desk.Doc{}, err
 		}
 		return k.parts.Desk.Commit(c, "", "", idem, desk.StatusCreated, ledger.Record{Kind: abi.EventPersonaCreated, Object: abi.ObjectPersona, ID: p.ID,
-			Created: true, State: p, Payload: personaPayload{Version: p.Version}})
+			Created: true, State: p, Payload: abi.PersonaVersion{Version: p.Version}})
 	})
 }
 
@@ -54,7 +54,7 @@ func (k *Keeper) UpdatePersona(ctx context.Context, c *desk.Caller, r *desk.Retr
 			return desk.Doc{}, err
 		}
 		doc, err := k.parts.Desk.Commit(c, "", "", idem, desk.StatusOK, ledger.Record{Kind: abi.EventPersonaUpdated, Object: abi.ObjectPersona, ID: id,
-			Sequence: res.Sequence + 1, State: next, Payload: personaPayload{Version: next.Version, Previous: res.Position.String()}})
+			Sequence: res.Sequence + 1, State: next, Payload: abi.PersonaVersion{Version: next.Version, Previous: res.Position.String()}})
 		if err == nil {
 			k.cache.set(ledger.Key{Tenant: c.Tenant, ID: id}, &Persona{Persona: *next, Text: doc.JSON})
 		}
@@ -68,14 +68,6 @@ func mayGovern(c *desk.Caller) error {
 		return abi.Errorf(abi.CodePermissionDenied, "this key is bound to workspaces and cannot change personas, which are policy for all of them")
 	}
 	return nil
-}
-
-// personaPayload is the payload of the events that state a Persona. Previous is the
-// event that stated it before: so its versions are found without an index.
-type personaPayload struct {
-	Version  string `json:"version,omitzero"`
-	Previous string `json:"previous_event_id,omitzero"`
-	Bundled  bool   `json:"bundled,omitzero"` // the node itself brought it up to date
 }
 
 // PersonaVersions lists the versions of a Persona, newest first: each as it was
@@ -139,7 +131,7 @@ func (k *Keeper) eachPersona(ctx context.Context, t storage.Tenant, id string, a
 		if rec.Resource.Object != abi.ObjectPersona || rec.Resource.ID != id {
 			return errNotOfList
 		}
-		var payload personaPayload
+		var payload abi.PersonaVersion
 		if len(rec.Payload) > 0 {
 			if err := ledger.Decode(rec.Payload, &payload); err != nil {
 				return err

@@ -38,7 +38,7 @@ func (k *Keeper) renewPersona(ctx context.Context, t storage.Tenant, res *storag
 		return err
 	}
 	doc, err := k.parts.Desk.Commit(c, "", "", nil, 0, ledger.Record{Kind: abi.EventPersonaUpdated, Object: abi.ObjectPersona, ID: next.ID, Sequence: res.Sequence + 1,
-		State: &next, Payload: personaPayload{Version: next.Version, Previous: res.Position.String(), Bundled: true}})
+		State: &next, Payload: abi.PersonaVersion{Version: next.Version, Previous: res.Position.String(), Bundled: true}})
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (k *Keeper) unchanged(ctx context.Context, t storage.Tenant, res *storage.R
 	if rec.Kind == abi.EventPersonaCreated {
 		return true, nil
 	}
-	var told personaPayload
+	var told abi.PersonaVersion
 	if len(rec.Payload) > 0 {
 		err = ledger.Decode(rec.Payload, &told)
 	}

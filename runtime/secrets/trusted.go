@@ -108,7 +108,7 @@ type finding struct {
 	err   error
 	keep  time.Duration
 
-	use       Use
+	use       abi.SecretUse
 	about     abi.ResourcePointer // "" when the refusal was told already
 	workspace string
 }
@@ -129,7 +129,7 @@ func (k *Keeper) trust(ctx context.Context, t storage.Tenant, c *abi.Connector, 
 	value, err := k.openSecret(ctx, u, s)
 	f := finding{
 		value: value, err: err, keep: trustStored, about: s.pointer(), workspace: vaultWorkspace(s.vault.WorkspaceID),
-		use: Use{VaultID: vaultID, Name: name, Version: s.secret.Version, Allowed: err == nil},
+		use: abi.SecretUse{VaultID: vaultID, Name: name, Version: s.secret.Version, Allowed: err == nil},
 	}
 	if s.vault.Provider != abi.VaultLocal {
 		f.keep = trustOutside
@@ -144,7 +144,7 @@ func (k *Keeper) trustNode(ctx context.Context, c *abi.Connector, name string) f
 	value, err := k.parts.NodeSecret(ctx, c, name)
 	return finding{
 		value: value, err: err, keep: trustOutside, about: abi.ResourcePointer{Object: abi.ObjectVaultSecret, ID: nodeSecretID(name)},
-		use: Use{Name: name, Allowed: err == nil},
+		use: abi.SecretUse{Name: name, Allowed: err == nil},
 	}
 }
 

@@ -50,25 +50,10 @@ func (u *User) allowed(access *abi.VaultAccess) bool {
 	return policy.MatchAny(patterns, id)
 }
 
-// Use is the payload of the event that tells the use of a secret, or that it was
-// refused. It holds nothing of the value.
-type Use struct {
-	VaultID     string `json:"vault_id,omitzero"` // empty: the node's own
-	Name        string `json:"name"`
-	Version     int    `json:"version,omitzero"`
-	Allowed     bool   `json:"allowed"`
-	Reason      string `json:"reason,omitzero"` // why not
-	TaskID      string `json:"task_id,omitzero"`
-	PersonaID   string `json:"persona_id,omitzero"`
-	ConnectorID string `json:"connector_id,omitzero"`
-	Call        string `json:"call,omitzero"`
-	Host        string `json:"host,omitzero"` // where it was sent, or was to be
-}
-
 // tellUse tells a use of a secret, and waits until that is on disk. about is the
 // secret, or the Vault that has none of the name. workspace is whose it is, "" for the
 // tenant's: nobody learns of another Workspace's Task.
-func (k *Keeper) tellUse(ctx context.Context, u *User, about abi.ResourcePointer, workspace string, use Use) error {
+func (k *Keeper) tellUse(ctx context.Context, u *User, about abi.ResourcePointer, workspace string, use abi.SecretUse) error {
 	k.counts.count(use.Allowed)
 	use.TaskID, use.PersonaID, use.ConnectorID, use.Call = u.Task, u.Persona, u.Connector, u.Call
 	f := storage.Frame{Tenant: u.Tenant, WorkspaceID: u.Workspace, SessionID: u.Session, TaskID: u.Task, Actor: u.Persona + u.Connector}
@@ -116,7 +101,7 @@ func (k *Keeper) findSecret(ctx context.Context, u *User, vaultID, name string) 
 	if err != nil || refusal == nil {
 		return s, err
 	}
-	about, use := abi.ResourcePointer{Object: abi.ObjectVault, ID: vaultID}, Use{VaultID: vaultID, Name: name, Reason: refusal.Code}
+	about, use := abi.ResourcePointer{Object: abi.ObjectVault, ID: vaultID}, abi.SecretUse{VaultID: vaultID, Name: name, Reason: refusal.Code}
 	if s.secret != nil {
 		about, use.Version = s.pointer(), s.secret.Version
 	}
@@ -187,7 +172,7 @@ func (k *Keeper) readSecret(ctx context.Context, t storage.Tenant, s *vaultSecre
 // TellNodeSecrets returns what tells the uses of secrets of the node's configuration.
 func (k *Keeper) TellNodeSecrets(u *User) func(ctx context.Context, name, host string, refused *provider.Refusal) error {
 	return func(ctx context.Context, name, host string, refused *provider.Refusal) error {
-		use := Use{Name: name, Allowed: refused == nil, Host: host}
+		use := abi.SecretUse{Name: name, Allowed: refused == nil, Host: host}
 		if refused != nil {
 			use.Reason = refused.Code
 		}
@@ -224,7 +209,7 @@ func (k *Keeper) findVaulted(ctx context.Context, u *User, name string) (*vaultS
 // usable hands a secret to a provider.
 func (k *Keeper) usable(u *User, s *vaultSecret) *provider.VaultSecret {
 	tell := func(ctx context.Context, host string, s *vaultSecret, refused *provider.Refusal) error {
-		use := Use{VaultID: s.vault.ID, Name: s.secret.Name, Version: s.secret.Version, Allowed: refused == nil, Host: host}
+		use := abi.SecretUse{VaultID: s.vault.ID, Name: s.secret.Name, Version: s.secret.Version, Allowed: refused == nil, Host: host}
 		if refused != nil {
 			use.Reason = refused.Code
 		}

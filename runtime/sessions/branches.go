@@ -156,17 +156,9 @@ func (k *Keeper) mergeInto(ctx context.Context, c *desk.Caller, fork *forked, b 
 	next.UpdatedAt = b.UpdatedAt
 	records = append([]ledger.Record{told}, append(records, ledger.Record{
 		Kind: abi.EventSessionThreadMerged, Object: abi.ObjectSession, ID: next.ID, Sequence: sequence, State: next,
-		Payload: &threadMerged{fork.ID, b.ID, len(records)},
+		Payload: &abi.ThreadMerged{SessionID: fork.ID, BranchID: b.ID, Messages: len(records)},
 	})...)
 	return k.parts.Desk.Commit(c, next.ID, next.WorkspaceID, idem, desk.StatusOK, records...)
-}
-
-// threadMerged is the payload of the event that tells a merge to the Session that
-// was merged into.
-type threadMerged struct {
-	Session  string `json:"merged_session_id"`
-	Branch   string `json:"branch_id"`
-	Messages int    `json:"messages"`
 }
 
 // saidIn returns the Messages that a fork has besides those that it began with.
@@ -224,7 +216,7 @@ func (k *Keeper) checkUnmoved(ctx context.Context, t storage.Tenant, fork *forke
 func (k *Keeper) merged(ctx context.Context, t storage.Tenant, fork *forked, b *abi.Branch, said []storage.Resource) ([]ledger.Record, error) {
 	var records []ledger.Record
 	size := 0
-	from := map[string]string{"merged_from": fork.ID, "branch_id": b.ID}
+	from := abi.MergedFrom{SessionID: fork.ID, BranchID: b.ID}
 	for _, m := range said {
 		if m.Position > m.Origin { // a Message is stated again where it is merged into, and nowhere else
 			continue

@@ -108,7 +108,7 @@ func (k *Keeper) TruncateSession(ctx context.Context, c *desk.Caller, r *desk.Re
 			cut = logEnd
 		}
 		return ledger.Record{
-			Kind: abi.EventSessionTruncated, Payload: map[string]int{"keep_turns": keep},
+			Kind: abi.EventSessionTruncated, Payload: abi.Truncated{KeepTurns: keep},
 			Transcript: storage.TranscriptOp{Kind: storage.TranscriptTruncate, At: cut},
 		}, nil
 	})
@@ -195,7 +195,7 @@ func (k *Keeper) fork(ctx context.Context, c *desk.Caller, from *abi.Session, se
 	}
 	records := []ledger.Record{{
 		Kind: abi.EventSessionCreated, Object: abi.ObjectSession, ID: child.ID, Created: true, State: child,
-		Payload:    map[string]string{"forked_from": from.ID, "at_event_id": req.AtEventID},
+		Payload:    abi.ForkedFrom{SessionID: from.ID, AtEventID: req.AtEventID},
 		Transcript: storage.TranscriptOp{Kind: storage.TranscriptCopy, From: from.ID, At: at},
 	}}
 	if req.BranchID == "" {
@@ -220,7 +220,7 @@ func (k *Keeper) fork(ctx context.Context, c *desk.Caller, from *abi.Session, se
 	}
 	_, err = k.parts.Desk.Commit(c, from.ID, from.WorkspaceID, nil, 0, ledger.Record{
 		Kind: abi.EventSessionThreadForked, Object: abi.ObjectSession, ID: from.ID, Sequence: sequence, State: from,
-		Payload: map[string]string{"forked_session_id": child.ID, "branch_id": child.BranchID},
+		Payload: abi.ThreadForked{SessionID: child.ID, BranchID: child.BranchID},
 	})
 	return doc, err
 }

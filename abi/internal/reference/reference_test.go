@@ -33,11 +33,11 @@ func source(t *testing.T) *Source {
 // TestReferenceIsCurrent holds that what authors read is what the definitions say.
 func TestReferenceIsCurrent(t *testing.T) {
 	s := source(t)
-	schemas, err := Schemas(s)
+	files, err := Files(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string][]byte{"host-calls.md": []byte(Page(s)), "host-calls.schema.json": schemas} {
+	for name, want := range files {
 		got, err := os.ReadFile(filepath.Join(docs, name))
 		if err != nil {
 			t.Fatal(err)
@@ -244,6 +244,26 @@ func TestValuesAreTheConstants(t *testing.T) {
 	} {
 		if got := schema.Values(of); len(got) == 0 || !slices.Equal(got, declared[of.Name()]) {
 			t.Errorf("%s: %q, and its constants are %q", of.Name(), got, declared[of.Name()])
+		}
+	}
+}
+
+// TestEveryEventIsDescribed holds that every kind of event is described once, but for those
+// of the protocol that the node does not write.
+func TestEveryEventIsDescribed(t *testing.T) {
+	times := map[string]int{}
+	for _, p := range abi.EventPayloads() {
+		times[string(p.Kind)]++
+	}
+	unwritten := []string{"agent.reasoning_summary", "agent.tool_use", "agent.tool_result", "agent.mcp_tool_use",
+		"session.compacted", "artifact.updated", "artifact.linked", "artifact.redacted", "span.updated"}
+	for _, kind := range source(t).values["EventKind"] {
+		want := 1
+		if slices.Contains(unwritten, kind) {
+			want = 0
+		}
+		if times[kind] != want {
+			t.Errorf("%s is described %d times", kind, times[kind])
 		}
 	}
 }

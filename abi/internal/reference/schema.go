@@ -17,7 +17,7 @@ import (
 // SchemaID names the document of [Schemas].
 const SchemaID = "urn:wharf:" + abi.ABIVersion + ":host-calls"
 
-// document holds the schemas of every call.
+// document holds schemas by their names.
 type document struct {
 	Schema string                    `json:"$schema"`
 	ID     string                    `json:"$id"`
@@ -39,8 +39,12 @@ func Schemas(s *Source) ([]byte, error) {
 			b.shared[call.Name+".answer"] = b.object(reflect.TypeOf(call.AnswerType))
 		}
 	}
-	doc := document{Schema: "https://json-schema.org/draft/2020-12/schema", ID: SchemaID,
-		Title: "The host calls of Wharf, " + abi.ABIVersion, Defs: b.shared}
+	return written(document{ID: SchemaID, Title: "The host calls of Wharf, " + abi.ABIVersion, Defs: b.shared})
+}
+
+// written is a document as its file holds it.
+func written(doc document) ([]byte, error) {
+	doc.Schema = "https://json-schema.org/draft/2020-12/schema"
 	text, err := json.Marshal(doc, json.Deterministic(true), jsontext.WithIndent("  "))
 	if err != nil {
 		return nil, fmt.Errorf("writing the schemas: %w", err)
@@ -81,7 +85,8 @@ func (b *builder) request(t reflect.Type) *schema.Schema {
 		case s.Type == "array":
 			s.MaxItems = abi.MaxItems(t, name)
 		case s.Type == "object" && s.Additional != nil:
-			s.MaxProperties = abi.MaxItems(t, name)
+			most := abi.MaxItems(t, name)
+			s.MaxProperties = &most
 		}
 	}
 	return o

@@ -16,6 +16,7 @@ type Source struct {
 	types   map[string]typeDoc
 	values  map[string][]string // the constants of each named string type
 	remarks map[string]string   // on constants, by name
+	kinds   map[string]string   // remarks on kinds of events, by their values
 }
 
 type typeDoc struct {
@@ -29,7 +30,7 @@ func Read(dir string) (*Source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listing the sources of abi: %w", err)
 	}
-	s := &Source{types: map[string]typeDoc{}, values: map[string][]string{}, remarks: map[string]string{}}
+	s := &Source{types: map[string]typeDoc{}, values: map[string][]string{}, remarks: map[string]string{}, kinds: map[string]string{}}
 	for _, name := range names {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
@@ -82,6 +83,9 @@ func (s *Source) readConst(spec *ast.ValueSpec) {
 		if literal, ok := spec.Values[i].(*ast.BasicLit); ok && literal.Kind == token.STRING {
 			if value, err := strconv.Unquote(literal.Value); err == nil {
 				s.values[of.Name] = append(s.values[of.Name], value)
+				if of.Name == kindType {
+					s.kinds[value] = s.remarks[name.Name]
+				}
 			}
 		}
 	}

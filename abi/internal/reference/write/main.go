@@ -1,5 +1,5 @@
-// Command write writes docs/host-calls.md and docs/host-calls.schema.json. It runs in
-// the folder of package abi:
+// Command write writes the pages and schemas of package reference to docs. It runs in the
+// folder of package abi:
 //
 //	go generate ./abi
 package main
@@ -24,12 +24,14 @@ func write(sources, docs string) error {
 	if err != nil {
 		return err
 	}
-	schemas, err := reference.Schemas(s)
+	files, err := reference.Files(s)
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(docs, "host-calls.schema.json"), schemas, 0o644); err != nil {
-		return err
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(docs, name), text, 0o644); err != nil {
+			return err
+		}
 	}
-	return os.WriteFile(filepath.Join(docs, "host-calls.md"), []byte(reference.Page(s)), 0o644)
+	return nil
 }

@@ -14,7 +14,6 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/datadir"
-	"github.com/wharf-dev/wharf/runtime/files"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
 	"github.com/wharf-dev/wharf/storage"
@@ -236,4 +235,4 @@ func sorted[V any](m map[string]V) []string {
 }
 
 // file describes a file of a Workspace as its events do.
-type file = files.File
+type file = abi.File
