@@ -110,11 +110,11 @@ func (p *Request) current() jsontext.Value {
 }
 
 // approvedBy lists the actors that have approved the arguments that are up for
-// approval.
+// approval, each once: who changes them and changes them back has approved them twice.
 func (p *Request) approvedBy() (actors []string) {
 	current := p.current()
 	for _, d := range p.Decisions {
-		if p.approves(d, current) {
+		if p.approves(d, current) && !slices.Contains(actors, d.Actor) {
 			actors = append(actors, d.Actor)
 		}
 	}

@@ -3,11 +3,13 @@ package waiting
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"pgregory.net/rapid"
 
 	"github.com/wharf-dev/wharf/abi"
 )
@@ -182,4 +184,94 @@ func TestDecisionsAreBounded(t *testing.T) {
 	if next, _, err := Step(p, decision("a", "denied", "")); err != nil || next.Status != abi.PermissionDenied {
 		t.Errorf("a denial: %v", err)
 	}
+}
+
+// approvals counts, by another rule than the code's, who stands behind what would be done:
+// the last who changed the arguments, and those who have stated the same since then. Who
+// approved before that counts if it was for the same.
+func approvals(decisions []Input) map[string]bool {
+	const original = "10"
+	up := original
+	for _, in := range decisions {
+		if a := amountOf(in); a != "" {
+			up = a
+		}
+	}
+	by := map[string]bool{}
+	for _, in := range decisions {
+		if of := amountOf(in); of == up || of == "" && up == original {
+			by[in.Decision.Actor] = true
+		}
+	}
+	return by
+}
+
+func amountOf(in Input) string {
+	return strings.TrimSuffix(strings.TrimPrefix(string(in.Decision.Arguments), `{"eur":`), "}")
+}
+
+// Whatever the order of decisions: a request is approved by no fewer than its quorum, who
+// have all approved what is done; each of its events has the next sequence; and once it is
+// settled nothing changes it.
+func TestAnyDecisionsKeepTheQuorum(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := asked(func(p *Request) { p.Quorum = rapid.IntRange(1, 4).Draw(t, "quorum") })
+		var taken []Input
+		step := func(t *rapid.T, in Input) {
+			was := *p
+			next, effects, err := Step(p, in)
+			switch {
+			case err != nil:
+				if next != p || effects != nil {
+					t.Fatalf("a refused step changed something: %v", err)
+				}
+				return
+			case was.Status != abi.PermissionPending:
+				t.Fatalf("a request that is %s takes %v", was.Status, in)
+			}
+			sequence := was.Sequence
+			for _, e := range effects {
+				if e.Kind != Tell {
+					continue
+				}
+				if sequence++; e.Request.Sequence != sequence {
+					t.Fatalf("event %d follows %d", e.Request.Sequence, sequence-1)
+				}
+			}
+			if in.Kind == Decide {
+				taken = append(taken, in)
+			}
+			p = next
+			over := slices.ContainsFunc(effects, func(e Effect) bool { return e.Kind == Reply })
+			if over != (p.Status != abi.PermissionPending) && in.Kind != End {
+				t.Fatalf("the wait is over: %v, and the request %s", over, p.Status)
+			}
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"approve": func(t *rapid.T) {
+				arguments := rapid.SampledFrom([]string{"", "", `{"eur":10}`, `{"eur":5}`, `{"eur":7}`}).Draw(t, "arguments")
+				step(t, decision(rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "actor"), "approved", arguments))
+			},
+			"otherwise": func(t *rapid.T) {
+				if rapid.IntRange(0, 9).Draw(t, "often") > 0 {
+					return
+				}
+				in := decision("e", "denied", "")
+				in.Kind = rapid.SampledFrom([]InputKind{Decide, TimeOver, End, Bring, Decline}).Draw(t, "kind")
+				step(t, in)
+			},
+			"": func(t *rapid.T) {
+				behind := len(approvals(taken))
+				switch {
+				case p.Status == abi.PermissionApproved && behind < p.Quorum:
+					t.Fatalf("approved by %d of %d: %+v", behind, p.Quorum, p.Decisions)
+				case p.Status == abi.PermissionPending && behind >= p.Quorum:
+					t.Fatalf("%d have approved, and %d suffice", behind, p.Quorum)
+				}
+				if len(p.Decisions) != len(taken) {
+					t.Fatalf("%d decisions are stated, %d were taken", len(p.Decisions), len(taken))
+				}
+			},
+		})
+	})
 }
