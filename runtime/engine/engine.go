@@ -283,7 +283,8 @@ func (e *Engine) furnish(parts *Parts) {
 	e.sessionResources = sessions.NewKeeper(sessions.Parts{Parts: common,
 		DefaultPersona: e.config.DefaultPersona, Persona: e.Persona, CheckVaultIDs: e.CheckVaultIDs})
 	e.permissionResources = waiting.NewKeeper(waiting.Parts{Parts: common,
-		Messages: e.sessionResources, Task: e.storedTask, Live: e.tasks.workspaceOf, Wake: e.wake, Pending: &e.pending, Ends: &e.ends})
+		Messages: e.sessionResources, Task: e.storedTask, Live: e.tasks.workspaceOf, Wake: e.wake, Generations: maxGenerations,
+		Pending: &e.pending, Ends: &e.ends})
 	e.fileResources = files.NewKeeper(files.Parts{Parts: common, Root: parts.Files})
 	e.artifactResources = artifacts.NewKeeper(artifacts.Parts{Parts: common,
 		DefaultWorkspaceOf: e.DefaultWorkspaceOf, MostRead: int64(e.config.Limits.PayloadBytes)})

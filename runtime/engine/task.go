@@ -169,7 +169,7 @@ func (e *Engine) apply(t *task, c change) (storage.Commit, error) {
 	if c.amend != nil {
 		c.amend(&shown)
 	}
-	asked := e.asksAfter(t, &c, next.Status.Terminal(), now)
+	asked := t.asksAfter(&c, next.Status.Terminal(), now)
 	commit, err := e.write(t, &shown, effects, c, now)
 	if err != nil {
 		return nil, err

@@ -61,7 +61,7 @@ func (r *run) park(ctx context.Context, c *liveCall, w *abi.Waiting, as abi.Task
 		}
 	}
 	e, t := r.engine, r.task
-	asks, told, err := r.asks(ctx, c, w)
+	asks, told, err := e.Ask(ctx, t.tenant, &t.about, w, c.entry.At, waiting.Terms{Approvals: r.persona.Approvals, Approvers: approvers(c, w), Now: e.now()})
 	if err != nil {
 		return err
 	}
@@ -92,48 +92,13 @@ func (r *run) park(ctx context.Context, c *liveCall, w *abi.Waiting, as abi.Task
 	return errParked
 }
 
-// asks returns what the Task asks somebody by a wait, and what tells of it; nil when it asks
-// nobody.
-func (r *run) asks(ctx context.Context, c *liveCall, w *abi.Waiting) (*waiting.Request, []ledger.Record, error) {
-	if waiting.KindOf(w) == "" {
-		return nil, nil, nil
+// approvers returns whom a plugin names to decide on what it asks for.
+func approvers(c *liveCall, w *abi.Waiting) []string {
+	if w.Gate || w.Call != abi.CallApprovalRequest {
+		return nil
 	}
-	e, t := r.engine, r.task
-	requester, err := e.requester(ctx, t.tenant, &t.about)
-	if err != nil {
-		return nil, nil, err
-	}
-	terms := waiting.Terms{Approvals: r.persona.Approvals, Now: e.now()}
-	if c.entry.Call == abi.CallApprovalRequest && !w.Gate {
-		if req, err := ask[abi.CallApprovalRequestRequest](c); err == nil { // it was read before
-			terms.Approvers = req.Approvers
-		}
-	}
-	asks, effects, err := waiting.Step(nil, waiting.Input{Kind: waiting.Ask, Request: waiting.Asked(&t.about, w, c.entry.At, requester, terms)})
-	if err != nil {
-		return nil, nil, err
-	}
-	told, _, err := e.follow(t, w, nil, effects)
-	return asks, told, err
-}
-
-// requester returns who asked for what a Task does. A Task that a plugin has
-// spawned was asked for by whoever submitted the first one.
-func (e *Engine) requester(ctx context.Context, tenant storage.Tenant, t *abi.Task) (string, error) {
-	for range maxGenerations {
-		if t.ParentTaskID == "" || t.Fork != nil || t.Replay != nil {
-			return t.CreatedBy, nil
-		}
-		parent, err := e.storedTask(ctx, tenant, t.ParentTaskID)
-		if err != nil {
-			return "", err
-		}
-		if t.CreatedBy != parent.PersonaID {
-			return t.CreatedBy, nil // a client named the parent
-		}
-		t = parent
-	}
-	return t.CreatedBy, nil
+	req, _ := ask[abi.CallApprovalRequestRequest](c) // it was read before
+	return req.Approvers
 }
 
 // synced says that a batch of the Task is durable: loaded anew, the Task would be as
@@ -282,82 +247,45 @@ func (e *Engine) recordAnswer(t *task, a *waiting.Answer) (commit storage.Commit
 	if !t.state.Parked || w == nil || w.RequestID != a.RequestID {
 		return nil, false, waiting.ErrNotWaiting
 	}
-	asks, in := t.asking, a.Input
-	if asks == nil {
-		asks = waiting.Unasked(w)
-	}
-	in.At, in.Submitter = e.now(), t.about.CreatedBy
-	next, effects, err := waiting.Step(asks, in)
+	at := e.now()
+	taken, err := a.Take(&t.task, t.asking, at, func(answer []byte, refused error) (ledger.Record, error) { return e.answered(t, w, answer, refused) })
 	if err != nil {
 		return nil, false, err
 	}
-	records, over, err := e.follow(t, w, a, effects)
-	if err != nil {
-		return nil, false, err
-	}
-	if !over {
-		commit, err = e.recordDecision(t, a, next, records, in.At)
+	if !taken.Over {
+		commit, err = e.recordDecision(t, a, &taken, at)
 	} else {
-		status, answer := a.AnsweredBy(len(records))
-		commit, err = e.apply(t, change{in: lifecycle.Input{Kind: lifecycle.Wake}, actor: a.Actor, at: in.At, before: records,
-			idem: a.Idem, status: status, answer: answer, amend: func(shown *abi.Task) { shown.Waiting = nil }})
+		commit, err = e.apply(t, change{in: lifecycle.Input{Kind: lifecycle.Wake}, actor: a.Actor, at: at, before: taken.Records,
+			idem: a.Idem, status: taken.Status, answer: taken.Place, amend: func(shown *abi.Task) { shown.Waiting = nil }})
 	}
 	if err == nil {
-		a.Shown = next
+		a.Shown = taken.Request
 	}
-	return commit, over, err
-}
-
-// follow turns what follows for a request into records, after the Message that brought it.
-// over says that the wait is.
-func (e *Engine) follow(t *task, w *abi.Waiting, a *waiting.Answer, effects []waiting.Effect) (records []ledger.Record, over bool, err error) {
-	if a != nil {
-		records = slices.Clone(a.Message)
-	}
-	for _, effect := range effects {
-		switch effect.Kind {
-		case waiting.Confirm:
-			records = append(records, a.Confirmation(t.id, w))
-		case waiting.Tell:
-			records = append(records, effect.Request.Told(effect.Event))
-		case waiting.Reply:
-			answer, err := a.Reply(effect.Answer)
-			if err != nil {
-				return nil, false, err
-			}
-			told, err := e.answered(t, w, answer, a.Refused)
-			if err != nil {
-				return nil, false, err
-			}
-			records, over = append(records, told), true
-		}
-	}
-	return records, over, nil
+	return commit, taken.Over, err
 }
 
 // recordDecision hands over a decision that does not end the wait. The caller holds
 // t.mu.
-func (e *Engine) recordDecision(t *task, a *waiting.Answer, next *waiting.Request, records []ledger.Record, at time.Time) (storage.Commit, error) {
-	records = t.number(records)
+func (e *Engine) recordDecision(t *task, a *waiting.Answer, taken *waiting.Taken, at time.Time) (storage.Commit, error) {
+	records := t.number(taken.Records)
 	encoded, err := ledger.Encode(records...)
 	if err != nil {
 		return nil, err
 	}
-	status, answer := a.AnsweredBy(len(encoded))
-	b := ledger.Batch(taskFrame(t.tenant, &t.task, a.Actor, at, encoded), a.Idem, status, answer)
+	b := ledger.Batch(taskFrame(t.tenant, &t.task, a.Actor, at, encoded), a.Idem, taken.Status, taken.Place)
 	commit, err := t.session.Append(e.ledger, b, nil)
 	if err != nil {
 		return nil, err
 	}
 	t.seq += sequenced(records)
 	t.unsynced++
-	t.asking = next
+	t.asking = taken.Request
 	return commit, nil
 }
 
 // asksAfter returns what the Task asks once a step is done; nil for nothing. A wake has
 // settled it; what else ends the Task does so here. The caller holds t.mu.
-func (e *Engine) asksAfter(t *task, c *change, ended bool, now time.Time) *waiting.Request {
+func (t *task) asksAfter(c *change, ended bool, now time.Time) *waiting.Request {
 	switch {
 	case c.in.Kind == lifecycle.Park:
 		return c.asks
@@ -366,12 +294,7 @@ func (e *Engine) asksAfter(t *task, c *change, ended bool, now time.Time) *waiti
 	case !ended || t.asking == nil:
 		return t.asking
 	}
-	_, effects, err := waiting.Step(t.asking, waiting.Input{Kind: waiting.End, At: now})
-	if err != nil {
-		return nil // it was settled before, so nothing is told of it
-	}
-	told, _, _ := e.follow(t, nil, nil, effects) // an end has no reply to make
-	c.before = append(c.before, told...)
+	c.before = append(c.before, waiting.Canceled(t.asking, now)...)
 	return nil
 }
 

@@ -3,6 +3,7 @@ package waiting
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	json "github.com/go-json-experiment/json"
@@ -77,13 +78,79 @@ func (a *Answer) bring(m *abi.Message) (err error) {
 	return err
 }
 
-// Reply returns what the call that waits is answered with, once a step has said that the
-// wait is over: what was brought, or what was decided.
-func (a *Answer) Reply(decided *abi.CallApprovalAnswer) ([]byte, error) {
-	if decided == nil {
-		return a.Result, nil
+// Taken is what follows from an answer, for whoever writes it in one batch.
+type Taken struct {
+	Request *Request        // as it is then
+	Records []ledger.Record // in their order
+	Over    bool            // the wait is over; else more have to decide
+	Status  int             // of the answer to Idem
+	Place   int             // of the record that answers Idem
+}
+
+// Take holds an answer against what a Task asks, which is nil where the log has no request.
+// reply makes the event that tells what the call that waits is answered with. An *abi.Error
+// says why the answer is not taken.
+func (a *Answer) Take(t *abi.Task, asks *Request, at time.Time, reply func(answer []byte, refused error) (ledger.Record, error)) (Taken, error) {
+	if asks == nil {
+		asks = unasked(t.Waiting)
 	}
-	return json.Marshal(decided)
+	in := a.Input
+	in.At, in.Submitter = at, t.CreatedBy
+	next, effects, err := Step(asks, in)
+	if err != nil {
+		return Taken{}, err
+	}
+	taken := Taken{Request: next, Records: slices.Clone(a.Message)}
+	for _, effect := range effects {
+		var rec ledger.Record
+		switch effect.Kind {
+		case Confirm:
+			rec = a.confirmation(t)
+		case Tell:
+			rec = effect.Request.told(effect.Event)
+		case Reply:
+			taken.Over = true
+			if rec, err = a.reply(effect.Answer, reply); err != nil {
+				return Taken{}, err
+			}
+		}
+		taken.Records = append(taken.Records, rec)
+	}
+	if taken.Status = desk.StatusCreated; a.Status == desk.StatusOK {
+		taken.Status, taken.Place = desk.StatusOK, len(taken.Records)-1
+	}
+	return taken, nil
+}
+
+// reply tells what the call that waits is answered with: what was decided, or what was
+// brought.
+func (a *Answer) reply(decided *abi.CallApprovalAnswer, tell func([]byte, error) (ledger.Record, error)) (ledger.Record, error) {
+	if decided == nil {
+		return tell(a.Result, a.Refused)
+	}
+	answer, err := json.Marshal(decided)
+	if err != nil {
+		return ledger.Record{}, err
+	}
+	return tell(answer, nil)
+}
+
+// Canceled settles what a Task asks that has ended while it waited, and returns what tells
+// of that.
+func Canceled(asks *Request, at time.Time) []ledger.Record {
+	_, effects, err := Step(asks, Input{Kind: End, At: at})
+	if err != nil {
+		return nil // it was settled before
+	}
+	return tells(effects)
+}
+
+// tells returns the events of a request that states itself.
+func tells(effects []Effect) (records []ledger.Record) {
+	for _, effect := range effects {
+		records = append(records, effect.Request.told(effect.Event))
+	}
+	return records
 }
 
 // confirmation is the payload of the event that tells a decision.
@@ -95,19 +162,9 @@ type confirmation struct {
 	Modified     bool   `json:"modified,omitzero"`
 }
 
-// Confirmation is the event that tells a decision.
-func (a *Answer) Confirmation(task string, w *abi.Waiting) ledger.Record {
-	d := &a.Input.Decision
-	return ledger.Record{Kind: abi.EventUserToolConfirmation, Object: abi.ObjectTask, ID: task, Payload: confirmation{
+// confirmation is the event that tells a decision.
+func (a *Answer) confirmation(t *abi.Task) ledger.Record {
+	d, w := &a.Input.Decision, t.Waiting
+	return ledger.Record{Kind: abi.EventUserToolConfirmation, Object: abi.ObjectTask, ID: t.ID, Payload: confirmation{
 		PermissionID: w.PermissionID, RequestID: w.RequestID, Decision: d.Decision, Reason: d.Reason, Modified: d.Arguments != nil}}
-}
-
-// AnsweredBy is the status, and the place among so many records that tell of it, of the
-// answer to the request that brought this: the request for permission as it is told last,
-// or the Message, which is told first.
-func (a *Answer) AnsweredBy(records int) (status, place int) {
-	if a.Status == desk.StatusOK {
-		return desk.StatusOK, records - 1
-	}
-	return desk.StatusCreated, 0
 }

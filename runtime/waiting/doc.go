@@ -1,6 +1,6 @@
 // Package waiting has what Tasks wait for: somebody's permission, input or authorization, the
 // end of a child, a time. It says what a call that waits waits for ([For]), what somebody is
-// asked by it ([Asked]), and what becomes of that ([Step]); it keeps what is left in memory
+// asked by it ([Keeper.Ask]), and what becomes of that ([Step], [Answer.Take]); it keeps what is left in memory
 // of Tasks that wait ([Parked], [Pending]) and who waits for Tasks ([Ends]); and it serves
 // requests for permission to callers ([Keeper]). Parking a Task and waking it is the engine's.
 //

@@ -3,6 +3,7 @@ package waiting
 import (
 	"context"
 	"errors"
+	"time"
 
 	json "github.com/go-json-experiment/json"
 
@@ -31,9 +32,10 @@ type Parts struct {
 	Live func(ledger.Key) (workspace string, ok bool)
 	// Wake brings a parked Task what it waits for, and waits until that is durable.
 	// ErrNotWaiting says that it does not wait for this any more.
-	Wake    func(ctx context.Context, task ledger.Key, a *Answer) error
-	Pending *Pending // what Tasks ask at present
-	Ends    *Ends
+	Wake        func(ctx context.Context, task ledger.Key, a *Answer) error
+	Generations int      // how many a Task and those that it comes from are at most
+	Pending     *Pending // what Tasks ask at present
+	Ends        *Ends
 }
 
 // Keeper serves requests for permission to callers: it lists them and takes answers. It is
@@ -42,6 +44,39 @@ type Keeper struct{ parts Parts }
 
 // NewKeeper returns a keeper.
 func NewKeeper(p Parts) *Keeper { return &Keeper{parts: p} }
+
+// Ask returns what a Task asks somebody by a wait, and what tells of it; nil when it asks
+// nobody. at is when the call that waits was recorded.
+func (k *Keeper) Ask(ctx context.Context, tenant storage.Tenant, t *abi.Task, w *abi.Waiting, at time.Time, by Terms) (*Request, []ledger.Record, error) {
+	if KindOf(w) == "" {
+		return nil, nil, nil
+	}
+	requester, err := k.requester(ctx, tenant, t)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, effects, err := Step(nil, Input{Kind: Ask, Request: requestFor(t, w, at, requester, by)})
+	return p, tells(effects), err
+}
+
+// requester returns who asked for what a Task does. A Task that a plugin has
+// spawned was asked for by whoever submitted the first one.
+func (k *Keeper) requester(ctx context.Context, tenant storage.Tenant, t *abi.Task) (string, error) {
+	for range k.parts.Generations {
+		if t.ParentTaskID == "" || t.Fork != nil || t.Replay != nil {
+			return t.CreatedBy, nil
+		}
+		parent, err := k.parts.Task(ctx, tenant, t.ParentTaskID)
+		if err != nil {
+			return "", err
+		}
+		if t.CreatedBy != parent.PersonaID {
+			return t.CreatedBy, nil // a client named the parent
+		}
+		t = parent
+	}
+	return t.CreatedBy, nil
+}
 
 // scopeAnswers is what answering a Task takes, on every way: an answer decides what the
 // Task does next.

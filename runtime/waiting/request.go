@@ -41,13 +41,10 @@ type Terms struct {
 	Now       time.Time
 }
 
-// Asked returns what a Task asks somebody by a wait, and names it in the wait; nil when it
-// asks nobody. Who may answer is fixed here. at is when the call that waits was recorded.
-func Asked(t *abi.Task, w *abi.Waiting, at time.Time, requester string, by Terms) *Request {
+// requestFor returns what a Task asks somebody by a wait, and names it in the wait. Who may
+// answer is fixed here.
+func requestFor(t *abi.Task, w *abi.Waiting, at time.Time, requester string, by Terms) *Request {
 	kind := KindOf(w)
-	if kind == "" {
-		return nil
-	}
 	w.PermissionID = abi.DerivedID(abi.ObjectPermissionRequest, at, "permission "+w.RequestID)
 	p := &Request{PermissionRequest: abi.PermissionRequest{
 		Envelope: abi.NewEnvelope(abi.ObjectPermissionRequest, w.PermissionID, at, nil),
@@ -81,8 +78,8 @@ func (p *Request) govern(w *abi.Waiting, by Terms) {
 	w.Quorum = p.Quorum
 }
 
-// Unasked is the request of a wait that the log has none of.
-func Unasked(w *abi.Waiting) *Request {
+// unasked is the request of a wait that the log has none of.
+func unasked(w *abi.Waiting) *Request {
 	return &Request{PermissionRequest: abi.PermissionRequest{Kind: KindOf(w), Status: abi.PermissionPending, Quorum: 1, SelfApproval: true}}
 }
 
@@ -192,8 +189,8 @@ func (p *Request) answer(at time.Time) *abi.CallApprovalAnswer {
 	return a
 }
 
-// Told is the event of the request that states it.
-func (p *Request) Told(kind abi.EventKind) ledger.Record {
+// told is the event of the request that states it.
+func (p *Request) told(kind abi.EventKind) ledger.Record {
 	return ledger.Record{Kind: kind, Object: abi.ObjectPermissionRequest, ID: p.ID, Sequence: p.Sequence,
 		Created: kind == abi.EventPermissionRequested, State: &p.PermissionRequest}
 }

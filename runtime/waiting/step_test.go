@@ -63,8 +63,8 @@ func TestStep(t *testing.T) {
 		}),
 		"none of two": asked(func(p *Request) { p.Quorum = 2 }),
 		"input":       asked(func(p *Request) { p.Kind, p.Arguments = abi.PermissionInput, nil }),
-		"old":         Unasked(&abi.Waiting{Call: abi.CallApprovalRequest}),
-		"sleep":       Unasked(&abi.Waiting{Call: abi.CallSleep}),
+		"old":         unasked(&abi.Waiting{Call: abi.CallApprovalRequest}),
+		"sleep":       unasked(&abi.Waiting{Call: abi.CallSleep}),
 		"settled":     asked(func(p *Request) { p.Status = abi.PermissionDenied }),
 	}
 	inputs := map[string]Input{
