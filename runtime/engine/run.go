@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -248,30 +247,7 @@ func (e *Engine) givenTo(ctx context.Context, t *task) (jsontext.Value, *abi.Tas
 			return nil, nil, nil, err
 		}
 	}
-	return input, about, redactionsOf(whole), nil
-}
-
-// redactionsOf says what of an input is for receipts only: by its hash, whoever has
-// the content can prove that it was there.
-func redactionsOf(input jsontext.Value) (list []receipt.Redaction) {
-	var m struct {
-		Parts []jsontext.Value `json:"parts"`
-	}
-	if !bytes.Contains(input, []byte(abi.VisibilityReceiptOnly)) || json.Unmarshal(input, &m) != nil {
-		return nil
-	}
-	for i, part := range m.Parts {
-		var p struct {
-			Visibility abi.Visibility `json:"visibility"`
-		}
-		canonical := part.Clone()
-		if json.Unmarshal(part, &p) != nil || p.Visibility != abi.VisibilityReceiptOnly || canonical.Canonicalize() != nil {
-			continue
-		}
-		list = append(list, receipt.Redaction{Field: fmt.Sprintf("/replay_input/materials/input/parts/%d", i),
-			Reason: "for receipts only", ProofHash: journal.HashOf(canonical)})
-	}
-	return list
+	return input, about, proofs.Withheld(whole), nil
 }
 
 // end records how a run ended, unless the Task was ended meanwhile by a cancel or

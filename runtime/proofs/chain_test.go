@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -114,5 +115,42 @@ func TestAChainIsOfOneWorkspace(t *testing.T) {
 	}
 	if _, number, wire := r.stored(t, other); *number != 0 || wire.Chain.PreviousReceiptHash != nil {
 		t.Errorf("the first receipt of a workspace has the number %d and follows %v", *number, wire.Chain.PreviousReceiptHash)
+	}
+}
+
+// Tasks that end at once have places in the chain in the order in which the log has them.
+func TestTheLogHasTheOrderOfTheChain(t *testing.T) {
+	r := newRoom(t)
+	tasks := make([]*abi.Task, 40)
+	for i := range tasks {
+		tasks[i] = r.runs(t)
+	}
+	var all sync.WaitGroup
+	for _, about := range tasks {
+		f := r.facts(t, about.ID)
+		all.Go(func() {
+			if err := r.ends(t, about, f); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	events, _, err := r.store.Events(t.Context(), r.root.Tenant, desk.Scope{Object: abi.ObjectWorkspace, ID: workspace}, 0, 200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := uint64(0)
+	for _, ev := range events {
+		if ev.Record().Kind != abi.EventReceiptIssued {
+			continue
+		}
+		var link chainLink
+		if err := ledger.Decode(ev.Record().State, &link); err != nil || *link.Metadata.Number != next {
+			t.Fatalf("the log has receipt %d where %d has to be (%v)", *link.Metadata.Number, next, err)
+		}
+		next++
+	}
+	if next != uint64(len(tasks)) {
+		t.Errorf("the log has %d receipts", next)
 	}
 }
