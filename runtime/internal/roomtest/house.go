@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
@@ -20,7 +21,7 @@ const (
 	Tenant    = storage.Tenant(1)
 	TenantID  = "tenant_test"
 	Workspace = "ws_test"
-	Session   = "session_test" // of Workspace
+	Session   = "sess_test" // of Workspace
 	Persona   = "persona_test"
 )
 
@@ -149,4 +150,33 @@ func As[T any](t testing.TB, doc desk.Doc) (v T) {
 		t.Fatalf("%v: %s", err, doc.JSON)
 	}
 	return v
+}
+
+// Run is a run whose calls a test makes: a hostcall.Run.
+type Run struct {
+	State   abi.Session // what Session returns
+	Puts    []string    // Artifacts that it has put
+	Flushed int         // how often it was flushed
+}
+
+// Flush counts.
+func (r *Run) Flush() error {
+	r.Flushed++
+	return nil
+}
+
+// HasPut reports whether an Artifact is among Puts.
+func (r *Run) HasPut(artifact string) bool { return slices.Contains(r.Puts, artifact) }
+
+// Session returns State.
+func (r *Run) Session() abi.Session { return r.State }
+
+// Task returns a Task of Session, as it was accepted.
+func (h *House) Task() *abi.Task {
+	return &abi.Task{Envelope: abi.NewEnvelope(abi.ObjectTask, "task_test", h.Now(), nil), WorkspaceID: Workspace, SessionID: Session, PersonaID: Persona}
+}
+
+// Retry returns an Idempotency-Key with a body.
+func Retry(key, body string) *desk.Retry {
+	return &desk.Retry{Key: key, Method: "POST", Target: "/v1/things", Body: []byte(body)}
 }
