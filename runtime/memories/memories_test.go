@@ -345,6 +345,9 @@ func TestWhatAPluginIsTold(t *testing.T) {
 		if got := r.query(t, run, ask); got != `"word kept" "word named"` {
 			t.Errorf("a minute later: %s", got)
 		}
+		if got := r.query(t, &roomtest.Run{}, `{"scope":"session"}`); got != `"word kept"` {
+			t.Errorf("without a word: %s", got)
+		}
 		if got := r.query(t, run, `{"scope":"session","limit":1}`); got != `"word kept"` {
 			t.Errorf("one: %s", got)
 		}
