@@ -288,8 +288,9 @@ func (e *Engine) furnish(parts *Parts) {
 	e.fileResources = files.NewKeeper(files.Parts{Parts: common, Root: parts.Files})
 	e.artifactResources = artifacts.NewKeeper(artifacts.Parts{Parts: common,
 		DefaultWorkspaceOf: e.DefaultWorkspaceOf, MostRead: int64(e.config.Limits.PayloadBytes)})
-	e.replayResources = e.newReplays(common)
-	e.proofResources = e.newProofs(common, parts.Keys)
+	records := replays.NewRecords(e.ledger, recordedRuns{e})
+	e.proofResources = e.newProofs(common, parts.Keys, records)
+	e.replayResources = e.newReplays(common, records)
 	e.Intake = e.newIntake(common, e.ConnectorSecret)
 	e.haveRoomsAnswer(e.memoryResources, e.sessionResources, e.artifactResources, e.Intake)
 }

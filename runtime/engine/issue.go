@@ -7,15 +7,16 @@ import (
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/proofs"
 	"github.com/wharf-dev/wharf/runtime/receipt"
+	"github.com/wharf-dev/wharf/runtime/replays"
 )
 
 // unreadableRecord says why a receipt cannot be made again.
 const unreadableRecord = "the Task's record could not be read"
 
 // newProofs makes what issues receipts and shows them.
-func (e *Engine) newProofs(common desk.Parts, keys *receipt.Keyring) *proofs.Keeper {
+func (e *Engine) newProofs(common desk.Parts, keys *receipt.Keyring, records *replays.Records) *proofs.Keeper {
 	return proofs.NewKeeper(proofs.Parts{Parts: common, Tenants: e.tenants, Keys: keys, RequiredOnly: e.config.RequiredReceiptsOnly,
-		Version: e.version, Task: e.storedTask, TaskRecord: e.TaskRecord, PersonaAt: e.personaAt, Modules: e.modules})
+		Version: e.version, Task: e.storedTask, TaskRecord: records.Of, PersonaAt: e.personaAt, Modules: e.modules})
 }
 
 // newIssue prepares the receipt of a Task that ends; nil when it gets none. The

@@ -140,7 +140,7 @@ func KeptModule(ctx context.Context, store storage.Store, digest string) ([]byte
 	if err != nil {
 		return nil, err
 	}
-	wasm, err := readBlob(ctx, store.Blobs(), hash)
+	wasm, err := journal.Content(ctx, store.Blobs(), hash)
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil, nil
 	}

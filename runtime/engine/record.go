@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	json "github.com/go-json-experiment/json"
@@ -348,18 +347,5 @@ func (h *history) readStart(at storage.Position, rec *storage.Record) error {
 
 // blob returns the content of a blob, which the engine has put there itself.
 func (e *Engine) blob(ctx context.Context, hash storage.Hash) ([]byte, error) {
-	return readBlob(ctx, e.store.Blobs(), hash)
-}
-
-func readBlob(ctx context.Context, blobs storage.Blobs, hash storage.Hash) ([]byte, error) {
-	b, err := blobs.Open(ctx, hash)
-	if err != nil {
-		return nil, fmt.Errorf("opening the blob %s: %w", journal.FormatHash(hash), err)
-	}
-	defer b.Close()
-	content := make([]byte, b.Size())
-	if _, err := io.ReadFull(b, content); err != nil {
-		return nil, fmt.Errorf("reading the blob %s: %w", journal.FormatHash(hash), err)
-	}
-	return content, nil
+	return journal.Content(ctx, e.store.Blobs(), hash)
 }

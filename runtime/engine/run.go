@@ -53,7 +53,7 @@ func (e *Engine) runTask(t *task) {
 // runBegun runs a Task that has been started.
 func (e *Engine) runBegun(ctx context.Context, t *task, hand *inhand.Hand) {
 	if t.about.Replay != nil {
-		e.runReplay(ctx, t)
+		e.RunReplay(ctx, replayTask{t, e})
 		return
 	}
 	if err := e.runOnce(intoHand(ctx, hand), t, hand); errors.Is(err, inhand.ErrLater) {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/storage"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
@@ -118,7 +119,7 @@ func (r *recording) read(t testing.TB, store *blobNoter) {
 	}
 	slices.SortFunc(r.frames, func(a, b storage.Frame) int { return cmp.Compare(a.First, b.First) })
 	for _, h := range store.all {
-		content, err := readBlob(context.Background(), store.Store.Blobs(), h)
+		content, err := journal.Content(context.Background(), store.Store.Blobs(), h)
 		if err != nil {
 			t.Fatal(err)
 		}

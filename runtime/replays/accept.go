@@ -67,7 +67,7 @@ func (k *Keeper) recordToCheck(ctx context.Context, tenant storage.Tenant, sourc
 		return &journal.Record{TaskID: source.ID, Program: journal.Program{Module: source.Module},
 			End: &journal.End{Status: source.Status, Failure: source.Failure, Stopped: stoppedFromOutside(source)}}, nil
 	}
-	return k.TaskRecord(ctx, tenant, source)
+	return k.parts.Records.Of(ctx, tenant, source)
 }
 
 // derived returns a Task with the input of its source, which it shares.

@@ -18,7 +18,7 @@ func (k *Keeper) ForkTask(ctx context.Context, c *desk.Caller, r *desk.Retry, id
 	if source.Replay != nil {
 		return desk.Doc{}, abi.Errorf(abi.CodeInvalidRequest, "task %s is a replay: fork its source, %s", id, source.Replay.SourceTaskID)
 	}
-	rec, err := k.TaskRecord(ctx, c.Tenant, &source)
+	rec, err := k.parts.Records.Of(ctx, c.Tenant, &source)
 	if err != nil {
 		return desk.Doc{}, desk.Refusal(err)
 	}

@@ -23,7 +23,7 @@ func (k *Keeper) checkOverrides(ctx context.Context, c *desk.Caller, rec *journa
 		if err := checkOverride(key, &o); err != nil {
 			return nil, err
 		}
-		content, err := k.OverrideContent(ctx, c, key, &o)
+		content, err := k.overrideContent(ctx, c, key, &o)
 		if err != nil {
 			return nil, err
 		}
@@ -64,8 +64,8 @@ func checkOverride(key string, o *abi.ReplayOverride) error {
 // maxOverride is the largest Artifact that can replace an answer, in bytes.
 const maxOverride = 32 << 20
 
-// OverrideContent returns what an override replaces with.
-func (k *Keeper) OverrideContent(ctx context.Context, c *desk.Caller, key string, o *abi.ReplayOverride) ([]byte, error) {
+// overrideContent returns what an override replaces with.
+func (k *Keeper) overrideContent(ctx context.Context, c *desk.Caller, key string, o *abi.ReplayOverride) ([]byte, error) {
 	if o.ArtifactID == "" {
 		return o.Value, nil
 	}
