@@ -1,9 +1,11 @@
 package roomtest
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"log/slog"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -50,7 +52,28 @@ func New[S interface {
 	return h
 }
 
+// yielding lets others come in between whatever a room reads and what it does then.
+type yielding struct{ storage.Store }
+
+func (y yielding) Get(ctx context.Context, t storage.Tenant, o abi.Object, id string) (storage.Resource, error) {
+	res, err := y.Store.Get(ctx, t, o, id)
+	yield()
+	return res, err
+}
+
+func (y yielding) Append(b *storage.Batch) storage.Commit {
+	yield()
+	return y.Store.Append(b)
+}
+
+func yield() {
+	for range 20 {
+		runtime.Gosched()
+	}
+}
+
 func (h *House) furnish(store storage.Store) {
+	store = yielding{store}
 	log := slog.New(slog.DiscardHandler)
 	l := ledger.New(ledger.Config{Store: store, Now: time.Now, Log: log, IdleSessions: 10, KeepKeys: 24 * time.Hour})
 	h.Parts = desk.Parts{Store: store, Ledger: l, Desk: desk.New(store, l, time.Now, nil), IDs: abi.NewIDs(time.Now, rand.Reader), Now: time.Now, Log: log}
