@@ -40,7 +40,7 @@ type Answer struct {
 // TimedOut ends a wait whose time is over.
 func TimedOut(w *abi.Waiting) *Answer {
 	a := &Answer{RequestID: w.RequestID, Input: Input{Kind: TimeOver}}
-	if w.Call != abi.CallSleep && !ForApproval(w) { // how an approval ends depends on its decisions
+	if w.Call != abi.CallSleep && !forApproval(w) { // how an approval ends depends on its decisions
 		a.Refused = provider.Refuse(abi.CallTimeout, "timeout", "nothing came by "+w.Until.Format(time.RFC3339Nano))
 	}
 	return a
@@ -153,18 +153,9 @@ func tells(effects []Effect) (records []ledger.Record) {
 	return records
 }
 
-// confirmation is the payload of the event that tells a decision.
-type confirmation struct {
-	PermissionID string `json:"permission_request_id,omitzero"`
-	RequestID    string `json:"request_id"`
-	Decision     string `json:"decision"`
-	Reason       string `json:"reason,omitzero"`
-	Modified     bool   `json:"modified,omitzero"`
-}
-
 // confirmation is the event that tells a decision.
 func (a *Answer) confirmation(t *abi.Task) ledger.Record {
 	d, w := &a.Input.Decision, t.Waiting
-	return ledger.Record{Kind: abi.EventUserToolConfirmation, Object: abi.ObjectTask, ID: t.ID, Payload: confirmation{
+	return ledger.Record{Kind: abi.EventUserToolConfirmation, Object: abi.ObjectTask, ID: t.ID, Payload: abi.Confirmation{
 		PermissionID: w.PermissionID, RequestID: w.RequestID, Decision: d.Decision, Reason: d.Reason, Modified: d.Arguments != nil}}
 }

@@ -48,7 +48,7 @@ func NewKeeper(p Parts) *Keeper { return &Keeper{parts: p} }
 // Ask returns what a Task asks somebody by a wait, and what tells of it; nil when it asks
 // nobody. at is when the call that waits was recorded.
 func (k *Keeper) Ask(ctx context.Context, tenant storage.Tenant, t *abi.Task, w *abi.Waiting, at time.Time, by Terms) (*Request, []ledger.Record, error) {
-	if KindOf(w) == "" {
+	if kindOf(w) == "" {
 		return nil, nil, nil
 	}
 	requester, err := k.requester(ctx, tenant, t)

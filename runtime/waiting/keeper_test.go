@@ -249,6 +249,32 @@ func TestAnswerByMessage(t *testing.T) {
 	}
 }
 
+// A decision is told with what it says of the arguments, which are not told themselves.
+func TestConfirmation(t *testing.T) {
+	n := newNode(t)
+	p := n.park(t, abi.CallApprovalRequest, `{"action":"pay","prompt":"?","arguments":{"eur":10},"quorum":3}`, Terms{})
+	for i, arguments := range []string{"", `{"eur":5}`} {
+		req := abi.RespondRequest{Decision: "approved", Reason: "fine", Arguments: jsontext.Value(arguments)}
+		if _, err := n.RespondPermission(t.Context(), n.as(fmt.Sprint("actor", i)), nil, p.ID, req); err != nil {
+			t.Fatal(err)
+		}
+	}
+	events, _, err := n.parts.Desk.Events(t.Context(), n.root, desk.Filter{TaskID: p.TaskID}, 0, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, ev := range events {
+		if rec := ev.Record(); rec.Kind == abi.EventUserToolConfirmation {
+			got = append(got, string(rec.Payload))
+		}
+	}
+	told := `{"permission_request_id":"` + p.ID + `","request_id":"` + p.TaskID + `-0","decision":"approved","reason":"fine"`
+	if want := []string{told + "}", told + `,"modified":true}`}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // What cannot be an answer is refused, and nothing is told of it.
 func TestNoAnswers(t *testing.T) {
 	n := newNode(t)
@@ -326,8 +352,8 @@ func TestPermissions(t *testing.T) {
 		}
 	}
 	slices.Reverse(ids)
-	stranger := n.as("stranger")
-	stranger.Workspaces = []string{"ws_other"}
+	stranger, other := n.as("stranger"), n.as("other")
+	stranger.Workspaces, other.Workspaces = []string{"ws_other"}, []string{"ws_other", "ws_another"}
 	for _, test := range []struct {
 		by     *desk.Caller
 		filter desk.Filter
@@ -343,6 +369,8 @@ func TestPermissions(t *testing.T) {
 		{stranger, desk.Filter{}, "", nil},
 		{stranger, desk.Filter{}, abi.PermissionPending, nil},
 		{stranger, desk.Filter{}, abi.PermissionAnswered, nil},
+		{other, desk.Filter{}, "", nil},
+		{other, desk.Filter{}, abi.PermissionPending, nil},
 	} {
 		var got []string
 		for p := (desk.Page{Limit: 2}); ; {

@@ -44,7 +44,7 @@ type Terms struct {
 // requestFor returns what a Task asks somebody by a wait, and names it in the wait. Who may
 // answer is fixed here.
 func requestFor(t *abi.Task, w *abi.Waiting, at time.Time, requester string, by Terms) *Request {
-	kind := KindOf(w)
+	kind := kindOf(w)
 	w.PermissionID = abi.DerivedID(abi.ObjectPermissionRequest, at, "permission "+w.RequestID)
 	p := &Request{PermissionRequest: abi.PermissionRequest{
 		Envelope: abi.NewEnvelope(abi.ObjectPermissionRequest, w.PermissionID, at, nil),
@@ -80,7 +80,7 @@ func (p *Request) govern(w *abi.Waiting, by Terms) {
 
 // unasked is the request of a wait that the log has none of.
 func unasked(w *abi.Waiting) *Request {
-	return &Request{PermissionRequest: abi.PermissionRequest{Kind: KindOf(w), Status: abi.PermissionPending, Quorum: 1, SelfApproval: true}}
+	return &Request{PermissionRequest: abi.PermissionRequest{Kind: kindOf(w), Status: abi.PermissionPending, Quorum: 1, SelfApproval: true}}
 }
 
 // mayDecide refuses those who may not decide on what a Task asks. submitter is who

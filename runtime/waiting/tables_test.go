@@ -110,6 +110,7 @@ func TestEnds(t *testing.T) {
 	tell()
 	first, second := e.join(key), e.join(key)
 	tell()
+	later := e.join(key) // while they still look at it
 	for _, w := range []*waiter{first, second} {
 		<-w.done
 		if w.end.Err != ErrSettled {
@@ -117,7 +118,6 @@ func TestEnds(t *testing.T) {
 		}
 		e.leave(key, w)
 	}
-	later := e.join(key)
 	select {
 	case <-later.done:
 		t.Error("an end is told to one who came later")

@@ -78,7 +78,7 @@ func (k *Keeper) AppendTaskMessage(ctx context.Context, c *desk.Caller, r *desk.
 // answerInput brings a parked Task the input that it waits for.
 func (k *Keeper) answerInput(ctx context.Context, c *desk.Caller, t *abi.Task, kind abi.TaskMessageKind, m *abi.Message, idem *storage.Idempotency) (desk.Doc, error) {
 	w := t.Waiting
-	if w == nil || KindOf(w) == "" || (kind == abi.TaskMessageToolConfirmation) != ForApproval(w) {
+	if w == nil || kindOf(w) == "" || (kind == abi.TaskMessageToolConfirmation) != forApproval(w) {
 		return desk.Doc{}, abi.Errorf(abi.CodeInvalidStateTransition, "task %s is %s and does not wait for %s", t.ID, t.Status, kind)
 	}
 	a := &Answer{RequestID: w.RequestID, Actor: c.Actor, Idem: idem}

@@ -81,10 +81,10 @@ func Until(w *abi.Waiting, now time.Time, timeout float64) error {
 
 func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 
-// KindOf says what somebody is asked by a wait, "" when nobody is.
-func KindOf(w *abi.Waiting) abi.PermissionKind {
+// kindOf says what somebody is asked by a wait, "" when nobody is.
+func kindOf(w *abi.Waiting) abi.PermissionKind {
 	switch {
-	case ForApproval(w):
+	case forApproval(w):
 		return abi.PermissionApproval
 	case w.Call == abi.CallInputRequest:
 		return abi.PermissionInput
@@ -94,8 +94,8 @@ func KindOf(w *abi.Waiting) abi.PermissionKind {
 	return ""
 }
 
-// ForApproval reports whether a Task waits for a decision.
-func ForApproval(w *abi.Waiting) bool { return w.Gate || w.Call == abi.CallApprovalRequest }
+// forApproval reports whether a Task waits for a decision.
+func forApproval(w *abi.Waiting) bool { return w.Gate || w.Call == abi.CallApprovalRequest }
 
 // RecordedAs returns the call whose entry a wait ends.
 func RecordedAs(w *abi.Waiting) string {
@@ -109,7 +109,7 @@ func RecordedAs(w *abi.Waiting) string {
 // with. A denial tells on it.
 func EventOf(w *abi.Waiting, status abi.CallStatus, answer []byte) abi.EventKind {
 	var a abi.CallApprovalAnswer
-	if ForApproval(w) && json.Unmarshal(answer, &a) == nil && a.Decision != decisionApproved {
+	if forApproval(w) && json.Unmarshal(answer, &a) == nil && a.Decision != decisionApproved {
 		status = abi.CallDenied
 	}
 	return journal.Kind(RecordedAs(w), journal.Result, status)
