@@ -98,7 +98,7 @@ func (a *app) wrote(dir string) error {
 	written := struct {
 		Dir string `json:"dir"`
 	}{dir}
-	return a.tell(written, func() {
+	return a.print(written, func() {
 		a.out.Line("the copy is at ", a.out.Paint(show.Bold, dir))
 		a.out.Pairs([2]string{"check it", "wharf doctor --data " + dir},
 			[2]string{"use it", "wharf restore --from " + dir + " --data NEW"})
@@ -182,7 +182,7 @@ func (a *app) restore(ctx context.Context, from, data string, force, incomplete 
 	if err := datadir.Replace(fresh, data); err != nil {
 		return err
 	}
-	return a.tell(e, func() {
+	return a.print(e, func() {
 		a.showExamination(e)
 		a.out.Pairs([2]string{"use it", "wharf serve --data " + data})
 	})

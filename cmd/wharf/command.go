@@ -95,7 +95,7 @@ func (k ask[T]) run(a *app, cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return k.tips.on(err, args)
 	}
-	return a.tell(doc.JSON, func() { k.text(&doc.Value) })
+	return a.print(doc.JSON, func() { k.text(&doc.Value) })
 }
 
 // list reads a list, and shows a row for each entry.
@@ -120,10 +120,10 @@ func (l list[T]) run(a *app, cmd *cobra.Command, args []string) error {
 	if l.sort != nil {
 		slices.SortStableFunc(docs, func(x, y client.Doc[T]) int { return l.sort(&x.Value, &y.Value) })
 	}
-	return a.tellRows(l.titles, l.none, rowsOf(docs, l.row))
+	return a.printRows(l.titles, l.none, rowsOf(docs, l.row))
 }
 
-// rowsOf are the entries of a list as [app.tellRows] wants them.
+// rowsOf are the entries of a list as [app.printRows] wants them.
 func rowsOf[T any](docs []client.Doc[T], row func(*T) []show.Cell) iter.Seq2[any, []show.Cell] {
 	return func(yield func(any, []show.Cell) bool) {
 		for i := range docs {
@@ -188,9 +188,9 @@ func (t tips) on(err error, args []string) error {
 	return advise(err, strings.ReplaceAll(t[refused.Answer.Code], "{}", strings.Join(args[:min(1, len(args))], "")))
 }
 
-// tell writes a result: as JSON, or for people by text. Together with tellRows it is the one
+// print writes a result: as JSON, or for people by text. Together with printRows it is the one
 // place that decides which.
-func (a *app) tell(v any, text func()) error {
+func (a *app) print(v any, text func()) error {
 	if !a.json {
 		text()
 		return nil
@@ -206,14 +206,14 @@ func (a *app) tell(v any, text func()) error {
 	return nil
 }
 
-// tellRows writes results as JSON, a line each, or for people as a table. none is what is
+// printRows writes results as JSON, a line each, or for people as a table. none is what is
 // said when there are none, "" for a table without rows.
-func (a *app) tellRows(titles []string, none string, results iter.Seq2[any, []show.Cell]) error {
+func (a *app) printRows(titles []string, none string, results iter.Seq2[any, []show.Cell]) error {
 	var rows [][]show.Cell
 	for v, cells := range results {
 		if !a.json {
 			rows = append(rows, cells)
-		} else if err := a.tell(v, nil); err != nil {
+		} else if err := a.print(v, nil); err != nil {
 			return err
 		}
 	}

@@ -101,7 +101,7 @@ func (a *app) configChecked(eff *config.Effective) error {
 		File    string   `json:"file,omitzero"`
 		Unknown []string `json:"unknown_variables,omitzero"`
 	}{true, eff.File, eff.Unknown}
-	return a.tell(checked, func() {
+	return a.print(checked, func() {
 		for _, name := range eff.Unknown {
 			a.out.Line(a.out.Paint(show.Yellow, "note: "), "the variable ", name, " is set, but is no setting of Wharf")
 		}
@@ -142,7 +142,7 @@ type shownValue struct {
 }
 
 func (a *app) configShow(eff *config.Effective) error {
-	return a.tellRows([]string{"SETTING", "VALUE", "FROM"}, "", func(yield func(any, []show.Cell) bool) {
+	return a.printRows([]string{"SETTING", "VALUE", "FROM"}, "", func(yield func(any, []show.Cell) bool) {
 		for _, v := range eff.Values {
 			origin := show.Cell{Text: v.Origin, Style: show.Cyan}
 			if v.Origin == "default" {

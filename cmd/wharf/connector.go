@@ -312,7 +312,7 @@ func (a *app) redrive(ctx context.Context, c *client.Client, connectorID string,
 		if err != nil {
 			return hint(err, abi.CodeResourceNotFound, "wharf connector deadletters "+connectorID)
 		}
-		if err := a.tell(doc.JSON, func() {}); err != nil {
+		if err := a.print(doc.JSON, func() {}); err != nil {
 			return err
 		}
 	}
@@ -331,7 +331,7 @@ sign it, and the kinds of events that the plugin knows. Another provider is like
 generic, and its Connectors name their plugin.`,
 		example: "  wharf connector providers",
 	}.command(func(*cobra.Command, []string) error {
-		return a.tellRows([]string{"PROVIDER", "PLUGIN", "SIGNATURES", "EVENTS"}, "", providers)
+		return a.printRows([]string{"PROVIDER", "PLUGIN", "SIGNATURES", "EVENTS"}, "", providers)
 	})
 }
 

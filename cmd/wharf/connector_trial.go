@@ -65,7 +65,7 @@ recognized.`,
 		if err != nil {
 			return err
 		}
-		return a.tell(got.JSON, func() { a.out.Line(got.Value.Status, "  ", got.Value.DeliveryID, "  ", got.Value.ID) })
+		return a.print(got.JSON, func() { a.out.Line(got.Value.Status, "  ", got.Value.DeliveryID, "  ", got.Value.ID) })
 	}))
 }
 

@@ -259,7 +259,7 @@ func (d *demo) conclude(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := d.tell(outcome.JSON, func() {
+	if err := d.print(outcome.JSON, func() {
 		d.showOutcome(&outcome.Value, demoAnswerLines)
 		d.showTimes(&outcome.Value)
 		d.showNext()

@@ -52,7 +52,7 @@ func (a *app) taskDiff(ctx context.Context, c *client.Client, ids []string) (err
 		}
 	}
 	r := compare.Records(records[0], records[1])
-	if err := a.tell(&r, func() { a.showDiff(&r) }); err != nil {
+	if err := a.print(&r, func() { a.showDiff(&r) }); err != nil {
 		return err
 	}
 	if !r.Same {

@@ -84,7 +84,7 @@ func (a *app) doctor(ctx context.Context, data string, rebuild bool) error {
 	if err != nil {
 		return startAdvice(err)
 	}
-	if err := a.tell(e, func() { a.showExamination(e) }); err != nil {
+	if err := a.print(e, func() { a.showExamination(e) }); err != nil {
 		return err
 	}
 	if !e.OK {

@@ -55,7 +55,7 @@ func (a *app) renewSigningKey(ctx context.Context, data string) error {
 			Keys  []abi.SigningKey `json:"keys"`
 			Aside string           `json:"aside,omitzero"`
 		}{keys, aside}
-		return a.tell(renewed, func() {
+		return a.print(renewed, func() {
 			a.out.Pairs([2]string{"key", keys[0].KeyID}, [2]string{"old keys that are still known", fmt.Sprint(len(keys) - 1)},
 				[2]string{"the damaged file", cmp.Or(aside, "none was there")})
 		})
@@ -72,7 +72,7 @@ func (a *app) renewVaultKey(ctx context.Context, data string) error {
 		renewed := struct {
 			Aside []string `json:"aside"`
 		}{append([]string{}, aside...)}
-		return a.tell(renewed, func() {
+		return a.print(renewed, func() {
 			a.out.Line("a new key was made: store every secret again")
 			for _, path := range aside {
 				a.out.Line("put aside: ", path)

@@ -58,7 +58,7 @@ type listedPlugin struct {
 const shipped = "wharf"
 
 func (a *app) showPlugins(list []node.Plugin) error {
-	return a.tellRows([]string{"NAME", "VERSION", "SIZE", "FROM", "DIGEST"}, "", func(yield func(any, []show.Cell) bool) {
+	return a.printRows([]string{"NAME", "VERSION", "SIZE", "FROM", "DIGEST"}, "", func(yield func(any, []show.Cell) bool) {
 		for _, p := range list {
 			from := cmp.Or(p.Path, shipped)
 			row := []show.Cell{{Text: p.Name, Style: show.Bold}, {Text: cmp.Or(p.Version, "-")},

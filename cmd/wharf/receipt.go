@@ -96,7 +96,7 @@ func (a *app) receiptGet(ctx context.Context, c *client.Client, id string) error
 	if err := wire.Indent(jsontext.WithIndent("  ")); err != nil {
 		return fmt.Errorf("reading the receipt: %w", err)
 	}
-	return a.tell(r.JSON, func() {
+	return a.print(r.JSON, func() {
 		a.out.Line(r.Value.ID, "  ", show.OneLine(r.Value.Summary))
 		a.out.Pairs([2]string{"task", r.Value.TaskID}, [2]string{"issuer", r.Value.Issuer}, [2]string{"issued", stamp(r.Value.IssuedAt)},
 			[2]string{"subject", string(r.Value.Subject.Object) + " " + r.Value.Subject.ID})
@@ -132,7 +132,7 @@ checked. This trusts the node; "wharf verify" checks an exported bundle without.
 }
 
 func (a *app) showVerdict(id string, verdict client.Doc[abi.ReceiptVerification]) error {
-	err := a.tell(verdict.JSON, func() {
+	err := a.print(verdict.JSON, func() {
 		if verdict.Value.Valid {
 			a.out.Line(id, "  ", a.out.Paint(show.Green, "valid"))
 			return

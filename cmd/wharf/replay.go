@@ -177,7 +177,7 @@ func (a *app) begun(ctx context.Context, c *client.Client, task client.Doc[abi.T
 	if wait > 0 {
 		return a.waitForEnd(ctx, c, task, sent.Add(wait))
 	}
-	return a.tell(task.JSON, func() {
+	return a.print(task.JSON, func() {
 		a.showTask(&task.Value, [2]string{"watch it", self() + " task tail " + task.Value.ID})
 	})
 }

@@ -111,7 +111,7 @@ func (a *app) announce(n *node.Node, c config.Config, log *slog.Logger) {
 		APIKey string `json:"api_key,omitzero"`
 		Data   string `json:"data"`
 	}{n.URL(), n.NewKey, data}
-	_ = a.tell(listening, func() { // strings can always be written
+	_ = a.print(listening, func() { // strings can always be written
 		if n.NewKey != "" {
 			a.showKey(n)
 		}

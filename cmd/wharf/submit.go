@@ -277,7 +277,7 @@ func (a *app) timeUp(ctx context.Context, c *client.Client, id string) error {
 	if err != nil {
 		return err
 	}
-	if err := a.tell(task.JSON, func() {
+	if err := a.print(task.JSON, func() {
 		a.showTask(&task.Value, [2]string{"not ended", self() + " task tail " + task.Value.ID})
 	}); err != nil {
 		return err
@@ -297,11 +297,11 @@ func (a *app) finish(ctx context.Context, c *client.Client, id string, withTask 
 		return err
 	}
 	if withTask {
-		if err := a.tell(task.JSON, func() { a.showTask(&task.Value) }); err != nil {
+		if err := a.print(task.JSON, func() { a.showTask(&task.Value) }); err != nil {
 			return err
 		}
 	}
-	if err := a.tell(outcome.JSON, func() { a.showOutcome(&outcome.Value, 0) }); err != nil {
+	if err := a.print(outcome.JSON, func() { a.showOutcome(&outcome.Value, 0) }); err != nil {
 		return err
 	}
 	return endCode(task.Value.Status)

@@ -64,7 +64,7 @@ func (a *app) follow(ctx context.Context, c *client.Client, id string, o followO
 			o.each(&e)
 		}
 		if !o.quiet {
-			_ = a.tell(e.JSON, func() { // JSON that was read can be written
+			_ = a.print(e.JSON, func() { // JSON that was read can be written
 				a.out.Event(&e.Value, o.since)
 				a.showQuestion(ctx, c, &e.Value)
 			})

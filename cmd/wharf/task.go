@@ -57,7 +57,7 @@ func (a *app) taskGet(ctx context.Context, c *client.Client, id string, outcome 
 		return hint(err, abi.CodeResourceNotFound, "wharf task list")
 	}
 	if a.json && !outcome {
-		return a.tell(task.JSON, nil)
+		return a.print(task.JSON, nil)
 	}
 	var result client.Doc[abi.Outcome]
 	if task.Value.OutcomeID != "" {
@@ -68,7 +68,7 @@ func (a *app) taskGet(ctx context.Context, c *client.Client, id string, outcome 
 	if a.json && result.JSON == nil {
 		return advise(errNotEnded(id), "wharf task tail "+id)
 	}
-	return a.tell(result.JSON, func() {
+	return a.print(result.JSON, func() {
 		a.showTask(&task.Value)
 		a.showOutcome(&result.Value, 0)
 	})
@@ -158,7 +158,7 @@ AUTH_REQUIRED, COMPLETED, FAILED and CANCELED.`,
 		if err != nil {
 			return err
 		}
-		return a.tellRows([]string{"TASK", "STATUS", "PERSONA", "SESSION", "SUBMITTED"}, "no tasks", rowsOf(tasks, taskRow))
+		return a.printRows([]string{"TASK", "STATUS", "PERSONA", "SESSION", "SUBMITTED"}, "no tasks", rowsOf(tasks, taskRow))
 	}))
 }
 

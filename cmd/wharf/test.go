@@ -90,7 +90,7 @@ func (a *app) test(ctx context.Context, dir, module string, most sandbox.Limits)
 			return context.Cause(ctx)
 		}
 		counts[r.Result]++
-		if err := a.tell(&r, func() { a.showTest(&r, counts[testDiffers] == 1) }); err != nil {
+		if err := a.print(&r, func() { a.showTest(&r, counts[testDiffers] == 1) }); err != nil {
 			return err
 		}
 	}

@@ -35,7 +35,7 @@ A token cannot be exchanged for another: that takes the key.`,
 		if err != nil {
 			return err
 		}
-		return a.tell(token.JSON, func() {
+		return a.print(token.JSON, func() {
 			a.out.Line(token.Value.AccessToken)
 			expires := time.Duration(token.Value.ExpiresIn) * time.Second
 			fmt.Fprintln(a.stderr, "valid for "+expires.String()+", with the scopes "+strings.ReplaceAll(show.OneLine(token.Value.Scope), " ", ", "))

@@ -72,7 +72,7 @@ func (a *app) verify(ctx context.Context, file string, trust []string, o bundle.
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if err := a.tell(&report, func() { a.showReport(&report, len(keys) > 0) }); err != nil {
+	if err := a.print(&report, func() { a.showReport(&report, len(keys) > 0) }); err != nil {
 		return err
 	}
 	if !report.Valid {

@@ -61,7 +61,7 @@ speaks, and the version of the rewriter that its plugins go through.`,
 }
 
 func (a *app) printVersion(b build) error {
-	return a.tell(b, func() {
+	return a.print(b, func() {
 		commit := b.Commit
 		if b.Modified {
 			commit += " and changes on top of it"

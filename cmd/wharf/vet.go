@@ -92,7 +92,7 @@ func (a *app) vet(ctx context.Context, files []string) error {
 			return err
 		}
 		sound = sound && v.OK
-		if err := a.tell(v, func() { a.showVetted(v, i > 0) }); err != nil {
+		if err := a.print(v, func() { a.showVetted(v, i > 0) }); err != nil {
 			return err
 		}
 	}

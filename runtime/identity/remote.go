@@ -199,7 +199,7 @@ func (r *remoteKeys) get(ctx context.Context) ([]byte, error) {
 // metadata came from a place that is not.
 type reach struct {
 	mu       sync.Mutex
-	told     bool // the issuer names where
+	named    bool // the issuer names where
 	public   bool // the request for the metadata has tried a public address
 	internal bool // and one that is not
 }
@@ -224,9 +224,9 @@ func (r *reach) allow(notPublic error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case r.told && notPublic != nil && (r.public || !r.internal):
+	case r.named && notPublic != nil && (r.public || !r.internal):
 		return fmt.Errorf("the issuer's metadata name an internal place, and the issuer is in none (set jwks_url if that is right): %w", notPublic)
-	case r.told:
+	case r.named:
 		return nil
 	case notPublic == nil:
 		r.public = true
@@ -240,7 +240,7 @@ func (r *reach) allow(notPublic error) error {
 func (r *reach) follow() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.told = true
+	r.named = true
 }
 
 // discover returns where the issuer's metadata say that its keys are, and what the

@@ -280,8 +280,8 @@ func (i *Intake) changeConnector(ctx context.Context, c *desk.Caller, s *inlet, 
 // handChange hands over the event of a change. Its sequence is taken and handed over
 // under s.hand: repeated deliveries are told of beside it.
 func (i *Intake) handChange(c *desk.Caller, s *inlet, idem *storage.Idempotency, status int, kind abi.EventKind, next *abi.Connector) (desk.Doc, storage.Commit, error) {
-	s.hand.Lock()
-	defer s.hand.Unlock()
+	s.order.Lock()
+	defer s.order.Unlock()
 	doc, commit, err := i.parts.Desk.Append(c, "", next.WorkspaceID, idem, status, connectorRecord(kind, next, s.seq, false))
 	if err == nil {
 		s.seq++
@@ -389,8 +389,8 @@ func (i *Intake) deletable(ctx context.Context, c *desk.Caller, id string) (abi.
 // dropConnector writes the deletion. Nothing is handed over for the Connector
 // afterwards.
 func (i *Intake) dropConnector(c *desk.Caller, s *inlet, idem *storage.Idempotency) (desk.Doc, error) {
-	s.hand.Lock()
-	defer s.hand.Unlock()
+	s.order.Lock()
+	defer s.order.Unlock()
 	next := *s.about.Load()
 	next.Status, next.UpdatedAt, next.DeletedAt = abi.ConnectorDisabled, abi.At(i.parts.Now()), abi.At(i.parts.Now())
 	rec := connectorRecord(abi.EventConnectorDeleted, &next, s.seq, false)

@@ -111,8 +111,8 @@ func (s *inlet) oldest() time.Time {
 	if s.pending.Load() <= 0 {
 		return time.Time{}
 	}
-	s.hand.Lock()
-	defer s.hand.Unlock()
+	s.order.Lock()
+	defer s.order.Unlock()
 	if s.state.Work != backlog.Busy && s.state.Reach == backlog.Whole && len(s.inbox) > 0 {
 		return s.inbox[0].at
 	}
@@ -121,7 +121,7 @@ func (s *inlet) oldest() time.Time {
 
 // reach notes when the first delivery of a batch came that is worked on from now on.
 func (s *inlet) reach(at time.Time) {
-	s.hand.Lock()
-	defer s.hand.Unlock()
+	s.order.Lock()
+	defer s.order.Unlock()
 	s.reached = at
 }

@@ -247,8 +247,8 @@ func deliveryFrame(s *inlet, about *abi.Connector, now time.Time, records ...sto
 // for whoever normalizes it, unless too many are remembered: then they are read from
 // the log.
 func (i *Intake) hand(s *inlet, b *storage.Batch, a arrival) (storage.Commit, error) {
-	s.hand.Lock()
-	defer s.hand.Unlock()
+	s.order.Lock()
+	defer s.order.Unlock()
 	room := s.state.Remembers() && i.roomFor(len(a.text))
 	effect, err := s.step(backlog.Input{Kind: backlog.Arrive, Room: room})
 	if err != nil {
@@ -277,11 +277,11 @@ func (i *Intake) roomFor(size int) bool {
 // batch that was not handed over by hand. They are durable. n of them are not counted yet.
 func (i *Intake) reread(s *inlet, n int) {
 	i.addPending(s, int64(n))
-	s.hand.Lock()
+	s.order.Lock()
 	if effect, err := s.step(backlog.Input{Kind: backlog.Reread}); err == nil && effect == backlog.Forget {
 		i.forget(s)
 	}
-	s.hand.Unlock()
+	s.order.Unlock()
 	i.normalizeSoon(s)
 }
 
@@ -302,12 +302,12 @@ const tellEvery = time.Second
 // repeated counts a delivery that came again, and tells of it now and then.
 func (i *Intake) repeated(s *inlet, deliveryID string, now time.Time) {
 	n := s.tally.deduped.Add(1)
-	s.hand.Lock()
-	defer s.hand.Unlock()
-	if now.Sub(s.told) < tellEvery && !now.Before(s.told) || s.gone() {
+	s.order.Lock()
+	defer s.order.Unlock()
+	if now.Sub(s.dedupedAt) < tellEvery && !now.Before(s.dedupedAt) || s.gone() {
 		return
 	}
-	s.told = now
+	s.dedupedAt = now
 	about := s.about.Load()
 	payload := jsonw.String(append(make([]byte, 0, 128), `{"delivery_id":`...), deliveryID)
 	payload = strconv.AppendUint(append(payload, `,"deduped":`...), n, 10)

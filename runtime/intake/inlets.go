@@ -52,15 +52,15 @@ type inlet struct {
 	checks  atomic.Pointer[checks]
 	replays replays
 
-	// hand orders what is handed over: deliveries have the order of the log in inbox, too.
-	hand    lockrank.Mutex[lockrank.Inlet]
-	seq     uint64        // of the next event whose resource is the Connector
-	state   backlog.State // changed by step alone
-	inbox   []arrival
-	bytes   int            // of inbox
-	skipped storage.Commit // the last delivery that is not in inbox; nil when all are
-	told    time.Time      // when a repetition was last told of
-	reached time.Time      // when the first delivery of the last batch came
+	// order is held while a delivery is handed over: inbox has them in the order of the log.
+	order     lockrank.Mutex[lockrank.Inlet]
+	seq       uint64        // of the next event whose resource is the Connector
+	state     backlog.State // changed by step alone
+	inbox     []arrival
+	bytes     int            // of inbox
+	skipped   storage.Commit // the last delivery that is not in inbox; nil when all are
+	dedupedAt time.Time      // when a repetition was last told of
+	reached   time.Time      // when the first delivery of the last batch came
 
 	// The worker that normalizes owns these; there is never more than one.
 	read  desk.Position // the last delivery that was taken up

@@ -148,8 +148,8 @@ func (i *Intake) Drain(ctx context.Context) error {
 
 // rest stops a Connector's timer, and writes down what it has counted.
 func (i *Intake) rest(s *inlet) {
-	s.hand.Lock()
-	defer s.hand.Unlock()
+	s.order.Lock()
+	defer s.order.Unlock()
 	if s.timer != nil {
 		s.timer.Stop()
 	}

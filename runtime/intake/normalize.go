@@ -30,9 +30,9 @@ const (
 // normalizeSoon makes a worker look at a Connector, unless one is about to or there is
 // nothing to do.
 func (i *Intake) normalizeSoon(s *inlet) {
-	s.hand.Lock()
+	s.order.Lock()
 	effect, err := s.step(backlog.Input{Kind: backlog.Look, Ready: s.state.Waits() && i.ready(s)})
-	s.hand.Unlock()
+	s.order.Unlock()
 	if err == nil && effect == backlog.Queue {
 		i.workers.push(s)
 	}
@@ -78,12 +78,12 @@ func (i *Intake) normalizeSome(s *inlet) {
 	if failed := t.settled(); err == nil {
 		err = failed
 	}
-	s.hand.Lock()
+	s.order.Lock()
 	if err != nil && i.workers.ctx.Err() == nil {
 		i.failedBatch(s, err)
 	}
 	effect, err := s.step(backlog.Input{Kind: backlog.Rest, Ready: s.state.Pending() && i.ready(s)})
-	s.hand.Unlock()
+	s.order.Unlock()
 	if err == nil && effect == backlog.Queue {
 		i.workers.push(s)
 	}
@@ -95,9 +95,9 @@ func (t *turn) normalize(ctx context.Context) error {
 		if err := t.normalizeBatch(ctx); err != nil {
 			return err
 		}
-		s.hand.Lock()
+		s.order.Lock()
 		more := s.state.Pending() && i.ready(s)
-		s.hand.Unlock()
+		s.order.Unlock()
 		if !more {
 			break
 		}
@@ -172,8 +172,8 @@ func (t *turn) normalizeBatch(ctx context.Context) error {
 
 // giveBack ends the work on a batch. What is left of it comes first in the next one.
 func (i *Intake) giveBack(s *inlet, left []arrival) error {
-	s.hand.Lock()
-	defer s.hand.Unlock()
+	s.order.Lock()
+	defer s.order.Unlock()
 	effect, err := s.step(backlog.Input{Kind: backlog.Done, N: len(left)})
 	if err != nil || effect != backlog.Return {
 		return err
@@ -190,7 +190,7 @@ func (i *Intake) giveBack(s *inlet, left []arrival) error {
 // those that the log has.
 func (t *turn) take(ctx context.Context) ([]arrival, error) {
 	i, s := t.intake, t.inlet
-	s.hand.Lock()
+	s.order.Lock()
 	n, bytes := s.first()
 	effect, err := s.step(backlog.Input{Kind: backlog.Take, N: n})
 	var batch []arrival
@@ -201,7 +201,7 @@ func (t *turn) take(ctx context.Context) ([]arrival, error) {
 		s.read = 0
 	}
 	skipped, missed := s.skipped, s.state.Missed
-	s.hand.Unlock()
+	s.order.Unlock()
 	switch effect {
 	case backlog.Shift:
 		i.bytes.Add(-int64(bytes))
@@ -287,12 +287,12 @@ func (i *Intake) readPending(ctx context.Context, s *inlet, missed uint64) ([]ar
 	if more {
 		return batch, nil
 	}
-	s.hand.Lock()
+	s.order.Lock()
 	effect, err := s.step(backlog.Input{Kind: backlog.ReadAll, Missed: missed})
 	if effect == backlog.Caught {
 		s.skipped = nil
 	}
-	s.hand.Unlock()
+	s.order.Unlock()
 	return batch, err
 }
 

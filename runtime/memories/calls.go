@@ -63,7 +63,7 @@ func (k *Keeper) find(ctx context.Context, c *hostcall.Call, req *abi.CallMemory
 	}
 	found, size := &abi.CallMemoryQueryAnswer{Memories: []abi.Memory{}}, 0
 	_, err = k.search(ctx, c.Tenant, storage.Query{Owner: owner, Terms: terms, Limit: req.Limit}, func(res storage.Resource) (bool, error) {
-		m, err := told(&res)
+		m, err := memoryForPlugin(&res)
 		if err != nil {
 			found.Unreadable = append(found.Unreadable, res.ID)
 			return true, nil
@@ -92,7 +92,7 @@ func (k *Keeper) addNamed(ctx context.Context, c *hostcall.Call, found *abi.Call
 		}
 		var m abi.Memory
 		if err == nil {
-			m, err = told(&res)
+			m, err = memoryForPlugin(&res)
 		}
 		switch {
 		case ledger.IsUnreadable(err):
@@ -107,8 +107,8 @@ func (k *Keeper) addNamed(ctx context.Context, c *hostcall.Call, found *abi.Call
 	return nil
 }
 
-// told returns a stored Memory as a plugin is told it in a list.
-func told(res *storage.Resource) (m abi.Memory, err error) {
+// memoryForPlugin returns a stored Memory as a plugin gets it in a list.
+func memoryForPlugin(res *storage.Resource) (m abi.Memory, err error) {
 	if err := ledger.ReadListed(res, &m); err != nil {
 		return m, ledger.Naming(abi.ObjectMemory, res.ID, err)
 	}

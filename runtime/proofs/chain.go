@@ -21,8 +21,8 @@ type chainTable struct {
 }
 
 type chainEntry struct {
-	once  lockrank.Mutex[lockrank.ChainRead]
-	chain *receipt.Chain
+	reading lockrank.Mutex[lockrank.ChainRead]
+	chain   *receipt.Chain
 }
 
 // of returns the entry of a Workspace.
@@ -43,8 +43,8 @@ func (c *chainTable) of(workspace ledger.Key) *chainEntry {
 // chain returns the chain of a Workspace, read from the log on first use.
 func (k *Keeper) chain(workspace ledger.Key) (*receipt.Chain, error) {
 	entry := k.chains.of(workspace)
-	entry.once.Lock()
-	defer entry.once.Unlock()
+	entry.reading.Lock()
+	defer entry.reading.Unlock()
 	if entry.chain != nil {
 		return entry.chain, nil
 	}

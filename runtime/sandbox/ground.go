@@ -166,7 +166,7 @@ func (inst *instance) initializeOnce(ctx context.Context) (why string, err error
 	err = inst.initialize()
 	r.BoundCalls(0)
 	r.Release()
-	inst.tell(&Usage{})
+	inst.measure(&Usage{})
 	switch {
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)

@@ -118,7 +118,7 @@ func (inst *instance) serve(ctx context.Context, begun time.Time, export string,
 	inst.arm()
 	var usage Usage
 	result, err := inst.perform(export, begun, &usage)
-	inst.tell(&usage)
+	inst.measure(&usage)
 	return usage, r.Judge(export, result, err)
 }
 
@@ -136,8 +136,8 @@ func (inst *instance) arm() {
 	}
 }
 
-// tell says what was used, and what was refused.
-func (inst *instance) tell(usage *Usage) {
+// measure adds what was used, and what was refused, to a Run's usage.
+func (inst *instance) measure(usage *Usage) {
 	r := &inst.run
 	usage.HostCalls, usage.Gas = r.Calls, r.GasUsed()
 	if inst.memory == nil {

@@ -51,9 +51,9 @@ type trusted struct {
 	value      []byte
 	err        error
 
-	told        time.Time // when its use was told last
-	toldVersion int
-	toldErr     string
+	lastUse     time.Time // when its use was told last
+	lastVersion int
+	lastErr     string
 }
 
 func (t *trustTable) entry(key trustKey) *trusted {
@@ -151,13 +151,13 @@ func (k *Keeper) trustNode(ctx context.Context, c *abi.Connector, name string) f
 // tellTrusted tells the use of a secret by a Connector, unless that was told lately.
 func (k *Keeper) tellTrusted(ctx context.Context, t storage.Tenant, c *abi.Connector, known *trusted, f *finding) error {
 	now := k.parts.Now()
-	if f.about.ID == "" || known.toldVersion == f.use.Version && known.toldErr == f.use.Reason && now.Before(known.told.Add(tellTrust)) {
+	if f.about.ID == "" || known.lastVersion == f.use.Version && known.lastErr == f.use.Reason && now.Before(known.lastUse.Add(tellTrust)) {
 		return nil
 	}
 	u := &User{Tenant: t, Workspace: c.WorkspaceID, Connector: c.ID}
 	if err := k.tellUse(ctx, u, f.about, f.workspace, f.use); err != nil {
 		return err
 	}
-	known.told, known.toldVersion, known.toldErr = now, f.use.Version, f.use.Reason
+	known.lastUse, known.lastVersion, known.lastErr = now, f.use.Version, f.use.Reason
 	return nil
 }

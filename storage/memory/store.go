@@ -104,7 +104,7 @@ func (s *Store) Close() error {
 		return storage.ErrClosed
 	}
 	s.closed = true
-	s.tell()
+	s.notify()
 	return nil
 }
 
@@ -158,7 +158,7 @@ func (s *Store) Append(b *storage.Batch) storage.Commit {
 		i.ClientKey, i.Position = "", f.First+storage.Position(i.Record)
 		s.of(f.Tenant).answers[i.Key] = &i
 	}
-	s.tell()
+	s.notify()
 	return commit{first: f.First}
 }
 

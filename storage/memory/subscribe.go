@@ -54,8 +54,8 @@ func (u *subscription) Close() {
 	delete(u.store.readers, u)
 }
 
-// tell tells subscribers that there is news, with the lock held.
-func (s *Store) tell() {
+// notify tells subscribers that there is news, with the lock held.
+func (s *Store) notify() {
 	close(s.changed)
 	s.changed = make(chan struct{})
 	for u := range s.readers {

@@ -45,16 +45,16 @@ func (c *inspection) step() error {
 	if c.at.Done++; c.at.Done%progressEvery != 0 {
 		return nil
 	}
-	c.tell()
+	c.announce()
 	return context.Cause(c.ctx)
 }
 
 func (c *inspection) phase(name string) {
 	c.at = storage.Progress{Phase: name}
-	c.tell()
+	c.announce()
 }
 
-func (c *inspection) tell() {
+func (c *inspection) announce() {
 	if c.progress != nil {
 		c.progress(c.at)
 	}

@@ -282,7 +282,7 @@ func (s *Store) Backlogs(ctx context.Context, f func(t storage.Tenant, connector
 				return &CorruptError{Tenant: t, Key: clone(key), Reason: errMalformed.Error()}
 			}
 			if k.id != last.connector {
-				if err := last.tell(t, f); err != nil {
+				if err := last.each(t, f); err != nil {
 					return err
 				}
 				last = backlog{connector: k.id}
@@ -290,7 +290,7 @@ func (s *Store) Backlogs(ctx context.Context, f func(t storage.Tenant, connector
 			last.add(k.position, value)
 			return ctx.Err()
 		})
-		return errors.Join(err, last.tell(t, f))
+		return errors.Join(err, last.each(t, f))
 	})
 }
 
@@ -309,7 +309,7 @@ func (b *backlog) add(p storage.Position, value []byte) {
 	}
 }
 
-func (b *backlog) tell(t storage.Tenant, f func(storage.Tenant, string, int, []byte) error) error {
+func (b *backlog) each(t storage.Tenant, f func(storage.Tenant, string, int, []byte) error) error {
 	if b.connector == "" {
 		return nil
 	}

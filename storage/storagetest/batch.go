@@ -135,14 +135,14 @@ type told struct {
 	Record                                storage.Record
 }
 
-func tell(ev storage.Event) told {
+func seen(ev storage.Event) told {
 	f := ev.Frame
 	return told{ev.Position(), f.Tenant, f.Time, f.WorkspaceID, f.SessionID, f.TaskID, f.Actor, *ev.Record()}
 }
 
-func tellAll(events []storage.Event) (all []told) {
+func allSeen(events []storage.Event) (all []told) {
 	for _, ev := range events {
-		all = append(all, tell(ev))
+		all = append(all, seen(ev))
 	}
 	return all
 }

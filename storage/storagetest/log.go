@@ -334,7 +334,7 @@ func restarted(h *harness) {
 			h.must(err)
 			last, err := h.store.Last(ctx, 1, s)
 			h.must(err)
-			all = append(all, tellAll(events), more, last)
+			all = append(all, allSeen(events), more, last)
 		}
 		list, _, err := h.store.List(ctx, 1, abi.ObjectTask, storage.Scope{}, storage.Page{Limit: 100})
 		h.must(err)

@@ -379,8 +379,8 @@ func (m *machine) Follow(t *rapid.T) {
 		if w.after == 0 && len(got) > 0 && got[0].Position() > m.floor {
 			want = m.since(w, m.floor) // 0 is the oldest that is kept
 		}
-		if err != nil || len(got) == 0 || len(got) > len(want) || !same(tellAll(got), tellAll(want[:len(got)])) {
-			t.Fatalf("Next after %s: %s, %v; there are %s", w.after, shown(tellAll(got)), err, shown(tellAll(want)))
+		if err != nil || len(got) == 0 || len(got) > len(want) || !same(allSeen(got), allSeen(want[:len(got)])) {
+			t.Fatalf("Next after %s: %s, %v; there are %s", w.after, shown(allSeen(got)), err, shown(allSeen(want)))
 		}
 		w.after = got[len(got)-1].Position()
 	}
@@ -402,14 +402,14 @@ func (m *machine) Events(t *rapid.T) {
 	tenant, scope, p, n := m.tenant(t), m.scope(t), m.position(t), limit(t)
 	m.both(t, fmt.Sprintf("Events of %v after %s", scope, p), func(s storage.Store) answer {
 		events, more, err := s.Events(ctx, tenant, scope, p, n)
-		return answered(err, tellAll(events), more)
+		return answered(err, allSeen(events), more)
 	})
 	m.both(t, fmt.Sprintf("Event %s", p), func(s storage.Store) answer {
 		ev, err := s.Event(ctx, tenant, p)
 		if err != nil {
 			return answered(err)
 		}
-		return answered(nil, tell(ev))
+		return answered(nil, seen(ev))
 	})
 	m.both(t, fmt.Sprintf("Last of %v", scope), func(s storage.Store) answer {
 		last, err := s.Last(ctx, tenant, scope)
@@ -491,7 +491,7 @@ func (m *machine) Deliveries(t *rapid.T) {
 	}
 	m.both(t, fmt.Sprintf("Pending after %s", p), func(s storage.Store) answer {
 		events, more, err := s.Pending(ctx, tenant, c, p, n)
-		return answered(err, tellAll(events), more)
+		return answered(err, allSeen(events), more)
 	})
 	m.both(t, "Backlogs", func(s storage.Store) answer {
 		return answered(nil, (&harness{TB: t, store: s}).backlogs())

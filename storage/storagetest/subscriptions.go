@@ -160,8 +160,8 @@ func liveIsLog(h *harness) {
 		for i, ev := range events {
 			stored, err := h.store.Event(ctx, 1, p+storage.Position(i))
 			h.must(err)
-			if !same(tell(ev), tell(stored)) {
-				h.Fatalf("live: %+v, stored: %+v", tell(ev), tell(stored))
+			if !same(seen(ev), seen(stored)) {
+				h.Fatalf("live: %+v, stored: %+v", seen(ev), seen(stored))
 			}
 		}
 	}

@@ -11,14 +11,14 @@ import (
 // key, also when either comes in several pieces.
 type text struct {
 	whole strings.Builder
-	tell  func(string)
+	emit  func(string)
 	runes runeFilter
 	think thinkFilter
 	keys  keyFilter
 }
 
 func newText(key string, tell func(string)) *text {
-	return &text{tell: tell, keys: keyFilter{key: key}}
+	return &text{emit: tell, keys: keyFilter{key: key}}
 }
 
 // write takes the next piece.
@@ -35,7 +35,7 @@ func (t *text) pass(s string) {
 		return
 	}
 	t.whole.WriteString(s)
-	t.tell(s)
+	t.emit(s)
 }
 
 // String returns the text so far.
@@ -230,9 +230,9 @@ func (f *thinkFilter) close() string {
 
 // watcher tells text as it comes, over all attempts of a call.
 type watcher struct {
-	emit func(string)
-	on   bool
-	told []byte
+	emit   func(string)
+	on     bool
+	passed []byte
 }
 
 // attempt returns what tells the text of one further attempt: only what goes
@@ -243,14 +243,14 @@ func (w *watcher) attempt() func(string) {
 		if !same {
 			return
 		}
-		n := min(len(s), len(w.told)-seen)
-		if s[:n] != string(w.told[seen:seen+n]) {
+		n := min(len(s), len(w.passed)-seen)
+		if s[:n] != string(w.passed[seen:seen+n]) {
 			same = false
 			return
 		}
 		seen += len(s)
 		if n < len(s) {
-			w.told = append(w.told, s[n:]...)
+			w.passed = append(w.passed, s[n:]...)
 			w.emit(s[n:])
 		}
 	}

@@ -102,7 +102,7 @@ func offered(f rewrite.Import) offer {
 		}
 		return offer
 	case f.Module == UserModule && f.Name == StatusImport:
-		return offer{own: tellStatus}
+		return offer{own: answerStatus}
 	case f.Module == UserModule:
 		return offer{own: callHost(callsByName()[f.Name], f.Params != "", f.Results != "")}
 	}
@@ -192,7 +192,7 @@ const StatusImport = "wharf_status"
 
 var statusForm = signature("", i64)
 
-func tellStatus(x *run, _ *extism.CurrentPlugin, stack []uint64) { stack[0] = uint64(x.status) }
+func answerStatus(x *run, _ *extism.CurrentPlugin, stack []uint64) { stack[0] = uint64(x.status) }
 
 // configGet answers with the host call config.get, and not from the SDK's map,
 // which all instances share and which no record holds.

@@ -56,7 +56,7 @@ func pollOneoff(r *guest.Run, m api.Memory, p []uint64) errno {
 		}
 	}
 	for _, s := range w.late {
-		w.tell(s, eventFdRead, errnoSuccess)
+		w.report(s, eventFdRead, errnoSuccess)
 	}
 	if len(w.late) == 0 && w.timeout > 0 {
 		r.Sleep(w.timeout)
@@ -79,11 +79,11 @@ func (w *poll) add(s []byte) errno {
 	case int32(fd) < 0:
 		return errnoBadf
 	case fd > 2:
-		w.tell(s, kind, errnoBadf)
+		w.report(s, kind, errnoBadf)
 	case kind == eventFdRead:
 		w.late = append(w.late, s)
 	default:
-		w.tell(s, kind, errnoNotsup)
+		w.report(s, kind, errnoNotsup)
 	}
 	return errnoSuccess
 }
@@ -99,12 +99,12 @@ func (w *poll) addClock(s, what []byte) errno {
 		return errnoInval
 	}
 	w.timeout = min(w.timeout, int64(binary.LittleEndian.Uint64(what[8:])))
-	w.tell(s, eventClock, errnoSuccess)
+	w.report(s, eventClock, errnoSuccess)
 	return errnoSuccess
 }
 
-// tell writes the next event.
-func (w *poll) tell(s []byte, kind byte, answer errno) {
+// report writes the next event to the guest.
+func (w *poll) report(s []byte, kind byte, answer errno) {
 	copy(w.out, s[:8]) // what the guest knows it by
 	w.out[8], w.out[9] = byte(answer), 0
 	binary.LittleEndian.PutUint32(w.out[10:], uint32(kind))

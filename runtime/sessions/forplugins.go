@@ -62,7 +62,7 @@ func (k *Keeper) newest(ctx context.Context, tenant storage.Tenant, session stri
 	}
 	slices.Reverse(stored)
 	over := tooMuch(stored)
-	return toldMessages(stored[over:], earlier || over > 0), nil
+	return messagesForPlugin(stored[over:], earlier || over > 0), nil
 }
 
 // tooMuch returns how many of the oldest are left out, for those after them are enough.
@@ -76,12 +76,12 @@ func tooMuch(stored []storage.Resource) int {
 	return 0
 }
 
-// toldMessages returns the answer of transcript.read about stored Messages: those that
+// messagesForPlugin returns the answer of transcript.read about stored Messages: those that
 // cannot be read are named in it.
-func toldMessages(stored []storage.Resource, earlier bool) abi.CallTranscriptReadAnswer {
+func messagesForPlugin(stored []storage.Resource, earlier bool) abi.CallTranscriptReadAnswer {
 	answer := abi.CallTranscriptReadAnswer{Messages: []abi.Message{}, Earlier: earlier}
 	for i := range stored {
-		m, err := toldMessage(&stored[i])
+		m, err := messageForPlugin(&stored[i])
 		if err != nil {
 			answer.Unreadable = append(answer.Unreadable, stored[i].ID)
 			continue
@@ -91,9 +91,9 @@ func toldMessages(stored []storage.Resource, earlier bool) abi.CallTranscriptRea
 	return answer
 }
 
-// toldMessage returns a stored Message as a plugin is told it in a list. The error says
+// messageForPlugin returns a stored Message as a plugin is told it in a list. The error says
 // that it cannot be read.
-func toldMessage(res *storage.Resource) (m abi.Message, err error) {
+func messageForPlugin(res *storage.Resource) (m abi.Message, err error) {
 	if res.Err != nil {
 		return m, &ledger.UnreadableError{Object: abi.ObjectMessage, ID: res.ID, Err: res.Err}
 	}
