@@ -25,7 +25,8 @@ func (e *Engine) newReplays(common desk.Parts, records *replays.Records) *replay
 }
 
 // submitDerived accepts a Task that is made from another one.
-func (e *Engine) submitDerived(ctx context.Context, c *desk.Caller, r *desk.Retry, session string, describe func() (*replays.Derived, error)) (desk.Doc, error) {
+func (e *Engine) submitDerived(ctx context.Context, c *desk.Caller, r *desk.Retry, session string,
+	describe func() (*replays.Derived, error)) (desk.Doc, error) {
 	return e.submit(ctx, c, r, session, func(*ledger.Session) (*task, *abi.Message, error) {
 		if err := e.open(); err != nil {
 			return nil, nil, err
