@@ -16,16 +16,6 @@ import (
 // something, or the node has lived with it for a while. Only a Task with which the node
 // dies then fails; the log tells when that is.
 
-const (
-	// trials is how long all suspects together have the node to themselves, and
-	// longestTrial how long one of them has at most: others wait meanwhile.
-	trials       = time.Minute
-	longestTrial = 10 * time.Second
-	// maxTrial is the same for one that has been started more often: it may need longer to
-	// end the node. No run of a plugin has more time by default.
-	maxTrial = time.Minute
-)
-
 // blame completes the Outcome of a Task that the node has died with once too often: in is
 // the step that has ended it.
 func blame(in lifecycle.Input) func(*abi.Outcome) {
@@ -48,22 +38,9 @@ func (e *Engine) suspects(tasks []*task) (suspects, others []*task) {
 		}
 	}
 	for _, t := range suspects {
-		t.trial = trialOf(len(suspects), t.state.Attempt-(e.config.MaxAttempts-1))
+		t.trial = lifecycle.Trial(len(suspects), t.state.Attempt-(e.config.MaxAttempts-1))
 	}
 	return suspects, others
-}
-
-// trialOf is how long one of several suspects has the node to itself, when it has had
-// that a number of times before. It is longer each time.
-func trialOf(suspects, before int) time.Duration {
-	trial := min(longestTrial, trials/time.Duration(suspects))
-	for range before {
-		if trial >= maxTrial {
-			break
-		}
-		trial *= 2
-	}
-	return min(trial, maxTrial)
 }
 
 // restart counts another start of a Task that an earlier life of the node left; nothing
