@@ -23,6 +23,7 @@ import (
 	"github.com/wharf-dev/wharf/plugins/plugintest/workers"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/pinned"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage"
@@ -267,7 +268,7 @@ func (k *kept) Resolve(context.Context, string) (string, error) {
 }
 
 func (k *kept) Wasm(ctx context.Context, digest string) ([]byte, error) {
-	wasm, err := engine.KeptModule(ctx, k.store, digest)
+	wasm, err := pinned.Module(ctx, k.store, digest)
 	if err == nil && wasm == nil {
 		err = errors.New("the store does not have it")
 	}

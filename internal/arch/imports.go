@@ -53,6 +53,7 @@ var rooms = map[string][]string{
 		"runtime/policy", "runtime/skill", "runtime/turns"},
 	"runtime/proofs": {"abi", "abi/jsonw", "storage", "runtime/bundle", "runtime/desk", "runtime/journal", "runtime/ledger",
 		"runtime/lockrank", "runtime/personas", "runtime/receipt", "runtime/redact", "runtime/replay"},
+	"runtime/pinned": {"storage", "runtime/journal", "runtime/ledger", "runtime/lockrank", "runtime/personas"},
 	"runtime/quotas": {"abi", "storage", "runtime/desk", "runtime/journal", "runtime/ledger", "runtime/lockrank",
 		"runtime/policy/quota", "runtime/provider"},
 	"runtime/redact": {"abi", "abi/jsonw", "runtime/journal"},

@@ -26,6 +26,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/runtime/memories"
 	"github.com/wharf-dev/wharf/runtime/personas"
+	"github.com/wharf-dev/wharf/runtime/pinned"
 	"github.com/wharf-dev/wharf/runtime/proofs"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
@@ -221,7 +222,7 @@ type inMemory struct {
 	ends      waiting.Ends
 	observers []func(storage.Tenant, *abi.Task) // hear of each Task that has ended, as it was accepted
 	aside     *aside.Shelf
-	kept      keptBlobs
+	pinned    *pinned.Keeper
 }
 
 // counters are what metrics are made of.
@@ -279,6 +280,7 @@ func (e *Engine) furnish(parts *Parts) {
 		Turns: e.turns, Bundled: parts.Personas, Started: e.started, Calls: e.calls, Offers: e.offers, LeaveOut: e.aside.LeaveOut})
 	e.tenantResources = tenancy.NewDirectory(tenancy.Parts{Parts: common,
 		Entropy: e.entropy, Tokens: parts.Tokens, Quota: e.Quota, Seed: e.Seed, LeaveOut: e.aside.LeaveOut}, e.tenants)
+	e.pinned = pinned.NewKeeper(pinned.Parts{Blobs: e.store.Blobs(), Modules: e.modules, Persona: e.Persona})
 	e.memoryResources = memories.NewKeeper(memories.Parts{Parts: common, Persona: e.Persona, TenantID: e.tenants.IDOf})
 	e.sessionResources = sessions.NewKeeper(sessions.Parts{Parts: common,
 		DefaultPersona: e.config.DefaultPersona, Persona: e.Persona, CheckVaultIDs: e.CheckVaultIDs})

@@ -16,7 +16,7 @@ const unreadableRecord = "the Task's record could not be read"
 // newProofs makes what issues receipts and shows them.
 func (e *Engine) newProofs(common desk.Parts, keys *receipt.Keyring, records *replays.Records) *proofs.Keeper {
 	return proofs.NewKeeper(proofs.Parts{Parts: common, Tenants: e.tenants, Keys: keys, RequiredOnly: e.config.RequiredReceiptsOnly,
-		Version: e.version, Task: e.storedTask, TaskRecord: records.Of, PersonaAt: e.personaAt, Modules: e.modules})
+		Version: e.version, Task: e.storedTask, TaskRecord: records.Of, PersonaAt: e.pinned.PersonaAt, Modules: e.modules})
 }
 
 // newIssue prepares the receipt of a Task that ends; nil when it gets none. The
@@ -80,7 +80,7 @@ func (e *Engine) readFacts(ctx context.Context, t *task, f *proofs.Facts) error 
 		return err
 	}
 	f.Withheld = withheld
-	persona, err := e.personaAt(ctx, t.tenant, t.about.PersonaID, h.program.Persona)
+	persona, err := e.pinned.PersonaAt(ctx, t.tenant, t.about.PersonaID, h.program.Persona)
 	if err != nil {
 		return err
 	}

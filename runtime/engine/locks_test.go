@@ -35,7 +35,7 @@ func sourcesOf(t *testing.T, room string, each func(fset *token.FileSet, f *ast.
 }
 
 // madeOf are the engine and the rooms that it is made of.
-var madeOf = []string{"engine", "ledger", "scheduler", "desk", "quotas", "secrets", "tenancy", "personas", "memories", "artifacts", "files", "sessions", "proofs", "aside", "replays", "waiting"}
+var madeOf = []string{"engine", "ledger", "scheduler", "desk", "quotas", "secrets", "tenancy", "personas", "memories", "artifacts", "files", "sessions", "proofs", "aside", "replays", "waiting", "pinned"}
 
 // Every lock of the engine and of the rooms that it is made of has its place in the order.
 func TestEveryLockHasAPlace(t *testing.T) {

@@ -1,29 +1,18 @@
 package engine
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	goruntime "runtime"
 	"strings"
-	"sync"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/journal"
-	"github.com/wharf-dev/wharf/runtime/ledger"
-	"github.com/wharf-dev/wharf/runtime/personas"
 	"github.com/wharf-dev/wharf/runtime/replay"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
-	"github.com/wharf-dev/wharf/storage"
 )
-
-// keptBlobs remembers which modules and Personas are in the blob store already.
-type keptBlobs struct {
-	byKey sync.Map // "module " and digest, or the persona → string, the hash
-}
 
 // offers reports whether a plugin of this node has an export.
 func (e *Engine) offers(ctx context.Context, plugin, export string) (bool, error) {
@@ -59,10 +48,10 @@ func (e *Engine) programFor(ctx context.Context, t *task) (*journal.Program, err
 	if err != nil {
 		return nil, err
 	}
-	if err := e.keepModule(ctx, digest); err != nil {
+	if err := e.pinned.KeepModule(ctx, digest); err != nil {
 		return nil, err
 	}
-	personaHash, err := e.keepPersona(ctx, persona)
+	personaHash, err := e.pinned.KeepPersona(ctx, persona)
 	if err != nil {
 		return nil, err
 	}
@@ -89,93 +78,8 @@ func (e *Engine) fixGround(p *journal.Program) {
 	p.Limits.Gas, p.Limits.Depth = l.Gas, l.Depth
 }
 
-// keepModule puts a module into the blob store, once.
-func (e *Engine) keepModule(ctx context.Context, digest string) error {
-	if _, ok := e.kept.byKey.Load(digest); ok {
-		return nil
-	}
-	hash, err := journal.ParseHash(digest)
-	if err != nil {
-		return err
-	}
-	if !e.hasBlob(ctx, hash) { // a damaged one is written again
-		wasm, err := e.modules.Wasm(ctx, digest)
-		if err != nil {
-			return err
-		}
-		if _, _, err := e.store.Blobs().Put(ctx, bytes.NewReader(wasm), &hash); err != nil {
-			return fmt.Errorf("keeping the module %s: %w", digest, err)
-		}
-	}
-	e.kept.byKey.Store(digest, true)
-	return nil
-}
-
-func (e *Engine) hasBlob(ctx context.Context, hash storage.Hash) bool {
-	b, err := e.store.Blobs().Open(ctx, hash)
-	if err != nil {
-		return false
-	}
-	defer b.Close()
-	return b.Verify(ctx) == nil
-}
-
-// keepPersona puts a Persona's JSON into the blob store, once, and returns its hash.
-func (e *Engine) keepPersona(ctx context.Context, p *personas.Persona) (string, error) {
-	if hash, ok := e.kept.byKey.Load(p); ok {
-		return hash.(string), nil
-	}
-	hash, _, err := e.store.Blobs().Put(ctx, bytes.NewReader(p.Text), nil)
-	if err != nil {
-		return "", fmt.Errorf("keeping the persona %s: %w", p.ID, err)
-	}
-	e.kept.byKey.Store(p, journal.FormatHash(hash))
-	return journal.FormatHash(hash), nil
-}
-
-// KeptModule returns the bytes of a module that a Task of this node has run, nil
-// when none has. It is meant for [Modules] that no longer have it.
-func KeptModule(ctx context.Context, store storage.Store, digest string) ([]byte, error) {
-	hash, err := journal.ParseHash(digest)
-	if err != nil {
-		return nil, err
-	}
-	wasm, err := journal.Content(ctx, store.Blobs(), hash)
-	if errors.Is(err, storage.ErrNotFound) {
-		return nil, nil
-	}
-	return wasm, err
-}
-
 // limitsOf returns the limits that a program runs under here: its own, and the
 // node's on time.
 func (e *Engine) limitsOf(p *journal.Program) sandbox.Limits {
 	return replay.Limits(p, e.config.limitsFor(p.Plugin).WallTime)
-}
-
-// personaAt returns a Persona as it was when a program was fixed.
-func (e *Engine) personaAt(ctx context.Context, t storage.Tenant, id, hash string) (*personas.Persona, error) {
-	now, err := e.Persona(ctx, t, id)
-	if err == nil {
-		if kept, ok := e.kept.byKey.Load(now); ok && kept == hash || journal.HashOf(now.Text) == hash {
-			return now, nil
-		}
-	}
-	key := "persona " + hash
-	if p, ok := e.kept.byKey.Load(key); ok {
-		return p.(*personas.Persona), nil
-	}
-	h, err := journal.ParseHash(hash)
-	if err != nil {
-		return nil, err
-	}
-	p := &personas.Persona{}
-	if p.Text, err = e.blob(ctx, h); err != nil {
-		return nil, ledger.Missing("blob", hash, err)
-	}
-	if err := ledger.Decode(p.Text, &p.Persona); err != nil {
-		return nil, err
-	}
-	e.kept.byKey.Store(key, p)
-	return p, nil
 }

@@ -64,7 +64,7 @@ func (r recordedRuns) Given(ctx context.Context, t storage.Tenant, about *abi.Ta
 
 // PersonaAt implements [replays.Runs].
 func (r recordedRuns) PersonaAt(ctx context.Context, t storage.Tenant, id, hash string) (*personas.Persona, error) {
-	return r.engine.personaAt(ctx, t, id, hash)
+	return r.engine.pinned.PersonaAt(ctx, t, id, hash)
 }
 
 // replayTask is a live Task as what replays it sees it.

@@ -152,7 +152,7 @@ func (e *Engine) perform(ctx context.Context, t *task, r *run) error {
 		return &abi.Failure{Code: abi.FailureReplayMissing, Message: "the event that tells what this task runs is no longer there"}
 	}
 	t.program = h.program
-	persona, err := e.personaAt(ctx, t.tenant, t.about.PersonaID, h.program.Persona)
+	persona, err := e.pinned.PersonaAt(ctx, t.tenant, t.about.PersonaID, h.program.Persona)
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/identity"
 	"github.com/wharf-dev/wharf/runtime/inhand"
 	"github.com/wharf-dev/wharf/runtime/intake"
+	"github.com/wharf-dev/wharf/runtime/pinned"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
@@ -141,7 +142,7 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 		return err
 	}
 	n.modules = newModules(n.sandbox, own, func(ctx context.Context, digest string) ([]byte, error) {
-		return engine.KeptModule(ctx, n.store, digest)
+		return pinned.Module(ctx, n.store, digest)
 	})
 	keys, err := n.openKeys()
 	if err != nil {
