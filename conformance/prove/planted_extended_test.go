@@ -21,7 +21,7 @@ func extendedFaults() []fault {
 		{name: "what policy withholds is done all the same", file: "runtime/engine/gate.go",
 			old: "return cmp.Or(err, refusal(d))", new: "return err",
 			tests: [][2]string{{engine, "TestTiers"}, {prove, "TestTiersReachNoFurther"}}},
-		{name: "a Task follows the newest version of its Persona", file: "runtime/engine/program.go",
+		{name: "a Task follows the newest version of its Persona", file: "runtime/pinned/keeper.go",
 			old: "journal.HashOf(now.Text) == hash {", new: "len(now.Text) > 0 {",
 			tests: [][2]string{{engine, "TestTaskKeepsItsVersion"}}},
 		{name: "one is a quorum", file: "runtime/waiting/step.go",
