@@ -163,7 +163,9 @@ func TestMemoriesThatAreRefused(t *testing.T) {
 		"no workspace":   func(q *abi.CreateMemoryRequest) { q.Scope, q.OwnerID = abi.MemoryWorkspace, "ws_none" },
 		"no persona":     func(q *abi.CreateMemoryRequest) { q.Scope, q.OwnerID = abi.MemoryPersona, "persona_none" },
 		"another tenant": func(q *abi.CreateMemoryRequest) { q.Scope, q.OwnerID = abi.MemoryTenant, "tenant_other" },
-		"no artifact":    func(q *abi.CreateMemoryRequest) { q.Content = jsontext.Value(`{"type":"artifact_ref","artifact_id":"art_none"}`) },
+		"no artifact": func(q *abi.CreateMemoryRequest) {
+			q.Content = jsontext.Value(`{"type":"artifact_ref","artifact_id":"art_none"}`)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			req := request(`"x"`)
