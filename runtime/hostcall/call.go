@@ -48,23 +48,12 @@ type Func func(ctx context.Context, c *Call) (Answer, error)
 // Of returns what answers a call with what a function says of its request.
 func Of[T any](f func(ctx context.Context, c *Call, req *T) (Answer, error)) Func {
 	return func(ctx context.Context, c *Call) (Answer, error) {
-		req, err := ask[T](c)
+		req, err := provider.Asked[T](c.Asked, c.Request)
 		if err != nil {
 			return Answer{}, err
 		}
 		return f(ctx, c, &req)
 	}
-}
-
-// ask returns a call's request, decoded.
-func ask[T any](c *Call) (v T, err error) {
-	if asked, ok := c.Asked.(*T); ok {
-		return *asked, nil
-	}
-	if err := json.Unmarshal(c.Request, &v); err != nil {
-		return v, provider.Malformed(err)
-	}
-	return v, nil
 }
 
 // Encoded is the answer that is a document alone.
