@@ -138,6 +138,20 @@ var smallestOfReceipts = map[string]string{
 	"cost/provider_breakdown":             `{"amount":0,"input_tokens":0,"output_tokens":0,"provider":"p"}`,
 }
 
+// holds returns the most memory that f held at once. What is more than limit is measured
+// again, and the least counts: what f allocates while a collection marks counts as held, and
+// on a busy machine that takes long.
+func holds(limit uint64, f func()) (took uint64) {
+	took = most(f)
+	for range 4 {
+		if took <= limit {
+			break
+		}
+		took = min(took, most(f))
+	}
+	return took
+}
+
 // most returns the most memory that f held, as far as one collection after another tells.
 // Garbage does not count: how much of it waits says how busy the machine is.
 func most(f func()) (took uint64) {
@@ -189,8 +203,8 @@ func TestReceiptsOfManyMembers(t *testing.T) {
 		filled := strings.Replace(string(text), `["@"]`, "["+strings.TrimSuffix(strings.Repeat(member+",", bytes/(len(member)+1)), ",")+"]", 1)
 		b := forged(t, nameOfReceipt(0), filled)
 		var r receipt.Report
-		took := most(func() { r = verify(t, b, Options{}) })
-		if took > uint64(8*len(b)+4<<20) {
+		limit := uint64(8*len(b) + 4<<20)
+		if took := holds(limit, func() { r = verify(t, b, Options{}) }); took > limit {
 			t.Errorf("%s: %d bytes took %d", at, len(b), took)
 		}
 		if r.Valid {
