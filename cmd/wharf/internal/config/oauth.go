@@ -30,11 +30,11 @@ type Issuer struct {
 func oauthSettings() []Setting {
 	return []Setting{
 		set("oauth.tokens", "on", choice("on", "off"), func(c *Config) *string { return &c.OAuth.Tokens },
-			"Whether the node gives access tokens to those who have an API key, at /oauth/token."),
+			"Whether the node gives access tokens to callers that have an API key, at /oauth/token."),
 		set("oauth.issuer", "", text(httpURL), func(c *Config) *string { return &c.OAuth.Issuer },
-			"What the node's own tokens are issued by. Empty: public_url, or else the URL that the node listens at."),
+			"The issuer of the node's own tokens. Empty: public_url, or else the URL that the node listens at."),
 		set("oauth.audience", "", text(nil), func(c *Config) *string { return &c.OAuth.Audience },
-			"What the node's own tokens are for. Empty: the issuer."),
+			"The audience of the node's own tokens. Empty: the issuer."),
 		set("oauth.token_lifetime", "15m", period(time.Second, 24*time.Hour), func(c *Config) *time.Duration { return &c.OAuth.Lifetime },
 			"How long the node's own tokens are valid. Revoking the key ends them at once."),
 	}
@@ -42,7 +42,7 @@ func oauthSettings() []Setting {
 
 func issuerSection() Section {
 	return section(Section{Name: "oauth.issuers", Key: "NAME",
-		Doc: "Issuers elsewhere whose access tokens are taken, beside API keys. A caller is then called NAME:SUBJECT. What a token does not say, it does not get.",
+		Doc: "Other issuers whose access tokens the node takes, beside API keys. A caller is then called NAME:SUBJECT. A token gets nothing that it does not state.",
 		Example: `corp:
   issuer: https://id.example.com/realms/agents
   audience: [https://wharf.example.com]
@@ -51,14 +51,14 @@ func issuerSection() Section {
 		func(n *Named) *map[string]Issuer { return &n.Issuers },
 		[]member[Issuer]{
 			memberOf("issuer", text(keysURL), func(i *Issuer) *string { return &i.Issuer }, "The claim iss of its tokens, to the letter."),
-			texts("audience", "What tokens have to be for: one of these must be in their claim aud.", func(i *Issuer) *[]string { return &i.Audiences }, notEmpty),
+			texts("audience", "The audiences that tokens must have: one of these must be in their claim aud.", func(i *Issuer) *[]string { return &i.Audiences }, notEmpty),
 			memberOf("jwks_url", text(keysURL), func(i *Issuer) *string { return &i.JWKSURL },
 				"Where its keys are. Not set: where its metadata say, at /.well-known/openid-configuration or /.well-known/oauth-authorization-server."),
 			texts("algorithms", "What its tokens may be signed with. Not set: RS256, PS256, ES256 and EdDSA.", func(i *Issuer) *[]string { return &i.Algorithms }, algorithm),
 			memberOf("leeway", period(time.Millisecond, 10*time.Minute), func(i *Issuer) *time.Duration { return &i.Leeway },
 				"How far its clock may be from this node's. 30s if it is not set."),
 			memberOf("refresh", period(time.Minute, 12*time.Hour), func(i *Issuer) *time.Duration { return &i.Refresh },
-				"How often its keys are fetched. 15m if it is not set. A token with a key that is not known has them fetched as well, at most every 10 seconds; while the issuer cannot be reached they are kept for a day."),
+				"How often its keys are fetched. 15m if it is not set. A token with an unknown key also makes the node fetch them, at most every 10 seconds; while the issuer cannot be reached they are kept for a day."),
 			memberOf("actor", text(notEmpty), func(i *Issuer) *string { return &i.Actor },
 				"The claim with the caller's name. sub, or else client_id, if it is not set."),
 			memberOf("tenant", text(notEmpty), func(i *Issuer) *string { return &i.Tenant },

@@ -166,8 +166,8 @@ const referenceHead = `# Configuration
 <!-- Generated from the declaration of the settings; a test compares them. Do not edit:
      go test ./cmd/wharf/internal/config -update -->
 
-A node needs no configuration. Where one is wanted, a value is taken from the
-first of these that states it:
+A node needs no configuration. If you give one, each value comes from the first of
+these that states it:
 
 1. a flag of ` + "`wharf serve`" + `: ` + "`--listen`, `--data`, `--public-url`, `--log-level`, `--log-format`" + `, or
    ` + "`--set NAME=VALUE`" + ` for any setting;
@@ -176,15 +176,15 @@ first of these that states it:
 4. the default.
 
 ` + "`wharf config init`" + ` prints a complete, commented file; ` + "`wharf config check`" + ` checks one and
-names the line of every mistake; ` + "`wharf config show`" + ` shows what holds and where it came from.
+names the line of every mistake; ` + "`wharf config show`" + ` shows the values in force and where they came from.
 
-What is given a name of its own (models, prices, secrets, tools, grants, settings) is
+Things with names of their own (models, prices, secrets, tools, grants, settings) are
 stated in the file alone; so are the limits of single plugins.
 
 Sizes are written as ` + "`64MiB`" + ` (1024-based), ` + "`10MB`" + ` (1000-based) or plain bytes; durations as
 ` + "`250ms`, `30s`, `5m`, `24h`, `30d`" + `.
 
-Two more variables are read that are not settings: ` + "`WHARF_API_KEY`" + ` (the node's first API key,
+Wharf reads two more variables that are not settings: ` + "`WHARF_API_KEY`" + ` (the node's first API key,
 at least 16 characters; for client commands, the key to send) and ` + "`WHARF_SERVER`" + ` (for client
 commands, the node to speak to).
 `

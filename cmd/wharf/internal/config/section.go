@@ -243,7 +243,7 @@ func pluginSection() Section {
   greeting: Hello.
   languages: [en, de]
 `,
-		Members: []Member{{Name: "SETTING", Kind: "anything", Doc: "A value that the plugin reads by this name. It is no place for secrets: the plugin sees it, and records of Tasks hold it."}},
+		Members: []Member{{Name: "SETTING", Kind: "anything", Doc: "A value that the plugin reads by this name. It is not a place for secrets: the plugin sees it, and records of Tasks hold it."}},
 		valid:   pluginName(),
 		read: func(into *Named, name string, p place) {
 			values := map[string]jsontext.Value{}

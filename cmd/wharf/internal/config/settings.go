@@ -33,7 +33,7 @@ func Groups() []Group {
 		{"tasks", "How Tasks are queued and run. The limits on a run hold for each Task by itself."},
 		{"plugins", "The plugins that Tasks run."},
 		{"models", "The models that plugins may ask. Each has a name, which is what plugins call it."},
-		{"prices", "What models cost, per million tokens: receipts tell the cost of a Task. A model without a price costs 0."},
+		{"prices", "What models cost, per million tokens: receipts state the cost of a Task. A model without a price costs 0."},
 		{"secrets", "Secrets, by name. A value is read whenever it is needed, so that it can be rotated. It reaches neither plugins nor the log: a plugin writes {{secret:NAME}} where the value belongs, and the host puts it there."},
 		{"vaults", "Where the values of vaults' secrets are kept (docs/vaults.md)."},
 		{"tools", "Servers of the Model Context Protocol, by name. A server is started, or connected to, when it is first needed. All plugins share it. The name client stands for the tools that clients offer to their Sessions: it takes timeout, answer, read_only, idempotent and writes alone."},
@@ -93,7 +93,7 @@ func limitSettings() []Setting {
 		set("limits.header", "8KiB", size(kib, mib), func(c *Config) *int64 { return &c.Limits.Header },
 			"The largest request line and headers together."),
 		set("limits.in_flight", "256MiB", size(mib, 1024*gib), func(c *Config) *int64 { return &c.Limits.InFlight },
-			"What request bodies take that are held at one time: a JSON body counts four times, and what its lists become once it is decoded. Requests over it are asked to come back later. One tenant gets three quarters of it. At least limits.body; at most an eighth of the memory that there is."),
+			"The memory that request bodies take at one time: a JSON body counts four times, and what its lists become once it is decoded. Clients with requests over it are asked to come back later. One tenant gets three quarters of it. At least limits.body; at most an eighth of the memory that there is."),
 		set("limits.read_timeout", "30s", period(time.Second, time.Hour), func(c *Config) *time.Duration { return &c.Limits.Read },
 			"How long a client may take to send a request; for an upload, each piece of it."),
 		set("limits.upload_timeout", "1h", period(time.Second, 24*time.Hour), func(c *Config) *time.Duration { return &c.Limits.UploadTime },
@@ -120,7 +120,7 @@ func taskSettings() []Setting {
 		set("tasks.persona", "persona_digest", text(notEmpty), func(c *Config) *string { return &c.Tasks.Persona },
 			"The Persona of a Task when neither it nor its Session names one."),
 		set("tasks.wall_time", "1m", period(time.Millisecond, 24*time.Hour), func(c *Config) *time.Duration { return &c.Tasks.WallTime },
-			"The longest that a run may take, the time that host calls take left out: models, tools and people have limits of their own."),
+			"The longest that a run may take, not counting the time that host calls take: models, tools and people have limits of their own."),
 		set("tasks.memory", "256MiB", size(64*kib, 4*gib), func(c *Config) *int64 { return &c.Tasks.Memory },
 			"The most linear memory that a run may have."),
 		set("tasks.host_calls", "100000", number(1, 1_000_000_000), func(c *Config) *int { return &c.Tasks.HostCalls },
@@ -134,20 +134,20 @@ func taskSettings() []Setting {
 		set("tasks.depth", "65536", number(64, maxDepth), func(c *Config) *int { return &c.Tasks.Depth },
 			"How deep calls within a plugin may go: each takes 1, and more when its function is large. Beyond it the plugin's stack overflows, in the same place everywhere."),
 		set("tasks.attempts", "3", number(1, 1000), func(c *Config) *int { return &c.Tasks.Attempts },
-			"How often a Task is started when the node dies while it runs, before it fails. The last start of one that did not get on is made alone: whatever else waits does so for up to a minute in all."),
+			"How often a Task is started when the node dies while it runs, before it fails. If a Task did not get on, its last start is made alone: whatever else waits does so for up to a minute in all."),
 	}
 }
 
 func pluginSettings() []Setting {
 	return []Setting{
 		set("plugins.cache", "", text(nil), func(c *Config) *string { return &c.Plugins.Cache },
-			"The folder that keeps compiled plugins between starts; nodes may share one. It holds native code that is run as it is: a file of it is used only when it was written under the node's own key. Empty: a folder within the data folder."),
+			"The folder that keeps compiled plugins between starts; nodes may share one. It holds native code that is run as it is: a file in it is used only if it was written under the node's own key. Empty: a folder within the data folder."),
 		set("plugins.cache_key", "", text(nil), func(c *Config) *string { return &c.Plugins.CacheKey },
-			"The file of the key that what is in plugins.cache is authenticated with. It is made when there is none, or when others can read it; then plugins are compiled anew. Nodes that share plugins.cache name the same file, or each compiles anew what another has kept. It must not lie where somebody else may write. Empty: keys/cache.key in the data folder."),
+			"The file of the key that authenticates what is in plugins.cache. It is made when there is none, or when others can read it; plugins are then compiled anew. Nodes that share plugins.cache must name the same file, or each compiles anew what another has kept. It must not lie where somebody else may write. Empty: keys/cache.key in the data folder."),
 		set("plugins.dir", "", text(nil), func(c *Config) *string { return &c.Plugins.Dir },
 			"A folder of plugins of your own, read when the node starts: NAME.wasm (a-z, 0-9 and -) is the plugin NAME, and the Persona persona_NAME runs it. It may be made with an Extism PDK. wharf plugin vet says whether it can be loaded. Empty: only the plugins that ship with Wharf."),
 		set("plugins.memory", "0", size(0, 1024*gib), func(c *Config) *int64 { return &c.Plugins.Memory },
-			"The memory that running plugins may take together, but for 4 MiB of each. One that wants more waits until another ends; the one that came first never waits. 0: three eighths of the memory that the node may take, less `tasks.memory` for the one that never waits, and an eighth at least."),
+			"The memory that running plugins may take together, not counting 4 MiB of each. A plugin that wants more waits until another ends; the one that came first never waits. 0: three eighths of the memory that the node may take, less `tasks.memory` for the one that never waits, and at least an eighth."),
 		set("plugins.idle_memory", "64MiB", size(0, 1024*gib), func(c *Config) *int64 { return &c.Plugins.IdleMemory },
 			"The memory that instances of plugins may take together while they wait for the next Task. Those that were idle longest go first; 0 keeps none, and each Task makes one."),
 	}

@@ -43,9 +43,9 @@ func tlsSettings() []Setting {
 		set("tls.key", "", text(nil), func(c *Config) *string { return &c.TLS.Key },
 			"The file of the certificate's private key, in PEM."),
 		set("tls.client_ca", "", text(nil), func(c *Config) *string { return &c.TLS.ClientCA },
-			"The file of the certificates that those of clients have to be signed by, in PEM. It is read again when it changes."),
+			"The file of the certificates that must have signed those of clients, in PEM. It is read again when it changes."),
 		set("tls.client_auth", "off", choice("off", "optional", "required"), func(c *Config) *string { return &c.TLS.ClientAuth },
-			"Whether clients show a certificate. optional verifies the one that is shown; required refuses connections without. Requests need an API key or a token all the same."),
+			"Whether clients show a certificate. optional verifies a certificate that is shown; required refuses connections without one. Requests need an API key or a token all the same."),
 	}
 }
 
@@ -58,11 +58,11 @@ func acmeSettings() []Setting {
 		set("acme.directory", "https://acme-v02.api.letsencrypt.org/directory", text(httpURL), func(c *Config) *string { return &c.ACME.Directory },
 			"The directory of the certificate authority."),
 		set("acme.accept_terms", "no", choice("no", "yes"), func(c *Config) *string { return &c.ACME.AcceptTerms },
-			"Whether you accept the authority's terms of service. Nothing happens without."),
+			"Whether you accept the authority's terms of service. Nothing happens without it."),
 		set("acme.http", "", text(optionalHostPort), func(c *Config) *string { return &c.ACME.HTTP },
-			"A second address that answers the authority's challenge http-01, and sends everybody else to https. It has to be reached at port 80. Empty: the challenge tls-alpn-01 alone, for which listen has to be reached at port 443."),
+			"A second address that answers the authority's challenge http-01, and sends everybody else to https. It must be reachable at port 80. Empty: only the challenge tls-alpn-01, for which listen must be reachable at port 443."),
 		set("acme.roots", "", text(nil), func(c *Config) *string { return &c.ACME.Roots },
-			"The file of the certificates that the directory's own is signed by, in PEM, for an authority of your own. Empty: those of the system."),
+			"The file of the certificates that signed the directory's own, in PEM, for an authority of your own. Empty: those of the system."),
 	}
 }
 

@@ -19,7 +19,7 @@ func vaultSettings() []Setting {
 		set("vaults.key", "", text(nil), func(c *Config) *string { return &c.Vaults.Key },
 			"The name of the secret (one of secrets) that holds the key that values are encrypted with: age identities, a line each, as age-keygen writes them. The first encrypts, each of them decrypts. Empty: the node makes a key, keys/vault.age in the data folder, which backups hold too."),
 		set("vaults.env", "", text(variablePrefix), func(c *Config) *string { return &c.Vaults.Env },
-			"What begins the environment variables that vaults of the provider env may use. The secret NAME of a tenant is PREFIX, TENANT, two underscores and NAME, in capitals and with _ for - and the dot. Empty: there are no such vaults."),
+			"The prefix of the environment variables that vaults of the provider env may use. The secret NAME of a tenant is PREFIX, TENANT, two underscores and NAME, in capitals and with _ for - and the dot. Empty: there are no such vaults."),
 		set("vaults.files", "", text(nil), func(c *Config) *string { return &c.Vaults.Files },
 			"The folder of the files that vaults of the provider file may use. The secret NAME of a tenant is the file TENANT/NAME. Empty: there are no such vaults."),
 	}

@@ -21,9 +21,9 @@ func (w WebSocket) List() []string {
 func socketSettings() []Setting {
 	return []Setting{
 		set("websocket.message", "1MiB", size(kib, gib), func(c *Config) *int64 { return &c.WebSocket.Message },
-			"The largest message of a client, when it is no longer compressed."),
+			"The largest message of a client, after decompression."),
 		set("websocket.origins", "", text(origins), func(c *Config) *string { return &c.WebSocket.Origins },
-			"The origins whose pages may connect, such as https://app.example.com, separated by commas. Pages of the node's own address may always; * lets all."),
+			"The origins whose pages may connect, such as https://app.example.com, separated by commas. Pages of the node's own address may always connect; * allows all."),
 		set("websocket.insecure", "false", choice("false", "true"), func(c *Config) *string { return &c.WebSocket.Insecure },
 			"Whether clients on other machines may connect without TLS. For a node behind a proxy on another machine that ends TLS, and for trusted networks."),
 	}
