@@ -20,16 +20,16 @@
 //
 // # Conditions
 //
-// A batch may say what it expects ([Batch.Expect]): that a write is the first with its
-// key, a delivery new, a resource as its writer has read it, a lease still held. It is
-// looked at when the batch's turn comes, after everything before it and with nothing in
-// between; so of several writers that exclude each other one wins, whoever they are. The
-// others get a [ConflictError] that says what stands there, and leave nothing.
+// A batch may say what it expects ([Batch.Expect]): that a write is the first with its key, a
+// delivery is new, a resource is as its writer has read it, a lease is still held. The engine
+// checks this when the batch's turn comes, after everything before it and with nothing in
+// between. So of several writers that exclude each other one wins, no matter which. The others
+// get a [ConflictError] that says what stands there, and leave nothing.
 //
 // # What an engine must give
 //
-// Package storagetest holds engines against what of this can be seen from outside, and the
-// runtime relies on no more:
+// Package storagetest tests engines for all of this that can be seen from outside. The runtime
+// relies on nothing more:
 //
 //  1. Order. Positions are gapless, from 1, over all tenants, in the order in which calls
 //     of Append return; what one goroutine hands over keeps its order.
@@ -38,26 +38,26 @@
 //  3. A watermark that is cheap to read and never falls. No read and no subscription shows
 //     what lies above it, nor misses what a durable batch has removed.
 //  4. Conditions ([Batch.Expect]) that are looked at in the order of the log. A refused batch
-//     takes no position, and its writer is told of nothing that is not durable.
+//     takes no position, and its writer learns of nothing that is not durable.
 //  5. Operations that see all that was handed over before them: copying and truncating a
 //     transcript, forgetting the words of a Memory, and conditions.
-//  6. Subscriptions that are woken for every event of their scope, whoever has written it,
-//     and that cost the writer nothing when they are slow.
-//  7. Ownership. A batch is the store's once it is handed over: it may write First and Time
+//  6. Subscriptions that are woken for every event of their scope, no matter who wrote it, and
+//     that cost the writer nothing when they are slow.
+//  7. Ownership. The store owns a batch once it is handed over: it may write First and Time
 //     into it, and show that very frame to readers, who change nothing.
-//  8. Failure that is final ([ErrFailed]) when the engine cannot tell any more what of that
-//     which was handed over is durable. What it can make good by itself, such as a connection
-//     that is lost and found, is no failure: Wait waits.
+//  8. Failure that is final ([ErrFailed]) when the engine can no longer tell which of the
+//     batches that it was handed are durable. What it can repair by itself, such as a
+//     connection that is lost and found, is not a failure: Wait waits.
 //  9. Lists by id. Ids begin with their time, and sort as their bytes do; an engine may not
 //     list by anything else.
 //  10. Memory of keys: an idempotency record until it expires, the key of a delivery for the
 //     longest window that is configured. How an engine finds them, and what that costs, are
-//     its own options, which only the place knows that opens it.
-//  11. An index of words by [WordRules]. One that was made by other rules is made again before
+//     its own options, which only the code that opens it knows.
+//  11. An index of words by [WordRules]. An index made by other rules is made again before
 //     the first search.
 //  12. Blobs that every reader of the store can read once Put has returned, and that stay.
 //
-// Retention, copies, checks and walks are no part of it: see [Retainer], [Backuper],
+// Retention, copies, checks and walks are not part of this: see [Retainer], [Backuper],
 // [Checker] and [Walker].
 //
 // What a caller must give: sequences of a resource never fall; a batch is handed over once;

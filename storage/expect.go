@@ -16,22 +16,22 @@ const (
 	// ExpectNoAnswer expects that no idempotency record of Key is live at Time.
 	ExpectNoAnswer
 	// ExpectUnseen expects that no delivery with the key Delivery was received at or after
-	// Time, by the second.
+	// Time. Times are compared in whole seconds.
 	ExpectUnseen
 	// ExpectNew expects that no event has Resource.
 	ExpectNew
 	// ExpectSequence expects that the highest sequence of any event of Resource is Sequence.
 	ExpectSequence
-	// ExpectHead expects that the State of Resource, in which a chain keeps its head, has
-	// the SHA-256 Head; the zero Head is that of a chain that has not begun.
+	// ExpectHead expects that the State of Resource, in which a chain keeps its head, has the
+	// SHA-256 Head. A chain that has not begun has the zero Head.
 	ExpectHead
-	// ExpectLease expects that Resource is still as the event at Position has stated it:
-	// its holder has taken the lease there, and whoever takes it over states it anew.
+	// ExpectLease expects that Resource is still as the event at Position stated it: its holder
+	// took the lease with that event, and a new holder states Resource anew.
 	ExpectLease
 )
 
-// Expectation is what must hold of a batch's tenant when the batch takes effect, after all
-// that was handed over before it.
+// Expectation is what must hold of a batch's tenant when the batch takes effect, after
+// everything that was handed over before it.
 type Expectation struct {
 	Kind     ExpectKind
 	Key      Key                 // ExpectNoAnswer
@@ -45,15 +45,15 @@ type Expectation struct {
 
 // Standing is what a batch has met instead of what it expected.
 type Standing struct {
-	// Position is that of the event whose form answers the write, that has received the
-	// delivery, or that has stated Resource last; 0 when there is none.
+	// Position is that of the event whose form answers the write, of the event that received
+	// the delivery, or of the event that last stated Resource; 0 when there is none.
 	Position Position
 	Sequence uint64 // ExpectNew, ExpectSequence: the highest of any event of Resource
 	Head     Hash   // ExpectHead: of the State of Resource
 }
 
-// ConflictError is why a batch has left nothing: it expected something else. What it met is
-// durable, so that the same batch gets the same answer until somebody writes.
+// ConflictError says why a batch left nothing: it expected something else. What it met is
+// durable, so the same batch gets the same answer until somebody writes.
 type ConflictError struct {
 	Index    int // of the Expectation in Batch.Expect
 	Expected Expectation

@@ -2,13 +2,13 @@ package storage
 
 import "context"
 
-// Holder is told of large values before they are read into memory. An error keeps one
-// from being read.
+// Holder hears of large values before they are read into memory. When it returns an error, the
+// value is not read.
 type Holder interface {
 	Hold(ctx context.Context, bytes int64) error
 }
 
-// HolderKey is the key of a context's value by which reads find their [Holder].
+// HolderKey is the context key under which reads find their [Holder].
 type HolderKey struct{}
 
 // WithHolder returns a context whose reads tell h what they read.
@@ -16,7 +16,7 @@ func WithHolder(ctx context.Context, h Holder) context.Context {
 	return context.WithValue(ctx, HolderKey{}, h)
 }
 
-// Hold tells the Holder of ctx, if it has one, that so many bytes are about to be read.
+// Hold tells the Holder of ctx, if it has one, how many bytes are about to be read.
 func Hold(ctx context.Context, bytes int64) error {
 	if h, ok := ctx.Value(HolderKey{}).(Holder); ok {
 		return h.Hold(ctx, bytes)

@@ -30,10 +30,10 @@ type Backuper interface {
 // Checker is an engine that looks for damage. The error is about the look itself; what is
 // wrong with the data is in the report. progress, which may be nil, is called now and then.
 type Checker interface {
-	// Check holds what is stored against every invariant of the log.
+	// Check tests what is stored against every invariant of the log.
 	Check(ctx context.Context, progress func(Progress)) (Report, error)
-	// Rebuild derives every projection again from the events, and compares them with those
-	// that are stored. It changes none.
+	// Rebuild derives every projection again from the events, and compares them with those that
+	// are stored. It changes none of them.
 	Rebuild(ctx context.Context, progress func(Progress)) (Report, error)
 }
 
@@ -70,13 +70,13 @@ type Progress struct {
 	Done  uint64 // keys or files looked at in this phase
 }
 
-// Visitor is told what a store holds. Members that are nil are not called.
+// Visitor receives what a store holds. Members that are nil are not called.
 type Visitor struct {
-	// Event is called with every event, in the order of each tenant's log. What of it
-	// cannot be read is nil.
+	// Event is called with every event, in the order of each tenant's log. The parts of it that
+	// cannot be read are nil.
 	Event func(t Tenant, ev Event)
-	// Objects are the kinds of resources that Resource is called with, each as it was
-	// last stated. Those that cannot be read are left out.
+	// Objects are the kinds of resources that Resource is called with, each as it was last
+	// stated. Resources that cannot be read are left out.
 	Objects  []abi.Object
 	Resource func(t Tenant, o abi.Object, r Resource)
 	// Reference is called with every blob that the log keeps a value in.

@@ -46,8 +46,8 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrCursorExpired is returned for a position below the retention floor.
 	ErrCursorExpired = errors.New("cursor lies before what retention has kept")
-	// ErrDamaged is returned for what is in the log and is not what was written, and
-	// for a value whose blob is lost or changed. Other values can be read.
+	// ErrDamaged is returned for something in the log that is not what was written, and for a
+	// value whose blob is lost or changed. Other values can be read.
 	ErrDamaged = errors.New("what is stored is damaged")
 	// ErrTooLarge is returned for a frame with more in it than the log takes at once.
 	ErrTooLarge = errors.New("too large for one frame")
@@ -151,15 +151,15 @@ type IntakeKind uint8
 const (
 	// IntakeNone leaves it as it is.
 	IntakeNone IntakeKind = iota
-	// IntakeReceive takes a delivery: from here on its key was seen, and the event is
+	// IntakeReceive takes a delivery: from here on its key counts as seen, and the event is
 	// pending until it is settled.
 	IntakeReceive
-	// IntakePend makes the event pending, and no key seen: what was put aside is to be
+	// IntakePend makes the event pending, and marks no key as seen: what was put aside is to be
 	// handled again.
 	IntakePend
-	// IntakeSettle ends that the event at position At is pending.
+	// IntakeSettle makes the event at position At no longer pending.
 	IntakeSettle
-	// IntakeDrop ends that any event of the Connector is pending, and forgets its tally.
+	// IntakeDrop leaves no event of the Connector pending, and forgets its tally.
 	IntakeDrop
 	// IntakeTally keeps a tally, and does nothing else.
 	IntakeTally
@@ -171,8 +171,8 @@ type IntakeOp struct {
 	Connector string      // the Connector's id; never empty
 	Delivery  DeliveryKey // IntakeReceive
 	At        Position    // IntakeSettle
-	// Tally is what the Connector has counted so far, as its owner writes it: of
-	// IntakeSettle and IntakeTally.
+	// Tally is what the Connector has counted so far, as its owner writes it. IntakeSettle and
+	// IntakeTally have one.
 	Tally string
 }
 
@@ -185,9 +185,8 @@ type DeliveryKey [16]byte
 type Batch struct {
 	Frame       Frame
 	Idempotency *Idempotency
-	// Expect is what must hold when the batch takes effect. If something of it does not,
-	// the batch leaves nothing, no position either, and [Commit.Wait] returns a
-	// [*ConflictError].
+	// Expect is what must hold when the batch takes effect. If any of it does not, the batch
+	// leaves nothing, not even a position, and [Commit.Wait] returns a [*ConflictError].
 	Expect []Expectation
 }
 
@@ -214,9 +213,9 @@ type Idempotency struct {
 // Commit is a batch on its way to the disk.
 type Commit interface {
 	// Wait blocks until the batch is durable and returns the position of its first
-	// event. It returns early, without knowing the outcome, only when ctx ends; an outcome
-	// that is known is told whatever ctx is. It may be called with any context, any number
-	// of times, by any number of goroutines, or never: all are told the same.
+	// event. It returns early, without knowing the outcome, only when ctx ends; an outcome that
+	// is known is returned whatever ctx is. It may be called with any context, any number of
+	// times, by any number of goroutines, or never: all calls return the same.
 	Wait(ctx context.Context) (Position, error)
 }
 
@@ -230,8 +229,8 @@ type Resource struct {
 	// Sequence is that of the event that stated it. Events that do not state the
 	// resource may have followed.
 	Sequence uint64
-	// Err is set in a list, in the place of all but the id, when the resource cannot be
-	// read. It is ErrDamaged.
+	// Err is set in a list, instead of everything but the id, when the resource cannot be read.
+	// It is ErrDamaged.
 	Err error
 }
 
@@ -242,10 +241,10 @@ type Scope struct {
 	ID     string
 }
 
-// Shows reports whether a record of a frame that belongs to the scope is one of its
-// events. A Quota and a batch of receipts are stated in the frame of the Task that used
-// up the one and filled the other, for both are to become durable at once; but they are
-// no events of that Task and its Session.
+// Shows reports whether a record of a frame that belongs to the scope is one of its events. A
+// Quota is stated in the frame of the Task that used it up, and a batch of receipts in the
+// frame of the Task that filled it, so that both become durable at once. But they are not
+// events of that Task and its Session.
 func (s Scope) Shows(r *Record) bool {
 	if s.Object != abi.ObjectTask && s.Object != abi.ObjectSession {
 		return true
@@ -266,19 +265,19 @@ func (e Event) Position() Position { return e.Frame.First + Position(e.Index) }
 // Record returns the event's record.
 func (e Event) Record() *Record { return &e.Frame.Records[e.Index] }
 
-// Subscription reads a stream of events, first from the log and then as they
-// become durable, with no gap and no double. It is used by one goroutine.
+// Subscription reads a stream of events, first from the log and then as they become durable,
+// with no gap and no duplicate. It is used by one goroutine.
 type Subscription interface {
 	// Next returns the events after the last ones returned, at least one, blocking
 	// until there are any. It returns ErrCursorExpired when retention has overtaken
 	// the reader and ctx's error when ctx ends. live is the position that was the
 	// durable watermark when the subscription began: later events are live.
 	Next(ctx context.Context) ([]Event, error)
-	// Poll returns what Next would, and does not wait for it: where there is nothing
-	// yet it returns no events, and wake is called once there may be, or an error, so
-	// that a reader with nothing to do needs no goroutine. wake is called at most once
-	// for each such answer, in the way of whoever writes: it must neither block nor use
-	// the subscription. It is not called any more once Close has returned.
+	// Poll returns what Next would, but does not wait. When there is nothing yet it returns no
+	// events, and wake is called once there may be events or an error, so that a reader with
+	// nothing to do needs no goroutine. wake is called at most once for each such answer. It
+	// holds up the writer, so it must neither block nor use the subscription. It is not called
+	// any more once Close has returned.
 	Poll(ctx context.Context, wake func()) ([]Event, error)
 	// Start returns the durable watermark at the time of subscribing: events up to
 	// it are history.
@@ -292,19 +291,18 @@ type Subscription interface {
 type Page struct {
 	After string
 	Limit int
-	// Newest has a transcript listed from its end: After is then what the page lies before.
+	// Newest lists a transcript from its end: the page then lies before After.
 	Newest bool
 }
 
-// PageBytes is when a page is large enough, however few there are in it: it ends with
-// what reaches so many bytes, and has at least one.
+// PageBytes is when a page is large enough, however few entries it has: it ends with the entry
+// that reaches so many bytes, and has at least one.
 const PageBytes = 4 << 20
 
 // Store is an open data folder. All methods are safe for concurrent use.
 type Store interface {
-	// Append hands b to the committer. The store owns b from here on. Batches take
-	// effect in the order in which Append is called; what a batch expects is looked at
-	// when its turn comes.
+	// Append hands b to the committer. The store owns b from here on. Batches take effect in
+	// the order in which Append is called; what a batch expects is checked when its turn comes.
 	Append(b *Batch) Commit
 	// Sync waits until every batch that was handed over before is durable. It returns
 	// early, without knowing, only when ctx ends.
@@ -328,8 +326,8 @@ type Store interface {
 	Turn(ctx context.Context, t Tenant, session string, n int) (Position, bool, error)
 
 	// Search returns Memories, newest first, and the id after which to go on, "" at
-	// the end. One search looks at a bounded number of them: it may return fewer than
-	// it was asked for, and still not be at the end. One that is damaged says so in Err.
+	// the end. One search looks at a bounded number of them: it may return fewer than it was
+	// asked for, and still not be at the end. A damaged Memory says so in Err.
 	Search(ctx context.Context, t Tenant, q Query) (found []Resource, next string, err error)
 
 	// Event returns the event at p, or ErrNotFound (also when it is another
@@ -387,20 +385,20 @@ type Blobs interface {
 	Open(ctx context.Context, h Hash) (Blob, error)
 }
 
-// Blob is an open value. Nobody is given bytes that were never stored: what is read
-// from the beginning is hashed on the way, and what is read elsewhere lies in content
-// that was hashed as a whole before. Damage is a [*ContentError].
+// Blob is an open value. It never gives out bytes that were never stored: what is read from the
+// beginning is hashed on the way, and what is read elsewhere lies in content that was hashed as
+// a whole before. Damage is a [*ContentError].
 type Blob interface {
-	// Read never returns the last bytes of damaged content, so that its reader meets an
-	// error in the place of the end.
+	// Read never returns the last bytes of damaged content, so that its reader meets an error
+	// instead of the end.
 	io.Reader
 	io.Seeker
 	io.ReaderAt
 	io.Closer
-	// Size returns how many bytes the file has. It is for the caller to compare it with
-	// what the content should have.
+	// Size returns how many bytes the file has. The caller has to compare it with what the
+	// content should have.
 	Size() int64
-	// Verify returns a [*ContentError] unless the content has its hash. It reads all of
-	// it, save where a file that has not changed since was found whole before.
+	// Verify returns a [*ContentError] unless the content has its hash. It reads all of it,
+	// unless the file was found whole before and has not changed since.
 	Verify(ctx context.Context) error
 }

@@ -17,8 +17,8 @@ const (
 	maxWordBytes = 64   // of one word; the rest is cut off
 )
 
-// WordRules names the rules by which [Words] tells words apart. An index that other
-// rules have made is made again.
+// WordRules names the rules by which [Words] tells words apart. An index made by other rules is
+// made again.
 const WordRules = "1 " + unicode.Version
 
 // Query asks for the Memories of an owner by their words.

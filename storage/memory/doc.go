@@ -1,7 +1,7 @@
 // Package memory is the contract of [storage.Store] in its plainest form: slices and maps
-// behind one lock, and every question answered by looking through them. It is what other
-// engines are held against (package storagetest), and does as a store for tests.
+// behind one lock, and every question answered by looking through them. Package storagetest
+// compares other engines with it, and tests can use it as a store.
 //
-// A batch is durable when Append returns. [Store.Reopen] stands for the end of a process:
-// what was handed over is there again, and nothing else of the old Store works.
+// A batch is durable when Append returns. [Store.Reopen] stands for the end of a process: the
+// new Store has all that was handed over, and nothing of the old one works any more.
 package memory

@@ -81,7 +81,7 @@ var (
 	_ storage.Retainer = (*Store)(nil)
 )
 
-// New returns an empty Store, which reads the time of frames that have none from now.
+// New returns an empty Store. It gives frames without a time the time that now returns.
 func New(now func() time.Time) *Store {
 	return open(now, &kept{tenants: map[storage.Tenant]*tenant{}, blobs: map[storage.Hash][]byte{}})
 }

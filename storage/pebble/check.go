@@ -91,12 +91,11 @@ func (c *inspection) begin() error {
 	return nil
 }
 
-// Check implements [storage.Checker]. It reads the whole log and holds it against every invariant that
-// docs/log-format.md states: checksums, no gap and no overlap, every projection
-// and index pointing to what it says and every event found by them, every blob
-// there and unchanged. progress, which may be nil, is called now and then. The
-// error is about the check itself; what is wrong with the data is in the report.
-// Memory does not grow with the log.
+// Check implements [storage.Checker]. It reads the whole log and tests it against every
+// invariant that docs/log-format.md states: checksums, no gap and no overlap, every projection
+// and index pointing to what it says and every event found by them, every blob there and
+// unchanged. progress, which may be nil, is called now and then. The error is about the check
+// itself; what is wrong with the data is in the report. Memory does not grow with the log.
 func (s *Store) Check(ctx context.Context, progress func(storage.Progress)) (storage.Report, error) {
 	return s.inspect(ctx, progress, (*inspection).check)
 }

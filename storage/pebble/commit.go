@@ -80,8 +80,8 @@ func (s *Store) Append(b *storage.Batch) storage.Commit {
 	return c
 }
 
-// Sync implements [storage.Store]. Batches become durable in the order of the queue, so
-// the last of them says it of all. It causes no sync of its own.
+// Sync implements [storage.Store]. Batches become durable in the order of the queue, so Sync
+// waits for the last of them. It causes no sync of its own.
 func (s *Store) Sync(ctx context.Context) error {
 	last := s.queue.newest()
 	if last == nil {

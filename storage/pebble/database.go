@@ -118,7 +118,7 @@ func (l *databaseLog) Errorf(format string, args ...any) {
 	l.s.log.Warn("database", slog.String("message", fmt.Sprintf(format, args...)))
 }
 
-// Fatalf implements pebble.Logger. Unlike what its name says elsewhere, it returns.
+// Fatalf implements pebble.Logger. Despite its name, it returns.
 func (l *databaseLog) Fatalf(format string, args ...any) {
 	l.s.failed(fmt.Errorf(format, args...))
 }
@@ -184,8 +184,8 @@ func explain(err error) error {
 	return &FolderError{Reason: "the database is damaged: " + named(oneLine(err)), Try: tryRestore, Err: err}
 }
 
-// Explain gives an error that tells of a damaged file of the database, which shows itself
-// when the file is read, the form of a [*FolderError]. Other errors stay as they are.
+// Explain turns an error about a damaged file of the database, which shows only when the file
+// is read, into a [*FolderError]. Other errors stay as they are.
 func Explain(err error) error {
 	var own *FolderError
 	var damaged *fileError

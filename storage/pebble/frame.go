@@ -44,7 +44,7 @@ type CorruptError struct {
 	Position storage.Position // of the frame, 0 when the fault is elsewhere
 	Key      []byte           // the key in question, nil when there is none
 	Reason   string
-	// Content is set when it is a value that lies in a file of its own.
+	// Content is set when the value lies in a file of its own.
 	Content *storage.ContentError
 }
 

@@ -218,7 +218,7 @@ func (f *guardedLog) SyncTo(length int64) (full bool, err error) {
 	return full, nil
 }
 
-// Preallocate implements vfs.File. Room that is not set aside is no failure.
+// Preallocate implements vfs.File. Not setting room aside is not a failure.
 func (f *guardedLog) Preallocate(offset, length int64) error {
 	if f.guard.frozen() == nil {
 		return f.File.Preallocate(offset, length)

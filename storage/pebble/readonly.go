@@ -12,13 +12,13 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// ErrReadOnly is what a store that was opened with [OpenReadOnly] answers to writers.
+// ErrReadOnly is what writers get from a store that was opened with [OpenReadOnly].
 var ErrReadOnly = errors.New("the data folder was opened to be read only")
 
-// OpenReadOnly opens a data folder to look at it, and changes not one byte of it: also
-// not on a disk that cannot be written. It refuses what [Open] refuses, with a
-// [*FolderError] that says what is wrong with the folder, and a folder that a process
-// has open. Subscriptions see no end of the log; writers get [ErrReadOnly].
+// OpenReadOnly opens a data folder to look at it, and does not change a byte of it; the disk
+// may be one that cannot be written. It refuses what [Open] refuses, with a [*FolderError] that
+// says what is wrong with the folder. It also refuses a folder that a process has open.
+// Subscriptions see no end of the log; writers get [ErrReadOnly].
 //
 // A folder of an older format is read as it is. What lies in the write-ahead log is
 // read into memory, as every start does.
@@ -142,9 +142,9 @@ func (readOnlyFS) MkdirAll(string, iofs.FileMode) error { return ErrReadOnly }
 // Unwrap implements vfs.FS.
 func (f readOnlyFS) Unwrap() vfs.FS { return f.FS }
 
-// Lock implements vfs.FS. It makes no file: a folder without one is not open, because
-// a process that opens it makes the file first. Where the file cannot be written, a
-// lock of readers is taken.
+// Lock implements vfs.FS. It makes no file: a folder without one is not open, because a process
+// that opens it makes the file first. Where the file cannot be written, Lock takes a lock of
+// readers.
 func (f readOnlyFS) Lock(name string) (io.Closer, error) {
 	if _, err := f.FS.Stat(name); oserror.IsNotExist(err) {
 		return io.NopCloser(nil), nil

@@ -20,8 +20,8 @@ const (
 	rangeKeys = 8
 )
 
-// Retain implements [storage.Retainer]. Values of resources move from the frames that go
-// into their pointers.
+// Retain implements [storage.Retainer]. When a frame goes, the values of resources in it move
+// into the resources' pointers.
 func (s *Store) Retain(ctx context.Context, before time.Time) (removed int, err error) {
 	s.retaining.Lock()
 	defer s.retaining.Unlock()

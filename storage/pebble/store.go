@@ -58,21 +58,21 @@ type Options struct {
 	// QueueBytes bounds what writers have handed over and is not yet durable,
 	// 32 MiB by default. Append blocks while the queue is full.
 	QueueBytes int
-	// IdempotencyDays is the longest that an idempotency record may live, counted
-	// in days from the time of its frame, 2 by default.
+	// IdempotencyDays is how long an idempotency record may live at most, counted in days from
+	// the time of its frame, 2 by default.
 	IdempotencyDays int
-	// KeyFilterBytes bounds the memory in which the idempotency keys of one day are
-	// told from fresh ones, 6 MiB by default: some four million keys. Beyond them
-	// more and more fresh keys cost a look into the database.
+	// KeyFilterBytes bounds the memory that tells the idempotency keys of one day from fresh
+	// ones, 6 MiB by default: some four million keys. Beyond them more and more fresh keys cost
+	// a look into the database.
 	KeyFilterBytes int
-	// DedupeDays is how long the keys of deliveries are remembered at least, 8 days by
-	// default: up to bucketDays longer.
+	// DedupeDays is how long the keys of deliveries are remembered at least, 8 days by default.
+	// They may be remembered up to bucketDays longer.
 	DedupeDays int
-	// DedupeFilterBytes bounds the memory in which the delivery keys of one bucket are
-	// told from fresh ones, 16 MiB by default: some eleven million keys.
+	// DedupeFilterBytes bounds the memory that tells the delivery keys of one bucket from fresh
+	// ones, 16 MiB by default: some eleven million keys.
 	DedupeFilterBytes int
-	// Scratch is the folder in which Rebuild makes its scratch database: the data folder
-	// by default, none in a store that was opened to be read only.
+	// Scratch is the folder in which Rebuild makes its scratch database: the data folder by
+	// default. A store that was opened read-only has no default.
 	Scratch string
 	// Logger receives what the database has to say; slog.Default() by default.
 	Logger *slog.Logger
@@ -181,11 +181,11 @@ var (
 	_ storage.Walker   = (*Store)(nil)
 )
 
-// Open opens the data folder dir, which is made if nothing of a store is in it. It fails
-// with a [*LockedError] if another process has it open, and with a [*FolderError] if its
-// format is newer than this program, if a file is missing, or if events that were
-// acknowledged are no longer in the log. Then nothing was written to it. When the disk
-// fails meanwhile, the error wraps [storage.ErrFailed].
+// Open opens the data folder dir, and makes it if nothing of a store is in it. It fails with a
+// [*LockedError] if another process has it open, and with a [*FolderError] if its format is
+// newer than this program, if a file is missing, or if events that were acknowledged are no
+// longer in the log. Then nothing was written to it. When the disk fails meanwhile, the error
+// wraps [storage.ErrFailed].
 func Open(dir string, o Options) (*Store, error) {
 	o = o.withDefaults()
 	if _, _, err := survey(readOnlyFS{o.FS}, dir); err != nil {

@@ -12,8 +12,7 @@ import (
 	"github.com/wharf-dev/wharf/storage"
 )
 
-// Walk implements [storage.Walker]. It skips what is damaged: to tell of that is
-// what [Store.Check] is for.
+// Walk implements [storage.Walker]. It skips what is damaged; [Store.Check] reports that.
 func (s *Store) Walk(ctx context.Context, v storage.Visitor) (err error) {
 	release, err := s.use()
 	if err != nil {

@@ -6,7 +6,7 @@
 // random writes, restarts and crashes to the engine and to the plain model in package
 // memory, and asks both the same questions.
 //
-// What an engine offers beside the contract ([storage.Retainer], [storage.Checker]) is
-// tested where it does. An engine keeps tests of its own for what only it has: its bytes,
-// its files, what it costs.
+// What an engine offers beside the contract ([storage.Retainer], [storage.Checker]) is tested
+// on the engines that offer it. An engine keeps tests of its own for what only it has: its
+// bytes, its files, what it costs.
 package storagetest

@@ -226,7 +226,7 @@ func (m *machine) expectation(t *rapid.T, tenant storage.Tenant) storage.Expecta
 	return e
 }
 
-// Finish ends a Task, or one that is none.
+// Finish ends a Task, or something that is not a Task.
 func (m *machine) Finish(t *rapid.T) {
 	task := m.task(t)
 	kind := rapid.SampledFrom([]abi.EventKind{abi.EventTaskStarted, abi.EventTaskCompleted, abi.EventTaskFailed, abi.EventTaskCanceled}).Draw(t, "kind")
@@ -257,12 +257,12 @@ func (m *machine) Remember(t *rapid.T) {
 	m.append(t, memory(m.created, strings.Join(rapid.SliceOfN(rapid.SampledFrom(words()), 0, 5).Draw(t, "content"), " ")))
 }
 
-// Redact takes the content of a Memory away, if it is one.
+// Redact takes the content of a Memory away, if there is one.
 func (m *machine) Redact(t *rapid.T) {
 	m.append(t, redact(rapid.IntRange(10, m.created).Draw(t, "memory")))
 }
 
-// Receive takes deliveries, some of them again: that is for the caller to know.
+// Receive takes deliveries, some of them again: noticing that is up to the caller.
 func (m *machine) Receive(t *rapid.T) {
 	b := take(0, storage.IntakeOp{})
 	b.Frame.Records = nil
@@ -360,8 +360,8 @@ func (m *machine) Watch(t *rapid.T) {
 	}
 }
 
-// Follow lets a subscriber read up to now. What retention has removed may still be there
-// for those who follow.
+// Follow lets a subscriber read up to now. Subscribers may still see what retention has
+// removed.
 func (m *machine) Follow(t *rapid.T) {
 	if len(m.watchers) == 0 {
 		t.Skip("nobody watches")
@@ -458,7 +458,7 @@ func (m *machine) Transcripts(t *rapid.T) {
 	})
 }
 
-// Search looks for words, through all pages: where one ends is the engine's.
+// Search looks for words, through all pages: the engine decides where a page ends.
 func (m *machine) Search(t *rapid.T) {
 	text := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"sky", "sky*", "s*", "blue", "a*", "ab", "none"}), 0, 3).Draw(t, "query"), " ")
 	n := limit(t)
@@ -498,7 +498,7 @@ func (m *machine) Deliveries(t *rapid.T) {
 	})
 }
 
-// Blob stores content, and asks for it or what is not there.
+// Blob stores content, and asks for it or for a blob that is not there.
 func (m *machine) Blob(t *rapid.T) {
 	content := rapid.SliceOfN(rapid.Byte(), 0, 100).Draw(t, "content")
 	m.both(t, "a blob", func(s storage.Store) answer {

@@ -11,21 +11,21 @@ import (
 	"github.com/wharf-dev/wharf/storage"
 )
 
-// Epoch is when the tests take place: an engine under test takes it for the time.
+// Epoch is when the tests take place: an engine under test takes it for the current time.
 var Epoch = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
 // Engine opens a store again and again, as the processes of a node do one after the other.
 // It keeps idempotency records for a day at least, and the keys of deliveries for a week.
 type Engine interface {
-	// Open opens what the store before has left; at first that is nothing.
+	// Open opens what the previous store left; at first that is nothing.
 	Open() (storage.Store, error)
-	// Crash takes the power from the store that was opened last, which is not used any
-	// more. What was durable is there at the next Open, and of what was handed over after
-	// it any beginning may be.
+	// Crash cuts the power of the store that was opened last, which is not used any more. At
+	// the next Open everything durable is there, and of what was handed over after that, any
+	// beginning may be.
 	Crash() error
 }
 
-// Run holds engines against the contract. fresh returns one that holds nothing.
+// Run tests engines against the contract. fresh returns an engine that holds nothing.
 func Run(t *testing.T, fresh func() Engine) {
 	for _, part := range []struct {
 		name  string
