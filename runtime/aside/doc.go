@@ -7,8 +7,8 @@
 //   - What cannot be read costs itself and nothing else. Only a failure of the store itself is
 //     an error of the shelf.
 //   - It writes nothing.
-//   - Of a Task that is set aside it is known whether its end is recorded: until then somebody
-//     may end it.
+//   - The shelf knows whether the end of a Task that is set aside is recorded: until then
+//     somebody may end it.
 //
 // It brings no Task back and ends none: the engine does. It may import abi, storage, the desk
 // and the ledger.

@@ -50,7 +50,7 @@ func (s *Shelf) Put(r Resource) {
 	s.all[place{ledger.Key{Tenant: r.Tenant, ID: r.ID}, r.Object}] = r
 }
 
-// LeaveOut sets a resource aside that is not a Task, and logs what follows.
+// LeaveOut sets aside a resource that is not a Task, and logs what follows.
 func (s *Shelf) LeaveOut(t storage.Tenant, o abi.Object, id string, cause error) {
 	s.Put(Resource{Tenant: t, Object: o, ID: id, Err: cause})
 	s.parts.Log.Error("something stored cannot be read and was set aside: the node goes on without it",
@@ -76,7 +76,7 @@ func (s *Shelf) Unended(key ledger.Key) bool {
 	return ok && !r.Ended
 }
 
-// Ended is told that a Task has ended, whether it was set aside or not.
+// Ended notes that a Task has ended, whether it was set aside or not.
 func (s *Shelf) Ended(key ledger.Key) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"github.com/wharf-dev/wharf/runtime/ledger"
 )
 
-// CheckActive holds a Task that has not ended against what bringing it back relies on. A
-// Task waits for one of the calls.
+// CheckActive checks a Task that has not ended for what bringing it back relies on. A Task
+// waits for one of the calls.
 func CheckActive(t *abi.Task, calls map[string]*abi.HostCall) error {
 	wrong := func(format string, args ...any) error { return ledger.Nonsense(abi.ObjectTask, t.ID, format, args...) }
 	if !slices.Contains(abi.TaskStatuses(), t.Status) {

@@ -28,7 +28,7 @@ func CheckMetadata(m *jsontext.Value) error {
 	return nil
 }
 
-// CheckPlainMetadata is [CheckMetadata] for what plugins are told.
+// CheckPlainMetadata is [CheckMetadata] for metadata that plugins get.
 func CheckPlainMetadata(m *jsontext.Value) error {
 	if err := CheckMetadata(m); err != nil || *m == nil {
 		return err

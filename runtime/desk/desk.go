@@ -55,7 +55,7 @@ type (
 // ErrCursorExpired ends a [Subscription] whose reader retention has overtaken.
 var ErrCursorExpired = storage.ErrCursorExpired
 
-// ParsePosition reads an event id; ok is false for what is none.
+// ParsePosition reads an event id; ok is false for anything else.
 func ParsePosition(id string) (p Position, ok bool) { return storage.ParsePosition(id) }
 
 // HostActor is the actor of what the node does by itself.
@@ -69,12 +69,12 @@ type Caller struct {
 	KeyID      string
 	Scopes     []string // abi.ScopeAll is all of them
 	Workspaces []string // empty: every Workspace of the tenant
-	// Retries is whose Idempotency-Keys the caller's are, when they are not the actor's.
+	// Retries says who owns the caller's Idempotency-Keys, when that is not the actor.
 	Retries string
 }
 
-// Can reports whether the caller has the given scope. Who is bound to Workspaces never
-// has abi.ScopeNode, which reaches over all of them, whatever Scopes holds.
+// Can reports whether the caller has the given scope. A caller that is bound to Workspaces
+// never has abi.ScopeNode, which reaches over all of them, whatever Scopes holds.
 func (c *Caller) Can(scope string) bool {
 	if scope == abi.ScopeNode && len(c.Workspaces) > 0 {
 		return false
@@ -87,7 +87,7 @@ func (c *Caller) Sees(workspace string) bool {
 	return len(c.Workspaces) == 0 || slices.Contains(c.Workspaces, workspace)
 }
 
-// OwnsTenantWide refuses a key that is bound to Workspaces what reaches beyond them.
+// OwnsTenantWide refuses a key that is bound to Workspaces. It guards what reaches beyond them.
 func (c *Caller) OwnsTenantWide() error {
 	if len(c.Workspaces) > 0 {
 		return abi.Errorf(abi.CodePermissionDenied, "this key is bound to workspaces and cannot change what others share")

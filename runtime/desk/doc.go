@@ -1,10 +1,10 @@
 // Package desk is where callers are served: it knows who calls ([Caller]), makes a write at
-// most once ([Desk.Once]), and shows resources, lists and events to those who may see them.
+// most once ([Desk.Once]), and shows resources, lists and events to callers that may see them.
 //
 // Its invariants:
 //
-//   - Nothing is shown that its reader may not see: [Desk.Get], [Desk.List], [Desk.Events]
-//     and [Find] answer for what a caller has no part in as for what is not there.
+//   - Nobody is shown what they may not see: [Desk.Get], [Desk.List], [Desk.Events] and [Find]
+//     treat what a caller has no part in as if it were not there.
 //   - A stored resource holds what cannot be known otherwise. What follows from elsewhere (a
 //     Task's input, a Session's last event, an Artifact's receipt) is put in when it is shown.
 //   - What cannot be read is named and left out; it never makes the rest of a list fail.

@@ -345,8 +345,8 @@ func (d *Desk) List(ctx context.Context, c *Caller, o abi.Object, f Filter, p Pa
 // 200 Tasks would have a processor for as long as twenty requests that ask for one.
 const listBreath = 8
 
-// MaxLooked is how much a page looks at that is not in it, for it belongs to others: a
-// page may be short, or empty, and more follow.
+// MaxLooked is how many resources that belong to others a page looks at and leaves out: a page
+// may be short, or empty, although more follow.
 const MaxLooked = 2000
 
 // Add takes a document into the page, and reports whether the page is full: by its
@@ -378,8 +378,8 @@ func (d *Desk) Listed(ctx context.Context, c *Caller, o abi.Object, f Filter, re
 // others can be shown.
 func AboutOne(err error) bool { return ledger.IsUnreadable(err) || ledger.IsNotFound(err) }
 
-// LeaveOut names a resource that cannot be read. Whose it is cannot be read either, so
-// those who may see some Workspaces only are not told.
+// LeaveOut names a resource that cannot be read. Its owner cannot be read either, so callers
+// that may see only some Workspaces do not get the name.
 func (l *DocList) LeaveOut(c *Caller, id string) {
 	if len(c.Workspaces) == 0 {
 		l.Unreadable = append(l.Unreadable, id)
@@ -526,9 +526,8 @@ func (d *Desk) Expired(state []byte) bool {
 // Internal reports whether a failure's details are not public.
 func Internal(f *abi.Failure) bool { return f != nil && f.Code == abi.FailureDivergence }
 
-// checkWorkspace answers not found for a Workspace that is absent or that the
-// caller may not see.
-// CheckWorkspace demands a Workspace that is there and that the caller sees.
+// CheckWorkspace demands a Workspace that is there and that the caller sees. For any other it
+// answers not found.
 func (d *Desk) CheckWorkspace(ctx context.Context, c *Caller, id string) error {
 	if !c.Sees(id) {
 		return abi.NotFound(abi.ObjectWorkspace, id)

@@ -48,9 +48,9 @@ type Config struct {
 	DefaultPersona string         // for Tasks and Sessions that name none; default persona_digest
 	MaxRunning     int            // Tasks that run at once; default 256
 	MaxQueued      int            // accepted Tasks that wait; beyond it submits are refused; default 10,000
-	MaxAttempts    int            // starts of a Task that do not get on, before it fails; default 3
+	MaxAttempts    int            // starts of a Task that make no progress, before it fails; default 3
 	Limits         sandbox.Limits // of each run; default sandbox.DefaultLimits
-	// PluginLimits are the limits of plugins that have their own, by name. What one of
+	// PluginLimits are the limits of plugins that have their own, by name. A limit that one of
 	// them leaves 0 is as in Limits.
 	PluginLimits   map[string]sandbox.Limits
 	IdempotencyTTL time.Duration // how long first responses are kept; default and least 24 h
@@ -101,7 +101,7 @@ type Parts struct {
 	NodeSecret func(ctx context.Context, c *abi.Connector, name string) ([]byte, error)
 	// Keys signs receipts. Without it no receipts are issued.
 	Keys *receipt.Keyring
-	// Tokens verifies and issues access tokens. Without it API keys alone are known.
+	// Tokens verifies and issues access tokens. Without it only API keys are known.
 	Tokens  *identity.Tokens
 	Version string // of this build, for host.fact and receipts
 	Runs    string // what runs modules, such as wazero-1.12.0, for receipts
@@ -111,7 +111,7 @@ type Parts struct {
 	Now      func() time.Time // default time.Now
 	Entropy  io.Reader        // default crypto/rand
 	Log      *slog.Logger     // default slog.Default
-	// Instances tells of the instances of plugins; nil when nothing does.
+	// Instances reports on the instances of plugins; nil when nothing does.
 	Instances func() Instances
 	// Backup writes a copy of the data folder to dir while the node runs; nil when
 	// the store cannot.
@@ -144,8 +144,8 @@ type (
 // Engine is the core. All its methods are safe for concurrent use.
 //
 // Its life: [New] → [tenancy.Directory.Bootstrap] (a first start makes tenant, Workspace
-// and key) → [Engine.Start] (recovers unfinished Tasks) → requests →
-// [Engine.Drain]. The store outlives it: whoever opened it closes it.
+// and key) → [Engine.Start] (recovers unfinished Tasks) → requests → [Engine.Drain]. The store
+// outlives the engine: the caller that opened the store closes it.
 type Engine struct {
 	resources
 	brought
@@ -360,11 +360,10 @@ var ErrStuck = errors.New("it did not end though it was stopped")
 // or a plugin that is being compiled, holds them up.
 const stopTime = 10 * time.Second
 
-// Drain stops taking Tasks and lets those that run end. When ctx ends first,
-// their plugins are stopped and the Tasks are left as they are on disk, to be run
-// again by the next start, as after a crash. Drain returns nil in both cases, and
-// reads keep working. The error says what went on all the same, [stopTime] later: it
-// finds the store closed.
+// Drain stops taking Tasks and lets running ones end. When ctx ends first, their plugins are
+// stopped and the Tasks are left as they are on disk, to be run again by the next start, as
+// after a crash. Drain returns nil in both cases, and reads keep working. The error says what
+// went on all the same, [stopTime] later: it finds the store closed.
 func (e *Engine) Drain(ctx context.Context) error {
 	e.draining.Store(true)
 	late, over := context.WithCancelCause(context.WithoutCancel(ctx))

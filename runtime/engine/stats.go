@@ -15,9 +15,9 @@ type Stats struct {
 	Rejected        uint64
 	Gas             uint64 // what runs and replays have used, in units
 	Instances       Instances
-	// QuotaRefusals counts Tasks that a Quota had no room for, PermissionsPending what
-	// waits for an answer. SecretsUsed and SecretsRefused count what events told of
-	// secrets; TokensChecked counts access tokens, TokensRefused those that were bad.
+	// QuotaRefusals counts Tasks that a Quota had no room for, PermissionsPending the requests
+	// that wait for an answer. SecretsUsed and SecretsRefused count what events say of secrets;
+	// TokensChecked counts access tokens, TokensRefused the bad ones.
 	QuotaRefusals                uint64
 	PermissionsPending           int
 	SecretsUsed, SecretsRefused  uint64
@@ -26,16 +26,16 @@ type Stats struct {
 	Started                      time.Time
 	Draining                     bool
 	Failed                       error // why the store refuses work, nil when all is well
-	// SetAside counts what could not be read since the node started, by its kind: it
-	// goes on without. Tasks that were ended for it are among them.
+	// SetAside counts, by kind, what could not be read since the node started: the node goes on
+	// without it. Tasks that were ended because of that are among them.
 	SetAside map[abi.Object]int
 }
 
 // Instances says what became of the instances of plugins since the node started.
 type Instances struct {
 	Running, Idle int64
-	IdleBytes     uint64 // what those that are idle hold by themselves
-	// Born, Reused and Dropped count runs with a new instance, runs with one that was
-	// idle, and instances that are no more.
+	IdleBytes     uint64 // what idle instances hold by themselves
+	// Born, Reused and Dropped count runs with a new instance, runs with one that was idle, and
+	// instances that are gone.
 	Born, Reused, Dropped uint64
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/provider"
 )
 
-// The tool servers that the engine is itself.
+// The engine's own tool servers.
 const (
 	// ServerHost offers what the host knows and keeps, as tools for a model.
 	ServerHost = "host"
@@ -26,9 +26,9 @@ const (
 	ServerSkills = "skills"
 )
 
-// OwnTools describes the engine's own tool servers, by name, to whoever lists and
-// grants tools. Calls of them never get there: the engine answers them itself,
-// after their grants were checked.
+// OwnTools describes the engine's own tool servers, by name, to the code that lists and grants
+// tools. Calls of their tools never get there: the engine answers them itself, after their
+// grants were checked.
 func OwnTools(personas []abi.Persona) map[string]OwnServer {
 	return map[string]OwnServer{ServerHost: hostToolList(), ServerSkills: skillList(personas)}
 }

@@ -13,7 +13,7 @@ import (
 
 // Run is the run that makes a call, as rooms see it.
 type Run interface {
-	// Flush puts on disk what the run has told so far, so that what reads the store finds it.
+	// Flush puts on disk what the run has written so far, so that readers of the store find it.
 	Flush() error
 	// HasPut reports whether the run itself has put an Artifact.
 	HasPut(artifact string) bool
@@ -35,7 +35,7 @@ type Call struct {
 type Answer struct {
 	JSON   []byte          // or other bytes, as the call's definition says
 	States *ledger.Record  // what the call's event states; nil for nothing
-	Extra  []ledger.Record // further events, told before the call's own
+	Extra  []ledger.Record // further events, written before the call's own
 	// Release is called when the call is recorded, and all that it states with it, or when
 	// that failed; nil for nothing.
 	Release func(error)
@@ -45,7 +45,7 @@ type Answer struct {
 // its Task.
 type Func func(ctx context.Context, c *Call) (Answer, error)
 
-// Of returns what answers a call with what a function says of its request.
+// Of returns a Func that decodes a call's request and answers with what f returns.
 func Of[T any](f func(ctx context.Context, c *Call, req *T) (Answer, error)) Func {
 	return func(ctx context.Context, c *Call) (Answer, error) {
 		req, err := provider.Asked[T](c.Asked, c.Request)

@@ -8,7 +8,7 @@
 //     them before a room is asked, and records what it answers.
 //   - What a call states is written in one batch with the call's own event, so neither is there
 //     without the other.
-//   - What a plugin is told in a list it can pass on: nothing in it nests deeper than a request
+//   - A plugin can pass on what it gets in a list: nothing in it nests deeper than a request
 //     may ([MaxListed]).
 //
 // It may import abi, storage, the ledger and what providers share.

@@ -360,8 +360,8 @@ func (i *Intake) setConnectorStatus(ctx context.Context, s *inlet, to abi.Connec
 
 var errUnchanged = errors.New("there is nothing to change")
 
-// DeleteConnector deletes a Connector. What is pending of its deliveries is dropped;
-// Tasks that were submitted go on.
+// DeleteConnector deletes a Connector. Its pending deliveries are dropped; Tasks that were
+// submitted go on.
 func (i *Intake) DeleteConnector(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) error {
 	about, err := i.deletable(ctx, c, id)
 	if err != nil {

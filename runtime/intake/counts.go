@@ -9,20 +9,19 @@ import (
 	"github.com/wharf-dev/wharf/runtime/lockrank"
 )
 
-// Deliveries says what became of the deliveries to all Connectors. What was received is
-// on disk, and settled or pending. The counts outlive a restart but for those that say
-// otherwise.
+// Deliveries says what became of the deliveries to all Connectors. What was received is on
+// disk, and settled or pending. The counts outlive a restart, except those that say otherwise.
 type Deliveries struct {
 	Received, Deduped, Normalized, Dead, Redriven uint64
 
 	Rejected map[string]uint64 // by reason: "signature" or "backlog"; since the node started
 	Pending  int64
-	Oldest   time.Duration // how long the oldest that is pending has waited, about; 0 when none is
+	Oldest   time.Duration // about how long the oldest pending one has waited; 0 when none is pending
 	Held     int64         // bytes of those that wait in memory
 	Batches  Histogram     // deliveries that a plugin was run for at once; since the node started
 }
 
-// Histogram counts observations. Buckets holds how many were at most its key.
+// Histogram counts observations. Buckets holds how many observations were at most each key.
 type Histogram struct {
 	Count   uint64
 	Sum     uint64

@@ -14,8 +14,8 @@ import (
 	"github.com/wharf-dev/wharf/storage"
 )
 
-// DeadLetters lists what a Connector has put aside, newest first, without the
-// deliveries themselves.
+// DeadLetters lists the dead letters of a Connector, newest first, without the deliveries
+// themselves.
 func (i *Intake) DeadLetters(ctx context.Context, c *desk.Caller, connectorID string, p desk.Page) (list desk.DocList, err error) {
 	s, err := i.inlet(c, connectorID)
 	if err != nil {
@@ -46,8 +46,8 @@ func (i *Intake) DeadLetters(ctx context.Context, c *desk.Caller, connectorID st
 	}
 }
 
-// RedriveDeadLetters has a page of what a Connector has put aside handled again, and
-// returns what it had handled: not what was driven again already.
+// RedriveDeadLetters has a page of a Connector's dead letters handled again, and returns them.
+// It leaves out those that were driven again already.
 func (i *Intake) RedriveDeadLetters(ctx context.Context, c *desk.Caller, r *desk.Retry, connectorID string, p desk.Page) (desk.DocList, error) {
 	list, err := i.DeadLetters(ctx, c, connectorID, p)
 	if err != nil {
@@ -72,7 +72,7 @@ func (i *Intake) RedriveDeadLetters(ctx context.Context, c *desk.Caller, r *desk
 	return list, nil
 }
 
-// DeadLetter returns what a Connector has put aside, with the delivery.
+// DeadLetter returns a dead letter of a Connector, with the delivery.
 func (i *Intake) DeadLetter(ctx context.Context, c *desk.Caller, connectorID, id string) (desk.Doc, error) {
 	l, res, err := i.deadLetter(ctx, c, connectorID, id)
 	if err != nil {
@@ -96,8 +96,8 @@ func (i *Intake) deadLetter(ctx context.Context, c *desk.Caller, connectorID, id
 	return l, res, err
 }
 
-// RedriveDeadLetter has a delivery handled again that was put aside: once, until it
-// fails again.
+// RedriveDeadLetter has a delivery that was put aside handled again: once, until it fails
+// again.
 func (i *Intake) RedriveDeadLetter(ctx context.Context, c *desk.Caller, r *desk.Retry, connectorID, id string) (desk.Doc, error) {
 	l, _, err := i.deadLetter(ctx, c, connectorID, id)
 	if err != nil {

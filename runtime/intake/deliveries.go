@@ -57,8 +57,8 @@ type Received struct {
 	Status     DeliveryStatus
 	ID         string // of the Delivery; "" when it was taken before
 	DeliveryID string
-	// Answer is what a provider is told that has asked something and delivered nothing;
-	// nil for every delivery.
+	// Answer is for a provider that has asked something and delivered nothing; nil for every
+	// delivery.
 	Answer *connector.Answer
 }
 
@@ -89,9 +89,9 @@ func (i *Intake) ReceiveHook(ctx context.Context, token string, in *Incoming) (R
 	return i.receiveSigned(ctx, s, v, signed, in)
 }
 
-// HookTenant returns the id of the tenant whose Connector the public path with the given
-// token is of, or an error when there is none that is open: nothing that comes in on it
-// need be read then.
+// HookTenant returns the id of the tenant whose Connector has the public path with the given
+// token. When no such Connector is open it returns an error: then nothing that comes in on the
+// path need be read.
 func (i *Intake) HookTenant(token string) (string, error) {
 	s, err := i.openHook(token)
 	if err != nil {
@@ -135,8 +135,7 @@ func (i *Intake) checkSignature(ctx context.Context, s *inlet, in *Incoming) (*s
 	return nil, signed, abi.Errorf(abi.CodeUnauthenticated, "%s", refused.Error())
 }
 
-// Receive takes a delivery of a caller that may write Connectors: it needs no
-// signature.
+// Receive takes a delivery from a caller that may write Connectors. It needs no signature.
 func (i *Intake) Receive(ctx context.Context, c *desk.Caller, id string, in *Incoming) (Received, error) {
 	s, err := i.inlet(c, id)
 	if err != nil {

@@ -28,7 +28,7 @@ import (
 // default.
 type Config struct {
 	Backlog    int           // pending deliveries of a tenant; beyond it deliveries are refused; default 200,000
-	Window     time.Duration // how long deliveries are remembered at most; default 8 days
+	Window     time.Duration // the longest that deliveries are remembered; default 8 days
 	InboxBytes int64         // deliveries that wait in memory; others are read from the log; default 32 MiB
 	Workers    int           // Connectors whose deliveries are normalized at one time; default 8
 }

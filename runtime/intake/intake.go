@@ -16,10 +16,10 @@ import (
 	"github.com/wharf-dev/wharf/storage"
 )
 
-// Tasks is what the intake asks of what runs Tasks.
+// Tasks is what the intake asks of the part that runs Tasks.
 type Tasks interface {
-	// Offer hands over the batch that accepts a Task. Whoever offers a Task lets it go with
-	// Run.
+	// Offer hands over the batch that accepts a Task. A caller that offers a Task lets it go
+	// with Run.
 	Offer(ctx context.Context, o Order) (Offered, error)
 	// Run waits until a Task that was offered is durable, and has it run.
 	Run(o Offered) error
@@ -38,7 +38,7 @@ type Order struct {
 	ConnectorID string
 	DeliveryID  string // "" for a poll
 	OrderKey    string
-	With        []ledger.Record // told before the Task's own events, in its batch
+	With        []ledger.Record // written before the Task's own events, in its batch
 }
 
 // Offered is a Task on its way to the disk.
@@ -47,7 +47,7 @@ type Offered struct {
 	Commit storage.Commit
 }
 
-// Plugins is what the intake asks of what runs plugins.
+// Plugins is what the intake asks of the part that runs plugins.
 type Plugins interface {
 	// Resolve returns the digest of the module that a name stands for now. An
 	// *abi.Failure says that there is none.
@@ -64,7 +64,7 @@ type Plugin struct {
 	Run func(ctx context.Context, h sandbox.Host, l sandbox.Limits) (sandbox.Usage, error)
 }
 
-// Tenants is what the intake asks of what knows the tenants.
+// Tenants is what the intake asks of the part that knows the tenants.
 type Tenants interface {
 	All() []*abi.Tenant
 	IDOf(number storage.Tenant) string
@@ -81,11 +81,11 @@ type Parts struct {
 	Plugins Plugins
 	// Persona refuses a Persona that a tenant does not have.
 	Persona func(ctx context.Context, t storage.Tenant, id string) error
-	// Secret returns a value that deliveries of a Connector are checked with.
+	// Secret returns a value that checks deliveries of a Connector.
 	Secret func(ctx context.Context, t storage.Tenant, c *abi.Connector, vaultID, name string) ([]byte, error)
 	// Message returns the event that appends a Message under an id.
 	Message func(in *abi.MessageInput, session, id string) (ledger.Record, error)
-	// LeaveOut is told of a Connector that cannot be read: the node goes on without it.
+	// LeaveOut is called for a Connector that cannot be read: the node goes on without it.
 	LeaveOut func(t storage.Tenant, o abi.Object, id string, cause error)
 	// LeftOut returns why a Connector was left out; nil when it was not.
 	LeftOut func(key ledger.Key) error
@@ -95,8 +95,8 @@ type Parts struct {
 	Background *background.Group
 }
 
-// Intake serves Connectors to callers, takes their deliveries, and does what those mean. It
-// is safe for concurrent use.
+// Intake serves Connectors to callers, takes their deliveries, and does what they mean. It is
+// safe for concurrent use.
 type Intake struct {
 	parts Parts
 
@@ -131,8 +131,8 @@ func (i *Intake) Start(ctx context.Context) error {
 	return nil
 }
 
-// Drain stops normalizing. What is pending stays so until the next start. The
-// counts that no settled delivery told of are written down.
+// Drain stops normalizing. What is pending stays so until the next start. The counts that no
+// settled delivery has recorded are written down.
 func (i *Intake) Drain(ctx context.Context) error {
 	i.workers.end()
 	for _, busy := range []*background.Group{&i.workers.busy, &i.polls.busy} {

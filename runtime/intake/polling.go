@@ -129,7 +129,7 @@ type PollStats struct {
 	Connectors int // that act by themselves
 	Due        int // whose time has come
 	Busy       int // that are acted on
-	Running    int // of those that nobody acts on: whose poll has not ended, as far as is known
+	Running    int // of those not acted on: whose poll has not ended, as far as is known
 }
 
 // PollStats returns a snapshot. It looks at each Connector that acts by itself.
@@ -153,7 +153,7 @@ func (i *Intake) PollStats() (s PollStats) {
 	return s
 }
 
-// LookAgain has it looked at at once what is due: the clock was put forward, and who waits
+// LookAgain has the polling look at once at what is due: the clock was put forward, and a wait
 // by it would not notice before its time is up.
 func (i *Intake) LookAgain() { i.polls.nudge() }
 
@@ -374,7 +374,7 @@ func pollInput(about *abi.Connector, tick time.Time) (jsontext.Value, error) {
 	}{&told, abi.At(tick)}, json.Deterministic(true))
 }
 
-// PollWorkflow returns what a Task runs that polls for a Connector; "" for any other.
+// PollWorkflow returns what a Task that polls for a Connector runs; "" for any other Task.
 func (i *Intake) PollWorkflow(tenant storage.Tenant, t *abi.Task) string {
 	if !isPoll(t) {
 		return ""
@@ -413,9 +413,9 @@ func (i *Intake) pollTold(ctx context.Context, s *inlet, now time.Time, task str
 	return err
 }
 
-// TaskEnded is told of each Task that has ended, as it was accepted: when it was a poll, that
-// is looked at at once. An end that comes while somebody is busy with the Connector is found by
-// looking.
+// TaskEnded is called for each Task that has ended, with the Task as it was accepted. When it
+// was a poll, its end is looked at at once. An end that comes while somebody is busy with the
+// Connector is found by looking.
 func (i *Intake) TaskEnded(tenant storage.Tenant, t *abi.Task) {
 	if !isPoll(t) {
 		return

@@ -7,10 +7,9 @@ import (
 	"github.com/wharf-dev/wharf/storage"
 )
 
-// Claims are the keys whose write is on its way to the disk: looking a key up and writing
-// under it are one step to everybody else who has the same Claims, and nobody does the work
-// of a write in vain. R is the place of the keys among the locks. The
-// zero value has no claims.
+// Claims are the keys whose write is on its way to the disk: looking a key up and writing under
+// it are one step to all others that have the same Claims, and nobody does the work of a write
+// in vain. R is the place of the keys among the locks. The zero value has no claims.
 type Claims[R lockrank.Ranked] struct {
 	mu     lockrank.Mutex[lockrank.Table]
 	flying map[ClaimKey]chan struct{}
@@ -22,8 +21,8 @@ type ClaimKey struct {
 	Key    storage.Key
 }
 
-// Claim makes the caller the only one at work on k, waiting for whoever is. The same
-// goroutine releases it.
+// Claim makes the caller the only one at work on k, and waits for another that is at work on
+// it. The same goroutine releases it.
 func (t *Claims[R]) Claim(ctx context.Context, k ClaimKey) (release func(), err error) {
 	lockrank.Enter[R]()
 	for {

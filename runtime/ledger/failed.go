@@ -10,8 +10,8 @@ import (
 	"github.com/wharf-dev/wharf/storage"
 )
 
-// Failed turns an error of the store, met while doing something, into what a client is
-// told: an [*abi.Error] where the client can do something about it. nil stays nil.
+// Failed turns an error of the store, met while doing something, into what a client gets: an
+// [*abi.Error] where the client can do something about it. nil stays nil.
 func (l *Ledger) Failed(doing string, err error) error {
 	var own *abi.Error
 	switch {

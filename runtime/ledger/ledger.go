@@ -48,8 +48,8 @@ func New(c Config) *Ledger {
 // Append hands a batch over. It may wait for room in the store's queue, not for the disk.
 func (l *Ledger) Append(b *storage.Batch) storage.Commit { return l.store.Append(b) }
 
-// HandOver hands over the records of one frame, which lacks its time and them. The state
-// of the first is what the write is answered with, by that status, if idem is not nil.
+// HandOver hands over the records of one frame; f lacks its time and the records. If idem is
+// not nil, the answer to the write is the state of the first record, with that status.
 func (l *Ledger) HandOver(f storage.Frame, idem *storage.Idempotency, status int, records ...Record) (state []byte, commit storage.Commit, err error) {
 	encoded, err := Encode(records...)
 	if err != nil {
@@ -76,8 +76,8 @@ func (l *Ledger) Durable(commit storage.Commit) (storage.Position, error) {
 	return first, l.Failed("writing to the log", err)
 }
 
-// Find reads a resource; the error of one that is not there is [abi.NotFound], and that of
-// one that cannot be read an [*UnreadableError].
+// Find reads a resource. The error is [abi.NotFound] when it is not there, and an
+// [*UnreadableError] when it cannot be read.
 func (l *Ledger) Find(ctx context.Context, t storage.Tenant, o abi.Object, id string) (storage.Resource, error) {
 	if !abi.ValidID(o, id) {
 		return storage.Resource{}, abi.NotFound(o, id)

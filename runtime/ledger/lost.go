@@ -10,8 +10,8 @@ import (
 	"github.com/wharf-dev/wharf/storage"
 )
 
-// LostContent says that the node no longer has, as it was written, what it was asked
-// for. Callers are told what it is; the operator is told the file.
+// LostContent says that the node no longer has, as it was written, what it was asked for.
+// Callers see what it is; the operator sees the file.
 type LostContent struct {
 	What  string // such as "the content of artifact artifact_1"
 	Cause *storage.ContentError
@@ -25,7 +25,7 @@ func (l *LostContent) Unwrap() []error {
 	return []error{l.Cause, abi.Errorf(abi.CodeInternalError, "%s", l.Told())}
 }
 
-// Told is what callers and Tasks are told.
+// Told is what callers and Tasks see.
 func (l *LostContent) Told() string {
 	return l.What + " is missing or damaged on the node's disk: its operator can restore it from a backup"
 }

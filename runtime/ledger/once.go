@@ -20,11 +20,11 @@ type Write struct {
 	Body   []byte      // writes with one key and with bodies that are the same JSON are one
 }
 
-// Once performs a write at most once for its key. do makes the write, with the record to
-// commit beside it, and waits until that is durable. If that was done before, do is not
-// called, and first is the record of the first time; so it is when another writer on the
-// same store was faster, and do has left nothing. A key that was used with another body is
-// an [abi.CodeIdempotencyKeyReused].
+// Once performs a write at most once for its key. do makes the write, with the record to commit
+// beside it, and waits until that is durable. If the write was made before, do is not called,
+// and first is the record of the first time. The same holds when another writer on the same
+// store was faster, and do has left nothing. A key that was used with another body is an
+// [abi.CodeIdempotencyKeyReused].
 func Once[T any](ctx context.Context, l *Ledger, w *Write, do func(*storage.Idempotency) (T, error)) (done T, first *storage.Idempotency, err error) {
 	release, err := l.keys.Claim(ctx, ClaimKey{w.Tenant, w.Key})
 	if err != nil {
@@ -74,8 +74,8 @@ func beaten(err error, k storage.Key) bool {
 	return ok && c.Expected.Kind == storage.ExpectNoAnswer && c.Expected.Key == k
 }
 
-// CanonicalHash hashes the RFC 8785 form of a body. A body that has none (it is
-// no JSON, or empty) is hashed as it is.
+// CanonicalHash hashes the RFC 8785 form of a body. A body that has none (it is empty, or not
+// JSON) is hashed as it is.
 func CanonicalHash(body []byte) [32]byte {
 	canonical := jsontext.Value(bytes.Clone(body))
 	if err := canonical.Canonicalize(); err != nil {

@@ -16,7 +16,7 @@ type Record struct {
 	Object     abi.Object
 	ID         string
 	Sequence   uint64
-	Created    bool   // the resource comes to be with it
+	Created    bool   // it brings the resource into being
 	Hint       bool   // it may be lost with the node
 	Restricted bool   // it holds parts that are not public
 	State      any    // encoded as JSON; nil when the event states nothing

@@ -50,9 +50,9 @@ func (t *sequenceTable) release(key Key, s *sequence) {
 	}
 }
 
-// AppendNext hands over one record, whose sequence is the next of its resource, and waits
-// for the disk. The frame lacks its time and the record. The state is what the write is
-// answered with, by that status, if idem is not nil.
+// AppendNext hands over one record, whose sequence is the next of its resource, and waits for
+// the disk. The frame lacks its time and the record. If idem is not nil, the answer to the
+// write is the state, with that status.
 func (l *Ledger) AppendNext(ctx context.Context, f storage.Frame, idem *storage.Idempotency, status int, rec Record) (state []byte, err error) {
 	key := Key{f.Tenant, rec.ID}
 	s := l.sequences.acquire(key)

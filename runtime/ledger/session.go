@@ -14,8 +14,8 @@ import (
 // Writers that do not change the Session itself (a Task, a Message) hand their
 // batch to the store under mu's read lock; those that do, under its write lock. So
 // the log has each of them on one side of a close or truncation, and no reader of
-// the log can tell otherwise. Under either lock a writer waits for nothing but the disk:
-// whether a batch is durable is the store's knowledge, and needs no other writer.
+// the log can tell otherwise. Under either lock a writer waits for nothing but the disk: the
+// store knows whether a batch is durable, and needs no other writer for that.
 type Session struct {
 	mu       lockrank.RWMutex[lockrank.Session]
 	loaded   bool
@@ -117,8 +117,8 @@ func (l *Ledger) Open(ctx context.Context, session Key) (s *Session, release fun
 	return s, release, nil
 }
 
-// Hold is [Ledger.Open] for what is written to a Session whatever it is: it may never have
-// been read, and then says nothing of itself.
+// Hold is [Ledger.Open] for writes to a Session whatever its state: it may never have been
+// read, and then says nothing of itself.
 func (l *Ledger) Hold(session Key) (s *Session, release func()) {
 	s = l.sessions.acquire(session)
 	return s, func() { l.sessions.release(session, s) }

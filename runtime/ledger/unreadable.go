@@ -13,8 +13,8 @@ import (
 	"github.com/wharf-dev/wharf/storage"
 )
 
-// UnreadableError says that something is stored that cannot be read. It costs what it
-// is about, and nothing else: the node goes on without it.
+// UnreadableError says that something that is stored cannot be read. It costs what it is about,
+// and nothing else: the node goes on without it.
 type UnreadableError struct {
 	Object abi.Object // what it is about; "" when the place that found it does not know
 	ID     string
@@ -33,8 +33,7 @@ func (u *UnreadableError) Error() string {
 // Unwrap returns the cause.
 func (u *UnreadableError) Unwrap() error { return u.Err }
 
-// Shown is what a client is told: what cannot be read and why, without any of its
-// content.
+// Shown is what a client sees: what cannot be read and why, without any of its content.
 func (u *UnreadableError) Shown() *abi.Error {
 	e := abi.Errorf(abi.CodeInternalError, "%s", u.shown())
 	if u.ID != "" {
@@ -83,8 +82,8 @@ func ReadListed(res *storage.Resource, into any) error {
 }
 
 // Lasting reports whether an error of reading will be the same at the next try: what
-// is stored is whole, and makes no sense. What is damaged or lost may be brought back,
-// and what a newer build has written is for that to read.
+// is stored is whole, and makes no sense. What is damaged or lost may be brought back, and a
+// newer build can read what it has written.
 func Lasting(err error) bool {
 	return IsNotFound(err) || IsUnreadable(err) && !errors.Is(err, storage.ErrDamaged) && !errors.Is(err, ErrForeign) && !errors.Is(err, ErrLostTenant)
 }
@@ -149,7 +148,7 @@ func Nonsense(o abi.Object, id, format string, args ...any) error {
 	return &UnreadableError{Object: o, ID: id, Err: &invalidError{fmt.Sprintf(format, args...)}}
 }
 
-// CheckEnvelope holds a resource against the key that it is stored by.
+// CheckEnvelope compares a resource with the key that it is stored by.
 func CheckEnvelope(of *abi.Envelope, o abi.Object, id string) error {
 	if of.ID != id || of.Object != o {
 		return Nonsense(o, id, "it says that it is %.64q, %.64q", of.Object, of.ID)

@@ -5,5 +5,5 @@
 // keeps nothing and does no I/O, so a test can drive it through every order of inputs, and
 // no race can be inside it. Nothing else decides a Task's status.
 //
-// It knows the words of the protocol (package abi) and nothing else of ours.
+// It knows the words of the protocol (package abi) and nothing else of Wharf.
 package lifecycle

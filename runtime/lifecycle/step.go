@@ -30,7 +30,7 @@ const (
 	Recover                   // the node came up and found it unfinished
 	Park                      // its plugin waits for something
 	Wake                      // what it waited for came
-	Canceled                  // it replays a Task that was canceled, and has come to where that was
+	Canceled                  // it replays a Task that was canceled, and has come to that point
 	Outlive                   // the node has lived with it, or stops it and goes down cleanly
 )
 
@@ -202,9 +202,9 @@ func stepOutlive(s State) (State, []Effect, error) {
 	return s, []Effect{{Kind: Emit, Event: abi.EventTaskStatusChanged}}, nil
 }
 
-// Suspect reports whether a Task that the node died with may be why: its next start is
-// the last one that it has, and it gets it alone. A Task whose first start is its last
-// has no other. Of in, MaxAttempts and Progress are asked for.
+// Suspect reports whether a Task that was running when the node died may be why it died: its
+// next start is its last, and it has the node to itself. A Task whose first start is its last
+// has no other. Of in, it reads MaxAttempts and Progress.
 func Suspect(s State, in Input) bool {
 	return s.Status == abi.TaskWorking && s.Attempt >= in.MaxAttempts-1 && in.MaxAttempts > 1 && !in.Progress
 }

@@ -12,8 +12,8 @@ const (
 	maxTrial = time.Minute
 )
 
-// Trial is how long one of several suspects has the node to itself ([Suspect]), when it has
-// had that a number of times before. It is longer each time.
+// Trial is how long one of several suspects ([Suspect]) has the node to itself, given how many
+// times it has had that before. It is longer each time.
 func Trial(suspects, before int) time.Duration {
 	trial := min(longestTrial, trials/time.Duration(suspects))
 	for range before {

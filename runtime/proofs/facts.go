@@ -47,8 +47,8 @@ func (f *Facts) TakeAll(entries []journal.Entry) error {
 	return nil
 }
 
-// Withheld says what of a Task's input is for receipts only: by its hash, whoever has
-// the content can prove that it was there.
+// Withheld says what of a Task's input is for receipts only: by its hash, anyone who has the
+// content can prove that it was there.
 func Withheld(input jsontext.Value) (list []receipt.Redaction) {
 	var m struct {
 		Parts []jsontext.Value `json:"parts"`

@@ -15,8 +15,8 @@ import (
 )
 
 // Issue is a receipt on its way into the batch that ends its Task. A nil one stands for a Task
-// that gets none. Its steps are taken in this order: [Issue.Ends], [Issue.Tell],
-// [Issue.Build], [Issue.Seal], by whoever ends the Task, under the Task's lock.
+// that gets none. The caller that ends the Task takes its steps in this order, under the Task's
+// lock: [Issue.Ends], [Issue.Tell], [Issue.Build], [Issue.Seal].
 type Issue struct {
 	room    *Keeper
 	id      string
@@ -31,8 +31,8 @@ type Issue struct {
 	chain   *receipt.Chain // nil for a replay, whose receipt follows that of its source
 }
 
-// CheckReceipts refuses a Task for a Persona that requires receipts of a node that can
-// sign none: work without the proof that policy asks for is not begun.
+// CheckReceipts refuses a Task for a Persona that requires receipts when the node cannot sign
+// any: work is not begun without the proof that policy asks for.
 func (k *Keeper) CheckReceipts(p *abi.Persona) error {
 	if k.parts.Keys == nil && p.ReceiptPolicy == abi.ReceiptRequired {
 		return abi.Errorf(abi.CodePolicyViolation, "persona %s requires receipts, and this node has no key to sign them with", p.ID)

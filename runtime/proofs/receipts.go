@@ -30,8 +30,8 @@ func (k *Keeper) ReceiptWire(ctx context.Context, c *desk.Caller, id string) ([]
 	return r.Wire, err
 }
 
-// VerifyReceipt checks a receipt: its schema, hash, signatures and chain. The
-// answer is told by an event too.
+// VerifyReceipt checks a receipt: its schema, hash, signatures and chain. An event records the
+// answer too.
 func (k *Keeper) VerifyReceipt(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.VerifyReceiptRequest) (abi.ReceiptVerification, error) {
 	stored, res, err := desk.Find[abi.ReceiptResource](ctx, k.parts.Desk, c, abi.ObjectReceipt, id)
 	if err != nil {

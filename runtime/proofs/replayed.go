@@ -60,8 +60,8 @@ func wireOf(state []byte) (receipt.Receipt, error) {
 }
 
 // Hold makes the caller the only one to issue the receipt of this replay, until it calls
-// unlock, and finds out whether the same replay was done before. It is unlocked by the caller
-// also where the error says that this cannot be known.
+// unlock, and finds out whether the same replay was done before. The caller unlocks it even
+// when the error says that this cannot be known.
 func (k *Keeper) Hold(t storage.Tenant, r *Replayed) (unlock func(), err error) {
 	unlock = k.parts.Ledger.Lock(t, r.receiptID)
 	return unlock, k.issuedBefore(t, r)

@@ -17,13 +17,13 @@ import (
 	"github.com/wharf-dev/wharf/storage"
 )
 
-// Code is what a call is refused with that a Quota has nothing left for, and what a Task
-// fails with whose time under a Quota is over.
+// Code refuses a call that a Quota has nothing left for, and fails a Task whose time under a
+// Quota is over.
 const Code = "quota_exhausted"
 
-// Account is what one Task is counted by: the Quotas that bound it, what its run has used
-// that they do not say yet, and what its calls have set aside. The zero value is that of a
-// Task that nothing bounds. It must not be copied once the Task runs.
+// Account is what one Task is counted by: the Quotas that bound it, what its run has used that
+// they do not state yet, and what its calls have set aside. The zero value is that of a Task
+// that nothing bounds. It must not be copied once the Task runs.
 type Account struct {
 	key    ledger.Key
 	meters []*meter // narrowest first
@@ -124,7 +124,7 @@ func (b *Book) Reenroll(ctx context.Context, tenant storage.Tenant, t *abi.Task)
 	return nil
 }
 
-// Account returns what a Task is counted by that has not ended.
+// Account returns what a Task that has not ended is counted by.
 func (b *Book) Account(key ledger.Key) Account {
 	if !b.some.Load() {
 		return Account{}
@@ -380,8 +380,8 @@ func (b *Book) Begin(a *Account) {
 	b.watch(a.meters)
 }
 
-// End gives back what a run has set aside that has ended without a last batch, and stops
-// counting its time.
+// End gives back what a run that ended without a last batch has set aside, and stops counting
+// its time.
 func (b *Book) End(a *Account) {
 	if !a.Bounded() {
 		return

@@ -36,11 +36,11 @@ type Parts struct {
 	Persona func(ctx context.Context, t storage.Tenant, id string) (*abi.Persona, error)
 	// Pricing says what a call of a model can cost; nil when nothing says so.
 	Pricing provider.Priced
-	// LeaveOut is told of a Quota that cannot be read: the node goes on without it.
+	// LeaveOut is called for a Quota that cannot be read: the node goes on without it.
 	LeaveOut func(t storage.Tenant, o abi.Object, id string, cause error)
 	// Owned returns what a timer does, so that a drain waits for it.
 	Owned func(do func()) func()
-	// Overtime ends a Task: the time that a Quota allows it was used up.
+	// Overtime ends a Task that has used up the time that a Quota allows it.
 	Overtime func(key ledger.Key, why *abi.Failure)
 }
 
@@ -48,10 +48,10 @@ type Parts struct {
 // node without any pays one atomic load (field some). It is safe for concurrent use.
 //
 // A Quota is stated in the batch of the very calls that it counts, and mu is held
-// from the counting until that batch is handed over. So the log has, at each point,
-// exactly the usage of the calls that it has, in the order in which they counted. It
-// bounds Tasks of every tenant: whoever holds mu must not wait for a lock that somebody
-// holds over the disk, such as a Session's, which is taken before.
+// from the counting until that batch is handed over. So the log has, at each point, exactly the
+// usage of the calls that it has, in the order in which they counted. The book bounds Tasks of
+// every tenant. So a holder of mu must not wait for a lock that somebody holds while waiting
+// for the disk, such as a Session's, which is taken before.
 type Book struct {
 	Parts
 	some    atomic.Bool

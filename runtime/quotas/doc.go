@@ -13,7 +13,7 @@
 //   - A Quota that cannot be read counts as used up.
 //   - A replay uses nothing.
 //
-// The book's lock comes after a Task's and after a Session's; whoever holds it waits for
-// nothing but the ledger's queue. It knows a Task by its [Account] alone: it may import abi,
-// storage, the desk, the ledger, and what is pure.
+// The book's lock comes after a Task's and after a Session's; its holder waits for nothing but
+// the ledger's queue. It knows a Task by its [Account] alone: it may import abi, storage, the
+// desk, the ledger, and what is pure.
 package quotas

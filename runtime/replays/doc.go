@@ -8,8 +8,8 @@
 //
 //   - A replay is accepted with all that it names: an override whose key, kind, hash or content does
 //     not fit the record is refused before there is a Task.
-//   - What was asked for is kept whole until the replay runs, but for values of secrets, which no
-//     replay needs and nothing may keep.
+//   - What was asked for is kept whole until the replay runs, except values of secrets, which
+//     no replay needs and nothing may keep.
 //   - The same replay has the same id ([replay.ID]), and with it the same receipt and the same ids of
 //     what it makes, on any node. What the same replay has made before is not made again.
 //   - Each call after the checkpoint is told once, in order, over however many starts.

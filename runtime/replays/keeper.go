@@ -22,7 +22,8 @@ type Parts struct {
 	Artifacts Artifacts
 	Receipts  Receipts
 	// Submit accepts the Task that describe returns, as any other that a client submits to a
-	// Session. describe is called at most once, and not where a retry is answered as at first.
+	// Session. describe is called at most once, and not at all for a retry that gets the first
+	// answer again.
 	Submit func(ctx context.Context, c *desk.Caller, r *desk.Retry, session string, describe func() (*Derived, error)) (desk.Doc, error)
 	// Module returns the module of a digest. An *abi.Failure says that there is none, or that it
 	// is invalid.
@@ -59,8 +60,9 @@ type Receipts interface {
 	// Replayed returns what the receipt of a replay is made from besides the Task.
 	Replayed(ctx context.Context, t storage.Tenant, about *abi.TaskReplay, source *abi.Task, record *journal.Record,
 		applied []replay.Replacement) (*proofs.Replayed, error)
-	// Hold makes the caller the only one to issue that receipt, until it calls unlock. It has to
-	// be called after an error, too, which says that nobody knows what was issued before.
+	// Hold makes the caller the only one to issue that receipt, until it calls unlock. unlock
+	// has to be called after an error, too. An error says that nobody knows what was issued
+	// before.
 	Hold(t storage.Tenant, r *proofs.Replayed) (unlock func(), err error)
 }
 

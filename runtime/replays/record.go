@@ -16,14 +16,14 @@ import (
 	"github.com/wharf-dev/wharf/storage"
 )
 
-// Runs tells what the log has of Tasks and of how they ran.
+// Runs returns what the log has of Tasks and of how they ran.
 type Runs interface {
 	// Stored returns a Task as the log has it, without its input.
 	Stored(ctx context.Context, t storage.Tenant, id string) (*abi.Task, error)
-	// History returns the program that a Task runs, nil where the log tells none, and the calls
+	// History returns the program that a Task runs, nil where the log has none, and the calls
 	// of its record, with those that a fork shares with its source.
 	History(ctx context.Context, t storage.Tenant, about *abi.Task) (*journal.Program, []journal.Entry, error)
-	// Given returns what the plugin of a Task is told that it was submitted with.
+	// Given returns what the plugin of a Task learns that it was submitted with.
 	Given(ctx context.Context, t storage.Tenant, about *abi.Task) (Given, error)
 	// PersonaAt returns a Persona as it was when a program was fixed, by the hash that this names.
 	PersonaAt(ctx context.Context, t storage.Tenant, id, hash string) (*personas.Persona, error)
@@ -51,8 +51,8 @@ type Records struct {
 // NewRecords returns the records of what ran.
 func NewRecords(l *ledger.Ledger, runs Runs) *Records { return &Records{Runs: runs, ledger: l} }
 
-// Of returns the record of a Task that has started. An *abi.Failure says that it is not
-// there, or what of it no longer is.
+// Of returns the record of a Task that has started. An *abi.Failure says that it is not there,
+// or which part of it no longer is.
 func (r *Records) Of(ctx context.Context, tenant storage.Tenant, about *abi.Task) (*journal.Record, error) {
 	program, entries, err := r.History(ctx, tenant, about)
 	if err != nil {

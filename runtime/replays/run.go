@@ -20,15 +20,15 @@ import (
 	"github.com/wharf-dev/wharf/storage"
 )
 
-// Task is a replay Task under way, in memory. Whoever runs it calls its methods, one at a time.
+// Task is a replay Task under way, in memory. Its runner calls its methods, one at a time.
 type Task interface {
 	Tenant() storage.Tenant
 	// About returns the Task as it was accepted, which nobody changes.
 	About() *abi.Task
 	// First reports whether this is the Task's first start.
 	First() bool
-	// Tell writes events of the Task and waits for the disk. A Task that has ended tells nothing
-	// more: that is an error.
+	// Tell writes events of the Task and waits for the disk. A Task that has ended writes
+	// nothing more: that is an error.
 	Tell(records []ledger.Record) error
 	// Stopped reports whether a run of that context was stopped from outside: its Task has ended,
 	// or is left to the next start of the node.
@@ -45,7 +45,7 @@ type Ending struct {
 	Facts   *proofs.Facts        // what the receipt is made from; nil where the replay has none of its own
 }
 
-// RunReplay runs a replay to its end. One that is stopped from outside it leaves as it is.
+// RunReplay runs a replay to its end. It leaves a replay that is stopped from outside as it is.
 func (k *Keeper) RunReplay(ctx context.Context, t Task) {
 	p := &underWay{keeper: k, task: t, tenant: t.Tenant(), about: t.About()}
 	result, err := p.run(ctx)

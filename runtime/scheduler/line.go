@@ -2,8 +2,8 @@ package scheduler
 
 import "slices"
 
-// Line names the jobs of a tenant of which one begins when the one before has ended: those
-// that one Connector has ordered by one key. The zero Line has none, and holds up nothing.
+// Line names the jobs of a tenant that run one after the other: those that one Connector has
+// ordered by one key. The zero Line has no jobs, and holds up nothing.
 type Line struct{ Connector, Key string }
 
 // Ordered reports whether there may be other jobs to wait for.
@@ -28,9 +28,9 @@ type waiter[J any] struct {
 	id string
 }
 
-// Hold makes a job that was begun in an earlier life of the node, and is not to run now,
-// the first of its line, unless there is one: it has begun, and so the others have not.
-// j.Do is not looked at.
+// Hold makes a job the first of its line, unless the line has one. It is for a job that was
+// begun in an earlier life of the node and is not to run now: since it has begun, the others
+// have not. j.Do is not looked at.
 func (s *Scheduler[J]) Hold(j Job[J]) {
 	if !j.Line.Ordered() {
 		return
@@ -42,8 +42,8 @@ func (s *Scheduler[J]) Hold(j Job[J]) {
 	}
 }
 
-// Ended is told of every job that has ended: the next of its line gets its turn. A job
-// that ended while it waited in the line gives its place back.
+// Ended is called for every job that has ended: the next of its line gets its turn. A job that
+// ended while it waited in the line gives its place back.
 func (s *Scheduler[J]) Ended(j Job[J]) {
 	if !j.Line.Ordered() {
 		return

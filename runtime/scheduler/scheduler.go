@@ -2,7 +2,7 @@ package scheduler
 
 import "github.com/wharf-dev/wharf/runtime/lockrank"
 
-// Job is what a [Scheduler] is told of a job when it is handed over, and when it has ended.
+// Job describes a job to a [Scheduler], when it is handed over and when it has ended.
 type Job[J any] struct {
 	Do     *J     // what is run
 	Tenant uint32 // whose turn it takes
@@ -125,8 +125,8 @@ func (s *Scheduler[J]) PushAccepted(j Job[J]) {
 }
 
 // PushSuspects queues the jobs that may have ended the node, before any other runs. Each
-// is tried alone, until it has ended or is [Scheduler.Cleared]. A suspect that has to
-// follow another of its line is not: others run by its turn. beside is called with it
+// is tried alone, until it has ended or is [Scheduler.Cleared]. A suspect that has to follow
+// another of its line is not tried alone: others run by its turn. beside is called with it
 // before it can run, under the scheduler's lock.
 func (s *Scheduler[J]) PushSuspects(jobs []Job[J], beside func(*J)) {
 	s.mu.Lock()

@@ -75,10 +75,10 @@ func (t *trustTable) entry(key trustKey) *trusted {
 // configuration. Do not change the value. The error is a *provider.Refusal when the
 // Connector may not use the secret, or it cannot be read.
 //
-// It is cheap enough to be asked for each delivery: what it has found is kept, and
-// looked up again at once when a Vault changes, and every few seconds where changes go
-// unnoticed. Its use is told when it is first used, when its version or the decision
-// changes, and once an hour.
+// It is cheap enough to be called for each delivery: what it has found is kept, and looked up
+// again at once when a Vault changes, and every few seconds where changes go unnoticed. The use
+// of a secret is recorded when it is first used, when its version or the decision changes, and
+// once an hour.
 func (k *Keeper) ConnectorSecret(ctx context.Context, t storage.Tenant, c *abi.Connector, vaultID, name string) ([]byte, error) {
 	key := trustKey{t, c.WorkspaceID, c.ID, c.Provider, vaultID, name}
 	known := k.trusted.entry(key)

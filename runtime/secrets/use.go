@@ -25,7 +25,7 @@ type User struct {
 
 	Task, Session string // "" for a Connector
 	Call          string // the host call
-	// Vaults returns the Vaults of the Session, in which a name alone is looked for.
+	// Vaults returns the Vaults of the Session, in which a bare name is looked up.
 	Vaults func() []string
 }
 
@@ -169,7 +169,8 @@ func (k *Keeper) readSecret(ctx context.Context, t storage.Tenant, s *vaultSecre
 	return k.parts.Values.Open(ctx, s.secret.ID, s.secret.Version, s.secret.Sealed)
 }
 
-// TellNodeSecrets returns what tells the uses of secrets of the node's configuration.
+// TellNodeSecrets returns a function that records a user's uses of secrets of the node's
+// configuration.
 func (k *Keeper) TellNodeSecrets(u *User) func(ctx context.Context, name, host string, refused *provider.Refusal) error {
 	return func(ctx context.Context, name, host string, refused *provider.Refusal) error {
 		use := abi.SecretUse{Name: name, Allowed: refused == nil, Host: host}
@@ -181,7 +182,7 @@ func (k *Keeper) TellNodeSecrets(u *User) func(ctx context.Context, name, host s
 	}
 }
 
-// SecretsFor returns what finds the secrets of Vaults for a user.
+// SecretsFor returns a function that finds the secrets of Vaults for a user.
 func (k *Keeper) SecretsFor(u *User) func(ctx context.Context, name string) (*provider.VaultSecret, error) {
 	return func(ctx context.Context, name string) (*provider.VaultSecret, error) {
 		s, err := k.findVaulted(ctx, u, name)

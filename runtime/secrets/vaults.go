@@ -46,8 +46,8 @@ type Parts struct {
 	NodeSecret func(ctx context.Context, c *abi.Connector, name string) ([]byte, error)
 }
 
-// Keeper serves Vaults to callers, and their secrets to those who may use them. It is safe
-// for concurrent use.
+// Keeper serves Vaults to callers, and their secrets to users that may use them. It is safe for
+// concurrent use.
 type Keeper struct {
 	parts   Parts
 	counts  counts
@@ -394,8 +394,8 @@ func (k *Keeper) RemoveSecret(ctx context.Context, c *desk.Caller, r *desk.Retry
 	return err
 }
 
-// ListSecrets lists the secrets of a Vault, without their values. Those of a Vault of
-// environment variables or files are those that are there now.
+// ListSecrets lists the secrets of a Vault, without their values. A Vault of environment
+// variables or files lists those that are there now.
 func (k *Keeper) ListSecrets(ctx context.Context, c *desk.Caller, vaultID string, p desk.Page) (desk.DocList, error) {
 	v, _, err := desk.Find[abi.Vault](ctx, k.parts.Desk, c, abi.ObjectVault, vaultID)
 	if err != nil {

@@ -46,7 +46,7 @@ func (k *Keeper) MergeBranch(ctx context.Context, c *desk.Caller, r *desk.Retry,
 	})
 }
 
-// AbandonBranch ends a Branch whose way is not gone on with. What lies on it stays.
+// AbandonBranch ends a Branch that is not continued. What lies on it stays.
 func (k *Keeper) AbandonBranch(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.AbandonBranchRequest) (desk.Doc, error) {
 	return k.endBranch(ctx, c, r, id, func(b *abi.Branch, idem *storage.Idempotency, told ledger.Record) (desk.Doc, error) {
 		told.Kind, told.Payload = abi.EventBranchAbandoned, &req

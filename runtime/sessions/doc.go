@@ -3,7 +3,7 @@
 //
 // Its invariants:
 //
-//   - A transcript is what the log has of it, in the order of the log. What changes a
+//   - A transcript is what the log has of it, in the order of the log. A write that changes a
 //     Session's form (an update, a truncation, a fork, a merge) has the Session for itself
 //     while it is handed over.
 //   - A Session names nothing that its caller may not read, or that its Workspace has no part

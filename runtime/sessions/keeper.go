@@ -11,7 +11,7 @@ import (
 // Parts are what a keeper works with.
 type Parts struct {
 	desk.Parts
-	// DefaultPersona is that of Sessions that name none.
+	// DefaultPersona is the Persona of Sessions that name none.
 	DefaultPersona string
 	// Persona returns a Persona of a tenant, or abi.NotFound.
 	Persona func(ctx context.Context, t storage.Tenant, id string) (*personas.Persona, error)

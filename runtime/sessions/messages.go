@@ -51,10 +51,9 @@ func (k *Keeper) AppendTo(c *desk.Caller, s *ledger.Session, workspace string, m
 	return doc, k.appendToSession(s, b, check)
 }
 
-// MessageIn decodes a Task's input if it is a Message: an object with both "role"
-// and "parts". It returns nil for any other object. Members of a Message that are not
-// known are ignored, but for the one in which other protocols have the content: that
-// would be lost.
+// MessageIn decodes a Task's input if it is a Message: an object with both "role" and "parts".
+// It returns nil for any other object. Unknown members of a Message are ignored, except the one
+// in which other protocols have the content: that would be lost.
 func MessageIn(input jsontext.Value) (*abi.MessageInput, error) {
 	var m abi.MessageInput
 	if _, err := abi.Weigh(input, reflect.TypeOf(m)); err != nil {
@@ -96,7 +95,7 @@ func hasContent(object jsontext.Value) bool {
 	return json.Unmarshal(object, &m) == nil && m.Content != nil
 }
 
-// Said is [Keeper.NewMessage] for one that a client says: the Artifacts that it refers to have to
+// Said is [Keeper.NewMessage] for a client's Message: the Artifacts that it refers to have to
 // be there, for the client.
 func (k *Keeper) Said(ctx context.Context, c *desk.Caller, in *abi.MessageInput, sessionID, taskID string) (*abi.Message, error) {
 	m, err := k.NewMessage(in, sessionID, taskID)
@@ -106,8 +105,8 @@ func (k *Keeper) Said(ctx context.Context, c *desk.Caller, in *abi.MessageInput,
 	return m, k.CheckReferences(ctx, c, m)
 }
 
-// CheckReferences checks that the caller sees the Artifacts that a Message refers to.
-// What is hidden is as absent as what was never there.
+// CheckReferences checks that the caller sees the Artifacts that a Message refers to. A hidden
+// Artifact looks like one that was never there.
 func (k *Keeper) CheckReferences(ctx context.Context, c *desk.Caller, m *abi.Message) error {
 	for i := range m.Parts {
 		p := &m.Parts[i]

@@ -30,7 +30,7 @@ type Answer struct {
 	Refused error // a *provider.Refusal
 
 	Actor   string
-	Message []ledger.Record // told first: the Message that brings it; nil for none
+	Message []ledger.Record // written first: the Message that brings it; nil for none
 	Idem    *storage.Idempotency
 	Status  int // of the answer to Idem: 200 for the request for permission, 0 for the Message
 
@@ -46,8 +46,8 @@ func TimedOut(w *abi.Waiting) *Answer {
 	return a
 }
 
-// Came ends a wait for what nobody gives: failed, when it is not nil, is why the call that
-// waits is refused.
+// Came ends a wait for something that nobody gives: failed, when it is not nil, is why the call
+// that waits is refused.
 func Came(w *abi.Waiting, result []byte, failed error) *Answer {
 	return &Answer{RequestID: w.RequestID, Input: Input{Kind: Bring}, Result: result, Refused: failed}
 }
@@ -78,7 +78,7 @@ func (a *Answer) bring(m *abi.Message) (err error) {
 	return err
 }
 
-// Taken is what follows from an answer, for whoever writes it in one batch.
+// Taken is what follows from an answer. The caller writes it in one batch.
 type Taken struct {
 	Request *Request        // as it is then
 	Records []ledger.Record // in their order
@@ -87,9 +87,9 @@ type Taken struct {
 	Place   int             // of the record that answers Idem
 }
 
-// Take holds an answer against what a Task asks, which is nil where the log has no request.
-// reply makes the event that tells what the call that waits is answered with. An *abi.Error
-// says why the answer is not taken.
+// Take compares an answer with what a Task asks, which is nil where the log has no request.
+// reply makes the event that states the answer to the waiting call. An *abi.Error says why the
+// answer is not taken.
 func (a *Answer) Take(t *abi.Task, asks *Request, at time.Time, reply func(answer []byte, refused error) (ledger.Record, error)) (Taken, error) {
 	if asks == nil {
 		asks = unasked(t.Waiting)
@@ -135,7 +135,7 @@ func (a *Answer) reply(decided *abi.CallApprovalAnswer, tell func([]byte, error)
 	return tell(answer, nil)
 }
 
-// Canceled settles what a Task asks that has ended while it waited, and returns what tells
+// Canceled settles the request of a Task that has ended while it waited, and returns the events
 // of that.
 func Canceled(asks *Request, at time.Time) []ledger.Record {
 	_, effects, err := Step(asks, Input{Kind: End, At: at})

@@ -19,7 +19,7 @@ type waiter struct {
 	end  Ended // set before done is closed
 }
 
-// Ended is a Task that has ended, as those who waited for it see it.
+// Ended is a Task that has ended, as its waiters see it.
 type Ended struct {
 	Doc desk.Doc // with its input; empty when it must be read from the log
 	Err error    // of writing the end
@@ -49,8 +49,8 @@ func (e *Ends) leave(key ledger.Key, entry *waiter) {
 	}
 }
 
-// Tell tells those who wait for a Task that it has ended. how is asked only if there are
-// any, and under no lock of the table.
+// Tell notifies the waiters of a Task that it has ended. how is called only if there are any,
+// and under no lock of the table.
 func (e *Ends) Tell(key ledger.Key, how func() Ended) {
 	e.mu.Lock()
 	entry := e.byID[key]

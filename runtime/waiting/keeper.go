@@ -45,8 +45,8 @@ type Keeper struct{ parts Parts }
 // NewKeeper returns a keeper.
 func NewKeeper(p Parts) *Keeper { return &Keeper{parts: p} }
 
-// Ask returns what a Task asks somebody by a wait, and what tells of it; nil when it asks
-// nobody. at is when the call that waits was recorded.
+// Ask returns what a Task asks somebody by a wait, and the events of that; nil when it asks
+// nobody. at is when the waiting call was recorded.
 func (k *Keeper) Ask(ctx context.Context, tenant storage.Tenant, t *abi.Task, w *abi.Waiting, at time.Time, by Terms) (*Request, []ledger.Record, error) {
 	if kindOf(w) == "" {
 		return nil, nil, nil

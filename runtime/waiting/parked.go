@@ -16,8 +16,8 @@ type Parked struct {
 	parents map[ledger.Key][]ledger.Key // by the child they await
 }
 
-// SetTimer calls fire when now reaches at, unless the Task is forgotten before. It takes
-// the place of a timer that the Task had.
+// SetTimer calls fire when now reaches at, unless the Task is forgotten before. It replaces a
+// timer that the Task had.
 func (p *Parked) SetTimer(key ledger.Key, now func() time.Time, at time.Time, fire func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -50,7 +50,7 @@ func (p *Parked) Await(child, parent ledger.Key) {
 	p.parents[child] = append(p.parents[child], parent)
 }
 
-// Awaiting returns who awaits a Task, and forgets them: each is told once.
+// Awaiting returns who awaits a Task, and forgets them: each is notified once.
 func (p *Parked) Awaiting(child ledger.Key) []ledger.Key {
 	p.mu.Lock()
 	defer p.mu.Unlock()

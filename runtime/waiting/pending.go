@@ -9,9 +9,9 @@ import (
 	"github.com/wharf-dev/wharf/storage"
 )
 
-// Pending holds which requests wait for somebody's answer, so that they can be listed
-// without looking at what was answered. Like the timers it is made anew at each start, from
-// the Tasks that have not ended. Its zero value is ready.
+// Pending holds the requests that wait for somebody's answer, so that they can be listed
+// without looking at answered ones. Like the timers it is made anew at each start, from the
+// Tasks that have not ended. Its zero value is ready.
 type Pending struct {
 	mu       lockrank.RWMutex[lockrank.Table]
 	byTenant map[storage.Tenant][]place // by id, which is by time

@@ -28,13 +28,13 @@ const maxDecisions = 200
 
 // Request is what a parked Task asks somebody, as the log will have it. It is immutable:
 // every change makes a new one. One without an ID was asked before there were requests for
-// permission, or asks nobody: the log is told nothing of it.
+// permission, or asks nobody: nothing of it is written to the log.
 type Request struct {
 	abi.PermissionRequest
 	Sequence uint64 // of the event that states it
 }
 
-// Terms are what the Persona that a Task is pinned to says of who decides on an approval.
+// Terms are what the Persona that a Task is pinned to says about who decides on an approval.
 type Terms struct {
 	Approvals *abi.ApprovalPolicy // nil for none
 	Approvers []string            // whom the plugin names

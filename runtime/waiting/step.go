@@ -72,11 +72,11 @@ var ErrUnfit = errors.New("the request does not take this")
 //	TimeOver   –               Reply, Tell settled               Reply, Tell settled  ErrSettled
 //	End        –               Tell settled                      Tell settled         ErrSettled
 //
-// A dash is ErrUnfit. Of a request without an ID nothing is told: the Tells are left out.
+// A dash is ErrUnfit. Nothing is written of a request without an ID: the Tells are left out.
 //
 // Invariants: a request is settled once, and as approved only when its quorum of different
 // actors has approved the same arguments; one denial denies. Each event of it has the next
-// sequence. Who approves what was changed says which arguments they mean.
+// sequence. An approver of changed arguments says which arguments they mean.
 func Step(p *Request, in Input) (*Request, []Effect, error) {
 	switch {
 	case p == nil && in.Kind == Ask:

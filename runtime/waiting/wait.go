@@ -17,9 +17,9 @@ import (
 type Call struct {
 	Name      string
 	Index     int    // among the Task's calls
-	RequestID string // names the call to whoever answers it
+	RequestID string // names the call to the one who answers it
 	Request   []byte
-	Asked     any // Request, decoded; nil where nobody has decoded it
+	Asked     any // Request, decoded; nil when it is not yet
 	Now       time.Time
 }
 
@@ -68,7 +68,7 @@ func checkQuorum(n int) error {
 	return nil
 }
 
-// Until sets when a wait ends that is to end so many seconds from now; 0 for never.
+// Until sets when a wait ends: so many seconds from now; 0 for never.
 func Until(w *abi.Waiting, now time.Time, timeout float64) error {
 	switch {
 	case math.IsNaN(timeout) || timeout < 0 || timeout > abi.MaxWaitSeconds:
@@ -105,8 +105,8 @@ func RecordedAs(w *abi.Waiting) string {
 	return w.Call
 }
 
-// EventOf returns the kind of the event that tells what a call that waited was answered
-// with. A denial tells on it.
+// EventOf returns the kind of the event that states the answer to a call that waited. An
+// approval that was denied has a kind of its own.
 func EventOf(w *abi.Waiting, status abi.CallStatus, answer []byte) abi.EventKind {
 	var a abi.CallApprovalAnswer
 	if forApproval(w) && json.Unmarshal(answer, &a) == nil && a.Decision != decisionApproved {
