@@ -183,8 +183,8 @@ func (r *Request) readAll(limit, copies int64) ([]byte, error) {
 	}
 }
 
-// ForHookOf has the body of a delivery on a tenant's public path taken from the part of
-// the budget that is for these. It is called before anything is read.
+// ForHookOf takes the body of a delivery on a tenant's public path from the part of the budget
+// that is for such deliveries. It is called before anything is read.
 func (r *Request) ForHookOf(tenant string) { r.hookOf = hooksOf + tenant }
 
 // tenant is whose share of the budget a body takes; "" before anybody is known.

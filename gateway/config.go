@@ -32,7 +32,7 @@ type Config struct {
 	// InFlightBytes bounds the memory that bodies of running requests take together,
 	// decoded and on their way into the log.
 	InFlightBytes int64
-	// InHand bounds what large documents take that are read for requests and held until
+	// InHand bounds what large documents take while they are read for requests and held until
 	// clients have taken them. It is shared with the engine. nil bounds nothing.
 	InHand *inhand.Budget
 

@@ -4,13 +4,13 @@
 //
 // An [Adapter] describes itself with a table of [Route]s. That one table drives
 // the router, the Allow lists of 405 answers, authentication and scope checks,
-// the labels of the metrics and the OpenAPI document, so that none of them can
-// say something else than the others.
+// the labels of the metrics and the OpenAPI document, so that none of them can contradict the
+// others.
 //
 // A request passes, in this order: connection limit, header and time limits,
-// routing, authentication, protocol version, scope, and then the route's
-// [Handler]. Whatever fails on the way answers with the error envelope and a
-// request_id, also where fasthttp itself gives up.
+// routing, authentication, protocol version, scope, and then the route's [Handler]. Any failure
+// on the way is answered with the error envelope and a request_id, even when fasthttp itself
+// gives up.
 //
 // Adapters speak to the engine alone and never to storage.
 package gateway

@@ -38,7 +38,7 @@ func (d *Reading) Context(ctx context.Context) context.Context {
 	return inhand.Into(turns.For(ctx, d.number), d)
 }
 
-// Hold is told of what is about to be read.
+// Hold hears of what is about to be read.
 func (d *Reading) Hold(ctx context.Context, bytes int64) error {
 	if bytes <= inhand.Small {
 		return nil
@@ -51,8 +51,7 @@ func (d *Reading) Hold(ctx context.Context, bytes int64) error {
 	return err
 }
 
-// Leave gives back the place in which something was read: to be called before anything is
-// waited for.
+// Leave gives back the place in which something was read. Call it before waiting for anything.
 func (d *Reading) Leave() {
 	if d != nil && d.placed {
 		d.placed = false
@@ -60,8 +59,8 @@ func (d *Reading) Leave() {
 	}
 }
 
-// Do does what takes long with an event of that size, in a place if it is large. ctx is
-// one of [Reading.Context].
+// Do does long work on an event of that size, in a place if it is large. ctx is one of
+// [Reading.Context].
 func (d *Reading) Do(ctx context.Context, size int, work func()) error {
 	if d == nil {
 		work()

@@ -112,7 +112,7 @@ func (r *Request) unplace() {
 	}
 }
 
-// Long does what takes long with a document of that size, in a place if it is large.
+// Long does long work on a document of that size, in a place if it is large.
 func (r *Request) Long(size int, work func() error) error {
 	return r.server.cfg.Turns.DoFor(r.Context(), r.number(), size, work)
 }
@@ -147,7 +147,7 @@ func (r *Request) newHand(copies int64, kind inhand.Kind) *inhand.Hand {
 	return h
 }
 
-// Live ends when the server drains, so that what only waits gives way.
+// Live ends when the server drains, so that requests that only wait give way.
 func (r *Request) Live() context.Context { return &requestContext{r.server.live, r} }
 
 // PathValue returns the path parameter of that name, percent-decoded. A value

@@ -63,13 +63,13 @@ type Route struct {
 	Tolerant bool
 	// Request and Response name schemas of the adapter; "" for none.
 	Request, Response string
-	// Status is that of the usual answer; Also are the other answers that are no
-	// failure of the request.
+	// Status is that of the usual answer; Also are the other answers that are not failures of
+	// the request.
 	Status int
 	Also   []Answer
 	// Media is the media type of the answer; "" is application/json.
 	Media string
-	// Forms are the other media types that the usual answer is there in.
+	// Forms are the other media types in which the usual answer is available.
 	Forms []Form
 	// Socket routes become a WebSocket for a client that asks for an upgrade.
 	Socket bool

@@ -23,8 +23,8 @@ type Stream struct {
 	unread  *unread // nil: nothing bounds what clients leave unread
 }
 
-// NewStream returns a stream on a connection whose response header was already
-// sent. Every piece has the timeout to be taken by the client.
+// NewStream returns a stream on a connection whose response header was already sent. The client
+// has the timeout to take each piece.
 func NewStream(c net.Conn, timeout time.Duration, chunked bool) *Stream {
 	return &Stream{conn: c, timeout: timeout, chunked: chunked}
 }

@@ -26,8 +26,8 @@ type TLSConfig struct {
 	Cert, Key string // paths of PEM files
 	ACME      *ACMEConfig
 
-	// ClientCA is the path of the certificates that those of clients are signed by, in
-	// PEM; ClientAuth says whether clients need one.
+	// ClientCA is the path of the certificates, in PEM, that sign those of clients; ClientAuth
+	// says whether clients need one.
 	ClientCA   string
 	ClientAuth ClientAuth
 }

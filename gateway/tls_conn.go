@@ -27,8 +27,8 @@ type secureConn struct {
 	greeted bool // a read has succeeded, and was for a request
 }
 
-// Read reads what is no challenge of a certificate authority: such a connection is done
-// with the handshake, which asks for no certificate, and must not be used for more.
+// Read reads from a connection that is not a challenge of a certificate authority. A challenge
+// is done with the handshake, which asks for no certificate, and must not be used for more.
 func (c *secureConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if !c.greeted {

@@ -89,9 +89,9 @@ func (r *Request) subprotocol() string {
 	return ""
 }
 
-// UpgradeNeeded is the answer to a request for what is there as a WebSocket only. It is
-// not 426: that status means an unsupported version of the protocol, to which clients
-// react by choosing another.
+// UpgradeNeeded is the answer to a request for something that is there only as a WebSocket. It
+// is not 426: that status means an unsupported version of the protocol, to which clients react
+// by choosing another.
 func (r *Request) UpgradeNeeded() error {
 	r.SetHeader("Upgrade", "websocket")
 	return abi.InvalidParam("Upgrade", "this path is a WebSocket: ask for an upgrade")

@@ -19,9 +19,8 @@ import (
 	"github.com/wharf-dev/wharf/runtime/desk"
 )
 
-// Close codes that say why the node closes a socket: those of RFC 6455, and of its
-// range for applications those whose last digits are of the HTTP status that says
-// the same.
+// Close codes that say why the node closes a socket: those of RFC 6455, and from its range for
+// applications those whose last digits are the HTTP status that says the same.
 const (
 	CloseNormal       = websocket.CloseNormalClosure
 	CloseGoingAway    = websocket.CloseGoingAway
@@ -121,7 +120,7 @@ func (ws *Socket) Authenticate() (*desk.Caller, error) {
 // Context ends when the server gives up on what runs.
 func (ws *Socket) Context() context.Context { return ws.server.ctx }
 
-// Shown returns err as a client may see it. What is no *abi.Error is logged.
+// Shown returns err as a client may see it. Any error that is not an *abi.Error is logged.
 func (ws *Socket) Shown(err error) *abi.Error {
 	if shown, ok := errors.AsType[*abi.Error](err); ok {
 		return shown

@@ -95,5 +95,5 @@ func (e *export) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close stops the making of it.
+// Close stops making it.
 func (e *export) Close() error { return e.end() }

@@ -15,8 +15,8 @@ import (
 type Node struct {
 	// Tools are those that plugins can be granted; nil: none.
 	Tools Toolbox
-	// Reach says what the host calls reach that the configuration decides on. Calls
-	// that are not in it are there for every plugin.
+	// Reach says what those host calls reach that the configuration decides on. Other calls are
+	// there for every plugin.
 	Reach map[string]Reach
 	// Sandbox is what runs plugins, and its version.
 	Sandbox string
