@@ -12,5 +12,5 @@
 // on the way is answered with the error envelope and a request_id, even when fasthttp itself
 // gives up.
 //
-// Adapters speak to the engine alone and never to storage.
+// Adapters speak only to the engine, never to storage.
 package gateway

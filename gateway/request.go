@@ -212,8 +212,8 @@ func (b *heldBody) Close() error {
 	return nil
 }
 
-// Retry returns the identity of a write that carries an Idempotency-Key, and nil
-// for one without. body is what the equivalence of retries is judged on.
+// Retry returns the identity of a write that carries an Idempotency-Key, and nil for one
+// without. The equivalence of retries is judged on body.
 func (r *Request) Retry(body []byte) (*desk.Retry, error) {
 	keys := r.HTTP.Request.Header.PeekAll("Idempotency-Key")
 	if len(keys) == 0 {

@@ -27,7 +27,7 @@ type Backuper interface {
 	Checkpoint(dir string) error
 }
 
-// Checker is an engine that looks for damage. The error is about the look itself; what is
+// Checker is an engine that looks for damage. The error is about the check itself; what is
 // wrong with the data is in the report. progress, which may be nil, is called now and then.
 type Checker interface {
 	// Check tests what is stored against every invariant of the log.

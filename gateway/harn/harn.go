@@ -38,7 +38,7 @@ func (a *Adapter) WithClients(c *tool.Clients) *Adapter {
 	return with
 }
 
-// WithNode returns an adapter that tells what else the node has.
+// WithNode returns an adapter that says what else the node has.
 func (a *Adapter) WithNode(n Node) *Adapter {
 	with := New(a.cfg, a.core)
 	with.clients, with.node = a.clients, n

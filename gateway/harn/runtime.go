@@ -13,7 +13,7 @@ import (
 
 // Node is what a node has besides its engine. Nothing in it is secret.
 type Node struct {
-	// Tools are those that plugins can be granted; nil: none.
+	// Tools are the tools that plugins can be granted; nil: none.
 	Tools Toolbox
 	// Reach says what those host calls reach that the configuration decides on. Other calls are
 	// there for every plugin.

@@ -91,7 +91,7 @@ func (s *Shelf) Remains(ctx context.Context, key ledger.Key) *abi.Task {
 }
 
 // RemainsFor is [Shelf.Remains] for a caller who may see the Task's Workspace; the error is
-// cause where it is not known which that is.
+// cause when that Workspace is not known.
 func (s *Shelf) RemainsFor(ctx context.Context, c *desk.Caller, id string, cause error) (abi.Task, error) {
 	about := s.Remains(ctx, ledger.Key{Tenant: c.Tenant, ID: id})
 	switch {

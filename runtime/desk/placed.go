@@ -28,8 +28,8 @@ func Placed(o abi.Object, state []byte, workspace, session string) []byte {
 	return WithMember(state, "workspace_id", jsonw.String(nil, workspace))
 }
 
-// ReceiptOf returns the id of the receipt that an event tells of, or that was issued
-// with the end that it tells; "" for none.
+// ReceiptOf returns the id of the receipt that an event is about, or that was issued with the
+// end that the event records; "" for none.
 func ReceiptOf(ev Event) string {
 	rec := ev.Record()
 	if rec.Resource.Object == abi.ObjectReceipt {

@@ -31,7 +31,7 @@ type Call struct {
 	Asked   any       // the request, decoded: a pointer to what the call's definition says; nil when it is not yet
 }
 
-// Answer is what a call is answered with.
+// Answer is the answer to a call.
 type Answer struct {
 	JSON   []byte          // or other bytes, as the call's definition says
 	States *ledger.Record  // what the call's event states; nil for nothing
@@ -56,7 +56,7 @@ func Of[T any](f func(ctx context.Context, c *Call, req *T) (Answer, error)) Fun
 	}
 }
 
-// Encoded is the answer that is a document alone.
+// Encoded returns an answer that is only a document.
 func Encoded(v any) (Answer, error) {
 	doc, err := json.Marshal(v)
 	return Answer{JSON: doc}, err

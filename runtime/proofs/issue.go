@@ -78,7 +78,7 @@ func (i *Issue) Tell(records []ledger.Record) []ledger.Record {
 	return append(records, rec)
 }
 
-// Build makes the receipt, but for its place in the chain.
+// Build makes the receipt, except for its place in the chain.
 func (i *Issue) Build(now time.Time) (err error) {
 	if i == nil {
 		return nil

@@ -1,6 +1,6 @@
 // Package quotas counts what Tasks use against Quotas: it admits or refuses a Task
 // ([Book.Check], [Book.Enroll]), sets aside what a call may use ([Book.SetAside]), and states
-// what was used in the very batch that tells it ([Book.Count]). [Resources] serves Quotas to
+// what was used in the very batch that records it ([Book.Count]). [Resources] serves Quotas to
 // callers. The arithmetic of one Quota is in package quota.
 //
 // Its invariants:

@@ -23,7 +23,7 @@ type Resources struct{ book *Book }
 // NewResources returns what serves the Quotas of a book.
 func NewResources(b *Book) *Resources { return &Resources{book: b} }
 
-// Quota returns a Quota that the caller may see, with what is used by now.
+// Quota returns a Quota that the caller may see, with its usage so far.
 func (q *Resources) Quota(_ context.Context, c *desk.Caller, id string) (desk.Doc, error) {
 	b := q.book
 	b.mu.Lock()

@@ -36,7 +36,7 @@ type Given struct {
 	Withheld []receipt.Redaction // what that was
 }
 
-// Answer is what abi.CallInput is answered with. persona is the text of the Task's Persona.
+// Answer is the answer to abi.CallInput. persona is the text of the Task's Persona.
 func (g *Given) Answer(persona []byte) jsontext.Value {
 	return journal.Given(g.From, g.Input, persona)
 }

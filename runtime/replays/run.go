@@ -40,7 +40,7 @@ type Task interface {
 // Ending is how a replay ends its Task.
 type Ending struct {
 	Kind    lifecycle.InputKind  // Complete, Fail or Canceled
-	Records []ledger.Record      // told in the batch of the end, before it
+	Records []ledger.Record      // written in the batch of the end, before it
 	Outcome func(o *abi.Outcome) // completes the Outcome
 	Facts   *proofs.Facts        // what the receipt is made from; nil where the replay has none of its own
 }

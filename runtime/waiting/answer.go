@@ -24,8 +24,8 @@ var ErrNotWaiting = errors.New("the task does not wait for this")
 type Answer struct {
 	RequestID string // of the wait that it is for
 	Input     Input  // what it means for the request; its time is filled in when it is taken
-	// Result and Refused are what the call that waits is answered with, unless that follows
-	// from decisions.
+	// Result and Refused are the answer to the call that waits, unless that follows from
+	// decisions.
 	Result  []byte
 	Refused error // a *provider.Refusal
 

@@ -211,8 +211,8 @@ func Stored(ctx context.Context, l *ledger.Ledger, tenant storage.Tenant, w *abi
 	return p, ledger.CheckEnvelope(&p.Envelope, abi.ObjectPermissionRequest, w.PermissionID)
 }
 
-// Still returns the request that a Task waits on that cannot be read itself; nil for none
-// that can be.
+// Still returns the request that a Task waits on when the Task itself cannot be read; nil when
+// no such request can be read.
 func Still(ctx context.Context, store storage.Store, task ledger.Key) *Request {
 	list, _, err := store.List(ctx, task.Tenant, abi.ObjectPermissionRequest, desk.Scope{Object: abi.ObjectTask, ID: task.ID}, storage.Page{Limit: 200})
 	if err != nil {

@@ -39,7 +39,7 @@ type EffectKind int
 // What a step can ask for.
 const (
 	Confirm EffectKind = iota // tell the decision
-	Reply                     // the wait is over: tell what the call that waits is answered with
+	Reply                     // the wait is over: tell the answer to the call that waits
 	Tell                      // append Event, which states Request
 )
 

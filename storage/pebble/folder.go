@@ -16,8 +16,8 @@ import (
 	"github.com/wharf-dev/wharf/storage"
 )
 
-// FolderError says why a data folder is not opened. Nothing was written to it, save
-// by a first start that could not make it.
+// FolderError says why a data folder is not opened. Nothing was written to it, except by a
+// first start that could not make it.
 type FolderError struct {
 	Reason string // names the file
 	Try    string // what to do about it, "" when the reason says it
