@@ -362,8 +362,8 @@ const stopTime = 10 * time.Second
 
 // Drain stops taking Tasks and lets running ones end. When ctx ends first, their plugins are
 // stopped and the Tasks are left as they are on disk, to be run again by the next start, as
-// after a crash. Drain returns nil in both cases, and reads keep working. The error says what
-// went on all the same, [stopTime] later: it finds the store closed.
+// after a crash. Drain returns nil in both cases, and reads keep working. An [ErrStuck] names
+// what still went on [stopTime] after it was stopped: the store must not be closed then.
 func (e *Engine) Drain(ctx context.Context) error {
 	e.draining.Store(true)
 	late, over := context.WithCancelCause(context.WithoutCancel(ctx))
