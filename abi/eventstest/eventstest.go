@@ -7,16 +7,20 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/wharf-dev/wharf/abi"
 )
 
-// Checker checks what events tell. It is not safe for concurrent use.
+// Checker checks what events tell. It is safe for concurrent use.
 type Checker struct {
+	described map[abi.EventKind]abi.EventPayload
+
+	mu       sync.Mutex
 	compiler *jsonschema.Compiler
-	kinds    map[abi.EventKind]*jsonschema.Schema
+	kinds    map[abi.EventKind]*jsonschema.Schema // those that were compiled
 }
 
 // NewChecker returns a checker with the schemas of the documentation.
@@ -30,7 +34,10 @@ func NewChecker() (*Checker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the schemas of events: %w", err)
 	}
-	c := &Checker{compiler: jsonschema.NewCompiler(), kinds: map[abi.EventKind]*jsonschema.Schema{}}
+	c := &Checker{described: map[abi.EventKind]abi.EventPayload{}, compiler: jsonschema.NewCompiler(), kinds: map[abi.EventKind]*jsonschema.Schema{}}
+	for _, p := range abi.EventPayloads() {
+		c.described[p.Kind] = p
+	}
 	c.compiler.DefaultDraft(jsonschema.Draft2020)
 	return c, c.compiler.AddResource(schemas, doc)
 }
@@ -40,8 +47,8 @@ const schemas = "urn:events"
 // Check says what is wrong with an event: of which kind it is, which object it states, ""
 // for none, and what it tells besides. A kind of a plugin's own may tell any object.
 func (c *Checker) Check(kind abi.EventKind, states abi.Object, payload []byte) error {
-	known := described(kind)
-	if known == nil {
+	known, ok := c.described[kind]
+	if !ok {
 		if kind.Vendor() && !strings.HasPrefix(string(kind), "vendor.wharf.") {
 			return nil
 		}
@@ -57,12 +64,9 @@ func (c *Checker) Check(kind abi.EventKind, states abi.Object, payload []byte) e
 	if err != nil {
 		return fmt.Errorf("%s tells no JSON: %w", kind, err)
 	}
-	s := c.kinds[kind]
-	if s == nil {
-		if s, err = c.compiler.Compile(schemas + "#/$defs/" + string(kind)); err != nil {
-			return err
-		}
-		c.kinds[kind] = s
+	s, err := c.schemaOf(kind)
+	if err != nil {
+		return err
 	}
 	if err := s.Validate(told); err != nil {
 		return fmt.Errorf("%s tells what docs/events.schema.json does not say: %w\n%.500s", kind, err, payload)
@@ -70,12 +74,14 @@ func (c *Checker) Check(kind abi.EventKind, states abi.Object, payload []byte) e
 	return nil
 }
 
-// described is what is said of a kind of events, nil for nothing.
-func described(kind abi.EventKind) *abi.EventPayload {
-	for _, p := range abi.EventPayloads() {
-		if p.Kind == kind {
-			return &p
-		}
+// schemaOf returns the schema of what a kind of events tells.
+func (c *Checker) schemaOf(kind abi.EventKind) (*jsonschema.Schema, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.kinds[kind]; s != nil {
+		return s, nil
 	}
-	return nil
+	s, err := c.compiler.Compile(schemas + "#/$defs/" + string(kind))
+	c.kinds[kind] = s
+	return s, err
 }

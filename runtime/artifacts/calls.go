@@ -31,9 +31,9 @@ func (k *Keeper) putFor(ctx context.Context, c *hostcall.Call) (hostcall.Answer,
 	if !found {
 		return hostcall.Answer{}, provider.Malformed(errors.New("artifact.put takes a line of JSON, a newline, and the content"))
 	}
-	var put abi.CallArtifactPutRequest
-	if err := json.Unmarshal(header, &put); err != nil {
-		return hostcall.Answer{}, provider.Malformed(err)
+	put, err := provider.Asked[abi.CallArtifactPutRequest](c.Asked, header)
+	if err != nil {
+		return hostcall.Answer{}, err
 	}
 	put.Visibility = cmp.Or(put.Visibility, abi.VisibilityPublic)
 	reg := abi.RegisterArtifactRequest{Kind: put.Kind, MimeType: put.MimeType, Visibility: put.Visibility, Name: put.Name}

@@ -533,10 +533,13 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 	close(leave)
 }
 
+// theChecker is one for all nodes: to read the schemas takes longer than most tests.
+var theChecker = sync.OnceValues(eventstest.NewChecker)
+
 // checkEvents holds every event of a node that ends against its documentation.
 func (n *node) checkEvents(t testing.TB) {
 	t.Helper()
-	checker, err := eventstest.NewChecker()
+	checker, err := theChecker()
 	if err != nil {
 		t.Fatal(err)
 	}

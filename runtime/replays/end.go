@@ -36,14 +36,15 @@ func (p *underWay) end(result *replay.Result, failed error) {
 }
 
 // conclusion is what the event at the end of a replay tells.
-func (p *underWay) conclusion(result *replay.Result, failure *abi.Failure) map[string]any {
+func (p *underWay) conclusion(result *replay.Result, failure *abi.Failure) *abi.ReplayEnded {
 	about := p.about.Replay
-	told := map[string]any{"mode": about.Mode, "source_task_id": about.SourceTaskID, "replay_id": about.ReplayID}
+	told := &abi.ReplayEnded{Mode: about.Mode, SourceTaskID: about.SourceTaskID, ReplayID: about.ReplayID}
 	if result != nil {
-		told["calls"] = len(result.Entries)
+		calls := len(result.Entries)
+		told.Calls = &calls
 	}
-	if failure != nil {
-		told["failure"] = map[string]string{"code": failure.Code, "message": failure.Message}
+	if failure != nil { // without its details
+		told.Failure = &abi.Failure{Code: failure.Code, Message: failure.Message}
 	}
 	return told
 }

@@ -91,7 +91,7 @@ func (p *underWay) run(ctx context.Context) (*replay.Result, error) {
 		return nil, err
 	}
 	if !p.started {
-		p.tell(abi.EventReplayStarted, map[string]any{"mode": about.Replay.Mode, "reason": p.request.Reason})
+		p.tell(abi.EventReplayStarted, abi.ReplayStarted{Mode: about.Replay.Mode, Reason: p.request.Reason})
 	}
 	result, err := replay.Run(ctx, module, p.record, replay.Options{
 		Replacements: replacements, TaskID: about.Replay.ReplayID, OnCall: p.replayed,

@@ -51,7 +51,7 @@ func (k *Keeper) tellSessionReplayed(c *desk.Caller, s *ledger.Session, list des
 	return s.Change(func(same *abi.Session, sequence uint64) error {
 		_, err := k.parts.Desk.Commit(c, same.ID, same.WorkspaceID, nil, 0, ledger.Record{
 			Kind: abi.EventSessionReplayed, Object: abi.ObjectSession, ID: same.ID, Sequence: sequence, State: same,
-			Payload: map[string]any{"replay_task_ids": ids},
+			Payload: abi.SessionReplayed{TaskIDs: ids},
 		})
 		return err
 	})

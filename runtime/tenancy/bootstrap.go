@@ -75,6 +75,7 @@ func (d *Directory) keyless(ctx context.Context) (bool, error) {
 	return len(keys) == 0, err
 }
 
+// LoadTenants reads every tenant into memory. Those that cannot be read are left out.
 func (d *Directory) LoadTenants(ctx context.Context) error {
 	after := ""
 	for {
