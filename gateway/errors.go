@@ -15,16 +15,16 @@ import (
 // fail answers with err. What is no *abi.Error, or is one of the node's own faults, is
 // logged with the request_id. Of the first the client learns nothing but that, or what
 // is stored and cannot be read.
-func (s *Server) fail(ctx *fasthttp.RequestCtx, id string, err error) {
+func (s *Server) fail(r *Request, err error) {
 	shown, ok := errors.AsType[*abi.Error](err)
 	if !ok || shown.Code == abi.CodeInternalError {
-		s.log.Error("request failed", slog.String("request_id", id),
-			slog.String("method", string(ctx.Method())), slog.Any("error", err))
+		s.log.Error("request failed", slog.String("request_id", r.ID),
+			slog.String("method", string(r.HTTP.Method())), slog.Any("error", err))
 	}
 	if !ok {
 		shown = internalError(err, "the node failed to answer this request")
 	}
-	writeError(ctx, id, shown)
+	writeError(r.HTTP, r.ID, r.Route.mount.Errors, shown)
 }
 
 // internalError is what a client is told of an error that is not an *abi.Error.
@@ -35,13 +35,13 @@ func internalError(err error, otherwise string) *abi.Error {
 	return abi.Errorf(abi.CodeInternalError, "%s", otherwise)
 }
 
-func writeError(ctx *fasthttp.RequestCtx, id string, shown *abi.Error) {
-	status := shown.HTTPStatus()
+func writeError(ctx *fasthttp.RequestCtx, id string, shape ErrorShape, shown *abi.Error) {
+	answer := shape(id, shown)
 	ctx.Response.ResetBody()
-	ctx.SetStatusCode(status)
-	ctx.SetContentType(MediaJSON)
-	setErrorHeaders(ctx, status, shown.RetryAfter)
-	ctx.Response.SetBodyRaw(EncodeError(id, shown))
+	ctx.SetStatusCode(answer.Status)
+	ctx.SetContentType(answer.Media)
+	setErrorHeaders(ctx, answer.Status, shown.RetryAfter)
+	ctx.Response.SetBodyRaw(answer.Body)
 }
 
 func setErrorHeaders(ctx *fasthttp.RequestCtx, status, retryAfter int) {
@@ -76,7 +76,19 @@ func (s *Server) brokenRequest(ctx *fasthttp.RequestCtx, err error) {
 	id := s.newRequestID()
 	ctx.Response.Header.Set("X-Request-Id", id)
 	s.metrics.broken.Inc()
-	writeError(ctx, id, brokenError(err))
+	writeError(ctx, id, s.owner(sentPath(ctx)).Errors, brokenError(err))
+}
+
+// sentPath returns the path of a request as it was sent, as far as that is known: of one
+// whose headers could not be read there is what the connection has kept of it.
+func sentPath(ctx *fasthttp.RequestCtx) string {
+	if path := ctx.Request.Header.RequestURI(); len(path) > 1 {
+		return string(path)
+	}
+	if c, ok := ctx.Conn().(*conn); ok {
+		return c.target()
+	}
+	return "/"
 }
 
 // brokenError never repeats fasthttp's text: it can hold the request's headers.
@@ -120,7 +132,7 @@ func (s *Server) options(ctx *fasthttp.RequestCtx) {
 func (s *Server) refuse(ctx *fasthttp.RequestCtx, err *abi.Error) {
 	id := s.newRequestID()
 	ctx.Response.Header.Set("X-Request-Id", id)
-	writeError(ctx, id, err)
+	writeError(ctx, id, s.owner(sentPath(ctx)).Errors, err)
 	giveUp(ctx)
 	s.metrics.unrouted.Inc()
 }

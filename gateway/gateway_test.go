@@ -97,11 +97,10 @@ func (keyless) DeliveryStats() intake.Deliveries { return intake.Deliveries{} }
 // oneRoute is an adapter with one route.
 type oneRoute struct{ handle Handler }
 
-func (o oneRoute) Routes() []Route {
-	return []Route{{Method: "POST", Path: "/x", Operation: "x", Tag: "System", Public: true, Status: 200, Handle: o.handle}}
+func (o oneRoute) Mount() Mount {
+	return Mount{Name: "one", Prefixes: []string{"/"}, Routes: []Route{
+		{Method: "POST", Path: "/x", Operation: "x", Tag: "System", Public: true, Status: 200, Handle: o.handle}}}
 }
-
-func (oneRoute) Schemas() map[string]Schema { return nil }
 
 // start serves one route and returns its URL.
 func start(t *testing.T, log io.Writer, core Core, h Handler) (s *Server, url string) {

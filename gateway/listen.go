@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"errors"
 	"log/slog"
 	"net"
@@ -109,10 +110,39 @@ type conn struct {
 	net.Conn
 	listener *listener
 	closing  sync.Once
+	// begun is how what was read last began, when that can be a request: at most so many bytes.
+	begun  [begunKept]byte
+	begins int
 	// linger is set, by the goroutine that serves the connection, when an answer
 	// was given without reading the whole request: closing at once would reset the
 	// connection and could lose the answer.
 	linger bool
+}
+
+// begunKept is enough for a method and the longest prefix of a protocol.
+const begunKept = 128
+
+// Read implements net.Conn. It keeps how a request begins: of one that cannot be parsed,
+// nothing else says which protocol's errors its client understands.
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if n > 0 && 'A' <= p[0] && p[0] <= 'Z' {
+		c.begins = copy(c.begun[:], p[:n])
+	}
+	return n, err
+}
+
+// target returns the path of the request that was begun last, as far as it was kept. It is for
+// the goroutine that serves the connection.
+func (c *conn) target() string {
+	_, rest, ok := bytes.Cut(c.begun[:c.begins], []byte(" "))
+	if !ok || len(rest) == 0 || rest[0] != '/' {
+		return "/"
+	}
+	if end := bytes.IndexAny(rest, " ?#\r\n"); end >= 0 {
+		rest = rest[:end]
+	}
+	return string(rest)
 }
 
 func (c *conn) Close() error {

@@ -70,9 +70,10 @@ type routeMeter struct {
 }
 
 func (m *metrics) route(rt *Route) *routeMeter {
-	meter := &routeMeter{latency: m.latency.WithLabelValues(rt.Operation)}
+	operation := rt.mount.operation(rt)
+	meter := &routeMeter{latency: m.latency.WithLabelValues(operation)}
 	for class := range meter.classes {
-		meter.classes[class] = m.requests.WithLabelValues(rt.Operation, fmt.Sprintf("%dxx", class))
+		meter.classes[class] = m.requests.WithLabelValues(operation, fmt.Sprintf("%dxx", class))
 	}
 	return meter
 }

@@ -12,57 +12,46 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 )
 
-// tagDocs describes the groups of the document, in their order.
-var tagDocs = [][2]string{
-	{"Discovery", "What this node is and can do."},
-	{"Tasks", "Units of agent work."},
-	{"Sessions", "Conversations: they own transcripts."},
-	{"Messages", "Turns of a transcript."},
-	{"Events", "The append-only facts, as lists and as streams."},
-	{"Artifacts", "Durable content that Messages and Outcomes refer to."},
-	{"Outcomes", "What Tasks result in."},
-	{"Branches", "Lineage of alternate paths."},
-	{"Workspaces", "Isolation boundaries."},
-	{"Personas", "Operational roles."},
-	{"Receipts", "Proofs of what happened."},
-	{"Memories", "Durable knowledge."},
-	{"Vaults", "Protected credentials."},
-	{"Connectors", "Sources of external activity."},
-	{"Skills", "Callable capabilities."},
-	{"Quotas", "Ceilings."},
-	{"Permissions", "Requests for a human decision."},
-	{"Runtime", "What runs the Tasks."},
-	{"Records", "Wharf's own: what Tasks recorded, to look at, to fork and to take away."},
-	{"Authorization", "Access tokens for those who have an API key."},
-	{"Administration", "Wharf's own: keys and backups."},
-	{"System", "Health, metrics and this document."},
+// Document is how a protocol describes itself: an OpenAPI 3.1 document, made from its routes.
+type Document struct {
+	Path        string // where it is served
+	Title       string
+	Version     string // of the protocol
+	Summary     string
+	Description string
+	Tags        [][2]string // the groups of routes, in their order, and what each is
 }
 
-// openAPI writes the OpenAPI 3.1 document of a route table. It panics when a
+// tagSystem is the group of what the node says about itself.
+const tagSystem = "System"
+
+// openAPI writes the OpenAPI 3.1 document of a protocol. It panics when a
 // schema cannot be written, which is a mistake in the program.
-func openAPI(cfg Config, routes []Route, schemas map[string]Schema) []byte {
+func openAPI(cfg Config, m *mounted, schemas map[string]Schema) []byte {
 	server := cfg.PublicURL
 	if server == "" {
 		server = "/"
 	}
-	schemas["Error"] = errorSchema()
+	if schemas["Error"] == nil {
+		schemas["Error"] = errorSchema()
+	}
 	doc := Schema{
 		"openapi": "3.1.0",
 		"info": Schema{
-			"title":       "Wharf",
-			"version":     abi.ProtocolVersion,
-			"summary":     "The Harn Agents Protocol over HTTP",
-			"description": "An edge gateway for agents with a durable event log. Every request outside the public operations carries an API key and the header " + abi.VersionHeader + ".",
+			"title":       m.Document.Title,
+			"version":     m.Document.Version,
+			"summary":     m.Document.Summary,
+			"description": m.Document.Description,
 			"license":     Schema{"name": "Apache-2.0", "url": "https://www.apache.org/licenses/LICENSE-2.0.html"},
 			"contact":     Schema{"name": "The Wharf project", "url": "https://github.com/wharf-dev/wharf"},
 		},
 		"servers":  []Schema{{"url": server, "description": "This node"}},
 		"security": security(""),
-		"tags":     tagList(routes),
-		"paths":    paths(routes),
+		"tags":     tagList(m),
+		"paths":    paths(m.routes),
 		"components": Schema{
 			"schemas":    schemas,
-			"parameters": sharedParameters(),
+			"parameters": sharedParameters(m.Version),
 			"headers": Schema{"RequestId": Schema{"description": "Names this request in the node's log.",
 				"schema": Schema{"type": "string", "pattern": "^req_[0-9A-Z]{26}$"}}},
 			"responses": Schema{"Error": Schema{
@@ -124,10 +113,10 @@ func requestIDHeader() Schema {
 	return Schema{"X-Request-Id": Schema{"$ref": "#/components/headers/RequestId"}}
 }
 
-func tagList(routes []Route) []Schema {
+func tagList(m *mounted) []Schema {
 	var tags []Schema
-	for _, tag := range tagDocs {
-		if slices.ContainsFunc(routes, func(rt Route) bool { return rt.Tag == tag[0] }) {
+	for _, tag := range append(slices.Clone(m.Document.Tags), [2]string{tagSystem, "Health, metrics and this document."}) {
+		if slices.ContainsFunc(m.routes, func(rt Route) bool { return rt.Tag == tag[0] }) {
 			tags = append(tags, Schema{"name": tag[0], "description": tag[1]})
 		}
 	}
@@ -138,10 +127,11 @@ func paths(routes []Route) Schema {
 	all := Schema{}
 	for i := range routes {
 		rt := &routes[i]
-		item, ok := all[rt.Path].(Schema)
+		path := rt.documented()
+		item, ok := all[path].(Schema)
 		if !ok {
 			item = Schema{}
-			all[rt.Path] = item
+			all[path] = item
 		}
 		item[strings.ToLower(rt.Method)] = operation(rt)
 	}
@@ -184,16 +174,19 @@ func description(rt *Route) string {
 	return text
 }
 
-// sharedParameters are the parameters that the server itself looks at.
-func sharedParameters() Schema {
-	return Schema{
-		"ProtocolVersion": Schema{"name": abi.VersionHeader, "in": "header", "required": true,
-			"description": "The version of the protocol that the client speaks.",
-			"schema":      Schema{"type": "string", "enum": abi.SupportedVersions()}},
+// sharedParameters are the parameters that stand before many routes.
+func sharedParameters(rule *VersionRule) Schema {
+	shared := Schema{
 		"IdempotencyKey": Schema{"name": "Idempotency-Key", "in": "header", "required": false,
 			"description": "Makes retries safe: equal requests with one key have one effect. Kept for at least 24 hours.",
 			"schema":      Schema{"type": "string", "minLength": 1, "maxLength": 255}},
 	}
+	if rule != nil {
+		shared["ProtocolVersion"] = Schema{"name": rule.Header, "in": "header", "required": true,
+			"description": rule.Doc,
+			"schema":      Schema{"type": "string", "enum": rule.Supported}}
+	}
+	return shared
 }
 
 func parameters(rt *Route) []Schema {
@@ -203,7 +196,7 @@ func parameters(rt *Route) []Schema {
 			"description": "The id of the " + strings.ReplaceAll(strings.TrimSuffix(name, "_id"), "_", " ") + ".",
 			"schema":      Schema{"type": "string"}})
 	}
-	if !rt.Public && !rt.Unversioned {
+	if rt.versioned() {
 		params = append(params, Schema{"$ref": "#/components/parameters/ProtocolVersion"})
 	}
 	if rt.Idempotent {
@@ -266,7 +259,7 @@ func errorStatuses(rt *Route) []int {
 	if !rt.Public {
 		statuses = append(statuses, fasthttp.StatusUnauthorized, fasthttp.StatusForbidden)
 	}
-	if !rt.Public && !rt.Unversioned {
+	if rt.versioned() {
 		statuses = append(statuses, fasthttp.StatusUpgradeRequired)
 	}
 	if len(rt.pathParams()) > 0 {

@@ -172,6 +172,9 @@ func (r *Request) SetHeader(name, value string) { r.HTTP.Response.Header.Set(nam
 // Target returns the canonical path of the request: decoded, without query.
 func (r *Request) Target() string { return unescape(string(r.HTTP.URI().PathOriginal())) }
 
+// operation returns the name of what is asked for, in metrics and in the log.
+func (r *Request) operation() string { return r.Route.mount.operation(r.Route) }
+
 // Gone reports whether the client has left. It is cheap enough to be asked about
 // once a second, and may say false where the system cannot tell.
 func (r *Request) Gone() bool { return gone(r.HTTP.Conn()) }
@@ -179,7 +182,7 @@ func (r *Request) Gone() bool { return gone(r.HTTP.Conn()) }
 // Reporter returns a function that logs why an answer that had begun could not be
 // ended. It may be used after the handler has returned.
 func (r *Request) Reporter() func(error) {
-	log, id, operation := r.server.log, r.ID, r.Route.Operation
+	log, id, operation := r.server.log, r.ID, r.operation()
 	return func(err error) {
 		log.Error("answer broken off", slog.String("request_id", id), slog.String("operation", operation), slog.Any("error", err))
 	}

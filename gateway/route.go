@@ -40,7 +40,7 @@ type Param struct {
 // Route is one operation: a row of the table that drives everything.
 type Route struct {
 	Method    string
-	Path      string // with {name} for parameters
+	Path      string // with {name} for a parameter of one segment, {name:*} for all that is left
 	Operation string // operationId, and the label in metrics
 	Tag       string // the group in the OpenAPI document
 	Summary   string // one line
@@ -75,6 +75,8 @@ type Route struct {
 	Socket bool
 
 	Handle Handler
+
+	mount *mounted // set when the server is made
 }
 
 // Answer is an answer of a route besides the usual one. Empty answers have no
@@ -95,13 +97,12 @@ type Form struct {
 // Schema is a JSON Schema as the OpenAPI document holds it.
 type Schema = map[string]any
 
-// Adapter is a protocol behind the gateway.
-type Adapter interface {
-	// Routes returns the adapter's table. It is called once.
-	Routes() []Route
-	// Schemas returns the schemas that the table names, and those they refer to
-	// as "#/components/schemas/<name>".
-	Schemas() map[string]Schema
+// documented returns the path as OpenAPI writes it, which knows no parameter of many segments.
+func (rt *Route) documented() string { return strings.ReplaceAll(rt.Path, ":*}", "}") }
+
+// versioned reports whether the protocol's rule about versions holds for the route.
+func (rt *Route) versioned() bool {
+	return !rt.Public && !rt.Unversioned && rt.mount != nil && rt.mount.Version != nil
 }
 
 // pathParams returns the names of the path's parameters in order.
@@ -109,7 +110,7 @@ func (rt *Route) pathParams() []string {
 	var names []string
 	for segment := range strings.SplitSeq(rt.Path, "/") {
 		if strings.HasPrefix(segment, "{") {
-			names = append(names, strings.Trim(segment, "{}"))
+			names = append(names, strings.TrimSuffix(strings.Trim(segment, "{}"), ":*"))
 		}
 	}
 	return names

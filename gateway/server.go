@@ -9,7 +9,6 @@ import (
 	mathrand "math/rand/v2"
 	"net"
 	"runtime/debug"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,14 +32,17 @@ type Core interface {
 
 // Server is the front door. All methods are safe for concurrent use.
 type Server struct {
-	cfg    Config
-	core   Core
-	log    *slog.Logger
-	http   *fasthttp.Server
-	routes []Route
-	// openAPI is the document that describes routes, made once.
-	openAPI []byte
+	cfg     Config
+	core    Core
+	log     *slog.Logger
+	http    *fasthttp.Server
 	metrics *metrics
+
+	// What is mounted is set by New, and not changed afterwards.
+	mounts []*mounted
+	owners map[string]*mounted // by prefix
+	root   *mounted
+	routes []Route
 
 	ids      *abi.IDs
 	inFlight shared
@@ -59,26 +61,18 @@ type Server struct {
 	unread  unread
 }
 
-// New returns a server for the given adapters. It panics when two routes share
-// method and path, which is a mistake in the program.
+// New returns a server for the given adapters. It panics about mistakes in the program, such as
+// two routes that share method and path.
 func New(cfg Config, core Core, logger *slog.Logger, adapters ...Adapter) *Server {
-	s := &Server{cfg: cfg.WithDefaults(), core: core, log: logger, ids: newIDs()}
+	s := &Server{cfg: cfg.WithDefaults(), core: core, log: logger, ids: newIDs(), owners: map[string]*mounted{}}
 	s.inFlight.split(s.cfg.InFlightBytes, s.cfg.BodyLimit, s.cfg.DeliveryLimit)
 	s.streams.limit = int64(s.cfg.Streams)
 	s.sockets.init()
 	s.unread.limit = s.cfg.InFlightBytes / unreadPart
 	s.ctx, s.giveUp = context.WithCancel(context.Background())
 	s.live, s.drain = context.WithCancel(s.ctx)
-	s.routes = s.systemRoutes()
-	schemas := systemSchemas()
-	for _, a := range adapters {
-		s.routes = append(s.routes, a.Routes()...)
-		for name, schema := range a.Schemas() {
-			schemas[name] = schema
-		}
-	}
+	s.mount(adapters)
 	s.metrics = newMetrics(s)
-	s.openAPI = openAPI(s.cfg, s.routes, schemas)
 	s.http = s.newHTTP()
 	return s
 }
@@ -95,8 +89,9 @@ func (s *Server) newRequestID() string { return "req_" + s.ids.New("") }
 // Routes returns the table of everything that the server answers. Do not change it.
 func (s *Server) Routes() []Route { return s.routes }
 
-// OpenAPI returns the document that /openapi.json answers with. Do not change it.
-func (s *Server) OpenAPI() []byte { return s.openAPI }
+// OpenAPI returns the document of the protocol that has the prefix "/", which describes the
+// node's own routes too; nil when that protocol has none. Do not change it.
+func (s *Server) OpenAPI() []byte { return s.root.openAPI }
 
 func (s *Server) newHTTP() *fasthttp.Server {
 	return &fasthttp.Server{
@@ -155,7 +150,7 @@ func (s *Server) handler(rt *Route) fasthttp.RequestHandler {
 			meter.observe(ctx.Response.StatusCode(), time.Since(start))
 		}()
 		if err := s.serve(r); err != nil {
-			s.fail(ctx, r.ID, err)
+			s.fail(r, err)
 		}
 	}
 }
@@ -176,8 +171,8 @@ func (s *Server) admit(r *Request) error {
 	if err := s.authenticate(r); err != nil {
 		return err
 	}
-	if !r.Route.Unversioned {
-		if err := checkVersion(r.version()); err != nil {
+	if r.Route.versioned() {
+		if err := r.Route.mount.Version.Check(r); err != nil {
 			return err
 		}
 	}
@@ -235,35 +230,10 @@ func equalFold(b []byte, lower string) bool {
 	return true
 }
 
-// checkVersion answers an absent or unknown version with 426 and what there is
-// (docs/protocol.md, 1).
-func checkVersion(version []byte) error {
-	for _, supported := range abi.SupportedVersions() {
-		if string(version) == supported {
-			return nil
-		}
-	}
-	err := abi.Errorf(abi.CodeUnsupportedVersion, "the header %s is absent or names a version that is not supported", abi.VersionHeader)
-	err.Param = abi.VersionHeader
-	err.Details = supportedVersions()
-	return err
-}
-
-func supportedVersions() []byte {
-	list := []byte(`{"supported_versions":[`)
-	for i, v := range abi.SupportedVersions() {
-		if i > 0 {
-			list = append(list, ',')
-		}
-		list = strconv.AppendQuote(list, v)
-	}
-	return append(list, "]}"...)
-}
-
 func (s *Server) panicked(r *Request, p any) {
 	s.log.Error("request panicked", slog.String("request_id", r.ID),
-		slog.String("operation", r.Route.Operation), slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
-	writeError(r.HTTP, r.ID, abi.Errorf(abi.CodeInternalError, "the node failed to answer this request"))
+		slog.String("operation", r.operation()), slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
+	writeError(r.HTTP, r.ID, r.Route.mount.Errors, abi.Errorf(abi.CodeInternalError, "the node failed to answer this request"))
 }
 
 // finish gives back what the request held.
@@ -344,6 +314,7 @@ func (s *Server) connections() int64 {
 
 // refusal is the whole answer to a connection beyond the limit.
 func (s *Server) refusal() []byte {
+	// Nothing was read, so nobody knows whose path it would have been.
 	body := EncodeError(s.newRequestID(), abi.Errorf(abi.CodeServiceUnavailable, "the node has as many connections as it takes"))
 	return fmt.Appendf(nil, "HTTP/1.1 503 Service Unavailable\r\nContent-Type: %s\r\nContent-Length: %d\r\n"+
 		"Retry-After: 1\r\nConnection: close\r\n\r\n%s", MediaJSON, len(body), body)

@@ -9,9 +9,8 @@ import (
 
 // systemRoutes are what the node says about itself.
 func (s *Server) systemRoutes() []Route {
-	const tag = "System"
 	get := func(path, operation, summary, response string, h Handler) Route {
-		return Route{Method: fasthttp.MethodGet, Path: path, Operation: operation, Tag: tag, Summary: summary,
+		return Route{Method: fasthttp.MethodGet, Path: path, Operation: operation, Tag: tagSystem, Summary: summary,
 			Public: true, Status: fasthttp.StatusOK, Response: response, Handle: h}
 	}
 	metrics := get("/metrics", "getMetrics", "Show metrics for Prometheus", "", s.serveMetrics)
@@ -25,10 +24,6 @@ func (s *Server) systemRoutes() []Route {
 		ready,
 		get("/version", "getVersion", "Name the build and the protocol versions", "Version", s.version),
 		metrics,
-		get("/openapi.json", "getOpenAPI", "Describe every route", "OpenAPIDocument", func(r *Request) error {
-			r.Send(fasthttp.StatusOK, s.openAPI)
-			return nil
-		}),
 	}
 }
 
@@ -43,7 +38,6 @@ func systemSchemas() map[string]Schema {
 			"name": text, "node": text, "version": text, "protocol_family": text,
 			"supported_versions": Schema{"type": "array", "items": text},
 		}, "name", "node", "version", "protocol_family", "supported_versions"),
-		"OpenAPIDocument": {"type": "object", "description": "An OpenAPI 3.1 document."},
 	}
 }
 

@@ -17,11 +17,6 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 )
 
-// Subprotocol is the WebSocket subprotocol of the node's frames. A client that
-// cannot set headers, as a browser cannot, offers it, and by that asks for the
-// current version of the protocol; it may offer the name of a version instead.
-const Subprotocol = "harn.v1"
-
 // bearerProtocol begins the subprotocol that holds the key of a client that cannot
 // set headers. The node never answers with it.
 const bearerProtocol = "bearer."
@@ -63,26 +58,11 @@ func (r *Request) credential() (token string, ok bool) {
 	return "", false
 }
 
-// version returns the version of the protocol that the client speaks: as the header
-// says, else as a subprotocol does.
-func (r *Request) version() []byte {
-	if header := r.HTTP.Request.Header.Peek(abi.VersionHeader); len(header) > 0 || !r.IsUpgrade() {
-		return header
-	}
-	switch chosen := r.subprotocol(); chosen {
-	case "":
-		return nil
-	case Subprotocol:
-		return []byte(abi.ProtocolVersion)
-	default:
-		return []byte(chosen)
-	}
-}
-
-// subprotocol returns the first of the offered subprotocols that the node speaks.
-func (r *Request) subprotocol() string {
+// Subprotocol returns the first of the offered subprotocols that the route's protocol speaks,
+// "" for none.
+func (r *Request) Subprotocol() string {
 	for _, name := range r.offered() {
-		if name == Subprotocol || slices.Contains(abi.SupportedVersions(), name) {
+		if slices.Contains(r.Route.mount.Subprotocols, name) {
 			return name
 		}
 	}
@@ -193,7 +173,7 @@ func handshakeOf(r *Request) *handshake {
 	for _, extensions := range r.HTTP.Request.Header.PeekAll("Sec-WebSocket-Extensions") {
 		h.request.Header.Add("Sec-Websocket-Extensions", string(extensions))
 	}
-	if chosen := r.subprotocol(); chosen != "" {
+	if chosen := r.Subprotocol(); chosen != "" {
 		h.answer.Set("Sec-Websocket-Protocol", chosen)
 	}
 	return h

@@ -18,9 +18,9 @@ const (
 	statusSwitching = fasthttp.StatusSwitchingProtocols
 )
 
-// Routes returns the table: the operations of the protocol (docs/protocol.md, 2)
+// routes returns the table: the operations of the protocol (docs/protocol.md, 2)
 // and Wharf's own.
-func (a *Adapter) Routes() []gateway.Route {
+func (a *Adapter) routes() []gateway.Route {
 	var all []gateway.Route
 	for _, group := range [][]gateway.Route{
 		a.discoveryRoutes(), a.taskRoutes(), a.sessionRoutes(), a.messageRoutes(), a.eventRoutes(),
