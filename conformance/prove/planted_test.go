@@ -31,12 +31,12 @@ func recordFaults() []fault {
 			old:   "if err := r.tell(ctx, c, journal.Intent); err != nil {\n\t\treturn err\n\t}\n\treturn r.flush(true)",
 			new:   "return r.tell(ctx, c, journal.Intent)",
 			tests: [][2]string{{engine, "TestIntentComesFirst"}}},
-		{name: "a record is read in another order", file: "runtime/engine/record.go",
-			old: "\t\tif !more {\n\t\t\treturn h, nil",
-			new: "\t\tif !more {\n\t\t\tif n := len(h.entries); n > 1 && !h.entries[n-1].Open {\n" +
-				"\t\t\t\th.entries[n-1], h.entries[n-2] = h.entries[n-2], h.entries[n-1]\n" +
-				"\t\t\t\th.entries[n-1].Index, h.entries[n-2].Index = n-1, n-2\n\t\t\t}\n\t\t\treturn h, nil",
-			tests: [][2]string{{engine, "TestExactReplay"}, {engine, "TestResumeAtEveryBoundary"}, {prove, "TestReplaysAreByteIdentical"}}},
+		{name: "a record is read in another order", file: "runtime/records/reader.go",
+			old: "\treturn h, nil\n}\n\n// share reads",
+			new: "\tif n := len(h.Entries); n > 1 && !h.Entries[n-1].Open {\n" +
+				"\t\th.Entries[n-1], h.Entries[n-2] = h.Entries[n-2], h.Entries[n-1]\n" +
+				"\t\th.Entries[n-1].Index, h.Entries[n-2].Index = n-1, n-2\n\t}\n\treturn h, nil\n}\n\n// share reads",
+			tests: [][2]string{{"./runtime/records", "TestForks"}, {engine, "TestExactReplay"}, {engine, "TestResumeAtEveryBoundary"}, {prove, "TestReplaysAreByteIdentical"}}},
 		{name: "the stated hash of an override is ignored", file: "runtime/replay/override.go",
 			old: `if o.SHA256 != "" && o.SHA256 != hash && o.SHA256 != roundedHash(o) {`, new: "if false {",
 			tests: [][2]string{{engine, "TestReplayRefusals"}, {prove, "TestReplayRequestsAreHeldToTheirWord"}}},

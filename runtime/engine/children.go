@@ -108,7 +108,7 @@ func (e *Engine) checkGenerations(ctx context.Context, t *task) error {
 			return provider.Refuse(abi.CallTooLarge, "too_many_generations", fmt.Sprintf("tasks have at most %d generations", maxGenerations))
 		}
 		var err error
-		if up, err = e.storedTask(ctx, t.tenant, up.ParentTaskID); err != nil {
+		if up, err = e.records.Task(ctx, t.tenant, up.ParentTaskID); err != nil {
 			return err
 		}
 	}
@@ -148,7 +148,7 @@ func childStatus(code abi.ErrorCode) abi.CallStatus {
 // child reads a Task that the run's may wait for: one of its own children, or one that
 // the record has which a fork shares with its source.
 func (r *run) child(ctx context.Context, id string) (*abi.Task, error) {
-	child, err := r.engine.storedTask(ctx, r.task.tenant, id)
+	child, err := r.engine.records.Task(ctx, r.task.tenant, id)
 	if err != nil && !ledger.IsNotFound(err) {
 		return nil, err
 	}

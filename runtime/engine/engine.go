@@ -32,6 +32,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
 	"github.com/wharf-dev/wharf/runtime/quotas"
 	"github.com/wharf-dev/wharf/runtime/receipt"
+	"github.com/wharf-dev/wharf/runtime/records"
 	"github.com/wharf-dev/wharf/runtime/replays"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/runtime/scheduler"
@@ -223,6 +224,7 @@ type inMemory struct {
 	observers []func(storage.Tenant, *abi.Task) // hear of each Task that has ended, as it was accepted
 	aside     *aside.Shelf
 	pinned    *pinned.Keeper
+	records   *records.Reader
 }
 
 // counters are what metrics are made of.
@@ -281,18 +283,18 @@ func (e *Engine) furnish(parts *Parts) {
 	e.tenantResources = tenancy.NewDirectory(tenancy.Parts{Parts: common,
 		Entropy: e.entropy, Tokens: parts.Tokens, Quota: e.Quota, Seed: e.Seed, LeaveOut: e.aside.LeaveOut}, e.tenants)
 	e.pinned = pinned.NewKeeper(pinned.Parts{Blobs: e.store.Blobs(), Modules: e.modules, Persona: e.Persona})
+	e.records = records.NewReader(records.Parts{Parts: common, PersonaAt: e.pinned.PersonaAt})
 	e.memoryResources = memories.NewKeeper(memories.Parts{Parts: common, Persona: e.Persona, TenantID: e.tenants.IDOf})
 	e.sessionResources = sessions.NewKeeper(sessions.Parts{Parts: common,
 		DefaultPersona: e.config.DefaultPersona, Persona: e.Persona, CheckVaultIDs: e.CheckVaultIDs})
 	e.permissionResources = waiting.NewKeeper(waiting.Parts{Parts: common,
-		Messages: e.sessionResources, Task: e.storedTask, Live: e.tasks.workspaceOf, Wake: e.wake, Generations: maxGenerations,
+		Messages: e.sessionResources, Task: e.records.Task, Live: e.tasks.workspaceOf, Wake: e.wake, Generations: maxGenerations,
 		Pending: &e.pending, Ends: &e.ends})
 	e.fileResources = files.NewKeeper(files.Parts{Parts: common, Root: parts.Files})
 	e.artifactResources = artifacts.NewKeeper(artifacts.Parts{Parts: common,
 		DefaultWorkspaceOf: e.DefaultWorkspaceOf, MostRead: int64(e.config.Limits.PayloadBytes)})
-	records := replays.NewRecords(e.ledger, recordedRuns{e})
-	e.proofResources = e.newProofs(common, parts.Keys, records)
-	e.replayResources = e.newReplays(common, records)
+	e.proofResources = e.newProofs(common, parts.Keys)
+	e.replayResources = e.newReplays(common)
 	e.Intake = e.newIntake(common, e.ConnectorSecret)
 	e.haveRoomsAnswer(e.memoryResources, e.sessionResources, e.artifactResources, e.Intake)
 }

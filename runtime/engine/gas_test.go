@@ -9,13 +9,9 @@ import (
 	"sync"
 	"testing"
 
-	json "github.com/go-json-experiment/json"
-
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/journal"
-	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
-	"github.com/wharf-dev/wharf/storage"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
 
@@ -309,27 +305,5 @@ func TestTasksOfBefore(t *testing.T) {
 	now := second.wire(t, second.wait(t, second.submit(t, session, "")))
 	if now.Metadata.Rewriter != "wharf-1" || now.Metadata.Gas == 0 || now.Metadata.Arch != "" || now.ReplayInput.Materials[1].Metadata.Rewriter != "wharf-1" {
 		t.Errorf("a Task of now: %+v", now.Metadata)
-	}
-}
-
-// startedBefore is the payload that told the start of a Task before modules were
-// rewritten, and programHashBefore what its receipt says of its program.
-const (
-	startedBefore = `{"program":{"type":"program","visibility":"internal","plugin":"echo","module":"sha256:50789ab7ac16c5bcc63069d5785e027947e9c21ddaf225126279da8aafbc7078","export":"run","abi":"wharf-abi-1","persona":"sha256:2caf914db317de4c5cd0282509c86e2c5701006bd95612b8fc4a827c58f8a991","seed":"MZaB/e7hBlGQl8L1VpHuVA==","limits":{"memory_bytes":268435456,"host_calls":100000,"payload_bytes":33554432,"output_bytes":67108864},"engine":"wazero-1.12.0","arch":"amd64"}}`
-
-	programHashBefore = "sha256:776ff3468c154d3f1c2be6e0856700d0dc5ee2c4240fcee26bc8122914a22dac"
-)
-
-func TestProgramOfBefore(t *testing.T) {
-	var h history
-	if err := h.readStart(1, &storage.Record{Payload: []byte(startedBefore)}); err != nil {
-		t.Fatal(err)
-	}
-	again, err := json.Marshal(programOf(h.program))
-	if err != nil || string(again) != startedBefore {
-		t.Errorf("written again: %s, %v", again, err)
-	}
-	if hash := receipt.ProgramHash(h.program); hash != programHashBefore {
-		t.Errorf("its hash is %s, and was %s", hash, programHashBefore)
 	}
 }

@@ -4,19 +4,17 @@ import (
 	"context"
 
 	"github.com/wharf-dev/wharf/runtime/desk"
-	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/proofs"
 	"github.com/wharf-dev/wharf/runtime/receipt"
-	"github.com/wharf-dev/wharf/runtime/replays"
 )
 
 // unreadableRecord says why a receipt cannot be made again.
 const unreadableRecord = "the Task's record could not be read"
 
 // newProofs makes what issues receipts and shows them.
-func (e *Engine) newProofs(common desk.Parts, keys *receipt.Keyring, records *replays.Records) *proofs.Keeper {
+func (e *Engine) newProofs(common desk.Parts, keys *receipt.Keyring) *proofs.Keeper {
 	return proofs.NewKeeper(proofs.Parts{Parts: common, Tenants: e.tenants, Keys: keys, RequiredOnly: e.config.RequiredReceiptsOnly,
-		Version: e.version, Task: e.storedTask, TaskRecord: records.Of, PersonaAt: e.pinned.PersonaAt, Modules: e.modules})
+		Version: e.version, Task: e.records.Task, TaskRecord: e.records.Of, PersonaAt: e.pinned.PersonaAt, Modules: e.modules})
 }
 
 // newIssue prepares the receipt of a Task that ends; nil when it gets none. The
@@ -65,28 +63,28 @@ func (e *Engine) factsOf(ctx context.Context, t *task) (f *proofs.Facts, asOf ui
 // readFacts fills in what the log tells. What is left after an error says that the
 // record could not be read.
 func (e *Engine) readFacts(ctx context.Context, t *task, f *proofs.Facts) error {
-	h, err := e.history(ctx, t.tenant, &t.about)
+	h, err := e.records.History(ctx, t.tenant, &t.about)
 	if err != nil {
 		return err
 	}
-	if h.program == nil {
-		if h.lastStart != 0 && len(h.entries) == 0 { // there was nothing to run
+	if h.Program == nil {
+		if h.LastStart != 0 && len(h.Entries) == 0 { // there was nothing to run
 			f.Irreproducible = ""
 		}
 		return nil
 	}
-	input, about, withheld, err := e.givenTo(ctx, t)
+	given, err := e.records.Given(ctx, t.tenant, &t.about, t.input)
 	if err != nil {
 		return err
 	}
-	f.Withheld = withheld
-	persona, err := e.pinned.PersonaAt(ctx, t.tenant, t.about.PersonaID, h.program.Persona)
+	f.Withheld = given.Withheld
+	persona, err := e.pinned.PersonaAt(ctx, t.tenant, t.about.PersonaID, h.Program.Persona)
 	if err != nil {
 		return err
 	}
 	f.Persona = &persona.Persona
-	f.Tally = receipt.NewTally(h.program, journal.Given(about, input, persona.Text), t.id)
-	if err := f.TakeAll(h.entries); err != nil {
+	f.Tally = receipt.NewTally(h.Program, given.Answer(persona.Text), t.id)
+	if err := f.TakeAll(h.Entries); err != nil {
 		return err
 	}
 	f.Irreproducible = ""

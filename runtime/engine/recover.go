@@ -135,30 +135,16 @@ func (e *Engine) recovery(ctx context.Context, t *task) (lifecycle.Input, error)
 	if !lifecycle.Suspect(t.state, in) && t.state.Attempt < in.MaxAttempts {
 		return in, nil
 	}
-	h, err := e.history(ctx, t.tenant, &t.about)
+	h, err := e.records.History(ctx, t.tenant, &t.about)
 	switch {
 	case err != nil && e.ledger.Halted(ctx, err):
 		return in, err
 	case err != nil:
 		e.log.Error("a task's record could not be read: it counts as one that did not get on", "task", t.id, "error", err)
 	default:
-		in.Progress, in.Alone = h.progress, h.alone
+		in.Progress, in.Alone = h.Progress, h.Alone
 	}
 	return in, nil
-}
-
-// storedTask reads a Task as the log has it, without its input.
-func (e *Engine) storedTask(ctx context.Context, tenant storage.Tenant, id string) (*abi.Task, error) {
-	res, err := e.ledger.Find(ctx, tenant, abi.ObjectTask, id)
-	if err != nil {
-		return nil, err
-	}
-	about := &abi.Task{}
-	if err := ledger.Decode(res.State, about); err != nil {
-		return nil, ledger.Naming(abi.ObjectTask, id, err)
-	}
-	about.Input = nil
-	return about, ledger.CheckEnvelope(&about.Envelope, abi.ObjectTask, id)
 }
 
 // activeTask reads a Task that has not ended, with all that bringing it back relies on.
@@ -166,7 +152,7 @@ func (e *Engine) activeTask(ctx context.Context, tenant storage.Tenant, id strin
 	if e.tenants.IDOf(tenant) == "" {
 		return nil, ledger.Unreadable(abi.ObjectTask, id, "%w", ledger.ErrLostTenant)
 	}
-	about, err := e.storedTask(ctx, tenant, id)
+	about, err := e.records.Task(ctx, tenant, id)
 	if err == nil {
 		err = aside.CheckActive(about, e.calls)
 	}
@@ -195,7 +181,7 @@ func (e *Engine) live(ctx context.Context, key ledger.Key) (*task, error) {
 	if t := e.tasks.get(key); t != nil {
 		return t, nil
 	}
-	about, err := e.storedTask(ctx, key.Tenant, key.ID)
+	about, err := e.records.Task(ctx, key.Tenant, key.ID)
 	if ledger.IsNotFound(err) || err == nil && about.Waiting == nil {
 		return nil, nil
 	}

@@ -5,19 +5,17 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
-	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/lifecycle"
-	"github.com/wharf-dev/wharf/runtime/personas"
 	"github.com/wharf-dev/wharf/runtime/replay"
 	"github.com/wharf-dev/wharf/runtime/replays"
 	"github.com/wharf-dev/wharf/storage"
 )
 
 // newReplays makes the room that replays and forks are served by.
-func (e *Engine) newReplays(common desk.Parts, records *replays.Records) *replays.Keeper {
+func (e *Engine) newReplays(common desk.Parts) *replays.Keeper {
 	return replays.NewKeeper(replays.Parts{Parts: common,
-		Records: records, Sessions: e.sessionResources, Artifacts: e.artifactResources, Receipts: e.proofResources, Submit: e.submitDerived,
+		Records: e.records, PersonaAt: e.pinned.PersonaAt, Sessions: e.sessionResources, Artifacts: e.artifactResources, Receipts: e.proofResources, Submit: e.submitDerived,
 		Module: func(ctx context.Context, digest string) (replay.Module, error) {
 			return e.modules.ModuleAt(ctx, digest)
 		},
@@ -37,34 +35,6 @@ func (e *Engine) submitDerived(ctx context.Context, c *desk.Caller, r *desk.Retr
 		}
 		return &task{tenant: c.Tenant, id: d.Task.ID, about: *d.Task, task: *d.Task, input: d.Input, restricted: d.Restricted}, nil, nil
 	})
-}
-
-// recordedRuns is what the engine knows of how Tasks ran, as replays see it.
-type recordedRuns struct{ engine *Engine }
-
-// Stored implements [replays.Runs].
-func (r recordedRuns) Stored(ctx context.Context, t storage.Tenant, id string) (*abi.Task, error) {
-	return r.engine.storedTask(ctx, t, id)
-}
-
-// History implements [replays.Runs].
-func (r recordedRuns) History(ctx context.Context, t storage.Tenant, about *abi.Task) (*journal.Program, []journal.Entry, error) {
-	h, err := r.engine.history(ctx, t, about)
-	if err != nil {
-		return nil, nil, err
-	}
-	return h.program, h.entries, nil
-}
-
-// Given implements [replays.Runs].
-func (r recordedRuns) Given(ctx context.Context, t storage.Tenant, about *abi.Task) (replays.Given, error) {
-	input, from, withheld, err := r.engine.givenTo(ctx, &task{tenant: t, id: about.ID, about: *about})
-	return replays.Given{From: from, Input: input, Withheld: withheld}, err
-}
-
-// PersonaAt implements [replays.Runs].
-func (r recordedRuns) PersonaAt(ctx context.Context, t storage.Tenant, id, hash string) (*personas.Persona, error) {
-	return r.engine.pinned.PersonaAt(ctx, t, id, hash)
 }
 
 // replayTask is a live Task as what replays it sees it.

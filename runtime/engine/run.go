@@ -20,9 +20,8 @@ import (
 	"github.com/wharf-dev/wharf/runtime/personas"
 	"github.com/wharf-dev/wharf/runtime/proofs"
 	"github.com/wharf-dev/wharf/runtime/receipt"
-	"github.com/wharf-dev/wharf/runtime/redact"
+	"github.com/wharf-dev/wharf/runtime/records"
 	"github.com/wharf-dev/wharf/runtime/replay"
-	"github.com/wharf-dev/wharf/runtime/replays"
 	"github.com/wharf-dev/wharf/runtime/turns"
 	"github.com/wharf-dev/wharf/storage"
 )
@@ -140,19 +139,19 @@ func (e *Engine) perform(ctx context.Context, t *task, r *run) error {
 	if t.startErr != nil {
 		return t.startErr
 	}
-	h := &history{program: t.program}
+	h := &records.History{Program: t.program}
 	if !t.fresh {
 		var err error
-		if h, err = e.history(ctx, t.tenant, &t.about); err != nil {
+		if h, err = e.records.History(ctx, t.tenant, &t.about); err != nil {
 			return err
 		}
 	}
 	t.fresh = false
-	if h.program == nil {
+	if h.Program == nil {
 		return &abi.Failure{Code: abi.FailureReplayMissing, Message: "the event that tells what this task runs is no longer there"}
 	}
-	t.program = h.program
-	persona, err := e.pinned.PersonaAt(ctx, t.tenant, t.about.PersonaID, h.program.Persona)
+	t.program = h.Program
+	persona, err := e.pinned.PersonaAt(ctx, t.tenant, t.about.PersonaID, h.Program.Persona)
 	if err != nil {
 		return err
 	}
@@ -165,15 +164,15 @@ func (e *Engine) perform(ctx context.Context, t *task, r *run) error {
 		return err
 	}
 	r.hand.Begin()
-	module, err := e.modules.ModuleAt(ctx, h.program.Module)
+	module, err := e.modules.ModuleAt(ctx, h.Program.Module)
 	if err != nil {
 		return err
 	}
-	if !module.HasExport(h.program.Export) {
+	if !module.HasExport(h.Program.Export) {
 		return &abi.Failure{Code: abi.FailurePluginMissing, Message: fmt.Sprintf(
-			"plugin %q has no export %q, which persona %s names", h.program.Plugin, h.program.Export, t.about.PersonaID)}
+			"plugin %q has no export %q, which persona %s names", h.Program.Plugin, h.Program.Export, t.about.PersonaID)}
 	}
-	r.usage, err = module.Run(ctx, h.program.Export, r, e.limitsOf(h.program))
+	r.usage, err = module.Run(ctx, h.Program.Export, r, e.limitsOf(h.Program))
 	e.counts.gas.Add(r.usage.Gas)
 	return e.onRecord(t, r, err)
 }
@@ -210,44 +209,24 @@ func isFailure(err error) bool {
 }
 
 // prepare gives a run what it is told and what it is answered from.
-func (e *Engine) prepare(ctx context.Context, t *task, r *run, h *history, persona *personas.Persona) error {
-	input, about, withheld, err := e.givenTo(ctx, t)
+func (e *Engine) prepare(ctx context.Context, t *task, r *run, h *records.History, persona *personas.Persona) error {
+	given, err := e.records.Given(ctx, t.tenant, &t.about, t.input)
 	if err != nil {
 		return err
 	}
 	r.persona = persona
-	r.input = journal.Given(about, input, persona.Text)
-	r.cursor, r.made, r.recorded = journal.NewCursor(h.entries), map[string]int{}, h.entries[:journal.Closed(h.entries)]
+	r.input = given.Answer(persona.Text)
+	r.cursor, r.made, r.recorded = journal.NewCursor(h.Entries), map[string]int{}, h.Entries[:journal.Closed(h.Entries)]
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	started := t.task.StartedAt
 	if t.about.Fork != nil { // a fork began when its source did: the time is part of what they share
-		started = about.StartedAt
+		started = given.From.StartedAt
 	}
-	r.ground = journal.NewGround(started, h.program.Seed)
-	r.facts = proofs.Facts{Persona: &persona.Persona, Tally: receipt.NewTally(h.program, r.input, t.id), Withheld: withheld}
+	r.ground = journal.NewGround(started, h.Program.Seed)
+	r.facts = proofs.Facts{Persona: &persona.Persona, Tally: receipt.NewTally(h.Program, r.input, t.id), Withheld: given.Withheld}
 	t.run = r
 	return nil
-}
-
-// givenTo returns what a Task's plugin is told it was submitted with, and what of
-// it was withheld. A fork is told what its source was told: they share a record.
-func (e *Engine) givenTo(ctx context.Context, t *task) (jsontext.Value, *abi.Task, []receipt.Redaction, error) {
-	whole, err := e.inputFor(ctx, t)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	input, err := redact.ForPlugins(whole)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	about := &t.about
-	for about.Fork != nil {
-		if about, err = e.storedTask(ctx, t.tenant, about.Fork.SourceTaskID); err != nil {
-			return nil, nil, nil, err
-		}
-	}
-	return input, about, proofs.Withheld(whole), nil
 }
 
 // end records how a run ended, unless the Task was ended meanwhile by a cancel or
@@ -263,7 +242,7 @@ func (e *Engine) end(t *task, r *run, err error) {
 	}
 	ch.outcome = func(o *abi.Outcome) { r.complete(o, t, failure) }
 
-	if t.program != nil && t.program.Rewriter == e.rewriter && (failure == nil || !replays.FromOutside(failure)) {
+	if t.program != nil && t.program.Rewriter == e.rewriter && (failure == nil || !records.FromOutside(failure)) {
 		t.mu.Lock()
 		r.facts.Gas = r.usage.Gas
 		t.mu.Unlock()
@@ -341,19 +320,6 @@ func (r *run) metrics(t *task) jsontext.Value {
 // appendMS writes a duration in milliseconds, to the microsecond.
 func appendMS(b []byte, d time.Duration) []byte {
 	return strconv.AppendFloat(b, float64(d.Microseconds())/1000, 'f', -1, 64)
-}
-
-// inputFor returns what a live Task was submitted with.
-func (e *Engine) inputFor(ctx context.Context, t *task) (jsontext.Value, error) {
-	if t.input != nil {
-		return t.input, nil
-	}
-	res, err := e.ledger.Find(ctx, t.tenant, abi.ObjectTask, t.id)
-	if err != nil {
-		return nil, err
-	}
-	in, err := e.InputOf(ctx, t.tenant, res)
-	return in.Value, err
 }
 
 // divergence is the failure of a run that left its record. What it asked is

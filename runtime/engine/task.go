@@ -20,6 +20,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/runtime/proofs"
 	"github.com/wharf-dev/wharf/runtime/quotas"
+	"github.com/wharf-dev/wharf/runtime/records"
 	"github.com/wharf-dev/wharf/runtime/scheduler"
 	"github.com/wharf-dev/wharf/runtime/waiting"
 	"github.com/wharf-dev/wharf/storage"
@@ -305,7 +306,7 @@ func (t *task) stated(kind abi.EventKind, shown *abi.Task) ledger.Record {
 	rec := ledger.Record{Kind: kind, Object: abi.ObjectTask, ID: t.id, State: shown, Restricted: desk.Internal(shown.Failure)}
 	if kind == abi.EventTaskStarted && t.program != nil {
 		shown.Module = t.program.Module
-		rec.Payload, rec.Restricted = programOf(t.program), true
+		rec.Payload, rec.Restricted = records.Started(t.program), true
 	}
 	return rec
 }

@@ -146,7 +146,7 @@ func (e *Engine) arm(key ledger.Key, w *abi.Waiting, deadline time.Time) {
 	child := ledger.Key{Tenant: key.Tenant, ID: w.TaskID}
 	e.parked.Await(child, key)
 	// One that cannot be read answers nobody: who awaits it is told so.
-	awaited, err := e.storedTask(context.Background(), key.Tenant, w.TaskID)
+	awaited, err := e.records.Task(context.Background(), key.Tenant, w.TaskID)
 	if err == nil && awaited.Status.Terminal() || ledger.IsUnreadable(err) || e.aside.Unended(child) {
 		e.childEnded(child)
 	}
@@ -161,12 +161,12 @@ func (e *Engine) childEnded(child ledger.Key) {
 
 func (e *Engine) wakeParent(parent, child ledger.Key) {
 	ctx := context.Background()
-	waits, err := e.storedTask(ctx, parent.Tenant, parent.ID)
+	waits, err := e.records.Task(ctx, parent.Tenant, parent.ID)
 	if err != nil || waits.Waiting == nil || waits.Waiting.TaskID != child.ID {
 		return // it was ended, or woken by its time
 	}
 	var answer []byte
-	ended, err := e.storedTask(ctx, parent.Tenant, child.ID)
+	ended, err := e.records.Task(ctx, parent.Tenant, child.ID)
 	if err == nil {
 		answer, err = e.awaited(ctx, parent.Tenant, waits.Waiting, ended)
 	}
@@ -315,7 +315,7 @@ func (e *Engine) answered(t *task, w *abi.Waiting, answer []byte, failed error) 
 		status, answer = abi.CallUnavailable, provider.Refuse(abi.CallUnavailable, string(abi.CodeInternalError), "the host could not answer").Answer()
 	}
 	entry := journal.Entry{Index: w.Index, Call: waiting.RecordedAs(w), At: journal.Moment(e.now()), Status: status, Answer: answer}
-	refs, err := e.largeTexts(context.Background(), &entry, journal.Result)
+	refs, err := entry.Keep(context.Background(), e.store.Blobs(), journal.Result)
 	if err != nil {
 		return ledger.Record{}, err
 	}

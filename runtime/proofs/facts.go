@@ -1,12 +1,6 @@
 package proofs
 
 import (
-	"bytes"
-	"fmt"
-
-	json "github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/receipt"
@@ -45,29 +39,6 @@ func (f *Facts) TakeAll(entries []journal.Entry) error {
 		}
 	}
 	return nil
-}
-
-// Withheld says what of a Task's input is for receipts only: by its hash, anyone who has the
-// content can prove that it was there.
-func Withheld(input jsontext.Value) (list []receipt.Redaction) {
-	var m struct {
-		Parts []jsontext.Value `json:"parts"`
-	}
-	if !bytes.Contains(input, []byte(abi.VisibilityReceiptOnly)) || json.Unmarshal(input, &m) != nil {
-		return nil
-	}
-	for i, part := range m.Parts {
-		var p struct {
-			Visibility abi.Visibility `json:"visibility"`
-		}
-		canonical := part.Clone()
-		if json.Unmarshal(part, &p) != nil || p.Visibility != abi.VisibilityReceiptOnly || canonical.Canonicalize() != nil {
-			continue
-		}
-		list = append(list, receipt.Redaction{Field: fmt.Sprintf("/replay_input/materials/input/parts/%d", i),
-			Reason: "for receipts only", ProofHash: journal.HashOf(canonical)})
-	}
-	return list
 }
 
 // limit is the Persona's Budget as a receipt states it; nil when it bounds nothing that

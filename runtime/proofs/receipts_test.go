@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/bundle"
 	"github.com/wharf-dev/wharf/runtime/desk"
@@ -300,31 +298,6 @@ func TestWhoGetsAReceipt(t *testing.T) {
 			i := r.NewIssue(storage.Tenant(1), &Facts{Persona: &abi.Persona{ReceiptPolicy: policy}})
 			if (i != nil) != want {
 				t.Errorf("receipts are %s, required ones only %v: %v", policy, only, i)
-			}
-		}
-	}
-}
-
-// What is withheld of an input is named by its place and proven by its hash, however it is
-// spelled; what is not an input of parts has nothing to withhold.
-func TestWithheld(t *testing.T) {
-	secret := journal.HashOf([]byte(`{"text":"x","type":"text","visibility":"receipt_only"}`))
-	for input, want := range map[string][]string{
-		`{"parts":[{"type":"text","text":"x"},{"visibility":"receipt_only", "type":"text","text":"\u0078"}]}`:                                                                          {"/1"},
-		`{"parts":[{"type":"text","text":"x","visibility":"receipt_only"},{"type":"text","text":"x","visibility":"internal"},{"text":"x","type":"text","visibility":"receipt_only"}]}`: {"/0", "/2"},
-		`{"parts":[{"type":"text","text":"receipt_only"}]}`: nil,
-		`{"parts":["receipt_only",null]}`:                   nil,
-		`{"receipt_only":true}`:                             nil,
-		`"receipt_only"`:                                    nil,
-	} {
-		got := Withheld(jsontext.Value(input))
-		if len(got) != len(want) {
-			t.Errorf("of %s is withheld %+v", input, got)
-			continue
-		}
-		for i, r := range got {
-			if !strings.HasSuffix(r.Field, "/parts"+want[i]) || r.ProofHash != secret {
-				t.Errorf("of %s is withheld %+v, want part %s with the hash %s", input, r, want[i], secret)
 			}
 		}
 	}

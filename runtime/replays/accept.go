@@ -13,6 +13,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/records"
 	"github.com/wharf-dev/wharf/runtime/redact"
 	"github.com/wharf-dev/wharf/runtime/replay"
 	"github.com/wharf-dev/wharf/storage"
@@ -65,7 +66,7 @@ func (k *Keeper) newReplay(ctx context.Context, c *desk.Caller, source *abi.Task
 func (k *Keeper) recordToCheck(ctx context.Context, tenant storage.Tenant, source *abi.Task, mode abi.ReplayMode) (*journal.Record, error) {
 	if mode == abi.ReplayExact && source.Module != "" {
 		return &journal.Record{TaskID: source.ID, Program: journal.Program{Module: source.Module},
-			End: &journal.End{Status: source.Status, Failure: source.Failure, Stopped: stoppedFromOutside(source)}}, nil
+			End: &journal.End{Status: source.Status, Failure: source.Failure, Stopped: records.Stopped(source)}}, nil
 	}
 	return k.parts.Records.Of(ctx, tenant, source)
 }

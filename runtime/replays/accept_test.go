@@ -21,7 +21,7 @@ func TestRefusals(t *testing.T) {
 	r.ran(t, "task_replay", func(s *abi.Task) { s.Replay = &abi.TaskReplay{SourceTaskID: "task_1"} })
 	r.ran(t, "task_runs", func(s *abi.Task) { s.Status = abi.TaskWorking })
 	r.ran(t, "task_lost", func(s *abi.Task) { s.Module = "" })
-	delete(r.programs, "task_lost")
+	r.lost.starts["task_lost"] = true
 	r.ran(t, "task_never", func(s *abi.Task) { s.Status, s.StartedAt, s.Module = abi.TaskCanceled, abi.Time{}, "" })
 	over := func(key string, o abi.ReplayOverride) abi.ReplayTaskRequest {
 		return abi.ReplayTaskRequest{Mode: abi.ReplayWithOverrides, Override: map[string]abi.ReplayOverride{key: o}}
@@ -59,7 +59,7 @@ func TestRefusals(t *testing.T) {
 		"a checkpoint too far":      {"task_1", abi.ReplayTaskRequest{Mode: abi.ReplayFromCheckpoint, CheckpointID: "call:5"}, abi.CodeInvalidRequest, "call:4"},
 		"a checkpoint's spelling":   {"task_1", abi.ReplayTaskRequest{Mode: abi.ReplayFromCheckpoint, CheckpointID: "call:01"}, abi.CodeInvalidRequest, "no checkpoint"},
 		"an event's spelling":       {"task_1", abi.ReplayTaskRequest{Mode: abi.ReplayFromCheckpoint, CheckpointEventID: "x"}, abi.CodeInvalidRequest, "not an event id"},
-		"two checkpoints":           {"task_1", abi.ReplayTaskRequest{Mode: abi.ReplayFromCheckpoint, CheckpointID: "call:1", CheckpointEventID: "1001"}, abi.CodeInvalidRequest, "call:2"},
+		"two checkpoints":           {"task_1", abi.ReplayTaskRequest{Mode: abi.ReplayFromCheckpoint, CheckpointID: "call:1", CheckpointEventID: r.record(t, "task_1").Entries[1].EventID}, abi.CodeInvalidRequest, "call:2"},
 		"an event of somebody else": {"task_1", abi.ReplayTaskRequest{Mode: abi.ReplayFromCheckpoint, CheckpointEventID: "1"}, abi.CodeInvalidRequest, "not one of task task_1"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -128,23 +128,13 @@ func TestForks(t *testing.T) {
 	r.ran(t, "task_1", nil, gated...)
 	r.ran(t, "task_replay", func(s *abi.Task) { s.Replay = &abi.TaskReplay{SourceTaskID: "task_1"} })
 	r.ran(t, "task_never", func(s *abi.Task) { s.Status, s.StartedAt = abi.TaskCanceled, abi.Time{} })
-	position := func(task string) string {
-		res, err := r.Ledger.Find(t.Context(), roomtest.Tenant, abi.ObjectTask, task)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return res.Origin.String()
-	}
-	for i := range r.entries["task_1"] { // all at an event that there is
-		r.entries["task_1"][i].EventID = position("task_1")
-	}
 	for name, c := range map[string]struct {
 		req   abi.ForkTaskRequest
 		calls int
 	}{
 		"all of it":          {abi.ForkTaskRequest{SameSession: true}, 4},
 		"nothing of it":      {abi.ForkTaskRequest{SameSession: true, AtEventID: "0"}, 0},
-		"at an event":        {abi.ForkTaskRequest{SameSession: true, AtEventID: position("task_1")}, 4},
+		"at an event":        {abi.ForkTaskRequest{SameSession: true, AtEventID: r.record(t, "task_1").Entries[1].EventID}, 2},
 		"in another session": {abi.ForkTaskRequest{}, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -157,8 +147,8 @@ func TestForks(t *testing.T) {
 			}
 		})
 	}
-	r.entries["task_1"] = r.entries["task_1"][:3]
-	if _, err := r.ForkTask(t.Context(), r.Root(), nil, "task_1", abi.ForkTaskRequest{SameSession: true}); err != nil {
+	r.ran(t, "task_2", nil, gated[:3]...)
+	if _, err := r.ForkTask(t.Context(), r.Root(), nil, "task_2", abi.ForkTaskRequest{SameSession: true}); err != nil {
 		t.Fatal(err)
 	}
 	if a := r.accepted[len(r.accepted)-1].Task; a.Fork.Calls != 2 {

@@ -1,8 +1,8 @@
 // Package replays serves replays and forks: a Task that runs another one's record again, and one
 // that shares the beginning of a record and goes on live. A [Keeper] accepts them ([Keeper.ReplayTask],
-// [Keeper.ReplaySession], [Keeper.ForkTask]) and runs a replay that was accepted ([Keeper.RunReplay]);
-// [Records] puts a record together from what the log has. How a record is run on a module is package
-// replay's business, which needs no store.
+// [Keeper.ReplaySession], [Keeper.ForkTask]) and runs a replay that was accepted ([Keeper.RunReplay]).
+// Package records has the record of what it replays, and package replay, which needs no store, runs
+// a record on a module.
 //
 // Its invariants:
 //

@@ -120,7 +120,7 @@ func complete(o *abi.Outcome, result *replay.Result, failure *abi.Failure) {
 // receiptFacts returns what the receipt of a replay is made from.
 func (p *underWay) receiptFacts(ctx context.Context, result *replay.Result) (*proofs.Facts, error) {
 	k, about := p.keeper, p.about
-	persona, err := k.parts.Records.PersonaAt(ctx, p.tenant, p.source.PersonaID, p.record.Program.Persona)
+	persona, err := k.parts.PersonaAt(ctx, p.tenant, p.source.PersonaID, p.record.Program.Persona)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (p *underWay) receiptFacts(ctx context.Context, result *replay.Result) (*pr
 	if err != nil {
 		return nil, err
 	}
-	given, err := k.parts.Records.Given(ctx, p.tenant, p.source)
+	given, err := k.parts.Records.Given(ctx, p.tenant, p.source, nil)
 	return &proofs.Facts{Persona: &persona.Persona, Tally: result.Tally, Artifacts: result.Artifacts, Withheld: given.Withheld, Replay: r}, err
 }
 

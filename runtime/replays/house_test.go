@@ -3,7 +3,7 @@ package replays
 import (
 	"context"
 	"errors"
-	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -19,6 +19,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/personas"
 	"github.com/wharf-dev/wharf/runtime/proofs"
 	"github.com/wharf-dev/wharf/runtime/receipt"
+	"github.com/wharf-dev/wharf/runtime/records"
 	"github.com/wharf-dev/wharf/runtime/replay"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/runtime/sessions"
@@ -45,10 +46,9 @@ func (g guest) Run(ctx context.Context, _ string, h sandbox.Host, _ sandbox.Limi
 type room struct {
 	*roomtest.House
 	*Keeper
-	plugin   guest // what every module is
-	programs map[string]*journal.Program
-	entries  map[string][]journal.Entry
-	unread   error // by who reads how a Task ran
+	plugin   guest          // what every module is
+	lost     *lossy         // what it reads records from
+	limits   journal.Limits // of the programs of Tasks that run
 	accepted []*Derived
 	held     int // receipts that somebody holds
 	gas      uint64
@@ -56,7 +56,7 @@ type room struct {
 
 func newRoom(t *testing.T) *room {
 	t.Helper()
-	r := &room{House: roomtest.New(t, memory.New(time.Now)), programs: map[string]*journal.Program{}, entries: map[string][]journal.Entry{}}
+	r := &room{House: roomtest.New(t, memory.New(time.Now))}
 	r.NewSession(t, session, roomtest.Workspace)
 	r.furnish()
 	return r
@@ -66,7 +66,13 @@ func (r *room) furnish() {
 	persona := func(context.Context, storage.Tenant, string) (*personas.Persona, error) {
 		return &personas.Persona{}, nil
 	}
-	r.Keeper = NewKeeper(Parts{Parts: r.Parts, Records: NewRecords(r.Ledger, r),
+	personaAt := func(context.Context, storage.Tenant, string, string) (*personas.Persona, error) {
+		return &personas.Persona{Text: []byte(`{}`)}, nil
+	}
+	read := r.Parts
+	r.lost = &lossy{Store: r.Store, starts: map[string]bool{}}
+	read.Store = r.lost
+	r.Keeper = NewKeeper(Parts{Parts: r.Parts, Records: records.NewReader(records.Parts{Parts: read, PersonaAt: personaAt}), PersonaAt: personaAt,
 		Sessions:  sessions.NewKeeper(sessions.Parts{Parts: r.Parts, Persona: persona}),
 		Artifacts: artifacts.NewKeeper(artifacts.Parts{Parts: r.Parts, DefaultWorkspaceOf: func(*desk.Caller) string { return roomtest.Workspace }}),
 		Receipts:  r, Submit: r.submit, Limits: func(string) sandbox.Limits { return sandbox.DefaultLimits() },
@@ -79,29 +85,33 @@ func (r *room) furnish() {
 		Used: func(gas uint64) { r.gas += gas }})
 }
 
-// Stored implements [Runs].
-func (r *room) Stored(ctx context.Context, t storage.Tenant, id string) (*abi.Task, error) {
-	res, err := r.Ledger.Find(ctx, t, abi.ObjectTask, id)
-	if err != nil {
-		return nil, err
+// lossy is a store that has lost some of what records are read from: those starts, or all blobs.
+type lossy struct {
+	storage.Store
+	starts map[string]bool // of Tasks
+	blobs  bool
+}
+
+func (l *lossy) Events(ctx context.Context, t storage.Tenant, scope storage.Scope, after storage.Position, limit int) ([]storage.Event, bool, error) {
+	page, more, err := l.Store.Events(ctx, t, scope, after, limit)
+	page = slices.DeleteFunc(page, func(ev storage.Event) bool {
+		return ev.Record().Kind == abi.EventTaskStarted && l.starts[ev.Frame.TaskID]
+	})
+	return page, more, err
+}
+
+func (l *lossy) Blobs() storage.Blobs { return lossyBlobs{l.Store.Blobs(), l} }
+
+type lossyBlobs struct {
+	storage.Blobs
+	of *lossy
+}
+
+func (b lossyBlobs) Open(ctx context.Context, h storage.Hash) (storage.Blob, error) {
+	if b.of.blobs {
+		return nil, storage.ErrNotFound
 	}
-	about := &abi.Task{}
-	return about, json.Unmarshal(res.State, about)
-}
-
-// History implements [Runs].
-func (r *room) History(_ context.Context, _ storage.Tenant, about *abi.Task) (*journal.Program, []journal.Entry, error) {
-	return r.programs[about.ID], r.entries[about.ID], r.unread
-}
-
-// Given implements [Runs].
-func (r *room) Given(_ context.Context, _ storage.Tenant, about *abi.Task) (Given, error) {
-	return Given{From: about, Input: jsontext.Value(`{}`), Withheld: []receipt.Redaction{{Field: "/input"}}}, nil
-}
-
-// PersonaAt implements [Runs].
-func (r *room) PersonaAt(context.Context, storage.Tenant, string, string) (*personas.Persona, error) {
-	return &personas.Persona{Text: []byte(`{}`)}, nil
+	return b.Blobs.Open(ctx, h)
 }
 
 // Replayed implements [Receipts].
@@ -147,7 +157,7 @@ const (
 var talk = []step{
 	{abi.CallClock, `{"call_id":"begun"}`, `{"unix_nano":"1"}`},
 	{abi.CallLLMComplete, `{"call_id":"main:1","messages":[]}`, `{"text":"yes","stop_reason":"end"}`},
-	{abi.CallMessageAppend, hello, `{"message_id":"message_1"}`},
+	{abi.CallMessageAppend, hello, `{}`},
 	{abi.CallOutput, output, `{}`},
 }
 
@@ -167,21 +177,55 @@ func making(steps ...step) guest {
 // says otherwise.
 func (r *room) ran(t *testing.T, id string, change func(*abi.Task), steps ...step) {
 	t.Helper()
-	r.programs[id] = &journal.Program{Plugin: "p", Module: journal.HashOf([]byte("m")), Export: abi.DefaultExport, ABI: abi.ABIVersion,
-		Persona: journal.HashOf(nil), Seed: []byte("0123456789abcdef")}
-	var keys journal.Keys
-	for i, s := range steps {
-		def, _ := abi.LookupHostCall(s.call)
-		r.entries[id] = append(r.entries[id], journal.Entry{Index: i, Call: s.call, Key: keys.Next(&def, []byte(s.request)), At: began.Add(time.Second),
-			Request: journal.Canonical(s.call, []byte(s.request)), Answer: journal.Text(s.answer), EventID: fmt.Sprint(1000 + i)})
-	}
+	program := &journal.Program{Plugin: "p", Module: journal.HashOf([]byte("m")), Export: abi.DefaultExport, ABI: abi.ABIVersion,
+		Persona: journal.HashOf(nil), Seed: []byte("0123456789abcdef"), Limits: r.limits}
 	about := &abi.Task{Envelope: abi.NewEnvelope(abi.ObjectTask, id, began, nil), SessionID: session, WorkspaceID: roomtest.Workspace,
 		PersonaID: roomtest.Persona, Input: jsontext.Value(`{}`), Status: abi.TaskCompleted, StartedAt: began, CompletedAt: began.Add(time.Minute),
-		Module: r.programs[id].Module}
+		Module: program.Module}
 	if change != nil {
 		change(about)
 	}
 	r.State(t, roomtest.Workspace, session, abi.EventTaskSubmitted, abi.ObjectTask, id, about)
+	if about.StartedAt.IsZero() {
+		return
+	}
+	told := []ledger.Record{{Kind: abi.EventTaskStarted, Object: abi.ObjectTask, ID: id, Payload: records.Started(program)}}
+	var keys journal.Keys
+	for i, s := range steps {
+		def, _ := abi.LookupHostCall(s.call)
+		entry := &journal.Entry{Index: i, Call: s.call, Key: keys.Next(&def, []byte(s.request)), At: began.Add(time.Second),
+			Request: journal.Canonical(s.call, []byte(s.request)), Answer: journal.Text(s.answer)}
+		refs, err := entry.Keep(t.Context(), r.Store.Blobs(), journal.Whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec := &ledger.Record{Kind: abi.EventCall, Object: abi.ObjectTask, ID: id}
+		if s.call == abi.CallMessageAppend { // the Message stands for request and answer
+			if rec, err = (&underWay{keeper: r.Keeper, about: about}).madeRecord(replay.Made{Call: s.call, ID: "msg_" + id, Request: []byte(s.request)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rec.Text = entry.AppendPayload(nil, journal.Whole, refs)
+		told = append(told, *rec)
+	}
+	l := &life{room: r, about: about, seq: 1}
+	if err := l.Tell(told); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// record returns the record of a Task.
+func (r *room) record(t *testing.T, id string) *journal.Record {
+	t.Helper()
+	about, err := r.parts.Records.Task(t.Context(), roomtest.Tenant, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, err := r.parts.Records.Of(t.Context(), roomtest.Tenant, about)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rec
 }
 
 // replay has a replay accepted and returns it as it is when it runs first.

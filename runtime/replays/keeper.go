@@ -8,7 +8,9 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/personas"
 	"github.com/wharf-dev/wharf/runtime/proofs"
+	"github.com/wharf-dev/wharf/runtime/records"
 	"github.com/wharf-dev/wharf/runtime/replay"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage"
@@ -17,10 +19,13 @@ import (
 // Parts are what a keeper works with.
 type Parts struct {
 	desk.Parts
-	Records   *Records
+	Records   *records.Reader
 	Sessions  Sessions
 	Artifacts Artifacts
 	Receipts  Receipts
+	// PersonaAt returns a Persona as it was when a program was fixed, by the hash that the
+	// program has of it.
+	PersonaAt func(ctx context.Context, t storage.Tenant, id, hash string) (*personas.Persona, error)
 	// Submit accepts the Task that describe returns, as any other that a client submits to a
 	// Session. describe is called at most once, and not at all for a retry that gets the first
 	// answer again.

@@ -73,7 +73,7 @@ type underWay struct {
 func (p *underWay) run(ctx context.Context) (*replay.Result, error) {
 	k, about := p.keeper, p.about
 	var err error
-	if p.source, err = k.parts.Records.Stored(ctx, p.tenant, about.Replay.SourceTaskID); err != nil {
+	if p.source, err = k.parts.Records.Task(ctx, p.tenant, about.Replay.SourceTaskID); err != nil {
 		return nil, ledger.Missing("task", about.Replay.SourceTaskID, err)
 	}
 	if p.record, err = k.parts.Records.Of(ctx, p.tenant, p.source); err != nil {

@@ -27,7 +27,9 @@ func asking(times int) (steps []step) {
 // A replay says that it began, of each call where it comes from, and how it ended.
 func TestWhatIsTold(t *testing.T) {
 	r := newRoom(t)
-	r.ran(t, "task_1", nil, talk...)
+	r.ran(t, "task_1", func(s *abi.Task) {
+		s.Input = jsontext.Value(`{"parts":[{"text":"for receipts","visibility":"receipt_only"}]}`)
+	}, talk...)
 	r.plugin = making(talk...)
 	l := r.replay(t, "task_1", abi.ReplayTaskRequest{Reason: "why not"})
 	r.RunReplay(t.Context(), l)
@@ -39,8 +41,9 @@ func TestWhatIsTold(t *testing.T) {
 	if !slices.Equal(calls, upTo(0, len(talk))) {
 		t.Errorf("told calls %v", calls)
 	}
+	source := r.record(t, "task_1")
 	for i, m := range marks {
-		if want := (abi.ReplayMarks{SourceTaskID: "task_1", ReplayTaskID: l.about.ID, OriginalEventID: fmt.Sprint(1000 + i),
+		if want := (abi.ReplayMarks{SourceTaskID: "task_1", ReplayTaskID: l.about.ID, OriginalEventID: source.Entries[i].EventID,
 			ReplayCursor: fmt.Sprintf("call:%d", i+1), Mode: abi.ReplayExact}); m != want {
 			t.Errorf("%+v, want %+v", m, want)
 		}
@@ -51,7 +54,7 @@ func TestWhatIsTold(t *testing.T) {
 	if l.held != 1 || r.held != 0 {
 		t.Errorf("%d receipts are held at its end, and %d after it", l.held, r.held)
 	}
-	if o := l.outcome(abi.OutcomeSucceeded); o.Summary != "said" || !slices.Equal(o.MessageIDs, []string{"message_1"}) || string(o.Metrics) != `{"host_calls":4,"overrides":0}` {
+	if o := l.outcome(abi.OutcomeSucceeded); o.Summary != "said" || !slices.Equal(o.MessageIDs, []string{"msg_task_1"}) || string(o.Metrics) != `{"host_calls":4,"overrides":0}` {
 		t.Errorf("%+v", o)
 	}
 }
@@ -101,10 +104,11 @@ func TestFromACheckpoint(t *testing.T) {
 	r := newRoom(t)
 	r.ran(t, "task_1", nil, talk...)
 	r.plugin = making(talk...)
+	source := r.record(t, "task_1")
 	for calls := range len(talk) + 1 {
 		requests := []abi.ReplayTaskRequest{{Mode: abi.ReplayFromCheckpoint, CheckpointID: fmt.Sprintf("call:%d", calls)}}
 		if calls > 0 {
-			requests = append(requests, abi.ReplayTaskRequest{Mode: abi.ReplayFromCheckpoint, CheckpointEventID: fmt.Sprint(999 + calls)})
+			requests = append(requests, abi.ReplayTaskRequest{Mode: abi.ReplayFromCheckpoint, CheckpointEventID: source.Entries[calls-1].EventID})
 		}
 		for _, req := range requests {
 			l := r.replay(t, "task_1", req)
@@ -148,32 +152,30 @@ func TestEndings(t *testing.T) {
 	late := &abi.Failure{Code: abi.FailureDeadline, Message: "too late"}
 	for name, c := range map[string]struct {
 		source  func(*abi.Task)
-		program func(*journal.Program)
+		limits  journal.Limits
 		plugin  guest
 		kind    lifecycle.InputKind
 		code    string
 		receipt bool
 	}{
-		"as it did":      {nil, nil, making(talk...), lifecycle.Complete, "", true},
-		"it failed":      {func(s *abi.Task) { s.Status, s.Failure = abi.TaskFailed, failed }, nil, trapping(talk...), lifecycle.Fail, abi.FailurePluginTrap, true},
-		"it was late":    {func(s *abi.Task) { s.Status, s.Failure = abi.TaskFailed, late }, nil, making(asking(99)...), lifecycle.Fail, abi.FailureDivergence, true},
-		"stopped late":   {func(s *abi.Task) { s.Status, s.Failure = abi.TaskFailed, late }, nil, making(append(talk, asking(1)...)...), lifecycle.Fail, abi.FailureDeadline, true},
-		"it was ended":   {func(s *abi.Task) { s.Status, s.CanceledAt = abi.TaskCanceled, began }, nil, making(append(talk, asking(1)...)...), lifecycle.Canceled, "", true},
-		"asks more":      {nil, nil, making(append(talk, asking(1)...)...), lifecycle.Fail, abi.FailureDivergence, true},
-		"asks less":      {nil, nil, making(talk[:2]...), lifecycle.Fail, abi.FailureDivergence, true},
-		"ends otherwise": {nil, nil, trapping(talk...), lifecycle.Fail, abi.FailureDivergence, true},
-		"may not use what it did": {nil, func(p *journal.Program) { p.Limits.HostCalls = sandbox.DefaultLimits().HostCalls + 1 }, making(talk[:2]...), lifecycle.Fail,
+		"as it did":      {nil, journal.Limits{}, making(talk...), lifecycle.Complete, "", true},
+		"it failed":      {func(s *abi.Task) { s.Status, s.Failure = abi.TaskFailed, failed }, journal.Limits{}, trapping(talk...), lifecycle.Fail, abi.FailurePluginTrap, true},
+		"it was late":    {func(s *abi.Task) { s.Status, s.Failure = abi.TaskFailed, late }, journal.Limits{}, making(asking(99)...), lifecycle.Fail, abi.FailureDivergence, true},
+		"stopped late":   {func(s *abi.Task) { s.Status, s.Failure = abi.TaskFailed, late }, journal.Limits{}, making(append(talk, asking(1)...)...), lifecycle.Fail, abi.FailureDeadline, true},
+		"it was ended":   {func(s *abi.Task) { s.Status, s.CanceledAt = abi.TaskCanceled, began }, journal.Limits{}, making(append(talk, asking(1)...)...), lifecycle.Canceled, "", true},
+		"asks more":      {nil, journal.Limits{}, making(append(talk, asking(1)...)...), lifecycle.Fail, abi.FailureDivergence, true},
+		"asks less":      {nil, journal.Limits{}, making(talk[:2]...), lifecycle.Fail, abi.FailureDivergence, true},
+		"ends otherwise": {nil, journal.Limits{}, trapping(talk...), lifecycle.Fail, abi.FailureDivergence, true},
+		"may not use what it did": {nil, journal.Limits{HostCalls: sandbox.DefaultLimits().HostCalls + 1}, making(talk[:2]...), lifecycle.Fail,
 			abi.FailureDivergence, false},
-		"no plugin": {nil, nil, nil, lifecycle.Fail, abi.FailurePluginMissing, false},
-		"the host fails": {nil, nil, func(context.Context, sandbox.Host) error { return fmt.Errorf("out of files in /var/lib/wharf") },
+		"no plugin": {nil, journal.Limits{}, nil, lifecycle.Fail, abi.FailurePluginMissing, false},
+		"the host fails": {nil, journal.Limits{}, func(context.Context, sandbox.Host) error { return fmt.Errorf("out of files in /var/lib/wharf") },
 			lifecycle.Fail, abi.FailureHost, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRoom(t)
+			r.limits = c.limits
 			r.ran(t, "task_1", c.source, talk...)
-			if c.program != nil {
-				c.program(r.programs["task_1"])
-			}
 			r.plugin = c.plugin
 			l := r.replay(t, "task_1", abi.ReplayTaskRequest{})
 			r.RunReplay(t.Context(), l)
@@ -221,14 +223,16 @@ func TestWhatIsGone(t *testing.T) {
 		says string
 	}{
 		"the source":     {func(_ *room, about *abi.Task) { about.Replay.SourceTaskID = "task_gone" }, "task_gone"},
-		"the start":      {func(r *room, _ *abi.Task) { delete(r.programs, "task_1") }, "task.started of task_1"},
-		"a large answer": {func(r *room, _ *abi.Task) { r.unread = fmt.Errorf("opening the blob: %w", storage.ErrNotFound) }, "of the record"},
+		"the start":      {func(r *room, _ *abi.Task) { r.lost.starts["task_1"] = true }, "task.started of task_1"},
+		"a large answer": {func(r *room, _ *abi.Task) { r.lost.blobs = true }, "of the record"},
 		"the request":    {func(_ *room, about *abi.Task) { about.Replay.Request = journal.HashOf([]byte("gone")) }, journal.HashOf([]byte("gone"))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRoom(t)
-			r.ran(t, "task_1", nil, talk...)
-			r.plugin = making(talk...)
+			long := slices.Clone(talk)
+			long[1].answer = `{"text":"` + strings.Repeat("yes ", journal.MaxInline) + `","stop_reason":"end"}`
+			r.ran(t, "task_1", nil, long...)
+			r.plugin = making(long...)
 			l := r.replay(t, "task_1", abi.ReplayTaskRequest{})
 			c.lose(r, l.about)
 			r.RunReplay(t.Context(), l)
@@ -270,7 +274,7 @@ func TestWhatIsMade(t *testing.T) {
 			t.Errorf("the replaced call is told with %+v", m)
 		}
 		o := l.outcome(abi.OutcomeSucceeded)
-		if len(o.MessageIDs) != 1 || len(o.ArtifactIDs) != 1 || o.MessageIDs[0] == "message_1" {
+		if len(o.MessageIDs) != 1 || len(o.ArtifactIDs) != 1 || o.MessageIDs[0] == "msg_task_1" {
 			t.Errorf("the outcome has %v and %v", o.MessageIDs, o.ArtifactIDs)
 		}
 		if err := l.Tell(l.end.Records); err != nil {
@@ -298,7 +302,7 @@ func TestSecretsAreNotKept(t *testing.T) {
 	steps := []step{{abi.CallSecretUse, `{"name":"token"}`, `{"handle":"secret_1"}`}}
 	r.ran(t, "task_1", nil, steps...)
 	r.plugin = making(steps...)
-	key := r.entries["task_1"][0].Key
+	key := r.record(t, "task_1").Entries[0].Key
 	l := r.replay(t, "task_1", abi.ReplayTaskRequest{Mode: abi.ReplayWithOverrides, Override: map[string]abi.ReplayOverride{
 		key: {Kind: abi.OverrideSecret, Value: jsontext.Value(`"` + value + `"`)}}})
 	hash, err := journal.ParseHash(l.about.Replay.Request)
