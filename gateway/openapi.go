@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -107,7 +108,10 @@ func security(scope string) []Schema {
 	return []Schema{{"bearerAuth": []string{}}, {"oauth2ClientCredentials": scopes}}
 }
 
-func ref(schema string) Schema { return Schema{"$ref": "#/components/schemas/" + schema} }
+// componentSchemas begins a reference to a schema of the document.
+const componentSchemas = "#/components/schemas/"
+
+func ref(schema string) Schema { return Schema{"$ref": componentSchemas + schema} }
 
 func requestIDHeader() Schema {
 	return Schema{"X-Request-Id": Schema{"$ref": "#/components/headers/RequestId"}}
@@ -294,23 +298,20 @@ func answer(rt *Route, a Answer) Schema {
 	return described
 }
 
+// ErrorSchema returns the schema of the error in an error envelope.
+func ErrorSchema(doc string) Schema {
+	s := Typed{}.Object(reflect.TypeFor[abi.Error](), doc)
+	Describe(s, map[string]string{
+		"code":       "What went wrong, for programs.",
+		"message":    "What went wrong, for people. Its words may change.",
+		"type":       "The group that the code belongs to.",
+		"param":      "The member, parameter or header that is wrong.",
+		"request_id": "Names this request in the node's log.",
+		"details":    "More about it, where there is more to say.",
+	})
+	return s
+}
+
 func errorSchema() Schema {
-	var codes, types []string
-	for _, class := range abi.ErrorClasses() {
-		codes = append(codes, string(class.Code))
-		if !slices.Contains(types, string(class.Type)) {
-			types = append(types, string(class.Type))
-		}
-	}
-	text := Schema{"type": "string"}
-	return object("The error envelope.", Schema{
-		"error": object("What went wrong.", Schema{
-			"code":       Schema{"type": "string", "enum": codes},
-			"type":       Schema{"type": "string", "enum": types},
-			"message":    text,
-			"param":      Schema{"type": []string{"string", "null"}, "description": "The member, parameter or header that is wrong."},
-			"request_id": Schema{"type": []string{"string", "null"}},
-			"details":    Schema{"type": "object"},
-		}, "code", "message", "type"),
-	}, "error")
+	return object("The error envelope.", Schema{"error": ErrorSchema("What went wrong.")}, "error")
 }

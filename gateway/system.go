@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"reflect"
+
 	"github.com/go-json-experiment/json"
 	"github.com/valyala/fasthttp"
 
@@ -27,17 +29,25 @@ func (s *Server) systemRoutes() []Route {
 	}
 }
 
+// health is how the node is.
+type health struct {
+	Status   string `json:"status" enum:"ok,draining,failed" doc:"draining: the node is about to stop and takes no more work; failed: its store refuses work."`
+	SetAside int    `json:"set_aside,omitzero" minimum:"1" doc:"How much of what is stored could not be read since the node started: it goes on without. The log and 'wharf doctor' name it."`
+}
+
+// version names the build.
+type version struct {
+	Name      string   `json:"name" doc:"The product: wharf."`
+	Node      string   `json:"node" doc:"The name of this node."`
+	Version   string   `json:"version" doc:"Of the build."`
+	Family    string   `json:"protocol_family"`
+	Supported []string `json:"supported_versions" doc:"The versions of the protocol that the node speaks."`
+}
+
 func systemSchemas() map[string]Schema {
-	text := Schema{"type": "string"}
 	return map[string]Schema{
-		"Health": object("How the node is.", Schema{
-			"status":    Schema{"type": "string", "enum": []string{"ok", "draining", "failed"}},
-			"set_aside": Schema{"type": "integer", "minimum": 1, "description": "How much of what is stored could not be read since the node started: it goes on without. The log and `wharf doctor` name it."},
-		}, "status"),
-		"Version": object("What runs here.", Schema{
-			"name": text, "node": text, "version": text, "protocol_family": text,
-			"supported_versions": Schema{"type": "array", "items": text},
-		}, "name", "node", "version", "protocol_family", "supported_versions"),
+		"Health":  Typed{}.Object(reflect.TypeFor[health](), "How the node is."),
+		"Version": Typed{}.Object(reflect.TypeFor[version](), "What runs here."),
 	}
 }
 
@@ -62,10 +72,7 @@ func (s *Server) ready(r *Request) error {
 	for _, n := range st.SetAside {
 		aside += n
 	}
-	body, err := json.Marshal(struct {
-		Status   string `json:"status"`
-		SetAside int    `json:"set_aside,omitzero"`
-	}{status, aside})
+	body, err := json.Marshal(health{status, aside})
 	if err != nil {
 		return err
 	}
@@ -74,13 +81,7 @@ func (s *Server) ready(r *Request) error {
 }
 
 func (s *Server) version(r *Request) error {
-	body, err := json.Marshal(struct {
-		Name      string   `json:"name"`
-		Node      string   `json:"node"`
-		Version   string   `json:"version"`
-		Family    string   `json:"protocol_family"`
-		Supported []string `json:"supported_versions"`
-	}{"wharf", s.cfg.Node, s.cfg.Version, abi.ProtocolFamily, abi.SupportedVersions()})
+	body, err := json.Marshal(version{"wharf", s.cfg.Node, s.cfg.Version, abi.ProtocolFamily, abi.SupportedVersions()})
 	if err != nil {
 		return err
 	}

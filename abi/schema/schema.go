@@ -3,6 +3,7 @@ package schema
 import (
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,6 +23,8 @@ type Schema struct {
 	Required        []string           `json:"required,omitzero"`
 	Additional      any                `json:"additionalProperties,omitzero"`
 	Items           *Schema            `json:"items,omitzero"`
+	Minimum         int                `json:"minimum,omitzero"` // 0: none is said
+	MinItems        int                `json:"minItems,omitzero"`
 	MaxItems        int                `json:"maxItems,omitzero"`
 	MaxProperties   *int               `json:"maxProperties,omitzero"`
 
@@ -34,13 +37,15 @@ type Builder struct {
 	Values func(t reflect.Type) []string
 	// Comment returns what is said of a field.
 	Comment func(of reflect.Type, f reflect.StructField) string
-	// Named returns the schema of a struct or of a named string type that is the value of
-	// a member, which may refer to one that is elsewhere. nil is any string.
+	// Named returns the schema of a struct or of a string type that is the value of a
+	// member, which may refer to one that is elsewhere. nil is a string.
 	Named func(t reflect.Type) *Schema
 }
 
 // Object returns the schema of a struct: its exported fields, of which those are
-// required that are not left out when they are zero.
+// required that are not left out when they are zero. What the type of a field does not say
+// can be in its tags: `format`, `minimum`, `minItems`, and `enum` with the values that a text
+// has, separated by commas.
 func (b *Builder) Object(t reflect.Type, description string) *Schema {
 	o := &Schema{Type: "object", Description: description, Properties: map[string]*Schema{}}
 	b.addFields(o, t)
@@ -52,7 +57,7 @@ func (b *Builder) addFields(o *Schema, t reflect.Type) {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
-		case f.Anonymous:
+		case f.Anonymous, slices.Contains(strings.Split(options, ","), "embed"):
 			b.addFields(o, f.Type)
 			continue
 		case !f.IsExported() || name == "-":
@@ -81,7 +86,23 @@ func (b *Builder) field(of reflect.Type, f reflect.StructField, optional bool) *
 	if text := b.Comment(of, f); text != "" {
 		s.Description = text
 	}
+	s.narrow(f.Tag)
 	return &s
+}
+
+// narrow adds what a field's tags say.
+func (s *Schema) narrow(tag reflect.StructTag) {
+	if only := tag.Get("enum"); only != "" {
+		s.Enum = strings.Split(only, ",")
+	}
+	if form := tag.Get("format"); form != "" {
+		s.Format = form
+	}
+	for name, least := range map[string]*int{"minimum": &s.Minimum, "minItems": &s.MinItems} {
+		if n, err := strconv.Atoi(tag.Get(name)); err == nil {
+			*least = n
+		}
+	}
 }
 
 func (b *Builder) value(t reflect.Type) *Schema {

@@ -42,6 +42,22 @@ func Values(t reflect.Type) []string {
 		return values(abi.ArtifactFile, abi.ArtifactPatch, abi.ArtifactImage, abi.ArtifactLog, abi.ArtifactDiff, abi.ArtifactReceipt, abi.ArtifactSnapshot, abi.ArtifactDataset, abi.ArtifactOther)
 	case reflect.TypeFor[abi.KeySource]():
 		return values(abi.KeyFromClient, abi.KeyFromStart, abi.KeyFromEnvironment, abi.KeyFromFormerEnvironment)
+	case reflect.TypeFor[abi.Effect]():
+		return values(abi.EffectLocal, abi.EffectRead, abi.EffectWrite, abi.EffectWait, abi.EffectHint, abi.EffectGiven)
+	case reflect.TypeFor[abi.TaskStatus]():
+		return values(abi.TaskStatuses()...)
+	case reflect.TypeFor[abi.Visibility]():
+		return values(abi.VisibilityPublic, abi.VisibilityInternal, abi.VisibilityReceiptOnly)
+	case reflect.TypeFor[abi.PartType]():
+		return values(abi.PartText, abi.PartJSON, abi.PartToolCall, abi.PartToolResult, abi.PartArtifactRef, abi.PartFileRef, abi.PartImageRef)
+	case reflect.TypeFor[abi.ErrorCode]():
+		var codes []string
+		for _, class := range abi.ErrorClasses() {
+			codes = append(codes, string(class.Code))
+		}
+		return codes
+	case reflect.TypeFor[abi.ErrorType]():
+		return values(abi.TypeRequest, abi.TypeAuth, abi.TypePermission, abi.TypeNotFound, abi.TypeConflict, abi.TypeRateLimit, abi.TypeRuntime, abi.TypeUpstream, abi.TypeServer)
 	case reflect.TypeFor[abi.SessionState]():
 		return values(abi.SessionActive, abi.SessionIdle, abi.SessionPaused, abi.SessionClosed, abi.SessionFailed)
 	case reflect.TypeFor[abi.OutcomeStatus]():

@@ -38,7 +38,7 @@ func (a *Adapter) revokeKey(r *gateway.Request) error {
 
 // backupRequest is the body of POST /wharf/v1/backup, and of its answer.
 type backupRequest struct {
-	Dir string `json:"dir"` // an absolute path on the node's machine
+	Dir string `json:"dir" doc:"An absolute path on the node's machine."`
 }
 
 func (a *Adapter) backup(r *gateway.Request) error {

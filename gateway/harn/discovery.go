@@ -8,25 +8,26 @@ import (
 	"github.com/wharf-dev/wharf/runtime/proofs"
 )
 
+// discoveryDoc is the answer of GET /v1.
+type discoveryDoc struct {
+	Object            string   `json:"object"`
+	ProtocolFamily    string   `json:"protocol_family"`
+	CurrentVersion    string   `json:"current_version" doc:"The version that the node prefers."`
+	SupportedVersions []string `json:"supported_versions" doc:"The versions that a client may name in a request's header."`
+	Capabilities      features `json:"capabilities" doc:"What there is."`
+}
+
+// objectDiscovery is what GET /v1 answers with; it has no other member of a resource.
+const objectDiscovery abi.Object = "protocol_discovery"
+
 // discovery is GET /v1 (docs/protocol.md, 4). It says what this build does, not
 // what it will do.
 func (a *Adapter) discovery(r *gateway.Request) error {
-	body, err := json.Marshal(object{
-		"object":             "protocol_discovery",
-		"protocol_family":    abi.ProtocolFamily,
-		"current_version":    abi.ProtocolVersion,
-		"supported_versions": abi.SupportedVersions(),
-		"capabilities":       features(),
-	}, json.Deterministic(true))
-	if err != nil {
-		return err
-	}
-	r.Send(statusOK, body)
-	return nil
+	return sendValue(r, statusOK, discoveryDoc{
+		Object: string(objectDiscovery), ProtocolFamily: abi.ProtocolFamily, CurrentVersion: abi.ProtocolVersion,
+		SupportedVersions: abi.SupportedVersions(), Capabilities: allFeatures(),
+	})
 }
-
-// object is a JSON object that is written with sorted names.
-type object = map[string]any
 
 const (
 	cardDescription = "A Wharf node: it runs agent Tasks in sandboxed plugins and keeps every step in a durable log."
@@ -51,55 +52,45 @@ func (a *Adapter) agentCard(r *gateway.Request) error {
 	if err != nil {
 		return err
 	}
-	body, err := json.Marshal(card, json.Deterministic(true))
-	if err != nil {
-		return err
-	}
-	signed, err := a.core.SignDocument(body, base+keysPath)
+	signed, err := a.signed(card, base)
 	if err != nil {
 		return err
 	}
 	if signed != nil {
-		card["signature"] = object{"algorithm": signed.Algorithm, "key_id": signed.KeyID, "value": signed.Protected + ".." + signed.Signature}
-		if body, err = json.Marshal(card, json.Deterministic(true)); err != nil {
-			return err
-		}
+		card.Signature = &cardSignature{Algorithm: signed.Algorithm, KeyID: signed.KeyID, Value: signed.Protected + ".." + signed.Signature}
 	}
-	r.Send(statusOK, body)
-	return nil
+	return sendValue(r, statusOK, card)
 }
 
-func (a *Adapter) card(base string) (object, error) {
+// signed signs a document, whose signature is not in it yet. It returns nil when the node
+// has no key.
+func (a *Adapter) signed(doc any, base string) (*proofs.Signature, error) {
+	body, err := json.Marshal(doc)
+	if err != nil {
+		return nil, err
+	}
+	return a.core.SignDocument(body, base+keysPath)
+}
+
+func (a *Adapter) card(base string) (*agentCardDoc, error) {
 	a2a, err := a.a2aCard(base)
 	if err != nil {
 		return nil, err
 	}
-	interfaces := []object{
-		{"transport": "rest", "url": base + "/v1"},
-		{"transport": "sse", "url": base + "/v1/events/stream"},
-		{"transport": "websocket", "url": socketURL(base) + "/v1/events/stream"},
+	interfaces := []harnAgentInterface{
+		{"rest", base + "/v1"},
+		{"sse", base + "/v1/events/stream"},
+		{"websocket", socketURL(base) + "/v1/events/stream"},
 	}
-	started := a.core.Stats().Started
 	schemes := []string{"bearer"}
 	if _, own := a.tokenURL(base); own {
 		schemes = append(schemes, "oauth2ClientCredentials")
 	}
-	return object{
-		"id":               abi.IDPrefix(abi.ObjectAgentCard) + a.cfg.Node,
-		"object":           abi.ObjectAgentCard,
-		"created_at":       abi.At(started),
-		"updated_at":       abi.At(started),
-		"metadata":         object{},
-		"name":             a.cfg.Node,
-		"description":      cardDescription,
-		"protocol_version": abi.ProtocolVersion,
-		"a2a_card":         a2a,
-		"skills":           a.core.PublicSkills(),
-		"harn_interfaces":  interfaces,
-		"interfaces":       interfaces,
-		"auth_schemes":     schemes,
-		"capabilities":     levels(),
-		"public_url":       base,
+	return &agentCardDoc{
+		Envelope: abi.NewEnvelope(abi.ObjectAgentCard, abi.IDPrefix(abi.ObjectAgentCard)+a.cfg.Node, a.core.Stats().Started, nil),
+		Name:     a.cfg.Node, Description: cardDescription, ProtocolVersion: abi.ProtocolVersion,
+		A2ACard: a2a, Skills: a.core.PublicSkills(), HarnInterfaces: interfaces, Interfaces: interfaces,
+		AuthSchemes: schemes, Capabilities: levels(), PublicURL: base,
 	}, nil
 }
 
@@ -111,49 +102,40 @@ func (a *Adapter) tokenURL(base string) (string, bool) {
 
 // a2aCard is a card that schemas of A2A 0.3 and of A2A 1.0 accept alike (docs/protocol.md,
 // 8.1), with a signature as A2A 1.0 has it.
-func (a *Adapter) a2aCard(base string) (object, error) {
-	modes := []string{"text/plain", "application/json"}
-	card := object{
-		"name": a.cfg.Node, "description": cardDescription, "version": a.cfg.Version,
-		"capabilities":      object{"streaming": true, "pushNotifications": false},
-		"defaultInputModes": modes, "defaultOutputModes": modes, "skills": a2aSkills(a.core.PublicSkills()),
-		// 0.3
-		"url": base + "/v1", "protocolVersion": "0.3.0", "preferredTransport": protocolURI,
-		"additionalInterfaces": []object{{"url": base + "/v1", "transport": protocolURI}},
-		// 1.0
-		"supportedInterfaces": []object{{"url": base + "/v1", "protocolBinding": protocolURI, "protocolVersion": abi.ProtocolVersion}},
+func (a *Adapter) a2aCard(base string) (*a2aAgentCard, error) {
+	modes, url := []string{"text/plain", "application/json"}, base+"/v1"
+	card := &a2aAgentCard{
+		Name: a.cfg.Node, Description: cardDescription, Version: a.cfg.Version, Capabilities: a2aCapabilities{Streaming: true},
+		DefaultInputModes: modes, DefaultOutputModes: modes, Skills: a2aSkills(a.core.PublicSkills()),
+		URL: url, ProtocolVersion: "0.3.0", PreferredTransport: protocolURI,
+		AdditionalInterfaces: []a2aEndpoint{{url, protocolURI}},
+		SupportedInterfaces:  []a2aInterface{{url, protocolURI, abi.ProtocolVersion}},
 	}
-	card["security"], card["securitySchemes"] = a.security(base)
-	body, err := json.Marshal(card, json.Deterministic(true))
-	if err != nil {
-		return nil, err
-	}
-	signed, err := a.core.SignDocument(body, base+keysPath)
+	card.Security, card.SecuritySchemes = a.security(base)
+	signed, err := a.signed(card, base)
 	if err == nil && signed != nil {
-		card["signatures"] = []object{{"protected": signed.Protected, "signature": signed.Signature}}
+		card.Signatures = []a2aSignature{{signed.Protected, signed.Signature}}
 	}
 	return card, err
 }
 
 // security says how callers show who they are.
-func (a *Adapter) security(base string) ([]object, object) {
-	either := []object{{"bearer": []string{}}}
-	schemes := object{"bearer": object{
-		"type": "http", "scheme": "bearer", // 0.3
-		"httpAuthSecurityScheme": object{"scheme": "bearer"}, // 1.0
-	}}
+func (a *Adapter) security(base string) ([]map[string][]string, map[string]a2aSecurityScheme) {
+	either := []map[string][]string{{"bearer": {}}}
+	schemes := map[string]a2aSecurityScheme{"bearer": {Type: "http", Scheme: "bearer", HTTP: &a2aHTTPScheme{"bearer"}}}
 	if url, own := a.tokenURL(base); own {
-		flows := object{"clientCredentials": object{"tokenUrl": url, "scopes": object{}}}
-		either = append(either, object{"oauth2": []string{}})
-		schemes["oauth2"] = object{"type": "oauth2", "flows": flows, "oauth2SecurityScheme": object{"flows": flows}}
+		flows := &a2aFlows{}
+		flows.ClientCredentials.TokenURL = url
+		either = append(either, map[string][]string{"oauth2": {}})
+		schemes["oauth2"] = a2aSecurityScheme{Type: "oauth2", Flows: flows, OAuth2: &a2aOAuth2Scheme{flows}}
 	}
 	return either, schemes
 }
 
-func a2aSkills(skills []abi.Skill) []object {
-	list := make([]object, len(skills))
+func a2aSkills(skills []abi.Skill) []a2aSkill {
+	list := make([]a2aSkill, len(skills))
 	for i, s := range skills {
-		list[i] = object{"id": s.ID, "name": s.Name, "description": s.Description, "tags": []string{"wharf"}, "inputSchema": s.InputSchema}
+		list[i] = a2aSkill{ID: s.ID, Name: s.Name, Description: s.Description, Tags: []string{"wharf"}, InputSchema: s.InputSchema}
 	}
 	return list
 }

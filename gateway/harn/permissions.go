@@ -54,8 +54,7 @@ func permissionSchemas() map[string]schema {
 	return map[string]schema{
 		"PermissionRequest": resourceOf[abi.PermissionRequest](abi.ObjectPermissionRequest, "What a Task asks somebody: to approve an action, for input, or to authorize something.",
 			but(schema{"arguments": anyJSON(), "schema": anyJSON(), "decisions": listOf(decision)})),
-		"PermissionResponse": shape("A decision on an approval, or the Message that answers a request for input or authorization.", nil, schema{
-			"decision": enum("approved", "denied"), "reason": text(), "arguments": anyJSON(), "message": ref("MessageInput"),
-		}),
+		"PermissionResponse": of[abi.RespondRequest]("A decision on an approval, or the Message that answers a request for input or authorization.",
+			but(schema{"decision": enum("approved", "denied"), "arguments": anyJSON()})),
 	}
 }

@@ -77,6 +77,9 @@ func personaSchemas() map[string]schema {
 		"tools":        patterns + "Of the tools that its Tasks may call, as SERVER:TOOL; none: all that its plugin is granted.",
 		"capabilities": patterns + "Of the host calls that its Tasks may make; none: all.",
 		"handoffs":     patterns + "Of the Personas that its Tasks may hand work to; absent: all.",
+		"model_policy": "Which models its Tasks may ask.",
+		"budget":       "What each of its Tasks may spend; 0 bounds nothing.",
+		"approvals":    "How its Tasks' writes are approved.",
 	})
 	return map[string]schema{
 		"Persona": resourceOf[abi.Persona](abi.ObjectPersona, "An operational role.", own, null("owner", "quota_id"), maybe("tools", "capabilities")),

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/runtime/desk"
@@ -34,14 +32,14 @@ type Reach struct {
 // Personas are patterns of.
 type capabilityDoc struct {
 	abi.Envelope
-	Name        string     `json:"name"`
-	Family      string     `json:"family"`
+	Name        string     `json:"name" doc:"The same as the id."`
+	Family      string     `json:"family" doc:"The part of the name before the first dot."`
 	Description string     `json:"description"`
-	Effect      abi.Effect `json:"effect"`
-	Available   bool       `json:"available"`
-	Plugins     []string   `json:"plugins,omitzero"`
-	Models      []string   `json:"models,omitzero"`
-	Servers     []string   `json:"servers,omitzero"`
+	Effect      abi.Effect `json:"effect" doc:"What is recorded of a call, and when: docs/host-calls.md says what each means."`
+	Available   bool       `json:"available" doc:"The node is configured for it: otherwise every such call is refused."`
+	Plugins     []string   `json:"plugins,omitzero" doc:"The plugins that are granted it, where it needs a grant."`
+	Models      []string   `json:"models,omitzero" doc:"The models that are configured, of a call that asks one."`
+	Servers     []string   `json:"servers,omitzero" doc:"The servers of tools that are configured, of a call that calls one."`
 }
 
 func (d *capabilityDoc) identity() string { return d.ID }
@@ -49,9 +47,52 @@ func (d *capabilityDoc) identity() string { return d.ID }
 // levels are those of the conformance that the node claims.
 func levels() []string { return []string{"core", "extended", "receipts", "replay"} }
 
-// features are the parts of the protocol that there are.
-func features() object {
-	return object{"rest": true, "sse": true, "websocket": true, "receipts": true, "replay": true}
+// features are the parts of the protocol, and whether they are there.
+type features struct {
+	REST      bool `json:"rest"`
+	SSE       bool `json:"sse"`
+	WebSocket bool `json:"websocket"`
+	Receipts  bool `json:"receipts"`
+	Replay    bool `json:"replay"`
+}
+
+func allFeatures() features {
+	return features{REST: true, SSE: true, WebSocket: true, Receipts: true, Replay: true}
+}
+
+// runtimeDoc is the answer of GET /v1/runtime.
+type runtimeDoc struct {
+	abi.Envelope
+	Name              string        `json:"name" doc:"The name of the node."`
+	Version           string        `json:"version" doc:"Of the build."`
+	Status            string        `json:"status" enum:"ready,draining,failed" doc:"failed: the node's store refuses work."`
+	Draining          bool          `json:"draining" doc:"The node is about to stop and takes no more Tasks."`
+	ProtocolFamily    string        `json:"protocol_family"`
+	ProtocolVersion   string        `json:"protocol_version" doc:"The version that the node prefers."`
+	SupportedVersions []string      `json:"supported_versions" doc:"The versions that a client may name in a request's header."`
+	Levels            []string      `json:"levels" doc:"The levels of conformance."`
+	Capabilities      features      `json:"capabilities" doc:"Which parts of the protocol there are."`
+	Engine            runtimeEngine `json:"engine" doc:"What runs plugins."`
+	Limits            runtimeLimits `json:"limits" doc:"What a client can run into."`
+}
+
+type runtimeEngine struct {
+	Name    string `json:"name"`
+	Version string `json:"version,omitzero"`
+	ABI     string `json:"abi" doc:"Names the host calls and their bytes."`
+}
+
+type runtimeLimits struct {
+	BodyBytes          int64 `json:"body_bytes" doc:"Of a request's JSON."`
+	UploadBytes        int64 `json:"upload_bytes" doc:"Of the content of an Artifact or of a file."`
+	DeliveryBytes      int64 `json:"delivery_bytes" doc:"Of a delivery to a Connector."`
+	HeaderBytes        int64 `json:"header_bytes" doc:"Of a request's line and headers together."`
+	SocketMessageBytes int64 `json:"socket_message_bytes" doc:"Of a message on a WebSocket."`
+	JSONDepth          int64 `json:"json_depth" doc:"How deep objects and lists may be in each other."`
+	JSONValues         int64 `json:"json_values" doc:"How many values a JSON text may hold, at every level."`
+	ListMembers        int64 `json:"list_members" doc:"How many members a list or map of a request may have whose schema says nothing else."`
+	Page               int64 `json:"page" doc:"How many resources a page of a list has at most."`
+	WaitSeconds        int64 `json:"wait_seconds" doc:"How long \"Prefer: wait\" is waited for at most."`
 }
 
 func (a *Adapter) runtimeRoutes() []gateway.Route {
@@ -66,22 +107,11 @@ func (a *Adapter) runtimeRoutes() []gateway.Route {
 
 func runtimeSchemas() map[string]schema {
 	return map[string]schema{
-		"Runtime": resource(objectRuntime, "What the node is.", schema{
-			"name": text(), "version": text(), "status": enum("ready", "draining", "failed"),
-			"draining":        described(flag(), "The node is about to stop and takes no more Tasks."),
-			"protocol_family": text(), "protocol_version": text(), "supported_versions": listOf(text()),
-			"levels": described(listOf(text()), "The levels of conformance."), "capabilities": mapOf(flag()),
-			"engine": shape("What runs plugins.", schema{"name": text(), "abi": described(text(), "Names the host calls and their bytes.")}, schema{"version": text()}),
-			"limits": described(mapOf(whole()), "By what is limited: bytes of requests, how many a page of a list has, seconds."),
-		}, nil),
-		"Capability": resource(objectCapability, "A host call: what a plugin can do beyond computing.", schema{
-			"name": text(), "family": described(text(), "The part of the name before the first dot."), "description": text(),
-			"effect":    enum(abi.EffectLocal, abi.EffectRead, abi.EffectWrite, abi.EffectWait, abi.EffectHint, abi.EffectGiven),
-			"available": described(flag(), "The node is configured for it: otherwise every such call is refused."),
-		}, schema{
-			"plugins": described(listOf(text()), "The plugins that are granted it, where it needs a grant."),
-			"models":  described(listOf(text()), "The models that are configured."), "servers": described(listOf(text()), "The servers of tools."),
-		}),
+		"Runtime":       resourceOf[runtimeDoc](objectRuntime, "What the node is."),
+		"Features":      of[features]("Which parts of the protocol there are."),
+		"RuntimeEngine": of[runtimeEngine]("What runs plugins."),
+		"RuntimeLimits": of[runtimeLimits]("What a client can run into."),
+		"Capability":    resourceOf[capabilityDoc](objectCapability, "A host call: what a plugin can do beyond computing."),
 	}
 }
 
@@ -95,30 +125,22 @@ func (a *Adapter) runtime(r *gateway.Request) error {
 	case stats.Draining:
 		status = "draining"
 	}
-	sandbox := object{"abi": abi.ABIVersion}
-	name, version, known := strings.Cut(cmp.Or(a.node.Sandbox, "wazero"), "-")
-	if sandbox["name"] = name; known {
-		sandbox["version"] = version
-	}
-	body, err := json.Marshal(object{
-		"id": a.cfg.Node, "object": objectRuntime, "created_at": abi.At(stats.Started), "updated_at": abi.At(stats.Started), "metadata": object{},
-		"name": a.cfg.Node, "version": a.cfg.Version, "status": status, "draining": stats.Draining,
-		"protocol_family": abi.ProtocolFamily, "protocol_version": abi.ProtocolVersion, "supported_versions": abi.SupportedVersions(),
-		"levels": levels(), "capabilities": features(), "engine": sandbox, "limits": a.limits(),
-	}, json.Deterministic(true))
-	if err != nil {
-		return err
-	}
-	r.Send(statusOK, body)
-	return nil
+	name, version, _ := strings.Cut(cmp.Or(a.node.Sandbox, "wazero"), "-")
+	return sendValue(r, statusOK, runtimeDoc{
+		Envelope: abi.NewEnvelope(objectRuntime, a.cfg.Node, stats.Started, nil),
+		Name:     a.cfg.Node, Version: a.cfg.Version, Status: status, Draining: stats.Draining,
+		ProtocolFamily: abi.ProtocolFamily, ProtocolVersion: abi.ProtocolVersion, SupportedVersions: abi.SupportedVersions(),
+		Levels: levels(), Capabilities: allFeatures(), Engine: runtimeEngine{Name: name, Version: version, ABI: abi.ABIVersion}, Limits: a.limits(),
+	})
 }
 
 // limits are those that a client can run into.
-func (a *Adapter) limits() object {
-	return object{
-		"body_bytes": a.cfg.BodyLimit, "upload_bytes": a.cfg.UploadLimit, "delivery_bytes": a.cfg.DeliveryLimit,
-		"header_bytes": a.cfg.HeaderLimit, "socket_message_bytes": a.cfg.MessageLimit, "json_depth": abi.MaxDepth, "json_values": abi.MaxValues, "list_members": abi.MaxMembers,
-		"page": maxLimit, "wait_seconds": int64(a.cfg.WaitLimit.Seconds()),
+func (a *Adapter) limits() runtimeLimits {
+	return runtimeLimits{
+		BodyBytes: int64(a.cfg.BodyLimit), UploadBytes: int64(a.cfg.UploadLimit), DeliveryBytes: int64(a.cfg.DeliveryLimit),
+		HeaderBytes: int64(a.cfg.HeaderLimit), SocketMessageBytes: int64(a.cfg.MessageLimit),
+		JSONDepth: abi.MaxDepth, JSONValues: abi.MaxValues, ListMembers: abi.MaxMembers,
+		Page: maxLimit, WaitSeconds: int64(a.cfg.WaitLimit.Seconds()),
 	}
 }
 

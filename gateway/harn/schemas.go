@@ -7,6 +7,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/runtime/journal"
 )
 
 // schema is a JSON Schema of the OpenAPI document.
@@ -27,13 +28,9 @@ func mapOf(value schema) schema { return schema{"type": "object", "additionalPro
 
 func enum[T ~string](values ...T) schema { return schema{"type": "string", "enum": values} }
 
-func nullable(s schema) schema {
-	if kind, ok := s["type"].(string); ok && s["enum"] == nil {
-		s["type"] = []string{kind, "null"}
-		return s
-	}
-	return schema{"anyOf": []schema{s, {"type": "null"}}}
-}
+func nullable(s schema) schema { return gateway.Nullable(s) }
+
+func constant(value string) schema { return schema{"type": "string", "const": value} }
 
 func oneOf(options ...schema) schema { return schema{"anyOf": options} }
 
@@ -61,17 +58,6 @@ func shape(doc string, required, optional schema) schema {
 	return schema{"type": "object", "description": doc, "properties": properties, "required": sorted(names)}
 }
 
-// resource is a shape with the common envelope.
-func resource(o abi.Object, doc string, required, optional schema) schema {
-	for name, s := range (schema{
-		"id": text(), "object": schema{"type": "string", "const": string(o)},
-		"created_at": moment(), "updated_at": moment(), "metadata": anyObject(),
-	}) {
-		required[name] = s
-	}
-	return shape(doc, required, optional)
-}
-
 // Schemas returns the components that the table's routes name.
 func (a *Adapter) Schemas() map[string]gateway.Schema {
 	all := map[string]gateway.Schema{}
@@ -94,8 +80,11 @@ func (a *Adapter) Schemas() map[string]gateway.Schema {
 			"object": schema{"type": "string", "const": "list"}, "data": listOf(ref(name)), "page": ref("PageInfo"),
 		}, nil)
 	}
-	all["PageInfo"] = shape("Whether a list goes on.", schema{"has_more": flag()}, schema{"next_cursor": nullable(text()),
-		"unreadable": described(listOf(text()), "The ids of what belongs in this page and cannot be read; for a server of tools that does not answer, `SERVER:*`.")})
+	all["PageInfo"] = of[abi.PageInfo]("Whether a list goes on.", says(map[string]string{
+		"has_more":    "More follows.",
+		"next_cursor": "The `cursor` of the request for the next page; null at the end of the list.",
+		"unreadable":  "The ids of what belongs in this page and cannot be read; for a server of tools that does not answer, `SERVER:*`.",
+	}))
 	return all
 }
 
@@ -127,41 +116,6 @@ func bound(s schema) {
 var listed = []string{"Task", "Outcome", "Session", "Branch", "Message", "Event", "Artifact", "Workspace", "Persona", "Receipt",
 	"Memory", "Vault", "VaultSecret", "Connector", "DeadLetter", "Skill", "Quota", "PermissionRequest", "APIKey",
 	"Capability", "Tool"}
-
-func discoverySchemas() map[string]schema {
-	endpoint := shape("A way to reach the node.", schema{
-		"transport": enum("rest", "sse", "websocket", "a2a", "mcp", "acp"), "url": reference()}, nil)
-	return map[string]schema{
-		"Discovery": shape("Which protocol this is, in which versions.", schema{
-			"object":          schema{"type": "string", "const": "protocol_discovery"},
-			"protocol_family": schema{"type": "string", "const": abi.ProtocolFamily},
-			"current_version": enum(abi.ProtocolVersion), "supported_versions": listOf(text()),
-			"capabilities": shape("What there is.", nil, schema{
-				"rest": flag(), "sse": flag(), "websocket": flag(), "receipts": flag(), "replay": flag()}),
-		}, nil),
-		"HarnAgentCard": resource(abi.ObjectAgentCard, "Who this agent is.", schema{
-			"name": text(), "description": text(), "protocol_version": text(), "a2a_card": ref("A2aAgentCard"), "skills": listOf(ref("Skill")),
-		}, schema{
-			"harn_interfaces": listOf(ref("HarnAgentInterface")), "interfaces": listOf(ref("HarnAgentInterface")),
-			"persona_ids": listOf(text()), "capabilities": listOf(text()), "auth_schemes": listOf(text()),
-			"receipt_policy": nullable(text()), "quotas": listOf(ref("Quota")), "provider": anyObject(),
-			"public_url": nullable(schema{"type": "string", "format": "uri"}), "signature": nullable(ref("CardSignature")),
-		}),
-		"HarnAgentInterface": endpoint,
-		"A2aAgentCard": shape("A card that A2A 0.3 and A2A 1.0 clients read alike.", schema{
-			"name": text(), "description": text(), "version": text(), "capabilities": anyObject(),
-			"defaultInputModes": listOf(text()), "defaultOutputModes": listOf(text()), "skills": listOf(anyObject()),
-			"supportedInterfaces": schema{"type": "array", "minItems": 1, "items": shape("A transport of A2A 1.0.", schema{
-				"url": schema{"type": "string", "format": "uri"}, "protocolBinding": text(), "protocolVersion": text()}, nil)},
-		}, schema{
-			"url": schema{"type": "string", "format": "uri"}, "protocolVersion": text(), "preferredTransport": text(),
-			"additionalInterfaces": listOf(anyObject()), "security": listOf(mapOf(listOf(text()))), "securitySchemes": mapOf(anyObject()),
-			"signatures": listOf(shape("A JWS over the canonical form (RFC 8785) of the card without its signatures.", schema{
-				"protected": text(), "signature": text()}, nil)),
-		}),
-		"CardSignature": shape("A JWS, detached, over the canonical form (RFC 8785) of the card without this member.", schema{"algorithm": text(), "key_id": text(), "value": text()}, nil),
-	}
-}
 
 func taskSchemas() map[string]schema {
 	return map[string]schema{
@@ -219,20 +173,26 @@ func replaySchemas() map[string]schema {
 
 // recordSchema is a journal.Record.
 func recordSchema() schema {
-	told := oneOf(text(), shape("Bytes that are no UTF-8.", schema{"base64": text()}, nil))
-	entry := shape("One host call.", schema{
-		"index": whole(), "call": text(), "effect": text(), "at": moment(), "status": whole(), "request": told, "answer": told,
-	}, schema{
-		"key":  described(text(), "The override key, where the answer can be replaced."),
-		"open": described(flag(), "Only its intent is recorded."), "event_id": text(), "resource": ref("ResourcePointer"),
-	})
-	return shape("All that is needed to run a Task again.", schema{
-		"task_id": text(), "program": anyObject(), "input": told, "created_at": moment(), "started_at": moment(), "entries": nullable(listOf(entry)),
-	}, schema{"ended_at": moment(), "end": anyObject()})
+	told := oneOf(text(), shape("Bytes that are no UTF-8.", schema{"base64": text()}, nil)) // a journal.Text
+	entry := of[journal.Entry]("One host call.", but(schema{"effect": text(), "request": told, "answer": told}), says(map[string]string{
+		"effect":   "Its class, where not every such call has the same; else empty.",
+		"index":    "Of the call within the record, from 0.",
+		"call":     "The host call: docs/host-calls.md describes each.",
+		"at":       "When it was answered; of an open one, when it began.",
+		"status":   "0 is success; docs/host-calls.md has the others.",
+		"key":      "The override key, where the answer can be replaced.",
+		"open":     "Only its intent is recorded.",
+		"event_id": "Of the event that completed the call.",
+		"resource": "What that event is about.",
+	}))
+	return of[journal.Record]("All that is needed to run a Task again.", but(schema{
+		"input": told, "entries": listOf(entry),
+		"program": of[journal.Program]("What the Task runs: fixed when it starts."),
+		"end":     of[journal.End]("How the run ended; absent while the Task has not."),
+	}))
 }
 
 func sessionSchemas() map[string]schema {
-	turns := schema{"type": "integer", "minimum": 0}
 	return map[string]schema{
 		"Session": resourceOf[abi.Session](abi.ObjectSession, "A conversation.",
 			null("persona_id", "root_session_id", "parent_session_id", "branch_id", "last_event_id", "summary"),
@@ -240,11 +200,9 @@ func sessionSchemas() map[string]schema {
 		"CreateSessionRequest": of[abi.CreateSessionRequest]("Where to converse.", null("persona_id"), says(map[string]string{
 			"memory_ids": "Memories of others that the Session's Tasks find as if they were the Session's own.",
 			"skill_ids":  "The only Skills that the Session's Tasks may name; without any, all."})),
-		"UpdateSessionRequest": of[abi.UpdateSessionRequest]("What to change."),
-		"ForkSessionRequest":   of[abi.ForkSessionRequest]("Where to fork.", null("at_event_id", "branch_id")),
-		"TruncateSessionRequest": {"type": "object", "description": "How many turns to keep, by any of its three names.",
-			"properties": schema{"keep_turns": turns, "turns": turns, "keep": turns},
-			"anyOf":      []schema{{"required": []string{"keep_turns"}}, {"required": []string{"turns"}}, {"required": []string{"keep"}}}},
+		"UpdateSessionRequest":   of[abi.UpdateSessionRequest]("What to change."),
+		"ForkSessionRequest":     of[abi.ForkSessionRequest]("Where to fork.", null("at_event_id", "branch_id")),
+		"TruncateSessionRequest": of[abi.TruncateSessionRequest]("How many turns to keep, by any of its three names.", anyOfThem("keep_turns", "turns", "keep")),
 		"Message": resourceOf[abi.Message](abi.ObjectMessage, "One turn of a transcript.", null("session_id", "task_id"),
 			but(schema{"workspace_id": text()}), always("workspace_id")),
 		"MessageInput":             of[abi.MessageInput]("A Message to append.", but(schema{"parts": listOf(ref("PartInput"))})),
@@ -365,8 +323,8 @@ func adminSchemas() map[string]schema {
 			says(map[string]string{"key": "The key itself, shown this once."})),
 		"CreateKeyRequest": of[abi.CreateKeyRequest]("An API key.", but(schema{"scopes": listOf(enum(append(abi.Scopes(), abi.ScopeAll)...))}), says(map[string]string{
 			"actor": "Whom what is done with the key is said to be by: `key:` and its name, if not given, or a word without a colon."})),
-		"BackupRequest": shape("Where to.", schema{"dir": text()}, nil),
-		"Backup":        shape("Where it is.", schema{"dir": text()}, nil),
+		"BackupRequest": of[backupRequest]("Where to."),
+		"Backup":        of[backupRequest]("Where it is."),
 	}
 }
 

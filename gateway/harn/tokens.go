@@ -45,13 +45,12 @@ func (a *Adapter) tokenRoutes() []gateway.Route {
 
 func tokenSchemas() map[string]schema {
 	return map[string]schema{
-		"TokenRequest": shape("Asks for an access token.", schema{"grant_type": schema{"type": "string", "const": abi.GrantClientCredentials}},
-			schema{"scope": described(text(), "Scopes, separated by spaces."), "client_id": text(), "client_secret": text()}),
-		"AccessToken": of[abi.AccessToken]("An access token.", but(schema{"token_type": schema{"type": "string", "const": "Bearer"}}),
+		"TokenRequest": of[tokenForm]("Asks for an access token.", but(schema{"grant_type": constant(abi.GrantClientCredentials)})),
+		"AccessToken": of[abi.AccessToken]("An access token.", but(schema{"token_type": constant("Bearer")}),
 			says(map[string]string{"expires_in": "Seconds.", "scope": "Scopes, separated by spaces."})),
-		"OAuthError": shape("Why no token is issued (RFC 6749, section 5.2).", schema{
+		"OAuthError": of[abi.OAuthError]("Why no token is issued (RFC 6749, section 5.2).", but(schema{
 			"error": enum(abi.OAuthInvalidRequest, abi.OAuthInvalidClient, abi.OAuthInvalidScope, abi.OAuthUnsupportedGrantType),
-		}, schema{"error_description": text()}),
+		})),
 		"JWKS":                shape("A JWK set (RFC 7517).", schema{"keys": listOf(anyObject())}, nil),
 		"AuthorizationServer": of[abi.AuthorizationServer]("Metadata of an issuer (RFC 8414)."),
 	}
@@ -129,17 +128,22 @@ func (a *Adapter) grant(r *gateway.Request) (*abi.AccessToken, error) {
 	if err := form.authenticate(r.Header("Authorization")); err != nil {
 		return nil, err
 	}
-	return a.core.IssueToken(r.Context(), form.client, form.secret, strings.Fields(form.scope))
+	return a.core.IssueToken(r.Context(), form.Client, form.Secret, strings.Fields(form.Scope))
 }
 
 // tokenForm is a request for a token.
-type tokenForm struct{ grant, scope, client, secret string }
+type tokenForm struct {
+	Grant  string `json:"grant_type"`
+	Scope  string `json:"scope,omitzero" doc:"Scopes, separated by spaces; all that the key has, if it is absent."`
+	Client string `json:"client_id,omitzero" doc:"The id of the API key. It is here or in the header Authorization."`
+	Secret string `json:"client_secret,omitzero" doc:"The API key. It is where the client's id is."`
+}
 
 // readTokenForm reads the fields that there are; others have no meaning and are no
 // mistake (RFC 6749, section 3.2).
 func readTokenForm(fields *fasthttp.Args) (*tokenForm, error) {
 	f := &tokenForm{}
-	for name, at := range map[string]*string{"grant_type": &f.grant, "scope": &f.scope, "client_id": &f.client, "client_secret": &f.secret} {
+	for name, at := range map[string]*string{"grant_type": &f.Grant, "scope": &f.Scope, "client_id": &f.Client, "client_secret": &f.Secret} {
 		values := fields.PeekMulti(name)
 		if len(values) > 1 {
 			return nil, &abi.OAuthError{Code: abi.OAuthInvalidRequest, Description: name + " is there more than once"}
@@ -148,7 +152,7 @@ func readTokenForm(fields *fasthttp.Args) (*tokenForm, error) {
 			*at = string(values[0])
 		}
 	}
-	switch f.grant {
+	switch f.Grant {
 	case abi.GrantClientCredentials:
 		return f, nil
 	case "":
@@ -161,7 +165,7 @@ func readTokenForm(fields *fasthttp.Args) (*tokenForm, error) {
 // there, else from the form. They must not be in both.
 func (f *tokenForm) authenticate(header string) error {
 	if header == "" {
-		if f.client == "" || f.secret == "" {
+		if f.Client == "" || f.Secret == "" {
 			return &abi.OAuthError{Code: abi.OAuthInvalidClient, Description: "the client's id and its secret are needed"}
 		}
 		return nil
@@ -170,10 +174,10 @@ func (f *tokenForm) authenticate(header string) error {
 	if !ok {
 		return &abi.OAuthError{Code: abi.OAuthInvalidClient, Description: "the header Authorization does not hold an id and a secret"}
 	}
-	if f.secret != "" || f.client != "" && f.client != client {
+	if f.Secret != "" || f.Client != "" && f.Client != client {
 		return &abi.OAuthError{Code: abi.OAuthInvalidRequest, Description: "the client's credentials are in the header and in the form"}
 	}
-	f.client, f.secret = client, secret
+	f.Client, f.Secret = client, secret
 	return nil
 }
 

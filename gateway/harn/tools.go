@@ -37,13 +37,13 @@ type toolDoc struct {
 	abi.Envelope
 	Name        string         `json:"name"`
 	Description string         `json:"description"`
-	InputSchema jsontext.Value `json:"input_schema"`
-	Server      string         `json:"server"`
-	Source      string         `json:"source"`
-	ReadOnly    bool           `json:"read_only"`
-	Idempotent  bool           `json:"idempotent"`
-	Destructive bool           `json:"destructive"`
-	Plugins     []string       `json:"plugins"`
+	InputSchema jsontext.Value `json:"input_schema" doc:"The JSON Schema of its arguments; null if its server says none."`
+	Server      string         `json:"server" doc:"Which server of tools it is of: host, skills, or one of the configuration's."`
+	Source      string         `json:"source" enum:"host,skill,mcp" doc:"What kind of server that is."`
+	ReadOnly    bool           `json:"read_only" doc:"A call of it changes nothing."`
+	Idempotent  bool           `json:"idempotent" doc:"The same call again changes nothing more."`
+	Destructive bool           `json:"destructive" doc:"A call of it can destroy something."`
+	Plugins     []string       `json:"plugins" doc:"The plugins that are granted it."`
 }
 
 func (a *Adapter) toolRoutes() []gateway.Route {
@@ -60,15 +60,7 @@ func (a *Adapter) toolRoutes() []gateway.Route {
 
 func toolSchemas() map[string]schema {
 	return map[string]schema{
-		"Tool": resource(objectTool, "What a Task can call besides its plugin's own code.", schema{
-			"name": text(), "description": text(), "input_schema": described(nullable(anyObject()), "The JSON Schema of its arguments."),
-			"server":      described(text(), "Which server of tools it is of: `host`, `skills`, or one of the configuration's."),
-			"source":      enum("host", "skill", "mcp"),
-			"read_only":   described(flag(), "A call of it changes nothing."),
-			"idempotent":  described(flag(), "The same call again changes nothing more."),
-			"destructive": described(flag(), "A call of it can destroy something."),
-			"plugins":     described(listOf(text()), "The plugins that are granted it."),
-		}, nil),
+		"Tool": resourceOf[toolDoc](objectTool, "What a Task can call besides its plugin's own code.", null("input_schema")),
 	}
 }
 

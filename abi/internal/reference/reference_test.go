@@ -239,6 +239,12 @@ func TestValuesAreTheConstants(t *testing.T) {
 		reflect.TypeFor[abi.Role](),
 		reflect.TypeFor[abi.ArtifactKind](),
 		reflect.TypeFor[abi.KeySource](),
+		reflect.TypeFor[abi.Effect](),
+		reflect.TypeFor[abi.TaskStatus](),
+		reflect.TypeFor[abi.Visibility](),
+		reflect.TypeFor[abi.PartType](),
+		reflect.TypeFor[abi.ErrorCode](),
+		reflect.TypeFor[abi.ErrorType](),
 		reflect.TypeFor[abi.SessionState](),
 		reflect.TypeFor[abi.OutcomeStatus](),
 	} {
