@@ -140,6 +140,7 @@ const (
 	EventDeliveryRedriven    EventKind = "vendor.wharf.delivery_redriven"    // a delivery that was put aside is handled again
 	EventSkillCreated        EventKind = "vendor.wharf.skill_created"        // a Skill came to be
 	EventSkillUpdated        EventKind = "vendor.wharf.skill_updated"        // a Skill changed
+	EventReferenceTaken      EventKind = "vendor.wharf.reference_taken"      // a Session has what something outside calls it
 	EventFileWritten         EventKind = "vendor.wharf.file_written"         // a file of a Workspace was written
 	EventFileRemoved         EventKind = "vendor.wharf.file_removed"         // a file of a Workspace was removed
 )

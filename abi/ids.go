@@ -48,6 +48,8 @@ const (
 	ObjectDelivery          Object = "delivery"
 	ObjectDeadLetter        Object = "dead_letter"
 	ObjectVaultSecret       Object = "vault_secret"
+	// ObjectReference is what something outside calls a Session.
+	ObjectReference Object = "reference"
 )
 
 // idPrefixes maps an object to the prefix of its ids.
@@ -60,6 +62,7 @@ var idPrefixes = map[Object]string{
 	ObjectTenant: "tenant_", ObjectAgentCard: "card_", ObjectState: "state_",
 	ObjectReceiptBatch: "rbatch_", ObjectPermissionRequest: "perm_",
 	ObjectDelivery: "dlv_", ObjectDeadLetter: "dead_", ObjectVaultSecret: "vsec_",
+	ObjectReference: "ref_",
 }
 
 // IDPrefix returns the prefix of ids of the given object, such as "task_".

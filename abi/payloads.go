@@ -294,6 +294,7 @@ func EventPayloads() []EventPayload {
 		{EventDeliveryRedriven, ObjectDeadLetter, of[DeliveryReceived](), true},
 		{EventSkillCreated, ObjectSkill, nil, true},
 		{EventSkillUpdated, ObjectSkill, nil, true},
+		{EventReferenceTaken, ObjectReference, nil, true},
 		{EventFileWritten, "", of[File](), false},
 		{EventFileRemoved, "", of[File](), false},
 	}

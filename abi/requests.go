@@ -39,6 +39,7 @@ type CreateSessionRequest struct {
 	VaultIDs        []string       `json:"vault_ids,omitzero"`
 	MemoryIDs       []string       `json:"memory_ids,omitzero"`
 	SkillIDs        []string       `json:"skill_ids,omitzero"`
+	Refs            []OutsideRef   `json:"refs,omitzero"`
 	InitialMessages []MessageInput `json:"initial_messages,omitzero"`
 	Metadata        jsontext.Value `json:"metadata,omitzero"`
 }

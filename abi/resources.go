@@ -172,6 +172,23 @@ type Session struct {
 	// Session's own; SkillIDs, if there are any, the only Skills that its Tasks may name.
 	MemoryIDs []string `json:"memory_ids,omitzero"`
 	SkillIDs  []string `json:"skill_ids,omitzero"`
+	// Refs are what things outside call the Session.
+	Refs []OutsideRef `json:"refs,omitzero"`
+}
+
+// OutsideRef is what something outside calls a Session: an editor's folder, the context of
+// another protocol. In a Workspace no two Sessions have the same.
+type OutsideRef struct {
+	Kind string `json:"kind"` // of references, such as "acp_folder"
+	Ref  string `json:"ref"`  // compared byte by byte
+}
+
+// Reference is an [OutsideRef] as the log has it, so that its Session is found.
+type Reference struct {
+	Envelope    `json:",inline"`
+	OutsideRef  `json:",inline"`
+	WorkspaceID string `json:"workspace_id"`
+	SessionID   string `json:"session_id,omitzero"` // "" once the Session is gone
 }
 
 // Task is one unit of agent work. Input is a [Message] or any JSON object, as it

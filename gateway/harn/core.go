@@ -55,6 +55,7 @@ type taskWrites interface {
 type sessionWrites interface {
 	CreateSession(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.CreateSessionRequest) (desk.Doc, error)
 	UpdateSession(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.UpdateSessionRequest) (desk.Doc, error)
+	SessionsCalled(ctx context.Context, c *desk.Caller, workspace string, ref abi.OutsideRef) (desk.DocList, error)
 	CloseSession(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) (desk.Doc, error)
 	ForkSession(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.ForkSessionRequest) (desk.Doc, error)
 	TruncateSession(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.TruncateSessionRequest) (desk.Doc, error)

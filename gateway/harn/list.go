@@ -26,6 +26,16 @@ func (a *Adapter) list(o abi.Object) gateway.Handler {
 	}
 }
 
+// listSessions lists Sessions, or those that something outside calls so.
+func (a *Adapter) listSessions(r *gateway.Request) error {
+	if !r.HasQuery("ref") && !r.HasQuery("ref_kind") {
+		return a.list(abi.ObjectSession)(r)
+	}
+	return a.sendPage(r, func(desk.Page) (desk.DocList, error) {
+		return a.core.SessionsCalled(r.Context(), r.Caller, r.Query("workspace_id"), abi.OutsideRef{Kind: r.Query("ref_kind"), Ref: r.Query("ref")})
+	})
+}
+
 // listWithin reads the resources of the one that the path names.
 func (a *Adapter) listWithin(o, owner abi.Object, param string) gateway.Handler {
 	return func(r *gateway.Request) error {

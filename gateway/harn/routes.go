@@ -115,6 +115,13 @@ func filterParam(name string) gateway.Param {
 	return gateway.Param{Name: name, In: "query", Doc: "Only what belongs to this " + object + ".", Schema: text()}
 }
 
+func refParams() []gateway.Param {
+	return []gateway.Param{
+		{Name: "ref_kind", In: "query", Doc: "Of which kind `ref` is.", Schema: text()},
+		{Name: "ref", In: "query", Doc: "What something outside calls the Session. It is compared byte by byte.", Schema: text()},
+	}
+}
+
 func afterParam() gateway.Param {
 	return gateway.Param{Name: "after_event_id", In: "query",
 		Doc: "The id of the last event seen; what follows it is answered.", Schema: text()}
@@ -172,7 +179,9 @@ func (a *Adapter) taskRoutes() []gateway.Route {
 func (a *Adapter) sessionRoutes() []gateway.Route {
 	const tag, reads, writes = "Sessions", "sessions:read", "sessions:write"
 	return routes(
-		read("/v1/sessions", "listSessions", tag, reads, "Session", "List Sessions, newest first", a.list(abi.ObjectSession)).list("workspace_id"),
+		read("/v1/sessions", "listSessions", tag, reads, "Session", "List Sessions, newest first", a.listSessions).list("workspace_id").with(refParams()...).
+			doc("With `ref_kind` and `ref` the list holds the Session that has this reference: of a Workspace at most one. Only a key that is bound to "+
+				"Workspaces can leave `workspace_id` out then."),
 		post("/v1/sessions", "createSession", tag, writes, "CreateSessionRequest", "Session", "Create a Session", statusCreated,
 			create(a, statusCreated, a.core.CreateSession)),
 		read("/v1/sessions/{session_id}", "getSession", tag, reads, "Session", "Get a Session", a.get(abi.ObjectSession, "session_id")),

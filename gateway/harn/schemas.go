@@ -197,9 +197,12 @@ func sessionSchemas() map[string]schema {
 		"Session": resourceOf[abi.Session](abi.ObjectSession, "A conversation.",
 			null("persona_id", "root_session_id", "parent_session_id", "branch_id", "last_event_id", "summary"),
 			but(schema{"transcript": oneOf(anyObject(), reference()), "expires_at": nullable(moment())})),
+		"OutsideRef": of[abi.OutsideRef]("What something outside calls a Session: an editor's folder, the context of another protocol. In a Workspace no two Sessions have the same.",
+			says(map[string]string{"kind": "Of references, such as `acp_folder`.", "ref": "Compared byte by byte."})),
 		"CreateSessionRequest": of[abi.CreateSessionRequest]("Where to converse.", null("persona_id"), says(map[string]string{
 			"memory_ids": "Memories of others that the Session's Tasks find as if they were the Session's own.",
-			"skill_ids":  "The only Skills that the Session's Tasks may name; without any, all."})),
+			"skill_ids":  "The only Skills that the Session's Tasks may name; without any, all.",
+			"refs":       "What things outside call the Session. One that another Session of the Workspace has is refused with 409, and `details.session_id` says which."})),
 		"UpdateSessionRequest":   of[abi.UpdateSessionRequest]("What to change."),
 		"ForkSessionRequest":     of[abi.ForkSessionRequest]("Where to fork.", null("at_event_id", "branch_id")),
 		"TruncateSessionRequest": of[abi.TruncateSessionRequest]("How many turns to keep, by any of its three names.", anyOfThem("keep_turns", "turns", "keep")),

@@ -11,6 +11,6 @@
 //   - A Message has a role, parts that have what their types require, and a visibility for
 //     each; what a client refers to is there, for that client.
 //
-// It may import abi, storage, the desk, the ledger, packages personas and memories, and what host
+// It may import abi, storage, the desk, the ledger, packages personas, memories and references, and what host
 // calls are answered with.
 package sessions

@@ -5,6 +5,7 @@ import (
 
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/personas"
+	"github.com/wharf-dev/wharf/runtime/references"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -22,11 +23,12 @@ type Parts struct {
 // Keeper serves Sessions, their Messages and their Branches. It is safe for concurrent use.
 type Keeper struct {
 	parts  Parts
+	refs   *references.Keeper
 	values stateTable
 }
 
 // NewKeeper returns a keeper.
-func NewKeeper(p Parts) *Keeper { return &Keeper{parts: p} }
+func NewKeeper(p Parts) *Keeper { return &Keeper{parts: p, refs: references.NewKeeper(p.Parts)} }
 
 // pageOfEvents is how many events are read at once.
 const pageOfEvents = 500

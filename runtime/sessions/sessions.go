@@ -9,6 +9,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/runtime/references"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -30,13 +31,13 @@ func (k *Keeper) CreateSession(ctx context.Context, c *desk.Caller, r *desk.Retr
 			}
 		}
 		err := cmp.Or(k.parts.CheckVaultIDs(ctx, c, req.WorkspaceID, req.VaultIDs),
-			k.checkMemoryIDs(ctx, c, req.WorkspaceID, req.MemoryIDs), k.checkSkillIDs(ctx, c, req.SkillIDs))
+			k.checkMemoryIDs(ctx, c, req.WorkspaceID, req.MemoryIDs), k.checkSkillIDs(ctx, c, req.SkillIDs), references.Check(req.Refs))
 		if err != nil {
 			return desk.Doc{}, err
 		}
 		s := k.newSession(req.WorkspaceID, req.PersonaID)
 		s.VaultIDs, s.MemoryIDs, s.SkillIDs = req.VaultIDs, req.MemoryIDs, req.SkillIDs
-		s.RootSessionID = s.ID
+		s.RootSessionID, s.Refs = s.ID, req.Refs
 		if req.Metadata != nil {
 			s.Metadata = req.Metadata
 		}
@@ -48,7 +49,7 @@ func (k *Keeper) CreateSession(ctx context.Context, c *desk.Caller, r *desk.Retr
 			}
 			records = append(records, MessageRecord(m))
 		}
-		return k.parts.Desk.Commit(c, s.ID, s.WorkspaceID, idem, desk.StatusCreated, records...)
+		return k.commitNew(ctx, c, idem, s, records)
 	})
 }
 

@@ -43,7 +43,8 @@ const (
 )
 
 // objectCodes gives the objects their numbers in keys and records, from 1. The
-// order is part of the format: new objects go to the end.
+// order is part of the format: new objects go to the end. Objects that are not here are text,
+// and stay so (abi.ObjectReference).
 var objectCodes = [...]abi.Object{
 	abi.ObjectPersona, abi.ObjectWorkspace, abi.ObjectSession, abi.ObjectTask, abi.ObjectBranch,
 	abi.ObjectMessage, abi.ObjectArtifact, abi.ObjectAgentCard, abi.ObjectReceipt, abi.ObjectMemory,
