@@ -11,10 +11,10 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/alarm"
 	"github.com/wharf-dev/wharf/runtime/desk"
-	"github.com/wharf-dev/wharf/runtime/ledger"
-	"github.com/wharf-dev/wharf/runtime/lifecycle"
 	"github.com/wharf-dev/wharf/runtime/policy"
 	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/runtime/quotas"
+	"github.com/wharf-dev/wharf/storage"
 )
 
 // codeBudget is what a plugin reads when a call would pass its Task's budget.
@@ -91,12 +91,6 @@ func (e *Engine) watchTime(t *task, p *abi.Persona) (stop func(), err error) {
 	return alarm.Set(e.now, end, e.background.Owned(func() { e.exhaust(key) })).Stop, nil
 }
 
-// exhaust fails a Task whose time is up.
-func (e *Engine) exhaust(key ledger.Key) {
-	err := e.endFromOutside(context.Background(), key, change{in: lifecycle.Input{Kind: lifecycle.Deadline, Failure: abi.FailureBudget}, actor: desk.HostActor})
-	e.undone("that a task's time was up could not be recorded", key, err)
-}
-
 // inTime ends a wait when the Task's time is up: it is brought back, and fails.
 func (r *run) inTime(w *abi.Waiting) {
 	r.task.mu.Lock()
@@ -105,4 +99,20 @@ func (r *run) inTime(w *abi.Waiting) {
 	if !end.IsZero() && (w.Until.IsZero() || end.Before(w.Until)) {
 		w.Until = abi.At(end)
 	}
+}
+
+// newBook returns what counts the engine's Tasks against Quotas.
+func (e *Engine) newBook(common desk.Parts) *quotas.Book {
+	pricing, _ := e.performers[abi.CallLLMComplete].(provider.Priced)
+	return quotas.NewBook(quotas.Parts{
+		Parts: common, Tenants: e.tenants,
+		Persona: func(ctx context.Context, t storage.Tenant, id string) (*abi.Persona, error) {
+			p, err := e.Persona(ctx, t, id)
+			if err != nil {
+				return nil, err
+			}
+			return &p.Persona, nil
+		},
+		Pricing: pricing, LeaveOut: e.aside.LeaveOut, Owned: e.background.Owned, Overtime: e.outOfTime,
+	})
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/lifecycle"
-	"github.com/wharf-dev/wharf/runtime/proofs"
+	"github.com/wharf-dev/wharf/runtime/waiting"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -79,43 +79,6 @@ func (e *Engine) endFromOutside(ctx context.Context, key ledger.Key, ch change) 
 	}
 }
 
-// endTask takes a step that may be terminal. What the receipt of a Task without a
-// running plugin says is read from the log first, and read again when the Task took
-// another step meanwhile: the receipt is made from all that lies before its end.
-func (e *Engine) endTask(ctx context.Context, t *task, ch change) (storage.Commit, error) {
-	for {
-		facts, asOf, err := e.factsOf(ctx, t)
-		if err != nil {
-			e.log.Error("a task's record could not be read: its receipt says so", "task", t.id, "error", err)
-		}
-		commit, err := e.endAsOf(t, ch, facts, asOf)
-		if !errors.Is(err, errMovedOn) {
-			return commit, err
-		}
-	}
-}
-
-// errMovedOn says that a Task took a step after its record was read.
-var errMovedOn = errors.New("the task took another step meanwhile")
-
-// endAsOf takes a step of a Task whose record was read when asOf was the sequence of
-// its next event.
-func (e *Engine) endAsOf(t *task, ch change, facts *proofs.Facts, asOf uint64) (storage.Commit, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.toldByLog() && (facts == nil || t.seq != asOf) {
-		return nil, errMovedOn
-	}
-	ch.facts = facts
-	return e.apply(t, ch)
-}
-
-// toldByLog reports whether what a Task's receipt is made from stands in the log
-// alone: it has started, and no run of it knows. The caller holds t.mu.
-func (t *task) toldByLog() bool {
-	return !t.gone && t.run == nil && t.about.Replay == nil && t.state.Status != abi.TaskSubmitted && !t.state.Status.Terminal()
-}
-
 func errEnded(id string) error {
 	return abi.Errorf(abi.CodeConflict, "task %s has ended and cannot be canceled", id)
 }
@@ -135,4 +98,28 @@ func (e *Engine) watchDeadline(t *task) {
 func (e *Engine) expire(key ledger.Key) {
 	err := e.endFromOutside(context.Background(), key, change{in: lifecycle.Input{Kind: lifecycle.Deadline}, actor: desk.HostActor})
 	e.undone("a task's deadline could not be recorded", key, err)
+}
+
+// exhaust fails a Task whose time is up.
+func (e *Engine) exhaust(key ledger.Key) {
+	err := e.endFromOutside(context.Background(), key, change{in: lifecycle.Input{Kind: lifecycle.Deadline, Failure: abi.FailureBudget}, actor: desk.HostActor})
+	e.undone("that a task's time was up could not be recorded", key, err)
+}
+
+// outOfTime fails a Task when the time under a Quota is used up.
+func (e *Engine) outOfTime(key ledger.Key, why *abi.Failure) {
+	err := e.endFromOutside(context.Background(), key, change{
+		in: lifecycle.Input{Kind: lifecycle.Deadline, Failure: why.Code}, actor: desk.HostActor,
+		outcome: func(o *abi.Outcome) { o.Failure, o.Summary = why, why.Message },
+	})
+	e.undone("that the time under a quota was up could not be recorded", key, err)
+}
+
+// undone logs why something was not done that the engine does by itself. While the node
+// drains that is no fault: the next start does it.
+func (e *Engine) undone(what string, key ledger.Key, err error) {
+	if err == nil || errors.Is(err, lifecycle.ErrTerminal) || errors.Is(err, waiting.ErrNotWaiting) || e.draining.Load() {
+		return
+	}
+	e.log.Error(what, "task", key.ID, "error", err)
 }

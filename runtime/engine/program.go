@@ -10,8 +10,6 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/journal"
-	"github.com/wharf-dev/wharf/runtime/replay"
-	"github.com/wharf-dev/wharf/runtime/sandbox"
 )
 
 // offers reports whether a plugin of this node has an export.
@@ -27,6 +25,19 @@ func (e *Engine) moduleNamed(ctx context.Context, plugin string) (digest string,
 	}
 	module, err = e.modules.ModuleAt(ctx, digest)
 	return digest, module, err
+}
+
+// fixProgram finds out what a Task that has not started will run. It is called
+// before the Task's first start is told, by whoever tells it.
+func (e *Engine) fixProgram(ctx context.Context, t *task) {
+	t.mu.Lock()
+	submitted := t.state.Status == abi.TaskSubmitted
+	t.mu.Unlock()
+	if !submitted || t.program != nil || t.about.Replay != nil || t.about.Fork != nil {
+		return
+	}
+	t.program, t.startErr = e.programFor(ctx, t)
+	t.fresh = true
 }
 
 // programFor fixes what a Task will run: from here on a new version of the plugin
@@ -76,10 +87,4 @@ func (e *Engine) fixGround(p *journal.Program) {
 		return
 	}
 	p.Limits.Gas, p.Limits.Depth = l.Gas, l.Depth
-}
-
-// limitsOf returns the limits that a program runs under here: its own, and the
-// node's on time.
-func (e *Engine) limitsOf(p *journal.Program) sandbox.Limits {
-	return replay.Limits(p, e.config.limitsFor(p.Plugin).WallTime)
 }

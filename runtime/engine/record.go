@@ -124,13 +124,6 @@ func (r *run) handOver() error {
 	return hand()
 }
 
-// takePending returns what is pending and forgets it. The caller holds task.mu.
-func (r *run) takePending() []ledger.Record {
-	records := r.pending
-	r.pending, r.pendingBytes = nil, 0
-	return records
-}
-
 // settle waits until everything handed over is durable: batches become so in the
 // order in which they were handed over, so the last one says it of all.
 func (r *run) settle() error {
@@ -144,16 +137,4 @@ func (r *run) settle() error {
 		return fmt.Errorf("writing to the log: %w", err)
 	}
 	return nil
-}
-
-// number gives the Task's own events their sequence. The caller holds t.mu.
-func (t *task) number(records []ledger.Record) []ledger.Record {
-	seq := t.seq
-	for i := range records {
-		if records[i].Object == abi.ObjectTask && records[i].ID == t.id {
-			records[i].Sequence = seq
-			seq++
-		}
-	}
-	return records
 }

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
+	"time"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/aside"
@@ -162,55 +164,64 @@ func (e *Engine) activeTask(ctx context.Context, tenant storage.Tenant, id strin
 	return about, err
 }
 
-// dropTask takes a Task out of memory that was brought back in part only.
-func (e *Engine) dropTask(key ledger.Key) {
-	if t := e.tasks.get(key); t != nil {
-		e.tasks.remove(key)
-		t.leave()
+// setAside goes on without a Task that cannot be brought back. Where what is stored of
+// it makes no sense, and never will, it fails. What is damaged, or was written by a
+// newer build, is left as it is: it can be canceled, and the next start tries again.
+func (e *Engine) setAside(ctx context.Context, key ledger.Key, cause error) {
+	e.aside.Put(aside.Resource{Tenant: key.Tenant, Object: abi.ObjectTask, ID: key.ID, Err: cause})
+	e.book.Leave(key)
+	err := cause
+	if ledger.Lasting(cause) {
+		err = e.failUnreadable(ctx, key, cause)
 	}
+	if err == nil {
+		e.log.Error("a task cannot be brought back: it has failed", "task", key.ID, "tenant", key.Tenant, "error", cause)
+		return
+	}
+	e.log.Error("a task cannot be brought back: it was set aside, until it is canceled or a later start can read it",
+		"task", key.ID, "tenant", key.Tenant, "error", err)
+	e.childEnded(key) // it answers nobody any more
 }
 
-// live returns a Task that has not ended, loading one that is parked; nil when it
-// has ended, or there is none.
-func (e *Engine) live(ctx context.Context, key ledger.Key) (*task, error) {
-	if t := e.tasks.get(key); t != nil {
-		return t, nil
-	}
-	unlock := e.ledger.Lock(key.Tenant, key.ID)
-	defer unlock()
-	if t := e.tasks.get(key); t != nil {
-		return t, nil
-	}
-	about, err := e.records.Task(ctx, key.Tenant, key.ID)
-	if ledger.IsNotFound(err) || err == nil && about.Waiting == nil {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	t, err := e.loadTask(ctx, key.Tenant, about)
-	if err != nil {
-		return nil, err
-	}
-	e.tasks.put(key, t)
-	return t, nil
+// failUnreadable ends a Task that cannot be brought back, and says why.
+func (e *Engine) failUnreadable(ctx context.Context, key ledger.Key, cause error) error {
+	failure := &abi.Failure{Code: abi.FailureUnreadable, Message: "the task could not be brought back: " + aside.Reason(cause)}
+	return e.endFromOutside(ctx, key, change{in: lifecycle.Input{Kind: lifecycle.Fail}, actor: desk.HostActor,
+		outcome: func(o *abi.Outcome) { o.Failure, o.Summary = failure, failure.Message }})
 }
 
-// loadTask brings a Task that has not ended into memory.
-func (e *Engine) loadTask(ctx context.Context, tenant storage.Tenant, about *abi.Task) (*task, error) {
-	live := &task{tenant: tenant, id: about.ID, about: *about, task: *about}
-	live.state = lifecycle.State{Status: about.Status, Attempt: about.Attempt, Parked: about.Waiting != nil}
-	seq, _, err := e.store.Sequence(ctx, tenant, abi.ResourcePointer{Object: abi.ObjectTask, ID: about.ID})
-	if err != nil {
-		return nil, err
+// Unreadable reads what a start of a node reads, and returns what it would set aside. It
+// writes nothing. The error is one of the store itself.
+func Unreadable(ctx context.Context, store storage.Store) ([]aside.Resource, error) {
+	e := &Engine{store: store, now: time.Now, log: slog.New(slog.DiscardHandler), answering: answering{calls: abi.HostCallsByName()}}
+	e.config = e.config.withDefaults()
+	e.furnish(&Parts{})
+	examineTenants := func(ctx context.Context) error { return e.aside.ExamineTenants(ctx, e.tenants.All()) }
+	for _, read := range []func(context.Context) error{e.LoadTenants, e.book.Load, e.LoadConnectors, examineTenants, e.examineTasks} {
+		if err := read(ctx); err != nil {
+			return nil, err
+		}
 	}
-	live.seq, live.account = seq+1, e.book.Account(ledger.Key{Tenant: tenant, ID: about.ID})
-	if live.asking, err = waiting.Stored(ctx, e.ledger, tenant, about.Waiting); err != nil {
-		return nil, err
-	}
-	live.session, live.leave, err = e.ledger.Open(ctx, ledger.Key{Tenant: tenant, ID: about.SessionID})
-	if err != nil {
-		return nil, err
-	}
-	return live, nil
+	return e.aside.List(), nil
+}
+
+// examineTasks reads every Task that has not ended, and what it needs to go on.
+func (e *Engine) examineTasks(ctx context.Context) error {
+	return e.store.Active(ctx, func(tenant storage.Tenant, id string) error {
+		about, err := e.activeTask(ctx, tenant, id)
+		if err == nil {
+			err = e.book.Reenroll(ctx, tenant, about)
+		}
+		if err == nil && about.Waiting == nil {
+			err = e.ledger.CheckSession(ctx, ledger.Key{Tenant: tenant, ID: about.SessionID})
+		}
+		switch {
+		case err == nil:
+		case e.ledger.Halted(ctx, err):
+			return fmt.Errorf("reading task %s: %w", id, err)
+		default:
+			e.aside.Put(aside.Resource{Tenant: tenant, Object: abi.ObjectTask, ID: id, Err: ledger.Naming(abi.ObjectTask, id, err)})
+		}
+		return nil
+	})
 }

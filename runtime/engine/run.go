@@ -23,7 +23,6 @@ import (
 	"github.com/wharf-dev/wharf/runtime/records"
 	"github.com/wharf-dev/wharf/runtime/replay"
 	"github.com/wharf-dev/wharf/runtime/turns"
-	"github.com/wharf-dev/wharf/storage"
 )
 
 // runTask runs one Task to its end, or until it waits. The scheduler calls it on a
@@ -31,12 +30,8 @@ import (
 func (e *Engine) runTask(t *task) {
 	ctx, stop := context.WithCancelCause(turns.For(e.base, uint64(t.tenant)))
 	defer stop(nil)
-	hand, brought := e.handFor(t), t.again != nil
-	if brought && !e.restart(t) || !e.begin(ctx, t, stop) {
-		hand.End()
-		return
-	}
-	if brought && !e.startIsDurable(t) {
+	hand := e.handFor(t)
+	if !e.start(ctx, t, stop) {
 		hand.End()
 		return
 	}
@@ -60,6 +55,50 @@ func (e *Engine) runBegun(ctx context.Context, t *task, hand *inhand.Hand) {
 		return
 	}
 	hand.End()
+}
+
+// runCopies is how often a Task's large input is held while it runs: as it was read, as it
+// is told to the plugin, and what becomes of it when the plugin gives it back: a request,
+// its decoded form, an event.
+const runCopies = 5
+
+// handFor returns what a run holds its large documents in: the share that the Task has
+// waited for, or nothing yet. It is nil for a Task whose input is in memory: that is small.
+func (e *Engine) handFor(t *task) *inhand.Hand {
+	h := t.hand
+	t.hand = nil
+	if h != nil || t.input != nil || e.config.InHand == nil {
+		return h
+	}
+	h = new(inhand.Hand)
+	kind := inhand.Defers
+	if t.trial > 0 {
+		kind = inhand.Counts // it has the node to itself now, and not later
+	}
+	h.Init(e.config.InHand, t.tenant, runCopies, kind)
+	return h
+}
+
+// intoHand returns a context whose reads are in the hand.
+func intoHand(ctx context.Context, h *inhand.Hand) context.Context {
+	if h == nil {
+		return ctx
+	}
+	return inhand.Into(ctx, h)
+}
+
+// later runs a Task again when there is room for its large documents. Meanwhile it has no
+// place among those that run, so that small ones need not wait for it.
+func (e *Engine) later(t *task, h *inhand.Hand) {
+	t.hand = h
+	h.Later(func() {
+		if e.draining.Load() {
+			e.leaveRunning(t) // the next start runs it
+			h.End()
+			return
+		}
+		e.queue.PushAccepted(t.job())
+	})
 }
 
 // runOnce runs a Task that has begun. ErrLater says that it has to wait for room first.
@@ -101,6 +140,15 @@ func stopped(ctx context.Context) error {
 	return nil
 }
 
+// start begins a run; false when there is none, because the Task ended while it waited. In a
+// life after another one it begins when that is on disk.
+func (e *Engine) start(ctx context.Context, t *task, stop context.CancelCauseFunc) bool {
+	if t.again == nil {
+		return e.begin(ctx, t, stop)
+	}
+	return e.restart(t) && e.begin(ctx, t, stop) && e.startIsDurable(t)
+}
+
 // begin records that the Task runs; false when it ended while it waited.
 func (e *Engine) begin(ctx context.Context, t *task, stop context.CancelCauseFunc) bool {
 	e.fixProgram(ctx, t)
@@ -120,17 +168,33 @@ func (e *Engine) begin(ctx context.Context, t *task, stop context.CancelCauseFun
 	return err == nil
 }
 
-// fixProgram finds out what a Task that has not started will run. It is called
-// before the Task's first start is told, by whoever tells it.
-func (e *Engine) fixProgram(ctx context.Context, t *task) {
-	t.mu.Lock()
-	submitted := t.state.Status == abi.TaskSubmitted
-	t.mu.Unlock()
-	if !submitted || t.program != nil || t.about.Replay != nil || t.about.Fork != nil {
-		return
+// restart counts another start of a Task that an earlier life of the node left; nothing
+// for one that had not begun. False when the Task has ended while it waited.
+func (e *Engine) restart(t *task) bool {
+	in := *t.again
+	t.again = nil
+	var life *abi.TaskTrial
+	if t.trial > 0 {
+		life = &abi.TaskTrial{Alone: true}
 	}
-	t.program, t.startErr = e.programFor(ctx, t)
-	t.fresh = true
+	err := e.tellLife(t, in, life)
+	if err != nil && !errors.Is(err, lifecycle.ErrTerminal) {
+		e.log.Error("a task could not be started again", "task", t.id, "error", err)
+	}
+	return err == nil
+}
+
+// startIsDurable waits until a Task's start is on disk. Nobody waits for one as a rule. In
+// a life after another one does: a Task that ends the node at once would never be counted.
+func (e *Engine) startIsDurable(t *task) bool {
+	t.mu.Lock()
+	started := t.handed
+	t.mu.Unlock()
+	_, err := started.Wait(context.Background())
+	if err != nil {
+		e.log.Error("a task could not be started", "task", t.id, "error", err)
+	}
+	return err == nil
 }
 
 // perform calls the plugin that the Task is pinned to, and answers it from the
@@ -172,7 +236,7 @@ func (e *Engine) perform(ctx context.Context, t *task, r *run) error {
 		return &abi.Failure{Code: abi.FailurePluginMissing, Message: fmt.Sprintf(
 			"plugin %q has no export %q, which persona %s names", h.Program.Plugin, h.Program.Export, t.about.PersonaID)}
 	}
-	r.usage, err = module.Run(ctx, h.Program.Export, r, e.limitsOf(h.Program))
+	r.usage, err = module.Run(ctx, h.Program.Export, r, replay.Limits(h.Program, e.config.limitsFor(h.Program.Plugin).WallTime))
 	e.counts.gas.Add(r.usage.Gas)
 	return e.onRecord(t, r, err)
 }
@@ -249,19 +313,6 @@ func (e *Engine) end(t *task, r *run, err error) {
 	}
 	commit, err := e.endTask(context.Background(), t, ch) // a run that was not prepared does not know the record
 	e.ended(t, commit, err)
-}
-
-// ended finishes a Task whose end was applied. One that had ended before, by a cancel or
-// a deadline, is finished already.
-func (e *Engine) ended(t *task, commit storage.Commit, err error) {
-	if errors.Is(err, lifecycle.ErrTerminal) {
-		return
-	}
-	if err != nil {
-		e.log.Error("a task's end could not be recorded", "task", t.id, "error", err)
-		return
-	}
-	_ = e.finish(t, commit) // logged there
 }
 
 // failureOf says why a run failed; nil when it did not.

@@ -212,15 +212,6 @@ func (e *Engine) startWith(t *task, records []ledger.Record) ([]ledger.Record, e
 	return records, nil
 }
 
-// withInput returns the Task's state with the input as clients see it. It must not have
-// been trimmed.
-func (t *task) withInput(state []byte) []byte {
-	if t.about.InputMessageID == "" {
-		return desk.WithMember(state, "input", t.input)
-	}
-	return desk.WithInput(state, t.input, t.about.WorkspaceID)
-}
-
 // open refuses what clients ask of a node that drains. What the node has begun itself goes
 // on, such as a Task that spawns another: its record must not tell of a drain.
 func (e *Engine) open() error {

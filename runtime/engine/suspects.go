@@ -43,35 +43,6 @@ func (e *Engine) suspects(tasks []*task) (suspects, others []*task) {
 	return suspects, others
 }
 
-// restart counts another start of a Task that an earlier life of the node left; nothing
-// for one that had not begun. False when the Task has ended while it waited.
-func (e *Engine) restart(t *task) bool {
-	in := *t.again
-	t.again = nil
-	var life *abi.TaskTrial
-	if t.trial > 0 {
-		life = &abi.TaskTrial{Alone: true}
-	}
-	err := e.tellLife(t, in, life)
-	if err != nil && !errors.Is(err, lifecycle.ErrTerminal) {
-		e.log.Error("a task could not be started again", "task", t.id, "error", err)
-	}
-	return err == nil
-}
-
-// startIsDurable waits until a Task's start is on disk. Nobody waits for one as a rule. In
-// a life after another one does: a Task that ends the node at once would never be counted.
-func (e *Engine) startIsDurable(t *task) bool {
-	t.mu.Lock()
-	started := t.handed
-	t.mu.Unlock()
-	_, err := started.Wait(context.Background())
-	if err != nil {
-		e.log.Error("a task could not be started", "task", t.id, "error", err)
-	}
-	return err == nil
-}
-
 // try ends a suspect's trial when its time is over. The returned function has to be
 // called when the run is.
 func (e *Engine) try(t *task) (stop func() bool) {

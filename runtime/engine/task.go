@@ -185,6 +185,31 @@ func (e *Engine) apply(t *task, c change) (storage.Commit, error) {
 	return commit, nil
 }
 
+// asksAfter returns what the Task asks once a step is done; nil for nothing. A wake has
+// settled it; what else ends the Task does so here. The caller holds t.mu.
+func (t *task) asksAfter(c *change, ended bool, now time.Time) *waiting.Request {
+	switch {
+	case c.in.Kind == lifecycle.Park:
+		return c.asks
+	case c.in.Kind == lifecycle.Wake:
+		return nil
+	case !ended || t.asking == nil:
+		return t.asking
+	}
+	c.before = append(c.before, waiting.Canceled(t.asking, now)...)
+	return nil
+}
+
+// noteAsked keeps the table of pending requests as the Task's request comes and goes.
+func (e *Engine) noteAsked(t *task, next *waiting.Request) {
+	switch {
+	case next != nil && t.asking == nil:
+		e.pending.Add(t.tenant, next.ID, &t.about)
+	case next == nil && t.asking != nil:
+		e.pending.Remove(t.tenant, t.asking.ID)
+	}
+}
+
 // write hands over what a step tells.
 func (e *Engine) write(t *task, shown *abi.Task, effects []lifecycle.Effect, c change, now time.Time) (storage.Commit, error) {
 	records, issue := e.tellAndIssue(t, shown, effects, c, now)
@@ -270,6 +295,25 @@ func sequenced(records []ledger.Record) (n uint64) {
 	return n
 }
 
+// number gives the Task's own events their sequence. The caller holds t.mu.
+func (t *task) number(records []ledger.Record) []ledger.Record {
+	seq := t.seq
+	for i := range records {
+		if records[i].Object == abi.ObjectTask && records[i].ID == t.id {
+			records[i].Sequence = seq
+			seq++
+		}
+	}
+	return records
+}
+
+// takePending returns what is pending and forgets it. The caller holds task.mu.
+func (r *run) takePending() []ledger.Record {
+	records := r.pending
+	r.pending, r.pendingBytes = nil, 0
+	return records
+}
+
 // tell turns the effects of a step into records, and fills in what they imply of
 // the Task.
 func (e *Engine) tell(t *task, shown *abi.Task, effects []lifecycle.Effect, c change, now time.Time, issue *proofs.Issue) []ledger.Record {
@@ -347,6 +391,19 @@ func stamp(t *abi.Task, now time.Time) {
 	}
 }
 
+// ended finishes a Task whose end was applied. One that had ended before, by a cancel or
+// a deadline, is finished already.
+func (e *Engine) ended(t *task, commit storage.Commit, err error) {
+	if errors.Is(err, lifecycle.ErrTerminal) {
+		return
+	}
+	if err != nil {
+		e.log.Error("a task's end could not be recorded", "task", t.id, "error", err)
+		return
+	}
+	_ = e.finish(t, commit) // logged there
+}
+
 // finish waits until a Task's end is durable and tells whoever waits for it.
 func (e *Engine) finish(t *task, commit storage.Commit) error {
 	_, err := commit.Wait(context.Background())
@@ -382,6 +439,15 @@ func (t *task) ended(err error) waiting.Ended {
 		return waiting.Ended{Err: err}
 	}
 	return waiting.Ended{Doc: desk.Doc{ID: t.id, JSON: t.withInput(t.last), Restricted: t.restricted || desk.Internal(t.task.Failure), Task: t.state.Status}}
+}
+
+// withInput returns the Task's state with the input as clients see it. It must not have
+// been trimmed.
+func (t *task) withInput(state []byte) []byte {
+	if t.about.InputMessageID == "" {
+		return desk.WithMember(state, "input", t.input)
+	}
+	return desk.WithInput(state, t.input, t.about.WorkspaceID)
 }
 
 func (e *Engine) count(s abi.TaskStatus) {

@@ -283,31 +283,6 @@ func (e *Engine) recordDecision(t *task, a *waiting.Answer, taken *waiting.Taken
 	return commit, nil
 }
 
-// asksAfter returns what the Task asks once a step is done; nil for nothing. A wake has
-// settled it; what else ends the Task does so here. The caller holds t.mu.
-func (t *task) asksAfter(c *change, ended bool, now time.Time) *waiting.Request {
-	switch {
-	case c.in.Kind == lifecycle.Park:
-		return c.asks
-	case c.in.Kind == lifecycle.Wake:
-		return nil
-	case !ended || t.asking == nil:
-		return t.asking
-	}
-	c.before = append(c.before, waiting.Canceled(t.asking, now)...)
-	return nil
-}
-
-// noteAsked keeps the table of pending requests as the Task's request comes and goes.
-func (e *Engine) noteAsked(t *task, next *waiting.Request) {
-	switch {
-	case next != nil && t.asking == nil:
-		e.pending.Add(t.tenant, next.ID, &t.about)
-	case next == nil && t.asking != nil:
-		e.pending.Remove(t.tenant, t.asking.ID)
-	}
-}
-
 // answered returns the event that tells what a call that waited is answered with.
 func (e *Engine) answered(t *task, w *abi.Waiting, answer []byte, failed error) (ledger.Record, error) {
 	status, answer, err := (*run)(nil).answer(answer, failed)
