@@ -9,7 +9,6 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
-	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -43,14 +42,13 @@ func (m *meeting) Idempotency(ctx context.Context, t storage.Tenant, k storage.K
 // nothing of it left.
 func TestATaskIsAcceptedOnceByTwoWriters(t *testing.T) {
 	store := &meeting{both: map[storage.Key]*sync.WaitGroup{}, seen: map[storage.Key]int{}}
-	var keys *receipt.Keyring
+	var parts Parts
 	one := newNode(t, guests{"echo": echo}, func(_ *Config, p *Parts) {
-		keys = p.Keys
 		store.Store = p.Store
 		p.Store = store
+		parts = *p
 	})
-	other, err := New(Config{DefaultPersona: "persona_echo"}, Parts{Keys: keys, Store: store, Modules: guests{"echo": echo},
-		Personas: personasOf(guests{"echo": echo}), Log: one.log})
+	other, err := New(Config{DefaultPersona: "persona_echo"}, parts)
 	if err != nil {
 		t.Fatal(err)
 	}

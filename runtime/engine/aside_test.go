@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"crypto/rand"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
@@ -99,7 +101,7 @@ func (n *node) receiveRaw(t testing.TB, connector, payload string) {
 	}
 	f := *ev.Frame
 	f.First, f.Records = 0, []storage.Record{{
-		Kind: abi.EventConnectorDeliveryReceived, Resource: abi.ResourcePointer{Object: abi.ObjectDelivery, ID: n.ids.New(abi.ObjectDelivery)},
+		Kind: abi.EventConnectorDeliveryReceived, Resource: abi.ResourcePointer{Object: abi.ObjectDelivery, ID: abi.NewIDs(time.Now, rand.Reader).New(abi.ObjectDelivery)},
 		Restricted: true, Payload: []byte(payload),
 		Intake: storage.IntakeOp{Kind: storage.IntakeReceive, Connector: connector, Delivery: storage.DeliveryKey{1}},
 	}}

@@ -11,7 +11,6 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
-	"github.com/wharf-dev/wharf/runtime/scheduler"
 	"github.com/wharf-dev/wharf/storage/pebble"
 )
 
@@ -45,7 +44,7 @@ func onDisk(b *testing.B) (*node, string) {
 // BenchmarkSubmit accepts Tasks from 64 goroutines; nothing runs them.
 func BenchmarkSubmit(b *testing.B) {
 	n, session := onDisk(b)
-	n.queue = scheduler.New[task](0, 1<<40, nil)
+	n.RunNothing()
 	b.ReportAllocs()
 	b.SetParallelism(32)
 	b.RunParallel(func(pb *testing.PB) {

@@ -127,7 +127,7 @@ func TestAQuotaIsNotHeldForASession(t *testing.T) {
 	}()
 	<-locked
 	close(paused.leave)
-	for n.known() == 0 {
+	for n.InMemory() == 0 {
 		runtime.Gosched() // until the Task is about to be counted
 	}
 	for range 10 {
@@ -140,11 +140,4 @@ func TestAQuotaIsNotHeldForASession(t *testing.T) {
 	if task := n.wait(t, <-submitted); task.Status != abi.TaskCompleted {
 		t.Errorf("the task of the session: %s %+v", task.Status, task.Failure)
 	}
-}
-
-// known is how many Tasks are in memory.
-func (n *node) known() int {
-	n.tasks.mu.RLock()
-	defer n.tasks.mu.RUnlock()
-	return len(n.tasks.byID)
 }

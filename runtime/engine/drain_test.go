@@ -42,7 +42,7 @@ func TestTasksSpawnWhileTheNodeDrains(t *testing.T) {
 			<-entered
 			drained := make(chan error)
 			go func() { drained <- n.Drain(context.Background()) }()
-			for !n.draining.Load() {
+			for !n.Stats().Draining {
 				n.yield(t)
 			}
 			_, err := n.SubmitTask(t.Context(), n.root, nil, abi.SubmitTaskRequest{SessionID: session, Input: text("hi")})

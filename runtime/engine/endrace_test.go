@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -108,8 +107,8 @@ var endings = map[string]func(n *node, id string) error{
 		_, err := n.CancelTask(context.Background(), n.root, nil, id, abi.CancelTaskRequest{})
 		return err
 	},
-	"deadline": func(n *node, id string) error { n.expire(ledger.Key{Tenant: n.root.Tenant, ID: id}); return nil },
-	"budget":   func(n *node, id string) error { n.exhaust(ledger.Key{Tenant: n.root.Tenant, ID: id}); return nil },
+	"deadline": func(n *node, id string) error { n.Expire(ledger.Key{Tenant: n.root.Tenant, ID: id}); return nil },
+	"budget":   func(n *node, id string) error { n.Exhaust(ledger.Key{Tenant: n.root.Tenant, ID: id}); return nil },
 }
 
 func tellsAWake(b *storage.Batch) bool {
@@ -204,7 +203,7 @@ func TestEndAsAWaitEnds(t *testing.T) {
 				n := newNode(t, guests{"program": p().run}, store.over)
 				store.set(func() {
 					store.late = func(b *storage.Batch) <-chan struct{} {
-						if bytes.Contains(taskState(b), []byte(`"waiting":`)) {
+						if ParksATask(b) {
 							return goOn
 						}
 						return nil

@@ -268,7 +268,7 @@ func TestTaskInputIsShownEverywhere(t *testing.T) {
 	hold, entered, leave := holding()
 	n := newNode(t, guests{"hold": hold})
 	session := n.session(t)
-	large := strings.Repeat("x", maxInputInMemory)
+	large := strings.Repeat("x", MaxInputInMemory)
 	for name, input := range map[string]jsontext.Value{
 		"message":       text("question"),
 		"json":          jsontext.Value(`{"question":"why"}`),
@@ -543,7 +543,7 @@ func (n *node) checkEvents(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, tenant := range n.tenants.All() {
+	for _, tenant := range n.Tenants().All() {
 		for after, more := storage.Position(0), true; more; {
 			var page []storage.Event
 			if page, more, err = n.store.Events(context.Background(), storage.Tenant(tenant.Number), storage.Scope{}, after, 200); err != nil {

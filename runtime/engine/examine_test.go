@@ -40,7 +40,7 @@ func TestUnreadableIsWhatAStartSetsAside(t *testing.T) {
 		}
 		return names
 	}
-	if got, want := fmt.Sprint(name(found)), fmt.Sprint(name(n.aside.List())); got != want || len(found) != 4 {
+	if got, want := fmt.Sprint(name(found)), fmt.Sprint(name(n.LeftOut())); got != want || len(found) != 4 {
 		t.Errorf("found %s, set aside %s", got, want)
 	}
 }

@@ -177,7 +177,7 @@ func TestAnApprovalIsForOneClient(t *testing.T) {
 					t.Errorf("the tool got %q, want %q", got, reached)
 				}
 				runs := p.runs()
-				if told := runs[len(runs)-1][0]; (reached == "") != strings.Contains(told, codeApprovalElsewhere) {
+				if told := runs[len(runs)-1][0]; (reached == "") != strings.Contains(told, "approval_elsewhere") {
 					t.Errorf("the plugin was told %s", told)
 				}
 				n.wantReplay(t, id)
@@ -300,7 +300,10 @@ func (n *node) wantHeldBack(t testing.TB, task *abi.Task, kind abi.EventKind) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var held heldBack
+	var held struct {
+		Proposals    []abi.WithheldCall `json:"proposals"`
+		ShadowWrites []abi.WithheldCall `json:"shadow_writes"`
+	}
 	if err := json.Unmarshal(as[abi.Outcome](t, doc).Metrics, &held); err != nil {
 		t.Fatal(err)
 	}

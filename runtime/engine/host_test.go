@@ -135,7 +135,7 @@ func TestStatedHashGivesNoContent(t *testing.T) {
 // A plugin's hints are in the stream in order, and bounded.
 func TestHintsAreBounded(t *testing.T) {
 	n, task := calling(t, func(ctx context.Context, h sandbox.Host) {
-		for range maxHints + 100 {
+		for range MaxHints + 100 {
 			if status, _, _ := h.Call(ctx, abi.CallLog, []byte(`{"level":"info","message":"x"}`)); status != abi.CallOK {
 				t.Fatal("a log line was refused")
 			}
@@ -164,7 +164,7 @@ func TestHintsAreBounded(t *testing.T) {
 			}
 		}
 	}
-	if hints != maxHints {
-		t.Errorf("%d hints, want %d", hints, maxHints)
+	if hints != MaxHints {
+		t.Errorf("%d hints, want %d", hints, MaxHints)
 	}
 }

@@ -31,7 +31,7 @@ func (n *node) submitLarge(t testing.TB, session, persona string) string {
 // nothingInHand waits until everything that was held is given back.
 func (n *node) nothingInHand(t testing.TB) {
 	t.Helper()
-	for n.config.InHand.Used() != 0 {
+	for n.BytesInHand() != 0 {
 		n.yield(t)
 	}
 }
@@ -98,7 +98,7 @@ func TestLargeTasksGiveBackWhatTheyHold(t *testing.T) {
 	<-entered
 	later := n.submitLarge(t, session, "persona_echo")
 	n.stop(t)
-	if used := n.config.InHand.Used(); used != 0 {
+	if used := n.BytesInHand(); used != 0 {
 		t.Errorf("%d bytes are held after a drain", used)
 	}
 	n = boot(t, n.disk, g, roomForOne)

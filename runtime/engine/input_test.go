@@ -21,7 +21,7 @@ func TestALargeInputIsReadOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.wait(t, doc.ID)
-	res, err := n.ledger.Find(t.Context(), n.root.Tenant, abi.ObjectTask, doc.ID)
+	res, err := n.store.Get(t.Context(), n.root.Tenant, abi.ObjectTask, doc.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -580,7 +580,7 @@ func TestPolledDeliveriesAreTakenOnce(t *testing.T) {
 	poll := func(n *node, at int) string {
 		t.Helper()
 		task := abi.DerivedID(abi.ObjectTask, time.Unix(int64(at), 0), "poll")
-		err := connectedTasks{n.Engine}.Submit(t.Context(), intake.Order{Caller: n.root, ID: task, ConnectorID: id,
+		err := n.Accept(t.Context(), intake.Order{Caller: n.root, ID: task, ConnectorID: id,
 			Request: abi.SubmitTaskRequest{Input: text("poll"), SessionID: session, PersonaID: "persona_poll"}})
 		if err != nil {
 			t.Fatal(err)

@@ -54,8 +54,8 @@ var limited = map[string]struct {
 	refused    abi.CallStatus
 	budget     *abi.Budget
 }{
-	"children":      {op{abi.CallTaskSpawn, `{"persona_id":"persona_echo","input":{"x":1}}`}, maxChildren / 2, maxChildren/2 + 2, abi.CallTooLarge, nil},
-	"handoffs":      {op{abi.CallHandoff, `{"persona_id":"persona_echo","input":{"x":1}}`}, maxChildren / 2, maxChildren/2 + 2, abi.CallTooLarge, nil},
+	"children":      {op{abi.CallTaskSpawn, `{"persona_id":"persona_echo","input":{"x":1}}`}, MaxChildren / 2, MaxChildren/2 + 2, abi.CallTooLarge, nil},
+	"handoffs":      {op{abi.CallHandoff, `{"persona_id":"persona_echo","input":{"x":1}}`}, MaxChildren / 2, MaxChildren/2 + 2, abi.CallTooLarge, nil},
 	"tool calls":    {op{abi.CallToolCall, `{"server":"x","name":"y"}`}, 3, 5, abi.CallDenied, &abi.Budget{ToolCalls: 6}},
 	"skills":        {op{abi.CallToolCall, `{"server":"skills","name":"persona_echo","arguments":{"text":"x"}}`}, 2, 4, abi.CallDenied, &abi.Budget{ToolCalls: 4}},
 	"model tokens":  {op{abi.CallLLMComplete, `{"messages":[]}`}, 2, 3, abi.CallDenied, &abi.Budget{OutputTokens: 8}},
@@ -148,7 +148,7 @@ func goOn(t *testing.T, n *node, id string) {
 
 // Hints are bounded over a wait as they are without one.
 func TestHintsAreBoundedOverAWait(t *testing.T) {
-	p := &repeats{op: op{abi.CallLog, `{"level":"info","message":"x"}`}, half: maxHints - 5, more: 50, parks: true}
+	p := &repeats{op: op{abi.CallLog, `{"level":"info","message":"x"}`}, half: MaxHints - 5, more: 50, parks: true}
 	n := newNode(t, guests{"repeats": p.run})
 	id := n.submit(t, n.session(t), "persona_repeats")
 	n.waiting(t, id)
@@ -166,8 +166,8 @@ func TestHintsAreBoundedOverAWait(t *testing.T) {
 			}
 		}
 	}
-	if told != maxHints {
-		t.Errorf("%d hints were told, want %d", told, maxHints)
+	if told != MaxHints {
+		t.Errorf("%d hints were told, want %d", told, MaxHints)
 	}
 }
 
@@ -177,7 +177,7 @@ func TestForksAreNoGeneration(t *testing.T) {
 	n := newNode(t, guests{"repeats": spawn.run})
 	id := n.submit(t, n.session(t), "persona_repeats")
 	n.wait(t, id)
-	for range maxGenerations {
+	for range MaxGenerations {
 		doc, err := n.ForkTask(t.Context(), n.root, nil, id, abi.ForkTaskRequest{AtEventID: "0"})
 		if err != nil {
 			t.Fatal(err)
@@ -202,7 +202,7 @@ func TestGenerations(t *testing.T) {
 	}})
 	n.wait(t, n.submit(t, n.session(t), "persona_deeper"))
 	list, err := n.List(t.Context(), n.root, abi.ObjectTask, desk.Filter{}, desk.Page{Limit: 100})
-	if err != nil || len(list.Docs) != maxGenerations {
-		t.Errorf("%d generations, %v, want %d", len(list.Docs), err, maxGenerations)
+	if err != nil || len(list.Docs) != MaxGenerations {
+		t.Errorf("%d generations, %v, want %d", len(list.Docs), err, MaxGenerations)
 	}
 }

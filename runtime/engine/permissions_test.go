@@ -214,7 +214,7 @@ func (n *node) submitFor(t testing.TB, c *desk.Caller, session, persona, parent 
 func (n *node) childOf(t testing.TB, parent string) string {
 	t.Helper()
 	p := n.wait(t, parent)
-	return childID(&p, 0)
+	return ChildID(&p, 0)
 }
 
 // Decisions that do not make the quorum survive the death of the node, and so does

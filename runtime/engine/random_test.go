@@ -159,8 +159,6 @@ func (n *node) answer(t testing.TB, id string) bool {
 
 // abandon ends a node as a power cut does: nobody looks at it any more.
 func (n *node) abandon() {
-	n.draining.Store(true)
-	n.stopRuns(errDrained)
-	<-n.queue.Drain()
+	n.StopAtOnce()
 	_ = n.store.Close()
 }

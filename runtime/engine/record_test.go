@@ -346,7 +346,7 @@ func TestWaitingForSomebody(t *testing.T) {
 					n = boot(t, disk, g)
 					defer n.stop(t)
 				}
-				if got := n.Stats(); got.Running != 0 || got.Queued != 0 || n.tasks.get(ledger.Key{Tenant: n.root.Tenant, ID: id}) != nil {
+				if got := n.Stats(); got.Running != 0 || got.Queued != 0 || n.Holds(ledger.Key{Tenant: n.root.Tenant, ID: id}) {
 					t.Errorf("a task that waits is held in memory: %+v", got)
 				}
 				if _, err := n.AppendTaskMessage(t.Context(), n.root, retry("k", "{}"), id, w.answer); err != nil {
@@ -414,7 +414,7 @@ func (n *node) waiting(t testing.TB, id string) abi.Task {
 // rested waits until a parked Task has given back all that it held, which is very
 // soon.
 func (n *node) rested(id string) {
-	for n.tasks.get(ledger.Key{Tenant: n.root.Tenant, ID: id}) != nil || n.Stats().Running > 0 {
+	for n.Holds(ledger.Key{Tenant: n.root.Tenant, ID: id}) || n.Stats().Running > 0 {
 		goruntime.Gosched()
 	}
 }
@@ -733,7 +733,7 @@ func TestStateUnderConcurrency(t *testing.T) {
 	if err != nil || res.Sequence != 8*10-1 {
 		t.Fatalf("the value has the sequence %d (%v)", res.Sequence, err)
 	}
-	got, err := n.served[abi.CallStateGet](t.Context(), &hostcall.Call{Tenant: n.root.Tenant, Task: &abi.Task{SessionID: session}, Request: []byte(`{"key":"shared"}`)})
+	got, err := n.Answer(t.Context(), abi.CallStateGet, &hostcall.Call{Tenant: n.root.Tenant, Task: &abi.Task{SessionID: session}, Request: []byte(`{"key":"shared"}`)})
 	if remembered := strings.Trim(string(got.JSON), "{}"); err != nil || !strings.Contains(string(res.State), remembered) {
 		t.Errorf("remembered %s, on disk %s (%v)", remembered, res.State, err)
 	}

@@ -9,9 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
-	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/ledger"
-	"github.com/wharf-dev/wharf/runtime/lifecycle"
 	"github.com/wharf-dev/wharf/runtime/quotas"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
@@ -68,9 +66,7 @@ func afterParking(end func(*testing.T, *node, string)) func(*testing.T, *node, s
 }
 
 func overQuota(_ *testing.T, n *node, id string) {
-	ch := change{in: lifecycle.Input{Kind: lifecycle.Deadline, Failure: quotas.Code}, actor: desk.HostActor,
-		outcome: func(o *abi.Outcome) { o.Failure = &abi.Failure{Code: quotas.Code, Message: "used up"} }}
-	_ = n.endFromOutside(context.Background(), ledger.Key{Tenant: n.root.Tenant, ID: id}, ch)
+	_ = n.UseUp(ledger.Key{Tenant: n.root.Tenant, ID: id})
 }
 
 var waysToEnd = map[string]endsAs{

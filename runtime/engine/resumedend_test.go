@@ -59,10 +59,10 @@ func TestEndWhileTheRecordIsRerun(t *testing.T) {
 			}
 		}},
 		"deadline": {want: abi.TaskFailed, code: abi.FailureDeadline, end: func(_ *testing.T, n *node, _ context.CancelCauseFunc, id string) {
-			n.expire(ledger.Key{Tenant: n.root.Tenant, ID: id})
+			n.Expire(ledger.Key{Tenant: n.root.Tenant, ID: id})
 		}},
 		"budget": {want: abi.TaskFailed, code: abi.FailureBudget, end: func(_ *testing.T, n *node, _ context.CancelCauseFunc, id string) {
-			n.exhaust(ledger.Key{Tenant: n.root.Tenant, ID: id})
+			n.Exhaust(ledger.Key{Tenant: n.root.Tenant, ID: id})
 		}},
 		"stopped plugin": {want: abi.TaskFailed, code: abi.FailurePluginTimeout, end: func(_ *testing.T, _ *node, stop context.CancelCauseFunc, _ string) {
 			stop(&abi.Failure{Code: abi.FailurePluginTimeout, Message: "too slow"})

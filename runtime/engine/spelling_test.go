@@ -16,8 +16,6 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
-	"github.com/wharf-dev/wharf/runtime/journal"
-	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
@@ -165,7 +163,7 @@ func TestSpellingChangesNothing(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		input := respell(rt, rapid.SampledFrom(spokenPrograms).Draw(rt, "program"))
 		if rapid.IntRange(0, 3).Draw(rt, "large") == 0 { // read from the log when it runs
-			input = strings.Replace(input, "{", `{ "filler" : "`+strings.Repeat("x", maxInputInMemory)+`",`, 1)
+			input = strings.Replace(input, "{", `{ "filler" : "`+strings.Repeat("x", MaxInputInMemory)+`",`, 1)
 		}
 		tier := rapid.SampledFrom([]abi.AutonomyTier{abi.TierActAuto, abi.TierActWithApproval, abi.TierSuggest, abi.TierShadow}).Draw(rt, "tier")
 		configure := []func(*Config, *Parts){keepingKeys(t), withTools(&toolbox{}), atTier(tier)}
@@ -476,12 +474,8 @@ func FuzzRequests(f *testing.F) {
 // the Task goes on.
 func TestWhatCannotBeWrittenIsNotCounted(t *testing.T) {
 	n, task := calling(t, func(ctx context.Context, h sandbox.Host) {
-		if r, live := h.(*run); live {
-			broken := &liveCall{def: r.engine.calls[abi.CallEventEmit], entry: journal.Entry{Index: r.index, Call: abi.CallEventEmit, Request: []byte(`{}`)},
-				extra: []ledger.Record{{Kind: "com.example.thing", Object: abi.ObjectTask, ID: r.task.id, Payload: jsontext.Value(`{`)}}}
-			if err := r.tell(ctx, broken, journal.Whole); err == nil {
-				t.Error("an event that is no JSON was taken")
-			}
+		if TellNoJSON(ctx, h) == nil {
+			t.Error("an event that is no JSON was taken")
 		}
 		for _, o := range []op{{abi.CallClock, ""}, say("after")} {
 			if status, answer, err := h.Call(ctx, o.call, []byte(o.request)); err != nil || status != abi.CallOK {

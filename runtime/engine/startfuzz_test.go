@@ -224,7 +224,7 @@ func (r *recording) wantStart(t testing.TB, disk *crashtest.Disk, f *storage.Fra
 	if err := e.Start(ctx); err != nil {
 		failed("starting", err)
 	}
-	root := &desk.Caller{Tenant: 1, TenantID: e.tenants.IDOf(1), Actor: "root", Scopes: []string{abi.ScopeAll}}
+	root := &desk.Caller{Tenant: 1, TenantID: e.Tenants().IDOf(1), Actor: "root", Scopes: []string{abi.ScopeAll}}
 	for _, o := range []abi.Object{abi.ObjectTask, abi.ObjectSession, abi.ObjectPersona, abi.ObjectSkill, abi.ObjectConnector, abi.ObjectBranch,
 		abi.ObjectWorkspace, abi.ObjectReceipt, abi.ObjectOutcome, abi.ObjectPermissionRequest} {
 		if _, err := e.List(ctx, root, o, desk.Filter{}, desk.Page{Limit: 200}); err != nil {

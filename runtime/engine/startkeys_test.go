@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
@@ -150,9 +151,9 @@ func TestAMadeKeySurvivesAChosenOne(t *testing.T) {
 func TestAKeyOfAnOlderProgram(t *testing.T) {
 	disk := crashtest.NewDisk()
 	s := startWith(t, disk, "")
-	tenant := s.tenants.Named(tenancy.DefaultTenant)
+	tenant := s.Tenants().Named(tenancy.DefaultTenant)
 	hash := sha256.Sum256([]byte(firstKey))
-	old := &abi.APIKey{Envelope: abi.NewEnvelope(abi.ObjectAPIKey, abi.APIKeyID(firstKey), s.now(), nil), Name: "root", Actor: "key:root",
+	old := &abi.APIKey{Envelope: abi.NewEnvelope(abi.ObjectAPIKey, abi.APIKeyID(firstKey), time.Now(), nil), Name: "root", Actor: "key:root",
 		Hash: hex.EncodeToString(hash[:]), Hint: "rson", TenantID: tenant.ID, TenantNumber: tenant.Number, Scopes: []string{"*"}, WorkspaceIDs: []string{}}
 	if _, err := s.Commit(&desk.Caller{Tenant: storage.SystemTenant, Actor: desk.HostActor}, "", "", nil, 0,
 		ledger.Record{Kind: abi.EventKeyCreated, Object: abi.ObjectAPIKey, ID: old.ID, Created: true, State: old}); err != nil {

@@ -161,7 +161,7 @@ func (n *node) uses(t *testing.T, tenant storage.Tenant) (uses []abi.SecretUse) 
 	t.Helper()
 	next := map[abi.ResourcePointer]uint64{}
 	for after := storage.Position(0); ; {
-		events, more, err := n.Engine.store.Events(t.Context(), tenant, storage.Scope{}, after, 500)
+		events, more, err := n.store.Events(t.Context(), tenant, storage.Scope{}, after, 500)
 		if err != nil {
 			t.Fatal(err)
 		}
