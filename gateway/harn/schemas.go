@@ -24,7 +24,6 @@ func anyObject() schema         { return schema{"type": "object"} }
 func anyJSON() schema           { return schema{"description": "Any JSON value."} }
 func ref(name string) schema    { return schema{"$ref": "#/components/schemas/" + name} }
 func listOf(item schema) schema { return schema{"type": "array", "items": item} }
-func mapOf(value schema) schema { return schema{"type": "object", "additionalProperties": value} }
 
 func enum[T ~string](values ...T) schema { return schema{"type": "string", "enum": values} }
 
@@ -138,19 +137,23 @@ func taskSchemas() map[string]schema {
 			"action": "What is to be approved.", "schema": "A JSON Schema of what is wanted.", "url": "Where the user authorizes.",
 			"task_id": "The Task that is awaited.", "until": "When it stops waiting.",
 		})),
-		"SubmitTaskRequest": of[abi.SubmitTaskRequest]("What to do.",
-			null("persona_id", "branch_id", "parent_task_id"),
-			but(schema{"input": oneOf(ref("MessageInput"), anyObject()), "deadline_seconds": schema{"type": "number", "minimum": 0}}),
-			says(map[string]string{
-				"session_id":       "Needed where the path names no Session.",
-				"deadline_seconds": "The Task fails when it has not ended so many seconds after it was accepted; 0 is no deadline.",
-			})),
+		"SubmitTaskRequest": of[abi.SubmitTaskRequest]("What to do.", submitted(), says(map[string]string{
+			"session_id": "Needed where the path names no Session."})),
 		"CancelTaskRequest": of[abi.CancelTaskRequest]("Why to cancel.", null("reason")),
 		"Outcome": resourceOf[abi.Outcome](abi.ObjectOutcome, "What a Task resulted in.", null("receipt_id", "failure"),
 			but(schema{
 				"workspace_id": text(), "session_id": text(), "messages": listOf(ref("Message")), "artifacts": listOf(ref("Artifact")),
 				"handoffs": listOf(anyObject()), "cost": anyObject(),
 			}), always("workspace_id", "session_id")),
+	}
+}
+
+// submitted says what a type does not say of a Task to submit.
+func submitted() aspect {
+	return func(s schema) {
+		null("persona_id", "branch_id", "parent_task_id")(s)
+		but(schema{"input": oneOf(ref("MessageInput"), anyObject()), "deadline_seconds": schema{"type": "number", "minimum": 0}})(s)
+		says(map[string]string{"deadline_seconds": "The Task fails when it has not ended so many seconds after it was accepted; 0 is no deadline."})(s)
 	}
 }
 
@@ -205,7 +208,7 @@ func sessionSchemas() map[string]schema {
 			"refs":       "What things outside call the Session. One that another Session of the Workspace has is refused with 409, and `details.session_id` says which."})),
 		"UpdateSessionRequest":   of[abi.UpdateSessionRequest]("What to change."),
 		"ForkSessionRequest":     of[abi.ForkSessionRequest]("Where to fork.", null("at_event_id", "branch_id")),
-		"TruncateSessionRequest": of[abi.TruncateSessionRequest]("How many turns to keep, by any of its three names.", anyOfThem("keep_turns", "turns", "keep")),
+		"TruncateSessionRequest": of[abi.TruncateSessionRequest]("How many turns to keep, by any of its three names.", anyOfThem(turnNames()...)),
 		"Message": resourceOf[abi.Message](abi.ObjectMessage, "One turn of a transcript.", null("session_id", "task_id"),
 			but(schema{"workspace_id": text()}), always("workspace_id")),
 		"MessageInput":             of[abi.MessageInput]("A Message to append.", but(schema{"parts": listOf(ref("PartInput"))})),
@@ -213,6 +216,9 @@ func sessionSchemas() map[string]schema {
 		"AppendTaskMessageRequest": of[abi.AppendTaskMessageRequest]("A Message for a Task.", but(schema{"message": ref("MessageInput")})),
 	}
 }
+
+// turnNames are the names of how many turns to keep.
+func turnNames() []string { return []string{"keep_turns", "turns", "keep"} }
 
 // partKinds lists the part types and what each needs besides type and visibility.
 func partKinds() map[string]schema {

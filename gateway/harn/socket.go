@@ -170,11 +170,12 @@ func (s *socket) unfollow() {
 
 // welcome says what the socket is, and which requests wait for an answer.
 func (s *socket) welcome(caller *desk.Caller, after desk.Position) error {
-	hello, err := json.Marshal(helloFrame{
+	first := helloFrame{
 		Type: "hello", Version: abi.ProtocolVersion, RequestID: s.ws.ID(), Actor: caller.Actor,
 		SessionID: s.session, TaskID: s.filter.TaskID, Cursor: after.String(),
-		Limits: socketLimits{MessageBytes: s.ws.MessageLimit(), HeartbeatMS: s.ws.Heartbeat().Milliseconds(), Tools: maxClientTools},
-	})
+	}
+	first.Limits.MessageBytes, first.Limits.HeartbeatMS, first.Limits.Tools = s.ws.MessageLimit(), s.ws.Heartbeat().Milliseconds(), maxClientTools
+	hello, err := json.Marshal(&first)
 	if err != nil {
 		return err
 	}
@@ -203,20 +204,18 @@ func (s *socket) pending(caller *desk.Caller) (frames [][]byte) {
 
 // helloFrame is the first that a client gets.
 type helloFrame struct {
-	Type      string       `json:"type"`
-	Version   string       `json:"version"`
-	RequestID string       `json:"request_id"`
-	Actor     string       `json:"actor"`
-	SessionID string       `json:"session_id,omitzero"`
-	TaskID    string       `json:"task_id,omitzero"`
-	Cursor    string       `json:"cursor"` // the events that follow come after it
-	Limits    socketLimits `json:"limits"`
-}
-
-type socketLimits struct {
-	MessageBytes int64 `json:"message_bytes"`
-	HeartbeatMS  int64 `json:"heartbeat_ms"`
-	Tools        int   `json:"tools"`
+	Type      string `json:"type"`
+	Version   string `json:"version" doc:"Of the protocol."`
+	RequestID string `json:"request_id" doc:"Names the socket in the node's log."`
+	Actor     string `json:"actor" doc:"Whom the commands are from."`
+	SessionID string `json:"session_id,omitzero" doc:"What commands are about that name no Session."`
+	TaskID    string `json:"task_id,omitzero" doc:"What commands are about that name no Task, and whose events come."`
+	Cursor    string `json:"cursor" doc:"The events that follow come after this one."`
+	Limits    struct {
+		MessageBytes int64 `json:"message_bytes" doc:"Of a message of the client."`
+		HeartbeatMS  int64 `json:"heartbeat_ms" doc:"How often the node pings, in milliseconds. A client of which nothing is heard for twice as long is dropped."`
+		Tools        int   `json:"tools" doc:"How many tools a client may offer."`
+	} `json:"limits" doc:"What the node takes."`
 }
 
 // eventFrames sends events as frames. It holds a buffer only while it fills it.

@@ -43,12 +43,21 @@ func (q *request) long(work func() error) error {
 type command struct {
 	name  string
 	scope string // what the caller must have
-	doc   string
-	// required and optional are the members of its frame, besides those of head.
-	required, optional schema
+	takes schema // the members of its frame, besides those of head
 	// keyed commands honour idempotency_key.
 	keyed bool
 	do    func(*request) ([]byte, error)
+}
+
+// does returns the command that hands over the members of its frame as a T.
+func does[T any](name, scope, doc string, do func(*request, *T) ([]byte, error), aspects ...aspect) command {
+	return command{name: name, scope: scope, takes: of[T](doc, aspects...), do: on(do)}
+}
+
+// once makes it one that honours idempotency_key.
+func (c command) once() command {
+	c.keyed = true
+	return c
 }
 
 // maxUnread is how many frames in a row may be no command at all.
@@ -208,34 +217,34 @@ func (q *request) taskOr(id string) (string, error) {
 // The members of commands that are not those of a request over REST.
 type (
 	messageCommand struct {
-		SessionID string            `json:"session_id,omitzero"`
+		SessionID string            `json:"session_id,omitzero" doc:"Default: that of the socket."`
 		Message   *abi.MessageInput `json:"message"`
 	}
 	truncateCommand struct {
-		SessionID string                     `json:"session_id,omitzero"`
+		SessionID string                     `json:"session_id,omitzero" doc:"Default: that of the socket."`
 		Request   abi.TruncateSessionRequest `json:",embed"`
 	}
 	cancelCommand struct {
-		TaskID  string                `json:"task_id,omitzero"`
+		TaskID  string                `json:"task_id,omitzero" doc:"Default: that of the socket."`
 		Request abi.CancelTaskRequest `json:",embed"`
 	}
 	sessionCommand struct {
-		SessionID string `json:"session_id,omitzero"`
+		SessionID string `json:"session_id,omitzero" doc:"Default: that of the socket."`
 	}
 	taskCommand struct {
-		TaskID string `json:"task_id,omitzero"`
+		TaskID string `json:"task_id,omitzero" doc:"Default: that of the socket."`
 	}
 	answerCommand struct {
-		RequestID string            `json:"request_id,omitzero"`
-		TaskID    string            `json:"task_id,omitzero"`
+		RequestID string            `json:"request_id,omitzero" doc:"The permission request that is answered; without it, what the Task waits for is."`
+		TaskID    string            `json:"task_id,omitzero" doc:"Default: that of the socket."`
 		Message   *abi.MessageInput `json:"message"`
 	}
 	approvalCommand struct {
-		RequestID string         `json:"request_id,omitzero"`
-		TaskID    string         `json:"task_id,omitzero"`
-		Decision  string         `json:"decision"`
+		RequestID string         `json:"request_id,omitzero" doc:"The permission request that is answered; without it, what the Task waits for is."`
+		TaskID    string         `json:"task_id,omitzero" doc:"Default: that of the socket."`
+		Decision  string         `json:"decision" enum:"approved,denied"`
 		Reason    string         `json:"reason,omitzero"`
-		Arguments jsontext.Value `json:"arguments,omitzero"`
+		Arguments jsontext.Value `json:"arguments,omitzero" doc:"With what it is to be done, when the approver changes that."`
 	}
 	cursorCommand struct {
 		AfterEventID string `json:"after_event_id,omitzero"`
@@ -398,40 +407,24 @@ func pong(q *request, _ *nothing) ([]byte, error) {
 
 // socketCommands lists what clients may ask for, as it is documented.
 func (a *Adapter) socketCommands() []command {
-	session, task := described(text(), "Default: that of the socket."), described(text(), "Default: that of the socket.")
-	permission := described(text(), "The permission request that is answered; without it, what the Task waits for is.")
-	message := schema{"message": ref("MessageInput")}
-	submit := submitMembers()
 	return []command{
-		{name: "message", scope: "messages:write", keyed: true, required: message, optional: schema{"session_id": session},
-			doc: "Append a Message to a Session.", do: on(a.sendMessage)},
-		{name: "task.submit", scope: "tasks:write", keyed: true, required: schema{"input": submit["input"]}, optional: without(submit, "input"),
-			doc: "Submit a Task. It is acknowledged as soon as it is durable.", do: on(a.sendTask)},
-		{name: "task.cancel", scope: "tasks:write", keyed: true, optional: schema{"task_id": task, "reason": nullable(text())},
-			doc: "Cancel a Task.", do: on(a.sendCancel)},
-		{name: "task.get", scope: "tasks:read", optional: schema{"task_id": task}, doc: "Read a Task.", do: on(a.showTask)},
-		{name: "session.get", scope: "sessions:read", optional: schema{"session_id": session}, doc: "Read a Session.", do: on(a.showSession)},
-		{name: "session.truncate", scope: "sessions:write", keyed: true,
-			optional: schema{"session_id": session, "keep_turns": whole(), "turns": whole(), "keep": whole()},
-			doc:      "Keep the first turns of a Session and drop the rest: how many, by one of three names.", do: on(a.sendTruncate)},
-		{name: "input", scope: "tasks:write", keyed: true, required: message, optional: schema{"request_id": permission, "task_id": task},
-			doc: "Answer a Task that waits for input.", do: on(a.sendAnswer)},
-		{name: "authorization", scope: "tasks:write", keyed: true, required: message, optional: schema{"request_id": permission, "task_id": task},
-			doc: "Answer a Task that waits for authorization.", do: on(a.sendAnswer)},
-		{name: "approval", scope: "tasks:write", keyed: true, required: schema{"decision": enum("approved", "denied")},
-			optional: schema{"request_id": permission, "task_id": task, "reason": text(), "arguments": anyJSON()},
-			doc:      "Decide on what a Task wants to do; arguments, when they are changed.", do: on(a.sendApproval)},
-		{name: "tools.register", scope: "sessions:write", required: schema{"tools": listOf(clientToolSchema())},
-			doc: "Offer tools to the Tasks of the socket's Session, as the tools of the server `client`, in the place of what was offered before.",
-			do:  on(a.registerTools)},
-		{name: "tool.result", scope: "sessions:write", required: schema{"call_id": text()},
-			optional: schema{"content": listOf(anyObject()), "structured": anyJSON(), "is_error": flag()},
-			doc:      "Answer a `tool.call`.", do: on(a.toolResult)},
-		{name: "subscribe", scope: scopeEvents, optional: schema{"after_event_id": text()},
-			doc: "Begin the stream anew: after an event, or at the beginning of what is kept.", do: on(a.subscribe)},
-		{name: "resume", scope: scopeEvents, required: schema{"after_event_id": text()},
-			doc: "Begin the stream anew after an event. What had happened before is marked as replayed.", do: on(a.resume)},
-		{name: "ping", doc: "Ask for a pong.", do: on(pong)},
+		does("message", "messages:write", "Append a Message to a Session.", a.sendMessage).once(),
+		does("task.submit", "tasks:write", "Submit a Task. It is acknowledged as soon as it is durable.", a.sendTask, submitted(), says(map[string]string{
+			"session_id": "Default: that of the socket."})).once(),
+		does("task.cancel", "tasks:write", "Cancel a Task.", a.sendCancel, null("reason")).once(),
+		does("task.get", "tasks:read", "Read a Task.", a.showTask),
+		does("session.get", "sessions:read", "Read a Session.", a.showSession),
+		does("session.truncate", "sessions:write", "Keep the first turns of a Session and drop the rest: how many, by one of three names.", a.sendTruncate,
+			anyOfThem(turnNames()...)).once(),
+		does("input", "tasks:write", "Answer a Task that waits for input.", a.sendAnswer).once(),
+		does("authorization", "tasks:write", "Answer a Task that waits for authorization.", a.sendAnswer).once(),
+		does("approval", "tasks:write", "Decide on what a Task wants to do; arguments, when they are changed.", a.sendApproval, anything("arguments")).once(),
+		does("tools.register", "sessions:write", "Offer tools to the Tasks of the socket's Session, as the tools of the server `client`, in the place "+
+			"of what was offered before.", a.registerTools, but(schema{"tools": listOf(of[clientTool]("A tool of the client."))})),
+		does("tool.result", "sessions:write", "Answer a `tool.call`.", a.toolResult, anything("structured")),
+		does("subscribe", scopeEvents, "Begin the stream anew: after an event, or at the beginning of what is kept.", a.subscribe),
+		does("resume", scopeEvents, "Begin the stream anew after an event. What had happened before is marked as replayed.", a.resume, always("after_event_id")),
+		does("ping", "", "Ask for a pong.", pong),
 	}
 }
 

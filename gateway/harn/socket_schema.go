@@ -1,7 +1,6 @@
 package harn
 
 import (
-	"maps"
 	"strings"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -19,64 +18,70 @@ func (a *Adapter) socketRoutes() []gateway.Route {
 	return routes(rt)
 }
 
-// frame is a frame that the node sends, as it is documented.
+// frame is a frame as it is documented; takes are its members but for its type.
 type frame struct {
-	name, doc          string
-	required, optional schema
+	name  string
+	takes schema
 }
 
-// socketFrames lists what the node sends.
+// socketFrames lists what the node sends. All but hello and errors have no type in Go: they
+// are written as they are sent.
 func socketFrames() []frame {
-	limits := shape("What the node takes.", schema{"message_bytes": whole(), "heartbeat_ms": whole(), "tools": whole()}, nil)
 	id := described(text(), "That of the command.")
+	failed := shape("A command was not done; or, without an id, why the socket is closed.",
+		schema{"error": gateway.ErrorSchema("Why not: the error of the error envelope.")}, schema{"id": id})
 	return []frame{
-		{"hello", "The first frame.", schema{
-			"version": text(), "request_id": text(), "actor": described(text(), "Whom the commands are from."),
-			"cursor": described(text(), "The events that follow come after this one."), "limits": limits,
-		}, schema{"session_id": text(), "task_id": text()}},
-		{"event", "An event of the stream, in the log's order.", schema{
+		{"hello", of[helloFrame]("The first frame.")},
+		{"event", shape("An event of the stream, in the log's order.", schema{
 			"event": ref("Event"), "replayed": described(flag(), "History that was asked for again; as in the event itself."),
-		}, nil},
-		{"request", "What a Task asks of people, when it is asked, decided on and settled; and after hello what is still pending.",
-			schema{"request": ref("PermissionRequest")}, nil},
-		{"tool.call", "A Task calls a tool of the client.", schema{
+		}, nil)},
+		{"request", shape("What a Task asks of people, when it is asked, decided on and settled; and after hello what is still pending.",
+			schema{"request": ref("PermissionRequest")}, nil)},
+		{"tool.call", shape("A Task calls a tool of the client.", schema{
 			"call_id": described(text(), "The same when the very call is made again."), "task_id": text(), "name": text(), "arguments": anyObject(),
-		}, schema{"deadline_at": moment()}},
-		{"tool.cancel", "Nobody waits for the answer any more.", schema{"call_id": text()}, nil},
-		{"ack", "A command was done.", schema{"ok": schema{"type": "boolean", "const": true}}, schema{
+		}, schema{"deadline_at": described(moment(), "When nobody waits for the answer any more.")})},
+		{"tool.cancel", shape("Nobody waits for the answer any more.", schema{"call_id": text()}, nil)},
+		{"ack", shape("A command was done.", schema{"ok": schema{"type": "boolean", "const": true}}, schema{
 			"id": id, "resource": described(anyObject(), "What came of it: a Message, a Task, a Session or a permission request."),
 			"idempotent_replayed": described(flag(), "It had been done before; the resource is as it was then."),
-		}},
-		{"error", "A command was not done; or, without an id, why the socket is closed.", schema{"error": errorMembers()}, schema{"id": id}},
-		{"pong", "Answers ping.", nil, schema{"id": id}},
-		{"bye", "The last frame.", schema{"code": described(whole(), "The close code."), "reason": text()}, nil},
+		})},
+		{"error", failed},
+		{"pong", shape("Answers ping.", nil, schema{"id": id})},
+		{"bye", shape("The last frame.", schema{"code": described(whole(), "The close code."), "reason": text()}, nil)},
 	}
 }
 
-func errorMembers() schema {
-	return shape("Why not: the error of the error envelope.", schema{"code": text(), "type": text(), "message": text()},
-		schema{"param": text(), "request_id": text(), "details": anyObject()})
+// closed is the schema of a frame: its members, its type, and no others.
+func (f frame) closed() schema {
+	properties, required := f.takes["properties"].(schema), f.takes["required"].([]string)
+	if properties["type"] == nil {
+		required = append(required, "type")
+	}
+	properties["type"] = constant(f.name)
+	f.takes["required"], f.takes["additionalProperties"] = sorted(required), false
+	return f.takes
+}
+
+// frame is a command's frame, with the members of its head.
+func (c *command) frame() frame {
+	properties := c.takes["properties"].(schema)
+	properties["id"] = schema{"type": "string", "maxLength": maxFrameID}
+	if c.keyed {
+		properties["idempotency_key"] = schema{"type": "string", "minLength": 1, "maxLength": 255}
+	}
+	return frame{c.name, c.takes}
 }
 
 // socketSchema is the JSON Schema of all frames.
 func (a *Adapter) socketSchema() schema {
 	defs := schema{}
 	define := func(owner string, f frame) schema {
-		required := schema{"type": schema{"type": "string", "const": f.name}}
-		maps.Copy(required, f.required)
-		s := shape(f.doc, required, f.optional)
-		s["additionalProperties"] = false
-		defs[owner+"."+f.name] = s
+		defs[owner+"."+f.name] = f.closed()
 		return schema{"$ref": "#/$defs/" + owner + "." + f.name}
 	}
 	var client, server []schema
 	for _, c := range a.socketCommands() {
-		optional := schema{"id": schema{"type": "string", "maxLength": maxFrameID}}
-		maps.Copy(optional, c.optional)
-		if c.keyed {
-			optional["idempotency_key"] = schema{"type": "string", "minLength": 1, "maxLength": 255}
-		}
-		client = append(client, define("client", frame{c.name, c.doc, c.required, optional}))
+		client = append(client, define("client", c.frame()))
 	}
 	for _, f := range socketFrames() {
 		server = append(server, define("server", f))
@@ -131,18 +136,6 @@ func local(defs schema, components map[string]gateway.Schema) schema {
 
 // componentSchemas begins a reference to a schema of the OpenAPI document.
 const componentSchemas = "#/components/schemas/"
-
-// submitMembers are the members of a submit over REST.
-func submitMembers() schema {
-	properties, _ := taskSchemas()["SubmitTaskRequest"]["properties"].(schema)
-	return properties
-}
-
-func without(members schema, name string) schema {
-	left := maps.Clone(members)
-	delete(left, name)
-	return left
-}
 
 // socketURL returns the URL of WebSockets at a base URL: ws for http, wss for https.
 func socketURL(base string) string { return "ws" + strings.TrimPrefix(base, "http") }

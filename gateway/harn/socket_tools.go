@@ -25,27 +25,18 @@ type (
 	clientTool struct {
 		Name        string         `json:"name"`
 		Description string         `json:"description,omitzero"`
-		InputSchema jsontext.Value `json:"input_schema,omitzero"`
-		ReadOnly    bool           `json:"read_only,omitzero"`
-		Idempotent  bool           `json:"idempotent,omitzero"`
-		Destructive bool           `json:"destructive,omitzero"`
+		InputSchema jsontext.Value `json:"input_schema,omitzero" doc:"A JSON Schema of the arguments."`
+		ReadOnly    bool           `json:"read_only,omitzero" doc:"It changes nothing, so that a call may be made again after the node died. No policy takes the client's word for it."`
+		Idempotent  bool           `json:"idempotent,omitzero" doc:"Calling it again with the same 'call_id' changes nothing more."`
+		Destructive bool           `json:"destructive,omitzero" doc:"A call of it can destroy something."`
 	}
 	resultCommand struct {
-		CallID     string            `json:"call_id"`
-		Content    []abi.ToolContent `json:"content,omitzero"`
-		Structured jsontext.Value    `json:"structured,omitzero"`
-		IsError    bool              `json:"is_error,omitzero"`
+		CallID     string            `json:"call_id" doc:"That of the call."`
+		Content    []abi.ToolContent `json:"content,omitzero" doc:"What the tool gave, for a model to read."`
+		Structured jsontext.Value    `json:"structured,omitzero" doc:"What it gave, for programs."`
+		IsError    bool              `json:"is_error,omitzero" doc:"The call has failed; the content says why."`
 	}
 )
-
-func clientToolSchema() schema {
-	return shape("A tool of the client.", schema{"name": text()}, schema{
-		"description": text(), "input_schema": described(anyObject(), "A JSON Schema of the arguments."),
-		"read_only":   described(flag(), "It changes nothing, so that a call may be made again after the node died. No policy takes the client's word for it."),
-		"idempotent":  described(flag(), "Calling it again with the same `call_id` changes nothing more."),
-		"destructive": flag(),
-	})
-}
 
 // registerTools offers the client's tools to the Tasks of its Session.
 func (a *Adapter) registerTools(q *request, b *registerCommand) ([]byte, error) {

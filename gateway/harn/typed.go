@@ -56,6 +56,15 @@ func but(members schema) aspect {
 	}
 }
 
+// anything says which members may be any JSON value.
+func anything(names ...string) aspect {
+	return func(s schema) {
+		for _, name := range names {
+			delete(s["properties"].(schema)[name].(schema), "type")
+		}
+	}
+}
+
 // null says which members may be null.
 func null(names ...string) aspect {
 	return func(s schema) {
