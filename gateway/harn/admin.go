@@ -7,7 +7,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/gateway/api"
 )
 
 func (a *Adapter) createKey(r *gateway.Request) error {
@@ -23,7 +23,7 @@ func (a *Adapter) createKey(r *gateway.Request) error {
 }
 
 func (a *Adapter) listKeys(r *gateway.Request) error {
-	return a.sendPage(r, func(p desk.Page) (desk.DocList, error) {
+	return a.sendPage(r, func(p api.Page) (api.List, error) {
 		return a.core.ListKeys(r.Context(), r.Caller, p)
 	})
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/abi/jsonw"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/gateway/api"
 )
 
 const mediaBytes = "application/octet-stream"
@@ -67,7 +67,7 @@ func describedContent(req *abi.RegisterArtifactRequest) (io.Reader, error) {
 	return bytes.NewReader(req.Content), nil
 }
 
-func (a *Adapter) storeArtifact(r *gateway.Request, retry *desk.Retry, req abi.RegisterArtifactRequest, content io.Reader) error {
+func (a *Adapter) storeArtifact(r *gateway.Request, retry *api.Write, req abi.RegisterArtifactRequest, content io.Reader) error {
 	doc, err := a.core.RegisterArtifact(r.Context(), r.Caller, retry, req, content)
 	if err != nil {
 		return err
@@ -267,7 +267,7 @@ func (a *Adapter) artifactContent(r *gateway.Request) error {
 const verifiedFirst = 1 << 20
 
 // sendContent owns blob when it returns nil.
-func (a *Adapter) sendContent(r *gateway.Request, doc desk.Doc, blob desk.Blob) error {
+func (a *Adapter) sendContent(r *gateway.Request, doc api.View, blob api.Content) error {
 	var artifact abi.Artifact
 	if err := json.Unmarshal(doc.JSON, &artifact); err != nil {
 		return err
@@ -387,7 +387,7 @@ func disposition(name string) string {
 // reading, and closes the blob at the end.
 type download struct {
 	io.Reader
-	blob     desk.Blob
+	blob     api.Content
 	conn     net.Conn
 	patience time.Duration
 	extended time.Time

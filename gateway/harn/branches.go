@@ -1,19 +1,10 @@
 package harn
 
 import (
-	"context"
-
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/gateway/api"
 )
-
-// branchCore is what the routes of a Branch's end and lineage ask of the engine.
-type branchCore interface {
-	MergeBranch(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.MergeBranchRequest) (desk.Doc, error)
-	AbandonBranch(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.AbandonBranchRequest) (desk.Doc, error)
-	BranchLineage(ctx context.Context, c *desk.Caller, id string, p desk.Page) (desk.DocList, error)
-}
 
 func (a *Adapter) branchRoutes() []gateway.Route {
 	const tag, writes, at = "Branches", "branches:write", "/wharf/v1/branches/{branch_id}"
@@ -31,7 +22,7 @@ func (a *Adapter) branchRoutes() []gateway.Route {
 }
 
 func (a *Adapter) branchLineage(r *gateway.Request) error {
-	return a.sendPage(r, func(p desk.Page) (desk.DocList, error) {
+	return a.sendPage(r, func(p api.Page) (api.List, error) {
 		return a.core.BranchLineage(r.Context(), r.Caller, r.PathValue("branch_id"), p)
 	})
 }

@@ -1,7 +1,6 @@
 package harn
 
 import (
-	"context"
 	"iter"
 
 	"github.com/valyala/fasthttp"
@@ -9,21 +8,8 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/abi/jsonw"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/desk"
-	"github.com/wharf-dev/wharf/runtime/intake"
+	"github.com/wharf-dev/wharf/gateway/api"
 )
-
-// connectorCore is what the Connectors' routes ask of the engine.
-type connectorCore interface {
-	CreateConnector(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.CreateConnectorRequest) (desk.Doc, error)
-	UpdateConnector(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.UpdateConnectorRequest) (desk.Doc, error)
-	DeleteConnector(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) error
-	GetConnector(ctx context.Context, c *desk.Caller, id string) (desk.Doc, error)
-	ListConnectors(ctx context.Context, c *desk.Caller, f desk.Filter, p desk.Page) (desk.DocList, error)
-	Receive(ctx context.Context, c *desk.Caller, id string, in *intake.Incoming) (intake.Received, error)
-	HookTenant(token string) (string, error)
-	ReceiveHook(ctx context.Context, token string, in *intake.Incoming) (intake.Received, error)
-}
 
 func (a *Adapter) connectorRoutes() []gateway.Route {
 	const tag, reads, writes = "Connectors", "connectors:read", abi.ScopeConnectorsWrite
@@ -55,7 +41,7 @@ func (a *Adapter) connectorRoutes() []gateway.Route {
 }
 
 func (a *Adapter) listConnectors(r *gateway.Request) error {
-	return a.sendPage(r, func(p desk.Page) (desk.DocList, error) {
+	return a.sendPage(r, func(p api.Page) (api.List, error) {
 		return a.core.ListConnectors(r.Context(), r.Caller, queryFilter(r), p)
 	})
 }
@@ -105,8 +91,8 @@ func (a *Adapter) hook(r *gateway.Request) error {
 	return sendReceived(r, got, err)
 }
 
-func (a *Adapter) incoming(r *gateway.Request) (*intake.Incoming, error) {
-	in := &intake.Incoming{Method: r.Route.Method, Header: header{&r.HTTP.Request.Header}}
+func (a *Adapter) incoming(r *gateway.Request) (*api.Delivery, error) {
+	in := &api.Delivery{Method: r.Route.Method, Header: header{&r.HTTP.Request.Header}}
 	if r.Route.Method == fasthttp.MethodOptions {
 		return in, nil
 	}
@@ -115,7 +101,7 @@ func (a *Adapter) incoming(r *gateway.Request) (*intake.Incoming, error) {
 	return in, err
 }
 
-func sendReceived(r *gateway.Request, got intake.Received, err error) error {
+func sendReceived(r *gateway.Request, got api.Received, err error) error {
 	switch {
 	case err != nil:
 		return err
@@ -127,7 +113,7 @@ func sendReceived(r *gateway.Request, got intake.Received, err error) error {
 		return nil
 	}
 	status := statusAccepted
-	if got.Status == intake.DeliveryDeduped {
+	if got.Status == api.DeliveryDeduped {
 		status = statusOK
 	}
 	o := jsonw.Begin(make([]byte, 0, 160))

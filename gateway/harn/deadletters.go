@@ -1,20 +1,10 @@
 package harn
 
 import (
-	"context"
-
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/gateway/api"
 )
-
-// deadLetterCore is what the dead letters' routes ask of the engine.
-type deadLetterCore interface {
-	DeadLetters(ctx context.Context, c *desk.Caller, connectorID string, p desk.Page) (desk.DocList, error)
-	DeadLetter(ctx context.Context, c *desk.Caller, connectorID, id string) (desk.Doc, error)
-	RedriveDeadLetter(ctx context.Context, c *desk.Caller, r *desk.Retry, connectorID, id string) (desk.Doc, error)
-	RedriveDeadLetters(ctx context.Context, c *desk.Caller, r *desk.Retry, connectorID string, p desk.Page) (desk.DocList, error)
-}
 
 func (a *Adapter) deadLetterRoutes() []gateway.Route {
 	const tag, reads, writes = "Connectors", "connectors:read", abi.ScopeConnectorsWrite
@@ -36,7 +26,7 @@ func (a *Adapter) deadLetterRoutes() []gateway.Route {
 }
 
 func (a *Adapter) listDeadLetters(r *gateway.Request) error {
-	return a.sendPage(r, func(p desk.Page) (desk.DocList, error) {
+	return a.sendPage(r, func(p api.Page) (api.List, error) {
 		return a.core.DeadLetters(r.Context(), r.Caller, r.PathValue("connector_id"), p)
 	})
 }
@@ -66,7 +56,7 @@ func (a *Adapter) redriveDeadLetters(r *gateway.Request) error {
 	if err != nil {
 		return err
 	}
-	return a.sendPageAs(r, statusAccepted, func(p desk.Page) (desk.DocList, error) {
+	return a.sendPageAs(r, statusAccepted, func(p api.Page) (api.List, error) {
 		return a.core.RedriveDeadLetters(r.Context(), r.Caller, retry, r.PathValue("connector_id"), p)
 	})
 }

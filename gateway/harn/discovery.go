@@ -5,7 +5,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/proofs"
+	"github.com/wharf-dev/wharf/gateway/api"
 )
 
 // discoveryDoc is the answer of GET /v1.
@@ -39,11 +39,6 @@ const (
 // keysPath is where the keys are published that the card is signed with.
 const keysPath = "/.well-known/wharf-keys.json"
 
-// cardCore is what the card asks of the engine.
-type cardCore interface {
-	SignDocument(document []byte, keySet string) (*proofs.Signature, error)
-}
-
 // agentCard is GET /v1/agent-card. It is public, so it holds nothing of a tenant. Its
 // signature is over everything else in it, that of the A2A card within included.
 func (a *Adapter) agentCard(r *gateway.Request) error {
@@ -64,7 +59,7 @@ func (a *Adapter) agentCard(r *gateway.Request) error {
 
 // signed signs a document, whose signature is not in it yet. It returns nil when the node
 // has no key.
-func (a *Adapter) signed(doc any, base string) (*proofs.Signature, error) {
+func (a *Adapter) signed(doc any, base string) (*api.Signature, error) {
 	body, err := json.Marshal(doc)
 	if err != nil {
 		return nil, err
@@ -87,7 +82,7 @@ func (a *Adapter) card(base string) (*agentCardDoc, error) {
 		schemes = append(schemes, "oauth2ClientCredentials")
 	}
 	return &agentCardDoc{
-		Envelope: abi.NewEnvelope(abi.ObjectAgentCard, abi.IDPrefix(abi.ObjectAgentCard)+a.cfg.Node, a.core.Stats().Started, nil),
+		Envelope: abi.NewEnvelope(abi.ObjectAgentCard, abi.IDPrefix(abi.ObjectAgentCard)+a.cfg.Node, a.core.Started(), nil),
 		Name:     a.cfg.Node, Description: cardDescription, ProtocolVersion: abi.ProtocolVersion,
 		A2ACard: a2a, Skills: a.core.PublicSkills(), HarnInterfaces: interfaces, Interfaces: interfaces,
 		AuthSchemes: schemes, Capabilities: levels(), PublicURL: base,

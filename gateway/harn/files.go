@@ -1,7 +1,6 @@
 package harn
 
 import (
-	"context"
 	"encoding/base64"
 	"strings"
 
@@ -9,17 +8,8 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/desk"
-	"github.com/wharf-dev/wharf/runtime/files"
+	"github.com/wharf-dev/wharf/gateway/api"
 )
-
-// fileCore is what the routes of Workspaces' files ask of the engine.
-type fileCore interface {
-	ReadFile(ctx context.Context, c *desk.Caller, workspace, path string) (abi.File, []byte, error)
-	WriteFile(ctx context.Context, c *desk.Caller, workspace, path string, content []byte, when files.Condition) (abi.File, bool, error)
-	RemoveFile(ctx context.Context, c *desk.Caller, workspace, path string, when files.Condition) error
-	ListFiles(ctx context.Context, c *desk.Caller, workspace, dir string, p desk.Page) (desk.DocList, error)
-}
 
 func (a *Adapter) fileRoutes() []gateway.Route {
 	const tag, reads, writes, at = "Workspaces", "workspaces:read", "workspaces:write", "/v1/workspaces/{workspace_id}/files"
@@ -47,7 +37,7 @@ func fileSchemas() map[string]schema {
 func (a *Adapter) getFile(r *gateway.Request) error {
 	workspace, path := r.PathValue("workspace_id"), r.Query("path")
 	if path == "" || strings.HasSuffix(path, "/") {
-		return a.sendPage(r, func(p desk.Page) (desk.DocList, error) {
+		return a.sendPage(r, func(p api.Page) (api.List, error) {
 			return a.core.ListFiles(r.Context(), r.Caller, workspace, path, p)
 		})
 	}
@@ -88,7 +78,7 @@ func (a *Adapter) putFile(r *gateway.Request) error {
 func fileContent(r *gateway.Request) ([]byte, error) {
 	media, _, _ := strings.Cut(r.Header("Content-Type"), ";")
 	if media != "" && strings.TrimSpace(media) != gateway.MediaJSON {
-		return r.Content(files.MaxBytes)
+		return r.Content(api.MaxFileBytes)
 	}
 	var req struct {
 		Content *string `json:"content"`
@@ -118,6 +108,6 @@ func (a *Adapter) deleteFile(r *gateway.Request) error {
 	return nil
 }
 
-func conditionOf(r *gateway.Request) files.Condition {
-	return files.Condition{Match: r.Header("If-Match"), Absent: r.Header("If-None-Match") == "*"}
+func conditionOf(r *gateway.Request) api.FileCondition {
+	return api.FileCondition{Match: r.Header("If-Match"), Absent: r.Header("If-None-Match") == "*"}
 }

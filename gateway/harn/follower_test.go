@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/gateway/api"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/storage"
 )
@@ -37,6 +38,26 @@ func (f *feed) Poll(context.Context, func()) ([]desk.Event, error) { return nil,
 
 func (f *feed) Start() desk.Position { return 0 }
 func (f *feed) Close()               {}
+
+// fed is an engine that has nothing but a feed.
+type fed struct {
+	api.Core
+	in *feed
+}
+
+func (f fed) Subscribe(context.Context, *desk.Caller, desk.Filter, desk.Position) (desk.Subscription, error) {
+	return f.in, nil
+}
+
+// follow returns the feed as adapters get it.
+func (f *feed) follow(t *testing.T) *api.Stream {
+	t.Helper()
+	s, err := api.New(fed{in: f}, nil).Follow(t.Context(), &api.Caller{}, api.Filter{}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
 
 // page collects what is written, one entry for each write.
 type page struct {
@@ -85,7 +106,7 @@ func following(t *testing.T, test func(in *feed, out *page, done chan struct{}, 
 		in, out := &feed{events: make(chan []desk.Event), err: errors.New("broken")}, &page{}
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
-		f := &follower{out: &eventStream{out: out}, sub: in, events: newEventCache(8), heartbeat: 15 * time.Second}
+		f := &follower{out: &eventStream{out: out}, sub: in.follow(t), heartbeat: 15 * time.Second}
 		go func() {
 			f.run(ctx)
 			close(done)
@@ -187,7 +208,7 @@ func TestTaskStreamEndsWithTheFrame(t *testing.T) {
 		ev.Frame.Records = append(ev.Frame.Records, storage.Record{Kind: abi.EventReceiptIssued})
 		ev.Record().Kind = abi.EventTaskCompleted
 		in, out := &feed{events: make(chan []desk.Event)}, &page{}
-		f := &follower{out: &eventStream{out: out}, sub: in, events: newEventCache(8), heartbeat: time.Hour, until: "task_1"}
+		f := &follower{out: &eventStream{out: out}, sub: in.follow(t), heartbeat: time.Hour, until: "task_1"}
 		done := make(chan struct{})
 		go func() {
 			f.run(t.Context())

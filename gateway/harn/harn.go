@@ -5,34 +5,31 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/desk"
-	"github.com/wharf-dev/wharf/runtime/provider/tool"
-	"github.com/wharf-dev/wharf/runtime/redact"
+	"github.com/wharf-dev/wharf/gateway/api"
 )
 
 // Adapter serves the protocol. It is safe for concurrent use.
 type Adapter struct {
-	cfg    gateway.Config
-	core   Core
-	events *eventCache
+	cfg  gateway.Config
+	core *api.API
 
 	commands map[string]*command // of WebSockets, by type
 	batches  frameBatches
-	clients  *tool.Clients // nil: clients offer no tools
+	clients  *api.ToolClients // nil: clients offer no tools
 	node     Node
 }
 
 var _ gateway.Adapter = (*Adapter)(nil)
 
-// New returns the adapter for an engine. cfg is the gateway's own configuration.
-func New(cfg gateway.Config, core Core) *Adapter {
-	a := &Adapter{cfg: cfg.WithDefaults(), core: core, events: newEventCache(cachedEvents)}
+// New returns the adapter over what the engine shows. cfg is the gateway's own configuration.
+func New(cfg gateway.Config, core *api.API) *Adapter {
+	a := &Adapter{cfg: cfg.WithDefaults(), core: core}
 	a.commands = byName(a.socketCommands())
 	return a
 }
 
 // WithClients returns an adapter by which clients on a WebSocket can offer tools.
-func (a *Adapter) WithClients(c *tool.Clients) *Adapter {
+func (a *Adapter) WithClients(c *api.ToolClients) *Adapter {
 	with := New(a.cfg, a.core)
 	with.clients, with.node = c, a.node
 	return with
@@ -45,31 +42,13 @@ func (a *Adapter) WithNode(n Node) *Adapter {
 	return with
 }
 
-// send answers with a resource; a retried write answers as it did at first.
-func (a *Adapter) send(r *gateway.Request, status int, doc desk.Doc) error {
-	if doc.Status != 0 {
-		status = doc.Status
+// send answers with a resource, and says so when a write had been made before.
+func (a *Adapter) send(r *gateway.Request, status int, doc api.View) error {
+	if doc.Replayed {
 		r.SetHeader("Idempotent-Replayed", "true")
 	}
-	if !doc.Restricted {
-		r.Send(status, doc.JSON)
-		return nil
-	}
-	return r.Long(len(doc.JSON), func() error {
-		body, err := visible(r.Caller, doc)
-		if err == nil {
-			r.Send(status, body)
-		}
-		return err
-	})
-}
-
-// visible returns what of a resource the caller may see.
-func visible(c *desk.Caller, doc desk.Doc) ([]byte, error) {
-	if !doc.Restricted {
-		return doc.JSON, nil
-	}
-	return redact.Document(doc.JSON, c.Can(abi.ScopeEventsInternal))
+	r.Send(status, doc.JSON)
+	return nil
 }
 
 // get reads one resource by the id in the path.
@@ -85,7 +64,7 @@ func (a *Adapter) get(o abi.Object, param string) gateway.Handler {
 
 // create is a write whose target is in its body.
 func create[T any](a *Adapter, status int,
-	call func(context.Context, *desk.Caller, *desk.Retry, T) (desk.Doc, error)) gateway.Handler {
+	call func(context.Context, *api.Caller, *api.Write, T) (api.View, error)) gateway.Handler {
 	return func(r *gateway.Request) error {
 		var req T
 		retry, err := decode(r, &req)
@@ -102,7 +81,7 @@ func create[T any](a *Adapter, status int,
 
 // change is a write on the resource that the path names.
 func change[T any](a *Adapter, param string, status int,
-	call func(context.Context, *desk.Caller, *desk.Retry, string, T) (desk.Doc, error)) gateway.Handler {
+	call func(context.Context, *api.Caller, *api.Write, string, T) (api.View, error)) gateway.Handler {
 	return func(r *gateway.Request) error {
 		var req T
 		retry, err := decode(r, &req)
@@ -117,7 +96,7 @@ func change[T any](a *Adapter, param string, status int,
 	}
 }
 
-func decode(r *gateway.Request, req any) (*desk.Retry, error) {
+func decode(r *gateway.Request, req any) (*api.Write, error) {
 	body, err := r.Decode(req)
 	if err != nil {
 		return nil, err

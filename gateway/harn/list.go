@@ -9,7 +9,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/abi/jsonw"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/gateway/api"
 )
 
 const (
@@ -20,7 +20,7 @@ const (
 // list reads a kind of resource, narrowed by whatever filters the query has.
 func (a *Adapter) list(o abi.Object) gateway.Handler {
 	return func(r *gateway.Request) error {
-		return a.sendPage(r, func(p desk.Page) (desk.DocList, error) {
+		return a.sendPage(r, func(p api.Page) (api.List, error) {
 			return a.core.List(r.Context(), r.Caller, o, queryFilter(r), p)
 		})
 	}
@@ -31,7 +31,7 @@ func (a *Adapter) listSessions(r *gateway.Request) error {
 	if !r.HasQuery("ref") && !r.HasQuery("ref_kind") {
 		return a.list(abi.ObjectSession)(r)
 	}
-	return a.sendPage(r, func(desk.Page) (desk.DocList, error) {
+	return a.sendPage(r, func(api.Page) (api.List, error) {
 		return a.core.SessionsCalled(r.Context(), r.Caller, r.Query("workspace_id"), abi.OutsideRef{Kind: r.Query("ref_kind"), Ref: r.Query("ref")})
 	})
 }
@@ -43,30 +43,30 @@ func (a *Adapter) listWithin(o, owner abi.Object, param string) gateway.Handler 
 		if _, err := a.core.Get(r.Context(), r.Caller, owner, id); err != nil {
 			return err
 		}
-		return a.sendPage(r, func(p desk.Page) (desk.DocList, error) {
-			return a.core.List(r.Context(), r.Caller, o, desk.Filter{SessionID: id}, p)
+		return a.sendPage(r, func(p api.Page) (api.List, error) {
+			return a.core.List(r.Context(), r.Caller, o, api.Filter{SessionID: id}, p)
 		})
 	}
 }
 
 func (a *Adapter) messages(r *gateway.Request) error {
-	return a.sendPage(r, func(p desk.Page) (desk.DocList, error) {
+	return a.sendPage(r, func(p api.Page) (api.List, error) {
 		return a.core.Messages(r.Context(), r.Caller, r.PathValue("session_id"), p)
 	})
 }
 
-func queryFilter(r *gateway.Request) desk.Filter {
-	return desk.Filter{
+func queryFilter(r *gateway.Request) api.Filter {
+	return api.Filter{
 		WorkspaceID: r.Query("workspace_id"), SessionID: r.Query("session_id"), TaskID: r.Query("task_id"),
 	}
 }
 
 // sendPage answers with the page that the request asks for.
-func (a *Adapter) sendPage(r *gateway.Request, fetch func(desk.Page) (desk.DocList, error)) error {
+func (a *Adapter) sendPage(r *gateway.Request, fetch func(api.Page) (api.List, error)) error {
 	return a.sendPageAs(r, statusOK, fetch)
 }
 
-func (a *Adapter) sendPageAs(r *gateway.Request, status int, fetch func(desk.Page) (desk.DocList, error)) error {
+func (a *Adapter) sendPageAs(r *gateway.Request, status int, fetch func(api.Page) (api.List, error)) error {
 	limit, err := limitOf(r)
 	if err != nil {
 		return err
@@ -76,41 +76,31 @@ func (a *Adapter) sendPageAs(r *gateway.Request, status int, fetch func(desk.Pag
 	if err != nil {
 		return err
 	}
-	docs, err := fetch(desk.Page{After: after, Limit: limit})
+	docs, err := fetch(api.Page{After: after, Limit: limit})
 	if err != nil {
 		return err
 	}
-	body, err := a.encodePage(r.Caller, list, docs)
-	if err != nil {
-		return err
-	}
-	r.Send(status, body)
+	r.Send(status, encodePage(list, docs))
 	return nil
 }
 
-func (a *Adapter) encodePage(c *desk.Caller, list [sha256.Size]byte, docs desk.DocList) ([]byte, error) {
+func encodePage(list [sha256.Size]byte, docs api.List) []byte {
 	size := 256
-	for _, doc := range docs.Docs {
+	for _, doc := range docs.Views {
 		size += len(doc.JSON) + 1
 	}
 	body := append(make([]byte, 0, size), `{"object":"list","data":[`...)
-	unreadable, some := docs.Unreadable, false
-	for _, doc := range docs.Docs {
-		shown, err := visible(c, doc)
-		if err != nil { // what is withheld of it cannot be told from the rest
-			unreadable = append(unreadable, doc.ID)
-			continue
-		}
-		if some {
+	for i, doc := range docs.Views {
+		if i > 0 {
 			body = append(body, ',')
 		}
-		body, some = append(body, shown...), true
+		body = append(body, doc.JSON...)
 	}
 	next := ""
 	if docs.More && docs.Next != "" {
 		next = sealCursor(list, docs.Next)
 	}
-	return appendPage(body, docs.More, next, unreadable...), nil
+	return appendPage(body, docs.More, next, docs.Unreadable...)
 }
 
 // appendPage closes a list envelope; an empty next is null. unreadable are the ids of

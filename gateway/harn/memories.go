@@ -1,22 +1,12 @@
 package harn
 
 import (
-	"context"
-
 	"github.com/valyala/fasthttp"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/desk"
-	"github.com/wharf-dev/wharf/runtime/memories"
+	"github.com/wharf-dev/wharf/gateway/api"
 )
-
-// memoryCore is what the Memories' routes ask of the engine.
-type memoryCore interface {
-	CreateMemory(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.CreateMemoryRequest) (desk.Doc, error)
-	ListMemories(ctx context.Context, c *desk.Caller, f memories.Filter, p desk.Page) (desk.DocList, error)
-	RedactMemory(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) error
-}
 
 func (a *Adapter) memoryRoutes() []gateway.Route {
 	const tag, reads, writes = "Memories", "memories:read", "memories:write"
@@ -43,8 +33,8 @@ func memoryFilters() []gateway.Param {
 }
 
 func (a *Adapter) listMemories(r *gateway.Request) error {
-	return a.sendPage(r, func(p desk.Page) (desk.DocList, error) {
-		return a.core.ListMemories(r.Context(), r.Caller, memories.Filter{
+	return a.sendPage(r, func(p api.Page) (api.List, error) {
+		return a.core.ListMemories(r.Context(), r.Caller, api.MemoryFilter{
 			Filter: queryFilter(r), Scope: abi.MemoryScope(r.Query("scope")), OwnerID: r.Query("owner_id"), Text: r.Query("q"),
 		}, p)
 	})

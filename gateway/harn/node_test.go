@@ -21,6 +21,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/gateway/api"
 	"github.com/wharf-dev/wharf/gateway/harn"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
@@ -197,11 +198,11 @@ func (n *node) listen(t testing.TB, configure ...func(*gateway.Config)) {
 		f(&cfg)
 	}
 	n.offers = tool.NewClients(tool.Limits{}, tool.Hints{})
-	core := harn.Core(n.Engine)
+	core := api.Core(n.Engine)
 	if n.recorded != nil {
 		core = n.recorded
 	}
-	n.server = gateway.New(cfg, n.Engine, slog.New(slog.NewTextHandler(&n.logged, nil)), harn.New(cfg, core).WithClients(n.offers).WithNode(n.has))
+	n.server = gateway.New(cfg, n.Engine, slog.New(slog.NewTextHandler(&n.logged, nil)), harn.New(cfg, api.New(core, cfg.Turns)).WithClients(n.offers).WithNode(n.has))
 	n.schema = newSchemas(t, n.server)
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -1,18 +1,10 @@
 package harn
 
 import (
-	"context"
-
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/gateway/api"
 )
-
-// permissionCore is what the permission requests' routes ask of the engine.
-type permissionCore interface {
-	Permissions(ctx context.Context, c *desk.Caller, f desk.Filter, status abi.PermissionStatus, p desk.Page) (desk.DocList, error)
-	RespondPermission(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.RespondRequest) (desk.Doc, error)
-}
 
 func (a *Adapter) permissionRoutes() []gateway.Route {
 	const tag, reads = "Permissions", "tasks:read"
@@ -34,7 +26,7 @@ func (a *Adapter) permissionRoutes() []gateway.Route {
 }
 
 func (a *Adapter) listPermissions(r *gateway.Request) error {
-	return a.sendPage(r, func(p desk.Page) (desk.DocList, error) {
+	return a.sendPage(r, func(p api.Page) (api.List, error) {
 		return a.core.Permissions(r.Context(), r.Caller, queryFilter(r), abi.PermissionStatus(r.Query("status")), p)
 	})
 }
@@ -44,8 +36,8 @@ func (a *Adapter) listTaskPermissions(r *gateway.Request) error {
 	if _, err := a.core.Get(r.Context(), r.Caller, abi.ObjectTask, id); err != nil {
 		return err
 	}
-	return a.sendPage(r, func(p desk.Page) (desk.DocList, error) {
-		return a.core.Permissions(r.Context(), r.Caller, desk.Filter{TaskID: id}, abi.PermissionStatus(r.Query("status")), p)
+	return a.sendPage(r, func(p api.Page) (api.List, error) {
+		return a.core.Permissions(r.Context(), r.Caller, api.Filter{TaskID: id}, abi.PermissionStatus(r.Query("status")), p)
 	})
 }
 

@@ -1,11 +1,9 @@
 package harn
 
 import (
-	"context"
-
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/gateway/api"
 )
 
 func (a *Adapter) personaRoutes() []gateway.Route {
@@ -28,13 +26,6 @@ func (a *Adapter) personaRoutes() []gateway.Route {
 func unversioned(rt row) row {
 	rt.Unversioned = true
 	return rt
-}
-
-// personaCore is what the Personas' routes ask of the engine.
-type personaCore interface {
-	CreatePersona(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.CreatePersonaRequest) (desk.Doc, error)
-	UpdatePersona(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.UpdatePersonaRequest) (desk.Doc, error)
-	PersonaVersions(ctx context.Context, c *desk.Caller, id string, p desk.Page) (desk.DocList, error)
 }
 
 // createPersona refuses members that are not known: a misspelt bound must not pass
@@ -67,7 +58,7 @@ func (a *Adapter) updatePersona(r *gateway.Request) error {
 }
 
 func (a *Adapter) personaVersions(r *gateway.Request) error {
-	return a.sendPage(r, func(p desk.Page) (desk.DocList, error) {
+	return a.sendPage(r, func(p api.Page) (api.List, error) {
 		return a.core.PersonaVersions(r.Context(), r.Caller, r.PathValue("persona_id"), p)
 	})
 }

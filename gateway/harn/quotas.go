@@ -1,20 +1,10 @@
 package harn
 
 import (
-	"context"
-
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/gateway/api"
 )
-
-// quotaCore is what the Quotas' routes ask of the engine.
-type quotaCore interface {
-	Quota(ctx context.Context, c *desk.Caller, id string) (desk.Doc, error)
-	Quotas(ctx context.Context, c *desk.Caller, p desk.Page) (desk.DocList, error)
-	CreateQuota(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.CreateQuotaRequest) (desk.Doc, error)
-	UpdateQuota(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.UpdateQuotaRequest) (desk.Doc, error)
-}
 
 func (a *Adapter) quotaRoutes() []gateway.Route {
 	const tag, reads, writes = "Quotas", "quotas:read", "quotas:write"
@@ -33,7 +23,7 @@ func (a *Adapter) quotaRoutes() []gateway.Route {
 }
 
 func (a *Adapter) listQuotas(r *gateway.Request) error {
-	return a.sendPage(r, func(p desk.Page) (desk.DocList, error) { return a.core.Quotas(r.Context(), r.Caller, p) })
+	return a.sendPage(r, func(p api.Page) (api.List, error) { return a.core.Quotas(r.Context(), r.Caller, p) })
 }
 
 func (a *Adapter) getQuota(r *gateway.Request) error {

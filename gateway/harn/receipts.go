@@ -9,8 +9,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/desk"
-	"github.com/wharf-dev/wharf/runtime/receipt"
+	"github.com/wharf-dev/wharf/gateway/api"
 )
 
 // mediaCBOR is the media type of a receipt's archive form.
@@ -18,21 +17,21 @@ const mediaCBOR = abi.MediaReceiptCBOR + "; schema=" + abi.ReceiptSchema
 
 // taskReceipts lists what a Task has; it has few.
 func (a *Adapter) taskReceipts(r *gateway.Request) error {
-	return a.sendPage(r, func(p desk.Page) (desk.DocList, error) {
+	return a.sendPage(r, func(p api.Page) (api.List, error) {
 		docs, err := a.core.TaskReceipts(r.Context(), r.Caller, r.PathValue("task_id"))
 		return pageOf(docs, p), err
 	})
 }
 
 // pageOf returns the part of a whole list that a page is.
-func pageOf(docs []desk.Doc, p desk.Page) desk.DocList {
+func pageOf(docs []api.View, p api.Page) api.List {
 	if p.After != "" {
-		docs = docs[1+slices.IndexFunc(docs, func(d desk.Doc) bool { return d.ID == p.After }):]
+		docs = docs[1+slices.IndexFunc(docs, func(d api.View) bool { return d.ID == p.After }):]
 	}
 	if len(docs) <= p.Limit {
-		return desk.DocList{Docs: docs}
+		return api.List{Views: docs}
 	}
-	return desk.DocList{Docs: docs[:p.Limit], More: true, Next: docs[p.Limit-1].ID}
+	return api.List{Views: docs[:p.Limit], More: true, Next: docs[p.Limit-1].ID}
 }
 
 // getReceipt answers with the resource, or with the receipt alone (docs/protocol.md, 8.3).
@@ -50,7 +49,7 @@ func (a *Adapter) getReceipt(r *gateway.Request) error {
 		return err
 	}
 	if media == mediaCBOR {
-		if wire, err = receipt.ToCBOR(wire); err != nil {
+		if wire, err = api.ReceiptCBOR(wire); err != nil {
 			return err
 		}
 	}

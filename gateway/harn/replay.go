@@ -11,7 +11,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/gateway/api"
 )
 
 // replaySession answers with the replay Tasks, oldest first.
@@ -30,11 +30,7 @@ func (a *Adapter) replaySession(r *gateway.Request) error {
 	if err != nil {
 		return err
 	}
-	body, err := a.encodePage(r.Caller, list, tasks)
-	if err != nil {
-		return err
-	}
-	r.Send(statusAccepted, body)
+	r.Send(statusAccepted, encodePage(list, tasks))
 	return nil
 }
 
@@ -55,7 +51,7 @@ func (a *Adapter) taskBundle(r *gateway.Request) error {
 	task := strings.Clone(r.PathValue("task_id")) // outlives the request
 	ctx, cancel := context.WithCancel(r.Context())
 	out, in := io.Pipe()
-	go func(c *desk.Caller) { _ = in.CloseWithError(a.core.ExportTask(ctx, c, task, in)) }(r.Caller)
+	go func(c *api.Caller) { _ = in.CloseWithError(a.core.ExportTask(ctx, c, task, in)) }(r.Caller)
 	body := bufio.NewReaderSize(out, writeSize)
 	export := &export{Reader: body, end: func() error { cancel(); return out.Close() }, conn: r.HTTP.Conn(), patience: a.cfg.WriteTimeout}
 	if _, err := body.Peek(1); err != nil {

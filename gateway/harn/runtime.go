@@ -6,7 +6,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/gateway/api"
 )
 
 // Node is what a node has besides its engine. Nothing in it is secret.
@@ -145,14 +145,14 @@ func (a *Adapter) limits() runtimeLimits {
 }
 
 func (a *Adapter) listCapabilities(r *gateway.Request) error {
-	return a.sendPage(r, func(p desk.Page) (desk.DocList, error) { return pageByID(p, abi.HostCalls(), a.capabilityOf) })
+	return a.sendPage(r, func(p api.Page) (api.List, error) { return pageByID(p, abi.HostCalls(), a.capabilityOf) })
 }
 
 func (a *Adapter) capabilityOf(c *abi.HostCall) identified {
 	reach, decided := a.node.Reach[c.Name]
 	family, _, _ := strings.Cut(c.Name, ".")
 	return &capabilityDoc{
-		Envelope: abi.NewEnvelope(objectCapability, c.Name, a.core.Stats().Started, nil),
+		Envelope: abi.NewEnvelope(objectCapability, c.Name, a.core.Started(), nil),
 		Name:     c.Name, Family: family, Description: c.Doc, Effect: c.Effect, Available: reach.Available || !decided,
 		Plugins: reach.Plugins, Models: reach.Models, Servers: reach.Servers,
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/gateway/api"
 )
 
 // schema is a JSON Schema of the OpenAPI document.
@@ -174,10 +174,10 @@ func replaySchemas() map[string]schema {
 	}
 }
 
-// recordSchema is a journal.Record.
+// recordSchema is a api.Record.
 func recordSchema() schema {
-	told := oneOf(text(), shape("Bytes that are no UTF-8.", schema{"base64": text()}, nil)) // a journal.Text
-	entry := of[journal.Entry]("One host call.", but(schema{"effect": text(), "request": told, "answer": told}), says(map[string]string{
+	told := oneOf(text(), shape("Bytes that are no UTF-8.", schema{"base64": text()}, nil)) // a RecordText
+	entry := of[api.RecordEntry]("One host call.", but(schema{"effect": text(), "request": told, "answer": told}), says(map[string]string{
 		"effect":   "Its class, where not every such call has the same; else empty.",
 		"index":    "Of the call within the record, from 0.",
 		"call":     "The host call: docs/host-calls.md describes each.",
@@ -188,10 +188,10 @@ func recordSchema() schema {
 		"event_id": "Of the event that completed the call.",
 		"resource": "What that event is about.",
 	}))
-	return of[journal.Record]("All that is needed to run a Task again.", but(schema{
+	return of[api.Record]("All that is needed to run a Task again.", but(schema{
 		"input": told, "entries": listOf(entry),
-		"program": of[journal.Program]("What the Task runs: fixed when it starts."),
-		"end":     of[journal.End]("How the run ended; absent while the Task has not."),
+		"program": of[api.RecordProgram]("What the Task runs: fixed when it starts."),
+		"end":     of[api.RecordEnd]("How the run ended; absent while the Task has not."),
 	}))
 }
 

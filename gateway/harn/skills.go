@@ -1,19 +1,9 @@
 package harn
 
 import (
-	"context"
-
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/desk"
 )
-
-// skillCore is what the Skills' routes ask of the engine.
-type skillCore interface {
-	CreateSkill(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.CreateSkillRequest) (desk.Doc, error)
-	UpdateSkill(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.UpdateSkillRequest) (desk.Doc, error)
-	PublicSkills() []abi.Skill
-}
 
 func (a *Adapter) skillRoutes() []gateway.Route {
 	const tag, reads, writes = "Skills", "skills:read", "skills:write"

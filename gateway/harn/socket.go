@@ -11,9 +11,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/abi/jsonw"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/desk"
-	"github.com/wharf-dev/wharf/runtime/provider/tool"
-	"github.com/wharf-dev/wharf/runtime/redact"
+	"github.com/wharf-dev/wharf/gateway/api"
 )
 
 // connect serves the WebSocket of a Session. Without a cursor its stream begins with
@@ -30,15 +28,15 @@ func (a *Adapter) connect(r *gateway.Request) error {
 		return err
 	}
 	if !resumed {
-		after = a.core.Stats().Watermark
+		after = a.core.Now()
 	}
 	return a.upgrade(r, bySession(r), after, resumed, "")
 }
 
 // upgrade makes a WebSocket of a request for a stream.
-func (a *Adapter) upgrade(r *gateway.Request, f desk.Filter, after desk.Position, resumed bool, until string) error {
-	sub, err := a.core.Subscribe(r.Context(), r.Caller, f, after)
-	if err != nil && !isExpired(err) {
+func (a *Adapter) upgrade(r *gateway.Request, f api.Filter, after api.Cursor, resumed bool, until string) error {
+	sub, err := a.core.Follow(r.Context(), r.Caller, f, after)
+	if err != nil && !api.IsExpired(err) {
 		return err
 	}
 	s := &socket{adapter: a, reads: r.Reading(), filter: f, until: until, session: f.SessionID, tenant: r.Caller.TenantID, number: uint64(r.Caller.Tenant)}
@@ -46,7 +44,7 @@ func (a *Adapter) upgrade(r *gateway.Request, f desk.Filter, after desk.Position
 		s.session, err = a.sessionOf(r, until)
 	}
 	caller := r.Caller
-	if err == nil || isExpired(err) {
+	if err == nil || api.IsExpired(err) {
 		err = r.Upgrade(func(ctx context.Context, ws *gateway.Socket) {
 			s.ws, s.live = ws, ctx
 			s.run(caller, sub, after, resumed)
@@ -78,20 +76,20 @@ type socket struct {
 	ws      *gateway.Socket
 	live    context.Context
 	reads   *gateway.Reading
-	filter  desk.Filter // of the stream
-	until   string      // the Task whose end ends the stream
-	session string      // that commands are about when they name none
+	filter  api.Filter // of the stream
+	until   string     // the Task whose end ends the stream
+	session string     // that commands are about when they name none
 	tenant  string
 	number  uint64 // of the tenant
 
 	unread int // frames in a row that could not be read
 
-	trail  *trail       // nil for none
-	client *tool.Client // what the client offers; nil for nothing
+	trail  *trail          // nil for none
+	client *api.ToolClient // what the client offers; nil for nothing
 }
 
 // run serves the socket until it is closed.
-func (s *socket) run(caller *desk.Caller, sub desk.Subscription, after desk.Position, resumed bool) {
+func (s *socket) run(caller *api.Caller, sub *api.Stream, after api.Cursor, resumed bool) {
 	defer s.end()
 	if sub == nil {
 		s.expired()
@@ -101,7 +99,7 @@ func (s *socket) run(caller *desk.Caller, sub desk.Subscription, after desk.Posi
 		sub.Close()
 		return
 	}
-	s.follow(caller, sub, resumed)
+	s.follow(sub, resumed)
 	for {
 		if err := s.ws.Read(s.perform); err != nil {
 			if _, closed := errors.AsType[*gateway.ClosedError](err); closed {
@@ -129,10 +127,10 @@ func (s *socket) expired() {
 }
 
 // follow starts to send what a subscription has, which it owns.
-func (s *socket) follow(caller *desk.Caller, sub desk.Subscription, resumed bool) {
-	out := &eventFrames{socket: s, internal: caller.Can(abi.ScopeEventsInternal)}
+func (s *socket) follow(sub *api.Stream, resumed bool) {
+	out := &eventFrames{socket: s}
 	s.trail = follow(s, &follower{
-		out: out, sub: sub, events: s.adapter.events, internal: out.internal, resumed: resumed,
+		out: out, sub: sub, resumed: resumed,
 		until: s.until, heartbeat: s.ws.Heartbeat(), reads: s.reads, restless: true,
 	})
 }
@@ -169,7 +167,7 @@ func (s *socket) unfollow() {
 }
 
 // welcome says what the socket is, and which requests wait for an answer.
-func (s *socket) welcome(caller *desk.Caller, after desk.Position) error {
+func (s *socket) welcome(caller *api.Caller, after api.Cursor) error {
 	first := helloFrame{
 		Type: "hello", Version: abi.ProtocolVersion, RequestID: s.ws.ID(), Actor: caller.Actor,
 		SessionID: s.session, TaskID: s.filter.TaskID, Cursor: after.String(),
@@ -186,18 +184,16 @@ func (s *socket) welcome(caller *desk.Caller, after desk.Position) error {
 const maxPending = 100
 
 // pending returns the frames of the requests that wait for an answer.
-func (s *socket) pending(caller *desk.Caller) (frames [][]byte) {
+func (s *socket) pending(caller *api.Caller) (frames [][]byte) {
 	if !caller.Can("tasks:read") {
 		return nil
 	}
-	list, err := s.adapter.core.Permissions(s.ws.Context(), caller, s.filter, abi.PermissionPending, desk.Page{Limit: maxPending})
+	list, err := s.adapter.core.Permissions(s.ws.Context(), caller, s.filter, abi.PermissionPending, api.Page{Limit: maxPending})
 	if err != nil {
 		s.ws.Shown(err) // logged, if it is the node's affair: the list is there over REST too
 	}
-	for _, doc := range list.Docs {
-		if body, err := visible(caller, doc); err == nil {
-			frames = append(frames, appendRequest(nil, body))
-		}
+	for _, doc := range list.Views {
+		frames = append(frames, appendRequest(nil, doc.JSON))
 	}
 	return frames
 }
@@ -220,9 +216,8 @@ type helloFrame struct {
 
 // eventFrames sends events as frames. It holds a buffer only while it fills it.
 type eventFrames struct {
-	socket   *socket
-	internal bool
-	batch    *frameBatch
+	socket *socket
+	batch  *frameBatch
 }
 
 // frameBatch is frames that leave together.
@@ -266,40 +261,22 @@ func (b *frameBatch) frames() [][]byte {
 }
 
 // event implements [outlet].
-func (e *eventFrames) event(ev desk.Event, shown *renderedEvent, again bool) error {
+func (e *eventFrames) event(ev *api.Event, again bool) error {
 	if e.batch == nil {
 		e.batch = e.socket.adapter.batches.get()
 	}
 	b := append(e.batch.text, `{"type":"event","replayed":`...)
-	b = strconv.AppendBool(b, again || shown.replayed)
-	b = shown.append(append(b, `,"event":`...), again)
+	b = strconv.AppendBool(b, again || ev.Redone)
+	b = ev.AppendJSON(append(b, `,"event":`...), again)
 	e.batch.end(append(b, '}'))
-	if !again {
-		if err := e.request(ev); err != nil {
-			return err
-		}
+	if !again && ev.Stated != nil {
+		// What a Task asks of people, and what became of that, can be answered without reading
+		// events.
+		e.batch.end(appendRequest(e.batch.text, ev.Stated))
 	}
 	if len(e.batch.text) >= writeSize {
 		return e.flush()
 	}
-	return nil
-}
-
-// request adds what a Task asks of people, and what became of that, as a frame that
-// can be answered without reading events.
-func (e *eventFrames) request(ev desk.Event) error {
-	rec := ev.Record()
-	if rec.Resource.Object != abi.ObjectPermissionRequest || rec.State == nil {
-		return nil
-	}
-	state := redact.State(rec.Resource.Object, rec.State, e.internal)
-	if rec.Restricted {
-		var err error
-		if state, err = redact.Document(state, e.internal); err != nil {
-			return err
-		}
-	}
-	e.batch.end(appendRequest(e.batch.text, state))
 	return nil
 }
 
@@ -345,7 +322,7 @@ func (e *eventFrames) fail(shown *abi.Error) {
 
 // authenticate returns whom the socket acts for, and closes it when its key does not
 // open it any more.
-func (s *socket) authenticate() (*desk.Caller, error) {
+func (s *socket) authenticate() (*api.Caller, error) {
 	caller, err := s.ws.Authenticate()
 	if err != nil {
 		if shown := s.ws.Shown(err); shown.Code != abi.CodeUnauthenticated {

@@ -9,7 +9,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/abi/jsonw"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/gateway/api"
 )
 
 // head is what every command has.
@@ -26,7 +26,7 @@ const maxFrameID = 128
 type request struct {
 	head
 	socket *socket
-	caller *desk.Caller
+	caller *api.Caller
 	frame  []byte
 }
 
@@ -139,15 +139,11 @@ func on[T any](do func(*request, *T) ([]byte, error)) func(*request) ([]byte, er
 }
 
 // sent answers with a resource.
-func (q *request) sent(doc desk.Doc, err error) ([]byte, error) {
+func (q *request) sent(doc api.View, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := visible(q.caller, doc)
-	if err != nil {
-		return nil, err
-	}
-	return ack(q.ID, body, doc.Status != 0), nil
+	return ack(q.ID, doc.JSON, doc.Replayed), nil
 }
 
 // path joins the segments of a path; ids are data.
@@ -163,7 +159,7 @@ func path(segments ...string) string {
 // without. It is that of the request over REST that does the same, whose body is the
 // frame without its head and the id in the path: a write that was begun on one
 // transport can be retried on the other.
-func (q *request) retry(target, inPath string) (*desk.Retry, error) {
+func (q *request) retry(target, inPath string) (*api.Write, error) {
 	if q.IdempotencyKey == "" {
 		return nil, nil
 	}
@@ -177,7 +173,7 @@ func (q *request) retry(target, inPath string) (*desk.Retry, error) {
 	if kind := taskMessageKinds[q.Type]; kind != "" && inPath == "task_id" {
 		members["kind"] = jsonw.String(nil, kind)
 	}
-	r := &desk.Retry{Key: q.IdempotencyKey, Method: "POST", Target: target}
+	r := &api.Write{Key: q.IdempotencyKey, Method: "POST", Target: target}
 	if len(members) == 0 {
 		return r, nil
 	}
@@ -367,7 +363,7 @@ func (a *Adapter) answerTask(q *request, task string, req abi.AppendTaskMessageR
 
 // subscribe begins the stream anew. It acknowledges before it does.
 func (a *Adapter) subscribe(q *request, b *cursorCommand) ([]byte, error) {
-	var after desk.Position
+	var after api.Cursor
 	if b.AfterEventID != "" {
 		var err error
 		if after, err = a.parseEventID("after_event_id", b.AfterEventID); err != nil {
@@ -375,11 +371,8 @@ func (a *Adapter) subscribe(q *request, b *cursorCommand) ([]byte, error) {
 		}
 	}
 	s := q.socket
-	sub, err := a.core.Subscribe(q.context(), q.caller, s.filter, after)
+	sub, err := a.core.Follow(q.context(), q.caller, s.filter, after)
 	if err != nil {
-		if isExpired(err) {
-			err = errExpired()
-		}
 		return nil, err
 	}
 	s.unfollow()
@@ -387,7 +380,7 @@ func (a *Adapter) subscribe(q *request, b *cursorCommand) ([]byte, error) {
 		sub.Close()
 		return nil, nil // reading ends by itself
 	}
-	s.follow(q.caller, sub, b.AfterEventID != "")
+	s.follow(sub, b.AfterEventID != "")
 	return nil, nil
 }
 

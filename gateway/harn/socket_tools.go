@@ -8,7 +8,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/abi/jsonw"
-	"github.com/wharf-dev/wharf/runtime/provider/tool"
+	"github.com/wharf-dev/wharf/gateway/api"
 )
 
 // The most that one client may offer: tools, and bytes of their descriptions.
@@ -73,7 +73,7 @@ func offered(tools []clientTool) ([]abi.Tool, error) {
 	all, size, seen := make([]abi.Tool, 0, len(tools)), 0, map[string]bool{}
 	for i, t := range tools {
 		at := "tools[" + strconv.Itoa(i) + "]"
-		if err := tool.CheckName(t.Name); err != nil {
+		if err := api.CheckToolName(t.Name); err != nil {
 			return nil, abi.InvalidParam(at+".name", "%v", err)
 		}
 		switch {
@@ -102,10 +102,10 @@ func (a *Adapter) toolResult(q *request, b *resultCommand) ([]byte, error) {
 	return ack(q.ID, nil, false), nil
 }
 
-var _ tool.ClientHost = (*socket)(nil)
+var _ api.ToolClientHost = (*socket)(nil)
 
-// CallTool implements [tool.ClientHost].
-func (s *socket) CallTool(_ context.Context, c *tool.ClientCall) error {
+// CallTool implements [api.ToolClientHost].
+func (s *socket) CallTool(_ context.Context, c *api.ToolClientCall) error {
 	o := jsonw.Begin(nil)
 	o.Text("type", "tool.call")
 	o.Optional("call_id", c.ID)
@@ -116,7 +116,7 @@ func (s *socket) CallTool(_ context.Context, c *tool.ClientCall) error {
 	return s.ws.Send(o.End())
 }
 
-// CancelTool implements [tool.ClientHost].
+// CancelTool implements [api.ToolClientHost].
 func (s *socket) CancelTool(id string) {
 	o := jsonw.Begin(nil)
 	o.Text("type", "tool.cancel")

@@ -10,7 +10,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/gateway/api"
 )
 
 // streamEvents serves an event stream without an end.
@@ -55,7 +55,7 @@ func (a *Adapter) streamTask(r *gateway.Request) error {
 
 // streamCursor reads where a stream begins: after Last-Event-ID, or for those who
 // cannot set it after_event_id, else at the beginning of what is kept.
-func (a *Adapter) streamCursor(r *gateway.Request) (after desk.Position, resumed bool, err error) {
+func (a *Adapter) streamCursor(r *gateway.Request) (after api.Cursor, resumed bool, err error) {
 	if id := r.Header("Last-Event-ID"); id != "" {
 		after, err = a.parseEventID("Last-Event-ID", id)
 		return after, true, err
@@ -65,9 +65,9 @@ func (a *Adapter) streamCursor(r *gateway.Request) (after desk.Position, resumed
 
 // follow subscribes and takes the connection over. until names the Task whose end
 // ends the stream, if any.
-func (a *Adapter) follow(r *gateway.Request, f desk.Filter, after desk.Position, resumed bool, until string) error {
-	sub, err := a.core.Subscribe(r.Context(), r.Caller, f, after)
-	expired := isExpired(err)
+func (a *Adapter) follow(r *gateway.Request, f api.Filter, after api.Cursor, resumed bool, until string) error {
+	sub, err := a.core.Follow(r.Context(), r.Caller, f, after)
+	expired := api.IsExpired(err)
 	if err != nil && !expired {
 		return err
 	}
@@ -79,9 +79,10 @@ func (a *Adapter) follow(r *gateway.Request, f desk.Filter, after desk.Position,
 		return nil
 	}
 	reads := r.Reading()
-	id, internal := r.ID, r.Caller.Can(abi.ScopeEventsInternal)
+	id := r.ID
+	var from source
 	if sub != nil {
-		sub = &guarded{Subscription: sub, who: r.Reauthenticate(), every: a.cfg.Heartbeat, due: time.Now().Add(a.cfg.Heartbeat)}
+		from = &guarded{Stream: sub, who: r.Reauthenticate(), every: a.cfg.Heartbeat, due: time.Now().Add(a.cfg.Heartbeat)}
 	}
 	err = r.Stream(func(ctx context.Context, out *gateway.Stream) {
 		if expired {
@@ -90,7 +91,7 @@ func (a *Adapter) follow(r *gateway.Request, f desk.Filter, after desk.Position,
 		}
 		defer sub.Close()
 		fol := &follower{
-			out: &eventStream{out: out, requestID: id, at: after}, sub: sub, events: a.events, internal: internal, resumed: resumed,
+			out: &eventStream{out: out, requestID: id, at: after}, sub: from, resumed: resumed,
 			until: until, heartbeat: a.cfg.Heartbeat, reads: reads,
 		}
 		fol.run(ctx)
@@ -105,17 +106,18 @@ func errExpired() *abi.Error {
 	return abi.Errorf(abi.CodeCursorExpired, "the cursor lies before the oldest event that is kept: read the resource and stream from now on")
 }
 
-func isExpired(err error) bool {
-	if shown, ok := errors.AsType[*abi.Error](err); ok {
-		return shown.Code == abi.CodeCursorExpired
-	}
-	return errors.Is(err, desk.ErrCursorExpired)
+// source is what a follower copies: an [api.Stream], or one that is guarded.
+type source interface {
+	Next(ctx context.Context) ([]api.Entry, error)
+	Poll(ctx context.Context, wake func()) ([]api.Entry, error)
+	Start() api.Cursor
+	Close()
 }
 
 // outlet is where a follower's events go: an event stream or a socket.
 type outlet interface {
 	// event takes an event; again says that it is history, delivered once more.
-	event(ev desk.Event, shown *renderedEvent, again bool) error
+	event(ev *api.Event, again bool) error
 	// flush sends what was taken.
 	flush() error
 	// pulse is called when there was nothing to send for a heartbeat's time.
@@ -134,17 +136,15 @@ type outlet interface {
 // Task did again is marked always.
 type follower struct {
 	out       outlet
-	sub       desk.Subscription
-	events    *eventCache
-	internal  bool
+	sub       source
 	resumed   bool
 	until     string
 	heartbeat time.Duration
 	reads     *gateway.Reading
 	restless  bool // run ends with errQuiet when there is nothing to do
 
-	last    desk.Position   // the last position sent
-	end     desk.Position   // the last position to send, once it is known
+	last    api.Cursor      // the last position sent
+	end     api.Cursor      // the last position to send, once it is known
 	beat    context.Context // ends when the next heartbeat is due
 	endBeat context.CancelFunc
 	due     time.Time // when the next heartbeat is
@@ -189,7 +189,7 @@ func (f *follower) copy(ctx context.Context) error {
 func (f *follower) done() bool { return f.end != 0 && f.last >= f.end }
 
 // next returns the next events, sending heartbeats while there are none.
-func (f *follower) next(ctx context.Context) ([]desk.Event, error) {
+func (f *follower) next(ctx context.Context) ([]api.Entry, error) {
 	for {
 		if f.beat == nil {
 			f.beat, f.endBeat = context.WithTimeout(ctx, f.untilBeat())
@@ -230,46 +230,34 @@ func (f *follower) untilBeat() time.Duration {
 }
 
 // write sends events that were read with ctx.
-func (f *follower) write(ctx context.Context, events []desk.Event) error {
+func (f *follower) write(ctx context.Context, entries []api.Entry) error {
 	defer f.reads.Done()
-	for _, ev := range events {
-		shown, err := f.show(ctx, ev)
+	for _, entry := range entries {
+		ev, err := f.show(ctx, entry)
 		if err != nil {
 			return err
 		}
-		if err := f.out.event(ev, shown, f.resumed && ev.Position() <= f.sub.Start()); err != nil {
+		if err := f.out.event(ev, f.resumed && ev.At <= f.sub.Start()); err != nil {
 			return err
 		}
-		f.last = ev.Position()
-		f.watchEnd(ev)
+		f.last = ev.At
+		if last, ended := ev.Ends(f.until); ended {
+			f.end = last
+		}
 	}
 	f.sent = true
 	return f.out.flush()
 }
 
-func (f *follower) show(ctx context.Context, ev desk.Event) (shown *renderedEvent, err error) {
-	rec := ev.Record()
-	err = f.reads.Do(ctx, len(rec.State)+len(rec.Payload), func() { shown = f.events.event(ev, f.internal) })
-	return shown, err
-}
-
-// watchEnd learns where a Task's stream ends: with the frame that ended the Task,
-// for what the Task resulted in was appended together with its end.
-func (f *follower) watchEnd(ev desk.Event) {
-	rec := ev.Record()
-	if f.until == "" || rec.Resource.ID != f.until {
-		return
-	}
-	switch rec.Kind {
-	case abi.EventTaskCompleted, abi.EventTaskFailed, abi.EventTaskCanceled:
-		f.end = ev.Frame.Last(desk.Scope{Object: abi.ObjectTask, ID: f.until})
-	}
+func (f *follower) show(ctx context.Context, entry api.Entry) (ev *api.Event, err error) {
+	err = f.reads.Do(ctx, entry.Size(), func() { ev = entry.Show() })
+	return ev, err
 }
 
 // fail tells the client why the stream ends, if there is somebody to tell.
 func (f *follower) fail(ctx context.Context, err error) {
 	switch {
-	case isExpired(err):
+	case api.IsExpired(err):
 		f.out.fail(errExpired())
 	case errors.Is(err, errShut):
 		f.out.fail(errShut)
@@ -288,7 +276,7 @@ type sink interface {
 type eventStream struct {
 	out       sink
 	requestID string
-	at        desk.Position // the client's cursor, once it has what was taken
+	at        api.Cursor // the client's cursor, once it has what was taken
 
 	buf   []byte
 	sent  bool // something was written, ever
@@ -299,12 +287,12 @@ type eventStream struct {
 const writeSize = 32 << 10
 
 // event adds one frame: id, event and data, ended by an empty line.
-func (s *eventStream) event(ev desk.Event, shown *renderedEvent, again bool) error {
+func (s *eventStream) event(ev *api.Event, again bool) error {
 	b := append(s.buf, "id: "...)
-	b = strconv.AppendUint(b, uint64(ev.Position()), 10)
-	b = append(append(b, "\nevent: "...), ev.Record().Kind...)
+	b = strconv.AppendUint(b, uint64(ev.At), 10)
+	b = append(append(b, "\nevent: "...), ev.Kind...)
 	b = append(b, "\ndata: "...)
-	s.buf, s.at = append(shown.append(b, again), "\n\n"...), ev.Position()
+	s.buf, s.at = append(ev.AppendJSON(b, again), "\n\n"...), ev.At
 	if len(s.buf) >= writeSize {
 		return s.flush()
 	}
@@ -356,7 +344,7 @@ func (s *eventStream) fail(shown *abi.Error) {
 
 // errorFrame is the last frame of a stream that did not end well. It is no Event of the
 // log: its id is where to go on, its kind the one that every EventSource listens to.
-func errorFrame(at desk.Position, requestID string, shown *abi.Error) []byte {
+func errorFrame(at api.Cursor, requestID string, shown *abi.Error) []byte {
 	frame := fmt.Appendf(nil, "id: %d\nevent: error\ndata: ", at)
 	return append(append(frame, gateway.EncodeError(requestID, shown)...), "\n\n"...)
 }

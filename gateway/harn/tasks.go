@@ -8,7 +8,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/gateway/api"
 )
 
 // submitTask serves both submit routes. A Session in the path goes into the
@@ -66,9 +66,9 @@ const peerCheck = time.Second
 
 // awaitTask answers 200 when the Task has ended, else 202 when the time is up,
 // the client has left or the node drains.
-func (a *Adapter) awaitTask(r *gateway.Request, doc desk.Doc, wait time.Duration) error {
+func (a *Adapter) awaitTask(r *gateway.Request, doc api.View, wait time.Duration) error {
 	r.SetHeader("Preference-Applied", "wait="+strconv.Itoa(int(wait/time.Second)))
-	first := doc.Status
+	replayed := doc.Replayed
 	for left := wait; left > 0 && !ended(doc); left -= peerCheck {
 		slice, cancel := context.WithTimeout(r.Live(), min(left, peerCheck))
 		current, err := a.core.WaitTask(slice, r.Caller, doc.ID)
@@ -86,15 +86,12 @@ func (a *Adapter) awaitTask(r *gateway.Request, doc desk.Doc, wait time.Duration
 	if ended(doc) {
 		status = statusOK
 	}
-	if first != 0 {
-		r.SetHeader("Idempotent-Replayed", "true")
-	}
-	doc.Status = 0
+	doc.Replayed = replayed
 	return a.send(r, status, doc)
 }
 
 // ended reports whether a Task has ended.
-func ended(doc desk.Doc) bool { return doc.Task.Terminal() }
+func ended(doc api.View) bool { return doc.Task.Terminal() }
 
 func (a *Adapter) closeSession(r *gateway.Request) error {
 	retry, err := r.Retry(nil)

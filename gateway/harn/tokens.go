@@ -1,7 +1,6 @@
 package harn
 
 import (
-	"context"
 	"encoding/base64"
 	"errors"
 	"net/url"
@@ -13,13 +12,6 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
 )
-
-// tokenCore is what the routes of OAuth ask of the engine.
-type tokenCore interface {
-	IssueToken(ctx context.Context, client, secret string, scopes []string) (*abi.AccessToken, error)
-	TokenKeys() ([]byte, error)
-	TokenIssuer(base string) (abi.AuthorizationServer, error)
-}
 
 // tokenRoutes are the node's own issuer of access tokens. They are where OAuth has
 // them, and not parts of the protocol.

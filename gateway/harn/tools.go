@@ -10,19 +10,17 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/desk"
-	"github.com/wharf-dev/wharf/runtime/engine"
-	"github.com/wharf-dev/wharf/runtime/provider/tool"
+	"github.com/wharf-dev/wharf/gateway/api"
 )
 
-// Toolbox knows the tools of the node; *tool.Tools is one.
+// Toolbox knows the tools of the node; *api.Tools is one.
 type Toolbox interface {
 	Offered(ctx context.Context) (tools []abi.Tool, silent []string)
 	OfferedBy(ctx context.Context, server string) ([]abi.Tool, error)
 	GrantedTo(server, name string) []string
 }
 
-var _ Toolbox = (*tool.Tools)(nil)
+var _ Toolbox = (*api.Tools)(nil)
 
 // The objects of what the node is and has. They are in no log.
 const (
@@ -65,9 +63,9 @@ func toolSchemas() map[string]schema {
 }
 
 func (a *Adapter) listTools(r *gateway.Request) error {
-	return a.sendPage(r, func(p desk.Page) (desk.DocList, error) {
+	return a.sendPage(r, func(p api.Page) (api.List, error) {
 		if a.node.Tools == nil {
-			return desk.DocList{}, nil
+			return api.List{}, nil
 		}
 		tools, silent := a.node.Tools.Offered(r.Context())
 		list, err := pageByID(p, tools, a.toolOf)
@@ -101,7 +99,7 @@ func (a *Adapter) getTool(r *gateway.Request) error {
 
 func (a *Adapter) toolOf(t *abi.Tool) identified {
 	return &toolDoc{
-		Envelope: abi.NewEnvelope(objectTool, t.Server+":"+t.Name, a.core.Stats().Started, nil),
+		Envelope: abi.NewEnvelope(objectTool, t.Server+":"+t.Name, a.core.Started(), nil),
 		Name:     t.Name, Description: t.Description, InputSchema: t.InputSchema, Server: t.Server, Source: toolSource(t.Server),
 		ReadOnly: t.ReadOnly, Idempotent: t.Idempotent, Destructive: t.Destructive, Plugins: a.node.Tools.GrantedTo(t.Server, t.Name),
 	}
@@ -111,9 +109,9 @@ func (t *toolDoc) identity() string { return t.ID }
 
 func toolSource(server string) string {
 	switch server {
-	case engine.ServerHost:
+	case api.ServerHost:
 		return "host"
-	case engine.ServerSkills:
+	case api.ServerSkills:
 		return "skill"
 	}
 	return "mcp"
@@ -122,13 +120,13 @@ func toolSource(server string) string {
 // identified is what a list has parts of that is in no log.
 type identified interface{ identity() string }
 
-func asDoc(id string, shown any) (desk.Doc, error) {
+func asDoc(id string, shown any) (api.View, error) {
 	text, err := json.Marshal(shown, json.Deterministic(true))
-	return desk.Doc{ID: id, JSON: text}, err
+	return api.View{ID: id, JSON: text}, err
 }
 
 // pageByID returns a page of what the node has. It goes on after an id that is gone by now.
-func pageByID[T any](p desk.Page, all []T, show func(*T) identified) (list desk.DocList, err error) {
+func pageByID[T any](p api.Page, all []T, show func(*T) identified) (list api.List, err error) {
 	shown := make([]identified, len(all))
 	for i := range all {
 		shown[i] = show(&all[i])
@@ -138,15 +136,15 @@ func pageByID[T any](p desk.Page, all []T, show func(*T) identified) (list desk.
 		switch {
 		case one.identity() <= p.After:
 			continue
-		case len(list.Docs) == p.Limit:
-			list.More, list.Next = true, list.Docs[p.Limit-1].ID
+		case len(list.Views) == p.Limit:
+			list.More, list.Next = true, list.Views[p.Limit-1].ID
 			return list, nil
 		}
 		doc, err := asDoc(one.identity(), one)
 		if err != nil {
 			return list, err
 		}
-		list.Docs = append(list.Docs, doc)
+		list.Views = append(list.Views, doc)
 	}
 	return list, nil
 }

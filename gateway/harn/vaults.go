@@ -1,26 +1,13 @@
 package harn
 
 import (
-	"context"
-
 	"github.com/go-json-experiment/json"
 	"github.com/valyala/fasthttp"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/gateway/api"
 )
-
-// vaultCore is what the Vaults' routes ask of the engine. It returns no value of a
-// secret.
-type vaultCore interface {
-	CreateVault(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.CreateVaultRequest) (desk.Doc, error)
-	UpdateVault(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.UpdateVaultRequest) (desk.Doc, error)
-	ListSecrets(ctx context.Context, c *desk.Caller, vaultID string, p desk.Page) (desk.DocList, error)
-	StoreSecret(ctx context.Context, c *desk.Caller, r *desk.Retry, vaultID, name string, req abi.StoreSecretRequest) (desk.Doc, error)
-	RemoveSecret(ctx context.Context, c *desk.Caller, r *desk.Retry, vaultID, name string) error
-	RotateVaultKey(ctx context.Context, c *desk.Caller) (abi.VaultKeyRotation, error)
-}
 
 func (a *Adapter) vaultRoutes() []gateway.Route {
 	const tag, reads, writes = "Vaults", "vaults:read", "vaults:write"
@@ -52,7 +39,7 @@ func (a *Adapter) vaultRoutes() []gateway.Route {
 }
 
 func (a *Adapter) listSecrets(r *gateway.Request) error {
-	return a.sendPage(r, func(p desk.Page) (desk.DocList, error) {
+	return a.sendPage(r, func(p api.Page) (api.List, error) {
 		return a.core.ListSecrets(r.Context(), r.Caller, r.PathValue("vault_id"), p)
 	})
 }

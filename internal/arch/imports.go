@@ -176,6 +176,8 @@ func checkLayers(local, target string) string {
 		return ""
 	case layers[from] == "gateway" && under(target, "storage"):
 		return "no adapter touches storage: ask the engine"
+	case adapter(local) != "" && layers[to] == "runtime":
+		return "adapters ask gateway/api, whose views are already what the caller may see"
 	case layers[from] == "runtime" && target != "storage" && under(target, "storage"):
 		return "runtime asks storage, and knows no engine behind it"
 	case layers[from] == "runtime" && !under(local, "runtime/engine") && under(target, "runtime/engine"):
@@ -197,10 +199,10 @@ func checkOwner(local, imp string) string {
 }
 
 // adapter returns the gateway adapter that a package belongs to, "" when it
-// belongs to none. What lies in gateway/internal is shared by all of them.
+// belongs to none: what is shared by all of them is no adapter.
 func adapter(local string) string {
 	rest, ok := strings.CutPrefix(local, "gateway/")
-	if !ok || under(rest, "internal") {
+	if !ok || underAny(rest, []string{"api", "bridge", "jsonrpc", "internal"}) {
 		return ""
 	}
 	name, _, _ := strings.Cut(rest, "/")

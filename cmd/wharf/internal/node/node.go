@@ -18,6 +18,7 @@ import (
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/datadir"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/holdings"
 	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/gateway/api"
 	"github.com/wharf-dev/wharf/gateway/harn"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/identity"
@@ -94,7 +95,7 @@ func Start(ctx context.Context, o Options) (n *Node, err error) {
 	}
 	front := o.gatewayConfig()
 	front.TLS, front.PublicURL, front.InHand, front.Turns = n.tls, n.publicURL(), n.inHand, n.turns
-	n.gateway = gateway.New(front, n.engine, n.log, harn.New(front, n.engine).WithClients(n.clients).WithNode(n.offer))
+	n.gateway = gateway.New(front, n.engine, n.log, harn.New(front, api.New(n.engine, front.Turns)).WithClients(n.clients).WithNode(n.offer))
 	return n, nil
 }
 

@@ -1,10 +1,9 @@
-package harn
+package api
 
 import (
 	"bytes"
 	"fmt"
 	"reflect"
-	"slices"
 	"testing"
 	"time"
 
@@ -50,11 +49,11 @@ func canonical(t interface{ Fatal(...any) }, text []byte) string {
 }
 
 func checkRendering(t interface{ Fatal(...any) }, ev desk.Event) {
-	shown, err := renderEvent(ev, true)
+	shown, err := render(ev, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := shown.append(nil, false)
+	got := shown.AppendJSON(nil, false)
 	if bytes.ContainsAny(got, "\r\n") {
 		t.Fatal("a line break in an event", string(got))
 	}
@@ -119,11 +118,11 @@ func FuzzRenderEvent(f *testing.F) {
 			t.Skip("a payload never has the name of its resource")
 		}
 		rec := storage.Record{Kind: abi.EventTaskStarted, Resource: abi.ResourcePointer{Object: abi.ObjectTask, ID: "task_1"}, State: state, Payload: payload}
-		shown, err := renderEvent(desk.Event{Frame: &storage.Frame{First: 1, Actor: actor, Records: []storage.Record{rec}}}, true)
+		shown, err := render(desk.Event{Frame: &storage.Frame{First: 1, Actor: actor, Records: []storage.Record{rec}}}, true)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := shown.append(nil, true)
+		got := shown.AppendJSON(nil, true)
 		if !jsontext.Value(got).IsValid() || bytes.ContainsAny(got, "\r\n") {
 			t.Fatalf("%q", got)
 		}
@@ -141,13 +140,13 @@ func TestReplayedEvent(t *testing.T) {
 		`{"call":"c","index":0,"answer":{"k":"hidden"},"replay":` + marks + `}`: `{"call":"c","index":0,"answer_sha256":"sha256:8c6b381cb6e56b74be6ce3030b1a735e4e9f23551050159cf92d3cd0ee6aad4e","redacted":true}`,
 	} {
 		ev.Record().State, ev.Record().Payload = nil, []byte(payload)
-		shown, err := renderEvent(ev, false)
+		shown, err := render(ev, false)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, again := range []bool{false, true} {
 			var got abi.Event
-			text := shown.append(nil, again)
+			text := shown.AppendJSON(nil, again)
 			if err := json.Unmarshal(text, &got); err != nil {
 				t.Fatal(err, string(text))
 			}
@@ -157,7 +156,7 @@ func TestReplayedEvent(t *testing.T) {
 		}
 	}
 	ev.Record().Kind, ev.Record().Payload = abi.EventReplayStarted, []byte(`{"replay":`+marks+`}`)
-	if shown, err := renderEvent(ev, false); err != nil || shown.replayed {
+	if shown, err := render(ev, false); err != nil || shown.Redone {
 		t.Errorf("the start of a replay is taken for a replayed event: %s %v", shown.head, err)
 	}
 }
@@ -171,72 +170,13 @@ func TestEventCache(t *testing.T) {
 		ev.Record().State = []byte(`{"type":"text","visibility":"internal","text":"hidden"}`)
 		internal := rapid.Bool().Draw(t, "internal")
 		kept := c.event(ev, internal)
-		want, err := renderEvent(ev, internal)
+		want, err := render(ev, internal)
 		if err != nil || !reflect.DeepEqual(kept, want) {
 			t.Fatalf("%+v, want %+v", kept, want)
 		}
-		got := kept.append(nil, false)
+		got := kept.AppendJSON(nil, false)
 		if bytes.Contains(got, []byte("hidden")) != internal {
 			t.Fatalf("internal %v: %s", internal, got)
-		}
-	})
-}
-
-// FuzzCursor: no text opens as a cursor of a list that it was not made for.
-func FuzzCursor(f *testing.F) {
-	f.Add("tenant", "/v1/tasks", "task_01", "AAAAAAAAAAAAAAAA")
-	f.Add("", "", "", "")
-	f.Add("t", "/v1/sessions/a/messages", "12", "!")
-	f.Fuzz(func(t *testing.T, tenant, path, after, text string) {
-		list := listHash(tenant, path)
-		if after != "" {
-			cursor := sealCursor(list, after)
-			if got, err := openCursor(list, cursor); err != nil || got != after {
-				t.Fatalf("%q: %q %v", cursor, got, err)
-			}
-			if got, err := openCursor(listHash(tenant, path+"x"), cursor); err == nil {
-				t.Fatalf("another list's cursor opens as %q", got)
-			}
-		}
-		if got, err := openCursor(list, text); err == nil && text != "" && sealCursor(list, got) != text {
-			t.Fatalf("%q opens as %q, which is %q", text, got, sealCursor(list, got))
-		}
-	})
-}
-
-// FuzzNegotiate: whatever a client accepts, it gets one of the offers or a refusal,
-// and what it names alone it gets.
-func FuzzNegotiate(f *testing.F) {
-	offers := []string{"application/json", abi.MediaReceiptJSON, mediaCBOR}
-	f.Add("*/*;q=0.1, application/json;q=0")
-	f.Add("application/vnd.harn.receipt+cbor; schema=x; q=1.0")
-	f.Add(";q=NaN,,a/b;q=-1")
-	f.Fuzz(func(t *testing.T, accept string) {
-		got, err := negotiate(accept, offers...)
-		if (err == nil) != slices.Contains(offers, got) {
-			t.Fatalf("%q: %q %v", accept, got, err)
-		}
-		for _, offer := range offers {
-			if got, err := negotiate(offer+";q=0.001", offers...); err != nil || got != offer {
-				t.Fatalf("%q: %q %v", offer, got, err)
-			}
-		}
-	})
-}
-
-func TestListHashKeepsPartsApart(t *testing.T) {
-	if listHash("a", "bc") == listHash("ab", "c") || listHash("a", "") == listHash("a") || listHash("1:a") == listHash("", "a") {
-		t.Error("two lists share their cursors")
-	}
-}
-
-func TestParseRange(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		size := rapid.Int64Range(0, 100).Draw(t, "size")
-		header := rapid.StringMatching(`bytes=[0-9]{0,3}-[0-9]{0,3}`).Draw(t, "header")
-		part, ok := parseRange(header, size)
-		if ok && (part.start < 0 || part.length < 0 || part.length > 0 && part.start+part.length > size) {
-			t.Fatalf("%q of %d bytes: %+v", header, size, part)
 		}
 	})
 }
@@ -254,7 +194,7 @@ func BenchmarkRenderEvent(b *testing.B) {
 	ev := taskEvent(12345)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := renderEvent(ev, false); err != nil {
+		if _, err := render(ev, false); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -265,7 +205,7 @@ func BenchmarkRenderRestrictedEvent(b *testing.B) {
 	ev.Record().Restricted = true
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := renderEvent(ev, false); err != nil {
+		if _, err := render(ev, false); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -277,21 +217,24 @@ func BenchmarkRenderRecordedCall(b *testing.B) {
 	ev.Record().Payload = fmt.Appendf(nil, `{"call":"llm.complete","index":3,"at_us":1,"key":"llm:1","phase":"result","answer":{"text":%q}}`, bytes.Repeat([]byte("x"), 200))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := renderEvent(ev, false); err != nil {
+		if _, err := render(ev, false); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
-// BenchmarkAppendFrame is what each further reader of a stream costs.
-func BenchmarkAppendFrame(b *testing.B) {
-	ev := taskEvent(12345)
-	events, out := newEventCache(8), &eventStream{}
+func someEvent(at desk.Position) desk.Event {
+	return desk.Event{Frame: &storage.Frame{First: at, Time: time.Unix(0, 0), Records: []storage.Record{{
+		Kind: abi.EventLog, Resource: abi.ResourcePointer{Object: abi.ObjectTask, ID: "task_1"}, Payload: []byte(`{"message":"m"}`),
+	}}}}
+}
+
+// BenchmarkAppendEvent is what each further reader of a stream costs.
+func BenchmarkAppendEvent(b *testing.B) {
+	ev, events := taskEvent(12345), newEventCache(8)
+	var buf []byte
 	b.ReportAllocs()
 	for b.Loop() {
-		out.buf = out.buf[:0]
-		if err := out.event(ev, events.event(ev, false), false); err != nil {
-			b.Fatal(err)
-		}
+		buf = events.event(ev, false).AppendJSON(buf[:0], false)
 	}
 }

@@ -1,4 +1,4 @@
-package harn
+package api
 
 import (
 	"bytes"

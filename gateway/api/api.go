@@ -1,0 +1,115 @@
+package api
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/files"
+	"github.com/wharf-dev/wharf/runtime/intake"
+	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/memories"
+	"github.com/wharf-dev/wharf/runtime/proofs"
+	"github.com/wharf-dev/wharf/runtime/receipt"
+	"github.com/wharf-dev/wharf/runtime/turns"
+)
+
+// What the engine's own types are called here: they hold nothing that is not their reader's.
+type (
+	// Caller is who asks. The gateway knows it by its credential.
+	Caller = desk.Caller
+	// Write is a write that a client may send again; nil for one that it may not.
+	Write = desk.Retry
+	// Page asks for part of a list.
+	Page = desk.Page
+	// Filter narrows a list, or a stream of events.
+	Filter = desk.Filter
+	// MemoryFilter narrows a list of Memories.
+	MemoryFilter = memories.Filter
+	// FileCondition is what must hold of a file that is written or removed.
+	FileCondition = files.Condition
+	// Delivery is a delivery to a Connector, on its way in.
+	Delivery = intake.Incoming
+	// Received says what became of a delivery.
+	Received = intake.Received
+	// Record is what a Task was told. Only a caller with abi.ScopeEventsInternal gets one.
+	Record = journal.Record
+	// RecordEntry is one host call of a Record, RecordProgram what ran, RecordEnd how it ended.
+	RecordEntry   = journal.Entry
+	RecordProgram = journal.Program
+	RecordEnd     = journal.End
+	// Signature is one by the node's key.
+	Signature = proofs.Signature
+	// Stats are counts of the whole node.
+	Stats = engine.Stats
+	// UnreadableError says that something is stored that cannot be read.
+	UnreadableError = desk.UnreadableError
+)
+
+// DeliveryDeduped says in [Received] that the delivery was taken before.
+const DeliveryDeduped = intake.DeliveryDeduped
+
+// MaxFileBytes is the largest file of a Workspace that is written at once.
+const MaxFileBytes = files.MaxBytes
+
+// ReceiptCBOR returns the archive form of a receipt (docs/protocol.md, 8.3), of its JSON.
+func ReceiptCBOR(wire []byte) ([]byte, error) { return receipt.ToCBOR(wire) }
+
+// Core is the engine as this package asks it; *engine.Engine is one. Errors that clients should
+// see are *abi.Error. What it answers is not yet what the caller may see.
+type Core interface {
+	readingCore
+	tasksCore
+	sessionsCore
+	resourcesCore
+	connectorsCore
+	administrationCore
+}
+
+// API answers adapters. It is safe for concurrent use.
+type API struct {
+	asItIs
+	core   Core
+	turns  *turns.Turns
+	events *eventCache
+}
+
+// New returns the surface of an engine. turns are the places of long work, such as redacting
+// a large document; nil bounds nothing.
+func New(core Core, turns *turns.Turns) *API {
+	return &API{asItIs: core, core: core, turns: turns, events: newEventCache(cachedEvents)}
+}
+
+// Started is when the engine was started.
+func (a *API) Started() time.Time { return a.core.Stats().Started }
+
+// asItIs are the questions whose answers hold nothing that would have to be withheld: the
+// caller gets what it may see, or an error.
+type asItIs interface {
+	Stats() engine.Stats
+	Record(ctx context.Context, c *desk.Caller, id string) (*journal.Record, error)
+	ExportTask(ctx context.Context, c *desk.Caller, id string, w io.Writer) error
+	PublicSkills() []abi.Skill
+	RedactMemory(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) error
+	RemoveSecret(ctx context.Context, c *desk.Caller, r *desk.Retry, vaultID, name string) error
+	RotateVaultKey(ctx context.Context, c *desk.Caller) (abi.VaultKeyRotation, error)
+	DeleteConnector(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) error
+	Receive(ctx context.Context, c *desk.Caller, id string, in *intake.Incoming) (intake.Received, error)
+	HookTenant(token string) (string, error)
+	ReceiveHook(ctx context.Context, token string, in *intake.Incoming) (intake.Received, error)
+	Backup(ctx context.Context, c *desk.Caller, dir string) error
+	ReceiptWire(ctx context.Context, c *desk.Caller, id string) ([]byte, error)
+	VerifyReceipt(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.VerifyReceiptRequest) (abi.ReceiptVerification, error)
+	SigningKeys() abi.SigningKeys
+	RotateSigningKey(ctx context.Context, c *desk.Caller) (abi.SigningKeys, error)
+	SignDocument(document []byte, keySet string) (*proofs.Signature, error)
+	ReadFile(ctx context.Context, c *desk.Caller, workspace, path string) (abi.File, []byte, error)
+	WriteFile(ctx context.Context, c *desk.Caller, workspace, path string, content []byte, when files.Condition) (abi.File, bool, error)
+	RemoveFile(ctx context.Context, c *desk.Caller, workspace, path string, when files.Condition) error
+	IssueToken(ctx context.Context, client, secret string, scopes []string) (*abi.AccessToken, error)
+	TokenKeys() ([]byte, error)
+	TokenIssuer(base string) (abi.AuthorizationServer, error)
+}

@@ -1,0 +1,31 @@
+package api
+
+import (
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/provider/tool"
+)
+
+// Tools that clients offer to Tasks, by their names here.
+type (
+	// Tools are those of all servers.
+	Tools = tool.Tools
+	// ToolClients are the clients that offer tools, of the whole node.
+	ToolClients = tool.Clients
+	// ToolClient is what one client offers.
+	ToolClient = tool.Client
+	// ToolClientHost is the connection of a client that offers tools.
+	ToolClientHost = tool.ClientHost
+	// ToolClientCall is a call that a client has to answer.
+	ToolClientCall = tool.ClientCall
+)
+
+// The servers of tools that are no servers.
+const (
+	// ServerHost has the tools of the node itself.
+	ServerHost = engine.ServerHost
+	// ServerSkills has the Skills.
+	ServerSkills = engine.ServerSkills
+)
+
+// CheckToolName returns an error for what is no name of a tool.
+func CheckToolName(name string) error { return tool.CheckName(name) }
