@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"slices"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/redact"
 	"github.com/wharf-dev/wharf/runtime/tenancy"
 )
@@ -17,11 +18,11 @@ import (
 // newKey makes a key and returns the caller that it stands for.
 func (n *node) newKey(t *testing.T, req abi.CreateKeyRequest) (*desk.Caller, abi.CreatedKey) {
 	t.Helper()
-	doc, err := n.CreateKey(t.Context(), n.root, req)
+	doc, err := n.CreateKey(t.Context(), n.Root, req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	key := as[abi.CreatedKey](t, doc)
+	key := enginetest.As[abi.CreatedKey](t, doc)
 	caller, err := n.Authenticate(t.Context(), key.Key)
 	if err != nil {
 		t.Fatal(err)
@@ -30,7 +31,7 @@ func (n *node) newKey(t *testing.T, req abi.CreateKeyRequest) (*desk.Caller, abi
 }
 
 func TestKeys(t *testing.T) {
-	n := newNode(t, guests{})
+	n := newNode(t, enginetest.Guests{})
 	caller, key := n.newKey(t, abi.CreateKeyRequest{Name: "ci"})
 	if caller.Actor != "key:ci" || caller.Can(abi.ScopeAdmin) || !caller.Can("tasks:write") {
 		t.Errorf("%+v", caller)
@@ -40,9 +41,9 @@ func TestKeys(t *testing.T) {
 	}
 	for _, wrong := range []string{"", "x", key.Key + "x", key.Key[:len(key.Key)-1], strings.ToUpper(key.Key)} {
 		_, err := n.Authenticate(t.Context(), wrong)
-		wantCode(t, err, abi.CodeUnauthenticated)
+		enginetest.WantCode(t, err, abi.CodeUnauthenticated)
 	}
-	list, err := n.ListKeys(t.Context(), n.root, desk.Page{Limit: 10})
+	list, err := n.ListKeys(t.Context(), n.Root, desk.Page{Limit: 10})
 	if err != nil || len(list.Docs) != 2 {
 		t.Fatalf("%d keys, %v", len(list.Docs), err)
 	}
@@ -52,17 +53,17 @@ func TestKeys(t *testing.T) {
 		}
 	}
 	for range 2 { // the second time changes nothing
-		doc, err := n.RevokeKey(t.Context(), n.root, key.ID)
-		if err != nil || as[abi.APIKey](t, doc).RevokedAt.IsZero() {
+		doc, err := n.RevokeKey(t.Context(), n.Root, key.ID)
+		if err != nil || enginetest.As[abi.APIKey](t, doc).RevokedAt.IsZero() {
 			t.Fatalf("%s %v", doc.JSON, err)
 		}
 	}
 	_, err = n.Authenticate(t.Context(), key.Key)
-	wantCode(t, err, abi.CodeUnauthenticated)
+	enginetest.WantCode(t, err, abi.CodeUnauthenticated)
 }
 
 func TestKeysGiveAwayNoMoreThanTheyHave(t *testing.T) {
-	n := newNode(t, guests{})
+	n := newNode(t, enginetest.Guests{})
 	admin, _ := n.newKey(t, abi.CreateKeyRequest{Name: "admin", Scopes: []string{abi.ScopeAdmin, "tasks:read"}})
 	plain, _ := n.newKey(t, abi.CreateKeyRequest{Name: "plain"})
 	for name, test := range map[string]struct {
@@ -79,21 +80,21 @@ func TestKeysGiveAwayNoMoreThanTheyHave(t *testing.T) {
 			t.Errorf("%s: a key was made", name)
 			continue
 		}
-		wantCode(t, err, abi.CodePermissionDenied)
+		enginetest.WantCode(t, err, abi.CodePermissionDenied)
 	}
-	_, err := n.CreateKey(t.Context(), n.root, abi.CreateKeyRequest{Name: "x", Scopes: []string{"tasks:fly"}})
-	if wantCode(t, err, abi.CodeInvalidRequest).Param != "scopes" {
+	_, err := n.CreateKey(t.Context(), n.Root, abi.CreateKeyRequest{Name: "x", Scopes: []string{"tasks:fly"}})
+	if enginetest.WantCode(t, err, abi.CodeInvalidRequest).Param != "scopes" {
 		t.Error("an unknown scope is not named")
 	}
 }
 
 // What belongs to another tenant does not exist, whatever is done to it.
 func TestOtherTenantsSeeNothing(t *testing.T) {
-	n := newNode(t, guests{})
-	session := n.session(t)
-	task := n.wait(t, n.submit(t, session, ""))
+	n := newNode(t, enginetest.Guests{})
+	session := n.Session(t)
+	task := n.Wait(t, n.Submit(t, session, ""))
 	other, _ := n.newKey(t, abi.CreateKeyRequest{Name: "x", Tenant: "acme", Scopes: []string{abi.ScopeAll}})
-	if other.Tenant == n.root.Tenant {
+	if other.Tenant == n.Root.Tenant {
 		t.Fatal("acme is not a tenant of its own")
 	}
 	n.wantInvisible(t, other, session, task)
@@ -119,10 +120,10 @@ func TestOtherTenantsSeeNothing(t *testing.T) {
 
 // A key that is bound to a Workspace sees what is in it, and nothing else.
 func TestOtherWorkspacesAreInvisible(t *testing.T) {
-	n := newNode(t, guests{})
-	session := n.session(t)
-	task := n.wait(t, n.submit(t, session, ""))
-	doc, err := n.CreateWorkspace(t.Context(), n.root, nil, abi.CreateWorkspaceRequest{Name: "b", Root: "b"})
+	n := newNode(t, enginetest.Guests{})
+	session := n.Session(t)
+	task := n.Wait(t, n.Submit(t, session, ""))
+	doc, err := n.CreateWorkspace(t.Context(), n.Root, nil, abi.CreateWorkspaceRequest{Name: "b", Root: "b"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +150,7 @@ func TestOtherWorkspacesAreInvisible(t *testing.T) {
 func (n *node) wantInvisible(t *testing.T, c *desk.Caller, session string, task abi.Task) {
 	t.Helper()
 	ctx := t.Context()
-	events, _, err := n.Events(ctx, n.root, desk.Filter{TaskID: task.ID}, 0, 1)
+	events, _, err := n.Events(ctx, n.Root, desk.Filter{TaskID: task.ID}, 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +176,7 @@ func (n *node) wantInvisible(t *testing.T, c *desk.Caller, session string, task 
 			return err
 		},
 		"submit": func() error {
-			_, err := n.SubmitTask(ctx, c, nil, abi.SubmitTaskRequest{SessionID: session, Input: text("x")})
+			_, err := n.SubmitTask(ctx, c, nil, abi.SubmitTaskRequest{SessionID: session, Input: enginetest.Text("x")})
 			return err
 		},
 		"cancel": func() error { _, err := n.CancelTask(ctx, c, nil, task.ID, abi.CancelTaskRequest{}); return err },
@@ -196,7 +197,7 @@ func (n *node) wantInvisible(t *testing.T, c *desk.Caller, session string, task 
 		if err := try(); err == nil {
 			t.Errorf("%s: it worked", name)
 		} else {
-			wantCode(t, err, abi.CodeResourceNotFound)
+			enginetest.WantCode(t, err, abi.CodeResourceNotFound)
 		}
 	}
 }
@@ -250,8 +251,8 @@ func TestWhatPluginsAreToldOfSealedParts(t *testing.T) {
 
 // Who is bound to Workspaces gets no further by making, showing or ending keys.
 func TestBoundKeysStayBound(t *testing.T) {
-	n := newNode(t, guests{})
-	other, err := n.CreateWorkspace(t.Context(), n.root, nil, abi.CreateWorkspaceRequest{Name: "w", Root: "/w"})
+	n := newNode(t, enginetest.Guests{})
+	other, err := n.CreateWorkspace(t.Context(), n.Root, nil, abi.CreateWorkspaceRequest{Name: "w", Root: "/w"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,11 +265,11 @@ func TestBoundKeysStayBound(t *testing.T) {
 	_, foreign := n.newKey(t, abi.CreateKeyRequest{Name: "foreign", Tenant: "gamma"})
 
 	_, err = n.CreateKey(t.Context(), bound, abi.CreateKeyRequest{Name: "x", Scopes: all, Tenant: "gamma"})
-	wantCode(t, err, abi.CodePermissionDenied)
+	enginetest.WantCode(t, err, abi.CodePermissionDenied)
 	_, err = n.CreateKey(t.Context(), bound, abi.CreateKeyRequest{Name: "x", Scopes: all, WorkspaceIDs: []string{other.ID, tenancy.DefaultWorkspace}})
-	wantCode(t, err, abi.CodeResourceNotFound)
+	enginetest.WantCode(t, err, abi.CodeResourceNotFound)
 	doc, err := n.CreateKey(t.Context(), bound, abi.CreateKeyRequest{Name: "x", Scopes: all, WorkspaceIDs: []string{}})
-	if err != nil || !slices.Equal(as[abi.CreatedKey](t, doc).WorkspaceIDs, []string{other.ID}) {
+	if err != nil || !slices.Equal(enginetest.As[abi.CreatedKey](t, doc).WorkspaceIDs, []string{other.ID}) {
 		t.Errorf("%s %v", doc.JSON, err)
 	}
 	list, err := n.ListKeys(t.Context(), bound, desk.Page{Limit: 100})
@@ -279,13 +280,13 @@ func TestBoundKeysStayBound(t *testing.T) {
 	for _, d := range list.Docs {
 		listed = append(listed, d.ID)
 	}
-	for id, seen := range map[string]bool{own.ID: true, within.ID: true, doc.ID: true, n.root.KeyID: false, wider.ID: false, beside.ID: false, free.ID: false, foreign.ID: false} {
+	for id, seen := range map[string]bool{own.ID: true, within.ID: true, doc.ID: true, n.Root.KeyID: false, wider.ID: false, beside.ID: false, free.ID: false, foreign.ID: false} {
 		if slices.Contains(listed, id) != seen {
 			t.Errorf("%s is listed: %t", id, !seen)
 		}
 		if !seen {
 			_, err := n.RevokeKey(t.Context(), bound, id)
-			wantCode(t, err, abi.CodeResourceNotFound)
+			enginetest.WantCode(t, err, abi.CodeResourceNotFound)
 		}
 	}
 	if _, err := n.RevokeKey(t.Context(), bound, within.ID); err != nil {
@@ -295,11 +296,11 @@ func TestBoundKeysStayBound(t *testing.T) {
 
 // Keys that administer the node are ended by who does so, too.
 func TestTheNodesKeysAreEndedByItsAdministrators(t *testing.T) {
-	n := newNode(t, guests{})
+	n := newNode(t, enginetest.Guests{})
 	admin, _ := n.newKey(t, abi.CreateKeyRequest{Name: "admin", Scopes: []string{abi.ScopeAdmin}})
 	_, bound := n.newKey(t, abi.CreateKeyRequest{Name: "bound", Scopes: []string{abi.ScopeAll}, WorkspaceIDs: []string{tenancy.DefaultWorkspace}})
-	_, err := n.RevokeKey(t.Context(), admin, n.root.KeyID)
-	wantCode(t, err, abi.CodePermissionDenied)
+	_, err := n.RevokeKey(t.Context(), admin, n.Root.KeyID)
+	enginetest.WantCode(t, err, abi.CodePermissionDenied)
 	for _, id := range []string{bound.ID, admin.KeyID} {
 		if _, err := n.RevokeKey(t.Context(), admin, id); err != nil {
 			t.Error(err)

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -42,27 +44,27 @@ func (m *meeting) Idempotency(ctx context.Context, t storage.Tenant, k storage.K
 // nothing of it left.
 func TestATaskIsAcceptedOnceByTwoWriters(t *testing.T) {
 	store := &meeting{both: map[storage.Key]*sync.WaitGroup{}, seen: map[storage.Key]int{}}
-	var parts Parts
-	one := newNode(t, guests{"echo": echo}, func(_ *Config, p *Parts) {
+	var parts engine.Parts
+	one := newNode(t, enginetest.Guests{"echo": enginetest.Echo}, func(_ *engine.Config, p *engine.Parts) {
 		store.Store = p.Store
 		p.Store = store
 		parts = *p
 	})
-	other, err := New(Config{DefaultPersona: "persona_echo"}, parts)
+	other, err := engine.New(engine.Config{DefaultPersona: "persona_echo"}, parts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := other.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	session := one.session(t)
+	session := one.Session(t)
 	for n := range 10 {
 		retry := &desk.Retry{Key: fmt.Sprint("k", n), Method: "POST", Target: "/tasks"}
 		var ids [2]string
 		var all sync.WaitGroup
-		for i, e := range []*Engine{one.Engine, other} {
+		for i, e := range []*engine.Engine{one.Engine, other} {
 			all.Go(func() {
-				doc, err := e.SubmitTask(t.Context(), one.root, retry, abi.SubmitTaskRequest{SessionID: session, Input: text("hi")})
+				doc, err := e.SubmitTask(t.Context(), one.Root, retry, abi.SubmitTaskRequest{SessionID: session, Input: enginetest.Text("hi")})
 				if err != nil {
 					t.Error(err)
 				}
@@ -74,7 +76,7 @@ func TestATaskIsAcceptedOnceByTwoWriters(t *testing.T) {
 			t.Fatalf("the answers are %v", ids)
 		}
 	}
-	tasks, _, err := store.List(t.Context(), one.root.Tenant, abi.ObjectTask, storage.Scope{}, storage.Page{Limit: 100})
+	tasks, _, err := store.List(t.Context(), one.Root.Tenant, abi.ObjectTask, storage.Scope{}, storage.Page{Limit: 100})
 	if err != nil || len(tasks) != 10 {
 		t.Errorf("%d Tasks were accepted, %v", len(tasks), err)
 	}

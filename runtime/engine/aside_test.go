@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"crypto/rand"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/storage"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
@@ -30,27 +31,27 @@ func TestForksThatCannotBe(t *testing.T) {
 		"too many calls": {func(_, b string) func(string) string { return fork(b, "1000000") }, nil, abi.FailureReplayMissing, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := guests{"program": newProgram(op{abi.CallInputRequest, `{"prompt":"who?"}`}).run, "echo": echo}
+			g := enginetest.Guests{"program": newProgram(op{abi.CallInputRequest, `{"prompt":"who?"}`}).run, "echo": enginetest.Echo}
 			n := boot(t, crashtest.NewDisk(), g)
-			session := n.session(t)
-			a, b, other := n.submit(t, session, "persona_program"), n.submit(t, session, "persona_program"), n.submit(t, session, "persona_program")
+			session := n.Session(t)
+			a, b, other := n.Submit(t, session, "persona_program"), n.Submit(t, session, "persona_program"), n.Submit(t, session, "persona_program")
 			for _, id := range []string{a, b, other} {
 				n.parked(t, id)
 			}
-			n.restate(t, n.root.Tenant, abi.ObjectTask, a, test.a(a, b))
+			n.restate(t, n.Root.Tenant, abi.ObjectTask, a, test.a(a, b))
 			if test.b != nil {
-				n.restate(t, n.root.Tenant, abi.ObjectTask, b, test.b(a, b))
+				n.restate(t, n.Root.Tenant, abi.ObjectTask, b, test.b(a, b))
 			}
-			n.stop(t)
-			n = boot(t, n.disk, g)
-			defer n.stop(t)
+			n.Stop(t)
+			n = boot(t, n.Disk, g)
+			defer n.Stop(t)
 			n.answer(t, a)
-			task := n.wait(t, a)
+			task := n.Wait(t, a)
 			if task.Status != abi.TaskFailed || task.Failure.Code != test.code || !strings.Contains(task.Failure.Message, test.reason) {
 				t.Errorf("the task is %s, %+v", task.Status, task.Failure)
 			}
 			n.answer(t, other)
-			if task := n.wait(t, other); task.Status != abi.TaskCompleted {
+			if task := n.Wait(t, other); task.Status != abi.TaskCompleted {
 				t.Errorf("the other task: %s %+v", task.Status, task.Failure)
 			}
 		})
@@ -61,23 +62,23 @@ func TestForksThatCannotBe(t *testing.T) {
 func TestUnreadableDelivery(t *testing.T) {
 	for name, payload := range map[string]string{"of a wrong type": `{"delivery":7}`, "no JSON": `{"delivery":`, "empty": ``} {
 		t.Run(name, func(t *testing.T) {
-			g := guests{"sorter": normalizing(asTask), "echo": echo}
+			g := enginetest.Guests{"sorter": normalizing(asTask), "echo": enginetest.Echo}
 			n := boot(t, crashtest.NewDisk(), g)
 			id := n.connector(t, nil)
 			n.deliver(t, id, "1", "fine: before")
 			n.settled(t, id)
 			n.receiveRaw(t, id, payload)
-			n.stop(t)
-			n = boot(t, n.disk, g)
-			n.forged = true
-			defer n.stop(t)
+			n.Stop(t)
+			n = boot(t, n.Disk, g)
+			n.Forged = true
+			defer n.Stop(t)
 			n.deliver(t, id, "2", "fine: after")
 			n.settled(t, id)
-			letters, err := n.DeadLetters(t.Context(), n.root, id, desk.Page{Limit: 10})
+			letters, err := n.DeadLetters(t.Context(), n.Root, id, desk.Page{Limit: 10})
 			if err != nil || len(letters.Docs) != 1 {
 				t.Fatalf("%d dead letters, %v", len(letters.Docs), err)
 			}
-			if letter := as[abi.DeadLetter](t, letters.Docs[0]); letter.Failure.Code != abi.FailureDelivery {
+			if letter := enginetest.As[abi.DeadLetter](t, letters.Docs[0]); letter.Failure.Code != abi.FailureDelivery {
 				t.Errorf("it failed with %+v", letter.Failure)
 			}
 			if tasks := n.tasksOf(t, id); len(tasks) != 2 {
@@ -90,12 +91,12 @@ func TestUnreadableDelivery(t *testing.T) {
 // receiveRaw writes a delivery that no door lets in.
 func (n *node) receiveRaw(t testing.TB, connector, payload string) {
 	t.Helper()
-	n.forged = true
-	res, err := n.store.Get(t.Context(), n.root.Tenant, abi.ObjectConnector, connector)
+	n.Forged = true
+	res, err := n.Store.Get(t.Context(), n.Root.Tenant, abi.ObjectConnector, connector)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ev, err := n.store.Event(t.Context(), n.root.Tenant, res.Position)
+	ev, err := n.Store.Event(t.Context(), n.Root.Tenant, res.Position)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +106,7 @@ func (n *node) receiveRaw(t testing.TB, connector, payload string) {
 		Restricted: true, Payload: []byte(payload),
 		Intake: storage.IntakeOp{Kind: storage.IntakeReceive, Connector: connector, Delivery: storage.DeliveryKey{1}},
 	}}
-	if _, err := n.store.Append(&storage.Batch{Frame: f}).Wait(t.Context()); err != nil {
+	if _, err := n.Store.Append(&storage.Batch{Frame: f}).Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }

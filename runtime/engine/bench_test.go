@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -6,10 +6,10 @@ import (
 	"log/slog"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/wharf-dev/wharf/abi"
-	"github.com/wharf-dev/wharf/runtime/receipt"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage/pebble"
 )
@@ -20,25 +20,11 @@ func onDisk(b *testing.B) (*node, string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	g := guests{"echo": echo, "steps": steps(abi.CallStateSet), "reads": steps(abi.CallStateGet),
+	g := enginetest.Guests{"echo": enginetest.Echo, "steps": steps(abi.CallStateSet), "reads": steps(abi.CallStateGet),
 		"sorter": normalizing(asTask)}
-	keys, err := receipt.OpenKeyring(b.TempDir(), "bench", time.Now())
-	if err != nil {
-		b.Fatal(err)
-	}
-	e, err := New(Config{DefaultPersona: "persona_echo"}, Parts{Store: store, Modules: g, Personas: personasOf(g), Keys: keys, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		b.Fatal(err)
-	}
-	if _, err := e.Bootstrap(context.Background(), rootKey); err != nil {
-		b.Fatal(err)
-	}
-	n := &node{Engine: e, store: store}
-	if n.root, err = e.Authenticate(context.Background(), rootKey); err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { n.stop(b) })
-	return n, n.session(b)
+	n := &node{enginetest.BootOn(b, store, g, func(_ *engine.Config, p *engine.Parts) { p.Log = slog.New(slog.DiscardHandler) })}
+	b.Cleanup(func() { n.Stop(b) })
+	return n, n.Session(b)
 }
 
 // BenchmarkSubmit accepts Tasks from 64 goroutines; nothing runs them.
@@ -49,7 +35,7 @@ func BenchmarkSubmit(b *testing.B) {
 	b.SetParallelism(32)
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			n.submit(b, session, "")
+			n.Submit(b, session, "")
 		}
 	})
 }
@@ -96,9 +82,9 @@ func BenchmarkSteps(b *testing.B) {
 			b.ReportAllocs()
 			b.SetParallelism(32)
 			b.RunParallel(func(pb *testing.PB) {
-				session := n.session(b)
+				session := n.Session(b)
 				for pb.Next() {
-					if task := n.wait(b, n.submit(b, session, "persona_"+persona)); task.Status != abi.TaskCompleted {
+					if task := n.Wait(b, n.Submit(b, session, "persona_"+persona)); task.Status != abi.TaskCompleted {
 						b.Fatal(task.Failure)
 					}
 				}
@@ -115,7 +101,7 @@ func BenchmarkTask(b *testing.B) {
 	b.SetParallelism(32)
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			if task := n.wait(b, n.submit(b, session, "")); task.Status != abi.TaskCompleted {
+			if task := n.Wait(b, n.Submit(b, session, "")); task.Status != abi.TaskCompleted {
 				b.Fatal(task.Failure)
 			}
 		}

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -14,6 +14,8 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/intake"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/provider"
@@ -23,13 +25,13 @@ import (
 )
 
 // keepingKeys makes every node on a disk sign with the same keys, as a restart does.
-func keepingKeys(t testing.TB) func(*Config, *Parts) {
+func keepingKeys(t testing.TB) enginetest.Configure {
 	t.Helper()
 	keys, err := receipt.OpenKeyring(t.TempDir(), "test", time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func(_ *Config, p *Parts) { p.Keys = keys }
+	return func(_ *engine.Config, p *engine.Parts) { p.Keys = keys }
 }
 
 // beside is a Session in which much goes on at once.
@@ -69,40 +71,40 @@ func (b *beside) recent(r *rand.Rand) string {
 // the Session may be closed, a Task may have ended.
 var besideSteps = map[string]func(ctx context.Context, b *beside, r *rand.Rand) error{
 	"submit": func(ctx context.Context, b *beside, r *rand.Rand) error {
-		req := abi.SubmitTaskRequest{SessionID: b.session, Input: text("hi")}
+		req := abi.SubmitTaskRequest{SessionID: b.session, Input: enginetest.Text("hi")}
 		req.PersonaID = []string{"persona_program", "persona_echo", "persona_asks", b.persona}[r.IntN(4)]
 		var again *desk.Retry
 		if r.IntN(2) == 0 {
 			again = retry(fmt.Sprint("submit ", r.IntN(3)), "{}")
 		}
-		doc, err := b.n.SubmitTask(ctx, b.n.root, again, req)
+		doc, err := b.n.SubmitTask(ctx, b.n.Root, again, req)
 		return b.started(err, doc)
 	},
 	"deadline": func(ctx context.Context, b *beside, r *rand.Rand) error {
-		doc, err := b.n.SubmitTask(ctx, b.n.root, nil, abi.SubmitTaskRequest{
-			SessionID: b.session, PersonaID: "persona_asks", Input: text("hi"), DeadlineSeconds: 0.001 * float64(1+r.IntN(10))})
+		doc, err := b.n.SubmitTask(ctx, b.n.Root, nil, abi.SubmitTaskRequest{
+			SessionID: b.session, PersonaID: "persona_asks", Input: enginetest.Text("hi"), DeadlineSeconds: 0.001 * float64(1+r.IntN(10))})
 		return b.started(err, doc)
 	},
 	"deliver": func(ctx context.Context, b *beside, r *rand.Rand) error {
-		_, err := b.n.Receive(ctx, b.n.root, b.connector, &intake.Incoming{Method: "POST",
+		_, err := b.n.Receive(ctx, b.n.Root, b.connector, &intake.Incoming{Method: "POST",
 			Header: headers{"webhook-id": fmt.Sprint(r.IntN(20))}, Body: []byte("a: delivery")})
 		return err
 	},
 	"say": func(ctx context.Context, b *beside, _ *rand.Rand) error {
-		_, err := b.n.AppendMessage(ctx, b.n.root, nil, b.session, abi.AppendMessageRequest{Message: message("words")})
+		_, err := b.n.AppendMessage(ctx, b.n.Root, nil, b.session, abi.AppendMessageRequest{Message: message("words")})
 		return err
 	},
 	"update": func(ctx context.Context, b *beside, r *rand.Rand) error {
-		_, err := b.n.UpdateSession(ctx, b.n.root, retry(fmt.Sprint("update ", r.IntN(3)), "{}"), b.session,
+		_, err := b.n.UpdateSession(ctx, b.n.Root, retry(fmt.Sprint("update ", r.IntN(3)), "{}"), b.session,
 			abi.UpdateSessionRequest{Summary: abi.ChangeTo("words")})
 		return err
 	},
 	"truncate": func(ctx context.Context, b *beside, r *rand.Rand) error {
-		_, err := b.n.TruncateSession(ctx, b.n.root, nil, b.session, abi.TruncateSessionRequest{KeepTurns: new(r.IntN(7))})
+		_, err := b.n.TruncateSession(ctx, b.n.Root, nil, b.session, abi.TruncateSessionRequest{KeepTurns: new(r.IntN(7))})
 		return err
 	},
 	"merge": func(ctx context.Context, b *beside, _ *rand.Rand) error {
-		doc, err := b.n.ForkSession(ctx, b.n.root, nil, b.session, abi.ForkSessionRequest{})
+		doc, err := b.n.ForkSession(ctx, b.n.Root, nil, b.session, abi.ForkSessionRequest{})
 		if err != nil {
 			return err
 		}
@@ -110,29 +112,29 @@ var besideSteps = map[string]func(ctx context.Context, b *beside, r *rand.Rand) 
 		if err := ledger.Decode(doc.JSON, &fork); err != nil {
 			return err
 		}
-		if _, err := b.n.AppendMessage(ctx, b.n.root, nil, fork.ID, abi.AppendMessageRequest{Message: message("beside")}); err != nil {
+		if _, err := b.n.AppendMessage(ctx, b.n.Root, nil, fork.ID, abi.AppendMessageRequest{Message: message("beside")}); err != nil {
 			return err
 		}
-		_, err = b.n.MergeBranch(ctx, b.n.root, nil, fork.BranchID, abi.MergeBranchRequest{Strategy: abi.MergeAppend})
+		_, err = b.n.MergeBranch(ctx, b.n.Root, nil, fork.BranchID, abi.MergeBranchRequest{Strategy: abi.MergeAppend})
 		return err
 	},
 	"close": func(ctx context.Context, b *beside, r *rand.Rand) error {
 		if r.IntN(20) > 0 { // little happens in a closed Session
 			return nil
 		}
-		_, err := b.n.CloseSession(ctx, b.n.root, nil, b.session)
+		_, err := b.n.CloseSession(ctx, b.n.Root, nil, b.session)
 		return err
 	},
 	"cancel": func(ctx context.Context, b *beside, r *rand.Rand) error {
-		_, err := b.n.CancelTask(ctx, b.n.root, nil, b.recent(r), abi.CancelTaskRequest{})
+		_, err := b.n.CancelTask(ctx, b.n.Root, nil, b.recent(r), abi.CancelTaskRequest{})
 		return err
 	},
 	"answer": func(ctx context.Context, b *beside, r *rand.Rand) error {
-		_, err := b.n.AppendTaskMessage(ctx, b.n.root, nil, b.recent(r), abi.AppendTaskMessageRequest{Kind: abi.TaskMessageInput, Message: message("me")})
+		_, err := b.n.AppendTaskMessage(ctx, b.n.Root, nil, b.recent(r), abi.AppendTaskMessageRequest{Kind: abi.TaskMessageInput, Message: message("me")})
 		return err
 	},
 	"replay": func(ctx context.Context, b *beside, r *rand.Rand) error {
-		doc, err := b.n.ReplayTask(ctx, b.n.root, nil, b.recent(r), abi.ReplayTaskRequest{})
+		doc, err := b.n.ReplayTask(ctx, b.n.Root, nil, b.recent(r), abi.ReplayTaskRequest{})
 		if codeOf(err) == abi.CodeInvalidRequest { // it is a replay
 			return nil
 		}
@@ -142,53 +144,53 @@ var besideSteps = map[string]func(ctx context.Context, b *beside, r *rand.Rand) 
 		if r.IntN(3) > 0 { // it makes many Tasks
 			return nil
 		}
-		list, err := b.n.ReplaySession(ctx, b.n.root, nil, b.session, abi.ReplaySessionRequest{}, "")
+		list, err := b.n.ReplaySession(ctx, b.n.Root, nil, b.session, abi.ReplaySessionRequest{}, "")
 		return b.started(err, list.Docs...)
 	},
 	"fork a task": func(ctx context.Context, b *beside, r *rand.Rand) error {
-		rec, err := b.n.Record(ctx, b.n.root, b.recent(r))
+		rec, err := b.n.Record(ctx, b.n.Root, b.recent(r))
 		if err != nil || len(rec.Entries) == 0 {
 			return err
 		}
 		at := rec.Entries[r.IntN(len(rec.Entries))].EventID
-		doc, err := b.n.ForkTask(ctx, b.n.root, nil, rec.TaskID, abi.ForkTaskRequest{AtEventID: at})
+		doc, err := b.n.ForkTask(ctx, b.n.Root, nil, rec.TaskID, abi.ForkTaskRequest{AtEventID: at})
 		return b.started(err, doc)
 	},
 	"verify": func(ctx context.Context, b *beside, r *rand.Rand) error {
-		receipts, err := b.n.TaskReceipts(ctx, b.n.root, b.recent(r))
+		receipts, err := b.n.TaskReceipts(ctx, b.n.Root, b.recent(r))
 		if err != nil || len(receipts) == 0 {
 			return err
 		}
-		v, err := b.n.VerifyReceipt(ctx, b.n.root, nil, receipts[0].ID, abi.VerifyReceiptRequest{})
+		v, err := b.n.VerifyReceipt(ctx, b.n.Root, nil, receipts[0].ID, abi.VerifyReceiptRequest{})
 		if err == nil && !v.Valid {
 			err = fmt.Errorf("receipt %s: %+v", receipts[0].ID, v)
 		}
 		return err
 	},
 	"quota": func(ctx context.Context, b *beside, r *rand.Rand) error {
-		_, err := b.n.UpdateQuota(ctx, b.n.root, nil, b.quota, abi.UpdateQuotaRequest{Limits: limits("tasks", 1_000+r.IntN(10), "concurrent", 3+r.IntN(10))})
+		_, err := b.n.UpdateQuota(ctx, b.n.Root, nil, b.quota, abi.UpdateQuotaRequest{Limits: limits("tasks", 1_000+r.IntN(10), "concurrent", 3+r.IntN(10))})
 		return err
 	},
 	"pause": func(ctx context.Context, b *beside, r *rand.Rand) error {
 		status := []abi.ConnectorStatus{abi.ConnectorActive, abi.ConnectorPaused}[r.IntN(2)]
-		_, err := b.n.UpdateConnector(ctx, b.n.root, nil, b.connector, abi.UpdateConnectorRequest{Status: &status})
+		_, err := b.n.UpdateConnector(ctx, b.n.Root, nil, b.connector, abi.UpdateConnectorRequest{Status: &status})
 		return err
 	},
 	"persona": func(ctx context.Context, b *beside, r *rand.Rand) error {
 		tier := []abi.AutonomyTier{abi.TierActAuto, abi.TierShadow}[r.IntN(2)]
-		_, err := b.n.UpdatePersona(ctx, b.n.root, nil, b.persona, abi.UpdatePersonaRequest{AutonomyTier: &tier})
+		_, err := b.n.UpdatePersona(ctx, b.n.Root, nil, b.persona, abi.UpdatePersonaRequest{AutonomyTier: &tier})
 		return err
 	},
 	"key": func(ctx context.Context, b *beside, r *rand.Rand) error {
 		if r.IntN(3) == 0 {
-			_, err := b.n.RotateSigningKey(ctx, b.n.root)
+			_, err := b.n.RotateSigningKey(ctx, b.n.Root)
 			return err
 		}
-		doc, err := b.n.CreateKey(ctx, b.n.root, abi.CreateKeyRequest{Name: "beside"})
+		doc, err := b.n.CreateKey(ctx, b.n.Root, abi.CreateKeyRequest{Name: "beside"})
 		if err != nil {
 			return err
 		}
-		_, err = b.n.RevokeKey(ctx, b.n.root, doc.ID)
+		_, err = b.n.RevokeKey(ctx, b.n.Root, doc.ID)
 		return err
 	},
 }
@@ -225,7 +227,7 @@ func (b *beside) finish(t *testing.T) (ended []abi.Task) {
 	t.Helper()
 	// Tasks that wait for an answer count as concurrent: they would keep deliveries out for ever.
 	plenty := abi.UpdateQuotaRequest{Limits: limits("tasks", 1_000_000, "concurrent", 1_000)}
-	if _, err := b.n.UpdateQuota(t.Context(), b.n.root, nil, b.quota, plenty); err != nil {
+	if _, err := b.n.UpdateQuota(t.Context(), b.n.Root, nil, b.quota, plenty); err != nil {
 		t.Fatal(err)
 	}
 	b.n.pause(t, b.connector, abi.ConnectorActive)
@@ -235,10 +237,10 @@ func (b *beside) finish(t *testing.T) (ended []abi.Task) {
 		for _, task := range b.n.all(t) {
 			if !task.Status.Terminal() {
 				again = true
-				if _, err := b.n.CancelTask(t.Context(), b.n.root, nil, task.ID, abi.CancelTaskRequest{}); err != nil && !toldNo(err) {
+				if _, err := b.n.CancelTask(t.Context(), b.n.Root, nil, task.ID, abi.CancelTaskRequest{}); err != nil && !toldNo(err) {
 					t.Error(err)
 				}
-				task = b.n.wait(t, task.ID)
+				task = b.n.Wait(t, task.ID)
 			}
 			ended = append(ended, task)
 		}
@@ -250,12 +252,12 @@ func (b *beside) finish(t *testing.T) (ended []abi.Task) {
 func (n *node) all(t testing.TB) (tasks []abi.Task) {
 	t.Helper()
 	for page, more := (desk.Page{Limit: 200}), true; more; {
-		list, err := n.List(t.Context(), n.root, abi.ObjectTask, desk.Filter{}, page)
+		list, err := n.List(t.Context(), n.Root, abi.ObjectTask, desk.Filter{}, page)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, doc := range list.Docs {
-			tasks = append(tasks, as[abi.Task](t, doc))
+			tasks = append(tasks, enginetest.As[abi.Task](t, doc))
 		}
 		page.After, more = list.Next, list.More
 	}
@@ -273,7 +275,7 @@ func (n *node) wantVerified(t *testing.T, task abi.Task) {
 	if task.Replay != nil && task.ReceiptID == "" {
 		return // it was stopped before it was done
 	}
-	v, err := n.VerifyReceipt(t.Context(), n.root, nil, task.ReceiptID, abi.VerifyReceiptRequest{})
+	v, err := n.VerifyReceipt(t.Context(), n.Root, nil, task.ReceiptID, abi.VerifyReceiptRequest{})
 	if err != nil || !v.Valid {
 		t.Errorf("the receipt of %s: %v %+v", task.ID, err, v)
 	}
@@ -282,19 +284,19 @@ func (n *node) wantVerified(t *testing.T, task abi.Task) {
 // A fork that is canceled before it begins has done nothing of what it shares with its
 // source, and its receipt holds.
 func TestForkCanceledBeforeItBegins(t *testing.T) {
-	hold, entered, leave := holding()
-	n := newNode(t, guests{"hold": hold}, func(c *Config, _ *Parts) { c.MaxRunning = 1 })
-	session := n.session(t)
-	source := n.submit(t, session, "")
-	n.wait(t, source)
+	hold, entered, leave := enginetest.Holding()
+	n := newNode(t, enginetest.Guests{"hold": hold}, func(c *engine.Config, _ *engine.Parts) { c.MaxRunning = 1 })
+	session := n.Session(t)
+	source := n.Submit(t, session, "")
+	n.Wait(t, source)
 	rec := n.recordOf(t, source)
-	n.submit(t, session, "persona_hold")
+	n.Submit(t, session, "persona_hold")
 	<-entered // nothing else runs now
-	doc, err := n.ForkTask(t.Context(), n.root, nil, source, abi.ForkTaskRequest{AtEventID: rec.Entries[1].EventID})
+	doc, err := n.ForkTask(t.Context(), n.Root, nil, source, abi.ForkTaskRequest{AtEventID: rec.Entries[1].EventID})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := n.CancelTask(t.Context(), n.root, nil, doc.ID, abi.CancelTaskRequest{}); err != nil {
+	if _, err := n.CancelTask(t.Context(), n.Root, nil, doc.ID, abi.CancelTaskRequest{}); err != nil {
 		t.Fatal(err)
 	}
 	n.wantVerified(t, n.task(t, doc.ID))
@@ -327,7 +329,7 @@ func (n *node) everything(t *testing.T) map[string]string {
 	for _, object := range []abi.Object{abi.ObjectSession, abi.ObjectBranch, abi.ObjectTask, abi.ObjectOutcome, abi.ObjectReceipt, abi.ObjectMessage,
 		abi.ObjectPersona, abi.ObjectDeadLetter} {
 		for page, more := (desk.Page{Limit: 200}), true; more; {
-			list, err := n.List(t.Context(), n.root, object, desk.Filter{}, page)
+			list, err := n.List(t.Context(), n.Root, object, desk.Filter{}, page)
 			if err != nil {
 				t.Fatal(object, err)
 			}
@@ -337,11 +339,11 @@ func (n *node) everything(t *testing.T) map[string]string {
 			page.After, more = list.Next, list.More
 		}
 	}
-	quotas, err := n.Quotas(t.Context(), n.root, desk.Page{Limit: 200})
+	quotas, err := n.Quotas(t.Context(), n.Root, desk.Page{Limit: 200})
 	if err != nil {
 		t.Fatal(err)
 	}
-	connectors, err := n.ListConnectors(t.Context(), n.root, desk.Filter{}, desk.Page{Limit: 200})
+	connectors, err := n.ListConnectors(t.Context(), n.Root, desk.Filter{}, desk.Page{Limit: 200})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -366,12 +368,12 @@ func (n *node) wantSame(t *testing.T, before map[string]string) {
 }
 
 // besideGuests are the plugins that run beside each other.
-func besideGuests() guests {
+func besideGuests() enginetest.Guests {
 	program := newProgram(op{abi.CallStateSet, `{"key":"k","value":1}`}, say("x"), op{abi.CallTaskSpawn, `{"persona_id":"persona_echo","input":{"x":1}}`},
 		op{abi.CallHTTPFetch, `{"method":"GET","url":"http://x/"}`}, op{abi.CallMemoryWrite, `{"scope":"session","content":"the sky is blue"}`},
 		op{abi.CallTranscriptRead, `{"last":3}`})
 	asks := newProgram(say("before"), op{abi.CallInputRequest, `{"prompt":"who?"}`}, say("after"))
-	return guests{"sorter": trapping, "program": program.run, "asks": asks.run, "echo": echo}
+	return enginetest.Guests{"sorter": trapping, "program": program.run, "asks": asks.run, "echo": enginetest.Echo}
 }
 
 // Whatever is written to a Session beside what, and however the node ends meanwhile: all
@@ -392,13 +394,13 @@ func TestWritesBesideEachOther(t *testing.T) {
 
 func writesBeside(t *testing.T, r *rand.Rand) {
 	watch(t, "writes beside each other")
-	g, configure := besideGuests(), []func(*Config, *Parts){keepingKeys(t), func(c *Config, p *Parts) {
+	g, configure := besideGuests(), []enginetest.Configure{keepingKeys(t), func(c *engine.Config, p *engine.Parts) {
 		c.MaxRunning = 1 + r.IntN(8)
 		p.Performers = map[string]provider.Performer{abi.CallHTTPFetch: &target{}}
 	}}
 	n := boot(t, crashtest.NewDisk(), g, configure...)
-	defer func() { n.stop(t) }()
-	b := &beside{n: n, session: n.session(t), persona: n.createPersona(t, aPersona()).ID}
+	defer func() { n.Stop(t) }()
+	b := &beside{n: n, session: n.Session(t), persona: n.createPersona(t, aPersona()).ID}
 	b.quota = n.quota(t, abi.CreateQuotaRequest{Scope: abi.QuotaTenant, Limits: limits("tasks", 1_000)}).ID
 	b.connector = n.connector(t, func(req *abi.CreateConnectorRequest) { req.TargetSessionID = b.session })
 
@@ -412,7 +414,7 @@ func writesBeside(t *testing.T, r *rand.Rand) {
 			b.write(t, r)
 		})
 	}
-	disk, accepted := n.disk, b.accepted
+	disk, accepted := n.Disk, b.accepted
 	switch r.IntN(3) {
 	case 0: // a drain while all goes on
 		<-enough
@@ -422,10 +424,10 @@ func writesBeside(t *testing.T, r *rand.Rand) {
 	case 1: // a power cut
 		<-enough
 		told := b.accepted()
-		disk, accepted = n.disk.Crash(r.Uint64(), r.Float64()), func() []string { return told }
+		disk, accepted = n.Disk.Crash(r.Uint64(), r.Float64()), func() []string { return told }
 	}
 	writers.Wait()
-	n.stop(t)
+	n.Stop(t)
 	n = boot(t, disk, g, configure...)
 	b.n = n
 
@@ -442,7 +444,7 @@ func writesBeside(t *testing.T, r *rand.Rand) {
 	n.wantSequences(t)
 	n.wantSound(t)
 	seen := n.everything(t)
-	n.stop(t)
+	n.Stop(t)
 	n = boot(t, disk, g, configure...)
 	n.wantSame(t, seen)
 }

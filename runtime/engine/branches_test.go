@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"fmt"
@@ -11,25 +11,26 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
 
 func (n *node) fork(t testing.TB, session string, req abi.ForkSessionRequest) abi.Session {
 	t.Helper()
-	doc, err := n.ForkSession(t.Context(), n.root, nil, session, req)
+	doc, err := n.ForkSession(t.Context(), n.Root, nil, session, req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return as[abi.Session](t, doc)
+	return enginetest.As[abi.Session](t, doc)
 }
 
 func (n *node) merge(t testing.TB, branch string, strategy abi.MergeStrategy) abi.Branch {
 	t.Helper()
-	doc, err := n.MergeBranch(t.Context(), n.root, nil, branch, abi.MergeBranchRequest{Strategy: strategy})
+	doc, err := n.MergeBranch(t.Context(), n.Root, nil, branch, abi.MergeBranchRequest{Strategy: strategy})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return as[abi.Branch](t, doc)
+	return enginetest.As[abi.Branch](t, doc)
 }
 
 func (n *node) wantTranscript(t testing.TB, session string, want ...string) {
@@ -40,8 +41,8 @@ func (n *node) wantTranscript(t testing.TB, session string, want ...string) {
 }
 
 func TestMergeBranch(t *testing.T) {
-	n := newNode(t, guests{})
-	ctx, session := t.Context(), n.session(t)
+	n := newNode(t, enginetest.Guests{})
+	ctx, session := t.Context(), n.Session(t)
 	n.say(t, session, "one")
 	fork := n.fork(t, session, abi.ForkSessionRequest{})
 	for i := range 5 {
@@ -54,11 +55,11 @@ func TestMergeBranch(t *testing.T) {
 	merged := []string{"one", "f0", "f1", "f2", "f3", "f4"}
 	n.wantTranscript(t, session, merged...)
 	n.wantTranscript(t, fork.ID, merged...)
-	_, err := n.MergeBranch(ctx, n.root, nil, fork.BranchID, abi.MergeBranchRequest{})
-	wantCode(t, err, abi.CodeConflict)
-	_, err = n.AbandonBranch(ctx, n.root, nil, fork.BranchID, abi.AbandonBranchRequest{})
-	wantCode(t, err, abi.CodeConflict)
-	kinds := strings.Join(n.kinds(t, desk.Filter{SessionID: session}), " ")
+	_, err := n.MergeBranch(ctx, n.Root, nil, fork.BranchID, abi.MergeBranchRequest{})
+	enginetest.WantCode(t, err, abi.CodeConflict)
+	_, err = n.AbandonBranch(ctx, n.Root, nil, fork.BranchID, abi.AbandonBranchRequest{})
+	enginetest.WantCode(t, err, abi.CodeConflict)
+	kinds := strings.Join(n.Kinds(t, desk.Filter{SessionID: session}), " ")
 	want := string(abi.EventBranchMerged) + strings.Repeat(" "+string(abi.EventSessionMessageAppended), 5) + " " + string(abi.EventSessionThreadMerged)
 	if !strings.HasSuffix(kinds, want) {
 		t.Errorf("the events are %s", kinds)
@@ -69,7 +70,7 @@ func TestMergeBranch(t *testing.T) {
 	again := n.fork(t, session, abi.ForkSessionRequest{})
 	n.wantTranscript(t, again.ID, append(merged, "two")...)
 	keep := 3
-	if _, err := n.TruncateSession(ctx, n.root, nil, session, abi.TruncateSessionRequest{KeepTurns: &keep}); err != nil {
+	if _, err := n.TruncateSession(ctx, n.Root, nil, session, abi.TruncateSessionRequest{KeepTurns: &keep}); err != nil {
 		t.Fatal(err)
 	}
 	n.wantTranscript(t, session, merged[:3]...)
@@ -77,19 +78,19 @@ func TestMergeBranch(t *testing.T) {
 
 // A Session that went on is merged into only where that was asked for.
 func TestMergeConflict(t *testing.T) {
-	n := newNode(t, guests{})
-	session := n.session(t)
+	n := newNode(t, enginetest.Guests{})
+	session := n.Session(t)
 	n.say(t, session, "one")
 	fork := n.fork(t, session, abi.ForkSessionRequest{})
 	n.say(t, fork.ID, "theirs")
 	n.say(t, session, "ours")
-	_, err := n.MergeBranch(t.Context(), n.root, nil, fork.BranchID, abi.MergeBranchRequest{})
-	wantCode(t, err, abi.CodeConflict)
+	_, err := n.MergeBranch(t.Context(), n.Root, nil, fork.BranchID, abi.MergeBranchRequest{})
+	enginetest.WantCode(t, err, abi.CodeConflict)
 	if !strings.Contains(string(err.(*abi.Error).Details), `"forked_session_id":"`+fork.ID) {
 		t.Errorf("%s", err.(*abi.Error).Details)
 	}
-	_, err = n.MergeBranch(t.Context(), n.root, nil, fork.BranchID, abi.MergeBranchRequest{Strategy: "theirs"})
-	wantCode(t, err, abi.CodeInvalidRequest)
+	_, err = n.MergeBranch(t.Context(), n.Root, nil, fork.BranchID, abi.MergeBranchRequest{Strategy: "theirs"})
+	enginetest.WantCode(t, err, abi.CodeInvalidRequest)
 	n.wantTranscript(t, session, "one", "ours")
 	n.merge(t, fork.BranchID, abi.MergeAppend)
 	n.wantTranscript(t, session, "one", "ours", "theirs")
@@ -97,10 +98,10 @@ func TestMergeConflict(t *testing.T) {
 
 // A fork at an earlier event leaves the Session with more than it has.
 func TestMergeEarlierFork(t *testing.T) {
-	n := newNode(t, guests{})
-	session := n.session(t)
+	n := newNode(t, enginetest.Guests{})
+	session := n.Session(t)
 	n.say(t, session, "one")
-	events, _, err := n.Events(t.Context(), n.root, desk.Filter{SessionID: session}, 0, 100)
+	events, _, err := n.Events(t.Context(), n.Root, desk.Filter{SessionID: session}, 0, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,8 +109,8 @@ func TestMergeEarlierFork(t *testing.T) {
 	fork := n.fork(t, session, abi.ForkSessionRequest{AtEventID: events[len(events)-1].Position().String()})
 	n.say(t, fork.ID, "other")
 	n.wantTranscript(t, fork.ID, "one", "other")
-	_, err = n.MergeBranch(t.Context(), n.root, nil, fork.BranchID, abi.MergeBranchRequest{})
-	wantCode(t, err, abi.CodeConflict)
+	_, err = n.MergeBranch(t.Context(), n.Root, nil, fork.BranchID, abi.MergeBranchRequest{})
+	enginetest.WantCode(t, err, abi.CodeConflict)
 	n.merge(t, fork.BranchID, abi.MergeAppend)
 	n.wantTranscript(t, session, "one", "two", "other")
 }
@@ -117,12 +118,12 @@ func TestMergeEarlierFork(t *testing.T) {
 // A Branch that was recorded first is that of one fork, and merges what that said.
 // Another Branch of the fork merges what is new since.
 func TestMergeNamedBranches(t *testing.T) {
-	n := newNode(t, guests{})
-	ctx, session := t.Context(), n.session(t)
+	n := newNode(t, enginetest.Guests{})
+	ctx, session := t.Context(), n.Session(t)
 	branch := func(session string, req abi.CreateBranchRequest) string {
 		t.Helper()
 		req.BaseRef = "main"
-		doc, err := n.CreateBranch(ctx, n.root, nil, session, req)
+		doc, err := n.CreateBranch(ctx, n.Root, nil, session, req)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,13 +131,13 @@ func TestMergeNamedBranches(t *testing.T) {
 	}
 	named := branch(session, abi.CreateBranchRequest{Kind: abi.BranchSession})
 	fork := n.fork(t, session, abi.ForkSessionRequest{BranchID: named})
-	_, err := n.ForkSession(ctx, n.root, nil, session, abi.ForkSessionRequest{BranchID: named})
-	wantCode(t, err, abi.CodeConflict)
+	_, err := n.ForkSession(ctx, n.Root, nil, session, abi.ForkSessionRequest{BranchID: named})
+	enginetest.WantCode(t, err, abi.CodeConflict)
 	n.say(t, fork.ID, "a")
 	n.merge(t, named, "")
 	n.wantTranscript(t, session, "a")
-	_, err = n.ForkSession(ctx, n.root, nil, session, abi.ForkSessionRequest{BranchID: named})
-	wantCode(t, err, abi.CodeConflict)
+	_, err = n.ForkSession(ctx, n.Root, nil, session, abi.ForkSessionRequest{BranchID: named})
+	enginetest.WantCode(t, err, abi.CodeConflict)
 
 	second := branch(fork.ID, abi.CreateBranchRequest{Kind: abi.BranchSession})
 	n.say(t, fork.ID, "b")
@@ -148,20 +149,20 @@ func TestMergeNamedBranches(t *testing.T) {
 		t.Errorf("%+v", b)
 	}
 	given := branch(fork.ID, abi.CreateBranchRequest{Kind: abi.BranchTask})
-	if _, err := n.AbandonBranch(ctx, n.root, nil, given, abi.AbandonBranchRequest{Reason: "dead end"}); err != nil {
+	if _, err := n.AbandonBranch(ctx, n.Root, nil, given, abi.AbandonBranchRequest{Reason: "dead end"}); err != nil {
 		t.Fatal(err)
 	}
-	_, err = n.MergeBranch(ctx, n.root, nil, given, abi.MergeBranchRequest{})
-	wantCode(t, err, abi.CodeConflict)
-	stranger := *n.root
+	_, err = n.MergeBranch(ctx, n.Root, nil, given, abi.MergeBranchRequest{})
+	enginetest.WantCode(t, err, abi.CodeConflict)
+	stranger := *n.Root
 	stranger.Workspaces = []string{"ws_other"}
 	_, err = n.MergeBranch(ctx, &stranger, nil, second, abi.MergeBranchRequest{})
-	wantCode(t, err, abi.CodeResourceNotFound)
+	enginetest.WantCode(t, err, abi.CodeResourceNotFound)
 }
 
 func TestBranchLineage(t *testing.T) {
-	n := newNode(t, guests{})
-	session := n.session(t)
+	n := newNode(t, enginetest.Guests{})
+	session := n.Session(t)
 	var want []string
 	for range 5 {
 		fork := n.fork(t, session, abi.ForkSessionRequest{})
@@ -169,7 +170,7 @@ func TestBranchLineage(t *testing.T) {
 	}
 	var got []string
 	for page := (desk.Page{Limit: 2}); ; {
-		list, err := n.BranchLineage(t.Context(), n.root, want[0], page)
+		list, err := n.BranchLineage(t.Context(), n.Root, want[0], page)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,15 +188,15 @@ func TestBranchLineage(t *testing.T) {
 
 // A merge that is tried again appends nothing twice, and one at a time merges.
 func TestMergeOnce(t *testing.T) {
-	n := newNode(t, guests{})
-	session := n.session(t)
+	n := newNode(t, enginetest.Guests{})
+	session := n.Session(t)
 	fork := n.fork(t, session, abi.ForkSessionRequest{})
 	n.say(t, fork.ID, "a")
 	retry := func() *desk.Retry { return &desk.Retry{Key: "k", Method: "POST", Target: "/merge", Body: []byte(`{}`)} }
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			if _, err := n.MergeBranch(t.Context(), n.root, retry(), fork.BranchID, abi.MergeBranchRequest{}); err != nil {
+			if _, err := n.MergeBranch(t.Context(), n.Root, retry(), fork.BranchID, abi.MergeBranchRequest{}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -211,10 +212,10 @@ func TestMergeOnce(t *testing.T) {
 // what a list of texts would have, and each merge is there as a whole or not at all.
 func TestMergesAtRandom(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		g := guests{"echo": echo}
+		g := enginetest.Guests{"echo": enginetest.Echo}
 		n := boot(t, crashtest.NewDisk(), g)
-		defer func() { n.stop(t) }()
-		root := n.session(t)
+		defer func() { n.Stop(t) }()
+		root := n.Session(t)
 		texts := map[string][]string{root: nil}
 		parents, branches, said, merged := map[string]string{}, map[string]string{}, map[string][]string{}, map[string]int{}
 		sessions := []string{root}
@@ -247,7 +248,7 @@ func TestMergesAtRandom(t *testing.T) {
 				delete(branches, s)
 			},
 			"crash": func(rt *rapid.T) {
-				disk := n.disk.Crash(rapid.Uint64().Draw(rt, "seed"), rapid.Float64Range(0, 1).Draw(rt, "kept"))
+				disk := n.Disk.Crash(rapid.Uint64().Draw(rt, "seed"), rapid.Float64Range(0, 1).Draw(rt, "kept"))
 				n.abandon()
 				n = boot(t, disk, g)
 			},

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
@@ -50,8 +52,8 @@ func (m *till) calls() string {
 	return fmt.Sprint(m.asked)
 }
 
-func spending(m *till, box *toolbox) func(*Config, *Parts) {
-	return func(_ *Config, p *Parts) {
+func spending(m *till, box *toolbox) enginetest.Configure {
+	return func(_ *engine.Config, p *engine.Parts) {
 		p.Performers = map[string]provider.Performer{abi.CallLLMComplete: m, abi.CallToolCall: box}
 	}
 }
@@ -83,17 +85,17 @@ func TestBudgets(t *testing.T) {
 				p.ops = append(p.ops[:5:5], say("I am out of budget"), llm)
 			}
 			m, box := &till{}, &toolbox{}
-			g := guests{"program": p.run, "echo": echo}
-			configure := []func(*Config, *Parts){spending(m, box), asPersona(func(p *abi.Persona) { p.Budget, p.ModelPolicy = &try.budget, try.policy })}
+			g := enginetest.Guests{"program": p.run, "echo": enginetest.Echo}
+			configure := []enginetest.Configure{spending(m, box), asPersona(func(p *abi.Persona) { p.Budget, p.ModelPolicy = &try.budget, try.policy })}
 			n := boot(t, crashtest.NewDisk(), g, configure...)
-			id := n.submit(t, n.session(t), "persona_program")
+			id := n.Submit(t, n.Session(t), "persona_program")
 			if name != "calls" {
 				n.parked(t, id)
-				n = boot(t, n.disk.Crash(1, 0), g, configure...)
+				n = boot(t, n.Disk.Crash(1, 0), g, configure...)
 				n.answer(t, id)
 			}
-			defer n.stop(t)
-			task := n.wait(t, id)
+			defer n.Stop(t)
+			task := n.Wait(t, id)
 			if task.Status != abi.TaskCompleted {
 				t.Fatalf("%+v", task.Failure)
 			}
@@ -111,7 +113,7 @@ func TestBudgets(t *testing.T) {
 			if name == "calls" && !strings.HasPrefix(last[5], "0 ") {
 				t.Errorf("the plugin could not say why it ended: %s", last[5])
 			}
-			wire, err := n.ReceiptWire(t.Context(), n.root, task.ReceiptID)
+			wire, err := n.ReceiptWire(t.Context(), n.Root, task.ReceiptID)
 			if err != nil || try.budget.ToolCalls == 1 && !strings.Contains(string(wire), `"limit":{"tool_calls":1}`) {
 				t.Errorf("%v: the receipt does not tell the limit: %s", err, wire)
 			}
@@ -123,17 +125,17 @@ func TestBudgets(t *testing.T) {
 // A Task whose time is up fails, whether it runs, waits, or was to be brought back.
 func TestTimeIsUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		hold, entered, leave := holding()
+		hold, entered, leave := enginetest.Holding()
 		defer close(leave)
 		waiting := newProgram(op{abi.CallClock, ""}, op{abi.CallInputRequest, `{"prompt":"?"}`})
-		g := guests{"hold": hold, "waiting": waiting.run, "echo": echo}
+		g := enginetest.Guests{"hold": hold, "waiting": waiting.run, "echo": enginetest.Echo}
 		configure := asPersona(func(p *abi.Persona) { p.Budget = &abi.Budget{WallTimeMS: 60_000} })
 		n := boot(t, crashtest.NewDisk(), g, configure)
-		defer n.stop(t)
-		session := n.session(t)
-		parked := n.submit(t, session, "persona_waiting")
+		defer n.Stop(t)
+		session := n.Session(t)
+		parked := n.Submit(t, session, "persona_waiting")
 		w := n.parked(t, parked).Waiting
-		running := n.submit(t, session, "persona_hold")
+		running := n.Submit(t, session, "persona_hold")
 		<-entered
 		if left := w.Until.Sub(time.Now()); left <= 0 || left > time.Minute {
 			t.Errorf("the wait ends in %s", left)
@@ -146,7 +148,7 @@ func TestTimeIsUp(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		for _, id := range []string{running, parked} {
-			task := n.wait(t, id)
+			task := n.Wait(t, id)
 			if task.Status != abi.TaskFailed || task.Failure == nil || task.Failure.Code != abi.FailureBudget || task.ReceiptID == "" {
 				t.Errorf("%s %+v", task.Status, task.Failure)
 			}

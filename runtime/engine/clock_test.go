@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"sync/atomic"
@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
@@ -37,18 +39,18 @@ func TestStepsOfTheClock(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				clock := &setClock{}
-				hold, entered, leave := holding()
+				hold, entered, leave := enginetest.Holding()
 				defer close(leave)
 				sleeper := newProgram(op{abi.CallSleep, `{"ms":3600000}`})
 				asker := newProgram(op{abi.CallInputRequest, `{"prompt":"?","timeout_seconds":3600}`})
-				n := newNode(t, guests{"hold": hold, "sleeper": sleeper.run, "asker": asker.run}, func(_ *Config, p *Parts) { p.Now = clock.read })
-				session := n.session(t)
-				parked := []string{n.submit(t, session, "persona_sleeper"), n.submit(t, session, "persona_asker")}
+				n := newNode(t, enginetest.Guests{"hold": hold, "sleeper": sleeper.run, "asker": asker.run}, func(_ *engine.Config, p *engine.Parts) { p.Now = clock.read })
+				session := n.Session(t)
+				parked := []string{n.Submit(t, session, "persona_sleeper"), n.Submit(t, session, "persona_asker")}
 				for _, id := range parked {
 					n.parked(t, id)
 				}
-				doc, err := n.SubmitTask(t.Context(), n.root, nil, abi.SubmitTaskRequest{
-					SessionID: session, PersonaID: "persona_hold", Input: text("hi"), DeadlineSeconds: 3600})
+				doc, err := n.SubmitTask(t.Context(), n.Root, nil, abi.SubmitTaskRequest{
+					SessionID: session, PersonaID: "persona_hold", Input: enginetest.Text("hi"), DeadlineSeconds: 3600})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -77,19 +79,19 @@ func TestTicksFollowTheClock(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				clock, told := &setClock{}, &ticks{}
-				n := boot(t, crashtest.NewDisk(), guests{"connectors": told.run}, func(_ *Config, p *Parts) { p.Now = clock.read })
-				defer n.stop(t)
+				n := boot(t, crashtest.NewDisk(), enginetest.Guests{"connectors": told.run}, func(_ *engine.Config, p *engine.Parts) { p.Now = clock.read })
+				defer n.Stop(t)
 				id := n.connector(t, scheduled("@every 1m", ""))
 				clock.set(wrong)
 				time.Sleep(70 * time.Second)
 				clock.set(0)
 				received := func() uint64 {
 					synctest.Wait()
-					return as[abi.Connector](t, must(n.GetConnector(t.Context(), n.root, id))).Counters.Received
+					return enginetest.As[abi.Connector](t, must(n.GetConnector(t.Context(), n.Root, id))).Counters.Received
 				}
 				before := received()
 				time.Sleep(61 * time.Second) // until the clock is looked at
-				if next := as[abi.Connector](t, must(n.GetConnector(t.Context(), n.root, id))).Polling.NextAt; next.Sub(clock.read()) > time.Minute {
+				if next := enginetest.As[abi.Connector](t, must(n.GetConnector(t.Context(), n.Root, id))).Polling.NextAt; next.Sub(clock.read()) > time.Minute {
 					t.Errorf("it is %s, and the next tick is shown for %s", clock.read(), next)
 				}
 				time.Sleep(5 * time.Minute)
@@ -106,12 +108,12 @@ func TestTicksFollowTheClock(t *testing.T) {
 func TestReceiptsAreNotOlderThanTheirKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clock := &setClock{}
-		n := newNode(t, guests{}, func(_ *Config, p *Parts) { p.Now = clock.read })
-		session := n.session(t)
+		n := newNode(t, enginetest.Guests{}, func(_ *engine.Config, p *engine.Parts) { p.Now = clock.read })
+		session := n.Session(t)
 		var all []abi.Task
-		run := func() { all = append(all, n.wait(t, n.submit(t, session, ""))) }
+		run := func() { all = append(all, n.Wait(t, n.Submit(t, session, ""))) }
 		rotate := func() {
-			if _, err := n.RotateSigningKey(t.Context(), n.root); err != nil {
+			if _, err := n.RotateSigningKey(t.Context(), n.Root); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -129,7 +131,7 @@ func TestReceiptsAreNotOlderThanTheirKey(t *testing.T) {
 		run()
 		trust := receipt.Trust{Keys: n.SigningKeys().Keys}
 		for i, task := range all {
-			wire, err := n.ReceiptWire(t.Context(), n.root, task.ReceiptID)
+			wire, err := n.ReceiptWire(t.Context(), n.Root, task.ReceiptID)
 			if err != nil {
 				t.Fatal(err)
 			}

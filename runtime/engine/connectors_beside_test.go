@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"strconv"
@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 )
 
 // TestChangesBesideRepeatedDeliveries holds that a Connector's events are in the log in
 // the order of their sequences, whoever tells of it meanwhile.
 func TestChangesBesideRepeatedDeliveries(t *testing.T) {
 	clock := &fakeClock{now: newYear}
-	n := newNode(t, guests{"sorter": normalizing(asTask)}, func(_ *Config, p *Parts) { p.Now = clock.read })
+	n := newNode(t, enginetest.Guests{"sorter": normalizing(asTask)}, func(_ *engine.Config, p *engine.Parts) { p.Now = clock.read })
 	id := n.connector(t, nil)
 	n.deliver(t, id, "again", "nothing")
 	const writes = 200
@@ -21,7 +23,7 @@ func TestChangesBesideRepeatedDeliveries(t *testing.T) {
 	writers.Go(func() {
 		for i := range writes {
 			name := strconv.Itoa(i)
-			must(n.UpdateConnector(t.Context(), n.root, nil, id, abi.UpdateConnectorRequest{Name: &name}))
+			must(n.UpdateConnector(t.Context(), n.Root, nil, id, abi.UpdateConnectorRequest{Name: &name}))
 		}
 	})
 	writers.Go(func() {

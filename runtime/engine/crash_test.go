@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/storage"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
@@ -24,17 +25,17 @@ type acknowledged struct {
 // unsynced writes lost: what was acknowledged is there, every accepted Task comes
 // to an end, what had ended has not changed, and a retried key finds its Task.
 func TestPowerCuts(t *testing.T) {
-	g := guests{"echo": echo}
+	g := enginetest.Guests{"echo": enginetest.Echo}
 	n := boot(t, crashtest.NewDisk(), g)
-	defer n.stop(t)
-	told := &acknowledged{session: n.session(t), ended: map[string]abi.TaskStatus{}, retries: map[string]string{}}
+	defer n.Stop(t)
+	told := &acknowledged{session: n.Session(t), ended: map[string]abi.TaskStatus{}, retries: map[string]string{}}
 	for step := range 24 {
 		n.script(t, told, step)
 		for seed, kept := range []float64{0, 0.5, 1} {
-			disk := n.disk.Crash(uint64(step*3+seed), kept)
+			disk := n.Disk.Crash(uint64(step*3+seed), kept)
 			t.Run(fmt.Sprintf("step %d, %.0f%% of unsynced kept", step, kept*100), func(t *testing.T) {
 				survivor := boot(t, disk, g)
-				defer survivor.stop(t)
+				defer survivor.Stop(t)
 				survivor.wantAcknowledged(t, told)
 			})
 		}
@@ -46,23 +47,23 @@ func (n *node) script(t *testing.T, told *acknowledged, step int) {
 	t.Helper()
 	switch step % 4 {
 	case 0:
-		told.tasks = append(told.tasks, n.submit(t, told.session, ""))
+		told.tasks = append(told.tasks, n.Submit(t, told.session, ""))
 		told.messages++
 	case 1:
 		last := told.tasks[len(told.tasks)-1]
-		told.ended[last] = n.wait(t, last).Status
+		told.ended[last] = n.Wait(t, last).Status
 		told.messages++ // its answer
 	case 2:
 		n.say(t, told.session, "words")
 		told.messages++
 	case 3:
 		key := fmt.Sprintf("key %d", step)
-		doc, err := n.SubmitTask(t.Context(), n.root, retry(key, "{}"), abi.SubmitTaskRequest{SessionID: told.session, Input: text("hi")})
+		doc, err := n.SubmitTask(t.Context(), n.Root, retry(key, "{}"), abi.SubmitTaskRequest{SessionID: told.session, Input: enginetest.Text("hi")})
 		if err != nil {
 			t.Fatal(err)
 		}
 		told.tasks = append(told.tasks, doc.ID)
-		told.ended[doc.ID] = n.wait(t, doc.ID).Status
+		told.ended[doc.ID] = n.Wait(t, doc.ID).Status
 		told.retries[key] = doc.ID
 		told.messages += 2
 	}
@@ -71,7 +72,7 @@ func (n *node) script(t *testing.T, told *acknowledged, step int) {
 func (n *node) wantAcknowledged(t *testing.T, told *acknowledged) {
 	t.Helper()
 	for _, id := range told.tasks {
-		task := n.wait(t, id)
+		task := n.Wait(t, id)
 		if !task.Status.Terminal() {
 			t.Errorf("task %s is %s", id, task.Status)
 		}
@@ -80,13 +81,13 @@ func (n *node) wantAcknowledged(t *testing.T, told *acknowledged) {
 		}
 	}
 	for key, id := range told.retries {
-		doc, err := n.SubmitTask(t.Context(), n.root, retry(key, "{}"), abi.SubmitTaskRequest{SessionID: told.session, Input: text("hi")})
+		doc, err := n.SubmitTask(t.Context(), n.Root, retry(key, "{}"), abi.SubmitTaskRequest{SessionID: told.session, Input: enginetest.Text("hi")})
 		if err != nil || doc.ID != id {
 			t.Errorf("key %q made task %s before the crash and %s after it (%v)", key, id, doc.ID, err)
 		}
 	}
 	unanswered := len(told.tasks) - len(told.ended) // their answers came after the crash
-	list, err := n.Messages(t.Context(), n.root, told.session, desk.Page{Limit: 200})
+	list, err := n.Messages(t.Context(), n.Root, told.session, desk.Page{Limit: 200})
 	if err != nil || len(list.Docs) != told.messages+unanswered {
 		t.Errorf("%d messages, want %d (%v)", len(list.Docs), told.messages+unanswered, err)
 	}
@@ -98,7 +99,7 @@ func (n *node) wantAcknowledged(t *testing.T, told *acknowledged) {
 func (n *node) wantSound(t *testing.T) {
 	t.Helper()
 	for name, look := range map[string]func(context.Context, func(storage.Progress)) (storage.Report, error){
-		"check": n.store.Check, "rebuild": n.store.Rebuild,
+		"check": n.Store.Check, "rebuild": n.Store.Rebuild,
 	} {
 		report, err := look(t.Context(), nil)
 		if err != nil || !report.OK() {

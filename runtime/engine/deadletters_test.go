@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"slices"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/storage"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
@@ -19,12 +20,12 @@ func TestDeadLettersAreDrivenAgain(t *testing.T) {
 	var healed atomic.Bool
 	sorter := normalizing(func(d *abi.Delivery) abi.NormalizedDelivery {
 		if healed.Load() {
-			return abi.NormalizedDelivery{Tasks: []abi.ConnectorTask{{Input: text("healed " + d.Text)}}}
+			return abi.NormalizedDelivery{Tasks: []abi.ConnectorTask{{Input: enginetest.Text("healed " + d.Text)}}}
 		}
 		return asTask(d)
 	})
 	disk := crashtest.NewDisk()
-	n := boot(t, disk, guests{"sorter": sorter, "echo": echo})
+	n := boot(t, disk, enginetest.Guests{"sorter": sorter, "echo": enginetest.Echo})
 	id := n.connector(t, nil)
 	other := n.connector(t, nil)
 	n.deliver(t, id, "1", "sick: of it")
@@ -33,45 +34,45 @@ func TestDeadLettersAreDrivenAgain(t *testing.T) {
 	n.settled(t, id)
 	n.settled(t, other)
 
-	letters := must(n.DeadLetters(t.Context(), n.root, id, desk.Page{Limit: 10})).Docs
+	letters := must(n.DeadLetters(t.Context(), n.Root, id, desk.Page{Limit: 10})).Docs
 	if len(letters) != 1 {
 		t.Fatalf("%d dead letters, want 1", len(letters))
 	}
-	letter := as[abi.DeadLetter](t, letters[0])
-	doc := must(n.DeadLetter(t.Context(), n.root, id, letter.ID))
+	letter := enginetest.As[abi.DeadLetter](t, letters[0])
+	doc := must(n.DeadLetter(t.Context(), n.Root, id, letter.ID))
 	if letter.Failure.Code != "sick" || letter.Attempts != 1 || !strings.Contains(string(doc.JSON), `"text":"sick: of it"`) || !doc.Restricted {
 		t.Errorf("the dead letter is %s", doc.JSON)
 	}
-	stranger := *n.root
+	stranger := *n.Root
 	stranger.Workspaces = []string{"ws_other"}
 	for _, err := range []error{
 		second(n.DeadLetters(t.Context(), &stranger, id, desk.Page{Limit: 10})), second(n.DeadLetter(t.Context(), &stranger, id, letter.ID)),
-		second(n.DeadLetter(t.Context(), n.root, other, letter.ID)), second(n.RedriveDeadLetter(t.Context(), &stranger, nil, id, letter.ID)),
-		second(n.RedriveDeadLetter(t.Context(), n.root, nil, other, letter.ID)), second(n.RedriveDeadLetter(t.Context(), n.root, nil, id, "dead_x")),
+		second(n.DeadLetter(t.Context(), n.Root, other, letter.ID)), second(n.RedriveDeadLetter(t.Context(), &stranger, nil, id, letter.ID)),
+		second(n.RedriveDeadLetter(t.Context(), n.Root, nil, other, letter.ID)), second(n.RedriveDeadLetter(t.Context(), n.Root, nil, id, "dead_x")),
 	} {
-		wantCode(t, err, abi.CodeResourceNotFound)
+		enginetest.WantCode(t, err, abi.CodeResourceNotFound)
 	}
 
 	retry := &desk.Retry{Key: "k", Method: "POST", Target: "/redrive"}
-	first := must(n.RedriveDeadLetter(t.Context(), n.root, retry, id, letter.ID))
+	first := must(n.RedriveDeadLetter(t.Context(), n.Root, retry, id, letter.ID))
 	n.settled(t, id)
-	again := must(n.RedriveDeadLetter(t.Context(), n.root, retry, id, letter.ID))
+	again := must(n.RedriveDeadLetter(t.Context(), n.Root, retry, id, letter.ID))
 	if string(first.JSON) != string(again.JSON) {
 		t.Errorf("repeated, the answer is %s, not %s", again.JSON, first.JSON)
 	}
-	letter = as[abi.DeadLetter](t, must(n.DeadLetter(t.Context(), n.root, id, letter.ID)))
+	letter = enginetest.As[abi.DeadLetter](t, must(n.DeadLetter(t.Context(), n.Root, id, letter.ID)))
 	if letter.Attempts != 2 || !letter.RedrivenAt.IsZero() {
 		t.Errorf("after it failed again the dead letter is %+v", letter)
 	}
 
 	n.pause(t, id, abi.ConnectorPaused)
-	wantCode(t, second(n.RedriveDeadLetters(t.Context(), &stranger, nil, id, desk.Page{Limit: 10})), abi.CodeResourceNotFound)
-	must(n.RedriveDeadLetter(t.Context(), n.root, nil, id, letter.ID))
-	wantCode(t, second(n.RedriveDeadLetter(t.Context(), n.root, nil, id, letter.ID)), abi.CodeConflict)
-	n.stop(t)
+	enginetest.WantCode(t, second(n.RedriveDeadLetters(t.Context(), &stranger, nil, id, desk.Page{Limit: 10})), abi.CodeResourceNotFound)
+	must(n.RedriveDeadLetter(t.Context(), n.Root, nil, id, letter.ID))
+	enginetest.WantCode(t, second(n.RedriveDeadLetter(t.Context(), n.Root, nil, id, letter.ID)), abi.CodeConflict)
+	n.Stop(t)
 	healed.Store(true)
-	n = boot(t, disk, guests{"sorter": sorter, "echo": echo})
-	defer n.stop(t)
+	n = boot(t, disk, enginetest.Guests{"sorter": sorter, "echo": enginetest.Echo})
+	defer n.Stop(t)
 	n.pause(t, id, abi.ConnectorActive)
 	c := n.settled(t, id)
 	tasks := n.tasksOf(t, id)
@@ -103,7 +104,7 @@ func (n *node) eachStored(t testing.TB, f func(storage.Record)) {
 	for after, more := desk.Position(0), true; more; {
 		var page []storage.Event
 		var err error
-		if page, more, err = n.store.Events(t.Context(), n.root.Tenant, desk.Scope{}, after, 100); err != nil {
+		if page, more, err = n.Store.Events(t.Context(), n.Root.Tenant, desk.Scope{}, after, 100); err != nil {
 			t.Fatal(err)
 		}
 		for _, ev := range page {
@@ -116,7 +117,7 @@ func (n *node) eachStored(t testing.TB, f func(storage.Record)) {
 // TestRedriveAll holds that all that was put aside is driven again page by page, each
 // once, and that a repeated request drives nothing more.
 func TestRedriveAll(t *testing.T) {
-	n := newNode(t, guests{"sorter": normalizing(asTask)})
+	n := newNode(t, enginetest.Guests{"sorter": normalizing(asTask)})
 	id, other := n.connector(t, nil), n.connector(t, nil)
 	for i := range 5 {
 		n.deliver(t, id, strconv.Itoa(i), "sick: of it")
@@ -125,13 +126,13 @@ func TestRedriveAll(t *testing.T) {
 	n.settled(t, id)
 	n.settled(t, other)
 	n.pause(t, id, abi.ConnectorPaused) // what is driven again stays pending
-	own := must(n.DeadLetters(t.Context(), n.root, id, desk.Page{Limit: 10})).Docs
-	must(n.RedriveDeadLetter(t.Context(), n.root, nil, id, own[1].ID))
+	own := must(n.DeadLetters(t.Context(), n.Root, id, desk.Page{Limit: 10})).Docs
+	must(n.RedriveDeadLetter(t.Context(), n.Root, nil, id, own[1].ID))
 	for pass, key := range []string{"a", "a", "b"} {
 		retry := &desk.Retry{Key: key, Method: "POST", Target: "/redrive"}
 		driven, pages := 0, 0
 		for page := (desk.Page{Limit: 2}); ; pages++ {
-			list := must(n.RedriveDeadLetters(t.Context(), n.root, retry, id, page))
+			list := must(n.RedriveDeadLetters(t.Context(), n.Root, retry, id, page))
 			driven += len(list.Docs)
 			if page.After = list.Next; !list.More {
 				break
@@ -140,11 +141,11 @@ func TestRedriveAll(t *testing.T) {
 		if want := []int{4, 4, 0}[pass]; driven != want || pages < 2 {
 			t.Errorf("request %d answers with %d in %d pages, want %d", pass, driven, pages, want)
 		}
-		if c := as[abi.Connector](t, must(n.GetConnector(t.Context(), n.root, id))).Counters; c.Pending != 5 {
+		if c := enginetest.As[abi.Connector](t, must(n.GetConnector(t.Context(), n.Root, id))).Counters; c.Pending != 5 {
 			t.Errorf("after request %d %d are pending", pass, c.Pending)
 		}
 	}
-	if c := as[abi.Connector](t, must(n.GetConnector(t.Context(), n.root, other))).Counters; c.Pending != 0 {
+	if c := enginetest.As[abi.Connector](t, must(n.GetConnector(t.Context(), n.Root, other))).Counters; c.Pending != 0 {
 		t.Errorf("%d of another connector are pending", c.Pending)
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 )
 
 // stuckAfter is when a test is stuck: far more than any of its steps takes.
@@ -27,7 +29,7 @@ func watch(t testing.TB, what string) {
 
 // pausedModules hold back whoever asks what a plugin is, once a test says so.
 type pausedModules struct {
-	Modules
+	engine.Modules
 	name    string
 	entered chan struct{} // gets one for each that asks
 	leave   chan struct{} // lets one go for each that it has
@@ -47,27 +49,27 @@ func TestSessionChangesBesideASettlement(t *testing.T) {
 	text := "changed"
 	changes := map[string]func(n *node, session string) error{
 		"update": func(n *node, session string) error {
-			_, err := n.UpdateSession(t.Context(), n.root, nil, session, abi.UpdateSessionRequest{Summary: abi.ChangeTo(text)})
+			_, err := n.UpdateSession(t.Context(), n.Root, nil, session, abi.UpdateSessionRequest{Summary: abi.ChangeTo(text)})
 			return err
 		},
 		"truncate": func(n *node, session string) error {
-			_, err := n.TruncateSession(t.Context(), n.root, nil, session, abi.TruncateSessionRequest{KeepTurns: new(1)})
+			_, err := n.TruncateSession(t.Context(), n.Root, nil, session, abi.TruncateSessionRequest{KeepTurns: new(1)})
 			return err
 		},
 		"fork": func(n *node, session string) error {
-			_, err := n.ForkSession(t.Context(), n.root, nil, session, abi.ForkSessionRequest{})
+			_, err := n.ForkSession(t.Context(), n.Root, nil, session, abi.ForkSessionRequest{})
 			return err
 		},
 		"merge": func(n *node, session string) error {
-			doc, err := n.ForkSession(t.Context(), n.root, nil, session, abi.ForkSessionRequest{})
+			doc, err := n.ForkSession(t.Context(), n.Root, nil, session, abi.ForkSessionRequest{})
 			if err != nil {
 				return err
 			}
-			_, err = n.MergeBranch(t.Context(), n.root, nil, as[abi.Session](t, doc).BranchID, abi.MergeBranchRequest{})
+			_, err = n.MergeBranch(t.Context(), n.Root, nil, enginetest.As[abi.Session](t, doc).BranchID, abi.MergeBranchRequest{})
 			return err
 		},
 		"close": func(n *node, session string) error {
-			_, err := n.CloseSession(t.Context(), n.root, nil, session)
+			_, err := n.CloseSession(t.Context(), n.Root, nil, session)
 			return err
 		},
 	}
@@ -75,11 +77,11 @@ func TestSessionChangesBesideASettlement(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			watch(t, name+" beside a settlement")
 			paused := &pausedModules{name: "echo", entered: make(chan struct{}, 8), leave: make(chan struct{}, 8)}
-			n := newNode(t, guests{"sorter": trapping}, func(_ *Config, p *Parts) {
+			n := newNode(t, enginetest.Guests{"sorter": trapping}, func(_ *engine.Config, p *engine.Parts) {
 				paused.Modules = p.Modules
 				p.Modules = paused
 			})
-			session := n.session(t)
+			session := n.Session(t)
 			connector := n.connector(t, func(r *abi.CreateConnectorRequest) { r.TargetSessionID = session })
 			n.pause(t, connector, abi.ConnectorPaused)
 			n.deliver(t, connector, "1", "a: one")
@@ -102,16 +104,16 @@ func TestSessionChangesBesideASettlement(t *testing.T) {
 func TestAQuotaIsNotHeldForASession(t *testing.T) {
 	watch(t, "a task of another session")
 	paused := &pausedModules{name: "held", entered: make(chan struct{}, 1), leave: make(chan struct{})}
-	n := newNode(t, guests{"held": echo}, func(_ *Config, p *Parts) {
+	n := newNode(t, enginetest.Guests{"held": enginetest.Echo}, func(_ *engine.Config, p *engine.Parts) {
 		paused.Modules = p.Modules
 		p.Modules = paused
 	})
 	n.quota(t, abi.CreateQuotaRequest{Scope: abi.QuotaTenant, Limits: limits("tasks", 100)})
-	busy, other := n.session(t), n.session(t)
+	busy, other := n.Session(t), n.Session(t)
 	submitted := make(chan string)
-	go func() { submitted <- n.submit(t, busy, "persona_held") }()
+	go func() { submitted <- n.Submit(t, busy, "persona_held") }()
 	<-paused.entered
-	s, release, err := n.OpenSession(t.Context(), n.root, busy)
+	s, release, err := n.OpenSession(t.Context(), n.Root, busy)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,13 +133,13 @@ func TestAQuotaIsNotHeldForASession(t *testing.T) {
 		runtime.Gosched() // until the Task is about to be counted
 	}
 	for range 10 {
-		if task := n.wait(t, n.submit(t, other, "")); task.Status != abi.TaskCompleted {
+		if task := n.Wait(t, n.Submit(t, other, "")); task.Status != abi.TaskCompleted {
 			t.Errorf("the task of the other session: %s %+v", task.Status, task.Failure)
 		}
 	}
 	close(unlock)
 	<-unlocked
-	if task := n.wait(t, <-submitted); task.Status != abi.TaskCompleted {
+	if task := n.Wait(t, <-submitted); task.Status != abi.TaskCompleted {
 		t.Errorf("the task of the session: %s %+v", task.Status, task.Failure)
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"bytes"
@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
@@ -33,33 +35,33 @@ func TestTasksSpawnWhileTheNodeDrains(t *testing.T) {
 				if status, answer, err := h.Call(ctx, call.call, []byte(call.request)); status != abi.CallOK {
 					return errors.Join(err, &abi.Failure{Code: "not_spawned", Message: string(answer)})
 				}
-				return echo(ctx, h)
+				return enginetest.Echo(ctx, h)
 			}
-			g := guests{"parent": parent, "echo": echo}
+			g := enginetest.Guests{"parent": parent, "echo": enginetest.Echo}
 			n := boot(t, crashtest.NewDisk(), g)
-			session := n.session(t)
-			id := n.submit(t, session, "persona_parent")
+			session := n.Session(t)
+			id := n.Submit(t, session, "persona_parent")
 			<-entered
 			drained := make(chan error)
 			go func() { drained <- n.Drain(context.Background()) }()
 			for !n.Stats().Draining {
 				n.yield(t)
 			}
-			_, err := n.SubmitTask(t.Context(), n.root, nil, abi.SubmitTaskRequest{SessionID: session, Input: text("hi")})
-			wantCode(t, err, abi.CodeServiceUnavailable) // clients are told to come back
+			_, err := n.SubmitTask(t.Context(), n.Root, nil, abi.SubmitTaskRequest{SessionID: session, Input: enginetest.Text("hi")})
+			enginetest.WantCode(t, err, abi.CodeServiceUnavailable) // clients are told to come back
 			close(leave)
 			if err := <-drained; err != nil {
 				t.Fatal(err)
 			}
-			if err := n.store.Close(); err != nil {
+			if err := n.Store.Close(); err != nil {
 				t.Fatal(err)
 			}
-			n = boot(t, n.disk, g)
-			defer n.stop(t)
-			if task := n.wait(t, id); task.Status != abi.TaskCompleted {
+			n = boot(t, n.Disk, g)
+			defer n.Stop(t)
+			if task := n.Wait(t, id); task.Status != abi.TaskCompleted {
 				t.Fatalf("the parent: %s %+v", task.Status, task.Failure)
 			}
-			if child := n.wait(t, n.childOf(t, id)); child.Status != abi.TaskCompleted {
+			if child := n.Wait(t, n.childOf(t, id)); child.Status != abi.TaskCompleted {
 				t.Errorf("the child: %s %+v", child.Status, child.Failure)
 			}
 		})
@@ -101,26 +103,26 @@ func TestStoppedCallsAreNobodysFault(t *testing.T) {
 				watch(t, "a stopped call")
 				var log lockedBuffer
 				outside := &stoppable{says: says, began: make(chan struct{}, 1)}
-				configure := func(_ *Config, p *Parts) {
+				configure := func(_ *engine.Config, p *engine.Parts) {
 					p.Performers = map[string]provider.Performer{abi.CallHTTPFetch: outside}
 					p.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelError}))
 				}
 				program := newProgram(op{abi.CallHTTPFetch, `{"method":"GET","url":"http://x/"}`})
-				g := guests{"program": program.run, "echo": echo}
+				g := enginetest.Guests{"program": program.run, "echo": enginetest.Echo}
 				n := boot(t, crashtest.NewDisk(), g, configure)
-				id := n.submit(t, n.session(t), "persona_program")
+				id := n.Submit(t, n.Session(t), "persona_program")
 				<-outside.began
 				want := abi.TaskCompleted
 				if how == "cancel" {
 					want = abi.TaskCanceled
-					if _, err := n.CancelTask(t.Context(), n.root, nil, id, abi.CancelTaskRequest{}); err != nil {
+					if _, err := n.CancelTask(t.Context(), n.Root, nil, id, abi.CancelTaskRequest{}); err != nil {
 						t.Fatal(err)
 					}
 				}
-				n.stop(t)
-				n = boot(t, n.disk, g, configure)
-				defer n.stop(t)
-				if task := n.wait(t, id); task.Status != want {
+				n.Stop(t)
+				n = boot(t, n.Disk, g, configure)
+				defer n.Stop(t)
+				if task := n.Wait(t, id); task.Status != want {
 					t.Errorf("%s %+v, want %s", task.Status, task.Failure, want)
 				}
 				if runs := program.runs(); how == "drain" && !strings.Contains(runs[len(runs)-1][0], "200") {
@@ -155,7 +157,7 @@ func (l *lockedBuffer) String() string {
 // stoppedModules fail with the end of the context of who asks for a plugin, once they are
 // asked.
 type stoppedModules struct {
-	Modules
+	engine.Modules
 	name  string
 	asked chan struct{}
 	once  sync.Once
@@ -179,23 +181,23 @@ func (s *stoppedModules) Resolve(ctx context.Context, name string) (digest strin
 // put aside, and its Task does not begin with what a worker that was stopped has found.
 func TestDrainsPutNoDeliveriesAside(t *testing.T) {
 	watch(t, "a delivery while the node drains")
-	g := guests{"sorter": trapping, "echo": echo}
+	g := enginetest.Guests{"sorter": trapping, "echo": enginetest.Echo}
 	stopped := &stoppedModules{name: "echo", asked: make(chan struct{})}
-	n := boot(t, crashtest.NewDisk(), g, func(_ *Config, p *Parts) {
+	n := boot(t, crashtest.NewDisk(), g, func(_ *engine.Config, p *engine.Parts) {
 		stopped.Modules = p.Modules
 		p.Modules = stopped
 	})
 	connector := n.connector(t, nil)
 	n.deliver(t, connector, "1", "a: one")
 	<-stopped.asked
-	n.stop(t)
-	n = boot(t, n.disk, g)
-	defer n.stop(t)
+	n.Stop(t)
+	n = boot(t, n.Disk, g)
+	defer n.Stop(t)
 	if c := n.settled(t, connector); c.Counters.Failed != 0 || c.Counters.Normalized != 1 {
 		t.Errorf("%+v", c.Counters)
 	}
 	for _, task := range n.tasksOf(t, connector) {
-		if task = n.wait(t, task.ID); task.Status != abi.TaskCompleted {
+		if task = n.Wait(t, task.ID); task.Status != abi.TaskCompleted {
 			t.Errorf("the delivery's task: %s %+v", task.Status, task.Failure)
 		}
 	}
@@ -207,7 +209,7 @@ func TestDrainsEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				deaf := &pausedModules{entered: make(chan struct{}, 4), leave: make(chan struct{})}
-				n := boot(t, crashtest.NewDisk(), guests{"sorter": trapping, "echo": echo}, func(_ *Config, p *Parts) {
+				n := boot(t, crashtest.NewDisk(), enginetest.Guests{"sorter": trapping, "echo": enginetest.Echo}, func(_ *engine.Config, p *engine.Parts) {
 					deaf.Modules = p.Modules
 					p.Modules = deaf
 				})
@@ -217,11 +219,11 @@ func TestDrainsEnd(t *testing.T) {
 				<-deaf.entered
 				ctx, cancel := context.WithCancel(t.Context())
 				cancel()
-				if err := n.Drain(ctx); !errors.Is(err, ErrStuck) || !strings.Contains(err.Error(), "waiting for") {
+				if err := n.Drain(ctx); !errors.Is(err, engine.ErrStuck) || !strings.Contains(err.Error(), "waiting for") {
 					t.Errorf("the drain says %v", err)
 				}
 				close(deaf.leave)
-				n.stop(t) // now it ends
+				n.Stop(t) // now it ends
 			})
 		})
 	}

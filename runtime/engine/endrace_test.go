@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/storage"
 )
@@ -95,7 +97,7 @@ func (c *heldCommit) Wait(ctx context.Context) (storage.Position, error) {
 }
 
 // over returns what a node is configured with to run one Task at once, over p.
-func (p *pausing) over(c *Config, parts *Parts) {
+func (p *pausing) over(c *engine.Config, parts *engine.Parts) {
 	c.MaxRunning = 1
 	p.Store, parts.Store = parts.Store, p
 	p.waited = make(chan struct{}, 100)
@@ -104,11 +106,11 @@ func (p *pausing) over(c *Config, parts *Parts) {
 // endings are ways to end a Task from outside.
 var endings = map[string]func(n *node, id string) error{
 	"cancel": func(n *node, id string) error {
-		_, err := n.CancelTask(context.Background(), n.root, nil, id, abi.CancelTaskRequest{})
+		_, err := n.CancelTask(context.Background(), n.Root, nil, id, abi.CancelTaskRequest{})
 		return err
 	},
-	"deadline": func(n *node, id string) error { n.Expire(ledger.Key{Tenant: n.root.Tenant, ID: id}); return nil },
-	"budget":   func(n *node, id string) error { n.Exhaust(ledger.Key{Tenant: n.root.Tenant, ID: id}); return nil },
+	"deadline": func(n *node, id string) error { n.Expire(ledger.Key{Tenant: n.Root.Tenant, ID: id}); return nil },
+	"budget":   func(n *node, id string) error { n.Exhaust(ledger.Key{Tenant: n.Root.Tenant, ID: id}); return nil },
 }
 
 func tellsAWake(b *storage.Batch) bool {
@@ -128,15 +130,15 @@ type raced struct {
 // park brings the Task to its wait, and takes the only place that a Task runs in: once
 // woken it is queued.
 func (r *raced) park(entered chan struct{}) {
-	session := r.session(r)
-	r.id = r.submit(r, session, "persona_program")
+	session := r.Session(r)
+	r.id = r.Submit(r, session, "persona_program")
 	r.parked(r, r.id)
-	r.submit(r, session, "persona_hold")
+	r.Submit(r, session, "persona_hold")
 	<-entered
 }
 
 func (r *raced) answers() {
-	if _, err := r.AppendTaskMessage(context.Background(), r.root, nil, r.id, r.answer); err != nil {
+	if _, err := r.AppendTaskMessage(context.Background(), r.Root, nil, r.id, r.answer); err != nil {
 		r.Error(err)
 	}
 }
@@ -188,9 +190,9 @@ func TestEndAsAWaitEnds(t *testing.T) {
 		for how, end := range endings {
 			for when, race := range map[string]func(*raced){"the record was read": (*raced).afterReading, "the batch is on its way": (*raced).underway} {
 				t.Run(w.name+", "+how+", "+when, func(t *testing.T) {
-					hold, entered, leave := holding()
+					hold, entered, leave := enginetest.Holding()
 					store := &pausing{}
-					n := newNode(t, guests{"program": p().run, "hold": hold}, store.over)
+					n := newNode(t, enginetest.Guests{"program": p().run, "hold": hold}, store.over)
 					defer close(leave)
 					r := &raced{t, n, store, w.answer, end, ""}
 					r.park(entered)
@@ -200,16 +202,16 @@ func TestEndAsAWaitEnds(t *testing.T) {
 			}
 			t.Run(w.name+", "+how+", the run is not gone yet", func(t *testing.T) {
 				store, goOn := &pausing{}, make(chan struct{})
-				n := newNode(t, guests{"program": p().run}, store.over)
+				n := newNode(t, enginetest.Guests{"program": p().run}, store.over)
 				store.set(func() {
 					store.late = func(b *storage.Batch) <-chan struct{} {
-						if ParksATask(b) {
+						if engine.ParksATask(b) {
 							return goOn
 						}
 						return nil
 					}
 				})
-				r := &raced{t, n, store, w.answer, end, n.submit(t, n.session(t), "persona_program")}
+				r := &raced{t, n, store, w.answer, end, n.Submit(t, n.Session(t), "persona_program")}
 				n.waiting(t, r.id)
 				r.answers()
 				r.ends()
@@ -224,7 +226,7 @@ func TestEndAsAWaitEnds(t *testing.T) {
 // its wait, its second call.
 func (n *node) wantAnswerProved(t *testing.T, id, wait string) {
 	t.Helper()
-	task := n.wait(t, id)
+	task := n.Wait(t, id)
 	if rec := n.recordOf(t, id); len(rec.Entries) != 2 || rec.Entries[1].Open || !task.Status.Terminal() {
 		t.Fatalf("the task is %s with %d calls", task.Status, len(rec.Entries))
 	}
@@ -237,8 +239,8 @@ func (n *node) wantAnswerProved(t *testing.T, id, wait string) {
 // A Task that fails before its plugin is brought back has the receipt of what it did.
 func TestFailureBeforeTheRun(t *testing.T) {
 	store := &pausing{}
-	n := newNode(t, guests{"program": newProgram(op{abi.CallClock, ""}, waits[0].op).run}, store.over)
-	id := n.submit(t, n.session(t), "persona_program")
+	n := newNode(t, enginetest.Guests{"program": newProgram(op{abi.CallClock, ""}, waits[0].op).run}, store.over)
+	id := n.Submit(t, n.Session(t), "persona_program")
 	n.parked(t, id)
 	var once sync.Once
 	store.set(func() {
@@ -249,10 +251,10 @@ func TestFailureBeforeTheRun(t *testing.T) {
 			return err
 		}
 	})
-	if _, err := n.AppendTaskMessage(t.Context(), n.root, nil, id, waits[0].answer); err != nil {
+	if _, err := n.AppendTaskMessage(t.Context(), n.Root, nil, id, waits[0].answer); err != nil {
 		t.Fatal(err)
 	}
-	if task := n.wait(t, id); task.Status != abi.TaskFailed || task.Failure.Code != abi.FailureHost {
+	if task := n.Wait(t, id); task.Status != abi.TaskFailed || task.Failure.Code != abi.FailureHost {
 		t.Fatalf("%s %+v", task.Status, task.Failure)
 	}
 	n.wantAnswerProved(t, id, "input")
@@ -264,13 +266,13 @@ func TestReceiptsOfRacingEnds(t *testing.T) {
 	const tasks = 120
 	ops := []op{{abi.CallClock, ""}, {abi.CallSleep, `{"ms":1}`}, {abi.CallStateSet, `{"key":"a","value":1}`},
 		{abi.CallApprovalRequest, `{"action":"a","prompt":"?","timeout_seconds":0.004}`}, {abi.CallInputRequest, `{"prompt":"who?","timeout_seconds":0.004}`}, {abi.CallClock, ""}}
-	n := newNode(t, guests{"program": newProgram(ops...).run}, func(c *Config, _ *Parts) { c.MaxRunning = 4 })
-	session := n.session(t)
+	n := newNode(t, enginetest.Guests{"program": newProgram(ops...).run}, func(c *engine.Config, _ *engine.Parts) { c.MaxRunning = 4 })
+	session := n.Session(t)
 	var all sync.WaitGroup
 	var answers sync.Mutex
 	for i := range tasks {
 		random := rand.New(rand.NewPCG(1, uint64(i)))
-		id := n.submit(t, session, "persona_program")
+		id := n.Submit(t, session, "persona_program")
 		for _, end := range endings {
 			after := random.IntN(20)
 			all.Go(func() {
@@ -290,13 +292,13 @@ func TestReceiptsOfRacingEnds(t *testing.T) {
 		}
 	}
 	all.Wait()
-	list, err := n.List(t.Context(), n.root, abi.ObjectTask, desk.Filter{}, desk.Page{Limit: 200})
+	list, err := n.List(t.Context(), n.Root, abi.ObjectTask, desk.Filter{}, desk.Page{Limit: 200})
 	if err != nil || len(list.Docs) != tasks {
 		t.Fatalf("%d tasks, %v", len(list.Docs), err)
 	}
 	ends := map[string]int{}
 	for _, doc := range list.Docs {
-		task := as[abi.Task](t, doc)
+		task := enginetest.As[abi.Task](t, doc)
 		ends[string(task.Status)]++
 		if task.StartedAt.IsZero() {
 			continue // there is no record of it
@@ -309,7 +311,7 @@ func TestReceiptsOfRacingEnds(t *testing.T) {
 // eachEvent calls goOn for each event of a Task, as they come, until it returns false
 // or the Task has ended.
 func (n *node) eachEvent(t *testing.T, id string, goOn func(i int) bool) {
-	sub, err := n.Subscribe(context.Background(), n.root, desk.Filter{TaskID: id}, 0)
+	sub, err := n.Subscribe(context.Background(), n.Root, desk.Filter{TaskID: id}, 0)
 	if err != nil {
 		t.Error(err)
 		return

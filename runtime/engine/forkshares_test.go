@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/memories"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
@@ -60,12 +61,12 @@ func (k *keeper) run(ctx context.Context, h sandbox.Host) error {
 // restart follows. What came later is not there.
 func TestForkHasWhatItsRecordSays(t *testing.T) {
 	k := &keeper{changes: true}
-	g := guests{"keeper": k.run, "echo": echo}
+	g := enginetest.Guests{"keeper": k.run, "echo": enginetest.Echo}
 	n := boot(t, crashtest.NewDisk(), g)
-	defer func() { n.stop(t) }()
-	session := n.session(t)
-	id := n.submit(t, session, "persona_keeper")
-	if task := n.wait(t, id); task.Status != abi.TaskCompleted || !strings.Contains(k.told[2], `{"value":4}`) {
+	defer func() { n.Stop(t) }()
+	session := n.Session(t)
+	id := n.Submit(t, session, "persona_keeper")
+	if task := n.Wait(t, id); task.Status != abi.TaskCompleted || !strings.Contains(k.told[2], `{"value":4}`) {
 		t.Fatalf("%+v %q", task.Failure, k.told)
 	}
 	awaited := k.told[0]
@@ -73,11 +74,11 @@ func TestForkHasWhatItsRecordSays(t *testing.T) {
 	at := n.recordOf(t, id).Entries[5].EventID
 	fork := func(id string, same bool) abi.Task {
 		t.Helper()
-		doc, err := n.ForkTask(t.Context(), n.root, nil, id, abi.ForkTaskRequest{AtEventID: at, SameSession: same})
+		doc, err := n.ForkTask(t.Context(), n.Root, nil, id, abi.ForkTaskRequest{AtEventID: at, SameSession: same})
 		if err != nil {
 			t.Fatal(err)
 		}
-		task := n.wait(t, doc.ID)
+		task := n.Wait(t, doc.ID)
 		if task.Status != abi.TaskCompleted || len(k.told) != 4 || k.told[0] != awaited {
 			t.Fatalf("%s %+v, told %q", task.Status, task.Failure, k.told)
 		}
@@ -100,7 +101,7 @@ func TestForkHasWhatItsRecordSays(t *testing.T) {
 	if fork(id, true); k.told[1] != `0 {"value":3}` || !strings.Contains(k.told[3], "late") {
 		t.Errorf("in the same session, the fork does not see the session as it is: %q", k.told)
 	}
-	disk := n.disk.Crash(1, 1)
+	disk := n.Disk.Crash(1, 1)
 	n.abandon()
 	n = boot(t, disk, g)
 	fork(id, false)
@@ -111,32 +112,32 @@ func TestForkHasWhatItsRecordSays(t *testing.T) {
 // A fork takes over no Memory that was redacted since, and has its own.
 func TestForkTakesOverMemories(t *testing.T) {
 	k := &keeper{}
-	n := newNode(t, guests{"keeper": k.run})
-	session := n.session(t)
-	id := n.submit(t, session, "persona_keeper")
-	n.wait(t, id)
-	list, err := n.ListMemories(t.Context(), n.root, memories.Filter{OwnerID: session, Text: "one"}, desk.Page{Limit: 10})
+	n := newNode(t, enginetest.Guests{"keeper": k.run})
+	session := n.Session(t)
+	id := n.Submit(t, session, "persona_keeper")
+	n.Wait(t, id)
+	list, err := n.ListMemories(t.Context(), n.Root, memories.Filter{OwnerID: session, Text: "one"}, desk.Page{Limit: 10})
 	if err != nil || len(list.Docs) != 1 {
 		t.Fatal(len(list.Docs), err)
 	}
-	if err := n.RedactMemory(t.Context(), n.root, nil, list.Docs[0].ID); err != nil {
+	if err := n.RedactMemory(t.Context(), n.Root, nil, list.Docs[0].ID); err != nil {
 		t.Fatal(err)
 	}
-	doc, err := n.ForkSession(t.Context(), n.root, nil, session, abi.ForkSessionRequest{})
+	doc, err := n.ForkSession(t.Context(), n.Root, nil, session, abi.ForkSessionRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err = n.ListMemories(t.Context(), n.root, memories.Filter{OwnerID: doc.ID}, desk.Page{Limit: 10})
+	list, err = n.ListMemories(t.Context(), n.Root, memories.Filter{OwnerID: doc.ID}, desk.Page{Limit: 10})
 	if err != nil || len(list.Docs) != 1 {
 		t.Fatal(len(list.Docs), err)
 	}
-	if m := as[abi.Memory](t, list.Docs[0]); string(m.Content) != `"alpha two"` || m.SessionID != doc.ID || !strings.Contains(string(m.Provenance), `"copied_from":"mem_`) {
+	if m := enginetest.As[abi.Memory](t, list.Docs[0]); string(m.Content) != `"alpha two"` || m.SessionID != doc.ID || !strings.Contains(string(m.Provenance), `"copied_from":"mem_`) {
 		t.Errorf("%s", list.Docs[0].JSON)
 	}
-	if err := n.RedactMemory(t.Context(), n.root, nil, list.Docs[0].ID); err != nil {
+	if err := n.RedactMemory(t.Context(), n.Root, nil, list.Docs[0].ID); err != nil {
 		t.Fatal(err)
 	}
-	if list, err = n.ListMemories(t.Context(), n.root, memories.Filter{OwnerID: session, Text: "two"}, desk.Page{Limit: 10}); err != nil || len(list.Docs) != 1 {
+	if list, err = n.ListMemories(t.Context(), n.Root, memories.Filter{OwnerID: session, Text: "two"}, desk.Page{Limit: 10}); err != nil || len(list.Docs) != 1 {
 		t.Errorf("the source's own memory went with that of the fork: %d %v", len(list.Docs), err)
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
 
@@ -19,20 +20,20 @@ func TestContentThatTheDiskRefuses(t *testing.T) {
 	for _, refusal := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO} {
 		t.Run(refusal.Error(), func(t *testing.T) {
 			disk := crashtest.NewDisk()
-			n := boot(t, disk, guests{"echo": echo})
+			n := boot(t, disk, enginetest.Guests{"echo": enginetest.Echo})
 			defer func() {
 				ended, cancel := context.WithCancel(t.Context())
 				cancel()
-				_, _ = n.Drain(ended), n.store.Close() // the store has failed
+				_, _ = n.Drain(ended), n.Store.Close() // the store has failed
 			}()
-			session := n.session(t)
+			session := n.Session(t)
 			upload := func() error {
-				_, err := n.RegisterArtifact(t.Context(), n.root, nil, abi.RegisterArtifactRequest{SessionID: session, Kind: "file",
+				_, err := n.RegisterArtifact(t.Context(), n.Root, nil, abi.RegisterArtifactRequest{SessionID: session, Kind: "file",
 					MimeType: "text/plain", Visibility: abi.VisibilityInternal}, bytes.NewReader(make([]byte, 300_000)))
 				return err
 			}
 			submit := func(words string) error {
-				_, err := n.SubmitTask(t.Context(), n.root, nil, abi.SubmitTaskRequest{SessionID: session, Input: text(words)})
+				_, err := n.SubmitTask(t.Context(), n.Root, nil, abi.SubmitTaskRequest{SessionID: session, Input: enginetest.Text(words)})
 				return err
 			}
 			disk.Refuse(refusal)

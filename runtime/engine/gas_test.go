@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
@@ -17,15 +19,15 @@ import (
 
 // metered runs guests as a sandbox that counts gas does: each call costs rate.
 type metered struct {
-	guests
+	enginetest.Guests
 	rate uint64
 
 	mu  sync.Mutex
 	ran []sandbox.Limits // of each run
 }
 
-func (m *metered) ModuleAt(ctx context.Context, digest string) (Module, error) {
-	module, err := m.guests.ModuleAt(ctx, digest)
+func (m *metered) ModuleAt(ctx context.Context, digest string) (engine.Module, error) {
+	module, err := m.Guests.ModuleAt(ctx, digest)
 	return meteredModule{module, m}, err
 }
 
@@ -37,7 +39,7 @@ func (m *metered) last() sandbox.Limits {
 }
 
 type meteredModule struct {
-	Module
+	engine.Module
 	of *metered
 }
 
@@ -72,15 +74,15 @@ func (m *meter) Call(ctx context.Context, call string, request []byte) (abi.Call
 
 // rewriting makes a node one whose modules are rewritten by the given version, and
 // where each call costs rate.
-func rewriting(version string, rate uint64) (*metered, func(*Config, *Parts)) {
+func rewriting(version string, rate uint64) (*metered, enginetest.Configure) {
 	m := &metered{rate: rate}
-	return m, func(_ *Config, p *Parts) {
-		m.guests, p.Modules, p.Rewriter = p.Modules.(guests), m, version
+	return m, func(_ *engine.Config, p *engine.Parts) {
+		m.Guests, p.Modules, p.Rewriter = p.Modules.(enginetest.Guests), m, version
 	}
 }
 
-func gasLimit(gas uint64) func(*Config, *Parts) {
-	return func(c *Config, _ *Parts) { c.Limits = sandbox.DefaultLimits(); c.Limits.Gas = gas }
+func gasLimit(gas uint64) enginetest.Configure {
+	return func(c *engine.Config, _ *engine.Parts) { c.Limits = sandbox.DefaultLimits(); c.Limits.Gas = gas }
 }
 
 // A Task that uses up its gas fails for it, as often as it is run: after the power
@@ -92,16 +94,16 @@ func TestOutOfGas(t *testing.T) {
 			p := newProgram(say("1"), say("2"), say("3"), say("4"), say("5"), say("6"))
 			p.stopBefore(cut)
 			_, counting := rewriting("wharf-1", 100)
-			first := newNode(t, guests{"program": p.run}, counting, gasLimit(100*affordable+50))
-			session := first.session(t)
-			id := first.submit(t, session, "persona_program")
+			first := newNode(t, enginetest.Guests{"program": p.run}, counting, gasLimit(100*affordable+50))
+			session := first.Session(t)
+			id := first.Submit(t, session, "persona_program")
 			<-p.there
 			p.stopBefore(-1)
 			// The limit is the Task's from its start on, whatever that of the node is now.
 			_, counting = rewriting("wharf-1", 100)
-			second := boot(t, first.disk.Crash(uint64(cut), 0), guests{"program": p.run, "echo": echo}, counting)
-			defer second.stop(t)
-			task := second.wait(t, id)
+			second := boot(t, first.Disk.Crash(uint64(cut), 0), enginetest.Guests{"program": p.run, "echo": enginetest.Echo}, counting)
+			defer second.Stop(t)
+			task := second.Wait(t, id)
 			if task.Failure == nil || task.Failure.Code != abi.FailurePluginGas {
 				t.Fatalf("%s, %+v", task.Status, task.Failure)
 			}
@@ -121,13 +123,13 @@ func TestOutOfGas(t *testing.T) {
 // is part of what a replay has to do again.
 func TestGasIsReplayed(t *testing.T) {
 	disk := crashtest.NewDisk()
-	start := func(version string, rate uint64, more ...func(*Config, *Parts)) *node {
+	start := func(version string, rate uint64, more ...enginetest.Configure) *node {
 		_, counting := rewriting(version, rate)
-		return boot(t, disk, guests{"echo": echo}, append(more, counting)...)
+		return boot(t, disk, enginetest.Guests{"echo": enginetest.Echo}, append(more, counting)...)
 	}
 	n := start("wharf-1", 100, gasLimit(1000))
-	task := n.wait(t, n.submit(t, n.session(t), ""))
-	outcome, err := n.Get(t.Context(), n.root, abi.ObjectOutcome, task.OutcomeID)
+	task := n.Wait(t, n.Submit(t, n.Session(t), ""))
+	outcome, err := n.Get(t.Context(), n.Root, abi.ObjectOutcome, task.OutcomeID)
 	if err != nil || !strings.Contains(string(outcome.JSON), `"gas":200`) {
 		t.Errorf("%s, %v", outcome.JSON, err)
 	}
@@ -141,7 +143,7 @@ func TestGasIsReplayed(t *testing.T) {
 	if used := n.Stats().Gas; used != 600 {
 		t.Errorf("a run and two replays used %d", used)
 	}
-	n.stop(t)
+	n.Stop(t)
 
 	for _, c := range []struct {
 		name, version string
@@ -159,7 +161,7 @@ func TestGasIsReplayed(t *testing.T) {
 		failure := again.Failure
 		if failure == nil {
 			failure = &abi.Failure{}
-			if text, err := n.ReceiptWire(t.Context(), n.root, again.ReceiptID); err != nil || string(text) != wire {
+			if text, err := n.ReceiptWire(t.Context(), n.Root, again.ReceiptID); err != nil || string(text) != wire {
 				t.Errorf("%s: %v, the receipt %s, want %s", c.name, err, text, wire)
 			}
 		}
@@ -172,7 +174,7 @@ func TestGasIsReplayed(t *testing.T) {
 				t.Errorf("%s: does not say %s: %s", c.name, words, told)
 			}
 		}
-		n.stop(t)
+		n.Stop(t)
 	}
 }
 
@@ -183,13 +185,13 @@ func TestGoesOnWithAnotherRewriter(t *testing.T) {
 		p := newProgram(say("1"), say("2"))
 		p.stopBefore(1)
 		_, counting := rewriting("wharf-1", 100)
-		first := newNode(t, guests{"program": p.run}, counting, gasLimit(1000))
-		id := first.submit(t, first.session(t), "persona_program")
+		first := newNode(t, enginetest.Guests{"program": p.run}, counting, gasLimit(1000))
+		id := first.Submit(t, first.Session(t), "persona_program")
 		<-p.there
 		p.stopBefore(-1)
 		_, counting = rewriting("wharf-2", rate)
-		second := boot(t, first.disk.Crash(rate, 0), guests{"program": p.run, "echo": echo}, counting)
-		task := second.wait(t, id)
+		second := boot(t, first.Disk.Crash(rate, 0), enginetest.Guests{"program": p.run, "echo": enginetest.Echo}, counting)
+		task := second.Wait(t, id)
 		if task.Failure == nil {
 			task.Failure = &abi.Failure{}
 		}
@@ -199,7 +201,7 @@ func TestGoesOnWithAnotherRewriter(t *testing.T) {
 		if r := second.wire(t, task); r.Metadata.Gas != 0 || r.Metadata.Rewriter != "wharf-1" {
 			t.Errorf("%d: %+v", rate, r.Metadata)
 		}
-		second.stop(t)
+		second.Stop(t)
 	}
 }
 
@@ -207,15 +209,15 @@ func TestGoesOnWithAnotherRewriter(t *testing.T) {
 // open, and any other plugin, is limited as the node says.
 func TestLimitsOfAPlugin(t *testing.T) {
 	m, counting := rewriting("wharf-1", 1)
-	n := newNode(t, guests{"small": echo}, counting, func(c *Config, _ *Parts) {
+	n := newNode(t, enginetest.Guests{"small": enginetest.Echo}, counting, func(c *engine.Config, _ *engine.Parts) {
 		c.Limits = sandbox.DefaultLimits()
 		c.PluginLimits = map[string]sandbox.Limits{"small": {MemoryBytes: 1 << 20, Gas: 77, Depth: 5, WallTime: 3}}
 	})
-	session := n.session(t)
+	session := n.Session(t)
 	node, small := sandbox.DefaultLimits(), sandbox.DefaultLimits()
 	small.MemoryBytes, small.Gas, small.Depth, small.WallTime = 1<<20, 77, 5, 3
 	for persona, want := range map[string]sandbox.Limits{"persona_small": small, "persona_echo": node} {
-		task := n.wait(t, n.submit(t, session, persona))
+		task := n.Wait(t, n.Submit(t, session, persona))
 		if got := m.last(); got != want {
 			t.Errorf("%s ran under %+v, want %+v", persona, got, want)
 		}
@@ -238,25 +240,25 @@ func TestARecordThatAllowsItsRunTooMuch(t *testing.T) {
 	const gas, most = 1 << 50, 1 << 40
 	program := func() func(context.Context, sandbox.Host) error { return newProgram(say("1"), say("2"), say("3")).run }
 	_, counting := rewriting("wharf-1", most)
-	first := newNode(t, guests{"program": program()}, counting, func(c *Config, _ *Parts) {
+	first := newNode(t, enginetest.Guests{"program": program()}, counting, func(c *engine.Config, _ *engine.Parts) {
 		c.Limits = sandbox.DefaultLimits()
 		c.Limits.MemoryBytes, c.Limits.HostCalls, c.Limits.PayloadBytes, c.Limits.OutputBytes, c.Limits.Gas = most, most, most, most, gas
 	})
-	id := first.submit(t, first.session(t), "persona_program")
-	if task := first.wait(t, id); task.Status != abi.TaskCompleted {
+	id := first.Submit(t, first.Session(t), "persona_program")
+	if task := first.Wait(t, id); task.Status != abi.TaskCompleted {
 		t.Fatalf("%s %+v", task.Status, task.Failure)
 	}
 	m, counting := rewriting("wharf-1", 1)
-	second := boot(t, first.disk.Crash(1, 0), guests{"program": program(), "echo": echo}, counting, gasLimit(2))
-	defer second.stop(t)
+	second := boot(t, first.Disk.Crash(1, 0), enginetest.Guests{"program": program(), "echo": enginetest.Echo}, counting, gasLimit(2))
+	defer second.Stop(t)
 	second.replay(t, id, abi.ReplayTaskRequest{})
 	want := sandbox.DefaultLimits()
 	if got := m.last(); got != want {
 		t.Errorf("it ran under %+v, want %+v", got, want)
 	}
 	_, counting = rewriting("wharf-1", most)
-	third := boot(t, second.disk.Crash(1, 0), guests{"program": program(), "echo": echo}, counting)
-	defer third.stop(t)
+	third := boot(t, second.Disk.Crash(1, 0), enginetest.Guests{"program": program(), "echo": enginetest.Echo}, counting)
+	defer third.Stop(t)
 	again := third.replay(t, id, abi.ReplayTaskRequest{Reason: "again"})
 	if again.Status != abi.TaskFailed || again.Failure.Code != abi.FailureDivergence || !strings.Contains(again.Failure.Message, "gas: 1125899906842624, here 100000000000") {
 		t.Errorf("%s %+v", again.Status, again.Failure)
@@ -267,23 +269,23 @@ func TestARecordThatAllowsItsRunTooMuch(t *testing.T) {
 // with an instance of their own, and without counting. Their receipts do not change.
 func TestTasksOfBefore(t *testing.T) {
 	p := newProgram(everyKind()...)
-	g := guests{"program": p.run, "echo": echo}
+	g := enginetest.Guests{"program": p.run, "echo": enginetest.Echo}
 	first := newNode(t, g)
-	session := first.session(t)
-	ended := first.wait(t, first.submit(t, session, "persona_program"))
+	session := first.Session(t)
+	ended := first.Wait(t, first.Submit(t, session, "persona_program"))
 	replayed := first.wantReplay(t, ended.ID)
 	issued := first.wire(t, ended)
 	p.stopBefore(7)
-	open := first.submit(t, session, "persona_program")
+	open := first.Submit(t, session, "persona_program")
 	<-p.there
 	p.stopBefore(-1)
 	before := first.recordOf(t, ended.ID)
 
 	m, counting := rewriting("wharf-1", 1)
-	second := boot(t, first.disk.Crash(3, 0), g, counting)
-	defer second.stop(t)
+	second := boot(t, first.Disk.Crash(3, 0), g, counting)
+	defer second.Stop(t)
 	for _, id := range []string{open, ended.ID} {
-		task := second.wait(t, id)
+		task := second.Wait(t, id)
 		r := second.wire(t, task)
 		if task.Status != abi.TaskCompleted || r.Metadata.Rewriter != "" || r.Metadata.Gas != 0 || r.Metadata.Arch == "" || r.ReplayInput.Materials[1].Metadata != nil {
 			t.Errorf("%s, %+v", task.Status, r.Metadata)
@@ -302,7 +304,7 @@ func TestTasksOfBefore(t *testing.T) {
 	if r := second.wire(t, ended); r.Chain.ReceiptHash != issued.Chain.ReceiptHash {
 		t.Error("the receipt has changed")
 	}
-	now := second.wire(t, second.wait(t, second.submit(t, session, "")))
+	now := second.wire(t, second.Wait(t, second.Submit(t, session, "")))
 	if now.Metadata.Rewriter != "wharf-1" || now.Metadata.Gas == 0 || now.Metadata.Arch != "" || now.ReplayInput.Materials[1].Metadata.Rewriter != "wharf-1" {
 		t.Errorf("a Task of now: %+v", now.Metadata)
 	}

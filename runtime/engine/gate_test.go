@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -13,6 +13,8 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/provider"
 )
 
@@ -57,8 +59,8 @@ func (b *toolbox) reached() string {
 }
 
 // asPersona gives every Persona of a node what change says.
-func asPersona(change func(*abi.Persona)) func(*Config, *Parts) {
-	return func(_ *Config, p *Parts) {
+func asPersona(change func(*abi.Persona)) enginetest.Configure {
+	return func(_ *engine.Config, p *engine.Parts) {
 		p.Personas = slices.Clone(p.Personas)
 		for i := range p.Personas {
 			if p.Personas[i].ID != "persona_echo" {
@@ -68,19 +70,21 @@ func asPersona(change func(*abi.Persona)) func(*Config, *Parts) {
 	}
 }
 
-func atTier(tier abi.AutonomyTier) func(*Config, *Parts) {
+func atTier(tier abi.AutonomyTier) enginetest.Configure {
 	return asPersona(func(p *abi.Persona) { p.AutonomyTier = tier })
 }
 
-func withTools(b *toolbox) func(*Config, *Parts) {
-	return func(_ *Config, p *Parts) { p.Performers = map[string]provider.Performer{abi.CallToolCall: b} }
+func withTools(b *toolbox) enginetest.Configure {
+	return func(_ *engine.Config, p *engine.Parts) {
+		p.Performers = map[string]provider.Performer{abi.CallToolCall: b}
+	}
 }
 
 // decide answers a Task that waits for a decision.
 func (n *node) decide(t testing.TB, id, decision string) {
 	t.Helper()
 	part := jsontext.Value(decision)
-	_, err := n.AppendTaskMessage(context.Background(), n.root, nil, id, abi.AppendTaskMessageRequest{Kind: abi.TaskMessageToolConfirmation,
+	_, err := n.AppendTaskMessage(context.Background(), n.Root, nil, id, abi.AppendTaskMessageRequest{Kind: abi.TaskMessageToolConfirmation,
 		Message: &abi.MessageInput{Role: abi.RoleUser, Parts: []abi.Part{{Type: abi.PartJSON, Value: part}}}})
 	if err != nil {
 		t.Fatal(err)
@@ -107,11 +111,11 @@ func TestGate(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, crash %v", name, crash), func(t *testing.T) {
 				box := &toolbox{}
 				p := newProgram(say("before"), writeTool(`{"path": "a"}`), say("after"))
-				g := guests{"program": p.run, "echo": echo}
-				configure := []func(*Config, *Parts){withTools(box), atTier(abi.TierActWithApproval)}
+				g := enginetest.Guests{"program": p.run, "echo": enginetest.Echo}
+				configure := []enginetest.Configure{withTools(box), atTier(abi.TierActWithApproval)}
 				n := newNode(t, g, configure...)
-				session := n.session(t)
-				id := n.submit(t, session, "persona_program")
+				session := n.Session(t)
+				id := n.Submit(t, session, "persona_program")
 				parked := n.parked(t, id)
 				w := parked.Waiting
 				if !w.Gate || w.Call != abi.CallToolCall || w.Action != "tool.call fs:write" || string(w.Arguments) != `{"path":"a"}` || w.Quorum != 1 {
@@ -121,14 +125,14 @@ func TestGate(t *testing.T) {
 					t.Fatalf("it is %s", parked.Status)
 				}
 				if crash {
-					n = boot(t, n.disk.Crash(1, 0), g, configure...)
-					defer n.stop(t)
+					n = boot(t, n.Disk.Crash(1, 0), g, configure...)
+					defer n.Stop(t)
 				}
 				if box.reached() != "" {
 					t.Fatalf("before anybody approved, the tool was called: %s", box.reached())
 				}
 				n.decide(t, id, try.decision)
-				task := n.wait(t, id)
+				task := n.Wait(t, id)
 				if task.Status != abi.TaskCompleted {
 					t.Fatalf("%s %+v", task.Status, task.Failure)
 				}
@@ -139,7 +143,7 @@ func TestGate(t *testing.T) {
 				if last := runs[len(runs)-1]; !strings.Contains(last[1], try.told) {
 					t.Errorf("the plugin was told %s", last[1])
 				}
-				wire, err := n.ReceiptWire(context.Background(), n.root, task.ReceiptID)
+				wire, err := n.ReceiptWire(context.Background(), n.Root, task.ReceiptID)
 				if err != nil || !strings.Contains(string(wire), `"action":"tool.call fs:write"`) {
 					t.Errorf("%v: the receipt does not list the approval: %s", err, wire)
 				}
@@ -157,20 +161,20 @@ func TestAnApprovalIsForOneClient(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, crash %v", then, crash), func(t *testing.T) {
 				box := &toolbox{by: "key:a"}
 				p := newProgram(writeTool(`{"eur":1000}`))
-				g := guests{"program": p.run, "echo": echo}
-				configure := []func(*Config, *Parts){withTools(box), atTier(abi.TierActWithApproval)}
+				g := enginetest.Guests{"program": p.run, "echo": enginetest.Echo}
+				configure := []enginetest.Configure{withTools(box), atTier(abi.TierActWithApproval)}
 				n := newNode(t, g, configure...)
-				id := n.submit(t, n.session(t), "persona_program")
+				id := n.Submit(t, n.Session(t), "persona_program")
 				if w := n.parked(t, id).Waiting; w.Action != "tool.call fs:write of key:a" {
 					t.Errorf("the approver is shown %q", w.Action)
 				}
 				if crash {
-					n = boot(t, n.disk.Crash(1, 0), g, configure...)
-					defer n.stop(t)
+					n = boot(t, n.Disk.Crash(1, 0), g, configure...)
+					defer n.Stop(t)
 				}
 				box.belongTo(then)
 				n.decide(t, id, `{"decision":"approved"}`)
-				if task := n.wait(t, id); task.Status != abi.TaskCompleted {
+				if task := n.Wait(t, id); task.Status != abi.TaskCompleted {
 					t.Fatalf("%s %+v", task.Status, task.Failure)
 				}
 				if got := box.reached(); got != reached {
@@ -210,21 +214,21 @@ func harmless() []op {
 func (n *node) outside(t testing.TB, id string, box *toolbox, web *target) string {
 	t.Helper()
 	tenant, children := 0, 0
-	memories, err := n.List(context.Background(), n.root, abi.ObjectMemory, desk.Filter{}, desk.Page{Limit: 100})
+	memories, err := n.List(context.Background(), n.Root, abi.ObjectMemory, desk.Filter{}, desk.Page{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, doc := range memories.Docs {
-		if as[abi.Memory](t, doc).Scope == abi.MemoryTenant {
+		if enginetest.As[abi.Memory](t, doc).Scope == abi.MemoryTenant {
 			tenant++
 		}
 	}
-	tasks, err := n.List(context.Background(), n.root, abi.ObjectTask, desk.Filter{}, desk.Page{Limit: 100})
+	tasks, err := n.List(context.Background(), n.Root, abi.ObjectTask, desk.Filter{}, desk.Page{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, doc := range tasks.Docs {
-		if as[abi.Task](t, doc).ParentTaskID == id {
+		if enginetest.As[abi.Task](t, doc).ParentTaskID == id {
 			children++
 		}
 	}
@@ -248,15 +252,15 @@ func TestTiers(t *testing.T) {
 		t.Run(string(tier), func(t *testing.T) {
 			box, web := &toolbox{}, &target{}
 			p := newProgram(append(harmless(), writes()...)...)
-			n := newNode(t, guests{"program": p.run, "echo": echo}, atTier(tier), func(_ *Config, parts *Parts) {
+			n := newNode(t, enginetest.Guests{"program": p.run, "echo": enginetest.Echo}, atTier(tier), func(_ *engine.Config, parts *engine.Parts) {
 				parts.Performers = map[string]provider.Performer{abi.CallToolCall: box, abi.CallHTTPFetch: web}
 			})
-			id := n.submit(t, n.session(t), "persona_program")
+			id := n.Submit(t, n.Session(t), "persona_program")
 			for range want.asked {
 				n.parked(t, id)
 				n.decide(t, id, `{"decision":"approved"}`)
 			}
-			task := n.wait(t, id)
+			task := n.Wait(t, id)
 			if task.Status != abi.TaskCompleted {
 				t.Fatalf("%+v", task.Failure)
 			}
@@ -279,7 +283,7 @@ func TestTiers(t *testing.T) {
 // for none.
 func (n *node) wantHeldBack(t testing.TB, task *abi.Task, kind abi.EventKind) {
 	t.Helper()
-	events, _, err := n.Events(context.Background(), n.root, desk.Filter{TaskID: task.ID}, 0, 1000)
+	events, _, err := n.Events(context.Background(), n.Root, desk.Filter{TaskID: task.ID}, 0, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +300,7 @@ func (n *node) wantHeldBack(t testing.TB, task *abi.Task, kind abi.EventKind) {
 		}
 		told = append(told, call)
 	}
-	doc, err := n.Get(context.Background(), n.root, abi.ObjectOutcome, task.OutcomeID)
+	doc, err := n.Get(context.Background(), n.Root, abi.ObjectOutcome, task.OutcomeID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,7 +308,7 @@ func (n *node) wantHeldBack(t testing.TB, task *abi.Task, kind abi.EventKind) {
 		Proposals    []abi.WithheldCall `json:"proposals"`
 		ShadowWrites []abi.WithheldCall `json:"shadow_writes"`
 	}
-	if err := json.Unmarshal(as[abi.Outcome](t, doc).Metrics, &held); err != nil {
+	if err := json.Unmarshal(enginetest.As[abi.Outcome](t, doc).Metrics, &held); err != nil {
 		t.Fatal(err)
 	}
 	if got := append(held.Proposals, held.ShadowWrites...); fmt.Sprint(got) != fmt.Sprint(told) {
@@ -344,12 +348,12 @@ func TestToolsThatAreShown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newProgram(op{abi.CallToolList, `{}`})
-			n := newNode(t, guests{"program": p.run, "echo": echo}, asPersona(func(p *abi.Persona) { p.Tools, p.Handoffs = try.tools, try.handoffs }),
-				func(_ *Config, parts *Parts) {
+			n := newNode(t, enginetest.Guests{"program": p.run, "echo": enginetest.Echo}, asPersona(func(p *abi.Persona) { p.Tools, p.Handoffs = try.tools, try.handoffs }),
+				func(_ *engine.Config, parts *engine.Parts) {
 					parts.Performers = map[string]provider.Performer{abi.CallToolList: lister{}}
 				})
-			id := n.submit(t, n.session(t), "persona_program")
-			n.wait(t, id)
+			id := n.Submit(t, n.Session(t), "persona_program")
+			n.Wait(t, id)
 			if got := p.runs()[0][0]; got != `0 {"tools":`+try.want+`}` {
 				t.Errorf("it was shown %s", got)
 			}

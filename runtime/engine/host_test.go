@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -10,14 +10,16 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 )
 
 // calling runs a plugin that makes host calls, and returns the Task.
 func calling(t *testing.T, plugin func(ctx context.Context, h sandbox.Host)) (*node, abi.Task) {
 	t.Helper()
-	n := newNode(t, guests{"call": func(ctx context.Context, h sandbox.Host) error { plugin(ctx, h); return nil }})
-	return n, n.wait(t, n.submit(t, n.session(t), "persona_call"))
+	n := newNode(t, enginetest.Guests{"call": func(ctx context.Context, h sandbox.Host) error { plugin(ctx, h); return nil }})
+	return n, n.Wait(t, n.Submit(t, n.Session(t), "persona_call"))
 }
 
 func TestHostCallsRefuseBadRequests(t *testing.T) {
@@ -91,15 +93,15 @@ func TestArtifactsOfATask(t *testing.T) {
 			}
 		}
 	})
-	list, err := n.List(t.Context(), n.root, abi.ObjectArtifact, desk.Filter{TaskID: task.ID}, desk.Page{Limit: 10})
+	list, err := n.List(t.Context(), n.Root, abi.ObjectArtifact, desk.Filter{TaskID: task.ID}, desk.Page{Limit: 10})
 	if err != nil || len(list.Docs) != 1 {
 		t.Fatalf("%d artifacts, %v", len(list.Docs), err)
 	}
-	a := as[abi.Artifact](t, list.Docs[0])
+	a := enginetest.As[abi.Artifact](t, list.Docs[0])
 	if a.Name != "a.txt" || *a.SizeBytes != int64(len(content)) || a.SessionID != task.SessionID {
 		t.Errorf("%+v", a)
 	}
-	_, blob, err := n.OpenArtifact(t.Context(), n.root, a.ID)
+	_, blob, err := n.OpenArtifact(t.Context(), n.Root, a.ID)
 	if err != nil || blob == nil || blob.Size() != int64(len(content)) {
 		t.Fatal(err)
 	}
@@ -108,14 +110,14 @@ func TestArtifactsOfATask(t *testing.T) {
 
 // A client that states another's hash gets no bytes by it.
 func TestStatedHashGivesNoContent(t *testing.T) {
-	n := newNode(t, guests{})
-	doc, err := n.RegisterArtifact(t.Context(), n.root, nil, abi.RegisterArtifactRequest{
+	n := newNode(t, enginetest.Guests{})
+	doc, err := n.RegisterArtifact(t.Context(), n.Root, nil, abi.RegisterArtifactRequest{
 		Kind: abi.ArtifactFile, MimeType: "text/plain", Visibility: abi.VisibilityPublic}, strings.NewReader("secret"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	other, _ := n.newKey(t, abi.CreateKeyRequest{Name: "x", Tenant: "acme"})
-	hash := as[abi.Artifact](t, doc).SHA256
+	hash := enginetest.As[abi.Artifact](t, doc).SHA256
 	claim, err := n.RegisterArtifact(t.Context(), other, nil, abi.RegisterArtifactRequest{
 		Kind: abi.ArtifactFile, MimeType: "text/plain", Visibility: abi.VisibilityPublic, SHA256: hash}, nil)
 	if err != nil {
@@ -127,7 +129,7 @@ func TestStatedHashGivesNoContent(t *testing.T) {
 	wrong := strings.Repeat("0", 64)
 	_, err = n.RegisterArtifact(t.Context(), other, nil, abi.RegisterArtifactRequest{
 		Kind: abi.ArtifactFile, MimeType: "text/plain", Visibility: abi.VisibilityPublic, SHA256: &wrong}, strings.NewReader("x"))
-	if wantCode(t, err, abi.CodeInvalidRequest).Param != "sha256" {
+	if enginetest.WantCode(t, err, abi.CodeInvalidRequest).Param != "sha256" {
 		t.Error("the error does not name sha256")
 	}
 }
@@ -135,7 +137,7 @@ func TestStatedHashGivesNoContent(t *testing.T) {
 // A plugin's hints are in the stream in order, and bounded.
 func TestHintsAreBounded(t *testing.T) {
 	n, task := calling(t, func(ctx context.Context, h sandbox.Host) {
-		for range MaxHints + 100 {
+		for range engine.MaxHints + 100 {
 			if status, _, _ := h.Call(ctx, abi.CallLog, []byte(`{"level":"info","message":"x"}`)); status != abi.CallOK {
 				t.Fatal("a log line was refused")
 			}
@@ -146,7 +148,7 @@ func TestHintsAreBounded(t *testing.T) {
 	for more := true; more; {
 		var events []desk.Event
 		var err error
-		events, more, err = n.Events(t.Context(), n.root, desk.Filter{TaskID: task.ID}, after, 1000)
+		events, more, err = n.Events(t.Context(), n.Root, desk.Filter{TaskID: task.ID}, after, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,7 +166,7 @@ func TestHintsAreBounded(t *testing.T) {
 			}
 		}
 	}
-	if hints != MaxHints {
-		t.Errorf("%d hints, want %d", hints, MaxHints)
+	if hints != engine.MaxHints {
+		t.Errorf("%d hints, want %d", hints, engine.MaxHints)
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -21,6 +21,8 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/intake"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
@@ -86,7 +88,7 @@ func asTask(d *abi.Delivery) abi.NormalizedDelivery {
 		return abi.NormalizedDelivery{Ignored: "it is nothing"}
 	}
 	thread, _, _ := strings.Cut(d.Text, ":")
-	return abi.NormalizedDelivery{Tasks: []abi.ConnectorTask{{Input: text(strings.ReplaceAll(d.Text, `"`, "'")), Thread: thread}}}
+	return abi.NormalizedDelivery{Tasks: []abi.ConnectorTask{{Input: enginetest.Text(strings.ReplaceAll(d.Text, `"`, "'")), Thread: thread}}}
 }
 
 // trapping is asTask, and fails like a guest at a delivery that says so.
@@ -110,7 +112,7 @@ func (n *node) connector(t testing.TB, change func(*abi.CreateConnectorRequest))
 	if change != nil {
 		change(&req)
 	}
-	doc, err := n.CreateConnector(t.Context(), n.root, nil, req)
+	doc, err := n.CreateConnector(t.Context(), n.Root, nil, req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +122,7 @@ func (n *node) connector(t testing.TB, change func(*abi.CreateConnectorRequest))
 // deliver hands over a delivery under an id.
 func (n *node) deliver(t testing.TB, connector, id, body string) intake.Received {
 	t.Helper()
-	got, err := n.Receive(t.Context(), n.root, connector, &intake.Incoming{Method: http.MethodPost, Header: headers{"webhook-id": id}, Body: []byte(body)})
+	got, err := n.Receive(t.Context(), n.Root, connector, &intake.Incoming{Method: http.MethodPost, Header: headers{"webhook-id": id}, Body: []byte(body)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,11 +133,11 @@ func (n *node) deliver(t testing.TB, connector, id, body string) intake.Received
 func (n *node) settled(t testing.TB, connector string) abi.Connector {
 	t.Helper()
 	for {
-		doc, err := n.GetConnector(t.Context(), n.root, connector)
+		doc, err := n.GetConnector(t.Context(), n.Root, connector)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c := as[abi.Connector](t, doc); c.Counters.Pending == 0 {
+		if c := enginetest.As[abi.Connector](t, doc); c.Counters.Pending == 0 {
 			return c
 		}
 		n.yield(t)
@@ -156,12 +158,12 @@ func (n *node) yield(t testing.TB) {
 func (n *node) tasksOf(t testing.TB, connector string) (list []abi.Task) {
 	t.Helper()
 	for after := ""; ; {
-		page, err := n.List(t.Context(), n.root, abi.ObjectTask, desk.Filter{}, desk.Page{Limit: 200, After: after})
+		page, err := n.List(t.Context(), n.Root, abi.ObjectTask, desk.Filter{}, desk.Page{Limit: 200, After: after})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, doc := range page.Docs {
-			if task := as[abi.Task](t, doc); task.ConnectorID == connector {
+			if task := enginetest.As[abi.Task](t, doc); task.ConnectorID == connector {
 				list = append(list, task)
 			}
 		}
@@ -172,7 +174,7 @@ func (n *node) tasksOf(t testing.TB, connector string) (list []abi.Task) {
 }
 
 func TestDeliveriesBecomeTasksOnce(t *testing.T) {
-	n := newNode(t, guests{"sorter": trapping})
+	n := newNode(t, enginetest.Guests{"sorter": trapping})
 	id := n.connector(t, nil)
 	for i := range 50 {
 		if got := n.deliver(t, id, strconv.Itoa(i), fmt.Sprintf("thread %d: hello", i%3)); got.Status != intake.DeliveryAccepted || got.ID == "" {
@@ -191,7 +193,7 @@ func TestDeliveriesBecomeTasksOnce(t *testing.T) {
 	sessions := map[string]int{}
 	for _, task := range n.tasksOf(t, id) {
 		sessions[task.SessionID]++
-		if ended := n.wait(t, task.ID); ended.Status != abi.TaskCompleted || ended.DeliveryID == "" {
+		if ended := n.Wait(t, task.ID); ended.Status != abi.TaskCompleted || ended.DeliveryID == "" {
 			t.Errorf("task %s is %s, of delivery %q", task.ID, ended.Status, ended.DeliveryID)
 		}
 	}
@@ -203,7 +205,7 @@ func TestDeliveriesBecomeTasksOnce(t *testing.T) {
 
 // A batch with deliveries that the plugin traps at or puts aside loses nothing of the rest.
 func TestBadDeliveriesArePutAside(t *testing.T) {
-	n := newNode(t, guests{"sorter": trapping})
+	n := newNode(t, enginetest.Guests{"sorter": trapping})
 	id := n.connector(t, nil)
 	n.pause(t, id, abi.ConnectorPaused)
 	for i := range 300 {
@@ -218,7 +220,7 @@ func TestBadDeliveriesArePutAside(t *testing.T) {
 		}
 		n.deliver(t, id, strconv.Itoa(i), body)
 	}
-	if c := as[abi.Connector](t, must(n.GetConnector(t.Context(), n.root, id))); c.Counters.Pending != 300 {
+	if c := enginetest.As[abi.Connector](t, must(n.GetConnector(t.Context(), n.Root, id))); c.Counters.Pending != 300 {
 		t.Fatalf("%d are pending while it is paused", c.Counters.Pending)
 	}
 	n.pause(t, id, abi.ConnectorActive)
@@ -226,19 +228,19 @@ func TestBadDeliveriesArePutAside(t *testing.T) {
 	if want := (abi.ConnectorCounters{Received: 300, Normalized: 296, Tasks: 295, Failed: 4}); *c.Counters != want {
 		t.Errorf("counters %+v, want %+v", *c.Counters, want)
 	}
-	letters, err := n.List(t.Context(), n.root, abi.ObjectDeadLetter, desk.Filter{}, desk.Page{Limit: 200})
+	letters, err := n.List(t.Context(), n.Root, abi.ObjectDeadLetter, desk.Filter{}, desk.Page{Limit: 200})
 	if err != nil || len(letters.Docs) != 4 {
 		t.Fatalf("%d dead letters, %v", len(letters.Docs), err)
 	}
 	codes := map[string]int{}
 	for _, doc := range letters.Docs {
-		letter := as[abi.DeadLetter](t, doc)
+		letter := enginetest.As[abi.DeadLetter](t, doc)
 		codes[letter.Failure.Code]++
-		d, err := n.Get(t.Context(), n.root, abi.ObjectDelivery, letter.DeliveryID)
+		d, err := n.Get(t.Context(), n.Root, abi.ObjectDelivery, letter.DeliveryID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if kept := as[abi.Delivery](t, d); kept.Text != "bad" && kept.Text != "sick" {
+		if kept := enginetest.As[abi.Delivery](t, d); kept.Text != "bad" && kept.Text != "sick" {
 			t.Errorf("the dead letter's delivery says %q", kept.Text)
 		}
 	}
@@ -250,7 +252,7 @@ func TestBadDeliveriesArePutAside(t *testing.T) {
 
 func (n *node) pause(t testing.TB, id string, to abi.ConnectorStatus) {
 	t.Helper()
-	if _, err := n.UpdateConnector(t.Context(), n.root, nil, id, abi.UpdateConnectorRequest{Status: &to}); err != nil {
+	if _, err := n.UpdateConnector(t.Context(), n.Root, nil, id, abi.UpdateConnectorRequest{Status: &to}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -265,9 +267,9 @@ func must[T any](v T, err error) T {
 // After a power cut at any moment, with any share of what was not synced lost, each
 // delivery that was answered has exactly one Task, and each that comes again has none more.
 func TestDeliveriesSurvivePowerCuts(t *testing.T) {
-	g := guests{"echo": echo, "sorter": trapping}
+	g := enginetest.Guests{"echo": enginetest.Echo, "sorter": trapping}
 	n := boot(t, crashtest.NewDisk(), g)
-	defer n.stop(t)
+	defer n.Stop(t)
 	id := n.connector(t, nil)
 	acked := 0
 	for step := range 6 {
@@ -279,7 +281,7 @@ func TestDeliveriesSurvivePowerCuts(t *testing.T) {
 			n.settled(t, id)
 		}
 		for seed, kept := range []float64{0, 0.5, 1} {
-			disk := n.disk.Crash(uint64(step*3+seed), kept)
+			disk := n.Disk.Crash(uint64(step*3+seed), kept)
 			survivor := boot(t, disk, g)
 			for i := range acked {
 				if got := survivor.deliver(t, id, strconv.Itoa(i), "thread: hello"); got.Status != intake.DeliveryDeduped {
@@ -291,14 +293,14 @@ func TestDeliveriesSurvivePowerCuts(t *testing.T) {
 				t.Errorf("step %d, %v kept: %d deliveries have %+v, and %d tasks", step, kept, acked, *c.Counters, len(survivor.tasksOf(t, id)))
 			}
 			survivor.wantSound(t)
-			survivor.stop(t)
+			survivor.Stop(t)
 		}
 	}
 }
 
 // More than fits in memory is read from the log, in its order and once.
 func TestDeliveriesBeyondMemory(t *testing.T) {
-	n := newNode(t, guests{"sorter": trapping}, func(c *Config, _ *Parts) { c.Connectors.InboxBytes = 4000 })
+	n := newNode(t, enginetest.Guests{"sorter": trapping}, func(c *engine.Config, _ *engine.Parts) { c.Connectors.InboxBytes = 4000 })
 	id := n.connector(t, nil)
 	var group sync.WaitGroup
 	for worker := range 8 {
@@ -320,14 +322,14 @@ func TestDeliveriesBeyondMemory(t *testing.T) {
 
 // What a Connector had in memory is free for others once it is deleted.
 func TestADeletedConnectorHoldsNoMemory(t *testing.T) {
-	n := newNode(t, guests{"sorter": trapping})
+	n := newNode(t, enginetest.Guests{"sorter": trapping})
 	id := n.connector(t, nil)
 	n.pause(t, id, abi.ConnectorPaused)
 	n.deliver(t, id, "1", "thread: hello")
 	if n.DeliveryStats().Held == 0 {
 		t.Fatal("nothing is remembered")
 	}
-	if err := n.DeleteConnector(t.Context(), n.root, nil, id); err != nil {
+	if err := n.DeleteConnector(t.Context(), n.Root, nil, id); err != nil {
 		t.Fatal(err)
 	}
 	if held := n.DeliveryStats().Held; held != 0 {
@@ -337,7 +339,7 @@ func TestADeletedConnectorHoldsNoMemory(t *testing.T) {
 
 // A full queue of Tasks makes deliveries wait, and loses none.
 func TestDeliveriesWaitForRoom(t *testing.T) {
-	n := newNode(t, guests{"sorter": trapping}, func(c *Config, _ *Parts) { c.MaxRunning, c.MaxQueued = 1, 4 })
+	n := newNode(t, enginetest.Guests{"sorter": trapping}, func(c *engine.Config, _ *engine.Parts) { c.MaxRunning, c.MaxQueued = 1, 4 })
 	id := n.connector(t, nil)
 	for i := range 100 {
 		n.deliver(t, id, strconv.Itoa(i), "thread: hello")
@@ -346,7 +348,7 @@ func TestDeliveriesWaitForRoom(t *testing.T) {
 		t.Errorf("%+v", *c.Counters)
 	}
 	for _, task := range n.tasksOf(t, id) {
-		n.wait(t, task.ID)
+		n.Wait(t, task.ID)
 	}
 }
 
@@ -372,20 +374,20 @@ func TestOrderedConnectors(t *testing.T) {
 		}
 		order[in.Task.OrderKey] = append(order[in.Task.OrderKey], string(in.Task.Input))
 		mu.Unlock()
-		err := echo(ctx, h)
+		err := enginetest.Echo(ctx, h)
 		mu.Lock()
 		running[in.Task.OrderKey]--
 		mu.Unlock()
 		return err
 	}
-	n := newNode(t, guests{"sorter": trapping, "work": work})
+	n := newNode(t, enginetest.Guests{"sorter": trapping, "work": work})
 	id := n.connector(t, func(r *abi.CreateConnectorRequest) { r.Ordered, r.TargetPersonaID = true, "persona_work" })
 	for i := range 60 {
 		n.deliver(t, id, strconv.Itoa(i), fmt.Sprintf("key%d: number %03d", i%4, i))
 	}
 	n.settled(t, id)
 	for _, task := range n.tasksOf(t, id) {
-		if n.wait(t, task.ID).Status != abi.TaskCompleted {
+		if n.Wait(t, task.ID).Status != abi.TaskCompleted {
 			t.Errorf("task %s did not complete", task.ID)
 		}
 	}
@@ -418,9 +420,9 @@ func TestOrderSurvivesARestart(t *testing.T) {
 		} else if first.Load() == nil {
 			t.Error("a task ran before the one that it follows has ended")
 		}
-		return echo(ctx, h)
+		return enginetest.Echo(ctx, h)
 	}
-	g := guests{"echo": echo, "sorter": trapping, "asks": asks}
+	g := enginetest.Guests{"echo": enginetest.Echo, "sorter": trapping, "asks": asks}
 	n := boot(t, crashtest.NewDisk(), g)
 	id := n.connector(t, func(r *abi.CreateConnectorRequest) { r.Ordered, r.TargetPersonaID = true, "persona_asks" })
 	for i := range 5 {
@@ -436,18 +438,18 @@ func TestOrderSurvivesARestart(t *testing.T) {
 		}
 		n.yield(t)
 	}
-	disk := n.disk
-	n.stop(t)
+	disk := n.Disk
+	n.Stop(t)
 	n = boot(t, disk, g)
-	defer n.stop(t)
+	defer n.Stop(t)
 	first.Store(&waits.ID)
-	if _, err := n.AppendTaskMessage(t.Context(), n.root, nil, waits.ID, abi.AppendTaskMessageRequest{
+	if _, err := n.AppendTaskMessage(t.Context(), n.Root, nil, waits.ID, abi.AppendTaskMessageRequest{
 		Kind: abi.TaskMessageInput, Message: &abi.MessageInput{Role: abi.RoleUser, Parts: []abi.Part{{Type: abi.PartText, Text: new("yes")}}},
 	}); err != nil {
 		t.Fatal(err)
 	}
 	for _, task := range n.tasksOf(t, id) {
-		if got := n.wait(t, task.ID); got.Status != abi.TaskCompleted {
+		if got := n.Wait(t, task.ID); got.Status != abi.TaskCompleted {
 			t.Errorf("task %s is %s", task.ID, got.Status)
 		}
 	}
@@ -455,13 +457,13 @@ func TestOrderSurvivesARestart(t *testing.T) {
 
 func TestHooks(t *testing.T) {
 	secret := []byte("a secret that nobody guesses")
-	n := newNode(t, guests{"sorter": trapping}, func(_ *Config, p *Parts) {
+	n := newNode(t, enginetest.Guests{"sorter": trapping}, func(_ *engine.Config, p *engine.Parts) {
 		p.NodeSecret = func(context.Context, *abi.Connector, string) ([]byte, error) { return secret, nil }
 	})
 	id := n.connector(t, func(r *abi.CreateConnectorRequest) {
 		r.Provider, r.Webhook, r.Auth = "github", &abi.Webhook{Enabled: true}, &abi.WebhookAuth{Secrets: []string{"hook"}}
 	})
-	path := as[abi.Connector](t, must(n.GetConnector(t.Context(), n.root, id))).Webhook.Path
+	path := enginetest.As[abi.Connector](t, must(n.GetConnector(t.Context(), n.Root, id))).Webhook.Path
 	token, ok := strings.CutPrefix(path, "/hooks/")
 	if !ok || len(token) < 43 {
 		t.Fatalf("the path is %q", path)
@@ -496,7 +498,7 @@ func TestHooks(t *testing.T) {
 	if _, err := hook(token, signed); codeOf(err) != abi.CodeResourceNotFound {
 		t.Errorf("a disabled connector answers %v", err)
 	}
-	events, _, err := n.Events(t.Context(), n.root, desk.Filter{}, 0, 200)
+	events, _, err := n.Events(t.Context(), n.Root, desk.Filter{}, 0, 200)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -515,26 +517,26 @@ func codeOf(err error) abi.ErrorCode {
 }
 
 func TestConnectorLife(t *testing.T) {
-	n := newNode(t, guests{"sorter": trapping})
+	n := newNode(t, enginetest.Guests{"sorter": trapping})
 	id := n.connector(t, nil)
-	reader := *n.root
+	reader := *n.Root
 	reader.Scopes = []string{"connectors:read"}
-	if c := as[abi.Connector](t, must(n.GetConnector(t.Context(), &reader, id))); c.Webhook.Path != "" {
+	if c := enginetest.As[abi.Connector](t, must(n.GetConnector(t.Context(), &reader, id))); c.Webhook.Path != "" {
 		t.Error("a reader is shown the public path")
 	}
 	failed := abi.ConnectorFailed
-	if _, err := n.UpdateConnector(t.Context(), n.root, nil, id, abi.UpdateConnectorRequest{Status: &failed}); err == nil {
+	if _, err := n.UpdateConnector(t.Context(), n.Root, nil, id, abi.UpdateConnectorRequest{Status: &failed}); err == nil {
 		t.Error("a client makes a connector FAILED")
 	}
 	n.pause(t, id, abi.ConnectorPaused)
 	n.deliver(t, id, "1", "thread: hello")
-	if err := n.DeleteConnector(t.Context(), n.root, nil, id); err != nil {
+	if err := n.DeleteConnector(t.Context(), n.Root, nil, id); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := n.GetConnector(t.Context(), n.root, id); codeOf(err) != abi.CodeResourceNotFound {
+	if _, err := n.GetConnector(t.Context(), n.Root, id); codeOf(err) != abi.CodeResourceNotFound {
 		t.Errorf("a deleted connector: %v", err)
 	}
-	list, err := n.ListConnectors(t.Context(), n.root, desk.Filter{}, desk.Page{Limit: 10})
+	list, err := n.ListConnectors(t.Context(), n.Root, desk.Filter{}, desk.Page{Limit: 10})
 	if err != nil || len(list.Docs) != 0 {
 		t.Errorf("%d connectors are listed, %v", len(list.Docs), err)
 	}
@@ -543,13 +545,13 @@ func TestConnectorLife(t *testing.T) {
 
 // A backlog has a limit, and leaves room for other tenants.
 func TestBacklogIsBounded(t *testing.T) {
-	n := newNode(t, guests{"sorter": trapping}, func(c *Config, _ *Parts) { c.Connectors.Backlog = 8 })
+	n := newNode(t, enginetest.Guests{"sorter": trapping}, func(c *engine.Config, _ *engine.Parts) { c.Connectors.Backlog = 8 })
 	id := n.connector(t, nil)
 	n.pause(t, id, abi.ConnectorPaused)
 	for i := range 6 {
 		n.deliver(t, id, strconv.Itoa(i), "thread: hello")
 	}
-	_, err := n.Receive(t.Context(), n.root, id, &intake.Incoming{Method: http.MethodPost, Header: headers{"webhook-id": "7"}, Body: []byte("x")})
+	_, err := n.Receive(t.Context(), n.Root, id, &intake.Incoming{Method: http.MethodPost, Header: headers{"webhook-id": "7"}, Body: []byte("x")})
 	if codeOf(err) != abi.CodeRateLimited || err.(*abi.Error).RetryAfter == 0 {
 		t.Fatalf("a delivery beyond the backlog: %v", err)
 	}
@@ -571,30 +573,30 @@ func TestPolledDeliveriesAreTakenOnce(t *testing.T) {
 		if err != nil || status != abi.CallOK {
 			return fmt.Errorf("connector.deliver: %d %s, %w", status, answer, err)
 		}
-		return echo(ctx, h)
+		return enginetest.Echo(ctx, h)
 	}
-	g := guests{"echo": echo, "sorter": trapping, "hand": hand}
+	g := enginetest.Guests{"echo": enginetest.Echo, "sorter": trapping, "hand": hand}
 	n := boot(t, crashtest.NewDisk(), g, withPoll)
-	defer n.stop(t)
-	id, session := n.connector(t, nil), n.session(t)
+	defer n.Stop(t)
+	id, session := n.connector(t, nil), n.Session(t)
 	poll := func(n *node, at int) string {
 		t.Helper()
 		task := abi.DerivedID(abi.ObjectTask, time.Unix(int64(at), 0), "poll")
-		err := n.Accept(t.Context(), intake.Order{Caller: n.root, ID: task, ConnectorID: id,
-			Request: abi.SubmitTaskRequest{Input: text("poll"), SessionID: session, PersonaID: "persona_poll"}})
+		err := n.Accept(t.Context(), intake.Order{Caller: n.Root, ID: task, ConnectorID: id,
+			Request: abi.SubmitTaskRequest{Input: enginetest.Text("poll"), SessionID: session, PersonaID: "persona_poll"}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if ended := n.wait(t, task); ended.Status != abi.TaskCompleted {
+		if ended := n.Wait(t, task); ended.Status != abi.TaskCompleted {
 			t.Fatalf("the poll is %s: %v", ended.Status, ended.Failure)
 		}
 		return task
 	}
 	poll(n, 1)
 	n.settled(t, id)
-	disk := n.disk.Crash(1, 0)
+	disk := n.Disk.Crash(1, 0)
 	survivor := boot(t, disk, g, withPoll)
-	defer survivor.stop(t)
+	defer survivor.Stop(t)
 	poll(survivor, 2)
 	if c := survivor.settled(t, id); c.Counters.Received != 2 || c.Counters.Tasks != 2 {
 		t.Errorf("%+v", *c.Counters)
@@ -602,7 +604,7 @@ func TestPolledDeliveriesAreTakenOnce(t *testing.T) {
 	survivor.wantSound(t)
 }
 
-func withPoll(_ *Config, p *Parts) {
+func withPoll(_ *engine.Config, p *engine.Parts) {
 	poll := abi.Persona{Name: "poll", Version: "1", EntryWorkflow: "hand", AutonomyTier: abi.TierActAuto, ReceiptPolicy: abi.ReceiptOptional}
 	poll.Envelope = abi.NewEnvelope(abi.ObjectPersona, "persona_poll", time.Now(), nil)
 	p.Personas = append(p.Personas, poll)
@@ -611,13 +613,13 @@ func withPoll(_ *Config, p *Parts) {
 // A Task that is no poll has no Connector to hand anything to, and no deliveries.
 func TestTasksHaveNoDeliveries(t *testing.T) {
 	statuses := map[string]abi.CallStatus{}
-	n := newNode(t, guests{"asks": func(ctx context.Context, h sandbox.Host) error {
+	n := newNode(t, enginetest.Guests{"asks": func(ctx context.Context, h sandbox.Host) error {
 		for _, call := range []string{abi.CallDeliveries, abi.CallNormalized, abi.CallDeliver} {
 			statuses[call], _, _ = h.Call(ctx, call, []byte(`{}`))
 		}
-		return echo(ctx, h)
+		return enginetest.Echo(ctx, h)
 	}})
-	if ended := n.wait(t, n.submit(t, n.session(t), "persona_asks")); ended.Status != abi.TaskCompleted {
+	if ended := n.Wait(t, n.Submit(t, n.Session(t), "persona_asks")); ended.Status != abi.TaskCompleted {
 		t.Fatalf("it is %s: %v", ended.Status, ended.Failure)
 	}
 	want := map[string]abi.CallStatus{abi.CallDeliveries: abi.CallNotFound, abi.CallNormalized: abi.CallDenied, abi.CallDeliver: abi.CallNotFound}

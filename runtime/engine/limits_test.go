@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
@@ -54,8 +56,8 @@ var limited = map[string]struct {
 	refused    abi.CallStatus
 	budget     *abi.Budget
 }{
-	"children":      {op{abi.CallTaskSpawn, `{"persona_id":"persona_echo","input":{"x":1}}`}, MaxChildren / 2, MaxChildren/2 + 2, abi.CallTooLarge, nil},
-	"handoffs":      {op{abi.CallHandoff, `{"persona_id":"persona_echo","input":{"x":1}}`}, MaxChildren / 2, MaxChildren/2 + 2, abi.CallTooLarge, nil},
+	"children":      {op{abi.CallTaskSpawn, `{"persona_id":"persona_echo","input":{"x":1}}`}, engine.MaxChildren / 2, engine.MaxChildren/2 + 2, abi.CallTooLarge, nil},
+	"handoffs":      {op{abi.CallHandoff, `{"persona_id":"persona_echo","input":{"x":1}}`}, engine.MaxChildren / 2, engine.MaxChildren/2 + 2, abi.CallTooLarge, nil},
 	"tool calls":    {op{abi.CallToolCall, `{"server":"x","name":"y"}`}, 3, 5, abi.CallDenied, &abi.Budget{ToolCalls: 6}},
 	"skills":        {op{abi.CallToolCall, `{"server":"skills","name":"persona_echo","arguments":{"text":"x"}}`}, 2, 4, abi.CallDenied, &abi.Budget{ToolCalls: 4}},
 	"model tokens":  {op{abi.CallLLMComplete, `{"messages":[]}`}, 2, 3, abi.CallDenied, &abi.Budget{OutputTokens: 8}},
@@ -69,7 +71,7 @@ func TestLimitsCountOverInterruptions(t *testing.T) {
 	}
 	for name, l := range limited {
 		t.Run(name, func(t *testing.T) {
-			outside := func(_ *Config, parts *Parts) {
+			outside := func(_ *engine.Config, parts *engine.Parts) {
 				parts.Performers = map[string]provider.Performer{abi.CallLLMComplete: model{make(chan struct{}, 100)},
 					abi.CallToolCall: &target{repeatable: true}}
 				for i := range parts.Personas {
@@ -91,14 +93,14 @@ func TestLimitsCountOverInterruptions(t *testing.T) {
 				}
 			}
 			p := &repeats{op: l.op, half: l.half, more: l.more}
-			g := guests{"repeats": p.run, "echo": echo}
+			g := enginetest.Guests{"repeats": p.run, "echo": enginetest.Echo}
 			n := boot(t, crashtest.NewDisk(), g, outside)
-			defer func() { n.stop(t) }()
-			n.wait(t, n.submit(t, n.session(t), "persona_repeats"))
+			defer func() { n.Stop(t) }()
+			n.Wait(t, n.Submit(t, n.Session(t), "persona_repeats"))
 			want(p, "at once")
 
 			p.parks = true
-			id := n.submit(t, n.session(t), "persona_repeats")
+			id := n.Submit(t, n.Session(t), "persona_repeats")
 			for task := n.waiting(t, id); task.Waiting.Call != abi.CallInputRequest; task = n.task(t, id) { // a Skill is waited for, too
 				n.waitsFor(t, id, abi.CallInputRequest)
 			}
@@ -108,21 +110,21 @@ func TestLimitsCountOverInterruptions(t *testing.T) {
 			p.parks = false
 			rec := n.recordOf(t, id)
 			at := rec.Entries[l.half-1].EventID
-			doc, err := n.ForkTask(t.Context(), n.root, nil, id, abi.ForkTaskRequest{AtEventID: at})
+			doc, err := n.ForkTask(t.Context(), n.Root, nil, id, abi.ForkTaskRequest{AtEventID: at})
 			if err != nil {
 				t.Fatal(err)
 			}
-			n.wait(t, doc.ID)
+			n.Wait(t, doc.ID)
 			want(p, "forked")
 
 			p.there = make(chan struct{}, 2)
-			id = n.submit(t, n.session(t), "persona_repeats")
+			id = n.Submit(t, n.Session(t), "persona_repeats")
 			<-p.there
-			disk := n.disk.Crash(1, 1)
+			disk := n.Disk.Crash(1, 1)
 			n.abandon()
 			p.there = nil
 			n = boot(t, disk, g, outside)
-			n.wait(t, id)
+			n.Wait(t, id)
 			want(p, "after a crash")
 		})
 	}
@@ -138,26 +140,26 @@ func (n *node) waitsFor(t *testing.T, id, call string) {
 
 func goOn(t *testing.T, n *node, id string) {
 	t.Helper()
-	if _, err := n.AppendTaskMessage(t.Context(), n.root, nil, id, waits[0].answer); err != nil {
+	if _, err := n.AppendTaskMessage(t.Context(), n.Root, nil, id, waits[0].answer); err != nil {
 		t.Fatal(err)
 	}
-	if task := n.wait(t, id); task.Status != abi.TaskCompleted {
+	if task := n.Wait(t, id); task.Status != abi.TaskCompleted {
 		t.Fatalf("%s %+v", task.Status, task.Failure)
 	}
 }
 
 // Hints are bounded over a wait as they are without one.
 func TestHintsAreBoundedOverAWait(t *testing.T) {
-	p := &repeats{op: op{abi.CallLog, `{"level":"info","message":"x"}`}, half: MaxHints - 5, more: 50, parks: true}
-	n := newNode(t, guests{"repeats": p.run})
-	id := n.submit(t, n.session(t), "persona_repeats")
+	p := &repeats{op: op{abi.CallLog, `{"level":"info","message":"x"}`}, half: engine.MaxHints - 5, more: 50, parks: true}
+	n := newNode(t, enginetest.Guests{"repeats": p.run})
+	id := n.Submit(t, n.Session(t), "persona_repeats")
 	n.waiting(t, id)
 	goOn(t, n, id)
 	told := 0
 	for after, more := desk.Position(0), true; more; {
 		var events []desk.Event
 		var err error
-		if events, more, err = n.Events(t.Context(), n.root, desk.Filter{TaskID: id}, after, 1000); err != nil {
+		if events, more, err = n.Events(t.Context(), n.Root, desk.Filter{TaskID: id}, after, 1000); err != nil {
 			t.Fatal(err)
 		}
 		for _, ev := range events {
@@ -166,23 +168,23 @@ func TestHintsAreBoundedOverAWait(t *testing.T) {
 			}
 		}
 	}
-	if told != MaxHints {
-		t.Errorf("%d hints were told, want %d", told, MaxHints)
+	if told != engine.MaxHints {
+		t.Errorf("%d hints were told, want %d", told, engine.MaxHints)
 	}
 }
 
 // Forks are of the generation of their source: only children are counted.
 func TestForksAreNoGeneration(t *testing.T) {
 	spawn := &repeats{op: op{abi.CallTaskSpawn, `{"persona_id":"persona_echo","input":{"x":1}}`}, more: 1}
-	n := newNode(t, guests{"repeats": spawn.run})
-	id := n.submit(t, n.session(t), "persona_repeats")
-	n.wait(t, id)
-	for range MaxGenerations {
-		doc, err := n.ForkTask(t.Context(), n.root, nil, id, abi.ForkTaskRequest{AtEventID: "0"})
+	n := newNode(t, enginetest.Guests{"repeats": spawn.run})
+	id := n.Submit(t, n.Session(t), "persona_repeats")
+	n.Wait(t, id)
+	for range engine.MaxGenerations {
+		doc, err := n.ForkTask(t.Context(), n.Root, nil, id, abi.ForkTaskRequest{AtEventID: "0"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n.wait(t, doc.ID); fmt.Sprint(spawn.status) != "[0]" {
+		if n.Wait(t, doc.ID); fmt.Sprint(spawn.status) != "[0]" {
 			t.Fatalf("a fork's child is refused: %v", spawn.status)
 		}
 		id = doc.ID
@@ -191,7 +193,7 @@ func TestForksAreNoGeneration(t *testing.T) {
 
 // Children are counted: the last generation spawns nothing.
 func TestGenerations(t *testing.T) {
-	n := newNode(t, guests{"deeper": func(ctx context.Context, h sandbox.Host) error {
+	n := newNode(t, enginetest.Guests{"deeper": func(ctx context.Context, h sandbox.Host) error {
 		_, answer, err := h.Call(ctx, abi.CallTaskSpawn, []byte(`{"persona_id":"persona_deeper","input":{"x":1}}`))
 		var child abi.CallTaskSpawnAnswer
 		if err != nil || json.Unmarshal(answer, &child) != nil || child.TaskID == "" {
@@ -200,9 +202,9 @@ func TestGenerations(t *testing.T) {
 		_, _, err = h.Call(ctx, abi.CallTaskAwait, []byte(`{"task_id":"`+child.TaskID+`"}`))
 		return err
 	}})
-	n.wait(t, n.submit(t, n.session(t), "persona_deeper"))
-	list, err := n.List(t.Context(), n.root, abi.ObjectTask, desk.Filter{}, desk.Page{Limit: 100})
-	if err != nil || len(list.Docs) != MaxGenerations {
-		t.Errorf("%d generations, %v, want %d", len(list.Docs), err, MaxGenerations)
+	n.Wait(t, n.Submit(t, n.Session(t), "persona_deeper"))
+	list, err := n.List(t.Context(), n.Root, abi.ObjectTask, desk.Filter{}, desk.Page{Limit: 100})
+	if err != nil || len(list.Docs) != engine.MaxGenerations {
+		t.Errorf("%d generations, %v, want %d", len(list.Docs), err, engine.MaxGenerations)
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"go/ast"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 )
 
 // sourcesOf shows each the files of a package of runtime that are no tests.
@@ -77,28 +78,28 @@ func TestTheLedgerAloneWrites(t *testing.T) {
 // Writes that are idempotent take their key before the resource that they change. A
 // build with lockcheck tells where one does not.
 func TestKeysComeBeforeResources(t *testing.T) {
-	n := newNode(t, guests{})
-	session := n.session(t)
-	doc, err := n.CreateMemory(t.Context(), n.root, nil, abi.CreateMemoryRequest{Scope: abi.MemorySession, OwnerID: session,
+	n := newNode(t, enginetest.Guests{})
+	session := n.Session(t)
+	doc, err := n.CreateMemory(t.Context(), n.Root, nil, abi.CreateMemoryRequest{Scope: abi.MemorySession, OwnerID: session,
 		Content: jsontext.Value(`"a secret"`), Provenance: abi.EmptyObject()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	retry := &desk.Retry{Key: "k", Method: "DELETE", Target: "/v1/memories/" + doc.ID}
 	for range 2 { // the second is answered as the first
-		if err := n.RedactMemory(t.Context(), n.root, retry, doc.ID); err != nil {
+		if err := n.RedactMemory(t.Context(), n.Root, retry, doc.ID); err != nil {
 			t.Error(err)
 		}
 	}
-	receipt := n.wait(t, n.submit(t, session, "")).ReceiptID
+	receipt := n.Wait(t, n.Submit(t, session, "")).ReceiptID
 	retry = &desk.Retry{Key: "k", Method: "POST", Target: "/v1/receipts/" + receipt + "/verify"}
 	for range 2 {
-		if v, err := n.VerifyReceipt(t.Context(), n.root, retry, receipt, abi.VerifyReceiptRequest{}); err != nil || !v.Valid {
+		if v, err := n.VerifyReceipt(t.Context(), n.Root, retry, receipt, abi.VerifyReceiptRequest{}); err != nil || !v.Valid {
 			t.Errorf("%+v, %v", v, err)
 		}
 	}
 	told := 0
-	for _, kind := range n.kinds(t, desk.Filter{SessionID: session}) {
+	for _, kind := range n.Kinds(t, desk.Filter{SessionID: session}) {
 		if kind == string(abi.EventReceiptVerified) || kind == string(abi.EventMemoryRedacted) {
 			told++
 		}

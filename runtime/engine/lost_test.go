@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 )
 
@@ -32,21 +33,21 @@ func TestTaskIsNotGivenDamagedContent(t *testing.T) {
 				told = string(answer)
 				return err
 			}
-			n := newNode(t, guests{"read": read})
-			doc, err := n.RegisterArtifact(t.Context(), n.root, nil, abi.RegisterArtifactRequest{
+			n := newNode(t, enginetest.Guests{"read": read})
+			doc, err := n.RegisterArtifact(t.Context(), n.Root, nil, abi.RegisterArtifactRequest{
 				Kind: abi.ArtifactFile, MimeType: "text/plain", Visibility: abi.VisibilityPublic}, strings.NewReader("0123456789"))
 			if err != nil {
 				t.Fatal(err)
 			}
 			id = doc.ID
-			session := n.session(t)
-			if task := n.wait(t, n.submit(t, session, "persona_read")); task.Status != abi.TaskCompleted || told != "567" {
+			session := n.Session(t)
+			if task := n.Wait(t, n.Submit(t, session, "persona_read")); task.Status != abi.TaskCompleted || told != "567" {
 				t.Fatalf("before: %s, %q", task.Status, told)
 			}
-			if err := n.disk.Damage(n.disk.Blob(*as[abi.Artifact](t, doc).SHA256), damage); err != nil {
+			if err := n.Disk.Damage(n.Disk.Blob(*enginetest.As[abi.Artifact](t, doc).SHA256), damage); err != nil {
 				t.Fatal(err)
 			}
-			task := n.wait(t, n.submit(t, session, "persona_read"))
+			task := n.Wait(t, n.Submit(t, session, "persona_read"))
 			if task.Status != abi.TaskFailed || task.Failure.Code != abi.FailureHost || !strings.Contains(task.Failure.Message, id) {
 				t.Errorf("%s %+v; the plugin was told %d %q", task.Status, task.Failure, status, told)
 			}

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"strings"
@@ -10,6 +10,8 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/memories"
 )
 
@@ -17,9 +19,11 @@ import (
 func TestMemoriesExpire(t *testing.T) {
 	now := time.Now()
 	var mu sync.Mutex
-	n := newNode(t, guests{}, func(_ *Config, p *Parts) { p.Now = func() time.Time { mu.Lock(); defer mu.Unlock(); return now } })
-	session := n.session(t)
-	doc, err := n.CreateMemory(t.Context(), n.root, nil, abi.CreateMemoryRequest{Scope: abi.MemorySession, OwnerID: session,
+	n := newNode(t, enginetest.Guests{}, func(_ *engine.Config, p *engine.Parts) {
+		p.Now = func() time.Time { mu.Lock(); defer mu.Unlock(); return now }
+	})
+	session := n.Session(t)
+	doc, err := n.CreateMemory(t.Context(), n.Root, nil, abi.CreateMemoryRequest{Scope: abi.MemorySession, OwnerID: session,
 		Content: jsontext.Value(`"short-lived"`), Provenance: abi.EmptyObject(), ExpiresAt: now.Add(time.Minute)})
 	if err != nil {
 		t.Fatal(err)
@@ -28,41 +32,41 @@ func TestMemoriesExpire(t *testing.T) {
 	count := func(want int) {
 		t.Helper()
 		for _, f := range filters {
-			list, err := n.ListMemories(t.Context(), n.root, f, desk.Page{Limit: 10})
+			list, err := n.ListMemories(t.Context(), n.Root, f, desk.Page{Limit: 10})
 			if err != nil || len(list.Docs) != want {
 				t.Errorf("%+v: %d memories, want %d (%v)", f, len(list.Docs), want, err)
 			}
 		}
 	}
 	count(1)
-	if _, err := n.Get(t.Context(), n.root, abi.ObjectMemory, doc.ID); err != nil {
+	if _, err := n.Get(t.Context(), n.Root, abi.ObjectMemory, doc.ID); err != nil {
 		t.Error(err)
 	}
 	mu.Lock()
 	now = now.Add(time.Minute)
 	mu.Unlock()
 	count(0)
-	_, err = n.Get(t.Context(), n.root, abi.ObjectMemory, doc.ID)
-	wantCode(t, err, abi.CodeResourceNotFound)
+	_, err = n.Get(t.Context(), n.Root, abi.ObjectMemory, doc.ID)
+	enginetest.WantCode(t, err, abi.CodeResourceNotFound)
 }
 
 // What a client keeps is found by plugins, and the other way round.
 func TestClientsAndPluginsShareMemories(t *testing.T) {
 	p := newProgram(op{abi.CallMemoryQuery, `{"scope":"session","text":"sk* BLUE"}`}, op{abi.CallMemoryWrite, `{"scope":"session","content":{"fact":"grass is green"},"visibility":"public"}`})
-	n := newNode(t, guests{"program": p.run})
-	session := n.session(t)
+	n := newNode(t, enginetest.Guests{"program": p.run})
+	session := n.Session(t)
 	for _, content := range []string{`"the sky is blue"`, `"the sea is blue"`} {
-		if _, err := n.CreateMemory(t.Context(), n.root, nil, abi.CreateMemoryRequest{Scope: abi.MemorySession, OwnerID: session,
+		if _, err := n.CreateMemory(t.Context(), n.Root, nil, abi.CreateMemoryRequest{Scope: abi.MemorySession, OwnerID: session,
 			Content: jsontext.Value(content), Provenance: abi.EmptyObject()}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	id := n.submit(t, session, "persona_program")
-	n.wait(t, id)
+	id := n.Submit(t, session, "persona_program")
+	n.Wait(t, id)
 	if told := p.runs()[0][0]; !strings.Contains(told, "the sky is blue") || strings.Contains(told, "sea") {
 		t.Errorf("the plugin was told %s", told)
 	}
-	list, err := n.ListMemories(t.Context(), n.root, memories.Filter{OwnerID: session, Text: "green"}, desk.Page{Limit: 10})
+	list, err := n.ListMemories(t.Context(), n.Root, memories.Filter{OwnerID: session, Text: "green"}, desk.Page{Limit: 10})
 	if err != nil || len(list.Docs) != 1 || !strings.Contains(string(list.Docs[0].JSON), id) {
 		t.Errorf("%v, %v", list, err)
 	}

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -14,24 +14,26 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
 
 // actor returns a caller of the root's tenant with another name.
 func (n *node) actor(name string) *desk.Caller {
-	c := *n.root
+	c := *n.Root
 	c.Actor = name
 	return &c
 }
 
 func (n *node) request(t testing.TB, task string) abi.PermissionRequest {
 	t.Helper()
-	list, err := n.Permissions(t.Context(), n.root, desk.Filter{TaskID: task}, "", desk.Page{Limit: 10})
+	list, err := n.Permissions(t.Context(), n.Root, desk.Filter{TaskID: task}, "", desk.Page{Limit: 10})
 	if err != nil || len(list.Docs) != 1 {
 		t.Fatalf("%d requests, %v", len(list.Docs), err)
 	}
-	return as[abi.PermissionRequest](t, list.Docs[0])
+	return enginetest.As[abi.PermissionRequest](t, list.Docs[0])
 }
 
 func approve(arguments string) abi.RespondRequest {
@@ -85,8 +87,8 @@ func TestQuorum(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := newProgram(op{abi.CallApprovalRequest, test.request})
-			n := newNode(t, guests{"program": p.run})
-			id := n.submit(t, n.session(t), "persona_program")
+			n := newNode(t, enginetest.Guests{"program": p.run})
+			id := n.Submit(t, n.Session(t), "persona_program")
 			n.parked(t, id)
 			perm := n.request(t, id)
 			for i, step := range test.steps {
@@ -95,13 +97,13 @@ func TestQuorum(t *testing.T) {
 					t.Fatalf("step %d, %+v: %s, want %s (%v)", i, step.what, got, step.want, err)
 				}
 			}
-			n.wait(t, id)
+			n.Wait(t, id)
 			runs := p.runs()
 			if got := runs[len(runs)-1][0]; !strings.Contains(got, test.answer) {
 				t.Errorf("the plugin was told %s, want %s", got, test.answer)
 			}
-			_, err := n.RespondPermission(t.Context(), n.root, nil, perm.ID, approve(""))
-			wantCode(t, err, abi.CodeConflict)
+			_, err := n.RespondPermission(t.Context(), n.Root, nil, perm.ID, approve(""))
+			enginetest.WantCode(t, err, abi.CodeConflict)
 			n.wantReplay(t, id)
 			n.wantApprovals(t, id, test.steps)
 		})
@@ -115,7 +117,7 @@ func outcomeOfStep(t testing.TB, doc desk.Doc, err error) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(as[abi.PermissionRequest](t, doc).Status)
+	return string(enginetest.As[abi.PermissionRequest](t, doc).Status)
 }
 
 // wantApprovals checks that each decision that was taken is in the receipt.
@@ -127,7 +129,7 @@ func (n *node) wantApprovals(t testing.TB, task string, steps []decisionStep) {
 			want = append(want, s.actor+" "+s.what.Decision)
 		}
 	}
-	doc, err := n.Get(t.Context(), n.root, abi.ObjectReceipt, n.task(t, task).ReceiptID)
+	doc, err := n.Get(t.Context(), n.Root, abi.ObjectReceipt, n.task(t, task).ReceiptID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,8 +149,8 @@ func (n *node) wantApprovals(t testing.TB, task string, steps []decisionStep) {
 }
 
 // approvals sets the approval policy of every Persona of a test.
-func approvals(p *abi.ApprovalPolicy) func(*Config, *Parts) {
-	return func(_ *Config, parts *Parts) {
+func approvals(p *abi.ApprovalPolicy) enginetest.Configure {
+	return func(_ *engine.Config, parts *engine.Parts) {
 		for i := range parts.Personas {
 			parts.Personas[i].Approvals = p
 		}
@@ -161,9 +163,9 @@ func TestNobodyDecidesForThemselves(t *testing.T) {
 	ask := op{abi.CallApprovalRequest, `{"action":"pay","prompt":"?"}`}
 	for _, self := range []bool{false, true} {
 		p := newProgram(ask)
-		n := newNode(t, guests{"program": p.run, "parent": newProgram(op{abi.CallTaskSpawn, `{"persona_id":"persona_program","input":{"x":1}}`}).run},
+		n := newNode(t, enginetest.Guests{"program": p.run, "parent": newProgram(op{abi.CallTaskSpawn, `{"persona_id":"persona_program","input":{"x":1}}`}).run},
 			approvals(&abi.ApprovalPolicy{SelfApproval: self}))
-		session := n.session(t)
+		session := n.Session(t)
 		alice, bob := n.actor("alice"), n.actor("bob")
 		for name, submit := range map[string]func() string{
 			"own task": func() string { return n.submitFor(t, alice, session, "persona_program", "") },
@@ -187,15 +189,15 @@ func TestNobodyDecidesForThemselves(t *testing.T) {
 					}
 					return
 				}
-				wantCode(t, err, abi.CodePermissionDenied)
+				enginetest.WantCode(t, err, abi.CodePermissionDenied)
 				message := abi.AppendTaskMessageRequest{Kind: abi.TaskMessageToolConfirmation, Message: &abi.MessageInput{Role: abi.RoleUser,
 					Parts: []abi.Part{{Type: abi.PartJSON, Value: jsontext.Value(`{"decision":"approved"}`)}}}}
 				_, err = n.AppendTaskMessage(t.Context(), alice, nil, id, message)
-				wantCode(t, err, abi.CodePermissionDenied)
+				enginetest.WantCode(t, err, abi.CodePermissionDenied)
 				if _, err = n.AppendTaskMessage(t.Context(), bob, nil, id, message); err != nil {
 					t.Fatal(err)
 				}
-				n.wait(t, id)
+				n.Wait(t, id)
 			})
 		}
 	}
@@ -203,7 +205,7 @@ func TestNobodyDecidesForThemselves(t *testing.T) {
 
 func (n *node) submitFor(t testing.TB, c *desk.Caller, session, persona, parent string) string {
 	t.Helper()
-	doc, err := n.SubmitTask(t.Context(), c, nil, abi.SubmitTaskRequest{SessionID: session, PersonaID: persona, ParentTaskID: parent, Input: text("hi")})
+	doc, err := n.SubmitTask(t.Context(), c, nil, abi.SubmitTaskRequest{SessionID: session, PersonaID: persona, ParentTaskID: parent, Input: enginetest.Text("hi")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,17 +215,17 @@ func (n *node) submitFor(t testing.TB, c *desk.Caller, session, persona, parent 
 // childOf returns the only child of a Task that has ended.
 func (n *node) childOf(t testing.TB, parent string) string {
 	t.Helper()
-	p := n.wait(t, parent)
-	return ChildID(&p, 0)
+	p := n.Wait(t, parent)
+	return engine.ChildID(&p, 0)
 }
 
 // Decisions that do not make the quorum survive the death of the node, and so does
 // the deadline.
 func TestQuorumOverRestart(t *testing.T) {
 	p := newProgram(op{abi.CallApprovalRequest, `{"action":"pay","prompt":"?","quorum":3,"timeout_seconds":3600}`})
-	g := guests{"program": p.run, "echo": echo}
+	g := enginetest.Guests{"program": p.run, "echo": enginetest.Echo}
 	n := boot(t, crashtest.NewDisk(), g)
-	id := n.submit(t, n.session(t), "persona_program")
+	id := n.Submit(t, n.Session(t), "persona_program")
 	n.parked(t, id)
 	perm := n.request(t, id)
 	for i, actor := range []string{"a", "b"} {
@@ -231,22 +233,24 @@ func TestQuorumOverRestart(t *testing.T) {
 			t.Fatal(err)
 		}
 		n.rested(id)
-		n = boot(t, n.disk.Crash(uint64(i), 0), g)
+		n = boot(t, n.Disk.Crash(uint64(i), 0), g)
 		doc, err := n.RespondPermission(t.Context(), n.actor(actor), retry(actor, "{}"), perm.ID, approve(""))
 		if err != nil || doc.Status != 200 {
 			t.Errorf("a retry of the decision: status %d, %v", doc.Status, err)
 		}
 		_, err = n.RespondPermission(t.Context(), n.actor(actor), nil, perm.ID, approve(""))
-		wantCode(t, err, abi.CodeConflict)
-		list, err := n.Permissions(t.Context(), n.root, desk.Filter{}, abi.PermissionPending, desk.Page{Limit: 10})
-		if err != nil || len(list.Docs) != 1 || len(as[abi.PermissionRequest](t, list.Docs[0]).Decisions) != i+1 {
+		enginetest.WantCode(t, err, abi.CodeConflict)
+		list, err := n.Permissions(t.Context(), n.Root, desk.Filter{}, abi.PermissionPending, desk.Page{Limit: 10})
+		if err != nil || len(list.Docs) != 1 || len(enginetest.As[abi.PermissionRequest](t, list.Docs[0]).Decisions) != i+1 {
 			t.Fatalf("%d pending, %v", len(list.Docs), err)
 		}
 	}
-	later := func(_ *Config, p *Parts) { p.Now = func() time.Time { return time.Now().Add(2 * time.Hour) } }
-	n = boot(t, n.disk.Crash(9, 0), g, later)
-	defer n.stop(t)
-	if task := n.wait(t, id); task.Status != abi.TaskCompleted {
+	later := func(_ *engine.Config, p *engine.Parts) {
+		p.Now = func() time.Time { return time.Now().Add(2 * time.Hour) }
+	}
+	n = boot(t, n.Disk.Crash(9, 0), g, later)
+	defer n.Stop(t)
+	if task := n.Wait(t, id); task.Status != abi.TaskCompleted {
 		t.Fatalf("%+v", task.Failure)
 	}
 	if got := n.request(t, id); got.Status != abi.PermissionTimeout || len(got.Decisions) != 2 || got.SettledAt.IsZero() {
@@ -269,15 +273,15 @@ func TestRequestsAreSettled(t *testing.T) {
 		"declined":   {abi.CallAuthRequest, `{"provider":"x","prompt":"?"}`, respondWith(deny("no")), abi.PermissionDenied},
 		"timeout":    {abi.CallInputRequest, `{"prompt":"?","timeout_seconds":0.02}`, func(*testing.T, *node, string, string) {}, abi.PermissionTimeout},
 		"canceled": {abi.CallInputRequest, `{"prompt":"?"}`, func(t *testing.T, n *node, task, _ string) {
-			if _, err := n.CancelTask(t.Context(), n.root, nil, task, abi.CancelTaskRequest{}); err != nil {
+			if _, err := n.CancelTask(t.Context(), n.Root, nil, task, abi.CancelTaskRequest{}); err != nil {
 				t.Fatal(err)
 			}
 		}, abi.PermissionCanceled},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newProgram(op{test.call, test.request})
-			n := newNode(t, guests{"program": p.run})
-			id := n.submit(t, n.session(t), "persona_program")
+			n := newNode(t, enginetest.Guests{"program": p.run})
+			id := n.Submit(t, n.Session(t), "persona_program")
 			if name != "timeout" {
 				n.parked(t, id)
 				perm := n.request(t, id)
@@ -286,12 +290,12 @@ func TestRequestsAreSettled(t *testing.T) {
 				}
 				test.end(t, n, id, perm.ID)
 			}
-			n.wait(t, id)
+			n.Wait(t, id)
 			if got := n.request(t, id); got.Status != test.want || got.SettledAt.IsZero() {
 				t.Errorf("%+v", got)
 			}
 			for status, want := range map[abi.PermissionStatus]int{abi.PermissionPending: 0, test.want: 1} {
-				list, err := n.Permissions(t.Context(), n.root, desk.Filter{}, status, desk.Page{Limit: 10})
+				list, err := n.Permissions(t.Context(), n.Root, desk.Filter{}, status, desk.Page{Limit: 10})
 				if err != nil || len(list.Docs) != want {
 					t.Errorf("%d requests are %s, want %d (%v)", len(list.Docs), status, want, err)
 				}
@@ -302,7 +306,7 @@ func TestRequestsAreSettled(t *testing.T) {
 
 func respondWith(req abi.RespondRequest) func(t *testing.T, n *node, task, perm string) {
 	return func(t *testing.T, n *node, _, perm string) {
-		if _, err := n.RespondPermission(t.Context(), n.root, nil, perm, req); err != nil {
+		if _, err := n.RespondPermission(t.Context(), n.Root, nil, perm, req); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -311,8 +315,8 @@ func respondWith(req abi.RespondRequest) func(t *testing.T, n *node, task, perm 
 // Another tenant, and a key of another Workspace, cannot tell a request from none.
 func TestRequestsOfOthers(t *testing.T) {
 	p := newProgram(op{abi.CallInputRequest, `{"prompt":"?"}`})
-	n := newNode(t, guests{"program": p.run})
-	id := n.submit(t, n.session(t), "persona_program")
+	n := newNode(t, enginetest.Guests{"program": p.run})
+	id := n.Submit(t, n.Session(t), "persona_program")
 	n.parked(t, id)
 	perm := n.request(t, id)
 	other, _ := n.newKey(t, abi.CreateKeyRequest{Name: "x", Tenant: "acme"})
@@ -320,9 +324,9 @@ func TestRequestsOfOthers(t *testing.T) {
 	elsewhere.Workspaces = []string{"ws_other"}
 	for _, c := range []*desk.Caller{other, elsewhere} {
 		_, err := n.RespondPermission(t.Context(), c, nil, perm.ID, approve(""))
-		none := wantCode(t, err, abi.CodeResourceNotFound).Message
+		none := enginetest.WantCode(t, err, abi.CodeResourceNotFound).Message
 		_, err = n.RespondPermission(t.Context(), c, nil, "perm_x", approve(""))
-		if got := wantCode(t, err, abi.CodeResourceNotFound).Message; strings.ReplaceAll(got, "perm_x", perm.ID) != none {
+		if got := enginetest.WantCode(t, err, abi.CodeResourceNotFound).Message; strings.ReplaceAll(got, "perm_x", perm.ID) != none {
 			t.Errorf("%q and %q", got, none)
 		}
 		for _, status := range []abi.PermissionStatus{"", abi.PermissionPending} {
@@ -337,8 +341,8 @@ func TestRequestsOfOthers(t *testing.T) {
 // Task goes on once.
 func TestDecisionsAtOnce(t *testing.T) {
 	p := newProgram(op{abi.CallApprovalRequest, `{"action":"pay","prompt":"?","quorum":10}`})
-	n := newNode(t, guests{"program": p.run})
-	id := n.submit(t, n.session(t), "persona_program")
+	n := newNode(t, enginetest.Guests{"program": p.run})
+	id := n.Submit(t, n.Session(t), "persona_program")
 	n.parked(t, id)
 	perm := n.request(t, id)
 	var wg sync.WaitGroup
@@ -351,7 +355,7 @@ func TestDecisionsAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	n.wait(t, id)
+	n.Wait(t, id)
 	got := n.request(t, id)
 	actors := map[string]bool{}
 	for _, d := range got.Decisions {
@@ -366,12 +370,12 @@ func TestDecisionsAtOnce(t *testing.T) {
 // An actor that is called like a Persona decides no more for itself than any other.
 func TestActorCalledLikeAPersona(t *testing.T) {
 	p := newProgram(op{abi.CallApprovalRequest, `{"action":"pay","prompt":"?"}`})
-	n := newNode(t, guests{"program": p.run}, approvals(&abi.ApprovalPolicy{}))
-	session := n.session(t)
+	n := newNode(t, enginetest.Guests{"program": p.run}, approvals(&abi.ApprovalPolicy{}))
+	session := n.Session(t)
 	like := n.actor("persona_echo")
 	others := n.submitFor(t, n.actor("bob"), session, "persona_echo", "")
 	id := n.submitFor(t, like, session, "persona_program", others)
 	n.parked(t, id)
 	_, err := n.RespondPermission(t.Context(), like, nil, n.request(t, id).ID, approve(""))
-	wantCode(t, err, abi.CodePermissionDenied)
+	enginetest.WantCode(t, err, abi.CodePermissionDenied)
 }

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/runtime/tenancy"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
@@ -25,20 +26,20 @@ func aPersona() abi.CreatePersonaRequest {
 
 func (n *node) createPersona(t testing.TB, req abi.CreatePersonaRequest) abi.Persona {
 	t.Helper()
-	doc, err := n.CreatePersona(context.Background(), n.root, nil, req)
+	doc, err := n.CreatePersona(context.Background(), n.Root, nil, req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return as[abi.Persona](t, doc)
+	return enginetest.As[abi.Persona](t, doc)
 }
 
 func (n *node) updatePersona(t testing.TB, id string, req abi.UpdatePersonaRequest) abi.Persona {
 	t.Helper()
-	doc, err := n.UpdatePersona(context.Background(), n.root, nil, id, req)
+	doc, err := n.UpdatePersona(context.Background(), n.Root, nil, id, req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return as[abi.Persona](t, doc)
+	return enginetest.As[abi.Persona](t, doc)
 }
 
 // versions lists the versions of a Persona, by pages of the given size.
@@ -46,12 +47,12 @@ func (n *node) versions(t testing.TB, id string, limit int) (list []string) {
 	t.Helper()
 	page := desk.Page{Limit: limit}
 	for {
-		docs, err := n.PersonaVersions(context.Background(), n.root, id, page)
+		docs, err := n.PersonaVersions(context.Background(), n.Root, id, page)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, doc := range docs.Docs {
-			p := as[abi.Persona](t, doc)
+			p := enginetest.As[abi.Persona](t, doc)
 			list = append(list, p.Version+" "+string(p.AutonomyTier)+" "+p.Description)
 		}
 		if !docs.More {
@@ -62,7 +63,7 @@ func (n *node) versions(t testing.TB, id string, limit int) (list []string) {
 }
 
 func TestPersonaVersions(t *testing.T) {
-	n := newNode(t, guests{})
+	n := newNode(t, enginetest.Guests{})
 	p := n.createPersona(t, aPersona())
 	if p.Version != "1.0.9" || p.Tools == nil || p.Capabilities == nil {
 		t.Fatalf("%+v", p)
@@ -84,8 +85,8 @@ func TestPersonaVersions(t *testing.T) {
 			t.Fatalf("%+v made version %s, want %s", step.req, got.Version, step.want)
 		}
 	}
-	_, err := n.UpdatePersona(t.Context(), n.root, nil, p.ID, abi.UpdatePersonaRequest{Version: ptr("1.0.10"), AutonomyTier: ptr(abi.TierActAuto)})
-	wantCode(t, err, abi.CodeInvalidRequest)
+	_, err := n.UpdatePersona(t.Context(), n.Root, nil, p.ID, abi.UpdatePersonaRequest{Version: ptr("1.0.10"), AutonomyTier: ptr(abi.TierActAuto)})
+	enginetest.WantCode(t, err, abi.CodeInvalidRequest)
 	want := []string{"beta.1 shadow retold", "beta shadow retold", "1.0.11 shadow retold", "1.0.8 shadow retold", "1.0.10 shadow retold", "1.0.9 act_auto told"}
 	for _, limit := range []int{1, 2, 100} {
 		if got := n.versions(t, p.ID, limit); !slices.Equal(got, want) {
@@ -95,15 +96,15 @@ func TestPersonaVersions(t *testing.T) {
 	if got := n.versions(t, "persona_echo", 10); len(got) != 1 {
 		t.Errorf("a persona that never changed has the versions %q", got)
 	}
-	n = boot(t, n.disk.Crash(1, 0), guests{"echo": echo})
-	defer n.stop(t)
+	n = boot(t, n.Disk.Crash(1, 0), enginetest.Guests{"echo": enginetest.Echo})
+	defer n.Stop(t)
 	if got := n.versions(t, p.ID, 3); !slices.Equal(got, want) {
 		t.Errorf("after a restart: %q", got)
 	}
 }
 
 func TestPersonaRequestsThatAreRefused(t *testing.T) {
-	n := newNode(t, guests{})
+	n := newNode(t, enginetest.Guests{})
 	for param, change := range map[string]func(*abi.CreatePersonaRequest){
 		"name":                      func(r *abi.CreatePersonaRequest) { r.Name = "" },
 		"version":                   func(r *abi.CreatePersonaRequest) { r.Version = "1@2" },
@@ -123,36 +124,36 @@ func TestPersonaRequestsThatAreRefused(t *testing.T) {
 	} {
 		req := aPersona()
 		change(&req)
-		_, err := n.CreatePersona(t.Context(), n.root, nil, req)
-		if own := wantCode(t, err, abi.CodeInvalidRequest); own.Param != param {
+		_, err := n.CreatePersona(t.Context(), n.Root, nil, req)
+		if own := enginetest.WantCode(t, err, abi.CodeInvalidRequest); own.Param != param {
 			t.Errorf("%s: %v", param, own)
 		}
 	}
 	req := aPersona()
 	req.EntryWorkflow, req.ModuleRef = "other", "echo"
-	_, err := n.CreatePersona(t.Context(), n.root, nil, req)
-	if own := wantCode(t, err, abi.CodeInvalidRequest); !strings.Contains(own.Message, `no export "other"`) {
+	_, err := n.CreatePersona(t.Context(), n.Root, nil, req)
+	if own := enginetest.WantCode(t, err, abi.CodeInvalidRequest); !strings.Contains(own.Message, `no export "other"`) {
 		t.Error(own)
 	}
-	bound := *n.root
+	bound := *n.Root
 	bound.Workspaces = []string{tenancy.DefaultWorkspace}
 	_, err = n.CreatePersona(t.Context(), &bound, nil, aPersona())
-	wantCode(t, err, abi.CodePermissionDenied)
+	enginetest.WantCode(t, err, abi.CodePermissionDenied)
 	_, err = n.UpdatePersona(t.Context(), &bound, nil, "persona_echo", abi.UpdatePersonaRequest{})
-	wantCode(t, err, abi.CodePermissionDenied)
-	_, err = n.UpdatePersona(t.Context(), n.root, nil, "persona_none", abi.UpdatePersonaRequest{})
-	wantCode(t, err, abi.CodeResourceNotFound)
+	enginetest.WantCode(t, err, abi.CodePermissionDenied)
+	_, err = n.UpdatePersona(t.Context(), n.Root, nil, "persona_none", abi.UpdatePersonaRequest{})
+	enginetest.WantCode(t, err, abi.CodeResourceNotFound)
 }
 
 // A request that is made again makes nothing again.
 func TestPersonaRetries(t *testing.T) {
-	n := newNode(t, guests{})
+	n := newNode(t, enginetest.Guests{})
 	key := &desk.Retry{Key: "k", Method: "POST", Target: "/v1/personas", Body: []byte("{}")}
-	first, err := n.CreatePersona(t.Context(), n.root, key, aPersona())
+	first, err := n.CreatePersona(t.Context(), n.Root, key, aPersona())
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := n.CreatePersona(t.Context(), n.root, key, aPersona())
+	again, err := n.CreatePersona(t.Context(), n.Root, key, aPersona())
 	if err != nil || again.ID != first.ID || again.Status != desk.StatusCreated {
 		t.Errorf("%v: made %s, and again %s", err, first.ID, again.ID)
 	}
@@ -163,16 +164,16 @@ func TestPersonaRetries(t *testing.T) {
 func TestTaskKeepsItsVersion(t *testing.T) {
 	p := newProgram(op{abi.CallInput, ""}, op{abi.CallInputRequest, `{"prompt":"go on?"}`}, op{abi.CallInput, ""}, writeTool(`{}`))
 	box := &toolbox{}
-	g := guests{"program": p.run, "echo": echo}
+	g := enginetest.Guests{"program": p.run, "echo": enginetest.Echo}
 	n := boot(t, crashtest.NewDisk(), g, withTools(box))
-	session := n.session(t)
-	id := n.submit(t, session, "persona_program")
+	session := n.Session(t)
+	id := n.Submit(t, session, "persona_program")
 	n.parked(t, id)
 	n.updatePersona(t, "persona_program", abi.UpdatePersonaRequest{AutonomyTier: ptr(abi.TierShadow), Description: ptr("later")})
-	n = boot(t, n.disk.Crash(1, 0), g, withTools(box))
-	defer n.stop(t)
+	n = boot(t, n.Disk.Crash(1, 0), g, withTools(box))
+	defer n.Stop(t)
 	n.answer(t, id)
-	task := n.wait(t, id)
+	task := n.Wait(t, id)
 	if task.Status != abi.TaskCompleted || task.PersonaVersion != "1" || box.reached() == "" {
 		t.Fatalf("%s %+v, version %q, the tool got %q", task.Status, task.Failure, task.PersonaVersion, box.reached())
 	}
@@ -184,36 +185,36 @@ func TestTaskKeepsItsVersion(t *testing.T) {
 		t.Errorf("the plugin was told of another persona: %s", last[2])
 	}
 	rec := n.recordOf(t, id)
-	doc, err := n.ForkTask(context.Background(), n.root, nil, id, abi.ForkTaskRequest{AtEventID: rec.Entries[0].EventID})
+	doc, err := n.ForkTask(context.Background(), n.Root, nil, id, abi.ForkTaskRequest{AtEventID: rec.Entries[0].EventID})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fork := n.wait(t, doc.ID); fork.PersonaVersion != "1" || fork.Status != abi.TaskCompleted {
+	if fork := n.Wait(t, doc.ID); fork.PersonaVersion != "1" || fork.Status != abi.TaskCompleted {
 		t.Errorf("the fork: %s %+v, version %q", fork.Status, fork.Failure, fork.PersonaVersion)
 	}
 	before := box.reached()
-	next := n.submit(t, session, "persona_program")
+	next := n.Submit(t, session, "persona_program")
 	n.parked(t, next)
 	n.answer(t, next)
-	if task = n.wait(t, next); task.PersonaVersion != "2" || box.reached() != before {
+	if task = n.Wait(t, next); task.PersonaVersion != "2" || box.reached() != before {
 		t.Errorf("the next task: version %q, and the tool got %q", task.PersonaVersion, strings.TrimPrefix(box.reached(), before))
 	}
 }
 
 // Whatever order readers and changes come in, who looks after a change sees it.
 func TestPersonaChangesAreSeen(t *testing.T) {
-	n := newNode(t, guests{"look": func(ctx context.Context, h sandbox.Host) error { return nil }})
+	n := newNode(t, enginetest.Guests{"look": func(ctx context.Context, h sandbox.Host) error { return nil }})
 	for i := range 50 {
 		p := n.createPersona(t, aPersona())
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			_, _ = n.Persona(context.Background(), n.root.Tenant, p.ID)
+			_, _ = n.Persona(context.Background(), n.Root.Tenant, p.ID)
 		}()
 		want := fmt.Sprint("change ", i)
 		n.updatePersona(t, p.ID, abi.UpdatePersonaRequest{Description: &want})
 		<-done
-		if got, err := n.Persona(context.Background(), n.root.Tenant, p.ID); err != nil || got.Description != want {
+		if got, err := n.Persona(context.Background(), n.Root.Tenant, p.ID); err != nil || got.Description != want {
 			t.Fatalf("%v: after a change, the persona is still %q", err, got.Description)
 		}
 	}

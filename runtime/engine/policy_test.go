@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
@@ -38,29 +40,29 @@ func TestRandomPolicies(t *testing.T) {
 		set := drawPolicy(rt)
 		var persona abi.Persona
 		set(&persona)
-		g := guests{"program": p.run, "echo": echo}
-		configure := []func(*Config, *Parts){asPersona(set), func(_ *Config, parts *Parts) {
+		g := enginetest.Guests{"program": p.run, "echo": enginetest.Echo}
+		configure := []enginetest.Configure{asPersona(set), func(_ *engine.Config, parts *engine.Parts) {
 			parts.Performers = map[string]provider.Performer{abi.CallToolCall: box, abi.CallHTTPFetch: web}
 		}}
 		n := boot(t, crashtest.NewDisk(), g, configure...)
-		defer func() { n.stop(t) }()
-		session, id := n.session(t), ""
+		defer func() { n.Stop(t) }()
+		session, id := n.Session(t), ""
 		for i, cut := range rapid.SliceOfN(rapid.IntRange(0, len(ops)), 0, 2).Draw(rt, "cuts") {
 			p.stopBefore(cut)
 			if i == 0 {
-				id = n.submit(t, session, "persona_program")
+				id = n.Submit(t, session, "persona_program")
 			}
 			n.until(t, id, p)
-			disk := n.disk.Crash(rapid.Uint64().Draw(rt, "seed"), rapid.Float64Range(0, 1).Draw(rt, "kept"))
+			disk := n.Disk.Crash(rapid.Uint64().Draw(rt, "seed"), rapid.Float64Range(0, 1).Draw(rt, "kept"))
 			n.abandon()
 			p.stopBefore(-1)
 			n = boot(t, disk, g, configure...)
 		}
 		if id == "" {
-			id = n.submit(t, session, "persona_program")
+			id = n.Submit(t, session, "persona_program")
 		}
 		n.until(t, id, p)
-		task := n.wait(t, id)
+		task := n.Wait(t, id)
 		if task.Status != abi.TaskCompleted || task.ReceiptID == "" {
 			rt.Fatalf("%s %+v", task.Status, task.Failure)
 		}
@@ -92,12 +94,12 @@ func TestRandomPolicies(t *testing.T) {
 		n.wantReplay(t, id)
 		before := strings.Count(box.reached(), "write")
 		at := rapid.IntRange(0, len(rec.Entries)-1).Draw(rt, "fork")
-		forked, err := n.ForkTask(context.Background(), n.root, nil, id, abi.ForkTaskRequest{AtEventID: rec.Entries[at].EventID})
+		forked, err := n.ForkTask(context.Background(), n.Root, nil, id, abi.ForkTaskRequest{AtEventID: rec.Entries[at].EventID})
 		if err != nil {
 			rt.Fatal(err)
 		}
 		n.until(t, forked.ID, p)
-		if fork := n.wait(t, forked.ID); fork.Status != abi.TaskCompleted {
+		if fork := n.Wait(t, forked.ID); fork.Status != abi.TaskCompleted {
 			rt.Fatalf("the fork: %s %+v", fork.Status, fork.Failure)
 		}
 		n.wantReplay(t, forked.ID)
@@ -112,14 +114,14 @@ func TestRandomPolicies(t *testing.T) {
 func TestForkAsksAgain(t *testing.T) {
 	box := &toolbox{}
 	p := newProgram(say("before"), writeTool(`{"path":"a"}`), say("after"))
-	n := newNode(t, guests{"program": p.run, "echo": echo}, withTools(box), atTier(abi.TierActWithApproval))
-	id := n.submit(t, n.session(t), "persona_program")
+	n := newNode(t, enginetest.Guests{"program": p.run, "echo": enginetest.Echo}, withTools(box), atTier(abi.TierActWithApproval))
+	id := n.Submit(t, n.Session(t), "persona_program")
 	n.parked(t, id)
 	n.decide(t, id, `{"decision":"approved"}`)
-	n.wait(t, id)
+	n.Wait(t, id)
 	rec := n.recordOf(t, id)
 	for i, want := range []string{`write {"path":"a"}; write {"path":"b"}`, `write {"path":"a"}; write {"path":"b"}; write {"path":"b"}`} {
-		doc, err := n.ForkTask(context.Background(), n.root, nil, id, abi.ForkTaskRequest{AtEventID: rec.Entries[i].EventID})
+		doc, err := n.ForkTask(context.Background(), n.Root, nil, id, abi.ForkTaskRequest{AtEventID: rec.Entries[i].EventID})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,17 +129,17 @@ func TestForkAsksAgain(t *testing.T) {
 			t.Fatalf("the fork waits for %+v", w)
 		}
 		n.decide(t, doc.ID, `{"decision":"approved","arguments":{"path":"b"}}`)
-		if fork := n.wait(t, doc.ID); fork.Status != abi.TaskCompleted || box.reached() != want {
+		if fork := n.Wait(t, doc.ID); fork.Status != abi.TaskCompleted || box.reached() != want {
 			t.Errorf("%s %+v, the tool got %q", fork.Status, fork.Failure, box.reached())
 		}
 		n.wantReplay(t, doc.ID)
 	}
-	doc, err := n.ForkTask(context.Background(), n.root, nil, id, abi.ForkTaskRequest{AtEventID: rec.Entries[2].EventID})
+	doc, err := n.ForkTask(context.Background(), n.Root, nil, id, abi.ForkTaskRequest{AtEventID: rec.Entries[2].EventID})
 	if err != nil {
 		t.Fatal(err)
 	}
 	before := box.reached()
-	if fork := n.wait(t, doc.ID); fork.Status != abi.TaskCompleted || box.reached() != before {
+	if fork := n.Wait(t, doc.ID); fork.Status != abi.TaskCompleted || box.reached() != before {
 		t.Errorf("a fork behind the call made it again: %s, the tool got %q", fork.Status, box.reached())
 	}
 }
@@ -145,11 +147,11 @@ func TestForkAsksAgain(t *testing.T) {
 // Replays that change something, or begin at a boundary, go over approvals too.
 func TestGatesInOtherReplays(t *testing.T) {
 	p := newProgram(op{abi.CallClock, ""}, op{abi.CallToolCall, `{"call_id":"w","server":"fs","name":"write","arguments":{"path":"a"}}`}, op{abi.CallClock, ""})
-	n := newNode(t, guests{"program": p.run, "echo": echo}, withTools(&toolbox{}), atTier(abi.TierActWithApproval))
-	id := n.submit(t, n.session(t), "persona_program")
+	n := newNode(t, enginetest.Guests{"program": p.run, "echo": enginetest.Echo}, withTools(&toolbox{}), atTier(abi.TierActWithApproval))
+	id := n.Submit(t, n.Session(t), "persona_program")
 	n.parked(t, id)
 	n.decide(t, id, `{"decision":"approved","arguments":{"path":"b"}}`)
-	n.wait(t, id)
+	n.Wait(t, id)
 	rec := n.recordOf(t, id)
 	for i := range len(rec.Entries) + 1 {
 		n.replayed(t, id, abi.ReplayTaskRequest{Mode: abi.ReplayFromCheckpoint, CheckpointID: fmt.Sprintf("call:%d", i)})
@@ -163,11 +165,11 @@ func TestGatesInOtherReplays(t *testing.T) {
 // replayed wants a replay to end well.
 func (n *node) replayed(t testing.TB, id string, req abi.ReplayTaskRequest) {
 	t.Helper()
-	doc, err := n.ReplayTask(context.Background(), n.root, nil, id, req)
+	doc, err := n.ReplayTask(context.Background(), n.Root, nil, id, req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again := n.wait(t, doc.ID); again.Status != abi.TaskCompleted || again.ReceiptID == "" {
+	if again := n.Wait(t, doc.ID); again.Status != abi.TaskCompleted || again.ReceiptID == "" {
 		t.Errorf("%+v: %s %+v", req, again.Status, again.Failure)
 	}
 }
@@ -176,25 +178,25 @@ func (n *node) replayed(t testing.TB, id string, req abi.ReplayTaskRequest) {
 // that can be replayed.
 func TestCanceledAtAGate(t *testing.T) {
 	p := newProgram(say("before"), writeTool(`{"path":"a"}`))
-	g := guests{"program": p.run, "echo": echo}
+	g := enginetest.Guests{"program": p.run, "echo": enginetest.Echo}
 	box := &toolbox{}
-	configure := []func(*Config, *Parts){withTools(box), atTier(abi.TierActWithApproval)}
+	configure := []enginetest.Configure{withTools(box), atTier(abi.TierActWithApproval)}
 	n := newNode(t, g, configure...)
-	id := n.submit(t, n.session(t), "persona_program")
+	id := n.Submit(t, n.Session(t), "persona_program")
 	n.parked(t, id)
-	n = boot(t, n.disk.Crash(1, 0), g, configure...)
-	defer n.stop(t)
-	if _, err := n.CancelTask(t.Context(), n.root, nil, id, abi.CancelTaskRequest{}); err != nil {
+	n = boot(t, n.Disk.Crash(1, 0), g, configure...)
+	defer n.Stop(t)
+	if _, err := n.CancelTask(t.Context(), n.Root, nil, id, abi.CancelTaskRequest{}); err != nil {
 		t.Fatal(err)
 	}
-	if task := n.wait(t, id); task.Status != abi.TaskCanceled || box.reached() != "" {
+	if task := n.Wait(t, id); task.Status != abi.TaskCanceled || box.reached() != "" {
 		t.Fatalf("%s, the tool got %q", task.Status, box.reached())
 	}
-	doc, err := n.ReplayTask(context.Background(), n.root, nil, id, abi.ReplayTaskRequest{})
+	doc, err := n.ReplayTask(context.Background(), n.Root, nil, id, abi.ReplayTaskRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again := n.wait(t, doc.ID); again.ReceiptID == "" || again.Failure != nil {
+	if again := n.Wait(t, doc.ID); again.ReceiptID == "" || again.Failure != nil {
 		t.Errorf("the replay: %s %+v", again.Status, again.Failure)
 	}
 }
@@ -217,23 +219,23 @@ func (w *noting) Prepare(ctx context.Context, c *provider.Call) (provider.Plan, 
 func TestChangedWriteInterrupted(t *testing.T) {
 	w := &noting{target: target{repeatable: true, hold: make(chan struct{}), entered: make(chan struct{}, 1)}}
 	p := newProgram(op{abi.CallHTTPFetch, `{"method":"POST","url":"http://example.com/theirs"}`})
-	g := guests{"program": p.run, "echo": echo}
-	configure := []func(*Config, *Parts){atTier(abi.TierActWithApproval), func(_ *Config, parts *Parts) {
+	g := enginetest.Guests{"program": p.run, "echo": enginetest.Echo}
+	configure := []enginetest.Configure{atTier(abi.TierActWithApproval), func(_ *engine.Config, parts *engine.Parts) {
 		parts.Performers = map[string]provider.Performer{abi.CallHTTPFetch: w}
 	}}
 	n := newNode(t, g, configure...)
-	id := n.submit(t, n.session(t), "persona_program")
+	id := n.Submit(t, n.Session(t), "persona_program")
 	n.parked(t, id)
 	const changed = `{"method":"POST","url":"http://example.com/ours"}`
 	n.decide(t, id, `{"decision":"approved","arguments":`+changed+`}`)
 	<-w.entered
-	disk := n.disk.Crash(1, 0)
+	disk := n.Disk.Crash(1, 0)
 	w.mu.Lock()
 	w.hold = nil
 	w.mu.Unlock()
 	n = boot(t, disk, g, configure...)
-	defer n.stop(t)
-	if task := n.wait(t, id); task.Status != abi.TaskCompleted {
+	defer n.Stop(t)
+	if task := n.Wait(t, id); task.Status != abi.TaskCompleted {
 		t.Fatalf("%+v", task.Failure)
 	}
 	if keys := w.calls(); len(keys) != 2 || keys[0] != keys[1] {

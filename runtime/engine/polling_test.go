@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -14,6 +14,8 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/connector"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
@@ -42,9 +44,9 @@ func (c *fakeClock) forward(t testing.TB, n *node, by time.Duration) {
 	}
 }
 
-func polling(t testing.TB, disk *crashtest.Disk, g guests, clock *fakeClock) *node {
+func polling(t testing.TB, disk *crashtest.Disk, g enginetest.Guests, clock *fakeClock) *node {
 	t.Helper()
-	return boot(t, disk, g, func(_ *Config, p *Parts) {
+	return boot(t, disk, g, func(_ *engine.Config, p *engine.Parts) {
 		p.Now = clock.read
 		poll := abi.Persona{Name: "poll", Version: "1.0.0", EntryWorkflow: "connectors#poll", AutonomyTier: abi.TierActAuto, ReceiptPolicy: abi.ReceiptOptional, Tools: []string{}, Capabilities: []string{"*"}}
 		poll.Envelope = abi.NewEnvelope(abi.ObjectPersona, "persona_poll", clock.read(), nil)
@@ -88,9 +90,9 @@ var newYear = time.Date(2026, 1, 1, 0, 0, 30, 0, time.UTC)
 func TestTicksAreDeliveries(t *testing.T) {
 	clock, told := &fakeClock{now: newYear}, &ticks{}
 	disk := crashtest.NewDisk()
-	n := polling(t, disk, guests{"connectors": told.run}, clock)
+	n := polling(t, disk, enginetest.Guests{"connectors": told.run}, clock)
 	id := n.connector(t, scheduled("* * * * *", ""))
-	first := as[abi.Connector](t, must(n.GetConnector(t.Context(), n.root, id)))
+	first := enginetest.As[abi.Connector](t, must(n.GetConnector(t.Context(), n.Root, id)))
 	if first.Polling.LastTask != "" || !first.Polling.NextAt.Equal(newYear.Add(30*time.Second)) {
 		t.Errorf("a new connector polls %+v", first.Polling)
 	}
@@ -104,9 +106,9 @@ func TestTicksAreDeliveries(t *testing.T) {
 	n.pause(t, id, abi.ConnectorActive)
 	clock.forward(t, n, 0)
 	n.settled(t, id)
-	n.stop(t)
+	n.Stop(t)
 	clock.now = clock.now.Add(24 * time.Hour)
-	n = polling(t, disk, guests{"connectors": told.run}, clock)
+	n = polling(t, disk, enginetest.Guests{"connectors": told.run}, clock)
 	clock.forward(t, n, 0)
 	c := n.settled(t, id)
 	const want = "tick:2026-01-01T00:01:00Z tick:2026-01-01T00:02:00Z tick:2026-01-01T01:02:00Z tick:2026-01-01T02:02:00Z"
@@ -137,12 +139,12 @@ func TestPollsAreTasks(t *testing.T) {
 		}
 		return nil
 	}
-	n := polling(t, crashtest.NewDisk(), guests{"connectors": poll}, clock)
+	n := polling(t, crashtest.NewDisk(), enginetest.Guests{"connectors": poll}, clock)
 	id := n.connector(t, scheduled("0 * * * *", abi.DefaultExport))
 	// ended waits for the poll that runs, and makes the node look at it.
 	ended := func() abi.Task {
-		c := as[abi.Connector](t, must(n.GetConnector(t.Context(), n.root, id)))
-		task := n.wait(t, c.Polling.LastTask)
+		c := enginetest.As[abi.Connector](t, must(n.GetConnector(t.Context(), n.Root, id)))
+		task := n.Wait(t, c.Polling.LastTask)
 		clock.forward(t, n, 2*time.Second)
 		return task
 	}
@@ -165,7 +167,7 @@ func TestPollsAreTasks(t *testing.T) {
 		ended()
 		clock.forward(t, n, connector.OpenFor)
 	}
-	c := as[abi.Connector](t, must(n.GetConnector(t.Context(), n.root, id)))
+	c := enginetest.As[abi.Connector](t, must(n.GetConnector(t.Context(), n.Root, id)))
 	if c.Status != abi.ConnectorFailed || !strings.Contains(c.StatusReason, "failed") {
 		t.Fatalf("after %d failures the connector is %s: %s", runs.Load(), c.Status, c.StatusReason)
 	}
@@ -173,11 +175,11 @@ func TestPollsAreTasks(t *testing.T) {
 	ended() // the trial that ran while it was broken
 	clock.forward(t, n, connector.OpenFor)
 	ended()
-	c = as[abi.Connector](t, must(n.GetConnector(t.Context(), n.root, id)))
+	c = enginetest.As[abi.Connector](t, must(n.GetConnector(t.Context(), n.Root, id)))
 	if c.Status != abi.ConnectorActive || c.StatusReason != "" {
 		t.Errorf("after it was mended the connector is %s: %s", c.Status, c.StatusReason)
 	}
-	if err := n.DeleteConnector(t.Context(), n.root, nil, id); err != nil {
+	if err := n.DeleteConnector(t.Context(), n.Root, nil, id); err != nil {
 		t.Fatal(err)
 	}
 	before := runs.Load()
@@ -188,16 +190,16 @@ func TestPollsAreTasks(t *testing.T) {
 }
 
 func TestPollingIsChecked(t *testing.T) {
-	n := newNode(t, guests{"sorter": normalizing(asTask)})
+	n := newNode(t, enginetest.Guests{"sorter": normalizing(asTask)})
 	for _, p := range []abi.Polling{{Schedule: "* * *"}, {Schedule: "0 0 30 2 *"}, {TimeZone: "Europe/Berlin"}, {Schedule: "@hourly", TimeZone: "Mars"}, {Schedule: "@hourly", Export: "a b"}} {
-		_, err := n.CreateConnector(t.Context(), n.root, nil, abi.CreateConnectorRequest{Provider: "generic", Plugin: "sorter#run", Polling: &p})
+		_, err := n.CreateConnector(t.Context(), n.Root, nil, abi.CreateConnectorRequest{Provider: "generic", Plugin: "sorter#run", Polling: &p})
 		if refused, ok := errors.AsType[*abi.Error](err); !ok || !strings.HasPrefix(refused.Param, "polling") {
 			t.Errorf("%+v: %v", p, err)
 		}
 	}
 	id := n.connector(t, func(r *abi.CreateConnectorRequest) { r.Polling = &abi.Polling{Schedule: "@hourly"} })
-	doc, err := n.UpdateConnector(t.Context(), n.root, nil, id, abi.UpdateConnectorRequest{Polling: &abi.Polling{}})
-	if err != nil || as[abi.Connector](t, doc).Polling != nil {
+	doc, err := n.UpdateConnector(t.Context(), n.Root, nil, id, abi.UpdateConnectorRequest{Polling: &abi.Polling{}})
+	if err != nil || enginetest.As[abi.Connector](t, doc).Polling != nil {
 		t.Errorf("polling is not ended: %s, %v", doc.JSON, err)
 	}
 }
@@ -211,7 +213,7 @@ func TestEndOfAPollIsNoticed(t *testing.T) {
 		<-leave
 		return nil
 	}
-	n := polling(t, crashtest.NewDisk(), guests{"connectors": poll}, clock)
+	n := polling(t, crashtest.NewDisk(), enginetest.Guests{"connectors": poll}, clock)
 	n.connector(t, scheduled("0 * * * *", abi.DefaultExport))
 	clock.forward(t, n, time.Hour)
 	runs := func() bool {
@@ -258,10 +260,10 @@ func TestASourceThatFloods(t *testing.T) {
 			page.Add(1)
 		}
 	}
-	n := polling(t, crashtest.NewDisk(), guests{"connectors": poll}, clock)
+	n := polling(t, crashtest.NewDisk(), enginetest.Guests{"connectors": poll}, clock)
 	id := n.connector(t, scheduled("0 * * * *", abi.DefaultExport))
 	polled := func() abi.Task {
-		return n.wait(t, as[abi.Connector](t, must(n.GetConnector(t.Context(), n.root, id))).Polling.LastTask)
+		return n.Wait(t, enginetest.As[abi.Connector](t, must(n.GetConnector(t.Context(), n.Root, id))).Polling.LastTask)
 	}
 	clock.forward(t, n, time.Hour)
 	for round := 1; round <= 3; round++ {
@@ -271,7 +273,7 @@ func TestASourceThatFloods(t *testing.T) {
 		}
 		for last := task.ID; last == task.ID; { // its end is seen, and it is tried again
 			clock.forward(t, n, time.Minute)
-			last = as[abi.Connector](t, must(n.GetConnector(t.Context(), n.root, id))).Polling.LastTask
+			last = enginetest.As[abi.Connector](t, must(n.GetConnector(t.Context(), n.Root, id))).Polling.LastTask
 		}
 	}
 	polled()

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -15,6 +15,8 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/quotas"
 	"github.com/wharf-dev/wharf/runtime/redact"
@@ -25,20 +27,20 @@ import (
 
 func (n *node) quota(t testing.TB, req abi.CreateQuotaRequest) abi.Quota {
 	t.Helper()
-	doc, err := n.CreateQuota(context.Background(), n.root, nil, req)
+	doc, err := n.CreateQuota(context.Background(), n.Root, nil, req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return as[abi.Quota](t, doc)
+	return enginetest.As[abi.Quota](t, doc)
 }
 
 func (n *node) usage(t testing.TB, id string) abi.Quota {
 	t.Helper()
-	doc, err := n.Quota(context.Background(), n.root, id)
+	doc, err := n.Quota(context.Background(), n.Root, id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return as[abi.Quota](t, doc)
+	return enginetest.As[abi.Quota](t, doc)
 }
 
 func limits(pairs ...any) map[string]float64 {
@@ -75,8 +77,8 @@ func (o *oracle) Prepare(_ context.Context, c *provider.Call) (provider.Plan, er
 	}}, nil
 }
 
-func consulting(o *oracle) func(*Config, *Parts) {
-	return func(_ *Config, p *Parts) {
+func consulting(o *oracle) enginetest.Configure {
+	return func(_ *engine.Config, p *engine.Parts) {
 		p.Performers = map[string]provider.Performer{abi.CallLLMComplete: o, abi.CallToolCall: open{}, abi.CallHTTPFetch: &target{}}
 	}
 }
@@ -105,27 +107,27 @@ func TestSubmitUnderQuota(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := newProgram(completion(10))
-			n := newNode(t, guests{"program": p.run}, consulting(&oracle{}))
+			n := newNode(t, enginetest.Guests{"program": p.run}, consulting(&oracle{}))
 			q := n.quota(t, test.req)
-			session := n.session(t)
+			session := n.Session(t)
 			for i := range 4 {
-				doc, err := n.SubmitTask(t.Context(), n.root, nil, abi.SubmitTaskRequest{SessionID: session, PersonaID: "persona_program", Input: text("hi")})
+				doc, err := n.SubmitTask(t.Context(), n.Root, nil, abi.SubmitTaskRequest{SessionID: session, PersonaID: "persona_program", Input: enginetest.Text("hi")})
 				if i < test.tasks {
 					if err != nil {
 						t.Fatal(i, err)
 					}
-					if task := n.wait(t, doc.ID); task.QuotaID == "" {
+					if task := n.Wait(t, doc.ID); task.QuotaID == "" {
 						t.Error("the task does not name its quota")
 					}
 					continue
 				}
-				own := wantCode(t, err, test.code)
+				own := enginetest.WantCode(t, err, test.code)
 				if (own.RetryAfter > 0) != test.retry || len(own.Details) == 0 {
 					t.Errorf("retry after %d, details %s", own.RetryAfter, own.Details)
 				}
 			}
 			if test.req.Scope == abi.QuotaPersona { // others are not bounded by it
-				n.wait(t, n.submit(t, session, "persona_echo"))
+				n.Wait(t, n.Submit(t, session, "persona_echo"))
 			}
 			if got := n.usage(t, q.ID); got.Scope != test.req.Scope {
 				t.Errorf("%+v", got)
@@ -153,16 +155,16 @@ func TestCallsUnderQuota(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := newProgram(test.ops...)
-			n := newNode(t, guests{"program": p.run}, consulting(&oracle{}))
-			session := n.session(t)
+			n := newNode(t, enginetest.Guests{"program": p.run}, consulting(&oracle{}))
+			session := n.Session(t)
 			q := n.quota(t, abi.CreateQuotaRequest{Scope: abi.QuotaTenant, Limits: test.limits})
 			if test.ops == nil {
-				_, err := n.SubmitTask(t.Context(), n.root, nil, abi.SubmitTaskRequest{SessionID: session, PersonaID: "persona_program", Input: text("hi")})
-				wantCode(t, err, abi.CodePolicyViolation)
+				_, err := n.SubmitTask(t.Context(), n.Root, nil, abi.SubmitTaskRequest{SessionID: session, PersonaID: "persona_program", Input: enginetest.Text("hi")})
+				enginetest.WantCode(t, err, abi.CodePolicyViolation)
 				return
 			}
-			id := n.submit(t, session, "persona_program")
-			if task := n.wait(t, id); task.Status != abi.TaskCompleted {
+			id := n.Submit(t, session, "persona_program")
+			if task := n.Wait(t, id); task.Status != abi.TaskCompleted {
 				t.Fatalf("%+v", task.Failure)
 			}
 			for i, got := range p.runs()[0] {
@@ -200,30 +202,30 @@ func TestQuotasHoldUnderLoad(t *testing.T) {
 		}
 		return nil
 	}
-	g := guests{"program": p, "echo": echo}
+	g := enginetest.Guests{"program": p, "echo": enginetest.Echo}
 	n := boot(t, crashtest.NewDisk(), g, consulting(model))
 	q := n.quota(t, abi.CreateQuotaRequest{Scope: abi.QuotaTenant, Limits: limits("output_tokens", limit, "usd", 1, "concurrent", 8)})
-	session := n.session(t)
+	session := n.Session(t)
 	for round := range 4 {
 		var wg sync.WaitGroup
 		for range 16 {
 			wg.Go(func() {
 				for range 4 {
-					doc, err := n.SubmitTask(context.Background(), n.root, nil, abi.SubmitTaskRequest{SessionID: session, PersonaID: "persona_program", Input: text("hi")})
+					doc, err := n.SubmitTask(context.Background(), n.Root, nil, abi.SubmitTaskRequest{SessionID: session, PersonaID: "persona_program", Input: enginetest.Text("hi")})
 					if err == nil {
-						_, _ = n.WaitTask(context.Background(), n.root, doc.ID)
+						_, _ = n.WaitTask(context.Background(), n.Root, doc.ID)
 					}
 				}
 			})
 		}
 		if round < 3 {
 			wg.Wait()
-			n = boot(t, n.disk.Crash(uint64(round), 0), g, consulting(model))
+			n = boot(t, n.Disk.Crash(uint64(round), 0), g, consulting(model))
 		} else {
 			wg.Wait()
 		}
 	}
-	defer n.stop(t)
+	defer n.Stop(t)
 	got := n.usage(t, q.ID)
 	if got.Usage["output_tokens"] > limit || got.Usage["output_tokens"] != float64(model.spent.Load()) || got.Usage["concurrent"] != 0 {
 		t.Errorf("%v, and the model has given %d", got.Usage, model.spent.Load())
@@ -239,7 +241,7 @@ func (n *node) wantCounted(t testing.TB, id, what string) {
 	t.Helper()
 	var sum float64
 	for page := (desk.Page{Limit: 200}); ; {
-		list, err := n.List(context.Background(), n.root, abi.ObjectReceipt, desk.Filter{}, page)
+		list, err := n.List(context.Background(), n.Root, abi.ObjectReceipt, desk.Filter{}, page)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -268,23 +270,23 @@ func (n *node) wantCounted(t testing.TB, id, what string) {
 // A window that ends gives everything back, and what is over is told once in each.
 func TestQuotaWindow(t *testing.T) {
 	var ahead atomic.Int64
-	clock := func(_ *Config, p *Parts) {
+	clock := func(_ *engine.Config, p *engine.Parts) {
 		p.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 	}
 	p := newProgram(completion(10))
-	n := newNode(t, guests{"program": p.run}, consulting(&oracle{}), clock)
+	n := newNode(t, enginetest.Guests{"program": p.run}, consulting(&oracle{}), clock)
 	q := n.quota(t, abi.CreateQuotaRequest{Scope: abi.QuotaTenant, Limits: limits("output_tokens", 20), WindowSeconds: 86400, HardLimit: new(false), SoftLimit: true})
-	session := n.session(t)
+	session := n.Session(t)
 	for window := range 2 {
 		for range 4 {
-			n.wait(t, n.submit(t, session, "persona_program"))
+			n.Wait(t, n.Submit(t, session, "persona_program"))
 		}
 		got := n.usage(t, q.ID)
 		if got.Usage["output_tokens"] != 40 || got.ExhaustionReason == nil || *got.ExhaustionReason != "output_tokens" {
 			t.Errorf("window %d: %+v", window, got)
 		}
 		told := 0
-		for _, kind := range n.kinds(t, desk.Filter{}) {
+		for _, kind := range n.Kinds(t, desk.Filter{}) {
 			if kind == string(abi.EventQuotaExhausted) {
 				told++
 			}
@@ -302,25 +304,25 @@ func TestQuotaWindow(t *testing.T) {
 // A Task that waits counts among those at one time, over restarts too, until it ends.
 func TestConcurrentOverRestart(t *testing.T) {
 	p := newProgram(op{abi.CallInputRequest, `{"prompt":"?"}`})
-	g := guests{"program": p.run, "echo": echo}
+	g := enginetest.Guests{"program": p.run, "echo": enginetest.Echo}
 	n := boot(t, crashtest.NewDisk(), g)
 	q := n.quota(t, abi.CreateQuotaRequest{Scope: abi.QuotaTenant, Limits: limits("concurrent", 1)})
-	session := n.session(t)
-	id := n.submit(t, session, "persona_program")
+	session := n.Session(t)
+	id := n.Submit(t, session, "persona_program")
 	n.parked(t, id)
-	n = boot(t, n.disk.Crash(1, 0), g)
-	defer n.stop(t)
+	n = boot(t, n.Disk.Crash(1, 0), g)
+	defer n.Stop(t)
 	refused := func() error {
-		_, err := n.SubmitTask(t.Context(), n.root, nil, abi.SubmitTaskRequest{SessionID: session, PersonaID: "persona_echo", Input: text("hi")})
+		_, err := n.SubmitTask(t.Context(), n.Root, nil, abi.SubmitTaskRequest{SessionID: session, PersonaID: "persona_echo", Input: enginetest.Text("hi")})
 		return err
 	}
-	if own := wantCode(t, refused(), abi.CodeRateLimited); own.RetryAfter == 0 {
+	if own := enginetest.WantCode(t, refused(), abi.CodeRateLimited); own.RetryAfter == 0 {
 		t.Error("no Retry-After")
 	}
 	if got := n.usage(t, q.ID).Usage["concurrent"]; got != 1 {
 		t.Errorf("%v at one time", got)
 	}
-	if _, err := n.CancelTask(t.Context(), n.root, nil, id, abi.CancelTaskRequest{}); err != nil {
+	if _, err := n.CancelTask(t.Context(), n.Root, nil, id, abi.CancelTaskRequest{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := refused(); err != nil {
@@ -331,27 +333,27 @@ func TestConcurrentOverRestart(t *testing.T) {
 // The time that runs use together ends them when it is used up.
 func TestTimeUnderQuota(t *testing.T) {
 	busy := func(ctx context.Context, _ sandbox.Host) error { <-ctx.Done(); return context.Cause(ctx) }
-	n := newNode(t, guests{"busy": busy})
+	n := newNode(t, enginetest.Guests{"busy": busy})
 	q := n.quota(t, abi.CreateQuotaRequest{Scope: abi.QuotaTenant, Limits: limits("wall_time_ms", 60)})
-	session := n.session(t)
+	session := n.Session(t)
 	var ids []string
 	for range 3 {
-		ids = append(ids, n.submit(t, session, "persona_busy"))
+		ids = append(ids, n.Submit(t, session, "persona_busy"))
 	}
 	for _, id := range ids {
-		if task := n.wait(t, id); task.Status != abi.TaskFailed || task.Failure.Code != quotas.Code {
+		if task := n.Wait(t, id); task.Status != abi.TaskFailed || task.Failure.Code != quotas.Code {
 			t.Errorf("%s %+v", task.Status, task.Failure)
 		}
 	}
 	if got := n.usage(t, q.ID); got.Usage["wall_time_ms"] < 60 {
 		t.Errorf("%+v", got.Usage)
 	}
-	_, err := n.SubmitTask(t.Context(), n.root, nil, abi.SubmitTaskRequest{SessionID: session, PersonaID: "persona_echo", Input: text("hi")})
-	wantCode(t, err, abi.CodePolicyViolation)
+	_, err := n.SubmitTask(t.Context(), n.Root, nil, abi.SubmitTaskRequest{SessionID: session, PersonaID: "persona_echo", Input: enginetest.Text("hi")})
+	enginetest.WantCode(t, err, abi.CodePolicyViolation)
 }
 
 func TestQuotaAccess(t *testing.T) {
-	n := newNode(t, guests{})
+	n := newNode(t, enginetest.Guests{})
 	plain, _ := n.newKey(t, abi.CreateKeyRequest{Name: "plain"})
 	other, _ := n.newKey(t, abi.CreateKeyRequest{Name: "other", Tenant: "acme"})
 	bound, _ := n.newKey(t, abi.CreateKeyRequest{Name: "bound", WorkspaceIDs: []string{tenancy.DefaultWorkspace}})
@@ -363,7 +365,7 @@ func TestQuotaAccess(t *testing.T) {
 		name string
 		c    *desk.Caller
 		sees []string
-	}{{"root", n.root, []string{work.ID, mine.ID, org.ID}}, {"plain", plain, []string{work.ID, mine.ID}}, {"other", other, []string{theirs.ID}}, {"bound", bound, []string{work.ID}}} {
+	}{{"root", n.Root, []string{work.ID, mine.ID, org.ID}}, {"plain", plain, []string{work.ID, mine.ID}}, {"other", other, []string{theirs.ID}}, {"bound", bound, []string{work.ID}}} {
 		var got []string
 		for page := (desk.Page{Limit: 1}); ; {
 			list, err := n.Quotas(t.Context(), test.c, page)
@@ -396,39 +398,39 @@ func TestQuotaAccess(t *testing.T) {
 		{plain, abi.CreateQuotaRequest{Scope: abi.QuotaTenant, Limits: limits("usd", -5)}, abi.CodeInvalidRequest},
 	} {
 		_, err := n.CreateQuota(t.Context(), test.c, nil, test.req)
-		wantCode(t, err, test.code)
+		enginetest.WantCode(t, err, test.code)
 	}
 	for c, id := range map[*desk.Caller]string{plain: org.ID, other: mine.ID} {
 		_, err := n.UpdateQuota(t.Context(), c, nil, id, abi.UpdateQuotaRequest{Limits: limits("usd", 50)})
-		wantCode(t, err, abi.CodeResourceNotFound)
+		enginetest.WantCode(t, err, abi.CodeResourceNotFound)
 	}
 }
 
 // A limit that is raised lets work go on, also work that waits; a retry makes no
 // second Quota.
 func TestRaisingALimit(t *testing.T) {
-	n := newNode(t, guests{})
+	n := newNode(t, enginetest.Guests{})
 	req := abi.CreateQuotaRequest{Scope: abi.QuotaOrganization, Limits: limits("tasks", 1)}
-	doc, err := n.CreateQuota(t.Context(), n.root, retry("k", "{}"), req)
+	doc, err := n.CreateQuota(t.Context(), n.Root, retry("k", "{}"), req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := n.CreateQuota(t.Context(), n.root, retry("k", "{}"), req)
+	again, err := n.CreateQuota(t.Context(), n.Root, retry("k", "{}"), req)
 	if err != nil || again.ID != doc.ID || again.Status != 201 {
 		t.Fatalf("%s, %s, %d, %v", doc.ID, again.ID, again.Status, err)
 	}
-	session := n.session(t)
-	n.wait(t, n.submit(t, session, ""))
-	_, err = n.SubmitTask(t.Context(), n.root, nil, abi.SubmitTaskRequest{SessionID: session, Input: text("hi")})
-	wantCode(t, err, abi.CodePolicyViolation)
+	session := n.Session(t)
+	n.Wait(t, n.Submit(t, session, ""))
+	_, err = n.SubmitTask(t.Context(), n.Root, nil, abi.SubmitTaskRequest{SessionID: session, Input: enginetest.Text("hi")})
+	enginetest.WantCode(t, err, abi.CodePolicyViolation)
 	if got := n.usage(t, doc.ID); got.ExhaustionReason == nil {
 		t.Errorf("%+v", got)
 	}
-	changed, err := n.UpdateQuota(t.Context(), n.root, retry("u", "{}"), doc.ID, abi.UpdateQuotaRequest{Limits: limits("tasks", 2)})
-	if err != nil || as[abi.Quota](t, changed).ExhaustionReason != nil {
+	changed, err := n.UpdateQuota(t.Context(), n.Root, retry("u", "{}"), doc.ID, abi.UpdateQuotaRequest{Limits: limits("tasks", 2)})
+	if err != nil || enginetest.As[abi.Quota](t, changed).ExhaustionReason != nil {
 		t.Fatalf("%s %v", changed.JSON, err)
 	}
-	n.wait(t, n.submit(t, session, ""))
+	n.Wait(t, n.Submit(t, session, ""))
 }
 
 // Of a random history of Tasks, crashes and changes, each hard limit holds at every
@@ -441,21 +443,21 @@ func TestQuotaHistories(t *testing.T) {
 			_, _, err := h.Call(ctx, abi.CallLLMComplete, []byte(completion(7).request))
 			return err
 		}
-		g := guests{"program": p, "echo": echo}
+		g := enginetest.Guests{"program": p, "echo": enginetest.Echo}
 		n := boot(t, crashtest.NewDisk(), g, consulting(model))
 		q := n.quota(t, abi.CreateQuotaRequest{Scope: abi.QuotaTenant, Limits: limits("output_tokens", limit, "tasks", 12)})
-		session := n.session(t)
+		session := n.Session(t)
 		for step := range rapid.IntRange(1, 8).Draw(rt, "steps") {
 			if rapid.IntRange(0, 3).Draw(rt, "what") == 0 {
-				n = boot(t, n.disk.Crash(uint64(step), 0), g, consulting(model))
+				n = boot(t, n.Disk.Crash(uint64(step), 0), g, consulting(model))
 				continue
 			}
 			var wg sync.WaitGroup
 			for range rapid.IntRange(1, 5).Draw(rt, "at once") {
 				wg.Go(func() {
-					doc, err := n.SubmitTask(context.Background(), n.root, nil, abi.SubmitTaskRequest{SessionID: session, PersonaID: "persona_program", Input: text("hi")})
+					doc, err := n.SubmitTask(context.Background(), n.Root, nil, abi.SubmitTaskRequest{SessionID: session, PersonaID: "persona_program", Input: enginetest.Text("hi")})
 					if err == nil {
-						_, _ = n.WaitTask(context.Background(), n.root, doc.ID)
+						_, _ = n.WaitTask(context.Background(), n.Root, doc.ID)
 					}
 				})
 			}
@@ -465,7 +467,7 @@ func TestQuotaHistories(t *testing.T) {
 			}
 		}
 		n.wantCounted(t, q.ID, "output_tokens")
-		stored, err := n.store.Get(context.Background(), n.root.Tenant, abi.ObjectQuota, q.ID)
+		stored, err := n.Store.Get(context.Background(), n.Root.Tenant, abi.ObjectQuota, q.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -473,7 +475,7 @@ func TestQuotaHistories(t *testing.T) {
 		if err := json.Unmarshal(stored.State, &logged); err != nil || logged.Usage["output_tokens"] != n.usage(t, q.ID).Usage["output_tokens"] {
 			t.Errorf("the log says %s, %v", stored.State, err)
 		}
-		n.stop(t)
+		n.Stop(t)
 	})
 }
 

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/waiting"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
@@ -46,33 +48,33 @@ func TestRandomPrograms(t *testing.T) {
 				}
 			}
 		}()
-		g := guests{"program": p.run, "echo": echo}
-		outside := func(_ *Config, parts *Parts) {
+		g := enginetest.Guests{"program": p.run, "echo": enginetest.Echo}
+		outside := func(_ *engine.Config, parts *engine.Parts) {
 			parts.Performers = map[string]provider.Performer{
 				abi.CallHTTPFetch: &target{repeatable: rapid.Bool().Draw(rt, "repeatable")}, abi.CallLLMComplete: model{make(chan struct{}, 10_000)},
 			}
 		}
 		n := boot(t, crashtest.NewDisk(), g, outside)
-		defer func() { n.stop(t) }()
-		session := n.session(t)
+		defer func() { n.Stop(t) }()
+		session := n.Session(t)
 		cuts := rapid.SliceOfN(rapid.IntRange(0, len(ops)), 0, 2).Draw(rt, "cuts")
 		id := ""
 		for i, cut := range cuts {
 			p.stopBefore(cut)
 			if i == 0 {
-				id = n.submit(t, session, "persona_program")
+				id = n.Submit(t, session, "persona_program")
 			}
 			n.until(t, id, p)
-			disk := n.disk.Crash(rapid.Uint64().Draw(rt, "seed"), rapid.Float64Range(0, 1).Draw(rt, "kept"))
+			disk := n.Disk.Crash(rapid.Uint64().Draw(rt, "seed"), rapid.Float64Range(0, 1).Draw(rt, "kept"))
 			n.abandon()
 			p.stopBefore(-1)
 			n = boot(t, disk, g, outside)
 		}
 		if id == "" {
-			id = n.submit(t, session, "persona_program")
+			id = n.Submit(t, session, "persona_program")
 		}
 		n.until(t, id, p)
-		task := n.wait(t, id)
+		task := n.Wait(t, id)
 		if task.Status != abi.TaskCompleted || task.ReceiptID == "" {
 			rt.Fatalf("%s %+v", task.Status, task.Failure)
 		}
@@ -82,22 +84,22 @@ func TestRandomPrograms(t *testing.T) {
 				said++
 			}
 		}
-		doc, err := n.Get(context.Background(), n.root, abi.ObjectOutcome, task.OutcomeID)
+		doc, err := n.Get(context.Background(), n.Root, abi.ObjectOutcome, task.OutcomeID)
 		if err != nil {
 			rt.Fatal(err)
 		}
-		if got := len(as[abi.Outcome](t, doc).MessageIDs); got != said {
+		if got := len(enginetest.As[abi.Outcome](t, doc).MessageIDs); got != said {
 			rt.Fatalf("%d messages, want %d", got, said)
 		}
 		n.wantReplay(t, id)
 		rec := n.recordOf(t, id)
 		at := rec.Entries[rapid.IntRange(0, len(rec.Entries)-1).Draw(rt, "fork")].EventID
-		forked, err := n.ForkTask(context.Background(), n.root, nil, id, abi.ForkTaskRequest{AtEventID: at})
+		forked, err := n.ForkTask(context.Background(), n.Root, nil, id, abi.ForkTaskRequest{AtEventID: at})
 		if err != nil {
 			rt.Fatal(err)
 		}
 		n.until(t, forked.ID, p)
-		if fork := n.wait(t, forked.ID); fork.Status != abi.TaskCompleted {
+		if fork := n.Wait(t, forked.ID); fork.Status != abi.TaskCompleted {
 			rt.Fatalf("the fork: %s %+v", fork.Status, fork.Failure)
 		}
 		n.wantReplay(t, forked.ID)
@@ -110,7 +112,7 @@ func (n *node) until(t testing.TB, id string, p *program) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	sub, err := n.Subscribe(ctx, n.root, desk.Filter{TaskID: id}, 0)
+	sub, err := n.Subscribe(ctx, n.Root, desk.Filter{TaskID: id}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +153,7 @@ func (n *node) answer(t testing.TB, id string) bool {
 	}
 	for _, w := range waits {
 		if w.op.call == waiting.RecordedAs(task.Waiting) || task.Waiting.Gate && w.op.call == abi.CallApprovalRequest {
-			_, _ = n.AppendTaskMessage(context.Background(), n.root, nil, id, w.answer) // it may have been answered by now
+			_, _ = n.AppendTaskMessage(context.Background(), n.Root, nil, id, w.answer) // it may have been answered by now
 		}
 	}
 	return false
@@ -160,5 +162,5 @@ func (n *node) answer(t testing.TB, id string) bool {
 // abandon ends a node as a power cut does: nobody looks at it any more.
 func (n *node) abandon() {
 	n.StopAtOnce()
-	_ = n.store.Close()
+	_ = n.Store.Close()
 }

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -16,6 +16,8 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/hostcall"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/ledger"
@@ -124,7 +126,7 @@ func (n *node) texts(t testing.TB, session string) []string { return n.transcrip
 // recordOf returns a Task's record.
 func (n *node) recordOf(t testing.TB, id string) *journal.Record {
 	t.Helper()
-	rec, err := n.Record(context.Background(), n.root, id)
+	rec, err := n.Record(context.Background(), n.Root, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,15 +138,15 @@ func (n *node) wantReplay(t testing.TB, id string) string {
 	t.Helper()
 	var wires []string
 	for range 2 {
-		doc, err := n.ReplayTask(context.Background(), n.root, nil, id, abi.ReplayTaskRequest{})
+		doc, err := n.ReplayTask(context.Background(), n.Root, nil, id, abi.ReplayTaskRequest{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		source, again := n.task(t, id), n.wait(t, doc.ID)
+		source, again := n.task(t, id), n.Wait(t, doc.ID)
 		if again.Status != source.Status || again.ParentTaskID != id || again.ReceiptID == "" {
 			t.Fatalf("the replay of %s: %s, %+v", source.Status, again.Status, again.Failure)
 		}
-		wire, err := n.ReceiptWire(context.Background(), n.root, again.ReceiptID)
+		wire, err := n.ReceiptWire(context.Background(), n.Root, again.ReceiptID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,11 +160,11 @@ func (n *node) wantReplay(t testing.TB, id string) string {
 
 func (n *node) task(t testing.TB, id string) abi.Task {
 	t.Helper()
-	doc, err := n.Get(context.Background(), n.root, abi.ObjectTask, id)
+	doc, err := n.Get(context.Background(), n.Root, abi.ObjectTask, id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return as[abi.Task](t, doc)
+	return enginetest.As[abi.Task](t, doc)
 }
 
 // Whatever call the power is cut before, the Task goes on where it was: it is told
@@ -173,16 +175,16 @@ func TestResumeAtEveryBoundary(t *testing.T) {
 		t.Run(fmt.Sprint(cut), func(t *testing.T) {
 			p := newProgram(ops...)
 			p.stopBefore(cut)
-			g := guests{"program": p.run, "echo": echo}
+			g := enginetest.Guests{"program": p.run, "echo": enginetest.Echo}
 			first := newNode(t, g)
-			session := first.session(t)
-			id := first.submit(t, session, "persona_program")
+			session := first.Session(t)
+			id := first.Submit(t, session, "persona_program")
 			<-p.there
-			disk := first.disk.Crash(uint64(cut), 0)
+			disk := first.Disk.Crash(uint64(cut), 0)
 			p.stopBefore(-1)
 			second := boot(t, disk, g)
-			defer second.stop(t)
-			task := second.wait(t, id)
+			defer second.Stop(t)
+			task := second.Wait(t, id)
 			if task.Status != abi.TaskCompleted {
 				t.Fatalf("%+v", task.Failure)
 			}
@@ -254,8 +256,10 @@ func (w *target) calls() []string {
 	return append([]string(nil), w.done...)
 }
 
-func fetching(w *target) func(*Config, *Parts) {
-	return func(_ *Config, p *Parts) { p.Performers = map[string]provider.Performer{abi.CallHTTPFetch: w} }
+func fetching(w *target) enginetest.Configure {
+	return func(_ *engine.Config, p *engine.Parts) {
+		p.Performers = map[string]provider.Performer{abi.CallHTTPFetch: w}
+	}
 }
 
 // A write whose intent stands without a result is repeated with the same key where
@@ -265,18 +269,18 @@ func TestWriteInterrupted(t *testing.T) {
 		t.Run(fmt.Sprintf("repeatable %v", repeatable), func(t *testing.T) {
 			w := &target{repeatable: repeatable, hold: make(chan struct{}), entered: make(chan struct{}, 1)}
 			p := newProgram(op{abi.CallHTTPFetch, `{"method":"POST","url":"http://x/"}`}, say("done"))
-			g := guests{"program": p.run}
+			g := enginetest.Guests{"program": p.run}
 			first := newNode(t, g, fetching(w))
-			session := first.session(t)
-			id := first.submit(t, session, "persona_program")
+			session := first.Session(t)
+			id := first.Submit(t, session, "persona_program")
 			<-w.entered
-			disk := first.disk.Crash(1, 0)
+			disk := first.Disk.Crash(1, 0)
 			w.mu.Lock()
 			w.hold = nil
 			w.mu.Unlock()
 			second := boot(t, disk, g, fetching(w))
-			defer second.stop(t)
-			if task := second.wait(t, id); task.Status != abi.TaskCompleted {
+			defer second.Stop(t)
+			if task := second.Wait(t, id); task.Status != abi.TaskCompleted {
 				t.Fatalf("%+v", task.Failure)
 			}
 			calls := w.calls()
@@ -296,18 +300,18 @@ func TestWriteInterrupted(t *testing.T) {
 func TestIntentComesFirst(t *testing.T) {
 	w := &target{hold: make(chan struct{}), entered: make(chan struct{}, 1)}
 	p := newProgram(op{abi.CallHTTPFetch, `{"method":"POST","url":"http://x/"}`})
-	n := newNode(t, guests{"program": p.run}, fetching(w))
-	id := n.submit(t, n.session(t), "persona_program")
+	n := newNode(t, enginetest.Guests{"program": p.run}, fetching(w))
+	id := n.Submit(t, n.Session(t), "persona_program")
 	<-w.entered
-	survivor := boot(t, n.disk.Crash(7, 0), guests{"program": p.run}, fetching(&target{}), func(c *Config, _ *Parts) { c.MaxRunning = 1 })
-	defer survivor.stop(t)
-	survivor.wait(t, id)
+	survivor := boot(t, n.Disk.Crash(7, 0), enginetest.Guests{"program": p.run}, fetching(&target{}), func(c *engine.Config, _ *engine.Parts) { c.MaxRunning = 1 })
+	defer survivor.Stop(t)
+	survivor.Wait(t, id)
 	rec := survivor.recordOf(t, id)
 	if len(rec.Entries) == 0 || rec.Entries[0].Call != abi.CallHTTPFetch || rec.Entries[0].Status != abi.CallIndeterminate {
 		t.Errorf("the intent of a write that had started is not in the record: %+v", rec.Entries)
 	}
 	close(w.hold)
-	n.wait(t, id)
+	n.Wait(t, id)
 }
 
 // waits are the calls that park a Task.
@@ -333,33 +337,33 @@ func TestWaitingForSomebody(t *testing.T) {
 		for _, restart := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, restart %v", w.name, restart), func(t *testing.T) {
 				p := newProgram(op{abi.CallClock, ""}, say("before"), w.op, say("after"))
-				g := guests{"program": p.run, "echo": echo}
+				g := enginetest.Guests{"program": p.run, "echo": enginetest.Echo}
 				n := newNode(t, g)
-				session := n.session(t)
-				id := n.submit(t, session, "persona_program")
+				session := n.Session(t)
+				id := n.Submit(t, session, "persona_program")
 				task := n.parked(t, id)
 				if task.Status != w.status || task.Waiting.Call != w.op.call {
 					t.Fatalf("the task is %s and waits for %+v", task.Status, task.Waiting)
 				}
 				if restart {
-					disk := n.disk.Crash(3, 0)
+					disk := n.Disk.Crash(3, 0)
 					n = boot(t, disk, g)
-					defer n.stop(t)
+					defer n.Stop(t)
 				}
-				if got := n.Stats(); got.Running != 0 || got.Queued != 0 || n.Holds(ledger.Key{Tenant: n.root.Tenant, ID: id}) {
+				if got := n.Stats(); got.Running != 0 || got.Queued != 0 || n.Holds(ledger.Key{Tenant: n.Root.Tenant, ID: id}) {
 					t.Errorf("a task that waits is held in memory: %+v", got)
 				}
-				if _, err := n.AppendTaskMessage(t.Context(), n.root, retry("k", "{}"), id, w.answer); err != nil {
+				if _, err := n.AppendTaskMessage(t.Context(), n.Root, retry("k", "{}"), id, w.answer); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := n.AppendTaskMessage(t.Context(), n.root, retry("k", "{}"), id, w.answer); err != nil {
+				if _, err := n.AppendTaskMessage(t.Context(), n.Root, retry("k", "{}"), id, w.answer); err != nil {
 					t.Errorf("a retry of the answer: %v", err)
 				}
-				if task = n.wait(t, id); task.Status != abi.TaskCompleted || task.Waiting != nil {
+				if task = n.Wait(t, id); task.Status != abi.TaskCompleted || task.Waiting != nil {
 					t.Fatalf("%s %+v %+v", task.Status, task.Failure, task.Waiting)
 				}
-				_, err := n.AppendTaskMessage(t.Context(), n.root, nil, id, w.answer)
-				wantCode(t, err, abi.CodeInvalidStateTransition)
+				_, err := n.AppendTaskMessage(t.Context(), n.Root, nil, id, w.answer)
+				enginetest.WantCode(t, err, abi.CodeInvalidStateTransition)
 				runs := p.runs()
 				if runs[0][0] != runs[len(runs)-1][0] {
 					t.Error("the clock was read anew")
@@ -384,7 +388,7 @@ func (n *node) parked(t testing.TB, id string) abi.Task {
 // waiting waits until the log says that a Task is parked.
 func (n *node) waiting(t testing.TB, id string) abi.Task {
 	t.Helper()
-	sub, err := n.Subscribe(context.Background(), n.root, desk.Filter{TaskID: id}, 0)
+	sub, err := n.Subscribe(context.Background(), n.Root, desk.Filter{TaskID: id}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -414,7 +418,7 @@ func (n *node) waiting(t testing.TB, id string) abi.Task {
 // rested waits until a parked Task has given back all that it held, which is very
 // soon.
 func (n *node) rested(id string) {
-	for n.Holds(ledger.Key{Tenant: n.root.Tenant, ID: id}) || n.Stats().Running > 0 {
+	for n.Holds(ledger.Key{Tenant: n.Root.Tenant, ID: id}) || n.Stats().Running > 0 {
 		goruntime.Gosched()
 	}
 }
@@ -431,9 +435,9 @@ func TestWaitsThatTimeOut(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := newProgram(test.op)
-			n := newNode(t, guests{"program": p.run})
-			id := n.submit(t, n.session(t), "persona_program")
-			if task := n.wait(t, id); task.Status != abi.TaskCompleted {
+			n := newNode(t, enginetest.Guests{"program": p.run})
+			id := n.Submit(t, n.Session(t), "persona_program")
+			if task := n.Wait(t, id); task.Status != abi.TaskCompleted {
 				t.Fatalf("%+v", task.Failure)
 			}
 			runs := p.runs()
@@ -448,14 +452,16 @@ func TestWaitsThatTimeOut(t *testing.T) {
 // A sleep goes on over a restart, and ends when it would have.
 func TestSleepOverRestart(t *testing.T) {
 	p := newProgram(op{abi.CallSleep, `{"ms":3600000}`})
-	g := guests{"program": p.run}
+	g := enginetest.Guests{"program": p.run}
 	n := newNode(t, g)
-	id := n.submit(t, n.session(t), "persona_program")
+	id := n.Submit(t, n.Session(t), "persona_program")
 	n.parked(t, id)
-	later := func(_ *Config, p *Parts) { p.Now = func() time.Time { return time.Now().Add(2 * time.Hour) } }
-	n = boot(t, n.disk.Crash(1, 0), g, later)
-	defer n.stop(t)
-	if task := n.wait(t, id); task.Status != abi.TaskCompleted {
+	later := func(_ *engine.Config, p *engine.Parts) {
+		p.Now = func() time.Time { return time.Now().Add(2 * time.Hour) }
+	}
+	n = boot(t, n.Disk.Crash(1, 0), g, later)
+	defer n.Stop(t)
+	if task := n.Wait(t, id); task.Status != abi.TaskCompleted {
 		t.Fatalf("%+v", task.Failure)
 	}
 }
@@ -463,11 +469,11 @@ func TestSleepOverRestart(t *testing.T) {
 // A parked Task can be ended like any other, and gets its receipt.
 func TestEndingAParkedTask(t *testing.T) {
 	p := newProgram(op{abi.CallStateSet, `{"key":"a","value":1}`}, op{abi.CallInputRequest, `{"prompt":"who?"}`})
-	n := newNode(t, guests{"program": p.run})
-	session := n.session(t)
-	id := n.submit(t, session, "persona_program")
+	n := newNode(t, enginetest.Guests{"program": p.run})
+	session := n.Session(t)
+	id := n.Submit(t, session, "persona_program")
 	n.parked(t, id)
-	if _, err := n.CancelTask(t.Context(), n.root, nil, id, abi.CancelTaskRequest{Reason: "enough"}); err != nil {
+	if _, err := n.CancelTask(t.Context(), n.Root, nil, id, abi.CancelTaskRequest{Reason: "enough"}); err != nil {
 		t.Fatal(err)
 	}
 	task := n.task(t, id)
@@ -477,19 +483,19 @@ func TestEndingAParkedTask(t *testing.T) {
 	if got := len(n.recordOf(t, id).Entries); got != 2 {
 		t.Errorf("%d calls recorded, want 2, the last open", got)
 	}
-	doc, err := n.ReplayTask(t.Context(), n.root, nil, id, abi.ReplayTaskRequest{})
+	doc, err := n.ReplayTask(t.Context(), n.Root, nil, id, abi.ReplayTaskRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again := n.wait(t, doc.ID); again.Status != abi.TaskCanceled {
+	if again := n.Wait(t, doc.ID); again.Status != abi.TaskCanceled {
 		t.Errorf("the replay of a canceled task, which stops where it stopped: %s %+v", again.Status, again.Failure)
 	}
-	req := abi.SubmitTaskRequest{SessionID: session, PersonaID: "persona_program", Input: text("hi"), DeadlineSeconds: 0.05}
-	doc, err = n.SubmitTask(t.Context(), n.root, nil, req)
+	req := abi.SubmitTaskRequest{SessionID: session, PersonaID: "persona_program", Input: enginetest.Text("hi"), DeadlineSeconds: 0.05}
+	doc, err = n.SubmitTask(t.Context(), n.Root, nil, req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if task := n.wait(t, doc.ID); task.Status != abi.TaskFailed || task.Failure.Code != abi.FailureDeadline || task.ReceiptID == "" {
+	if task := n.Wait(t, doc.ID); task.Status != abi.TaskFailed || task.Failure.Code != abi.FailureDeadline || task.ReceiptID == "" {
 		t.Errorf("%s %+v", task.Status, task.Failure)
 	}
 }
@@ -519,20 +525,20 @@ func TestChildren(t *testing.T) {
 			}
 			p := newProgram()
 			p.stopBefore(cut)
-			g := guests{"parent": parent(p), "echo": echo}
+			g := enginetest.Guests{"parent": parent(p), "echo": enginetest.Echo}
 			n := newNode(t, g)
-			session := n.session(t)
-			id := n.submit(t, session, "persona_parent")
+			session := n.Session(t)
+			id := n.Submit(t, session, "persona_parent")
 			if cut >= 0 {
 				<-p.there
 				p.stopBefore(-1)
-				n = boot(t, n.disk.Crash(uint64(cut), 0), g)
-				defer n.stop(t)
+				n = boot(t, n.Disk.Crash(uint64(cut), 0), g)
+				defer n.Stop(t)
 			}
-			if task := n.wait(t, id); task.Status != abi.TaskCompleted {
+			if task := n.Wait(t, id); task.Status != abi.TaskCompleted {
 				t.Fatalf("%+v", task.Failure)
 			}
-			list, err := n.List(t.Context(), n.root, abi.ObjectTask, desk.Filter{SessionID: session}, desk.Page{Limit: 10})
+			list, err := n.List(t.Context(), n.Root, abi.ObjectTask, desk.Filter{SessionID: session}, desk.Page{Limit: 10})
 			if err != nil || len(list.Docs) != 2 {
 				t.Fatalf("%d tasks, want the parent and one child (%v)", len(list.Docs), err)
 			}
@@ -546,17 +552,17 @@ func TestChildren(t *testing.T) {
 func TestDivergenceOnResume(t *testing.T) {
 	p := newProgram(op{abi.CallStateSet, `{"key":"a","value":1}`}, op{abi.CallClock, ""})
 	p.stopBefore(1)
-	g := guests{"program": p.run}
+	g := enginetest.Guests{"program": p.run}
 	n := newNode(t, g)
-	id := n.submit(t, n.session(t), "persona_program")
+	id := n.Submit(t, n.Session(t), "persona_program")
 	<-p.there
 	p.stopBefore(-1)
 	p.mu.Lock()
 	p.ops[0].request = `{"key":"a","value":2}`
 	p.mu.Unlock()
-	n = boot(t, n.disk.Crash(1, 0), g)
-	defer n.stop(t)
-	task := n.wait(t, id)
+	n = boot(t, n.Disk.Crash(1, 0), g)
+	defer n.Stop(t)
+	task := n.Wait(t, id)
 	if task.Status != abi.TaskFailed || task.Failure.Code != abi.FailureDivergence {
 		t.Fatalf("%s %+v", task.Status, task.Failure)
 	}
@@ -569,11 +575,11 @@ func TestDivergenceOnResume(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	// What it asked is internal, however the Task is read.
-	list, err := n.List(t.Context(), n.root, abi.ObjectTask, desk.Filter{}, desk.Page{Limit: 10})
+	list, err := n.List(t.Context(), n.Root, abi.ObjectTask, desk.Filter{}, desk.Page{Limit: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, doc := range append(list.Docs, must(n.Get(t.Context(), n.root, abi.ObjectTask, id))) {
+	for _, doc := range append(list.Docs, must(n.Get(t.Context(), n.Root, abi.ObjectTask, id))) {
 		shown, err := redact.Document(doc.JSON, false)
 		if err != nil || !doc.Restricted || strings.Contains(string(shown), `"value\":1`) {
 			t.Errorf("restricted %v, shown %s (%v)", doc.Restricted, shown, err)
@@ -585,44 +591,29 @@ func TestDivergenceOnResume(t *testing.T) {
 // A Task is pinned to the module that it began with.
 func TestPinnedToItsModule(t *testing.T) {
 	old := newProgram(op{abi.CallInputRequest, `{"prompt":"who?"}`}, say("the old one"))
-	g := guests{"program": old.run}
+	g := enginetest.Guests{"program": old.run}
 	n := newNode(t, g)
-	session := n.session(t)
-	id := n.submit(t, session, "persona_program")
+	session := n.Session(t)
+	id := n.Submit(t, session, "persona_program")
 	n.parked(t, id)
-	next := upgraded{guests{"program": newProgram(say("the new one")).run}, old}
-	disk := n.disk.Crash(1, 0)
-	n = boot(t, disk, guests{"program": old.run}, func(_ *Config, p *Parts) { p.Modules = next })
-	defer n.stop(t)
-	if _, err := n.AppendTaskMessage(t.Context(), n.root, nil, id, waits[0].answer); err != nil {
+	next := upgraded{enginetest.Guests{"program": old.run, "new": newProgram(say("the new one")).run}}
+	disk := n.Disk.Crash(1, 0)
+	n = boot(t, disk, enginetest.Guests{"program": old.run}, func(_ *engine.Config, p *engine.Parts) { p.Modules = next })
+	defer n.Stop(t)
+	if _, err := n.AppendTaskMessage(t.Context(), n.Root, nil, id, waits[0].answer); err != nil {
 		t.Fatal(err)
 	}
-	n.wait(t, id)
+	n.Wait(t, id)
 	if got := n.texts(t, session); got[len(got)-1] != "the old one" {
 		t.Errorf("the transcript is %q", got)
 	}
 }
 
-// upgraded has a new version of a plugin, and still finds the old by its digest.
-type upgraded struct {
-	guests
-	old *program
-}
+// upgraded resolves every name to the plugin "new", and still finds the old by its digest.
+type upgraded struct{ enginetest.Guests }
 
-func (u upgraded) Resolve(context.Context, string) (string, error) { return digestOf("new"), nil }
-
-func (u upgraded) Wasm(_ context.Context, digest string) ([]byte, error) {
-	if digest == digestOf("new") {
-		return []byte("new"), nil
-	}
-	return u.guests.Wasm(context.Background(), digest)
-}
-
-func (u upgraded) ModuleAt(_ context.Context, digest string) (Module, error) {
-	if digest == digestOf("program") {
-		return guest(u.old.run), nil
-	}
-	return guest(u.guests["program"]), nil
+func (upgraded) Resolve(context.Context, string) (string, error) {
+	return enginetest.DigestOf("new"), nil
 }
 
 // open prepares every tool call as one that is allowed.
@@ -641,11 +632,11 @@ func TestOwnTools(t *testing.T) {
 		op{abi.CallToolCall, `{"server":"host","name":"memory_search","arguments":{"query":"sky"}}`},
 		op{abi.CallToolCall, `{"server":"host","name":"time_now"}`},
 		op{abi.CallToolCall, `{"server":"host","name":"nothing"}`})
-	n := newNode(t, guests{"program": p.run, "echo": echo}, func(_ *Config, p *Parts) {
+	n := newNode(t, enginetest.Guests{"program": p.run, "echo": enginetest.Echo}, func(_ *engine.Config, p *engine.Parts) {
 		p.Performers = map[string]provider.Performer{abi.CallToolCall: open{}}
 	})
-	id := n.submit(t, n.session(t), "persona_program")
-	if task := n.wait(t, id); task.Status != abi.TaskCompleted {
+	id := n.Submit(t, n.Session(t), "persona_program")
+	if task := n.Wait(t, id); task.Status != abi.TaskCompleted {
 		t.Fatalf("%+v", task.Failure)
 	}
 	runs := p.runs()
@@ -662,16 +653,18 @@ func TestOwnTools(t *testing.T) {
 func TestMemoryOverTime(t *testing.T) {
 	now := time.Now()
 	var mu sync.Mutex
-	clock := func(_ *Config, p *Parts) { p.Now = func() time.Time { mu.Lock(); defer mu.Unlock(); return now } }
+	clock := func(_ *engine.Config, p *engine.Parts) {
+		p.Now = func() time.Time { mu.Lock(); defer mu.Unlock(); return now }
+	}
 	write := newProgram(op{abi.CallMemoryWrite, `{"scope":"workspace","content":"one fact","expires_in_seconds":60}`},
 		op{abi.CallMemoryWrite, `{"scope":"workspace","content":{"fact":"two"},"visibility":"public"}`})
 	read := newProgram(op{abi.CallMemoryQuery, `{"scope":"workspace","text":"fact"}`})
-	n := newNode(t, guests{"write": write.run, "read": read.run}, clock)
-	session := n.session(t)
-	n.wait(t, n.submit(t, session, "persona_write"))
+	n := newNode(t, enginetest.Guests{"write": write.run, "read": read.run}, clock)
+	session := n.Session(t)
+	n.Wait(t, n.Submit(t, session, "persona_write"))
 	found := func() (string, string) {
-		id := n.submit(t, session, "persona_read")
-		n.wait(t, id)
+		id := n.Submit(t, session, "persona_read")
+		n.Wait(t, id)
 		runs := read.runs()
 		return id, runs[len(runs)-1][0]
 	}
@@ -686,7 +679,7 @@ func TestMemoryOverTime(t *testing.T) {
 	if strings.Contains(left, "one fact") || !strings.Contains(left, `"two"`) {
 		t.Fatalf("after one has expired: %s", left)
 	}
-	list, err := n.List(t.Context(), n.root, abi.ObjectMemory, desk.Filter{WorkspaceID: tenancy.DefaultWorkspace}, desk.Page{Limit: 10})
+	list, err := n.List(t.Context(), n.Root, abi.ObjectMemory, desk.Filter{WorkspaceID: tenancy.DefaultWorkspace}, desk.Page{Limit: 10})
 	if err != nil || len(list.Docs) != 1 {
 		t.Fatalf("%d memories listed (%v)", len(list.Docs), err)
 	}
@@ -695,7 +688,7 @@ func TestMemoryOverTime(t *testing.T) {
 		if err != nil || !doc.Restricted || strings.Contains(string(shown), "one fact") {
 			t.Errorf("a reader without the right to see internal content is shown %s (%v)", shown, err)
 		}
-		if err := n.RedactMemory(t.Context(), n.root, nil, doc.ID); err != nil {
+		if err := n.RedactMemory(t.Context(), n.Root, nil, doc.ID); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -717,23 +710,23 @@ func TestStateUnderConcurrency(t *testing.T) {
 		ops = append(ops, op{abi.CallStateSet, fmt.Sprintf(`{"key":"shared","value":%d}`, i)}, op{abi.CallStateGet, `{"key":"shared"}`})
 	}
 	p := newProgram(ops...)
-	n := newNode(t, guests{"program": p.run})
-	session := n.session(t)
+	n := newNode(t, enginetest.Guests{"program": p.run})
+	session := n.Session(t)
 	var ids []string
 	for range 8 {
-		ids = append(ids, n.submit(t, session, "persona_program"))
+		ids = append(ids, n.Submit(t, session, "persona_program"))
 	}
 	for _, id := range ids {
-		if task := n.wait(t, id); task.Status != abi.TaskCompleted {
+		if task := n.Wait(t, id); task.Status != abi.TaskCompleted {
 			t.Fatalf("%+v", task.Failure)
 		}
 	}
 	n.wantSound(t)
-	res, err := n.store.Get(t.Context(), n.root.Tenant, abi.ObjectState, sessions.StateID(session, "shared"))
+	res, err := n.Store.Get(t.Context(), n.Root.Tenant, abi.ObjectState, sessions.StateID(session, "shared"))
 	if err != nil || res.Sequence != 8*10-1 {
 		t.Fatalf("the value has the sequence %d (%v)", res.Sequence, err)
 	}
-	got, err := n.Answer(t.Context(), abi.CallStateGet, &hostcall.Call{Tenant: n.root.Tenant, Task: &abi.Task{SessionID: session}, Request: []byte(`{"key":"shared"}`)})
+	got, err := n.Answer(t.Context(), abi.CallStateGet, &hostcall.Call{Tenant: n.Root.Tenant, Task: &abi.Task{SessionID: session}, Request: []byte(`{"key":"shared"}`)})
 	if remembered := strings.Trim(string(got.JSON), "{}"); err != nil || !strings.Contains(string(res.State), remembered) {
 		t.Errorf("remembered %s, on disk %s (%v)", remembered, res.State, err)
 	}

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"slices"
@@ -6,15 +6,17 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
 
 // What an older program has said of its Personas and Skills is what this one says of
 // them, on every start, except where a client has changed a Persona.
 func TestBundledPersonasAreRenewed(t *testing.T) {
-	g := guests{"echo": echo, "scribe": echo, "kept": echo}
-	saying := func(capabilities ...string) func(*Config, *Parts) {
-		return func(_ *Config, p *Parts) {
+	g := enginetest.Guests{"echo": enginetest.Echo, "scribe": enginetest.Echo, "kept": enginetest.Echo}
+	saying := func(capabilities ...string) func(*engine.Config, *engine.Parts) {
+		return func(_ *engine.Config, p *engine.Parts) {
 			for i := range p.Personas {
 				p.Personas[i].Capabilities = capabilities
 			}
@@ -23,7 +25,7 @@ func TestBundledPersonasAreRenewed(t *testing.T) {
 	disk := crashtest.NewDisk()
 	n := boot(t, disk, g, saying(abi.CallInput))
 	n.updatePersona(t, "persona_kept", abi.UpdatePersonaRequest{Description: ptr("ours")})
-	n.stop(t)
+	n.Stop(t)
 
 	newer := [][]string{
 		{abi.CallInput, abi.CallMessageAppend},
@@ -33,14 +35,14 @@ func TestBundledPersonasAreRenewed(t *testing.T) {
 	versions := []string{"2", "2", "3"}
 	for i, capabilities := range newer {
 		n = boot(t, disk, g, saying(capabilities...))
-		scribe := as[abi.Persona](t, must(n.Get(t.Context(), n.root, abi.ObjectPersona, "persona_scribe")))
+		scribe := enginetest.As[abi.Persona](t, must(n.Get(t.Context(), n.Root, abi.ObjectPersona, "persona_scribe")))
 		if !slices.Equal(scribe.Capabilities, capabilities) || scribe.Version != versions[i] {
 			t.Errorf("start %d: version %s has the capabilities %v", i, scribe.Version, scribe.Capabilities)
 		}
-		if s := as[abi.Skill](t, must(n.Get(t.Context(), n.root, abi.ObjectSkill, "skill_scribe"))); !slices.Equal(s.Capabilities, capabilities) {
+		if s := enginetest.As[abi.Skill](t, must(n.Get(t.Context(), n.Root, abi.ObjectSkill, "skill_scribe"))); !slices.Equal(s.Capabilities, capabilities) {
 			t.Errorf("start %d: its skill has the capabilities %v", i, s.Capabilities)
 		}
-		kept := as[abi.Persona](t, must(n.Get(t.Context(), n.root, abi.ObjectPersona, "persona_kept")))
+		kept := enginetest.As[abi.Persona](t, must(n.Get(t.Context(), n.Root, abi.ObjectPersona, "persona_kept")))
 		if !slices.Equal(kept.Capabilities, []string{abi.CallInput}) || kept.Description != "ours" {
 			t.Errorf("start %d: what a client has changed is %+v", i, kept)
 		}
@@ -50,7 +52,7 @@ func TestBundledPersonasAreRenewed(t *testing.T) {
 				t.Errorf("the versions are %q", got)
 			}
 			told := 0
-			for _, kind := range n.kinds(t, desk.Filter{}) {
+			for _, kind := range n.Kinds(t, desk.Filter{}) {
 				if kind == string(abi.EventPersonaUpdated) {
 					told++
 				}
@@ -59,6 +61,6 @@ func TestBundledPersonasAreRenewed(t *testing.T) {
 				t.Errorf("%d changes of personas are told", told)
 			}
 		}
-		n.stop(t)
+		n.Stop(t)
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/provider"
@@ -58,10 +60,10 @@ func judge(ctx context.Context, h sandbox.Host) error {
 func judged(t *testing.T) (*node, abi.Task, model) {
 	t.Helper()
 	m := model{make(chan struct{}, 100)}
-	n := newNode(t, guests{"judge": judge, "echo": echo}, func(_ *Config, p *Parts) {
+	n := newNode(t, enginetest.Guests{"judge": judge, "echo": enginetest.Echo}, func(_ *engine.Config, p *engine.Parts) {
 		p.Performers = map[string]provider.Performer{abi.CallLLMComplete: m}
 	})
-	task := n.wait(t, n.submit(t, n.session(t), "persona_judge"))
+	task := n.Wait(t, n.Submit(t, n.Session(t), "persona_judge"))
 	if task.Status != abi.TaskCompleted {
 		t.Fatalf("%+v", task.Failure)
 	}
@@ -72,16 +74,16 @@ func judged(t *testing.T) (*node, abi.Task, model) {
 // replays a Task and returns the replay when it has ended.
 func (n *node) replay(t testing.TB, id string, req abi.ReplayTaskRequest) abi.Task {
 	t.Helper()
-	doc, err := n.ReplayTask(context.Background(), n.root, nil, id, req)
+	doc, err := n.ReplayTask(context.Background(), n.Root, nil, id, req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return n.wait(t, doc.ID)
+	return n.Wait(t, doc.ID)
 }
 
 func (n *node) wire(t testing.TB, task abi.Task) (r receipt.Receipt) {
 	t.Helper()
-	text, err := n.ReceiptWire(context.Background(), n.root, task.ReceiptID)
+	text, err := n.ReceiptWire(context.Background(), n.Root, task.ReceiptID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +95,7 @@ func (n *node) wire(t testing.TB, task abi.Task) (r receipt.Receipt) {
 
 func (n *node) marks(t testing.TB, task string) (marks []abi.ReplayMarks) {
 	t.Helper()
-	events, _, err := n.Events(context.Background(), n.root, desk.Filter{TaskID: task}, 0, 200)
+	events, _, err := n.Events(context.Background(), n.Root, desk.Filter{TaskID: task}, 0, 200)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,15 +157,15 @@ func TestReceiptOfARun(t *testing.T) {
 		len(r.FinalArtifacts) != 1 || len(r.ReplayInput.Materials) != 4 || r.Identifiers.PersonaRef != "persona_judge@1" {
 		t.Errorf("%+v", r)
 	}
-	docs, err := n.TaskReceipts(t.Context(), n.root, task.ID)
+	docs, err := n.TaskReceipts(t.Context(), n.Root, task.ID)
 	if err != nil || len(docs) != 1 || docs[0].ID != task.ReceiptID {
 		t.Fatalf("%v %v", docs, err)
 	}
-	v, err := n.VerifyReceipt(t.Context(), n.root, nil, task.ReceiptID, abi.VerifyReceiptRequest{})
+	v, err := n.VerifyReceipt(t.Context(), n.Root, nil, task.ReceiptID, abi.VerifyReceiptRequest{})
 	if err != nil || !v.Valid {
 		t.Errorf("%+v %v", v, err)
 	}
-	v, err = n.VerifyReceipt(t.Context(), n.root, nil, task.ReceiptID, abi.VerifyReceiptRequest{TrustAnchor: "nobody"})
+	v, err = n.VerifyReceipt(t.Context(), n.Root, nil, task.ReceiptID, abi.VerifyReceiptRequest{TrustAnchor: "nobody"})
 	if err != nil || v.Valid || !strings.Contains(v.Reason, "anchor") {
 		t.Errorf("%+v %v", v, err)
 	}
@@ -172,34 +174,34 @@ func TestReceiptOfARun(t *testing.T) {
 // Receipts of a Workspace form a chain, also over a restart, and are sealed in
 // batches.
 func TestReceiptChain(t *testing.T) {
-	g := guests{"echo": echo}
+	g := enginetest.Guests{"echo": enginetest.Echo}
 	n := boot(t, crashtest.NewDisk(), g)
-	session := n.session(t)
+	session := n.Session(t)
 	const tasks = receipt.BatchSize + 20
 	var last abi.Task
 	for i := range tasks {
 		if i == tasks-10 {
-			n.stop(t)
-			n = boot(t, n.disk, g)
-			defer n.stop(t)
+			n.Stop(t)
+			n = boot(t, n.Disk, g)
+			defer n.Stop(t)
 		}
-		last = n.wait(t, n.submit(t, session, ""))
+		last = n.Wait(t, n.Submit(t, session, ""))
 		if i == receipt.BatchSize-1 { // the one whose receipt fills the batch
-			own, _, err := n.Events(t.Context(), n.root, desk.Filter{TaskID: last.ID}, 0, 200)
+			own, _, err := n.Events(t.Context(), n.Root, desk.Filter{TaskID: last.ID}, 0, 200)
 			if err != nil || own[len(own)-1].Record().Kind != abi.EventTaskCompleted {
-				t.Fatalf("the task's events are %v (%v)", n.kinds(t, desk.Filter{TaskID: last.ID}), err)
+				t.Fatalf("the task's events are %v (%v)", n.Kinds(t, desk.Filter{TaskID: last.ID}), err)
 			}
-			rest, _, err := n.Events(t.Context(), n.root, desk.Filter{WorkspaceID: tenancy.DefaultWorkspace}, own[len(own)-1].Position(), 200)
+			rest, _, err := n.Events(t.Context(), n.Root, desk.Filter{WorkspaceID: tenancy.DefaultWorkspace}, own[len(own)-1].Position(), 200)
 			if err != nil || len(rest) != 1 || rest[0].Record().Kind != abi.EventReceiptsSealed {
 				t.Errorf("the workspace has %d events more (%v), want that of the batch", len(rest), err)
 			}
 		}
 	}
 	links := map[string]string{} // previous → hash
-	list, err := n.List(t.Context(), n.root, abi.ObjectReceipt, desk.Filter{}, desk.Page{Limit: 200})
+	list, err := n.List(t.Context(), n.Root, abi.ObjectReceipt, desk.Filter{}, desk.Page{Limit: 200})
 	for err == nil {
 		for _, doc := range list.Docs {
-			stored := as[abi.ReceiptResource](t, doc)
+			stored := enginetest.As[abi.ReceiptResource](t, doc)
 			var w receipt.Receipt
 			if err := json.Unmarshal(stored.Wire, &w); err != nil {
 				t.Fatal(err)
@@ -213,7 +215,7 @@ func TestReceiptChain(t *testing.T) {
 		if !list.More {
 			break
 		}
-		list, err = n.List(t.Context(), n.root, abi.ObjectReceipt, desk.Filter{}, desk.Page{Limit: 200, After: list.Next})
+		list, err = n.List(t.Context(), n.Root, abi.ObjectReceipt, desk.Filter{}, desk.Page{Limit: 200, After: list.Next})
 	}
 	at, length := "", 0
 	for links[at] != "" {
@@ -224,7 +226,7 @@ func TestReceiptChain(t *testing.T) {
 		t.Errorf("a chain of %d receipts, want %d", length, tasks)
 	}
 	var batch receipt.Batch
-	sealed, err := n.store.Get(t.Context(), n.root.Tenant, abi.ObjectReceiptBatch, abi.IDPrefix(abi.ObjectReceiptBatch)+tenancy.DefaultWorkspace+"_0")
+	sealed, err := n.Store.Get(t.Context(), n.Root.Tenant, abi.ObjectReceiptBatch, abi.IDPrefix(abi.ObjectReceiptBatch)+tenancy.DefaultWorkspace+"_0")
 	if err == nil {
 		err = ledger.Decode(sealed.State, &batch)
 	}
@@ -245,11 +247,11 @@ func TestReplayWithOverrides(t *testing.T) {
 	if again.Status != abi.TaskCompleted || len(m.asked) != 0 {
 		t.Fatalf("%s %+v", again.Status, again.Failure)
 	}
-	doc, err := n.Get(t.Context(), n.root, abi.ObjectOutcome, again.OutcomeID)
+	doc, err := n.Get(t.Context(), n.Root, abi.ObjectOutcome, again.OutcomeID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	outcome := as[abi.Outcome](t, doc)
+	outcome := enginetest.As[abi.Outcome](t, doc)
 	if outcome.Summary != "denied" || len(outcome.Messages) != 1 || !strings.Contains(string(outcome.Messages[0]), "denied") {
 		t.Errorf("%s", doc.JSON)
 	}
@@ -280,15 +282,15 @@ func TestReplayWithOverrides(t *testing.T) {
 // An override of an Artifact's content is the same as its value.
 func TestReplayWithAnArtifact(t *testing.T) {
 	n, source, _ := judged(t)
-	a, err := n.RegisterArtifact(t.Context(), n.root, nil, abi.RegisterArtifactRequest{Kind: abi.ArtifactOther, MimeType: "application/json",
+	a, err := n.RegisterArtifact(t.Context(), n.Root, nil, abi.RegisterArtifactRequest{Kind: abi.ArtifactOther, MimeType: "application/json",
 		Visibility: abi.VisibilityPublic}, strings.NewReader(`{"text":"from a file","stop_reason":"end"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	again := n.replay(t, source.ID, abi.ReplayTaskRequest{Mode: abi.ReplayWithOverrides, Override: map[string]abi.ReplayOverride{
 		"llm:main:1": {Kind: abi.OverrideModel, ArtifactID: a.ID}}})
-	doc, err := n.Get(t.Context(), n.root, abi.ObjectOutcome, again.OutcomeID)
-	if err != nil || as[abi.Outcome](t, doc).Summary != "from a file" {
+	doc, err := n.Get(t.Context(), n.Root, abi.ObjectOutcome, again.OutcomeID)
+	if err != nil || enginetest.As[abi.Outcome](t, doc).Summary != "from a file" {
 		t.Errorf("%s %v", doc.JSON, err)
 	}
 }
@@ -317,17 +319,17 @@ func TestReplayRefusals(t *testing.T) {
 		{"checkpoint in exact", abi.ReplayTaskRequest{CheckpointID: "call:1"}, "from_checkpoint"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := n.ReplayTask(t.Context(), n.root, nil, source.ID, test.req)
-			if refused := wantCode(t, err, abi.CodeInvalidRequest); !strings.Contains(refused.Message+refused.Param, test.says) {
+			_, err := n.ReplayTask(t.Context(), n.Root, nil, source.ID, test.req)
+			if refused := enginetest.WantCode(t, err, abi.CodeInvalidRequest); !strings.Contains(refused.Message+refused.Param, test.says) {
 				t.Errorf("%q says nothing of %q", refused.Message, test.says)
 			}
 		})
 	}
 	again := n.replay(t, source.ID, abi.ReplayTaskRequest{})
-	_, err := n.ReplayTask(t.Context(), n.root, nil, again.ID, abi.ReplayTaskRequest{})
-	wantCode(t, err, abi.CodeInvalidRequest)
-	_, err = n.ReplayTask(t.Context(), n.root, nil, "task_none", abi.ReplayTaskRequest{})
-	wantCode(t, err, abi.CodeResourceNotFound)
+	_, err := n.ReplayTask(t.Context(), n.Root, nil, again.ID, abi.ReplayTaskRequest{})
+	enginetest.WantCode(t, err, abi.CodeInvalidRequest)
+	_, err = n.ReplayTask(t.Context(), n.Root, nil, "task_none", abi.ReplayTaskRequest{})
+	enginetest.WantCode(t, err, abi.CodeResourceNotFound)
 }
 
 // From a checkpoint on, calls are replayed and told; what lies before is restored.
@@ -359,11 +361,11 @@ func TestFork(t *testing.T) {
 		if calls > 0 {
 			at = rec.Entries[calls-1].EventID
 		}
-		doc, err := n.ForkTask(t.Context(), n.root, nil, source.ID, abi.ForkTaskRequest{AtEventID: at})
+		doc, err := n.ForkTask(t.Context(), n.Root, nil, source.ID, abi.ForkTaskRequest{AtEventID: at})
 		if err != nil {
 			t.Fatal(err)
 		}
-		fork := n.wait(t, doc.ID)
+		fork := n.Wait(t, doc.ID)
 		if fork.Status != abi.TaskCompleted || fork.SessionID == source.SessionID || fork.Fork.Calls != calls || fork.ReceiptID == "" {
 			t.Fatalf("fork after %d calls: %s %+v %+v", calls, fork.Status, fork.Failure, fork.Fork)
 		}
@@ -396,17 +398,17 @@ func TestFork(t *testing.T) {
 // A Session that was truncated or forked still replays, Task by Task.
 func TestReplaySession(t *testing.T) {
 	n, source, _ := judged(t)
-	second := n.wait(t, n.submit(t, source.SessionID, ""))
+	second := n.Wait(t, n.Submit(t, source.SessionID, ""))
 	one := 1
-	if _, err := n.TruncateSession(t.Context(), n.root, nil, source.SessionID, abi.TruncateSessionRequest{KeepTurns: &one}); err != nil {
+	if _, err := n.TruncateSession(t.Context(), n.Root, nil, source.SessionID, abi.TruncateSessionRequest{KeepTurns: &one}); err != nil {
 		t.Fatal(err)
 	}
-	list, err := n.ReplaySession(t.Context(), n.root, nil, source.SessionID, abi.ReplaySessionRequest{}, "")
+	list, err := n.ReplaySession(t.Context(), n.Root, nil, source.SessionID, abi.ReplaySessionRequest{}, "")
 	if err != nil || len(list.Docs) != 2 {
 		t.Fatalf("%v %v", list, err)
 	}
 	for i, want := range []string{source.ID, second.ID} {
-		if again := n.wait(t, list.Docs[i].ID); again.Status != abi.TaskCompleted || again.ParentTaskID != want {
+		if again := n.Wait(t, list.Docs[i].ID); again.Status != abi.TaskCompleted || again.ParentTaskID != want {
 			t.Errorf("%s %+v", again.Status, again.Failure)
 		}
 	}
@@ -415,9 +417,9 @@ func TestReplaySession(t *testing.T) {
 // A module that does something else diverges at the first call that differs.
 func TestReplayDivergence(t *testing.T) {
 	p := newProgram(op{abi.CallClock, ""}, say("one"), say("two"))
-	n := newNode(t, guests{"program": p.run})
-	id := n.submit(t, n.session(t), "persona_program")
-	n.wait(t, id)
+	n := newNode(t, enginetest.Guests{"program": p.run})
+	id := n.Submit(t, n.Session(t), "persona_program")
+	n.Wait(t, id)
 	p.mu.Lock()
 	p.ops = []op{p.ops[0], say("another"), p.ops[2]}
 	p.mu.Unlock()
@@ -432,7 +434,7 @@ func TestReplayDivergence(t *testing.T) {
 	if d.Index != 1 || !strings.Contains(d.Diff, "one") || !strings.Contains(d.Diff, "another") {
 		t.Errorf("%+v", d)
 	}
-	kinds := strings.Join(n.kinds(t, desk.Filter{TaskID: again.ID}), " ")
+	kinds := strings.Join(n.Kinds(t, desk.Filter{TaskID: again.ID}), " ")
 	if !strings.Contains(kinds, string(abi.EventReplayFailed)) || again.ReceiptID == "" {
 		t.Errorf("events %s, receipt %q", kinds, again.ReceiptID)
 	}
@@ -442,13 +444,13 @@ func TestReplayDivergence(t *testing.T) {
 // replay too, holds the hash that proves it.
 func TestReceiptOfWithheldContent(t *testing.T) {
 	p := newProgram(op{abi.CallInput, ""}, op{abi.CallTranscriptRead, `{}`})
-	n := newNode(t, guests{"program": p.run})
-	doc, err := n.SubmitTask(t.Context(), n.root, nil, abi.SubmitTaskRequest{SessionID: n.session(t), PersonaID: "persona_program",
+	n := newNode(t, enginetest.Guests{"program": p.run})
+	doc, err := n.SubmitTask(t.Context(), n.Root, nil, abi.SubmitTaskRequest{SessionID: n.Session(t), PersonaID: "persona_program",
 		Input: jsontext.Value(`{"role":"user","parts":[{"type":"text","text":"open"},{"type":"text","text":"the sealed proof","visibility":"receipt_only"}]}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	task := n.wait(t, doc.ID)
+	task := n.Wait(t, doc.ID)
 	for i, told := range p.runs()[0] {
 		if strings.Contains(told, "sealed") || !strings.Contains(told, "open") {
 			t.Errorf("call %d told the plugin %s", i, told)
@@ -462,7 +464,7 @@ func TestReceiptOfWithheldContent(t *testing.T) {
 		}
 	}
 	var bundle strings.Builder
-	if err := n.ExportTask(t.Context(), n.root, task.ID, &bundle); err != nil {
+	if err := n.ExportTask(t.Context(), n.Root, task.ID, &bundle); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(bundle.String(), "sealed") {
@@ -473,7 +475,7 @@ func TestReceiptOfWithheldContent(t *testing.T) {
 // A replay whose record is no longer there fails and names what is missing.
 func TestReplayOfWhatRetentionRemoved(t *testing.T) {
 	n, source, _ := judged(t)
-	if _, err := n.store.Retain(t.Context(), time.Now().Add(time.Hour)); err != nil {
+	if _, err := n.Store.Retain(t.Context(), time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	again := n.replay(t, source.ID, abi.ReplayTaskRequest{})
@@ -486,17 +488,17 @@ func TestReplayOfWhatRetentionRemoved(t *testing.T) {
 	if err := json.Unmarshal(again.Failure.Details, &details); err != nil || details.Missing.Object != abi.ObjectEvent || details.Missing.ID == "" {
 		t.Errorf("the failure names %s (%v)", again.Failure.Details, err)
 	}
-	_, err := n.ForkTask(t.Context(), n.root, nil, source.ID, abi.ForkTaskRequest{})
-	wantCode(t, err, abi.CodeConflict)
+	_, err := n.ForkTask(t.Context(), n.Root, nil, source.ID, abi.ForkTaskRequest{})
+	enginetest.WantCode(t, err, abi.CodeConflict)
 }
 
 // A checkpoint has one spelling, and is an event that completed a call of the Task.
 func TestCheckpoints(t *testing.T) {
 	n, source, _ := judged(t)
-	other := n.wait(t, n.submit(t, source.SessionID, ""))
+	other := n.Wait(t, n.Submit(t, source.SessionID, ""))
 	rec, foreign := n.recordOf(t, source.ID), n.recordOf(t, other.ID)
 	at := rec.Entries[1].EventID
-	events, _, err := n.Events(t.Context(), n.root, desk.Filter{TaskID: source.ID}, 0, 100)
+	events, _, err := n.Events(t.Context(), n.Root, desk.Filter{TaskID: source.ID}, 0, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -515,13 +517,13 @@ func TestCheckpoints(t *testing.T) {
 		{"", foreign.Entries[0].EventID, abi.CodeInvalidRequest, "event " + foreign.Entries[0].EventID},
 		{"", events[0].Position().String(), abi.CodeInvalidRequest, "event " + events[0].Position().String()},
 	} {
-		doc, err := n.ReplayTask(t.Context(), n.root, nil, source.ID, abi.ReplayTaskRequest{Mode: abi.ReplayFromCheckpoint, CheckpointID: c.id, CheckpointEventID: c.event})
+		doc, err := n.ReplayTask(t.Context(), n.Root, nil, source.ID, abi.ReplayTaskRequest{Mode: abi.ReplayFromCheckpoint, CheckpointID: c.id, CheckpointEventID: c.event})
 		if c.code == "" {
 			if err != nil {
 				t.Errorf("%q %q: %v", c.id, c.event, err)
 				continue
 			}
-			if again := n.wait(t, doc.ID); again.Status != abi.TaskCompleted {
+			if again := n.Wait(t, doc.ID); again.Status != abi.TaskCompleted {
 				t.Errorf("%q %q: %+v", c.id, c.event, again.Failure)
 			}
 			continue
@@ -530,13 +532,13 @@ func TestCheckpoints(t *testing.T) {
 			t.Errorf("%q %q is taken for a checkpoint", c.id, c.event)
 			continue
 		}
-		if refused := wantCode(t, err, c.code); !strings.Contains(refused.Message, c.says) {
+		if refused := enginetest.WantCode(t, err, c.code); !strings.Contains(refused.Message, c.says) {
 			t.Errorf("%q %q: %q does not say %s", c.id, c.event, refused.Message, c.says)
 		}
 	}
 	for _, at := range []string{"999999999", "nope"} {
 		for _, same := range []bool{false, true} {
-			if _, err := n.ForkTask(t.Context(), n.root, nil, source.ID, abi.ForkTaskRequest{AtEventID: at, SameSession: same}); err == nil {
+			if _, err := n.ForkTask(t.Context(), n.Root, nil, source.ID, abi.ForkTaskRequest{AtEventID: at, SameSession: same}); err == nil {
 				t.Errorf("a fork at event %s, same session %v", at, same)
 			}
 		}
@@ -546,27 +548,27 @@ func TestCheckpoints(t *testing.T) {
 // What a replay or a fork is answered with is the Task as it is read, with its input.
 func TestAnswersHaveTheInput(t *testing.T) {
 	n, source, _ := judged(t)
-	inJSON, err := n.SubmitTask(t.Context(), n.root, nil, abi.SubmitTaskRequest{SessionID: source.SessionID, Input: jsontext.Value(`{"x":1}`)})
+	inJSON, err := n.SubmitTask(t.Context(), n.Root, nil, abi.SubmitTaskRequest{SessionID: source.SessionID, Input: jsontext.Value(`{"x":1}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.wait(t, inJSON.ID)
+	n.Wait(t, inJSON.ID)
 	for _, id := range []string{source.ID, inJSON.ID} {
-		replayed, err := n.ReplayTask(t.Context(), n.root, nil, id, abi.ReplayTaskRequest{})
+		replayed, err := n.ReplayTask(t.Context(), n.Root, nil, id, abi.ReplayTaskRequest{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		forked, err := n.ForkTask(t.Context(), n.root, nil, id, abi.ForkTaskRequest{})
+		forked, err := n.ForkTask(t.Context(), n.Root, nil, id, abi.ForkTaskRequest{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, doc := range []desk.Doc{replayed, forked} {
-			n.wait(t, doc.ID)
-			read, err := n.Get(t.Context(), n.root, abi.ObjectTask, doc.ID)
+			n.Wait(t, doc.ID)
+			read, err := n.Get(t.Context(), n.Root, abi.ObjectTask, doc.ID)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if is, want := as[abi.Task](t, doc), as[abi.Task](t, read); len(is.Input) == 0 || string(is.Input) != string(want.Input) || doc.Restricted != read.Restricted {
+			if is, want := enginetest.As[abi.Task](t, doc), enginetest.As[abi.Task](t, read); len(is.Input) == 0 || string(is.Input) != string(want.Input) || doc.Restricted != read.Restricted {
 				t.Errorf("answered with the input %s, restricted %v; read with %s, %v", is.Input, doc.Restricted, want.Input, read.Restricted)
 			}
 		}
@@ -577,7 +579,7 @@ func TestAnswersHaveTheInput(t *testing.T) {
 func TestReplayKilledMidway(t *testing.T) {
 	const total = 1500 // which is told in two batches
 	there, hold := make(chan struct{}, 1), false
-	g := guests{"many": func(ctx context.Context, h sandbox.Host) error {
+	g := enginetest.Guests{"many": func(ctx context.Context, h sandbox.Host) error {
 		for i := range total {
 			if hold && i == total-1 {
 				there <- struct{}{}
@@ -591,26 +593,26 @@ func TestReplayKilledMidway(t *testing.T) {
 		return nil
 	}}
 	first := boot(t, crashtest.NewDisk(), g)
-	id := first.submit(t, first.session(t), "persona_many")
-	first.wait(t, id)
+	id := first.Submit(t, first.Session(t), "persona_many")
+	first.Wait(t, id)
 	hold = true
-	doc, err := first.ReplayTask(t.Context(), first.root, nil, id, abi.ReplayTaskRequest{})
+	doc, err := first.ReplayTask(t.Context(), first.Root, nil, id, abi.ReplayTaskRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	<-there
-	disk := first.disk.Crash(1, 1)
+	disk := first.Disk.Crash(1, 1)
 	first.abandon()
 	hold = false
 	n := boot(t, disk, g)
-	defer n.stop(t)
-	if again := n.wait(t, doc.ID); again.Status != abi.TaskCompleted || again.Attempt != 2 {
+	defer n.Stop(t)
+	if again := n.Wait(t, doc.ID); again.Status != abi.TaskCompleted || again.Attempt != 2 {
 		t.Fatalf("%s in attempt %d: %+v", again.Status, again.Attempt, again.Failure)
 	}
 	started, next := 0, 0
 	for after, more := desk.Position(0), true; more; {
 		var events []desk.Event
-		if events, more, err = n.Events(t.Context(), n.root, desk.Filter{TaskID: doc.ID}, after, 1000); err != nil {
+		if events, more, err = n.Events(t.Context(), n.Root, desk.Filter{TaskID: doc.ID}, after, 1000); err != nil {
 			t.Fatal(err)
 		}
 		for _, ev := range events {

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/quotas"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
@@ -66,7 +68,7 @@ func afterParking(end func(*testing.T, *node, string)) func(*testing.T, *node, s
 }
 
 func overQuota(_ *testing.T, n *node, id string) {
-	_ = n.UseUp(ledger.Key{Tenant: n.root.Tenant, ID: id})
+	_ = n.UseUp(ledger.Key{Tenant: n.Root.Tenant, ID: id})
 }
 
 var waysToEnd = map[string]endsAs{
@@ -92,7 +94,7 @@ func TestExactReplayEndsAsItsSource(t *testing.T) {
 	for name, way := range waysToEnd {
 		t.Run(name, func(t *testing.T) {
 			there, again := make(chan struct{}, 100), false
-			g := guests{"ending": func(ctx context.Context, h sandbox.Host) error {
+			g := enginetest.Guests{"ending": func(ctx context.Context, h sandbox.Host) error {
 				for range 2 {
 					if _, _, err := h.Call(ctx, abi.CallClock, nil); err != nil {
 						return err
@@ -103,13 +105,13 @@ func TestExactReplayEndsAsItsSource(t *testing.T) {
 				}
 				return way.last(ctx, h, there)
 			}}
-			few := func(c *Config, _ *Parts) { c.MaxAttempts = 1 }
+			few := func(c *engine.Config, _ *engine.Parts) { c.MaxAttempts = 1 }
 			n := boot(t, crashtest.NewDisk(), g, few)
-			defer func() { n.stop(t) }()
-			id := n.submit(t, n.session(t), "persona_ending")
+			defer func() { n.Stop(t) }()
+			id := n.Submit(t, n.Session(t), "persona_ending")
 			if name == "attempts" {
 				<-there
-				disk := n.disk.Crash(1, 1)
+				disk := n.Disk.Crash(1, 1)
 				n.abandon()
 				n = boot(t, disk, g, few)
 			}
@@ -117,7 +119,7 @@ func TestExactReplayEndsAsItsSource(t *testing.T) {
 				<-there
 				way.end(t, n, id)
 			}
-			source := n.wait(t, id)
+			source := n.Wait(t, id)
 			if source.Status != way.status || way.code != "" && source.Failure.Code != way.code {
 				t.Fatalf("the source is %s %+v", source.Status, source.Failure)
 			}

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/intake"
 )
 
@@ -69,7 +71,7 @@ func TestReplayedDeliveries(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var now atomic.Int64
 			now.Store(time.Now().Unix())
-			n := newNode(t, guests{"sorter": trapping}, func(_ *Config, p *Parts) {
+			n := newNode(t, enginetest.Guests{"sorter": trapping}, func(_ *engine.Config, p *engine.Parts) {
 				p.Now = func() time.Time { return time.Unix(now.Load(), 0) }
 				p.NodeSecret = func(context.Context, *abi.Connector, string) ([]byte, error) { return secret, nil }
 			})
@@ -79,7 +81,7 @@ func TestReplayedDeliveries(t *testing.T) {
 					r.DedupePolicy = &abi.DedupePolicy{Header: c.header}
 				}
 			})
-			token := strings.TrimPrefix(as[abi.Connector](t, must(n.GetConnector(t.Context(), n.root, id))).Webhook.Path, "/hooks/")
+			token := strings.TrimPrefix(enginetest.As[abi.Connector](t, must(n.GetConnector(t.Context(), n.Root, id))).Webhook.Path, "/hooks/")
 			send := func(h headers, body string, want intake.DeliveryStatus) {
 				t.Helper()
 				got, err := n.ReceiveHook(t.Context(), token, &intake.Incoming{Method: http.MethodPost, Header: h, Body: []byte(body)})
@@ -115,20 +117,20 @@ func TestReplayedDeliveries(t *testing.T) {
 // No credential, signature or header of the connection becomes an id, which is stored
 // and told.
 func TestIDHeaders(t *testing.T) {
-	n := newNode(t, guests{"sorter": trapping})
+	n := newNode(t, enginetest.Guests{"sorter": trapping})
 	id := n.connector(t, nil)
 	for _, header := range []string{"Authorization", "cookie", "User-Agent", "Webhook-Signature", "X-Hub-Signature-256", "host", "Connection", "TE",
 		"X-Api-Key", "X-GitLab-Token", "Proxy-Authorization", "content-length"} {
 		policy := &abi.DedupePolicy{Header: header}
-		if _, err := n.UpdateConnector(t.Context(), n.root, nil, id, abi.UpdateConnectorRequest{DedupePolicy: policy}); codeOf(err) != abi.CodeInvalidRequest {
+		if _, err := n.UpdateConnector(t.Context(), n.Root, nil, id, abi.UpdateConnectorRequest{DedupePolicy: policy}); codeOf(err) != abi.CodeInvalidRequest {
 			t.Errorf("%s: %v", header, err)
 		}
-		if _, err := n.CreateConnector(t.Context(), n.root, nil, abi.CreateConnectorRequest{Provider: "generic", DedupePolicy: policy}); codeOf(err) != abi.CodeInvalidRequest {
+		if _, err := n.CreateConnector(t.Context(), n.Root, nil, abi.CreateConnectorRequest{Provider: "generic", DedupePolicy: policy}); codeOf(err) != abi.CodeInvalidRequest {
 			t.Errorf("%s: %v", header, err)
 		}
 	}
 	for _, header := range []string{"Idempotency-Key", "X-GitHub-Delivery", "X-Event-Id", "X-Request-Id"} {
-		if _, err := n.UpdateConnector(t.Context(), n.root, nil, id, abi.UpdateConnectorRequest{DedupePolicy: &abi.DedupePolicy{Header: header}}); err != nil {
+		if _, err := n.UpdateConnector(t.Context(), n.Root, nil, id, abi.UpdateConnectorRequest{DedupePolicy: &abi.DedupePolicy{Header: header}}); err != nil {
 			t.Errorf("%s: %v", header, err)
 		}
 	}

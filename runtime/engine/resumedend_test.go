@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/bundle"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 )
@@ -17,12 +18,12 @@ import (
 func (n *node) wantProof(t *testing.T, id string) {
 	t.Helper()
 	task := n.task(t, id)
-	v, err := n.VerifyReceipt(t.Context(), n.root, nil, task.ReceiptID, abi.VerifyReceiptRequest{})
+	v, err := n.VerifyReceipt(t.Context(), n.Root, nil, task.ReceiptID, abi.VerifyReceiptRequest{})
 	if err != nil || !v.Valid {
 		t.Errorf("the node verifies the receipt: %v %+v", err, v)
 	}
 	var file bytes.Buffer
-	if err := n.ExportTask(t.Context(), n.root, id, &file); err != nil {
+	if err := n.ExportTask(t.Context(), n.Root, id, &file); err != nil {
 		t.Fatal(err)
 	}
 	report := bundle.Verify(t.Context(), bytes.NewReader(file.Bytes()), int64(file.Len()), bundle.Options{ChainOnly: true})
@@ -33,11 +34,11 @@ func (n *node) wantProof(t *testing.T, id string) {
 
 func (n *node) outcome(t *testing.T, task abi.Task) abi.Outcome {
 	t.Helper()
-	doc, err := n.Get(t.Context(), n.root, abi.ObjectOutcome, task.OutcomeID)
+	doc, err := n.Get(t.Context(), n.Root, abi.ObjectOutcome, task.OutcomeID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return as[abi.Outcome](t, doc)
+	return enginetest.As[abi.Outcome](t, doc)
 }
 
 // A Task that ends while it is brought back to where it was has the receipt of all that
@@ -54,15 +55,15 @@ func TestEndWhileTheRecordIsRerun(t *testing.T) {
 		code string
 	}{
 		"cancel": {want: abi.TaskCanceled, end: func(t *testing.T, n *node, _ context.CancelCauseFunc, id string) {
-			if _, err := n.CancelTask(t.Context(), n.root, nil, id, abi.CancelTaskRequest{}); err != nil {
+			if _, err := n.CancelTask(t.Context(), n.Root, nil, id, abi.CancelTaskRequest{}); err != nil {
 				t.Error(err)
 			}
 		}},
 		"deadline": {want: abi.TaskFailed, code: abi.FailureDeadline, end: func(_ *testing.T, n *node, _ context.CancelCauseFunc, id string) {
-			n.Expire(ledger.Key{Tenant: n.root.Tenant, ID: id})
+			n.Expire(ledger.Key{Tenant: n.Root.Tenant, ID: id})
 		}},
 		"budget": {want: abi.TaskFailed, code: abi.FailureBudget, end: func(_ *testing.T, n *node, _ context.CancelCauseFunc, id string) {
-			n.Exhaust(ledger.Key{Tenant: n.root.Tenant, ID: id})
+			n.Exhaust(ledger.Key{Tenant: n.Root.Tenant, ID: id})
 		}},
 		"stopped plugin": {want: abi.TaskFailed, code: abi.FailurePluginTimeout, end: func(_ *testing.T, _ *node, stop context.CancelCauseFunc, _ string) {
 			stop(&abi.Failure{Code: abi.FailurePluginTimeout, Message: "too slow"})
@@ -74,20 +75,20 @@ func TestEndWhileTheRecordIsRerun(t *testing.T) {
 				p := newProgram(ops...)
 				p.stopBefore(durable)
 				stopped, stop := context.WithCancelCause(context.Background())
-				g := guests{"program": func(ctx context.Context, h sandbox.Host) error {
+				g := enginetest.Guests{"program": func(ctx context.Context, h sandbox.Host) error {
 					ctx, cancel := context.WithCancelCause(ctx)
 					defer context.AfterFunc(stopped, func() { cancel(context.Cause(stopped)) })()
 					return p.run(ctx, h)
 				}}
 				first := newNode(t, g)
-				id := first.submit(t, first.session(t), "persona_program")
+				id := first.Submit(t, first.Session(t), "persona_program")
 				<-p.there
 				p.stopBefore(held)
-				n := boot(t, first.disk.Crash(uint64(held), 0), g)
-				defer n.stop(t)
+				n := boot(t, first.Disk.Crash(uint64(held), 0), g)
+				defer n.Stop(t)
 				<-p.there
 				c.end(t, n, stop, id)
-				task := n.wait(t, id)
+				task := n.Wait(t, id)
 				if task.Status != c.want || c.code != "" && task.Failure.Code != c.code {
 					t.Fatalf("it ended as %s %+v", task.Status, task.Failure)
 				}

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"fmt"
@@ -12,6 +12,8 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 )
 
 func retry(key, body string) *desk.Retry {
@@ -19,16 +21,16 @@ func retry(key, body string) *desk.Retry {
 }
 
 func TestRetryGetsTheFirstAnswer(t *testing.T) {
-	n := newNode(t, guests{})
-	session := n.session(t)
+	n := newNode(t, enginetest.Guests{})
+	session := n.Session(t)
 	submit := func(r *desk.Retry) (desk.Doc, error) {
-		return n.SubmitTask(t.Context(), n.root, r, abi.SubmitTaskRequest{SessionID: session, Input: text("hi")})
+		return n.SubmitTask(t.Context(), n.Root, r, abi.SubmitTaskRequest{SessionID: session, Input: enginetest.Text("hi")})
 	}
 	first, err := submit(retry("k", `{"a":1,"b":2.0}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.wait(t, first.ID)
+	n.Wait(t, first.ID)
 	again, err := submit(retry("k", ` {"b": 2, "a": 1e0}`)) // the same, written differently
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +39,7 @@ func TestRetryGetsTheFirstAnswer(t *testing.T) {
 		t.Errorf("the retry was answered with %d %s, want 202 %s", again.Status, again.JSON, first.JSON)
 	}
 	_, err = submit(retry("k", `{"a":1,"b":3}`))
-	wantCode(t, err, abi.CodeIdempotencyKeyReused)
+	enginetest.WantCode(t, err, abi.CodeIdempotencyKeyReused)
 
 	for name, r := range map[string]*desk.Retry{
 		"key":    retry("other", `{"a":1,"b":2}`),
@@ -52,22 +54,22 @@ func TestRetryGetsTheFirstAnswer(t *testing.T) {
 
 // The record of a key outlives the node, and ends with its time.
 func TestRetryAfterRestartAndExpiry(t *testing.T) {
-	g := guests{"echo": echo}
+	g := enginetest.Guests{"echo": enginetest.Echo}
 	var mu sync.Mutex
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
-	clock := func(_ *Config, p *Parts) {
+	clock := func(_ *engine.Config, p *engine.Parts) {
 		p.Now = func() time.Time { mu.Lock(); defer mu.Unlock(); return now }
 	}
-	n := boot(t, newNode(t, g).disk.Crash(1, 0), g, clock)
-	session := n.session(t)
+	n := boot(t, newNode(t, g).Disk.Crash(1, 0), g, clock)
+	session := n.Session(t)
 	req := abi.AppendMessageRequest{Message: message("hi")}
-	first, err := n.AppendMessage(t.Context(), n.root, retry("k", "{}"), session, req)
+	first, err := n.AppendMessage(t.Context(), n.Root, retry("k", "{}"), session, req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.stop(t)
-	n = boot(t, n.disk, g, clock)
-	defer func() { n.stop(t) }()
+	n.Stop(t)
+	n = boot(t, n.Disk, g, clock)
+	defer func() { n.Stop(t) }()
 	for _, step := range []struct {
 		after time.Duration
 		same  bool
@@ -75,7 +77,7 @@ func TestRetryAfterRestartAndExpiry(t *testing.T) {
 		mu.Lock()
 		now = now.Add(step.after)
 		mu.Unlock()
-		doc, err := n.AppendMessage(t.Context(), n.root, retry("k", "{}"), session, req)
+		doc, err := n.AppendMessage(t.Context(), n.Root, retry("k", "{}"), session, req)
 		if err != nil || (doc.ID == first.ID) != step.same {
 			t.Errorf("after %s: the same answer %v, want %v (%v)", step.after, doc.ID == first.ID, step.same, err)
 		}
@@ -93,8 +95,8 @@ type created struct {
 // Concurrent retries are linearizable: each key behaves like a register that its
 // first write sets for good.
 func TestRetriesAreLinearizable(t *testing.T) {
-	n := newNode(t, guests{})
-	session := n.session(t)
+	n := newNode(t, enginetest.Guests{})
+	session := n.Session(t)
 	begin := time.Now()
 	var mu sync.Mutex
 	var history []porcupine.Operation
@@ -105,11 +107,11 @@ func TestRetriesAreLinearizable(t *testing.T) {
 			for range 40 {
 				in := create{fmt.Sprintf("k%d", random.IntN(12)), fmt.Sprintf(`{"v":%d}`, random.IntN(2))}
 				call := time.Since(begin).Nanoseconds()
-				doc, err := n.SubmitTask(t.Context(), n.root, retry(in.key, in.body), abi.SubmitTaskRequest{
+				doc, err := n.SubmitTask(t.Context(), n.Root, retry(in.key, in.body), abi.SubmitTaskRequest{
 					SessionID: session, Input: jsontext.Value(in.body)})
 				out := created{id: doc.ID}
 				if err != nil {
-					wantCode(t, err, abi.CodeIdempotencyKeyReused)
+					enginetest.WantCode(t, err, abi.CodeIdempotencyKeyReused)
 					out = created{reused: true}
 				}
 				mu.Lock()
@@ -162,7 +164,7 @@ func (n *node) wantTasks(t *testing.T, session string, history []porcupine.Opera
 			want[out.id] = true
 		}
 	}
-	list, err := n.List(t.Context(), n.root, abi.ObjectTask, desk.Filter{SessionID: session}, desk.Page{Limit: 200})
+	list, err := n.List(t.Context(), n.Root, abi.ObjectTask, desk.Filter{SessionID: session}, desk.Page{Limit: 200})
 	if err != nil || list.More || len(list.Docs) != len(want) {
 		t.Fatalf("%d tasks for %d keys (%v)", len(list.Docs), len(want), err)
 	}

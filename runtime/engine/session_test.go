@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"fmt"
@@ -10,11 +10,13 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 )
 
 func (n *node) say(t testing.TB, session, words string) {
 	t.Helper()
-	_, err := n.AppendMessage(t.Context(), n.root, nil, session, abi.AppendMessageRequest{Message: message(words)})
+	_, err := n.AppendMessage(t.Context(), n.Root, nil, session, abi.AppendMessageRequest{Message: message(words)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,12 +31,12 @@ func (n *node) transcript(t testing.TB, session string) (texts []string) {
 	t.Helper()
 	after := ""
 	for {
-		list, err := n.Messages(t.Context(), n.root, session, desk.Page{After: after, Limit: 3})
+		list, err := n.Messages(t.Context(), n.Root, session, desk.Page{After: after, Limit: 3})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, doc := range list.Docs {
-			part := as[abi.Message](t, doc).Parts[0]
+			part := enginetest.As[abi.Message](t, doc).Parts[0]
 			if part.Text == nil {
 				value := string(part.Value)
 				part.Text = &value
@@ -49,31 +51,31 @@ func (n *node) transcript(t testing.TB, session string) (texts []string) {
 }
 
 func TestClosedSessionTakesNothing(t *testing.T) {
-	n := newNode(t, guests{})
-	session := n.session(t)
+	n := newNode(t, enginetest.Guests{})
+	session := n.Session(t)
 	n.say(t, session, "one")
-	doc, err := n.CloseSession(t.Context(), n.root, nil, session)
-	if err != nil || as[abi.Session](t, doc).State != abi.SessionClosed {
+	doc, err := n.CloseSession(t.Context(), n.Root, nil, session)
+	if err != nil || enginetest.As[abi.Session](t, doc).State != abi.SessionClosed {
 		t.Fatalf("%s %v", doc.JSON, err)
 	}
-	_, err = n.SubmitTask(t.Context(), n.root, nil, abi.SubmitTaskRequest{SessionID: session, Input: text("hi")})
-	wantCode(t, err, abi.CodeConflict)
-	_, err = n.AppendMessage(t.Context(), n.root, nil, session, abi.AppendMessageRequest{Message: message("two")})
-	wantCode(t, err, abi.CodeConflict)
-	_, err = n.CloseSession(t.Context(), n.root, nil, session)
-	wantCode(t, err, abi.CodeInvalidStateTransition)
+	_, err = n.SubmitTask(t.Context(), n.Root, nil, abi.SubmitTaskRequest{SessionID: session, Input: enginetest.Text("hi")})
+	enginetest.WantCode(t, err, abi.CodeConflict)
+	_, err = n.AppendMessage(t.Context(), n.Root, nil, session, abi.AppendMessageRequest{Message: message("two")})
+	enginetest.WantCode(t, err, abi.CodeConflict)
+	_, err = n.CloseSession(t.Context(), n.Root, nil, session)
+	enginetest.WantCode(t, err, abi.CodeInvalidStateTransition)
 	if got := n.transcript(t, session); !slices.Equal(got, []string{"one"}) {
 		t.Errorf("%q", got)
 	}
 }
 
 func TestTruncateAndFork(t *testing.T) {
-	n := newNode(t, guests{})
-	session := n.session(t)
+	n := newNode(t, enginetest.Guests{})
+	session := n.Session(t)
 	var ids []string
 	for i := range 5 {
 		n.say(t, session, fmt.Sprint(i))
-		events, _, err := n.Events(t.Context(), n.root, desk.Filter{SessionID: session}, 0, 100)
+		events, _, err := n.Events(t.Context(), n.Root, desk.Filter{SessionID: session}, 0, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,11 +83,11 @@ func TestTruncateAndFork(t *testing.T) {
 	}
 	fork := func(at string) string {
 		t.Helper()
-		doc, err := n.ForkSession(t.Context(), n.root, nil, session, abi.ForkSessionRequest{AtEventID: at})
+		doc, err := n.ForkSession(t.Context(), n.Root, nil, session, abi.ForkSessionRequest{AtEventID: at})
 		if err != nil {
 			t.Fatal(err)
 		}
-		child := as[abi.Session](t, doc)
+		child := enginetest.As[abi.Session](t, doc)
 		if child.ParentSessionID != session || child.RootSessionID != session || child.BranchID == "" {
 			t.Errorf("lineage of the fork: %+v", child)
 		}
@@ -94,7 +96,7 @@ func TestTruncateAndFork(t *testing.T) {
 	whole, part := fork(""), fork(ids[2])
 
 	keep := 2
-	if _, err := n.TruncateSession(t.Context(), n.root, nil, session, abi.TruncateSessionRequest{KeepTurns: &keep}); err != nil {
+	if _, err := n.TruncateSession(t.Context(), n.Root, nil, session, abi.TruncateSessionRequest{KeepTurns: &keep}); err != nil {
 		t.Fatal(err)
 	}
 	n.say(t, session, "new")
@@ -108,33 +110,33 @@ func TestTruncateAndFork(t *testing.T) {
 			t.Errorf("transcript %q, want %q", got, want)
 		}
 	}
-	_, err := n.ForkSession(t.Context(), n.root, nil, part, abi.ForkSessionRequest{AtEventID: ids[0]})
+	_, err := n.ForkSession(t.Context(), n.Root, nil, part, abi.ForkSessionRequest{AtEventID: ids[0]})
 	if err != nil {
 		t.Errorf("an event of the parent is one of the fork's lineage: %v", err)
 	}
-	other := n.session(t)
-	_, err = n.ForkSession(t.Context(), n.root, nil, other, abi.ForkSessionRequest{AtEventID: ids[0]})
-	wantCode(t, err, abi.CodeInvalidRequest)
+	other := n.Session(t)
+	_, err = n.ForkSession(t.Context(), n.Root, nil, other, abi.ForkSessionRequest{AtEventID: ids[0]})
+	enginetest.WantCode(t, err, abi.CodeInvalidRequest)
 }
 
 func TestTruncateArguments(t *testing.T) {
-	n := newNode(t, guests{})
-	session := n.session(t)
+	n := newNode(t, enginetest.Guests{})
+	session := n.Session(t)
 	n.say(t, session, "one")
 	minus, zero, many := -1, 0, 99
 	for name, req := range map[string]abi.TruncateSessionRequest{"none": {}, "negative": {Keep: &minus}} {
-		_, err := n.TruncateSession(t.Context(), n.root, nil, session, req)
-		if wantCode(t, err, abi.CodeInvalidRequest).Param != "keep_turns" {
+		_, err := n.TruncateSession(t.Context(), n.Root, nil, session, req)
+		if enginetest.WantCode(t, err, abi.CodeInvalidRequest).Param != "keep_turns" {
 			t.Errorf("%s: the error does not name keep_turns", name)
 		}
 	}
-	if _, err := n.TruncateSession(t.Context(), n.root, nil, session, abi.TruncateSessionRequest{Turns: &many}); err != nil {
+	if _, err := n.TruncateSession(t.Context(), n.Root, nil, session, abi.TruncateSessionRequest{Turns: &many}); err != nil {
 		t.Fatal(err)
 	}
 	if got := n.transcript(t, session); len(got) != 1 {
 		t.Errorf("keeping more turns than there are dropped some: %q", got)
 	}
-	if _, err := n.TruncateSession(t.Context(), n.root, nil, session, abi.TruncateSessionRequest{Keep: &zero}); err != nil {
+	if _, err := n.TruncateSession(t.Context(), n.Root, nil, session, abi.TruncateSessionRequest{Keep: &zero}); err != nil {
 		t.Fatal(err)
 	}
 	if got := n.transcript(t, session); len(got) != 0 {
@@ -146,8 +148,8 @@ func TestTruncateArguments(t *testing.T) {
 // that the order of the log explains, and every Message that was acknowledged
 // after the last truncation is there.
 func TestSessionsUnderConcurrency(t *testing.T) {
-	n := newNode(t, guests{})
-	session := n.session(t)
+	n := newNode(t, enginetest.Guests{})
+	session := n.Session(t)
 	var wg sync.WaitGroup
 	for worker := range 8 {
 		wg.Go(func() {
@@ -155,12 +157,12 @@ func TestSessionsUnderConcurrency(t *testing.T) {
 				words := fmt.Sprintf("%d.%d", worker, i)
 				if worker == 0 && i%5 == 4 {
 					keep := 3
-					if _, err := n.TruncateSession(t.Context(), n.root, nil, session, abi.TruncateSessionRequest{KeepTurns: &keep}); err != nil {
+					if _, err := n.TruncateSession(t.Context(), n.Root, nil, session, abi.TruncateSessionRequest{KeepTurns: &keep}); err != nil {
 						t.Error(err)
 					}
 					continue
 				}
-				if _, err := n.AppendMessage(t.Context(), n.root, nil, session, abi.AppendMessageRequest{Message: message(words)}); err != nil {
+				if _, err := n.AppendMessage(t.Context(), n.Root, nil, session, abi.AppendMessageRequest{Message: message(words)}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -176,7 +178,7 @@ func TestSessionsUnderConcurrency(t *testing.T) {
 // replayTranscript derives a transcript from the events alone.
 func (n *node) replayTranscript(t testing.TB, session string) (texts []string) {
 	t.Helper()
-	events, _, err := n.Events(t.Context(), n.root, desk.Filter{SessionID: session}, 0, 100_000)
+	events, _, err := n.Events(t.Context(), n.Root, desk.Filter{SessionID: session}, 0, 100_000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,12 +186,12 @@ func (n *node) replayTranscript(t testing.TB, session string) (texts []string) {
 		rec := ev.Record()
 		switch rec.Kind {
 		case abi.EventUserMessage:
-			texts = append(texts, *as[abi.Message](t, desk.Doc{JSON: rec.State}).Parts[0].Text)
+			texts = append(texts, *enginetest.As[abi.Message](t, desk.Doc{JSON: rec.State}).Parts[0].Text)
 		case abi.EventSessionTruncated:
 			var p struct {
 				Keep int `json:"keep_turns"`
 			}
-			p = as[struct {
+			p = enginetest.As[struct {
 				Keep int `json:"keep_turns"`
 			}](t, desk.Doc{JSON: rec.Payload})
 			texts = texts[:min(p.Keep, len(texts))]
@@ -201,17 +203,17 @@ func (n *node) replayTranscript(t testing.TB, session string) (texts []string) {
 // A Session's sequence numbers have no gap, whatever happens to it, also when it
 // is dropped from memory in between.
 func TestSessionSequence(t *testing.T) {
-	n := newNode(t, guests{}, func(c *Config, _ *Parts) { c.IdleSessions = 1 })
+	n := newNode(t, enginetest.Guests{}, func(c *engine.Config, _ *engine.Parts) { c.IdleSessions = 1 })
 	rapid.Check(t, func(r *rapid.T) {
-		session, other := n.session(t), n.session(t)
+		session, other := n.Session(t), n.Session(t)
 		for range rapid.IntRange(1, 10).Draw(r, "steps") {
 			var err error
 			switch rapid.IntRange(0, 3).Draw(r, "what") {
 			case 0:
 				summary := "s"
-				_, err = n.UpdateSession(t.Context(), n.root, nil, session, abi.UpdateSessionRequest{Summary: abi.ChangeTo(summary)})
+				_, err = n.UpdateSession(t.Context(), n.Root, nil, session, abi.UpdateSessionRequest{Summary: abi.ChangeTo(summary)})
 			case 1:
-				_, err = n.ForkSession(t.Context(), n.root, nil, session, abi.ForkSessionRequest{})
+				_, err = n.ForkSession(t.Context(), n.Root, nil, session, abi.ForkSessionRequest{})
 			case 2:
 				n.say(t, session, "x")
 			case 3:
@@ -221,7 +223,7 @@ func TestSessionSequence(t *testing.T) {
 				r.Fatal(err)
 			}
 		}
-		events, _, err := n.Events(t.Context(), n.root, desk.Filter{SessionID: session}, 0, 1000)
+		events, _, err := n.Events(t.Context(), n.Root, desk.Filter{SessionID: session}, 0, 1000)
 		if err != nil {
 			r.Fatal(err)
 		}

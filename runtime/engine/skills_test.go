@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"strings"
@@ -8,17 +8,19 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/provider"
 )
 
 // A Skill that is called as a tool is held to its schemas, in a replay as well.
 func TestSkillsAsTools(t *testing.T) {
 	p := newProgram()
-	n := newNode(t, guests{"program": p.run, "echo": echo}, func(_ *Config, p *Parts) {
+	n := newNode(t, enginetest.Guests{"program": p.run, "echo": enginetest.Echo}, func(_ *engine.Config, p *engine.Parts) {
 		p.Performers = map[string]provider.Performer{abi.CallToolCall: open{}}
 	})
 	skill := func(input, output string) string {
-		doc, err := n.CreateSkill(t.Context(), n.root, nil, abi.CreateSkillRequest{PersonaID: "persona_echo", Name: "s", Description: "d",
+		doc, err := n.CreateSkill(t.Context(), n.Root, nil, abi.CreateSkillRequest{PersonaID: "persona_echo", Name: "s", Description: "d",
 			InputSchema: jsontext.Value(input), OutputSchema: jsontext.Value(output)})
 		if err != nil {
 			t.Fatal(err)
@@ -34,8 +36,8 @@ func TestSkillsAsTools(t *testing.T) {
 	call(skill(``, `{"type":"integer"}`), `{"text":"x"}`)
 	call("skill_none", `{}`)
 	call("persona_echo", `{"n":1}`)
-	id := n.submit(t, n.session(t), "persona_program")
-	n.wait(t, id)
+	id := n.Submit(t, n.Session(t), "persona_program")
+	n.Wait(t, id)
 	runs := p.runs()
 	for i, want := range []string{"hello", "not what skill", `"is_error":true`, "3 ", "not what skill"} {
 		if got := runs[len(runs)-1][i]; !strings.Contains(got, want) {
@@ -48,22 +50,22 @@ func TestSkillsAsTools(t *testing.T) {
 // A Skill that needs an approval is not called before there is one.
 func TestSkillNeedsApproval(t *testing.T) {
 	p := newProgram()
-	n := newNode(t, guests{"program": p.run, "echo": echo}, func(_ *Config, p *Parts) {
+	n := newNode(t, enginetest.Guests{"program": p.run, "echo": enginetest.Echo}, func(_ *engine.Config, p *engine.Parts) {
 		p.Performers = map[string]provider.Performer{abi.CallToolCall: open{}}
 	})
-	doc, err := n.CreateSkill(t.Context(), n.root, nil, abi.CreateSkillRequest{PersonaID: "persona_echo", Name: "s", Description: "d", RequiresApproval: true})
+	doc, err := n.CreateSkill(t.Context(), n.Root, nil, abi.CreateSkillRequest{PersonaID: "persona_echo", Name: "s", Description: "d", RequiresApproval: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.ops = []op{{abi.CallToolCall, `{"server":"skills","name":"` + doc.ID + `","arguments":{"text":"x"}}`}}
-	id := n.submit(t, n.session(t), "persona_program")
+	id := n.Submit(t, n.Session(t), "persona_program")
 	n.parked(t, id)
-	list, err := n.List(t.Context(), n.root, abi.ObjectTask, desk.Filter{}, desk.Page{Limit: 10})
+	list, err := n.List(t.Context(), n.Root, abi.ObjectTask, desk.Filter{}, desk.Page{Limit: 10})
 	if err != nil || len(list.Docs) != 1 {
 		t.Fatalf("before the approval there are %d tasks (%v)", len(list.Docs), err)
 	}
 	n.decide(t, id, `{"decision":"approved"}`)
-	if task := n.wait(t, id); task.Status != abi.TaskCompleted {
+	if task := n.Wait(t, id); task.Status != abi.TaskCompleted {
 		t.Errorf("%+v", task)
 	}
 	runs := p.runs()

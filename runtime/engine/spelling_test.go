@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -16,6 +16,8 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
@@ -141,14 +143,14 @@ func spellString(t *rapid.T, s string) string {
 // descendants returns a Task and all that it has made others do.
 func (n *node) descendants(t testing.TB, id string) []string {
 	t.Helper()
-	list, err := n.List(context.Background(), n.root, abi.ObjectTask, desk.Filter{}, desk.Page{Limit: 200})
+	list, err := n.List(context.Background(), n.Root, abi.ObjectTask, desk.Filter{}, desk.Page{Limit: 200})
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := []string{id}
 	for i := 0; i < len(all); i++ {
 		for _, doc := range list.Docs {
-			if task := as[abi.Task](t, doc); task.ParentTaskID == all[i] && task.Replay == nil && task.Fork == nil {
+			if task := enginetest.As[abi.Task](t, doc); task.ParentTaskID == all[i] && task.Replay == nil && task.Fork == nil {
 				all = append(all, task.ID)
 			}
 		}
@@ -163,20 +165,20 @@ func TestSpellingChangesNothing(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		input := respell(rt, rapid.SampledFrom(spokenPrograms).Draw(rt, "program"))
 		if rapid.IntRange(0, 3).Draw(rt, "large") == 0 { // read from the log when it runs
-			input = strings.Replace(input, "{", `{ "filler" : "`+strings.Repeat("x", MaxInputInMemory)+`",`, 1)
+			input = strings.Replace(input, "{", `{ "filler" : "`+strings.Repeat("x", engine.MaxInputInMemory)+`",`, 1)
 		}
 		tier := rapid.SampledFrom([]abi.AutonomyTier{abi.TierActAuto, abi.TierActWithApproval, abi.TierSuggest, abi.TierShadow}).Draw(rt, "tier")
-		configure := []func(*Config, *Parts){keepingKeys(t), withTools(&toolbox{}), atTier(tier)}
-		g := guests{"spoken": spoken, "echo": echo}
+		configure := []enginetest.Configure{keepingKeys(t), withTools(&toolbox{}), atTier(tier)}
+		g := enginetest.Guests{"spoken": spoken, "echo": enginetest.Echo}
 		n := boot(t, crashtest.NewDisk(), g, configure...)
-		defer func() { n.stop(t) }()
-		doc, err := n.SubmitTask(context.Background(), n.root, nil, abi.SubmitTaskRequest{SessionID: n.session(t), PersonaID: "persona_spoken",
+		defer func() { n.Stop(t) }()
+		doc, err := n.SubmitTask(context.Background(), n.Root, nil, abi.SubmitTaskRequest{SessionID: n.Session(t), PersonaID: "persona_spoken",
 			Input: jsontext.Value(input), Metadata: jsontext.Value(respell(rt, `{"from":"a client","n":[1,2]}`))})
 		if err != nil {
 			rt.Fatal(err)
 		}
 		if rapid.Bool().Draw(rt, "killed") {
-			disk := n.disk.Crash(rapid.Uint64().Draw(rt, "seed"), rapid.Float64Range(0, 1).Draw(rt, "kept"))
+			disk := n.Disk.Crash(rapid.Uint64().Draw(rt, "seed"), rapid.Float64Range(0, 1).Draw(rt, "kept"))
 			n.abandon()
 			n = boot(t, disk, g, configure...)
 		}
@@ -186,7 +188,7 @@ func TestSpellingChangesNothing(t *testing.T) {
 		}
 		for _, id := range n.descendants(t, doc.ID) {
 			n.until(t, id, p)
-			if task := n.wait(t, id); task.Status != abi.TaskCompleted {
+			if task := n.Wait(t, id); task.Status != abi.TaskCompleted {
 				rt.Fatalf("%s: %s %+v", id, task.Status, task.Failure)
 			}
 			n.wantReplay(t, id)
@@ -194,12 +196,12 @@ func TestSpellingChangesNothing(t *testing.T) {
 		}
 		rec := n.recordOf(t, doc.ID)
 		at := rec.Entries[rapid.IntRange(0, len(rec.Entries)-1).Draw(rt, "fork")].EventID
-		forked, err := n.ForkTask(context.Background(), n.root, nil, doc.ID, abi.ForkTaskRequest{AtEventID: at})
+		forked, err := n.ForkTask(context.Background(), n.Root, nil, doc.ID, abi.ForkTaskRequest{AtEventID: at})
 		if err != nil {
 			rt.Fatal(err)
 		}
 		n.until(t, forked.ID, p)
-		if fork := n.wait(t, forked.ID); fork.Status != abi.TaskCompleted {
+		if fork := n.Wait(t, forked.ID); fork.Status != abi.TaskCompleted {
 			rt.Fatalf("the fork: %s %+v", fork.Status, fork.Failure)
 		}
 		n.wantReplay(t, forked.ID)
@@ -212,7 +214,7 @@ func TestInputHasOneSpelling(t *testing.T) {
 	const spelled = "{ \"n\" : [ 12345678901234567890, 1.50 ],\n\"b\" : \"\\u0041\\/\" }"
 	const plain = `{"n":[12345678901234567890,1.50],"b":"A/"}`
 	told := make(chan string, 10)
-	g := guests{
+	g := enginetest.Guests{
 		"hears": func(ctx context.Context, h sandbox.Host) error {
 			_, answer, err := h.Call(ctx, abi.CallInput, nil)
 			told <- string(answer)
@@ -242,12 +244,12 @@ func TestInputHasOneSpelling(t *testing.T) {
 	n := newNode(t, g)
 	for way, submit := range map[string]func(){
 		"a client": func() {
-			if _, err := n.SubmitTask(t.Context(), n.root, nil, abi.SubmitTaskRequest{SessionID: n.session(t), PersonaID: "persona_hears", Input: jsontext.Value(spelled)}); err != nil {
+			if _, err := n.SubmitTask(t.Context(), n.Root, nil, abi.SubmitTaskRequest{SessionID: n.Session(t), PersonaID: "persona_hears", Input: jsontext.Value(spelled)}); err != nil {
 				t.Fatal(err)
 			}
 		},
-		"task.spawn":  func() { n.submit(t, n.session(t), "persona_spawns") },
-		"handoff":     func() { n.submit(t, n.session(t), "persona_hands") },
+		"task.spawn":  func() { n.Submit(t, n.Session(t), "persona_spawns") },
+		"handoff":     func() { n.Submit(t, n.Session(t), "persona_hands") },
 		"a connector": func() { n.deliver(t, n.connector(t, nil), "1", "x") },
 	} {
 		submit()
@@ -291,7 +293,7 @@ var malformedJSON = map[string]func(request string) string{
 func nestedLists(levels int) string { return strings.Repeat("[", levels) + strings.Repeat("]", levels) }
 
 // everyPerformer answers whatever leaves the node.
-func everyPerformer(_ *Config, p *Parts) {
+func everyPerformer(_ *engine.Config, p *engine.Parts) {
 	p.Performers = map[string]provider.Performer{}
 	for _, call := range []string{abi.CallLLMComplete, abi.CallToolList, abi.CallHTTPFetch, abi.CallSecretUse, abi.CallConfigGet} {
 		p.Performers[call] = &target{}
@@ -322,10 +324,10 @@ func TestMalformedRequestsOnEveryTier(t *testing.T) {
 				}
 			}
 			p := newProgram(ops...)
-			n := newNode(t, guests{"program": p.run, "echo": echo}, everyPerformer, atTier(tier))
-			session := n.session(t)
-			id := n.submit(t, session, "persona_program")
-			task := n.wait(t, id)
+			n := newNode(t, enginetest.Guests{"program": p.run, "echo": enginetest.Echo}, everyPerformer, atTier(tier))
+			session := n.Session(t)
+			id := n.Submit(t, session, "persona_program")
+			task := n.Wait(t, id)
 			if task.Status != abi.TaskCompleted {
 				t.Fatalf("%s %+v", task.Status, task.Failure)
 			}
@@ -345,14 +347,14 @@ func TestMalformedRequestsOnEveryTier(t *testing.T) {
 // starts anew.
 func (n *node) wantReadable(t *testing.T, session, id string) {
 	t.Helper()
-	for _, n := range []*node{n, boot(t, n.disk.Crash(1, 1), guests{"program": echo, "echo": echo})} {
+	for _, n := range []*node{n, boot(t, n.Disk.Crash(1, 1), enginetest.Guests{"program": enginetest.Echo, "echo": enginetest.Echo})} {
 		n.task(t, id)
 		n.recordOf(t, id)
 		n.transcript(t, session)
-		if _, _, err := n.Events(t.Context(), n.root, desk.Filter{TaskID: id}, 0, 10_000); err != nil {
+		if _, _, err := n.Events(t.Context(), n.Root, desk.Filter{TaskID: id}, 0, 10_000); err != nil {
 			t.Error(err)
 		}
-		if _, err := n.List(t.Context(), n.root, abi.ObjectTask, desk.Filter{}, desk.Page{Limit: 200}); err != nil {
+		if _, err := n.List(t.Context(), n.Root, abi.ObjectTask, desk.Filter{}, desk.Page{Limit: 200}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -381,11 +383,11 @@ func TestDeepestRequests(t *testing.T) {
 			ops = append(ops, op{abi.CallOutput, deepest(`{"summary":"s","metrics":{},"x":%s}`)}, op{abi.CallTranscriptRead, `{}`},
 				op{abi.CallMemoryQuery, `{"scope":"session","text":""}`}, op{abi.CallStateGet, `{"key":"k"}`})
 			p := newProgram(ops...)
-			n := newNode(t, guests{"program": p.run, "echo": echo}, everyPerformer, atTier(tier))
-			session := n.session(t)
-			id := n.submit(t, session, "persona_program")
+			n := newNode(t, enginetest.Guests{"program": p.run, "echo": enginetest.Echo}, everyPerformer, atTier(tier))
+			session := n.Session(t)
+			id := n.Submit(t, session, "persona_program")
 			n.until(t, id, p)
-			if task := n.wait(t, id); task.Status != abi.TaskCompleted {
+			if task := n.Wait(t, id); task.Status != abi.TaskCompleted {
 				t.Fatalf("%s %+v", task.Status, task.Failure)
 			}
 			runs := p.runs()
@@ -436,7 +438,7 @@ func FuzzRequests(f *testing.F) {
 		return nil
 	}
 	for i, tier := range tiers {
-		nodes[i] = newNode(f, guests{"asking": asking, "echo": echo}, everyPerformer, atTier(tier))
+		nodes[i] = newNode(f, enginetest.Guests{"asking": asking, "echo": enginetest.Echo}, everyPerformer, atTier(tier))
 	}
 	f.Fuzz(func(t *testing.T, tier, call uint8, request string) {
 		n := nodes[int(tier)%len(nodes)]
@@ -444,7 +446,7 @@ func FuzzRequests(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		doc, err := n.SubmitTask(t.Context(), n.root, nil, abi.SubmitTaskRequest{SessionID: n.session(t), PersonaID: "persona_asking", Input: input})
+		doc, err := n.SubmitTask(t.Context(), n.Root, nil, abi.SubmitTaskRequest{SessionID: n.Session(t), PersonaID: "persona_asking", Input: input})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -454,7 +456,7 @@ func FuzzRequests(f *testing.F) {
 			task = n.task(t, doc.ID)
 		}
 		if task.Waiting != nil {
-			_, err := n.CancelTask(t.Context(), n.root, nil, task.ID, abi.CancelTaskRequest{})
+			_, err := n.CancelTask(t.Context(), n.Root, nil, task.ID, abi.CancelTaskRequest{})
 			if err == nil {
 				return
 			}
@@ -474,7 +476,7 @@ func FuzzRequests(f *testing.F) {
 // the Task goes on.
 func TestWhatCannotBeWrittenIsNotCounted(t *testing.T) {
 	n, task := calling(t, func(ctx context.Context, h sandbox.Host) {
-		if TellNoJSON(ctx, h) == nil {
+		if engine.TellNoJSON(ctx, h) == nil {
 			t.Error("an event that is no JSON was taken")
 		}
 		for _, o := range []op{{abi.CallClock, ""}, say("after")} {
@@ -494,7 +496,7 @@ func TestWhatCannotBeWrittenIsNotCounted(t *testing.T) {
 func TestDeepNormalized(t *testing.T) {
 	for levels, taken := range map[int]bool{abi.MaxDepth: true, abi.MaxDepth + 1: false, 9_990: false, 9_999: false, 10_001: false} {
 		answers := make(chan string, 1)
-		n := newNode(t, guests{"sorter": func(ctx context.Context, h sandbox.Host) error {
+		n := newNode(t, enginetest.Guests{"sorter": func(ctx context.Context, h sandbox.Host) error {
 			_, answer, err := h.Call(ctx, abi.CallDeliveries, nil)
 			if err != nil {
 				return err
@@ -521,7 +523,7 @@ func TestDeepNormalized(t *testing.T) {
 			t.Errorf("%d levels: %+v", levels, *c.Counters)
 		}
 		for _, task := range n.tasksOf(t, connector) {
-			n.wait(t, task.ID)
+			n.Wait(t, task.ID)
 			n.recordOf(t, task.ID)
 		}
 	}

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"bytes"
@@ -19,6 +19,8 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/storage"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
@@ -54,9 +56,9 @@ type recording struct {
 }
 
 // guestsOf returns the plugins of a recording.
-func guestsOf() guests {
-	hold, _, _ := holding()
-	return guests{"echo": echo, "hold": hold, "child": newProgram(op{abi.CallInputRequest, `{"prompt":"who?"}`}).run, "parent": awaitChild,
+func guestsOf() enginetest.Guests {
+	hold, _, _ := enginetest.Holding()
+	return enginetest.Guests{"echo": enginetest.Echo, "hold": hold, "child": newProgram(op{abi.CallInputRequest, `{"prompt":"who?"}`}).run, "parent": awaitChild,
 		"ask":   newProgram(op{abi.CallApprovalRequest, `{"action":"pay","prompt":"?","arguments":{"eur":1}}`}).run,
 		"sleep": newProgram(op{abi.CallSleep, `{"ms":3600000}`}).run}
 }
@@ -65,7 +67,7 @@ func guestsOf() guests {
 func richLog(t testing.TB) *recording {
 	t.Helper()
 	var store *blobNoter
-	n := boot(t, crashtest.NewDisk(), guestsOf(), func(c *Config, p *Parts) {
+	n := boot(t, crashtest.NewDisk(), guestsOf(), func(c *engine.Config, p *engine.Parts) {
 		store = &blobNoter{Store: p.Store}
 		p.Store, c.MaxRunning = store, 2
 	})
@@ -73,17 +75,17 @@ func richLog(t testing.TB) *recording {
 	n.quota(t, abi.CreateQuotaRequest{Scope: abi.QuotaPersona, Limits: limits("tasks", 1000)})
 	n.quota(t, abi.CreateQuotaRequest{Scope: abi.QuotaTenant, Limits: limits("tasks", 1000)})
 	r := &recording{tasks: map[string]abi.TaskStatus{}}
-	n.wait(t, n.submit(t, n.session(t), ""))
-	n.fork(t, n.session(t), abi.ForkSessionRequest{})
+	n.Wait(t, n.Submit(t, n.Session(t), ""))
+	n.fork(t, n.Session(t), abi.ForkSessionRequest{})
 	for _, persona := range []string{"persona_parent", "persona_ask", "persona_sleep"} {
-		n.parked(t, n.submit(t, n.session(t), persona))
+		n.parked(t, n.Submit(t, n.Session(t), persona))
 	}
 	for range 3 { // two run, one waits for its turn
-		n.submit(t, n.session(t), "persona_hold")
+		n.Submit(t, n.Session(t), "persona_hold")
 	}
 	c := n.connector(t, func(req *abi.CreateConnectorRequest) { req.Plugin = "echo#none" })
 	n.deliver(t, c, "1", "first")
-	list, err := n.List(ctx, n.root, abi.ObjectTask, desk.Filter{}, desk.Page{Limit: 200})
+	list, err := n.List(ctx, n.Root, abi.ObjectTask, desk.Filter{}, desk.Page{Limit: 200})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +100,7 @@ func richLog(t testing.TB) *recording {
 		}
 	}
 	r.read(t, store)
-	if err := n.store.Close(); err != nil {
+	if err := n.Store.Close(); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -210,7 +212,7 @@ func (r *recording) wantStart(t testing.TB, disk *crashtest.Disk, f *storage.Fra
 	}
 	defer store.Close()
 	quiet := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError + 1}))
-	e, err := New(Config{DefaultPersona: "persona_echo"}, Parts{Store: store, Modules: guestsOf(), Personas: personasOf(guestsOf()), Log: quiet})
+	e, err := engine.New(engine.Config{DefaultPersona: "persona_echo"}, engine.Parts{Store: store, Modules: guestsOf(), Personas: guestsOf().Personas(), Log: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +220,7 @@ func (r *recording) wantStart(t testing.TB, disk *crashtest.Disk, f *storage.Fra
 		t.Helper()
 		t.Fatalf("%s: %v\nafter %s of %s %s became\n%.500s\n%.500s", doing, err, rec.Kind, rec.Resource.Object, rec.Resource.ID, rec.State, rec.Payload)
 	}
-	if _, err := e.Bootstrap(ctx, rootKey); err != nil {
+	if _, err := e.Bootstrap(ctx, enginetest.RootKey); err != nil {
 		failed("bootstrapping", err)
 	}
 	if err := e.Start(ctx); err != nil {

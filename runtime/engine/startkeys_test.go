@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/tenancy"
 	"github.com/wharf-dev/wharf/storage"
@@ -21,7 +23,7 @@ import (
 // started is a node's engine that was only started, with a key or without, and what it
 // logged and printed.
 type started struct {
-	*Engine
+	*engine.Engine
 	made   string
 	err    error
 	logged *strings.Builder
@@ -35,8 +37,8 @@ func startWith(t *testing.T, disk *crashtest.Disk, key string) *started {
 		t.Fatal(err)
 	}
 	s := &started{logged: &strings.Builder{}, close: store.Close}
-	s.Engine, err = New(Config{DefaultPersona: "persona_echo"}, Parts{Store: store, Modules: guests{"echo": echo},
-		Personas: personasOf(guests{"echo": echo}), Log: slog.New(slog.NewTextHandler(io.Writer(s.logged), nil))})
+	s.Engine, err = engine.New(engine.Config{DefaultPersona: "persona_echo"}, engine.Parts{Store: store, Modules: enginetest.Guests{"echo": enginetest.Echo},
+		Personas: enginetest.Guests{"echo": enginetest.Echo}.Personas(), Log: slog.New(slog.NewTextHandler(io.Writer(s.logged), nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +51,7 @@ func (s *started) opens(t *testing.T, key string) bool {
 	t.Helper()
 	_, err := s.Authenticate(t.Context(), key)
 	if err != nil {
-		wantCode(t, err, abi.CodeUnauthenticated)
+		enginetest.WantCode(t, err, abi.CodeUnauthenticated)
 	}
 	return err == nil
 }
@@ -203,7 +205,7 @@ func TestAChosenKeyIsNoOracle(t *testing.T) {
 			t.Errorf("%s tells %q", list.Docs[0].JSON, told)
 		}
 	}
-	if k := as[abi.APIKey](t, list.Docs[0]); k.ID != root.KeyID || k.ID == abi.APIKeyID(firstKey) || k.Source != abi.KeyFromEnvironment {
+	if k := enginetest.As[abi.APIKey](t, list.Docs[0]); k.ID != root.KeyID || k.ID == abi.APIKeyID(firstKey) || k.Source != abi.KeyFromEnvironment {
 		t.Errorf("%s", list.Docs[0].JSON)
 	}
 }
@@ -211,12 +213,12 @@ func TestAChosenKeyIsNoOracle(t *testing.T) {
 // Others are not spoken for: not the node, its key, its Personas and Connectors, keys of
 // another name, nor the users of an issuer.
 func TestActorsOfKeys(t *testing.T) {
-	n := newNode(t, guests{})
+	n := newNode(t, enginetest.Guests{})
 	for actor, fine := range map[string]bool{"": true, "key:ci": true, "ci@acme": true, "Ada L.": true,
 		"key:root": false, "key:other": false, "corp:alice": false, ":": false, "wharf": false, "host": false, "node": false,
 		"persona_echo": false, "conn_1": false, "task_1": false, "a\nb": false, "a\u202eb": false, "\xff": false,
 		strings.Repeat("a", 201): false} {
-		_, err := n.CreateKey(t.Context(), n.root, abi.CreateKeyRequest{Name: "ci", Actor: actor})
+		_, err := n.CreateKey(t.Context(), n.Root, abi.CreateKeyRequest{Name: "ci", Actor: actor})
 		if fine {
 			if err != nil {
 				t.Errorf("%q: %v", actor, err)
@@ -225,12 +227,12 @@ func TestActorsOfKeys(t *testing.T) {
 		}
 		if err == nil {
 			t.Errorf("%q is taken", actor)
-		} else if param := wantCode(t, err, abi.CodeInvalidRequest).Param; param != "actor" {
+		} else if param := enginetest.WantCode(t, err, abi.CodeInvalidRequest).Param; param != "actor" {
 			t.Errorf("%q: param %q", actor, param)
 		}
 	}
-	_, err := n.CreateKey(t.Context(), n.root, abi.CreateKeyRequest{Name: "root"})
-	if err == nil || wantCode(t, err, abi.CodeInvalidRequest).Param != "name" {
+	_, err := n.CreateKey(t.Context(), n.Root, abi.CreateKeyRequest{Name: "root"})
+	if err == nil || enginetest.WantCode(t, err, abi.CodeInvalidRequest).Param != "name" {
 		t.Error("a client's key is called root")
 	}
 }
@@ -238,7 +240,7 @@ func TestActorsOfKeys(t *testing.T) {
 // Two keys of one name have Idempotency-Keys of their own; a key keeps its own over a
 // restart, and one from before keeps those of its actor.
 func TestIdempotencyKeysAreAKeysOwn(t *testing.T) {
-	n := newNode(t, guests{})
+	n := newNode(t, enginetest.Guests{})
 	one, _ := n.newKey(t, abi.CreateKeyRequest{Name: "ci"})
 	two, _ := n.newKey(t, abi.CreateKeyRequest{Name: "ci"})
 	old := *one

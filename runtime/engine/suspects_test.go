@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -13,16 +13,18 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
 
 // die ends a node as a power cut does, and starts it again: nothing that it does from
 // here on is on the disk.
-func (n *node) die(t testing.TB, g guests, configure ...func(*Config, *Parts)) *node {
+func (n *node) die(t testing.TB, g enginetest.Guests, configure ...enginetest.Configure) *node {
 	t.Helper()
-	disk := n.disk.Crash(1, 1)
-	n.stop(t)
+	disk := n.Disk.Crash(1, 1)
+	n.Stop(t)
 	return boot(t, disk, g, configure...)
 }
 
@@ -34,7 +36,7 @@ func takes(d time.Duration) func(context.Context, sandbox.Host) error {
 	return func(ctx context.Context, h sandbox.Host) error {
 		select {
 		case <-time.After(d):
-			return echo(ctx, h)
+			return enginetest.Echo(ctx, h)
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -74,7 +76,7 @@ func awaits(persona string) func(context.Context, sandbox.Host) error {
 		if _, _, err := h.Call(ctx, abi.CallTaskAwait, child); err != nil {
 			return err
 		}
-		return echo(ctx, h)
+		return enginetest.Echo(ctx, h)
 	}
 }
 
@@ -125,8 +127,8 @@ func (b *bunch) most(name string) int {
 	return b.attempts
 }
 
-func (b *bunch) guests(l life) guests {
-	g := guests{"echo": echo, "sleep": after(abi.CallSleep, `{"ms":700}`, takes(b.takes[0])),
+func (b *bunch) guests(l life) enginetest.Guests {
+	g := enginetest.Guests{"echo": enginetest.Echo, "sleep": after(abi.CallSleep, `{"ms":700}`, takes(b.takes[0])),
 		"parent": awaits("persona_take1"), "grandparent": awaits("persona_parent")}
 	for i, d := range b.takes {
 		g[fmt.Sprint("take", i)] = takes(d)
@@ -142,10 +144,10 @@ func (b *bunch) guests(l life) guests {
 // bubble.
 func (b *bunch) run(t *testing.T) string {
 	l := make(life, 10)
-	configure := func(c *Config, _ *Parts) { c.MaxRunning, c.MaxAttempts = b.width, b.attempts }
+	configure := func(c *engine.Config, _ *engine.Parts) { c.MaxRunning, c.MaxAttempts = b.width, b.attempts }
 	n := boot(t, crashtest.NewDisk(), b.guests(l), configure)
-	defer func() { n.stop(t) }()
-	session, tasks, deaths := n.session(t), map[string][]string{}, map[string]int{}
+	defer func() { n.Stop(t) }()
+	session, tasks, deaths := n.Session(t), map[string][]string{}, map[string]int{}
 	next, happens, apart := b.tasks, b.happens, b.apart
 	idle := time.Hour // nothing else happens: all must have ended by then
 	for {
@@ -168,12 +170,12 @@ func (b *bunch) run(t *testing.T) string {
 		}
 		switch happens[0] {
 		case "submit":
-			tasks[next[0]] = append(tasks[next[0]], n.submit(t, session, "persona_"+next[0]))
+			tasks[next[0]] = append(tasks[next[0]], n.Submit(t, session, "persona_"+next[0]))
 			next = next[1:]
 		case "drain":
-			n.stop(t)
+			n.Stop(t)
 			l = make(life, 10)
-			n = boot(t, n.disk, b.guests(l), configure)
+			n = boot(t, n.Disk, b.guests(l), configure)
 		}
 		happens, apart = happens[1:], apart[1:]
 	}
@@ -226,19 +228,19 @@ func (b *bunch) outcome(t *testing.T) (wrong string) {
 // new ones wait for them, and what a suspect takes longer than its trial holds up nobody.
 func TestSuspectsStartOneAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := guests{"echo": echo, "long": takes(time.Minute), "short": takes(time.Second)}
+		g := enginetest.Guests{"echo": enginetest.Echo, "long": takes(time.Minute), "short": takes(time.Second)}
 		n := boot(t, crashtest.NewDisk(), g)
-		session := n.session(t)
+		session := n.Session(t)
 		began := time.Now()
-		long, short := n.submit(t, session, "persona_long"), n.submit(t, session, "persona_short")
+		long, short := n.Submit(t, session, "persona_long"), n.Submit(t, session, "persona_short")
 		for range 2 {
 			n = n.die(t, g)
 			synctest.Wait()
 		}
-		defer func() { n.stop(t) }()
-		late := n.submit(t, session, "persona_short")
+		defer func() { n.Stop(t) }()
+		late := n.Submit(t, session, "persona_short")
 		for id, want := range map[string]time.Duration{long: time.Minute, short: 11 * time.Second, late: 12 * time.Second} {
-			task := n.wait(t, id)
+			task := n.Wait(t, id)
 			if took := task.CompletedAt.Sub(began); task.Status != abi.TaskCompleted || took != want {
 				t.Errorf("%s after %s, want %s", task.Status, took, want)
 			}
@@ -249,12 +251,12 @@ func TestSuspectsStartOneAtATime(t *testing.T) {
 // A suspect that waits for its turn can be ended, and does not come back.
 func TestSuspectsCanBeEndedWhileTheyWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := guests{"echo": echo, "long": takes(time.Minute)}
+		g := enginetest.Guests{"echo": enginetest.Echo, "long": takes(time.Minute)}
 		n := boot(t, crashtest.NewDisk(), g)
-		session := n.session(t)
-		first, second := n.submit(t, session, "persona_long"), n.submit(t, session, "persona_long")
-		doc, err := n.SubmitTask(t.Context(), n.root, nil, abi.SubmitTaskRequest{
-			SessionID: session, PersonaID: "persona_long", Input: text("hi"), DeadlineSeconds: 5})
+		session := n.Session(t)
+		first, second := n.Submit(t, session, "persona_long"), n.Submit(t, session, "persona_long")
+		doc, err := n.SubmitTask(t.Context(), n.Root, nil, abi.SubmitTaskRequest{
+			SessionID: session, PersonaID: "persona_long", Input: enginetest.Text("hi"), DeadlineSeconds: 5})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -262,19 +264,19 @@ func TestSuspectsCanBeEndedWhileTheyWait(t *testing.T) {
 			n = n.die(t, g)
 			synctest.Wait()
 		}
-		if _, err := n.CancelTask(t.Context(), n.root, nil, second, abi.CancelTaskRequest{}); err != nil {
+		if _, err := n.CancelTask(t.Context(), n.Root, nil, second, abi.CancelTaskRequest{}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(15 * time.Second)
 		n = n.die(t, g) // the first has had its trial: it does not fail
-		defer func() { n.stop(t) }()
-		if task := n.wait(t, second); task.Status != abi.TaskCanceled || task.Attempt != 2 {
+		defer func() { n.Stop(t) }()
+		if task := n.Wait(t, second); task.Status != abi.TaskCanceled || task.Attempt != 2 {
 			t.Errorf("%s in start %d, want CANCELED in its second", task.Status, task.Attempt)
 		}
-		if task := n.wait(t, doc.ID); task.Failure == nil || task.Failure.Code != abi.FailureDeadline || task.Attempt != 2 {
+		if task := n.Wait(t, doc.ID); task.Failure == nil || task.Failure.Code != abi.FailureDeadline || task.Attempt != 2 {
 			t.Errorf("%s in start %d, want its deadline in its second", task.Status, task.Attempt)
 		}
-		if task := n.wait(t, first); task.Status != abi.TaskCompleted || task.Attempt != 4 {
+		if task := n.Wait(t, first); task.Status != abi.TaskCompleted || task.Attempt != 4 {
 			t.Errorf("%s in start %d, want COMPLETED in its fourth", task.Status, task.Attempt)
 		}
 	})
@@ -285,23 +287,23 @@ func TestSuspectsCanBeEndedWhileTheyWait(t *testing.T) {
 func TestAReplayThatEndsTheNodeFailsAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var ending atomic.Bool
-		g := guests{"echo": echo, "long": takes(time.Minute), "turns": func(ctx context.Context, h sandbox.Host) error {
+		g := enginetest.Guests{"echo": enginetest.Echo, "long": takes(time.Minute), "turns": func(ctx context.Context, h sandbox.Host) error {
 			if ending.Load() {
 				<-ctx.Done()
 				return context.Cause(ctx)
 			}
-			return echo(ctx, h)
+			return enginetest.Echo(ctx, h)
 		}}
 		n := boot(t, crashtest.NewDisk(), g)
-		session := n.session(t)
-		source := n.submit(t, session, "persona_turns")
-		n.wait(t, source)
+		session := n.Session(t)
+		source := n.Submit(t, session, "persona_turns")
+		n.Wait(t, source)
 		ending.Store(true)
-		doc, err := n.ReplayTask(t.Context(), n.root, nil, source, abi.ReplayTaskRequest{})
+		doc, err := n.ReplayTask(t.Context(), n.Root, nil, source, abi.ReplayTaskRequest{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		beside := n.submit(t, session, "persona_long")
+		beside := n.Submit(t, session, "persona_long")
 		for range 2 {
 			time.Sleep(time.Second)
 			n = n.die(t, g)
@@ -310,12 +312,12 @@ func TestAReplayThatEndsTheNodeFailsAlone(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		n = n.die(t, g)
-		defer func() { n.stop(t) }()
-		if task := n.wait(t, doc.ID); task.Failure == nil || task.Failure.Code != abi.FailureAttempts || task.Attempt != 3 {
+		defer func() { n.Stop(t) }()
+		if task := n.Wait(t, doc.ID); task.Failure == nil || task.Failure.Code != abi.FailureAttempts || task.Attempt != 3 {
 			t.Errorf("the replay is %s in start %d: %v", task.Status, task.Attempt, task.Failure)
 		}
 		for _, id := range []string{source, beside} {
-			if task := n.wait(t, id); task.Status != abi.TaskCompleted {
+			if task := n.Wait(t, id); task.Status != abi.TaskCompleted {
 				t.Errorf("%s is %s: %v", id, task.Status, task.Failure)
 			}
 		}

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"strings"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/hostcall"
 	"github.com/wharf-dev/wharf/runtime/memories"
 	"github.com/wharf-dev/wharf/runtime/sessions"
@@ -40,18 +41,18 @@ func TestUnreadableMessageIsTold(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := newProgram(op{abi.CallTranscriptRead, `{}`})
-			n := newNode(t, guests{"program": p.run, "echo": echo})
-			session := n.session(t)
+			n := newNode(t, enginetest.Guests{"program": p.run, "echo": enginetest.Echo})
+			session := n.Session(t)
 			n.say(t, session, "first")
 			n.say(t, session, "second")
-			list, err := n.Messages(t.Context(), n.root, session, desk.Page{Limit: 10})
+			list, err := n.Messages(t.Context(), n.Root, session, desk.Page{Limit: 10})
 			if err != nil {
 				t.Fatal(err)
 			}
-			n.restate(t, n.root.Tenant, abi.ObjectMessage, list.Docs[0].ID, test.change)
+			n.restate(t, n.Root.Tenant, abi.ObjectMessage, list.Docs[0].ID, test.change)
 			for range 2 {
-				id := n.submit(t, session, "persona_program")
-				if task := n.wait(t, id); task.Status != abi.TaskCompleted {
+				id := n.Submit(t, session, "persona_program")
+				if task := n.Wait(t, id); task.Status != abi.TaskCompleted {
 					t.Fatalf("%s %+v", task.Status, task.Failure)
 				}
 				n.wantReplay(t, id)
@@ -77,7 +78,7 @@ func TestUnreadableMemoryAndState(t *testing.T) {
 		op{abi.CallMemoryWrite, `{"scope":"session","content":"alpha two"}`}, op{abi.CallStateSet, `{"key":"k","value":1}`})
 	q := newProgram(op{abi.CallMemoryQuery, `{"scope":"session","text":"alpha"}`}, op{abi.CallMemoryQuery, `{"scope":"session","text":""}`},
 		op{abi.CallStateGet, `{"key":"k"}`}, op{abi.CallStateSet, `{"key":"k","value":2}`}, op{abi.CallStateGet, `{"key":"k"}`})
-	g := guests{"program": p.run, "query": q.run, "echo": echo}
+	g := enginetest.Guests{"program": p.run, "query": q.run, "echo": enginetest.Echo}
 	for name, test := range map[string]struct {
 		memory func(string) string
 		want   string
@@ -87,19 +88,19 @@ func TestUnreadableMemoryAndState(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := boot(t, crashtest.NewDisk(), g)
-			defer func() { n.stop(t) }()
-			session := n.session(t)
-			n.wait(t, n.submit(t, session, "persona_program"))
-			list, err := n.List(t.Context(), n.root, abi.ObjectMemory, desk.Filter{SessionID: session}, desk.Page{Limit: 10})
+			defer func() { n.Stop(t) }()
+			session := n.Session(t)
+			n.Wait(t, n.Submit(t, session, "persona_program"))
+			list, err := n.List(t.Context(), n.Root, abi.ObjectMemory, desk.Filter{SessionID: session}, desk.Page{Limit: 10})
 			if err != nil || len(list.Docs) != 2 {
 				t.Fatal(err, len(list.Docs))
 			}
-			n.restate(t, n.root.Tenant, abi.ObjectMemory, list.Docs[1].ID, test.memory)
-			n.restate(t, n.root.Tenant, abi.ObjectState, sessions.StateID(session, "k"), func(string) string { return `{"key":` })
-			n.stop(t) // so that no value is remembered
-			n = boot(t, n.disk, g)
-			id := n.submit(t, session, "persona_query")
-			if task := n.wait(t, id); task.Status != abi.TaskCompleted {
+			n.restate(t, n.Root.Tenant, abi.ObjectMemory, list.Docs[1].ID, test.memory)
+			n.restate(t, n.Root.Tenant, abi.ObjectState, sessions.StateID(session, "k"), func(string) string { return `{"key":` })
+			n.Stop(t) // so that no value is remembered
+			n = boot(t, n.Disk, g)
+			id := n.Submit(t, session, "persona_query")
+			if task := n.Wait(t, id); task.Status != abi.TaskCompleted {
 				t.Fatalf("%s %+v", task.Status, task.Failure)
 			}
 			n.wantReplay(t, id)
@@ -116,7 +117,7 @@ func TestUnreadableMemoryAndState(t *testing.T) {
 			}
 			var f memories.Filter
 			f.OwnerID = session
-			shown, err := n.ListMemories(t.Context(), n.root, f, desk.Page{Limit: 10})
+			shown, err := n.ListMemories(t.Context(), n.Root, f, desk.Page{Limit: 10})
 			if err != nil || len(shown.Docs)+len(shown.Unreadable) != 2 {
 				t.Errorf("%d memories, %v, %v", len(shown.Docs), shown.Unreadable, err)
 			}

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/hostcall"
 	"github.com/wharf-dev/wharf/storage"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
@@ -46,15 +48,15 @@ func TestTheNewestMessagesAreTold(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			p := newProgram(op{abi.CallTranscriptRead, fmt.Sprintf(`{"last":%d}`, test.asked)})
 			store := &reading{}
-			n := boot(t, crashtest.NewDisk(), guests{"program": p.run, "echo": echo}, func(_ *Config, parts *Parts) {
+			n := boot(t, crashtest.NewDisk(), enginetest.Guests{"program": p.run, "echo": enginetest.Echo}, func(_ *engine.Config, parts *engine.Parts) {
 				store.Store, parts.Store = parts.Store, store
 			})
-			defer n.stop(t)
-			session := n.session(t)
+			defer n.Stop(t)
+			session := n.Session(t)
 			for i := range test.said {
 				n.say(t, session, fmt.Sprintf("%d %s", i, strings.Repeat("x", test.size)))
 			}
-			if task := n.wait(t, n.submit(t, session, "persona_program")); task.Status != abi.TaskCompleted {
+			if task := n.Wait(t, n.Submit(t, session, "persona_program")); task.Status != abi.TaskCompleted {
 				t.Fatalf("%s %+v", task.Status, task.Failure)
 			}
 			var got abi.CallTranscriptReadAnswer

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/runtime/turns"
 )
@@ -18,7 +20,7 @@ import (
 // cancel ends the wait.
 func TestLargeRequestsTakeTurns(t *testing.T) {
 	large := strings.Repeat("x", turns.Large)
-	calls := func(call, request string) guest {
+	calls := func(call, request string) enginetest.Guest {
 		return func(ctx context.Context, h sandbox.Host) error {
 			status, _, err := h.Call(ctx, call, []byte(request))
 			if err == nil && status != abi.CallOK {
@@ -28,11 +30,11 @@ func TestLargeRequestsTakeTurns(t *testing.T) {
 		}
 	}
 	one := turns.New(1)
-	n := newNode(t, guests{
+	n := newNode(t, enginetest.Guests{
 		"message": calls(abi.CallMessageAppend, `{"role":"assistant","parts":[{"type":"text","text":"`+large+`"}]}`),
 		"event":   calls(abi.CallEventEmit, `{"kind":"vendor.x.y","payload":{"x":"`+large+`"}}`),
-	}, func(_ *Config, p *Parts) { p.Turns = one })
-	session := n.session(t)
+	}, func(_ *engine.Config, p *engine.Parts) { p.Turns = one })
+	session := n.Session(t)
 	waiting := func() {
 		for one.Waiting() == 0 {
 			goruntime.Gosched()
@@ -42,19 +44,19 @@ func TestLargeRequestsTakeTurns(t *testing.T) {
 		if err := one.Enter(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		id, canceled := n.submit(t, session, persona), n.submit(t, session, persona)
+		id, canceled := n.Submit(t, session, persona), n.Submit(t, session, persona)
 		waiting()
-		if got := n.wait(t, n.submit(t, session, "persona_echo")); got.Status != abi.TaskCompleted {
+		if got := n.Wait(t, n.Submit(t, session, "persona_echo")); got.Status != abi.TaskCompleted {
 			t.Errorf("%s: an echo beside it is %s", persona, got.Status)
 		}
-		if _, err := n.CancelTask(t.Context(), n.root, nil, canceled, abi.CancelTaskRequest{}); err != nil {
+		if _, err := n.CancelTask(t.Context(), n.Root, nil, canceled, abi.CancelTaskRequest{}); err != nil {
 			t.Fatal(err)
 		}
-		if got := n.wait(t, canceled); got.Status != abi.TaskCanceled {
+		if got := n.Wait(t, canceled); got.Status != abi.TaskCanceled {
 			t.Errorf("%s: who was canceled is %s", persona, got.Status)
 		}
 		one.Leave()
-		if got := n.wait(t, id); got.Status != abi.TaskCompleted {
+		if got := n.Wait(t, id); got.Status != abi.TaskCompleted {
 			t.Errorf("%s: it is %s: %+v", persona, got.Status, got)
 		}
 	}
@@ -63,7 +65,7 @@ func TestLargeRequestsTakeTurns(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	go func() {
-		_, err := n.SubmitTask(t.Context(), n.root, &desk.Retry{Key: "k", Method: "POST", Target: "/t", Body: text(large)}, abi.SubmitTaskRequest{SessionID: session, PersonaID: "persona_echo", Input: text("hi")})
+		_, err := n.SubmitTask(t.Context(), n.Root, &desk.Retry{Key: "k", Method: "POST", Target: "/t", Body: enginetest.Text(large)}, abi.SubmitTaskRequest{SessionID: session, PersonaID: "persona_echo", Input: enginetest.Text("hi")})
 		done <- err
 	}()
 	waiting()

@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage"
@@ -19,15 +20,15 @@ import (
 func (n *node) restate(t testing.TB, tenant storage.Tenant, o abi.Object, id string, change func(string) string) {
 	t.Helper()
 	ctx := context.Background()
-	res, err := n.store.Get(ctx, tenant, o, id)
+	res, err := n.Store.Get(ctx, tenant, o, id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ev, err := n.store.Event(ctx, tenant, res.Position)
+	ev, err := n.Store.Event(ctx, tenant, res.Position)
 	if err != nil {
 		t.Fatal(err)
 	}
-	seq, _, err := n.store.Sequence(ctx, tenant, abi.ResourcePointer{Object: o, ID: id})
+	seq, _, err := n.Store.Sequence(ctx, tenant, abi.ResourcePointer{Object: o, ID: id})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +38,7 @@ func (n *node) restate(t testing.TB, tenant storage.Tenant, o abi.Object, id str
 	rec.Transcript, rec.Intake = storage.TranscriptOp{}, storage.IntakeOp{}
 	rec.State = []byte(change(string(res.State)))
 	f.First, f.Records = 0, []storage.Record{rec}
-	if _, err := n.store.Append(&storage.Batch{Frame: f}).Wait(ctx); err != nil {
+	if _, err := n.Store.Append(&storage.Batch{Frame: f}).Wait(ctx); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -76,17 +77,17 @@ func TestUnreadableTask(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := newProgram(op{abi.CallInputRequest, `{"prompt":"who?"}`})
-			g := guests{"program": p.run, "echo": echo}
+			g := enginetest.Guests{"program": p.run, "echo": enginetest.Echo}
 			n := boot(t, crashtest.NewDisk(), g)
-			session := n.session(t)
-			id, other := n.submit(t, session, "persona_program"), n.submit(t, session, "persona_program")
+			session := n.Session(t)
+			id, other := n.Submit(t, session, "persona_program"), n.Submit(t, session, "persona_program")
 			n.parked(t, id)
 			n.parked(t, other)
-			n.restate(t, n.root.Tenant, abi.ObjectTask, id, test.change)
-			n.stop(t)
+			n.restate(t, n.Root.Tenant, abi.ObjectTask, id, test.change)
+			n.Stop(t)
 
-			n = boot(t, n.disk, g)
-			defer n.stop(t)
+			n = boot(t, n.Disk, g)
+			defer n.Stop(t)
 			task := n.task(t, id)
 			if task.Status != abi.TaskFailed || task.Failure.Code != abi.FailureUnreadable || !strings.Contains(task.Failure.Message, test.reason) {
 				t.Errorf("the task is %s, %+v", task.Status, task.Failure)
@@ -97,12 +98,12 @@ func TestUnreadableTask(t *testing.T) {
 			if r := n.request(t, id); r.Status != abi.PermissionCanceled {
 				t.Errorf("what it asked for is %s", r.Status)
 			}
-			list, err := n.List(t.Context(), n.root, abi.ObjectTask, desk.Filter{}, desk.Page{Limit: 10})
+			list, err := n.List(t.Context(), n.Root, abi.ObjectTask, desk.Filter{}, desk.Page{Limit: 10})
 			if err != nil || len(list.Docs) != 2 || len(list.Unreadable) != 0 {
 				t.Errorf("%d tasks, %v, %v", len(list.Docs), list.Unreadable, err)
 			}
 			n.answer(t, other)
-			if task := n.wait(t, other); task.Status != abi.TaskCompleted {
+			if task := n.Wait(t, other); task.Status != abi.TaskCompleted {
 				t.Errorf("the other task: %s %+v", task.Status, task.Failure)
 			}
 			n.wantSound(t)
@@ -119,28 +120,28 @@ func TestForeignTask(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newProgram(op{abi.CallInputRequest, `{"prompt":"who?"}`})
-			g := guests{"program": p.run, "echo": echo}
+			g := enginetest.Guests{"program": p.run, "echo": enginetest.Echo}
 			n := boot(t, crashtest.NewDisk(), g)
-			session := n.session(t)
-			id := n.submit(t, session, "persona_program")
+			session := n.Session(t)
+			id := n.Submit(t, session, "persona_program")
 			n.parked(t, id)
-			n.restate(t, n.root.Tenant, abi.ObjectTask, id, change)
+			n.restate(t, n.Root.Tenant, abi.ObjectTask, id, change)
 			for range 2 {
-				n.stop(t)
-				n = boot(t, n.disk, g)
+				n.Stop(t)
+				n = boot(t, n.Disk, g)
 				if task := n.task(t, id); task.Status.Terminal() || n.Stats().SetAside[abi.ObjectTask] != 1 {
 					t.Fatalf("it is %s; set aside: %v", task.Status, n.Stats().SetAside)
 				}
 			}
-			doc, err := n.CancelTask(t.Context(), n.root, nil, id, abi.CancelTaskRequest{Reason: "enough"})
-			if err != nil || as[abi.Task](t, doc).Status != abi.TaskCanceled {
+			doc, err := n.CancelTask(t.Context(), n.Root, nil, id, abi.CancelTaskRequest{Reason: "enough"})
+			if err != nil || enginetest.As[abi.Task](t, doc).Status != abi.TaskCanceled {
 				t.Fatalf("%v %s", err, doc.JSON)
 			}
-			_, err = n.CancelTask(t.Context(), n.root, nil, id, abi.CancelTaskRequest{})
-			wantCode(t, err, abi.CodeConflict)
-			n.stop(t)
-			n = boot(t, n.disk, g)
-			defer n.stop(t)
+			_, err = n.CancelTask(t.Context(), n.Root, nil, id, abi.CancelTaskRequest{})
+			enginetest.WantCode(t, err, abi.CodeConflict)
+			n.Stop(t)
+			n = boot(t, n.Disk, g)
+			defer n.Stop(t)
 			if len(n.Stats().SetAside) != 0 {
 				t.Errorf("set aside: %v", n.Stats().SetAside)
 			}
@@ -152,45 +153,45 @@ func TestForeignTask(t *testing.T) {
 // the others from being listed.
 func TestUnreadableWhileRunning(t *testing.T) {
 	p := newProgram(op{abi.CallInputRequest, `{"prompt":"who?"}`})
-	n := newNode(t, guests{"program": p.run})
-	session := n.session(t)
-	id, other := n.submit(t, session, "persona_program"), n.submit(t, session, "persona_echo")
+	n := newNode(t, enginetest.Guests{"program": p.run})
+	session := n.Session(t)
+	id, other := n.Submit(t, session, "persona_program"), n.Submit(t, session, "persona_echo")
 	n.parked(t, id)
-	n.wait(t, other)
-	n.restate(t, n.root.Tenant, abi.ObjectTask, id, tooDeep)
-	list, err := n.List(t.Context(), n.root, abi.ObjectTask, desk.Filter{SessionID: session}, desk.Page{Limit: 10})
+	n.Wait(t, other)
+	n.restate(t, n.Root.Tenant, abi.ObjectTask, id, tooDeep)
+	list, err := n.List(t.Context(), n.Root, abi.ObjectTask, desk.Filter{SessionID: session}, desk.Page{Limit: 10})
 	if err != nil || len(list.Docs) != 1 || fmt.Sprint(list.Unreadable) != "["+id+"]" {
 		t.Errorf("%d tasks, %v, %v", len(list.Docs), list.Unreadable, err)
 	}
-	_, err = n.Get(t.Context(), n.root, abi.ObjectTask, id)
+	_, err = n.Get(t.Context(), n.Root, abi.ObjectTask, id)
 	if !ledger.IsUnreadable(err) || !strings.Contains(err.Error(), id) {
 		t.Errorf("reading it: %v", err)
 	}
-	doc, err := n.CancelTask(t.Context(), n.root, nil, id, abi.CancelTaskRequest{})
-	if err != nil || as[abi.Task](t, doc).Status != abi.TaskCanceled {
+	doc, err := n.CancelTask(t.Context(), n.Root, nil, id, abi.CancelTaskRequest{})
+	if err != nil || enginetest.As[abi.Task](t, doc).Status != abi.TaskCanceled {
 		t.Fatalf("%v %s", err, doc.JSON)
 	}
 	if r := n.request(t, id); r.Status != abi.PermissionCanceled {
 		t.Errorf("what it asked for is %s", r.Status)
 	}
-	_, err = n.CancelTask(t.Context(), n.root, nil, id, abi.CancelTaskRequest{})
-	wantCode(t, err, abi.CodeConflict)
+	_, err = n.CancelTask(t.Context(), n.Root, nil, id, abi.CancelTaskRequest{})
+	enginetest.WantCode(t, err, abi.CodeConflict)
 }
 
 // Who may see some Workspaces only learns nothing of what cannot be read elsewhere.
 func TestUnreadableElsewhere(t *testing.T) {
 	p := newProgram(op{abi.CallInputRequest, `{"prompt":"who?"}`})
-	n := newNode(t, guests{"program": p.run})
-	id := n.submit(t, n.session(t), "persona_program")
+	n := newNode(t, enginetest.Guests{"program": p.run})
+	id := n.Submit(t, n.Session(t), "persona_program")
 	n.parked(t, id)
-	n.restate(t, n.root.Tenant, abi.ObjectTask, id, tooDeep)
-	doc, err := n.CreateWorkspace(t.Context(), n.root, nil, abi.CreateWorkspaceRequest{Name: "b", Root: "wharf:///b"})
+	n.restate(t, n.Root.Tenant, abi.ObjectTask, id, tooDeep)
+	doc, err := n.CreateWorkspace(t.Context(), n.Root, nil, abi.CreateWorkspaceRequest{Name: "b", Root: "wharf:///b"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	bound, _ := n.newKey(t, abi.CreateKeyRequest{Name: "b", Scopes: []string{abi.ScopeAll}, WorkspaceIDs: []string{doc.ID}})
 	_, err = n.CancelTask(t.Context(), bound, nil, id, abi.CancelTaskRequest{})
-	wantCode(t, err, abi.CodeResourceNotFound)
+	enginetest.WantCode(t, err, abi.CodeResourceNotFound)
 	list, err := n.List(t.Context(), bound, abi.ObjectTask, desk.Filter{}, desk.Page{Limit: 10})
 	if err != nil || len(list.Docs)+len(list.Unreadable) != 0 {
 		t.Errorf("%d tasks, %v, %v", len(list.Docs), list.Unreadable, err)
@@ -204,16 +205,16 @@ func TestParentOfUnreadable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			child := newProgram(op{abi.CallInputRequest, `{"prompt":"who?"}`})
-			g := guests{"child": child.run, "echo": echo, "parent": awaitChild}
+			g := enginetest.Guests{"child": child.run, "echo": enginetest.Echo, "parent": awaitChild}
 			n := boot(t, crashtest.NewDisk(), g)
-			id := n.submit(t, n.session(t), "persona_parent")
+			id := n.Submit(t, n.Session(t), "persona_parent")
 			waits := n.parked(t, id)
 			n.parked(t, waits.Waiting.TaskID)
-			n.restate(t, n.root.Tenant, abi.ObjectTask, waits.Waiting.TaskID, change)
-			n.stop(t)
-			n = boot(t, n.disk, g)
-			defer n.stop(t)
-			if task := n.wait(t, id); task.Status != abi.TaskCompleted {
+			n.restate(t, n.Root.Tenant, abi.ObjectTask, waits.Waiting.TaskID, change)
+			n.Stop(t)
+			n = boot(t, n.Disk, g)
+			defer n.Stop(t)
+			if task := n.Wait(t, id); task.Status != abi.TaskCompleted {
 				t.Errorf("the parent is %s, %+v", task.Status, task.Failure)
 			}
 		})
@@ -237,37 +238,37 @@ func TestUnreadableQuota(t *testing.T) {
 		"not at all":     {nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := guests{"echo": echo}
+			g := enginetest.Guests{"echo": enginetest.Echo}
 			n := boot(t, crashtest.NewDisk(), g)
-			session := n.session(t)
+			session := n.Session(t)
 			q := n.quota(t, abi.CreateQuotaRequest{Scope: abi.QuotaTenant, Limits: limits("tasks", 5)})
 			other := n.quota(t, abi.CreateQuotaRequest{Scope: abi.QuotaTenant, Limits: limits("tasks", 100)})
-			n.wait(t, n.submit(t, session, ""))
+			n.Wait(t, n.Submit(t, session, ""))
 			change := test.latest
 			if change == nil {
 				change = func(string) string { return `{"scope":7}` }
 			}
-			n.restate(t, n.root.Tenant, abi.ObjectQuota, q.ID, change)
-			n.stop(t)
-			n = boot(t, n.disk, g)
-			defer func() { n.stop(t) }()
-			_, err := n.SubmitTask(t.Context(), n.root, nil, abi.SubmitTaskRequest{SessionID: session, Input: text("hi")})
-			wantCode(t, err, abi.CodePolicyViolation)
+			n.restate(t, n.Root.Tenant, abi.ObjectQuota, q.ID, change)
+			n.Stop(t)
+			n = boot(t, n.Disk, g)
+			defer func() { n.Stop(t) }()
+			_, err := n.SubmitTask(t.Context(), n.Root, nil, abi.SubmitTaskRequest{SessionID: session, Input: enginetest.Text("hi")})
+			enginetest.WantCode(t, err, abi.CodePolicyViolation)
 			if n.usage(t, other.ID).Usage["tasks"] != 1 {
 				t.Error("the other quota counts anew")
 			}
-			if _, err := n.UpdateQuota(t.Context(), n.root, nil, q.ID, abi.UpdateQuotaRequest{Limits: limits("tasks", 7)}); err != nil {
+			if _, err := n.UpdateQuota(t.Context(), n.Root, nil, q.ID, abi.UpdateQuotaRequest{Limits: limits("tasks", 7)}); err != nil {
 				t.Fatal(err)
 			}
-			n.wait(t, n.submit(t, session, ""))
-			n.stop(t)
-			n = boot(t, n.disk, g)
+			n.Wait(t, n.Submit(t, session, ""))
+			n.Stop(t)
+			n = boot(t, n.Disk, g)
 			if n.Stats().SetAside != nil && len(n.Stats().SetAside) != 0 {
 				t.Errorf("set aside: %v", n.Stats().SetAside)
 			}
-			n.wait(t, n.submit(t, session, ""))
-			_, err = n.SubmitTask(t.Context(), n.root, nil, abi.SubmitTaskRequest{SessionID: session, Input: text("hi")})
-			wantCode(t, err, abi.CodePolicyViolation)
+			n.Wait(t, n.Submit(t, session, ""))
+			_, err = n.SubmitTask(t.Context(), n.Root, nil, abi.SubmitTaskRequest{SessionID: session, Input: enginetest.Text("hi")})
+			enginetest.WantCode(t, err, abi.CodePolicyViolation)
 		})
 	}
 }

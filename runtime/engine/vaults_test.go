@@ -1,4 +1,4 @@
-package engine
+package engine_test
 
 import (
 	"context"
@@ -16,6 +16,8 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/secret"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
@@ -59,21 +61,21 @@ func (s *sender) Prepare(ctx context.Context, c *provider.Call) (provider.Plan, 
 
 // vaulted boots a node with vaults. Its plugin "call" makes the calls of its input, and
 // what it is answered is the summary of the Task.
-func vaulted(t *testing.T, configure ...func(*Config, *Parts)) (*node, *sender) {
+func vaulted(t *testing.T, configure ...enginetest.Configure) (*node, *sender) {
 	t.Helper()
 	s, dir := &sender{}, t.TempDir()
-	return newNode(t, vaultGuests(), append([]func(*Config, *Parts){keepVaults(dir, s)}, configure...)...), s
+	return newNode(t, vaultGuests(), append([]enginetest.Configure{keepVaults(dir, s)}, configure...)...), s
 }
 
-func keepVaults(dir string, s *sender) func(*Config, *Parts) {
-	return func(_ *Config, p *Parts) {
+func keepVaults(dir string, s *sender) enginetest.Configure {
+	return func(_ *engine.Config, p *engine.Parts) {
 		p.Vaults = vault.New(vault.Config{Dir: filepath.Join(dir, "vaults"), KeyFile: filepath.Join(dir, "keys", "vault.age"), EnvPrefix: "V_",
 			Environ: func() []string { return []string{"V_DEFAULT__TOKEN=from-env", "V_OTHER__TOKEN=theirs"} }, Log: slog.New(slog.DiscardHandler)})
 		p.Performers = map[string]provider.Performer{abi.CallHTTPFetch: s, abi.CallSecretUse: secret.New(secret.Config{})}
 	}
 }
 
-func vaultGuests() guests {
+func vaultGuests() enginetest.Guests {
 	call := func(ctx context.Context, h sandbox.Host) error {
 		_, given, err := h.Call(ctx, abi.CallInput, nil)
 		if err != nil {
@@ -104,7 +106,7 @@ func vaultGuests() guests {
 		_, _, err = h.Call(ctx, abi.CallOutput, out)
 		return err
 	}
-	return guests{"call": call, "other": call}
+	return enginetest.Guests{"call": call, "other": call}
 }
 
 func (n *node) vault(t *testing.T, c *desk.Caller, req abi.CreateVaultRequest) string {
@@ -128,7 +130,7 @@ func (n *node) keep(t *testing.T, c *desk.Caller, vaultID, name, value string, h
 	if err != nil {
 		t.Fatal(err)
 	}
-	return as[abi.VaultSecret](t, doc)
+	return enginetest.As[abi.VaultSecret](t, doc)
 }
 
 // calls runs a Task that makes calls, and returns what it was answered.
@@ -145,7 +147,7 @@ func (n *node) calls(t *testing.T, c *desk.Caller, session, persona string, call
 	if doc, err = n.WaitTask(t.Context(), c, doc.ID); err != nil {
 		t.Fatal(err)
 	}
-	task := as[abi.Task](t, doc)
+	task := enginetest.As[abi.Task](t, doc)
 	if task.Failure != nil {
 		t.Fatalf("the task failed: %+v", task.Failure)
 	}
@@ -153,7 +155,7 @@ func (n *node) calls(t *testing.T, c *desk.Caller, session, persona string, call
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.Split(as[abi.Outcome](t, out).Summary, "\n")
+	return strings.Split(enginetest.As[abi.Outcome](t, out).Summary, "\n")
 }
 
 // uses returns the events that tell uses of secrets, oldest first.
@@ -161,7 +163,7 @@ func (n *node) uses(t *testing.T, tenant storage.Tenant) (uses []abi.SecretUse) 
 	t.Helper()
 	next := map[abi.ResourcePointer]uint64{}
 	for after := storage.Position(0); ; {
-		events, more, err := n.store.Events(t.Context(), tenant, storage.Scope{}, after, 500)
+		events, more, err := n.Store.Events(t.Context(), tenant, storage.Scope{}, after, 500)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,17 +193,17 @@ func (n *node) uses(t *testing.T, tenant storage.Tenant) (uses []abi.SecretUse) 
 
 func TestATaskUsesASecretOfAVault(t *testing.T) {
 	n, sent := vaulted(t)
-	id := n.vault(t, n.root, forCall())
-	n.keep(t, n.root, id, "token", "value one", "api.example.com")
-	doc, err := n.CreateSession(t.Context(), n.root, nil, abi.CreateSessionRequest{WorkspaceID: tenancy.DefaultWorkspace, VaultIDs: []string{id}})
+	id := n.vault(t, n.Root, forCall())
+	n.keep(t, n.Root, id, "token", "value one", "api.example.com")
+	doc, err := n.CreateSession(t.Context(), n.Root, nil, abi.CreateSessionRequest{WorkspaceID: tenancy.DefaultWorkspace, VaultIDs: []string{id}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := as[abi.Session](t, doc); len(s.VaultIDs) != 1 || s.VaultIDs[0] != id {
+	if s := enginetest.As[abi.Session](t, doc); len(s.VaultIDs) != 1 || s.VaultIDs[0] != id {
 		t.Errorf("the session names %v", s.VaultIDs)
 	}
 	whole := id + "/token"
-	got := n.calls(t, n.root, doc.ID, "persona_call",
+	got := n.calls(t, n.Root, doc.ID, "persona_call",
 		[2]string{abi.CallSecretUse, `{"name":"token"}`}, [2]string{abi.CallSecretUse, `{"name":"` + whole + `"}`},
 		[2]string{abi.CallHTTPFetch, `{"name":"` + whole + `","host":"h"}`},
 		[2]string{abi.CallHTTPFetch, `{"name":"` + whole + `","host":"evil","only":"x"}`},
@@ -210,14 +212,14 @@ func TestATaskUsesASecretOfAVault(t *testing.T) {
 	if got[0] != handle || got[1] != handle || got[2] != `0 {"ok":true}` || !strings.Contains(got[3], "http_denied") || !strings.Contains(got[4], secret.CodeDenied) {
 		t.Errorf("got %q", got)
 	}
-	if v := n.keep(t, n.root, id, "token", "value two"); v.Version != 2 || v.Hosts != nil {
+	if v := n.keep(t, n.Root, id, "token", "value two"); v.Version != 2 || v.Hosts != nil {
 		t.Errorf("the second version: %+v", v)
 	}
-	n.calls(t, n.root, doc.ID, "persona_call", [2]string{abi.CallHTTPFetch, `{"name":"token","host":"h"}`})
+	n.calls(t, n.Root, doc.ID, "persona_call", [2]string{abi.CallHTTPFetch, `{"name":"token","host":"h"}`})
 	if fmt.Sprint(sent.sent) != "[value one value two]" {
 		t.Errorf("sent %q", sent.sent)
 	}
-	uses := n.uses(t, n.root.Tenant)
+	uses := n.uses(t, n.Root.Tenant)
 	want := []string{"token 1 h true ", "token 1 evil false http_denied", "none 0  false " + secret.CodeUnknown, "token 2 h true "}
 	if len(uses) != len(want) {
 		t.Fatalf("%d uses are told: %+v", len(uses), uses)
@@ -231,11 +233,11 @@ func TestATaskUsesASecretOfAVault(t *testing.T) {
 		}
 	}
 	// What the Session can name in short, its fork can.
-	fork, err := n.ForkSession(t.Context(), n.root, nil, doc.ID, abi.ForkSessionRequest{})
+	fork, err := n.ForkSession(t.Context(), n.Root, nil, doc.ID, abi.ForkSessionRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := n.calls(t, n.root, fork.ID, "persona_call", [2]string{abi.CallSecretUse, `{"name":"token"}`}); got[0] != handle {
+	if got := n.calls(t, n.Root, fork.ID, "persona_call", [2]string{abi.CallSecretUse, `{"name":"token"}`}); got[0] != handle {
 		t.Errorf("in a fork: %q", got)
 	}
 }
@@ -243,36 +245,36 @@ func TestATaskUsesASecretOfAVault(t *testing.T) {
 // TestWhoMayNotUseASecret asks for one secret by everybody who has no part in it.
 func TestWhoMayNotUseASecret(t *testing.T) {
 	n, sent := vaulted(t)
-	other, err := n.CreateWorkspace(t.Context(), n.root, nil, abi.CreateWorkspaceRequest{Name: "other", Root: "wharf:///other"})
+	other, err := n.CreateWorkspace(t.Context(), n.Root, nil, abi.CreateWorkspaceRequest{Name: "other", Root: "wharf:///other"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, err := n.CreateKey(t.Context(), n.root, abi.CreateKeyRequest{Name: "k", Tenant: "other", Scopes: []string{abi.ScopeAll}})
+	key, err := n.CreateKey(t.Context(), n.Root, abi.CreateKeyRequest{Name: "k", Tenant: "other", Scopes: []string{abi.ScopeAll}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	stranger, err := n.Authenticate(t.Context(), as[abi.CreatedKey](t, key).Key)
+	stranger, err := n.Authenticate(t.Context(), enginetest.As[abi.CreatedKey](t, key).Key)
 	if err != nil {
 		t.Fatal(err)
 	}
 	home := tenancy.DefaultWorkspace
 	req := forCall()
 	req.WorkspaceID = &home
-	mine := n.vault(t, n.root, req)
-	n.keep(t, n.root, mine, "token", "mine")
+	mine := n.vault(t, n.Root, req)
+	n.keep(t, n.Root, mine, "token", "mine")
 	closed, unread := forCall(), forCall()
 	closed.Access, unread.Capabilities = nil, []string{"write", "sign"}
-	closedID, unreadID := n.vault(t, n.root, closed), n.vault(t, n.root, unread)
-	n.keep(t, n.root, closedID, "token", "closed")
-	n.keep(t, n.root, unreadID, "token", "unread")
-	gone := n.vault(t, n.root, forCall())
-	n.keep(t, n.root, gone, "token", "gone")
-	if err := n.RemoveSecret(t.Context(), n.root, nil, gone, "token"); err != nil {
+	closedID, unreadID := n.vault(t, n.Root, closed), n.vault(t, n.Root, unread)
+	n.keep(t, n.Root, closedID, "token", "closed")
+	n.keep(t, n.Root, unreadID, "token", "unread")
+	gone := n.vault(t, n.Root, forCall())
+	n.keep(t, n.Root, gone, "token", "gone")
+	if err := n.RemoveSecret(t.Context(), n.Root, nil, gone, "token"); err != nil {
 		t.Fatal(err)
 	}
 	env := forCall()
 	env.Provider, env.Capabilities = abi.VaultEnv, []string{"read"}
-	envID := n.vault(t, n.root, env)
+	envID := n.vault(t, n.Root, env)
 	session := func(c *desk.Caller, workspace string) string {
 		doc, err := n.CreateSession(t.Context(), c, nil, abi.CreateSessionRequest{WorkspaceID: workspace})
 		if err != nil {
@@ -284,27 +286,27 @@ func TestWhoMayNotUseASecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at, elsewhere, abroad := session(n.root, home), session(n.root, other.ID), session(stranger, theirs.Docs[0].ID)
+	at, elsewhere, abroad := session(n.Root, home), session(n.Root, other.ID), session(stranger, theirs.Docs[0].ID)
 	for _, test := range []struct {
 		what, session, persona, name string
 		by                           *desk.Caller
 		want                         abi.CallStatus
 	}{
-		{"who may", at, "persona_call", mine + "/token", n.root, abi.CallOK},
-		{"another Persona", at, "persona_other", mine + "/token", n.root, abi.CallDenied},
-		{"another Workspace", elsewhere, "persona_call", mine + "/token", n.root, abi.CallNotFound},
+		{"who may", at, "persona_call", mine + "/token", n.Root, abi.CallOK},
+		{"another Persona", at, "persona_other", mine + "/token", n.Root, abi.CallDenied},
+		{"another Workspace", elsewhere, "persona_call", mine + "/token", n.Root, abi.CallNotFound},
 		{"another tenant", abroad, "persona_call", mine + "/token", stranger, abi.CallNotFound},
 		{"another tenant, of the whole tenant's", abroad, "persona_call", closedID + "/token", stranger, abi.CallNotFound},
-		{"nobody is named", at, "persona_call", closedID + "/token", n.root, abi.CallDenied},
-		{"not to be read", at, "persona_call", unreadID + "/token", n.root, abi.CallDenied},
-		{"removed", at, "persona_call", gone + "/token", n.root, abi.CallNotFound},
-		{"not there", at, "persona_call", mine + "/nothing", n.root, abi.CallNotFound},
-		{"no name", at, "persona_call", mine + "/../token", n.root, abi.CallNotFound},
-		{"no vault", at, "persona_call", "vault_01ARZ3NDEKTSV4RRFFQ69G5FAV/token", n.root, abi.CallNotFound},
-		{"no vault at all", at, "persona_call", "/token", n.root, abi.CallNotFound},
-		{"an environment variable", at, "persona_call", envID + "/token", n.root, abi.CallOK},
-		{"a variable that is not set", at, "persona_call", envID + "/path", n.root, abi.CallNotFound},
-		{"a session that names none", at, "persona_call", "token", n.root, abi.CallNotFound},
+		{"nobody is named", at, "persona_call", closedID + "/token", n.Root, abi.CallDenied},
+		{"not to be read", at, "persona_call", unreadID + "/token", n.Root, abi.CallDenied},
+		{"removed", at, "persona_call", gone + "/token", n.Root, abi.CallNotFound},
+		{"not there", at, "persona_call", mine + "/nothing", n.Root, abi.CallNotFound},
+		{"no name", at, "persona_call", mine + "/../token", n.Root, abi.CallNotFound},
+		{"no vault", at, "persona_call", "vault_01ARZ3NDEKTSV4RRFFQ69G5FAV/token", n.Root, abi.CallNotFound},
+		{"no vault at all", at, "persona_call", "/token", n.Root, abi.CallNotFound},
+		{"an environment variable", at, "persona_call", envID + "/token", n.Root, abi.CallOK},
+		{"a variable that is not set", at, "persona_call", envID + "/path", n.Root, abi.CallNotFound},
+		{"a session that names none", at, "persona_call", "token", n.Root, abi.CallNotFound},
 	} {
 		sent.sent = nil
 		got := n.calls(t, test.by, test.session, test.persona, [2]string{abi.CallHTTPFetch, `{"name":"` + test.name + `","host":"h"}`})
@@ -316,17 +318,17 @@ func TestWhoMayNotUseASecret(t *testing.T) {
 		t.Errorf("the other tenant's log has a use: %+v", u)
 	}
 	told := map[string]int{}
-	for _, u := range n.uses(t, n.root.Tenant) {
+	for _, u := range n.uses(t, n.Root.Tenant) {
 		told[fmt.Sprintf("%v %s", u.Allowed, u.Reason)]++
 	}
 	if told["true "] != 2 || told["false "+secret.CodeDenied] != 3 || told["false "+secret.CodeUnknown] < 3 {
 		t.Errorf("told are %v", told)
 	}
 	// Access that is taken away is taken away at once.
-	if _, err := n.UpdateVault(t.Context(), n.root, nil, mine, abi.UpdateVaultRequest{Access: &abi.VaultAccess{}}); err != nil {
+	if _, err := n.UpdateVault(t.Context(), n.Root, nil, mine, abi.UpdateVaultRequest{Access: &abi.VaultAccess{}}); err != nil {
 		t.Fatal(err)
 	}
-	if got := n.calls(t, n.root, at, "persona_call", [2]string{abi.CallHTTPFetch, `{"name":"` + mine + `/token","host":"h"}`}); !strings.HasPrefix(got[0], fmt.Sprint(int(abi.CallDenied))) {
+	if got := n.calls(t, n.Root, at, "persona_call", [2]string{abi.CallHTTPFetch, `{"name":"` + mine + `/token","host":"h"}`}); !strings.HasPrefix(got[0], fmt.Sprint(int(abi.CallDenied))) {
 		t.Errorf("after access was taken away: %q", got)
 	}
 }
@@ -334,9 +336,9 @@ func TestWhoMayNotUseASecret(t *testing.T) {
 func TestVaultsAreCheckedAndHidden(t *testing.T) {
 	n, _ := vaulted(t)
 	ctx, home, nowhere := t.Context(), tenancy.DefaultWorkspace, "ws_nowhere"
-	bound := *n.root
+	bound := *n.Root
 	bound.Workspaces = []string{home}
-	outsider := *n.root
+	outsider := *n.Root
 	outsider.Workspaces = []string{nowhere}
 	for what, change := range map[string]func(*abi.CreateVaultRequest){
 		"provider": func(r *abi.CreateVaultRequest) { r.Provider = strings.Repeat("x", 256) }, "none": func(r *abi.CreateVaultRequest) { r.Capabilities = nil },
@@ -350,13 +352,13 @@ func TestVaultsAreCheckedAndHidden(t *testing.T) {
 		if change(&req); req.Provider == "" {
 			continue
 		}
-		if _, err := n.CreateVault(ctx, n.root, nil, req); err == nil {
+		if _, err := n.CreateVault(ctx, n.Root, nil, req); err == nil {
 			t.Errorf("%s: it was made", what)
 		}
 	}
 	_, err := n.CreateVault(ctx, &bound, nil, forCall())
-	wantCode(t, err, abi.CodePermissionDenied)
-	whole := n.vault(t, n.root, forCall())
+	enginetest.WantCode(t, err, abi.CodePermissionDenied)
+	whole := n.vault(t, n.Root, forCall())
 	req := forCall()
 	req.WorkspaceID = &home
 	mine := n.vault(t, &bound, req)
@@ -364,24 +366,24 @@ func TestVaultsAreCheckedAndHidden(t *testing.T) {
 		"": {Value: "x"}, "a/b": {Value: "x"}, ".a": {Value: "x"}, "empty": {}, "long": {Value: strings.Repeat("x", vault.MaxValue+1)},
 		"host": {Value: "x", Hosts: []string{"https://a"}}, strings.Repeat("a", 65): {Value: "x"},
 	} {
-		_, err := n.StoreSecret(ctx, n.root, nil, mine, name, r)
-		wantCode(t, err, abi.CodeInvalidRequest)
+		_, err := n.StoreSecret(ctx, n.Root, nil, mine, name, r)
+		enginetest.WantCode(t, err, abi.CodeInvalidRequest)
 	}
 	_, err = n.StoreSecret(ctx, &bound, nil, whole, "x", abi.StoreSecretRequest{Value: "x"})
-	wantCode(t, err, abi.CodePermissionDenied)
-	wantCode(t, n.RemoveSecret(ctx, &bound, nil, whole, "x"), abi.CodePermissionDenied)
+	enginetest.WantCode(t, err, abi.CodePermissionDenied)
+	enginetest.WantCode(t, n.RemoveSecret(ctx, &bound, nil, whole, "x"), abi.CodePermissionDenied)
 	_, err = n.StoreSecret(ctx, &outsider, nil, mine, "x", abi.StoreSecretRequest{Value: "x"})
-	wantCode(t, err, abi.CodeResourceNotFound)
-	wantCode(t, n.RemoveSecret(ctx, &outsider, nil, mine, "x"), abi.CodeResourceNotFound)
+	enginetest.WantCode(t, err, abi.CodeResourceNotFound)
+	enginetest.WantCode(t, n.RemoveSecret(ctx, &outsider, nil, mine, "x"), abi.CodeResourceNotFound)
 	_, err = n.ListSecrets(ctx, &outsider, mine, desk.Page{Limit: 10})
-	wantCode(t, err, abi.CodeResourceNotFound)
+	enginetest.WantCode(t, err, abi.CodeResourceNotFound)
 	_, err = n.UpdateVault(ctx, &outsider, nil, mine, abi.UpdateVaultRequest{})
-	wantCode(t, err, abi.CodeResourceNotFound)
-	_, err = n.CreateSession(ctx, n.root, nil, abi.CreateSessionRequest{WorkspaceID: home, VaultIDs: []string{"vault_none"}})
-	wantCode(t, err, abi.CodeResourceNotFound)
-	_, err = n.RotateVaultKey(ctx, &desk.Caller{Tenant: n.root.Tenant, Scopes: []string{"vaults:write"}})
-	wantCode(t, err, abi.CodePermissionDenied)
-	wantCode(t, n.RemoveSecret(ctx, n.root, nil, mine, "never"), abi.CodeResourceNotFound)
+	enginetest.WantCode(t, err, abi.CodeResourceNotFound)
+	_, err = n.CreateSession(ctx, n.Root, nil, abi.CreateSessionRequest{WorkspaceID: home, VaultIDs: []string{"vault_none"}})
+	enginetest.WantCode(t, err, abi.CodeResourceNotFound)
+	_, err = n.RotateVaultKey(ctx, &desk.Caller{Tenant: n.Root.Tenant, Scopes: []string{"vaults:write"}})
+	enginetest.WantCode(t, err, abi.CodePermissionDenied)
+	enginetest.WantCode(t, n.RemoveSecret(ctx, n.Root, nil, mine, "never"), abi.CodeResourceNotFound)
 }
 
 // A Vault of a provider that this node does not serve is kept as it was described, and
@@ -391,43 +393,43 @@ func TestAVaultThatIsNotServed(t *testing.T) {
 	ctx := t.Context()
 	req := forCall()
 	req.Provider, req.Capabilities = "conformance-oauth", []string{"oauth_refresh", "read", "write"}
-	id := n.vault(t, n.root, req)
-	doc, err := n.Get(ctx, n.root, abi.ObjectVault, id)
-	if v := as[abi.Vault](t, doc); err != nil || v.Provider != req.Provider || strings.Join(v.Capabilities, " ") != "oauth_refresh read write" {
+	id := n.vault(t, n.Root, req)
+	doc, err := n.Get(ctx, n.Root, abi.ObjectVault, id)
+	if v := enginetest.As[abi.Vault](t, doc); err != nil || v.Provider != req.Provider || strings.Join(v.Capabilities, " ") != "oauth_refresh read write" {
 		t.Errorf("kept as %+v, %v", v, err)
 	}
-	_, err = n.StoreSecret(ctx, n.root, nil, id, "token", abi.StoreSecretRequest{Value: "x"})
-	wantCode(t, err, abi.CodeNotImplemented)
-	_, err = n.ListSecrets(ctx, n.root, id, desk.Page{Limit: 10})
-	wantCode(t, err, abi.CodeNotImplemented)
-	got := n.calls(t, n.root, n.session(t), "persona_call", [2]string{abi.CallHTTPFetch, `{"name":"` + id + `/token","host":"h"}`})
+	_, err = n.StoreSecret(ctx, n.Root, nil, id, "token", abi.StoreSecretRequest{Value: "x"})
+	enginetest.WantCode(t, err, abi.CodeNotImplemented)
+	_, err = n.ListSecrets(ctx, n.Root, id, desk.Page{Limit: 10})
+	enginetest.WantCode(t, err, abi.CodeNotImplemented)
+	got := n.calls(t, n.Root, n.Session(t), "persona_call", [2]string{abi.CallHTTPFetch, `{"name":"` + id + `/token","host":"h"}`})
 	if !strings.HasPrefix(got[0], fmt.Sprint(int(abi.CallUnavailable))) || !strings.Contains(got[0], "conformance-oauth") || len(sent.sent) > 0 {
 		t.Errorf("a use is answered %q, and %v was sent", got, sent.sent)
 	}
 	useless := forCall()
 	useless.Capabilities = []string{"oauth_refresh"}
-	_, err = n.StoreSecret(ctx, n.root, nil, n.vault(t, n.root, useless), "token", abi.StoreSecretRequest{Value: "x"})
-	wantCode(t, err, abi.CodePermissionDenied)
+	_, err = n.StoreSecret(ctx, n.Root, nil, n.vault(t, n.Root, useless), "token", abi.StoreSecretRequest{Value: "x"})
+	enginetest.WantCode(t, err, abi.CodePermissionDenied)
 }
 
 func TestSecretsAreListedWithoutValues(t *testing.T) {
 	n, _ := vaulted(t)
-	id, another := n.vault(t, n.root, forCall()), n.vault(t, n.root, forCall())
+	id, another := n.vault(t, n.Root, forCall()), n.vault(t, n.Root, forCall())
 	for i := range 5 {
-		n.keep(t, n.root, id, fmt.Sprintf("s%d", i), "canary-value", "h.test")
-		n.keep(t, n.root, another, fmt.Sprintf("t%d", i), "canary-value")
+		n.keep(t, n.Root, id, fmt.Sprintf("s%d", i), "canary-value", "h.test")
+		n.keep(t, n.Root, another, fmt.Sprintf("t%d", i), "canary-value")
 	}
-	if err := n.RemoveSecret(t.Context(), n.root, nil, id, "s3"); err != nil {
+	if err := n.RemoveSecret(t.Context(), n.Root, nil, id, "s3"); err != nil {
 		t.Fatal(err)
 	}
 	names := map[string]bool{}
 	for page := (desk.Page{Limit: 2}); ; {
-		list, err := n.ListSecrets(t.Context(), n.root, id, page)
+		list, err := n.ListSecrets(t.Context(), n.Root, id, page)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, doc := range list.Docs {
-			s := as[abi.VaultSecret](t, doc)
+			s := enginetest.As[abi.VaultSecret](t, doc)
 			names[s.Name] = true
 			if strings.Contains(string(doc.JSON), "canary") || s.Version != 1 || len(s.Hosts) != 1 {
 				t.Errorf("listed as %s", doc.JSON)
@@ -440,9 +442,9 @@ func TestSecretsAreListedWithoutValues(t *testing.T) {
 	if fmt.Sprint(names) != "map[s0:true s1:true s2:true s4:true]" {
 		t.Errorf("listed are %v", names)
 	}
-	env := n.vault(t, n.root, abi.CreateVaultRequest{Provider: abi.VaultEnv, Capabilities: []string{"read"}})
-	list, err := n.ListSecrets(t.Context(), n.root, env, desk.Page{Limit: 10})
-	if err != nil || len(list.Docs) != 1 || as[abi.VaultSecret](t, list.Docs[0]).Name != "TOKEN" || strings.Contains(string(list.Docs[0].JSON), "from-env") {
+	env := n.vault(t, n.Root, abi.CreateVaultRequest{Provider: abi.VaultEnv, Capabilities: []string{"read"}})
+	list, err := n.ListSecrets(t.Context(), n.Root, env, desk.Page{Limit: 10})
+	if err != nil || len(list.Docs) != 1 || enginetest.As[abi.VaultSecret](t, list.Docs[0]).Name != "TOKEN" || strings.Contains(string(list.Docs[0].JSON), "from-env") {
 		t.Errorf("the variables are listed as %v, %v", list.Docs, err)
 	}
 }
@@ -452,37 +454,37 @@ func TestSecretsAreListedWithoutValues(t *testing.T) {
 func TestSecretsSurviveARestart(t *testing.T) {
 	disk, dir, s := crashtest.NewDisk(), t.TempDir(), &sender{}
 	g := vaultGuests()
-	g["echo"] = echo
+	g["echo"] = enginetest.Echo
 	n := boot(t, disk, g, keepVaults(dir, s))
-	id := n.vault(t, n.root, forCall())
+	id := n.vault(t, n.Root, forCall())
 	put := func(n *node, value string) (desk.Doc, error) {
 		body := `{"value":"` + value + `"}`
-		return n.StoreSecret(t.Context(), n.root, &desk.Retry{Key: "k", Method: "PUT", Target: "/x", Body: []byte(body)}, id, "token", abi.StoreSecretRequest{Value: value})
+		return n.StoreSecret(t.Context(), n.Root, &desk.Retry{Key: "k", Method: "PUT", Target: "/x", Body: []byte(body)}, id, "token", abi.StoreSecretRequest{Value: value})
 	}
 	for range 2 {
 		doc, err := put(n, "one")
-		if err != nil || as[abi.VaultSecret](t, doc).Version != 1 {
+		if err != nil || enginetest.As[abi.VaultSecret](t, doc).Version != 1 {
 			t.Fatalf("%s, %v", doc.JSON, err)
 		}
 	}
 	_, err := put(n, "two")
-	wantCode(t, err, abi.CodeIdempotencyKeyReused)
-	n.stop(t)
+	enginetest.WantCode(t, err, abi.CodeIdempotencyKeyReused)
+	n.Stop(t)
 	n = boot(t, disk, g, keepVaults(dir, s))
-	defer n.stop(t)
+	defer n.Stop(t)
 	_, err = put(n, "two")
-	wantCode(t, err, abi.CodeIdempotencyKeyReused)
-	n.keep(t, n.root, id, "other", "second")
-	if _, err := n.RotateVaultKey(t.Context(), n.root); err != nil {
+	enginetest.WantCode(t, err, abi.CodeIdempotencyKeyReused)
+	n.keep(t, n.Root, id, "other", "second")
+	if _, err := n.RotateVaultKey(t.Context(), n.Root); err != nil {
 		t.Fatal(err)
 	}
-	session := n.session(t)
-	n.calls(t, n.root, session, "persona_call", [2]string{abi.CallHTTPFetch, `{"name":"` + id + `/token","host":"h"}`},
+	session := n.Session(t)
+	n.calls(t, n.Root, session, "persona_call", [2]string{abi.CallHTTPFetch, `{"name":"` + id + `/token","host":"h"}`},
 		[2]string{abi.CallHTTPFetch, `{"name":"` + id + `/other","host":"h"}`})
 	if fmt.Sprint(s.sent) != "[one second]" {
 		t.Errorf("sent %q", s.sent)
 	}
-	n.uses(t, n.root.Tenant)
+	n.uses(t, n.Root.Tenant)
 	n.wantSound(t)
 }
 
@@ -490,9 +492,9 @@ func TestSecretsSurviveARestart(t *testing.T) {
 // gapless, and each value that is sent was one that it had.
 func TestManyUseASecretAtOnce(t *testing.T) {
 	n, s := vaulted(t)
-	id := n.vault(t, n.root, forCall())
-	n.keep(t, n.root, id, "token", "v1")
-	session := n.session(t)
+	id := n.vault(t, n.Root, forCall())
+	n.keep(t, n.Root, id, "token", "v1")
+	session := n.Session(t)
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
@@ -500,7 +502,7 @@ func TestManyUseASecretAtOnce(t *testing.T) {
 			for range 10 {
 				calls = append(calls, [2]string{abi.CallHTTPFetch, `{"name":"` + id + `/token","host":"h"}`})
 			}
-			for _, got := range n.calls(t, n.root, session, "persona_call", calls...) {
+			for _, got := range n.calls(t, n.Root, session, "persona_call", calls...) {
 				if !strings.HasPrefix(got, "0 ") {
 					t.Errorf("a use was answered %s", got)
 				}
@@ -508,10 +510,10 @@ func TestManyUseASecretAtOnce(t *testing.T) {
 		})
 	}
 	for version := 2; version < 20; version++ {
-		n.keep(t, n.root, id, "token", fmt.Sprintf("v%d", version))
+		n.keep(t, n.Root, id, "token", fmt.Sprintf("v%d", version))
 	}
 	all.Wait()
-	if uses := n.uses(t, n.root.Tenant); len(uses) != 80 || len(s.sent) != 80 {
+	if uses := n.uses(t, n.Root.Tenant); len(uses) != 80 || len(s.sent) != 80 {
 		t.Errorf("%d uses are told, and %d values were sent", len(uses), len(s.sent))
 	}
 }
@@ -521,7 +523,7 @@ func TestAConnectorUsesASecret(t *testing.T) {
 	var now sync.Map
 	now.Store("at", time.Date(2026, 4, 25, 12, 0, 0, 0, time.UTC))
 	asked := 0
-	n, _ := vaulted(t, func(_ *Config, p *Parts) {
+	n, _ := vaulted(t, func(_ *engine.Config, p *engine.Parts) {
 		p.Now = func() time.Time { at, _ := now.Load("at"); return at.(time.Time) }
 		p.NodeSecret = func(_ context.Context, c *abi.Connector, name string) ([]byte, error) {
 			if asked++; c.Provider != "github" {
@@ -531,9 +533,9 @@ func TestAConnectorUsesASecret(t *testing.T) {
 		}
 	})
 	later := func(d time.Duration) { at, _ := now.Load("at"); now.Store("at", at.(time.Time).Add(d)) }
-	ctx, tenant := t.Context(), n.root.Tenant
-	id := n.vault(t, n.root, forCall())
-	n.keep(t, n.root, id, "hook", "one")
+	ctx, tenant := t.Context(), n.Root.Tenant
+	id := n.vault(t, n.Root, forCall())
+	n.keep(t, n.Root, id, "hook", "one")
 	a, b := &abi.Connector{Provider: "github", WorkspaceID: tenancy.DefaultWorkspace}, &abi.Connector{Provider: "slack", WorkspaceID: tenancy.DefaultWorkspace}
 	a.ID, b.ID = "conn_a1", "conn_b1"
 	want := func(c *abi.Connector, vaultID, name, value string, status abi.CallStatus) {
@@ -554,10 +556,10 @@ func TestAConnectorUsesASecret(t *testing.T) {
 	}
 	want(a, id, "hook", "one", abi.CallOK)
 	told(1, "first use")
-	n.keep(t, n.root, id, "hook", "two")
+	n.keep(t, n.Root, id, "hook", "two")
 	want(a, id, "hook", "two", abi.CallOK)
 	told(2, "another version")
-	n.keep(t, n.root, id, "unrelated", "x")
+	n.keep(t, n.Root, id, "unrelated", "x")
 	want(a, id, "hook", "two", abi.CallOK)
 	told(2, "another secret was stored")
 	later(2 * time.Hour)
@@ -586,13 +588,13 @@ func TestAConnectorUsesASecret(t *testing.T) {
 	if told(8, "seconds later"); asked != 3 {
 		t.Errorf("the node's secrets were read %d times", asked)
 	}
-	if err := n.RemoveSecret(ctx, n.root, nil, id, "hook"); err != nil {
+	if err := n.RemoveSecret(ctx, n.Root, nil, id, "hook"); err != nil {
 		t.Fatal(err)
 	}
 	want(a, id, "hook", "", abi.CallNotFound)
-	n.keep(t, n.root, id, "hook", "three")
+	n.keep(t, n.Root, id, "hook", "three")
 	want(a, id, "hook", "three", abi.CallOK)
-	if _, err := n.UpdateVault(ctx, n.root, nil, id, abi.UpdateVaultRequest{Capabilities: []string{"read"}}); err != nil {
+	if _, err := n.UpdateVault(ctx, n.Root, nil, id, abi.UpdateVaultRequest{Capabilities: []string{"read"}}); err != nil {
 		t.Fatal(err)
 	}
 	want(a, id, "hook", "", abi.CallDenied)
@@ -603,9 +605,9 @@ func TestAConnectorUsesASecret(t *testing.T) {
 func BenchmarkConnectorSecret(b *testing.B) {
 	dir := b.TempDir()
 	n := newNode(b, vaultGuests(), keepVaults(dir, &sender{}))
-	v, err := n.CreateVault(b.Context(), n.root, nil, forCall())
+	v, err := n.CreateVault(b.Context(), n.Root, nil, forCall())
 	if err == nil {
-		_, err = n.StoreSecret(b.Context(), n.root, nil, v.ID, "hook", abi.StoreSecretRequest{Value: "one"})
+		_, err = n.StoreSecret(b.Context(), n.Root, nil, v.ID, "hook", abi.StoreSecretRequest{Value: "one"})
 	}
 	if err != nil {
 		b.Fatal(err)
@@ -614,7 +616,7 @@ func BenchmarkConnectorSecret(b *testing.B) {
 	c.ID = "conn_a1"
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			if _, err := n.ConnectorSecret(b.Context(), n.root.Tenant, c, v.ID, "hook"); err != nil {
+			if _, err := n.ConnectorSecret(b.Context(), n.Root.Tenant, c, v.ID, "hook"); err != nil {
 				b.Error(err)
 			}
 		}
