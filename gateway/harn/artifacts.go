@@ -102,7 +102,7 @@ func uploadParams() []gateway.Param {
 	}
 	return []gateway.Param{
 		param("kind", "What the content is; a file unless said otherwise.", enum(valuesOf[abi.ArtifactKind]()...)),
-		param("visibility", "Who may see it; public unless said otherwise.", enum(visibilities...)),
+		param("visibility", "Who may see it; public unless said otherwise.", enum(valuesOf[abi.Visibility]()...)),
 		param("name", "A file name.", text()),
 		param("mime_type", "The media type, when it differs from the request's Content-Type.", text()),
 		param("sha256", "The hash that the content must have, in hexadecimal.", text()),

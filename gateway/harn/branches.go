@@ -31,8 +31,8 @@ func branchSchemas() map[string]schema {
 	return map[string]schema{
 		"Branch": resourceOf[abi.Branch](abi.ObjectBranch, "The lineage of an alternate path.",
 			null("parent_branch_id", "session_id", "task_id", "created_by", "merged_into"), but(schema{"worktree_uri": nullable(text())})),
-		"CreateBranchRequest":  of[abi.CreateBranchRequest]("What to branch off.", null("parent_branch_id", "task_id")),
-		"MergeBranchRequest":   of[abi.MergeBranchRequest]("How to merge."),
-		"AbandonBranchRequest": of[abi.AbandonBranchRequest]("Why."),
+		"CreateBranchRequest":  requestOf[abi.CreateBranchRequest]("What to branch off.", null("parent_branch_id", "task_id")),
+		"MergeBranchRequest":   requestOf[abi.MergeBranchRequest]("How to merge."),
+		"AbandonBranchRequest": requestOf[abi.AbandonBranchRequest]("Why."),
 	}
 }

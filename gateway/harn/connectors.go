@@ -136,8 +136,8 @@ func (h header) All() iter.Seq2[[]byte, []byte] { return h.RequestHeader.All() }
 func connectorSchemas() map[string]schema {
 	return map[string]schema{
 		"Connector":              resourceOf[abi.Connector](abi.ObjectConnector, "A source of external activity.", hidden("deleted_at")),
-		"CreateConnectorRequest": of[abi.CreateConnectorRequest]("A Connector to be made."),
-		"UpdateConnectorRequest": of[abi.UpdateConnectorRequest]("What is to change of a Connector.",
+		"CreateConnectorRequest": requestOf[abi.CreateConnectorRequest]("A Connector to be made."),
+		"UpdateConnectorRequest": requestOf[abi.UpdateConnectorRequest]("What is to change of a Connector.",
 			but(schema{"status": enum(abi.ConnectorActive, abi.ConnectorPaused, abi.ConnectorDisabled)})),
 		"DedupePolicy": of[abi.DedupePolicy]("How deliveries that come again are recognized."),
 		"WebhookAuth": of[abi.WebhookAuth]("How deliveries on the public path are checked. Secrets are names.",

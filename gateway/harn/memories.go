@@ -65,6 +65,6 @@ func memorySchemas() map[string]schema {
 				"redacted":    "The content is withheld from this reader.",
 				"redacted_at": "The content was taken away then.",
 			})),
-		"CreateMemoryRequest": of[abi.CreateMemoryRequest]("A Memory.", but(schema{"content": oneOf(text(), anyObject())})),
+		"CreateMemoryRequest": requestOf[abi.CreateMemoryRequest]("A Memory.", but(schema{"content": oneOf(text(), anyObject())})),
 	}
 }

@@ -42,11 +42,11 @@ func (a *Adapter) listTaskPermissions(r *gateway.Request) error {
 }
 
 func permissionSchemas() map[string]schema {
-	decision := of[abi.Decision]("What one actor has decided.", but(schema{"decision": enum("approved", "denied"), "arguments": anyJSON()}))
+	decision := of[abi.Decision]("What one actor has decided.", anything("arguments"), but(schema{"decision": enum("approved", "denied")}))
 	return map[string]schema{
 		"PermissionRequest": resourceOf[abi.PermissionRequest](abi.ObjectPermissionRequest, "What a Task asks somebody: to approve an action, for input, or to authorize something.",
-			but(schema{"arguments": anyJSON(), "schema": anyJSON(), "decisions": listOf(decision)})),
+			anything("arguments", "schema"), but(schema{"decisions": listOf(decision)})),
 		"PermissionResponse": of[abi.RespondRequest]("A decision on an approval, or the Message that answers a request for input or authorization.",
-			but(schema{"decision": enum("approved", "denied"), "arguments": anyJSON()})),
+			anything("arguments"), but(schema{"decision": enum("approved", "denied")})),
 	}
 }

@@ -74,9 +74,9 @@ func personaSchemas() map[string]schema {
 	})
 	return map[string]schema{
 		"Persona": resourceOf[abi.Persona](abi.ObjectPersona, "An operational role.", own, null("owner", "quota_id"), maybe("tools", "capabilities")),
-		"CreatePersonaRequest": of[abi.CreatePersonaRequest]("A Persona.", own, null("quota_id"), but(schema{"description": text()}),
+		"CreatePersonaRequest": requestOf[abi.CreatePersonaRequest]("A Persona.", own, null("quota_id"), but(schema{"description": text()}),
 			says(map[string]string{"module_ref": "The plugin, when entry_workflow names no more than its export."})),
-		"UpdatePersonaRequest": of[abi.UpdatePersonaRequest]("What to change.", own, but(schema{"quota_id": nullable(text())}),
+		"UpdatePersonaRequest": requestOf[abi.UpdatePersonaRequest]("What to change.", own, but(schema{"quota_id": nullable(text())}),
 			says(map[string]string{"version": "Of the new version; the next number if it is absent."})),
 	}
 }

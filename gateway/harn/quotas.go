@@ -40,7 +40,7 @@ func quotaSchemas() map[string]schema {
 	return map[string]schema{
 		"Quota": resourceOf[abi.Quota](abi.ObjectQuota, "A ceiling on what work uses.", limits,
 			maybe("reset_at", "hard_limit", "soft_limit", "exhaustion_reason", "last_receipt_id")),
-		"CreateQuotaRequest": of[abi.CreateQuotaRequest]("A Quota to make.", limits),
-		"UpdateQuotaRequest": of[abi.UpdateQuotaRequest]("What to change of a Quota.", limits),
+		"CreateQuotaRequest": requestOf[abi.CreateQuotaRequest]("A Quota to make.", limits),
+		"UpdateQuotaRequest": requestOf[abi.UpdateQuotaRequest]("What to change of a Quota.", limits),
 	}
 }

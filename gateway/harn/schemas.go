@@ -1,9 +1,7 @@
 package harn
 
 import (
-	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
@@ -13,15 +11,11 @@ import (
 // schema is a JSON Schema of the OpenAPI document.
 type schema = gateway.Schema
 
-// visibilities are who may see content (docs/protocol.md, 3.5).
-var visibilities = []string{"public", "internal", "receipt_only"}
-
 func text() schema              { return schema{"type": "string"} }
 func flag() schema              { return schema{"type": "boolean"} }
 func whole() schema             { return schema{"type": "integer", "minimum": 0} }
 func moment() schema            { return schema{"type": "string", "format": "date-time"} }
 func anyObject() schema         { return schema{"type": "object"} }
-func anyJSON() schema           { return schema{"description": "Any JSON value."} }
 func ref(name string) schema    { return schema{"$ref": "#/components/schemas/" + name} }
 func listOf(item schema) schema { return schema{"type": "array", "items": item} }
 
@@ -44,7 +38,9 @@ func described(s schema, doc string) schema {
 	return s
 }
 
-// shape is an object: which members it must and which it may have.
+// shape is an object that is no type in Go, so that it is described by hand: which members it
+// must and which it may have. Of this kind are lists, of anything, and what is put together
+// as it is sent or read.
 func shape(doc string, required, optional schema) schema {
 	properties, names := schema{}, []string{}
 	for name, s := range required {
@@ -69,11 +65,6 @@ func (a *Adapter) Schemas() map[string]gateway.Schema {
 			all[name] = s
 		}
 	}
-	for name, s := range all {
-		if name == "MessageInput" || strings.HasSuffix(name, "Request") && name != "PermissionRequest" {
-			bound(s)
-		}
-	}
 	for _, name := range listed {
 		all[name+"List"] = shape("Part of a list of "+name+" resources.", schema{
 			"object": schema{"type": "string", "const": "list"}, "data": listOf(ref(name)), "page": ref("PageInfo"),
@@ -85,30 +76,6 @@ func (a *Adapter) Schemas() map[string]gateway.Schema {
 		"unreadable":  "The ids of what belongs in this page and cannot be read; for a server of tools that does not answer, `SERVER:*`.",
 	}))
 	return all
-}
-
-// bound says in the schema of a request how much its lists and maps hold at most.
-func bound(s schema) {
-	properties, _ := s["properties"].(schema)
-	for name, of := range properties {
-		member, ok := of.(schema)
-		if !ok {
-			continue
-		}
-		most := abi.MaxMembers
-		switch name {
-		case "parts":
-			most = abi.MaxItems(reflect.TypeFor[abi.MessageInput](), name)
-		case "override":
-			most = abi.MaxItems(reflect.TypeFor[abi.ReplayTaskRequest](), name)
-		}
-		if member["items"] != nil && member["maxItems"] == nil {
-			member["maxItems"] = most
-		}
-		if member["additionalProperties"] != nil {
-			member["maxProperties"] = most
-		}
-	}
 }
 
 // listed names what there are lists of.
@@ -133,13 +100,13 @@ func taskSchemas() map[string]schema {
 				"attempt":          "How often the Task was started: more than once after the node died in it.",
 				"module":           "The digest of the plugin's module, to which the Task is pinned from its start on.",
 			})),
-		"Waiting": of[abi.Waiting]("What a parked Task waits for.", hidden("arguments", "gate", "permission_id", "quorum"), but(schema{"schema": anyJSON()}), says(map[string]string{
+		"Waiting": of[abi.Waiting]("What a parked Task waits for.", hidden("arguments", "gate", "permission_id", "quorum"), anything("schema"), says(map[string]string{
 			"action": "What is to be approved.", "schema": "A JSON Schema of what is wanted.", "url": "Where the user authorizes.",
 			"task_id": "The Task that is awaited.", "until": "When it stops waiting.",
 		})),
-		"SubmitTaskRequest": of[abi.SubmitTaskRequest]("What to do.", submitted(), says(map[string]string{
+		"SubmitTaskRequest": requestOf[abi.SubmitTaskRequest]("What to do.", submitted(), says(map[string]string{
 			"session_id": "Needed where the path names no Session."})),
-		"CancelTaskRequest": of[abi.CancelTaskRequest]("Why to cancel.", null("reason")),
+		"CancelTaskRequest": requestOf[abi.CancelTaskRequest]("Why to cancel.", null("reason")),
 		"Outcome": resourceOf[abi.Outcome](abi.ObjectOutcome, "What a Task resulted in.", null("receipt_id", "failure"),
 			but(schema{
 				"workspace_id": text(), "session_id": text(), "messages": listOf(ref("Message")), "artifacts": listOf(ref("Artifact")),
@@ -162,14 +129,14 @@ func replaySchemas() map[string]schema {
 		"TaskReplay": of[abi.TaskReplay]("What a replay Task replays.", but(schema{"request_sha256": prefixedHash()}), says(map[string]string{
 			"replay_id": "Names the replay in its receipt: equal replays have equal ids, on any node.", "session_run": "The replay of a Session that it belongs to."})),
 		"TaskFork": of[abi.TaskFork]("Where a forked Task comes from.", says(map[string]string{"calls": "How many host calls of the source's record it shares."})),
-		"ForkTaskRequest": of[abi.ForkTaskRequest]("Where to fork.", null("at_event_id"), says(map[string]string{
+		"ForkTaskRequest": requestOf[abi.ForkTaskRequest]("Where to fork.", null("at_event_id"), says(map[string]string{
 			"at_event_id":  "The last event whose record is shared; \"0\" shares nothing, none shares all.",
 			"same_session": "Stay in the Session, instead of a fork of it."})),
-		"ReplaySessionRequest": of[abi.ReplaySessionRequest]("Why to replay.", null("reason")),
+		"ReplaySessionRequest": requestOf[abi.ReplaySessionRequest]("Why to replay.", null("reason")),
 		"Record":               recordSchema(),
-		"ReplayTaskRequest":    of[abi.ReplayTaskRequest]("How to replay.", null("checkpoint_id", "checkpoint_event_id", "reason")),
+		"ReplayTaskRequest":    requestOf[abi.ReplayTaskRequest]("How to replay.", null("checkpoint_id", "checkpoint_event_id", "reason")),
 		"ReplayOverride": of[abi.ReplayOverride]("What to answer in the record's stead.",
-			but(schema{"value": anyJSON(), "sha256": prefixedHash(), "visibility": enum(visibilities...)}),
+			anything("value"), but(schema{"sha256": prefixedHash(), "visibility": enum(valuesOf[abi.Visibility]()...)}),
 			null("event_id", "target", "artifact_id", "sha256", "reason")),
 	}
 }
@@ -202,62 +169,67 @@ func sessionSchemas() map[string]schema {
 			but(schema{"transcript": oneOf(anyObject(), reference()), "expires_at": nullable(moment())})),
 		"OutsideRef": of[abi.OutsideRef]("What something outside calls a Session: an editor's folder, the context of another protocol. In a Workspace no two Sessions have the same.",
 			says(map[string]string{"kind": "Of references, such as `acp_folder`.", "ref": "Compared byte by byte."})),
-		"CreateSessionRequest": of[abi.CreateSessionRequest]("Where to converse.", null("persona_id"), says(map[string]string{
+		"CreateSessionRequest": requestOf[abi.CreateSessionRequest]("Where to converse.", null("persona_id"), says(map[string]string{
 			"memory_ids": "Memories of others that the Session's Tasks find as if they were the Session's own.",
 			"skill_ids":  "The only Skills that the Session's Tasks may name; without any, all.",
 			"refs":       "What things outside call the Session. One that another Session of the Workspace has is refused with 409, and `details.session_id` says which."})),
-		"UpdateSessionRequest":   of[abi.UpdateSessionRequest]("What to change."),
-		"ForkSessionRequest":     of[abi.ForkSessionRequest]("Where to fork.", null("at_event_id", "branch_id")),
-		"TruncateSessionRequest": of[abi.TruncateSessionRequest]("How many turns to keep, by any of its three names.", anyOfThem(turnNames()...)),
+		"UpdateSessionRequest":   requestOf[abi.UpdateSessionRequest]("What to change."),
+		"ForkSessionRequest":     requestOf[abi.ForkSessionRequest]("Where to fork.", null("at_event_id", "branch_id")),
+		"TruncateSessionRequest": requestOf[abi.TruncateSessionRequest]("How many turns to keep, by any of its three names.", anyOfThem(turnNames()...)),
 		"Message": resourceOf[abi.Message](abi.ObjectMessage, "One turn of a transcript.", null("session_id", "task_id"),
 			but(schema{"workspace_id": text()}), always("workspace_id")),
-		"MessageInput":             of[abi.MessageInput]("A Message to append.", but(schema{"parts": listOf(ref("PartInput"))})),
-		"AppendMessageRequest":     of[abi.AppendMessageRequest]("A Message for a Session.", but(schema{"message": ref("MessageInput")})),
-		"AppendTaskMessageRequest": of[abi.AppendTaskMessageRequest]("A Message for a Task.", but(schema{"message": ref("MessageInput")})),
+		"MessageInput":             requestOf[abi.MessageInput]("A Message to append.", but(schema{"parts": listOf(ref("PartInput"))})),
+		"AppendMessageRequest":     requestOf[abi.AppendMessageRequest]("A Message for a Session.", but(schema{"message": ref("MessageInput")})),
+		"AppendTaskMessageRequest": requestOf[abi.AppendTaskMessageRequest]("A Message for a Task.", but(schema{"message": ref("MessageInput")})),
 	}
 }
 
 // turnNames are the names of how many turns to keep.
 func turnNames() []string { return []string{"keep_turns", "turns", "keep"} }
 
-// partKinds lists the part types and what each needs besides type and visibility.
-func partKinds() map[string]schema {
-	return map[string]schema{
-		"text":         {"text": text()},
-		"json":         {"value": anyJSON()},
-		"tool_call":    {"tool_call_id": text(), "name": text(), "input": anyObject()},
-		"tool_result":  {"tool_call_id": text(), "output": anyJSON(), "status": enum("ok", "error")},
-		"artifact_ref": {"artifact_id": text()},
-		"file_ref":     {"uri": text(), "mime_type": text()},
-		"image_ref":    {"artifact_id": text(), "mime_type": text()},
+// partMembers are the members of a part that its type needs, besides type and visibility.
+func partMembers(of abi.PartType) []string {
+	switch of {
+	case abi.PartText:
+		return []string{"text"}
+	case abi.PartJSON:
+		return []string{"value"}
+	case abi.PartToolCall:
+		return []string{"tool_call_id", "name", "input"}
+	case abi.PartToolResult:
+		return []string{"tool_call_id", "output", "status"}
+	case abi.PartArtifactRef:
+		return []string{"artifact_id"}
+	case abi.PartFileRef:
+		return []string{"uri", "mime_type"}
+	case abi.PartImageRef:
+		return []string{"artifact_id", "mime_type"}
 	}
+	return nil
 }
 
 // partSchemas differ in two things: a part that a client sends may leave visibility out
 // (docs/protocol.md, 8.8), and says nothing of whether it is withheld.
 func partSchemas() map[string]schema {
 	var parts, inputs []schema
-	for _, kind := range []string{"text", "json", "tool_call", "tool_result", "artifact_ref", "file_ref", "image_ref"} {
-		parts = append(parts, partSchema(kind, true))
-		inputs = append(inputs, partSchema(kind, false))
+	for _, kind := range valuesOf[abi.PartType]() {
+		members := partMembers(abi.PartType(kind))
+		parts = append(parts, partOf(kind, append(members, "visibility"), "redacted"))
+		inputs = append(inputs, partOf(kind, members, "visibility"))
 	}
 	return map[string]schema{
-		"PartVisibility": enum(visibilities...),
+		"PartVisibility": enum(valuesOf[abi.Visibility]()...),
 		"Part":           {"description": "A block of a Message's content.", "oneOf": parts},
 		"PartInput":      {"description": "A block of a Message's content, as a client writes it.", "oneOf": inputs},
 	}
 }
 
-func partSchema(kind string, visible bool) schema {
-	required, optional := partKinds()[kind], schema{}
-	required["type"] = schema{"type": "string", "const": kind}
-	if visible {
-		required["visibility"] = ref("PartVisibility")
-		optional["redacted"] = described(flag(), "The content is withheld from this reader: the members that hold it are there, and empty.")
-	} else {
-		optional["visibility"] = ref("PartVisibility")
-	}
-	return shape("A "+kind+" part.", required, optional)
+// partOf is the schema of the parts of one type: an abi.Part with the members of that type.
+func partOf(kind string, needed []string, optional string) schema {
+	return of[abi.Part]("A "+kind+" part.", anything("value", "output"),
+		but(schema{"type": constant(kind), "status": enum("ok", "error")}),
+		says(map[string]string{"redacted": "The content is withheld from this reader: the members that hold it are there, and empty."}),
+		only(append(needed, "type"), optional))
 }
 
 func eventSchemas() map[string]schema {
@@ -285,7 +257,7 @@ func artifactSchemas() map[string]schema {
 	return map[string]schema{
 		"Artifact": resourceOf[abi.Artifact](abi.ObjectArtifact, "Durable content.", hash,
 			null("workspace_id", "session_id", "task_id"), but(schema{"receipt_id": nullable(text())})),
-		"RegisterArtifactRequest": of[abi.RegisterArtifactRequest]("An Artifact.", hash, but(schema{"uri": nullable(text())}),
+		"RegisterArtifactRequest": requestOf[abi.RegisterArtifactRequest]("An Artifact.", hash, but(schema{"uri": nullable(text())}),
 			null("workspace_id", "session_id", "task_id"), says(map[string]string{
 				"content": "The content, for Wharf to keep. It takes the place of `uri`.", "content_base64": "Another name of `content`."})),
 	}
@@ -295,8 +267,8 @@ func workspaceSchemas() map[string]schema {
 	return map[string]schema{
 		"Workspace": resourceOf[abi.Workspace](abi.ObjectWorkspace, "An isolation boundary.",
 			null("host", "repository", "tenant_id", "quota_id", "image", "sandbox_backend"), but(schema{"connectors": listOf(text())})),
-		"CreateWorkspaceRequest": of[abi.CreateWorkspaceRequest]("A Workspace.", null("image", "sandbox_backend")),
-		"UpdateWorkspaceRequest": of[abi.UpdateWorkspaceRequest]("What to change.", but(schema{"quota_id": nullable(text())}),
+		"CreateWorkspaceRequest": requestOf[abi.CreateWorkspaceRequest]("A Workspace.", null("image", "sandbox_backend")),
+		"UpdateWorkspaceRequest": requestOf[abi.UpdateWorkspaceRequest]("What to change.", but(schema{"quota_id": nullable(text())}),
 			says(map[string]string{"quota_id": "Needs the scope quotas:write as well."})),
 	}
 }
@@ -318,7 +290,7 @@ func receiptSchemas() map[string]schema {
 				"kty": text(), "crv": text(), "x": text(), "kid": text(), "use": text(), // the same key as a JWK (RFC 8037)
 			}),
 			says(map[string]string{"retired_at": "It signs no more from then on."})),
-		"VerifyReceiptRequest": of[abi.VerifyReceiptRequest]("How to verify.", null("trust_anchor", "at_time")),
+		"VerifyReceiptRequest": requestOf[abi.VerifyReceiptRequest]("How to verify.", null("trust_anchor", "at_time")),
 		"ReceiptVerification":  of[abi.ReceiptVerification]("Whether a Receipt holds.", null("reason")),
 	}
 }
@@ -330,9 +302,9 @@ func adminSchemas() map[string]schema {
 		"APIKey": resourceOf[abi.APIKey](abi.ObjectAPIKey, "An API key, without the key itself.", hidden("hash"), null("revoked_at"), source),
 		"CreatedKey": resourceOf[abi.CreatedKey](abi.ObjectAPIKey, "A new API key.", hidden("hash"), null("revoked_at"), source,
 			says(map[string]string{"key": "The key itself, shown this once."})),
-		"CreateKeyRequest": of[abi.CreateKeyRequest]("An API key.", but(schema{"scopes": listOf(enum(append(abi.Scopes(), abi.ScopeAll)...))}), says(map[string]string{
+		"CreateKeyRequest": requestOf[abi.CreateKeyRequest]("An API key.", but(schema{"scopes": listOf(enum(append(abi.Scopes(), abi.ScopeAll)...))}), says(map[string]string{
 			"actor": "Whom what is done with the key is said to be by: `key:` and its name, if not given, or a word without a colon."})),
-		"BackupRequest": of[backupRequest]("Where to."),
+		"BackupRequest": requestOf[backupRequest]("Where to."),
 		"Backup":        of[backupRequest]("Where it is."),
 	}
 }

@@ -25,7 +25,7 @@ func skillSchemas() map[string]schema {
 	return map[string]schema{
 		"Skill": resourceOf[abi.Skill](abi.ObjectSkill, "A callable capability.",
 			null("input_schema", "output_schema", "source", "version"), maybe("requires_approval", "deprecated")),
-		"CreateSkillRequest": of[abi.CreateSkillRequest]("A Skill.", null("input_schema", "output_schema")),
-		"UpdateSkillRequest": of[abi.UpdateSkillRequest]("What to change.", null("input_schema", "output_schema")),
+		"CreateSkillRequest": requestOf[abi.CreateSkillRequest]("A Skill.", null("input_schema", "output_schema")),
+		"UpdateSkillRequest": requestOf[abi.UpdateSkillRequest]("What to change.", null("input_schema", "output_schema")),
 	}
 }

@@ -37,7 +37,7 @@ func (a *Adapter) tokenRoutes() []gateway.Route {
 
 func tokenSchemas() map[string]schema {
 	return map[string]schema{
-		"TokenRequest": of[tokenForm]("Asks for an access token.", but(schema{"grant_type": constant(abi.GrantClientCredentials)})),
+		"TokenRequest": requestOf[tokenForm]("Asks for an access token.", but(schema{"grant_type": constant(abi.GrantClientCredentials)})),
 		"AccessToken": of[abi.AccessToken]("An access token.", but(schema{"token_type": constant("Bearer")}),
 			says(map[string]string{"expires_in": "Seconds.", "scope": "Scopes, separated by spaces."})),
 		"OAuthError": of[abi.OAuthError]("Why no token is issued (RFC 6749, section 5.2).", but(schema{

@@ -1,6 +1,7 @@
 package harn
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -27,6 +28,25 @@ func of[T any](doc string, aspects ...aspect) schema {
 // resourceOf is [of] for a resource, which names its kind.
 func resourceOf[T any](o abi.Object, doc string, aspects ...aspect) schema {
 	return of[T](doc, append(aspects, but(schema{"object": constant(string(o))}))...)
+}
+
+// requestOf is [of] for the body of a request, whose lists and maps hold so much at most.
+func requestOf[T any](doc string, aspects ...aspect) schema {
+	return of[T](doc, append(aspects, bound[T])...)
+}
+
+// bound says how much the lists and maps of a request hold at most.
+func bound[T any](s schema) {
+	t := reflect.TypeFor[T]()
+	for name, p := range s["properties"].(schema) {
+		member := p.(schema)
+		if member["items"] != nil {
+			member["maxItems"] = abi.MaxItems(t, name)
+		}
+		if member["additionalProperties"] != nil {
+			member["maxProperties"] = abi.MaxItems(t, name)
+		}
+	}
 }
 
 // component names the component that a type is: those of package abi and of the adapter have
@@ -60,7 +80,11 @@ func but(members schema) aspect {
 func anything(names ...string) aspect {
 	return func(s schema) {
 		for _, name := range names {
-			delete(s["properties"].(schema)[name].(schema), "type")
+			member := s["properties"].(schema)[name].(schema)
+			delete(member, "type")
+			if member["description"] == nil {
+				member["description"] = "Any JSON value."
+			}
 		}
 	}
 }
@@ -100,6 +124,16 @@ func maybe(names ...string) aspect {
 // always says which members are always there, though not in the type.
 func always(names ...string) aspect {
 	return func(s schema) { s["required"] = append(s["required"].([]string), names...) }
+}
+
+// only leaves the members that are needed, and those that may be there.
+func only(needed []string, optional ...string) aspect {
+	return func(s schema) {
+		maps.DeleteFunc(s["properties"].(schema), func(name string, _ any) bool {
+			return !slices.Contains(needed, name) && !slices.Contains(optional, name)
+		})
+		s["required"] = needed
+	}
 }
 
 // anyOfThem says that one of some members is needed at least.

@@ -89,14 +89,14 @@ func vaultSchemas() map[string]schema {
 		"Vault": resourceOf[abi.Vault](abi.ObjectVault, "Protected credentials, which Tasks and Connectors use and nobody reads.",
 			says(map[string]string{"workspace_id": "Null: the whole tenant's."})),
 		"VaultAccess": of[abi.VaultAccess]("Who may use the secrets: ids, in which * stands for any characters. Who is not named may not."),
-		"CreateVaultRequest": of[abi.CreateVaultRequest]("A Vault.", null("workspace_id"), says(map[string]string{
+		"CreateVaultRequest": requestOf[abi.CreateVaultRequest]("A Vault.", null("workspace_id"), says(map[string]string{
 			"provider": "local, env or file. Another is kept, and refused when it is used.", "capabilities": capabilities})),
-		"UpdateVaultRequest": of[abi.UpdateVaultRequest]("What to change.", says(map[string]string{"capabilities": capabilities})),
+		"UpdateVaultRequest": requestOf[abi.UpdateVaultRequest]("What to change.", says(map[string]string{"capabilities": capabilities})),
 		"VaultSecret": resourceOf[abi.VaultSecret](abi.ObjectVaultSecret, "A secret in a Vault, without its value.",
 			but(schema{"version": schema{"type": "integer", "minimum": 1}, "sealed": prefixedHash()}),
 			says(map[string]string{"hosts": hosts,
 				"sealed": "A salted hash of the value, which tells when a file was exchanged and nothing else."})),
-		"StoreSecretRequest": of[abi.StoreSecretRequest]("A value to keep.",
+		"StoreSecretRequest": requestOf[abi.StoreSecretRequest]("A value to keep.",
 			but(schema{"value": schema{"type": "string", "minLength": 1, "maxLength": 65536, "writeOnly": true}}), says(map[string]string{"hosts": hosts})),
 		"VaultKeyRotation": of[abi.VaultKeyRotation]("What was encrypted to which key."),
 	}
