@@ -74,7 +74,7 @@ func (t replayTask) handOver(records []ledger.Record) (storage.Commit, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.state.Status.Terminal() {
-		return nil, errCanceled
+		return nil, replays.ErrEnded
 	}
 	records = t.number(records)
 	encoded, err := ledger.Encode(records...)

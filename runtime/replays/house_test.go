@@ -1,8 +1,9 @@
 package replays
 
 import (
+	"bytes"
 	"context"
-	"errors"
+	"log/slog"
 	"slices"
 	"testing"
 	"time"
@@ -46,8 +47,9 @@ func (g guest) Run(ctx context.Context, _ string, h sandbox.Host, _ sandbox.Limi
 type room struct {
 	*roomtest.House
 	*Keeper
-	plugin   guest          // what every module is
-	lost     *lossy         // what it reads records from
+	plugin   guest  // what every module is
+	lost     *lossy // what it reads records from
+	logged   bytes.Buffer
 	limits   journal.Limits // of the programs of Tasks that run
 	accepted []*Derived
 	held     int // receipts that somebody holds
@@ -69,6 +71,7 @@ func (r *room) furnish() {
 	personaAt := func(context.Context, storage.Tenant, string, string) (*personas.Persona, error) {
 		return &personas.Persona{Text: []byte(`{}`)}, nil
 	}
+	r.Parts.Log = slog.New(slog.NewTextHandler(&r.logged, nil))
 	read := r.Parts
 	r.lost = &lossy{Store: r.Store, starts: map[string]bool{}}
 	read.Store = r.lost
@@ -237,8 +240,6 @@ func (r *room) replay(t *testing.T, id string, req abi.ReplayTaskRequest) *life 
 	return &life{room: r, about: r.accepted[len(r.accepted)-1].Task, first: true, seq: 1}
 }
 
-var errGone = errors.New("the task has ended")
-
 // life is a start of a replay Task.
 type life struct {
 	room  *room
@@ -261,7 +262,7 @@ func (l *life) End(e *Ending)                { l.end, l.held = e, l.room.held }
 
 func (l *life) Tell(records []ledger.Record) error {
 	if l.ended {
-		return errGone
+		return ErrEnded
 	}
 	l.batches = append(l.batches, len(records))
 	for i := range records {

@@ -2,6 +2,7 @@ package replays
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -28,7 +29,7 @@ type Task interface {
 	// First reports whether this is the Task's first start.
 	First() bool
 	// Tell writes events of the Task and waits for the disk. A Task that has ended writes
-	// nothing more: that is an error.
+	// nothing more: that is ErrEnded.
 	Tell(records []ledger.Record) error
 	// Stopped reports whether a run of that context was stopped from outside: its Task has ended,
 	// or is left to the next start of the node.
@@ -36,6 +37,9 @@ type Task interface {
 	// End ends the Task, unless it has ended already.
 	End(e *Ending)
 }
+
+// ErrEnded is the error of a replay Task that was ended from outside.
+var ErrEnded = errors.New("the replay has ended meanwhile")
 
 // Ending is how a replay ends its Task.
 type Ending struct {
@@ -45,11 +49,12 @@ type Ending struct {
 	Facts   *proofs.Facts        // what the receipt is made from; nil where the replay has none of its own
 }
 
-// RunReplay runs a replay to its end. It leaves a replay that is stopped from outside as it is.
+// RunReplay runs a replay to its end. It leaves a replay that is stopped or ended from outside as
+// it is.
 func (k *Keeper) RunReplay(ctx context.Context, t Task) {
 	p := &underWay{keeper: k, task: t, tenant: t.Tenant(), about: t.About()}
 	result, err := p.run(ctx)
-	if err != nil && t.Stopped(ctx) {
+	if err != nil && (errors.Is(err, ErrEnded) || t.Stopped(ctx)) {
 		return
 	}
 	p.end(result, err)

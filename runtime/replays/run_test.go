@@ -136,11 +136,8 @@ func TestCanceledUnderWay(t *testing.T) {
 			if kinds, _, _ := (&life{room: r, about: l.about}).told(t); len(kinds) != 0 {
 				t.Errorf("it told %v", kinds)
 			}
-			if stopped != (l.end == nil) || r.held != 0 {
-				t.Errorf("it ends with %+v; %d receipts are held", l.end, r.held)
-			}
-			if l.end != nil && (l.end.Kind != lifecycle.Fail || l.end.Facts != nil) { // whoever ends Tasks knows that it has ended
-				t.Errorf("%+v", l.end)
+			if l.end != nil || r.held != 0 || r.logged.Len() != 0 {
+				t.Errorf("it ends with %+v; %d receipts are held; the log says %s", l.end, r.held, &r.logged)
 			}
 		})
 	}
@@ -191,6 +188,9 @@ func TestEndings(t *testing.T) {
 			o := l.outcome(status[c.kind])
 			if code := codeOf(o.Failure); code != c.code || strings.Contains(o.Summary, "/var/lib") {
 				t.Errorf("it fails with %q, want %q: %s", code, c.code, o.Summary)
+			}
+			if (r.logged.Len() != 0) != (c.code == abi.FailureHost) {
+				t.Errorf("the log says %q", &r.logged)
 			}
 			if (l.end.Facts != nil) != c.receipt || r.held != 0 {
 				t.Errorf("its receipt is made from %+v; %d are held", l.end.Facts, r.held)

@@ -97,6 +97,9 @@ func (a *Answer) Take(t *abi.Task, asks *Request, at time.Time, reply func(answe
 	in := a.Input
 	in.At, in.Submitter = at, t.CreatedBy
 	next, effects, err := Step(asks, in)
+	if errors.Is(err, ErrSettled) {
+		return Taken{}, stranded(t.ID, asks.ID)
+	}
 	if err != nil {
 		return Taken{}, err
 	}
@@ -120,6 +123,14 @@ func (a *Answer) Take(t *abi.Task, asks *Request, at time.Time, reply func(answe
 		taken.Status, taken.Place = desk.StatusOK, len(taken.Records)-1
 	}
 	return taken, nil
+}
+
+// stranded is the error of an answer to a Task that waits although what it asks is settled. One
+// batch settles a request and wakes its Task, so only a log that has lost some of it tells of such
+// a Task. Nothing wakes it: what was answered is not known to the call that waits.
+func stranded(task, request string) error {
+	return abi.Errorf(abi.CodeConflict, "task %s waits for permission request %s, which is settled already: the log has lost what woke the task. "+
+		"No answer is taken; cancel the task, and fork it to have it ask again", task, request)
 }
 
 // reply tells what the call that waits is answered with: what was decided, or what was

@@ -116,8 +116,11 @@ func (k *Keeper) RespondPermission(ctx context.Context, c *desk.Caller, r *desk.
 		if err != nil {
 			return desk.Doc{}, err
 		}
-		if p.Status != abi.PermissionPending || t.Waiting == nil || t.Waiting.PermissionID != id {
+		if t.Waiting == nil || t.Waiting.PermissionID != id {
 			return desk.Doc{}, settledAlready(id)
+		}
+		if p.Status != abi.PermissionPending {
+			return desk.Doc{}, stranded(t.ID, id)
 		}
 		a := &Answer{RequestID: t.Waiting.RequestID, Actor: c.Actor, Idem: idem, Status: desk.StatusOK}
 		if err := k.respond(ctx, c, a, &p, &req); err != nil {

@@ -216,6 +216,34 @@ func TestRespond(t *testing.T) {
 	}
 }
 
+// A Task that waits although its request is settled, as after damage, takes no answer, and whoever
+// answers learns what can be done.
+func TestStranded(t *testing.T) {
+	for _, call := range []string{abi.CallApprovalRequest, abi.CallInputRequest} {
+		n := newNode(t)
+		p := n.park(t, call, `{"action":"pay","prompt":"?"}`, Terms{})
+		lost := *n.tasks[p.TaskID].about.Waiting
+		n.tasks[p.TaskID].asks = p.settled(abi.PermissionTimeout, time.Now())
+		settled := &n.tasks[p.TaskID].asks.PermissionRequest
+		answer := abi.RespondRequest{Decision: "denied"}
+		if _, err := n.RespondPermission(t.Context(), n.as("bob"), nil, p.ID, answer); err == nil {
+			t.Fatal("it is answered")
+		} else {
+			wantError(t, err, abi.CodeConflict, "cancel the task, and fork it")
+		}
+		wantError(t, n.wake(t.Context(), ledger.Key{Tenant: 1, ID: p.TaskID}, TimedOut(&lost)), abi.CodeConflict, p.TaskID)
+		if _, err := n.parts.Desk.Commit(n.root, session, workspace, nil, 0, ledger.Record{Kind: abi.EventPermissionSettled, Object: abi.ObjectPermissionRequest,
+			ID: p.ID, Sequence: 1, State: settled}); err != nil {
+			t.Fatal(err)
+		}
+		_, err := n.RespondPermission(t.Context(), n.as("bob"), nil, p.ID, answer)
+		wantError(t, err, abi.CodeConflict, "cancel the task, and fork it")
+		if len(n.replies) != 0 || Canceled(n.tasks[p.TaskID].asks, time.Now()) != nil {
+			t.Errorf("%q", n.replies)
+		}
+	}
+}
+
 // What a Message brings comes after it, and before what becomes of the request.
 func TestAnswerByMessage(t *testing.T) {
 	for name, test := range map[string]struct {
