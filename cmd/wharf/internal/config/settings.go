@@ -134,7 +134,7 @@ func taskSettings() []Setting {
 		set("tasks.depth", "65536", number(64, maxDepth), func(c *Config) *int { return &c.Tasks.Depth },
 			"How deep calls within a plugin may go: each takes 1, and more when its function is large. Beyond it the plugin's stack overflows, in the same place everywhere."),
 		set("tasks.attempts", "3", number(1, 1000), func(c *Config) *int { return &c.Tasks.Attempts },
-			"How often a Task is started when the node dies while it runs, before it fails. If a Task did not get on, its last start is made alone: whatever else waits does so for up to a minute in all."),
+			"How often a Task is started when the node dies while it runs, before it fails. If a Task did not get on, its last start is made alone: whatever else waits does so for up to a minute in all, and longer after a Task that has ended the node later than that."),
 	}
 }
 
