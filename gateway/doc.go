@@ -14,5 +14,8 @@
 // on the way is answered in the protocol's [ErrorShape] with a request_id, even when fasthttp
 // itself gives up.
 //
+// A handler of a net/http library answers through [Request.Bridge], which keeps all of that for
+// it, and hands it nothing that fasthttp uses again.
+//
 // Adapters speak only to the engine, never to storage.
 package gateway

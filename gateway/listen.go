@@ -117,6 +117,9 @@ type conn struct {
 	// was given without reading the whole request: closing at once would reset the
 	// connection and could lose the answer.
 	linger bool
+	// closed, if there is one, hears that the connection was closed. It is set before the
+	// connection is taken over.
+	closed func()
 }
 
 // begunKept is enough for a method and the longest prefix of a protocol.
@@ -153,6 +156,9 @@ func (c *conn) Close() error {
 		}
 		err = c.Conn.Close()
 		c.listener.open.Add(-1)
+		if c.closed != nil {
+			c.closed()
+		}
 	})
 	return err
 }

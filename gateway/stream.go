@@ -52,12 +52,17 @@ func (st *Stream) write(p []byte) error {
 		_, err := frame.WriteTo(st.conn)
 		return err
 	}
-	st.frame = strconv.AppendUint(st.frame[:0], uint64(len(p)), 16)
-	st.frame = append(st.frame, "\r\n"...)
-	st.frame = append(st.frame, p...)
-	st.frame = append(st.frame, "\r\n"...)
+	st.frame = appendChunk(st.frame[:0], p)
 	_, err := st.conn.Write(st.frame)
 	return err
+}
+
+// appendChunk appends p as a chunk of HTTP/1.1.
+func appendChunk(to, p []byte) []byte {
+	to = strconv.AppendUint(to, uint64(len(p)), 16)
+	to = append(to, "\r\n"...)
+	to = append(to, p...)
+	return append(to, "\r\n"...)
 }
 
 // maxKeptFrame bounds what a stream copies, and so what an idle one holds on to.
@@ -79,11 +84,8 @@ func (st *Stream) end() {
 // stream beyond the server's limit is refused with an error to return.
 func (r *Request) Stream(f func(ctx context.Context, st *Stream)) error {
 	s := r.server
-	if s.live.Err() != nil {
-		return abi.Errorf(abi.CodeServiceUnavailable, "the node is draining")
-	}
-	if !s.streams.start() {
-		return abi.Errorf(abi.CodeRateLimited, "the node serves as many streams as it takes")
+	if err := s.startStream(); err != nil {
+		return err
 	}
 	chunked := r.HTTP.Request.Header.IsHTTP11()
 	header := streamHeader(r.Route.Media, r.ID, chunked)
@@ -102,6 +104,17 @@ func (r *Request) Stream(f func(ctx context.Context, st *Stream)) error {
 		f(s.live, st)
 		st.end()
 	})
+	return nil
+}
+
+// startStream reserves the place of a stream or a socket, which streams.end gives back.
+func (s *Server) startStream() error {
+	if s.live.Err() != nil {
+		return abi.Errorf(abi.CodeServiceUnavailable, "the node is draining")
+	}
+	if !s.streams.start() {
+		return abi.Errorf(abi.CodeRateLimited, "the node serves as many streams as it takes")
+	}
 	return nil
 }
 

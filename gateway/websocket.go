@@ -86,11 +86,8 @@ func (r *Request) Upgrade(f func(ctx context.Context, ws *Socket)) error {
 	if err := s.checkHandshake(r); err != nil {
 		return err
 	}
-	if s.live.Err() != nil {
-		return abi.Errorf(abi.CodeServiceUnavailable, "the node is draining")
-	}
-	if !s.streams.start() {
-		return abi.Errorf(abi.CodeRateLimited, "the node serves as many streams as it takes")
+	if err := s.startStream(); err != nil {
+		return err
 	}
 	shake := handshakeOf(r)
 	ws := &Socket{server: s, id: r.ID, tenant: r.tenant()}
