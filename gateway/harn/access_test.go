@@ -16,6 +16,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 )
 
 // The tests of access are made from the route table: a new route is tested without
@@ -181,7 +182,7 @@ func (tb *table) strangers(t *testing.T) map[string]string {
 	}
 	good := c.sign(t, nil)
 	all := map[string]string{
-		"no key": "", "bad key": "Bearer an-unknown-key-that-is-long", "other scheme": "Basic " + rootKey, "no token": "Bearer ", "bare": rootKey,
+		"no key": "", "bad key": "Bearer an-unknown-key-that-is-long", "other scheme": "Basic " + enginetest.RootKey, "no token": "Bearer ", "bare": enginetest.RootKey,
 		"cut token": "Bearer " + good[:len(good)-4], "unsigned": "Bearer " + c.unsigned(t),
 		"the public key as a secret": "Bearer " + signed(t, c.claims(nil), jwa.HS256(), der),
 		"another's signature":        "Bearer " + signed(t, c.claims(nil), jwa.ES256(), newSigner(t)),
@@ -225,7 +226,7 @@ func (tb *table) lacking(t *testing.T) func(scope string) []string {
 			others := slices.DeleteFunc(abi.Scopes(), func(s string) bool { return s == scope })
 			a := tb.do(t, "POST", "/wharf/v1/keys", object{"name": "all but " + scope, "scopes": others}).want(201)
 			secret := a.get("key").(string)
-			made[scope] = []string{secret, tb.token(t, a.id(), secret), tb.token(t, tb.rootID(t), rootKey, others...),
+			made[scope] = []string{secret, tb.token(t, a.id(), secret), tb.token(t, tb.rootID(t), enginetest.RootKey, others...),
 				tb.corp.sign(t, map[string]any{"scope": strings.Join(others, " ")})}
 		}
 		return made[scope]
@@ -234,7 +235,7 @@ func (tb *table) lacking(t *testing.T) func(scope string) []string {
 
 func (tb *table) rootID(t *testing.T) string {
 	t.Helper()
-	caller, err := tb.Authenticate(t.Context(), rootKey)
+	caller, err := tb.Authenticate(t.Context(), enginetest.RootKey)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 )
 
 func TestMalformedJSON(t *testing.T) {
@@ -230,7 +231,7 @@ func TestBodiesInFlightAreBounded(t *testing.T) {
 // raw writes a request head as it is, with the usual headers, and reads the answer.
 func (n *node) raw(t *testing.T, head string) *answer {
 	t.Helper()
-	return n.rawBytes(t, head+"Host: x\r\nConnection: close\r\nAuthorization: Bearer "+rootKey+"\r\n"+abi.VersionHeader+": "+abi.ProtocolVersion+"\r\n\r\n")
+	return n.rawBytes(t, head+"Host: x\r\nConnection: close\r\nAuthorization: Bearer "+enginetest.RootKey+"\r\n"+abi.VersionHeader+": "+abi.ProtocolVersion+"\r\n\r\n")
 }
 
 func (n *node) rawBytes(t *testing.T, text string) *answer {
@@ -270,7 +271,7 @@ func readAnswer(t *testing.T, c net.Conn) *answer {
 
 func TestBrokenHTTP(t *testing.T) {
 	n := newNode(t)
-	usual := "Host: x\r\nAuthorization: Bearer " + rootKey + "\r\n" + abi.VersionHeader + ": " + abi.ProtocolVersion + "\r\n"
+	usual := "Host: x\r\nAuthorization: Bearer " + enginetest.RootKey + "\r\n" + abi.VersionHeader + ": " + abi.ProtocolVersion + "\r\n"
 	for name, c := range map[string]struct {
 		text   string
 		status int
@@ -295,7 +296,7 @@ func TestBrokenHTTP(t *testing.T) {
 // headers, a small or a large body that does not come.
 func TestSlowRequests(t *testing.T) {
 	n := newNode(t, func(c *gateway.Config) { c.ReadTimeout = 200 * time.Millisecond })
-	usual := "Host: x\r\nAuthorization: Bearer " + rootKey + "\r\n" + abi.VersionHeader + ": " + abi.ProtocolVersion + "\r\n"
+	usual := "Host: x\r\nAuthorization: Bearer " + enginetest.RootKey + "\r\n" + abi.VersionHeader + ": " + abi.ProtocolVersion + "\r\n"
 	for name, text := range map[string]string{
 		"headers":      "GET /v1 HTTP/1.1\r\nHost: x\r\n",
 		"small body":   "POST /v1/tasks HTTP/1.1\r\n" + usual + "Content-Length: 20\r\n\r\n{",
@@ -409,7 +410,7 @@ func TestUnclearFramingClosesTheConnection(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			conn := n.dial(t)
-			head := "POST /v1/sessions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer " + rootKey + "\r\n" +
+			head := "POST /v1/sessions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer " + enginetest.RootKey + "\r\n" +
 				abi.VersionHeader + ": " + abi.ProtocolVersion + "\r\n"
 			if _, err := io.WriteString(conn, head+c.headers+"\r\n"+c.body+second+"GET /v1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); err != nil {
 				t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 )
 
 // benchRequests sends the same request over and over, on several connections.
@@ -17,7 +18,7 @@ func benchRequests(b *testing.B, n *node, method, path, body string, status int)
 		req, resp := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
 		req.Header.SetMethod(method)
 		req.SetRequestURI(n.url + path)
-		req.Header.Set("Authorization", "Bearer "+rootKey)
+		req.Header.Set("Authorization", "Bearer "+enginetest.RootKey)
 		req.Header.Set(abi.VersionHeader, abi.ProtocolVersion)
 		req.Header.SetContentType("application/json")
 		req.SetBodyString(body)

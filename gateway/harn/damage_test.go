@@ -30,7 +30,7 @@ func TestDamagedContentIsNotServed(t *testing.T) {
 				body := bytes.Repeat([]byte("abc"), (size+2)/3)
 				id := n.upload(t, "", body).want(201).id()
 				n.do(t, "GET", content(id), nil, header("Range", "bytes=0-1")).want(206)
-				if err := n.disk.Damage(n.disk.Blob(sum(body)), damage); err != nil {
+				if err := n.Disk.Damage(n.Disk.Blob(sum(body)), damage); err != nil {
 					t.Fatal(err)
 				}
 				n.mustNotServe(t, id)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/tenancy"
 )
 
@@ -392,7 +393,7 @@ func TestRedaction(t *testing.T) {
 		for _, c := range []struct {
 			key    string
 			hidden bool
-		}{{plain, true}, {rootKey, false}} {
+		}{{plain, true}, {enginetest.RootKey, false}} {
 			body := string(n.do(t, "GET", path, nil, key(c.key)).want(200).body)
 			if got := !strings.Contains(body, "the hidden thought"); got != c.hidden {
 				t.Errorf("%s: internal content withheld: %v, want %v", path, got, c.hidden)

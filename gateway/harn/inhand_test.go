@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/inhand"
 )
 
@@ -34,7 +35,7 @@ func TestLargeAnswersAreInHandUntilTheyAreTaken(t *testing.T) {
 		n.do(t, "GET", read, nil).want(200)
 		nothing()
 		c := n.dial(t)
-		fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nHarn-Agents-Protocol-Version: agents-protocol-2026-04-25\r\n\r\n", read, rootKey)
+		fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nHarn-Agents-Protocol-Version: agents-protocol-2026-04-25\r\n\r\n", read, enginetest.RootKey)
 		if _, err := c.Read(make([]byte, 1)); err != nil {
 			t.Fatal(err)
 		}

@@ -3,8 +3,6 @@ package harn_test
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -24,97 +22,46 @@ import (
 	"github.com/wharf-dev/wharf/gateway/api"
 	"github.com/wharf-dev/wharf/gateway/harn"
 	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/runtime/tenancy"
-	"github.com/wharf-dev/wharf/storage"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
-
-const rootKey = "a-root-key-for-tests"
 
 // patience bounds what a test waits for that should come at once.
 const patience = 30 * time.Second
 
-// guests are plugins written in Go: they speak to the host as a module would.
-type guests map[string]func(ctx context.Context, h sandbox.Host) error
-
-// digestOf stands for the digest of a guest that is no module.
-func digestOf(name string) string { return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(name))) }
-
-func (g guests) Resolve(_ context.Context, name string) (string, error) {
-	if g[name] == nil {
-		return "", &abi.Failure{Code: abi.FailurePluginMissing, Message: "no plugin " + name}
-	}
-	return digestOf(name), nil
-}
-
-func (g guests) ModuleAt(_ context.Context, digest string) (engine.Module, error) {
-	for name, f := range g {
-		if digestOf(name) == digest {
-			return guest(f), nil
-		}
-	}
-	return nil, &abi.Failure{Code: abi.FailurePluginMissing, Message: "no module " + digest}
-}
-
-// Wasm returns what has the guest's digest.
-func (g guests) Wasm(_ context.Context, digest string) ([]byte, error) {
-	for name := range g {
-		if digestOf(name) == digest {
-			return []byte(name), nil
-		}
-	}
-	return nil, &abi.Failure{Code: abi.FailurePluginMissing, Message: "no module " + digest}
-}
-
-type guest func(ctx context.Context, h sandbox.Host) error
-
-func (guest) HasExport(name string) bool { return name == abi.DefaultExport }
-
-func (g guest) Run(ctx context.Context, _ string, h sandbox.Host, _ sandbox.Limits) (sandbox.Usage, error) {
-	return sandbox.Usage{HostCalls: 1}, g(ctx, h)
-}
-
-func call(ctx context.Context, h sandbox.Host, name, request string) error {
-	if status, answer, _ := h.Call(ctx, name, []byte(request)); status != abi.CallOK {
-		return fmt.Errorf("%s: status %d: %s", name, status, answer)
-	}
-	return nil
-}
-
 // echo answers with a public and an internal part.
 func echo(ctx context.Context, h sandbox.Host) error {
-	if err := call(ctx, h, abi.CallMessageAppend, `{"role":"assistant","parts":[{"type":"text","text":"hello"},
+	if err := enginetest.Call(ctx, h, abi.CallMessageAppend, `{"role":"assistant","parts":[{"type":"text","text":"hello"},
 		{"type":"text","text":"the hidden thought","visibility":"internal"},
 		{"type":"text","text":"the sealed proof","visibility":"receipt_only"}]}`); err != nil {
 		return err
 	}
-	return call(ctx, h, abi.CallOutput, `{"summary":"said hello"}`)
+	return enginetest.Call(ctx, h, abi.CallOutput, `{"summary":"said hello"}`)
 }
 
 // keep keeps something for the Session, and remembers something.
 func keep(ctx context.Context, h sandbox.Host) error {
-	if err := call(ctx, h, abi.CallStateSet, `{"key":"k","value":"the kept value"}`); err != nil {
+	if err := enginetest.Call(ctx, h, abi.CallStateSet, `{"key":"k","value":"the kept value"}`); err != nil {
 		return err
 	}
-	return call(ctx, h, abi.CallMemoryWrite, `{"scope":"session","content":"the kept fact"}`)
+	return enginetest.Call(ctx, h, abi.CallMemoryWrite, `{"scope":"session","content":"the kept fact"}`)
 }
 
 // node is a whole node behind a loopback listener.
 type node struct {
-	*engine.Engine
+	*enginetest.Node
 	recorded *recorded
 	corp     *corp // an issuer whose tokens the node takes
 	server   *gateway.Server
-	store    storage.Store
-	disk     *crashtest.Disk
 	logged   logged // by the gateway
 	url      string
 	addr     string
-	held     chan struct{} // receives when the persona "hold" runs
-	leave    chan struct{} // lets one run of it end
-	crowd    guest         // what the persona "crowd" does
+	held     chan struct{}    // receives when the persona "hold" runs
+	leave    chan struct{}    // lets one run of it end
+	crowd    enginetest.Guest // what the persona "crowd" does
 	schema   *schemas
 	offers   *tool.Clients // what clients offer to Tasks
 	has      harn.Node
@@ -156,35 +103,20 @@ func newNodeWith(t testing.TB, has harn.Node) *node {
 func startNode(t testing.TB, has *harn.Node, configure ...func(*gateway.Config)) *node {
 	t.Helper()
 	n := &node{corp: newCorp(t), held: make(chan struct{}, 1000), leave: make(chan struct{})}
-	names := guests{"echo": echo, "hold": n.hold, "keep": keep, "crowd": func(ctx context.Context, h sandbox.Host) error { return n.crowd(ctx, h) }}
-	n.disk = crashtest.NewDisk()
-	store, err := n.disk.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	n.store = store
-	n.Engine, err = engine.New(engine.Config{DefaultPersona: "persona_echo"}, engine.Parts{
-		Store: store, Modules: names, Personas: personas(names), Log: slog.New(slog.DiscardHandler),
-		Backup: store.Checkpoint, Tokens: n.corp.tokens(t),
+	names := enginetest.Guests{"echo": echo, "hold": n.hold, "keep": keep, "crowd": func(ctx context.Context, h sandbox.Host) error { return n.crowd(ctx, h) }}
+	n.Node = enginetest.Boot(t, crashtest.NewDisk(), names, func(_ *engine.Config, p *engine.Parts) {
+		p.Keys = nil // the receipts are those of recorded
+		p.Log, p.Tokens = slog.New(slog.DiscardHandler), n.corp.tokens(t)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	n.recorded = &recorded{Engine: n.Engine}
 	n.extra = &swapped{engine.OwnServer{}}
 	servers := map[string]tool.Server{"extra": n.extra}
-	for name, own := range engine.OwnTools(personas(names)) {
+	for name, own := range engine.OwnTools(names.Personas()) {
 		servers[name] = own
 	}
 	n.has.Tools = tool.New(tool.Config{Servers: servers, Grants: map[string][]string{"echo": {"host:*", "extra:*"}, "keep": {"skills:persona_k*", "extra:a*"}}})
 	if has != nil {
 		n.has = *has
-	}
-	if _, err := n.Bootstrap(t.Context(), rootKey); err != nil {
-		t.Fatal(err)
-	}
-	if err := n.Start(t.Context()); err != nil {
-		t.Fatal(err)
 	}
 	n.listen(t, configure...)
 	return n
@@ -212,10 +144,11 @@ func (n *node) listen(t testing.TB, configure ...func(*gateway.Config)) {
 	n.url = "http://" + n.addr
 	served := make(chan error, 1)
 	go func() { served <- n.server.Serve(ln) }()
-	t.Cleanup(func() { n.stop(t, served) })
+	t.Cleanup(func() { n.close(t, served) })
 }
 
-func (n *node) stop(t testing.TB, served chan error) {
+// close stops the front door with the engine.
+func (n *node) close(t testing.TB, served chan error) {
 	now, cancel := context.WithCancel(context.Background())
 	cancel()
 	if err := n.Drain(now); err != nil {
@@ -230,30 +163,11 @@ func (n *node) stop(t testing.TB, served chan error) {
 	if err := <-served; err != nil {
 		t.Error("serve:", err)
 	}
-	if err := n.store.Close(); err != nil {
-		t.Error(err)
-	}
+	n.Stop(t)
 }
 
 func (n *node) hold(ctx context.Context, h sandbox.Host) error {
-	n.held <- struct{}{}
-	select {
-	case <-n.leave:
-		return echo(ctx, h)
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-func personas(names guests) (list []abi.Persona) {
-	for name := range names {
-		list = append(list, abi.Persona{
-			Envelope: abi.Envelope{ID: "persona_" + name}, Name: name, Version: "1", EntryWorkflow: name,
-			Description: name, AutonomyTier: abi.TierActAuto, ReceiptPolicy: abi.ReceiptOptional,
-			Tools: []string{}, Capabilities: []string{},
-		})
-	}
-	return list
+	return enginetest.Hold(n.held, n.leave, echo)(ctx, h)
 }
 
 // header sets a request header; an empty value removes it.
@@ -301,7 +215,7 @@ func (n *node) request(t testing.TB, method, path string, body any, options ...f
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Header.Set("Authorization", "Bearer "+rootKey)
+	r.Header.Set("Authorization", "Bearer "+enginetest.RootKey)
 	r.Header.Set(abi.VersionHeader, abi.ProtocolVersion)
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")

@@ -11,6 +11,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/internal/share"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
@@ -40,7 +41,7 @@ func TestPagesAreBoundedByBytes(t *testing.T) {
 	session := n.session(t)
 	n.crowd = func(ctx context.Context, h sandbox.Host) error {
 		for range count {
-			if err := call(ctx, h, abi.CallMemoryWrite, `{"scope":"session","content":`+large+`}`); err != nil {
+			if err := enginetest.Call(ctx, h, abi.CallMemoryWrite, `{"scope":"session","content":`+large+`}`); err != nil {
 				return err
 			}
 		}
@@ -70,7 +71,7 @@ func TestPagesAreBoundedByBytes(t *testing.T) {
 		made("/v1/connectors", `{"provider":"generic","plugin":"sick#`+abi.DefaultExport+`","metadata":`+large+`}`)
 	}
 	n.crowd = func(ctx context.Context, h sandbox.Host) error {
-		return call(ctx, h, abi.CallApprovalRequest, `{"action":"pay","prompt":"?","arguments":`+large+`}`)
+		return enginetest.Call(ctx, h, abi.CallApprovalRequest, `{"action":"pay","prompt":"?","arguments":`+large+`}`)
 	}
 	for range count {
 		n.waiting(t, n.do(t, "POST", "/v1/sessions/"+session+"/tasks", `{"persona_id":"persona_crowd","input":{}}`).want(202).id())
@@ -147,7 +148,7 @@ func TestPagesOfBoundKeysLookAtSoMuch(t *testing.T) {
 	n := newNode(t)
 	a := n.do(t, "POST", "/v1/workspaces", `{"name":"a","root":"/"}`).want(201).id()
 	b := n.do(t, "POST", "/v1/workspaces", `{"name":"b","root":"/"}`).want(201).id()
-	root, err := n.Authenticate(t.Context(), rootKey)
+	root, err := n.Authenticate(t.Context(), enginetest.RootKey)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +182,7 @@ func TestToldListsAreBoundedByBytes(t *testing.T) {
 	sizes := make(chan int, 2)
 	n.crowd = func(ctx context.Context, h sandbox.Host) error {
 		for range 7 {
-			if err := call(ctx, h, abi.CallMemoryWrite, `{"scope":"session","content":"`+large+`"}`); err != nil {
+			if err := enginetest.Call(ctx, h, abi.CallMemoryWrite, `{"scope":"session","content":"`+large+`"}`); err != nil {
 				return err
 			}
 		}

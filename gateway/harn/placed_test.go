@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/runtime/tenancy"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
@@ -14,7 +15,7 @@ import (
 
 // making leaves a Message and an Artifact.
 func making(ctx context.Context, h sandbox.Host) error {
-	if err := call(ctx, h, abi.CallArtifactPut, "{\"kind\":\"file\",\"mime_type\":\"text/plain\"}\ncontent"); err != nil {
+	if err := enginetest.Call(ctx, h, abi.CallArtifactPut, "{\"kind\":\"file\",\"mime_type\":\"text/plain\"}\ncontent"); err != nil {
 		return err
 	}
 	return echo(ctx, h)

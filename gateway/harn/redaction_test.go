@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 )
 
 // sealedParts are parts of every type, whose content begins with "canary".
@@ -59,7 +60,7 @@ func TestRedactedAnswersFitTheirSchemas(t *testing.T) {
 		paths = append(paths, "/v1/memories/"+id)
 	}
 	for _, path := range paths {
-		for who, option := range map[string]func(*http.Request){"a reader of internal content": key(rootKey), "anybody": plain} {
+		for who, option := range map[string]func(*http.Request){"a reader of internal content": key(enginetest.RootKey), "anybody": plain} {
 			if a := n.do(t, "GET", path, nil, option).want(200); who == "anybody" && strings.Contains(string(a.body), "canary") {
 				t.Errorf("%s shows %s what is not public: %s", path, who, a.body)
 			}
@@ -68,7 +69,7 @@ func TestRedactedAnswersFitTheirSchemas(t *testing.T) {
 			}
 		}
 	}
-	for _, option := range []func(*http.Request){key(rootKey), plain} {
+	for _, option := range []func(*http.Request){key(enginetest.RootKey), plain} {
 		n.checkStated(t, n.do(t, "GET", "/v1/events?limit=200", nil, option).want(200), "message", "Message", len(messages))
 		n.checkStated(t, n.do(t, "GET", "/v1/events?limit=200", nil, option).want(200), "memory", "Memory", len(memories)+2)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
@@ -25,26 +26,26 @@ import (
 
 // asking waits for input.
 func asking(ctx context.Context, h sandbox.Host) error {
-	if err := call(ctx, h, abi.CallInputRequest, `{"prompt":"?"}`); err != nil {
+	if err := enginetest.Call(ctx, h, abi.CallInputRequest, `{"prompt":"?"}`); err != nil {
 		return err
 	}
-	return call(ctx, h, abi.CallOutput, `{"summary":"answered"}`)
+	return enginetest.Call(ctx, h, abi.CallOutput, `{"summary":"answered"}`)
 }
 
 // approving waits for an approval.
 func approving(ctx context.Context, h sandbox.Host) error {
-	if err := call(ctx, h, abi.CallApprovalRequest, `{"action":"pay","prompt":"?","arguments":{"eur":1}}`); err != nil {
+	if err := enginetest.Call(ctx, h, abi.CallApprovalRequest, `{"action":"pay","prompt":"?","arguments":{"eur":1}}`); err != nil {
 		return err
 	}
-	return call(ctx, h, abi.CallOutput, `{"summary":"decided"}`)
+	return enginetest.Call(ctx, h, abi.CallOutput, `{"summary":"decided"}`)
 }
 
 // authorizing waits for an authorization.
 func authorizing(ctx context.Context, h sandbox.Host) error {
-	if err := call(ctx, h, abi.CallAuthRequest, `{"provider":"forge","prompt":"?"}`); err != nil {
+	if err := enginetest.Call(ctx, h, abi.CallAuthRequest, `{"provider":"forge","prompt":"?"}`); err != nil {
 		return err
 	}
-	return call(ctx, h, abi.CallOutput, `{"summary":"authorized"}`)
+	return enginetest.Call(ctx, h, abi.CallOutput, `{"summary":"authorized"}`)
 }
 
 // sick puts every delivery aside.
@@ -62,7 +63,7 @@ func sick(ctx context.Context, h sandbox.Host) error {
 	if err != nil {
 		return err
 	}
-	return call(ctx, h, abi.CallNormalized, string(request))
+	return enginetest.Call(ctx, h, abi.CallNormalized, string(request))
 }
 
 // bootWhole starts a node with everything that clients can write to. A second one on
@@ -70,31 +71,17 @@ func sick(ctx context.Context, h sandbox.Host) error {
 func bootWhole(t *testing.T, disk *crashtest.Disk, dir string) *node {
 	t.Helper()
 	n := &node{held: make(chan struct{}, 1000), leave: make(chan struct{})}
-	names := guests{"echo": echo, "hold": n.hold, "ask": asking, "sick": sick, "make": making,
+	names := enginetest.Guests{"echo": echo, "hold": n.hold, "ask": asking, "sick": sick, "make": making,
 		"approve": approving, "authorize": authorizing,
 		"crowd": func(ctx context.Context, h sandbox.Host) error { return n.crowd(ctx, h) }}
-	store, err := disk.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	n.store = store
 	keys, err := receipt.OpenKeyring(filepath.Join(dir, "signing"), "test", time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.Engine, err = engine.New(engine.Config{DefaultPersona: "persona_echo"}, engine.Parts{
-		Store: store, Modules: names, Personas: personas(names), Log: slog.New(slog.DiscardHandler), Keys: keys,
-		Vaults: vault.New(vault.Config{Dir: filepath.Join(dir, "vaults"), KeyFile: filepath.Join(dir, "vault.age"), Log: slog.New(slog.DiscardHandler)}),
+	n.Node = enginetest.Boot(t, disk, names, func(_ *engine.Config, p *engine.Parts) {
+		p.Keys, p.Log = keys, slog.New(slog.DiscardHandler)
+		p.Vaults = vault.New(vault.Config{Dir: filepath.Join(dir, "vaults"), KeyFile: filepath.Join(dir, "vault.age"), Log: p.Log})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := n.Bootstrap(t.Context(), rootKey); err != nil {
-		t.Fatal(err)
-	}
-	if err := n.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 	n.listen(t)
 	return n
 }

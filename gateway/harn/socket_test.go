@@ -17,6 +17,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 )
 
 // frames are the schemas of what goes over a socket.
@@ -96,7 +97,7 @@ type received struct {
 
 func headers(options ...func(*http.Request)) http.Header {
 	r := &http.Request{Header: http.Header{}}
-	r.Header.Set("Authorization", "Bearer "+rootKey)
+	r.Header.Set("Authorization", "Bearer "+enginetest.RootKey)
 	r.Header.Set(abi.VersionHeader, abi.ProtocolVersion)
 	for _, o := range options {
 		o(r)
@@ -416,27 +417,27 @@ func TestSocketOfABrowser(t *testing.T) {
 	bare := func(protocols string) []func(*http.Request) {
 		return []func(*http.Request){header("Authorization", ""), header(abi.VersionHeader, ""), header("Sec-WebSocket-Protocol", protocols)}
 	}
-	s, _ := n.connect(t, connectPath(session), bare("harn.v1, bearer."+rootKey)...)
+	s, _ := n.connect(t, connectPath(session), bare("harn.v1, bearer."+enginetest.RootKey)...)
 	if got := s.resp.Header.Get("Sec-WebSocket-Protocol"); got != "harn.v1" {
 		t.Errorf("subprotocol %q", got)
 	}
-	s, _ = n.connect(t, connectPath(session), bare("bearer."+rootKey+", "+abi.ProtocolVersion)...)
+	s, _ = n.connect(t, connectPath(session), bare("bearer."+enginetest.RootKey+", "+abi.ProtocolVersion)...)
 	if got := s.resp.Header.Get("Sec-WebSocket-Protocol"); got != abi.ProtocolVersion {
 		t.Errorf("subprotocol %q", got)
 	}
 	for protocols, status := range map[string]int{
-		"harn.v1": 401, "harn.v1, bearer.wrong-key-of-sixteen": 401, "bearer." + rootKey: 426, "harn.v2, bearer." + rootKey: 426, "harn.v1, bearer.": 401,
+		"harn.v1": 401, "harn.v1, bearer.wrong-key-of-sixteen": 401, "bearer." + enginetest.RootKey: 426, "harn.v2, bearer." + enginetest.RootKey: 426, "harn.v1, bearer.": 401,
 	} {
 		if _, resp := n.knock(t, connectPath(session), bare(protocols)...); resp.StatusCode != status {
 			t.Errorf("%q: %d, want %d", protocols, resp.StatusCode, status)
 		}
 	}
 	// The query string, which ends in logs, opens nothing.
-	if _, resp := n.knock(t, connectPath(session)+"?access_token="+rootKey+"&key="+rootKey, bare("harn.v1")...); resp.StatusCode != 401 {
+	if _, resp := n.knock(t, connectPath(session)+"?access_token="+enginetest.RootKey+"&key="+enginetest.RootKey, bare("harn.v1")...); resp.StatusCode != 401 {
 		t.Errorf("a key in the query: %d", resp.StatusCode)
 	}
 	// Without an upgrade, subprotocols are no credentials.
-	n.do(t, "GET", "/v1/events", nil, bare("harn.v1, bearer."+rootKey)...).wantError(401, abi.CodeUnauthenticated)
+	n.do(t, "GET", "/v1/events", nil, bare("harn.v1, bearer."+enginetest.RootKey)...).wantError(401, abi.CodeUnauthenticated)
 }
 
 func TestSocketOrigin(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 )
 
 // A node that drains says so to everybody who is connected.
@@ -146,7 +147,7 @@ func (n *node) rawSocket(t *testing.T, session string, more ...string) (net.Conn
 	_ = c.SetDeadline(time.Now().Add(patience))
 	fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: keep-alive, Upgrade\r\nUpgrade: WebSocket\r\nSec-WebSocket-Version: 13\r\n"+
 		"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nAuthorization: Bearer %s\r\n%s: %s\r\n%s\r\n",
-		connectPath(session), n.addr, rootKey, abi.VersionHeader, abi.ProtocolVersion, strings.Join(more, ""))
+		connectPath(session), n.addr, enginetest.RootKey, abi.VersionHeader, abi.ProtocolVersion, strings.Join(more, ""))
 	r := bufio.NewReader(c)
 	status, err := r.ReadString('\n')
 	if err != nil || !strings.Contains(status, " 101 ") {

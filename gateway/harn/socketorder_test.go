@@ -19,6 +19,7 @@ import (
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/internal/share"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -91,7 +92,7 @@ func compareSeen(t *testing.T, who string, got, want []seen) {
 
 // happen makes events from several sides at once and returns the id of the last.
 func (n *node) happen(t *testing.T, session string, events int, seed uint64) string {
-	caller, err := n.Authenticate(context.Background(), rootKey)
+	caller, err := n.Authenticate(context.Background(), enginetest.RootKey)
 	if err != nil {
 		t.Error(err)
 		return "0"
@@ -130,7 +131,7 @@ func (n *node) happen(t *testing.T, session string, events int, seed uint64) str
 		t.Error(err)
 		return "0"
 	}
-	at, err := n.store.Last(context.Background(), caller.Tenant, storage.Scope{Object: abi.ObjectSession, ID: session})
+	at, err := n.Store.Last(context.Background(), caller.Tenant, storage.Scope{Object: abi.ObjectSession, ID: session})
 	if err != nil {
 		t.Error(doc.ID, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
 )
@@ -58,7 +59,7 @@ func (m mediated) refused(request string) *provider.Refusal {
 func TestSocketTools(t *testing.T) {
 	n := newNode(t)
 	session, other := n.session(t), n.session(t)
-	caller, err := n.Authenticate(t.Context(), rootKey)
+	caller, err := n.Authenticate(t.Context(), enginetest.RootKey)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
-	"github.com/wharf-dev/wharf/storage/pebble"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 )
 
 // frame is one server-sent event, or a heartbeat when it has a comment only.
@@ -149,7 +149,7 @@ func TestStreamFraming(t *testing.T) {
 	task := n.finished(t, n.session(t))
 	for _, version := range []string{"HTTP/1.1", "HTTP/1.0"} {
 		c := n.dial(t)
-		_, err := io.WriteString(c, "GET /v1/tasks/"+task+"/stream "+version+"\r\nHost: x\r\nAuthorization: Bearer "+rootKey+"\r\n"+
+		_, err := io.WriteString(c, "GET /v1/tasks/"+task+"/stream "+version+"\r\nHost: x\r\nAuthorization: Bearer "+enginetest.RootKey+"\r\n"+
 			abi.VersionHeader+": "+abi.ProtocolVersion+"\r\n\r\n")
 		if err != nil {
 			t.Fatal(err)
@@ -320,7 +320,7 @@ func TestStreamOfExpiredCursor(t *testing.T) {
 	n.finished(t, session)
 	at := "/v1/sessions/" + session + "/events"
 	old := n.do(t, "GET", at, nil).ids()
-	removed, err := n.store.(*pebble.Store).Retain(t.Context(), time.Now().Add(time.Hour))
+	removed, err := n.Store.Retain(t.Context(), time.Now().Add(time.Hour))
 	if err != nil || removed == 0 {
 		t.Fatalf("%d removed, %v", removed, err)
 	}
@@ -415,7 +415,7 @@ func TestSlowReader(t *testing.T) {
 	if err := slow.(*net.TCPConn).SetReadBuffer(4096); err != nil {
 		t.Fatal(err)
 	}
-	_, err := io.WriteString(slow, "GET /v1/sessions/"+session+"/events/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+rootKey+"\r\n"+
+	_, err := io.WriteString(slow, "GET /v1/sessions/"+session+"/events/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+enginetest.RootKey+"\r\n"+
 		abi.VersionHeader+": "+abi.ProtocolVersion+"\r\n\r\n")
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/inhand"
 	"github.com/wharf-dev/wharf/runtime/turns"
 )
@@ -130,8 +131,8 @@ func TestWhoIsRefusedGetsTheAnswer(t *testing.T) {
 	n := newNode(t)
 	for name, head := range map[string]string{
 		"nobody":    "POST /v1/sessions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n",
-		"no route":  "POST /v1/nothing HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + rootKey + "\r\n",
-		"too large": "POST /v1/sessions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + rootKey + "\r\nHarn-Agents-Protocol-Version: agents-protocol-2026-04-25\r\nContent-Type: application/json\r\n",
+		"no route":  "POST /v1/nothing HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + enginetest.RootKey + "\r\n",
+		"too large": "POST /v1/sessions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + enginetest.RootKey + "\r\nHarn-Agents-Protocol-Version: agents-protocol-2026-04-25\r\nContent-Type: application/json\r\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := n.dial(t)

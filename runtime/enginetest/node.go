@@ -72,7 +72,8 @@ func BootOn(t testing.TB, store *pebble.Store, g Guests, configure ...Configure)
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts := engine.Parts{Keys: keys, Store: store, Modules: g, Personas: g.Personas(), Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))}
+	parts := engine.Parts{Store: store, Modules: g, Personas: g.Personas(), Keys: keys, Backup: store.Checkpoint,
+		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))}
 	for _, f := range configure {
 		f(&config, &parts)
 	}
