@@ -120,7 +120,7 @@ func TestAQuotaIsNotHeldForASession(t *testing.T) {
 	defer release()
 	locked, unlock, unlocked := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	go func() { // as a change of it does
-		_ = s.Change(func(*abi.Session, uint64) error {
+		_ = s.Change(context.Background(), func(*abi.Session, uint64) error {
 			close(locked)
 			<-unlock
 			return errors.New("changed nothing")

@@ -23,6 +23,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/lockrank"
+	"github.com/wharf-dev/wharf/storage"
 )
 
 // The bounds on Workspaces' files.
@@ -344,14 +345,8 @@ func (k *Keeper) takeRoom(root *os.Root, workspace ledger.Key, more int64) error
 
 // tellFile records a change of a file. The caller holds the Workspace's lock.
 func (k *Keeper) tellFile(ctx context.Context, c *desk.Caller, kind abi.EventKind, workspace string, f *abi.File) error {
-	seq, known, err := k.parts.Store.Sequence(ctx, c.Tenant, abi.ResourcePointer{Object: abi.ObjectWorkspace, ID: workspace})
-	if err != nil {
-		return k.parts.Ledger.Failed("reading the workspace", err)
-	}
-	if known {
-		seq++
-	}
-	_, err = k.parts.Desk.Commit(c, "", workspace, nil, 0, ledger.Record{Kind: kind, Object: abi.ObjectWorkspace, ID: workspace, Sequence: seq, Payload: f})
+	_, err := k.parts.Desk.CommitNext(ctx, storage.Frame{Tenant: c.Tenant, WorkspaceID: workspace, Actor: c.Actor}, nil, 0,
+		ledger.Record{Kind: kind, Object: abi.ObjectWorkspace, ID: workspace, Payload: f})
 	return err
 }
 

@@ -250,11 +250,18 @@ func (i *Intake) UpdateConnector(ctx context.Context, c *desk.Caller, r *desk.Re
 	return i.showConnector(c, doc, err)
 }
 
-// changeConnector changes a Connector in memory and in the log. change gets a copy.
+// changeConnector changes a Connector in memory and in the log. change gets a copy, and does
+// nothing but change it.
 func (i *Intake) changeConnector(ctx context.Context, c *desk.Caller, s *inlet, idem *storage.Idempotency, status int,
 	change func(*abi.Connector) (abi.EventKind, error)) (desk.Doc, error) {
-	unlock := i.parts.Ledger.Lock(s.key.Tenant, s.key.ID)
-	defer unlock()
+	return ledger.Change(i.parts.Ledger, s.key.Tenant, s.key.ID, func() (desk.Doc, error) {
+		doc, err := i.tryChange(c, s, idem, status, change)
+		return doc, i.reloaded(ctx, s, err)
+	})
+}
+
+// tryChange changes a Connector as it is in memory.
+func (i *Intake) tryChange(c *desk.Caller, s *inlet, idem *storage.Idempotency, status int, change func(*abi.Connector) (abi.EventKind, error)) (desk.Doc, error) {
 	if i.inlets.get(s.key) != s {
 		return desk.Doc{}, abi.NotFound(abi.ObjectConnector, s.key.ID)
 	}
@@ -275,6 +282,34 @@ func (i *Intake) changeConnector(ctx context.Context, c *desk.Caller, s *inlet, 
 	i.normalizeSoon(s)
 	i.pollSoon(s)
 	return doc, nil
+}
+
+// reloaded returns the error of a change. When that is that somebody else has changed the
+// Connector in the log, the Connector is read again first.
+func (i *Intake) reloaded(ctx context.Context, s *inlet, err error) error {
+	if !ledger.Overtaken(err) {
+		return err
+	}
+	res, failed := i.parts.Ledger.Find(ctx, s.key.Tenant, abi.ObjectConnector, s.key.ID)
+	if failed != nil {
+		return failed
+	}
+	about, failed := readConnector(&res)
+	if failed != nil {
+		return failed
+	}
+	seq, _, failed := i.parts.Store.Sequence(ctx, s.key.Tenant, abi.ResourcePointer{Object: abi.ObjectConnector, ID: s.key.ID})
+	if failed != nil {
+		return i.parts.Ledger.Failed("reading the connector's events", failed)
+	}
+	s.order.Lock()
+	defer s.order.Unlock()
+	if !about.DeletedAt.IsZero() {
+		return cmp.Or[error](i.deleted(s, about), abi.NotFound(abi.ObjectConnector, s.key.ID))
+	}
+	s.about.Store(about)
+	s.seq = seq + 1
+	return err
 }
 
 // handChange hands over the event of a change. Its sequence is taken and handed over
@@ -368,13 +403,14 @@ func (i *Intake) DeleteConnector(ctx context.Context, c *desk.Caller, r *desk.Re
 		return err
 	}
 	_, err = i.parts.Desk.Once(ctx, c, r, about.WorkspaceID, func(idem *storage.Idempotency) (desk.Doc, error) {
-		unlock := i.parts.Ledger.Lock(c.Tenant, id)
-		defer unlock()
-		s := i.inlets.get(ledger.Key{Tenant: c.Tenant, ID: id})
-		if s == nil {
-			return desk.Doc{}, abi.NotFound(abi.ObjectConnector, id)
-		}
-		return i.dropConnector(c, s, idem)
+		return ledger.Change(i.parts.Ledger, c.Tenant, id, func() (desk.Doc, error) {
+			s := i.inlets.get(ledger.Key{Tenant: c.Tenant, ID: id})
+			if s == nil {
+				return desk.Doc{}, abi.NotFound(abi.ObjectConnector, id)
+			}
+			doc, err := i.dropConnector(c, s, idem)
+			return doc, i.reloaded(ctx, s, err)
+		})
 	})
 	return err
 }
@@ -399,15 +435,20 @@ func (i *Intake) dropConnector(c *desk.Caller, s *inlet, idem *storage.Idempoten
 	if err != nil {
 		return desk.Doc{}, err
 	}
+	return doc, i.deleted(s, &next)
+}
+
+// deleted takes a Connector that is deleted out of memory. The caller holds s.order.
+func (i *Intake) deleted(s *inlet, about *abi.Connector) error {
 	i.inlets.remove(s)
-	s.about.Store(&next)
+	s.about.Store(about)
 	i.pollSoon(s)
 	i.dropPending(s)
-	if _, err := s.step(backlog.Input{Kind: backlog.Delete}); err != nil {
-		return desk.Doc{}, err
+	_, err := s.step(backlog.Input{Kind: backlog.Delete})
+	if err == nil {
+		i.forget(s)
 	}
-	i.forget(s)
-	return doc, nil
+	return err
 }
 
 // inlet returns a Connector that the caller may see.

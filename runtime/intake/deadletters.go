@@ -108,13 +108,13 @@ func (i *Intake) RedriveDeadLetter(ctx context.Context, c *desk.Caller, r *desk.
 		return desk.Doc{}, err
 	}
 	return i.parts.Desk.Once(ctx, c, r, l.WorkspaceID, func(idem *storage.Idempotency) (desk.Doc, error) {
-		unlock := i.parts.Ledger.Lock(c.Tenant, id)
-		defer unlock()
-		doc, err := i.redrive(ctx, c, s, idem, id)
-		if err == nil {
-			i.reread(s, 1)
-		}
-		return doc, err
+		return ledger.Change(i.parts.Ledger, c.Tenant, id, func() (desk.Doc, error) {
+			doc, err := i.redrive(ctx, c, s, idem, id)
+			if err == nil {
+				i.reread(s, 1)
+			}
+			return doc, err
+		})
 	})
 }
 

@@ -310,10 +310,17 @@ func (i *Intake) repeated(s *inlet, deliveryID string, now time.Time) {
 	about := s.about.Load()
 	payload := jsonw.String(append(make([]byte, 0, 128), `{"delivery_id":`...), deliveryID)
 	payload = strconv.AppendUint(append(payload, `,"deduped":`...), n, 10)
-	i.parts.Ledger.Append(deliveryFrame(s, about, now, storage.Record{
+	i.tellCounts(s, about, now, append(payload, '}'))
+}
+
+// tellCounts writes down what a Connector has counted. The caller holds s.order.
+func (i *Intake) tellCounts(s *inlet, about *abi.Connector, now time.Time, payload []byte) {
+	b := deliveryFrame(s, about, now, storage.Record{
 		Kind: abi.EventConnectorDeliveryDeduped, Resource: abi.ResourcePointer{Object: abi.ObjectConnector, ID: about.ID}, Sequence: s.seq,
-		Hint: true, Payload: append(payload, '}'), Intake: storage.IntakeOp{Kind: storage.IntakeTally, Connector: about.ID, Tally: s.tally.text()},
-	}))
+		Hint: true, Payload: payload, Intake: storage.IntakeOp{Kind: storage.IntakeTally, Connector: about.ID, Tally: s.tally.text()},
+	})
+	b.Expect = ledger.Expected(ledger.Record{Object: abi.ObjectConnector, ID: about.ID, Sequence: s.seq})
+	i.parts.Ledger.Append(b)
 	s.seq++
 }
 

@@ -154,10 +154,6 @@ func (i *Intake) rest(s *inlet) {
 		s.timer.Stop()
 	}
 	if about := s.about.Load(); !s.gone() && s.tally.deduped.Load() > 0 {
-		i.parts.Ledger.Append(deliveryFrame(s, about, i.parts.Now(), storage.Record{
-			Kind: abi.EventConnectorDeliveryDeduped, Resource: abi.ResourcePointer{Object: abi.ObjectConnector, ID: about.ID}, Sequence: s.seq,
-			Hint: true, Intake: storage.IntakeOp{Kind: storage.IntakeTally, Connector: about.ID, Tally: s.tally.text()},
-		}))
-		s.seq++
+		i.tellCounts(s, about, i.parts.Now(), nil)
 	}
 }

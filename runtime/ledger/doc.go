@@ -14,11 +14,15 @@
 //     answer. The claim saves the others the work, and waits for the first one's answer. The
 //     store itself makes sure that no key is written twice ([storage.ExpectNoAnswer]), even
 //     when another writer does not share the claims.
-//   - A writer that reads a resource and then changes it holds the resource's lock
-//     ([Ledger.Lock]) until the change is durable, and states the sequence after the one that
-//     it has read.
+//   - A writer that reads a resource and then changes it does so with [Change], which holds the
+//     resource's lock until the change is durable, and states the sequence after the one that
+//     it has read. What is handed over with [Ledger.HandOver] takes effect only if that is the
+//     next ([Expected]), so that no change is lost, even when another writer does not share the
+//     locks: then the resource is read again, and the change made anew. A writer that does
+//     something else besides holds [Ledger.Lock], and fails instead ([OvertakenError]).
 //   - A resource that many write events of at once takes its sequences from
-//     [Ledger.AppendNext], which waits for nobody else's disk.
+//     [Ledger.AppendNext], which waits for nobody else's disk. A writer that changes such a
+//     resource says which event it has read ([Record.Read]): the sequence does not tell.
 //   - The batches of a Session that leave it as it is are handed over with [Session.While];
 //     those that change it with [Session.Change], and nothing else is handed over meanwhile.
 //

@@ -19,6 +19,9 @@ func (l *Ledger) Failed(doing string, err error) error {
 		return nil
 	case Lost(err) != nil:
 		return fmt.Errorf("%s: %w", doing, Lost(err))
+	case Overtaken(err):
+		conflict, _ := errors.AsType[*storage.ConflictError](err)
+		return fmt.Errorf("%s: %w", doing, &OvertakenError{conflict})
 	case errors.As(err, &own):
 		return own
 	case errors.Is(err, storage.ErrFailed), errors.Is(err, storage.ErrClosed):

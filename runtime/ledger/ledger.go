@@ -49,14 +49,17 @@ func New(c Config) *Ledger {
 func (l *Ledger) Append(b *storage.Batch) storage.Commit { return l.store.Append(b) }
 
 // HandOver hands over the records of one frame; f lacks its time and the records. If idem is
-// not nil, the answer to the write is the state of the first record, with that status.
+// not nil, the answer to the write is the state of the first record, with that status. The
+// batch takes effect only if all that is [Expected] of the records holds.
 func (l *Ledger) HandOver(f storage.Frame, idem *storage.Idempotency, status int, records ...Record) (state []byte, commit storage.Commit, err error) {
 	encoded, err := Encode(records...)
 	if err != nil {
 		return nil, nil, err
 	}
 	f.Time, f.Records = l.now(), encoded
-	return encoded[0].State, l.Append(Batch(f, idem, status, 0)), nil
+	b := Batch(f, idem, status, 0)
+	b.Expect = append(b.Expect, Expected(records...)...)
+	return encoded[0].State, l.Append(b), nil
 }
 
 // Commit is HandOver that waits for the disk. The position is that of the first record.

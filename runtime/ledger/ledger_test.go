@@ -25,7 +25,7 @@ const tenant storage.Tenant = 7
 // start is today: the store forgets keys whose day is over by its own clock.
 var start = time.Now()
 
-func newLedger(t *testing.T) *Ledger {
+func newLedger(t testing.TB) *Ledger {
 	t.Helper()
 	store, err := crashtest.NewDisk().Open()
 	if err != nil {
@@ -218,7 +218,7 @@ func TestChangesOfASessionAreInOrder(t *testing.T) {
 	changing, change := make(chan bool), make(chan bool)
 	var all sync.WaitGroup
 	all.Go(func() {
-		err := s.Change(func(next *abi.Session, sequence uint64) error {
+		err := s.Change(t.Context(), func(next *abi.Session, sequence uint64) error {
 			close(changing)
 			<-change
 			next.State = abi.SessionClosed
@@ -266,7 +266,7 @@ func TestAFailedChange(t *testing.T) {
 	s, release := newSession(t, l, "sess_01JZZZZZZZZZZZZZZZZZZZZZZZ")
 	defer release()
 	for range 2 {
-		_ = s.Change(func(next *abi.Session, sequence uint64) error {
+		_ = s.Change(t.Context(), func(next *abi.Session, sequence uint64) error {
 			if next.State != abi.SessionActive || sequence != 1 {
 				t.Errorf("%s, %d", next.State, sequence)
 			}

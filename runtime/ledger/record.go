@@ -24,6 +24,9 @@ type Record struct {
 	Text       []byte // the payload when it is encoded already
 	Transcript storage.TranscriptOp
 	Intake     storage.IntakeOp
+	// Read is the event that stated the resource as its writer has read it: the batch takes
+	// effect only if nothing has stated it since. 0 expects nothing.
+	Read storage.Position
 }
 
 // Encode encodes what a record states and tells, so that it can be handed over.

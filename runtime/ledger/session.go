@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"container/list"
 	"context"
 
@@ -17,6 +18,8 @@ import (
 // the log can tell otherwise. Under either lock a writer waits for nothing but the disk: the
 // store knows whether a batch is durable, and needs no other writer for that.
 type Session struct {
+	ledger   *Ledger
+	key      Key
 	mu       lockrank.RWMutex[lockrank.Session]
 	loaded   bool
 	state    abi.Session // guarded by mu
@@ -71,20 +74,30 @@ func (s *Session) Append(l *Ledger, b *storage.Batch, check func(*abi.Session) e
 
 // Change changes the Session itself. Nothing is handed over for it meanwhile. write gets
 // a copy of the Session to change, and the sequence of its next event; it commits that,
-// and returns nil when it is durable: then the copy is the Session.
-func (s *Session) Change(write func(next *abi.Session, sequence uint64) error) error {
+// and returns nil when it is durable: then the copy is the Session. Where another writer on the
+// same store has changed the Session since it was read, write has left nothing, and is called
+// again with what it is now.
+func (s *Session) Change(ctx context.Context, write func(next *abi.Session, sequence uint64) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	next := s.state
-	if err := write(&next, s.sequence+1); err != nil {
-		return err
+	for try := 1; ; try++ {
+		next := s.state
+		err := write(&next, s.sequence+1)
+		if err == nil {
+			s.state, s.sequence = next, s.sequence+1
+			return nil
+		}
+		if !overtakenIn(err, abi.ResourcePointer{Object: abi.ObjectSession, ID: s.key.ID}) {
+			return err
+		}
+		if failed := s.read(ctx); failed != nil || try == maxTries {
+			return cmp.Or(failed, err)
+		}
 	}
-	s.state, s.sequence = next, s.sequence+1
-	return nil
 }
 
 // load reads the Session once.
-func (s *Session) load(ctx context.Context, l *Ledger, key Key) error {
+func (s *Session) load(ctx context.Context) error {
 	s.mu.RLock()
 	loaded := s.loaded
 	s.mu.RUnlock()
@@ -96,21 +109,27 @@ func (s *Session) load(ctx context.Context, l *Ledger, key Key) error {
 	if s.loaded {
 		return nil
 	}
-	res, err := l.Find(ctx, key.Tenant, abi.ObjectSession, key.ID)
+	return s.read(ctx)
+}
+
+// read takes over what the log has of the Session. The caller holds mu.
+func (s *Session) read(ctx context.Context) error {
+	res, err := s.ledger.Find(ctx, s.key.Tenant, abi.ObjectSession, s.key.ID)
 	if err != nil {
 		return err
 	}
-	if err := Decode(res.State, &s.state); err != nil {
+	var state abi.Session
+	if err := Decode(res.State, &state); err != nil {
 		return err
 	}
-	s.sequence, s.loaded = res.Sequence, true
+	s.state, s.sequence, s.loaded = state, res.Sequence, true
 	return nil
 }
 
 // Open returns a Session in memory, to be released when what was written to it is durable.
 func (l *Ledger) Open(ctx context.Context, session Key) (s *Session, release func(), err error) {
 	s, release = l.Hold(session)
-	if err := s.load(ctx, l, session); err != nil {
+	if err := s.load(ctx); err != nil {
 		release()
 		return nil, nil, err
 	}
@@ -120,13 +139,13 @@ func (l *Ledger) Open(ctx context.Context, session Key) (s *Session, release fun
 // Hold is [Ledger.Open] for writes to a Session whatever its state: it may never have been
 // read, and then says nothing of itself.
 func (l *Ledger) Hold(session Key) (s *Session, release func()) {
-	s = l.sessions.acquire(session)
+	s = l.sessions.acquire(l, session)
 	return s, func() { l.sessions.release(session, s) }
 }
 
 // CheckSession reads a Session from the log and says what is wrong with it.
 func (l *Ledger) CheckSession(ctx context.Context, session Key) error {
-	return new(Session).load(ctx, l, session)
+	return (&Session{ledger: l, key: session}).load(ctx)
 }
 
 // sessionTable keeps the Sessions that are being written to, and some of those
@@ -141,7 +160,7 @@ type sessionTable struct {
 
 // acquire returns the entry of a Session, which may not be loaded yet. It must be
 // released when what was changed of the Session under it is durable.
-func (t *sessionTable) acquire(key Key) *Session {
+func (t *sessionTable) acquire(l *Ledger, key Key) *Session {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.byID == nil {
@@ -149,7 +168,7 @@ func (t *sessionTable) acquire(key Key) *Session {
 	}
 	s := t.byID[key]
 	if s == nil {
-		s = &Session{}
+		s = &Session{ledger: l, key: key}
 		t.byID[key] = s
 	}
 	if s.idle != nil {

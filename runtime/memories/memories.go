@@ -298,16 +298,16 @@ func (k *Keeper) RedactMemory(ctx context.Context, c *desk.Caller, r *desk.Retry
 		}
 	}
 	_, err = k.parts.Desk.Once(ctx, c, r, m.WorkspaceID, func(idem *storage.Idempotency) (desk.Doc, error) {
-		unlock := k.parts.Ledger.Lock(c.Tenant, id)
-		defer unlock()
-		m, res, err := desk.Find[abi.Memory](ctx, k.parts.Desk, c, abi.ObjectMemory, id)
-		if err != nil || !m.RedactedAt.IsZero() {
-			return desk.Doc{}, err
-		}
-		m.Content, m.RedactedAt = jsontext.Value("null"), abi.At(k.parts.Now())
-		m.UpdatedAt = m.RedactedAt
-		return k.parts.Desk.Commit(c, m.SessionID, m.WorkspaceID, idem, desk.StatusNoContent,
-			ledger.Record{Kind: abi.EventMemoryRedacted, Object: abi.ObjectMemory, ID: id, Sequence: res.Sequence + 1, State: &m})
+		return ledger.Change(k.parts.Ledger, c.Tenant, id, func() (desk.Doc, error) {
+			m, res, err := desk.Find[abi.Memory](ctx, k.parts.Desk, c, abi.ObjectMemory, id)
+			if err != nil || !m.RedactedAt.IsZero() {
+				return desk.Doc{}, err
+			}
+			m.Content, m.RedactedAt = jsontext.Value("null"), abi.At(k.parts.Now())
+			m.UpdatedAt = m.RedactedAt
+			return k.parts.Desk.Commit(c, m.SessionID, m.WorkspaceID, idem, desk.StatusNoContent,
+				ledger.Record{Kind: abi.EventMemoryRedacted, Object: abi.ObjectMemory, ID: id, Sequence: res.Sequence + 1, State: &m})
+		})
 	})
 	return err
 }

@@ -43,22 +43,22 @@ func (k *Keeper) UpdatePersona(ctx context.Context, c *desk.Caller, r *desk.Retr
 		return desk.Doc{}, err
 	}
 	return k.parts.Desk.Once(ctx, c, r, "", func(idem *storage.Idempotency) (desk.Doc, error) {
-		unlock := k.parts.Ledger.Lock(c.Tenant, id)
-		defer unlock()
-		p, res, err := desk.Find[abi.Persona](ctx, k.parts.Desk, c, abi.ObjectPersona, id)
-		if err != nil {
-			return desk.Doc{}, err
-		}
-		next, err := k.changedPersona(ctx, c, p, res.Position, &req)
-		if err != nil {
-			return desk.Doc{}, err
-		}
-		doc, err := k.parts.Desk.Commit(c, "", "", idem, desk.StatusOK, ledger.Record{Kind: abi.EventPersonaUpdated, Object: abi.ObjectPersona, ID: id,
-			Sequence: res.Sequence + 1, State: next, Payload: abi.PersonaVersion{Version: next.Version, Previous: res.Position.String()}})
-		if err == nil {
-			k.cache.set(ledger.Key{Tenant: c.Tenant, ID: id}, &Persona{Persona: *next, Text: doc.JSON})
-		}
-		return doc, err
+		return ledger.Change(k.parts.Ledger, c.Tenant, id, func() (desk.Doc, error) {
+			p, res, err := desk.Find[abi.Persona](ctx, k.parts.Desk, c, abi.ObjectPersona, id)
+			if err != nil {
+				return desk.Doc{}, err
+			}
+			next, err := k.changedPersona(ctx, c, p, res.Position, &req)
+			if err != nil {
+				return desk.Doc{}, err
+			}
+			doc, err := k.parts.Desk.Commit(c, "", "", idem, desk.StatusOK, ledger.Record{Kind: abi.EventPersonaUpdated, Object: abi.ObjectPersona, ID: id,
+				Sequence: res.Sequence + 1, State: next, Payload: abi.PersonaVersion{Version: next.Version, Previous: res.Position.String()}})
+			if err == nil {
+				k.cache.set(ledger.Key{Tenant: c.Tenant, ID: id}, &Persona{Persona: *next, Text: doc.JSON})
+			}
+			return doc, err
+		})
 	})
 }
 

@@ -132,18 +132,18 @@ func (k *Keeper) UpdateSkill(ctx context.Context, c *desk.Caller, r *desk.Retry,
 		return desk.Doc{}, err
 	}
 	return k.parts.Desk.Once(ctx, c, r, "", func(idem *storage.Idempotency) (desk.Doc, error) {
-		unlock := k.parts.Ledger.Lock(c.Tenant, id)
-		defer unlock()
-		s, res, err := desk.Find[abi.Skill](ctx, k.parts.Desk, c, abi.ObjectSkill, id)
-		if err != nil {
-			return desk.Doc{}, err
-		}
-		if s.Source == abi.SourceNode {
-			return desk.Doc{}, abi.Errorf(abi.CodePermissionDenied, "skill %s comes with the node and cannot be changed", id)
-		}
-		changeSkill(&s, &req)
-		s.UpdatedAt = abi.At(k.parts.Now())
-		return k.parts.Desk.Commit(c, "", "", idem, desk.StatusOK, skillRecord(abi.EventSkillUpdated, &s, res.Sequence+1))
+		return ledger.Change(k.parts.Ledger, c.Tenant, id, func() (desk.Doc, error) {
+			s, res, err := desk.Find[abi.Skill](ctx, k.parts.Desk, c, abi.ObjectSkill, id)
+			if err != nil {
+				return desk.Doc{}, err
+			}
+			if s.Source == abi.SourceNode {
+				return desk.Doc{}, abi.Errorf(abi.CodePermissionDenied, "skill %s comes with the node and cannot be changed", id)
+			}
+			changeSkill(&s, &req)
+			s.UpdatedAt = abi.At(k.parts.Now())
+			return k.parts.Desk.Commit(c, "", "", idem, desk.StatusOK, skillRecord(abi.EventSkillUpdated, &s, res.Sequence+1))
+		})
 	})
 }
 

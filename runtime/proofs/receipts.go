@@ -46,14 +46,14 @@ func (k *Keeper) VerifyReceipt(ctx context.Context, c *desk.Caller, r *desk.Retr
 		kind = abi.EventReceiptVerificationFailed
 	}
 	doc, err := k.parts.Desk.Once(ctx, c, r, stored.WorkspaceID, func(idem *storage.Idempotency) (desk.Doc, error) {
-		unlock := k.parts.Ledger.Lock(c.Tenant, id)
-		defer unlock()
-		seq, _, err := k.parts.Store.Sequence(ctx, c.Tenant, abi.ResourcePointer{Object: abi.ObjectReceipt, ID: id})
-		if err != nil {
-			return desk.Doc{}, k.parts.Ledger.Failed("reading the receipt's events", err)
-		}
-		return k.parts.Desk.Commit(c, stored.SessionID, stored.WorkspaceID, idem, desk.StatusOK, ledger.Record{
-			Kind: kind, Object: abi.ObjectReceipt, ID: id, Sequence: seq + 1, State: jsontext.Value(res.State), Payload: &v,
+		return ledger.Change(k.parts.Ledger, c.Tenant, id, func() (desk.Doc, error) {
+			seq, _, err := k.parts.Store.Sequence(ctx, c.Tenant, abi.ResourcePointer{Object: abi.ObjectReceipt, ID: id})
+			if err != nil {
+				return desk.Doc{}, k.parts.Ledger.Failed("reading the receipt's events", err)
+			}
+			return k.parts.Desk.Commit(c, stored.SessionID, stored.WorkspaceID, idem, desk.StatusOK, ledger.Record{
+				Kind: kind, Object: abi.ObjectReceipt, ID: id, Sequence: seq + 1, State: jsontext.Value(res.State), Payload: &v,
+			})
 		})
 	})
 	if err == nil && doc.Status != 0 { // a retry: what was found at first

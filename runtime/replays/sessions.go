@@ -39,16 +39,16 @@ func (k *Keeper) ReplaySession(ctx context.Context, c *desk.Caller, r *desk.Retr
 			break
 		}
 	}
-	return list, k.tellSessionReplayed(c, s, list)
+	return list, k.tellSessionReplayed(ctx, c, s, list)
 }
 
 // tellSessionReplayed tells a Session's watchers of its replay.
-func (k *Keeper) tellSessionReplayed(c *desk.Caller, s *ledger.Session, list desk.DocList) error {
+func (k *Keeper) tellSessionReplayed(ctx context.Context, c *desk.Caller, s *ledger.Session, list desk.DocList) error {
 	ids := make([]string, len(list.Docs))
 	for i, doc := range list.Docs {
 		ids[i] = doc.ID
 	}
-	return s.Change(func(same *abi.Session, sequence uint64) error {
+	return s.Change(ctx, func(same *abi.Session, sequence uint64) error {
 		_, err := k.parts.Desk.Commit(c, same.ID, same.WorkspaceID, nil, 0, ledger.Record{
 			Kind: abi.EventSessionReplayed, Object: abi.ObjectSession, ID: same.ID, Sequence: sequence, State: same,
 			Payload: abi.SessionReplayed{TaskIDs: ids},

@@ -128,7 +128,7 @@ func (k *Keeper) judge(ctx context.Context, u *User, s *vaultSecret, name string
 		s.secret = outsideSecret(v, name)
 		return nil, nil
 	}
-	stored, err := k.storedSecret(ctx, u.Tenant, secretID(v.ID, name))
+	stored, _, err := k.storedSecret(ctx, u.Tenant, secretID(v.ID, name))
 	if ledger.IsNotFound(err) || err == nil && !stored.RemovedAt.IsZero() {
 		return noSecret(v.ID, name), nil
 	}
@@ -142,7 +142,7 @@ func (k *Keeper) openSecret(ctx context.Context, u *User, s *vaultSecret) ([]byt
 	value, err := k.readSecret(ctx, u.Tenant, s)
 	if errors.Is(err, vault.ErrAbsent) && s.vault.Provider == abi.VaultLocal {
 		// It may have been given another version since it was looked up.
-		current, again := k.storedSecret(ctx, u.Tenant, s.secret.ID)
+		current, _, again := k.storedSecret(ctx, u.Tenant, s.secret.ID)
 		if again == nil && current.Version != s.secret.Version {
 			s.secret = current
 			value, err = k.readSecret(ctx, u.Tenant, s)

@@ -212,17 +212,17 @@ func (k *Keeper) UpdateVault(ctx context.Context, c *desk.Caller, r *desk.Retry,
 		}
 	}
 	return k.parts.Desk.Once(ctx, c, r, vaultWorkspace(v.WorkspaceID), func(idem *storage.Idempotency) (desk.Doc, error) {
-		unlock := k.parts.Ledger.Lock(c.Tenant, id)
-		defer unlock()
-		v, _, err := desk.Find[abi.Vault](ctx, k.parts.Desk, c, abi.ObjectVault, id)
-		if err != nil {
-			return desk.Doc{}, err
-		}
-		amendVault(&v, req)
-		v.UpdatedAt = abi.At(k.parts.Now())
-		defer k.trusted.change()
-		return k.parts.Desk.CommitNext(ctx, storage.Frame{Tenant: c.Tenant, WorkspaceID: vaultWorkspace(v.WorkspaceID), Actor: c.Actor}, idem, desk.StatusOK,
-			ledger.Record{Kind: abi.EventVaultUpdated, Object: abi.ObjectVault, ID: id, State: &v})
+		return ledger.Change(k.parts.Ledger, c.Tenant, id, func() (desk.Doc, error) {
+			v, res, err := desk.Find[abi.Vault](ctx, k.parts.Desk, c, abi.ObjectVault, id)
+			if err != nil {
+				return desk.Doc{}, err
+			}
+			amendVault(&v, req)
+			v.UpdatedAt = abi.At(k.parts.Now())
+			defer k.trusted.change()
+			return k.parts.Desk.CommitNext(ctx, storage.Frame{Tenant: c.Tenant, WorkspaceID: vaultWorkspace(v.WorkspaceID), Actor: c.Actor}, idem, desk.StatusOK,
+				ledger.Record{Kind: abi.EventVaultUpdated, Object: abi.ObjectVault, ID: id, State: &v, Read: res.Position})
+		})
 	})
 }
 
@@ -324,7 +324,7 @@ func (k *Keeper) blind(ctx context.Context, r *desk.Retry) (*desk.Retry, error) 
 // storeSecret is called under the secret's lock.
 func (k *Keeper) storeSecret(ctx context.Context, c *desk.Caller, idem *storage.Idempotency, v *abi.Vault, name string, req abi.StoreSecretRequest) (desk.Doc, error) {
 	id := secretID(v.ID, name)
-	s, err := k.storedSecret(ctx, c.Tenant, id)
+	s, read, err := k.storedSecret(ctx, c.Tenant, id)
 	created := ledger.IsNotFound(err)
 	switch {
 	case created:
@@ -343,7 +343,7 @@ func (k *Keeper) storeSecret(ctx context.Context, c *desk.Caller, idem *storage.
 	s.Hosts, s.RemovedAt, s.UpdatedAt = req.Hosts, time.Time{}, abi.At(k.parts.Now())
 	defer k.trusted.change()
 	doc, err := k.parts.Desk.CommitNext(ctx, storage.Frame{Tenant: c.Tenant, WorkspaceID: s.WorkspaceID, Actor: c.Actor}, idem, desk.StatusOK,
-		ledger.Record{Kind: abi.EventSecretStored, Object: abi.ObjectVaultSecret, ID: id, Created: created, State: s})
+		ledger.Record{Kind: abi.EventSecretStored, Object: abi.ObjectVaultSecret, ID: id, Created: created, State: s, Read: read})
 	if err != nil {
 		return desk.Doc{}, err
 	}
@@ -353,14 +353,14 @@ func (k *Keeper) storeSecret(ctx context.Context, c *desk.Caller, idem *storage.
 	return doc, nil
 }
 
-// storedSecret returns a secret as the log has it.
-func (k *Keeper) storedSecret(ctx context.Context, t storage.Tenant, id string) (*abi.VaultSecret, error) {
+// storedSecret returns a secret as the log has it, and the event that states it.
+func (k *Keeper) storedSecret(ctx context.Context, t storage.Tenant, id string) (s *abi.VaultSecret, stated storage.Position, err error) {
 	res, err := k.parts.Ledger.Find(ctx, t, abi.ObjectVaultSecret, id)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	s := &abi.VaultSecret{}
-	return s, ledger.Decode(res.State, s)
+	s = &abi.VaultSecret{}
+	return s, res.Position, ledger.Decode(res.State, s)
 }
 
 // RemoveSecret takes a secret out of a Vault and destroys its value.
@@ -373,7 +373,7 @@ func (k *Keeper) RemoveSecret(ctx context.Context, c *desk.Caller, r *desk.Retry
 	_, err = k.parts.Desk.Once(ctx, c, r, vaultWorkspace(v.WorkspaceID), func(idem *storage.Idempotency) (desk.Doc, error) {
 		unlock := k.parts.Ledger.Lock(c.Tenant, id)
 		defer unlock()
-		s, err := k.storedSecret(ctx, c.Tenant, id)
+		s, read, err := k.storedSecret(ctx, c.Tenant, id)
 		if ledger.IsNotFound(err) || err == nil && !s.RemovedAt.IsZero() {
 			return desk.Doc{}, abi.NotFound(abi.ObjectVaultSecret, name)
 		}
@@ -389,7 +389,7 @@ func (k *Keeper) RemoveSecret(ctx context.Context, c *desk.Caller, r *desk.Retry
 		s.RemovedAt, s.Sealed, s.Hosts = abi.At(k.parts.Now()), "", nil
 		s.UpdatedAt = s.RemovedAt
 		return k.parts.Desk.CommitNext(ctx, storage.Frame{Tenant: c.Tenant, WorkspaceID: s.WorkspaceID, Actor: c.Actor}, idem, desk.StatusNoContent,
-			ledger.Record{Kind: abi.EventSecretRemoved, Object: abi.ObjectVaultSecret, ID: id, State: s})
+			ledger.Record{Kind: abi.EventSecretRemoved, Object: abi.ObjectVaultSecret, ID: id, State: s, Read: read})
 	})
 	return err
 }

@@ -63,17 +63,17 @@ func (k *Keeper) endBranch(ctx context.Context, c *desk.Caller, r *desk.Retry, i
 		return desk.Doc{}, err
 	}
 	return k.parts.Desk.Once(ctx, c, r, b.WorkspaceID, func(idem *storage.Idempotency) (desk.Doc, error) {
-		unlock := k.parts.Ledger.Lock(c.Tenant, id)
-		defer unlock()
-		b, res, err := desk.Find[abi.Branch](ctx, k.parts.Desk, c, abi.ObjectBranch, id)
-		if err == nil {
-			err = branchOpen(&b)
-		}
-		if err != nil {
-			return desk.Doc{}, err
-		}
-		b.UpdatedAt = abi.At(k.parts.Now())
-		return end(&b, idem, ledger.Record{Object: abi.ObjectBranch, ID: id, Sequence: res.Sequence + 1, State: &b})
+		return ledger.Change(k.parts.Ledger, c.Tenant, id, func() (desk.Doc, error) {
+			b, res, err := desk.Find[abi.Branch](ctx, k.parts.Desk, c, abi.ObjectBranch, id)
+			if err == nil {
+				err = branchOpen(&b)
+			}
+			if err != nil {
+				return desk.Doc{}, err
+			}
+			b.UpdatedAt = abi.At(k.parts.Now())
+			return end(&b, idem, ledger.Record{Object: abi.ObjectBranch, ID: id, Sequence: res.Sequence + 1, State: &b})
+		})
 	})
 }
 
@@ -123,7 +123,7 @@ func (k *Keeper) mergeFork(ctx context.Context, c *desk.Caller, fork *forked, b 
 	}
 	defer release()
 	var doc desk.Doc
-	err = parent.Change(func(next *abi.Session, sequence uint64) (err error) {
+	err = parent.Change(ctx, func(next *abi.Session, sequence uint64) (err error) {
 		doc, err = k.mergeInto(ctx, c, fork, b, next, sequence, idem, told, strategy)
 		return err
 	})

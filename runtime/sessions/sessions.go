@@ -138,7 +138,7 @@ func (k *Keeper) changeSession(ctx context.Context, c *desk.Caller, r *desk.Retr
 	}
 	defer release()
 	return k.parts.Desk.Once(ctx, c, r, s.Workspace(), func(idem *storage.Idempotency) (doc desk.Doc, err error) {
-		err = s.Change(func(next *abi.Session, sequence uint64) error {
+		err = s.Change(ctx, func(next *abi.Session, sequence uint64) error {
 			rec, err := change(next)
 			if err != nil {
 				return err
@@ -177,17 +177,35 @@ func (k *Keeper) ForkSession(ctx context.Context, c *desk.Caller, r *desk.Retry,
 		if err != nil {
 			return desk.Doc{}, err
 		}
-		err = parent.Change(func(from *abi.Session, sequence uint64) error {
-			doc, err = k.fork(ctx, c, from, sequence, at, kept, idem, req)
+		var child *abi.Session
+		asItIs := func(now *abi.Session) error {
+			from = *now
+			return nil
+		}
+		err = parent.While(asItIs, func() error {
+			doc, child, err = k.fork(ctx, c, &from, at, kept, idem, req)
 			return err
 		})
-		return doc, err
+		if err != nil {
+			return desk.Doc{}, err
+		}
+		return doc, k.tellForked(ctx, c, parent, child)
 	})
 }
 
-// fork writes the fork and then tells the watchers of the Session that it is from, by an
-// event with that sequence.
-func (k *Keeper) fork(ctx context.Context, c *desk.Caller, from *abi.Session, sequence uint64, at desk.Position, kept *carried, idem *storage.Idempotency, req abi.ForkSessionRequest) (desk.Doc, error) {
+// tellForked tells the watchers of a Session of a fork, which is on disk.
+func (k *Keeper) tellForked(ctx context.Context, c *desk.Caller, parent *ledger.Session, child *abi.Session) error {
+	return parent.Change(ctx, func(from *abi.Session, sequence uint64) error {
+		_, err := k.parts.Desk.Commit(c, from.ID, from.WorkspaceID, nil, 0, ledger.Record{
+			Kind: abi.EventSessionThreadForked, Object: abi.ObjectSession, ID: from.ID, Sequence: sequence, State: from,
+			Payload: abi.ThreadForked{SessionID: child.ID, BranchID: child.BranchID},
+		})
+		return err
+	})
+}
+
+// fork writes the fork of a Session.
+func (k *Keeper) fork(ctx context.Context, c *desk.Caller, from *abi.Session, at desk.Position, kept *carried, idem *storage.Idempotency, req abi.ForkSessionRequest) (desk.Doc, *abi.Session, error) {
 	child := k.newSession(from.WorkspaceID, from.PersonaID)
 	child.ParentSessionID, child.RootSessionID, child.Summary = from.ID, from.RootSessionID, from.Summary
 	child.Metadata, child.VaultIDs, child.MemoryIDs, child.SkillIDs = from.Metadata, from.VaultIDs, from.MemoryIDs, from.SkillIDs
@@ -207,23 +225,16 @@ func (k *Keeper) fork(ctx context.Context, c *desk.Caller, from *abi.Session, se
 	} else {
 		taken, err := k.takeBranch(ctx, c, req.BranchID, from.WorkspaceID, child.ID)
 		if err != nil {
-			return desk.Doc{}, err
+			return desk.Doc{}, nil, err
 		}
 		child.BranchID, records = req.BranchID, append(records, taken...)
 	}
 	begins, err := k.carriedRecords(ctx, c, kept, child)
 	if err != nil {
-		return desk.Doc{}, err
+		return desk.Doc{}, nil, err
 	}
 	doc, err := k.parts.Desk.Commit(c, child.ID, from.WorkspaceID, idem, desk.StatusCreated, append(records, begins...)...)
-	if err != nil {
-		return desk.Doc{}, err
-	}
-	_, err = k.parts.Desk.Commit(c, from.ID, from.WorkspaceID, nil, 0, ledger.Record{
-		Kind: abi.EventSessionThreadForked, Object: abi.ObjectSession, ID: from.ID, Sequence: sequence, State: from,
-		Payload: abi.ThreadForked{SessionID: child.ID, BranchID: child.BranchID},
-	})
-	return doc, err
+	return doc, child, err
 }
 
 func forkRef(session, event string) string {

@@ -347,8 +347,11 @@ func (d *Directory) RevokeKey(ctx context.Context, c *desk.Caller, id string) (d
 	if !c.Can(abi.ScopeAdmin) {
 		return desk.Doc{}, desk.Denied(abi.ScopeAdmin)
 	}
-	unlock := d.parts.Ledger.Lock(storage.SystemTenant, id)
-	defer unlock()
+	return ledger.Change(d.parts.Ledger, storage.SystemTenant, id, func() (desk.Doc, error) { return d.revokeKey(ctx, c, id) })
+}
+
+// revokeKey is called under the key's lock.
+func (d *Directory) revokeKey(ctx context.Context, c *desk.Caller, id string) (desk.Doc, error) {
 	res, err := d.parts.Ledger.Find(ctx, storage.SystemTenant, abi.ObjectAPIKey, id)
 	if err != nil {
 		return desk.Doc{}, err

@@ -57,18 +57,19 @@ func (d *Directory) UpdateWorkspace(ctx context.Context, c *desk.Caller, r *desk
 		return desk.Doc{}, err
 	}
 	return d.parts.Desk.Once(ctx, c, r, id, func(idem *storage.Idempotency) (desk.Doc, error) {
-		unlock := d.parts.Ledger.Lock(c.Tenant, id)
-		defer unlock()
-		w, res, err := desk.Find[abi.Workspace](ctx, d.parts.Desk, c, abi.ObjectWorkspace, id)
-		if err != nil {
-			return desk.Doc{}, err
-		}
-		if err := cmp.Or(setWorkspace(&w, &req), d.setWorkspaceQuota(ctx, c, &w, req.QuotaID)); err != nil {
-			return desk.Doc{}, err
-		}
-		w.UpdatedAt = abi.At(d.parts.Now())
-		return d.parts.Desk.Commit(c, "", id, idem, desk.StatusOK,
-			ledger.Record{Kind: abi.EventWorkspaceUpdated, Object: abi.ObjectWorkspace, ID: id, Sequence: res.Sequence + 1, State: &w})
+		return ledger.Change(d.parts.Ledger, c.Tenant, id, func() (desk.Doc, error) {
+			w, res, err := desk.Find[abi.Workspace](ctx, d.parts.Desk, c, abi.ObjectWorkspace, id)
+			if err != nil {
+				return desk.Doc{}, err
+			}
+			if err := cmp.Or(setWorkspace(&w, &req), d.setWorkspaceQuota(ctx, c, &w, req.QuotaID)); err != nil {
+				return desk.Doc{}, err
+			}
+			w.UpdatedAt = abi.At(d.parts.Now())
+			// Files are told of beside it, with sequences of the same Workspace.
+			return d.parts.Desk.CommitNext(ctx, storage.Frame{Tenant: c.Tenant, WorkspaceID: id, Actor: c.Actor}, idem, desk.StatusOK,
+				ledger.Record{Kind: abi.EventWorkspaceUpdated, Object: abi.ObjectWorkspace, ID: id, State: &w, Read: res.Position})
+		})
 	})
 }
 

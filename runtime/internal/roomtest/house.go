@@ -86,7 +86,11 @@ func (h *House) Crash() { h.furnish(h.reopen()) }
 // State has the log state a resource of the tenant, as the room would that makes it.
 func (h *House) State(t testing.TB, workspace, session string, kind abi.EventKind, o abi.Object, id string, state any) {
 	t.Helper()
-	_, err := h.Desk.Commit(h.Root(), session, workspace, nil, 0, ledger.Record{Kind: kind, Object: o, ID: id, Created: true, State: state})
+	_, known, err := h.Store.Sequence(t.Context(), Tenant, abi.ResourcePointer{Object: o, ID: id})
+	if err == nil {
+		_, err = h.Desk.CommitNext(t.Context(), storage.Frame{Tenant: Tenant, WorkspaceID: workspace, SessionID: session, Actor: h.Root().Actor}, nil, 0,
+			ledger.Record{Kind: kind, Object: o, ID: id, Created: !known, State: state})
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,93 @@
+package ledger
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// maxTries is how often a change is made that other writers are faster at. Each of them has
+// made a change of its own by then.
+const maxTries = 16
+
+// Expected returns what the writer of records relies on: that each resource is at the sequence
+// before the one that the record has, that one with the sequence 0 is new, and that nothing
+// has stated what the writer has read.
+func Expected(records ...Record) (all []storage.Expectation) {
+	for i := range records {
+		r := &records[i]
+		// A delivery has no sequence of its own. A Message has an id that was just made up, and
+		// nobody changes it.
+		if r.Object == abi.ObjectDelivery || r.Object == abi.ObjectMessage {
+			continue
+		}
+		about := abi.ResourcePointer{Object: r.Object, ID: r.ID}
+		if !slices.ContainsFunc(all, func(e storage.Expectation) bool { return e.Resource == about }) {
+			all = append(all, follows(about, r.Sequence))
+		}
+		if r.Read != 0 {
+			all = append(all, storage.Expectation{Kind: storage.ExpectLease, Resource: about, Position: r.Read})
+		}
+	}
+	return all
+}
+
+// follows expects that an event with that sequence is the next of its resource.
+func follows(about abi.ResourcePointer, sequence uint64) storage.Expectation {
+	if sequence == 0 {
+		return storage.Expectation{Kind: storage.ExpectNew, Resource: about}
+	}
+	return storage.Expectation{Kind: storage.ExpectSequence, Resource: about, Sequence: sequence - 1}
+}
+
+// Overtaken reports whether a write has left nothing because a writer that shares no locks
+// with this ledger has changed a resource since it was read.
+func Overtaken(err error) bool {
+	c, ok := errors.AsType[*storage.ConflictError](err)
+	return ok && ofResource(c)
+}
+
+// ofResource reports whether it is a resource of which a batch expected something else.
+func ofResource(c *storage.ConflictError) bool {
+	switch c.Expected.Kind {
+	case storage.ExpectNew, storage.ExpectSequence, storage.ExpectHead, storage.ExpectLease:
+		return true
+	}
+	return false
+}
+
+// overtakenIn reports whether it is that resource that was changed since it was read.
+func overtakenIn(err error, about abi.ResourcePointer) bool {
+	c, ok := errors.AsType[*storage.ConflictError](err)
+	return ok && ofResource(c) && c.Expected.Resource == about
+}
+
+// OvertakenError says that a resource was changed by other writers each time that this one had
+// read it. Nothing is left of the write, so whoever asked for it may ask again.
+type OvertakenError struct{ Cause *storage.ConflictError }
+
+// Error implements the error interface.
+func (o *OvertakenError) Error() string { return o.Cause.Error() }
+
+// Unwrap returns the cause and what callers are shown.
+func (o *OvertakenError) Unwrap() []error {
+	busy := abi.Errorf(abi.CodeServiceUnavailable, "%s is being changed by others; send the request again", o.Cause.Expected.Resource.ID)
+	busy.RetryAfter = 1
+	return []error{o.Cause, busy}
+}
+
+// Change makes the caller the only one on this node to change a resource while do does it. do
+// reads the resource and commits the change. Where another writer on the same store was faster,
+// do has left nothing, and is called again: so it does nothing else that others notice.
+func Change[T any](l *Ledger, t storage.Tenant, id string, do func() (T, error)) (T, error) {
+	unlock := l.Lock(t, id)
+	defer unlock()
+	for try := 1; ; try++ {
+		done, err := do()
+		if !Overtaken(err) || try == maxTries {
+			return done, err
+		}
+	}
+}
