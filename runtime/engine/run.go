@@ -109,6 +109,10 @@ func (e *Engine) runOnce(ctx context.Context, t *task, hand *inhand.Hand) error 
 	t.mu.Unlock()
 	defer e.book.End(&t.account)
 	err := e.perform(ctx, t, r)
+	for try := 1; ledger.Overtaken(err) && try < maxOvertaken; try++ {
+		r = e.anew(t, r)
+		err = e.perform(ctx, t, r)
+	}
 	if cause := stopped(ctx); cause != nil && err != nil && !errors.Is(err, errParked) && !isFailure(err) {
 		err = cause // what the host failed at is no fault: it was told to stop
 	}
@@ -126,6 +130,19 @@ func (e *Engine) runOnce(ctx context.Context, t *task, hand *inhand.Hand) error 
 		e.log.Error("a task's record could not be made durable", "task", t.id, "error", err)
 	}
 	return nil
+}
+
+// maxOvertaken is how often a run is made because other writers were faster.
+const maxOvertaken = 16
+
+// anew returns a run that goes on from the record, as the next start would: what the run before
+// it has not got into the log has not happened, for a writer that shares no locks with this node
+// has changed meanwhile what that relied on.
+func (e *Engine) anew(t *task, r *run) *run {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.run = nil
+	return &run{engine: e, task: t, began: r.began, hand: r.hand}
 }
 
 // stopped returns why the run was stopped from outside that ctx is of; nil when it was

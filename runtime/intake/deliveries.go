@@ -173,14 +173,24 @@ func (i *Intake) receiveAs(ctx context.Context, s *inlet, id string, in *Incomin
 	return got, nil
 }
 
-// receiveOnce takes a delivery, unless it has been taken under its key. The caller has
-// the claim of what the key is made from.
-func (i *Intake) receiveOnce(ctx context.Context, s *inlet, got *Received, key storage.DeliveryKey, now time.Time, in *Incoming) error {
-	if seen, err := i.seen(ctx, s, got, key, now); seen || err != nil {
-		return err
+// receiveOnce takes a delivery, unless it has been taken under its key, or one of the former
+// keys that it may have been taken under. The caller has the claim of what the key is made from.
+func (i *Intake) receiveOnce(ctx context.Context, s *inlet, got *Received, key storage.DeliveryKey, now time.Time, in *Incoming, former ...storage.DeliveryKey) error {
+	unseen := make([]storage.Expectation, 0, 2)
+	for _, k := range append(former, key) {
+		if seen, err := i.seen(ctx, s, got, k, now); seen || err != nil {
+			return err
+		}
+		unseen = append(unseen, storage.Expectation{Kind: storage.ExpectUnseen, Delivery: k, Time: now.Add(-i.window(s.about.Load()))})
 	}
 	got.Status = DeliveryAccepted
-	return i.takeIn(s, now, got, key, in)
+	err := i.takeIn(s, now, got, key, in, unseen)
+	if ledger.Overtaken(err) { // by a writer that does not share the claims
+		got.Status, got.ID = DeliveryDeduped, ""
+		i.repeated(s, got.DeliveryID, now)
+		return nil
+	}
+	return err
 }
 
 // seen reports whether a delivery was taken under a key within the Connector's window,
@@ -207,8 +217,8 @@ func (i *Intake) window(c *abi.Connector) time.Duration {
 
 const defaultWindow = 7 * 24 * time.Hour
 
-// takeIn puts a delivery on disk.
-func (i *Intake) takeIn(s *inlet, now time.Time, got *Received, key storage.DeliveryKey, in *Incoming) error {
+// takeIn puts a delivery on disk, if what is expected holds then.
+func (i *Intake) takeIn(s *inlet, now time.Time, got *Received, key storage.DeliveryKey, in *Incoming, expect []storage.Expectation) error {
 	if !i.addPending(s, 1) {
 		i.addPending(s, -1)
 		i.inlets.counts.full.Add(1)
@@ -219,21 +229,22 @@ func (i *Intake) takeIn(s *inlet, now time.Time, got *Received, key storage.Deli
 	about := s.about.Load()
 	got.ID = i.parts.IDs.New(abi.ObjectDelivery)
 	payload := i.appendDelivery(make([]byte, 0, len(in.Body)+len(in.Body)/8+768), got, about, now, in)
-	commit, err := i.hand(s, deliveryFrame(s, about, now, storage.Record{
+	b := deliveryFrame(s, about, now, storage.Record{
 		Kind: abi.EventConnectorDeliveryReceived, Resource: abi.ResourcePointer{Object: abi.ObjectDelivery, ID: got.ID},
 		Restricted: true, Payload: payload,
 		Intake: storage.IntakeOp{Kind: storage.IntakeReceive, Connector: about.ID, Delivery: key},
-	}), arrival{id: got.ID, text: payload, at: now})
+	})
+	b.Expect = expect
+	commit, err := i.hand(s, b, arrival{id: got.ID, text: payload, at: now})
 	if err == nil {
 		// Not the request's context: what was handed over may become durable.
 		_, err = commit.Wait(context.Background())
 	}
 	if err != nil {
 		i.addPending(s, -1)
-		return i.parts.Ledger.Failed("writing the delivery to the log", err)
 	}
-	i.normalizeSoon(s)
-	return nil
+	i.normalizeSoon(s) // also what left nothing has a place among those that wait
+	return i.parts.Ledger.Failed("writing the delivery to the log", err)
 }
 
 func deliveryFrame(s *inlet, about *abi.Connector, now time.Time, records ...storage.Record) *storage.Batch {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 
 	json "github.com/go-json-experiment/json"
 
@@ -37,7 +38,8 @@ func (i *Intake) HostCalls() map[string]hostcall.Func {
 
 // deliver takes what a poll has found as if its Connector had been sent it. The deliveries are
 // told in the batch of the call's own record, so that a crash neither loses them nor takes them
-// twice.
+// twice. When a writer that shares no claims takes one of them meanwhile, the batch leaves
+// nothing, and the call is made again: it takes the others.
 func (i *Intake) deliver(ctx context.Context, c *hostcall.Call, req *abi.CallDeliverRequest) (hostcall.Answer, error) {
 	if n := len(req.Deliveries); n > maxDelivered {
 		return hostcall.Answer{}, provider.Refuse(abi.CallTooLarge, "too_many_deliveries", fmt.Sprintf("%d deliveries; one call takes %d", n, maxDelivered))
@@ -121,13 +123,13 @@ func (h *handover) take(ctx context.Context, all []abi.PolledDelivery) error {
 	}
 	slices.SortFunc(fresh, func(a, b found) int { return cmp.Compare(a.at, b.at) })
 	for _, k := range fresh {
-		h.add(about, &all[k.at], k.key.key)
+		h.add(about, &all[k.at], k.key.key, now)
 	}
 	return h.room()
 }
 
-// add adds the event that takes a delivery.
-func (h *handover) add(about *abi.Connector, d *abi.PolledDelivery, key storage.DeliveryKey) {
+// add adds the event that takes a delivery, which is new at that time.
+func (h *handover) add(about *abi.Connector, d *abi.PolledDelivery, key storage.DeliveryKey, now time.Time) {
 	i := h.intake
 	in := &Incoming{Method: http.MethodPost, Header: polled{d.Header}, Body: d.Body}
 	if d.Text != "" {
@@ -137,7 +139,7 @@ func (h *handover) add(about *abi.Connector, d *abi.PolledDelivery, key storage.
 	h.records = append(h.records, ledger.Record{
 		Kind: abi.EventConnectorDeliveryReceived, Object: abi.ObjectDelivery, ID: got.ID, Restricted: true,
 		Text:   i.appendDelivery(make([]byte, 0, len(in.Body)+len(in.Body)/8+768), &got, about, i.parts.Now(), in),
-		Intake: storage.IntakeOp{Kind: storage.IntakeReceive, Connector: about.ID, Delivery: key},
+		Intake: storage.IntakeOp{Kind: storage.IntakeReceive, Connector: about.ID, Delivery: key}, Unseen: now.Add(-i.window(about)),
 	})
 	h.answer.Received++
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/backlog"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/runtime/turns"
+	"github.com/wharf-dev/wharf/storage"
 )
 
 const (
@@ -215,7 +216,7 @@ func (t *turn) take(ctx context.Context) ([]arrival, error) {
 		return nil, err
 	}
 	if skipped != nil {
-		if _, err := skipped.Wait(ctx); err != nil {
+		if err := i.written(ctx, skipped); err != nil {
 			return nil, err
 		}
 	}
@@ -224,6 +225,15 @@ func (t *turn) take(ctx context.Context) ([]arrival, error) {
 		s.reach(batch[0].at)
 	}
 	return batch, err
+}
+
+// written waits until a delivery is on disk, and all that came before it. One that left nothing
+// says that of itself alone.
+func (i *Intake) written(ctx context.Context, commit storage.Commit) error {
+	if _, err := commit.Wait(ctx); err != nil {
+		return i.parts.Store.Sync(ctx)
+	}
+	return nil
 }
 
 // first returns how many deliveries of the inbox are the next batch, and how large they

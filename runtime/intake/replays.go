@@ -95,11 +95,8 @@ func (i *Intake) receiveSigned(ctx context.Context, s *inlet, v *signature.Verif
 	}
 	got := Received{DeliveryID: id}
 	former := deliveryKey(about.ID, id) // by an earlier version, or from a caller with a key
-	if seen, err := i.seen(ctx, s, &got, former.key, now); seen || err != nil {
-		return got, err
-	}
 	key := deliveryKey(about.ID+signedKeys, string(body[:])+id)
-	if err := i.receiveOnce(ctx, s, &got, key.key, now, in); err != nil {
+	if err := i.receiveOnce(ctx, s, &got, key.key, now, in, former.key); err != nil {
 		return Received{}, err
 	}
 	s.replays.take(content, now, v.Tolerance())

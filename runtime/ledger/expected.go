@@ -13,11 +13,14 @@ import (
 const maxTries = 16
 
 // Expected returns what the writer of records relies on: that each resource is at the sequence
-// before the one that the record has, that one with the sequence 0 is new, and that nothing
-// has stated what the writer has read.
+// before the one that the record has, that one with the sequence 0 is new, that nothing has
+// stated what the writer has read, and that deliveries are new.
 func Expected(records ...Record) (all []storage.Expectation) {
 	for i := range records {
 		r := &records[i]
+		if !r.Unseen.IsZero() {
+			all = append(all, storage.Expectation{Kind: storage.ExpectUnseen, Delivery: r.Intake.Delivery, Time: r.Unseen})
+		}
 		// A delivery has no sequence of its own. A Message has an id that was just made up, and
 		// nobody changes it.
 		if r.Object == abi.ObjectDelivery || r.Object == abi.ObjectMessage {
@@ -43,29 +46,20 @@ func follows(about abi.ResourcePointer, sequence uint64) storage.Expectation {
 }
 
 // Overtaken reports whether a write has left nothing because a writer that shares no locks
-// with this ledger has changed a resource since it was read.
+// with this ledger was faster: it has changed what the write relies on.
 func Overtaken(err error) bool {
 	c, ok := errors.AsType[*storage.ConflictError](err)
-	return ok && ofResource(c)
-}
-
-// ofResource reports whether it is a resource of which a batch expected something else.
-func ofResource(c *storage.ConflictError) bool {
-	switch c.Expected.Kind {
-	case storage.ExpectNew, storage.ExpectSequence, storage.ExpectHead, storage.ExpectLease:
-		return true
-	}
-	return false
+	return ok && c.Expected.Kind != storage.ExpectNoAnswer
 }
 
 // overtakenIn reports whether it is that resource that was changed since it was read.
 func overtakenIn(err error, about abi.ResourcePointer) bool {
 	c, ok := errors.AsType[*storage.ConflictError](err)
-	return ok && ofResource(c) && c.Expected.Resource == about
+	return ok && c.Expected.Resource == about
 }
 
-// OvertakenError says that a resource was changed by other writers each time that this one had
-// read it. Nothing is left of the write, so whoever asked for it may ask again.
+// OvertakenError says that other writers were faster each time that this one had read what its
+// write relies on. Nothing is left of the write, so whoever asked for it may ask again.
 type OvertakenError struct{ Cause *storage.ConflictError }
 
 // Error implements the error interface.
@@ -73,7 +67,7 @@ func (o *OvertakenError) Error() string { return o.Cause.Error() }
 
 // Unwrap returns the cause and what callers are shown.
 func (o *OvertakenError) Unwrap() []error {
-	busy := abi.Errorf(abi.CodeServiceUnavailable, "%s is being changed by others; send the request again", o.Cause.Expected.Resource.ID)
+	busy := abi.Errorf(abi.CodeServiceUnavailable, "others were faster at changing the same; send the request again")
 	busy.RetryAfter = 1
 	return []error{o.Cause, busy}
 }

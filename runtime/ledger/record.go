@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"time"
 
 	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -27,6 +28,9 @@ type Record struct {
 	// Read is the event that stated the resource as its writer has read it: the batch takes
 	// effect only if nothing has stated it since. 0 expects nothing.
 	Read storage.Position
+	// Unseen is since when no delivery may have come with the key of the one that the record
+	// takes in. The zero time expects nothing.
+	Unseen time.Time
 }
 
 // Encode encodes what a record states and tells, so that it can be handed over.
