@@ -107,6 +107,14 @@ func (s *IDs) New(o Object) string {
 	return string(buf)
 }
 
+// LeastID returns the least id that [IDs.New] makes of an object in the millisecond of a time:
+// those that it made before sort before it.
+func LeastID(o Object, at time.Time) string {
+	var id ulid.ULID
+	_ = id.SetTime(min(uint64(max(at.UnixMilli(), 0)), ulid.MaxTime())) // fails only on a later time
+	return idPrefixes[o] + id.String()
+}
+
 // MaxIDLen is the longest id that Wharf accepts, in bytes.
 const MaxIDLen = 128
 

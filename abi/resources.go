@@ -419,6 +419,8 @@ type PageInfo struct {
 	NextCursor *string `json:"next_cursor"`
 	// Unreadable are the ids of what belongs in the page, and cannot be read.
 	Unreadable []string `json:"unreadable,omitzero"`
+	// PreviousCursor is there when the request has an order, an offset or a before.
+	PreviousCursor *string `json:"previous_cursor,omitzero"`
 }
 
 // Tenant is Wharf's own resource: who shares a node. It lives in the system tenant.

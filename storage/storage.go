@@ -293,7 +293,18 @@ type Page struct {
 	Limit int
 	// Newest lists a transcript from its end: the page then lies before After.
 	Newest bool
+	// Oldest lists resources from the oldest on: the page then lies after After.
+	Oldest bool
+	// Offset is how many entries are left out first, at most MaxOffset. Each costs a step over
+	// its key, whatever it has.
+	Offset int
+	// Least and Below bound a list of resources by their ids, which sort by time: it has those
+	// from Least on, and none from Below on. "" bounds nothing.
+	Least, Below string
 }
+
+// MaxOffset is the largest [Page.Offset] that engines have to be quick at.
+const MaxOffset = 10_000
 
 // PageBytes is when a page is large enough, however few entries it has: it ends with the entry
 // that reaches so many bytes, and has at least one.
@@ -313,8 +324,9 @@ type Store interface {
 	// Sequence returns the highest sequence that any event of the resource has, and
 	// false if it has no event. Deliveries have none: there are many, with an event each.
 	Sequence(ctx context.Context, t Tenant, r abi.ResourcePointer) (uint64, bool, error)
-	// List returns resources of one kind, newest first, and whether there are more: the
-	// page may end at PageBytes.
+	// List returns resources of one kind, newest first unless Page.Oldest is set, and whether
+	// there are more: the page may end at PageBytes. The cost is that of the page and its Offset,
+	// wherever it lies.
 	// A Scope that the kind is not listed by ([ListedBy]) yields a [*ScopeError].
 	List(ctx context.Context, t Tenant, o abi.Object, s Scope, p Page) ([]Resource, bool, error)
 	// Transcript returns a Session's Messages, oldest first unless Page.Newest is set, and

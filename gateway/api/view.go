@@ -23,6 +23,9 @@ type List struct {
 	Views []View
 	More  bool
 	Next  string // where the next page begins, "" when there is none
+	// Previous is where the page before ends, "" at the beginning, and of lists that are read one
+	// way only.
+	Previous string
 	// Unreadable holds the ids of what belongs in this part and cannot be shown.
 	Unreadable []string
 }
@@ -61,7 +64,7 @@ func (r reader) list(docs desk.DocList, err error) (List, error) {
 	if err != nil {
 		return List{}, err
 	}
-	shown := List{Views: make([]View, 0, len(docs.Docs)), More: docs.More, Next: docs.Next, Unreadable: docs.Unreadable}
+	shown := List{Views: make([]View, 0, len(docs.Docs)), More: docs.More, Next: docs.Next, Previous: docs.Previous, Unreadable: docs.Unreadable}
 	for _, doc := range docs.Docs {
 		view, err := r.view(doc, nil)
 		switch {

@@ -20,10 +20,21 @@ const (
 // list reads a kind of resource, narrowed by whatever filters the query has.
 func (a *Adapter) list(o abi.Object) gateway.Handler {
 	return func(r *gateway.Request) error {
-		return a.sendPage(r, func(p api.Page) (api.List, error) {
-			return a.core.List(r.Context(), r.Caller, o, queryFilter(r), p)
+		return a.sendList(r, descending, func(p api.Page) (api.List, error) {
+			return a.listed(r, o, queryFilter(r), p)
 		})
 	}
+}
+
+// listed lists what the query lets through. By time only that is listed whose every id tells
+// when it was made.
+func (a *Adapter) listed(r *gateway.Request, o abi.Object, f api.Filter, p api.Page) (api.List, error) {
+	if o == abi.ObjectTask || o == abi.ObjectSession {
+		if err := between(r, &p); err != nil {
+			return api.List{}, err
+		}
+	}
+	return a.core.List(r.Context(), r.Caller, o, f, p)
 }
 
 // listSessions lists Sessions, or those that something outside calls so.
@@ -43,14 +54,14 @@ func (a *Adapter) listWithin(o, owner abi.Object, param string) gateway.Handler 
 		if _, err := a.core.Get(r.Context(), r.Caller, owner, id); err != nil {
 			return err
 		}
-		return a.sendPage(r, func(p api.Page) (api.List, error) {
-			return a.core.List(r.Context(), r.Caller, o, api.Filter{SessionID: id}, p)
+		return a.sendList(r, descending, func(p api.Page) (api.List, error) {
+			return a.listed(r, o, api.Filter{SessionID: id}, p)
 		})
 	}
 }
 
 func (a *Adapter) messages(r *gateway.Request) error {
-	return a.sendPage(r, func(p api.Page) (api.List, error) {
+	return a.sendList(r, ascending, func(p api.Page) (api.List, error) {
 		return a.core.Messages(r.Context(), r.Caller, r.PathValue("session_id"), p)
 	})
 }
@@ -85,6 +96,15 @@ func (a *Adapter) sendPageAs(r *gateway.Request, status int, fetch func(api.Page
 }
 
 func encodePage(list [sha256.Size]byte, docs api.List) []byte {
+	next := ""
+	if docs.More && docs.Next != "" {
+		next = sealCursor(list, docs.Next)
+	}
+	return appendPage(pageData(docs), docs.More, next, docs.Unreadable...)
+}
+
+// pageData begins a list envelope with what a page has.
+func pageData(docs api.List) []byte {
 	size := 256
 	for _, doc := range docs.Views {
 		size += len(doc.JSON) + 1
@@ -96,11 +116,7 @@ func encodePage(list [sha256.Size]byte, docs api.List) []byte {
 		}
 		body = append(body, doc.JSON...)
 	}
-	next := ""
-	if docs.More && docs.Next != "" {
-		next = sealCursor(list, docs.Next)
-	}
-	return appendPage(body, docs.More, next, docs.Unreadable...)
+	return body
 }
 
 // appendPage closes a list envelope; an empty next is null. unreadable are the ids of
@@ -128,6 +144,13 @@ func appendPage(body []byte, more bool, next string, unreadable ...string) []byt
 	return append(body, "}}"...)
 }
 
+// withMember adds a member to the page that ends a list envelope.
+func withMember(body []byte, name string, value []byte) []byte {
+	body = append(body[:len(body)-2], `,"`...)
+	body = append(append(body, name...), `":`...)
+	return append(append(body, value...), "}}"...)
+}
+
 func limitOf(r *gateway.Request) (int, error) {
 	if !r.HasQuery("limit") {
 		return defaultLimit, nil
@@ -142,7 +165,13 @@ func limitOf(r *gateway.Request) (int, error) {
 // listIdentity is what a cursor is bound to: the tenant, the path and the filters.
 func listIdentity(r *gateway.Request) [sha256.Size]byte {
 	f := queryFilter(r)
-	return listHash(r.Caller.TenantID, r.Target(), f.WorkspaceID, f.SessionID, f.TaskID, r.Query("scope"), r.Query("owner_id"), r.Query("q"))
+	parts := []string{r.Caller.TenantID, r.Target(), f.WorkspaceID, f.SessionID, f.TaskID, r.Query("scope"), r.Query("owner_id"), r.Query("q")}
+	for _, name := range []string{"created_after", "created_before"} { // cursors of before they could be asked for still fit
+		if r.HasQuery(name) {
+			parts = append(parts, name, r.Query(name))
+		}
+	}
+	return listHash(parts...)
 }
 
 func listHash(parts ...string) [sha256.Size]byte {

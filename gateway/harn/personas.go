@@ -9,7 +9,7 @@ import (
 func (a *Adapter) personaRoutes() []gateway.Route {
 	const tag, reads, writes = "Personas", "personas:read", "personas:write"
 	return routes(
-		read("/v1/personas", "listPersonas", tag, reads, "Persona", "List Personas, newest first", a.list(abi.ObjectPersona)).list(),
+		read("/v1/personas", "listPersonas", tag, reads, "Persona", "List Personas, newest first", a.list(abi.ObjectPersona)).paged(descending),
 		post("/v1/personas", "createPersona", tag, writes, "CreatePersonaRequest", "Persona", "Create a Persona", statusCreated,
 			a.createPersona).
 			doc("A plugin of this node must be its `entry_workflow`: PLUGIN or PLUGIN#EXPORT. Unknown members are refused."),

@@ -159,7 +159,7 @@ func (a *Adapter) taskRoutes() []gateway.Route {
 		return rt.with(prefer).tolerant().doc(submitted).also(statusOK, "The Task has ended.", false)
 	}
 	return routes(
-		read("/v1/tasks", "listTasks", tag, reads, "Task", "List Tasks, newest first", a.list(abi.ObjectTask)).list("workspace_id", "session_id"),
+		read("/v1/tasks", "listTasks", tag, reads, "Task", "List Tasks, newest first", a.list(abi.ObjectTask)).paged(descending, "workspace_id", "session_id").timed(),
 		submit("/v1/tasks", "submitTask", "Submit a Task to the Session that the body names"),
 		read("/v1/tasks/{task_id}", "getTask", tag, reads, "Task", "Get a Task", a.get(abi.ObjectTask, "task_id")),
 		post("/v1/tasks/{task_id}/cancel", "cancelTask", tag, writes, "CancelTaskRequest", "Task", "Cancel a Task", statusOK,
@@ -169,9 +169,9 @@ func (a *Adapter) taskRoutes() []gateway.Route {
 			doc("Answers with a new Task, whose parent is the source. Its plugin is run again, and each of its host calls is answered from the "+
 				"source's record. A call that differs from the record ends it with the failure `replay_divergence`."),
 		read("/v1/sessions/{session_id}/tasks", "listSessionTasks", tag, reads, "Task", "List a Session's Tasks, newest first",
-			a.listWithin(abi.ObjectTask, abi.ObjectSession, "session_id")).list(),
+			a.listWithin(abi.ObjectTask, abi.ObjectSession, "session_id")).paged(descending).timed(),
 		submit("/v1/sessions/{session_id}/tasks", "submitSessionTask", "Submit a Task to a Session"),
-		read("/v1/outcomes", "listOutcomes", "Outcomes", "outcomes:read", "Outcome", "List Outcomes, newest first", a.list(abi.ObjectOutcome)).list("task_id"),
+		read("/v1/outcomes", "listOutcomes", "Outcomes", "outcomes:read", "Outcome", "List Outcomes, newest first", a.list(abi.ObjectOutcome)).paged(descending, "task_id"),
 		read("/v1/outcomes/{outcome_id}", "getOutcome", "Outcomes", "outcomes:read", "Outcome", "Get an Outcome", a.get(abi.ObjectOutcome, "outcome_id")),
 	)
 }
@@ -179,7 +179,7 @@ func (a *Adapter) taskRoutes() []gateway.Route {
 func (a *Adapter) sessionRoutes() []gateway.Route {
 	const tag, reads, writes = "Sessions", "sessions:read", "sessions:write"
 	return routes(
-		read("/v1/sessions", "listSessions", tag, reads, "Session", "List Sessions, newest first", a.listSessions).list("workspace_id").with(refParams()...).
+		read("/v1/sessions", "listSessions", tag, reads, "Session", "List Sessions, newest first", a.listSessions).paged(descending, "workspace_id").timed().with(refParams()...).
 			doc("With `ref_kind` and `ref` the list holds the Session that has this reference: of a Workspace at most one. Only a key that is bound to "+
 				"Workspaces can leave `workspace_id` out then."),
 		post("/v1/sessions", "createSession", tag, writes, "CreateSessionRequest", "Session", "Create a Session", statusCreated,
@@ -194,7 +194,7 @@ func (a *Adapter) sessionRoutes() []gateway.Route {
 			"Keep the first turns of a Session and drop the rest", statusOK, change(a, "session_id", statusOK, a.core.TruncateSession)).
 			doc("A turn is a Message. The events of dropped turns stay in the log."),
 		read("/v1/sessions/{session_id}/branches", "listSessionBranches", "Branches", "branches:read", "Branch", "List a Session's Branches, newest first",
-			a.listWithin(abi.ObjectBranch, abi.ObjectSession, "session_id")).list(),
+			a.listWithin(abi.ObjectBranch, abi.ObjectSession, "session_id")).paged(descending),
 		post("/v1/sessions/{session_id}/branches", "createBranch", "Branches", "branches:write", "CreateBranchRequest", "Branch", "Create a Branch",
 			statusCreated, change(a, "session_id", statusCreated, a.core.CreateBranch)),
 		read("/v1/branches/{branch_id}", "getBranch", "Branches", "branches:read", "Branch", "Get a Branch", a.get(abi.ObjectBranch, "branch_id")),
@@ -204,7 +204,7 @@ func (a *Adapter) sessionRoutes() []gateway.Route {
 func (a *Adapter) messageRoutes() []gateway.Route {
 	const tag, reads, writes = "Messages", "messages:read", "messages:write"
 	return routes(
-		read("/v1/sessions/{session_id}/messages", "listSessionMessages", tag, reads, "Message", "List a Session's Messages, oldest first", a.messages).list(),
+		read("/v1/sessions/{session_id}/messages", "listSessionMessages", tag, reads, "Message", "List a Session's Messages, oldest first", a.messages).paged(ascending),
 		post("/v1/sessions/{session_id}/messages", "appendMessage", tag, writes, "AppendMessageRequest", "Message", "Append a Message to a Session",
 			statusCreated, change(a, "session_id", statusCreated, a.core.AppendMessage)),
 		post("/v1/tasks/{task_id}/messages", "appendTaskMessage", tag, writes, "AppendTaskMessageRequest", "Message", "Send a Message to a Task",
@@ -257,7 +257,7 @@ func (a *Adapter) artifactRoutes() []gateway.Route {
 	content.Media = "application/octet-stream"
 	return routes(
 		read("/v1/artifacts", "listArtifacts", tag, reads, "Artifact", "List Artifacts, newest first", a.list(abi.ObjectArtifact)).
-			list("workspace_id", "session_id", "task_id"),
+			paged(descending, "workspace_id", "session_id", "task_id"),
 		register,
 		read("/v1/artifacts/{artifact_id}", "getArtifact", tag, reads, "Artifact", "Get an Artifact", a.get(abi.ObjectArtifact, "artifact_id")),
 		content,
@@ -267,7 +267,7 @@ func (a *Adapter) artifactRoutes() []gateway.Route {
 func (a *Adapter) workspaceRoutes() []gateway.Route {
 	const tag, reads, writes = "Workspaces", "workspaces:read", "workspaces:write"
 	return routes(
-		read("/v1/workspaces", "listWorkspaces", tag, reads, "Workspace", "List Workspaces, newest first", a.list(abi.ObjectWorkspace)).list(),
+		read("/v1/workspaces", "listWorkspaces", tag, reads, "Workspace", "List Workspaces, newest first", a.list(abi.ObjectWorkspace)).paged(descending),
 		post("/v1/workspaces", "createWorkspace", tag, writes, "CreateWorkspaceRequest", "Workspace", "Create a Workspace", statusCreated,
 			create(a, statusCreated, a.core.CreateWorkspace)).tolerant(),
 		read("/v1/workspaces/{workspace_id}", "getWorkspace", tag, reads, "Workspace", "Get a Workspace", a.get(abi.ObjectWorkspace, "workspace_id")),

@@ -70,10 +70,12 @@ func (a *Adapter) Schemas() map[string]gateway.Schema {
 			"object": schema{"type": "string", "const": "list"}, "data": listOf(ref(name)), "page": ref("PageInfo"),
 		}, nil)
 	}
-	all["PageInfo"] = of[abi.PageInfo]("Whether a list goes on.", says(map[string]string{
-		"has_more":    "More follows.",
+	all["PageInfo"] = of[abi.PageInfo]("Whether a list goes on.", null("previous_cursor"), says(map[string]string{
+		"has_more":    "More follows, in the direction in which the page was read.",
 		"next_cursor": "The `cursor` of the request for the next page; null at the end of the list.",
 		"unreadable":  "The ids of what belongs in this page and cannot be read; for a server of tools that does not answer, `SERVER:*`.",
+		"previous_cursor": "The `before` of the request for the page before; null at the beginning of the list. It is there when the request has an `order`, " +
+			"an `offset` or a `before`.",
 	}))
 	return all
 }

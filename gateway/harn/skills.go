@@ -15,7 +15,7 @@ func (a *Adapter) skillRoutes() []gateway.Route {
 		change(a, "skill_id", statusOK, a.core.UpdateSkill)).doc("Skills that come with the node cannot be changed.")
 	make.Unversioned, change.Unversioned = true, true
 	return routes(
-		read("/v1/skills", "listSkills", tag, reads, "Skill", "List Skills, newest first", a.list(abi.ObjectSkill)).list(),
+		read("/v1/skills", "listSkills", tag, reads, "Skill", "List Skills, newest first", a.list(abi.ObjectSkill)).paged(descending),
 		read("/v1/skills/{skill_id}", "getSkill", tag, reads, "Skill", "Get a Skill", a.get(abi.ObjectSkill, "skill_id")),
 		make, change,
 	)

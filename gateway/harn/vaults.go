@@ -31,7 +31,7 @@ func (a *Adapter) vaultRoutes() []gateway.Route {
 		own[i].Unversioned = true
 	}
 	return append(routes(
-		read("/v1/vaults", "listVaults", tag, reads, "Vault", "List Vaults, newest first", a.list(abi.ObjectVault)).list("workspace_id"),
+		read("/v1/vaults", "listVaults", tag, reads, "Vault", "List Vaults, newest first", a.list(abi.ObjectVault)).paged(descending, "workspace_id"),
 		post("/v1/vaults", "createVault", tag, writes, "CreateVaultRequest", "Vault", "Create a Vault", statusCreated,
 			create(a, statusCreated, a.core.CreateVault)),
 		read("/v1/vaults/{vault_id}", "getVault", tag, reads, "Vault", "Get a Vault", a.get(abi.ObjectVault, "vault_id")),

@@ -122,17 +122,26 @@ type Doc struct {
 }
 
 // Page asks for part of a list. After is the cursor of the last answer, "" for
-// the beginning. Limit is 1 to 200.
+// the beginning. Limit is 1 to 200. The members after it are for lists that say so.
 type Page struct {
 	After string
 	Limit int
+
+	Reversed bool // the list in the other order than its own
+	Back     bool // what lies just before After, in the order of the list, and not after it
+	Offset   int  // how many are left out first, at most storage.MaxOffset
+	// Only what was made after, and before, a time. Times are those in the ids: milliseconds.
+	CreatedAfter, CreatedBefore time.Time
 }
 
 // DocList is part of a list.
 type DocList struct {
 	Docs []Doc
-	More bool
+	More bool   // there are more in the direction in which the page was read
 	Next string // cursor for the next page, "" when there is none
+	// Previous is the cursor to read back from, "" at the beginning. Lists that are read one way
+	// only have none.
+	Previous string
 	// Unreadable holds the ids of what belongs in this part and cannot be read.
 	Unreadable []string
 

@@ -2,10 +2,12 @@ package desk
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"runtime"
 	"slices"
+	"time"
 
 	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -304,20 +306,24 @@ func (f Filter) id(o abi.Object) string {
 }
 
 // List returns the resources of one kind that a filter lets through and the
-// caller may see, newest first.
+// caller may see, newest first. It takes every member of a page.
 func (d *Desk) List(ctx context.Context, c *Caller, o abi.Object, f Filter, p Page) (DocList, error) {
 	if f.WorkspaceID == "" && len(c.Workspaces) == 1 && o != abi.ObjectWorkspace {
 		f.WorkspaceID = c.Workspaces[0]
 	}
 	scope := f.ScopeFor(o)
+	if err := d.checkOffset(ctx, c, f, scope, p.Offset); err != nil {
+		return DocList{}, err
+	}
 	var list DocList
-	for after, looked := p.After, 0; ; {
-		page, more, err := d.store.List(ctx, c.Tenant, o, scope, storage.Page{After: after, Limit: p.Limit})
+	at, first := p.within(o), ""
+	for looked := 0; ; at.Offset = 0 {
+		page, more, err := d.store.List(ctx, c.Tenant, o, scope, at)
 		if err != nil {
 			return DocList{}, d.ledger.Failed("listing", err)
 		}
 		for i, res := range page {
-			after = res.ID
+			at.After, first = res.ID, cmp.Or(first, res.ID)
 			doc, ok, err := d.Listed(ctx, c, o, f, res)
 			switch {
 			case err != nil && (d.ledger.Halted(ctx, err) || !AboutOne(err)):
@@ -329,16 +335,70 @@ func (d *Desk) List(ctx context.Context, c *Caller, o abi.Object, f Filter, p Pa
 				continue
 			}
 			if list.Add(doc, p.Limit) {
-				return list.End(after, more || i < len(page)-1), nil
+				return list.turned(p, first, at.After, more || i < len(page)-1), nil
 			}
 			if i%listBreath == listBreath-1 {
 				runtime.Gosched()
 			}
 		}
 		if looked += len(page); !more || looked >= MaxLooked {
-			return list.End(after, more), nil
+			return list.turned(p, first, at.After, more), nil
 		}
 	}
+}
+
+// within returns the page of the store that a page of resources begins with.
+func (p *Page) within(o abi.Object) storage.Page {
+	at := storage.Page{After: p.After, Limit: p.Limit, Oldest: p.Reversed != p.Back, Offset: p.Offset}
+	if !p.CreatedAfter.IsZero() {
+		at.Least = abi.LeastID(o, p.CreatedAfter.Add(time.Millisecond))
+	}
+	if !p.CreatedBefore.IsZero() {
+		at.Below = abi.LeastID(o, p.CreatedBefore)
+	}
+	return at
+}
+
+// turned ends a page that may have been read backwards, and puts it into the order of the list.
+// first and last are the cursors of the first and the last entry that were read, shown or not.
+func (l DocList) turned(p Page, first, last string, more bool) DocList {
+	if !p.Back {
+		if p.After != "" || p.Offset > 0 {
+			l.Previous = first
+		}
+		return l.End(last, more)
+	}
+	slices.Reverse(l.Docs)
+	slices.Reverse(l.Unreadable)
+	if l.More, l.Next = more, first; more {
+		l.Previous = last
+	}
+	return l
+}
+
+// checkOffset accepts an offset where every entry of a scope is shown: elsewhere nobody can
+// tell how many to leave out without looking at each.
+func (d *Desk) checkOffset(ctx context.Context, c *Caller, f Filter, s Scope, offset int) error {
+	if offset == 0 {
+		return nil
+	}
+	whole := f
+	switch s.Object {
+	case abi.ObjectWorkspace:
+		whole.WorkspaceID = ""
+	case abi.ObjectSession, abi.ObjectTask:
+		at, err := d.ownersOf(ctx, c.Tenant, s.Object, s.ID)
+		if err != nil && !ledger.IsNotFound(err) {
+			return err
+		}
+		if c.Sees(at.WorkspaceID) && Matches(f.WorkspaceID, at.WorkspaceID) && (s.Object == abi.ObjectSession || Matches(f.SessionID, at.SessionID)) {
+			return nil
+		}
+	}
+	if whole == (Filter{}) && (s.Object == abi.ObjectWorkspace && c.Sees(s.ID) || s.Object == "" && len(c.Workspaces) == 0) {
+		return nil
+	}
+	return abi.InvalidParam("offset", "of this list only some is shown: read it by cursor, or name one workspace")
 }
 
 // listBreath is after how many resources, some 200 µs, a list lets others go first: one of
@@ -414,27 +474,30 @@ func (d *Desk) lets(ctx context.Context, c *Caller, o abi.Object, f Filter, res 
 // that does not say where it belongs was found by the list's own scope.
 func Matches(want, got string) bool { return want == "" || got == "" || want == got }
 
-// Messages returns a Session's transcript, oldest first.
+// Messages returns a Session's transcript, oldest first. It takes pages in both directions, and
+// offsets.
 func (d *Desk) Messages(ctx context.Context, c *Caller, sessionID string, p Page) (DocList, error) {
 	s, _, err := Find[abi.Session](ctx, d, c, abi.ObjectSession, sessionID)
 	if err != nil {
 		return DocList{}, err
 	}
-	page, more, err := d.store.Transcript(ctx, c.Tenant, sessionID, storage.Page{After: p.After, Limit: p.Limit})
+	at := storage.Page{After: p.After, Limit: p.Limit, Newest: p.Reversed != p.Back, Offset: p.Offset}
+	page, more, err := d.store.Transcript(ctx, c.Tenant, sessionID, at)
 	if err != nil {
 		return DocList{}, d.ledger.Failed("reading the transcript", err)
 	}
 	var list DocList
-	next := ""
+	first, last := "", ""
 	for _, res := range page {
-		next = res.Origin.String()
+		last = res.Origin.String()
+		first = cmp.Or(first, last)
 		if res.Err != nil || jsontext.Value(res.State).Kind() != '{' {
 			list.Unreadable = append(list.Unreadable, res.ID) // whose it is follows from the Session
 			continue
 		}
 		list.Docs = append(list.Docs, Doc{ID: res.ID, JSON: Placed(abi.ObjectMessage, res.State, s.WorkspaceID, ""), Restricted: res.Restricted})
 	}
-	return list.End(next, more), nil
+	return list.turned(p, first, last, more), nil
 }
 
 // Event returns one event that the caller may see.

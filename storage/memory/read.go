@@ -137,15 +137,31 @@ func (s *Store) List(_ context.Context, t storage.Tenant, o abi.Object, scope st
 		var all []storage.Resource
 		for r, res := range s.of(t).resources {
 			in := scope.Object == "" || slices.Contains(res.owners, scope)
-			if r.Object == o && res.created && in && (p.After == "" || r.ID < p.After) {
+			if r.Object == o && res.created && in && onPage(p, r.ID) {
 				all = append(all, res.Resource)
 			}
 		}
 		slices.SortFunc(all, func(a, b storage.Resource) int { return strings.Compare(b.ID, a.ID) })
-		list, more = page(all, p.Limit, stateSize)
+		if p.Oldest {
+			slices.Reverse(all)
+		}
+		list, more = page(all[min(p.Offset, len(all)):], p.Limit, stateSize)
 		return nil
 	})
 	return list, more, err
+}
+
+// onPage reports whether the bounds of a page let an id through.
+func onPage(p storage.Page, id string) bool {
+	switch {
+	case p.Least != "" && id < p.Least, p.Below != "" && id >= p.Below:
+		return false
+	case p.After == "":
+		return true
+	case p.Oldest:
+		return id > p.After
+	}
+	return id < p.After
 }
 
 func stateSize(r storage.Resource) int { return len(r.State) }
@@ -168,7 +184,7 @@ func (s *Store) Transcript(_ context.Context, t storage.Tenant, session string, 
 				messages = append(messages, s.message(t, e))
 			}
 		}
-		list, more = page(messages, p.Limit, stateSize)
+		list, more = page(messages[min(p.Offset, len(messages)):], p.Limit, stateSize)
 		return nil
 	})
 	return list, more, err

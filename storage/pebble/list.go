@@ -1,6 +1,7 @@
 package pebble
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"runtime"
@@ -75,26 +76,29 @@ func (s *Store) listed(ctx context.Context, t storage.Tenant, r abi.ResourcePoin
 	return storage.Resource{ID: r.ID, Err: err}, nil
 }
 
-// listIDs returns the ids of a page, newest first.
+// listIDs returns the ids of a page.
 func (s *Store) listIDs(t storage.Tenant, o abi.Object, scope storage.Scope, p storage.Page) (ids []string, more bool, err error) {
 	prefix := appendObject(appendPrefix(nil, t, spaceResource), o)
 	if scope.Object != "" {
 		prefix = listPrefix(nil, t, o, scope)
 	}
-	upper := keyAfter(prefix)
-	if p.After != "" {
-		upper = appendID(clone(prefix), p.After)
-	}
-	it, err := s.iterate(prefix, upper)
+	it, err := s.iterate(listBounds(prefix, p))
 	if err != nil {
 		return nil, false, err
 	}
-	for ok := it.Last(); ok && !more && err == nil; ok = it.Prev() {
+	first, next := it.Last, it.Prev
+	if p.Oldest {
+		first, next = it.First, it.Next
+	}
+	skip := p.Offset
+	for ok := first(); ok && !more && err == nil; ok = next() {
 		id, listed, ok := listedID(it.Key(), len(prefix))
 		switch {
 		case !ok:
 			err = &CorruptError{Tenant: t, Key: clone(it.Key()), Reason: errMalformed.Error()}
 		case !listed:
+		case skip > 0:
+			skip--
 		case len(ids) == p.Limit:
 			more = true
 		default:
@@ -103,6 +107,32 @@ func (s *Store) listIDs(t storage.Tenant, o abi.Object, scope storage.Scope, p s
 	}
 	return ids, more, ended(it, err)
 }
+
+// listBounds returns the bounds of the keys of a list, of which a page is the beginning or the
+// end.
+func listBounds(prefix []byte, p storage.Page) (lower, upper []byte) {
+	lower, upper = prefix, keyAfter(prefix)
+	if p.Least != "" {
+		lower = appendID(clone(prefix), p.Least)
+	}
+	if p.Below != "" {
+		upper = appendID(clone(prefix), p.Below)
+	}
+	switch {
+	case p.After == "":
+	case p.Oldest:
+		lower = slices.MaxFunc([][]byte{lower, append(appendID(clone(prefix), p.After), pastID)}, bytes.Compare)
+	default:
+		upper = slices.MinFunc([][]byte{upper, appendID(clone(prefix), p.After)}, bytes.Compare)
+	}
+	if bytes.Compare(lower, upper) > 0 {
+		return upper, upper
+	}
+	return lower, upper
+}
+
+// pastID sorts after everything that follows an id in a key of a list.
+const pastID = 0xff
 
 // listedID returns the id that a key of a list ends with. Of the two pointers of a
 // resource only the origin counts as an entry of the tenant's list.
@@ -189,7 +219,12 @@ func collect(it *pebble.Iterator, t storage.Tenant, prefix int, p storage.Page) 
 	if p.Newest {
 		first, next = it.Last, it.Prev
 	}
+	skip := p.Offset
 	for ok := first(); ok; ok = next() {
+		if skip > 0 {
+			skip--
+			continue
+		}
 		if len(entries) == p.Limit {
 			return entries, true, nil
 		}

@@ -430,11 +430,13 @@ func (m *machine) Resources(t *rapid.T) {
 		n, ok, err := s.Sequence(ctx, tenant, pointer(o, r))
 		return answered(err, n, ok)
 	})
-	scope, page := m.scope(t), storage.Page{Limit: limit(t)}
-	if rapid.Bool().Draw(t, "from a place") {
-		page.After = r
+	scope, page := m.scope(t), storage.Page{Limit: limit(t), Oldest: rapid.Bool().Draw(t, "oldest first"), Offset: rapid.IntRange(0, 3).Draw(t, "offset")}
+	for _, place := range []*string{&page.After, &page.Least, &page.Below} {
+		if rapid.IntRange(0, 2).Draw(t, "from a place") == 0 {
+			*place = id(o, rapid.IntRange(0, m.created+1).Draw(t, "place"))
+		}
 	}
-	m.both(t, fmt.Sprintf("List of %s by %v after %q", o, scope, page.After), func(s storage.Store) answer {
+	m.both(t, fmt.Sprintf("List of %s by %v: %+v", o, scope, page), func(s storage.Store) answer {
 		list, more, err := s.List(ctx, tenant, o, scope, page)
 		return answered(err, append([]storage.Resource{}, list...), more)
 	})
@@ -443,7 +445,7 @@ func (m *machine) Resources(t *rapid.T) {
 // Transcripts asks for a page of a transcript from either end, and a turn.
 func (m *machine) Transcripts(t *rapid.T) {
 	tenant, session := m.tenant(t), m.session(t)
-	page := storage.Page{Limit: limit(t), Newest: rapid.Bool().Draw(t, "newest first")}
+	page := storage.Page{Limit: limit(t), Newest: rapid.Bool().Draw(t, "newest first"), Offset: rapid.IntRange(0, 3).Draw(t, "offset")}
 	if rapid.Bool().Draw(t, "from a place") {
 		page.After = m.position(t).String()
 	}

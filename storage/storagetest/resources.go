@@ -14,6 +14,7 @@ func resourceTests() []test {
 		{"a resource is as it was last stated", lastStated},
 		{"a sequence is the highest of any event", sequences},
 		{"lists are newest first, and in pages", listed},
+		{"lists are read from either end, from any place on", listedAnyhow},
 		{"Tasks are active until they end", active},
 	}
 }
@@ -115,6 +116,59 @@ func listed(h *harness) {
 	if scope, ok := errors.AsType[*storage.ScopeError](err); !ok || scope.Object != abi.ObjectOutcome {
 		h.Errorf("a list that does not exist is taken for an empty one: %v", err)
 	}
+}
+
+// listedAnyhow asks for every part of a list, however it is asked for.
+func listedAnyhow(h *harness) {
+	const n = 7
+	all := []string{}
+	for i := range n {
+		h.append(submit(i))
+		all = append(all, id(abi.ObjectTask, i))
+	}
+	h.append(finish(3))
+	for s, scope := range scopes()[:3] {
+		for _, p := range everyPage(all) {
+			want := slices.Clone(all)
+			want = slices.DeleteFunc(want, func(id string) bool {
+				return p.Least != "" && id < p.Least || p.Below != "" && id >= p.Below ||
+					p.After != "" && (p.Oldest && id <= p.After || !p.Oldest && id >= p.After)
+			})
+			if !p.Oldest {
+				slices.Reverse(want)
+			}
+			want = want[min(p.Offset, len(want)):]
+			rest := len(want) > p.Limit
+			want = want[:min(p.Limit, len(want))]
+			list, more, err := h.store.List(ctx, 1, abi.ObjectTask, scope, p)
+			got := []string{}
+			for _, r := range list {
+				got = append(got, r.ID)
+			}
+			if err != nil || more != rest || !slices.Equal(got, want) {
+				h.Fatalf("scope %d, %+v: %v, %v, %v, want %v, %v", s, p, got, more, err, want, rest)
+			}
+		}
+	}
+}
+
+// everyPage returns pages of a list from and to every place, in both directions.
+func everyPage(all []string) (pages []storage.Page) {
+	places := []string{"", all[0], all[3], all[len(all)-1], id(abi.ObjectTask, len(all)+5)}
+	for _, after := range places {
+		for _, least := range places {
+			for _, below := range places {
+				for _, offset := range []int{0, 1, len(all), storage.MaxOffset} {
+					for _, oldest := range []bool{false, true} {
+						for _, limit := range []int{1, 3, 50} {
+							pages = append(pages, storage.Page{After: after, Least: least, Below: below, Offset: offset, Oldest: oldest, Limit: limit})
+						}
+					}
+				}
+			}
+		}
+	}
+	return pages
 }
 
 func active(h *harness) {
