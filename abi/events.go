@@ -143,7 +143,22 @@ const (
 	EventReferenceTaken      EventKind = "vendor.wharf.reference_taken"      // a Session has what something outside calls it
 	EventFileWritten         EventKind = "vendor.wharf.file_written"         // a file of a Workspace was written
 	EventFileRemoved         EventKind = "vendor.wharf.file_removed"         // a file of a Workspace was removed
+	EventWebhookCreated      EventKind = webhookEvents + "created"           // a Webhook came to be
+	EventWebhookUpdated      EventKind = webhookEvents + "updated"           // a Webhook changed
+	EventWebhookDeleted      EventKind = webhookEvents + "deleted"           // a Webhook was deleted
+	EventWebhookProgress     EventKind = webhookEvents + "progress"          // what a Webhook wanted is taken or recorded, up to an event
+	EventWebhookFailed       EventKind = webhookEvents + "delivery_failed"   // a receiver has not taken a delivery, which is tried again
+	EventWebhookTaken        EventKind = webhookEvents + "delivery_taken"    // a receiver has taken a delivery that it had not taken before
+	EventWebhookDead         EventKind = webhookEvents + "delivery_dead"     // a delivery was given up
+	EventWebhookRedriven     EventKind = webhookEvents + "delivery_redriven" // a delivery that was given up is tried again
 )
+
+// webhookEvents begins the kinds of events about Webhooks.
+const webhookEvents = hostNamespace + "webhook_"
+
+// OfWebhooks reports whether k is about Webhooks. No Webhook is sent such events: each of them
+// would bring about another.
+func (k EventKind) OfWebhooks() bool { return strings.HasPrefix(string(k), webhookEvents) }
 
 // EventKinds lists the whole taxonomy of the protocol, vendor events left out.
 func EventKinds() []EventKind {

@@ -50,6 +50,10 @@ const (
 	ObjectVaultSecret       Object = "vault_secret"
 	// ObjectReference is what something outside calls a Session.
 	ObjectReference Object = "reference"
+	// ObjectWebhook is a receiver that is sent events, and ObjectWebhookDelivery an event that
+	// one has not taken at first.
+	ObjectWebhook         Object = "webhook"
+	ObjectWebhookDelivery Object = "webhook_delivery"
 )
 
 // idPrefixes maps an object to the prefix of its ids.
@@ -63,6 +67,7 @@ var idPrefixes = map[Object]string{
 	ObjectReceiptBatch: "rbatch_", ObjectPermissionRequest: "perm_",
 	ObjectDelivery: "dlv_", ObjectDeadLetter: "dead_", ObjectVaultSecret: "vsec_",
 	ObjectReference: "ref_",
+	ObjectWebhook:   "hook_", ObjectWebhookDelivery: "whd_",
 }
 
 // IDPrefix returns the prefix of ids of the given object, such as "task_".

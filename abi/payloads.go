@@ -297,6 +297,14 @@ func EventPayloads() []EventPayload {
 		{EventReferenceTaken, ObjectReference, nil, true},
 		{EventFileWritten, "", of[File](), false},
 		{EventFileRemoved, "", of[File](), false},
+		{EventWebhookCreated, ObjectWebhook, nil, true},
+		{EventWebhookUpdated, ObjectWebhook, nil, true},
+		{EventWebhookDeleted, ObjectWebhook, nil, true},
+		{EventWebhookProgress, "", of[WebhookProgress](), false},
+		{EventWebhookFailed, ObjectWebhookDelivery, nil, true},
+		{EventWebhookTaken, ObjectWebhookDelivery, nil, true},
+		{EventWebhookDead, ObjectWebhookDelivery, nil, true},
+		{EventWebhookRedriven, ObjectWebhookDelivery, nil, true},
 	}
 }
 

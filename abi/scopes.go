@@ -13,11 +13,13 @@ const (
 	// ScopeConnectorsWrite is of the resource's own scopes; a Connector's public path
 	// is shown to those who have it.
 	ScopeConnectorsWrite = "connectors:write"
+	// ScopeWebhooksWrite is, too; where a Webhook's deliveries go is shown to those who have it.
+	ScopeWebhooksWrite = "webhooks:write"
 )
 
 // scopedResources are the plural resource names that scopes are made of.
 var scopedResources = []string{"personas", "workspaces", "sessions", "tasks", "branches", "messages",
-	"artifacts", "events", "receipts", "memories", "vaults", "connectors", "skills", "outcomes", "quotas"}
+	"artifacts", "events", "receipts", "memories", "vaults", "connectors", "skills", "outcomes", "quotas", "webhooks"}
 
 // Scopes lists every scope that a key can have, without [ScopeAll].
 func Scopes() []string {

@@ -165,10 +165,10 @@ const (
 	IntakeTally
 )
 
-// IntakeOp is a change of what a Connector has received.
+// IntakeOp is a change of what a Connector has received, or of what a Webhook is to be sent.
 type IntakeOp struct {
 	Kind      IntakeKind
-	Connector string      // the Connector's id; never empty
+	Connector string      // the Connector's id, or the Webhook's; never empty
 	Delivery  DeliveryKey // IntakeReceive
 	At        Position    // IntakeSettle
 	// Tally is what the Connector has counted so far, as its owner writes it. IntakeSettle and

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"net/url"
 
 	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -16,6 +17,9 @@ import (
 func State(o abi.Object, state []byte, internal bool) []byte {
 	if o == abi.ObjectConnector && state != nil {
 		return withoutPath(state)
+	}
+	if o == abi.ObjectWebhook && state != nil {
+		return withoutAddress(state)
 	}
 	if o == abi.ObjectMemory && state != nil {
 		return withoutNull(state)
@@ -84,4 +88,27 @@ func withoutUsage(state []byte) []byte {
 		return []byte(`{"redacted":true}`)
 	}
 	return left
+}
+
+// withoutAddress leaves of a stored Webhook's URL the host: the rest is often all that a
+// receiver knows its senders by.
+func withoutAddress(state []byte) []byte {
+	var w abi.WebhookEndpoint
+	if json.Unmarshal(state, &w) != nil {
+		return []byte(`{"redacted":true}`)
+	}
+	w.URL = hostOf(w.URL)
+	shown, err := json.Marshal(&w, json.Deterministic(true))
+	if err != nil {
+		return []byte(`{"redacted":true}`)
+	}
+	return shown
+}
+
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host}).String()
 }

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"syscall"
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -90,32 +89,13 @@ func (w *Web) Close() error {
 }
 
 func (w *Web) transport(private bool) *http.Transport {
-	dialer := &net.Dialer{
-		Timeout: 10 * time.Second, Resolver: w.config.Resolver,
-		ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
-			return w.control(address, private)
-		},
-	}
-	return &http.Transport{
-		DialContext: dialer.DialContext, Proxy: nil, TLSClientConfig: w.config.TLS, ForceAttemptHTTP2: true,
-		MaxIdleConnsPerHost: 8, MaxIdleConns: 128, IdleConnTimeout: time.Minute,
-		TLSHandshakeTimeout: 10 * time.Second, MaxResponseHeaderBytes: maxHeader,
-	}
-}
-
-// control is called with the very address that is about to be connected to.
-func (w *Web) control(address string, private bool) error {
-	target, err := netip.ParseAddrPort(address)
-	if err != nil {
-		return &addressError{"malformed"}
-	}
-	if err := CheckAddress(target.Addr(), private); err != nil {
-		return err
-	}
-	if w.reached != nil {
-		return w.reached(target)
-	}
-	return nil
+	return Transport(Reach{Private: private, Resolver: w.config.Resolver, TLS: w.config.TLS, PerHost: 8,
+		reached: func(target netip.AddrPort) error {
+			if w.reached != nil {
+				return w.reached(target)
+			}
+			return nil
+		}})
 }
 
 // Prepare implements [provider.Performer].

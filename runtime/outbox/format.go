@@ -1,0 +1,44 @@
+package outbox
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+)
+
+// Format writes deliveries as a protocol has them. An adapter brings its own; see
+// [Parts.Formats].
+type Format struct {
+	Name string
+	// Write returns what is sent for an event. It is given only what the public may see. What it
+	// returns for an event is the same each time, for an event may be sent again.
+	Write func(ctx context.Context, n *Notice) (Message, error)
+	// Delays are the waits after each attempt; after the last of them the delivery is given
+	// up. nil: as the node's configuration has it.
+	Delays []time.Duration
+}
+
+// Notice is an event that is to be sent.
+type Notice struct {
+	ID      string               // of the delivery: the webhook-id, the same over all attempts
+	Webhook *abi.WebhookEndpoint // to whom; not to be changed
+	EventID string
+	Kind    abi.EventKind
+	At      time.Time
+	Event   jsontext.Value // as those see it who may see what is public
+}
+
+// Message is what is sent.
+type Message struct {
+	ContentType string // empty for application/json
+	Header      map[string]string
+	Body        []byte
+	Skip        bool // the protocol does not tell this event
+}
+
+const formatHarn = "harn"
+
+func writeHarn(_ context.Context, n *Notice) (Message, error) { return Message{Body: n.Event}, nil }
