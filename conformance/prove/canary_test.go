@@ -27,7 +27,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/conformance/internal/nodetest"
+	"github.com/wharf-dev/wharf/gateway/api"
 	"github.com/wharf-dev/wharf/plugins/plugintest"
 	"github.com/wharf-dev/wharf/storage"
 	"github.com/wharf-dev/wharf/storage/pebble"
@@ -557,6 +559,15 @@ func TestNobodyIsToldASecret(t *testing.T) {
 	root.post(t, "/wharf/v1/backup", object{"dir": copied})
 	node.Stop(t)
 	t.Run("a backup", func(t *testing.T) { searchFolder(t, copied, forms(nowhere...), met) })
+	t.Run("a careless adapter", func(t *testing.T) {
+		withheld, always := forms(slices.Concat(nowhere, only, internal)...), forms(slices.Concat(nowhere, only)...)
+		searchCareless(t, copied, func(c *api.Caller) places {
+			if c.Can(abi.ScopeEventsInternal) {
+				return always
+			}
+			return withheld
+		}, met)
+	})
 	t.Run("the log", func(t *testing.T) {
 		log, err := os.ReadFile(node.Log)
 		if err != nil {
