@@ -116,7 +116,7 @@ func (a *bridgeAnswer) Write(p []byte) (int, error) { return write(a, p) }
 // WriteString implements io.StringWriter.
 func (a *bridgeAnswer) WriteString(s string) (int, error) { return write(a, s) }
 
-func write[T []byte | string](a *bridgeAnswer, p T) (int, error) {
+func write[T []byte | string](a *bridgeAnswer, p T) (n int, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.hijacked {
@@ -138,6 +138,31 @@ func write[T []byte | string](a *bridgeAnswer, p T) (int, error) {
 		a.pending = append(a.pending, p[:min(len(p), sniffed-len(a.pending))]...)
 		return len(p), nil
 	}
+	if !a.streams && len(a.pending)+len(p) > maxAnswer {
+		n = maxAnswer - len(a.pending)
+		a.pending = append(a.pending, p[:n]...)
+		if err := a.flush(); err != nil {
+			return 0, err
+		}
+	}
+	more, err := keepLarge(a, p[n:])
+	return n + more, err
+}
+
+// keepLarge is keep for what may be large: the handler holds it until the client has taken it.
+func keepLarge[T []byte | string](a *bridgeAnswer, p T) (n int, err error) {
+	if !a.streams || len(p) <= smallWrite {
+		return keep(a, p)
+	}
+	err = a.bridge.server.unread.write(a.bridge.conn.Conn, len(p), func() error {
+		n, err = keep(a, p)
+		return err
+	})
+	return n, err
+}
+
+// keep keeps p until there is enough to send, or the handler flushes.
+func keep[T []byte | string](a *bridgeAnswer, p T) (int, error) {
 	for rest := p; len(rest) > 0; {
 		if len(a.pending) >= a.room() {
 			if err := a.flush(); err != nil {

@@ -383,7 +383,7 @@ func TestBridgedAnswers(t *testing.T) {
 				}
 				want, have := settled(askRaw(t, theirs, request)), settled(askRaw(t, ours, request))
 				if !reflect.DeepEqual(have, want) {
-					t.Errorf("the client reads\n%.2000s\nand of net/http\n%.2000s", fmt.Sprint(have), fmt.Sprint(want))
+					t.Errorf("the client reads\n%.400s\nand of net/http\n%.400s", fmt.Sprint(have), fmt.Sprint(want))
 				}
 			})
 		}
