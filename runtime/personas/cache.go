@@ -17,28 +17,30 @@ import (
 func (k *Keeper) seedPersonas(ctx context.Context, t *abi.Tenant) error {
 	number := storage.Tenant(t.Number)
 	for _, p := range k.parts.Bundled {
-		res, err := k.parts.Ledger.Find(ctx, number, abi.ObjectPersona, p.ID)
-		if err == nil {
-			err = k.renewPersona(ctx, number, &res, &p)
-		}
-		if err == nil {
-			continue
-		}
+		_, err := ledger.Change(k.parts.Ledger, number, p.ID, func() (desk.Doc, error) { return desk.Doc{}, k.seedPersona(ctx, number, p) })
 		if ledger.IsUnreadable(err) {
 			k.parts.LeaveOut(number, abi.ObjectPersona, p.ID, err)
 			continue
 		}
-		if !ledger.IsNotFound(err) {
-			return fmt.Errorf("seeding persona %s: %w", p.ID, err)
-		}
-		p.Envelope = abi.NewEnvelope(abi.ObjectPersona, p.ID, k.parts.Now(), p.Metadata)
-		_, err = k.parts.Desk.Commit(&desk.Caller{Tenant: number, Actor: desk.HostActor}, "", "", nil, 0,
-			ledger.Record{Kind: abi.EventPersonaCreated, Object: abi.ObjectPersona, ID: p.ID, Created: true, State: &p})
 		if err != nil {
 			return fmt.Errorf("seeding persona %s: %w", p.ID, err)
 		}
 	}
 	return nil
+}
+
+func (k *Keeper) seedPersona(ctx context.Context, t storage.Tenant, p abi.Persona) error {
+	res, err := k.parts.Ledger.Find(ctx, t, abi.ObjectPersona, p.ID)
+	if err == nil {
+		return k.renewPersona(ctx, t, &res, &p)
+	}
+	if !ledger.IsNotFound(err) {
+		return err
+	}
+	p.Envelope = abi.NewEnvelope(abi.ObjectPersona, p.ID, k.parts.Now(), p.Metadata)
+	_, err = k.parts.Desk.Commit(&desk.Caller{Tenant: t, Actor: desk.HostActor}, "", "", nil, 0,
+		ledger.Record{Kind: abi.EventPersonaCreated, Object: abi.ObjectPersona, ID: p.ID, Created: true, State: &p})
+	return err
 }
 
 // cache holds the Personas that were looked up.

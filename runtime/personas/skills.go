@@ -64,26 +64,29 @@ func (k *Keeper) seedSkills(ctx context.Context, t *abi.Tenant) error {
 	number := storage.Tenant(t.Number)
 	for i := range k.parts.Bundled {
 		s := SkillOfPersona(&k.parts.Bundled[i])
-		res, err := k.parts.Ledger.Find(ctx, number, abi.ObjectSkill, s.ID)
-		if err == nil {
-			err = k.renewSkill(number, &res, s)
-		}
-		if err == nil {
-			continue
-		}
+		_, err := ledger.Change(k.parts.Ledger, number, s.ID, func() (desk.Doc, error) { return desk.Doc{}, k.seedSkill(ctx, number, s) })
 		if ledger.IsUnreadable(err) {
 			k.parts.LeaveOut(number, abi.ObjectSkill, s.ID, err)
 			continue
 		}
-		if !ledger.IsNotFound(err) {
-			return fmt.Errorf("seeding skill %s: %w", s.ID, err)
-		}
-		s.Envelope = abi.NewEnvelope(abi.ObjectSkill, s.ID, k.parts.Now(), nil)
-		if _, err := k.parts.Desk.Commit(&desk.Caller{Tenant: number, Actor: desk.HostActor}, "", "", nil, 0, skillRecord(abi.EventSkillCreated, s, 0)); err != nil {
+		if err != nil {
 			return fmt.Errorf("seeding skill %s: %w", s.ID, err)
 		}
 	}
 	return nil
+}
+
+func (k *Keeper) seedSkill(ctx context.Context, t storage.Tenant, s *abi.Skill) error {
+	res, err := k.parts.Ledger.Find(ctx, t, abi.ObjectSkill, s.ID)
+	if err == nil {
+		return k.renewSkill(t, &res, s)
+	}
+	if !ledger.IsNotFound(err) {
+		return err
+	}
+	s.Envelope = abi.NewEnvelope(abi.ObjectSkill, s.ID, k.parts.Now(), nil)
+	_, err = k.parts.Desk.Commit(&desk.Caller{Tenant: t, Actor: desk.HostActor}, "", "", nil, 0, skillRecord(abi.EventSkillCreated, s, 0))
+	return err
 }
 
 func skillRecord(kind abi.EventKind, s *abi.Skill, seq uint64) ledger.Record {

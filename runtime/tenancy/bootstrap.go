@@ -2,7 +2,10 @@ package tenancy
 
 import (
 	"context"
+	"crypto/sha256"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
@@ -75,17 +78,21 @@ func (d *Directory) keyless(ctx context.Context) (bool, error) {
 	return len(keys) == 0, err
 }
 
-// LoadTenants reads every tenant into memory. Those that cannot be read are left out.
+// LoadTenants reads every tenant into memory that is not there. Those that cannot be read are
+// left out.
 func (d *Directory) LoadTenants(ctx context.Context) error {
-	after := ""
-	for {
+	stored := 0
+	for after := ""; ; {
 		page, more, err := d.parts.Store.List(ctx, storage.SystemTenant, abi.ObjectTenant, desk.Scope{}, storage.Page{After: after, Limit: 200})
 		if err != nil {
 			return fmt.Errorf("reading the tenants: %w", err)
 		}
+		stored += len(page)
 		for _, res := range page {
 			after = res.ID
-			d.tenants.stored++
+			if _, err := d.tenants.Tenant(res.ID); err == nil {
+				continue
+			}
 			t, err := d.tenants.readTenant(&res)
 			if err != nil {
 				d.parts.LeaveOut(storage.SystemTenant, abi.ObjectTenant, res.ID, err)
@@ -94,6 +101,7 @@ func (d *Directory) LoadTenants(ctx context.Context) error {
 			d.tenants.put(t)
 		}
 		if !more {
+			d.tenants.found(stored)
 			return nil
 		}
 	}
@@ -110,9 +118,46 @@ func (d *Directory) ensureTenant(ctx context.Context, actor, name string) (*abi.
 	if t := d.tenants.Named(name); t != nil {
 		return t, d.ensureWorkspace(ctx, actor, t)
 	}
-	if d.tenants.incomplete() {
-		return nil, errTenants
+	t, err := d.makeTenant(ctx, actor, name)
+	if err != nil {
+		return nil, err
 	}
+	if err := d.ensureWorkspace(ctx, actor, t); err != nil {
+		return nil, err
+	}
+	return t, d.parts.Seed(ctx, t)
+}
+
+// maxNumbers is how many numbers are tried for a tenant while other writers take them.
+const maxNumbers = 16
+
+// makeTenant makes a tenant under a number of its own, or returns the one of that name that
+// another writer on the same store was faster to make.
+func (d *Directory) makeTenant(ctx context.Context, actor, name string) (*abi.Tenant, error) {
+	for try := 1; ; try++ {
+		if d.tenants.incomplete() {
+			return nil, errTenants
+		}
+		t, err := d.writeTenant(actor, name)
+		if err == nil {
+			d.tenants.made(t)
+			return t, nil
+		}
+		if !taken(err) || try == maxNumbers {
+			return nil, err
+		}
+		if err := d.LoadTenants(ctx); err != nil {
+			return nil, err
+		}
+		if t := d.tenants.Named(name); t != nil {
+			return t, nil
+		}
+	}
+}
+
+// writeTenant writes a tenant with the next number. Whoever makes tenants writes this number's key
+// with its tenant, so that nobody else gives the same number at that time.
+func (d *Directory) writeTenant(actor, name string) (*abi.Tenant, error) {
 	now := d.parts.Now()
 	t := &abi.Tenant{
 		Envelope: abi.NewEnvelope(abi.ObjectTenant, d.parts.IDs.New(abi.ObjectTenant), now, nil),
@@ -122,32 +167,38 @@ func (d *Directory) ensureTenant(ctx context.Context, actor, name string) (*abi.
 	if name == DefaultTenant {
 		t.DefaultWorkspaceID = DefaultWorkspace
 	}
-	_, err := d.parts.Desk.Commit(&desk.Caller{Tenant: storage.SystemTenant, Actor: actor}, "", "", nil, 0,
+	number := &storage.Idempotency{Key: sha256.Sum256(fmt.Append(nil, "the tenant with the number ", t.Number)), Expires: now.Add(numberKept)}
+	_, err := d.parts.Desk.Commit(&desk.Caller{Tenant: storage.SystemTenant, Actor: actor}, "", "", number, desk.StatusCreated,
 		ledger.Record{Kind: abi.EventTenantCreated, Object: abi.ObjectTenant, ID: t.ID, Created: true, State: t})
-	if err != nil {
-		return nil, err
-	}
-	d.tenants.made(t)
-	if err := d.ensureWorkspace(ctx, actor, t); err != nil {
-		return nil, err
-	}
-	return t, d.parts.Seed(ctx, t)
+	return t, err
+}
+
+// numberKept is for how long the key of a tenant's number is kept: far longer than it takes to
+// learn of a tenant and to write the next.
+const numberKept = time.Hour
+
+// taken reports whether another writer has taken the number of a tenant.
+func taken(err error) bool {
+	c, ok := errors.AsType[*storage.ConflictError](err)
+	return ok && c.Expected.Kind == storage.ExpectNoAnswer
 }
 
 // ensureWorkspace makes a tenant's default Workspace unless it is there: the node
 // may have died between the two.
 func (d *Directory) ensureWorkspace(ctx context.Context, actor string, t *abi.Tenant) error {
 	number := storage.Tenant(t.Number)
-	_, err := d.parts.Ledger.Find(ctx, number, abi.ObjectWorkspace, t.DefaultWorkspaceID)
+	_, err := ledger.Change(d.parts.Ledger, number, t.DefaultWorkspaceID, func() (desk.Doc, error) {
+		_, err := d.parts.Ledger.Find(ctx, number, abi.ObjectWorkspace, t.DefaultWorkspaceID)
+		if !ledger.IsNotFound(err) {
+			return desk.Doc{}, err
+		}
+		w := d.newWorkspace(t, t.DefaultWorkspaceID, abi.CreateWorkspaceRequest{Name: "default", Root: "wharf:///" + t.DefaultWorkspaceID})
+		return d.parts.Desk.Commit(&desk.Caller{Tenant: number, Actor: actor}, "", w.ID, nil, 0,
+			ledger.Record{Kind: abi.EventWorkspaceCreated, Object: abi.ObjectWorkspace, ID: w.ID, Created: true, State: w})
+	})
 	if ledger.IsUnreadable(err) {
 		d.parts.LeaveOut(number, abi.ObjectWorkspace, t.DefaultWorkspaceID, err)
 		return nil
 	}
-	if !ledger.IsNotFound(err) {
-		return err
-	}
-	w := d.newWorkspace(t, t.DefaultWorkspaceID, abi.CreateWorkspaceRequest{Name: "default", Root: "wharf:///" + t.DefaultWorkspaceID})
-	_, err = d.parts.Desk.Commit(&desk.Caller{Tenant: number, Actor: actor}, "", w.ID, nil, 0,
-		ledger.Record{Kind: abi.EventWorkspaceCreated, Object: abi.ObjectWorkspace, ID: w.ID, Created: true, State: w})
 	return err
 }

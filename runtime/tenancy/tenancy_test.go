@@ -13,6 +13,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/internal/roomtest"
+	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/tenancy"
 	"github.com/wharf-dev/wharf/storage"
 	"github.com/wharf-dev/wharf/storage/memory"
@@ -328,4 +329,37 @@ func TestWhoChangesTheQuotaOfAWorkspace(t *testing.T) {
 	name := ""
 	_, err := r.UpdateWorkspace(t.Context(), r.root, nil, tenancy.DefaultWorkspace, abi.UpdateWorkspaceRequest{Name: &name})
 	roomtest.WantParam(t, err, "name")
+}
+
+// Directories of several nodes on one store share no numbers: however they make tenants, each
+// name is one tenant, and each tenant has a number of its own.
+func TestTenantsOfSeveralWriters(t *testing.T) {
+	r := newRoom(t)
+	const nodes, names = 3, 8
+	var all sync.WaitGroup
+	for i := range nodes {
+		other := &room{House: r.House}
+		other.start(t, rootKey)
+		all.Go(func() {
+			for n := range names {
+				other.create(t, other.root, abi.CreateKeyRequest{Name: "k", Actor: "a", Tenant: string(rune('a' + (n*(i+1))%names)), Scopes: []string{abi.ScopeAll}})
+			}
+		})
+	}
+	all.Wait()
+	page, _, err := r.Store.List(t.Context(), storage.SystemTenant, abi.ObjectTenant, desk.Scope{}, storage.Page{Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers, called := map[uint32]string{}, map[string]bool{}
+	for i := range page {
+		var is abi.Tenant
+		if err := ledger.ReadListed(&page[i], &is); err != nil {
+			t.Fatal(err)
+		}
+		if numbers[is.Number] != "" || called[is.Name] {
+			t.Errorf("the tenant %s has the number %d of %q", is.Name, is.Number, numbers[is.Number])
+		}
+		numbers[is.Number], called[is.Name] = is.Name, true
+	}
 }

@@ -37,6 +37,13 @@ func (t *Tenants) made(tenant *abi.Tenant) {
 	t.mu.Unlock()
 }
 
+// found says how many tenants the log has.
+func (t *Tenants) found(stored int) {
+	t.mu.Lock()
+	t.stored = stored
+	t.mu.Unlock()
+}
+
 // Named returns the tenant of a name, nil for none.
 func (t *Tenants) Named(name string) *abi.Tenant {
 	t.mu.RLock()
