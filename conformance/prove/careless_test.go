@@ -158,7 +158,7 @@ func (c *careless) task(ctx context.Context, id string) {
 		c.show("VerifyReceipt", r.ID, verdict, err)
 	}
 	if !c.who.Can(abi.ScopeEventsInternal) {
-		record, err := c.api.Record(ctx, c.who, id)
+		record, err := c.api.TaskRecord(ctx, c.who, id)
 		c.show("Record", id, record, err)
 		c.show("ExportTask", id, nil, c.api.ExportTask(ctx, c.who, id, io.Discard))
 	}

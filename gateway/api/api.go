@@ -90,14 +90,14 @@ func (a *API) Started() time.Time { return a.core.Stats().Started }
 // caller gets what it may see, or an error.
 type asItIs interface {
 	Stats() engine.Stats
-	Record(ctx context.Context, c *desk.Caller, id string) (*journal.Record, error)
+	TaskRecord(ctx context.Context, c *desk.Caller, id string) (*journal.Record, error)
 	ExportTask(ctx context.Context, c *desk.Caller, id string, w io.Writer) error
 	PublicSkills() []abi.Skill
 	RedactMemory(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) error
 	RemoveSecret(ctx context.Context, c *desk.Caller, r *desk.Retry, vaultID, name string) error
 	RotateVaultKey(ctx context.Context, c *desk.Caller) (abi.VaultKeyRotation, error)
 	DeleteConnector(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) error
-	Receive(ctx context.Context, c *desk.Caller, id string, in *intake.Incoming) (intake.Received, error)
+	ReceiveDelivery(ctx context.Context, c *desk.Caller, id string, in *intake.Incoming) (intake.Received, error)
 	HookTenant(token string) (string, error)
 	ReceiveHook(ctx context.Context, token string, in *intake.Incoming) (intake.Received, error)
 	Backup(ctx context.Context, c *desk.Caller, dir string) error

@@ -15,7 +15,7 @@ type connectorsCore interface {
 	DeleteConnector(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) error
 	GetConnector(ctx context.Context, c *desk.Caller, id string) (desk.Doc, error)
 	ListConnectors(ctx context.Context, c *desk.Caller, f desk.Filter, p desk.Page) (desk.DocList, error)
-	Receive(ctx context.Context, c *desk.Caller, id string, in *intake.Incoming) (intake.Received, error)
+	ReceiveDelivery(ctx context.Context, c *desk.Caller, id string, in *intake.Incoming) (intake.Received, error)
 	HookTenant(token string) (string, error)
 	ReceiveHook(ctx context.Context, token string, in *intake.Incoming) (intake.Received, error)
 	DeadLetters(ctx context.Context, c *desk.Caller, connectorID string, p desk.Page) (desk.DocList, error)

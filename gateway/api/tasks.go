@@ -18,7 +18,7 @@ type tasksCore interface {
 	ReplayTask(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.ReplayTaskRequest) (desk.Doc, error)
 	ReplaySession(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.ReplaySessionRequest, after string) (desk.DocList, error)
 	ForkTask(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.ForkTaskRequest) (desk.Doc, error)
-	Record(ctx context.Context, c *desk.Caller, id string) (*journal.Record, error)
+	TaskRecord(ctx context.Context, c *desk.Caller, id string) (*journal.Record, error)
 	ExportTask(ctx context.Context, c *desk.Caller, id string, w io.Writer) error
 }
 

@@ -72,7 +72,7 @@ func (a *Adapter) deliver(r *gateway.Request) error {
 	if err != nil {
 		return err
 	}
-	got, err := a.core.Receive(r.Context(), r.Caller, r.PathValue("connector_id"), in)
+	got, err := a.core.ReceiveDelivery(r.Context(), r.Caller, r.PathValue("connector_id"), in)
 	return sendReceived(r, got, err)
 }
 

@@ -35,7 +35,7 @@ func (a *Adapter) replaySession(r *gateway.Request) error {
 }
 
 func (a *Adapter) taskRecord(r *gateway.Request) error {
-	record, err := a.core.Record(r.Context(), r.Caller, r.PathValue("task_id"))
+	record, err := a.core.TaskRecord(r.Context(), r.Caller, r.PathValue("task_id"))
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func (d *Desk) Get(ctx context.Context, c *Caller, o abi.Object, id string) (Doc
 // sees reports whether a caller may see a resource. One that names no Workspace of
 // its own is seen like the Task or Session that it belongs to.
 func (d *Desk) sees(ctx context.Context, c *Caller, o abi.Object, id string, state []byte) (bool, error) {
-	if o == abi.ObjectMemory && d.Expired(state) {
+	if o == abi.ObjectMemory && d.MemoryExpired(state) {
 		return false, nil
 	}
 	if len(c.Workspaces) == 0 {
@@ -575,8 +575,8 @@ func Find[T any](ctx context.Context, d *Desk, c *Caller, o abi.Object, id strin
 	return v, res, nil
 }
 
-// Expired reports whether a Memory's time is over. Most have none.
-func (d *Desk) Expired(state []byte) bool {
+// MemoryExpired reports whether a Memory's time is over. Most have none.
+func (d *Desk) MemoryExpired(state []byte) bool {
 	if !bytes.Contains(state, []byte(`"expires_at"`)) {
 		return false
 	}

@@ -86,7 +86,7 @@ var besideSteps = map[string]func(ctx context.Context, b *beside, r *rand.Rand) 
 		return b.started(err, doc)
 	},
 	"deliver": func(ctx context.Context, b *beside, r *rand.Rand) error {
-		_, err := b.n.Receive(ctx, b.n.Root, b.connector, &intake.Incoming{Method: "POST",
+		_, err := b.n.ReceiveDelivery(ctx, b.n.Root, b.connector, &intake.Incoming{Method: "POST",
 			Header: headers{"webhook-id": fmt.Sprint(r.IntN(20))}, Body: []byte("a: delivery")})
 		return err
 	},
@@ -148,7 +148,7 @@ var besideSteps = map[string]func(ctx context.Context, b *beside, r *rand.Rand) 
 		return b.started(err, list.Docs...)
 	},
 	"fork a task": func(ctx context.Context, b *beside, r *rand.Rand) error {
-		rec, err := b.n.Record(ctx, b.n.Root, b.recent(r))
+		rec, err := b.n.TaskRecord(ctx, b.n.Root, b.recent(r))
 		if err != nil || len(rec.Entries) == 0 {
 			return err
 		}

@@ -31,7 +31,7 @@ func (r *run) spawn(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, e
 	id := childID(&r.task.about, c.entry.Index)
 	submit, err := r.childRequest(ctx, c)
 	if err != nil {
-		return r.record(ctx, c, journal.Whole, nil, err)
+		return r.close(ctx, c, journal.Whole, nil, err)
 	}
 	if c.intent == nil {
 		if err := r.intend(ctx, c); err != nil {
@@ -40,7 +40,7 @@ func (r *run) spawn(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, e
 	}
 	err = r.engine.submitChild(ctx, r.task, id, submit)
 	answer := []byte(`{"task_id":"` + id + `"}`)
-	return r.record(ctx, c, journal.Result, answer, err)
+	return r.close(ctx, c, journal.Result, answer, err)
 }
 
 // childID derives an id from the parent's and the call's index.

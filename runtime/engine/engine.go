@@ -281,7 +281,7 @@ func (e *Engine) furnish(parts *Parts) {
 	e.personaResources = personas.NewKeeper(personas.Parts{Parts: common,
 		Turns: e.turns, Bundled: parts.Personas, Started: e.started, Calls: e.calls, Offers: e.offers, LeaveOut: e.aside.LeaveOut})
 	e.tenantResources = tenancy.NewDirectory(tenancy.Parts{Parts: common,
-		Entropy: e.entropy, Tokens: parts.Tokens, Quota: e.Quota, Seed: e.Seed, LeaveOut: e.aside.LeaveOut}, e.tenants)
+		Entropy: e.entropy, Tokens: parts.Tokens, Quota: e.Quota, Seed: e.SeedTenant, LeaveOut: e.aside.LeaveOut}, e.tenants)
 	e.pinned = pinned.NewKeeper(pinned.Parts{Blobs: e.store.Blobs(), Modules: e.modules, Persona: e.Persona})
 	e.records = records.NewReader(records.Parts{Parts: common, PersonaAt: e.pinned.PersonaAt})
 	e.memoryResources = memories.NewKeeper(memories.Parts{Parts: common, Persona: e.Persona, TenantID: e.tenants.IDOf})

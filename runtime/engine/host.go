@@ -221,7 +221,7 @@ type liveCall struct {
 func (r *run) live(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, error) {
 	if err := r.check(ctx, c); err != nil {
 		c.canonicalRequest()
-		return r.record(ctx, c, journal.Whole, nil, err)
+		return r.close(ctx, c, journal.Whole, nil, err)
 	}
 	if c.entry.Call != abi.CallMessageAppend { // that one knows its form best itself
 		err := r.engine.turns.Do(ctx, len(c.request), func() error { c.canonicalRequest(); return nil })
@@ -241,19 +241,19 @@ func (r *run) live(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, er
 		return r.reach(ctx, c)
 	}
 	if err := r.admit(ctx, c, c.def.Effect, ""); err != nil {
-		return r.record(ctx, c, journal.Whole, nil, err)
+		return r.close(ctx, c, journal.Whole, nil, err)
 	}
 	if child {
 		return r.spawn(ctx, c)
 	}
 	answer, err := perform(r, ctx, c)
-	return r.recordAndRelease(ctx, c, answer, err)
+	return r.closeAndRelease(ctx, c, answer, err)
 }
 
-// recordAndRelease records a call that was answered at once, and lets go of what it holds
+// closeAndRelease closes a call that was answered at once, and lets go of what it holds
 // until then.
-func (r *run) recordAndRelease(ctx context.Context, c *liveCall, answer []byte, failed error) (abi.CallStatus, []byte, error) {
-	status, answer, err := r.record(ctx, c, journal.Whole, answer, failed)
+func (r *run) closeAndRelease(ctx context.Context, c *liveCall, answer []byte, failed error) (abi.CallStatus, []byte, error) {
+	status, answer, err := r.close(ctx, c, journal.Whole, answer, failed)
 	if c.release != nil {
 		c.release(cmp.Or(err, failed))
 	}
@@ -301,13 +301,13 @@ func (r *run) reach(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, e
 	r.deltas = 0
 	performer := r.engine.performers[c.entry.Call]
 	if performer == nil {
-		return r.record(ctx, c, journal.Whole, nil, provider.Refuse(abi.CallUnavailable, "not_configured", "this node does not offer "+c.entry.Call))
+		return r.close(ctx, c, journal.Whole, nil, provider.Refuse(abi.CallUnavailable, "not_configured", "this node does not offer "+c.entry.Call))
 	}
 	if err := r.bound(c); err != nil {
-		return r.record(ctx, c, journal.Whole, nil, err)
+		return r.close(ctx, c, journal.Whole, nil, err)
 	}
 	if err := r.setAside(ctx, c); err != nil {
-		return r.record(ctx, c, journal.Whole, nil, err)
+		return r.close(ctx, c, journal.Whole, nil, err)
 	}
 	plan, err := performer.Prepare(ctx, r.providerCall(c))
 	if err == nil {
@@ -323,7 +323,7 @@ func (r *run) reach(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, e
 		return r.repeat(ctx, c, plan, err)
 	}
 	if err != nil {
-		return r.record(ctx, c, journal.Whole, nil, err)
+		return r.close(ctx, c, journal.Whole, nil, err)
 	}
 	if c.def.Varies {
 		c.entry.Effect = plan.Effect
@@ -333,13 +333,13 @@ func (r *run) reach(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, e
 		if err == nil && c.entry.Call == abi.CallToolList {
 			answer, err = r.offer(ctx, answer)
 		}
-		return r.record(ctx, c, journal.Whole, answer, err)
+		return r.close(ctx, c, journal.Whole, answer, err)
 	}
 	if err := r.intend(ctx, c); err != nil {
 		return 0, nil, err
 	}
 	answer, err := plan.Do(ctx, r.delta)
-	return r.record(ctx, c, journal.Result, answer, err)
+	return r.close(ctx, c, journal.Result, answer, err)
 }
 
 // repeat finishes a write whose intent stands without a result: the node died in
@@ -347,11 +347,11 @@ func (r *run) reach(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, e
 // second call.
 func (r *run) repeat(ctx context.Context, c *liveCall, plan provider.Plan, err error) (abi.CallStatus, []byte, error) {
 	if err != nil || !plan.Repeatable {
-		return r.record(ctx, c, journal.Result, nil, provider.Refuse(abi.CallIndeterminate, "indeterminate",
+		return r.close(ctx, c, journal.Result, nil, provider.Refuse(abi.CallIndeterminate, "indeterminate",
 			"the node died while this call was under way, and it cannot be repeated safely: it may have happened or not"))
 	}
 	answer, err := plan.Do(ctx, r.delta)
-	return r.record(ctx, c, journal.Result, answer, err)
+	return r.close(ctx, c, journal.Result, answer, err)
 }
 
 func (r *run) providerCall(c *liveCall) *provider.Call {

@@ -122,7 +122,7 @@ func (n *node) connector(t testing.TB, change func(*abi.CreateConnectorRequest))
 // deliver hands over a delivery under an id.
 func (n *node) deliver(t testing.TB, connector, id, body string) intake.Received {
 	t.Helper()
-	got, err := n.Receive(t.Context(), n.Root, connector, &intake.Incoming{Method: http.MethodPost, Header: headers{"webhook-id": id}, Body: []byte(body)})
+	got, err := n.ReceiveDelivery(t.Context(), n.Root, connector, &intake.Incoming{Method: http.MethodPost, Header: headers{"webhook-id": id}, Body: []byte(body)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -551,7 +551,7 @@ func TestBacklogIsBounded(t *testing.T) {
 	for i := range 6 {
 		n.deliver(t, id, strconv.Itoa(i), "thread: hello")
 	}
-	_, err := n.Receive(t.Context(), n.Root, id, &intake.Incoming{Method: http.MethodPost, Header: headers{"webhook-id": "7"}, Body: []byte("x")})
+	_, err := n.ReceiveDelivery(t.Context(), n.Root, id, &intake.Incoming{Method: http.MethodPost, Header: headers{"webhook-id": "7"}, Body: []byte("x")})
 	if codeOf(err) != abi.CodeRateLimited || err.(*abi.Error).RetryAfter == 0 {
 		t.Fatalf("a delivery beyond the backlog: %v", err)
 	}

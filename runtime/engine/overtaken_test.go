@@ -126,7 +126,7 @@ func TestAPollIsOvertaken(t *testing.T) {
 	start(t, other)
 	session := one.Session(t)
 	store.atSeen = func() {
-		got, err := other.Receive(t.Context(), one.Root, doc.ID, &intake.Incoming{Method: "POST", Header: hook("b"), Body: []byte("b")})
+		got, err := other.ReceiveDelivery(t.Context(), one.Root, doc.ID, &intake.Incoming{Method: "POST", Header: hook("b"), Body: []byte("b")})
 		if err != nil || got.Status != intake.DeliveryAccepted {
 			t.Errorf("%+v, %v", got, err)
 		}

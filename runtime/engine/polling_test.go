@@ -38,7 +38,7 @@ func (c *fakeClock) forward(t testing.TB, n *node, by time.Duration) {
 	c.mu.Lock()
 	c.now = c.now.Add(by)
 	c.mu.Unlock()
-	n.LookAgain()
+	n.LookForDuePolls()
 	for s := n.PollStats(); s.Busy+s.Due > 0; s = n.PollStats() {
 		n.yield(t)
 	}

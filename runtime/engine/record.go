@@ -15,10 +15,10 @@ import (
 // errEndedMeanwhile ends a run whose Task was ended from outside.
 var errEndedMeanwhile = errors.New("the task has ended meanwhile")
 
-// record completes a call, and writes what has to be on disk by now. What the
-// guest is told never gets ahead of the log: whatever depends on an answer is
+// close adds the answer of a call to the record, and writes what has to be on disk by now.
+// What the guest is told never gets ahead of the log: whatever depends on an answer is
 // handed over after it, and so is durable only if the answer is.
-func (r *run) record(ctx context.Context, c *liveCall, phase journal.Phase, answer []byte, failed error) (abi.CallStatus, []byte, error) {
+func (r *run) close(ctx context.Context, c *liveCall, phase journal.Phase, answer []byte, failed error) (abi.CallStatus, []byte, error) {
 	if cause := stopped(ctx); failed != nil && cause != nil {
 		return 0, nil, cause // it may have failed of that: the next start makes the call
 	}
@@ -93,7 +93,7 @@ func (r *run) flush(wait bool) error {
 	if err := r.handOver(); err != nil || !wait {
 		return err
 	}
-	return r.settle()
+	return r.waitDurable()
 }
 
 // handOver gives what is pending to the store.
@@ -136,9 +136,9 @@ func sharedOf(records []ledger.Record) (all []ledger.Record) {
 	return all
 }
 
-// settle waits until everything handed over is durable: batches become so in the
+// waitDurable waits until everything handed over is durable: batches become so in the
 // order in which they were handed over, so the last one says it of all.
-func (r *run) settle() error {
+func (r *run) waitDurable() error {
 	if r.last == nil {
 		return nil
 	}

@@ -126,7 +126,7 @@ func (n *node) texts(t testing.TB, session string) []string { return n.transcrip
 // recordOf returns a Task's record.
 func (n *node) recordOf(t testing.TB, id string) *journal.Record {
 	t.Helper()
-	rec, err := n.Record(context.Background(), n.Root, id)
+	rec, err := n.TaskRecord(context.Background(), n.Root, id)
 	if err != nil {
 		t.Fatal(err)
 	}

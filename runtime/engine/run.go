@@ -126,7 +126,7 @@ func (e *Engine) runOnce(ctx context.Context, t *task, hand *inhand.Hand) error 
 	default:
 		e.end(t, r, err)
 	}
-	if err := r.settle(); err != nil {
+	if err := r.waitDurable(); err != nil {
 		e.log.Error("a task's record could not be made durable", "task", t.id, "error", err)
 	}
 	return nil

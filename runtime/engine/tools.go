@@ -148,10 +148,10 @@ func (r *run) own(ctx context.Context, c *liveCall, req *abi.CallToolCallRequest
 	for i := range hostTools {
 		if hostTools[i].tool.Name == req.Name {
 			answer, err := r.hostTool(ctx, c, &hostTools[i], req)
-			return r.recordAndRelease(ctx, c, answer, err)
+			return r.closeAndRelease(ctx, c, answer, err)
 		}
 	}
-	return r.record(ctx, c, journal.Whole, nil, provider.Refuse(abi.CallNotFound, "unknown_tool", fmt.Sprintf("the host has no tool %q", req.Name)))
+	return r.close(ctx, c, journal.Whole, nil, provider.Refuse(abi.CallNotFound, "unknown_tool", fmt.Sprintf("the host has no tool %q", req.Name)))
 }
 
 // hostTool makes the host call that a tool stands for, within the tool's own.
@@ -188,11 +188,11 @@ func (r *run) skill(ctx context.Context, c *liveCall, req *abi.CallToolCallReque
 		err = r.submitSkill(ctx, id, req)
 	}
 	if err != nil {
-		return r.record(ctx, c, journal.Result, nil, err)
+		return r.close(ctx, c, journal.Result, nil, err)
 	}
 	w := &abi.Waiting{Call: c.entry.Call, Index: c.entry.Index, RequestID: requestID(r.task.id, c.entry.Index), TaskID: id}
 	if answer, ended, err := r.endedChild(ctx, w); err != nil || ended {
-		return r.record(ctx, c, journal.Result, answer, err)
+		return r.close(ctx, c, journal.Result, answer, err)
 	}
 	return 0, nil, r.park(ctx, c, w, abi.TaskWorking)
 }

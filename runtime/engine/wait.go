@@ -26,10 +26,10 @@ func (r *run) wait(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, er
 	w, as, err := waiting.For(&waiting.Call{Name: c.entry.Call, Index: c.entry.Index, RequestID: requestID(r.task.id, c.entry.Index),
 		Request: c.request, Asked: c.asked, Now: r.engine.now()})
 	if err != nil {
-		return r.record(ctx, c, journal.Whole, nil, err)
+		return r.close(ctx, c, journal.Whole, nil, err)
 	}
 	if answer, ended, err := r.endedChild(ctx, w); err != nil || ended {
-		return r.record(ctx, c, journal.Whole, answer, err)
+		return r.close(ctx, c, journal.Whole, answer, err)
 	}
 	return 0, nil, r.park(ctx, c, w, as)
 }
@@ -61,7 +61,7 @@ func (r *run) park(ctx context.Context, c *liveCall, w *abi.Waiting, as abi.Task
 		}
 	}
 	e, t := r.engine, r.task
-	asks, told, err := e.Ask(ctx, t.tenant, &t.about, w, c.entry.At, waiting.Terms{Approvals: r.persona.Approvals, Approvers: approvers(c, w), Now: e.now()})
+	asks, told, err := e.NewPermissionRequest(ctx, t.tenant, &t.about, w, c.entry.At, waiting.Terms{Approvals: r.persona.Approvals, Approvers: approvers(c, w), Now: e.now()})
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (r *run) park(ctx context.Context, c *liveCall, w *abi.Waiting, as abi.Task
 		return err
 	}
 	r.last = commit
-	err = r.settle()
+	err = r.waitDurable()
 	t.synced()
 	if err != nil {
 		return err

@@ -159,11 +159,11 @@ func (r *remoteKeys) fetch(done chan struct{}) {
 	defer r.mu.Unlock()
 	defer close(done)
 	r.flight = nil
-	r.settle(text, keys, err)
+	r.takeOver(text, keys, err)
 }
 
-// settle takes over what an attempt has brought.
-func (r *remoteKeys) settle(text []byte, keys []publicKey, err error) {
+// takeOver keeps what an attempt has brought.
+func (r *remoteKeys) takeOver(text []byte, keys []publicKey, err error) {
 	if err != nil {
 		if !r.failing {
 			r.log.Warn("the keys of a token issuer cannot be fetched; those that are known are kept for a day",

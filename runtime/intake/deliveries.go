@@ -135,8 +135,8 @@ func (i *Intake) checkSignature(ctx context.Context, s *inlet, in *Incoming) (*s
 	return nil, signed, abi.Errorf(abi.CodeUnauthenticated, "%s", refused.Error())
 }
 
-// Receive takes a delivery from a caller that may write Connectors. It needs no signature.
-func (i *Intake) Receive(ctx context.Context, c *desk.Caller, id string, in *Incoming) (Received, error) {
+// ReceiveDelivery takes a delivery from a caller that may write Connectors. It needs no signature.
+func (i *Intake) ReceiveDelivery(ctx context.Context, c *desk.Caller, id string, in *Incoming) (Received, error) {
 	s, err := i.inlet(c, id)
 	if err != nil {
 		return Received{}, err

@@ -153,7 +153,7 @@ func (r *room) connector(t *testing.T) string {
 
 func (r *room) deliver(t *testing.T, connector, id, text string) Received {
 	t.Helper()
-	got, err := r.Receive(t.Context(), r.root, connector, &Incoming{Method: "POST", Header: polled{map[string]string{"webhook-id": id}}, Body: []byte(text)})
+	got, err := r.ReceiveDelivery(t.Context(), r.root, connector, &Incoming{Method: "POST", Header: polled{map[string]string{"webhook-id": id}}, Body: []byte(text)})
 	if err != nil {
 		t.Fatal(err)
 	}

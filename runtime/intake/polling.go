@@ -153,9 +153,9 @@ func (i *Intake) PollStats() (s PollStats) {
 	return s
 }
 
-// LookAgain has the polling look at once at what is due: the clock was put forward, and a wait
+// LookForDuePolls has the polling look at once at what is due: the clock was put forward, and a wait
 // by it would not notice before its time is up.
-func (i *Intake) LookAgain() { i.polls.nudge() }
+func (i *Intake) LookForDuePolls() { i.polls.nudge() }
 
 func (t *pollTable) nudge() {
 	select {

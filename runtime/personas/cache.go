@@ -49,8 +49,8 @@ type cache struct {
 	load lockrank.Mutex[lockrank.Persona] // held while one is put there, so that none is older than the last
 }
 
-// Seed gives a tenant what comes with the node.
-func (k *Keeper) Seed(ctx context.Context, t *abi.Tenant) error {
+// SeedTenant gives a tenant what comes with the node.
+func (k *Keeper) SeedTenant(ctx context.Context, t *abi.Tenant) error {
 	if err := k.seedPersonas(ctx, t); err != nil {
 		return err
 	}

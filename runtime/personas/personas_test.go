@@ -46,7 +46,7 @@ func (r *room) start(t testing.TB, version string) {
 		},
 		LeaveOut: func(_ storage.Tenant, _ abi.Object, id string, _ error) { r.leftOut = append(r.leftOut, id) },
 	})
-	if err := r.Seed(t.Context(), &abi.Tenant{Number: uint32(roomtest.Tenant)}); err != nil {
+	if err := r.SeedTenant(t.Context(), &abi.Tenant{Number: uint32(roomtest.Tenant)}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/wharf-dev/wharf/storage"
 )
 
-// Record returns the record of a Task. The caller needs abi.ScopeEventsInternal.
-func (k *Keeper) Record(ctx context.Context, c *desk.Caller, id string) (*journal.Record, error) {
+// TaskRecord returns the record of a Task. The caller needs abi.ScopeEventsInternal.
+func (k *Keeper) TaskRecord(ctx context.Context, c *desk.Caller, id string) (*journal.Record, error) {
 	if !c.Can(abi.ScopeEventsInternal) {
 		return nil, desk.Denied(abi.ScopeEventsInternal)
 	}
@@ -40,7 +40,7 @@ func (k *Keeper) Record(ctx context.Context, c *desk.Caller, id string) (*journa
 // ExportTask writes a Task's run bundle (docs/bundle-format.md) to w. The caller
 // needs abi.ScopeEventsInternal. Errors before the first byte are an *abi.Error.
 func (k *Keeper) ExportTask(ctx context.Context, c *desk.Caller, id string, w io.Writer) error {
-	rec, err := k.Record(ctx, c, id)
+	rec, err := k.TaskRecord(ctx, c, id)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ type Issue struct {
 	tenant  storage.Tenant
 	task    *abi.Task    // as it ends
 	outcome *abi.Outcome // as it is told
-	record  int          // the place of its record in the batch
+	place   int          // the place of its record in the batch
 	key     *receipt.Key // signs it
 	at      time.Time    // when it is issued
 	built   *receipt.Receipt
@@ -74,7 +74,7 @@ func (i *Issue) Tell(records []ledger.Record) []ledger.Record {
 	if r := i.facts.Replay; r != nil && r.issued != nil {
 		rec.Created, rec.Sequence = false, r.sequence
 	}
-	i.record = len(records)
+	i.place = len(records)
 	return append(records, rec)
 }
 
@@ -103,7 +103,7 @@ func (i *Issue) Seal(b *storage.Batch, hand func() error) error {
 	put := func(text []byte, number uint64, sealed *receipt.Batch) error {
 		lockrank.Enter[lockrank.Chain]() // the chain's own lock is held until put returns
 		defer lockrank.Leave[lockrank.Chain]()
-		b.Frame.Records[i.record].State = i.resource(text, number)
+		b.Frame.Records[i.place].State = i.resource(text, number)
 		if sealed != nil {
 			state, err := json.Marshal(sealed)
 			if err != nil {
@@ -118,7 +118,7 @@ func (i *Issue) Seal(b *storage.Batch, hand func() error) error {
 	}
 	if r := i.facts.Replay; r != nil {
 		if receipt.Seal(i.built, r.previous, i.key, i.at); r.issued != nil {
-			b.Frame.Records[i.record].State = r.issued
+			b.Frame.Records[i.place].State = r.issued
 			return hand()
 		}
 		return put(i.built.AppendCanonical(nil), 0, nil)

@@ -176,11 +176,11 @@ func (r *room) replayed(t *testing.T, source *abi.Task, f *Facts) (*abi.Task, er
 	t.Helper()
 	about := r.runs(t)
 	about.Replay = &abi.TaskReplay{SourceTaskID: source.ID, Mode: abi.ReplayExact, ReplayID: "task_replay_1"}
-	made, err := r.Replayed(t.Context(), r.root.Tenant, about.Replay, source, r.records[source.ID], nil)
+	made, err := r.ReceiptOfReplay(t.Context(), r.root.Tenant, about.Replay, source, r.records[source.ID], nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	unlock, err := r.Hold(r.root.Tenant, made)
+	unlock, err := r.HoldReceipt(r.root.Tenant, made)
 	defer unlock()
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"github.com/wharf-dev/wharf/storage"
 )
 
-// Replayed is what the receipt of a replay is made from besides. [Keeper.Replayed] makes it.
+// Replayed is what the receipt of a replay is made from besides. [Keeper.ReceiptOfReplay] makes it.
 type Replayed struct {
 	receipt.Replay
 	record    *journal.Record
@@ -24,9 +24,9 @@ type Replayed struct {
 	sequence  uint64 // of its next event
 }
 
-// Replayed returns what the receipt of a replay is made from: about says how source was
+// ReceiptOfReplay returns what the receipt of a replay is made from: about says how source was
 // replayed, record is that of source, and applied is what was replaced in it.
-func (k *Keeper) Replayed(ctx context.Context, t storage.Tenant, about *abi.TaskReplay, source *abi.Task, record *journal.Record, applied []replay.Replacement) (*Replayed, error) {
+func (k *Keeper) ReceiptOfReplay(ctx context.Context, t storage.Tenant, about *abi.TaskReplay, source *abi.Task, record *journal.Record, applied []replay.Replacement) (*Replayed, error) {
 	r := &Replayed{record: record, applied: applied, receiptID: abi.IDPrefix(abi.ObjectReceipt) + about.ReplayID,
 		Replay: receipt.Replay{ID: about.ReplayID, SourceTaskID: source.ID, Mode: about.Mode}}
 	for _, by := range applied {
@@ -59,10 +59,10 @@ func wireOf(state []byte) (receipt.Receipt, error) {
 	return stored.Wire, err
 }
 
-// Hold makes the caller the only one to issue the receipt of this replay, until it calls
+// HoldReceipt makes the caller the only one to issue the receipt of this replay, until it calls
 // unlock, and finds out whether the same replay was done before. The caller unlocks it even
 // when the error says that this cannot be known.
-func (k *Keeper) Hold(t storage.Tenant, r *Replayed) (unlock func(), err error) {
+func (k *Keeper) HoldReceipt(t storage.Tenant, r *Replayed) (unlock func(), err error) {
 	unlock = k.parts.Ledger.Lock(t, r.receiptID)
 	return unlock, k.issuedBefore(t, r)
 }

@@ -63,7 +63,7 @@ func (p *underWay) prepareReceipt(ending *Ending, result *replay.Result) (unlock
 	if ending.Facts == nil {
 		return func() {}
 	}
-	unlock, err = k.parts.Receipts.Hold(p.tenant, ending.Facts.Replay)
+	unlock, err = k.parts.Receipts.HoldReceipt(p.tenant, ending.Facts.Replay)
 	if err != nil {
 		k.parts.Log.Error("an earlier receipt of a replay could not be read", "task", about.ID, "error", err)
 	}
@@ -124,7 +124,7 @@ func (p *underWay) receiptFacts(ctx context.Context, result *replay.Result) (*pr
 	if err != nil {
 		return nil, err
 	}
-	r, err := k.parts.Receipts.Replayed(ctx, p.tenant, about.Replay, p.source, p.record, result.Applied)
+	r, err := k.parts.Receipts.ReceiptOfReplay(ctx, p.tenant, about.Replay, p.source, p.record, result.Applied)
 	if err != nil {
 		return nil, err
 	}

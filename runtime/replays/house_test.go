@@ -117,8 +117,8 @@ func (b lossyBlobs) Open(ctx context.Context, h storage.Hash) (storage.Blob, err
 	return b.Blobs.Open(ctx, h)
 }
 
-// Replayed implements [Receipts].
-func (r *room) Replayed(_ context.Context, _ storage.Tenant, about *abi.TaskReplay, source *abi.Task, _ *journal.Record, applied []replay.Replacement) (*proofs.Replayed, error) {
+// ReceiptOfReplay implements [Receipts].
+func (r *room) ReceiptOfReplay(_ context.Context, _ storage.Tenant, about *abi.TaskReplay, source *abi.Task, _ *journal.Record, applied []replay.Replacement) (*proofs.Replayed, error) {
 	made := &proofs.Replayed{Replay: receipt.Replay{ID: about.ReplayID, SourceTaskID: source.ID, Mode: about.Mode}}
 	for _, by := range applied {
 		made.Deltas = append(made.Deltas, by.Delta)
@@ -126,8 +126,8 @@ func (r *room) Replayed(_ context.Context, _ storage.Tenant, about *abi.TaskRepl
 	return made, nil
 }
 
-// Hold implements [Receipts].
-func (r *room) Hold(storage.Tenant, *proofs.Replayed) (unlock func(), err error) {
+// HoldReceipt implements [Receipts].
+func (r *room) HoldReceipt(storage.Tenant, *proofs.Replayed) (unlock func(), err error) {
 	r.held++
 	return func() { r.held-- }, nil
 }

@@ -62,13 +62,13 @@ type Artifacts interface {
 
 // Receipts prepares the receipts of replays. Package proofs has one.
 type Receipts interface {
-	// Replayed returns what the receipt of a replay is made from besides the Task.
-	Replayed(ctx context.Context, t storage.Tenant, about *abi.TaskReplay, source *abi.Task, record *journal.Record,
+	// ReceiptOfReplay returns what the receipt of a replay is made from besides the Task.
+	ReceiptOfReplay(ctx context.Context, t storage.Tenant, about *abi.TaskReplay, source *abi.Task, record *journal.Record,
 		applied []replay.Replacement) (*proofs.Replayed, error)
-	// Hold makes the caller the only one to issue that receipt, until it calls unlock. unlock
+	// HoldReceipt makes the caller the only one to issue that receipt, until it calls unlock. unlock
 	// has to be called after an error, too. An error says that nobody knows what was issued
 	// before.
-	Hold(t storage.Tenant, r *proofs.Replayed) (unlock func(), err error)
+	HoldReceipt(t storage.Tenant, r *proofs.Replayed) (unlock func(), err error)
 }
 
 // Derived is a Task that is made from another one, and shares its input.

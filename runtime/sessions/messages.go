@@ -28,15 +28,16 @@ func (k *Keeper) AppendMessage(ctx context.Context, c *desk.Caller, r *desk.Retr
 	defer release()
 	workspace := s.Workspace()
 	return k.parts.Desk.Once(ctx, c, r, workspace, func(idem *storage.Idempotency) (desk.Doc, error) {
-		m, err := k.Said(ctx, c, req.Message, sessionID, "")
+		m, err := k.NewClientMessage(ctx, c, req.Message, sessionID, "")
 		if err != nil {
 			return desk.Doc{}, err
 		}
-		return k.AppendTo(c, s, workspace, m, idem, desk.SessionOpen)
+		return k.AppendMessageTo(c, s, workspace, m, idem, desk.SessionOpen)
 	})
 }
 
-func (k *Keeper) AppendTo(c *desk.Caller, s *ledger.Session, workspace string, m *abi.Message,
+// AppendMessageTo appends a Message to a Session, unless check refuses to have it as it is then.
+func (k *Keeper) AppendMessageTo(c *desk.Caller, s *ledger.Session, workspace string, m *abi.Message,
 	idem *storage.Idempotency, check func(*abi.Session) error) (desk.Doc, error) {
 	rec := MessageRecord(m)
 	encoded, err := ledger.Encode(rec)
@@ -95,9 +96,9 @@ func hasContent(object jsontext.Value) bool {
 	return json.Unmarshal(object, &m) == nil && m.Content != nil
 }
 
-// Said is [Keeper.NewMessage] for a client's Message: the Artifacts that it refers to have to
+// NewClientMessage is [Keeper.NewMessage] for a client's Message: the Artifacts that it refers to have to
 // be there, for the client.
-func (k *Keeper) Said(ctx context.Context, c *desk.Caller, in *abi.MessageInput, sessionID, taskID string) (*abi.Message, error) {
+func (k *Keeper) NewClientMessage(ctx context.Context, c *desk.Caller, in *abi.MessageInput, sessionID, taskID string) (*abi.Message, error) {
 	m, err := k.NewMessage(in, sessionID, taskID)
 	if err != nil {
 		return nil, err

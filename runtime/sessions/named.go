@@ -22,7 +22,7 @@ func (k *Keeper) checkMemoryIDs(ctx context.Context, c *desk.Caller, workspace s
 		switch {
 		case err != nil:
 			return err
-		case m.WorkspaceID != "" && m.WorkspaceID != workspace, k.parts.Desk.Expired(res.State):
+		case m.WorkspaceID != "" && m.WorkspaceID != workspace, k.parts.Desk.MemoryExpired(res.State):
 			return abi.NotFound(abi.ObjectMemory, id)
 		case m.Visibility == abi.VisibilityReceiptOnly, m.Visibility == abi.VisibilityInternal && !c.Can(abi.ScopeEventsInternal):
 			return abi.Errorf(abi.CodePermissionDenied, "the content of memory %s is not for this caller", id)

@@ -43,7 +43,7 @@ func (k *Keeper) CreateSession(ctx context.Context, c *desk.Caller, r *desk.Retr
 		}
 		records := []ledger.Record{{Kind: abi.EventSessionCreated, Object: abi.ObjectSession, ID: s.ID, Created: true, State: s}}
 		for i := range req.InitialMessages {
-			m, err := k.Said(ctx, c, &req.InitialMessages[i], s.ID, "")
+			m, err := k.NewClientMessage(ctx, c, &req.InitialMessages[i], s.ID, "")
 			if err != nil {
 				return desk.Doc{}, desk.Within(fmt.Sprintf("initial_messages[%d]", i), err)
 			}

@@ -1,6 +1,6 @@
 // Package waiting has what Tasks wait for: somebody's permission, input or authorization, the
 // end of a child, a time. It says what a call waits for ([For]), what it asks somebody
-// ([Keeper.Ask]), and what becomes of that ([Step], [Answer.Take]). It keeps what is left in
+// ([Keeper.NewPermissionRequest]), and what becomes of that ([Step], [Answer.Take]). It keeps what is left in
 // memory of waiting Tasks ([Parked], [Pending]) and who waits for Tasks ([Ends]). It serves
 // requests for permission to callers ([Keeper]). The engine parks Tasks and wakes them.
 //

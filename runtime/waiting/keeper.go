@@ -15,10 +15,10 @@ import (
 
 // Messages makes what callers say to Tasks.
 type Messages interface {
-	// Said returns a Message that a client says; what it refers to is there for the client.
-	Said(ctx context.Context, c *desk.Caller, in *abi.MessageInput, sessionID, taskID string) (*abi.Message, error)
-	// AppendTo appends a Message to a Session that check permits it for.
-	AppendTo(c *desk.Caller, s *ledger.Session, workspace string, m *abi.Message, idem *storage.Idempotency,
+	// NewClientMessage returns a Message that a client says; what it refers to is there for the client.
+	NewClientMessage(ctx context.Context, c *desk.Caller, in *abi.MessageInput, sessionID, taskID string) (*abi.Message, error)
+	// AppendMessageTo appends a Message to a Session that check permits it for.
+	AppendMessageTo(c *desk.Caller, s *ledger.Session, workspace string, m *abi.Message, idem *storage.Idempotency,
 		check func(*abi.Session) error) (desk.Doc, error)
 }
 
@@ -45,9 +45,9 @@ type Keeper struct{ parts Parts }
 // NewKeeper returns a keeper.
 func NewKeeper(p Parts) *Keeper { return &Keeper{parts: p} }
 
-// Ask returns what a Task asks somebody by a wait, and the events of that; nil when it asks
+// NewPermissionRequest returns what a Task asks somebody by a wait, and the events of that; nil when it asks
 // nobody. at is when the waiting call was recorded.
-func (k *Keeper) Ask(ctx context.Context, tenant storage.Tenant, t *abi.Task, w *abi.Waiting, at time.Time, by Terms) (*Request, []ledger.Record, error) {
+func (k *Keeper) NewPermissionRequest(ctx context.Context, tenant storage.Tenant, t *abi.Task, w *abi.Waiting, at time.Time, by Terms) (*Request, []ledger.Record, error) {
 	if kindOf(w) == "" {
 		return nil, nil, nil
 	}
@@ -163,7 +163,7 @@ func (k *Keeper) respond(ctx context.Context, c *desk.Caller, a *Answer, p *abi.
 	if req.Message == nil {
 		return abi.InvalidParam("message", `missing required member "message"`)
 	}
-	m, err := k.parts.Messages.Said(ctx, c, req.Message, p.SessionID, p.TaskID)
+	m, err := k.parts.Messages.NewClientMessage(ctx, c, req.Message, p.SessionID, p.TaskID)
 	if err != nil {
 		return desk.Within("message", err)
 	}

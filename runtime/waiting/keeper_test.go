@@ -133,7 +133,7 @@ func (n *node) park(t *testing.T, call, request string, by Terms) *Request {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asks, told, err := n.Ask(t.Context(), 1, &p.about, w, time.Now(), by)
+	asks, told, err := n.NewPermissionRequest(t.Context(), 1, &p.about, w, time.Now(), by)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -470,14 +470,14 @@ func TestRequester(t *testing.T) {
 		"alice": put("grandchild", "persona_c", "persona_b", "child"),
 		"bob":   put("named", "persona_c", "bob", "child"),
 	} {
-		got, _, err := n.Ask(t.Context(), 1, task, &abi.Waiting{Call: abi.CallInputRequest}, time.Now(), Terms{})
+		got, _, err := n.NewPermissionRequest(t.Context(), 1, task, &abi.Waiting{Call: abi.CallInputRequest}, time.Now(), Terms{})
 		if err != nil || got.RequestedBy != want {
 			t.Errorf("%s asks for %s, want %s (%v)", got.RequestedBy, task.ID, want, err)
 		}
 	}
-	_, _, err := n.Ask(t.Context(), 1, put("orphan", "persona_c", "persona_b", "gone"), &abi.Waiting{Call: abi.CallInputRequest}, time.Now(), Terms{})
+	_, _, err := n.NewPermissionRequest(t.Context(), 1, put("orphan", "persona_c", "persona_b", "gone"), &abi.Waiting{Call: abi.CallInputRequest}, time.Now(), Terms{})
 	wantError(t, err, abi.CodeResourceNotFound, "")
-	if got, told, err := n.Ask(t.Context(), 1, &n.tasks["root"].about, &abi.Waiting{Call: abi.CallSleep}, time.Now(), Terms{}); got != nil || told != nil || err != nil {
+	if got, told, err := n.NewPermissionRequest(t.Context(), 1, &n.tasks["root"].about, &abi.Waiting{Call: abi.CallSleep}, time.Now(), Terms{}); got != nil || told != nil || err != nil {
 		t.Errorf("a sleep asks %v", got)
 	}
 }

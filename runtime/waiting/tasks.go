@@ -64,14 +64,14 @@ func (k *Keeper) AppendTaskMessage(ctx context.Context, c *desk.Caller, r *desk.
 		if t.Status.Terminal() {
 			return desk.Doc{}, abi.Errorf(abi.CodeInvalidStateTransition, "task %s is %s and takes no %s", t.ID, t.Status, req.Kind)
 		}
-		m, err := k.parts.Messages.Said(ctx, c, req.Message, t.SessionID, t.ID)
+		m, err := k.parts.Messages.NewClientMessage(ctx, c, req.Message, t.SessionID, t.ID)
 		if err != nil {
 			return desk.Doc{}, err
 		}
 		if req.Kind != abi.TaskMessageInterrupt {
 			return k.answerInput(ctx, c, &t, req.Kind, m, idem)
 		}
-		return k.parts.Messages.AppendTo(c, s, t.WorkspaceID, m, idem, desk.SessionOpen)
+		return k.parts.Messages.AppendMessageTo(c, s, t.WorkspaceID, m, idem, desk.SessionOpen)
 	})
 }
 

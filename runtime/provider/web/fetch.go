@@ -64,7 +64,7 @@ func (w *Web) value(ctx context.Context, r *request, name string) (secret.Value,
 	if v == nil {
 		value, err := w.config.Secrets.Value(ctx, r.plugin, name)
 		if err == nil {
-			err = r.record(ctx, name, r.target.Host, nil)
+			err = r.tellUse(ctx, name, r.target.Host, nil)
 		}
 		return value, err
 	}

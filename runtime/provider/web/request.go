@@ -27,8 +27,8 @@ type request struct {
 	names      []string                         // of the secrets that it uses
 	vaulted    map[string]*provider.VaultSecret // those of Vaults, once they were checked
 	repeatable bool
-	// record is the call's NodeSecret, never nil.
-	record func(ctx context.Context, name, host string, refused *provider.Refusal) error
+	// tellUse is the call's NodeSecret, never nil.
+	tellUse func(ctx context.Context, name, host string, refused *provider.Refusal) error
 }
 
 // untold is for calls whose use of secrets nobody wants to know.
@@ -51,9 +51,9 @@ func (w *Web) parse(c *provider.Call) (*request, error) {
 	if err := json.Unmarshal(c.Request, &asked); err != nil {
 		return nil, invalid("the request of http.fetch cannot be read: %v", err)
 	}
-	r := &request{plugin: c.Plugin, method: asked.Method, body: asked.Body, header: map[string]string{}, record: untold}
+	r := &request{plugin: c.Plugin, method: asked.Method, body: asked.Body, header: map[string]string{}, tellUse: untold}
 	if c.NodeSecret != nil {
-		r.record = c.NodeSecret
+		r.tellUse = c.NodeSecret
 	}
 	if r.method == "" {
 		r.method = http.MethodGet
@@ -268,7 +268,7 @@ func (w *Web) checkSecret(ctx context.Context, c *provider.Call, r *request, nam
 	}
 	elsewhere := fmt.Sprintf("the secret %q may not be sent to %s: secrets.%s.hosts does not have the host", name, r.target.Host, name)
 	if refusal := w.checkPlace(r, w.config.Secrets.Hosts(name), elsewhere); refusal != nil {
-		return refuseTold(refusal, r.record(ctx, name, r.target.Host, refusal))
+		return refuseTold(refusal, r.tellUse(ctx, name, r.target.Host, refusal))
 	}
 	return nil
 }
