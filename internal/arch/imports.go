@@ -72,7 +72,7 @@ var rooms = map[string][]string{
 	"runtime/sessions": {"abi", "abi/jsonw", "storage", "runtime/desk", "runtime/hostcall", "runtime/ledger",
 		"runtime/lockrank", "runtime/memories", "runtime/personas", "runtime/provider", "runtime/redact", "runtime/references"},
 	"runtime/references": {"abi", "storage", "runtime/desk", "runtime/ledger"},
-	"runtime/scheduler": {"runtime/lockrank"},
+	"runtime/scheduler":  {"runtime/lockrank"},
 	"runtime/waiting": {"abi", "storage", "runtime/alarm", "runtime/desk", "runtime/journal", "runtime/ledger", "runtime/lockrank",
 		"runtime/policy", "runtime/provider", "runtime/sessions"},
 

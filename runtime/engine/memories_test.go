@@ -2,53 +2,15 @@ package engine_test
 
 import (
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
-	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/memories"
 )
-
-// A Memory whose time is over is found by nobody, and reads as if it had never been.
-func TestMemoriesExpire(t *testing.T) {
-	now := time.Now()
-	var mu sync.Mutex
-	n := newNode(t, enginetest.Guests{}, func(_ *engine.Config, p *engine.Parts) {
-		p.Now = func() time.Time { mu.Lock(); defer mu.Unlock(); return now }
-	})
-	session := n.Session(t)
-	doc, err := n.CreateMemory(t.Context(), n.Root, nil, abi.CreateMemoryRequest{Scope: abi.MemorySession, OwnerID: session,
-		Content: jsontext.Value(`"short-lived"`), Provenance: abi.EmptyObject(), ExpiresAt: now.Add(time.Minute)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	filters := []memories.Filter{{}, {OwnerID: session}, {Text: "short"}, {OwnerID: session, Text: "lived"}}
-	count := func(want int) {
-		t.Helper()
-		for _, f := range filters {
-			list, err := n.ListMemories(t.Context(), n.Root, f, desk.Page{Limit: 10})
-			if err != nil || len(list.Docs) != want {
-				t.Errorf("%+v: %d memories, want %d (%v)", f, len(list.Docs), want, err)
-			}
-		}
-	}
-	count(1)
-	if _, err := n.Get(t.Context(), n.Root, abi.ObjectMemory, doc.ID); err != nil {
-		t.Error(err)
-	}
-	mu.Lock()
-	now = now.Add(time.Minute)
-	mu.Unlock()
-	count(0)
-	_, err = n.Get(t.Context(), n.Root, abi.ObjectMemory, doc.ID)
-	enginetest.WantCode(t, err, abi.CodeResourceNotFound)
-}
 
 // What a client keeps is found by plugins, and the other way round.
 func TestClientsAndPluginsShareMemories(t *testing.T) {

@@ -3,17 +3,13 @@ package engine_test
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
-	"github.com/wharf-dev/wharf/runtime/tenancy"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
 
@@ -62,100 +58,19 @@ func (n *node) versions(t testing.TB, id string, limit int) (list []string) {
 	}
 }
 
-func TestPersonaVersions(t *testing.T) {
-	n := newNode(t, enginetest.Guests{})
-	p := n.createPersona(t, aPersona())
-	if p.Version != "1.0.9" || p.Tools == nil || p.Capabilities == nil {
-		t.Fatalf("%+v", p)
-	}
-	for _, step := range []struct {
-		req  abi.UpdatePersonaRequest
-		want string
-	}{
-		{abi.UpdatePersonaRequest{Description: ptr("told")}, "1.0.9"},
-		{abi.UpdatePersonaRequest{AutonomyTier: ptr(abi.TierShadow)}, "1.0.10"},
-		{abi.UpdatePersonaRequest{AutonomyTier: ptr(abi.TierShadow)}, "1.0.10"}, // nothing has changed
-		{abi.UpdatePersonaRequest{Metadata: jsontext.Value(`{"a":1}`), Description: ptr("retold")}, "1.0.10"},
-		{abi.UpdatePersonaRequest{Version: ptr("1.0.8"), Tools: []string{"fs:*"}}, "1.0.8"},
-		{abi.UpdatePersonaRequest{Handoffs: []string{}}, "1.0.11"}, // the next that is free
-		{abi.UpdatePersonaRequest{Version: ptr("beta")}, "beta"},
-		{abi.UpdatePersonaRequest{Budget: &abi.Budget{ToolCalls: 3}}, "beta.1"},
-	} {
-		if got := n.updatePersona(t, p.ID, step.req); got.Version != step.want {
-			t.Fatalf("%+v made version %s, want %s", step.req, got.Version, step.want)
-		}
-	}
-	_, err := n.UpdatePersona(t.Context(), n.Root, nil, p.ID, abi.UpdatePersonaRequest{Version: ptr("1.0.10"), AutonomyTier: ptr(abi.TierActAuto)})
-	enginetest.WantCode(t, err, abi.CodeInvalidRequest)
-	want := []string{"beta.1 shadow retold", "beta shadow retold", "1.0.11 shadow retold", "1.0.8 shadow retold", "1.0.10 shadow retold", "1.0.9 act_auto told"}
-	for _, limit := range []int{1, 2, 100} {
-		if got := n.versions(t, p.ID, limit); !slices.Equal(got, want) {
-			t.Errorf("the versions by pages of %d: %q, want %q", limit, got, want)
-		}
-	}
-	if got := n.versions(t, "persona_echo", 10); len(got) != 1 {
-		t.Errorf("a persona that never changed has the versions %q", got)
-	}
-	n = boot(t, n.Disk.Crash(1, 0), enginetest.Guests{"echo": enginetest.Echo})
-	defer n.Stop(t)
-	if got := n.versions(t, p.ID, 3); !slices.Equal(got, want) {
-		t.Errorf("after a restart: %q", got)
-	}
-}
-
+// A Persona that is made runs a plugin that the node has, and an export that the plugin has.
 func TestPersonaRequestsThatAreRefused(t *testing.T) {
 	n := newNode(t, enginetest.Guests{})
-	for param, change := range map[string]func(*abi.CreatePersonaRequest){
-		"name":                      func(r *abi.CreatePersonaRequest) { r.Name = "" },
-		"version":                   func(r *abi.CreatePersonaRequest) { r.Version = "1@2" },
-		"description":               func(r *abi.CreatePersonaRequest) { r.Description = nil },
-		"entry_workflow":            func(r *abi.CreatePersonaRequest) { r.EntryWorkflow = "nobody" },
-		"autonomy_tier":             func(r *abi.CreatePersonaRequest) { r.AutonomyTier = "god" },
-		"receipt_policy":            func(r *abi.CreatePersonaRequest) { r.ReceiptPolicy = "" },
-		"capabilities[1]":           func(r *abi.CreatePersonaRequest) { r.Capabilities = []string{"tool.*", "tool.cal"} },
-		"tools[0]":                  func(r *abi.CreatePersonaRequest) { r.Tools = []string{""} },
-		"handoffs":                  func(r *abi.CreatePersonaRequest) { r.Handoffs = make([]string, 1001) },
-		"budget.usd":                func(r *abi.CreatePersonaRequest) { r.Budget = &abi.Budget{USD: -1} },
-		"model_policy.max_tokens":   func(r *abi.CreatePersonaRequest) { r.ModelPolicy = &abi.ModelPolicy{MaxTokens: -1} },
-		"approvals.quorum":          func(r *abi.CreatePersonaRequest) { r.Approvals = &abi.ApprovalPolicy{Quorum: 101} },
-		"approvals.timeout_seconds": func(r *abi.CreatePersonaRequest) { r.Approvals = &abi.ApprovalPolicy{TimeoutSeconds: -1} },
-		"quota_id":                  func(r *abi.CreatePersonaRequest) { r.QuotaID = "quota_none" },
-		"metadata":                  func(r *abi.CreatePersonaRequest) { r.Metadata = jsontext.Value("1") },
+	for want, change := range map[string]func(*abi.CreatePersonaRequest){
+		"no plugin nobody":  func(r *abi.CreatePersonaRequest) { r.EntryWorkflow = "nobody" },
+		`no export "other"`: func(r *abi.CreatePersonaRequest) { r.EntryWorkflow, r.ModuleRef = "other", "echo" },
 	} {
 		req := aPersona()
 		change(&req)
 		_, err := n.CreatePersona(t.Context(), n.Root, nil, req)
-		if own := enginetest.WantCode(t, err, abi.CodeInvalidRequest); own.Param != param {
-			t.Errorf("%s: %v", param, own)
+		if own := enginetest.WantCode(t, err, abi.CodeInvalidRequest); own.Param != "entry_workflow" || !strings.Contains(own.Message, want) {
+			t.Errorf("%v, want %s", own, want)
 		}
-	}
-	req := aPersona()
-	req.EntryWorkflow, req.ModuleRef = "other", "echo"
-	_, err := n.CreatePersona(t.Context(), n.Root, nil, req)
-	if own := enginetest.WantCode(t, err, abi.CodeInvalidRequest); !strings.Contains(own.Message, `no export "other"`) {
-		t.Error(own)
-	}
-	bound := *n.Root
-	bound.Workspaces = []string{tenancy.DefaultWorkspace}
-	_, err = n.CreatePersona(t.Context(), &bound, nil, aPersona())
-	enginetest.WantCode(t, err, abi.CodePermissionDenied)
-	_, err = n.UpdatePersona(t.Context(), &bound, nil, "persona_echo", abi.UpdatePersonaRequest{})
-	enginetest.WantCode(t, err, abi.CodePermissionDenied)
-	_, err = n.UpdatePersona(t.Context(), n.Root, nil, "persona_none", abi.UpdatePersonaRequest{})
-	enginetest.WantCode(t, err, abi.CodeResourceNotFound)
-}
-
-// A request that is made again makes nothing again.
-func TestPersonaRetries(t *testing.T) {
-	n := newNode(t, enginetest.Guests{})
-	key := &desk.Retry{Key: "k", Method: "POST", Target: "/v1/personas", Body: []byte("{}")}
-	first, err := n.CreatePersona(t.Context(), n.Root, key, aPersona())
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := n.CreatePersona(t.Context(), n.Root, key, aPersona())
-	if err != nil || again.ID != first.ID || again.Status != desk.StatusCreated {
-		t.Errorf("%v: made %s, and again %s", err, first.ID, again.ID)
 	}
 }
 

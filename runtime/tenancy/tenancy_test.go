@@ -98,8 +98,10 @@ func TestStartKeys(t *testing.T) {
 	}
 	_, err := r.Authenticate(t.Context(), rootKey)
 	roomtest.WantCode(t, err, abi.CodeUnauthenticated)
-	if _, err := r.Bootstrap(t.Context(), "short"); err == nil {
-		t.Error("a short key is taken")
+	for _, guessed := range []string{"short", "0123456789abcde", "aaaaaaaaaaaaaaaa", strings.Repeat("abcdefg", 9)} {
+		if _, err := r.Bootstrap(t.Context(), guessed); err == nil || !strings.Contains(err.Error(), "at least") {
+			t.Errorf("%q: %v", guessed, err)
+		}
 	}
 }
 
@@ -220,6 +222,7 @@ func TestKeysThatAreRefused(t *testing.T) {
 		{abi.CreateKeyRequest{}, "name"},
 		{abi.CreateKeyRequest{Name: strings.Repeat("n", 200)}, "name"},
 		{abi.CreateKeyRequest{Name: "a\nb"}, "name"},
+		{abi.CreateKeyRequest{Name: "root"}, "name"},
 		{abi.CreateKeyRequest{Name: "n", Scopes: []string{"galaxy:rule"}}, "scopes"},
 		{abi.CreateKeyRequest{Name: "n", Actor: desk.HostActor}, "actor"},
 		{abi.CreateKeyRequest{Name: "n", Actor: abi.RootKeyActor}, "actor"},
@@ -230,8 +233,14 @@ func TestKeysThatAreRefused(t *testing.T) {
 		_, err := r.CreateKey(t.Context(), r.root, test.req)
 		roomtest.WantParam(t, err, test.param)
 	}
-	if c := r.caller(t, r.root, abi.CreateKeyRequest{Name: "n", Actor: "ci"}); c.Actor != "ci" {
-		t.Errorf("it acts as %s", c.Actor)
+	for _, actor := range []string{":", "wharf", "host", "node", "conn_1", "task_1", "a\nb", "a\u202eb", "\xff", strings.Repeat("a", 201)} {
+		_, err := r.CreateKey(t.Context(), r.root, abi.CreateKeyRequest{Name: "n", Actor: actor})
+		roomtest.WantParam(t, err, "actor")
+	}
+	for actor, as := range map[string]string{"": "key:n", "key:n": "key:n", "ci": "ci", "ci@acme": "ci@acme", "Ada L.": "Ada L."} {
+		if c := r.caller(t, r.root, abi.CreateKeyRequest{Name: "n", Actor: actor}); c.Actor != as {
+			t.Errorf("%q acts as %s", actor, c.Actor)
+		}
 	}
 }
 
