@@ -24,9 +24,9 @@ const (
 type Connector struct {
 	Envelope    `json:",inline"`
 	Name        string          `json:"name,omitzero"`
-	Provider    string          `json:"provider"` // such as github; it decides the defaults of what follows
+	Provider    string          `json:"provider"` // such as github; it decides the defaults of the rest
 	WorkspaceID string          `json:"workspace_id"`
-	Status      ConnectorStatus `json:"status"`
+	Status      ConnectorStatus `json:"status"` // whether it takes and handles deliveries
 	// StatusReason says why it is FAILED.
 	StatusReason string        `json:"status_reason,omitzero"`
 	EventKinds   []string      `json:"event_kinds"`
@@ -35,15 +35,15 @@ type Connector struct {
 	Webhook      *Webhook      `json:"webhook,omitzero"`
 	Polling      *Polling      `json:"polling,omitzero"`
 
-	TargetPersonaID string `json:"target_persona_id,omitzero"`
-	TargetSessionID string `json:"target_session_id,omitzero"`
+	TargetPersonaID string `json:"target_persona_id,omitzero"` // whose Tasks deliveries become
+	TargetSessionID string `json:"target_session_id,omitzero"` // the Session of those Tasks
 
 	// Plugin is what normalizes deliveries: PLUGIN#EXPORT.
 	Plugin string `json:"plugin"`
 	// Settings are the plugin's own, such as the mapping of generic.
 	Settings jsontext.Value `json:"settings,omitzero"`
-	// Ordered handles the deliveries of one order key (see [ConnectorTask]) strictly
-	// one after another: a Task begins when the one before has ended.
+	// Ordered says that the deliveries of one order key are handled strictly one after another:
+	// a Task begins when the one before has ended. [ConnectorTask] has the key.
 	Ordered bool `json:"ordered,omitzero"`
 	// DeletedAt is set on one that was deleted: no read shows it any more.
 	DeletedAt Time `json:"deleted_at,omitzero"`
@@ -77,19 +77,19 @@ const (
 type WebhookAuth struct {
 	Scheme SignatureScheme `json:"scheme,omitzero"` // empty: the provider's own
 	// Secrets are names; a delivery signed with any of them is taken, so that a
-	// secret can be changed without a gap. VaultID is where they are, "" for the
-	// node's own.
+	// secret can be changed without a gap.
 	Secrets []string `json:"secrets,omitzero"`
-	VaultID string   `json:"vault_id,omitzero"`
+	VaultID string   `json:"vault_id,omitzero"` // where they are; empty: the node's own
 	// ToleranceSeconds is how far a timestamp may be from now; 0 for 5 minutes.
 	ToleranceSeconds int64 `json:"tolerance_seconds,omitzero"`
-	// Of SchemeHMAC: the header with the signature, the hash (sha256 or sha512), the
-	// encoding (hex or base64), what stands before the signature, and the header
-	// with the time in seconds, which is then signed as "TIME.BODY".
-	Header          string `json:"header,omitzero"`
-	Hash            string `json:"hash,omitzero"`
-	Encoding        string `json:"encoding,omitzero"`
-	Prefix          string `json:"prefix,omitzero"`
+	// What follows is of SchemeHMAC alone.
+
+	Header   string `json:"header,omitzero"`   // of hmac: the header with the signature
+	Hash     string `json:"hash,omitzero"`     // of hmac: sha256 or sha512
+	Encoding string `json:"encoding,omitzero"` // of hmac: the signature's, hex or base64
+	Prefix   string `json:"prefix,omitzero"`   // of hmac: what stands before the signature
+	// TimestampHeader is the header with the time in seconds, of hmac; then "TIME.BODY" is signed,
+	// and else the body alone.
 	TimestampHeader string `json:"timestamp_header,omitzero"`
 }
 
@@ -98,29 +98,29 @@ type Webhook struct {
 	// Path is where providers send to. It is shown to those who may write
 	// Connectors, for it holds an unguessable token.
 	Path string `json:"path,omitzero"`
-	// Enabled opens it.
+	// Enabled says that the path is open.
 	Enabled bool `json:"enabled"`
 }
 
 // Polling makes a Connector act by itself.
 type Polling struct {
-	Schedule string `json:"schedule"`          // five fields of cron, or @every 5m, @hourly, …
-	TimeZone string `json:"timezone,omitzero"` // of the IANA database; UTC if it is empty
-	Export   string `json:"export,omitzero"`   // the plugin's export that polls; empty: each tick is a delivery itself
-	NextAt   Time   `json:"next_at,omitzero"`  // filled in when a Connector is read
-	LastAt   Time   `json:"last_at,omitzero"`  // the last tick that was acted on
-	LastTask string `json:"last_task_id,omitzero"`
+	Schedule string `json:"schedule"`              // five fields of cron, or @every 5m, @hourly, …
+	TimeZone string `json:"timezone,omitzero"`     // of the IANA database; UTC if it is empty
+	Export   string `json:"export,omitzero"`       // the plugin's export that polls; empty: each tick is a delivery itself
+	NextAt   Time   `json:"next_at,omitzero"`      // when it acts next
+	LastAt   Time   `json:"last_at,omitzero"`      // the last tick that was acted on
+	LastTask string `json:"last_task_id,omitzero"` // the Task of that tick
 }
 
 // ConnectorCounters count what became of deliveries, since the Connector was made.
 type ConnectorCounters struct {
-	Received   uint64 `json:"received"`
-	Deduped    uint64 `json:"deduped"`
-	Rejected   uint64 `json:"rejected"` // for their signature; since the node started
-	Normalized uint64 `json:"normalized"`
-	Tasks      uint64 `json:"tasks"`
-	Failed     uint64 `json:"failed"` // put aside
-	Pending    uint64 `json:"pending"`
+	Received   uint64 `json:"received"`   // taken in; what had come before is not among them
+	Deduped    uint64 `json:"deduped"`    // had come before
+	Rejected   uint64 `json:"rejected"`   // for their signature; since the node started
+	Normalized uint64 `json:"normalized"` // the plugin has said what they mean
+	Tasks      uint64 `json:"tasks"`      // submitted
+	Failed     uint64 `json:"failed"`     // put aside as dead letters
+	Pending    uint64 `json:"pending"`    // neither handled nor put aside yet
 }
 
 // Delivery is what a provider has sent, as it is kept: the body as text when it is
@@ -142,8 +142,8 @@ type DeadLetter struct {
 	WorkspaceID string  `json:"workspace_id"`
 	DeliveryID  string  `json:"delivery_id"` // the Delivery's id
 	Failure     Failure `json:"failure"`
-	Attempts    int     `json:"attempts"`
-	RedrivenAt  Time    `json:"redriven_at,omitzero"`
+	Attempts    int     `json:"attempts"`             // how often it failed
+	RedrivenAt  Time    `json:"redriven_at,omitzero"` // when it was handled again; absent when it has failed since
 }
 
 // CallDeliveriesAnswer answers [CallDeliveries]: a batch for a plugin that

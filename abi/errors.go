@@ -145,9 +145,9 @@ func (e *Error) HTTPStatus() int {
 // Failure says why a Task failed. Code is one of the Failure* constants or what
 // the plugin reported.
 type Failure struct {
-	Code    string         `json:"code"`
-	Message string         `json:"message"`
-	Details jsontext.Value `json:"details,omitzero"`
+	Code    string         `json:"code"`             // for programs: one of the host, or of the plugin
+	Message string         `json:"message"`          // for people
+	Details jsontext.Value `json:"details,omitzero"` // more about it, where there is more to say
 }
 
 // Error implements the error interface.

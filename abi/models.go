@@ -98,17 +98,16 @@ const (
 
 // Memory is durable knowledge, apart from transcripts.
 type Memory struct {
-	Envelope   `json:",inline"`
-	Scope      MemoryScope    `json:"scope"`
-	OwnerID    string         `json:"owner_id"`
-	Content    jsontext.Value `json:"content"` // a string or an object; null when it is redacted
-	Provenance jsontext.Value `json:"provenance"`
-	ExpiresAt  Time           `json:"expires_at,omitzero"`
-	Visibility Visibility     `json:"visibility,omitzero"`
-	Confidence float64        `json:"confidence,omitzero"`
-	// RedactionPolicy and EmbeddingRef are the client's own: Wharf keeps them.
-	RedactionPolicy jsontext.Value `json:"redaction_policy,omitzero"`
-	EmbeddingRef    string         `json:"embedding_ref,omitzero"`
+	Envelope        `json:",inline"`
+	Scope           MemoryScope    `json:"scope"`
+	OwnerID         string         `json:"owner_id"`
+	Content         jsontext.Value `json:"content"` // a string or an object; null when it is redacted
+	Provenance      jsontext.Value `json:"provenance"`
+	ExpiresAt       Time           `json:"expires_at,omitzero"`
+	Visibility      Visibility     `json:"visibility,omitzero"`
+	Confidence      float64        `json:"confidence,omitzero"`
+	RedactionPolicy jsontext.Value `json:"redaction_policy,omitzero"` // the client's own: Wharf keeps it
+	EmbeddingRef    string         `json:"embedding_ref,omitzero"`    // the client's own: Wharf keeps it
 	// RedactedAt is set when the content was redacted.
 	RedactedAt Time `json:"redacted_at,omitzero"`
 

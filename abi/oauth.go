@@ -8,8 +8,8 @@ import (
 // OAuthError is the answer of the token endpoint to a request that it refuses
 // (RFC 6749, section 5.2).
 type OAuthError struct {
-	Code        string `json:"error"`
-	Description string `json:"error_description,omitzero"`
+	Code        string `json:"error"`                      // for programs
+	Description string `json:"error_description,omitzero"` // for people
 }
 
 func (e *OAuthError) Error() string { return e.Code + ": " + e.Description }
@@ -28,7 +28,7 @@ const GrantClientCredentials = "client_credentials"
 // AccessToken is the answer of the token endpoint (RFC 6749, section 5.1).
 type AccessToken struct {
 	AccessToken string `json:"access_token"`
-	TokenType   string `json:"token_type"` // Bearer
+	TokenType   string `json:"token_type"` // always Bearer
 	ExpiresIn   int    `json:"expires_in"` // seconds
 	Scope       string `json:"scope"`      // separated by spaces
 }

@@ -187,9 +187,9 @@ type SecretUse struct {
 type File struct {
 	Object      string `json:"object"` // file or folder
 	WorkspaceID string `json:"workspace_id"`
-	Path        string `json:"path"`
-	Size        int64  `json:"size"`
-	SHA256      string `json:"sha256,omitzero"` // hex
+	Path        string `json:"path"`            // within the Workspace
+	Size        int64  `json:"size"`            // in bytes
+	SHA256      string `json:"sha256,omitzero"` // of the content, in hex
 	UpdatedAt   Time   `json:"updated_at,omitzero"`
 }
 

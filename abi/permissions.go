@@ -32,9 +32,9 @@ type PermissionRequest struct {
 	SessionID   string           `json:"session_id"`
 	WorkspaceID string           `json:"workspace_id"`
 	PersonaID   string           `json:"persona_id,omitzero"`
-	Kind        PermissionKind   `json:"kind"`
-	Status      PermissionStatus `json:"status"`
-	Prompt      string           `json:"prompt,omitzero"`
+	Kind        PermissionKind   `json:"kind"`               // what is asked for
+	Status      PermissionStatus `json:"status"`             // what has become of it
+	Prompt      string           `json:"prompt,omitzero"`    // the question, for people
 	Action      string           `json:"action,omitzero"`    // of an approval: what is to be done
 	Arguments   jsontext.Value   `json:"arguments,omitzero"` // of an approval: with what
 	Schema      jsontext.Value   `json:"schema,omitzero"`    // of an input: what is wanted
@@ -42,28 +42,27 @@ type PermissionRequest struct {
 	RequestedBy string           `json:"requested_by"`       // who submitted the Task
 	Quorum      int              `json:"quorum"`             // how many must approve
 	// Approvers are patterns of the actors that may decide; empty for all.
-	// SelfApproval lets whoever submitted the Task decide.
 	Approvers    []string   `json:"approvers,omitzero"`
-	SelfApproval bool       `json:"self_approval"`
-	Decisions    []Decision `json:"decisions"`
-	ExpiresAt    Time       `json:"expires_at,omitzero"`
-	SettledAt    Time       `json:"settled_at,omitzero"`
+	SelfApproval bool       `json:"self_approval"`       // whoever submitted the Task may decide, too
+	Decisions    []Decision `json:"decisions"`           // in the order in which they came
+	ExpiresAt    Time       `json:"expires_at,omitzero"` // when nobody can answer any more; absent: never
+	SettledAt    Time       `json:"settled_at,omitzero"` // when it stopped being pending
 }
 
 // Decision is what one actor has decided.
 type Decision struct {
 	Actor     string         `json:"actor"`
-	Decision  string         `json:"decision"` // approved or denied
-	Reason    string         `json:"reason,omitzero"`
-	Arguments jsontext.Value `json:"arguments,omitzero"` // when the actor changed them
+	Decision  string         `json:"decision"`           // approved or denied
+	Reason    string         `json:"reason,omitzero"`    // for people
+	Arguments jsontext.Value `json:"arguments,omitzero"` // other arguments, when the actor changed them
 	DecidedAt Time           `json:"decided_at"`
 }
 
 // RespondRequest is the body of POST /v1/permission-requests/{id}/respond: a
 // decision for an approval, a Message for an input or authorization.
 type RespondRequest struct {
-	Decision  string         `json:"decision,omitzero"`
-	Reason    string         `json:"reason,omitzero"`
-	Arguments jsontext.Value `json:"arguments,omitzero"`
-	Message   *MessageInput  `json:"message,omitzero"`
+	Decision  string         `json:"decision,omitzero"`  // of an approval; denied answers any other request, too
+	Reason    string         `json:"reason,omitzero"`    // for people
+	Arguments jsontext.Value `json:"arguments,omitzero"` // of an approval: other arguments for the action
+	Message   *MessageInput  `json:"message,omitzero"`   // the answer to a request for input or authorization
 }

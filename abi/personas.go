@@ -37,7 +37,7 @@ type UpdatePersonaRequest struct {
 	Capabilities  []string        `json:"capabilities,omitzero"`
 	Handoffs      []string        `json:"handoffs,omitzero"`
 	ModelPolicy   *ModelPolicy    `json:"model_policy,omitzero"`
-	QuotaID       jsontext.Value  `json:"quota_id,omitzero"` // a string, or null for none
+	QuotaID       jsontext.Value  `json:"quota_id,omitzero"` // a Quota that bounds its Tasks; null for none
 	Budget        *Budget         `json:"budget,omitzero"`
 	Approvals     *ApprovalPolicy `json:"approvals,omitzero"`
 	Metadata      jsontext.Value  `json:"metadata,omitzero"`

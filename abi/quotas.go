@@ -27,19 +27,19 @@ const (
 // Quota is a ceiling on spend, tokens, concurrency, runtime or rate.
 type Quota struct {
 	Envelope `json:",inline"`
-	Scope    QuotaScope `json:"scope"`
-	// OwnerID is the id for the scope, "" for each of them by itself.
+	Scope    QuotaScope `json:"scope"` // whose work it bounds
+	// OwnerID is the id of what the scope says; empty: the Quota is for each of them by itself.
 	OwnerID string `json:"owner_id,omitzero"`
-	// TemplateID is set on the Quota of one of those that another Quota is for each of.
+	// TemplateID is the Quota that is for each of its scope, on what one of them has used.
 	TemplateID       string             `json:"template_id,omitzero"`
 	Limits           map[string]float64 `json:"limits"`
 	Usage            map[string]float64 `json:"usage"`                   // in the window, counted from the log
-	WindowSeconds    int64              `json:"window_seconds,omitzero"` // 0: it never resets
-	ResetAt          *Time              `json:"reset_at"`
-	HardLimit        bool               `json:"hard_limit"` // work beyond is refused
-	SoftLimit        bool               `json:"soft_limit"` // work beyond is told of
-	ExhaustionReason *string            `json:"exhaustion_reason"`
-	LastReceiptID    *string            `json:"last_receipt_id"`
+	WindowSeconds    int64              `json:"window_seconds,omitzero"` // how long until counting begins anew; 0: it never does
+	ResetAt          *Time              `json:"reset_at"`                // when the window ends and counting begins anew; null: it has none
+	HardLimit        bool               `json:"hard_limit"`              // work beyond is refused
+	SoftLimit        bool               `json:"soft_limit"`              // work beyond is told of by an event
+	ExhaustionReason *string            `json:"exhaustion_reason"`       // the limit that was reached first in the window; null: none
+	LastReceiptID    *string            `json:"last_receipt_id"`         // the newest receipt of what was counted
 }
 
 // Each reports whether the Quota is for each of its scope by itself: then it counts

@@ -18,11 +18,11 @@ const (
 
 // ReplayTaskRequest is the body of POST /v1/tasks/{id}/replay.
 type ReplayTaskRequest struct {
-	Mode              ReplayMode                `json:"mode,omitzero"` // default exact
-	Override          map[string]ReplayOverride `json:"override,omitzero" maxItems:"10000"`
-	CheckpointID      string                    `json:"checkpoint_id,omitzero"`
-	CheckpointEventID string                    `json:"checkpoint_event_id,omitzero"`
-	Reason            string                    `json:"reason,omitzero"`
+	Mode              ReplayMode                `json:"mode,omitzero"`                      // default exact
+	Override          map[string]ReplayOverride `json:"override,omitzero" maxItems:"10000"` // what to answer in the place of what was recorded, by the override key of the call
+	CheckpointID      string                    `json:"checkpoint_id,omitzero"`             // of from_checkpoint: call:N, the boundary after the first N calls
+	CheckpointEventID string                    `json:"checkpoint_event_id,omitzero"`       // the same boundary, by the event that completed its last call
+	Reason            string                    `json:"reason,omitzero"`                    // for people
 	Metadata          jsontext.Value            `json:"metadata,omitzero"`
 }
 
@@ -44,47 +44,47 @@ const (
 // ReplayOverride replaces what a Task was told by one named dependency. The
 // replacement is Value, or the content of an Artifact.
 type ReplayOverride struct {
-	Kind       OverrideKind   `json:"kind"`
-	EventID    string         `json:"event_id,omitzero"`
-	Target     string         `json:"target,omitzero"`
+	Kind       OverrideKind   `json:"kind"`              // what it replaces
+	EventID    string         `json:"event_id,omitzero"` // the event that recorded the call; another is refused
+	Target     string         `json:"target,omitzero"`   // for people
 	Value      jsontext.Value `json:"value,omitzero"`
-	ArtifactID string         `json:"artifact_id,omitzero"`
+	ArtifactID string         `json:"artifact_id,omitzero"` // an Artifact whose content is the replacement, instead of a value
 	// SHA256 is "sha256:" and the hex hash of the canonical (RFC 8785) Value, or of
 	// the Artifact's bytes. One that does not match is refused.
 	SHA256     string     `json:"sha256,omitzero"`
 	Visibility Visibility `json:"visibility,omitzero"` // default receipt_only
-	Reason     string     `json:"reason,omitzero"`
+	Reason     string     `json:"reason,omitzero"`     // for people
 }
 
 // ReplayMarks tells how a replayed event came to be.
 type ReplayMarks struct {
-	SourceTaskID    string     `json:"source_task_id"`
-	ReplayTaskID    string     `json:"replay_task_id"`
-	OriginalEventID string     `json:"original_event_id,omitzero"`
+	SourceTaskID    string     `json:"source_task_id"`             // the Task that is replayed
+	ReplayTaskID    string     `json:"replay_task_id"`             // the Task that replays it
+	OriginalEventID string     `json:"original_event_id,omitzero"` // the event that this one does again
 	ReplayCursor    string     `json:"replay_cursor,omitzero"`
 	Mode            ReplayMode `json:"mode"`
-	OverrideKey     string     `json:"override_key,omitzero"`
+	OverrideKey     string     `json:"override_key,omitzero"` // of the call whose answer was replaced
 	ReceiptDeltaID  string     `json:"receipt_delta_id,omitzero"`
 }
 
 // TaskReplay says what a replay Task replays. Overrides are kept by their hash.
 type TaskReplay struct {
-	SourceTaskID string     `json:"source_task_id"`
+	SourceTaskID string     `json:"source_task_id"` // the Task that is replayed
 	Mode         ReplayMode `json:"mode"`
 	// ReplayID is derived from the source, the module, the mode and the overrides:
 	// it is the same for the same replay, on any node, and the one id of a replay
 	// that its receipt holds.
 	ReplayID   string `json:"replay_id"`
-	Request    string `json:"request_sha256"`       // of the blob with the ReplayTaskRequest
-	Checkpoint int    `json:"checkpoint,omitzero"`  // ReplayFromCheckpoint: calls before the boundary
+	Request    string `json:"request_sha256"`       // the hash of the request that asked for the replay
+	Checkpoint int    `json:"checkpoint,omitzero"`  // of from_checkpoint: how many calls come before the boundary
 	SessionRun string `json:"session_run,omitzero"` // the replay of a Session that it belongs to
 }
 
 // TaskFork says where a forked Task came from: it shares the record of its source
 // up to a number of host calls, and is live from there.
 type TaskFork struct {
-	SourceTaskID string `json:"source_task_id"`
-	AtEventID    string `json:"at_event_id,omitzero"`
+	SourceTaskID string `json:"source_task_id"`       // the Task that it was forked from
+	AtEventID    string `json:"at_event_id,omitzero"` // the last event whose record is shared; absent: all of them
 	Calls        int    `json:"calls"`
 }
 
@@ -100,7 +100,7 @@ type ForkTaskRequest struct {
 // ReplaySessionRequest is the body of POST /wharf/v1/sessions/{id}/replay: every
 // Task of the Session is replayed exactly, oldest first.
 type ReplaySessionRequest struct {
-	Reason string `json:"reason,omitzero"`
+	Reason string `json:"reason,omitzero"` // for people
 }
 
 // The bounds of what a Task can wait for: MaxApprovals is how many approvals can be asked
@@ -112,10 +112,10 @@ const (
 
 // Waiting says what a parked Task waits for.
 type Waiting struct {
-	Call      string         `json:"call"` // the host call that waits
-	Index     int            `json:"index"`
+	Call      string         `json:"call"`  // the host call that waits
+	Index     int            `json:"index"` // of the call in the record, from 0
 	RequestID string         `json:"request_id"`
-	Prompt    string         `json:"prompt,omitzero"`
+	Prompt    string         `json:"prompt,omitzero"` // what somebody is asked
 	Action    string         `json:"action,omitzero"`
 	Schema    jsontext.Value `json:"schema,omitzero"`
 	URL       string         `json:"url,omitzero"`

@@ -27,8 +27,8 @@ type UpdateWorkspaceRequest struct {
 
 // MessageInput is a Message as a client writes it.
 type MessageInput struct {
-	Role     Role           `json:"role"`
-	Parts    []Part         `json:"parts" maxItems:"10000"`
+	Role     Role           `json:"role"`                   // who speaks
+	Parts    []Part         `json:"parts" maxItems:"10000"` // the content, in its order
 	Metadata jsontext.Value `json:"metadata,omitzero"`
 }
 
@@ -40,7 +40,7 @@ type CreateSessionRequest struct {
 	MemoryIDs       []string       `json:"memory_ids,omitzero"`
 	SkillIDs        []string       `json:"skill_ids,omitzero"`
 	Refs            []OutsideRef   `json:"refs,omitzero"`
-	InitialMessages []MessageInput `json:"initial_messages,omitzero"`
+	InitialMessages []MessageInput `json:"initial_messages,omitzero"` // the Messages that it begins with
 	Metadata        jsontext.Value `json:"metadata,omitzero"`
 }
 
@@ -53,8 +53,8 @@ type UpdateSessionRequest struct {
 // ForkSessionRequest is the body of POST /v1/sessions/{id}/fork. An empty
 // AtEventID forks at the end.
 type ForkSessionRequest struct {
-	AtEventID string         `json:"at_event_id,omitzero"`
-	BranchID  string         `json:"branch_id,omitzero"`
+	AtEventID string         `json:"at_event_id,omitzero"` // the last event that both share; the end if it is absent
+	BranchID  string         `json:"branch_id,omitzero"`   // the Branch that the fork goes along
 	Metadata  jsontext.Value `json:"metadata,omitzero"`
 }
 
@@ -84,7 +84,7 @@ const (
 
 // AppendTaskMessageRequest is the body of POST /v1/tasks/{id}/messages.
 type AppendTaskMessageRequest struct {
-	Kind    TaskMessageKind `json:"kind"`
+	Kind    TaskMessageKind `json:"kind"` // what it is for
 	Message *MessageInput   `json:"message"`
 }
 
@@ -94,7 +94,7 @@ type AppendTaskMessageRequest struct {
 type SubmitTaskRequest struct {
 	Input        jsontext.Value `json:"input"`
 	SessionID    string         `json:"session_id,omitzero"`
-	WorkspaceID  string         `json:"workspace_id,omitzero"`
+	WorkspaceID  string         `json:"workspace_id,omitzero"` // that of the Session; another is refused
 	PersonaID    string         `json:"persona_id,omitzero"`
 	BranchID     string         `json:"branch_id,omitzero"`
 	ParentTaskID string         `json:"parent_task_id,omitzero"`
@@ -106,7 +106,7 @@ type SubmitTaskRequest struct {
 
 // CancelTaskRequest is the body of POST /v1/tasks/{id}/cancel.
 type CancelTaskRequest struct {
-	Reason string `json:"reason,omitzero"`
+	Reason string `json:"reason,omitzero"` // for people; the event says it
 }
 
 // CreateBranchRequest is the body of POST /v1/sessions/{id}/branches.
@@ -127,12 +127,12 @@ const MergeAppend MergeStrategy = "append"
 
 // MergeBranchRequest is the body of POST /wharf/v1/branches/{id}/merge.
 type MergeBranchRequest struct {
-	Strategy MergeStrategy `json:"strategy,omitzero"`
+	Strategy MergeStrategy `json:"strategy,omitzero"` // what to do when both sides went on; without one that is a conflict
 }
 
 // AbandonBranchRequest is the body of POST /wharf/v1/branches/{id}/abandon.
 type AbandonBranchRequest struct {
-	Reason string `json:"reason,omitzero"`
+	Reason string `json:"reason,omitzero"` // for people; the event says it
 }
 
 // RegisterArtifactRequest is the JSON body of POST /v1/artifacts. Content is
@@ -159,8 +159,8 @@ type CreateKeyRequest struct {
 	Name         string   `json:"name"`
 	Actor        string   `json:"actor,omitzero"`         // default: "key:" and the name
 	Tenant       string   `json:"tenant,omitzero"`        // tenant name; default: the caller's
-	Scopes       []string `json:"scopes,omitzero"`        // default: every protocol scope
-	WorkspaceIDs []string `json:"workspace_ids,omitzero"` // default: every workspace
+	Scopes       []string `json:"scopes,omitzero"`        // what may be done with it; by default every scope of the protocol
+	WorkspaceIDs []string `json:"workspace_ids,omitzero"` // where it may be used; by default in every Workspace
 }
 
 // CreatedKey answers POST /wharf/v1/keys: the only time that the key is shown.

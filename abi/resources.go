@@ -15,11 +15,11 @@ func At(t time.Time) Time { return t.Round(0).UTC() }
 
 // Envelope holds the members that every top-level resource has.
 type Envelope struct {
-	ID        string         `json:"id"`
-	Object    Object         `json:"object"`
-	CreatedAt Time           `json:"created_at"`
-	UpdatedAt Time           `json:"updated_at"`
-	Metadata  jsontext.Value `json:"metadata"`
+	ID        string         `json:"id"`         // names the resource; it never changes
+	Object    Object         `json:"object"`     // the kind of resource
+	CreatedAt Time           `json:"created_at"` // when it was made
+	UpdatedAt Time           `json:"updated_at"` // when it last changed
+	Metadata  jsontext.Value `json:"metadata"`   // the client's own: any object; {} if there is none
 }
 
 // EmptyObject returns the JSON text {}. The caller owns it.
@@ -36,7 +36,7 @@ func NewEnvelope(o Object, id string, at time.Time, metadata jsontext.Value) Env
 
 // ResourcePointer names a resource.
 type ResourcePointer struct {
-	Object Object `json:"object"`
+	Object Object `json:"object"` // the kind of resource
 	ID     string `json:"id"`
 }
 
@@ -65,11 +65,11 @@ const (
 type Persona struct {
 	Envelope      `json:",inline"`
 	Name          string        `json:"name"`
-	Version       string        `json:"version"`
-	EntryWorkflow string        `json:"entry_workflow"` // a plugin, or plugin#export
+	Version       string        `json:"version"`        // of its policy: a change is a new version
+	EntryWorkflow string        `json:"entry_workflow"` // what runs its Tasks: PLUGIN, or PLUGIN#EXPORT
 	Description   string        `json:"description"`
-	AutonomyTier  AutonomyTier  `json:"autonomy_tier"`
-	ReceiptPolicy ReceiptPolicy `json:"receipt_policy"`
+	AutonomyTier  AutonomyTier  `json:"autonomy_tier"`  // how far its Tasks may act by themselves
+	ReceiptPolicy ReceiptPolicy `json:"receipt_policy"` // whether its Tasks get receipts
 	// Tools and Capabilities are patterns of what Tasks of the Persona may use: tools
 	// as SERVER:TOOL, and host calls. * stands for any characters.
 	Tools        []string `json:"tools"`
@@ -77,14 +77,14 @@ type Persona struct {
 	// Handoffs are patterns of the Personas that its Tasks may hand work to; nil for
 	// all.
 	Handoffs      []string         `json:"handoffs,omitzero"`
-	Triggers      []jsontext.Value `json:"triggers,omitzero"`
-	Schedules     []jsontext.Value `json:"schedules,omitzero"`
-	ContextPacks  []string         `json:"context_packs,omitzero"`
-	Evals         []string         `json:"evals,omitzero"`
+	Triggers      []jsontext.Value `json:"triggers,omitzero"`      // kept, and without effect
+	Schedules     []jsontext.Value `json:"schedules,omitzero"`     // kept, and without effect
+	ContextPacks  []string         `json:"context_packs,omitzero"` // kept, and without effect
+	Evals         []string         `json:"evals,omitzero"`         // kept, and without effect
 	Owner         string           `json:"owner,omitzero"`
 	ModelPolicy   *ModelPolicy     `json:"model_policy,omitzero"`
-	RolloutPolicy jsontext.Value   `json:"rollout_policy,omitzero"`
-	QuotaID       string           `json:"quota_id,omitzero"`
+	RolloutPolicy jsontext.Value   `json:"rollout_policy,omitzero"` // kept, and without effect
+	QuotaID       string           `json:"quota_id,omitzero"`       // a Quota that bounds its Tasks
 	// Budget bounds each Task of the Persona, and Approvals says how its Tasks' writes
 	// are approved. Both are Wharf's own.
 	Budget    *Budget         `json:"budget,omitzero"`
@@ -94,19 +94,19 @@ type Persona struct {
 // ModelPolicy says which models Tasks of a Persona may ask. Empty members allow
 // all.
 type ModelPolicy struct {
-	Models    []string `json:"models,omitzero"`     // patterns of the names of models
-	Providers []string `json:"providers,omitzero"`  // patterns
-	MaxTokens int      `json:"max_tokens,omitzero"` // of one answer
+	Models    []string `json:"models,omitzero"`     // patterns of the names of models, in which * stands for any characters; none: all
+	Providers []string `json:"providers,omitzero"`  // the same of providers
+	MaxTokens int      `json:"max_tokens,omitzero"` // of one answer; 0: no bound
 }
 
 // Budget bounds what a Task may spend. A member that is 0 bounds nothing.
 type Budget struct {
-	USD          float64 `json:"usd,omitzero"`
+	USD          float64 `json:"usd,omitzero"` // in US dollars
 	InputTokens  int64   `json:"input_tokens,omitzero"`
 	OutputTokens int64   `json:"output_tokens,omitzero"`
 	ToolCalls    int64   `json:"tool_calls,omitzero"`
 	HostCalls    int64   `json:"host_calls,omitzero"`
-	WallTimeMS   int64   `json:"wall_time_ms,omitzero"`
+	WallTimeMS   int64   `json:"wall_time_ms,omitzero"` // how long it may run, in milliseconds
 }
 
 // Used is what a Task has used up of what a [Budget] bounds.
@@ -124,7 +124,7 @@ type ApprovalPolicy struct {
 	Quorum int `json:"quorum,omitzero"`
 	// Approvers are patterns of the actors that may decide; empty for all.
 	Approvers []string `json:"approvers,omitzero"`
-	// SelfApproval lets whoever submitted the Task decide.
+	// SelfApproval says that whoever submitted the Task may decide, too.
 	SelfApproval bool `json:"self_approval,omitzero"`
 	// TimeoutSeconds is how long to wait for a decision; 0 for ever.
 	TimeoutSeconds float64 `json:"timeout_seconds,omitzero"`
@@ -143,35 +143,36 @@ type Workspace struct {
 	Repository      string   `json:"repository,omitzero"`
 	Capabilities    []string `json:"capabilities,omitzero"`
 	Connectors      []string `json:"connectors,omitzero"`
-	QuotaID         string   `json:"quota_id,omitzero"`
+	QuotaID         string   `json:"quota_id,omitzero"` // a Quota that bounds its Tasks
 
 	// What whoever made the Workspace says it is to be run with. The node's sandbox
 	// has its own: plugins bring what they need, and reach what they are granted.
-	Image          string         `json:"image,omitzero"`
-	Packages       []string       `json:"packages,omitzero"`
-	NetworkPolicy  jsontext.Value `json:"network_policy,omitzero"`
-	SandboxBackend string         `json:"sandbox_backend,omitzero"`
+
+	Image          string         `json:"image,omitzero"`           // kept, and without effect
+	Packages       []string       `json:"packages,omitzero"`        // kept, and without effect
+	NetworkPolicy  jsontext.Value `json:"network_policy,omitzero"`  // kept, and without effect
+	SandboxBackend string         `json:"sandbox_backend,omitzero"` // kept, and without effect
 }
 
 // Session is a conversational boundary: it owns a transcript.
 type Session struct {
 	Envelope        `json:",inline"`
 	WorkspaceID     string       `json:"workspace_id"`
-	State           SessionState `json:"state"`
-	Transcript      string       `json:"transcript"` // link to the Messages
+	State           SessionState `json:"state"`      // whether it takes Tasks and Messages
+	Transcript      string       `json:"transcript"` // a link to the Messages
 	PersonaID       string       `json:"persona_id,omitzero"`
-	RootSessionID   string       `json:"root_session_id,omitzero"`
-	ParentSessionID string       `json:"parent_session_id,omitzero"`
-	BranchID        string       `json:"branch_id,omitzero"`
-	LastEventID     string       `json:"last_event_id,omitzero"`
+	RootSessionID   string       `json:"root_session_id,omitzero"`   // the first of those that it was forked from, one from the other
+	ParentSessionID string       `json:"parent_session_id,omitzero"` // the Session that it was forked from
+	BranchID        string       `json:"branch_id,omitzero"`         // the Branch that it goes along
+	LastEventID     string       `json:"last_event_id,omitzero"`     // of the newest event in it
 	Summary         string       `json:"summary,omitzero"`
 	// VaultIDs are the Vaults whose secrets the Session's Tasks can name without
 	// naming the Vault.
 	VaultIDs []string `json:"vault_ids,omitzero"`
 	// MemoryIDs are Memories of others that the Session's Tasks find as if they were the
-	// Session's own; SkillIDs, if there are any, the only Skills that its Tasks may name.
+	// Session's own.
 	MemoryIDs []string `json:"memory_ids,omitzero"`
-	SkillIDs  []string `json:"skill_ids,omitzero"`
+	SkillIDs  []string `json:"skill_ids,omitzero"` // the only Skills that its Tasks may name; none: all
 	// Refs are what things outside call the Session.
 	Refs []OutsideRef `json:"refs,omitzero"`
 }
@@ -197,18 +198,18 @@ type Task struct {
 	Envelope     `json:",inline"`
 	SessionID    string         `json:"session_id"`
 	WorkspaceID  string         `json:"workspace_id"`
-	Status       TaskStatus     `json:"status"`
+	Status       TaskStatus     `json:"status"` // where it is in its life
 	Input        jsontext.Value `json:"input,omitzero"`
-	CreatedBy    string         `json:"created_by"`
+	CreatedBy    string         `json:"created_by"` // the actor that submitted it
 	PersonaID    string         `json:"persona_id,omitzero"`
-	BranchID     string         `json:"branch_id,omitzero"`
-	ParentTaskID string         `json:"parent_task_id,omitzero"`
-	ReceiptID    string         `json:"receipt_id,omitzero"`
-	OutcomeID    string         `json:"outcome_id,omitzero"`
-	StartedAt    Time           `json:"started_at,omitzero"`
-	CompletedAt  Time           `json:"completed_at,omitzero"`
-	CanceledAt   Time           `json:"canceled_at,omitzero"`
-	Failure      *Failure       `json:"failure,omitzero"`
+	BranchID     string         `json:"branch_id,omitzero"`      // the Branch that it goes along
+	ParentTaskID string         `json:"parent_task_id,omitzero"` // the Task that it belongs to
+	ReceiptID    string         `json:"receipt_id,omitzero"`     // proves what it did, once it has ended; absent where its Persona asks for none
+	OutcomeID    string         `json:"outcome_id,omitzero"`     // what it resulted in, once it has ended
+	StartedAt    Time           `json:"started_at,omitzero"`     // when it started first
+	CompletedAt  Time           `json:"completed_at,omitzero"`   // when it ended, in success or failure
+	CanceledAt   Time           `json:"canceled_at,omitzero"`    // when it ended, if it was canceled
+	Failure      *Failure       `json:"failure,omitzero"`        // why it failed, if it did
 
 	// InputMessageID is set when the input is a Message, which the log holds once.
 	InputMessageID string `json:"input_message_id,omitzero"`
@@ -253,17 +254,17 @@ const (
 type Branch struct {
 	Envelope       `json:",inline"`
 	WorkspaceID    string     `json:"workspace_id"`
-	Kind           BranchKind `json:"kind"`
-	BaseRef        string     `json:"base_ref"`
-	ParentBranchID string     `json:"parent_branch_id,omitzero"`
+	Kind           BranchKind `json:"kind"`                      // what it is a branch of
+	BaseRef        string     `json:"base_ref"`                  // what it goes off from, in the words of whoever made it
+	ParentBranchID string     `json:"parent_branch_id,omitzero"` // the Branch that it goes off from
 	SessionID      string     `json:"session_id,omitzero"`
 	TaskID         string     `json:"task_id,omitzero"`
-	CreatedBy      string     `json:"created_by,omitzero"`
+	CreatedBy      string     `json:"created_by,omitzero"` // the actor that made it
 	// MergedInto is the Branch that this one was merged into, or what stands for the
 	// main path: a ref like BaseRef.
 	MergedInto  string `json:"merged_into,omitzero"`
-	MergedAt    Time   `json:"merged_at,omitzero"`
-	AbandonedAt Time   `json:"abandoned_at,omitzero"`
+	MergedAt    Time   `json:"merged_at,omitzero"`    // when it was merged, if it was
+	AbandonedAt Time   `json:"abandoned_at,omitzero"` // when it was abandoned, if it was
 }
 
 // Role is the author's role of a Message.
@@ -282,8 +283,8 @@ const (
 // the member workspace_id too.
 type Message struct {
 	Envelope  `json:",inline"`
-	Role      Role   `json:"role"`
-	Parts     []Part `json:"parts"`
+	Role      Role   `json:"role"`  // who speaks
+	Parts     []Part `json:"parts"` // the content, in its order
 	SessionID string `json:"session_id,omitzero"`
 	TaskID    string `json:"task_id,omitzero"`
 }
@@ -317,14 +318,14 @@ type Part struct {
 	Type       PartType       `json:"type"`
 	Text       *string        `json:"text,omitzero"`
 	Value      jsontext.Value `json:"value,omitzero"`
-	ToolCallID string         `json:"tool_call_id,omitzero"`
+	ToolCallID string         `json:"tool_call_id,omitzero"` // joins a call and its result
 	Name       string         `json:"name,omitzero"`
 	Input      jsontext.Value `json:"input,omitzero"`
 	Output     jsontext.Value `json:"output,omitzero"`
-	Status     string         `json:"status,omitzero"` // ok or error, of a tool_result
+	Status     string         `json:"status,omitzero"` // of a tool_result: ok or error
 	ArtifactID string         `json:"artifact_id,omitzero"`
-	URI        string         `json:"uri,omitzero"`
-	MimeType   string         `json:"mime_type,omitzero"`
+	URI        string         `json:"uri,omitzero"`       // where the file is
+	MimeType   string         `json:"mime_type,omitzero"` // of the file or image
 	Visibility Visibility     `json:"visibility"`
 	// Redacted marks a part whose content was withheld from this reader.
 	Redacted bool `json:"redacted,omitzero"`
@@ -365,13 +366,13 @@ const (
 // live elsewhere and their hash is not known.
 type Artifact struct {
 	Envelope    `json:",inline"`
-	Kind        ArtifactKind `json:"kind"`
-	MimeType    string       `json:"mime_type"`
-	URI         *string      `json:"uri"`
-	Visibility  Visibility   `json:"visibility"`
-	SHA256      *string      `json:"sha256"`
+	Kind        ArtifactKind `json:"kind"`       // what the content is
+	MimeType    string       `json:"mime_type"`  // of the content
+	URI         *string      `json:"uri"`        // where the content is
+	Visibility  Visibility   `json:"visibility"` // who may see the content
+	SHA256      *string      `json:"sha256"`     // of the content, in hex; null if it is elsewhere and nobody has said its hash
 	Name        string       `json:"name,omitzero"`
-	SizeBytes   *int64       `json:"size_bytes,omitzero"` // set when Wharf holds the bytes
+	SizeBytes   *int64       `json:"size_bytes,omitzero"` // of the content; absent where Wharf does not hold it
 	WorkspaceID string       `json:"workspace_id,omitzero"`
 	SessionID   string       `json:"session_id,omitzero"`
 	TaskID      string       `json:"task_id,omitzero"`
@@ -380,36 +381,36 @@ type Artifact struct {
 // Outcome is the terminal, user-visible result of a Task. Where it is shown to clients
 // it has the members workspace_id and session_id too.
 type Outcome struct {
-	Envelope `json:",inline"`
-	TaskID   string        `json:"task_id"`
-	Status   OutcomeStatus `json:"status"`
-	Summary  string        `json:"summary"`
-	// MessageIDs and ArtifactIDs are what the log holds; Messages and Artifacts are
-	// the resources themselves, put in when an Outcome is read.
-	MessageIDs  []string         `json:"message_ids,omitzero"`
-	ArtifactIDs []string         `json:"artifact_ids,omitzero"`
-	Messages    []jsontext.Value `json:"messages,omitzero"`
-	Artifacts   []jsontext.Value `json:"artifacts,omitzero"`
-	ReceiptID   string           `json:"receipt_id,omitzero"`
-	Failure     *Failure         `json:"failure,omitzero"`
-	Metrics     jsontext.Value   `json:"metrics,omitzero"`
+	Envelope    `json:",inline"`
+	TaskID      string        `json:"task_id"`
+	Status      OutcomeStatus `json:"status"`                // how the Task ended
+	Summary     string        `json:"summary"`               // the result in a few words
+	MessageIDs  []string      `json:"message_ids,omitzero"`  // what the Task said
+	ArtifactIDs []string      `json:"artifact_ids,omitzero"` // what it made
+	// The resources themselves, which the log holds by their ids alone.
+
+	Messages  []jsontext.Value `json:"messages,omitzero"`   // what MessageIDs name, put in when an Outcome is read
+	Artifacts []jsontext.Value `json:"artifacts,omitzero"`  // what ArtifactIDs name, put in when an Outcome is read
+	ReceiptID string           `json:"receipt_id,omitzero"` // proves what the Task did
+	Failure   *Failure         `json:"failure,omitzero"`    // why it failed, if it did
+	Metrics   jsontext.Value   `json:"metrics,omitzero"`
 }
 
 // Event is the wire form of one fact in the log.
 type Event struct {
 	Envelope       `json:",inline"`
-	Event          EventKind       `json:"event"`
-	Resource       ResourcePointer `json:"resource"`
-	Sequence       uint64          `json:"sequence"`
+	Event          EventKind       `json:"event"`    // what has happened: docs/events.md has every kind
+	Resource       ResourcePointer `json:"resource"` // what it is about
+	Sequence       uint64          `json:"sequence"` // counts the events of that resource, in their order
 	Payload        jsontext.Value  `json:"payload"`
 	SessionID      string          `json:"session_id,omitzero"`
 	TaskID         string          `json:"task_id,omitzero"`
 	WorkspaceID    string          `json:"workspace_id,omitzero"`
-	Actor          string          `json:"actor,omitzero"`
-	IdempotencyKey string          `json:"idempotency_key,omitzero"`
+	Actor          string          `json:"actor,omitzero"`           // who caused it
+	IdempotencyKey string          `json:"idempotency_key,omitzero"` // of the request that caused it
 	ReceiptID      string          `json:"receipt_id,omitzero"`
 	Replayed       bool            `json:"replayed"`
-	// Replay is set on what a replay Task did again (docs/protocol.md, 6.2).
+	// Replay is set on what a replay Task did again.
 	Replay *ReplayMarks `json:"replay,omitzero"`
 }
 
@@ -441,10 +442,10 @@ type APIKey struct {
 	Hint         string   `json:"hint"`          // the last four characters; "" for a key that a person chose
 	TenantID     string   `json:"tenant_id"`
 	TenantNumber uint32   `json:"tenant_number"`
-	Actor        string   `json:"actor"`
-	Scopes       []string `json:"scopes"`        // see [Scopes]; "*" is all of them
-	WorkspaceIDs []string `json:"workspace_ids"` // empty: every workspace of the tenant
-	RevokedAt    Time     `json:"revoked_at,omitzero"`
+	Actor        string   `json:"actor"`               // whom what is done with the key is said to be by
+	Scopes       []string `json:"scopes"`              // what may be done with it; "*": everything
+	WorkspaceIDs []string `json:"workspace_ids"`       // where it may be used; empty: in every Workspace of the tenant
+	RevokedAt    Time     `json:"revoked_at,omitzero"` // when it was revoked, if it was
 	// Source says what made the key; "" for one that was made before it was said.
 	Source KeySource `json:"source,omitzero"`
 }

@@ -10,9 +10,9 @@ type Skill struct {
 	Envelope         `json:",inline"`
 	Name             string         `json:"name"`
 	Description      string         `json:"description"`
-	InputSchema      jsontext.Value `json:"input_schema"`  // a JSON Schema, or null
-	OutputSchema     jsontext.Value `json:"output_schema"` // the same
-	Source           string         `json:"source,omitzero"`
+	InputSchema      jsontext.Value `json:"input_schema"`    // a JSON Schema of what it takes, or null
+	OutputSchema     jsontext.Value `json:"output_schema"`   // a JSON Schema of what it gives out, or null
+	Source           string         `json:"source,omitzero"` // who offers it: node, or the actor that made it
 	Version          string         `json:"version,omitzero"`
 	Capabilities     []string       `json:"capabilities,omitzero"`
 	RequiresApproval bool           `json:"requires_approval"`

@@ -13,16 +13,16 @@ const (
 type Vault struct {
 	Envelope     `json:",inline"`
 	WorkspaceID  *string      `json:"workspace_id"` // null: for the whole tenant
-	Provider     string       `json:"provider"`
-	Capabilities []string     `json:"capabilities"` // read (use in calls), write (store values), sign (check signatures)
+	Provider     string       `json:"provider"`     // where the values are
+	Capabilities []string     `json:"capabilities"` // what it may be used for: read (in calls), write (to store values), sign (to check signatures)
 	Access       *VaultAccess `json:"access,omitzero"`
 }
 
 // VaultAccess says who may use the secrets of a Vault: patterns. What is not named
 // may not.
 type VaultAccess struct {
-	Personas   []string `json:"personas,omitzero"`
-	Connectors []string `json:"connectors,omitzero"`
+	Personas   []string `json:"personas,omitzero"`   // patterns of ids, in which * stands for any characters
+	Connectors []string `json:"connectors,omitzero"` // patterns of ids, in which * stands for any characters
 }
 
 // VaultSecret is a secret in a Vault, without its value.
@@ -31,9 +31,9 @@ type VaultSecret struct {
 	VaultID     string   `json:"vault_id"`
 	WorkspaceID string   `json:"workspace_id,omitzero"`
 	Name        string   `json:"name"`
-	Version     int      `json:"version"` // from 1
+	Version     int      `json:"version"` // of the value, from 1
 	Hosts       []string `json:"hosts,omitzero"`
-	RemovedAt   Time     `json:"removed_at,omitzero"`
+	RemovedAt   Time     `json:"removed_at,omitzero"` // when it was removed, if it was
 	// Sealed is a hash of the value and of a random salt that is kept beside it,
 	// encrypted: it tells a file that was exchanged, and nothing of the value.
 	Sealed string `json:"sealed,omitzero"`
@@ -57,7 +57,7 @@ type UpdateVaultRequest struct {
 
 // StoreSecretRequest is the body of PUT /wharf/v1/vaults/{id}/secrets/{name}.
 type StoreSecretRequest struct {
-	Value string   `json:"value"`
+	Value string   `json:"value"`          // at most 64 KiB
 	Hosts []string `json:"hosts,omitzero"` // where the value may be sent; empty for wherever the plugin may send
 }
 

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 
@@ -8,8 +9,8 @@ import (
 )
 
 // Typed makes schemas of the OpenAPI document from Go types: their members, which of them
-// are always there, and what they hold. What a member means is in the tag `doc` of its field;
-// [jsonschema.Builder.Object] has the others.
+// are always there, and what they hold. What a member means is in the tag `doc` of its field, or
+// in its comment where the type is one of abi; [jsonschema.Builder.Object] has other tags.
 type Typed struct {
 	// Component returns the name of the component that a struct or a string type is; ""
 	// for one that is described where it is used. nil: all are.
@@ -23,7 +24,9 @@ func (of Typed) Object(t reflect.Type, doc string) Schema {
 
 func (of Typed) builder() *jsonschema.Builder {
 	return &jsonschema.Builder{Values: jsonschema.Values, Named: of.member,
-		Comment: func(_ reflect.Type, f reflect.StructField) string { return f.Tag.Get("doc") }}
+		Comment: func(t reflect.Type, f reflect.StructField) string {
+			return cmp.Or(f.Tag.Get("doc"), jsonschema.Comment(t, f))
+		}}
 }
 
 // member is the schema of what a member holds: of a component, or here.
@@ -103,5 +106,10 @@ func Nullable(s Schema) Schema {
 		s["type"] = []string{kind, "null"}
 		return s
 	}
-	return Schema{"anyOf": []Schema{s, {"type": "null"}}}
+	either := Schema{"anyOf": []Schema{s, {"type": "null"}}}
+	if doc := s["description"]; doc != nil {
+		delete(s, "description")
+		either["description"] = doc
+	}
+	return either
 }

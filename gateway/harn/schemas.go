@@ -97,10 +97,7 @@ func taskSchemas() map[string]schema {
 				"attempt": schema{"type": "integer", "minimum": 1}, "module": prefixedHash(),
 			}),
 			says(map[string]string{
-				"input_message_id": "The Message that the input is, when it is one.",
-				"deadline_at":      "When the Task fails unless it has ended.",
-				"attempt":          "How often the Task was started: more than once after the node died in it.",
-				"module":           "The digest of the plugin's module, to which the Task is pinned from its start on.",
+				"attempt": "How often the Task was started: more than once after the node died in it.",
 			})),
 		"Waiting": of[abi.Waiting]("What a parked Task waits for.", hidden("arguments", "gate", "permission_id", "quorum"), anything("schema"), says(map[string]string{
 			"action": "What is to be approved.", "schema": "A JSON Schema of what is wanted.", "url": "Where the user authorizes.",
@@ -172,9 +169,7 @@ func sessionSchemas() map[string]schema {
 		"OutsideRef": of[abi.OutsideRef]("What something outside calls a Session: an editor's folder, the context of another protocol. In a Workspace no two Sessions have the same.",
 			says(map[string]string{"kind": "Of references, such as `acp_folder`.", "ref": "Compared byte by byte."})),
 		"CreateSessionRequest": requestOf[abi.CreateSessionRequest]("Where to converse.", null("persona_id"), says(map[string]string{
-			"memory_ids": "Memories of others that the Session's Tasks find as if they were the Session's own.",
-			"skill_ids":  "The only Skills that the Session's Tasks may name; without any, all.",
-			"refs":       "What things outside call the Session. One that another Session of the Workspace has is refused with 409, and `details.session_id` says which."})),
+			"refs": "What things outside call the Session. One that another Session of the Workspace has is refused with 409, and `details.session_id` says which."})),
 		"UpdateSessionRequest":   requestOf[abi.UpdateSessionRequest]("What to change."),
 		"ForkSessionRequest":     requestOf[abi.ForkSessionRequest]("Where to fork.", null("at_event_id", "branch_id")),
 		"TruncateSessionRequest": requestOf[abi.TruncateSessionRequest]("How many turns to keep, by any of its three names.", anyOfThem(turnNames()...)),

@@ -67,11 +67,16 @@ func component(t reflect.Type) string {
 	return strings.ToUpper(t.Name()[:1]) + t.Name()[1:]
 }
 
-// but replaces members, or adds them as such that may be missing.
+// but replaces members, whose descriptions stay, or adds them as such that may be missing.
 func but(members schema) aspect {
 	return func(s schema) {
+		properties := s["properties"].(schema)
 		for name, as := range members {
-			s["properties"].(schema)[name] = as
+			member := maps.Clone(as.(schema))
+			if former, ok := properties[name].(schema); ok && member["description"] == nil && former["description"] != nil {
+				member["description"] = former["description"]
+			}
+			properties[name] = member
 		}
 	}
 }

@@ -46,6 +46,13 @@ func TestReferenceIsCurrent(t *testing.T) {
 			t.Errorf("docs/%s is not what package abi says: run go generate ./abi", name)
 		}
 	}
+	want, err := Comments(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(filepath.Join("..", "..", "schema", "comments.go")); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("abi/schema/comments.go is not what package abi says: run go generate ./abi (%v)", err)
+	}
 }
 
 // compiled returns the schema of a body, as it is in the documentation.

@@ -3,9 +3,7 @@ package reference
 import (
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -67,14 +65,14 @@ func newBuilder(s *Source) *builder {
 
 // object returns the closed schema of a struct.
 func (b *builder) object(t reflect.Type) *schema.Schema {
-	o := b.types.Object(t, inMembers(t, b.source.about(t.Name())))
+	o := b.types.Object(t, schema.InMembers(t, b.source.about(t.Name())))
 	o.Additional = false
 	return o
 }
 
 // comment returns the comment of a field.
 func (b *builder) comment(of reflect.Type, f reflect.StructField) string {
-	return inMembers(of, b.source.types[of.Name()].fields[f.Name])
+	return schema.InMembers(of, b.source.types[of.Name()].fields[f.Name])
 }
 
 // request returns the schema of a request, whose lists and maps have maxima.
@@ -90,20 +88,6 @@ func (b *builder) request(t reflect.Type) *schema.Schema {
 		}
 	}
 	return o
-}
-
-var word = regexp.MustCompile(`(JSON )?\b[A-Z]\w*\b(\.\w)?`)
-
-// inMembers writes the members of t that a comment speaks of as they are in JSON.
-func inMembers(t reflect.Type, text string) string {
-	return word.ReplaceAllStringFunc(text, func(name string) string {
-		f, ok := t.FieldByName(name)
-		if !ok {
-			return name
-		}
-		member, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		return "`" + member + "`"
-	})
 }
 
 // open are the types whose values are not only their constants.

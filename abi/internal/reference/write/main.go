@@ -1,5 +1,5 @@
-// Command write writes the pages and schemas of package reference to docs. It runs in the
-// folder of package abi:
+// Command write writes the pages and schemas of package reference to docs, and the comments
+// of fields to package schema. It runs in the folder of package abi:
 //
 //	go generate ./abi
 package main
@@ -26,6 +26,13 @@ func write(sources, docs string) error {
 	}
 	files, err := reference.Files(s)
 	if err != nil {
+		return err
+	}
+	comments, err := reference.Comments(s)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(sources, "schema", "comments.go"), comments, 0o644); err != nil {
 		return err
 	}
 	for name, text := range files {
