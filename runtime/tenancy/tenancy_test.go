@@ -372,3 +372,24 @@ func TestTenantsOfSeveralWriters(t *testing.T) {
 		numbers[is.Number], called[is.Name] = is.Name, true
 	}
 }
+
+// A change of a Workspace comes after what was told of its files, and so does its sequence.
+func TestAWorkspaceOfWhichOthersTell(t *testing.T) {
+	r := newRoom(t)
+	doc, err := r.CreateWorkspace(t.Context(), r.root, nil, abi.CreateWorkspaceRequest{Name: "w", Root: "file:///w"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := ledger.Record{Kind: abi.EventFileWritten, Object: abi.ObjectWorkspace, ID: doc.ID}
+	if _, err := r.Desk.CommitNext(t.Context(), storage.Frame{Tenant: r.root.Tenant, WorkspaceID: doc.ID}, nil, 0, told); err != nil {
+		t.Fatal(err)
+	}
+	name := "other"
+	if _, err := r.UpdateWorkspace(t.Context(), r.root, nil, doc.ID, abi.UpdateWorkspaceRequest{Name: &name}); err != nil {
+		t.Fatal(err)
+	}
+	res, err := r.Store.Get(t.Context(), r.root.Tenant, abi.ObjectWorkspace, doc.ID)
+	if err != nil || res.Sequence != 2 {
+		t.Errorf("it is at sequence %d, %v", res.Sequence, err)
+	}
+}
