@@ -13,6 +13,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/inhand"
+	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/turns"
 )
 
@@ -216,7 +217,7 @@ func (b *heldBody) Close() error {
 }
 
 // Retry returns the identity of a write that carries an Idempotency-Key, and nil for one
-// without. The equivalence of retries is judged on body.
+// without. Its key is for the method and the path; writes are the same whose bodies are the same JSON.
 func (r *Request) Retry(body []byte) (*desk.Retry, error) {
 	keys := r.HTTP.Request.Header.PeekAll("Idempotency-Key")
 	if len(keys) == 0 {
@@ -225,12 +226,9 @@ func (r *Request) Retry(body []byte) (*desk.Retry, error) {
 	if len(keys) > 1 || len(keys[0]) == 0 || len(keys[0]) > 255 {
 		return nil, abi.InvalidParam("Idempotency-Key", "Idempotency-Key must be given once and have 1 to 255 characters")
 	}
-	return &desk.Retry{
-		Key:    string(keys[0]),
-		Method: string(r.HTTP.Method()),
-		Target: r.Target(),
-		Body:   body,
-	}, nil
+	retry := &desk.Retry{Key: string(keys[0]), Scope: string(r.HTTP.Method()) + " " + r.Target()}
+	err := r.Long(len(body), func() error { retry.Fingerprint = ledger.CanonicalHash(body); return nil })
+	return retry, err
 }
 
 // BaseURL returns how clients reach this node: the configured public URL, else the

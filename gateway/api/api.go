@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"crypto/sha256"
 	"io"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/files"
 	"github.com/wharf-dev/wharf/runtime/intake"
 	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/memories"
 	"github.com/wharf-dev/wharf/runtime/proofs"
 	"github.com/wharf-dev/wharf/runtime/receipt"
@@ -82,6 +84,10 @@ type API struct {
 func New(core Core, turns *turns.Turns) *API {
 	return &API{asItIs: core, core: core, turns: turns, events: newEventCache(cachedEvents)}
 }
+
+// Fingerprint is that of a write whose JSON is body: equal for whatever is the same JSON. It
+// takes long for a large body.
+func Fingerprint(body []byte) [sha256.Size]byte { return ledger.CanonicalHash(body) }
 
 // Started is when the engine was started.
 func (a *API) Started() time.Time { return a.core.Stats().Started }

@@ -173,13 +173,16 @@ func (q *request) retry(target, inPath string) (*api.Write, error) {
 	if kind := taskMessageKinds[q.Type]; kind != "" && inPath == "task_id" {
 		members["kind"] = jsonw.String(nil, kind)
 	}
-	r := &api.Write{Key: q.IdempotencyKey, Method: "POST", Target: target}
-	if len(members) == 0 {
-		return r, nil
+	var body []byte
+	if len(members) > 0 {
+		var err error
+		if body, err = json.Marshal(members, json.Deterministic(true)); err != nil {
+			return nil, err
+		}
 	}
-	var err error
-	r.Body, err = json.Marshal(members, json.Deterministic(true))
-	return r, err
+	w := &api.Write{Key: q.IdempotencyKey, Scope: "POST " + target}
+	err := q.long(func() error { w.Fingerprint = api.Fingerprint(body); return nil })
+	return w, err
 }
 
 // taskMessageKinds says of commands that send a Message to a Task of which kind that

@@ -66,7 +66,7 @@ func artifactRetry(r *desk.Retry, req abi.RegisterArtifactRequest) *desk.Retry {
 	if err != nil {
 		return r
 	}
-	return &desk.Retry{Key: r.Key, Method: r.Method, Target: r.Target, Body: body}
+	return &desk.Retry{Key: r.Key, Scope: r.Scope, Fingerprint: ledger.CanonicalHash(body)}
 }
 
 func checkArtifact(req *abi.RegisterArtifactRequest) error {

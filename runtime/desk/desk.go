@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"crypto/sha256"
 	"log/slog"
 	"slices"
 	"time"
@@ -95,14 +96,22 @@ func (c *Caller) OwnsTenantWide() error {
 	return nil
 }
 
-// Retry identifies a write that carries an Idempotency-Key. A nil *Retry is a
-// write without one. The scope of the key is the caller's API key, or else its actor, +
-// Workspace + method + target.
+// Retry identifies a write that a client may send again. A nil *Retry is a write without a
+// key. Writes are the same when caller, Workspace, Scope and Key are; then they must have the same
+// Fingerprint. The caller is its API key, or else its actor.
 type Retry struct {
-	Key    string // the header's value, 1 to 255 characters
-	Method string
-	Target string // the canonical path, without query
-	Body   []byte // the request body; equivalence is judged on its canonical JSON
+	Key   string // as the client sent it, 1 to 255 characters
+	Scope string // what the key is for, as the client's protocol says: over HTTP method and path
+	// Fingerprint is the hash of what is asked for: equal for whatever the protocol calls equal.
+	Fingerprint [sha256.Size]byte
+}
+
+// Part is the identity of one of many writes that are done for this one; nil for nil.
+func (r *Retry) Part(name string) *Retry {
+	if r == nil {
+		return nil
+	}
+	return &Retry{Key: r.Key, Scope: r.Scope + "/" + name, Fingerprint: r.Fingerprint}
 }
 
 // Doc is a resource as JSON, ready to be sent.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"strings"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/ledger"
@@ -19,7 +20,7 @@ func (d *Desk) Once(ctx context.Context, c *Caller, r *Retry, workspace string,
 	if r == nil {
 		return do(nil)
 	}
-	w := ledger.Write{Tenant: c.Tenant, Key: r.scope(cmp.Or(c.Retries, c.Actor), workspace), Sent: r.Key, Body: r.Body}
+	w := ledger.Write{Tenant: c.Tenant, Key: r.scope(cmp.Or(c.Retries, c.Actor), workspace), Sent: r.Key, Fingerprint: r.Fingerprint}
 	doc, first, err := ledger.Once(ctx, d.ledger, &w, do)
 	if first != nil {
 		return d.answerRetry(ctx, c, first)
@@ -63,11 +64,13 @@ func (d *Desk) asTold(ctx context.Context, t storage.Tenant, ev storage.Event) (
 // lastOf returns the position of a frame's last event.
 func lastOf(f *storage.Frame) Position { return f.First + Position(len(f.Records)-1) }
 
-// scope hashes what the protocol makes an idempotency key's scope: actor,
-// Workspace, method, canonical target, key. Lengths keep the parts apart.
+// scope hashes what a key's scope is: actor, Workspace, what it is for, key. Lengths keep the
+// parts apart. What is before the first blank of Scope is a part of its own: so keys of HTTP's
+// writes were hashed before there were scopes, and their retries have to be found.
 func (r *Retry) scope(whose, workspace string) storage.Key {
 	h := sha256.New()
-	for _, part := range []string{whose, workspace, r.Method, r.Target, r.Key} {
+	method, target, _ := strings.Cut(r.Scope, " ")
+	for _, part := range []string{whose, workspace, method, target, r.Key} {
 		var n [8]byte
 		binary.BigEndian.PutUint64(n[:], uint64(len(part)))
 		h.Write(n[:])

@@ -59,7 +59,7 @@ func TestATaskIsAcceptedOnceByTwoWriters(t *testing.T) {
 	}
 	session := one.Session(t)
 	for n := range 10 {
-		retry := &desk.Retry{Key: fmt.Sprint("k", n), Method: "POST", Target: "/tasks"}
+		retry := &desk.Retry{Key: fmt.Sprint("k", n), Scope: "POST /tasks"}
 		var ids [2]string
 		var all sync.WaitGroup
 		for i, e := range []*engine.Engine{one.Engine, other} {

@@ -12,6 +12,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/enginetest"
+	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
 
@@ -192,7 +193,9 @@ func TestMergeOnce(t *testing.T) {
 	session := n.Session(t)
 	fork := n.fork(t, session, abi.ForkSessionRequest{})
 	n.say(t, fork.ID, "a")
-	retry := func() *desk.Retry { return &desk.Retry{Key: "k", Method: "POST", Target: "/merge", Body: []byte(`{}`)} }
+	retry := func() *desk.Retry {
+		return &desk.Retry{Key: "k", Scope: "POST /merge", Fingerprint: ledger.CanonicalHash([]byte(`{}`))}
+	}
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {

@@ -53,7 +53,7 @@ func TestDeadLettersAreDrivenAgain(t *testing.T) {
 		enginetest.WantCode(t, err, abi.CodeResourceNotFound)
 	}
 
-	retry := &desk.Retry{Key: "k", Method: "POST", Target: "/redrive"}
+	retry := &desk.Retry{Key: "k", Scope: "POST /redrive"}
 	first := must(n.RedriveDeadLetter(t.Context(), n.Root, retry, id, letter.ID))
 	n.settled(t, id)
 	again := must(n.RedriveDeadLetter(t.Context(), n.Root, retry, id, letter.ID))
@@ -129,7 +129,7 @@ func TestRedriveAll(t *testing.T) {
 	own := must(n.DeadLetters(t.Context(), n.Root, id, desk.Page{Limit: 10})).Docs
 	must(n.RedriveDeadLetter(t.Context(), n.Root, nil, id, own[1].ID))
 	for pass, key := range []string{"a", "a", "b"} {
-		retry := &desk.Retry{Key: key, Method: "POST", Target: "/redrive"}
+		retry := &desk.Retry{Key: key, Scope: "POST /redrive"}
 		driven, pages := 0, 0
 		for page := (desk.Page{Limit: 2}); ; pages++ {
 			list := must(n.RedriveDeadLetters(t.Context(), n.Root, retry, id, page))

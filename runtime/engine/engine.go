@@ -268,7 +268,7 @@ func New(config Config, parts Parts) (*Engine, error) {
 
 // furnish makes the rooms that the engine stands on, from its settings and parts.
 func (e *Engine) furnish(parts *Parts) {
-	e.ledger = ledger.New(ledger.Config{Store: e.store, Now: e.now, Log: e.log, Turns: e.turns,
+	e.ledger = ledger.New(ledger.Config{Store: e.store, Now: e.now, Log: e.log,
 		KeepKeys: e.config.IdempotencyTTL, IdleSessions: e.config.IdleSessions})
 	e.Desk = desk.New(e.store, e.ledger, e.now, e.turns)
 	common := desk.Parts{Store: e.store, Ledger: e.ledger, Desk: e.Desk, IDs: e.ids, Now: e.now, Log: e.log}

@@ -85,14 +85,14 @@ func TestKeysComeBeforeResources(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	retry := &desk.Retry{Key: "k", Method: "DELETE", Target: "/v1/memories/" + doc.ID}
+	retry := &desk.Retry{Key: "k", Scope: "DELETE /v1/memories/" + doc.ID}
 	for range 2 { // the second is answered as the first
 		if err := n.RedactMemory(t.Context(), n.Root, retry, doc.ID); err != nil {
 			t.Error(err)
 		}
 	}
 	receipt := n.Wait(t, n.Submit(t, session, "")).ReceiptID
-	retry = &desk.Retry{Key: "k", Method: "POST", Target: "/v1/receipts/" + receipt + "/verify"}
+	retry = &desk.Retry{Key: "k", Scope: "POST /v1/receipts/" + receipt + "/verify"}
 	for range 2 {
 		if v, err := n.VerifyReceipt(t.Context(), n.Root, retry, receipt, abi.VerifyReceiptRequest{}); err != nil || !v.Valid {
 			t.Errorf("%+v, %v", v, err)

@@ -14,10 +14,11 @@ import (
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/enginetest"
+	"github.com/wharf-dev/wharf/runtime/ledger"
 )
 
 func retry(key, body string) *desk.Retry {
-	return &desk.Retry{Key: key, Method: "POST", Target: "/v1/sessions/s/tasks", Body: []byte(body)}
+	return &desk.Retry{Key: key, Scope: "POST /v1/sessions/s/tasks", Fingerprint: ledger.CanonicalHash([]byte(body))}
 }
 
 func TestRetryGetsTheFirstAnswer(t *testing.T) {
@@ -43,8 +44,8 @@ func TestRetryGetsTheFirstAnswer(t *testing.T) {
 
 	for name, r := range map[string]*desk.Retry{
 		"key":    retry("other", `{"a":1,"b":2}`),
-		"method": {Key: "k", Method: "PATCH", Target: "/v1/sessions/s/tasks", Body: []byte(`{"a":1,"b":2}`)},
-		"target": {Key: "k", Method: "POST", Target: "/v1/tasks", Body: []byte(`{"a":1,"b":2}`)},
+		"method": {Key: "k", Scope: "PATCH /v1/sessions/s/tasks", Fingerprint: ledger.CanonicalHash([]byte(`{"a":1,"b":2}`))},
+		"target": {Key: "k", Scope: "POST /v1/tasks", Fingerprint: ledger.CanonicalHash([]byte(`{"a":1,"b":2}`))},
 	} {
 		if doc, err := submit(r); err != nil || doc.ID == first.ID {
 			t.Errorf("another %s found the same record: %s %v", name, doc.ID, err)

@@ -212,7 +212,7 @@ func TestIdempotencyKeysAreAKeysOwn(t *testing.T) {
 	older.KeyID = "key_of_before_too"
 	make := func(c *desk.Caller) string {
 		t.Helper()
-		doc, err := n.CreateSession(t.Context(), c, &desk.Retry{Key: "k", Method: "POST", Target: "/v1/sessions", Body: []byte(`{}`)},
+		doc, err := n.CreateSession(t.Context(), c, &desk.Retry{Key: "k", Scope: "POST /v1/sessions", Fingerprint: ledger.CanonicalHash([]byte(`{}`))},
 			abi.CreateSessionRequest{WorkspaceID: tenancy.DefaultWorkspace})
 		if err != nil {
 			t.Fatal(err)

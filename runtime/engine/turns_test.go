@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/wharf-dev/wharf/abi"
-	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
@@ -59,18 +58,5 @@ func TestLargeRequestsTakeTurns(t *testing.T) {
 		if got := n.Wait(t, id); got.Status != abi.TaskCompleted {
 			t.Errorf("%s: it is %s: %+v", persona, got.Status, got)
 		}
-	}
-	if err := one.Enter(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan error, 1)
-	go func() {
-		_, err := n.SubmitTask(t.Context(), n.Root, &desk.Retry{Key: "k", Method: "POST", Target: "/t", Body: enginetest.Text(large)}, abi.SubmitTaskRequest{SessionID: session, PersonaID: "persona_echo", Input: enginetest.Text("hi")})
-		done <- err
-	}()
-	waiting()
-	one.Leave()
-	if err := <-done; err != nil {
-		t.Error(err)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/enginetest"
+	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/secret"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
@@ -408,7 +409,7 @@ func TestSecretsSurviveARestart(t *testing.T) {
 	id := n.vault(t, n.Root, forCall())
 	put := func(n *node, value string) (desk.Doc, error) {
 		body := `{"value":"` + value + `"}`
-		return n.StoreSecret(t.Context(), n.Root, &desk.Retry{Key: "k", Method: "PUT", Target: "/x", Body: []byte(body)}, id, "token", abi.StoreSecretRequest{Value: value})
+		return n.StoreSecret(t.Context(), n.Root, &desk.Retry{Key: "k", Scope: "PUT /x", Fingerprint: ledger.CanonicalHash([]byte(body))}, id, "token", abi.StoreSecretRequest{Value: value})
 	}
 	for range 2 {
 		doc, err := put(n, "one")

@@ -56,11 +56,7 @@ func (i *Intake) RedriveDeadLetters(ctx context.Context, c *desk.Caller, r *desk
 	letters := list.Docs
 	list.Docs = nil
 	for _, letter := range letters {
-		var retry *desk.Retry
-		if r != nil {
-			retry = &desk.Retry{Key: r.Key, Method: r.Method, Target: r.Target + "/" + letter.ID, Body: r.Body}
-		}
-		doc, err := i.RedriveDeadLetter(ctx, c, retry, connectorID, letter.ID)
+		doc, err := i.RedriveDeadLetter(ctx, c, r.Part(letter.ID), connectorID, letter.ID)
 		if refused, ok := errors.AsType[*abi.Error](err); ok && refused.Code == abi.CodeConflict {
 			continue
 		}

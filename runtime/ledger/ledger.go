@@ -8,7 +8,6 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/lockrank"
-	"github.com/wharf-dev/wharf/runtime/turns"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -17,7 +16,6 @@ type Config struct {
 	Store storage.Store
 	Now   func() time.Time
 	Log   *slog.Logger
-	Turns *turns.Turns // places of long work; nil bounds nothing
 	// KeepKeys is for how long the answer to a write with an idempotency key is kept.
 	KeepKeys time.Duration
 	// IdleSessions is how many Sessions are kept in memory while nothing happens to them.
@@ -29,7 +27,6 @@ type Ledger struct {
 	store    storage.Store
 	now      func() time.Time
 	log      *slog.Logger
-	turns    *turns.Turns
 	keepKeys time.Duration
 
 	keys      Claims[lockrank.Key]
@@ -40,7 +37,7 @@ type Ledger struct {
 
 // New returns the Ledger of a store, which the caller keeps open while it is used.
 func New(c Config) *Ledger {
-	l := &Ledger{store: c.Store, now: c.Now, log: c.Log, turns: c.Turns, keepKeys: c.KeepKeys}
+	l := &Ledger{store: c.Store, now: c.Now, log: c.Log, keepKeys: c.KeepKeys}
 	l.sessions.limit = c.IdleSessions
 	return l
 }

@@ -54,7 +54,7 @@ func TestOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for n := range 50 {
 		all.Go(func() {
-			w := &Write{Tenant: tenant, Key: storage.Key{1}, Sent: "k", Body: []byte([]string{`{"a":1, "b":2}`, `{"b":2,"a":1.0}`}[n%2])}
+			w := &Write{Tenant: tenant, Key: storage.Key{1}, Sent: "k", Fingerprint: CanonicalHash([]byte([]string{`{"a":1, "b":2}`, `{"b":2,"a":1.0}`}[n%2]))}
 			_, first, err := Once(context.Background(), l, w, func(idem *storage.Idempotency) (bool, error) {
 				made++ // nobody else is here: the race detector says so
 				return true, tell(l, "quota_a", 0, n, idem)
@@ -77,7 +77,7 @@ func TestOnce(t *testing.T) {
 		}
 		return true
 	})
-	again := &Write{Tenant: tenant, Key: storage.Key{1}, Sent: "k", Body: []byte(`{"a":2}`)}
+	again := &Write{Tenant: tenant, Key: storage.Key{1}, Sent: "k", Fingerprint: CanonicalHash([]byte(`{"a":2}`))}
 	_, _, err := Once(t.Context(), l, again, func(*storage.Idempotency) (bool, error) { t.Error("it was made"); return true, nil })
 	if own, ok := errors.AsType[*abi.Error](err); !ok || own.Code != abi.CodeIdempotencyKeyReused {
 		t.Errorf("another body: %v", err)

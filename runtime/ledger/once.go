@@ -17,7 +17,8 @@ type Write struct {
 	Tenant storage.Tenant
 	Key    storage.Key // the client's key and what it is for, hashed
 	Sent   string      // the key as the client sent it
-	Body   []byte      // writes with one key and with bodies that are the same JSON are one
+	// Fingerprint tells whether a write with the same key is the same.
+	Fingerprint [sha256.Size]byte
 }
 
 // Once performs a write at most once for its key. do makes the write, with the record to commit
@@ -31,21 +32,16 @@ func Once[T any](ctx context.Context, l *Ledger, w *Write, do func(*storage.Idem
 		return done, nil, l.Failed("waiting for the first request with this Idempotency-Key", err)
 	}
 	defer release()
-	var body [32]byte
-	err = l.turns.DoFor(ctx, uint64(w.Tenant), len(w.Body), func() error { body = CanonicalHash(w.Body); return nil })
-	if err != nil {
-		return done, nil, l.Failed("reading the body of a retry", err)
-	}
-	first, err = l.first(ctx, w, body)
+	first, err = l.first(ctx, w)
 	if first != nil || err != nil {
 		return done, first, err
 	}
-	done, err = do(&storage.Idempotency{Key: w.Key, ClientKey: w.Sent, Body: body, Expires: l.now().Add(l.keepKeys)})
+	done, err = do(&storage.Idempotency{Key: w.Key, ClientKey: w.Sent, Body: w.Fingerprint, Expires: l.now().Add(l.keepKeys)})
 	if !beaten(err, w.Key) {
 		return done, nil, err
 	}
 	var none T
-	first, found := l.first(ctx, w, body)
+	first, found := l.first(ctx, w)
 	if first == nil && found == nil {
 		return none, nil, err
 	}
@@ -53,14 +49,14 @@ func Once[T any](ctx context.Context, l *Ledger, w *Write, do func(*storage.Idem
 }
 
 // first returns the record of the first write with a key, nil when there was none.
-func (l *Ledger) first(ctx context.Context, w *Write, body [32]byte) (*storage.Idempotency, error) {
+func (l *Ledger) first(ctx context.Context, w *Write) (*storage.Idempotency, error) {
 	first, err := l.store.Idempotency(ctx, w.Tenant, w.Key, l.now())
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return nil, nil
 	case err != nil:
 		return nil, l.Failed("looking up the Idempotency-Key", err)
-	case first.Body != body:
+	case first.Body != w.Fingerprint:
 		return nil, abi.Errorf(abi.CodeIdempotencyKeyReused,
 			"Idempotency-Key %q was used before with another body; use a new key for a new request", w.Sent)
 	}

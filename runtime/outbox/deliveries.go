@@ -66,11 +66,7 @@ func (o *Outbox) RedriveWebhookDeliveries(ctx context.Context, c *desk.Caller, r
 	letters := list.Docs
 	list.Docs = nil
 	for _, letter := range letters {
-		var retry *desk.Retry
-		if r != nil {
-			retry = &desk.Retry{Key: r.Key, Method: r.Method, Target: r.Target + "/" + letter.ID, Body: r.Body}
-		}
-		doc, err := o.RedriveWebhookDelivery(ctx, c, retry, webhook, letter.ID)
+		doc, err := o.RedriveWebhookDelivery(ctx, c, r.Part(letter.ID), webhook, letter.ID)
 		if refused, ok := errors.AsType[*abi.Error](err); ok && refused.Code == abi.CodeConflict {
 			continue
 		}

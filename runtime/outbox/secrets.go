@@ -164,10 +164,9 @@ func (o *Outbox) blind(ctx context.Context, r *desk.Retry) (*desk.Retry, error) 
 	if r == nil {
 		return nil, nil
 	}
-	hash := ledger.CanonicalHash(r.Body)
-	body, err := o.parts.Values.Blind(ctx, hash[:])
+	blind, err := o.parts.Values.Blind(ctx, r.Fingerprint[:])
 	blinded := *r
-	blinded.Body = body
+	blinded.Fingerprint = ledger.CanonicalHash(blind)
 	return &blinded, err
 }
 

@@ -42,7 +42,7 @@ func TestAChangedReceiptDoesNotHold(t *testing.T) {
 			if !v.Valid {
 				told = abi.EventReceiptVerificationFailed
 			}
-			retry := &desk.Retry{Key: "k", Method: "POST", Target: "/verify"}
+			retry := &desk.Retry{Key: "k", Scope: "POST /verify"}
 			for range 2 {
 				again, err := r.VerifyReceipt(t.Context(), r.root, retry, about.ReceiptID, abi.VerifyReceiptRequest{})
 				if err != nil || again.Valid != v.Valid || again.Reason != v.Reason {

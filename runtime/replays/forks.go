@@ -70,11 +70,7 @@ func (k *Keeper) forkedSession(ctx context.Context, c *desk.Caller, r *desk.Retr
 		}
 		at = res.Origin.String()
 	}
-	var retry *desk.Retry
-	if r != nil {
-		retry = &desk.Retry{Key: r.Key, Method: r.Method, Target: r.Target + "/session", Body: r.Body}
-	}
-	doc, err := k.parts.Sessions.ForkSession(ctx, c, retry, source.SessionID, abi.ForkSessionRequest{AtEventID: at})
+	doc, err := k.parts.Sessions.ForkSession(ctx, c, r.Part("session"), source.SessionID, abi.ForkSessionRequest{AtEventID: at})
 	return doc.ID, err
 }
 

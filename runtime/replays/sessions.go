@@ -26,11 +26,7 @@ func (k *Keeper) ReplaySession(ctx context.Context, c *desk.Caller, r *desk.Retr
 	sources = slices.DeleteFunc(sources, func(source string) bool { return source <= after })
 	var list desk.DocList
 	for i, source := range sources {
-		var retry *desk.Retry
-		if r != nil {
-			retry = &desk.Retry{Key: r.Key, Method: r.Method, Target: r.Target + "/" + source, Body: r.Body}
-		}
-		doc, err := k.ReplayTask(ctx, c, retry, source, abi.ReplayTaskRequest{Reason: req.Reason})
+		doc, err := k.ReplayTask(ctx, c, r.Part(source), source, abi.ReplayTaskRequest{Reason: req.Reason})
 		if err != nil {
 			return desk.DocList{}, err
 		}

@@ -314,10 +314,9 @@ func (k *Keeper) blind(ctx context.Context, r *desk.Retry) (*desk.Retry, error) 
 	if r == nil {
 		return nil, nil
 	}
-	canonical := ledger.CanonicalHash(r.Body)
-	body, err := k.parts.Values.Blind(ctx, canonical[:])
+	blind, err := k.parts.Values.Blind(ctx, r.Fingerprint[:])
 	blinded := *r
-	blinded.Body = body
+	blinded.Fingerprint = ledger.CanonicalHash(blind)
 	return &blinded, err
 }
 

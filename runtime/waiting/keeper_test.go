@@ -189,7 +189,7 @@ func TestRespond(t *testing.T) {
 	p := n.park(t, abi.CallApprovalRequest, `{"action":"pay","prompt":"?","arguments":{"eur":10},"quorum":2}`, Terms{})
 	approve := abi.RespondRequest{Decision: "approved"}
 	retry := func(actor string) *desk.Retry {
-		return &desk.Retry{Key: "k" + actor, Method: "POST", Target: p.ID, Body: []byte("{}")}
+		return &desk.Retry{Key: "k" + actor, Scope: "POST " + p.ID, Fingerprint: ledger.CanonicalHash([]byte("{}"))}
 	}
 	for i, want := range []abi.PermissionStatus{abi.PermissionPending, abi.PermissionApproved} {
 		actor := fmt.Sprint("actor", i)

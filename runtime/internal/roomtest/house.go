@@ -205,5 +205,5 @@ func (h *House) Task() *abi.Task {
 
 // Retry returns an Idempotency-Key with a body.
 func Retry(key, body string) *desk.Retry {
-	return &desk.Retry{Key: key, Method: "POST", Target: "/v1/things", Body: []byte(body)}
+	return &desk.Retry{Key: key, Scope: "POST /v1/things", Fingerprint: ledger.CanonicalHash([]byte(body))}
 }
