@@ -422,6 +422,9 @@ type PageInfo struct {
 	Unreadable []string `json:"unreadable,omitzero"`
 	// PreviousCursor is there when the request has an order, an offset or a before.
 	PreviousCursor *string `json:"previous_cursor,omitzero"`
+	// Total is there when the request asks for it. TotalAtLeast says that nobody has counted further.
+	Total        *int `json:"total,omitzero"`
+	TotalAtLeast bool `json:"total_at_least,omitzero"`
 }
 
 // Tenant is Wharf's own resource: who shares a node. It lives in the system tenant.

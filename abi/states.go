@@ -77,6 +77,11 @@ const (
 	SessionFailed SessionState = "FAILED"
 )
 
+// SessionStates lists every state.
+func SessionStates() []SessionState {
+	return []SessionState{SessionActive, SessionIdle, SessionPaused, SessionClosed, SessionFailed}
+}
+
 // OutcomeStatus is how a Task ended, as its Outcome says it.
 type OutcomeStatus string
 

@@ -329,6 +329,10 @@ type Store interface {
 	// wherever it lies.
 	// A Scope that the kind is not listed by ([ListedBy]) yields a [*ScopeError].
 	List(ctx context.Context, t Tenant, o abi.Object, s Scope, p Page) ([]Resource, bool, error)
+	// Count returns how many entries a list of resources has within the bounds of a page, up to
+	// its Limit, and whether there are more. Each costs a step over its key. The Messages of a
+	// Session are those of its transcript.
+	Count(ctx context.Context, t Tenant, o abi.Object, s Scope, p Page) (n int, more bool, err error)
 	// Transcript returns a Session's Messages, oldest first unless Page.Newest is set, and
 	// whether there are more: the page may end at PageBytes. Page.After is a position. The
 	// cost is that of the page, wherever it lies.

@@ -26,6 +26,10 @@ type List struct {
 	// Previous is where the page before ends, "" at the beginning, and of lists that are read one
 	// way only.
 	Previous string
+	// Total is how many the list has in all, where that was asked for; at least so many when
+	// TotalMore is set.
+	Total     int
+	TotalMore bool
 	// Unreadable holds the ids of what belongs in this part and cannot be shown.
 	Unreadable []string
 }
@@ -64,7 +68,8 @@ func (r reader) list(docs desk.DocList, err error) (List, error) {
 	if err != nil {
 		return List{}, err
 	}
-	shown := List{Views: make([]View, 0, len(docs.Docs)), More: docs.More, Next: docs.Next, Previous: docs.Previous, Unreadable: docs.Unreadable}
+	shown := List{Views: make([]View, 0, len(docs.Docs)), More: docs.More, Next: docs.Next, Previous: docs.Previous,
+		Total: docs.Total, TotalMore: docs.TotalMore, Unreadable: docs.Unreadable}
 	for _, doc := range docs.Docs {
 		view, err := r.view(doc, nil)
 		switch {

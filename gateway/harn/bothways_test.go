@@ -80,3 +80,51 @@ func TestListsInBothDirections(t *testing.T) {
 		t.Errorf("the transcript is %v, and from its end %v", said, turned)
 	}
 }
+
+// Clients narrow Tasks and Sessions by status and Persona, and learn how many there are.
+func TestListsByStatusAndTotals(t *testing.T) {
+	n := newNode(t)
+	sessions := []string{n.session(t), n.session(t), n.session(t)}
+	n.do(t, "POST", "/v1/sessions/"+sessions[1]+"/close", nil).want(200)
+	n.do(t, "POST", "/v1/sessions/"+sessions[2]+"/messages", object{"message": message("hi")}).want(201)
+	done := n.finished(t, sessions[0])
+	get := func(path string) *answer { return n.do(t, "GET", path, nil).want(200) }
+	for path, want := range map[string][]string{
+		"/v1/sessions?status=CLOSED": {sessions[1]}, "/v1/sessions?status=ACTIVE&order=asc": {sessions[0], sessions[2]}, "/v1/sessions?status=PAUSED": nil,
+		"/v1/sessions?persona_id=persona_none": nil, "/v1/tasks?status=COMPLETED": {done}, "/v1/tasks?status=FAILED": nil,
+		"/v1/tasks?persona_id=persona_echo&status=COMPLETED": {done}, "/v1/tasks?persona_id=persona_digest": nil,
+		"/v1/sessions/" + sessions[0] + "/tasks?status=COMPLETED": {done}, "/v1/sessions/" + sessions[0] + "/tasks?status=WORKING": nil,
+	} {
+		if got := get(path).ids(); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", path, got, want)
+		}
+	}
+	for path, want := range map[string]float64{
+		"/v1/sessions?include_total=true&limit=1": 3, "/v1/sessions?include_total=true&offset=3": 3, "/v1/tasks?include_total=true": 1,
+		"/v1/tasks?include_total=true&workspace_id=ws_default": 1, "/v1/tasks?include_total=true&workspace_id=ws_none": 0,
+		"/v1/sessions/" + sessions[2] + "/messages?include_total=true": 1, "/v1/sessions/" + sessions[1] + "/tasks?include_total=true": 0,
+		"/v1/sessions?include_total=true&created_before=2020-01-01T00:00:00Z": 0,
+	} {
+		if got := get(path).get("page", "total"); got != want {
+			t.Errorf("%s: %v, want %v", path, got, want)
+		}
+	}
+	if got := get("/v1/sessions?include_total=false").get("page").(map[string]any); len(got) != 2 {
+		t.Errorf("nobody asked for %v", got)
+	}
+	counts := map[any]any{}
+	for _, s := range get("/v1/sessions?include_message_count=true").get("data").([]any) {
+		counts[s.(object)["id"]] = s.(object)["message_count"]
+	}
+	if counts[sessions[1]] != 0. || counts[sessions[2]] != 1. {
+		t.Errorf("the messages are %v", counts)
+	}
+	for path, param := range map[string]string{
+		"/v1/tasks?status=DONE": "status", "/v1/tasks?status=": "status", "/v1/sessions?status=COMPLETED": "status", "/v1/tasks?include_total=1": "include_total",
+		"/v1/tasks?include_total=true&status=FAILED": "include_total", "/v1/tasks?offset=1&persona_id=persona_echo": "offset",
+	} {
+		if got := n.do(t, "GET", path, nil).wantError(400, abi.CodeInvalidRequest); got.Param != param {
+			t.Errorf("%s: names %s, want %s", path, got.Param, param)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
+	"slices"
 	"strconv"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -26,15 +27,42 @@ func (a *Adapter) list(o abi.Object) gateway.Handler {
 	}
 }
 
-// listed lists what the query lets through. By time only that is listed whose every id tells
-// when it was made.
+// listed lists what the query lets through. Tasks and Sessions are narrowed by time, for each of
+// their ids tells when it was made, by status and by Persona.
 func (a *Adapter) listed(r *gateway.Request, o abi.Object, f api.Filter, p api.Page) (api.List, error) {
-	if o == abi.ObjectTask || o == abi.ObjectSession {
-		if err := between(r, &p); err != nil {
-			return api.List{}, err
-		}
+	statuses := statusesOf(o)
+	if statuses == nil {
+		return a.core.List(r.Context(), r.Caller, o, f, p)
+	}
+	if err := between(r, &p); err != nil {
+		return api.List{}, err
+	}
+	var err error
+	if f.Status, f.PersonaID = r.Query("status"), r.Query("persona_id"); r.HasQuery("status") && !slices.Contains(statuses, f.Status) {
+		return api.List{}, abi.InvalidParam("status", "%q is not one of %v", f.Status, statuses)
+	}
+	if o == abi.ObjectSession {
+		p.MessageCounts, err = flagOf(r, "include_message_count")
+	}
+	if err != nil {
+		return api.List{}, err
 	}
 	return a.core.List(r.Context(), r.Caller, o, f, p)
+}
+
+// statusesOf returns the statuses that a kind of resource is listed by, nil for none.
+func statusesOf(o abi.Object) (all []string) {
+	switch o {
+	case abi.ObjectTask:
+		for _, s := range abi.TaskStatuses() {
+			all = append(all, string(s))
+		}
+	case abi.ObjectSession:
+		for _, s := range abi.SessionStates() {
+			all = append(all, string(s))
+		}
+	}
+	return all
 }
 
 // listSessions lists Sessions, or those that something outside calls so.
@@ -166,7 +194,7 @@ func limitOf(r *gateway.Request) (int, error) {
 func listIdentity(r *gateway.Request) [sha256.Size]byte {
 	f := queryFilter(r)
 	parts := []string{r.Caller.TenantID, r.Target(), f.WorkspaceID, f.SessionID, f.TaskID, r.Query("scope"), r.Query("owner_id"), r.Query("q")}
-	for _, name := range []string{"created_after", "created_before"} { // cursors of before they could be asked for still fit
+	for _, name := range []string{"created_after", "created_before", "status", "persona_id"} { // cursors of before they could be asked for still fit
 		if r.HasQuery(name) {
 			parts = append(parts, name, r.Query(name))
 		}

@@ -28,7 +28,31 @@ func (rt row) paged(own string, filters ...string) row {
 			"in the same order. Not beside `cursor` or `offset`.", Schema: text()},
 		gateway.Param{Name: "offset", In: "query", Doc: "How many to leave out first, where the list shows all that there is: of the tenant, one Workspace or one Session. Not beside `cursor`.",
 			Schema: gateway.Schema{"type": "integer", "minimum": 0, "maximum": maxOffset, "default": 0}},
+		flagParam("include_total", "Whether to count all that the list has, up to 10,000, into `page.total`. For the lists that take an `offset`."),
 	)
+}
+
+func flagParam(name, doc string) gateway.Param {
+	return gateway.Param{Name: name, In: "query", Doc: doc, Schema: gateway.Schema{"type": "boolean", "default": false}}
+}
+
+// flagOf returns a parameter that is true or false.
+func flagOf(r *gateway.Request, param string) (bool, error) {
+	switch {
+	case !r.HasQuery(param), r.Query(param) == "false":
+		return false, nil
+	case r.Query(param) == "true":
+		return true, nil
+	}
+	return false, abi.InvalidParam(param, "%s is true or false", param)
+}
+
+// byStatus adds the filters by status, which is one of those listed, and by Persona.
+func byStatus[T ~string](rt row, statuses []T) row {
+	return rt.with(
+		gateway.Param{Name: "status", In: "query", Doc: "Only those with this status. A page looks at 2,000 at most: it may have fewer than `limit`, or none, though more follow.",
+			Schema: gateway.Schema{"type": "string", "enum": statuses}},
+		gateway.Param{Name: "persona_id", In: "query", Doc: "Only those of this Persona. As with `status`, pages may be short.", Schema: text()})
 }
 
 // timed adds the filters by time.
@@ -63,6 +87,12 @@ func (a *Adapter) sendList(r *gateway.Request, own string, fetch func(api.Page) 
 		}
 		body = withMember(body, "previous_cursor", previous)
 	}
+	if p.Total {
+		body = withMember(body, "total", strconv.AppendInt(nil, int64(docs.Total), 10))
+	}
+	if docs.TotalMore {
+		body = withMember(body, "total_at_least", []byte("true"))
+	}
 	r.Send(statusOK, body)
 	return nil
 }
@@ -76,6 +106,9 @@ func pageOfRequest(r *gateway.Request, own string) (p api.Page, err error) {
 		return p, err
 	}
 	if p.Offset, err = offsetOf(r); err != nil {
+		return p, err
+	}
+	if p.Total, err = flagOf(r, "include_total"); err != nil {
 		return p, err
 	}
 	p.After, p.Back, err = placeOf(r, p.Offset > 0)

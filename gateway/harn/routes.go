@@ -159,7 +159,8 @@ func (a *Adapter) taskRoutes() []gateway.Route {
 		return rt.with(prefer).tolerant().doc(submitted).also(statusOK, "The Task has ended.", false)
 	}
 	return routes(
-		read("/v1/tasks", "listTasks", tag, reads, "Task", "List Tasks, newest first", a.list(abi.ObjectTask)).paged(descending, "workspace_id", "session_id").timed(),
+		byStatus(read("/v1/tasks", "listTasks", tag, reads, "Task", "List Tasks, newest first", a.list(abi.ObjectTask)).paged(descending, "workspace_id", "session_id").timed(),
+			abi.TaskStatuses()),
 		submit("/v1/tasks", "submitTask", "Submit a Task to the Session that the body names"),
 		read("/v1/tasks/{task_id}", "getTask", tag, reads, "Task", "Get a Task", a.get(abi.ObjectTask, "task_id")),
 		post("/v1/tasks/{task_id}/cancel", "cancelTask", tag, writes, "CancelTaskRequest", "Task", "Cancel a Task", statusOK,
@@ -168,8 +169,8 @@ func (a *Adapter) taskRoutes() []gateway.Route {
 			statusAccepted, change(a, "task_id", statusAccepted, a.core.ReplayTask)).optional().
 			doc("Answers with a new Task, whose parent is the source. Its plugin is run again, and each of its host calls is answered from the "+
 				"source's record. A call that differs from the record ends it with the failure `replay_divergence`."),
-		read("/v1/sessions/{session_id}/tasks", "listSessionTasks", tag, reads, "Task", "List a Session's Tasks, newest first",
-			a.listWithin(abi.ObjectTask, abi.ObjectSession, "session_id")).paged(descending).timed(),
+		byStatus(read("/v1/sessions/{session_id}/tasks", "listSessionTasks", tag, reads, "Task", "List a Session's Tasks, newest first",
+			a.listWithin(abi.ObjectTask, abi.ObjectSession, "session_id")).paged(descending).timed(), abi.TaskStatuses()),
 		submit("/v1/sessions/{session_id}/tasks", "submitSessionTask", "Submit a Task to a Session"),
 		read("/v1/outcomes", "listOutcomes", "Outcomes", "outcomes:read", "Outcome", "List Outcomes, newest first", a.list(abi.ObjectOutcome)).paged(descending, "task_id"),
 		read("/v1/outcomes/{outcome_id}", "getOutcome", "Outcomes", "outcomes:read", "Outcome", "Get an Outcome", a.get(abi.ObjectOutcome, "outcome_id")),
@@ -179,7 +180,9 @@ func (a *Adapter) taskRoutes() []gateway.Route {
 func (a *Adapter) sessionRoutes() []gateway.Route {
 	const tag, reads, writes = "Sessions", "sessions:read", "sessions:write"
 	return routes(
-		read("/v1/sessions", "listSessions", tag, reads, "Session", "List Sessions, newest first", a.listSessions).paged(descending, "workspace_id").timed().with(refParams()...).
+		byStatus(read("/v1/sessions", "listSessions", tag, reads, "Session", "List Sessions, newest first", a.listSessions).paged(descending, "workspace_id").timed(),
+			abi.SessionStates()).with(refParams()...).
+			with(flagParam("include_message_count", "Whether to show of each Session how many Messages its transcript has, up to 1,000, as `message_count`.")).
 			doc("With `ref_kind` and `ref` the list holds the Session that has this reference: of a Workspace at most one. Only a key that is bound to "+
 				"Workspaces can leave `workspace_id` out then."),
 		post("/v1/sessions", "createSession", tag, writes, "CreateSessionRequest", "Session", "Create a Session", statusCreated,

@@ -76,6 +76,7 @@ func (a *Adapter) Schemas() map[string]gateway.Schema {
 		"unreadable":  "The ids of what belongs in this page and cannot be read; for a server of tools that does not answer, `SERVER:*`.",
 		"previous_cursor": "The `before` of the request for the page before; null at the beginning of the list. It is there when the request has an `order`, " +
 			"an `offset` or a `before`.",
+		"total": "How many the list has in all. It is there when the request has `include_total`.", "total_at_least": "There are more than `total`: nobody has counted further.",
 	}))
 	return all
 }
@@ -165,7 +166,9 @@ func sessionSchemas() map[string]schema {
 	return map[string]schema{
 		"Session": resourceOf[abi.Session](abi.ObjectSession, "A conversation.",
 			null("persona_id", "root_session_id", "parent_session_id", "branch_id", "last_event_id", "summary"),
-			but(schema{"transcript": oneOf(anyObject(), reference()), "expires_at": nullable(moment())})),
+			but(schema{"transcript": oneOf(anyObject(), reference()), "expires_at": nullable(moment()),
+				"message_count":      described(whole(), "How many Messages the transcript has, at most 1,000. It is there in lists with `include_message_count`."),
+				"message_count_more": described(flag(), "There are more than `message_count`: nobody has counted further.")})),
 		"OutsideRef": of[abi.OutsideRef]("What something outside calls a Session: an editor's folder, the context of another protocol. In a Workspace no two Sessions have the same.",
 			says(map[string]string{"kind": "Of references, such as `acp_folder`.", "ref": "Compared byte by byte."})),
 		"CreateSessionRequest": requestOf[abi.CreateSessionRequest]("Where to converse.", null("persona_id"), says(map[string]string{

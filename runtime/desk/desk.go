@@ -141,6 +141,8 @@ type Page struct {
 	Offset   int  // how many are left out first, at most storage.MaxOffset
 	// Only what was made after, and before, a time. Times are those in the ids: milliseconds.
 	CreatedAfter, CreatedBefore time.Time
+	Total                       bool // count all that the list has
+	MessageCounts               bool // show of each Session how many Messages it has
 }
 
 // DocList is part of a list.
@@ -151,6 +153,10 @@ type DocList struct {
 	// Previous is the cursor to read back from, "" at the beginning. Lists that are read one way
 	// only have none.
 	Previous string
+	// Total is how many the list has in all, where that was asked for; at least so many when
+	// TotalMore is set.
+	Total     int
+	TotalMore bool
 	// Unreadable holds the ids of what belongs in this part and cannot be read.
 	Unreadable []string
 
@@ -162,4 +168,9 @@ type Filter struct {
 	WorkspaceID string
 	SessionID   string
 	TaskID      string
+	Status      string // of a Task, or the state of a Session
+	PersonaID   string // of a Task or Session
 }
+
+// narrows reports whether the filter takes out more than what belongs elsewhere.
+func (f Filter) narrows() bool { return f.Status != "" || f.PersonaID != "" }

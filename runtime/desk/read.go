@@ -312,10 +312,10 @@ func (d *Desk) List(ctx context.Context, c *Caller, o abi.Object, f Filter, p Pa
 		f.WorkspaceID = c.Workspaces[0]
 	}
 	scope := f.ScopeFor(o)
-	if err := d.checkOffset(ctx, c, f, scope, p.Offset); err != nil {
+	var list DocList
+	if err := d.count(ctx, c, o, f, scope, p, &list); err != nil {
 		return DocList{}, err
 	}
-	var list DocList
 	at, first := p.within(o), ""
 	for looked := 0; ; at.Offset = 0 {
 		page, more, err := d.store.List(ctx, c.Tenant, o, scope, at)
@@ -325,6 +325,9 @@ func (d *Desk) List(ctx context.Context, c *Caller, o abi.Object, f Filter, p Pa
 		for i, res := range page {
 			at.After, first = res.ID, cmp.Or(first, res.ID)
 			doc, ok, err := d.Listed(ctx, c, o, f, res)
+			if ok && err == nil && p.MessageCounts && o == abi.ObjectSession {
+				doc, err = d.withMessageCount(ctx, c.Tenant, doc)
+			}
 			switch {
 			case err != nil && (d.ledger.Halted(ctx, err) || !AboutOne(err)):
 				return DocList{}, err
@@ -374,31 +377,6 @@ func (l DocList) turned(p Page, first, last string, more bool) DocList {
 		l.Previous = last
 	}
 	return l
-}
-
-// checkOffset accepts an offset where every entry of a scope is shown: elsewhere nobody can
-// tell how many to leave out without looking at each.
-func (d *Desk) checkOffset(ctx context.Context, c *Caller, f Filter, s Scope, offset int) error {
-	if offset == 0 {
-		return nil
-	}
-	whole := f
-	switch s.Object {
-	case abi.ObjectWorkspace:
-		whole.WorkspaceID = ""
-	case abi.ObjectSession, abi.ObjectTask:
-		at, err := d.ownersOf(ctx, c.Tenant, s.Object, s.ID)
-		if err != nil && !ledger.IsNotFound(err) {
-			return err
-		}
-		if c.Sees(at.WorkspaceID) && Matches(f.WorkspaceID, at.WorkspaceID) && (s.Object == abi.ObjectSession || Matches(f.SessionID, at.SessionID)) {
-			return nil
-		}
-	}
-	if whole == (Filter{}) && (s.Object == abi.ObjectWorkspace && c.Sees(s.ID) || s.Object == "" && len(c.Workspaces) == 0) {
-		return nil
-	}
-	return abi.InvalidParam("offset", "of this list only some is shown: read it by cursor, or name one workspace")
 }
 
 // listBreath is after how many resources, some 200 µs, a list lets others go first: one of
@@ -463,9 +441,17 @@ func (d *Desk) lets(ctx context.Context, c *Caller, o abi.Object, f Filter, res 
 	if f == (Filter{}) {
 		return true, nil
 	}
-	var p owners
+	var p struct {
+		owners    `json:",inline"`
+		Status    string `json:"status"`
+		State     string `json:"state"`
+		PersonaID string `json:"persona_id"`
+	}
 	if err := ledger.Decode(res.State, &p); err != nil {
 		return false, err
+	}
+	if f.Status != "" && f.Status != cmp.Or(p.Status, p.State) || f.PersonaID != "" && f.PersonaID != p.PersonaID {
+		return false, nil
 	}
 	return Matches(f.WorkspaceID, p.WorkspaceID) && Matches(f.SessionID, p.SessionID) && Matches(f.TaskID, p.TaskID), nil
 }
@@ -487,6 +473,12 @@ func (d *Desk) Messages(ctx context.Context, c *Caller, sessionID string, p Page
 		return DocList{}, d.ledger.Failed("reading the transcript", err)
 	}
 	var list DocList
+	if p.Total {
+		list.Total, list.TotalMore, err = d.store.Count(ctx, c.Tenant, abi.ObjectMessage, Scope{Object: abi.ObjectSession, ID: sessionID}, storage.Page{Limit: storage.MaxOffset})
+		if err != nil {
+			return DocList{}, d.ledger.Failed("counting the transcript", err)
+		}
+	}
 	first, last := "", ""
 	for _, res := range page {
 		last = res.Origin.String()

@@ -134,13 +134,7 @@ func (s *Store) List(_ context.Context, t storage.Tenant, o abi.Object, scope st
 		return nil, false, &storage.ScopeError{Object: o, Scope: scope.Object}
 	}
 	err = s.locked(func() error {
-		var all []storage.Resource
-		for r, res := range s.of(t).resources {
-			in := scope.Object == "" || slices.Contains(res.owners, scope)
-			if r.Object == o && res.created && in && onPage(p, r.ID) {
-				all = append(all, res.Resource)
-			}
-		}
+		all := s.of(t).list(o, scope, p)
 		slices.SortFunc(all, func(a, b storage.Resource) int { return strings.Compare(b.ID, a.ID) })
 		if p.Oldest {
 			slices.Reverse(all)
@@ -149,6 +143,35 @@ func (s *Store) List(_ context.Context, t storage.Tenant, o abi.Object, scope st
 		return nil
 	})
 	return list, more, err
+}
+
+// Count implements [storage.Store].
+func (s *Store) Count(_ context.Context, t storage.Tenant, o abi.Object, scope storage.Scope, p storage.Page) (n int, more bool, err error) {
+	ofTranscript := o == abi.ObjectMessage && scope.Object == abi.ObjectSession
+	if scope.Object != "" && !ofTranscript && !slices.Contains(storage.ListedBy(o), scope.Object) {
+		return 0, false, &storage.ScopeError{Object: o, Scope: scope.Object}
+	}
+	p.After = ""
+	err = s.locked(func() error {
+		if ofTranscript {
+			n = len(s.of(t).transcripts[scope.ID])
+		} else {
+			n = len(s.of(t).list(o, scope, p))
+		}
+		return nil
+	})
+	return min(n, p.Limit), n > p.Limit, err
+}
+
+// list returns what a list has within the bounds of a page, in no order.
+func (t *tenant) list(o abi.Object, scope storage.Scope, p storage.Page) (all []storage.Resource) {
+	for r, res := range t.resources {
+		in := scope.Object == "" || slices.Contains(res.owners, scope)
+		if r.Object == o && res.created && in && onPage(p, r.ID) {
+			all = append(all, res.Resource)
+		}
+	}
+	return all
 }
 
 // onPage reports whether the bounds of a page let an id through.

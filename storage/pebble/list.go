@@ -78,34 +78,75 @@ func (s *Store) listed(ctx context.Context, t storage.Tenant, r abi.ResourcePoin
 
 // listIDs returns the ids of a page.
 func (s *Store) listIDs(t storage.Tenant, o abi.Object, scope storage.Scope, p storage.Page) (ids []string, more bool, err error) {
+	skip := p.Offset
+	err = s.walkList(t, o, scope, p, func(key []byte, prefix int) error {
+		if skip > 0 { // nothing but the number is wanted of these
+			if isEntry(key) {
+				skip--
+			}
+			return nil
+		}
+		id, listed, ok := listedID(key, prefix)
+		switch {
+		case !ok:
+			return &CorruptError{Tenant: t, Key: clone(key), Reason: errMalformed.Error()}
+		case !listed:
+		case len(ids) == p.Limit:
+			more = true
+			return errEnough
+		default:
+			ids = append(ids, id)
+		}
+		return nil
+	})
+	return ids, more, err
+}
+
+// countIDs returns how many ids a page would have.
+func (s *Store) countIDs(t storage.Tenant, o abi.Object, scope storage.Scope, p storage.Page) (n int, more bool, err error) {
+	err = s.walkList(t, o, scope, p, func(key []byte, _ int) error {
+		switch {
+		case !isEntry(key):
+		case n == p.Limit:
+			more = true
+			return errEnough
+		default:
+			n++
+		}
+		return nil
+	})
+	return n, more, err
+}
+
+// isEntry reports whether a key of a list is an entry: of the two pointers of a resource only the
+// origin is one.
+func isEntry(key []byte) bool { return key[prefixLen-1] == spaceList || key[len(key)-1] == suffixOrigin }
+
+// errEnough ends a walk whose caller has what it wants.
+var errEnough = errors.New("enough")
+
+// walkList calls f with each key within the bounds of a page, and the length of what all keys of
+// the list begin with.
+func (s *Store) walkList(t storage.Tenant, o abi.Object, scope storage.Scope, p storage.Page, f func(key []byte, prefix int) error) error {
 	prefix := appendObject(appendPrefix(nil, t, spaceResource), o)
 	if scope.Object != "" {
 		prefix = listPrefix(nil, t, o, scope)
 	}
 	it, err := s.iterate(listBounds(prefix, p))
 	if err != nil {
-		return nil, false, err
+		return err
 	}
 	first, next := it.Last, it.Prev
 	if p.Oldest {
 		first, next = it.First, it.Next
 	}
-	skip := p.Offset
-	for ok := first(); ok && !more && err == nil; ok = next() {
-		id, listed, ok := listedID(it.Key(), len(prefix))
-		switch {
-		case !ok:
-			err = &CorruptError{Tenant: t, Key: clone(it.Key()), Reason: errMalformed.Error()}
-		case !listed:
-		case skip > 0:
-			skip--
-		case len(ids) == p.Limit:
-			more = true
-		default:
-			ids = append(ids, id)
-		}
+	for ok := first(); ok && err == nil; ok = next() {
+		err = f(it.Key(), len(prefix))
 	}
-	return ids, more, ended(it, err)
+	if err == errEnough {
+		err = nil
+	}
+	return ended(it, err)
 }
 
 // listBounds returns the bounds of the keys of a list, of which a page is the beginning or the
@@ -145,6 +186,44 @@ func listedID(key []byte, prefix int) (id string, listed, ok bool) {
 		return "", false, false
 	}
 	return id, rest[0] == suffixOrigin, true
+}
+
+// Count implements [storage.Store].
+func (s *Store) Count(ctx context.Context, t storage.Tenant, o abi.Object, scope storage.Scope, p storage.Page) (int, bool, error) {
+	release, err := s.use()
+	if err != nil {
+		return 0, false, err
+	}
+	defer release()
+	p.Offset, p.After = 0, ""
+	n, more := 0, false
+	switch {
+	case o == abi.ObjectMessage && scope.Object == abi.ObjectSession:
+		n, more, err = s.countTranscript(t, scope.ID, p.Limit)
+	case scope.Object != "" && !slices.Contains(storage.ListedBy(o), scope.Object):
+		err = &storage.ScopeError{Object: o, Scope: scope.Object}
+	default:
+		n, more, err = s.countIDs(t, o, scope, p)
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	return n, more, s.mark.wait(ctx, storage.Position(s.applied.Load()), &s.fail)
+}
+
+func (s *Store) countTranscript(t storage.Tenant, session string, limit int) (n int, more bool, err error) {
+	prefix := transcriptPrefix(nil, t, session)
+	it, err := s.iterate(prefix, keyAfter(prefix))
+	if err != nil {
+		return 0, false, err
+	}
+	for ok := it.First(); ok; ok = it.Next() {
+		if n == limit {
+			return n, true, ended(it, nil)
+		}
+		n++
+	}
+	return n, false, ended(it, nil)
 }
 
 // Transcript implements [storage.Store]. The Origin of each Message is its place

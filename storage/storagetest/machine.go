@@ -442,6 +442,19 @@ func (m *machine) Resources(t *rapid.T) {
 	})
 }
 
+// Counts asks how long lists are.
+func (m *machine) Counts(t *rapid.T) {
+	o := rapid.SampledFrom([]abi.Object{abi.ObjectTask, abi.ObjectSession, abi.ObjectMessage}).Draw(t, "object")
+	tenant, scope, page := m.tenant(t), m.scope(t), storage.Page{Limit: limit(t)}
+	if rapid.Bool().Draw(t, "from a place") {
+		page.Least = id(o, rapid.IntRange(0, m.created+1).Draw(t, "place"))
+	}
+	m.both(t, fmt.Sprintf("Count of %s by %v: %+v", o, scope, page), func(s storage.Store) answer {
+		n, more, err := s.Count(ctx, tenant, o, scope, page)
+		return answered(err, n, more)
+	})
+}
+
 // Transcripts asks for a page of a transcript from either end, and a turn.
 func (m *machine) Transcripts(t *rapid.T) {
 	tenant, session := m.tenant(t), m.session(t)

@@ -138,6 +138,12 @@ func listedAnyhow(h *harness) {
 				slices.Reverse(want)
 			}
 			want = want[min(p.Offset, len(want)):]
+			if p.After == "" && p.Offset == 0 {
+				n, more, err := h.store.Count(ctx, 1, abi.ObjectTask, scope, p)
+				if n != min(len(want), p.Limit) || more != (len(want) > p.Limit) || err != nil {
+					h.Fatalf("scope %d, %+v: counted %d, %v, %v, want %d", s, p, n, more, err, len(want))
+				}
+			}
 			rest := len(want) > p.Limit
 			want = want[:min(p.Limit, len(want))]
 			list, more, err := h.store.List(ctx, 1, abi.ObjectTask, scope, p)
