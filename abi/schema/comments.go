@@ -199,6 +199,7 @@ var comments = map[string]string{
 	"OutsideRef.Kind":                            "of references, such as \"acp_folder\"",
 	"OutsideRef.Ref":                             "compared byte by byte",
 	"PageInfo.PreviousCursor":                    "PreviousCursor is there when the request has an order, an offset or a before.",
+	"PageInfo.Total":                             "Total is there when the request asks for it. TotalAtLeast says that nobody has counted further.",
 	"PageInfo.Unreadable":                        "Unreadable are the ids of what belongs in the page, and cannot be read.",
 	"Part.MimeType":                              "of the file or image",
 	"Part.Redacted":                              "Redacted marks a part whose content was withheld from this reader.",

@@ -95,7 +95,7 @@ func (c *recorded) ReplaySession(ctx context.Context, by *desk.Caller, r *desk.R
 	return c.List(ctx, by, abi.ObjectTask, desk.Filter{SessionID: id}, desk.Page{Limit: 200})
 }
 
-func (c *recorded) Record(ctx context.Context, by *desk.Caller, id string) (*journal.Record, error) {
+func (c *recorded) TaskRecord(ctx context.Context, by *desk.Caller, id string) (*journal.Record, error) {
 	_, err := c.Engine.Get(ctx, by, abi.ObjectTask, id)
 	return &journal.Record{TaskID: id, Input: journal.Text("in\xff"), Entries: []journal.Entry{{Call: "clock", Answer: journal.Text(`{"t":1}`)}}}, err
 }
