@@ -13,10 +13,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fasthttp/websocket"
 	"github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/gateway/jsonrpc"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/intake"
@@ -69,9 +71,19 @@ func (toy) Mount() gateway.Mount {
 		r.Send(200, fmt.Appendf(nil, "%q", r.PathValue("name")))
 		return nil
 	})
+	talk := route("GET", "/toy/talk", "talk", func(r *gateway.Request) error {
+		if !r.IsUpgrade() {
+			return r.UpgradeNeeded()
+		}
+		return r.Upgrade(func(ctx context.Context, ws *gateway.Socket) {
+			_ = jsonrpc.New(ws.Messages(), jsonrpc.Config{Handle: play(ctx)}).Serve(ctx)
+			_ = ws.Close(gateway.CloseNormal, "")
+		})
+	})
+	talk.Socket = true
 	return gateway.Mount{
-		Name: "toy", Prefixes: []string{"/toy", "/v1/toys"},
-		Routes:   []gateway.Route{wind, broken, forbidden, part, name},
+		Name: "toy", Prefixes: []string{"/toy", "/v1/toys"}, Subprotocols: []string{"toy.1"},
+		Routes:   []gateway.Route{wind, broken, forbidden, part, name, talk},
 		Schemas:  map[string]gateway.Schema{"Task": {"type": "object", "description": "A toy's."}},
 		Document: &gateway.Document{Path: "/toy/openapi.json", Title: "Toys", Version: "1"},
 		Errors: func(id string, err *abi.Error) gateway.ErrorAnswer {
@@ -84,6 +96,66 @@ func (toy) Mount() gateway.Mount {
 			return nil
 		}},
 	}
+}
+
+// play answers what is asked on the toy's socket: "wait" when "go" comes, and "echo" at once.
+func play(context.Context) jsonrpc.Handler {
+	going := make(chan struct{})
+	return func(ctx context.Context, r *jsonrpc.Request) (any, error) {
+		switch r.Method {
+		case "wait":
+			select {
+			case <-going:
+				return "gone", nil
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		case "go":
+			close(going)
+			return nil, nil
+		case "echo":
+			return r.Params, nil
+		}
+		return nil, jsonrpc.Errorf(jsonrpc.CodeMethodNotFound, "a toy cannot %s", r.Method)
+	}
+}
+
+// A socket of another protocol than Harn's has the subprotocol and the errors of its own, and
+// reads while it answers.
+func TestASocketReadsWhileItAnswers(t *testing.T) {
+	addr := serve(t, rest{}, toy{})
+	dial := func(header http.Header) (*websocket.Conn, *http.Response, error) {
+		return (&websocket.Dialer{}).DialContext(t.Context(), "ws://"+addr+"/toy/talk", header)
+	}
+	_, refused, err := dial(http.Header{"Authorization": {"Bearer other"}, "Toy-Version": {"1"}})
+	if err == nil || refused.StatusCode != 401 || refused.Header.Get("Content-Type") != "text/x-toy" {
+		t.Fatalf("%v, %v", refused, err)
+	}
+	c, _, err := dial(http.Header{"Authorization": {"Bearer key"}, "Toy-Version": {"1"}, "Sec-Websocket-Protocol": {"harn.v1, toy.1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if got := c.Subprotocol(); got != "toy.1" {
+		t.Errorf("the subprotocol is %q", got)
+	}
+	for _, m := range []string{`{"jsonrpc":"2.0","id":1,"method":"wait"}`, `{`, `{"jsonrpc":"2.0","id":2,"method":"echo","params":[3]}`} {
+		if err := c.WriteMessage(websocket.TextMessage, []byte(m)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hear := func(want string) {
+		t.Helper()
+		if _, got, err := c.ReadMessage(); err != nil || string(got) != want {
+			t.Fatalf("%s, %v, want %s", got, err, want)
+		}
+	}
+	hear(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the message is not JSON"}}`)
+	hear(`{"jsonrpc":"2.0","id":2,"result":[3]}`)
+	if err := c.WriteMessage(websocket.TextMessage, []byte(`{"jsonrpc":"2.0","method":"go"}`)); err != nil {
+		t.Fatal(err)
+	}
+	hear(`{"jsonrpc":"2.0","id":1,"result":"gone"}`)
 }
 
 // rest is the protocol that has everything else, with the node's own shape of errors.

@@ -132,22 +132,40 @@ func (ws *Socket) Shown(err error) *abi.Error {
 // Read hands the next message to f, which must not keep it. Its error is a
 // [ClosedError], or that of f.
 func (ws *Socket) Read(f func(message []byte) error) error {
+	m, err := ws.next()
+	if err != nil {
+		return err
+	}
+	ws.message = m
+	defer m.release()
+	return f(*m.text)
+}
+
+// next reads a message, which is to be released. Its error is a [ClosedError].
+func (ws *Socket) next() (*message, error) {
 	kind, r, err := ws.conn.NextReader()
 	if err != nil {
-		return ws.readFailed(err)
+		return nil, ws.readFailed(err)
 	}
 	if kind != websocket.TextMessage {
-		return ws.Close(CloseUnsupported, "messages are JSON texts")
+		return nil, ws.Close(CloseUnsupported, "messages are JSON texts")
 	}
 	ws.reading.Store(true)
 	if err := ws.conn.SetReadDeadline(time.Now().Add(ws.server.cfg.ReadTimeout)); err != nil {
-		return ws.readFailed(err)
+		return nil, ws.readFailed(err)
 	}
-	m := message{budget: &ws.server.inFlight, tenant: ws.tenant, limit: ws.server.cfg.MessageLimit, pool: &ws.server.sockets.reads}
-	ws.message = &m
-	defer m.release()
+	m := &message{budget: &ws.server.inFlight, tenant: ws.tenant, limit: ws.server.cfg.MessageLimit, pool: &ws.server.sockets.reads}
 	err = m.read(r)
 	ws.reading.Store(false)
+	if err = ws.refuse(m, err); err != nil {
+		m.release()
+		return nil, err
+	}
+	return m, nil
+}
+
+// refuse closes the socket for a message that cannot be taken.
+func (ws *Socket) refuse(m *message, err error) error {
 	switch {
 	case errors.Is(err, errMessageSize):
 		return ws.Close(CloseTooBig, fmt.Sprintf("a message has at most %d bytes", m.limit))
@@ -161,8 +179,32 @@ func (ws *Socket) Read(f func(message []byte) error) error {
 	if err := ws.alive(); err != nil {
 		return ws.readFailed(err)
 	}
-	return f(*m.text)
+	return nil
 }
+
+// Messages returns the socket for a protocol that handles messages beside each other, as a
+// jsonrpc.Peer does: each counts against the server's budget until it is released. Use it
+// instead of [Socket.Read].
+func (ws *Socket) Messages() *Messages { return &Messages{ws} }
+
+// Messages carries the messages of a [Socket]. One goroutine reads.
+type Messages struct{ ws *Socket }
+
+// Read returns the next message, which is valid until release is called. The error is io.EOF
+// when the client has closed the socket, or the node has.
+func (m *Messages) Read() (text []byte, release func(), err error) {
+	got, err := m.ws.next()
+	if _, closed := errors.AsType[*ClosedError](err); closed {
+		return nil, nil, io.EOF
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return *got.text, got.release, nil
+}
+
+// Write sends one message.
+func (m *Messages) Write(text []byte) error { return m.ws.Send(text) }
 
 // Decode reads the message that [Socket.Read] has handed out into v, as [Request.Decode]
 // reads a body; known says that a member that v does not have is a mistake. What it takes is

@@ -10,7 +10,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 )
 
-// Codes of errors that JSON-RPC 2.0 itself defines (section 5.1).
+// Codes of errors that JSON-RPC 2.0 itself defines.
 const (
 	CodeParse          = -32700
 	CodeInvalidRequest = -32600
