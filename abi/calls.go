@@ -229,6 +229,120 @@ type CallArtifactGetRequest struct {
 	Length     int64  `json:"length,omitzero"`
 }
 
+// CallFileReadRequest is the request of [CallFileRead]. A Length of 0 reads to the end,
+// as far as one call goes.
+type CallFileReadRequest struct {
+	CallID string `json:"call_id,omitzero"`
+	Path   string `json:"path"` // names separated by /, relative to the Workspace
+	Offset int64  `json:"offset,omitzero"`
+	Length int64  `json:"length,omitzero"`
+}
+
+// CallFileReadAnswer answers [CallFileRead]: fewer bytes than asked for only at the end, or
+// where one call gives no more.
+type CallFileReadAnswer struct {
+	Path      string `json:"path"`
+	Size      int64  `json:"size"`            // of the whole file
+	SHA256    string `json:"sha256,omitzero"` // of the whole file, bare hex; left out of one of more than 8 MiB
+	UpdatedAt Time   `json:"updated_at"`
+	Text      string `json:"text,omitzero"` // what was read, when it is UTF-8
+	Body      []byte `json:"body,omitzero"` // what was read otherwise, base64
+}
+
+// FileMode says what [CallFileWrite] does with a file that is there.
+type FileMode string
+
+// The modes of writing.
+const (
+	FileReplace FileMode = "replace" // the content becomes the file's; the default
+	FileCreate  FileMode = "create"  // the file must not be there
+	FileAppend  FileMode = "append"  // the content goes to the end; without a file it is replace
+)
+
+// CallFileWriteRequest is the request of [CallFileWrite].
+type CallFileWriteRequest struct {
+	Path string   `json:"path"`
+	Text string   `json:"text,omitzero"` // the content as text
+	Body []byte   `json:"body,omitzero"` // the content as bytes, base64; not with Text
+	Mode FileMode `json:"mode,omitzero"`
+	// SHA256 is what the file must have before, bare hex; another file, or none, is left as
+	// it is, and the call is answered with CallInvalid and the code conflict.
+	SHA256 string `json:"sha256,omitzero"`
+}
+
+// CallFileWriteAnswer answers [CallFileWrite].
+type CallFileWriteAnswer struct {
+	Path         string `json:"path"`
+	Size         int64  `json:"size"`
+	SHA256       string `json:"sha256"`                 // bare hex
+	BeforeSHA256 string `json:"before_sha256,omitzero"` // what was there before; "" when the file is new
+}
+
+// CallFileListRequest is the request of [CallFileList].
+type CallFileListRequest struct {
+	CallID    string `json:"call_id,omitzero"`
+	Path      string `json:"path,omitzero"`      // of the folder; "" for the Workspace
+	Recursive bool   `json:"recursive,omitzero"` // all files below it, and no folders
+	After     string `json:"after,omitzero"`     // the next of the answer before
+	Limit     int    `json:"limit,omitzero"`     // 1 to 1,000; default 100
+}
+
+// CallFileListAnswer answers [CallFileList]. Next is set when there is more.
+type CallFileListAnswer struct {
+	Entries []FileEntry `json:"entries"`
+	Next    string      `json:"next,omitzero"`
+}
+
+// FileEntry is a file or folder in a list.
+type FileEntry struct {
+	Path      string `json:"path"` // within the Workspace
+	Folder    bool   `json:"folder,omitzero"`
+	Size      int64  `json:"size,omitzero"`
+	UpdatedAt Time   `json:"updated_at,omitzero"` // of a file
+}
+
+// CallFileRemoveRequest is the request of [CallFileRemove]. SHA256 is what the file must
+// have, as in [CallFileWriteRequest].
+type CallFileRemoveRequest struct {
+	Path   string `json:"path"`
+	SHA256 string `json:"sha256,omitzero"`
+}
+
+// CallFileRemoveAnswer answers [CallFileRemove].
+type CallFileRemoveAnswer struct {
+	Path         string `json:"path"`
+	BeforeSHA256 string `json:"before_sha256"` // what was removed, bare hex
+}
+
+// CallFileSearchRequest is the request of [CallFileSearch]. Of Text and Pattern at most one
+// is set; without either, what is found are the files that Glob names.
+type CallFileSearchRequest struct {
+	CallID string `json:"call_id,omitzero"`
+	Path   string `json:"path,omitzero"` // of the folder to search; "" for the Workspace
+	// Glob is what the path below that folder must match: * and ? within a name, [a-z], and **
+	// for any number of folders. Without a / it is matched with the file's name.
+	Glob       string `json:"glob,omitzero"`
+	Text       string `json:"text,omitzero"`
+	Pattern    string `json:"pattern,omitzero"` // a regular expression (RE2), matched with each line
+	IgnoreCase bool   `json:"ignore_case,omitzero"`
+	After      string `json:"after,omitzero"` // the next of the answer before
+	Limit      int    `json:"limit,omitzero"` // 1 to 1,000; default 100
+}
+
+// CallFileSearchAnswer answers [CallFileSearch]. Next is set when the search is not over; it
+// may be so when nothing was found yet.
+type CallFileSearchAnswer struct {
+	Matches []FileMatch `json:"matches"`
+	Next    string      `json:"next,omitzero"`
+}
+
+// FileMatch is a line of a file, or a file.
+type FileMatch struct {
+	Path string `json:"path"`
+	Line int    `json:"line,omitzero"` // from 1; 0 for a file that only its name was asked of
+	Text string `json:"text,omitzero"` // the line, at most 1,000 bytes of it
+}
+
 // CallStateGetRequest is the request of [CallStateGet].
 type CallStateGetRequest struct {
 	CallID string `json:"call_id,omitzero"`

@@ -121,6 +121,11 @@ const (
 	CallSecretUse       = "secret.use"
 	CallArtifactPut     = "artifact.put"
 	CallArtifactGet     = "artifact.get"
+	CallFileRead        = "file.read"
+	CallFileWrite       = "file.write"
+	CallFileList        = "file.list"
+	CallFileRemove      = "file.remove"
+	CallFileSearch      = "file.search"
 	CallStateGet        = "state.get"
 	CallStateSet        = "state.set"
 	CallInputRequest    = "input.request"
@@ -147,7 +152,7 @@ func HostCalls() []HostCall {
 	var all []HostCall
 	for _, group := range [][]HostCall{
 		taskCalls(), localCalls(), hintCalls(), messageCalls(), providerCalls(), memoryCalls(),
-		artifactCalls(), stateCalls(), waitCalls(), childCalls(), hostFactCalls(), connectorCalls(),
+		artifactCalls(), fileCalls(), stateCalls(), waitCalls(), childCalls(), hostFactCalls(), connectorCalls(),
 	} {
 		all = append(all, group...)
 	}
@@ -272,6 +277,26 @@ func artifactCalls() []HostCall {
 		{Name: CallArtifactGet, Effect: EffectRead, Key: "host:artifact.get:<call_id>", Request: asJSON, RequestType: CallArtifactGetRequest{},
 			Answer: "the bytes; fewer than asked for only at the end",
 			Doc:    "Reads a range of an Artifact's content that the Task's tenant and Workspace may see."},
+	}
+}
+
+func fileCalls() []HostCall {
+	return []HostCall{
+		{Name: CallFileRead, Effect: EffectRead, Key: "host:file.read:<call_id>", Request: asJSON, RequestType: CallFileReadRequest{},
+			Answer: asJSON, AnswerType: CallFileReadAnswer{}, Limit: "8 MiB of a file at once, and half of what one call may pass",
+			Doc: "Reads a file of the Task's Workspace, or a range of it."},
+		{Name: CallFileWrite, Effect: EffectWrite, Durable: true, Request: asJSON, RequestType: CallFileWriteRequest{},
+			Answer: asJSON, AnswerType: CallFileWriteAnswer{}, Limit: "files of 8 MiB, 1 GiB in a Workspace",
+			Doc: "Writes a file of the Task's Workspace, whole or not at all. It happens once, also when the node dies meanwhile."},
+		{Name: CallFileList, Effect: EffectRead, Key: "host:file.list:<call_id>", Request: optional, RequestType: CallFileListRequest{},
+			Answer: asJSON, AnswerType: CallFileListAnswer{}, Limit: "1,000 entries",
+			Doc: "Lists a folder of the Task's Workspace, or all files below it, in the order of their paths' names."},
+		{Name: CallFileRemove, Effect: EffectWrite, Durable: true, Request: asJSON, RequestType: CallFileRemoveRequest{},
+			Answer: asJSON, AnswerType: CallFileRemoveAnswer{},
+			Doc: "Removes a file of the Task's Workspace. A folder goes with its last file."},
+		{Name: CallFileSearch, Effect: EffectRead, Key: "host:file.search:<call_id>", Request: asJSON, RequestType: CallFileSearchRequest{},
+			Answer: asJSON, AnswerType: CallFileSearchAnswer{}, Limit: "1,000 matches, 32 MiB of content and 20,000 files at once",
+			Doc: "Finds lines, or only names, in the files of the Task's Workspace. Content that is no text is left out, and so are files of more than 8 MiB."},
 	}
 }
 

@@ -141,14 +141,6 @@ func (r *Request) Whole(limit int64) ([]byte, error) {
 	return r.readBody(limit, 1)
 }
 
-// Content is [Request.Whole] for bytes that are kept as they are.
-func (r *Request) Content(limit int64) ([]byte, error) {
-	if err := r.checkEncoding(); err != nil {
-		return nil, err
-	}
-	return r.readBody(limit, 1)
-}
-
 // readBody reads the body, which is then held so many times.
 func (r *Request) readBody(limit, copies int64) ([]byte, error) {
 	stream := r.stream()

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"io"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
@@ -21,8 +22,8 @@ type administrationCore interface {
 	SigningKeys() abi.SigningKeys
 	RotateSigningKey(ctx context.Context, c *desk.Caller) (abi.SigningKeys, error)
 	SignDocument(document []byte, keySet string) (*proofs.Signature, error)
-	ReadFile(ctx context.Context, c *desk.Caller, workspace, path string) (abi.File, []byte, error)
-	WriteFile(ctx context.Context, c *desk.Caller, workspace, path string, content []byte, when files.Condition) (abi.File, bool, error)
+	OpenFile(ctx context.Context, c *desk.Caller, workspace, path string) (abi.File, files.Content, error)
+	WriteFile(ctx context.Context, c *desk.Caller, workspace, path string, content io.Reader, when files.Condition) (abi.File, bool, error)
 	RemoveFile(ctx context.Context, c *desk.Caller, workspace, path string, when files.Condition) error
 	ListFiles(ctx context.Context, c *desk.Caller, workspace, dir string, p desk.Page) (desk.DocList, error)
 	IssueToken(ctx context.Context, client, secret string, scopes []string) (*abi.AccessToken, error)

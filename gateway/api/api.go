@@ -33,6 +33,8 @@ type (
 	MemoryFilter = memories.Filter
 	// FileCondition is what must hold of a file that is written or removed.
 	FileCondition = files.Condition
+	// FileContent is what is in a file of a Workspace. Whoever gets one closes it.
+	FileContent = files.Content
 	// Delivery is a delivery to a Connector, on its way in.
 	Delivery = intake.Incoming
 	// Received says what became of a delivery.
@@ -53,9 +55,6 @@ type (
 
 // DeliveryDeduped says in [Received] that the delivery was taken before.
 const DeliveryDeduped = intake.DeliveryDeduped
-
-// MaxFileBytes is the largest file of a Workspace that is written at once.
-const MaxFileBytes = files.MaxBytes
 
 // ReceiptCBOR returns the archive form of a receipt (docs/protocol.md, 8.3), of its JSON.
 func ReceiptCBOR(wire []byte) ([]byte, error) { return receipt.ToCBOR(wire) }
@@ -112,8 +111,8 @@ type asItIs interface {
 	SigningKeys() abi.SigningKeys
 	RotateSigningKey(ctx context.Context, c *desk.Caller) (abi.SigningKeys, error)
 	SignDocument(document []byte, keySet string) (*proofs.Signature, error)
-	ReadFile(ctx context.Context, c *desk.Caller, workspace, path string) (abi.File, []byte, error)
-	WriteFile(ctx context.Context, c *desk.Caller, workspace, path string, content []byte, when files.Condition) (abi.File, bool, error)
+	OpenFile(ctx context.Context, c *desk.Caller, workspace, path string) (abi.File, files.Content, error)
+	WriteFile(ctx context.Context, c *desk.Caller, workspace, path string, content io.Reader, when files.Condition) (abi.File, bool, error)
 	RemoveFile(ctx context.Context, c *desk.Caller, workspace, path string, when files.Condition) error
 	IssueToken(ctx context.Context, client, secret string, scopes []string) (*abi.AccessToken, error)
 	TokenKeys() ([]byte, error)

@@ -296,7 +296,7 @@ func (a *Adapter) sendContent(r *gateway.Request, doc api.View, blob api.Content
 		r.HTTP.SetStatusCode(statusPartial)
 		r.SetHeader("Content-Range", part.contentRange(blob.Size()))
 	}
-	body := &download{Reader: blob, blob: blob, conn: r.HTTP.Conn(), patience: a.cfg.WriteTimeout, report: r.Reporter()}
+	body := &download{Reader: blob, content: blob, conn: r.HTTP.Conn(), patience: a.cfg.WriteTimeout, report: r.Reporter()}
 	if part.length < blob.Size() {
 		body.Reader = io.NewSectionReader(blob, part.start, part.length)
 	}
@@ -384,10 +384,10 @@ func disposition(name string) string {
 }
 
 // download is a body that keeps the write deadline ahead of a client that keeps
-// reading, and closes the blob at the end.
+// reading, and closes the content at the end.
 type download struct {
 	io.Reader
-	blob     api.Content
+	content  io.Closer
 	conn     net.Conn
 	patience time.Duration
 	extended time.Time
@@ -408,4 +408,4 @@ func (d *download) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (d *download) Close() error { return d.blob.Close() }
+func (d *download) Close() error { return d.content.Close() }

@@ -1,7 +1,11 @@
 package harn
 
 import (
+	"bytes"
 	"encoding/base64"
+	"errors"
+	"io"
+	"strconv"
 	"strings"
 
 	"github.com/valyala/fasthttp"
@@ -15,11 +19,13 @@ func (a *Adapter) fileRoutes() []gateway.Route {
 	const tag, reads, writes, at = "Workspaces", "workspaces:read", "workspaces:write", "/v1/workspaces/{workspace_id}/files"
 	name := gateway.Param{Name: "path", In: "query", Doc: "The file's path within the Workspace.", Schema: text()}
 	match := gateway.Param{Name: "If-Match", In: "header", Doc: "The ETag that the file must have.", Schema: text()}
-	get := read(at, "getFile", tag, reads, "", "Get a file of a Workspace, or list a folder", a.getFile).with(name).
-		doc("A path that is empty or ends in `/` lists the folder, with `limit` and `cursor`.")
-	get.Media = "application/octet-stream"
+	get := read(at, "getFile", tag, reads, "", "Get a file of a Workspace, or list a folder", a.getFile).
+		with(name, gateway.Param{Name: "Range", In: "header", Doc: "One range of bytes.", Schema: text()}).
+		also(statusPartial, "The range that was asked for.", false).
+		doc("A path that is empty or ends in `/` lists the folder, with `limit` and `cursor`. A file's content has at most 100 MiB; `Range` asks for a part of it.")
+	get.Media = mediaBytes
 	put := write(fasthttp.MethodPut, at, "putFile", tag, writes, "", "File", "Write a file of a Workspace", statusOK, a.putFile).with(name, match).
-		doc("A JSON body is `{\"content\": TEXT}` or `{\"content_base64\": …}`; any other media type is the content itself. Writing the same again changes nothing.").
+		doc("A JSON body is `{\"content\": TEXT}` or `{\"content_base64\": …}`; any other media type is the content itself, of at most 100 MiB. Writing the same again changes nothing.").
 		also(statusCreated, "The file was not there before.", false)
 	put.Body, put.Idempotent = gateway.BodyRaw, false
 	remove := write(fasthttp.MethodDelete, at, "deleteFile", tag, writes, "", "", "Remove a file of a Workspace", statusNoContent, a.deleteFile).
@@ -41,16 +47,41 @@ func (a *Adapter) getFile(r *gateway.Request) error {
 			return a.core.ListFiles(r.Context(), r.Caller, workspace, path, p)
 		})
 	}
-	f, content, err := a.core.ReadFile(r.Context(), r.Caller, workspace, path)
+	f, content, err := a.core.OpenFile(r.Context(), r.Caller, workspace, path)
 	if err != nil {
 		return err
 	}
-	r.SetHeader("ETag", `"`+f.SHA256+`"`)
-	r.Send(statusOK, content)
+	if err := a.sendFile(r, &f, content); err != nil {
+		return errors.Join(err, content.Close())
+	}
+	return nil
+}
+
+// sendFile owns the content when it returns nil.
+func (a *Adapter) sendFile(r *gateway.Request, f *abi.File, content api.FileContent) error {
+	etag := `"` + f.SHA256 + `"`
+	part, partial, outside := wantedRange(r, etag, f.Size)
+	r.SetHeader("ETag", etag)
+	if hasCurrent(r, etag) {
+		r.HTTP.SetStatusCode(statusNotModified)
+		return content.Close()
+	}
+	r.SetHeader("Accept-Ranges", "bytes")
+	if outside != nil {
+		r.SetHeader("Content-Range", "bytes */"+strconv.FormatInt(f.Size, 10))
+		return outside
+	}
+	if partial {
+		r.HTTP.SetStatusCode(statusPartial)
+		r.SetHeader("Content-Range", part.contentRange(f.Size))
+	}
 	// What a client has written is never run by a browser as if the node had.
-	r.SetHeader("Content-Type", "application/octet-stream")
+	r.SetHeader("Content-Type", mediaBytes)
 	r.SetHeader("X-Content-Type-Options", "nosniff")
 	r.SetHeader("Content-Disposition", "attachment")
+	body := &download{Reader: io.NewSectionReader(content, part.start, part.length), content: content,
+		conn: r.HTTP.Conn(), patience: a.cfg.WriteTimeout, report: r.Reporter()}
+	r.HTTP.SetBodyStream(body, int(part.length))
 	return nil
 }
 
@@ -75,10 +106,10 @@ func (a *Adapter) putFile(r *gateway.Request) error {
 }
 
 // fileContent returns what a PUT brings.
-func fileContent(r *gateway.Request) ([]byte, error) {
+func fileContent(r *gateway.Request) (io.Reader, error) {
 	media, _, _ := strings.Cut(r.Header("Content-Type"), ";")
 	if media != "" && strings.TrimSpace(media) != gateway.MediaJSON {
-		return r.Content(api.MaxFileBytes)
+		return r.Upload()
 	}
 	var req struct {
 		Content *string `json:"content"`
@@ -91,13 +122,13 @@ func fileContent(r *gateway.Request) ([]byte, error) {
 	case (req.Content == nil) == (req.Base64 == nil):
 		return nil, abi.InvalidParam("content", `the body has "content" or "content_base64"`)
 	case req.Content != nil:
-		return []byte(*req.Content), nil
+		return strings.NewReader(*req.Content), nil
 	}
 	content, err := base64.StdEncoding.DecodeString(*req.Base64)
 	if err != nil {
 		return nil, abi.InvalidParam("content_base64", "content_base64 is not base64")
 	}
-	return content, nil
+	return bytes.NewReader(content), nil
 }
 
 func (a *Adapter) deleteFile(r *gateway.Request) error {

@@ -38,6 +38,7 @@ var islands = map[string][]string{
 var rooms = map[string][]string{
 	"runtime/artifacts": {"abi", "storage", "runtime/desk", "runtime/hostcall", "runtime/ledger", "runtime/provider"},
 	"runtime/aside":     {"abi", "storage", "runtime/desk", "runtime/ledger", "runtime/lockrank"},
+	"runtime/files":     {"abi", "storage", "runtime/desk", "runtime/ledger", "runtime/lockrank", "runtime/provider", "runtime/turns"},
 	"runtime/memories": {"abi", "abi/jsonw", "storage", "runtime/desk", "runtime/hostcall", "runtime/ledger",
 		"runtime/personas", "runtime/provider"},
 	"runtime/enginetest": {"abi", "abi/eventstest", "runtime/desk", "runtime/engine", "runtime/journal", "runtime/receipt",

@@ -290,7 +290,9 @@ func (e *Engine) furnish(parts *Parts) {
 	e.permissionResources = waiting.NewKeeper(waiting.Parts{Parts: common,
 		Messages: e.sessionResources, Task: e.records.Task, Live: e.tasks.workspaceOf, Wake: e.wake, Generations: maxGenerations,
 		Pending: &e.pending, Ends: &e.ends})
-	e.fileResources = files.NewKeeper(files.Parts{Parts: common, Root: parts.Files})
+	e.fileResources = files.NewKeeper(files.Parts{Parts: common, Root: parts.Files, Turns: e.turns,
+		TenantOf: e.tenantOf, MostTold: int64(e.config.Limits.PayloadBytes / 2)})
+	e.performers = withOwn(e.performers, e.fileResources)
 	e.artifactResources = artifacts.NewKeeper(artifacts.Parts{Parts: common,
 		DefaultWorkspaceOf: e.DefaultWorkspaceOf, MostRead: int64(e.config.Limits.PayloadBytes)})
 	e.proofResources = e.newProofs(common, parts.Keys)

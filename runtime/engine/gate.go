@@ -283,6 +283,16 @@ var describers = map[string]func(*liveCall, *policy.Action) error{
 		a.Scope = req.Scope
 		return err
 	},
+	abi.CallFileWrite: func(c *liveCall, a *policy.Action) error {
+		req, err := ask[abi.CallFileWriteRequest](c)
+		a.Target = req.Path
+		return err
+	},
+	abi.CallFileRemove: func(c *liveCall, a *policy.Action) error {
+		req, err := ask[abi.CallFileRemoveRequest](c)
+		a.Target = req.Path
+		return err
+	},
 	abi.CallHTTPFetch: func(c *liveCall, a *policy.Action) error {
 		req, err := ask[abi.CallHTTPFetchRequest](c)
 		if target, bad := url.Parse(req.URL); bad == nil {

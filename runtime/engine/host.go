@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"time"
 
@@ -247,13 +248,12 @@ func (r *run) live(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, er
 		return r.spawn(ctx, c)
 	}
 	answer, err := perform(r, ctx, c)
-	return r.closeAndRelease(ctx, c, answer, err)
+	return r.closeAndRelease(ctx, c, journal.Whole, answer, err)
 }
 
-// closeAndRelease closes a call that was answered at once, and lets go of what it holds
-// until then.
-func (r *run) closeAndRelease(ctx context.Context, c *liveCall, answer []byte, failed error) (abi.CallStatus, []byte, error) {
-	status, answer, err := r.close(ctx, c, journal.Whole, answer, failed)
+// closeAndRelease closes a call that was made, and lets go of what it holds until then.
+func (r *run) closeAndRelease(ctx context.Context, c *liveCall, phase journal.Phase, answer []byte, failed error) (abi.CallStatus, []byte, error) {
+	status, answer, err := r.close(ctx, c, phase, answer, failed)
 	if c.release != nil {
 		c.release(cmp.Or(err, failed))
 	}
@@ -338,8 +338,43 @@ func (r *run) reach(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, e
 	if err := r.intend(ctx, c); err != nil {
 		return 0, nil, err
 	}
+	return r.do(ctx, c, plan)
+}
+
+// do performs a write whose intent stands.
+func (r *run) do(ctx context.Context, c *liveCall, plan provider.Plan) (abi.CallStatus, []byte, error) {
 	answer, err := plan.Do(ctx, r.delta)
-	return r.close(ctx, c, journal.Result, answer, err)
+	c.release = func(failed error) { r.forget(plan, failed) }
+	return r.closeAndRelease(ctx, c, journal.Result, answer, err)
+}
+
+// forget has a performer forget a call that will not be made again. What it does not forget
+// takes room, and harms nothing.
+func (r *run) forget(plan provider.Plan, failed error) {
+	if plan.Forget == nil || failed != nil && !errors.Is(failed, errEndedMeanwhile) {
+		return
+	}
+	if err := plan.Forget(); err != nil {
+		r.engine.log.Warn("a call that was made could not be forgotten", "task", r.task.id, "error", err)
+	}
+}
+
+// withOwn returns performers with those of a room among them.
+func withOwn(brought map[string]provider.Performer, room interface {
+	Performers() map[string]provider.Performer
+}) map[string]provider.Performer {
+	all := room.Performers()
+	maps.Copy(all, brought)
+	return all
+}
+
+// tenantOf returns the number of a tenant that performers name.
+func (e *Engine) tenantOf(id string) (storage.Tenant, error) {
+	t, err := e.tenants.Tenant(id)
+	if err != nil {
+		return 0, err
+	}
+	return storage.Tenant(t.Number), nil
 }
 
 // repeat finishes a write whose intent stands without a result: the node died in
@@ -350,8 +385,7 @@ func (r *run) repeat(ctx context.Context, c *liveCall, plan provider.Plan, err e
 		return r.close(ctx, c, journal.Result, nil, provider.Refuse(abi.CallIndeterminate, "indeterminate",
 			"the node died while this call was under way, and it cannot be repeated safely: it may have happened or not"))
 	}
-	answer, err := plan.Do(ctx, r.delta)
-	return r.close(ctx, c, journal.Result, answer, err)
+	return r.do(ctx, c, plan)
 }
 
 func (r *run) providerCall(c *liveCall) *provider.Call {

@@ -148,7 +148,7 @@ func (r *run) own(ctx context.Context, c *liveCall, req *abi.CallToolCallRequest
 	for i := range hostTools {
 		if hostTools[i].tool.Name == req.Name {
 			answer, err := r.hostTool(ctx, c, &hostTools[i], req)
-			return r.closeAndRelease(ctx, c, answer, err)
+			return r.closeAndRelease(ctx, c, journal.Whole, answer, err)
 		}
 	}
 	return r.close(ctx, c, journal.Whole, nil, provider.Refuse(abi.CallNotFound, "unknown_tool", fmt.Sprintf("the host has no tool %q", req.Name)))

@@ -7,7 +7,9 @@
 //   - A file is whole: it is written beside its place, synced, and put there.
 //   - A change is told after it is on disk, and a removal before: the log never tells of a file
 //     that is not there.
-//   - What is counted of a Workspace is what is on the disk, with what each entry costs.
+//   - What is counted of a Workspace is what is on the disk, with what each entry costs, and what
+//     is being written.
+//   - A call of a plugin changes a file once, however often it is made: its mark says so (marks.go).
 //
-// It may import abi, storage, the desk and the ledger.
+// It may import abi, storage, the desk, the ledger, turns, and what providers share.
 package files

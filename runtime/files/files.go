@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -22,15 +21,15 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/ledger"
-	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/storage"
 )
 
 // The bounds on Workspaces' files.
 const (
-	MaxBytes          = 8 << 20 // of one file
-	maxWorkspaceBytes = 1 << 30 // of all files of a Workspace, with what each entry costs
-	entryBytes        = 4 << 10 // that a file or a folder costs, for the disk, beside its content
+	MaxUpload         = 100 << 20 // of one file
+	MaxBytes          = 8 << 20   // of one that a plugin writes, or that is sent within JSON
+	maxWorkspaceBytes = 1 << 30   // of all files of a Workspace, with what each entry costs
+	entryBytes        = 4 << 10   // that a file or a folder costs, for the disk, beside its content
 	maxPathBytes      = 1024
 	maxNameBytes      = 200
 	maxFolders        = 32 // how deep a file may lie
@@ -44,14 +43,6 @@ const unfinished = ".wharf-"
 type Condition struct {
 	Match  string
 	Absent bool
-}
-
-// usageTable knows how much the files of Workspaces take, of those that were written
-// to since the node started.
-type usageTable struct {
-	writing lockrank.RWMutex[lockrank.Files] // held for reading by those that write or remove a file
-	mu      lockrank.Mutex[lockrank.Table]
-	bytes   map[ledger.Key]int64
 }
 
 // checkPath accepts the path of a file within a Workspace.
@@ -83,10 +74,21 @@ func (k *Keeper) checkFile(ctx context.Context, c *desk.Caller, workspace, p str
 	return checkPath(p)
 }
 
-// openFiles opens the folder of a Workspace. make makes it if need be; otherwise it
-// is nil when there is none.
-func (k *Keeper) openFiles(c *desk.Caller, workspace string, make bool) (*os.Root, error) {
-	dir := path.Join(strconv.FormatUint(uint64(c.Tenant), 10), workspace)
+// place is the folder of a Workspace, on behalf of somebody.
+type place struct {
+	root  *os.Root
+	key   ledger.Key
+	frame storage.Frame // of the events that tell of changes; it lacks time and records
+}
+
+// clientsPlace returns the folder of a Workspace on behalf of a client, who may see it. make
+// makes it if need be; otherwise it is nil when there is none.
+func (k *Keeper) clientsPlace(c *desk.Caller, workspace string, make bool) (*place, error) {
+	return k.open(storage.Frame{Tenant: c.Tenant, WorkspaceID: workspace, Actor: c.Actor}, make)
+}
+
+func (k *Keeper) open(f storage.Frame, make bool) (*place, error) {
+	dir := path.Join(strconv.FormatUint(uint64(f.Tenant), 10), f.WorkspaceID)
 	if make {
 		if err := k.parts.Root.MkdirAll(dir, 0o700); err != nil {
 			return nil, k.parts.Ledger.Failed("making the workspace's folder", err)
@@ -96,96 +98,143 @@ func (k *Keeper) openFiles(c *desk.Caller, workspace string, make bool) (*os.Roo
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	return root, k.parts.Ledger.Failed("opening the workspace's folder", err)
+	if err != nil {
+		return nil, k.parts.Ledger.Failed("opening the workspace's folder", err)
+	}
+	return &place{root: root, key: ledger.Key{Tenant: f.Tenant, ID: f.WorkspaceID}, frame: f}, nil
+}
+
+// Close lets go of the folder. nil is closed.
+func (p *place) Close() error {
+	if p == nil {
+		return nil
+	}
+	return p.root.Close()
 }
 
 func errNoFile(p string) error {
 	return abi.Errorf(abi.CodeResourceNotFound, "there is no file %q", p)
 }
 
-// ReadFile returns a file of a Workspace and what describes it.
-func (k *Keeper) ReadFile(ctx context.Context, c *desk.Caller, workspace, p string) (abi.File, []byte, error) {
+// Content is what is in a file. Whoever gets one closes it; it stays the same when the file
+// is replaced or removed meanwhile.
+type Content interface {
+	io.ReaderAt
+	io.ReadCloser
+}
+
+// OpenFile returns a file of a Workspace and what describes it.
+func (k *Keeper) OpenFile(ctx context.Context, c *desk.Caller, workspace, p string) (abi.File, Content, error) {
 	if err := k.checkFile(ctx, c, workspace, p); err != nil {
 		return abi.File{}, nil, err
 	}
-	root, err := k.openFiles(c, workspace, false)
+	at, err := k.clientsPlace(c, workspace, false)
 	if err != nil {
 		return abi.File{}, nil, err
 	}
-	if root == nil {
-		return abi.File{}, nil, errNoFile(p)
+	defer at.Close()
+	f, info, err := at.file(p)
+	if err != nil {
+		return abi.File{}, nil, err
 	}
-	defer root.Close()
-	f, content, err := readFile(root, p)
-	f.WorkspaceID = workspace
-	return f, content, err
+	sum, err := hashOf(ctx, f, info.Size())
+	if err != nil {
+		return abi.File{}, nil, errors.Join(k.parts.Ledger.Failed("reading a workspace's file", err), f.Close())
+	}
+	return described(workspace, p, info.Size(), sum, info.ModTime()), f, nil
 }
 
-// readFile reads a regular file. What is none, or lies outside, is not there.
-func readFile(root *os.Root, p string) (abi.File, []byte, error) {
-	info, err := root.Lstat(p)
-	if err != nil || !info.Mode().IsRegular() {
-		return abi.File{}, nil, errNoFile(p)
+// file opens a regular file. What is none, or lies outside, is not there.
+func (p *place) file(name string) (*os.File, fs.FileInfo, error) {
+	if p == nil {
+		return nil, nil, errNoFile(name)
 	}
-	f, err := root.Open(p)
+	info, err := p.root.Lstat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, nil, errNoFile(name)
+	}
+	f, err := p.root.Open(name)
 	if err != nil {
-		return abi.File{}, nil, errNoFile(p)
+		return nil, nil, errNoFile(name)
+	}
+	if info, err = f.Stat(); err != nil || !info.Mode().IsRegular() {
+		_ = f.Close() // nothing was written to it
+		return nil, nil, errNoFile(name)
+	}
+	return f, info, nil
+}
+
+// hashOf returns the SHA-256 of a file's first bytes, in hexadecimal, and leaves the file at its
+// beginning.
+func hashOf(ctx context.Context, f *os.File, size int64) (string, error) {
+	h := sha256.New()
+	if _, err := io.Copy(h, &patient{ctx, io.LimitReader(f, size)}); err != nil {
+		return "", err
+	}
+	_, err := f.Seek(0, io.SeekStart)
+	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+// patient reads until nobody waits for it any more.
+type patient struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (p *patient) Read(b []byte) (int, error) {
+	if p.ctx.Err() != nil {
+		return 0, context.Cause(p.ctx)
+	}
+	return p.Reader.Read(b)
+}
+
+func described(workspace, p string, size int64, sum string, at time.Time) abi.File {
+	return abi.File{Object: "file", WorkspaceID: workspace, Path: p, Size: size, SHA256: sum, UpdatedAt: abi.At(at)}
+}
+
+// now describes the file that is at a path; its SHA256 is "" when there is none.
+func (p *place) now(ctx context.Context, name string) (abi.File, error) {
+	f, info, err := p.file(name)
+	if err != nil {
+		return abi.File{}, nil // that it is not there is the answer
 	}
 	defer f.Close()
-	content, err := io.ReadAll(io.LimitReader(f, MaxBytes+1))
-	if err != nil {
-		return abi.File{}, nil, fmt.Errorf("reading a workspace's file: %w", err)
-	}
-	if len(content) > MaxBytes {
-		return abi.File{}, nil, abi.Errorf(abi.CodePayloadTooLarge, "the file has more than %d bytes", MaxBytes)
-	}
-	return described(p, content, info.ModTime()), content, nil
+	sum, err := hashOf(ctx, f, info.Size())
+	return described(p.key.ID, name, info.Size(), sum, info.ModTime()), err
 }
 
-func described(p string, content []byte, at time.Time) abi.File {
-	sum := sha256.Sum256(content)
-	return abi.File{Object: "file", Path: p, Size: int64(len(content)), SHA256: hex.EncodeToString(sum[:]), UpdatedAt: abi.At(at)}
-}
-
-// WriteFile puts a file into a Workspace, whole or not at all. created reports
-// whether it was not there before.
-func (k *Keeper) WriteFile(ctx context.Context, c *desk.Caller, workspace, p string, content []byte, when Condition) (f abi.File, created bool, err error) {
+// WriteFile puts a file into a Workspace, whole or not at all. created reports whether it was
+// not there before. No other change of the Workspace waits for the content to come.
+func (k *Keeper) WriteFile(ctx context.Context, c *desk.Caller, workspace, p string, content io.Reader, when Condition) (f abi.File, created bool, err error) {
 	if err := k.checkFile(ctx, c, workspace, p); err != nil {
 		return f, false, err
 	}
-	if len(content) > MaxBytes {
-		return f, false, abi.Errorf(abi.CodePayloadTooLarge, "a file has at most %d bytes", MaxBytes)
-	}
-	root, err := k.openFiles(c, workspace, true)
+	at, err := k.clientsPlace(c, workspace, true)
 	if err != nil {
 		return f, false, err
 	}
-	defer root.Close()
-	k.room.writing.RLock()
-	defer k.room.writing.RUnlock()
-	unlock := k.parts.Ledger.Lock(c.Tenant, workspace)
-	defer unlock()
-	before, _, err := readFile(root, p)
-	created = err != nil
-	if err := when.check(before, created); err != nil {
+	defer at.Close()
+	// What a crash has left is removed before there is anything new.
+	if err := k.change(at, func() error { return nil }); err != nil {
 		return f, false, err
 	}
-	is := footprint(root, p)
-	becomes := int64(len(content)) + entryBytes*int64(strings.Count(p, "/")+1)
-	if err := k.takeRoom(root, ledger.Key{Tenant: c.Tenant, ID: workspace}, becomes-is); err != nil {
-		return f, false, err
-	}
-	err = k.replaceFile(root, p, content)
-	if err != nil {
-		removeEmpty(root, path.Dir(p))
-	}
-	k.room.add(ledger.Key{Tenant: c.Tenant, ID: workspace}, footprint(root, p)-becomes)
+	d, err := k.draft(at, content, MaxUpload, footprint(at.root, p), k.discard)
 	if err != nil {
 		return f, false, err
 	}
-	f = described(p, content, k.parts.Now())
-	f.WorkspaceID = workspace
-	return f, created, k.tellFile(ctx, c, abi.EventFileWritten, workspace, &f)
+	err = k.change(at, func() error {
+		before, err := at.now(ctx, p)
+		if err == nil {
+			err = when.check(before.SHA256)
+		}
+		if err != nil {
+			return errors.Join(k.parts.Ledger.Failed("reading a workspace's file", err), k.drop(at, d))
+		}
+		created = before.SHA256 == ""
+		f, err = k.put(at, p, d)
+		return err
+	})
+	return f, created, err
 }
 
 // RemoveFile takes a file out of a Workspace.
@@ -193,38 +242,27 @@ func (k *Keeper) RemoveFile(ctx context.Context, c *desk.Caller, workspace, p st
 	if err := k.checkFile(ctx, c, workspace, p); err != nil {
 		return err
 	}
-	root, err := k.openFiles(c, workspace, false)
+	at, err := k.clientsPlace(c, workspace, false)
 	if err != nil {
 		return err
 	}
-	if root == nil {
+	defer at.Close()
+	if at == nil {
 		return errNoFile(p)
 	}
-	defer root.Close()
-	k.room.writing.RLock()
-	defer k.room.writing.RUnlock()
-	unlock := k.parts.Ledger.Lock(c.Tenant, workspace)
-	defer unlock()
-	before, _, err := readFile(root, p)
-	if err != nil {
-		return err
-	}
-	if err := when.check(before, false); err != nil {
-		return err
-	}
-	if err := k.takeRoom(root, ledger.Key{Tenant: c.Tenant, ID: workspace}, 0); err != nil {
-		return err
-	}
-	// The log first: a file that it tells of is there, or is lost.
-	removed := &abi.File{Object: "file", WorkspaceID: workspace, Path: p, Size: before.Size, SHA256: before.SHA256}
-	if err := k.tellFile(ctx, c, abi.EventFileRemoved, workspace, removed); err != nil {
-		return err
-	}
-	is := footprint(root, p)
-	err = root.Remove(p)
-	removeEmpty(root, path.Dir(p))
-	k.room.add(ledger.Key{Tenant: c.Tenant, ID: workspace}, footprint(root, p)-is)
-	return k.parts.Ledger.Failed("removing a workspace's file", err)
+	return k.change(at, func() error {
+		before, err := at.now(ctx, p)
+		switch {
+		case err != nil:
+			return k.parts.Ledger.Failed("reading a workspace's file", err)
+		case before.SHA256 == "":
+			return errNoFile(p)
+		}
+		if err := when.check(before.SHA256); err != nil {
+			return err
+		}
+		return k.remove(at, &before)
+	})
 }
 
 // footprint is what a file and the folders that it lies in take, as far as they are there.
@@ -259,95 +297,12 @@ func removeEmpty(root *os.Root, dir string) {
 	}
 }
 
-// add corrects what is counted of a Workspace, once it is known what was done.
-func (t *usageTable) add(workspace ledger.Key, more int64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.bytes[workspace] += more
-}
-
-func (w Condition) check(f abi.File, absent bool) error {
-	if w.Absent && !absent || w.Match != "" && (absent || w.Match != "*" && w.Match != `"`+f.SHA256+`"`) {
+// check refuses a file that is not what the condition asks; sum is "" for none.
+func (w Condition) check(sum string) error {
+	if w.Absent && sum != "" || w.Match != "" && (sum == "" || w.Match != "*" && w.Match != `"`+sum+`"`) {
 		return abi.Errorf(abi.CodeConflict, "the file is not what the request expects it to be")
 	}
 	return nil
-}
-
-// replaceFile writes a file beside the old one and renames it.
-func (k *Keeper) replaceFile(root *os.Root, p string, content []byte) error {
-	blocked := abi.InvalidParam("path", "%q cannot be a file: a folder is there, or a file where a folder would have to be", p)
-	dir := path.Dir(p)
-	if err := root.MkdirAll(dir, 0o700); err != nil {
-		return blocked
-	}
-	temporary := path.Join(dir, unfinished+strings.ToLower(k.parts.IDs.New(abi.ObjectEvent)))
-	f, err := root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return k.parts.Ledger.Failed("writing a workspace's file", err)
-	}
-	_, err = f.Write(content)
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		if info, there := root.Lstat(p); there == nil && info.IsDir() {
-			err = blocked
-		} else {
-			err = root.Rename(temporary, p)
-		}
-	}
-	if err != nil {
-		_ = root.Remove(temporary) // what is left of it is no file of the Workspace
-		return err
-	}
-	return syncFolder(root, dir)
-}
-
-// syncFolder makes the names in a folder durable.
-func syncFolder(root *os.Root, dir string) error {
-	d, err := root.Open(dir)
-	if err != nil {
-		return fmt.Errorf("syncing a workspace's folder: %w", err)
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
-
-// takeRoom counts what a Workspace's files take, and refuses more than they may. The
-// first time it removes what was being written when the node died. The caller holds
-// the Workspace's lock.
-func (k *Keeper) takeRoom(root *os.Root, workspace ledger.Key, more int64) error {
-	k.room.mu.Lock()
-	defer k.room.mu.Unlock()
-	used, known := k.room.bytes[workspace]
-	if !known {
-		err := fs.WalkDir(root.FS(), ".", func(at string, d fs.DirEntry, err error) error {
-			if err == nil && strings.HasPrefix(d.Name(), unfinished) { // a crash has left it
-				return root.Remove(at)
-			}
-			if err != nil || at == "." {
-				return err
-			}
-			if info, err := d.Info(); err == nil {
-				used += entrySize(info)
-			}
-			return nil
-		})
-		if err != nil {
-			return k.parts.Ledger.Failed("counting a workspace's files", err)
-		}
-	}
-	if more > 0 && used+more > maxWorkspaceBytes {
-		return abi.Errorf(abi.CodePayloadTooLarge, "the files of a workspace have at most %d bytes together, and each file and folder counts %d", int64(maxWorkspaceBytes), entryBytes)
-	}
-	if k.room.bytes == nil {
-		k.room.bytes = map[ledger.Key]int64{}
-	}
-	k.room.bytes[workspace] = used + more
-	return nil
-}
-
-// tellFile records a change of a file. The caller holds the Workspace's lock.
-func (k *Keeper) tellFile(ctx context.Context, c *desk.Caller, kind abi.EventKind, workspace string, f *abi.File) error {
-	_, err := k.parts.Desk.CommitNext(ctx, storage.Frame{Tenant: c.Tenant, WorkspaceID: workspace, Actor: c.Actor}, nil, 0,
-		ledger.Record{Kind: kind, Object: abi.ObjectWorkspace, ID: workspace, Payload: f})
-	return err
 }
 
 // ListFiles returns what is in a folder of a Workspace, "" for the whole, by name.
@@ -356,12 +311,12 @@ func (k *Keeper) ListFiles(ctx context.Context, c *desk.Caller, workspace, dir s
 	if err := k.checkFile(ctx, c, workspace, cmp.Or(dir, "any")); err != nil {
 		return desk.DocList{}, err
 	}
-	root, err := k.openFiles(c, workspace, false)
-	if err != nil || root == nil {
+	at, err := k.clientsPlace(c, workspace, false)
+	if err != nil || at == nil {
 		return desk.DocList{}, err
 	}
-	defer root.Close()
-	entries, err := fs.ReadDir(root.FS(), path.Join(".", dir))
+	defer at.Close()
+	entries, err := fs.ReadDir(at.root.FS(), path.Join(".", dir))
 	if err != nil {
 		return desk.DocList{}, errNoFile(dir + "/")
 	}

@@ -1,8 +1,10 @@
 package files
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -13,6 +15,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/storage"
 	"github.com/wharf-dev/wharf/storage/memory"
 )
 
@@ -37,7 +40,7 @@ func newNode(t testing.TB) (n *node, dir string) {
 	t.Cleanup(func() { _ = errors.Join(root.Close(), store.Close()) })
 	l := ledger.New(ledger.Config{Store: store, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	n = &node{root: &desk.Caller{Tenant: 1, Actor: "test", Scopes: []string{abi.ScopeAll}}}
-	n.Keeper = NewKeeper(Parts{Root: root, Parts: desk.Parts{
+	n.Keeper = NewKeeper(Parts{Root: root, MostTold: MaxBytes, TenantOf: func(string) (storage.Tenant, error) { return 1, nil }, Parts: desk.Parts{
 		Store: store, Ledger: l, Desk: desk.New(store, l, time.Now, nil), IDs: abi.NewIDs(time.Now, rand.Reader), Now: time.Now}})
 	_, err = n.parts.Desk.Commit(n.root, "", workspace, nil, 0, ledger.Record{Kind: abi.EventWorkspaceCreated, Object: abi.ObjectWorkspace, ID: workspace,
 		Created: true, State: &abi.Workspace{Envelope: abi.NewEnvelope(abi.ObjectWorkspace, workspace, time.Now(), nil)}})
@@ -60,6 +63,16 @@ func (n *node) kinds(t testing.TB) (kinds []string) {
 	return kinds
 }
 
+// read returns a file and its content.
+func (n *node) read(ctx context.Context, c *desk.Caller, workspace, p string) (abi.File, []byte, error) {
+	f, content, err := n.OpenFile(ctx, c, workspace, p)
+	if err != nil {
+		return f, nil, err
+	}
+	text, err := io.ReadAll(content)
+	return f, text, errors.Join(err, content.Close())
+}
+
 func wantCode(t testing.TB, err error, code abi.ErrorCode) {
 	t.Helper()
 	if e, ok := errors.AsType[*abi.Error](err); !ok || e.Code != code {
@@ -70,20 +83,20 @@ func wantCode(t testing.TB, err error, code abi.ErrorCode) {
 func TestFiles(t *testing.T) {
 	n, _ := newNode(t)
 	ctx, ws := t.Context(), workspace
-	f, created, err := n.WriteFile(ctx, n.root, ws, "notes/today.txt", []byte("hello"), Condition{})
+	f, created, err := n.WriteFile(ctx, n.root, ws, "notes/today.txt", strings.NewReader("hello"), Condition{})
 	if err != nil || !created || f.Size != 5 {
 		t.Fatalf("%+v, %v, %v", f, created, err)
 	}
-	if _, _, err := n.WriteFile(ctx, n.root, ws, "notes/today.txt", []byte("x"), Condition{Absent: true}); err == nil {
+	if _, _, err := n.WriteFile(ctx, n.root, ws, "notes/today.txt", strings.NewReader("x"), Condition{Absent: true}); err == nil {
 		t.Error("a file that is there is written as a new one")
 	}
-	if _, _, err := n.WriteFile(ctx, n.root, ws, "notes/today.txt", []byte("x"), Condition{Match: `"old"`}); err == nil {
+	if _, _, err := n.WriteFile(ctx, n.root, ws, "notes/today.txt", strings.NewReader("x"), Condition{Match: `"old"`}); err == nil {
 		t.Error("a file that has changed is written over")
 	}
-	if _, created, err := n.WriteFile(ctx, n.root, ws, "notes/today.txt", []byte("more"), Condition{Match: `"` + f.SHA256 + `"`}); err != nil || created {
+	if _, created, err := n.WriteFile(ctx, n.root, ws, "notes/today.txt", strings.NewReader("more"), Condition{Match: `"` + f.SHA256 + `"`}); err != nil || created {
 		t.Error(created, err)
 	}
-	if _, content, err := n.ReadFile(ctx, n.root, ws, "notes/today.txt"); err != nil || string(content) != "more" {
+	if _, content, err := n.read(ctx, n.root, ws, "notes/today.txt"); err != nil || string(content) != "more" {
 		t.Errorf("%s, %v", content, err)
 	}
 	for dir, want := range map[string]string{"": "notes", "notes/": "today.txt"} {
@@ -91,14 +104,14 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%q holds %v, %v", dir, list, err)
 		}
 	}
-	_, _, err = n.WriteFile(ctx, n.root, ws, "notes", []byte("x"), Condition{})
+	_, _, err = n.WriteFile(ctx, n.root, ws, "notes", strings.NewReader("x"), Condition{})
 	wantCode(t, err, abi.CodeInvalidRequest)
-	_, _, err = n.WriteFile(ctx, n.root, ws, "notes/today.txt/x", []byte("x"), Condition{})
+	_, _, err = n.WriteFile(ctx, n.root, ws, "notes/today.txt/x", strings.NewReader("x"), Condition{})
 	wantCode(t, err, abi.CodeInvalidRequest)
 	if err := n.RemoveFile(ctx, n.root, ws, "notes/today.txt", Condition{}); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = n.ReadFile(ctx, n.root, ws, "notes/today.txt")
+	_, _, err = n.read(ctx, n.root, ws, "notes/today.txt")
 	wantCode(t, err, abi.CodeResourceNotFound)
 	if kinds := strings.Join(n.kinds(t), " "); strings.Count(kinds, string(abi.EventFileWritten)) != 2 || strings.Count(kinds, string(abi.EventFileRemoved)) != 1 {
 		t.Errorf("the events are %s", kinds)
@@ -110,7 +123,7 @@ func TestFiles(t *testing.T) {
 func TestFilesStayInside(t *testing.T) {
 	n, dir := newNode(t)
 	ctx, ws := t.Context(), workspace
-	if _, _, err := n.WriteFile(ctx, n.root, ws, "a", []byte("inside"), Condition{}); err != nil {
+	if _, _, err := n.WriteFile(ctx, n.root, ws, "a", strings.NewReader("inside"), Condition{}); err != nil {
 		t.Fatal(err)
 	}
 	own := filepath.Join(dir, "1", ws)
@@ -122,17 +135,17 @@ func TestFilesStayInside(t *testing.T) {
 		}
 	}
 	for _, p := range []string{"link", "up/secret", "abs/secret", "../../secret", "/etc/passwd", "a/../../../secret", "..", ".", "", "a//b", "a\x00b", `a\b`, ".wharf-x"} {
-		if _, content, err := n.ReadFile(ctx, n.root, ws, p); err == nil {
+		if _, content, err := n.read(ctx, n.root, ws, p); err == nil {
 			t.Errorf("%q reads %q", p, content)
 		}
 		if p == "link" {
 			continue // it is replaced by a file, and what it led to stays
 		}
-		if _, _, err := n.WriteFile(ctx, n.root, ws, p, []byte("changed"), Condition{}); err == nil {
+		if _, _, err := n.WriteFile(ctx, n.root, ws, p, strings.NewReader("changed"), Condition{}); err == nil {
 			t.Errorf("%q is written", p)
 		}
 	}
-	if _, _, err := n.WriteFile(ctx, n.root, ws, "link", []byte("changed"), Condition{}); err != nil {
+	if _, _, err := n.WriteFile(ctx, n.root, ws, "link", strings.NewReader("changed"), Condition{}); err != nil {
 		t.Error(err)
 	}
 	if content, err := os.ReadFile(outside); err != nil || string(content) != "secret" {
@@ -140,11 +153,11 @@ func TestFilesStayInside(t *testing.T) {
 	}
 	stranger := *n.root
 	stranger.Tenant = 2
-	_, _, err := n.ReadFile(ctx, &stranger, ws, "a")
+	_, _, err := n.read(ctx, &stranger, ws, "a")
 	wantCode(t, err, abi.CodeResourceNotFound)
 	bound := *n.root
 	bound.Workspaces = []string{"ws_other"}
-	_, _, err = n.ReadFile(ctx, &bound, ws, "a")
+	_, _, err = n.read(ctx, &bound, ws, "a")
 	wantCode(t, err, abi.CodeResourceNotFound)
 }
 
@@ -171,7 +184,7 @@ func TestUnfinishedFiles(t *testing.T) {
 	if err := os.WriteFile(left, []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := n.WriteFile(t.Context(), n.root, workspace, "a", []byte("x"), Condition{}); err != nil {
+	if _, _, err := n.WriteFile(t.Context(), n.root, workspace, "a", strings.NewReader("x"), Condition{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(left); !os.IsNotExist(err) {

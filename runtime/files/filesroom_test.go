@@ -1,6 +1,7 @@
 package files
 
 import (
+	"bytes"
 	"context"
 	"io/fs"
 	"os"
@@ -22,7 +23,7 @@ func TestRoomIsWhatIsOnDisk(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"write": func(t *rapid.T) {
 				content := make([]byte, rapid.IntRange(0, 20_000).Draw(t, "size"))
-				_, _, _ = n.WriteFile(context.Background(), n.root, ws, paths.Draw(t, "path"), content, Condition{Absent: rapid.Bool().Draw(t, "absent")})
+				_, _, _ = n.WriteFile(context.Background(), n.root, ws, paths.Draw(t, "path"), bytes.NewReader(content), Condition{Absent: rapid.Bool().Draw(t, "absent")})
 			},
 			"remove": func(t *rapid.T) {
 				_ = n.RemoveFile(context.Background(), n.root, ws, paths.Draw(t, "path"), Condition{})
@@ -33,12 +34,12 @@ func TestRoomIsWhatIsOnDisk(t *testing.T) {
 				if !known {
 					return
 				}
-				root, err := n.openFiles(n.root, ws, false)
-				if err != nil || root == nil {
+				at, err := n.clientsPlace(n.root, ws, false)
+				if err != nil || at == nil {
 					t.Fatal("no folder: ", err)
 				}
-				defer root.Close()
-				if taken := entriesOn(t, root); taken != counted {
+				defer at.Close()
+				if taken := entriesOn(t, at.root); taken != counted {
 					t.Fatalf("%d bytes are counted, %d are taken", counted, taken)
 				}
 			},
@@ -75,14 +76,14 @@ func entriesOn(t *rapid.T, root *os.Root) (taken int64) {
 func TestEntriesCost(t *testing.T) {
 	n, _ := newNode(t)
 	at := ledger.Key{Tenant: n.root.Tenant, ID: workspace}
-	if _, _, err := n.WriteFile(t.Context(), n.root, workspace, strings.Repeat("d/", 31)+"f", nil, Condition{}); err != nil {
+	if _, _, err := n.WriteFile(t.Context(), n.root, workspace, strings.Repeat("d/", 31)+"f", strings.NewReader(""), Condition{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := n.room.bytes[at]; got != 32*entryBytes {
 		t.Errorf("%d bytes are counted", got)
 	}
 	n.room.bytes[at] = maxWorkspaceBytes
-	if _, _, err := n.WriteFile(t.Context(), n.root, workspace, "empty", nil, Condition{}); err == nil {
+	if _, _, err := n.WriteFile(t.Context(), n.root, workspace, "empty", strings.NewReader(""), Condition{}); err == nil {
 		t.Error("a full workspace takes an empty file")
 	}
 }

@@ -42,7 +42,7 @@ type Action struct {
 	Scope    abi.MemoryScope // of a memory.write
 	Model    string          // of an llm.complete, when it is known: the configured name
 	Provider string          // and who answers for it
-	Target   string          // where an http.fetch goes, for people
+	Target   string          // where an http.fetch goes, or the file that is changed, for people
 	By       string          // the client's actor that a tool.call goes to, for people
 }
 
@@ -118,7 +118,7 @@ func Leaves(p *abi.Persona, a *Action) bool {
 		return a.elsewhere(p)
 	case abi.CallMemoryWrite:
 		return a.Scope != abi.MemorySession
-	case abi.CallDeliver:
+	case abi.CallDeliver, abi.CallFileWrite, abi.CallFileRemove:
 		return true
 	}
 	return false

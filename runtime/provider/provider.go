@@ -66,6 +66,9 @@ type Plan struct {
 	// a *Refusal, or anything else when the host failed. emit, never nil, tells
 	// watchers text as it comes.
 	Do func(ctx context.Context, emit func(text string)) (answer []byte, err error)
+	// Forget is called when this very call will not be performed again: its answer is on
+	// disk, or its Task has ended. It may be left out by a crash. nil for nothing.
+	Forget func() error
 }
 
 // Performer answers the host calls of one kind. It is safe for concurrent use.

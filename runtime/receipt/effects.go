@@ -83,6 +83,44 @@ func (g *Egress) fetched(e *journal.Entry) {
 	}
 }
 
+// file notes a change of a file. One of which nobody knows whether it happened is told
+// without what there is after it.
+func (t *Tally) file(e *journal.Entry) {
+	var request struct {
+		Path string `json:"path"`
+	}
+	var answer struct {
+		SHA256       string `json:"sha256"`
+		BeforeSHA256 string `json:"before_sha256"`
+	}
+	if e.Status != abi.CallOK && e.Status != abi.CallIndeterminate || json.Unmarshal(e.Request, &request) != nil || request.Path == "" {
+		return
+	}
+	if e.Status == abi.CallOK && json.Unmarshal(e.Answer, &answer) != nil {
+		return
+	}
+	if len(t.effects.FSWrites) == maxListed {
+		t.omitted.FSWrites++
+		return
+	}
+	w := FileWrite{Path: request.Path, Operation: "modify", BeforeSHA256: prefixed(answer.BeforeSHA256), AfterSHA256: prefixed(answer.SHA256)}
+	switch {
+	case e.Call == abi.CallFileRemove:
+		w.Operation = "delete"
+	case e.Status == abi.CallOK && answer.BeforeSHA256 == "":
+		w.Operation = "create"
+	}
+	t.effects.FSWrites = append(t.effects.FSWrites, w)
+}
+
+// prefixed writes a bare hash as a receipt has it; "" stays.
+func prefixed(sum string) string {
+	if sum == "" {
+		return ""
+	}
+	return "sha256:" + sum
+}
+
 func (t *Tally) egress(g Egress) {
 	if len(t.effects.NetworkEgress) == maxListed {
 		t.omitted.NetworkEgress++

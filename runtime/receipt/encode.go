@@ -238,6 +238,7 @@ func (n *Omitted) append(b []byte) []byte {
 	o := jsonw.Begin(b)
 	count(&o, "a2a_handoffs", n.Handoffs)
 	count(&o, "approvals", n.Approvals)
+	count(&o, "fs_writes", n.FSWrites)
 	count(&o, "materials", n.Materials)
 	count(&o, "network_egress", n.NetworkEgress)
 	count(&o, "tool_calls", n.ToolCalls)

@@ -322,6 +322,7 @@ type Metadata struct {
 // Omitted counts what was left out of a receipt's lists.
 type Omitted struct {
 	Approvals     int `json:"approvals,omitzero"`
+	FSWrites      int `json:"fs_writes,omitzero"`
 	Handoffs      int `json:"a2a_handoffs,omitzero"`
 	Materials     int `json:"materials,omitzero"`
 	NetworkEgress int `json:"network_egress,omitzero"`

@@ -70,6 +70,10 @@ func (t *Tally) collect(e *journal.Entry, answer abi.Hash) {
 	case abi.CallHTTPFetch:
 		t.fetch(e)
 		t.material(MaterialHostFact, e, answer)
+	case abi.CallFileWrite, abi.CallFileRemove:
+		t.file(e)
+	case abi.CallFileRead, abi.CallFileList, abi.CallFileSearch:
+		t.material(MaterialHostFact, e, answer)
 	case abi.CallMemoryQuery, abi.CallAuthRequest:
 		t.material(MaterialHostFact, e, answer)
 	case abi.CallApprovalRequest, abi.CallGate:

@@ -23,6 +23,8 @@ type Host struct {
 	// Artifacts holds content by Artifact id, for the plugin to read. What it
 	// stores is added here too.
 	Artifacts map[string][]byte
+	// Files holds the files of the Workspace by path, as the plugin finds and leaves them.
+	Files map[string][]byte
 	// Now is the wall clock. It stands still.
 	Now time.Time
 	// Refuse makes host calls fail, by name, such as "artifact.put".
@@ -178,6 +180,11 @@ var answers = map[string]func(*Host, []byte) (uint32, []byte){
 	hostcall.NameSecretUse:       (*Host).useSecret,
 	hostcall.NameArtifactPut:     (*Host).putArtifact,
 	hostcall.NameArtifactGet:     (*Host).getArtifact,
+	hostcall.NameFileRead:        (*Host).readFile,
+	hostcall.NameFileWrite:       (*Host).writeFile,
+	hostcall.NameFileList:        (*Host).listFiles,
+	hostcall.NameFileRemove:      (*Host).removeFile,
+	hostcall.NameFileSearch:      (*Host).searchFiles,
 	hostcall.NameStateGet:        (*Host).getState,
 	hostcall.NameStateSet:        (*Host).setState,
 	hostcall.NameInputRequest:    func(h *Host, r []byte) (uint32, []byte) { return beyond(h.Input, r) },

@@ -186,3 +186,32 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("the calls were %v, want %v", h.Calls, want)
 	}
 }
+
+// TestFiles holds that a plugin finds the files that it is given, and leaves what it writes.
+func TestFiles(t *testing.T) {
+	h := &wharftest.Host{Files: map[string][]byte{"a/in": []byte("one\ntwo"), "a/b/c": {0xff}, "old": nil}}
+	h.Text(func(*wharf.Task) (wharf.Result, error) {
+		content, err := wharf.ReadFile("a/in")
+		same(t, string(content), "one\ntwo")
+		same(t, err, nil)
+		if content, err = wharf.ReadFile("a/b/c"); string(content) != "\xff" || err != nil {
+			t.Errorf("%q, %v", content, err)
+		}
+		_, missing := wharf.ReadFile("none")
+		written, err := wharf.WriteFile("out", []byte("x"))
+		_, taken := wharf.WriteFileAs(wharf.WriteFileRequest{Path: "out", Mode: wharf.FileCreate})
+		_, appended := wharf.WriteFileAs(wharf.WriteFileRequest{Path: "out", Text: "y", Mode: wharf.FileAppend, SHA256: written.SHA256})
+		page, listed := wharf.ListFiles(wharf.ListFilesRequest{Path: "a"})
+		found, searched := wharf.SearchFiles(wharf.SearchFilesRequest{Glob: "i*", Text: "TWO", IgnoreCase: true})
+		removed := wharf.RemoveFile("old", "")
+		if !errors.Is(missing, wharf.StatusNotFound) || !errors.Is(taken, wharf.StatusInvalid) || errors.Join(err, appended, listed, searched, removed) != nil {
+			t.Error(missing, taken, err, appended, listed, searched, removed)
+		}
+		same(t, []string{page.Entries[0].Path, page.Entries[1].Path}, []string{"a/b", "a/in"})
+		same(t, found.Matches, []wharf.FileMatch{{Path: "a/in", Line: 2, Text: "two"}})
+		return wharf.Result{}, nil
+	}, "")
+	if _, there := h.Files["old"]; there || string(h.Files["out"]) != "xy" {
+		t.Errorf("it left %q", h.Files)
+	}
+}

@@ -54,6 +54,13 @@ func (c *recordedCall) about() string {
 		}
 	case abi.CallHTTPFetch:
 		return c.fetch()
+	case abi.CallFileRead, abi.CallFileWrite, abi.CallFileRemove, abi.CallFileList, abi.CallFileSearch:
+		var file struct {
+			Path string `json:"path"`
+		}
+		if json.Unmarshal(c.Request, &file) == nil {
+			return file.Path
+		}
 	case abi.CallSecretUse, abi.CallHostFact, abi.CallConfigGet:
 		var named struct {
 			Name string `json:"name"`

@@ -91,6 +91,21 @@ func ArtifactPut(request []byte) (uint32, []byte) { return call(NameArtifactPut,
 // ArtifactGet makes the host call "artifact.get".
 func ArtifactGet(request []byte) (uint32, []byte) { return call(NameArtifactGet, request) }
 
+// FileRead makes the host call "file.read".
+func FileRead(request []byte) (uint32, []byte) { return call(NameFileRead, request) }
+
+// FileWrite makes the host call "file.write".
+func FileWrite(request []byte) (uint32, []byte) { return call(NameFileWrite, request) }
+
+// FileList makes the host call "file.list".
+func FileList(request []byte) (uint32, []byte) { return call(NameFileList, request) }
+
+// FileRemove makes the host call "file.remove".
+func FileRemove(request []byte) (uint32, []byte) { return call(NameFileRemove, request) }
+
+// FileSearch makes the host call "file.search".
+func FileSearch(request []byte) (uint32, []byte) { return call(NameFileSearch, request) }
+
 // StateGet makes the host call "state.get".
 func StateGet(request []byte) (uint32, []byte) { return call(NameStateGet, request) }
 

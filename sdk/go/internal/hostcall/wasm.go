@@ -73,6 +73,21 @@ func hostArtifactPut(ptr unsafe.Pointer, size uint32) uint64
 //go:wasmimport wharf artifact.get
 func hostArtifactGet(ptr unsafe.Pointer, size uint32) uint64
 
+//go:wasmimport wharf file.read
+func hostFileRead(ptr unsafe.Pointer, size uint32) uint64
+
+//go:wasmimport wharf file.write
+func hostFileWrite(ptr unsafe.Pointer, size uint32) uint64
+
+//go:wasmimport wharf file.list
+func hostFileList(ptr unsafe.Pointer, size uint32) uint64
+
+//go:wasmimport wharf file.remove
+func hostFileRemove(ptr unsafe.Pointer, size uint32) uint64
+
+//go:wasmimport wharf file.search
+func hostFileSearch(ptr unsafe.Pointer, size uint32) uint64
+
 //go:wasmimport wharf state.get
 func hostStateGet(ptr unsafe.Pointer, size uint32) uint64
 
@@ -177,6 +192,21 @@ func ArtifactPut(request []byte) (uint32, []byte) { return call(hostArtifactPut,
 
 // ArtifactGet makes the host call "artifact.get".
 func ArtifactGet(request []byte) (uint32, []byte) { return call(hostArtifactGet, request) }
+
+// FileRead makes the host call "file.read".
+func FileRead(request []byte) (uint32, []byte) { return call(hostFileRead, request) }
+
+// FileWrite makes the host call "file.write".
+func FileWrite(request []byte) (uint32, []byte) { return call(hostFileWrite, request) }
+
+// FileList makes the host call "file.list".
+func FileList(request []byte) (uint32, []byte) { return call(hostFileList, request) }
+
+// FileRemove makes the host call "file.remove".
+func FileRemove(request []byte) (uint32, []byte) { return call(hostFileRemove, request) }
+
+// FileSearch makes the host call "file.search".
+func FileSearch(request []byte) (uint32, []byte) { return call(hostFileSearch, request) }
 
 // StateGet makes the host call "state.get".
 func StateGet(request []byte) (uint32, []byte) { return call(hostStateGet, request) }
