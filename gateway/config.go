@@ -27,6 +27,9 @@ type Config struct {
 	DeliveryLimit int64
 	// UploadLimit is the largest Artifact content that may be uploaded, in bytes.
 	UploadLimit int64
+	// SpoolDir is where files of forms lie while their request runs, made when it is needed;
+	// empty: where the system keeps such files.
+	SpoolDir string
 	// HeaderLimit is the largest request line plus headers, in bytes.
 	HeaderLimit int
 	// InFlightBytes bounds the memory that bodies of running requests take together,

@@ -105,7 +105,18 @@ func (o oneRoute) Mount() Mount {
 // start serves one route and returns its URL.
 func start(t *testing.T, log io.Writer, core Core, h Handler) (s *Server, url string) {
 	t.Helper()
-	s = New(Config{}, core, slog.New(slog.NewTextHandler(log, nil)), oneRoute{h})
+	return listen(t, New(Config{}, core, slog.New(slog.NewTextHandler(log, nil)), oneRoute{h}))
+}
+
+// startWith serves one route, as it is configured.
+func startWith(t *testing.T, cfg Config, h Handler) (s *Server, url string) {
+	t.Helper()
+	return listen(t, New(cfg, keyless{}, slog.New(slog.DiscardHandler), oneRoute{h}))
+}
+
+// listen serves until the end of the test.
+func listen(t *testing.T, s *Server) (*Server, string) {
+	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -217,8 +217,13 @@ func requestBody(rt *Route) Schema {
 		return nil
 	}
 	content, media := Schema{}, MediaJSON
-	if rt.Body == BodyForm {
+	switch rt.Body {
+	case BodyForm:
 		media = MediaForm
+	case BodyMultipart:
+		media = mediaMultipart
+	case BodyZip:
+		content[mediaZip] = Schema{"schema": Schema{"type": "string", "format": "binary"}}
 	}
 	if rt.Request != "" {
 		content[media] = Schema{"schema": ref(rt.Request)}
@@ -230,7 +235,7 @@ func requestBody(rt *Route) Schema {
 	}
 	body := Schema{"required": rt.Body != BodyOptionalJSON, "content": content}
 	switch {
-	case rt.Body == BodyForm || rt.Request == "":
+	case rt.Body == BodyForm || rt.Body == BodyMultipart || rt.Request == "":
 	case rt.Tolerant:
 		body["description"] = "Members that are not described are ignored."
 	default:

@@ -42,6 +42,7 @@ type Request struct {
 	hand    *inhand.Hand // nil while nothing large was read
 	placed  time.Time    // since when it has a place of long work; zero for none
 	done    bool         // the handler has returned
+	spooled []*Multipart // whose files lie on the disk
 }
 
 // documentCopies is how often a large document is held while it is answered with: as it

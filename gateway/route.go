@@ -26,6 +26,10 @@ const (
 	BodyRaw
 	// BodyForm: fields, as HTML forms and OAuth send them.
 	BodyForm
+	// BodyMultipart: a form with files, which the handler reads by [Request.Multipart].
+	BodyMultipart
+	// BodyZip: a zip archive; the handler reads the stream itself.
+	BodyZip
 )
 
 // Param is a query parameter or request header of a route, as the OpenAPI

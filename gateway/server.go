@@ -242,6 +242,9 @@ func (s *Server) finish(r *Request) {
 		s.inFlight.giveFor(r.tenant(), r.held)
 	}
 	r.unplace()
+	for _, form := range r.spooled {
+		form.close()
+	}
 	if r.done = true; r.hand != nil {
 		r.hand.End()
 	}

@@ -95,6 +95,7 @@ func Start(ctx context.Context, o Options) (n *Node, err error) {
 	}
 	front := o.gatewayConfig()
 	front.TLS, front.PublicURL, front.InHand, front.Turns = n.tls, n.publicURL(), n.inHand, n.turns
+	front.SpoolDir = filepath.Join(n.options.Config.Data, "spool")
 	n.gateway = gateway.New(front, n.engine, n.log, harn.New(front, api.New(n.engine, front.Turns)).WithClients(n.clients).WithNode(n.offer))
 	return n, nil
 }
