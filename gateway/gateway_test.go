@@ -19,6 +19,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/intake"
+	"github.com/wharf-dev/wharf/runtime/outbox"
 )
 
 func TestBearer(t *testing.T) {
@@ -93,6 +94,7 @@ func (keyless) Authenticate(context.Context, string) (*desk.Caller, error) {
 func (k keyless) Stats() engine.Stats { return engine.Stats{Failed: k.failed, SetAside: k.aside} }
 
 func (keyless) DeliveryStats() intake.Deliveries { return intake.Deliveries{} }
+func (keyless) WebhookStats() outbox.Stats       { return outbox.Stats{} }
 
 // oneRoute is an adapter with one route.
 type oneRoute struct{ handle Handler }

@@ -14,6 +14,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/intake"
+	"github.com/wharf-dev/wharf/runtime/outbox"
 )
 
 // metrics is what /metrics shows. Labels come from the route table and are
@@ -112,6 +113,7 @@ func (c engineCollector) Collect(ch chan<- prometheus.Metric) {
 	deliveries := c.core.DeliveryStats()
 	sendDeliveries(send, &deliveries)
 	ch <- batchSizes(&deliveries.Batches)
+	sendWebhooks(send, c.core.WebhookStats())
 	send(prometheus.CounterValue, float64(st.QuotaRefusals), describe("wharf_quotas_refused_total", "Tasks that a Quota had no room for."))
 	send(prometheus.GaugeValue, float64(st.PermissionsPending), describe("wharf_permissions_pending", "Requests for permission or input that wait for an answer."))
 	secrets := describe("wharf_secret_uses_total", "Uses of secrets by Tasks and Connectors that events tell of.", "decision")
@@ -153,6 +155,16 @@ func sendDeliveries(send sender, d *intake.Deliveries) {
 	send(prometheus.CounterValue, float64(d.Redriven), describe("wharf_deliveries_redriven_total", "Deliveries put aside that were driven again."))
 	send(prometheus.GaugeValue, float64(d.Pending), describe("wharf_deliveries_pending", "Deliveries that wait to be handled."))
 	send(prometheus.GaugeValue, d.Oldest.Seconds(), describe("wharf_deliveries_oldest_seconds", "How long the oldest delivery that is pending has waited, about."))
+}
+
+func sendWebhooks(send sender, w outbox.Stats) {
+	send(prometheus.GaugeValue, float64(w.Webhooks), describe("wharf_webhooks", "Webhooks."))
+	send(prometheus.CounterValue, float64(w.Taken), describe("wharf_webhook_deliveries_taken_total", "Deliveries that receivers have taken."))
+	send(prometheus.CounterValue, float64(w.Failed), describe("wharf_webhook_attempts_failed_total", "Attempts at deliveries that receivers have not taken."))
+	send(prometheus.CounterValue, float64(w.Dead), describe("wharf_webhook_deliveries_dead_total", "Deliveries that were given up, each time that they were."))
+	send(prometheus.CounterValue, float64(w.Redriven), describe("wharf_webhook_deliveries_redriven_total", "Deliveries that were given up and driven again."))
+	send(prometheus.GaugeValue, float64(w.Pending), describe("wharf_webhook_deliveries_pending", "Deliveries that have failed and are tried again."))
+	send(prometheus.GaugeValue, w.Oldest.Seconds(), describe("wharf_webhook_oldest_seconds", "How long the oldest event waits that is to be delivered."))
 }
 
 func batchSizes(h *intake.Histogram) prometheus.Metric {

@@ -22,6 +22,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/intake"
+	"github.com/wharf-dev/wharf/runtime/outbox"
 )
 
 // fakeCore knows one key, which may read.
@@ -37,6 +38,7 @@ func (fakeCore) Authenticate(_ context.Context, credential string) (*desk.Caller
 func (fakeCore) Stats() engine.Stats { return engine.Stats{} }
 
 func (fakeCore) DeliveryStats() intake.Deliveries { return intake.Deliveries{} }
+func (fakeCore) WebhookStats() outbox.Stats       { return outbox.Stats{} }
 
 // toy is a protocol that shares nothing with Harn: errors are a line of text, the version is
 // asked for by a header of its own, and one of its schemas has the name of one of Harn's.

@@ -20,6 +20,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/intake"
+	"github.com/wharf-dev/wharf/runtime/outbox"
 )
 
 // Core is what the gateway itself asks of the engine.
@@ -28,6 +29,7 @@ type Core interface {
 	Authenticate(ctx context.Context, credential string) (*desk.Caller, error)
 	Stats() engine.Stats
 	DeliveryStats() intake.Deliveries
+	WebhookStats() outbox.Stats
 }
 
 // Server is the front door. All methods are safe for concurrent use.

@@ -14,6 +14,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/memories"
+	"github.com/wharf-dev/wharf/runtime/outbox"
 	"github.com/wharf-dev/wharf/runtime/proofs"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/runtime/turns"
@@ -49,6 +50,11 @@ type (
 	Signature = proofs.Signature
 	// Stats are counts of the whole node.
 	Stats = engine.Stats
+	// WebhookFormat writes what Webhooks are sent as a protocol has it; WebhookNotice is what it
+	// is given, WebhookMessage what is sent.
+	WebhookFormat  = outbox.Format
+	WebhookNotice  = outbox.Notice
+	WebhookMessage = outbox.Message
 	// UnreadableError says that something is stored that cannot be read.
 	UnreadableError = desk.UnreadableError
 )
@@ -67,6 +73,7 @@ type Core interface {
 	sessionsCore
 	resourcesCore
 	connectorsCore
+	webhooksCore
 	administrationCore
 }
 
@@ -102,6 +109,8 @@ type asItIs interface {
 	RemoveSecret(ctx context.Context, c *desk.Caller, r *desk.Retry, vaultID, name string) error
 	RotateVaultKey(ctx context.Context, c *desk.Caller) (abi.VaultKeyRotation, error)
 	DeleteConnector(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) error
+	DeleteWebhook(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) error
+	TryWebhook(ctx context.Context, c *desk.Caller, id string) (abi.WebhookTrial, error)
 	ReceiveDelivery(ctx context.Context, c *desk.Caller, id string, in *intake.Incoming) (intake.Received, error)
 	HookTenant(token string) (string, error)
 	ReceiveHook(ctx context.Context, token string, in *intake.Incoming) (intake.Received, error)

@@ -70,7 +70,10 @@ var fixtures = map[string]func(n *node, t *testing.T) string{
 		n.submit(t, session, "persona_keep", header("Prefer", "wait=30")).want(200)
 		return n.do(t, "GET", "/v1/memories?session_id="+session, nil).ids()[0]
 	},
-	"name":    func(*node, *testing.T) string { return "token" }, // of a secret in a Vault
+	"name": func(n *node, t *testing.T) string { // of a secret in the Vault that was made for vault_id
+		n.do(t, "PUT", "/wharf/v1/vaults/"+n.do(t, "GET", "/v1/vaults", nil).ids()[0]+"/secrets/token", object{"value": "v"}).want(200)
+		return "token"
+	},
 	"tool_id": func(*node, *testing.T) string { return "host:time_now" },
 	"key_id": func(n *node, t *testing.T) string {
 		return n.do(t, "POST", "/wharf/v1/keys", object{"name": "made for a test"}).want(201).id()
@@ -80,6 +83,9 @@ var fixtures = map[string]func(n *node, t *testing.T) string{
 // bodies are the requests of routes for which what follows from the schema will not do.
 var bodies = map[string]object{
 	"createConnector": {"provider": "generic", "plugin": "echo#main"},
+	"createVault":     {"workspace_id": "ws_default", "provider": "local", "capabilities": []string{"read", "write"}},
+	"updateVault":     {"capabilities": []string{"read", "write"}},
+	"createWebhook":   {"workspace_id": "ws_default", "url": "https://receiver.test/in", "events": []string{"task.completed"}},
 	"createPersona":   {"name": "p", "version": "1", "description": "d", "entry_workflow": "echo", "autonomy_tier": "act_auto", "receipt_policy": "optional", "tools": []string{}, "capabilities": []string{}},
 	"createMemory":    {"scope": "workspace", "owner_id": "ws_default", "content": "c", "provenance": object{}},
 	"truncateSession": {"keep_turns": 1}, "appendMessage": {"message": message("m")},

@@ -7,11 +7,14 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/wharf-dev/wharf/runtime/provider/vault"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -107,6 +110,7 @@ func startNode(t testing.TB, has *harn.Node, configure ...func(*gateway.Config))
 	n.Node = enginetest.Boot(t, crashtest.NewDisk(), names, func(_ *engine.Config, p *engine.Parts) {
 		p.Keys = nil // the receipts are those of recorded
 		p.Log, p.Tokens = slog.New(slog.DiscardHandler), n.corp.tokens(t)
+		p.Vaults = vault.New(vault.Config{Dir: filepath.Join(t.TempDir(), "vaults"), KeyFile: filepath.Join(t.TempDir(), "vault.age"), Log: p.Log})
 	})
 	n.recorded = &recorded{Engine: n.Engine}
 	n.extra = &swapped{engine.OwnServer{}}

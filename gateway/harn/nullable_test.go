@@ -29,6 +29,8 @@ func TestNullClears(t *testing.T) {
 			"autonomy_tier": "act_auto", "receipt_policy": "optional"}), object{"quota_id": quota}},
 		"UpdateConnectorRequest": {"/v1/connectors/" + made("/v1/connectors", object{"provider": "generic", "plugin": "sick#" + abi.DefaultExport}),
 			object{"target_persona_id": "persona_echo", "target_session_id": session}},
+		"UpdateWebhookRequest": {"/wharf/v1/webhooks/" + made("/wharf/v1/webhooks", object{"url": "https://receiver.test", "events": []string{"task.*"}}),
+			object{"session_id": session, "task_id": "task_a", "persona_id": "persona_echo"}},
 		"UpdateSkillRequest": {"/wharf/v1/skills/" + made("/wharf/v1/skills", object{"persona_id": "persona_echo", "name": "s", "description": "d"}),
 			object{"input_schema": anySchema, "output_schema": anySchema}},
 	}

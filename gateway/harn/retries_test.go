@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/gateway/api"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
@@ -78,7 +80,8 @@ func bootWhole(t *testing.T, disk *crashtest.Disk, dir string) *node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.Node = enginetest.Boot(t, disk, names, func(_ *engine.Config, p *engine.Parts) {
+	n.Node = enginetest.Boot(t, disk, names, func(c *engine.Config, p *engine.Parts) {
+		c.Webhooks.Private, p.ShowEvent = true, api.PublicEvent // receivers are here
 		p.Keys, p.Log = keys, slog.New(slog.DiscardHandler)
 		p.Vaults = vault.New(vault.Config{Dir: filepath.Join(dir, "vaults"), KeyFile: filepath.Join(dir, "vault.age"), Log: p.Log})
 	})
@@ -241,6 +244,15 @@ func retried(t *testing.T, n *node) []*keyed {
 		n.do(t, "PATCH", "/v1/connectors/"+connector, object{"name": "b"}).want(200)
 	}
 	add("deleteConnector", "DELETE", "/v1/connectors/"+made("/v1/connectors", source()), nil)
+	receiver := func() object { return object{"url": "https://receiver.invalid", "events": []string{"task.none"}} }
+	post("createWebhook", "/wharf/v1/webhooks", receiver())
+	hook := "/wharf/v1/webhooks/" + made("/wharf/v1/webhooks", receiver())
+	add("updateWebhook", "PATCH", hook, object{"description": "a"}).after = func(n *node, t *testing.T) {
+		n.do(t, "PATCH", hook, object{"description": "b"}).want(200)
+	}
+	post("rotateWebhook", hook+"/rotate", object{"overlap_seconds": 600})
+	add("deleteWebhook", "DELETE", "/wharf/v1/webhooks/"+made("/wharf/v1/webhooks", receiver()), nil)
+	post("redriveWebhookDelivery", n.deadDelivery(t)+"/redrive", nil)
 	dead := n.deadLetters(t, connector)
 	post("redriveDeadLetter", "/wharf/v1/connectors/"+connector+"/dead-letters/"+dead+"/redrive", nil)
 	return all
@@ -267,6 +279,17 @@ func (n *node) deadLetters(t *testing.T, connector string) string {
 	n.do(t, "POST", "/v1/connectors/"+connector+"/deliveries", "sick", header("Content-Type", "text/plain"), header("webhook-id", "1")).want(202)
 	n.until(t, "/v1/events/stream", "vendor.wharf.delivery_dead")
 	return n.do(t, "GET", "/wharf/v1/connectors/"+connector+"/dead-letters", nil).ids()[0]
+}
+
+// deadDelivery has a Webhook's delivery given up, and returns its path.
+func (n *node) deadDelivery(t *testing.T) string {
+	t.Helper()
+	gone := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }))
+	defer gone.Close()
+	hook := "/wharf/v1/webhooks/" + n.do(t, "POST", "/wharf/v1/webhooks", object{"url": gone.URL, "events": []string{"task.completed"}}).want(201).id()
+	n.finished(t, n.session(t))
+	n.until(t, "/v1/events/stream", "vendor.wharf.webhook_delivery_dead")
+	return hook + "/deliveries/" + n.do(t, "GET", hook+"/deliveries?status=DEAD", nil).ids()[0]
 }
 
 func (n *node) open(t *testing.T, path string) *http.Response {
@@ -301,7 +324,7 @@ func TestEveryRetryIsAnsweredAsAtFirst(t *testing.T) {
 	t.Run("before", func(t *testing.T) {
 		n := bootWhole(t, disk, dir)
 		all = retried(t, n)
-		covered := map[string]bool{"redriveDeadLetters": true} // a page: each retry drives what is left
+		covered := map[string]bool{"redriveDeadLetters": true, "redriveWebhookDeliveries": true} // a page: each retry drives what is left
 		for _, k := range all {
 			operation, _, _ := strings.Cut(k.name, " ")
 			covered[operation] = true

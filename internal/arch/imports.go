@@ -52,7 +52,7 @@ var rooms = map[string][]string{
 		"runtime/journal", "runtime/ledger", "runtime/lockrank", "runtime/provider", "runtime/sandbox", "runtime/turns"},
 	"runtime/lifecycle": {"abi"},
 	"runtime/lockrank":  {},
-	"runtime/outbox": {"abi", "storage", "runtime/alarm", "runtime/background", "runtime/connector/signature", "runtime/desk",
+	"runtime/outbox": {"abi", "abi/jsonw", "storage", "runtime/alarm", "runtime/background", "runtime/connector/signature", "runtime/desk",
 		"runtime/ledger", "runtime/lockrank", "runtime/provider", "runtime/provider/web"},
 	"runtime/personas": {"abi", "storage", "runtime/desk", "runtime/journal", "runtime/ledger", "runtime/lockrank",
 		"runtime/policy", "runtime/skill", "runtime/turns"},

@@ -25,6 +25,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/runtime/memories"
+	"github.com/wharf-dev/wharf/runtime/outbox"
 	"github.com/wharf-dev/wharf/runtime/personas"
 	"github.com/wharf-dev/wharf/runtime/pinned"
 	"github.com/wharf-dev/wharf/runtime/proofs"
@@ -58,6 +59,7 @@ type Config struct {
 	// RequiredReceiptsOnly issues receipts only for Personas whose policy is required.
 	RequiredReceiptsOnly bool
 	Connectors           intake.Config
+	Webhooks             outbox.Config
 	IdleSessions         int // Sessions kept in memory while nothing happens to them; default 10,000
 	// InHand bounds what the large documents of all runs take together. The gateway has it
 	// too. nil bounds nothing.
@@ -121,6 +123,11 @@ type Parts struct {
 	CheckBackup func(ctx context.Context, dir string) error
 	// Files is the folder of Workspaces' files; nil when the node keeps none.
 	Files *os.Root
+	// ShowEvent returns an event as JSON, as those see it who may see what is public: so it is
+	// sent to Webhooks. nil: they are told its id alone.
+	ShowEvent func(ev desk.Event) []byte
+	// WebhookFormats are the formats of deliveries that adapters bring.
+	WebhookFormats []outbox.Format
 	// Turns are the places of long work, which everything that runs in a node shares;
 	// nil bounds nothing.
 	Turns *turns.Turns
@@ -140,6 +147,7 @@ type (
 	proofResources      = proofs.Keeper
 	replayResources     = replays.Keeper
 	permissionResources = waiting.Keeper
+	webhookResources    = outbox.Outbox
 )
 
 // Engine is the core. All its methods are safe for concurrent use.
@@ -181,6 +189,7 @@ type resources struct {
 	*proofResources
 	*replayResources
 	*permissionResources
+	*webhookResources
 }
 
 // brought is what the node brings: what runs modules, and what copies its data.
@@ -298,6 +307,7 @@ func (e *Engine) furnish(parts *Parts) {
 	e.proofResources = e.newProofs(common, parts.Keys)
 	e.replayResources = e.newReplays(common)
 	e.Intake = e.newIntake(common, e.ConnectorSecret)
+	e.webhookResources = e.newOutbox(common, parts)
 	e.haveRoomsAnswer(e.memoryResources, e.sessionResources, e.artifactResources, e.Intake)
 }
 
@@ -349,7 +359,10 @@ func (e *Engine) Start(ctx context.Context) error {
 	if err := e.recover(ctx); err != nil {
 		return err
 	}
-	return e.Intake.Start(ctx)
+	if err := e.Intake.Start(ctx); err != nil {
+		return err
+	}
+	return e.webhookResources.Start(ctx)
 }
 
 var (
@@ -386,7 +399,7 @@ func (e *Engine) Drain(ctx context.Context) error {
 	if err := background.Wait(late, e.background.End()); err != nil { // until here the deadlines of what ran were held
 		return fmt.Errorf("waiting for what the node does by itself: %w", err)
 	}
-	return nil
+	return e.drainOutbox(ctx, late)
 }
 
 // Stats returns a snapshot of what the engine is doing.

@@ -144,19 +144,18 @@ func (o *Outbox) discard(ctx context.Context, t storage.Tenant, ids []string) (r
 }
 
 // newSecret keeps a secret of a Webhook: that which is given, or a new one.
-func (o *Outbox) newSecret(ctx context.Context, t storage.Tenant, w *abi.WebhookEndpoint, given string) (value string, stored sealed, err error) {
-	if value = given; value == "" {
+func (o *Outbox) newSecret(ctx context.Context, t storage.Tenant, w *abi.WebhookEndpoint, value string) (sealed, error) {
+	if value == "" {
 		raw := make([]byte, secretBytes)
 		if _, err := io.ReadFull(o.parts.Entropy, raw); err != nil {
-			return "", sealed{}, fmt.Errorf("making a secret: %w", err)
+			return sealed{}, fmt.Errorf("making a secret: %w", err)
 		}
 		value = secretPrefix + base64.StdEncoding.EncodeToString(raw)
 	}
 	id := o.parts.IDs.New(abi.ObjectVaultSecret)
-	stored, err = o.seal(ctx, w, t, id, w.ID, []byte(value))
 	about := abi.WebhookSecret{ID: id, Hint: value[len(value)-4:], CreatedAt: abi.At(o.parts.Now())}
 	w.Secrets = append([]abi.WebhookSecret{about}, w.Secrets...)
-	return value, stored, err
+	return o.seal(ctx, w, t, id, w.ID, []byte(value))
 }
 
 // blind has the body of a write stand for itself without being guessable from what is kept of it.

@@ -15,6 +15,7 @@ import (
 	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/jsonw"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/provider/web"
@@ -37,7 +38,7 @@ const (
 var errNoValues = abi.Errorf(abi.CodeNotImplemented, "this node can keep no secrets, and so has no webhooks")
 
 // CreateWebhook makes a Webhook. It is sent what happens from then on. The answer has the
-// secret, and no other answer has it: not that to a retry either.
+// secret, and so has that to a retry; no other answer has it.
 func (o *Outbox) CreateWebhook(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.CreateWebhookRequest) (desk.Doc, error) {
 	if o.parts.Values == nil {
 		return desk.Doc{}, errNoValues
@@ -62,7 +63,7 @@ func (o *Outbox) CreateWebhook(ctx context.Context, c *desk.Caller, r *desk.Retr
 	doc, err := o.parts.Desk.Once(ctx, c, r, about.WorkspaceID, func(idem *storage.Idempotency) (desk.Doc, error) {
 		return o.create(ctx, c, idem, about, &req)
 	})
-	return o.show(c, doc, err)
+	return o.reveal(ctx, c, doc, err)
 }
 
 // place puts a Webhook in the Workspace that is named, or the only one that the caller sees; or
@@ -81,7 +82,7 @@ func (o *Outbox) create(ctx context.Context, c *desk.Caller, idem *storage.Idemp
 	if n := o.queues.count(c.Tenant); n >= o.parts.Config.Most {
 		return desk.Doc{}, abi.Errorf(abi.CodeConflict, "there are %d webhooks; a tenant has at most %d", n, o.parts.Config.Most)
 	}
-	value, secret, err := o.newSecret(ctx, c.Tenant, about, req.Secret)
+	secret, err := o.newSecret(ctx, c.Tenant, about, req.Secret)
 	if err != nil {
 		return desk.Doc{}, err
 	}
@@ -110,7 +111,6 @@ func (o *Outbox) create(ctx context.Context, c *desk.Caller, idem *storage.Idemp
 	}
 	q.pins, q.pinned = []desk.Position{first + 1}, o.parts.Now()
 	o.begin(q)
-	doc.Told = []byte(value)
 	return doc, nil
 }
 
@@ -290,7 +290,7 @@ func (o *Outbox) Webhooks(_ context.Context, c *desk.Caller, f desk.Filter, p de
 	return list, nil
 }
 
-// show shows a Webhook as a write has left it. A secret that the write has made is in doc.Told.
+// show shows a Webhook as a write has left it.
 func (o *Outbox) show(c *desk.Caller, doc desk.Doc, err error) (desk.Doc, error) {
 	if err != nil {
 		return desk.Doc{}, err
@@ -299,17 +299,25 @@ func (o *Outbox) show(c *desk.Caller, doc desk.Doc, err error) (desk.Doc, error)
 	if err := ledger.Decode(doc.JSON, &about); err != nil {
 		return desk.Doc{}, err
 	}
-	made := doc.Told
-	if doc.Status != 0 {
-		made = nil // what a retried write told is something else
+	return o.describe(c, o.queues.get(ledger.Key{Tenant: c.Tenant, ID: doc.ID}), about, doc)
+}
+
+// reveal shows a Webhook with the secret that a write has made, as long as that is there.
+func (o *Outbox) reveal(ctx context.Context, c *desk.Caller, doc desk.Doc, err error) (desk.Doc, error) {
+	shown, err := o.show(c, doc, err)
+	if err != nil {
+		return desk.Doc{}, err
 	}
-	doc, err = o.describe(c, o.queues.get(ledger.Key{Tenant: c.Tenant, ID: doc.ID}), about, doc)
-	if err == nil && made != nil {
-		value, _ := json.Marshal(string(made)) // visible characters
-		doc.JSON = desk.WithMember(doc.JSON, "secret", value)
+	var about abi.WebhookEndpoint
+	if err := ledger.Decode(doc.JSON, &about); err != nil || len(about.Secrets) == 0 {
+		return desk.Doc{}, err
 	}
-	doc.Told = nil
-	return doc, err
+	value, err := o.open(ctx, c.Tenant, about.Secrets[0].ID)
+	if err != nil {
+		return shown, nil // another has taken its place since
+	}
+	shown.JSON = desk.WithMember(shown.JSON, "secret", jsonw.String(nil, string(value)))
+	return shown, nil
 }
 
 // describe fills in what is counted, and leaves of the URL the host for those who may not write
@@ -338,14 +346,15 @@ func (o *Outbox) UpdateWebhook(ctx context.Context, c *desk.Caller, r *desk.Retr
 	if err := cmp.Or(desk.CheckMetadata(&req.Metadata), checkHeaders(req.Headers)); err != nil {
 		return desk.Doc{}, err
 	}
-	return o.rewrite(ctx, c, r, id, func(next *abi.WebhookEndpoint) ([]ledger.Record, []byte, error) {
+	doc, err := o.rewrite(ctx, c, r, id, func(next *abi.WebhookEndpoint) ([]ledger.Record, error) {
 		applyUpdate(&req, next)
 		if err := o.check(next); err != nil || req.Headers == nil {
-			return nil, nil, err
+			return nil, err
 		}
 		stored, err := o.sealHeaders(ctx, c.Tenant, next, req.Headers)
-		return []ledger.Record{stored.rec}, nil, err
+		return []ledger.Record{stored.rec}, err
 	})
+	return o.show(c, doc, err)
 }
 
 // applyUpdate puts what a request states into a Webhook.
@@ -381,15 +390,17 @@ func (o *Outbox) RotateWebhook(ctx context.Context, c *desk.Caller, r *desk.Retr
 	if err := checkSecret(req.Secret); err != nil {
 		return desk.Doc{}, err
 	}
-	return o.rewrite(ctx, c, r, id, func(next *abi.WebhookEndpoint) ([]ledger.Record, []byte, error) {
-		ends := o.parts.Now().Add(time.Duration(req.OverlapSeconds) * time.Second)
-		over := retire(next, ends, o.parts.Now())
-		value, stored, err := o.newSecret(ctx, c.Tenant, next, req.Secret)
-		if err != nil {
-			return nil, nil, err
-		}
-		return append([]ledger.Record{stored.rec}, o.discard(ctx, c.Tenant, over)...), []byte(value), nil
+	var over []string
+	doc, err := o.rewrite(ctx, c, r, id, func(next *abi.WebhookEndpoint) ([]ledger.Record, error) {
+		now := o.parts.Now()
+		over = retire(next, now.Add(time.Duration(req.OverlapSeconds)*time.Second), now)
+		stored, err := o.newSecret(ctx, c.Tenant, next, req.Secret)
+		return []ledger.Record{stored.rec}, err
 	})
+	if err == nil {
+		err = o.forget(ctx, c, id, over)
+	}
+	return o.reveal(ctx, c, doc, err)
 }
 
 // retire has the secrets of a Webhook end at the latest when a new one leaves them no more time.
@@ -411,9 +422,9 @@ func retire(w *abi.WebhookEndpoint, ends, now time.Time) (over []string) {
 }
 
 // rewrite changes a Webhook in the log and in memory. change gets a copy, and returns what is
-// written beside it, and a secret that the answer shows.
+// written beside it.
 func (o *Outbox) rewrite(ctx context.Context, c *desk.Caller, r *desk.Retry, id string,
-	change func(*abi.WebhookEndpoint) (with []ledger.Record, shown []byte, err error)) (desk.Doc, error) {
+	change func(*abi.WebhookEndpoint) (with []ledger.Record, err error)) (desk.Doc, error) {
 	q, err := o.find(c, id)
 	if err != nil {
 		return desk.Doc{}, err
@@ -421,19 +432,16 @@ func (o *Outbox) rewrite(ctx context.Context, c *desk.Caller, r *desk.Retry, id 
 	if r, err = o.blind(ctx, r); err != nil {
 		return desk.Doc{}, err
 	}
-	doc, err := o.parts.Desk.Once(ctx, c, r, q.about.Load().WorkspaceID, func(idem *storage.Idempotency) (desk.Doc, error) {
+	return o.parts.Desk.Once(ctx, c, r, q.about.Load().WorkspaceID, func(idem *storage.Idempotency) (desk.Doc, error) {
 		unlock := o.parts.Ledger.Lock(c.Tenant, id)
 		defer unlock()
 		next := *q.about.Load()
-		with, shown, err := change(&next)
+		with, err := change(&next)
 		if err != nil {
 			return desk.Doc{}, err
 		}
-		doc, err := o.put(c, q, idem, desk.StatusOK, abi.EventWebhookUpdated, &next, with)
-		doc.Told = shown
-		return doc, err
+		return o.put(c, q, idem, desk.StatusOK, abi.EventWebhookUpdated, &next, with)
 	})
-	return o.show(c, doc, err)
 }
 
 // put writes a Webhook. The caller holds its lock.
@@ -509,25 +517,37 @@ func (o *Outbox) DeleteWebhook(ctx context.Context, c *desk.Caller, r *desk.Retr
 		}
 		o.queues.remove(q)
 		q.end()
-		return doc, o.forget(ctx, c, &about)
+		return doc, o.forget(ctx, c, id, secretsOf(&about))
 	})
 	return err
 }
 
-// forget removes the secrets of a Webhook that is deleted.
-func (o *Outbox) forget(ctx context.Context, c *desk.Caller, w *abi.WebhookEndpoint) error {
-	var ids []string
+// secretsOf returns the secrets that a Webhook has.
+func secretsOf(w *abi.WebhookEndpoint) (ids []string) {
 	for _, s := range w.Secrets {
 		ids = append(ids, s.ID)
 	}
 	if len(w.Headers) > 0 {
 		ids = append(ids, headersID(w.ID))
 	}
+	return ids
+}
+
+// forget removes secrets that no Webhook names any more.
+func (o *Outbox) forget(ctx context.Context, c *desk.Caller, webhook string, ids []string) error {
+	res, err := o.parts.Ledger.Find(ctx, c.Tenant, abi.ObjectWebhook, webhook)
+	if err != nil {
+		return err
+	}
+	var about abi.WebhookEndpoint
+	if err := ledger.Decode(res.State, &about); err != nil {
+		return err
+	}
 	records := o.discard(ctx, c.Tenant, ids)
 	if len(records) == 0 {
 		return nil
 	}
-	_, err := o.parts.Desk.Commit(c, "", w.WorkspaceID, nil, 0, records...)
+	_, err = o.parts.Desk.Commit(c, "", about.WorkspaceID, nil, 0, records...)
 	return err
 }
 

@@ -20,6 +20,7 @@ type Config struct {
 	Retention Retention
 	// Connectors bounds what is done with deliveries.
 	Connectors Connectors
+	Webhooks   Webhooks
 	SSE        SSE
 	WebSocket  WebSocket
 	Shutdown   Shutdown
@@ -201,6 +202,16 @@ type Connectors struct {
 	Backlog int
 	Inbox   int64
 	Workers int
+}
+
+// Webhooks bounds what is sent to receivers of events.
+type Webhooks struct {
+	Private  string // "true" or "false"
+	Timeout  time.Duration
+	Attempts int
+	Age      time.Duration
+	Parallel int
+	Most     int
 }
 
 // SSE configures event streams.

@@ -44,6 +44,7 @@ func Groups() []Group {
 		{"storage", "The embedded store."},
 		{"retention", "How long things are kept. Resources are kept for ever; events and idempotency records need not be."},
 		{"connectors", "Deliveries to Connectors."},
+		{"webhooks", "Deliveries to receivers of events."},
 		{"sse", "Event streams."},
 		{"websocket", "WebSockets. They count as streams, and have their heartbeat."},
 		{"shutdown", "What SIGTERM and SIGINT do."},
@@ -55,7 +56,7 @@ func Settings() []Setting {
 	var all []Setting
 	for _, group := range [][]Setting{
 		nodeSettings(), logSettings(), tlsSettings(), acmeSettings(), oauthSettings(), limitSettings(), taskSettings(),
-		pluginSettings(), modelSettings(), vaultSettings(), requestSettings(), receiptSettings(), storageSettings(), retentionSettings(), connectorSettings(), streamSettings(), socketSettings(),
+		pluginSettings(), modelSettings(), vaultSettings(), requestSettings(), receiptSettings(), storageSettings(), retentionSettings(), connectorSettings(), webhookSettings(), streamSettings(), socketSettings(),
 	} {
 		all = append(all, group...)
 	}
@@ -197,6 +198,23 @@ func connectorSettings() []Setting {
 			"Memory for deliveries that wait to be handled. Those that do not fit are read from the log when it is their turn."),
 		set("connectors.workers", "8", number(1, 1024), func(c *Config) *int { return &c.Connectors.Workers },
 			"Connectors whose deliveries are normalized at one time."),
+	}
+}
+
+func webhookSettings() []Setting {
+	return []Setting{
+		set("webhooks.private", "false", choice("false", "true"), func(c *Config) *string { return &c.Webhooks.Private },
+			"Whether deliveries go to loopback, private and link-local addresses, too. Whoever may write Webhooks can then have the node send requests into its own network."),
+		set("webhooks.timeout", "30s", period(time.Second, 10*time.Minute), func(c *Config) *time.Duration { return &c.Webhooks.Timeout },
+			"How long a receiver has to answer."),
+		set("webhooks.attempts", "12", number(1, 1000), func(c *Config) *int { return &c.Webhooks.Attempts },
+			"Attempts at a delivery, before it is given up. After the first, the node waits for 5 seconds; then for four times as long each time, and for 6 hours at most."),
+		set("webhooks.age", "3d", period(time.Minute, 30*24*time.Hour), func(c *Config) *time.Duration { return &c.Webhooks.Age },
+			"How long an event may wait for its receiver, before it is given up. For so long it is kept, whatever retention.events says."),
+		set("webhooks.parallel", "8", number(1, 128), func(c *Config) *int { return &c.Webhooks.Parallel },
+			"Requests to one receiver that are under way at a time."),
+		set("webhooks.most", "1000", number(1, 100_000), func(c *Config) *int { return &c.Webhooks.Most },
+			"Webhooks of a tenant."),
 	}
 }
 

@@ -24,6 +24,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/identity"
 	"github.com/wharf-dev/wharf/runtime/inhand"
 	"github.com/wharf-dev/wharf/runtime/intake"
+	"github.com/wharf-dev/wharf/runtime/outbox"
 	"github.com/wharf-dev/wharf/runtime/pinned"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
@@ -168,7 +169,7 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	n.engine, err = engine.New(config, engine.Parts{
 		Store: n.store, Modules: n.modules, Personas: personas(own), Log: n.log, Backup: n.backup(), CheckBackup: n.checkBackup, Files: n.files,
 		Performers: calls, Vaults: n.vaults, NodeSecret: nodeSecret(&n.options.Config, n.log), Keys: keys, Version: n.options.Version, Runs: n.sandbox.Name(), Rewriter: n.sandbox.Rewriter(),
-		Instances: n.instances, Tokens: n.tokens, Turns: n.turns,
+		ShowEvent: api.PublicEvent, Instances: n.instances, Tokens: n.tokens, Turns: n.turns,
 	})
 	if err != nil {
 		return fmt.Errorf("starting the engine: %w", err)
@@ -236,8 +237,13 @@ func (o *Options) engineConfig() engine.Config {
 		PluginLimits: pluginLimits(o.Config.PluginLimits),
 		Connectors: intake.Config{Backlog: o.Config.Connectors.Backlog, Window: o.Config.Retention.Deliveries,
 			InboxBytes: o.Config.Connectors.Inbox, Workers: o.Config.Connectors.Workers},
+		Webhooks:       webhooks(&o.Config.Webhooks),
 		IdempotencyTTL: o.Config.Retention.Idempotency, RequiredReceiptsOnly: o.Config.Receipts.Issue == "required",
 	}
+}
+
+func webhooks(c *config.Webhooks) outbox.Config {
+	return outbox.Config{Most: c.Most, Parallel: c.Parallel, Attempts: c.Attempts, Age: c.Age, Timeout: c.Timeout, Private: c.Private == "true"}
 }
 
 // idleBytes is the memory of idle instances as the sandbox takes it: there, 0 stands
