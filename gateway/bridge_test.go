@@ -287,8 +287,10 @@ func TestBridgedAnswers(t *testing.T) {
 			w.Header().Set("Content-Length", "5")
 			w.WriteHeader(304)
 		},
-		"redirect":  func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/l/other?x=1", 307) },
-		"error":     func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no", 403) },
+		"redirect": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/l/other?x=1", http.StatusTemporaryRedirect)
+		},
+		"error":     func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no", http.StatusForbidden) },
 		"not found": http.NotFound,
 		"hints": func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(200)

@@ -209,8 +209,7 @@ func TestParallelRequestsAreBounded(t *testing.T) {
 // returns when nothing is left.
 func TestTheOtherSideLeaves(t *testing.T) {
 	entered, left := make(chan struct{}), make(chan error, 1)
-	var p *pipe
-	p = converse(t, jsonrpc.Config{Handle: func(ctx context.Context, r *jsonrpc.Request) (any, error) {
+	p := converse(t, jsonrpc.Config{Handle: func(ctx context.Context, r *jsonrpc.Request) (any, error) {
 		close(entered)
 		<-ctx.Done()
 		left <- context.Cause(ctx)

@@ -137,7 +137,7 @@ func TestTimeIsUp(t *testing.T) {
 		w := n.parked(t, parked).Waiting
 		running := n.Submit(t, session, "persona_hold")
 		<-entered
-		if left := w.Until.Sub(time.Now()); left <= 0 || left > time.Minute {
+		if left := time.Until(w.Until); left <= 0 || left > time.Minute {
 			t.Errorf("the wait ends in %s", left)
 		}
 		time.Sleep(59 * time.Second)

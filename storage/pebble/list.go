@@ -120,7 +120,9 @@ func (s *Store) countIDs(t storage.Tenant, o abi.Object, scope storage.Scope, p 
 
 // isEntry reports whether a key of a list is an entry: of the two pointers of a resource only the
 // origin is one.
-func isEntry(key []byte) bool { return key[prefixLen-1] == spaceList || key[len(key)-1] == suffixOrigin }
+func isEntry(key []byte) bool {
+	return key[prefixLen-1] == spaceList || key[len(key)-1] == suffixOrigin
+}
 
 // errEnough ends a walk whose caller has what it wants.
 var errEnough = errors.New("enough")
