@@ -38,9 +38,9 @@ const askGone = time.Second
 // the handler returns, when the client leaves, when the node gives up and, once something was
 // flushed, when the node drains.
 //
-// An answer that was not flushed goes out as any other. Flushing, or writing more than
-// maxAnswer bytes, makes it a stream: it counts as one, and its connection takes no further
-// request. A stream for which there is no place is refused with an error of the gateway's.
+// An answer that was not flushed goes out as any other; one of more than 64 KiB as it
+// is written, on a connection that takes no further request. Flushing makes it a stream, for
+// which there has to be a place: the answer is an error of the gateway's when there is none.
 // The body is limited as that of any route and counted against the node's budget. Deadlines
 // that the handler sets make the node's own shorter, never longer. Trailers, 1xx answers and
 // reading the body after flushing are not supported; Date, X-Request-Id and the framing are
@@ -91,7 +91,7 @@ type taken struct {
 	users   atomic.Int32  // the handler and the connection, while they have not ended
 	held    int64         // of the budget, by the body
 	ended   atomic.Bool   // the handler has returned
-	forget  []func() bool // ends what waits for the server's end
+	stops   []func() bool // end what waits for the server's end
 }
 
 func newBridge(r *Request) *bridge {
@@ -157,7 +157,7 @@ func (b *bridge) await(r *Request) error {
 func (b *bridge) handOver(r *Request) {
 	b.taken.held, r.held = r.held, 0
 	r.HTTP.SetStatusCode(b.answer.counted())
-	r.HTTP.Conn().(*conn).closed = b.connectionClosed
+	r.HTTP.Conn().(*conn).onClose(b.connectionClosed)
 	r.HTTP.HijackSetNoResponse(true)
 	r.HTTP.Hijack(func(c net.Conn) { b.taken.from <- c })
 }
@@ -222,13 +222,13 @@ func (b *bridge) end() {
 	if b.taken.ended.Store(true); b.taken.users.Load() == 0 {
 		return
 	}
-	if b.answer.hijacked && b.server.live.Err() != nil {
-		_ = b.conn.Close() // nobody is left to hear of the drain
+	if b.answer.hijacked && (b.fault != nil || b.server.live.Err() != nil) {
+		_ = b.conn.Close() // nobody is left to do it, or to hear of the drain
 	}
 	b.release()
 }
 
-// take takes the connection over from fasthttp, for which there is a stream's place.
+// take takes the connection over from fasthttp, when it counts as a stream.
 func (b *bridge) take() (net.Conn, error) {
 	b.taken.users.Store(2)
 	b.body.stop()
@@ -244,12 +244,8 @@ func (b *bridge) take() (net.Conn, error) {
 
 // stream makes a connection that was taken over one that only the answer uses.
 func (b *bridge) stream(c *conn) {
-	s := b.server
 	below := c.Conn
-	b.taken.forget = []func() bool{
-		context.AfterFunc(s.live, func() { b.cancel(ErrDraining) }),
-		context.AfterFunc(s.ctx, func() { _ = below.Close() }), // ends a write that is stuck
-	}
+	b.forget(context.AfterFunc(b.server.ctx, func() { _ = below.Close() })) // ends a write that is stuck
 	go func() {
 		defer close(b.taken.watched)
 		discard(below)
@@ -269,16 +265,22 @@ func (b *bridge) closeStream() {
 // neither a drain nor the server's end.
 func (b *bridge) lend(c *conn) {
 	s := b.server
-	b.taken.forget = []func() bool{
-		context.AfterFunc(s.live, func() {
-			if b.cancel(ErrDraining); b.taken.ended.Load() {
-				_ = c.Close()
-			}
-		}),
-		context.AfterFunc(s.ctx, func() { _ = c.Close() }),
-	}
+	b.forget(context.AfterFunc(s.live, func() {
+		if b.cancel(ErrDraining); b.taken.ended.Load() {
+			_ = c.Close()
+		}
+	}))
+	b.forget(context.AfterFunc(s.ctx, func() { _ = c.Close() }))
 	b.conn.begin(c)
 }
+
+// heedDrain ends the handler's context when the server drains, as that of a stream.
+func (b *bridge) heedDrain() {
+	b.forget(context.AfterFunc(b.server.live, func() { b.cancel(ErrDraining) }))
+}
+
+// forget has something stopped that waits for the server's end, when it would be too late.
+func (b *bridge) forget(stop func() bool) { b.taken.stops = append(b.taken.stops, stop) }
 
 // connectionClosed hears of the end of a connection that was taken over.
 func (b *bridge) connectionClosed() {
@@ -291,8 +293,8 @@ func (b *bridge) release() {
 	if b.taken.users.Add(-1) > 0 {
 		return
 	}
-	for _, forget := range b.taken.forget {
-		forget()
+	for _, stop := range b.taken.stops {
+		stop()
 	}
 	if b.taken.held > 0 {
 		b.server.inFlight.giveFor(b.whose, b.taken.held)

@@ -38,6 +38,7 @@ type bridgeAnswer struct {
 	pending  []byte // what was written and not sent
 	frame    []byte // kept for the next piece
 	streams  bool   // the connection was taken over
+	flushed  bool   // by the handler
 	hijacked bool   // it is the handler's
 	refused  error  // why it could not be taken over, as the client is told
 	over     error  // why nothing more can be written
@@ -141,7 +142,7 @@ func write[T []byte | string](a *bridgeAnswer, p T) (n int, err error) {
 	if !a.streams && len(a.pending)+len(p) > maxAnswer {
 		n = maxAnswer - len(a.pending)
 		a.pending = append(a.pending, p[:n]...)
-		if err := a.flush(); err != nil {
+		if err := a.sendOff(); err != nil {
 			return 0, err
 		}
 	}
@@ -165,7 +166,7 @@ func keepLarge[T []byte | string](a *bridgeAnswer, p T) (n int, err error) {
 func keep[T []byte | string](a *bridgeAnswer, p T) (int, error) {
 	for rest := p; len(rest) > 0; {
 		if len(a.pending) >= a.room() {
-			if err := a.flush(); err != nil {
+			if err := a.sendOff(); err != nil {
 				return len(p) - len(rest), err
 			}
 		}
@@ -198,17 +199,48 @@ func (a *bridgeAnswer) FlushError() error {
 		return a.over
 	}
 	a.say(http.StatusOK)
-	return a.flush()
+	if !a.streams {
+		if err := a.reserve(); err != nil {
+			return err
+		}
+		if err := a.begin(); err != nil {
+			return err
+		}
+	} else if err := a.send(); err != nil {
+		return err
+	}
+	if !a.flushed {
+		a.flushed = true
+		a.bridge.heedDrain()
+	}
+	return nil
 }
 
-// flush sends what was written, and makes the answer a stream for that.
-func (a *bridgeAnswer) flush() error {
+// reserve takes a place for a stream. An error is final.
+func (a *bridgeAnswer) reserve() error {
+	if a.over = a.bridge.server.startStream(); a.over != nil {
+		a.refused = a.over
+		a.bridge.cancel(a.over)
+	}
+	return a.over
+}
+
+// sendOff sends what was written. An answer that begins by it is not refused, and no drain cuts
+// it off: what it tells was done.
+func (a *bridgeAnswer) sendOff() error {
 	if a.over != nil {
 		return a.over
 	}
 	if a.streams {
 		return a.send()
 	}
+	a.bridge.server.streams.count()
+	return a.begin()
+}
+
+// begin takes the connection over and sends the header with what was written. A place is
+// counted already.
+func (a *bridgeAnswer) begin() error {
 	taken, err := a.take()
 	if err != nil {
 		return err
@@ -217,13 +249,7 @@ func (a *bridgeAnswer) flush() error {
 	return a.sendHead()
 }
 
-// take takes the connection over, if there is a place for a stream. An error is final.
 func (a *bridgeAnswer) take() (net.Conn, error) {
-	if err := a.bridge.server.startStream(); err != nil {
-		a.refused, a.over = err, err
-		a.bridge.cancel(err)
-		return nil, err
-	}
 	taken, err := a.bridge.take()
 	a.streams, a.over = err == nil, err
 	return taken, err
@@ -327,7 +353,7 @@ func (a *bridgeAnswer) complete() {
 		if !a.streams && !a.short() {
 			return // fasthttp sends it
 		}
-		whole = a.flush() == nil && !a.short()
+		whole = a.sendOff() == nil && !a.short()
 	}
 	if !a.streams {
 		return
@@ -379,6 +405,9 @@ func (a *bridgeAnswer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 		return nil, nil, a.over
 	case a.streams:
 		return nil, nil, errors.New("the answer is a stream already")
+	}
+	if err := a.reserve(); err != nil {
+		return nil, nil, err
 	}
 	taken, err := a.take()
 	if err != nil {

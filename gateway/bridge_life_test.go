@@ -494,6 +494,12 @@ func TestBridgedDrain(t *testing.T) {
 			if r.Context().Err() != nil {
 				t.Error("a request that has not streamed is cut off")
 			}
+			if r.URL.Path == "/l/large" {
+				_, _ = w.Write(make([]byte, 200_000))
+				if r.Context().Err() != nil {
+					t.Error("a large answer is cut off")
+				}
+			}
 			if r.URL.Path == "/l/late" {
 				_ = http.NewResponseController(w).Flush()
 				return
@@ -502,7 +508,7 @@ func TestBridgedDrain(t *testing.T) {
 		}
 	})
 	conns := map[string]net.Conn{}
-	for _, path := range []string{"/l/stream", "/l/upgrade", "/l/abandoned", "/l/late", "/l/plain"} {
+	for _, path := range []string{"/l/stream", "/l/upgrade", "/l/abandoned", "/l/late", "/l/large", "/l/plain"} {
 		conns[path] = dial(t, addr)
 		fmt.Fprintf(conns[path], "GET %s HTTP/1.1\r\nHost: a\r\n\r\n", path)
 		<-started
@@ -516,10 +522,11 @@ func TestBridgedDrain(t *testing.T) {
 	close(goOn)
 	for path, want := range map[string]answered{
 		"/l/stream": {Status: 200, Body: "good bye"}, "/l/late": {Status: 503}, "/l/plain": {Status: 200, Body: "answered"},
+		"/l/large": {Status: 200, Body: strings.Repeat("\x00", 200_000) + "answered"},
 	} {
 		got := read(t, bufio.NewReader(conns[path]), "GET")
 		if got.Status != want.Status || want.Body != "" && got.Body != want.Body || got.Broken {
-			t.Errorf("%s: %+v", path, got)
+			t.Errorf("%s: %.400s", path, fmt.Sprint(got))
 		}
 	}
 	for path, want := range map[string]string{"/l/upgrade": "good bye", "/l/abandoned": ""} {
@@ -558,6 +565,57 @@ func TestBridgedHandlersThatDoNotListen(t *testing.T) {
 	}
 	if err := s.streams.wait(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// A handler whose connection was closed before it could be handed over hears of it.
+func TestBridgedConnectionsThatAreLost(t *testing.T) {
+	for name, takeOver := range map[string]func(w http.ResponseWriter) error{
+		"flush": func(w http.ResponseWriter) error { return http.NewResponseController(w).Flush() },
+		"large": func(w http.ResponseWriter) error { _, err := w.Write(make([]byte, 200_000)); return err },
+		"hijack": func(w http.ResponseWriter) error {
+			_, _, err := w.(http.Hijacker).Hijack()
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ended := make(chan error, 1)
+			s := New(Config{}, keyless{}, slog.New(slog.DiscardHandler), oneRoute{func(r *Request) error {
+				return r.Bridge(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+					_ = r.HTTP.Conn().Close()
+					ended <- takeOver(w)
+				}))
+			}})
+			addr := serve(t, s)
+			fmt.Fprint(dial(t, addr), "POST /x HTTP/1.1\r\nHost: a\r\n\r\n")
+			if err := <-ended; !errors.Is(err, ErrClientGone) {
+				t.Errorf("the handler was told %v", err)
+			}
+			if err := s.streams.wait(t.Context()); err != nil {
+				t.Error(err)
+			}
+			noBridges(t)
+		})
+	}
+}
+
+// A connection that a handler has taken over and left in a panic is closed.
+func TestBridgedHandlersThatPanicWithAConnection(t *testing.T) {
+	_, addr, log := bridgedServer(t, Config{}, func(w http.ResponseWriter, _ *http.Request) {
+		c, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+		}
+		fmt.Fprint(c, "half")
+		panic("something")
+	})
+	c := dial(t, addr)
+	fmt.Fprint(c, "GET /l/x HTTP/1.1\r\nHost: a\r\n\r\n")
+	if got, err := io.ReadAll(c); string(got) != "half" || err != nil {
+		t.Errorf("%q %v", got, err)
+	}
+	if n := strings.Count(log.String(), "request panicked"); n != 1 {
+		t.Errorf("the panic is %d times in the log: %s", n, log)
 	}
 }
 

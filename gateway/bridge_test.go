@@ -455,6 +455,8 @@ func TestBridgedRefusals(t *testing.T) {
 			if _, err := io.WriteString(w, "more"); err == nil {
 				t.Error("writes to what was refused succeed")
 			}
+		case "/l/large":
+			_, _ = w.Write(bytes.Repeat([]byte("x"), 100_000))
 		case "/l/panic":
 			fmt.Fprint(w, "half of an answer")
 			panic("something secret")
@@ -479,6 +481,7 @@ func TestBridgedRefusals(t *testing.T) {
 		"a body for which there is no room": {"POST /l/x HTTP/1.1\r\nHost: a\r\nContent-Length: 90000\r\n\r\n" + strings.Repeat("x", 90000), 503, "service_unavailable"},
 		"a body framed wrongly":             {"POST /l/x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400, "invalid_request"},
 		"a stream too many":                 {"GET /l/stream HTTP/1.1\r\nHost: a\r\n\r\n", 429, "rate_limited"},
+		"a large answer":                    {"GET /l/large HTTP/1.1\r\nHost: a\r\n\r\n", 200, strings.Repeat("x", 100_000)},
 		"a panic":                           {"GET /l/panic HTTP/1.1\r\nHost: a\r\n\r\n", 500, "internal_error"},
 	} {
 		crowd := int64(0)

@@ -117,9 +117,23 @@ type conn struct {
 	// was given without reading the whole request: closing at once would reset the
 	// connection and could lose the answer.
 	linger bool
-	// closed, if there is one, hears that the connection was closed. It is set before the
-	// connection is taken over.
-	closed func()
+	closed atomic.Bool
+	hears  atomic.Pointer[func()] // is called by Close
+}
+
+// onClose has f called once when the connection is closed, or was closed before. It is used
+// once.
+func (c *conn) onClose(f func()) {
+	c.hears.Store(&f)
+	if c.closed.Load() {
+		c.tell()
+	}
+}
+
+func (c *conn) tell() {
+	if f := c.hears.Swap(nil); f != nil {
+		(*f)()
+	}
 }
 
 // begunKept is enough for a method and the longest prefix of a protocol.
@@ -156,9 +170,8 @@ func (c *conn) Close() error {
 		}
 		err = c.Conn.Close()
 		c.listener.open.Add(-1)
-		if c.closed != nil {
-			c.closed()
-		}
+		c.closed.Store(true)
+		c.tell()
 	})
 	return err
 }

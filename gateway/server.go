@@ -364,6 +364,12 @@ func (st *streams) start() bool {
 	return true
 }
 
+// count takes a place, also beyond the limit, for what must not be refused any more.
+func (st *streams) count() {
+	st.open.Add(1)
+	st.running.Add(1)
+}
+
 func (st *streams) end() {
 	st.open.Add(-1)
 	st.running.Done()
