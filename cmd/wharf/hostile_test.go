@@ -76,6 +76,8 @@ func TestCommandsAndTextsOfStrangers(t *testing.T) {
 		"inbox list": hostileJSON[abi.PermissionRequest](), "inbox get x": hostileJSON[abi.PermissionRequest](),
 		"connector list": hostileJSON[abi.Connector](), "connector get x": hostileJSON[abi.Connector](),
 		"connector deadletters x": hostileJSON[abi.DeadLetter](), "connector deadletters x y": hostileJSON[abi.DeadLetter](),
+		"webhook list": hostileJSON[abi.WebhookEndpoint](), "webhook show x": hostileJSON[abi.WebhookEndpoint](),
+		"webhook deliveries x": hostileJSON[abi.WebhookDelivery](), "webhook test x": hostileJSON[abi.WebhookTrial](),
 		"persona list": hostileJSON[abi.Persona](), "persona get x": hostileJSON[abi.Persona](),
 		"quota list": hostileJSON[abi.Quota](), "vault list": hostileJSON[abi.Vault](), "vault list x": hostileJSON[abi.VaultSecret](),
 		"key list": hostileJSON[abi.APIKey](), "key published": hostileJSON[abi.SigningKeys](),

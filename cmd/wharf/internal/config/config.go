@@ -209,6 +209,7 @@ type Webhooks struct {
 	Private  string // "true" or "false"
 	Timeout  time.Duration
 	Attempts int
+	Backoff  time.Duration
 	Age      time.Duration
 	Parallel int
 	Most     int

@@ -243,7 +243,7 @@ func (o *Options) engineConfig() engine.Config {
 }
 
 func webhooks(c *config.Webhooks) outbox.Config {
-	return outbox.Config{Most: c.Most, Parallel: c.Parallel, Attempts: c.Attempts, Age: c.Age, Timeout: c.Timeout, Private: c.Private == "true"}
+	return outbox.Config{Most: c.Most, Parallel: c.Parallel, Attempts: c.Attempts, First: c.Backoff, Age: c.Age, Timeout: c.Timeout, Private: c.Private == "true"}
 }
 
 // idleBytes is the memory of idle instances as the sandbox takes it: there, 0 stands
