@@ -23,14 +23,15 @@ const clientPackages = "../conformance/clients/node_modules"
 // conformance suite behind the bridge as behind net/http: all of them when it keeps sessions,
 // which needs streams.
 func TestBridgedMCPServerConforms(t *testing.T) {
+	server := buildMCPServer(t) // always: nothing else compiles it
 	if testing.Short() {
-		t.Skip("builds a server and runs the suite four times")
+		t.Skip("runs the suite four times")
 	}
 	suite := filepath.Join(clientPackages, "@modelcontextprotocol/conformance/dist/index.js")
 	if _, err := os.Stat(suite); err != nil {
 		t.Skip(`needs the npm packages: run "npm ci" in conformance/clients`)
 	}
-	node, server := newNode(t), buildMCPServer(t)
+	node := newNode(t)
 	for _, stateless := range []bool{false, true} {
 		theirs := mcpChecks(t, node, suite, startMCPServer(t, server, false, stateless))
 		ours := mcpChecks(t, node, suite, startMCPServer(t, server, true, stateless))

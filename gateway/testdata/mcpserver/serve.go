@@ -14,6 +14,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/intake"
+	"github.com/wharf-dev/wharf/runtime/outbox"
 )
 
 var bridged = flag.Bool("bridged", false, "serve behind the bridge instead of net/http")
@@ -45,7 +46,7 @@ func (p protocol) Mount() gateway.Mount {
 	return mount
 }
 
-// nobody is an engine that no route here asks anything.
+// nobody is an engine that only the metrics ask anything.
 type nobody struct{}
 
 func (nobody) Authenticate(context.Context, string) (*desk.Caller, error) { return nil, nil }
@@ -53,3 +54,5 @@ func (nobody) Authenticate(context.Context, string) (*desk.Caller, error) { retu
 func (nobody) Stats() engine.Stats { return engine.Stats{} }
 
 func (nobody) DeliveryStats() intake.Deliveries { return intake.Deliveries{} }
+
+func (nobody) WebhookStats() outbox.Stats { return outbox.Stats{} }
