@@ -125,6 +125,11 @@ func (c *careless) read(ctx context.Context) {
 		view, err := c.api.Quota(ctx, c.who, id)
 		c.show("Quota", id, view, err)
 	}
+	for _, id := range c.every("Webhooks", "", func(p api.Page) (api.List, error) { return c.api.Webhooks(ctx, c.who, api.Filter{}, p) }) {
+		view, err := c.api.Webhook(ctx, c.who, id)
+		c.show("Webhook", id, view, err)
+		c.every("WebhookDeliveries", id, func(p api.Page) (api.List, error) { return c.api.WebhookDeliveries(ctx, c.who, id, "", p) })
+	}
 	c.every("Permissions", "", func(p api.Page) (api.List, error) { return c.api.Permissions(ctx, c.who, api.Filter{}, "", p) })
 	c.every("ListKeys", "", func(p api.Page) (api.List, error) { return c.api.ListKeys(ctx, c.who, p) })
 	c.events(ctx, api.Filter{}, "everything")
@@ -243,7 +248,8 @@ var ownWrites = []string{
 	"CreateKey", "RevokeKey", "CreateConnector", "UpdateConnector", "RedriveDeadLetter", "RedriveDeadLetters", "CreateWorkspace",
 	"UpdateWorkspace", "CreateBranch", "MergeBranch", "AbandonBranch", "RegisterArtifact", "CreatePersona", "UpdatePersona", "CreateSkill", "UpdateSkill", "CreateMemory", "CreateQuota", "UpdateQuota",
 	"DeadLetter", // of the canaries' deliveries none is put aside
-	"CreateVault", "UpdateVault", "StoreSecret", "CreateSession", "TruncateSession", "SubmitTask", "SessionsCalled",
+	"CreateVault", "UpdateVault", "StoreSecret",
+	"CreateWebhook", "UpdateWebhook", "RotateWebhook", "RedriveWebhookDelivery", "RedriveWebhookDeliveries", "CreateSession", "TruncateSession", "SubmitTask", "SessionsCalled",
 }
 
 // carelessNode serves a data folder to careless adapters.

@@ -25,10 +25,12 @@ var smallLists = map[string]string{
 	"/v1/outcomes":                 "what Tasks say of themselves, of at most 64 KiB",
 	"/wharf/v1/connectors/{connector_id}/dead-letters": "why each was put aside, and no delivery",
 	"/wharf/v1/connectors/{connector_id}/redrive":      "the same",
-	"/wharf/v1/keys":                          "no metadata, and a name of 200 bytes",
-	"/wharf/v1/vaults/{vault_id}/secrets":     "names, and no values",
-	"/v1/tasks/{task_id}/events":              "as /v1/events, by the same function",
-	"/v1/tasks/{task_id}/permission-requests": "as /v1/permission-requests, by the same function",
+	"/wharf/v1/keys":                             "no metadata, and a name of 200 bytes",
+	"/wharf/v1/vaults/{vault_id}/secrets":        "names, and no values",
+	"/wharf/v1/webhooks/{webhook_id}/deliveries": "which event each is of, and what became of it",
+	"/wharf/v1/webhooks/{webhook_id}/redrive":    "the same",
+	"/v1/tasks/{task_id}/events":                 "as /v1/events, by the same function",
+	"/v1/tasks/{task_id}/permission-requests":    "as /v1/permission-requests, by the same function",
 }
 
 // Every list ends a page at so many bytes, however few resources that are, and goes on
@@ -68,6 +70,7 @@ func TestPagesAreBoundedByBytes(t *testing.T) {
 		made("/wharf/v1/quotas", `{"scope":"tenant","limits":{"tasks":100000},"metadata":`+large+`}`)
 		made("/wharf/v1/skills", `{"persona_id":"persona_echo","name":"s","description":"d","metadata":`+large+`}`)
 		made("/v1/vaults", `{"provider":"local","capabilities":["read"],"metadata":`+large+`}`)
+		made("/wharf/v1/webhooks", `{"url":"https://a.example/","events":["task.completed"],"status":"PAUSED","metadata":`+large+`}`)
 		made("/v1/connectors", `{"provider":"generic","plugin":"sick#`+abi.DefaultExport+`","metadata":`+large+`}`)
 	}
 	n.crowd = func(ctx context.Context, h sandbox.Host) error {
