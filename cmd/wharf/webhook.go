@@ -117,15 +117,15 @@ func (a *app) webhookCreateCommand() *cobra.Command {
 		long: `Create makes a Webhook, which is sent what happens from then on, and prints the secret
 that its deliveries are signed with. The secret is not shown again.`,
 		example: `  wharf webhook create https://receiver.example/in --event "task.*"
-  wharf webhook create https://receiver.example/in --event task.completed --persona persona_agent --json`,
+  wharf webhook create https://receiver.example/in --event task.failed --persona p --json`,
 		args: oneArg("the URL of a receiver"),
 		flags: func(f *pflag.FlagSet) {
-			f.StringSliceVar(&req.Events, "event", nil, "kinds of events that are wanted, or how they begin and * (required)")
+			f.StringSliceVar(&req.Events, "event", nil, "kinds of events, or how they begin and * (required)")
 			f.StringVar(&req.Description, "description", "", "words for people")
 			f.StringVar(&req.WorkspaceID, "workspace", "", "events of this Workspace only")
 			f.StringVar(&req.SessionID, "session", "", "events of this Session only")
 			f.StringVar(&req.TaskID, "task", "", "events of this Task only")
-			f.StringVar(&req.PersonaID, "persona", "", "events of the Tasks of this Persona only")
+			f.StringVar(&req.PersonaID, "persona", "", "events of this Persona's Tasks only")
 			f.StringToStringVar(&headers, "header", nil, "headers that deliveries carry besides, NAME=VALUE")
 			f.BoolVar(&paused, "paused", false, "send nothing before it is resumed")
 		},
@@ -193,9 +193,10 @@ signed with the secrets before, too, so that the receiver can be changed meanwhi
 
 func (a *app) webhookTestCommand() *cobra.Command {
 	return a.node(page{
-		use:     "test ID",
-		short:   "Send a Webhook a delivery that tells of nothing",
-		long:    `Test sends a delivery that tells of nothing, once, and shows what became of it.`,
+		use:   "test ID",
+		short: "Send a Webhook a delivery that tells of nothing",
+		long: `Test sends a delivery that tells of nothing, signed as every other, and shows what
+became of it. It counts for nothing, and is not tried again.`,
 		example: "  wharf webhook test hook_01K0...",
 		args:    oneArg(aWebhook),
 	}, ask[abi.WebhookTrial]{

@@ -66,6 +66,7 @@ func Measurements() []Measurement {
 		{Name: "ws-idle", Doc: "memory of open WebSockets that say nothing", run: measureIdleSockets},
 		{Name: "deliveries", Doc: "deliveries accepted, verified, deduped and durable a second", run: measureDeliveries},
 		{Name: "normalize", Doc: "deliveries that a Wasm connector turns into Tasks a second", run: measureNormalize},
+		{Name: "webhooks", Doc: "deliveries to a Webhook ended a second, alone and beside dead receivers", run: measureWebhooks},
 		{Name: "lists", Doc: "a page of a list of a million, against one of a thousand", run: measureLists},
 		{Name: "dedupe", Doc: "whether a delivery has been taken, and what remembering it takes", run: measureDedupe},
 		{Name: "parked", Doc: "memory of Tasks that wait for input", run: measureParked},
