@@ -141,6 +141,10 @@ const (
 	EventSkillCreated        EventKind = "vendor.wharf.skill_created"        // a Skill came to be
 	EventSkillUpdated        EventKind = "vendor.wharf.skill_updated"        // a Skill changed
 	EventReferenceTaken      EventKind = "vendor.wharf.reference_taken"      // a Session has what something outside calls it
+	EventReferenceFreed      EventKind = "vendor.wharf.reference_freed"      // the Session that had it is gone
+	EventSessionPaused       EventKind = "vendor.wharf.session_paused"       // a Session takes no new Tasks for now
+	EventSessionResumed      EventKind = "vendor.wharf.session_resumed"      // it takes them again
+	EventSessionDeleted      EventKind = "vendor.wharf.session_deleted"      // a Session is not shown any more
 	EventFileWritten         EventKind = "vendor.wharf.file_written"         // a file of a Workspace was written
 	EventFileRemoved         EventKind = "vendor.wharf.file_removed"         // a file of a Workspace was removed
 	EventWebhookCreated      EventKind = webhookEvents + "created"           // a Webhook came to be

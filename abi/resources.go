@@ -175,6 +175,8 @@ type Session struct {
 	SkillIDs  []string `json:"skill_ids,omitzero"` // the only Skills that its Tasks may name; none: all
 	// Refs are what things outside call the Session.
 	Refs []OutsideRef `json:"refs,omitzero"`
+	// DeletedAt is set on a Session that is not shown any more.
+	DeletedAt Time `json:"deleted_at,omitzero"`
 }
 
 // OutsideRef is what something outside calls a Session: an editor's folder, the context of

@@ -46,6 +46,10 @@ func ListedBy(o abi.Object) []abi.Object {
 	return nil
 }
 
+// Unlists reports whether a record takes its resource out of the lists of its owners. It stays in
+// that of the tenant, and is read by its id.
+func Unlists(r *Record) bool { return r.Kind == abi.EventSessionDeleted }
+
 // ScopeError says that resources of Object are not listed by Scope.
 type ScopeError struct{ Object, Scope abi.Object }
 

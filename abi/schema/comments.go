@@ -326,6 +326,7 @@ var comments = map[string]string{
 	"SecretUse.Reason":                           "why not",
 	"SecretUse.VaultID":                          "empty: the node's own",
 	"Session.BranchID":                           "the Branch that it goes along",
+	"Session.DeletedAt":                          "DeletedAt is set on a Session that is not shown any more.",
 	"Session.LastEventID":                        "of the newest event in it",
 	"Session.MemoryIDs":                          "MemoryIDs are Memories of others that the Session's Tasks find as if they were the Session's own.",
 	"Session.ParentSessionID":                    "the Session that it was forked from",

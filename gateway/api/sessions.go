@@ -13,6 +13,9 @@ type sessionsCore interface {
 	UpdateSession(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.UpdateSessionRequest) (desk.Doc, error)
 	SessionsCalled(ctx context.Context, c *desk.Caller, workspace string, ref abi.OutsideRef) (desk.DocList, error)
 	CloseSession(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) (desk.Doc, error)
+	PauseSession(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) (desk.Doc, error)
+	ResumeSession(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) (desk.Doc, error)
+	DeleteSession(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) (desk.Doc, error)
 	ForkSession(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.ForkSessionRequest) (desk.Doc, error)
 	TruncateSession(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.TruncateSessionRequest) (desk.Doc, error)
 	AppendMessage(ctx context.Context, c *desk.Caller, r *desk.Retry, sessionID string, req abi.AppendMessageRequest) (desk.Doc, error)
@@ -40,6 +43,23 @@ func (a *API) SessionsCalled(ctx context.Context, c *Caller, workspace string, r
 // CloseSession ends a Session: it takes no more Tasks and Messages.
 func (a *API) CloseSession(ctx context.Context, c *Caller, r *Write, id string) (View, error) {
 	return a.to(ctx, c).view(a.core.CloseSession(ctx, c, r, id))
+}
+
+// PauseSession has a Session take no new Tasks until it is resumed. Those that it has taken
+// already run on.
+func (a *API) PauseSession(ctx context.Context, c *Caller, r *Write, id string) (View, error) {
+	return a.to(ctx, c).view(a.core.PauseSession(ctx, c, r, id))
+}
+
+// ResumeSession has a paused Session take Tasks again.
+func (a *API) ResumeSession(ctx context.Context, c *Caller, r *Write, id string) (View, error) {
+	return a.to(ctx, c).view(a.core.ResumeSession(ctx, c, r, id))
+}
+
+// DeleteSession closes a Session, has it shown to nobody any more, and frees its references.
+func (a *API) DeleteSession(ctx context.Context, c *Caller, r *Write, id string) error {
+	_, err := a.core.DeleteSession(ctx, c, r, id)
+	return err
 }
 
 // ForkSession opens a Session that begins with another one's transcript, whole or

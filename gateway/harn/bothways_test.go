@@ -23,7 +23,7 @@ func TestListsInBothDirections(t *testing.T) {
 	newest := all.ids()
 	oldest := slices.Clone(newest)
 	slices.Reverse(oldest)
-	get := func(query string) *answer { return n.do(t, "GET", "/v1/sessions?limit=2&"+query, nil).want(200) }
+	get := func(query string) *answer { return n.do(t, "GET", "/v1/sessions?workspace_id=ws_default&limit=2&"+query, nil).want(200) }
 	at := func(a *answer, name string) string {
 		cursor, _ := a.get("page", name).(string)
 		return url.QueryEscape(cursor)
@@ -66,7 +66,7 @@ func TestListsInBothDirections(t *testing.T) {
 		"cursor=" + at(get(""), "next_cursor") + "&before=" + at(get(""), "next_cursor"): "before",
 		"created_after=yesterday": "created_after", "created_before=": "created_before", "cursor=" + other: "cursor",
 	} {
-		if got := n.do(t, "GET", "/v1/sessions?limit=2&"+query, nil).wantError(400, abi.CodeInvalidRequest); got.Param != param {
+		if got := n.do(t, "GET", "/v1/sessions?workspace_id=ws_default&limit=2&"+query, nil).wantError(400, abi.CodeInvalidRequest); got.Param != param {
 			t.Errorf("%s: names %s, want %s", query, got.Param, param)
 		}
 	}
@@ -100,10 +100,10 @@ func TestListsByStatusAndTotals(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]float64{
-		"/v1/sessions?include_total=true&limit=1": 3, "/v1/sessions?include_total=true&offset=3": 3, "/v1/tasks?include_total=true": 1,
+		"/v1/sessions?workspace_id=ws_default&include_total=true&limit=1": 3, "/v1/sessions?workspace_id=ws_default&include_total=true&offset=3": 3, "/v1/tasks?include_total=true": 1,
 		"/v1/tasks?include_total=true&workspace_id=ws_default": 1, "/v1/tasks?include_total=true&workspace_id=ws_none": 0,
 		"/v1/sessions/" + sessions[2] + "/messages?include_total=true": 1, "/v1/sessions/" + sessions[1] + "/tasks?include_total=true": 0,
-		"/v1/sessions?include_total=true&created_before=2020-01-01T00:00:00Z": 0,
+		"/v1/sessions?workspace_id=ws_default&include_total=true&created_before=2020-01-01T00:00:00Z": 0,
 	} {
 		if got := get(path).get("page", "total"); got != want {
 			t.Errorf("%s: %v, want %v", path, got, want)

@@ -181,6 +181,11 @@ func retried(t *testing.T, n *node) []*keyed {
 	post("truncateSession", "/v1/sessions/"+n.session(t)+"/truncate", object{"keep_turns": 0})
 	post("forkSession", "/v1/sessions/"+n.session(t)+"/fork", nil)
 	post("closeSession", "/v1/sessions/"+n.session(t)+"/close", nil)
+	post("pauseSession", "/wharf/v1/sessions/"+n.session(t)+"/pause", nil)
+	paused := "/wharf/v1/sessions/" + n.session(t)
+	n.do(t, "POST", paused+"/pause", nil).want(200)
+	post("resumeSession", paused+"/resume", nil)
+	add("deleteSession", "DELETE", "/wharf/v1/sessions/"+n.session(t), nil)
 	post("createBranch", "/v1/sessions/"+n.session(t)+"/branches", object{"kind": "session", "base_ref": "b"})
 	branch := func() string {
 		return "/wharf/v1/branches/" + n.do(t, "POST", "/v1/sessions/"+n.session(t)+"/fork", object{}).want(201).get("branch_id").(string)

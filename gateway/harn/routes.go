@@ -190,7 +190,13 @@ func (a *Adapter) sessionRoutes() []gateway.Route {
 		read("/v1/sessions/{session_id}", "getSession", tag, reads, "Session", "Get a Session", a.get(abi.ObjectSession, "session_id")),
 		patch("/v1/sessions/{session_id}", "updateSession", tag, writes, "UpdateSessionRequest", "Session", "Change a Session's summary or metadata",
 			change(a, "session_id", statusOK, a.core.UpdateSession)),
-		post("/v1/sessions/{session_id}/close", "closeSession", tag, writes, "", "Session", "Close a Session", statusOK, a.closeSession).bodyless(),
+		post("/v1/sessions/{session_id}/close", "closeSession", tag, writes, "", "Session", "Close a Session", statusOK, a.changeSession(a.core.CloseSession)).bodyless(),
+		post("/wharf/v1/sessions/{session_id}/pause", "pauseSession", tag, writes, "", "Session", "Have a Session take no new Tasks", statusOK, a.changeSession(a.core.PauseSession)).bodyless().
+			doc("A new Task is refused with 409 until the Session is resumed. Tasks that it has taken already run on, with those that they spawn, and Messages are taken."),
+		post("/wharf/v1/sessions/{session_id}/resume", "resumeSession", tag, writes, "", "Session", "Have a paused Session take Tasks again", statusOK,
+			a.changeSession(a.core.ResumeSession)).bodyless(),
+		write(fasthttp.MethodDelete, "/wharf/v1/sessions/{session_id}", "deleteSession", tag, writes, "", "", "Delete a Session", statusNoContent, a.deleteSession).bodyless().
+			doc("It is closed, shown nowhere any more, and its references are free. Tasks that run end. Its events stay in the log until retention removes them, and its Tasks and their receipts as they are."),
 		post("/v1/sessions/{session_id}/fork", "forkSession", tag, writes, "ForkSessionRequest", "Session", "Fork a Session", statusCreated,
 			change(a, "session_id", statusCreated, a.core.ForkSession)).optional(),
 		post("/v1/sessions/{session_id}/truncate", "truncateSession", tag, writes, "TruncateSessionRequest", "Session",

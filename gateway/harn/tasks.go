@@ -93,14 +93,29 @@ func (a *Adapter) awaitTask(r *gateway.Request, doc api.View, wait time.Duration
 // ended reports whether a Task has ended.
 func ended(doc api.View) bool { return doc.Task.Terminal() }
 
-func (a *Adapter) closeSession(r *gateway.Request) error {
+// changeSession is a change of a Session that needs nothing but its id.
+func (a *Adapter) changeSession(call func(context.Context, *api.Caller, *api.Write, string) (api.View, error)) gateway.Handler {
+	return func(r *gateway.Request) error {
+		retry, err := r.Retry(nil)
+		if err != nil {
+			return err
+		}
+		doc, err := call(r.Context(), r.Caller, retry, r.PathValue("session_id"))
+		if err != nil {
+			return err
+		}
+		return a.send(r, statusOK, doc)
+	}
+}
+
+func (a *Adapter) deleteSession(r *gateway.Request) error {
 	retry, err := r.Retry(nil)
 	if err != nil {
 		return err
 	}
-	doc, err := a.core.CloseSession(r.Context(), r.Caller, retry, r.PathValue("session_id"))
-	if err != nil {
+	if err := a.core.DeleteSession(r.Context(), r.Caller, retry, r.PathValue("session_id")); err != nil {
 		return err
 	}
-	return a.send(r, statusOK, doc)
+	r.Send(statusNoContent, nil)
+	return nil
 }

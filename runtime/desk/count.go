@@ -18,7 +18,7 @@ func (d *Desk) count(ctx context.Context, c *Caller, o abi.Object, f Filter, s S
 	if p.Offset == 0 && !p.Total {
 		return nil
 	}
-	whole, err := d.shownWhole(ctx, c, f, s)
+	whole, err := d.shownWhole(ctx, c, o, f, s)
 	switch {
 	case err != nil:
 		return err
@@ -53,7 +53,7 @@ func (d *Desk) withMessageCount(ctx context.Context, t storage.Tenant, doc Doc) 
 
 // shownWhole reports whether a caller is shown every entry of the scope that a filter comes down
 // to.
-func (d *Desk) shownWhole(ctx context.Context, c *Caller, f Filter, s Scope) (bool, error) {
+func (d *Desk) shownWhole(ctx context.Context, c *Caller, o abi.Object, f Filter, s Scope) (bool, error) {
 	if f.narrows() {
 		return false, nil
 	}
@@ -73,5 +73,6 @@ func (d *Desk) shownWhole(ctx context.Context, c *Caller, f Filter, s Scope) (bo
 		belongs := Matches(f.WorkspaceID, at.WorkspaceID) && (s.Object == abi.ObjectSession || Matches(f.SessionID, at.SessionID))
 		return belongs && c.Sees(at.WorkspaceID), nil
 	}
-	return rest == (Filter{}) && len(c.Workspaces) == 0, nil
+	// The tenant's list has what was deleted, too.
+	return rest == (Filter{}) && len(c.Workspaces) == 0 && o != abi.ObjectSession, nil
 }

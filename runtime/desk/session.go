@@ -1,7 +1,10 @@
 package desk
 
 import (
+	"bytes"
 	"context"
+
+	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/ledger"
@@ -9,6 +12,19 @@ import (
 
 // OpenSession returns a Session that the caller may see, loaded and acquired.
 func (d *Desk) OpenSession(ctx context.Context, c *Caller, id string) (*ledger.Session, func(), error) {
+	s, release, err := d.OpenDeleted(ctx, c, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	if is := s.State(); !is.DeletedAt.IsZero() {
+		release()
+		return nil, nil, abi.NotFound(abi.ObjectSession, id)
+	}
+	return s, release, nil
+}
+
+// OpenDeleted is [Desk.OpenSession] for a Session that may be deleted.
+func (d *Desk) OpenDeleted(ctx context.Context, c *Caller, id string) (*ledger.Session, func(), error) {
 	s, release, err := d.ledger.Open(ctx, ledger.Key{Tenant: c.Tenant, ID: id})
 	if err != nil {
 		return nil, nil, err
@@ -20,10 +36,30 @@ func (d *Desk) OpenSession(ctx context.Context, c *Caller, id string) (*ledger.S
 	return s, release, nil
 }
 
+// deleted reports whether a Session was deleted. Most were not.
+func deleted(state []byte) bool {
+	if !bytes.Contains(state, []byte(`"deleted_at"`)) {
+		return false
+	}
+	var s struct {
+		DeletedAt abi.Time `json:"deleted_at"`
+	}
+	return json.Unmarshal(state, &s) == nil && !s.DeletedAt.IsZero()
+}
+
 // SessionOpen refuses what a closed Session does not take any more.
 func SessionOpen(s *abi.Session) error {
 	if s.State == abi.SessionClosed || s.State == abi.SessionFailed {
 		return abi.Errorf(abi.CodeConflict, "session %s is %s", s.ID, s.State)
 	}
 	return nil
+}
+
+// TakesTasks refuses what a closed Session does not take any more, and a paused one does not take
+// for now.
+func TakesTasks(s *abi.Session) error {
+	if s.State == abi.SessionPaused {
+		return abi.Errorf(abi.CodeConflict, "session %s is %s: resume it first", s.ID, s.State)
+	}
+	return SessionOpen(s)
 }

@@ -37,6 +37,11 @@ func (e *Engine) SubmitTask(ctx context.Context, c *desk.Caller, r *desk.Retry, 
 		if err := e.open(); err != nil {
 			return nil, nil, err
 		}
+		if is := s.State(); req.ParentTaskID != "" { // naming a parent is no way around a pause
+			if err := desk.TakesTasks(&is); err != nil {
+				return nil, nil, err
+			}
+		}
 		t, m, err := e.newTask(ctx, c, s, "", req)
 		if err == nil && m != nil {
 			err = desk.Within("input", e.CheckReferences(ctx, c, m))
@@ -154,7 +159,10 @@ func (t *task) admitted() func(*abi.Session) error {
 	if t.about.Replay != nil {
 		return nil
 	}
-	return desk.SessionOpen
+	if t.about.ParentTaskID != "" { // the work of a Task that was taken before the pause
+		return desk.SessionOpen
+	}
+	return desk.TakesTasks
 }
 
 // acceptance builds the batch that accepts a Task, and its answer.

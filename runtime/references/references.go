@@ -74,30 +74,40 @@ func idOf(workspace string, r abi.OutsideRef) string {
 	return abi.IDPrefix(abi.ObjectReference) + hex.EncodeToString(h.Sum(nil))
 }
 
-// Take returns the records with which a Session takes its references, and what must hold when
-// they are handed over; refs are those of s. A reference that another Session has is an
-// abi.CodeConflict, which names that Session.
-func (k *Keeper) Take(ctx context.Context, t storage.Tenant, s *abi.Session) (records []ledger.Record, expect []storage.Expectation, err error) {
+// Take returns the records with which a Session takes its references; refs are those of s. What
+// the ledger expects of them is that nobody takes one meanwhile. A reference that another
+// Session has is an abi.CodeConflict, which names that Session.
+func (k *Keeper) Take(ctx context.Context, t storage.Tenant, s *abi.Session) (records []ledger.Record, err error) {
 	for _, r := range s.Refs {
 		id := idOf(s.WorkspaceID, r)
-		about := abi.ResourcePointer{Object: abi.ObjectReference, ID: id}
-		rec := ledger.Record{Kind: abi.EventReferenceTaken, Object: about.Object, ID: id, Created: true,
-			State: &abi.Reference{Envelope: abi.NewEnvelope(about.Object, id, k.parts.Now(), nil), OutsideRef: r, WorkspaceID: s.WorkspaceID, SessionID: s.ID}}
-		must := storage.Expectation{Kind: storage.ExpectNew, Resource: about}
+		rec := ledger.Record{Kind: abi.EventReferenceTaken, Object: abi.ObjectReference, ID: id, Created: true,
+			State: &abi.Reference{Envelope: abi.NewEnvelope(abi.ObjectReference, id, k.parts.Now(), nil), OutsideRef: r, WorkspaceID: s.WorkspaceID, SessionID: s.ID}}
 		before, res, err := k.find(ctx, t, id)
 		switch {
 		case ledger.IsNotFound(err):
 		case err != nil:
-			return nil, nil, err
+			return nil, err
 		case before.SessionID != "":
-			return nil, nil, taken(&before)
+			return nil, taken(&before)
 		default:
 			rec.Created, rec.Sequence = false, res.Sequence+1
-			must.Kind, must.Sequence = storage.ExpectSequence, res.Sequence
 		}
-		records, expect = append(records, rec), append(expect, must)
+		records = append(records, rec)
 	}
-	return records, expect, nil
+	return records, nil
+}
+
+// Free returns the records with which a Session that is deleted gives its references back.
+func (k *Keeper) Free(ctx context.Context, t storage.Tenant, s *abi.Session) (records []ledger.Record, err error) {
+	for _, r := range s.Refs {
+		before, res, err := k.find(ctx, t, idOf(s.WorkspaceID, r))
+		if err != nil {
+			return nil, err
+		}
+		before.SessionID, before.UpdatedAt = "", abi.At(k.parts.Now())
+		records = append(records, ledger.Record{Kind: abi.EventReferenceFreed, Object: abi.ObjectReference, ID: res.ID, Sequence: res.Sequence + 1, State: &before})
+	}
+	return records, nil
 }
 
 // Overtaken reports whether a batch has left nothing because somebody has stated a reference

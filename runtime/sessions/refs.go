@@ -46,11 +46,11 @@ func (k *Keeper) SessionsCalled(ctx context.Context, c *desk.Caller, workspace s
 // other is refused with the id of that one.
 func (k *Keeper) commitNew(ctx context.Context, c *desk.Caller, idem *storage.Idempotency, s *abi.Session, records []ledger.Record) (desk.Doc, error) {
 	for {
-		taken, expect, err := k.refs.Take(ctx, c.Tenant, s)
+		taken, err := k.refs.Take(ctx, c.Tenant, s)
 		if err != nil {
 			return desk.Doc{}, err
 		}
-		doc, err := k.parts.Desk.CommitExpecting(c, s.ID, s.WorkspaceID, idem, desk.StatusCreated, expect, append(records[:len(records):len(records)], taken...)...)
+		doc, err := k.parts.Desk.Commit(c, s.ID, s.WorkspaceID, idem, desk.StatusCreated, append(records[:len(records):len(records)], taken...)...)
 		if !references.Overtaken(err) || ctx.Err() != nil {
 			return doc, err
 		}

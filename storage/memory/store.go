@@ -207,6 +207,9 @@ func (t *tenant) state(f *storage.Frame, r *storage.Record, at storage.Position)
 		return
 	}
 	origin := res.Origin
+	if storage.Unlists(r) {
+		res.owners = nil
+	}
 	if r.Created {
 		origin, res.created = at, true
 		for _, o := range storage.ListedBy(r.Resource.Object) {

@@ -215,7 +215,7 @@ func (d *draft) addRecord(f *storage.Frame, i int, stated bool) {
 	if stated {
 		d.addPointer(f, i)
 	}
-	if r.Created {
+	if r.Created || storage.Unlists(r) {
 		d.addToLists(f, i)
 	}
 	d.addTranscript(f, i)
@@ -248,6 +248,7 @@ func (d *draft) addNoted(f *storage.Frame, i int) {
 	d.end()
 }
 
+// addToLists adds what a record creates to the lists of its owners, or takes it out of them.
 func (d *draft) addToLists(f *storage.Frame, i int) {
 	r := &f.Records[i]
 	for _, scope := range storage.ListedBy(r.Resource.Object) {
@@ -255,11 +256,17 @@ func (d *draft) addToLists(f *storage.Frame, i int) {
 		if id == "" {
 			continue
 		}
-		d.begin(opSet)
+		if storage.Unlists(r) {
+			d.begin(opDelete)
+		} else {
+			d.begin(opSet)
+		}
 		d.buf = listPrefix(d.buf, f.Tenant, r.Resource.Object, storage.Scope{Object: scope, ID: id})
 		d.buf = appendID(d.buf, r.Resource.ID)
 		d.endKey()
-		d.position(i)
+		if !storage.Unlists(r) {
+			d.position(i)
+		}
 		d.end()
 	}
 }

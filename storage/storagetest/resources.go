@@ -14,6 +14,7 @@ func resourceTests() []test {
 		{"a resource is as it was last stated", lastStated},
 		{"a sequence is the highest of any event", sequences},
 		{"lists are newest first, and in pages", listed},
+		{"what is deleted is out of the lists of its owners", unlisted},
 		{"lists are read from either end, from any place on", listedAnyhow},
 		{"Tasks are active until they end", active},
 	}
@@ -155,6 +156,34 @@ func listedAnyhow(h *harness) {
 				h.Fatalf("scope %d, %+v: %v, %v, %v, want %v, %v", s, p, got, more, err, want, rest)
 			}
 		}
+	}
+}
+
+func unlisted(h *harness) {
+	made := func(n int, kind abi.EventKind, sequence uint64) *storage.Batch {
+		session := id(abi.ObjectSession, n)
+		return &storage.Batch{Frame: storage.Frame{Tenant: 1, WorkspaceID: id(abi.ObjectWorkspace, 1), SessionID: session, Records: []storage.Record{{
+			Kind: kind, Resource: pointer(abi.ObjectSession, session), Created: sequence == 0, Sequence: sequence, State: state(session, int(sequence))}}}}
+	}
+	scope := storage.Scope{Object: abi.ObjectWorkspace, ID: id(abi.ObjectWorkspace, 1)}
+	for n := range 3 {
+		h.append(made(n, abi.EventSessionCreated, 0))
+	}
+	h.append(made(1, abi.EventSessionDeleted, 1))
+	for range 2 {
+		if got := h.listAll(abi.ObjectSession, scope, 9); !slices.Equal(got, []string{id(abi.ObjectSession, 2), id(abi.ObjectSession, 0)}) {
+			h.Errorf("the Workspace has %v", got)
+		}
+		if n, _, err := h.store.Count(ctx, 1, abi.ObjectSession, scope, storage.Page{Limit: 9}); n != 2 || err != nil {
+			h.Errorf("the Workspace has %d, %v", n, err)
+		}
+		if got := h.listAll(abi.ObjectSession, storage.Scope{}, 9); len(got) != 3 {
+			h.Errorf("the tenant has %v", got)
+		}
+		if res, err := h.store.Get(ctx, 1, abi.ObjectSession, id(abi.ObjectSession, 1)); err != nil || res.Sequence != 1 {
+			h.Errorf("by its id: %+v, %v", res, err)
+		}
+		h.crash()
 	}
 }
 
