@@ -147,6 +147,9 @@ const (
 	EventSessionDeleted      EventKind = "vendor.wharf.session_deleted"      // a Session is not shown any more
 	EventFileWritten         EventKind = "vendor.wharf.file_written"         // a file of a Workspace was written
 	EventFileRemoved         EventKind = "vendor.wharf.file_removed"         // a file of a Workspace was removed
+	EventToolServerCreated   EventKind = "vendor.wharf.tool_server_created"  // a ToolServer came to be
+	EventToolServerUpdated   EventKind = "vendor.wharf.tool_server_updated"  // a ToolServer changed
+	EventToolServerDeleted   EventKind = "vendor.wharf.tool_server_deleted"  // a ToolServer was deleted
 	EventWebhookCreated      EventKind = webhookEvents + "created"           // a Webhook came to be
 	EventWebhookUpdated      EventKind = webhookEvents + "updated"           // a Webhook changed
 	EventWebhookDeleted      EventKind = webhookEvents + "deleted"           // a Webhook was deleted

@@ -50,6 +50,8 @@ const (
 	ObjectVaultSecret       Object = "vault_secret"
 	// ObjectReference is what something outside calls a Session.
 	ObjectReference Object = "reference"
+	// ObjectToolServer is a server of tools that a tenant has added.
+	ObjectToolServer Object = "tool_server"
 	// ObjectWebhook is a receiver that is sent events, and ObjectWebhookDelivery an event that
 	// one has not taken at first.
 	ObjectWebhook         Object = "webhook"
@@ -66,8 +68,8 @@ var idPrefixes = map[Object]string{
 	ObjectTenant: "tenant_", ObjectAgentCard: "card_", ObjectState: "state_",
 	ObjectReceiptBatch: "rbatch_", ObjectPermissionRequest: "perm_",
 	ObjectDelivery: "dlv_", ObjectDeadLetter: "dead_", ObjectVaultSecret: "vsec_",
-	ObjectReference: "ref_",
-	ObjectWebhook:   "hook_", ObjectWebhookDelivery: "whd_",
+	ObjectReference: "ref_", ObjectToolServer: "tsrv_",
+	ObjectWebhook: "hook_", ObjectWebhookDelivery: "whd_",
 }
 
 // IDPrefix returns the prefix of ids of the given object, such as "task_".

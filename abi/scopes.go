@@ -15,11 +15,13 @@ const (
 	ScopeConnectorsWrite = "connectors:write"
 	// ScopeWebhooksWrite is, too; where a Webhook's deliveries go is shown to those who have it.
 	ScopeWebhooksWrite = "webhooks:write"
+	// ScopeToolsWrite is, too; where a ToolServer is, is shown to those who have it.
+	ScopeToolsWrite = "tools:write"
 )
 
 // scopedResources are the plural resource names that scopes are made of.
 var scopedResources = []string{"personas", "workspaces", "sessions", "tasks", "branches", "messages",
-	"artifacts", "events", "receipts", "memories", "vaults", "connectors", "skills", "outcomes", "quotas", "webhooks"}
+	"artifacts", "events", "receipts", "memories", "vaults", "connectors", "skills", "outcomes", "quotas", "webhooks", "tools"}
 
 // Scopes lists every scope that a key can have, without [ScopeAll].
 func Scopes() []string {

@@ -68,6 +68,8 @@ var asked = []string{
 	"persona list", "persona get persona_1", "persona get persona_1 --versions", "persona create -f testdata/asked/persona.yaml", "persona create",
 	"persona update persona_1 --tier suggest --version 1.3 --description d", "persona update persona_1 -f testdata/asked/change.yaml",
 	"quota list", "quota create --scope tenant --of tenant_1 --limit usd=1,tasks=3 --window 1m", "quota create --limit usd=1 --soft",
+	"tool-server list", "tool-server create weather --url https://x.test/mcp --header a:b --plugin agent,my-* --read-only get_*", "tool-server create weather --header a",
+	"tool-server create", "tool-server update tsrv_1 --url https://y.test --writes put", "tool-server update tsrv_1", "tool-server ping tsrv_1", "tool-server rm tsrv_1",
 	"quota create", "quota create --limit usd=1 --window 1ms", "quota update quota_1 --limit usd=2", "quota update quota_1", "quota update",
 	"connector list", "connector get conn_1", "connector get", "connector create --provider github --webhook --secret hook --vault vault_1",
 	"connector create -f testdata/asked/connector.yaml --name other --schedule @hourly --timezone UTC --poll p --ordered --event a,b",

@@ -79,7 +79,7 @@ func TestCommandsAndTextsOfStrangers(t *testing.T) {
 		"webhook list": hostileJSON[abi.WebhookEndpoint](), "webhook show x": hostileJSON[abi.WebhookEndpoint](),
 		"webhook deliveries x": hostileJSON[abi.WebhookDelivery](), "webhook test x": hostileJSON[abi.WebhookTrial](),
 		"persona list": hostileJSON[abi.Persona](), "persona get x": hostileJSON[abi.Persona](),
-		"quota list": hostileJSON[abi.Quota](), "vault list": hostileJSON[abi.Vault](), "vault list x": hostileJSON[abi.VaultSecret](),
+		"tool-server list": hostileJSON[abi.ToolServer](), "quota list": hostileJSON[abi.Quota](), "vault list": hostileJSON[abi.Vault](), "vault list x": hostileJSON[abi.VaultSecret](),
 		"key list": hostileJSON[abi.APIKey](), "key published": hostileJSON[abi.SigningKeys](),
 		"task get y": "",
 	} {

@@ -74,6 +74,7 @@ type Core interface {
 	resourcesCore
 	connectorsCore
 	webhooksCore
+	toolServersCore
 	administrationCore
 }
 
@@ -111,6 +112,8 @@ type asItIs interface {
 	DeleteConnector(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) error
 	DeleteWebhook(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) error
 	TryWebhook(ctx context.Context, c *desk.Caller, id string) (abi.WebhookTrial, error)
+	DeleteToolServer(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) error
+	PingToolServer(ctx context.Context, c *desk.Caller, id string) (abi.ToolServerPing, error)
 	ReceiveDelivery(ctx context.Context, c *desk.Caller, id string, in *intake.Incoming) (intake.Received, error)
 	HookTenant(token string) (string, error)
 	ReceiveHook(ctx context.Context, token string, in *intake.Incoming) (intake.Received, error)

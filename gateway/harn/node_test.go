@@ -106,10 +106,12 @@ func newNodeWith(t testing.TB, has harn.Node) *node {
 func startNode(t testing.TB, has *harn.Node, configure ...func(*gateway.Config)) *node {
 	t.Helper()
 	n := &node{corp: newCorp(t), held: make(chan struct{}, 1000), leave: make(chan struct{})}
+	added := tool.NewAdded()
 	names := enginetest.Guests{"echo": echo, "hold": n.hold, "keep": keep, "crowd": func(ctx context.Context, h sandbox.Host) error { return n.crowd(ctx, h) }}
 	n.Node = enginetest.Boot(t, crashtest.NewDisk(), names, func(_ *engine.Config, p *engine.Parts) {
 		p.Keys = nil // the receipts are those of recorded
 		p.Log, p.Tokens = slog.New(slog.DiscardHandler), n.corp.tokens(t)
+		p.AddedTools = added
 		p.Vaults = vault.New(vault.Config{Dir: filepath.Join(t.TempDir(), "vaults"), KeyFile: filepath.Join(t.TempDir(), "vault.age"), Log: p.Log})
 	})
 	n.recorded = &recorded{Engine: n.Engine}
@@ -118,7 +120,7 @@ func startNode(t testing.TB, has *harn.Node, configure ...func(*gateway.Config))
 	for name, own := range engine.OwnTools(names.Personas()) {
 		servers[name] = own
 	}
-	n.has.Tools = tool.New(tool.Config{Servers: servers, Grants: map[string][]string{"echo": {"host:*", "extra:*"}, "keep": {"skills:persona_k*", "extra:a*"}}})
+	n.has.Tools = tool.New(tool.Config{Servers: servers, Added: added, Grants: map[string][]string{"echo": {"host:*", "extra:*"}, "keep": {"skills:persona_k*", "extra:a*"}}})
 	if has != nil {
 		n.has = *has
 	}

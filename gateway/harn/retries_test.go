@@ -19,6 +19,7 @@ import (
 	"github.com/wharf-dev/wharf/gateway/api"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/enginetest"
+	"github.com/wharf-dev/wharf/runtime/provider/tool"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
 	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
@@ -81,7 +82,7 @@ func bootWhole(t *testing.T, disk *crashtest.Disk, dir string) *node {
 		t.Fatal(err)
 	}
 	n.Node = enginetest.Boot(t, disk, names, func(c *engine.Config, p *engine.Parts) {
-		c.Webhooks.Private, p.ShowEvent = true, api.PublicEvent // receivers are here
+		c.Webhooks.Private, p.ShowEvent, p.AddedTools = true, api.PublicEvent, tool.NewAdded() // receivers are here
 		p.Keys, p.Log = keys, slog.New(slog.DiscardHandler)
 		p.Vaults = vault.New(vault.Config{Dir: filepath.Join(dir, "vaults"), KeyFile: filepath.Join(dir, "vault.age"), Log: p.Log})
 	})
@@ -249,6 +250,17 @@ func retried(t *testing.T, n *node) []*keyed {
 		n.do(t, "PATCH", "/v1/connectors/"+connector, object{"name": "b"}).want(200)
 	}
 	add("deleteConnector", "DELETE", "/v1/connectors/"+made("/v1/connectors", source()), nil)
+	servers := 0
+	server := func() object {
+		servers++
+		return object{"name": fmt.Sprint("tools-", servers), "url": "https://tools.invalid/mcp"}
+	}
+	post("createToolServer", "/wharf/v1/tool-servers", server())
+	added := "/wharf/v1/tool-servers/" + made("/wharf/v1/tool-servers", server())
+	add("updateToolServer", "PATCH", added, object{"description": "a"}).after = func(n *node, t *testing.T) {
+		n.do(t, "PATCH", added, object{"description": "b"}).want(200)
+	}
+	add("deleteToolServer", "DELETE", "/wharf/v1/tool-servers/"+made("/wharf/v1/tool-servers", server()), nil)
 	receiver := func() object { return object{"url": "https://receiver.invalid", "events": []string{"task.none"}} }
 	post("createWebhook", "/wharf/v1/webhooks", receiver())
 	hook := "/wharf/v1/webhooks/" + made("/wharf/v1/webhooks", receiver())

@@ -18,6 +18,7 @@ type Toolbox interface {
 	Offered(ctx context.Context) (tools []abi.Tool, silent []string)
 	OfferedBy(ctx context.Context, server string) ([]abi.Tool, error)
 	GrantedTo(server, name string) []string
+	AddedTo(ctx context.Context, v api.ToolViewer) (tools []abi.Tool, by map[string][]string, silent []string)
 }
 
 var _ Toolbox = (*api.Tools)(nil)
@@ -36,19 +37,19 @@ type toolDoc struct {
 	Name        string         `json:"name"`
 	Description string         `json:"description"`
 	InputSchema jsontext.Value `json:"input_schema" doc:"The JSON Schema of its arguments; null if its server says none."`
-	Server      string         `json:"server" doc:"Which server of tools it is of: host, skills, or one of the configuration's."`
+	Server      string         `json:"server" doc:"Which server of tools it is of: host, skills, one of the configuration's, or one that was added."`
 	Source      string         `json:"source" enum:"host,skill,mcp" doc:"What kind of server that is."`
 	ReadOnly    bool           `json:"read_only" doc:"A call of it changes nothing."`
 	Idempotent  bool           `json:"idempotent" doc:"The same call again changes nothing more."`
 	Destructive bool           `json:"destructive" doc:"A call of it can destroy something."`
-	Plugins     []string       `json:"plugins" doc:"The plugins that are granted it."`
+	Plugins     []string       `json:"plugins" doc:"The plugins that are granted it; patterns of them, for a server that was added."`
 }
 
 func (a *Adapter) toolRoutes() []gateway.Route {
 	const tag, reads = "Tools", "skills:read"
 	return routes(
 		read("/v1/tools", "listTools", tag, reads, "Tool", "List the tools that Tasks can call", a.listTools).list().
-			doc("These are the tools that the configuration grants to any plugin, by id. Whether a Task may call one is decided when it runs: by the "+
+			doc("These are the tools that the configuration grants to any plugin, and those of the tenant's own servers, by id. Whether a Task may call one is decided when it runs: by the "+
 				"grants of its plugin, and by the `tools` of its Persona, which are patterns of these ids. Tools that clients offer to a Session are not "+
 				"listed. A server that does not answer within three seconds is left out, and `page.unreadable` holds it as `SERVER:*`."),
 		read("/v1/tools/{tool_id}", "getTool", tag, reads, "Tool", "Get a tool", a.getTool).
@@ -68,8 +69,9 @@ func (a *Adapter) listTools(r *gateway.Request) error {
 			return api.List{}, nil
 		}
 		tools, silent := a.node.Tools.Offered(r.Context())
-		list, err := pageByID(p, tools, a.toolOf)
-		for _, server := range silent {
+		added, by, quiet := a.node.Tools.AddedTo(r.Context(), viewer(r.Caller))
+		list, err := pageByID(p, append(tools, added...), func(t *abi.Tool) identified { return a.toolOf(t, by) })
+		for _, server := range append(silent, quiet...) {
 			list.Unreadable = append(list.Unreadable, server+":*")
 		}
 		return list, err
@@ -79,29 +81,44 @@ func (a *Adapter) listTools(r *gateway.Request) error {
 func (a *Adapter) getTool(r *gateway.Request) error {
 	id := r.PathValue("tool_id")
 	server, name, _ := strings.Cut(id, ":")
-	if a.node.Tools == nil || len(a.node.Tools.GrantedTo(server, name)) == 0 {
+	if a.node.Tools == nil {
 		return abi.NotFound(objectTool, id)
 	}
 	tools, err := a.node.Tools.OfferedBy(r.Context(), server)
-	if err != nil {
+	silent := err != nil && len(a.node.Tools.GrantedTo(server, name)) > 0
+	var by map[string][]string
+	if len(tools) == 0 && !silent {
+		var quiet []string
+		tools, by, quiet = a.node.Tools.AddedTo(r.Context(), viewer(r.Caller))
+		silent = slices.Contains(quiet, server)
+	}
+	if silent {
 		return abi.Errorf(abi.CodeUpstreamUnavailable, "the server of tools %q does not say what it has", server)
 	}
-	i := slices.IndexFunc(tools, func(t abi.Tool) bool { return t.Name == name })
+	i := slices.IndexFunc(tools, func(t abi.Tool) bool { return t.Server == server && t.Name == name })
 	if i < 0 {
 		return abi.NotFound(objectTool, id)
 	}
-	doc, err := asDoc(id, a.toolOf(&tools[i]))
+	doc, err := asDoc(id, a.toolOf(&tools[i], by))
 	if err != nil {
 		return err
 	}
 	return a.send(r, statusOK, doc)
 }
 
-func (a *Adapter) toolOf(t *abi.Tool) identified {
+// viewer is a caller who looks at tools.
+func viewer(c *api.Caller) api.ToolViewer { return api.ToolViewer{Tenant: c.TenantID, Sees: c.Sees} }
+
+// toolOf shows a tool. by has the plugins that may use the tools of servers that were added.
+func (a *Adapter) toolOf(t *abi.Tool, by map[string][]string) identified {
+	plugins := by[t.Server]
+	if plugins == nil {
+		plugins = a.node.Tools.GrantedTo(t.Server, t.Name)
+	}
 	return &toolDoc{
 		Envelope: abi.NewEnvelope(objectTool, t.Server+":"+t.Name, a.core.Started(), nil),
 		Name:     t.Name, Description: t.Description, InputSchema: t.InputSchema, Server: t.Server, Source: toolSource(t.Server),
-		ReadOnly: t.ReadOnly, Idempotent: t.Idempotent, Destructive: t.Destructive, Plugins: a.node.Tools.GrantedTo(t.Server, t.Name),
+		ReadOnly: t.ReadOnly, Idempotent: t.Idempotent, Destructive: t.Destructive, Plugins: plugins,
 	}
 }
 

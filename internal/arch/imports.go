@@ -74,6 +74,8 @@ var rooms = map[string][]string{
 		"runtime/lockrank", "runtime/memories", "runtime/personas", "runtime/provider", "runtime/redact", "runtime/references"},
 	"runtime/references": {"abi", "storage", "runtime/desk", "runtime/ledger"},
 	"runtime/scheduler":  {"runtime/lockrank"},
+	"runtime/toolservers": {"abi", "storage", "runtime/desk", "runtime/ledger", "runtime/lockrank", "runtime/provider",
+		"runtime/provider/secret", "runtime/provider/tool", "runtime/provider/web"},
 	"runtime/waiting": {"abi", "storage", "runtime/alarm", "runtime/desk", "runtime/journal", "runtime/ledger", "runtime/lockrank",
 		"runtime/policy", "runtime/provider", "runtime/sessions"},
 

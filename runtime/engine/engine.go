@@ -30,6 +30,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/pinned"
 	"github.com/wharf-dev/wharf/runtime/proofs"
 	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/runtime/provider/tool"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
 	"github.com/wharf-dev/wharf/runtime/quotas"
 	"github.com/wharf-dev/wharf/runtime/receipt"
@@ -40,6 +41,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/secrets"
 	"github.com/wharf-dev/wharf/runtime/sessions"
 	"github.com/wharf-dev/wharf/runtime/tenancy"
+	"github.com/wharf-dev/wharf/runtime/toolservers"
 	"github.com/wharf-dev/wharf/runtime/turns"
 	"github.com/wharf-dev/wharf/runtime/waiting"
 	"github.com/wharf-dev/wharf/storage"
@@ -60,6 +62,7 @@ type Config struct {
 	RequiredReceiptsOnly bool
 	Connectors           intake.Config
 	Webhooks             outbox.Config
+	ToolServers          toolservers.Config
 	IdleSessions         int // Sessions kept in memory while nothing happens to them; default 10,000
 	// InHand bounds what the large documents of all runs take together. The gateway has it
 	// too. nil bounds nothing.
@@ -97,6 +100,9 @@ type Parts struct {
 	// Performers answer the host calls that reach outside the node, by name. A call
 	// that has none is refused.
 	Performers map[string]provider.Performer
+	// AddedTools are the servers of tools that tenants have added, as the performer of tool calls
+	// uses them; nil when the node takes none.
+	AddedTools *tool.Added
 	// Vaults keeps the values of Vaults' secrets; nil when the node has no Vaults.
 	Vaults *vault.Store
 	// NodeSecret returns a secret of the node's configuration that a Connector may
@@ -148,6 +154,7 @@ type (
 	replayResources     = replays.Keeper
 	permissionResources = waiting.Keeper
 	webhookResources    = outbox.Outbox
+	toolServerResources = toolservers.Keeper
 )
 
 // Engine is the core. All its methods are safe for concurrent use.
@@ -190,6 +197,7 @@ type resources struct {
 	*replayResources
 	*permissionResources
 	*webhookResources
+	*toolServerResources
 }
 
 // brought is what the node brings: what runs modules, and what copies its data.
@@ -308,6 +316,7 @@ func (e *Engine) furnish(parts *Parts) {
 	e.replayResources = e.newReplays(common)
 	e.Intake = e.newIntake(common, e.ConnectorSecret)
 	e.webhookResources = e.newOutbox(common, parts)
+	e.toolServerResources = e.newToolServers(common, parts)
 	e.haveRoomsAnswer(e.memoryResources, e.sessionResources, e.artifactResources, e.Intake)
 }
 
@@ -354,6 +363,9 @@ func (l *lockedReader) Read(p []byte) (int, error) {
 // It is called once, before the first request.
 func (e *Engine) Start(ctx context.Context) error {
 	if err := e.book.Load(ctx); err != nil {
+		return err
+	}
+	if err := e.LoadToolServers(ctx, e.tenants.All()); err != nil {
 		return err
 	}
 	if err := e.recover(ctx); err != nil {

@@ -19,7 +19,10 @@ func State(o abi.Object, state []byte, internal bool) []byte {
 		return withoutPath(state)
 	}
 	if o == abi.ObjectWebhook && state != nil {
-		return withoutAddress(state)
+		return withoutAddress(state, func(w *abi.WebhookEndpoint) *string { return &w.URL })
+	}
+	if o == abi.ObjectToolServer && state != nil {
+		return withoutAddress(state, func(s *abi.ToolServer) *string { return &s.URL })
 	}
 	if o == abi.ObjectMemory && state != nil {
 		return withoutNull(state)
@@ -92,13 +95,14 @@ func withoutUsage(state []byte) []byte {
 
 // withoutAddress leaves of a stored Webhook's URL the host: the rest is often all that a
 // receiver knows its senders by.
-func withoutAddress(state []byte) []byte {
-	var w abi.WebhookEndpoint
-	if json.Unmarshal(state, &w) != nil {
+func withoutAddress[T any](state []byte, address func(*T) *string) []byte {
+	var v T
+	if json.Unmarshal(state, &v) != nil {
 		return []byte(`{"redacted":true}`)
 	}
-	w.URL = hostOf(w.URL)
-	shown, err := json.Marshal(&w, json.Deterministic(true))
+	at := address(&v)
+	*at = hostOf(*at)
+	shown, err := json.Marshal(&v, json.Deterministic(true))
 	if err != nil {
 		return []byte(`{"redacted":true}`)
 	}

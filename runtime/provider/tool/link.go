@@ -112,7 +112,7 @@ func (m *MCP) attempt() (*attempt, *link, error) {
 	defer m.mu.Unlock()
 	switch {
 	case m.closed:
-		return nil, nil, refuse(abi.CallUnavailable, CodeUnavailable, "the node is being shut down")
+		return nil, nil, refuse(abi.CallUnavailable, CodeUnavailable, "%s was removed, or the node is being shut down", m.config.Name)
 	case m.link != nil:
 		return nil, m.link, nil
 	case m.connecting != nil:
@@ -157,7 +157,7 @@ func (m *MCP) try(a *attempt, wait time.Duration) {
 		m.log.Warn("a server of tools cannot be reached", "error", err, "failures", m.failures)
 		a.err = unreachable(m.config.Name, err)
 	case m.closed:
-		a.err = refuse(abi.CallUnavailable, CodeUnavailable, "the node is being shut down")
+		a.err = refuse(abi.CallUnavailable, CodeUnavailable, "%s was removed, or the node is being shut down", m.config.Name)
 	default:
 		m.link, a.link = l, l
 	}
@@ -328,13 +328,20 @@ func (m *MCP) overHTTP(ctx context.Context, l *link) (mcp.Transport, error) {
 	if err != nil {
 		return nil, err
 	}
-	base := http.DefaultTransport.(*http.Transport).Clone()
+	base := m.newTransport()
 	context.AfterFunc(ctx, base.CloseIdleConnections)
 	client := &http.Client{
 		Transport:     &door{server: m, link: l, endpoint: endpoint, base: base, life: ctx},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return &mcp.StreamableClientTransport{Endpoint: m.config.URL, HTTPClient: client, MaxEventSize: m.maxMessage()}, nil
+}
+
+func (m *MCP) newTransport() *http.Transport {
+	if m.config.NewTransport != nil {
+		return m.config.NewTransport()
+	}
+	return http.DefaultTransport.(*http.Transport).Clone()
 }
 
 // door puts the configured headers on every request, bounds what comes back, and

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -52,6 +53,8 @@ type MCPConfig struct {
 
 	URL     string
 	Headers map[string]string // of each request; values may hold handles of secrets
+	// NewTransport returns what connects to URL; default a copy of http.DefaultTransport.
+	NewTransport func() *http.Transport
 
 	Limits
 	Hints
@@ -148,6 +151,27 @@ func (m *MCP) List(ctx context.Context) ([]abi.Tool, error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
+}
+
+// Ping asks the server whether it is there, connecting to it if need be.
+func (m *MCP) Ping(ctx context.Context) error {
+	return m.within(ctx, func(ctx context.Context, l *link) error { return l.session.Ping(ctx, nil) })
+}
+
+// within makes a request of a server that is no call of a tool, for nobody's Task.
+func (m *MCP) within(ctx context.Context, ask func(context.Context, *link) error) error {
+	l, err := m.connected(ctx)
+	if err != nil {
+		return err
+	}
+	a := &answering{budget: m.config.Budget}
+	defer a.end()
+	ctx, cancel := context.WithTimeout(context.WithValue(ctx, answeringKey{}, a), limitsOf(m).Timeout)
+	defer cancel()
+	if err := ask(ctx, l); err != nil {
+		return m.failed(ctx, l, err)
+	}
+	return nil
 }
 
 // answerAll reads a list for all who wait for it. It belongs to none of them.
@@ -287,6 +311,8 @@ func (m *MCP) failed(ctx context.Context, l *link, err error) error {
 		return context.Cause(ctx)
 	case errors.As(err, &refused):
 		return refused
+	case m.life.Err() != nil:
+		return refuse(abi.CallUnavailable, CodeUnavailable, "%s was removed, or the node is being shut down, before it answered; whether it did what it was asked is not known", m.config.Name)
 	case errors.As(err, &said):
 		return m.rejected(said)
 	}

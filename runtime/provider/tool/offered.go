@@ -82,3 +82,54 @@ func (t *Tools) GrantedTo(server, name string) []string {
 		return !t.granted(plugin, server, name)
 	})
 }
+
+// Viewer is who looks at the tools that a tenant has added.
+type Viewer struct {
+	Tenant string // its id
+	Sees   func(workspace string) bool
+}
+
+// AddedTo returns the tools of the servers that a viewer's tenant has added and it may see, and
+// the servers that do not say within three seconds what they have. By has what plugins may use the
+// tools of each server, by its name.
+func (t *Tools) AddedTo(ctx context.Context, v Viewer) (tools []abi.Tool, by map[string][]string, silent []string) {
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	by = map[string][]string{}
+	for _, s := range t.added.of(v.Tenant) {
+		if t.servers[s.Name] != nil || s.Workspace != "" && !v.Sees(s.Workspace) {
+			continue
+		}
+		by[s.Name] = s.Plugins
+		all.Go(func() {
+			of, err := s.tools(ctx)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				silent = append(silent, s.Name)
+			}
+			tools = append(tools, of...)
+		})
+	}
+	all.Wait()
+	slices.Sort(silent)
+	return tools, by, silent
+}
+
+// tools returns what a server that a tenant has added offers, as far as it says so in time.
+func (s *AddedServer) tools(ctx context.Context) ([]abi.Tool, error) {
+	ctx, cancel := context.WithTimeout(ctx, offerTime)
+	defer cancel()
+	all, err := s.MCP.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	offered := make([]abi.Tool, 0, len(all))
+	for _, tool := range all {
+		if abi.TooDeep(tool.InputSchema, abi.MaxToldDepth) < 0 {
+			tool.Server = s.Name
+			offered = append(offered, tool)
+		}
+	}
+	return offered, nil
+}

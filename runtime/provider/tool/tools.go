@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -57,6 +56,7 @@ type Config struct {
 	Servers map[string]Server
 	// Grants are patterns of server:tool by plugin. * stands for any characters.
 	Grants map[string][]string
+	Added  *Added       // that tenants add while the node runs; nil for none
 	Log    *slog.Logger // default slog.Default
 }
 
@@ -64,6 +64,7 @@ type Config struct {
 type Tools struct {
 	servers map[string]Server
 	grants  map[string][]string
+	added   *Added
 	log     *slog.Logger
 }
 
@@ -74,13 +75,15 @@ func New(c Config) *Tools {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
-	return &Tools{servers: c.Servers, grants: c.Grants, log: c.Log}
+	c.Added.reserve(c.Servers)
+	return &Tools{servers: c.Servers, grants: c.Grants, added: c.Added, log: c.Log}
 }
 
 // Close closes the servers that can be closed, all at once.
 func (t *Tools) Close() error {
 	var all sync.WaitGroup
-	errs := make(chan error, len(t.servers))
+	errs := make(chan error, len(t.servers)+1)
+	all.Go(func() { errs <- t.added.Close() })
 	for _, s := range t.servers {
 		if c, ok := s.(io.Closer); ok {
 			all.Go(func() { errs <- c.Close() })
@@ -115,7 +118,7 @@ func (t *Tools) prepareList(c *provider.Call) (provider.Plan, error) {
 		}
 	}
 	if req.Server != "" {
-		if err := t.checkServer(c.Plugin, req.Server); err != nil {
+		if err := t.checkServer(c, req.Server); err != nil {
 			return provider.Plan{}, err
 		}
 	}
@@ -129,7 +132,11 @@ func (t *Tools) prepareList(c *provider.Call) (provider.Plan, error) {
 }
 
 // checkServer refuses servers of which the plugin may use no tool.
-func (t *Tools) checkServer(plugin, server string) error {
+func (t *Tools) checkServer(c *provider.Call, server string) error {
+	plugin := c.Plugin
+	if t.servers[server] == nil && t.may(c, server, "") {
+		return nil
+	}
 	if !t.reaches(plugin, server) {
 		return refuse(abi.CallDenied, CodeDenied, "the plugin %q may not use the tools of %q: no entry of grants.%s.tools begins with %s:",
 			plugin, server, plugin, server)
@@ -158,9 +165,9 @@ func (t *Tools) granted(plugin, server, name string) bool {
 // list returns what a plugin may use of one server, or of all. Of all, those that
 // cannot be reached are left out.
 func (t *Tools) list(ctx context.Context, c *provider.Call, only string) ([]abi.Tool, error) {
-	plugin, tools := c.Plugin, []abi.Tool{}
-	for _, server := range slices.Sorted(maps.Keys(t.servers)) {
-		if only != "" && only != server || !t.reaches(plugin, server) {
+	tools := []abi.Tool{}
+	for _, server := range t.names(c) {
+		if only != "" && only != server {
 			continue
 		}
 		of, err := t.listServer(ctx, c, server)
@@ -173,7 +180,7 @@ func (t *Tools) list(ctx context.Context, c *provider.Call, only string) ([]abi.
 		}
 		for _, tool := range of {
 			switch {
-			case !t.granted(plugin, server, tool.Name):
+			case !t.may(c, server, tool.Name):
 			case abi.TooDeep(tool.InputSchema, abi.MaxToldDepth) >= 0:
 				t.log.Warn("a tool is not offered: its schema nests too deep", "server", server, "tool", tool.Name)
 			default:
@@ -189,14 +196,23 @@ func (t *Tools) list(ctx context.Context, c *provider.Call, only string) ([]abi.
 }
 
 func (t *Tools) listServer(ctx context.Context, c *provider.Call, server string) ([]abi.Tool, error) {
-	limits := limitsOf(t.servers[server])
+	s, _ := t.server(c, server)
+	if s == nil {
+		return nil, gone(server)
+	}
+	limits := limitsOf(s)
 	within, cancel := context.WithTimeout(ctx, limits.Timeout)
 	defer cancel()
-	tools, err := listFor(within, t.servers[server], c)
+	tools, err := listFor(within, s, c)
 	if err != nil {
 		return nil, verdict(ctx, within, err, "listing the tools of "+server, limits)
 	}
 	return tools, nil
+}
+
+// gone refuses a call of a server that was removed since it was looked at.
+func gone(server string) error {
+	return refuse(abi.CallNotFound, CodeUnknown, "there is no server of tools %q", server)
 }
 
 func listFor(ctx context.Context, s Server, c *provider.Call) ([]abi.Tool, error) {
@@ -239,10 +255,10 @@ func (t *Tools) prepareCall(ctx context.Context, c *provider.Call) (provider.Pla
 	if req.Arguments.Kind() != '{' {
 		return provider.Plan{}, refuse(abi.CallInvalid, CodeInvalid, "the arguments of a tool are a JSON object")
 	}
-	if err := t.checkServer(c.Plugin, req.Server); err != nil {
+	if err := t.checkServer(c, req.Server); err != nil {
 		return provider.Plan{}, err
 	}
-	if !t.granted(c.Plugin, req.Server, req.Name) {
+	if !t.may(c, req.Server, req.Name) {
 		return provider.Plan{}, refuse(abi.CallDenied, CodeDenied, "the plugin %q may not use the tool %q of %q: no entry of grants.%s.tools covers %s:%s",
 			c.Plugin, req.Name, req.Server, c.Plugin, req.Server, req.Name)
 	}
@@ -250,17 +266,20 @@ func (t *Tools) prepareCall(ctx context.Context, c *provider.Call) (provider.Pla
 	if err != nil {
 		return provider.Plan{}, err
 	}
+	s, _ := t.server(c, req.Server)
+	limits := limitsOf(s)
 	plan := provider.Plan{Effect: abi.EffectWrite, Repeatable: found.Tool.Idempotent, By: found.By}
 	if found.Tool.ReadOnly {
 		plan.Effect, plan.Repeatable = abi.EffectRead, false
 	}
-	plan.Do = func(ctx context.Context, _ func(string)) ([]byte, error) { return t.call(ctx, found, &req) }
+	plan.Do = func(ctx context.Context, _ func(string)) ([]byte, error) { return t.call(ctx, limits, found, &req) }
 	return plan, nil
 }
 
 // find returns the tool that a call is decided on and then made of.
 func (t *Tools) find(ctx context.Context, c *provider.Call, server, name string) (*Found, error) {
-	if own, ok := t.servers[server].(PerCall); ok {
+	s, by := t.server(c, server)
+	if own, ok := s.(PerCall); ok {
 		return own.Find(ctx, c, name)
 	}
 	tools, err := t.listServer(ctx, c, server)
@@ -271,13 +290,12 @@ func (t *Tools) find(ctx context.Context, c *provider.Call, server, name string)
 	if i < 0 {
 		return nil, refuse(abi.CallNotFound, CodeUnknown, "%q has no tool %q", server, name)
 	}
-	return &Found{Tool: tools[i], Call: func(ctx context.Context, arguments jsontext.Value) (*abi.CallToolCallAnswer, error) {
-		return t.servers[server].Call(ctx, c, name, arguments)
+	return &Found{Tool: tools[i], By: by, Call: func(ctx context.Context, arguments jsontext.Value) (*abi.CallToolCallAnswer, error) {
+		return s.Call(ctx, c, name, arguments)
 	}}, nil
 }
 
-func (t *Tools) call(ctx context.Context, found *Found, req *abi.CallToolCallRequest) ([]byte, error) {
-	limits := limitsOf(t.servers[req.Server])
+func (t *Tools) call(ctx context.Context, limits Limits, found *Found, req *abi.CallToolCallRequest) ([]byte, error) {
 	within, cancel := context.WithTimeout(ctx, limits.Timeout)
 	defer cancel()
 	doing := req.Server + ":" + req.Name

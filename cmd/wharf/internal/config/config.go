@@ -21,16 +21,18 @@ type Config struct {
 	// Connectors bounds what is done with deliveries.
 	Connectors Connectors
 	Webhooks   Webhooks
-	SSE        SSE
-	WebSocket  WebSocket
-	Shutdown   Shutdown
-	Receipts   Receipts
-	HTTP       HTTP
-	Vaults     Vaults
-	OAuth      OAuth
-	TLS        TLS
-	ACME       ACME
-	Model      ModelDefaults
+	// ToolServers bounds the servers of tools that tenants add.
+	ToolServers ToolServers
+	SSE         SSE
+	WebSocket   WebSocket
+	Shutdown    Shutdown
+	Receipts    Receipts
+	HTTP        HTTP
+	Vaults      Vaults
+	OAuth       OAuth
+	TLS         TLS
+	ACME        ACME
+	Model       ModelDefaults
 	Named
 }
 
@@ -202,6 +204,12 @@ type Connectors struct {
 	Backlog int
 	Inbox   int64
 	Workers int
+}
+
+// ToolServers bounds the servers of tools that tenants add while the node runs.
+type ToolServers struct {
+	Private string // "true" or "false"
+	Most    int
 }
 
 // Webhooks bounds what is sent to receivers of events.

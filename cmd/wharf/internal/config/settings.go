@@ -45,6 +45,7 @@ func Groups() []Group {
 		{"retention", "How long things are kept. Resources are kept for ever; events and idempotency records need not be."},
 		{"connectors", "Deliveries to Connectors."},
 		{"webhooks", "Deliveries to receivers of events."},
+		{"tool_servers", "Servers of tools that tenants add while the node runs ([tools.md](tools.md))."},
 		{"sse", "Event streams."},
 		{"websocket", "WebSockets. They count as streams, and have their heartbeat."},
 		{"shutdown", "What SIGTERM and SIGINT do."},
@@ -56,7 +57,7 @@ func Settings() []Setting {
 	var all []Setting
 	for _, group := range [][]Setting{
 		nodeSettings(), logSettings(), tlsSettings(), acmeSettings(), oauthSettings(), limitSettings(), taskSettings(),
-		pluginSettings(), modelSettings(), vaultSettings(), requestSettings(), receiptSettings(), storageSettings(), retentionSettings(), connectorSettings(), webhookSettings(), streamSettings(), socketSettings(),
+		pluginSettings(), modelSettings(), vaultSettings(), requestSettings(), receiptSettings(), storageSettings(), retentionSettings(), connectorSettings(), webhookSettings(), toolServerSettings(), streamSettings(), socketSettings(),
 	} {
 		all = append(all, group...)
 	}
@@ -198,6 +199,15 @@ func connectorSettings() []Setting {
 			"Memory for deliveries that wait to be handled. Those that do not fit are read from the log when it is their turn."),
 		set("connectors.workers", "8", number(1, 1024), func(c *Config) *int { return &c.Connectors.Workers },
 			"Connectors whose deliveries are normalized at one time."),
+	}
+}
+
+func toolServerSettings() []Setting {
+	return []Setting{
+		set("tool_servers.private", "false", choice("false", "true"), func(c *Config) *string { return &c.ToolServers.Private },
+			"Whether servers at loopback, private and link-local addresses are reached, too. Whoever may write tool servers can then have the node send requests into its own network."),
+		set("tool_servers.most", "100", number(1, 10_000), func(c *Config) *int { return &c.ToolServers.Most },
+			"Servers of tools that a tenant may add."),
 	}
 }
 

@@ -29,6 +29,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
+	"github.com/wharf-dev/wharf/runtime/toolservers"
 	"github.com/wharf-dev/wharf/runtime/turns"
 	"github.com/wharf-dev/wharf/storage"
 )
@@ -56,6 +57,7 @@ type Node struct {
 	sandbox  *sandbox.Runtime
 	turns    *turns.Turns
 	clients  *tool.Clients // that offer tools to Tasks
+	added    *tool.Added   // servers of tools that tenants have added
 	reach    io.Closer     // what the host calls of Tasks hold open
 	offer    harn.Node     // what clients are told of that
 	tls      *gateway.TLS  // nil for plain HTTP
@@ -72,7 +74,7 @@ type Node struct {
 // and listens. Requests are answered once [Node.Serve] is called, which also
 // closes everything; if Start fails, nothing is left open.
 func Start(ctx context.Context, o Options) (n *Node, err error) {
-	n = &Node{options: o, log: o.Log, clients: newClients(o.Config.Tools), inHand: inhand.NewBudget(inHand(available()))}
+	n = &Node{options: o, log: o.Log, clients: newClients(o.Config.Tools), added: tool.NewAdded(), inHand: inhand.NewBudget(inHand(available()))}
 	defer func() {
 		if err != nil {
 			err = Explain(errors.Join(err, n.close(ctx)))
@@ -152,7 +154,7 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 		return err
 	}
 	n.vaults = newVaults(&n.options.Config, n.log)
-	calls, reach, err := performers(&n.options.Config, personas(own), n.clients, n.options.Version, n.log)
+	calls, reach, err := performers(&n.options.Config, personas(own), n.clients, n.added, n.options.Version, n.log)
 	if err != nil {
 		return err
 	}
@@ -168,7 +170,7 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	config.InHand = n.inHand
 	n.engine, err = engine.New(config, engine.Parts{
 		Store: n.store, Modules: n.modules, Personas: personas(own), Log: n.log, Backup: n.backup(), CheckBackup: n.checkBackup, Files: n.files,
-		Performers: calls, Vaults: n.vaults, NodeSecret: nodeSecret(&n.options.Config, n.log), Keys: keys, Version: n.options.Version, Runs: n.sandbox.Name(), Rewriter: n.sandbox.Rewriter(),
+		Performers: calls, AddedTools: n.added, Vaults: n.vaults, NodeSecret: nodeSecret(&n.options.Config, n.log), Keys: keys, Version: n.options.Version, Runs: n.sandbox.Name(), Rewriter: n.sandbox.Rewriter(),
 		ShowEvent: api.PublicEvent, Instances: n.instances, Tokens: n.tokens, Turns: n.turns,
 	})
 	if err != nil {
@@ -238,6 +240,7 @@ func (o *Options) engineConfig() engine.Config {
 		Connectors: intake.Config{Backlog: o.Config.Connectors.Backlog, Window: o.Config.Retention.Deliveries,
 			InboxBytes: o.Config.Connectors.Inbox, Workers: o.Config.Connectors.Workers},
 		Webhooks:       webhooks(&o.Config.Webhooks),
+		ToolServers:    toolservers.Config{Most: o.Config.ToolServers.Most, Private: o.Config.ToolServers.Private == "true"},
 		IdempotencyTTL: o.Config.Retention.Idempotency, RequiredReceiptsOnly: o.Config.Receipts.Issue == "required",
 	}
 }

@@ -32,13 +32,13 @@ func (c closers) Close() error {
 
 // performers returns what answers the host calls that reach beyond the log, by
 // call. Nothing is connected to yet. Close the closer when no Task runs any more.
-func performers(c *config.Config, personas []abi.Persona, clients *tool.Clients, version string, log *slog.Logger) (map[string]provider.Performer, io.Closer, error) {
+func performers(c *config.Config, personas []abi.Persona, clients *tool.Clients, added *tool.Added, version string, log *slog.Logger) (map[string]provider.Performer, io.Closer, error) {
 	secrets := newSecrets(c, log)
 	models, err := model.New(modelConfig(c, secrets))
 	if err != nil {
 		return nil, nil, &StartError{What: err.Error(), Try: "\"wharf config check\", and the file that models.script names", Err: err}
 	}
-	tools := newTools(c, personas, clients, secrets, version, log)
+	tools := newTools(c, personas, clients, added, secrets, version, log)
 	fetch := newWeb(c, secrets, version)
 	return map[string]provider.Performer{
 		abi.CallLLMComplete: models,
@@ -111,8 +111,8 @@ func newClients(servers map[string]config.ToolServer) *tool.Clients {
 		tool.Hints{ReadOnly: s.ReadOnly, Idempotent: s.Idempotent, Writes: s.Writes})
 }
 
-func newTools(c *config.Config, personas []abi.Persona, clients *tool.Clients, secrets *secret.Store, version string, log *slog.Logger) *tool.Tools {
-	all := tool.Config{Servers: map[string]tool.Server{tool.ServerClient: clients}, Grants: map[string][]string{}, Log: log}
+func newTools(c *config.Config, personas []abi.Persona, clients *tool.Clients, added *tool.Added, secrets *secret.Store, version string, log *slog.Logger) *tool.Tools {
+	all := tool.Config{Servers: map[string]tool.Server{tool.ServerClient: clients}, Grants: map[string][]string{}, Added: added, Log: log}
 	for name, own := range engine.OwnTools(personas) {
 		all.Servers[name] = own
 	}

@@ -86,7 +86,7 @@ grants:
 settings:
   p: {color: blue}
 `, outside.URL, tools.URL, strings.TrimPrefix(outside.URL, "http://")))
-	calls, closer, err := performers(c, nil, newClients(nil), "test", slog.New(slog.DiscardHandler))
+	calls, closer, err := performers(c, nil, newClients(nil), nil, "test", slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ settings:
 }
 
 func TestWithoutAConfigurationNothingIsReached(t *testing.T) {
-	calls, closer, err := performers(&config.Config{}, nil, newClients(nil), "test", slog.New(slog.DiscardHandler))
+	calls, closer, err := performers(&config.Config{}, nil, newClients(nil), nil, "test", slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

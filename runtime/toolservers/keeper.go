@@ -1,0 +1,268 @@
+package toolservers
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	json "github.com/go-json-experiment/json"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/runtime/lockrank"
+	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/runtime/provider/secret"
+	"github.com/wharf-dev/wharf/runtime/provider/tool"
+	"github.com/wharf-dev/wharf/runtime/provider/web"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// Config holds the settings of ToolServers. The zero value of each means its default.
+type Config struct {
+	Most    int  // servers of a tenant; default 100
+	Private bool // servers at loopback, private and link-local addresses are reached
+}
+
+// Values keeps the values of secrets. *vault.Store is one.
+type Values interface {
+	// Seal keeps a value, durably, and returns what Open wants to be told of it.
+	Seal(ctx context.Context, id string, version int, value []byte) (sealed string, err error)
+	// Open returns what Seal was given when it returned sealed.
+	Open(ctx context.Context, id string, version int, sealed string) ([]byte, error)
+	// Keep removes every version but one, and all of them when version is 0.
+	Keep(id string, version int) error
+	// Blind returns what stands for a text with a secret in it where texts are compared.
+	Blind(ctx context.Context, text []byte) ([]byte, error)
+}
+
+// Parts are what a keeper works with.
+type Parts struct {
+	desk.Parts
+	Config   Config
+	Added    *tool.Added // what calls use; nil when the node takes no servers
+	Values   Values      // nil when the node can keep no secrets: then servers have no headers
+	TenantID func(storage.Tenant) string
+	Version  string // of the node, for the servers
+}
+
+// Keeper serves ToolServers. It is safe for concurrent use.
+type Keeper struct {
+	parts  Parts
+	budget *provider.Budget // for the answers of all servers
+
+	mu      lockrank.RWMutex[lockrank.Table]
+	servers map[ledger.Key]*abi.ToolServer // that are not deleted; not changed
+}
+
+// NewKeeper returns a keeper that knows no servers before Load.
+func NewKeeper(p Parts) *Keeper {
+	p.Config.Most = cmp.Or(p.Config.Most, 100)
+	return &Keeper{parts: p, budget: tool.NewBudget(0), servers: map[ledger.Key]*abi.ToolServer{}}
+}
+
+// LoadToolServers reads the servers of some tenants, once, before the first request. One that
+// cannot be read is left out.
+func (k *Keeper) LoadToolServers(ctx context.Context, tenants []*abi.Tenant) error {
+	if k.parts.Added == nil {
+		return nil
+	}
+	for _, t := range tenants {
+		if err := k.load(ctx, storage.Tenant(t.Number)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (k *Keeper) load(ctx context.Context, t storage.Tenant) error {
+	page := storage.Page{Limit: 100}
+	for {
+		list, more, err := k.parts.Store.List(ctx, t, abi.ObjectToolServer, storage.Scope{}, page)
+		if err != nil {
+			return k.parts.Ledger.Failed("reading the tool servers", err)
+		}
+		for _, res := range list {
+			page.After = res.ID
+			about := &abi.ToolServer{}
+			if err := ledger.ReadListed(&res, about); err != nil {
+				k.parts.Log.Warn("a tool server cannot be read, and is left out", "tool_server", res.ID, "error", err)
+				continue
+			}
+			if about.DeletedAt.IsZero() {
+				k.use(t, about)
+			}
+		}
+		if !more {
+			return nil
+		}
+	}
+}
+
+// use has calls use a server as it is now.
+func (k *Keeper) use(t storage.Tenant, about *abi.ToolServer) {
+	k.mu.Lock()
+	k.servers[ledger.Key{Tenant: t, ID: about.ID}] = about
+	k.mu.Unlock()
+	before := k.parts.Added.Put(k.parts.TenantID(t), &tool.AddedServer{
+		ID: about.ID, Name: about.Name, Workspace: about.WorkspaceID, Plugins: about.Plugins, MCP: k.connection(t, about)})
+	hangUp(before)
+}
+
+// leave has no call use a server any more.
+func (k *Keeper) leave(t storage.Tenant, about *abi.ToolServer) {
+	k.mu.Lock()
+	delete(k.servers, ledger.Key{Tenant: t, ID: about.ID})
+	k.mu.Unlock()
+	hangUp(k.parts.Added.Remove(k.parts.TenantID(t), about.Name))
+}
+
+// hangUp ends the connection of a server that is used no more. Nobody waits for that.
+func hangUp(s *tool.AddedServer) {
+	if s != nil {
+		go func() { _ = s.MCP.Close() }() // it has no error
+	}
+}
+
+// connection describes a server to what connects to it. It connects to nothing yet.
+func (k *Keeper) connection(t storage.Tenant, about *abi.ToolServer) *tool.MCP {
+	headers := map[string]string{}
+	for _, name := range about.Headers {
+		headers[name] = secret.Handle(name)
+	}
+	return tool.NewMCP(tool.MCPConfig{
+		Name: about.Name, URL: about.URL, Headers: headers,
+		Limits:  tool.Limits{Timeout: time.Duration(about.TimeoutMS) * time.Millisecond},
+		Hints:   tool.Hints{ReadOnly: about.ReadOnly, Idempotent: about.Idempotent, Writes: about.Writes},
+		Secrets: &headerValues{keeper: k, tenant: t, id: headersID(about.ID)},
+		Budget:  k.budget, Version: k.parts.Version, Log: k.log().With("tool_server", about.ID),
+		NewTransport: func() *http.Transport { return web.Transport(web.Reach{Private: k.parts.Config.Private, PerHost: 4}) },
+	})
+}
+
+func (k *Keeper) log() *slog.Logger { return cmp.Or(k.parts.Log, slog.Default()) }
+
+// headersID is the secret that holds the values of a server's headers.
+func headersID(server string) string {
+	return abi.IDPrefix(abi.ObjectVaultSecret) + server + ".headers"
+}
+
+// headerValues are the values of a server's headers, by their names.
+type headerValues struct {
+	keeper *Keeper
+	tenant storage.Tenant
+	id     string
+
+	mu     lockrank.Mutex[lockrank.Secret]
+	values map[string]string // nil before they are read
+}
+
+// Expand implements tool.Secrets.
+func (h *headerValues) Expand(ctx context.Context, text string) (string, []secret.Value, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.values == nil {
+		values, err := h.keeper.openHeaders(ctx, h.tenant, h.id)
+		if err != nil {
+			h.keeper.log().Warn("the headers of a tool server cannot be read", "secret", h.id, "error", err)
+			return "", nil, provider.Refuse(abi.CallUnavailable, secret.CodeUnavailable, "the headers of the server cannot be read now; the node's log says why")
+		}
+		h.values = values
+	}
+	var values []secret.Value
+	for _, name := range secret.Names(text) {
+		values = append(values, secret.NewValue(name, h.values[name]))
+		values = append(values, bare(name, h.values[name])...)
+	}
+	return secret.Fill(text, values[:min(1, len(values))]), values, nil
+}
+
+// bare is the secret within a value such as "Bearer TOKEN": servers give back that alone, too.
+func bare(name, value string) []secret.Value {
+	if _, token, ok := strings.Cut(value, " "); ok && len(token) >= 8 {
+		return []secret.Value{secret.NewValue(name, token)}
+	}
+	return nil
+}
+
+func (k *Keeper) openHeaders(ctx context.Context, t storage.Tenant, id string) (values map[string]string, err error) {
+	res, err := k.parts.Ledger.Find(ctx, t, abi.ObjectVaultSecret, id)
+	if err != nil {
+		return nil, err
+	}
+	var s abi.VaultSecret
+	if err := ledger.Decode(res.State, &s); err != nil {
+		return nil, err
+	}
+	if k.parts.Values == nil {
+		return nil, errNoValues()
+	}
+	text, err := k.parts.Values.Open(ctx, id, s.Version, s.Sealed)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(text, &values); err != nil {
+		return nil, fmt.Errorf("reading the headers: %w", err)
+	}
+	return values, nil
+}
+
+func errNoValues() error {
+	return abi.Errorf(abi.CodeNotImplemented, "this node can keep no secrets, and so no headers of tool servers")
+}
+
+// sealHeaders keeps the values of a server's headers, and returns the event that says so.
+func (k *Keeper) sealHeaders(ctx context.Context, t storage.Tenant, about *abi.ToolServer, headers map[string]string) (rec ledger.Record, err error) {
+	if k.parts.Values == nil {
+		return rec, errNoValues()
+	}
+	text, err := json.Marshal(headers, json.Deterministic(true))
+	if err != nil {
+		return rec, err
+	}
+	id, now := headersID(about.ID), k.parts.Now()
+	s := abi.VaultSecret{Envelope: abi.NewEnvelope(abi.ObjectVaultSecret, id, now, nil), WorkspaceID: about.WorkspaceID, Name: about.ID + " headers", Version: 1}
+	rec = ledger.Record{Kind: abi.EventSecretStored, Object: abi.ObjectVaultSecret, ID: id, Created: true}
+	res, err := k.parts.Ledger.Find(ctx, t, abi.ObjectVaultSecret, id)
+	switch {
+	case err == nil:
+		if err := ledger.Decode(res.State, &s); err != nil {
+			return rec, err
+		}
+		s.Version, s.UpdatedAt, s.RemovedAt = s.Version+1, abi.At(now), time.Time{}
+		rec.Created, rec.Sequence = false, res.Sequence+1
+	case !ledger.IsNotFound(err):
+		return rec, err
+	}
+	if s.Sealed, err = k.parts.Values.Seal(ctx, id, s.Version, text); err != nil {
+		return rec, fmt.Errorf("keeping the headers of a tool server: %w", err)
+	}
+	rec.State = &s
+	return rec, nil
+}
+
+// discardHeaders removes the values of a server's headers, and returns the event that says so.
+func (k *Keeper) discardHeaders(ctx context.Context, t storage.Tenant, about *abi.ToolServer) (records []ledger.Record) {
+	id := headersID(about.ID)
+	res, err := k.parts.Ledger.Find(ctx, t, abi.ObjectVaultSecret, id)
+	if ledger.IsNotFound(err) {
+		return nil
+	}
+	var s abi.VaultSecret
+	if err == nil {
+		err = ledger.Decode(res.State, &s)
+	}
+	if err == nil && k.parts.Values != nil {
+		err = k.parts.Values.Keep(id, 0)
+	}
+	if err != nil {
+		k.log().Warn("the headers of a tool server are left on disk", "secret", id, "error", err)
+		return nil
+	}
+	s.RemovedAt, s.UpdatedAt, s.Sealed = abi.At(k.parts.Now()), abi.At(k.parts.Now()), ""
+	return []ledger.Record{{Kind: abi.EventSecretRemoved, Object: abi.ObjectVaultSecret, ID: id, Sequence: res.Sequence + 1, State: &s}}
+}
