@@ -306,6 +306,7 @@ func TestAuthority(t *testing.T) {
 			fmt.Fprintln(w, a.routeRow(t, &rt, &d))
 		}
 	}
+	a.ids["session_id"] = a.session(t) // the other one was deleted
 	for _, command := range harn.SocketCommands() {
 		if doings[command] == nil {
 			t.Errorf("add to doings, in authority_test.go, how the command %s is sent", command)

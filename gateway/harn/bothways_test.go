@@ -23,7 +23,9 @@ func TestListsInBothDirections(t *testing.T) {
 	newest := all.ids()
 	oldest := slices.Clone(newest)
 	slices.Reverse(oldest)
-	get := func(query string) *answer { return n.do(t, "GET", "/v1/sessions?workspace_id=ws_default&limit=2&"+query, nil).want(200) }
+	get := func(query string) *answer {
+		return n.do(t, "GET", "/v1/sessions?workspace_id=ws_default&limit=2&"+query, nil).want(200)
+	}
 	at := func(a *answer, name string) string {
 		cursor, _ := a.get("page", name).(string)
 		return url.QueryEscape(cursor)
