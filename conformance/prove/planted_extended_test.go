@@ -5,6 +5,7 @@ package prove_test
 func extendedFaults() []fault {
 	const engine, prove, harn = "./runtime/engine", "./conformance/prove", "./gateway/harn"
 	const signature, identity, quota = "./runtime/connector/signature", "./runtime/identity", "./runtime/policy/quota"
+	const outbox = "./runtime/outbox"
 	return []fault{
 		{name: "every signature of a delivery is the right one", file: "runtime/connector/signature/signature.go",
 			old: "good = hmac.Equal(s.sum, c.signatures[i][:c.size]) || good", new: "good = len(s.sum) == c.size && i >= 0 || good",
@@ -55,5 +56,17 @@ func extendedFaults() []fault {
 		{name: "a socket leaves an event out now and then", file: "gateway/harn/socket.go",
 			old: "e.batch.end(append(b, '}'))\n", new: "if b = append(b, '}'); len(b)%13 != 0 {\n\t\te.batch.end(b)\n\t}\n",
 			tests: [][2]string{{harn, "TestSocketAndEventStreamAgree"}}},
+		{name: "the cursor passes what is still to be sent", file: "runtime/outbox/keeping.go",
+			old: "return q.window[0].at - 1", new: "return q.read",
+			tests: [][2]string{{outbox, "TestNothingIsLostOverCrashes"}, {outbox, "TestCrashBehindADeliveryThatHangs"}}},
+		{name: "what a Webhook wants now counts for what has happened", file: "runtime/outbox/keeping.go",
+			old: "for len(q.stated) > 1 && q.stated[1] <= through {", new: "for len(q.stated) > 1 {",
+			tests: [][2]string{{outbox, "TestCrashBehindADeliveryThatHangs"}}},
+		{name: "a secret that is over signs", file: "runtime/outbox/attempt.go",
+			old: "if s.over(now) {", new: "if s.over(now) && len(s.value) == 0 {",
+			tests: [][2]string{{outbox, "TestDeliveriesAreSigned"}}},
+		{name: "retention does not wait for Webhooks", file: "runtime/outbox/webhooks.go",
+			old: "pin.Sequence, pin.Intake = 1, storage.IntakeOp{Kind: storage.IntakePend, Connector: about.ID}", new: "pin.Sequence = 1",
+			tests: [][2]string{{outbox, "TestNothingWaitsForEver"}}},
 	}
 }
