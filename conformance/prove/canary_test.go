@@ -51,6 +51,9 @@ const (
 	depositRemoved = "canary-deposit-removed-1e2f3a4b"
 	depositBad     = "canary-deposit-malformed-2f3a4b"
 	signingSecret  = "canary-signing-secret-3a4b5c6d7e"
+	webhookSecret  = "canary-webhook-secret-4b5c6d7e8f9a0b1c2d"
+	webhookHeader  = "canary-webhook-header-5c6d7e8f9a"
+	toolHeader     = "canary-tool-server-header-6d7e8f9a"
 )
 
 // Those of the second are content that nobody is shown; those of the third are for
@@ -390,7 +393,25 @@ func deposits(t *testing.T, root *client) string {
 	if a, err := root.try(t.Context(), "POST", "/wharf/v1/vault-key", nil); err != nil || a.status != 200 {
 		t.Fatalf("rotating the key: %v %v", a, err)
 	}
+	receivers(t, root)
 	return vault
+}
+
+// receivers tells the node of a receiver of events and of a server of tools, with the secrets that
+// each is sent.
+func receivers(t *testing.T, root *client) {
+	t.Helper()
+	for path, body := range map[string]object{
+		"/wharf/v1/webhooks": {"url": "https://receiver.example/", "events": []string{"task.completed"}, "status": "PAUSED",
+			"secret": webhookSecret, "headers": object{"X-Token": webhookHeader}},
+		"/wharf/v1/tool-servers": {"name": "elsewhere", "url": "https://tools.example/mcp", "headers": object{"Authorization": toolHeader}},
+	} {
+		a, err := root.try(t.Context(), "POST", path, body, "Idempotency-Key", "elsewhere")
+		if err != nil || a.status != 201 {
+			t.Fatalf("POST %s: %v %s %v", path, a.status, a.body, err)
+		}
+		forms(webhookHeader, toolHeader).search(t, told{}, "the answer to "+path, a.body)
+	}
 }
 
 // delivered has a Connector check signatures with a secret of the Vault: a right one, a
@@ -473,6 +494,11 @@ func (c *client) outputs(t *testing.T) map[string][]byte {
 			}
 		}
 	}
+	for _, kind := range []string{"webhooks", "tool-servers"} {
+		for _, id := range list("/wharf/v1/" + kind) {
+			fetch("/wharf/v1/" + kind + "/" + id)
+		}
+	}
 	events := list("/v1/events")
 	for _, id := range events {
 		fetch("/v1/events/" + id)
@@ -522,7 +548,7 @@ func TestNobodyIsToldASecret(t *testing.T) {
 	issued := token(t, root, nodeKey, met)
 
 	nowhere := []string{nodeKey, readerKey, issued, modelKey, anthropicKey, crmToken, vaultToken, wrongKey, secretValue, hiddenThought, signingSeed(t, node.Data),
-		depositOld, deposit, depositRemoved, depositBad, signingSecret}
+		depositOld, deposit, depositRemoved, depositBad, signingSecret, webhookSecret, webhookHeader, toolHeader}
 	only := []string{onlyInMessage, onlyInSession, onlyInPlugin, onlyInArtifact, onlyInOverride, onlyInAppended, onlyInMemory, onlyForAgent, onlyForDigest}
 	internal := []string{internalPart, internalState, internalHeader, internalPrompt, internalHidden, internalSetting, internalMemory, internalDigest}
 	t.Run("a reader", func(t *testing.T) {

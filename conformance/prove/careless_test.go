@@ -125,6 +125,10 @@ func (c *careless) read(ctx context.Context) {
 		view, err := c.api.Quota(ctx, c.who, id)
 		c.show("Quota", id, view, err)
 	}
+	for _, id := range c.every("ToolServers", "", func(p api.Page) (api.List, error) { return c.api.ToolServers(ctx, c.who, p) }) {
+		view, err := c.api.ToolServer(ctx, c.who, id)
+		c.show("ToolServer", id, view, err)
+	}
 	for _, id := range c.every("Webhooks", "", func(p api.Page) (api.List, error) { return c.api.Webhooks(ctx, c.who, api.Filter{}, p) }) {
 		view, err := c.api.Webhook(ctx, c.who, id)
 		c.show("Webhook", id, view, err)
@@ -234,6 +238,10 @@ func (c *careless) write(ctx context.Context) {
 		c.show("AppendMessage", id, view, err)
 		view, err = c.api.ForkSession(ctx, c.who, nil, id, abi.ForkSessionRequest{})
 		c.show("ForkSession", id, view, err)
+		view, err = c.api.PauseSession(ctx, c.who, nil, id)
+		c.show("PauseSession", id, view, err)
+		view, err = c.api.ResumeSession(ctx, c.who, nil, id)
+		c.show("ResumeSession", id, view, err)
 		view, err = c.api.CloseSession(ctx, c.who, nil, id)
 		c.show("CloseSession", id, view, err)
 	}
@@ -247,9 +255,10 @@ func (c *careless) write(ctx context.Context) {
 var ownWrites = []string{
 	"CreateKey", "RevokeKey", "CreateConnector", "UpdateConnector", "RedriveDeadLetter", "RedriveDeadLetters", "CreateWorkspace",
 	"UpdateWorkspace", "CreateBranch", "MergeBranch", "AbandonBranch", "RegisterArtifact", "CreatePersona", "UpdatePersona", "CreateSkill", "UpdateSkill", "CreateMemory", "CreateQuota", "UpdateQuota",
+	"ToolServer", // this node has none: those of the folder's node are read over REST
 	"DeadLetter", // of the canaries' deliveries none is put aside
 	"CreateVault", "UpdateVault", "StoreSecret",
-	"CreateWebhook", "UpdateWebhook", "RotateWebhook", "RedriveWebhookDelivery", "RedriveWebhookDeliveries", "CreateSession", "TruncateSession", "SubmitTask", "SessionsCalled",
+	"CreateToolServer", "UpdateToolServer", "CreateWebhook", "UpdateWebhook", "RotateWebhook", "RedriveWebhookDelivery", "RedriveWebhookDeliveries", "CreateSession", "TruncateSession", "SubmitTask", "SessionsCalled",
 }
 
 // carelessNode serves a data folder to careless adapters.
