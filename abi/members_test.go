@@ -23,7 +23,7 @@ func requestTypes() []reflect.Type {
 		reflect.TypeFor[SubmitTaskRequest](), reflect.TypeFor[CreateKeyRequest](), reflect.TypeFor[ReplayTaskRequest](),
 		reflect.TypeFor[CreateToolServerRequest](), reflect.TypeFor[UpdateToolServerRequest](), reflect.TypeFor[CreateWebhookRequest](), reflect.TypeFor[UpdateWebhookRequest](), reflect.TypeFor[RotateWebhookRequest](),
 		reflect.TypeFor[CreateConnectorRequest](), reflect.TypeFor[UpdateConnectorRequest](), reflect.TypeFor[CreatePersonaRequest](),
-		reflect.TypeFor[UpdatePersonaRequest](), reflect.TypeFor[CreateSkillRequest](), reflect.TypeFor[CreateQuotaRequest](),
+		reflect.TypeFor[UpdatePersonaRequest](), reflect.TypeFor[ClonePersonaRequest](), reflect.TypeFor[CreateSkillRequest](), reflect.TypeFor[CreateQuotaRequest](),
 		reflect.TypeFor[UpdateQuotaRequest](), reflect.TypeFor[CreateVaultRequest](), reflect.TypeFor[UpdateVaultRequest](),
 		reflect.TypeFor[RespondRequest](), reflect.TypeFor[CreateMemoryRequest](), reflect.TypeFor[VerifyReceiptRequest](),
 		reflect.TypeFor[ForkSessionRequest](), reflect.TypeFor[TruncateSessionRequest](), reflect.TypeFor[CancelTaskRequest](), reflect.TypeFor[CreateBranchRequest](),

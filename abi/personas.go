@@ -24,9 +24,18 @@ type CreatePersonaRequest struct {
 	Metadata     jsontext.Value  `json:"metadata,omitzero"`
 }
 
+// ClonePersonaRequest is the body of POST /wharf/v1/personas/{id}/clone.
+type ClonePersonaRequest struct {
+	Name     string         `json:"name"`
+	Metadata jsontext.Value `json:"metadata,omitzero"` // instead of the source's
+}
+
 // UpdatePersonaRequest is the body of PATCH /v1/personas/{id}. Nil members stay as
 // they are; those that are objects and lists are replaced as a whole.
 type UpdatePersonaRequest struct {
+	Name *string `json:"name,omitzero"` // no policy: a new name is no new version
+	// Retired says whether the Persona is retired: no new Task or Session may name it.
+	Retired *bool `json:"retired,omitzero"`
 	// Version is the new version's name. Without one, a change of policy gets the next
 	// number.
 	Version       *string         `json:"version,omitzero"`

@@ -89,6 +89,7 @@ type Persona struct {
 	// are approved. Both are Wharf's own.
 	Budget    *Budget         `json:"budget,omitzero"`
 	Approvals *ApprovalPolicy `json:"approvals,omitzero"`
+	RetiredAt Time            `json:"retired_at,omitzero"` // since then no new Task or Session may name it
 }
 
 // ModelPolicy says which models Tasks of a Persona may ask. Empty members allow

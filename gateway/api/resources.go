@@ -16,6 +16,7 @@ type resourcesCore interface {
 	CreateBranch(ctx context.Context, c *desk.Caller, r *desk.Retry, sessionID string, req abi.CreateBranchRequest) (desk.Doc, error)
 	RegisterArtifact(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.RegisterArtifactRequest, content io.Reader) (desk.Doc, error)
 	CreatePersona(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.CreatePersonaRequest) (desk.Doc, error)
+	ClonePersona(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.ClonePersonaRequest) (desk.Doc, error)
 	UpdatePersona(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.UpdatePersonaRequest) (desk.Doc, error)
 	PersonaVersions(ctx context.Context, c *desk.Caller, id string, p desk.Page) (desk.DocList, error)
 	CreateSkill(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.CreateSkillRequest) (desk.Doc, error)
@@ -64,6 +65,11 @@ func (a *API) RegisterArtifact(ctx context.Context, c *Caller, r *Write, req abi
 // Persona is policy for all of them.
 func (a *API) CreatePersona(ctx context.Context, c *Caller, r *Write, req abi.CreatePersonaRequest) (View, error) {
 	return a.to(ctx, c).view(a.core.CreatePersona(ctx, c, r, req))
+}
+
+// ClonePersona makes a Persona with the policy that another one has now, and a name of its own.
+func (a *API) ClonePersona(ctx context.Context, c *Caller, r *Write, id string, req abi.ClonePersonaRequest) (View, error) {
+	return a.to(ctx, c).view(a.core.ClonePersona(ctx, c, r, id, req))
 }
 
 // UpdatePersona changes a Persona. A change of its policy is a new version; Tasks

@@ -16,8 +16,11 @@ func (a *Adapter) personaRoutes() []gateway.Route {
 		read("/v1/personas/{persona_id}", "getPersona", tag, reads, "Persona", "Get a Persona", a.get(abi.ObjectPersona, "persona_id")),
 		patch("/v1/personas/{persona_id}", "updatePersona", tag, writes, "UpdatePersonaRequest", "Persona", "Change a Persona",
 			a.updatePersona).
-			doc("A change of policy is a new version; Tasks that have begun keep theirs. Members that are lists and objects are replaced as a "+
+			doc("A change of policy is a new version, a new name is not; Tasks that have begun keep theirs. Members that are lists and objects are replaced as a "+
 				"whole. Unknown members are refused."),
+		post("/wharf/v1/personas/{persona_id}/clone", "clonePersona", tag, writes, "ClonePersonaRequest", "Persona", "Make a Persona with the policy of another", statusCreated,
+			change(a, "persona_id", statusCreated, a.core.ClonePersona)).
+			doc("It has the policy that the other has now, versions of its own from `1` on, and none of its Memories."),
 		unversioned(read("/wharf/v1/personas/{persona_id}/versions", "listPersonaVersions", tag, reads, "Persona",
 			"List the versions of a Persona, newest first", a.personaVersions).list()),
 	)
@@ -76,8 +79,10 @@ func personaSchemas() map[string]schema {
 		"Persona": resourceOf[abi.Persona](abi.ObjectPersona, "An operational role.", own, null("owner", "quota_id"), maybe("tools", "capabilities")),
 		"CreatePersonaRequest": requestOf[abi.CreatePersonaRequest]("A Persona.", own, null("quota_id"), but(schema{"description": text()}),
 			says(map[string]string{"module_ref": "The plugin, when entry_workflow names no more than its export."})),
+		"ClonePersonaRequest": requestOf[abi.ClonePersonaRequest]("What to call the clone.", says(map[string]string{"metadata": "Instead of those of the other."})),
 		"UpdatePersonaRequest": requestOf[abi.UpdatePersonaRequest]("What to change.", own, but(schema{"quota_id": nullable(text())}),
-			says(map[string]string{"version": "Of the new version; the next number if it is absent."})),
+			says(map[string]string{"version": "Of the new version; the next number if it is absent.",
+				"retired": "Whether it is retired: a new Task or Session that names it is refused with 409. Tasks that have begun go on."})),
 	}
 }
 

@@ -210,6 +210,7 @@ func retried(t *testing.T, n *node) []*keyed {
 	}
 	post("createPersona", "/v1/personas", persona("one"))
 	other := made("/v1/personas", persona("two"))
+	post("clonePersona", "/wharf/v1/personas/"+other+"/clone", object{"name": "o"})
 	add("updatePersona", "PATCH", "/v1/personas/"+other, object{"description": "e"}).after = func(n *node, t *testing.T) {
 		n.do(t, "PATCH", "/v1/personas/"+other, object{"description": "f"}).want(200)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/lifecycle"
+	"github.com/wharf-dev/wharf/runtime/personas"
 	"github.com/wharf-dev/wharf/runtime/scheduler"
 	"github.com/wharf-dev/wharf/runtime/sessions"
 	"github.com/wharf-dev/wharf/storage"
@@ -159,7 +160,7 @@ func (t *task) admitted() func(*abi.Session) error {
 	if t.about.Replay != nil {
 		return nil
 	}
-	if t.about.ParentTaskID != "" { // the work of a Task that was taken before the pause
+	if t.about.ParentTaskID != "" && t.about.Fork == nil { // the work of a Task that was taken before the pause
 		return desk.SessionOpen
 	}
 	return desk.TakesTasks
@@ -311,7 +312,7 @@ func (e *Engine) describeTask(ctx context.Context, c *desk.Caller, s *ledger.Ses
 	if err != nil {
 		return nil, err
 	}
-	if err := e.CheckReceipts(&as.Persona); err != nil {
+	if err := cmp.Or(personas.CheckServes(&as.Persona), e.CheckReceipts(&as.Persona)); err != nil {
 		return nil, err
 	}
 	if err := e.checkLineage(ctx, c, workspace, req); err != nil {

@@ -208,6 +208,7 @@ func (k *Keeper) checkEntry(ctx context.Context, entry string) error {
 // changedPersona returns p as a request wants it.
 func (k *Keeper) changedPersona(ctx context.Context, c *desk.Caller, p abi.Persona, at desk.Position, req *abi.UpdatePersonaRequest) (*abi.Persona, error) {
 	next := p
+	abi.Replace(&next.Name, req.Name)
 	abi.Replace(&next.Description, req.Description)
 	abi.Replace(&next.AutonomyTier, req.AutonomyTier)
 	abi.Replace(&next.ReceiptPolicy, req.ReceiptPolicy)
@@ -218,7 +219,8 @@ func (k *Keeper) changedPersona(ctx context.Context, c *desk.Caller, p abi.Perso
 		}
 	}
 	next.ModelPolicy, next.Budget, next.Approvals = cmp.Or(req.ModelPolicy, p.ModelPolicy), cmp.Or(req.Budget, p.Budget), cmp.Or(req.Approvals, p.Approvals)
-	if err := cmp.Or(desk.CheckMetadata(&req.Metadata), setQuota(&next, req.QuotaID)); err != nil {
+	k.retire(&next, req.Retired)
+	if err := cmp.Or(desk.CheckPresent("name", next.Name), desk.CheckMetadata(&req.Metadata), setQuota(&next, req.QuotaID)); err != nil {
 		return nil, err
 	}
 	if req.Metadata != nil {
@@ -282,7 +284,7 @@ func nextVersion(version string) string {
 func samePolicy(a, b *abi.Persona) bool {
 	x, y := *a, *b
 	for _, p := range []*abi.Persona{&x, &y} {
-		p.Envelope, p.Version, p.Description = abi.Envelope{}, "", ""
+		p.Envelope, p.Name, p.Version, p.Description, p.RetiredAt = abi.Envelope{}, "", "", "", abi.Time{}
 	}
 	return reflect.DeepEqual(&x, &y)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/runtime/personas"
 	"github.com/wharf-dev/wharf/runtime/references"
 	"github.com/wharf-dev/wharf/storage"
 )
@@ -26,7 +27,11 @@ func (k *Keeper) CreateSession(ctx context.Context, c *desk.Caller, r *desk.Retr
 			return desk.Doc{}, err
 		}
 		if req.PersonaID != "" {
-			if _, err := k.parts.Persona(ctx, c.Tenant, req.PersonaID); err != nil {
+			p, err := k.parts.Persona(ctx, c.Tenant, req.PersonaID)
+			if err != nil {
+				return desk.Doc{}, err
+			}
+			if err := personas.CheckServes(&p.Persona); err != nil {
 				return desk.Doc{}, err
 			}
 		}
