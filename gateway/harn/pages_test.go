@@ -70,6 +70,7 @@ func TestPagesAreBoundedByBytes(t *testing.T) {
 		made("/wharf/v1/quotas", `{"scope":"tenant","limits":{"tasks":100000},"metadata":`+large+`}`)
 		made("/wharf/v1/skills", `{"persona_id":"persona_echo","name":"s","description":"d","metadata":`+large+`}`)
 		made("/v1/vaults", `{"provider":"local","capabilities":["read"],"metadata":`+large+`}`)
+		made("/wharf/v1/tool-servers", `{"name":"s`+strconv.Itoa(i)+`","url":"https://a.example/","metadata":`+large+`}`)
 		made("/wharf/v1/webhooks", `{"url":"https://a.example/","events":["task.completed"],"status":"PAUSED","metadata":`+large+`}`)
 		made("/v1/connectors", `{"provider":"generic","plugin":"sick#`+abi.DefaultExport+`","metadata":`+large+`}`)
 	}
