@@ -202,7 +202,9 @@ func TestOvertakenEachTime(t *testing.T) {
 	tries := 0
 	_, err := Change(one, tenant, changed, func() (bool, error) {
 		tries++
-		if err := countUp(t.Context(), other, changed); err != nil {
+		counted := make(chan error, 1) // by a goroutine of its own, as the other writer is another process
+		go func() { counted <- countUp(t.Context(), other, changed) }()
+		if err := <-counted; err != nil {
 			t.Fatal(err)
 		}
 		return true, tell(one, changed, uint64(tries-1), tries, nil)
