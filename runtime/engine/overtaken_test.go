@@ -14,14 +14,13 @@ import (
 	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/intake"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
-	"github.com/wharf-dev/wharf/runtime/sessions"
 	"github.com/wharf-dev/wharf/storage"
 )
 
 // overtaking is a store on which something else happens once, right after one has looked.
 type overtaking struct {
 	storage.Store
-	atSeen, atState func()
+	atSeen func()
 }
 
 // Seen implements [storage.Store].
@@ -29,15 +28,6 @@ func (o *overtaking) Seen(ctx context.Context, t storage.Tenant, k storage.Deliv
 	at, seen, err := o.Store.Seen(ctx, t, k, since)
 	once(&o.atSeen)
 	return at, seen, err
-}
-
-// Get implements [storage.Store].
-func (o *overtaking) Get(ctx context.Context, t storage.Tenant, object abi.Object, id string) (storage.Resource, error) {
-	res, err := o.Store.Get(ctx, t, object, id)
-	if object == abi.ObjectState {
-		once(&o.atState)
-	}
-	return res, err
 }
 
 func once(what *func()) {
@@ -154,36 +144,5 @@ func TestAPollIsOvertaken(t *testing.T) {
 	}
 	if taken != 3 || said != 2 {
 		t.Errorf("%d deliveries were taken, and %d Messages said", taken, said)
-	}
-}
-
-// Two writers set a value of one Session at once: both are in the log, in one order.
-func TestAValueOfASessionIsOvertaken(t *testing.T) {
-	set := func(value string) enginetest.Guest {
-		return func(ctx context.Context, h sandbox.Host) error {
-			if _, _, err := h.Call(ctx, abi.CallStateSet, []byte(`{"key":"k","value":"`+value+`"}`)); err != nil {
-				return err
-			}
-			return enginetest.Echo(ctx, h)
-		}
-	}
-	one, other, store := twoEngines(t, enginetest.Guests{"hand": enginetest.Echo, "sets": set("one"), "also": set("other")})
-	start(t, other)
-	session := one.Session(t)
-	store.atState = func() {
-		doc, err := other.SubmitTask(t.Context(), one.Root, nil, abi.SubmitTaskRequest{SessionID: session, Input: enginetest.Text("hi"), PersonaID: "persona_also"})
-		if err == nil {
-			_, err = other.WaitTask(t.Context(), one.Root, doc.ID)
-		}
-		if err != nil {
-			t.Error(err)
-		}
-	}
-	if ended := one.Wait(t, one.Submit(t, session, "persona_sets")); ended.Status != abi.TaskCompleted {
-		t.Fatalf("it is %s: %v", ended.Status, ended.Failure)
-	}
-	sequence, known, err := store.Sequence(t.Context(), one.Root.Tenant, abi.ResourcePointer{Object: abi.ObjectState, ID: sessions.StateID(session, "k")})
-	if err != nil || !known || sequence != 1 {
-		t.Errorf("the value is at sequence %d, %v, %v", sequence, known, err)
 	}
 }

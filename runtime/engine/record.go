@@ -114,7 +114,7 @@ func (r *run) handOver() error {
 	}
 	r.takePending()
 	b := &storage.Batch{Frame: taskFrame(t.tenant, &t.about, t.about.PersonaID, e.now(), encoded)}
-	b.Expect = ledger.Expected(sharedOf(records)...)
+	b.Expect = ledger.Expected(deliveriesOf(records)...)
 	t.seq += sequenced(records)
 	hand := func() error {
 		return e.book.Count(&t.account, b, "", false, func() { r.last = e.ledger.Append(b) })
@@ -125,11 +125,11 @@ func (r *run) handOver() error {
 	return hand()
 }
 
-// sharedOf returns those records of a run that others than the run may write as well: what a
-// Session keeps, and deliveries. All else is the run's own.
-func sharedOf(records []ledger.Record) (all []ledger.Record) {
+// deliveriesOf returns those records of a run that anybody may write as well: deliveries. All
+// else is for the run's owner to write.
+func deliveriesOf(records []ledger.Record) (all []ledger.Record) {
 	for _, rec := range records {
-		if rec.Object == abi.ObjectState || rec.Object == abi.ObjectDelivery {
+		if rec.Object == abi.ObjectDelivery {
 			all = append(all, rec)
 		}
 	}

@@ -136,7 +136,6 @@ func (s *Store) prepare(c *commit, b *storage.Batch) error {
 	if b.Idempotency != nil {
 		c.draft.addIdempotency(b.Frame.Tenant, b.Idempotency, answer)
 	}
-	s.noteDeliveries(b)
 	if c.size = c.draft.size() + commitOverhead; c.size > maxFrameBytes {
 		return fmt.Errorf("the frame has %d bytes, more than %d: %w", c.size, maxFrameBytes, storage.ErrTooLarge)
 	}
@@ -301,6 +300,7 @@ func (s *Store) fill(b *pebble.Batch, commits []*commit) {
 	for _, c := range commits {
 		if s.admit(c) {
 			s.noteKey(c)
+			s.noteDeliveries(c)
 			s.place(c)
 			s.order.add(c.draft, &s.chunkKeys)
 		}
@@ -322,6 +322,7 @@ func (s *Store) fillAlone(b *pebble.Batch, c *commit) {
 		return
 	}
 	s.noteKey(c)
+	s.noteDeliveries(c)
 	s.place(c)
 	for _, cp := range c.draft.copies {
 		if err := copyTranscript(s.db, b, cp); err != nil {

@@ -146,16 +146,14 @@ func filterKey(k storage.DeliveryKey) (full storage.Key) {
 	return full
 }
 
-// noteDeliveries makes the keys of b known to those who look them up: from here on
-// they may be there.
-func (s *Store) noteDeliveries(b *storage.Batch) {
-	bucket := bucketOf(b.Frame.Time)
-	for i := range b.Frame.Records {
-		if op := &b.Frame.Records[i].Intake; op.Kind == storage.IntakeReceive {
-			s.deliveries.add(b.Frame.Tenant, bucket, filterKey(op.Delivery))
-			raiseMax(&s.lastBucket, bucket)
-		}
-	}
+// noteDeliveries makes the deliveries of a commit known to those who look them up, as noteKey
+// does its key.
+func (s *Store) noteDeliveries(c *commit) {
+	bucket := bucketOf(c.frame.Time)
+	c.eachDelivery(func(k storage.DeliveryKey) {
+		s.deliveries.add(c.frame.Tenant, bucket, filterKey(k))
+		raiseMax(&s.lastBucket, bucket)
+	})
 }
 
 // Seen implements [storage.Store].
