@@ -590,3 +590,21 @@ func (d *Desk) CheckWorkspace(ctx context.Context, c *Caller, id string) error {
 	_, err := d.ledger.Find(ctx, c.Tenant, abi.ObjectWorkspace, id)
 	return err
 }
+
+// Redo does something to each document of a list, and returns the list with what became of it.
+// Documents that are in no state for it any more are left out: somebody else was there first.
+func (l DocList) Redo(do func(id string) (Doc, error)) (DocList, error) {
+	docs := l.Docs
+	l.Docs = nil
+	for _, doc := range docs {
+		now, err := do(doc.ID)
+		if refused, ok := errors.AsType[*abi.Error](err); ok && refused.Code == abi.CodeConflict {
+			continue
+		}
+		if err != nil {
+			return DocList{}, err
+		}
+		l.Docs = append(l.Docs, now)
+	}
+	return l, nil
+}

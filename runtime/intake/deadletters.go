@@ -2,7 +2,6 @@ package intake
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -53,19 +52,7 @@ func (i *Intake) RedriveDeadLetters(ctx context.Context, c *desk.Caller, r *desk
 	if err != nil {
 		return desk.DocList{}, err
 	}
-	letters := list.Docs
-	list.Docs = nil
-	for _, letter := range letters {
-		doc, err := i.RedriveDeadLetter(ctx, c, r.Part(letter.ID), connectorID, letter.ID)
-		if refused, ok := errors.AsType[*abi.Error](err); ok && refused.Code == abi.CodeConflict {
-			continue
-		}
-		if err != nil {
-			return desk.DocList{}, err
-		}
-		list.Docs = append(list.Docs, doc)
-	}
-	return list, nil
+	return list.Redo(func(id string) (desk.Doc, error) { return i.RedriveDeadLetter(ctx, c, r.Part(id), connectorID, id) })
 }
 
 // DeadLetter returns a dead letter of a Connector, with the delivery.

@@ -2,7 +2,6 @@ package outbox
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -63,19 +62,7 @@ func (o *Outbox) RedriveWebhookDeliveries(ctx context.Context, c *desk.Caller, r
 	if err != nil {
 		return desk.DocList{}, err
 	}
-	letters := list.Docs
-	list.Docs = nil
-	for _, letter := range letters {
-		doc, err := o.RedriveWebhookDelivery(ctx, c, r.Part(letter.ID), webhook, letter.ID)
-		if refused, ok := errors.AsType[*abi.Error](err); ok && refused.Code == abi.CodeConflict {
-			continue
-		}
-		if err != nil {
-			return desk.DocList{}, err
-		}
-		list.Docs = append(list.Docs, doc)
-	}
-	return list, nil
+	return list.Redo(func(id string) (desk.Doc, error) { return o.RedriveWebhookDelivery(ctx, c, r.Part(id), webhook, id) })
 }
 
 // RedriveWebhookDelivery has a delivery that was given up tried again, as if it were new.

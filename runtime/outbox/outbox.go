@@ -17,6 +17,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/runtime/sealed"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -43,18 +44,6 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Values keeps the values of secrets. *vault.Store is one.
-type Values interface {
-	// Seal keeps a value, durably, and returns what Open wants to be told of it.
-	Seal(ctx context.Context, id string, version int, value []byte) (sealed string, err error)
-	// Open returns what Seal was given when it returned sealed.
-	Open(ctx context.Context, id string, version int, sealed string) ([]byte, error)
-	// Keep removes every version but one, and all of them when version is 0.
-	Keep(id string, version int) error
-	// Blind returns what stands for a text with a secret in it where texts are compared.
-	Blind(ctx context.Context, text []byte) ([]byte, error)
-}
-
 // Parts are what the outbox works with.
 type Parts struct {
 	desk.Parts
@@ -63,7 +52,7 @@ type Parts struct {
 	// Tenants are those of the node.
 	Tenants func() []*abi.Tenant
 	// Values keeps secrets; nil when the node can keep none, and so has no Webhooks.
-	Values Values
+	Values sealed.Values
 	// Send makes requests; nil for one that the guard of package web watches.
 	Send http.RoundTripper
 	// Show returns an event as JSON, as those see it who may see what is public.
@@ -89,6 +78,7 @@ type Outbox struct {
 	busy   background.Group // the queues
 	lanes  lanes
 	queues queueTable
+	values *sealed.Keeper
 }
 
 // New returns an outbox that sends nothing yet.
@@ -105,6 +95,7 @@ func New(p Parts) *Outbox {
 	for _, f := range p.Formats {
 		o.formats[f.Name] = f
 	}
+	o.values = &sealed.Keeper{Ledger: p.Ledger, Values: p.Values, Now: p.Now}
 	o.base, o.stop = context.WithCancelCause(context.Background())
 	o.late, o.cut = context.WithCancelCause(context.Background())
 	o.lanes = lanes{sound: provider.NewLanes(provider.MaxCalls), doubtful: provider.NewLanes(provider.MaxCalls)}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -33,7 +32,7 @@ type room struct {
 	*outbox.Outbox
 	t        testing.TB
 	receiver *receiver
-	values   values
+	values   roomtest.Values
 	config   outbox.Config
 	events   int
 	disk     *memory.Store
@@ -52,7 +51,7 @@ func (d disk) Reopen() disk {
 }
 
 func newRoom(t testing.TB, c outbox.Config) *room {
-	r := &room{t: t, receiver: &receiver{}, values: values{}, config: c, disk: memory.New(time.Now)}
+	r := &room{t: t, receiver: &receiver{}, values: roomtest.Values{}, config: c, disk: memory.New(time.Now)}
 	r.House = roomtest.New(t, disk{r.disk, r})
 	r.furnish()
 	t.Cleanup(r.drain)
@@ -96,32 +95,6 @@ func (r *room) crash() {
 	_ = old.Drain(over) // it can write nothing any more
 	r.furnish()
 }
-
-// values keeps secrets in memory: they outlive a crash.
-type values map[string][]byte
-
-func (v values) Seal(_ context.Context, id string, version int, value []byte) (string, error) {
-	v[fmt.Sprint(id, version)] = value
-	return "sealed", nil
-}
-
-func (v values) Open(_ context.Context, id string, version int, _ string) ([]byte, error) {
-	if value, ok := v[fmt.Sprint(id, version)]; ok {
-		return value, nil
-	}
-	return nil, errors.New("it is lost")
-}
-
-func (v values) Keep(id string, version int) error {
-	for key := range maps.Clone(v) {
-		if strings.HasPrefix(key, id) && key != fmt.Sprint(id, version) {
-			delete(v, key)
-		}
-	}
-	return nil
-}
-
-func (v values) Blind(_ context.Context, text []byte) ([]byte, error) { return text, nil }
 
 // receiver answers deliveries as the test says, and remembers them.
 type receiver struct {
@@ -687,7 +660,7 @@ func TestTheGuard(t *testing.T) {
 		"redirect": {true, target.URL + "/from", abi.WebhookRedirected, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := &room{House: roomtest.New(t, memory.New(time.Now)), t: t, values: values{}}
+			r := &room{House: roomtest.New(t, memory.New(time.Now)), t: t, values: roomtest.Values{}}
 			r.Outbox = outbox.New(outbox.Parts{Parts: r.Parts, Config: outbox.Config{Private: c.private}, Entropy: rand.Reader, Values: r.values,
 				Tenants: func() []*abi.Tenant { return nil }})
 			t.Cleanup(r.drain)

@@ -9,12 +9,10 @@ import (
 	"io"
 	"time"
 
-	json "github.com/go-json-experiment/json"
-
 	"github.com/wharf-dev/wharf/abi"
-	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/lockrank"
+	"github.com/wharf-dev/wharf/runtime/sealed"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -57,116 +55,49 @@ func (k *keyring) of(ctx context.Context, o *Outbox, t storage.Tenant, w *abi.We
 	}
 	own := &keys{about: w}
 	for _, s := range w.Secrets {
-		value, err := o.open(ctx, t, s.ID)
+		value, err := o.values.Open(ctx, t, s.ID)
 		if err != nil {
 			return nil, err
 		}
 		own.secrets = append(own.secrets, signer{value, s.ExpiresAt})
 	}
 	if len(w.Headers) > 0 {
-		text, err := o.open(ctx, t, headersID(w.ID))
+		header, err := o.values.OpenHeaders(ctx, t, w.ID)
 		if err != nil {
 			return nil, err
 		}
-		if err := json.Unmarshal(text, &own.header); err != nil {
-			return nil, fmt.Errorf("reading the headers of %s: %w", w.ID, err)
-		}
+		own.header = header
 	}
 	k.kept = own
 	return own, nil
 }
 
-// headersID is the secret that holds the values of a Webhook's headers.
-func headersID(webhook string) string {
-	return abi.IDPrefix(abi.ObjectVaultSecret) + webhook + ".headers"
-}
-
-// open reads a value.
-func (o *Outbox) open(ctx context.Context, t storage.Tenant, id string) ([]byte, error) {
-	res, err := o.parts.Ledger.Find(ctx, t, abi.ObjectVaultSecret, id)
-	if err != nil {
-		return nil, err
-	}
-	var s abi.VaultSecret
-	if err := ledger.Decode(res.State, &s); err != nil {
-		return nil, err
-	}
-	return o.parts.Values.Open(ctx, id, s.Version, s.Sealed)
-}
-
-// sealed is a value that was kept, and the event that says so.
-type sealed struct {
-	id  string
-	rec ledger.Record
-}
-
-// seal keeps a value. It is kept before the log says so.
-func (o *Outbox) seal(ctx context.Context, w *abi.WebhookEndpoint, t storage.Tenant, id, name string, value []byte) (sealed, error) {
-	now := o.parts.Now()
-	s := abi.VaultSecret{Envelope: abi.NewEnvelope(abi.ObjectVaultSecret, id, now, nil), WorkspaceID: w.WorkspaceID, Name: name, Version: 1}
-	rec := ledger.Record{Kind: abi.EventSecretStored, Object: abi.ObjectVaultSecret, ID: id, Created: true}
-	res, err := o.parts.Ledger.Find(ctx, t, abi.ObjectVaultSecret, id)
-	if err == nil {
-		if err := ledger.Decode(res.State, &s); err != nil {
-			return sealed{}, err
-		}
-		s.Version, s.UpdatedAt, s.RemovedAt = s.Version+1, abi.At(now), time.Time{}
-		rec.Created, rec.Sequence = false, res.Sequence+1
-	} else if !ledger.IsNotFound(err) {
-		return sealed{}, err
-	}
-	if s.Sealed, err = o.parts.Values.Seal(ctx, id, s.Version, value); err != nil {
-		return sealed{}, fmt.Errorf("keeping a secret: %w", err)
-	}
-	rec.State = &s
-	return sealed{id, rec}, nil
-}
-
 // discard removes values, and returns the events that say so.
 func (o *Outbox) discard(ctx context.Context, t storage.Tenant, ids []string) (records []ledger.Record) {
 	for _, id := range ids {
-		res, err := o.parts.Ledger.Find(ctx, t, abi.ObjectVaultSecret, id)
-		var s abi.VaultSecret
-		if err == nil {
-			err = ledger.Decode(res.State, &s)
-		}
-		if err == nil {
-			err = o.parts.Values.Keep(id, 0)
-		}
+		removed, err := o.values.Remove(ctx, t, id)
 		if err != nil {
 			o.parts.Log.Warn("a secret of a webhook is left on disk", "secret", id, "error", err)
 			continue
 		}
-		s.RemovedAt, s.UpdatedAt, s.Sealed = abi.At(o.parts.Now()), abi.At(o.parts.Now()), ""
-		records = append(records, ledger.Record{Kind: abi.EventSecretRemoved, Object: abi.ObjectVaultSecret, ID: id, Sequence: res.Sequence + 1, State: &s})
+		records = append(records, removed)
 	}
 	return records
 }
 
 // newSecret keeps a secret of a Webhook: that which is given, or a new one.
-func (o *Outbox) newSecret(ctx context.Context, t storage.Tenant, w *abi.WebhookEndpoint, value string) (sealed, error) {
+func (o *Outbox) newSecret(ctx context.Context, t storage.Tenant, w *abi.WebhookEndpoint, value string) (ledger.Record, error) {
 	if value == "" {
 		raw := make([]byte, secretBytes)
 		if _, err := io.ReadFull(o.parts.Entropy, raw); err != nil {
-			return sealed{}, fmt.Errorf("making a secret: %w", err)
+			return ledger.Record{}, fmt.Errorf("making a secret: %w", err)
 		}
 		value = secretPrefix + base64.StdEncoding.EncodeToString(raw)
 	}
 	id := o.parts.IDs.New(abi.ObjectVaultSecret)
 	about := abi.WebhookSecret{ID: id, Hint: value[len(value)-4:], CreatedAt: abi.At(o.parts.Now())}
 	w.Secrets = append([]abi.WebhookSecret{about}, w.Secrets...)
-	return o.seal(ctx, w, t, id, w.ID, []byte(value))
-}
-
-// blind has the body of a write stand for itself without being guessable from what is kept of it.
-func (o *Outbox) blind(ctx context.Context, r *desk.Retry) (*desk.Retry, error) {
-	if r == nil {
-		return nil, nil
-	}
-	blind, err := o.parts.Values.Blind(ctx, r.Fingerprint[:])
-	blinded := *r
-	blinded.Fingerprint = ledger.CanonicalHash(blind)
-	return &blinded, err
+	return o.values.Seal(ctx, sealed.Secret{Tenant: t, ID: id, WorkspaceID: w.WorkspaceID, Name: w.ID}, []byte(value))
 }
 
 func hmacOf(secret, body []byte) []byte {

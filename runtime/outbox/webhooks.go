@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"net/netip"
 	"net/textproto"
 	"net/url"
 	"slices"
@@ -19,12 +18,12 @@ import (
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/provider/web"
+	"github.com/wharf-dev/wharf/runtime/sealed"
 	"github.com/wharf-dev/wharf/storage"
 )
 
 // Limits of one Webhook.
 const (
-	maxURL         = 2048
 	maxDescription = 1024
 	maxEvents      = 100 // patterns
 	maxEvent       = 128 // bytes of one
@@ -56,7 +55,7 @@ func (o *Outbox) CreateWebhook(ctx context.Context, c *desk.Caller, r *desk.Retr
 	if err := cmp.Or(desk.CheckMetadata(&req.Metadata), o.check(about), checkHeaders(req.Headers), checkSecret(req.Secret)); err != nil {
 		return desk.Doc{}, err
 	}
-	r, err := o.blind(ctx, r)
+	r, err := sealed.Blind(ctx, o.parts.Values, r)
 	if err != nil {
 		return desk.Doc{}, err
 	}
@@ -93,13 +92,13 @@ func (o *Outbox) create(ctx context.Context, c *desk.Caller, idem *storage.Idemp
 	pin.Sequence, pin.Intake = 1, storage.IntakeOp{Kind: storage.IntakePend, Connector: about.ID}
 	made := stateOf(abi.EventWebhookCreated, about)
 	made.Created, made.Intake = true, storage.IntakeOp{Kind: storage.IntakeTally, Connector: about.ID, Tally: at.text()}
-	records := []ledger.Record{made, pin, secret.rec}
+	records := []ledger.Record{made, pin, secret}
 	if len(req.Headers) > 0 {
-		stored, err := o.sealHeaders(ctx, c.Tenant, about, req.Headers)
+		stored, err := o.values.SealHeaders(ctx, c.Tenant, about.ID, about.WorkspaceID, req.Headers)
 		if err != nil {
 			return desk.Doc{}, err
 		}
-		records = append(records, stored.rec)
+		records = append(records, stored)
 	}
 	doc, commit, err := o.parts.Desk.Append(c, "", about.WorkspaceID, idem, desk.StatusCreated, records...)
 	if err != nil {
@@ -112,14 +111,6 @@ func (o *Outbox) create(ctx context.Context, c *desk.Caller, idem *storage.Idemp
 	q.pins, q.pinned = []desk.Position{first + 1}, o.parts.Now()
 	o.begin(q)
 	return doc, nil
-}
-
-func (o *Outbox) sealHeaders(ctx context.Context, t storage.Tenant, about *abi.WebhookEndpoint, headers map[string]string) (sealed, error) {
-	text, err := json.Marshal(headers, json.Deterministic(true))
-	if err != nil {
-		return sealed{}, err
-	}
-	return o.seal(ctx, about, t, headersID(about.ID), about.ID+" headers", text)
 }
 
 func stateOf(kind abi.EventKind, about *abi.WebhookEndpoint) ledger.Record {
@@ -136,7 +127,7 @@ func signatureOf(s *abi.WebhookSignature) *abi.WebhookSignature {
 
 // check checks a Webhook as it is to be.
 func (o *Outbox) check(w *abi.WebhookEndpoint) error {
-	if err := cmp.Or(o.checkURL(w.URL), checkEvents(w.Events),
+	if err := cmp.Or(desk.CheckPresent("url", w.URL), web.CheckURL(w.URL, o.parts.Config.Private), checkEvents(w.Events),
 		desk.CheckOneOf("status", w.Status, abi.WebhookActive, abi.WebhookPaused, abi.WebhookDisabled)); err != nil {
 		return err
 	}
@@ -158,29 +149,6 @@ func (o *Outbox) check(w *abi.WebhookEndpoint) error {
 		}
 		if len(s.Prefix) > 32 || !headerValue(s.Prefix) {
 			return abi.InvalidParam("signature.prefix", "prefix is at most 32 visible characters")
-		}
-	}
-	return nil
-}
-
-func (o *Outbox) checkURL(text string) error {
-	wrong := func(what string) error { return abi.InvalidParam("url", "url %s", what) }
-	u, err := url.Parse(text)
-	switch {
-	case text == "":
-		return desk.CheckPresent("url", "")
-	case len(text) > maxURL:
-		return wrong("is too long")
-	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.Opaque != "":
-		return wrong("must be an absolute URL of https or http")
-	case u.User != nil:
-		return wrong("must have no user or password: send them in headers")
-	case u.Fragment != "":
-		return wrong("must have no fragment")
-	}
-	if a, err := netip.ParseAddr(u.Hostname()); err == nil {
-		if err := web.CheckAddress(a, o.parts.Config.Private); err != nil {
-			return wrong("leads nowhere that the node sends to: " + err.Error())
 		}
 	}
 	return nil
@@ -312,7 +280,7 @@ func (o *Outbox) reveal(ctx context.Context, c *desk.Caller, doc desk.Doc, err e
 	if err := ledger.Decode(doc.JSON, &about); err != nil || len(about.Secrets) == 0 {
 		return desk.Doc{}, err
 	}
-	value, err := o.open(ctx, c.Tenant, about.Secrets[0].ID)
+	value, err := o.values.Open(ctx, c.Tenant, about.Secrets[0].ID)
 	if err != nil {
 		return shown, nil // another has taken its place since
 	}
@@ -351,8 +319,8 @@ func (o *Outbox) UpdateWebhook(ctx context.Context, c *desk.Caller, r *desk.Retr
 		if err := o.check(next); err != nil || req.Headers == nil {
 			return nil, err
 		}
-		stored, err := o.sealHeaders(ctx, c.Tenant, next, req.Headers)
-		return []ledger.Record{stored.rec}, err
+		stored, err := o.values.SealHeaders(ctx, c.Tenant, next.ID, next.WorkspaceID, req.Headers)
+		return []ledger.Record{stored}, err
 	})
 	return o.show(c, doc, err)
 }
@@ -395,7 +363,7 @@ func (o *Outbox) RotateWebhook(ctx context.Context, c *desk.Caller, r *desk.Retr
 		now := o.parts.Now()
 		over = retire(next, now.Add(time.Duration(req.OverlapSeconds)*time.Second), now)
 		stored, err := o.newSecret(ctx, c.Tenant, next, req.Secret)
-		return []ledger.Record{stored.rec}, err
+		return []ledger.Record{stored}, err
 	})
 	if err == nil {
 		err = o.forget(ctx, c, id, over)
@@ -429,7 +397,7 @@ func (o *Outbox) rewrite(ctx context.Context, c *desk.Caller, r *desk.Retry, id 
 	if err != nil {
 		return desk.Doc{}, err
 	}
-	if r, err = o.blind(ctx, r); err != nil {
+	if r, err = sealed.Blind(ctx, o.parts.Values, r); err != nil {
 		return desk.Doc{}, err
 	}
 	return o.parts.Desk.Once(ctx, c, r, q.about.Load().WorkspaceID, func(idem *storage.Idempotency) (desk.Doc, error) {
@@ -528,7 +496,7 @@ func secretsOf(w *abi.WebhookEndpoint) (ids []string) {
 		ids = append(ids, s.ID)
 	}
 	if len(w.Headers) > 0 {
-		ids = append(ids, headersID(w.ID))
+		ids = append(ids, sealed.HeadersID(w.ID))
 	}
 	return ids
 }

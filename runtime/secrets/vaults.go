@@ -16,6 +16,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/provider/secret"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
+	"github.com/wharf-dev/wharf/runtime/sealed"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -298,7 +299,7 @@ func (k *Keeper) StoreSecret(ctx context.Context, c *desk.Caller, r *desk.Retry,
 	if !slices.Contains(v.Capabilities, vaultWrite) {
 		return desk.Doc{}, abi.Errorf(abi.CodePermissionDenied, "the vault %s lacks the capability %q", vaultID, vaultWrite)
 	}
-	if r, err = k.blind(ctx, r); err != nil {
+	if r, err = sealed.Blind(ctx, k.parts.Values, r); err != nil {
 		return desk.Doc{}, err
 	}
 	return k.parts.Desk.Once(ctx, c, r, vaultWorkspace(v.WorkspaceID), func(idem *storage.Idempotency) (desk.Doc, error) {
@@ -306,18 +307,6 @@ func (k *Keeper) StoreSecret(ctx context.Context, c *desk.Caller, r *desk.Retry,
 		defer unlock()
 		return k.storeSecret(ctx, c, idem, &v, name, req)
 	})
-}
-
-// blind returns a retry whose body cannot be guessed from what is kept of it: a hash
-// of a weak value could be.
-func (k *Keeper) blind(ctx context.Context, r *desk.Retry) (*desk.Retry, error) {
-	if r == nil {
-		return nil, nil
-	}
-	blind, err := k.parts.Values.Blind(ctx, r.Fingerprint[:])
-	blinded := *r
-	blinded.Fingerprint = ledger.CanonicalHash(blind)
-	return &blinded, err
 }
 
 // storeSecret is called under the secret's lock.

@@ -3,13 +3,10 @@ package toolservers
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
 	"time"
-
-	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
@@ -19,6 +16,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/provider/secret"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
 	"github.com/wharf-dev/wharf/runtime/provider/web"
+	"github.com/wharf-dev/wharf/runtime/sealed"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -28,24 +26,12 @@ type Config struct {
 	Private bool // servers at loopback, private and link-local addresses are reached
 }
 
-// Values keeps the values of secrets. *vault.Store is one.
-type Values interface {
-	// Seal keeps a value, durably, and returns what Open wants to be told of it.
-	Seal(ctx context.Context, id string, version int, value []byte) (sealed string, err error)
-	// Open returns what Seal was given when it returned sealed.
-	Open(ctx context.Context, id string, version int, sealed string) ([]byte, error)
-	// Keep removes every version but one, and all of them when version is 0.
-	Keep(id string, version int) error
-	// Blind returns what stands for a text with a secret in it where texts are compared.
-	Blind(ctx context.Context, text []byte) ([]byte, error)
-}
-
 // Parts are what a keeper works with.
 type Parts struct {
 	desk.Parts
 	Config   Config
-	Added    *tool.Added // what calls use; nil when the node takes no servers
-	Values   Values      // nil when the node can keep no secrets: then servers have no headers
+	Added    *tool.Added   // what calls use; nil when the node takes no servers
+	Values   sealed.Values // nil when the node can keep no secrets: then servers have no headers
 	TenantID func(storage.Tenant) string
 	Version  string // of the node, for the servers
 }
@@ -54,6 +40,7 @@ type Parts struct {
 type Keeper struct {
 	parts  Parts
 	budget *provider.Budget // for the answers of all servers
+	values *sealed.Keeper
 
 	mu      lockrank.RWMutex[lockrank.Table]
 	servers map[ledger.Key]*abi.ToolServer // that are not deleted; not changed
@@ -62,7 +49,7 @@ type Keeper struct {
 // NewKeeper returns a keeper that knows no servers before Load.
 func NewKeeper(p Parts) *Keeper {
 	p.Config.Most = cmp.Or(p.Config.Most, 100)
-	return &Keeper{parts: p, budget: tool.NewBudget(0), servers: map[ledger.Key]*abi.ToolServer{}}
+	return &Keeper{parts: p, budget: tool.NewBudget(0), values: &sealed.Keeper{Ledger: p.Ledger, Values: p.Values, Now: p.Now}, servers: map[ledger.Key]*abi.ToolServer{}}
 }
 
 // LoadToolServers reads the servers of some tenants, once, before the first request. One that
@@ -138,7 +125,7 @@ func (k *Keeper) connection(t storage.Tenant, about *abi.ToolServer) *tool.MCP {
 		Name: about.Name, URL: about.URL, Headers: headers,
 		Limits:  tool.Limits{Timeout: time.Duration(about.TimeoutMS) * time.Millisecond},
 		Hints:   tool.Hints{ReadOnly: about.ReadOnly, Idempotent: about.Idempotent, Writes: about.Writes},
-		Secrets: &headerValues{keeper: k, tenant: t, id: headersID(about.ID)},
+		Secrets: &headerValues{keeper: k, tenant: t, server: about.ID},
 		Budget:  k.budget, Version: k.parts.Version, Log: k.log().With("tool_server", about.ID),
 		NewTransport: func() *http.Transport { return web.Transport(web.Reach{Private: k.parts.Config.Private, PerHost: 4}) },
 	})
@@ -146,16 +133,11 @@ func (k *Keeper) connection(t storage.Tenant, about *abi.ToolServer) *tool.MCP {
 
 func (k *Keeper) log() *slog.Logger { return cmp.Or(k.parts.Log, slog.Default()) }
 
-// headersID is the secret that holds the values of a server's headers.
-func headersID(server string) string {
-	return abi.IDPrefix(abi.ObjectVaultSecret) + server + ".headers"
-}
-
 // headerValues are the values of a server's headers, by their names.
 type headerValues struct {
 	keeper *Keeper
 	tenant storage.Tenant
-	id     string
+	server string // its id
 
 	mu     lockrank.Mutex[lockrank.Secret]
 	values map[string]string // nil before they are read
@@ -166,9 +148,9 @@ func (h *headerValues) Expand(ctx context.Context, text string) (string, []secre
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.values == nil {
-		values, err := h.keeper.openHeaders(ctx, h.tenant, h.id)
+		values, err := h.keeper.openHeaders(ctx, h.tenant, h.server)
 		if err != nil {
-			h.keeper.log().Warn("the headers of a tool server cannot be read", "secret", h.id, "error", err)
+			h.keeper.log().Warn("the headers of a tool server cannot be read", "tool_server", h.server, "error", err)
 			return "", nil, provider.Refuse(abi.CallUnavailable, secret.CodeUnavailable, "the headers of the server cannot be read now; the node's log says why")
 		}
 		h.values = values
@@ -189,26 +171,11 @@ func bare(name, value string) []secret.Value {
 	return nil
 }
 
-func (k *Keeper) openHeaders(ctx context.Context, t storage.Tenant, id string) (values map[string]string, err error) {
-	res, err := k.parts.Ledger.Find(ctx, t, abi.ObjectVaultSecret, id)
-	if err != nil {
-		return nil, err
-	}
-	var s abi.VaultSecret
-	if err := ledger.Decode(res.State, &s); err != nil {
-		return nil, err
-	}
+func (k *Keeper) openHeaders(ctx context.Context, t storage.Tenant, server string) (map[string]string, error) {
 	if k.parts.Values == nil {
 		return nil, errNoValues()
 	}
-	text, err := k.parts.Values.Open(ctx, id, s.Version, s.Sealed)
-	if err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal(text, &values); err != nil {
-		return nil, fmt.Errorf("reading the headers: %w", err)
-	}
-	return values, nil
+	return k.values.OpenHeaders(ctx, t, server)
 }
 
 func errNoValues() error {
@@ -216,53 +183,25 @@ func errNoValues() error {
 }
 
 // sealHeaders keeps the values of a server's headers, and returns the event that says so.
-func (k *Keeper) sealHeaders(ctx context.Context, t storage.Tenant, about *abi.ToolServer, headers map[string]string) (rec ledger.Record, err error) {
+func (k *Keeper) sealHeaders(ctx context.Context, t storage.Tenant, about *abi.ToolServer, headers map[string]string) (ledger.Record, error) {
 	if k.parts.Values == nil {
-		return rec, errNoValues()
+		return ledger.Record{}, errNoValues()
 	}
-	text, err := json.Marshal(headers, json.Deterministic(true))
-	if err != nil {
-		return rec, err
-	}
-	id, now := headersID(about.ID), k.parts.Now()
-	s := abi.VaultSecret{Envelope: abi.NewEnvelope(abi.ObjectVaultSecret, id, now, nil), WorkspaceID: about.WorkspaceID, Name: about.ID + " headers", Version: 1}
-	rec = ledger.Record{Kind: abi.EventSecretStored, Object: abi.ObjectVaultSecret, ID: id, Created: true}
-	res, err := k.parts.Ledger.Find(ctx, t, abi.ObjectVaultSecret, id)
-	switch {
-	case err == nil:
-		if err := ledger.Decode(res.State, &s); err != nil {
-			return rec, err
-		}
-		s.Version, s.UpdatedAt, s.RemovedAt = s.Version+1, abi.At(now), time.Time{}
-		rec.Created, rec.Sequence = false, res.Sequence+1
-	case !ledger.IsNotFound(err):
-		return rec, err
-	}
-	if s.Sealed, err = k.parts.Values.Seal(ctx, id, s.Version, text); err != nil {
-		return rec, fmt.Errorf("keeping the headers of a tool server: %w", err)
-	}
-	rec.State = &s
-	return rec, nil
+	return k.values.SealHeaders(ctx, t, about.ID, about.WorkspaceID, headers)
 }
 
 // discardHeaders removes the values of a server's headers, and returns the event that says so.
-func (k *Keeper) discardHeaders(ctx context.Context, t storage.Tenant, about *abi.ToolServer) (records []ledger.Record) {
-	id := headersID(about.ID)
-	res, err := k.parts.Ledger.Find(ctx, t, abi.ObjectVaultSecret, id)
-	if ledger.IsNotFound(err) {
+func (k *Keeper) discardHeaders(ctx context.Context, t storage.Tenant, about *abi.ToolServer) []ledger.Record {
+	if k.parts.Values == nil {
 		return nil
 	}
-	var s abi.VaultSecret
-	if err == nil {
-		err = ledger.Decode(res.State, &s)
-	}
-	if err == nil && k.parts.Values != nil {
-		err = k.parts.Values.Keep(id, 0)
+	removed, err := k.values.Remove(ctx, t, sealed.HeadersID(about.ID))
+	if ledger.IsNotFound(err) {
+		return nil // it had none
 	}
 	if err != nil {
-		k.log().Warn("the headers of a tool server are left on disk", "secret", id, "error", err)
+		k.log().Warn("the headers of a tool server are left on disk", "tool_server", about.ID, "error", err)
 		return nil
 	}
-	s.RemovedAt, s.UpdatedAt, s.Sealed = abi.At(k.parts.Now()), abi.At(k.parts.Now()), ""
-	return []ledger.Record{{Kind: abi.EventSecretRemoved, Object: abi.ObjectVaultSecret, ID: id, Sequence: res.Sequence + 1, State: &s}}
+	return []ledger.Record{removed}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"net/netip"
 	"net/textproto"
 	"net/url"
 	"slices"
@@ -20,13 +19,13 @@ import (
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
 	"github.com/wharf-dev/wharf/runtime/provider/web"
+	"github.com/wharf-dev/wharf/runtime/sealed"
 	"github.com/wharf-dev/wharf/storage"
 )
 
 // Limits of one server.
 const (
 	maxName        = 64
-	maxURL         = 2048
 	maxDescription = 1024
 	maxPatterns    = 100
 	maxPattern     = 256 // bytes
@@ -77,15 +76,13 @@ func (k *Keeper) place(ctx context.Context, c *desk.Caller, req *abi.CreateToolS
 	return k.parts.Desk.CheckWorkspace(ctx, c, req.WorkspaceID)
 }
 
-// blind has the body of a write stand for itself without being guessable from what is kept of it.
+// blind keeps what a retry is compared with from giving headers away. A node that can keep no
+// secrets takes no headers.
 func (k *Keeper) blind(ctx context.Context, r *desk.Retry) (*desk.Retry, error) {
-	if r == nil || k.parts.Values == nil {
+	if k.parts.Values == nil {
 		return r, nil
 	}
-	blind, err := k.parts.Values.Blind(ctx, r.Fingerprint[:])
-	blinded := *r
-	blinded.Fingerprint = ledger.CanonicalHash(blind)
-	return &blinded, err
+	return sealed.Blind(ctx, k.parts.Values, r)
 }
 
 func (k *Keeper) create(ctx context.Context, c *desk.Caller, idem *storage.Idempotency, about *abi.ToolServer, headers map[string]string) (desk.Doc, error) {
@@ -316,7 +313,7 @@ func (k *Keeper) PingToolServer(ctx context.Context, c *desk.Caller, id string) 
 
 // check checks a server as it is to be.
 func (k *Keeper) check(s *abi.ToolServer) error {
-	if err := k.checkURL(s.URL); err != nil {
+	if err := cmp.Or(desk.CheckPresent("url", s.URL), web.CheckURL(s.URL, k.parts.Config.Private)); err != nil {
 		return err
 	}
 	if len(s.Description) > maxDescription {
@@ -343,29 +340,6 @@ func checkName(name string) error {
 	})
 	if bad || name[0] == '-' || name[0] == '_' {
 		return abi.InvalidParam("name", "name is 1 to %d of a-z 0-9 - _, and begins with a letter or digit", maxName)
-	}
-	return nil
-}
-
-func (k *Keeper) checkURL(text string) error {
-	wrong := func(what string) error { return abi.InvalidParam("url", "url %s", what) }
-	u, err := url.Parse(text)
-	switch {
-	case text == "":
-		return desk.CheckPresent("url", "")
-	case len(text) > maxURL:
-		return wrong("is too long")
-	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.Opaque != "":
-		return wrong("must be an absolute URL of https or http")
-	case u.User != nil:
-		return wrong("must have no user or password: send them in headers")
-	case u.Fragment != "":
-		return wrong("must have no fragment")
-	}
-	if a, err := netip.ParseAddr(u.Hostname()); err == nil {
-		if err := web.CheckAddress(a, k.parts.Config.Private); err != nil {
-			return wrong("leads nowhere that the node connects to: " + err.Error())
-		}
 	}
 	return nil
 }

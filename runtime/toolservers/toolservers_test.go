@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -28,43 +27,17 @@ import (
 // canary is the secret of the tests.
 const canary = "canary-4711-token"
 
-// values keeps secrets in memory.
-type values map[string][]byte
-
-func (v values) Seal(_ context.Context, id string, version int, value []byte) (string, error) {
-	v[fmt.Sprint(id, version)] = value
-	return "sealed", nil
-}
-
-func (v values) Open(_ context.Context, id string, version int, _ string) ([]byte, error) {
-	if value, ok := v[fmt.Sprint(id, version)]; ok {
-		return value, nil
-	}
-	return nil, errors.New("it is lost")
-}
-
-func (v values) Keep(id string, version int) error {
-	for key := range maps.Clone(v) {
-		if strings.HasPrefix(key, id) && key != fmt.Sprint(id, version) {
-			delete(v, key)
-		}
-	}
-	return nil
-}
-
-func (v values) Blind(_ context.Context, text []byte) ([]byte, error) { return text, nil }
-
 // room is a keeper with the tools that calls use.
 type room struct {
 	*roomtest.House
 	*toolservers.Keeper
 	tools  *tool.Tools
-	values values
+	values roomtest.Values
 	config toolservers.Config
 }
 
 func newRoom(t testing.TB) *room {
-	r := &room{House: roomtest.New(t, memory.New(time.Now)), values: values{}, config: toolservers.Config{Private: true, Most: 3}}
+	r := &room{House: roomtest.New(t, memory.New(time.Now)), values: roomtest.Values{}, config: toolservers.Config{Private: true, Most: 3}}
 	r.furnish(t)
 	return r
 }

@@ -34,7 +34,7 @@ func measureWebhooks(ctx context.Context, s *Suite) ([]report.Row, error) {
 		return nil, err
 	}
 	alone := report.NewFigure(perSecond, got["webhooks"])
-	note := fmt.Sprintf("from %d events that waited; the receiver is in this process; processor time of the node for each: %.0f µs", webhookEvents, report.Median(c.cpu["webhooks"]))
+	note := fmt.Sprintf("from %d events that waited; the receiver is in this process; processor time of the node for each: %.1f µs, beside %.1f µs", webhookEvents, report.Median(c.cpu["webhooks"]), report.Median(c.cpu["beside"]))
 	return []report.Row{
 		report.Row{What: "delivery to a Webhook ended", Wharf: alone, Note: note}.Must(report.AtLeast, goalWebhooks),
 		report.Row{What: "the same, beside 4 receivers that never answer", Wharf: report.NewFigure(perSecond, got["beside"])}.

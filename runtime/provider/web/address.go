@@ -4,6 +4,9 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net/netip"
+	"net/url"
+
+	"github.com/wharf-dev/wharf/abi"
 )
 
 // addressError says that an address may not be connected to.
@@ -68,6 +71,33 @@ func CheckAddress(a netip.Addr, private bool) error {
 	}
 	if inner, ok := embedded(a); ok {
 		return CheckAddress(inner, private)
+	}
+	return nil
+}
+
+// maxGivenURL is how many bytes a URL has that a caller gives the node to connect to.
+const maxGivenURL = 2048
+
+// CheckURL refuses what cannot be the URL of a server that the node connects to for a caller. Of
+// a name it is not known before connecting where it leads; an address can be refused now.
+// private is as in CheckAddress.
+func CheckURL(text string, private bool) error {
+	wrong := func(what string) error { return abi.InvalidParam("url", "url %s", what) }
+	u, err := url.Parse(text)
+	switch {
+	case len(text) > maxGivenURL:
+		return wrong("is too long")
+	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.Opaque != "":
+		return wrong("must be an absolute URL of https or http")
+	case u.User != nil:
+		return wrong("must have no user or password: send them in headers")
+	case u.Fragment != "":
+		return wrong("must have no fragment")
+	}
+	if a, err := netip.ParseAddr(u.Hostname()); err == nil {
+		if err := CheckAddress(a, private); err != nil {
+			return wrong("leads nowhere that the node connects to: " + err.Error())
+		}
 	}
 	return nil
 }
