@@ -295,8 +295,8 @@ type Page struct {
 	Newest bool
 	// Oldest lists resources from the oldest on: the page then lies after After.
 	Oldest bool
-	// Offset is how many entries are left out first, at most MaxOffset. Each costs a step over
-	// its key, whatever it has.
+	// Offset is how many entries are left out first, at most MaxOffset. In a transcript each costs
+	// a step over its key.
 	Offset int
 	// Least and Below bound a list of resources by their ids, which sort by time: it has those
 	// from Least on, and none from Below on. "" bounds nothing.
@@ -325,13 +325,12 @@ type Store interface {
 	// false if it has no event. Deliveries have none: there are many, with an event each.
 	Sequence(ctx context.Context, t Tenant, r abi.ResourcePointer) (uint64, bool, error)
 	// List returns resources of one kind, newest first unless Page.Oldest is set, and whether
-	// there are more: the page may end at PageBytes. The cost is that of the page and its Offset,
-	// wherever it lies.
+	// there are more: the page may end at PageBytes. The cost is that of the page, wherever it lies.
 	// A Scope that the kind is not listed by ([ListedBy]) yields a [*ScopeError].
 	List(ctx context.Context, t Tenant, o abi.Object, s Scope, p Page) ([]Resource, bool, error)
 	// Count returns how many entries a list of resources has within the bounds of a page, up to
-	// its Limit, and whether there are more. Each costs a step over its key. The Messages of a
-	// Session are those of its transcript.
+	// its Limit, and whether there are more. The cost does not grow with the list, but for the
+	// Messages of a Session, which are those of its transcript: each costs a step over its key.
 	Count(ctx context.Context, t Tenant, o abi.Object, s Scope, p Page) (n int, more bool, err error)
 	// Transcript returns a Session's Messages, oldest first unless Page.Newest is set, and
 	// whether there are more: the page may end at PageBytes. Page.After is a position. The

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"math"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -30,7 +31,7 @@ func (d *Desk) count(ctx context.Context, c *Caller, o abi.Object, f Filter, s S
 		return abi.InvalidParam("include_total", "of this list only some is shown, which cannot be counted: name one workspace")
 	}
 	at := p.within(o)
-	at.Limit = storage.MaxOffset
+	at.Limit = math.MaxInt
 	list.Total, list.TotalMore, err = d.store.Count(ctx, c.Tenant, o, s, at)
 	return d.ledger.Failed("counting", err)
 }

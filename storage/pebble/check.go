@@ -30,6 +30,7 @@ type inspection struct {
 	report   storage.Report
 	progress func(storage.Progress)
 	at       storage.Progress
+	counted  bool // the marks in lists count what the snapshot has
 }
 
 // fault adds a fault to the report.
@@ -88,7 +89,9 @@ func (c *inspection) begin() error {
 			*p = positionAt(v)
 		}
 	}
-	return nil
+	v, ok, err := lookup(c.snap, metaKey(metaCounted))
+	c.counted = ok && len(v) == positionLen+ulidLen && positionAt(v) == c.report.Last
+	return err
 }
 
 // Check implements [storage.Checker]. It reads the whole log and tests it against every
@@ -317,6 +320,8 @@ func (c *inspection) checkPair(t storage.Tenant, key, value []byte) (fault strin
 		return c.checkEntry(t, value)
 	case spaceActive:
 		return c.checkActive(t, k)
+	case spaceCount:
+		return c.checkMark(key, k, value)
 	case spaceWords:
 		return c.checkWords(t, k, value)
 	case spaceIdempotency:
@@ -527,6 +532,62 @@ func (c *inspection) checkPending(t storage.Tenant, k parsedKey, value []byte) (
 	return "", nil
 }
 
+// checkMark counts again what a mark counts.
+func (c *inspection) checkMark(key []byte, k parsedKey, value []byte) (string, error) {
+	if !c.counted {
+		return "", nil // an older program has written since; the next start makes them anew
+	}
+	stated, rest, ok := cutUvarint(value)
+	list := k.list()
+	marks, entry := marksOf(nil, list, k.suffix), appendID(nil, k.id)
+	if !ok || len(rest) > 0 || !isCounted(list, entry) {
+		return errMalformed.Error(), nil
+	}
+	from, err := entryBefore(c.snap, marks, key)
+	if err != nil {
+		return "", err
+	}
+	n, err := c.countBetween(list, k.suffix-1, from, entry)
+	if err == nil && n != stated {
+		return fmt.Sprintf("it counts %d, and there are %d", stated, n), nil
+	}
+	return "", err
+}
+
+// countBetween adds up the marks of a level, or counts the entries on level 0, that lie after one
+// entry of a list, nil for the beginning, up to and with another.
+func (c *inspection) countBetween(list []byte, level byte, after, upTo []byte) (n uint64, err error) {
+	prefix := list
+	if level > 0 {
+		prefix = marksOf(nil, list, level)
+	}
+	lower := append(clone(prefix), firstCounted(list)...)
+	if after != nil {
+		lower = append(append(clone(prefix), after...), pastID)
+	}
+	return n, scan(c.snap, lower, append(append(clone(prefix), upTo...), pastID), func(key, value []byte) error {
+		if level == 0 && isEntry(key) {
+			n++
+		} else if level > 0 {
+			count, _, _ := cutUvarint(value)
+			n += count
+		}
+		return c.step()
+	})
+}
+
+// entryBefore returns what follows prefix in the last key before one, nil for none.
+func entryBefore(r pebble.Reader, prefix, key []byte) (entry []byte, err error) {
+	it, err := r.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: key})
+	if err != nil {
+		return nil, err
+	}
+	if it.Last() {
+		entry = clone(it.Key()[len(prefix):])
+	}
+	return entry, ended(it, nil)
+}
+
 // text returns what an error says, "" for none.
 func text(err error) string {
 	if err == nil {
@@ -579,6 +640,7 @@ type parsedKey struct {
 	scope    storage.Scope
 	id       string
 	suffix   byte
+	of       byte   // of a mark: the space of its list
 	owner    string // of a Memory
 	position storage.Position
 	day      uint32
@@ -588,6 +650,14 @@ type parsedKey struct {
 
 func (k parsedKey) resource() abi.ResourcePointer {
 	return abi.ResourcePointer{Object: k.object, ID: k.id}
+}
+
+// list returns what the keys of the list start with that a mark stands in.
+func (k parsedKey) list() []byte {
+	if k.of == spaceList {
+		return listPrefix(nil, k.tenant, k.object, k.scope)
+	}
+	return appendObject(appendPrefix(nil, k.tenant, spaceResource), k.object)
 }
 
 // parseKey takes a key apart; ok is false for what is no key of this format.
@@ -613,6 +683,12 @@ func parseKey(key []byte) (k parsedKey, ok bool) {
 		k.id = d.id()
 	case spaceActive:
 		k.id = d.id()
+	case spaceCount:
+		if k.of, k.object = d.byte(), d.object(); k.of == spaceList {
+			k.scope = storage.Scope{Object: d.knownObject(), ID: d.id()}
+		}
+		k.suffix, k.id = d.byte(), d.id()
+		d.bad = d.bad || k.of != spaceList && k.of != spaceResource || k.suffix < 1 || k.suffix >= maxLevel
 	case spaceWords:
 		k.suffix = d.byte()
 		if k.suffix == wordPosting {
@@ -651,6 +727,8 @@ func appendParsed(dst []byte, k parsedKey) []byte {
 		return appendID(listPrefix(dst, k.tenant, k.object, k.scope), k.id)
 	case spaceActive:
 		return appendID(appendPrefix(dst, k.tenant, k.space), k.id)
+	case spaceCount:
+		return appendID(marksOf(dst, k.list(), k.suffix), k.id)
 	case spaceWords:
 		if k.suffix == wordMemory {
 			return wordsKey(dst, k.tenant, k.id)

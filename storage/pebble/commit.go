@@ -238,7 +238,7 @@ func (s *Store) commitLoop() {
 func (s *Store) merge(items []*commit) bool {
 	for len(items) > 0 {
 		n := s.together(items)
-		if !s.submit(s.group(items[:n])) {
+		if !s.submit(s.group(items[:n])) || !s.markLists() {
 			return false
 		}
 		items = items[n:]
@@ -302,10 +302,12 @@ func (s *Store) fill(b *pebble.Batch, commits []*commit) {
 			s.noteKey(c)
 			s.noteDeliveries(c)
 			s.place(c)
+			s.count(c)
 			s.order.add(c.draft, &s.chunkKeys)
 		}
 	}
 	s.order.apply(b)
+	s.writeCounts(b)
 	for _, c := range commits {
 		c.release()
 	}
@@ -334,7 +336,9 @@ func (s *Store) fillAlone(b *pebble.Batch, c *commit) {
 			s.failed(fmt.Errorf("forgetting a memory: %w", err))
 		}
 	}
+	s.count(c)
 	c.draft.applyAll(b)
+	s.writeCounts(b)
 	s.reshaped.Store(uint64(s.next - 1))
 	c.release()
 }
@@ -347,6 +351,7 @@ func (s *Store) submit(g *group) bool {
 	}
 	var value [positionLen]byte
 	_ = g.batch.Set(metaKey(metaLast), appendPosition(value[:0], g.last), nil) // fails only on an indexed batch
+	s.setCounted(g.batch)
 	// Readers compare what they find with applied: it must never lag behind what
 	// the database shows.
 	s.applied.Store(uint64(g.last))

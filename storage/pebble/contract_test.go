@@ -21,6 +21,7 @@ type contract struct {
 func (c *contract) Open() (storage.Store, error) {
 	o := testOptions(c.fs)
 	o.MemtableBytes = 64 << 10
+	o.markEvery, o.markLag = 2, 3
 	s, err := Open("data", o)
 	if err != nil {
 		return nil, err

@@ -18,6 +18,7 @@ const (
 	spaceSeen        = 'd'
 	spaceFrame       = 'e'
 	spaceIdempotency = 'i'
+	spaceCount       = 'k' // marks in lists
 	spaceList        = 'l'
 	spaceTranscript  = 'm'
 	spacePending     = 'p'

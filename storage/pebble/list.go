@@ -78,15 +78,26 @@ func (s *Store) listed(ctx context.Context, t storage.Tenant, r abi.ResourcePoin
 
 // listIDs returns the ids of a page.
 func (s *Store) listIDs(t storage.Tenant, o abi.Object, scope storage.Scope, p storage.Page) (ids []string, more bool, err error) {
+	var r pebble.Reader = s.db
+	prefix := listKey(t, o, scope)
+	lower, upper := listBounds(prefix, p)
 	skip := p.Offset
-	err = s.walkList(t, o, scope, p, func(key []byte, prefix int) error {
+	if skip > s.opts.markLag { // up to there steps cost less
+		snap := s.db.NewSnapshot()
+		defer func() { err = errors.Join(err, snap.Close()) }()
+		skip, r = 0, snap
+		if lower, upper, err = s.leap(snap, prefix, lower, upper, p); err != nil {
+			return nil, false, err
+		}
+	}
+	err = walkList(r, lower, upper, p.Oldest, func(key []byte) error {
 		if skip > 0 { // nothing but the number is wanted of these
 			if isEntry(key) {
 				skip--
 			}
 			return nil
 		}
-		id, listed, ok := listedID(key, prefix)
+		id, listed, ok := listedID(key, len(prefix))
 		switch {
 		case !ok:
 			return &CorruptError{Tenant: t, Key: clone(key), Reason: errMalformed.Error()}
@@ -102,20 +113,49 @@ func (s *Store) listIDs(t storage.Tenant, o abi.Object, scope storage.Scope, p s
 	return ids, more, err
 }
 
+// leap returns the bounds of a list without the entries that a page leaves out first.
+func (s *Store) leap(r pebble.Reader, list, lower, upper []byte, p storage.Page) (from, to []byte, err error) {
+	k := ranks{r: r, list: list, marked: s.counted}
+	defer func() { s.look(&k) }()
+	first, err := k.before(lower)
+	if err != nil {
+		return nil, nil, err
+	}
+	end, err := k.before(upper)
+	if err != nil {
+		return nil, nil, err
+	}
+	if first+p.Offset >= end {
+		return upper, upper, nil
+	}
+	if p.Oldest {
+		entry, err := k.at(first + p.Offset)
+		return append(clone(list), entry...), upper, err
+	}
+	entry, err := k.at(end - 1 - p.Offset)
+	return lower, append(append(clone(list), entry...), pastID), err
+}
+
+// look has a list marked if too many steps were taken over it.
+func (s *Store) look(k *ranks) {
+	if k.walked > 4*(s.opts.markLag+markTurn*s.opts.markEvery) {
+		s.askForMarks(k.list)
+	}
+}
+
 // countIDs returns how many ids a page would have.
-func (s *Store) countIDs(t storage.Tenant, o abi.Object, scope storage.Scope, p storage.Page) (n int, more bool, err error) {
-	err = s.walkList(t, o, scope, p, func(key []byte, _ int) error {
-		switch {
-		case !isEntry(key):
-		case n == p.Limit:
-			more = true
-			return errEnough
-		default:
-			n++
-		}
-		return nil
-	})
-	return n, more, err
+func (s *Store) countIDs(t storage.Tenant, o abi.Object, scope storage.Scope, p storage.Page) (n int, err error) {
+	snap := s.db.NewSnapshot()
+	defer func() { err = errors.Join(err, snap.Close()) }()
+	list := listKey(t, o, scope)
+	lower, upper := listBounds(list, p)
+	k := ranks{r: snap, list: list, marked: s.counted}
+	first, err := k.before(lower)
+	if err == nil {
+		n, err = k.before(upper)
+	}
+	s.look(&k)
+	return n - first, err
 }
 
 // isEntry reports whether a key of a list is an entry: of the two pointers of a resource only the
@@ -127,23 +167,26 @@ func isEntry(key []byte) bool {
 // errEnough ends a walk whose caller has what it wants.
 var errEnough = errors.New("enough")
 
-// walkList calls f with each key within the bounds of a page, and the length of what all keys of
-// the list begin with.
-func (s *Store) walkList(t storage.Tenant, o abi.Object, scope storage.Scope, p storage.Page, f func(key []byte, prefix int) error) error {
-	prefix := appendObject(appendPrefix(nil, t, spaceResource), o)
+// listKey returns what the keys of a list start with.
+func listKey(t storage.Tenant, o abi.Object, scope storage.Scope) []byte {
 	if scope.Object != "" {
-		prefix = listPrefix(nil, t, o, scope)
+		return listPrefix(nil, t, o, scope)
 	}
-	it, err := s.iterate(listBounds(prefix, p))
+	return appendObject(appendPrefix(nil, t, spaceResource), o)
+}
+
+// walkList calls f with each key of a list within bounds, from the newest on or from the oldest.
+func walkList(r pebble.Reader, lower, upper []byte, oldest bool, f func(key []byte) error) error {
+	it, err := r.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
 		return err
 	}
 	first, next := it.Last, it.Prev
-	if p.Oldest {
+	if oldest {
 		first, next = it.First, it.Next
 	}
 	for ok := first(); ok && err == nil; ok = next() {
-		err = f(it.Key(), len(prefix))
+		err = f(it.Key())
 	}
 	if err == errEnough {
 		err = nil
@@ -205,7 +248,9 @@ func (s *Store) Count(ctx context.Context, t storage.Tenant, o abi.Object, scope
 	case scope.Object != "" && !slices.Contains(storage.ListedBy(o), scope.Object):
 		err = &storage.ScopeError{Object: o, Scope: scope.Object}
 	default:
-		n, more, err = s.countIDs(t, o, scope, p)
+		if n, err = s.countIDs(t, o, scope, p); n > p.Limit {
+			n, more = p.Limit, true
+		}
 	}
 	if err != nil {
 		return 0, false, err

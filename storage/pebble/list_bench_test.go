@@ -49,6 +49,23 @@ func openBench(b *testing.B, dir string) *Store {
 	return s
 }
 
+// BenchmarkListTotal counts a list of a thousand and of a million, all of it and between two times.
+func BenchmarkListTotal(b *testing.B) {
+	for _, n := range []int{1_000, 1_000_000} {
+		s := listedTasks(b, n)
+		for name, p := range map[string]storage.Page{"all": {}, "half": {Least: listedTask(n / 4), Below: listedTask(n/4 + n/2)}} {
+			b.Run(fmt.Sprintf("%d/%s", n, name), func(b *testing.B) {
+				p.Limit = 2 * n
+				for b.Loop() {
+					if got, _, err := s.Count(b.Context(), 1, abi.ObjectTask, storage.Scope{}, p); err != nil || got != n && got != n/2 {
+						b.Fatal(got, err)
+					}
+				}
+			})
+		}
+	}
+}
+
 // BenchmarkListPage reads pages of 50 of a list of a thousand and of a million.
 func BenchmarkListPage(b *testing.B) {
 	for _, n := range []int{1_000, 1_000_000} {

@@ -32,6 +32,8 @@ type draft struct {
 type op struct {
 	kind            opKind
 	key, value, end int
+	// list is how much of the key names the list that the key is an entry of, 0 for none.
+	list int
 }
 
 type opKind uint8
@@ -99,6 +101,12 @@ func (d *draft) begin(kind opKind) {
 
 // endKey says that what was appended since begin is the key; the value follows.
 func (d *draft) endKey() { d.ops[len(d.ops)-1].value = len(d.buf) }
+
+// entryAt says that the key is an entry of a list, whose name ends at a place in buf.
+func (d *draft) entryAt(end int) {
+	o := &d.ops[len(d.ops)-1]
+	o.list = end - o.key
+}
 
 // end says that the operation is complete.
 func (d *draft) end() { d.ops[len(d.ops)-1].end = len(d.buf) }
@@ -231,7 +239,11 @@ func (d *draft) addPointer(f *storage.Frame, i int) {
 		suffix = suffixOrigin
 	}
 	d.begin(opSet)
+	list := len(d.buf)
 	d.buf = resourceKey(d.buf, f.Tenant, r.Resource, suffix)
+	if r.Created {
+		d.entryAt(list + len(appendObject(nil, r.Resource.Object)) + prefixLen)
+	}
 	d.endKey()
 	d.fills = append(d.fills, fill{at: len(d.buf) + pointerFirst})
 	d.buf = appendPointer(d.buf, pointer{restricted: r.Restricted, index: uint64(i), sequence: r.Sequence})
@@ -262,6 +274,7 @@ func (d *draft) addToLists(f *storage.Frame, i int) {
 			d.begin(opSet)
 		}
 		d.buf = listPrefix(d.buf, f.Tenant, r.Resource.Object, storage.Scope{Object: scope, ID: id})
+		d.entryAt(len(d.buf))
 		d.buf = appendID(d.buf, r.Resource.ID)
 		d.endKey()
 		if !storage.Unlists(r) {

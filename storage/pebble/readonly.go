@@ -61,6 +61,9 @@ func (s *Store) openForReading() error {
 	if err := s.readFacts(); err != nil {
 		return errors.Join(explain(err), s.db.Close())
 	}
+	if err := s.recoverCounts(); err != nil {
+		return errors.Join(explain(err), s.db.Close())
+	}
 	return nil
 }
 

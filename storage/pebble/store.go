@@ -32,6 +32,8 @@ const (
 	metaChunks = "chunks"
 	metaSeen   = "seen"
 	metaWords  = "words"
+	// metaCounted is up to where marks count what lists have.
+	metaCounted = "counted"
 )
 
 // The parts of a data folder.
@@ -76,6 +78,8 @@ type Options struct {
 	Scratch string
 	// Logger receives what the database has to say; slog.Default() by default.
 	Logger *slog.Logger
+	// markEvery and markLag are the distances of marks in lists; tests have short ones.
+	markEvery, markLag int
 	// grace is how long Close waits after a failure.
 	grace time.Duration
 	// Now is the clock by which idempotency records are dropped; time.Now by default.
@@ -100,6 +104,8 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.KeyFilterBytes, 6<<20)
 	setDefault(&o.DedupeDays, 8)
 	setDefault(&o.DedupeFilterBytes, 16<<20)
+	setDefault(&o.markEvery, markEvery)
+	setDefault(&o.markLag, markLag)
 	setDefault(&o.grace, time.Second)
 	return o
 }
@@ -148,6 +154,9 @@ type Store struct {
 	order     order   // of what is merged; used by the committer only
 	changes   changes // of what is merged; used by the committer only
 	chunkKeys chunkKeys
+	counts    counter // of lists
+	// counted says that the marks in lists count what is there.
+	counted bool
 	// chunked is the first position whose frame is found by its chunk. It does not
 	// change while the store is open.
 	chunked storage.Position
@@ -212,6 +221,7 @@ func newStore(dir string, o Options, lock io.Closer) *Store {
 	s.fail.init()
 	s.queue.init(o.QueueBytes)
 	s.topics.init()
+	s.counts.init(o.markEvery, o.markLag)
 	return s
 }
 
@@ -365,6 +375,9 @@ func (s *Store) recover() error {
 	}
 	if err := s.indexWords(); err != nil {
 		return fmt.Errorf("indexing the memories: %w", err)
+	}
+	if err := s.recoverCounts(); err != nil {
+		return fmt.Errorf("looking for the marks of lists: %w", err)
 	}
 	return s.head.begin(s.mark.position())
 }

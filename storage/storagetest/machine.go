@@ -22,16 +22,26 @@ type machine struct {
 	*harness
 	model *plain.Store
 
-	now      time.Time
-	last     storage.Position
-	floor    storage.Position
-	past     []storage.Event // all that was ever appended
-	created  int
-	sequence uint64 // of the last event of any resource: sequences never fall
-	tasks    []string
-	sessions []string
-	watchers []*watcher
+	now       time.Time
+	last      storage.Position
+	floor     storage.Position
+	past      []storage.Event // all that was ever appended
+	created   int
+	sequence  uint64 // of the last event of any resource: sequences never fall
+	tasks     []string
+	sessions  []string
+	watchers  []*watcher
+	scattered []made
 }
+
+// made is a Session that was created at some number, and its tenant.
+type made struct {
+	tenant  storage.Tenant
+	session int
+}
+
+// scatter is the first of the numbers of Sessions that are created in any order.
+const scatter = 1000
 
 // watcher is a subscription of the engine and what it has read.
 type watcher struct {
@@ -181,6 +191,45 @@ func (m *machine) Submit(t *rapid.T) {
 			Answer: document(t, task), Expires: m.now.Add(time.Duration(rapid.IntRange(1, 60).Draw(t, "minutes")) * time.Minute).UTC()}
 	}
 	m.append(t, b)
+}
+
+// Scatter creates Sessions whose ids come in no order, several in a batch and several batches at
+// once.
+func (m *machine) Scatter(t *rapid.T) {
+	var all []*storage.Batch
+	for range rapid.IntRange(1, 4).Draw(t, "batches") {
+		var records []storage.Record
+		b := m.frame(t, m.session(t), "")
+		for range rapid.IntRange(1, 9).Draw(t, "sessions") {
+			s := made{b.Frame.Tenant, scatter + rapid.IntRange(0, 200).Draw(t, "number")}
+			if slices.Contains(m.scattered, s) {
+				continue
+			}
+			m.scattered = append(m.scattered, s)
+			r := id(abi.ObjectSession, s.session)
+			records = append(records, storage.Record{Kind: abi.EventSessionCreated, Resource: pointer(abi.ObjectSession, r), Created: true, State: document(t, r)})
+		}
+		if b.Frame.Records = append(b.Frame.Records, records...); len(b.Frame.Records) > 0 {
+			all = append(all, b)
+		}
+	}
+	m.append(t, all...)
+}
+
+// Unlist takes Sessions out of the list of their Workspace, some of them again.
+func (m *machine) Unlist(t *rapid.T) {
+	if len(m.scattered) == 0 {
+		t.Skip("there are none")
+	}
+	var all []*storage.Batch
+	for range rapid.IntRange(1, 5).Draw(t, "sessions") {
+		s := rapid.SampledFrom(m.scattered).Draw(t, "session")
+		r := id(abi.ObjectSession, s.session)
+		b := m.frame(t, r, "", storage.Record{Kind: abi.EventSessionDeleted, Resource: pointer(abi.ObjectSession, r), Sequence: m.later(), State: document(t, r)})
+		b.Frame.Tenant = s.tenant
+		all = append(all, b)
+	}
+	m.append(t, all...)
 }
 
 // Burst hands over several batches before it waits for the first.
@@ -430,10 +479,11 @@ func (m *machine) Resources(t *rapid.T) {
 		n, ok, err := s.Sequence(ctx, tenant, pointer(o, r))
 		return answered(err, n, ok)
 	})
-	scope, page := m.scope(t), storage.Page{Limit: limit(t), Oldest: rapid.Bool().Draw(t, "oldest first"), Offset: rapid.IntRange(0, 3).Draw(t, "offset")}
+	scope, page := m.scope(t), storage.Page{Limit: limit(t), Oldest: rapid.Bool().Draw(t, "oldest first")}
+	page.Offset = rapid.IntRange(0, rapid.SampledFrom([]int{3, 60}).Draw(t, "offset up to")).Draw(t, "offset")
 	for _, place := range []*string{&page.After, &page.Least, &page.Below} {
 		if rapid.IntRange(0, 2).Draw(t, "from a place") == 0 {
-			*place = id(o, rapid.IntRange(0, m.created+1).Draw(t, "place"))
+			*place = id(o, m.place(t))
 		}
 	}
 	m.both(t, fmt.Sprintf("List of %s by %v: %+v", o, scope, page), func(s storage.Store) answer {
@@ -442,12 +492,22 @@ func (m *machine) Resources(t *rapid.T) {
 	})
 }
 
+// place draws the number of an id.
+func (m *machine) place(t *rapid.T) int {
+	if rapid.Bool().Draw(t, "scattered") {
+		return scatter + rapid.IntRange(-1, 201).Draw(t, "place")
+	}
+	return rapid.IntRange(0, m.created+1).Draw(t, "place")
+}
+
 // Counts asks how long lists are.
 func (m *machine) Counts(t *rapid.T) {
 	o := rapid.SampledFrom([]abi.Object{abi.ObjectTask, abi.ObjectSession, abi.ObjectMessage}).Draw(t, "object")
-	tenant, scope, page := m.tenant(t), m.scope(t), storage.Page{Limit: limit(t)}
-	if rapid.Bool().Draw(t, "from a place") {
-		page.Least = id(o, rapid.IntRange(0, m.created+1).Draw(t, "place"))
+	tenant, scope, page := m.tenant(t), m.scope(t), storage.Page{Limit: rapid.SampledFrom([]int{limit(t), 10_000}).Draw(t, "up to")}
+	for _, place := range []*string{&page.Least, &page.Below} {
+		if rapid.Bool().Draw(t, "from a place") {
+			*place = id(o, m.place(t))
+		}
 	}
 	m.both(t, fmt.Sprintf("Count of %s by %v: %+v", o, scope, page), func(s storage.Store) answer {
 		n, more, err := s.Count(ctx, tenant, o, scope, page)
