@@ -77,6 +77,7 @@ func (t *Task) AppendJSON(b []byte) []byte {
 	appendFailure(&m, t.Failure)
 	m.Optional("input_message_id", t.InputMessageID)
 	m.OptionalTime("deadline_at", t.DeadlineAt)
+	rare(&m, "run", t.Run)
 	m.Count("attempt", t.Attempt)
 	m.Optional("module", t.Module)
 	rare(&m, "waiting", t.Waiting)

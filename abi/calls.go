@@ -67,6 +67,24 @@ type CallMessageDeltaRequest struct {
 	Text string `json:"text"`
 }
 
+// MessageDelta is what [EventMessageDelta] tells: the next piece of a text that a model or a plugin
+// is writing. Pieces of one text have one MessageID and Attempt. Events of before have Text alone.
+type MessageDelta struct {
+	Text string `json:"text"`
+	// MessageID is the id of the Message of the assistant with this text, once the plugin has appended
+	// one.
+	MessageID string `json:"message_id"`
+	// Offset is how many bytes of the text, as UTF-8, come before this piece. A piece that begins before
+	// the end of what was told repeats it: the text is written again.
+	Offset int `json:"offset"`
+	// Index is that of the call that the text answers; where a plugin writes by itself, of the call
+	// that follows.
+	Index int `json:"index"`
+	// Attempt is which start of the Task has told it. A text is told from its beginning again under
+	// a higher one when the node has died before the text was recorded.
+	Attempt int `json:"attempt"`
+}
+
 // CallTranscriptReadRequest is the request of [CallTranscriptRead]. Last asks for
 // the newest so many Messages; 0 for 50.
 type CallTranscriptReadRequest struct {
@@ -105,6 +123,7 @@ type Tool struct {
 	ReadOnly    bool           `json:"read_only,omitzero"`
 	Idempotent  bool           `json:"idempotent,omitzero"`
 	Destructive bool           `json:"destructive,omitzero"`
+	OpenWorld   bool           `json:"open_world,omitzero"` // it reaches what is not its server's own
 }
 
 // CallToolCallRequest is the request of [CallToolCall].
@@ -368,12 +387,42 @@ type CallSleepRequest struct {
 // CallInputRequestRequest is the request of [CallInputRequest].
 type CallInputRequestRequest struct {
 	CallID string `json:"call_id,omitzero"`
-	Prompt string `json:"prompt"`
-	// Schema is a JSON Schema of what is wanted, for the one who asks the user.
+	Prompt string `json:"prompt,omitzero"` // of a single question
+	// Schema is a JSON Schema of what is wanted: an answer that does not fit it is not taken.
 	Schema jsontext.Value `json:"schema,omitzero"`
+	// Requests are several questions, 1 to 16, in the place of Prompt and Schema. Each is
+	// answered by itself, and the call when all are settled.
+	Requests []Question `json:"requests,omitzero"`
 	// TimeoutSeconds is how long to wait; then the status is CallTimeout. 0: for ever.
 	TimeoutSeconds float64 `json:"timeout_seconds,omitzero"`
 }
+
+// Question is one of several that are asked at once.
+type Question struct {
+	Key    string         `json:"key"`           // names it in the answer: the plugin's own, and no other question's
+	Kind   PermissionKind `json:"kind,omitzero"` // default: input
+	Prompt string         `json:"prompt,omitzero"`
+	// Schema, of an input, is a JSON Schema of what is wanted: an answer that does not fit it is
+	// not taken.
+	Schema   jsontext.Value `json:"schema,omitzero"`
+	Provider string         `json:"provider,omitzero"` // of an authorization: what is to be authorized
+	URL      string         `json:"url,omitzero"`      // of an authorization: where the user does so
+	Action   string         `json:"action,omitzero"`   // of an approval: what is to be approved
+	// Arguments, Quorum and Approvers, of an approval, are as those of approval.request.
+	Arguments jsontext.Value `json:"arguments,omitzero"`
+	Quorum    int            `json:"quorum,omitzero"`
+	Approvers []string       `json:"approvers,omitzero"`
+}
+
+// The bounds of several questions that are asked at once: MaxQuestions is how many,
+// MaxQuestionKey how many bytes a key has, MaxQuestionBytes how many all that they say
+// together, and MaxQuestionAnswer how many the Message that answers one.
+const (
+	MaxQuestions      = 16
+	MaxQuestionKey    = 128
+	MaxQuestionBytes  = 256 << 10
+	MaxQuestionAnswer = 256 << 10
+)
 
 // CallAuthRequestRequest is the request of [CallAuthRequest].
 type CallAuthRequestRequest struct {
@@ -386,8 +435,22 @@ type CallAuthRequestRequest struct {
 
 // CallInputRequestAnswer answers [CallInputRequest] and [CallAuthRequest].
 type CallInputRequestAnswer struct {
-	Message Message `json:"message"`
-	Actor   string  `json:"actor"` // who answered
+	Message Message `json:"message,omitzero"`
+	Actor   string  `json:"actor,omitzero"` // who answered
+	// Answers are those to several questions, in the order in which they were asked; then there
+	// is nothing else.
+	Answers []QuestionAnswer `json:"answers,omitzero"`
+}
+
+// QuestionAnswer is what became of one of several questions.
+type QuestionAnswer struct {
+	Key          string              `json:"key"`
+	Status       PermissionStatus    `json:"status"` // answered, approved, denied or timeout
+	PermissionID string              `json:"permission_request_id"`
+	Actor        string              `json:"actor,omitzero"`    // who answered, or declined
+	Reason       string              `json:"reason,omitzero"`   // why it was declined
+	Message      *Message            `json:"message,omitzero"`  // what was answered
+	Approval     *CallApprovalAnswer `json:"approval,omitzero"` // of an approval: how it was decided
 }
 
 // CallApprovalRequestRequest is the request of [CallApprovalRequest].

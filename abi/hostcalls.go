@@ -228,7 +228,7 @@ func messageCalls() []HostCall {
 			Answer: asJSON, AnswerType: CallMessageAppendAnswer{},
 			Doc: "Appends a Message to the Session's transcript. It becomes visible with the next call that reaches outside the Task, at the latest when the Task ends."},
 		{Name: CallMessageDelta, Effect: EffectHint, Request: asJSON, RequestType: CallMessageDeltaRequest{}, Answer: nothing,
-			Limit: "10,000 hints of a Task; more are dropped",
+			Limit: "20 events a second of a Task: pieces that come faster are put together",
 			Doc:   "Streams a piece of a Message that is being written. The Message itself is appended when it is whole."},
 		{Name: CallTranscriptRead, Effect: EffectRead, Key: "host:transcript.read:<call_id>",
 			Request: asJSON, RequestType: CallTranscriptReadRequest{}, Answer: asJSON, AnswerType: CallTranscriptReadAnswer{},

@@ -256,7 +256,7 @@ func EventPayloads() []EventPayload {
 		{EventReplayFailed, "", of[ReplayEnded](), false},
 
 		{EventPlan, "", of[CallPlanRequest](), false},
-		{EventMessageDelta, "", of[CallMessageDeltaRequest](), false},
+		{EventMessageDelta, "", of[MessageDelta](), false},
 		{EventLog, "", of[CallLogRequest](), false},
 		{EventProgress, "", of[CallProgressRequest](), false},
 		{EventTenantCreated, ObjectTenant, nil, true},

@@ -33,21 +33,54 @@ type PermissionRequest struct {
 	WorkspaceID string           `json:"workspace_id"`
 	PersonaID   string           `json:"persona_id,omitzero"`
 	Kind        PermissionKind   `json:"kind"`               // what is asked for
+	Key         string           `json:"key,omitzero"`       // of one of several that are asked at once: the plugin's name for it
 	Status      PermissionStatus `json:"status"`             // what has become of it
 	Prompt      string           `json:"prompt,omitzero"`    // the question, for people
 	Action      string           `json:"action,omitzero"`    // of an approval: what is to be done
 	Arguments   jsontext.Value   `json:"arguments,omitzero"` // of an approval: with what
-	Schema      jsontext.Value   `json:"schema,omitzero"`    // of an input: what is wanted
-	URL         string           `json:"url,omitzero"`       // of an authorization: where it is given
-	RequestedBy string           `json:"requested_by"`       // who submitted the Task
-	Quorum      int              `json:"quorum"`             // how many must approve
+	Grounds     `json:",inline"`
+	Schema      jsontext.Value `json:"schema,omitzero"` // of an input: what is wanted
+	URL         string         `json:"url,omitzero"`    // of an authorization: where it is given
+	RequestedBy string         `json:"requested_by"`    // who submitted the Task
+	Quorum      int            `json:"quorum"`          // how many must approve
 	// Approvers are patterns of the actors that may decide; empty for all.
 	Approvers    []string   `json:"approvers,omitzero"`
 	SelfApproval bool       `json:"self_approval"`       // whoever submitted the Task may decide, too
 	Decisions    []Decision `json:"decisions"`           // in the order in which they came
 	ExpiresAt    Time       `json:"expires_at,omitzero"` // when nobody can answer any more; absent: never
 	SettledAt    Time       `json:"settled_at,omitzero"` // when it stopped being pending
+	// AnsweredBy is who has answered or declined one of several that are asked at once, Reason
+	// why it was declined, and MessageID what it was answered with.
+	AnsweredBy string `json:"answered_by,omitzero"`
+	Reason     string `json:"reason,omitzero"`
+	MessageID  string `json:"message_id,omitzero"`
 }
+
+// Grounds say what an approval is about, and why it is asked for. They are found out when it
+// is asked, and recorded with the question. A member that is missing is not known.
+type Grounds struct {
+	// ToolCallID is the id of the tool.call that is asked about: the call_id that it was made
+	// with, or else call- and its index in the record.
+	ToolCallID string `json:"tool_call_id,omitzero"`
+	// DeclaredPaths are the files that the call names as what it changes, as it spells them.
+	DeclaredPaths []string `json:"declared_paths,omitzero"`
+	// RiskLabels say what kind of call it is, by what the host and the tool's definition know.
+	RiskLabels []RiskLabel `json:"risk_labels,omitzero"`
+	// MatchedRule names the rule of policy that asks: autonomy_tier.act_with_approval or
+	// skill.requires_approval. A plugin asks by itself, and by no rule.
+	MatchedRule string `json:"matched_rule,omitzero"`
+}
+
+// RiskLabel is a kind of risk that a call has.
+type RiskLabel string
+
+// The labels of risks.
+const (
+	RiskWrite       RiskLabel = "write"       // it changes something beyond its Session
+	RiskDestructive RiskLabel = "destructive" // it can destroy something
+	RiskOpenWorld   RiskLabel = "open_world"  // it reaches what does not belong to the node
+	RiskDelegation  RiskLabel = "delegation"  // it has another Persona work
+)
 
 // Decision is what one actor has decided.
 type Decision struct {

@@ -129,4 +129,16 @@ type Waiting struct {
 	Arguments    jsontext.Value `json:"arguments,omitzero"`
 	Quorum       int            `json:"quorum,omitzero"`
 	Gate         bool           `json:"gate,omitzero"`
+
+	// Requests are what is asked at once by one call, in the order of the call: those that are
+	// pending, and those that were settled before.
+	Requests []WaitingQuestion `json:"requests,omitzero"`
+}
+
+// WaitingQuestion is one of several requests that a Task waits on.
+type WaitingQuestion struct {
+	Key          string           `json:"key"` // the plugin's name for it
+	PermissionID string           `json:"permission_request_id"`
+	Kind         PermissionKind   `json:"kind"`
+	Status       PermissionStatus `json:"status"`
 }

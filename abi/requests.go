@@ -99,9 +99,22 @@ type SubmitTaskRequest struct {
 	BranchID     string         `json:"branch_id,omitzero"`
 	ParentTaskID string         `json:"parent_task_id,omitzero"`
 	Metadata     jsontext.Value `json:"metadata,omitzero"`
+	// Run is Wharf's own: what this Task alone wants otherwise than its Persona.
+	Run *RunOptions `json:"run,omitzero"`
 	// DeadlineSeconds is Wharf's own: the Task fails with deadline_exceeded when
 	// it is not finished so many seconds after it was accepted. 0: no deadline.
 	DeadlineSeconds float64 `json:"deadline_seconds,omitzero"`
+}
+
+// RunOptions are what one Task wants otherwise than its Persona. The plugin is told them with its
+// input, and follows them as it can; Budget and MaxTokens the host holds. They bound what the Persona
+// may do, and never widen it.
+type RunOptions struct {
+	Model        string   `json:"model,omitzero"`        // the model to ask, by the name that the node has for it
+	Instructions string   `json:"instructions,omitzero"` // in place of those that the plugin or its operator has; at most 16 KiB
+	Temperature  *float64 `json:"temperature,omitzero"`  // of the model, 0 to 1
+	MaxTokens    int      `json:"max_tokens,omitzero"`   // of one answer of a model, at most 200,000; 0: no bound
+	Budget       *Budget  `json:"budget,omitzero"`       // of the Task, where it is less than the Persona's
 }
 
 // CancelTaskRequest is the body of POST /v1/tasks/{id}/cancel.

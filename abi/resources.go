@@ -218,6 +218,8 @@ type Task struct {
 	InputMessageID string `json:"input_message_id,omitzero"`
 	// DeadlineAt is when the Task fails unless it has ended.
 	DeadlineAt Time `json:"deadline_at,omitzero"`
+	// Run is what the Task was submitted to do otherwise than its Persona.
+	Run *RunOptions `json:"run,omitzero"`
 	// Attempt counts the starts of the Task: more than 1 after the node died in one.
 	Attempt int `json:"attempt,omitzero"`
 	// Module is the digest of the plugin's module, "sha256:" and hex. The Task is

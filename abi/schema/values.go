@@ -20,6 +20,8 @@ func Values(t reflect.Type) []string {
 		return values(abi.PermissionApproval, abi.PermissionInput, abi.PermissionAuthorization)
 	case reflect.TypeFor[abi.PermissionStatus]():
 		return values(abi.PermissionPending, abi.PermissionApproved, abi.PermissionDenied, abi.PermissionAnswered, abi.PermissionTimeout, abi.PermissionCanceled)
+	case reflect.TypeFor[abi.RiskLabel]():
+		return values(abi.RiskWrite, abi.RiskDestructive, abi.RiskOpenWorld, abi.RiskDelegation)
 	case reflect.TypeFor[abi.QuotaScope]():
 		return values(abi.QuotaPersona, abi.QuotaWorkspace, abi.QuotaTenant, abi.QuotaOrganization)
 	case reflect.TypeFor[abi.ReplayMode]():

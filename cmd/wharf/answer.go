@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -138,8 +139,11 @@ func howToAnswer(id string, w *abi.Waiting) string {
 		return ""
 	}
 	start := self() + " task answer " + id
-	if w.Gate {
+	switch {
+	case w.Gate:
 		return start + " --approve (or --deny)"
+	case w.Requests != nil:
+		return self() + " inbox list --task " + id + ", and then each of them"
 	}
 	switch w.Call {
 	case abi.CallInputRequest:
@@ -171,11 +175,17 @@ func (a *app) showWaiting(id string, w *abi.Waiting) {
 	a.out.Title("waits for " + cmp.Or(waitName(w), w.Call))
 	a.out.Pairs([2]string{"prompt", w.Prompt}, [2]string{"action", w.Action}, [2]string{"open", w.URL}, [2]string{"as", schema},
 		[2]string{"task", w.TaskID}, [2]string{"until", until}, [2]string{"answer it", howToAnswer(id, w)})
+	for _, q := range w.Requests {
+		a.out.Pairs([2]string{string(q.Status), strings.TrimSpace(q.PermissionID + "  " + string(q.Kind) + " " + q.Key)})
+	}
 }
 
 func waitName(w *abi.Waiting) string {
-	if w.Gate {
+	switch {
+	case w.Gate:
 		return "an approval"
+	case w.Requests != nil:
+		return "several answers"
 	}
 	switch w.Call {
 	case abi.CallInputRequest:

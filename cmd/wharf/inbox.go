@@ -31,7 +31,7 @@ ended otherwise, stays there to be looked up.`,
 }
 
 func (a *app) inboxListCommand() *cobra.Command {
-	var status, workspace string
+	var status, workspace, task string
 	var limit int
 	return a.node(page{
 		use:   "list",
@@ -43,6 +43,7 @@ approved, denied, answered, timeout or canceled, and with --status all every one
 		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&status, "status", string(abi.PermissionPending), "only requests with this status, or all")
 			f.StringVar(&workspace, "workspace", "", "only requests of this Workspace")
+			f.StringVar(&task, "task", "", "only requests of this Task")
 			f.IntVar(&limit, "limit", 50, "the most requests to show")
 		},
 	}, list[abi.PermissionRequest]{
@@ -53,7 +54,7 @@ approved, denied, answered, timeout or canceled, and with --status all every one
 			if status == "all" {
 				status = ""
 			}
-			return client.Get(inbox).Narrow("status", status).Narrow("workspace_id", workspace).Most(limit), nil
+			return client.Get(inbox).Narrow("status", status).Narrow("workspace_id", workspace).Narrow("task_id", task).Most(limit), nil
 		},
 		titles: []string{"REQUEST", "KIND", "STATUS", "WHAT", "ASKED BY", "ASKED"},
 		row:    inboxRow,
@@ -97,13 +98,24 @@ func (a *app) respond(with func() (abi.RespondRequest, error)) ask[abi.Permissio
 
 func (a *app) showRequest(p *abi.PermissionRequest) {
 	a.out.Line(p.ID, "  ", string(p.Kind), " ", string(p.Status))
-	a.out.Pairs([2]string{"prompt", p.Prompt}, [2]string{"action", p.Action}, [2]string{"arguments", string(p.Arguments)},
+	a.out.Pairs([2]string{"key", p.Key}, [2]string{"prompt", p.Prompt}, [2]string{"action", p.Action}, [2]string{"arguments", string(p.Arguments)},
+		[2]string{"tool call", p.ToolCallID}, [2]string{"paths", strings.Join(p.DeclaredPaths, ", ")}, [2]string{"risk", riskOf(p)}, [2]string{"rule", p.MatchedRule},
 		[2]string{"open", p.URL}, [2]string{"as", string(p.Schema)}, [2]string{"task", p.TaskID}, [2]string{"asked by", p.RequestedBy},
 		[2]string{"approvers", strings.Join(p.Approvers, ", ")}, [2]string{"quorum", quorum(p)},
-		[2]string{"until", stamp(p.ExpiresAt)}, [2]string{"settled", stamp(p.SettledAt)})
+		[2]string{"until", stamp(p.ExpiresAt)}, [2]string{"settled", stamp(p.SettledAt)},
+		[2]string{"by", p.AnsweredBy}, [2]string{"reason", p.Reason}, [2]string{"message", p.MessageID})
 	for _, d := range p.Decisions {
 		a.out.Pairs([2]string{d.Decision, strings.TrimSpace(d.Actor + " " + string(d.Arguments) + " " + d.Reason)})
 	}
+}
+
+// riskOf writes down the labels of what is asked about.
+func riskOf(p *abi.PermissionRequest) string {
+	labels := make([]string, len(p.RiskLabels))
+	for i, label := range p.RiskLabels {
+		labels[i] = string(label)
+	}
+	return strings.Join(labels, ", ")
 }
 
 // quorum says how many have to approve, "" for one.

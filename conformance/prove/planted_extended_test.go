@@ -17,7 +17,7 @@ func extendedFaults() []fault {
 			old: "\tif seen {\n", new: "\tif seen && got == nil {\n",
 			tests: [][2]string{{engine, "TestDeliveriesBecomeTasksOnce"}, {engine, "TestDeliveriesSurvivePowerCuts"}}},
 		{name: "nobody is asked before a call", file: "runtime/engine/gate.go",
-			old: "return r.askFirst(ctx, c, a)", new: "return nil",
+			old: "return r.askFirst(ctx, c, a, d.Rule)", new: "return nil",
 			tests: [][2]string{{engine, "TestGate"}, {prove, "TestTiersReachNoFurther"}}},
 		{name: "what policy withholds is done all the same", file: "runtime/engine/gate.go",
 			old: "return cmp.Or(err, refusal(d))", new: "return err",

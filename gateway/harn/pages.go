@@ -28,7 +28,7 @@ func (rt row) paged(own string, filters ...string) row {
 			"in the same order. Not beside `cursor` or `offset`.", Schema: text()},
 		gateway.Param{Name: "offset", In: "query", Doc: "How many to leave out first, where the list shows all that there is: of the tenant, one Workspace or one Session. Not beside `cursor`.",
 			Schema: gateway.Schema{"type": "integer", "minimum": 0, "maximum": maxOffset, "default": 0}},
-		flagParam("include_total", "Whether to count all that the list has, up to 10,000, into `page.total`. For the lists that take an `offset`."),
+		flagParam("include_total", "Whether to tell how many the list has in all, as `page.total`. For the lists that take an `offset`. Messages are counted up to 10,000."),
 	)
 }
 

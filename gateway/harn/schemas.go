@@ -104,6 +104,7 @@ func taskSchemas() map[string]schema {
 			"action": "What is to be approved.", "schema": "A JSON Schema of what is wanted.", "url": "Where the user authorizes.",
 			"task_id": "The Task that is awaited.", "until": "When it stops waiting.",
 		})),
+		"WaitingQuestion": of[abi.WaitingQuestion]("One of several permission requests that a Task waits on."),
 		"SubmitTaskRequest": requestOf[abi.SubmitTaskRequest]("What to do.", submitted(), says(map[string]string{
 			"session_id": "Needed where the path names no Session."})),
 		"CancelTaskRequest": requestOf[abi.CancelTaskRequest]("Why to cancel.", null("reason")),
@@ -128,7 +129,8 @@ func replaySchemas() map[string]schema {
 	return map[string]schema{
 		"TaskReplay": of[abi.TaskReplay]("What a replay Task replays.", but(schema{"request_sha256": prefixedHash()}), says(map[string]string{
 			"replay_id": "Names the replay in its receipt: equal replays have equal ids, on any node.", "session_run": "The replay of a Session that it belongs to."})),
-		"TaskFork": of[abi.TaskFork]("Where a forked Task comes from.", says(map[string]string{"calls": "How many host calls of the source's record it shares."})),
+		"RunOptions": requestOf[abi.RunOptions]("What one Task wants otherwise than its Persona."),
+		"TaskFork":   of[abi.TaskFork]("Where a forked Task comes from.", says(map[string]string{"calls": "How many host calls of the source's record it shares."})),
 		"ForkTaskRequest": requestOf[abi.ForkTaskRequest]("Where to fork.", null("at_event_id"), says(map[string]string{
 			"at_event_id":  "The last event whose record is shared; \"0\" shares nothing, none shares all.",
 			"same_session": "Stay in the Session, instead of a fork of it."})),

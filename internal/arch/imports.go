@@ -54,6 +54,7 @@ var rooms = map[string][]string{
 	"runtime/lockrank":  {},
 	"runtime/outbox": {"abi", "abi/jsonw", "storage", "runtime/alarm", "runtime/background", "runtime/connector/signature", "runtime/desk",
 		"runtime/ledger", "runtime/lockrank", "runtime/provider", "runtime/provider/web", "runtime/sealed"},
+	"runtime/deltas": {"abi"},
 	"runtime/sealed": {"abi", "storage", "runtime/desk", "runtime/ledger"},
 	"runtime/personas": {"abi", "storage", "runtime/desk", "runtime/journal", "runtime/ledger", "runtime/lockrank",
 		"runtime/policy", "runtime/skill", "runtime/turns"},
@@ -78,7 +79,7 @@ var rooms = map[string][]string{
 	"runtime/toolservers": {"abi", "storage", "runtime/desk", "runtime/ledger", "runtime/lockrank", "runtime/provider",
 		"runtime/provider/secret", "runtime/provider/tool", "runtime/provider/web", "runtime/sealed"},
 	"runtime/waiting": {"abi", "storage", "runtime/alarm", "runtime/desk", "runtime/journal", "runtime/ledger", "runtime/lockrank",
-		"runtime/policy", "runtime/provider", "runtime/sessions"},
+		"runtime/policy", "runtime/provider", "runtime/sessions", "runtime/skill", "runtime/turns"},
 
 	"runtime/sandbox/rewrite": {},
 	"runtime/sandbox/guest":   {"abi", "runtime/turns"},

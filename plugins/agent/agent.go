@@ -46,6 +46,7 @@ func newAgent(task *wharf.Task) (*agent, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.follow(&task.Run)
 	tools, err := wharf.ListTools("")
 	if err != nil {
 		return nil, err
@@ -74,7 +75,7 @@ func (a *agent) ask() (wharf.ModelAnswer, error) {
 	_ = wharf.Progress(a.fraction(), "asking the model")
 	answer, err := wharf.Complete(wharf.ModelRequest{
 		CallID: fmt.Sprintf("main:%d", a.turns), Model: a.settings.model, System: a.settings.prompt,
-		Messages: a.messages, Tools: a.tools.offered, MaxTokens: left, Stream: true,
+		Messages: a.messages, Tools: a.tools.offered, MaxTokens: left, Temperature: a.settings.temperature, Stream: true,
 	})
 	if err != nil {
 		return answer, modelFailure(err)
@@ -92,11 +93,14 @@ func (a *agent) ask() (wharf.ModelAnswer, error) {
 // tokensLeft returns how many tokens the model may still write; 0 for no limit.
 func (a *agent) tokensLeft() (int, error) {
 	if a.settings.maxTokens == 0 {
-		return 0, nil
+		return a.settings.maxAnswer, nil
 	}
 	left := a.settings.maxTokens - a.usage.InputTokens - a.usage.OutputTokens
 	if left <= 0 {
 		return 0, spent("max_tokens", int(a.settings.maxTokens))
+	}
+	if a.settings.maxAnswer > 0 {
+		left = min(left, int64(a.settings.maxAnswer))
 	}
 	return int(left), nil
 }

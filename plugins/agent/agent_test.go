@@ -270,3 +270,30 @@ func TestSettingsAreDocumented(t *testing.T) {
 		}
 	}
 }
+
+// What a Task asks for comes before what the operator has set.
+func TestATaskHasItsOwnWay(t *testing.T) {
+	heat := 0.25
+	for name, c := range map[string]struct {
+		config  map[string]any
+		options wharf.RunOptions
+		want    string
+	}{
+		"nothing asked":       {map[string]any{"model": "set", "system_prompt": "set up"}, wharf.RunOptions{}, "set|set up|0|false"},
+		"all asked":           {map[string]any{"model": "set", "system_prompt": "set up"}, wharf.RunOptions{Model: "own", Instructions: "do", Temperature: &heat, MaxTokens: 7}, "own|do|7|true"},
+		"less than is left":   {map[string]any{"max_tokens": 100}, wharf.RunOptions{MaxTokens: 7}, "|" + defaultPrompt + "|7|false"},
+		"more than is left":   {map[string]any{"max_tokens": 100}, wharf.RunOptions{MaxTokens: 700}, "|" + defaultPrompt + "|100|false"},
+		"coldest is not none": {nil, wharf.RunOptions{Temperature: new(float64)}, "|" + defaultPrompt + "|0|true"},
+	} {
+		h, model := office(says("done"))
+		h.Config, h.Options = c.config, c.options
+		if outcome := h.Text(handle, "go"); outcome.Failure != nil {
+			t.Errorf("%s: %+v", name, outcome.Failure)
+			continue
+		}
+		asked := model.asked[0]
+		if got := fmt.Sprintf("%s|%s|%d|%v", asked.Model, asked.System, asked.MaxTokens, asked.Temperature != nil); got != c.want {
+			t.Errorf("%s: the model was asked %s, want %s", name, got, c.want)
+		}
+	}
+}

@@ -29,6 +29,10 @@ type settings struct {
 	maxTurns     int    // max_turns: questions to the model
 	maxToolCalls int    // max_tool_calls: of the whole Task
 	maxTokens    int64  // max_tokens: read and written by the model, of the whole Task
+
+	// What the Task alone asks for.
+	temperature *float64
+	maxAnswer   int // tokens of one answer
 }
 
 func defaults() settings {
@@ -49,6 +53,17 @@ func configured() (settings, error) {
 	}
 	return s, &wharf.Failure{Code: codeSettings,
 		Message: fmt.Sprintf("the setting approve of the agent is %q; it is one of destructive, always and never", s.approve)}
+}
+
+// follow takes over what the Task asks for: that comes before what the operator has set.
+func (s *settings) follow(run *wharf.RunOptions) {
+	if run.Instructions != "" {
+		s.prompt = run.Instructions
+	}
+	if run.Model != "" {
+		s.model = run.Model
+	}
+	s.temperature, s.maxAnswer = run.Temperature, run.MaxTokens
 }
 
 // setting is where the value of a setting goes.

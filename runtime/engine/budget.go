@@ -27,7 +27,7 @@ func (r *run) withinBudget(call string) error {
 		return nil
 	}
 	if what := policy.Exhausted(r.persona.Budget, call, r.used()); what != "" {
-		return provider.Refuse(abi.CallDenied, codeBudget, fmt.Sprintf("this task has used up the budget of persona %s: %s", r.persona.ID, what))
+		return provider.Refuse(abi.CallDenied, codeBudget, fmt.Sprintf("this task has used up its budget, as persona %s and its own options say: %s", r.persona.ID, what))
 	}
 	return nil
 }

@@ -147,6 +147,7 @@ func (r *run) appended(c *liveCall) (*abi.Message, error) {
 	if err != nil {
 		return nil, provider.Malformed(err)
 	}
+	m.ID = r.textEnds(&in, m.ID)
 	return m, nil
 }
 
@@ -197,27 +198,20 @@ func (r *run) hint(call string, request []byte) error {
 	if err != nil {
 		return provider.Malformed(err)
 	}
-	if r.hints++; r.hints <= maxHints && payload != nil && abi.TooDeep(request, abi.MaxDepth) < 0 {
+	if piece, ok := payload.(*abi.CallMessageDeltaRequest); ok {
+		return r.writes(piece.Text)
+	}
+	if r.hints++; r.hints <= maxHints && payload != nil && abi.TooDeep(request, abi.MaxDepth) < 0 && r.cursor.Done() {
+		r.task.mu.Lock()
+		defer r.task.mu.Unlock()
 		r.tellHint(kind, payload)
 	}
 	return nil
 }
 
-// delta tells watchers a piece of text that a model gives.
-func (r *run) delta(text string) {
-	if r.deltas++; r.deltas <= maxHints {
-		r.tellHint(abi.EventMessageDelta, &abi.CallMessageDeltaRequest{Text: text})
-	}
-}
-
-// tellHint appends telemetry. It is not waited for. Nothing is told by a run that repeats what was told before.
+// tellHint appends telemetry. It is not waited for. The caller holds task.mu.
 func (r *run) tellHint(kind abi.EventKind, payload any) {
-	if !r.cursor.Done() {
-		return
-	}
 	e, t := r.engine, r.task
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	if t.state.Status.Terminal() {
 		return
 	}

@@ -306,7 +306,7 @@ func (e *Engine) furnish(parts *Parts) {
 		DefaultPersona: e.config.DefaultPersona, Persona: e.Persona, CheckVaultIDs: e.CheckVaultIDs})
 	e.permissionResources = waiting.NewKeeper(waiting.Parts{Parts: common,
 		Messages: e.sessionResources, Task: e.records.Task, Live: e.tasks.workspaceOf, Wake: e.wake, Generations: maxGenerations,
-		Pending: &e.pending, Ends: &e.ends})
+		Pending: &e.pending, Ends: &e.ends, Turns: e.turns})
 	e.fileResources = files.NewKeeper(files.Parts{Parts: common, Root: parts.Files, Turns: e.turns,
 		TenantOf: e.tenantOf, MostTold: int64(e.config.Limits.PayloadBytes / 2)})
 	e.performers = withOwn(e.performers, e.fileResources)

@@ -55,26 +55,28 @@ func (r *run) permit(ctx context.Context, c *liveCall) error {
 }
 
 // admit lets a call pass, or says why it is not made: a *provider.Refusal is what
-// the plugin is told, errParked that somebody is asked first. effect is what this
-// very call is, and by the actor whose client it goes to, if any. It follows permit.
-func (r *run) admit(ctx context.Context, c *liveCall, effect abi.Effect, by string) error {
-	if err := approvedFor(c, by); err != nil || c.intent != nil {
+// the plugin is told, errParked that somebody is asked first. plan is what this
+// very call is. It follows permit.
+func (r *run) admit(ctx context.Context, c *liveCall, plan *provider.Plan) error {
+	if err := approvedFor(c, plan.By); err != nil || c.intent != nil {
 		return err
 	}
-	a, err := r.action(ctx, c, effect)
+	a, err := r.action(ctx, c, plan.Effect)
 	if err != nil {
 		return err
 	}
-	a.By = by
+	if a.By = plan.By; plan.Tool != nil {
+		a.Destructive, a.OpenWorld = plan.Tool.Destructive, plan.Tool.OpenWorld
+	}
 	d := policy.Decide(&r.persona.Persona, a)
 	if own := ownTool(c); d.Verdict == policy.Allow && own != nil && own.Server == ServerSkills && r.engine.SkillNeedsApproval(ctx, r.task.tenant, own.Name) {
-		d.Verdict = policy.Ask
+		d.Verdict, d.Rule = policy.Ask, policy.RuleSkill
 	}
 	switch {
 	case d.Verdict == policy.Ask && c.gate != nil && !c.gate.Open:
 		return nil // it was approved: permit has looked
 	case d.Verdict == policy.Ask:
-		return r.askFirst(ctx, c, a)
+		return r.askFirst(ctx, c, a, d.Rule)
 	case d.Verdict == policy.Shadow:
 		err = r.withhold(abi.EventShadowWrite, c, a)
 	case d.Verdict == policy.Propose:
@@ -153,11 +155,12 @@ func decided(gate *journal.Entry) error {
 
 // askFirst parks the Task until somebody has decided on the call. The approval is
 // recorded before the call, as an entry of its own.
-func (r *run) askFirst(ctx context.Context, c *liveCall, a *policy.Action) error {
+func (r *run) askFirst(ctx context.Context, c *liveCall, a *policy.Action, rule string) error {
 	gate, err := gateOf(c, a)
 	if err != nil {
 		return provider.Malformed(err)
 	}
+	gate.Grounds = abi.Grounds{ToolCallID: toolCallID(c), DeclaredPaths: a.Paths, RiskLabels: policy.Risks(&r.persona.Persona, a), MatchedRule: rule}
 	request, err := json.Marshal(gate)
 	if err != nil {
 		return provider.Malformed(err)
@@ -178,6 +181,15 @@ func (r *run) askFirst(ctx context.Context, c *liveCall, a *policy.Action) error
 func gateOf(c *liveCall, a *policy.Action) (*journal.Gate, error) {
 	arguments, err := shownArguments(c)
 	return &journal.Gate{Action: a.String(), Call: c.entry.Call, By: a.By, Asked: journal.HashOf(c.entry.Request), Arguments: arguments}, err
+}
+
+// toolCallID names a tool.call; "" for any other call.
+func toolCallID(c *liveCall) string {
+	if c.entry.Call != abi.CallToolCall {
+		return ""
+	}
+	req, _ := ask[abi.CallToolCallRequest](c) // it was read before
+	return cmp.Or(req.CallID, fmt.Sprintf("call-%d", c.entry.Index))
 }
 
 // shownArguments returns what a call does it with: a tool's arguments, or the whole
@@ -285,12 +297,12 @@ var describers = map[string]func(*liveCall, *policy.Action) error{
 	},
 	abi.CallFileWrite: func(c *liveCall, a *policy.Action) error {
 		req, err := ask[abi.CallFileWriteRequest](c)
-		a.Target = req.Path
+		a.Target, a.Paths = req.Path, []string{req.Path}
 		return err
 	},
 	abi.CallFileRemove: func(c *liveCall, a *policy.Action) error {
 		req, err := ask[abi.CallFileRemoveRequest](c)
-		a.Target = req.Path
+		a.Target, a.Paths = req.Path, []string{req.Path}
 		return err
 	},
 	abi.CallHTTPFetch: func(c *liveCall, a *policy.Action) error {

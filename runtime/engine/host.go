@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/deltas"
 	"github.com/wharf-dev/wharf/runtime/inhand"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/ledger"
@@ -45,7 +46,6 @@ type run struct {
 	keys     journal.Keys
 	ground   *journal.Ground
 	hints    int            // that the plugin gave, those of a re-run included
-	deltas   int            // of the call that is being performed
 	made     map[string]int // calls by name, the one being answered included
 	children []string       // ids of those that the record tells
 
@@ -58,12 +58,13 @@ type run struct {
 	pending      []ledger.Record // told with the next batch that is handed over
 	pendingBytes int
 	facts        proofs.Facts
+	text         deltas.Teller // tells watchers what is being written
+	textTimer    bool          // what waits of it is told soon
 
 	last storage.Commit // handed over last, and not waited for; nil when nothing is
 }
 
-// maxHints bounds the hints that a run may give, and the pieces of text of one call of
-// a model.
+// maxHints bounds the hints that a run may give, but for text.
 const maxHints = 10_000
 
 // maxPending is how many bytes of records wait for a reason to be written.
@@ -144,6 +145,7 @@ func variable(def *abi.HostCall) abi.Effect {
 
 // recall takes over a call that the record answers.
 func (r *run) recall(e *journal.Entry) error {
+	text := deltas.TextOf(r.task.id, e.Index, r.ground.At())
 	r.ground.Reach(e.At)
 	r.task.mu.Lock()
 	err := r.take(e)
@@ -151,7 +153,7 @@ func (r *run) recall(e *journal.Entry) error {
 	if err != nil {
 		return err
 	}
-	return r.remember(e)
+	return r.remember(e, text, func() bool { return streamed(e.Request) })
 }
 
 // take adds a call that is recorded to what the receipt is made from. The caller holds
@@ -190,10 +192,13 @@ func (r *run) recallRest() error {
 }
 
 // remember takes over what a call means for the end of the Task.
-func (r *run) remember(e *journal.Entry) error {
+func (r *run) remember(e *journal.Entry, text deltas.Text, streamed func() bool) error {
 	if e.Status != abi.CallOK {
 		r.noteHeldBack(e)
 		return nil
+	}
+	if err := r.noteText(e, text, streamed); err != nil {
+		return err
 	}
 	if err := r.noteChild(e); err != nil {
 		return err
@@ -206,16 +211,17 @@ func (r *run) remember(e *journal.Entry) error {
 
 // liveCall is a host call that is being performed.
 type liveCall struct {
-	def     *abi.HostCall
-	request []byte          // in guest memory
-	asked   any             // request, decoded: a pointer to what the definition says; nil when [liveCall.read] has not
-	entry   journal.Entry   // without its answer
-	intent  *journal.Entry  // recorded by an earlier life that did not get to the result
-	gate    *journal.Entry  // the approval that was asked for before; nil for none
-	states  *ledger.Record  // what the call's event states; nil for nothing
-	extra   []ledger.Record // further events, told before the call's own
-	durable bool            // the answer waits for the disk, whatever def says
-	release func(error)     // called when the call is recorded, or failed; may be nil
+	def      *abi.HostCall
+	request  []byte          // in guest memory
+	asked    any             // request, decoded: a pointer to what the definition says; nil when [liveCall.read] has not
+	entry    journal.Entry   // without its answer
+	intent   *journal.Entry  // recorded by an earlier life that did not get to the result
+	gate     *journal.Entry  // the approval that was asked for before; nil for none
+	states   *ledger.Record  // what the call's event states; nil for nothing
+	extra    []ledger.Record // further events, told before the call's own
+	durable  bool            // the answer waits for the disk, whatever def says
+	streamed bool            // its text was told as it came
+	release  func(error)     // called when the call is recorded, or failed; may be nil
 }
 
 // live performs a call and records its answer.
@@ -241,7 +247,7 @@ func (r *run) live(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, er
 	if perform == nil && !child {
 		return r.reach(ctx, c)
 	}
-	if err := r.admit(ctx, c, c.def.Effect, ""); err != nil {
+	if err := r.admit(ctx, c, &provider.Plan{Effect: c.def.Effect}); err != nil {
 		return r.close(ctx, c, journal.Whole, nil, err)
 	}
 	if child {
@@ -298,7 +304,6 @@ func (c *liveCall) read() error {
 
 // reach performs a call that leaves the node.
 func (r *run) reach(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, error) {
-	r.deltas = 0
 	performer := r.engine.performers[c.entry.Call]
 	if performer == nil {
 		return r.close(ctx, c, journal.Whole, nil, provider.Refuse(abi.CallUnavailable, "not_configured", "this node does not offer "+c.entry.Call))
@@ -311,7 +316,7 @@ func (r *run) reach(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, e
 	}
 	plan, err := performer.Prepare(ctx, r.providerCall(c))
 	if err == nil {
-		err = r.admit(ctx, c, plan.Effect, plan.By)
+		err = r.admit(ctx, c, &plan)
 	}
 	if own := ownTool(c); own != nil && err == nil {
 		if c.entry.Effect = plan.Effect; own.Server == ServerSkills {
@@ -329,7 +334,7 @@ func (r *run) reach(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, e
 		c.entry.Effect = plan.Effect
 	}
 	if plan.Effect != abi.EffectWrite {
-		answer, err := plan.Do(ctx, r.delta)
+		answer, err := r.told(ctx, c, plan)
 		if err == nil && c.entry.Call == abi.CallToolList {
 			answer, err = r.offer(ctx, answer)
 		}
@@ -343,7 +348,7 @@ func (r *run) reach(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, e
 
 // do performs a write whose intent stands.
 func (r *run) do(ctx context.Context, c *liveCall, plan provider.Plan) (abi.CallStatus, []byte, error) {
-	answer, err := plan.Do(ctx, r.delta)
+	answer, err := r.told(ctx, c, plan)
 	c.release = func(failed error) { r.forget(plan, failed) }
 	return r.closeAndRelease(ctx, c, journal.Result, answer, err)
 }

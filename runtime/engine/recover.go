@@ -103,7 +103,7 @@ func (e *Engine) revive(ctx context.Context, tenant storage.Tenant, id string) (
 	}
 	if about.Waiting != nil {
 		e.queue.Hold(scheduler.Job[task]{Tenant: uint32(tenant), ID: id, Line: lineOf(about)})
-		e.pending.Add(tenant, about.Waiting.PermissionID, about)
+		e.pending.Await(tenant, about)
 		return nil, func() { e.arm(ledger.Key{Tenant: tenant, ID: id}, about.Waiting, about.DeadlineAt) }, nil
 	}
 	live, err := e.loadTask(ctx, tenant, about)

@@ -236,7 +236,7 @@ func (e *Engine) perform(ctx context.Context, t *task, r *run) error {
 	if err != nil {
 		return err
 	}
-	stop, err := e.watchTime(t, &persona.Persona)
+	stop, err := e.watchTime(t, &persona.Under(t.about.Run).Persona)
 	if err != nil {
 		return err
 	}
@@ -253,6 +253,7 @@ func (e *Engine) perform(ctx context.Context, t *task, r *run) error {
 		return &abi.Failure{Code: abi.FailurePluginMissing, Message: fmt.Sprintf(
 			"plugin %q has no export %q, which persona %s names", h.Program.Plugin, h.Program.Export, t.about.PersonaID)}
 	}
+	defer r.tellText(r.text.End)
 	r.usage, err = module.Run(ctx, h.Program.Export, r, replay.Limits(h.Program, e.config.limitsFor(h.Program.Plugin).WallTime))
 	e.counts.gas.Add(r.usage.Gas)
 	return e.onRecord(t, r, err)
@@ -295,7 +296,7 @@ func (e *Engine) prepare(ctx context.Context, t *task, r *run, h *records.Histor
 	if err != nil {
 		return err
 	}
-	r.persona = persona
+	r.persona = persona.Under(t.about.Run)
 	r.input = given.Answer(persona.Text)
 	r.cursor, r.made, r.recorded = journal.NewCursor(h.Entries), map[string]int{}, h.Entries[:journal.Closed(h.Entries)]
 	t.mu.Lock()

@@ -61,7 +61,7 @@ func spoken(ctx context.Context, h sandbox.Host) error {
 // spokenPrograms are inputs of spoken. What they say to others is spelled as they are.
 var spokenPrograms = []string{
 	`{"program":[{"call":"clock","request":{"call_id":"t"}},{"call":"state.set","request":{"key":"k","value":{"b":[1,2.50,12345678901234567890],"a":"Aé/"}}},{"call":"state.get","request":{"key":"k"}}]}`,
-	`{"program":[{"call":"input.request","request":{"prompt":"who?","schema":{"type":"object","properties":{"n":{"type":"integer"}}}}},{"call":"clock","request":{}}]}`,
+	`{"program":[{"call":"input.request","request":{"prompt":"who?","schema":{"type":["object","string"],"properties":{"n":{"type":"integer"}}}}},{"call":"clock","request":{}}]}`,
 	`{"program":[{"call":"sleep","request":{"ms":1}},{"call":"memory.write","request":{"scope":"session","content":{"text":"the sky","n":1e2}}},{"call":"memory.query","request":{"scope":"session","text":"sky"}}]}`,
 	`{"program":[{"call":"message.append","request":{"role":"assistant","parts":[{"type":"json","value":{"z":1,"a":[" ","\\",null]}},{"type":"text","text":"so \"it\" is"}],"metadata":{"m":{"n":0.10}}}},{"call":"transcript.read","request":{"last":3}}]}`,
 	`{"program":[{"call":"task.spawn","request":{"persona_id":"persona_spoken","input":{"program":[{"call":"sleep","request":{"ms":1}},{"call":"clock","request":{"call_id":"child"}}]},"metadata":{"why":"é"}}},{"call":"transcript.read","request":{}}]}`,

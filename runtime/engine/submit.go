@@ -325,7 +325,10 @@ func (e *Engine) describeTask(ctx context.Context, c *desk.Caller, s *ledger.Ses
 	t := &abi.Task{
 		Envelope:  abi.NewEnvelope(abi.ObjectTask, id, now, req.Metadata),
 		SessionID: req.SessionID, WorkspaceID: workspace, CreatedBy: c.Actor, PersonaID: persona,
-		BranchID: req.BranchID, ParentTaskID: req.ParentTaskID,
+		BranchID: req.BranchID, ParentTaskID: req.ParentTaskID, Run: req.Run,
+	}
+	if err := personas.CheckRun(req.Run); err != nil {
+		return nil, err
 	}
 	if req.DeadlineSeconds < 0 || req.DeadlineSeconds > maxDeadlineSeconds {
 		return nil, abi.InvalidParam("deadline_seconds", "deadline_seconds must be between 0 and %d", maxDeadlineSeconds)

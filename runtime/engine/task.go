@@ -66,10 +66,10 @@ type task struct {
 	seq      uint64                  // of the next event whose resource is the Task
 	stop     context.CancelCauseFunc // set while a plugin runs
 	deadline *alarm.Alarm
-	last     []byte           // the last state handed over, without the input
-	handed   storage.Commit   // of its last step; what that tells can be read once it is durable
-	asking   *waiting.Request // what it asks somebody while it is parked; may be nil
-	unsynced int              // batches handed over that keep it in memory until they are durable
+	last     []byte         // the last state handed over, without the input
+	handed   storage.Commit // of its last step; what that tells can be read once it is durable
+	asking   *waiting.Round // what it asks somebody while it is parked; may be nil
+	unsynced int            // batches handed over that keep it in memory until they are durable
 }
 
 func (t *task) key() ledger.Key { return ledger.Key{Tenant: t.tenant, ID: t.id} }
@@ -145,7 +145,7 @@ type change struct {
 	outcome func(*abi.Outcome) // completes the Outcome of a terminal step; may be nil
 	facts   *proofs.Facts      // what the receipt of a terminal step is made from, when no plugin runs
 
-	asks *waiting.Request // what a Task that is parked asks somebody; nil when it asks nobody
+	asks *waiting.Round // what a Task that is parked asks somebody; nil when it asks nobody
 }
 
 // errGone says that a Task was taken out of memory: look it up again.
@@ -175,7 +175,7 @@ func (e *Engine) apply(t *task, c change) (storage.Commit, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.noteAsked(t, asked)
+	e.pending.Note(t.tenant, &t.about, t.asking, asked)
 	t.state, t.task, t.asking = next, shown, asked
 	for _, effect := range effects {
 		if effect.Kind == lifecycle.Stop && t.stop != nil {
@@ -187,9 +187,9 @@ func (e *Engine) apply(t *task, c change) (storage.Commit, error) {
 
 // asksAfter returns what the Task asks once a step is done; nil for nothing. A wake has
 // settled it; what else ends the Task does so here. The caller holds t.mu.
-func (t *task) asksAfter(c *change, ended bool, now time.Time) *waiting.Request {
+func (t *task) asksAfter(c *change, ended bool, now time.Time) *waiting.Round {
 	switch {
-	case c.in.Kind == lifecycle.Park:
+	case c.in.Kind == lifecycle.Park, c.in.Kind == lifecycle.Part:
 		return c.asks
 	case c.in.Kind == lifecycle.Wake:
 		return nil
@@ -198,16 +198,6 @@ func (t *task) asksAfter(c *change, ended bool, now time.Time) *waiting.Request 
 	}
 	c.before = append(c.before, waiting.Canceled(t.asking, now)...)
 	return nil
-}
-
-// noteAsked keeps the table of pending requests as the Task's request comes and goes.
-func (e *Engine) noteAsked(t *task, next *waiting.Request) {
-	switch {
-	case next != nil && t.asking == nil:
-		e.pending.Add(t.tenant, next.ID, &t.about)
-	case next == nil && t.asking != nil:
-		e.pending.Remove(t.tenant, t.asking.ID)
-	}
 }
 
 // write hands over what a step tells.
@@ -222,7 +212,7 @@ func (e *Engine) write(t *task, shown *abi.Task, effects []lifecycle.Effect, c c
 		return nil, err
 	}
 	answer, status := len(encoded)-1, statusOf(c.in.Kind)
-	if c.idem != nil && c.in.Kind == lifecycle.Wake {
+	if c.idem != nil && (c.in.Kind == lifecycle.Wake || c.in.Kind == lifecycle.Part) {
 		answer = c.answer
 	}
 	c.status = cmp.Or(c.status, status)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,7 @@ func (r *run) wait(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, er
 	if answer, ended, err := r.endedChild(ctx, w); err != nil || ended {
 		return r.close(ctx, c, journal.Whole, answer, err)
 	}
+	r.tellText(r.text.Flush)
 	return 0, nil, r.park(ctx, c, w, as)
 }
 
@@ -61,7 +63,8 @@ func (r *run) park(ctx context.Context, c *liveCall, w *abi.Waiting, as abi.Task
 		}
 	}
 	e, t := r.engine, r.task
-	asks, told, err := e.NewPermissionRequest(ctx, t.tenant, &t.about, w, c.entry.At, waiting.Terms{Approvals: r.persona.Approvals, Approvers: approvers(c, w), Now: e.now()})
+	asks, told, err := e.NewPermissionRequests(ctx, t.tenant, &t.about, w, c.entry.At, waiting.Terms{Approvals: r.persona.Approvals,
+		Grounds: journal.Grounds(cmp.Or(c.intent, &c.entry)), Now: e.now(), Asked: c.asked, Request: c.request})
 	if err != nil {
 		return err
 	}
@@ -90,15 +93,6 @@ func (r *run) park(ctx context.Context, c *liveCall, w *abi.Waiting, as abi.Task
 	}
 	e.rest(t, w)
 	return errParked
-}
-
-// approvers returns whom a plugin names to decide on what it asks for.
-func approvers(c *liveCall, w *abi.Waiting) []string {
-	if w.Gate || w.Call != abi.CallApprovalRequest {
-		return nil
-	}
-	req, _ := ask[abi.CallApprovalRequestRequest](c) // it was read before
-	return req.Approvers
 }
 
 // synced says that a batch of the Task is durable: loaded anew, the Task would be as
@@ -236,7 +230,7 @@ func (e *Engine) restAgain(t *task) {
 }
 
 // recordAnswer hands over the batch that ends a wait, or that tells a decision
-// towards its end: then woken is false.
+// or one of several answers towards its end: then woken is false.
 func (e *Engine) recordAnswer(t *task, a *waiting.Answer) (commit storage.Commit, woken bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -252,11 +246,18 @@ func (e *Engine) recordAnswer(t *task, a *waiting.Answer) (commit storage.Commit
 	if err != nil {
 		return nil, false, err
 	}
-	if !taken.Over {
+	step := change{in: lifecycle.Input{Kind: lifecycle.Wake}, actor: a.Actor, at: at, before: taken.Records,
+		idem: a.Idem, status: taken.Status, answer: taken.Place, asks: taken.Round, amend: func(shown *abi.Task) { shown.Waiting = taken.Waiting }}
+	switch {
+	case taken.Over:
+		commit, err = e.apply(t, step)
+	case taken.Waiting != nil:
+		step.in.Kind = lifecycle.Part
+		if commit, err = e.apply(t, step); err == nil {
+			t.unsynced++
+		}
+	default:
 		commit, err = e.recordDecision(t, a, &taken, at)
-	} else {
-		commit, err = e.apply(t, change{in: lifecycle.Input{Kind: lifecycle.Wake}, actor: a.Actor, at: at, before: taken.Records,
-			idem: a.Idem, status: taken.Status, answer: taken.Place, amend: func(shown *abi.Task) { shown.Waiting = nil }})
 	}
 	if err == nil {
 		a.Shown = taken.Request
@@ -279,7 +280,7 @@ func (e *Engine) recordDecision(t *task, a *waiting.Answer, taken *waiting.Taken
 	}
 	t.seq += sequenced(records)
 	t.unsynced++
-	t.asking = taken.Request
+	t.asking = taken.Round
 	return commit, nil
 }
 

@@ -23,6 +23,8 @@ type Gate struct {
 	// Arguments are what the approver was shown, and may change: a tool's arguments, or
 	// the whole request of another call.
 	Arguments jsontext.Value `json:"arguments,omitzero"`
+	// Grounds are what the approver was told besides. A gate of before has none.
+	abi.Grounds `json:",inline"`
 }
 
 // ReadGate returns what an entry of [abi.CallGate] asked.
@@ -44,4 +46,17 @@ func GateDecision(e *Entry) (*abi.CallApprovalAnswer, error) {
 		return nil, fmt.Errorf("reading the decision of call %d: %w", e.Index, err)
 	}
 	return a, nil
+}
+
+// Grounds returns why policy asked for the approval of an entry of [abi.CallGate]; nothing of any
+// other entry, by which a plugin asks, whose word stands for nothing here.
+func Grounds(e *Entry) abi.Grounds {
+	if e.Call != abi.CallGate {
+		return abi.Grounds{}
+	}
+	gate, err := ReadGate(e)
+	if err != nil {
+		return abi.Grounds{}
+	}
+	return gate.Grounds
 }

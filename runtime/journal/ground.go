@@ -26,6 +26,9 @@ func (g *Ground) Now() time.Time {
 	return g.now
 }
 
+// At returns the time, and does not move it on.
+func (g *Ground) At() time.Time { return g.now }
+
 // Reach moves the time on to that of an answered call; it never goes back.
 func (g *Ground) Reach(at time.Time) {
 	if at.After(g.now) {

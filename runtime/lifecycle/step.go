@@ -31,6 +31,7 @@ const (
 	Park                      // its plugin waits for something
 	Wake                      // what it waited for came
 	Canceled                  // it replays a Task that was canceled, and has come to that point
+	Part                      // some of what it waits for came, and it goes on waiting
 	Outlive                   // the node has lived with it, or stops it and goes down cleanly
 )
 
@@ -110,6 +111,8 @@ func Step(s State, in Input) (State, []Effect, error) {
 		return stepPark(s, in.Park)
 	case Wake:
 		return stepWake(s)
+	case Part:
+		return stepPart(s)
 	case Outlive:
 		return stepOutlive(s)
 	}
@@ -192,6 +195,14 @@ func stepWake(s State) (State, []Effect, error) {
 	}
 	s.Parked, s.Status = false, abi.TaskWorking
 	return s, []Effect{{Kind: Emit, Event: abi.EventTaskStatusChanged}, {Kind: Enqueue}}, nil
+}
+
+// stepPart tells anew what a Task waits for. Its status is the same until the last has come.
+func stepPart(s State) (State, []Effect, error) {
+	if !s.Parked {
+		return s, nil, fmt.Errorf("part of what a task waits for that is %q and does not wait: %w", s.Status, ErrTransition)
+	}
+	return s, []Effect{{Kind: Emit, Event: abi.TransitionEvent(s.Status, false)}}, nil
 }
 
 // stepOutlive tells that a running Task was not the end of the node.

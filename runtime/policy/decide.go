@@ -44,6 +44,10 @@ type Action struct {
 	Provider string          // and who answers for it
 	Target   string          // where an http.fetch goes, or the file that is changed, for people
 	By       string          // the client's actor that a tool.call goes to, for people
+	// Of a tool.call: its definition says that it can destroy something, or that it reaches what
+	// is not its server's own.
+	Destructive, OpenWorld bool
+	Paths                  []string // the files that the request names as what it changes
 }
 
 // Decision is what becomes of an Action, and why it is not simply done.
@@ -51,7 +55,14 @@ type Decision struct {
 	Verdict Verdict
 	Code    string // of all but Allow and Ask: what the plugin is told
 	Message string
+	Rule    string // of Ask: the name of the rule by which somebody is asked
 }
+
+// The rules by which somebody is asked. Their names stand in receipts, and stay.
+const (
+	RuleTier  = "autonomy_tier." + string(abi.TierActWithApproval) // a write on that tier
+	RuleSkill = "skill.requires_approval"                          // the Skill says so, on every tier
+)
 
 // Decide says what becomes of an Action of a Task that runs as p.
 func Decide(p *abi.Persona, a *Action) Decision {
@@ -68,12 +79,12 @@ func Decide(p *abi.Persona, a *Action) Decision {
 		if p.Approvals != nil && a.matches(p.Approvals.Without) {
 			return Decision{}
 		}
-		return Decision{Verdict: Ask}
+		return Decision{Verdict: Ask, Rule: RuleTier}
 	case abi.TierSuggest:
-		return Decision{Propose, CodeProposed, fmt.Sprintf("%s was not done: it was noted as a proposal, for persona %s only suggests", a, p.ID)}
+		return Decision{Verdict: Propose, Code: CodeProposed, Message: fmt.Sprintf("%s was not done: it was noted as a proposal, for persona %s only suggests", a, p.ID)}
 	}
 	// A tier that is not known may do no more than the least.
-	return Decision{Shadow, CodeShadow, fmt.Sprintf("%s was not done: it was noted as what would have been done, for persona %s acts in the shadow", a, p.ID)}
+	return Decision{Verdict: Shadow, Code: CodeShadow, Message: fmt.Sprintf("%s was not done: it was noted as what would have been done, for persona %s acts in the shadow", a, p.ID)}
 }
 
 // Permit says whether a Task that runs as p may make a call at all: Allow or Deny.
@@ -93,7 +104,7 @@ func Permit(p *abi.Persona, a *Action) Decision {
 }
 
 func deny(code, format string, args ...any) Decision {
-	return Decision{Deny, code, fmt.Sprintf(format, args...)}
+	return Decision{Verdict: Deny, Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
 // always are the recorded calls that need no capability: without them no plugin
@@ -122,6 +133,25 @@ func Leaves(p *abi.Persona, a *Action) bool {
 		return true
 	}
 	return false
+}
+
+// Risks labels an Action of a Task that runs as p, by what its call is and what the definition
+// of its tool says. It guesses nothing from arguments.
+func Risks(p *abi.Persona, a *Action) (labels []abi.RiskLabel) {
+	for _, risk := range []struct {
+		label abi.RiskLabel
+		holds bool
+	}{
+		{abi.RiskWrite, Leaves(p, a)},
+		{abi.RiskDestructive, a.Destructive || a.Call == abi.CallFileRemove},
+		{abi.RiskOpenWorld, a.OpenWorld || a.Call == abi.CallHTTPFetch || a.Call == abi.CallDeliver},
+		{abi.RiskDelegation, a.elsewhere(p)},
+	} {
+		if risk.holds {
+			labels = append(labels, risk.label)
+		}
+	}
+	return labels
 }
 
 // elsewhere reports whether the Action makes another Persona work.

@@ -191,3 +191,30 @@ func ExampleDecide() {
 	// proposed
 	// tool_denied
 }
+
+// The labels of a call follow from what it is and from its tool's definition.
+func TestRisks(t *testing.T) {
+	p := &abi.Persona{Envelope: abi.Envelope{ID: "persona_a"}}
+	for name, test := range map[string]struct {
+		action policy.Action
+		want   string
+	}{
+		"a tool that writes":            {policy.Action{Call: abi.CallToolCall, Tool: "s:t", Effect: abi.EffectWrite}, "[write]"},
+		"one that can destroy":          {policy.Action{Call: abi.CallToolCall, Tool: "s:t", Effect: abi.EffectWrite, Destructive: true}, "[write destructive]"},
+		"one that goes elsewhere":       {policy.Action{Call: abi.CallToolCall, Tool: "s:t", Effect: abi.EffectWrite, OpenWorld: true}, "[write open_world]"},
+		"one that reads from elsewhere": {policy.Action{Call: abi.CallToolCall, Tool: "s:t", Effect: abi.EffectRead, OpenWorld: true}, "[open_world]"},
+		"one that reads":                {policy.Action{Call: abi.CallToolCall, Tool: "s:t", Effect: abi.EffectRead}, "[]"},
+		"a skill of another":            {policy.Action{Call: abi.CallToolCall, Tool: "skills:b", Persona: "persona_b", Effect: abi.EffectWrite}, "[write delegation]"},
+		"a file":                        {policy.Action{Call: abi.CallFileWrite, Effect: abi.EffectWrite}, "[write]"},
+		"a file that goes":              {policy.Action{Call: abi.CallFileRemove, Effect: abi.EffectWrite}, "[write destructive]"},
+		"a request":                     {policy.Action{Call: abi.CallHTTPFetch, Effect: abi.EffectWrite}, "[write open_world]"},
+		"a delivery":                    {policy.Action{Call: abi.CallDeliver, Effect: abi.EffectWrite}, "[write open_world]"},
+		"a handoff":                     {policy.Action{Call: abi.CallHandoff, Persona: "persona_b"}, "[write delegation]"},
+		"a spawn of oneself":            {policy.Action{Call: abi.CallTaskSpawn, Persona: "persona_a"}, "[]"},
+		"a memory of all":               {policy.Action{Call: abi.CallMemoryWrite, Scope: abi.MemoryTenant}, "[write]"},
+	} {
+		if got := fmt.Sprint(policy.Risks(p, &test.action)); got != test.want {
+			t.Errorf("%s: %s, want %s", name, got, test.want)
+		}
+	}
+}

@@ -62,6 +62,8 @@ type Plan struct {
 	// By is the actor that would do it, when that is a client and no part of the node's
 	// configuration: an approval holds for that actor alone.
 	By string
+	// Tool is what a tool.call is made of, as it is defined; nil of any other call.
+	Tool *abi.Tool
 	// Do performs the call and returns its answer, or why it could not: then err is
 	// a *Refusal, or anything else when the host failed. emit, never nil, tells
 	// watchers text as it comes.

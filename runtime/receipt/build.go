@@ -152,7 +152,7 @@ func (r *Receipt) replayed(p *Replay) {
 		r.ModelRoute.RoutePolicyReason = "answered from the record"
 	}
 	r.Deltas = p.Deltas
-	r.Metadata.NodeVersion, r.Metadata.OtherCosts, r.Metadata.Gas = "", nil, 0
+	r.Metadata.NodeVersion, r.Metadata.OtherCosts, r.Metadata.Gas, r.Metadata.Approvals = "", nil, 0, nil
 	if o := r.Metadata.Omitted; o != nil {
 		*o = Omitted{Materials: o.Materials}
 	}
@@ -203,7 +203,7 @@ func (t *Tally) basics() []Material {
 }
 
 func (t *Tally) metadata() Metadata {
-	m := Metadata{RecordLength: t.length, ModelCallsFailed: t.spend.failed, OtherCosts: t.spend.otherCosts()}
+	m := Metadata{Approvals: t.grounds, RecordLength: t.length, ModelCallsFailed: t.spend.failed, OtherCosts: t.spend.otherCosts()}
 	if t.omitted != (Omitted{}) {
 		omitted := t.omitted
 		m.Omitted = &omitted

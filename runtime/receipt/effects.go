@@ -148,25 +148,69 @@ func (t *Tally) approval(e *journal.Entry, answer abi.Hash) {
 	if json.Unmarshal(e.Request, &request) != nil || request.Action == "" {
 		return
 	}
+	grounds := journal.Grounds(e)
 	a := Approval{ApprovalID: e.Key, Action: request.Action, Actor: nobody, EvidenceHash: journal.FormatHash(answer)}
-	before, ok := a.decide(e)
-	if !ok {
+	if before, ok := a.decide(e); ok {
+		t.decided(a, before, &grounds)
+	}
+}
+
+// questions notes the approvals among several questions that were asked at once, and that what
+// was brought for an authorization is what a replay is told.
+func (t *Tally) questions(e *journal.Entry, answer abi.Hash) {
+	var request struct {
+		Requests []struct {
+			Key    string             `json:"key"`
+			Kind   abi.PermissionKind `json:"kind"`
+			Action string             `json:"action"`
+		} `json:"requests"`
+	}
+	var told struct {
+		Answers []struct {
+			Key      string                  `json:"key"`
+			Approval *abi.CallApprovalAnswer `json:"approval"`
+		} `json:"answers"`
+	}
+	if e.Status != abi.CallOK || json.Unmarshal(e.Request, &request) != nil || len(request.Requests) == 0 || json.Unmarshal(e.Answer, &told) != nil || len(told.Answers) == 0 {
 		return
 	}
+	authorizes := false
+	for _, q := range request.Requests {
+		authorizes = authorizes || q.Kind == abi.PermissionAuthorization
+		for _, of := range told.Answers {
+			a := Approval{ApprovalID: e.Key + ":" + q.Key, Action: q.Action, Actor: nobody, DecidedAt: e.At, EvidenceHash: journal.FormatHash(answer)}
+			if of.Key != q.Key || of.Approval == nil || q.Kind != abi.PermissionApproval || q.Action == "" {
+				continue
+			}
+			if before, ok := a.take(of.Approval); ok {
+				t.decided(a, before, &abi.Grounds{})
+			}
+		}
+	}
+	if authorizes {
+		t.material(MaterialHostFact, e, answer)
+	}
+}
+
+// decided notes how an approval ended, and the decisions before that.
+func (t *Tally) decided(a Approval, before []abi.Decision, grounds *abi.Grounds) {
 	for _, d := range before {
 		if !decisions[d.Decision] || d.Actor == "" { // of an answer that a replay was given
 			continue
 		}
 		t.approve(Approval{ApprovalID: a.ApprovalID, Action: a.Action, Actor: d.Actor, Decision: d.Decision,
-			DecidedAt: d.DecidedAt, EvidenceHash: a.EvidenceHash})
+			DecidedAt: d.DecidedAt, EvidenceHash: a.EvidenceHash}, grounds)
 	}
-	t.approve(a)
+	t.approve(a, grounds)
 }
 
-func (t *Tally) approve(a Approval) {
+func (t *Tally) approve(a Approval, on *abi.Grounds) {
 	if len(t.approvals) == maxListed {
 		t.omitted.Approvals++
 		return
+	}
+	if on.MatchedRule != "" {
+		t.grounds = append(t.grounds, ApprovalGrounds{len(t.approvals), *on})
 	}
 	t.approvals = append(t.approvals, a)
 }
@@ -187,7 +231,15 @@ func (a *Approval) decide(e *journal.Entry) (before []abi.Decision, ok bool) {
 		return nil, false
 	}
 	var answer abi.CallApprovalAnswer
-	if json.Unmarshal(e.Answer, &answer) != nil || !decisions[answer.Decision] {
+	if json.Unmarshal(e.Answer, &answer) != nil {
+		return nil, false
+	}
+	return a.take(&answer)
+}
+
+// take fills in what the answer to an approval says.
+func (a *Approval) take(answer *abi.CallApprovalAnswer) (before []abi.Decision, ok bool) {
+	if !decisions[answer.Decision] {
 		return nil, false
 	}
 	a.Decision = answer.Decision

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/abi/jsonw"
 )
 
@@ -77,6 +78,20 @@ func appendApproval(b []byte, a *Approval) []byte {
 	if a.QuorumProof != nil {
 		o.Member("quorum_proof", a.QuorumProof.append)
 	}
+	return o.End()
+}
+
+func appendGrounds(b []byte, g *ApprovalGrounds) []byte {
+	o := jsonw.Begin(b)
+	if g.DeclaredPaths != nil {
+		jsonw.List(&o, "declared_paths", g.DeclaredPaths, func(b []byte, path *string) []byte { return jsonw.String(b, *path) })
+	}
+	o.Optional("matched_rule", g.MatchedRule)
+	o.Rounded("place", int64(g.Place))
+	if g.RiskLabels != nil {
+		jsonw.List(&o, "risk_labels", g.RiskLabels, func(b []byte, label *abi.RiskLabel) []byte { return jsonw.String(b, string(*label)) })
+	}
+	o.Optional("tool_call_id", g.ToolCallID)
 	return o.End()
 }
 
@@ -201,6 +216,7 @@ func (f *Failure) append(b []byte) []byte {
 func (m *Metadata) append(b []byte) []byte {
 	o := jsonw.Begin(b)
 	o.Optional("abi", m.ABI)
+	jsonw.OptionalList(&o, "approvals", m.Approvals, appendGrounds)
 	o.Optional("arch", m.Arch)
 	o.Optional("engine", m.Engine)
 	if m.Gas != 0 {

@@ -95,6 +95,12 @@ type Approval struct {
 	QuorumProof *QuorumProof `json:"quorum_proof,omitempty"`
 }
 
+// ApprovalGrounds say what an approval was about, and why it was asked for.
+type ApprovalGrounds struct {
+	Place       int `json:"place"` // among the receipt's approvals, from 0
+	abi.Grounds `json:",inline"`
+}
+
 // QuorumProof says who together approved an action, with the same arguments.
 type QuorumProof struct {
 	ApprovedBy []string `json:"approved_by"`
@@ -307,6 +313,8 @@ type Metadata struct {
 	ProgramSHA256 string `json:"program_sha256,omitzero"`
 	RecordLength  int    `json:"record_length"` // calls in the record
 	NodeVersion   string `json:"node_version,omitzero"`
+	// Approvals say more of some of the receipt's approvals, whose own form is closed.
+	Approvals []ApprovalGrounds `json:"approvals,omitempty"`
 	// ModelCallsFailed counts the model calls that nobody answered.
 	ModelCallsFailed int `json:"model_calls_failed,omitzero"`
 	// OtherCosts are costs in other currencies than that of the receipt, by currency.

@@ -29,6 +29,7 @@ type Tally struct {
 
 	spend     spend
 	approvals []Approval
+	grounds   []ApprovalGrounds
 	effects   SideEffects
 	materials []Material
 	handoffs  map[string]int // the place in effects.A2AHandoffs, by child Task
@@ -76,6 +77,8 @@ func (t *Tally) collect(e *journal.Entry, answer abi.Hash) {
 		t.material(MaterialHostFact, e, answer)
 	case abi.CallMemoryQuery, abi.CallAuthRequest:
 		t.material(MaterialHostFact, e, answer)
+	case abi.CallInputRequest:
+		t.questions(e, answer)
 	case abi.CallApprovalRequest, abi.CallGate:
 		t.approval(e, answer)
 	case abi.CallHandoff:

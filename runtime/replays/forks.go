@@ -82,7 +82,7 @@ func (k *Keeper) newFork(ctx context.Context, c *desk.Caller, source *abi.Task, 
 		Envelope:  abi.NewEnvelope(abi.ObjectTask, k.parts.IDs.New(abi.ObjectTask), k.parts.Now(), req.Metadata),
 		SessionID: session, WorkspaceID: source.WorkspaceID, CreatedBy: c.Actor, PersonaID: source.PersonaID,
 		ParentTaskID: source.ID, InputMessageID: source.InputMessageID, Module: source.Module, PersonaVersion: source.PersonaVersion,
-		Fork: &abi.TaskFork{SourceTaskID: source.ID, AtEventID: req.AtEventID, Calls: calls},
+		Fork: &abi.TaskFork{SourceTaskID: source.ID, AtEventID: req.AtEventID, Calls: calls}, Run: source.Run,
 	}
 	return k.derived(ctx, c.Tenant, t, source)
 }

@@ -1,6 +1,7 @@
 package waiting
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -23,7 +24,9 @@ var ErrNotWaiting = errors.New("the task does not wait for this")
 // towards that.
 type Answer struct {
 	RequestID string // of the wait that it is for
-	Input     Input  // what it means for the request; its time is filled in when it is taken
+	// PermissionID is the request that it is for, where the wait is for several.
+	PermissionID string
+	Input        Input // what it means for the request; its time is filled in when it is taken
 	// Result and Refused are the answer to the call that waits, unless that follows from
 	// decisions.
 	Result  []byte
@@ -40,7 +43,7 @@ type Answer struct {
 // TimedOut ends a wait whose time is over.
 func TimedOut(w *abi.Waiting) *Answer {
 	a := &Answer{RequestID: w.RequestID, Input: Input{Kind: TimeOver}}
-	if w.Call != abi.CallSleep && !forApproval(w) { // how an approval ends depends on its decisions
+	if w.Call != abi.CallSleep && !forApproval(w) && w.Requests == nil { // how an approval ends depends on its decisions
 		a.Refused = provider.Refuse(abi.CallTimeout, "timeout", "nothing came by "+w.Until.Format(time.RFC3339Nano))
 	}
 	return a
@@ -68,42 +71,48 @@ func (a *Answer) decline(kind abi.PermissionKind, reason string) {
 	if reason != "" {
 		message += ": " + reason
 	}
-	a.Input, a.Refused = Input{Kind: Decline}, provider.Refuse(abi.CallDenied, "declined", message)
+	a.Input, a.Refused = Input{Kind: Decline, Actor: a.Actor, Reason: reason}, provider.Refuse(abi.CallDenied, "declined", message)
 }
 
 // bring answers a request for input or authorization with a Message.
 func (a *Answer) bring(m *abi.Message) (err error) {
-	a.Message, a.Input = []ledger.Record{sessions.MessageRecord(m)}, Input{Kind: Bring}
+	a.Message, a.Input = []ledger.Record{sessions.MessageRecord(m)}, Input{Kind: Bring, Actor: a.Actor, Message: m}
 	a.Result, err = json.Marshal(abi.CallInputRequestAnswer{Message: *m, Actor: a.Actor})
 	return err
 }
 
 // Taken is what follows from an answer. The caller writes it in one batch.
 type Taken struct {
-	Request *Request        // as it is then
+	Round   *Round          // what is asked, as it is then
+	Request *Request        // of it, the one that was answered; of several whose time is over, any
 	Records []ledger.Record // in their order
-	Over    bool            // the wait is over; else more have to decide
-	Status  int             // of the answer to Idem
-	Place   int             // of the record that answers Idem
+	Over    bool            // the wait is over; else more have to decide, or to be answered
+	// Waiting is what the Task goes on waiting for when one of several requests was settled;
+	// nil where that has not changed.
+	Waiting *abi.Waiting
+	Status  int // of the answer to Idem
+	Place   int // of the record that answers Idem
 }
 
 // Take compares an answer with what a Task asks, which is nil where the log has no request.
 // reply makes the event that states the answer to the waiting call. An *abi.Error says why the
 // answer is not taken.
-func (a *Answer) Take(t *abi.Task, asks *Request, at time.Time, reply func(answer []byte, refused error) (ledger.Record, error)) (Taken, error) {
+func (a *Answer) Take(t *abi.Task, asks *Round, at time.Time, reply func(answer []byte, refused error) (ledger.Record, error)) (Taken, error) {
 	if asks == nil {
 		asks = unasked(t.Waiting)
 	}
 	in := a.Input
-	in.At, in.Submitter = at, t.CreatedBy
-	next, effects, err := Step(asks, in)
-	if errors.Is(err, ErrSettled) {
-		return Taken{}, stranded(t.ID, asks.ID)
-	}
-	if err != nil {
+	in.At, in.Submitter, in.Of = at, t.CreatedBy, a.PermissionID
+	next, effects, err := StepRound(asks, in)
+	switch {
+	case errors.Is(err, ErrSettled) && len(asks.open()) == 0:
+		return Taken{}, stranded(t.ID, asks.Requests[0].ID)
+	case errors.Is(err, ErrSettled):
+		return Taken{}, ErrNotWaiting // for this one: another answer to it came first
+	case err != nil:
 		return Taken{}, err
 	}
-	taken := Taken{Request: next, Records: slices.Clone(a.Message)}
+	taken := Taken{Round: next, Request: next.Requests[max(next.find(a.PermissionID), 0)], Records: slices.Clone(a.Message)}
 	for _, effect := range effects {
 		var rec ledger.Record
 		switch effect.Kind {
@@ -113,11 +122,14 @@ func (a *Answer) Take(t *abi.Task, asks *Request, at time.Time, reply func(answe
 			rec = effect.Request.told(effect.Event)
 		case Reply:
 			taken.Over = true
-			if rec, err = a.reply(effect.Answer, reply); err != nil {
+			if rec, err = a.reply(effect, reply); err != nil {
 				return Taken{}, err
 			}
 		}
 		taken.Records = append(taken.Records, rec)
+	}
+	if !taken.Over && len(next.open()) < len(asks.open()) {
+		taken.Waiting = next.waits(t.Waiting)
 	}
 	if taken.Status = desk.StatusCreated; a.Status == desk.StatusOK {
 		taken.Status, taken.Place = desk.StatusOK, len(taken.Records)-1
@@ -133,10 +145,16 @@ func stranded(task, request string) error {
 		"No answer is taken; cancel the task, and fork it to have it ask again", task, request)
 }
 
-// reply tells what the call that waits is answered with: what was decided, or what was
-// brought.
-func (a *Answer) reply(decided *abi.CallApprovalAnswer, tell func([]byte, error) (ledger.Record, error)) (ledger.Record, error) {
-	if decided == nil {
+// reply tells what the call that waits is answered with: what was decided, what became of
+// several requests, or what was brought.
+func (a *Answer) reply(e Effect, tell func([]byte, error) (ledger.Record, error)) (ledger.Record, error) {
+	var decided any
+	switch {
+	case e.Answers != nil:
+		decided = &abi.CallInputRequestAnswer{Answers: e.Answers}
+	case e.Answer != nil:
+		decided = e.Answer
+	default:
 		return tell(a.Result, a.Refused)
 	}
 	answer, err := json.Marshal(decided)
@@ -144,16 +162,6 @@ func (a *Answer) reply(decided *abi.CallApprovalAnswer, tell func([]byte, error)
 		return ledger.Record{}, err
 	}
 	return tell(answer, nil)
-}
-
-// Canceled settles the request of a Task that has ended while it waited, and returns the events
-// of that.
-func Canceled(asks *Request, at time.Time) []ledger.Record {
-	_, effects, err := Step(asks, Input{Kind: End, At: at})
-	if err != nil {
-		return nil // it was settled before
-	}
-	return tells(effects)
 }
 
 // tells returns the events of a request that states itself.
@@ -168,5 +176,5 @@ func tells(effects []Effect) (records []ledger.Record) {
 func (a *Answer) confirmation(t *abi.Task) ledger.Record {
 	d, w := &a.Input.Decision, t.Waiting
 	return ledger.Record{Kind: abi.EventUserToolConfirmation, Object: abi.ObjectTask, ID: t.ID, Payload: abi.Confirmation{
-		PermissionID: w.PermissionID, RequestID: w.RequestID, Decision: d.Decision, Reason: d.Reason, Modified: d.Arguments != nil}}
+		PermissionID: cmp.Or(w.PermissionID, a.PermissionID), RequestID: w.RequestID, Decision: d.Decision, Reason: d.Reason, Modified: d.Arguments != nil}}
 }

@@ -3,6 +3,7 @@ package waiting
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	json "github.com/go-json-experiment/json"
@@ -10,6 +11,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/runtime/turns"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -36,6 +38,7 @@ type Parts struct {
 	Generations int      // how many a Task and those that it comes from are at most
 	Pending     *Pending // what Tasks ask at present
 	Ends        *Ends
+	Turns       *turns.Turns // what takes long of holding an answer against its schema
 }
 
 // Keeper serves requests for permission to callers: it lists them and takes answers. It is
@@ -45,9 +48,9 @@ type Keeper struct{ parts Parts }
 // NewKeeper returns a keeper.
 func NewKeeper(p Parts) *Keeper { return &Keeper{parts: p} }
 
-// NewPermissionRequest returns what a Task asks somebody by a wait, and the events of that; nil when it asks
+// NewPermissionRequests returns what a Task asks somebody by a wait, and the events of that; nil when it asks
 // nobody. at is when the waiting call was recorded.
-func (k *Keeper) NewPermissionRequest(ctx context.Context, tenant storage.Tenant, t *abi.Task, w *abi.Waiting, at time.Time, by Terms) (*Request, []ledger.Record, error) {
+func (k *Keeper) NewPermissionRequests(ctx context.Context, tenant storage.Tenant, t *abi.Task, w *abi.Waiting, at time.Time, by Terms) (*Round, []ledger.Record, error) {
 	if kindOf(w) == "" {
 		return nil, nil, nil
 	}
@@ -55,8 +58,12 @@ func (k *Keeper) NewPermissionRequest(ctx context.Context, tenant storage.Tenant
 	if err != nil {
 		return nil, nil, err
 	}
-	p, effects, err := Step(nil, Input{Kind: Ask, Request: requestFor(t, w, at, requester, by)})
-	return p, tells(effects), err
+	r, err := roundFor(t, w, at, requester, by)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, effects, err := StepRound(r, Input{Kind: Ask})
+	return r, tells(effects), err
 }
 
 // requester returns who asked for what a Task does. A Task that a plugin has
@@ -116,13 +123,13 @@ func (k *Keeper) RespondPermission(ctx context.Context, c *desk.Caller, r *desk.
 		if err != nil {
 			return desk.Doc{}, err
 		}
-		if t.Waiting == nil || t.Waiting.PermissionID != id {
+		if !waitsFor(t.Waiting, id) {
 			return desk.Doc{}, settledAlready(id)
 		}
 		if p.Status != abi.PermissionPending {
 			return desk.Doc{}, stranded(t.ID, id)
 		}
-		a := &Answer{RequestID: t.Waiting.RequestID, Actor: c.Actor, Idem: idem, Status: desk.StatusOK}
+		a := &Answer{RequestID: t.Waiting.RequestID, PermissionID: id, Actor: c.Actor, Idem: idem, Status: desk.StatusOK}
 		if err := k.respond(ctx, c, a, &p, &req); err != nil {
 			return desk.Doc{}, err
 		}
@@ -132,6 +139,13 @@ func (k *Keeper) RespondPermission(ctx context.Context, c *desk.Caller, r *desk.
 		state, err := json.Marshal(&a.Shown.PermissionRequest)
 		return desk.Doc{ID: id, JSON: state}, err
 	})
+}
+
+// waitsFor reports whether a Task waits for the answer to a request.
+func waitsFor(w *abi.Waiting, id string) bool {
+	return w != nil && (w.PermissionID == id || slices.ContainsFunc(w.Requests, func(named abi.WaitingQuestion) bool {
+		return named.PermissionID == id && named.Status == abi.PermissionPending
+	}))
 }
 
 func settledAlready(id string) error {
@@ -166,6 +180,9 @@ func (k *Keeper) respond(ctx context.Context, c *desk.Caller, a *Answer, p *abi.
 	m, err := k.parts.Messages.NewClientMessage(ctx, c, req.Message, p.SessionID, p.TaskID)
 	if err != nil {
 		return desk.Within("message", err)
+	}
+	if err := k.fits(ctx, c.Tenant, p, m); err != nil {
+		return err
 	}
 	return a.bring(m)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/sessions"
+	"github.com/wharf-dev/wharf/runtime/turns"
 	"github.com/wharf-dev/wharf/storage"
 	"github.com/wharf-dev/wharf/storage/memory"
 )
@@ -42,7 +43,7 @@ type node struct {
 // played is a Task, as the engine would have it.
 type played struct {
 	about abi.Task
-	asks  *Request
+	asks  *Round
 	seq   uint64
 }
 
@@ -58,7 +59,7 @@ func newNode(t *testing.T) *node {
 	common := desk.Parts{Store: store, Ledger: l, Desk: desk.New(store, l, time.Now, nil), IDs: abi.NewIDs(time.Now, rand.Reader), Now: time.Now}
 	n := &node{root: &desk.Caller{Tenant: 1, Actor: "test", Scopes: []string{abi.ScopeAll}}, tasks: map[string]*played{}}
 	n.Keeper = NewKeeper(Parts{Parts: common, Messages: sessions.NewKeeper(sessions.Parts{Parts: common}), Generations: 8,
-		Task: n.task, Live: n.live, Wake: n.wake, Pending: &n.pending, Ends: &n.ends})
+		Task: n.task, Live: n.live, Wake: n.wake, Pending: &n.pending, Ends: &n.ends, Turns: turns.New(1)})
 	for _, rec := range []ledger.Record{
 		{Kind: abi.EventWorkspaceCreated, Object: abi.ObjectWorkspace, ID: workspace, Created: true,
 			State: &abi.Workspace{Envelope: abi.NewEnvelope(abi.ObjectWorkspace, workspace, time.Now(), nil)}},
@@ -115,17 +116,27 @@ func (n *node) wake(_ context.Context, key ledger.Key, a *Answer) error {
 	if err != nil {
 		return err
 	}
-	p.asks, a.Shown = taken.Request, taken.Request
+	was := p.asks
+	p.asks, a.Shown = taken.Round, taken.Request
+	if taken.Waiting != nil {
+		p.about.Waiting = taken.Waiting
+		taken.Records = append(taken.Records, ledger.Record{Kind: abi.EventTaskInputRequired, Object: abi.ObjectTask, ID: key.ID, State: &p.about})
+	}
 	if taken.Over {
 		p.about.Status, p.about.Waiting, p.asks = abi.TaskWorking, nil, nil
-		n.pending.Remove(1, taken.Request.ID)
 		taken.Records = append(taken.Records, ledger.Record{Kind: abi.EventTaskStatusChanged, Object: abi.ObjectTask, ID: key.ID, State: &p.about})
 	}
+	n.pending.Note(1, &p.about, was, p.asks)
 	return n.write(p, a.Actor, a.Idem, taken.Status, taken.Place, taken.Records...)
 }
 
-// park is a Task of alice's that makes a call which waits. It returns the request.
+// park is a Task of alice's that makes a call which waits. It returns the first request.
 func (n *node) park(t *testing.T, call, request string, by Terms) *Request {
+	t.Helper()
+	return n.parkRound(t, call, request, by).Requests[0]
+}
+
+func (n *node) parkRound(t *testing.T, call, request string, by Terms) *Round {
 	t.Helper()
 	id := n.parts.IDs.New(abi.ObjectTask)
 	p := &played{about: abi.Task{Envelope: abi.NewEnvelope(abi.ObjectTask, id, time.Now(), nil), WorkspaceID: workspace, SessionID: session, CreatedBy: "alice"}}
@@ -133,12 +144,13 @@ func (n *node) park(t *testing.T, call, request string, by Terms) *Request {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asks, told, err := n.NewPermissionRequest(t.Context(), 1, &p.about, w, time.Now(), by)
+	by.Request = []byte(request)
+	asks, told, err := n.NewPermissionRequests(t.Context(), 1, &p.about, w, time.Now(), by)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.about.Status, p.about.Waiting, p.asks, n.tasks[id] = as, w, asks, p
-	n.pending.Add(1, asks.ID, &p.about)
+	n.pending.Note(1, &p.about, nil, asks)
 	if err := n.write(p, "persona_x", nil, 0, 0, append(told, ledger.Record{Kind: abi.EventTaskInputRequired, Object: abi.ObjectTask, ID: id,
 		Created: true, State: &p.about})...); err != nil {
 		t.Fatal(err)
@@ -223,8 +235,8 @@ func TestStranded(t *testing.T) {
 		n := newNode(t)
 		p := n.park(t, call, `{"action":"pay","prompt":"?"}`, Terms{})
 		lost := *n.tasks[p.TaskID].about.Waiting
-		n.tasks[p.TaskID].asks = p.settled(abi.PermissionTimeout, time.Now())
-		settled := &n.tasks[p.TaskID].asks.PermissionRequest
+		n.tasks[p.TaskID].asks = &Round{Requests: []*Request{p.settled(abi.PermissionTimeout, time.Now())}}
+		settled := &n.tasks[p.TaskID].asks.Requests[0].PermissionRequest
 		answer := abi.RespondRequest{Decision: "denied"}
 		if _, err := n.RespondPermission(t.Context(), n.as("bob"), nil, p.ID, answer); err == nil {
 			t.Fatal("it is answered")
@@ -470,14 +482,14 @@ func TestRequester(t *testing.T) {
 		"alice": put("grandchild", "persona_c", "persona_b", "child"),
 		"bob":   put("named", "persona_c", "bob", "child"),
 	} {
-		got, _, err := n.NewPermissionRequest(t.Context(), 1, task, &abi.Waiting{Call: abi.CallInputRequest}, time.Now(), Terms{})
-		if err != nil || got.RequestedBy != want {
-			t.Errorf("%s asks for %s, want %s (%v)", got.RequestedBy, task.ID, want, err)
+		got, _, err := n.NewPermissionRequests(t.Context(), 1, task, &abi.Waiting{Call: abi.CallInputRequest}, time.Now(), Terms{})
+		if err != nil || got.Requests[0].RequestedBy != want {
+			t.Errorf("%+v asks for %s, want %s (%v)", got, task.ID, want, err)
 		}
 	}
-	_, _, err := n.NewPermissionRequest(t.Context(), 1, put("orphan", "persona_c", "persona_b", "gone"), &abi.Waiting{Call: abi.CallInputRequest}, time.Now(), Terms{})
+	_, _, err := n.NewPermissionRequests(t.Context(), 1, put("orphan", "persona_c", "persona_b", "gone"), &abi.Waiting{Call: abi.CallInputRequest}, time.Now(), Terms{})
 	wantError(t, err, abi.CodeResourceNotFound, "")
-	if got, told, err := n.NewPermissionRequest(t.Context(), 1, &n.tasks["root"].about, &abi.Waiting{Call: abi.CallSleep}, time.Now(), Terms{}); got != nil || told != nil || err != nil {
+	if got, told, err := n.NewPermissionRequests(t.Context(), 1, &n.tasks["root"].about, &abi.Waiting{Call: abi.CallSleep}, time.Now(), Terms{}); got != nil || told != nil || err != nil {
 		t.Errorf("a sleep asks %v", got)
 	}
 }

@@ -26,7 +26,30 @@ func (p *Pending) index(tenant storage.Tenant, id string) (int, bool) {
 	return slices.BinarySearchFunc(p.byTenant[tenant], id, func(at place, id string) int { return strings.Compare(at.id, id) })
 }
 
-// Add takes in the request that a Task waits on; nothing for an empty id.
+// Await takes in what a Task waits on that was asked before the node came up.
+func (p *Pending) Await(tenant storage.Tenant, t *abi.Task) {
+	p.Add(tenant, t.Waiting.PermissionID, t)
+	for _, named := range t.Waiting.Requests {
+		if named.Status == abi.PermissionPending {
+			p.Add(tenant, named.PermissionID, t)
+		}
+	}
+}
+
+// Note takes in what a Task asks after a step, and drops what it asked before and does no more.
+func (p *Pending) Note(tenant storage.Tenant, t *abi.Task, before, after *Round) {
+	open := after.open()
+	for _, id := range before.open() {
+		if !slices.Contains(open, id) {
+			p.Remove(tenant, id)
+		}
+	}
+	for _, id := range open {
+		p.Add(tenant, id, t)
+	}
+}
+
+// Add takes in a request that a Task waits on; nothing for an empty id.
 func (p *Pending) Add(tenant storage.Tenant, id string, t *abi.Task) {
 	if id == "" {
 		return

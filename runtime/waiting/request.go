@@ -2,18 +2,15 @@ package waiting
 
 import (
 	"bytes"
-	"context"
 	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
-	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/policy"
-	"github.com/wharf-dev/wharf/storage"
 )
 
 // The decisions on an approval.
@@ -31,14 +28,19 @@ const maxDecisions = 200
 // permission, or asks nobody: nothing of it is written to the log.
 type Request struct {
 	abi.PermissionRequest
-	Sequence uint64 // of the event that states it
+	Sequence uint64       // of the event that states it
+	Message  *abi.Message // what has answered it, of one of several; the log has it as a Message
 }
 
 // Terms are what the Persona that a Task is pinned to says about who decides on an approval.
 type Terms struct {
 	Approvals *abi.ApprovalPolicy // nil for none
-	Approvers []string            // whom the plugin names
+	Approvers []string            // whom the plugin names; filled in here
+	Grounds   abi.Grounds         // why policy asks; empty where a plugin does
 	Now       time.Time
+	// Request is the call that asks, as a plugin made it; Asked is the same, decoded, or nil.
+	Request []byte
+	Asked   any
 }
 
 // requestFor returns what a Task asks somebody by a wait, and names it in the wait. Who may
@@ -53,13 +55,19 @@ func requestFor(t *abi.Task, w *abi.Waiting, at time.Time, requester string, by 
 		Schema: w.Schema, URL: w.URL, RequestedBy: requester, Quorum: 1, SelfApproval: true,
 	}}
 	if kind == abi.PermissionApproval {
+		p.Grounds = by.Grounds
 		p.govern(w, by)
 	}
+	p.expireBy(t, w)
+	return p
+}
+
+// expireBy says until when the request can be answered: as long as the wait lasts, and the Task.
+func (p *Request) expireBy(t *abi.Task, w *abi.Waiting) {
 	p.ExpiresAt = w.Until
 	if d := t.DeadlineAt; !d.IsZero() && (p.ExpiresAt.IsZero() || d.Before(p.ExpiresAt)) {
 		p.ExpiresAt = d
 	}
-	return p
 }
 
 // govern fixes who decides on an approval: what the plugin asks for, under what the
@@ -78,9 +86,9 @@ func (p *Request) govern(w *abi.Waiting, by Terms) {
 	w.Quorum = p.Quorum
 }
 
-// unasked is the request of a wait that the log has none of.
-func unasked(w *abi.Waiting) *Request {
-	return &Request{PermissionRequest: abi.PermissionRequest{Kind: kindOf(w), Status: abi.PermissionPending, Quorum: 1, SelfApproval: true}}
+// unasked is what a wait asks that the log has no request of.
+func unasked(w *abi.Waiting) *Round {
+	return &Round{Requests: []*Request{{PermissionRequest: abi.PermissionRequest{Kind: kindOf(w), Status: abi.PermissionPending, Quorum: 1, SelfApproval: true}}}}
 }
 
 // mayDecide refuses those who may not decide on what a Task asks. submitter is who
@@ -193,36 +201,4 @@ func (p *Request) answer(at time.Time) *abi.CallApprovalAnswer {
 func (p *Request) told(kind abi.EventKind) ledger.Record {
 	return ledger.Record{Kind: kind, Object: abi.ObjectPermissionRequest, ID: p.ID, Sequence: p.Sequence,
 		Created: kind == abi.EventPermissionRequested, State: &p.PermissionRequest}
-}
-
-// Stored reads the request that a parked Task waits on; nil for none.
-func Stored(ctx context.Context, l *ledger.Ledger, tenant storage.Tenant, w *abi.Waiting) (*Request, error) {
-	if w == nil || w.PermissionID == "" {
-		return nil, nil
-	}
-	res, err := l.Find(ctx, tenant, abi.ObjectPermissionRequest, w.PermissionID)
-	if err != nil {
-		return nil, err
-	}
-	p := &Request{Sequence: res.Sequence}
-	if err := ledger.Decode(res.State, &p.PermissionRequest); err != nil {
-		return nil, ledger.Naming(abi.ObjectPermissionRequest, w.PermissionID, err)
-	}
-	return p, ledger.CheckEnvelope(&p.Envelope, abi.ObjectPermissionRequest, w.PermissionID)
-}
-
-// Still returns the request that a Task waits on when the Task itself cannot be read; nil when
-// no such request can be read.
-func Still(ctx context.Context, store storage.Store, task ledger.Key) *Request {
-	list, _, err := store.List(ctx, task.Tenant, abi.ObjectPermissionRequest, desk.Scope{Object: abi.ObjectTask, ID: task.ID}, storage.Page{Limit: 200})
-	if err != nil {
-		return nil
-	}
-	for _, res := range list { // the newest first: no other is pending
-		p := &Request{Sequence: res.Sequence}
-		if ledger.Decode(res.State, &p.PermissionRequest) == nil && p.Status == abi.PermissionPending && p.ID == res.ID {
-			return p
-		}
-	}
-	return nil
 }

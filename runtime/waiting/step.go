@@ -31,6 +31,10 @@ type Input struct {
 	Decision abi.Decision
 	// Submitter is who submitted the Task, with Decide.
 	Submitter string
+	// Of names one of several requests that are asked at once. Actor has answered or declined
+	// it, with Message or for Reason.
+	Of, Actor, Reason string
+	Message           *abi.Message
 }
 
 // EffectKind discriminates what has to be done.
@@ -49,6 +53,7 @@ type Effect struct {
 	Event   abi.EventKind           // Tell
 	Request *Request                // Tell
 	Answer  *abi.CallApprovalAnswer // Reply to an approval; nil where the answer is what was brought
+	Answers []abi.QuestionAnswer    // Reply to several requests
 }
 
 // ErrSettled says that a request has been answered, or has ended: it takes nothing more.
@@ -91,15 +96,29 @@ func Step(p *Request, in Input) (*Request, []Effect, error) {
 	case in.Kind == Decide && approval:
 		return p.decide(in)
 	case in.Kind == Bring && !approval:
-		return p.settle(abi.PermissionAnswered, in.At, []Effect{{Kind: Reply}})
+		return p.by(in).settle(abi.PermissionAnswered, in.At, []Effect{{Kind: Reply}})
 	case in.Kind == Decline && !approval:
-		return p.settle(abi.PermissionDenied, in.At, []Effect{{Kind: Reply}})
+		return p.by(in).settle(abi.PermissionDenied, in.At, []Effect{{Kind: Reply}})
 	case in.Kind == TimeOver:
 		return p.settle(abi.PermissionTimeout, in.At, []Effect{p.timedOut(in.At)})
 	case in.Kind == End:
 		return p.settle(abi.PermissionCanceled, in.At, nil)
 	}
 	return p, nil, fmt.Errorf("input %d to a request for %q: %w", in.Kind, p.Kind, ErrUnfit)
+}
+
+// by returns the request with who has answered it. One that is asked by itself does not say it:
+// the answer to its call does.
+func (p *Request) by(in Input) *Request {
+	if p.Key == "" {
+		return p
+	}
+	next := *p
+	next.AnsweredBy, next.Reason, next.Message = in.Actor, in.Reason, in.Message
+	if in.Message != nil {
+		next.MessageID = in.Message.ID
+	}
+	return &next
 }
 
 // decide takes a decision. All is over with a denial, and with the approval that makes the

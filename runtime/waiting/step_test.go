@@ -42,6 +42,9 @@ func told(effects []Effect) string {
 			words = append(words, "confirm")
 		case Reply:
 			word := "reply"
+			if e.Answers != nil {
+				word += " all"
+			}
 			if e.Answer != nil {
 				word += " " + e.Answer.Decision
 			}
@@ -63,8 +66,8 @@ func TestStep(t *testing.T) {
 		}),
 		"none of two": asked(func(p *Request) { p.Quorum = 2 }),
 		"input":       asked(func(p *Request) { p.Kind, p.Arguments = abi.PermissionInput, nil }),
-		"old":         unasked(&abi.Waiting{Call: abi.CallApprovalRequest}),
-		"sleep":       unasked(&abi.Waiting{Call: abi.CallSleep}),
+		"old":         unasked(&abi.Waiting{Call: abi.CallApprovalRequest}).Requests[0],
+		"sleep":       unasked(&abi.Waiting{Call: abi.CallSleep}).Requests[0],
 		"settled":     asked(func(p *Request) { p.Status = abi.PermissionDenied }),
 	}
 	inputs := map[string]Input{

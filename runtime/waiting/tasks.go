@@ -1,7 +1,9 @@
 package waiting
 
 import (
+	"cmp"
 	"context"
+	"strings"
 
 	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -77,12 +79,12 @@ func (k *Keeper) AppendTaskMessage(ctx context.Context, c *desk.Caller, r *desk.
 
 // answerInput brings a parked Task the input that it waits for.
 func (k *Keeper) answerInput(ctx context.Context, c *desk.Caller, t *abi.Task, kind abi.TaskMessageKind, m *abi.Message, idem *storage.Idempotency) (desk.Doc, error) {
-	w := t.Waiting
-	if w == nil || kindOf(w) == "" || (kind == abi.TaskMessageToolConfirmation) != forApproval(w) {
-		return desk.Doc{}, abi.Errorf(abi.CodeInvalidStateTransition, "task %s is %s and does not wait for %s", t.ID, t.Status, kind)
+	p, err := k.answered(ctx, c, t, kind)
+	if err != nil {
+		return desk.Doc{}, err
 	}
-	a := &Answer{RequestID: w.RequestID, Actor: c.Actor, Idem: idem}
-	if err := a.bring(m); err != nil {
+	a := &Answer{RequestID: t.Waiting.RequestID, PermissionID: p.ID, Actor: c.Actor, Idem: idem}
+	if err := cmp.Or(k.fits(ctx, c.Tenant, p, m), a.bring(m)); err != nil {
 		return desk.Doc{}, err
 	}
 	if kind == abi.TaskMessageToolConfirmation {
@@ -95,6 +97,35 @@ func (k *Keeper) answerInput(ctx context.Context, c *desk.Caller, t *abi.Task, k
 	doc := desk.Doc{ID: m.ID, JSON: desk.Placed(abi.ObjectMessage, m.AppendJSON(nil), t.WorkspaceID, ""), Restricted: a.Message[0].Restricted}
 	return doc, k.wake(ctx, ledger.Key{Tenant: c.Tenant, ID: t.ID}, a,
 		abi.Errorf(abi.CodeInvalidStateTransition, "task %s does not wait any more: it was answered already", t.ID))
+}
+
+// answered returns the request that a Message to a Task answers: the only one of its kind that
+// is open.
+func (k *Keeper) answered(ctx context.Context, c *desk.Caller, t *abi.Task, kind abi.TaskMessageKind) (*abi.PermissionRequest, error) {
+	w := t.Waiting
+	none := abi.Errorf(abi.CodeInvalidStateTransition, "task %s is %s and does not wait for %s", t.ID, t.Status, kind)
+	decides := kind == abi.TaskMessageToolConfirmation
+	if w == nil || kindOf(w) == "" || w.Requests == nil && decides != forApproval(w) {
+		return nil, none
+	}
+	if w.Requests == nil {
+		return &abi.PermissionRequest{Envelope: abi.Envelope{ID: w.PermissionID}, Kind: kindOf(w), Schema: w.Schema}, nil
+	}
+	var ids []string
+	for _, named := range w.Requests {
+		if named.Status == abi.PermissionPending && decides == (named.Kind == abi.PermissionApproval) {
+			ids = append(ids, named.PermissionID)
+		}
+	}
+	switch len(ids) {
+	case 0:
+		return nil, none
+	case 1:
+		p, _, err := desk.Find[abi.PermissionRequest](ctx, k.parts.Desk, c, abi.ObjectPermissionRequest, ids[0])
+		return &p, err
+	}
+	return nil, abi.Errorf(abi.CodeInvalidStateTransition, "task %s asks %d things at once, and a message to it does not say which it answers: answer the permission requests %s, each by itself",
+		t.ID, len(ids), strings.Join(ids, ", "))
 }
 
 // decisionOf reads an approval from the json part of a Message.

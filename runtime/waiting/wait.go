@@ -37,6 +37,10 @@ func For(c *Call) (*abi.Waiting, abi.TaskStatus, error) {
 		return w, abi.TaskWorking, err
 	case abi.CallInputRequest:
 		req, err := provider.Asked[abi.CallInputRequestRequest](c.Asked, c.Request)
+		if err == nil && req.Requests != nil {
+			as, err := forSeveral(w, &req)
+			return w, as, cmp.Or(err, Until(w, c.Now, req.TimeoutSeconds))
+		}
 		w.Prompt, w.Schema = req.Prompt, req.Schema.Clone()
 		return w, abi.TaskInputRequired, cmp.Or(err, Required("prompt", req.Prompt), Until(w, c.Now, req.TimeoutSeconds))
 	case abi.CallAuthRequest:
@@ -62,8 +66,15 @@ func Required(param, value string) error {
 }
 
 func checkQuorum(n int) error {
+	if err := quorumFits(n); err != nil {
+		return provider.Malformed(err)
+	}
+	return nil
+}
+
+func quorumFits(n int) error {
 	if n < 0 || n > abi.MaxApprovals {
-		return provider.Malformed(abi.InvalidParam("quorum", "quorum is 0 to %d", abi.MaxApprovals))
+		return abi.InvalidParam("quorum", "quorum is 0 to %d", abi.MaxApprovals)
 	}
 	return nil
 }

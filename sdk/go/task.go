@@ -2,6 +2,7 @@ package wharf
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"github.com/wharf-dev/wharf/sdk/go/internal/scan"
@@ -20,6 +21,16 @@ type Task struct {
 	InputMessageID string
 	// Persona is who the plugin acts as.
 	Persona Persona
+	// Run is what this Task alone wants otherwise than its Persona. The host holds its bounds.
+	Run RunOptions
+}
+
+// RunOptions are options of one Task. What is zero was not asked for.
+type RunOptions struct {
+	Model        string   `json:"model,omitempty"`        // the model to ask
+	Instructions string   `json:"instructions,omitempty"` // in place of the plugin's own
+	Temperature  *float64 `json:"temperature,omitempty"`
+	MaxTokens    int      `json:"max_tokens,omitempty"` // of one answer of a model
 }
 
 // Persona is the role that a Task runs under.
@@ -60,6 +71,22 @@ func (p *Persona) set(key string, value []byte) (err error) {
 	return err
 }
 
+func (o *RunOptions) set(key string, value []byte) (err error) {
+	switch key {
+	case "model":
+		o.Model, err = scan.String(value)
+	case "instructions":
+		o.Instructions, err = scan.String(value)
+	case "max_tokens":
+		o.MaxTokens, err = strconv.Atoi(string(value))
+	case "temperature":
+		var heat float64
+		heat, err = strconv.ParseFloat(string(value), 64)
+		o.Temperature = &heat
+	}
+	return err
+}
+
 func (t *Task) set(key string, value []byte) (err error) {
 	switch key {
 	case "id":
@@ -74,6 +101,8 @@ func (t *Task) set(key string, value []byte) (err error) {
 		t.InputMessageID, err = scan.String(value)
 	case "metadata":
 		t.Metadata = value
+	case "run":
+		return scan.Members(value, t.Run.set)
 	case "input":
 		t.Input = value
 	}

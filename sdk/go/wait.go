@@ -37,6 +37,64 @@ func RequestInput(r InputRequest) (InputAnswer, error) {
 	return answer, err
 }
 
+// The kinds of questions, and what can become of one.
+const (
+	KindInput         = "input"
+	KindAuthorization = "authorization"
+	KindApproval      = "approval"
+
+	QuestionAnswered = "answered" // an input or authorization was given
+	QuestionApproved = "approved"
+	QuestionDenied   = "denied" // an approval was denied, or the rest declined
+	QuestionTimeout  = "timeout"
+)
+
+// Question is one of several that are asked at once. Members that do not belong to its kind
+// are left empty.
+type Question struct {
+	Key       string          `json:"key"`            // names it in the answer
+	Kind      string          `json:"kind,omitempty"` // default: KindInput
+	Prompt    string          `json:"prompt,omitempty"`
+	Schema    json.RawMessage `json:"schema,omitempty"`   // of an input: an answer that does not fit it is not taken
+	Provider  string          `json:"provider,omitempty"` // of an authorization, as URL
+	URL       string          `json:"url,omitempty"`
+	Action    string          `json:"action,omitempty"` // of an approval, as those that follow
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+	Quorum    int             `json:"quorum,omitempty"`
+	Approvers []string        `json:"approvers,omitempty"`
+}
+
+// QuestionAnswer is what became of a question.
+type QuestionAnswer struct {
+	Key          string    `json:"key"`
+	Status       string    `json:"status"` // QuestionAnswered, ...
+	PermissionID string    `json:"permission_request_id"`
+	Actor        string    `json:"actor,omitempty"`    // who answered, or declined
+	Reason       string    `json:"reason,omitempty"`   // why it was declined
+	Message      *Message  `json:"message,omitempty"`  // what was answered
+	Approval     *Approval `json:"approval,omitempty"` // of an approval: how it was decided
+}
+
+// Questions are several questions that are asked at once, 1 to 16.
+type Questions struct {
+	CallID   string        `json:"call_id,omitempty"`
+	Requests []Question    `json:"requests"`
+	Timeout  time.Duration `json:"-"` // how long to wait for all of them. 0: for ever
+}
+
+// Ask asks several questions at once, which are answered one by one by whoever may, and waits
+// until all are settled. The answers have the order of the questions.
+func Ask(q Questions) ([]QuestionAnswer, error) {
+	var answer struct {
+		Answers []QuestionAnswer `json:"answers"`
+	}
+	err := ask(hostcall.NameInputRequest, hostcall.InputRequest, struct {
+		Questions
+		TimeoutSeconds float64 `json:"timeout_seconds,omitempty"`
+	}{q, seconds(q.Timeout)}, &answer)
+	return answer.Answers, err
+}
+
 // AuthRequest asks the user to authorize something.
 type AuthRequest struct {
 	CallID   string        `json:"call_id,omitempty"`

@@ -92,7 +92,7 @@ func TestRecipes() []Recipe {
 // Recipes returns how to build each bundled plugin.
 func Recipes() []Recipe {
 	return []Recipe{
-		goRecipe("agent", "1.0.2"),
+		goRecipe("agent", "1.1.0"),
 		goRecipe("connectors", "1.0.0"),
 		goRecipe("digest", "1.1.2"),
 		clangRecipe("echo", "echo", "echo.c", 4096),

@@ -189,7 +189,7 @@ func (cs *Clients) ListFor(_ context.Context, c *provider.Call) ([]abi.Tool, err
 // may say of a tool that it changes nothing, so that this counts for one thing alone:
 // whether the call may be made again after the node has died.
 func (cs *Clients) believed(t abi.Tool) abi.Tool {
-	t.ReadOnly, t.Idempotent, t.Destructive = false, t.Idempotent || t.ReadOnly, true
+	t.ReadOnly, t.Idempotent, t.Destructive, t.OpenWorld = false, t.Idempotent || t.ReadOnly, true, true
 	cs.hints.believe(&t)
 	return t
 }

@@ -258,10 +258,11 @@ func (m *MCP) describe(t *mcp.Tool) (abi.Tool, error) {
 		return abi.Tool{}, fmt.Errorf("reading the schema of the tool %s: %w", t.Name, err)
 	}
 	tool := abi.Tool{Server: m.config.Name, Name: t.Name, Description: strings.ToValidUTF8(t.Description, "\uFFFD"),
-		InputSchema: schema, Destructive: true}
+		InputSchema: schema, Destructive: true, OpenWorld: true}
 	if hints := t.Annotations; hints != nil {
 		tool.ReadOnly, tool.Idempotent = hints.ReadOnlyHint, hints.IdempotentHint
 		tool.Destructive = !hints.ReadOnlyHint && (hints.DestructiveHint == nil || *hints.DestructiveHint)
+		tool.OpenWorld = hints.OpenWorldHint == nil || *hints.OpenWorldHint
 	}
 	m.config.Hints.believe(&tool)
 	return tool, nil

@@ -268,7 +268,7 @@ func (t *Tools) prepareCall(ctx context.Context, c *provider.Call) (provider.Pla
 	}
 	s, _ := t.server(c, req.Server)
 	limits := limitsOf(s)
-	plan := provider.Plan{Effect: abi.EffectWrite, Repeatable: found.Tool.Idempotent, By: found.By}
+	plan := provider.Plan{Effect: abi.EffectWrite, Repeatable: found.Tool.Idempotent, By: found.By, Tool: &found.Tool}
 	if found.Tool.ReadOnly {
 		plan.Effect, plan.Repeatable = abi.EffectRead, false
 	}

@@ -49,7 +49,9 @@ type Host struct {
 	Complete func(wharf.ModelRequest) (wharf.ModelAnswer, error)
 	CallTool func(wharf.ToolRequest) (wharf.ToolAnswer, error)
 	Fetch    func(wharf.FetchRequest) (wharf.FetchAnswer, error)
+	Options  wharf.RunOptions // of the Task
 	Input    func(wharf.InputRequest) (wharf.InputAnswer, error)
+	Ask      func(wharf.Questions) ([]wharf.QuestionAnswer, error)
 	Auth     func(wharf.AuthRequest) (wharf.InputAnswer, error)
 	Approve  func(wharf.ApprovalRequest) (wharf.Approval, error)
 	// Child runs a child Task, and a handoff as one of the other Persona.
@@ -114,7 +116,7 @@ func (h *Host) Run(handler wharf.Handler, input any) Outcome {
 		"task": map[string]any{
 			"id": "task_test", "session_id": "sess_test", "workspace_id": "ws_test",
 			"created_by": "wharftest", "metadata": map[string]any{}, "input": input,
-			"input_message_id": "msg_input",
+			"input_message_id": "msg_input", "run": h.Options,
 		},
 		"persona":    map[string]any{"id": "persona_test", "name": "test", "version": "0.0.0", "entry_workflow": "test"},
 		"session_id": "sess_test",
@@ -187,7 +189,7 @@ var answers = map[string]func(*Host, []byte) (uint32, []byte){
 	hostcall.NameFileSearch:      (*Host).searchFiles,
 	hostcall.NameStateGet:        (*Host).getState,
 	hostcall.NameStateSet:        (*Host).setState,
-	hostcall.NameInputRequest:    func(h *Host, r []byte) (uint32, []byte) { return beyond(h.Input, r) },
+	hostcall.NameInputRequest:    (*Host).inputRequest,
 	hostcall.NameAuthRequest:     func(h *Host, r []byte) (uint32, []byte) { return beyond(h.Auth, r) },
 	hostcall.NameApprovalRequest: func(h *Host, r []byte) (uint32, []byte) { return beyond(h.Approve, r) },
 	hostcall.NameTaskSpawn:       (*Host).spawn,
@@ -295,4 +297,23 @@ func (h *Host) getArtifact(request []byte) (uint32, []byte) {
 		content = content[:min(get.Length, int64(len(content)))]
 	}
 	return hostcall.OK, bytes.Clone(content)
+}
+
+// inputRequest answers one question, or several that are asked at once.
+func (h *Host) inputRequest(r []byte) (uint32, []byte) {
+	var several struct {
+		Requests json.RawMessage `json:"requests"`
+	}
+	if json.Unmarshal(r, &several) != nil || several.Requests == nil {
+		return beyond(h.Input, r)
+	}
+	if h.Ask == nil {
+		return beyond[wharf.Questions, struct{}](nil, r)
+	}
+	return beyond(func(q wharf.Questions) (answer struct {
+		Answers []wharf.QuestionAnswer `json:"answers"`
+	}, err error) {
+		answer.Answers, err = h.Ask(q)
+		return answer, err
+	}, r)
 }

@@ -54,11 +54,17 @@ func TestBeyondTheNode(t *testing.T) {
 			asked = append(asked, r)
 			return wharf.Approval{Decision: wharf.DecisionDenied, Actor: "ada"}, nil
 		},
+		Ask: func(q wharf.Questions) ([]wharf.QuestionAnswer, error) {
+			asked = append(asked, q)
+			return []wharf.QuestionAnswer{{Key: "a", Status: wharf.QuestionTimeout},
+				{Key: "b", Status: wharf.QuestionApproved, Approval: &wharf.Approval{Decision: wharf.DecisionApproved}}}, nil
+		},
 	}
 	model := wharf.ModelRequest{System: "s", Messages: []wharf.ModelMessage{{Role: "user", Text: "2+2?"}}, Stream: true}
 	tool := wharf.ToolRequest{Server: "files", Name: "read", Arguments: json.RawMessage(`{"path":"a"}`)}
 	fetch := wharf.FetchRequest{Method: "POST", URL: "https://example.com", Body: []byte{1, 2}}
 	input := wharf.InputRequest{Prompt: "Which color?"}
+	several := wharf.Questions{Requests: []wharf.Question{{Key: "a", Prompt: "?"}, {Key: "b", Kind: wharf.KindApproval, Action: "pay"}}}
 	approval := wharf.ApprovalRequest{Action: "mail.send", Prompt: "Send?"}
 	run(t, h, func() error {
 		tools, err := wharf.ListTools("files")
@@ -73,9 +79,11 @@ func TestBeyondTheNode(t *testing.T) {
 		same(t, said.Message.Text()+said.Actor, "blueada")
 		decided, err6 := wharf.RequestApproval(approval)
 		same(t, decided.Decision, wharf.DecisionDenied)
-		return errors.Join(err, err2, err3, err4, err5, err6)
+		answers, err7 := wharf.Ask(several)
+		same(t, len(answers) == 2 && answers[1].Key == "b" && answers[1].Approval.Decision == wharf.DecisionApproved, true)
+		return errors.Join(err, err2, err3, err4, err5, err6, err7)
 	})
-	same(t, asked, []any{model, tool, fetch, input, approval})
+	same(t, asked, []any{model, tool, fetch, input, approval, several})
 }
 
 // TestSession holds that what a plugin keeps is there for itself and for the test.

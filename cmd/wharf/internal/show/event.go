@@ -29,6 +29,7 @@ type payload struct {
 	Level    string                 `json:"level"`
 	Reason   string                 `json:"reason"`
 	Fraction *float64               `json:"fraction"`
+	Text     jsontext.Value         `json:"text"`
 }
 
 // Event writes one line about an event; on a terminal, a progress report takes the
@@ -88,6 +89,8 @@ func eventDetail(e *abi.Event) string {
 	switch {
 	case e.Event == abi.EventLog:
 		return p.Level + ": " + textOf(p.Message)
+	case e.Event == abi.EventMessageDelta:
+		return textOf(p.Text)
 	case e.Event == abi.EventProgress && p.Fraction != nil:
 		return progress(*p.Fraction) + " " + textOf(p.Message)
 	case p.Outcome != nil:

@@ -114,6 +114,7 @@ func TestEvents(t *testing.T) {
 		eventOf(3, abi.EventTaskStarted, `{"task":{"status":"WORKING","attempt":2}}`),
 		eventOf(4, abi.EventLog, `{"level":"warn","message":"\u001b[2Jcareful"}`),
 		eventOf(5, abi.EventProgress, `{"fraction":0.42,"message":"reading"}`),
+		eventOf(5, abi.EventMessageDelta, `{"text":"once\u001b upon\n a ","message_id":"msg_1","offset":0,"index":7,"attempt":1}`),
 		eventOf(6, abi.EventArtifactCreated, `{"artifact":{"id":"art_2","name":"digest.md","mime_type":"text/markdown","size_bytes":2048}}`),
 		eventOf(7, abi.EventAgentMessage, `{"message":{"role":"assistant","parts":[{"type":"text","visibility":"internal","redacted":true},{"type":"json","value":{},"visibility":"public"}]}}`),
 		eventOf(8, abi.EventOutcomeCreated, `{"outcome":{"status":"SUCCEEDED","summary":"all is well"}}`),

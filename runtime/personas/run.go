@@ -1,0 +1,69 @@
+package personas
+
+import (
+	"cmp"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
+)
+
+// Limits of what one Task wants otherwise than its Persona.
+const (
+	maxModelName    = 256
+	maxInstructions = 16 << 10 // bytes: a Task holds them as long as it lives
+	maxAnswerTokens = 200_000
+	hottest         = 1.0
+)
+
+// CheckRun refuses options of a Task that cannot be meant.
+func CheckRun(run *abi.RunOptions) error {
+	switch {
+	case run == nil:
+		return nil
+	case len(run.Model) > maxModelName:
+		return abi.InvalidParam("run.model", "model has at most %d bytes", maxModelName)
+	case len(run.Instructions) > maxInstructions:
+		return abi.InvalidParam("run.instructions", "instructions have at most %d bytes; longer ones belong to a persona", maxInstructions)
+	case run.MaxTokens < 0 || run.MaxTokens > maxAnswerTokens:
+		return abi.InvalidParam("run.max_tokens", "max_tokens is 0, for no bound, to %d", maxAnswerTokens)
+	case run.Temperature != nil && !(*run.Temperature >= 0 && *run.Temperature <= hottest):
+		return abi.InvalidParam("run.temperature", "temperature is 0 to 1")
+	}
+	return desk.Within("run", checkBudget(run.Budget))
+}
+
+// Under returns the Persona as a Task with options of its own runs under it: its bounds are the
+// narrower ones of both. What the plugin is told of the Persona stays as it is.
+func (p *Persona) Under(run *abi.RunOptions) *Persona {
+	if run == nil || run.Budget == nil && run.MaxTokens == 0 {
+		return p
+	}
+	own := *p
+	own.Budget = narrower(p.Budget, run.Budget)
+	if run.MaxTokens > 0 {
+		models := abi.ModelPolicy{}
+		if p.ModelPolicy != nil {
+			models = *p.ModelPolicy
+		}
+		models.MaxTokens = least(models.MaxTokens, run.MaxTokens)
+		own.ModelPolicy = &models
+	}
+	return &own
+}
+
+// narrower returns the budget that keeps both; nil is none.
+func narrower(a, b *abi.Budget) *abi.Budget {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	return &abi.Budget{USD: least(a.USD, b.USD), InputTokens: least(a.InputTokens, b.InputTokens), OutputTokens: least(a.OutputTokens, b.OutputTokens),
+		ToolCalls: least(a.ToolCalls, b.ToolCalls), HostCalls: least(a.HostCalls, b.HostCalls), WallTimeMS: least(a.WallTimeMS, b.WallTimeMS)}
+}
+
+// least returns the smaller bound, of which 0 is none.
+func least[N int | int64 | float64](a, b N) N {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}
