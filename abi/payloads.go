@@ -33,6 +33,7 @@ type RecordedCall struct {
 	AnswerText    string         `json:"answer_text,omitzero"`
 	AnswerBase64  []byte         `json:"answer_base64,omitzero"`
 	AnswerBlob    string         `json:"answer_blob,omitzero"`
+	Tool          *ToolUse       `json:"tool,omitzero"` // of a tool.call: what people see of it
 }
 
 // StartedProgram says what a Task runs from its first start on.
@@ -205,7 +206,7 @@ func EventPayloads() []EventPayload {
 		{EventAgentMessage, ObjectMessage, append(of[MergedFrom](), call...), true},
 		{EventAgentHandoff, "", call, false},
 		{EventAgentMemoryRead, "", call, false},
-		{EventAgentMemoryWrite, ObjectMemory, call, false},
+		{EventAgentMemoryWrite, ObjectMemory, call, true},
 
 		{EventTaskSubmitted, ObjectTask, nil, true},
 		{EventTaskStarted, ObjectTask, append(of[StartedProgram](), of[TaskTrial]()...), true},

@@ -12,16 +12,17 @@ type CreatePersonaRequest struct {
 	AutonomyTier  AutonomyTier  `json:"autonomy_tier"`
 	ReceiptPolicy ReceiptPolicy `json:"receipt_policy"`
 	// ModuleRef names the plugin, when EntryWorkflow names no more than its export.
-	ModuleRef    string          `json:"module_ref,omitzero"`
-	Tools        []string        `json:"tools,omitzero"`
-	Capabilities []string        `json:"capabilities,omitzero"`
-	Handoffs     []string        `json:"handoffs,omitzero"`
-	Owner        string          `json:"owner,omitzero"`
-	ModelPolicy  *ModelPolicy    `json:"model_policy,omitzero"`
-	QuotaID      string          `json:"quota_id,omitzero"`
-	Budget       *Budget         `json:"budget,omitzero"`
-	Approvals    *ApprovalPolicy `json:"approvals,omitzero"`
-	Metadata     jsontext.Value  `json:"metadata,omitzero"`
+	ModuleRef       string          `json:"module_ref,omitzero"`
+	Tools           []string        `json:"tools,omitzero"`
+	Capabilities    []string        `json:"capabilities,omitzero"`
+	Handoffs        []string        `json:"handoffs,omitzero"`
+	Owner           string          `json:"owner,omitzero"`
+	ModelPolicy     *ModelPolicy    `json:"model_policy,omitzero"`
+	QuotaID         string          `json:"quota_id,omitzero"`
+	Budget          *Budget         `json:"budget,omitzero"`
+	Approvals       *ApprovalPolicy `json:"approvals,omitzero"`
+	ToolsVisibility ToolsVisibility `json:"tools_visibility,omitzero"`
+	Metadata        jsontext.Value  `json:"metadata,omitzero"`
 }
 
 // ClonePersonaRequest is the body of POST /wharf/v1/personas/{id}/clone.
@@ -38,16 +39,17 @@ type UpdatePersonaRequest struct {
 	Retired *bool `json:"retired,omitzero"`
 	// Version is the new version's name. Without one, a change of policy gets the next
 	// number.
-	Version       *string         `json:"version,omitzero"`
-	Description   *string         `json:"description,omitzero"`
-	AutonomyTier  *AutonomyTier   `json:"autonomy_tier,omitzero"`
-	ReceiptPolicy *ReceiptPolicy  `json:"receipt_policy,omitzero"`
-	Tools         []string        `json:"tools,omitzero"`
-	Capabilities  []string        `json:"capabilities,omitzero"`
-	Handoffs      []string        `json:"handoffs,omitzero"`
-	ModelPolicy   *ModelPolicy    `json:"model_policy,omitzero"`
-	QuotaID       jsontext.Value  `json:"quota_id,omitzero"` // a Quota that bounds its Tasks; null for none
-	Budget        *Budget         `json:"budget,omitzero"`
-	Approvals     *ApprovalPolicy `json:"approvals,omitzero"`
-	Metadata      jsontext.Value  `json:"metadata,omitzero"`
+	Version         *string          `json:"version,omitzero"`
+	Description     *string          `json:"description,omitzero"`
+	AutonomyTier    *AutonomyTier    `json:"autonomy_tier,omitzero"`
+	ReceiptPolicy   *ReceiptPolicy   `json:"receipt_policy,omitzero"`
+	Tools           []string         `json:"tools,omitzero"`
+	Capabilities    []string         `json:"capabilities,omitzero"`
+	Handoffs        []string         `json:"handoffs,omitzero"`
+	ModelPolicy     *ModelPolicy     `json:"model_policy,omitzero"`
+	QuotaID         jsontext.Value   `json:"quota_id,omitzero"` // a Quota that bounds its Tasks; null for none
+	Budget          *Budget          `json:"budget,omitzero"`
+	Approvals       *ApprovalPolicy  `json:"approvals,omitzero"`
+	ToolsVisibility *ToolsVisibility `json:"tools_visibility,omitzero"`
+	Metadata        jsontext.Value   `json:"metadata,omitzero"`
 }

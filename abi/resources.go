@@ -89,7 +89,9 @@ type Persona struct {
 	// are approved. Both are Wharf's own.
 	Budget    *Budget         `json:"budget,omitzero"`
 	Approvals *ApprovalPolicy `json:"approvals,omitzero"`
-	RetiredAt Time            `json:"retired_at,omitzero"` // since then no new Task or Session may name it
+	// ToolsVisibility is Wharf's own: what keys without events:internal see of its tool calls.
+	ToolsVisibility ToolsVisibility `json:"tools_visibility,omitzero"`
+	RetiredAt       Time            `json:"retired_at,omitzero"` // since then no new Task or Session may name it
 }
 
 // ModelPolicy says which models Tasks of a Persona may ask. Empty members allow
@@ -414,7 +416,14 @@ type Event struct {
 	Actor          string          `json:"actor,omitzero"`           // who caused it
 	IdempotencyKey string          `json:"idempotency_key,omitzero"` // of the request that caused it
 	ReceiptID      string          `json:"receipt_id,omitzero"`
-	Replayed       bool            `json:"replayed"`
+	// TraceID and SpanID are set on the events of a call that reaches something: a tool, a model, a
+	// server. They are those of W3C Trace Context. All events of a Task have one trace, all of a call
+	// one span.
+	TraceID string `json:"trace_id,omitzero"`
+	SpanID  string `json:"span_id,omitzero"`
+	// PreviousEventID, of the end of a tool call, is the event of its beginning.
+	PreviousEventID string `json:"previous_event_id,omitzero"`
+	Replayed        bool   `json:"replayed"`
 	// Replay is set on what a replay Task did again.
 	Replay *ReplayMarks `json:"replay,omitzero"`
 }

@@ -22,6 +22,14 @@ func Values(t reflect.Type) []string {
 		return values(abi.PermissionPending, abi.PermissionApproved, abi.PermissionDenied, abi.PermissionAnswered, abi.PermissionTimeout, abi.PermissionCanceled)
 	case reflect.TypeFor[abi.RiskLabel]():
 		return values(abi.RiskWrite, abi.RiskDestructive, abi.RiskOpenWorld, abi.RiskDelegation)
+	case reflect.TypeFor[abi.ToolKind]():
+		return values(abi.ToolKindRead, abi.ToolKindEdit, abi.ToolKindSearch, abi.ToolKindOther)
+	case reflect.TypeFor[abi.ToolExecutor]():
+		return values(abi.ExecutorHarn, abi.ExecutorClient, abi.ExecutorServer)
+	case reflect.TypeFor[abi.ToolErrorCategory]():
+		return values(abi.ToolErrorSchema, abi.ToolErrorDenied, abi.ToolErrorTimeout, abi.ToolErrorOwn, abi.ToolErrorServer, abi.ToolErrorHostBridge, abi.ToolErrorUnknown)
+	case reflect.TypeFor[abi.ToolsVisibility]():
+		return values(abi.ToolsInternal, abi.ToolsNamed, abi.ToolsPublic)
 	case reflect.TypeFor[abi.QuotaScope]():
 		return values(abi.QuotaPersona, abi.QuotaWorkspace, abi.QuotaTenant, abi.QuotaOrganization)
 	case reflect.TypeFor[abi.ReplayMode]():

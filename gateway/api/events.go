@@ -12,6 +12,7 @@ import (
 	"github.com/wharf-dev/wharf/abi/jsonw"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/redact"
+	"github.com/wharf-dev/wharf/runtime/tooluse"
 )
 
 // Cursor is an event's place in the log. Its decimal string is the event's id. 0 is before the
@@ -177,6 +178,11 @@ func head(ev desk.Event, payload, marks []byte) []byte {
 	o.Optional("actor", frame.Actor)
 	o.Optional("idempotency_key", rec.IdempotencyKey)
 	o.Optional("receipt_id", desk.ReceiptOf(ev))
+	if call := callOf(ev); call != nil {
+		o.Text("trace_id", tooluse.TraceID(frame.TaskID))
+		o.Text("span_id", tooluse.SpanID(frame.TaskID, call.Index))
+		o.Optional("previous_event_id", call.begun(ev))
+	}
 	if marks != nil {
 		o.JSON("replay", marks)
 	}

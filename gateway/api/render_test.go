@@ -13,6 +13,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/tooluse"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -158,6 +159,53 @@ func TestReplayedEvent(t *testing.T) {
 	ev.Record().Kind, ev.Record().Payload = abi.EventReplayStarted, []byte(`{"replay":`+marks+`}`)
 	if shown, err := render(ev, false); err != nil || shown.Redone {
 		t.Errorf("the start of a replay is taken for a replayed event: %s %v", shown.head, err)
+	}
+}
+
+// The events of a call that reaches something have one span, all of a Task one trace, and the end
+// of a tool call names its beginning, whether that is told in its payload or in the same batch.
+func TestTraces(t *testing.T) {
+	const call = `{"call":"tool.call","index":3`
+	frame := &storage.Frame{First: 40, Time: time.Unix(0, 0), TaskID: "task_1"}
+	for _, rec := range []struct {
+		kind    abi.EventKind
+		payload string
+		hint    bool
+	}{
+		{abi.EventToolCompleted, call + `,"tool":{"started_event_id":"7"}}`, false},
+		{abi.EventToolFailed, `{"call":"tool.call","index":4}`, false},
+		{abi.EventToolRequested, `{"call":"tool.call","index":5}`, true},
+		{abi.EventAgentMemoryWrite, ``, false},
+		{abi.EventToolCompleted, `{"call":"tool.call","index":5}`, false},
+		{abi.EventSpanCompleted, `{"call":"llm.complete","index":6}`, false},
+		{abi.EventToolApprovalRequired, `{"call":"approval.gate","index":6}`, false},
+		{abi.EventLog, `{"call":"mine","index":6}`, true},
+		{abi.EventToolCompleted, `{}`, false},
+	} {
+		frame.Records = append(frame.Records, storage.Record{Kind: rec.kind, Payload: []byte(rec.payload), Hint: rec.hint,
+			Resource: abi.ResourcePointer{Object: abi.ObjectTask, ID: "task_1"}})
+	}
+	want := []string{"3 7", "4 ", "5 ", "", "5 42", "6 ", "6 ", "", ""}
+	for i := range frame.Records {
+		shown, err := render(desk.Event{Frame: frame, Index: i}, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ev abi.Event
+		if err := json.Unmarshal(shown.AppendJSON(nil, false), &ev); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if ev.TraceID != "" || ev.SpanID != "" || ev.PreviousEventID != "" {
+			for index := range 7 {
+				if ev.SpanID == tooluse.SpanID("task_1", index) && ev.TraceID == tooluse.TraceID("task_1") {
+					got = fmt.Sprintf("%d %s", index, ev.PreviousEventID)
+				}
+			}
+		}
+		if got != want[i] {
+			t.Errorf("event %d, %s, has the span and beginning %q, want %q", i, ev.Event, got, want[i])
+		}
 	}
 }
 

@@ -104,6 +104,7 @@ func taskSchemas() map[string]schema {
 			"action": "What is to be approved.", "schema": "A JSON Schema of what is wanted.", "url": "Where the user authorizes.",
 			"task_id": "The Task that is awaited.", "until": "When it stops waiting.",
 		})),
+		"ToolUse":         of[abi.ToolUse]("What people see of a tool call.", says(map[string]string{"server": "The server that has the tool.", "name": "The tool.", "started_at": "When it began."})),
 		"WaitingQuestion": of[abi.WaitingQuestion]("One of several permission requests that a Task waits on."),
 		"SubmitTaskRequest": requestOf[abi.SubmitTaskRequest]("What to do.", submitted(), says(map[string]string{
 			"session_id": "Needed where the path names no Session."})),

@@ -15,6 +15,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/policy"
 	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/runtime/tooluse"
 	"github.com/wharf-dev/wharf/runtime/waiting"
 )
 
@@ -189,7 +190,7 @@ func toolCallID(c *liveCall) string {
 		return ""
 	}
 	req, _ := ask[abi.CallToolCallRequest](c) // it was read before
-	return cmp.Or(req.CallID, fmt.Sprintf("call-%d", c.entry.Index))
+	return tooluse.ID(req.CallID, c.entry.Index)
 }
 
 // shownArguments returns what a call does it with: a tool's arguments, or the whole

@@ -25,6 +25,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/runtime/secrets"
 	"github.com/wharf-dev/wharf/runtime/skill"
+	"github.com/wharf-dev/wharf/runtime/tooluse"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -61,7 +62,7 @@ type run struct {
 	text         deltas.Teller // tells watchers what is being written
 	textTimer    bool          // what waits of it is told soon
 
-	last storage.Commit // handed over last, and not waited for; nil when nothing is
+	last *handed // handed over last, and not waited for; nil when nothing is
 }
 
 // maxHints bounds the hints that a run may give, but for text.
@@ -222,11 +223,14 @@ type liveCall struct {
 	durable  bool            // the answer waits for the disk, whatever def says
 	streamed bool            // its text was told as it came
 	release  func(error)     // called when the call is recorded, or failed; may be nil
+	use      *tooluse.Use    // of a tool.call: what people see of it
 }
 
 // live performs a call and records its answer.
 func (r *run) live(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, error) {
-	if err := r.check(ctx, c); err != nil {
+	err := r.check(ctx, c)
+	c.use = r.toolUse(c)
+	if err != nil {
 		c.canonicalRequest()
 		return r.close(ctx, c, journal.Whole, nil, err)
 	}
@@ -315,6 +319,7 @@ func (r *run) reach(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, e
 		return r.close(ctx, c, journal.Whole, nil, err)
 	}
 	plan, err := performer.Prepare(ctx, r.providerCall(c))
+	c.use.Define(plan.Tool)
 	if err == nil {
 		err = r.admit(ctx, c, &plan)
 	}
@@ -334,6 +339,9 @@ func (r *run) reach(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, e
 		c.entry.Effect = plan.Effect
 	}
 	if plan.Effect != abi.EffectWrite {
+		if err := r.begins(ctx, c, true); err != nil {
+			return 0, nil, err
+		}
 		answer, err := r.told(ctx, c, plan)
 		if err == nil && c.entry.Call == abi.CallToolList {
 			answer, err = r.offer(ctx, answer)

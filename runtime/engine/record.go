@@ -10,6 +10,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/deltas"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/runtime/tooluse"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -55,7 +56,11 @@ func (r *run) intend(ctx context.Context, c *liveCall) error {
 	if err := r.tell(ctx, c, journal.Intent); err != nil {
 		return err
 	}
-	return r.flush(true)
+	if err := r.handOver(); err != nil {
+		return err
+	}
+	c.use.Told(r.last)
+	return r.waitDurable()
 }
 
 // tell adds the event of a call to what is pending.
@@ -70,6 +75,14 @@ func (r *run) tell(ctx context.Context, c *liveCall, phase journal.Phase) error 
 		rec.Restricted = true
 	}
 	rec.Text = c.entry.AppendPayload(make([]byte, 0, 96+len(c.entry.Request)+len(c.entry.Answer)), phase, refs)
+	if phase == journal.Intent {
+		rec.Text, err = c.use.AppendBegun(rec.Text)
+	} else {
+		rec.Text, err = c.use.AppendEnded(rec.Text, &tooluse.End{At: c.entry.At, Status: c.entry.Status, Answer: c.entry.Answer})
+	}
+	if err != nil {
+		return err
+	}
 	// What cannot be written fails here, before the receipt counts it.
 	for i := range c.extra {
 		if err := c.extra[i].Encode(); err != nil {
@@ -119,7 +132,7 @@ func (r *run) handOver() error {
 	b.Expect = ledger.Expected(deliveriesOf(records)...)
 	t.seq += sequenced(records)
 	hand := func() error {
-		return e.book.Count(&t.account, b, "", false, func() { r.last = e.ledger.Append(b) })
+		return e.book.Count(&t.account, b, "", false, func() { r.last = &handed{e.ledger.Append(b), len(records)} })
 	}
 	if slices.ContainsFunc(records, func(rec ledger.Record) bool { return rec.Transcript.Kind != storage.TranscriptNone }) {
 		return t.session.While(nil, hand)

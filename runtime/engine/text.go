@@ -14,6 +14,7 @@ import (
 
 // told performs a call that leaves the node, and tells watchers the text that comes.
 func (r *run) told(ctx context.Context, c *liveCall, plan provider.Plan) ([]byte, error) {
+	began := r.engine.now()
 	answer, err := plan.Do(ctx, func(says string) {
 		if !c.streamed {
 			c.streamed = true
@@ -21,6 +22,7 @@ func (r *run) told(ctx context.Context, c *liveCall, plan provider.Plan) ([]byte
 		}
 		r.tellText(func(now time.Time) (deltas.Piece, bool) { return r.text.Add(now, says) })
 	})
+	c.use.Took(r.engine.now().Sub(began))
 	if c.streamed {
 		r.tellText(r.text.End)
 	}

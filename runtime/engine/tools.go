@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
-	"time"
 
 	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/hosttools"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/personas"
@@ -21,9 +19,9 @@ import (
 // The engine's own tool servers.
 const (
 	// ServerHost offers what the host knows and keeps, as tools for a model.
-	ServerHost = "host"
+	ServerHost = abi.ToolServerHost
 	// ServerSkills offers every Skill as a tool: calling it runs a child Task.
-	ServerSkills = "skills"
+	ServerSkills = abi.ToolServerSkills
 )
 
 // OwnTools describes the engine's own tool servers, by name, to the code that lists and grants
@@ -53,75 +51,12 @@ func skillList(bundled []abi.Persona) OwnServer {
 	return tools
 }
 
-// hostTool is a tool that stands for a host call.
-type hostTool struct {
-	tool    abi.Tool
-	call    string
-	request func(arguments jsontext.Value) (any, error)
-	text    func(answer []byte) string
-}
-
 func hostToolList() OwnServer {
-	tools := make(OwnServer, 0, len(hostTools))
-	for _, t := range hostTools {
-		tools = append(tools, t.tool)
+	var tools OwnServer
+	for _, t := range hosttools.All() {
+		tools = append(tools, t.Tool)
 	}
 	return tools
-}
-
-// hostTools are the tools of ServerHost.
-var hostTools = []hostTool{
-	{abi.Tool{Name: "time_now", ReadOnly: true, Idempotent: true, Description: "The time, in UTC.",
-		InputSchema: jsontext.Value(`{"type":"object","properties":{}}`)},
-		abi.CallClock, func(jsontext.Value) (any, error) { return abi.CallLabel{}, nil }, timeText},
-	{abi.Tool{Name: "memory_search", ReadOnly: true, Idempotent: true, Description: "What was remembered in this session and holds every word of the query.",
-		InputSchema: jsontext.Value(`{"type":"object","properties":{"query":{"type":"string"}},"required":["query"]}`)},
-		abi.CallMemoryQuery, memorySearch, asText},
-	{abi.Tool{Name: "memory_save", Description: "Remembers a text for later in this session.",
-		InputSchema: jsontext.Value(`{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}`)},
-		abi.CallMemoryWrite, memorySave, asText},
-	{abi.Tool{Name: "artifact_read", ReadOnly: true, Idempotent: true, Description: "The content of an artifact, as text.",
-		InputSchema: jsontext.Value(`{"type":"object","properties":{"artifact_id":{"type":"string"}},"required":["artifact_id"]}`)},
-		abi.CallArtifactGet, artifactRead, asText},
-}
-
-func asText(answer []byte) string { return strings.ToValidUTF8(string(answer), "\uFFFD") }
-
-func timeText(answer []byte) string {
-	var a abi.CallClockAnswer
-	if json.Unmarshal(answer, &a) != nil {
-		return string(answer)
-	}
-	ns, err := strconv.ParseInt(a.UnixNano, 10, 64)
-	if err != nil {
-		return a.UnixNano
-	}
-	return time.Unix(0, ns).UTC().Format(time.RFC3339)
-}
-
-func memorySearch(arguments jsontext.Value) (any, error) {
-	var a struct {
-		Query string `json:"query"`
-	}
-	err := json.Unmarshal(arguments, &a)
-	return abi.CallMemoryQueryRequest{Scope: abi.MemorySession, Text: a.Query}, err
-}
-
-func memorySave(arguments jsontext.Value) (any, error) {
-	var a struct {
-		Text string `json:"text"`
-	}
-	if err := json.Unmarshal(arguments, &a); err != nil {
-		return nil, err
-	}
-	content, err := json.Marshal(a.Text)
-	return abi.CallMemoryWriteRequest{Scope: abi.MemorySession, Content: content}, err
-}
-
-func artifactRead(arguments jsontext.Value) (any, error) {
-	var a abi.CallArtifactGetRequest
-	err := json.Unmarshal(arguments, &a)
-	return abi.CallArtifactGetRequest{ArtifactID: a.ArtifactID}, err
 }
 
 // ownTool returns the tool call that the engine answers itself; nil for any other
@@ -145,18 +80,19 @@ func (r *run) own(ctx context.Context, c *liveCall, req *abi.CallToolCallRequest
 	if req.Server == ServerSkills {
 		return r.skill(ctx, c, req)
 	}
-	for i := range hostTools {
-		if hostTools[i].tool.Name == req.Name {
-			answer, err := r.hostTool(ctx, c, &hostTools[i], req)
-			return r.closeAndRelease(ctx, c, journal.Whole, answer, err)
+	if t := hosttools.Find(req.Name); t != nil {
+		if err := r.begins(ctx, c, false); err != nil {
+			return 0, nil, err
 		}
+		answer, err := r.hostTool(ctx, c, t, req)
+		return r.closeAndRelease(ctx, c, journal.Whole, answer, err)
 	}
 	return r.close(ctx, c, journal.Whole, nil, provider.Refuse(abi.CallNotFound, "unknown_tool", fmt.Sprintf("the host has no tool %q", req.Name)))
 }
 
 // hostTool makes the host call that a tool stands for, within the tool's own.
-func (r *run) hostTool(ctx context.Context, c *liveCall, t *hostTool, req *abi.CallToolCallRequest) ([]byte, error) {
-	inner, err := t.request(req.Arguments)
+func (r *run) hostTool(ctx context.Context, c *liveCall, t *hosttools.Tool, req *abi.CallToolCallRequest) ([]byte, error) {
+	inner, err := t.Request(req.Arguments)
 	if err != nil {
 		return nil, provider.Malformed(err)
 	}
@@ -164,13 +100,17 @@ func (r *run) hostTool(ctx context.Context, c *liveCall, t *hostTool, req *abi.C
 	if err != nil {
 		return nil, err
 	}
-	call := &liveCall{def: r.engine.calls[t.call], request: text, entry: journal.Entry{Index: c.entry.Index, Call: t.call, Request: text}}
-	answer, err := r.engine.immediately(t.call)(r, ctx, call)
+	call := &liveCall{def: r.engine.calls[t.Call], request: text, entry: journal.Entry{Index: c.entry.Index, Call: t.Call, Request: text}}
+	answer, err := r.engine.immediately(t.Call)(r, ctx, call)
 	if err != nil {
 		return nil, err
 	}
-	c.states, c.extra, c.durable, c.release = call.states, call.extra, call.def.Durable, call.release
-	return json.Marshal(&abi.CallToolCallAnswer{Content: []abi.ToolContent{{Type: "text", Text: t.text(answer)}}})
+	c.extra, c.durable, c.release = call.extra, call.def.Durable, call.release
+	if call.states != nil { // beside the call's own event, which says that a tool was called
+		call.states.Restricted = true
+		c.extra = append(c.extra, *call.states)
+	}
+	return json.Marshal(&abi.CallToolCallAnswer{Content: []abi.ToolContent{{Type: "text", Text: t.Text(answer)}}})
 }
 
 // skill runs a Persona as a tool: a child Task, which the Task waits for without
@@ -190,7 +130,7 @@ func (r *run) skill(ctx context.Context, c *liveCall, req *abi.CallToolCallReque
 	if err != nil {
 		return r.close(ctx, c, journal.Result, nil, err)
 	}
-	w := &abi.Waiting{Call: c.entry.Call, Index: c.entry.Index, RequestID: requestID(r.task.id, c.entry.Index), TaskID: id}
+	w := &abi.Waiting{Call: c.entry.Call, Index: c.entry.Index, RequestID: requestID(r.task.id, c.entry.Index), TaskID: id, Tool: c.use.Waits()}
 	if answer, ended, err := r.endedChild(ctx, w); err != nil || ended {
 		return r.close(ctx, c, journal.Result, answer, err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/lifecycle"
 	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/runtime/tooluse"
 	"github.com/wharf-dev/wharf/runtime/waiting"
 	"github.com/wharf-dev/wharf/storage"
 )
@@ -85,7 +86,7 @@ func (r *run) park(ctx context.Context, c *liveCall, w *abi.Waiting, as abi.Task
 	if err != nil {
 		return err
 	}
-	r.last = commit
+	r.last = &handed{Commit: commit}
 	err = r.waitDurable()
 	t.synced()
 	if err != nil {
@@ -295,6 +296,7 @@ func (e *Engine) answered(t *task, w *abi.Waiting, answer []byte, failed error) 
 	if err != nil {
 		return ledger.Record{}, err
 	}
+	text, err := tooluse.Ended(entry.AppendPayload(nil, journal.Result, refs), w.Tool, &tooluse.End{At: entry.At, Status: status, Answer: answer})
 	return ledger.Record{Kind: waiting.EventOf(w, status, answer), Object: abi.ObjectTask, ID: t.id, Restricted: true,
-		Text: entry.AppendPayload(nil, journal.Result, refs)}, nil
+		Text: text}, err
 }

@@ -165,7 +165,7 @@ func (k *Keeper) newPersona(ctx context.Context, c *desk.Caller, req *abi.Create
 		Name:     req.Name, Version: req.Version, EntryWorkflow: entryWorkflow(req), Description: *req.Description,
 		AutonomyTier: req.AutonomyTier, ReceiptPolicy: req.ReceiptPolicy,
 		Tools: orEmpty(req.Tools), Capabilities: orEmpty(req.Capabilities), Handoffs: req.Handoffs, Owner: req.Owner,
-		ModelPolicy: req.ModelPolicy, QuotaID: req.QuotaID, Budget: req.Budget, Approvals: req.Approvals,
+		ModelPolicy: req.ModelPolicy, QuotaID: req.QuotaID, Budget: req.Budget, Approvals: req.Approvals, ToolsVisibility: req.ToolsVisibility,
 	}
 	if err := k.checkEntry(ctx, p.EntryWorkflow); err != nil {
 		return nil, err
@@ -213,6 +213,7 @@ func (k *Keeper) changedPersona(ctx context.Context, c *desk.Caller, p abi.Perso
 	abi.Replace(&next.AutonomyTier, req.AutonomyTier)
 	abi.Replace(&next.ReceiptPolicy, req.ReceiptPolicy)
 	abi.Replace(&next.Version, req.Version)
+	abi.Replace(&next.ToolsVisibility, req.ToolsVisibility)
 	for _, list := range []struct{ member, value *[]string }{{&next.Tools, &req.Tools}, {&next.Capabilities, &req.Capabilities}, {&next.Handoffs, &req.Handoffs}} {
 		if *list.value != nil {
 			*list.member = *list.value
@@ -295,6 +296,7 @@ func (k *Keeper) checkPersona(ctx context.Context, c *desk.Caller, p *abi.Person
 		checkVersion(p.Version),
 		desk.CheckOneOf("autonomy_tier", p.AutonomyTier, abi.TierShadow, abi.TierSuggest, abi.TierActWithApproval, abi.TierActAuto),
 		desk.CheckOneOf("receipt_policy", p.ReceiptPolicy, abi.ReceiptRequired, abi.ReceiptOptional, abi.ReceiptDisabled),
+		desk.CheckOneOf("tools_visibility", cmp.Or(p.ToolsVisibility, abi.ToolsNamed), abi.ToolsInternal, abi.ToolsNamed, abi.ToolsPublic),
 		checkPatterns("tools", p.Tools), checkPatterns("handoffs", p.Handoffs), k.checkCapabilities(p.Capabilities),
 		checkModelPolicy(p.ModelPolicy), checkBudget(p.Budget), checkApprovals(p.Approvals),
 	); err != nil {

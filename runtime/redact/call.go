@@ -20,7 +20,8 @@ const SecretKey = "secret:"
 // Call withholds from the payload of an event what a recorded host call was
 // asked and answered: their members give way to request_sha256, answer_sha256 and
 // "redacted":true. internal lets both through, but for what was put in the place of
-// a secret and for text that holds receipt_only content. A payload that tells no
+// a secret and for text that holds receipt_only content. Of a tool call, the Persona may have let
+// them through to everybody, or may withhold which tool it was. A payload that tells no
 // call is returned as it is.
 func Call(payload []byte, internal bool) ([]byte, error) {
 	members, err := callMembers(payload)
@@ -28,9 +29,15 @@ func Call(payload []byte, internal bool) ([]byte, error) {
 		return payload, err
 	}
 	b := make([]byte, 0, len(payload)+128)
-	internal = internal && !members.secret()
+	tools := members.tools()
+	hidden := !internal && tools == abi.ToolsInternal
+	internal = (internal || tools == abi.ToolsPublic) && !members.secret()
 	withheld := false
 	for _, m := range members {
+		if hidden && (m.name == "tool" || m.name == "key") { // the key names the server
+			withheld = true
+			continue
+		}
 		if !m.withheld(internal) {
 			b = m.append(b)
 			continue
@@ -97,6 +104,17 @@ func (c callPayload) secret() bool {
 		}
 	}
 	return false
+}
+
+// tools returns what the Persona of a tool call has decided on who may see it.
+func (c callPayload) tools() abi.ToolsVisibility {
+	for _, m := range c {
+		var use abi.ToolUse
+		if m.name == "tool" && json.Unmarshal(m.value, &use) == nil {
+			return use.Visibility
+		}
+	}
+	return ""
 }
 
 // callMembers returns the members of a payload that tells a host call, nil for one

@@ -52,6 +52,40 @@ func TestCall(t *testing.T) {
 	}
 }
 
+// Of a tool call the Persona decides what everybody may see. Nothing but that decision shows
+// anything, and no decision shows what is withheld from everybody.
+func TestToolCalls(t *testing.T) {
+	hash := func(text string) string { return journal.HashOf([]byte(text)) }
+	tool := func(visibility string) string {
+		if visibility == "" {
+			return `,"tool":{"call_id":"a","server":"fs","name":"write"}`
+		}
+		return `,"tool":{"call_id":"a","server":"fs","name":"write","visibility":"` + visibility + `"}`
+	}
+	const head, asked = `{"call":"tool.call","index":1`, `,"request":{"visibility":"public"},"answer":[1]`
+	withheld := `,"request_sha256":"` + hash(`{"visibility":"public"}`) + `","answer_sha256":"` + hash(`[1]`) + `"`
+	sealed, _ := jsontext.AppendQuote(nil, `{"parts": [{"type":"text","text":"x","visibility":"receipt_only"}]}`)
+	for name, c := range map[string]struct{ payload, public string }{
+		"named":         {head + `,"key":"k"` + asked + tool("") + `}`, head + `,"key":"k"` + withheld + tool("") + `,"redacted":true}`},
+		"public":        {head + `,"key":"k"` + asked + tool("public") + `}`, head + `,"key":"k"` + asked + tool("public") + `}`},
+		"internal":      {head + `,"key":"mcp:fs:a"` + asked + tool("internal") + `}`, head + withheld + `,"redacted":true}`},
+		"begun":         {head + tool("internal") + `}`, head + `,"redacted":true}`},
+		"of another":    {head + asked + tool("everybody") + `}`, head + withheld + tool("everybody") + `,"redacted":true}`},
+		"odd":           {head + asked + `,"tool":["public"]}`, head + withheld + `,"tool":["public"],"redacted":true}`},
+		"a secret":      {`{"call":"secret.use","index":0,"answer":1` + tool("public") + `}`, `{"call":"secret.use","index":0,"answer_sha256":"` + hash(`1`) + `"` + tool("public") + `,"redacted":true}`},
+		"a sealed part": {head + `,"request_text":` + string(sealed) + tool("public") + `}`, head + `,"request_sha256":"` + hash(`{"parts": [{"type":"text","text":"x","visibility":"receipt_only"}]}`) + `"` + tool("public") + `,"redacted":true}`},
+	} {
+		got, err := Call([]byte(c.payload), false)
+		if err != nil || string(got) != c.public {
+			t.Errorf("%s: everybody sees %s (%v)\nwant %s", name, got, err, c.public)
+		}
+		inside, err := Call([]byte(c.payload), true)
+		if name != "a secret" && name != "a sealed part" && (err != nil || string(inside) != c.payload) {
+			t.Errorf("%s: with events:internal one sees %s (%v)", name, inside, err)
+		}
+	}
+}
+
 func FuzzCall(f *testing.F) {
 	f.Add([]byte(`{"call":"c","index":1,"request_text":"a","answer":{"b":1}}`), true)
 	f.Add([]byte(`{"call":"c","index":1,"answer_base64":"!"}`), false)

@@ -16,7 +16,7 @@ import (
 
 // ServerClient is the name of the server whose tools are those of a Session's
 // clients. It is granted like any other: client:*.
-const ServerClient = "client"
+const ServerClient = abi.ToolServerClient
 
 // PerCall is a [Server] whose tools depend on for whom they are listed.
 type PerCall interface {

@@ -2,6 +2,7 @@ package show
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -18,6 +19,7 @@ type recordedCall struct {
 	Status  abi.CallStatus `json:"status"`
 	Request jsontext.Value `json:"request"`
 	Answer  jsontext.Value `json:"answer"`
+	Tool    *abi.ToolUse   `json:"tool"`
 }
 
 // callDetail describes the host call that an event's payload tells, "" if none.
@@ -30,11 +32,17 @@ func callDetail(payload jsontext.Value) string {
 	if about := c.about(); about != "" {
 		detail += ": " + about
 	}
+	begins := c.Phase == "intent" || c.Tool != nil && c.Tool.DurationUs == 0
 	switch {
-	case c.Phase == "intent":
+	case begins:
 		detail += " …"
 	case c.Status != abi.CallOK:
 		detail += " (" + c.failure() + ")"
+	case c.Tool != nil && c.Tool.ErrorCategory != "":
+		detail += " (" + string(c.Tool.ErrorCategory) + ")"
+	}
+	if c.Tool != nil && !begins {
+		detail += ", " + (time.Duration(c.Tool.DurationUs) * time.Microsecond).Round(10*time.Microsecond).String()
 	}
 	return detail
 }
@@ -45,6 +53,9 @@ func (c *recordedCall) about() string {
 	case abi.CallLLMComplete:
 		return c.model()
 	case abi.CallToolCall:
+		if c.Tool != nil {
+			return c.Tool.Server + "." + c.Tool.Name
+		}
 		var tool struct {
 			Server string `json:"server"`
 			Name   string `json:"name"`

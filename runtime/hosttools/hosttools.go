@@ -1,0 +1,91 @@
+package hosttools
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	json "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/abi"
+)
+
+// Tool is a tool that stands for a host call. It is not changed.
+type Tool struct {
+	abi.Tool
+	Kind abi.ToolKind // what it does, for people
+	Call string       // the host call
+	// Request makes the request of the call from the tool's arguments, an object. Its errors are
+	// the caller's: the arguments do not fit.
+	Request func(arguments jsontext.Value) (any, error)
+	// Text is what a model is given of the call's answer.
+	Text func(answer []byte) string
+}
+
+// All returns the tools, in a fixed order. It is not changed.
+func All() []Tool { return all }
+
+// Find returns a tool by its name; nil for none.
+func Find(name string) *Tool {
+	for i := range all {
+		if all[i].Name == name {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+var all = []Tool{
+	{abi.Tool{Name: "time_now", ReadOnly: true, Idempotent: true, Description: "The time, in UTC.",
+		InputSchema: jsontext.Value(`{"type":"object","properties":{}}`)},
+		abi.ToolKindOther, abi.CallClock, func(jsontext.Value) (any, error) { return abi.CallLabel{}, nil }, timeText},
+	{abi.Tool{Name: "memory_search", ReadOnly: true, Idempotent: true, Description: "What was remembered in this session and holds every word of the query.",
+		InputSchema: jsontext.Value(`{"type":"object","properties":{"query":{"type":"string"}},"required":["query"]}`)},
+		abi.ToolKindSearch, abi.CallMemoryQuery, memorySearch, asText},
+	{abi.Tool{Name: "memory_save", Description: "Remembers a text for later in this session.",
+		InputSchema: jsontext.Value(`{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}`)},
+		abi.ToolKindEdit, abi.CallMemoryWrite, memorySave, asText},
+	{abi.Tool{Name: "artifact_read", ReadOnly: true, Idempotent: true, Description: "The content of an artifact, as text.",
+		InputSchema: jsontext.Value(`{"type":"object","properties":{"artifact_id":{"type":"string"}},"required":["artifact_id"]}`)},
+		abi.ToolKindRead, abi.CallArtifactGet, artifactRead, asText},
+}
+
+func asText(answer []byte) string { return strings.ToValidUTF8(string(answer), "\uFFFD") }
+
+func timeText(answer []byte) string {
+	var a abi.CallClockAnswer
+	if json.Unmarshal(answer, &a) != nil {
+		return string(answer)
+	}
+	ns, err := strconv.ParseInt(a.UnixNano, 10, 64)
+	if err != nil {
+		return a.UnixNano
+	}
+	return time.Unix(0, ns).UTC().Format(time.RFC3339)
+}
+
+func memorySearch(arguments jsontext.Value) (any, error) {
+	var a struct {
+		Query string `json:"query"`
+	}
+	err := json.Unmarshal(arguments, &a)
+	return abi.CallMemoryQueryRequest{Scope: abi.MemorySession, Text: a.Query}, err
+}
+
+func memorySave(arguments jsontext.Value) (any, error) {
+	var a struct {
+		Text string `json:"text"`
+	}
+	if err := json.Unmarshal(arguments, &a); err != nil {
+		return nil, err
+	}
+	content, err := json.Marshal(a.Text)
+	return abi.CallMemoryWriteRequest{Scope: abi.MemorySession, Content: content}, err
+}
+
+func artifactRead(arguments jsontext.Value) (any, error) {
+	var a abi.CallArtifactGetRequest
+	err := json.Unmarshal(arguments, &a)
+	return abi.CallArtifactGetRequest{ArtifactID: a.ArtifactID}, err
+}
