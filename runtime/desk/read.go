@@ -308,7 +308,7 @@ func (f Filter) id(o abi.Object) string {
 // List returns the resources of one kind that a filter lets through and the
 // caller may see, newest first. It takes every member of a page.
 func (d *Desk) List(ctx context.Context, c *Caller, o abi.Object, f Filter, p Page) (DocList, error) {
-	if f.WorkspaceID == "" && len(c.Workspaces) == 1 && o != abi.ObjectWorkspace {
+	if f.WorkspaceID == "" && len(c.Workspaces) == 1 && !beyondWorkspaces(o) {
 		f.WorkspaceID = c.Workspaces[0]
 	}
 	scope := f.ScopeFor(o)
@@ -348,6 +348,13 @@ func (d *Desk) List(ctx context.Context, c *Caller, o abi.Object, f Filter, p Pa
 			return list.turned(p, first, at.After, more), nil
 		}
 	}
+}
+
+// beyondWorkspaces reports whether a key that is bound to a Workspace is shown more of a kind of
+// resource than that Workspace's list has: Workspaces are in no list of one, and Personas and
+// Skills of the whole tenant are for all of them.
+func beyondWorkspaces(o abi.Object) bool {
+	return o == abi.ObjectWorkspace || o == abi.ObjectPersona || o == abi.ObjectSkill
 }
 
 // within returns the page of the store that a page of resources begins with.

@@ -209,7 +209,13 @@ func example() *storage.Batch {
 	return b
 }
 
-// TestGoldenProjections holds all that follows from one frame against a file.
+// aPersona is a frame that makes a Persona of a Workspace.
+func aPersona() *storage.Batch {
+	return &storage.Batch{Frame: storage.Frame{Tenant: 1, Time: epoch, WorkspaceID: newID(abi.ObjectWorkspace, 1), Actor: "actor_1", Records: []storage.Record{
+		{Kind: abi.EventPersonaCreated, Resource: ptr(abi.ObjectPersona, newID(abi.ObjectPersona, 1)), Created: true, State: []byte(`{"id":"persona"}`)}}}}
+}
+
+// TestGoldenProjections holds all that follows from some frames against a file.
 func TestGoldenProjections(t *testing.T) {
 	s := openTest(t, vfs.NewMem())
 	mustAppend(t, s, example())
@@ -217,6 +223,7 @@ func TestGoldenProjections(t *testing.T) {
 	finished.Frame.Records = append(finished.Frame.Records, storage.Record{Kind: abi.EventProgress,
 		Resource: finished.Frame.Records[0].Resource, Sequence: 4, Hint: true})
 	mustAppend(t, s, finished)
+	mustAppend(t, s, aPersona())
 	var text strings.Builder
 	err := scan(s.db, nil, nil, func(key, value []byte) error {
 		fmt.Fprintf(&text, "%c %x\n  %x\n", key[prefixLen-1], key, value)

@@ -14,6 +14,7 @@ func resourceTests() []test {
 		{"a resource is as it was last stated", lastStated},
 		{"a sequence is the highest of any event", sequences},
 		{"lists are newest first, and in pages", listed},
+		{"Personas and Skills are listed by the Workspace that they are of", listedByWorkspace},
 		{"what is deleted is out of the lists of its owners", unlisted},
 		{"lists are read from either end, from any place on", listedAnyhow},
 		{"Tasks are active until they end", active},
@@ -116,6 +117,35 @@ func listed(h *harness) {
 	_, _, err := h.store.List(ctx, 1, abi.ObjectOutcome, storage.Scope{Object: abi.ObjectSession, ID: "s"}, storage.Page{Limit: 1})
 	if scope, ok := errors.AsType[*storage.ScopeError](err); !ok || scope.Object != abi.ObjectOutcome {
 		h.Errorf("a list that does not exist is taken for an empty one: %v", err)
+	}
+}
+
+// listedByWorkspace makes some of each that are of no Workspace besides.
+func listedByWorkspace(h *harness) {
+	owners := []string{"", id(abi.ObjectWorkspace, 1), id(abi.ObjectWorkspace, 2), id(abi.ObjectWorkspace, 1)}
+	for o, kind := range map[abi.Object]abi.EventKind{abi.ObjectPersona: abi.EventPersonaCreated, abi.ObjectSkill: abi.EventSkillCreated} {
+		want := map[string][]string{}
+		for n, owner := range owners {
+			made := id(o, n)
+			h.append(&storage.Batch{Frame: storage.Frame{Tenant: 1, Time: at(n), WorkspaceID: owner, Actor: "user_1",
+				Records: []storage.Record{{Kind: kind, Resource: pointer(o, made), Created: true, State: state(made, 0)}}}})
+			want[""] = append([]string{made}, want[""]...)
+			if owner != "" {
+				want[owner] = append([]string{made}, want[owner]...)
+			}
+		}
+		for range 2 {
+			for owner, all := range want {
+				s := storage.Scope{}
+				if owner != "" {
+					s = storage.Scope{Object: abi.ObjectWorkspace, ID: owner}
+				}
+				if got := h.listAll(o, s, 1); !slices.Equal(got, all) {
+					h.Errorf("the %ss of %q: %v, want %v", o, owner, got, all)
+				}
+			}
+			h.crash()
+		}
 	}
 }
 
