@@ -23,12 +23,16 @@ type CreatePersonaRequest struct {
 	Approvals       *ApprovalPolicy `json:"approvals,omitzero"`
 	ToolsVisibility ToolsVisibility `json:"tools_visibility,omitzero"`
 	Metadata        jsontext.Value  `json:"metadata,omitzero"`
+	WorkspaceID     string          `json:"workspace_id,omitzero"` // the Workspace that alone sees and uses it; the whole tenant if it is absent
 }
 
 // ClonePersonaRequest is the body of POST /wharf/v1/personas/{id}/clone.
 type ClonePersonaRequest struct {
 	Name     string         `json:"name"`
 	Metadata jsontext.Value `json:"metadata,omitzero"` // instead of the source's
+	// WorkspaceID is the Workspace that the clone is for; that of the source if it is absent. The
+	// source must be one that may be used there.
+	WorkspaceID string `json:"workspace_id,omitzero"`
 }
 
 // UpdatePersonaRequest is the body of PATCH /v1/personas/{id}. Nil members stay as

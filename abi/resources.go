@@ -91,7 +91,8 @@ type Persona struct {
 	Approvals *ApprovalPolicy `json:"approvals,omitzero"`
 	// ToolsVisibility is Wharf's own: what keys without events:internal see of its tool calls.
 	ToolsVisibility ToolsVisibility `json:"tools_visibility,omitzero"`
-	RetiredAt       Time            `json:"retired_at,omitzero"` // since then no new Task or Session may name it
+	RetiredAt       Time            `json:"retired_at,omitzero"`   // since then no new Task or Session may name it
+	WorkspaceID     string          `json:"workspace_id,omitzero"` // the Workspace that alone sees and uses it, for ever; none: the whole tenant
 }
 
 // ModelPolicy says which models Tasks of a Persona may ask. Empty members allow

@@ -17,7 +17,8 @@ type Skill struct {
 	Capabilities     []string       `json:"capabilities,omitzero"`
 	RequiresApproval bool           `json:"requires_approval"`
 	Deprecated       bool           `json:"deprecated"`
-	PersonaID        string         `json:"persona_id,omitzero"` // what runs it
+	PersonaID        string         `json:"persona_id,omitzero"`   // what runs it
+	WorkspaceID      string         `json:"workspace_id,omitzero"` // that of its Persona: it alone sees and uses the Skill
 }
 
 // CreateSkillRequest is the body of POST /wharf/v1/skills.

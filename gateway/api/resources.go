@@ -61,8 +61,8 @@ func (a *API) RegisterArtifact(ctx context.Context, c *Caller, r *Write, req abi
 	return a.to(ctx, c).view(a.core.RegisterArtifact(ctx, c, r, req, content))
 }
 
-// CreatePersona makes a Persona. A key that is bound to Workspaces makes none: a
-// Persona is policy for all of them.
+// CreatePersona makes a Persona, of one Workspace or of the whole tenant. A key that is bound to
+// Workspaces makes none for the tenant: that is policy for all of them.
 func (a *API) CreatePersona(ctx context.Context, c *Caller, r *Write, req abi.CreatePersonaRequest) (View, error) {
 	return a.to(ctx, c).view(a.core.CreatePersona(ctx, c, r, req))
 }
@@ -84,7 +84,7 @@ func (a *API) PersonaVersions(ctx context.Context, c *Caller, id string, p Page)
 	return a.to(ctx, c).list(a.core.PersonaVersions(ctx, c, id, p))
 }
 
-// CreateSkill offers a Persona as a Skill.
+// CreateSkill offers a Persona as a Skill, which belongs where the Persona does.
 func (a *API) CreateSkill(ctx context.Context, c *Caller, r *Write, req abi.CreateSkillRequest) (View, error) {
 	return a.to(ctx, c).view(a.core.CreateSkill(ctx, c, r, req))
 }

@@ -9,10 +9,11 @@ import (
 func (a *Adapter) personaRoutes() []gateway.Route {
 	const tag, reads, writes = "Personas", "personas:read", "personas:write"
 	return routes(
-		read("/v1/personas", "listPersonas", tag, reads, "Persona", "List Personas, newest first", a.list(abi.ObjectPersona)).paged(descending),
+		read("/v1/personas", "listPersonas", tag, reads, "Persona", "List Personas, newest first", a.list(abi.ObjectPersona)).paged(descending, "workspace_id").
+			doc(ofWorkspace),
 		post("/v1/personas", "createPersona", tag, writes, "CreatePersonaRequest", "Persona", "Create a Persona", statusCreated,
 			a.createPersona).
-			doc("A plugin of this node must be its `entry_workflow`: PLUGIN or PLUGIN#EXPORT. Unknown members are refused."),
+			doc("A plugin of this node must be its `entry_workflow`: PLUGIN or PLUGIN#EXPORT. One with a `workspace_id` is seen and used in that Workspace alone, and stays there. Unknown members are refused."),
 		read("/v1/personas/{persona_id}", "getPersona", tag, reads, "Persona", "Get a Persona", a.get(abi.ObjectPersona, "persona_id")),
 		patch("/v1/personas/{persona_id}", "updatePersona", tag, writes, "UpdatePersonaRequest", "Persona", "Change a Persona",
 			a.updatePersona).
@@ -20,7 +21,8 @@ func (a *Adapter) personaRoutes() []gateway.Route {
 				"whole. Unknown members are refused."),
 		post("/wharf/v1/personas/{persona_id}/clone", "clonePersona", tag, writes, "ClonePersonaRequest", "Persona", "Make a Persona with the policy of another", statusCreated,
 			change(a, "persona_id", statusCreated, a.core.ClonePersona)).
-			doc("It has the policy that the other has now, versions of its own from `1` on, and none of its Memories."),
+			doc("It has the policy that the other has now, versions of its own from `1` on, and none of its Memories. It belongs where the other does, or to the Workspace that `workspace_id` names: "+
+				"the other must be one that may be used there."),
 		unversioned(read("/wharf/v1/personas/{persona_id}/versions", "listPersonaVersions", tag, reads, "Persona",
 			"List the versions of a Persona, newest first", a.personaVersions).list()),
 	)
@@ -75,16 +77,20 @@ func personaSchemas() map[string]schema {
 		"budget":       "What each of its Tasks may spend; 0 bounds nothing.",
 		"approvals":    "How its Tasks' writes are approved.",
 	})
+	placed := says(map[string]string{"workspace_id": "The Workspace that alone sees and uses it; none: the whole tenant. It never changes."})
 	return map[string]schema{
-		"Persona": resourceOf[abi.Persona](abi.ObjectPersona, "An operational role.", own, null("owner", "quota_id"), maybe("tools", "capabilities")),
-		"CreatePersonaRequest": requestOf[abi.CreatePersonaRequest]("A Persona.", own, null("quota_id"), but(schema{"description": text()}),
+		"Persona": resourceOf[abi.Persona](abi.ObjectPersona, "An operational role.", own, placed, null("owner", "quota_id"), maybe("tools", "capabilities")),
+		"CreatePersonaRequest": requestOf[abi.CreatePersonaRequest]("A Persona.", own, placed, null("quota_id"), but(schema{"description": text()}),
 			says(map[string]string{"module_ref": "The plugin, when entry_workflow names no more than its export."})),
-		"ClonePersonaRequest": requestOf[abi.ClonePersonaRequest]("What to call the clone.", says(map[string]string{"metadata": "Instead of those of the other."})),
+		"ClonePersonaRequest": requestOf[abi.ClonePersonaRequest]("What to call the clone.", says(map[string]string{"metadata": "Instead of those of the other.", "workspace_id": "The Workspace that it is for; that of the other if it is absent."})),
 		"UpdatePersonaRequest": requestOf[abi.UpdatePersonaRequest]("What to change.", own, but(schema{"quota_id": nullable(text())}),
 			says(map[string]string{"version": "Of the new version; the next number if it is absent.",
 				"retired": "Whether it is retired: a new Task or Session that names it is refused with 409. Tasks that have begun go on."})),
 	}
 }
+
+// ofWorkspace says what a list holds that has resources of the whole tenant besides.
+const ofWorkspace = "With `workspace_id` it has those of that Workspace alone, and none of the whole tenant, which are for all Workspaces."
 
 // patterns begins what is said of a list of patterns.
 const patterns = "Patterns, in which * stands for any characters. "

@@ -15,7 +15,8 @@ func (a *Adapter) skillRoutes() []gateway.Route {
 		change(a, "skill_id", statusOK, a.core.UpdateSkill)).doc("Skills that come with the node cannot be changed.")
 	make.Unversioned, change.Unversioned = true, true
 	return routes(
-		read("/v1/skills", "listSkills", tag, reads, "Skill", "List Skills, newest first", a.list(abi.ObjectSkill)).paged(descending),
+		read("/v1/skills", "listSkills", tag, reads, "Skill", "List Skills, newest first", a.list(abi.ObjectSkill)).paged(descending, "workspace_id").
+			doc(ofWorkspace),
 		read("/v1/skills/{skill_id}", "getSkill", tag, reads, "Skill", "Get a Skill", a.get(abi.ObjectSkill, "skill_id")),
 		make, change,
 	)
@@ -24,7 +25,8 @@ func (a *Adapter) skillRoutes() []gateway.Route {
 func skillSchemas() map[string]schema {
 	return map[string]schema{
 		"Skill": resourceOf[abi.Skill](abi.ObjectSkill, "A callable capability.",
-			null("input_schema", "output_schema", "source", "version"), maybe("requires_approval", "deprecated")),
+			null("input_schema", "output_schema", "source", "version"), maybe("requires_approval", "deprecated"),
+			says(map[string]string{"workspace_id": "That of its Persona, which alone sees and uses it; none: the whole tenant."})),
 		"CreateSkillRequest": requestOf[abi.CreateSkillRequest]("A Skill.", null("input_schema", "output_schema")),
 		"UpdateSkillRequest": requestOf[abi.UpdateSkillRequest]("What to change.", null("input_schema", "output_schema")),
 	}

@@ -19,8 +19,8 @@ import (
 func (e *Engine) newIntake(common desk.Parts, secret func(context.Context, storage.Tenant, *abi.Connector, string, string) ([]byte, error)) *intake.Intake {
 	i := intake.New(intake.Parts{Config: e.config.Connectors, Parts: common,
 		Entropy: e.entropy, Tenants: e.tenants, Tasks: connectedTasks{e}, Plugins: connectedPlugins{e}, Secret: secret,
-		Persona: func(ctx context.Context, t storage.Tenant, id string) error {
-			_, err := e.Persona(ctx, t, id)
+		Persona: func(ctx context.Context, t storage.Tenant, workspace, id string) error {
+			_, err := e.PersonaIn(ctx, t, workspace, id)
 			return err
 		},
 		Message: e.connectedMessage, LeaveOut: e.aside.LeaveOut, Draining: e.draining.Load, Background: &e.background,

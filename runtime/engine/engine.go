@@ -303,7 +303,7 @@ func (e *Engine) furnish(parts *Parts) {
 	e.records = records.NewReader(records.Parts{Parts: common, PersonaAt: e.pinned.PersonaAt})
 	e.memoryResources = memories.NewKeeper(memories.Parts{Parts: common, Persona: e.Persona, TenantID: e.tenants.IDOf})
 	e.sessionResources = sessions.NewKeeper(sessions.Parts{Parts: common,
-		DefaultPersona: e.config.DefaultPersona, Persona: e.Persona, CheckVaultIDs: e.CheckVaultIDs})
+		DefaultPersona: e.config.DefaultPersona, PersonaIn: e.PersonaIn, SkillIn: e.SkillIn, CheckVaultIDs: e.CheckVaultIDs})
 	e.permissionResources = waiting.NewKeeper(waiting.Parts{Parts: common,
 		Messages: e.sessionResources, Task: e.records.Task, Live: e.tasks.workspaceOf, Wake: e.wake, Generations: maxGenerations,
 		Pending: &e.pending, Ends: &e.ends, Turns: e.turns})

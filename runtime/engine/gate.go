@@ -70,7 +70,7 @@ func (r *run) admit(ctx context.Context, c *liveCall, plan *provider.Plan) error
 		a.Destructive, a.OpenWorld = plan.Tool.Destructive, plan.Tool.OpenWorld
 	}
 	d := policy.Decide(&r.persona.Persona, a)
-	if own := ownTool(c); d.Verdict == policy.Allow && own != nil && own.Server == ServerSkills && r.engine.SkillNeedsApproval(ctx, r.task.tenant, own.Name) {
+	if own := ownTool(c); d.Verdict == policy.Allow && own != nil && own.Server == ServerSkills && r.engine.SkillNeedsApproval(ctx, r.task.tenant, r.task.about.WorkspaceID, own.Name) {
 		d.Verdict, d.Rule = policy.Ask, policy.RuleSkill
 	}
 	switch {
@@ -248,7 +248,7 @@ func (r *run) action(ctx context.Context, c *liveCall, effect abi.Effect) (*poli
 
 // skillPersona puts the Persona that has a Skill into the place of the Skill.
 func (r *run) skillPersona(ctx context.Context, a *policy.Action) error {
-	s, err := r.engine.OfferedSkill(ctx, r.task.tenant, a.Persona)
+	s, err := r.engine.OfferedSkill(ctx, r.task.tenant, r.task.about.WorkspaceID, a.Persona)
 	switch {
 	case ledger.IsNotFound(err):
 		return nil // the call itself is refused for it

@@ -44,7 +44,7 @@ func (e *Engine) fixProgram(ctx context.Context, t *task) {
 // changes nothing for it, nor one of its Persona. The module and the Persona are
 // kept as blobs.
 func (e *Engine) programFor(ctx context.Context, t *task) (*journal.Program, error) {
-	persona, err := e.Persona(ctx, t.tenant, t.about.PersonaID)
+	persona, err := e.PersonaIn(ctx, t.tenant, t.about.WorkspaceID, t.about.PersonaID)
 	if err != nil {
 		return nil, &abi.Failure{Code: abi.FailurePluginMissing, Message: err.Error()}
 	}

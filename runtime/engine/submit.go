@@ -303,12 +303,12 @@ func (e *Engine) describeTask(ctx context.Context, c *desk.Caller, s *ledger.Ses
 	if req.WorkspaceID != "" && req.WorkspaceID != workspace {
 		return nil, abi.InvalidParam("workspace_id", "session %s belongs to another workspace", req.SessionID)
 	}
-	skilled, err := e.CheckSkill(ctx, c.Tenant, &req, skills)
+	skilled, err := e.CheckSkill(ctx, c.Tenant, workspace, &req, skills)
 	if err != nil {
 		return nil, err
 	}
 	persona = cmp.Or(skilled, req.PersonaID, persona, e.config.DefaultPersona)
-	as, err := e.Persona(ctx, c.Tenant, persona)
+	as, err := e.PersonaIn(ctx, c.Tenant, workspace, persona)
 	if err != nil {
 		return nil, err
 	}

@@ -141,7 +141,7 @@ func (r *run) skill(ctx context.Context, c *liveCall, req *abi.CallToolCallReque
 // as those of any Task that names a Skill.
 func (r *run) submitSkill(ctx context.Context, id string, req *abi.CallToolCallRequest) error {
 	submit := abi.SubmitTaskRequest{SessionID: r.task.about.SessionID, ParentTaskID: r.task.id, PersonaID: req.Name, Input: skillInput(req.Arguments)}
-	s, err := r.engine.OfferedSkill(ctx, r.task.tenant, req.Name)
+	s, err := r.engine.OfferedSkill(ctx, r.task.tenant, r.task.about.WorkspaceID, req.Name)
 	switch {
 	case ledger.IsNotFound(err):
 		return provider.Refuse(abi.CallNotFound, string(abi.CodeResourceNotFound), err.Error())

@@ -210,7 +210,7 @@ func checkAuth(about *abi.Connector, p connector.Provider) error {
 // checkTargets checks what a Connector's Tasks run as, and where.
 func (i *Intake) checkTargets(ctx context.Context, c *desk.Caller, about *abi.Connector) error {
 	if about.TargetPersonaID != "" {
-		if err := i.parts.Persona(ctx, c.Tenant, about.TargetPersonaID); err != nil {
+		if err := i.parts.Persona(ctx, c.Tenant, about.WorkspaceID, about.TargetPersonaID); err != nil {
 			return desk.Within("target_persona_id", err)
 		}
 	}

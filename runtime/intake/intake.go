@@ -79,8 +79,8 @@ type Parts struct {
 	Tenants Tenants
 	Tasks   Tasks
 	Plugins Plugins
-	// Persona refuses a Persona that a tenant does not have.
-	Persona func(ctx context.Context, t storage.Tenant, id string) error
+	// Persona refuses a Persona that may not be used in a Workspace as one that is not there.
+	Persona func(ctx context.Context, t storage.Tenant, workspace, id string) error
 	// Secret returns a value that checks deliveries of a Connector.
 	Secret func(ctx context.Context, t storage.Tenant, c *abi.Connector, vaultID, name string) ([]byte, error)
 	// Message returns the event that appends a Message under an id.

@@ -123,7 +123,7 @@ func memoryForPlugin(res *storage.Resource) (m abi.Memory, err error) {
 // maxSeconds is a hundred years.
 const maxSeconds = 100 * 366 * 24 * 3600
 
-func (k *Keeper) writeFor(_ context.Context, c *hostcall.Call, req *abi.CallMemoryWriteRequest) (hostcall.Answer, error) {
+func (k *Keeper) writeFor(ctx context.Context, c *hostcall.Call, req *abi.CallMemoryWriteRequest) (hostcall.Answer, error) {
 	owner, err := k.ownerOf(c, req.Scope)
 	if err != nil {
 		return hostcall.Answer{}, err
@@ -132,6 +132,13 @@ func (k *Keeper) writeFor(_ context.Context, c *hostcall.Call, req *abi.CallMemo
 		return hostcall.Answer{}, provider.Malformed(err)
 	}
 	m := k.written(c.Task, req, owner)
+	if req.Scope == abi.MemoryPersona {
+		p, err := k.parts.Persona(ctx, c.Tenant, owner)
+		if err != nil {
+			return hostcall.Answer{}, err
+		}
+		m.WorkspaceID = p.WorkspaceID
+	}
 	answer, err := json.Marshal(abi.CallMemoryWriteAnswer{MemoryID: m.ID})
 	return hostcall.Answer{JSON: answer,
 		States: &ledger.Record{Kind: abi.EventAgentMemoryWrite, Object: abi.ObjectMemory, ID: m.ID, Created: true, State: m}}, err

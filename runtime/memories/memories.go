@@ -107,16 +107,31 @@ func (k *Keeper) checkMemoryOwner(ctx context.Context, c *desk.Caller, scope abi
 		return s.WorkspaceID, id, err
 	case abi.MemoryWorkspace:
 		return id, "", k.parts.Desk.CheckWorkspace(ctx, c, id)
+	case abi.MemoryPersona:
+		workspace, err = k.checkPersonaOwner(ctx, c, id)
+		return workspace, "", err
 	}
 	if err := c.OwnsTenantWide(); err != nil {
 		return "", "", err
 	}
-	if scope == abi.MemoryPersona {
-		_, err = k.parts.Persona(ctx, c.Tenant, id)
-	} else if id != c.TenantID {
+	if id != c.TenantID {
 		err = abi.NotFound(abi.ObjectTenant, id)
 	}
 	return "", "", err
+}
+
+// checkPersonaOwner is checkMemoryOwner for what a Persona knows, which belongs where it does.
+func (k *Keeper) checkPersonaOwner(ctx context.Context, c *desk.Caller, id string) (workspace string, err error) {
+	p, err := k.parts.Persona(ctx, c.Tenant, id)
+	switch {
+	case err != nil:
+		return "", err
+	case p.WorkspaceID == "":
+		return "", c.OwnsTenantWide()
+	case !c.Sees(p.WorkspaceID):
+		return "", abi.NotFound(abi.ObjectPersona, id)
+	}
+	return p.WorkspaceID, nil
 }
 
 // checkReference checks that the Artifact that a content refers to is there.

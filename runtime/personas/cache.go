@@ -86,6 +86,20 @@ func (k *Keeper) Persona(ctx context.Context, t storage.Tenant, id string) (*Per
 	return p, nil
 }
 
+// PersonaIn returns a Persona that may be used in a Workspace: one of its own, or one of the whole
+// tenant. One of another Workspace is as if it were not there. Whatever newly names a Persona looks
+// it up here.
+func (k *Keeper) PersonaIn(ctx context.Context, t storage.Tenant, workspace, id string) (*Persona, error) {
+	p, err := k.Persona(ctx, t, id)
+	if err == nil && !isFor(p.WorkspaceID, workspace) {
+		return nil, abi.NotFound(abi.ObjectPersona, id)
+	}
+	return p, err
+}
+
+// isFor reports whether what belongs to a Workspace, "" for the whole tenant, may be used in one.
+func isFor(own, workspace string) bool { return own == "" || own == workspace }
+
 // readPersona reads a stored Persona.
 func readPersona(res *storage.Resource, into *abi.Persona) error {
 	if err := ledger.Decode(res.State, into); err != nil {

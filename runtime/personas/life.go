@@ -1,11 +1,11 @@
 package personas
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
-	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -14,20 +14,18 @@ const firstVersion = "1"
 
 // ClonePersona makes a Persona with the policy that another one has now, and a name and versions
 // of its own. It has none of the other's Memories. One that is retired may be cloned: the clone
-// is not.
+// is not. The clone is of the Workspace that is named, if the other may be used there, or else of
+// the same as the other.
 func (k *Keeper) ClonePersona(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.ClonePersonaRequest) (desk.Doc, error) {
-	if err := mayGovern(c); err != nil {
+	p, err := k.cloned(ctx, c, id, req.WorkspaceID)
+	if err != nil {
 		return desk.Doc{}, err
 	}
-	return k.parts.Desk.Once(ctx, c, r, "", func(idem *storage.Idempotency) (desk.Doc, error) {
+	return k.parts.Desk.Once(ctx, c, r, p.WorkspaceID, func(idem *storage.Idempotency) (desk.Doc, error) {
 		if err := desk.CheckPresent("name", req.Name); err != nil {
 			return desk.Doc{}, err
 		}
 		if err := desk.CheckMetadata(&req.Metadata); err != nil {
-			return desk.Doc{}, err
-		}
-		p, _, err := desk.Find[abi.Persona](ctx, k.parts.Desk, c, abi.ObjectPersona, id)
-		if err != nil {
 			return desk.Doc{}, err
 		}
 		if req.Metadata == nil {
@@ -38,9 +36,23 @@ func (k *Keeper) ClonePersona(ctx context.Context, c *desk.Caller, r *desk.Retry
 		if err := k.checkPersona(ctx, c, &p); err != nil {
 			return desk.Doc{}, err
 		}
-		return k.parts.Desk.Commit(c, "", "", idem, desk.StatusCreated, ledger.Record{Kind: abi.EventPersonaCreated, Object: abi.ObjectPersona, ID: p.ID,
-			Created: true, State: &p, Payload: abi.PersonaVersion{Version: p.Version}})
+		return k.commitNew(c, idem, &p)
 	})
+}
+
+// cloned returns a Persona as one that its clone is made from, of the clone's Workspace.
+func (k *Keeper) cloned(ctx context.Context, c *desk.Caller, id, workspace string) (abi.Persona, error) {
+	p, _, err := desk.Find[abi.Persona](ctx, k.parts.Desk, c, abi.ObjectPersona, id)
+	if err != nil {
+		return p, err
+	}
+	workspace = cmp.Or(workspace, p.WorkspaceID)
+	if err := k.mayPlace(ctx, c, workspace); err != nil {
+		return p, err
+	}
+	_, err = k.PersonaIn(ctx, c.Tenant, workspace, id)
+	p.WorkspaceID = workspace
+	return p, err
 }
 
 // retire retires a Persona or takes that back. One that is retired already stays so since then.

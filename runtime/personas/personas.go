@@ -20,31 +20,36 @@ import (
 	"github.com/wharf-dev/wharf/storage"
 )
 
-// CreatePersona makes a Persona. A key that is bound to Workspaces makes none: a
-// Persona is policy for all of them.
+// CreatePersona makes a Persona, of one Workspace or of the whole tenant. A key that is bound to
+// Workspaces makes none for the tenant: that is policy for all of them.
 func (k *Keeper) CreatePersona(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.CreatePersonaRequest) (desk.Doc, error) {
-	if err := mayGovern(c); err != nil {
+	if err := k.mayPlace(ctx, c, req.WorkspaceID); err != nil {
 		return desk.Doc{}, err
 	}
-	return k.parts.Desk.Once(ctx, c, r, "", func(idem *storage.Idempotency) (desk.Doc, error) {
+	return k.parts.Desk.Once(ctx, c, r, req.WorkspaceID, func(idem *storage.Idempotency) (desk.Doc, error) {
 		p, err := k.newPersona(ctx, c, &req)
 		if err != nil {
 			return desk.Doc{}, err
 		}
-		return k.parts.Desk.Commit(c, "", "", idem, desk.StatusCreated, ledger.Record{Kind: abi.EventPersonaCreated, Object: abi.ObjectPersona, ID: p.ID,
-			Created: true, State: p, Payload: abi.PersonaVersion{Version: p.Version}})
+		return k.commitNew(c, idem, p)
 	})
+}
+
+// commitNew writes a Persona that was not there.
+func (k *Keeper) commitNew(c *desk.Caller, idem *storage.Idempotency, p *abi.Persona) (desk.Doc, error) {
+	return k.parts.Desk.Commit(c, "", p.WorkspaceID, idem, desk.StatusCreated, ledger.Record{Kind: abi.EventPersonaCreated, Object: abi.ObjectPersona, ID: p.ID,
+		Created: true, State: p, Payload: abi.PersonaVersion{Version: p.Version}})
 }
 
 // UpdatePersona changes a Persona. A change of its policy is a new version; Tasks
 // that have begun keep theirs.
 func (k *Keeper) UpdatePersona(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.UpdatePersonaRequest) (desk.Doc, error) {
-	if err := mayGovern(c); err != nil {
-		return desk.Doc{}, err
-	}
 	return k.parts.Desk.Once(ctx, c, r, "", func(idem *storage.Idempotency) (desk.Doc, error) {
 		return ledger.Change(k.parts.Ledger, c.Tenant, id, func() (desk.Doc, error) {
 			p, res, err := desk.Find[abi.Persona](ctx, k.parts.Desk, c, abi.ObjectPersona, id)
+			if err == nil {
+				err = mayGovern(c, p.WorkspaceID)
+			}
 			if err != nil {
 				return desk.Doc{}, err
 			}
@@ -52,7 +57,7 @@ func (k *Keeper) UpdatePersona(ctx context.Context, c *desk.Caller, r *desk.Retr
 			if err != nil {
 				return desk.Doc{}, err
 			}
-			doc, err := k.parts.Desk.Commit(c, "", "", idem, desk.StatusOK, ledger.Record{Kind: abi.EventPersonaUpdated, Object: abi.ObjectPersona, ID: id,
+			doc, err := k.parts.Desk.Commit(c, "", next.WorkspaceID, idem, desk.StatusOK, ledger.Record{Kind: abi.EventPersonaUpdated, Object: abi.ObjectPersona, ID: id,
 				Sequence: res.Sequence + 1, State: next, Payload: abi.PersonaVersion{Version: next.Version, Previous: res.Position.String()}})
 			if err == nil {
 				k.cache.set(ledger.Key{Tenant: c.Tenant, ID: id}, &Persona{Persona: *next, Text: doc.JSON})
@@ -62,10 +67,18 @@ func (k *Keeper) UpdatePersona(ctx context.Context, c *desk.Caller, r *desk.Retr
 	})
 }
 
-// mayGovern refuses keys that are bound to Workspaces.
-func mayGovern(c *desk.Caller) error {
-	if len(c.Workspaces) > 0 {
-		return abi.Errorf(abi.CodePermissionDenied, "this key is bound to workspaces and cannot change personas, which are policy for all of them")
+// mayPlace refuses a caller who may make no Persona of a Workspace, "" for the whole tenant.
+func (k *Keeper) mayPlace(ctx context.Context, c *desk.Caller, workspace string) error {
+	if workspace == "" {
+		return mayGovern(c, workspace)
+	}
+	return k.parts.Desk.CheckWorkspace(ctx, c, workspace)
+}
+
+// mayGovern refuses keys that are bound to Workspaces what is for the whole tenant.
+func mayGovern(c *desk.Caller, workspace string) error {
+	if workspace == "" && len(c.Workspaces) > 0 {
+		return abi.Errorf(abi.CodePermissionDenied, "this key is bound to workspaces and cannot change personas of the whole tenant, which are policy for all of them")
 	}
 	return nil
 }
@@ -166,8 +179,9 @@ func (k *Keeper) newPersona(ctx context.Context, c *desk.Caller, req *abi.Create
 		AutonomyTier: req.AutonomyTier, ReceiptPolicy: req.ReceiptPolicy,
 		Tools: orEmpty(req.Tools), Capabilities: orEmpty(req.Capabilities), Handoffs: req.Handoffs, Owner: req.Owner,
 		ModelPolicy: req.ModelPolicy, QuotaID: req.QuotaID, Budget: req.Budget, Approvals: req.Approvals, ToolsVisibility: req.ToolsVisibility,
+		WorkspaceID: req.WorkspaceID,
 	}
-	if err := k.checkEntry(ctx, p.EntryWorkflow); err != nil {
+	if err := cmp.Or(mayBound(c, "", p.QuotaID), k.checkEntry(ctx, p.EntryWorkflow)); err != nil {
 		return nil, err
 	}
 	return p, k.checkPersona(ctx, c, p)
@@ -221,7 +235,7 @@ func (k *Keeper) changedPersona(ctx context.Context, c *desk.Caller, p abi.Perso
 	}
 	next.ModelPolicy, next.Budget, next.Approvals = cmp.Or(req.ModelPolicy, p.ModelPolicy), cmp.Or(req.Budget, p.Budget), cmp.Or(req.Approvals, p.Approvals)
 	k.retire(&next, req.Retired)
-	if err := cmp.Or(desk.CheckPresent("name", next.Name), desk.CheckMetadata(&req.Metadata), setQuota(&next, req.QuotaID)); err != nil {
+	if err := cmp.Or(desk.CheckPresent("name", next.Name), desk.CheckMetadata(&req.Metadata), setQuota(&next, req.QuotaID), mayBound(c, p.QuotaID, next.QuotaID)); err != nil {
 		return nil, err
 	}
 	if req.Metadata != nil {
@@ -232,6 +246,15 @@ func (k *Keeper) changedPersona(ctx context.Context, c *desk.Caller, p abi.Perso
 	}
 	next.UpdatedAt = abi.At(k.parts.Now())
 	return &next, k.nameVersion(ctx, c, &p, &next, at, req.Version != nil)
+}
+
+// mayBound refuses keys that are bound to Workspaces to change which Quota bounds a Persona: they
+// would free themselves of one, or use up another's.
+func mayBound(c *desk.Caller, before, quota string) error {
+	if quota != before && len(c.Workspaces) > 0 {
+		return abi.Errorf(abi.CodePermissionDenied, "this key is bound to workspaces and cannot change which quota bounds a persona")
+	}
+	return nil
 }
 
 func setQuota(p *abi.Persona, id jsontext.Value) error {

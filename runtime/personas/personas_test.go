@@ -207,8 +207,8 @@ func TestChangesAtOnce(t *testing.T) {
 	}
 }
 
-// Personas and Skills are policy for all Workspaces: a key that is bound to some changes none,
-// and those of another tenant are not there.
+// Personas and Skills of the whole tenant are policy for all Workspaces: a key that is bound to
+// some changes none, and those of another tenant are not there.
 func TestWhoGoverns(t *testing.T) {
 	r := newRoom(t)
 	ctx, id := t.Context(), r.persona(t)
@@ -300,7 +300,7 @@ func TestCheckSkill(t *testing.T) {
 	}
 	check := func(req abi.SubmitTaskRequest, allowed ...string) (string, error) {
 		req.Metadata = jsontext.Value(`{"skill_id":"` + doc.ID + `"}`)
-		return r.CheckSkill(t.Context(), roomtest.Tenant, &req, allowed)
+		return r.CheckSkill(t.Context(), roomtest.Tenant, roomtest.Workspace, &req, allowed)
 	}
 	fine := jsontext.Value(`{"n":1}`)
 	for _, allowed := range [][]string{nil, {doc.ID}} {
@@ -314,12 +314,12 @@ func TestCheckSkill(t *testing.T) {
 	roomtest.WantParam(t, err, "persona_id")
 	_, err = check(abi.SubmitTaskRequest{Input: fine}, "skill_other")
 	roomtest.WantCode(t, err, abi.CodePolicyViolation)
-	_, err = r.CheckSkill(t.Context(), roomtest.Tenant, &abi.SubmitTaskRequest{Metadata: jsontext.Value(`{"skill_id":"skill_none"}`)}, nil)
+	_, err = r.CheckSkill(t.Context(), roomtest.Tenant, roomtest.Workspace, &abi.SubmitTaskRequest{Metadata: jsontext.Value(`{"skill_id":"skill_none"}`)}, nil)
 	roomtest.WantCode(t, err, abi.CodeResourceNotFound)
-	if persona, err := r.CheckSkill(t.Context(), roomtest.Tenant, &abi.SubmitTaskRequest{Input: fine}, nil); err != nil || persona != "" {
+	if persona, err := r.CheckSkill(t.Context(), roomtest.Tenant, roomtest.Workspace, &abi.SubmitTaskRequest{Input: fine}, nil); err != nil || persona != "" {
 		t.Errorf("a task without a skill: %q, %v", persona, err)
 	}
-	if !r.SkillNeedsApproval(t.Context(), roomtest.Tenant, doc.ID) || r.SkillNeedsApproval(t.Context(), roomtest.Tenant, "persona_bundled") {
+	if !r.SkillNeedsApproval(t.Context(), roomtest.Tenant, roomtest.Workspace, doc.ID) || r.SkillNeedsApproval(t.Context(), roomtest.Tenant, roomtest.Workspace, "persona_bundled") {
 		t.Error("one needs an approval, the other does not")
 	}
 }

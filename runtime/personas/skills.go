@@ -93,11 +93,8 @@ func skillRecord(kind abi.EventKind, s *abi.Skill, seq uint64) ledger.Record {
 	return ledger.Record{Kind: kind, Object: abi.ObjectSkill, ID: s.ID, Sequence: seq, Created: kind == abi.EventSkillCreated, State: s}
 }
 
-// CreateSkill offers a Persona as a Skill.
+// CreateSkill offers a Persona as a Skill, which belongs where the Persona does.
 func (k *Keeper) CreateSkill(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.CreateSkillRequest) (desk.Doc, error) {
-	if err := c.OwnsTenantWide(); err != nil {
-		return desk.Doc{}, err
-	}
 	err := cmp.Or(desk.CheckPresent("persona_id", req.PersonaID), desk.CheckPresent("name", req.Name), desk.CheckPresent("description", req.Description),
 		checkSchema("input_schema", &req.InputSchema), checkSchema("output_schema", &req.OutputSchema), desk.CheckMetadata(&req.Metadata))
 	if err != nil {
@@ -106,25 +103,35 @@ func (k *Keeper) CreateSkill(ctx context.Context, c *desk.Caller, r *desk.Retry,
 	if len(req.Name) > maxSkillName {
 		return desk.Doc{}, abi.InvalidParam("name", "name has more than %d bytes", maxSkillName)
 	}
-	if _, err := k.Persona(ctx, c.Tenant, req.PersonaID); err != nil {
+	p, _, err := desk.Find[abi.Persona](ctx, k.parts.Desk, c, abi.ObjectPersona, req.PersonaID)
+	if err == nil {
+		err = mayOffer(c, p.WorkspaceID)
+	}
+	if err != nil {
 		return desk.Doc{}, err
 	}
-	return k.parts.Desk.Once(ctx, c, r, "", func(idem *storage.Idempotency) (desk.Doc, error) {
+	return k.parts.Desk.Once(ctx, c, r, p.WorkspaceID, func(idem *storage.Idempotency) (desk.Doc, error) {
 		s := &abi.Skill{
 			Envelope: abi.NewEnvelope(abi.ObjectSkill, k.parts.IDs.New(abi.ObjectSkill), k.parts.Now(), req.Metadata),
 			Name:     req.Name, Description: req.Description, InputSchema: req.InputSchema, OutputSchema: req.OutputSchema,
 			Source: c.Actor, Version: req.Version, Capabilities: req.Capabilities, RequiresApproval: req.RequiresApproval, PersonaID: req.PersonaID,
+			WorkspaceID: p.WorkspaceID,
 		}
-		return k.parts.Desk.Commit(c, "", "", idem, desk.StatusCreated, skillRecord(abi.EventSkillCreated, s, 0))
+		return k.parts.Desk.Commit(c, "", s.WorkspaceID, idem, desk.StatusCreated, skillRecord(abi.EventSkillCreated, s, 0))
 	})
+}
+
+// mayOffer refuses keys that are bound to Workspaces a Skill of the whole tenant.
+func mayOffer(c *desk.Caller, workspace string) error {
+	if workspace != "" {
+		return nil
+	}
+	return c.OwnsTenantWide()
 }
 
 // UpdateSkill changes a Skill that did not come with the node. Tasks that have begun
 // end by the schema with which they began.
 func (k *Keeper) UpdateSkill(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.UpdateSkillRequest) (desk.Doc, error) {
-	if err := c.OwnsTenantWide(); err != nil {
-		return desk.Doc{}, err
-	}
 	given := func(param string, schema *jsontext.Value) error {
 		if len(*schema) == 0 {
 			return nil
@@ -137,6 +144,9 @@ func (k *Keeper) UpdateSkill(ctx context.Context, c *desk.Caller, r *desk.Retry,
 	return k.parts.Desk.Once(ctx, c, r, "", func(idem *storage.Idempotency) (desk.Doc, error) {
 		return ledger.Change(k.parts.Ledger, c.Tenant, id, func() (desk.Doc, error) {
 			s, res, err := desk.Find[abi.Skill](ctx, k.parts.Desk, c, abi.ObjectSkill, id)
+			if err == nil {
+				err = mayOffer(c, s.WorkspaceID)
+			}
 			if err != nil {
 				return desk.Doc{}, err
 			}
@@ -145,7 +155,7 @@ func (k *Keeper) UpdateSkill(ctx context.Context, c *desk.Caller, r *desk.Retry,
 			}
 			changeSkill(&s, &req)
 			s.UpdatedAt = abi.At(k.parts.Now())
-			return k.parts.Desk.Commit(c, "", "", idem, desk.StatusOK, skillRecord(abi.EventSkillUpdated, &s, res.Sequence+1))
+			return k.parts.Desk.Commit(c, "", s.WorkspaceID, idem, desk.StatusOK, skillRecord(abi.EventSkillUpdated, &s, res.Sequence+1))
 		})
 	})
 }
@@ -181,28 +191,35 @@ type SkillRef struct {
 	SkillID string `json:"skill_id"`
 }
 
-// skillNamedBy returns the Skill that the metadata of a Task names, nil if none.
-func (k *Keeper) skillNamedBy(ctx context.Context, t storage.Tenant, metadata jsontext.Value) (*abi.Skill, error) {
+// skillNamedBy returns the Skill that the metadata of a Task in a Workspace names, nil if none.
+func (k *Keeper) skillNamedBy(ctx context.Context, t storage.Tenant, workspace string, metadata jsontext.Value) (*abi.Skill, error) {
 	var ref SkillRef
 	if len(metadata) == 0 || json.Unmarshal(metadata, &ref) != nil || ref.SkillID == "" {
 		return nil, nil
 	}
-	return k.skill(ctx, t, ref.SkillID)
+	return k.SkillIn(ctx, t, workspace, ref.SkillID)
 }
 
-func (k *Keeper) skill(ctx context.Context, t storage.Tenant, id string) (*abi.Skill, error) {
+// SkillIn is [Keeper.PersonaIn] for a Skill.
+func (k *Keeper) SkillIn(ctx context.Context, t storage.Tenant, workspace, id string) (*abi.Skill, error) {
 	res, err := k.parts.Ledger.Find(ctx, t, abi.ObjectSkill, id)
 	if err != nil {
 		return nil, err
 	}
 	s := &abi.Skill{}
-	return s, ledger.Decode(res.State, s)
+	if err := ledger.Decode(res.State, s); err != nil {
+		return nil, err
+	}
+	if !isFor(s.WorkspaceID, workspace) {
+		return nil, abi.NotFound(abi.ObjectSkill, id)
+	}
+	return s, nil
 }
 
-// CheckSkill checks the submit of a Task that names a Skill, and returns the Persona
-// that runs it, "" without one.
-func (k *Keeper) CheckSkill(ctx context.Context, t storage.Tenant, req *abi.SubmitTaskRequest, allowed []string) (persona string, err error) {
-	s, err := k.skillNamedBy(ctx, t, req.Metadata)
+// CheckSkill checks the submit of a Task in a Workspace that names a Skill, and returns the
+// Persona that runs it, "" without one.
+func (k *Keeper) CheckSkill(ctx context.Context, t storage.Tenant, workspace string, req *abi.SubmitTaskRequest, allowed []string) (persona string, err error) {
+	s, err := k.skillNamedBy(ctx, t, workspace, req.Metadata)
 	if err != nil || s == nil {
 		return "", err
 	}
@@ -230,7 +247,7 @@ func (k *Keeper) CheckSkill(ctx context.Context, t storage.Tenant, req *abi.Subm
 
 // SkillOf returns what a Task is pinned to by its Skill, nil if it has none.
 func (k *Keeper) SkillOf(ctx context.Context, tenant storage.Tenant, t *abi.Task) (*journal.Skill, error) {
-	s, err := k.skillNamedBy(ctx, tenant, t.Metadata)
+	s, err := k.skillNamedBy(ctx, tenant, t.WorkspaceID, t.Metadata)
 	if err != nil || s == nil {
 		return nil, err
 	}
@@ -241,14 +258,14 @@ func (k *Keeper) SkillOf(ctx context.Context, tenant storage.Tenant, t *abi.Task
 	return pinned, nil
 }
 
-// OfferedSkill returns the Skill that a tool of the server "skills" stands for: one by its id,
-// or that by which a Persona of the node is offered; nil for any other Persona.
-func (k *Keeper) OfferedSkill(ctx context.Context, t storage.Tenant, name string) (*abi.Skill, error) {
+// OfferedSkill returns the Skill that a tool of the server "skills" stands for in a Workspace: one
+// by its id, or that by which a Persona of the node is offered; nil for any other Persona.
+func (k *Keeper) OfferedSkill(ctx context.Context, t storage.Tenant, workspace, name string) (*abi.Skill, error) {
 	id := name
 	if strings.HasPrefix(name, abi.IDPrefix(abi.ObjectPersona)) {
 		id = skillID(name)
 	}
-	s, err := k.skill(ctx, t, id)
+	s, err := k.SkillIn(ctx, t, workspace, id)
 	if ledger.IsNotFound(err) && id != name {
 		return nil, nil
 	}
@@ -257,7 +274,7 @@ func (k *Keeper) OfferedSkill(ctx context.Context, t storage.Tenant, name string
 
 // SkillNeedsApproval reports whether a tool of the server "skills" stands for a Skill that
 // is not called without an approval.
-func (k *Keeper) SkillNeedsApproval(ctx context.Context, t storage.Tenant, name string) bool {
-	s, err := k.OfferedSkill(ctx, t, name)
+func (k *Keeper) SkillNeedsApproval(ctx context.Context, t storage.Tenant, workspace, name string) bool {
+	s, err := k.OfferedSkill(ctx, t, workspace, name)
 	return err == nil && s != nil && s.RequiresApproval
 }

@@ -65,7 +65,7 @@ func newRoom(t *testing.T) *room {
 }
 
 func (r *room) furnish() {
-	persona := func(context.Context, storage.Tenant, string) (*personas.Persona, error) {
+	persona := func(context.Context, storage.Tenant, string, string) (*personas.Persona, error) {
 		return &personas.Persona{}, nil
 	}
 	personaAt := func(context.Context, storage.Tenant, string, string) (*personas.Persona, error) {
@@ -76,7 +76,7 @@ func (r *room) furnish() {
 	r.lost = &lossy{Store: r.Store, starts: map[string]bool{}}
 	read.Store = r.lost
 	r.Keeper = NewKeeper(Parts{Parts: r.Parts, Records: records.NewReader(records.Parts{Parts: read, PersonaAt: personaAt}), PersonaAt: personaAt,
-		Sessions:  sessions.NewKeeper(sessions.Parts{Parts: r.Parts, Persona: persona}),
+		Sessions:  sessions.NewKeeper(sessions.Parts{Parts: r.Parts, PersonaIn: persona}),
 		Artifacts: artifacts.NewKeeper(artifacts.Parts{Parts: r.Parts, DefaultWorkspaceOf: func(*desk.Caller) string { return roomtest.Workspace }}),
 		Receipts:  r, Submit: r.submit, Limits: func(string) sandbox.Limits { return sandbox.DefaultLimits() },
 		Module: func(context.Context, string) (replay.Module, error) {

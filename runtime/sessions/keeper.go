@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 
+	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/personas"
 	"github.com/wharf-dev/wharf/runtime/references"
@@ -14,8 +15,9 @@ type Parts struct {
 	desk.Parts
 	// DefaultPersona is the Persona of Sessions that name none.
 	DefaultPersona string
-	// Persona returns a Persona of a tenant, or abi.NotFound.
-	Persona func(ctx context.Context, t storage.Tenant, id string) (*personas.Persona, error)
+	// PersonaIn and SkillIn return one that may be used in a Workspace, or abi.NotFound.
+	PersonaIn func(ctx context.Context, t storage.Tenant, workspace, id string) (*personas.Persona, error)
+	SkillIn   func(ctx context.Context, t storage.Tenant, workspace, id string) (*abi.Skill, error)
 	// CheckVaultIDs checks the Vaults that a Session is to name.
 	CheckVaultIDs func(ctx context.Context, c *desk.Caller, workspace string, ids []string) error
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/storage"
 )
 
 // MaxNames is how many Memories, and how many Skills, a Session may name.
@@ -34,12 +35,12 @@ func (k *Keeper) checkMemoryIDs(ctx context.Context, c *desk.Caller, workspace s
 }
 
 // checkSkillIDs checks the Skills that the Tasks of a Session are to be bound to.
-func (k *Keeper) checkSkillIDs(ctx context.Context, c *desk.Caller, ids []string) error {
+func (k *Keeper) checkSkillIDs(ctx context.Context, t storage.Tenant, workspace string, ids []string) error {
 	if len(ids) > MaxNames {
 		return abi.InvalidParam("skill_ids", "a session names at most %d skills", MaxNames)
 	}
 	for _, id := range ids {
-		if _, _, err := desk.Find[abi.Skill](ctx, k.parts.Desk, c, abi.ObjectSkill, id); err != nil {
+		if _, err := k.parts.SkillIn(ctx, t, workspace, id); err != nil {
 			return err
 		}
 	}

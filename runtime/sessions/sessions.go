@@ -27,7 +27,7 @@ func (k *Keeper) CreateSession(ctx context.Context, c *desk.Caller, r *desk.Retr
 			return desk.Doc{}, err
 		}
 		if req.PersonaID != "" {
-			p, err := k.parts.Persona(ctx, c.Tenant, req.PersonaID)
+			p, err := k.parts.PersonaIn(ctx, c.Tenant, req.WorkspaceID, req.PersonaID)
 			if err != nil {
 				return desk.Doc{}, err
 			}
@@ -36,7 +36,7 @@ func (k *Keeper) CreateSession(ctx context.Context, c *desk.Caller, r *desk.Retr
 			}
 		}
 		err := cmp.Or(k.parts.CheckVaultIDs(ctx, c, req.WorkspaceID, req.VaultIDs),
-			k.checkMemoryIDs(ctx, c, req.WorkspaceID, req.MemoryIDs), k.checkSkillIDs(ctx, c, req.SkillIDs), references.Check(req.Refs))
+			k.checkMemoryIDs(ctx, c, req.WorkspaceID, req.MemoryIDs), k.checkSkillIDs(ctx, c.Tenant, req.WorkspaceID, req.SkillIDs), references.Check(req.Refs))
 		if err != nil {
 			return desk.Doc{}, err
 		}

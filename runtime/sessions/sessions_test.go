@@ -36,11 +36,14 @@ func newRoom(t testing.TB) *room {
 
 func (r *room) furnish() {
 	r.Keeper = sessions.NewKeeper(sessions.Parts{Parts: r.Parts, DefaultPersona: roomtest.Persona,
-		Persona: func(_ context.Context, _ storage.Tenant, id string) (*personas.Persona, error) {
+		PersonaIn: func(_ context.Context, _ storage.Tenant, _, id string) (*personas.Persona, error) {
 			if id != roomtest.Persona {
 				return nil, abi.NotFound(abi.ObjectPersona, id)
 			}
 			return &personas.Persona{}, nil
+		},
+		SkillIn: func(_ context.Context, _ storage.Tenant, _, id string) (*abi.Skill, error) {
+			return nil, abi.NotFound(abi.ObjectSkill, id)
 		},
 		CheckVaultIDs: func(_ context.Context, _ *desk.Caller, _ string, ids []string) error {
 			if len(ids) > 0 {
