@@ -176,7 +176,7 @@ func (d *demo) cleanUp() error {
 }
 
 func (d *demo) perform(ctx context.Context) error {
-	session, err := newSession(ctx, d.client, "", "")
+	session, err := newSession(ctx, d.client, abi.CreateSessionRequest{}, "")
 	if err != nil {
 		return err
 	}

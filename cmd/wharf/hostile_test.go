@@ -78,6 +78,7 @@ func TestCommandsAndTextsOfStrangers(t *testing.T) {
 		"connector deadletters x": hostileJSON[abi.DeadLetter](), "connector deadletters x y": hostileJSON[abi.DeadLetter](),
 		"webhook list": hostileJSON[abi.WebhookEndpoint](), "webhook show x": hostileJSON[abi.WebhookEndpoint](),
 		"webhook deliveries x": hostileJSON[abi.WebhookDelivery](), "webhook test x": hostileJSON[abi.WebhookTrial](),
+		"session list": hostileJSON[abi.Session](), "session show x": hostileJSON[abi.Session](), "session fork x": hostileJSON[abi.Session](),
 		"persona list": hostileJSON[abi.Persona](), "persona get x": hostileJSON[abi.Persona](),
 		"tool-server list": hostileJSON[abi.ToolServer](), "quota list": hostileJSON[abi.Quota](), "vault list": hostileJSON[abi.Vault](), "vault list x": hostileJSON[abi.VaultSecret](),
 		"key list": hostileJSON[abi.APIKey](), "key published": hostileJSON[abi.SigningKeys](),

@@ -62,7 +62,7 @@ func newRig(t *testing.T, flags ...string) *rig {
 		flags: flags, acked: map[string]string{}, open: map[string]bool{},
 	}
 	r.start()
-	session, err := newSession(t.Context(), r.client, "", "")
+	session, err := newSession(t.Context(), r.client, abi.CreateSessionRequest{}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -27,23 +28,31 @@ asked about (act_with_approval) or done (act_auto); lists of tools, host calls,
 models and Personas, and a budget, say the rest (docs/policy.md).`,
 		example: `  wharf persona list
   wharf persona create -f scribe.yaml
-  wharf persona update persona_01K0... --tier suggest`,
-	}, a.personaListCommand(), a.personaGetCommand(), a.personaCreateCommand(), a.personaUpdateCommand())
+  wharf persona update persona_01K0... --tier suggest
+  wharf persona clone persona_01K0... bold
+  wharf persona retire persona_01K0...`,
+	}, a.personaListCommand(), a.personaGetCommand(), a.personaCreateCommand(), a.personaUpdateCommand(), a.personaCloneCommand(),
+		a.personaRenameCommand(),
+		a.personaRetireCommand("retire", "Let no new Task or Session name a Persona", "Tasks that have begun go on, and can be replayed. The Persona is still shown.", true),
+		a.personaRetireCommand("reinstate", "Let Tasks and Sessions name a Persona again", "It is as it was before it was retired, with the versions that it had.", false))
 }
 
 func (a *app) personaListCommand() *cobra.Command {
+	var workspace string
 	return a.node(page{
 		use:   "list",
 		short: "List the Personas, newest first",
 		long: `List shows the Personas of the key's tenant: those that came with the node and its
-plugins, and those that were made.`,
-		example: "  wharf persona list\n  wharf persona list --json",
-	}, personas("/v1/personas"))
+plugins, and those that were made. With --workspace it shows those that belong to a
+Workspace, and none of the whole tenant.`,
+		example: "  wharf persona list\n  wharf persona list --workspace ws_01K0... --json",
+		flags:   func(f *pflag.FlagSet) { f.StringVar(&workspace, "workspace", "", "only Personas of this Workspace") },
+	}, personas(sends(func([]string) client.Call { return client.Get("/v1/personas").Narrow("workspace_id", workspace) })))
 }
 
-func personas(path string) list[abi.Persona] {
+func personas(call caller) list[abi.Persona] {
 	return list[abi.Persona]{
-		call:   gets(path),
+		call:   call,
 		titles: []string{"PERSONA", "NAME", "VERSION", "TIER", "RUNS", "CHANGED"},
 		row:    personaRow,
 	}
@@ -63,7 +72,7 @@ func tierStyle(tier abi.AutonomyTier) show.Style {
 
 func (a *app) personaGetCommand() *cobra.Command {
 	var versions bool
-	old := personas("/wharf/v1/personas/{}/versions")
+	old := personas(gets("/wharf/v1/personas/{}/versions"))
 	old.tips = absent("wharf persona list")
 	now := a.persona(gets("/v1/personas/{}"))
 	return a.node(page{
@@ -87,7 +96,8 @@ func (a *app) showPersona(v *abi.Persona) {
 		[2]string{"description", v.Description}, [2]string{"tier", string(v.AutonomyTier)}, [2]string{"receipts", string(v.ReceiptPolicy)},
 		[2]string{"tools", patterns(v.Tools, "all that are granted")}, [2]string{"capabilities", patterns(v.Capabilities, "all")},
 		[2]string{"handoffs", handoffs(v)}, [2]string{"models", asText(v.ModelPolicy)}, [2]string{"budget", asText(v.Budget)},
-		[2]string{"approvals", asText(v.Approvals)}, [2]string{"quota", v.QuotaID})
+		[2]string{"approvals", asText(v.Approvals)}, [2]string{"quota", v.QuotaID},
+		[2]string{"workspace", v.WorkspaceID}, [2]string{"retired", stamp(v.RetiredAt)})
 }
 
 func patterns(list []string, none string) string {
@@ -117,18 +127,23 @@ func asText[T any](part *T) string {
 }
 
 func (a *app) personaCreateCommand() *cobra.Command {
-	var file string
+	var file, workspace string
 	return a.node(page{
 		use:   "create -f FILE",
 		short: "Make a Persona from a file",
 		long: `Create makes a Persona from a file in YAML or JSON, "-" for standard input. It
 needs the members name, version, entry_workflow, description, autonomy_tier and
-receipt_policy; docs/policy.md has the rest.`,
-		example: "  wharf persona create -f scribe.yaml\n  wharf persona create -f scribe.json --json",
-		flags:   func(f *pflag.FlagSet) { f.StringVarP(&file, "file", "f", "", "the file, in YAML or JSON") },
+receipt_policy; docs/policy.md has the rest. --workspace makes it one of a Workspace,
+which alone sees and uses it, whatever the file says.`,
+		example: "  wharf persona create -f scribe.yaml\n  wharf persona create -f scribe.json --workspace ws_01K0... --json",
+		flags: func(f *pflag.FlagSet) {
+			f.StringVarP(&file, "file", "f", "", "the file, in YAML or JSON")
+			f.StringVar(&workspace, "workspace", "", "the Workspace that it belongs to (default what the file says, or the whole tenant)")
+		},
 	}, a.persona(func(*cobra.Command, []string) (client.Call, error) {
 		var req abi.CreatePersonaRequest
 		err := a.readManifest(file, &req)
+		req.WorkspaceID = cmp.Or(workspace, req.WorkspaceID)
 		return client.Post(req, "/v1/personas"), err
 	}))
 }
@@ -167,6 +182,51 @@ the next number unless --version names it.`,
 		}
 		return client.Patch(req, "/v1/personas/{}", args[0]), err
 	}))
+}
+
+// aPersonaAndName are what commands take that give a Persona a name.
+const aPersonaAndName = "the id of a Persona (see \"wharf persona list\") and a name"
+
+func (a *app) personaCloneCommand() *cobra.Command {
+	var workspace string
+	return a.node(page{
+		use:   "clone ID NAME",
+		short: "Make a Persona with the policy of another",
+		long: `Clone makes a Persona with the policy that another one has now, versions of its own, and
+none of its Memories. It belongs where the other does, unless --workspace says otherwise.`,
+		example: "  wharf persona clone persona_01K0... bold\n  wharf persona clone persona_agent ours --workspace ws_01K0...",
+		args:    twoArgs(aPersonaAndName),
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&workspace, "workspace", "", "the Workspace that the clone belongs to")
+		},
+	}, a.persona(sends(func(args []string) client.Call {
+		return client.Post(abi.ClonePersonaRequest{Name: args[1], WorkspaceID: workspace}, "/wharf/v1/personas/{}/clone", args[0])
+	})))
+}
+
+func (a *app) personaRenameCommand() *cobra.Command {
+	return a.node(page{
+		use:     "rename ID NAME",
+		short:   "Call a Persona something else",
+		long:    "Rename gives a Persona another name. That is no change of its policy, and no new version.",
+		example: "  wharf persona rename persona_01K0... bold",
+		args:    twoArgs(aPersonaAndName),
+	}, a.persona(sends(func(args []string) client.Call {
+		return client.Patch(abi.UpdatePersonaRequest{Name: &args[1]}, "/v1/personas/{}", args[0])
+	})))
+}
+
+// personaRetireCommand makes a command that retires a Persona, or takes that back.
+func (a *app) personaRetireCommand(use, short, more string, retired bool) *cobra.Command {
+	return a.node(page{
+		use:     use + " ID",
+		short:   short,
+		long:    short + ".\n" + more,
+		example: "  wharf persona " + use + " persona_01K0...",
+		args:    oneArg("the id of a Persona (see \"wharf persona list\")"),
+	}, a.persona(sends(func(args []string) client.Call {
+		return client.Patch(abi.UpdatePersonaRequest{Retired: &retired}, "/v1/personas/{}", args[0])
+	})))
 }
 
 // maxManifest is the largest file that describes a resource, in bytes.

@@ -97,7 +97,7 @@ func (a *app) submit(ctx context.Context, c *client.Client, s submission) error 
 	}
 	session := s.session
 	if session == "" {
-		doc, err := newSession(ctx, c, s.workspace, s.key)
+		doc, err := newSession(ctx, c, abi.CreateSessionRequest{WorkspaceID: s.workspace}, s.key)
 		if err != nil {
 			return err
 		}
@@ -136,20 +136,20 @@ func (a *app) readText(s *submission) error {
 	return nil
 }
 
-// newSession starts a Session in a Workspace, "" for the one that was made first.
+// newSession starts a Session, in the Workspace that was made first if req names none.
 // A second call with the same idempotency key returns the same Session.
-func newSession(ctx context.Context, c *client.Client, workspace, key string) (client.Doc[abi.Session], error) {
-	if workspace == "" {
+func newSession(ctx context.Context, c *client.Client, req abi.CreateSessionRequest, key string) (client.Doc[abi.Session], error) {
+	if req.WorkspaceID == "" {
 		all, err := c.Workspaces(ctx)
 		if err != nil {
 			return client.Doc[abi.Session]{}, err
 		}
 		if len(all) == 0 {
-			return client.Doc[abi.Session]{}, errors.New("this key sees no Workspace to submit to")
+			return client.Doc[abi.Session]{}, errors.New("this key sees no Workspace to start a Session in")
 		}
-		workspace = all[len(all)-1].Value.ID
+		req.WorkspaceID = all[len(all)-1].Value.ID
 	}
-	return c.CreateSession(ctx, abi.CreateSessionRequest{WorkspaceID: workspace}, key)
+	return c.CreateSession(ctx, req, key)
 }
 
 // buildInput makes the input of a Task, uploading the file if it is not small text.
