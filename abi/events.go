@@ -145,6 +145,7 @@ const (
 	EventSessionPaused       EventKind = "vendor.wharf.session_paused"       // a Session takes no new Tasks for now
 	EventSessionResumed      EventKind = "vendor.wharf.session_resumed"      // it takes them again
 	EventSessionDeleted      EventKind = "vendor.wharf.session_deleted"      // a Session is not shown any more
+	EventSessionHidden       EventKind = "vendor.wharf.session_hidden"       // a Session is for one Task alone, and in no list
 	EventFileWritten         EventKind = "vendor.wharf.file_written"         // a file of a Workspace was written
 	EventFileRemoved         EventKind = "vendor.wharf.file_removed"         // a file of a Workspace was removed
 	EventToolServerCreated   EventKind = "vendor.wharf.tool_server_created"  // a ToolServer came to be

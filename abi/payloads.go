@@ -300,6 +300,7 @@ func EventPayloads() []EventPayload {
 		{EventSessionPaused, ObjectSession, nil, true},
 		{EventSessionResumed, ObjectSession, nil, true},
 		{EventSessionDeleted, ObjectSession, nil, true},
+		{EventSessionHidden, ObjectSession, nil, true},
 		{EventFileWritten, "", of[File](), false},
 		{EventFileRemoved, "", of[File](), false},
 		{EventToolServerCreated, ObjectToolServer, nil, true},

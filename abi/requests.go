@@ -92,8 +92,10 @@ type AppendTaskMessageRequest struct {
 // POST /v1/sessions/{id}/tasks. Input is a [MessageInput] when it has both
 // "role" and "parts", else any JSON object.
 type SubmitTaskRequest struct {
-	Input        jsontext.Value `json:"input"`
-	SessionID    string         `json:"session_id,omitzero"`
+	Input     jsontext.Value `json:"input"`
+	SessionID string         `json:"session_id,omitzero"`
+	// Session is Wharf's own: a Session that is made with the Task, in place of SessionID.
+	Session      *TaskSession   `json:"session,omitzero"`
 	WorkspaceID  string         `json:"workspace_id,omitzero"` // that of the Session; another is refused
 	PersonaID    string         `json:"persona_id,omitzero"`
 	BranchID     string         `json:"branch_id,omitzero"`
@@ -104,6 +106,13 @@ type SubmitTaskRequest struct {
 	// DeadlineSeconds is Wharf's own: the Task fails with deadline_exceeded when
 	// it is not finished so many seconds after it was accepted. 0: no deadline.
 	DeadlineSeconds float64 `json:"deadline_seconds,omitzero"`
+}
+
+// TaskSession is a Session that is made with a Task. A hidden one is for that Task alone: it is in
+// no list of Sessions, and is closed with the Task's end.
+type TaskSession struct {
+	CreateSessionRequest `json:",inline"`
+	Hidden               bool `json:"hidden,omitzero"` // it is in no list, takes no other Task, and is closed with the Task's end
 }
 
 // RunOptions are what one Task wants otherwise than its Persona. The plugin is told them with its

@@ -179,6 +179,8 @@ type Session struct {
 	SkillIDs  []string `json:"skill_ids,omitzero"` // the only Skills that its Tasks may name; none: all
 	// Refs are what things outside call the Session.
 	Refs []OutsideRef `json:"refs,omitzero"`
+	// OnlyTaskID is set on a hidden Session: the Task that it was made with.
+	OnlyTaskID string `json:"only_task_id,omitzero"`
 	// DeletedAt is set on a Session that is not shown any more.
 	DeletedAt Time `json:"deleted_at,omitzero"`
 }

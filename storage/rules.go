@@ -47,9 +47,12 @@ func ListedBy(o abi.Object) []abi.Object {
 	return nil
 }
 
-// Unlists reports whether a record takes its resource out of the lists of its owners. It stays in
-// that of the tenant, and is read by its id.
-func Unlists(r *Record) bool { return r.Kind == abi.EventSessionDeleted }
+// Unlists reports whether a record takes its resource out of the lists of its owners, into which
+// one before it in the same frame may have put it. It stays in that of the tenant, and is read by
+// its id.
+func Unlists(r *Record) bool {
+	return r.Kind == abi.EventSessionDeleted || r.Kind == abi.EventSessionHidden
+}
 
 // ScopeError says that resources of Object are not listed by Scope.
 type ScopeError struct{ Object, Scope abi.Object }

@@ -244,12 +244,16 @@ type Scope struct {
 // Shows reports whether a record of a frame that belongs to the scope is one of its events. A
 // Quota is stated in the frame of the Task that used it up, and a batch of receipts in the
 // frame of the Task that filled it, so that both become durable at once. But they are not
-// events of that Task and its Session.
+// events of that Task and its Session. Nor are the making and the end of a Session, which may be
+// stated with those of a Task, events of the Task.
 func (s Scope) Shows(r *Record) bool {
-	if s.Object != abi.ObjectTask && s.Object != abi.ObjectSession {
-		return true
+	switch r.Resource.Object {
+	case abi.ObjectQuota, abi.ObjectReceiptBatch:
+		return s.Object != abi.ObjectTask && s.Object != abi.ObjectSession
+	case abi.ObjectSession, abi.ObjectReference:
+		return s.Object != abi.ObjectTask
 	}
-	return r.Resource.Object != abi.ObjectQuota && r.Resource.Object != abi.ObjectReceiptBatch
+	return true
 }
 
 // Event is one event as it is read back. It is shared between readers: no field

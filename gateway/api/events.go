@@ -170,8 +170,10 @@ func head(ev desk.Event, payload, marks []byte) []byte {
 	o.B = append(about.End(), ',')
 	o.Uint("sequence", rec.Sequence)
 	o.JSON("payload", payload)
-	if (desk.Scope{Object: abi.ObjectTask}).Shows(rec) {
+	if (desk.Scope{Object: abi.ObjectSession}).Shows(rec) {
 		o.Optional("session_id", frame.SessionID)
+	}
+	if (desk.Scope{Object: abi.ObjectTask}).Shows(rec) {
 		o.Optional("task_id", frame.TaskID)
 	}
 	o.Optional("workspace_id", frame.WorkspaceID)

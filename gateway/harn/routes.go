@@ -161,7 +161,7 @@ func (a *Adapter) taskRoutes() []gateway.Route {
 	return routes(
 		byStatus(read("/v1/tasks", "listTasks", tag, reads, "Task", "List Tasks, newest first", a.list(abi.ObjectTask)).paged(descending, "workspace_id", "session_id").timed(),
 			abi.TaskStatuses()),
-		submit("/v1/tasks", "submitTask", "Submit a Task to the Session that the body names"),
+		submit("/v1/tasks", "submitTask", "Submit a Task to the Session that the body names, or has made with it"),
 		read("/v1/tasks/{task_id}", "getTask", tag, reads, "Task", "Get a Task", a.get(abi.ObjectTask, "task_id")),
 		post("/v1/tasks/{task_id}/cancel", "cancelTask", tag, writes, "CancelTaskRequest", "Task", "Cancel a Task", statusOK,
 			change(a, "task_id", statusOK, a.core.CancelTask)).optional().tolerant(),

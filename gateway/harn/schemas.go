@@ -107,7 +107,10 @@ func taskSchemas() map[string]schema {
 		"ToolUse":         of[abi.ToolUse]("What people see of a tool call.", says(map[string]string{"server": "The server that has the tool.", "name": "The tool.", "started_at": "When it began."})),
 		"WaitingQuestion": of[abi.WaitingQuestion]("One of several permission requests that a Task waits on."),
 		"SubmitTaskRequest": requestOf[abi.SubmitTaskRequest]("What to do.", submitted(), says(map[string]string{
-			"session_id": "Needed where the path names no Session."})),
+			"session_id": "Needed where neither the path names a Session nor `session` is given."})),
+		"TaskSession": requestOf[abi.TaskSession]("A Session that is made with a Task, at once or not at all. It takes the scope `sessions:write` as well.", null("persona_id"), says(map[string]string{
+			"refs":   "What things outside call the Session. One that another Session of the Workspace has is refused with 409, and `details.session_id` says which.",
+			"hidden": "The Session is for this Task alone: it is in no list, takes no other Task, and is closed with the Task's end."})),
 		"CancelTaskRequest": requestOf[abi.CancelTaskRequest]("Why to cancel.", null("reason")),
 		"Outcome": resourceOf[abi.Outcome](abi.ObjectOutcome, "What a Task resulted in.", null("receipt_id", "failure"),
 			but(schema{
@@ -121,8 +124,9 @@ func taskSchemas() map[string]schema {
 func submitted() aspect {
 	return func(s schema) {
 		null("persona_id", "branch_id", "parent_task_id")(s)
-		but(schema{"input": oneOf(ref("MessageInput"), anyObject()), "deadline_seconds": schema{"type": "number", "minimum": 0}})(s)
-		says(map[string]string{"deadline_seconds": "The Task fails when it has not ended so many seconds after it was accepted; 0 is no deadline."})(s)
+		but(schema{"input": oneOf(ref("MessageInput"), anyObject()), "session": ref("TaskSession"), "deadline_seconds": schema{"type": "number", "minimum": 0}})(s)
+		says(map[string]string{"session": "A Session that is made with the Task, in place of `session_id`.",
+			"workspace_id": "That of the Session; another is refused.", "deadline_seconds": "The Task fails when it has not ended so many seconds after it was accepted; 0 is no deadline."})(s)
 	}
 }
 

@@ -264,6 +264,13 @@ func (a *Adapter) sendMessage(q *request, b *messageCommand) ([]byte, error) {
 }
 
 func (a *Adapter) sendTask(q *request, b *abi.SubmitTaskRequest) ([]byte, error) {
+	if b.Session != nil { // it is of no Session that is there, and so not of the socket's
+		retry, err := q.retry(path("tasks"), "")
+		if err != nil {
+			return nil, err
+		}
+		return q.sent(a.core.SubmitTask(q.context(), q.caller, retry, *b))
+	}
 	session, err := q.sessionOr(b.SessionID)
 	if err != nil {
 		return nil, err
@@ -406,7 +413,7 @@ func (a *Adapter) socketCommands() []command {
 	return []command{
 		does("message", "messages:write", "Append a Message to a Session.", a.sendMessage).once(),
 		does("task.submit", "tasks:write", "Submit a Task. It is acknowledged as soon as it is durable.", a.sendTask, submitted(), says(map[string]string{
-			"session_id": "Default: that of the socket."})).once(),
+			"session_id": "Default: that of the socket, unless `session` is given."})).once(),
 		does("task.cancel", "tasks:write", "Cancel a Task.", a.sendCancel, null("reason")).once(),
 		does("task.get", "tasks:read", "Read a Task.", a.showTask),
 		does("session.get", "sessions:read", "Read a Session.", a.showSession),

@@ -74,6 +74,6 @@ func (d *Desk) shownWhole(ctx context.Context, c *Caller, o abi.Object, f Filter
 		belongs := Matches(f.WorkspaceID, at.WorkspaceID) && (s.Object == abi.ObjectSession || Matches(f.SessionID, at.SessionID))
 		return belongs && c.Sees(at.WorkspaceID), nil
 	}
-	// The tenant's list has what was deleted, too.
+	// The tenant's list has what was deleted or is hidden, too.
 	return rest == (Filter{}) && len(c.Workspaces) == 0 && o != abi.ObjectSession, nil
 }

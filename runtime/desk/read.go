@@ -442,7 +442,7 @@ func (l DocList) End(next string, more bool) DocList {
 
 // lets reports whether a filter and the caller's rights let a resource through.
 func (d *Desk) lets(ctx context.Context, c *Caller, o abi.Object, f Filter, res storage.Resource) (bool, error) {
-	if ok, err := d.sees(ctx, c, o, res.ID, res.State); err != nil || !ok {
+	if ok, err := d.sees(ctx, c, o, res.ID, res.State); err != nil || !ok || o == abi.ObjectSession && hidden(res.State) {
 		return false, err
 	}
 	if f == (Filter{}) {

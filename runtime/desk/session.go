@@ -47,6 +47,17 @@ func deleted(state []byte) bool {
 	return json.Unmarshal(state, &s) == nil && !s.DeletedAt.IsZero()
 }
 
+// hidden reports whether a Session is in no list. Most are.
+func hidden(state []byte) bool {
+	if !bytes.Contains(state, []byte(`"only_task_id"`)) {
+		return false
+	}
+	var s struct {
+		OnlyTaskID string `json:"only_task_id"`
+	}
+	return json.Unmarshal(state, &s) == nil && s.OnlyTaskID != ""
+}
+
 // SessionOpen refuses what a closed Session does not take any more.
 func SessionOpen(s *abi.Session) error {
 	if s.State == abi.SessionClosed || s.State == abi.SessionFailed {
@@ -55,11 +66,14 @@ func SessionOpen(s *abi.Session) error {
 	return nil
 }
 
-// TakesTasks refuses what a closed Session does not take any more, and a paused one does not take
-// for now.
+// TakesTasks refuses what a closed Session does not take any more, a paused one does not take
+// for now, and one that was made for a Task takes from that Task alone.
 func TakesTasks(s *abi.Session) error {
 	if s.State == abi.SessionPaused {
 		return abi.Errorf(abi.CodeConflict, "session %s is %s: resume it first", s.ID, s.State)
 	}
-	return SessionOpen(s)
+	if err := SessionOpen(s); err != nil || s.OnlyTaskID == "" {
+		return err
+	}
+	return abi.Errorf(abi.CodeConflict, "session %s was made for task %s alone", s.ID, s.OnlyTaskID)
 }

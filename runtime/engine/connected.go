@@ -57,8 +57,9 @@ func (c connectedTasks) Offer(ctx context.Context, o intake.Order) (intake.Offer
 		release()
 		return intake.Offered{}, err
 	}
-	_, commit, err := e.offer(ctx, live, m, o.Caller.Actor, nil, func(b *storage.Batch) {
+	_, commit, err := e.offer(ctx, live, m, o.Caller.Actor, nil, func(b *storage.Batch) error {
 		b.Frame.Records = append(extra, b.Frame.Records...)
+		return nil
 	})
 	if err != nil {
 		release()

@@ -86,7 +86,10 @@ func (e *Engine) salvage(ctx context.Context, key ledger.Key) (*task, error) {
 	}
 	// It may have been in any state: WORKING is one that every end can follow on.
 	t := &task{tenant: key.Tenant, id: key.ID, about: *about, task: *about, seq: seq + 1, state: lifecycle.State{Status: abi.TaskWorking}}
-	t.session, t.leave = e.ledger.Hold(ledger.Key{Tenant: key.Tenant, ID: about.SessionID})
+	session := ledger.Key{Tenant: key.Tenant, ID: about.SessionID}
+	if t.session, t.leave, err = e.ledger.Open(ctx, session); err != nil { // it can be ended all the same
+		t.session, t.leave = e.ledger.Hold(session)
+	}
 	t.asking = waiting.Still(ctx, e.store, key)
 	e.tasks.put(key, t)
 	return t, nil

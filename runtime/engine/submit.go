@@ -29,10 +29,13 @@ func (t *task) trimInput() {
 const maxInputInMemory = 16 << 10
 
 // SubmitTask accepts a Task. When it returns without an error, the Task is
-// durable and will be run. req.SessionID is required.
+// durable and will be run. req names its Session, or has one made in the same batch.
 func (e *Engine) SubmitTask(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.SubmitTaskRequest) (desk.Doc, error) {
-	if err := desk.CheckPresent("session_id", req.SessionID); err != nil {
-		return desk.Doc{}, err
+	if req.Session != nil {
+		return e.submitWithSession(ctx, c, r, req)
+	}
+	if req.SessionID == "" {
+		return desk.Doc{}, abi.InvalidParam("session_id", `missing required member "session_id": name a session, or have one made by "session"`)
 	}
 	return e.submit(ctx, c, r, req.SessionID, func(s *ledger.Session) (*task, *abi.Message, error) {
 		if err := e.open(); err != nil {
@@ -43,12 +46,47 @@ func (e *Engine) SubmitTask(ctx context.Context, c *desk.Caller, r *desk.Retry, 
 				return nil, nil, err
 			}
 		}
-		t, m, err := e.newTask(ctx, c, s, "", req)
-		if err == nil && m != nil {
-			err = desk.Within("input", e.CheckReferences(ctx, c, m))
-		}
-		return t, m, err
+		return e.newClientTask(ctx, c, s, "", req)
 	})
+}
+
+// submitWithSession accepts a Task and makes its Session, in one batch.
+func (e *Engine) submitWithSession(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.SubmitTaskRequest) (desk.Doc, error) {
+	if err := e.CheckWithTask(ctx, c, &req); err != nil {
+		return desk.Doc{}, err
+	}
+	var accepted *task
+	doc, err := e.Once(ctx, c, r, req.Session.WorkspaceID, func(idem *storage.Idempotency) (doc desk.Doc, err error) {
+		if err := e.open(); err != nil {
+			return doc, err
+		}
+		err = e.MakeWithTask(ctx, c, req.Session, func(made *sessions.Made) error {
+			req.SessionID = made.ID
+			t, m, err := e.newClientTask(ctx, c, made.Session, made.TaskID, req)
+			if err != nil {
+				return err
+			}
+			t.leave = made.Release
+			if doc, err = e.accept(ctx, t, m, c.Actor, idem, made.Put); err == nil {
+				accepted = t
+			}
+			return err
+		})
+		return doc, err
+	})
+	if accepted != nil {
+		e.queue.Push(accepted.job(), accepted.place)
+	}
+	return doc, err
+}
+
+// newClientTask is [Engine.newTask] for a client, who sees what its input refers to.
+func (e *Engine) newClientTask(ctx context.Context, c *desk.Caller, s *ledger.Session, id string, req abi.SubmitTaskRequest) (*task, *abi.Message, error) {
+	t, m, err := e.newTask(ctx, c, s, id, req)
+	if err == nil && m != nil {
+		err = desk.Within("input", e.CheckReferences(ctx, c, m))
+	}
+	return t, m, err
 }
 
 // submitAs accepts a Task under an id that the caller has made up, and that no
@@ -73,7 +111,7 @@ func (e *Engine) submit(ctx context.Context, c *desk.Caller, r *desk.Retry, sess
 			return desk.Doc{}, err
 		}
 		live.session, live.leave = s, release
-		doc, err := e.accept(ctx, live, m, c.Actor, idem)
+		doc, err := e.accept(ctx, live, m, c.Actor, idem, nil)
 		if err == nil {
 			accepted = live
 		}
@@ -87,10 +125,11 @@ func (e *Engine) submit(ctx context.Context, c *desk.Caller, r *desk.Retry, sess
 	return doc, nil
 }
 
-// accept makes a Task durable. Before it returns, others may see and cancel it.
-// A Task that need not wait is started in the same batch.
-func (e *Engine) accept(ctx context.Context, t *task, input *abi.Message, actor string, idem *storage.Idempotency) (desk.Doc, error) {
-	doc, commit, err := e.offer(ctx, t, input, actor, idem, nil)
+// accept makes a Task durable, and what with adds to its batch. Before it returns, others may see
+// and cancel it. A Task that need not wait is started in the same batch.
+func (e *Engine) accept(ctx context.Context, t *task, input *abi.Message, actor string, idem *storage.Idempotency,
+	with func(*storage.Batch) error) (desk.Doc, error) {
+	doc, commit, err := e.offer(ctx, t, input, actor, idem, with)
 	if err != nil {
 		return desk.Doc{}, err
 	}
@@ -100,7 +139,7 @@ func (e *Engine) accept(ctx context.Context, t *task, input *abi.Message, actor 
 // offer hands over the batch that accepts a Task; with, which may be nil, adds to it.
 // The Task counts once [Engine.accepted] has returned without an error.
 func (e *Engine) offer(ctx context.Context, t *task, input *abi.Message, actor string, idem *storage.Idempotency,
-	with func(*storage.Batch)) (desk.Doc, storage.Commit, error) {
+	with func(*storage.Batch) error) (desk.Doc, storage.Commit, error) {
 	var err error
 	if t.account, err = e.book.Check(ctx, t.tenant, &t.about); err != nil {
 		return desk.Doc{}, nil, err
@@ -120,10 +159,10 @@ func (e *Engine) offer(ctx context.Context, t *task, input *abi.Message, actor s
 	}
 	doc, b, err := e.acceptance(t, input, actor, idem)
 	var commit storage.Commit
+	if err == nil && with != nil {
+		err = with(b)
+	}
 	if err == nil {
-		if with != nil {
-			with(b)
-		}
 		e.tasks.put(t.key(), t)
 		err = t.session.While(t.admitted(), func() error {
 			return e.book.Enroll(&t.account, b, func() { commit = e.ledger.Append(b) })
@@ -315,7 +354,7 @@ func (e *Engine) describeTask(ctx context.Context, c *desk.Caller, s *ledger.Ses
 	if err := cmp.Or(personas.CheckServes(&as.Persona), e.CheckReceipts(&as.Persona)); err != nil {
 		return nil, err
 	}
-	if err := e.checkLineage(ctx, c, workspace, req); err != nil {
+	if err := e.CheckLineage(ctx, c, workspace, &req); err != nil {
 		return nil, err
 	}
 	now := e.now()
@@ -341,21 +380,3 @@ func (e *Engine) describeTask(ctx context.Context, c *desk.Caller, s *ledger.Ses
 
 // maxDeadlineSeconds is a year: more is surely a mistake.
 const maxDeadlineSeconds = 366 * 24 * 3600
-
-// checkLineage checks the Branch and the parent Task that a submit names.
-func (e *Engine) checkLineage(ctx context.Context, c *desk.Caller, workspace string, req abi.SubmitTaskRequest) error {
-	if req.BranchID != "" {
-		b, _, err := desk.Find[abi.Branch](ctx, e.Desk, c, abi.ObjectBranch, req.BranchID)
-		if err != nil {
-			return err
-		}
-		if b.WorkspaceID != workspace {
-			return abi.InvalidParam("branch_id", "branch %s belongs to another workspace", req.BranchID)
-		}
-	}
-	if req.ParentTaskID == "" {
-		return nil
-	}
-	_, _, err := desk.Find[abi.Task](ctx, e.Desk, c, abi.ObjectTask, req.ParentTaskID)
-	return err
-}

@@ -22,6 +22,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/quotas"
 	"github.com/wharf-dev/wharf/runtime/records"
 	"github.com/wharf-dev/wharf/runtime/scheduler"
+	"github.com/wharf-dev/wharf/runtime/sessions"
 	"github.com/wharf-dev/wharf/runtime/waiting"
 	"github.com/wharf-dev/wharf/storage"
 )
@@ -222,7 +223,7 @@ func (e *Engine) write(t *task, shown *abi.Task, effects []lifecycle.Effect, c c
 	hand := func() error {
 		return e.book.Count(&t.account, b, shown.ReceiptID, shown.Status.Terminal(), func() { commit = e.ledger.Append(b) })
 	}
-	if err := e.handOver(t, issue, b, c.in.Kind, hand); err != nil {
+	if err := e.handOver(t, issue, b, c.in.Kind, shown.Status.Terminal(), hand); err != nil {
 		return nil, err
 	}
 	if t.run != nil && shown.Status.Terminal() {
@@ -269,11 +270,15 @@ func statusOf(in lifecycle.InputKind) int {
 // handOver calls hand under the locks that order a Task's batch among others: that of its
 // Session, which a start has nothing to do with, and that of the Workspace's receipts.
 // The Session comes first, for its lock may be held over the disk.
-func (e *Engine) handOver(t *task, i *proofs.Issue, b *storage.Batch, in lifecycle.InputKind, hand func() error) error {
+func (e *Engine) handOver(t *task, i *proofs.Issue, b *storage.Batch, in lifecycle.InputKind, ends bool, hand func() error) error {
 	if in == lifecycle.Start {
 		return hand()
 	}
-	return t.session.While(nil, func() error { return i.Seal(b, hand) })
+	sealed := func() error { return i.Seal(b, hand) }
+	if ends {
+		return sessions.EndTask(t.session, t.id, b, sealed)
+	}
+	return t.session.While(nil, sealed)
 }
 
 func sequenced(records []ledger.Record) (n uint64) {

@@ -43,6 +43,14 @@ func (s *Session) Branch() string {
 	return s.state.BranchID
 }
 
+// OnlyTask returns the Task that a hidden Session was made with, which never changes; "" for any
+// other.
+func (s *Session) OnlyTask() string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.state.OnlyTaskID
+}
+
 // State returns the Session as it is now. Its lists and metadata must not be changed.
 func (s *Session) State() abi.Session {
 	s.mu.RLock()
@@ -51,11 +59,12 @@ func (s *Session) State() abi.Session {
 }
 
 // While calls hand, which hands over a batch that leaves the Session itself alone. check,
-// which may be nil, sees the Session as the log will have it before the batch.
+// which may be nil, sees the Session as the log will have it before the batch. It is not asked
+// for the batch that makes the Session: there is none before.
 func (s *Session) While(check func(*abi.Session) error, hand func() error) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if check != nil {
+	if check != nil && s.loaded {
 		if err := check(&s.state); err != nil {
 			return err
 		}
@@ -94,6 +103,20 @@ func (s *Session) Change(ctx context.Context, write func(next *abi.Session, sequ
 			return cmp.Or(failed, err)
 		}
 	}
+}
+
+// Join is [Session.Change] for a batch that says more than the change, and that nobody waits for
+// here: once write has handed it over, the copy is the Session. write returns false when the batch
+// leaves the Session as it is.
+func (s *Session) Join(write func(next *abi.Session, sequence uint64) (changed bool, err error)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next := s.state
+	changed, err := write(&next, s.sequence+1)
+	if err == nil && changed {
+		s.state, s.sequence, s.loaded = next, s.sequence+1, true
+	}
+	return err
 }
 
 // load reads the Session once.
@@ -141,6 +164,16 @@ func (l *Ledger) Open(ctx context.Context, session Key) (s *Session, release fun
 func (l *Ledger) Hold(session Key) (s *Session, release func()) {
 	s = l.sessions.acquire(l, session)
 	return s, func() { l.sessions.release(session, s) }
+}
+
+// Make is [Ledger.Open] for a Session that is made by the batch to come, which states it up to
+// that sequence. Whoever opens it reads it from the log, where it is only if the batch is.
+func (l *Ledger) Make(t storage.Tenant, state *abi.Session, sequence uint64) (s *Session, release func()) {
+	s, release = l.Hold(Key{Tenant: t, ID: state.ID})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state, s.sequence = *state, sequence
+	return s, release
 }
 
 // CheckSession reads a Session from the log and says what is wrong with it.

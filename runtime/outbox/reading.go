@@ -220,8 +220,9 @@ func (q *queue) wanted(ctx context.Context, ev desk.Event) (bool, error) {
 	if w.SessionID != "" && w.SessionID != ev.Frame.SessionID || w.TaskID != "" && w.TaskID != ev.Frame.TaskID {
 		return false, nil
 	}
-	shown := desk.Scope{Object: abi.ObjectTask} // what belongs to the Task's frame alone is not of the Task
-	if (w.SessionID != "" || w.TaskID != "" || w.PersonaID != "") && !shown.Shows(rec) {
+	// What belongs to the Task's frame alone is not of the Task, nor of its Session.
+	ofSession, ofTask := desk.Scope{Object: abi.ObjectSession}, desk.Scope{Object: abi.ObjectTask}
+	if w.SessionID != "" && !ofSession.Shows(rec) || (w.TaskID != "" || w.PersonaID != "") && !ofTask.Shows(rec) {
 		return false, nil
 	}
 	if w.PersonaID == "" {

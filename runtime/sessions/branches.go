@@ -301,3 +301,21 @@ func (k *Keeper) checkUntaken(ctx context.Context, c *desk.Caller, b *abi.Branch
 	}
 	return err
 }
+
+// CheckLineage checks the Branch and the parent Task that a submit names.
+func (k *Keeper) CheckLineage(ctx context.Context, c *desk.Caller, workspace string, req *abi.SubmitTaskRequest) error {
+	if req.BranchID != "" {
+		b, _, err := desk.Find[abi.Branch](ctx, k.parts.Desk, c, abi.ObjectBranch, req.BranchID)
+		if err != nil {
+			return err
+		}
+		if b.WorkspaceID != workspace {
+			return abi.InvalidParam("branch_id", "branch %s belongs to another workspace", req.BranchID)
+		}
+	}
+	if req.ParentTaskID == "" {
+		return nil
+	}
+	_, _, err := desk.Find[abi.Task](ctx, k.parts.Desk, c, abi.ObjectTask, req.ParentTaskID)
+	return err
+}

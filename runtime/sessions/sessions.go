@@ -16,46 +16,63 @@ import (
 
 // CreateSession opens a Session in a Workspace that the caller may see.
 func (k *Keeper) CreateSession(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.CreateSessionRequest) (desk.Doc, error) {
-	if err := desk.CheckPresent("workspace_id", req.WorkspaceID); err != nil {
-		return desk.Doc{}, err
-	}
-	if err := k.parts.Desk.CheckWorkspace(ctx, c, req.WorkspaceID); err != nil {
+	if err := k.checkPlace(ctx, c, req.WorkspaceID); err != nil {
 		return desk.Doc{}, err
 	}
 	return k.parts.Desk.Once(ctx, c, r, req.WorkspaceID, func(idem *storage.Idempotency) (desk.Doc, error) {
-		if err := desk.CheckMetadata(&req.Metadata); err != nil {
-			return desk.Doc{}, err
-		}
-		if req.PersonaID != "" {
-			p, err := k.parts.PersonaIn(ctx, c.Tenant, req.WorkspaceID, req.PersonaID)
-			if err != nil {
-				return desk.Doc{}, err
-			}
-			if err := personas.CheckServes(&p.Persona); err != nil {
-				return desk.Doc{}, err
-			}
-		}
-		err := cmp.Or(k.parts.CheckVaultIDs(ctx, c, req.WorkspaceID, req.VaultIDs),
-			k.checkMemoryIDs(ctx, c, req.WorkspaceID, req.MemoryIDs), k.checkSkillIDs(ctx, c.Tenant, req.WorkspaceID, req.SkillIDs), references.Check(req.Refs))
+		s, records, err := k.draft(ctx, c, &req)
 		if err != nil {
 			return desk.Doc{}, err
 		}
-		s := k.newSession(req.WorkspaceID, req.PersonaID)
-		s.VaultIDs, s.MemoryIDs, s.SkillIDs = req.VaultIDs, req.MemoryIDs, req.SkillIDs
-		s.RootSessionID, s.Refs = s.ID, req.Refs
-		if req.Metadata != nil {
-			s.Metadata = req.Metadata
-		}
-		records := []ledger.Record{{Kind: abi.EventSessionCreated, Object: abi.ObjectSession, ID: s.ID, Created: true, State: s}}
-		for i := range req.InitialMessages {
-			m, err := k.NewClientMessage(ctx, c, &req.InitialMessages[i], s.ID, "")
-			if err != nil {
-				return desk.Doc{}, desk.Within(fmt.Sprintf("initial_messages[%d]", i), err)
-			}
-			records = append(records, MessageRecord(m))
-		}
 		return k.commitNew(ctx, c, idem, s, records)
 	})
+}
+
+func (k *Keeper) checkPlace(ctx context.Context, c *desk.Caller, workspace string) error {
+	if err := desk.CheckPresent("workspace_id", workspace); err != nil {
+		return err
+	}
+	return k.parts.Desk.CheckWorkspace(ctx, c, workspace)
+}
+
+// draft checks what is asked for, and returns the Session with the records that make it.
+func (k *Keeper) draft(ctx context.Context, c *desk.Caller, req *abi.CreateSessionRequest) (*abi.Session, []ledger.Record, error) {
+	if err := k.checkNew(ctx, c, req); err != nil {
+		return nil, nil, err
+	}
+	s := k.newSession(req.WorkspaceID, req.PersonaID)
+	s.VaultIDs, s.MemoryIDs, s.SkillIDs = req.VaultIDs, req.MemoryIDs, req.SkillIDs
+	s.RootSessionID, s.Refs = s.ID, req.Refs
+	if req.Metadata != nil {
+		s.Metadata = req.Metadata
+	}
+	records := []ledger.Record{{Kind: abi.EventSessionCreated, Object: abi.ObjectSession, ID: s.ID, Created: true, State: s}}
+	for i := range req.InitialMessages {
+		m, err := k.NewClientMessage(ctx, c, &req.InitialMessages[i], s.ID, "")
+		if err != nil {
+			return nil, nil, desk.Within(fmt.Sprintf("initial_messages[%d]", i), err)
+		}
+		records = append(records, MessageRecord(m))
+	}
+	return s, records, nil
+}
+
+// checkNew checks what a new Session is to have and to name.
+func (k *Keeper) checkNew(ctx context.Context, c *desk.Caller, req *abi.CreateSessionRequest) error {
+	if err := desk.CheckMetadata(&req.Metadata); err != nil {
+		return err
+	}
+	if req.PersonaID != "" {
+		p, err := k.parts.PersonaIn(ctx, c.Tenant, req.WorkspaceID, req.PersonaID)
+		if err != nil {
+			return err
+		}
+		if err := personas.CheckServes(&p.Persona); err != nil {
+			return err
+		}
+	}
+	return cmp.Or(k.parts.CheckVaultIDs(ctx, c, req.WorkspaceID, req.VaultIDs),
+		k.checkMemoryIDs(ctx, c, req.WorkspaceID, req.MemoryIDs), k.checkSkillIDs(ctx, c.Tenant, req.WorkspaceID, req.SkillIDs), references.Check(req.Refs))
 }
 
 func (k *Keeper) newSession(workspace, persona string) *abi.Session {

@@ -208,6 +208,9 @@ func (m *machine) Scatter(t *rapid.T) {
 			m.scattered = append(m.scattered, s)
 			r := id(abi.ObjectSession, s.session)
 			records = append(records, storage.Record{Kind: abi.EventSessionCreated, Resource: pointer(abi.ObjectSession, r), Created: true, State: document(t, r)})
+			if rapid.IntRange(0, 3).Draw(t, "hidden") == 0 {
+				records = append(records, storage.Record{Kind: abi.EventSessionHidden, Resource: pointer(abi.ObjectSession, r), Sequence: m.later(), State: document(t, r)})
+			}
 		}
 		if b.Frame.Records = append(b.Frame.Records, records...); len(b.Frame.Records) > 0 {
 			all = append(all, b)

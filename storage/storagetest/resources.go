@@ -200,6 +200,9 @@ func unlisted(h *harness) {
 		h.append(made(n, abi.EventSessionCreated, 0))
 	}
 	h.append(made(1, abi.EventSessionDeleted, 1))
+	atOnce := made(3, abi.EventSessionCreated, 0)
+	atOnce.Frame.Records = append(atOnce.Frame.Records, made(3, abi.EventSessionHidden, 1).Frame.Records...)
+	h.append(atOnce)
 	for range 2 {
 		if got := h.listAll(abi.ObjectSession, scope, 9); !slices.Equal(got, []string{id(abi.ObjectSession, 2), id(abi.ObjectSession, 0)}) {
 			h.Errorf("the Workspace has %v", got)
@@ -207,11 +210,13 @@ func unlisted(h *harness) {
 		if n, _, err := h.store.Count(ctx, 1, abi.ObjectSession, scope, storage.Page{Limit: 9}); n != 2 || err != nil {
 			h.Errorf("the Workspace has %d, %v", n, err)
 		}
-		if got := h.listAll(abi.ObjectSession, storage.Scope{}, 9); len(got) != 3 {
+		if got := h.listAll(abi.ObjectSession, storage.Scope{}, 9); len(got) != 4 {
 			h.Errorf("the tenant has %v", got)
 		}
-		if res, err := h.store.Get(ctx, 1, abi.ObjectSession, id(abi.ObjectSession, 1)); err != nil || res.Sequence != 1 {
-			h.Errorf("by its id: %+v, %v", res, err)
+		for _, n := range []int{1, 3} {
+			if res, err := h.store.Get(ctx, 1, abi.ObjectSession, id(abi.ObjectSession, n)); err != nil || res.Sequence != 1 {
+				h.Errorf("by its id: %+v, %v", res, err)
+			}
 		}
 		h.crash()
 	}
