@@ -45,7 +45,6 @@ var doings = map[string][]doing{
 		{way: "authorization", with: "authorized", body: object{"kind": "input", "message": message("m")}},
 		{way: "approval", with: "approved", body: object{"kind": "tool_confirmation", "message": decided}},
 	},
-	"submitTask":    {{body: object{"session_id": "{session_id}", "input": object{}}}},
 	"appendMessage": {{body: object{"message": message("m")}}},
 	"registerArtifact": {{body: object{"workspace_id": tenancy.DefaultWorkspace, "kind": "file", "mime_type": "text/plain",
 		"visibility": "public", "content": "aGk="}}},
@@ -70,13 +69,20 @@ var doings = map[string][]doing{
 		{way: "tenant", body: object{"name": "k", "scopes": []string{"admin"}}},
 		{way: "another tenant", body: object{"name": "k", "scopes": []string{"admin"}, "tenant": "a tenant"}},
 	},
+	"submitTask": {
+		{way: "named session", body: object{"session_id": "{session_id}", "input": object{}}},
+		{way: "its session", body: object{"session": object{"workspace_id": tenancy.DefaultWorkspace}, "input": object{}}},
+	},
 	"createSession": {
 		{way: "empty", body: object{"workspace_id": tenancy.DefaultWorkspace}},
 		{way: "messages", body: object{"workspace_id": tenancy.DefaultWorkspace, "initial_messages": []object{message("m")}}},
 	},
 
-	"message":     {{body: object{"session_id": "{session_id}", "message": message("m")}}},
-	"task.submit": {{body: object{"session_id": "{session_id}", "input": object{}}}},
+	"message": {{body: object{"session_id": "{session_id}", "message": message("m")}}},
+	"task.submit": {
+		{way: "named session", body: object{"session_id": "{session_id}", "input": object{}}},
+		{way: "its session", body: object{"session": object{"workspace_id": tenancy.DefaultWorkspace}, "input": object{}}},
+	},
 	"task.cancel": {{body: object{"task_id": "{task_id}"}}}, "task.get": {{body: object{"task_id": "{task_id}"}}},
 	"session.get": {{body: object{"session_id": "{session_id}"}}}, "session.truncate": {{body: object{"session_id": "{session_id}", "keep_turns": 9}}},
 	"input": {

@@ -156,6 +156,7 @@ func retried(t *testing.T, n *node) []*keyed {
 		post("cancelTask "+name, "/v1/tasks/"+running(input, "persona_hold")+"/cancel", object{"reason": "enough"})
 		post("submitSessionTask "+name, "/v1/sessions/"+n.session(t)+"/tasks", object{"input": input})
 		post("submitTask "+name, "/v1/tasks", object{"input": input, "session_id": n.session(t)})
+		post("submitTask with its session "+name, "/v1/tasks", object{"input": input, "session": object{"workspace_id": tenancy.DefaultWorkspace, "hidden": true}})
 	}
 	for name, input := range inputs {
 		done := running(input, "persona_echo")
