@@ -33,6 +33,7 @@ func unbounded() []string { return []string{"WHARF_TASKS_QUEUE=10000000"} }
 type shape struct {
 	wait    bool   // ask for the answer when the Task is terminal
 	keyed   bool   // carry an Idempotency-Key
+	fresh   bool   // have the Task's Session made with it, a hidden one
 	persona string // that runs the Tasks; "" for echo
 	task    []byte // what is submitted; nil for a small question
 	conns   int    // 0 for as many as the suite has
@@ -48,10 +49,21 @@ func (sh shape) who() string {
 
 // body is what a request of this shape carries.
 func (sh shape) body() []byte {
-	if sh.task == nil {
-		return taskFor(sh.who())
+	switch {
+	case sh.task != nil:
+		return sh.task
+	case sh.fresh:
+		return append([]byte(`{"session":{"workspace_id":"ws_default","hidden":true},`), taskFor(sh.who())[1:]...)
 	}
-	return sh.task
+	return taskFor(sh.who())
+}
+
+// path is where a request of this shape goes, of one to a Session.
+func (sh shape) path(session string) string {
+	if sh.fresh {
+		return "/v1/tasks"
+	}
+	return "/v1/sessions/" + session + "/tasks"
 }
 
 // sample is what one load told about a server.
@@ -80,8 +92,7 @@ func (s *Suite) plan(addr string, sessions []string, sh shape) load.Plan {
 	return load.Plan{
 		Addr: addr, Conns: s.conns(sh), Warmup: s.Warmup, Measure: s.Duration, Counts: sh.counts,
 		Requests: func(conn int) *load.Request {
-			path := "/v1/sessions/" + sessions[conn%len(sessions)] + "/tasks"
-			return load.NewRequest("POST", addr, path, sh.headers(), sh.keyed, sh.body())
+			return load.NewRequest("POST", addr, sh.path(sessions[conn%len(sessions)]), sh.headers(), sh.keyed, sh.body())
 		},
 	}
 }
