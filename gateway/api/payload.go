@@ -34,7 +34,7 @@ func shownPayload(ev desk.Event, internal bool) (payload, marks []byte, err erro
 	}
 	o, frame := rec.Resource.Object, ev.Frame
 	state := desk.Placed(o, redact.State(o, rec.State, internal), frame.WorkspaceID, frame.SessionID)
-	payload = appendPayload(nil, string(o), state, told)
+	payload = appendPayload(nil, string(o), linked(o, state), told)
 	if rec.Restricted {
 		payload, err = redact.Document(payload, internal)
 	}

@@ -48,12 +48,12 @@ func (r reader) view(doc desk.Doc, err error) (View, error) {
 	if err != nil {
 		return View{}, err
 	}
-	shown := View{ID: doc.ID, JSON: doc.JSON, Replayed: doc.Status != 0, Task: doc.Task}
+	shown := View{ID: doc.ID, JSON: linked(objectOf(doc.ID), doc.JSON), Replayed: doc.Replayed, Task: doc.Task}
 	if !doc.Restricted {
 		return shown, nil
 	}
 	err = r.api.turns.DoFor(r.ctx, uint64(r.caller.Tenant), len(doc.JSON), func() (err error) {
-		shown.JSON, err = redact.Document(doc.JSON, r.caller.Can(abi.ScopeEventsInternal))
+		shown.JSON, err = redact.Document(shown.JSON, r.caller.Can(abi.ScopeEventsInternal))
 		return err
 	})
 	if err != nil {

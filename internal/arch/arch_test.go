@@ -63,7 +63,11 @@ func TestHouseRules(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		for _, b := range append(broken, inSource...) {
+		paths, err := CheckPaths(p.ImportPath, p.Dir)
+		if err != nil {
+			t.Error(err)
+		}
+		for _, b := range slices.Concat(broken, inSource, paths) {
 			t.Error(b)
 		}
 	}
@@ -255,6 +259,10 @@ func TestCheckLibraries(t *testing.T) {
 		{"storage", "github.com/cockroachdb/pebble/v2", "only storage/pebble"},
 		{"sdk/go", "encoding/json", ""},
 		{"gateway", "encoding/json", "duplicate keys"},
+		{"runtime/provider/web", "net/http", ""},
+		{"gateway", "net/http", ""},
+		{"runtime/sessions", "net/http", "speaks no protocol"},
+		{"runtime/engine", "net/http", "speaks no protocol"},
 	} {
 		got := CheckImports(Package{Path: ModulePath + "/" + c.from, Imports: []string{c.imp}})
 		if len(got) > 1 {
@@ -314,6 +322,25 @@ func TestCheckSource(t *testing.T) {
 			}
 			wantRule(t, name, got, c.rule)
 		})
+	}
+}
+
+func TestCheckPaths(t *testing.T) {
+	for _, c := range []struct{ in, code, rule string }{
+		{"runtime/sessions", `var at = "/v1/sessions/" + "s"`, "is a path"},
+		{"runtime/engine", "func f() string { return `see PATCH /wharf/v1/quotas` }", "is a path"},
+		{"runtime/sessions", "var at = \"wharf:transcript/\" // not /v1/sessions", ""},
+		{"runtime/internal/roomtest", `var at = "/v1/things"`, ""},
+		{"gateway/api", `var at = "/v1/sessions/"`, ""},
+	} {
+		dir := t.TempDir()
+		writeFile(t, filepath.Join(dir, "code.go"), "package p\n"+c.code)
+		writeFile(t, filepath.Join(dir, "code_test.go"), "package p\nvar tested = \"/v1/sessions/\"")
+		got, err := CheckPaths(ModulePath+"/"+c.in, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantRule(t, c.in+": "+c.code, got, c.rule)
 	}
 }
 

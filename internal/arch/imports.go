@@ -104,6 +104,10 @@ var owners = []struct {
 	{"github.com/cockroachdb/pebble", []string{"storage/pebble", "benches"}},
 }
 
+// overHTTP are the rooms of runtime that ask others over HTTP, or hear of deliveries that came so.
+// What others answer clients with, by which status and at which path, is for adapters to say.
+var overHTTP = []string{"runtime/connector", "runtime/identity", "runtime/intake", "runtime/outbox", "runtime/provider", "runtime/toolservers"}
+
 // forTests are packages that set things up for tests: only tests may import them, and they one
 // another. They may import what lies in their own layer or below it, stores too, or what their
 // entry in rooms says.
@@ -151,6 +155,9 @@ func checkImport(local, imp string) string {
 	if !ours {
 		if imp == "encoding/json" && !underAny(local, guests) {
 			return "encoding/json takes duplicate keys and bad UTF-8; use github.com/go-json-experiment/json"
+		}
+		if imp == "net/http" && under(local, "runtime") && !underAny(local, overHTTP) {
+			return "the engine speaks no protocol: adapters say by which status something is answered"
 		}
 		return ""
 	}

@@ -51,6 +51,29 @@ func parseFolder(fset *token.FileSet, dir string) ([]*ast.File, error) {
 	return files, nil
 }
 
+// CheckPaths returns a sentence for each text in the Go files of a package of runtime that holds a
+// path of the protocol: where something is found is for adapters to say. Tests, and what sets
+// things up for them, are not looked at.
+func CheckPaths(importPath, dir string) ([]string, error) {
+	local, ours := inModule(importPath)
+	if !ours || !under(local, "runtime") || slices.Contains(forTests, local) {
+		return nil, nil
+	}
+	fset := token.NewFileSet()
+	files, err := parseFolder(fset, dir)
+	var broken []string
+	for _, f := range files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			text, ok := n.(*ast.BasicLit)
+			if ok && text.Kind == token.STRING && strings.Contains(text.Value, "/v1/") {
+				broken = append(broken, fmt.Sprintf("%s: %s is a path, which adapters show: the engine records a name (abi/names.go)", fset.Position(text.Pos()), text.Value))
+			}
+			return true
+		})
+	}
+	return broken, err
+}
+
 func checkDoc(fset *token.FileSet, dir string, files []*ast.File) []string {
 	for _, f := range files {
 		name := filepath.Base(fset.File(f.Pos()).Name())

@@ -152,7 +152,7 @@ func (k *Keeper) newArtifact(req *abi.RegisterArtifactRequest, sha string, size 
 		a.SHA256 = &sha
 	}
 	if size >= 0 {
-		uri := "/v1/artifacts/" + id + "/content"
+		uri := abi.ArtifactName + id
 		a.URI, a.SizeBytes = &uri, &size
 	}
 	return a

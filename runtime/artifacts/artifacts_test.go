@@ -76,7 +76,7 @@ func (r *room) content(t testing.TB, c *desk.Caller, id string) string {
 func TestArtifactsAreKept(t *testing.T) {
 	r := newRoom(t)
 	a := r.register(t, file(), "hello")
-	if a.SHA256 == nil || *a.SHA256 != hashOf("hello") || *a.SizeBytes != 5 || *a.URI != "/v1/artifacts/"+a.ID+"/content" || a.WorkspaceID != roomtest.Workspace {
+	if a.SHA256 == nil || *a.SHA256 != hashOf("hello") || *a.SizeBytes != 5 || *a.URI != "wharf:artifact/"+a.ID || a.WorkspaceID != roomtest.Workspace {
 		t.Errorf("%+v", a)
 	}
 	r.Crash()

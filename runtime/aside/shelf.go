@@ -60,7 +60,7 @@ func (s *Shelf) LeaveOut(t storage.Tenant, o abi.Object, id string, cause error)
 // withoutIt says what becomes of what needs a resource that was set aside.
 var withoutIt = map[abi.Object]string{
 	abi.ObjectTenant:    "its keys are refused, and nothing of it is touched",
-	abi.ObjectQuota:     "it counts as used up: what it bounds is refused until its limits are stated anew (PATCH /wharf/v1/quotas/ID)",
+	abi.ObjectQuota:     "it counts as used up: what it bounds is refused until its limits are stated anew",
 	abi.ObjectConnector: "it takes no deliveries and does not poll; what is pending stays so",
 	abi.ObjectPersona:   "Tasks of it fail",
 	abi.ObjectSkill:     "it is not offered",

@@ -8,7 +8,8 @@ import (
 	"github.com/wharf-dev/wharf/storage"
 )
 
-// HTTP statuses that first responses are kept with.
+// What the records of first answers hold: HTTP's statuses, as the first builds wrote them. No
+// answer says them; an adapter knows how it answers a write.
 const (
 	StatusOK        = 200
 	StatusCreated   = 201

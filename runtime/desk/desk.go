@@ -121,9 +121,9 @@ type Doc struct {
 	// Restricted says that JSON holds parts that are not public: runtime/redact takes
 	// them out for a caller without abi.ScopeEventsInternal.
 	Restricted bool
-	// Status is the HTTP status of the first response when the document answers a
-	// retried write, else 0.
-	Status int
+	// Replayed says that the document answers a write that was made before, as it was answered
+	// then.
+	Replayed bool
 	// Task is the Task's status when the document is a Task, else "".
 	Task abi.TaskStatus
 

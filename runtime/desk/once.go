@@ -35,7 +35,7 @@ func (d *Desk) answerRetry(ctx context.Context, c *Caller, first *storage.Idempo
 		return Doc{}, d.ledger.Failed("reading the first response", err)
 	}
 	doc, err := d.asTold(ctx, c.Tenant, ev)
-	doc.Status, doc.Told = first.Status, ev.Record().Payload
+	doc.Replayed, doc.Told = true, ev.Record().Payload
 	return doc, err
 }
 

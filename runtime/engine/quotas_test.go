@@ -412,8 +412,8 @@ func TestRaisingALimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	again, err := n.CreateQuota(t.Context(), n.Root, retry("k", "{}"), req)
-	if err != nil || again.ID != doc.ID || again.Status != 201 {
-		t.Fatalf("%s, %s, %d, %v", doc.ID, again.ID, again.Status, err)
+	if err != nil || again.ID != doc.ID || !again.Replayed {
+		t.Fatalf("%s, %s, %v, %v", doc.ID, again.ID, again.Replayed, err)
 	}
 	session := n.Session(t)
 	n.Wait(t, n.Submit(t, session, ""))

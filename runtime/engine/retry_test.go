@@ -36,8 +36,8 @@ func TestRetryGetsTheFirstAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again.ID != first.ID || again.Status != 202 || string(again.JSON) != string(first.JSON) {
-		t.Errorf("the retry was answered with %d %s, want 202 %s", again.Status, again.JSON, first.JSON)
+	if again.ID != first.ID || !again.Replayed || string(again.JSON) != string(first.JSON) {
+		t.Errorf("the retry was answered with %v %s, want %s", again.Replayed, again.JSON, first.JSON)
 	}
 	_, err = submit(retry("k", `{"a":1,"b":3}`))
 	enginetest.WantCode(t, err, abi.CodeIdempotencyKeyReused)

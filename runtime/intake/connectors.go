@@ -505,7 +505,7 @@ func (i *Intake) showConnector(c *desk.Caller, doc desk.Doc, err error) (desk.Do
 		return desk.Doc{}, err
 	}
 	s := i.inlets.get(ledger.Key{Tenant: c.Tenant, ID: doc.ID})
-	if s == nil && doc.Status == 0 {
+	if s == nil && !doc.Replayed {
 		return desk.Doc{}, abi.NotFound(abi.ObjectConnector, doc.ID)
 	}
 	var about abi.Connector

@@ -395,7 +395,7 @@ func (st *settlement) makeSession(ctx context.Context, id, thread string) (stora
 	s := &abi.Session{
 		Envelope:    abi.NewEnvelope(abi.ObjectSession, id, i.parts.Now(), nil),
 		WorkspaceID: st.about.WorkspaceID, PersonaID: st.about.TargetPersonaID, State: abi.SessionActive,
-		RootSessionID: id, Transcript: "/v1/sessions/" + id + "/messages",
+		RootSessionID: id, Transcript: abi.TranscriptName + id,
 	}
 	metadata := jsonw.Begin(make([]byte, 0, 128))
 	metadata.Text("connector_id", st.about.ID)

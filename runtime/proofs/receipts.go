@@ -56,7 +56,7 @@ func (k *Keeper) VerifyReceipt(ctx context.Context, c *desk.Caller, r *desk.Retr
 			})
 		})
 	})
-	if err == nil && doc.Status != 0 { // a retry: what was found at first
+	if err == nil && doc.Replayed { // a retry: what was found at first
 		v = abi.ReceiptVerification{}
 		err = ledger.Decode(doc.Told, &v)
 	}

@@ -11,14 +11,13 @@ import (
 
 // The URIs by which receipts name what a Wharf node holds.
 const (
-	recordURI   = "wharf:record/"
-	moduleURI   = "wharf:module/"
-	inputURI    = "wharf:input/"
-	artifactURI = "wharf:artifact/"
+	recordURI = "wharf:record/"
+	moduleURI = "wharf:module/"
+	inputURI  = "wharf:input/"
 )
 
 // ArtifactURI returns the URI by which receipts name an Artifact.
-func ArtifactURI(id string) string { return artifactURI + id }
+func ArtifactURI(id string) string { return abi.ArtifactName + id }
 
 // issuerKind is what Wharf is in the protocol's terms.
 const issuerKind = "harness"

@@ -188,7 +188,7 @@ func (p *underWay) madeRecord(m replay.Made) (*ledger.Record, error) {
 		if err != nil {
 			return nil, err
 		}
-		uri := "/v1/artifacts/" + m.ID + "/content"
+		uri := abi.ArtifactName + m.ID
 		a.ID, a.URI = m.ID, &uri
 		return &ledger.Record{Kind: abi.EventArtifactCreated, Object: abi.ObjectArtifact, ID: a.ID, Created: true, State: a}, nil
 	}

@@ -80,7 +80,7 @@ func (k *Keeper) newSession(workspace, persona string) *abi.Session {
 	return &abi.Session{
 		Envelope:    abi.NewEnvelope(abi.ObjectSession, id, k.parts.Now(), nil),
 		WorkspaceID: workspace, PersonaID: persona, State: abi.SessionActive,
-		Transcript: "/v1/sessions/" + id + "/messages",
+		Transcript: abi.TranscriptName + id,
 	}
 }
 
