@@ -40,6 +40,21 @@ func BenchmarkSubmit(b *testing.B) {
 	})
 }
 
+// BenchmarkSubmitWithSession is BenchmarkSubmit with a hidden Session made for each.
+func BenchmarkSubmitWithSession(b *testing.B) {
+	n, _ := onDisk(b)
+	n.RunNothing()
+	b.ReportAllocs()
+	b.SetParallelism(32)
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if _, err := n.SubmitTask(b.Context(), n.Root, nil, hiddenSession("")); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
 // BenchmarkDeliver takes deliveries from 64 goroutines and settles them: no Task comes of
 // them.
 func BenchmarkDeliver(b *testing.B) {

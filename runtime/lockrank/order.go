@@ -27,8 +27,8 @@ package lockrank
 //	Table            a table of the engine: a look, and no other lock but the last
 //	Last             what may be taken under everything: entropy, counts, goroutines
 //
-// So a Task's end takes Task, Session (for reading), Chain and Quotas, and hands its batch
-// over under all four.
+// So a Task's end takes Task, Session (for reading; for writing where it closes a hidden one),
+// Chain and Quotas, and hands its batch over under all four.
 const (
 	placeTenants = iota + 1
 	placeKey

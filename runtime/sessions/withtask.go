@@ -32,6 +32,7 @@ type Made struct {
 	Release func() // gives the Session back; of one that was not made, the keeper does
 	TaskID  string // the Task's
 	records []ledger.Record
+	taken   []ledger.Record // its references
 }
 
 // MakeWithTask has accept write a Task in a Session that is new, with what [Made.Put] adds to its
@@ -61,25 +62,28 @@ func (k *Keeper) newWithTask(ctx context.Context, c *desk.Caller, req *abi.TaskS
 	sequence := uint64(0)
 	if req.Hidden {
 		s.OnlyTaskID, sequence = m.TaskID, 1
-		records = slices.Insert(records, 1, ledger.Record{Kind: abi.EventSessionHidden, Object: abi.ObjectSession, ID: s.ID, Sequence: sequence, State: s})
+		if err := records[0].Encode(); err != nil {
+			return nil, err
+		}
+		records = slices.Insert(records, 1, ledger.Record{Kind: abi.EventSessionHidden, Object: abi.ObjectSession, ID: s.ID, Sequence: sequence, State: records[0].State})
 	}
-	taken, err := k.refs.Take(ctx, c.Tenant, s)
-	if err != nil {
+	if m.taken, err = k.refs.Take(ctx, c.Tenant, s); err != nil {
 		return nil, err
 	}
-	m.records = append(records, taken...)
+	m.records = append(records, m.taken...)
 	m.Session, m.Release = k.parts.Ledger.Make(c.Tenant, s, sequence)
 	return m, nil
 }
 
-// Put adds the Session to the batch that accepts its Task.
+// Put adds the Session to the batch that accepts its Task. The batch relies on the references: the
+// Session has an id that was just made up, and nobody else states it.
 func (m *Made) Put(b *storage.Batch) error {
 	encoded, err := ledger.Encode(m.records...)
 	if err != nil {
 		return err
 	}
 	b.Frame.Records = append(encoded, b.Frame.Records...)
-	b.Expect = append(b.Expect, ledger.Expected(m.records...)...)
+	b.Expect = append(b.Expect, ledger.Expected(m.taken...)...)
 	if b.Idempotency != nil { // the answer is the Task
 		b.Idempotency.Record += len(encoded)
 	}
