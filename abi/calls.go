@@ -152,6 +152,105 @@ type ToolContent struct {
 	URI      string `json:"uri,omitzero"`
 }
 
+// ResourceKind is what [CallResourceList] lists.
+type ResourceKind string
+
+// The kinds of what a server of tools has besides tools.
+const (
+	KindResource ResourceKind = "resource"
+	KindTemplate ResourceKind = "template"
+	KindPrompt   ResourceKind = "prompt"
+)
+
+// CallResourceListRequest is the request of [CallResourceList]. No Kind is [KindResource].
+type CallResourceListRequest struct {
+	CallID string       `json:"call_id,omitzero"`
+	Server string       `json:"server"`
+	Kind   ResourceKind `json:"kind,omitzero"`
+}
+
+// CallResourceListAnswer answers [CallResourceList]: the list of the kind that was asked for.
+type CallResourceListAnswer struct {
+	Resources []Resource         `json:"resources,omitzero"`
+	Templates []ResourceTemplate `json:"templates,omitzero"`
+	Prompts   []Prompt           `json:"prompts,omitzero"`
+}
+
+// Resource describes a resource of a server of tools: what its URI names can be read.
+type Resource struct {
+	URI         string `json:"uri"`
+	Name        string `json:"name"`
+	Title       string `json:"title,omitzero"`
+	Description string `json:"description,omitzero"`
+	MimeType    string `json:"mime_type,omitzero"`
+	Size        int64  `json:"size,omitzero"` // in bytes, when the server says it
+}
+
+// ResourceTemplate describes resources whose URIs have a form (RFC 6570).
+type ResourceTemplate struct {
+	URITemplate string `json:"uri_template"`
+	Name        string `json:"name"`
+	Title       string `json:"title,omitzero"`
+	Description string `json:"description,omitzero"`
+	MimeType    string `json:"mime_type,omitzero"`
+}
+
+// Prompt describes a prompt of a server of tools.
+type Prompt struct {
+	Name        string           `json:"name"`
+	Title       string           `json:"title,omitzero"`
+	Description string           `json:"description,omitzero"`
+	Arguments   []PromptArgument `json:"arguments,omitzero"`
+}
+
+// PromptArgument describes an argument of a [Prompt].
+type PromptArgument struct {
+	Name        string `json:"name"`
+	Title       string `json:"title,omitzero"`
+	Description string `json:"description,omitzero"`
+	Required    bool   `json:"required,omitzero"`
+}
+
+// CallResourceReadRequest is the request of [CallResourceRead].
+type CallResourceReadRequest struct {
+	CallID string `json:"call_id,omitzero"`
+	Server string `json:"server"`
+	URI    string `json:"uri"`
+}
+
+// CallResourceReadAnswer answers [CallResourceRead]. One URI may name several contents.
+type CallResourceReadAnswer struct {
+	Contents []ResourceContent `json:"contents"`
+}
+
+// ResourceContent is the content of a resource: text, or bytes.
+type ResourceContent struct {
+	URI      string `json:"uri"`
+	MimeType string `json:"mime_type,omitzero"`
+	Text     string `json:"text,omitzero"`
+	Data     []byte `json:"data,omitzero"` // base64
+}
+
+// CallPromptGetRequest is the request of [CallPromptGet].
+type CallPromptGetRequest struct {
+	CallID    string            `json:"call_id,omitzero"`
+	Server    string            `json:"server"`
+	Name      string            `json:"name"`
+	Arguments map[string]string `json:"arguments,omitzero"`
+}
+
+// CallPromptGetAnswer answers [CallPromptGet].
+type CallPromptGetAnswer struct {
+	Description string          `json:"description,omitzero"`
+	Messages    []PromptMessage `json:"messages"`
+}
+
+// PromptMessage is a message of a prompt. Role is user or assistant.
+type PromptMessage struct {
+	Role    string      `json:"role"`
+	Content ToolContent `json:"content"`
+}
+
 // CallHTTPFetchRequest is the request of [CallHTTPFetch]. Header values and the
 // URL's query may hold secret handles ({{secret:NAME}}), which the host replaces.
 type CallHTTPFetchRequest struct {

@@ -115,6 +115,9 @@ const (
 	CallLLMComplete     = "llm.complete"
 	CallToolList        = "tool.list"
 	CallToolCall        = "tool.call"
+	CallResourceList    = "resource.list"
+	CallResourceRead    = "resource.read"
+	CallPromptGet       = "prompt.get"
 	CallHTTPFetch       = "http.fetch"
 	CallMemoryQuery     = "memory.query"
 	CallMemoryWrite     = "memory.write"
@@ -174,6 +177,11 @@ func LookupHostCall(name string) (HostCall, bool) {
 		return *c, true
 	}
 	return HostCall{}, false
+}
+
+// CountsAsTool reports whether a call counts as a call of a tool in budgets, Quotas and receipts.
+func CountsAsTool(call string) bool {
+	return call == CallToolCall || call == CallResourceRead || call == CallPromptGet
 }
 
 const (
@@ -248,6 +256,15 @@ func providerCalls() []HostCall {
 		{Name: CallToolCall, Effect: EffectWrite, Varies: true, Key: "mcp:<server>:<call_id>", Request: asJSON, RequestType: CallToolCallRequest{},
 			Answer: asJSON, AnswerType: CallToolCallAnswer{},
 			Doc: "Calls a tool. It is a read when the tool says that it is read-only, else a write: then the intent is on disk before the tool is called, and after a crash a tool that is not idempotent is not called again."},
+		{Name: CallResourceList, Effect: EffectRead, Key: "mcp:<server>:resource.list:<call_id>", Request: asJSON, RequestType: CallResourceListRequest{},
+			Answer: asJSON, AnswerType: CallResourceListAnswer{}, Limit: "1,000 entries, 1 MiB",
+			Doc: "Lists the resources, the templates of resources, or the prompts of a server of tools. A server that has none lists none."},
+		{Name: CallResourceRead, Effect: EffectRead, Key: "mcp:<server>:resource.read:<call_id>", Request: asJSON, RequestType: CallResourceReadRequest{},
+			Answer: asJSON, AnswerType: CallResourceReadAnswer{}, Limit: "what the server's `answer` says, 4 MiB unless it is set",
+			Doc: "Reads a resource of a server of tools. It counts as a call of a tool."},
+		{Name: CallPromptGet, Effect: EffectRead, Key: "mcp:<server>:prompt.get:<call_id>", Request: asJSON, RequestType: CallPromptGetRequest{},
+			Answer: asJSON, AnswerType: CallPromptGetAnswer{}, Limit: "what the server's `answer` says, 4 MiB unless it is set",
+			Doc: "Gets a prompt of a server of tools, filled in with arguments. It counts as a call of a tool."},
 		{Name: CallHTTPFetch, Effect: EffectWrite, Varies: true, Key: "host:http.fetch:<call_id>", Request: asJSON, RequestType: CallHTTPFetchRequest{},
 			Answer: asJSON, AnswerType: CallHTTPFetchAnswer{},
 			Doc: "Makes an HTTP request to a host that the plugin is allowed. GET and HEAD are reads, the rest are writes. Secrets are put in by the host."},

@@ -350,6 +350,8 @@ var comments = map[string]string{
 	"ReplayTaskRequest.Mode":                     "default exact",
 	"ReplayTaskRequest.Override":                 "what to answer in the place of what was recorded, by the override key of the call",
 	"ReplayTaskRequest.Reason":                   "for people",
+	"Resource.Size":                              "in bytes, when the server says it",
+	"ResourceContent.Data":                       "base64",
 	"ResourcePointer.Object":                     "the kind of resource",
 	"RespondRequest.Arguments":                   "of an approval: other arguments for the action",
 	"RespondRequest.Decision":                    "of an approval; denied answers any other request, too",

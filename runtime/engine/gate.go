@@ -281,6 +281,21 @@ var describers = map[string]func(*liveCall, *policy.Action) error{
 		}
 		return err
 	},
+	abi.CallResourceList: func(c *liveCall, a *policy.Action) error {
+		req, err := ask[abi.CallResourceListRequest](c)
+		a.Tool = req.Server + ":" + policy.Reads(req.Kind)
+		return err
+	},
+	abi.CallResourceRead: func(c *liveCall, a *policy.Action) error {
+		req, err := ask[abi.CallResourceReadRequest](c)
+		a.Tool = req.Server + ":" + policy.ReadsResources
+		return err
+	},
+	abi.CallPromptGet: func(c *liveCall, a *policy.Action) error {
+		req, err := ask[abi.CallPromptGetRequest](c)
+		a.Tool = req.Server + ":" + policy.ReadsPrompts
+		return err
+	},
 	abi.CallHandoff: func(c *liveCall, a *policy.Action) error {
 		req, err := ask[abi.CallHandoffRequest](c)
 		a.Persona = req.PersonaID

@@ -13,7 +13,7 @@ func Exhausted(b *abi.Budget, call string, used abi.Used) string {
 	switch {
 	case over(b.HostCalls, used.HostCalls) && !always[call] && call != abi.CallMessageAppend:
 		return fmt.Sprintf("host_calls, %d", b.HostCalls)
-	case call == abi.CallToolCall && over(b.ToolCalls, used.ToolCalls):
+	case abi.CountsAsTool(call) && over(b.ToolCalls, used.ToolCalls):
 		return fmt.Sprintf("tool_calls, %d", b.ToolCalls)
 	case call != abi.CallLLMComplete:
 		return ""

@@ -28,6 +28,21 @@ const (
 	CodeProposed   = "proposed"          // the tier suggest makes proposals of them
 )
 
+// What stands in patterns of SERVER:TOOL for what a server has besides its tools: the names
+// of the protocol's own methods.
+const (
+	ReadsResources = "resources/read" // to list and read its resources, and list its templates
+	ReadsPrompts   = "prompts/get"    // to list and get its prompts
+)
+
+// Reads returns what stands for a kind of what a server has.
+func Reads(kind abi.ResourceKind) string {
+	if kind == abi.KindPrompt {
+		return ReadsPrompts
+	}
+	return ReadsResources
+}
+
 // Action is a host call, as far as policy looks at it. Members that do not belong
 // to the call are empty.
 type Action struct {
@@ -35,7 +50,7 @@ type Action struct {
 	// Effect is what this very call is, where that varies: abi.EffectRead or
 	// abi.EffectWrite.
 	Effect abi.Effect
-	Tool   string // of a tool.call: SERVER:TOOL
+	Tool   string // of a tool.call: SERVER:TOOL; of what is read of a server: SERVER:resources/read or SERVER:prompts/get
 	// Persona is whom work goes to: of a handoff, a task.spawn, or a tool that is a
 	// Persona.
 	Persona  string
@@ -94,13 +109,20 @@ func Permit(p *abi.Persona, a *Action) Decision {
 	case len(p.Capabilities) > 0 && !always[a.Call] && !MatchAny(p.Capabilities, a.Call):
 		return deny(CodeCapability, "persona %s may not make the host call %s: its capabilities do not name it", p.ID, a.Call)
 	case a.Tool != "" && len(p.Tools) > 0 && !MatchAny(p.Tools, a.Tool):
-		return deny(CodeTool, "persona %s may not call the tool %s: its tools do not name it", p.ID, a.Tool)
+		return deny(CodeTool, "persona %s may not %s %s: its tools do not name it", p.ID, verb(a), a.Tool)
 	case p.Handoffs != nil && a.elsewhere(p) && !MatchAny(p.Handoffs, a.Persona):
 		return deny(CodeHandoff, "persona %s may not hand work to persona %s: its handoffs do not name it", p.ID, a.Persona)
 	case a.Model != "" && p.ModelPolicy != nil && !allowsModel(p.ModelPolicy, a):
 		return deny(CodeModel, "persona %s may not ask the model %q of the provider %q: its model policy does not name them", p.ID, a.Model, a.Provider)
 	}
 	return Decision{}
+}
+
+func verb(a *Action) string {
+	if a.Call == abi.CallToolCall {
+		return "call the tool"
+	}
+	return "use"
 }
 
 func deny(code, format string, args ...any) Decision {

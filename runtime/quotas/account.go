@@ -290,7 +290,7 @@ func (b *Book) reserve(a *Account, want quota.Amounts) (wait <-chan struct{}, er
 // the request of a call of a model.
 func (b *Book) wants(a *Account, call string, request []byte, asked abi.ModelRequest) (quota.Amounts, []byte, error) {
 	switch call {
-	case abi.CallToolCall:
+	case abi.CallToolCall, abi.CallResourceRead, abi.CallPromptGet:
 		return quota.Amounts{quota.ToolCalls: 1, quota.WallTime: 1}, request, nil
 	case abi.CallHTTPFetch:
 		return quota.Amounts{quota.WallTime: 1}, request, nil
@@ -347,7 +347,7 @@ func (a *Account) Use(e *journal.Entry, phase journal.Phase) {
 		return
 	}
 	switch e.Call {
-	case abi.CallToolCall:
+	case abi.CallToolCall, abi.CallResourceRead, abi.CallPromptGet:
 		if phase == journal.Intent || phase == journal.Whole && e.Status != abi.CallInvalid && e.Status != abi.CallDenied && e.Status != abi.CallNotFound {
 			a.unstated[quota.ToolCalls]++
 		}

@@ -37,6 +37,14 @@ func (t *Tally) tool(e *journal.Entry, answer abi.Hash) {
 	t.effects.ToolCalls = append(t.effects.ToolCalls, c)
 }
 
+// served counts what was read of a server of tools, as a call of a tool is counted. It has no
+// effect, and so none is listed.
+func (t *Tally) served(e *journal.Entry) {
+	if !refused(e.Status) {
+		t.toolCalls++
+	}
+}
+
 func toolStatus(e *journal.Entry) string {
 	var answer struct {
 		IsError bool `json:"is_error"`

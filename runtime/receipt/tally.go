@@ -68,6 +68,11 @@ func (t *Tally) collect(e *journal.Entry, answer abi.Hash) {
 	case abi.CallToolCall:
 		t.tool(e, answer)
 		t.material(MaterialTool, e, answer)
+	case abi.CallResourceList:
+		t.material(MaterialTool, e, answer)
+	case abi.CallResourceRead, abi.CallPromptGet:
+		t.served(e)
+		t.material(MaterialTool, e, answer)
 	case abi.CallHTTPFetch:
 		t.fetch(e)
 		t.material(MaterialHostFact, e, answer)

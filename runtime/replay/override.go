@@ -128,7 +128,7 @@ func fits(kind abi.OverrideKind, call string) bool {
 	case abi.OverrideModel:
 		return call == abi.CallLLMComplete
 	case abi.OverrideMCP:
-		return call == abi.CallToolCall
+		return abi.CountsAsTool(call) || call == abi.CallResourceList
 	case abi.OverrideSecret:
 		return call == abi.CallSecretUse
 	case abi.OverrideTime:

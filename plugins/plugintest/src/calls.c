@@ -44,6 +44,9 @@ CALL(host_transcript_read, "transcript.read");
 CALL(host_llm_complete, "llm.complete");
 CALL(host_tool_list, "tool.list");
 CALL(host_tool_call, "tool.call");
+CALL(host_resource_list, "resource.list");
+CALL(host_resource_read, "resource.read");
+CALL(host_prompt_get, "prompt.get");
 CALL(host_http_fetch, "http.fetch");
 CALL(host_memory_query, "memory.query");
 CALL(host_memory_write, "memory.write");
@@ -82,6 +85,7 @@ static const struct {
 	ENTRY("message.append", host_message_append), ENTRY("message.delta", host_message_delta),
 	ENTRY("transcript.read", host_transcript_read),
 	ENTRY("llm.complete", host_llm_complete), ENTRY("tool.list", host_tool_list), ENTRY("tool.call", host_tool_call),
+	ENTRY("resource.list", host_resource_list), ENTRY("resource.read", host_resource_read), ENTRY("prompt.get", host_prompt_get),
 	ENTRY("http.fetch", host_http_fetch), ENTRY("secret.use", host_secret_use),
 	ENTRY("memory.query", host_memory_query), ENTRY("memory.write", host_memory_write),
 	ENTRY("artifact.put", host_artifact_put), ENTRY("artifact.get", host_artifact_get),

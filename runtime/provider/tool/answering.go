@@ -35,14 +35,19 @@ var (
 		" blocks of content, " + strconv.Itoa(abi.MaxMembers) + " members of another list and " + strconv.Itoa(abi.MaxValues) + " values"}
 )
 
-// maxBlocks is how many blocks of content an answer may have, and tools a page of a list.
+// maxBlocks is how many blocks of content an answer may have, and entries a page of a list.
 const maxBlocks = 10_000
 
 // result has what the SDK makes more of than was sent, whatever the request was: a block
 // of content takes seven hundred bytes, however small it is written.
 type result struct {
-	Content []block `json:"content" maxItems:"10000"`
-	Tools   []block `json:"tools" maxItems:"10000"`
+	Content   []block       `json:"content" maxItems:"10000"`
+	Tools     []block       `json:"tools" maxItems:"10000"`
+	Resources []block       `json:"resources" maxItems:"10000"`
+	Templates []block       `json:"resourceTemplates" maxItems:"10000"`
+	Contents  []block       `json:"contents" maxItems:"10000"`
+	Prompts   []promptBlock `json:"prompts" maxItems:"10000"`
+	Messages  []saidBlock   `json:"messages" maxItems:"10000"`
 }
 
 type block struct {
@@ -55,6 +60,20 @@ type block struct {
 	} `json:"icons"`
 	Content []innerBlock `json:"content"`
 	_       [600]byte
+}
+
+// promptBlock is a prompt of a list.
+type promptBlock struct {
+	block
+	Arguments []struct {
+		_ [128]byte
+	} `json:"arguments"`
+}
+
+// saidBlock is a message of a prompt: a block, beside what says whose it is.
+type saidBlock struct {
+	Content block `json:"content"`
+	_       [64]byte
 }
 
 // innerBlock is one within the result of another tool.

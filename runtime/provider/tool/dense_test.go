@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -143,11 +144,35 @@ func serveResult(method string, result func() string) http.HandlerFunc {
 	}
 }
 
+// request makes the request of a method.
+func request(t *testing.T, m *MCP, method string) (err error) {
+	switch method {
+	case "tools/list":
+		_, err = m.List(t.Context())
+	case "resources/list":
+		_, err = m.Resources(t.Context())
+	case "resources/templates/list":
+		_, err = m.Templates(t.Context())
+	case "resources/read":
+		_, err = m.ReadResource(t.Context(), "", "test:///x")
+	case "prompts/list":
+		_, err = m.Prompts(t.Context())
+	case "prompts/get":
+		_, err = m.GetPrompt(t.Context(), "", "x", nil)
+	default:
+		_, err = m.Call(t.Context(), &provider.Call{}, "x", []byte("{}"))
+	}
+	return err
+}
+
 // As many of the smallest members as fit into the largest message, in any list of any
 // type that may come in, and as many as are taken, cost eight times the message at most.
 func TestAnswersOfManyMembers(t *testing.T) {
 	for method, of := range map[string]reflect.Type{
 		"tools/call": reflect.TypeFor[mcp.CallToolResult](), "tools/list": reflect.TypeFor[mcp.ListToolsResult](),
+		"resources/list": reflect.TypeFor[mcp.ListResourcesResult](), "resources/templates/list": reflect.TypeFor[mcp.ListResourceTemplatesResult](),
+		"resources/read": reflect.TypeFor[mcp.ReadResourceResult](), "prompts/list": reflect.TypeFor[mcp.ListPromptsResult](),
+		"prompts/get": reflect.TypeFor[mcp.GetPromptResult](),
 	} {
 		var result string
 		h := httptest.NewServer(serveResult(method, func() string { return result }))
@@ -160,15 +185,8 @@ func TestAnswersOfManyMembers(t *testing.T) {
 			f.anything, sizes = f.anything[:2], sizes[1:2]
 		}
 		f.look(of, method, mark)
-		if len(f.found) < 10 {
+		if least := map[string]int{"resources/read": 4}[method]; len(f.found) < cmp.Or(least, 6) {
 			t.Errorf("%s: only %d places were found", method, len(f.found))
-		}
-		ask := func() {
-			if method == "tools/list" {
-				_, _ = m.List(t.Context())
-				return
-			}
-			_, _ = m.Call(t.Context(), &provider.Call{}, "x", []byte("{}"))
 		}
 		for name, p := range f.found {
 			for _, most := range sizes {
@@ -178,7 +196,7 @@ func TestAnswersOfManyMembers(t *testing.T) {
 				m.mu.Unlock()
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
-				ask()
+				_ = request(t, m, method)
 				runtime.ReadMemStats(&after)
 				if took := after.TotalAlloc - before.TotalAlloc; took > uint64(8*m.maxMessage()) {
 					t.Errorf("%s: %d bytes cost %d bytes of memory", name, len(result), took)

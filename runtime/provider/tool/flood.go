@@ -23,8 +23,12 @@ var (
 	errLarge = errors.New("it sends a larger message than the node takes")
 )
 
-// listChanged is the only notification that means anything to a node.
-const listChanged = "notifications/tools/list_changed"
+// The notifications that mean anything to a node.
+const (
+	toolsChanged     = "notifications/tools/list_changed"
+	resourcesChanged = "notifications/resources/list_changed"
+	promptsChanged   = "notifications/prompts/list_changed"
+)
 
 // flood counts what a server sends of itself over one connection, whatever it is made
 // of. It is safe for concurrent use.
@@ -32,8 +36,8 @@ type flood struct {
 	mu       sync.Mutex
 	since    time.Time
 	count    int
-	open     int  // requests that have no answer yet
-	changing bool // a change of the list waits to be handled
+	open     int             // requests that have no answer yet
+	changing map[string]bool // the notifications of changes that wait to be handled
 }
 
 // one counts anything.
@@ -64,16 +68,23 @@ func (f *flood) request(size int) error {
 }
 
 // notification counts a notification, and reports whether it is worth handling: one
-// change of the list that waits stands for those after it.
+// change of a list that waits stands for those after it.
 func (f *flood) notification(method string, size int) (bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	err := f.next()
-	if err != nil || method != listChanged || f.changing || size > maxUnaskedBytes {
+	if err != nil || !meansChange(method) || f.changing[method] || size > maxUnaskedBytes {
 		return false, err
 	}
-	f.changing = true
+	if f.changing == nil {
+		f.changing = map[string]bool{}
+	}
+	f.changing[method] = true
 	return true, nil
+}
+
+func meansChange(method string) bool {
+	return method == toolsChanged || method == resourcesChanged || method == promptsChanged
 }
 
 // answered is called when a request has got its answer.
@@ -83,11 +94,11 @@ func (f *flood) answered() {
 	f.open--
 }
 
-// changed is called when a change of the list is handled.
-func (f *flood) changed() {
+// changed is called when the notification of a change is handled.
+func (f *flood) changed(method string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.changing = false
+	delete(f.changing, method)
 }
 
 // guarded is a transport that ends when the server floods it, and gives on no answer

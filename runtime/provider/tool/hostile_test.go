@@ -38,7 +38,8 @@ func TestAServerThatFloods(t *testing.T) {
 		"requests":       {&jsonrpc.Request{ID: id(1), Method: "ping"}, maxUnanswered + 1},
 		"large requests": {&jsonrpc.Request{ID: id(1), Method: "ping", Params: make([]byte, maxUnaskedBytes)}, 1},
 		"notifications":  {&jsonrpc.Request{Method: "notifications/message"}, maxUnasked + 1},
-		"changes":        {&jsonrpc.Request{Method: listChanged}, maxUnasked + 1},
+		"changes":        {&jsonrpc.Request{Method: toolsChanged}, maxUnasked + 1},
+		"other changes":  {&jsonrpc.Request{Method: resourcesChanged}, maxUnasked + 1},
 		"answers":        {&jsonrpc.Response{}, 0},
 	} {
 		source := &repeated{message: try.message}
@@ -67,6 +68,8 @@ var floods = map[string]string{
 	"others":        `{"jsonrpc":"2.0","id":7,"method":"sampling/createMessage","params":{}}`,
 	"notifications": `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}`,
 	"changes":       `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`,
+	"resources":     `{"jsonrpc":"2.0","method":"notifications/resources/list_changed"}`,
+	"prompts":       `{"jsonrpc":"2.0","method":"notifications/prompts/list_changed"}`,
 }
 
 // flood answers the first requests of a client as a server would, and says whether it is
@@ -75,7 +78,7 @@ func floodAnswer(request string) (answer string, now bool) {
 	m, _ := envelope([]byte(request))
 	switch m.name {
 	case "initialize":
-		return `{"jsonrpc":"2.0","id":` + string(m.id) + `,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}}`, false
+		return `{"jsonrpc":"2.0","id":` + string(m.id) + `,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{},"resources":{},"prompts":{}},"serverInfo":{"name":"x","version":"1"}}}`, false
 	case "tools/call", "tools/list":
 		return "", true
 	}
@@ -161,21 +164,21 @@ func TestEveryTransportLeavesAServerThatFloods(t *testing.T) {
 
 // What is no tool is not offered, and neither is what is too much.
 func TestToolsThatAreNotTaken(t *testing.T) {
-	k := &taken{log: slog.New(slog.DiscardHandler), names: map[string]bool{}}
+	k := newTaken[abi.Tool](slog.New(slog.DiscardHandler), "tool")
 	object := []byte(`{"type":"object"}`)
 	for _, tool := range []abi.Tool{{Name: "a", InputSchema: object}, {Name: "a", InputSchema: object}, {Name: "", InputSchema: object},
 		{Name: strings.Repeat("x", 100_000), InputSchema: object}, {Name: "b\x1b", InputSchema: object}, {Name: "*", InputSchema: object},
 		{Name: "t", InputSchema: []byte("true")}, {Name: "n", InputSchema: []byte("null")}, {Name: "z", InputSchema: object}} {
-		k.take(tool)
+		takeTool(k, tool)
 	}
-	if got := names(k.tools); got != ":a :z" || k.full {
+	if got := names(k.items); got != ":a :z" || k.full {
 		t.Errorf("taken: %s", got)
 	}
 	for i := range 100 {
-		k.take(abi.Tool{Name: fmt.Sprint("big", i), InputSchema: object, Description: strings.Repeat("x", 100_000)})
+		takeTool(k, abi.Tool{Name: fmt.Sprint("big", i), InputSchema: object, Description: strings.Repeat("x", 100_000)})
 	}
-	if len(k.tools) != 12 || !k.full || k.bytes > maxListing {
-		t.Errorf("%d tools with %d bytes are taken", len(k.tools), k.bytes)
+	if len(k.items) != 12 || !k.full || k.bytes > maxListing {
+		t.Errorf("%d tools with %d bytes are taken", len(k.items), k.bytes)
 	}
 }
 

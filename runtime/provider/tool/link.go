@@ -29,67 +29,13 @@ type link struct {
 	flood   flood
 	lost    func(error) // says that the server cannot be listened to any more, and ends the connection
 
-	mu      sync.Mutex
-	tools   []abi.Tool // nil when they are not known
-	changes int        // how often the server said that they changed
-	asked   *listing   // that is under way; nil for none
-}
-
-// listing is a list of tools that is being read, for all who wait for it.
-type listing struct {
-	done  chan struct{} // closed when the rest is set
-	tools []abi.Tool
-	err   error
-}
-
-// ask returns the listing that is under way, and whether the caller has to begin it.
-func (l *link) ask() (asked *listing, first bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.asked != nil {
-		return l.asked, false
-	}
-	l.asked = &listing{done: make(chan struct{})}
-	return l.asked, true
-}
-
-func (l *link) answered(asked *listing, tools []abi.Tool, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	asked.tools, asked.err = tools, err
-	l.asked = nil
-	close(asked.done)
+	tools     kept[abi.Tool]
+	resources kept[abi.Resource]
+	templates kept[abi.ResourceTemplate]
+	prompts   kept[abi.Prompt]
 }
 
 func (l *link) close() { l.once.Do(l.closing) }
-
-func (l *link) known() []abi.Tool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.tools
-}
-
-func (l *link) version() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.changes
-}
-
-// keep keeps a list, unless the server has changed it while it was read.
-func (l *link) keep(tools []abi.Tool, version int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.changes == version {
-		l.tools = tools
-	}
-}
-
-func (l *link) changed() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.tools = nil
-	l.changes++
-}
 
 // connected returns the connection, making it if need be. One attempt is made for
 // all who wait; it goes on when ctx ends.
@@ -233,10 +179,20 @@ func (m *MCP) dial(wait time.Duration) (*link, error) {
 		Capabilities:   &mcp.ClientCapabilities{}, // it can ask nothing of the node
 		MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) {
-			l.flood.changed()
-			l.changed()
+			l.flood.changed(toolsChanged)
+			l.tools.changed()
+		},
+		ResourceListChangedHandler: func(context.Context, *mcp.ResourceListChangedRequest) {
+			l.flood.changed(resourcesChanged)
+			l.resources.changed()
+			l.templates.changed()
+		},
+		PromptListChangedHandler: func(context.Context, *mcp.PromptListChangedRequest) {
+			l.flood.changed(promptsChanged)
+			l.prompts.changed()
 		},
 	})
+	client.AddSendingMiddleware(handOver)
 	l.session, err = client.Connect(ctx, transport, nil)
 	late.Stop()
 	l.closing = func() { m.hangUp(l, func() { cancel(context.Canceled) }) }

@@ -25,9 +25,9 @@ import (
 // Limits of every server.
 const (
 	connectTime = time.Minute // a package runner may have to fetch the server first
-	maxTools    = 1000
-	maxListing  = 1 << 20 // bytes of the names, descriptions and schemas of all tools
-	maxPages    = 100     // of a list of tools
+	maxListed   = 1000
+	maxListing  = 1 << 20 // bytes of the names, descriptions and schemas of all of a list
+	maxPages    = 100     // of a list
 	maxValues   = 32      // values of secrets that answers are searched for
 	maxSaid     = 4 << 10 // bytes of what a server says of a failure
 )
@@ -134,23 +134,7 @@ func (m *MCP) Close() error {
 // List implements [Server]. The list is kept until the server says that it has
 // changed, or the connection is gone.
 func (m *MCP) List(ctx context.Context) ([]abi.Tool, error) {
-	l, err := m.connected(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if tools := l.known(); tools != nil {
-		return tools, nil
-	}
-	asked, first := l.ask()
-	if first {
-		go m.answerAll(l, asked)
-	}
-	select {
-	case <-asked.done:
-		return asked.tools, asked.err
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
+	return listed(ctx, m, func(l *link) *kept[abi.Tool] { return &l.tools }, m.fetchTools)
 }
 
 // Ping asks the server whether it is there, connecting to it if need be.
@@ -174,80 +158,31 @@ func (m *MCP) within(ctx context.Context, ask func(context.Context, *link) error
 	return nil
 }
 
-// answerAll reads a list for all who wait for it. It belongs to none of them.
-func (m *MCP) answerAll(l *link, asked *listing) {
-	a := &answering{budget: m.config.Budget}
-	defer a.end()
-	ctx, cancel := context.WithTimeout(context.WithValue(m.life, answeringKey{}, a), limitsOf(m).Timeout)
-	defer cancel()
-	tools, err := m.fetchTools(ctx, l)
-	if err != nil {
-		err = m.failed(ctx, l, err)
-	}
-	l.answered(asked, tools, err)
-}
-
 func (m *MCP) fetchTools(ctx context.Context, l *link) ([]abi.Tool, error) {
-	version := l.version()
-	taken := &taken{log: m.log, names: map[string]bool{}, tools: []abi.Tool{}}
-	params := &mcp.ListToolsParams{}
-	for page := 1; ; page++ {
-		list, err := l.session.ListTools(ctx, params)
+	taken := newTaken[abi.Tool](m.log, "tool")
+	err := m.pages("tools", func(cursor string) (string, bool, error) {
+		list, err := l.session.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor})
 		if err != nil {
-			return nil, err
+			return "", false, err
 		}
 		for _, t := range list.Tools {
 			tool, err := m.describe(t)
 			if err != nil {
-				return nil, err
+				return "", false, err
 			}
-			taken.take(tool)
+			takeTool(taken, tool)
 		}
-		if list.NextCursor == "" {
-			break
-		}
-		if taken.full || page == maxPages {
-			m.log.Warn("a server has more tools than are taken", "taken", len(taken.tools), "pages", page)
-			break
-		}
-		params.Cursor = list.NextCursor
-	}
-	l.keep(taken.tools, version)
-	return taken.tools, nil
+		return list.NextCursor, taken.full, nil
+	})
+	return taken.items, err
 }
 
-// taken are the tools of a server that are offered to plugins.
-type taken struct {
-	log   *slog.Logger
-	tools []abi.Tool
-	names map[string]bool
-	bytes int
-	full  bool
-}
-
-// take takes a tool, or says in the log why not.
-func (k *taken) take(t abi.Tool) {
-	size := len(t.Name) + len(t.Description) + len(t.InputSchema)
-	if len(k.tools) == maxTools || k.bytes+size > maxListing {
-		k.full = true
-		return
+func takeTool(k *taken[abi.Tool], t abi.Tool) {
+	wrong := CheckName(t.Name)
+	if t.InputSchema.Kind() != '{' {
+		wrong = fmt.Errorf("the schema of the tool %.128q is no object", t.Name)
 	}
-	if err := k.check(&t); err != nil {
-		k.log.Warn("a tool of a server is not offered", "error", err)
-		return
-	}
-	k.names[t.Name], k.bytes = true, k.bytes+size
-	k.tools = append(k.tools, t)
-}
-
-func (k *taken) check(t *abi.Tool) error {
-	switch {
-	case k.names[t.Name]:
-		return fmt.Errorf("the server has two tools %q", t.Name)
-	case t.InputSchema.Kind() != '{':
-		return fmt.Errorf("the schema of the tool %.128q is no object", t.Name)
-	}
-	return CheckName(t.Name)
+	k.take(t, t.Name, len(t.Name)+len(t.Description)+len(t.InputSchema), wrong)
 }
 
 // describe says what a tool is. Hints that are not given have the defaults of the
@@ -270,31 +205,43 @@ func (m *MCP) describe(t *mcp.Tool) (abi.Tool, error) {
 
 // Call implements [Server].
 func (m *MCP) Call(ctx context.Context, c *provider.Call, name string, arguments jsontext.Value) (*abi.CallToolCallAnswer, error) {
+	var result *mcp.CallToolResult
+	err := m.ask(ctx, c.Tenant, func(ctx context.Context, l *link) (err error) {
+		result, err = l.session.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: rawJSON(arguments)})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return m.answer(name, result)
+}
+
+// ask makes a request of a tenant's call, again when the server has forgotten the session.
+func (m *MCP) ask(ctx context.Context, tenant string, do func(context.Context, *link) error) error {
 	l, err := m.connected(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	leave, err := m.lanes.Enter(ctx, c.Tenant)
+	leave, err := m.lanes.Enter(ctx, tenant)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer leave()
-	a := &answering{budget: m.config.Budget, tenant: c.Tenant}
+	a := &answering{budget: m.config.Budget, tenant: tenant}
 	defer a.end()
 	ctx = context.WithValue(ctx, answeringKey{}, a)
-	params := &mcp.CallToolParams{Name: name, Arguments: rawJSON(arguments)}
-	result, err := l.session.CallTool(ctx, params)
+	err = do(ctx, l)
 	if errors.Is(err, mcp.ErrSessionMissing) { // it was restarted, and has not taken the call
 		m.drop(l)
 		if l, err = m.connected(ctx); err != nil {
-			return nil, err
+			return err
 		}
-		result, err = l.session.CallTool(ctx, params)
+		err = do(ctx, l)
 	}
 	if err != nil {
-		return nil, m.failed(ctx, l, err)
+		return m.failed(ctx, l, err)
 	}
-	return m.answer(name, result)
+	return nil
 }
 
 // rawJSON is JSON that the SDK passes on as it is.

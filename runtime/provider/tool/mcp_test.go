@@ -144,7 +144,7 @@ func TestAListIsFetchedOnceAndWhenItChanges(t *testing.T) {
 		m.mu.Lock()
 		l := m.link
 		m.mu.Unlock()
-		if l.known() == nil {
+		if l.tools.known() == nil {
 			t.Fatal("the list is not kept")
 		}
 		if _, err := call(t, tools, "s", "grow", "{}"); err != nil {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -120,7 +121,52 @@ func testServer() *mcp.Server {
 			func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return say("grown"), nil })
 		return say("grew"), nil
 	})
+	addSources(s)
 	return s
+}
+
+// addSources has a server have resources and prompts, of every form, and a tool by which it
+// gets more of them.
+func addSources(s *mcp.Server) {
+	reads := 0
+	read := func(_ context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		uri := r.Params.URI
+		result := &mcp.ReadResourceResult{Cacheable: mcp.Cacheable{TTLMs: 3_600_000}}
+		switch uri {
+		case "test:///text":
+			result.Contents = []*mcp.ResourceContents{{URI: uri, MIMEType: "text/plain", Text: "hello"}}
+		case "test:///bytes":
+			result.Contents = []*mcp.ResourceContents{{URI: uri, MIMEType: "image/png", Blob: []byte{0xff, 0}}, {URI: uri + "#2", Text: "two"}}
+		case "test:///count":
+			reads++
+			result.Contents = []*mcp.ResourceContents{{URI: uri, Text: fmt.Sprint("read ", reads)}}
+		default:
+			size, err := strconv.Atoi(strings.TrimPrefix(uri, "test:///size/"))
+			if err != nil {
+				return nil, mcp.ResourceNotFoundError(uri)
+			}
+			result.Contents = []*mcp.ResourceContents{{URI: uri, Text: strings.Repeat("x", size)}}
+		}
+		return result, nil
+	}
+	for _, name := range []string{"text", "bytes", "count"} {
+		s.AddResource(&mcp.Resource{URI: "test:///" + name, Name: name, Description: "holds " + name, MIMEType: "text/plain", Size: 5}, read)
+	}
+	s.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: "test:///size/{n}", Name: "size", Title: "Of a size"}, read)
+	greet := func(_ context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+		return &mcp.GetPromptResult{Description: "greets", Messages: []*mcp.PromptMessage{
+			{Role: "user", Content: &mcp.TextContent{Text: "Greet " + r.Params.Arguments["who"] + "."}},
+			{Role: "assistant", Content: &mcp.ImageContent{Data: []byte{1}, MIMEType: "image/png"}},
+			{Role: "user", Content: &mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "test:///text", Text: "hello"}}},
+		}}, nil
+	}
+	s.AddPrompt(&mcp.Prompt{Name: "greet", Description: "does greet", Arguments: []*mcp.PromptArgument{{Name: "who", Description: "whom", Required: true}}}, greet)
+	mcp.AddTool(s, &mcp.Tool{Name: "more", Description: "does more"}, func(context.Context, *mcp.CallToolRequest, words) (*mcp.CallToolResult, any, error) {
+		s.AddResource(&mcp.Resource{URI: "test:///more", Name: "more"}, read)
+		s.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: "test:///more/{n}", Name: "more"}, read)
+		s.AddPrompt(&mcp.Prompt{Name: "more"}, greet)
+		return say("more"), nil, nil
+	})
 }
 
 // canary is the value of the secret "token".

@@ -98,10 +98,17 @@ func (t *Tools) Close() error {
 	return err
 }
 
-// Prepare implements [provider.Performer] for both calls.
+// Prepare implements [provider.Performer] for all calls about servers of tools.
 func (t *Tools) Prepare(ctx context.Context, c *provider.Call) (provider.Plan, error) {
-	if c.Name == abi.CallToolList {
+	switch c.Name {
+	case abi.CallToolList:
 		return t.prepareList(c)
+	case abi.CallResourceList:
+		return t.prepareResources(c)
+	case abi.CallResourceRead:
+		return t.prepareRead(c)
+	case abi.CallPromptGet:
+		return t.preparePrompt(c)
 	}
 	return t.prepareCall(ctx, c)
 }
@@ -309,6 +316,11 @@ func (t *Tools) call(ctx context.Context, limits Limits, found *Found, req *abi.
 	if answer.Content == nil {
 		answer.Content = []abi.ToolContent{}
 	}
+	return encode(answer, doing, limits)
+}
+
+// encode writes an answer, unless it is larger than a server's answers may be.
+func encode(answer any, doing string, limits Limits) ([]byte, error) {
 	raw, err := json.Marshal(answer, json.Deterministic(true))
 	if err != nil {
 		return nil, refuse(abi.CallUnavailable, CodeUnavailable, "the answer of %s cannot be written as JSON", doing)

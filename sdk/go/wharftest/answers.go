@@ -106,6 +106,14 @@ func (h *Host) listTools(request []byte) (uint32, []byte) {
 	})
 }
 
+func (h *Host) readResource(request []byte) (uint32, []byte) {
+	status, contents := beyond(h.ReadResource, request)
+	if status != hostcall.OK {
+		return status, contents
+	}
+	return status, mustMarshal(map[string]json.RawMessage{"contents": contents})
+}
+
 func (h *Host) queryMemory(request []byte) (uint32, []byte) {
 	return with(request, func(q wharf.MemoryQuery) (uint32, []byte) {
 		found := []wharf.Memory{}

@@ -48,12 +48,17 @@ type Host struct {
 	// StatusUnavailable.
 	Complete func(wharf.ModelRequest) (wharf.ModelAnswer, error)
 	CallTool func(wharf.ToolRequest) (wharf.ToolAnswer, error)
-	Fetch    func(wharf.FetchRequest) (wharf.FetchAnswer, error)
-	Options  wharf.RunOptions // of the Task
-	Input    func(wharf.InputRequest) (wharf.InputAnswer, error)
-	Ask      func(wharf.Questions) ([]wharf.QuestionAnswer, error)
-	Auth     func(wharf.AuthRequest) (wharf.InputAnswer, error)
-	Approve  func(wharf.ApprovalRequest) (wharf.Approval, error)
+	// What servers of tools have besides tools.
+	ListResources func(wharf.ResourceListRequest) (wharf.ResourceList, error)
+	ReadResource  func(wharf.ResourceRequest) ([]wharf.ResourceContent, error)
+	GetPrompt     func(wharf.PromptRequest) (wharf.PromptAnswer, error)
+
+	Fetch   func(wharf.FetchRequest) (wharf.FetchAnswer, error)
+	Options wharf.RunOptions // of the Task
+	Input   func(wharf.InputRequest) (wharf.InputAnswer, error)
+	Ask     func(wharf.Questions) ([]wharf.QuestionAnswer, error)
+	Auth    func(wharf.AuthRequest) (wharf.InputAnswer, error)
+	Approve func(wharf.ApprovalRequest) (wharf.Approval, error)
 	// Child runs a child Task, and a handoff as one of the other Persona.
 	Child func(wharf.SpawnRequest) (wharf.ChildOutcome, error)
 
@@ -176,6 +181,9 @@ var answers = map[string]func(*Host, []byte) (uint32, []byte){
 	hostcall.NameLLMComplete:     func(h *Host, r []byte) (uint32, []byte) { return beyond(h.Complete, r) },
 	hostcall.NameToolList:        (*Host).listTools,
 	hostcall.NameToolCall:        func(h *Host, r []byte) (uint32, []byte) { return beyond(h.CallTool, r) },
+	hostcall.NameResourceList:    func(h *Host, r []byte) (uint32, []byte) { return beyond(h.ListResources, r) },
+	hostcall.NameResourceRead:    (*Host).readResource,
+	hostcall.NamePromptGet:       func(h *Host, r []byte) (uint32, []byte) { return beyond(h.GetPrompt, r) },
 	hostcall.NameHTTPFetch:       func(h *Host, r []byte) (uint32, []byte) { return beyond(h.Fetch, r) },
 	hostcall.NameMemoryQuery:     (*Host).queryMemory,
 	hostcall.NameMemoryWrite:     (*Host).writeMemory,

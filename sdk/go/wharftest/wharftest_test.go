@@ -60,6 +60,20 @@ func TestBeyondTheNode(t *testing.T) {
 				{Key: "b", Status: wharf.QuestionApproved, Approval: &wharf.Approval{Decision: wharf.DecisionApproved}}}, nil
 		},
 	}
+	h.ListResources = func(r wharf.ResourceListRequest) (wharf.ResourceList, error) {
+		return map[string]wharf.ResourceList{"resource": {Resources: []wharf.Resource{{URI: "file:///a"}}}, "template": {Templates: []wharf.ResourceTemplate{{URITemplate: "file:///{p}"}}},
+			"prompt": {Prompts: []wharf.Prompt{{Name: "greet", Arguments: []wharf.PromptArgument{{Name: "who", Required: true}}}}}}[r.Kind], nil
+	}
+	h.ReadResource = func(r wharf.ResourceRequest) ([]wharf.ResourceContent, error) {
+		asked = append(asked, r)
+		return []wharf.ResourceContent{{URI: r.URI, Text: "a"}, {URI: r.URI, Data: []byte{0xff}}}, nil
+	}
+	h.GetPrompt = func(r wharf.PromptRequest) (wharf.PromptAnswer, error) {
+		asked = append(asked, r)
+		return wharf.PromptAnswer{Messages: []wharf.PromptMessage{{Role: "user", Content: wharf.ToolContent{Type: "text", Text: "hello " + r.Arguments["who"]}}}}, nil
+	}
+	resource := wharf.ResourceRequest{CallID: "r", Server: "files", URI: "file:///a"}
+	prompt := wharf.PromptRequest{Server: "files", Name: "greet", Arguments: map[string]string{"who": "ada"}}
 	model := wharf.ModelRequest{System: "s", Messages: []wharf.ModelMessage{{Role: "user", Text: "2+2?"}}, Stream: true}
 	tool := wharf.ToolRequest{Server: "files", Name: "read", Arguments: json.RawMessage(`{"path":"a"}`)}
 	fetch := wharf.FetchRequest{Method: "POST", URL: "https://example.com", Body: []byte{1, 2}}
@@ -73,6 +87,14 @@ func TestBeyondTheNode(t *testing.T) {
 		same(t, answer.Text, "four")
 		read, err3 := wharf.CallTool(tool)
 		same(t, read.Text(), "a\nb")
+		resources, err8 := wharf.ListResources("files")
+		templates, err9 := wharf.ListResourceTemplates("files")
+		prompts, err10 := wharf.ListPrompts("files")
+		same(t, len(resources) == 1 && resources[0].URI == "file:///a" && len(templates) == 1 && len(prompts) == 1 && prompts[0].Arguments[0].Required, true)
+		contents, err11 := wharf.ReadResource(resource)
+		same(t, contents, []wharf.ResourceContent{{URI: "file:///a", Text: "a"}, {URI: "file:///a", Data: []byte{0xff}}})
+		filled, err12 := wharf.GetPrompt(prompt)
+		same(t, filled.Messages[0].Content.Text, "hello ada")
 		page, err4 := wharf.Fetch(fetch)
 		same(t, page.Bytes(), []byte{0xff})
 		said, err5 := wharf.RequestInput(input)
@@ -81,9 +103,9 @@ func TestBeyondTheNode(t *testing.T) {
 		same(t, decided.Decision, wharf.DecisionDenied)
 		answers, err7 := wharf.Ask(several)
 		same(t, len(answers) == 2 && answers[1].Key == "b" && answers[1].Approval.Decision == wharf.DecisionApproved, true)
-		return errors.Join(err, err2, err3, err4, err5, err6, err7)
+		return errors.Join(err, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12)
 	})
-	same(t, asked, []any{model, tool, fetch, input, approval, several})
+	same(t, asked, []any{model, tool, resource, prompt, fetch, input, approval, several})
 }
 
 // TestSession holds that what a plugin keeps is there for itself and for the test.

@@ -41,12 +41,15 @@ func performers(c *config.Config, personas []abi.Persona, clients *tool.Clients,
 	tools := newTools(c, personas, clients, added, secrets, version, log)
 	fetch := newWeb(c, secrets, version)
 	return map[string]provider.Performer{
-		abi.CallLLMComplete: models,
-		abi.CallToolList:    tools,
-		abi.CallToolCall:    tools,
-		abi.CallHTTPFetch:   fetch,
-		abi.CallSecretUse:   secrets,
-		abi.CallConfigGet:   settings.Settings(c.Settings),
+		abi.CallLLMComplete:  models,
+		abi.CallToolList:     tools,
+		abi.CallToolCall:     tools,
+		abi.CallResourceList: tools,
+		abi.CallResourceRead: tools,
+		abi.CallPromptGet:    tools,
+		abi.CallHTTPFetch:    fetch,
+		abi.CallSecretUse:    secrets,
+		abi.CallConfigGet:    settings.Settings(c.Settings),
 	}, closers{models, tools, fetch}, nil
 }
 

@@ -63,6 +63,8 @@ func (c *recordedCall) about() string {
 		if json.Unmarshal(c.Request, &tool) == nil && tool.Name != "" {
 			return tool.Server + "." + tool.Name
 		}
+	case abi.CallResourceList, abi.CallResourceRead, abi.CallPromptGet:
+		return c.served()
 	case abi.CallHTTPFetch:
 		return c.fetch()
 	case abi.CallFileRead, abi.CallFileWrite, abi.CallFileRemove, abi.CallFileList, abi.CallFileSearch:
@@ -96,6 +98,20 @@ func (c *recordedCall) model() string {
 		said += ": " + answer.Text
 	}
 	return said
+}
+
+// served names what was asked of a server of tools.
+func (c *recordedCall) served() string {
+	var asked struct {
+		Server string `json:"server"`
+		Kind   string `json:"kind"`
+		URI    string `json:"uri"`
+		Name   string `json:"name"`
+	}
+	if json.Unmarshal(c.Request, &asked) != nil {
+		return ""
+	}
+	return asked.Server + " " + firstText(asked.URI, asked.Name, asked.Kind, string(abi.KindResource))
 }
 
 func (c *recordedCall) fetch() string {

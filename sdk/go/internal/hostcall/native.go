@@ -73,6 +73,15 @@ func ToolList(request []byte) (uint32, []byte) { return call(NameToolList, reque
 // ToolCall makes the host call "tool.call".
 func ToolCall(request []byte) (uint32, []byte) { return call(NameToolCall, request) }
 
+// ResourceList makes the host call "resource.list".
+func ResourceList(request []byte) (uint32, []byte) { return call(NameResourceList, request) }
+
+// ResourceRead makes the host call "resource.read".
+func ResourceRead(request []byte) (uint32, []byte) { return call(NameResourceRead, request) }
+
+// PromptGet makes the host call "prompt.get".
+func PromptGet(request []byte) (uint32, []byte) { return call(NamePromptGet, request) }
+
 // HTTPFetch makes the host call "http.fetch".
 func HTTPFetch(request []byte) (uint32, []byte) { return call(NameHTTPFetch, request) }
 

@@ -55,6 +55,15 @@ func hostToolList(ptr unsafe.Pointer, size uint32) uint64
 //go:wasmimport wharf tool.call
 func hostToolCall(ptr unsafe.Pointer, size uint32) uint64
 
+//go:wasmimport wharf resource.list
+func hostResourceList(ptr unsafe.Pointer, size uint32) uint64
+
+//go:wasmimport wharf resource.read
+func hostResourceRead(ptr unsafe.Pointer, size uint32) uint64
+
+//go:wasmimport wharf prompt.get
+func hostPromptGet(ptr unsafe.Pointer, size uint32) uint64
+
 //go:wasmimport wharf http.fetch
 func hostHTTPFetch(ptr unsafe.Pointer, size uint32) uint64
 
@@ -174,6 +183,15 @@ func ToolList(request []byte) (uint32, []byte) { return call(hostToolList, reque
 
 // ToolCall makes the host call "tool.call".
 func ToolCall(request []byte) (uint32, []byte) { return call(hostToolCall, request) }
+
+// ResourceList makes the host call "resource.list".
+func ResourceList(request []byte) (uint32, []byte) { return call(hostResourceList, request) }
+
+// ResourceRead makes the host call "resource.read".
+func ResourceRead(request []byte) (uint32, []byte) { return call(hostResourceRead, request) }
+
+// PromptGet makes the host call "prompt.get".
+func PromptGet(request []byte) (uint32, []byte) { return call(hostPromptGet, request) }
 
 // HTTPFetch makes the host call "http.fetch".
 func HTTPFetch(request []byte) (uint32, []byte) { return call(hostHTTPFetch, request) }
