@@ -68,6 +68,7 @@ var spokenPrograms = []string{
 	`{"program":[{"call":"handoff","request":{"persona_id":"persona_spoken","input":{"program":[{"call":"input.request","request":{"prompt":"?"}}]}}},{"call":"event.emit","request":{"kind":"com.example.thing","payload":{"a":{"b":1}}}}]}`,
 	`{"program":[{"call":"approval.request","request":{"action":"a","prompt":"p","arguments":{"path":"a/b","n":1.0}}},{"call":"log","request":{"level":"info","message":"m","fields":{"a":1}}}]}`,
 	`{"program":[{"call":"tool.call","request":{"server":"fs","name":"write","arguments":{"path":"a/b","n":[1,2]}}},{"call":"host.fact","request":{"name":"task"}}]}`,
+	`{"program":[{"call":"resource.list","request":{"server":"fs","kind":"prompt"}},{"call":"resource.read","request":{"call_id":"é","server":"fs","uri":"file:///a/b"}},{"call":"prompt.get","request":{"server":"fs","name":"greet","arguments":{"who":"é/","b":"\\"}}}]}`,
 	`{"role":"user","parts":[{"type":"json","value":{"z":[1,2.50],"a":"é/"}},{"type":"text","text":"sealed","visibility":"receipt_only"}],"metadata":{"b":1,"a":" "}}`,
 	`{"role":"user","parts":[{"type":"tool_call","tool_call_id":"c","name":"n","input":{"b":1,"a":"\\u"}}],"program":[{"call":"clock"}]}`,
 }
@@ -168,7 +169,7 @@ func TestSpellingChangesNothing(t *testing.T) {
 			input = strings.Replace(input, "{", `{ "filler" : "`+strings.Repeat("x", engine.MaxInputInMemory)+`",`, 1)
 		}
 		tier := rapid.SampledFrom([]abi.AutonomyTier{abi.TierActAuto, abi.TierActWithApproval, abi.TierSuggest, abi.TierShadow}).Draw(rt, "tier")
-		configure := []enginetest.Configure{keepingKeys(t), withTools(&toolbox{}), atTier(tier)}
+		configure := []enginetest.Configure{keepingKeys(t), withTools(&toolbox{}), withSources, atTier(tier)}
 		g := enginetest.Guests{"spoken": spoken, "echo": enginetest.Echo}
 		n := boot(t, crashtest.NewDisk(), g, configure...)
 		defer func() { n.Stop(t) }()
@@ -265,6 +266,7 @@ var jsonCalls = []struct{ call, request string }{
 	{abi.CallClock, `{"call_id":"a","x":%s}`}, {abi.CallID, `{"x":%s}`}, {abi.CallOutput, `{"summary":"s","failure":{"code":"c","message":"m","details":%s}}`},
 	{abi.CallMessageAppend, `{"role":"user","parts":[{"type":"json","value":%s}]}`}, {abi.CallTranscriptRead, `{"x":%s}`},
 	{abi.CallLLMComplete, `{"messages":[],"x":%s}`}, {abi.CallToolList, `{"x":%s}`}, {abi.CallToolCall, `{"server":"fs","name":"write","arguments":{"a":%s}}`},
+	{abi.CallResourceList, `{"server":"fs","x":%s}`}, {abi.CallResourceRead, `{"server":"fs","uri":"a","x":%s}`}, {abi.CallPromptGet, `{"server":"fs","name":"n","x":%s}`},
 	{abi.CallHTTPFetch, `{"method":"POST","url":"http://x/","x":%s}`}, {abi.CallSecretUse, `{"name":"n","x":%s}`},
 	{abi.CallMemoryQuery, `{"scope":"session","text":"a","x":%s}`}, {abi.CallMemoryWrite, `{"scope":"tenant","content":{"a":%s}}`},
 	{abi.CallArtifactPut, "{\"kind\":\"file\",\"mime_type\":\"text/plain\",\"x\":%s}\ncontent"}, {abi.CallArtifactGet, `{"artifact_id":"art_1","x":%s}`},
@@ -297,7 +299,7 @@ func nestedLists(levels int) string { return strings.Repeat("[", levels) + strin
 // everyPerformer answers whatever leaves the node.
 func everyPerformer(_ *engine.Config, p *engine.Parts) {
 	p.Performers = map[string]provider.Performer{}
-	for _, call := range []string{abi.CallLLMComplete, abi.CallToolList, abi.CallHTTPFetch, abi.CallSecretUse, abi.CallConfigGet} {
+	for _, call := range []string{abi.CallLLMComplete, abi.CallToolList, abi.CallResourceList, abi.CallResourceRead, abi.CallPromptGet, abi.CallHTTPFetch, abi.CallSecretUse, abi.CallConfigGet} {
 		p.Performers[call] = &target{}
 	}
 	p.Performers[abi.CallToolCall] = &toolbox{}

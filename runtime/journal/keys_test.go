@@ -26,6 +26,13 @@ func TestKeys(t *testing.T) {
 			{abi.CallToolCall, `{"server":"a","name":"x"}`, "mcp:a:1"}, {abi.CallToolCall, `{"server":"b","name":"x"}`, "mcp:b:1"},
 			{abi.CallToolCall, `{"server":"a","name":"y"}`, "mcp:a:2"}, {abi.CallToolCall, `{"name":"y"}`, "mcp::1"},
 		},
+		"what is read of servers": {
+			{abi.CallToolCall, `{"server":"a","name":"x"}`, "mcp:a:1"}, {abi.CallResourceRead, `{"server":"a","uri":"x"}`, "mcp:a:resource.read:1"},
+			{abi.CallResourceRead, `{"server":"b","uri":"x"}`, "mcp:b:resource.read:1"}, {abi.CallResourceList, `{"server":"a"}`, "mcp:a:resource.list:1"},
+			{abi.CallPromptGet, `{"server":"a","name":"p"}`, "mcp:a:prompt.get:1"}, {abi.CallResourceRead, `{"server":"a","uri":"y"}`, "mcp:a:resource.read:2"},
+			{abi.CallToolCall, `{"server":"a","name":"x","call_id":"c"}`, "mcp:a:c"}, {abi.CallPromptGet, `{"server":"a","name":"p","call_id":"c"}`, "mcp:a:prompt.get:c"},
+			{abi.CallToolCall, `{"server":"a","name":"x"}`, "mcp:a:2"},
+		},
 		"names": {
 			{abi.CallSecretUse, `{"name":"token"}`, "secret:token"}, {abi.CallSecretUse, `{"name":"token"}`, "secret:token"},
 			{abi.CallConfigGet, `{"name":"a.b"}`, "host:config.get:a.b"}, {abi.CallHostFact, `{"name":"os"}`, "host:host.fact:os"},

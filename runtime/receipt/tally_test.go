@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -170,6 +171,36 @@ func TestToolCalls(t *testing.T) {
 				t.Errorf("%d calls are counted, want %d", n, c.counted)
 			}
 		})
+	}
+}
+
+// What is read of a server of tools counts as a call of a tool, and is what a replay is told; it
+// has no effect.
+func TestServedByTools(t *testing.T) {
+	list := call(abi.CallResourceList, "mcp:s:resource.list:1", `{"server":"s"}`, `{"resources":[]}`)
+	read := call(abi.CallResourceRead, "mcp:s:resource.read:1", `{"server":"s","uri":"a"}`, `{"contents":[]}`)
+	prompt := call(abi.CallPromptGet, "mcp:s:prompt.get:1", `{"server":"s","name":"n"}`, `{"messages":[]}`)
+	for _, e := range []*journal.Entry{&list, &read, &prompt} {
+		e.Effect = abi.EffectRead
+	}
+	denied := with(read, abi.CallDenied)
+	denied.Key = "mcp:s:resource.read:2"
+	all := entries(list, read, prompt, denied)
+	r := build(t, facts(), tallyOf(t, all))
+	if n := *r.AutonomyBudget.Consumed.ToolCalls; n != 2 {
+		t.Errorf("%d calls are counted", n)
+	}
+	if len(r.SideEffects.ToolCalls) != 0 {
+		t.Errorf("effects: %+v", r.SideEffects.ToolCalls)
+	}
+	var told []string
+	for _, m := range r.ReplayInput.Materials {
+		if m.Kind == MaterialTool {
+			told = append(told, m.ID)
+		}
+	}
+	if want := []string{list.Key, read.Key, prompt.Key, denied.Key}; !slices.Equal(told, want) {
+		t.Errorf("materials of %v, want %v", told, want)
 	}
 }
 

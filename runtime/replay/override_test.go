@@ -219,6 +219,7 @@ func TestKindsFit(t *testing.T) {
 		want bool
 	}{
 		{abi.OverrideModel, abi.CallLLMComplete, true}, {abi.OverrideModel, abi.CallToolCall, false},
+		{abi.OverrideMCP, abi.CallResourceRead, true}, {abi.OverrideMCP, abi.CallResourceList, true}, {abi.OverrideMCP, abi.CallPromptGet, true},
 		{abi.OverrideMCP, abi.CallToolCall, true}, {abi.OverrideMCP, abi.CallClock, false},
 		{abi.OverrideSecret, abi.CallSecretUse, true}, {abi.OverrideSecret, abi.CallLLMComplete, false},
 		{abi.OverrideTime, abi.CallClock, true}, {abi.OverrideTime, abi.CallHostFact, false},
