@@ -63,3 +63,32 @@ type ToolServerPing struct {
 	Tools        int      `json:"tools"`            // that it offers
 	Failure      *Failure `json:"failure,omitzero"` // why it does not answer
 }
+
+// ToolServerResources are the resources of a ToolServer.
+type ToolServerResources struct {
+	ToolServerID string     `json:"tool_server_id"`
+	Resources    []Resource `json:"resources"`
+}
+
+// ToolServerTemplates are the templates of a ToolServer's resources.
+type ToolServerTemplates struct {
+	ToolServerID string             `json:"tool_server_id"`
+	Templates    []ResourceTemplate `json:"templates"`
+}
+
+// ToolServerPrompts are the prompts of a ToolServer.
+type ToolServerPrompts struct {
+	ToolServerID string   `json:"tool_server_id"`
+	Prompts      []Prompt `json:"prompts"`
+}
+
+// ReadResourceRequest is the body of POST /wharf/v1/tool-servers/{id}/resources/read.
+type ReadResourceRequest struct {
+	URI string `json:"uri"`
+}
+
+// GetPromptRequest is the body of POST /wharf/v1/tool-servers/{id}/prompts/get.
+type GetPromptRequest struct {
+	Name      string            `json:"name"`
+	Arguments map[string]string `json:"arguments,omitzero"`
+}

@@ -114,6 +114,12 @@ type asItIs interface {
 	TryWebhook(ctx context.Context, c *desk.Caller, id string) (abi.WebhookTrial, error)
 	DeleteToolServer(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) error
 	PingToolServer(ctx context.Context, c *desk.Caller, id string) (abi.ToolServerPing, error)
+	ToolServerTools(ctx context.Context, c *desk.Caller, id string) (tools []abi.Tool, plugins []string, err error)
+	ToolServerResources(ctx context.Context, c *desk.Caller, id string) (abi.ToolServerResources, error)
+	ToolServerTemplates(ctx context.Context, c *desk.Caller, id string) (abi.ToolServerTemplates, error)
+	ToolServerPrompts(ctx context.Context, c *desk.Caller, id string) (abi.ToolServerPrompts, error)
+	ReadToolServerResource(ctx context.Context, c *desk.Caller, id string, req abi.ReadResourceRequest) (*abi.CallResourceReadAnswer, error)
+	GetToolServerPrompt(ctx context.Context, c *desk.Caller, id string, req abi.GetPromptRequest) (*abi.CallPromptGetAnswer, error)
 	ReceiveDelivery(ctx context.Context, c *desk.Caller, id string, in *intake.Incoming) (intake.Received, error)
 	HookTenant(token string) (string, error)
 	ReceiveHook(ctx context.Context, token string, in *intake.Incoming) (intake.Received, error)

@@ -13,6 +13,12 @@ type toolServersCore interface {
 	UpdateToolServer(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.UpdateToolServerRequest) (desk.Doc, error)
 	DeleteToolServer(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) error
 	PingToolServer(ctx context.Context, c *desk.Caller, id string) (abi.ToolServerPing, error)
+	ToolServerTools(ctx context.Context, c *desk.Caller, id string) (tools []abi.Tool, plugins []string, err error)
+	ToolServerResources(ctx context.Context, c *desk.Caller, id string) (abi.ToolServerResources, error)
+	ToolServerTemplates(ctx context.Context, c *desk.Caller, id string) (abi.ToolServerTemplates, error)
+	ToolServerPrompts(ctx context.Context, c *desk.Caller, id string) (abi.ToolServerPrompts, error)
+	ReadToolServerResource(ctx context.Context, c *desk.Caller, id string, req abi.ReadResourceRequest) (*abi.CallResourceReadAnswer, error)
+	GetToolServerPrompt(ctx context.Context, c *desk.Caller, id string, req abi.GetPromptRequest) (*abi.CallPromptGetAnswer, error)
 	ToolServer(ctx context.Context, c *desk.Caller, id string) (desk.Doc, error)
 	ToolServers(ctx context.Context, c *desk.Caller, p desk.Page) (desk.DocList, error)
 }

@@ -115,6 +115,10 @@ func (a *Adapter) toolOf(t *abi.Tool, by map[string][]string) identified {
 	if plugins == nil {
 		plugins = a.node.Tools.GrantedTo(t.Server, t.Name)
 	}
+	return a.toolDocOf(t, plugins)
+}
+
+func (a *Adapter) toolDocOf(t *abi.Tool, plugins []string) *toolDoc {
 	return &toolDoc{
 		Envelope: abi.NewEnvelope(objectTool, t.Server+":"+t.Name, a.core.Started(), nil),
 		Name:     t.Name, Description: t.Description, InputSchema: t.InputSchema, Server: t.Server, Source: toolSource(t.Server),

@@ -283,15 +283,11 @@ func (k *Keeper) rewrite(ctx context.Context, c *desk.Caller, r *desk.Retry, id 
 
 // PingToolServer connects to a server, if need be, and asks what it has.
 func (k *Keeper) PingToolServer(ctx context.Context, c *desk.Caller, id string) (abi.ToolServerPing, error) {
-	about, err := k.find(c, id)
+	_, server, err := k.reach(c, id)
 	if err != nil {
 		return abi.ToolServerPing{}, err
 	}
 	ping := abi.ToolServerPing{ToolServerID: id}
-	server := k.parts.Added.Get(k.parts.TenantID(c.Tenant), about.Name)
-	if server == nil {
-		return ping, abi.NotFound(abi.ObjectToolServer, id)
-	}
 	begun := k.parts.Now()
 	within, cancel := context.WithTimeout(ctx, pingTime)
 	defer cancel()

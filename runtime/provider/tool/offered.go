@@ -120,6 +120,11 @@ func (t *Tools) AddedTo(ctx context.Context, v Viewer) (tools []abi.Tool, by map
 func (s *AddedServer) tools(ctx context.Context) ([]abi.Tool, error) {
 	ctx, cancel := context.WithTimeout(ctx, offerTime)
 	defer cancel()
+	return s.Tools(ctx)
+}
+
+// Tools returns the tools of a server that can be called.
+func (s *AddedServer) Tools(ctx context.Context) ([]abi.Tool, error) {
 	all, err := s.MCP.List(ctx)
 	if err != nil {
 		return nil, err

@@ -58,7 +58,7 @@ func (t *Tools) prepareRead(c *provider.Call) (provider.Plan, error) {
 	if err := json.Unmarshal(c.Request, &req); err != nil || req.Server == "" || req.URI == "" {
 		return provider.Plan{}, refuse(abi.CallInvalid, CodeInvalid, `resource.read takes {"server": "...", "uri": "..."}`)
 	}
-	if err := checkLabel("uri", req.URI, maxURI); err != nil {
+	if err := CheckURI(req.URI); err != nil {
 		return provider.Plan{}, refuse(abi.CallInvalid, CodeInvalid, "%v", err)
 	}
 	if err := t.checkSource(c, req.Server, policy.ReadsResources); err != nil {
@@ -78,7 +78,7 @@ func (t *Tools) preparePrompt(c *provider.Call) (provider.Plan, error) {
 	if err := json.Unmarshal(c.Request, &req); err != nil || req.Server == "" || req.Name == "" {
 		return provider.Plan{}, refuse(abi.CallInvalid, CodeInvalid, `prompt.get takes {"server": "...", "name": "...", "arguments": {"...": "..."}}`)
 	}
-	if err := checkLabel("name", req.Name, maxName); err != nil {
+	if err := CheckPrompt(req.Name); err != nil {
 		return provider.Plan{}, refuse(abi.CallInvalid, CodeInvalid, "%v", err)
 	}
 	if err := t.checkSource(c, req.Server, policy.ReadsPrompts); err != nil {

@@ -151,6 +151,12 @@ func checkPrompt(p *mcp.Prompt) error {
 	return nil
 }
 
+// CheckURI says what is wrong with the URI of a resource that is asked for.
+func CheckURI(uri string) error { return checkLabel("uri", uri, maxURI) }
+
+// CheckPrompt says what is wrong with the name of a prompt that is asked for.
+func CheckPrompt(name string) error { return checkLabel("name", name, maxName) }
+
 // checkLabel says what is wrong with a text by which something is asked for.
 func checkLabel(what, text string, most int) error {
 	switch {
