@@ -80,6 +80,8 @@ func TestCommandsAndTextsOfStrangers(t *testing.T) {
 		"webhook deliveries x": hostileJSON[abi.WebhookDelivery](), "webhook test x": hostileJSON[abi.WebhookTrial](),
 		"session list": hostileJSON[abi.Session](), "session show x": hostileJSON[abi.Session](), "session fork x": hostileJSON[abi.Session](),
 		"persona list": hostileJSON[abi.Persona](), "persona get x": hostileJSON[abi.Persona](),
+		"tool-server tools x": hostileJSON[servedTools](), "tool-server resources x": hostileJSON[abi.ToolServerResources](), "tool-server resources x templates": hostileJSON[abi.ToolServerTemplates](),
+		"tool-server prompts x": hostileJSON[abi.ToolServerPrompts](), "tool-server read x a:b": hostileJSON[abi.CallResourceReadAnswer](), "tool-server prompt x y": hostileJSON[abi.CallPromptGetAnswer](),
 		"tool-server list": hostileJSON[abi.ToolServer](), "quota list": hostileJSON[abi.Quota](), "vault list": hostileJSON[abi.Vault](), "vault list x": hostileJSON[abi.VaultSecret](),
 		"key list": hostileJSON[abi.APIKey](), "key published": hostileJSON[abi.SigningKeys](),
 		"task get y": "",

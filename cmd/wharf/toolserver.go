@@ -25,7 +25,9 @@ workspace. docs/tools.md has the rest.`,
 		example: `  wharf tool-server create weather --url https://tools.example/mcp --header "X-Key: $KEY"
   wharf tool-server ping tsrv_01K0...
   wharf tool-server list`,
-	}, a.toolServerListCommand(), a.toolServerCreateCommand(), a.toolServerUpdateCommand(), a.toolServerPingCommand(), a.toolServerRemoveCommand())
+	}, a.toolServerListCommand(), a.toolServerCreateCommand(), a.toolServerUpdateCommand(), a.toolServerPingCommand(),
+		a.toolServerToolsCommand(), a.toolServerResourcesCommand(), a.toolServerPromptsCommand(), a.toolServerReadCommand(), a.toolServerPromptCommand(),
+		a.toolServerRemoveCommand())
 }
 
 func (a *app) toolServerListCommand() *cobra.Command {
