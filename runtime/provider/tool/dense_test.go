@@ -83,6 +83,9 @@ func (f *finder) look(of reflect.Type, name, around string) {
 }
 
 func smallest(of reflect.Type) string {
+	if of == reflect.TypeFor[*mcp.PromptMessage]() {
+		return `{"content":{"type":"text"},"role":"user"}`
+	}
 	switch of.Kind() {
 	case reflect.String:
 		return `""`

@@ -380,6 +380,20 @@ func TestHostileSources(t *testing.T) {
 
 var crowd = strings.Repeat("{},", maxBlocks) + "{}"
 
+// A page that names itself as the next is the last.
+func TestAPageThatNamesItself(t *testing.T) {
+	var pages atomic.Int64
+	h := httptest.NewServer(serveResult("resources/list", func() string {
+		pages.Add(1)
+		return `{"resources":[{"uri":"a","name":"a"}],"nextCursor":"x"}`
+	}))
+	t.Cleanup(h.Close)
+	t.Cleanup(h.CloseClientConnections)
+	if raw, err := hostCall(t, toolsOf(overHTTP(t, h.URL, nil)), "resources/list"); err != nil || pages.Load() != 2 {
+		t.Errorf("%s of %d pages, %v", raw, pages.Load(), err)
+	}
+}
+
 // A list of pages without end is read for as many as are, and no cursor is kept.
 func TestPagesWithoutEnd(t *testing.T) {
 	for method, item := range map[string]string{
