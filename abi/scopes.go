@@ -10,6 +10,9 @@ const (
 	ScopeEventsInternal = "events:internal" // see internal content
 	ScopeReceiptsVerify = "receipts:verify"
 	ScopeTasksReplay    = "tasks:replay"
+	// ScopePersonasOwn lets a key that is bound to Workspaces make policy for them: with
+	// personas:write, it makes and changes Personas of its own Workspaces.
+	ScopePersonasOwn = "personas:own"
 	// ScopeConnectorsWrite is of the resource's own scopes; a Connector's public path
 	// is shown to those who have it.
 	ScopeConnectorsWrite = "connectors:write"
@@ -25,7 +28,7 @@ var scopedResources = []string{"personas", "workspaces", "sessions", "tasks", "b
 
 // Scopes lists every scope that a key can have, without [ScopeAll].
 func Scopes() []string {
-	all := []string{ScopeAdmin, ScopeNode, ScopeEventsInternal, ScopeReceiptsVerify, ScopeTasksReplay}
+	all := []string{ScopeAdmin, ScopeNode, ScopeEventsInternal, ScopeReceiptsVerify, ScopeTasksReplay, ScopePersonasOwn}
 	for _, r := range scopedResources {
 		all = append(all, r+":read", r+":write")
 	}
@@ -34,10 +37,10 @@ func Scopes() []string {
 }
 
 // DefaultScopes lists what a new key may do when nothing else is said: read and
-// write every resource, verify and replay, but no administration and no
-// internal content.
+// write every resource, verify and replay, but no administration, no
+// internal content, and no policy for the Workspaces that it is bound to.
 func DefaultScopes() []string {
 	return slices.DeleteFunc(Scopes(), func(s string) bool {
-		return s == ScopeAdmin || s == ScopeNode || s == ScopeEventsInternal
+		return s == ScopeAdmin || s == ScopeNode || s == ScopeEventsInternal || s == ScopePersonasOwn
 	})
 }

@@ -94,6 +94,8 @@ func scopeDoc(scope string) string {
 		return "Manage tenants, backups and metrics of the node."
 	case abi.ScopeEventsInternal:
 		return "See content that is not public."
+	case abi.ScopePersonasOwn:
+		return "Make policy, with personas:write, for the Workspaces that the key is bound to."
 	}
 	resource, verb, _ := strings.Cut(scope, ":")
 	return strings.ToUpper(verb[:1]) + verb[1:] + " " + strings.ReplaceAll(resource, "_", " ") + "."

@@ -39,6 +39,14 @@ func TestPersonasOfAWorkspace(t *testing.T) {
 	n.do(t, "POST", "/v1/personas", body(""), own).wantError(403, abi.CodePermissionDenied)
 	n.do(t, "POST", "/v1/personas", body(away), own).wantError(404, abi.CodeResourceNotFound)
 	n.do(t, "POST", "/v1/personas", body(tenancy.DefaultWorkspace), reader).wantError(403, abi.CodePermissionDenied)
+	for who, key := range map[string]func(*http.Request){"of default scopes": n.boundKey(t, tenancy.DefaultWorkspace),
+		"of personas:write": n.boundKey(t, tenancy.DefaultWorkspace, "personas:read", "personas:write", "workspaces:read"),
+		"of personas:own":   n.boundKey(t, tenancy.DefaultWorkspace, "personas:read", "personas:own", "workspaces:read")} {
+		t.Log(who)
+		n.do(t, "POST", "/v1/personas", body(tenancy.DefaultWorkspace), key).wantError(403, abi.CodePermissionDenied)
+		n.do(t, "PATCH", "/v1/personas/"+made.id(), object{"autonomy_tier": "act_auto"}, key).wantError(403, abi.CodePermissionDenied)
+		n.do(t, "POST", "/wharf/v1/personas/"+made.id()+"/clone", object{"name": "x"}, key).wantError(403, abi.CodePermissionDenied)
+	}
 	n.do(t, "PATCH", "/v1/personas/"+made.id(), object{"name": "x"}, reader).wantError(403, abi.CodePermissionDenied)
 	n.do(t, "PATCH", "/v1/personas/"+made.id(), object{"workspace_id": away}).wantError(400, abi.CodeInvalidRequest)
 	n.do(t, "PATCH", "/v1/personas/"+made.id(), object{"autonomy_tier": "shadow"}, own).want(200)

@@ -337,20 +337,6 @@ func (c *liveCall) canonicalRequest() {
 	}
 }
 
-// heldBack collects the writes that policy held back, for the Outcome.
-type heldBack struct {
-	Proposals    []abi.WithheldCall `json:"proposals,omitzero"`
-	ShadowWrites []abi.WithheldCall `json:"shadow_writes,omitzero"`
-	Omitted      int                `json:"held_back_omitted,omitzero"` // beyond the bounds
-}
-
-// The bounds on what an Outcome tells of writes that were held back. The events tell
-// all of them, and whole.
-const (
-	maxHeldBack          = 100
-	maxHeldBackArguments = 2 << 10
-)
-
 // withheld describes a call that is not made.
 func withheld(c *liveCall, a *policy.Action) abi.WithheldCall {
 	arguments, err := shownArguments(c)
@@ -380,28 +366,9 @@ func (r *run) noteHeldBack(e *journal.Entry) {
 	if e.Status != abi.CallDenied || json.Unmarshal(e.Answer, &told) != nil {
 		return
 	}
-	into := map[string]*[]abi.WithheldCall{policy.CodeProposed: &r.held.Proposals, policy.CodeShadow: &r.held.ShadowWrites}[told.Code]
-	if into == nil {
-		return
-	}
-	c := &liveCall{entry: *e, request: e.Request}
-	a, err := action(c, e.Effect)
-	if err != nil || len(r.held.Proposals)+len(r.held.ShadowWrites) >= maxHeldBack {
-		r.held.Omitted++
-		return
-	}
-	call := withheld(c, a)
-	if len(call.Arguments) > maxHeldBackArguments {
-		call.Arguments = nil
-	}
-	*into = append(*into, call)
-}
-
-// appendHeldBack adds the members of what was held back to an object that is open.
-func (r *run) appendHeldBack(m jsontext.Value) jsontext.Value {
-	members, err := json.Marshal(&r.held)
-	if err != nil || len(members) <= len("{}") {
-		return m
-	}
-	return append(append(m, ','), members[1:len(members)-1]...)
+	r.held.Take(told.Code, func() (abi.WithheldCall, error) {
+		c := &liveCall{entry: *e, request: e.Request}
+		a, err := action(c, e.Effect)
+		return withheld(c, a), err
+	})
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/personas"
+	"github.com/wharf-dev/wharf/runtime/policy"
 	"github.com/wharf-dev/wharf/runtime/proofs"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/replay"
@@ -52,7 +53,7 @@ type run struct {
 
 	outputs replay.Outputs
 	gave    skill.Result // of a Task of a Skill
-	held    heldBack
+	held    policy.Held
 
 	// Guarded by task.mu.
 	index        int             // of the next call

@@ -383,7 +383,7 @@ func (r *run) metrics(t *task) jsontext.Value {
 			m = append(append(m, `,"plugin":`...), own...)
 		}
 	}
-	return append(r.appendHeldBack(m), '}')
+	return append(r.held.AppendMembers(m), '}')
 }
 
 // appendMS writes a duration in milliseconds, to the microsecond.

@@ -72,13 +72,19 @@ func (k *Keeper) mayPlace(ctx context.Context, c *desk.Caller, workspace string)
 	if workspace == "" {
 		return mayGovern(c, workspace)
 	}
-	return k.parts.Desk.CheckWorkspace(ctx, c, workspace)
+	return cmp.Or(k.parts.Desk.CheckWorkspace(ctx, c, workspace), mayGovern(c, workspace))
 }
 
-// mayGovern refuses keys that are bound to Workspaces what is for the whole tenant.
+// mayGovern refuses keys that are bound to Workspaces what is for the whole tenant, and those
+// that are not to make policy what is for their own Workspaces.
 func mayGovern(c *desk.Caller, workspace string) error {
-	if workspace == "" && len(c.Workspaces) > 0 {
+	switch {
+	case len(c.Workspaces) == 0:
+		return nil
+	case workspace == "":
 		return abi.Errorf(abi.CodePermissionDenied, "this key is bound to workspaces and cannot change personas of the whole tenant, which are policy for all of them")
+	case !c.Can(abi.ScopePersonasOwn):
+		return abi.Errorf(abi.CodePermissionDenied, "this key is bound to workspaces, and lacks the scope %q that lets it change their personas, which are policy", abi.ScopePersonasOwn)
 	}
 	return nil
 }
