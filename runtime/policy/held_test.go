@@ -12,13 +12,18 @@ import (
 // What was held back is told up to a bound, in the list of its tier; what cannot be told is counted.
 func TestHeld(t *testing.T) {
 	call := func(arguments string, err error) func() (abi.WithheldCall, error) {
-		return func() (abi.WithheldCall, error) { return abi.WithheldCall{Call: "c", Arguments: []byte(arguments)}, err }
+		return func() (abi.WithheldCall, error) {
+			return abi.WithheldCall{Call: "c", Arguments: []byte(arguments)}, err
+		}
 	}
 	var h policy.Held
 	if got := string(h.AppendMembers([]byte(`{"a":1`))); got != `{"a":1` {
 		t.Errorf("nothing held back is told as %s", got)
 	}
-	h.Take("another", func() (abi.WithheldCall, error) { t.Error("it is asked what a call was that was simply denied"); return abi.WithheldCall{}, nil })
+	h.Take("another", func() (abi.WithheldCall, error) {
+		t.Error("it is asked what a call was that was simply denied")
+		return abi.WithheldCall{}, nil
+	})
 	h.Take(policy.CodeProposed, call(`{}`, nil))
 	h.Take(policy.CodeShadow, call(`"`+strings.Repeat("x", 3000)+`"`, nil))
 	h.Take(policy.CodeShadow, call(`{}`, errors.New("it cannot be read")))
