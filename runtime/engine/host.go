@@ -147,7 +147,7 @@ func variable(def *abi.HostCall) abi.Effect {
 
 // recall takes over a call that the record answers.
 func (r *run) recall(e *journal.Entry) error {
-	text := deltas.TextOf(r.task.id, e.Index, r.ground.At())
+	before := r.ground.At()
 	r.ground.Reach(e.At)
 	r.task.mu.Lock()
 	err := r.take(e)
@@ -155,7 +155,7 @@ func (r *run) recall(e *journal.Entry) error {
 	if err != nil {
 		return err
 	}
-	return r.remember(e, text, func() bool { return streamed(e.Request) })
+	return r.remember(e, before, func() bool { return streamed(e.Request) })
 }
 
 // take adds a call that is recorded to what the receipt is made from. The caller holds
@@ -193,13 +193,14 @@ func (r *run) recallRest() error {
 	return nil
 }
 
-// remember takes over what a call means for the end of the Task.
-func (r *run) remember(e *journal.Entry, text deltas.Text, streamed func() bool) error {
+// remember takes over what a call means for the end of the Task. before is the time that the record
+// had reached when it was made.
+func (r *run) remember(e *journal.Entry, before time.Time, streamed func() bool) error {
 	if e.Status != abi.CallOK {
 		r.noteHeldBack(e)
 		return nil
 	}
-	if err := r.noteText(e, text, streamed); err != nil {
+	if err := r.noteText(e, before, streamed); err != nil {
 		return err
 	}
 	if err := r.noteChild(e); err != nil {

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/wharf-dev/wharf/abi"
-	"github.com/wharf-dev/wharf/runtime/deltas"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/tooluse"
@@ -36,9 +35,9 @@ func (r *run) close(ctx context.Context, c *liveCall, phase journal.Phase, answe
 	if err := r.tell(ctx, c, phase); err != nil {
 		return 0, nil, err
 	}
-	text := deltas.TextOf(r.task.id, e.Index, r.ground.At())
+	before := r.ground.At()
 	r.ground.Reach(e.At)
-	if err := r.remember(e, text, func() bool { return c.streamed }); err != nil {
+	if err := r.remember(e, before, func() bool { return c.streamed }); err != nil {
 		return 0, nil, fmt.Errorf("taking over the answer of %s: %w", e.Call, err)
 	}
 	switch {

@@ -65,11 +65,12 @@ func (r *run) textEnds(m *abi.MessageInput, fresh string) string {
 	return fresh
 }
 
-// noteText takes over what a call that was answered means for the text that is told. text is what a
-// text that answers the call is told under, if that was streamed.
-func (r *run) noteText(e *journal.Entry, text deltas.Text, streamed func() bool) error {
+// noteText takes over what a call that was answered means for the text that is told. before is the
+// time that the record had reached when the call was made.
+func (r *run) noteText(e *journal.Entry, before time.Time, streamed func() bool) error {
 	switch e.Call {
 	case abi.CallLLMComplete:
+		text := deltas.TextOf(r.task.id, e.Index, before)
 		r.task.mu.Lock()
 		defer r.task.mu.Unlock()
 		r.text.Answered(streamed, e.Answer, text.MessageID)
