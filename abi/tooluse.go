@@ -63,6 +63,7 @@ const (
 	ToolErrorServer     ToolErrorCategory = "mcp_server_error"  // its server gave no answer that can be used
 	ToolErrorHostBridge ToolErrorCategory = "host_bridge_error" // the client gave none
 	ToolErrorUnknown    ToolErrorCategory = "unknown"           // nobody knows whether it was done
+	ToolErrorCancelled  ToolErrorCategory = "cancelled"         // its Task has ended meanwhile
 )
 
 // ToolsVisibility says how much of the tool calls of a Persona's Tasks is told to keys without

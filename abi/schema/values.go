@@ -27,7 +27,7 @@ func Values(t reflect.Type) []string {
 	case reflect.TypeFor[abi.ToolExecutor]():
 		return values(abi.ExecutorHarn, abi.ExecutorClient, abi.ExecutorServer)
 	case reflect.TypeFor[abi.ToolErrorCategory]():
-		return values(abi.ToolErrorSchema, abi.ToolErrorDenied, abi.ToolErrorTimeout, abi.ToolErrorOwn, abi.ToolErrorServer, abi.ToolErrorHostBridge, abi.ToolErrorUnknown)
+		return values(abi.ToolErrorSchema, abi.ToolErrorDenied, abi.ToolErrorTimeout, abi.ToolErrorOwn, abi.ToolErrorServer, abi.ToolErrorHostBridge, abi.ToolErrorUnknown, abi.ToolErrorCancelled)
 	case reflect.TypeFor[abi.ToolsVisibility]():
 		return values(abi.ToolsInternal, abi.ToolsNamed, abi.ToolsPublic)
 	case reflect.TypeFor[abi.QuotaScope]():

@@ -13,6 +13,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/runtime/personas"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/redact"
 	"github.com/wharf-dev/wharf/runtime/waiting"
@@ -185,7 +186,7 @@ func (e *Engine) awaited(ctx context.Context, t storage.Tenant, w *abi.Waiting, 
 		answer.Messages = append(answer.Messages, m)
 	}
 	if w.Call == abi.CallToolCall {
-		return toolAnswer(&answer)
+		return personas.SkillAnswer(&answer)
 	}
 	return json.Marshal(&answer)
 }

@@ -62,6 +62,7 @@ type run struct {
 	facts        proofs.Facts
 	text         deltas.Teller // tells watchers what is being written
 	textTimer    bool          // what waits of it is told soon
+	using        *liveCall     // a tool call whose beginning was told, and whose end was not
 
 	last *handed // handed over last, and not waited for; nil when nothing is
 }

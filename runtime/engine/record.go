@@ -96,7 +96,8 @@ func (r *run) tell(ctx context.Context, c *liveCall, phase journal.Phase) error 
 	r.pending = append(append(r.pending, c.extra...), rec)
 	r.pendingBytes += len(rec.Text)
 	r.task.account.Use(&c.entry, phase)
-	if phase == journal.Intent {
+	if r.using = nil; phase == journal.Intent {
+		r.using = c
 		return nil
 	}
 	return r.take(&c.entry)

@@ -172,6 +172,13 @@ func (e *Engine) apply(t *task, c change) (storage.Commit, error) {
 		c.amend(&shown)
 	}
 	asked := t.asksAfter(&c, next.Status.Terminal(), now)
+	if next.Status.Terminal() {
+		cut, err := t.cutOff(now)
+		if err != nil {
+			return nil, err
+		}
+		c.before = append(c.before, cut...)
+	}
 	commit, err := e.write(t, &shown, effects, c, now)
 	if err != nil {
 		return nil, err

@@ -140,7 +140,7 @@ func (r *run) skill(ctx context.Context, c *liveCall, req *abi.CallToolCallReque
 // submitSkill accepts the child that a Skill is called by. Its arguments are checked
 // as those of any Task that names a Skill.
 func (r *run) submitSkill(ctx context.Context, id string, req *abi.CallToolCallRequest) error {
-	submit := abi.SubmitTaskRequest{SessionID: r.task.about.SessionID, ParentTaskID: r.task.id, PersonaID: req.Name, Input: skillInput(req.Arguments)}
+	submit := abi.SubmitTaskRequest{SessionID: r.task.about.SessionID, ParentTaskID: r.task.id, PersonaID: req.Name, Input: personas.SkillInput(req.Arguments)}
 	s, err := r.engine.OfferedSkill(ctx, r.task.tenant, r.task.about.WorkspaceID, req.Name)
 	switch {
 	case ledger.IsNotFound(err):
@@ -154,35 +154,4 @@ func (r *run) submitSkill(ctx context.Context, id string, req *abi.CallToolCallR
 		}
 	}
 	return r.engine.submitChild(ctx, r.task, id, submit)
-}
-
-// skillInput makes a Message of a text, and passes anything else as it is.
-func skillInput(arguments jsontext.Value) jsontext.Value {
-	var a struct {
-		Text *string `json:"text"`
-	}
-	if json.Unmarshal(arguments, &a) != nil || a.Text == nil {
-		return arguments.Clone()
-	}
-	m := abi.Message{Role: abi.RoleUser, Parts: []abi.Part{{Type: abi.PartText, Text: a.Text, Visibility: abi.VisibilityPublic}}}
-	return journal.CanonicalMessage(&m)
-}
-
-// toolAnswer tells the end of a child as a tool's answer.
-func toolAnswer(a *abi.CallTaskAwaitAnswer) ([]byte, error) {
-	answer := &abi.CallToolCallAnswer{IsError: a.Status != abi.OutcomeSucceeded}
-	for i := range a.Messages {
-		for _, p := range a.Messages[i].Parts {
-			if p.Type == abi.PartText && p.Text != nil {
-				answer.Content = append(answer.Content, abi.ToolContent{Type: "text", Text: *p.Text})
-			}
-			if p.Type == abi.PartJSON {
-				answer.Content = append(answer.Content, abi.ToolContent{Type: "text", Text: string(p.Value)})
-			}
-		}
-	}
-	if len(answer.Content) == 0 {
-		answer.Content = []abi.ToolContent{{Type: "text", Text: a.Summary}}
-	}
-	return json.Marshal(answer)
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"strconv"
+	"time"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/journal"
@@ -59,7 +60,7 @@ func (r *run) begins(ctx context.Context, c *liveCall, leaves bool) error {
 		return err
 	}
 	r.task.mu.Lock()
-	r.pending = append(r.pending, rec)
+	r.pending, r.using = append(r.pending, rec), c
 	r.task.mu.Unlock()
 	if !leaves {
 		return nil
@@ -69,4 +70,20 @@ func (r *run) begins(ctx context.Context, c *liveCall, leaves bool) error {
 	}
 	c.use.Told(r.last)
 	return nil
+}
+
+// cutOff tells that a tool call is over whose Task ends while it is made. The caller holds t.mu.
+func (t *task) cutOff(now time.Time) ([]ledger.Record, error) {
+	entry := journal.Entry{Call: abi.CallToolCall, At: journal.Moment(now)}
+	var use *abi.ToolUse
+	if t.run != nil && t.run.using != nil {
+		entry.Index, use = t.run.using.entry.Index, t.run.using.use.About()
+	} else if w := t.task.Waiting; w != nil {
+		entry.Index, use = w.Index, w.Tool
+	}
+	if use == nil {
+		return nil, nil
+	}
+	text, err := tooluse.Ended(entry.AppendPayload(nil, journal.Whole, journal.Refs{}), use, &tooluse.End{At: entry.At, Cut: true})
+	return []ledger.Record{{Kind: abi.EventToolFailed, Object: abi.ObjectTask, ID: t.id, Hint: true, Restricted: true, Text: text}}, err
 }

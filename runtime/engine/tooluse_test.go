@@ -186,6 +186,57 @@ func TestToolCallsOverACrash(t *testing.T) {
 	}
 }
 
+// A tool call ends with its Task, whether its server is asked just then or a Skill is waited for,
+// before and after a crash; what has ended is told once.
+func TestToolCallsEndWithTheirTask(t *testing.T) {
+	held, entered, leave := enginetest.Holding()
+	defer close(leave)
+	w := &workshop{hangs: make(chan struct{}, 9)}
+	for name, c := range map[string]struct {
+		ops   []op
+		there chan struct{}
+		want  string
+	}{
+		"a write":  {[]op{toolCall("fs", "hang")}, w.hangs, "tool.requested call-0 fs:hang mcp_server destructive, tool.failed call-0 fs:hang mcp_server destructive took cancelled"},
+		"a read":   {[]op{toolCall("fs", "get_hang")}, w.hangs, "tool.requested call-0 fs:get_hang mcp_server read read-only, tool.failed call-0 fs:get_hang mcp_server read read-only took cancelled"},
+		"a skill":  {[]op{toolCall("skills", "persona_held")}, entered, "tool.requested call-0 skills:persona_held harn_builtin destructive, tool.failed call-0 skills:persona_held harn_builtin destructive took cancelled"},
+		"the next": {[]op{toolCall("fs", "get"), {abi.CallInputRequest, `{"prompt":"?"}`}}, nil, "tool.requested call-0 fs:get mcp_server read read-only, tool.completed call-0 fs:get mcp_server read read-only took"},
+	} {
+		for _, crash := range []bool{false, true} {
+			if crash && c.there == w.hangs {
+				continue // it is called anew, or was cut off by the crash
+			}
+			t.Run(fmt.Sprintf("%s, crash %v", name, crash), func(t *testing.T) {
+				p := newProgram(c.ops...)
+				g := enginetest.Guests{"program": p.run, "held": held}
+				n := newNode(t, g, withWorkshop(w))
+				id := n.Submit(t, n.Session(t), "persona_program")
+				if c.there != nil {
+					<-c.there
+				}
+				if c.there != w.hangs {
+					n.waiting(t, id)
+				}
+				if crash {
+					n = boot(t, n.Disk.Crash(1, 0), g, withWorkshop(w))
+					defer n.Stop(t)
+				}
+				if _, err := n.CancelTask(t.Context(), n.Root, nil, id, abi.CancelTaskRequest{}); err != nil {
+					t.Fatal(err)
+				}
+				n.Wait(t, id)
+				var told []string
+				for _, u := range n.tools(t, id) {
+					told = append(told, u.String())
+				}
+				if got := strings.Join(told, ", "); got != c.want {
+					t.Errorf("told is %s, want %s", got, c.want)
+				}
+			})
+		}
+	}
+}
+
 // answering is a workshop none of whose tools hangs.
 type answering struct{ *workshop }
 

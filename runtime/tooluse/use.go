@@ -121,11 +121,21 @@ func (u *Use) AppendEnded(payload []byte, e *End) ([]byte, error) {
 	return Ended(payload, &end, e)
 }
 
-// End is how a call ended.
+// About returns what is known of the call by now; nil for none.
+func (u *Use) About() *abi.ToolUse {
+	if u == nil {
+		return nil
+	}
+	about := u.about
+	return &about
+}
+
+// End is how a call ended: by its answer, or by the end of its Task.
 type End struct {
 	At     time.Time
 	Status abi.CallStatus
 	Answer []byte
+	Cut    bool // its Task has ended
 }
 
 // Ended puts what a Task has waited for into the payload of the event that tells the end of it;
@@ -136,7 +146,7 @@ func Ended(payload []byte, waits *abi.ToolUse, e *End) ([]byte, error) {
 	}
 	end := *waits
 	end.DurationUs = max(1, e.At.Sub(waits.StartedAt).Microseconds())
-	end.ErrorCategory = category(waits.Executor, e.Status, e.Answer)
+	end.ErrorCategory = category(waits.Executor, e)
 	return appendUse(payload, &end)
 }
 
@@ -150,13 +160,16 @@ func appendUse(payload []byte, u *abi.ToolUse) ([]byte, error) {
 }
 
 // category says in which way a call failed; "" for one that did not.
-func category(by abi.ToolExecutor, status abi.CallStatus, answer []byte) abi.ToolErrorCategory {
-	switch status {
+func category(by abi.ToolExecutor, e *End) abi.ToolErrorCategory {
+	if e.Cut {
+		return abi.ToolErrorCancelled
+	}
+	switch e.Status {
 	case abi.CallOK:
 		var told struct {
 			IsError bool `json:"is_error"`
 		}
-		if json.Unmarshal(answer, &told) == nil && told.IsError {
+		if json.Unmarshal(e.Answer, &told) == nil && told.IsError {
 			return abi.ToolErrorOwn
 		}
 		return ""

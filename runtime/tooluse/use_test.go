@@ -89,6 +89,10 @@ func TestTheEndOfACall(t *testing.T) {
 			t.Errorf("after %v: %+v, want %+v", c.after, got, want)
 		}
 	}
+	cut, err := tooluse.Ended([]byte(`{"a":1}`), u.About(), &tooluse.End{At: began.Add(time.Second), Status: abi.CallTimeout, Cut: true})
+	if got := read(t, `{"a":1}`, string(cut)); err != nil || got.ErrorCategory != abi.ToolErrorCancelled || got.DurationUs != 1e6 {
+		t.Errorf("a call that was cut off is told as %+v, %v", got, err)
+	}
 	u.Took(-time.Second)
 	if payload, err := u.AppendEnded([]byte(`{"a":1}`), &tooluse.End{At: began}); err != nil || strings.Contains(string(payload), "execution_us") {
 		t.Errorf("%s, %v", payload, err)
