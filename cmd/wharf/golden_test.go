@@ -97,7 +97,7 @@ var asked = []string{
 	"task answer task_1 --text t", "task answer task_1 --approve --arguments {\"a\":1}", "task answer task_1 --deny --reason r", "task answer task_1",
 	"task replay task_1", "task replay task_1 --override llm:1={\"text\":\"No.\"} --reason r", "task replay task_1 --mode odd",
 	"task fork task_1", "task fork task_1 --at 7 --same-session", "task receipts task_1", "task receipts task_2",
-	"task submit hello --session sess_1 --persona p --deadline 1m --idempotency-key k", "task submit hello --session sess_1 --wait=1s", "task submit",
+	"task submit hello --session sess_1 --persona p --deadline 1m --idempotency-key k", "task submit hello --session sess_1 --wait=1s", "task submit hello --session sess_1 --model small --instructions i --temperature 0 --max-tokens 9", "task submit hello --temperature warm", "task submit",
 	"receipt get rcpt_1", "receipt get rcpt_1 --form json", "receipt get rcpt_1 --form odd", "receipt verify rcpt_1 --trust k", "receipt verify rcpt_2",
 	"export task_1",
 }

@@ -10,6 +10,7 @@ import (
 	"mime"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 	"unicode/utf8"
 
@@ -27,6 +28,9 @@ type submission struct {
 	text, file, session, workspace, persona, key string
 	jsonInput, follow                            bool
 	wait, deadline                               time.Duration
+
+	run  abi.RunOptions
+	heat string // the temperature
 }
 
 func (a *app) taskSubmitCommand() *cobra.Command {
@@ -46,12 +50,16 @@ Without --session the Task gets a Session of its own, in --workspace or else in
 the Workspace that was made first. An --idempotency-key makes it safe to send
 the same submit twice: the second is answered with the first's Task.
 
+--model, --instructions, --temperature and --max-tokens count for this Task alone,
+before what its Persona and the node's configuration say.
+
 With --wait or --follow the exit code is 0 when the Task is COMPLETED, 1 when
 it FAILED or was CANCELED, and 5 when the time of --wait was up.`,
 		example: `  wharf task submit "Hello"
   wharf task submit --file report.md --follow
   git log -n 50 | wharf task submit - --wait=1m
   wharf task submit --json-input '{"text": "Hello"}' --persona persona_echo
+  wharf task submit "Hello" --model small --instructions "Answer in French."
   wharf task submit "once" --idempotency-key order-17`,
 		args:  optionalArg,
 		flags: s.flags,
@@ -67,6 +75,10 @@ func (s *submission) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.workspace, "workspace", "", "the Workspace of a new Session")
 	f.StringVar(&s.key, "idempotency-key", "", "sends the same submit again without a second Task")
 	f.DurationVar(&s.deadline, "deadline", 0, "the Task fails when it has not ended after so long")
+	f.StringVar(&s.run.Model, "model", "", "the model to ask, by the node's name for it")
+	f.StringVar(&s.run.Instructions, "instructions", "", "what the plugin is to do, in place of its own instructions")
+	f.StringVar(&s.heat, "temperature", "", "of the model, 0 to 1 (default: the plugin's or the model's own)")
+	f.IntVar(&s.run.MaxTokens, "max-tokens", 0, "the most tokens of one answer of a model")
 	f.BoolVar(&s.follow, "follow", false, "show events until the Task ends, then its Outcome")
 	waitFlag(f, &s.wait)
 }
@@ -87,8 +99,23 @@ func (s *submission) check(_ *cobra.Command, args []string) error {
 		return usagef("--wait and --deadline cannot be negative")
 	case s.follow && s.wait > 0:
 		return usagef("--follow waits for the end already: leave --wait out")
+	case s.heat == "":
+		return nil
 	}
+	heat, err := strconv.ParseFloat(s.heat, 64)
+	if err != nil {
+		return usagef("--temperature is a number from 0 to 1, not %q", s.heat)
+	}
+	s.run.Temperature = &heat
 	return nil
+}
+
+// options returns what the Task wants otherwise than its Persona; nil for nothing.
+func (s *submission) options() *abi.RunOptions {
+	if s.run == (abi.RunOptions{}) {
+		return nil
+	}
+	return &s.run
 }
 
 func (a *app) submit(ctx context.Context, c *client.Client, s submission) error {
@@ -109,7 +136,7 @@ func (a *app) submit(ctx context.Context, c *client.Client, s submission) error 
 	}
 	sent := time.Now()
 	task, err := c.Submit(ctx, abi.SubmitTaskRequest{
-		Input: input, SessionID: session, PersonaID: s.persona, DeadlineSeconds: s.deadline.Seconds(),
+		Input: input, SessionID: session, PersonaID: s.persona, DeadlineSeconds: s.deadline.Seconds(), Run: s.options(),
 	}, client.SubmitOptions{Wait: s.wait, IdempotencyKey: s.key})
 	if err != nil {
 		return err

@@ -25,6 +25,7 @@ type payload struct {
 	Receipt  *abi.ReceiptResource   `json:"receipt"`
 	Request  *abi.PermissionRequest `json:"permission_request"`
 	Quota    *abi.Quota             `json:"quota"`
+	Memory   *abi.Memory            `json:"memory"`
 	Decision string                 `json:"decision"`
 	Level    string                 `json:"level"`
 	Reason   string                 `json:"reason"`
@@ -109,6 +110,8 @@ func eventDetail(e *abi.Event) string {
 		return requestDetail(p.Request)
 	case p.Quota != nil:
 		return quotaDetail(p.Quota)
+	case p.Memory != nil:
+		return p.Memory.ID + ", of the " + string(p.Memory.Scope)
 	case e.Event == abi.EventUserToolConfirmation:
 		return joined(": ", p.Decision, p.Reason)
 	}
