@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -609,6 +610,35 @@ func TestReceiversDoNotWaitForEachOther(t *testing.T) {
 		time.Sleep(10 * time.Minute)
 		if c := r.shown(gone.ID).Counters; c.Taken != 500 || c.Pending != 0 {
 			t.Errorf("when it is back: %+v", c)
+		}
+	})
+}
+
+// What waits behind one slow answer goes on at once when that has come, however much was taken
+// meanwhile: the next events are read although nothing new happens.
+func TestOneSlowAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t, outbox.Config{})
+		r.webhook(wants("task.*"))
+		answer := make(chan struct{})
+		var asked atomic.Int64
+		r.receiver.answers(func(*delivered) *http.Response {
+			if asked.Add(1) == 3 { // two at a time by now
+				<-answer
+			}
+			return status(200)
+		})
+		for range 1000 {
+			r.happen(abi.EventTaskCompleted, roomtest.Workspace)
+		}
+		synctest.Wait()
+		if n := asked.Load(); n < 100 || n >= 1000 {
+			t.Fatalf("%d were sent before the slow answer", n)
+		}
+		close(answer)
+		synctest.Wait()
+		if n := asked.Load(); n != 1000 {
+			t.Errorf("%d were sent after it, want 1000", n)
 		}
 	})
 }

@@ -176,6 +176,9 @@ func (q *queue) nextLook(now time.Time) time.Time {
 		sooner(q.saveBy)
 	}
 	sooner(q.stuck)
+	if q.full && len(q.window) < maxAhead {
+		sooner(now) // there is room again
+	}
 	for _, r := range q.retries {
 		if !r.underWay {
 			sooner(q.expiry(r.about.EventAt, r.about.RedrivenAt))

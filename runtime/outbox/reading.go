@@ -27,6 +27,7 @@ type reading struct {
 	wants  *abi.WebhookEndpoint // as it was at read; nil before it was made
 	// window has the events that are wanted, in their order, from the first that is not settled.
 	window []*item
+	full   bool      // it was not read on for want of room, and nobody says that there is more
 	stuck  time.Time // nothing is read before, for something cannot be read
 	actor  struct{ task, persona string }
 }
@@ -116,7 +117,8 @@ func (q *queue) readOn(ctx context.Context, now time.Time) {
 	if now.Before(q.stuck) {
 		return
 	}
-	q.stuck = time.Time{}
+	q.stuck, q.full = time.Time{}, false
+	defer func() { q.full = len(q.window) >= maxAhead }()
 	for len(q.window) < maxAhead && ctx.Err() == nil {
 		n, err := q.readSome(ctx)
 		switch {
