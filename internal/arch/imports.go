@@ -38,6 +38,7 @@ var islands = map[string][]string{
 var rooms = map[string][]string{
 	"runtime/artifacts": {"abi", "storage", "runtime/desk", "runtime/hostcall", "runtime/ledger", "runtime/provider"},
 	"runtime/aside":     {"abi", "storage", "runtime/desk", "runtime/ledger", "runtime/lockrank"},
+	"runtime/filetree":  {},
 	"runtime/files":     {"abi", "storage", "runtime/desk", "runtime/ledger", "runtime/lockrank", "runtime/provider", "runtime/turns"},
 	"runtime/memories": {"abi", "abi/jsonw", "storage", "runtime/desk", "runtime/hostcall", "runtime/ledger",
 		"runtime/personas", "runtime/provider"},
@@ -77,6 +78,7 @@ var rooms = map[string][]string{
 	"runtime/sessions": {"abi", "abi/jsonw", "storage", "runtime/desk", "runtime/hostcall", "runtime/ledger",
 		"runtime/lockrank", "runtime/memories", "runtime/personas", "runtime/provider", "runtime/redact", "runtime/references"},
 	"runtime/references": {"abi", "storage", "runtime/desk", "runtime/ledger"},
+	"runtime/skillmd":    {"runtime/filetree"},
 	"runtime/scheduler":  {"runtime/lockrank"},
 	"runtime/toolservers": {"abi", "storage", "runtime/desk", "runtime/ledger", "runtime/lockrank", "runtime/provider",
 		"runtime/provider/secret", "runtime/provider/tool", "runtime/provider/web", "runtime/sealed"},
