@@ -41,8 +41,8 @@ func exitCodesTopic() *cobra.Command {
     1  it failed; also: the Task that it waited for failed or was canceled,
        and doctor found something wrong
     2  the command line or the configuration is wrong; nothing was done
-       (task diff, receipt verify, verify and test: 1 is their "no", and 2 says
-       that they could not find out)
+       (task diff, receipt verify, verify, test and skill validate: 1 is their
+       "no", and 2 says that they could not find out)
     3  no node answers
     4  the API key is missing, unknown, or not allowed to do this
     5  the time of --wait was up before the Task ended; the Task goes on

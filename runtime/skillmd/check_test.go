@@ -66,6 +66,7 @@ func TestRules(t *testing.T) {
 
 		"a list":          {front("- name"), "YAML_INVALID:2"},
 		"a text":          {front("name"), "YAML_INVALID:2"},
+		"a lone return":   {front("name: a\ndescription: b\rc"), "YAML_INVALID:3"},
 		"no YAML":         {front("name: a\ndescription: \"b"), "YAML_INVALID:3"},
 		"colon in a text": {front("name: a\ndescription: b: c"), "YAML_INVALID:3"},
 		"two documents":   {front(good + "...\nname: b"), "YAML_INVALID:1"},

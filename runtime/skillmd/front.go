@@ -30,6 +30,10 @@ func fileLine(line int) int { return line + 1 }
 // parse reads a front matter.
 func (r *Report) parse(front string) ([]field, bool) {
 	front = strings.ReplaceAll(front, "\r\n", "\n")
+	if at := strings.IndexByte(front, '\r'); at >= 0 { // which ends a line in YAML, and in nothing else
+		r.fail(YAMLInvalid, FileName, fileLine(1+strings.Count(front[:at], "\n")), "it holds a carriage return that ends no line: save it with usual line ends")
+		return nil, false
+	}
 	if !r.checkTokens(lexer.Tokenize(front)) {
 		return nil, false
 	}
