@@ -67,7 +67,7 @@ func (a *app) validateSkills(ctx context.Context, paths []string, strict bool) e
 			report.Strict()
 		}
 		sound = sound && report.Valid
-		v := validated{path, report}
+		v := validated{strings.ToValidUTF8(path, "\ufffd"), report}
 		if err := a.print(v, func() { a.showValidated(v, i > 0) }); err != nil {
 			return err
 		}

@@ -33,7 +33,7 @@ func folder(t *testing.T, files map[string]string) string {
 }
 
 func TestReadFolder(t *testing.T) {
-	dir := folder(t, map[string]string{"SKILL.md": "one", "lib/b.py": "two", "empty/": "", ".DS_Store": "x", ".git/HEAD": "x", "assets/a.bin": "\x00"})
+	dir := folder(t, map[string]string{"SKILL.md": "one", "lib/b.py": "two", "lib-x.md": "", "empty/": "", ".DS_Store": "x", ".git/HEAD": "x", "assets/a.bin": "\x00"})
 	tree, err := filetree.ReadFolder(dir, limits)
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +43,7 @@ func TestReadFolder(t *testing.T) {
 	for _, f := range tree.Files {
 		names = append(names, f.Path)
 	}
-	if got := strings.Join(names, " "); tree.Root != "my-skill" || got != "SKILL.md assets/a.bin lib/b.py" {
+	if got := strings.Join(names, " "); tree.Root != "my-skill" || got != "SKILL.md assets/a.bin lib-x.md lib/b.py" {
 		t.Errorf("%s has %s", tree.Root, got)
 	}
 	t.Chdir(dir)

@@ -21,7 +21,7 @@ const (
 func checkPath(path string) error {
 	switch {
 	case !utf8.ValidString(path):
-		return refuse(strings.ToValidUTF8(path, "\ufffd"), PathEncoding, "its name is not UTF-8: rename it, or pack it with a tool that writes UTF-8")
+		return refuse(path, PathEncoding, "its name is not UTF-8: rename it, or pack it with a tool that writes UTF-8")
 	case strings.ContainsFunc(path, steers):
 		return refuse(path, PathControl, "its name holds a character that is none of a text: rename it")
 	case strings.Contains(path, `\`):
@@ -31,7 +31,7 @@ func checkPath(path string) error {
 	case strings.Contains(path, ":"):
 		return refuse(path, PathColon, "its name holds a :, which names a drive on some systems: rename it")
 	case len(path) > maxPath:
-		return refuse(path[:maxPath], PathTooLong, "its name has %d bytes, and at most %d are read: use shorter names", len(path), maxPath)
+		return refuse(path, PathTooLong, "its name has %d bytes, and at most %d are read: use shorter names", len(path), maxPath)
 	}
 	return checkParts(path, strings.Split(path, "/"))
 }
@@ -55,6 +55,9 @@ func checkParts(path string, parts []string) error {
 func steers(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
 }
+
+// mostIgnored is how many names in one folder are ignored.
+const mostIgnored = 3
 
 // ignored reports whether systems and tools leave a file there without being asked.
 func ignored(path string) bool {

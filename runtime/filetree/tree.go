@@ -90,7 +90,7 @@ func Codes() []Code {
 
 // Refusal is the error for what is not read. Other errors say that reading itself failed.
 type Refusal struct {
-	File   string // as it is named there; it may hold anything. "" for all of it
+	File   string // its name there, in UTF-8 and cut to what a path may have; it may hold anything. "" for all of it
 	Code   Code
 	Reason string // in the words of whoever packed it, with what to do
 }
@@ -103,5 +103,6 @@ func (r *Refusal) Error() string {
 }
 
 func refuse(file string, code Code, format string, args ...any) error {
+	file = strings.ToValidUTF8(file[:min(len(file), maxPath)], "\ufffd")
 	return &Refusal{File: file, Code: code, Reason: fmt.Sprintf(format, args...)}
 }

@@ -86,7 +86,7 @@ type member struct {
 
 // mostEntries is how many names are looked at: those of the files, of as many folders, and of
 // what macOS puts beside both.
-func (g *gatherer) mostEntries() int { return 4 * g.limits.Files }
+func (z *archive) mostEntries() int { return 4 * z.limits.Files }
 
 func damaged(file, format string, args ...any) error {
 	return refuse(file, Damaged, "the archive is truncated or damaged: %s. Pack it again", fmt.Sprintf(format, args...))

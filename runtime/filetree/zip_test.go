@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,6 +27,7 @@ type entry struct {
 	content []byte // as it is packed
 	method  uint16
 	flags   uint16
+	secret  bool // says its own header alone: it is encrypted
 	crc     uint32
 	size    uint32 // that it states
 	packed  uint32 // that it states; 0 for the truth
@@ -79,7 +81,11 @@ func pack(count int, entries ...entry) []byte {
 			own = e.own
 		}
 		b = binary.LittleEndian.AppendUint32(b, 0x04034b50)
-		b = append(append(e.common(b, own), own...), e.content...)
+		header := e
+		if e.secret {
+			header.flags |= 1
+		}
+		b = append(append(header.common(b, own), own...), e.content...)
 		if e.at != nil {
 			offset = *e.at
 		}
@@ -166,6 +172,7 @@ func TestNamesCollide(t *testing.T) {
 		{"K.md", "\u212a.md", filetree.PathDuplicate}, // KELVIN SIGN, which is a K when composed
 		{"caf\u00e9.md", "cafe\u0301.md", filetree.PathDuplicate},
 		{"caf\u00e9.md", "CAFE\u0301.md", filetree.PathCollision},
+		{"\u0390.md", "\u03aa\u0301.md", filetree.PathCollision}, // equal when they are composed after folding
 		{"a", "a/b", filetree.PathConflict},
 		{"a/b", "a", filetree.PathConflict},
 		{"a/b", "A/c", filetree.PathCollision},
@@ -200,10 +207,12 @@ func TestHostileArchives(t *testing.T) {
 		"more than counted":       {pack(-1, a, plain("b", "")), filetree.Damaged, ""},
 		"fewer than counted":      {pack(1, a), filetree.Damaged, ""},
 		"something in front":      {append([]byte("#!/bin/sh\n"), whole...), filetree.Damaged, ""},
+		"before its end":          {slices.Insert(slices.Clone(whole), len(whole)-22, 'g', 'a', 'p'), filetree.Damaged, ""},
 		"symlink":                 {pack(0, a.with(func(e *entry) { e.mode = 0o120777 })), filetree.Symlink, "a.md"},
 		"device":                  {pack(0, a.with(func(e *entry) { e.mode = 0o020666 })), filetree.SpecialFile, "a.md"},
 		"pipe":                    {pack(0, a.with(func(e *entry) { e.mode = 0o010666 })), filetree.SpecialFile, "a.md"},
 		"encrypted":               {pack(0, a.with(func(e *entry) { e.flags = 1 })), filetree.Encrypted, "a.md"},
+		"encrypted in secret":     {pack(0, a.with(func(e *entry) { e.secret = true })), filetree.Encrypted, "a.md"},
 		"names encrypted":         {pack(0, a.with(func(e *entry) { e.flags = 1 << 13 })), filetree.Encrypted, "a.md"},
 		"bzip2":                   {pack(0, a.with(func(e *entry) { e.method = 12 })), filetree.Compression, "a.md"},
 		"wrong checksum":          {pack(0, a.with(func(e *entry) { e.crc++ })), filetree.Checksum, "a.md"},
@@ -219,6 +228,7 @@ func TestHostileArchives(t *testing.T) {
 		"no header there":         {pack(0, plain("b", ""), a.with(func(e *entry) { at := uint32(3); e.at = &at })), filetree.Damaged, "a.md"},
 		"packed beyond the end":   {pack(0, a.with(func(e *entry) { e.packed = 1 << 20; e.size = 1 << 20 })), filetree.Overlap, "a.md"},
 		"zip64 size":              {pack(0, a.with(func(e *entry) { e.size = 1<<32 - 1 })), filetree.Zip64, "a.md"},
+		"a name of bytes":         {pack(0, plain("a\xff", "").with(func(e *entry) { e.size = 1<<32 - 1 })), filetree.Zip64, "a\ufffd"},
 		"zip64 offset":            {pack(0, a.with(func(e *entry) { at := uint32(1<<32 - 1); e.at = &at })), filetree.Zip64, "a.md"},
 		"zip64 count":             {finish(nil, nil, 1<<16-1), filetree.Zip64, ""},
 		"twice the same bytes":    {pack(0, a, a.with(func(e *entry) { e.at = &zero })), filetree.Overlap, "a.md"},
@@ -256,47 +266,39 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// A directory of 65,000 names costs no more than looking at its end.
+// A directory of 65,000 names, or of 8 MiB for one, costs no more than looking at its end.
 func TestDirectoriesAreCountedFirst(t *testing.T) {
-	b := finish(make([]byte, 0), make([]byte, 65_000*46), 65_000)
-	_, err := read(b)
-	wantRefusal(t, err, filetree.TooManyFiles, "")
-	b = finish(nil, make([]byte, 8<<20), 1)
-	_, err = read(b)
-	wantRefusal(t, err, filetree.Damaged, "")
+	wantCheap(t, "many names", finish(nil, make([]byte, 65_000*46), 65_000), limits, filetree.TooManyFiles)
+	wantCheap(t, "a large one", finish(nil, make([]byte, 8<<20), 1), limits, filetree.Damaged)
+}
+
+// wantCheap checks that an archive is refused within little memory.
+func wantCheap(t *testing.T, name string, b []byte, l filetree.Limits, code filetree.Code) {
+	t.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := filetree.ReadZip(bytes.NewReader(b), int64(len(b)), l)
+	runtime.ReadMemStats(&after)
+	if refusal, ok := errors.AsType[*filetree.Refusal](err); !ok || refusal.Code != code {
+		t.Errorf("%s: got %v, want %s", name, err, code)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > 1<<20 {
+		t.Errorf("%s: it took %d bytes", name, took)
+	}
 }
 
 // Bombs take no memory: those that say so are refused by what they state, and those that lie when
 // they unpack to more.
 func TestBombs(t *testing.T) {
-	open := limits
-	open.Ratio = 0
-	zeros := plain("a", long(4<<20)).deflate() // about 4 KB
-	liar := zeros.with(func(e *entry) { e.size = 1 })
-	honest := zeros.with(func(e *entry) { e.size = 1<<32 - 2 })
+	generous := filetree.Limits{Files: 20, FileBytes: 1 << 30, Bytes: 2 << 30}
+	zeros := plain("a", long(4<<20)).deflate() // some KB
 	var many []entry
-	for i := range 16 { // 10 GB together, stated
+	for i := range 16 { // they state 10 GB together
 		many = append(many, zeros.with(func(e *entry) { e.name, e.size = fmt.Sprint(i), 640<<20 }))
 	}
-	for name, c := range map[string]struct {
-		archive []byte
-		code    filetree.Code
-	}{
-		"a liar":     {pack(0, liar), filetree.Damaged},
-		"an honest":  {pack(0, honest), filetree.FileTooLarge},
-		"many files": {pack(0, many...), filetree.FileTooLarge},
-	} {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		_, err := filetree.ReadZip(bytes.NewReader(c.archive), int64(len(c.archive)), open)
-		runtime.ReadMemStats(&after)
-		if refusal, ok := errors.AsType[*filetree.Refusal](err); !ok || refusal.Code != c.code {
-			t.Errorf("%s: got %v, want %s", name, err, c.code)
-		}
-		if took := after.TotalAlloc - before.TotalAlloc; took > 1<<20 {
-			t.Errorf("%s: it took %d bytes", name, took)
-		}
-	}
+	wantCheap(t, "a liar", pack(0, zeros.with(func(e *entry) { e.size = 1 })), generous, filetree.Damaged)
+	wantCheap(t, "one file", pack(0, zeros.with(func(e *entry) { e.size = 1<<32 - 2 })), generous, filetree.FileTooLarge)
+	wantCheap(t, "many files", pack(0, many...), generous, filetree.TooLarge)
 }
 
 // What the usual tools write is read: folders, comments, sizes behind the content, and one folder

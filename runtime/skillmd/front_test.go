@@ -6,6 +6,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/wharf-dev/wharf/runtime/skillmd"
 )
 
@@ -72,11 +74,15 @@ func FuzzFrontMatter(f *testing.F) {
 	f.Add("name: &a b\ndescription: *a")
 	f.Add("? a\n: b")
 	f.Add(stairs(20))
+	f.Add("name: \"\\xff\\ud800\"\ndescription: \"\\U00110000\"")
 	f.Fuzz(func(t *testing.T, lines string) {
 		text := front(lines)
 		r := alone(text)
 		if r.Valid != (len(r.Errors) == 0) || r.Valid && r.Skill == nil {
 			t.Errorf("valid is %v with %v", r.Valid, r.Errors)
+		}
+		if _, err := json.Marshal(r); err != nil {
+			t.Error("it cannot be shown:", err)
 		}
 		most := 1 + strings.Count(text, "\n")
 		for _, finding := range append(r.Errors, r.Warnings...) {

@@ -53,10 +53,10 @@ func (e *expression) either() bool {
 // term reads a license, with or without an exception, or an expression in parentheses.
 func (e *expression) term() bool {
 	if e.next("(") {
-		if e.depth++; e.depth > maxLicenseDepth {
-			return false
-		}
-		return e.either() && e.next(")")
+		e.depth++
+		ok := e.depth <= maxLicenseDepth && e.either() && e.next(")")
+		e.depth--
+		return ok
 	}
 	return e.word() && (!e.next("WITH") || e.word())
 }
