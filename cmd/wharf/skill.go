@@ -98,6 +98,9 @@ func readSkill(path string) (_ *filetree.Tree, err error) {
 	if info.IsDir() {
 		return filetree.ReadFolder(path, skillmd.Limits())
 	}
+	if !info.Mode().IsRegular() { // opening a pipe waits for somebody who writes
+		return nil, fmt.Errorf("%s is neither a folder nor a file", path)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
