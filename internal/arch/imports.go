@@ -55,7 +55,7 @@ var rooms = map[string][]string{
 	"runtime/lifecycle": {"abi"},
 	"runtime/lockrank":  {},
 	"runtime/outbox": {"abi", "abi/jsonw", "storage", "runtime/alarm", "runtime/background", "runtime/connector/signature", "runtime/desk",
-		"runtime/ledger", "runtime/lockrank", "runtime/provider", "runtime/provider/web", "runtime/sealed"},
+		"runtime/ledger", "runtime/lockrank", "runtime/provider", "runtime/provider/web", "runtime/redact", "runtime/sealed"},
 	"runtime/deltas":    {"abi"},
 	"runtime/hosttools": {"abi"},
 	"runtime/tooluse":   {"abi", "runtime/hosttools"},

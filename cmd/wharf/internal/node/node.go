@@ -174,7 +174,7 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	n.engine, err = engine.New(config, engine.Parts{
 		Store: n.store, Modules: n.modules, Personas: personas(own), Log: n.log, Backup: n.backup(), CheckBackup: n.checkBackup, Files: n.files,
 		Performers: calls, AddedTools: n.added, Vaults: n.vaults, NodeSecret: nodeSecret(&n.options.Config, n.log), Keys: keys, Version: n.options.Version, Runs: n.sandbox.Name(), Rewriter: n.sandbox.Rewriter(),
-		ShowEvent: api.PublicEvent, Instances: n.instances, Tokens: n.tokens, Turns: n.turns,
+		ShowEvent: api.PublicEvent, WebhookFormats: []api.WebhookFormat{openharness.WebhookFormat()}, Instances: n.instances, Tokens: n.tokens, Turns: n.turns,
 	})
 	if err != nil {
 		return fmt.Errorf("starting the engine: %w", err)
