@@ -117,6 +117,7 @@ type asItIs interface {
 	Harness(ctx context.Context, c *desk.Caller, name string) (*abi.Harness, error)
 	Harnesses(ctx context.Context, c *desk.Caller) []*abi.Harness
 	HarnessCalls(ctx context.Context, h *abi.Harness) ([]string, error)
+	HarnessRunning(c *desk.Caller, h *abi.Harness) int
 	DeleteHarness(ctx context.Context, c *desk.Caller, r *desk.Retry, name string) error
 	PingToolServer(ctx context.Context, c *desk.Caller, id string) (abi.ToolServerPing, error)
 	ToolServerTools(ctx context.Context, c *desk.Caller, id string) (tools []abi.Tool, plugins []string, err error)

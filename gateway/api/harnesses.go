@@ -12,6 +12,7 @@ type harnessesCore interface {
 	Harness(ctx context.Context, c *desk.Caller, name string) (*abi.Harness, error)
 	Harnesses(ctx context.Context, c *desk.Caller) []*abi.Harness
 	HarnessCalls(ctx context.Context, h *abi.Harness) ([]string, error)
+	HarnessRunning(c *desk.Caller, h *abi.Harness) int
 	CreateHarness(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.NewHarness) (desk.Doc, error)
 	UpdateHarness(ctx context.Context, c *desk.Caller, r *desk.Retry, name string, req abi.HarnessChange) (desk.Doc, error)
 	DeleteHarness(ctx context.Context, c *desk.Caller, r *desk.Retry, name string) error

@@ -36,8 +36,8 @@ type Parts struct {
 	NewPersona   func(ctx context.Context, c *desk.Caller, req *abi.CreatePersonaRequest) (*abi.Persona, error)
 	// Calls returns the host calls that a plugin makes. An *abi.Failure says that there is none.
 	Calls func(ctx context.Context, workflow string) ([]string, error)
-	// Running reports whether a Workspace has Tasks that have not ended.
-	Running func(t storage.Tenant, workspace string) bool
+	// Running returns how many Tasks of a Workspace have not ended.
+	Running func(t storage.Tenant, workspace string) int
 }
 
 // Keeper serves Harnesses. It is safe for concurrent use.
@@ -148,6 +148,11 @@ func (k *Keeper) Harnesses(_ context.Context, c *desk.Caller) []*abi.Harness {
 		all = slices.Insert(all, 0, own)
 	}
 	return all
+}
+
+// HarnessRunning returns how many Tasks of a Harness have not ended.
+func (k *Keeper) HarnessRunning(c *desk.Caller, h *abi.Harness) int {
+	return k.parts.Running(c.Tenant, h.WorkspaceID)
 }
 
 // HarnessCalls returns the host calls that the plugin of a Harness makes: none for one that runs

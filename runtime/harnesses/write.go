@@ -152,7 +152,7 @@ func (k *Keeper) DeleteHarness(ctx context.Context, c *desk.Caller, r *desk.Retr
 
 // busy reports whether a Workspace has Tasks that have not ended, or Sessions that go on.
 func (k *Keeper) busy(ctx context.Context, t storage.Tenant, workspace string) (bool, error) {
-	if k.parts.Running(t, workspace) {
+	if k.parts.Running(t, workspace) > 0 {
 		return true, nil
 	}
 	for _, state := range []abi.SessionState{abi.SessionActive, abi.SessionIdle, abi.SessionPaused} {
