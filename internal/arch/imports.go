@@ -44,6 +44,7 @@ var rooms = map[string][]string{
 		"runtime/personas", "runtime/provider"},
 	"runtime/enginetest": {"abi", "abi/eventstest", "runtime/desk", "runtime/engine", "runtime/journal", "runtime/receipt",
 		"runtime/sandbox", "runtime/tenancy", "storage", "storage/pebble", "storage/pebble/crashtest"},
+	"runtime/harnesses":  {"abi", "storage", "runtime/desk", "runtime/ledger", "runtime/lockrank", "runtime/provider/web"},
 	"runtime/hostcall":   {"abi", "storage", "runtime/ledger", "runtime/provider"},
 	"runtime/desk":       {"abi", "abi/jsonw", "storage", "runtime/ledger", "runtime/turns"},
 	"runtime/background": {"runtime/lockrank"},

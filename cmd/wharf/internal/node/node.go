@@ -20,6 +20,7 @@ import (
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/gateway/api"
 	"github.com/wharf-dev/wharf/gateway/harn"
+	"github.com/wharf-dev/wharf/gateway/openharness"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/identity"
 	"github.com/wharf-dev/wharf/runtime/inhand"
@@ -99,7 +100,9 @@ func Start(ctx context.Context, o Options) (n *Node, err error) {
 	front := o.gatewayConfig()
 	front.TLS, front.PublicURL, front.InHand, front.Turns = n.tls, n.publicURL(), n.inHand, n.turns
 	front.SpoolDir = filepath.Join(n.options.Config.Data, "spool")
-	n.gateway = gateway.New(front, n.engine, n.log, harn.New(front, api.New(n.engine, front.Turns)).WithClients(n.clients).WithNode(n.offer))
+	shown := api.New(n.engine, front.Turns)
+	n.gateway = gateway.New(front, n.engine, n.log, harn.New(front, shown).WithClients(n.clients).WithNode(n.offer),
+		openharness.New(front, shown, openharness.Node{Plugins: n.modules.Names}))
 	return n, nil
 }
 
