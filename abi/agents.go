@@ -65,3 +65,46 @@ type AgentBundle struct {
 	Count    int    `json:"count,omitzero"` // of these files
 	Bytes    int64  `json:"bytes,omitzero"` // of these files, unpacked
 }
+
+// NewAgent says what an agent is to be that comes without a bundle. Its keys follow from its name
+// where they are empty.
+type NewAgent struct {
+	Workflow    string // the plugin that runs it
+	Name        string
+	Description string
+	Agent       Agent
+}
+
+// AgentMerge says what becomes of an agent that is imported where it is there already.
+type AgentMerge string
+
+// The ways to merge.
+const (
+	MergeFail      AgentMerge = "fail"      // it is refused
+	MergeOverwrite AgentMerge = "overwrite" // the one that is there gets a new version
+	MergeSkip      AgentMerge = "skip"      // the one that is there stays
+)
+
+// AgentImport says how the agents of a bundle are taken. What is named is the first of them.
+type AgentImport struct {
+	Workflow string // the plugin that runs them
+	// Name and Description come before what the bundle says.
+	Name, Description string
+	RenameTo          string     // a name in place of the bundle's
+	Merge             AgentMerge // empty: fail
+}
+
+// AgentChange changes an agent. Nil members stay as they are.
+type AgentChange struct {
+	Name, Description, Instructions *string
+	Model                           *AgentModel
+	Temperature                     *float64
+	MaxTokens                       *int
+	Allow, Deny                     *[]string // names of tools, as a bundle has them
+}
+
+// AgentExport says what a bundle of an agent is to hold.
+type AgentExport struct {
+	Memory, Versions bool
+	Referenced       bool // no more than its AGENTS.md
+}

@@ -8,6 +8,7 @@ const (
 	PackageFile  = "PACKAGE.yaml"
 	skillsFolder = "skills/"
 	versionsDir  = "versions/"
+	memoryDir    = "memory/"
 )
 
 // Agent is an agent of a bundle.
@@ -89,4 +90,14 @@ func (a *Agent) SkillTree(name string) *filetree.Tree {
 		return nil
 	}
 	return t
+}
+
+// Names returns how an agent delegates to another one, nil when it does not.
+func (a *Agent) Names(other *Agent) *Subagent {
+	for i := range a.Subagents {
+		if s := &a.Subagents[i]; s.Agent == other.AgentKey && (s.Vendor == "" || s.Vendor == other.VendorKey) {
+			return s
+		}
+	}
+	return nil
 }

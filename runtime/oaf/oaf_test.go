@@ -303,7 +303,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 			var got []byte
 			var err error
 			if text == "" {
-				got = oaf.Compose(&want)
+				got = oaf.Compose(&want, nil, nil)
 			} else if got, err = oaf.Rewrite([]byte(text), &want); err != nil {
 				t.Fatal(err)
 			}

@@ -72,10 +72,24 @@ func packageText(agents []Packed, mode string) []byte {
 	return []byte(b.String())
 }
 
-// WithoutVersions leaves out the versions that a bundle holds.
-func WithoutVersions(files []filetree.File) []filetree.File {
-	return slices.DeleteFunc(slices.Clone(files), func(f filetree.File) bool { return strings.HasPrefix(f.Path, versionsDir) })
+// Lasting leaves out what a bundle holds of its agent's life: what it remembers, and its versions
+// unless those are wanted.
+func Lasting(files []filetree.File, versions bool) []filetree.File {
+	return slices.DeleteFunc(slices.Clone(files), func(f filetree.File) bool {
+		return strings.HasPrefix(f.Path, memoryDir) || !versions && strings.HasPrefix(f.Path, versionsDir)
+	})
 }
+
+// InSnapshot returns the files of a snapshot of what an agent remembers as a bundle holds them.
+func InSnapshot(files []filetree.File) (placed []filetree.File) {
+	for _, f := range files {
+		placed = append(placed, filetree.File{Path: memoryDir + f.Path, Content: f.Content})
+	}
+	return placed
+}
+
+// Snapshot returns the files of the snapshot that the bundle holds of what the agent remembers.
+func (a *Agent) Snapshot() []filetree.File { return below(a.Files, memoryDir) }
 
 // VersionFile is where a version of an AGENTS.md lies in a bundle.
 func VersionFile(version string) string { return versionsDir + "v" + version + "/" + ManifestFile }

@@ -121,7 +121,7 @@ func apply(text []byte, changes []change, body *string) ([]byte, error) {
 }
 
 // Compose writes an AGENTS.md for an agent that came without one.
-func Compose(want *Fields) []byte {
+func Compose(want *Fields, skills []Skill, servers []Server) []byte {
 	var head strings.Builder
 	var root node
 	empty := &Fields{}
@@ -131,9 +131,44 @@ func Compose(want *Fields) []byte {
 	if root.get("tags") == nil {
 		root.entries = append(root.entries, entry{key: "tags", value: node{kind: listKind}})
 	}
+	for _, e := range []entry{{key: "skills", value: skillsNode(skills)}, {key: "mcpServers", value: serversNode(servers)}} {
+		if len(e.value.items) > 0 {
+			root.entries = append(root.entries, e)
+		}
+	}
 	head.WriteString("---\n" + blockOf(&root) + "---\n")
 	if want.Instructions != "" {
 		head.WriteString("\n" + want.Instructions + "\n")
 	}
 	return []byte(head.String())
+}
+
+func skillsNode(skills []Skill) node {
+	all := node{kind: listKind}
+	for _, s := range skills {
+		all.items = append(all.items, object(s.Required, "name", s.Name, "source", s.Source, "version", s.Version))
+	}
+	return all
+}
+
+func serversNode(servers []Server) node {
+	all := node{kind: listKind}
+	for _, s := range servers {
+		all.items = append(all.items, object(s.Required, "vendor", s.Vendor, "server", s.Name, "version", s.Version))
+	}
+	return all
+}
+
+// object returns a mapping of texts, in pairs, but for those that are empty.
+func object(required bool, pairs ...string) node {
+	n := node{kind: mapping}
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			n.entries = append(n.entries, entry{key: pairs[i], value: textNode(pairs[i+1])})
+		}
+	}
+	if required {
+		n.entries = append(n.entries, entry{key: "required", value: node{kind: other, value: "true"}})
+	}
+	return n
 }

@@ -108,8 +108,8 @@ func (k *Keeper) checkAmong(ctx context.Context, c *desk.Caller, p *abi.Persona,
 	return k.checkPersona(ctx, c, &alone)
 }
 
-// Agent returns an agent of a Workspace that the caller sees, and how it was stated.
-func (k *Keeper) Agent(ctx context.Context, c *desk.Caller, workspace, id string) (abi.Persona, error) {
+// FindAgent returns an agent of a Workspace that the caller sees.
+func (k *Keeper) FindAgent(ctx context.Context, c *desk.Caller, workspace, id string) (abi.Persona, error) {
 	p, _, err := k.findAgent(ctx, c, workspace, id)
 	return p, err
 }
@@ -122,18 +122,18 @@ func (k *Keeper) findAgent(ctx context.Context, c *desk.Caller, workspace, id st
 	return p, res, err
 }
 
-// DeleteAgent deletes an agent, its subagents too, unless free refuses one of them. Tasks that have begun go
-// on, and what was recorded stays; whatever newly names it does not find it.
-func (k *Keeper) DeleteAgent(ctx context.Context, c *desk.Caller, r *desk.Retry, workspace, id string, free func(*abi.Persona) error) error {
+// RemoveAgent deletes an agent, its subagents too, unless free refuses one of them. Tasks that have
+// begun go on, and what was recorded stays; whatever newly names it does not find it.
+func (k *Keeper) RemoveAgent(ctx context.Context, c *desk.Caller, r *desk.Retry, workspace, id string, free func(*abi.Persona) error) error {
 	_, err := k.parts.Desk.Once(ctx, c, r, workspace, func(idem *storage.Idempotency) (desk.Doc, error) {
 		return ledger.Change(k.parts.Ledger, c.Tenant, "agents of "+workspace, func() (desk.Doc, error) {
-			return k.deleteAgent(ctx, c, idem, workspace, id, free)
+			return k.removeAgent(ctx, c, idem, workspace, id, free)
 		})
 	})
 	return err
 }
 
-func (k *Keeper) deleteAgent(ctx context.Context, c *desk.Caller, idem *storage.Idempotency, workspace, id string, free func(*abi.Persona) error) (desk.Doc, error) {
+func (k *Keeper) removeAgent(ctx context.Context, c *desk.Caller, idem *storage.Idempotency, workspace, id string, free func(*abi.Persona) error) (desk.Doc, error) {
 	p, res, err := k.findAgent(ctx, c, workspace, id)
 	if err := cmp.Or(err, mayGovern(c, p.WorkspaceID)); err != nil {
 		return desk.Doc{}, err
@@ -171,6 +171,15 @@ func (k *Keeper) deleteAgent(ctx context.Context, c *desk.Caller, idem *storage.
 type agentAt struct {
 	abi.Persona
 	res storage.Resource
+}
+
+// AgentsBelow returns the subagents of an agent, and theirs, each behind its parent.
+func (k *Keeper) AgentsBelow(ctx context.Context, c *desk.Caller, workspace, id string) (family []abi.Persona, err error) {
+	all, err := k.below(ctx, c, workspace, id)
+	for i := range all {
+		family = append(family, all[i].Persona)
+	}
+	return family, err
 }
 
 // below returns the subagents of an agent, and theirs.
@@ -216,9 +225,10 @@ func (k *Keeper) eachAgent(ctx context.Context, c *desk.Caller, workspace string
 	}
 }
 
-// Agents lists the agents of a Workspace that have a parent, "" for those that have none, newest first: a page
-// by its offset or its cursor, and how many there are in all.
-func (k *Keeper) Agents(ctx context.Context, c *desk.Caller, workspace, parent string, p desk.Page) (list desk.DocList, err error) {
+// ListAgents lists the agents of a Workspace that have a parent, "" for those that have none,
+// newest first: a page by its offset or its cursor. It looks at each Persona of the Workspace to
+// count them.
+func (k *Keeper) ListAgents(ctx context.Context, c *desk.Caller, workspace, parent string, p desk.Page) (list desk.DocList, err error) {
 	skip := p.Offset
 	err = k.eachAgent(ctx, c, workspace, func(a agentAt) bool {
 		if a.Agent.ParentID != parent {

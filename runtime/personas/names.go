@@ -95,7 +95,7 @@ func (k *Keeper) takeRef(ctx context.Context, t storage.Tenant, ref AgentRef, pe
 	case err != nil:
 		return rec, err
 	case before.PersonaID != "":
-		return rec, agentTaken(ref, before.PersonaID)
+		return rec, AgentTaken(ref, before.PersonaID)
 	}
 	rec.Created, rec.Sequence = false, res.Sequence+1
 	return rec, nil
@@ -110,9 +110,9 @@ func (k *Keeper) freeRef(ctx context.Context, t storage.Tenant, ref AgentRef) (l
 	return ledger.Record{Kind: abi.EventReferenceFreed, Object: abi.ObjectReference, ID: res.ID, Sequence: res.Sequence + 1, State: &before}, nil
 }
 
-// agentTaken is what a caller is told who wants a reference that an agent has. The caller sees the
+// AgentTaken is what a caller is told who wants a reference that an agent has. The caller sees the
 // Workspace, and so the agent.
-func agentTaken(ref AgentRef, persona string) error {
+func AgentTaken(ref AgentRef, persona string) error {
 	what := "name"
 	if ref.kind == refKey {
 		what = "key"
