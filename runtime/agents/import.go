@@ -3,6 +3,7 @@ package agents
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"regexp"
@@ -29,11 +30,34 @@ func (k *Keeper) ImportAgents(ctx context.Context, c *desk.Caller, r *desk.Retry
 	if len(report.Errors) > 0 {
 		return nil, Invalid(report)
 	}
+	r, err := judged(r, &req, files)
+	if err != nil {
+		return nil, err
+	}
 	in := &importing{keeper: k, c: c, workspace: workspace, req: &req, agents: report.Agents}
 	for _, w := range report.Warnings {
 		in.warnings = append(in.warnings, fmt.Sprintf("%s:%d: %s (%s)", w.File, w.Line, w.Message, w.Code))
 	}
 	return in.do(ctx, r)
+}
+
+// judged is a write that is the same as another when what is asked for and the files are.
+func judged(r *desk.Retry, req *abi.AgentImport, files *filetree.Tree) (*desk.Retry, error) {
+	if r == nil {
+		return nil, nil
+	}
+	asked, err := json.Marshal(req, json.Deterministic(true))
+	if err != nil {
+		return nil, err
+	}
+	h := sha256.New()
+	h.Write(asked)
+	for _, f := range files.Files {
+		_, _ = fmt.Fprintf(h, "%x %q\n", sha256.Sum256(f.Content), f.Path)
+	}
+	own := *r
+	own.Fingerprint = [sha256.Size]byte(h.Sum(nil))
+	return &own, nil
 }
 
 // Invalid says what is wrong with a bundle.
@@ -64,8 +88,10 @@ type importing struct {
 }
 
 func (in *importing) do(ctx context.Context, r *desk.Retry) (*Written, error) {
-	if first, err := in.skips(ctx); err != nil || first != nil {
-		return first, err
+	if r == nil { // else it may have been done before: that has to be looked for first
+		if first, err := in.skips(ctx); err != nil || first != nil {
+			return first, err
+		}
 	}
 	if err := in.prepare(ctx); err != nil {
 		return nil, err
