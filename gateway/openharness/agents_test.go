@@ -266,9 +266,10 @@ func TestWhoHasAgents(t *testing.T) {
 		t.Fatal(err)
 	}
 	body, media := formOf(t, part{"bundle", "a.zip", zipOf(t, "AGENTS.md", agentMD("one"))})
-	id := n.do(t, "POST", "/mine/agents", `{"name":"x"}`)
-	if id.status == 501 { // what "mine" runs by thinks nothing
-		id.fails(501, "CAPABILITY_NOT_SUPPORTED")
+	theirs := n.do(t, "POST", "/mine/agents", `{"name":"x"}`).want(201).text("agent.id")
+	n.do(t, "GET", "/wharf/agents/"+theirs, nil).fails(404, "NOT_FOUND") // each harness has its own
+	if list := n.do(t, "GET", "/wharf/agents", nil).want(200); list.get("total") != 0.0 {
+		t.Errorf("%s", list.body)
 	}
 	one := n.importAgent(t, zipOf(t, "AGENTS.md", agentMD("one"))).want(201).text("agent.id")
 	keys := map[string]string{

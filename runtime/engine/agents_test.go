@@ -28,9 +28,13 @@ func TestATaskKeepsItsAgent(t *testing.T) {
 	n.wantReplay(t, id)
 	n.Wait(t, n.Submit(t, session, made.ID))
 	runs := p.runs()
-	for i, want := range []string{"Be kind.", "Be kind.", "Be quick."} {
-		if i >= len(runs) || !strings.Contains(runs[i][0], `"agent":{"instructions":"`+want+`"`) {
-			t.Errorf("run %d was told %v, want %s", i, runs, want)
+	for i, run := range runs {
+		want := "Be kind."
+		if i == len(runs)-1 {
+			want = "Be quick."
+		}
+		if !strings.Contains(run[0], `"agent":{"instructions":"`+want+`"`) {
+			t.Errorf("run %d was told %s, want %s", i, run[0], want)
 		}
 	}
 }
