@@ -2,6 +2,7 @@ package oaf
 
 import (
 	"archive/zip"
+	"compress/flate"
 	"io"
 	"slices"
 	"strconv"
@@ -16,6 +17,16 @@ func Pack(w io.Writer, files []filetree.File) error {
 	files = slices.Clone(files)
 	slices.SortFunc(files, func(a, b filetree.File) int { return strings.Compare(a.Path, b.Path) })
 	z := zip.NewWriter(w)
+	// A bundle is packed each time that it is taken in or given out, so it has to be quick. Files come
+	// one after the other: one compressor does for all.
+	packer, err := flate.NewWriter(io.Discard, flate.BestSpeed)
+	if err != nil {
+		return err
+	}
+	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
+		packer.Reset(w)
+		return packer, nil
+	})
 	for _, f := range files {
 		out, err := z.CreateHeader(&zip.FileHeader{Name: f.Path, Method: zip.Deflate})
 		if err != nil {
