@@ -213,6 +213,16 @@ func TestBadBundles(t *testing.T) {
 	if got.text("error.details.errors.0.file") != "AGENTS.md" || got.get("error.details.errors.0.line") != 9.0 {
 		t.Errorf("%s", got.body)
 	}
+	body, media := formOf(t, part{"files", "../AGENTS.md", agentMD("one")}, part{"metadata", "", `{}`})
+	n.do(t, "POST", "/wharf/agents", body, media).fails(422, "INVALID_BUNDLE")
+	body, media = formOf(t, part{"bundle", "a.zip", strings.Repeat("x", 50<<20+1)})
+	n.do(t, "POST", "/wharf/agents/import", body, media).fails(413, "PAYLOAD_TOO_LARGE")
+	for _, metadata := range []string{`{"name":7}`, `[]`, `{`} {
+		body, media = formOf(t, part{"files", "AGENTS.md", agentMD("one")}, part{"metadata", "", metadata})
+		n.do(t, "POST", "/wharf/agents", body, media).fails(400, "VALIDATION_ERROR")
+	}
+	body, media = formOf(t, part{"other", "AGENTS.md", agentMD("one")})
+	n.do(t, "POST", "/wharf/agents", body, media).fails(400, "VALIDATION_ERROR")
 	if list := n.do(t, "GET", "/wharf/agents", nil).want(200); list.get("total") != 0.0 {
 		t.Errorf("%s", list.body)
 	}

@@ -381,6 +381,13 @@ func TestSubagents(t *testing.T) {
 	if _, err := r.take(t, abi.AgentImport{}, tree("AGENTS.md", manifest("worker"))); err != nil {
 		t.Error("a subagent's name is its parent's to give:", err)
 	}
+	for range 2 { // also by a retry
+		req := abi.AgentImport{Workflow: "agent", Merge: abi.MergeOverwrite}
+		all, err := r.ImportAgents(t.Context(), r.Root(), roomtest.Retry("k", ""), roomtest.Workspace, req, tree(pack...))
+		if err != nil || len(all.Agents) != 3 || all.Agents[0].ID != boss.ID || all.Agents[1].ID != worker.ID {
+			t.Error(all, err)
+		}
+	}
 	before := len(r.names(t))
 	if _, err := r.take(t, abi.AgentImport{}, tree("PACKAGE.yaml", "agents: [acme/new, acme/alone]", "n/AGENTS.md", manifest("new"), "a/AGENTS.md", manifest("alone"))); err == nil || len(r.names(t)) != before {
 		t.Error("half of it is there:", err, r.names(t))

@@ -105,15 +105,13 @@ func (in *importing) do(ctx context.Context, r *desk.Retry) (*Written, error) {
 	}
 	out := &Written{Agents: []desk.Doc{doc}, Warnings: in.warnings}
 	if doc.Replayed {
-		return out, nil
+		return out, in.others(ctx, doc.ID, out)
 	}
 	for i, id := range in.ids {
 		if i > 0 {
-			doc, err := in.keeper.parts.Desk.Get(ctx, in.c, abi.ObjectPersona, id)
-			if err != nil {
+			if err := in.add(ctx, id, out); err != nil {
 				return nil, err
 			}
-			out.Agents = append(out.Agents, doc)
 		}
 		if err := in.remember(ctx, i); err != nil {
 			return nil, err
@@ -121,6 +119,37 @@ func (in *importing) do(ctx context.Context, r *desk.Retry) (*Written, error) {
 	}
 	out.Warnings = in.warnings
 	return out, nil
+}
+
+// add adds an agent to what is answered.
+func (in *importing) add(ctx context.Context, id string, out *Written) error {
+	doc, err := in.keeper.parts.Desk.Get(ctx, in.c, abi.ObjectPersona, id)
+	if err == nil {
+		out.Agents = append(out.Agents, doc)
+	}
+	return err
+}
+
+// others adds the agents that an import before has made with the first.
+func (in *importing) others(ctx context.Context, first string, out *Written) error {
+	ids, parents := []string{first}, in.parents()
+	for i := 1; i < len(in.agents); i++ {
+		a, parent := &in.agents[i], ""
+		if parents[i] >= 0 {
+			parent = ids[parents[i]]
+		}
+		id, err := in.keeper.parts.Personas.AgentOf(ctx, in.c, personas.AgentKey(in.workspace, parent, a.VendorKey, a.AgentKey))
+		if err != nil {
+			return err
+		}
+		if ids = append(ids, id); id == "" {
+			continue // it was deleted since
+		}
+		if err := in.add(ctx, id, out); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // errThere says that an agent is there which is to stay as it is.

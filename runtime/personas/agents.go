@@ -143,7 +143,7 @@ func (k *Keeper) removeAgent(ctx context.Context, c *desk.Caller, idem *storage.
 		return desk.Doc{}, err
 	}
 	var records, refs []ledger.Record
-	for _, of := range append([]agentAt{{p, res}}, family...) {
+	for _, of := range append([]stated{{p, res}}, family...) {
 		if err := free(&of.Persona); err != nil {
 			return desk.Doc{}, err
 		}
@@ -167,8 +167,8 @@ func (k *Keeper) removeAgent(ctx context.Context, c *desk.Caller, idem *storage.
 	return doc, err
 }
 
-// agentAt is an agent and how it was stated.
-type agentAt struct {
+// stated is an agent and how it was stated.
+type stated struct {
 	abi.Persona
 	res storage.Resource
 }
@@ -183,23 +183,29 @@ func (k *Keeper) AgentsBelow(ctx context.Context, c *desk.Caller, workspace, id 
 }
 
 // below returns the subagents of an agent, and theirs.
-func (k *Keeper) below(ctx context.Context, c *desk.Caller, workspace, id string) (family []agentAt, err error) {
-	byParent := map[string][]agentAt{}
-	err = k.eachAgent(ctx, c, workspace, func(a agentAt) bool {
-		byParent[a.Agent.ParentID] = append(byParent[a.Agent.ParentID], a)
+func (k *Keeper) below(ctx context.Context, c *desk.Caller, workspace, id string) (family []stated, err error) {
+	byParent := map[string][]storage.Resource{}
+	err = k.eachAgent(ctx, c, workspace, func(parent string, res *storage.Resource) bool {
+		if parent != "" {
+			byParent[parent] = append(byParent[parent], *res)
+		}
 		return true
 	})
 	for next := []string{id}; err == nil && len(next) > 0; next = next[1:] {
-		for _, a := range byParent[next[0]] {
-			family, next = append(family, a), append(next, a.ID)
+		for _, res := range byParent[next[0]] {
+			of := stated{res: res}
+			if err := readPersona(&res, &of.Persona); err != nil {
+				return nil, err
+			}
+			family, next = append(family, of), append(next, res.ID)
 		}
 	}
 	return family, err
 }
 
-// eachAgent calls visit for the agents of a Workspace, newest first, until it returns false. One
-// that cannot be read is left out.
-func (k *Keeper) eachAgent(ctx context.Context, c *desk.Caller, workspace string, visit func(agentAt) bool) error {
+// eachAgent calls visit for the agents of a Workspace, newest first, until it returns false: with
+// the agent whose subagent it is. One that cannot be read is left out.
+func (k *Keeper) eachAgent(ctx context.Context, c *desk.Caller, workspace string, visit func(parent string, res *storage.Resource) bool) error {
 	if err := k.parts.Desk.CheckWorkspace(ctx, c, workspace); err != nil {
 		return err
 	}
@@ -211,11 +217,16 @@ func (k *Keeper) eachAgent(ctx context.Context, c *desk.Caller, workspace string
 		}
 		for i := range list {
 			page.After = list[i].ID
-			var p abi.Persona
+			var p struct {
+				Agent *struct {
+					ParentID string `json:"parent_id"`
+				} `json:"agent"`
+				DeletedAt abi.Time `json:"deleted_at"`
+			}
 			if ledger.ReadListed(&list[i], &p) != nil || p.Agent == nil || !p.DeletedAt.IsZero() {
 				continue
 			}
-			if !visit(agentAt{p, list[i]}) {
+			if !visit(p.Agent.ParentID, &list[i]) {
 				return nil
 			}
 		}
@@ -230,8 +241,8 @@ func (k *Keeper) eachAgent(ctx context.Context, c *desk.Caller, workspace string
 // count them.
 func (k *Keeper) ListAgents(ctx context.Context, c *desk.Caller, workspace, parent string, p desk.Page) (list desk.DocList, err error) {
 	skip := p.Offset
-	err = k.eachAgent(ctx, c, workspace, func(a agentAt) bool {
-		if a.Agent.ParentID != parent {
+	err = k.eachAgent(ctx, c, workspace, func(of string, a *storage.Resource) bool {
+		if of != parent {
 			return true
 		}
 		list.Total++
@@ -242,7 +253,7 @@ func (k *Keeper) ListAgents(ctx context.Context, c *desk.Caller, workspace, pare
 		case list.Full(p.Limit):
 			list.More = true
 		default:
-			list.Add(desk.Doc{ID: a.ID, JSON: a.res.State}, p.Limit)
+			list.Add(desk.Doc{ID: a.ID, JSON: a.State}, p.Limit)
 			list.Next = a.ID
 		}
 		return p.Total || !list.More
