@@ -82,10 +82,7 @@ func Limits() filetree.Limits {
 
 // SkillTree returns the files of a skill that lies in the bundle of an agent, nil when there are none.
 func (a *Agent) SkillTree(name string) *filetree.Tree {
-	t := &filetree.Tree{Root: name}
-	for _, f := range below(a.Files, skillsFolder+name+"/") {
-		t.Files = append(t.Files, f)
-	}
+	t := &filetree.Tree{Root: name, Files: below(a.Files, skillsFolder+name+"/")}
 	if len(t.Files) == 0 {
 		return nil
 	}
