@@ -115,7 +115,8 @@ func (c *cache) set(key ledger.Key, p *Persona) {
 	c.all.Store(key, p)
 }
 
-// drop forgets a Persona that was changed: it is read again.
+// drop forgets a Persona that was changed: it is read again. Of two that have changed it, under
+// locks of their own, neither can leave what is older.
 func (c *cache) drop(key ledger.Key) {
 	c.load.Lock()
 	defer c.load.Unlock()

@@ -84,7 +84,7 @@ func (k *Keeper) UpdatePersona(ctx context.Context, c *desk.Caller, r *desk.Retr
 			}
 			doc, err := k.parts.Desk.Commit(c, "", next.WorkspaceID, idem, desk.StatusOK, append([]ledger.Record{updated(next, &res)}, refs...)...)
 			if err == nil {
-				k.cache.set(ledger.Key{Tenant: c.Tenant, ID: id}, &Persona{Persona: *next, Text: doc.JSON})
+				k.cache.drop(ledger.Key{Tenant: c.Tenant, ID: id})
 			}
 			return doc, err
 		})
