@@ -298,3 +298,34 @@ func TestATaskHasItsOwnWay(t *testing.T) {
 		}
 	}
 }
+
+// TestAgent holds that what an agent says of itself comes before what the operator has set, and
+// after what the Task asks for.
+func TestAgent(t *testing.T) {
+	heat, zero := 0.7, 0.0
+	for _, test := range []struct {
+		name  string
+		agent wharf.Agent
+		run   wharf.RunOptions
+		want  string
+	}{
+		{"operator", wharf.Agent{}, wharf.RunOptions{}, "set set-model <nil> 0"},
+		{"agent", wharf.Agent{Instructions: "own\n", Model: "own-model", Temperature: &heat, MaxTokens: 9}, wharf.RunOptions{}, "own\n own-model 0.7 9"},
+		{"task", wharf.Agent{Instructions: "own", Model: "own-model", Temperature: &heat, MaxTokens: 9},
+			wharf.RunOptions{Instructions: "task", Model: "task-model", Temperature: &zero, MaxTokens: 5}, "task task-model 0 5"},
+		{"some", wharf.Agent{Instructions: "own"}, wharf.RunOptions{Model: "task-model"}, "own task-model <nil> 0"},
+	} {
+		h, model := office(says("ok"))
+		h.Config = map[string]any{"system_prompt": "set", "model": "set-model"}
+		h.Agent, h.Options = test.agent, test.run
+		h.Text(handle, "go")
+		r := model.asked[0]
+		heat := any(nil)
+		if r.Temperature != nil {
+			heat = *r.Temperature
+		}
+		if got := fmt.Sprint(r.System, " ", r.Model, " ", heat, " ", r.MaxTokens); got != test.want {
+			t.Errorf("%s: the model was asked %q, want %q", test.name, got, test.want)
+		}
+	}
+}
