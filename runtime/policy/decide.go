@@ -151,7 +151,7 @@ func Leaves(p *abi.Persona, a *Action) bool {
 		return a.elsewhere(p)
 	case abi.CallMemoryWrite:
 		return a.Scope != abi.MemorySession
-	case abi.CallDeliver, abi.CallFileWrite, abi.CallFileRemove:
+	case abi.CallDeliver, abi.CallFileWrite, abi.CallFileEdit, abi.CallFileRemove:
 		return true
 	}
 	return false
