@@ -51,6 +51,9 @@ type Action struct {
 	// abi.EffectWrite.
 	Effect abi.Effect
 	Tool   string // of a tool.call: SERVER:TOOL; of what is read of a server: SERVER:resources/read or SERVER:prompts/get
+	// Stands is the host call that a tool of the node stands for, where the tool is held to what
+	// holds for that call.
+	Stands string
 	// Persona is whom work goes to: of a handoff, a task.spawn, or a tool that is a
 	// Persona.
 	Persona  string
@@ -108,6 +111,8 @@ func Permit(p *abi.Persona, a *Action) Decision {
 	switch {
 	case len(p.Capabilities) > 0 && !always[a.Call] && !MatchAny(p.Capabilities, a.Call):
 		return deny(CodeCapability, "persona %s may not make the host call %s: its capabilities do not name it", p.ID, a.Call)
+	case len(p.Capabilities) > 0 && a.Stands != "" && !MatchAny(p.Capabilities, a.Stands):
+		return deny(CodeCapability, "persona %s may not call the tool %s: its capabilities do not name the host call %s that it stands for", p.ID, a.Tool, a.Stands)
 	case a.Tool != "" && len(p.Tools) > 0 && !MatchAny(p.Tools, a.Tool):
 		return deny(CodeTool, "persona %s may not %s %s: its tools do not name it", p.ID, verb(a), a.Tool)
 	case p.Handoffs != nil && a.elsewhere(p) && !MatchAny(p.Handoffs, a.Persona):
@@ -181,7 +186,7 @@ func (a *Action) elsewhere(p *abi.Persona) bool { return a.Persona != "" && a.Pe
 
 // matches reports whether patterns of tools and host calls name the Action.
 func (a *Action) matches(patterns []string) bool {
-	return MatchAny(patterns, a.Call) || a.Tool != "" && MatchAny(patterns, a.Tool)
+	return MatchAny(patterns, a.Call) || a.Tool != "" && MatchAny(patterns, a.Tool) || a.Stands != "" && MatchAny(patterns, a.Stands)
 }
 
 // String names the Action for people.
