@@ -31,6 +31,7 @@ type Multipart struct {
 type UploadedFile struct {
 	Field string // the name of the form's field
 	Name  string // that the client gave the file: data, and no path
+	Path  string // the same with the folders that stand before it, as the client has spelled them: data, too
 	Media string // as the client says; "" when it does not
 	Size  int64
 
@@ -95,7 +96,7 @@ func (m *Multipart) spool(dir string, part *multipart.Part) error {
 	if err != nil {
 		return fmt.Errorf("making room for an upload: %w", err)
 	}
-	m.Files = append(m.Files, UploadedFile{Field: part.FormName(), Name: part.FileName(), Media: part.Header.Get("Content-Type"), File: f})
+	m.Files = append(m.Files, UploadedFile{Field: part.FormName(), Name: part.FileName(), Path: pathIn(part), Media: part.Header.Get("Content-Type"), File: f})
 	written, err := io.Copy(f, part)
 	if pathErr, ok := errors.AsType[*os.PathError](err); ok {
 		full := abi.Errorf(abi.CodeServiceUnavailable, "the node has no room for this upload")
@@ -107,6 +108,15 @@ func (m *Multipart) spool(dir string, part *multipart.Part) error {
 	m.Files[len(m.Files)-1].Size = written
 	_, err = f.Seek(0, io.SeekStart)
 	return err
+}
+
+// pathIn returns the name of a part's file with its folders, which the library leaves out.
+func pathIn(part *multipart.Part) string {
+	_, params, err := mime.ParseMediaType(part.Header.Get("Content-Disposition"))
+	if err != nil || params["filename"] == "" {
+		return part.FileName()
+	}
+	return params["filename"]
 }
 
 // unnamedFile makes a file that is gone when it is closed, also by the end of the process where
