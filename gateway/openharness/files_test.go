@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/textproto"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -402,42 +403,53 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// A file of 100 MiB goes in and out, and one byte more does not: nothing of that stays.
-func TestLargeFiles(t *testing.T) {
-	n := startNode(t, crashtest.NewDisk(), nil, gateway.Config{})
-	const most = 100 << 20
-	send := func(size int64) int {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, n.url+"/v1/harnesses"+filesAt+"/large", io.LimitReader(zeros{}, size))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("Authorization", "Bearer "+enginetest.RootKey)
-		r.Header.Set("Content-Type", "application/octet-stream")
-		res, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer res.Body.Close()
-		return res.StatusCode
-	}
-	if got := send(most + 1); got != 413 {
-		t.Errorf("one byte too many is answered %d", got)
-	}
-	n.do(t, http.MethodGet, filesAt+"/large", nil).fails(404, "NOT_FOUND")
-	if got := send(most); got != 201 {
-		t.Fatalf("it is answered %d", got)
-	}
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, n.url+"/v1/harnesses"+filesAt+"/large", nil)
+// transfer sends and receives what no test should hold, and returns the status and how much came back.
+func (n *node) transfer(t testing.TB, method, path string, body io.Reader) (status int, got int64) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, n.url+"/v1/harnesses"+filesAt+path, body)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer "+enginetest.RootKey)
+	if method == http.MethodPut {
+		r.Header.Set("Content-Type", "application/octet-stream")
+	}
 	res, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	if got, err := io.Copy(io.Discard, res.Body); err != nil || got != most {
-		t.Errorf("%d bytes come back, %v", got, err)
+	got, err = io.Copy(io.Discard, res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, got
+}
+
+// A file of 100 MiB goes in and out, alone and in a zip, and is nowhere in memory as a whole. One
+// byte more does not, and nothing of that stays.
+func TestLargeFiles(t *testing.T) {
+	n := newNode(t, nil)
+	const most = 100 << 20
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if status, _ := n.transfer(t, http.MethodPut, "/large", io.LimitReader(zeros{}, most+1)); status != 413 {
+		t.Errorf("one byte too many is answered %d", status)
+	}
+	if status, _ := n.transfer(t, http.MethodGet, "/large", nil); status != 404 {
+		t.Errorf("what was too large is answered %d", status)
+	}
+	if status, _ := n.transfer(t, http.MethodPut, "/large", io.LimitReader(zeros{}, most)); status != 201 {
+		t.Fatalf("it is answered %d", status)
+	}
+	if status, got := n.transfer(t, http.MethodGet, "/large", nil); status != 200 || got != most {
+		t.Errorf("%d bytes come back (%d)", got, status)
+	}
+	if status, got := n.transfer(t, http.MethodPost, "/download-batch", strings.NewReader(`{"paths":["large"]}`)); status != 200 || got == 0 || got > 1<<20 {
+		t.Errorf("the zip has %d bytes (%d)", got, status)
+	}
+	runtime.ReadMemStats(&after)
+	if taken := after.TotalAlloc - before.TotalAlloc; taken > most/2 {
+		t.Errorf("%d bytes of memory were taken on the way", taken)
 	}
 }
