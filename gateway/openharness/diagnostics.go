@@ -13,6 +13,7 @@ func (a *Adapter) diagnosticRoutes() []gateway.Route {
 	return []gateway.Route{
 		read("diagnostics", "diagnostics.get", "harnesses:read", "Say how a harness is doing", a.at(a.diagnostics)),
 		read("logs", "diagnostics.logs", "events:read", "List the lines of a harness's log, newest first", a.at(a.listLogs)),
+		eventStream("logs/stream", "diagnostics.streamLogs", "events:read", "Stream the lines of a harness's log", a.at(a.streamLogs)),
 	}
 }
 

@@ -1,7 +1,11 @@
 package openharness
 
 import (
+	"strings"
+
 	json "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/valyala/fasthttp"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
@@ -11,7 +15,75 @@ import (
 func (a *Adapter) eventRoutes() []gateway.Route {
 	return []gateway.Route{
 		read("events", "hooks.listEvents", "events:read", "List what a harness has told of, newest first", a.at(a.listEvents)),
+		eventStream("events/stream", "hooks.streamEvents", "events:read", "Stream what a harness tells of", a.at(a.streamEvents)),
 	}
+}
+
+// eventStream is a route that answers with server-sent events. Published clients that send options
+// with it make it a POST.
+func eventStream(path, operation, scope, summary string, h gateway.Handler) gateway.Route {
+	rt := read(path, operation, scope, summary, h)
+	rt.Media, rt.Or = gateway.MediaEventStream, fasthttp.MethodPost
+	return rt
+}
+
+// namesOf reads a list of the query: given once with commas, or several times.
+func namesOf(r *gateway.Request, name string) (all []string) {
+	for _, one := range r.HTTP.QueryArgs().PeekMulti(name) {
+		for part := range strings.SplitSeq(string(one), ",") {
+			if part = strings.TrimSpace(part); part != "" {
+				all = append(all, part)
+			}
+		}
+	}
+	return all
+}
+
+// streamEvents tells what happens from now on, or after the event that a client has seen last.
+func (a *Adapter) streamEvents(r *gateway.Request, h *abi.Harness) error {
+	names := namesOf(r, "events")
+	if _, err := kindsOf(names); err != nil {
+		return err
+	}
+	after, _, err := resumeAt(r, a.core.Now())
+	if err != nil {
+		return err
+	}
+	return a.stream(r, api.Filter{WorkspaceID: h.WorkspaceID}, after, tellerFunc(func(b []byte, ev *api.Event) []byte {
+		_, told, ok := happeningOf(ev.AppendJSON(nil, false))
+		if !ok || !wanted(names, told.Type) {
+			return b
+		}
+		return frame(b, ev.At.String(), told.Type, appendJSON(nil, &told))
+	}))
+}
+
+// streamLogs tells the lines of a harness's log from now on, or after the last that a client has seen.
+func (a *Adapter) streamLogs(r *gateway.Request, h *abi.Harness) error {
+	level, err := oneOf(r, "level", logLevels...)
+	if err != nil {
+		return err
+	}
+	after, _, err := resumeAt(r, a.core.Now())
+	if err != nil {
+		return err
+	}
+	return a.stream(r, api.Filter{WorkspaceID: h.WorkspaceID}, after, tellerFunc(func(b []byte, ev *api.Event) []byte {
+		line, ok := lineOf(ev.AppendJSON(nil, false))
+		if !ok || !line.atLeast(level) {
+			return b
+		}
+		return frame(b, ev.At.String(), "log", appendJSON(nil, &line))
+	}))
+}
+
+// appendJSON appends what is known to be well-formed.
+func appendJSON(b []byte, v any) []byte {
+	text, err := json.Marshal(v, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return append(b, "{}"...)
+	}
+	return append(b, text...)
 }
 
 // storedEvent is something that a harness has told of.

@@ -141,7 +141,7 @@ func (a *Adapter) readFile(r *gateway.Request, h *abi.Harness) error {
 	if saved {
 		r.SetHeader("Content-Disposition", attachment(path.Base(f.Path)))
 	}
-	a.stream(r, content, content, f.Size)
+	a.sendStream(r, content, content, f.Size)
 	return nil
 }
 

@@ -220,7 +220,7 @@ func (a *Adapter) downloadFiles(r *gateway.Request, h *abi.Harness) error {
 	}()
 	r.SetHeader("Content-Type", mediaZip)
 	r.SetHeader("Content-Disposition", attachment(path.Base(h.Name)+".zip"))
-	a.stream(r, out, closing(func() error {
+	a.sendStream(r, out, closing(func() error {
 		cancel()
 		err := out.Close()
 		<-done
@@ -235,9 +235,9 @@ type closing func() error
 // Close implements io.Closer.
 func (c closing) Close() error { return c() }
 
-// stream answers with content, which is closed at the end; size is -1 when nobody knows it. What
+// sendStream answers with content, which is closed at the end; size is -1 when nobody knows it. What
 // somebody has stored is never run by a browser as if the node had said it.
-func (a *Adapter) stream(r *gateway.Request, content io.Reader, end io.Closer, size int64) {
+func (a *Adapter) sendStream(r *gateway.Request, content io.Reader, end io.Closer, size int64) {
 	r.SetHeader("X-Content-Type-Options", "nosniff")
 	r.SetHeader("Content-Security-Policy", "default-src 'none'; sandbox")
 	r.HTTP.SetBodyStream(&streamed{Reader: content, Closer: end, conn: r.HTTP.Conn(), patience: a.cfg.WriteTimeout, report: r.Reporter()}, int(size))
