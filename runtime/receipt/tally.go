@@ -133,8 +133,12 @@ func refused(s abi.CallStatus) bool {
 	return s == abi.CallInvalid || s == abi.CallDenied || s == abi.CallNotFound
 }
 
-// Used returns what the entries so far have used up.
+// Used returns what the entries so far have used up: nothing of a record that could not be read,
+// which has no Tally.
 func (t *Tally) Used() abi.Used {
+	if t == nil {
+		return abi.Used{}
+	}
 	spent := t.spend.total
 	for _, n := range t.spend.other {
 		spent = add(spent, n)
