@@ -116,6 +116,9 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%s holds %s", name, a.body)
 		}
 	}
+	if head := n.at(t, http.MethodHead, "/v1/harnesses"+filesAt+"/notes/a.md", nil).want(200); len(head.body) != 0 || head.header.Get("Content-Length") != "7" {
+		t.Errorf("%q %v", head.body, head.header)
+	}
 	n.do(t, http.MethodPut, filesAt+"/notes/a.md", "x", raw(), header("If-None-Match", "*")).fails(409, "CONFLICT")
 	n.do(t, http.MethodDelete, filesAt+"/notes/a.md", nil).want(204)
 	n.do(t, http.MethodGet, filesAt+"/notes/a.md", nil).fails(404, "NOT_FOUND")

@@ -37,12 +37,10 @@ func (k *Keeper) MakeFolder(ctx context.Context, c *desk.Caller, workspace, dir 
 	defer at.Close()
 	err = k.change(at, func() error {
 		created, err = k.makeFolder(at, dir)
+		f = at.folder(dir)
 		return err
 	})
-	if err != nil {
-		return f, false, err
-	}
-	return at.folder(dir), created, nil
+	return f, created, err
 }
 
 // folder describes a folder.

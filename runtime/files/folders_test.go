@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -351,6 +352,35 @@ func TestPluginsEdit(t *testing.T) {
 	n.write(t, "large", strings.Repeat("a", MaxBytes+1))
 	_, err = n.call(t, 5, abi.CallFileEdit, abi.CallFileEditRequest{Path: "large", Old: "a", All: true})
 	wantRefused(t, err, abi.CallTooLarge, "payload_too_large")
+}
+
+// Edits, folders and removals at the same time lose nothing of one another, and what is counted
+// stays what is there.
+func TestChangesAtOnce(t *testing.T) {
+	n, _ := newNode(t)
+	n.write(t, "log", "end")
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			n.do(t, i, abi.CallFileEdit, abi.CallFileEditRequest{Path: "log", Old: "end", New: "x end"}, nil)
+		})
+		all.Go(func() {
+			n.make(t, "folder/a")
+			n.write(t, fmt.Sprint("folder/a/", i), "x")
+			if _, err := n.RemoveFolder(t.Context(), n.root, workspace, "folder", true); err != nil {
+				wantCode(t, err, abi.CodeResourceNotFound)
+			}
+		})
+	}
+	all.Wait()
+	n.wantFile(t, "log", strings.Repeat("x ", 8)+"end")
+	for range 2 { // what the last have left, and nothing
+		_, _ = n.RemoveFolder(t.Context(), n.root, workspace, "folder", true)
+	}
+	n.wantWalk(t, "log")
+	if used := n.room.bytes[ledger.Key{Tenant: 1, ID: workspace}]; used != entryBytes+19 {
+		t.Errorf("%d bytes are counted", used)
+	}
 }
 
 // A plugin removes a folder with what was in it when it asked, once: also when the node dies in
