@@ -230,10 +230,14 @@ func TestLongSearchesStop(t *testing.T) {
 	n.write(t, "b", "x4")
 	n.write(t, "c", "y")
 	now := time.Now()
-	n.parts.Now = func() time.Time { now = now.Add(maxSearchTime); return now } // each look at the clock is too late
+	n.parts.Now = func() time.Time { now = now.Add(maxSearchTime); return now } // the second look at the clock is too late
 	got := searchAll(t, n, abi.CallFileSearchRequest{Text: "x"})
 	if want := []string{"a:1:x1", "a:2:x2", "a:3:x3", "b:1:x4"}; !slices.Equal(got, want) {
 		t.Errorf("it finds %q", got)
+	}
+	var first abi.CallFileSearchAnswer
+	if n.do(t, 0, abi.CallFileSearch, abi.CallFileSearchRequest{Text: "x"}, &first); len(first.Matches) > 2 || first.Next == "" {
+		t.Errorf("one search has gone on: %+v", first)
 	}
 	if _, whole, err := n.FindFiles(t.Context(), n.root, workspace, Query{Pattern: "x"}); err != nil || whole {
 		t.Errorf("a client is told that this is all (%v)", err)
