@@ -177,6 +177,8 @@ type Session struct {
 	// Session's own.
 	MemoryIDs []string `json:"memory_ids,omitzero"`
 	SkillIDs  []string `json:"skill_ids,omitzero"` // the only Skills that its Tasks may name; none: all
+	Name      string   `json:"name,omitzero"`      // for people
+	Context   string   `json:"context,omitzero"`   // told to models by its Tasks after their instructions
 	// Refs are what things outside call the Session.
 	Refs []OutsideRef `json:"refs,omitzero"`
 	// OnlyTaskID is set on a hidden Session: the Task that it was made with.
@@ -242,8 +244,8 @@ type Task struct {
 	PersonaVersion string `json:"persona_version,omitzero"`
 	QuotaID        string `json:"quota_id,omitzero"`
 	// ConnectorID and DeliveryID are set on a Task that came from a Connector.
-	// Of the Tasks with one OrderKey in a Session, one runs at a time, in the order in
-	// which they were accepted.
+	// Of the Tasks with one OrderKey, of a Connector or of a Session, one runs at a time, in the order
+	// in which they were accepted.
 	ConnectorID string `json:"connector_id,omitzero"`
 	DeliveryID  string `json:"delivery_id,omitzero"`
 	OrderKey    string `json:"order_key,omitzero"`

@@ -283,6 +283,7 @@ func TestATaskHasItsOwnWay(t *testing.T) {
 		"all asked":           {map[string]any{"model": "set", "system_prompt": "set up"}, wharf.RunOptions{Model: "own", Instructions: "do", Temperature: &heat, MaxTokens: 7}, "own|do|7|true"},
 		"less than is left":   {map[string]any{"max_tokens": 100}, wharf.RunOptions{MaxTokens: 7}, "|" + defaultPrompt + "|7|false"},
 		"more than is left":   {map[string]any{"max_tokens": 100}, wharf.RunOptions{MaxTokens: 700}, "|" + defaultPrompt + "|100|false"},
+		"context":             {map[string]any{"system_prompt": "set up"}, wharf.RunOptions{Context: "and more"}, "|set up\n\nand more|0|false"},
 		"coldest is not none": {nil, wharf.RunOptions{Temperature: new(float64)}, "|" + defaultPrompt + "|0|true"},
 	} {
 		h, model := office(says("done"))

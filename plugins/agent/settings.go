@@ -31,6 +31,7 @@ type settings struct {
 	maxTokens    int64  // max_tokens: read and written by the model, of the whole Task
 
 	// What the Task alone asks for.
+	context     string // of its Session and of its own
 	temperature *float64
 	maxAnswer   int // tokens of one answer
 }
@@ -63,7 +64,7 @@ func (s *settings) follow(run *wharf.RunOptions) {
 	if run.Model != "" {
 		s.model = run.Model
 	}
-	s.temperature, s.maxAnswer = run.Temperature, run.MaxTokens
+	s.context, s.temperature, s.maxAnswer = run.Context, run.Temperature, run.MaxTokens
 }
 
 // setting is where the value of a setting goes.

@@ -29,6 +29,7 @@ type Task struct {
 type RunOptions struct {
 	Model        string   `json:"model,omitempty"`        // the model to ask
 	Instructions string   `json:"instructions,omitempty"` // in place of the plugin's own
+	Context      string   `json:"context,omitempty"`      // told after the instructions
 	Temperature  *float64 `json:"temperature,omitempty"`
 	MaxTokens    int      `json:"max_tokens,omitempty"` // of one answer of a model
 }
@@ -77,6 +78,8 @@ func (o *RunOptions) set(key string, value []byte) (err error) {
 		o.Model, err = scan.String(value)
 	case "instructions":
 		o.Instructions, err = scan.String(value)
+	case "context":
+		o.Context, err = scan.String(value)
 	case "max_tokens":
 		o.MaxTokens, err = strconv.Atoi(string(value))
 	case "temperature":
