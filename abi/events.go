@@ -149,6 +149,8 @@ const (
 	EventSessionHidden       EventKind = "vendor.wharf.session_hidden"       // a Session is for one Task alone, and in no list
 	EventFileWritten         EventKind = "vendor.wharf.file_written"         // a file of a Workspace was written
 	EventFileRemoved         EventKind = "vendor.wharf.file_removed"         // a file of a Workspace was removed
+	EventFolderMade          EventKind = "vendor.wharf.folder_made"          // a folder of a Workspace was made, which stays when it is empty
+	EventFolderRemoved       EventKind = "vendor.wharf.folder_removed"       // such a folder was removed
 	EventToolServerCreated   EventKind = "vendor.wharf.tool_server_created"  // a ToolServer came to be
 	EventToolServerUpdated   EventKind = "vendor.wharf.tool_server_updated"  // a ToolServer changed
 	EventToolServerDeleted   EventKind = "vendor.wharf.tool_server_deleted"  // a ToolServer was deleted

@@ -321,6 +321,7 @@ func (e *Engine) furnish(parts *Parts) {
 	e.fileResources = files.NewKeeper(files.Parts{Parts: common, Root: parts.Files, Turns: e.turns,
 		TenantOf: e.tenantOf, MostTold: int64(e.config.Limits.PayloadBytes / 2)})
 	e.performers = withOwn(e.performers, e.fileResources)
+	e.performers[abi.CallToolCall] = e.fileResources.Tools(e.performers[abi.CallToolCall])
 	e.artifactResources = artifacts.NewKeeper(artifacts.Parts{Parts: common,
 		DefaultWorkspaceOf: e.DefaultWorkspaceOf, MostRead: int64(e.config.Limits.PayloadBytes)})
 	e.proofResources = e.newProofs(common, parts.Keys)

@@ -1,6 +1,7 @@
 package hosttools
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,14 +24,14 @@ type Tool struct {
 	Text func(answer []byte) string
 }
 
-// All returns the tools, in a fixed order. It is not changed.
-func All() []Tool { return all }
+// All returns the tools, in a fixed order.
+func All() []Tool { return slices.Concat(all, fileTools) }
 
 // Find returns a tool by its name; nil for none.
 func Find(name string) *Tool {
-	for i := range all {
-		if all[i].Name == name {
-			return &all[i]
+	for _, t := range All() {
+		if t.Name == name {
+			return &t
 		}
 	}
 	return nil

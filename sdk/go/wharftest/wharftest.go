@@ -193,6 +193,7 @@ var answers = map[string]func(*Host, []byte) (uint32, []byte){
 	hostcall.NameArtifactGet:     (*Host).getArtifact,
 	hostcall.NameFileRead:        (*Host).readFile,
 	hostcall.NameFileWrite:       (*Host).writeFile,
+	hostcall.NameFileEdit:        (*Host).editFile,
 	hostcall.NameFileList:        (*Host).listFiles,
 	hostcall.NameFileRemove:      (*Host).removeFile,
 	hostcall.NameFileSearch:      (*Host).searchFiles,
