@@ -3,7 +3,6 @@ package openharness
 import (
 	"cmp"
 	"errors"
-	"mime"
 	"path"
 	"strings"
 
@@ -139,15 +138,10 @@ func (a *Adapter) readFile(r *gateway.Request, h *abi.Harness) error {
 	r.SetHeader("Content-Type", f.MediaType)
 	r.SetHeader("ETag", `"`+f.SHA256+`"`)
 	if saved {
-		r.SetHeader("Content-Disposition", attachment(path.Base(f.Path)))
+		r.SetHeader("Content-Disposition", disposition(path.Base(f.Path)))
 	}
 	a.sendStream(r, content, content, f.Size)
 	return nil
-}
-
-// attachment has a client save what it gets under a name.
-func attachment(name string) string {
-	return cmp.Or(mime.FormatMediaType("attachment", map[string]string{"filename": name}), "attachment")
 }
 
 func (a *Adapter) writeFile(r *gateway.Request, h *abi.Harness) error {

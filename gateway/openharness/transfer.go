@@ -8,7 +8,6 @@ import (
 	"io"
 	"mime"
 	"net"
-	"path"
 	"regexp"
 	"strings"
 	"time"
@@ -219,7 +218,7 @@ func (a *Adapter) downloadFiles(r *gateway.Request, h *abi.Harness) error {
 		_ = in.CloseWithError(archive.Write(ctx, in))
 	}()
 	r.SetHeader("Content-Type", mediaZip)
-	r.SetHeader("Content-Disposition", attachment(path.Base(h.Name)+".zip"))
+	r.SetHeader("Content-Disposition", disposition(h.Name+".zip"))
 	a.sendStream(r, out, closing(func() error {
 		cancel()
 		err := out.Close()
