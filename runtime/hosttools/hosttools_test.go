@@ -21,8 +21,10 @@ func TestToolsStandForHostCalls(t *testing.T) {
 	want := map[string]string{
 		"time_now": `{}`, "memory_search": `{"scope":"session","text":"sky"}`,
 		"memory_save": `{"scope":"session","content":"the \"sky\""}`, "artifact_read": `{"artifact_id":"art_1"}`,
+		"skill_read": `{"skill":"pdf","path":"a.md"}`,
 	}
-	arguments := map[string]string{"time_now": `{}`, "memory_search": `{"query":"sky"}`, "memory_save": `{"text":"the \"sky\""}`, "artifact_read": `{"artifact_id":"art_1"}`}
+	arguments := map[string]string{"time_now": `{}`, "memory_search": `{"query":"sky"}`, "memory_save": `{"text":"the \"sky\""}`, "artifact_read": `{"artifact_id":"art_1"}`,
+		"skill_read": `{"skill":"pdf","path":"a.md","call_id":"c"}`}
 	for _, tool := range hosttools.All() {
 		if !calls[tool.Call] {
 			t.Errorf("%s stands for %s, which is no host call", tool.Name, tool.Call)
@@ -48,7 +50,7 @@ func TestToolsStandForHostCalls(t *testing.T) {
 
 // Arguments of another type are refused, and answers are given as text whatever they hold.
 func TestOddArguments(t *testing.T) {
-	for name, arguments := range map[string]string{"memory_search": `{"query":5}`, "memory_save": `{"text":[]}`, "artifact_read": `{"artifact_id":{}}`} {
+	for name, arguments := range map[string]string{"memory_search": `{"query":5}`, "memory_save": `{"text":[]}`, "artifact_read": `{"artifact_id":{}}`, "skill_read": `{"skill":1}`} {
 		if req, err := hosttools.Find(name).Request(jsontext.Value(arguments)); err == nil {
 			t.Errorf("%s takes %s for %+v", name, arguments, req)
 		}
@@ -63,5 +65,14 @@ func TestOddArguments(t *testing.T) {
 	}
 	if got := hosttools.Find("artifact_read").Text([]byte("a\xff")); got != "a\uFFFD" || !strings.HasPrefix(got, "a") {
 		t.Errorf("%q", got)
+	}
+	for answer, want := range map[string]string{
+		`{"skill":"a","text":"Do it.\n","files":["b.md","c/d.py"]}`: "Do it.\n\nFiles of this skill: b.md, c/d.py",
+		`{"skill":"a","text":"one\n"}`:                              "one\n",
+		"nonsense\xff":                                              "nonsense\uFFFD",
+	} {
+		if got := hosttools.Find("skill_read").Text([]byte(answer)); got != want {
+			t.Errorf("of %s the model is given %q", answer, got)
+		}
 	}
 }
