@@ -22,6 +22,7 @@ func (a *Adapter) routes() []gateway.Route {
 	var all []gateway.Route
 	for _, group := range [][]gateway.Route{
 		a.harnessRoutes(), a.webhookRoutes(), a.eventRoutes(), a.executionRoutes(), a.sessionRoutes(), a.diagnosticRoutes(),
+		a.skillRoutes(),
 	} {
 		all = append(all, group...)
 	}
