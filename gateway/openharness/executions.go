@@ -229,12 +229,19 @@ func (a *Adapter) attach(r *gateway.Request, h *abi.Harness) error {
 }
 
 func (a *Adapter) follow(r *gateway.Request, h *abi.Harness, id string) error {
-	if _, err := a.taskIn(r, h, id); err != nil {
+	t, err := a.taskIn(r, h, id)
+	if err != nil {
 		return err
 	}
 	after, n, err := resumeAt(r, 0)
 	if err != nil {
 		return err
+	}
+	if after != 0 && t.Status.Terminal() {
+		left, _, err := a.core.Events(r.Context(), r.Caller, api.Filter{TaskID: id}, after, 1)
+		if err == nil && len(left) == 0 {
+			return empty(r) // an EventSource comes back no more
+		}
 	}
 	first, _, err := a.core.Events(r.Context(), r.Caller, api.Filter{TaskID: id}, 0, 2)
 	if err != nil {
