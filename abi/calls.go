@@ -14,6 +14,9 @@ type CallInputAnswer struct {
 	Task      Task    `json:"task"` // as it was accepted; Task.Input holds what was submitted
 	Persona   Persona `json:"persona"`
 	SessionID string  `json:"session_id"`
+	// Skills are those that the Task has, as they were when it started. Their files are read by
+	// [CallSkillRead].
+	Skills []InputSkill `json:"skills,omitzero"`
 }
 
 // CallOutputRequest is the request of [CallOutput]. With Failure set the Task
@@ -345,6 +348,22 @@ type CallArtifactGetRequest struct {
 	ArtifactID string `json:"artifact_id"`
 	Offset     int64  `json:"offset,omitzero"`
 	Length     int64  `json:"length,omitzero"`
+}
+
+// CallSkillReadRequest is the request of [CallSkillRead].
+type CallSkillReadRequest struct {
+	CallID string `json:"call_id,omitzero"`
+	Skill  string `json:"skill"`         // its name, as the Task was told
+	Path   string `json:"path,omitzero"` // within the skill; SKILL.md if it is absent
+}
+
+// CallSkillReadAnswer answers [CallSkillRead].
+type CallSkillReadAnswer struct {
+	Skill   string   `json:"skill"`
+	Version string   `json:"version"`
+	Path    string   `json:"path"`
+	Text    string   `json:"text"`
+	Files   []string `json:"files,omitzero"` // with SKILL.md: the paths of the other files
 }
 
 // CallFileReadRequest is the request of [CallFileRead]. A Length of 0 reads to the end,

@@ -130,6 +130,7 @@ const (
 	CallFileList        = "file.list"
 	CallFileRemove      = "file.remove"
 	CallFileSearch      = "file.search"
+	CallSkillRead       = "skill.read"
 	CallStateGet        = "state.get"
 	CallStateSet        = "state.set"
 	CallInputRequest    = "input.request"
@@ -156,7 +157,7 @@ func HostCalls() []HostCall {
 	var all []HostCall
 	for _, group := range [][]HostCall{
 		taskCalls(), localCalls(), hintCalls(), messageCalls(), providerCalls(), memoryCalls(),
-		artifactCalls(), fileCalls(), stateCalls(), waitCalls(), childCalls(), hostFactCalls(), connectorCalls(),
+		artifactCalls(), fileCalls(), skillCalls(), stateCalls(), waitCalls(), childCalls(), hostFactCalls(), connectorCalls(),
 	} {
 		all = append(all, group...)
 	}
@@ -318,6 +319,14 @@ func fileCalls() []HostCall {
 		{Name: CallFileSearch, Effect: EffectRead, Key: "host:file.search:<call_id>", Request: asJSON, RequestType: CallFileSearchRequest{},
 			Answer: asJSON, AnswerType: CallFileSearchAnswer{}, Limit: "1,000 matches, 32 MiB of content and 20,000 files at once",
 			Doc: "Finds lines, or only names, in the files of the Task's Workspace. Content that is no text is left out, and so are files of more than 8 MiB. A search that takes more than 10 seconds goes on with `next`, too."},
+	}
+}
+
+func skillCalls() []HostCall {
+	return []HostCall{
+		{Name: CallSkillRead, Effect: EffectRead, Key: "host:skill.read:<call_id>", Request: asJSON, RequestType: CallSkillReadRequest{},
+			Answer: asJSON, AnswerType: CallSkillReadAnswer{}, Limit: "half of what one call may pass",
+			Doc: "Reads a file of a skill that the Task has, as it was when the Task started. A file that is no text is not read."},
 	}
 }
 

@@ -96,6 +96,7 @@ type Core interface {
 	connectorsCore
 	webhooksCore
 	toolServersCore
+	skillBundlesCore
 	harnessesCore
 	agentsCore
 	administrationCore
@@ -136,6 +137,9 @@ type asItIs interface {
 	DeleteWebhook(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) error
 	TryWebhook(ctx context.Context, c *desk.Caller, id string) (abi.WebhookTrial, error)
 	DeleteToolServer(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) error
+	UninstallSkillBundle(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) error
+	SkillBundleVersions(ctx context.Context, c *desk.Caller, id string) (abi.SkillBundleVersions, error)
+	SkillBundleFile(ctx context.Context, c *desk.Caller, id, version, path string) ([]byte, error)
 	Harness(ctx context.Context, c *desk.Caller, name string) (*abi.Harness, error)
 	Harnesses(ctx context.Context, c *desk.Caller) []*abi.Harness
 	HarnessCalls(ctx context.Context, h *abi.Harness) ([]string, error)

@@ -19,13 +19,15 @@ func TestToolsStandForHostCalls(t *testing.T) {
 		calls[c.Name] = true
 	}
 	want := map[string]string{
-		"time_now": `{}`, "memory_search": `{"scope":"session","text":"sky"}`,
+		"skill_read": `{"skill":"pdf","path":"a.md"}`,
+		"time_now":   `{}`, "memory_search": `{"scope":"session","text":"sky"}`,
 		"memory_save": `{"scope":"session","content":"the \"sky\""}`, "artifact_read": `{"artifact_id":"art_1"}`,
 		"file_read": `{"path":"a","offset":5,"length":61440}`, "file_write": `{"path":"a/b"}`, "file_edit": `{"path":"a","old":"x","new":"","all":true}`,
 		"file_list": `{"recursive":true,"limit":500}`, "file_search": `{"path":"a","glob":"*.go","pattern":"x","limit":7}`, "file_remove": `{"path":"a","recursive":true}`,
 	}
 	arguments := map[string]string{
-		"time_now": `{}`, "memory_search": `{"query":"sky"}`, "memory_save": `{"text":"the \"sky\""}`, "artifact_read": `{"artifact_id":"art_1"}`,
+		"skill_read": `{"skill":"pdf","path":"a.md","call_id":"c"}`,
+		"time_now":   `{}`, "memory_search": `{"query":"sky"}`, "memory_save": `{"text":"the \"sky\""}`, "artifact_read": `{"artifact_id":"art_1"}`,
 		"file_read": `{"path":"/a","offset":5,"length":100000}`, "file_write": `{"path":"./a/b","content":""}`, "file_edit": `{"path":"a","old":"x","new":"","all":true}`,
 		"file_list": `{"path":".","recursive":true}`, "file_search": `{"path":"a","glob":"*.go","grep":"x","max_results":7}`, "file_remove": `{"path":"a","recursive":true}`,
 	}
@@ -54,7 +56,7 @@ func TestToolsStandForHostCalls(t *testing.T) {
 
 // Arguments of another type are refused, and answers are given as text whatever they hold.
 func TestOddArguments(t *testing.T) {
-	for name, arguments := range map[string]string{"memory_search": `{"query":5}`, "memory_save": `{"text":[]}`, "artifact_read": `{"artifact_id":{}}`,
+	for name, arguments := range map[string]string{"memory_search": `{"query":5}`, "memory_save": `{"text":[]}`, "artifact_read": `{"artifact_id":{}}`, "skill_read": `{"skill":1}`,
 		"file_read": `{"path":5}`, "file_write": `{"path":"a"}`, "file_edit": `{"path":"a","old":"x"}`, "file_list": `{"recursive":"yes"}`,
 		"file_search": `{}`, "file_remove": `{"path":["a"]}`} {
 		if req, err := hosttools.Find(name).Request(jsontext.Value(arguments)); err == nil {
@@ -71,6 +73,15 @@ func TestOddArguments(t *testing.T) {
 	}
 	if got := hosttools.Find("artifact_read").Text([]byte("a\xff")); got != "a\uFFFD" || !strings.HasPrefix(got, "a") {
 		t.Errorf("%q", got)
+	}
+	for answer, want := range map[string]string{
+		`{"skill":"a","text":"Do it.\n","files":["b.md","c/d.py"]}`: "Do it.\n\nFiles of this skill: b.md, c/d.py",
+		`{"skill":"a","text":"one\n"}`:                              "one\n",
+		"nonsense\xff":                                              "nonsense\uFFFD",
+	} {
+		if got := hosttools.Find("skill_read").Text([]byte(answer)); got != want {
+			t.Errorf("of %s the model is given %q", answer, got)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package show
 
 import (
 	"fmt"
+	"path"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -73,6 +74,14 @@ func (c *recordedCall) about() string {
 		}
 		if json.Unmarshal(c.Request, &file) == nil {
 			return file.Path
+		}
+	case abi.CallSkillRead:
+		var file struct {
+			Skill string `json:"skill"`
+			Path  string `json:"path"`
+		}
+		if json.Unmarshal(c.Request, &file) == nil {
+			return path.Join(file.Skill, file.Path)
 		}
 	case abi.CallSecretUse, abi.CallHostFact, abi.CallConfigGet:
 		var named struct {

@@ -32,6 +32,7 @@ const (
 	NameFileList        = "file.list"
 	NameFileRemove      = "file.remove"
 	NameFileSearch      = "file.search"
+	NameSkillRead       = "skill.read"
 	NameStateGet        = "state.get"
 	NameStateSet        = "state.set"
 	NameInputRequest    = "input.request"

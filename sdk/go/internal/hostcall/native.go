@@ -118,6 +118,9 @@ func FileRemove(request []byte) (uint32, []byte) { return call(NameFileRemove, r
 // FileSearch makes the host call "file.search".
 func FileSearch(request []byte) (uint32, []byte) { return call(NameFileSearch, request) }
 
+// SkillRead makes the host call "skill.read".
+func SkillRead(request []byte) (uint32, []byte) { return call(NameSkillRead, request) }
+
 // StateGet makes the host call "state.get".
 func StateGet(request []byte) (uint32, []byte) { return call(NameStateGet, request) }
 

@@ -100,6 +100,9 @@ func hostFileRemove(ptr unsafe.Pointer, size uint32) uint64
 //go:wasmimport wharf file.search
 func hostFileSearch(ptr unsafe.Pointer, size uint32) uint64
 
+//go:wasmimport wharf skill.read
+func hostSkillRead(ptr unsafe.Pointer, size uint32) uint64
+
 //go:wasmimport wharf state.get
 func hostStateGet(ptr unsafe.Pointer, size uint32) uint64
 
@@ -231,6 +234,9 @@ func FileRemove(request []byte) (uint32, []byte) { return call(hostFileRemove, r
 
 // FileSearch makes the host call "file.search".
 func FileSearch(request []byte) (uint32, []byte) { return call(hostFileSearch, request) }
+
+// SkillRead makes the host call "skill.read".
+func SkillRead(request []byte) (uint32, []byte) { return call(hostSkillRead, request) }
 
 // StateGet makes the host call "state.get".
 func StateGet(request []byte) (uint32, []byte) { return call(hostStateGet, request) }
