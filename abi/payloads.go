@@ -263,6 +263,7 @@ func EventPayloads() []EventPayload {
 		{EventTenantCreated, ObjectTenant, nil, true},
 		{EventPersonaCreated, ObjectPersona, of[PersonaVersion](), true},
 		{EventPersonaUpdated, ObjectPersona, of[PersonaVersion](), false},
+		{EventPersonaDeleted, ObjectPersona, of[PersonaVersion](), false},
 		{EventWorkspaceCreated, ObjectWorkspace, nil, true},
 		{EventWorkspaceUpdated, ObjectWorkspace, nil, true},
 		{EventSessionUpdated, ObjectSession, nil, true},

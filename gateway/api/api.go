@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/agents"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/files"
@@ -77,6 +78,7 @@ type Core interface {
 	webhooksCore
 	toolServersCore
 	harnessesCore
+	agentsCore
 	administrationCore
 }
 
@@ -142,5 +144,7 @@ type asItIs interface {
 	RemoveFile(ctx context.Context, c *desk.Caller, workspace, path string, when files.Condition) error
 	IssueToken(ctx context.Context, client, secret string, scopes []string) (*abi.AccessToken, error)
 	TokenKeys() ([]byte, error)
+	DeleteAgent(ctx context.Context, c *desk.Caller, r *desk.Retry, workspace, id string) error
+	ExportAgent(ctx context.Context, c *desk.Caller, workspace, id string, how abi.AgentExport) (*agents.Export, error)
 	TokenIssuer(base string) (abi.AuthorizationServer, error)
 }

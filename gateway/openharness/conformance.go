@@ -303,8 +303,8 @@ type conformanceStatusAnswer struct {
 	GoldenRule         bool     `json:"golden_rule_compliant"`
 }
 
-// statusOf is what is said of a harness whose last run has this result.
-var statusOf = map[string]string{verdictPass: "certified", verdictPartial: "partial", "fail": "failing"}
+// standingOf is what is said of a harness whose last run has this result.
+var standingOf = map[string]string{verdictPass: "certified", verdictPartial: "partial", "fail": "failing"}
 
 func (a *Adapter) conformanceStatus(r *gateway.Request, h *abi.Harness) error {
 	all, err := a.keptRuns(r, h)
@@ -321,7 +321,7 @@ func (a *Adapter) conformanceStatus(r *gateway.Request, h *abi.Harness) error {
 	}
 	if len(all) > 0 {
 		last := &all[0]
-		said.Status, said.LastRunAt, said.GoldenRule = statusOf[last.Result], last.At, last.Violations == 0
+		said.Status, said.LastRunAt, said.GoldenRule = standingOf[last.Result], last.At, last.Violations == 0
 		said.PassRate = float64(last.Passed) / float64(max(1, last.Passed+last.Failed))
 	}
 	if i := slices.IndexFunc(all, func(one keptRun) bool { return one.Result == verdictPass }); i >= 0 {

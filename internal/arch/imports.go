@@ -40,6 +40,7 @@ var mounted = map[string]string{"conformance/openharness": "cmd"}
 // rooms are packages of runtime that know little, so that each can be read and tested by
 // itself: each says which other packages of ours it may import, and no more.
 var rooms = map[string][]string{
+	"runtime/agents": {"abi", "storage", "runtime/desk", "runtime/filetree", "runtime/ledger", "runtime/oaf", "runtime/personas"},
 	"runtime/artifacts": {"abi", "storage", "runtime/desk", "runtime/hostcall", "runtime/ledger", "runtime/provider"},
 	"runtime/aside":     {"abi", "storage", "runtime/desk", "runtime/ledger", "runtime/lockrank"},
 	"runtime/filetree":  {},
@@ -59,6 +60,7 @@ var rooms = map[string][]string{
 		"runtime/journal", "runtime/ledger", "runtime/lockrank", "runtime/provider", "runtime/sandbox", "runtime/turns"},
 	"runtime/lifecycle": {"abi"},
 	"runtime/lockrank":  {},
+	"runtime/oaf":       {"runtime/filetree", "runtime/skillmd"},
 	"runtime/outbox": {"abi", "abi/jsonw", "storage", "runtime/alarm", "runtime/background", "runtime/connector/signature", "runtime/desk",
 		"runtime/ledger", "runtime/lockrank", "runtime/provider", "runtime/provider/web", "runtime/redact", "runtime/sealed"},
 	"runtime/deltas":    {"abi"},

@@ -46,7 +46,7 @@ func newAgent(task *wharf.Task) (*agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.follow(&task.Run)
+	s.follow(&task.Run, &task.Persona.Agent)
 	tools, err := wharf.ListTools("")
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (a *agent) ask() (wharf.ModelAnswer, error) {
 	a.turns++
 	_ = wharf.Progress(a.fraction(), "asking the model")
 	answer, err := wharf.Complete(wharf.ModelRequest{
-		CallID: fmt.Sprintf("main:%d", a.turns), Model: a.settings.model, System: a.settings.prompt,
+		CallID: fmt.Sprintf("main:%d", a.turns), Model: a.settings.model, System: a.prompt(),
 		Messages: a.messages, Tools: a.tools.offered, MaxTokens: left, Temperature: a.settings.temperature, Stream: true,
 	})
 	if err != nil {

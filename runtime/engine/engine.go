@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/agents"
 	"github.com/wharf-dev/wharf/runtime/artifacts"
 	"github.com/wharf-dev/wharf/runtime/aside"
 	"github.com/wharf-dev/wharf/runtime/background"
@@ -161,6 +162,7 @@ type (
 	permissionResources = waiting.Keeper
 	webhookResources    = outbox.Outbox
 	toolServerResources = toolservers.Keeper
+	agentResources      = agents.Keeper
 	harnessResources    = harnesses.Keeper
 )
 
@@ -205,6 +207,7 @@ type resources struct {
 	*permissionResources
 	*webhookResources
 	*toolServerResources
+	*agentResources
 	*harnessResources
 }
 
@@ -325,6 +328,7 @@ func (e *Engine) furnish(parts *Parts) {
 	e.Intake = e.newIntake(common, e.ConnectorSecret)
 	e.webhookResources = e.newOutbox(common, parts)
 	e.toolServerResources = e.newToolServers(common, parts)
+	e.agentResources = agents.NewKeeper(agents.Parts{Parts: common, Personas: e.personaResources})
 	e.harnessResources = e.newHarnesses(common, parts)
 	e.haveRoomsAnswer(e.memoryResources, e.sessionResources, e.artifactResources, e.Intake)
 }

@@ -105,7 +105,7 @@ func approvedFor(c *liveCall, by string) error {
 // that is not shown a tool does not ask for it.
 func (r *run) offer(ctx context.Context, answer []byte) ([]byte, error) {
 	p := &r.persona.Persona
-	if len(p.Tools) == 0 && p.Handoffs == nil {
+	if policy.OffersAll(p) {
 		return answer, nil
 	}
 	var list abi.CallToolListAnswer

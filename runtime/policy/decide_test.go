@@ -106,6 +106,14 @@ func TestPermit(t *testing.T) {
 		"tool":                                  {abi.Persona{Tools: []string{"x:*", "s:t"}}, policy.Action{Call: abi.CallToolCall, Tool: "s:t"}, ""},
 		"no tool":                               {abi.Persona{Tools: []string{"s:t"}}, policy.Action{Call: abi.CallToolCall, Tool: "s:tt"}, policy.CodeTool},
 		"a server's name is not a tool's":       {abi.Persona{Tools: []string{"*:get"}}, policy.Action{Call: abi.CallToolCall, Tool: "get:put"}, policy.CodeTool},
+		"denied":                                {abi.Persona{ToolsDenied: []string{"s:*"}}, policy.Action{Call: abi.CallToolCall, Tool: "s:t"}, policy.CodeTool},
+		"denied, whatever is allowed":           {abi.Persona{Tools: []string{"*"}, ToolsDenied: []string{"s:t"}}, policy.Action{Call: abi.CallToolCall, Tool: "s:t"}, policy.CodeTool},
+		"another is denied":                     {abi.Persona{Tools: []string{"*"}, ToolsDenied: []string{"s:t"}}, policy.Action{Call: abi.CallToolCall, Tool: "s:tt"}, ""},
+		"denied resources":                      {abi.Persona{ToolsDenied: []string{"s:*"}}, policy.Action{Call: abi.CallResourceRead, Tool: "s:resources/read"}, policy.CodeTool},
+		"an agent's server":                     {abi.Persona{Agent: serving("s", "t")}, policy.Action{Call: abi.CallToolCall, Tool: "s:t"}, ""},
+		"another tool of it":                    {abi.Persona{Agent: serving("s", "t")}, policy.Action{Call: abi.CallToolCall, Tool: "s:u"}, policy.CodeTool},
+		"all of it":                             {abi.Persona{Agent: serving("s")}, policy.Action{Call: abi.CallToolCall, Tool: "s:u"}, ""},
+		"another server":                        {abi.Persona{Agent: serving("s", "t")}, policy.Action{Call: abi.CallToolCall, Tool: "r:u"}, ""},
 		"resources":                             {abi.Persona{Tools: []string{"s:resources/*"}}, policy.Action{Call: abi.CallResourceRead, Tool: "s:resources/read"}, ""},
 		"no prompts":                            {abi.Persona{Tools: []string{"s:resources/*"}}, policy.Action{Call: abi.CallPromptGet, Tool: "s:prompts/get"}, policy.CodeTool},
 		"a tool is no resource":                 {abi.Persona{Tools: []string{"s:read_*"}}, policy.Action{Call: abi.CallResourceList, Tool: "s:resources/read"}, policy.CodeTool},
@@ -127,6 +135,11 @@ func TestPermit(t *testing.T) {
 			t.Errorf("%s: %+v, want the code %q", name, d, test.code)
 		}
 	}
+}
+
+// serving is an agent that counts on a server, and on some tools of it.
+func serving(server string, tools ...string) *abi.Agent {
+	return &abi.Agent{MCPServers: []abi.AgentServer{{Name: server, Tools: tools}}}
 }
 
 // What needs no approval is named by its tool or its host call.
