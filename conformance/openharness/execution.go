@@ -45,6 +45,11 @@ func executionChecks() []Check {
 			p.lists("executions?status=completed", "data", id, true)
 			p.lists("executions?status=failed", "data", id, false)
 		}},
+		{ID: "list.since", Title: "No execution has begun at a time that is to come", Operation: "execution.list", NeedsModel: true, run: func(p *probe) {
+			p.completed()
+			p.equal("data", len(p.list(p.want(p.get("executions?since=2999-01-01T00:00:00Z"), 200), "data")), 0)
+			p.invalid(p.get("executions?since=yesterday"))
+		}},
 		{ID: "list.page", Title: "Executions are listed page by page", Operation: "execution.list", run: func(p *probe) { p.pages("executions") }},
 		{ID: "get.completed", Title: "An execution completes", Operation: "execution.get", NeedsModel: true, run: func(p *probe) {
 			a := p.want(p.get("executions/"+p.completed()), 200)

@@ -34,6 +34,17 @@ func sessionChecks() []Check {
 			p.lists("sessions?status=active", "data", id, true)
 			p.lists("sessions?status=ended", "data", id, false)
 		}},
+		{ID: "list.agent", Title: "Sessions are narrowed by agent", Operation: "sessions.list", run: func(p *probe) {
+			if !p.supported[Agents] {
+				p.skip("the harness has no agents")
+			}
+			agent, other := p.text(p.newAgent(p.name), "agent.id"), p.text(p.newAgent(p.name+"-2"), "agent.id")
+			a := p.ok(p.post("sessions", object{"name": p.name, "agent_id": agent}))
+			id := p.text(a, "session.id")
+			p.later("sessions/" + id)
+			p.lists("sessions?agent_id="+agent, "data", id, true)
+			p.lists("sessions?agent_id="+other, "data", id, false)
+		}},
 		{ID: "list.pages", Title: "Sessions are listed page by page", Operation: "sessions.list", run: func(p *probe) {
 			p.newSession()
 			p.newSession()
@@ -67,6 +78,10 @@ func sessionChecks() []Check {
 		{ID: "history.empty", Title: "The history of a new session is empty", Operation: "sessions.history", run: func(p *probe) {
 			a := p.want(p.get("sessions/"+p.text(p.newSession(), "session.id")+"/history"), 200)
 			p.equal("total", a.get("total"), 0)
+		}},
+		{ID: "history.since", Title: "The history of a session has nothing from a time that is to come", Operation: "sessions.history", NeedsModel: true, run: func(p *probe) {
+			at := p.answered()
+			p.equal("data", len(p.list(p.want(p.get(at+"/history?since=2999-01-01T00:00:00Z"), 200), "data")), 0)
 		}},
 		{ID: "history.unknown", Title: "A session that is not there has no history", Operation: "sessions.history", run: func(p *probe) {
 			p.missing(p.get("sessions/" + p.name + "/history"))

@@ -15,7 +15,7 @@ import (
 )
 
 // beyond are checks that look at what the fake does not have.
-var beyond = []string{"sessions.connect", "sessions.message", "sessions.fork", "hooks.events.stream", "hooks.events.filter"}
+var beyond = []string{"sessions.connect", "sessions.message", "sessions.fork", "sessions.history.since", "sessions.list.agent", "execution.list.since", "hooks.events.stream", "hooks.events.filter"}
 
 // within are the checks that the fake can be held against.
 func within() (ids []string) {
