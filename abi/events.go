@@ -151,6 +151,7 @@ const (
 	EventToolServerCreated   EventKind = "vendor.wharf.tool_server_created"  // a ToolServer came to be
 	EventToolServerUpdated   EventKind = "vendor.wharf.tool_server_updated"  // a ToolServer changed
 	EventToolServerDeleted   EventKind = "vendor.wharf.tool_server_deleted"  // a ToolServer was deleted
+	EventPlanChanged         EventKind = "vendor.wharf.plan_changed"         // a Task's plan was set or changed
 	EventWebhookCreated      EventKind = webhookEvents + "created"           // a Webhook came to be
 	EventWebhookUpdated      EventKind = webhookEvents + "updated"           // a Webhook changed
 	EventWebhookDeleted      EventKind = webhookEvents + "deleted"           // a Webhook was deleted

@@ -109,6 +109,8 @@ const (
 	CallLog             = "log"
 	CallProgress        = "progress"
 	CallPlan            = "plan"
+	CallPlanSet         = "plan.set"
+	CallPlanGet         = "plan.get"
 	CallMessageAppend   = "message.append"
 	CallMessageDelta    = "message.delta"
 	CallTranscriptRead  = "transcript.read"
@@ -154,7 +156,7 @@ const CallGate = "approval.gate"
 func HostCalls() []HostCall {
 	var all []HostCall
 	for _, group := range [][]HostCall{
-		taskCalls(), localCalls(), hintCalls(), messageCalls(), providerCalls(), memoryCalls(),
+		taskCalls(), localCalls(), hintCalls(), planCalls(), messageCalls(), providerCalls(), memoryCalls(),
 		artifactCalls(), fileCalls(), stateCalls(), waitCalls(), childCalls(), hostFactCalls(), connectorCalls(),
 	} {
 		all = append(all, group...)
@@ -226,7 +228,18 @@ func hintCalls() []HostCall {
 			Doc:   "Tells watchers how far the Task is."},
 		{Name: CallPlan, Effect: EffectHint, Request: asJSON, RequestType: CallPlanRequest{}, Answer: nothing,
 			Limit: "10,000 hints of a Task; more are dropped",
-			Doc:   "Tells watchers what the plugin means to do, and how far it got."},
+			Doc:   "Tells watchers what the plugin means to do, and how far it got. Nothing keeps it: plan.set does."},
+	}
+}
+
+func planCalls() []HostCall {
+	return []HostCall{
+		{Name: CallPlanSet, Effect: EffectWrite, Durable: true, Request: asJSON, RequestType: CallPlanSetRequest{},
+			Answer: asJSON, AnswerType: CallPlanAnswer{}, Limit: "200 steps of 2,000 characters",
+			Doc: "Sets the Task's plan, which people see and may change. A step without an id gets one that follows from the call."},
+		{Name: CallPlanGet, Effect: EffectRead, Key: "host:plan.get:<call_id>", Request: optional, RequestType: CallPlanGetRequest{},
+			Answer: asJSON, AnswerType: CallPlanAnswer{},
+			Doc: "Reads the Task's plan as it is now, with what people have changed."},
 	}
 }
 

@@ -33,6 +33,7 @@ func handle(task *wharf.Task) (wharf.Result, error) {
 type agent struct {
 	settings settings
 	tools    toolbox
+	plan     planned
 	messages []wharf.ModelMessage // the conversation so far
 
 	turns, toolCalls int
@@ -71,10 +72,13 @@ func (a *agent) ask() (wharf.ModelAnswer, error) {
 	if err != nil {
 		return wharf.ModelAnswer{}, err
 	}
+	if err := a.plan.look(); err != nil {
+		return wharf.ModelAnswer{}, err
+	}
 	a.turns++
 	_ = wharf.Progress(a.fraction(), "asking the model")
 	answer, err := wharf.Complete(wharf.ModelRequest{
-		CallID: fmt.Sprintf("main:%d", a.turns), Model: a.settings.model, System: a.settings.prompt,
+		CallID: fmt.Sprintf("main:%d", a.turns), Model: a.settings.model, System: a.prompt(),
 		Messages: a.messages, Tools: a.tools.offered, MaxTokens: left, Temperature: a.settings.temperature, Stream: true,
 	})
 	if err != nil {

@@ -28,6 +28,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/outbox"
 	"github.com/wharf-dev/wharf/runtime/personas"
 	"github.com/wharf-dev/wharf/runtime/pinned"
+	"github.com/wharf-dev/wharf/runtime/plans"
 	"github.com/wharf-dev/wharf/runtime/proofs"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
@@ -153,6 +154,7 @@ type (
 	proofResources      = proofs.Keeper
 	replayResources     = replays.Keeper
 	permissionResources = waiting.Keeper
+	planResources       = plans.Keeper
 	webhookResources    = outbox.Outbox
 	toolServerResources = toolservers.Keeper
 )
@@ -196,6 +198,7 @@ type resources struct {
 	*proofResources
 	*replayResources
 	*permissionResources
+	*planResources
 	*webhookResources
 	*toolServerResources
 }
@@ -312,12 +315,13 @@ func (e *Engine) furnish(parts *Parts) {
 	e.performers = withOwn(e.performers, e.fileResources)
 	e.artifactResources = artifacts.NewKeeper(artifacts.Parts{Parts: common,
 		DefaultWorkspaceOf: e.DefaultWorkspaceOf, MostRead: int64(e.config.Limits.PayloadBytes)})
+	e.planResources = plans.NewKeeper(common)
 	e.proofResources = e.newProofs(common, parts.Keys)
 	e.replayResources = e.newReplays(common)
 	e.Intake = e.newIntake(common, e.ConnectorSecret)
 	e.webhookResources = e.newOutbox(common, parts)
 	e.toolServerResources = e.newToolServers(common, parts)
-	e.haveRoomsAnswer(e.memoryResources, e.sessionResources, e.artifactResources, e.Intake)
+	e.haveRoomsAnswer(e.memoryResources, e.sessionResources, e.artifactResources, e.planResources, e.Intake)
 }
 
 func (c Config) withDefaults() Config {

@@ -27,6 +27,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/secrets"
 	"github.com/wharf-dev/wharf/runtime/skill"
 	"github.com/wharf-dev/wharf/runtime/tooluse"
+	"github.com/wharf-dev/wharf/runtime/waiting"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -245,7 +246,7 @@ func (r *run) live(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, er
 	}
 	switch c.def.Effect {
 	case abi.EffectWait:
-		return r.wait(ctx, c)
+		return r.wait(ctx, c, waiting.Call{Name: c.entry.Call, Request: c.request, Asked: c.asked})
 	case abi.EffectLocal, abi.EffectRead, abi.EffectWrite:
 	default:
 		return 0, nil, fmt.Errorf("host call %s has the effect %q", c.entry.Call, c.def.Effect)

@@ -21,6 +21,13 @@ type Tool struct {
 	Request func(arguments jsontext.Value) (any, error)
 	// Text is what a model is given of the call's answer.
 	Text func(answer []byte) string
+	// Waits says that the call waits for somebody, and the tool with it.
+	Waits bool
+}
+
+// Answer returns the answer of the tool, of the call's.
+func (t *Tool) Answer(answer []byte) ([]byte, error) {
+	return json.Marshal(&abi.CallToolCallAnswer{Content: []abi.ToolContent{{Type: "text", Text: t.Text(answer)}}})
 }
 
 // All returns the tools, in a fixed order. It is not changed.
@@ -39,17 +46,30 @@ func Find(name string) *Tool {
 var all = []Tool{
 	{abi.Tool{Name: "time_now", ReadOnly: true, Idempotent: true, Description: "The time, in UTC.",
 		InputSchema: jsontext.Value(`{"type":"object","properties":{}}`)},
-		abi.ToolKindOther, abi.CallClock, func(jsontext.Value) (any, error) { return abi.CallLabel{}, nil }, timeText},
+		abi.ToolKindOther, abi.CallClock, func(jsontext.Value) (any, error) { return abi.CallLabel{}, nil }, timeText, false},
 	{abi.Tool{Name: "memory_search", ReadOnly: true, Idempotent: true, Description: "What was remembered in this session and holds every word of the query.",
 		InputSchema: jsontext.Value(`{"type":"object","properties":{"query":{"type":"string"}},"required":["query"]}`)},
-		abi.ToolKindSearch, abi.CallMemoryQuery, memorySearch, asText},
+		abi.ToolKindSearch, abi.CallMemoryQuery, memorySearch, asText, false},
 	{abi.Tool{Name: "memory_save", Description: "Remembers a text for later in this session.",
 		InputSchema: jsontext.Value(`{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}`)},
-		abi.ToolKindEdit, abi.CallMemoryWrite, memorySave, asText},
+		abi.ToolKindEdit, abi.CallMemoryWrite, memorySave, asText, false},
 	{abi.Tool{Name: "artifact_read", ReadOnly: true, Idempotent: true, Description: "The content of an artifact, as text.",
 		InputSchema: jsontext.Value(`{"type":"object","properties":{"artifact_id":{"type":"string"}},"required":["artifact_id"]}`)},
-		abi.ToolKindRead, abi.CallArtifactGet, artifactRead, asText},
+		abi.ToolKindRead, abi.CallArtifactGet, artifactRead, asText, false},
+	{abi.Tool{Name: "plan_set", Description: "Sets the plan of the task: all of its steps, in order. The user sees it and may change it. " +
+		"Give the ids of steps that stay, and keep the status of each up to date as you work.", InputSchema: planSchema},
+		abi.ToolKindOther, abi.CallPlanSet, planSet, asText, false},
+	{abi.Tool{Name: ToolAsk, ReadOnly: true, Description: "Asks the user, and waits for the answer. With a JSON Schema, the answer fits it.",
+		InputSchema: jsontext.Value(`{"type":"object","properties":{"prompt":{"type":"string"},"schema":{"type":"object"}},"required":["prompt"]}`)},
+		abi.ToolKindOther, abi.CallInputRequest, askUser, saidText, true},
 }
+
+// ToolAsk is the name of the tool that asks the user.
+const ToolAsk = "ask"
+
+var planSchema = jsontext.Value(`{"type":"object","properties":{"tasks":{"type":"array","items":{"type":"object","properties":{` +
+	`"id":{"type":"string"},"content":{"type":"string"},"status":{"type":"string","enum":["pending","in_progress","completed","skipped"]}},` +
+	`"required":["content","status"]}}},"required":["tasks"]}`)
 
 func asText(answer []byte) string { return strings.ToValidUTF8(string(answer), "\uFFFD") }
 
@@ -88,4 +108,48 @@ func artifactRead(arguments jsontext.Value) (any, error) {
 	var a abi.CallArtifactGetRequest
 	err := json.Unmarshal(arguments, &a)
 	return abi.CallArtifactGetRequest{ArtifactID: a.ArtifactID}, err
+}
+
+// planSet takes version, too: a plugin may say which plan the model has seen.
+func planSet(arguments jsontext.Value) (any, error) {
+	var a struct {
+		Tasks   []abi.PlannedStep `json:"tasks"`
+		Version *int64            `json:"version"`
+	}
+	if err := json.Unmarshal(arguments, &a); err != nil {
+		return nil, err
+	}
+	if a.Tasks == nil {
+		return nil, abi.InvalidParam("tasks", `missing required member "tasks"`)
+	}
+	return &abi.CallPlanSetRequest{Steps: a.Tasks, Version: a.Version}, nil
+}
+
+func askUser(arguments jsontext.Value) (any, error) {
+	var a struct {
+		Prompt string         `json:"prompt"`
+		Schema jsontext.Value `json:"schema"`
+	}
+	err := json.Unmarshal(arguments, &a)
+	return &abi.CallInputRequestRequest{Prompt: a.Prompt, Schema: a.Schema}, err
+}
+
+// saidText returns the texts and values of the Message that answers.
+func saidText(answer []byte) string {
+	var a abi.CallInputRequestAnswer
+	if json.Unmarshal(answer, &a) != nil {
+		return string(answer)
+	}
+	var said []string
+	for _, p := range a.Message.Parts {
+		switch {
+		case p.Type == abi.PartText && p.Text != nil:
+			said = append(said, *p.Text)
+		case p.Type == abi.PartJSON:
+			said = append(said, string(p.Value))
+		case p.ArtifactID != "":
+			said = append(said, "[the artifact "+p.ArtifactID+"]")
+		}
+	}
+	return asText([]byte(strings.Join(said, "\n")))
 }

@@ -21,8 +21,12 @@ func TestToolsStandForHostCalls(t *testing.T) {
 	want := map[string]string{
 		"time_now": `{}`, "memory_search": `{"scope":"session","text":"sky"}`,
 		"memory_save": `{"scope":"session","content":"the \"sky\""}`, "artifact_read": `{"artifact_id":"art_1"}`,
+		"plan_set": `{"steps":[{"id":"a","content":"look","status":"pending"},{"content":"go","status":"completed"}],"version":2}`,
+		"ask":      `{"prompt":"which?","schema":{"type":"string"}}`,
 	}
-	arguments := map[string]string{"time_now": `{}`, "memory_search": `{"query":"sky"}`, "memory_save": `{"text":"the \"sky\""}`, "artifact_read": `{"artifact_id":"art_1"}`}
+	arguments := map[string]string{"time_now": `{}`, "memory_search": `{"query":"sky"}`, "memory_save": `{"text":"the \"sky\""}`, "artifact_read": `{"artifact_id":"art_1"}`,
+		"plan_set": `{"tasks":[{"id":"a","content":"look","status":"pending"},{"content":"go","status":"completed"}],"version":2}`,
+		"ask":      `{"prompt":"which?","schema":{"type":"string"}}`}
 	for _, tool := range hosttools.All() {
 		if !calls[tool.Call] {
 			t.Errorf("%s stands for %s, which is no host call", tool.Name, tool.Call)
@@ -48,7 +52,8 @@ func TestToolsStandForHostCalls(t *testing.T) {
 
 // Arguments of another type are refused, and answers are given as text whatever they hold.
 func TestOddArguments(t *testing.T) {
-	for name, arguments := range map[string]string{"memory_search": `{"query":5}`, "memory_save": `{"text":[]}`, "artifact_read": `{"artifact_id":{}}`} {
+	for name, arguments := range map[string]string{"memory_search": `{"query":5}`, "memory_save": `{"text":[]}`, "artifact_read": `{"artifact_id":{}}`,
+		"plan_set": `{}`, "ask": `{"prompt":[]}`} {
 		if req, err := hosttools.Find(name).Request(jsontext.Value(arguments)); err == nil {
 			t.Errorf("%s takes %s for %+v", name, arguments, req)
 		}
@@ -62,6 +67,18 @@ func TestOddArguments(t *testing.T) {
 		}
 	}
 	if got := hosttools.Find("artifact_read").Text([]byte("a\xff")); got != "a\uFFFD" || !strings.HasPrefix(got, "a") {
+		t.Errorf("%q", got)
+	}
+}
+
+// The model is given what the user has said, in whatever parts.
+func TestWhatTheUserSaid(t *testing.T) {
+	said := `{"message":{"id":"msg_1","role":"user","parts":[{"type":"text","text":"blue"},{"type":"json","value":{"n":1}},{"type":"artifact_ref","artifact_id":"art_1"}]},"actor":"ada"}`
+	answer, err := hosttools.Find(hosttools.ToolAsk).Answer([]byte(said))
+	if err != nil || string(answer) != `{"content":[{"type":"text","text":"blue\n{\"n\":1}\n[the artifact art_1]"}]}` {
+		t.Errorf("%s, %v", answer, err)
+	}
+	if got := hosttools.Find(hosttools.ToolAsk).Text([]byte("nonsense")); got != "nonsense" {
 		t.Errorf("%q", got)
 	}
 }

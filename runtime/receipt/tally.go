@@ -78,7 +78,7 @@ func (t *Tally) collect(e *journal.Entry, answer abi.Hash) {
 		t.material(MaterialHostFact, e, answer)
 	case abi.CallFileWrite, abi.CallFileRemove:
 		t.file(e)
-	case abi.CallFileRead, abi.CallFileList, abi.CallFileSearch:
+	case abi.CallFileRead, abi.CallFileList, abi.CallFileSearch, abi.CallPlanGet:
 		t.material(MaterialHostFact, e, answer)
 	case abi.CallMemoryQuery, abi.CallAuthRequest:
 		t.material(MaterialHostFact, e, answer)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
-	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/owntools"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/model"
 	"github.com/wharf-dev/wharf/runtime/provider/secret"
@@ -116,7 +116,7 @@ func newClients(servers map[string]config.ToolServer) *tool.Clients {
 
 func newTools(c *config.Config, personas []abi.Persona, clients *tool.Clients, added *tool.Added, secrets *secret.Store, version string, log *slog.Logger) *tool.Tools {
 	all := tool.Config{Servers: map[string]tool.Server{tool.ServerClient: clients}, Grants: map[string][]string{}, Added: added, Log: log}
-	for name, own := range engine.OwnTools(personas) {
+	for name, own := range owntools.All(personas) {
 		all.Servers[name] = own
 	}
 	var largest int64
