@@ -152,6 +152,9 @@ const (
 	EventToolServerUpdated   EventKind = "vendor.wharf.tool_server_updated"  // a ToolServer changed
 	EventToolServerDeleted   EventKind = "vendor.wharf.tool_server_deleted"  // a ToolServer was deleted
 	EventPlanChanged         EventKind = "vendor.wharf.plan_changed"         // a Task's plan was set or changed
+	EventHarnessCreated      EventKind = "vendor.wharf.harness_created"      // a Harness came to be
+	EventHarnessUpdated      EventKind = "vendor.wharf.harness_updated"      // a Harness changed
+	EventHarnessDeleted      EventKind = "vendor.wharf.harness_deleted"      // a Harness was deleted
 	EventWebhookCreated      EventKind = webhookEvents + "created"           // a Webhook came to be
 	EventWebhookUpdated      EventKind = webhookEvents + "updated"           // a Webhook changed
 	EventWebhookDeleted      EventKind = webhookEvents + "deleted"           // a Webhook was deleted

@@ -24,7 +24,7 @@ const (
 
 // scopedResources are the plural resource names that scopes are made of.
 var scopedResources = []string{"personas", "workspaces", "sessions", "tasks", "branches", "messages",
-	"artifacts", "events", "receipts", "memories", "vaults", "connectors", "skills", "outcomes", "quotas", "webhooks", "tools"}
+	"artifacts", "events", "receipts", "memories", "vaults", "connectors", "skills", "outcomes", "quotas", "webhooks", "tools", "harnesses", "hooks"}
 
 // Scopes lists every scope that a key can have, without [ScopeAll].
 func Scopes() []string {

@@ -172,7 +172,7 @@ func (b *bridge) settle(r *Request) error {
 		r.HTTP.Hijack(func(c net.Conn) { _ = c.Close() })
 		return nil
 	case errPanicked: // which is in the log
-		writeError(r.HTTP, r.ID, r.Route.mount.Errors, abi.Errorf(abi.CodeInternalError, "the node failed to answer this request"))
+		writeError(r.HTTP, r.refused(), r.Route.mount.Errors, abi.Errorf(abi.CodeInternalError, "the node failed to answer this request"))
 		return nil
 	}
 	if b.answer.refused != nil {

@@ -24,7 +24,7 @@ func (s *Server) fail(r *Request, err error) {
 	if !ok {
 		shown = internalError(err, "the node failed to answer this request")
 	}
-	writeError(r.HTTP, r.ID, r.Route.mount.Errors, shown)
+	writeError(r.HTTP, r.refused(), r.Route.mount.Errors, shown)
 }
 
 // internalError is what a client is told of an error that is not an *abi.Error.
@@ -35,8 +35,11 @@ func internalError(err error, otherwise string) *abi.Error {
 	return abi.Errorf(abi.CodeInternalError, "%s", otherwise)
 }
 
-func writeError(ctx *fasthttp.RequestCtx, id string, shape ErrorShape, shown *abi.Error) {
-	answer := shape(id, shown)
+// refused describes the request to what puts its error into words.
+func (r *Request) refused() Refused { return Refused{r.ID, r.Route.Operation} }
+
+func writeError(ctx *fasthttp.RequestCtx, r Refused, shape ErrorShape, shown *abi.Error) {
+	answer := shape(r, shown)
 	ctx.Response.ResetBody()
 	ctx.SetStatusCode(answer.Status)
 	ctx.SetContentType(answer.Media)
@@ -76,7 +79,7 @@ func (s *Server) brokenRequest(ctx *fasthttp.RequestCtx, err error) {
 	id := s.newRequestID()
 	ctx.Response.Header.Set("X-Request-Id", id)
 	s.metrics.broken.Inc()
-	writeError(ctx, id, s.owner(sentPath(ctx)).Errors, brokenError(err))
+	writeError(ctx, Refused{ID: id}, s.owner(sentPath(ctx)).Errors, brokenError(err))
 }
 
 // sentPath returns the path of a request as it was sent, as far as that is known: of one
@@ -132,7 +135,7 @@ func (s *Server) options(ctx *fasthttp.RequestCtx) {
 func (s *Server) refuse(ctx *fasthttp.RequestCtx, err *abi.Error) {
 	id := s.newRequestID()
 	ctx.Response.Header.Set("X-Request-Id", id)
-	writeError(ctx, id, s.owner(sentPath(ctx)).Errors, err)
+	writeError(ctx, Refused{ID: id}, s.owner(sentPath(ctx)).Errors, err)
 	giveUp(ctx)
 	s.metrics.unrouted.Inc()
 }

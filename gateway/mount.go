@@ -3,6 +3,7 @@ package gateway
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/valyala/fasthttp"
@@ -28,6 +29,9 @@ type Mount struct {
 	Prefixes []string
 	// Routes lie below the prefixes.
 	Routes []Route
+	// Aliases are other prefixes of the protocol's own, and the prefix that each stands for: whatever
+	// is found below that one is found below the alias too. The document does not name them.
+	Aliases map[string]string
 	// Schemas are those that the routes name, and those they refer to as
 	// "#/components/schemas/<name>". Another protocol may use the same names.
 	Schemas map[string]Schema
@@ -42,10 +46,16 @@ type Mount struct {
 	Subprotocols []string
 }
 
-// ErrorShape puts an error into a protocol's words. id is the request's; err must not be
-// changed. It is called from many goroutines. What HTTP itself asks for (a challenge,
-// Retry-After, Allow) the gateway adds by the status.
-type ErrorShape func(id string, err *abi.Error) ErrorAnswer
+// ErrorShape puts an error into a protocol's words; err must not be changed. It is called from
+// many goroutines. What HTTP itself asks for (a challenge, Retry-After, Allow) the gateway adds by
+// the status.
+type ErrorShape func(r Refused, err *abi.Error) ErrorAnswer
+
+// Refused is the request that an error answers.
+type Refused struct {
+	ID        string // the request's
+	Operation string // the route's; "" where no route answers
+}
 
 // ErrorAnswer is an error as a client reads it.
 type ErrorAnswer struct {
@@ -55,8 +65,8 @@ type ErrorAnswer struct {
 }
 
 // Envelope is the shape of errors on the node's own paths.
-func Envelope(id string, err *abi.Error) ErrorAnswer {
-	return ErrorAnswer{Status: err.HTTPStatus(), Media: MediaJSON, Body: EncodeError(id, err)}
+func Envelope(r Refused, err *abi.Error) ErrorAnswer {
+	return ErrorAnswer{Status: err.HTTPStatus(), Media: MediaJSON, Body: EncodeError(r.ID, err)}
 }
 
 // VersionRule says which versions of a protocol are spoken, and how a client names one.
@@ -124,7 +134,7 @@ func (s *Server) addMount(given Mount) {
 			panic("gateway: two protocols are called " + m.Name)
 		}
 	}
-	for _, prefix := range m.Prefixes {
+	for _, prefix := range slices.Concat(m.Prefixes, slices.Sorted(maps.Keys(m.Aliases))) {
 		if s.owners[prefix] != nil {
 			panic(fmt.Sprintf("gateway: %s and %s both have the prefix %s", s.owners[prefix].Name, m.Name, prefix))
 		}
@@ -169,6 +179,27 @@ func (s *Server) checkPlace(m *mounted, rt *Route) {
 	if owner := s.owner(rt.Path); owner != m {
 		panic(fmt.Sprintf("gateway: %s %s is a route of %s, at a path of %s", rt.Method, rt.Path, m.Name, owner.Name))
 	}
+}
+
+// paths returns the paths at which a route is found: its own first.
+func (m *mounted) paths(rt *Route) []string {
+	all := []string{rt.Path}
+	for _, alias := range slices.Sorted(maps.Keys(m.Aliases)) {
+		if rest, below := strings.CutPrefix(rt.Path, m.Aliases[alias]); below {
+			all = append(all, alias+rest)
+		}
+	}
+	return all
+}
+
+// canonical returns a path below an alias as the path that it stands for.
+func (m *mounted) canonical(path string) string {
+	for alias, prefix := range m.Aliases {
+		if rest, below := strings.CutPrefix(path, alias); below && (rest == "" || rest[0] == '/') {
+			return prefix + rest
+		}
+	}
+	return path
 }
 
 // owner returns the mount that a path, as it was sent, belongs to.

@@ -88,8 +88,8 @@ func (toy) Mount() gateway.Mount {
 		Routes:   []gateway.Route{wind, broken, forbidden, part, name, talk},
 		Schemas:  map[string]gateway.Schema{"Task": {"type": "object", "description": "A toy's."}},
 		Document: &gateway.Document{Path: "/toy/openapi.json", Title: "Toys", Version: "1"},
-		Errors: func(id string, err *abi.Error) gateway.ErrorAnswer {
-			return gateway.ErrorAnswer{Status: err.HTTPStatus(), Media: "text/x-toy", Body: []byte("toy broken: " + string(err.Code) + " " + id)}
+		Errors: func(r gateway.Refused, err *abi.Error) gateway.ErrorAnswer {
+			return gateway.ErrorAnswer{Status: err.HTTPStatus(), Media: "text/x-toy", Body: []byte("toy broken: " + string(err.Code) + " " + r.ID)}
 		},
 		Version: &gateway.VersionRule{Header: "Toy-Version", Supported: []string{"1"}, Check: func(r *gateway.Request) error {
 			if r.Header("Toy-Version") != "1" {

@@ -227,7 +227,7 @@ func (r *Request) Retry(body []byte) (*desk.Retry, error) {
 	if len(keys) > 1 || len(keys[0]) == 0 || len(keys[0]) > 255 {
 		return nil, abi.InvalidParam("Idempotency-Key", "Idempotency-Key must be given once and have 1 to 255 characters")
 	}
-	retry := &desk.Retry{Key: string(keys[0]), Scope: string(r.HTTP.Method()) + " " + r.Target()}
+	retry := &desk.Retry{Key: string(keys[0]), Scope: r.Route.Method + " " + r.Route.mount.canonical(r.Target())}
 	err := r.Long(len(body), func() error { retry.Fingerprint = ledger.CanonicalHash(body); return nil })
 	return retry, err
 }

@@ -44,6 +44,7 @@ type Param struct {
 // Route is one operation: a row of the table that drives everything.
 type Route struct {
 	Method    string
+	Or        string // another method by which clients ask the same, "" for none; the document does not name it
 	Path      string // with {name} for a parameter of one segment, {name:*} for all that is left
 	Operation string // operationId, and the label in metrics
 	Tag       string // the group in the OpenAPI document
@@ -122,8 +123,12 @@ func (rt *Route) pathParams() []string {
 
 // methods returns what the router registers: HEAD comes with GET.
 func (rt *Route) methods() []string {
+	all := []string{rt.Method}
 	if rt.Method == fasthttp.MethodGet {
-		return []string{fasthttp.MethodGet, fasthttp.MethodHead}
+		all = append(all, fasthttp.MethodHead)
 	}
-	return []string{rt.Method}
+	if rt.Or != "" {
+		all = append(all, rt.Or)
+	}
+	return all
 }

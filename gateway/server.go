@@ -130,8 +130,10 @@ func (s *Server) router() *router.Router {
 	for i := range s.routes {
 		rt := &s.routes[i]
 		handler := s.handler(rt)
-		for _, method := range rt.methods() {
-			r.Handle(method, rt.Path, handler)
+		for _, path := range rt.mount.paths(rt) {
+			for _, method := range rt.methods() {
+				r.Handle(method, path, handler)
+			}
 		}
 	}
 	return r
@@ -235,7 +237,7 @@ func equalFold(b []byte, lower string) bool {
 func (s *Server) panicked(r *Request, p any) {
 	s.log.Error("request panicked", slog.String("request_id", r.ID),
 		slog.String("operation", r.operation()), slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
-	writeError(r.HTTP, r.ID, r.Route.mount.Errors, abi.Errorf(abi.CodeInternalError, "the node failed to answer this request"))
+	writeError(r.HTTP, r.refused(), r.Route.mount.Errors, abi.Errorf(abi.CodeInternalError, "the node failed to answer this request"))
 }
 
 // finish gives back what the request held.

@@ -98,6 +98,12 @@ const (
 	PersonaPoll = "persona_poll"
 )
 
+// What runs the node's own agents, and those that another server runs.
+const (
+	WorkflowAgent  = "agent"
+	WorkflowRemote = "connectors#remote"
+)
+
 // Personas returns the Personas of the bundled plugins. Their capabilities are the
 // host calls that their plugins make.
 func Personas() []abi.Persona {

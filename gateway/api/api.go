@@ -75,6 +75,7 @@ type Core interface {
 	connectorsCore
 	webhooksCore
 	toolServersCore
+	harnessesCore
 	administrationCore
 }
 
@@ -113,6 +114,10 @@ type asItIs interface {
 	DeleteWebhook(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) error
 	TryWebhook(ctx context.Context, c *desk.Caller, id string) (abi.WebhookTrial, error)
 	DeleteToolServer(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) error
+	Harness(ctx context.Context, c *desk.Caller, name string) (*abi.Harness, error)
+	Harnesses(ctx context.Context, c *desk.Caller) []*abi.Harness
+	HarnessCalls(ctx context.Context, h *abi.Harness) ([]string, error)
+	DeleteHarness(ctx context.Context, c *desk.Caller, r *desk.Retry, name string) error
 	PingToolServer(ctx context.Context, c *desk.Caller, id string) (abi.ToolServerPing, error)
 	ToolServerTools(ctx context.Context, c *desk.Caller, id string) (tools []abi.Tool, plugins []string, err error)
 	ToolServerResources(ctx context.Context, c *desk.Caller, id string) (abi.ToolServerResources, error)

@@ -18,6 +18,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/background"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/files"
+	"github.com/wharf-dev/wharf/runtime/harnesses"
 	"github.com/wharf-dev/wharf/runtime/hostcall"
 	"github.com/wharf-dev/wharf/runtime/identity"
 	"github.com/wharf-dev/wharf/runtime/inhand"
@@ -64,6 +65,7 @@ type Config struct {
 	Connectors           intake.Config
 	Webhooks             outbox.Config
 	ToolServers          toolservers.Config
+	Harnesses            harnesses.Config
 	IdleSessions         int // Sessions kept in memory while nothing happens to them; default 10,000
 	// InHand bounds what the large documents of all runs take together. The gateway has it
 	// too. nil bounds nothing.
@@ -73,6 +75,7 @@ type Config struct {
 // Module is a compiled plugin.
 type Module interface {
 	HasExport(name string) bool
+	Imports() []string // the host calls that it makes
 	// Run calls an export on a fresh instance. An *abi.Failure says what the guest
 	// did wrong; when ctx was canceled, the error is its cause.
 	Run(ctx context.Context, export string, h sandbox.Host, l sandbox.Limits) (sandbox.Usage, error)
@@ -157,6 +160,7 @@ type (
 	planResources       = plans.Keeper
 	webhookResources    = outbox.Outbox
 	toolServerResources = toolservers.Keeper
+	harnessResources    = harnesses.Keeper
 )
 
 // Engine is the core. All its methods are safe for concurrent use.
@@ -201,6 +205,7 @@ type resources struct {
 	*planResources
 	*webhookResources
 	*toolServerResources
+	*harnessResources
 }
 
 // brought is what the node brings: what runs modules, and what copies its data.
@@ -322,6 +327,8 @@ func (e *Engine) furnish(parts *Parts) {
 	e.webhookResources = e.newOutbox(common, parts)
 	e.toolServerResources = e.newToolServers(common, parts)
 	e.haveRoomsAnswer(e.memoryResources, e.sessionResources, e.artifactResources, e.planResources, e.Intake)
+	e.harnessResources = e.newHarnesses(common)
+	e.haveRoomsAnswer(e.memoryResources, e.sessionResources, e.artifactResources, e.Intake)
 }
 
 func (c Config) withDefaults() Config {
@@ -340,15 +347,7 @@ func (c Config) withDefaults() Config {
 
 // limitsFor returns the limits of the runs of a plugin.
 func (c *Config) limitsFor(plugin string) sandbox.Limits {
-	l := c.PluginLimits[plugin]
-	l.MemoryBytes = cmp.Or(l.MemoryBytes, c.Limits.MemoryBytes)
-	l.WallTime = cmp.Or(l.WallTime, c.Limits.WallTime)
-	l.HostCalls = cmp.Or(l.HostCalls, c.Limits.HostCalls)
-	l.PayloadBytes = cmp.Or(l.PayloadBytes, c.Limits.PayloadBytes)
-	l.OutputBytes = cmp.Or(l.OutputBytes, c.Limits.OutputBytes)
-	l.Gas = cmp.Or(l.Gas, c.Limits.Gas)
-	l.Depth = cmp.Or(l.Depth, c.Limits.Depth)
-	return l
+	return c.PluginLimits[plugin].Or(c.Limits)
 }
 
 // lockedReader serializes reads: the entropy source is shared by every run.
@@ -369,7 +368,7 @@ func (e *Engine) Start(ctx context.Context) error {
 	if err := e.book.Load(ctx); err != nil {
 		return err
 	}
-	if err := e.LoadToolServers(ctx, e.tenants.All()); err != nil {
+	if err := cmp.Or(e.LoadToolServers(ctx, e.tenants.All()), e.LoadHarnesses(ctx, e.tenants.All())); err != nil {
 		return err
 	}
 	if err := e.recover(ctx); err != nil {

@@ -68,6 +68,14 @@ type module Guest
 
 func (module) HasExport(name string) bool { return name == abi.DefaultExport }
 
+func (module) Imports() []string {
+	var all []string
+	for _, c := range abi.HostCalls() {
+		all = append(all, c.Name)
+	}
+	return all
+}
+
 func (m module) Run(ctx context.Context, _ string, h sandbox.Host, _ sandbox.Limits) (sandbox.Usage, error) {
 	return sandbox.Usage{HostCalls: 1}, m(ctx, h)
 }

@@ -35,6 +35,12 @@ func (k *Keeper) CreatePersona(ctx context.Context, c *desk.Caller, r *desk.Retr
 	})
 }
 
+// DraftPersona describes a Persona that is made together with something else, in a Workspace that
+// may not be there yet, and writes nothing.
+func (k *Keeper) DraftPersona(ctx context.Context, c *desk.Caller, req *abi.CreatePersonaRequest) (*abi.Persona, error) {
+	return k.newPersona(ctx, c, req)
+}
+
 // commitNew writes a Persona that was not there.
 func (k *Keeper) commitNew(c *desk.Caller, idem *storage.Idempotency, p *abi.Persona) (desk.Doc, error) {
 	return k.parts.Desk.Commit(c, "", p.WorkspaceID, idem, desk.StatusCreated, ledger.Record{Kind: abi.EventPersonaCreated, Object: abi.ObjectPersona, ID: p.ID,

@@ -21,6 +21,9 @@ func State(o abi.Object, state []byte, internal bool) []byte {
 	if o == abi.ObjectWebhook && state != nil {
 		return withoutAddress(state, func(w *abi.WebhookEndpoint) *string { return &w.URL })
 	}
+	if o == abi.ObjectHarness && state != nil {
+		return withoutAddress(state, func(h *abi.Harness) *string { return &h.BaseURL })
+	}
 	if o == abi.ObjectToolServer && state != nil {
 		return withoutAddress(state, func(s *abi.ToolServer) *string { return &s.URL })
 	}

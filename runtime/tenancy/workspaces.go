@@ -124,13 +124,29 @@ func (d *Directory) setWorkspaceQuota(ctx context.Context, c *desk.Caller, w *ab
 	return err
 }
 
+// DefaultWorkspace returns the default Workspace of a tenant, "" of one that is not known.
+func (d *Directory) DefaultWorkspace(number storage.Tenant) string {
+	if t := d.tenants.numbered(number); t != nil {
+		return t.DefaultWorkspaceID
+	}
+	return ""
+}
+
+// DraftWorkspace describes a Workspace that is made together with something else, and writes
+// nothing.
+func (d *Directory) DraftWorkspace(c *desk.Caller, name string) (*abi.Workspace, error) {
+	tenant, err := d.tenants.Tenant(c.TenantID)
+	if err != nil {
+		return nil, err
+	}
+	id := d.parts.IDs.New(abi.ObjectWorkspace)
+	return d.newWorkspace(tenant, id, abi.CreateWorkspaceRequest{Name: name, Root: "wharf:///" + id}), nil
+}
+
 // DefaultWorkspaceOf returns the Workspace of a resource that names none.
 func (d *Directory) DefaultWorkspaceOf(c *desk.Caller) string {
 	if len(c.Workspaces) > 0 {
 		return c.Workspaces[0]
 	}
-	if t := d.tenants.numbered(c.Tenant); t != nil {
-		return t.DefaultWorkspaceID
-	}
-	return ""
+	return d.DefaultWorkspace(c.Tenant)
 }

@@ -26,6 +26,18 @@ type Limits struct {
 	Fresh bool
 }
 
+// Or returns the limits with those of others in the place of what is 0; Fresh is as it is.
+func (l Limits) Or(others Limits) Limits {
+	l.MemoryBytes = cmp.Or(l.MemoryBytes, others.MemoryBytes)
+	l.WallTime = cmp.Or(l.WallTime, others.WallTime)
+	l.HostCalls = cmp.Or(l.HostCalls, others.HostCalls)
+	l.PayloadBytes = cmp.Or(l.PayloadBytes, others.PayloadBytes)
+	l.OutputBytes = cmp.Or(l.OutputBytes, others.OutputBytes)
+	l.Gas = cmp.Or(l.Gas, others.Gas)
+	l.Depth = cmp.Or(l.Depth, others.Depth)
+	return l
+}
+
 // DefaultLimits returns the limits of a Run that sets none: 256 MiB of memory,
 // 60 s, 100,000 host calls, 32 MiB for one request, 64 MiB of output, 10^11 units
 // of gas, and a depth of 65,536.

@@ -20,6 +20,7 @@ import (
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/gateway/api"
 	"github.com/wharf-dev/wharf/gateway/harn"
+	"github.com/wharf-dev/wharf/gateway/openharness"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/identity"
 	"github.com/wharf-dev/wharf/runtime/inhand"
@@ -99,7 +100,9 @@ func Start(ctx context.Context, o Options) (n *Node, err error) {
 	front := o.gatewayConfig()
 	front.TLS, front.PublicURL, front.InHand, front.Turns = n.tls, n.publicURL(), n.inHand, n.turns
 	front.SpoolDir = filepath.Join(n.options.Config.Data, "spool")
-	n.gateway = gateway.New(front, n.engine, n.log, harn.New(front, api.New(n.engine, front.Turns)).WithClients(n.clients).WithNode(n.offer))
+	shown := api.New(n.engine, front.Turns)
+	n.gateway = gateway.New(front, n.engine, n.log, harn.New(front, shown).WithClients(n.clients).WithNode(n.offer),
+		openharness.New(front, shown, openharness.Node{Plugins: n.modules.Names}))
 	return n, nil
 }
 
@@ -171,7 +174,7 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	n.engine, err = engine.New(config, engine.Parts{
 		Store: n.store, Modules: n.modules, Personas: personas(own), Log: n.log, Backup: n.backup(), CheckBackup: n.checkBackup, Files: n.files,
 		Performers: calls, AddedTools: n.added, Vaults: n.vaults, NodeSecret: nodeSecret(&n.options.Config, n.log), Keys: keys, Version: n.options.Version, Runs: n.sandbox.Name(), Rewriter: n.sandbox.Rewriter(),
-		ShowEvent: api.PublicEvent, Instances: n.instances, Tokens: n.tokens, Turns: n.turns,
+		ShowEvent: api.PublicEvent, WebhookFormats: []api.WebhookFormat{openharness.WebhookFormat()}, Instances: n.instances, Tokens: n.tokens, Turns: n.turns,
 	})
 	if err != nil {
 		return fmt.Errorf("starting the engine: %w", err)

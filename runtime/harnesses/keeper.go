@@ -1,0 +1,160 @@
+package harnesses
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/runtime/lockrank"
+	"github.com/wharf-dev/wharf/storage"
+)
+
+// Config holds the room's settings.
+type Config struct {
+	Most    int  // Harnesses of a tenant; default 100
+	Private bool // other servers at loopback, private and link-local addresses may be named
+}
+
+// Parts are what a keeper works with.
+type Parts struct {
+	desk.Parts
+	Config  Config
+	Started time.Time // since when the node offers its own Harness
+	// Persona and Workflow are those of the node's own Harness; Remote is the plugin that runs
+	// what is hosted elsewhere.
+	Persona, Workflow, Remote string
+	// DefaultWorkspace returns the default Workspace of a tenant.
+	DefaultWorkspace func(storage.Tenant) string
+	// NewWorkspace and NewPersona describe what is made with a Harness; they write nothing.
+	NewWorkspace func(c *desk.Caller, name string) (*abi.Workspace, error)
+	NewPersona   func(ctx context.Context, c *desk.Caller, req *abi.CreatePersonaRequest) (*abi.Persona, error)
+	// Calls returns the host calls that a plugin makes. An *abi.Failure says that there is none.
+	Calls func(ctx context.Context, workflow string) ([]string, error)
+	// Running reports whether a Workspace has Tasks that have not ended.
+	Running func(t storage.Tenant, workspace string) bool
+}
+
+// Keeper serves Harnesses. It is safe for concurrent use.
+type Keeper struct {
+	parts Parts
+
+	mu    lockrank.RWMutex[lockrank.Table]
+	known map[place]*abi.Harness // that are not deleted; not changed
+}
+
+// place is where a Harness is found.
+type place struct {
+	tenant storage.Tenant
+	name   string
+}
+
+// NewKeeper returns a keeper that knows no stored Harnesses before it has loaded them.
+func NewKeeper(p Parts) *Keeper {
+	p.Config.Most = cmp.Or(p.Config.Most, 100)
+	return &Keeper{parts: p, known: map[place]*abi.Harness{}}
+}
+
+// LoadHarnesses reads the Harnesses of some tenants, once, before the first request. One that
+// cannot be read is left out.
+func (k *Keeper) LoadHarnesses(ctx context.Context, tenants []*abi.Tenant) error {
+	for _, t := range tenants {
+		if err := k.load(ctx, storage.Tenant(t.Number)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (k *Keeper) load(ctx context.Context, t storage.Tenant) error {
+	for page, more := (storage.Page{Limit: 100}), true; more; {
+		list, rest, err := k.parts.Store.List(ctx, t, abi.ObjectHarness, storage.Scope{}, page)
+		if err != nil {
+			return k.parts.Ledger.Failed("reading the harnesses", err)
+		}
+		for _, res := range list {
+			page.After = res.ID
+			h := &abi.Harness{}
+			if err := ledger.ReadListed(&res, h); err != nil {
+				cmp.Or(k.parts.Log, slog.Default()).Warn("a harness cannot be read, and is left out", "harness", res.ID, "error", err)
+				continue
+			}
+			k.use(t, h)
+		}
+		more = rest
+	}
+	return nil
+}
+
+// use has a Harness known as it is now.
+func (k *Keeper) use(t storage.Tenant, h *abi.Harness) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	at := place{t, h.Name}
+	switch before := k.known[at]; {
+	case h.DeletedAt.IsZero():
+		k.known[at] = h
+	case before != nil && before.ID == h.ID:
+		delete(k.known, at)
+	}
+}
+
+// Harness returns a Harness that the caller may see, by its name. It is not changed.
+func (k *Keeper) Harness(_ context.Context, c *desk.Caller, name string) (*abi.Harness, error) {
+	if name == abi.OwnHarness {
+		return k.own(c)
+	}
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	h := k.known[place{c.Tenant, name}]
+	if h == nil || !c.Sees(h.WorkspaceID) {
+		return nil, abi.NotFound(abi.ObjectHarness, name)
+	}
+	return h, nil
+}
+
+// own returns the Harness that every tenant has.
+func (k *Keeper) own(c *desk.Caller) (*abi.Harness, error) {
+	workspace := k.parts.DefaultWorkspace(c.Tenant)
+	if !c.Sees(workspace) {
+		return nil, abi.NotFound(abi.ObjectHarness, abi.OwnHarness)
+	}
+	return &abi.Harness{
+		Envelope: abi.NewEnvelope(abi.ObjectHarness, abi.IDPrefix(abi.ObjectHarness)+abi.OwnHarness, k.parts.Started, nil),
+		Name:     abi.OwnHarness, Title: "Wharf", Vendor: "wharf", Description: "The agents of this node.",
+		Kind: abi.HarnessSDK, Status: abi.HarnessActive,
+		WorkspaceID: workspace, PersonaID: k.parts.Persona, EntryWorkflow: k.parts.Workflow, SkillsPath: defaultSkills,
+	}, nil
+}
+
+// Harnesses returns those that the caller may see: the node's own first, then the others, oldest
+// first.
+func (k *Keeper) Harnesses(_ context.Context, c *desk.Caller) []*abi.Harness {
+	var all []*abi.Harness
+	k.mu.RLock()
+	for at, h := range k.known {
+		if at.tenant == c.Tenant && c.Sees(h.WorkspaceID) {
+			all = append(all, h)
+		}
+	}
+	k.mu.RUnlock()
+	slices.SortFunc(all, func(a, b *abi.Harness) int { return strings.Compare(a.ID, b.ID) })
+	if own, err := k.own(c); err == nil {
+		all = slices.Insert(all, 0, own)
+	}
+	return all
+}
+
+// HarnessCalls returns the host calls that the plugin of a Harness makes: none for one that runs
+// nothing. What it can do follows from them.
+func (k *Keeper) HarnessCalls(ctx context.Context, h *abi.Harness) ([]string, error) {
+	if h.EntryWorkflow == "" {
+		return nil, nil
+	}
+	return k.parts.Calls(ctx, h.EntryWorkflow)
+}
