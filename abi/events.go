@@ -151,6 +151,7 @@ const (
 	EventToolServerCreated   EventKind = "vendor.wharf.tool_server_created"  // a ToolServer came to be
 	EventToolServerUpdated   EventKind = "vendor.wharf.tool_server_updated"  // a ToolServer changed
 	EventToolServerDeleted   EventKind = "vendor.wharf.tool_server_deleted"  // a ToolServer was deleted
+	EventHookTriggered       EventKind = "vendor.wharf.hook_triggered"       // a hook was asked, or is told
 	EventPlanChanged         EventKind = "vendor.wharf.plan_changed"         // a Task's plan was set or changed
 	EventHarnessCreated      EventKind = "vendor.wharf.harness_created"      // a Harness came to be
 	EventHarnessUpdated      EventKind = "vendor.wharf.harness_updated"      // a Harness changed

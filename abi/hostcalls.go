@@ -152,6 +152,10 @@ const (
 // answered by it. Its answer is a [CallApprovalAnswer].
 const CallGate = "approval.gate"
 
+// CallHooks names, in a record, what hooks have said before the call that follows it. It is no host
+// call either, and stands before the gate of a call that has one.
+const CallHooks = "hooks.gate"
+
 // HostCalls defines every host call there is, by name.
 func HostCalls() []HostCall {
 	var all []HostCall

@@ -303,6 +303,7 @@ func EventPayloads() []EventPayload {
 		{EventSessionHidden, ObjectSession, nil, true},
 		{EventFileWritten, "", of[File](), false},
 		{EventFileRemoved, "", of[File](), false},
+		{EventHookTriggered, "", of[HookTriggered](), false},
 		{EventPlanChanged, ObjectPlan, nil, true},
 		{EventToolServerCreated, ObjectToolServer, nil, true},
 		{EventToolServerUpdated, ObjectToolServer, nil, true},

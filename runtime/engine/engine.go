@@ -19,6 +19,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/files"
 	"github.com/wharf-dev/wharf/runtime/harnesses"
+	"github.com/wharf-dev/wharf/runtime/hooks"
 	"github.com/wharf-dev/wharf/runtime/hostcall"
 	"github.com/wharf-dev/wharf/runtime/identity"
 	"github.com/wharf-dev/wharf/runtime/inhand"
@@ -159,6 +160,7 @@ type (
 	permissionResources = waiting.Keeper
 	planResources       = plans.Keeper
 	webhookResources    = outbox.Outbox
+	hookResources       = hooks.Keeper
 	toolServerResources = toolservers.Keeper
 	harnessResources    = harnesses.Keeper
 )
@@ -204,6 +206,7 @@ type resources struct {
 	*permissionResources
 	*planResources
 	*webhookResources
+	*hookResources
 	*toolServerResources
 	*harnessResources
 }
@@ -325,6 +328,7 @@ func (e *Engine) furnish(parts *Parts) {
 	e.replayResources = e.newReplays(common)
 	e.Intake = e.newIntake(common, e.ConnectorSecret)
 	e.webhookResources = e.newOutbox(common, parts)
+	e.hookResources = hooks.NewKeeper(hooks.Parts{Parts: common, Outbox: e.webhookResources, Turns: e.turns})
 	e.toolServerResources = e.newToolServers(common, parts)
 	e.haveRoomsAnswer(e.memoryResources, e.sessionResources, e.artifactResources, e.planResources, e.Intake)
 	e.harnessResources = e.newHarnesses(common)
@@ -371,13 +375,13 @@ func (e *Engine) Start(ctx context.Context) error {
 	if err := cmp.Or(e.LoadToolServers(ctx, e.tenants.All()), e.LoadHarnesses(ctx, e.tenants.All())); err != nil {
 		return err
 	}
+	if err := e.webhookResources.Start(ctx); err != nil { // hooks are there before anything runs
+		return err
+	}
 	if err := e.recover(ctx); err != nil {
 		return err
 	}
-	if err := e.Intake.Start(ctx); err != nil {
-		return err
-	}
-	return e.webhookResources.Start(ctx)
+	return e.Intake.Start(ctx)
 }
 
 var (

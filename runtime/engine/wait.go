@@ -248,7 +248,7 @@ func (e *Engine) recordAnswer(t *task, a *waiting.Answer) (commit storage.Commit
 	if err != nil {
 		return nil, false, err
 	}
-	step := change{in: lifecycle.Input{Kind: lifecycle.Wake}, actor: a.Actor, at: at, before: taken.Records,
+	step := change{in: lifecycle.Input{Kind: lifecycle.Wake}, actor: a.Actor, at: at, before: e.WithHooks(t.tenant, &t.about, taken.Records...),
 		idem: a.Idem, status: taken.Status, answer: taken.Place, asks: taken.Round, amend: func(shown *abi.Task) { shown.Waiting = taken.Waiting }}
 	switch {
 	case taken.Over:
