@@ -108,6 +108,9 @@ type Parts struct {
 	// AddedTools are the servers of tools that tenants have added, as the performer of tool calls
 	// uses them; nil when the node takes none.
 	AddedTools *tool.Added
+	// RemoteHarnesses asks the servers of hosted Harnesses, as the performer of tool calls uses it;
+	// nil where no tools can be called.
+	RemoteHarnesses *harnesses.Remote
 	// Vaults keeps the values of Vaults' secrets; nil when the node has no Vaults.
 	Vaults *vault.Store
 	// NodeSecret returns a secret of the node's configuration that a Connector may
@@ -330,9 +333,8 @@ func (e *Engine) furnish(parts *Parts) {
 	e.webhookResources = e.newOutbox(common, parts)
 	e.hookResources = hooks.NewKeeper(hooks.Parts{Parts: common, Outbox: e.webhookResources, Turns: e.turns})
 	e.toolServerResources = e.newToolServers(common, parts)
+	e.harnessResources = e.newHarnesses(common, parts)
 	e.haveRoomsAnswer(e.memoryResources, e.sessionResources, e.artifactResources, e.planResources, e.Intake)
-	e.harnessResources = e.newHarnesses(common)
-	e.haveRoomsAnswer(e.memoryResources, e.sessionResources, e.artifactResources, e.Intake)
 }
 
 func (c Config) withDefaults() Config {

@@ -132,8 +132,11 @@ func refused(s abi.CallStatus) bool {
 	return s == abi.CallInvalid || s == abi.CallDenied || s == abi.CallNotFound
 }
 
-// Used returns what the entries so far have used up.
+// Used returns what the entries so far have used up; nothing for nil, which has none.
 func (t *Tally) Used() abi.Used {
+	if t == nil {
+		return abi.Used{}
+	}
 	spent := t.spend.total
 	for _, n := range t.spend.other {
 		spent = add(spent, n)
