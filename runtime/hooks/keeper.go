@@ -69,7 +69,7 @@ func check(w *abi.WebhookEndpoint) error {
 		return err
 	case w.URL == "" && h.Command == "":
 		return abi.InvalidParam("handler", "a handler has a url or a command")
-	case h.Name != "" && (h.Event != abi.HookCustom || len(h.Name) > maxName || abi.CheckPluginKind(abi.EventKind(h.Name)) != nil):
+	case h.Name != "" && (h.Event != abi.HookCustom || len(h.Name) > maxName || !abi.ValidName(h.Name)):
 		return abi.InvalidParam("name", "name is the kind of a plugin's events, and only a hook for %s has one", abi.HookCustom)
 	case h.TimeoutMS < 1 || h.TimeoutMS > maxTimeout:
 		return abi.InvalidParam("timeout_ms", "timeout_ms is 1 to %d", maxTimeout)
