@@ -13,7 +13,7 @@ type Hook struct {
 	Handler     HookHandler `json:"handler"`
 	Enabled     bool        `json:"enabled"`
 	Fail        HookFailure `json:"fail"`
-	TimeoutMS   int64       `json:"timeout_ms"`            // how long one answer may take
+	TimeoutMS   int64       `json:"timeout_ms"`           // how long one answer may take
 	SecretHint  string      `json:"secret_hint,omitzero"` // the last characters of what signs requests
 }
 

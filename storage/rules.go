@@ -51,7 +51,7 @@ func ListedBy(o abi.Object) []abi.Object {
 // one before it in the same frame may have put it. It stays in that of the tenant, and is read by
 // its id.
 func Unlists(r *Record) bool {
-	return r.Kind == abi.EventSessionDeleted || r.Kind == abi.EventSessionHidden
+	return r.Kind == abi.EventSessionDeleted || r.Kind == abi.EventSessionHidden || r.Kind == abi.EventPersonaDeleted
 }
 
 // ScopeError says that resources of Object are not listed by Scope.

@@ -10,6 +10,7 @@ import (
 	"mime"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -112,7 +113,7 @@ func (s *submission) check(_ *cobra.Command, args []string) error {
 
 // options returns what the Task wants otherwise than its Persona; nil for nothing.
 func (s *submission) options() *abi.RunOptions {
-	if s.run == (abi.RunOptions{}) {
+	if reflect.ValueOf(s.run).IsZero() {
 		return nil
 	}
 	return &s.run

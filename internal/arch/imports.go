@@ -36,10 +36,11 @@ var islands = map[string][]string{
 // rooms are packages of runtime that know little, so that each can be read and tested by
 // itself: each says which other packages of ours it may import, and no more.
 var rooms = map[string][]string{
+	"runtime/agents": {"abi", "storage", "runtime/desk", "runtime/filetree", "runtime/ledger", "runtime/oaf", "runtime/personas"},
 	"runtime/artifacts": {"abi", "storage", "runtime/desk", "runtime/hostcall", "runtime/ledger", "runtime/provider"},
 	"runtime/aside":     {"abi", "storage", "runtime/desk", "runtime/ledger", "runtime/lockrank"},
 	"runtime/filetree":  {},
-	"runtime/files":     {"abi", "storage", "runtime/desk", "runtime/ledger", "runtime/lockrank", "runtime/provider", "runtime/turns"},
+	"runtime/files":     {"abi", "storage", "runtime/desk", "runtime/hosttools", "runtime/ledger", "runtime/lockrank", "runtime/provider", "runtime/turns"},
 	"runtime/memories": {"abi", "abi/jsonw", "storage", "runtime/desk", "runtime/hostcall", "runtime/ledger",
 		"runtime/personas", "runtime/provider"},
 	"runtime/enginetest": {"abi", "abi/eventstest", "runtime/desk", "runtime/engine", "runtime/journal", "runtime/receipt",
@@ -57,6 +58,7 @@ var rooms = map[string][]string{
 		"runtime/journal", "runtime/ledger", "runtime/lockrank", "runtime/provider", "runtime/sandbox", "runtime/turns"},
 	"runtime/lifecycle": {"abi"},
 	"runtime/lockrank":  {},
+	"runtime/oaf":       {"runtime/filetree", "runtime/skillmd"},
 	"runtime/outbox": {"abi", "abi/jsonw", "storage", "runtime/alarm", "runtime/background", "runtime/connector/signature", "runtime/desk",
 		"runtime/ledger", "runtime/lockrank", "runtime/provider", "runtime/provider/program", "runtime/provider/web", "runtime/redact", "runtime/sealed"},
 	"runtime/deltas":    {"abi"},

@@ -47,7 +47,7 @@ func newAgent(task *wharf.Task) (*agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.follow(&task.Run)
+	s.follow(&task.Run, &task.Persona.Agent)
 	tools, err := wharf.ListTools("")
 	if err != nil {
 		return nil, err

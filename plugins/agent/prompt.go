@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// prompt is what the model is told before the conversation, section by section. Each section has a
-// file of its own; one that is empty is left out.
+// prompt is what the model is told before the conversation, section by section, in this order: its
+// instructions; the context of the Session and of the Task; skills; blocks of memory; the plan. Each
+// section has a file of its own; one that is empty is left out.
 func (a *agent) prompt() string {
-	sections := []string{a.settings.prompt, a.plan.section()}
+	sections := []string{a.settings.prompt, a.settings.context, a.plan.section()}
 	return strings.Join(slices.DeleteFunc(sections, func(s string) bool { return s == "" }), "\n\n")
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/agents"
 	"github.com/wharf-dev/wharf/runtime/artifacts"
 	"github.com/wharf-dev/wharf/runtime/aside"
 	"github.com/wharf-dev/wharf/runtime/background"
@@ -165,6 +166,7 @@ type (
 	webhookResources    = outbox.Outbox
 	hookResources       = hooks.Keeper
 	toolServerResources = toolservers.Keeper
+	agentResources      = agents.Keeper
 	harnessResources    = harnesses.Keeper
 )
 
@@ -211,6 +213,7 @@ type resources struct {
 	*webhookResources
 	*hookResources
 	*toolServerResources
+	*agentResources
 	*harnessResources
 }
 
@@ -324,6 +327,7 @@ func (e *Engine) furnish(parts *Parts) {
 	e.fileResources = files.NewKeeper(files.Parts{Parts: common, Root: parts.Files, Turns: e.turns,
 		TenantOf: e.tenantOf, MostTold: int64(e.config.Limits.PayloadBytes / 2)})
 	e.performers = withOwn(e.performers, e.fileResources)
+	e.performers[abi.CallToolCall] = e.fileResources.Tools(e.performers[abi.CallToolCall])
 	e.artifactResources = artifacts.NewKeeper(artifacts.Parts{Parts: common,
 		DefaultWorkspaceOf: e.DefaultWorkspaceOf, MostRead: int64(e.config.Limits.PayloadBytes)})
 	e.planResources = plans.NewKeeper(common)
@@ -333,6 +337,7 @@ func (e *Engine) furnish(parts *Parts) {
 	e.webhookResources = e.newOutbox(common, parts)
 	e.hookResources = hooks.NewKeeper(hooks.Parts{Parts: common, Outbox: e.webhookResources, Turns: e.turns})
 	e.toolServerResources = e.newToolServers(common, parts)
+	e.agentResources = agents.NewKeeper(agents.Parts{Parts: common, Personas: e.personaResources})
 	e.harnessResources = e.newHarnesses(common, parts)
 	e.haveRoomsAnswer(e.memoryResources, e.sessionResources, e.artifactResources, e.planResources, e.Intake)
 }

@@ -369,6 +369,12 @@ func (e *Engine) describeTask(ctx context.Context, c *desk.Caller, s *ledger.Ses
 	if err := personas.CheckRun(req.Run); err != nil {
 		return nil, err
 	}
+	if req.ParentTaskID == "" {
+		t.Run = personas.Within(session.Context, req.Run)
+	}
+	if req.InTurn {
+		t.OrderKey = req.SessionID
+	}
 	if req.DeadlineSeconds < 0 || req.DeadlineSeconds > maxDeadlineSeconds {
 		return nil, abi.InvalidParam("deadline_seconds", "deadline_seconds must be between 0 and %d", maxDeadlineSeconds)
 	}

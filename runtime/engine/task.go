@@ -83,7 +83,7 @@ func (t *task) job() scheduler.Job[task] {
 // lineOf returns the line of the Tasks that begin one after another, which most Tasks
 // have none of.
 func lineOf(t *abi.Task) scheduler.Line {
-	return scheduler.Line{Connector: t.ConnectorID, Key: t.OrderKey}
+	return scheduler.Line{Connector: cmp.Or(t.ConnectorID, t.SessionID), Key: t.OrderKey}
 }
 
 // taskTable holds the Tasks that have not ended. It is bounded by what the

@@ -30,7 +30,7 @@ func ownTool(c *liveCall) *abi.CallToolCallRequest {
 		return nil
 	}
 	req, err := ask[abi.CallToolCallRequest](c)
-	if err != nil || req.Server != ServerHost && req.Server != ServerSkills {
+	if err != nil || req.Server != ServerHost && req.Server != ServerSkills || hosttools.StandsFor(req.Server, req.Name) != "" {
 		return nil
 	}
 	if len(req.Arguments) == 0 {
@@ -44,7 +44,7 @@ func (r *run) own(ctx context.Context, c *liveCall, req *abi.CallToolCallRequest
 	if req.Server == ServerSkills {
 		return r.skill(ctx, c, req)
 	}
-	if t := hosttools.Find(req.Name); t != nil && t.Waits {
+	if t := hosttools.Find(req.Name); t != nil && t.Waits() {
 		asked, err := t.Request(req.Arguments)
 		if err != nil {
 			return r.close(ctx, c, journal.Whole, nil, provider.Malformed(err))

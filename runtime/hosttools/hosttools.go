@@ -1,6 +1,7 @@
 package hosttools
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,23 +22,24 @@ type Tool struct {
 	Request func(arguments jsontext.Value) (any, error)
 	// Text is what a model is given of the call's answer.
 	Text func(answer []byte) string
-	// Waits says that the call waits for somebody, and the tool with it.
-	Waits bool
 }
+
+// Waits reports whether the call waits for somebody, and the tool with it.
+func (t *Tool) Waits() bool { return t.Call == abi.CallInputRequest }
 
 // Answer returns the answer of the tool, of the call's.
 func (t *Tool) Answer(answer []byte) ([]byte, error) {
 	return json.Marshal(&abi.CallToolCallAnswer{Content: []abi.ToolContent{{Type: "text", Text: t.Text(answer)}}})
 }
 
-// All returns the tools, in a fixed order. It is not changed.
-func All() []Tool { return all }
+// All returns the tools, in a fixed order.
+func All() []Tool { return slices.Concat(all, fileTools) }
 
 // Find returns a tool by its name; nil for none.
 func Find(name string) *Tool {
-	for i := range all {
-		if all[i].Name == name {
-			return &all[i]
+	for _, t := range All() {
+		if t.Name == name {
+			return &t
 		}
 	}
 	return nil
@@ -46,22 +48,22 @@ func Find(name string) *Tool {
 var all = []Tool{
 	{abi.Tool{Name: "time_now", ReadOnly: true, Idempotent: true, Description: "The time, in UTC.",
 		InputSchema: jsontext.Value(`{"type":"object","properties":{}}`)},
-		abi.ToolKindOther, abi.CallClock, func(jsontext.Value) (any, error) { return abi.CallLabel{}, nil }, timeText, false},
+		abi.ToolKindOther, abi.CallClock, func(jsontext.Value) (any, error) { return abi.CallLabel{}, nil }, timeText},
 	{abi.Tool{Name: "memory_search", ReadOnly: true, Idempotent: true, Description: "What was remembered in this session and holds every word of the query.",
 		InputSchema: jsontext.Value(`{"type":"object","properties":{"query":{"type":"string"}},"required":["query"]}`)},
-		abi.ToolKindSearch, abi.CallMemoryQuery, memorySearch, asText, false},
+		abi.ToolKindSearch, abi.CallMemoryQuery, memorySearch, asText},
 	{abi.Tool{Name: "memory_save", Description: "Remembers a text for later in this session.",
 		InputSchema: jsontext.Value(`{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}`)},
-		abi.ToolKindEdit, abi.CallMemoryWrite, memorySave, asText, false},
+		abi.ToolKindEdit, abi.CallMemoryWrite, memorySave, asText},
 	{abi.Tool{Name: "artifact_read", ReadOnly: true, Idempotent: true, Description: "The content of an artifact, as text.",
 		InputSchema: jsontext.Value(`{"type":"object","properties":{"artifact_id":{"type":"string"}},"required":["artifact_id"]}`)},
-		abi.ToolKindRead, abi.CallArtifactGet, artifactRead, asText, false},
+		abi.ToolKindRead, abi.CallArtifactGet, artifactRead, asText},
 	{abi.Tool{Name: "plan_set", Description: "Sets the plan of the task: all of its steps, in order. The user sees it and may change it. " +
 		"Give the ids of steps that stay, and keep the status of each up to date as you work.", InputSchema: planSchema},
-		abi.ToolKindOther, abi.CallPlanSet, planSet, asText, false},
+		abi.ToolKindOther, abi.CallPlanSet, planSet, asText},
 	{abi.Tool{Name: ToolAsk, ReadOnly: true, Description: "Asks the user, and waits for the answer. With a JSON Schema, the answer fits it.",
 		InputSchema: jsontext.Value(`{"type":"object","properties":{"prompt":{"type":"string"},"schema":{"type":"object"}},"required":["prompt"]}`)},
-		abi.ToolKindOther, abi.CallInputRequest, askUser, saidText, true},
+		abi.ToolKindOther, abi.CallInputRequest, askUser, saidText},
 }
 
 // ToolAsk is the name of the tool that asks the user.

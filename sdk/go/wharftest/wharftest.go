@@ -55,6 +55,7 @@ type Host struct {
 
 	Fetch   func(wharf.FetchRequest) (wharf.FetchAnswer, error)
 	Options wharf.RunOptions // of the Task
+	Agent   wharf.Agent      // of its Persona
 	Input   func(wharf.InputRequest) (wharf.InputAnswer, error)
 	Ask     func(wharf.Questions) ([]wharf.QuestionAnswer, error)
 	Auth    func(wharf.AuthRequest) (wharf.InputAnswer, error)
@@ -124,7 +125,7 @@ func (h *Host) Run(handler wharf.Handler, input any) Outcome {
 			"created_by": "wharftest", "metadata": map[string]any{}, "input": input,
 			"input_message_id": "msg_input", "run": h.Options,
 		},
-		"persona":    map[string]any{"id": "persona_test", "name": "test", "version": "0.0.0", "entry_workflow": "test"},
+		"persona":    map[string]any{"id": "persona_test", "name": "test", "version": "0.0.0", "entry_workflow": "test", "agent": h.Agent},
 		"session_id": "sess_test",
 	})
 	h.outcome = nil
@@ -195,6 +196,7 @@ var answers = map[string]func(*Host, []byte) (uint32, []byte){
 	hostcall.NameArtifactGet:     (*Host).getArtifact,
 	hostcall.NameFileRead:        (*Host).readFile,
 	hostcall.NameFileWrite:       (*Host).writeFile,
+	hostcall.NameFileEdit:        (*Host).editFile,
 	hostcall.NameFileList:        (*Host).listFiles,
 	hostcall.NameFileRemove:      (*Host).removeFile,
 	hostcall.NameFileSearch:      (*Host).searchFiles,

@@ -67,7 +67,7 @@ func (c *recordedCall) about() string {
 		return c.served()
 	case abi.CallHTTPFetch:
 		return c.fetch()
-	case abi.CallFileRead, abi.CallFileWrite, abi.CallFileRemove, abi.CallFileList, abi.CallFileSearch:
+	case abi.CallFileRead, abi.CallFileWrite, abi.CallFileEdit, abi.CallFileRemove, abi.CallFileList, abi.CallFileSearch:
 		var file struct {
 			Path string `json:"path"`
 		}

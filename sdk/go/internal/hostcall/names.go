@@ -30,6 +30,7 @@ const (
 	NameArtifactGet     = "artifact.get"
 	NameFileRead        = "file.read"
 	NameFileWrite       = "file.write"
+	NameFileEdit        = "file.edit"
 	NameFileList        = "file.list"
 	NameFileRemove      = "file.remove"
 	NameFileSearch      = "file.search"

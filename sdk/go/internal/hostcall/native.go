@@ -112,6 +112,9 @@ func FileRead(request []byte) (uint32, []byte) { return call(NameFileRead, reque
 // FileWrite makes the host call "file.write".
 func FileWrite(request []byte) (uint32, []byte) { return call(NameFileWrite, request) }
 
+// FileEdit makes the host call "file.edit".
+func FileEdit(request []byte) (uint32, []byte) { return call(NameFileEdit, request) }
+
 // FileList makes the host call "file.list".
 func FileList(request []byte) (uint32, []byte) { return call(NameFileList, request) }
 

@@ -94,6 +94,9 @@ func hostFileRead(ptr unsafe.Pointer, size uint32) uint64
 //go:wasmimport wharf file.write
 func hostFileWrite(ptr unsafe.Pointer, size uint32) uint64
 
+//go:wasmimport wharf file.edit
+func hostFileEdit(ptr unsafe.Pointer, size uint32) uint64
+
 //go:wasmimport wharf file.list
 func hostFileList(ptr unsafe.Pointer, size uint32) uint64
 
@@ -228,6 +231,9 @@ func FileRead(request []byte) (uint32, []byte) { return call(hostFileRead, reque
 
 // FileWrite makes the host call "file.write".
 func FileWrite(request []byte) (uint32, []byte) { return call(hostFileWrite, request) }
+
+// FileEdit makes the host call "file.edit".
+func FileEdit(request []byte) (uint32, []byte) { return call(hostFileEdit, request) }
 
 // FileList makes the host call "file.list".
 func FileList(request []byte) (uint32, []byte) { return call(hostFileList, request) }
