@@ -306,6 +306,8 @@ func EventPayloads() []EventPayload {
 		{EventSessionHidden, ObjectSession, nil, true},
 		{EventFileWritten, "", of[File](), false},
 		{EventFileRemoved, "", of[File](), false},
+		{EventHookTriggered, "", of[HookTriggered](), false},
+		{EventPlanChanged, ObjectPlan, nil, true},
 		{EventFolderMade, "", of[File](), false},
 		{EventFolderRemoved, "", of[File](), false},
 		{EventToolServerCreated, ObjectToolServer, nil, true},

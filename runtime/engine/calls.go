@@ -54,7 +54,7 @@ func (e *Engine) immediately(call string) hostCall {
 // byRoom has a room answer a call.
 func byRoom(answer hostcall.Func) hostCall {
 	return func(r *run, ctx context.Context, c *liveCall) ([]byte, error) {
-		a, err := answer(ctx, &hostcall.Call{Run: r, Tenant: r.task.tenant, Task: &r.task.about, Request: c.request, Kept: c.entry.Request, Asked: c.asked})
+		a, err := answer(ctx, &hostcall.Call{Run: r, Tenant: r.task.tenant, Task: &r.task.about, Index: c.entry.Index, Request: c.request, Kept: c.entry.Request, Asked: c.asked})
 		c.states, c.extra, c.release = a.States, a.Extra, a.Release
 		return a.JSON, err
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/files"
 	"github.com/wharf-dev/wharf/runtime/harnesses"
+	"github.com/wharf-dev/wharf/runtime/hooks"
 	"github.com/wharf-dev/wharf/runtime/hostcall"
 	"github.com/wharf-dev/wharf/runtime/identity"
 	"github.com/wharf-dev/wharf/runtime/inhand"
@@ -30,6 +31,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/outbox"
 	"github.com/wharf-dev/wharf/runtime/personas"
 	"github.com/wharf-dev/wharf/runtime/pinned"
+	"github.com/wharf-dev/wharf/runtime/plans"
 	"github.com/wharf-dev/wharf/runtime/proofs"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
@@ -161,7 +163,9 @@ type (
 	proofResources      = proofs.Keeper
 	replayResources     = replays.Keeper
 	permissionResources = waiting.Keeper
+	planResources       = plans.Keeper
 	webhookResources    = outbox.Outbox
+	hookResources       = hooks.Keeper
 	toolServerResources = toolservers.Keeper
 	agentResources      = agents.Keeper
 	harnessResources    = harnesses.Keeper
@@ -207,7 +211,9 @@ type resources struct {
 	*proofResources
 	*replayResources
 	*permissionResources
+	*planResources
 	*webhookResources
+	*hookResources
 	*toolServerResources
 	*agentResources
 	*harnessResources
@@ -328,14 +334,16 @@ func (e *Engine) furnish(parts *Parts) {
 	e.performers[abi.CallToolCall] = e.fileResources.Tools(e.performers[abi.CallToolCall])
 	e.artifactResources = artifacts.NewKeeper(artifacts.Parts{Parts: common,
 		DefaultWorkspaceOf: e.DefaultWorkspaceOf, MostRead: int64(e.config.Limits.PayloadBytes)})
+	e.planResources = plans.NewKeeper(common)
 	e.proofResources = e.newProofs(common, parts.Keys)
 	e.replayResources = e.newReplays(common)
 	e.Intake = e.newIntake(common, e.ConnectorSecret)
 	e.webhookResources = e.newOutbox(common, parts)
+	e.hookResources = hooks.NewKeeper(hooks.Parts{Parts: common, Outbox: e.webhookResources, Turns: e.turns})
 	e.toolServerResources = e.newToolServers(common, parts)
 	e.agentResources = agents.NewKeeper(agents.Parts{Parts: common, Personas: e.personaResources})
 	e.harnessResources = e.newHarnesses(common, parts)
-	e.haveRoomsAnswer(e.memoryResources, e.sessionResources, e.artifactResources, e.skillResources, e.Intake)
+	e.haveRoomsAnswer(e.memoryResources, e.sessionResources, e.artifactResources, e.skillResources, e.planResources, e.Intake)
 }
 
 func (c Config) withDefaults() Config {
@@ -378,13 +386,13 @@ func (e *Engine) Start(ctx context.Context) error {
 	if err := cmp.Or(e.LoadToolServers(ctx, e.tenants.All()), e.LoadHarnesses(ctx, e.tenants.All()), e.LoadSkillBundles(ctx, e.tenants.All())); err != nil {
 		return err
 	}
+	if err := e.webhookResources.Start(ctx); err != nil { // hooks are there before anything runs
+		return err
+	}
 	if err := e.recover(ctx); err != nil {
 		return err
 	}
-	if err := e.Intake.Start(ctx); err != nil {
-		return err
-	}
-	return e.webhookResources.Start(ctx)
+	return e.Intake.Start(ctx)
 }
 
 var (
