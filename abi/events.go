@@ -149,8 +149,13 @@ const (
 	EventSessionHidden       EventKind = "vendor.wharf.session_hidden"       // a Session is for one Task alone, and in no list
 	EventFileWritten         EventKind = "vendor.wharf.file_written"         // a file of a Workspace was written
 	EventFileRemoved         EventKind = "vendor.wharf.file_removed"         // a file of a Workspace was removed
+	EventFolderMade          EventKind = "vendor.wharf.folder_made"          // a folder of a Workspace was made, which stays when it is empty
+	EventFolderRemoved       EventKind = "vendor.wharf.folder_removed"       // such a folder was removed
 	EventToolServerCreated   EventKind = "vendor.wharf.tool_server_created"  // a ToolServer came to be
 	EventToolServerUpdated   EventKind = "vendor.wharf.tool_server_updated"  // a ToolServer changed
+	EventSkillInstalled      EventKind = "vendor.wharf.skill_installed"      // a version of a SkillBundle is used from then on
+	EventSkillUninstalled    EventKind = "vendor.wharf.skill_uninstalled"    // a SkillBundle is gone
+	EventSkillBundleUpdated  EventKind = "vendor.wharf.skill_bundle_updated" // what people call a SkillBundle changed
 	EventToolServerDeleted   EventKind = "vendor.wharf.tool_server_deleted"  // a ToolServer was deleted
 	EventHarnessCreated      EventKind = "vendor.wharf.harness_created"      // a Harness came to be
 	EventHarnessUpdated      EventKind = "vendor.wharf.harness_updated"      // a Harness changed

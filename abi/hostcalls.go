@@ -126,9 +126,11 @@ const (
 	CallArtifactGet     = "artifact.get"
 	CallFileRead        = "file.read"
 	CallFileWrite       = "file.write"
+	CallFileEdit        = "file.edit"
 	CallFileList        = "file.list"
 	CallFileRemove      = "file.remove"
 	CallFileSearch      = "file.search"
+	CallSkillRead       = "skill.read"
 	CallStateGet        = "state.get"
 	CallStateSet        = "state.set"
 	CallInputRequest    = "input.request"
@@ -155,7 +157,7 @@ func HostCalls() []HostCall {
 	var all []HostCall
 	for _, group := range [][]HostCall{
 		taskCalls(), localCalls(), hintCalls(), messageCalls(), providerCalls(), memoryCalls(),
-		artifactCalls(), fileCalls(), stateCalls(), waitCalls(), childCalls(), hostFactCalls(), connectorCalls(),
+		artifactCalls(), fileCalls(), skillCalls(), stateCalls(), waitCalls(), childCalls(), hostFactCalls(), connectorCalls(),
 	} {
 		all = append(all, group...)
 	}
@@ -305,15 +307,26 @@ func fileCalls() []HostCall {
 		{Name: CallFileWrite, Effect: EffectWrite, Durable: true, Request: asJSON, RequestType: CallFileWriteRequest{},
 			Answer: asJSON, AnswerType: CallFileWriteAnswer{}, Limit: "files of 8 MiB, 1 GiB in a Workspace",
 			Doc: "Writes a file of the Task's Workspace, whole or not at all. It happens once, also when the node dies meanwhile."},
+		{Name: CallFileEdit, Effect: EffectWrite, Durable: true, Request: asJSON, RequestType: CallFileEditRequest{},
+			Answer: asJSON, AnswerType: CallFileEditAnswer{}, Limit: "files of 8 MiB, before and after",
+			Doc: "Replaces a text within a file of the Task's Workspace, by one change that happens once. A text that is not there, or more than once without `all`, is answered with CallInvalid and the code conflict."},
 		{Name: CallFileList, Effect: EffectRead, Key: "host:file.list:<call_id>", Request: optional, RequestType: CallFileListRequest{},
 			Answer: asJSON, AnswerType: CallFileListAnswer{}, Limit: "1,000 entries",
 			Doc: "Lists a folder of the Task's Workspace, or all files below it, in the order of their paths' names."},
 		{Name: CallFileRemove, Effect: EffectWrite, Durable: true, Request: asJSON, RequestType: CallFileRemoveRequest{},
-			Answer: asJSON, AnswerType: CallFileRemoveAnswer{},
-			Doc: "Removes a file of the Task's Workspace. A folder goes with its last file."},
+			Answer: asJSON, AnswerType: CallFileRemoveAnswer{}, Limit: "1,000 files and folders in a folder",
+			Doc: "Removes a file of the Task's Workspace, or a folder: one that is not empty only with `recursive`. A folder goes with its last file, unless somebody has made it by itself."},
 		{Name: CallFileSearch, Effect: EffectRead, Key: "host:file.search:<call_id>", Request: asJSON, RequestType: CallFileSearchRequest{},
 			Answer: asJSON, AnswerType: CallFileSearchAnswer{}, Limit: "1,000 matches, 32 MiB of content and 20,000 files at once",
-			Doc: "Finds lines, or only names, in the files of the Task's Workspace. Content that is no text is left out, and so are files of more than 8 MiB."},
+			Doc: "Finds lines, or only names, in the files of the Task's Workspace. Content that is no text is left out, and so are files of more than 8 MiB. A search that takes more than 10 seconds goes on with `next`, too."},
+	}
+}
+
+func skillCalls() []HostCall {
+	return []HostCall{
+		{Name: CallSkillRead, Effect: EffectRead, Key: "host:skill.read:<call_id>", Request: asJSON, RequestType: CallSkillReadRequest{},
+			Answer: asJSON, AnswerType: CallSkillReadAnswer{}, Limit: "half of what one call may pass",
+			Doc: "Reads a file of a skill that the Task has, as it was when the Task started. A file that is no text is not read."},
 	}
 }
 

@@ -54,6 +54,8 @@ const (
 	ObjectToolServer Object = "tool_server"
 	// ObjectHarness is a named way to run agents.
 	ObjectHarness Object = "harness"
+	// ObjectSkillBundle is a skill that is installed in a Workspace, as files.
+	ObjectSkillBundle Object = "skill_bundle"
 	// ObjectWebhook is a receiver that is sent events, and ObjectWebhookDelivery an event that
 	// one has not taken at first.
 	ObjectWebhook         Object = "webhook"
@@ -70,7 +72,7 @@ var idPrefixes = map[Object]string{
 	ObjectTenant: "tenant_", ObjectAgentCard: "card_", ObjectState: "state_",
 	ObjectReceiptBatch: "rbatch_", ObjectPermissionRequest: "perm_",
 	ObjectDelivery: "dlv_", ObjectDeadLetter: "dead_", ObjectVaultSecret: "vsec_",
-	ObjectReference: "ref_", ObjectToolServer: "tsrv_", ObjectHarness: "harness_",
+	ObjectReference: "ref_", ObjectToolServer: "tsrv_", ObjectHarness: "harness_", ObjectSkillBundle: "skb_",
 	ObjectWebhook: "hook_", ObjectWebhookDelivery: "whd_",
 }
 

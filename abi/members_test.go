@@ -27,7 +27,7 @@ func requestTypes() []reflect.Type {
 		reflect.TypeFor[UpdateQuotaRequest](), reflect.TypeFor[CreateVaultRequest](), reflect.TypeFor[UpdateVaultRequest](),
 		reflect.TypeFor[RespondRequest](), reflect.TypeFor[CreateMemoryRequest](), reflect.TypeFor[VerifyReceiptRequest](),
 		reflect.TypeFor[ForkSessionRequest](), reflect.TypeFor[TruncateSessionRequest](), reflect.TypeFor[CancelTaskRequest](), reflect.TypeFor[CreateBranchRequest](),
-		reflect.TypeFor[MergeBranchRequest](), reflect.TypeFor[AbandonBranchRequest](), reflect.TypeFor[RegisterArtifactRequest](), reflect.TypeFor[ForkTaskRequest](), reflect.TypeFor[ReplaySessionRequest](), reflect.TypeFor[UpdateSkillRequest](), reflect.TypeFor[StoreSecretRequest](),
+		reflect.TypeFor[MergeBranchRequest](), reflect.TypeFor[AbandonBranchRequest](), reflect.TypeFor[RegisterArtifactRequest](), reflect.TypeFor[ForkTaskRequest](), reflect.TypeFor[ReplaySessionRequest](), reflect.TypeFor[UpdateSkillRequest](), reflect.TypeFor[InstallSkillBundleRequest](), reflect.TypeFor[UpgradeSkillBundleRequest](), reflect.TypeFor[UpdateSkillBundleRequest](), reflect.TypeFor[RollbackSkillBundleRequest](), reflect.TypeFor[StoreSecretRequest](),
 	}
 	for _, call := range HostCalls() {
 		if call.RequestType != nil {

@@ -40,7 +40,7 @@ type CreateSessionRequest struct {
 	MemoryIDs       []string       `json:"memory_ids,omitzero"`
 	SkillIDs        []string       `json:"skill_ids,omitzero"`
 	Refs            []OutsideRef   `json:"refs,omitzero"`
-	Skills          []string       `json:"skills,omitzero"`           // names of SkillBundles that its Tasks are to have
+	Skills          []string       `json:"skills,omitzero"`           // names, or ids, of SkillBundles that its Tasks are to have
 	Name            string         `json:"name,omitzero"`             // for people, at most 100 characters
 	Context         string         `json:"context,omitzero"`          // told to models by its Tasks after their instructions; at most 16 KiB
 	InitialMessages []MessageInput `json:"initial_messages,omitzero"` // the Messages that it begins with
@@ -52,6 +52,7 @@ type UpdateSessionRequest struct {
 	Summary  Change[string] `json:"summary,omitzero"`
 	Name     Change[string] `json:"name,omitzero"`
 	Context  Change[string] `json:"context,omitzero"` // of Tasks that are submitted from then on
+	Skills   []string       `json:"skills,omitzero"`  // all of them anew; nil: as they are
 	Metadata jsontext.Value `json:"metadata,omitzero"`
 }
 
@@ -128,7 +129,7 @@ type TaskSession struct {
 // input, and follows them as it can; Budget and MaxTokens the host holds. They bound what the Persona
 // may do, and never widen it.
 type RunOptions struct {
-	Skills       []string `json:"skills,omitzero"`       // names of SkillBundles that the Task is to have, beside those of its Persona and Session
+	Skills       []string `json:"skills,omitzero"`       // names, or ids, of SkillBundles that the Task is to have, beside those of its Persona and Session
 	Model        string   `json:"model,omitzero"`        // the model to ask, by the name that the node has for it
 	Instructions string   `json:"instructions,omitzero"` // in place of those that the plugin or its operator has; at most 16 KiB
 	Context      string   `json:"context,omitzero"`      // told to the model after the instructions; at most 16 KiB

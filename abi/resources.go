@@ -183,6 +183,8 @@ type Session struct {
 	SkillIDs  []string `json:"skill_ids,omitzero"` // the only Skills that its Tasks may name; none: all
 	Name      string   `json:"name,omitzero"`      // for people
 	Context   string   `json:"context,omitzero"`   // told to models by its Tasks after their instructions
+	// Skills are names, or ids, of SkillBundles that its Tasks have, as far as they are installed.
+	Skills []string `json:"skills,omitzero"`
 	// Refs are what things outside call the Session.
 	Refs []OutsideRef `json:"refs,omitzero"`
 	// OnlyTaskID is set on a hidden Session: the Task that it was made with.

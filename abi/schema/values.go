@@ -22,6 +22,8 @@ func Values(t reflect.Type) []string {
 		return values(abi.PermissionPending, abi.PermissionApproved, abi.PermissionDenied, abi.PermissionAnswered, abi.PermissionTimeout, abi.PermissionCanceled)
 	case reflect.TypeFor[abi.RiskLabel]():
 		return values(abi.RiskWrite, abi.RiskDestructive, abi.RiskOpenWorld, abi.RiskDelegation)
+	case reflect.TypeFor[abi.SkillCategory]():
+		return values(abi.SkillUser, abi.SkillPlugin, abi.SkillBuiltin, abi.SkillOrganization)
 	case reflect.TypeFor[abi.ToolKind]():
 		return values(abi.ToolKindRead, abi.ToolKindEdit, abi.ToolKindSearch, abi.ToolKindOther)
 	case reflect.TypeFor[abi.ToolExecutor]():

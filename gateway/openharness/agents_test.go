@@ -4,9 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"fmt"
-	"mime/multipart"
 	"net/http"
-	"net/textproto"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,34 +19,6 @@ func agentMD(key string) string {
 	return fmt.Sprintf("---\nname: The %[1]s\nvendorKey: acme\nagentKey: %[1]s\nversion: 1.0.0\nslug: acme/%[1]s\n"+
 		"description: A helper that is described in more than fifty characters.\nauthor: \"@acme\"\nlicense: MIT\ntags: [a]\n"+
 		"tools: [Read]\nmodel: {provider: x, name: m}\nconfig: {temperature: 0.5, max_tokens: 100}\n---\n\nYou are %[1]s.\n", key)
-}
-
-// part is a field of a form, or a file when it has a path.
-type part struct{ field, path, content string }
-
-// formOf returns a body and the header that goes with it.
-func formOf(t testing.TB, parts ...part) ([]byte, option) {
-	t.Helper()
-	var b bytes.Buffer
-	w := multipart.NewWriter(&b)
-	for _, p := range parts {
-		about := textproto.MIMEHeader{}
-		about.Set("Content-Disposition", fmt.Sprintf(`form-data; name=%q`, p.field))
-		if p.path != "" {
-			about.Set("Content-Disposition", fmt.Sprintf(`form-data; name=%q; filename=%q`, p.field, p.path))
-		}
-		out, err := w.CreatePart(about)
-		if err == nil {
-			_, err = out.Write([]byte(p.content))
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes(), header("Content-Type", w.FormDataContentType())
 }
 
 func zipOf(t testing.TB, pairs ...string) string {

@@ -21,7 +21,8 @@ const (
 func (a *Adapter) routes() []gateway.Route {
 	var all []gateway.Route
 	for _, group := range [][]gateway.Route{
-		a.harnessRoutes(), a.agentRoutes(), a.webhookRoutes(), a.eventRoutes(), a.executionRoutes(), a.sessionRoutes(), a.diagnosticRoutes(), a.conformanceRoutes(),
+		a.harnessRoutes(), a.agentRoutes(), a.webhookRoutes(), a.eventRoutes(), a.executionRoutes(), a.sessionRoutes(), a.diagnosticRoutes(),
+		a.skillRoutes(), a.fileRoutes(), a.conformanceRoutes(),
 	} {
 		all = append(all, group...)
 	}

@@ -40,11 +40,11 @@ var mounted = map[string]string{"conformance/openharness": "cmd"}
 // rooms are packages of runtime that know little, so that each can be read and tested by
 // itself: each says which other packages of ours it may import, and no more.
 var rooms = map[string][]string{
-	"runtime/agents": {"abi", "storage", "runtime/desk", "runtime/filetree", "runtime/ledger", "runtime/oaf", "runtime/personas"},
+	"runtime/agents":    {"abi", "storage", "runtime/desk", "runtime/filetree", "runtime/ledger", "runtime/oaf", "runtime/personas"},
 	"runtime/artifacts": {"abi", "storage", "runtime/desk", "runtime/hostcall", "runtime/ledger", "runtime/provider"},
 	"runtime/aside":     {"abi", "storage", "runtime/desk", "runtime/ledger", "runtime/lockrank"},
 	"runtime/filetree":  {},
-	"runtime/files":     {"abi", "storage", "runtime/desk", "runtime/ledger", "runtime/lockrank", "runtime/provider", "runtime/turns"},
+	"runtime/files":     {"abi", "storage", "runtime/desk", "runtime/hosttools", "runtime/ledger", "runtime/lockrank", "runtime/provider", "runtime/turns"},
 	"runtime/memories": {"abi", "abi/jsonw", "storage", "runtime/desk", "runtime/hostcall", "runtime/ledger",
 		"runtime/personas", "runtime/provider"},
 	"runtime/enginetest": {"abi", "abi/eventstest", "runtime/desk", "runtime/engine", "runtime/journal", "runtime/receipt",
@@ -86,8 +86,10 @@ var rooms = map[string][]string{
 	"runtime/sessions": {"abi", "abi/jsonw", "storage", "runtime/desk", "runtime/hostcall", "runtime/ledger",
 		"runtime/lockrank", "runtime/memories", "runtime/personas", "runtime/provider", "runtime/redact", "runtime/references"},
 	"runtime/references": {"abi", "storage", "runtime/desk", "runtime/ledger"},
-	"runtime/skillmd":    {"runtime/filetree"},
-	"runtime/scheduler":  {"runtime/lockrank"},
+	"runtime/skillbundles": {"abi", "storage", "runtime/desk", "runtime/filetree", "runtime/hostcall", "runtime/journal", "runtime/ledger",
+		"runtime/lockrank", "runtime/provider", "runtime/skillmd"},
+	"runtime/skillmd":   {"runtime/filetree"},
+	"runtime/scheduler": {"runtime/lockrank"},
 	"runtime/toolservers": {"abi", "storage", "runtime/desk", "runtime/ledger", "runtime/lockrank", "runtime/provider",
 		"runtime/provider/secret", "runtime/provider/tool", "runtime/provider/web", "runtime/sealed"},
 	"runtime/waiting": {"abi", "storage", "runtime/alarm", "runtime/desk", "runtime/journal", "runtime/ledger", "runtime/lockrank",

@@ -33,6 +33,7 @@ func handle(task *wharf.Task) (wharf.Result, error) {
 type agent struct {
 	settings settings
 	tools    toolbox
+	skills   string               // what the model is told of its skills
 	messages []wharf.ModelMessage // the conversation so far
 
 	turns, toolCalls int
@@ -55,7 +56,8 @@ func newAgent(task *wharf.Task) (*agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &agent{settings: s, tools: newToolbox(tools), messages: messages, seen: map[string]bool{}}, nil
+	box := newToolbox(usable(tools, task.Skills))
+	return &agent{settings: s, tools: box, skills: skillsSection(task.Skills, box), messages: messages, seen: map[string]bool{}}, nil
 }
 
 // spent fails a Task whose budget is used up. What the agent said so far is in the

@@ -69,6 +69,9 @@ func (r *run) HasPut(artifact string) bool { return slices.Contains(r.outputs.Ar
 // Session implements [hostcall.Run].
 func (r *run) Session() abi.Session { return r.task.session.State() }
 
+// Skills implements [hostcall.Run].
+func (r *run) Skills() []abi.TaskSkill { return r.task.program.Skills }
+
 // haveRoomsAnswer has rooms answer the host calls that they serve.
 func (e *Engine) haveRoomsAnswer(rooms ...interface {
 	HostCalls() map[string]hostcall.Func

@@ -42,6 +42,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/scheduler"
 	"github.com/wharf-dev/wharf/runtime/secrets"
 	"github.com/wharf-dev/wharf/runtime/sessions"
+	"github.com/wharf-dev/wharf/runtime/skillbundles"
 	"github.com/wharf-dev/wharf/runtime/tenancy"
 	"github.com/wharf-dev/wharf/runtime/toolservers"
 	"github.com/wharf-dev/wharf/runtime/turns"
@@ -164,6 +165,7 @@ type (
 	toolServerResources = toolservers.Keeper
 	agentResources      = agents.Keeper
 	harnessResources    = harnesses.Keeper
+	skillResources      = skillbundles.Keeper
 )
 
 // Engine is the core. All its methods are safe for concurrent use.
@@ -209,6 +211,7 @@ type resources struct {
 	*toolServerResources
 	*agentResources
 	*harnessResources
+	*skillResources
 }
 
 // brought is what the node brings: what runs modules, and what copies its data.
@@ -313,14 +316,16 @@ func (e *Engine) furnish(parts *Parts) {
 	e.pinned = pinned.NewKeeper(pinned.Parts{Blobs: e.store.Blobs(), Modules: e.modules, Persona: e.Persona})
 	e.records = records.NewReader(records.Parts{Parts: common, PersonaAt: e.pinned.PersonaAt})
 	e.memoryResources = memories.NewKeeper(memories.Parts{Parts: common, Persona: e.Persona, TenantID: e.tenants.IDOf})
-	e.sessionResources = sessions.NewKeeper(sessions.Parts{Parts: common,
-		DefaultPersona: e.config.DefaultPersona, PersonaIn: e.PersonaIn, SkillIn: e.SkillIn, CheckVaultIDs: e.CheckVaultIDs})
+	e.skillResources = skillbundles.NewKeeper(skillbundles.Parts{Parts: common, MostTold: int64(e.config.Limits.PayloadBytes / 2)})
+	e.sessionResources = sessions.NewKeeper(sessions.Parts{Parts: common, DefaultPersona: e.config.DefaultPersona,
+		PersonaIn: e.PersonaIn, SkillIn: e.SkillIn, CheckVaultIDs: e.CheckVaultIDs, CheckSkillNames: e.CheckSkillNames})
 	e.permissionResources = waiting.NewKeeper(waiting.Parts{Parts: common,
 		Messages: e.sessionResources, Task: e.records.Task, Live: e.tasks.workspaceOf, Wake: e.wake, Generations: maxGenerations,
 		Pending: &e.pending, Ends: &e.ends, Turns: e.turns})
 	e.fileResources = files.NewKeeper(files.Parts{Parts: common, Root: parts.Files, Turns: e.turns,
 		TenantOf: e.tenantOf, MostTold: int64(e.config.Limits.PayloadBytes / 2)})
 	e.performers = withOwn(e.performers, e.fileResources)
+	e.performers[abi.CallToolCall] = e.fileResources.Tools(e.performers[abi.CallToolCall])
 	e.artifactResources = artifacts.NewKeeper(artifacts.Parts{Parts: common,
 		DefaultWorkspaceOf: e.DefaultWorkspaceOf, MostRead: int64(e.config.Limits.PayloadBytes)})
 	e.proofResources = e.newProofs(common, parts.Keys)
@@ -330,7 +335,7 @@ func (e *Engine) furnish(parts *Parts) {
 	e.toolServerResources = e.newToolServers(common, parts)
 	e.agentResources = agents.NewKeeper(agents.Parts{Parts: common, Personas: e.personaResources})
 	e.harnessResources = e.newHarnesses(common, parts)
-	e.haveRoomsAnswer(e.memoryResources, e.sessionResources, e.artifactResources, e.Intake)
+	e.haveRoomsAnswer(e.memoryResources, e.sessionResources, e.artifactResources, e.skillResources, e.Intake)
 }
 
 func (c Config) withDefaults() Config {
@@ -370,7 +375,7 @@ func (e *Engine) Start(ctx context.Context) error {
 	if err := e.book.Load(ctx); err != nil {
 		return err
 	}
-	if err := cmp.Or(e.LoadToolServers(ctx, e.tenants.All()), e.LoadHarnesses(ctx, e.tenants.All())); err != nil {
+	if err := cmp.Or(e.LoadToolServers(ctx, e.tenants.All()), e.LoadHarnesses(ctx, e.tenants.All()), e.LoadSkillBundles(ctx, e.tenants.All())); err != nil {
 		return err
 	}
 	if err := e.recover(ctx); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/hosttools"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/policy"
@@ -114,7 +115,7 @@ func (r *run) offer(ctx context.Context, answer []byte) ([]byte, error) {
 	}
 	offered := list.Tools[:0]
 	for _, tool := range list.Tools {
-		a := &policy.Action{Call: abi.CallToolCall, Tool: tool.Server + ":" + tool.Name}
+		a := &policy.Action{Call: abi.CallToolCall, Tool: tool.Server + ":" + tool.Name, Stands: hosttools.StandsFor(tool.Server, tool.Name)}
 		if tool.Server == ServerSkills {
 			a.Persona = tool.Name
 			if err := r.skillPersona(ctx, a); err != nil {
@@ -276,8 +277,11 @@ var describers = map[string]func(*liveCall, *policy.Action) error{
 		switch req.Server {
 		case ServerSkills:
 			a.Persona, a.Effect = req.Name, abi.EffectWrite
-		case ServerHost: // it changes nothing beyond the Session
-			a.Effect = abi.EffectRead
+		case ServerHost: // it changes nothing beyond the Session, unless its host call does
+			if a.Stands = hosttools.StandsFor(req.Server, req.Name); a.Stands == "" {
+				a.Effect = abi.EffectRead
+			}
+			a.Paths = hosttools.Changes(req.Name, req.Arguments)
 		}
 		return err
 	},
@@ -313,6 +317,11 @@ var describers = map[string]func(*liveCall, *policy.Action) error{
 	},
 	abi.CallFileWrite: func(c *liveCall, a *policy.Action) error {
 		req, err := ask[abi.CallFileWriteRequest](c)
+		a.Target, a.Paths = req.Path, []string{req.Path}
+		return err
+	},
+	abi.CallFileEdit: func(c *liveCall, a *policy.Action) error {
+		req, err := ask[abi.CallFileEditRequest](c)
 		a.Target, a.Paths = req.Path, []string{req.Path}
 		return err
 	},

@@ -361,6 +361,7 @@ func (r *run) reach(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, e
 func (r *run) do(ctx context.Context, c *liveCall, plan provider.Plan) (abi.CallStatus, []byte, error) {
 	answer, err := r.told(ctx, c, plan)
 	c.release = func(failed error) { r.forget(plan, failed) }
+	c.durable = c.durable || plan.Forget != nil // what is forgotten is not done again
 	return r.closeAndRelease(ctx, c, journal.Result, answer, err)
 }
 

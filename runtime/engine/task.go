@@ -38,6 +38,7 @@ type task struct {
 	about   abi.Task // as it was accepted, without Input: for what never changes
 	session *ledger.Session
 	leave   func()          // gives the Session back
+	skills  []string        // that its Session has it know; read before it counts, for a Session may have others wait
 	place   scheduler.Place // where it waits or runs
 	account quotas.Account  // what it is counted by
 

@@ -19,6 +19,8 @@ type Run interface {
 	HasPut(artifact string) bool
 	// Session returns the Task's Session as it is now.
 	Session() abi.Session
+	// Skills returns the skills that the Task has. They are not changed.
+	Skills() []abi.TaskSkill
 }
 
 // Call is one call of a Task that is answered at once.

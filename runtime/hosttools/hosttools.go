@@ -1,6 +1,7 @@
 package hosttools
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,14 +24,14 @@ type Tool struct {
 	Text func(answer []byte) string
 }
 
-// All returns the tools, in a fixed order. It is not changed.
-func All() []Tool { return all }
+// All returns the tools, in a fixed order.
+func All() []Tool { return slices.Concat(all, fileTools) }
 
 // Find returns a tool by its name; nil for none.
 func Find(name string) *Tool {
-	for i := range all {
-		if all[i].Name == name {
-			return &all[i]
+	for _, t := range All() {
+		if t.Name == name {
+			return &t
 		}
 	}
 	return nil
@@ -49,6 +50,9 @@ var all = []Tool{
 	{abi.Tool{Name: "artifact_read", ReadOnly: true, Idempotent: true, Description: "The content of an artifact, as text.",
 		InputSchema: jsontext.Value(`{"type":"object","properties":{"artifact_id":{"type":"string"}},"required":["artifact_id"]}`)},
 		abi.ToolKindRead, abi.CallArtifactGet, artifactRead, asText},
+	{abi.Tool{Name: "skill_read", ReadOnly: true, Idempotent: true, Description: "A file of a skill that you have. Without a path: its instructions, and the names of its files.",
+		InputSchema: jsontext.Value(`{"type":"object","properties":{"skill":{"type":"string"},"path":{"type":"string"}},"required":["skill"]}`)},
+		abi.ToolKindRead, abi.CallSkillRead, skillRead, skillText},
 }
 
 func asText(answer []byte) string { return strings.ToValidUTF8(string(answer), "\uFFFD") }
@@ -88,4 +92,22 @@ func artifactRead(arguments jsontext.Value) (any, error) {
 	var a abi.CallArtifactGetRequest
 	err := json.Unmarshal(arguments, &a)
 	return abi.CallArtifactGetRequest{ArtifactID: a.ArtifactID}, err
+}
+
+func skillRead(arguments jsontext.Value) (any, error) {
+	var a abi.CallSkillReadRequest
+	err := json.Unmarshal(arguments, &a)
+	return abi.CallSkillReadRequest{Skill: a.Skill, Path: a.Path}, err
+}
+
+// skillText is the file as it is, and what other files there are.
+func skillText(answer []byte) string {
+	var a abi.CallSkillReadAnswer
+	if json.Unmarshal(answer, &a) != nil {
+		return asText(answer)
+	}
+	if len(a.Files) > 0 {
+		a.Text = strings.TrimRight(a.Text, "\n") + "\n\nFiles of this skill: " + strings.Join(a.Files, ", ")
+	}
+	return a.Text
 }

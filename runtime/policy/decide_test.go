@@ -223,6 +223,8 @@ func TestRisks(t *testing.T) {
 		"one that reads":                {policy.Action{Call: abi.CallToolCall, Tool: "s:t", Effect: abi.EffectRead}, "[]"},
 		"a skill of another":            {policy.Action{Call: abi.CallToolCall, Tool: "skills:b", Persona: "persona_b", Effect: abi.EffectWrite}, "[write delegation]"},
 		"a file":                        {policy.Action{Call: abi.CallFileWrite, Effect: abi.EffectWrite}, "[write]"},
+		"a file's text":                 {policy.Action{Call: abi.CallFileEdit, Effect: abi.EffectWrite}, "[write]"},
+		"a file by a tool":              {policy.Action{Call: abi.CallToolCall, Tool: "host:file_write", Stands: abi.CallFileWrite, Effect: abi.EffectWrite}, "[write]"},
 		"a file that goes":              {policy.Action{Call: abi.CallFileRemove, Effect: abi.EffectWrite}, "[write destructive]"},
 		"a request":                     {policy.Action{Call: abi.CallHTTPFetch, Effect: abi.EffectWrite}, "[write open_world]"},
 		"a delivery":                    {policy.Action{Call: abi.CallDeliver, Effect: abi.EffectWrite}, "[write open_world]"},
@@ -232,6 +234,25 @@ func TestRisks(t *testing.T) {
 	} {
 		if got := fmt.Sprint(policy.Risks(p, &test.action)); got != test.want {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
+		}
+	}
+}
+
+// A tool of the node that stands for a host call is held to what a Persona says of that call.
+func TestToolsThatStandForCalls(t *testing.T) {
+	tool := &policy.Action{Call: abi.CallToolCall, Tool: "host:file_write", Stands: abi.CallFileWrite, Effect: abi.EffectWrite}
+	for name, test := range map[string]struct {
+		persona abi.Persona
+		want    policy.Verdict
+	}{
+		"no capabilities":     {abi.Persona{AutonomyTier: abi.TierActAuto}, policy.Allow},
+		"the tool alone":      {abi.Persona{AutonomyTier: abi.TierActAuto, Capabilities: []string{"tool.*"}}, policy.Deny},
+		"both":                {abi.Persona{AutonomyTier: abi.TierActAuto, Capabilities: []string{"tool.*", "file.write"}}, policy.Allow},
+		"asked":               {abi.Persona{AutonomyTier: abi.TierActWithApproval}, policy.Ask},
+		"the call needs none": {abi.Persona{AutonomyTier: abi.TierActWithApproval, Approvals: &abi.ApprovalPolicy{Without: []string{"file.*"}}}, policy.Allow},
+	} {
+		if d := policy.Decide(&test.persona, tool); d.Verdict != test.want {
+			t.Errorf("%s: %+v, want %d", name, d, test.want)
 		}
 	}
 }

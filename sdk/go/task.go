@@ -21,6 +21,8 @@ type Task struct {
 	InputMessageID string
 	// Persona is who the plugin acts as.
 	Persona Persona
+	// Skills are those that the Task has, as they were when it started. [ReadSkill] reads them.
+	Skills []Skill
 	// Run is what this Task alone wants otherwise than its Persona. The host holds its bounds.
 	Run RunOptions
 }
@@ -64,6 +66,8 @@ func readInput(answer []byte) (*Task, error) {
 			return scan.Members(value, t.set)
 		case "persona":
 			return scan.Members(value, t.Persona.set)
+		case "skills":
+			return scan.Elements(value, t.addSkill)
 		}
 		return nil
 	})

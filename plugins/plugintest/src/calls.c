@@ -55,9 +55,11 @@ CALL(host_artifact_put, "artifact.put");
 CALL(host_artifact_get, "artifact.get");
 CALL(host_file_read, "file.read");
 CALL(host_file_write, "file.write");
+CALL(host_file_edit, "file.edit");
 CALL(host_file_list, "file.list");
 CALL(host_file_remove, "file.remove");
 CALL(host_file_search, "file.search");
+CALL(host_skill_read, "skill.read");
 CALL(host_state_get, "state.get");
 CALL(host_state_set, "state.set");
 CALL(host_input_request, "input.request");
@@ -90,7 +92,8 @@ static const struct {
 	ENTRY("memory.query", host_memory_query), ENTRY("memory.write", host_memory_write),
 	ENTRY("artifact.put", host_artifact_put), ENTRY("artifact.get", host_artifact_get),
 	ENTRY("file.read", host_file_read), ENTRY("file.write", host_file_write), ENTRY("file.list", host_file_list),
-	ENTRY("file.remove", host_file_remove), ENTRY("file.search", host_file_search),
+	ENTRY("skill.read", host_skill_read),
+	ENTRY("file.edit", host_file_edit), ENTRY("file.remove", host_file_remove), ENTRY("file.search", host_file_search),
 	ENTRY("state.get", host_state_get), ENTRY("state.set", host_state_set),
 	ENTRY("input.request", host_input_request), ENTRY("auth.request", host_auth_request),
 	ENTRY("approval.request", host_approval_request),

@@ -106,6 +106,9 @@ func FileRead(request []byte) (uint32, []byte) { return call(NameFileRead, reque
 // FileWrite makes the host call "file.write".
 func FileWrite(request []byte) (uint32, []byte) { return call(NameFileWrite, request) }
 
+// FileEdit makes the host call "file.edit".
+func FileEdit(request []byte) (uint32, []byte) { return call(NameFileEdit, request) }
+
 // FileList makes the host call "file.list".
 func FileList(request []byte) (uint32, []byte) { return call(NameFileList, request) }
 
@@ -114,6 +117,9 @@ func FileRemove(request []byte) (uint32, []byte) { return call(NameFileRemove, r
 
 // FileSearch makes the host call "file.search".
 func FileSearch(request []byte) (uint32, []byte) { return call(NameFileSearch, request) }
+
+// SkillRead makes the host call "skill.read".
+func SkillRead(request []byte) (uint32, []byte) { return call(NameSkillRead, request) }
 
 // StateGet makes the host call "state.get".
 func StateGet(request []byte) (uint32, []byte) { return call(NameStateGet, request) }
