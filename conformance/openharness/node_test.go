@@ -34,7 +34,7 @@ const answers = `[{"answer": {"text": "Hello!", "usage": {"input_tokens": 12, "o
 var unfinished = []string{
 	"mcp.", "memory.", "subagents.", "planning.",
 	"hooks.register.", "hooks.list.", "hooks.get.same", "hooks.update.", "hooks.unregister.",
-	"sessions.connect.",
+	"sessions.connect.", "skills.register.archive",
 	"execution.list.has", "execution.list.since", // the list is not narrowed
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -53,7 +54,7 @@ func (c *checking) suite() openharness.Suite {
 // checked puts a front door with a suite before a node, and returns what reaches it and closes it.
 func checked(t *testing.T, n *node, c *checking) (front *node, shut func()) {
 	t.Helper()
-	cfg := gateway.Config{Node: "test", Version: "0.0.0"}
+	cfg := gateway.Config{Node: "test", Version: "0.0.0", Heartbeat: 20 * time.Millisecond}
 	server := gateway.New(cfg, n.Engine, slog.New(slog.DiscardHandler),
 		openharness.New(cfg, api.New(n.Engine, nil), openharness.Node{Suite: c.suite()}))
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -241,4 +242,26 @@ func TestConformanceScopes(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.do(t, "GET", conformancePath+"results", nil, by(n.key(t, []string{"harnesses:read"}, elsewhere.ID))).fails(404, "NOT_FOUND")
+}
+
+// A stream says that it lives while nothing is told, and lasts no longer than the key that opened it.
+func TestConformanceStreamEndsWithItsKey(t *testing.T) {
+	c := newChecking()
+	n, _ := checked(t, newNode(t, nil), c)
+	n.do(t, "POST", conformancePath+"run", nil).want(202)
+	made, err := n.CreateKey(t.Context(), n.Root, abi.CreateKeyRequest{Name: "k", Scopes: []string{"harnesses:read"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := n.streams(t, "GET", conformancePath+"run/stream", nil, by(keyOf(t, made.JSON)))
+	if line, err := s.body.ReadString('\n'); err != nil || line != ": \n" {
+		t.Errorf("a quiet stream says %q, %v", line, err)
+	}
+	if _, err := n.RevokeKey(t.Context(), n.Root, made.ID); err != nil {
+		t.Fatal(err)
+	}
+	if ev, more := s.next(); more {
+		t.Errorf("it goes on with %v", ev)
+	}
+	close(c.more)
 }

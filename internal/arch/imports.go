@@ -40,7 +40,7 @@ var mounted = map[string]string{"conformance/openharness": "cmd"}
 // rooms are packages of runtime that know little, so that each can be read and tested by
 // itself: each says which other packages of ours it may import, and no more.
 var rooms = map[string][]string{
-	"runtime/agents": {"abi", "storage", "runtime/desk", "runtime/filetree", "runtime/ledger", "runtime/oaf", "runtime/personas"},
+	"runtime/agents":    {"abi", "storage", "runtime/desk", "runtime/filetree", "runtime/ledger", "runtime/oaf", "runtime/personas"},
 	"runtime/artifacts": {"abi", "storage", "runtime/desk", "runtime/hostcall", "runtime/ledger", "runtime/provider"},
 	"runtime/aside":     {"abi", "storage", "runtime/desk", "runtime/ledger", "runtime/lockrank"},
 	"runtime/filetree":  {},
