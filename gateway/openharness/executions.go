@@ -83,7 +83,10 @@ func (a *Adapter) checkModel(name string) error {
 	if name == "" || a.has.Models == nil || slices.Contains(a.has.Models, name) {
 		return nil
 	}
-	err := coded(codeModel, 400, "there is no model %q here; there are %s", name, strings.Join(a.has.Models, ", "))
+	err := coded(codeModel, 400, "there is no model %q here", name)
+	if len(a.has.Models) > 0 {
+		err.Message += "; there are " + strings.Join(a.has.Models, ", ")
+	}
 	err.Param = "model"
 	return err
 }
@@ -372,15 +375,55 @@ func waitingKind(t *abi.Task) string {
 }
 
 func (a *Adapter) listExecutions(r *gateway.Request, h *abi.Harness) error {
-	return listed(r, func(p api.Page) (api.List, error) {
-		return a.core.List(r.Context(), r.Caller, abi.ObjectTask, api.Filter{WorkspaceID: h.WorkspaceID}, p)
-	}, func(view api.View) (execution, error) {
+	status, err := oneOf(r, "status", "pending", "running", "completed", "failed", "cancelled")
+	if err != nil {
+		return err
+	}
+	since, err := sinceOf(r)
+	if err != nil {
+		return err
+	}
+	f := api.Filter{WorkspaceID: h.WorkspaceID, PersonaID: r.Query("agent_id")}
+	fetch := func(p api.Page) (api.List, error) {
+		p.CreatedAfter = since
+		return a.core.List(r.Context(), r.Caller, abi.ObjectTask, f, p)
+	}
+	show := func(view api.View) (execution, error) {
 		t, err := as[abi.Task](view)
 		if err != nil {
 			return execution{}, err
 		}
 		return a.executionOf(r, h, &t)
-	}, "executions")
+	}
+	if status == "" && f.PersonaID == "" {
+		return listed(r, fetch, show, "executions")
+	}
+	return a.listSome(r, fetch, show, status)
+}
+
+// listSome lists the executions of a status: those that the page shows are looked at closely.
+func (a *Adapter) listSome(r *gateway.Request, fetch func(api.Page) (api.List, error), show func(api.View) (execution, error), status string) error {
+	some, err := gather(fetch, func(view api.View) (api.View, bool, error) {
+		return view, status == "" || statusOf(view.Task) == status, nil
+	})
+	if err != nil {
+		return err
+	}
+	p, err := pageOf(r)
+	if err != nil {
+		return err
+	}
+	from := min(p.offset, len(some))
+	to := min(from+p.limit, len(some))
+	shown := paged[execution]{Total: len(some), Limit: p.limit, Offset: p.offset, HasMore: to < len(some)}
+	for _, view := range some[from:to] {
+		one, err := show(view)
+		if err != nil {
+			return err
+		}
+		shown.Data = append(shown.Data, one)
+	}
+	return sendPage(r, shown, "", "executions")
 }
 
 // executionAnswer is an execution, and beside it what readers of the older shape look for.

@@ -106,7 +106,7 @@ func Start(ctx context.Context, o Options) (n *Node, err error) {
 	shown := api.New(n.engine, front.Turns)
 	n.gateway = gateway.New(front, n.engine, n.log, harn.New(front, shown).WithClients(n.clients).WithNode(n.offer),
 		openharness.New(front, shown, openharness.Node{Plugins: n.modules.Names, Suite: n.suite(),
-			Models: slices.Sorted(maps.Keys(n.options.Config.Models)), DefaultModel: n.options.Config.Model.Default}))
+			Models: append([]string{}, slices.Sorted(maps.Keys(n.options.Config.Models))...), DefaultModel: n.options.Config.Model.Default}))
 	return n, nil
 }
 
