@@ -78,9 +78,21 @@ func checkText(param, text string, most int) error {
 	return nil
 }
 
+// aliases are names of models that the protocol's clients use everywhere. A node that has none of
+// the name asks its default.
+var aliases = []string{"sonnet", "opus", "haiku"}
+
+// modelFor returns the model that is asked where a client names one; "" is the default.
+func (a *Adapter) modelFor(name string) string {
+	if a.has.Models != nil && slices.Contains(aliases, name) && !slices.Contains(a.has.Models, name) {
+		return ""
+	}
+	return name
+}
+
 // checkModel refuses a model that the node does not have.
 func (a *Adapter) checkModel(name string) error {
-	if name == "" || a.has.Models == nil || slices.Contains(a.has.Models, name) {
+	if name = a.modelFor(name); name == "" || a.has.Models == nil || slices.Contains(a.has.Models, name) {
 		return nil
 	}
 	err := coded(codeModel, 400, "there is no model %q here", name)
@@ -93,13 +105,13 @@ func (a *Adapter) checkModel(name string) error {
 
 // submits describes the Task that an execution is. Without a session it gets a hidden one, in the
 // same write.
-func (q *runRequest) submits(h *abi.Harness) (abi.SubmitTaskRequest, error) {
+func (q *runRequest) submits(a *Adapter, h *abi.Harness) (abi.SubmitTaskRequest, error) {
 	input, err := userMessage(q.Message)
 	if err != nil {
 		return abi.SubmitTaskRequest{}, err
 	}
 	req := abi.SubmitTaskRequest{Input: input, PersonaID: q.AgentID, SessionID: q.SessionID, InTurn: q.SessionID != "",
-		Run: &abi.RunOptions{Model: q.Model, Temperature: q.Temperature, Context: q.SystemPrompt, Skills: q.Skills}}
+		Run: &abi.RunOptions{Model: a.modelFor(q.Model), Temperature: q.Temperature, Context: q.SystemPrompt, Skills: q.Skills}}
 	if q.MaxTokens != nil {
 		req.Run.MaxTokens = *q.MaxTokens
 	}
@@ -132,7 +144,7 @@ func (a *Adapter) submit(r *gateway.Request, h *abi.Harness) (api.View, error) {
 			return api.View{}, err
 		}
 	}
-	task, err := req.submits(h)
+	task, err := req.submits(a, h)
 	if err != nil {
 		return api.View{}, err
 	}

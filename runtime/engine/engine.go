@@ -113,6 +113,9 @@ type Parts struct {
 	// RemoteHarnesses asks the servers of hosted Harnesses, as the performer of tool calls uses it;
 	// nil where no tools can be called.
 	RemoteHarnesses *harnesses.Remote
+	// ModelNamed says by which name the node asks the model that an agent names, and whether it has
+	// it; nil: as it is named.
+	ModelNamed func(name string) (model string, known bool)
 	// Vaults keeps the values of Vaults' secrets; nil when the node has no Vaults.
 	Vaults *vault.Store
 	// NodeSecret returns a secret of the node's configuration that a Connector may
@@ -341,7 +344,7 @@ func (e *Engine) furnish(parts *Parts) {
 	e.webhookResources = e.newOutbox(common, parts)
 	e.hookResources = hooks.NewKeeper(hooks.Parts{Parts: common, Outbox: e.webhookResources, Turns: e.turns})
 	e.toolServerResources = e.newToolServers(common, parts)
-	e.agentResources = agents.NewKeeper(agents.Parts{Parts: common, Personas: e.personaResources})
+	e.agentResources = agents.NewKeeper(agents.Parts{Parts: common, Personas: e.personaResources, InstallSkill: e.SkillForAgent, Model: parts.ModelNamed})
 	e.harnessResources = e.newHarnesses(common, parts)
 	e.haveRoomsAnswer(e.memoryResources, e.sessionResources, e.artifactResources, e.skillResources, e.planResources, e.Intake)
 }

@@ -178,7 +178,7 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	n.engine, err = engine.New(config, engine.Parts{
 		Store: n.store, Modules: n.modules, Personas: personas(own), Log: n.log, Backup: n.backup(), CheckBackup: n.checkBackup, Files: n.files,
 		Performers: calls, AddedTools: n.added, RemoteHarnesses: n.remote, Vaults: n.vaults, NodeSecret: nodeSecret(&n.options.Config, n.log), Keys: keys, Version: n.options.Version, Runs: n.sandbox.Name(), Rewriter: n.sandbox.Rewriter(),
-		ShowEvent: api.PublicEvent, WebhookFormats: []api.WebhookFormat{openharness.WebhookFormat()}, Instances: n.instances, Tokens: n.tokens, Turns: n.turns,
+		ShowEvent: api.PublicEvent, WebhookFormats: []api.WebhookFormat{openharness.WebhookFormat()}, Instances: n.instances, Tokens: n.tokens, Turns: n.turns, ModelNamed: n.modelNamed,
 	})
 	if err != nil {
 		return fmt.Errorf("starting the engine: %w", err)
@@ -190,6 +190,15 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 		return fmt.Errorf("bringing back unfinished tasks: %w", err)
 	}
 	return nil
+}
+
+// modelNamed says whether the node has a model; the default is asked in place of one that it does
+// not have.
+func (n *Node) modelNamed(name string) (string, bool) {
+	if _, known := n.options.Config.Models[name]; known {
+		return name, true
+	}
+	return "", false
 }
 
 // backup returns what writes a copy of the node's data to a folder; nil when its storage
