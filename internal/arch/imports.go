@@ -69,6 +69,7 @@ var rooms = map[string][]string{
 	"runtime/hosttools": {"abi"},
 	"runtime/tooluse":   {"abi", "runtime/hosttools"},
 	"runtime/sealed":    {"abi", "storage", "runtime/desk", "runtime/ledger"},
+	"runtime/ownfacts":  {"abi", "storage", "runtime/hostcall", "runtime/ledger", "runtime/lockrank", "runtime/provider"},
 	"runtime/personas": {"abi", "storage", "runtime/desk", "runtime/journal", "runtime/ledger", "runtime/lockrank",
 		"runtime/policy", "runtime/skill", "runtime/turns"},
 	"runtime/proofs": {"abi", "abi/jsonw", "storage", "runtime/bundle", "runtime/desk", "runtime/journal", "runtime/ledger",

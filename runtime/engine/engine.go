@@ -26,9 +26,9 @@ import (
 	"github.com/wharf-dev/wharf/runtime/inhand"
 	"github.com/wharf-dev/wharf/runtime/intake"
 	"github.com/wharf-dev/wharf/runtime/ledger"
-	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/runtime/memories"
 	"github.com/wharf-dev/wharf/runtime/outbox"
+	"github.com/wharf-dev/wharf/runtime/ownfacts"
 	"github.com/wharf-dev/wharf/runtime/personas"
 	"github.com/wharf-dev/wharf/runtime/pinned"
 	"github.com/wharf-dev/wharf/runtime/plans"
@@ -290,7 +290,7 @@ func New(config Config, parts Parts) (*Engine, error) {
 		e.now = time.Now
 	}
 	if e.entropy == nil {
-		e.entropy = &lockedReader{r: rand.Reader}
+		e.entropy = ownfacts.Shared(rand.Reader)
 	}
 	if e.pooled == nil {
 		e.pooled = func() Instances { return Instances{} }
@@ -346,7 +346,8 @@ func (e *Engine) furnish(parts *Parts) {
 	e.toolServerResources = e.newToolServers(common, parts)
 	e.agentResources = agents.NewKeeper(agents.Parts{Parts: common, Personas: e.personaResources, InstallSkill: e.SkillForAgent, Model: parts.ModelNamed})
 	e.harnessResources = e.newHarnesses(common, parts)
-	e.haveRoomsAnswer(e.memoryResources, e.sessionResources, e.artifactResources, e.skillResources, e.planResources, e.Intake)
+	e.haveRoomsAnswer(e.memoryResources, e.sessionResources, e.artifactResources, e.skillResources, e.planResources, e.Intake,
+		&ownfacts.Keeper{Now: e.now, Entropy: e.entropy, IDs: e.ids, Version: e.version, TenantID: e.tenants.IDOf})
 }
 
 func (c Config) withDefaults() Config {
@@ -366,18 +367,6 @@ func (c Config) withDefaults() Config {
 // limitsFor returns the limits of the runs of a plugin.
 func (c *Config) limitsFor(plugin string) sandbox.Limits {
 	return c.PluginLimits[plugin].Or(c.Limits)
-}
-
-// lockedReader serializes reads: the entropy source is shared by every run.
-type lockedReader struct {
-	mu lockrank.Mutex[lockrank.Last]
-	r  io.Reader
-}
-
-func (l *lockedReader) Read(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.r.Read(p)
 }
 
 // Start brings back the Tasks that an earlier life of the node left unfinished.
