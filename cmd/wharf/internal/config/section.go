@@ -86,7 +86,7 @@ func anyText(string) error { return nil }
 
 // Sections declares every section, in the order of [Groups].
 func Sections() []Section {
-	return []Section{limitSection(), modelSection(), priceSection(), secretSection(), toolSection(), grantSection(), pluginSection(), issuerSection()}
+	return []Section{limitSection(), modelSection(), priceSection(), secretSection(), toolSection(), grantSection(), pluginSection(), issuerSection(), commandSection()}
 }
 
 func limitSection() Section {
@@ -204,6 +204,24 @@ func toolMembers() []member[ToolServer] {
 		texts("idempotent", "Tools that may be called again with the same arguments, whatever they say of themselves.", func(s *ToolServer) *[]string { return &s.Idempotent }, globPattern),
 		texts("writes", "Tools that are taken as changing things, and not to be repeated, whatever they say of themselves.", func(s *ToolServer) *[]string { return &s.Writes }, globPattern),
 	}
+}
+
+// commandSection declares the programs that tenants may have the node start, by name.
+func commandSection() Section {
+	return Section{Name: "openharness.commands", Key: "NAME",
+		Doc: "Programs that tenants may have the node start as servers of tools, as tools and as hooks. They name one, and add arguments to it; they name no other. Whoever may write tool servers runs these programs as the node's user.",
+		Example: `files: [npx, -y, "@modelcontextprotocol/server-filesystem", /srv/files]
+lint: [/usr/local/bin/lint]
+`,
+		Members: []Member{{Name: "[PROGRAM, ARGUMENT, …]", Kind: "list of texts", Doc: "The program, and its first arguments. No shell is involved."}},
+		valid:   named(`[A-Za-z0-9][A-Za-z0-9_-]{0,63}`, "at most 64 of A-Z a-z 0-9 _ -"),
+		read: func(into *Named, name string, p place) {
+			words := p.texts(anyText)
+			if len(words) == 0 || words[0] == "" {
+				p.problem("names no program")
+			}
+			put(&into.Commands, name, words)
+		}}
 }
 
 func grantSection() Section {

@@ -242,14 +242,17 @@ func (o *Options) engineConfig() engine.Config {
 		PluginLimits: pluginLimits(o.Config.PluginLimits),
 		Connectors: intake.Config{Backlog: o.Config.Connectors.Backlog, Window: o.Config.Retention.Deliveries,
 			InboxBytes: o.Config.Connectors.Inbox, Workers: o.Config.Connectors.Workers},
-		Webhooks:       webhooks(&o.Config.Webhooks),
-		ToolServers:    toolservers.Config{Most: o.Config.ToolServers.Most, Private: o.Config.ToolServers.Private == "true"},
+		Webhooks:       webhooks(&o.Config.Webhooks, o.anywhere()),
+		ToolServers:    toolservers.Config{Most: o.Config.ToolServers.Most, Private: o.Config.ToolServers.Private == "true" || o.anywhere()},
 		IdempotencyTTL: o.Config.Retention.Idempotency, RequiredReceiptsOnly: o.Config.Receipts.Issue == "required",
 	}
 }
 
-func webhooks(c *config.Webhooks) outbox.Config {
-	return outbox.Config{Most: c.Most, Parallel: c.Parallel, Attempts: c.Attempts, First: c.Backoff, Age: c.Age, Timeout: c.Timeout, Private: c.Private == "true"}
+// anywhere reports whether what tenants register may be at any address.
+func (o *Options) anywhere() bool { return o.Config.OpenHarness.Private == "true" }
+
+func webhooks(c *config.Webhooks, anywhere bool) outbox.Config {
+	return outbox.Config{Most: c.Most, Parallel: c.Parallel, Attempts: c.Attempts, First: c.Backoff, Age: c.Age, Timeout: c.Timeout, Private: c.Private == "true" || anywhere}
 }
 
 // idleBytes is the memory of idle instances as the sandbox takes it: there, 0 stands
