@@ -258,7 +258,13 @@ func (m *MCP) transport(ctx context.Context, l *link) (mcp.Transport, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(m.config.Command, m.config.Args...)
+	words := append([]string{m.config.Command}, m.config.Args...)
+	if m.config.Start != nil {
+		if words, err = m.config.Start(); err != nil {
+			return nil, err
+		}
+	}
+	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Env, cmd.Dir = env, m.config.Dir
 	l.process, err = startProcess(cmd, func(line string) { m.log.Debug("a server of tools says", "line", m.scrub(line)) })
 	if err != nil {

@@ -44,9 +44,12 @@ type MCPConfig struct {
 	Name string // as plugins call it
 
 	Command string
-	Args    []string
-	Env     map[string]string // values may hold handles of secrets
-	Dir     string            // "" for the node's own
+	// Start returns a program and its arguments, in place of Command and Args, each time that it
+	// is started. What it refuses by a *provider.Refusal is told.
+	Start func() ([]string, error)
+	Args  []string
+	Env   map[string]string // values may hold handles of secrets
+	Dir   string            // "" for the node's own
 	// Environ is the node's environment, of which the process gets what every
 	// program needs; default os.Environ.
 	Environ func() []string
