@@ -52,6 +52,8 @@ const (
 	ObjectReference Object = "reference"
 	// ObjectToolServer is a server of tools that a tenant has added.
 	ObjectToolServer Object = "tool_server"
+	// ObjectCustomTool is a tool that a Workspace has of its own.
+	ObjectCustomTool Object = "custom_tool"
 	// ObjectHarness is a named way to run agents.
 	ObjectHarness Object = "harness"
 	// ObjectWebhook is a receiver that is sent events, and ObjectWebhookDelivery an event that
@@ -70,7 +72,7 @@ var idPrefixes = map[Object]string{
 	ObjectTenant: "tenant_", ObjectAgentCard: "card_", ObjectState: "state_",
 	ObjectReceiptBatch: "rbatch_", ObjectPermissionRequest: "perm_",
 	ObjectDelivery: "dlv_", ObjectDeadLetter: "dead_", ObjectVaultSecret: "vsec_",
-	ObjectReference: "ref_", ObjectToolServer: "tsrv_", ObjectHarness: "harness_",
+	ObjectReference: "ref_", ObjectToolServer: "tsrv_", ObjectHarness: "harness_", ObjectCustomTool: "tool_",
 	ObjectWebhook: "hook_", ObjectWebhookDelivery: "whd_",
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/artifacts"
 	"github.com/wharf-dev/wharf/runtime/aside"
 	"github.com/wharf-dev/wharf/runtime/background"
+	"github.com/wharf-dev/wharf/runtime/customtools"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/files"
 	"github.com/wharf-dev/wharf/runtime/harnesses"
@@ -159,6 +160,7 @@ type (
 	webhookResources    = outbox.Outbox
 	toolServerResources = toolservers.Keeper
 	harnessResources    = harnesses.Keeper
+	customToolResources = customtools.Keeper
 )
 
 // Engine is the core. All its methods are safe for concurrent use.
@@ -203,6 +205,7 @@ type resources struct {
 	*webhookResources
 	*toolServerResources
 	*harnessResources
+	*customToolResources
 }
 
 // brought is what the node brings: what runs modules, and what copies its data.
@@ -321,7 +324,7 @@ func (e *Engine) furnish(parts *Parts) {
 	e.replayResources = e.newReplays(common)
 	e.Intake = e.newIntake(common, e.ConnectorSecret)
 	e.webhookResources = e.newOutbox(common, parts)
-	e.toolServerResources = e.newToolServers(common, parts)
+	e.toolServerResources, e.customToolResources = e.newToolServers(common, parts)
 	e.harnessResources = e.newHarnesses(common)
 	e.haveRoomsAnswer(e.memoryResources, e.sessionResources, e.artifactResources, e.Intake)
 }
@@ -363,7 +366,7 @@ func (e *Engine) Start(ctx context.Context) error {
 	if err := e.book.Load(ctx); err != nil {
 		return err
 	}
-	if err := cmp.Or(e.LoadToolServers(ctx, e.tenants.All()), e.LoadHarnesses(ctx, e.tenants.All())); err != nil {
+	if err := cmp.Or(e.LoadToolServers(ctx, e.tenants.All()), e.LoadCustomTools(ctx, e.tenants.All()), e.LoadHarnesses(ctx, e.tenants.All())); err != nil {
 		return err
 	}
 	if err := e.recover(ctx); err != nil {

@@ -30,6 +30,12 @@ func State(o abi.Object, state []byte, internal bool) []byte {
 			return &s.URL
 		})
 	}
+	if o == abi.ObjectCustomTool && state != nil {
+		return withoutAddress(state, func(t *abi.CustomTool) *string {
+			t.Handler.Args = nil
+			return &t.Handler.URL
+		})
+	}
 	if o == abi.ObjectMemory && state != nil {
 		return withoutNull(state)
 	}

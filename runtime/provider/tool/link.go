@@ -8,8 +8,6 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -282,13 +280,7 @@ func (m *MCP) environment(ctx context.Context) ([]string, error) {
 	if environ == nil {
 		environ = os.Environ
 	}
-	env := []string{} // not nil: that would be all of the node's
-	for _, entry := range environ() {
-		name, _, _ := strings.Cut(entry, "=")
-		if slices.Contains(passedOn, strings.ToUpper(name)) {
-			env = append(env, entry)
-		}
-	}
+	env := needed(environ())
 	for name, text := range m.config.Env {
 		value, err := m.expand(ctx, text)
 		if err != nil {
