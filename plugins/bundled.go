@@ -101,7 +101,7 @@ const (
 // What runs the node's own agents, and those that another server runs.
 const (
 	WorkflowAgent  = "agent"
-	WorkflowRemote = "connectors#remote"
+	WorkflowRemote = "agent#remote"
 )
 
 // Personas returns the Personas of the bundled plugins. Their capabilities are the

@@ -10,6 +10,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/files"
+	"github.com/wharf-dev/wharf/runtime/harnesses"
 	"github.com/wharf-dev/wharf/runtime/intake"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/ledger"
@@ -117,7 +118,9 @@ type asItIs interface {
 	Harness(ctx context.Context, c *desk.Caller, name string) (*abi.Harness, error)
 	Harnesses(ctx context.Context, c *desk.Caller) []*abi.Harness
 	HarnessCalls(ctx context.Context, h *abi.Harness) ([]string, error)
+	HarnessRunning(c *desk.Caller, h *abi.Harness) int
 	DeleteHarness(ctx context.Context, c *desk.Caller, r *desk.Retry, name string) error
+	ValidateHarnessKey(ctx context.Context, c *desk.Caller, h *abi.Harness, key, baseURL string, store bool) (harnesses.Validation, error)
 	PingToolServer(ctx context.Context, c *desk.Caller, id string) (abi.ToolServerPing, error)
 	ToolServerTools(ctx context.Context, c *desk.Caller, id string) (tools []abi.Tool, plugins []string, err error)
 	ToolServerResources(ctx context.Context, c *desk.Caller, id string) (abi.ToolServerResources, error)

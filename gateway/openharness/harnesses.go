@@ -27,6 +27,7 @@ func (a *Adapter) harnessRoutes() []gateway.Route {
 		remove("", "harnesses.unregister", writes, "Unregister a harness", a.at(a.unregisterHarness)),
 		read("capabilities", "harnesses.capabilities", reads, "Say what a harness can do", a.at(a.capabilities)),
 		health,
+		post("validate-credentials", "harnesses.validateCredentials", writes, "Try a key of a harness", statusOK, a.at(a.validateKey)),
 	}
 }
 
@@ -235,6 +236,30 @@ func (a *Adapter) capabilities(r *gateway.Request, h *abi.Harness) error {
 		return err
 	}
 	return send(r, statusOK, capabilitiesAnswer{h.Name, h.Title, a.versionOf(h), m})
+}
+
+type validateRequest struct {
+	APIKey  string `json:"api_key"`
+	BaseURL string `json:"base_url"`
+	Store   bool   `json:"store"`
+}
+
+type validateAnswer struct {
+	Valid  bool   `json:"valid"`
+	Stored bool   `json:"stored"`
+	Error  string `json:"error,omitzero"`
+}
+
+func (a *Adapter) validateKey(r *gateway.Request, h *abi.Harness) error {
+	var req validateRequest
+	if _, err := r.Decode(&req); err != nil {
+		return err
+	}
+	tried, err := a.core.ValidateHarnessKey(r.Context(), r.Caller, h, req.APIKey, req.BaseURL, req.Store)
+	if err != nil {
+		return err
+	}
+	return send(r, statusOK, validateAnswer{tried.Valid, tried.Stored, tried.Reason})
 }
 
 // healthAnswer says whether a harness works, in the words of both kinds of clients.

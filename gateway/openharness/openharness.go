@@ -30,6 +30,10 @@ type Adapter struct {
 type Node struct {
 	// Plugins are the names of the plugins that a harness can run by.
 	Plugins func() []string
+	// Models are the names of the models that can be asked, and DefaultModel is the one of those
+	// who name none; "" for none.
+	Models       []string
+	DefaultModel string
 }
 
 var _ gateway.Adapter = (*Adapter)(nil)

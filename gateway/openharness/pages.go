@@ -143,6 +143,40 @@ func listed[T any](r *gateway.Request, fetch func(api.Page) (api.List, error), s
 	return sendPage(r, shown, list.Next, named...)
 }
 
+// mostGathered bounds what is looked through of a list of which only some is asked for, and
+// mostFetched in how many pieces.
+const (
+	mostGathered = maxOffset + maxLimit
+	mostFetched  = 200
+)
+
+// gather returns what a list of the engine's has, up to a bound, of which show makes something.
+// It is for lists that are narrowed by what they hold, which the engine cannot count by their keys.
+func gather[T any](fetch func(api.Page) (api.List, error), show func(api.View) (one T, ok bool, err error)) ([]T, error) {
+	var all []T
+	p := api.Page{Limit: maxLimit}
+	for range mostFetched {
+		list, err := fetch(p)
+		if err != nil {
+			return nil, err
+		}
+		for _, view := range list.Views {
+			one, ok, err := show(view)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				all = append(all, one)
+			}
+		}
+		if !list.More || len(all) >= mostGathered {
+			break
+		}
+		p.After = list.Next
+	}
+	return all, nil
+}
+
 // sendPage completes a page. named are the names by which some clients look for what it has.
 func sendPage[T any](r *gateway.Request, p paged[T], next string, named ...string) error {
 	if p.Data == nil {

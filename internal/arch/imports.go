@@ -44,7 +44,8 @@ var rooms = map[string][]string{
 		"runtime/personas", "runtime/provider"},
 	"runtime/enginetest": {"abi", "abi/eventstest", "runtime/desk", "runtime/engine", "runtime/journal", "runtime/receipt",
 		"runtime/sandbox", "runtime/tenancy", "storage", "storage/pebble", "storage/pebble/crashtest"},
-	"runtime/harnesses":  {"abi", "storage", "runtime/desk", "runtime/ledger", "runtime/lockrank", "runtime/provider/web"},
+	"runtime/harnesses": {"abi", "storage", "runtime/desk", "runtime/ledger", "runtime/lockrank", "runtime/provider", "runtime/provider/tool",
+		"runtime/provider/web", "runtime/sealed"},
 	"runtime/hostcall":   {"abi", "storage", "runtime/ledger", "runtime/provider"},
 	"runtime/desk":       {"abi", "abi/jsonw", "storage", "runtime/ledger", "runtime/turns"},
 	"runtime/background": {"runtime/lockrank"},
@@ -55,7 +56,7 @@ var rooms = map[string][]string{
 	"runtime/lifecycle": {"abi"},
 	"runtime/lockrank":  {},
 	"runtime/outbox": {"abi", "abi/jsonw", "storage", "runtime/alarm", "runtime/background", "runtime/connector/signature", "runtime/desk",
-		"runtime/ledger", "runtime/lockrank", "runtime/provider", "runtime/provider/web", "runtime/sealed"},
+		"runtime/ledger", "runtime/lockrank", "runtime/provider", "runtime/provider/web", "runtime/redact", "runtime/sealed"},
 	"runtime/deltas":    {"abi"},
 	"runtime/hosttools": {"abi"},
 	"runtime/tooluse":   {"abi", "runtime/hosttools"},
@@ -111,7 +112,8 @@ var owners = []struct {
 
 // overHTTP are the rooms of runtime that ask others over HTTP, or hear of deliveries that came so.
 // What others answer clients with, by which status and at which path, is for adapters to say.
-var overHTTP = []string{"runtime/connector", "runtime/customtools", "runtime/identity", "runtime/intake", "runtime/outbox", "runtime/provider", "runtime/toolservers"}
+var overHTTP = []string{"runtime/connector", "runtime/customtools", "runtime/harnesses", "runtime/identity", "runtime/intake", "runtime/outbox", "runtime/provider",
+	"runtime/toolservers"}
 
 // forTests are packages that set things up for tests: only tests may import them, and they one
 // another. They may import what lies in their own layer or below it, stores too, or what their

@@ -140,11 +140,17 @@ func (a *agent) say(answer wharf.ModelAnswer) error {
 // maxSummary is the length of a summary, in characters.
 const maxSummary = 200
 
-func (a *agent) result(answer wharf.ModelAnswer) wharf.Result {
-	summary, _, _ := strings.Cut(strings.TrimSpace(answer.Text), "\n")
+// firstLine returns the beginning of a text, as a summary.
+func firstLine(text string) string {
+	summary, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	if long := []rune(summary); len(long) > maxSummary {
 		summary = string(long[:maxSummary-1]) + "…"
 	}
+	return summary
+}
+
+func (a *agent) result(answer wharf.ModelAnswer) wharf.Result {
+	summary := firstLine(answer.Text)
 	if answer.StopReason == wharf.StopLength {
 		summary = "(cut off) " + summary
 	}

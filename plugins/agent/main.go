@@ -1,12 +1,15 @@
 // Command agent is a Wharf plugin that answers with a model and the tools it may
 // call: it asks the model, calls what the model wants called, and asks again, until
-// the model is done or the budget is spent.
+// the model is done or the budget is spent. Its export remote has another server do the work.
 package main
 
 import wharf "github.com/wharf-dev/wharf/sdk/go"
 
 //go:wasmexport run
 func run() int32 { return wharf.Run(handle) }
+
+//go:wasmexport remote
+func runRemote() int32 { return wharf.Run(remote) }
 
 // main is never called: a plugin has exports instead.
 func main() {}

@@ -107,6 +107,9 @@ type Parts struct {
 	// AddedTools are the servers of tools that tenants have added, as the performer of tool calls
 	// uses them; nil when the node takes none.
 	AddedTools *tool.Added
+	// RemoteHarnesses asks the servers of hosted Harnesses, as the performer of tool calls uses it;
+	// nil where no tools can be called.
+	RemoteHarnesses *harnesses.Remote
 	// Vaults keeps the values of Vaults' secrets; nil when the node has no Vaults.
 	Vaults *vault.Store
 	// NodeSecret returns a secret of the node's configuration that a Connector may
@@ -325,7 +328,7 @@ func (e *Engine) furnish(parts *Parts) {
 	e.Intake = e.newIntake(common, e.ConnectorSecret)
 	e.webhookResources = e.newOutbox(common, parts)
 	e.toolServerResources, e.customToolResources = e.newToolServers(common, parts)
-	e.harnessResources = e.newHarnesses(common)
+	e.harnessResources = e.newHarnesses(common, parts)
 	e.haveRoomsAnswer(e.memoryResources, e.sessionResources, e.artifactResources, e.Intake)
 }
 

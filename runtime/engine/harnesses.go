@@ -2,8 +2,6 @@ package engine
 
 import (
 	"context"
-	"maps"
-	"slices"
 
 	"github.com/wharf-dev/wharf/plugins"
 	"github.com/wharf-dev/wharf/runtime/desk"
@@ -12,11 +10,16 @@ import (
 )
 
 // newHarnesses makes the room that serves Harnesses.
-func (e *Engine) newHarnesses(common desk.Parts) *harnesses.Keeper {
-	return harnesses.NewKeeper(harnesses.Parts{Parts: common, Config: e.config.Harnesses, Started: e.started,
-		Persona: plugins.PersonaAgent, Workflow: plugins.WorkflowAgent, Remote: plugins.WorkflowRemote,
+func (e *Engine) newHarnesses(common desk.Parts, parts *Parts) *harnesses.Keeper {
+	p := harnesses.Parts{Parts: common, Config: e.config.Harnesses, Started: e.started,
+		Persona: plugins.PersonaAgent, Workflow: plugins.WorkflowAgent, RemoteWorkflow: plugins.WorkflowRemote, Remote: parts.RemoteHarnesses,
+		TenantID: e.tenants.IDOf, Authenticate: e.Authenticate,
 		DefaultWorkspace: e.DefaultWorkspace, NewWorkspace: e.DraftWorkspace, NewPersona: e.DraftPersona, Calls: e.callsOf,
-		Running: e.tasks.anyIn})
+		Running: e.tasks.countIn}
+	if parts.Vaults != nil { // a nil pointer would be a part that is there
+		p.Values = parts.Vaults
+	}
+	return harnesses.NewKeeper(p)
 }
 
 // callsOf returns the host calls that a plugin makes.
@@ -32,10 +35,14 @@ func (e *Engine) callsOf(ctx context.Context, workflow string) ([]string, error)
 	return module.Imports(), nil
 }
 
-// anyIn reports whether a Task of a Workspace has not ended.
-func (t *taskTable) anyIn(tenant storage.Tenant, workspace string) bool {
-	t.mu.Lock()
-	live := slices.Collect(maps.Values(t.byID))
-	t.mu.Unlock()
-	return slices.ContainsFunc(live, func(one *task) bool { return one.tenant == tenant && one.about.WorkspaceID == workspace })
+// countIn returns how many Tasks of a Workspace have not ended.
+func (t *taskTable) countIn(tenant storage.Tenant, workspace string) (n int) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for key, live := range t.byID {
+		if key.Tenant == tenant && live.about.WorkspaceID == workspace {
+			n++
+		}
+	}
+	return n
 }

@@ -378,6 +378,10 @@ func (r *run) metrics(t *task) jsontext.Value {
 	if r.facts.Gas != 0 {
 		m = strconv.AppendUint(append(m, `,"gas":`...), r.facts.Gas, 10)
 	}
+	if used := r.facts.Tally.Used(); used.InputTokens+used.OutputTokens > 0 {
+		m = strconv.AppendInt(append(m, `,"input_tokens":`...), used.InputTokens, 10)
+		m = strconv.AppendInt(append(m, `,"output_tokens":`...), used.OutputTokens, 10)
+	}
 	if r.outputs.Output != nil && len(r.outputs.Output.Metrics) > 0 {
 		if own, err := json.Marshal(r.outputs.Output.Metrics, json.Deterministic(true)); err == nil { // not NaN
 			m = append(append(m, `,"plugin":`...), own...)

@@ -66,7 +66,8 @@ func (g Guests) Personas() (list []abi.Persona) {
 
 type module Guest
 
-func (module) HasExport(name string) bool { return name == abi.DefaultExport }
+// HasExport says that a guest has the exports of the bundled agent.
+func (module) HasExport(name string) bool { return name == abi.DefaultExport || name == "remote" }
 
 func (module) Imports() []string {
 	var all []string

@@ -12,6 +12,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/lockrank"
+	"github.com/wharf-dev/wharf/runtime/sealed"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -26,9 +27,16 @@ type Parts struct {
 	desk.Parts
 	Config  Config
 	Started time.Time // since when the node offers its own Harness
-	// Persona and Workflow are those of the node's own Harness; Remote is the plugin that runs
-	// what is hosted elsewhere.
-	Persona, Workflow, Remote string
+	// Persona and Workflow are those of the node's own Harness; RemoteWorkflow runs what is hosted
+	// elsewhere.
+	Persona, Workflow, RemoteWorkflow string
+	// Remote asks the servers of hosted Harnesses; nil: none can be asked.
+	Remote *Remote
+	// Values keeps the keys of hosted Harnesses; nil when the node can keep none.
+	Values sealed.Values
+	// TenantID returns the id of a tenant, Authenticate who a key speaks for.
+	TenantID     func(storage.Tenant) string
+	Authenticate func(ctx context.Context, key string) (*desk.Caller, error)
 	// DefaultWorkspace returns the default Workspace of a tenant.
 	DefaultWorkspace func(storage.Tenant) string
 	// NewWorkspace and NewPersona describe what is made with a Harness; they write nothing.
@@ -36,13 +44,14 @@ type Parts struct {
 	NewPersona   func(ctx context.Context, c *desk.Caller, req *abi.CreatePersonaRequest) (*abi.Persona, error)
 	// Calls returns the host calls that a plugin makes. An *abi.Failure says that there is none.
 	Calls func(ctx context.Context, workflow string) ([]string, error)
-	// Running reports whether a Workspace has Tasks that have not ended.
-	Running func(t storage.Tenant, workspace string) bool
+	// Running returns how many Tasks of a Workspace have not ended.
+	Running func(t storage.Tenant, workspace string) int
 }
 
 // Keeper serves Harnesses. It is safe for concurrent use.
 type Keeper struct {
-	parts Parts
+	parts  Parts
+	values *sealed.Keeper
 
 	mu    lockrank.RWMutex[lockrank.Table]
 	known map[place]*abi.Harness // that are not deleted; not changed
@@ -57,7 +66,12 @@ type place struct {
 // NewKeeper returns a keeper that knows no stored Harnesses before it has loaded them.
 func NewKeeper(p Parts) *Keeper {
 	p.Config.Most = cmp.Or(p.Config.Most, 100)
-	return &Keeper{parts: p, known: map[place]*abi.Harness{}}
+	k := &Keeper{parts: p, values: &sealed.Keeper{Ledger: p.Ledger, Values: p.Values, Now: p.Now}, known: map[place]*abi.Harness{}}
+	if p.Remote == nil {
+		k.parts.Remote = NewRemote(p.Config.Private)
+	}
+	k.parts.Remote.keeper.Store(k)
+	return k
 }
 
 // LoadHarnesses reads the Harnesses of some tenants, once, before the first request. One that
@@ -81,7 +95,7 @@ func (k *Keeper) load(ctx context.Context, t storage.Tenant) error {
 			page.After = res.ID
 			h := &abi.Harness{}
 			if err := ledger.ReadListed(&res, h); err != nil {
-				cmp.Or(k.parts.Log, slog.Default()).Warn("a harness cannot be read, and is left out", "harness", res.ID, "error", err)
+				k.log().Warn("a harness cannot be read, and is left out", "harness", res.ID, "error", err)
 				continue
 			}
 			k.use(t, h)
@@ -90,6 +104,8 @@ func (k *Keeper) load(ctx context.Context, t storage.Tenant) error {
 	}
 	return nil
 }
+
+func (k *Keeper) log() *slog.Logger { return cmp.Or(k.parts.Log, slog.Default()) }
 
 // use has a Harness known as it is now.
 func (k *Keeper) use(t storage.Tenant, h *abi.Harness) {
@@ -148,6 +164,11 @@ func (k *Keeper) Harnesses(_ context.Context, c *desk.Caller) []*abi.Harness {
 		all = slices.Insert(all, 0, own)
 	}
 	return all
+}
+
+// HarnessRunning returns how many Tasks of a Harness have not ended.
+func (k *Keeper) HarnessRunning(c *desk.Caller, h *abi.Harness) int {
+	return k.parts.Running(c.Tenant, h.WorkspaceID)
 }
 
 // HarnessCalls returns the host calls that the plugin of a Harness makes: none for one that runs

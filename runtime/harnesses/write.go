@@ -45,18 +45,18 @@ func (k *Keeper) CreateHarness(ctx context.Context, c *desk.Caller, r *desk.Retr
 		return desk.Doc{}, err
 	}
 	return k.parts.Desk.Once(ctx, c, r, "", func(idem *storage.Idempotency) (desk.Doc, error) {
+		with, err := k.furnish(ctx, c, h) // may compile the plugin, so nobody waits for it
+		if err != nil {
+			return desk.Doc{}, err
+		}
 		unlock := k.parts.Ledger.Lock(c.Tenant, oneLock)
 		defer unlock()
-		return k.create(ctx, c, idem, h)
+		return k.create(c, idem, h, with)
 	})
 }
 
-func (k *Keeper) create(ctx context.Context, c *desk.Caller, idem *storage.Idempotency, h *abi.Harness) (desk.Doc, error) {
+func (k *Keeper) create(c *desk.Caller, idem *storage.Idempotency, h *abi.Harness, with []ledger.Record) (desk.Doc, error) {
 	if err := k.fits(c.Tenant, h.Name); err != nil {
-		return desk.Doc{}, err
-	}
-	with, err := k.furnish(ctx, c, h)
-	if err != nil {
 		return desk.Doc{}, err
 	}
 	rec := ledger.Record{Kind: abi.EventHarnessCreated, Object: abi.ObjectHarness, ID: h.ID, Created: true, State: h}
@@ -76,7 +76,7 @@ func (k *Keeper) furnish(ctx context.Context, c *desk.Caller, h *abi.Harness) ([
 	h.WorkspaceID = w.ID
 	records := []ledger.Record{{Kind: abi.EventWorkspaceCreated, Object: abi.ObjectWorkspace, ID: w.ID, Created: true, State: w}}
 	if h.Kind == abi.HarnessHosted {
-		h.EntryWorkflow = k.parts.Remote
+		h.EntryWorkflow = k.parts.RemoteWorkflow
 	}
 	if h.EntryWorkflow == "" {
 		return records, nil
@@ -136,7 +136,11 @@ func (k *Keeper) UpdateHarness(ctx context.Context, c *desk.Caller, r *desk.Retr
 // DeleteHarness deletes a Harness in whose Workspace nothing runs any more. The Workspace stays,
 // with all that was recorded in it.
 func (k *Keeper) DeleteHarness(ctx context.Context, c *desk.Caller, r *desk.Retry, name string) error {
-	_, err := k.rewrite(ctx, c, r, name, abi.EventHarnessDeleted, func(next *abi.Harness) error {
+	before, err := k.Harness(ctx, c, name)
+	if err != nil {
+		return err
+	}
+	_, err = k.rewrite(ctx, c, r, name, abi.EventHarnessDeleted, func(next *abi.Harness) error {
 		busy, err := k.busy(ctx, c.Tenant, next.WorkspaceID)
 		if err != nil {
 			return err
@@ -147,12 +151,15 @@ func (k *Keeper) DeleteHarness(ctx context.Context, c *desk.Caller, r *desk.Retr
 		next.DeletedAt = abi.At(k.parts.Now())
 		return nil
 	})
+	if err == nil {
+		k.forgetKey(ctx, c.Tenant, before)
+	}
 	return err
 }
 
 // busy reports whether a Workspace has Tasks that have not ended, or Sessions that go on.
 func (k *Keeper) busy(ctx context.Context, t storage.Tenant, workspace string) (bool, error) {
-	if k.parts.Running(t, workspace) {
+	if k.parts.Running(t, workspace) > 0 {
 		return true, nil
 	}
 	for _, state := range []abi.SessionState{abi.SessionActive, abi.SessionIdle, abi.SessionPaused} {

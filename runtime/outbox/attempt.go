@@ -16,8 +16,10 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/connector/signature"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/provider/web"
+	"github.com/wharf-dev/wharf/runtime/redact"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -66,12 +68,23 @@ func (o *Outbox) write(q *queue, j *job) (Message, error) {
 	if err != nil {
 		return Message{}, err
 	}
-	n := &Notice{ID: j.id, Webhook: j.about, EventID: j.at.String(), Kind: j.kind, At: j.time, Event: jsontext.Value(o.parts.Show(ev))}
+	n := &Notice{ID: j.id, Webhook: j.about, EventID: j.at.String(), Kind: j.kind, At: j.time, Event: jsontext.Value(o.parts.Show(ev)), Get: o.getFor(q.key.Tenant, ev.Frame.WorkspaceID)}
 	m, err := o.format(j.about).Write(o.late, n)
 	if err != nil {
 		err = &formatError{err}
 	}
 	return m, err
+}
+
+// getFor returns what reads resources of a Workspace as the public may see them.
+func (o *Outbox) getFor(t storage.Tenant, workspace string) func(context.Context, abi.Object, string) (jsontext.Value, error) {
+	return func(ctx context.Context, of abi.Object, id string) (jsontext.Value, error) {
+		doc, err := o.parts.Desk.Get(ctx, &desk.Caller{Tenant: t, Workspaces: []string{workspace}}, of, id)
+		if err != nil || !doc.Restricted {
+			return doc.JSON, err
+		}
+		return redact.Document(doc.JSON, false)
+	}
 }
 
 // formatError says that an event cannot be written as a format has it.

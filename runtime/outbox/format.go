@@ -29,6 +29,8 @@ type Notice struct {
 	Kind    abi.EventKind
 	At      time.Time
 	Event   jsontext.Value // as those see it who may see what is public
+	// Get returns what the event is about, or something that it names, as the public may see it.
+	Get func(ctx context.Context, o abi.Object, id string) (jsontext.Value, error)
 }
 
 // Message is what is sent.

@@ -38,7 +38,7 @@ func Groups() []Group {
 		{"vaults", "Where the values of vaults' secrets are kept (docs/vaults.md)."},
 		{"tools", "Servers of the Model Context Protocol, by name. A server is started, or connected to, when it is first needed. All plugins share it. The name client stands for the tools that clients offer to their Sessions: it takes timeout, answer, read_only, idempotent and writes alone."},
 		{"http", "The HTTP requests of plugins. Where they may go is in grants."},
-		{"grants", "What each plugin may reach. What is not granted is denied."},
+		{"grants", "What each plugin may reach. What is not granted is denied. The bundled plugin `agent` may use the tools of the server host, unless `grants.agent` says which tools it may use."},
 		{"settings", "What config.get answers: any values, by plugin and name."},
 		{"receipts", "Proofs of what Tasks did."},
 		{"storage", "The embedded store."},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -22,6 +23,7 @@ import (
 	"github.com/wharf-dev/wharf/gateway/harn"
 	"github.com/wharf-dev/wharf/gateway/openharness"
 	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/harnesses"
 	"github.com/wharf-dev/wharf/runtime/identity"
 	"github.com/wharf-dev/wharf/runtime/inhand"
 	"github.com/wharf-dev/wharf/runtime/intake"
@@ -59,9 +61,10 @@ type Node struct {
 	turns    *turns.Turns
 	clients  *tool.Clients // that offer tools to Tasks
 	added    *tool.Added   // servers of tools that tenants have added
-	reach    io.Closer     // what the host calls of Tasks hold open
-	offer    harn.Node     // what clients are told of that
-	tls      *gateway.TLS  // nil for plain HTTP
+	remote   *harnesses.Remote
+	reach    io.Closer    // what the host calls of Tasks hold open
+	offer    harn.Node    // what clients are told of that
+	tls      *gateway.TLS // nil for plain HTTP
 	tokens   *identity.Tokens
 	modules  *modules
 	vaults   *vault.Store
@@ -75,7 +78,7 @@ type Node struct {
 // and listens. Requests are answered once [Node.Serve] is called, which also
 // closes everything; if Start fails, nothing is left open.
 func Start(ctx context.Context, o Options) (n *Node, err error) {
-	n = &Node{options: o, log: o.Log, clients: newClients(o.Config.Tools), added: tool.NewAdded(), inHand: inhand.NewBudget(inHand(available()))}
+	n = &Node{options: o, log: o.Log, clients: newClients(o.Config.Tools), added: tool.NewAdded(), remote: harnesses.NewRemote(o.engineConfig().Harnesses.Private), inHand: inhand.NewBudget(inHand(available()))}
 	defer func() {
 		if err != nil {
 			err = Explain(errors.Join(err, n.close(ctx)))
@@ -102,7 +105,8 @@ func Start(ctx context.Context, o Options) (n *Node, err error) {
 	front.SpoolDir = filepath.Join(n.options.Config.Data, "spool")
 	shown := api.New(n.engine, front.Turns)
 	n.gateway = gateway.New(front, n.engine, n.log, harn.New(front, shown).WithClients(n.clients).WithNode(n.offer),
-		openharness.New(front, shown, openharness.Node{Plugins: n.modules.Names}))
+		openharness.New(front, shown, openharness.Node{Plugins: n.modules.Names,
+			Models: slices.Sorted(maps.Keys(n.options.Config.Models)), DefaultModel: n.options.Config.Model.Default}))
 	return n, nil
 }
 
@@ -157,7 +161,7 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 		return err
 	}
 	n.vaults = newVaults(&n.options.Config, n.log)
-	calls, reach, err := performers(&n.options.Config, personas(own), n.clients, n.added, n.options.Version, n.log)
+	calls, reach, err := performers(&n.options.Config, personas(own), n.clients, n.added, n.remote, n.options.Version, n.log)
 	if err != nil {
 		return err
 	}
@@ -173,8 +177,8 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	config.InHand = n.inHand
 	n.engine, err = engine.New(config, engine.Parts{
 		Store: n.store, Modules: n.modules, Personas: personas(own), Log: n.log, Backup: n.backup(), CheckBackup: n.checkBackup, Files: n.files,
-		Performers: calls, AddedTools: n.added, Vaults: n.vaults, NodeSecret: nodeSecret(&n.options.Config, n.log), Keys: keys, Version: n.options.Version, Runs: n.sandbox.Name(), Rewriter: n.sandbox.Rewriter(),
-		ShowEvent: api.PublicEvent, Instances: n.instances, Tokens: n.tokens, Turns: n.turns,
+		Performers: calls, AddedTools: n.added, RemoteHarnesses: n.remote, Vaults: n.vaults, NodeSecret: nodeSecret(&n.options.Config, n.log), Keys: keys, Version: n.options.Version, Runs: n.sandbox.Name(), Rewriter: n.sandbox.Rewriter(),
+		ShowEvent: api.PublicEvent, WebhookFormats: []api.WebhookFormat{openharness.WebhookFormat()}, Instances: n.instances, Tokens: n.tokens, Turns: n.turns,
 	})
 	if err != nil {
 		return fmt.Errorf("starting the engine: %w", err)

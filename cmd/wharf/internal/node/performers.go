@@ -6,10 +6,13 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
+	"github.com/wharf-dev/wharf/plugins"
 	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/harnesses"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/model"
 	"github.com/wharf-dev/wharf/runtime/provider/secret"
@@ -32,13 +35,13 @@ func (c closers) Close() error {
 
 // performers returns what answers the host calls that reach beyond the log, by
 // call. Nothing is connected to yet. Close the closer when no Task runs any more.
-func performers(c *config.Config, personas []abi.Persona, clients *tool.Clients, added *tool.Added, version string, log *slog.Logger) (map[string]provider.Performer, io.Closer, error) {
+func performers(c *config.Config, personas []abi.Persona, clients *tool.Clients, added *tool.Added, remote *harnesses.Remote, version string, log *slog.Logger) (map[string]provider.Performer, io.Closer, error) {
 	secrets := newSecrets(c, log)
 	models, err := model.New(modelConfig(c, secrets))
 	if err != nil {
 		return nil, nil, &StartError{What: err.Error(), Try: "\"wharf config check\", and the file that models.script names", Err: err}
 	}
-	tools := newTools(c, personas, clients, added, secrets, version, log)
+	tools := newTools(c, personas, clients, added, remote, secrets, version, log)
 	fetch := newWeb(c, secrets, version)
 	return map[string]provider.Performer{
 		abi.CallLLMComplete:  models,
@@ -114,7 +117,14 @@ func newClients(servers map[string]config.ToolServer) *tool.Clients {
 		tool.Hints{ReadOnly: s.ReadOnly, Idempotent: s.Idempotent, Writes: s.Writes})
 }
 
-func newTools(c *config.Config, personas []abi.Persona, clients *tool.Clients, added *tool.Added, secrets *secret.Store, version string, log *slog.Logger) *tool.Tools {
+// pluginAgent is the bundled plugin that runs agents.
+const pluginAgent = plugins.WorkflowAgent
+
+// ownTools are the tools that the bundled agent may use where nobody has said which: those of the
+// node itself, which reach nothing but the Task's own Workspace.
+func ownTools() []string { return []string{engine.ServerHost + ":*"} }
+
+func newTools(c *config.Config, personas []abi.Persona, clients *tool.Clients, added *tool.Added, remote *harnesses.Remote, secrets *secret.Store, version string, log *slog.Logger) *tool.Tools {
 	all := tool.Config{Servers: map[string]tool.Server{tool.ServerClient: clients}, Grants: map[string][]string{}, Added: added, Log: log}
 	for name, own := range engine.OwnTools(personas) {
 		all.Servers[name] = own
@@ -135,9 +145,12 @@ func newTools(c *config.Config, personas []abi.Persona, clients *tool.Clients, a
 			Secrets: secrets, Budget: budget, Version: version, Log: log,
 		})
 	}
+	all.Servers[harnesses.ServerRemote] = remote
+	all.Grants[pluginAgent] = ownTools()
 	for plugin, g := range c.Grants {
 		all.Grants[plugin] = g.Tools
 	}
+	all.Grants[pluginAgent] = append(slices.Clone(all.Grants[pluginAgent]), harnesses.ServerRemote+":*")
 	return tool.New(all)
 }
 

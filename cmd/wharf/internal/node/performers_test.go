@@ -16,6 +16,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
+	"github.com/wharf-dev/wharf/runtime/harnesses"
 	"github.com/wharf-dev/wharf/runtime/provider"
 )
 
@@ -86,7 +87,7 @@ grants:
 settings:
   p: {color: blue}
 `, outside.URL, tools.URL, strings.TrimPrefix(outside.URL, "http://")))
-	calls, closer, err := performers(c, nil, newClients(nil), nil, "test", slog.New(slog.DiscardHandler))
+	calls, closer, err := performers(c, nil, newClients(nil), nil, harnesses.NewRemote(false), "test", slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +118,7 @@ settings:
 }
 
 func TestWithoutAConfigurationNothingIsReached(t *testing.T) {
-	calls, closer, err := performers(&config.Config{}, nil, newClients(nil), nil, "test", slog.New(slog.DiscardHandler))
+	calls, closer, err := performers(&config.Config{}, nil, newClients(nil), nil, harnesses.NewRemote(false), "test", slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
