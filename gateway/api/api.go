@@ -76,6 +76,7 @@ type Core interface {
 	connectorsCore
 	webhooksCore
 	toolServersCore
+	customToolsCore
 	harnessesCore
 	administrationCore
 }

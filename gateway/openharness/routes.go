@@ -21,7 +21,7 @@ const (
 func (a *Adapter) routes() []gateway.Route {
 	var all []gateway.Route
 	for _, group := range [][]gateway.Route{
-		a.harnessRoutes(), a.webhookRoutes(), a.eventRoutes(), a.diagnosticRoutes(),
+		a.harnessRoutes(), a.webhookRoutes(), a.eventRoutes(), a.diagnosticRoutes(), a.mcpRoutes(), a.toolRoutes(),
 	} {
 		all = append(all, group...)
 	}
