@@ -159,6 +159,8 @@ const (
 	EventToolServerDeleted   EventKind = "vendor.wharf.tool_server_deleted"  // a ToolServer was deleted
 	EventHookTriggered       EventKind = "vendor.wharf.hook_triggered"       // a hook was asked, or is told
 	EventPlanChanged         EventKind = "vendor.wharf.plan_changed"         // a Task's plan was set or changed
+	EventCustomToolCreated   EventKind = "vendor.wharf.custom_tool_created"  // a CustomTool came to be
+	EventCustomToolDeleted   EventKind = "vendor.wharf.custom_tool_deleted"  // a CustomTool was deleted
 	EventHarnessCreated      EventKind = "vendor.wharf.harness_created"      // a Harness came to be
 	EventHarnessUpdated      EventKind = "vendor.wharf.harness_updated"      // a Harness changed
 	EventHarnessDeleted      EventKind = "vendor.wharf.harness_deleted"      // a Harness was deleted

@@ -313,6 +313,8 @@ func EventPayloads() []EventPayload {
 		{EventToolServerCreated, ObjectToolServer, nil, true},
 		{EventToolServerUpdated, ObjectToolServer, nil, true},
 		{EventToolServerDeleted, ObjectToolServer, nil, true},
+		{EventCustomToolCreated, ObjectCustomTool, nil, true},
+		{EventCustomToolDeleted, ObjectCustomTool, nil, true},
 		{EventHarnessCreated, ObjectHarness, nil, true},
 		{EventHarnessUpdated, ObjectHarness, nil, true},
 		{EventHarnessDeleted, ObjectHarness, nil, true},

@@ -96,6 +96,8 @@ const (
 	PersonaAgent  = "persona_agent"
 	// PersonaPoll is what the polls of Connectors run as.
 	PersonaPoll = "persona_poll"
+	// PersonaInvoke is what a client's call of one tool runs as.
+	PersonaInvoke = "persona_invoke"
 )
 
 // What runs the node's own agents, and those that another server runs.
@@ -118,6 +120,9 @@ func Personas() []abi.Persona {
 		persona(PersonaEcho, "echo",
 			"Answers with what it was given: a Message's parts as they are, other JSON as a json part.",
 			abi.CallInput, abi.CallMessageAppend, abi.CallOutput),
+		persona(PersonaInvoke, "agent#invoke",
+			"Calls one tool: send {server, name, arguments}. It answers with what the tool has answered.",
+			abi.CallInput, abi.CallMessageAppend, abi.CallOutput, abi.CallToolCall),
 		persona(PersonaPoll, "connectors#poll",
 			"Polls for Connectors, whichever plugin does it: looks for what is new, and delivers it.",
 			abi.CallDeliver, abi.CallDeliveries, abi.CallNormalized, abi.CallHTTPFetch, abi.CallInput, abi.CallLog, abi.CallOutput,

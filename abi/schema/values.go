@@ -32,6 +32,10 @@ func Values(t reflect.Type) []string {
 		return values(abi.ToolErrorSchema, abi.ToolErrorDenied, abi.ToolErrorTimeout, abi.ToolErrorOwn, abi.ToolErrorServer, abi.ToolErrorHostBridge, abi.ToolErrorUnknown, abi.ToolErrorCancelled)
 	case reflect.TypeFor[abi.ToolsVisibility]():
 		return values(abi.ToolsInternal, abi.ToolsNamed, abi.ToolsPublic)
+	case reflect.TypeFor[abi.ToolTransport]():
+		return values(abi.TransportHTTP, abi.TransportSSE, abi.TransportStdio)
+	case reflect.TypeFor[abi.ToolServerStatus]():
+		return values(abi.ToolServerConnected, abi.ToolServerDisconnected, abi.ToolServerError)
 	case reflect.TypeFor[abi.HarnessKind]():
 		return values(abi.HarnessHosted, abi.HarnessSDK, abi.HarnessIDE)
 	case reflect.TypeFor[abi.HarnessStatus]():

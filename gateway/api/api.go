@@ -99,6 +99,7 @@ type Core interface {
 	plansCore
 	toolServersCore
 	skillBundlesCore
+	customToolsCore
 	harnessesCore
 	agentsCore
 	administrationCore

@@ -97,6 +97,8 @@ var rooms = map[string][]string{
 	"runtime/scheduler": {"runtime/lockrank"},
 	"runtime/toolservers": {"abi", "storage", "runtime/desk", "runtime/ledger", "runtime/lockrank", "runtime/provider",
 		"runtime/provider/secret", "runtime/provider/tool", "runtime/provider/web", "runtime/sealed"},
+	"runtime/customtools": {"abi", "abi/jsonw", "storage", "runtime/connector/signature", "runtime/desk", "runtime/ledger", "runtime/lockrank",
+		"runtime/provider", "runtime/provider/program", "runtime/provider/tool", "runtime/provider/web", "runtime/sealed", "runtime/skill", "runtime/turns"},
 	"runtime/waiting": {"abi", "storage", "runtime/alarm", "runtime/desk", "runtime/hosttools", "runtime/journal", "runtime/ledger", "runtime/lockrank",
 		"runtime/policy", "runtime/provider", "runtime/sessions", "runtime/skill", "runtime/turns"},
 
@@ -123,7 +125,8 @@ var owners = []struct {
 
 // overHTTP are the rooms of runtime that ask others over HTTP, or hear of deliveries that came so.
 // What others answer clients with, by which status and at which path, is for adapters to say.
-var overHTTP = []string{"runtime/connector", "runtime/harnesses", "runtime/identity", "runtime/intake", "runtime/outbox", "runtime/provider", "runtime/toolservers"}
+var overHTTP = []string{"runtime/connector", "runtime/customtools", "runtime/harnesses", "runtime/identity", "runtime/intake", "runtime/outbox", "runtime/provider",
+	"runtime/toolservers"}
 
 // forTests are packages that set things up for tests: only tests may import them, and they one
 // another. They may import what lies in their own layer or below it, stores too, or what their

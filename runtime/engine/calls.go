@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 
-
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/hostcall"
 	"github.com/wharf-dev/wharf/runtime/journal"

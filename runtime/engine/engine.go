@@ -17,6 +17,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/artifacts"
 	"github.com/wharf-dev/wharf/runtime/aside"
 	"github.com/wharf-dev/wharf/runtime/background"
+	"github.com/wharf-dev/wharf/runtime/customtools"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/files"
 	"github.com/wharf-dev/wharf/runtime/harnesses"
@@ -173,6 +174,7 @@ type (
 	agentResources      = agents.Keeper
 	harnessResources    = harnesses.Keeper
 	skillResources      = skillbundles.Keeper
+	customToolResources = customtools.Keeper
 )
 
 // Engine is the core. All its methods are safe for concurrent use.
@@ -221,6 +223,7 @@ type resources struct {
 	*agentResources
 	*harnessResources
 	*skillResources
+	*customToolResources
 }
 
 // brought is what the node brings: what runs modules, and what copies its data.
@@ -343,7 +346,7 @@ func (e *Engine) furnish(parts *Parts) {
 	e.Intake = e.newIntake(common, e.ConnectorSecret)
 	e.webhookResources = e.newOutbox(common, parts)
 	e.hookResources = hooks.NewKeeper(hooks.Parts{Parts: common, Outbox: e.webhookResources, Turns: e.turns})
-	e.toolServerResources = e.newToolServers(common, parts)
+	e.toolServerResources, e.customToolResources = e.newToolServers(common, parts)
 	e.agentResources = agents.NewKeeper(agents.Parts{Parts: common, Personas: e.personaResources, InstallSkill: e.SkillForAgent, Model: parts.ModelNamed})
 	e.harnessResources = e.newHarnesses(common, parts)
 	e.haveRoomsAnswer(e.memoryResources, e.sessionResources, e.artifactResources, e.skillResources, e.planResources, e.Intake,
@@ -375,7 +378,7 @@ func (e *Engine) Start(ctx context.Context) error {
 	if err := e.book.Load(ctx); err != nil {
 		return err
 	}
-	if err := cmp.Or(e.LoadToolServers(ctx, e.tenants.All()), e.LoadHarnesses(ctx, e.tenants.All()), e.LoadSkillBundles(ctx, e.tenants.All())); err != nil {
+	if err := cmp.Or(e.LoadToolServers(ctx, e.tenants.All()), e.LoadCustomTools(ctx, e.tenants.All()), e.LoadHarnesses(ctx, e.tenants.All()), e.LoadSkillBundles(ctx, e.tenants.All())); err != nil {
 		return err
 	}
 	if err := e.webhookResources.Start(ctx); err != nil { // hooks are there before anything runs

@@ -19,9 +19,6 @@ func (e *Engine) newOutbox(common desk.Parts, parts *Parts) *outbox.Outbox {
 	}
 	p := outbox.Parts{Parts: common, Config: e.config.Webhooks, Entropy: e.entropy, Tenants: e.tenants.All, Show: show,
 		Formats: append(slices.Clip(parts.WebhookFormats), hooks.Format(e.store.Blobs())), LeaveOut: e.aside.LeaveOut, Agent: "wharf/" + parts.Version}
-	if parts.Vaults != nil { // a nil pointer would be a part that is there
-		p.Values = parts.Vaults
-	}
 	return outbox.New(p)
 }
 

@@ -54,6 +54,7 @@ func handle(*wharf.Task) (wharf.Result, error) {
 		second(wharf.PutArtifact(wharf.Artifact{Kind: "file", MimeType: "text/plain", Name: "n", Visibility: "public"}, []byte("x"))),
 		second(wharf.ReadArtifact("art_1", 1, 2)),
 		second(wharf.ReadFileRange(wharf.ReadFileRequest{CallID: "c", Path: "p", Offset: 1, Length: 2})), wharf.RemoveFile("p", "s"),
+		second(wharf.EditFile(wharf.EditFileRequest{Path: "p", Old: "o", New: "n", All: true})), second(wharf.ReadSkill(wharf.SkillRequest{Skill: "s", Path: "p"})),
 		second(wharf.WriteFileAs(wharf.WriteFileRequest{Path: "p", Body: []byte{1}, Mode: wharf.FileAppend, SHA256: "s"})),
 		second(wharf.ListFiles(wharf.ListFilesRequest{CallID: "c", Path: "p", Recursive: true, After: "a", Limit: 3})),
 		second(wharf.SearchFiles(wharf.SearchFilesRequest{CallID: "c", Path: "p", Glob: "*", Text: "t", Pattern: "p", IgnoreCase: true, After: "a", Limit: 3})),

@@ -21,7 +21,9 @@ const maxTold = 512
 // Run runs a program and returns what it writes to its standard output, at most so many bytes.
 // ctx bounds its time.
 func Run(ctx context.Context, command []string, stdin []byte, most int) ([]byte, error) {
-	out, complaint := &bounded{left: most + 1}, &bounded{left: maxTold}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	out, complaint := &bounded{left: most, over: func() { cancel(ErrTooLong) }}, &bounded{left: maxTold, over: func() {}}
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = bytes.NewReader(stdin), out, complaint, Environment(os.Environ())
 	cmd.WaitDelay = time.Second // of what it left behind and holds its output
@@ -31,11 +33,9 @@ func Run(ctx context.Context, command []string, stdin []byte, most int) ([]byte,
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
-		return nil, fmt.Errorf("%w: %s", err, strings.ToValidUTF8(strings.TrimSpace(complaint.String()), "\uFFFD"))
-	case out.Len() > most:
-		return nil, ErrTooLong
+		return nil, fmt.Errorf("%w: %s", err, strings.ToValidUTF8(strings.TrimSpace(complaint.text.String()), "\uFFFD"))
 	}
-	return out.Bytes(), nil
+	return out.text.Bytes(), nil
 }
 
 // passedOn are the variables that every program may need, and that hold no secrets.
@@ -56,14 +56,18 @@ func Environment(environ []string) []string {
 
 // bounded keeps the first bytes that are written to it, and drops the rest.
 type bounded struct {
-	bytes.Buffer
+	text bytes.Buffer // not embedded: it would be read into without a bound
 	left int
+	over func() // called when something is dropped
 }
 
 // Write implements io.Writer.
 func (b *bounded) Write(p []byte) (int, error) {
 	kept := p[:min(len(p), b.left)]
+	if len(kept) < len(p) {
+		b.over()
+	}
 	b.left -= len(kept)
-	_, err := b.Buffer.Write(kept)
+	_, err := b.text.Write(kept)
 	return len(p), err
 }

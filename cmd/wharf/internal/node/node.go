@@ -256,7 +256,8 @@ func (o *Options) engineConfig() engine.Config {
 		Connectors: intake.Config{Backlog: o.Config.Connectors.Backlog, Window: o.Config.Retention.Deliveries,
 			InboxBytes: o.Config.Connectors.Inbox, Workers: o.Config.Connectors.Workers},
 		Webhooks:       webhooks(&o.Config, o.anywhere()),
-		ToolServers:    toolservers.Config{Most: o.Config.ToolServers.Most, Private: o.Config.ToolServers.Private == "true" || o.anywhere()},
+		ToolServers:    toolservers.Config{Most: o.Config.ToolServers.Most, Private: o.Config.ToolServers.Private == "true" || o.anywhere(), Commands: o.Config.Commands},
+		Harnesses:      harnesses.Config{Private: o.anywhere()},
 		IdempotencyTTL: o.Config.Retention.Idempotency, RequiredReceiptsOnly: o.Config.Receipts.Issue == "required",
 	}
 }
