@@ -17,9 +17,8 @@ func (e *Engine) newOutbox(common desk.Parts, parts *Parts) *outbox.Outbox {
 	if show == nil {
 		show = func(ev desk.Event) []byte { return fmt.Appendf(nil, `{"id":%q}`, ev.Position().String()) }
 	}
-	p := outbox.Parts{Parts: common, Config: e.config.Webhooks, Entropy: e.entropy, Tenants: e.tenants.All, Show: show,
-		Formats: append(slices.Clip(parts.WebhookFormats), hooks.Format(e.store.Blobs())), LeaveOut: e.aside.LeaveOut, Agent: "wharf/" + parts.Version}
-	return outbox.New(p)
+	return outbox.New(outbox.Parts{Parts: common, Values: parts.values(), Config: e.config.Webhooks, Entropy: e.entropy, Tenants: e.tenants.All, Show: show,
+		Formats: append(slices.Clip(parts.WebhookFormats), hooks.Format(e.store.Blobs())), LeaveOut: e.aside.LeaveOut, Agent: "wharf/" + parts.Version})
 }
 
 // drainOutbox is the last step of a drain, so that the ends of Tasks are sent, too. ctx is the
