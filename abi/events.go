@@ -158,6 +158,7 @@ const (
 	EventSkillBundleUpdated  EventKind = "vendor.wharf.skill_bundle_updated" // what people call a SkillBundle changed
 	EventToolServerDeleted   EventKind = "vendor.wharf.tool_server_deleted"  // a ToolServer was deleted
 	EventHookTriggered       EventKind = "vendor.wharf.hook_triggered"       // a hook was asked, or is told
+	EventAgentMemoryChanged  EventKind = "vendor.wharf.agent_memory_changed" // blocks of a Persona's memory were made, changed or deleted
 	EventPlanChanged         EventKind = "vendor.wharf.plan_changed"         // a Task's plan was set or changed
 	EventCustomToolCreated   EventKind = "vendor.wharf.custom_tool_created"  // a CustomTool came to be
 	EventCustomToolDeleted   EventKind = "vendor.wharf.custom_tool_deleted"  // a CustomTool was deleted

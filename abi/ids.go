@@ -52,6 +52,8 @@ const (
 	ObjectReference Object = "reference"
 	// ObjectPlan is what a Task means to do: one Task has one at most.
 	ObjectPlan Object = "plan"
+	// ObjectAgentMemory is what a Persona has in mind: one Persona has one at most.
+	ObjectAgentMemory Object = "agent_memory"
 	// ObjectToolServer is a server of tools that a tenant has added.
 	ObjectToolServer Object = "tool_server"
 	// ObjectCustomTool is a tool that a Workspace has of its own.
@@ -76,7 +78,7 @@ var idPrefixes = map[Object]string{
 	ObjectTenant: "tenant_", ObjectAgentCard: "card_", ObjectState: "state_",
 	ObjectReceiptBatch: "rbatch_", ObjectPermissionRequest: "perm_",
 	ObjectDelivery: "dlv_", ObjectDeadLetter: "dead_", ObjectVaultSecret: "vsec_",
-	ObjectReference: "ref_", ObjectPlan: "plan_", ObjectToolServer: "tsrv_", ObjectHarness: "harness_", ObjectSkillBundle: "skb_", ObjectCustomTool: "tool_",
+	ObjectReference: "ref_", ObjectPlan: "plan_", ObjectAgentMemory: "amem_", ObjectToolServer: "tsrv_", ObjectHarness: "harness_", ObjectSkillBundle: "skb_", ObjectCustomTool: "tool_",
 	ObjectWebhook: "hook_", ObjectWebhookDelivery: "whd_",
 }
 

@@ -308,6 +308,7 @@ func EventPayloads() []EventPayload {
 		{EventFileRemoved, "", of[File](), false},
 		{EventHookTriggered, "", of[HookTriggered](), false},
 		{EventPlanChanged, ObjectPlan, nil, true},
+		{EventAgentMemoryChanged, ObjectAgentMemory, nil, true},
 		{EventFolderMade, "", of[File](), false},
 		{EventFolderRemoved, "", of[File](), false},
 		{EventToolServerCreated, ObjectToolServer, nil, true},

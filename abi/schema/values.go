@@ -50,6 +50,8 @@ func Values(t reflect.Type) []string {
 		return values(abi.HookPreTool, abi.HookPostTool, abi.HookStop, abi.HookError, abi.HookCustom)
 	case reflect.TypeFor[abi.HookFailure]():
 		return values(abi.HookOpen, abi.HookClosed)
+	case reflect.TypeFor[abi.MemoryMerge]():
+		return values(abi.MemoryOverwrite, abi.MemorySkip, abi.MemoryMergeBoth)
 	case reflect.TypeFor[abi.StepStatus]():
 		return values(abi.StepPending, abi.StepInProgress, abi.StepCompleted, abi.StepSkipped)
 	case reflect.TypeFor[abi.TaskMessageKind]():

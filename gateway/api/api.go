@@ -97,6 +97,7 @@ type Core interface {
 	webhooksCore
 	hooksCore
 	plansCore
+	blocksCore
 	toolServersCore
 	skillBundlesCore
 	customToolsCore

@@ -17,6 +17,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/artifacts"
 	"github.com/wharf-dev/wharf/runtime/aside"
 	"github.com/wharf-dev/wharf/runtime/background"
+	"github.com/wharf-dev/wharf/runtime/blocks"
 	"github.com/wharf-dev/wharf/runtime/customtools"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/files"
@@ -27,7 +28,6 @@ import (
 	"github.com/wharf-dev/wharf/runtime/inhand"
 	"github.com/wharf-dev/wharf/runtime/intake"
 	"github.com/wharf-dev/wharf/runtime/ledger"
-	"github.com/wharf-dev/wharf/runtime/memories"
 	"github.com/wharf-dev/wharf/runtime/outbox"
 	"github.com/wharf-dev/wharf/runtime/ownfacts"
 	"github.com/wharf-dev/wharf/runtime/personas"
@@ -160,7 +160,7 @@ type (
 	vaultResources      = secrets.Keeper
 	tenantResources     = tenancy.Directory
 	personaResources    = personas.Keeper
-	memoryResources     = memories.Keeper
+	memoryResources     = blocks.Keeper
 	artifactResources   = artifacts.Keeper
 	fileResources       = files.Keeper
 	sessionResources    = sessions.Keeper
@@ -327,7 +327,7 @@ func (e *Engine) furnish(parts *Parts) {
 		Entropy: e.entropy, Tokens: parts.Tokens, Quota: e.Quota, Seed: e.SeedTenant, LeaveOut: e.aside.LeaveOut}, e.tenants)
 	e.pinned = pinned.NewKeeper(pinned.Parts{Blobs: e.store.Blobs(), Modules: e.modules, Persona: e.Persona})
 	e.records = records.NewReader(records.Parts{Parts: common, PersonaAt: e.pinned.PersonaAt})
-	e.memoryResources = memories.NewKeeper(memories.Parts{Parts: common, Persona: e.Persona, TenantID: e.tenants.IDOf})
+	e.memoryResources = blocks.NewKeeper(blocks.Parts{Parts: common, Persona: e.Persona, TenantID: e.tenants.IDOf})
 	e.skillResources = skillbundles.NewKeeper(skillbundles.Parts{Parts: common, MostTold: int64(e.config.Limits.PayloadBytes / 2)})
 	e.sessionResources = sessions.NewKeeper(sessions.Parts{Parts: common, DefaultPersona: e.config.DefaultPersona,
 		PersonaIn: e.PersonaIn, SkillIn: e.SkillIn, CheckVaultIDs: e.CheckVaultIDs, CheckSkillNames: e.CheckSkillNames})
@@ -347,7 +347,7 @@ func (e *Engine) furnish(parts *Parts) {
 	e.webhookResources = e.newOutbox(common, parts)
 	e.hookResources = hooks.NewKeeper(hooks.Parts{Parts: common, Outbox: e.webhookResources, Turns: e.turns})
 	e.toolServerResources, e.customToolResources = e.newToolServers(common, parts)
-	e.agentResources = agents.NewKeeper(agents.Parts{Parts: common, Personas: e.personaResources, InstallSkill: e.SkillForAgent, Model: parts.ModelNamed})
+	e.agentResources = agents.NewKeeper(agents.Parts{Parts: common, Personas: e.personaResources, InstallSkill: e.SkillForAgent, Model: parts.ModelNamed, Memory: e.memoryResources})
 	e.harnessResources = e.newHarnesses(common, parts)
 	e.haveRoomsAnswer(e.memoryResources, e.sessionResources, e.artifactResources, e.skillResources, e.planResources, e.Intake,
 		&ownfacts.Keeper{Now: e.now, Entropy: e.entropy, IDs: e.ids, Version: e.version, TenantID: e.tenants.IDOf})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"path"
 	"time"
 )
 
@@ -45,12 +46,12 @@ func (g *gatherer) named(f Named) error {
 	return g.add(path, f.Content)
 }
 
-// WriteZip writes an archive of the tree, with all files in the folder root. The same files make
+// WriteZip writes an archive of the tree, with all files in the folder root, or at its top when that is "". The same files make
 // the same bytes.
 func (t *Tree) WriteZip(w io.Writer, root string) error {
 	out := zip.NewWriter(w)
 	for _, f := range t.Files {
-		header := &zip.FileHeader{Name: root + "/" + f.Path, Method: zip.Deflate, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)}
+		header := &zip.FileHeader{Name: path.Join(root, f.Path), Method: zip.Deflate, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)}
 		header.SetMode(0o644)
 		file, err := out.CreateHeader(header)
 		if err == nil {

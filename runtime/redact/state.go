@@ -36,6 +36,9 @@ func State(o abi.Object, state []byte, internal bool) []byte {
 			return &t.Handler.URL
 		})
 	}
+	if o == abi.ObjectAgentMemory && state != nil {
+		return withoutValues(state)
+	}
 	if o == abi.ObjectMemory && state != nil {
 		return withoutNull(state)
 	}
@@ -46,6 +49,23 @@ func State(o abi.Object, state []byte, internal bool) []byte {
 		return state
 	}
 	return []byte(`{"sha256":"` + journal.HashOf(state) + `","redacted":true}`)
+}
+
+// withoutValues takes what a Persona has in mind out of what tells that it has changed: who may read
+// its memory reads it there.
+func withoutValues(state []byte) []byte {
+	var m abi.AgentMemory
+	if json.Unmarshal(state, &m) != nil {
+		return []byte(`{"redacted":true}`)
+	}
+	for i := range m.Blocks {
+		m.Blocks[i].Value = ""
+	}
+	shown, err := json.Marshal(&m, json.Deterministic(true))
+	if err != nil {
+		return []byte(`{"redacted":true}`)
+	}
+	return shown
 }
 
 // withoutNull gives a Memory that was redacted the content that readers get.
