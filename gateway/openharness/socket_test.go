@@ -1,8 +1,10 @@
 package openharness_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/runtime/enginetest"
+	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
 
@@ -225,7 +228,11 @@ func TestWaysToShowTheKey(t *testing.T) {
 		}
 	}
 	const canary = "wharf_canary_0123456789"
-	narrow, bound := n.key(t, []string{"sessions:read", "tasks:write"}), n.key(t, []string{"events:read"}, "ws_elsewhere")
+	elsewhere, err := n.CreateWorkspace(t.Context(), n.Root, nil, abi.CreateWorkspaceRequest{Name: "elsewhere", Root: "file:///elsewhere"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	narrow, bound := n.key(t, []string{"sessions:read", "tasks:write"}), n.key(t, []string{"events:read"}, elsewhere.ID)
 	for key, status := range map[string]int{"": 401, canary: 401, narrow: 403, bound: 404, n.stranger(t): 404} {
 		if _, resp := n.knock(t, at+"?token="+key, ""); resp.StatusCode != status {
 			t.Errorf("%q answered %d, want %d", key, resp.StatusCode, status)
@@ -288,4 +295,60 @@ func TestWhySocketsEnd(t *testing.T) {
 	drained := n.talks(t, n.talkSession(t))
 	n.server.Drain()
 	drained.wantClosed(gateway.CloseGoingAway)
+}
+
+// Who connects again after the node has died is told of what runs as before, under the same ids, and
+// answers it.
+func TestConversationOverACrash(t *testing.T) {
+	guests := enginetest.Guests{"agent": func(ctx context.Context, h sandbox.Host) error {
+		if err := say(ctx, h, "I ask."); err != nil {
+			return err
+		}
+		return asks(ctx, h)
+	}}
+	n := newNode(t, guests)
+	session := n.talkSession(t)
+	s := n.talks(t, session)
+	s.says(`{"type":"message","id":"m1","content":"ask"}`)
+	before := s.until("prompt")
+	n = startNode(t, n.Disk.Crash(1, 0), guests, gateway.Config{})
+	s = n.talks(t, session)
+	after := s.until("prompt")
+	for i := range before {
+		before[i].ReplyTo = ""
+	}
+	if !slices.Equal(before, after) {
+		t.Errorf("%+v, want %+v", after, before)
+	}
+	s.says(`{"type":"stdin","id":"i1","data":"b"}`)
+	if all := s.until("done"); all[0].Content != "\n\nyou say b" {
+		t.Errorf("%+v", all)
+	}
+}
+
+// A stream that is cut after any event tells the rest alike when the node has died in between.
+func TestStreamsResumeOverACrash(t *testing.T) {
+	guests := enginetest.Guests{"agent": works}
+	n := newNode(t, guests, hostTools)
+	id := n.do(t, "POST", "/wharf/execute", `{"message":"go"}`).want(202).text("execution_id")
+	path := "/wharf/executions/" + id + "/stream"
+	var all []sse
+	for s, more := n.streams(t, "GET", path, nil), true; more; {
+		var ev sse
+		if ev, more = s.next(); more {
+			all = append(all, ev)
+		}
+	}
+	n = startNode(t, n.Disk.Crash(1, 0), guests, gateway.Config{}, hostTools)
+	for i := range len(all) - 1 {
+		s := n.streams(t, "GET", path, nil, header("Last-Event-ID", all[i].id))
+		for _, want := range all[i+1:] {
+			if ev, _ := s.next(); ev != want {
+				t.Fatalf("after %s comes %v, want %v", all[i].id, ev, want)
+			}
+		}
+		if ev, more := s.next(); more {
+			t.Errorf("after the end comes %v", ev)
+		}
+	}
 }
