@@ -60,6 +60,27 @@ type PlanStep struct {
 	Status string `json:"status"` // pending, in_progress, completed or skipped
 }
 
+// CallPlanSetRequest is the request of [CallPlanSet].
+type CallPlanSetRequest struct {
+	Steps []PlannedStep `json:"steps" maxItems:"200"`
+	// Version is that of the plan which is to be replaced, 0 for none; left out for whatever is
+	// there. When somebody has changed it meanwhile, nothing happens, and the call is refused with
+	// the code plan_changed.
+	Version *int64 `json:"version,omitzero"`
+}
+
+// CallPlanGetRequest is the request of [CallPlanGet].
+type CallPlanGetRequest struct {
+	CallID string `json:"call_id,omitzero"`
+}
+
+// CallPlanAnswer answers [CallPlanSet] and [CallPlanGet]: the plan as it is now.
+type CallPlanAnswer struct {
+	Version   int64         `json:"version"`             // 0 for no plan
+	ChangedBy string        `json:"changed_by,omitzero"` // the actor of the last change
+	Steps     []PlannedStep `json:"steps"`               // each with its id
+}
+
 // CallMessageAppendAnswer answers [CallMessageAppend].
 type CallMessageAppendAnswer struct {
 	MessageID string `json:"message_id"`

@@ -157,6 +157,10 @@ const (
 	EventSkillUninstalled    EventKind = "vendor.wharf.skill_uninstalled"    // a SkillBundle is gone
 	EventSkillBundleUpdated  EventKind = "vendor.wharf.skill_bundle_updated" // what people call a SkillBundle changed
 	EventToolServerDeleted   EventKind = "vendor.wharf.tool_server_deleted"  // a ToolServer was deleted
+	EventHookTriggered       EventKind = "vendor.wharf.hook_triggered"       // a hook was asked, or is told
+	EventPlanChanged         EventKind = "vendor.wharf.plan_changed"         // a Task's plan was set or changed
+	EventCustomToolCreated   EventKind = "vendor.wharf.custom_tool_created"  // a CustomTool came to be
+	EventCustomToolDeleted   EventKind = "vendor.wharf.custom_tool_deleted"  // a CustomTool was deleted
 	EventHarnessCreated      EventKind = "vendor.wharf.harness_created"      // a Harness came to be
 	EventHarnessUpdated      EventKind = "vendor.wharf.harness_updated"      // a Harness changed
 	EventHarnessDeleted      EventKind = "vendor.wharf.harness_deleted"      // a Harness was deleted

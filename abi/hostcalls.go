@@ -109,6 +109,8 @@ const (
 	CallLog             = "log"
 	CallProgress        = "progress"
 	CallPlan            = "plan"
+	CallPlanSet         = "plan.set"
+	CallPlanGet         = "plan.get"
 	CallMessageAppend   = "message.append"
 	CallMessageDelta    = "message.delta"
 	CallTranscriptRead  = "transcript.read"
@@ -152,11 +154,15 @@ const (
 // answered by it. Its answer is a [CallApprovalAnswer].
 const CallGate = "approval.gate"
 
+// CallHooks names, in a record, what hooks have said before the call that follows it. It is no host
+// call either, and stands before the gate of a call that has one.
+const CallHooks = "hooks.gate"
+
 // HostCalls defines every host call there is, by name.
 func HostCalls() []HostCall {
 	var all []HostCall
 	for _, group := range [][]HostCall{
-		taskCalls(), localCalls(), hintCalls(), messageCalls(), providerCalls(), memoryCalls(),
+		taskCalls(), localCalls(), hintCalls(), planCalls(), messageCalls(), providerCalls(), memoryCalls(),
 		artifactCalls(), fileCalls(), skillCalls(), stateCalls(), waitCalls(), childCalls(), hostFactCalls(), connectorCalls(),
 	} {
 		all = append(all, group...)
@@ -228,7 +234,18 @@ func hintCalls() []HostCall {
 			Doc:   "Tells watchers how far the Task is."},
 		{Name: CallPlan, Effect: EffectHint, Request: asJSON, RequestType: CallPlanRequest{}, Answer: nothing,
 			Limit: "10,000 hints of a Task; more are dropped",
-			Doc:   "Tells watchers what the plugin means to do, and how far it got."},
+			Doc:   "Tells watchers what the plugin means to do, and how far it got. Nothing keeps it: plan.set does."},
+	}
+}
+
+func planCalls() []HostCall {
+	return []HostCall{
+		{Name: CallPlanSet, Effect: EffectWrite, Durable: true, Request: asJSON, RequestType: CallPlanSetRequest{},
+			Answer: asJSON, AnswerType: CallPlanAnswer{}, Limit: "200 steps of 2,000 characters",
+			Doc: "Sets the Task's plan, which people see and may change. A step without an id gets one that follows from the call."},
+		{Name: CallPlanGet, Effect: EffectRead, Key: "host:plan.get:<call_id>", Request: optional, RequestType: CallPlanGetRequest{},
+			Answer: asJSON, AnswerType: CallPlanAnswer{},
+			Doc: "Reads the Task's plan as it is now, with what people have changed."},
 	}
 }
 

@@ -21,7 +21,7 @@ func requestTypes() []reflect.Type {
 		reflect.TypeFor[CreateWorkspaceRequest](), reflect.TypeFor[UpdateWorkspaceRequest](), reflect.TypeFor[CreateSessionRequest](),
 		reflect.TypeFor[UpdateSessionRequest](), reflect.TypeFor[AppendMessageRequest](), reflect.TypeFor[AppendTaskMessageRequest](),
 		reflect.TypeFor[SubmitTaskRequest](), reflect.TypeFor[CreateKeyRequest](), reflect.TypeFor[ReplayTaskRequest](),
-		reflect.TypeFor[CreateToolServerRequest](), reflect.TypeFor[ReadResourceRequest](), reflect.TypeFor[GetPromptRequest](), reflect.TypeFor[UpdateToolServerRequest](), reflect.TypeFor[CreateWebhookRequest](), reflect.TypeFor[UpdateWebhookRequest](), reflect.TypeFor[RotateWebhookRequest](),
+		reflect.TypeFor[CreateToolServerRequest](), reflect.TypeFor[CreateCustomToolRequest](), reflect.TypeFor[ReadResourceRequest](), reflect.TypeFor[GetPromptRequest](), reflect.TypeFor[UpdateToolServerRequest](), reflect.TypeFor[UpdatePlanRequest](), reflect.TypeFor[CreateHookRequest](), reflect.TypeFor[UpdateHookRequest](), reflect.TypeFor[UpdatePlanStepRequest](), reflect.TypeFor[CreateWebhookRequest](), reflect.TypeFor[UpdateWebhookRequest](), reflect.TypeFor[RotateWebhookRequest](),
 		reflect.TypeFor[CreateConnectorRequest](), reflect.TypeFor[UpdateConnectorRequest](), reflect.TypeFor[CreatePersonaRequest](),
 		reflect.TypeFor[UpdatePersonaRequest](), reflect.TypeFor[ClonePersonaRequest](), reflect.TypeFor[CreateSkillRequest](), reflect.TypeFor[CreateQuotaRequest](),
 		reflect.TypeFor[UpdateQuotaRequest](), reflect.TypeFor[CreateVaultRequest](), reflect.TypeFor[UpdateVaultRequest](),

@@ -96,6 +96,8 @@ const (
 	PersonaAgent  = "persona_agent"
 	// PersonaPoll is what the polls of Connectors run as.
 	PersonaPoll = "persona_poll"
+	// PersonaInvoke is what a client's call of one tool runs as.
+	PersonaInvoke = "persona_invoke"
 )
 
 // What runs the node's own agents, and those that another server runs.
@@ -111,13 +113,16 @@ func Personas() []abi.Persona {
 		persona(PersonaAgent, "agent",
 			"Does what it is asked with a model and the tools it may call. It needs a model: see docs/configuration.md.",
 			abi.CallApprovalRequest, abi.CallConfigGet, abi.CallInput, abi.CallLLMComplete, abi.CallLog, abi.CallMessageAppend,
-			abi.CallOutput, abi.CallPlan, abi.CallProgress, abi.CallToolCall, abi.CallToolList, abi.CallTranscriptRead),
+			abi.CallOutput, abi.CallPlan, abi.CallPlanGet, abi.CallProgress, abi.CallToolCall, abi.CallToolList, abi.CallTranscriptRead),
 		persona(PersonaDigest, "digest",
 			"Reads a text or Markdown document and answers with an outline, counts, the key sentences and a table of links.",
 			abi.CallArtifactGet, abi.CallArtifactPut, abi.CallInput, abi.CallLog, abi.CallMessageAppend, abi.CallOutput, abi.CallProgress),
 		persona(PersonaEcho, "echo",
 			"Answers with what it was given: a Message's parts as they are, other JSON as a json part.",
 			abi.CallInput, abi.CallMessageAppend, abi.CallOutput),
+		persona(PersonaInvoke, "agent#invoke",
+			"Calls one tool: send {server, name, arguments}. It answers with what the tool has answered.",
+			abi.CallInput, abi.CallMessageAppend, abi.CallOutput, abi.CallToolCall),
 		persona(PersonaPoll, "connectors#poll",
 			"Polls for Connectors, whichever plugin does it: looks for what is new, and delivers it.",
 			abi.CallDeliver, abi.CallDeliveries, abi.CallNormalized, abi.CallHTTPFetch, abi.CallInput, abi.CallLog, abi.CallOutput,

@@ -95,11 +95,11 @@ func TestPersonas(t *testing.T) {
 			t.Errorf("%s is no valid persona id of the object %q", p.ID, p.Object)
 		}
 		plugin, export, err := ParseEntry(p.EntryWorkflow)
-		if _, ok := Lookup(plugin); !ok || export != abi.DefaultExport && p.ID != PersonaPoll || err != nil {
+		if _, ok := Lookup(plugin); !ok || export != abi.DefaultExport && p.ID != PersonaPoll && p.ID != PersonaInvoke || err != nil {
 			t.Errorf("%s enters %q (%q, %v), which does not ship with Wharf", p.ID, plugin, export, err)
 		}
 	}
-	if !seen[PersonaEcho] || !seen[PersonaDigest] || !seen[PersonaAgent] || !seen[PersonaPoll] {
+	if !seen[PersonaEcho] || !seen[PersonaDigest] || !seen[PersonaAgent] || !seen[PersonaPoll] || !seen[PersonaInvoke] {
 		t.Errorf("got the personas %v", seen)
 	}
 }

@@ -40,7 +40,7 @@ func ListedBy(o abi.Object) []abi.Object {
 		return []abi.Object{abi.ObjectTask}
 	case abi.ObjectPermissionRequest:
 		return []abi.Object{abi.ObjectTask, abi.ObjectWorkspace}
-	case abi.ObjectDeadLetter, abi.ObjectVaultSecret, abi.ObjectWebhook, abi.ObjectWebhookDelivery, abi.ObjectToolServer, abi.ObjectHarness, abi.ObjectSkillBundle,
+	case abi.ObjectDeadLetter, abi.ObjectVaultSecret, abi.ObjectWebhook, abi.ObjectWebhookDelivery, abi.ObjectToolServer, abi.ObjectHarness, abi.ObjectSkillBundle, abi.ObjectCustomTool,
 		abi.ObjectPersona, abi.ObjectSkill:
 		return []abi.Object{abi.ObjectWorkspace}
 	}

@@ -32,6 +32,10 @@ func Values(t reflect.Type) []string {
 		return values(abi.ToolErrorSchema, abi.ToolErrorDenied, abi.ToolErrorTimeout, abi.ToolErrorOwn, abi.ToolErrorServer, abi.ToolErrorHostBridge, abi.ToolErrorUnknown, abi.ToolErrorCancelled)
 	case reflect.TypeFor[abi.ToolsVisibility]():
 		return values(abi.ToolsInternal, abi.ToolsNamed, abi.ToolsPublic)
+	case reflect.TypeFor[abi.ToolTransport]():
+		return values(abi.TransportHTTP, abi.TransportSSE, abi.TransportStdio)
+	case reflect.TypeFor[abi.ToolServerStatus]():
+		return values(abi.ToolServerConnected, abi.ToolServerDisconnected, abi.ToolServerError)
 	case reflect.TypeFor[abi.HarnessKind]():
 		return values(abi.HarnessHosted, abi.HarnessSDK, abi.HarnessIDE)
 	case reflect.TypeFor[abi.HarnessStatus]():
@@ -42,6 +46,12 @@ func Values(t reflect.Type) []string {
 		return values(abi.ReplayExact, abi.ReplayWithOverrides, abi.ReplayFromCheckpoint)
 	case reflect.TypeFor[abi.OverrideKind]():
 		return values(abi.OverrideModel, abi.OverrideMCP, abi.OverrideSecret, abi.OverrideTime, abi.OverrideHostFact, abi.OverrideTool, abi.OverridePayload, abi.OverrideCheckpoint)
+	case reflect.TypeFor[abi.HookEvent]():
+		return values(abi.HookPreTool, abi.HookPostTool, abi.HookStop, abi.HookError, abi.HookCustom)
+	case reflect.TypeFor[abi.HookFailure]():
+		return values(abi.HookOpen, abi.HookClosed)
+	case reflect.TypeFor[abi.StepStatus]():
+		return values(abi.StepPending, abi.StepInProgress, abi.StepCompleted, abi.StepSkipped)
 	case reflect.TypeFor[abi.TaskMessageKind]():
 		return values(abi.TaskMessageInput, abi.TaskMessageInterrupt, abi.TaskMessageToolConfirmation)
 	case reflect.TypeFor[abi.MergeStrategy]():

@@ -19,9 +19,9 @@ func (a *app) toolServerCommand() *cobra.Command {
 	return family(page{
 		use:   "tool-server",
 		short: "Add servers of tools while the node runs",
-		long: `A server of tools speaks the Model Context Protocol over HTTP. Its tools are NAME:TOOL,
-beside those of the node's configuration, for the Tasks of the tenant or of one
-workspace. docs/tools.md has the rest.`,
+		long: `A server of tools speaks the Model Context Protocol: over HTTP, or as a program that the
+node starts and its setting openharness.commands names. Its tools are NAME:TOOL, beside
+those of the node's configuration, for the Tasks of the tenant or of one workspace. docs/tools.md has the rest.`,
 		example: `  wharf tool-server create weather --url https://tools.example/mcp --header "X-Key: $KEY"
   wharf tool-server ping tsrv_01K0...
   wharf tool-server list`,
@@ -49,6 +49,8 @@ func (a *app) toolServerListCommand() *cobra.Command {
 // serverFlags are the flags of what is said of a server.
 type serverFlags struct {
 	url, description           string
+	transport, command         string
+	args                       []string
 	headers                    []string
 	plugins, readOnly, repeats []string
 	writes                     []string
@@ -56,6 +58,9 @@ type serverFlags struct {
 
 func (s *serverFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&s.url, "url", "", "where it is")
+	f.StringVar(&s.transport, "transport", "", "http, sse or stdio (default stdio with --command, else http)")
+	f.StringVar(&s.command, "command", "", "the name that the node's configuration has for the program to start")
+	f.StringArrayVar(&s.args, "arg", nil, "an argument of the program, after those of the configuration")
 	f.StringVar(&s.description, "description", "", "what it is for")
 	f.StringArrayVar(&s.headers, "header", nil, "a header of each request, NAME: VALUE; the value is kept like a secret")
 	f.StringSliceVar(&s.plugins, "plugin", nil, "patterns of the plugins that may use its tools (default all)")
@@ -98,7 +103,7 @@ NAME:TOOL, by plugins that --plugin names, as far as the persona of a Task allow
 	}, ask[abi.ToolServer]{
 		call: func(cmd *cobra.Command, args []string) (client.Call, error) {
 			header, err := s.header(cmd)
-			req := abi.CreateToolServerRequest{WorkspaceID: workspace, Name: args[0], URL: s.url, Description: s.description, Headers: header,
+			req := abi.CreateToolServerRequest{WorkspaceID: workspace, Name: args[0], Transport: abi.ToolTransport(s.transport), URL: s.url, Command: s.command, Args: s.args, Description: s.description, Headers: header,
 				Plugins: s.plugins, ReadOnly: s.readOnly, Idempotent: s.repeats, Writes: s.writes}
 			return client.Post(req, "/wharf/v1/tool-servers"), err
 		},
@@ -118,9 +123,12 @@ func (a *app) toolServerUpdateCommand() *cobra.Command {
 	}, ask[abi.ToolServer]{
 		call: func(cmd *cobra.Command, args []string) (client.Call, error) {
 			header, err := s.header(cmd)
-			req := abi.UpdateToolServerRequest{Headers: header, Plugins: s.plugins, ReadOnly: s.readOnly, Idempotent: s.repeats, Writes: s.writes}
+			req := abi.UpdateToolServerRequest{Transport: abi.ToolTransport(s.transport), Args: s.args, Headers: header, Plugins: s.plugins, ReadOnly: s.readOnly, Idempotent: s.repeats, Writes: s.writes}
 			if cmd.Flags().Changed("url") {
 				req.URL = &s.url
+			}
+			if cmd.Flags().Changed("command") {
+				req.Command = &s.command
 			}
 			if cmd.Flags().Changed("description") {
 				req.Description = &s.description

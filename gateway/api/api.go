@@ -95,8 +95,11 @@ type Core interface {
 	resourcesCore
 	connectorsCore
 	webhooksCore
+	hooksCore
+	plansCore
 	toolServersCore
 	skillBundlesCore
+	customToolsCore
 	harnessesCore
 	agentsCore
 	administrationCore
@@ -135,6 +138,7 @@ type asItIs interface {
 	RotateVaultKey(ctx context.Context, c *desk.Caller) (abi.VaultKeyRotation, error)
 	DeleteConnector(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) error
 	DeleteWebhook(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) error
+	DeleteHook(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) error
 	TryWebhook(ctx context.Context, c *desk.Caller, id string) (abi.WebhookTrial, error)
 	DeleteToolServer(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) error
 	UninstallSkillBundle(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) error

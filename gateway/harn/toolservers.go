@@ -27,9 +27,9 @@ func (a *Adapter) toolServerRoutes() []gateway.Route {
 		read(all, "listToolServers", tag, reads, "ToolServer", "List the servers of tools that were added, newest first", a.listToolServers).list(),
 		post(all, "createToolServer", tag, writes, "CreateToolServerRequest", "ToolServer", "Add a server of tools", statusCreated,
 			create(a, statusCreated, a.core.CreateToolServer)).
-			doc("It speaks the Model Context Protocol over HTTP. Its tools are `NAME:TOOL`, and can be called from then on."),
+			doc("It speaks the Model Context Protocol: over HTTP, or as a program that the node's setting `openharness.commands` names. Its tools are `NAME:TOOL`, and can be called from then on."),
 		read(one, "getToolServer", tag, reads, "ToolServer", "Get a server of tools", a.getToolServer).
-			doc("Of the URL the host alone is shown to those who may not write servers."),
+			doc("Of the URL the host alone is shown to those who may not write servers, and of a program its name."),
 		patch(one, "updateToolServer", tag, writes, "UpdateToolServerRequest", "ToolServer", "Change a server of tools",
 			change(a, "tool_server_id", statusOK, a.core.UpdateToolServer)).
 			doc("Calls that are under way fail; the next go to it as it is then."),

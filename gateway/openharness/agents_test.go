@@ -311,3 +311,25 @@ func TestAgentInUse(t *testing.T) {
 	}
 	n.do(t, "DELETE", "/wharf/agents/"+id, nil).want(204)
 }
+
+// A skill that lies in an agent's bundle is installed with it, once, and its executions can name it;
+// a key that may not install skills imports no agent that brings one.
+func TestAgentsBringSkills(t *testing.T) {
+	n := newNode(t, nil)
+	md := strings.Replace(agentMD("one"), "tags: [a]\n", "tags: [a]\nskills:\n  - name: pdf\n    source: local\n", 1)
+	bundle := zipOf(t, "AGENTS.md", md, "skills/pdf/SKILL.md", skillMD("pdf", "1.2.0"))
+	body, media := formOf(t, part{"bundle", "a.zip", bundle})
+	n.do(t, "POST", "/wharf/agents/import", body, media, by(n.key(t, []string{"personas:write"}))).fails(403, "FORBIDDEN")
+	made := n.importAgent(t, bundle).want(201)
+	if made.get("warnings.0") != nil {
+		t.Errorf("%s", made.body)
+	}
+	if got := n.do(t, "GET", "/wharf/skills", nil).want(200); got.get("total") != 1.0 || got.text("data.0.version") != "1.2.0" {
+		t.Errorf("%s", got.body)
+	}
+	n.importAgent(t, bundle, part{"rename_to", "", "Two"}).want(201)
+	if got := n.do(t, "GET", "/wharf/skills", nil).want(200); got.get("total") != 1.0 {
+		t.Errorf("%s", got.body)
+	}
+	n.do(t, "DELETE", "/wharf/skills/"+n.do(t, "GET", "/wharf/skills", nil).text("data.0.id"), nil).fails(409, "CONFLICT")
+}

@@ -79,25 +79,40 @@ func checkText(param, text string, most int) error {
 	return nil
 }
 
+// aliases are names of models that the protocol's clients use everywhere. A node that has none of
+// the name asks its default.
+var aliases = []string{"sonnet", "opus", "haiku"}
+
+// modelFor returns the model that is asked where a client names one; "" is the default.
+func (a *Adapter) modelFor(name string) string {
+	if a.has.Models != nil && slices.Contains(aliases, name) && !slices.Contains(a.has.Models, name) {
+		return ""
+	}
+	return name
+}
+
 // checkModel refuses a model that the node does not have.
 func (a *Adapter) checkModel(name string) error {
-	if name == "" || a.has.Models == nil || slices.Contains(a.has.Models, name) {
+	if name = a.modelFor(name); name == "" || a.has.Models == nil || slices.Contains(a.has.Models, name) {
 		return nil
 	}
-	err := coded(codeModel, 400, "there is no model %q here; there are %s", name, strings.Join(a.has.Models, ", "))
+	err := coded(codeModel, 400, "there is no model %q here", name)
+	if len(a.has.Models) > 0 {
+		err.Message += "; there are " + strings.Join(a.has.Models, ", ")
+	}
 	err.Param = "model"
 	return err
 }
 
 // submits describes the Task that an execution is. Without a session it gets a hidden one, in the
 // same write.
-func (q *runRequest) submits(h *abi.Harness) (abi.SubmitTaskRequest, error) {
+func (q *runRequest) submits(a *Adapter, h *abi.Harness) (abi.SubmitTaskRequest, error) {
 	input, err := userMessage(q.Message)
 	if err != nil {
 		return abi.SubmitTaskRequest{}, err
 	}
 	req := abi.SubmitTaskRequest{Input: input, PersonaID: q.AgentID, SessionID: q.SessionID, InTurn: q.SessionID != "",
-		Run: &abi.RunOptions{Model: q.Model, Temperature: q.Temperature, Context: q.SystemPrompt, Skills: q.Skills}}
+		Run: &abi.RunOptions{Model: a.modelFor(q.Model), Temperature: q.Temperature, Context: q.SystemPrompt, Skills: q.Skills}}
 	if q.MaxTokens != nil {
 		req.Run.MaxTokens = *q.MaxTokens
 	}
@@ -130,7 +145,7 @@ func (a *Adapter) submit(r *gateway.Request, h *abi.Harness) (api.View, error) {
 			return api.View{}, err
 		}
 	}
-	task, err := req.submits(h)
+	task, err := req.submits(a, h)
 	if err != nil {
 		return api.View{}, err
 	}
@@ -373,15 +388,55 @@ func waitingKind(t *abi.Task) string {
 }
 
 func (a *Adapter) listExecutions(r *gateway.Request, h *abi.Harness) error {
-	return listed(r, func(p api.Page) (api.List, error) {
-		return a.core.List(r.Context(), r.Caller, abi.ObjectTask, api.Filter{WorkspaceID: h.WorkspaceID}, p)
-	}, func(view api.View) (execution, error) {
+	status, err := oneOf(r, "status", "pending", "running", "completed", "failed", "cancelled")
+	if err != nil {
+		return err
+	}
+	since, err := sinceOf(r)
+	if err != nil {
+		return err
+	}
+	f := api.Filter{WorkspaceID: h.WorkspaceID, PersonaID: r.Query("agent_id")}
+	fetch := func(p api.Page) (api.List, error) {
+		p.CreatedAfter = since
+		return a.core.List(r.Context(), r.Caller, abi.ObjectTask, f, p)
+	}
+	show := func(view api.View) (execution, error) {
 		t, err := as[abi.Task](view)
 		if err != nil {
 			return execution{}, err
 		}
 		return a.executionOf(r, h, &t)
-	}, "executions")
+	}
+	if status == "" && f.PersonaID == "" {
+		return listed(r, fetch, show, "executions")
+	}
+	return a.listSome(r, fetch, show, status)
+}
+
+// listSome lists the executions of a status: those that the page shows are looked at closely.
+func (a *Adapter) listSome(r *gateway.Request, fetch func(api.Page) (api.List, error), show func(api.View) (execution, error), status string) error {
+	some, err := gather(fetch, func(view api.View) (api.View, bool, error) {
+		return view, status == "" || statusOf(view.Task) == status, nil
+	})
+	if err != nil {
+		return err
+	}
+	p, err := pageOf(r)
+	if err != nil {
+		return err
+	}
+	from := min(p.offset, len(some))
+	to := min(from+p.limit, len(some))
+	shown := paged[execution]{Total: len(some), Limit: p.limit, Offset: p.offset, HasMore: to < len(some)}
+	for _, view := range some[from:to] {
+		one, err := show(view)
+		if err != nil {
+			return err
+		}
+		shown.Data = append(shown.Data, one)
+	}
+	return sendPage(r, shown, "", "executions")
 }
 
 // executionAnswer is an execution, and beside it what readers of the older shape look for.

@@ -14,6 +14,7 @@ import (
 	"github.com/wharf-dev/wharf/gateway/openharness/mapper"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/enginetest"
+	"github.com/wharf-dev/wharf/runtime/owntools"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
@@ -70,7 +71,7 @@ func say(ctx context.Context, h sandbox.Host, text string) error {
 
 // hostTools gives a node the host's own tools.
 func hostTools(_ *engine.Config, p *engine.Parts) {
-	tools := tool.New(tool.Config{Servers: map[string]tool.Server{"host": engine.OwnTools(nil)["host"]}, Grants: map[string][]string{"agent": {"host:*"}}})
+	tools := tool.New(tool.Config{Servers: map[string]tool.Server{"host": owntools.All(nil)["host"]}, Grants: map[string][]string{"agent": {"host:*"}}})
 	p.Performers = map[string]provider.Performer{abi.CallToolCall: tools, abi.CallToolList: tools}
 }
 

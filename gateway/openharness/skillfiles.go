@@ -62,6 +62,16 @@ func skillByForm(r *gateway.Request) (*sentSkillRequest, error) {
 	return req, err
 }
 
+// skillByZip reads a body that is an archive, which says nothing of the skill but what is in it.
+func skillByZip(r *gateway.Request) (*sentSkillRequest, error) {
+	body, err := r.Spooled()
+	if err != nil {
+		return nil, err
+	}
+	files, err := api.SkillZip(body, body.Size)
+	return &sentSkillRequest{files: files}, err
+}
+
 // describe takes over what the metadata of a form say, which a skill that is registered needs.
 func (s *sentSkillRequest) describe(r *gateway.Request, metadata []string) error {
 	if r.Route.Operation != "skills.register" {

@@ -345,5 +345,8 @@ func (a *Adapter) readSkillFiles(r *gateway.Request, workspace string) (*sentSki
 	if media == gateway.MediaJSON || strings.HasSuffix(media, "+json") {
 		return a.skillByJSON(r, workspace)
 	}
+	if media == mediaZip {
+		return skillByZip(r)
+	}
 	return skillByForm(r)
 }

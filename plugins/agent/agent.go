@@ -33,7 +33,8 @@ func handle(task *wharf.Task) (wharf.Result, error) {
 type agent struct {
 	settings settings
 	tools    toolbox
-	skills   string               // what the model is told of its skills
+	skills   string // what the model is told of its skills
+	plan     planned
 	messages []wharf.ModelMessage // the conversation so far
 
 	turns, toolCalls int
@@ -71,6 +72,9 @@ func spent(setting string, limit int) error {
 func (a *agent) ask() (wharf.ModelAnswer, error) {
 	left, err := a.tokensLeft()
 	if err != nil {
+		return wharf.ModelAnswer{}, err
+	}
+	if err := a.plan.look(); err != nil {
 		return wharf.ModelAnswer{}, err
 	}
 	a.turns++

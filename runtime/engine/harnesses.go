@@ -11,15 +11,11 @@ import (
 
 // newHarnesses makes the room that serves Harnesses.
 func (e *Engine) newHarnesses(common desk.Parts, parts *Parts) *harnesses.Keeper {
-	p := harnesses.Parts{Parts: common, Config: e.config.Harnesses, Started: e.started,
+	return harnesses.NewKeeper(harnesses.Parts{Parts: common, Config: e.config.Harnesses, Started: e.started,
 		Persona: plugins.PersonaAgent, Workflow: plugins.WorkflowAgent, RemoteWorkflow: plugins.WorkflowRemote, Remote: parts.RemoteHarnesses,
 		TenantID: e.tenants.IDOf, Authenticate: e.Authenticate,
 		DefaultWorkspace: e.DefaultWorkspace, NewWorkspace: e.DraftWorkspace, NewPersona: e.DraftPersona, Calls: e.callsOf,
-		Running: e.tasks.countIn}
-	if parts.Vaults != nil { // a nil pointer would be a part that is there
-		p.Values = parts.Vaults
-	}
-	return harnesses.NewKeeper(p)
+		Running: e.tasks.countIn, Values: parts.values()})
 }
 
 // callsOf returns the host calls that a plugin makes.

@@ -1,15 +1,24 @@
 package engine
 
 import (
+	"github.com/wharf-dev/wharf/runtime/customtools"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/sealed"
 	"github.com/wharf-dev/wharf/runtime/toolservers"
 )
 
-// newToolServers makes the room that serves the servers of tools which tenants add.
-func (e *Engine) newToolServers(common desk.Parts, parts *Parts) *toolservers.Keeper {
-	p := toolservers.Parts{Parts: common, Config: e.config.ToolServers, Added: parts.AddedTools, TenantID: e.tenants.IDOf, Version: parts.Version}
-	if parts.Vaults != nil { // a nil pointer would be a part that is there
-		p.Values = parts.Vaults
+// newToolServers makes the rooms that serve the servers of tools which tenants add, and the tools
+// that Workspaces have of their own.
+func (e *Engine) newToolServers(common desk.Parts, parts *Parts) (*toolservers.Keeper, *customtools.Keeper) {
+	p := toolservers.Parts{Parts: common, Config: e.config.ToolServers, Added: parts.AddedTools, Values: parts.values(), TenantID: e.tenants.IDOf, Version: parts.Version}
+	return toolservers.NewKeeper(p), customtools.NewKeeper(customtools.Parts{Parts: common, Config: customtools.Config{Private: p.Config.Private, Commands: p.Config.Commands},
+		Added: p.Added, Values: p.Values, TenantID: p.TenantID, Entropy: e.entropy, Agent: "wharf/" + parts.Version})
+}
+
+// values keeps secrets for rooms; nil when the node can keep none.
+func (p *Parts) values() sealed.Values {
+	if p.Vaults == nil { // a nil pointer would be a part that is there
+		return nil
 	}
-	return toolservers.NewKeeper(p)
+	return p.Vaults
 }

@@ -24,12 +24,16 @@ func TestToolsStandForHostCalls(t *testing.T) {
 		"memory_save": `{"scope":"session","content":"the \"sky\""}`, "artifact_read": `{"artifact_id":"art_1"}`,
 		"file_read": `{"path":"a","offset":5,"length":61440}`, "file_write": `{"path":"a/b"}`, "file_edit": `{"path":"a","old":"x","new":"","all":true}`,
 		"file_list": `{"recursive":true,"limit":500}`, "file_search": `{"path":"a","glob":"*.go","pattern":"x","limit":7}`, "file_remove": `{"path":"a","recursive":true}`,
+		"plan_set": `{"steps":[{"id":"a","content":"look","status":"pending"},{"content":"go","status":"completed"}],"version":2}`,
+		"ask":      `{"prompt":"which?","schema":{"type":"string"}}`,
 	}
 	arguments := map[string]string{
 		"skill_read": `{"skill":"pdf","path":"a.md","call_id":"c"}`,
 		"time_now":   `{}`, "memory_search": `{"query":"sky"}`, "memory_save": `{"text":"the \"sky\""}`, "artifact_read": `{"artifact_id":"art_1"}`,
 		"file_read": `{"path":"/a","offset":5,"length":100000}`, "file_write": `{"path":"./a/b","content":""}`, "file_edit": `{"path":"a","old":"x","new":"","all":true}`,
 		"file_list": `{"path":".","recursive":true}`, "file_search": `{"path":"a","glob":"*.go","grep":"x","max_results":7}`, "file_remove": `{"path":"a","recursive":true}`,
+		"plan_set": `{"tasks":[{"id":"a","content":"look","status":"pending"},{"content":"go","status":"completed"}],"version":2}`,
+		"ask":      `{"prompt":"which?","schema":{"type":"string"}}`,
 	}
 	for _, tool := range hosttools.All() {
 		if !calls[tool.Call] {
@@ -58,7 +62,8 @@ func TestToolsStandForHostCalls(t *testing.T) {
 func TestOddArguments(t *testing.T) {
 	for name, arguments := range map[string]string{"memory_search": `{"query":5}`, "memory_save": `{"text":[]}`, "artifact_read": `{"artifact_id":{}}`, "skill_read": `{"skill":1}`,
 		"file_read": `{"path":5}`, "file_write": `{"path":"a"}`, "file_edit": `{"path":"a","old":"x"}`, "file_list": `{"recursive":"yes"}`,
-		"file_search": `{}`, "file_remove": `{"path":["a"]}`} {
+		"file_search": `{}`, "file_remove": `{"path":["a"]}`,
+		"plan_set": `{}`, "ask": `{"prompt":[]}`} {
 		if req, err := hosttools.Find(name).Request(jsontext.Value(arguments)); err == nil {
 			t.Errorf("%s takes %s for %+v", name, arguments, req)
 		}
@@ -82,6 +87,18 @@ func TestOddArguments(t *testing.T) {
 		if got := hosttools.Find("skill_read").Text([]byte(answer)); got != want {
 			t.Errorf("of %s the model is given %q", answer, got)
 		}
+	}
+}
+
+// The model is given what the user has said, in whatever parts.
+func TestWhatTheUserSaid(t *testing.T) {
+	said := `{"message":{"id":"msg_1","role":"user","parts":[{"type":"text","text":"blue"},{"type":"json","value":{"n":1}},{"type":"artifact_ref","artifact_id":"art_1"}]},"actor":"ada"}`
+	answer, err := hosttools.Find(hosttools.ToolAsk).Answer([]byte(said))
+	if err != nil || string(answer) != `{"content":[{"type":"text","text":"blue\n{\"n\":1}\n[the artifact art_1]"}]}` {
+		t.Errorf("%s, %v", answer, err)
+	}
+	if got := hosttools.Find(hosttools.ToolAsk).Text([]byte("nonsense")); got != "nonsense" {
+		t.Errorf("%q", got)
 	}
 }
 

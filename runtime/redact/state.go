@@ -25,7 +25,16 @@ func State(o abi.Object, state []byte, internal bool) []byte {
 		return withoutAddress(state, func(h *abi.Harness) *string { return &h.BaseURL })
 	}
 	if o == abi.ObjectToolServer && state != nil {
-		return withoutAddress(state, func(s *abi.ToolServer) *string { return &s.URL })
+		return withoutAddress(state, func(s *abi.ToolServer) *string {
+			s.Args = nil
+			return &s.URL
+		})
+	}
+	if o == abi.ObjectCustomTool && state != nil {
+		return withoutAddress(state, func(t *abi.CustomTool) *string {
+			t.Handler.Args = nil
+			return &t.Handler.URL
+		})
 	}
 	if o == abi.ObjectMemory && state != nil {
 		return withoutNull(state)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/filetree"
 	"github.com/wharf-dev/wharf/runtime/hostcall"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/provider"
@@ -184,4 +185,41 @@ func some(names []string) string {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), n-most)
 	}
 	return strings.Join(names, ", ")
+}
+
+// scopeWrite is the scope of those who may install skills.
+const scopeWrite = "skills:write"
+
+// SkillForAgent sees to it that a skill which comes with an agent is installed in the agent's
+// Workspace, and returns which version that is: one that is there, if its files are the same.
+func (k *Keeper) SkillForAgent(ctx context.Context, c *desk.Caller, workspace string, files *filetree.Tree) (abi.AgentSkill, error) {
+	if !c.Can(scopeWrite) {
+		return abi.AgentSkill{}, desk.Denied(scopeWrite)
+	}
+	skill, err := read(files)
+	if err != nil {
+		return abi.AgentSkill{}, err
+	}
+	there := k.named(c.Tenant, workspace, skill.Name)
+	if there != nil {
+		for _, v := range there.Versions {
+			if v.Digest == skill.Digest {
+				return abi.AgentSkill{Name: there.Name, Version: v.Version, Digest: v.Digest}, nil
+			}
+		}
+	}
+	var doc desk.Doc
+	if there == nil {
+		doc, err = k.InstallSkillBundle(ctx, c, nil, abi.InstallSkillBundleRequest{WorkspaceID: workspace}, files)
+	} else {
+		doc, _, err = k.UpgradeSkillBundle(ctx, c, nil, there.ID, abi.UpgradeSkillBundleRequest{}, files)
+	}
+	if err != nil {
+		return abi.AgentSkill{}, err
+	}
+	var b abi.SkillBundle
+	if err := ledger.Decode(doc.JSON, &b); err != nil {
+		return abi.AgentSkill{}, err
+	}
+	return abi.AgentSkill{Name: b.Name, Version: b.Version, Digest: b.Digest}, nil
 }

@@ -4,8 +4,8 @@
 //
 // Its invariants:
 //
-//   - A server runs nothing on the node: it is reached over HTTP, and at no address that the guard
-//     of package web refuses.
+//   - A server is reached over HTTP at no address that the guard of package web refuses, or is a
+//     program that the operator has named: a tenant names no other.
 //   - The values of headers are kept as secrets are, and no answer, event or log has them. What a
 //     server gives back of them is taken out of its answers.
 //   - A name is one server's within a tenant, and the configuration's names are taken.

@@ -3,8 +3,10 @@ package toolservers
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +26,9 @@ import (
 type Config struct {
 	Most    int  // servers of a tenant; default 100
 	Private bool // servers at loopback, private and link-local addresses are reached
+	// Commands are the programs that the node starts for tenants, with their first arguments, by
+	// the names that tenants call them by.
+	Commands map[string][]string
 }
 
 // Parts are what a keeper works with.
@@ -41,6 +46,7 @@ type Keeper struct {
 	parts  Parts
 	budget *provider.Budget // for the answers of all servers
 	values *sealed.Keeper
+	turns  chan struct{} // of connections that are made by themselves
 
 	mu      lockrank.RWMutex[lockrank.Table]
 	servers map[ledger.Key]*abi.ToolServer // that are not deleted; not changed
@@ -49,7 +55,7 @@ type Keeper struct {
 // NewKeeper returns a keeper that knows no servers before Load.
 func NewKeeper(p Parts) *Keeper {
 	p.Config.Most = cmp.Or(p.Config.Most, 100)
-	return &Keeper{parts: p, budget: tool.NewBudget(0), values: &sealed.Keeper{Ledger: p.Ledger, Values: p.Values, Now: p.Now}, servers: map[ledger.Key]*abi.ToolServer{}}
+	return &Keeper{parts: p, budget: tool.NewBudget(0), values: &sealed.Keeper{Ledger: p.Ledger, Values: p.Values, Now: p.Now}, turns: make(chan struct{}, 8), servers: map[ledger.Key]*abi.ToolServer{}}
 }
 
 // LoadToolServers reads the servers of some tenants, once, before the first request. One that
@@ -81,7 +87,7 @@ func (k *Keeper) load(ctx context.Context, t storage.Tenant) error {
 				continue
 			}
 			if about.DeletedAt.IsZero() {
-				k.use(t, about)
+				k.use(t, about, about.Reconnects())
 			}
 		}
 		if !more {
@@ -90,14 +96,20 @@ func (k *Keeper) load(ctx context.Context, t storage.Tenant) error {
 	}
 }
 
-// use has calls use a server as it is now.
-func (k *Keeper) use(t storage.Tenant, about *abi.ToolServer) {
+// use has calls use a server as it is now, and connects to it if it is to begin.
+func (k *Keeper) use(t storage.Tenant, about *abi.ToolServer, begins bool) {
 	k.mu.Lock()
 	k.servers[ledger.Key{Tenant: t, ID: about.ID}] = about
 	k.mu.Unlock()
+	server := k.connection(t, about)
 	before := k.parts.Added.Put(k.parts.TenantID(t), &tool.AddedServer{
-		ID: about.ID, Name: about.Name, Workspace: about.WorkspaceID, Plugins: about.Plugins, MCP: k.connection(t, about)})
+		ID: about.ID, Name: about.Name, Workspace: about.WorkspaceID, Plugins: about.Plugins, MCP: server})
 	hangUp(before)
+	if begins {
+		server.Begin()
+	} else {
+		server.Rest()
+	}
 }
 
 // leave has no call use a server any more.
@@ -121,14 +133,32 @@ func (k *Keeper) connection(t storage.Tenant, about *abi.ToolServer) *tool.MCP {
 	for _, name := range about.Headers {
 		headers[name] = secret.Handle(name)
 	}
-	return tool.NewMCP(tool.MCPConfig{
-		Name: about.Name, URL: about.URL, Headers: headers,
+	how := tool.ByItself
+	if !about.Reconnects() {
+		how = tool.OnlyOnce
+	}
+	config := tool.MCPConfig{
+		Name: about.Name, URL: about.URL, Legacy: about.Over() == abi.TransportSSE, Headers: headers, Reconnect: how, Turns: k.turns,
 		Limits:  tool.Limits{Timeout: time.Duration(about.TimeoutMS) * time.Millisecond},
 		Hints:   tool.Hints{ReadOnly: about.ReadOnly, Idempotent: about.Idempotent, Writes: about.Writes},
 		Secrets: &headerValues{keeper: k, tenant: t, server: about.ID},
 		Budget:  k.budget, Version: k.parts.Version, Log: k.log().With("tool_server", about.ID),
 		NewTransport: func() *http.Transport { return web.Transport(web.Reach{Private: k.parts.Config.Private, PerHost: 4}) },
-	})
+	}
+	if about.Over() == abi.TransportStdio {
+		config.Start = func() ([]string, error) { return k.program(about) }
+	}
+	return tool.NewMCP(config)
+}
+
+// program returns what is started, as the operator has it now: one whose name is not in the
+// configuration any more is not started.
+func (k *Keeper) program(about *abi.ToolServer) ([]string, error) {
+	words := k.parts.Config.Commands[about.Command]
+	if len(words) == 0 {
+		return nil, provider.Refuse(abi.CallUnavailable, tool.CodeUnavailable, fmt.Sprintf("the node starts no %q any more", about.Command))
+	}
+	return slices.Concat(words, about.Args), nil
 }
 
 func (k *Keeper) log() *slog.Logger { return cmp.Or(k.parts.Log, slog.Default()) }

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
 )
@@ -129,4 +131,24 @@ func told(err error) error {
 		code = abi.CodeDeadlineExceeded
 	}
 	return abi.Errorf(code, "%s", refused.Message)
+}
+
+// ToolServersIn returns the servers of a Workspace that the caller may see, oldest first, and how
+// their connections are. With shared, those of the whole tenant are among them.
+func (k *Keeper) ToolServersIn(_ context.Context, c *desk.Caller, workspace string, shared bool) (all []abi.ToolServer, err error) {
+	for _, s := range slices.Backward(k.of(c.Tenant)) {
+		if !sees(c, s) || s.WorkspaceID != workspace && !(shared && s.WorkspaceID == "") {
+			continue
+		}
+		doc, err := k.describeNow(c, *s)
+		if err != nil {
+			return nil, err
+		}
+		var shown abi.ToolServer
+		if err := ledger.Decode(doc.JSON, &shown); err != nil {
+			return nil, err
+		}
+		all = append(all, shown)
+	}
+	return all, nil
 }

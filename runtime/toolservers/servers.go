@@ -32,6 +32,8 @@ const (
 	maxHeaders     = 16
 	maxHeader      = 4096 // bytes of a value
 	maxTimeout     = 10 * time.Minute
+	maxArgs        = 32
+	maxArg         = 1024 // bytes
 	pingTime       = 10 * time.Second
 )
 
@@ -48,7 +50,8 @@ func (k *Keeper) CreateToolServer(ctx context.Context, c *desk.Caller, r *desk.R
 	}
 	about := &abi.ToolServer{
 		Envelope:    abi.NewEnvelope(abi.ObjectToolServer, k.parts.IDs.New(abi.ObjectToolServer), k.parts.Now(), req.Metadata),
-		WorkspaceID: req.WorkspaceID, Name: req.Name, URL: req.URL, Description: req.Description, Headers: slices.Sorted(maps.Keys(req.Headers)),
+		WorkspaceID: req.WorkspaceID, Name: req.Name, Transport: transportOf(&req), URL: req.URL, Command: req.Command, Args: req.Args,
+		AutoReconnect: req.AutoReconnect, Description: req.Description, Headers: slices.Sorted(maps.Keys(req.Headers)),
 		Plugins: req.Plugins, ReadOnly: req.ReadOnly, Idempotent: req.Idempotent, Writes: req.Writes, TimeoutMS: req.TimeoutMS,
 	}
 	if err := cmp.Or(desk.CheckMetadata(&req.Metadata), checkName(req.Name), k.check(about), checkHeaders(req.Headers)); err != nil {
@@ -62,6 +65,14 @@ func (k *Keeper) CreateToolServer(ctx context.Context, c *desk.Caller, r *desk.R
 		return k.create(ctx, c, idem, about, req.Headers)
 	})
 	return show(c, doc, err)
+}
+
+// transportOf returns how a new server is reached: as it says, or as follows from where it is.
+func transportOf(req *abi.CreateToolServerRequest) abi.ToolTransport {
+	if req.Transport == "" && req.Command != "" {
+		return abi.TransportStdio
+	}
+	return cmp.Or(req.Transport, abi.TransportHTTP)
 }
 
 // place puts a server in the Workspace that is named, or the only one that the caller sees; or
@@ -101,18 +112,26 @@ func (k *Keeper) create(ctx context.Context, c *desk.Caller, idem *storage.Idemp
 	}
 	doc, err := k.parts.Desk.Commit(c, "", about.WorkspaceID, idem, desk.StatusCreated, records...)
 	if err == nil {
-		k.use(c.Tenant, about)
+		k.use(c.Tenant, about, true)
 	}
 	return doc, err
 }
 
 // fits refuses a name that is taken, and one server too many.
 func (k *Keeper) fits(t storage.Tenant, name string) error {
-	if k.parts.Added.Reserved(name) || k.parts.Added.Get(k.parts.TenantID(t), name) != nil {
-		return abi.Errorf(abi.CodeConflict, "there is a server of tools %q already", name)
+	if err := k.free(t, name); err != nil {
+		return err
 	}
 	if n := len(k.of(t)); n >= k.parts.Config.Most {
 		return abi.Errorf(abi.CodeConflict, "there are %d tool servers; a tenant has at most %d", n, k.parts.Config.Most)
+	}
+	return nil
+}
+
+// free refuses a name that is taken.
+func (k *Keeper) free(t storage.Tenant, name string) error {
+	if k.parts.Added.Reserved(name) || k.parts.Added.Get(k.parts.TenantID(t), name) != nil {
+		return abi.Errorf(abi.CodeConflict, "there is a server of tools %q already", name)
 	}
 	return nil
 }
@@ -152,14 +171,22 @@ func (k *Keeper) ToolServer(_ context.Context, c *desk.Caller, id string) (desk.
 	if err != nil {
 		return desk.Doc{}, err
 	}
-	return describe(c, *s, desk.Doc{ID: id})
+	return k.describeNow(c, *s)
+}
+
+// describeNow says how the connection is, too.
+func (k *Keeper) describeNow(c *desk.Caller, shown abi.ToolServer) (desk.Doc, error) {
+	if server := k.parts.Added.Get(k.parts.TenantID(c.Tenant), shown.Name); server != nil {
+		shown.Status, shown.LastError = server.MCP.State()
+	}
+	return describe(c, shown, desk.Doc{ID: shown.ID})
 }
 
 // ToolServers lists the servers that the caller may see, newest first.
 func (k *Keeper) ToolServers(_ context.Context, c *desk.Caller, p desk.Page) (list desk.DocList, err error) {
 	some := slices.DeleteFunc(k.of(c.Tenant), func(s *abi.ToolServer) bool { return !sees(c, s) || p.After != "" && s.ID >= p.After })
 	for i, s := range some {
-		doc, err := describe(c, *s, desk.Doc{ID: s.ID})
+		doc, err := k.describeNow(c, *s)
 		if err != nil {
 			return desk.DocList{}, err
 		}
@@ -182,10 +209,14 @@ func show(c *desk.Caller, doc desk.Doc, err error) (desk.Doc, error) {
 	return describe(c, about, doc)
 }
 
-// describe leaves of the URL the host for those who may not write servers.
+// describe leaves of the URL the host, and of a command its name, for those who may not write
+// servers.
 func describe(c *desk.Caller, shown abi.ToolServer, doc desk.Doc) (desk.Doc, error) {
+	shown.Transport = shown.Over()
+	shown.AutoReconnect = new(shown.Reconnects())
 	if !c.Can(abi.ScopeToolsWrite) {
-		if u, err := url.Parse(shown.URL); err == nil {
+		shown.Args = nil
+		if u, err := url.Parse(shown.URL); err == nil && shown.URL != "" {
 			shown.URL = (&url.URL{Scheme: u.Scheme, Host: u.Host}).String()
 		}
 	}
@@ -200,9 +231,15 @@ func (k *Keeper) UpdateToolServer(ctx context.Context, c *desk.Caller, r *desk.R
 		return desk.Doc{}, err
 	}
 	return k.rewrite(ctx, c, r, id, abi.EventToolServerUpdated, func(next *abi.ToolServer) ([]ledger.Record, error) {
+		before := next.Name
 		applyUpdate(&req, next)
-		if err := k.check(next); err != nil {
+		if err := cmp.Or(checkName(next.Name), k.check(next)); err != nil {
 			return nil, err
+		}
+		if next.Name != before {
+			if err := k.free(c.Tenant, next.Name); err != nil {
+				return nil, err
+			}
 		}
 		switch {
 		case req.Headers == nil:
@@ -216,7 +253,18 @@ func (k *Keeper) UpdateToolServer(ctx context.Context, c *desk.Caller, r *desk.R
 }
 
 func applyUpdate(req *abi.UpdateToolServerRequest, s *abi.ToolServer) {
+	if req.Transport != "" && req.Transport != s.Over() {
+		s.Transport, s.URL, s.Command, s.Args = req.Transport, "", "", nil
+	}
+	abi.Replace(&s.Name, req.Name)
 	abi.Replace(&s.URL, req.URL)
+	abi.Replace(&s.Command, req.Command)
+	if req.Args != nil {
+		s.Args = req.Args
+	}
+	if req.AutoReconnect != nil {
+		s.AutoReconnect = req.AutoReconnect
+	}
 	abi.Replace(&s.Description, req.Description)
 	abi.Replace(&s.TimeoutMS, req.TimeoutMS)
 	for to, from := range map[*[]string][]string{&s.Plugins: req.Plugins, &s.ReadOnly: req.ReadOnly, &s.Idempotent: req.Idempotent, &s.Writes: req.Writes} {
@@ -272,7 +320,10 @@ func (k *Keeper) rewrite(ctx context.Context, c *desk.Caller, r *desk.Retry, id 
 		switch {
 		case err != nil:
 		case next.DeletedAt.IsZero():
-			k.use(c.Tenant, &next)
+			if next.Name != before.Name {
+				k.leave(c.Tenant, before)
+			}
+			k.use(c.Tenant, &next, true)
 		default:
 			k.leave(c.Tenant, &next)
 		}
@@ -291,6 +342,9 @@ func (k *Keeper) PingToolServer(ctx context.Context, c *desk.Caller, id string) 
 	begun := k.parts.Now()
 	within, cancel := context.WithTimeout(ctx, pingTime)
 	defer cancel()
+	if status, _ := server.MCP.State(); status != abi.ToolServerConnected {
+		server.MCP.Begin() // also one that does not connect again by itself
+	}
 	tools, err := []abi.Tool(nil), server.MCP.Ping(within)
 	if err == nil {
 		tools, err = server.MCP.List(within)
@@ -309,7 +363,7 @@ func (k *Keeper) PingToolServer(ctx context.Context, c *desk.Caller, id string) 
 
 // check checks a server as it is to be.
 func (k *Keeper) check(s *abi.ToolServer) error {
-	if err := cmp.Or(desk.CheckPresent("url", s.URL), web.CheckURL(s.URL, k.parts.Config.Private)); err != nil {
+	if err := k.checkPlace(s); err != nil {
 		return err
 	}
 	if len(s.Description) > maxDescription {
@@ -327,6 +381,40 @@ func (k *Keeper) check(s *abi.ToolServer) error {
 		}
 	}
 	return nil
+}
+
+// checkPlace checks where a server is: the URL, or the program that is started.
+func (k *Keeper) checkPlace(s *abi.ToolServer) error {
+	switch s.Over() {
+	case abi.TransportHTTP, abi.TransportSSE:
+		if s.Command != "" || s.Args != nil {
+			return abi.InvalidParam("command", "only a server of the transport stdio has a command and args")
+		}
+		return cmp.Or(desk.CheckPresent("url", s.URL), web.CheckURL(s.URL, k.parts.Config.Private))
+	case abi.TransportStdio:
+	default:
+		return abi.InvalidParam("transport", "transport is http, sse or stdio, not %q", s.Transport)
+	}
+	switch {
+	case s.URL != "":
+		return abi.InvalidParam("url", "a server of the transport stdio has no url")
+	case s.Command == "":
+		return abi.InvalidParam("command", "missing command")
+	case len(s.Headers) > 0:
+		return abi.InvalidParam("headers", "a server of the transport stdio has no headers")
+	case len(s.Args) > maxArgs || slices.ContainsFunc(s.Args, func(arg string) bool { return len(arg) > maxArg || strings.ContainsRune(arg, 0) }):
+		return abi.InvalidParam("args", "args has at most %d texts of at most %d bytes, without NUL", maxArgs, maxArg)
+	case k.parts.Config.Commands[s.Command] == nil:
+		return NotAllowed(s.Command)
+	}
+	return nil
+}
+
+// NotAllowed says that the operator has not named a command.
+func NotAllowed(command string) error {
+	err := abi.Errorf(abi.CodePolicyViolation, "the node starts no %q: its setting openharness.commands names what it starts", command)
+	err.Param = "command"
+	return err
 }
 
 // checkName accepts what can be the server part of a tool's id.

@@ -199,10 +199,10 @@ func (w *worker) note(start, end time.Time) {
 	}
 }
 
-// firstID returns the first member "id" of an answer: a resource states its own
+// firstID returns the first member of an answer that ends in id: a resource states its own
 // before all else.
 func firstID(body []byte) string {
-	_, rest, ok := bytes.Cut(body, []byte(`"id":"`))
+	_, rest, ok := bytes.Cut(body, []byte(`id":"`))
 	if !ok {
 		return ""
 	}

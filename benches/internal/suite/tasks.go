@@ -16,10 +16,13 @@ import (
 // persona answers the Tasks of every measurement: a small native module.
 const persona = "persona_echo"
 
+// question is what small Tasks ask.
+const question = "Which of the open orders are affected by what changed in the delivery schedule of the northern depots since Monday?"
+
 // taskFor is a small Task for a Persona, as a client would write it.
 func taskFor(persona string) []byte {
 	return fmt.Appendf(nil, `{"input":{"role":"user","parts":[{"type":"text","text":%q,"visibility":"public"}]},"persona_id":%q,"metadata":{"source":"benches","trace":"b7c1f0"}}`,
-		"Which of the open orders are affected by what changed in the delivery schedule of the northern depots since Monday?", persona)
+		question, persona)
 }
 
 // held keeps accepted Tasks from competing with the accepting: one runs at a
@@ -34,6 +37,7 @@ type shape struct {
 	wait    bool   // ask for the answer when the Task is terminal
 	keyed   bool   // carry an Idempotency-Key
 	fresh   bool   // have the Task's Session made with it, a hidden one
+	harness bool   // ask by the Open Harness API, which does the same
 	persona string // that runs the Tasks; "" for echo
 	task    []byte // what is submitted; nil for a small question
 	conns   int    // 0 for as many as the suite has
@@ -52,6 +56,8 @@ func (sh shape) body() []byte {
 	switch {
 	case sh.task != nil:
 		return sh.task
+	case sh.harness:
+		return fmt.Appendf(nil, `{"message":%q,"agent_id":%q}`, question, sh.who())
 	case sh.fresh:
 		return append([]byte(`{"session":{"workspace_id":"ws_default","hidden":true},`), taskFor(sh.who())[1:]...)
 	}
@@ -60,7 +66,10 @@ func (sh shape) body() []byte {
 
 // path is where a request of this shape goes, of one to a Session.
 func (sh shape) path(session string) string {
-	if sh.fresh {
+	switch {
+	case sh.harness:
+		return "/v1/harnesses/wharf/execute"
+	case sh.fresh:
 		return "/v1/tasks"
 	}
 	return "/v1/sessions/" + session + "/tasks"

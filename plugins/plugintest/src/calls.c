@@ -42,6 +42,8 @@ CALL(host_message_append, "message.append");
 CALL(host_message_delta, "message.delta");
 CALL(host_transcript_read, "transcript.read");
 CALL(host_llm_complete, "llm.complete");
+CALL(host_plan_set, "plan.set");
+CALL(host_plan_get, "plan.get");
 CALL(host_tool_list, "tool.list");
 CALL(host_tool_call, "tool.call");
 CALL(host_resource_list, "resource.list");
@@ -88,6 +90,7 @@ static const struct {
 	ENTRY("transcript.read", host_transcript_read),
 	ENTRY("llm.complete", host_llm_complete), ENTRY("tool.list", host_tool_list), ENTRY("tool.call", host_tool_call),
 	ENTRY("resource.list", host_resource_list), ENTRY("resource.read", host_resource_read), ENTRY("prompt.get", host_prompt_get),
+	ENTRY("plan.set", host_plan_set), ENTRY("plan.get", host_plan_get),
 	ENTRY("http.fetch", host_http_fetch), ENTRY("secret.use", host_secret_use),
 	ENTRY("memory.query", host_memory_query), ENTRY("memory.write", host_memory_write),
 	ENTRY("artifact.put", host_artifact_put), ENTRY("artifact.get", host_artifact_get),

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/policy"
 	"github.com/wharf-dev/wharf/runtime/provider"
 )
@@ -17,6 +18,15 @@ type Added struct {
 	mu       sync.RWMutex
 	reserved map[string]bool
 	servers  map[addedKey]*AddedServer
+	custom   Custom // nil for none
+}
+
+// Custom is the server of the tools that Workspaces have of their own: who may use which follows
+// from for whom they are listed.
+type Custom interface {
+	Server
+	PerCall
+	Limited
 }
 
 // addedKey names a server: names are unique within a tenant.
@@ -38,7 +48,25 @@ func NewAdded() *Added { return &Added{servers: map[addedKey]*AddedServer{}} }
 func (a *Added) Reserved(name string) bool {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
-	return a.reserved[name]
+	return a.reserved[name] || a.custom != nil && name == abi.ToolServerCustom
+}
+
+// Serve has calls find the tools that Workspaces have of their own, as the server
+// abi.ToolServerCustom. One that the configuration or a tenant has named so comes first.
+func (a *Added) Serve(own Custom) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.custom = own
+}
+
+// ownTools returns the server of a name when that is of the tools which Workspaces have.
+func (a *Added) ownTools(name string) Custom {
+	if a == nil || name != abi.ToolServerCustom {
+		return nil
+	}
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	return a.custom
 }
 
 func (a *Added) reserve(names map[string]Server) {
@@ -134,6 +162,9 @@ func (t *Tools) server(c *provider.Call, name string) (s Server, by string) {
 	if own := t.added.Get(c.Tenant, name); own != nil && own.serves(c) {
 		return own.MCP, own.By()
 	}
+	if own := t.added.ownTools(name); own != nil {
+		return own, "" // each tool says who answers for it
+	}
 	return nil, ""
 }
 
@@ -149,6 +180,9 @@ func (t *Tools) names(c *provider.Call) (names []string) {
 			names = append(names, own.Name)
 		}
 	}
+	if own, _ := t.server(c, abi.ToolServerCustom); own != nil && !slices.Contains(names, abi.ToolServerCustom) && t.servers[abi.ToolServerCustom] == nil {
+		names = append(names, abi.ToolServerCustom)
+	}
 	slices.Sort(names)
 	return names
 }
@@ -158,7 +192,7 @@ func (t *Tools) names(c *provider.Call) (names []string) {
 func (t *Tools) may(c *provider.Call, server, name string) bool {
 	if t.servers[server] == nil {
 		own := t.added.Get(c.Tenant, server)
-		return own != nil && own.serves(c)
+		return own != nil && own.serves(c) || t.added.ownTools(server) != nil
 	}
 	return t.granted(c.Plugin, server, name)
 }

@@ -127,10 +127,12 @@ func (b *body) event() {
 	}
 	if len(data) == 0 {
 		b.err = cmp.Or(b.link.flood.one(), b.err)
-	} else if pass, err := b.look(data); err != nil {
+	} else if pass, err := b.hear(data); err != nil {
 		b.err = err
 	} else if len(pass) > 0 {
 		head = append(append(append(head, "data: "...), pass...), '\n')
+	} else if b.link.heard != nil {
+		head = nil // an event without a message would be taken for a bad one
 	}
 	if len(head) > 0 {
 		b.ready = append(head, '\n')

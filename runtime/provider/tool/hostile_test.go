@@ -17,6 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/provider"
 )
 
 // repeated is a connection that gives the same message for ever.
@@ -130,6 +131,88 @@ func serveFlood(kind, which string) http.HandlerFunc {
 	}
 }
 
+// serveLegacyFlood is a server over the transport of 2024-11-05 that floods its stream.
+func serveLegacyFlood(kind string) http.HandlerFunc {
+	asked := make(chan string, 10)
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			body, _ := io.ReadAll(r.Body)
+			asked <- string(body)
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		say := func(event, data string) bool {
+			_, err := fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event, data)
+			w.(http.Flusher).Flush()
+			return err == nil && r.Context().Err() == nil
+		}
+		for going := say("endpoint", "/messages?session=1"); going; {
+			select {
+			case <-r.Context().Done():
+				return
+			case one := <-asked:
+				answer, now := floodAnswer(one)
+				if answer != "" {
+					going = say("message", answer)
+				}
+				for now && say("message", floods[kind]) {
+				}
+			}
+		}
+	}
+}
+
+// On a stream on which all answers come, one that nobody waits for goes no further, and neither do
+// more of them than a server may send of itself; a second answer to a request is one of those.
+func TestAnswersThatNobodyWaitsFor(t *testing.T) {
+	lost := error(nil)
+	b := &body{max: 1 << 20, link: &link{heard: &legacy{opened: true}, lost: func(err error) { lost = err }}}
+	b.link.heard.ask("1", nil)
+	answer := []byte(`{"jsonrpc":"2.0","id":1,"result":{}}`)
+	if pass, err := b.hear(answer); err != nil || string(pass) != string(answer) {
+		t.Errorf("the answer is passed on as %s, %v", pass, err)
+	}
+	passed, err := 0, error(nil)
+	for range 2 * maxUnasked {
+		var pass []byte
+		if pass, err = b.hear(answer); err != nil {
+			break
+		}
+		passed += len(pass)
+	}
+	if passed != 0 || err != errFlood || lost != nil {
+		t.Errorf("%d bytes passed, %v, %v", passed, err, lost)
+	}
+}
+
+// An answer on such a stream is held against the budget of the call that it is for.
+func TestAnswersOnOneStreamHaveTheirOwnBudgets(t *testing.T) {
+	b := &body{max: 1 << 20, link: &link{heard: &legacy{opened: true}}}
+	poor, rich := &answering{budget: provider.NewBudget(10), tenant: "a"}, &answering{budget: NewBudget(0), tenant: "b"}
+	b.link.heard.ask("1", poor)
+	b.link.heard.ask(`"two"`, rich)
+	answer := func(id string) []byte {
+		return []byte(`{"jsonrpc":"2.0","id":` + id + `,"result":{"content":[{"type":"text","text":"` + strings.Repeat("x", 1000) + `"}]}}`)
+	}
+	if pass, err := b.hear(answer("1")); err != nil || !strings.Contains(string(pass), fmt.Sprint(codeBusy)) {
+		t.Errorf("%s, %v", pass, err)
+	}
+	if pass, err := b.hear(answer(`"two"`)); err != nil || string(pass) != string(answer(`"two"`)) {
+		t.Errorf("%s, %v", pass, err)
+	}
+	b.link.heard.ask("3", rich)
+	crowded := []byte(`{"jsonrpc":"2.0","id":3,"result":{"content":[` + strings.Repeat("{},", maxBlocks) + `{}]}}`)
+	if pass, err := b.hear(crowded); err != nil || !strings.Contains(string(pass), fmt.Sprint(codeCrowded)) {
+		t.Errorf("%s, %v", pass, err)
+	}
+	b.link.heard.ask("4", rich)
+	rich.end()
+	if pass, err := b.hear(answer("4")); err != nil || pass != nil {
+		t.Errorf("the answer to a call that has ended is passed on: %s, %v", pass, err)
+	}
+}
+
 // Every transport leaves a server that floods it, whatever it sends, on whatever stream.
 func TestEveryTransportLeavesAServerThatFloods(t *testing.T) {
 	for kind := range floods {
@@ -145,6 +228,12 @@ func TestEveryTransportLeavesAServerThatFloods(t *testing.T) {
 				t.Cleanup(h.CloseClientConnections)
 				return overHTTP(t, h.URL, with)
 			}
+		}
+		over["sse"] = func(t *testing.T) *MCP {
+			h := httptest.NewServer(serveLegacyFlood(kind))
+			t.Cleanup(h.Close)
+			t.Cleanup(h.CloseClientConnections)
+			return overHTTP(t, h.URL, func(c *MCPConfig) { with(c); c.Legacy = true })
 		}
 		for transport, begin := range over {
 			t.Run(transport+" "+kind, func(t *testing.T) {

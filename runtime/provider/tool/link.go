@@ -8,8 +8,6 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -17,6 +15,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/runtime/provider/program"
 )
 
 // link is one connection to a server.
@@ -27,6 +26,7 @@ type link struct {
 	closing func() // ends the session and the process, however long it takes
 	once    sync.Once
 	flood   flood
+	heard   *legacy     // who waits for what the stream says; nil but over the transport of 2024-11-05
 	lost    func(error) // says that the server cannot be listened to any more, and ends the connection
 
 	tools     kept[abi.Tool]
@@ -63,6 +63,8 @@ func (m *MCP) attempt() (*attempt, *link, error) {
 		return nil, m.link, nil
 	case m.connecting != nil:
 		return m.connecting, nil, nil
+	case m.resting:
+		return nil, nil, refuse(abi.CallUnavailable, CodeUnavailable, "%s is disconnected, and does not connect again by itself: a ping connects it", m.config.Name)
 	}
 	wait := time.Until(m.notBefore)
 	if wait > patience {
@@ -102,22 +104,33 @@ func (m *MCP) try(a *attempt, wait time.Duration) {
 		m.notBefore = time.Now().Add(pause(m.failures))
 		m.log.Warn("a server of tools cannot be reached", "error", err, "failures", m.failures)
 		a.err = unreachable(m.config.Name, err)
+		m.refused, m.lastError = true, told(a.err)
+		m.resting = m.config.Reconnect == OnlyOnce
 	case m.closed:
 		a.err = refuse(abi.CallUnavailable, CodeUnavailable, "%s was removed, or the node is being shut down", m.config.Name)
 	default:
 		m.link, a.link = l, l
+		m.refused, m.lastError = false, ""
 	}
 	m.mu.Unlock()
 	close(a.done)
+	defer m.links.Done()
 	switch {
 	case l == nil:
-		m.links.Done()
 	case a.link == nil:
 		l.close()
-		m.links.Done()
 	default:
 		m.watch(l)
 	}
+	m.again()
+}
+
+// told is what is told of a connection that could not be made.
+func told(err error) string {
+	if refused, ok := errors.AsType[*provider.Refusal](err); ok {
+		return refused.Message
+	}
+	return err.Error()
 }
 
 // unreachable keeps what the operator has to know out of what the plugin reads,
@@ -131,7 +144,6 @@ func unreachable(name string, err error) error {
 
 // watch waits for the end of a connection.
 func (m *MCP) watch(l *link) {
-	defer m.links.Done()
 	_ = l.session.Wait()
 	m.drop(l)
 	l.close()
@@ -142,7 +154,8 @@ func (m *MCP) drop(l *link) {
 	m.mu.Lock()
 	mine := m.link == l
 	if mine {
-		m.link = nil
+		m.link, m.resting = nil, m.config.Reconnect == OnlyOnce
+		m.lastError = m.config.Name + " has broken off"
 		if time.Since(l.since) < young {
 			m.failures++
 		} else {
@@ -244,7 +257,13 @@ func (m *MCP) transport(ctx context.Context, l *link) (mcp.Transport, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(m.config.Command, m.config.Args...)
+	words := append([]string{m.config.Command}, m.config.Args...)
+	if m.config.Start != nil {
+		if words, err = m.config.Start(); err != nil {
+			return nil, err
+		}
+	}
+	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Env, cmd.Dir = env, m.config.Dir
 	l.process, err = startProcess(cmd, func(line string) { m.log.Debug("a server of tools says", "line", m.scrub(line)) })
 	if err != nil {
@@ -253,22 +272,12 @@ func (m *MCP) transport(ctx context.Context, l *link) (mcp.Transport, error) {
 	return &guarded{Transport: &mcp.IOTransport{Reader: l.process.stdout, Writer: l.process.stdin, MaxLineLength: m.maxMessage()}, link: l}, nil
 }
 
-// passedOn are the variables that every program may need, and that hold no secrets.
-var passedOn = []string{"HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER",
-	"APPDATA", "COMSPEC", "LOCALAPPDATA", "PATHEXT", "PROGRAMFILES", "SYSTEMROOT", "TEMP", "TMP", "USERPROFILE", "WINDIR"}
-
 func (m *MCP) environment(ctx context.Context) ([]string, error) {
 	environ := m.config.Environ
 	if environ == nil {
 		environ = os.Environ
 	}
-	env := []string{} // not nil: that would be all of the node's
-	for _, entry := range environ() {
-		name, _, _ := strings.Cut(entry, "=")
-		if slices.Contains(passedOn, strings.ToUpper(name)) {
-			env = append(env, entry)
-		}
-	}
+	env := program.Environment(environ())
 	for name, text := range m.config.Env {
 		value, err := m.expand(ctx, text)
 		if err != nil {
@@ -289,6 +298,10 @@ func (m *MCP) overHTTP(ctx context.Context, l *link) (mcp.Transport, error) {
 	client := &http.Client{
 		Transport:     &door{server: m, link: l, endpoint: endpoint, base: base, life: ctx},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	if m.config.Legacy {
+		l.heard = &legacy{}
+		return &mcp.SSEClientTransport{Endpoint: m.config.URL, HTTPClient: client, MaxEventSize: m.maxMessage()}, nil
 	}
 	return &mcp.StreamableClientTransport{Endpoint: m.config.URL, HTTPClient: client, MaxEventSize: m.maxMessage()}, nil
 }
@@ -332,6 +345,9 @@ func (d *door) RoundTrip(req *http.Request) (*http.Response, error) {
 		release()
 		return nil, err
 	}
+	if d.link.heard != nil && about.method && about.id != nil {
+		d.link.heard.ask(string(about.id), answeringOf(ctx))
+	}
 	resp, err := d.base.RoundTrip(req)
 	if req.Method == http.MethodPost && !about.method {
 		d.link.flood.answered()
@@ -339,6 +355,10 @@ func (d *door) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		release()
 		return nil, err
+	}
+	if d.link.heard != nil && req.Method == http.MethodPost { // the answer comes on the stream
+		resp.Body = &unread{resp.Body, release}
+		return resp, nil
 	}
 	resp.Body = newBody(resp.Body, resp.Header.Get("Content-Type"), &body{release: release, link: d.link,
 		call: answeringOf(ctx), id: about.id, max: d.server.maxMessage()})

@@ -44,20 +44,31 @@ type MCPConfig struct {
 	Name string // as plugins call it
 
 	Command string
-	Args    []string
-	Env     map[string]string // values may hold handles of secrets
-	Dir     string            // "" for the node's own
+	// Start returns a program and its arguments, in place of Command and Args, each time that it
+	// is started. What it refuses by a *provider.Refusal is told.
+	Start func() ([]string, error)
+	Args  []string
+	Env   map[string]string // values may hold handles of secrets
+	Dir   string            // "" for the node's own
 	// Environ is the node's environment, of which the process gets what every
 	// program needs; default os.Environ.
 	Environ func() []string
 
-	URL     string
+	URL string
+	// Legacy says that URL speaks the transport of 2024-11-05: a stream of events that says
+	// where messages go.
+	Legacy  bool
 	Headers map[string]string // of each request; values may hold handles of secrets
 	// NewTransport returns what connects to URL; default a copy of http.DefaultTransport.
 	NewTransport func() *http.Transport
 
 	Limits
 	Hints
+
+	Reconnect Reconnect
+	// Turns bounds how many MCPs connect by themselves at a time, with room for so many; nil
+	// bounds nothing.
+	Turns chan struct{}
 
 	Secrets Secrets          // nil: there are none
 	Budget  *provider.Budget // for the answers of all servers together; default one of its own
@@ -79,6 +90,9 @@ type MCP struct {
 	link       *link     // nil when there is no connection
 	failures   int       // connections in a row that failed or died young
 	notBefore  time.Time // when the next may be tried
+	resting    bool      // nothing connects before Begin
+	refused    bool      // the last attempt has failed
+	lastError  string    // why, or how the last connection ended; "" while there is one
 	values     []secret.Value
 	links      sync.WaitGroup // connections that are not gone yet
 }

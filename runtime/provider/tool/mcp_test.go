@@ -29,7 +29,7 @@ func toolsOf(s Server) *Tools {
 	return New(Config{Servers: map[string]Server{"s": s}, Grants: map[string][]string{"p": {"s:*"}}, Log: log})
 }
 
-// both runs a test against a child process and against a server over HTTP.
+// both runs a test against a child process and against a server over HTTP, by both transports.
 func both(t *testing.T, test func(t *testing.T, tools *Tools)) {
 	limit := func(c *MCPConfig) { c.Answer = 200_000 }
 	t.Run("stdio", func(t *testing.T) { test(t, toolsOf(child(t, "plain", limit))) })
@@ -39,6 +39,13 @@ func both(t *testing.T, test func(t *testing.T, tools *Tools)) {
 		t.Cleanup(h.Close)
 		t.Cleanup(h.CloseClientConnections)
 		test(t, toolsOf(overHTTP(t, h.URL, limit)))
+	})
+	t.Run("sse", func(t *testing.T) {
+		s := testServer()
+		h := httptest.NewServer(mcp.NewSSEHandler(func(*http.Request) *mcp.Server { return s }, nil))
+		t.Cleanup(h.Close)
+		t.Cleanup(h.CloseClientConnections)
+		test(t, toolsOf(overHTTP(t, h.URL, func(c *MCPConfig) { limit(c); c.Legacy = true })))
 	})
 }
 

@@ -73,6 +73,7 @@ type Host struct {
 	Progress []float64
 	Deltas   []string
 	Plans    [][]wharf.PlanStep
+	Plan     wharf.Plan // as the plugin has set it; a test may change it, as people do
 	Events   []Event
 	Slept    time.Duration
 	Found    []wharf.Found // what a poll has delivered, each once
@@ -183,6 +184,8 @@ var answers = map[string]func(*Host, []byte) (uint32, []byte){
 	hostcall.NameLog:             func(h *Host, r []byte) (uint32, []byte) { return keep(&h.Logs, r) },
 	hostcall.NameProgress:        (*Host).progress,
 	hostcall.NamePlan:            (*Host).plan,
+	hostcall.NamePlanSet:         (*Host).setPlan,
+	hostcall.NamePlanGet:         (*Host).getPlan,
 	hostcall.NameMessageAppend:   (*Host).appendMessage,
 	hostcall.NameMessageDelta:    (*Host).delta,
 	hostcall.NameTranscriptRead:  (*Host).readTranscript,

@@ -23,6 +23,8 @@ type Config struct {
 	Webhooks   Webhooks
 	// ToolServers bounds the servers of tools that tenants add.
 	ToolServers ToolServers
+	// OpenHarness configures the Open Harness API.
+	OpenHarness OpenHarness
 	SSE         SSE
 	WebSocket   WebSocket
 	Shutdown    Shutdown
@@ -44,6 +46,8 @@ type Named struct {
 	Tools   map[string]ToolServer
 	Grants  map[string]Grant // by plugin
 	Issuers map[string]Issuer
+	// Commands are the programs that tenants may have the node start, with their first arguments.
+	Commands map[string][]string
 	// PluginLimits are those of plugins that have their own, by plugin.
 	PluginLimits map[string]RunLimits
 	// Settings are what plugins read of their own configuration: by plugin, by name.
@@ -204,6 +208,11 @@ type Connectors struct {
 	Backlog int
 	Inbox   int64
 	Workers int
+}
+
+// OpenHarness configures the Open Harness API.
+type OpenHarness struct {
+	Private string // "true" or "false"
 }
 
 // ToolServers bounds the servers of tools that tenants add while the node runs.

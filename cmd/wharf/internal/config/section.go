@@ -86,7 +86,7 @@ func anyText(string) error { return nil }
 
 // Sections declares every section, in the order of [Groups].
 func Sections() []Section {
-	return []Section{limitSection(), modelSection(), priceSection(), secretSection(), toolSection(), grantSection(), pluginSection(), issuerSection()}
+	return []Section{limitSection(), modelSection(), priceSection(), secretSection(), toolSection(), grantSection(), pluginSection(), issuerSection(), commandSection()}
 }
 
 func limitSection() Section {
@@ -206,6 +206,24 @@ func toolMembers() []member[ToolServer] {
 	}
 }
 
+// commandSection declares the programs that tenants may have the node start, by name.
+func commandSection() Section {
+	return Section{Name: "openharness.commands", Key: "NAME",
+		Doc: "Programs that tenants may have the node start as servers of tools, as tools and as hooks. They name one, and add arguments to it; they name no other. Whoever may write tool servers runs these programs as the node's user.",
+		Example: `files: [npx, -y, "@modelcontextprotocol/server-filesystem", /srv/files]
+lint: [/usr/local/bin/lint]
+`,
+		Members: []Member{{Name: "[PROGRAM, ARGUMENT, …]", Kind: "list of texts", Doc: "The program, and its first arguments. No shell is involved."}},
+		valid:   named(`[A-Za-z0-9][A-Za-z0-9_-]{0,63}`, "at most 64 of A-Z a-z 0-9 _ -"),
+		read: func(into *Named, name string, p place) {
+			words := p.texts(anyText)
+			if len(words) == 0 || words[0] == "" {
+				p.problem("names no program")
+			}
+			put(&into.Commands, name, words)
+		}}
+}
+
 func grantSection() Section {
 	return section(Section{Name: "grants", Key: "PLUGIN", Example: `agent:
   models: ["*"]
@@ -221,7 +239,7 @@ func grantSection() Section {
 				Doc: "Hosts that requests may go to: exact names, or *.example.com for any name below it, with :PORT or else the port of http or https. methods: GET and HEAD if they are not set. private: true also allows loopback, private and link-local addresses, which are refused otherwise, whatever name leads to them."},
 				func(g *Grant, p place) { p.items(func(item place) { g.HTTP = append(g.HTTP, readHTTPGrant(item)) }) }},
 			texts("secrets", "Names of secrets.", func(g *Grant) *[]string { return &g.Secrets }, notEmpty),
-			texts("tools", "Tools as SERVER:TOOL, with * for any characters. Every node has the servers host (time_now, memory_search, memory_save, artifact_read, skill_read, and file_* for the files of the Workspace) and skills (each Persona, as a child Task).", func(g *Grant) *[]string { return &g.Tools }, toolPattern),
+			texts("tools", "Tools as SERVER:TOOL, with * for any characters. Every node has the servers host (time_now, memory_search, memory_save, artifact_read, skill_read, plan_set, ask, and file_* for the files of the Workspace) and skills (each Persona, as a child Task).", func(g *Grant) *[]string { return &g.Tools }, toolPattern),
 			texts("models", "Models, with * for any characters. When no plugin has this, all plugins may use all models; as soon as one has, each needs it.", func(g *Grant) *[]string { return &g.Models }, globPattern),
 		})
 }

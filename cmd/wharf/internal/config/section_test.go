@@ -70,6 +70,11 @@ plugins:
   limits:
     agent: {gas: 1_000_000, depth: 100, memory: 1MiB, wall_time: 5s, host_calls: 7, payload: 1KiB, output: 2KiB}
     echo: {gas: 2000}
+openharness:
+  private: true
+  commands:
+    lint: [/usr/bin/lint, --all]
+    plain: cat
 `
 
 func TestNamedThings(t *testing.T) {
@@ -105,6 +110,7 @@ func TestNamedThings(t *testing.T) {
 			"agent": {Gas: 1_000_000, Depth: 100, Memory: 1 << 20, WallTime: 5 * time.Second, HostCalls: 7, Payload: 1 << 10, Output: 2 << 10},
 			"echo":  {Gas: 2000},
 		},
+		Commands: map[string][]string{"lint": {"/usr/bin/lint", "--all"}, "plain": {"cat"}},
 		Settings: map[string]map[string]jsontext.Value{"agent": {
 			"greeting": jsontext.Value(`"Hello.\nThere.\n"`), "nested": jsontext.Value(`{"a":2.5,"b":[1,true,null,"x"]}`),
 		}},
@@ -112,8 +118,8 @@ func TestNamedThings(t *testing.T) {
 	if !reflect.DeepEqual(eff.Config.Named, want) {
 		t.Errorf("got  %+v\nwant %+v", eff.Config.Named, want)
 	}
-	if c := eff.Config; c.Model != (ModelDefaults{"good", "answers.json"}) || c.Receipts.Issue != "required" {
-		t.Errorf("got %+v, %+v", c.Model, c.Receipts)
+	if c := eff.Config; c.Model != (ModelDefaults{"good", "answers.json"}) || c.Receipts.Issue != "required" || c.OpenHarness.Private != "true" {
+		t.Errorf("got %+v, %+v, %+v", c.Model, c.Receipts, c.OpenHarness)
 	}
 }
 
@@ -146,6 +152,10 @@ func TestMistakesInNamedThings(t *testing.T) {
 		{"misspelt member", "models:\n  m:\n    provder: openai\n", `FILE:3: there is no setting "models.m.provder": did you mean "models.m.provider"?`},
 		{"unlike any", "secrets:\n  s: {xyzzyplugh: 1}\n", `secrets.s has env, file, command, hosts`},
 		{"misspelt section", "grant: {}\n", `there is no setting "grant": did you mean "grants"?`},
+		{"no program", "openharness:\n  commands:\n    lint: []\n", "FILE:3: openharness.commands.lint: names no program"},
+		{"an empty program", "openharness:\n  commands: {lint: [\"\", x]}\n", "openharness.commands.lint: names no program"},
+		{"a program of members", "openharness:\n  commands: {lint: {run: x}}\n", "openharness.commands.lint: has to be a single value"},
+		{"a command's name", "openharness:\n  commands: {\"a b\": x}\n", `"a b" is no name here`},
 		{"literal key", "models:\n  m: {provider: openai, model: x, api_key: sk-12345}\n", "FILE:2: models.m.api_key: has to have members"},
 		{"other member of a reference", "models:\n  m: {provider: openai, model: x, api_key: {env: X}}\n", `has no member "env": write {secret: NAME}`},
 		{"choice", "models:\n  m: {provider: google}\n", `FILE:2: models.m.provider: "google" is not one of openai, anthropic, script`},

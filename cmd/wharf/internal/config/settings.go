@@ -46,6 +46,7 @@ func Groups() []Group {
 		{"connectors", "Deliveries to Connectors."},
 		{"webhooks", "Deliveries to receivers of events."},
 		{"tool_servers", "Servers of tools that tenants add while the node runs ([tools.md](tools.md))."},
+		{"openharness", "The Open Harness API, and what its clients may have the node do."},
 		{"sse", "Event streams."},
 		{"websocket", "WebSockets. They count as streams, and have their heartbeat."},
 		{"shutdown", "What SIGTERM and SIGINT do."},
@@ -57,7 +58,7 @@ func Settings() []Setting {
 	var all []Setting
 	for _, group := range [][]Setting{
 		nodeSettings(), logSettings(), tlsSettings(), acmeSettings(), oauthSettings(), limitSettings(), taskSettings(),
-		pluginSettings(), modelSettings(), vaultSettings(), requestSettings(), receiptSettings(), storageSettings(), retentionSettings(), connectorSettings(), webhookSettings(), toolServerSettings(), streamSettings(), socketSettings(),
+		pluginSettings(), modelSettings(), vaultSettings(), requestSettings(), receiptSettings(), storageSettings(), retentionSettings(), connectorSettings(), webhookSettings(), toolServerSettings(), openHarnessSettings(), streamSettings(), socketSettings(),
 	} {
 		all = append(all, group...)
 	}
@@ -208,6 +209,13 @@ func toolServerSettings() []Setting {
 			"Whether servers at loopback, private and link-local addresses are reached, too. Whoever may write tool servers can then have the node send requests into its own network."),
 		set("tool_servers.most", "100", number(1, 10_000), func(c *Config) *int { return &c.ToolServers.Most },
 			"Servers of tools that a tenant may add."),
+	}
+}
+
+func openHarnessSettings() []Setting {
+	return []Setting{
+		set("openharness.private", "false", choice("false", "true"), func(c *Config) *string { return &c.OpenHarness.Private },
+			"Whether tool_servers.private and webhooks.private hold as if they were true: whatever clients register may be at a loopback, private or link-local address."),
 	}
 }
 

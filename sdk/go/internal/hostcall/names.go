@@ -11,6 +11,8 @@ const (
 	NameLog             = "log"
 	NameProgress        = "progress"
 	NamePlan            = "plan"
+	NamePlanSet         = "plan.set"
+	NamePlanGet         = "plan.get"
 	NameMessageAppend   = "message.append"
 	NameMessageDelta    = "message.delta"
 	NameTranscriptRead  = "transcript.read"

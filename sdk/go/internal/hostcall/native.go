@@ -55,6 +55,12 @@ func Progress(request []byte) (uint32, []byte) { return call(NameProgress, reque
 // Plan makes the host call "plan".
 func Plan(request []byte) (uint32, []byte) { return call(NamePlan, request) }
 
+// PlanSet makes the host call "plan.set".
+func PlanSet(request []byte) (uint32, []byte) { return call(NamePlanSet, request) }
+
+// PlanGet makes the host call "plan.get".
+func PlanGet(request []byte) (uint32, []byte) { return call(NamePlanGet, request) }
+
 // MessageAppend makes the host call "message.append".
 func MessageAppend(request []byte) (uint32, []byte) { return call(NameMessageAppend, request) }
 

@@ -37,6 +37,12 @@ func hostProgress(ptr unsafe.Pointer, size uint32) uint64
 //go:wasmimport wharf plan
 func hostPlan(ptr unsafe.Pointer, size uint32) uint64
 
+//go:wasmimport wharf plan.set
+func hostPlanSet(ptr unsafe.Pointer, size uint32) uint64
+
+//go:wasmimport wharf plan.get
+func hostPlanGet(ptr unsafe.Pointer, size uint32) uint64
+
 //go:wasmimport wharf message.append
 func hostMessageAppend(ptr unsafe.Pointer, size uint32) uint64
 
@@ -171,6 +177,12 @@ func Progress(request []byte) (uint32, []byte) { return call(hostProgress, reque
 
 // Plan makes the host call "plan".
 func Plan(request []byte) (uint32, []byte) { return call(hostPlan, request) }
+
+// PlanSet makes the host call "plan.set".
+func PlanSet(request []byte) (uint32, []byte) { return call(hostPlanSet, request) }
+
+// PlanGet makes the host call "plan.get".
+func PlanGet(request []byte) (uint32, []byte) { return call(hostPlanGet, request) }
 
 // MessageAppend makes the host call "message.append".
 func MessageAppend(request []byte) (uint32, []byte) { return call(hostMessageAppend, request) }
