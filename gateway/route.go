@@ -78,6 +78,9 @@ type Route struct {
 	Forms []Form
 	// Socket routes become a WebSocket for a client that asks for an upgrade.
 	Socket bool
+	// QueryToken says that a client that asks for an upgrade may send its key as ?token=, which
+	// ends up in the logs of whatever lies between: for protocols that ask for it.
+	QueryToken bool
 
 	Handle Handler
 

@@ -45,7 +45,8 @@ func (r *Request) offered() []string {
 }
 
 // credential returns the token that the request carries: in the Authorization
-// header or, when it asks for a WebSocket, as a subprotocol.
+// header or, when it asks for a WebSocket, as a subprotocol, and on routes that take
+// one there in the query.
 func (r *Request) credential() (token string, ok bool) {
 	if header := r.HTTP.Request.Header.Peek("Authorization"); len(header) > 0 || !r.IsUpgrade() {
 		return bearer(header)
@@ -55,7 +56,11 @@ func (r *Request) credential() (token string, ok bool) {
 			return token, true
 		}
 	}
-	return "", false
+	if !r.Route.QueryToken {
+		return "", false
+	}
+	token = string(r.HTTP.QueryArgs().Peek("token"))
+	return token, token != ""
 }
 
 // Subprotocol returns the first of the offered subprotocols that the route's protocol speaks,

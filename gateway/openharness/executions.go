@@ -2,6 +2,7 @@ package openharness
 
 import (
 	"cmp"
+	"context"
 	"mime"
 	"net/url"
 	"slices"
@@ -747,14 +748,14 @@ func (a *Adapter) sendInput(r *gateway.Request, h *abi.Harness) error {
 	if err := checkText("data", req.Data, maxMessage); err != nil {
 		return err
 	}
-	if err := a.answer(r, retry, t, req.Data); err != nil {
+	if err := a.answer(r.Context(), r.Caller, retry, t, req.Data); err != nil {
 		return err
 	}
 	return send(r, statusOK, inputAnswer{true})
 }
 
 // answer gives a Task what it waits for.
-func (a *Adapter) answer(r *gateway.Request, retry *api.Write, t *abi.Task, data string) error {
+func (a *Adapter) answer(ctx context.Context, c *api.Caller, retry *api.Write, t *abi.Task, data string) error {
 	switch {
 	case t.Status.Terminal():
 		gone := abi.Errorf(abi.CodeConflict, "the execution has ended")
@@ -763,16 +764,16 @@ func (a *Adapter) answer(r *gateway.Request, retry *api.Write, t *abi.Task, data
 	case t.Waiting == nil || t.Status != abi.TaskInputRequired && t.Status != abi.TaskAuthRequired:
 		return abi.Errorf(abi.CodeConflict, "the execution waits for no input now")
 	case waitingKind(t) == string(abi.PermissionApproval):
-		return a.decide(r, retry, t, data)
+		return a.decide(ctx, c, retry, t, data)
 	}
 	text := strings.TrimSuffix(data, "\n")
-	_, err := a.core.AppendTaskMessage(r.Context(), r.Caller, retry, t.ID, abi.AppendTaskMessageRequest{Kind: abi.TaskMessageInput,
+	_, err := a.core.AppendTaskMessage(ctx, c, retry, t.ID, abi.AppendTaskMessageRequest{Kind: abi.TaskMessageInput,
 		Message: &abi.MessageInput{Role: abi.RoleUser, Parts: []abi.Part{{Type: "text", Text: &text}}}})
 	return err
 }
 
 // decide answers whether something may be done.
-func (a *Adapter) decide(r *gateway.Request, retry *api.Write, t *abi.Task, data string) error {
+func (a *Adapter) decide(ctx context.Context, c *api.Caller, retry *api.Write, t *abi.Task, data string) error {
 	decision := abi.RespondRequest{Decision: "denied"}
 	switch strings.ToLower(strings.TrimSpace(data)) {
 	case "y", "yes", "approve", "approved":
@@ -781,6 +782,6 @@ func (a *Adapter) decide(r *gateway.Request, retry *api.Write, t *abi.Task, data
 	default:
 		return abi.InvalidParam("data", "the execution asks whether it may do something: answer yes or no")
 	}
-	_, err := a.core.RespondPermission(r.Context(), r.Caller, retry, t.Waiting.PermissionID, decision)
+	_, err := a.core.RespondPermission(ctx, c, retry, t.Waiting.PermissionID, decision)
 	return err
 }

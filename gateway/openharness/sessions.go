@@ -26,7 +26,7 @@ func (a *Adapter) sessionRoutes() []gateway.Route {
 	create := post("sessions", "sessions.create", writes, "Create a session", statusCreated, a.at(a.createSession))
 	create.Body = gateway.BodyOptionalJSON
 	return []gateway.Route{
-		read("sessions", "sessions.list", reads, "List sessions, newest first", a.at(a.listSessions)), create,
+		a.connectRoute(), read("sessions", "sessions.list", reads, "List sessions, newest first", a.at(a.listSessions)), create,
 		read("sessions/{sessionId}", "sessions.get", reads, "Get a session", a.at(a.getSession)),
 		patch("sessions/{sessionId}", "sessions.update", writes, "Change a session", a.at(a.updateSession)),
 		remove("sessions/{sessionId}", "sessions.end", writes, "End a session", a.at(a.endSession)), resume,
