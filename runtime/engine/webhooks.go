@@ -17,7 +17,7 @@ func (e *Engine) newOutbox(common desk.Parts, parts *Parts) *outbox.Outbox {
 	if show == nil {
 		show = func(ev desk.Event) []byte { return fmt.Appendf(nil, `{"id":%q}`, ev.Position().String()) }
 	}
-	p := outbox.Parts{Parts: common, Config: e.config.Webhooks, Entropy: e.entropy, Tenants: e.tenants.All, Show: show,
+	p := outbox.Parts{Parts: common, Config: e.config.Webhooks, Values: parts.values(), Entropy: e.entropy, Tenants: e.tenants.All, Show: show,
 		Formats: append(slices.Clip(parts.WebhookFormats), hooks.Format(e.store.Blobs())), LeaveOut: e.aside.LeaveOut, Agent: "wharf/" + parts.Version}
 	return outbox.New(p)
 }
