@@ -150,7 +150,7 @@ func packAgent(path string) ([]byte, error) {
 		return nil, fmt.Errorf("reading the agent: %w", err)
 	}
 	var zip bytes.Buffer
-	err = tree.WriteZip(&zip, "")
+	err = tree.WriteZip(&zip, "agent")
 	return zip.Bytes(), err
 }
 
