@@ -88,8 +88,11 @@ func mcpHandler(sse bool) http.Handler {
 func serving(t testing.TB, h http.Handler) string {
 	t.Helper()
 	s := httptest.NewServer(h)
-	t.Cleanup(s.Close)
-	t.Cleanup(s.CloseClientConnections)
+	t.Cleanup(func() { // nobody connects to it again
+		_ = s.Listener.Close()
+		s.CloseClientConnections()
+		s.Close()
+	})
 	return s.URL
 }
 
