@@ -14,6 +14,9 @@ type CallInputAnswer struct {
 	Task      Task    `json:"task"` // as it was accepted; Task.Input holds what was submitted
 	Persona   Persona `json:"persona"`
 	SessionID string  `json:"session_id"`
+	// Skills are those that the Task has, as they were when it started. Their files are read by
+	// [CallSkillRead].
+	Skills []InputSkill `json:"skills,omitzero"`
 }
 
 // CallOutputRequest is the request of [CallOutput]. With Failure set the Task
@@ -55,6 +58,27 @@ type CallPlanRequest struct {
 type PlanStep struct {
 	Title  string `json:"title"`
 	Status string `json:"status"` // pending, in_progress, completed or skipped
+}
+
+// CallPlanSetRequest is the request of [CallPlanSet].
+type CallPlanSetRequest struct {
+	Steps []PlannedStep `json:"steps" maxItems:"200"`
+	// Version is that of the plan which is to be replaced, 0 for none; left out for whatever is
+	// there. When somebody has changed it meanwhile, nothing happens, and the call is refused with
+	// the code plan_changed.
+	Version *int64 `json:"version,omitzero"`
+}
+
+// CallPlanGetRequest is the request of [CallPlanGet].
+type CallPlanGetRequest struct {
+	CallID string `json:"call_id,omitzero"`
+}
+
+// CallPlanAnswer answers [CallPlanSet] and [CallPlanGet]: the plan as it is now.
+type CallPlanAnswer struct {
+	Version   int64         `json:"version"`             // 0 for no plan
+	ChangedBy string        `json:"changed_by,omitzero"` // the actor of the last change
+	Steps     []PlannedStep `json:"steps"`               // each with its id
 }
 
 // CallMessageAppendAnswer answers [CallMessageAppend].
@@ -347,6 +371,22 @@ type CallArtifactGetRequest struct {
 	Length     int64  `json:"length,omitzero"`
 }
 
+// CallSkillReadRequest is the request of [CallSkillRead].
+type CallSkillReadRequest struct {
+	CallID string `json:"call_id,omitzero"`
+	Skill  string `json:"skill"`         // its name, as the Task was told
+	Path   string `json:"path,omitzero"` // within the skill; SKILL.md if it is absent
+}
+
+// CallSkillReadAnswer answers [CallSkillRead].
+type CallSkillReadAnswer struct {
+	Skill   string   `json:"skill"`
+	Version string   `json:"version"`
+	Path    string   `json:"path"`
+	Text    string   `json:"text"`
+	Files   []string `json:"files,omitzero"` // with SKILL.md: the paths of the other files
+}
+
 // CallFileReadRequest is the request of [CallFileRead]. A Length of 0 reads to the end,
 // as far as one call goes.
 type CallFileReadRequest struct {
@@ -360,6 +400,7 @@ type CallFileReadRequest struct {
 // where one call gives no more.
 type CallFileReadAnswer struct {
 	Path      string `json:"path"`
+	Offset    int64  `json:"offset,omitzero"` // of what was read
 	Size      int64  `json:"size"`            // of the whole file
 	SHA256    string `json:"sha256,omitzero"` // of the whole file, bare hex; left out of one of more than 8 MiB
 	UpdatedAt Time   `json:"updated_at"`
@@ -396,6 +437,26 @@ type CallFileWriteAnswer struct {
 	BeforeSHA256 string `json:"before_sha256,omitzero"` // what was there before; "" when the file is new
 }
 
+// CallFileEditRequest is the request of [CallFileEdit]. Old is what the file has, and exactly so:
+// once, unless All is set.
+type CallFileEditRequest struct {
+	Path string `json:"path"`
+	Old  string `json:"old"`
+	New  string `json:"new"` // what comes in its place; "" takes it away
+	All  bool   `json:"all,omitzero"`
+	// SHA256 is what the file must have before, as in [CallFileWriteRequest].
+	SHA256 string `json:"sha256,omitzero"`
+}
+
+// CallFileEditAnswer answers [CallFileEdit].
+type CallFileEditAnswer struct {
+	Path         string `json:"path"`
+	Size         int64  `json:"size"`
+	SHA256       string `json:"sha256"` // bare hex
+	BeforeSHA256 string `json:"before_sha256"`
+	Replaced     int    `json:"replaced"` // how often Old was there
+}
+
 // CallFileListRequest is the request of [CallFileList].
 type CallFileListRequest struct {
 	CallID    string `json:"call_id,omitzero"`
@@ -420,16 +481,25 @@ type FileEntry struct {
 }
 
 // CallFileRemoveRequest is the request of [CallFileRemove]. SHA256 is what the file must
-// have, as in [CallFileWriteRequest].
+// have, as in [CallFileWriteRequest]. Recursive lets Path be a folder, which is removed with
+// all that is in it.
 type CallFileRemoveRequest struct {
-	Path   string `json:"path"`
-	SHA256 string `json:"sha256,omitzero"`
+	Path      string `json:"path"`
+	SHA256    string `json:"sha256,omitzero"`
+	Recursive bool   `json:"recursive,omitzero"`
 }
 
 // CallFileRemoveAnswer answers [CallFileRemove].
 type CallFileRemoveAnswer struct {
+	Path         string        `json:"path"`
+	BeforeSHA256 string        `json:"before_sha256"`    // what was removed, bare hex; "" of a folder
+	Removed      []RemovedFile `json:"removed,omitzero"` // of a folder: the files that were in it
+}
+
+// RemovedFile is a file that was removed with its folder.
+type RemovedFile struct {
 	Path         string `json:"path"`
-	BeforeSHA256 string `json:"before_sha256"` // what was removed, bare hex
+	BeforeSHA256 string `json:"before_sha256"` // bare hex
 }
 
 // CallFileSearchRequest is the request of [CallFileSearch]. Of Text and Pattern at most one

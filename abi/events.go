@@ -119,6 +119,7 @@ const (
 	EventReceiptsSealed      EventKind = "vendor.wharf.receipts_sealed"      // a batch of receipts got its Merkle root
 	EventMemoryRedacted      EventKind = "vendor.wharf.memory_redacted"      // a Memory's content was taken away
 	EventPersonaUpdated      EventKind = "vendor.wharf.persona_updated"      // a Persona got a new version
+	EventPersonaDeleted      EventKind = "vendor.wharf.persona_deleted"      // an agent was deleted
 	EventMemoryCreated       EventKind = "vendor.wharf.memory_created"       // a client made a Memory
 	EventQuotaCreated        EventKind = "vendor.wharf.quota_created"        // a Quota came to be
 	EventQuotaUpdated        EventKind = "vendor.wharf.quota_updated"        // a Quota changed
@@ -148,11 +149,18 @@ const (
 	EventSessionHidden       EventKind = "vendor.wharf.session_hidden"       // a Session is for one Task alone, and in no list
 	EventFileWritten         EventKind = "vendor.wharf.file_written"         // a file of a Workspace was written
 	EventFileRemoved         EventKind = "vendor.wharf.file_removed"         // a file of a Workspace was removed
+	EventFolderMade          EventKind = "vendor.wharf.folder_made"          // a folder of a Workspace was made, which stays when it is empty
+	EventFolderRemoved       EventKind = "vendor.wharf.folder_removed"       // such a folder was removed
 	EventToolServerCreated   EventKind = "vendor.wharf.tool_server_created"  // a ToolServer came to be
 	EventToolServerUpdated   EventKind = "vendor.wharf.tool_server_updated"  // a ToolServer changed
+	EventSkillInstalled      EventKind = "vendor.wharf.skill_installed"      // a version of a SkillBundle is used from then on
+	EventSkillUninstalled    EventKind = "vendor.wharf.skill_uninstalled"    // a SkillBundle is gone
+	EventSkillBundleUpdated  EventKind = "vendor.wharf.skill_bundle_updated" // what people call a SkillBundle changed
 	EventToolServerDeleted   EventKind = "vendor.wharf.tool_server_deleted"  // a ToolServer was deleted
 	EventCustomToolCreated   EventKind = "vendor.wharf.custom_tool_created"  // a CustomTool came to be
 	EventCustomToolDeleted   EventKind = "vendor.wharf.custom_tool_deleted"  // a CustomTool was deleted
+	EventHookTriggered       EventKind = "vendor.wharf.hook_triggered"       // a hook was asked, or is told
+	EventPlanChanged         EventKind = "vendor.wharf.plan_changed"         // a Task's plan was set or changed
 	EventHarnessCreated      EventKind = "vendor.wharf.harness_created"      // a Harness came to be
 	EventHarnessUpdated      EventKind = "vendor.wharf.harness_updated"      // a Harness changed
 	EventHarnessDeleted      EventKind = "vendor.wharf.harness_deleted"      // a Harness was deleted

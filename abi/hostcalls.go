@@ -109,6 +109,8 @@ const (
 	CallLog             = "log"
 	CallProgress        = "progress"
 	CallPlan            = "plan"
+	CallPlanSet         = "plan.set"
+	CallPlanGet         = "plan.get"
 	CallMessageAppend   = "message.append"
 	CallMessageDelta    = "message.delta"
 	CallTranscriptRead  = "transcript.read"
@@ -126,9 +128,11 @@ const (
 	CallArtifactGet     = "artifact.get"
 	CallFileRead        = "file.read"
 	CallFileWrite       = "file.write"
+	CallFileEdit        = "file.edit"
 	CallFileList        = "file.list"
 	CallFileRemove      = "file.remove"
 	CallFileSearch      = "file.search"
+	CallSkillRead       = "skill.read"
 	CallStateGet        = "state.get"
 	CallStateSet        = "state.set"
 	CallInputRequest    = "input.request"
@@ -150,12 +154,16 @@ const (
 // answered by it. Its answer is a [CallApprovalAnswer].
 const CallGate = "approval.gate"
 
+// CallHooks names, in a record, what hooks have said before the call that follows it. It is no host
+// call either, and stands before the gate of a call that has one.
+const CallHooks = "hooks.gate"
+
 // HostCalls defines every host call there is, by name.
 func HostCalls() []HostCall {
 	var all []HostCall
 	for _, group := range [][]HostCall{
-		taskCalls(), localCalls(), hintCalls(), messageCalls(), providerCalls(), memoryCalls(),
-		artifactCalls(), fileCalls(), stateCalls(), waitCalls(), childCalls(), hostFactCalls(), connectorCalls(),
+		taskCalls(), localCalls(), hintCalls(), planCalls(), messageCalls(), providerCalls(), memoryCalls(),
+		artifactCalls(), fileCalls(), skillCalls(), stateCalls(), waitCalls(), childCalls(), hostFactCalls(), connectorCalls(),
 	} {
 		all = append(all, group...)
 	}
@@ -226,7 +234,18 @@ func hintCalls() []HostCall {
 			Doc:   "Tells watchers how far the Task is."},
 		{Name: CallPlan, Effect: EffectHint, Request: asJSON, RequestType: CallPlanRequest{}, Answer: nothing,
 			Limit: "10,000 hints of a Task; more are dropped",
-			Doc:   "Tells watchers what the plugin means to do, and how far it got."},
+			Doc:   "Tells watchers what the plugin means to do, and how far it got. Nothing keeps it: plan.set does."},
+	}
+}
+
+func planCalls() []HostCall {
+	return []HostCall{
+		{Name: CallPlanSet, Effect: EffectWrite, Durable: true, Request: asJSON, RequestType: CallPlanSetRequest{},
+			Answer: asJSON, AnswerType: CallPlanAnswer{}, Limit: "200 steps of 2,000 characters",
+			Doc: "Sets the Task's plan, which people see and may change. A step without an id gets one that follows from the call."},
+		{Name: CallPlanGet, Effect: EffectRead, Key: "host:plan.get:<call_id>", Request: optional, RequestType: CallPlanGetRequest{},
+			Answer: asJSON, AnswerType: CallPlanAnswer{},
+			Doc: "Reads the Task's plan as it is now, with what people have changed."},
 	}
 }
 
@@ -305,15 +324,26 @@ func fileCalls() []HostCall {
 		{Name: CallFileWrite, Effect: EffectWrite, Durable: true, Request: asJSON, RequestType: CallFileWriteRequest{},
 			Answer: asJSON, AnswerType: CallFileWriteAnswer{}, Limit: "files of 8 MiB, 1 GiB in a Workspace",
 			Doc: "Writes a file of the Task's Workspace, whole or not at all. It happens once, also when the node dies meanwhile."},
+		{Name: CallFileEdit, Effect: EffectWrite, Durable: true, Request: asJSON, RequestType: CallFileEditRequest{},
+			Answer: asJSON, AnswerType: CallFileEditAnswer{}, Limit: "files of 8 MiB, before and after",
+			Doc: "Replaces a text within a file of the Task's Workspace, by one change that happens once. A text that is not there, or more than once without `all`, is answered with CallInvalid and the code conflict."},
 		{Name: CallFileList, Effect: EffectRead, Key: "host:file.list:<call_id>", Request: optional, RequestType: CallFileListRequest{},
 			Answer: asJSON, AnswerType: CallFileListAnswer{}, Limit: "1,000 entries",
 			Doc: "Lists a folder of the Task's Workspace, or all files below it, in the order of their paths' names."},
 		{Name: CallFileRemove, Effect: EffectWrite, Durable: true, Request: asJSON, RequestType: CallFileRemoveRequest{},
-			Answer: asJSON, AnswerType: CallFileRemoveAnswer{},
-			Doc: "Removes a file of the Task's Workspace. A folder goes with its last file."},
+			Answer: asJSON, AnswerType: CallFileRemoveAnswer{}, Limit: "1,000 files and folders in a folder",
+			Doc: "Removes a file of the Task's Workspace, or a folder: one that is not empty only with `recursive`. A folder goes with its last file, unless somebody has made it by itself."},
 		{Name: CallFileSearch, Effect: EffectRead, Key: "host:file.search:<call_id>", Request: asJSON, RequestType: CallFileSearchRequest{},
 			Answer: asJSON, AnswerType: CallFileSearchAnswer{}, Limit: "1,000 matches, 32 MiB of content and 20,000 files at once",
-			Doc: "Finds lines, or only names, in the files of the Task's Workspace. Content that is no text is left out, and so are files of more than 8 MiB."},
+			Doc: "Finds lines, or only names, in the files of the Task's Workspace. Content that is no text is left out, and so are files of more than 8 MiB. A search that takes more than 10 seconds goes on with `next`, too."},
+	}
+}
+
+func skillCalls() []HostCall {
+	return []HostCall{
+		{Name: CallSkillRead, Effect: EffectRead, Key: "host:skill.read:<call_id>", Request: asJSON, RequestType: CallSkillReadRequest{},
+			Answer: asJSON, AnswerType: CallSkillReadAnswer{}, Limit: "half of what one call may pass",
+			Doc: "Reads a file of a skill that the Task has, as it was when the Task started. A file that is no text is not read."},
 	}
 }
 

@@ -50,12 +50,16 @@ const (
 	ObjectVaultSecret       Object = "vault_secret"
 	// ObjectReference is what something outside calls a Session.
 	ObjectReference Object = "reference"
+	// ObjectPlan is what a Task means to do: one Task has one at most.
+	ObjectPlan Object = "plan"
 	// ObjectToolServer is a server of tools that a tenant has added.
 	ObjectToolServer Object = "tool_server"
 	// ObjectCustomTool is a tool that a Workspace has of its own.
 	ObjectCustomTool Object = "custom_tool"
 	// ObjectHarness is a named way to run agents.
 	ObjectHarness Object = "harness"
+	// ObjectSkillBundle is a skill that is installed in a Workspace, as files.
+	ObjectSkillBundle Object = "skill_bundle"
 	// ObjectWebhook is a receiver that is sent events, and ObjectWebhookDelivery an event that
 	// one has not taken at first.
 	ObjectWebhook         Object = "webhook"
@@ -72,7 +76,7 @@ var idPrefixes = map[Object]string{
 	ObjectTenant: "tenant_", ObjectAgentCard: "card_", ObjectState: "state_",
 	ObjectReceiptBatch: "rbatch_", ObjectPermissionRequest: "perm_",
 	ObjectDelivery: "dlv_", ObjectDeadLetter: "dead_", ObjectVaultSecret: "vsec_",
-	ObjectReference: "ref_", ObjectToolServer: "tsrv_", ObjectHarness: "harness_", ObjectCustomTool: "tool_",
+	ObjectReference: "ref_", ObjectPlan: "plan_", ObjectToolServer: "tsrv_", ObjectHarness: "harness_", ObjectCustomTool: "tool_", ObjectSkillBundle: "skb_",
 	ObjectWebhook: "hook_", ObjectWebhookDelivery: "whd_",
 }
 

@@ -191,7 +191,9 @@ type File struct {
 	Path        string `json:"path"`            // within the Workspace
 	Size        int64  `json:"size"`            // in bytes
 	SHA256      string `json:"sha256,omitzero"` // of the content, in hex
-	UpdatedAt   Time   `json:"updated_at,omitzero"`
+	// MediaType is what the content seems to be, by the file's name, or else by how it begins.
+	MediaType string `json:"media_type,omitzero"`
+	UpdatedAt Time   `json:"updated_at,omitzero"`
 }
 
 // EventPayloads says of every kind of event that the node writes what its payload holds.
@@ -263,6 +265,7 @@ func EventPayloads() []EventPayload {
 		{EventTenantCreated, ObjectTenant, nil, true},
 		{EventPersonaCreated, ObjectPersona, of[PersonaVersion](), true},
 		{EventPersonaUpdated, ObjectPersona, of[PersonaVersion](), false},
+		{EventPersonaDeleted, ObjectPersona, of[PersonaVersion](), false},
 		{EventWorkspaceCreated, ObjectWorkspace, nil, true},
 		{EventWorkspaceUpdated, ObjectWorkspace, nil, true},
 		{EventSessionUpdated, ObjectSession, nil, true},
@@ -303,6 +306,10 @@ func EventPayloads() []EventPayload {
 		{EventSessionHidden, ObjectSession, nil, true},
 		{EventFileWritten, "", of[File](), false},
 		{EventFileRemoved, "", of[File](), false},
+		{EventHookTriggered, "", of[HookTriggered](), false},
+		{EventPlanChanged, ObjectPlan, nil, true},
+		{EventFolderMade, "", of[File](), false},
+		{EventFolderRemoved, "", of[File](), false},
 		{EventToolServerCreated, ObjectToolServer, nil, true},
 		{EventToolServerUpdated, ObjectToolServer, nil, true},
 		{EventToolServerDeleted, ObjectToolServer, nil, true},
@@ -311,6 +318,9 @@ func EventPayloads() []EventPayload {
 		{EventHarnessCreated, ObjectHarness, nil, true},
 		{EventHarnessUpdated, ObjectHarness, nil, true},
 		{EventHarnessDeleted, ObjectHarness, nil, true},
+		{EventSkillInstalled, ObjectSkillBundle, of[SkillChange](), true},
+		{EventSkillUninstalled, ObjectSkillBundle, of[SkillChange](), true},
+		{EventSkillBundleUpdated, ObjectSkillBundle, nil, true},
 		{EventWebhookCreated, ObjectWebhook, nil, true},
 		{EventWebhookUpdated, ObjectWebhook, nil, true},
 		{EventWebhookDeleted, ObjectWebhook, nil, true},

@@ -14,6 +14,7 @@ type CreatePersonaRequest struct {
 	// ModuleRef names the plugin, when EntryWorkflow names no more than its export.
 	ModuleRef       string          `json:"module_ref,omitzero"`
 	Tools           []string        `json:"tools,omitzero"`
+	ToolsDenied     []string        `json:"tools_denied,omitzero"`
 	Capabilities    []string        `json:"capabilities,omitzero"`
 	Handoffs        []string        `json:"handoffs,omitzero"`
 	Owner           string          `json:"owner,omitzero"`
@@ -24,6 +25,7 @@ type CreatePersonaRequest struct {
 	ToolsVisibility ToolsVisibility `json:"tools_visibility,omitzero"`
 	Metadata        jsontext.Value  `json:"metadata,omitzero"`
 	WorkspaceID     string          `json:"workspace_id,omitzero"` // the Workspace that alone sees and uses it; the whole tenant if it is absent
+	Agent           *Agent          `json:"agent,omitzero"`        // makes it an agent; it needs a workspace_id
 }
 
 // ClonePersonaRequest is the body of POST /wharf/v1/personas/{id}/clone.
@@ -48,6 +50,7 @@ type UpdatePersonaRequest struct {
 	AutonomyTier    *AutonomyTier    `json:"autonomy_tier,omitzero"`
 	ReceiptPolicy   *ReceiptPolicy   `json:"receipt_policy,omitzero"`
 	Tools           []string         `json:"tools,omitzero"`
+	ToolsDenied     []string         `json:"tools_denied,omitzero"`
 	Capabilities    []string         `json:"capabilities,omitzero"`
 	Handoffs        []string         `json:"handoffs,omitzero"`
 	ModelPolicy     *ModelPolicy     `json:"model_policy,omitzero"`
@@ -56,4 +59,5 @@ type UpdatePersonaRequest struct {
 	Approvals       *ApprovalPolicy  `json:"approvals,omitzero"`
 	ToolsVisibility *ToolsVisibility `json:"tools_visibility,omitzero"`
 	Metadata        jsontext.Value   `json:"metadata,omitzero"`
+	Agent           *Agent           `json:"agent,omitzero"`
 }

@@ -120,7 +120,7 @@ type Waiting struct {
 	Schema    jsontext.Value `json:"schema,omitzero"`
 	URL       string         `json:"url,omitzero"`
 	TaskID    string         `json:"task_id,omitzero"` // the child that is awaited
-	Tool      *ToolUse       `json:"tool,omitzero"`    // of a Skill: the tool call that it answers
+	Tool      *ToolUse       `json:"tool,omitzero"`    // of a tool that waits, such as a Skill
 	Until     Time           `json:"until,omitzero"`   // when it stops waiting
 
 	// PermissionID names the request that somebody is to answer. Of an approval:

@@ -40,6 +40,9 @@ type CreateSessionRequest struct {
 	MemoryIDs       []string       `json:"memory_ids,omitzero"`
 	SkillIDs        []string       `json:"skill_ids,omitzero"`
 	Refs            []OutsideRef   `json:"refs,omitzero"`
+	Skills          []string       `json:"skills,omitzero"`           // names, or ids, of SkillBundles that its Tasks are to have
+	Name            string         `json:"name,omitzero"`             // for people, at most 100 characters
+	Context         string         `json:"context,omitzero"`          // told to models by its Tasks after their instructions; at most 16 KiB
 	InitialMessages []MessageInput `json:"initial_messages,omitzero"` // the Messages that it begins with
 	Metadata        jsontext.Value `json:"metadata,omitzero"`
 }
@@ -47,6 +50,9 @@ type CreateSessionRequest struct {
 // UpdateSessionRequest is the body of PATCH /v1/sessions/{id}.
 type UpdateSessionRequest struct {
 	Summary  Change[string] `json:"summary,omitzero"`
+	Name     Change[string] `json:"name,omitzero"`
+	Context  Change[string] `json:"context,omitzero"` // of Tasks that are submitted from then on
+	Skills   []string       `json:"skills,omitzero"`  // all of them anew; nil: as they are
 	Metadata jsontext.Value `json:"metadata,omitzero"`
 }
 
@@ -55,6 +61,7 @@ type UpdateSessionRequest struct {
 type ForkSessionRequest struct {
 	AtEventID string         `json:"at_event_id,omitzero"` // the last event that both share; the end if it is absent
 	BranchID  string         `json:"branch_id,omitzero"`   // the Branch that the fork goes along
+	Name      string         `json:"name,omitzero"`        // of the fork, for people
 	Metadata  jsontext.Value `json:"metadata,omitzero"`
 }
 
@@ -106,6 +113,9 @@ type SubmitTaskRequest struct {
 	// DeadlineSeconds is Wharf's own: the Task fails with deadline_exceeded when
 	// it is not finished so many seconds after it was accepted. 0: no deadline.
 	DeadlineSeconds float64 `json:"deadline_seconds,omitzero"`
+	// InTurn is Wharf's own: the Task begins when those that were submitted so in its Session
+	// before it have ended.
+	InTurn bool `json:"in_turn,omitzero"`
 }
 
 // TaskSession is a Session that is made with a Task. A hidden one is for that Task alone: it is in
@@ -119,8 +129,10 @@ type TaskSession struct {
 // input, and follows them as it can; Budget and MaxTokens the host holds. They bound what the Persona
 // may do, and never widen it.
 type RunOptions struct {
+	Skills       []string `json:"skills,omitzero"`       // names, or ids, of SkillBundles that the Task is to have, beside those of its Persona and Session
 	Model        string   `json:"model,omitzero"`        // the model to ask, by the name that the node has for it
 	Instructions string   `json:"instructions,omitzero"` // in place of those that the plugin or its operator has; at most 16 KiB
+	Context      string   `json:"context,omitzero"`      // told to the model after the instructions; at most 16 KiB
 	Temperature  *float64 `json:"temperature,omitzero"`  // of the model, 0 to 1
 	MaxTokens    int      `json:"max_tokens,omitzero"`   // of one answer of a model, at most 200,000; 0: no bound
 	Budget       *Budget  `json:"budget,omitzero"`       // of the Task, where it is less than the Persona's

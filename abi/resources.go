@@ -74,6 +74,8 @@ type Persona struct {
 	// as SERVER:TOOL, and host calls. * stands for any characters.
 	Tools        []string `json:"tools"`
 	Capabilities []string `json:"capabilities"`
+	// ToolsDenied are patterns as those of Tools: of what its Tasks may not use, whatever Tools says.
+	ToolsDenied []string `json:"tools_denied,omitzero"`
 	// Handoffs are patterns of the Personas that its Tasks may hand work to; nil for
 	// all.
 	Handoffs      []string         `json:"handoffs,omitzero"`
@@ -93,6 +95,8 @@ type Persona struct {
 	ToolsVisibility ToolsVisibility `json:"tools_visibility,omitzero"`
 	RetiredAt       Time            `json:"retired_at,omitzero"`   // since then no new Task or Session may name it
 	WorkspaceID     string          `json:"workspace_id,omitzero"` // the Workspace that alone sees and uses it, for ever; none: the whole tenant
+	Agent           *Agent          `json:"agent,omitzero"`        // what makes it an agent of its own
+	DeletedAt       Time            `json:"deleted_at,omitzero"`   // set on an agent that was deleted: no read shows it any more
 }
 
 // ModelPolicy says which models Tasks of a Persona may ask. Empty members allow
@@ -177,6 +181,10 @@ type Session struct {
 	// Session's own.
 	MemoryIDs []string `json:"memory_ids,omitzero"`
 	SkillIDs  []string `json:"skill_ids,omitzero"` // the only Skills that its Tasks may name; none: all
+	Name      string   `json:"name,omitzero"`      // for people
+	Context   string   `json:"context,omitzero"`   // told to models by its Tasks after their instructions
+	// Skills are names, or ids, of SkillBundles that its Tasks have, as far as they are installed.
+	Skills []string `json:"skills,omitzero"`
 	// Refs are what things outside call the Session.
 	Refs []OutsideRef `json:"refs,omitzero"`
 	// OnlyTaskID is set on a hidden Session: the Task that it was made with.
@@ -198,6 +206,7 @@ type Reference struct {
 	OutsideRef  `json:",inline"`
 	WorkspaceID string `json:"workspace_id"`
 	SessionID   string `json:"session_id,omitzero"` // "" once the Session is gone
+	PersonaID   string `json:"persona_id,omitzero"` // the agent whose name or key it is; "" once it has another
 }
 
 // Task is one unit of agent work. Input is a [Message] or any JSON object, as it
@@ -242,8 +251,8 @@ type Task struct {
 	PersonaVersion string `json:"persona_version,omitzero"`
 	QuotaID        string `json:"quota_id,omitzero"`
 	// ConnectorID and DeliveryID are set on a Task that came from a Connector.
-	// Of the Tasks with one OrderKey in a Session, one runs at a time, in the order in
-	// which they were accepted.
+	// Of the Tasks with one OrderKey, of a Connector or of a Session, one runs at a time, in the order
+	// in which they were accepted.
 	ConnectorID string `json:"connector_id,omitzero"`
 	DeliveryID  string `json:"delivery_id,omitzero"`
 	OrderKey    string `json:"order_key,omitzero"`

@@ -36,6 +36,8 @@ type WebhookEndpoint struct {
 	Status  WebhookStatus   `json:"status"`
 	// StatusReason says why it is DISABLED, where nobody has asked for that.
 	StatusReason string `json:"status_reason,omitzero"`
+	// Hook is set on one that is a hook: no read of Webhooks shows it.
+	Hook *HookTerms `json:"hook,omitzero"`
 	// DeletedAt is set on one that was deleted: no read shows it any more.
 	DeletedAt Time `json:"deleted_at,omitzero"`
 	// Counters are filled in when a Webhook is read.
@@ -109,16 +111,18 @@ type WebhookDelivery struct {
 
 // Codes of the failures of deliveries.
 const (
-	WebhookStatusFailure = "http_status"        // the receiver did not answer with 2xx
-	WebhookRedirected    = "redirect"           // it answered with 3xx, which is not followed
-	WebhookUnreachable   = "unreachable"        // it did not answer
-	WebhookTimeout       = "timeout"            // it did not answer in time
-	WebhookDenied        = "address_denied"     // it is at an address that is not public
-	WebhookGone          = "gone"               // it answered with 410
-	WebhookTooOld        = "too_old"            // it has not taken it for too long
-	WebhookExpired       = "expired"            // retention has removed the event
-	WebhookUnsigned      = "secret_unavailable" // what signs deliveries cannot be read
-	WebhookUnreadable    = "unreadable"         // the event cannot be written as the format wants it
+	WebhookStatusFailure = "http_status"         // the receiver did not answer with 2xx
+	WebhookRedirected    = "redirect"            // it answered with 3xx, which is not followed
+	WebhookUnreachable   = "unreachable"         // it did not answer
+	WebhookTimeout       = "timeout"             // it did not answer in time
+	WebhookDenied        = "address_denied"      // it is at an address that is not public
+	WebhookGone          = "gone"                // it answered with 410
+	WebhookTooOld        = "too_old"             // it has not taken it for too long
+	WebhookExpired       = "expired"             // retention has removed the event
+	WebhookUnsigned      = "secret_unavailable"  // what signs deliveries cannot be read
+	HookNoCommand        = "command_not_allowed" // the configuration names no such program any more
+	HookFailed           = "program_failed"      // the program of the hook has failed
+	WebhookUnreadable    = "unreadable"          // the event cannot be written as the format wants it
 )
 
 // WebhookProgress says up to which event a Webhook's deliveries are taken or recorded.

@@ -31,6 +31,7 @@ type Multipart struct {
 type UploadedFile struct {
 	Field string // the name of the form's field
 	Name  string // that the client gave the file: data, and no path
+	Path  string // Name with the folders that the client wrote before it: data, and anything
 	Media string // as the client says; "" when it does not
 	Size  int64
 
@@ -64,7 +65,7 @@ func (r *Request) Multipart() (*Multipart, error) {
 			return nil, abi.Errorf(abi.CodePayloadTooLarge, "a form has at most %d fields and files", maxParts)
 		}
 		if part.FileName() != "" {
-			err = form.spool(r.server.cfg.SpoolDir, part)
+			err = form.spool(r.server.cfg.SpoolDir, part, UploadedFile{Field: part.FormName(), Name: part.FileName(), Path: pathOf(part), Media: part.Header.Get("Content-Type")})
 		} else {
 			left, err = form.field(r, part, left)
 		}
@@ -72,6 +73,20 @@ func (r *Request) Multipart() (*Multipart, error) {
 			return nil, err
 		}
 	}
+}
+
+// Spooled reads an upload whole, onto the disk. It is valid until the handler returns.
+func (r *Request) Spooled() (*UploadedFile, error) {
+	body, err := r.Upload()
+	if err != nil {
+		return nil, err
+	}
+	form := &Multipart{}
+	r.spooled = append(r.spooled, form)
+	if err := form.spool(r.server.cfg.SpoolDir, body, UploadedFile{Media: r.Header("Content-Type")}); err != nil {
+		return nil, err
+	}
+	return &form.Files[0], nil
 }
 
 // field reads a field of at most so many bytes, and returns how many are left.
@@ -90,13 +105,14 @@ func (m *Multipart) field(r *Request, part *multipart.Part, left int64) (int64, 
 }
 
 // spool puts a file on the disk.
-func (m *Multipart) spool(dir string, part *multipart.Part) error {
+func (m *Multipart) spool(dir string, content io.Reader, about UploadedFile) error {
 	f, err := unnamedFile(dir)
 	if err != nil {
 		return fmt.Errorf("making room for an upload: %w", err)
 	}
-	m.Files = append(m.Files, UploadedFile{Field: part.FormName(), Name: part.FileName(), Media: part.Header.Get("Content-Type"), File: f})
-	written, err := io.Copy(f, part)
+	about.File = f
+	m.Files = append(m.Files, about)
+	written, err := io.Copy(f, content)
 	if pathErr, ok := errors.AsType[*os.PathError](err); ok {
 		full := abi.Errorf(abi.CodeServiceUnavailable, "the node has no room for this upload")
 		return errors.Join(full, pathErr)
@@ -107,6 +123,15 @@ func (m *Multipart) spool(dir string, part *multipart.Part) error {
 	m.Files[len(m.Files)-1].Size = written
 	_, err = f.Seek(0, io.SeekStart)
 	return err
+}
+
+// pathOf returns the name of a part's file as it was sent. The part's own method cuts it.
+func pathOf(part *multipart.Part) string {
+	_, params, err := mime.ParseMediaType(part.Header.Get("Content-Disposition"))
+	if err != nil {
+		return part.FileName()
+	}
+	return params["filename"]
 }
 
 // unnamedFile makes a file that is gone when it is closed, also by the end of the process where

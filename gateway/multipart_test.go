@@ -44,7 +44,7 @@ func TestMultipart(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			said = fmt.Appendf(said, " %s=%s/%d/%.4s", f.Field, f.Name, f.Size, content)
+			said = fmt.Appendf(said, " %s=%s/%s/%d/%.4s", f.Field, f.Name, f.Path, f.Size, content)
 		}
 		r.Send(200, append(said, '"'))
 		return nil
@@ -60,7 +60,7 @@ func TestMultipart(t *testing.T) {
 		status      int
 		want        string
 	}{
-		"fields around files": {usual, body, 200, `"map[a:[1] b:[2 3]] file=file.bin/400000/data empty=empty.bin/0/"`},
+		"fields around files": {usual, body, 200, `"map[a:[1] b:[2 3]] file=file.bin/../file.bin/400000/data empty=empty.bin/../empty.bin/0/"`},
 		"nothing":             {usual, "--" + strings.TrimPrefix(usual, "multipart/form-data; boundary=") + "--\r\n", 200, `"map[]"`},
 		"cut off":             {usual, body[:len(body)/2], 400, "ended early"},
 		"no boundary":         {"multipart/form-data", body, 415, "boundary"},

@@ -40,7 +40,7 @@ func ListedBy(o abi.Object) []abi.Object {
 		return []abi.Object{abi.ObjectTask}
 	case abi.ObjectPermissionRequest:
 		return []abi.Object{abi.ObjectTask, abi.ObjectWorkspace}
-	case abi.ObjectDeadLetter, abi.ObjectVaultSecret, abi.ObjectWebhook, abi.ObjectWebhookDelivery, abi.ObjectToolServer, abi.ObjectHarness, abi.ObjectCustomTool,
+	case abi.ObjectDeadLetter, abi.ObjectVaultSecret, abi.ObjectWebhook, abi.ObjectWebhookDelivery, abi.ObjectToolServer, abi.ObjectHarness, abi.ObjectSkillBundle, abi.ObjectCustomTool,
 		abi.ObjectPersona, abi.ObjectSkill:
 		return []abi.Object{abi.ObjectWorkspace}
 	}
@@ -51,7 +51,7 @@ func ListedBy(o abi.Object) []abi.Object {
 // one before it in the same frame may have put it. It stays in that of the tenant, and is read by
 // its id.
 func Unlists(r *Record) bool {
-	return r.Kind == abi.EventSessionDeleted || r.Kind == abi.EventSessionHidden
+	return r.Kind == abi.EventSessionDeleted || r.Kind == abi.EventSessionHidden || r.Kind == abi.EventPersonaDeleted
 }
 
 // ScopeError says that resources of Object are not listed by Scope.

@@ -22,6 +22,8 @@ func Values(t reflect.Type) []string {
 		return values(abi.PermissionPending, abi.PermissionApproved, abi.PermissionDenied, abi.PermissionAnswered, abi.PermissionTimeout, abi.PermissionCanceled)
 	case reflect.TypeFor[abi.RiskLabel]():
 		return values(abi.RiskWrite, abi.RiskDestructive, abi.RiskOpenWorld, abi.RiskDelegation)
+	case reflect.TypeFor[abi.SkillCategory]():
+		return values(abi.SkillUser, abi.SkillPlugin, abi.SkillBuiltin, abi.SkillOrganization)
 	case reflect.TypeFor[abi.ToolKind]():
 		return values(abi.ToolKindRead, abi.ToolKindEdit, abi.ToolKindSearch, abi.ToolKindOther)
 	case reflect.TypeFor[abi.ToolExecutor]():
@@ -44,6 +46,12 @@ func Values(t reflect.Type) []string {
 		return values(abi.ReplayExact, abi.ReplayWithOverrides, abi.ReplayFromCheckpoint)
 	case reflect.TypeFor[abi.OverrideKind]():
 		return values(abi.OverrideModel, abi.OverrideMCP, abi.OverrideSecret, abi.OverrideTime, abi.OverrideHostFact, abi.OverrideTool, abi.OverridePayload, abi.OverrideCheckpoint)
+	case reflect.TypeFor[abi.HookEvent]():
+		return values(abi.HookPreTool, abi.HookPostTool, abi.HookStop, abi.HookError, abi.HookCustom)
+	case reflect.TypeFor[abi.HookFailure]():
+		return values(abi.HookOpen, abi.HookClosed)
+	case reflect.TypeFor[abi.StepStatus]():
+		return values(abi.StepPending, abi.StepInProgress, abi.StepCompleted, abi.StepSkipped)
 	case reflect.TypeFor[abi.TaskMessageKind]():
 		return values(abi.TaskMessageInput, abi.TaskMessageInterrupt, abi.TaskMessageToolConfirmation)
 	case reflect.TypeFor[abi.MergeStrategy]():

@@ -145,7 +145,7 @@ func howToAnswer(id string, w *abi.Waiting) string {
 	case w.Requests != nil:
 		return self() + " inbox list --task " + id + ", and then each of them"
 	}
-	switch w.Call {
+	switch asking(w) {
 	case abi.CallInputRequest:
 		if w.Schema != nil {
 			return start + " --value JSON"
@@ -180,6 +180,14 @@ func (a *app) showWaiting(id string, w *abi.Waiting) {
 	}
 }
 
+// asking returns the call that a Task waits by. A tool that asks is answered as a request for input is.
+func asking(w *abi.Waiting) string {
+	if w.Call == abi.CallToolCall && w.TaskID == "" {
+		return abi.CallInputRequest
+	}
+	return w.Call
+}
+
 func waitName(w *abi.Waiting) string {
 	switch {
 	case w.Gate:
@@ -187,7 +195,7 @@ func waitName(w *abi.Waiting) string {
 	case w.Requests != nil:
 		return "several answers"
 	}
-	switch w.Call {
+	switch asking(w) {
 	case abi.CallInputRequest:
 		return "input"
 	case abi.CallAuthRequest:

@@ -131,6 +131,7 @@ another; without one they run as the node's default.`,
 			f.StringVar(&req.WorkspaceID, "workspace", "", "the Workspace that it is in (default the first that the key sees)")
 			f.StringVar(&req.PersonaID, "persona", "", "the Persona that its Tasks run as")
 			f.StringSliceVar(&req.SkillIDs, "skill", nil, "the only Skills that its Tasks may name (default all)")
+			f.StringSliceVar(&req.Skills, "skill-bundle", nil, "skill bundles that its Tasks are to have, by name (see \"wharf skill list\")")
 			f.StringSliceVar(&req.VaultIDs, "vault", nil, "Vaults whose secrets its Tasks can name")
 			f.StringSliceVar(&req.MemoryIDs, "memory", nil, "Memories of others that its Tasks find as its own")
 			f.StringArrayVar(&refs, "ref", nil, "what something outside calls it, KIND=REF")

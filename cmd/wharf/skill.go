@@ -18,11 +18,19 @@ import (
 func (a *app) skillCommand() *cobra.Command {
 	return family(page{
 		use:   "skill",
-		short: "Check skill bundles",
+		short: "Check skill bundles, and install them in workspaces",
 		long: `A skill bundle is a folder with a SKILL.md, which says what the skill is and what
-a model should do, and with the files that it needs; or a zip of it.`,
-		example: `  wharf skill validate my-skill`,
-	}, a.skillValidateCommand())
+a model should do, and with the files that it needs; or a zip of it. It is installed in
+a workspace, in versions. docs/skills-bundles.md has the rest.
+
+(A Skill of the protocol, skill_..., is another thing: a persona that can be called.)`,
+		example: `  wharf skill validate my-skill
+  wharf skill install my-skill
+  wharf task submit "Fill in the form" --persona persona_agent --skill-bundle my-skill
+  wharf skill upgrade my-skill my-skill --changelog "Reads tables, too."
+  wharf skill rollback my-skill 1.0.0`,
+	}, a.skillValidateCommand(), a.skillInstallCommand(), a.skillListCommand(), a.skillVersionsCommand(), a.skillUpgradeCommand(), a.skillRollbackCommand(),
+		a.skillDownloadCommand(), a.skillUninstallCommand())
 }
 
 func (a *app) skillValidateCommand() *cobra.Command {

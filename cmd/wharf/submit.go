@@ -10,6 +10,7 @@ import (
 	"mime"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -78,6 +79,7 @@ func (s *submission) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.run.Model, "model", "", "the model to ask, by the node's name for it")
 	f.StringVar(&s.run.Instructions, "instructions", "", "what the plugin is to do, in place of its own instructions")
 	f.StringVar(&s.heat, "temperature", "", "of the model, 0 to 1 (default: the plugin's or the model's own)")
+	f.StringSliceVar(&s.run.Skills, "skill-bundle", nil, "a skill bundle that the Task is to have, by its name (see \"wharf skill list\")")
 	f.IntVar(&s.run.MaxTokens, "max-tokens", 0, "the most tokens of one answer of a model")
 	f.BoolVar(&s.follow, "follow", false, "show events until the Task ends, then its Outcome")
 	waitFlag(f, &s.wait)
@@ -112,7 +114,7 @@ func (s *submission) check(_ *cobra.Command, args []string) error {
 
 // options returns what the Task wants otherwise than its Persona; nil for nothing.
 func (s *submission) options() *abi.RunOptions {
-	if s.run == (abi.RunOptions{}) {
+	if reflect.ValueOf(s.run).IsZero() {
 		return nil
 	}
 	return &s.run

@@ -69,6 +69,7 @@ func everyCall() plugintest.Program {
 		steps("wasi.clock", 0), steps("wasi.monotonic", 0), steps("wasi.random", 32), steps("wasi.sleep", 2), put2("wasi.print", "printed"),
 		step("log", `{"level":"info","message":"call $n"}`), step("progress", `{"fraction":0.5}`),
 		step("plan", `{"steps":[{"title":"all of it","status":"in_progress"}]}`),
+		step("plan.set", `{"steps":[{"content":"all of it","status":"in_progress"}]}`), step("plan.get", ""),
 		step("message.delta", `{"text":"half a"}`),
 		step("message.append", `{"role":"assistant","parts":[{"type":"text","text":"digest $digest","visibility":"public"}]}`),
 		step("transcript.read", `{"last":10}`),

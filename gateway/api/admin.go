@@ -25,6 +25,13 @@ type administrationCore interface {
 	OpenFile(ctx context.Context, c *desk.Caller, workspace, path string) (abi.File, files.Content, error)
 	WriteFile(ctx context.Context, c *desk.Caller, workspace, path string, content io.Reader, when files.Condition) (abi.File, bool, error)
 	RemoveFile(ctx context.Context, c *desk.Caller, workspace, path string, when files.Condition) error
+	FindEntry(ctx context.Context, c *desk.Caller, workspace, path string) (abi.File, error)
+	WalkFiles(ctx context.Context, c *desk.Caller, workspace string, w files.Walk) (all []abi.File, more bool, err error)
+	FindFiles(ctx context.Context, c *desk.Caller, workspace string, q files.Query) (found []files.Found, whole bool, err error)
+	WriteFiles(ctx context.Context, c *desk.Caller, workspace string, all []files.Upload, overwrite bool) (*files.Written, error)
+	PackFiles(ctx context.Context, c *desk.Caller, workspace string, paths []string) (*files.Archive, error)
+	MakeFolder(ctx context.Context, c *desk.Caller, workspace, dir string) (abi.File, bool, error)
+	RemoveFolder(ctx context.Context, c *desk.Caller, workspace, dir string, recursive bool) (files.Removed, error)
 	ListFiles(ctx context.Context, c *desk.Caller, workspace, dir string, p desk.Page) (desk.DocList, error)
 	IssueToken(ctx context.Context, client, secret string, scopes []string) (*abi.AccessToken, error)
 	TokenKeys() ([]byte, error)

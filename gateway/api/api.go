@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/agents"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/files"
@@ -37,6 +38,18 @@ type (
 	FileCondition = files.Condition
 	// FileContent is what is in a file of a Workspace. Whoever gets one closes it.
 	FileContent = files.Content
+	// FileWalk asks for part of what is in a folder of a Workspace, FileQuery for files by name and
+	// content; FoundFile is one that was found.
+	FileWalk  = files.Walk
+	FileQuery = files.Query
+	FoundFile = files.Found
+	// FileUpload is one of several files that are written together, WrittenFiles what became of
+	// them, RemovedFiles what went with a folder.
+	FileUpload   = files.Upload
+	WrittenFiles = files.Written
+	RemovedFiles = files.Removed
+	// FileArchive is a zip of files that is made while it is written. Whoever gets one closes it.
+	FileArchive = files.Archive
 	// Delivery is a delivery to a Connector, on its way in.
 	Delivery = intake.Incoming
 	// Received says what became of a delivery.
@@ -60,6 +73,13 @@ type (
 	UnreadableError = desk.UnreadableError
 )
 
+// The bounds on files that are written, and packed, together.
+const (
+	MaxFilesWritten  = files.MaxWritten
+	MaxFilesTogether = files.MaxTogether // bytes
+	MaxFilesPacked   = files.MaxPacked
+)
+
 // DeliveryDeduped says in [Received] that the delivery was taken before.
 const DeliveryDeduped = intake.DeliveryDeduped
 
@@ -75,9 +95,13 @@ type Core interface {
 	resourcesCore
 	connectorsCore
 	webhooksCore
+	hooksCore
+	plansCore
 	toolServersCore
 	customToolsCore
+	skillBundlesCore
 	harnessesCore
+	agentsCore
 	administrationCore
 }
 
@@ -114,8 +138,12 @@ type asItIs interface {
 	RotateVaultKey(ctx context.Context, c *desk.Caller) (abi.VaultKeyRotation, error)
 	DeleteConnector(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) error
 	DeleteWebhook(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) error
+	DeleteHook(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) error
 	TryWebhook(ctx context.Context, c *desk.Caller, id string) (abi.WebhookTrial, error)
 	DeleteToolServer(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) error
+	UninstallSkillBundle(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) error
+	SkillBundleVersions(ctx context.Context, c *desk.Caller, id string) (abi.SkillBundleVersions, error)
+	SkillBundleFile(ctx context.Context, c *desk.Caller, id, version, path string) ([]byte, error)
 	Harness(ctx context.Context, c *desk.Caller, name string) (*abi.Harness, error)
 	Harnesses(ctx context.Context, c *desk.Caller) []*abi.Harness
 	HarnessCalls(ctx context.Context, h *abi.Harness) ([]string, error)
@@ -141,7 +169,16 @@ type asItIs interface {
 	OpenFile(ctx context.Context, c *desk.Caller, workspace, path string) (abi.File, files.Content, error)
 	WriteFile(ctx context.Context, c *desk.Caller, workspace, path string, content io.Reader, when files.Condition) (abi.File, bool, error)
 	RemoveFile(ctx context.Context, c *desk.Caller, workspace, path string, when files.Condition) error
+	FindEntry(ctx context.Context, c *desk.Caller, workspace, path string) (abi.File, error)
+	WalkFiles(ctx context.Context, c *desk.Caller, workspace string, w files.Walk) (all []abi.File, more bool, err error)
+	FindFiles(ctx context.Context, c *desk.Caller, workspace string, q files.Query) (found []files.Found, whole bool, err error)
+	WriteFiles(ctx context.Context, c *desk.Caller, workspace string, all []files.Upload, overwrite bool) (*files.Written, error)
+	PackFiles(ctx context.Context, c *desk.Caller, workspace string, paths []string) (*files.Archive, error)
+	MakeFolder(ctx context.Context, c *desk.Caller, workspace, dir string) (abi.File, bool, error)
+	RemoveFolder(ctx context.Context, c *desk.Caller, workspace, dir string, recursive bool) (files.Removed, error)
 	IssueToken(ctx context.Context, client, secret string, scopes []string) (*abi.AccessToken, error)
 	TokenKeys() ([]byte, error)
+	DeleteAgent(ctx context.Context, c *desk.Caller, r *desk.Retry, workspace, id string) error
+	ExportAgent(ctx context.Context, c *desk.Caller, workspace, id string, how abi.AgentExport) (*agents.Export, error)
 	TokenIssuer(base string) (abi.AuthorizationServer, error)
 }

@@ -79,6 +79,10 @@ var fixtures = map[string]func(n *node, t *testing.T) string{
 		name := strings.ToLower(strings.TrimPrefix(n.session(t), "sess_")) // one that is free
 		return n.do(t, "POST", "/wharf/v1/tool-servers", object{"workspace_id": "ws_default", "name": name, "url": "https://tools.test/mcp"}).want(201).id()
 	},
+	"skill_bundle_id": func(n *node, t *testing.T) string {
+		name := strings.ToLower(strings.TrimPrefix(n.session(t), "sess_")) // one that is free
+		return n.do(t, "POST", "/wharf/v1/skill-bundles", object{"workspace_id": "ws_default", "content": skillZip(name, "")}).want(201).id()
+	},
 	"key_id": func(n *node, t *testing.T) string {
 		return n.do(t, "POST", "/wharf/v1/keys", object{"name": "made for a test"}).want(201).id()
 	},
@@ -86,14 +90,17 @@ var fixtures = map[string]func(n *node, t *testing.T) string{
 
 // bodies are the requests of routes for which what follows from the schema will not do.
 var bodies = map[string]object{
-	"createConnector":  {"provider": "generic", "plugin": "echo#main"},
-	"createVault":      {"workspace_id": "ws_default", "provider": "local", "capabilities": []string{"read", "write"}},
-	"updateVault":      {"capabilities": []string{"read", "write"}},
-	"createToolServer": {"workspace_id": "ws_default", "name": "tools", "url": "https://tools.test/mcp"},
-	"createWebhook":    {"workspace_id": "ws_default", "url": "https://receiver.test/in", "events": []string{"task.completed"}},
-	"createPersona":    {"name": "p", "version": "1", "description": "d", "entry_workflow": "echo", "autonomy_tier": "act_auto", "receipt_policy": "optional", "tools": []string{}, "capabilities": []string{}},
-	"createMemory":     {"scope": "workspace", "owner_id": "ws_default", "content": "c", "provenance": object{}},
-	"truncateSession":  {"keep_turns": 1}, "appendMessage": {"message": message("m")},
+	"createConnector":     {"provider": "generic", "plugin": "echo#main"},
+	"createVault":         {"workspace_id": "ws_default", "provider": "local", "capabilities": []string{"read", "write"}},
+	"updateVault":         {"capabilities": []string{"read", "write"}},
+	"createToolServer":    {"workspace_id": "ws_default", "name": "tools", "url": "https://tools.test/mcp"},
+	"installSkillBundle":  {"workspace_id": "ws_default", "content": skillZip("listed", "")},
+	"upgradeSkillBundle":  {"content": skillZip("listed", "")},
+	"rollbackSkillBundle": {"version": "1.0.0"},
+	"createWebhook":       {"workspace_id": "ws_default", "url": "https://receiver.test/in", "events": []string{"task.completed"}},
+	"createPersona":       {"name": "p", "version": "1", "description": "d", "entry_workflow": "echo", "autonomy_tier": "act_auto", "receipt_policy": "optional", "tools": []string{}, "capabilities": []string{}},
+	"createMemory":        {"scope": "workspace", "owner_id": "ws_default", "content": "c", "provenance": object{}},
+	"truncateSession":     {"keep_turns": 1}, "appendMessage": {"message": message("m")},
 	"appendTaskMessage": {"kind": "interrupt", "message": message("m")},
 }
 

@@ -26,6 +26,7 @@ import (
 	"github.com/wharf-dev/wharf/gateway/harn"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/enginetest"
+	"github.com/wharf-dev/wharf/runtime/owntools"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/runtime/tenancy"
@@ -115,9 +116,9 @@ func startNode(t testing.TB, has *harn.Node, configure ...func(*gateway.Config))
 		p.Vaults = vault.New(vault.Config{Dir: filepath.Join(t.TempDir(), "vaults"), KeyFile: filepath.Join(t.TempDir(), "vault.age"), Log: p.Log})
 	})
 	n.recorded = &recorded{Engine: n.Engine}
-	n.extra = &swapped{engine.OwnServer{}}
+	n.extra = &swapped{owntools.Server{}}
 	servers := map[string]tool.Server{"extra": n.extra}
-	for name, own := range engine.OwnTools(names.Personas()) {
+	for name, own := range owntools.All(names.Personas()) {
 		servers[name] = own
 	}
 	n.has.Tools = tool.New(tool.Config{Servers: servers, Added: added, Grants: map[string][]string{"echo": {"host:*", "extra:*"}, "keep": {"skills:persona_k*", "extra:a*"}}})

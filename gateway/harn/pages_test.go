@@ -3,6 +3,7 @@ package harn_test
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
 	"slices"
 	"strconv"
 	"strings"
@@ -71,6 +72,7 @@ func TestPagesAreBoundedByBytes(t *testing.T) {
 		made("/wharf/v1/skills", `{"persona_id":"persona_echo","name":"s","description":"d","metadata":`+large+`}`)
 		made("/v1/vaults", `{"provider":"local","capabilities":["read"],"metadata":`+large+`}`)
 		made("/wharf/v1/tool-servers", `{"name":"s`+strconv.Itoa(i)+`","url":"https://a.example/","metadata":`+large+`}`)
+		made("/wharf/v1/skill-bundles", `{"workspace_id":"ws_default","content":"`+base64.StdEncoding.EncodeToString(skillZip("s"+strconv.Itoa(i), ""))+`","metadata":`+large+`}`)
 		made("/wharf/v1/webhooks", `{"url":"https://a.example/","events":["task.completed"],"status":"PAUSED","metadata":`+large+`}`)
 		made("/v1/connectors", `{"provider":"generic","plugin":"sick#`+abi.DefaultExport+`","metadata":`+large+`}`)
 	}

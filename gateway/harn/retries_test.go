@@ -263,6 +263,19 @@ func retried(t *testing.T, n *node) []*keyed {
 		n.do(t, "PATCH", added, object{"description": "b"}).want(200)
 	}
 	add("deleteToolServer", "DELETE", "/wharf/v1/tool-servers/"+made("/wharf/v1/tool-servers", server()), nil)
+	bundle := func(name, version string) object {
+		return object{"workspace_id": tenancy.DefaultWorkspace, "content": skillZip(name, version)}
+	}
+	post("installSkillBundle", "/wharf/v1/skill-bundles", bundle("one", ""))
+	bundled := "/wharf/v1/skill-bundles/" + made("/wharf/v1/skill-bundles", bundle("two", ""))
+	add("updateSkillBundle", "PATCH", bundled, object{"display_title": "a"}).after = func(n *node, t *testing.T) {
+		n.do(t, "PATCH", bundled, object{"display_title": "b"}).want(200)
+	}
+	post("upgradeSkillBundle", bundled+"/versions", object{"content": skillZip("two", ""), "changelog": "c"})
+	rolled := "/wharf/v1/skill-bundles/" + made("/wharf/v1/skill-bundles", bundle("three", ""))
+	n.do(t, "POST", rolled+"/versions", object{"content": skillZip("three", "")}).want(200)
+	post("rollbackSkillBundle", rolled+"/rollback", object{"version": "1.0.0"})
+	add("uninstallSkillBundle", "DELETE", "/wharf/v1/skill-bundles/"+made("/wharf/v1/skill-bundles", bundle("four", "")), nil)
 	receiver := func() object { return object{"url": "https://receiver.invalid", "events": []string{"task.none"}} }
 	post("createWebhook", "/wharf/v1/webhooks", receiver())
 	hook := "/wharf/v1/webhooks/" + made("/wharf/v1/webhooks", receiver())

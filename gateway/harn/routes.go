@@ -26,7 +26,7 @@ func (a *Adapter) routes() []gateway.Route {
 		a.discoveryRoutes(), a.taskRoutes(), a.sessionRoutes(), a.messageRoutes(), a.eventRoutes(),
 		a.artifactRoutes(), a.receiptRoutes(), a.workspaceRoutes(), a.personaRoutes(), a.memoryRoutes(),
 		a.vaultRoutes(), a.connectorRoutes(), a.deadLetterRoutes(), a.webhookRoutes(), a.skillRoutes(), a.quotaRoutes(), a.permissionRoutes(), a.fileRoutes(), a.branchRoutes(), a.tokenRoutes(),
-		a.recordRoutes(), a.adminRoutes(), a.socketRoutes(), a.runtimeRoutes(), a.toolRoutes(), a.toolServerRoutes(),
+		a.recordRoutes(), a.adminRoutes(), a.socketRoutes(), a.runtimeRoutes(), a.toolRoutes(), a.toolServerRoutes(), a.skillBundleRoutes(),
 	} {
 		all = append(all, group...)
 	}

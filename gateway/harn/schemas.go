@@ -59,7 +59,7 @@ func (a *Adapter) Schemas() map[string]gateway.Schema {
 	for _, group := range []map[string]schema{
 		discoverySchemas(), taskSchemas(), sessionSchemas(), partSchemas(), eventSchemas(), artifactSchemas(),
 		workspaceSchemas(), receiptSchemas(), memorySchemas(), vaultSchemas(), connectorSchemas(), deadLetterSchemas(), webhookSchemas(), skillSchemas(), quotaSchemas(),
-		permissionSchemas(), fileSchemas(), branchSchemas(), tokenSchemas(), personaSchemas(), adminSchemas(), replaySchemas(), runtimeSchemas(), toolSchemas(), toolServerSchemas(),
+		permissionSchemas(), fileSchemas(), branchSchemas(), tokenSchemas(), personaSchemas(), adminSchemas(), replaySchemas(), runtimeSchemas(), toolSchemas(), skillBundleSchemas(), toolServerSchemas(),
 	} {
 		for name, s := range group {
 			all[name] = s
@@ -83,7 +83,7 @@ func (a *Adapter) Schemas() map[string]gateway.Schema {
 
 // listed names what there are lists of.
 var listed = []string{"Task", "Outcome", "Session", "Branch", "Message", "Event", "Artifact", "Workspace", "Persona", "Receipt",
-	"Memory", "Vault", "VaultSecret", "Connector", "DeadLetter", "WebhookEndpoint", "WebhookDelivery", "ToolServer", "Skill", "Quota", "PermissionRequest", "APIKey",
+	"Memory", "Vault", "VaultSecret", "Connector", "DeadLetter", "WebhookEndpoint", "WebhookDelivery", "ToolServer", "SkillBundle", "Skill", "Quota", "PermissionRequest", "APIKey",
 	"Capability", "Tool"}
 
 func taskSchemas() map[string]schema {

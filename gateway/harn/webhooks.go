@@ -121,7 +121,7 @@ func webhookSchemas() map[string]schema {
 		"WebhookEndpoint": resourceOf[abi.WebhookEndpoint](abi.ObjectWebhook, "A receiver that is sent events.", says(map[string]string{
 			"workspace_id": "None: every Workspace of the tenant.", "events": wants["events"], "persona_id": wants["persona_id"], "format": wants["format"],
 			"headers": "The names of the headers that deliveries carry besides."}),
-			hidden("deleted_at"), but(schema{"secret": described(text(), "In the answer that has made it, and in no other.")})),
+			hidden("deleted_at", "hook"), but(schema{"secret": described(text(), "In the answer that has made it, and in no other.")})),
 		"WebhookSignature":     of[abi.WebhookSignature]("A header with the HMAC-SHA256 of the body in hex.", says(map[string]string{"prefix": "What stands before it; none: sha256=."})),
 		"WebhookSecret":        of[abi.WebhookSecret]("What deliveries are signed with.", says(map[string]string{"hint": "The last characters of its value."})),
 		"WebhookCounters":      of[abi.WebhookCounters]("What became of deliveries.", says(map[string]string{"failed": "Attempts.", "dead": "Given up, whether driven again since or not."})),

@@ -48,6 +48,10 @@ func (a *Adapter) diagnostics(r *gateway.Request, h *abi.Harness) error {
 	if err != nil {
 		return err
 	}
+	skills, err := a.core.SkillBundles(r.Context(), r.Caller, api.SkillFilter{WorkspaceID: h.WorkspaceID}, api.Page{Limit: 1, Total: true})
+	if err != nil {
+		return err
+	}
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
 	models := a.has.Models
@@ -56,7 +60,7 @@ func (a *Adapter) diagnostics(r *gateway.Request, h *abi.Harness) error {
 	}
 	return send(r, statusOK, diagnosticsAnswer{
 		HarnessID: h.Name, Version: a.versionOf(h), UptimeSeconds: time.Since(a.core.Started()).Seconds(), MemoryUsageMB: float64(memory.Sys-memory.HeapReleased) / (1 << 20),
-		ActiveSessions: sessions, ActiveExecutions: a.core.HarnessRunning(r.Caller, h), ConnectedMCPServers: servers,
+		ActiveSessions: sessions, ActiveExecutions: a.core.HarnessRunning(r.Caller, h), ConnectedMCPServers: servers, InstalledSkills: skills.Total,
 		Config: diagnosticsConfig{h.Kind, h.WorkspaceID, h.EntryWorkflow, h.SkillsPath, models, a.has.DefaultModel},
 	})
 }

@@ -24,6 +24,7 @@ type Adapter struct {
 	cfg  gateway.Config
 	core *api.API
 	has  Node
+	runs runs
 }
 
 // Node is what the adapter is told of the node besides its engine.
@@ -34,6 +35,8 @@ type Node struct {
 	// who name none; "" for none.
 	Models       []string
 	DefaultModel string
+	// Suite checks harnesses; without one none can be.
+	Suite Suite
 }
 
 var _ gateway.Adapter = (*Adapter)(nil)

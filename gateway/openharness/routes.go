@@ -21,7 +21,8 @@ const (
 func (a *Adapter) routes() []gateway.Route {
 	var all []gateway.Route
 	for _, group := range [][]gateway.Route{
-		a.harnessRoutes(), a.webhookRoutes(), a.eventRoutes(), a.diagnosticRoutes(), a.mcpRoutes(), a.toolRoutes(),
+		a.harnessRoutes(), a.agentRoutes(), a.webhookRoutes(), a.eventRoutes(), a.executionRoutes(), a.sessionRoutes(), a.diagnosticRoutes(),
+		a.skillRoutes(), a.fileRoutes(), a.planRoutes(), a.hookRoutes(), a.conformanceRoutes(), a.mcpRoutes(), a.toolRoutes(),
 	} {
 		all = append(all, group...)
 	}

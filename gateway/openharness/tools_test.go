@@ -47,8 +47,8 @@ func invokes(ctx context.Context, h sandbox.Host) error {
 	return call(ctx, h, abi.CallOutput, `{"summary":"called"}`)
 }
 
-// tooled is a node that takes tools of tenants.
-func tooled(t testing.TB) *node {
+// takingTools is a node that takes tools of tenants.
+func takingTools(t testing.TB) *node {
 	t.Helper()
 	return newNode(t, enginetest.Guests{"invoke": invokes}, func(c *engine.Config, p *engine.Parts) {
 		c.ToolServers.Private, c.ToolServers.Commands = true, map[string][]string{"shout": {"cat"}}
@@ -98,7 +98,7 @@ func serving(t testing.TB, h http.Handler) string {
 
 // An MCP server is connected, shown with what it has, changed, asked for its health and disconnected.
 func TestMCPServers(t *testing.T) {
-	n := tooled(t)
+	n := takingTools(t)
 	for kind, url := range map[string]string{"http": serving(t, mcpHandler(false)), "sse": serving(t, mcpHandler(true))} {
 		made := n.do(t, "POST", "/wharf/mcp-servers", map[string]any{"name": "My " + kind, "transport": map[string]any{"type": kind, "url": url}}).want(201)
 		at := "/wharf/mcp-servers/" + made.text("server.id")
@@ -135,7 +135,7 @@ func TestMCPServers(t *testing.T) {
 // Names are unique in a harness, and free in every other; one that cannot be connected to is there,
 // and says so.
 func TestNamesOfMCPServers(t *testing.T) {
-	n := tooled(t)
+	n := takingTools(t)
 	n.do(t, "POST", "", `{"id":"second","name":"Second","vendor":"v","description":"d","execution_type":"sdk","config":{"binary_path":"echo"}}`).want(201)
 	url := serving(t, mcpHandler(false))
 	body := map[string]any{"name": "tickets", "transport": map[string]any{"type": "http", "url": url}}
@@ -163,7 +163,7 @@ func TestNamesOfMCPServers(t *testing.T) {
 
 // What cannot be connected is refused with the member.
 func TestMCPServersThatAreRefused(t *testing.T) {
-	n := tooled(t)
+	n := takingTools(t)
 	for body, want := range map[string]string{
 		`{"transport":{"type":"http","url":"https://a.test"}}`:                                           "VALIDATION_ERROR",
 		`{"name":"` + strings.Repeat("n", 101) + `","transport":{"type":"http","url":"https://a.test"}}`: "VALIDATION_ERROR",
@@ -183,7 +183,7 @@ func TestMCPServersThatAreRefused(t *testing.T) {
 
 // The tools of a harness are one list with ids that stay, by source.
 func TestToolsOfAHarness(t *testing.T) {
-	n := tooled(t)
+	n := takingTools(t)
 	server := n.do(t, "POST", "/wharf/mcp-servers", map[string]any{"name": "sums", "transport": map[string]any{"type": "http", "url": serving(t, mcpHandler(false))}}).want(201).text("server.id")
 	own := n.do(t, "POST", "/wharf/tools", `{"name":"shout","description":"d","input_schema":{"type":"object"},"handler":{"type":"command","command":"shout"}}`).want(201)
 	if own.text("tool.source") != "custom" || own.get("tool.secret") != nil {
@@ -221,7 +221,7 @@ func TestToolsOfAHarness(t *testing.T) {
 // A tool that is called is an execution, recorded like any other; its input fits its schema, or
 // nothing is called.
 func TestInvokingTools(t *testing.T) {
-	n := tooled(t)
+	n := takingTools(t)
 	server := n.do(t, "POST", "/wharf/mcp-servers", map[string]any{"name": "sums", "transport": map[string]any{"type": "http", "url": serving(t, mcpHandler(false))}}).want(201).text("server.id")
 	got := n.do(t, "POST", "/wharf/tools/"+server+":add/invoke", `{"input":{"a":2,"b":3}}`).want(200)
 	if got.get("success") != true || got.text("output.content.0.text") != "5" || got.get("error") != nil {
@@ -253,7 +253,7 @@ func TestInvokingTools(t *testing.T) {
 
 // A custom tool gets a signed request, and its answer is the output.
 func TestInvokingCustomTools(t *testing.T) {
-	n := tooled(t)
+	n := takingTools(t)
 	var signed, body string
 	url := serving(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text, _ := io.ReadAll(r.Body)
@@ -296,7 +296,7 @@ func (n *node) stream(t testing.TB, path, body string, options ...option) (frame
 
 // A stream tells each block of content, a failure, and the end once; it goes on after what was told.
 func TestStreamsOfTools(t *testing.T) {
-	n := tooled(t)
+	n := takingTools(t)
 	server := n.do(t, "POST", "/wharf/mcp-servers", map[string]any{"name": "sums", "transport": map[string]any{"type": "http", "url": serving(t, mcpHandler(false))}}).want(201).text("server.id")
 	at, retry := "/wharf/tools/"+server+":add/invoke/stream", header("Idempotency-Key", "k")
 	frames := n.stream(t, at, `{"input":{"a":1,"b":1}}`, retry)
@@ -323,7 +323,7 @@ func TestStreamsOfTools(t *testing.T) {
 
 // What cannot be a tool is refused.
 func TestCustomToolsThatAreRefused(t *testing.T) {
-	n := tooled(t)
+	n := takingTools(t)
 	with := func(name, description, schema, handler string) string {
 		return `{"name":"` + name + `","description":"` + description + `","input_schema":` + schema + `,"handler":` + handler + `}`
 	}
@@ -343,7 +343,7 @@ func TestCustomToolsThatAreRefused(t *testing.T) {
 // Every route of the two domains refuses whoever has no key, not its scope, another tenant's key, or one of another
 // Workspace.
 func TestWhoMayUseToolsOfAHarness(t *testing.T) {
-	n := tooled(t)
+	n := takingTools(t)
 	n.do(t, "POST", "", `{"id":"second","name":"Second","vendor":"v","description":"d","execution_type":"sdk","config":{"binary_path":"echo"}}`).want(201)
 	second, err := n.Harness(t.Context(), n.Root, "second")
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/gateway/api"
+	"github.com/wharf-dev/wharf/gateway/openharness/mapper"
 )
 
 // formatName is the format in which Webhooks of the protocol are sent what happens.
@@ -191,7 +192,7 @@ type delivery struct {
 	Status      string            `json:"status,omitzero"`
 	Error       *failed           `json:"error,omitzero"`
 	Artifacts   []artifactSummary `json:"artifacts,omitzero"`
-	Usage       *usage            `json:"usage,omitzero"`
+	Usage       *mapper.Usage     `json:"usage,omitzero"`
 	CompletedAt abi.Time          `json:"completed_at,omitzero"`
 	Timestamp   abi.Time          `json:"timestamp"`
 }
@@ -220,7 +221,7 @@ func writeDelivery(ctx context.Context, n *api.WebhookNotice) (api.WebhookMessag
 
 // complete adds what an execution resulted in.
 func (d *delivery) complete(ctx context.Context, n *api.WebhookNotice, ev *loggedEvent) error {
-	d.CompletedAt, d.Usage, d.Artifacts = ev.At, &usage{}, []artifactSummary{}
+	d.CompletedAt, d.Usage, d.Artifacts = ev.At, &mapper.Usage{}, []artifactSummary{}
 	if ev.Payload.Task == nil || ev.Payload.Task.OutcomeID == "" {
 		return nil
 	}
@@ -232,33 +233,12 @@ func (d *delivery) complete(ctx context.Context, n *api.WebhookNotice, ev *logge
 	if err := json.Unmarshal(text, &o); err != nil {
 		return err
 	}
-	*d.Usage = usageOf(&o)
+	*d.Usage = mapper.UsageOf(o.Metrics)
 	d.Artifacts, err = artifactsOf(&o)
 	if o.Failure != nil && d.Error != nil {
 		d.Error.Code, d.Error.Message = o.Failure.Code, o.Failure.Message
 	}
 	return err
-}
-
-// usage is what models have read and written.
-type usage struct {
-	InputTokens  int64 `json:"input_tokens"`
-	OutputTokens int64 `json:"output_tokens"`
-	TotalTokens  int64 `json:"total_tokens"`
-	DurationMS   int64 `json:"duration_ms,omitzero"`
-}
-
-// usageOf returns what the models of a Task have used, as they say, and how long it has run.
-func usageOf(o *abi.Outcome) usage {
-	var m struct {
-		Input  int64   `json:"input_tokens"`
-		Output int64   `json:"output_tokens"`
-		RunMS  float64 `json:"run_ms"`
-	}
-	if len(o.Metrics) > 0 {
-		_ = json.Unmarshal(o.Metrics, &m) // older ones have less
-	}
-	return usage{InputTokens: m.Input, OutputTokens: m.Output, TotalTokens: m.Input + m.Output, DurationMS: int64(m.RunMS)}
 }
 
 // artifactSummary is an artifact of an execution.

@@ -239,6 +239,11 @@ func TestCheckImports(t *testing.T) {
 		{from: "sdk/go", imp: "abi", rule: "stands on its own"},
 		{from: "plugins/digest", imp: "plugins", rule: "stands on its own"},
 		{from: "cmd/wharf", imp: "conformance", rule: "depends on conformance"},
+		{from: "cmd/wharf/internal/node", imp: "conformance/openharness"},
+		{from: "gateway/openharness", imp: "conformance/openharness", rule: "depends on conformance/openharness"},
+		{from: "runtime/engine", imp: "conformance/openharness", rule: "depends on conformance/openharness"},
+		{from: "conformance/openharness", imp: "conformance", rule: "stands on its own"},
+		{from: "conformance/cmd/openharness-conformance", imp: "conformance/openharness"},
 	} {
 		p := Package{Path: ModulePath + "/" + c.from}
 		if c.test {

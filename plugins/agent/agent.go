@@ -33,6 +33,8 @@ func handle(task *wharf.Task) (wharf.Result, error) {
 type agent struct {
 	settings settings
 	tools    toolbox
+	skills   string // what the model is told of its skills
+	plan     planned
 	messages []wharf.ModelMessage // the conversation so far
 
 	turns, toolCalls int
@@ -46,7 +48,7 @@ func newAgent(task *wharf.Task) (*agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.follow(&task.Run)
+	s.follow(&task.Run, &task.Persona.Agent)
 	tools, err := wharf.ListTools("")
 	if err != nil {
 		return nil, err
@@ -55,7 +57,8 @@ func newAgent(task *wharf.Task) (*agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &agent{settings: s, tools: newToolbox(tools), messages: messages, seen: map[string]bool{}}, nil
+	box := newToolbox(usable(tools, task.Skills))
+	return &agent{settings: s, tools: box, skills: skillsSection(task.Skills, box), messages: messages, seen: map[string]bool{}}, nil
 }
 
 // spent fails a Task whose budget is used up. What the agent said so far is in the
@@ -71,10 +74,13 @@ func (a *agent) ask() (wharf.ModelAnswer, error) {
 	if err != nil {
 		return wharf.ModelAnswer{}, err
 	}
+	if err := a.plan.look(); err != nil {
+		return wharf.ModelAnswer{}, err
+	}
 	a.turns++
 	_ = wharf.Progress(a.fraction(), "asking the model")
 	answer, err := wharf.Complete(wharf.ModelRequest{
-		CallID: fmt.Sprintf("main:%d", a.turns), Model: a.settings.model, System: a.settings.prompt,
+		CallID: fmt.Sprintf("main:%d", a.turns), Model: a.settings.model, System: a.prompt(),
 		Messages: a.messages, Tools: a.tools.offered, MaxTokens: left, Temperature: a.settings.temperature, Stream: true,
 	})
 	if err != nil {

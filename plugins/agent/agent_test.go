@@ -283,6 +283,7 @@ func TestATaskHasItsOwnWay(t *testing.T) {
 		"all asked":           {map[string]any{"model": "set", "system_prompt": "set up"}, wharf.RunOptions{Model: "own", Instructions: "do", Temperature: &heat, MaxTokens: 7}, "own|do|7|true"},
 		"less than is left":   {map[string]any{"max_tokens": 100}, wharf.RunOptions{MaxTokens: 7}, "|" + defaultPrompt + "|7|false"},
 		"more than is left":   {map[string]any{"max_tokens": 100}, wharf.RunOptions{MaxTokens: 700}, "|" + defaultPrompt + "|100|false"},
+		"context":             {map[string]any{"system_prompt": "set up"}, wharf.RunOptions{Context: "and more"}, "|set up\n\nand more|0|false"},
 		"coldest is not none": {nil, wharf.RunOptions{Temperature: new(float64)}, "|" + defaultPrompt + "|0|true"},
 	} {
 		h, model := office(says("done"))
@@ -294,6 +295,37 @@ func TestATaskHasItsOwnWay(t *testing.T) {
 		asked := model.asked[0]
 		if got := fmt.Sprintf("%s|%s|%d|%v", asked.Model, asked.System, asked.MaxTokens, asked.Temperature != nil); got != c.want {
 			t.Errorf("%s: the model was asked %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// TestAgent holds that what an agent says of itself comes before what the operator has set, and
+// after what the Task asks for.
+func TestAgent(t *testing.T) {
+	heat, zero := 0.7, 0.0
+	for _, test := range []struct {
+		name  string
+		agent wharf.Agent
+		run   wharf.RunOptions
+		want  string
+	}{
+		{"operator", wharf.Agent{}, wharf.RunOptions{}, "set set-model <nil> 0"},
+		{"agent", wharf.Agent{Instructions: "own\n", Model: "own-model", Temperature: &heat, MaxTokens: 9}, wharf.RunOptions{}, "own\n own-model 0.7 9"},
+		{"task", wharf.Agent{Instructions: "own", Model: "own-model", Temperature: &heat, MaxTokens: 9},
+			wharf.RunOptions{Instructions: "task", Model: "task-model", Temperature: &zero, MaxTokens: 5}, "task task-model 0 5"},
+		{"some", wharf.Agent{Instructions: "own"}, wharf.RunOptions{Model: "task-model"}, "own task-model <nil> 0"},
+	} {
+		h, model := office(says("ok"))
+		h.Config = map[string]any{"system_prompt": "set", "model": "set-model"}
+		h.Agent, h.Options = test.agent, test.run
+		h.Text(handle, "go")
+		r := model.asked[0]
+		heat := any(nil)
+		if r.Temperature != nil {
+			heat = *r.Temperature
+		}
+		if got := fmt.Sprint(r.System, " ", r.Model, " ", heat, " ", r.MaxTokens); got != test.want {
+			t.Errorf("%s: the model was asked %q, want %q", test.name, got, test.want)
 		}
 	}
 }

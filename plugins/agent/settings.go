@@ -30,7 +30,8 @@ type settings struct {
 	maxToolCalls int    // max_tool_calls: of the whole Task
 	maxTokens    int64  // max_tokens: read and written by the model, of the whole Task
 
-	// What the Task alone asks for.
+	// What the Task or its agent asks for.
+	context     string // of the Task's Session, and of its own
 	temperature *float64
 	maxAnswer   int // tokens of one answer
 }
@@ -55,15 +56,24 @@ func configured() (settings, error) {
 		Message: fmt.Sprintf("the setting approve of the agent is %q; it is one of destructive, always and never", s.approve)}
 }
 
-// follow takes over what the Task asks for: that comes before what the operator has set.
-func (s *settings) follow(run *wharf.RunOptions) {
-	if run.Instructions != "" {
-		s.prompt = run.Instructions
+// follow takes over what the Task asks for, and else what its agent is: both come before what the
+// operator has set.
+func (s *settings) follow(run *wharf.RunOptions, agent *wharf.Agent) {
+	s.context = run.Context
+	s.prompt = first(run.Instructions, agent.Instructions, s.prompt)
+	s.model = first(run.Model, agent.Model, s.model)
+	s.temperature = first(run.Temperature, agent.Temperature)
+	s.maxAnswer = first(run.MaxTokens, agent.MaxTokens)
+}
+
+// first returns the first value that says something.
+func first[T comparable](values ...T) (found T) {
+	for _, v := range values {
+		if v != found {
+			return v
+		}
 	}
-	if run.Model != "" {
-		s.model = run.Model
-	}
-	s.temperature, s.maxAnswer = run.Temperature, run.MaxTokens
+	return found
 }
 
 // setting is where the value of a setting goes.

@@ -57,7 +57,9 @@ func (a *agent) callTools(calls []wharf.ModelToolCall) error {
 		if a.toolCalls++; a.settings.maxToolCalls > 0 && a.toolCalls > a.settings.maxToolCalls {
 			return spent("max_tool_calls", a.settings.maxToolCalls)
 		}
-		_ = wharf.SetPlan(plan(calls, i)...)
+		if !a.plan.there {
+			_ = wharf.SetPlan(plan(calls, i)...)
+		}
 		output, text, failed := a.call(c)
 		a.messages = append(a.messages, wharf.ModelMessage{Role: "tool", ToolCallID: c.ID, Text: text, IsError: failed})
 		_, err := wharf.AppendMessage(wharf.Message{Role: "tool", Parts: []wharf.Part{wharf.ToolResultPart(c.ID, output, failed)}})
@@ -107,9 +109,15 @@ func (a *agent) attempt(c wharf.ModelToolCall) (wharf.ToolAnswer, error) {
 	if err != nil {
 		return wharf.ToolAnswer{}, err
 	}
+	if setsPlan(tool) {
+		arguments = a.plan.from(arguments)
+	}
 	answer, err := wharf.CallTool(wharf.ToolRequest{
 		CallID: a.callID(c), Server: tool.Server, Name: tool.Name, Arguments: arguments,
 	})
+	if setsPlan(tool) {
+		a.plan.take(answer, err)
+	}
 	if errors.Is(err, wharf.StatusIndeterminate) {
 		return answer, fmt.Errorf("%w: it may have been done or not; find out before you do it again", err)
 	}
@@ -130,7 +138,7 @@ func (a *agent) callID(c wharf.ModelToolCall) string {
 // approved returns the arguments to call a tool with, after asking a person where
 // that is due.
 func (a *agent) approved(tool wharf.Tool, c wharf.ModelToolCall) (json.RawMessage, error) {
-	if !a.settings.asksFor(tool) {
+	if setsPlan(tool) || !a.settings.asksFor(tool) { // a plan is for the user, who may change it
 		return c.Arguments, nil
 	}
 	decision, err := wharf.RequestApproval(wharf.ApprovalRequest{

@@ -21,6 +21,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/connector/signature"
 	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/runtime/provider/program"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
 	"github.com/wharf-dev/wharf/runtime/provider/web"
 )
@@ -196,12 +197,12 @@ func (k *Keeper) run(ctx context.Context, t *abi.CustomTool, body []byte) ([]byt
 	if len(words) == 0 {
 		return nil, provider.Refuse(abi.CallUnavailable, tool.CodeUnavailable, fmt.Sprintf("the node starts no %q any more", t.Handler.Command))
 	}
-	answer, err := tool.RunProgram(ctx, slices.Concat(words, t.Handler.Args), body, maxAnswer)
+	answer, err := program.Run(ctx, slices.Concat(words, t.Handler.Args), body, maxAnswer)
 	ended, isExit := errors.AsType[*exec.ExitError](err)
 	switch {
 	case err == nil:
 		return answer, nil
-	case errors.Is(err, tool.ErrTooLarge):
+	case errors.Is(err, program.ErrTooLong):
 		return nil, tooLarge(t)
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)

@@ -21,8 +21,8 @@ import (
 
 // Config holds the settings of CustomTools. The zero value of each means its default.
 type Config struct {
-	Most     int  // tools of a Workspace; default 100
-	Private  bool // receivers at loopback, private and link-local addresses are reached
+	Most    int  // tools of a Workspace; default 100
+	Private bool // receivers at loopback, private and link-local addresses are reached
 	// Commands are the programs that the node starts for tenants, with their first arguments, by
 	// the names that tenants call them by.
 	Commands map[string][]string

@@ -75,5 +75,5 @@ func (d *Desk) shownWhole(ctx context.Context, c *Caller, o abi.Object, f Filter
 		return belongs && c.Sees(at.WorkspaceID), nil
 	}
 	// The tenant's list has what was deleted or is hidden, too.
-	return rest == (Filter{}) && len(c.Workspaces) == 0 && o != abi.ObjectSession, nil
+	return rest == (Filter{}) && len(c.Workspaces) == 0 && o != abi.ObjectSession && o != abi.ObjectPersona, nil
 }

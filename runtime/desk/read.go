@@ -58,7 +58,7 @@ func (d *Desk) Get(ctx context.Context, c *Caller, o abi.Object, id string) (Doc
 // sees reports whether a caller may see a resource. One that names no Workspace of
 // its own is seen like the Task or Session that it belongs to.
 func (d *Desk) sees(ctx context.Context, c *Caller, o abi.Object, id string, state []byte) (bool, error) {
-	if o == abi.ObjectMemory && d.MemoryExpired(state) || o == abi.ObjectSession && deleted(state) {
+	if o == abi.ObjectMemory && d.MemoryExpired(state) || deleted(o, state) {
 		return false, nil
 	}
 	if len(c.Workspaces) == 0 {
@@ -568,7 +568,7 @@ func Find[T any](ctx context.Context, d *Desk, c *Caller, o abi.Object, id strin
 	if err := ledger.Decode(res.State, &v); err != nil {
 		return v, res, ledger.Naming(o, id, err)
 	}
-	if !c.seesState(res.State) || o == abi.ObjectSession && deleted(res.State) {
+	if !c.seesState(res.State) || deleted(o, res.State) {
 		return v, res, abi.NotFound(o, id)
 	}
 	return v, res, nil

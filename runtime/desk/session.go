@@ -36,9 +36,9 @@ func (d *Desk) OpenDeleted(ctx context.Context, c *Caller, id string) (*ledger.S
 	return s, release, nil
 }
 
-// deleted reports whether a Session was deleted. Most were not.
-func deleted(state []byte) bool {
-	if !bytes.Contains(state, []byte(`"deleted_at"`)) {
+// deleted reports whether a Session or Persona was deleted. Most were not.
+func deleted(o abi.Object, state []byte) bool {
+	if o != abi.ObjectSession && o != abi.ObjectPersona || !bytes.Contains(state, []byte(`"deleted_at"`)) {
 		return false
 	}
 	var s struct {

@@ -3,17 +3,9 @@ package engine
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
-	"errors"
-	"fmt"
-	"io"
 	"maps"
-	goruntime "runtime"
 	"slices"
-	"strconv"
-	"time"
 
-	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/hostcall"
@@ -34,13 +26,7 @@ type hostCall func(r *run, ctx context.Context, c *liveCall) (answer []byte, err
 // other.
 var immediate = map[string]hostCall{
 	abi.CallOutput:        (*run).callOutput,
-	abi.CallClock:         (*run).callClock,
-	abi.CallRandom:        (*run).callRandom,
-	abi.CallID:            (*run).callID,
 	abi.CallMessageAppend: (*run).callMessageAppend,
-	abi.CallEventEmit:     (*run).callEventEmit,
-	abi.CallHostFact:      (*run).callHostFact,
-	abi.CallNormalized:    (*run).callNormalized,
 }
 
 // immediately returns what answers a call at once; nil for a call that is not answered so.
@@ -54,7 +40,7 @@ func (e *Engine) immediately(call string) hostCall {
 // byRoom has a room answer a call.
 func byRoom(answer hostcall.Func) hostCall {
 	return func(r *run, ctx context.Context, c *liveCall) ([]byte, error) {
-		a, err := answer(ctx, &hostcall.Call{Run: r, Tenant: r.task.tenant, Task: &r.task.about, Request: c.request, Kept: c.entry.Request, Asked: c.asked})
+		a, err := answer(ctx, &hostcall.Call{Run: r, Tenant: r.task.tenant, Task: &r.task.about, Index: c.entry.Index, Request: c.request, Kept: c.entry.Request, Asked: c.asked})
 		c.states, c.extra, c.release = a.States, a.Extra, a.Release
 		return a.JSON, err
 	}
@@ -68,6 +54,9 @@ func (r *run) HasPut(artifact string) bool { return slices.Contains(r.outputs.Ar
 
 // Session implements [hostcall.Run].
 func (r *run) Session() abi.Session { return r.task.session.State() }
+
+// Skills implements [hostcall.Run].
+func (r *run) Skills() []abi.TaskSkill { return r.task.program.Skills }
 
 // haveRoomsAnswer has rooms answer the host calls that they serve.
 func (e *Engine) haveRoomsAnswer(rooms ...interface {
@@ -91,29 +80,6 @@ func (r *run) callOutput(_ context.Context, c *liveCall) ([]byte, error) {
 		return nil, provider.Malformed(abi.InvalidParam("failure.code", "a failure needs a code"))
 	}
 	return nil, nil
-}
-
-func (r *run) callClock(context.Context, *liveCall) ([]byte, error) {
-	return []byte(`{"unix_nano":"` + strconv.FormatInt(r.engine.now().UnixNano(), 10) + `"}`), nil
-}
-
-func (r *run) callRandom(_ context.Context, c *liveCall) ([]byte, error) {
-	if len(c.request) != 4 {
-		return nil, provider.Malformed(errors.New("the request of random is 4 bytes: how many, little-endian"))
-	}
-	n := binary.LittleEndian.Uint32(c.request)
-	if n > abi.MaxRandom {
-		return nil, provider.Refuse(abi.CallTooLarge, string(abi.CodePayloadTooLarge), "at most 65,536 random bytes at once")
-	}
-	p := make([]byte, n)
-	if _, err := io.ReadFull(r.engine.entropy, p); err != nil {
-		return nil, fmt.Errorf("reading randomness: %w", err)
-	}
-	return p, nil
-}
-
-func (r *run) callID(context.Context, *liveCall) ([]byte, error) {
-	return []byte(`{"id":"` + r.engine.ids.New("") + `"}`), nil
 }
 
 func (r *run) callMessageAppend(ctx context.Context, c *liveCall) (answer []byte, err error) {
@@ -149,44 +115,6 @@ func (r *run) appended(c *liveCall) (*abi.Message, error) {
 	}
 	m.ID = r.textEnds(&in, m.ID)
 	return m, nil
-}
-
-func (r *run) callEventEmit(_ context.Context, c *liveCall) ([]byte, error) {
-	req, err := ask[abi.CallEventEmitRequest](c)
-	if err != nil {
-		return nil, err
-	}
-	if len(req.Payload) == 0 {
-		req.Payload = abi.EmptyObject()
-	}
-	if refused := abi.CheckPluginKind(req.Kind); refused != nil {
-		return nil, provider.Malformed(refused)
-	}
-	if req.Payload.Kind() != '{' {
-		return nil, provider.Malformed(abi.InvalidParam("payload", "payload must be a JSON object"))
-	}
-	c.extra = []ledger.Record{{Kind: req.Kind, Object: abi.ObjectTask, ID: r.task.id, Payload: req.Payload.Clone()}}
-	return nil, nil
-}
-
-func (r *run) callHostFact(_ context.Context, c *liveCall) ([]byte, error) {
-	req, err := ask[abi.CallHostFactRequest](c)
-	if err != nil {
-		return nil, err
-	}
-	e, t := r.engine, &r.task.about
-	facts := map[string]string{
-		"wharf.version": e.version, "abi.version": abi.ABIVersion, "os": goruntime.GOOS, "arch": goruntime.GOARCH,
-		"tenant": e.tenants.IDOf(r.task.tenant), "workspace": t.WorkspaceID, "session": t.SessionID, "task": t.ID, "deadline": "",
-	}
-	if !t.DeadlineAt.IsZero() {
-		facts["deadline"] = t.DeadlineAt.Format(time.RFC3339Nano)
-	}
-	value, known := facts[req.Name]
-	if !known {
-		return nil, provider.Refuse(abi.CallNotFound, "unknown_fact", "there is no host fact "+strconv.Quote(req.Name))
-	}
-	return json.Marshal(abi.CallHostFactAnswer{Value: value})
 }
 
 // hint takes telemetry. It is checked and counted always, so that a re-run is where

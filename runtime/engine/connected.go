@@ -8,7 +8,6 @@ import (
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/intake"
 	"github.com/wharf-dev/wharf/runtime/ledger"
-	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/runtime/sessions"
 	"github.com/wharf-dev/wharf/storage"
@@ -29,11 +28,6 @@ func (e *Engine) newIntake(common desk.Parts, secret func(context.Context, stora
 		}})
 	e.observers = append(e.observers, i.TaskEnded)
 	return i
-}
-
-// callNormalized refuses: a Task has no deliveries.
-func (r *run) callNormalized(context.Context, *liveCall) ([]byte, error) {
-	return nil, provider.Refuse(abi.CallDenied, "in_a_task", "deliveries are normalized outside of tasks")
 }
 
 // connectedTasks is the engine as Connectors see it.

@@ -81,7 +81,7 @@ func (e *Engine) readFacts(ctx context.Context, t *task, f *proofs.Facts) error 
 		return err
 	}
 	f.Persona = &persona.Persona
-	f.Tally = receipt.NewTally(h.Program, given.Answer(persona.Text), t.id)
+	f.Tally = receipt.NewTally(h.Program, given.Answer(persona.Text, h.Program), t.id)
 	if err := f.TakeAll(h.Entries); err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/agents"
 	"github.com/wharf-dev/wharf/runtime/artifacts"
 	"github.com/wharf-dev/wharf/runtime/aside"
 	"github.com/wharf-dev/wharf/runtime/background"
@@ -20,16 +21,18 @@ import (
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/files"
 	"github.com/wharf-dev/wharf/runtime/harnesses"
+	"github.com/wharf-dev/wharf/runtime/hooks"
 	"github.com/wharf-dev/wharf/runtime/hostcall"
 	"github.com/wharf-dev/wharf/runtime/identity"
 	"github.com/wharf-dev/wharf/runtime/inhand"
 	"github.com/wharf-dev/wharf/runtime/intake"
 	"github.com/wharf-dev/wharf/runtime/ledger"
-	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/runtime/memories"
 	"github.com/wharf-dev/wharf/runtime/outbox"
+	"github.com/wharf-dev/wharf/runtime/ownfacts"
 	"github.com/wharf-dev/wharf/runtime/personas"
 	"github.com/wharf-dev/wharf/runtime/pinned"
+	"github.com/wharf-dev/wharf/runtime/plans"
 	"github.com/wharf-dev/wharf/runtime/proofs"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
@@ -42,6 +45,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/scheduler"
 	"github.com/wharf-dev/wharf/runtime/secrets"
 	"github.com/wharf-dev/wharf/runtime/sessions"
+	"github.com/wharf-dev/wharf/runtime/skillbundles"
 	"github.com/wharf-dev/wharf/runtime/tenancy"
 	"github.com/wharf-dev/wharf/runtime/toolservers"
 	"github.com/wharf-dev/wharf/runtime/turns"
@@ -110,6 +114,9 @@ type Parts struct {
 	// RemoteHarnesses asks the servers of hosted Harnesses, as the performer of tool calls uses it;
 	// nil where no tools can be called.
 	RemoteHarnesses *harnesses.Remote
+	// ModelNamed says by which name the node asks the model that an agent names, and whether it has
+	// it; nil: as it is named.
+	ModelNamed func(name string) (model string, known bool)
 	// Vaults keeps the values of Vaults' secrets; nil when the node has no Vaults.
 	Vaults *vault.Store
 	// NodeSecret returns a secret of the node's configuration that a Connector may
@@ -160,10 +167,14 @@ type (
 	proofResources      = proofs.Keeper
 	replayResources     = replays.Keeper
 	permissionResources = waiting.Keeper
+	planResources       = plans.Keeper
 	webhookResources    = outbox.Outbox
+	hookResources       = hooks.Keeper
 	toolServerResources = toolservers.Keeper
+	agentResources      = agents.Keeper
 	harnessResources    = harnesses.Keeper
 	customToolResources = customtools.Keeper
+	skillResources      = skillbundles.Keeper
 )
 
 // Engine is the core. All its methods are safe for concurrent use.
@@ -205,10 +216,14 @@ type resources struct {
 	*proofResources
 	*replayResources
 	*permissionResources
+	*planResources
 	*webhookResources
+	*hookResources
 	*toolServerResources
+	*agentResources
 	*harnessResources
 	*customToolResources
+	*skillResources
 }
 
 // brought is what the node brings: what runs modules, and what copies its data.
@@ -278,7 +293,7 @@ func New(config Config, parts Parts) (*Engine, error) {
 		e.now = time.Now
 	}
 	if e.entropy == nil {
-		e.entropy = &lockedReader{r: rand.Reader}
+		e.entropy = ownfacts.Shared(rand.Reader)
 	}
 	if e.pooled == nil {
 		e.pooled = func() Instances { return Instances{} }
@@ -313,23 +328,29 @@ func (e *Engine) furnish(parts *Parts) {
 	e.pinned = pinned.NewKeeper(pinned.Parts{Blobs: e.store.Blobs(), Modules: e.modules, Persona: e.Persona})
 	e.records = records.NewReader(records.Parts{Parts: common, PersonaAt: e.pinned.PersonaAt})
 	e.memoryResources = memories.NewKeeper(memories.Parts{Parts: common, Persona: e.Persona, TenantID: e.tenants.IDOf})
-	e.sessionResources = sessions.NewKeeper(sessions.Parts{Parts: common,
-		DefaultPersona: e.config.DefaultPersona, PersonaIn: e.PersonaIn, SkillIn: e.SkillIn, CheckVaultIDs: e.CheckVaultIDs})
+	e.skillResources = skillbundles.NewKeeper(skillbundles.Parts{Parts: common, MostTold: int64(e.config.Limits.PayloadBytes / 2)})
+	e.sessionResources = sessions.NewKeeper(sessions.Parts{Parts: common, DefaultPersona: e.config.DefaultPersona,
+		PersonaIn: e.PersonaIn, SkillIn: e.SkillIn, CheckVaultIDs: e.CheckVaultIDs, CheckSkillNames: e.CheckSkillNames})
 	e.permissionResources = waiting.NewKeeper(waiting.Parts{Parts: common,
 		Messages: e.sessionResources, Task: e.records.Task, Live: e.tasks.workspaceOf, Wake: e.wake, Generations: maxGenerations,
 		Pending: &e.pending, Ends: &e.ends, Turns: e.turns})
 	e.fileResources = files.NewKeeper(files.Parts{Parts: common, Root: parts.Files, Turns: e.turns,
 		TenantOf: e.tenantOf, MostTold: int64(e.config.Limits.PayloadBytes / 2)})
 	e.performers = withOwn(e.performers, e.fileResources)
+	e.performers[abi.CallToolCall] = e.fileResources.Tools(e.performers[abi.CallToolCall])
 	e.artifactResources = artifacts.NewKeeper(artifacts.Parts{Parts: common,
 		DefaultWorkspaceOf: e.DefaultWorkspaceOf, MostRead: int64(e.config.Limits.PayloadBytes)})
+	e.planResources = plans.NewKeeper(common)
 	e.proofResources = e.newProofs(common, parts.Keys)
 	e.replayResources = e.newReplays(common)
 	e.Intake = e.newIntake(common, e.ConnectorSecret)
 	e.webhookResources = e.newOutbox(common, parts)
+	e.hookResources = hooks.NewKeeper(hooks.Parts{Parts: common, Outbox: e.webhookResources, Turns: e.turns})
 	e.toolServerResources, e.customToolResources = e.newToolServers(common, parts)
+	e.agentResources = agents.NewKeeper(agents.Parts{Parts: common, Personas: e.personaResources, InstallSkill: e.SkillForAgent, Model: parts.ModelNamed})
 	e.harnessResources = e.newHarnesses(common, parts)
-	e.haveRoomsAnswer(e.memoryResources, e.sessionResources, e.artifactResources, e.Intake)
+	e.haveRoomsAnswer(e.memoryResources, e.sessionResources, e.artifactResources, e.skillResources, e.planResources, e.Intake,
+		&ownfacts.Keeper{Now: e.now, Entropy: e.entropy, IDs: e.ids, Version: e.version, TenantID: e.tenants.IDOf})
 }
 
 func (c Config) withDefaults() Config {
@@ -351,34 +372,22 @@ func (c *Config) limitsFor(plugin string) sandbox.Limits {
 	return c.PluginLimits[plugin].Or(c.Limits)
 }
 
-// lockedReader serializes reads: the entropy source is shared by every run.
-type lockedReader struct {
-	mu lockrank.Mutex[lockrank.Last]
-	r  io.Reader
-}
-
-func (l *lockedReader) Read(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.r.Read(p)
-}
-
 // Start brings back the Tasks that an earlier life of the node left unfinished.
 // It is called once, before the first request.
 func (e *Engine) Start(ctx context.Context) error {
 	if err := e.book.Load(ctx); err != nil {
 		return err
 	}
-	if err := cmp.Or(e.LoadToolServers(ctx, e.tenants.All()), e.LoadCustomTools(ctx, e.tenants.All()), e.LoadHarnesses(ctx, e.tenants.All())); err != nil {
+	if err := cmp.Or(e.LoadToolServers(ctx, e.tenants.All()), e.LoadCustomTools(ctx, e.tenants.All()), e.LoadHarnesses(ctx, e.tenants.All()), e.LoadSkillBundles(ctx, e.tenants.All())); err != nil {
+		return err
+	}
+	if err := e.webhookResources.Start(ctx); err != nil { // hooks are there before anything runs
 		return err
 	}
 	if err := e.recover(ctx); err != nil {
 		return err
 	}
-	if err := e.Intake.Start(ctx); err != nil {
-		return err
-	}
-	return e.webhookResources.Start(ctx)
+	return e.Intake.Start(ctx)
 }
 
 var (

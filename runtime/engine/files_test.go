@@ -11,6 +11,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/files"
+	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/tenancy"
 )
 
@@ -143,5 +144,91 @@ func TestNodesWithoutFiles(t *testing.T) {
 		if !strings.Contains(told, "not_configured") {
 			t.Errorf("%s was answered %s", changes[i].call, told)
 		}
+	}
+}
+
+// toolChanges are what changes does, as a model asks for it.
+var toolChanges = []op{
+	{abi.CallToolCall, `{"server":"host","name":"file_write","arguments":{"path":"a","content":"one"}}`},
+	{abi.CallToolCall, `{"server":"host","name":"file_edit","arguments":{"path":"/a","old":"one","new":"one two"}}`},
+	{abi.CallToolCall, `{"server":"host","name":"file_read","arguments":{"path":"a"}}`},
+	{abi.CallToolCall, `{"server":"host","name":"file_write","arguments":{"path":"b/c","content":"three"}}`},
+	{abi.CallToolCall, `{"server":"host","name":"file_write","arguments":{"path":"b/d/e","content":"four"}}`},
+	{abi.CallToolCall, `{"server":"host","name":"file_list","arguments":{"recursive":true}}`},
+	{abi.CallToolCall, `{"server":"host","name":"file_search","arguments":{"grep":"t.o","glob":"a"}}`},
+	{abi.CallToolCall, `{"server":"host","name":"file_remove","arguments":{"path":"b","recursive":true}}`},
+	{abi.CallToolCall, `{"server":"host","name":"file_edit","arguments":{"path":"a","old":"none","new":"x"}}`},
+	{abi.CallToolCall, `{"server":"host","name":"file_write","arguments":{"path":"a"}}`},
+}
+
+// withFileTools lets a program call the tools of the host.
+func withFileTools(_ *engine.Config, p *engine.Parts) {
+	p.Performers = map[string]provider.Performer{abi.CallToolCall: open{}}
+}
+
+// What a model does to files by tools is held to what holds for the host calls: its tier, events,
+// receipt, proof, and a replay that touches no file.
+func TestFileToolsOnEveryTier(t *testing.T) {
+	for tier, want := range map[abi.AutonomyTier]string{
+		abi.TierActAuto: "one two", abi.TierActWithApproval: "one two", abi.TierSuggest: "-", abi.TierShadow: "-",
+	} {
+		t.Run(string(tier), func(t *testing.T) {
+			p := newProgram(toolChanges...)
+			n := newNode(t, enginetest.Guests{"program": p.run, "echo": enginetest.Echo}, withFiles(t), withFileTools, atTier(tier))
+			id := n.Submit(t, n.Session(t), "persona_program")
+			if tier == abi.TierActWithApproval {
+				for range 6 {
+					n.parked(t, id)
+					n.decide(t, id, `{"decision":"approved"}`)
+				}
+			}
+			if task := n.Wait(t, id); task.Status != abi.TaskCompleted {
+				t.Fatalf("%s %+v", task.Status, task.Failure)
+			}
+			if got := n.fileText(t, "a"); got != want || n.fileText(t, "b/c") != "-" {
+				t.Errorf("the file holds %q, want %q", got, want)
+			}
+			n.wantProof(t, id)
+			wire, err := n.ReceiptWire(t.Context(), n.Root, n.task(t, id).ReceiptID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			done := want != "-"
+			for _, effect := range []string{`"operation":"create","path":"a"`, `"operation":"modify","path":"a"`, `"operation":"create","path":"b/c"`, `"operation":"delete","path":"b/c"`, `"operation":"delete","path":"b/d/e"`} {
+				if strings.Count(string(wire), effect) != map[bool]int{true: 1}[done] {
+					t.Errorf("the receipt does not tell %s: %t\n%s", effect, done, wire)
+				}
+			}
+			kinds := strings.Join(n.Kinds(t, desk.Filter{TaskID: id}), " ")
+			if got := strings.Count(kinds, string(abi.EventFileWritten)); got != map[bool]int{true: 4}[done] {
+				t.Errorf("%d writes are told", got)
+			}
+			told := p.runs()[len(p.runs())-1]
+			for i, answer := range map[int]string{2: "one two", 5: "b/d/e", 6: "a:1: one two", 8: "does not have the old text", 9: "content is the text"} {
+				if done && !strings.Contains(told[i], answer) {
+					t.Errorf("call %d is answered %s, want %s", i, told[i], answer)
+				}
+			}
+			n.changed(t, "a", "by another")
+			n.wantReplay(t, id)
+			if got := n.fileText(t, "a"); got != "by another" {
+				t.Errorf("a replay has made it %q", got)
+			}
+		})
+	}
+}
+
+// A Persona whose capabilities do not name a host call is not given the tool that stands for it.
+func TestFileToolsNeedCapabilities(t *testing.T) {
+	p := newProgram(toolChanges[0], toolChanges[5])
+	n := newNode(t, enginetest.Guests{"program": p.run, "echo": enginetest.Echo}, withFiles(t), withFileTools, func(_ *engine.Config, p *engine.Parts) {
+		for i := range p.Personas {
+			p.Personas[i].Capabilities = []string{"tool.*", abi.CallFileList}
+		}
+	})
+	n.Wait(t, n.Submit(t, n.Session(t), "persona_program"))
+	told := p.runs()[0]
+	if !strings.Contains(told[0], "capability_denied") || strings.Contains(told[1], "denied") || n.fileText(t, "a") != "-" {
+		t.Errorf("it is told %q", told)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/hooks"
+	"github.com/wharf-dev/wharf/runtime/hosttools"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/policy"
@@ -19,22 +21,47 @@ import (
 	"github.com/wharf-dev/wharf/runtime/waiting"
 )
 
-// The codes of calls that somebody was asked about, and that were not made.
-const (
-	codeApprovalDenied  = "approval_denied"
-	codeApprovalTimeout = "approval_timeout"
-	// codeApprovalElsewhere: it was approved for a client that has left.
-	codeApprovalElsewhere = "approval_elsewhere"
-)
+// codeApprovalElsewhere is the code of a call that was approved for a client which has left.
+const codeApprovalElsewhere = "approval_elsewhere"
 
-// passGate takes over the approval that the record has before the next call; nil
-// when that needed none.
-func (r *run) passGate() (*journal.Entry, error) {
-	gate := r.cursor.Gate()
-	if gate == nil || gate.Open {
-		return gate, nil
+// passGates takes over what the record has before the next call: what hooks have said, and the
+// approval that it needed; each is nil where there is none.
+func (r *run) passGates() (hooks, gate *journal.Entry, err error) {
+	hooks, gate = r.cursor.Gates()
+	if hooks != nil {
+		err = r.recall(hooks)
 	}
-	return gate, r.recall(gate)
+	if err == nil && gate != nil && !gate.Open {
+		err = r.recall(gate)
+	}
+	return hooks, gate, err
+}
+
+// askHooks asks the hooks of the Workspace before a tool is called, and records what they say as an
+// entry of its own. The call comes after that, with what they have made of it.
+func (r *run) askHooks(ctx context.Context, c *liveCall, tool *abi.Tool) (asked bool, err error) {
+	if c.entry.Call != abi.CallToolCall || c.intent != nil || c.hooks != nil || c.gate != nil { // hooks are asked before people are
+		return false, nil
+	}
+	req, err := ask[abi.CallToolCallRequest](c)
+	if err != nil {
+		return false, err
+	}
+	said, err := r.engine.AskBefore(ctx, r.task.tenant, &r.task.about, &hooks.Call{Index: c.entry.Index, Request: &req, Asked: c.entry.Request,
+		ID: tooluse.ID(req.CallID, c.entry.Index+1), Tool: tool, Shown: c.use.Waits() != nil})
+	if said == nil || err != nil {
+		return false, err
+	}
+	said.Entry.At = journal.Moment(r.engine.now())
+	if err := r.tell(ctx, &liveCall{def: c.def, extra: said.Told, entry: said.Entry}, journal.Whole); err != nil {
+		return false, err
+	}
+	r.ground.Reach(said.Entry.At)
+	c.hooks, c.asked, c.entry.Request, c.entry.Index = &said.Entry, nil, nil, c.entry.Index+1
+	err = r.check(ctx, c)
+	c.use = r.toolUse(c)
+	c.canonicalRequest()
+	return true, err
 }
 
 // permit refuses a call that the Task's Persona may not make at all, and one that
@@ -43,10 +70,8 @@ func (r *run) permit(ctx context.Context, c *liveCall) error {
 	if c.intent != nil {
 		return nil
 	}
-	if c.gate != nil && !c.gate.Open {
-		if err := decided(c.gate); err != nil {
-			return err
-		}
+	if err := cmp.Or(hooks.Denied(c.hooks), waiting.Decided(c.gate)); err != nil {
+		return err
 	}
 	a, err := r.action(ctx, c, "")
 	if err != nil {
@@ -105,7 +130,7 @@ func approvedFor(c *liveCall, by string) error {
 // that is not shown a tool does not ask for it.
 func (r *run) offer(ctx context.Context, answer []byte) ([]byte, error) {
 	p := &r.persona.Persona
-	if len(p.Tools) == 0 && p.Handoffs == nil {
+	if policy.OffersAll(p) {
 		return answer, nil
 	}
 	var list abi.CallToolListAnswer
@@ -114,7 +139,7 @@ func (r *run) offer(ctx context.Context, answer []byte) ([]byte, error) {
 	}
 	offered := list.Tools[:0]
 	for _, tool := range list.Tools {
-		a := &policy.Action{Call: abi.CallToolCall, Tool: tool.Server + ":" + tool.Name}
+		a := &policy.Action{Call: abi.CallToolCall, Tool: tool.Server + ":" + tool.Name, Stands: hosttools.StandsFor(tool.Server, tool.Name)}
 		if tool.Server == ServerSkills {
 			a.Persona = tool.Name
 			if err := r.skillPersona(ctx, a); err != nil {
@@ -136,22 +161,6 @@ func refusal(d policy.Decision) error {
 		return nil
 	}
 	return provider.Refuse(abi.CallDenied, d.Code, d.Message)
-}
-
-// decided says what an approval's end means for its call: nil when it was approved.
-func decided(gate *journal.Entry) error {
-	a, err := journal.GateDecision(gate)
-	switch {
-	case err != nil:
-		return err
-	case a.Decision == "approved":
-		return nil
-	case a.Decision == "timeout" || gate.Status == abi.CallTimeout:
-		return provider.Refuse(abi.CallDenied, codeApprovalTimeout, "nobody has approved this call in time")
-	case a.Reason != "":
-		return provider.Refuse(abi.CallDenied, codeApprovalDenied, "this call was denied: "+a.Reason)
-	}
-	return provider.Refuse(abi.CallDenied, codeApprovalDenied, "this call was denied")
 }
 
 // askFirst parks the Task until somebody has decided on the call. The approval is
@@ -210,28 +219,38 @@ func shownArguments(c *liveCall) (jsontext.Value, error) {
 	return abi.Plain(arguments)
 }
 
-// revise puts what an approver has made of a call's arguments into its request.
+// revise puts what hooks and an approver have made of a call's arguments into its request.
 func (c *liveCall) revise() error {
-	switch {
-	case c.gate == nil || c.gate.Open:
-		return nil
-	case c.intent != nil:
+	approved := c.gate != nil && !c.gate.Open
+	if c.intent != nil && (approved || c.hooks != nil) {
 		c.request = c.intent.Request // as an earlier life has revised it
 		return nil
+	}
+	said, err := journal.ReadHooks(c.hooks)
+	if err == nil && said != nil && len(said.Input) > 0 {
+		err = c.put(said.Input)
+	}
+	if err != nil || !approved {
+		return err
 	}
 	a, err := journal.GateDecision(c.gate)
 	if err != nil || a.Decision != "approved" || len(a.Arguments) == 0 {
 		return err
 	}
+	return c.put(a.Arguments)
+}
+
+// put puts other arguments into a call's request.
+func (c *liveCall) put(arguments jsontext.Value) error {
 	if c.entry.Call != abi.CallToolCall {
-		c.request = a.Arguments
+		c.request = arguments
 		return nil
 	}
 	req, err := ask[abi.CallToolCallRequest](c)
 	if err != nil {
 		return nil // it is refused as malformed
 	}
-	req.Arguments = a.Arguments
+	req.Arguments = arguments
 	c.request, err = json.Marshal(&req)
 	return err
 }
@@ -276,8 +295,11 @@ var describers = map[string]func(*liveCall, *policy.Action) error{
 		switch req.Server {
 		case ServerSkills:
 			a.Persona, a.Effect = req.Name, abi.EffectWrite
-		case ServerHost: // it changes nothing beyond the Session
-			a.Effect = abi.EffectRead
+		case ServerHost: // it changes nothing beyond the Session, unless its host call does
+			if a.Stands = hosttools.StandsFor(req.Server, req.Name); a.Stands == "" {
+				a.Effect = abi.EffectRead
+			}
+			a.Paths = hosttools.Changes(req.Name, req.Arguments)
 		}
 		return err
 	},
@@ -313,6 +335,11 @@ var describers = map[string]func(*liveCall, *policy.Action) error{
 	},
 	abi.CallFileWrite: func(c *liveCall, a *policy.Action) error {
 		req, err := ask[abi.CallFileWriteRequest](c)
+		a.Target, a.Paths = req.Path, []string{req.Path}
+		return err
+	},
+	abi.CallFileEdit: func(c *liveCall, a *policy.Action) error {
+		req, err := ask[abi.CallFileEditRequest](c)
 		a.Target, a.Paths = req.Path, []string{req.Path}
 		return err
 	},

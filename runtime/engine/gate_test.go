@@ -339,16 +339,17 @@ func (lister) Prepare(context.Context, *provider.Call) (provider.Plan, error) {
 // A plugin is shown the tools that its Persona may call.
 func TestToolsThatAreShown(t *testing.T) {
 	for name, try := range map[string]struct {
-		tools, handoffs []string
-		want            string
+		tools, handoffs, denied []string
+		want                    string
 	}{
-		"all":      {nil, nil, `[{"server":"fs","name":"read"},{"server":"mail","name":"send"},{"server":"skills","name":"persona_echo"}]`},
-		"tools":    {[]string{"fs:*"}, nil, `[{"server":"fs","name":"read"}]`},
-		"handoffs": {[]string{"*"}, []string{}, `[{"server":"fs","name":"read"},{"server":"mail","name":"send"}]`},
+		"denied":   {nil, nil, []string{"fs:*", "skills:*"}, `[{"server":"mail","name":"send"}]`},
+		"all":      {nil, nil, nil, `[{"server":"fs","name":"read"},{"server":"mail","name":"send"},{"server":"skills","name":"persona_echo"}]`},
+		"tools":    {[]string{"fs:*"}, nil, nil, `[{"server":"fs","name":"read"}]`},
+		"handoffs": {[]string{"*"}, []string{}, nil, `[{"server":"fs","name":"read"},{"server":"mail","name":"send"}]`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newProgram(op{abi.CallToolList, `{}`})
-			n := newNode(t, enginetest.Guests{"program": p.run, "echo": enginetest.Echo}, asPersona(func(p *abi.Persona) { p.Tools, p.Handoffs = try.tools, try.handoffs }),
+			n := newNode(t, enginetest.Guests{"program": p.run, "echo": enginetest.Echo}, asPersona(func(p *abi.Persona) { p.Tools, p.Handoffs, p.ToolsDenied = try.tools, try.handoffs, try.denied }),
 				func(_ *engine.Config, parts *engine.Parts) {
 					parts.Performers = map[string]provider.Performer{abi.CallToolList: lister{}}
 				})

@@ -34,6 +34,7 @@ func TestWhyItIsAsked(t *testing.T) {
 	}{
 		"a tool, called by an id":  {op{abi.CallToolCall, `{"call_id":"toolu_7","server":"fs","name":"write","arguments":{"path":"a"}}`}, `{"tool_call_id":"toolu_7","risk_labels":["write","destructive","open_world"],` + rule + `}`},
 		"a tool, called by no id":  {op{abi.CallToolCall, `{"server":"fs","name":"write","arguments":{"path":"a"}}`}, `{"tool_call_id":"call-1","risk_labels":["write","destructive","open_world"],` + rule + `}`},
+		"a file, by a tool":        {op{abi.CallToolCall, `{"server":"host","name":"file_write","arguments":{"path":"/docs/a.txt","content":"x"}}`}, `{"tool_call_id":"call-1","declared_paths":["docs/a.txt"],"risk_labels":["write","destructive","open_world"],` + rule + `}`},
 		"a file that is written":   {op{abi.CallFileWrite, `{"path":"docs/a.txt","text":"x"}`}, `{"declared_paths":["docs/a.txt"],"risk_labels":["write"],` + rule + `}`},
 		"a file that is removed":   {op{abi.CallFileRemove, `{"path":"docs/b.txt"}`}, `{"declared_paths":["docs/b.txt"],"risk_labels":["write","destructive"],` + rule + `}`},
 		"another persona":          {op{abi.CallHandoff, `{"persona_id":"persona_echo","input":{"x":1}}`}, `{"risk_labels":["write","delegation"],` + rule + `}`},

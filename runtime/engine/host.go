@@ -27,6 +27,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/secrets"
 	"github.com/wharf-dev/wharf/runtime/skill"
 	"github.com/wharf-dev/wharf/runtime/tooluse"
+	"github.com/wharf-dev/wharf/runtime/waiting"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -110,12 +111,12 @@ func (r *run) Call(ctx context.Context, call string, request []byte) (abi.CallSt
 	}
 	key := r.keys.Next(def, request)
 	r.made[call]++
-	gate, err := r.passGate()
+	hooks, gate, err := r.passGates()
 	if err != nil {
 		return 0, nil, err
 	}
 	if r.cursor.Done() {
-		return r.live(ctx, &liveCall{def: def, request: request, gate: gate, entry: journal.Entry{
+		return r.live(ctx, &liveCall{def: def, request: request, hooks: hooks, gate: gate, entry: journal.Entry{
 			Index: r.index, Call: call, Key: key, Effect: variable(def),
 		}})
 	}
@@ -133,7 +134,7 @@ func (r *run) Call(ctx context.Context, call string, request []byte) (abi.CallSt
 		return recorded.Status, recorded.Answer, err
 	}
 	// Its intent stands, and no result.
-	return r.live(ctx, &liveCall{def: def, request: request, gate: gate, intent: recorded, entry: journal.Entry{
+	return r.live(ctx, &liveCall{def: def, request: request, hooks: hooks, gate: gate, intent: recorded, entry: journal.Entry{
 		Index: r.index, Call: call, Key: key, Request: recorded.Request, Effect: recorded.Effect,
 	}})
 }
@@ -220,6 +221,7 @@ type liveCall struct {
 	asked    any             // request, decoded: a pointer to what the definition says; nil when [liveCall.read] has not
 	entry    journal.Entry   // without its answer
 	intent   *journal.Entry  // recorded by an earlier life that did not get to the result
+	hooks    *journal.Entry  // what hooks have said before; nil for nothing
 	gate     *journal.Entry  // the approval that was asked for before; nil for none
 	states   *ledger.Record  // what the call's event states; nil for nothing
 	extra    []ledger.Record // further events, told before the call's own
@@ -245,7 +247,7 @@ func (r *run) live(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, er
 	}
 	switch c.def.Effect {
 	case abi.EffectWait:
-		return r.wait(ctx, c)
+		return r.wait(ctx, c, waiting.Call{Name: c.entry.Call, Request: c.request, Asked: c.asked})
 	case abi.EffectLocal, abi.EffectRead, abi.EffectWrite:
 	default:
 		return 0, nil, fmt.Errorf("host call %s has the effect %q", c.entry.Call, c.def.Effect)
@@ -322,10 +324,17 @@ func (r *run) reach(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, e
 		return r.close(ctx, c, journal.Whole, nil, err)
 	}
 	plan, err := performer.Prepare(ctx, r.providerCall(c))
-	c.use.Define(plan.Tool)
+	asked, said := false, error(nil)
 	if err == nil {
+		asked, said = r.askHooks(ctx, c, plan.Tool)
+	}
+	if asked { // it is another call by now
+		plan, err = performer.Prepare(ctx, r.providerCall(c))
+	}
+	if err = cmp.Or(said, err); err == nil {
 		err = r.admit(ctx, c, &plan)
 	}
+	c.use.Define(plan.Tool)
 	if own := ownTool(c); own != nil && err == nil {
 		if c.entry.Effect = plan.Effect; own.Server == ServerSkills {
 			c.entry.Effect = abi.EffectWrite
@@ -361,6 +370,7 @@ func (r *run) reach(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, e
 func (r *run) do(ctx context.Context, c *liveCall, plan provider.Plan) (abi.CallStatus, []byte, error) {
 	answer, err := r.told(ctx, c, plan)
 	c.release = func(failed error) { r.forget(plan, failed) }
+	c.durable = c.durable || plan.Forget != nil // what is forgotten is not done again
 	return r.closeAndRelease(ctx, c, journal.Result, answer, err)
 }
 

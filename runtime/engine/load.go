@@ -52,6 +52,7 @@ func (e *Engine) loadTask(ctx context.Context, tenant storage.Tenant, about *abi
 	if err != nil {
 		return nil, err
 	}
+	live.skills = live.session.State().Skills
 	return live, nil
 }
 

@@ -72,7 +72,10 @@ func (e *Engine) programFor(ctx context.Context, t *task) (*journal.Program, err
 	}
 	p := &journal.Program{Plugin: name, Module: digest, Export: export, ABI: abi.ABIVersion, Persona: personaHash, Seed: seed}
 	e.fixGround(p)
-	p.Skill, err = e.SkillOf(ctx, t.tenant, &t.about)
+	if p.Skill, err = e.SkillOf(ctx, t.tenant, &t.about); err != nil {
+		return nil, err
+	}
+	p.Skills, err = e.SkillsFor(t.tenant, &t.about, t.skills, persona.Text)
 	return p, err
 }
 

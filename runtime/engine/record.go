@@ -93,7 +93,7 @@ func (r *run) tell(ctx context.Context, c *liveCall, phase journal.Phase) error 
 	}
 	r.task.mu.Lock()
 	defer r.task.mu.Unlock()
-	r.pending = append(append(r.pending, c.extra...), rec)
+	r.pending = append(r.pending, r.engine.WithHooks(r.task.tenant, &r.task.about, append(slices.Clip(c.extra), rec)...)...)
 	r.pendingBytes += len(rec.Text)
 	r.task.account.Use(&c.entry, phase)
 	if r.using = nil; phase == journal.Intent {

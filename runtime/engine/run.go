@@ -297,7 +297,7 @@ func (e *Engine) prepare(ctx context.Context, t *task, r *run, h *records.Histor
 		return err
 	}
 	r.persona = persona.Under(t.about.Run)
-	r.input = given.Answer(persona.Text)
+	r.input = given.Answer(persona.Text, h.Program)
 	r.cursor, r.made, r.recorded = journal.NewCursor(h.Entries), map[string]int{}, h.Entries[:journal.Closed(h.Entries)]
 	t.mu.Lock()
 	defer t.mu.Unlock()

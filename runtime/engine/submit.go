@@ -291,7 +291,7 @@ func (e *Engine) newTask(ctx context.Context, c *desk.Caller, s *ledger.Session,
 	if err != nil {
 		return nil, nil, err
 	}
-	live := &task{tenant: c.Tenant, id: t.ID, session: s}
+	live := &task{tenant: c.Tenant, id: t.ID, session: s, skills: s.State().Skills}
 	m, err := e.taskInput(live, t, req.Input)
 	if err != nil {
 		return nil, nil, err
@@ -366,8 +366,14 @@ func (e *Engine) describeTask(ctx context.Context, c *desk.Caller, s *ledger.Ses
 		SessionID: req.SessionID, WorkspaceID: workspace, CreatedBy: c.Actor, PersonaID: persona,
 		BranchID: req.BranchID, ParentTaskID: req.ParentTaskID, Run: req.Run,
 	}
-	if err := personas.CheckRun(req.Run); err != nil {
+	if err := cmp.Or(personas.CheckRun(req.Run), e.CheckRunSkills(c.Tenant, workspace, req.Run)); err != nil {
 		return nil, err
+	}
+	if req.ParentTaskID == "" {
+		t.Run = personas.Within(session.Context, req.Run)
+	}
+	if req.InTurn {
+		t.OrderKey = req.SessionID
 	}
 	if req.DeadlineSeconds < 0 || req.DeadlineSeconds > maxDeadlineSeconds {
 		return nil, abi.InvalidParam("deadline_seconds", "deadline_seconds must be between 0 and %d", maxDeadlineSeconds)

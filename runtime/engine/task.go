@@ -38,6 +38,7 @@ type task struct {
 	about   abi.Task // as it was accepted, without Input: for what never changes
 	session *ledger.Session
 	leave   func()          // gives the Session back
+	skills  []string        // that its Session has it know; read before it counts, for a Session may have others wait
 	place   scheduler.Place // where it waits or runs
 	account quotas.Account  // what it is counted by
 
@@ -83,7 +84,7 @@ func (t *task) job() scheduler.Job[task] {
 // lineOf returns the line of the Tasks that begin one after another, which most Tasks
 // have none of.
 func lineOf(t *abi.Task) scheduler.Line {
-	return scheduler.Line{Connector: t.ConnectorID, Key: t.OrderKey}
+	return scheduler.Line{Connector: cmp.Or(t.ConnectorID, t.SessionID), Key: t.OrderKey}
 }
 
 // taskTable holds the Tasks that have not ended. It is bounded by what the
@@ -253,6 +254,7 @@ func (e *Engine) tellAndIssue(t *task, shown *abi.Task, effects []lifecycle.Effe
 		if t.run != nil {
 			c.before = append(slices.Clone(t.run.pending), c.before...)
 		}
+		c.before = append(c.before, e.HooksAtEnd(t.tenant, shown)...)
 		issue = e.newIssue(t, c.facts)
 	}
 	records := e.tell(t, shown, effects, c, now, issue)

@@ -2,11 +2,9 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	json "github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/hosttools"
@@ -14,6 +12,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/personas"
 	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/runtime/waiting"
 )
 
 // The engine's own tool servers.
@@ -24,41 +23,6 @@ const (
 	ServerSkills = abi.ToolServerSkills
 )
 
-// OwnTools describes the engine's own tool servers, by name, to the code that lists and grants
-// tools. Calls of their tools never get there: the engine answers them itself, after their
-// grants were checked.
-func OwnTools(personas []abi.Persona) map[string]OwnServer {
-	return map[string]OwnServer{ServerHost: hostToolList(), ServerSkills: skillList(personas)}
-}
-
-// OwnServer is one of the engine's own tool servers.
-type OwnServer []abi.Tool
-
-// List returns the server's tools.
-func (s OwnServer) List(context.Context) ([]abi.Tool, error) { return s, nil }
-
-// Call is never reached.
-func (s OwnServer) Call(context.Context, *provider.Call, string, jsontext.Value) (*abi.CallToolCallAnswer, error) {
-	return nil, errors.New("this tool is answered by the engine")
-}
-
-func skillList(bundled []abi.Persona) OwnServer {
-	tools := make(OwnServer, 0, len(bundled))
-	for i := range bundled {
-		s := personas.SkillOfPersona(&bundled[i])
-		tools = append(tools, abi.Tool{Name: s.PersonaID, Description: s.Description, InputSchema: s.InputSchema})
-	}
-	return tools
-}
-
-func hostToolList() OwnServer {
-	var tools OwnServer
-	for _, t := range hosttools.All() {
-		tools = append(tools, t.Tool)
-	}
-	return tools
-}
-
 // ownTool returns the tool call that the engine answers itself; nil for any other
 // call.
 func ownTool(c *liveCall) *abi.CallToolCallRequest {
@@ -66,7 +30,7 @@ func ownTool(c *liveCall) *abi.CallToolCallRequest {
 		return nil
 	}
 	req, err := ask[abi.CallToolCallRequest](c)
-	if err != nil || req.Server != ServerHost && req.Server != ServerSkills {
+	if err != nil || req.Server != ServerHost && req.Server != ServerSkills || hosttools.StandsFor(req.Server, req.Name) != "" {
 		return nil
 	}
 	if len(req.Arguments) == 0 {
@@ -80,7 +44,13 @@ func (r *run) own(ctx context.Context, c *liveCall, req *abi.CallToolCallRequest
 	if req.Server == ServerSkills {
 		return r.skill(ctx, c, req)
 	}
-	if t := hosttools.Find(req.Name); t != nil {
+	if t := hosttools.Find(req.Name); t != nil && t.Waits() {
+		asked, err := t.Request(req.Arguments)
+		if err != nil {
+			return r.close(ctx, c, journal.Whole, nil, provider.Malformed(err))
+		}
+		return r.wait(ctx, c, waiting.Call{Name: t.Call, Asked: asked})
+	} else if t != nil {
 		if err := r.begins(ctx, c, false); err != nil {
 			return 0, nil, err
 		}
@@ -110,7 +80,7 @@ func (r *run) hostTool(ctx context.Context, c *liveCall, t *hosttools.Tool, req 
 		call.states.Restricted = true
 		c.extra = append(c.extra, *call.states)
 	}
-	return json.Marshal(&abi.CallToolCallAnswer{Content: []abi.ToolContent{{Type: "text", Text: t.Text(answer)}}})
+	return t.Answer(answer)
 }
 
 // skill runs a Persona as a tool: a child Task, which the Task waits for without

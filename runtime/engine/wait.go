@@ -24,12 +24,13 @@ import (
 var errParked = errors.New("the task is parked")
 
 // wait parks the Task until what a call waits for has come.
-func (r *run) wait(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, error) {
-	w, as, err := waiting.For(&waiting.Call{Name: c.entry.Call, Index: c.entry.Index, RequestID: requestID(r.task.id, c.entry.Index),
-		Request: c.request, Asked: c.asked, Now: r.engine.now()})
+func (r *run) wait(ctx context.Context, c *liveCall, on waiting.Call) (abi.CallStatus, []byte, error) {
+	on.Index, on.RequestID, on.Now = c.entry.Index, requestID(r.task.id, c.entry.Index), r.engine.now()
+	w, as, err := waiting.For(&on)
 	if err != nil {
 		return r.close(ctx, c, journal.Whole, nil, err)
 	}
+	w.Call, w.Tool = c.entry.Call, c.use.Waits()
 	if answer, ended, err := r.endedChild(ctx, w); err != nil || ended {
 		return r.close(ctx, c, journal.Whole, answer, err)
 	}
@@ -247,7 +248,7 @@ func (e *Engine) recordAnswer(t *task, a *waiting.Answer) (commit storage.Commit
 	if err != nil {
 		return nil, false, err
 	}
-	step := change{in: lifecycle.Input{Kind: lifecycle.Wake}, actor: a.Actor, at: at, before: taken.Records,
+	step := change{in: lifecycle.Input{Kind: lifecycle.Wake}, actor: a.Actor, at: at, before: e.WithHooks(t.tenant, &t.about, taken.Records...),
 		idem: a.Idem, status: taken.Status, answer: taken.Place, asks: taken.Round, amend: func(shown *abi.Task) { shown.Waiting = taken.Waiting }}
 	switch {
 	case taken.Over:

@@ -3,9 +3,11 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/wharf-dev/wharf/runtime/background"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/hooks"
 	"github.com/wharf-dev/wharf/runtime/outbox"
 )
 
@@ -16,7 +18,7 @@ func (e *Engine) newOutbox(common desk.Parts, parts *Parts) *outbox.Outbox {
 		show = func(ev desk.Event) []byte { return fmt.Appendf(nil, `{"id":%q}`, ev.Position().String()) }
 	}
 	p := outbox.Parts{Parts: common, Config: e.config.Webhooks, Entropy: e.entropy, Tenants: e.tenants.All, Show: show,
-		Formats: parts.WebhookFormats, LeaveOut: e.aside.LeaveOut, Agent: "wharf/" + parts.Version}
+		Formats: append(slices.Clip(parts.WebhookFormats), hooks.Format(e.store.Blobs())), LeaveOut: e.aside.LeaveOut, Agent: "wharf/" + parts.Version}
 	if parts.Vaults != nil { // a nil pointer would be a part that is there
 		p.Values = parts.Vaults
 	}

@@ -25,6 +25,7 @@ func (k *Keeper) Performers() map[string]provider.Performer {
 		abi.CallFileList:   reads(k, k.listFor),
 		abi.CallFileSearch: reads(k, k.searchFor),
 		abi.CallFileWrite:  writes(k, k.writeFor),
+		abi.CallFileEdit:   writes(k, k.editFor),
 		abi.CallFileRemove: writes(k, k.removeFor),
 	}
 }
@@ -95,7 +96,13 @@ func check(req any) error {
 		return checkPath(r.Path)
 	case *abi.CallFileWriteRequest:
 		return checkWrite(r)
+	case *abi.CallFileEditRequest:
+		if r.Old == "" || r.Old == r.New {
+			return abi.InvalidParam("old", "old is the text to replace, and new another one")
+		}
+		return cmp.Or(checkPath(r.Path), checkSum(r.SHA256))
 	case *abi.CallFileRemoveRequest:
+		r.Path = strings.TrimSuffix(r.Path, "/")
 		return cmp.Or(checkPath(r.Path), checkSum(r.SHA256))
 	case *abi.CallFileListRequest:
 		r.Path = strings.TrimSuffix(r.Path, "/")
@@ -178,7 +185,7 @@ func (k *Keeper) readFor(ctx context.Context, at *place, req *abi.CallFileReadRe
 		return nil, err
 	}
 	defer f.Close()
-	answer := &abi.CallFileReadAnswer{Path: req.Path, Size: info.Size(), UpdatedAt: abi.At(info.ModTime())}
+	answer := &abi.CallFileReadAnswer{Path: req.Path, Offset: req.Offset, Size: info.Size(), UpdatedAt: abi.At(info.ModTime())}
 	if info.Size() <= MaxBytes {
 		if answer.SHA256, err = hashOf(ctx, f, info.Size()); err != nil {
 			return nil, k.parts.Ledger.Failed("reading a workspace's file", err)
@@ -228,52 +235,114 @@ func (k *Keeper) once(at *place, call string, again func(*mark) error, f func() 
 // marked makes a change under its mark, which goes when nothing was changed.
 func (k *Keeper) marked(ctx context.Context, at *place, call string, m *mark, f func() error) error {
 	m.Task = at.frame.TaskID
-	err := k.parts.Ledger.Failed("marking a change", at.mark(call, m))
+	var err error
+	if !m.begun {
+		err = k.parts.Ledger.Failed("marking a change", at.mark(call, m))
+	}
 	if err == nil {
 		err = f()
 	}
 	if err == nil {
 		return k.parts.Ledger.Failed("marking a change", at.confirm(call))
 	}
-	if now, bad := at.now(context.WithoutCancel(ctx), m.Path); bad == nil && now.SHA256 == m.Before {
+	if now, bad := at.now(context.WithoutCancel(ctx), m.Path); bad == nil && !m.Folder && now.SHA256 == m.Before {
 		return errors.Join(err, at.unmark(call))
 	}
 	return err
 }
 
 func (k *Keeper) writeFor(ctx context.Context, at *place, call string, req *abi.CallFileWriteRequest) (any, error) {
-	var answer *abi.CallFileWriteAnswer
-	told := func(m *mark) {
-		answer = &abi.CallFileWriteAnswer{Path: m.Path, Size: m.Size, SHA256: m.After, BeforeSHA256: m.Before}
+	m, err := k.writeOnce(ctx, at, call, req.Path, func(m *mark) (content io.Reader, err error) {
+		m.Before, content, err = k.toWrite(ctx, at, req)
+		return content, err
+	})
+	if err != nil {
+		return nil, err
 	}
+	return &abi.CallFileWriteAnswer{Path: m.Path, Size: m.Size, SHA256: m.After, BeforeSHA256: m.Before}, nil
+}
+
+func (k *Keeper) editFor(ctx context.Context, at *place, call string, req *abi.CallFileEditRequest) (any, error) {
+	m, err := k.writeOnce(ctx, at, call, req.Path, func(m *mark) (io.Reader, error) { return k.edited(ctx, at, req, m) })
+	if err != nil {
+		return nil, err
+	}
+	return &abi.CallFileEditAnswer{Path: m.Path, Size: m.Size, SHA256: m.After, BeforeSHA256: m.Before, Replaced: m.Replaced}, nil
+}
+
+// writeOnce makes the change of a file that a call asks for, unless the call has made it before,
+// and returns its mark. content says what the file is to hold, and notes in the mark what it is.
+func (k *Keeper) writeOnce(ctx context.Context, at *place, call, name string, content func(*mark) (io.Reader, error)) (made *mark, err error) {
 	again := func(m *mark) error {
-		told(m)
-		f := described(at.key.ID, m.Path, m.Size, m.After, k.parts.Now())
+		made = m
+		f := described(at.key.ID, m.Path, m.Size, m.After, at.mediaAt(m.Path), k.parts.Now())
 		return k.tell(at, abi.EventFileWritten, &f) // it may not have been told yet
 	}
-	err := k.once(at, call, again, func() error {
-		before, content, err := k.toWrite(ctx, at, req)
+	err = k.once(at, call, again, func() error {
+		made = &mark{Path: name}
+		text, err := content(made)
 		if err != nil {
 			return err
 		}
-		d, err := k.draft(at, content, MaxBytes, footprint(at.root, req.Path), k.drop)
+		d, err := k.draft(at, text, MaxBytes, footprint(at.root, name), k.drop)
 		if err != nil {
 			return err
 		}
-		m := &mark{Path: req.Path, Before: before, After: d.sum, Size: d.size}
+		made.After, made.Size = d.sum, d.size
 		put := false
-		err = k.marked(ctx, at, call, m, func() error {
+		err = k.marked(ctx, at, call, made, func() error {
 			put = true
-			_, err := k.put(at, req.Path, d)
+			_, err := k.put(at, name, d)
 			return err
 		})
 		if !put {
 			return errors.Join(err, k.drop(at, d))
 		}
-		told(m)
 		return err
 	})
-	return answer, err
+	return made, err
+}
+
+// edited returns what a file holds when a text in it was replaced.
+func (k *Keeper) edited(ctx context.Context, at *place, req *abi.CallFileEditRequest, m *mark) (io.Reader, error) {
+	is, old, err := k.small(ctx, at, req.Path)
+	switch {
+	case err != nil:
+		return nil, err
+	case is.SHA256 == "":
+		return nil, errNoFile(req.Path)
+	case req.SHA256 != "" && req.SHA256 != is.SHA256:
+		return nil, errOther()
+	}
+	m.Before, m.Replaced = is.SHA256, bytes.Count(old, []byte(req.Old))
+	switch {
+	case m.Replaced == 0:
+		return nil, abi.Errorf(abi.CodeConflict, "%q does not have the old text: it must be exactly as in the file", req.Path)
+	case m.Replaced > 1 && !req.All:
+		return nil, abi.Errorf(abi.CodeConflict, "%q has the old text %d times: give more of what is around it, or set all", req.Path, m.Replaced)
+	case int64(len(old))+int64(m.Replaced)*int64(len(req.New)-len(req.Old)) > MaxBytes:
+		return nil, errTooLarge()
+	}
+	return bytes.NewReader(bytes.ReplaceAll(old, []byte(req.Old), []byte(req.New))), nil
+}
+
+// small returns a file that a plugin changes, and what it holds; without a hash for none.
+func (k *Keeper) small(ctx context.Context, at *place, name string) (abi.File, []byte, error) {
+	is, err := at.now(ctx, name)
+	switch {
+	case err != nil:
+		return is, nil, k.parts.Ledger.Failed("reading a workspace's file", err)
+	case is.SHA256 == "":
+		return is, nil, nil
+	case is.Size > MaxBytes:
+		return is, nil, errTooLarge()
+	}
+	content, err := at.root.ReadFile(name)
+	return is, content, k.parts.Ledger.Failed("reading a workspace's file", err)
+}
+
+func errTooLarge() error {
+	return abi.Errorf(abi.CodePayloadTooLarge, "a file that a plugin writes has at most %d bytes", MaxBytes)
 }
 
 // toWrite returns what is there, and what is to be there.
@@ -293,34 +362,86 @@ func (k *Keeper) toWrite(ctx context.Context, at *place, req *abi.CallFileWriteR
 	if req.Mode != abi.FileAppend || is.Size == 0 {
 		return is.SHA256, content, nil
 	}
-	if is.Size > MaxBytes {
-		return "", nil, abi.Errorf(abi.CodePayloadTooLarge, "a file that a plugin writes has at most %d bytes", MaxBytes)
-	}
-	old, err := at.root.ReadFile(req.Path)
-	if err != nil {
-		return "", nil, k.parts.Ledger.Failed("reading a workspace's file", err)
-	}
-	return is.SHA256, io.MultiReader(bytes.NewReader(old), content), nil
+	_, old, err := k.small(ctx, at, req.Path)
+	return is.SHA256, io.MultiReader(bytes.NewReader(old), content), err
 }
 
 func (k *Keeper) removeFor(ctx context.Context, at *place, call string, req *abi.CallFileRemoveRequest) (any, error) {
 	answer := &abi.CallFileRemoveAnswer{Path: req.Path}
-	again := func(m *mark) error {
-		answer.BeforeSHA256 = m.Before
+	told := func(m *mark) error {
+		answer.BeforeSHA256, answer.Removed = m.Before, m.Removed
 		return nil
 	}
-	err := k.once(at, call, again, func() error {
-		before, err := at.now(ctx, req.Path)
-		switch {
-		case err != nil:
-			return k.parts.Ledger.Failed("reading a workspace's file", err)
-		case before.SHA256 == "":
-			return errNoFile(req.Path)
-		case req.SHA256 != "" && req.SHA256 != before.SHA256:
-			return Condition{Match: `"` + req.SHA256 + `"`}.check(before.SHA256)
+	err := k.once(at, call, told, func() error {
+		m, err := k.toRemove(ctx, at, call, req)
+		if err != nil {
+			return err
 		}
-		answer.BeforeSHA256 = before.SHA256
-		return k.marked(ctx, at, call, &mark{Path: req.Path, Before: before.SHA256}, func() error { return k.remove(at, &before) })
+		_ = told(m) // it has no error
+		return k.marked(ctx, at, call, m, func() error { return k.removeMarked(ctx, at, m) })
 	})
 	return answer, err
+}
+
+// toRemove says what a call removes. Of a folder that is what was there when the call was first
+// made: if the node died in it, it goes on with that.
+func (k *Keeper) toRemove(ctx context.Context, at *place, call string, req *abi.CallFileRemoveRequest) (*mark, error) {
+	if m, err := at.readMark(markOf(markBegun, call)); err == nil && m.Folder {
+		m.begun = true
+		return m, nil
+	}
+	if info, err := at.root.Lstat(req.Path); err == nil && info.IsDir() {
+		return k.folderToRemove(ctx, at, req)
+	}
+	before, err := at.now(ctx, req.Path)
+	switch {
+	case err != nil:
+		return nil, k.parts.Ledger.Failed("reading a workspace's file", err)
+	case before.SHA256 == "":
+		return nil, errNoFile(req.Path)
+	case req.SHA256 != "" && req.SHA256 != before.SHA256:
+		return nil, errOther()
+	}
+	return &mark{Path: req.Path, Before: before.SHA256}, nil
+}
+
+func (k *Keeper) folderToRemove(ctx context.Context, at *place, req *abi.CallFileRemoveRequest) (*mark, error) {
+	if req.SHA256 != "" {
+		return nil, errOther()
+	}
+	inside, err := k.inside(ctx, at, req.Path, req.Recursive, maxEntries)
+	if err != nil {
+		return nil, err
+	}
+	m := &mark{Path: req.Path, Folder: true, Folders: inside.folders}
+	for _, p := range inside.files {
+		is, err := at.now(ctx, p)
+		if err != nil {
+			return nil, k.parts.Ledger.Failed("reading a workspace's file", err)
+		}
+		m.Removed = append(m.Removed, abi.RemovedFile{Path: p, BeforeSHA256: is.SHA256})
+	}
+	return m, nil
+}
+
+// removeMarked removes what a mark names, as far as it is still that.
+func (k *Keeper) removeMarked(ctx context.Context, at *place, m *mark) error {
+	files := m.Removed
+	if !m.Folder {
+		files = []abi.RemovedFile{{Path: m.Path, BeforeSHA256: m.Before}}
+	}
+	for _, f := range files {
+		is, err := at.now(context.WithoutCancel(ctx), f.Path)
+		if err != nil {
+			return k.parts.Ledger.Failed("reading a workspace's file", err)
+		}
+		if is.SHA256 != f.BeforeSHA256 {
+			continue // others have written it since the node died
+		}
+		if err := k.remove(at, &is); err != nil {
+			return err
+		}
+	}
+	_, err := k.removeFolders(at, m.Folders)
+	return err
 }

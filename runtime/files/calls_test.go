@@ -145,32 +145,40 @@ func TestPluginsAreRefused(t *testing.T) {
 		status  abi.CallStatus
 		code    string
 	}{
-		"is there":         {abi.CallFileWrite, write{Path: "a", Mode: abi.FileCreate}, abi.CallInvalid, "conflict"},
-		"is another":       {abi.CallFileWrite, write{Path: "a", SHA256: other}, abi.CallInvalid, "conflict"},
-		"is none":          {abi.CallFileWrite, write{Path: "n", SHA256: other}, abi.CallInvalid, "conflict"},
-		"removes another":  {abi.CallFileRemove, abi.CallFileRemoveRequest{Path: "a", SHA256: other}, abi.CallInvalid, "conflict"},
-		"removes none":     {abi.CallFileRemove, abi.CallFileRemoveRequest{Path: "n"}, abi.CallNotFound, "resource_not_found"},
-		"removes a folder": {abi.CallFileRemove, abi.CallFileRemoveRequest{Path: "folder"}, abi.CallNotFound, "resource_not_found"},
-		"reads none":       {abi.CallFileRead, abi.CallFileReadRequest{Path: "n"}, abi.CallNotFound, "resource_not_found"},
-		"reads a folder":   {abi.CallFileRead, abi.CallFileReadRequest{Path: "folder"}, abi.CallNotFound, "resource_not_found"},
-		"reads a link":     {abi.CallFileRead, abi.CallFileReadRequest{Path: "link"}, abi.CallNotFound, "resource_not_found"},
-		"reads backwards":  {abi.CallFileRead, abi.CallFileReadRequest{Path: "a", Offset: -1}, abi.CallInvalid, "invalid_request"},
-		"over a folder":    {abi.CallFileWrite, write{Path: "folder"}, abi.CallInvalid, "invalid_request"},
-		"below a file":     {abi.CallFileWrite, write{Path: "a/b"}, abi.CallInvalid, "invalid_request"},
-		"two contents":     {abi.CallFileWrite, write{Path: "n", Text: "x", Body: []byte("y")}, abi.CallInvalid, "invalid_request"},
-		"another mode":     {abi.CallFileWrite, write{Path: "n", Mode: "insert"}, abi.CallInvalid, "invalid_request"},
-		"no hash":          {abi.CallFileWrite, write{Path: "n", SHA256: "abc"}, abi.CallInvalid, "invalid_request"},
-		"created of some":  {abi.CallFileWrite, write{Path: "n", Mode: abi.FileCreate, SHA256: other}, abi.CallInvalid, "invalid_request"},
-		"too large":        {abi.CallFileWrite, write{Path: "n", Body: make([]byte, MaxBytes+1)}, abi.CallTooLarge, "payload_too_large"},
-		"malformed":        {abi.CallFileWrite, `{"path":`, abi.CallInvalid, "invalid_request"},
-		"lists a file":     {abi.CallFileList, abi.CallFileListRequest{Path: "a"}, abi.CallNotFound, "resource_not_found"},
-		"lists too many":   {abi.CallFileList, abi.CallFileListRequest{Limit: 1001}, abi.CallInvalid, "invalid_request"},
-		"searches a file":  {abi.CallFileSearch, abi.CallFileSearchRequest{Path: "a"}, abi.CallNotFound, "resource_not_found"},
-		"two searches":     {abi.CallFileSearch, abi.CallFileSearchRequest{Text: "a", Pattern: "b"}, abi.CallInvalid, "invalid_request"},
-		"no pattern":       {abi.CallFileSearch, abi.CallFileSearchRequest{Pattern: "("}, abi.CallInvalid, "invalid_request"},
-		"large pattern":    {abi.CallFileSearch, abi.CallFileSearchRequest{Pattern: "((a{30}){30}){30}"}, abi.CallInvalid, "invalid_request"},
-		"no glob":          {abi.CallFileSearch, abi.CallFileSearchRequest{Glob: "a[/b"}, abi.CallInvalid, "invalid_request"},
-		"no cursor":        {abi.CallFileSearch, abi.CallFileSearchRequest{After: "x"}, abi.CallInvalid, "invalid_request"},
+		"is there":          {abi.CallFileWrite, write{Path: "a", Mode: abi.FileCreate}, abi.CallInvalid, "conflict"},
+		"is another":        {abi.CallFileWrite, write{Path: "a", SHA256: other}, abi.CallInvalid, "conflict"},
+		"is none":           {abi.CallFileWrite, write{Path: "n", SHA256: other}, abi.CallInvalid, "conflict"},
+		"removes another":   {abi.CallFileRemove, abi.CallFileRemoveRequest{Path: "a", SHA256: other}, abi.CallInvalid, "conflict"},
+		"removes none":      {abi.CallFileRemove, abi.CallFileRemoveRequest{Path: "n"}, abi.CallNotFound, "resource_not_found"},
+		"removes a folder":  {abi.CallFileRemove, abi.CallFileRemoveRequest{Path: "folder"}, abi.CallInvalid, "conflict"},
+		"a folder's hash":   {abi.CallFileRemove, abi.CallFileRemoveRequest{Path: "folder", SHA256: other, Recursive: true}, abi.CallInvalid, "conflict"},
+		"edits none":        {abi.CallFileEdit, abi.CallFileEditRequest{Path: "n", Old: "x"}, abi.CallNotFound, "resource_not_found"},
+		"edits a folder":    {abi.CallFileEdit, abi.CallFileEditRequest{Path: "folder", Old: "x"}, abi.CallNotFound, "resource_not_found"},
+		"edits another":     {abi.CallFileEdit, abi.CallFileEditRequest{Path: "a", Old: "x", SHA256: other}, abi.CallInvalid, "conflict"},
+		"edits what is not": {abi.CallFileEdit, abi.CallFileEditRequest{Path: "a", Old: "X"}, abi.CallInvalid, "conflict"},
+		"edits nothing":     {abi.CallFileEdit, abi.CallFileEditRequest{Path: "a", New: "x"}, abi.CallInvalid, "invalid_request"},
+		"edits the same":    {abi.CallFileEdit, abi.CallFileEditRequest{Path: "a", Old: "x", New: "x"}, abi.CallInvalid, "invalid_request"},
+		"edits it large":    {abi.CallFileEdit, abi.CallFileEditRequest{Path: "a", Old: "x", New: strings.Repeat("y", MaxBytes+1)}, abi.CallTooLarge, "payload_too_large"},
+		"reads none":        {abi.CallFileRead, abi.CallFileReadRequest{Path: "n"}, abi.CallNotFound, "resource_not_found"},
+		"reads a folder":    {abi.CallFileRead, abi.CallFileReadRequest{Path: "folder"}, abi.CallNotFound, "resource_not_found"},
+		"reads a link":      {abi.CallFileRead, abi.CallFileReadRequest{Path: "link"}, abi.CallNotFound, "resource_not_found"},
+		"reads backwards":   {abi.CallFileRead, abi.CallFileReadRequest{Path: "a", Offset: -1}, abi.CallInvalid, "invalid_request"},
+		"over a folder":     {abi.CallFileWrite, write{Path: "folder"}, abi.CallInvalid, "invalid_request"},
+		"below a file":      {abi.CallFileWrite, write{Path: "a/b"}, abi.CallInvalid, "invalid_request"},
+		"two contents":      {abi.CallFileWrite, write{Path: "n", Text: "x", Body: []byte("y")}, abi.CallInvalid, "invalid_request"},
+		"another mode":      {abi.CallFileWrite, write{Path: "n", Mode: "insert"}, abi.CallInvalid, "invalid_request"},
+		"no hash":           {abi.CallFileWrite, write{Path: "n", SHA256: "abc"}, abi.CallInvalid, "invalid_request"},
+		"created of some":   {abi.CallFileWrite, write{Path: "n", Mode: abi.FileCreate, SHA256: other}, abi.CallInvalid, "invalid_request"},
+		"too large":         {abi.CallFileWrite, write{Path: "n", Body: make([]byte, MaxBytes+1)}, abi.CallTooLarge, "payload_too_large"},
+		"malformed":         {abi.CallFileWrite, `{"path":`, abi.CallInvalid, "invalid_request"},
+		"lists a file":      {abi.CallFileList, abi.CallFileListRequest{Path: "a"}, abi.CallNotFound, "resource_not_found"},
+		"lists too many":    {abi.CallFileList, abi.CallFileListRequest{Limit: 1001}, abi.CallInvalid, "invalid_request"},
+		"searches a file":   {abi.CallFileSearch, abi.CallFileSearchRequest{Path: "a"}, abi.CallNotFound, "resource_not_found"},
+		"two searches":      {abi.CallFileSearch, abi.CallFileSearchRequest{Text: "a", Pattern: "b"}, abi.CallInvalid, "invalid_request"},
+		"no pattern":        {abi.CallFileSearch, abi.CallFileSearchRequest{Pattern: "("}, abi.CallInvalid, "invalid_request"},
+		"large pattern":     {abi.CallFileSearch, abi.CallFileSearchRequest{Pattern: "((a{30}){30}){30}"}, abi.CallInvalid, "invalid_request"},
+		"no glob":           {abi.CallFileSearch, abi.CallFileSearchRequest{Glob: "a[/b"}, abi.CallInvalid, "invalid_request"},
+		"no cursor":         {abi.CallFileSearch, abi.CallFileSearchRequest{After: "x"}, abi.CallInvalid, "invalid_request"},
 	} {
 		if answer, err := n.call(t, 1, test.call, test.request); err == nil {
 			t.Errorf("%s: it was answered %s", name, answer)
@@ -179,8 +187,12 @@ func TestPluginsAreRefused(t *testing.T) {
 		}
 	}
 	for _, p := range []string{"", "/a", "../x", "a/../b", "a//b", "a\x00", `a\b`, "c:x", strings.Repeat("a", 300), ".wharf-call-x"} {
-		for _, call := range []string{abi.CallFileRead, abi.CallFileWrite, abi.CallFileRemove} {
-			_, err := n.call(t, 1, call, map[string]string{"path": p})
+		for _, call := range []string{abi.CallFileRead, abi.CallFileWrite, abi.CallFileRemove, abi.CallFileEdit} {
+			request := map[string]string{"path": p}
+			if call == abi.CallFileEdit {
+				request["old"] = "x"
+			}
+			_, err := n.call(t, 1, call, request)
 			wantRefused(t, err, abi.CallInvalid, "invalid_request")
 		}
 	}
@@ -212,6 +224,7 @@ func TestCallsHappenOnceOverCrashes(t *testing.T) {
 		"replace":    {abi.CallFileWrite, abi.CallFileWriteRequest{Path: "f", Text: "b"}, "b"},
 		"in place":   {abi.CallFileWrite, abi.CallFileWriteRequest{Path: "f", Text: "b", SHA256: hexOf("a")}, "b"},
 		"the same":   {abi.CallFileWrite, abi.CallFileWriteRequest{Path: "f", Text: "a"}, "a"},
+		"edit":       {abi.CallFileEdit, abi.CallFileEditRequest{Path: "f", Old: "a", New: "bb"}, "bb"},
 		"remove":     {abi.CallFileRemove, abi.CallFileRemoveRequest{Path: "f"}, "-"},
 		"remove one": {abi.CallFileRemove, abi.CallFileRemoveRequest{Path: "f", SHA256: hexOf("a")}, "-"},
 	} {
@@ -241,7 +254,7 @@ func TestCallsHappenOnceOverCrashes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			n.mark(t, 7, &mark{Task: "task_test", Path: "f", Before: hexOf("a"), After: hexOf(test.after), Size: int64(len(test.after))})
+			n.mark(t, 7, &mark{Task: "task_test", Path: "f", Before: hexOf("a"), After: hexOf(test.after), Size: int64(len(test.after)), Replaced: strings.Count(name, "edit")})
 			n.unconfirm(t, 7)
 			n.restart()
 			if again, err := n.call(t, 7, test.call, test.request); err != nil || again != first {

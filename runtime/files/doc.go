@@ -11,5 +11,5 @@
 //     is being written.
 //   - A call of a plugin changes a file once, however often it is made: its mark says so (marks.go).
 //
-// It may import abi, storage, the desk, the ledger, turns, and what providers share.
+// It may import abi, storage, the desk, the host's tools, the ledger, turns, and what providers share.
 package files

@@ -141,7 +141,7 @@ func (k *Keeper) OpenFile(ctx context.Context, c *desk.Caller, workspace, p stri
 	if err != nil {
 		return abi.File{}, nil, errors.Join(k.parts.Ledger.Failed("reading a workspace's file", err), f.Close())
 	}
-	return described(workspace, p, info.Size(), sum, info.ModTime()), f, nil
+	return described(workspace, p, info.Size(), sum, mediaOf(p, func() []byte { return headOf(f) }), info.ModTime()), f, nil
 }
 
 // file opens a regular file. What is none, or lies outside, is not there.
@@ -188,8 +188,8 @@ func (p *patient) Read(b []byte) (int, error) {
 	return p.Reader.Read(b)
 }
 
-func described(workspace, p string, size int64, sum string, at time.Time) abi.File {
-	return abi.File{Object: "file", WorkspaceID: workspace, Path: p, Size: size, SHA256: sum, UpdatedAt: abi.At(at)}
+func described(workspace, p string, size int64, sum, media string, at time.Time) abi.File {
+	return abi.File{Object: "file", WorkspaceID: workspace, Path: p, Size: size, SHA256: sum, MediaType: media, UpdatedAt: abi.At(at)}
 }
 
 // now describes the file that is at a path; its SHA256 is "" when there is none.
@@ -200,7 +200,7 @@ func (p *place) now(ctx context.Context, name string) (abi.File, error) {
 	}
 	defer f.Close()
 	sum, err := hashOf(ctx, f, info.Size())
-	return described(p.key.ID, name, info.Size(), sum, info.ModTime()), err
+	return described(p.key.ID, name, info.Size(), sum, mediaOf(name, func() []byte { return headOf(f) }), info.ModTime()), err
 }
 
 // WriteFile puts a file into a Workspace, whole or not at all. created reports whether it was
@@ -300,9 +300,13 @@ func removeEmpty(root *os.Root, dir string) {
 // check refuses a file that is not what the condition asks; sum is "" for none.
 func (w Condition) check(sum string) error {
 	if w.Absent && sum != "" || w.Match != "" && (sum == "" || w.Match != "*" && w.Match != `"`+sum+`"`) {
-		return abi.Errorf(abi.CodeConflict, "the file is not what the request expects it to be")
+		return errOther()
 	}
 	return nil
+}
+
+func errOther() error {
+	return abi.Errorf(abi.CodeConflict, "the file is not what the request expects it to be")
 }
 
 // ListFiles returns what is in a folder of a Workspace, "" for the whole, by name.
@@ -325,11 +329,7 @@ func (k *Keeper) ListFiles(ctx context.Context, c *desk.Caller, workspace, dir s
 	})
 	var list desk.DocList
 	for i, d := range entries {
-		f := abi.File{Object: "folder", WorkspaceID: workspace, Path: path.Join(dir, d.Name())}
-		if info, err := d.Info(); err == nil && !d.IsDir() {
-			f.Object, f.Size, f.UpdatedAt = "file", info.Size(), abi.At(info.ModTime())
-		}
-		text, err := json.Marshal(&f)
+		text, err := json.Marshal(at.entry(path.Join(dir, d.Name()), d))
 		if err != nil {
 			return desk.DocList{}, err
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/wharf-dev/wharf/runtime/ledger"
 )
 
-// Whatever is written and removed, also where it fails, what is counted of a
-// Workspace's files is what is on the disk, and no empty folder stays.
+// Whatever is written, made and removed, also where it fails, what is counted of a
+// Workspace's files is what is on the disk, and no empty folder stays that nobody has made.
 func TestRoomIsWhatIsOnDisk(t *testing.T) {
 	n, _ := newNode(t)
 	ws := workspace
@@ -27,6 +27,12 @@ func TestRoomIsWhatIsOnDisk(t *testing.T) {
 			},
 			"remove": func(t *rapid.T) {
 				_ = n.RemoveFile(context.Background(), n.root, ws, paths.Draw(t, "path"), Condition{})
+			},
+			"make": func(t *rapid.T) {
+				_, _, _ = n.MakeFolder(context.Background(), n.root, ws, paths.Draw(t, "folder"))
+			},
+			"remove folder": func(t *rapid.T) {
+				_, _ = n.RemoveFolder(context.Background(), n.root, ws, paths.Draw(t, "folder"), rapid.Bool().Draw(t, "recursive"))
 			},
 			"restart": func(*rapid.T) { n.room.bytes = nil },
 			"": func(t *rapid.T) {
@@ -49,7 +55,7 @@ func TestRoomIsWhatIsOnDisk(t *testing.T) {
 
 func entriesOn(t *rapid.T, root *os.Root) (taken int64) {
 	err := fs.WalkDir(root.FS(), ".", func(at string, d fs.DirEntry, err error) error {
-		if err != nil || at == "." {
+		if err != nil || at == "." || d.Name() == madeFolder {
 			return err
 		}
 		if taken += 4096; d.Type().IsRegular() {

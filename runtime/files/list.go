@@ -41,6 +41,9 @@ type walking struct {
 	after string // a path within the Workspace: what comes up to it is left out
 	again bool   // but for after itself
 	flat  bool   // what is in the folder itself, folders too; otherwise all files below it
+	// folders has a walk that is not flat meet folders, too, each before what is in it. It begins
+	// at the beginning.
+	folders bool
 }
 
 // walk calls f for each entry, in the order of paths' names, until f returns fs.SkipAll. A
@@ -63,6 +66,8 @@ func (k *Keeper) walk(ctx context.Context, at *place, w walking, f func(p string
 			return nil
 		case strings.HasPrefix(d.Name(), unfinished), !d.IsDir() && !d.Type().IsRegular():
 			return nil
+		case d.IsDir() && !w.flat && w.folders:
+			return f(p, d)
 		case d.IsDir() && !w.flat:
 			return skipped(w.after != "" && order(p, w.after) < 0 && !strings.HasPrefix(w.after, p+"/"))
 		case order(p, w.after) > 0, w.again && p == w.after:

@@ -35,6 +35,14 @@ type mark struct {
 	Before string `json:"before"`
 	After  string `json:"after"`
 	Size   int64  `json:"size"` // after
+	// Replaced is how often an edit has replaced its text.
+	Replaced int `json:"replaced,omitzero"`
+	// Of the removal of a folder, what goes with it: files and folders, as they were when it began.
+	Folder  bool              `json:"folder,omitzero"`
+	Removed []abi.RemovedFile `json:"removed,omitzero"`
+	Folders []string          `json:"folders,omitzero"`
+
+	begun bool // it is on the disk already
 }
 
 func isMark(name string) bool {
@@ -114,8 +122,8 @@ func (k *Keeper) settle(at *place, name string) error {
 		return at.root.Remove(name)
 	}
 	call, begun := strings.CutPrefix(name, markBegun)
-	if !begun {
-		return nil // an earlier start has judged it
+	if !begun || m.Folder {
+		return nil // an earlier start has judged it, or the call goes on by itself
 	}
 	now, err := at.now(context.Background(), m.Path)
 	switch {

@@ -84,6 +84,8 @@ func (k *Keeper) count(at *place) error {
 		case isMark(d.Name()):
 			marks = append(marks, p)
 			return nil
+		case d.Name() == madeFolder:
+			return nil
 		case strings.HasPrefix(d.Name(), unfinished): // a crash has left it
 			return at.root.Remove(p)
 		}

@@ -11,12 +11,14 @@ import (
 	"regexp/syntax"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/wharf-dev/wharf/abi"
 )
 
 // The bounds on one search.
 const (
+	maxSearchTime  = 10 * time.Second
 	maxSearched    = 32 << 20 // bytes of content
 	maxLooked      = 20_000   // files
 	maxLine        = 16 << 10 // bytes of a line: a longer one is searched in pieces
@@ -36,11 +38,14 @@ type search struct {
 	answer *abi.CallFileSearchAnswer
 	bytes  int64
 	files  int
+	late   func() bool // it has taken as long as a search may
 }
 
 // searchFor answers abi.CallFileSearch.
 func (k *Keeper) searchFor(ctx context.Context, at *place, req *abi.CallFileSearchRequest) (any, error) {
-	s := &search{req: req, answer: &abi.CallFileSearchAnswer{Matches: []abi.FileMatch{}}}
+	until := k.parts.Now().Add(maxSearchTime)
+	s := &search{req: req, answer: &abi.CallFileSearchAnswer{Matches: []abi.FileMatch{}},
+		late: func() bool { return k.parts.Now().After(until) }}
 	if err := s.prepare(); err != nil {
 		return nil, err
 	}
@@ -49,14 +54,15 @@ func (k *Keeper) searchFor(ctx context.Context, at *place, req *abi.CallFileSear
 	}
 	var last string
 	err := k.walk(ctx, at, walking{below: req.Path, after: s.at, again: s.from != wholeFile}, func(p string, _ fs.DirEntry) error {
-		if !s.glob.matches(strings.TrimPrefix(strings.TrimPrefix(p, req.Path), "/")) {
-			return nil
-		}
-		if s.files++; s.files > maxLooked || s.bytes >= maxSearched {
+		if last != "" && (s.files >= maxLooked || s.bytes >= maxSearched || s.late()) {
 			s.answer.Next = cursor(last, wholeFile)
 			return fs.SkipAll
 		}
 		last = p
+		if !s.glob.matches(strings.TrimPrefix(strings.TrimPrefix(p, req.Path), "/")) {
+			return nil
+		}
+		s.files++
 		return k.searchFile(ctx, at, s, p)
 	})
 	return s.answer, err
@@ -179,6 +185,9 @@ func (s *search) lines(ctx context.Context, p string, f io.Reader, from int) err
 			return nil
 		case err != nil:
 			return err
+		case number > from && s.late():
+			s.answer.Next = cursor(p, number)
+			return fs.SkipAll
 		default:
 			number++
 		}

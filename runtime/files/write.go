@@ -33,6 +33,7 @@ type draft struct {
 	name string
 	size int64
 	sum  string
+	head beginning
 }
 
 // cost is what a draft counts.
@@ -67,7 +68,7 @@ func (k *Keeper) write(at *place, d *draft, content io.Reader, most, spare int64
 			return err
 		}
 		d.size += int64(len(p))
-		_, err := io.MultiWriter(h, f).Write(p)
+		_, err := io.MultiWriter(h, &d.head, f).Write(p)
 		return k.parts.Ledger.Failed("writing a workspace's file", err)
 	}
 	err = pieces(content, counted)
@@ -129,14 +130,13 @@ func (k *Keeper) put(at *place, name string, d *draft) (abi.File, error) {
 	if err != nil {
 		return abi.File{}, err
 	}
-	f := described(at.key.ID, name, d.size, d.sum, k.parts.Now())
+	f := described(at.key.ID, name, d.size, d.sum, mediaOf(name, d.head.Bytes), k.parts.Now())
 	return f, k.tell(at, abi.EventFileWritten, &f)
 }
 
 // replace renames a draft to its place, or removes it.
 func (k *Keeper) replace(at *place, name string, d *draft) error {
-	blocked := abi.InvalidParam("path", "%q cannot be a file: a folder is there, or a file where a folder would have to be", name)
-	err := error(blocked)
+	err := blocked("file", name)
 	info, there := at.root.Lstat(name)
 	if (there != nil || !info.IsDir()) && at.root.MkdirAll(path.Dir(name), 0o700) == nil {
 		err = at.root.Rename(d.name, name)

@@ -19,6 +19,8 @@ type Run interface {
 	HasPut(artifact string) bool
 	// Session returns the Task's Session as it is now.
 	Session() abi.Session
+	// Skills returns the skills that the Task has. They are not changed.
+	Skills() []abi.TaskSkill
 }
 
 // Call is one call of a Task that is answered at once.
@@ -26,6 +28,7 @@ type Call struct {
 	Run     Run
 	Tenant  storage.Tenant
 	Task    *abi.Task // as it was accepted: do not change it
+	Index   int       // of the call in the Task's record
 	Request []byte    // in guest memory: good until the call is answered
 	Kept    []byte    // the request's canonical form, as the record has it: do not change it
 	Asked   any       // the request, decoded: a pointer to what the call's definition says; nil when it is not yet

@@ -1,6 +1,7 @@
 package hosttools
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,14 +24,22 @@ type Tool struct {
 	Text func(answer []byte) string
 }
 
-// All returns the tools, in a fixed order. It is not changed.
-func All() []Tool { return all }
+// Waits reports whether the call waits for somebody, and the tool with it.
+func (t *Tool) Waits() bool { return t.Call == abi.CallInputRequest }
+
+// Answer returns the answer of the tool, of the call's.
+func (t *Tool) Answer(answer []byte) ([]byte, error) {
+	return json.Marshal(&abi.CallToolCallAnswer{Content: []abi.ToolContent{{Type: "text", Text: t.Text(answer)}}})
+}
+
+// All returns the tools, in a fixed order.
+func All() []Tool { return slices.Concat(all, fileTools) }
 
 // Find returns a tool by its name; nil for none.
 func Find(name string) *Tool {
-	for i := range all {
-		if all[i].Name == name {
-			return &all[i]
+	for _, t := range All() {
+		if t.Name == name {
+			return &t
 		}
 	}
 	return nil
@@ -49,7 +58,23 @@ var all = []Tool{
 	{abi.Tool{Name: "artifact_read", ReadOnly: true, Idempotent: true, Description: "The content of an artifact, as text.",
 		InputSchema: jsontext.Value(`{"type":"object","properties":{"artifact_id":{"type":"string"}},"required":["artifact_id"]}`)},
 		abi.ToolKindRead, abi.CallArtifactGet, artifactRead, asText},
+	{abi.Tool{Name: "skill_read", ReadOnly: true, Idempotent: true, Description: "A file of a skill that you have. Without a path: its instructions, and the names of its files.",
+		InputSchema: jsontext.Value(`{"type":"object","properties":{"skill":{"type":"string"},"path":{"type":"string"}},"required":["skill"]}`)},
+		abi.ToolKindRead, abi.CallSkillRead, skillRead, skillText},
+	{abi.Tool{Name: "plan_set", Description: "Sets the plan of the task: all of its steps, in order. The user sees it and may change it. " +
+		"Give the ids of steps that stay, and keep the status of each up to date as you work.", InputSchema: planSchema},
+		abi.ToolKindOther, abi.CallPlanSet, planSet, asText},
+	{abi.Tool{Name: ToolAsk, ReadOnly: true, Description: "Asks the user, and waits for the answer. With a JSON Schema, the answer fits it.",
+		InputSchema: jsontext.Value(`{"type":"object","properties":{"prompt":{"type":"string"},"schema":{"type":"object"}},"required":["prompt"]}`)},
+		abi.ToolKindOther, abi.CallInputRequest, askUser, saidText},
 }
+
+// ToolAsk is the name of the tool that asks the user.
+const ToolAsk = "ask"
+
+var planSchema = jsontext.Value(`{"type":"object","properties":{"tasks":{"type":"array","items":{"type":"object","properties":{` +
+	`"id":{"type":"string"},"content":{"type":"string"},"status":{"type":"string","enum":["pending","in_progress","completed","skipped"]}},` +
+	`"required":["content","status"]}}},"required":["tasks"]}`)
 
 func asText(answer []byte) string { return strings.ToValidUTF8(string(answer), "\uFFFD") }
 
@@ -88,4 +113,66 @@ func artifactRead(arguments jsontext.Value) (any, error) {
 	var a abi.CallArtifactGetRequest
 	err := json.Unmarshal(arguments, &a)
 	return abi.CallArtifactGetRequest{ArtifactID: a.ArtifactID}, err
+}
+
+func skillRead(arguments jsontext.Value) (any, error) {
+	var a abi.CallSkillReadRequest
+	err := json.Unmarshal(arguments, &a)
+	return abi.CallSkillReadRequest{Skill: a.Skill, Path: a.Path}, err
+}
+
+// skillText is the file as it is, and what other files there are.
+func skillText(answer []byte) string {
+	var a abi.CallSkillReadAnswer
+	if json.Unmarshal(answer, &a) != nil {
+		return asText(answer)
+	}
+	if len(a.Files) > 0 {
+		a.Text = strings.TrimRight(a.Text, "\n") + "\n\nFiles of this skill: " + strings.Join(a.Files, ", ")
+	}
+	return a.Text
+}
+
+// planSet takes version, too: a plugin may say which plan the model has seen.
+func planSet(arguments jsontext.Value) (any, error) {
+	var a struct {
+		Tasks   []abi.PlannedStep `json:"tasks"`
+		Version *int64            `json:"version"`
+	}
+	if err := json.Unmarshal(arguments, &a); err != nil {
+		return nil, err
+	}
+	if a.Tasks == nil {
+		return nil, abi.InvalidParam("tasks", `missing required member "tasks"`)
+	}
+	return &abi.CallPlanSetRequest{Steps: a.Tasks, Version: a.Version}, nil
+}
+
+func askUser(arguments jsontext.Value) (any, error) {
+	var a struct {
+		Prompt string         `json:"prompt"`
+		Schema jsontext.Value `json:"schema"`
+	}
+	err := json.Unmarshal(arguments, &a)
+	return &abi.CallInputRequestRequest{Prompt: a.Prompt, Schema: a.Schema}, err
+}
+
+// saidText returns the texts and values of the Message that answers.
+func saidText(answer []byte) string {
+	var a abi.CallInputRequestAnswer
+	if json.Unmarshal(answer, &a) != nil {
+		return string(answer)
+	}
+	var said []string
+	for _, p := range a.Message.Parts {
+		switch {
+		case p.Type == abi.PartText && p.Text != nil:
+			said = append(said, *p.Text)
+		case p.Type == abi.PartJSON:
+			said = append(said, string(p.Value))
+		case p.ArtifactID != "":
+			said = append(said, "[the artifact "+p.ArtifactID+"]")
+		}
+	}
+	return asText([]byte(strings.Join(said, "\n")))
 }

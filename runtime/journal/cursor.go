@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -85,6 +86,7 @@ func (d *Divergence) Failure() *abi.Failure {
 type Cursor struct {
 	entries []Entry
 	next    int
+	hooks   *Entry // of the next call
 	gate    *Entry // of the next call
 }
 
@@ -105,15 +107,23 @@ func (c *Cursor) Peek() *Entry {
 	return &c.entries[c.next]
 }
 
-// Gate returns the entry of the approval that the next call needed, and moves on to
-// the call; nil when the call needed none. It is called before each call.
-func (c *Cursor) Gate() *Entry {
-	c.gate = nil
-	if e := c.Peek(); e != nil && e.Call == abi.CallGate {
-		c.gate = e
-		c.next++
+// Gates returns the entry of what hooks have said before the next call, and that of the approval
+// that it needed, and moves on to the call; each is nil when there is none. It is called before
+// each call.
+func (c *Cursor) Gates() (hooks, gate *Entry) {
+	c.hooks = c.pass(abi.CallHooks)
+	c.gate = c.pass(abi.CallGate)
+	return c.hooks, c.gate
+}
+
+// pass moves over the next entry if it is one of a kind, and returns it.
+func (c *Cursor) pass(call string) *Entry {
+	e := c.Peek()
+	if e == nil || e.Call != call {
+		return nil
 	}
-	return c.gate
+	c.next++
+	return e
 }
 
 // Match returns the entry of the next call and moves on, or says that the run has
@@ -132,16 +142,16 @@ func (c *Cursor) Match(call string, request []byte) (*Entry, *Divergence) {
 }
 
 // Fits reports whether the next entry is that of a call. An entry behind a gate may
-// tell what an approver has made of it: what the plugin asked, the gate tells.
+// tell what an approver has made of it, or a hook: what the plugin asked, the gate tells.
 func (c *Cursor) Fits(call string, request []byte) bool {
 	e := c.Peek()
 	switch {
 	case e == nil || e.Call != call:
 		return false
-	case c.gate == nil:
+	case c.gate == nil && c.hooks == nil:
 		return bytes.Equal(e.Request, request)
 	}
-	asked, err := ReadGate(c.gate)
+	asked, err := ReadGate(cmp.Or(c.hooks, c.gate)) // hooks come first
 	return err == nil && asked.Asked == HashOf(request)
 }
 

@@ -49,6 +49,9 @@ type Program struct {
 	Arch     string `json:"arch,omitzero"`
 	// Skill is set on a Task of a Skill.
 	Skill *Skill `json:"skill,omitzero"`
+	// Skills are the skills that the Task has. Those whose archives are no longer there cannot be
+	// read by a run that goes on beyond the record.
+	Skills []abi.TaskSkill `json:"skills,omitzero"`
 }
 
 // Skill is what of a Skill decides how its Tasks end.

@@ -10,7 +10,8 @@ import (
 )
 
 // Gate is the request of an entry of [abi.CallGate]: what policy wants approved
-// before the call of the next entry is made.
+// before the call of the next entry is made. That of an entry of [abi.CallHooks] is one, too: what
+// hooks were asked about.
 type Gate struct {
 	Action string `json:"action"` // the call, for people
 	Call   string `json:"call"`
@@ -59,4 +60,31 @@ func Grounds(e *Entry) abi.Grounds {
 		return abi.Grounds{}
 	}
 	return gate.Grounds
+}
+
+// HooksSaid is the answer of an entry of [abi.CallHooks].
+type HooksSaid struct {
+	Denied  bool           `json:"denied,omitzero"`
+	Reason  string         `json:"reason,omitzero"`
+	Input   jsontext.Value `json:"input,omitzero"` // the arguments that the call is made with, where they were changed
+	Answers []HookSaid     `json:"answers"`        // in the order in which they were asked
+}
+
+// HookSaid is what one hook has said.
+type HookSaid struct {
+	HookID   string `json:"hook_id"`
+	Decision string `json:"decision"`        // allow, deny, input; open or closed where it gave no answer
+	Reason   string `json:"reason,omitzero"` // of a denial; or why there was no answer
+}
+
+// ReadHooks returns what an entry of [abi.CallHooks] says; nil for nil.
+func ReadHooks(e *Entry) (*HooksSaid, error) {
+	if e == nil {
+		return nil, nil
+	}
+	said := &HooksSaid{}
+	if err := json.Unmarshal(e.Answer, said); err != nil {
+		return nil, fmt.Errorf("reading what hooks have said of call %d: %w", e.Index, err)
+	}
+	return said, nil
 }

@@ -1,7 +1,6 @@
 package outbox
 
 import (
-	"bytes"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -68,7 +67,8 @@ func (o *Outbox) write(q *queue, j *job) (Message, error) {
 	if err != nil {
 		return Message{}, err
 	}
-	n := &Notice{ID: j.id, Webhook: j.about, EventID: j.at.String(), Kind: j.kind, At: j.time, Event: jsontext.Value(o.parts.Show(ev)), Get: o.getFor(q.key.Tenant, ev.Frame.WorkspaceID)}
+	n := &Notice{ID: j.id, Webhook: j.about, EventID: j.at.String(), Kind: j.kind, At: j.time, Event: jsontext.Value(o.parts.Show(ev)), Get: o.getFor(q.key.Tenant, ev.Frame.WorkspaceID), Logged: ev,
+		Log: func(at desk.Position) (desk.Event, error) { return o.parts.Store.Event(o.late, q.key.Tenant, at) }}
 	m, err := o.format(j.about).Write(o.late, n)
 	if err != nil {
 		err = &formatError{err}
@@ -113,19 +113,13 @@ func (o *Outbox) unsent(err error) outcome {
 func (o *Outbox) post(q *queue, w *abi.WebhookEndpoint, id string, m Message) outcome {
 	ctx, cancel := context.WithTimeout(o.late, o.parts.Config.Timeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.URL, bytes.NewReader(m.Body))
-	if err != nil {
-		return outcome{failure: &abi.Failure{Code: abi.WebhookUnreachable, Message: "the URL cannot be asked"}}
+	if w.Hook != nil && w.Hook.Command != "" {
+		return o.told(ctx, w, m)
 	}
-	own, err := q.keys.of(ctx, o, q.key.Tenant, w)
-	if err == nil {
-		err = own.sign(req, w, id, m, o.parts.Now())
+	req, failed := o.request(ctx, q, w, id, m)
+	if failed != nil {
+		return outcome{failure: failed}
 	}
-	if err != nil {
-		o.parts.Log.Warn("a delivery cannot be signed", "webhook", w.ID, "error", err)
-		return outcome{failure: &abi.Failure{Code: abi.WebhookUnsigned, Message: "what signs deliveries cannot be read"}}
-	}
-	req.Header.Set("User-Agent", o.parts.Agent)
 	resp, err := o.parts.Send.RoundTrip(req)
 	if err != nil {
 		return o.unanswered(ctx, err)

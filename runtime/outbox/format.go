@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 )
 
 // Format writes deliveries as a protocol has them. An adapter brings its own; see
@@ -31,6 +32,10 @@ type Notice struct {
 	Event   jsontext.Value // as those see it who may see what is public
 	// Get returns what the event is about, or something that it names, as the public may see it.
 	Get func(ctx context.Context, o abi.Object, id string) (jsontext.Value, error)
+	// Logged is the event as the log has it, with what is internal, and Log returns another: for
+	// formats of the node's own, whose Webhooks are made by those who may see that.
+	Logged desk.Event
+	Log    func(at desk.Position) (desk.Event, error)
 }
 
 // Message is what is sent.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -30,7 +31,9 @@ type Config struct {
 	Longest  time.Duration // the longest such wait; default 6 h
 	Age      time.Duration // how long an event may wait, before it is given up; default 72 h
 	Timeout  time.Duration // of one attempt; default 30 s
-	Private  bool          // receivers at loopback, private and link-local addresses are sent to
+	// Commands are the programs that hooks may name, with their arguments.
+	Commands map[string][]string
+	Private  bool // receivers at loopback, private and link-local addresses are sent to
 }
 
 func (c Config) withDefaults() Config {
@@ -77,6 +80,7 @@ type Outbox struct {
 	cut    context.CancelCauseFunc
 	busy   background.Group // the queues
 	lanes  lanes
+	asks   *provider.Lanes // of hooks
 	queues queueTable
 	values *sealed.Keeper
 }
@@ -99,6 +103,7 @@ func New(p Parts) *Outbox {
 	o.base, o.stop = context.WithCancelCause(context.Background())
 	o.late, o.cut = context.WithCancelCause(context.Background())
 	o.lanes = lanes{sound: provider.NewLanes(provider.MaxCalls), doubtful: provider.NewLanes(provider.MaxCalls)}
+	o.asks = provider.NewLanes(provider.MaxCalls)
 	return o
 }
 
@@ -170,7 +175,7 @@ func (o *Outbox) revive(ctx context.Context, t storage.Tenant, res *storage.Reso
 // begin has a queue's loop run.
 func (o *Outbox) begin(q *queue) {
 	ctx, cancel := context.WithCancel(o.base)
-	q.end = cancel
+	q.life, q.end = ctx, cancel
 	o.queues.put(q)
 	o.busy.Go(func() {
 		defer cancel()
@@ -207,6 +212,8 @@ type queueTable struct {
 	mu   lockrank.RWMutex[lockrank.Table]
 	all  map[ledger.Key]*queue
 	each map[storage.Tenant]int
+	// hooks has those that are hooks, by tenant and Workspace.
+	hooks map[ledger.Key][]*queue
 
 	gone struct{ taken, failed, dead, redriven atomic.Uint64 } // counts of Webhooks that are deleted
 }
@@ -215,10 +222,26 @@ func (t *queueTable) put(q *queue) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.all == nil {
-		t.all, t.each = map[ledger.Key]*queue{}, map[storage.Tenant]int{}
+		t.all, t.each, t.hooks = map[ledger.Key]*queue{}, map[storage.Tenant]int{}, map[ledger.Key][]*queue{}
 	}
 	t.all[q.key] = q
 	t.each[q.key.Tenant]++
+	if at, ok := q.hookAt(); ok {
+		t.hooks[at] = append(slices.Clip(t.hooks[at]), q)
+	}
+}
+
+// hookAt returns where a hook is; false for a Webhook that is none.
+func (q *queue) hookAt() (ledger.Key, bool) {
+	about := q.about.Load()
+	return ledger.Key{Tenant: q.key.Tenant, ID: about.WorkspaceID}, about.Hook != nil
+}
+
+// hooksOf returns the hooks of a Workspace, in no order. They are not to be changed.
+func (t *queueTable) hooksOf(at ledger.Key) []*queue {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.hooks[at]
 }
 
 func (t *queueTable) get(key ledger.Key) *queue {
@@ -239,6 +262,12 @@ func (t *queueTable) remove(q *queue) {
 	defer t.mu.Unlock()
 	delete(t.all, q.key)
 	t.each[q.key.Tenant]--
+	if at, ok := q.hookAt(); ok {
+		left := slices.DeleteFunc(slices.Clone(t.hooks[at]), func(other *queue) bool { return other == q })
+		if t.hooks[at] = left; len(left) == 0 {
+			delete(t.hooks, at)
+		}
+	}
 	t.gone.taken.Add(q.counts.taken.Load())
 	t.gone.failed.Add(q.counts.failed.Load())
 	t.gone.dead.Add(q.counts.dead.Load())

@@ -38,7 +38,8 @@ type queue struct {
 	done   chan *job     // attempts that have ended
 	again  redriven
 	keys   keyring
-	end    context.CancelFunc // of the loop; set before it runs
+	life   context.Context    // of the loop; set before it runs
+	end    context.CancelFunc // ends life
 	counts counts
 
 	// The loop owns these.
@@ -88,7 +89,7 @@ func (r *redriven) take() []*retry {
 func (o *Outbox) newQueue(t storage.Tenant, about *abi.WebhookEndpoint, seq uint64, at tally) *queue {
 	q := &queue{o: o, key: ledger.Key{Tenant: t, ID: about.ID}, seq: seq, poke: make(chan struct{}, 1), done: make(chan *job, o.parts.Config.Parallel)}
 	q.about.Store(about)
-	q.end = func() {}
+	q.life, q.end = context.Background(), func() {}
 	q.read, q.stated = at.cursor, []desk.Position{at.asOf}
 	q.pace.most = o.parts.Config.Parallel
 	q.counts.taken.Store(at.taken)

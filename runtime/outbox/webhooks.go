@@ -17,7 +17,6 @@ import (
 	"github.com/wharf-dev/wharf/abi/jsonw"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/ledger"
-	"github.com/wharf-dev/wharf/runtime/provider/web"
 	"github.com/wharf-dev/wharf/runtime/sealed"
 	"github.com/wharf-dev/wharf/storage"
 )
@@ -127,7 +126,7 @@ func signatureOf(s *abi.WebhookSignature) *abi.WebhookSignature {
 
 // check checks a Webhook as it is to be.
 func (o *Outbox) check(w *abi.WebhookEndpoint) error {
-	if err := cmp.Or(desk.CheckPresent("url", w.URL), web.CheckURL(w.URL, o.parts.Config.Private), checkEvents(w.Events),
+	if err := cmp.Or(o.checkTarget(w), checkEvents(w.Events),
 		desk.CheckOneOf("status", w.Status, abi.WebhookActive, abi.WebhookPaused, abi.WebhookDisabled)); err != nil {
 		return err
 	}
@@ -236,7 +235,7 @@ func (o *Outbox) find(c *desk.Caller, id string) (*queue, error) {
 
 func sees(c *desk.Caller, q *queue) bool {
 	workspace := q.about.Load().WorkspaceID
-	return len(c.Workspaces) == 0 || workspace != "" && c.Sees(workspace)
+	return q.about.Load().Hook == nil && (len(c.Workspaces) == 0 || workspace != "" && c.Sees(workspace))
 }
 
 // Webhooks lists the Webhooks that the caller may see, newest first.
@@ -397,7 +396,15 @@ func (o *Outbox) rewrite(ctx context.Context, c *desk.Caller, r *desk.Retry, id 
 	if err != nil {
 		return desk.Doc{}, err
 	}
-	if r, err = sealed.Blind(ctx, o.parts.Values, r); err != nil {
+	return o.rewriteAt(ctx, c, r, q, change)
+}
+
+// rewriteAt is rewrite of a Webhook that was found.
+func (o *Outbox) rewriteAt(ctx context.Context, c *desk.Caller, r *desk.Retry, q *queue,
+	change func(*abi.WebhookEndpoint) (with []ledger.Record, err error)) (desk.Doc, error) {
+	id := q.key.ID
+	r, err := sealed.Blind(ctx, o.parts.Values, r)
+	if err != nil {
 		return desk.Doc{}, err
 	}
 	return o.parts.Desk.Once(ctx, c, r, q.about.Load().WorkspaceID, func(idem *storage.Idempotency) (desk.Doc, error) {
@@ -464,13 +471,19 @@ func (o *Outbox) disable(ctx context.Context, q *queue, reason string) error {
 // DeleteWebhook deletes a Webhook, with its secrets and what was still to be sent.
 func (o *Outbox) DeleteWebhook(ctx context.Context, c *desk.Caller, r *desk.Retry, id string) error {
 	about, _, err := desk.Find[abi.WebhookEndpoint](ctx, o.parts.Desk, c, abi.ObjectWebhook, id)
-	if err == nil && about.WorkspaceID == "" && len(c.Workspaces) > 0 {
+	if err == nil && (about.Hook != nil || about.WorkspaceID == "" && len(c.Workspaces) > 0) {
 		err = abi.NotFound(abi.ObjectWebhook, id)
 	}
 	if err != nil {
 		return err
 	}
-	_, err = o.parts.Desk.Once(ctx, c, r, about.WorkspaceID, func(idem *storage.Idempotency) (desk.Doc, error) {
+	return o.remove(ctx, c, r, &about)
+}
+
+// remove deletes a Webhook that the caller may delete.
+func (o *Outbox) remove(ctx context.Context, c *desk.Caller, r *desk.Retry, about *abi.WebhookEndpoint) error {
+	id := about.ID
+	_, err := o.parts.Desk.Once(ctx, c, r, about.WorkspaceID, func(idem *storage.Idempotency) (desk.Doc, error) {
 		unlock := o.parts.Ledger.Lock(c.Tenant, id)
 		defer unlock()
 		q := o.queues.get(ledger.Key{Tenant: c.Tenant, ID: id})
@@ -485,7 +498,7 @@ func (o *Outbox) DeleteWebhook(ctx context.Context, c *desk.Caller, r *desk.Retr
 		}
 		o.queues.remove(q)
 		q.end()
-		return doc, o.forget(ctx, c, id, secretsOf(&about))
+		return doc, o.forget(ctx, c, id, secretsOf(about))
 	})
 	return err
 }

@@ -91,7 +91,7 @@ func (k *Keeper) Persona(ctx context.Context, t storage.Tenant, id string) (*Per
 // it up here.
 func (k *Keeper) PersonaIn(ctx context.Context, t storage.Tenant, workspace, id string) (*Persona, error) {
 	p, err := k.Persona(ctx, t, id)
-	if err == nil && !isFor(p.WorkspaceID, workspace) {
+	if err == nil && (!isFor(p.WorkspaceID, workspace) || !p.DeletedAt.IsZero()) {
 		return nil, abi.NotFound(abi.ObjectPersona, id)
 	}
 	return p, err
@@ -113,4 +113,12 @@ func (c *cache) set(key ledger.Key, p *Persona) {
 	c.load.Lock()
 	defer c.load.Unlock()
 	c.all.Store(key, p)
+}
+
+// drop forgets a Persona that was changed: it is read again. Of two that have changed it, under
+// locks of their own, neither can leave what is older.
+func (c *cache) drop(key ledger.Key) {
+	c.load.Lock()
+	defer c.load.Unlock()
+	c.all.Delete(key)
 }

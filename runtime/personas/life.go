@@ -33,10 +33,11 @@ func (k *Keeper) ClonePersona(ctx context.Context, c *desk.Caller, r *desk.Retry
 		}
 		p.Envelope = abi.NewEnvelope(abi.ObjectPersona, k.parts.IDs.New(abi.ObjectPersona), k.parts.Now(), req.Metadata)
 		p.Name, p.Version, p.RetiredAt = req.Name, firstVersion, abi.Time{}
+		p.Agent = unnamed(p.Agent)
 		if err := k.checkPersona(ctx, c, &p); err != nil {
 			return desk.Doc{}, err
 		}
-		return k.commitNew(c, idem, &p)
+		return k.commitNew(ctx, c, idem, &p)
 	})
 }
 

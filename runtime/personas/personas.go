@@ -31,7 +31,7 @@ func (k *Keeper) CreatePersona(ctx context.Context, c *desk.Caller, r *desk.Retr
 		if err != nil {
 			return desk.Doc{}, err
 		}
-		return k.commitNew(c, idem, p)
+		return k.commitNew(ctx, c, idem, p)
 	})
 }
 
@@ -42,9 +42,24 @@ func (k *Keeper) DraftPersona(ctx context.Context, c *desk.Caller, req *abi.Crea
 }
 
 // commitNew writes a Persona that was not there.
-func (k *Keeper) commitNew(c *desk.Caller, idem *storage.Idempotency, p *abi.Persona) (desk.Doc, error) {
-	return k.parts.Desk.Commit(c, "", p.WorkspaceID, idem, desk.StatusCreated, ledger.Record{Kind: abi.EventPersonaCreated, Object: abi.ObjectPersona, ID: p.ID,
-		Created: true, State: p, Payload: abi.PersonaVersion{Version: p.Version}})
+func (k *Keeper) commitNew(ctx context.Context, c *desk.Caller, idem *storage.Idempotency, p *abi.Persona) (desk.Doc, error) {
+	return ledger.Change(k.parts.Ledger, c.Tenant, p.ID, func() (desk.Doc, error) {
+		refs, err := k.rename(ctx, c.Tenant, nil, p)
+		if err != nil {
+			return desk.Doc{}, err
+		}
+		return k.parts.Desk.Commit(c, "", p.WorkspaceID, idem, desk.StatusCreated, append([]ledger.Record{created(p)}, refs...)...)
+	})
+}
+
+func created(p *abi.Persona) ledger.Record {
+	return ledger.Record{Kind: abi.EventPersonaCreated, Object: abi.ObjectPersona, ID: p.ID, Created: true, State: p, Payload: abi.PersonaVersion{Version: p.Version}}
+}
+
+// updated states a Persona anew; res is how it was stated before.
+func updated(p *abi.Persona, res *storage.Resource) ledger.Record {
+	return ledger.Record{Kind: abi.EventPersonaUpdated, Object: abi.ObjectPersona, ID: p.ID, Sequence: res.Sequence + 1, State: p,
+		Payload: abi.PersonaVersion{Version: p.Version, Previous: res.Position.String()}}
 }
 
 // UpdatePersona changes a Persona. A change of its policy is a new version; Tasks
@@ -63,10 +78,13 @@ func (k *Keeper) UpdatePersona(ctx context.Context, c *desk.Caller, r *desk.Retr
 			if err != nil {
 				return desk.Doc{}, err
 			}
-			doc, err := k.parts.Desk.Commit(c, "", next.WorkspaceID, idem, desk.StatusOK, ledger.Record{Kind: abi.EventPersonaUpdated, Object: abi.ObjectPersona, ID: id,
-				Sequence: res.Sequence + 1, State: next, Payload: abi.PersonaVersion{Version: next.Version, Previous: res.Position.String()}})
+			refs, err := k.rename(ctx, c.Tenant, &p, next)
+			if err != nil {
+				return desk.Doc{}, err
+			}
+			doc, err := k.parts.Desk.Commit(c, "", next.WorkspaceID, idem, desk.StatusOK, append([]ledger.Record{updated(next, &res)}, refs...)...)
 			if err == nil {
-				k.cache.set(ledger.Key{Tenant: c.Tenant, ID: id}, &Persona{Persona: *next, Text: doc.JSON})
+				k.cache.drop(ledger.Key{Tenant: c.Tenant, ID: id})
 			}
 			return doc, err
 		})
@@ -189,9 +207,9 @@ func (k *Keeper) newPersona(ctx context.Context, c *desk.Caller, req *abi.Create
 		Envelope: abi.NewEnvelope(abi.ObjectPersona, k.parts.IDs.New(abi.ObjectPersona), k.parts.Now(), req.Metadata),
 		Name:     req.Name, Version: req.Version, EntryWorkflow: entryWorkflow(req), Description: *req.Description,
 		AutonomyTier: req.AutonomyTier, ReceiptPolicy: req.ReceiptPolicy,
-		Tools: orEmpty(req.Tools), Capabilities: orEmpty(req.Capabilities), Handoffs: req.Handoffs, Owner: req.Owner,
+		Tools: orEmpty(req.Tools), ToolsDenied: req.ToolsDenied, Capabilities: orEmpty(req.Capabilities), Handoffs: req.Handoffs, Owner: req.Owner,
 		ModelPolicy: req.ModelPolicy, QuotaID: req.QuotaID, Budget: req.Budget, Approvals: req.Approvals, ToolsVisibility: req.ToolsVisibility,
-		WorkspaceID: req.WorkspaceID,
+		WorkspaceID: req.WorkspaceID, Agent: req.Agent,
 	}
 	if err := cmp.Or(mayBound(c, "", p.QuotaID), k.checkEntry(ctx, p.EntryWorkflow)); err != nil {
 		return nil, err
@@ -240,12 +258,13 @@ func (k *Keeper) changedPersona(ctx context.Context, c *desk.Caller, p abi.Perso
 	abi.Replace(&next.ReceiptPolicy, req.ReceiptPolicy)
 	abi.Replace(&next.Version, req.Version)
 	abi.Replace(&next.ToolsVisibility, req.ToolsVisibility)
-	for _, list := range []struct{ member, value *[]string }{{&next.Tools, &req.Tools}, {&next.Capabilities, &req.Capabilities}, {&next.Handoffs, &req.Handoffs}} {
+	for _, list := range []struct{ member, value *[]string }{{&next.Tools, &req.Tools}, {&next.ToolsDenied, &req.ToolsDenied}, {&next.Capabilities, &req.Capabilities}, {&next.Handoffs, &req.Handoffs}} {
 		if *list.value != nil {
 			*list.member = *list.value
 		}
 	}
 	next.ModelPolicy, next.Budget, next.Approvals = cmp.Or(req.ModelPolicy, p.ModelPolicy), cmp.Or(req.Budget, p.Budget), cmp.Or(req.Approvals, p.Approvals)
+	next.Agent = cmp.Or(req.Agent, p.Agent)
 	k.retire(&next, req.Retired)
 	if err := cmp.Or(desk.CheckPresent("name", next.Name), desk.CheckMetadata(&req.Metadata), setQuota(&next, req.QuotaID), mayBound(c, p.QuotaID, next.QuotaID)); err != nil {
 		return nil, err
@@ -253,7 +272,7 @@ func (k *Keeper) changedPersona(ctx context.Context, c *desk.Caller, p abi.Perso
 	if req.Metadata != nil {
 		next.Metadata = req.Metadata
 	}
-	if err := k.checkPersona(ctx, c, &next); err != nil {
+	if err := cmp.Or(keepsParent(&p, &next), k.checkPersona(ctx, c, &next)); err != nil {
 		return nil, err
 	}
 	next.UpdatedAt = abi.At(k.parts.Now())
@@ -332,8 +351,8 @@ func (k *Keeper) checkPersona(ctx context.Context, c *desk.Caller, p *abi.Person
 		desk.CheckOneOf("autonomy_tier", p.AutonomyTier, abi.TierShadow, abi.TierSuggest, abi.TierActWithApproval, abi.TierActAuto),
 		desk.CheckOneOf("receipt_policy", p.ReceiptPolicy, abi.ReceiptRequired, abi.ReceiptOptional, abi.ReceiptDisabled),
 		desk.CheckOneOf("tools_visibility", cmp.Or(p.ToolsVisibility, abi.ToolsNamed), abi.ToolsInternal, abi.ToolsNamed, abi.ToolsPublic),
-		checkPatterns("tools", p.Tools), checkPatterns("handoffs", p.Handoffs), k.checkCapabilities(p.Capabilities),
-		checkModelPolicy(p.ModelPolicy), checkBudget(p.Budget), checkApprovals(p.Approvals),
+		checkPatterns("tools", p.Tools), checkPatterns("tools_denied", p.ToolsDenied), checkPatterns("handoffs", p.Handoffs), k.checkCapabilities(p.Capabilities),
+		checkModelPolicy(p.ModelPolicy), checkBudget(p.Budget), checkApprovals(p.Approvals), checkAgent(p), k.checkParent(ctx, c, p),
 	); err != nil {
 		return err
 	}

@@ -20,16 +20,42 @@ func CheckRun(run *abi.RunOptions) error {
 	switch {
 	case run == nil:
 		return nil
-	case len(run.Model) > maxModelName:
-		return abi.InvalidParam("run.model", "model has at most %d bytes", maxModelName)
 	case len(run.Instructions) > maxInstructions:
 		return abi.InvalidParam("run.instructions", "instructions have at most %d bytes; longer ones belong to a persona", maxInstructions)
-	case run.MaxTokens < 0 || run.MaxTokens > maxAnswerTokens:
-		return abi.InvalidParam("run.max_tokens", "max_tokens is 0, for no bound, to %d", maxAnswerTokens)
-	case run.Temperature != nil && !(*run.Temperature >= 0 && *run.Temperature <= hottest):
-		return abi.InvalidParam("run.temperature", "temperature is 0 to 1")
+	case len(run.Context) > maxInstructions:
+		return abi.InvalidParam("run.context", "context has at most %d bytes; more belongs to the instructions of a persona", maxInstructions)
 	}
-	return desk.Within("run", checkBudget(run.Budget))
+	return desk.Within("run", cmp.Or(checkOptions(run), checkBudget(run.Budget)))
+}
+
+// checkOptions refuses options for models that cannot be meant.
+func checkOptions(run *abi.RunOptions) error {
+	switch {
+	case len(run.Model) > maxModelName:
+		return abi.InvalidParam("model", "model has at most %d bytes", maxModelName)
+	case run.MaxTokens < 0 || run.MaxTokens > maxAnswerTokens:
+		return abi.InvalidParam("max_tokens", "max_tokens is 0, for no bound, to %d", maxAnswerTokens)
+	case run.Temperature != nil && !(*run.Temperature >= 0 && *run.Temperature <= hottest):
+		return abi.InvalidParam("temperature", "temperature is 0 to 1")
+	}
+	return nil
+}
+
+// Within returns the options of a Task in a Session that has a context of its own: the Session's
+// comes before the Task's. The Task keeps it, so a change of the Session changes no Task before it.
+func Within(session string, run *abi.RunOptions) *abi.RunOptions {
+	if session == "" {
+		return run
+	}
+	both := abi.RunOptions{}
+	if run != nil {
+		both = *run
+	}
+	if both.Context != "" {
+		session += "\n\n"
+	}
+	both.Context = session + both.Context
+	return &both
 }
 
 // Under returns the Persona as a Task with options of its own runs under it: its bounds are the

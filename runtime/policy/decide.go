@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/wharf-dev/wharf/abi"
 )
@@ -51,6 +52,9 @@ type Action struct {
 	// abi.EffectWrite.
 	Effect abi.Effect
 	Tool   string // of a tool.call: SERVER:TOOL; of what is read of a server: SERVER:resources/read or SERVER:prompts/get
+	// Stands is the host call that a tool of the node stands for, where the tool is held to what
+	// holds for that call.
+	Stands string
 	// Persona is whom work goes to: of a handoff, a task.spawn, or a tool that is a
 	// Persona.
 	Persona  string
@@ -108,6 +112,12 @@ func Permit(p *abi.Persona, a *Action) Decision {
 	switch {
 	case len(p.Capabilities) > 0 && !always[a.Call] && !MatchAny(p.Capabilities, a.Call):
 		return deny(CodeCapability, "persona %s may not make the host call %s: its capabilities do not name it", p.ID, a.Call)
+	case a.Tool != "" && MatchAny(p.ToolsDenied, a.Tool):
+		return deny(CodeTool, "persona %s may not %s %s: its tools_denied name it", p.ID, verb(a), a.Tool)
+	case a.Tool != "" && p.Agent != nil && !countsOn(p.Agent.MCPServers, a.Tool):
+		return deny(CodeTool, "persona %s may not %s %s: of this server its agent.mcp_servers name other tools", p.ID, verb(a), a.Tool)
+	case len(p.Capabilities) > 0 && a.Stands != "" && !MatchAny(p.Capabilities, a.Stands):
+		return deny(CodeCapability, "persona %s may not call the tool %s: its capabilities do not name the host call %s that it stands for", p.ID, a.Tool, a.Stands)
 	case a.Tool != "" && len(p.Tools) > 0 && !MatchAny(p.Tools, a.Tool):
 		return deny(CodeTool, "persona %s may not %s %s: its tools do not name it", p.ID, verb(a), a.Tool)
 	case p.Handoffs != nil && a.elsewhere(p) && !MatchAny(p.Handoffs, a.Persona):
@@ -116,6 +126,23 @@ func Permit(p *abi.Persona, a *Action) Decision {
 		return deny(CodeModel, "persona %s may not ask the model %q of the provider %q: its model policy does not name them", p.ID, a.Model, a.Provider)
 	}
 	return Decision{}
+}
+
+// OffersAll reports whether a Persona may use every tool that there is.
+func OffersAll(p *abi.Persona) bool {
+	return len(p.Tools) == 0 && len(p.ToolsDenied) == 0 && p.Handoffs == nil && (p.Agent == nil || len(p.Agent.MCPServers) == 0)
+}
+
+// countsOn reports whether an agent that counts on some servers may use a tool: of a server that
+// it names tools of, those alone.
+func countsOn(servers []abi.AgentServer, tool string) bool {
+	server, name, _ := strings.Cut(tool, ":")
+	for i := range servers {
+		if s := &servers[i]; s.Name == server && len(s.Tools) > 0 {
+			return MatchAny(s.Tools, name)
+		}
+	}
+	return true
 }
 
 func verb(a *Action) string {
@@ -151,7 +178,7 @@ func Leaves(p *abi.Persona, a *Action) bool {
 		return a.elsewhere(p)
 	case abi.CallMemoryWrite:
 		return a.Scope != abi.MemorySession
-	case abi.CallDeliver, abi.CallFileWrite, abi.CallFileRemove:
+	case abi.CallDeliver, abi.CallFileWrite, abi.CallFileEdit, abi.CallFileRemove:
 		return true
 	}
 	return false
@@ -181,7 +208,7 @@ func (a *Action) elsewhere(p *abi.Persona) bool { return a.Persona != "" && a.Pe
 
 // matches reports whether patterns of tools and host calls name the Action.
 func (a *Action) matches(patterns []string) bool {
-	return MatchAny(patterns, a.Call) || a.Tool != "" && MatchAny(patterns, a.Tool)
+	return MatchAny(patterns, a.Call) || a.Tool != "" && MatchAny(patterns, a.Tool) || a.Stands != "" && MatchAny(patterns, a.Stands)
 }
 
 // String names the Action for people.

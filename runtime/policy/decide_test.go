@@ -106,6 +106,14 @@ func TestPermit(t *testing.T) {
 		"tool":                                  {abi.Persona{Tools: []string{"x:*", "s:t"}}, policy.Action{Call: abi.CallToolCall, Tool: "s:t"}, ""},
 		"no tool":                               {abi.Persona{Tools: []string{"s:t"}}, policy.Action{Call: abi.CallToolCall, Tool: "s:tt"}, policy.CodeTool},
 		"a server's name is not a tool's":       {abi.Persona{Tools: []string{"*:get"}}, policy.Action{Call: abi.CallToolCall, Tool: "get:put"}, policy.CodeTool},
+		"denied":                                {abi.Persona{ToolsDenied: []string{"s:*"}}, policy.Action{Call: abi.CallToolCall, Tool: "s:t"}, policy.CodeTool},
+		"denied, whatever is allowed":           {abi.Persona{Tools: []string{"*"}, ToolsDenied: []string{"s:t"}}, policy.Action{Call: abi.CallToolCall, Tool: "s:t"}, policy.CodeTool},
+		"another is denied":                     {abi.Persona{Tools: []string{"*"}, ToolsDenied: []string{"s:t"}}, policy.Action{Call: abi.CallToolCall, Tool: "s:tt"}, ""},
+		"denied resources":                      {abi.Persona{ToolsDenied: []string{"s:*"}}, policy.Action{Call: abi.CallResourceRead, Tool: "s:resources/read"}, policy.CodeTool},
+		"an agent's server":                     {abi.Persona{Agent: serving("s", "t")}, policy.Action{Call: abi.CallToolCall, Tool: "s:t"}, ""},
+		"another tool of it":                    {abi.Persona{Agent: serving("s", "t")}, policy.Action{Call: abi.CallToolCall, Tool: "s:u"}, policy.CodeTool},
+		"all of it":                             {abi.Persona{Agent: serving("s")}, policy.Action{Call: abi.CallToolCall, Tool: "s:u"}, ""},
+		"another server":                        {abi.Persona{Agent: serving("s", "t")}, policy.Action{Call: abi.CallToolCall, Tool: "r:u"}, ""},
 		"resources":                             {abi.Persona{Tools: []string{"s:resources/*"}}, policy.Action{Call: abi.CallResourceRead, Tool: "s:resources/read"}, ""},
 		"no prompts":                            {abi.Persona{Tools: []string{"s:resources/*"}}, policy.Action{Call: abi.CallPromptGet, Tool: "s:prompts/get"}, policy.CodeTool},
 		"a tool is no resource":                 {abi.Persona{Tools: []string{"s:read_*"}}, policy.Action{Call: abi.CallResourceList, Tool: "s:resources/read"}, policy.CodeTool},
@@ -127,6 +135,11 @@ func TestPermit(t *testing.T) {
 			t.Errorf("%s: %+v, want the code %q", name, d, test.code)
 		}
 	}
+}
+
+// serving is an agent that counts on a server, and on some tools of it.
+func serving(server string, tools ...string) *abi.Agent {
+	return &abi.Agent{MCPServers: []abi.AgentServer{{Name: server, Tools: tools}}}
 }
 
 // What needs no approval is named by its tool or its host call.
@@ -210,6 +223,8 @@ func TestRisks(t *testing.T) {
 		"one that reads":                {policy.Action{Call: abi.CallToolCall, Tool: "s:t", Effect: abi.EffectRead}, "[]"},
 		"a skill of another":            {policy.Action{Call: abi.CallToolCall, Tool: "skills:b", Persona: "persona_b", Effect: abi.EffectWrite}, "[write delegation]"},
 		"a file":                        {policy.Action{Call: abi.CallFileWrite, Effect: abi.EffectWrite}, "[write]"},
+		"a file's text":                 {policy.Action{Call: abi.CallFileEdit, Effect: abi.EffectWrite}, "[write]"},
+		"a file by a tool":              {policy.Action{Call: abi.CallToolCall, Tool: "host:file_write", Stands: abi.CallFileWrite, Effect: abi.EffectWrite}, "[write]"},
 		"a file that goes":              {policy.Action{Call: abi.CallFileRemove, Effect: abi.EffectWrite}, "[write destructive]"},
 		"a request":                     {policy.Action{Call: abi.CallHTTPFetch, Effect: abi.EffectWrite}, "[write open_world]"},
 		"a delivery":                    {policy.Action{Call: abi.CallDeliver, Effect: abi.EffectWrite}, "[write open_world]"},
@@ -219,6 +234,25 @@ func TestRisks(t *testing.T) {
 	} {
 		if got := fmt.Sprint(policy.Risks(p, &test.action)); got != test.want {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
+		}
+	}
+}
+
+// A tool of the node that stands for a host call is held to what a Persona says of that call.
+func TestToolsThatStandForCalls(t *testing.T) {
+	tool := &policy.Action{Call: abi.CallToolCall, Tool: "host:file_write", Stands: abi.CallFileWrite, Effect: abi.EffectWrite}
+	for name, test := range map[string]struct {
+		persona abi.Persona
+		want    policy.Verdict
+	}{
+		"no capabilities":     {abi.Persona{AutonomyTier: abi.TierActAuto}, policy.Allow},
+		"the tool alone":      {abi.Persona{AutonomyTier: abi.TierActAuto, Capabilities: []string{"tool.*"}}, policy.Deny},
+		"both":                {abi.Persona{AutonomyTier: abi.TierActAuto, Capabilities: []string{"tool.*", "file.write"}}, policy.Allow},
+		"asked":               {abi.Persona{AutonomyTier: abi.TierActWithApproval}, policy.Ask},
+		"the call needs none": {abi.Persona{AutonomyTier: abi.TierActWithApproval, Approvals: &abi.ApprovalPolicy{Without: []string{"file.*"}}}, policy.Allow},
+	} {
+		if d := policy.Decide(&test.persona, tool); d.Verdict != test.want {
+			t.Errorf("%s: %+v, want %d", name, d, test.want)
 		}
 	}
 }

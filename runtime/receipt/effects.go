@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/hosttools"
 	"github.com/wharf-dev/wharf/runtime/journal"
 )
 
@@ -91,32 +92,72 @@ func (g *Egress) fetched(e *journal.Entry) {
 	}
 }
 
-// file notes a change of a file. One of which nobody knows whether it happened is told
-// without what there is after it.
+// file notes a change of a file.
 func (t *Tally) file(e *journal.Entry) {
+	t.changed(e.Call, e.Status, e.Request, e.Answer)
+}
+
+// fileTool notes the change of a file that a tool of the node has made.
+func (t *Tally) fileTool(e *journal.Entry) {
 	var request struct {
-		Path string `json:"path"`
+		Server    string         `json:"server"`
+		Name      string         `json:"name"`
+		Arguments jsontext.Value `json:"arguments"`
 	}
 	var answer struct {
-		SHA256       string `json:"sha256"`
-		BeforeSHA256 string `json:"before_sha256"`
+		Structured jsontext.Value `json:"structured"`
 	}
-	if e.Status != abi.CallOK && e.Status != abi.CallIndeterminate || json.Unmarshal(e.Request, &request) != nil || request.Path == "" {
+	if json.Unmarshal(e.Request, &request) != nil || request.Server != abi.ToolServerHost {
 		return
 	}
-	if e.Status == abi.CallOK && json.Unmarshal(e.Answer, &answer) != nil {
+	paths := hosttools.Changes(request.Name, request.Arguments)
+	if len(paths) == 0 || e.Status == abi.CallOK && json.Unmarshal(e.Answer, &answer) != nil {
 		return
 	}
+	named, err := json.Marshal(change{Path: paths[0]})
+	if err != nil {
+		return // a path that is no text was refused
+	}
+	t.changed(hosttools.StandsFor(request.Server, request.Name), e.Status, named, answer.Structured)
+}
+
+// change is what calls that change files have in common, in requests and answers.
+type change struct {
+	Path         string            `json:"path"`
+	SHA256       string            `json:"sha256,omitzero"`
+	BeforeSHA256 string            `json:"before_sha256,omitzero"`
+	Removed      []abi.RemovedFile `json:"removed,omitzero"`
+}
+
+// changed notes what a call has made of files. One of which nobody knows whether it happened is
+// told without what there is after it.
+func (t *Tally) changed(call string, status abi.CallStatus, request, answered []byte) {
+	var asked, answer change
+	if status != abi.CallOK && status != abi.CallIndeterminate || json.Unmarshal(request, &asked) != nil || asked.Path == "" {
+		return
+	}
+	if status == abi.CallOK && json.Unmarshal(answered, &answer) != nil {
+		return
+	}
+	w := FileWrite{Path: asked.Path, Operation: "modify", BeforeSHA256: prefixed(answer.BeforeSHA256), AfterSHA256: prefixed(answer.SHA256)}
+	switch {
+	case call == abi.CallFileRemove && status == abi.CallOK && answer.BeforeSHA256 == "": // a folder
+		for _, f := range answer.Removed {
+			t.wrote(FileWrite{Path: f.Path, Operation: "delete", BeforeSHA256: prefixed(f.BeforeSHA256)})
+		}
+		return
+	case call == abi.CallFileRemove:
+		w.Operation = "delete"
+	case status == abi.CallOK && answer.BeforeSHA256 == "":
+		w.Operation = "create"
+	}
+	t.wrote(w)
+}
+
+func (t *Tally) wrote(w FileWrite) {
 	if len(t.effects.FSWrites) == maxListed {
 		t.omitted.FSWrites++
 		return
-	}
-	w := FileWrite{Path: request.Path, Operation: "modify", BeforeSHA256: prefixed(answer.BeforeSHA256), AfterSHA256: prefixed(answer.SHA256)}
-	switch {
-	case e.Call == abi.CallFileRemove:
-		w.Operation = "delete"
-	case e.Status == abi.CallOK && answer.BeforeSHA256 == "":
-		w.Operation = "create"
 	}
 	t.effects.FSWrites = append(t.effects.FSWrites, w)
 }

@@ -69,6 +69,9 @@ func appendProgram(b []byte, p *journal.Program) []byte {
 	if p.Skill != nil {
 		o.Member("skill", func(b []byte) []byte { return appendSkill(b, p.Skill) })
 	}
+	if p.Skills != nil {
+		jsonw.List(&o, "skills", p.Skills, appendTaskSkill)
+	}
 	return o.End()
 }
 
@@ -78,6 +81,16 @@ func appendSkill(b []byte, s *journal.Skill) []byte {
 	if schema := s.OutputSchema.Clone(); schema != nil && schema.Canonicalize() == nil {
 		o.JSON("output_schema", schema)
 	}
+	return o.End()
+}
+
+func appendTaskSkill(b []byte, s *abi.TaskSkill) []byte {
+	o := jsonw.Begin(b)
+	o.Text("archive", s.Archive)
+	o.Text("description", s.Description)
+	o.Text("digest", s.Digest)
+	o.Text("name", s.Name)
+	o.Text("version", s.Version)
 	return o.End()
 }
 

@@ -67,6 +67,7 @@ func (t *Tally) collect(e *journal.Entry, answer abi.Hash) {
 		t.material(MaterialModel, e, answer)
 	case abi.CallToolCall:
 		t.tool(e, answer)
+		t.fileTool(e)
 		t.material(MaterialTool, e, answer)
 	case abi.CallResourceList:
 		t.material(MaterialTool, e, answer)
@@ -76,9 +77,9 @@ func (t *Tally) collect(e *journal.Entry, answer abi.Hash) {
 	case abi.CallHTTPFetch:
 		t.fetch(e)
 		t.material(MaterialHostFact, e, answer)
-	case abi.CallFileWrite, abi.CallFileRemove:
+	case abi.CallFileWrite, abi.CallFileEdit, abi.CallFileRemove:
 		t.file(e)
-	case abi.CallFileRead, abi.CallFileList, abi.CallFileSearch:
+	case abi.CallFileRead, abi.CallFileList, abi.CallFileSearch, abi.CallSkillRead, abi.CallPlanGet:
 		t.material(MaterialHostFact, e, answer)
 	case abi.CallMemoryQuery, abi.CallAuthRequest:
 		t.material(MaterialHostFact, e, answer)
@@ -132,8 +133,12 @@ func refused(s abi.CallStatus) bool {
 	return s == abi.CallInvalid || s == abi.CallDenied || s == abi.CallNotFound
 }
 
-// Used returns what the entries so far have used up.
+// Used returns what the entries so far have used up: nothing of a record that could not be read,
+// which has no Tally.
 func (t *Tally) Used() abi.Used {
+	if t == nil {
+		return abi.Used{}
+	}
 	spent := t.spend.total
 	for _, n := range t.spend.other {
 		spent = add(spent, n)

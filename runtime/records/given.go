@@ -22,9 +22,10 @@ type Given struct {
 	Withheld []receipt.Redaction // what that was
 }
 
-// Answer is the answer to abi.CallInput. persona is the text of the Task's Persona.
-func (g *Given) Answer(persona []byte) jsontext.Value {
-	return journal.Given(g.From, g.Input, persona)
+// Answer is the answer to abi.CallInput. persona is the text of the Task's Persona, and p what it
+// runs.
+func (g *Given) Answer(persona []byte, p *journal.Program) jsontext.Value {
+	return journal.Given(g.From, g.Input, persona, p.Skills)
 }
 
 // Given returns what a Task was submitted with. whole is its input as it is shown, for a caller

@@ -283,7 +283,7 @@ func TestGiven(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		if told := string(given.Answer([]byte(`{}`))); !strings.Contains(told, "open") || strings.Contains(told, "sealed") || len(given.Withheld) != 1 {
+		if told := string(given.Answer([]byte(`{}`), &journal.Program{})); !strings.Contains(told, "open") || strings.Contains(told, "sealed") || len(given.Withheld) != 1 {
 			t.Errorf("%s: %s, withheld %+v", name, told, given.Withheld)
 		}
 	}

@@ -34,7 +34,7 @@ func (r *Reader) Of(ctx context.Context, tenant storage.Tenant, about *abi.Task)
 	if err != nil {
 		return nil, err
 	}
-	rec := &journal.Record{TaskID: about.ID, Program: *program, Input: journal.Text(given.Answer(persona.Text)),
+	rec := &journal.Record{TaskID: about.ID, Program: *program, Input: journal.Text(given.Answer(persona.Text, program)),
 		CreatedAt: about.CreatedAt, StartedAt: about.StartedAt, Entries: entries}
 	if about.Fork != nil {
 		rec.StartedAt = given.From.StartedAt

@@ -98,12 +98,16 @@ func Given(call string, input []byte) (abi.CallStatus, []byte) {
 // recorded answers a call from the record.
 func (h *host) recorded(call string, request []byte) (abi.CallStatus, []byte, error) {
 	asked := journal.Canonical(call, request)
-	if gate := h.cursor.Gate(); gate != nil {
-		if gate.Open {
+	hooks, gate := h.cursor.Gates()
+	for _, before := range []*journal.Entry{hooks, gate} {
+		switch {
+		case before == nil:
+		case before.Open:
 			return 0, nil, errStop
-		}
-		if err := h.take(gate, nil); err != nil {
-			return 0, nil, err
+		default:
+			if err := h.take(before, nil); err != nil {
+				return 0, nil, err
+			}
 		}
 	}
 	next := h.cursor.Peek()

@@ -31,7 +31,7 @@ func (k *Keeper) ForkTask(ctx context.Context, c *desk.Caller, r *desk.Retry, id
 			return desk.Doc{}, err
 		}
 	}
-	if calls > 0 && rec.Entries[calls-1].Call == abi.CallGate {
+	for calls > 0 && (rec.Entries[calls-1].Call == abi.CallGate || rec.Entries[calls-1].Call == abi.CallHooks) {
 		calls-- // what was approved for one Task is not approved for another
 	}
 	if req.AtEventID == "" && calls > 0 && !source.Status.Terminal() { // what it does meanwhile is not shared

@@ -38,6 +38,7 @@ func handle(*wharf.Task) (wharf.Result, error) {
 	return wharf.Result{Summary: "done", Metrics: map[string]float64{"n": 1}}, errors.Join(
 		second(wharf.NowAs("begin")), wharf.Random(make([]byte, 3)), second(wharf.NewID()), wharf.Sleep(time.Second),
 		wharf.Log(wharf.LevelInfo, "hi"), wharf.Progress(0.5, "half"), wharf.SetPlan(wharf.PlanStep{Title: "a", Status: "pending"}),
+		second(wharf.ReplacePlan(2, wharf.Step{ID: "a", Content: "b", Status: "pending"})), second(wharf.CurrentPlan()),
 		second(wharf.Reply("hi")), wharf.Delta("h"), third(wharf.Transcript(3)),
 		second(wharf.Complete(wharf.ModelRequest{CallID: "main:1", Model: "m", System: "s", ToolChoice: "auto", MaxTokens: 1, Stop: []string{"."}, Stream: true,
 			Messages: []wharf.ModelMessage{{Role: "assistant", Text: "t", ToolCalls: []wharf.ModelToolCall{{ID: "c", Name: "n", Arguments: object}}}, {Role: "tool", ToolCallID: "c", IsError: true}},

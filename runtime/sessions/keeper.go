@@ -20,6 +20,8 @@ type Parts struct {
 	SkillIn   func(ctx context.Context, t storage.Tenant, workspace, id string) (*abi.Skill, error)
 	// CheckVaultIDs checks the Vaults that a Session is to name.
 	CheckVaultIDs func(ctx context.Context, c *desk.Caller, workspace string, ids []string) error
+	// CheckSkillNames checks the SkillBundles that the Tasks of a Session are to have.
+	CheckSkillNames func(t storage.Tenant, workspace string, names []string) error
 }
 
 // Keeper serves Sessions, their Messages and their Branches. It is safe for concurrent use.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"unicode/utf8"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
@@ -41,8 +42,8 @@ func (k *Keeper) draft(ctx context.Context, c *desk.Caller, req *abi.CreateSessi
 		return nil, nil, err
 	}
 	s := k.newSession(req.WorkspaceID, req.PersonaID)
-	s.VaultIDs, s.MemoryIDs, s.SkillIDs = req.VaultIDs, req.MemoryIDs, req.SkillIDs
-	s.RootSessionID, s.Refs = s.ID, req.Refs
+	s.VaultIDs, s.MemoryIDs, s.SkillIDs, s.Skills = req.VaultIDs, req.MemoryIDs, req.SkillIDs, req.Skills
+	s.RootSessionID, s.Refs, s.Name, s.Context = s.ID, req.Refs, req.Name, req.Context
 	if req.Metadata != nil {
 		s.Metadata = req.Metadata
 	}
@@ -59,7 +60,7 @@ func (k *Keeper) draft(ctx context.Context, c *desk.Caller, req *abi.CreateSessi
 
 // checkNew checks what a new Session is to have and to name.
 func (k *Keeper) checkNew(ctx context.Context, c *desk.Caller, req *abi.CreateSessionRequest) error {
-	if err := desk.CheckMetadata(&req.Metadata); err != nil {
+	if err := cmp.Or(desk.CheckMetadata(&req.Metadata), checkWords(req.Name, req.Context)); err != nil {
 		return err
 	}
 	if req.PersonaID != "" {
@@ -72,7 +73,24 @@ func (k *Keeper) checkNew(ctx context.Context, c *desk.Caller, req *abi.CreateSe
 		}
 	}
 	return cmp.Or(k.parts.CheckVaultIDs(ctx, c, req.WorkspaceID, req.VaultIDs),
-		k.checkMemoryIDs(ctx, c, req.WorkspaceID, req.MemoryIDs), k.checkSkillIDs(ctx, c.Tenant, req.WorkspaceID, req.SkillIDs), references.Check(req.Refs))
+		k.checkMemoryIDs(ctx, c, req.WorkspaceID, req.MemoryIDs), k.checkSkillIDs(ctx, c.Tenant, req.WorkspaceID, req.SkillIDs),
+		k.parts.CheckSkillNames(c.Tenant, req.WorkspaceID, req.Skills), references.Check(req.Refs))
+}
+
+// Limits of what a Session is called and says.
+const (
+	maxName    = 100      // characters
+	maxContext = 16 << 10 // bytes: each of its Tasks holds them
+)
+
+func checkWords(name, context string) error {
+	if utf8.RuneCountInString(name) > maxName {
+		return abi.InvalidParam("name", "name has at most %d characters", maxName)
+	}
+	if len(context) > maxContext {
+		return abi.InvalidParam("context", "context has at most %d bytes; more belongs to the instructions of a persona", maxContext)
+	}
+	return nil
 }
 
 func (k *Keeper) newSession(workspace, persona string) *abi.Session {
@@ -84,7 +102,7 @@ func (k *Keeper) newSession(workspace, persona string) *abi.Session {
 	}
 }
 
-// UpdateSession changes a Session's summary and metadata.
+// UpdateSession changes a Session's summary, skills and metadata.
 func (k *Keeper) UpdateSession(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.UpdateSessionRequest) (desk.Doc, error) {
 	return k.changeSession(ctx, c, r, id, func(s *abi.Session) (ledger.Record, error) {
 		if err := desk.CheckMetadata(&req.Metadata); err != nil {
@@ -93,8 +111,16 @@ func (k *Keeper) UpdateSession(ctx context.Context, c *desk.Caller, r *desk.Retr
 		if req.Metadata != nil {
 			s.Metadata = req.Metadata
 		}
+		if req.Skills != nil {
+			s.Skills = req.Skills
+		}
 		req.Summary.Apply(&s.Summary)
-		return ledger.Record{Kind: abi.EventSessionUpdated}, nil
+		req.Name.Apply(&s.Name)
+		req.Context.Apply(&s.Context)
+		if err := checkWords(s.Name, s.Context); err != nil {
+			return ledger.Record{}, err
+		}
+		return ledger.Record{Kind: abi.EventSessionUpdated}, k.parts.CheckSkillNames(c.Tenant, s.WorkspaceID, req.Skills)
 	})
 }
 
@@ -230,7 +256,11 @@ func (k *Keeper) tellForked(ctx context.Context, c *desk.Caller, parent *ledger.
 func (k *Keeper) fork(ctx context.Context, c *desk.Caller, from *abi.Session, at desk.Position, kept *carried, idem *storage.Idempotency, req abi.ForkSessionRequest) (desk.Doc, *abi.Session, error) {
 	child := k.newSession(from.WorkspaceID, from.PersonaID)
 	child.ParentSessionID, child.RootSessionID, child.Summary = from.ID, from.RootSessionID, from.Summary
-	child.Metadata, child.VaultIDs, child.MemoryIDs, child.SkillIDs = from.Metadata, from.VaultIDs, from.MemoryIDs, from.SkillIDs
+	child.Metadata, child.VaultIDs, child.MemoryIDs, child.SkillIDs, child.Skills = from.Metadata, from.VaultIDs, from.MemoryIDs, from.SkillIDs, from.Skills
+	child.Name, child.Context = req.Name, from.Context
+	if err := checkWords(child.Name, ""); err != nil {
+		return desk.Doc{}, nil, err
+	}
 	if req.Metadata != nil {
 		child.Metadata = req.Metadata
 	}

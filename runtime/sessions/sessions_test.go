@@ -50,7 +50,48 @@ func (r *room) furnish() {
 				return abi.NotFound(abi.ObjectVault, ids[0])
 			}
 			return nil
+		},
+		CheckSkillNames: func(_ storage.Tenant, workspace string, names []string) error {
+			for _, name := range names {
+				if name != "known" || workspace != roomtest.Workspace {
+					return abi.InvalidParam("skills", "no skill %q is installed", name)
+				}
+			}
+			return nil
 		}})
+}
+
+// The skills that a Session names are installed where it is; a fork has them, and all are named anew.
+func TestSkillsOfASession(t *testing.T) {
+	r := newRoom(t)
+	req := abi.CreateSessionRequest{WorkspaceID: roomtest.Workspace, Skills: []string{"unknown"}}
+	_, err := r.CreateSession(t.Context(), r.Root(), nil, req)
+	roomtest.WantParam(t, err, "skills")
+	req.Skills = []string{"known"}
+	doc, err := r.CreateSession(t.Context(), r.Root(), nil, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := doc.ID
+	update := func(skills []string) ([]string, error) {
+		doc, err := r.UpdateSession(t.Context(), r.Root(), nil, id, abi.UpdateSessionRequest{Skills: skills})
+		if err != nil {
+			return nil, err
+		}
+		return roomtest.As[abi.Session](t, doc).Skills, nil
+	}
+	if got, err := update(nil); err != nil || len(got) != 1 || got[0] != "known" {
+		t.Errorf("an update of something else leaves %v, %v", got, err)
+	}
+	_, err = update([]string{"unknown"})
+	roomtest.WantParam(t, err, "skills")
+	fork, err := r.ForkSession(t.Context(), r.Root(), nil, id, abi.ForkSessionRequest{})
+	if err != nil || len(roomtest.As[abi.Session](t, fork).Skills) != 1 {
+		t.Errorf("the fork is %s, %v", fork.JSON, err)
+	}
+	if got, err := update([]string{}); err != nil || len(got) != 0 {
+		t.Errorf("no skills are %v, %v", got, err)
+	}
 }
 
 func (r *room) crash() {

@@ -46,6 +46,7 @@ func (r *Report) read(fields []field, folder string) *Skill {
 	if s.versionLine > 0 && !versionForm.MatchString(s.skill.Version) {
 		r.fail(VersionInvalid, FileName, s.versionLine, "the version %q is not like 1.2.3 (semver.org): write it so, in quotes", s.skill.Version)
 	}
+	s.skill.HasVersion = s.versionLine > 0
 	return &s.skill
 }
 

@@ -24,6 +24,7 @@ type Skill struct {
 	Compatibility string            `json:"compatibility,omitzero"`
 	Metadata      map[string]string `json:"metadata,omitzero"`
 	AllowedTools  []string          `json:"allowed_tools,omitzero"`
+	HasVersion    bool              `json:"-"`         // it states its version: otherwise that is [DefaultVersion]
 	BodyLine      int               `json:"body_line"` // of SKILL.md, where the instructions begin, from 1
 
 	Files  []File `json:"files"`

@@ -11,6 +11,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/hosttools"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/sessions"
@@ -122,7 +123,7 @@ func (a *Answer) Take(t *abi.Task, asks *Round, at time.Time, reply func(answer 
 			rec = effect.Request.told(effect.Event)
 		case Reply:
 			taken.Over = true
-			if rec, err = a.reply(effect, reply); err != nil {
+			if rec, err = a.reply(t.Waiting, effect, reply); err != nil {
 				return Taken{}, err
 			}
 		}
@@ -146,14 +147,20 @@ func stranded(task, request string) error {
 }
 
 // reply tells what the call that waits is answered with: what was decided, what became of
-// several requests, or what was brought.
-func (a *Answer) reply(e Effect, tell func([]byte, error) (ledger.Record, error)) (ledger.Record, error) {
+// several requests, or what was brought. A tool answers in the form of tools.
+func (a *Answer) reply(w *abi.Waiting, e Effect, tell func([]byte, error) (ledger.Record, error)) (ledger.Record, error) {
 	var decided any
 	switch {
 	case e.Answers != nil:
 		decided = &abi.CallInputRequestAnswer{Answers: e.Answers}
 	case e.Answer != nil:
 		decided = e.Answer
+	case asTool(w) && a.Refused == nil:
+		answer, err := hosttools.Find(hosttools.ToolAsk).Answer(a.Result)
+		if err != nil {
+			return ledger.Record{}, err
+		}
+		return tell(answer, nil)
 	default:
 		return tell(a.Result, a.Refused)
 	}

@@ -97,13 +97,17 @@ func kindOf(w *abi.Waiting) abi.PermissionKind {
 	switch {
 	case forApproval(w):
 		return abi.PermissionApproval
-	case w.Call == abi.CallInputRequest:
+	case w.Call == abi.CallInputRequest || asTool(w):
 		return abi.PermissionInput
 	case w.Call == abi.CallAuthRequest:
 		return abi.PermissionAuthorization
 	}
 	return ""
 }
+
+// asTool reports whether a tool of the host's own asks somebody. What else a tool call waits for is
+// a child.
+func asTool(w *abi.Waiting) bool { return w.Call == abi.CallToolCall && w.TaskID == "" && !w.Gate }
 
 // forApproval reports whether a Task waits for a decision.
 func forApproval(w *abi.Waiting) bool { return w.Gate || w.Call == abi.CallApprovalRequest }

@@ -104,6 +104,43 @@ func WriteFile(path string, content []byte) (WrittenFile, error) {
 	return WriteFileAs(WriteFileRequest{Path: path, Body: content})
 }
 
+// EditFileRequest says what [EditFile] replaces in a file: Old, which is there once, unless All is set,
+// by New.
+type EditFileRequest struct {
+	Path string `json:"path"`
+	Old  string `json:"old"`
+	New  string `json:"new"`
+	All  bool   `json:"all,omitempty"`
+	// SHA256 is what the file must have before, hex: another one is left as it is, and the
+	// code of the error is conflict.
+	SHA256 string `json:"sha256,omitempty"`
+}
+
+// EditedFile is a file that was edited.
+type EditedFile struct {
+	Path         string `json:"path"`
+	Size         int64  `json:"size"`
+	SHA256       string `json:"sha256"` // hex
+	BeforeSHA256 string `json:"before_sha256"`
+	Replaced     int    `json:"replaced"` // how often the old text was there
+}
+
+// EditFile replaces a text within a file of the Workspace, by one change. A text that is not there, or
+// more than once without All, is an error with the code conflict.
+func EditFile(r EditFileRequest) (EditedFile, error) {
+	var edited EditedFile
+	err := ask(hostcall.NameFileEdit, hostcall.FileEdit, r, &edited)
+	return edited, err
+}
+
+// RemoveFolder removes a folder of the Workspace with all that is in it: at most 1,000 files and folders.
+func RemoveFolder(path string) error {
+	return ask(hostcall.NameFileRemove, hostcall.FileRemove, struct {
+		Path      string `json:"path"`
+		Recursive bool   `json:"recursive"`
+	}{path, true}, nil)
+}
+
 // RemoveFile removes a file of the Workspace. sha256 is what it must have, hex; empty for
 // anything.
 func RemoveFile(path, sha256 string) error {

@@ -21,6 +21,8 @@ type Task struct {
 	InputMessageID string
 	// Persona is who the plugin acts as.
 	Persona Persona
+	// Skills are those that the Task has, as they were when it started. [ReadSkill] reads them.
+	Skills []Skill
 	// Run is what this Task alone wants otherwise than its Persona. The host holds its bounds.
 	Run RunOptions
 }
@@ -29,6 +31,7 @@ type Task struct {
 type RunOptions struct {
 	Model        string   `json:"model,omitempty"`        // the model to ask
 	Instructions string   `json:"instructions,omitempty"` // in place of the plugin's own
+	Context      string   `json:"context,omitempty"`      // told after the instructions
 	Temperature  *float64 `json:"temperature,omitempty"`
 	MaxTokens    int      `json:"max_tokens,omitempty"` // of one answer of a model
 }
@@ -39,6 +42,18 @@ type Persona struct {
 	Name          string `json:"name"`
 	Version       string `json:"version"`
 	EntryWorkflow string `json:"entry_workflow"`
+	// Agent is what makes it an agent of its own; zero for any other Persona.
+	Agent Agent `json:"agent"`
+}
+
+// Agent is what an agent asks models with, unless its Task says otherwise. What is zero it does
+// not say.
+type Agent struct {
+	Instructions string   `json:"instructions,omitempty"` // what a model is told first
+	Model        string   `json:"model,omitempty"`
+	Temperature  *float64 `json:"temperature,omitempty"`
+	MaxTokens    int      `json:"max_tokens,omitempty"` // of one answer of a model
+	ParentID     string   `json:"parent_id,omitempty"`  // the Persona whose subagent it is
 }
 
 // readInput reads the answer of the host call "input". Inputs can be long: they are
@@ -51,6 +66,8 @@ func readInput(answer []byte) (*Task, error) {
 			return scan.Members(value, t.set)
 		case "persona":
 			return scan.Members(value, t.Persona.set)
+		case "skills":
+			return scan.Elements(value, t.addSkill)
 		}
 		return nil
 	})
@@ -67,8 +84,31 @@ func (p *Persona) set(key string, value []byte) (err error) {
 		p.Version, err = scan.String(value)
 	case "entry_workflow":
 		p.EntryWorkflow, err = scan.String(value)
+	case "agent":
+		return scan.Members(value, p.Agent.set)
 	}
 	return err
+}
+
+func (a *Agent) set(key string, value []byte) (err error) {
+	switch key {
+	case "instructions":
+		a.Instructions, err = scan.String(value)
+	case "model":
+		a.Model, err = scan.String(value)
+	case "parent_id":
+		a.ParentID, err = scan.String(value)
+	case "max_tokens":
+		a.MaxTokens, err = strconv.Atoi(string(value))
+	case "temperature":
+		a.Temperature, err = number(value)
+	}
+	return err
+}
+
+func number(value []byte) (*float64, error) {
+	n, err := strconv.ParseFloat(string(value), 64)
+	return &n, err
 }
 
 func (o *RunOptions) set(key string, value []byte) (err error) {
@@ -77,12 +117,12 @@ func (o *RunOptions) set(key string, value []byte) (err error) {
 		o.Model, err = scan.String(value)
 	case "instructions":
 		o.Instructions, err = scan.String(value)
+	case "context":
+		o.Context, err = scan.String(value)
 	case "max_tokens":
 		o.MaxTokens, err = strconv.Atoi(string(value))
 	case "temperature":
-		var heat float64
-		heat, err = strconv.ParseFloat(string(value), 64)
-		o.Temperature = &heat
+		o.Temperature, err = number(value)
 	}
 	return err
 }

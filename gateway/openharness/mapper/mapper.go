@@ -42,6 +42,8 @@ type Told struct {
 
 	Usage         *Usage `json:"usage,omitzero"`
 	OutputDiffers bool   `json:"output_differs,omitzero"`
+
+	TookUS int64 `json:"-"` // of a tool's result: how long the call took, where it was told
 }
 
 // The types of what is told.
@@ -176,9 +178,14 @@ type step struct {
 
 // TextOf returns the text of a Message that everybody may see; "" of one that is not the agent's.
 func TextOf(m *abi.Message) string {
-	if m == nil || m.Role != abi.RoleAssistant && m.Role != abi.RoleAgent {
+	if m.Role != abi.RoleAssistant && m.Role != abi.RoleAgent {
 		return ""
 	}
+	return WordsOf(m)
+}
+
+// WordsOf returns the text of a Message, whoever speaks, that everybody may see.
+func WordsOf(m *abi.Message) string {
 	var all []string
 	for _, p := range m.Parts {
 		if p.Type == "text" && p.Text != nil && *p.Text != "" && (p.Visibility == "" || p.Visibility == abi.VisibilityPublic) {

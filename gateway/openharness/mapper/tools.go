@@ -69,7 +69,7 @@ func (m *Mapper) ends(kind abi.EventKind, p *payload) []Told {
 	delete(m.calls, p.Tool.CallID)
 	output, failure, wrong := AnswerOf(p.Call.Answer)
 	success := kind == abi.EventToolCompleted && !wrong
-	told := Told{Type: Result, ID: p.Tool.CallID, Success: &success, Output: output}
+	told := Told{Type: Result, ID: p.Tool.CallID, Success: &success, Output: output, TookUS: p.Tool.DurationUs}
 	switch {
 	case kind == abi.EventToolDenied:
 		told.Error = cmp.Or(failure, "the call was denied")
@@ -77,6 +77,14 @@ func (m *Mapper) ends(kind abi.EventKind, p *payload) []Told {
 		told.Error = cmp.Or(failure, string(p.Tool.ErrorCategory), "the tool has failed")
 	}
 	return append(out, told)
+}
+
+// ObjectOf returns what a tool has answered as an object; nil for nothing.
+func ObjectOf(v jsontext.Value) jsontext.Value {
+	if len(v) == 0 || v.Kind() == '{' {
+		return v
+	}
+	return append(append(jsontext.Value(`{"value":`), v...), '}')
 }
 
 // AnswerOf returns what a tool answered as an object, nil where it may not be seen, and whether the

@@ -42,6 +42,8 @@ CALL(host_message_append, "message.append");
 CALL(host_message_delta, "message.delta");
 CALL(host_transcript_read, "transcript.read");
 CALL(host_llm_complete, "llm.complete");
+CALL(host_plan_set, "plan.set");
+CALL(host_plan_get, "plan.get");
 CALL(host_tool_list, "tool.list");
 CALL(host_tool_call, "tool.call");
 CALL(host_resource_list, "resource.list");
@@ -55,9 +57,11 @@ CALL(host_artifact_put, "artifact.put");
 CALL(host_artifact_get, "artifact.get");
 CALL(host_file_read, "file.read");
 CALL(host_file_write, "file.write");
+CALL(host_file_edit, "file.edit");
 CALL(host_file_list, "file.list");
 CALL(host_file_remove, "file.remove");
 CALL(host_file_search, "file.search");
+CALL(host_skill_read, "skill.read");
 CALL(host_state_get, "state.get");
 CALL(host_state_set, "state.set");
 CALL(host_input_request, "input.request");
@@ -86,11 +90,13 @@ static const struct {
 	ENTRY("transcript.read", host_transcript_read),
 	ENTRY("llm.complete", host_llm_complete), ENTRY("tool.list", host_tool_list), ENTRY("tool.call", host_tool_call),
 	ENTRY("resource.list", host_resource_list), ENTRY("resource.read", host_resource_read), ENTRY("prompt.get", host_prompt_get),
+	ENTRY("plan.set", host_plan_set), ENTRY("plan.get", host_plan_get),
 	ENTRY("http.fetch", host_http_fetch), ENTRY("secret.use", host_secret_use),
 	ENTRY("memory.query", host_memory_query), ENTRY("memory.write", host_memory_write),
 	ENTRY("artifact.put", host_artifact_put), ENTRY("artifact.get", host_artifact_get),
 	ENTRY("file.read", host_file_read), ENTRY("file.write", host_file_write), ENTRY("file.list", host_file_list),
-	ENTRY("file.remove", host_file_remove), ENTRY("file.search", host_file_search),
+	ENTRY("skill.read", host_skill_read),
+	ENTRY("file.edit", host_file_edit), ENTRY("file.remove", host_file_remove), ENTRY("file.search", host_file_search),
 	ENTRY("state.get", host_state_get), ENTRY("state.set", host_state_set),
 	ENTRY("input.request", host_input_request), ENTRY("auth.request", host_auth_request),
 	ENTRY("approval.request", host_approval_request),

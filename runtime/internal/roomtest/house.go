@@ -181,9 +181,10 @@ func As[T any](t testing.TB, doc desk.Doc) (v T) {
 
 // Run is a run whose calls a test makes: a hostcall.Run.
 type Run struct {
-	State   abi.Session // what Session returns
-	Puts    []string    // Artifacts that it has put
-	Flushed int         // how often it was flushed
+	State   abi.Session     // what Session returns
+	Puts    []string        // Artifacts that it has put
+	Flushed int             // how often it was flushed
+	Has     []abi.TaskSkill // what Skills returns
 }
 
 // Flush counts.
@@ -197,6 +198,9 @@ func (r *Run) HasPut(artifact string) bool { return slices.Contains(r.Puts, arti
 
 // Session returns State.
 func (r *Run) Session() abi.Session { return r.State }
+
+// Skills returns Has.
+func (r *Run) Skills() []abi.TaskSkill { return r.Has }
 
 // Task returns a Task of Session, as it was accepted.
 func (h *House) Task() *abi.Task {

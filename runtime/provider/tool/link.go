@@ -15,6 +15,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/runtime/provider/program"
 )
 
 // link is one connection to a server.
@@ -271,16 +272,12 @@ func (m *MCP) transport(ctx context.Context, l *link) (mcp.Transport, error) {
 	return &guarded{Transport: &mcp.IOTransport{Reader: l.process.stdout, Writer: l.process.stdin, MaxLineLength: m.maxMessage()}, link: l}, nil
 }
 
-// passedOn are the variables that every program may need, and that hold no secrets.
-var passedOn = []string{"HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER",
-	"APPDATA", "COMSPEC", "LOCALAPPDATA", "PATHEXT", "PROGRAMFILES", "SYSTEMROOT", "TEMP", "TMP", "USERPROFILE", "WINDIR"}
-
 func (m *MCP) environment(ctx context.Context) ([]string, error) {
 	environ := m.config.Environ
 	if environ == nil {
 		environ = os.Environ
 	}
-	env := needed(environ())
+	env := program.Environment(environ())
 	for name, text := range m.config.Env {
 		value, err := m.expand(ctx, text)
 		if err != nil {

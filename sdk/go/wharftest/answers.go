@@ -70,6 +70,27 @@ func (h *Host) plan(request []byte) (uint32, []byte) {
 	})
 }
 
+func (h *Host) setPlan(request []byte) (uint32, []byte) {
+	return with(request, func(r struct {
+		Steps   []wharf.Step `json:"steps"`
+		Version *int64       `json:"version"`
+	}) (uint32, []byte) {
+		if r.Version != nil && *r.Version != h.Plan.Version {
+			return refused(&wharf.Error{Status: wharf.StatusInvalid, Code: wharf.CodePlanChanged, Message: "somebody has changed the plan"})
+		}
+		for i := range r.Steps {
+			if r.Steps[i].ID == "" {
+				h.ids++
+				r.Steps[i].ID = fmt.Sprintf("step_%d", h.ids)
+			}
+		}
+		h.Plan = wharf.Plan{Version: h.Plan.Version + 1, ChangedBy: "persona_test", Steps: r.Steps}
+		return h.getPlan(nil)
+	})
+}
+
+func (h *Host) getPlan([]byte) (uint32, []byte) { return hostcall.OK, mustMarshal(h.Plan) }
+
 func (h *Host) delta(request []byte) (uint32, []byte) {
 	return with(request, func(r struct {
 		Text string `json:"text"`

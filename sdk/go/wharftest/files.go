@@ -78,15 +78,37 @@ func (h *Host) writeFile(request []byte) (uint32, []byte) {
 	return hostcall.OK, mustMarshal(answer)
 }
 
+func (h *Host) editFile(request []byte) (uint32, []byte) {
+	var r wharf.EditFileRequest
+	if err := json.Unmarshal(request, &r); err != nil || r.Old == "" || r.Old == r.New {
+		return invalid("old is a text, and new another")
+	}
+	before, ok := h.Files[r.Path]
+	count := bytes.Count(before, []byte(r.Old))
+	switch {
+	case !ok:
+		return noFile(r.Path)
+	case count == 0, count > 1 && !r.All, r.SHA256 != "" && r.SHA256 != hashOf(before):
+		return conflict(r.Path)
+	}
+	content := bytes.ReplaceAll(before, []byte(r.Old), []byte(r.New))
+	h.Files[r.Path] = content
+	return hostcall.OK, mustMarshal(wharf.EditedFile{Path: r.Path, Size: int64(len(content)), SHA256: hashOf(content), BeforeSHA256: hashOf(before), Replaced: count})
+}
+
 func (h *Host) removeFile(request []byte) (uint32, []byte) {
 	var r struct {
-		Path   string `json:"path"`
-		SHA256 string `json:"sha256"`
+		Path      string `json:"path"`
+		SHA256    string `json:"sha256"`
+		Recursive bool   `json:"recursive"`
 	}
 	if err := json.Unmarshal(request, &r); err != nil {
 		return invalid("%v", err)
 	}
 	content, ok := h.Files[r.Path]
+	if inside := h.below(r.Path); !ok && len(inside) > 0 {
+		return h.removeFolder(r.Path, inside, r.Recursive)
+	}
 	switch {
 	case !ok:
 		return noFile(r.Path)
@@ -95,6 +117,17 @@ func (h *Host) removeFile(request []byte) (uint32, []byte) {
 	}
 	delete(h.Files, r.Path)
 	return hostcall.OK, mustMarshal(map[string]string{"path": r.Path, "before_sha256": hashOf(content)})
+}
+
+// removeFolder removes the files in a folder.
+func (h *Host) removeFolder(folder string, inside []string, recursive bool) (uint32, []byte) {
+	if !recursive {
+		return conflict(folder)
+	}
+	for _, p := range inside {
+		delete(h.Files, p)
+	}
+	return hostcall.OK, mustMarshal(map[string]string{"path": folder, "before_sha256": ""})
 }
 
 // below returns the paths of the files in a folder, in order.

@@ -55,10 +55,14 @@ type Host struct {
 
 	Fetch   func(wharf.FetchRequest) (wharf.FetchAnswer, error)
 	Options wharf.RunOptions // of the Task
-	Input   func(wharf.InputRequest) (wharf.InputAnswer, error)
-	Ask     func(wharf.Questions) ([]wharf.QuestionAnswer, error)
-	Auth    func(wharf.AuthRequest) (wharf.InputAnswer, error)
-	Approve func(wharf.ApprovalRequest) (wharf.Approval, error)
+	Agent   wharf.Agent      // of its Persona
+	Skills  []wharf.Skill    // of the Task
+	// SkillFiles are the texts of the skills' files, by SKILL/PATH.
+	SkillFiles map[string]string
+	Input      func(wharf.InputRequest) (wharf.InputAnswer, error)
+	Ask        func(wharf.Questions) ([]wharf.QuestionAnswer, error)
+	Auth       func(wharf.AuthRequest) (wharf.InputAnswer, error)
+	Approve    func(wharf.ApprovalRequest) (wharf.Approval, error)
 	// Child runs a child Task, and a handoff as one of the other Persona.
 	Child func(wharf.SpawnRequest) (wharf.ChildOutcome, error)
 
@@ -69,6 +73,7 @@ type Host struct {
 	Progress []float64
 	Deltas   []string
 	Plans    [][]wharf.PlanStep
+	Plan     wharf.Plan // as the plugin has set it; a test may change it, as people do
 	Events   []Event
 	Slept    time.Duration
 	Found    []wharf.Found // what a poll has delivered, each once
@@ -117,15 +122,19 @@ func (h *Host) Text(handler wharf.Handler, text string) Outcome {
 // Run runs the handler on a Task with the given input, which is encoded as JSON.
 // It panics if that cannot be done, and if the handler reports no outcome.
 func (h *Host) Run(handler wharf.Handler, input any) Outcome {
-	h.input = mustMarshal(map[string]any{
+	told := map[string]any{
 		"task": map[string]any{
 			"id": "task_test", "session_id": "sess_test", "workspace_id": "ws_test",
 			"created_by": "wharftest", "metadata": map[string]any{}, "input": input,
 			"input_message_id": "msg_input", "run": h.Options,
 		},
-		"persona":    map[string]any{"id": "persona_test", "name": "test", "version": "0.0.0", "entry_workflow": "test"},
+		"persona":    map[string]any{"id": "persona_test", "name": "test", "version": "0.0.0", "entry_workflow": "test", "agent": h.Agent},
 		"session_id": "sess_test",
-	})
+	}
+	if len(h.Skills) > 0 {
+		told["skills"] = h.Skills
+	}
+	h.input = mustMarshal(told)
 	h.outcome = nil
 	h.random = rand.New(rand.NewPCG(1, 2))
 	h.children = map[string]wharf.ChildOutcome{}
@@ -175,6 +184,8 @@ var answers = map[string]func(*Host, []byte) (uint32, []byte){
 	hostcall.NameLog:             func(h *Host, r []byte) (uint32, []byte) { return keep(&h.Logs, r) },
 	hostcall.NameProgress:        (*Host).progress,
 	hostcall.NamePlan:            (*Host).plan,
+	hostcall.NamePlanSet:         (*Host).setPlan,
+	hostcall.NamePlanGet:         (*Host).getPlan,
 	hostcall.NameMessageAppend:   (*Host).appendMessage,
 	hostcall.NameMessageDelta:    (*Host).delta,
 	hostcall.NameTranscriptRead:  (*Host).readTranscript,
@@ -192,9 +203,11 @@ var answers = map[string]func(*Host, []byte) (uint32, []byte){
 	hostcall.NameArtifactGet:     (*Host).getArtifact,
 	hostcall.NameFileRead:        (*Host).readFile,
 	hostcall.NameFileWrite:       (*Host).writeFile,
+	hostcall.NameFileEdit:        (*Host).editFile,
 	hostcall.NameFileList:        (*Host).listFiles,
 	hostcall.NameFileRemove:      (*Host).removeFile,
 	hostcall.NameFileSearch:      (*Host).searchFiles,
+	hostcall.NameSkillRead:       (*Host).readSkill,
 	hostcall.NameStateGet:        (*Host).getState,
 	hostcall.NameStateSet:        (*Host).setState,
 	hostcall.NameInputRequest:    (*Host).inputRequest,

@@ -219,7 +219,7 @@ func TestRefusals(t *testing.T) {
 
 // TestFiles holds that a plugin finds the files that it is given, and leaves what it writes.
 func TestFiles(t *testing.T) {
-	h := &wharftest.Host{Files: map[string][]byte{"a/in": []byte("one\ntwo"), "a/b/c": {0xff}, "old": nil}}
+	h := &wharftest.Host{Files: map[string][]byte{"a/in": []byte("one\ntwo"), "a/b/c": {0xff}, "old": nil, "d/e": nil, "d/f/g": nil}}
 	h.Text(func(*wharf.Task) (wharf.Result, error) {
 		content, err := wharf.ReadFile("a/in")
 		same(t, string(content), "one\ntwo")
@@ -234,6 +234,12 @@ func TestFiles(t *testing.T) {
 		page, listed := wharf.ListFiles(wharf.ListFilesRequest{Path: "a"})
 		found, searched := wharf.SearchFiles(wharf.SearchFilesRequest{Glob: "i*", Text: "TWO", IgnoreCase: true})
 		removed := wharf.RemoveFile("old", "")
+		edited, changed := wharf.EditFile(wharf.EditFileRequest{Path: "out", Old: "y", New: "z!"})
+		_, twice := wharf.EditFile(wharf.EditFileRequest{Path: "a/in", Old: "o", New: "0"})
+		same(t, []int{int(edited.Size), edited.Replaced}, []int{3, 1})
+		if !errors.Is(twice, wharf.StatusInvalid) || errors.Join(changed, wharf.RemoveFolder("d")) != nil {
+			t.Error(changed, twice)
+		}
 		if !errors.Is(missing, wharf.StatusNotFound) || !errors.Is(taken, wharf.StatusInvalid) || errors.Join(err, appended, listed, searched, removed) != nil {
 			t.Error(missing, taken, err, appended, listed, searched, removed)
 		}
@@ -241,7 +247,7 @@ func TestFiles(t *testing.T) {
 		same(t, found.Matches, []wharf.FileMatch{{Path: "a/in", Line: 2, Text: "two"}})
 		return wharf.Result{}, nil
 	}, "")
-	if _, there := h.Files["old"]; there || string(h.Files["out"]) != "xy" {
+	if _, there := h.Files["old"]; there || string(h.Files["out"]) != "xz!" || len(h.Files) != 3 {
 		t.Errorf("it left %q", h.Files)
 	}
 }

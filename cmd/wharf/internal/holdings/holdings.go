@@ -39,7 +39,7 @@ func Check(ctx context.Context, log storage.Walker, dir string, until storage.Po
 	c := newCheck(ctx, dir, until)
 	err := log.Walk(ctx, storage.Visitor{
 		Blob: c.blob, Reference: c.refer, Event: c.event, Resource: c.resource,
-		Objects: []abi.Object{abi.ObjectArtifact, abi.ObjectReceipt, abi.ObjectVaultSecret},
+		Objects: []abi.Object{abi.ObjectArtifact, abi.ObjectReceipt, abi.ObjectVaultSecret, abi.ObjectSkillBundle},
 	})
 	if err != nil {
 		return c.report, fmt.Errorf("looking at what %s holds: %w", dir, err)
@@ -136,6 +136,10 @@ type told struct {
 	Program *struct {
 		Module  string `json:"module"`
 		Persona string `json:"persona"`
+		Skills  []struct {
+			Name    string `json:"name"`
+			Archive string `json:"archive"`
+		} `json:"skills"`
 	} `json:"program"`
 	Call    string `json:"call"`
 	Request string `json:"request_blob"`
@@ -169,6 +173,9 @@ func (c *check) record(ev storage.Event) {
 	if p.Program != nil {
 		c.needText(p.Program.Module, "the module "+task+", which cannot be resumed or replayed without it")
 		c.needText(p.Program.Persona, "the persona "+task+", which cannot be resumed or replayed without it")
+		for _, s := range p.Program.Skills {
+			c.needText(s.Archive, "the skill "+s.Name+" "+task+", which cannot read it without it")
+		}
 	}
 	if p.Call != "" {
 		c.needText(p.Request, "what call "+p.Call+" asked, "+task)
@@ -210,6 +217,8 @@ func (c *check) resource(t storage.Tenant, o abi.Object, r storage.Resource) {
 		c.receipt(r)
 	case abi.ObjectVaultSecret:
 		c.secret(r.State)
+	case abi.ObjectSkillBundle:
+		c.skill(r.State)
 	}
 }
 
@@ -221,6 +230,17 @@ func (c *check) artifact(state []byte) {
 	raw, err := hex.DecodeString(*a.SHA256)
 	if err == nil && len(raw) == len(storage.Hash{}) {
 		c.need(storage.Hash(raw), *a.SizeBytes, "the content of artifact "+a.ID, ", or upload the same content again")
+	}
+}
+
+// skill looks at the versions of a skill that can be used again.
+func (c *check) skill(state []byte) {
+	var b abi.SkillBundle
+	if json.Unmarshal(state, &b) != nil || !b.DeletedAt.IsZero() {
+		return
+	}
+	for _, v := range b.Versions {
+		c.needText(v.Archive, "version "+v.Version+" of the skill "+b.Name+" ("+b.ID+")")
 	}
 }
 

@@ -105,8 +105,8 @@ func Start(ctx context.Context, o Options) (n *Node, err error) {
 	front.SpoolDir = filepath.Join(n.options.Config.Data, "spool")
 	shown := api.New(n.engine, front.Turns)
 	n.gateway = gateway.New(front, n.engine, n.log, harn.New(front, shown).WithClients(n.clients).WithNode(n.offer),
-		openharness.New(front, shown, openharness.Node{Plugins: n.modules.Names,
-			Models: slices.Sorted(maps.Keys(n.options.Config.Models)), DefaultModel: n.options.Config.Model.Default}))
+		openharness.New(front, shown, openharness.Node{Plugins: n.modules.Names, Suite: n.suite(),
+			Models: append([]string{}, slices.Sorted(maps.Keys(n.options.Config.Models))...), DefaultModel: n.options.Config.Model.Default}))
 	return n, nil
 }
 
@@ -178,7 +178,7 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	n.engine, err = engine.New(config, engine.Parts{
 		Store: n.store, Modules: n.modules, Personas: personas(own), Log: n.log, Backup: n.backup(), CheckBackup: n.checkBackup, Files: n.files,
 		Performers: calls, AddedTools: n.added, RemoteHarnesses: n.remote, Vaults: n.vaults, NodeSecret: nodeSecret(&n.options.Config, n.log), Keys: keys, Version: n.options.Version, Runs: n.sandbox.Name(), Rewriter: n.sandbox.Rewriter(),
-		ShowEvent: api.PublicEvent, WebhookFormats: []api.WebhookFormat{openharness.WebhookFormat()}, Instances: n.instances, Tokens: n.tokens, Turns: n.turns,
+		ShowEvent: api.PublicEvent, WebhookFormats: []api.WebhookFormat{openharness.WebhookFormat()}, Instances: n.instances, Tokens: n.tokens, Turns: n.turns, ModelNamed: n.modelNamed,
 	})
 	if err != nil {
 		return fmt.Errorf("starting the engine: %w", err)
@@ -190,6 +190,15 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 		return fmt.Errorf("bringing back unfinished tasks: %w", err)
 	}
 	return nil
+}
+
+// modelNamed says whether the node has a model; the default is asked in place of one that it does
+// not have.
+func (n *Node) modelNamed(name string) (string, bool) {
+	if _, known := n.options.Config.Models[name]; known {
+		return name, true
+	}
+	return "", false
 }
 
 // backup returns what writes a copy of the node's data to a folder; nil when its storage
@@ -246,7 +255,7 @@ func (o *Options) engineConfig() engine.Config {
 		PluginLimits: pluginLimits(o.Config.PluginLimits),
 		Connectors: intake.Config{Backlog: o.Config.Connectors.Backlog, Window: o.Config.Retention.Deliveries,
 			InboxBytes: o.Config.Connectors.Inbox, Workers: o.Config.Connectors.Workers},
-		Webhooks:       webhooks(&o.Config.Webhooks, o.anywhere()),
+		Webhooks:       webhooks(&o.Config, o.anywhere()),
 		ToolServers:    toolservers.Config{Most: o.Config.ToolServers.Most, Private: o.Config.ToolServers.Private == "true" || o.anywhere(), Commands: o.Config.Commands},
 		IdempotencyTTL: o.Config.Retention.Idempotency, RequiredReceiptsOnly: o.Config.Receipts.Issue == "required",
 	}
@@ -255,8 +264,9 @@ func (o *Options) engineConfig() engine.Config {
 // anywhere reports whether what tenants register may be at any address.
 func (o *Options) anywhere() bool { return o.Config.OpenHarness.Private == "true" }
 
-func webhooks(c *config.Webhooks, anywhere bool) outbox.Config {
-	return outbox.Config{Most: c.Most, Parallel: c.Parallel, Attempts: c.Attempts, First: c.Backoff, Age: c.Age, Timeout: c.Timeout, Private: c.Private == "true" || anywhere}
+func webhooks(of *config.Config, anywhere bool) outbox.Config {
+	c := &of.Webhooks
+	return outbox.Config{Commands: of.Commands, Most: c.Most, Parallel: c.Parallel, Attempts: c.Attempts, First: c.Backoff, Age: c.Age, Timeout: c.Timeout, Private: c.Private == "true" || anywhere}
 }
 
 // idleBytes is the memory of idle instances as the sandbox takes it: there, 0 stands

@@ -13,6 +13,7 @@ import (
 	"github.com/wharf-dev/wharf/plugins"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/harnesses"
+	"github.com/wharf-dev/wharf/runtime/owntools"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/model"
 	"github.com/wharf-dev/wharf/runtime/provider/secret"
@@ -126,7 +127,7 @@ func ownTools() []string { return []string{engine.ServerHost + ":*"} }
 
 func newTools(c *config.Config, personas []abi.Persona, clients *tool.Clients, added *tool.Added, remote *harnesses.Remote, secrets *secret.Store, version string, log *slog.Logger) *tool.Tools {
 	all := tool.Config{Servers: map[string]tool.Server{tool.ServerClient: clients}, Grants: map[string][]string{}, Added: added, Log: log}
-	for name, own := range engine.OwnTools(personas) {
+	for name, own := range owntools.All(personas) {
 		all.Servers[name] = own
 	}
 	var largest int64

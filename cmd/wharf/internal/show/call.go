@@ -2,6 +2,7 @@ package show
 
 import (
 	"fmt"
+	"path"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -67,12 +68,20 @@ func (c *recordedCall) about() string {
 		return c.served()
 	case abi.CallHTTPFetch:
 		return c.fetch()
-	case abi.CallFileRead, abi.CallFileWrite, abi.CallFileRemove, abi.CallFileList, abi.CallFileSearch:
+	case abi.CallFileRead, abi.CallFileWrite, abi.CallFileEdit, abi.CallFileRemove, abi.CallFileList, abi.CallFileSearch:
 		var file struct {
 			Path string `json:"path"`
 		}
 		if json.Unmarshal(c.Request, &file) == nil {
 			return file.Path
+		}
+	case abi.CallSkillRead:
+		var file struct {
+			Skill string `json:"skill"`
+			Path  string `json:"path"`
+		}
+		if json.Unmarshal(c.Request, &file) == nil {
+			return path.Join(file.Skill, file.Path)
 		}
 	case abi.CallSecretUse, abi.CallHostFact, abi.CallConfigGet:
 		var named struct {

@@ -55,6 +55,12 @@ func Progress(request []byte) (uint32, []byte) { return call(NameProgress, reque
 // Plan makes the host call "plan".
 func Plan(request []byte) (uint32, []byte) { return call(NamePlan, request) }
 
+// PlanSet makes the host call "plan.set".
+func PlanSet(request []byte) (uint32, []byte) { return call(NamePlanSet, request) }
+
+// PlanGet makes the host call "plan.get".
+func PlanGet(request []byte) (uint32, []byte) { return call(NamePlanGet, request) }
+
 // MessageAppend makes the host call "message.append".
 func MessageAppend(request []byte) (uint32, []byte) { return call(NameMessageAppend, request) }
 
@@ -106,6 +112,9 @@ func FileRead(request []byte) (uint32, []byte) { return call(NameFileRead, reque
 // FileWrite makes the host call "file.write".
 func FileWrite(request []byte) (uint32, []byte) { return call(NameFileWrite, request) }
 
+// FileEdit makes the host call "file.edit".
+func FileEdit(request []byte) (uint32, []byte) { return call(NameFileEdit, request) }
+
 // FileList makes the host call "file.list".
 func FileList(request []byte) (uint32, []byte) { return call(NameFileList, request) }
 
@@ -114,6 +123,9 @@ func FileRemove(request []byte) (uint32, []byte) { return call(NameFileRemove, r
 
 // FileSearch makes the host call "file.search".
 func FileSearch(request []byte) (uint32, []byte) { return call(NameFileSearch, request) }
+
+// SkillRead makes the host call "skill.read".
+func SkillRead(request []byte) (uint32, []byte) { return call(NameSkillRead, request) }
 
 // StateGet makes the host call "state.get".
 func StateGet(request []byte) (uint32, []byte) { return call(NameStateGet, request) }

@@ -37,6 +37,12 @@ func hostProgress(ptr unsafe.Pointer, size uint32) uint64
 //go:wasmimport wharf plan
 func hostPlan(ptr unsafe.Pointer, size uint32) uint64
 
+//go:wasmimport wharf plan.set
+func hostPlanSet(ptr unsafe.Pointer, size uint32) uint64
+
+//go:wasmimport wharf plan.get
+func hostPlanGet(ptr unsafe.Pointer, size uint32) uint64
+
 //go:wasmimport wharf message.append
 func hostMessageAppend(ptr unsafe.Pointer, size uint32) uint64
 
@@ -88,6 +94,9 @@ func hostFileRead(ptr unsafe.Pointer, size uint32) uint64
 //go:wasmimport wharf file.write
 func hostFileWrite(ptr unsafe.Pointer, size uint32) uint64
 
+//go:wasmimport wharf file.edit
+func hostFileEdit(ptr unsafe.Pointer, size uint32) uint64
+
 //go:wasmimport wharf file.list
 func hostFileList(ptr unsafe.Pointer, size uint32) uint64
 
@@ -96,6 +105,9 @@ func hostFileRemove(ptr unsafe.Pointer, size uint32) uint64
 
 //go:wasmimport wharf file.search
 func hostFileSearch(ptr unsafe.Pointer, size uint32) uint64
+
+//go:wasmimport wharf skill.read
+func hostSkillRead(ptr unsafe.Pointer, size uint32) uint64
 
 //go:wasmimport wharf state.get
 func hostStateGet(ptr unsafe.Pointer, size uint32) uint64
@@ -166,6 +178,12 @@ func Progress(request []byte) (uint32, []byte) { return call(hostProgress, reque
 // Plan makes the host call "plan".
 func Plan(request []byte) (uint32, []byte) { return call(hostPlan, request) }
 
+// PlanSet makes the host call "plan.set".
+func PlanSet(request []byte) (uint32, []byte) { return call(hostPlanSet, request) }
+
+// PlanGet makes the host call "plan.get".
+func PlanGet(request []byte) (uint32, []byte) { return call(hostPlanGet, request) }
+
 // MessageAppend makes the host call "message.append".
 func MessageAppend(request []byte) (uint32, []byte) { return call(hostMessageAppend, request) }
 
@@ -217,6 +235,9 @@ func FileRead(request []byte) (uint32, []byte) { return call(hostFileRead, reque
 // FileWrite makes the host call "file.write".
 func FileWrite(request []byte) (uint32, []byte) { return call(hostFileWrite, request) }
 
+// FileEdit makes the host call "file.edit".
+func FileEdit(request []byte) (uint32, []byte) { return call(hostFileEdit, request) }
+
 // FileList makes the host call "file.list".
 func FileList(request []byte) (uint32, []byte) { return call(hostFileList, request) }
 
@@ -225,6 +246,9 @@ func FileRemove(request []byte) (uint32, []byte) { return call(hostFileRemove, r
 
 // FileSearch makes the host call "file.search".
 func FileSearch(request []byte) (uint32, []byte) { return call(hostFileSearch, request) }
+
+// SkillRead makes the host call "skill.read".
+func SkillRead(request []byte) (uint32, []byte) { return call(hostSkillRead, request) }
 
 // StateGet makes the host call "state.get".
 func StateGet(request []byte) (uint32, []byte) { return call(hostStateGet, request) }
