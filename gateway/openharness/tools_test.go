@@ -19,6 +19,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/enginetest"
+	"github.com/wharf-dev/wharf/runtime/owntools"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
@@ -54,7 +55,7 @@ func takingTools(t testing.TB) *node {
 		c.ToolServers.Private, c.ToolServers.Commands = true, map[string][]string{"shout": {"cat"}}
 		p.AddedTools = tool.NewAdded()
 		servers := map[string]tool.Server{}
-		for name, own := range engine.OwnTools(p.Personas) {
+		for name, own := range owntools.All(p.Personas) {
 			servers[name] = own
 		}
 		tools := tool.New(tool.Config{Servers: servers, Added: p.AddedTools, Grants: map[string][]string{"invoke": {"host:*"}}, Log: p.Log})
