@@ -21,7 +21,8 @@ func (a *app) toolServerCommand() *cobra.Command {
 		short: "Add servers of tools while the node runs",
 		long: `A server of tools speaks the Model Context Protocol: over HTTP, or as a program that the
 node starts and its setting openharness.commands names. Its tools are NAME:TOOL, beside
-those of the node's configuration, for the Tasks of the tenant or of one workspace. docs/tools.md has the rest.`,
+those of the node's configuration, for the Tasks of the tenant or of one workspace.
+docs/tools.md has the rest.`,
 		example: `  wharf tool-server create weather --url https://tools.example/mcp --header "X-Key: $KEY"
   wharf tool-server ping tsrv_01K0...
   wharf tool-server list`,
