@@ -258,7 +258,7 @@ var ownWrites = []string{
 	"ToolServer", // this node has none: those of the folder's node are read over REST
 	"DeadLetter", // of the canaries' deliveries none is put aside
 	"CreateVault", "UpdateVault", "StoreSecret",
-	"ClonePersona", "CreateToolServer", "UpdateToolServer", "CreateWebhook", "UpdateWebhook", "RotateWebhook", "RedriveWebhookDelivery", "RedriveWebhookDeliveries", "CreateSession", "TruncateSession", "SubmitTask", "SessionsCalled",
+	"ClonePersona", "CreateToolServer", "UpdateToolServer", "CreateCustomTool", "CreateWebhook", "UpdateWebhook", "RotateWebhook", "RedriveWebhookDelivery", "RedriveWebhookDeliveries", "CreateSession", "TruncateSession", "SubmitTask", "SessionsCalled",
 }
 
 // carelessNode serves a data folder to careless adapters.

@@ -44,6 +44,7 @@ func TestAddedToolServers(t *testing.T) {
 	}))
 	defer server.Close()
 	defer server.CloseClientConnections()
+	defer server.Listener.Close() // the node connects again by itself
 
 	node := builder.StartWith(t, nodetest.Options{Args: append(withPlugins(t), "--set", "tool_servers.private=true")})
 	c := newClient(node)

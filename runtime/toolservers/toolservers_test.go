@@ -32,6 +32,7 @@ type room struct {
 	*roomtest.House
 	*toolservers.Keeper
 	tools  *tool.Tools
+	added  *tool.Added
 	values roomtest.Values
 	config toolservers.Config
 }
@@ -45,11 +46,14 @@ func newRoom(t testing.TB) *room {
 // furnish begins a life of the node.
 func (r *room) furnish(t testing.TB) {
 	t.Helper()
-	added := tool.NewAdded()
-	r.tools = tool.New(tool.Config{Added: added, Servers: map[string]tool.Server{"configured": nil}, Grants: map[string][]string{"other": {"configured:*"}}})
-	r.Keeper = toolservers.NewKeeper(toolservers.Parts{Parts: r.Parts, Config: r.config, Added: added, Values: r.values,
+	if r.added != nil {
+		_ = r.added.Close() // the life before has no connections any more
+	}
+	r.added = tool.NewAdded()
+	r.tools = tool.New(tool.Config{Added: r.added, Servers: map[string]tool.Server{"configured": nil}, Grants: map[string][]string{"other": {"configured:*"}}})
+	r.Keeper = toolservers.NewKeeper(toolservers.Parts{Parts: r.Parts, Config: r.config, Added: r.added, Values: r.values,
 		TenantID: func(n storage.Tenant) string { return map[storage.Tenant]string{roomtest.Tenant: roomtest.TenantID}[n] }})
-	t.Cleanup(func() { _ = added.Close() })
+	t.Cleanup(func() { _ = r.added.Close() })
 	if err := r.LoadToolServers(t.Context(), []*abi.Tenant{{Number: uint32(roomtest.Tenant)}}); err != nil {
 		t.Fatal(err)
 	}
@@ -84,11 +88,15 @@ func newServer(t testing.TB) *server {
 		}
 		inner.ServeHTTP(w, r)
 	}))
-	t.Cleanup(func() {
-		s.CloseClientConnections()
-		s.Close()
-	})
+	t.Cleanup(func() { leave(s.Server) })
 	return s
+}
+
+// leave closes a server to which somebody connects again: it takes no connection from then on.
+func leave(s *httptest.Server) {
+	_ = s.Listener.Close()
+	s.CloseClientConnections()
+	s.Close()
 }
 
 func (r *room) create(t testing.TB, req abi.CreateToolServerRequest) abi.ToolServer {

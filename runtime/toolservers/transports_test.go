@@ -61,8 +61,7 @@ func (r *room) transports(t *testing.T) map[abi.ToolTransport]abi.CreateToolServ
 	get := func(*http.Request) *mcp.Server { return s }
 	serve := func(h http.Handler) string {
 		server := httptest.NewServer(h)
-		t.Cleanup(server.Close)
-		t.Cleanup(server.CloseClientConnections)
+		t.Cleanup(func() { leave(server) })
 		return server.URL
 	}
 	return map[abi.ToolTransport]abi.CreateToolServerRequest{

@@ -79,6 +79,15 @@ func TestServerEverythingOverStdio(t *testing.T) {
 }
 
 func TestServerEverythingOverHTTP(t *testing.T) {
+	everythingAt(t, "streamableHttp", "/mcp", "listening on port", false)
+}
+
+func TestServerEverythingOverSSE(t *testing.T) {
+	everythingAt(t, "sse", "/sse", "running on port", true)
+}
+
+// everythingAt checks server-everything over HTTP. It is gone for a while, and used again when it is back.
+func everythingAt(t *testing.T, kind, path, says string, legacy bool) {
 	script := npmServer(t, "server-everything")
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -86,24 +95,37 @@ func TestServerEverythingOverHTTP(t *testing.T) {
 	}
 	port := ln.Addr().(*net.TCPAddr).Port
 	ln.Close()
-	ctx, cancel := context.WithCancel(t.Context())
-	cmd := exec.CommandContext(ctx, "node", "--import", loopbackOnly(), script, "streamableHttp")
-	cmd.Env = append(os.Environ(), fmt.Sprint("PORT=", port))
-	out, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = cmd.Wait() }()
-	defer cancel()
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		if strings.Contains(lines.Text(), "listening on port") {
-			break
+	begin := func() (end func()) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cmd := exec.CommandContext(ctx, "node", "--import", loopbackOnly(), script, kind)
+		cmd.Env = append(os.Environ(), fmt.Sprint("PORT=", port))
+		out, err := cmd.StderrPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			if strings.Contains(lines.Text(), says) {
+				break
+			}
+		}
+		return func() {
+			cancel()
+			_ = cmd.Wait()
 		}
 	}
-	tools := toolsOf(overHTTP(t, fmt.Sprintf("http://127.0.0.1:%d/mcp", port), nil))
+	end := begin()
+	m := overHTTP(t, fmt.Sprintf("http://127.0.0.1:%d%s", port, path), func(c *MCPConfig) { c.Legacy, c.Reconnect = legacy, ByItself })
+	tools := toolsOf(m)
+	everything(t, tools)
+	end()
+	defer begin()()
+	eventually(t, "it is used again", func() bool {
+		answer, err := call(t, tools, "s", "echo", `{"message":"again"}`)
+		return err == nil && answer.Content[0].Text == "Echo: again"
+	})
 	everything(t, tools)
 	if err := tools.Close(); err != nil {
 		t.Error(err)
