@@ -54,6 +54,10 @@ const (
 	webhookSecret  = "canary-webhook-secret-4b5c6d7e8f9a0b1c2d"
 	webhookHeader  = "canary-webhook-header-5c6d7e8f9a"
 	toolHeader     = "canary-tool-server-header-6d7e8f9a"
+	mcpHeader      = "canary-harness-mcp-header-7e8f9a0b"
+	toldSecret     = "canary-harness-hook-secret-8f9a0b1c2d3e4f5a"
+	eventsSecret   = "canary-harness-events-secret-9a0b1c2d3e4f5a6b"
+	harnessKey     = "canary-harness-key-0b1c2d3e4f5a"
 )
 
 // Those of the second are content that nobody is shown; those of the third are for
@@ -397,6 +401,9 @@ func deposits(t *testing.T, root *client) string {
 	return vault
 }
 
+// harness is where the node speaks of its own Workspace as of a harness.
+const harness = "/v1/harnesses/wharf"
+
 // receivers tells the node of a receiver of events and of a server of tools, with the secrets that
 // each is sent.
 func receivers(t *testing.T, root *client) {
@@ -404,13 +411,18 @@ func receivers(t *testing.T, root *client) {
 	for path, body := range map[string]object{
 		"/wharf/v1/webhooks": {"url": "https://receiver.example/", "events": []string{"task.completed"}, "status": "PAUSED",
 			"secret": webhookSecret, "headers": object{"X-Token": webhookHeader}},
-		"/wharf/v1/tool-servers": {"name": "elsewhere", "url": "https://tools.example/mcp", "headers": object{"Authorization": toolHeader}},
+		"/wharf/v1/tool-servers":          {"name": "elsewhere", "url": "https://tools.example/mcp", "headers": object{"Authorization": toolHeader}},
+		harness + "/mcp-servers":          {"name": "far", "transport": object{"type": "http", "url": "https://tools.example/far", "headers": object{"Authorization": mcpHeader}}},
+		harness + "/hooks":                {"event": "tool.after", "secret": toldSecret, "handler": object{"type": "webhook", "url": "https://receiver.example/hook"}},
+		harness + "/webhooks":             {"url": "https://receiver.example/events", "events": []string{"execution.completed"}, "secret": eventsSecret},
+		harness + "/validate-credentials": {"api_key": harnessKey},
+		harness + "/agents":               {"name": "Careless", "config": object{"system_prompt": "x"}},
 	} {
 		a, err := root.try(t.Context(), "POST", path, body, "Idempotency-Key", "elsewhere")
-		if err != nil || a.status != 201 {
+		if err != nil || a.status/100 != 2 {
 			t.Fatalf("POST %s: %v %s %v", path, a.status, a.body, err)
 		}
-		forms(webhookHeader, toolHeader).search(t, told{}, "the answer to "+path, a.body)
+		forms(webhookHeader, toolHeader, mcpHeader, harnessKey).search(t, told{}, "the answer to "+path, a.body)
 	}
 }
 
@@ -499,6 +511,32 @@ func (c *client) outputs(t *testing.T) map[string][]byte {
 			fetch("/wharf/v1/" + kind + "/" + id)
 		}
 	}
+	fetch("/v1/harnesses")
+	for _, path := range []string{"", "/capabilities", "/health", "/diagnostics", "/events", "/logs", "/tools"} {
+		fetch(harness + path)
+	}
+	for _, kind := range []string{"agents", "skills", "executions", "sessions", "mcp-servers", "hooks", "webhooks"} {
+		var page struct {
+			Data []struct {
+				ID string `json:"id"`
+			} `json:"data"`
+		}
+		if err := json.Unmarshal(fetch(harness+"/"+kind+"?limit=100"), &page); err != nil {
+			t.Fatalf("the %s of the harness: %v", kind, err)
+		}
+		for _, one := range page.Data {
+			fetch(harness + "/" + kind + "/" + one.ID)
+			switch kind {
+			case "sessions":
+				fetch(harness + "/sessions/" + one.ID + "/history?limit=100")
+			case "executions":
+				fetch(harness + "/executions/" + one.ID + "/tool-calls")
+				fetch(harness + "/executions/" + one.ID + "/artifacts")
+			case "mcp-servers":
+				fetch(harness + "/mcp-servers/" + one.ID + "/health")
+			}
+		}
+	}
 	events := list("/v1/events")
 	for _, id := range events {
 		fetch("/v1/events/" + id)
@@ -548,7 +586,7 @@ func TestNobodyIsToldASecret(t *testing.T) {
 	issued := token(t, root, nodeKey, met)
 
 	nowhere := []string{nodeKey, readerKey, issued, modelKey, anthropicKey, crmToken, vaultToken, wrongKey, secretValue, hiddenThought, signingSeed(t, node.Data),
-		depositOld, deposit, depositRemoved, depositBad, signingSecret, webhookSecret, webhookHeader, toolHeader}
+		depositOld, deposit, depositRemoved, depositBad, signingSecret, webhookSecret, webhookHeader, toolHeader, mcpHeader, toldSecret, eventsSecret, harnessKey}
 	only := []string{onlyInMessage, onlyInSession, onlyInPlugin, onlyInArtifact, onlyInOverride, onlyInAppended, onlyInMemory, onlyForAgent, onlyForDigest}
 	internal := []string{internalPart, internalState, internalHeader, internalPrompt, internalHidden, internalSetting, internalMemory, internalDigest}
 	t.Run("a reader", func(t *testing.T) {

@@ -94,6 +94,7 @@ func (c *careless) read(ctx context.Context) {
 			}
 			if o == abi.ObjectWorkspace {
 				c.every("ListFiles", id, func(p api.Page) (api.List, error) { return c.api.ListFiles(ctx, c.who, id, "", p) })
+				c.harness(ctx, id)
 			}
 		}
 	}
@@ -134,9 +135,27 @@ func (c *careless) read(ctx context.Context) {
 		c.show("Webhook", id, view, err)
 		c.every("WebhookDeliveries", id, func(p api.Page) (api.List, error) { return c.api.WebhookDeliveries(ctx, c.who, id, "", p) })
 	}
+	for _, id := range c.every("SkillBundles", "", func(p api.Page) (api.List, error) { return c.api.SkillBundles(ctx, c.who, api.SkillFilter{}, p) }) {
+		view, err := c.api.SkillBundle(ctx, c.who, id)
+		c.show("SkillBundle", id, view, err)
+	}
 	c.every("Permissions", "", func(p api.Page) (api.List, error) { return c.api.Permissions(ctx, c.who, api.Filter{}, "", p) })
 	c.every("ListKeys", "", func(p api.Page) (api.List, error) { return c.api.ListKeys(ctx, c.who, p) })
 	c.events(ctx, api.Filter{}, "everything")
+}
+
+// harness reads what a Workspace has as a harness.
+func (c *careless) harness(ctx context.Context, workspace string) {
+	for _, id := range c.every("Agents", workspace, func(p api.Page) (api.List, error) { return c.api.Agents(ctx, c.who, workspace, p) }) {
+		view, err := c.api.Agent(ctx, c.who, workspace, id)
+		c.show("Agent", id, view, err)
+	}
+	hooks, err := c.api.Hooks(ctx, c.who, workspace)
+	c.show("Hooks", workspace, hooks, err)
+	for _, hook := range hooks.Views {
+		view, err := c.api.Hook(ctx, c.who, hook.ID)
+		c.show("Hook", hook.ID, view, err)
+	}
 }
 
 func (c *careless) artifact(ctx context.Context, id string) {
@@ -171,6 +190,8 @@ func (c *careless) task(ctx context.Context, id string) {
 		c.show("Record", id, record, err)
 		c.show("ExportTask", id, nil, c.api.ExportTask(ctx, c.who, id, io.Discard))
 	}
+	plan, err := c.api.Plan(ctx, c.who, id)
+	c.show("Plan", id, plan, err)
 	brief, cancel := context.WithTimeout(ctx, time.Millisecond) // one that waits is shown as it is
 	defer cancel()
 	view, err := c.api.WaitTask(brief, c.who, id)
@@ -258,6 +279,9 @@ var ownWrites = []string{
 	"ToolServer", // this node has none: those of the folder's node are read over REST
 	"DeadLetter", // of the canaries' deliveries none is put aside
 	"CreateVault", "UpdateVault", "StoreSecret",
+	"CreateAgent", "UpdateAgent", "CloneAgent", "CreateHarness", "UpdateHarness", "CreateHook", "UpdateHook", "UpdatePlan", "UpdatePlanStep",
+	"InstallSkillBundle", "UpdateSkillBundle", "UpgradeSkillBundle", "RollbackSkillBundle", "CreateBlock", "UpdateBlock", "AddToArchive", "ImportMemory",
+	"SkillBundle", // none is installed
 	"ClonePersona", "CreateToolServer", "UpdateToolServer", "CreateCustomTool", "CreateWebhook", "UpdateWebhook", "RotateWebhook", "RedriveWebhookDelivery", "RedriveWebhookDeliveries", "CreateSession", "TruncateSession", "SubmitTask", "SessionsCalled",
 }
 

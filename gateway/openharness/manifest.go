@@ -45,11 +45,14 @@ func manifestOf(h *abi.Harness, calls []string) manifest {
 		Execution: able(runs, "sync", "stream", "cancel", "artifacts", "tool-calls"),
 		Sessions:  able(runs, "create", "resume", "fork", "history", "named"),
 		Memory:    able(thinks, "blocks", "search", "archive", "cross-session", "read-only"),
-		Subagents: able(thinks && acts, "spawn", "delegate", "terminate", "result", "custom"),
+		Subagents: able(false),
 		Files:     able(true, "read", "write", "delete", "search", "upload", "download"),
 		Hooks:     able(runs, "pre-tool", "post-tool", "stop", "custom", "events"),
 		Planning:  able(thinks && has(abi.CallPlan), "todos", "task-tracking", "update"),
 		Models:    able(thinks, "multi-model", "model-list", "model-switch"),
+	}
+	if m.Memory.Supported {
+		m.Memory.Limitations = []string{"blocks are kept, and given out, and not shown to models"}
 	}
 	if m.Skills.Supported {
 		m.Skills.Limitations = []string{"scripts of a skill are text to the model: there is no shell that runs them"}

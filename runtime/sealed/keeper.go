@@ -34,7 +34,7 @@ type Values interface {
 // to put in order.
 type Keeper struct {
 	Ledger *ledger.Ledger
-	Values Values // nil when the node can keep none: then only Blind may be called
+	Values Values // nil when the node can keep none: then only Blind and Open may be called
 	Now    func() time.Time
 }
 
@@ -67,8 +67,12 @@ func (k *Keeper) Seal(ctx context.Context, of Secret, value []byte) (ledger.Reco
 	return rec, nil
 }
 
-// Open returns a value.
+// Open returns a value. A node that can keep none may still meet the secrets of one that could, and
+// fails to open them.
 func (k *Keeper) Open(ctx context.Context, t storage.Tenant, id string) ([]byte, error) {
+	if k.Values == nil {
+		return nil, fmt.Errorf("opening the secret %s: the node has no vault", id)
+	}
 	s, _, err := k.find(ctx, t, id)
 	if err != nil {
 		return nil, err

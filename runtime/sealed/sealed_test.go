@@ -104,6 +104,16 @@ func TestAValueIsRemoved(t *testing.T) {
 	}
 }
 
+// A node without a vault, opened on the data of one that had one, says so.
+func TestAValueWithoutAVault(t *testing.T) {
+	r := newRoom(t)
+	r.seal(secret, canary)
+	r.Values = nil
+	if got, err := r.Open(t.Context(), roomtest.Tenant, secret.ID); err == nil || !strings.Contains(err.Error(), "no vault") {
+		t.Errorf("it reads %q, %v", got, err)
+	}
+}
+
 func TestAnotherTenantHasNoneOfIt(t *testing.T) {
 	r := newRoom(t)
 	r.seal(secret, canary)
