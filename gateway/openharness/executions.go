@@ -85,7 +85,13 @@ var aliases = []string{"sonnet", "opus", "haiku"}
 
 // modelFor returns the model that is asked where a client names one; "" is the default.
 func (a *Adapter) modelFor(name string) string {
-	if a.has.Models != nil && slices.Contains(aliases, name) && !slices.Contains(a.has.Models, name) {
+	if slices.Contains(a.has.Models, name) {
+		return name
+	}
+	if meant := a.has.ModelNames[name]; meant != "" {
+		return meant
+	}
+	if a.has.Models != nil && slices.Contains(aliases, name) {
 		return ""
 	}
 	return name

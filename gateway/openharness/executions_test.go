@@ -97,6 +97,28 @@ func readAll(t testing.TB, s *events) (text, kinds, calls string) {
 	}
 }
 
+// A model is asked by the node's name for it, by one that the operator has given it, or by one that all
+// clients use; any other is refused.
+func TestModelsOfExecutions(t *testing.T) {
+	n := newNode(t, nil)
+	for name, want := range map[string]string{"": "", "good": "good", "opus": "good", "vendor/large": "good", "sonnet": "", "haiku": ""} {
+		id := n.do(t, "POST", "/wharf/execute", map[string]string{"message": "go", "model": name}).want(202).text("execution_id")
+		task, got := n.Wait(t, id), ""
+		if task.Run != nil {
+			got = task.Run.Model
+		}
+		if got != want {
+			t.Errorf("%q asks %q, not %q", name, got, want)
+		}
+	}
+	for _, name := range []string{"Opus", "opus ", "best"} {
+		got := n.do(t, "POST", "/wharf/execute", map[string]string{"message": "go", "model": name}).want(400)
+		if got.text("error.code") != "model_not_available" && got.text("error.code") != "MODEL_NOT_AVAILABLE" || !strings.Contains(got.text("error.message"), "there are fast, good") {
+			t.Errorf("%q: %s", name, got.body)
+		}
+	}
+}
+
 // An execution is accepted at once, and its result is the same as what its stream tells.
 func TestExecute(t *testing.T) {
 	n := newNode(t, enginetest.Guests{"agent": works}, hostTools)

@@ -94,7 +94,10 @@ func (n *node) listen(t testing.TB, cfg gateway.Config) {
 	t.Helper()
 	cfg.Node, cfg.Version = "test", "0.0.0"
 	n.server = gateway.New(cfg, n.Engine, slog.New(slog.NewTextHandler(&n.log, nil)),
-		openharness.New(cfg, api.New(n.Engine, cfg.Turns), openharness.Node{Plugins: func() []string { return []string{"agent", "echo"} }}))
+		openharness.New(cfg, api.New(n.Engine, cfg.Turns), openharness.Node{
+			Plugins: func() []string { return []string{"agent", "echo"} },
+			Models:  []string{"fast", "good"}, ModelNames: map[string]string{"opus": "good", "vendor/large": "good"},
+		}))
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -35,6 +35,8 @@ type Node struct {
 	// who name none; "" for none.
 	Models       []string
 	DefaultModel string
+	// ModelNames are other names for the same, as the operator has them mean.
+	ModelNames map[string]string
 	// Suite checks harnesses; without one none can be.
 	Suite Suite
 }

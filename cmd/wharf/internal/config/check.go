@@ -153,4 +153,7 @@ func (c *checker) grant(path string, g Grant) {
 func (c *checker) defaults() {
 	config := &c.effective.Config
 	exists(c, "models.default", "model", config.Model.Default, config.Models)
+	for _, name := range slices.Sorted(maps.Keys(config.ModelNames)) {
+		exists(c, "openharness.models."+name, "model", config.ModelNames[name], config.Models)
+	}
 }

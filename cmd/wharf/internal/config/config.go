@@ -48,6 +48,8 @@ type Named struct {
 	Issuers map[string]Issuer
 	// Commands are the programs that tenants may have the node start, with their first arguments.
 	Commands map[string][]string
+	// ModelNames are what clients of the Open Harness API call models: names of Models, by theirs.
+	ModelNames map[string]string
 	// PluginLimits are those of plugins that have their own, by plugin.
 	PluginLimits map[string]RunLimits
 	// Settings are what plugins read of their own configuration: by plugin, by name.

@@ -86,7 +86,7 @@ func anyText(string) error { return nil }
 
 // Sections declares every section, in the order of [Groups].
 func Sections() []Section {
-	return []Section{limitSection(), modelSection(), priceSection(), secretSection(), toolSection(), grantSection(), pluginSection(), issuerSection(), commandSection()}
+	return []Section{limitSection(), modelSection(), priceSection(), secretSection(), toolSection(), grantSection(), pluginSection(), issuerSection(), commandSection(), modelNameSection()}
 }
 
 func limitSection() Section {
@@ -221,6 +221,29 @@ lint: [/usr/local/bin/lint]
 				p.problem("names no program")
 			}
 			put(&into.Commands, name, words)
+		}}
+}
+
+// modelNameSection declares the names that clients of the Open Harness API have for models.
+func modelNameSection() Section {
+	return Section{Name: "openharness.models", Key: "NAME",
+		Doc: "Names by which clients and bundles of agents ask for models, and the models of the section models that they mean. sonnet, opus and haiku mean the default where nothing else is said.",
+		Example: `opus: good
+gpt-5: good
+haiku: fast
+`,
+		Members: []Member{{Name: "MODEL", Kind: "text", Doc: "The name of a model of the section models."}},
+		valid:   named(`[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}`, "at most 128 of A-Z a-z 0-9 . _ : / -"),
+		read: func(into *Named, name string, p place) {
+			text, ok := p.plain()
+			if !ok {
+				return
+			}
+			if text == "" {
+				p.problem("names no model")
+			}
+			p.states(text)
+			put(&into.ModelNames, name, text)
 		}}
 }
 

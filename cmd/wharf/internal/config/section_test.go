@@ -75,6 +75,7 @@ openharness:
   commands:
     lint: [/usr/bin/lint, --all]
     plain: cat
+  models: {opus: good, vendor/gpt-5.1: fast}
 `
 
 func TestNamedThings(t *testing.T) {
@@ -110,7 +111,8 @@ func TestNamedThings(t *testing.T) {
 			"agent": {Gas: 1_000_000, Depth: 100, Memory: 1 << 20, WallTime: 5 * time.Second, HostCalls: 7, Payload: 1 << 10, Output: 2 << 10},
 			"echo":  {Gas: 2000},
 		},
-		Commands: map[string][]string{"lint": {"/usr/bin/lint", "--all"}, "plain": {"cat"}},
+		Commands:   map[string][]string{"lint": {"/usr/bin/lint", "--all"}, "plain": {"cat"}},
+		ModelNames: map[string]string{"opus": "good", "vendor/gpt-5.1": "fast"},
 		Settings: map[string]map[string]jsontext.Value{"agent": {
 			"greeting": jsontext.Value(`"Hello.\nThere.\n"`), "nested": jsontext.Value(`{"a":2.5,"b":[1,true,null,"x"]}`),
 		}},
@@ -156,6 +158,9 @@ func TestMistakesInNamedThings(t *testing.T) {
 		{"an empty program", "openharness:\n  commands: {lint: [\"\", x]}\n", "openharness.commands.lint: names no program"},
 		{"a program of members", "openharness:\n  commands: {lint: {run: x}}\n", "openharness.commands.lint: has to be a single value"},
 		{"a command's name", "openharness:\n  commands: {\"a b\": x}\n", `"a b" is no name here`},
+		{"a name for no model", "models:\n  m: {provider: script}\nopenharness:\n  models: {opus: n}\n", `FILE:4: openharness.models.opus: names the model "n", which is not configured: there is m`},
+		{"a name for nothing", "openharness:\n  models: {opus: \"\"}\n", "openharness.models.opus: names no model"},
+		{"a name for two models", "openharness:\n  models: {opus: [a, b]}\n", "openharness.models.opus: has to be a single value"},
 		{"literal key", "models:\n  m: {provider: openai, model: x, api_key: sk-12345}\n", "FILE:2: models.m.api_key: has to have members"},
 		{"other member of a reference", "models:\n  m: {provider: openai, model: x, api_key: {env: X}}\n", `has no member "env": write {secret: NAME}`},
 		{"choice", "models:\n  m: {provider: google}\n", `FILE:2: models.m.provider: "google" is not one of openai, anthropic, script`},
@@ -219,8 +224,15 @@ func TestMistakesInNamedThings(t *testing.T) {
 // TestSectionExamples holds that what the documents show can be used as it is.
 func TestSectionExamples(t *testing.T) {
 	var file strings.Builder
+	head := ""
 	for _, s := range Sections() {
-		file.WriteString(nested(s.path(), s.Example))
+		example := nested(s.path(), s.Example)
+		if own := s.path()[0] + ":\n"; own == head {
+			example = strings.TrimPrefix(example, head) // as a second section of the same head is written
+		} else {
+			head = own
+		}
+		file.WriteString(example)
 		if s.Name == "secrets" { // which another section's example names
 			file.WriteString("  tickets: {env: TICKETS}\n")
 		}

@@ -106,7 +106,7 @@ func Start(ctx context.Context, o Options) (n *Node, err error) {
 	shown := api.New(n.engine, front.Turns)
 	n.gateway = gateway.New(front, n.engine, n.log, harn.New(front, shown).WithClients(n.clients).WithNode(n.offer),
 		openharness.New(front, shown, openharness.Node{Plugins: n.modules.Names, Suite: n.suite(),
-			Models: append([]string{}, slices.Sorted(maps.Keys(n.options.Config.Models))...), DefaultModel: n.options.Config.Model.Default}))
+			Models: append([]string{}, slices.Sorted(maps.Keys(n.options.Config.Models))...), ModelNames: n.options.Config.ModelNames, DefaultModel: n.options.Config.Model.Default}))
 	return n, nil
 }
 
@@ -192,13 +192,14 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	return nil
 }
 
-// modelNamed says whether the node has a model; the default is asked in place of one that it does
-// not have.
+// modelNamed returns the model that a name means, and whether it means one; the default is asked in
+// place of one that it does not have.
 func (n *Node) modelNamed(name string) (string, bool) {
 	if _, known := n.options.Config.Models[name]; known {
 		return name, true
 	}
-	return "", false
+	meant, known := n.options.Config.ModelNames[name]
+	return meant, known
 }
 
 // backup returns what writes a copy of the node's data to a folder; nil when its storage
