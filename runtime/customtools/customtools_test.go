@@ -14,6 +14,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -129,17 +130,35 @@ func wantRefused(t testing.TB, err error, status abi.CallStatus, code string) {
 // receiver answers requests, and keeps the last.
 type receiver struct {
 	*httptest.Server
+	mu     sync.Mutex
 	answer func(http.ResponseWriter)
 	header http.Header
 	body   []byte
 }
 
+// answers has it answer like this from now on.
+func (r *receiver) answers(answer func(http.ResponseWriter)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.answer = answer
+}
+
+// last returns the last request; a nil body is none.
+func (r *receiver) last() (http.Header, []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.header, r.body
+}
+
 func newReceiver(t testing.TB) *receiver {
 	r := &receiver{answer: func(w http.ResponseWriter) { _, _ = io.WriteString(w, `{"found":[1]}`) }}
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		r.header = req.Header
-		r.body, _ = io.ReadAll(req.Body)
-		r.answer(w)
+		body, _ := io.ReadAll(req.Body)
+		r.mu.Lock()
+		r.header, r.body = req.Header, body
+		answer := r.answer
+		r.mu.Unlock()
+		answer(w)
 	}))
 	t.Cleanup(r.Close)
 	t.Cleanup(r.CloseClientConnections)
@@ -171,17 +190,18 @@ func TestToolsThatRequestsAnswer(t *testing.T) {
 		if err != nil || !strings.Contains(answer, `"structured":{"found":[1]}`) || plan.Effect != abi.EffectWrite || plan.Repeatable || plan.By != "custom_tool:"+made.ID {
 			t.Errorf("%s, %+v, %v", answer, plan, err)
 		}
-		if string(s.body) != `{"tool":"lookup","input":{"q":"x"},"execution_id":"task_1"}` {
-			t.Errorf("it is sent %s", s.body)
+		header, body := s.last()
+		if string(body) != `{"tool":"lookup","input":{"q":"x"},"execution_id":"task_1"}` {
+			t.Errorf("it is sent %s", body)
 		}
 		mac := hmac.New(sha256.New, []byte(made.Secret))
-		mac.Write(s.body)
-		if got := s.header.Get("X-Sign"); got != "sha256="+hex.EncodeToString(mac.Sum(nil)) {
+		mac.Write(body)
+		if got := header.Get("X-Sign"); got != "sha256="+hex.EncodeToString(mac.Sum(nil)) {
 			t.Errorf("signed with %s", got)
 		}
-		signed, err := signature.Sign(abi.WebhookAuth{Scheme: abi.SchemeStandard}, []byte(made.Secret), s.header.Get("webhook-id"), s.body, r.Parts.Now())
-		if err != nil || s.header.Get("webhook-id") == "" || signed["webhook-signature"] != s.header.Get("webhook-signature") && signed["webhook-timestamp"] == s.header.Get("webhook-timestamp") {
-			t.Errorf("%v, not %v, %v", s.header, signed, err)
+		signed, err := signature.Sign(abi.WebhookAuth{Scheme: abi.SchemeStandard}, []byte(made.Secret), header.Get("webhook-id"), body, r.Parts.Now())
+		if err != nil || header.Get("webhook-id") == "" || signed["webhook-signature"] != header.Get("webhook-signature") && signed["webhook-timestamp"] == header.Get("webhook-timestamp") {
+			t.Errorf("%v, not %v, %v", header, signed, err)
 		}
 		r.Crash()
 		r.furnish(t)
@@ -227,7 +247,7 @@ func TestWhatReceiversAnswer(t *testing.T) {
 		"far too deep":  {write(`{"a":` + strings.Repeat("[", 900) + strings.Repeat("]", 900) + `}`), "", abi.CallTooLarge, tool.CodeTooLarge},
 		"it breaks off": {func(http.ResponseWriter) { panic(http.ErrAbortHandler) }, "", abi.CallUnavailable, tool.CodeUnavailable},
 	} {
-		s.answer = test.answer
+		s.answers(test.answer)
 		answer, err := r.call(t, "lookup")
 		if test.code != "" {
 			t.Run(name, func(t *testing.T) { wantRefused(t, err, test.status, test.code) })
@@ -390,7 +410,8 @@ func TestReceiversAreOutside(t *testing.T) {
 		q.Handler.URL = strings.Replace(s.URL, "127.0.0.1", "localhost", 1)
 	})
 	_, err = r.call(t, "lookup")
-	if wantRefused(t, err, abi.CallUnavailable, tool.CodeUnavailable); s.body != nil {
+	wantRefused(t, err, abi.CallUnavailable, tool.CodeUnavailable)
+	if _, body := s.last(); body != nil {
 		t.Error("a request has come")
 	}
 }
