@@ -76,6 +76,11 @@ func TestFailures(t *testing.T) {
 			requests int
 		}{
 			{"400", status(400, `{"error":{"message":"too many words"}}`), abi.CallInvalid, "model_rejected", `model "main": HTTP 400: too many words`, 1},
+			{"too long, by a code", status(400, `{"error":{"message":"cut it","type":"invalid_request_error","code":"context_length_exceeded"}}`), abi.CallTooLarge, "context_length_exceeded", `model "main": HTTP 400: cut it`, 1},
+			{"too long, by a type", status(400, `{"error":{"code":400,"message":"no","type":"exceed_context_size_error"}}`), abi.CallTooLarge, "context_length_exceeded", `model "main": HTTP 400: no`, 1},
+			{"too long, in words", status(400, `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 9 tokens > 8 maximum"}}`), abi.CallTooLarge, "context_length_exceeded", `model "main": HTTP 400: prompt is too long: 9 tokens > 8 maximum`, 1},
+			{"too long, in others", status(422, `{"detail":"This model's maximum context length is 8 tokens"}`), abi.CallTooLarge, "context_length_exceeded", `model "main": HTTP 422: This model's maximum context length is 8 tokens`, 1},
+			{"broken, and too long", status(404, `{"message":"no docs of context_length_exceeded"}`), abi.CallUnavailable, "model_not_found", `model "main": HTTP 404: no docs of context_length_exceeded`, 1},
 			{"401", status(401, `{"error":{"message":"Incorrect API key: sk-ca*****cdef"}}`), abi.CallUnavailable, "model_unauthorized", `model "main": HTTP 401: the provider refuses the API key`, 1},
 			{"404", status(404, `{"error":"no model small"}`), abi.CallUnavailable, "model_not_found", `model "main": HTTP 404: no model small`, 1},
 			{"413", status(413, `{"detail":"large"}`), abi.CallTooLarge, "model_request_too_large", `model "main": HTTP 413: large`, 1},

@@ -44,6 +44,7 @@ var errReported = errors.New("it reports an error")
 type statusError struct {
 	code    int
 	message string // what the server said, "" for nothing readable
+	tooLong bool   // what was said to the model is more than it can take in
 	asked   time.Duration
 }
 
@@ -107,6 +108,9 @@ func (e *statusError) failure(key string) *failure {
 		f.status, f.code = abi.CallTooLarge, "model_request_too_large"
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
 		f.status, f.code = abi.CallInvalid, "model_rejected"
+	}
+	if e.tooLong {
+		f.status, f.code = abi.CallTooLarge, "context_length_exceeded"
 	}
 	f.retry = f.retry || e.code >= 500
 	f.message = fmt.Sprintf("HTTP %d", e.code)

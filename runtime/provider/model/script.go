@@ -150,7 +150,7 @@ func (s *Script) complete(_ context.Context, a *ask) (*reply, error) {
 		return nil, errExhausted
 	}
 	if step.Error != nil {
-		return nil, &statusError{code: step.Error.Status, message: step.Error.Message}
+		return nil, &statusError{code: step.Error.Status, message: step.Error.Message, tooLong: tooLong(step.Error.Status, []byte(step.Error.Message))}
 	}
 	return step.Answer.give(a), nil
 }

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net/http"
@@ -66,7 +67,7 @@ func (s *strict) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	defer func() { _ = answer.Body.Close() }()
 	body, _ := io.ReadAll(io.LimitReader(answer.Body, maxErrorBody)) // what there is of it serves
-	return nil, &statusError{code: answer.StatusCode, message: said(body), asked: retryAfter(answer.Header)}
+	return nil, &statusError{code: answer.StatusCode, message: said(body), tooLong: tooLong(answer.StatusCode, body), asked: retryAfter(answer.Header)}
 }
 
 // bounded is a body that fails, instead of ending, where it gets too large, or where
@@ -131,6 +132,23 @@ func said(body []byte) string {
 		}
 	}
 	return string(body)
+}
+
+// tooLong reports whether a request was refused because the model cannot take so much in. There is no
+// status for it: providers say it by a code, or in words of their own.
+func tooLong(status int, body []byte) bool {
+	switch status {
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+	default:
+		return false
+	}
+	body = bytes.ToLower(body)
+	for _, words := range []string{"context_length_exceeded", "exceed_context_size", "prompt is too long", "maximum context length", "maximum number of tokens"} {
+		if bytes.Contains(body, []byte(words)) {
+			return true
+		}
+	}
+	return false
 }
 
 // retryAfter returns what a server asks to wait: Retry-After in seconds or as a
