@@ -149,6 +149,7 @@ func (c *careless) harness(ctx context.Context, workspace string) {
 	for _, id := range c.every("Agents", workspace, func(p api.Page) (api.List, error) { return c.api.Agents(ctx, c.who, workspace, p) }) {
 		view, err := c.api.Agent(ctx, c.who, workspace, id)
 		c.show("Agent", id, view, err)
+		c.every("Subagents", id, func(p api.Page) (api.List, error) { return c.api.Subagents(ctx, c.who, workspace, id, p) })
 	}
 	hooks, err := c.api.Hooks(ctx, c.who, workspace)
 	c.show("Hooks", workspace, hooks, err)

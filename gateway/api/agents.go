@@ -28,6 +28,7 @@ const MaxAgentBundle = 50 << 20
 type agentsCore interface {
 	Agent(ctx context.Context, c *desk.Caller, workspace, id string) (desk.Doc, error)
 	Agents(ctx context.Context, c *desk.Caller, workspace string, p desk.Page) (desk.DocList, error)
+	Subagents(ctx context.Context, c *desk.Caller, workspace, parent string, p desk.Page) (desk.DocList, error)
 	CreateAgent(ctx context.Context, c *desk.Caller, r *desk.Retry, workspace string, req abi.NewAgent) (desk.Doc, error)
 	ImportAgents(ctx context.Context, c *desk.Caller, r *desk.Retry, workspace string, req abi.AgentImport, files *filetree.Tree) (*agents.Written, error)
 	UpdateAgent(ctx context.Context, c *desk.Caller, r *desk.Retry, workspace, id string, change abi.AgentChange) (desk.Doc, error)
@@ -88,6 +89,11 @@ func (a *API) Agent(ctx context.Context, c *Caller, workspace, id string) (View,
 // Agents lists the agents of a Workspace that are nobody's subagents, newest first.
 func (a *API) Agents(ctx context.Context, c *Caller, workspace string, p Page) (List, error) {
 	return a.to(ctx, c).list(a.core.Agents(ctx, c, workspace, p))
+}
+
+// Subagents lists the subagents of an agent, newest first.
+func (a *API) Subagents(ctx context.Context, c *Caller, workspace, parent string, p Page) (List, error) {
+	return a.to(ctx, c).list(a.core.Subagents(ctx, c, workspace, parent, p))
 }
 
 // CreateAgent makes an agent that comes without a bundle.

@@ -45,7 +45,7 @@ func manifestOf(h *abi.Harness, calls []string) manifest {
 		Execution: able(runs, "sync", "stream", "cancel", "artifacts", "tool-calls"),
 		Sessions:  able(runs, "create", "resume", "fork", "history", "named"),
 		Memory:    able(thinks, "blocks", "search", "archive", "cross-session", "read-only"),
-		Subagents: able(false),
+		Subagents: able(thinks, "spawn", "delegate", "terminate", "result", "custom"),
 		Files:     able(true, "read", "write", "delete", "search", "upload", "download"),
 		Hooks:     able(runs, "pre-tool", "post-tool", "stop", "custom", "events"),
 		Planning:  able(thinks && has(abi.CallPlan), "todos", "task-tracking", "update"),
@@ -53,6 +53,9 @@ func manifestOf(h *abi.Harness, calls []string) manifest {
 	}
 	if m.Memory.Supported {
 		m.Memory.Limitations = []string{"blocks are kept, and given out, and not shown to models"}
+	}
+	if m.Subagents.Supported {
+		m.Subagents.Limitations = []string{"clients delegate: the model of the parent has no tool for it"}
 	}
 	if m.Skills.Supported {
 		m.Skills.Limitations = []string{"scripts of a skill are text to the model: there is no shell that runs them"}

@@ -22,7 +22,7 @@ func (a *Adapter) routes() []gateway.Route {
 	var all []gateway.Route
 	for _, group := range [][]gateway.Route{
 		a.harnessRoutes(), a.agentRoutes(), a.webhookRoutes(), a.eventRoutes(), a.executionRoutes(), a.sessionRoutes(), a.diagnosticRoutes(),
-		a.skillRoutes(), a.fileRoutes(), a.planRoutes(), a.hookRoutes(), a.memoryRoutes(), a.mcpRoutes(), a.toolRoutes(), a.conformanceRoutes(),
+		a.skillRoutes(), a.fileRoutes(), a.planRoutes(), a.hookRoutes(), a.memoryRoutes(), a.mcpRoutes(), a.toolRoutes(), a.subagentRoutes(), a.conformanceRoutes(),
 	} {
 		all = append(all, group...)
 	}

@@ -17,7 +17,8 @@ const (
 	noLicense = "LicenseRef-unstated"
 )
 
-// CreateAgent makes an agent that comes without a bundle.
+// CreateAgent makes an agent that comes without a bundle. A subagent begins with the policy of its
+// parent, whatever is said of it: it may do no more.
 func (k *Keeper) CreateAgent(ctx context.Context, c *desk.Caller, r *desk.Retry, workspace string, req abi.NewAgent) (desk.Doc, error) {
 	if err := cmp.Or(desk.CheckPresent("name", req.Name), k.parts.Desk.CheckWorkspace(ctx, c, workspace)); err != nil {
 		return desk.Doc{}, err
@@ -35,10 +36,32 @@ func (k *Keeper) CreateAgent(ctx context.Context, c *desk.Caller, r *desk.Retry,
 		a.Slug = cmp.Or(a.Slug, a.VendorKey+"/"+a.AgentKey)
 		p := abi.Persona{Name: req.Name, Description: req.Description, EntryWorkflow: req.Workflow,
 			AutonomyTier: abi.TierActAuto, ReceiptPolicy: abi.ReceiptOptional, Agent: &a}
+		if a.ParentID == "" {
+			k.derive(&p)
+		} else if err := k.inherit(ctx, c, workspace, &p); err != nil {
+			return nil, err
+		}
 		p.ID = k.parts.IDs.New(abi.ObjectPersona)
-		k.derive(&p)
 		return []personas.AgentWrite{{Persona: p}}, nil
 	})
+}
+
+// inherit gives a new subagent what its parent may do, and the model that it asks unless it names one.
+func (k *Keeper) inherit(ctx context.Context, c *desk.Caller, workspace string, p *abi.Persona) error {
+	parent, err := k.find(ctx, c, workspace, p.Agent.ParentID)
+	if err != nil {
+		return err
+	}
+	own := parent
+	own.Envelope, own.Name, own.Description, own.Version, own.Agent, own.RetiredAt = p.Envelope, p.Name, p.Description, p.Version, p.Agent, abi.Time{}
+	own.Agent.ToolsNamed, own.Agent.MCPServers = parent.Agent.ToolsNamed, parent.Agent.MCPServers
+	if own.Agent.ModelNamed == nil {
+		own.Agent.Model, own.Agent.ModelNamed = parent.Agent.Model, parent.Agent.ModelNamed
+	} else {
+		k.setModel(&own, oaf.Model{Provider: own.Agent.ModelNamed.Provider, Name: own.Agent.ModelNamed.Name, Embedding: own.Agent.ModelNamed.Embedding})
+	}
+	*p = own
+	return nil
 }
 
 // derive has the policy of an agent follow from what is named.
@@ -59,6 +82,11 @@ func (k *Keeper) Agent(ctx context.Context, c *desk.Caller, workspace, id string
 // Agents lists the agents of a Workspace that are nobody's subagents, newest first.
 func (k *Keeper) Agents(ctx context.Context, c *desk.Caller, workspace string, p desk.Page) (desk.DocList, error) {
 	return k.parts.Personas.ListAgents(ctx, c, workspace, "", p)
+}
+
+// Subagents lists the subagents of an agent, newest first.
+func (k *Keeper) Subagents(ctx context.Context, c *desk.Caller, workspace, parent string, p desk.Page) (desk.DocList, error) {
+	return k.parts.Personas.ListAgents(ctx, c, workspace, parent, p)
 }
 
 // UpdateAgent changes an agent.
