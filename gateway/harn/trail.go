@@ -37,7 +37,11 @@ const (
 // follow starts to send what the follower's subscription has.
 func follow(s *socket, f *follower) *trail {
 	t := &trail{socket: s, follower: f}
+	// A socket that is over already rouses it at once, and that run gives unhook back: it waits for
+	// the lock, and so for unhook.
+	t.mu.Lock()
 	t.unhook = context.AfterFunc(s.live, t.rouse)
+	t.mu.Unlock()
 	t.rouse()
 	return t
 }

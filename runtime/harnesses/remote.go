@@ -267,12 +267,28 @@ func unreached(err error) error {
 
 // hosted returns the hosted Harness that a Workspace belongs to; nil for none.
 func (k *Keeper) hosted(tenant, workspace string) (storage.Tenant, *abi.Harness) {
-	k.mu.RLock()
-	defer k.mu.RUnlock()
-	for at, h := range k.known {
-		if h.WorkspaceID == workspace && h.Kind == abi.HarnessHosted && k.parts.TenantID(at.tenant) == tenant {
-			return at.tenant, h
+	for number, h := range k.hostedIn(workspace) {
+		if k.parts.TenantID(number) == tenant { // it takes a lock of k.mu's own kind
+			return number, h
 		}
 	}
 	return 0, nil
+}
+
+// hostedIn returns the hosted Harness of a Workspace, by the numbers of the tenants that have one of
+// this id.
+func (k *Keeper) hostedIn(workspace string) map[storage.Tenant]*abi.Harness {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	var found map[storage.Tenant]*abi.Harness
+	for at, h := range k.known {
+		if h.WorkspaceID != workspace || h.Kind != abi.HarnessHosted {
+			continue
+		}
+		if found == nil {
+			found = map[storage.Tenant]*abi.Harness{}
+		}
+		found[at.tenant] = h
+	}
+	return found
 }
