@@ -106,9 +106,9 @@ func (k *Keeper) placeOf(t storage.Tenant, workspace string) place {
 
 // use has calls find a tool.
 func (k *Keeper) use(t storage.Tenant, about *abi.CustomTool) {
+	at := k.placeOf(t, about.WorkspaceID) // it takes a lock of k.mu's own kind
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	at := k.placeOf(t, about.WorkspaceID)
 	next := append(slices.Clone(k.known[at]), about)
 	slices.SortFunc(next, func(a, b *abi.CustomTool) int { return strings.Compare(a.Name, b.Name) })
 	k.known[at], k.numbers[at.tenant] = next, t
@@ -122,9 +122,9 @@ func (k *Keeper) numberOf(tenant string) storage.Tenant {
 
 // leave has no call find a tool any more.
 func (k *Keeper) leave(t storage.Tenant, about *abi.CustomTool) {
+	at := k.placeOf(t, about.WorkspaceID) // it takes a lock of k.mu's own kind
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	at := k.placeOf(t, about.WorkspaceID)
 	k.known[at] = slices.DeleteFunc(slices.Clone(k.known[at]), func(one *abi.CustomTool) bool { return one.ID == about.ID })
 }
 
