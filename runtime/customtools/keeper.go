@@ -11,7 +11,6 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
-	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
 	"github.com/wharf-dev/wharf/runtime/provider/web"
@@ -68,34 +67,11 @@ func NewKeeper(p Parts) *Keeper {
 // LoadCustomTools reads the tools of some tenants, once, before the first request. One that cannot
 // be read is left out.
 func (k *Keeper) LoadCustomTools(ctx context.Context, tenants []*abi.Tenant) error {
-	for _, t := range tenants {
-		if err := k.load(ctx, storage.Tenant(t.Number)); err != nil {
-			return err
+	return desk.Load(ctx, k.parts.Parts, tenants, abi.ObjectCustomTool, func(t storage.Tenant, about *abi.CustomTool) {
+		if about.DeletedAt.IsZero() {
+			k.use(t, about)
 		}
-	}
-	return nil
-}
-
-func (k *Keeper) load(ctx context.Context, t storage.Tenant) error {
-	for page, more := (storage.Page{Limit: 100}), true; more; {
-		list, rest, err := k.parts.Store.List(ctx, t, abi.ObjectCustomTool, storage.Scope{}, page)
-		if err != nil {
-			return k.parts.Ledger.Failed("reading the custom tools", err)
-		}
-		for _, res := range list {
-			page.After = res.ID
-			about := &abi.CustomTool{}
-			if err := ledger.ReadListed(&res, about); err != nil {
-				k.log().Warn("a custom tool cannot be read, and is left out", "tool", res.ID, "error", err)
-				continue
-			}
-			if about.DeletedAt.IsZero() {
-				k.use(t, about)
-			}
-		}
-		more = rest
-	}
-	return nil
+	})
 }
 
 func (k *Keeper) log() *slog.Logger { return cmp.Or(k.parts.Log, slog.Default()) }

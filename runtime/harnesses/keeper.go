@@ -10,7 +10,6 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
-	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/runtime/sealed"
 	"github.com/wharf-dev/wharf/storage"
@@ -77,32 +76,7 @@ func NewKeeper(p Parts) *Keeper {
 // LoadHarnesses reads the Harnesses of some tenants, once, before the first request. One that
 // cannot be read is left out.
 func (k *Keeper) LoadHarnesses(ctx context.Context, tenants []*abi.Tenant) error {
-	for _, t := range tenants {
-		if err := k.load(ctx, storage.Tenant(t.Number)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (k *Keeper) load(ctx context.Context, t storage.Tenant) error {
-	for page, more := (storage.Page{Limit: 100}), true; more; {
-		list, rest, err := k.parts.Store.List(ctx, t, abi.ObjectHarness, storage.Scope{}, page)
-		if err != nil {
-			return k.parts.Ledger.Failed("reading the harnesses", err)
-		}
-		for _, res := range list {
-			page.After = res.ID
-			h := &abi.Harness{}
-			if err := ledger.ReadListed(&res, h); err != nil {
-				k.log().Warn("a harness cannot be read, and is left out", "harness", res.ID, "error", err)
-				continue
-			}
-			k.use(t, h)
-		}
-		more = rest
-	}
-	return nil
+	return desk.Load(ctx, k.parts.Parts, tenants, abi.ObjectHarness, k.use)
 }
 
 func (k *Keeper) log() *slog.Logger { return cmp.Or(k.parts.Log, slog.Default()) }

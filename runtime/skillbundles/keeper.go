@@ -36,36 +36,11 @@ func NewKeeper(p Parts) *Keeper {
 // LoadSkillBundles reads the bundles of some tenants, once, before the first request. One that
 // cannot be read is left out.
 func (k *Keeper) LoadSkillBundles(ctx context.Context, tenants []*abi.Tenant) error {
-	for _, t := range tenants {
-		if err := k.load(ctx, storage.Tenant(t.Number)); err != nil {
-			return err
+	return desk.Load(ctx, k.parts.Parts, tenants, abi.ObjectSkillBundle, func(t storage.Tenant, about *abi.SkillBundle) {
+		if about.DeletedAt.IsZero() {
+			k.use(t, about)
 		}
-	}
-	return nil
-}
-
-func (k *Keeper) load(ctx context.Context, t storage.Tenant) error {
-	page := storage.Page{Limit: 100}
-	for {
-		list, more, err := k.parts.Store.List(ctx, t, abi.ObjectSkillBundle, storage.Scope{}, page)
-		if err != nil {
-			return k.parts.Ledger.Failed("reading the skill bundles", err)
-		}
-		for _, res := range list {
-			page.After = res.ID
-			about := &abi.SkillBundle{}
-			if err := ledger.ReadListed(&res, about); err != nil {
-				k.parts.Log.Warn("a skill bundle cannot be read, and is left out", "skill_bundle", res.ID, "error", err)
-				continue
-			}
-			if about.DeletedAt.IsZero() {
-				k.use(t, about)
-			}
-		}
-		if !more {
-			return nil
-		}
-	}
+	})
 }
 
 // use makes a bundle known as it is now.

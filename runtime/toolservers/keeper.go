@@ -64,36 +64,11 @@ func (k *Keeper) LoadToolServers(ctx context.Context, tenants []*abi.Tenant) err
 	if k.parts.Added == nil {
 		return nil
 	}
-	for _, t := range tenants {
-		if err := k.load(ctx, storage.Tenant(t.Number)); err != nil {
-			return err
+	return desk.Load(ctx, k.parts.Parts, tenants, abi.ObjectToolServer, func(t storage.Tenant, about *abi.ToolServer) {
+		if about.DeletedAt.IsZero() {
+			k.use(t, about, about.Reconnects())
 		}
-	}
-	return nil
-}
-
-func (k *Keeper) load(ctx context.Context, t storage.Tenant) error {
-	page := storage.Page{Limit: 100}
-	for {
-		list, more, err := k.parts.Store.List(ctx, t, abi.ObjectToolServer, storage.Scope{}, page)
-		if err != nil {
-			return k.parts.Ledger.Failed("reading the tool servers", err)
-		}
-		for _, res := range list {
-			page.After = res.ID
-			about := &abi.ToolServer{}
-			if err := ledger.ReadListed(&res, about); err != nil {
-				k.parts.Log.Warn("a tool server cannot be read, and is left out", "tool_server", res.ID, "error", err)
-				continue
-			}
-			if about.DeletedAt.IsZero() {
-				k.use(t, about, about.Reconnects())
-			}
-		}
-		if !more {
-			return nil
-		}
-	}
+	})
 }
 
 // use has calls use a server as it is now, and connects to it if it is to begin.
