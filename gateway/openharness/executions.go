@@ -208,9 +208,13 @@ func executionPath(h *abi.Harness, id string) string {
 	return prefix + "/" + h.Name + "/executions/" + id
 }
 
-// executeStream begins an execution and streams it, or goes on with one that the client has begun
-// before: it never begins a second one for a client that has lost its connection.
 func (a *Adapter) executeStream(r *gateway.Request, h *abi.Harness) error {
+	return a.beginStream(r, h, a.submit)
+}
+
+// beginStream begins an execution and streams it, or goes on with one that the client has begun
+// before: it never begins a second one for a client that has lost its connection.
+func (a *Adapter) beginStream(r *gateway.Request, h *abi.Harness, begin func(*gateway.Request, *abi.Harness) (api.View, error)) error {
 	id := r.Header("X-Execution-ID")
 	if last := r.Header("Last-Event-ID"); id == "" && last != "" {
 		after, _, err := resumeAt(r, 0)
@@ -226,7 +230,7 @@ func (a *Adapter) executeStream(r *gateway.Request, h *abi.Harness) error {
 		}
 	}
 	if id == "" {
-		made, err := a.submit(r, h)
+		made, err := begin(r, h)
 		if err != nil {
 			return err
 		}
@@ -234,6 +238,19 @@ func (a *Adapter) executeStream(r *gateway.Request, h *abi.Harness) error {
 	}
 	r.SetHeader("X-Execution-ID", id)
 	return a.follow(r, h, id)
+}
+
+// wait waits for the end of an execution as long as a request may wait, and returns how its Task is
+// then.
+func (a *Adapter) wait(r *gateway.Request, id string) (*abi.Task, error) {
+	ctx, cancel := context.WithTimeout(r.Live(), a.cfg.WaitLimit)
+	defer cancel()
+	view, err := a.core.WaitTask(ctx, r.Caller, id)
+	if err != nil {
+		return nil, err
+	}
+	t, err := as[abi.Task](view)
+	return &t, err
 }
 
 // taskOf returns the Task that an event belongs to.

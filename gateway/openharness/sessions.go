@@ -431,13 +431,7 @@ func (a *Adapter) sendMessage(r *gateway.Request, h *abi.Harness) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Live(), a.cfg.WaitLimit)
-	defer cancel()
-	view, err := a.core.WaitTask(ctx, r.Caller, made.ID)
-	if err != nil {
-		return err
-	}
-	t, err := as[abi.Task](view)
+	t, err := a.wait(r, made.ID)
 	if err != nil {
 		return err
 	}
@@ -456,7 +450,7 @@ func (a *Adapter) sendMessage(r *gateway.Request, h *abi.Harness) error {
 		both.StreamURL = executionPath(h, t.ID) + "/stream"
 		return sent(r, statusAccepted, made, &both)
 	}
-	if both.Response, err = a.responseOf(r, &t); err != nil {
+	if both.Response, err = a.responseOf(r, t); err != nil {
 		return err
 	}
 	return sent(r, statusOK, made, &both)
@@ -495,15 +489,10 @@ func (a *Adapter) responseOf(r *gateway.Request, t *abi.Task) (*message, error) 
 }
 
 func (a *Adapter) messageStream(r *gateway.Request, h *abi.Harness) error {
-	if last := r.Header("Last-Event-ID"); last != "" || r.Header("X-Execution-ID") != "" {
-		return a.executeStream(r, h) // it goes on with what was begun
-	}
-	_, made, err := a.say(r, h)
-	if err != nil {
-		return err
-	}
-	r.SetHeader("X-Execution-ID", made.ID)
-	return a.follow(r, h, made.ID)
+	return a.beginStream(r, h, func(r *gateway.Request, h *abi.Harness) (api.View, error) {
+		_, made, err := a.say(r, h)
+		return made, err
+	})
 }
 
 // messageTool is a tool call of a message.

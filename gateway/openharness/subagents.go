@@ -144,11 +144,7 @@ func (a *Adapter) spawnSubagent(r *gateway.Request, h *abi.Harness) error {
 	if err := cmp.Or(checkText("name", req.Name, 100), checkText("description", req.Description, 1000), a.checkModel(req.Model)); err != nil {
 		return err
 	}
-	parent := r.PathValue("agentId")
-	if _, err := a.core.Agent(r.Context(), r.Caller, h.WorkspaceID, parent); err != nil {
-		return err
-	}
-	of := abi.Agent{ParentID: parent, Instructions: req.SystemPrompt}
+	of := abi.Agent{ParentID: r.PathValue("agentId"), Instructions: req.SystemPrompt}
 	if req.Model != "" {
 		of.ModelNamed = &abi.AgentModel{Name: req.Model}
 	}
@@ -328,13 +324,7 @@ func (a *Adapter) delegate(r *gateway.Request, h *abi.Harness) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Live(), a.cfg.WaitLimit)
-	defer cancel()
-	view, err := a.core.WaitTask(ctx, r.Caller, made.ID)
-	if err != nil {
-		return err
-	}
-	t, err := as[abi.Task](view)
+	t, err := a.wait(r, made.ID)
 	if err != nil {
 		return err
 	}
@@ -347,15 +337,7 @@ func (a *Adapter) delegate(r *gateway.Request, h *abi.Harness) error {
 }
 
 func (a *Adapter) delegateStream(r *gateway.Request, h *abi.Harness) error {
-	if r.Header("Last-Event-ID") != "" || r.Header("X-Execution-ID") != "" {
-		return a.executeStream(r, h) // it goes on with what was begun
-	}
-	made, err := a.delegated(r, h)
-	if err != nil {
-		return err
-	}
-	r.SetHeader("X-Execution-ID", made.ID)
-	return a.follow(r, h, made.ID)
+	return a.beginStream(r, h, a.delegated)
 }
 
 // asked returns the last Task of the subagent that a path names; one that was asked nothing has none.

@@ -58,7 +58,7 @@ func (k *Keeper) inherit(ctx context.Context, c *desk.Caller, workspace string, 
 	if own.Agent.ModelNamed == nil {
 		own.Agent.Model, own.Agent.ModelNamed = parent.Agent.Model, parent.Agent.ModelNamed
 	} else {
-		k.setModel(&own, oaf.Model{Provider: own.Agent.ModelNamed.Provider, Name: own.Agent.ModelNamed.Name, Embedding: own.Agent.ModelNamed.Embedding})
+		k.setModel(&own, fieldsOf(&own).Model)
 	}
 	*p = own
 	return nil
