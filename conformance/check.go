@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/wharf-dev/wharf/conformance/internal/answers"
 )
 
 // Level is a conformance level (docs/protocol.md, 10).
@@ -100,14 +102,14 @@ func Run(ctx context.Context, c Config, level Level) (Report, error) {
 	}
 	report := Report{Server: s.base, Level: level, StartedAt: time.Now().UTC()}
 	for _, check := range checks {
-		if selected(check.ID, c.Only) {
+		if answers.Selected(check.ID, c.Only) {
 			report.add(s.run(ctx, check))
 		}
 	}
 	if len(report.Results) == 0 {
 		return Report{}, fmt.Errorf("no check of level %s begins with %s", level, strings.Join(c.Only, " or "))
 	}
-	report.Millis = millis(report.StartedAt)
+	report.Millis = answers.Millis(report.StartedAt)
 	return report, nil
 }
 
@@ -126,17 +128,6 @@ func Checks(level Level) ([]Check, error) {
 		return slices.Concat(coreChecks(), extendedChecks(), receiptChecks(), replayChecks(), observedChecks()), nil
 	}
 	return nil, fmt.Errorf("level %q is none of %s, %s, %s, %s and %s", level, LevelCore, LevelExtended, LevelReceipts, LevelReplay, LevelAll)
-}
-
-func millis(since time.Time) float64 { return float64(time.Since(since).Microseconds()) / 1000 }
-
-func selected(id string, only []string) bool {
-	for _, prefix := range only {
-		if strings.HasPrefix(id, prefix) {
-			return true
-		}
-	}
-	return len(only) == 0
 }
 
 // suite is what the checks of one run share.
@@ -192,7 +183,7 @@ func (s *suite) firstWorkspace(ctx context.Context) (string, error) {
 			return id, nil
 		}
 	}
-	return "", fmt.Errorf("no Workspace was named, and the server lists none (GET /v1/workspaces: %d %s)", r.status, excerpt(r.body))
+	return "", fmt.Errorf("no Workspace was named, and the server lists none (GET /v1/workspaces: %d %s)", r.status, answers.Excerpt(r.body))
 }
 
 // run runs one check in a goroutine of its own, so that it can be given up from
@@ -208,7 +199,7 @@ func (s *suite) run(ctx context.Context, c Check) Result {
 		c.run(p)
 	}()
 	<-done
-	return Result{Check: c, Status: p.status, Seen: p.seen, Millis: millis(started)}
+	return Result{Check: c, Status: p.status, Seen: p.seen, Millis: answers.Millis(started)}
 }
 
 // probe is a running check. Its methods that take what a server answered fail
@@ -256,7 +247,7 @@ func (p *probe) want(r response, statuses ...int) response {
 			return r
 		}
 	}
-	p.fail("%s answered %d, want %v: %s", r.to, r.status, statuses, excerpt(r.body))
+	p.fail("%s answered %d, want %v: %s", r.to, r.status, statuses, answers.Excerpt(r.body))
 	return r
 }
 
@@ -272,7 +263,7 @@ func (p *probe) wantError(r response, status int, code string) {
 func (p *probe) text(doc object, member string) string {
 	s, ok := doc[member].(string)
 	if !ok || s == "" {
-		p.fail("%s: %q is %s, want a string", describe(doc), member, show(doc[member]))
+		p.fail("%s: %q is %s, want a string", describe(doc), member, answers.Show(doc[member]))
 	}
 	return s
 }
@@ -291,7 +282,7 @@ func (p *probe) oneOf(doc object, member string, values ...string) string {
 
 // equal fails the check unless two values, as JSON has them, are the same.
 func (p *probe) equal(what string, got, want any) {
-	if g, w := show(got), show(want); g != w {
+	if g, w := answers.Show(got), answers.Show(want); g != w {
 		p.fail("%s: got %s, want %s", what, g, w)
 	}
 }

@@ -3,6 +3,8 @@ package conformance
 import (
 	"bytes"
 	"strings"
+
+	"github.com/wharf-dev/wharf/conformance/internal/answers"
 )
 
 func accessChecks() []Check {
@@ -37,7 +39,7 @@ func listsVersions(p *probe) {
 		listed = listed || strings.Contains(strings.Join(values, ","), protocolVersion)
 	}
 	if !listed {
-		p.fail("the answer names no supported version: %s", excerpt(r.body))
+		p.fail("the answer names no supported version: %s", answers.Excerpt(r.body))
 	}
 }
 
@@ -73,7 +75,7 @@ func discovery(p *probe) {
 			return
 		}
 	}
-	p.fail("supported_versions is %s, without %s", show(doc["supported_versions"]), protocolVersion)
+	p.fail("supported_versions is %s, without %s", answers.Show(doc["supported_versions"]), protocolVersion)
 }
 
 func (p *probe) card() object {
@@ -87,10 +89,10 @@ func cardFields(p *probe) {
 	}
 	p.oneOf(card, "protocol_version", protocolVersion)
 	if _, ok := card["a2a_card"].(object); !ok {
-		p.fail("a2a_card is %s, want an object", show(card["a2a_card"]))
+		p.fail("a2a_card is %s, want an object", answers.Show(card["a2a_card"]))
 	}
 	if _, ok := card["skills"].([]any); !ok {
-		p.fail("skills is %s, want an array", show(card["skills"]))
+		p.fail("skills is %s, want an array", answers.Show(card["skills"]))
 	}
 }
 

@@ -1,5 +1,7 @@
 package conformance
 
+import "github.com/wharf-dev/wharf/conformance/internal/answers"
+
 func errorChecks() []Check {
 	const section = "Error taxonomy"
 	return []Check{
@@ -19,7 +21,7 @@ func malformedJSON(p *probe) {
 	for _, body := range []string{`{"input":`, `nonsense`, `{"input":{}}}`, ``, `[]`} {
 		r := p.post("/v1/sessions/"+session+"/tasks", []byte(body))
 		if r.status != 400 || r.errorCode() != "invalid_request" {
-			p.fail("the body %q: answered %d %s", body, r.status, excerpt(r.body))
+			p.fail("the body %q: answered %d %s", body, r.status, answers.Excerpt(r.body))
 		}
 	}
 }
@@ -42,7 +44,7 @@ func missingMember(p *probe) {
 func namesParam(p *probe) {
 	r := p.post("/v1/sessions/"+p.newSession()+"/tasks", object{})
 	if got := r.error()["param"]; got != "input" && got != "/input" {
-		p.fail("error.param is %s, want input", show(got))
+		p.fail("error.param is %s, want input", answers.Show(got))
 	}
 }
 
@@ -63,7 +65,7 @@ func notFound(p *probe) {
 func unknownPath(p *probe) {
 	r := p.want(p.get("/v1/no-such-collection"), 404)
 	if r.error() == nil {
-		p.fail("the answer has no error object: %s", excerpt(r.body))
+		p.fail("the answer has no error object: %s", answers.Excerpt(r.body))
 	}
 }
 

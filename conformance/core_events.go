@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+
+	"github.com/wharf-dev/wharf/conformance/internal/answers"
 )
 
 func eventChecks() []Check {
@@ -69,10 +71,10 @@ func eventFields(p *probe) {
 		p.text(resource, "object")
 		p.text(resource, "id")
 		if n, ok := e["sequence"].(float64); !ok || n < 0 || n != float64(uint64(n)) {
-			p.fail("event %s: sequence is %s, want a whole number", show(e["id"]), show(e["sequence"]))
+			p.fail("event %s: sequence is %s, want a whole number", answers.Show(e["id"]), answers.Show(e["sequence"]))
 		}
 		if _, ok := e["payload"].(object); !ok {
-			p.fail("event %s: payload is %s, want an object", show(e["id"]), show(e["payload"]))
+			p.fail("event %s: payload is %s, want an object", answers.Show(e["id"]), answers.Show(e["payload"]))
 		}
 	}
 	p.note("%d events", len(events))
@@ -92,7 +94,7 @@ func eventSequence(p *probe) {
 	_, events := p.lived()
 	last := map[string]float64{}
 	for _, e := range events {
-		key := show(e["resource"])
+		key := answers.Show(e["resource"])
 		n, _ := e["sequence"].(float64)
 		if before, seen := last[key]; seen && n <= before {
 			p.fail("%s: sequence %v comes after %v", key, n, before)

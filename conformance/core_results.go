@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/wharf-dev/wharf/conformance/internal/answers"
 )
 
 func resultChecks() []Check {
@@ -36,22 +38,22 @@ func outcomeAgrees(p *probe) {
 	task := p.finished()
 	id, ok := task["outcome_id"].(string)
 	if !ok {
-		p.skip("the %s Task has no Outcome", show(task["status"]))
+		p.skip("the %s Task has no Outcome", answers.Show(task["status"]))
 	}
 	outcome := p.want(p.get("/v1/outcomes/"+id), 200).doc
 	p.oneOf(outcome, "object", "outcome")
 	p.equal("task_id", outcome["task_id"], task["id"])
 	p.equal("status", outcome["status"], verdicts[p.text(task, "status")])
 	if _, ok := outcome["summary"].(string); !ok {
-		p.fail("summary is %s, want a string", show(outcome["summary"]))
+		p.fail("summary is %s, want a string", answers.Show(outcome["summary"]))
 	}
-	p.note("%s: %s", p.text(outcome, "status"), show(outcome["summary"]))
+	p.note("%s: %s", p.text(outcome, "status"), answers.Show(outcome["summary"]))
 }
 
 func outcomeOne(p *probe) {
 	task := p.finished()
 	if task["status"] != "COMPLETED" {
-		p.skip("the Task ended as %s", show(task["status"]))
+		p.skip("the Task ended as %s", answers.Show(task["status"]))
 	}
 	got := p.ids(p.all("/v1/outcomes?limit=200&task_id=" + escape(p.text(task, "id"))))
 	p.equal("the Outcomes of the Task", got, []any{task["outcome_id"]})
@@ -114,11 +116,11 @@ func listEnvelope(p *probe) {
 		r := p.want(p.get(path), 200)
 		p.oneOf(r.doc, "object", "list")
 		if _, ok := r.doc["data"].([]any); !ok {
-			p.fail("GET %s: data is %s, want an array", path, show(r.doc["data"]))
+			p.fail("GET %s: data is %s, want an array", path, answers.Show(r.doc["data"]))
 		}
 		page, _ := r.doc["page"].(object)
 		if _, ok := page["has_more"].(bool); !ok {
-			p.fail("GET %s: page.has_more is %s, want true or false", path, show(page["has_more"]))
+			p.fail("GET %s: page.has_more is %s, want true or false", path, answers.Show(page["has_more"]))
 		}
 	}
 }

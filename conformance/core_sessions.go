@@ -3,6 +3,8 @@ package conformance
 import (
 	"fmt"
 	"slices"
+
+	"github.com/wharf-dev/wharf/conformance/internal/answers"
 )
 
 func sessionChecks() []Check {
@@ -105,7 +107,7 @@ func keepsMetadata(p *probe) {
 // offered ends the check when the server does not have an operation.
 func (p *probe) offered(r response) response {
 	if r.status == 501 || r.status == 405 {
-		p.skip("%s is not offered: %d %s", r.to, r.status, excerpt(r.body))
+		p.skip("%s is not offered: %d %s", r.to, r.status, answers.Excerpt(r.body))
 	}
 	return r
 }

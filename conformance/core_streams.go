@@ -6,6 +6,8 @@ import (
 	"io"
 	"mime"
 	"unicode/utf8"
+
+	"github.com/wharf-dev/wharf/conformance/internal/answers"
 )
 
 func streamChecks() []Check {
@@ -32,7 +34,7 @@ func (p *probe) listen(path, after string) *stream {
 	if s.answer.StatusCode != 200 || kind != "text/event-stream" {
 		body, _ := io.ReadAll(io.LimitReader(s.answer.Body, 1000))
 		s.close()
-		p.fail("%s answered %d %s: %s", s.to, s.answer.StatusCode, kind, excerpt(body))
+		p.fail("%s answered %d %s: %s", s.to, s.answer.StatusCode, kind, answers.Excerpt(body))
 	}
 	return s
 }
@@ -50,7 +52,7 @@ func (p *probe) frame(s *stream) frame {
 func (p *probe) checkFrame(where string, f frame) {
 	switch {
 	case f.doc == nil:
-		p.fail("%s: data is no JSON object: %s", where, excerpt([]byte(f.data)))
+		p.fail("%s: data is no JSON object: %s", where, answers.Excerpt([]byte(f.data)))
 	case !utf8.ValidString(f.data):
 		p.fail("%s: data is not UTF-8", where)
 	case f.id == "" || f.event == "":
@@ -137,12 +139,12 @@ func streamBadCursor(p *probe) {
 		p.fail("the stream ended without a word: %v", err)
 	}
 	if _, ok := f.doc["error"].(object); !ok {
-		p.fail("the stream went on as if nothing was wrong, with event %q: %s", f.event, excerpt([]byte(f.data)))
+		p.fail("the stream went on as if nothing was wrong, with event %q: %s", f.event, answers.Excerpt([]byte(f.data)))
 	}
 	if _, err := s.next(); !errors.Is(err, io.EOF) {
 		p.fail("the stream did not end after the error")
 	}
-	p.note("event %q: %s", f.event, excerpt([]byte(f.data)))
+	p.note("event %q: %s", f.event, answers.Excerpt([]byte(f.data)))
 }
 
 func streamAuth(p *probe) {

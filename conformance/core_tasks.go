@@ -3,6 +3,8 @@ package conformance
 import (
 	"slices"
 	"strings"
+
+	"github.com/wharf-dev/wharf/conformance/internal/answers"
 )
 
 func taskChecks() []Check {
@@ -124,7 +126,7 @@ func taskEnds(p *probe) {
 		p.text(task, "canceled_at")
 	case "FAILED":
 		if _, ok := task["failure"].(object); !ok {
-			p.fail("a FAILED Task says nothing in failure: %s", show(task["failure"]))
+			p.fail("a FAILED Task says nothing in failure: %s", answers.Show(task["failure"]))
 		}
 	}
 }
@@ -147,7 +149,7 @@ func (p *probe) wantTransitions(task object) {
 			continue
 		}
 		if !slices.Contains(transitions[state], to) {
-			p.fail("event %s: from %q to %q is forbidden (so far: %s)", show(e["id"]), state, to, strings.Join(path, " → "))
+			p.fail("event %s: from %q to %q is forbidden (so far: %s)", answers.Show(e["id"]), state, to, strings.Join(path, " → "))
 		}
 		state, path = to, append(path, to)
 	}

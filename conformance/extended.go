@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/conformance/internal/answers"
 )
 
 // extendedChecks lists the checks of the Extended level.
@@ -99,7 +101,7 @@ func (p *probe) token(secret string, scopes ...string) response {
 func (p *probe) granted(scopes ...string) string {
 	doc := p.want(p.token(p.clientSecret, scopes...), 200).doc
 	if !strings.EqualFold(p.text(doc, "token_type"), "bearer") {
-		p.fail("token_type is %s, want Bearer", show(doc["token_type"]))
+		p.fail("token_type is %s, want Bearer", answers.Show(doc["token_type"]))
 	}
 	return "Bearer " + p.text(doc, "access_token")
 }
@@ -111,7 +113,7 @@ func tokenLetsIn(p *probe) {
 func wrongSecret(p *probe) {
 	r := p.want(p.token(p.clientSecret+"x"), 401, 400)
 	if r.doc["access_token"] != nil || r.doc["error"] == nil {
-		p.fail("it answered %s", excerpt(r.body))
+		p.fail("it answered %s", answers.Excerpt(r.body))
 	}
 }
 
@@ -195,7 +197,7 @@ func (p *probe) ranAs(persona string) object {
 func personaReceipts(p *probe) {
 	without := p.ranAs(p.text(p.newPersona(object{"receipt_policy": "disabled"}), "id"))
 	if found := p.receiptsOf(without); len(found) > 0 {
-		p.fail("receipt_policy is disabled, and the Task has the receipt %s", show(found[0]["id"]))
+		p.fail("receipt_policy is disabled, and the Task has the receipt %s", answers.Show(found[0]["id"]))
 	}
 	with := p.ranAs(p.text(p.newPersona(object{"receipt_policy": "required"}), "id"))
 	p.receipt(with)
@@ -221,7 +223,7 @@ func workspaceLife(p *probe) {
 	p.oneOf(made, "object", "workspace")
 	p.text(made, "root")
 	if branch, known := made["default_branch_id"]; !known {
-		p.fail("default_branch_id is missing; it is %s", show(branch))
+		p.fail("default_branch_id is missing; it is %s", answers.Show(branch))
 	}
 	p.oneOf(p.want(p.get(path), 200).doc, "name", "conformance")
 	if !slices.Contains(p.ids(p.all("/v1/workspaces?limit=200")), p.text(made, "id")) {
@@ -257,7 +259,7 @@ func branchLife(p *probe) {
 	listed := p.ids(p.all(path + "?limit=200"))
 	for _, b := range []object{first, second} {
 		if !slices.Contains(listed, p.text(b, "id")) {
-			p.fail("Branch %s is not listed", show(b["id"]))
+			p.fail("Branch %s is not listed", answers.Show(b["id"]))
 		}
 	}
 	p.wantError(p.post(path, object{"kind": "twig", "base_ref": "main"}), 400, "invalid_request")
@@ -287,7 +289,7 @@ func memoryForgotten(p *probe) {
 	p.want(p.do(request{method: "DELETE", path: path}), 204)
 	r := p.want(p.get(path), 200, 404, 410)
 	if strings.Contains(string(r.body), "to be forgotten") {
-		p.fail("it is still there: %s", excerpt(r.body))
+		p.fail("it is still there: %s", answers.Excerpt(r.body))
 	}
 }
 
@@ -324,7 +326,7 @@ func deliveryTwice(p *probe) {
 	if doc := p.want(p.get(path), 200).doc; doc["counters"] != nil {
 		p.equal("deliveries received", p.member(doc, "counters")["received"], 1.0)
 	}
-	p.note("the second was answered with %s", excerpt(again.body))
+	p.note("the second was answered with %s", answers.Excerpt(again.body))
 	p.want(p.do(request{method: "DELETE", path: path}), 200, 204)
 }
 
@@ -338,7 +340,7 @@ func skillFields(p *probe) {
 		p.text(doc, "description")
 		for _, name := range []string{"input_schema", "output_schema"} {
 			if value, known := doc[name]; !known {
-				p.fail("%s: %q is missing; it is %s", describe(doc), name, show(value))
+				p.fail("%s: %q is missing; it is %s", describe(doc), name, answers.Show(value))
 			}
 		}
 		p.equal("the Skill read back", p.want(p.get("/v1/skills/"+p.text(doc, "id")), 200).doc["name"], doc["name"])

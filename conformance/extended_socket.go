@@ -7,6 +7,8 @@ import (
 
 	"github.com/fasthttp/websocket"
 	"github.com/go-json-experiment/json"
+
+	"github.com/wharf-dev/wharf/conformance/internal/answers"
 )
 
 // socketChecks lists the checks of the WebSocket profile. The documents say what
@@ -56,7 +58,7 @@ func (p *probe) connect(session, after string) *socket {
 	}()
 	s := &socket{p: p, conn: conn}
 	if hello := s.next(); hello["type"] != "hello" {
-		p.fail("the first frame is %s", show(hello))
+		p.fail("the first frame is %s", answers.Show(hello))
 	}
 	return s
 }
@@ -69,7 +71,7 @@ func (s *socket) next() object {
 	}
 	var frame object
 	if err := json.Unmarshal(text, &frame); err != nil {
-		s.p.fail("a frame is no JSON object: %s", excerpt(text))
+		s.p.fail("a frame is no JSON object: %s", answers.Excerpt(text))
 	}
 	return frame
 }
@@ -108,7 +110,7 @@ func (s *socket) command(kind string, members object) object {
 func (s *socket) done(kind string, members object) object {
 	answer := s.command(kind, members)
 	if answer["type"] != "ack" || answer["ok"] != true {
-		s.p.fail("%s was answered with %s", kind, show(answer))
+		s.p.fail("%s was answered with %s", kind, answers.Show(answer))
 	}
 	return s.p.member(answer, "resource")
 }
@@ -238,7 +240,7 @@ func socketError(p *probe) {
 	s := p.connect(p.newSession(), "")
 	for _, bad := range []object{s.command("no.such.command", object{}), s.command("task.cancel", object{"task_id": "task_00000000000000000000000000"})} {
 		if bad["type"] != "error" {
-			p.fail("it was answered with %s", show(bad))
+			p.fail("it was answered with %s", answers.Show(bad))
 		}
 		p.text(p.member(bad, "error"), "code")
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/wharf-dev/wharf/conformance/internal/answers"
 )
 
 // observer looks at every answer of a run for what must hold of all of them.
@@ -126,19 +128,19 @@ var errorTypes = []string{"request_error", "auth_error", "permission_error", "no
 func (o *observer) error(r response) {
 	e := r.error()
 	if e == nil {
-		o.report(ruleEnvelope, r.to, "status %d without an error object: %s", r.status, excerpt(r.body))
+		o.report(ruleEnvelope, r.to, "status %d without an error object: %s", r.status, answers.Excerpt(r.body))
 		return
 	}
 	for _, member := range []string{"code", "message", "type"} {
 		if s, ok := e[member].(string); !ok || s == "" {
-			o.report(ruleEnvelope, r.to, "error.%s is %s, want a string", member, show(e[member]))
+			o.report(ruleEnvelope, r.to, "error.%s is %s, want a string", member, answers.Show(e[member]))
 		}
 	}
 	if kind, _ := e["type"].(string); !slices.Contains(errorTypes, kind) {
 		o.report(ruleEnvelope, r.to, "error.type %q is none of the nine", kind)
 	}
 	if id, ok := e["request_id"].(string); !ok || id == "" {
-		o.report(ruleRequestID, r.to, "error.request_id is %s", show(e["request_id"]))
+		o.report(ruleRequestID, r.to, "error.request_id is %s", answers.Show(e["request_id"]))
 	}
 	o.errorCode(r, e)
 }
@@ -180,15 +182,15 @@ func (o *observer) resource(where string, doc object) {
 	}
 	o.resources++
 	if id, ok := doc["id"].(string); !ok || id == "" {
-		o.report(ruleResource, where, "%s: id is %s", kind, show(doc["id"]))
+		o.report(ruleResource, where, "%s: id is %s", kind, answers.Show(doc["id"]))
 	}
 	for _, member := range []string{"created_at", "updated_at"} {
 		if text, ok := doc[member].(string); !ok || !utcTime(text) {
-			o.report(ruleResource, where, "%s: %s is %s, want an RFC 3339 time in UTC", kind, member, show(doc[member]))
+			o.report(ruleResource, where, "%s: %s is %s, want an RFC 3339 time in UTC", kind, member, answers.Show(doc[member]))
 		}
 	}
 	if _, ok := doc["metadata"].(object); !ok {
-		o.report(ruleResource, where, "%s: metadata is %s, want an object", kind, show(doc["metadata"]))
+		o.report(ruleResource, where, "%s: metadata is %s, want an object", kind, answers.Show(doc["metadata"]))
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/conformance/internal/answers"
 )
 
 func receiptChecks() []Check {
@@ -64,7 +66,7 @@ func (p *probe) receipt(task object) object {
 func (p *probe) wire(receipt object) object {
 	wire, ok := receipt["wire"].(object)
 	if !ok {
-		p.fail("%s: wire is %s, want an object", describe(receipt), show(receipt["wire"]))
+		p.fail("%s: wire is %s, want an object", describe(receipt), answers.Show(receipt["wire"]))
 	}
 	return wire
 }
@@ -73,7 +75,7 @@ func (p *probe) wire(receipt object) object {
 func (p *probe) member(doc object, name string) object {
 	inner, ok := doc[name].(object)
 	if !ok {
-		p.fail("%q is %s, want an object", name, show(doc[name]))
+		p.fail("%q is %s, want an object", name, answers.Show(doc[name]))
 	}
 	return inner
 }
@@ -92,7 +94,7 @@ func noReceiptsYet(p *probe) {
 			continue
 		}
 		if len(found) > 0 {
-			p.fail("a Task that has not ended has the receipt %s", show(found[0]["id"]))
+			p.fail("a Task that has not ended has the receipt %s", answers.Show(found[0]["id"]))
 		}
 		p.post("/v1/tasks/"+p.text(task, "id")+"/cancel", object{})
 		return
@@ -210,7 +212,7 @@ func (p *probe) bare(receipt object, media string) []byte {
 func canonical(p *probe, text []byte) []byte {
 	v := jsontext.Value(bytes.Clone(text))
 	if err := v.Canonicalize(); err != nil {
-		p.fail("no canonical form of %s: %v", excerpt(text), err)
+		p.fail("no canonical form of %s: %v", answers.Excerpt(text), err)
 	}
 	return v
 }
@@ -219,7 +221,7 @@ func receiptCanonical(p *probe) {
 	receipt := p.receipt(p.finished())
 	text := p.bare(receipt, mediaReceiptJSON)
 	if !bytes.Equal(text, canonical(p, text)) {
-		p.fail("the bytes are not in the form of RFC 8785: %s", excerpt(text))
+		p.fail("the bytes are not in the form of RFC 8785: %s", answers.Excerpt(text))
 	}
 	p.equal("the receipt in the resource", p.wire(receipt), jsontext.Value(text))
 }
@@ -237,7 +239,7 @@ func hashOf(p *probe, wire object) string {
 	delete(hashed, "signatures")
 	delete(chain, "receipt_hash")
 	hashed["chain"] = chain
-	sum := sha256.Sum256(canonical(p, []byte(show(hashed))))
+	sum := sha256.Sum256(canonical(p, []byte(answers.Show(hashed))))
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
@@ -255,7 +257,7 @@ func receiptChain(p *probe) {
 	second := p.member(p.wire(p.receipt(p.finished())), "chain")
 	previous, ok := second["previous_receipt_hash"].(string)
 	if !ok || !sha256Text.MatchString(previous) {
-		p.fail("the second receipt's previous_receipt_hash is %s", show(second["previous_receipt_hash"]))
+		p.fail("the second receipt's previous_receipt_hash is %s", answers.Show(second["previous_receipt_hash"]))
 	}
 	if previous == second["receipt_hash"] || previous == first["previous_receipt_hash"] {
 		p.fail("two receipts follow %s", previous)
@@ -280,7 +282,7 @@ func receiptVerifies(p *probe) {
 	for _, body := range []any{nil, object{}} {
 		verdict := p.want(p.post(path, body), 200).doc
 		if verdict["valid"] != true {
-			p.fail("not valid: %s", show(verdict))
+			p.fail("not valid: %s", answers.Show(verdict))
 		}
 		p.text(verdict, "checked_at")
 	}
@@ -293,7 +295,7 @@ func foreignAnchor(p *probe) {
 		return
 	}
 	if p.equal("valid", r.doc["valid"], false); r.doc["reason"] == nil {
-		p.fail("no reason is given: %s", excerpt(r.body))
+		p.fail("no reason is given: %s", answers.Excerpt(r.body))
 	}
 }
 

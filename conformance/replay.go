@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/wharf-dev/wharf/conformance/internal/answers"
 )
 
 func replayChecks() []Check {
@@ -71,7 +73,7 @@ func replayOutcome(p *probe) {
 	source := p.finished()
 	task := p.replayed(source)
 	if task["status"] != source["status"] {
-		p.fail("the source is %s, the replay %s: %s", show(source["status"]), show(task["status"]), show(task["failure"]))
+		p.fail("the source is %s, the replay %s: %s", answers.Show(source["status"]), answers.Show(task["status"]), answers.Show(task["failure"]))
 	}
 	if source["outcome_id"] == nil {
 		return
@@ -95,7 +97,7 @@ func (p *probe) marked(task object) (marked []object) {
 		}
 	}
 	if len(marked) == 0 {
-		p.fail("no event of the replay %s is marked as replayed", show(task["id"]))
+		p.fail("no event of the replay %s is marked as replayed", answers.Show(task["id"]))
 	}
 	return marked
 }
@@ -115,7 +117,7 @@ func replayMarks(p *probe) {
 		if original := p.text(marks, "original_event_id"); original != e["id"] {
 			p.text(marks, "replay_cursor")
 			if !own[original] {
-				p.fail("event %s stands for %s, which the source does not have", show(e["id"]), original)
+				p.fail("event %s stands for %s, which the source does not have", answers.Show(e["id"]), original)
 			}
 		}
 	}
@@ -149,7 +151,7 @@ func replayOrder(p *probe) {
 	for _, e := range p.marked(p.replayed(source)) {
 		at, known := place[p.text(p.member(e, "replay"), "original_event_id")]
 		if known && at < last {
-			p.fail("event %s replays one that comes before the one replayed last", show(e["id"]))
+			p.fail("event %s replays one that comes before the one replayed last", answers.Show(e["id"]))
 		}
 		last = max(last, at)
 	}
@@ -177,7 +179,7 @@ func (p *probe) unsigned(task object) []byte {
 		p.fail("reading the receipt: %v", err)
 	}
 	delete(wire, "signatures")
-	return canonical(p, []byte(show(wire)))
+	return canonical(p, []byte(answers.Show(wire)))
 }
 
 func replayIdentical(p *probe) {
@@ -211,9 +213,9 @@ func someOverride() object { return object{"kind": "time", "value": "2026-04-25T
 func replayUnknownKey(p *probe) {
 	r := p.post(p.replayPath(p.finished()), object{"mode": "with_overrides", "override": object{neverAsked: someOverride()}})
 	if p.want(r, 400, 404, 409, 422); r.errorCode() == "" {
-		p.fail("refused without an error: %s", excerpt(r.body))
+		p.fail("refused without an error: %s", answers.Excerpt(r.body))
 	}
-	p.note("%d %s", r.status, excerpt(r.body))
+	p.note("%d %s", r.status, answers.Excerpt(r.body))
 }
 
 // replayWrongHash overrides something that the source asked for, if the server
@@ -250,7 +252,7 @@ var keyText = regexp.MustCompile(`\b(?:llm|mcp|secret|time|host):[\w.:/-]*\w`)
 
 // anyKey finds an override key in the error that refused [neverAsked].
 func anyKey(refusal object) string {
-	for _, key := range keyText.FindAllString(show(refusal), -1) {
+	for _, key := range keyText.FindAllString(answers.Show(refusal), -1) {
 		if key != neverAsked {
 			return key
 		}

@@ -3,6 +3,8 @@ package openharness
 import (
 	"fmt"
 	"strings"
+
+	"github.com/wharf-dev/wharf/conformance/internal/answers"
 )
 
 func agentChecks() []Check {
@@ -169,7 +171,7 @@ func (m agentManifest) form() content {
 
 // metadata is the part of a form that says what a bundle is called.
 func metadata(name string) part {
-	return part{name: "metadata", media: "application/json", content: []byte(show(object{"name": name, "description": "Made by a check."}))}
+	return part{name: "metadata", media: "application/json", content: []byte(answers.Show(object{"name": name, "description": "Made by a check."}))}
 }
 
 // newAgent makes an agent, which is removed with the check.

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/wharf-dev/wharf/conformance/internal/answers"
 )
 
 // The domains of checks, in the order in which they run. All but the first are in the manifest of
@@ -93,7 +95,7 @@ func Run(ctx context.Context, c Config, tell func(Event)) (Report, error) {
 	}
 	var chosen []Check
 	for _, check := range Checks() {
-		if selected(check.ID, c.Only) {
+		if answers.Selected(check.ID, c.Only) {
 			chosen = append(chosen, check)
 		}
 	}
@@ -127,12 +129,6 @@ func Checks() []Check {
 	}
 	return all
 }
-
-func selected(id string, only []string) bool {
-	return len(only) == 0 || slices.ContainsFunc(only, func(prefix string) bool { return strings.HasPrefix(id, prefix) })
-}
-
-func millis(since time.Time) float64 { return float64(time.Since(since).Microseconds()) / 1000 }
 
 // suite is what the checks of one run share.
 type suite struct {
@@ -184,7 +180,7 @@ func (s *suite) readManifest(ctx context.Context) error {
 	}
 	all, ok := a.get("capabilities").(object)
 	if a.status != http.StatusOK || !ok {
-		return fmt.Errorf("asking for the capabilities of %q: %d %s", s.harness, a.status, excerpt(a.body))
+		return fmt.Errorf("asking for the capabilities of %q: %d %s", s.harness, a.status, answers.Excerpt(a.body))
 	}
 	s.version, _ = a.get("version").(string)
 	for domain := range all {
@@ -210,7 +206,7 @@ func (s *suite) runAll(ctx context.Context, checks []Check, tell func(Event)) Re
 		tell(result.event())
 		tell(Event{Type: EventProgress, Completed: i + 1, Total: len(checks)})
 	}
-	report.Millis = millis(report.StartedAt)
+	report.Millis = answers.Millis(report.StartedAt)
 	tell(report.done())
 	return report
 }
@@ -226,7 +222,7 @@ func (s *suite) runOne(ctx context.Context, c Check) Result {
 		p := s.run(ctx, &c)
 		result.Status, result.Seen = p.status, p.seen
 	}
-	result.Millis = millis(started)
+	result.Millis = answers.Millis(started)
 	return result
 }
 
@@ -367,7 +363,7 @@ func (p *probe) want(a answer, statuses ...int) answer {
 	case a.status == http.StatusForbidden:
 		p.skip("the key may not do this: %s answered 403", a.to)
 	}
-	p.fail("%s answered %d, want %v: %s", a.to, a.status, statuses, excerpt(a.body))
+	p.fail("%s answered %d, want %v: %s", a.to, a.status, statuses, answers.Excerpt(a.body))
 	return a
 }
 
@@ -392,7 +388,7 @@ func (p *probe) gone(path string) {
 func (p *probe) text(a answer, path string) string {
 	s, ok := a.get(path).(string)
 	if !ok || s == "" {
-		p.fail("%s: %s is %s, want a text", a.to, path, show(a.get(path)))
+		p.fail("%s: %s is %s, want a text", a.to, path, answers.Show(a.get(path)))
 	}
 	return s
 }
@@ -401,14 +397,14 @@ func (p *probe) text(a answer, path string) string {
 func (p *probe) list(a answer, path string) []any {
 	all, ok := a.get(path).([]any)
 	if !ok {
-		p.fail("%s: %s is %s, want a list", a.to, path, show(a.get(path)))
+		p.fail("%s: %s is %s, want a list", a.to, path, answers.Show(a.get(path)))
 	}
 	return all
 }
 
 // equal fails the check unless two values, as JSON has them, are the same.
 func (p *probe) equal(what string, got, want any) {
-	if g, w := show(got), show(want); g != w {
+	if g, w := answers.Show(got), answers.Show(want); g != w {
 		p.fail("%s is %s, want %s", what, g, w)
 	}
 }
@@ -458,7 +454,7 @@ func (p *probe) pages(path string) {
 	}
 	second := p.want(p.get(path+"?limit=1&offset=1"), 200)
 	p.equal("offset", second.get("offset"), 1)
-	if show(first.get("data.0")) == show(second.get("data.0")) {
+	if answers.Show(first.get("data.0")) == answers.Show(second.get("data.0")) {
 		p.fail("the second page of %s has what the first has", path)
 	}
 }

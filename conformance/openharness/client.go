@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // maxBody is more than any answer to these checks has a reason to be.
@@ -140,29 +139,4 @@ func (a answer) get(path string) any {
 func (a answer) code() string {
 	code, _ := a.get("error.code").(string)
 	return code
-}
-
-// excerpt returns the beginning of a body, on one line.
-func excerpt(body []byte) string {
-	const enough = 300
-	text := strings.Join(strings.Fields(string(body[:min(len(body), enough)])), " ")
-	if len(body) > enough {
-		text += "…"
-	}
-	if text == "" {
-		return "(no body)"
-	}
-	return text
-}
-
-// show renders a JSON value so that equal values give equal texts.
-func show(v any) string {
-	text, err := json.Marshal(v, json.Deterministic(true))
-	if err != nil {
-		return fmt.Sprintf("%v", v)
-	}
-	if canonical := jsontext.Value(text); canonical.Canonicalize() == nil {
-		text = canonical
-	}
-	return string(text)
 }

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"path"
 	"strings"
+
+	"github.com/wharf-dev/wharf/conformance/internal/answers"
 )
 
 func fileChecks() []Check {
@@ -45,10 +47,10 @@ func fileChecks() []Check {
 			at := p.folder()
 			p.write(at+"/sub/b.txt", "text")
 			if one, ok := p.find("files?path="+at, "files", "sub"); !ok || one["type"] != "directory" {
-				p.fail("the folder is listed as %s", show(one))
+				p.fail("the folder is listed as %s", answers.Show(one))
 			}
 			if one, ok := p.find("files?path="+at+"/sub", "files", "b.txt"); !ok || one["type"] != "file" {
-				p.fail("the file is listed as %s", show(one))
+				p.fail("the file is listed as %s", answers.Show(one))
 			}
 		}},
 		{ID: "delete.gone", Title: "A file that was removed is there no more", Operation: "files.delete", run: func(p *probe) {

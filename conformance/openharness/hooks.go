@@ -3,6 +3,8 @@ package openharness
 import (
 	"net/http"
 	"strings"
+
+	"github.com/wharf-dev/wharf/conformance/internal/answers"
 )
 
 func hookChecks() []Check {
@@ -127,7 +129,7 @@ func webhookChecks() []Check {
 		{ID: "webhooks.list.has", Title: "Webhooks are listed", Operation: "webhooks.list", run: func(p *probe) {
 			one, ok := p.find("webhooks", "webhooks", p.text(p.newWebhook(), "webhook.id"))
 			if url, _ := one["url"].(string); !ok || !strings.HasSuffix(url, p.name) {
-				p.fail("the webhook is listed as %s", show(one))
+				p.fail("the webhook is listed as %s", answers.Show(one))
 			}
 		}},
 		{ID: "webhooks.delete.gone", Title: "A webhook that was removed is there no more", Operation: "webhooks.delete", run: func(p *probe) {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/wharf-dev/wharf/conformance/internal/answers"
 )
 
 // document describes the protocol's operations. It follows from the types that its authors publish.
@@ -109,14 +111,14 @@ func (d *published) event(name string, data []byte) error {
 func (d *published) fits(ref string, text []byte) error {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
-		return fmt.Errorf("it is no JSON: %s", excerpt(text))
+		return fmt.Errorf("it is no JSON: %s", answers.Excerpt(text))
 	}
 	schema, err := d.compiler.Compile("openharness.json" + ref)
 	if err != nil {
 		return fmt.Errorf("reading the schema %s: %w", ref, err)
 	}
 	if err := schema.Validate(value); err != nil {
-		return fmt.Errorf("%s: %s", strings.Join(strings.Fields(err.Error()), " "), excerpt(text))
+		return fmt.Errorf("%s: %s", strings.Join(strings.Fields(err.Error()), " "), answers.Excerpt(text))
 	}
 	return nil
 }

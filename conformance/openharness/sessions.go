@@ -3,6 +3,8 @@ package openharness
 import (
 	"net/http"
 	"strings"
+
+	"github.com/wharf-dev/wharf/conformance/internal/answers"
 )
 
 func sessionChecks() []Check {
@@ -102,7 +104,7 @@ func sessionChecks() []Check {
 			at := "sessions/" + p.text(p.newSession(), "session.id")
 			frames := p.open(http.MethodPost, at+"/message/stream", "ExecutionEvent", object{"content": hello}).all()
 			if len(frames) == 0 || !frames[len(frames)-1].is("done") {
-				p.fail("the stream does not end with done: %s", show(dataOf(frames)))
+				p.fail("the stream does not end with done: %s", answers.Show(dataOf(frames)))
 			}
 			if textOf(frames) == "" {
 				p.fail("the stream has no text")

@@ -3,6 +3,8 @@ package openharness
 import (
 	"fmt"
 	"strings"
+
+	"github.com/wharf-dev/wharf/conformance/internal/answers"
 )
 
 func skillChecks() []Check {
@@ -142,7 +144,7 @@ func skillFiles(name, version string) files {
 }
 
 func skillForm(name string, bundle files) content {
-	about := part{name: "metadata", media: "application/json", content: []byte(show(object{"display_title": name, "category": "user"}))}
+	about := part{name: "metadata", media: "application/json", content: []byte(answers.Show(object{"display_title": name, "category": "user"}))}
 	return form(append([]part{about}, bundle.parts("files")...)...)
 }
 

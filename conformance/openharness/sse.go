@@ -1,12 +1,13 @@
 package openharness
 
 import (
-	"bufio"
 	"io"
 	"net/http"
 	"strings"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/wharf-dev/wharf/conformance/internal/answers"
 )
 
 // frame is one event of a text/event-stream.
@@ -23,7 +24,7 @@ type stream struct {
 	p      *probe
 	to     string
 	schema string // of each event's data
-	lines  *bufio.Reader
+	events *answers.Events
 	body   io.Closer
 }
 
@@ -53,7 +54,7 @@ func (p *probe) reading(res *http.Response, to, schema string) *stream {
 		res.Body.Close()
 		p.fail("%s answered with %q, want text/event-stream", to, media)
 	}
-	return &stream{p: p, to: to, schema: schema, lines: bufio.NewReader(res.Body), body: res.Body}
+	return &stream{p: p, to: to, schema: schema, events: answers.NewEvents(res.Body), body: res.Body}
 }
 
 func (s *stream) close() { _ = s.body.Close() }
@@ -62,7 +63,7 @@ func (s *stream) close() { _ = s.body.Close() }
 // it fails the check.
 func (s *stream) next() (f frame, ok bool) {
 	for {
-		line, err := s.lines.ReadString('\n')
+		ev, err := s.events.Next()
 		if err != nil {
 			if s.p.ctx.Err() != nil {
 				s.close()
@@ -70,29 +71,9 @@ func (s *stream) next() (f frame, ok bool) {
 			}
 			return f, false
 		}
-		line = strings.TrimRight(line, "\r\n")
-		if line == "" {
-			if f.data != "" {
-				return s.held(f), true
-			}
-			continue
+		if ev.Data != "" {
+			return s.held(frame{id: ev.ID, event: ev.Type, data: ev.Data}), true
 		}
-		field, value, _ := strings.Cut(line, ":")
-		f.set(field, strings.TrimPrefix(value, " "))
-	}
-}
-
-func (f *frame) set(field, value string) {
-	switch field {
-	case "id":
-		f.id = value
-	case "event":
-		f.event = value
-	case "data":
-		if f.data != "" {
-			f.data += "\n"
-		}
-		f.data += value
 	}
 }
 
@@ -100,7 +81,7 @@ func (f *frame) set(field, value string) {
 func (s *stream) held(f frame) frame {
 	if json.Unmarshal([]byte(f.data), &f.doc) != nil {
 		s.close()
-		s.p.fail("%s: the data of an event is no JSON object: %s", s.to, excerpt([]byte(f.data)))
+		s.p.fail("%s: the data of an event is no JSON object: %s", s.to, answers.Excerpt([]byte(f.data)))
 	}
 	if err := s.p.doc.event(s.schema, []byte(f.data)); err != nil {
 		s.close()

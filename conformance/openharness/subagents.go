@@ -3,6 +3,8 @@ package openharness
 import (
 	"net/http"
 	"strings"
+
+	"github.com/wharf-dev/wharf/conformance/internal/answers"
 )
 
 func subagentChecks() []Check {
@@ -60,7 +62,7 @@ func subagentChecks() []Check {
 			at, id := p.spawned()
 			frames := p.open(http.MethodPost, at+"/subagents/"+id+"/delegate/stream", "ExecutionEvent", object{"task": hello}).all()
 			if len(frames) == 0 || !frames[len(frames)-1].is("done") {
-				p.fail("the stream does not end with done: %s", show(dataOf(frames)))
+				p.fail("the stream does not end with done: %s", answers.Show(dataOf(frames)))
 			}
 		}},
 	}
