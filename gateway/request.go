@@ -181,6 +181,22 @@ func (r *Request) operation() string { return r.Route.mount.operation(r.Route) }
 // once a second, and may say false where the system cannot tell.
 func (r *Request) Gone() bool { return gone(r.HTTP.Conn()) }
 
+// peerCheck is how often a waiting request looks whether its client is still there.
+const peerCheck = time.Second
+
+// Await calls look until what is waited for is there, the time is over, the node drains or the client
+// has left. look waits itself, as long as its context lasts, and is called at least once.
+func (r *Request) Await(most time.Duration, look func(context.Context) (there bool, err error)) error {
+	for left := most; ; left -= peerCheck {
+		slice, cancel := context.WithTimeout(r.Live(), min(left, peerCheck))
+		there, err := look(slice)
+		cancel()
+		if err != nil || there || left <= peerCheck || r.Live().Err() != nil || r.Gone() {
+			return err
+		}
+	}
+}
+
 // Reporter returns a function that logs why an answer that had begun could not be
 // ended. It may be used after the handler has returned.
 func (r *Request) Reporter() func(error) {

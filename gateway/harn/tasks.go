@@ -61,25 +61,23 @@ func preferredWait(header string, limit time.Duration) time.Duration {
 	return 0
 }
 
-// peerCheck is how often a waiting request looks whether its client is still there.
-const peerCheck = time.Second
-
 // awaitTask answers 200 when the Task has ended, else 202 when the time is up,
 // the client has left or the node drains.
 func (a *Adapter) awaitTask(r *gateway.Request, doc api.View, wait time.Duration) error {
 	r.SetHeader("Preference-Applied", "wait="+strconv.Itoa(int(wait/time.Second)))
 	replayed := doc.Replayed
-	for left := wait; left > 0 && !ended(doc); left -= peerCheck {
-		slice, cancel := context.WithTimeout(r.Live(), min(left, peerCheck))
-		current, err := a.core.WaitTask(slice, r.Caller, doc.ID)
-		cancel()
+	if !ended(doc) && wait > 0 {
+		err := r.Await(wait, func(ctx context.Context) (bool, error) {
+			current, err := a.core.WaitTask(ctx, r.Caller, doc.ID)
+			if err != nil {
+				return false, err
+			}
+			doc = current
+			r.Keep(len(doc.JSON))
+			return ended(doc), nil
+		})
 		if err != nil {
 			return err
-		}
-		doc = current
-		r.Keep(len(doc.JSON))
-		if !ended(doc) && (r.Live().Err() != nil || r.Gone()) {
-			break
 		}
 	}
 	status := statusAccepted

@@ -243,13 +243,14 @@ func (a *Adapter) beginStream(r *gateway.Request, h *abi.Harness, begin func(*ga
 // wait waits for the end of an execution as long as a request may wait, and returns how its Task is
 // then.
 func (a *Adapter) wait(r *gateway.Request, id string) (*abi.Task, error) {
-	ctx, cancel := context.WithTimeout(r.Live(), a.cfg.WaitLimit)
-	defer cancel()
-	view, err := a.core.WaitTask(ctx, r.Caller, id)
-	if err != nil {
-		return nil, err
-	}
-	t, err := as[abi.Task](view)
+	var t abi.Task
+	err := r.Await(a.cfg.WaitLimit, func(ctx context.Context) (bool, error) {
+		view, err := a.core.WaitTask(ctx, r.Caller, id)
+		if err == nil {
+			t, err = as[abi.Task](view)
+		}
+		return t.Status.Terminal(), err
+	})
 	return &t, err
 }
 

@@ -1,11 +1,9 @@
 package openharness
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strconv"
-	"time"
 
 	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -197,43 +195,19 @@ func (a *Adapter) invokeTool(r *gateway.Request, h *abi.Harness) error {
 	if err != nil {
 		return err
 	}
-	view, err := a.ended(r, accepted)
+	task, err := a.wait(r, accepted.ID)
 	if err != nil {
 		return err
 	}
-	task, err := as[abi.Task](view)
-	if err != nil {
-		return err
-	}
-	answer := invocation{Output: jsontext.Value("{}"), DurationMS: tookMS(&task), ExecutionID: task.ID}
+	answer := invocation{Output: jsontext.Value("{}"), DurationMS: tookMS(task), ExecutionID: task.ID}
 	if !task.Status.Terminal() {
 		answer.Error, answer.StreamURL = "the tool has not answered yet", prefix+"/"+h.Name+"/executions/"+task.ID+"/stream"
 		return sent(r, statusAccepted, accepted, answer)
 	}
-	if err := a.answered(r, &task, &answer); err != nil {
+	if err := a.answered(r, task, &answer); err != nil {
 		return err
 	}
 	return sent(r, statusOK, accepted, answer)
-}
-
-// peerCheck is how often a waiting request looks whether its client is still there.
-const peerCheck = time.Second
-
-// ended waits until a Task has ended, the time for waiting is over, or the client has left.
-func (a *Adapter) ended(r *gateway.Request, task api.View) (api.View, error) {
-	for left := a.cfg.WaitLimit; left > 0 && !task.Task.Terminal(); left -= peerCheck {
-		slice, cancel := context.WithTimeout(r.Live(), min(left, peerCheck))
-		current, err := a.core.WaitTask(slice, r.Caller, task.ID)
-		cancel()
-		if err != nil {
-			return task, err
-		}
-		task = current
-		if !task.Task.Terminal() && (r.Live().Err() != nil || r.Gone()) {
-			break
-		}
-	}
-	return task, nil
 }
 
 func tookMS(t *abi.Task) int64 {
