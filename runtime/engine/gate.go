@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/url"
 
 	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -16,6 +15,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/policy"
+	"github.com/wharf-dev/wharf/runtime/policy/action"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/tooluse"
 	"github.com/wharf-dev/wharf/runtime/waiting"
@@ -189,7 +189,7 @@ func (r *run) askFirst(ctx context.Context, c *liveCall, a *policy.Action, rule 
 
 // gateOf returns what is asked before a call.
 func gateOf(c *liveCall, a *policy.Action) (*journal.Gate, error) {
-	arguments, err := shownArguments(c)
+	arguments, err := c.asks().Arguments()
 	return &journal.Gate{Action: a.String(), Call: c.entry.Call, By: a.By, Asked: journal.HashOf(c.entry.Request), Arguments: arguments}, err
 }
 
@@ -200,23 +200,6 @@ func toolCallID(c *liveCall) string {
 	}
 	req, _ := ask[abi.CallToolCallRequest](c) // it was read before
 	return tooluse.ID(req.CallID, c.entry.Index)
-}
-
-// shownArguments returns what a call does it with: a tool's arguments, or the whole
-// request of any other call.
-func shownArguments(c *liveCall) (jsontext.Value, error) {
-	arguments := jsontext.Value(c.request)
-	if c.entry.Call == abi.CallToolCall {
-		req, err := ask[abi.CallToolCallRequest](c)
-		if err != nil {
-			return nil, err
-		}
-		arguments = req.Arguments
-	}
-	if len(arguments) == 0 {
-		return abi.EmptyObject(), nil
-	}
-	return abi.Plain(arguments)
 }
 
 // revise puts what hooks and an approver have made of a call's arguments into its request.
@@ -258,7 +241,7 @@ func (c *liveCall) put(arguments jsontext.Value) error {
 // action describes a call to policy. A tool that is a Skill stands for the Persona
 // that has it.
 func (r *run) action(ctx context.Context, c *liveCall, effect abi.Effect) (*policy.Action, error) {
-	a, err := action(c, effect)
+	a, err := c.asks().Action(effect)
 	if err != nil || a.Call != abi.CallToolCall || a.Persona == "" {
 		return a, err
 	}
@@ -277,84 +260,9 @@ func (r *run) skillPersona(ctx context.Context, a *policy.Action) error {
 	return err
 }
 
-// action describes a call to policy, as far as its request tells.
-func action(c *liveCall, effect abi.Effect) (*policy.Action, error) {
-	a := &policy.Action{Call: c.entry.Call, Effect: effect}
-	describe := describers[a.Call]
-	if describe == nil {
-		return a, nil
-	}
-	return a, describe(c, a)
-}
-
-// describers fill in what policy looks at in a request.
-var describers = map[string]func(*liveCall, *policy.Action) error{
-	abi.CallToolCall: func(c *liveCall, a *policy.Action) error {
-		req, err := ask[abi.CallToolCallRequest](c)
-		a.Tool = req.Server + ":" + req.Name
-		switch req.Server {
-		case ServerSkills:
-			a.Persona, a.Effect = req.Name, abi.EffectWrite
-		case ServerHost: // it changes nothing beyond the Session, unless its host call does
-			if a.Stands = hosttools.StandsFor(req.Server, req.Name); a.Stands == "" {
-				a.Effect = abi.EffectRead
-			}
-			a.Paths = hosttools.Changes(req.Name, req.Arguments)
-		}
-		return err
-	},
-	abi.CallResourceList: func(c *liveCall, a *policy.Action) error {
-		req, err := ask[abi.CallResourceListRequest](c)
-		a.Tool = req.Server + ":" + policy.Reads(req.Kind)
-		return err
-	},
-	abi.CallResourceRead: func(c *liveCall, a *policy.Action) error {
-		req, err := ask[abi.CallResourceReadRequest](c)
-		a.Tool = req.Server + ":" + policy.ReadsResources
-		return err
-	},
-	abi.CallPromptGet: func(c *liveCall, a *policy.Action) error {
-		req, err := ask[abi.CallPromptGetRequest](c)
-		a.Tool = req.Server + ":" + policy.ReadsPrompts
-		return err
-	},
-	abi.CallHandoff: func(c *liveCall, a *policy.Action) error {
-		req, err := ask[abi.CallHandoffRequest](c)
-		a.Persona = req.PersonaID
-		return err
-	},
-	abi.CallTaskSpawn: func(c *liveCall, a *policy.Action) error {
-		req, err := ask[abi.CallTaskSpawnRequest](c)
-		a.Persona = req.PersonaID
-		return err
-	},
-	abi.CallMemoryWrite: func(c *liveCall, a *policy.Action) error {
-		req, err := ask[abi.CallMemoryWriteRequest](c)
-		a.Scope = req.Scope
-		return err
-	},
-	abi.CallFileWrite: func(c *liveCall, a *policy.Action) error {
-		req, err := ask[abi.CallFileWriteRequest](c)
-		a.Target, a.Paths = req.Path, []string{req.Path}
-		return err
-	},
-	abi.CallFileEdit: func(c *liveCall, a *policy.Action) error {
-		req, err := ask[abi.CallFileEditRequest](c)
-		a.Target, a.Paths = req.Path, []string{req.Path}
-		return err
-	},
-	abi.CallFileRemove: func(c *liveCall, a *policy.Action) error {
-		req, err := ask[abi.CallFileRemoveRequest](c)
-		a.Target, a.Paths = req.Path, []string{req.Path}
-		return err
-	},
-	abi.CallHTTPFetch: func(c *liveCall, a *policy.Action) error {
-		req, err := ask[abi.CallHTTPFetchRequest](c)
-		if target, bad := url.Parse(req.URL); bad == nil {
-			a.Target = cmp.Or(req.Method, "GET") + " " + target.Scheme + "://" + target.Host + target.EscapedPath()
-		}
-		return err
-	},
+// asks returns the call as policy looks at it.
+func (c *liveCall) asks() *action.Call {
+	return &action.Call{Name: c.entry.Call, Index: c.entry.Index, Asked: c.asked, Request: c.request}
 }
 
 // canonicalRequest fills in the form in which a call's request is recorded.
@@ -364,19 +272,10 @@ func (c *liveCall) canonicalRequest() {
 	}
 }
 
-// withheld describes a call that is not made.
-func withheld(c *liveCall, a *policy.Action) abi.WithheldCall {
-	arguments, err := shownArguments(c)
-	if err != nil {
-		arguments = nil // the call is malformed, and is told without
-	}
-	return abi.WithheldCall{Index: c.entry.Index, Call: c.entry.Call, Action: a.String(), Arguments: arguments}
-}
-
 // withhold tells a write that is not made. It is in one batch with the record of
 // the call.
 func (r *run) withhold(kind abi.EventKind, c *liveCall, a *policy.Action) error {
-	rec := ledger.Record{Kind: kind, Object: abi.ObjectTask, ID: r.task.id, Payload: withheld(c, a)}
+	rec := ledger.Record{Kind: kind, Object: abi.ObjectTask, ID: r.task.id, Payload: c.asks().Withheld(a)}
 	if err := rec.Encode(); err != nil {
 		return err
 	}
@@ -394,8 +293,8 @@ func (r *run) noteHeldBack(e *journal.Entry) {
 		return
 	}
 	r.held.Take(told.Code, func() (abi.WithheldCall, error) {
-		c := &liveCall{entry: *e, request: e.Request}
-		a, err := action(c, e.Effect)
-		return withheld(c, a), err
+		asks := &action.Call{Name: e.Call, Index: e.Index, Request: e.Request}
+		a, err := asks.Action(e.Effect)
+		return asks.Withheld(a), err
 	})
 }
