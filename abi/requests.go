@@ -138,6 +138,28 @@ type RunOptions struct {
 	Budget       *Budget  `json:"budget,omitzero"`       // of the Task, where it is less than the Persona's
 }
 
+// maxComesWith is what the context of a Task takes, in bytes, less the words before it.
+const maxComesWith = 16<<10 - 100
+
+// ComesWith returns the options of a Task that is delegated with data, which are an object; nil for
+// none. The error is an *Error about the member context.
+func ComesWith(data jsontext.Value) (*RunOptions, error) {
+	switch data.Kind() {
+	case 0, 'n':
+		return nil, nil
+	case '{':
+	default:
+		return nil, InvalidParam("context", "context is an object")
+	}
+	if err := data.Compact(); err != nil {
+		return nil, InvalidParam("context", "%v", err)
+	}
+	if len(data) > maxComesWith {
+		return nil, InvalidParam("context", "context has %d bytes, and at most %d", len(data), maxComesWith)
+	}
+	return &RunOptions{Context: "What the task comes with, as JSON:\n" + string(data)}, nil
+}
+
 // CancelTaskRequest is the body of POST /v1/tasks/{id}/cancel.
 type CancelTaskRequest struct {
 	Reason string `json:"reason,omitzero"` // for people; the event says it

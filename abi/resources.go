@@ -97,6 +97,21 @@ type Persona struct {
 	WorkspaceID     string          `json:"workspace_id,omitzero"` // the Workspace that alone sees and uses it, for ever; none: the whole tenant
 	Agent           *Agent          `json:"agent,omitzero"`        // what makes it an agent of its own
 	DeletedAt       Time            `json:"deleted_at,omitzero"`   // set on an agent that was deleted: no read shows it any more
+	// Within are the rights of the agents whose subagent it is, of its parent first, as they were when
+	// a Task of it began: what one of them may not do, that Task may not. It is in what Tasks are pinned
+	// to alone.
+	Within []Rights `json:"within,omitzero"`
+}
+
+// Rights are what an agent may do, as far as that bounds its subagents. Each member is that of the
+// Persona.
+type Rights struct {
+	PersonaID    string        `json:"persona_id"`
+	Tools        []string      `json:"tools,omitzero"`
+	Capabilities []string      `json:"capabilities,omitzero"`
+	Handoffs     []string      `json:"handoffs,omitzero"`
+	ModelPolicy  *ModelPolicy  `json:"model_policy,omitzero"`
+	MCPServers   []AgentServer `json:"mcp_servers,omitzero"`
 }
 
 // ModelPolicy says which models Tasks of a Persona may ask. Empty members allow

@@ -27,6 +27,7 @@ type ToolUse struct {
 const (
 	ToolServerHost   = "host"   // the node's own tools
 	ToolServerSkills = "skills" // each Skill, as a tool
+	ToolServerAgents = "agents" // the subagents of an agent, by their names
 	ToolServerClient = "client" // those that clients offer on their sockets
 )
 

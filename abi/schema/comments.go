@@ -380,6 +380,7 @@ var comments = map[string]string{
 	"Persona.ToolsVisibility":                    "ToolsVisibility is Wharf's own: what keys without events:internal see of its tool calls.",
 	"Persona.Triggers":                           "kept, and without effect",
 	"Persona.Version":                            "of its policy: a change is a new version",
+	"Persona.Within":                             "Within are the rights of the agents whose subagent it is, of its parent first, as they were when a Task of it began: what one of them may not do, that Task may not. It is in what Tasks are pinned to alone.",
 	"Persona.WorkspaceID":                        "the Workspace that alone sees and uses it, for ever; none: the whole tenant",
 	"PersonaVersion.Bundled":                     "the node itself brought it up to date",
 	"PersonaVersion.Previous":                    "of the event that stated the version before",

@@ -59,7 +59,7 @@ func component(t reflect.Type) string {
 		return t.Name()
 	case reflect.TypeFor[abi.ModelPolicy](), reflect.TypeFor[abi.Budget](), reflect.TypeFor[abi.ApprovalPolicy](), reflect.TypeFor[abi.ToolContent](),
 		reflect.TypeFor[abi.Agent](), reflect.TypeFor[abi.AgentSkill](), reflect.TypeFor[abi.AgentServer](), reflect.TypeFor[abi.AgentModel](),
-		reflect.TypeFor[abi.AgentTools](), reflect.TypeFor[abi.AgentBundle]():
+		reflect.TypeFor[abi.AgentTools](), reflect.TypeFor[abi.Rights](), reflect.TypeFor[abi.AgentBundle]():
 		return ""
 	}
 	abis, own := reflect.TypeFor[abi.Task]().PkgPath(), reflect.TypeFor[Adapter]().PkgPath()

@@ -295,23 +295,8 @@ func (q *delegateRequest) submits(p *abi.Persona) (abi.SubmitTaskRequest, error)
 	if err != nil {
 		return abi.SubmitTaskRequest{}, err
 	}
-	task := abi.SubmitTaskRequest{Input: input, PersonaID: p.ID}
-	switch q.Context.Kind() {
-	case 0, 'n':
-		return task, nil
-	case '{':
-	default:
-		return task, abi.InvalidParam("context", "context is an object")
-	}
-	if err := q.Context.Compact(); err != nil {
-		return task, abi.InvalidParam("context", "%v", err)
-	}
-	const most = 16<<10 - 100 // what Run.Context takes, and the words before it
-	if len(q.Context) > most {
-		return task, abi.InvalidParam("context", "context has %d bytes, and at most %d", len(q.Context), most)
-	}
-	task.Run = &abi.RunOptions{Context: "What the task comes with, as JSON:\n" + string(q.Context)}
-	return task, nil
+	run, err := abi.ComesWith(q.Context)
+	return abi.SubmitTaskRequest{Input: input, PersonaID: p.ID, Run: run}, err
 }
 
 type delegateAnswer struct {

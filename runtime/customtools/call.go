@@ -34,7 +34,7 @@ const (
 // server is the server of tools that a keeper is.
 type server struct{ *Keeper }
 
-var _ tool.Custom = server{}
+var _ tool.Own = server{}
 
 // Limits implements tool.Limited. What answers may grow when it is written as JSON within JSON.
 func (k server) Limits() tool.Limits {

@@ -59,7 +59,7 @@ func NewKeeper(p Parts) *Keeper {
 	k := &Keeper{parts: p, values: &sealed.Keeper{Ledger: p.Ledger, Values: p.Values, Now: p.Now},
 		send: web.Transport(web.Reach{Private: p.Config.Private, PerHost: 4}), known: map[place][]*abi.CustomTool{}, numbers: map[string]storage.Tenant{}}
 	if p.Added != nil {
-		p.Added.Serve(server{k})
+		p.Added.Serve(abi.ToolServerCustom, server{k})
 	}
 	return k
 }

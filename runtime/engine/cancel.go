@@ -40,13 +40,17 @@ func (e *Engine) CancelTask(ctx context.Context, c *desk.Caller, r *desk.Retry, 
 	})
 }
 
-func (e *Engine) cancel(ctx context.Context, c *desk.Caller, idem *storage.Idempotency, id, reason string) (desk.Doc, error) {
-	ch := change{in: lifecycle.Input{Kind: lifecycle.Cancel}, actor: c.Actor, idem: idem}
+func canceling(actor string, idem *storage.Idempotency, reason string) change {
+	ch := change{in: lifecycle.Input{Kind: lifecycle.Cancel}, actor: actor, idem: idem}
 	if reason != "" {
 		ch.payload = abi.Reason{Reason: reason}
 		ch.outcome = func(o *abi.Outcome) { o.Summary = "canceled: " + reason }
 	}
-	err := e.endFromOutside(ctx, ledger.Key{Tenant: c.Tenant, ID: id}, ch)
+	return ch
+}
+
+func (e *Engine) cancel(ctx context.Context, c *desk.Caller, idem *storage.Idempotency, id, reason string) (desk.Doc, error) {
+	err := e.endFromOutside(ctx, ledger.Key{Tenant: c.Tenant, ID: id}, canceling(c.Actor, idem, reason))
 	if errors.Is(err, lifecycle.ErrTerminal) {
 		return desk.Doc{}, errEnded(id)
 	}
@@ -77,6 +81,23 @@ func (e *Engine) endFromOutside(ctx context.Context, key ledger.Key, ch change) 
 		e.aside.Ended(key)
 		return e.finish(t, commit)
 	}
+}
+
+// givenTo returns the child that does what a Task waits for as for a tool; "" for none.
+func givenTo(w *abi.Waiting) string {
+	if w == nil || w.Call != abi.CallToolCall {
+		return ""
+	}
+	return w.TaskID
+}
+
+// abandon cancels a child that does what a tool was called for by a Task that has ended: nobody
+// hears its answer.
+func (e *Engine) abandon(child ledger.Key) {
+	e.background.Go(func() {
+		err := e.endFromOutside(context.Background(), child, canceling(desk.HostActor, nil, "the task that it was to answer has ended"))
+		e.undone("a child that nobody waits for could not be canceled", child, err)
+	})
 }
 
 func errEnded(id string) error {

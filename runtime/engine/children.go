@@ -16,6 +16,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/personas"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/redact"
+	"github.com/wharf-dev/wharf/runtime/subagents"
 	"github.com/wharf-dev/wharf/runtime/waiting"
 	"github.com/wharf-dev/wharf/storage"
 )
@@ -78,7 +79,7 @@ func (r *run) checkChildren(ctx context.Context) error {
 	if len(r.children) >= maxChildren {
 		return provider.Refuse(abi.CallTooLarge, "too_many_children", fmt.Sprintf("a task has at most %d children", maxChildren))
 	}
-	return r.engine.checkGenerations(ctx, r.task)
+	return r.engine.records.CheckGenerations(ctx, r.task.tenant, &r.task.about, maxGenerations)
 }
 
 // noteChild takes over the child that an answered call has made; most have made none.
@@ -90,27 +91,9 @@ func (r *run) noteChild(e *journal.Entry) error {
 		r.children = append(r.children, made.TaskID)
 		return err
 	case abi.CallToolCall:
-		if own := ownTool(&liveCall{request: e.Request, entry: *e}); own != nil && own.Server == ServerSkills {
+		req, err := provider.Asked[abi.CallToolCallRequest](nil, e.Request)
+		if err == nil && (req.Server == ServerSkills || req.Server == abi.ToolServerAgents) {
 			r.children = append(r.children, childID(&r.task.about, e.Index))
-		}
-	}
-	return nil
-}
-
-// checkGenerations refuses a child too far down: plugins that call each other
-// would go on for ever. A fork or a replay is of the generation of its source.
-func (e *Engine) checkGenerations(ctx context.Context, t *task) error {
-	up, generation := &t.about, 1
-	for up.ParentTaskID != "" {
-		if up.Fork == nil && up.Replay == nil {
-			generation++
-		}
-		if generation == maxGenerations {
-			return provider.Refuse(abi.CallTooLarge, "too_many_generations", fmt.Sprintf("tasks have at most %d generations", maxGenerations))
-		}
-		var err error
-		if up, err = e.records.Task(ctx, t.tenant, up.ParentTaskID); err != nil {
-			return err
 		}
 	}
 	return nil
@@ -185,8 +168,11 @@ func (e *Engine) awaited(ctx context.Context, t storage.Tenant, w *abi.Waiting, 
 		}
 		answer.Messages = append(answer.Messages, m)
 	}
-	if w.Call == abi.CallToolCall {
-		return personas.SkillAnswer(&answer)
+	if w.Call != abi.CallToolCall {
+		return json.Marshal(&answer)
 	}
-	return json.Marshal(&answer)
+	if of, err := e.Persona(ctx, t, child.PersonaID); err == nil && of.IsSubagent() {
+		return subagents.Answer(&answer)
+	}
+	return personas.SkillAnswer(&answer)
 }

@@ -91,6 +91,9 @@ func (r *run) admit(ctx context.Context, c *liveCall, plan *provider.Plan) error
 	if err != nil {
 		return err
 	}
+	if plan.Delegate != nil {
+		a.Persona = plan.Delegate.PersonaID
+	}
 	if a.By = plan.By; plan.Tool != nil {
 		a.Destructive, a.OpenWorld = plan.Tool.Destructive, plan.Tool.OpenWorld
 	}
@@ -140,10 +143,17 @@ func (r *run) offer(ctx context.Context, answer []byte) ([]byte, error) {
 	offered := list.Tools[:0]
 	for _, tool := range list.Tools {
 		a := &policy.Action{Call: abi.CallToolCall, Tool: tool.Server + ":" + tool.Name, Stands: hosttools.StandsFor(tool.Server, tool.Name)}
-		if tool.Server == ServerSkills {
+		switch tool.Server {
+		case ServerSkills:
 			a.Persona = tool.Name
-			if err := r.skillPersona(ctx, a); err != nil {
+			err := r.skillPersona(ctx, a)
+			if err != nil {
 				return nil, err
+			}
+		case abi.ToolServerAgents:
+			of, err := r.engine.SubagentCalled(ctx, r.task.tenant, r.task.about.WorkspaceID, r.task.about.PersonaID, tool.Name)
+			if err == nil {
+				a.Persona = of.ID
 			}
 		}
 		if policy.Permit(p, a).Verdict == policy.Allow {

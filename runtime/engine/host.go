@@ -323,6 +323,9 @@ func (r *run) reach(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, e
 	if err := r.setAside(ctx, c); err != nil {
 		return r.close(ctx, c, journal.Whole, nil, err)
 	}
+	if there, err := r.delegated(ctx, c); there || err != nil {
+		return r.awaitChild(ctx, c, err)
+	}
 	plan, err := performer.Prepare(ctx, r.providerCall(c))
 	asked, said := false, error(nil)
 	if err == nil {
@@ -340,6 +343,10 @@ func (r *run) reach(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, e
 			c.entry.Effect = abi.EffectWrite
 		}
 		return r.own(ctx, c, own)
+	}
+	if plan.Delegate != nil && err == nil {
+		c.entry.Effect = plan.Effect
+		return r.work(ctx, c, r.delegate(plan.Delegate))
 	}
 	if c.intent != nil {
 		return r.repeat(ctx, c, plan, err)

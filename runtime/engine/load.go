@@ -52,7 +52,7 @@ func (e *Engine) loadTask(ctx context.Context, tenant storage.Tenant, about *abi
 	if err != nil {
 		return nil, err
 	}
-	live.skills = live.session.State().Skills
+	live.skills, live.gave = live.session.State().Skills, givenTo(about.Waiting)
 	return live, nil
 }
 

@@ -45,6 +45,9 @@ func (e *Engine) fixProgram(ctx context.Context, t *task) {
 // kept as blobs.
 func (e *Engine) programFor(ctx context.Context, t *task) (*journal.Program, error) {
 	persona, err := e.PersonaIn(ctx, t.tenant, t.about.WorkspaceID, t.about.PersonaID)
+	if err == nil {
+		persona, err = e.RunsAs(ctx, t.tenant, persona)
+	}
 	if err != nil {
 		return nil, &abi.Failure{Code: abi.FailurePluginMissing, Message: err.Error()}
 	}

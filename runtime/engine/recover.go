@@ -101,10 +101,19 @@ func (e *Engine) revive(ctx context.Context, tenant storage.Tenant, id string) (
 	if err := e.book.Reenroll(ctx, tenant, about); err != nil {
 		return nil, nil, err
 	}
+	var abandon func()
+	if e.records.Abandoned(ctx, tenant, about) {
+		abandon = func() { e.abandon(ledger.Key{Tenant: tenant, ID: id}) }
+	}
 	if about.Waiting != nil {
 		e.queue.Hold(scheduler.Job[task]{Tenant: uint32(tenant), ID: id, Line: lineOf(about)})
 		e.pending.Await(tenant, about)
-		return nil, func() { e.arm(ledger.Key{Tenant: tenant, ID: id}, about.Waiting, about.DeadlineAt) }, nil
+		return nil, func() {
+			e.arm(ledger.Key{Tenant: tenant, ID: id}, about.Waiting, about.DeadlineAt)
+			if abandon != nil {
+				abandon()
+			}
+		}, nil
 	}
 	live, err := e.loadTask(ctx, tenant, about)
 	if err != nil {
@@ -121,7 +130,7 @@ func (e *Engine) revive(ctx context.Context, tenant storage.Tenant, id string) (
 	}
 	if !next.Status.Terminal() {
 		live.again = &in
-		return live, nil, nil
+		return live, abandon, nil
 	}
 	commit, err := e.endTask(ctx, live, change{in: in, actor: desk.HostActor, outcome: blame(in)})
 	if err != nil {

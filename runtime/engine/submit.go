@@ -32,15 +32,15 @@ const maxInputInMemory = 16 << 10
 // durable and will be run. req names its Session, or has one made in the same batch.
 func (e *Engine) SubmitTask(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.SubmitTaskRequest) (desk.Doc, error) {
 	if req.Session != nil {
-		return e.submitWithSession(ctx, c, r, req)
+		if err := e.CheckWithTask(ctx, c, &req); err != nil {
+			return desk.Doc{}, err
+		}
+		return e.submitWithSession(ctx, c, r, "", req, e.newClientTask)
 	}
 	if req.SessionID == "" {
 		return desk.Doc{}, abi.InvalidParam("session_id", `missing required member "session_id": name a session, or have one made by "session"`)
 	}
 	return e.submit(ctx, c, r, req.SessionID, func(s *ledger.Session) (*task, *abi.Message, error) {
-		if err := e.open(); err != nil {
-			return nil, nil, err
-		}
 		if is := s.State(); req.ParentTaskID != "" { // naming a parent is no way around a pause
 			if err := desk.TakesTasks(&is); err != nil {
 				return nil, nil, err
@@ -50,19 +50,16 @@ func (e *Engine) SubmitTask(ctx context.Context, c *desk.Caller, r *desk.Retry, 
 	})
 }
 
+// describe checks a submit and returns the Task that it asks for. An empty id makes one up.
+type describe func(ctx context.Context, c *desk.Caller, s *ledger.Session, id string, req abi.SubmitTaskRequest) (*task, *abi.Message, error)
+
 // submitWithSession accepts a Task and makes its Session, in one batch.
-func (e *Engine) submitWithSession(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.SubmitTaskRequest) (desk.Doc, error) {
-	if err := e.CheckWithTask(ctx, c, &req); err != nil {
-		return desk.Doc{}, err
-	}
+func (e *Engine) submitWithSession(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.SubmitTaskRequest, describe describe) (desk.Doc, error) {
 	var accepted *task
 	doc, err := e.Once(ctx, c, r, req.Session.WorkspaceID, func(idem *storage.Idempotency) (doc desk.Doc, err error) {
-		if err := e.open(); err != nil {
-			return doc, err
-		}
-		err = e.MakeWithTask(ctx, c, req.Session, func(made *sessions.Made) error {
+		err = e.MakeWithTask(ctx, c, id, req.Session, func(made *sessions.Made) error {
 			req.SessionID = made.ID
-			t, m, err := e.newClientTask(ctx, c, made.Session, made.TaskID, req)
+			t, m, err := describe(ctx, c, made.Session, made.TaskID, req)
 			if err != nil {
 				return err
 			}
@@ -82,6 +79,9 @@ func (e *Engine) submitWithSession(ctx context.Context, c *desk.Caller, r *desk.
 
 // newClientTask is [Engine.newTask] for a client, who sees what its input refers to.
 func (e *Engine) newClientTask(ctx context.Context, c *desk.Caller, s *ledger.Session, id string, req abi.SubmitTaskRequest) (*task, *abi.Message, error) {
+	if err := e.open(); err != nil {
+		return nil, nil, err
+	}
 	t, m, err := e.newTask(ctx, c, s, id, req)
 	if err == nil && m != nil {
 		err = desk.Within("input", e.CheckReferences(ctx, c, m))
@@ -92,6 +92,10 @@ func (e *Engine) newClientTask(ctx context.Context, c *desk.Caller, s *ledger.Se
 // submitAs accepts a Task under an id that the caller has made up, and that no
 // Task has.
 func (e *Engine) submitAs(ctx context.Context, c *desk.Caller, id string, req abi.SubmitTaskRequest) error {
+	if req.Session != nil {
+		_, err := e.submitWithSession(ctx, c, nil, id, req, e.newTask)
+		return err
+	}
 	_, err := e.submit(ctx, c, nil, req.SessionID, func(s *ledger.Session) (*task, *abi.Message, error) {
 		return e.newTask(ctx, c, s, id, req)
 	})

@@ -71,6 +71,7 @@ type task struct {
 	last     []byte         // the last state handed over, without the input
 	handed   storage.Commit // of its last step; what that tells can be read once it is durable
 	asking   *waiting.Round // what it asks somebody while it is parked; may be nil
+	gave     string         // the child that last was to answer a tool call of it
 	unsynced int            // batches handed over that keep it in memory until they are durable
 }
 
@@ -419,7 +420,7 @@ func (e *Engine) finish(t *task, commit storage.Commit) error {
 		e.log.Error("a task's end could not be made durable", "task", t.id, "error", err)
 		err = e.ledger.Failed("writing the task's end to the log", err)
 	}
-	status := t.state.Status
+	status, gave := t.state.Status, t.gave
 	t.mu.Unlock()
 	e.tasks.remove(t.key())
 	e.parked.Forget(t.key())
@@ -430,6 +431,9 @@ func (e *Engine) finish(t *task, commit storage.Commit) error {
 	e.ends.Tell(t.key(), func() waiting.Ended { return t.ended(err) })
 	if t.about.ParentTaskID != "" {
 		e.childEnded(t.key())
+	}
+	if gave != "" && status != abi.TaskCompleted {
+		e.abandon(ledger.Key{Tenant: t.tenant, ID: gave})
 	}
 	for _, ended := range e.observers {
 		ended(t.tenant, &t.about)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	json "github.com/go-json-experiment/json"
@@ -86,7 +87,11 @@ func (r *run) hostTool(ctx context.Context, c *liveCall, t *hosttools.Tool, req 
 // skill runs a Persona as a tool: a child Task, which the Task waits for without
 // an instance.
 func (r *run) skill(ctx context.Context, c *liveCall, req *abi.CallToolCallRequest) (abi.CallStatus, []byte, error) {
-	id := childID(&r.task.about, c.entry.Index)
+	return r.work(ctx, c, func(ctx context.Context, id string) error { return r.submitSkill(ctx, id, req) })
+}
+
+// work has a child Task, which submit makes, do what a tool is called for.
+func (r *run) work(ctx context.Context, c *liveCall, submit func(ctx context.Context, id string) error) (abi.CallStatus, []byte, error) {
 	if c.intent == nil {
 		if err := r.intend(ctx, c); err != nil {
 			return 0, nil, err
@@ -95,16 +100,49 @@ func (r *run) skill(ctx context.Context, c *liveCall, req *abi.CallToolCallReque
 	}
 	err := r.checkChildren(ctx)
 	if err == nil {
-		err = r.submitSkill(ctx, id, req)
+		err = submit(ctx, childID(&r.task.about, c.entry.Index))
 	}
-	if err != nil {
-		return r.close(ctx, c, journal.Result, nil, err)
+	return r.awaitChild(ctx, c, err)
+}
+
+// delegated reports whether a tool call that an earlier life has begun has its child already: then
+// it is waited for, whatever has become of the tool.
+func (r *run) delegated(ctx context.Context, c *liveCall) (bool, error) {
+	if c.intent == nil || c.entry.Call != abi.CallToolCall {
+		return false, nil
 	}
+	_, err := r.engine.records.Task(ctx, r.task.tenant, childID(&r.task.about, c.entry.Index))
+	if ledger.IsNotFound(err) {
+		return false, nil
+	}
+	return true, err
+}
+
+// awaitChild waits for the child that does what a tool is called for, or answers why there is none.
+func (r *run) awaitChild(ctx context.Context, c *liveCall, failed error) (abi.CallStatus, []byte, error) {
+	if failed != nil {
+		return r.close(ctx, c, journal.Result, nil, failed)
+	}
+	id := childID(&r.task.about, c.entry.Index)
 	w := &abi.Waiting{Call: c.entry.Call, Index: c.entry.Index, RequestID: requestID(r.task.id, c.entry.Index), TaskID: id, Tool: c.use.Waits()}
 	if answer, ended, err := r.endedChild(ctx, w); err != nil || ended {
 		return r.close(ctx, c, journal.Result, answer, err)
 	}
-	return 0, nil, r.park(ctx, c, w, abi.TaskWorking)
+	err := r.park(ctx, c, w, abi.TaskWorking)
+	if errors.Is(err, errEndedMeanwhile) {
+		r.engine.abandon(ledger.Key{Tenant: r.task.tenant, ID: id})
+	}
+	return 0, nil, err
+}
+
+// delegate accepts the child that a subagent does what is delegated in. It has a Session of its own,
+// which may use what the Task's may.
+func (r *run) delegate(submit *abi.SubmitTaskRequest) func(ctx context.Context, id string) error {
+	own, session := *submit, *submit.Session
+	is := r.task.session.State()
+	session.VaultIDs, session.SkillIDs = is.VaultIDs, is.SkillIDs
+	own.Session, own.ParentTaskID, own.Run = &session, r.task.id, personas.Bounds(submit.Run, r.task.about.Run)
+	return func(ctx context.Context, id string) error { return r.engine.submitChild(ctx, r.task, id, own) }
 }
 
 // submitSkill accepts the child that a Skill is called by. Its arguments are checked

@@ -78,6 +78,7 @@ func (r *run) park(ctx context.Context, c *liveCall, w *abi.Waiting, as abi.Task
 	if err == nil {
 		r.takePending()
 		t.unsynced++
+		t.gave = givenTo(w)
 		t.run = nil // it is over: what wakes the Task adds to the record, and not to this run
 	}
 	t.mu.Unlock()

@@ -51,6 +51,7 @@ func (k *Keeper) writeAgents(ctx context.Context, c *desk.Caller, idem *storage.
 	if err != nil {
 		return desk.Doc{}, err
 	}
+	k.families.forget(c.Tenant, workspace)
 	for i := range records {
 		if !records[i].Created {
 			k.cache.drop(ledger.Key{Tenant: c.Tenant, ID: records[i].ID})
@@ -160,6 +161,7 @@ func (k *Keeper) removeAgent(ctx context.Context, c *desk.Caller, idem *storage.
 	}
 	doc, err := k.parts.Desk.Commit(c, "", workspace, idem, desk.StatusNoContent, append(records, refs...)...)
 	if err == nil {
+		k.families.forget(c.Tenant, workspace)
 		for i := range records {
 			k.cache.drop(ledger.Key{Tenant: c.Tenant, ID: records[i].ID})
 		}

@@ -29,8 +29,10 @@ type Parts struct {
 
 // Keeper serves Personas and Skills. It is safe for concurrent use.
 type Keeper struct {
-	parts Parts
-	cache cache
+	parts    Parts
+	cache    cache
+	bounded  bounded
+	families families
 }
 
 // NewKeeper returns a keeper that has looked up nothing yet.

@@ -48,7 +48,11 @@ func (k *Keeper) commitNew(ctx context.Context, c *desk.Caller, idem *storage.Id
 		if err != nil {
 			return desk.Doc{}, err
 		}
-		return k.parts.Desk.Commit(c, "", p.WorkspaceID, idem, desk.StatusCreated, append([]ledger.Record{created(p)}, refs...)...)
+		doc, err := k.parts.Desk.Commit(c, "", p.WorkspaceID, idem, desk.StatusCreated, append([]ledger.Record{created(p)}, refs...)...)
+		if err == nil && p.Agent != nil {
+			k.families.forget(c.Tenant, p.WorkspaceID)
+		}
+		return doc, err
 	})
 }
 

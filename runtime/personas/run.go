@@ -93,3 +93,17 @@ func least[N int | int64 | float64](a, b N) N {
 	}
 	return min(a, b)
 }
+
+// Bounds returns the options of a Task that another Task has given its work: its own, within the
+// bounds of the other's.
+func Bounds(own, of *abi.RunOptions) *abi.RunOptions {
+	if of == nil || of.Budget == nil && of.MaxTokens == 0 {
+		return own
+	}
+	both := abi.RunOptions{}
+	if own != nil {
+		both = *own
+	}
+	both.Budget, both.MaxTokens = narrower(both.Budget, of.Budget), least(both.MaxTokens, of.MaxTokens)
+	return &both
+}

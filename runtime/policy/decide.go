@@ -107,30 +107,43 @@ func Decide(p *abi.Persona, a *Action) Decision {
 }
 
 // Permit says whether a Task that runs as p may make a call at all: Allow or Deny.
-// It needs no Effect.
+// It needs no Effect. What p is within may be denied it, too.
 func Permit(p *abi.Persona, a *Action) Decision {
-	switch {
-	case len(p.Capabilities) > 0 && !always[a.Call] && !MatchAny(p.Capabilities, a.Call):
-		return deny(CodeCapability, "persona %s may not make the host call %s: its capabilities do not name it", p.ID, a.Call)
-	case a.Tool != "" && MatchAny(p.ToolsDenied, a.Tool):
+	own := abi.Rights{PersonaID: p.ID, Tools: p.Tools, Capabilities: p.Capabilities, Handoffs: p.Handoffs, ModelPolicy: p.ModelPolicy}
+	if p.Agent != nil {
+		own.MCPServers = p.Agent.MCPServers
+	}
+	if a.Tool != "" && MatchAny(p.ToolsDenied, a.Tool) {
 		return deny(CodeTool, "persona %s may not %s %s: its tools_denied name it", p.ID, verb(a), a.Tool)
-	case a.Tool != "" && p.Agent != nil && !countsOn(p.Agent.MCPServers, a.Tool):
-		return deny(CodeTool, "persona %s may not %s %s: of this server its agent.mcp_servers name other tools", p.ID, verb(a), a.Tool)
-	case len(p.Capabilities) > 0 && a.Stands != "" && !MatchAny(p.Capabilities, a.Stands):
-		return deny(CodeCapability, "persona %s may not call the tool %s: its capabilities do not name the host call %s that it stands for", p.ID, a.Tool, a.Stands)
-	case a.Tool != "" && len(p.Tools) > 0 && !MatchAny(p.Tools, a.Tool):
-		return deny(CodeTool, "persona %s may not %s %s: its tools do not name it", p.ID, verb(a), a.Tool)
-	case p.Handoffs != nil && a.elsewhere(p) && !MatchAny(p.Handoffs, a.Persona):
-		return deny(CodeHandoff, "persona %s may not hand work to persona %s: its handoffs do not name it", p.ID, a.Persona)
-	case a.Model != "" && p.ModelPolicy != nil && !allowsModel(p.ModelPolicy, a):
-		return deny(CodeModel, "persona %s may not ask the model %q of the provider %q: its model policy does not name them", p.ID, a.Model, a.Provider)
+	}
+	d := permit(&own, a)
+	for i := 0; d.Verdict == Allow && i < len(p.Within); i++ {
+		d = permit(&p.Within[i], a)
+	}
+	return d
+}
+
+func permit(r *abi.Rights, a *Action) Decision {
+	switch {
+	case len(r.Capabilities) > 0 && !always[a.Call] && !MatchAny(r.Capabilities, a.Call):
+		return deny(CodeCapability, "persona %s may not make the host call %s: its capabilities do not name it", r.PersonaID, a.Call)
+	case a.Tool != "" && !countsOn(r.MCPServers, a.Tool):
+		return deny(CodeTool, "persona %s may not %s %s: of this server its agent.mcp_servers name other tools", r.PersonaID, verb(a), a.Tool)
+	case len(r.Capabilities) > 0 && a.Stands != "" && !MatchAny(r.Capabilities, a.Stands):
+		return deny(CodeCapability, "persona %s may not call the tool %s: its capabilities do not name the host call %s that it stands for", r.PersonaID, a.Tool, a.Stands)
+	case a.Tool != "" && len(r.Tools) > 0 && !MatchAny(r.Tools, a.Tool):
+		return deny(CodeTool, "persona %s may not %s %s: its tools do not name it", r.PersonaID, verb(a), a.Tool)
+	case r.Handoffs != nil && a.Persona != "" && a.Persona != r.PersonaID && !MatchAny(r.Handoffs, a.Persona):
+		return deny(CodeHandoff, "persona %s may not hand work to persona %s: its handoffs do not name it", r.PersonaID, a.Persona)
+	case a.Model != "" && r.ModelPolicy != nil && !allowsModel(r.ModelPolicy, a):
+		return deny(CodeModel, "persona %s may not ask the model %q of the provider %q: its model policy does not name them", r.PersonaID, a.Model, a.Provider)
 	}
 	return Decision{}
 }
 
 // OffersAll reports whether a Persona may use every tool that there is.
 func OffersAll(p *abi.Persona) bool {
-	return len(p.Tools) == 0 && len(p.ToolsDenied) == 0 && p.Handoffs == nil && (p.Agent == nil || len(p.Agent.MCPServers) == 0)
+	return len(p.Tools) == 0 && len(p.ToolsDenied) == 0 && p.Handoffs == nil && (p.Agent == nil || len(p.Agent.MCPServers) == 0) && len(p.Within) == 0
 }
 
 // countsOn reports whether an agent that counts on some servers may use a tool: of a server that

@@ -64,6 +64,9 @@ type Plan struct {
 	By string
 	// Tool is what a tool.call is made of, as it is defined; nil of any other call.
 	Tool *abi.Tool
+	// Delegate is what is submitted, in a Session of its own, for a call that a Task of another Persona
+	// does: the engine runs it as a child, and waits for it. nil for a call that Do performs.
+	Delegate *abi.SubmitTaskRequest
 	// Do performs the call and returns its answer, or why it could not: then err is
 	// a *Refusal, or anything else when the host failed. emit, never nil, tells
 	// watchers text as it comes.

@@ -276,7 +276,7 @@ func (b *Book) metersFor(ctx context.Context, tenant storage.Tenant, t *abi.Task
 	if !b.some.Load() || t.Replay != nil { // a replay uses nothing
 		return nil, nil
 	}
-	p, err := b.Persona(ctx, tenant, t.PersonaID)
+	line, err := b.line(ctx, tenant, t.PersonaID)
 	if err != nil {
 		return nil, err
 	}
@@ -299,13 +299,33 @@ func (b *Book) metersFor(ctx context.Context, tenant storage.Tenant, t *abi.Task
 		}
 	}
 	now := b.Now()
-	add(b.assigned(tenant, p.QuotaID, p.ID, now)...)
-	add(b.of(tenant, abi.QuotaPersona, p.ID, now)...)
+	for _, p := range line {
+		add(b.assigned(tenant, p.QuotaID, p.ID, now)...)
+		add(b.of(tenant, abi.QuotaPersona, p.ID, now)...)
+	}
 	add(b.assigned(tenant, w.QuotaID, w.ID, now)...)
 	add(b.of(tenant, abi.QuotaWorkspace, w.ID, now)...)
 	add(b.of(tenant, abi.QuotaTenant, b.Tenants.IDOf(tenant), now)...)
 	add(b.scoped[scope{storage.SystemTenant, abi.QuotaOrganization, ""}]...)
 	return list, nil
+}
+
+// line returns a Persona and the agents whose subagent it is: what those may use bounds it, too.
+func (b *Book) line(ctx context.Context, tenant storage.Tenant, id string) (line []*abi.Persona, err error) {
+	for id != "" {
+		p, err := b.Persona(ctx, tenant, id)
+		if ledger.IsNotFound(err) && len(line) > 0 {
+			return line, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		line, id = append(line, p), ""
+		if p.Agent != nil {
+			id = p.Agent.ParentID
+		}
+	}
+	return line, nil
 }
 
 // assigned returns the Quota that a Persona or Workspace names.

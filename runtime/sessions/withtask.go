@@ -36,11 +36,11 @@ type Made struct {
 }
 
 // MakeWithTask has accept write a Task in a Session that is new, with what [Made.Put] adds to its
-// batch. Where another Session takes one of the references meanwhile, the batch has left nothing:
+// batch. An empty id makes up the Task's. Where another Session takes one of the references meanwhile, the batch has left nothing:
 // accept is called again, or what is returned says which Session it is.
-func (k *Keeper) MakeWithTask(ctx context.Context, c *desk.Caller, req *abi.TaskSession, accept func(*Made) error) error {
+func (k *Keeper) MakeWithTask(ctx context.Context, c *desk.Caller, id string, req *abi.TaskSession, accept func(*Made) error) error {
 	for {
-		m, err := k.newWithTask(ctx, c, req)
+		m, err := k.newWithTask(ctx, c, id, req)
 		if err != nil {
 			return desk.Within("session", err)
 		}
@@ -53,12 +53,15 @@ func (k *Keeper) MakeWithTask(ctx context.Context, c *desk.Caller, req *abi.Task
 	}
 }
 
-func (k *Keeper) newWithTask(ctx context.Context, c *desk.Caller, req *abi.TaskSession) (*Made, error) {
+func (k *Keeper) newWithTask(ctx context.Context, c *desk.Caller, id string, req *abi.TaskSession) (*Made, error) {
 	s, records, err := k.draft(ctx, c, &req.CreateSessionRequest)
 	if err != nil {
 		return nil, err
 	}
-	m := &Made{ID: s.ID, TaskID: k.parts.IDs.New(abi.ObjectTask)}
+	if id == "" {
+		id = k.parts.IDs.New(abi.ObjectTask)
+	}
+	m := &Made{ID: s.ID, TaskID: id}
 	sequence := uint64(0)
 	if req.Hidden {
 		s.OnlyTaskID, sequence = m.TaskID, 1

@@ -45,7 +45,7 @@ func Begin(c *Call, shown abi.ToolsVisibility) *Use {
 	}
 	u.about.CallID, u.about.Server, u.about.Name = ID(c.Request.CallID, c.Index), c.Request.Server, c.Request.Name
 	switch c.Request.Server {
-	case abi.ToolServerHost, abi.ToolServerSkills:
+	case abi.ToolServerHost, abi.ToolServerSkills, abi.ToolServerAgents:
 		u.about.Executor = abi.ExecutorHarn
 	case abi.ToolServerClient:
 		u.about.Executor = abi.ExecutorClient

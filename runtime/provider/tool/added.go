@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/policy"
 	"github.com/wharf-dev/wharf/runtime/provider"
 )
@@ -18,12 +17,12 @@ type Added struct {
 	mu       sync.RWMutex
 	reserved map[string]bool
 	servers  map[addedKey]*AddedServer
-	custom   Custom // nil for none
+	own      map[string]Own // by name
 }
 
-// Custom is the server of the tools that Workspaces have of their own: who may use which follows
-// from for whom they are listed.
-type Custom interface {
+// Own is a server of the node's of which Workspaces, or Personas, have other tools: who may use
+// which follows from for whom they are listed.
+type Own interface {
 	Server
 	PerCall
 	Limited
@@ -42,31 +41,41 @@ type AddedServer struct {
 }
 
 // NewAdded returns no servers.
-func NewAdded() *Added { return &Added{servers: map[addedKey]*AddedServer{}} }
+func NewAdded() *Added { return &Added{servers: map[addedKey]*AddedServer{}, own: map[string]Own{}} }
 
 // Reserved reports whether a name is the configuration's.
 func (a *Added) Reserved(name string) bool {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
-	return a.reserved[name] || a.custom != nil && name == abi.ToolServerCustom
+	return a.reserved[name] || a.own[name] != nil
 }
 
-// Serve has calls find the tools that Workspaces have of their own, as the server
-// abi.ToolServerCustom. One that the configuration or a tenant has named so comes first.
-func (a *Added) Serve(own Custom) {
+// Serve has calls find a server of the node's by a name. One that the configuration or a tenant has
+// named so comes first.
+func (a *Added) Serve(name string, own Own) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.custom = own
+	a.own[name] = own
 }
 
-// ownTools returns the server of a name when that is of the tools which Workspaces have.
-func (a *Added) ownTools(name string) Custom {
-	if a == nil || name != abi.ToolServerCustom {
+// ownServer returns the node's server of a name; nil for none.
+func (a *Added) ownServer(name string) Own {
+	if a == nil {
 		return nil
 	}
 	a.mu.RLock()
 	defer a.mu.RUnlock()
-	return a.custom
+	return a.own[name]
+}
+
+// ownServers returns the names of the node's servers, in order.
+func (a *Added) ownServers() []string {
+	if a == nil {
+		return nil
+	}
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	return slices.Sorted(maps.Keys(a.own))
 }
 
 func (a *Added) reserve(names map[string]Server) {
@@ -162,7 +171,7 @@ func (t *Tools) server(c *provider.Call, name string) (s Server, by string) {
 	if own := t.added.Get(c.Tenant, name); own != nil && own.serves(c) {
 		return own.MCP, own.By()
 	}
-	if own := t.added.ownTools(name); own != nil {
+	if own := t.added.ownServer(name); own != nil {
 		return own, "" // each tool says who answers for it
 	}
 	return nil, ""
@@ -180,8 +189,10 @@ func (t *Tools) names(c *provider.Call) (names []string) {
 			names = append(names, own.Name)
 		}
 	}
-	if own, _ := t.server(c, abi.ToolServerCustom); own != nil && !slices.Contains(names, abi.ToolServerCustom) && t.servers[abi.ToolServerCustom] == nil {
-		names = append(names, abi.ToolServerCustom)
+	for _, own := range t.added.ownServers() {
+		if t.servers[own] == nil && !slices.Contains(names, own) {
+			names = append(names, own)
+		}
 	}
 	slices.Sort(names)
 	return names
@@ -192,7 +203,7 @@ func (t *Tools) names(c *provider.Call) (names []string) {
 func (t *Tools) may(c *provider.Call, server, name string) bool {
 	if t.servers[server] == nil {
 		own := t.added.Get(c.Tenant, server)
-		return own != nil && own.serves(c) || t.added.ownTools(server) != nil
+		return own != nil && own.serves(c) || t.added.ownServer(server) != nil
 	}
 	return t.granted(c.Plugin, server, name)
 }

@@ -31,6 +31,8 @@ type Found struct {
 	Tool abi.Tool
 	By   string // who offers it, when that is no configured server
 	Call func(ctx context.Context, arguments jsontext.Value) (*abi.CallToolCallAnswer, error)
+	// Delegate is set in the place of Call where the call is a Task: it returns what is submitted.
+	Delegate func(arguments jsontext.Value) (*abi.SubmitTaskRequest, error)
 }
 
 // Clients is the [Server] of the tools that clients offer to the Tasks of a Session

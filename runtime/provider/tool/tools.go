@@ -279,6 +279,10 @@ func (t *Tools) prepareCall(ctx context.Context, c *provider.Call) (provider.Pla
 	if found.Tool.ReadOnly {
 		plan.Effect, plan.Repeatable = abi.EffectRead, false
 	}
+	if found.Delegate != nil {
+		plan.Delegate, err = found.Delegate(req.Arguments)
+		return plan, err
+	}
 	plan.Do = func(ctx context.Context, _ func(string)) ([]byte, error) { return t.call(ctx, limits, found, &req) }
 	return plan, nil
 }
