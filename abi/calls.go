@@ -348,6 +348,44 @@ type CallMemoryWriteAnswer struct {
 	MemoryID string `json:"memory_id"`
 }
 
+// CallBlockListRequest is the request of [CallBlockList].
+type CallBlockListRequest struct {
+	CallID string `json:"call_id,omitzero"`
+}
+
+// CallBlockListAnswer answers [CallBlockList].
+type CallBlockListAnswer struct {
+	Version int64       `json:"version"` // counts the changes of all blocks; 0 before the first
+	Blocks  []CallBlock `json:"blocks"`  // in order of label
+}
+
+// CallBlock is a block of memory, as a plugin is told of it.
+type CallBlock struct {
+	Label    string `json:"label"`
+	Value    string `json:"value"`
+	ReadOnly bool   `json:"read_only"`
+	Version  int64  `json:"version"`
+}
+
+// CallBlockWriteRequest is the request of [CallBlockWrite].
+type CallBlockWriteRequest struct {
+	Label string `json:"label"` // of the block, which is made if there is none
+	Value string `json:"value"`
+	// Append puts value below what the block has, on a line of its own, instead of in its place.
+	Append bool `json:"append,omitzero"`
+	// Version is that of the block which is to be changed, 0 for none; left out for whatever is
+	// there. When somebody has changed it meanwhile, nothing happens, and the call is refused with
+	// the code block_changed.
+	Version *int64 `json:"version,omitzero"`
+}
+
+// CallBlockWriteAnswer answers [CallBlockWrite]: the block as it is then.
+type CallBlockWriteAnswer struct {
+	Label      string `json:"label"`
+	Version    int64  `json:"version"`
+	Characters int    `json:"characters"` // of its value
+}
+
 // CallArtifactPutRequest is the first line of the request of [CallArtifactPut].
 type CallArtifactPutRequest struct {
 	Kind       ArtifactKind `json:"kind"`

@@ -123,6 +123,8 @@ const (
 	CallHTTPFetch       = "http.fetch"
 	CallMemoryQuery     = "memory.query"
 	CallMemoryWrite     = "memory.write"
+	CallBlockList       = "block.list"
+	CallBlockWrite      = "block.write"
 	CallSecretUse       = "secret.use"
 	CallArtifactPut     = "artifact.put"
 	CallArtifactGet     = "artifact.get"
@@ -162,7 +164,7 @@ const CallHooks = "hooks.gate"
 func HostCalls() []HostCall {
 	var all []HostCall
 	for _, group := range [][]HostCall{
-		taskCalls(), localCalls(), hintCalls(), planCalls(), messageCalls(), providerCalls(), memoryCalls(),
+		taskCalls(), localCalls(), hintCalls(), planCalls(), messageCalls(), providerCalls(), memoryCalls(), blockCalls(),
 		artifactCalls(), fileCalls(), skillCalls(), stateCalls(), waitCalls(), childCalls(), hostFactCalls(), connectorCalls(),
 	} {
 		all = append(all, group...)
@@ -302,6 +304,19 @@ func memoryCalls() []HostCall {
 		{Name: CallMemoryWrite, Effect: EffectWrite, Durable: true, Request: asJSON, RequestType: CallMemoryWriteRequest{},
 			Answer: asJSON, AnswerType: CallMemoryWriteAnswer{},
 			Doc: "Keeps a Memory for later Tasks. Its provenance names the Task."},
+	}
+}
+
+func blockCalls() []HostCall {
+	return []HostCall{
+		{Name: CallBlockList, Effect: EffectRead, Key: "host:block.list:<call_id>", Request: optional, RequestType: CallBlockListRequest{},
+			Answer: asJSON, AnswerType: CallBlockListAnswer{},
+			Doc: "Reads the blocks of memory of the Task's agent as they are now, whoever has changed them. A Persona that is no agent of a Workspace " +
+				"is answered with CallNotFound and the code `no_blocks`."},
+		{Name: CallBlockWrite, Effect: EffectWrite, Durable: true, Request: asJSON, RequestType: CallBlockWriteRequest{},
+			Answer: asJSON, AnswerType: CallBlockWriteAnswer{}, Limit: "64 blocks of 100,000 characters, 400,000 characters together",
+			Doc: "Changes a block of memory of the Task's agent, or makes it; later Tasks of the agent have it, too. It happens once. A block that is read-only " +
+				"is answered with CallDenied and the code `block_read_only`, and a Persona that is no agent of a Workspace with CallNotFound and `no_blocks`."},
 	}
 }
 

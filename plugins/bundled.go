@@ -112,7 +112,7 @@ func Personas() []abi.Persona {
 	return []abi.Persona{
 		persona(PersonaAgent, "agent",
 			"Does what it is asked with a model and the tools it may call. It needs a model: see docs/configuration.md.",
-			abi.CallApprovalRequest, abi.CallConfigGet, abi.CallInput, abi.CallLLMComplete, abi.CallLog, abi.CallMessageAppend,
+			abi.CallApprovalRequest, abi.CallBlockList, abi.CallConfigGet, abi.CallInput, abi.CallLLMComplete, abi.CallLog, abi.CallMessageAppend,
 			abi.CallOutput, abi.CallPlan, abi.CallPlanGet, abi.CallProgress, abi.CallToolCall, abi.CallToolList, abi.CallTranscriptRead),
 		persona(PersonaDigest, "digest",
 			"Reads a text or Markdown document and answers with an outline, counts, the key sentences and a table of links.",

@@ -77,6 +77,7 @@ func everyCall() plugintest.Program {
 		put2("artifact.put", "{\"kind\":\"log\",\"mime_type\":\"text/plain\",\"name\":\"made.txt\"}\nmade of $digest"),
 		step("artifact.get", `{"artifact_id":"$artifact_id"}`),
 		step("memory.write", `{"scope":"session","content":"the tide is out"}`), step("memory.query", `{"scope":"session","text":"tide"}`),
+		step("block.list", ""), step("block.write", `{"label":"a","value":"x"}`),
 		step("llm.complete", `{"messages":[{"role":"user","text":"well?"}]}`),
 		step("tool.list", `{}`), step("tool.call", `{"server":"desk","name":"look","arguments":{"text":"ships"}}`),
 		step("tool.call", `{"server":"desk","name":"fail"}`), step("tool.call", `{"server":"nobody","name":"none"}`),

@@ -20,7 +20,7 @@ import (
 
 // ownTools are those that every node of these tests has, as far as they are granted.
 var ownTools = []string{"host:artifact_read", "host:ask", "host:file_edit", "host:file_list", "host:file_read", "host:file_remove", "host:file_search", "host:file_write",
-	"host:memory_save", "host:memory_search", "host:plan_set", "host:skill_read", "host:time_now", "skills:persona_keep"}
+	"host:memory_append", "host:memory_replace", "host:memory_save", "host:memory_search", "host:plan_set", "host:skill_read", "host:time_now", "skills:persona_keep"}
 
 // mcpServer puts a server with tools of the given names in the place of "extra".
 func (n *node) mcpServer(t *testing.T, names ...string) {

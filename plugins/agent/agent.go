@@ -34,6 +34,7 @@ type agent struct {
 	settings settings
 	tools    toolbox
 	skills   string // what the model is told of its skills
+	blocks   blocks
 	plan     planned
 	messages []wharf.ModelMessage // the conversation so far
 
@@ -57,8 +58,13 @@ func newAgent(task *wharf.Task) (*agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	box := newToolbox(usable(tools, task.Skills))
-	return &agent{settings: s, tools: box, skills: skillsSection(task.Skills, box), messages: messages, seen: map[string]bool{}}, nil
+	a := &agent{settings: s, messages: messages, seen: map[string]bool{}}
+	if err := a.blocks.look(); err != nil {
+		return nil, err
+	}
+	a.tools = newToolbox(usable(tools, task.Skills, a.blocks.none))
+	a.skills = skillsSection(task.Skills, a.tools)
+	return a, nil
 }
 
 // spent fails a Task whose budget is used up. What the agent said so far is in the
@@ -74,7 +80,7 @@ func (a *agent) ask() (wharf.ModelAnswer, error) {
 	if err != nil {
 		return wharf.ModelAnswer{}, err
 	}
-	if err := a.plan.look(); err != nil {
+	if err := a.look(); err != nil {
 		return wharf.ModelAnswer{}, err
 	}
 	a.turns++
@@ -94,6 +100,14 @@ func (a *agent) ask() (wharf.ModelAnswer, error) {
 	}
 	a.messages = append(a.messages, wharf.ModelMessage{Role: "assistant", Text: answer.Text, ToolCalls: answer.ToolCalls})
 	return answer, a.say(answer)
+}
+
+// look reads before a turn what others may have changed since the one before.
+func (a *agent) look() error {
+	if err := a.plan.look(); err != nil || a.turns == 0 {
+		return err // the blocks were read when the Task began
+	}
+	return a.blocks.look()
 }
 
 // tokensLeft returns how many tokens the model may still write; 0 for no limit.

@@ -9,6 +9,6 @@ import (
 // instructions; the context of the Session and of the Task; skills; blocks of memory; the plan. Each
 // section has a file of its own; one that is empty is left out.
 func (a *agent) prompt() string {
-	sections := []string{a.settings.prompt, a.settings.context, a.skills, a.plan.section()}
+	sections := []string{a.settings.prompt, a.settings.context, a.skills, a.blocks.section(a.tools), a.plan.section()}
 	return strings.Join(slices.DeleteFunc(sections, func(s string) bool { return s == "" }), "\n\n")
 }

@@ -13,12 +13,12 @@ const skillTool = "skill_read"
 
 func readsSkills(t wharf.Tool) bool { return t.Server == "host" && t.Name == skillTool }
 
-// usable leaves out the tool that reads skills where there are none.
-func usable(tools []wharf.Tool, skills []wharf.Skill) []wharf.Tool {
-	if len(skills) > 0 {
-		return tools
-	}
-	return slices.DeleteFunc(tools, readsSkills)
+// usable leaves out the tool that reads skills where there are none, and those that change blocks of
+// memory where there can be none.
+func usable(tools []wharf.Tool, skills []wharf.Skill, noBlocks bool) []wharf.Tool {
+	return slices.DeleteFunc(tools, func(t wharf.Tool) bool {
+		return len(skills) == 0 && readsSkills(t) || noBlocks && (replacesBlocks(t) || appendsToBlocks(t))
+	})
 }
 
 // skillsSection tells the model which skills it has, and how it reads one: the instructions of a

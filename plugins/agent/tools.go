@@ -109,14 +109,20 @@ func (a *agent) attempt(c wharf.ModelToolCall) (wharf.ToolAnswer, error) {
 	if err != nil {
 		return wharf.ToolAnswer{}, err
 	}
-	if setsPlan(tool) {
+	switch {
+	case setsPlan(tool):
 		arguments = a.plan.from(arguments)
+	case replacesBlocks(tool):
+		arguments = a.blocks.from(arguments)
 	}
 	answer, err := wharf.CallTool(wharf.ToolRequest{
 		CallID: a.callID(c), Server: tool.Server, Name: tool.Name, Arguments: arguments,
 	})
-	if setsPlan(tool) {
+	switch {
+	case setsPlan(tool):
 		a.plan.take(answer, err)
+	case err == nil && replacesBlocks(tool):
+		a.blocks.take(answer)
 	}
 	if errors.Is(err, wharf.StatusIndeterminate) {
 		return answer, fmt.Errorf("%w: it may have been done or not; find out before you do it again", err)

@@ -20,11 +20,11 @@ type Parts = memories.Parts
 // Keeper serves the blocks of Personas, and Memories. It is safe for concurrent use.
 type Keeper struct {
 	*memories.Keeper // the archives of Personas among them
-	parts            desk.Parts
+	parts            Parts
 }
 
 // NewKeeper returns a keeper.
-func NewKeeper(p Parts) *Keeper { return &Keeper{Keeper: memories.NewKeeper(p), parts: p.Parts} }
+func NewKeeper(p Parts) *Keeper { return &Keeper{Keeper: memories.NewKeeper(p), parts: p} }
 
 // ID returns the id of what a Persona has in mind.
 func ID(persona string) string {
@@ -53,10 +53,14 @@ func (k *Keeper) of(ctx context.Context, c *desk.Caller, persona string) (*kept,
 	if err != nil {
 		return nil, err
 	}
-	m, err := k.stored(ctx, c.Tenant, persona)
+	return k.keptOf(ctx, c.Tenant, &p)
+}
+
+func (k *Keeper) keptOf(ctx context.Context, t storage.Tenant, p *abi.Persona) (*kept, error) {
+	m, err := k.stored(ctx, t, p.ID)
 	if err == nil && !m.known {
-		m.AgentMemory = abi.AgentMemory{Envelope: abi.NewEnvelope(abi.ObjectAgentMemory, ID(persona), p.CreatedAt, nil),
-			WorkspaceID: p.WorkspaceID, PersonaID: persona, Blocks: []abi.MemoryBlock{}}
+		m.AgentMemory = abi.AgentMemory{Envelope: abi.NewEnvelope(abi.ObjectAgentMemory, ID(p.ID), p.CreatedAt, nil),
+			WorkspaceID: p.WorkspaceID, PersonaID: p.ID, Blocks: []abi.MemoryBlock{}}
 	}
 	return m, err
 }
@@ -196,7 +200,7 @@ func checkLabel(label string) error {
 
 func checkValue(value string) error {
 	if n := utf8.RuneCountInString(value); n < 1 || n > abi.MaxBlockValue {
-		return abi.InvalidParam("value", "the value of a block has 1 to %d characters", abi.MaxBlockValue)
+		return abi.InvalidParam("value", "the value of a block has 1 to %d characters, and this one %d", abi.MaxBlockValue, n)
 	}
 	return nil
 }
@@ -211,7 +215,7 @@ func checkTotal(m *kept) error {
 		sum += utf8.RuneCountInString(m.Blocks[i].Value)
 	}
 	if sum > abi.MaxBlocksTotal {
-		return abi.InvalidParam("value", "all blocks of %s together have at most %d characters", m.PersonaID, abi.MaxBlocksTotal)
+		return abi.InvalidParam("value", "all blocks of %s together have at most %d characters, and with this one %d", m.PersonaID, abi.MaxBlocksTotal, sum)
 	}
 	return nil
 }

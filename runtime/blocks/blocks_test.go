@@ -13,6 +13,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/filetree"
 	"github.com/wharf-dev/wharf/runtime/internal/roomtest"
+	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/memories"
 	"github.com/wharf-dev/wharf/runtime/oaf"
 	"github.com/wharf-dev/wharf/runtime/personas"
@@ -38,8 +39,13 @@ func newRoom(t testing.TB) *room {
 
 func (r *room) furnish() {
 	r.Keeper = blocks.NewKeeper(blocks.Parts{Parts: r.Parts, TenantID: func(storage.Tenant) string { return roomtest.TenantID },
-		Persona: func(_ context.Context, _ storage.Tenant, id string) (*personas.Persona, error) {
-			return nil, abi.NotFound(abi.ObjectPersona, id)
+		Persona: func(ctx context.Context, t storage.Tenant, id string) (*personas.Persona, error) {
+			res, err := r.Ledger.Find(ctx, t, abi.ObjectPersona, id)
+			p := &personas.Persona{}
+			if err == nil {
+				err = ledger.Decode(res.State, &p.Persona)
+			}
+			return p, err
 		}})
 }
 

@@ -9,8 +9,11 @@
 //   - A block that is read-only is changed and deleted by nobody, but goes with its Persona.
 //   - Who sees a Persona sees its blocks, unless it is deleted; who is bound to Workspaces changes
 //     none of a Persona of the tenant.
+//   - A Task sees and changes the blocks of its own Persona alone, if that is an agent of a Workspace:
+//     those are what people see, change, take away and delete with it.
 //   - An import of a snapshot is one batch: all of it is there, or nothing.
 //   - A search looks at all blocks, and at no more of the archive than package memories says.
 //
-// It may import abi, storage, the desk, the ledger, memories, rankings and what bundles hold.
+// It may import abi, storage, the desk, the ledger, memories, rankings, what bundles hold
+// and what host calls are answered with.
 package blocks

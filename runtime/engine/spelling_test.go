@@ -273,6 +273,7 @@ var jsonCalls = []struct{ call, request string }{
 	{abi.CallFileRead, `{"path":"a","x":%s}`}, {abi.CallFileWrite, `{"path":"a","x":%s}`}, {abi.CallFileList, `{"path":"a","x":%s}`},
 	{abi.CallSkillRead, `{"skill":"a","x":%s}`},
 	{abi.CallFileEdit, `{"path":"a","old":"a","new":"b","x":%s}`}, {abi.CallFileRemove, `{"path":"a","x":%s}`}, {abi.CallFileSearch, `{"text":"a","x":%s}`},
+	{abi.CallBlockList, `{"x":%s}`}, {abi.CallBlockWrite, `{"label":"a","value":"v","x":%s}`},
 	{abi.CallPlanSet, `{"steps":[],"x":%s}`}, {abi.CallPlanGet, `{"x":%s}`},
 	{abi.CallStateGet, `{"key":"k","x":%s}`}, {abi.CallStateSet, `{"key":"k","value":%s}`}, {abi.CallSleep, `{"ms":1,"x":%s}`},
 	{abi.CallInputRequest, `{"prompt":"p","schema":{"a":%s}}`}, {abi.CallAuthRequest, `{"provider":"p","prompt":"p","x":%s}`},

@@ -31,7 +31,7 @@ func ownTool(c *liveCall) *abi.CallToolCallRequest {
 		return nil
 	}
 	req, err := ask[abi.CallToolCallRequest](c)
-	if err != nil || req.Server != ServerHost && req.Server != ServerSkills || hosttools.StandsFor(req.Server, req.Name) != "" {
+	if err != nil || req.Server != ServerHost && req.Server != ServerSkills || hosttools.InFiles(req.Server, req.Name) != "" {
 		return nil
 	}
 	if len(req.Arguments) == 0 {

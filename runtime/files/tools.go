@@ -42,7 +42,7 @@ func (k *Keeper) Tools(under provider.Performer) provider.Performer {
 // toolOf returns the tool that a call is of; nil when it is none of these.
 func toolOf(c *provider.Call) (*abi.CallToolCallRequest, *hosttools.Tool) {
 	var req abi.CallToolCallRequest
-	if json.Unmarshal(c.Request, &req) != nil || hosttools.StandsFor(req.Server, req.Name) == "" {
+	if json.Unmarshal(c.Request, &req) != nil || hosttools.InFiles(req.Server, req.Name) == "" {
 		return nil, nil
 	}
 	return &req, hosttools.Find(req.Name)

@@ -43,10 +43,9 @@ var fileTools = []Tool{
 		abi.ToolKindEdit, abi.CallFileRemove, fileRemove, removedText},
 }
 
-// StandsFor returns the host call that a tool of a server stands for, when that reaches outside of
-// the log; else "". Such a tool's call is made as that call would be, and policy holds it to what
-// holds for that.
-func StandsFor(server, name string) string {
+// InFiles returns the host call that a tool of a server stands for, when that works in the files of
+// the Task's Workspace; else "". Such a tool's call is made as that call would be.
+func InFiles(server, name string) string {
 	if server != abi.ToolServerHost {
 		return ""
 	}
@@ -64,7 +63,7 @@ func Changes(name string, arguments jsontext.Value) []string {
 		Path string `json:"path"`
 	}
 	t := Find(name)
-	if t == nil || t.ReadOnly || StandsFor(abi.ToolServerHost, name) == "" || json.Unmarshal(arguments, &a) != nil || a.Path == "" {
+	if t == nil || t.ReadOnly || InFiles(abi.ToolServerHost, name) == "" || json.Unmarshal(arguments, &a) != nil || a.Path == "" {
 		return nil
 	}
 	return []string{within(a.Path)}

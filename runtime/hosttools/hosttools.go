@@ -45,6 +45,18 @@ func Find(name string) *Tool {
 	return nil
 }
 
+// StandsFor returns the host call that a tool of a server stands for, when policy holds the tool to
+// what holds for that: what works in files, and what outlives the Session. Else it returns "".
+func StandsFor(server, name string) string {
+	if call := InFiles(server, name); call != "" {
+		return call
+	}
+	if t := Find(name); server == abi.ToolServerHost && t != nil && t.Call == abi.CallBlockWrite {
+		return t.Call
+	}
+	return ""
+}
+
 var all = []Tool{
 	{abi.Tool{Name: "time_now", ReadOnly: true, Idempotent: true, Description: "The time, in UTC.",
 		InputSchema: jsontext.Value(`{"type":"object","properties":{}}`)},
@@ -55,6 +67,13 @@ var all = []Tool{
 	{abi.Tool{Name: "memory_save", Description: "Remembers a text for later in this session.",
 		InputSchema: jsontext.Value(`{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}`)},
 		abi.ToolKindEdit, abi.CallMemoryWrite, memorySave, asText},
+	{abi.Tool{Name: "memory_replace", Idempotent: true, Description: "Gives a block of your memory another value, or makes the block. The whole value is replaced. You are shown your blocks " +
+		"in every task, so keep them short. A label is words of a to z and 0 to 9, with - or _ between them.",
+		InputSchema: jsontext.Value(`{"type":"object","properties":{"label":{"type":"string"},"value":{"type":"string"}},"required":["label","value"]}`)},
+		abi.ToolKindEdit, abi.CallBlockWrite, memoryReplace, asText},
+	{abi.Tool{Name: "memory_append", Description: "Adds a text to a block of your memory, on a line of its own, or makes the block. You are shown your blocks in every task.",
+		InputSchema: jsontext.Value(`{"type":"object","properties":{"label":{"type":"string"},"text":{"type":"string"}},"required":["label","text"]}`)},
+		abi.ToolKindEdit, abi.CallBlockWrite, memoryAppend, asText},
 	{abi.Tool{Name: "artifact_read", ReadOnly: true, Idempotent: true, Description: "The content of an artifact, as text.",
 		InputSchema: jsontext.Value(`{"type":"object","properties":{"artifact_id":{"type":"string"}},"required":["artifact_id"]}`)},
 		abi.ToolKindRead, abi.CallArtifactGet, artifactRead, asText},
@@ -107,6 +126,26 @@ func memorySave(arguments jsontext.Value) (any, error) {
 	}
 	content, err := json.Marshal(a.Text)
 	return abi.CallMemoryWriteRequest{Scope: abi.MemorySession, Content: content}, err
+}
+
+// memoryReplace takes version, too: a plugin may say which value the model has seen.
+func memoryReplace(arguments jsontext.Value) (any, error) {
+	var a struct {
+		Label   string `json:"label"`
+		Value   string `json:"value"`
+		Version *int64 `json:"version"`
+	}
+	err := json.Unmarshal(arguments, &a)
+	return &abi.CallBlockWriteRequest{Label: a.Label, Value: a.Value, Version: a.Version}, err
+}
+
+func memoryAppend(arguments jsontext.Value) (any, error) {
+	var a struct {
+		Label string `json:"label"`
+		Text  string `json:"text"`
+	}
+	err := json.Unmarshal(arguments, &a)
+	return &abi.CallBlockWriteRequest{Label: a.Label, Value: a.Text, Append: true}, err
 }
 
 func artifactRead(arguments jsontext.Value) (any, error) {

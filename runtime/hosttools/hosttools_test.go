@@ -22,6 +22,7 @@ func TestToolsStandForHostCalls(t *testing.T) {
 		"skill_read": `{"skill":"pdf","path":"a.md"}`,
 		"time_now":   `{}`, "memory_search": `{"scope":"session","text":"sky"}`,
 		"memory_save": `{"scope":"session","content":"the \"sky\""}`, "artifact_read": `{"artifact_id":"art_1"}`,
+		"memory_replace": `{"label":"a","value":"v","version":3}`, "memory_append": `{"label":"a","value":"v","append":true}`,
 		"file_read": `{"path":"a","offset":5,"length":61440}`, "file_write": `{"path":"a/b"}`, "file_edit": `{"path":"a","old":"x","new":"","all":true}`,
 		"file_list": `{"recursive":true,"limit":500}`, "file_search": `{"path":"a","glob":"*.go","pattern":"x","limit":7}`, "file_remove": `{"path":"a","recursive":true}`,
 		"plan_set": `{"steps":[{"id":"a","content":"look","status":"pending"},{"content":"go","status":"completed"}],"version":2}`,
@@ -30,6 +31,7 @@ func TestToolsStandForHostCalls(t *testing.T) {
 	arguments := map[string]string{
 		"skill_read": `{"skill":"pdf","path":"a.md","call_id":"c"}`,
 		"time_now":   `{}`, "memory_search": `{"query":"sky"}`, "memory_save": `{"text":"the \"sky\""}`, "artifact_read": `{"artifact_id":"art_1"}`,
+		"memory_replace": `{"label":"a","value":"v","version":3}`, "memory_append": `{"label":"a","text":"v"}`,
 		"file_read": `{"path":"/a","offset":5,"length":100000}`, "file_write": `{"path":"./a/b","content":""}`, "file_edit": `{"path":"a","old":"x","new":"","all":true}`,
 		"file_list": `{"path":".","recursive":true}`, "file_search": `{"path":"a","glob":"*.go","grep":"x","max_results":7}`, "file_remove": `{"path":"a","recursive":true}`,
 		"plan_set": `{"tasks":[{"id":"a","content":"look","status":"pending"},{"content":"go","status":"completed"}],"version":2}`,
@@ -63,6 +65,7 @@ func TestOddArguments(t *testing.T) {
 	for name, arguments := range map[string]string{"memory_search": `{"query":5}`, "memory_save": `{"text":[]}`, "artifact_read": `{"artifact_id":{}}`, "skill_read": `{"skill":1}`,
 		"file_read": `{"path":5}`, "file_write": `{"path":"a"}`, "file_edit": `{"path":"a","old":"x"}`, "file_list": `{"recursive":"yes"}`,
 		"file_search": `{}`, "file_remove": `{"path":["a"]}`,
+		"memory_replace": `{"value":1}`, "memory_append": `{"text":{}}`,
 		"plan_set": `{}`, "ask": `{"prompt":[]}`} {
 		if req, err := hosttools.Find(name).Request(jsontext.Value(arguments)); err == nil {
 			t.Errorf("%s takes %s for %+v", name, arguments, req)
@@ -135,5 +138,8 @@ func TestFileAnswersAsText(t *testing.T) {
 	}
 	if hosttools.Changes("file_read", jsontext.Value(`{"path":"a"}`)) != nil || hosttools.StandsFor("other", "file_write") != "" || hosttools.StandsFor("host", "memory_save") != "" {
 		t.Error("a read changes a file, or another's tool is the host's")
+	}
+	if hosttools.StandsFor("host", "memory_append") != abi.CallBlockWrite || hosttools.InFiles("host", "memory_append") != "" || hosttools.StandsFor("x", "memory_append") != "" {
+		t.Error("policy takes a tool that changes blocks for something else")
 	}
 }

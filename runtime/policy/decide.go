@@ -61,7 +61,7 @@ type Action struct {
 	Scope    abi.MemoryScope // of a memory.write
 	Model    string          // of an llm.complete, when it is known: the configured name
 	Provider string          // and who answers for it
-	Target   string          // where an http.fetch goes, or the file that is changed, for people
+	Target   string          // where an http.fetch goes, or the file or block that is changed, for people
 	By       string          // the client's actor that a tool.call goes to, for people
 	// Of a tool.call: its definition says that it can destroy something, or that it reaches what
 	// is not its server's own.
@@ -191,7 +191,7 @@ func Leaves(p *abi.Persona, a *Action) bool {
 		return a.elsewhere(p)
 	case abi.CallMemoryWrite:
 		return a.Scope != abi.MemorySession
-	case abi.CallDeliver, abi.CallFileWrite, abi.CallFileEdit, abi.CallFileRemove:
+	case abi.CallDeliver, abi.CallBlockWrite, abi.CallFileWrite, abi.CallFileEdit, abi.CallFileRemove:
 		return true
 	}
 	return false

@@ -118,7 +118,7 @@ func (t *Tally) fileTool(e *journal.Entry) {
 	if err != nil {
 		return // a path that is no text was refused
 	}
-	t.changed(hosttools.StandsFor(request.Server, request.Name), e.Status, named, answer.Structured)
+	t.changed(hosttools.InFiles(request.Server, request.Name), e.Status, named, answer.Structured)
 }
 
 // change is what calls that change files have in common, in requests and answers.

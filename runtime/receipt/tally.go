@@ -79,7 +79,7 @@ func (t *Tally) collect(e *journal.Entry, answer abi.Hash) {
 		t.material(MaterialHostFact, e, answer)
 	case abi.CallFileWrite, abi.CallFileEdit, abi.CallFileRemove:
 		t.file(e)
-	case abi.CallFileRead, abi.CallFileList, abi.CallFileSearch, abi.CallSkillRead, abi.CallPlanGet:
+	case abi.CallFileRead, abi.CallFileList, abi.CallFileSearch, abi.CallSkillRead, abi.CallPlanGet, abi.CallBlockList:
 		t.material(MaterialHostFact, e, answer)
 	case abi.CallMemoryQuery, abi.CallAuthRequest:
 		t.material(MaterialHostFact, e, answer)

@@ -51,6 +51,7 @@ func handle(*wharf.Task) (wharf.Result, error) {
 		second(wharf.UseSecret("s")),
 		second(wharf.QueryMemory(wharf.MemoryQuery{CallID: "c", Scope: wharf.ScopeSession, Text: "t", Limit: 3})),
 		second(wharf.Remember(wharf.NewMemory{Scope: wharf.ScopeTenant, Content: "c", ExpiresInSeconds: 1, Visibility: "internal", Confidence: 0.5, Metadata: object})),
+		second(wharf.CurrentBlocks()), second(wharf.WriteBlock(wharf.BlockWrite{Label: "l", Value: "v", Append: true, Version: new(int64)})),
 		second(wharf.PutArtifact(wharf.Artifact{Kind: "file", MimeType: "text/plain", Name: "n", Visibility: "public"}, []byte("x"))),
 		second(wharf.ReadArtifact("art_1", 1, 2)),
 		second(wharf.ReadFileRange(wharf.ReadFileRequest{CallID: "c", Path: "p", Offset: 1, Length: 2})), wharf.RemoveFile("p", "s"),

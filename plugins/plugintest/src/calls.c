@@ -52,6 +52,8 @@ CALL(host_prompt_get, "prompt.get");
 CALL(host_http_fetch, "http.fetch");
 CALL(host_memory_query, "memory.query");
 CALL(host_memory_write, "memory.write");
+CALL(host_block_list, "block.list");
+CALL(host_block_write, "block.write");
 CALL(host_secret_use, "secret.use");
 CALL(host_artifact_put, "artifact.put");
 CALL(host_artifact_get, "artifact.get");
@@ -93,6 +95,7 @@ static const struct {
 	ENTRY("plan.set", host_plan_set), ENTRY("plan.get", host_plan_get),
 	ENTRY("http.fetch", host_http_fetch), ENTRY("secret.use", host_secret_use),
 	ENTRY("memory.query", host_memory_query), ENTRY("memory.write", host_memory_write),
+	ENTRY("block.list", host_block_list), ENTRY("block.write", host_block_write),
 	ENTRY("artifact.put", host_artifact_put), ENTRY("artifact.get", host_artifact_get),
 	ENTRY("file.read", host_file_read), ENTRY("file.write", host_file_write), ENTRY("file.list", host_file_list),
 	ENTRY("skill.read", host_skill_read),

@@ -105,6 +105,11 @@ var describers = map[string]func(*Call, *policy.Action) error{
 		a.Scope = req.Scope
 		return err
 	},
+	abi.CallBlockWrite: func(c *Call, a *policy.Action) error {
+		req, err := ask[abi.CallBlockWriteRequest](c)
+		a.Target = req.Label
+		return err
+	},
 	abi.CallFileWrite: func(c *Call, a *policy.Action) error {
 		req, err := ask[abi.CallFileWriteRequest](c)
 		a.Target, a.Paths = req.Path, []string{req.Path}

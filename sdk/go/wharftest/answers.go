@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	wharf "github.com/wharf-dev/wharf/sdk/go"
 	"github.com/wharf-dev/wharf/sdk/go/internal/hostcall"
@@ -87,6 +88,45 @@ func (h *Host) setPlan(request []byte) (uint32, []byte) {
 		h.Plan = wharf.Plan{Version: h.Plan.Version + 1, ChangedBy: "persona_test", Steps: r.Steps}
 		return h.getPlan(nil)
 	})
+}
+
+func (h *Host) listBlocks([]byte) (uint32, []byte) {
+	if h.Blocks == nil {
+		return refused(noBlocks())
+	}
+	return hostcall.OK, mustMarshal(wharf.Blocks{Version: h.Blocks.Version, Blocks: append([]wharf.Block{}, h.Blocks.Blocks...)})
+}
+
+func (h *Host) writeBlock(request []byte) (uint32, []byte) { return beyond(h.WriteBlock, request) }
+
+// WriteBlock changes a block of what the agent has in mind, as the host call does, also for tools of
+// a test's that stand for it. It holds what a plugin relies on, and no bounds.
+func (h *Host) WriteBlock(w wharf.BlockWrite) (wharf.WrittenBlock, error) {
+	if h.Blocks == nil {
+		return wharf.WrittenBlock{}, noBlocks()
+	}
+	i, found := slices.BinarySearchFunc(h.Blocks.Blocks, w.Label, func(b wharf.Block, label string) int { return strings.Compare(b.Label, label) })
+	var old wharf.Block
+	if found {
+		old = h.Blocks.Blocks[i]
+	}
+	switch {
+	case old.ReadOnly:
+		return wharf.WrittenBlock{}, &wharf.Error{Status: wharf.StatusDenied, Code: wharf.CodeBlockReadOnly, Message: "the block is read-only"}
+	case w.Version != nil && *w.Version != old.Version:
+		return wharf.WrittenBlock{}, &wharf.Error{Status: wharf.StatusInvalid, Code: wharf.CodeBlockChanged, Message: "somebody has changed the block"}
+	case w.Append && found:
+		w.Value = old.Value + "\n" + w.Value
+	case !found:
+		h.Blocks.Blocks = slices.Insert(h.Blocks.Blocks, i, old)
+	}
+	h.Blocks.Version++
+	h.Blocks.Blocks[i] = wharf.Block{Label: w.Label, Value: w.Value, Version: h.Blocks.Version}
+	return wharf.WrittenBlock{Label: w.Label, Version: h.Blocks.Version, Characters: utf8.RuneCountInString(w.Value)}, nil
+}
+
+func noBlocks() *wharf.Error {
+	return &wharf.Error{Status: wharf.StatusNotFound, Code: wharf.CodeNoBlocks, Message: "the persona is no agent of a workspace"}
 }
 
 func (h *Host) getPlan([]byte) (uint32, []byte) { return hostcall.OK, mustMarshal(h.Plan) }

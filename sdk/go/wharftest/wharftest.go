@@ -42,6 +42,9 @@ type Host struct {
 	// remembers is added.
 	Tools    []wharf.Tool
 	Memories []wharf.Memory
+	// Blocks is what the agent has in mind, in order of label; nil for a Persona that is no agent.
+	// The plugin changes it, and so may a test, as people do.
+	Blocks *wharf.Blocks
 
 	// What is beyond the node is answered by these functions. An *wharf.Error that
 	// they return is what the plugin gets; a call whose function is nil fails with
@@ -198,6 +201,8 @@ var answers = map[string]func(*Host, []byte) (uint32, []byte){
 	hostcall.NameHTTPFetch:       func(h *Host, r []byte) (uint32, []byte) { return beyond(h.Fetch, r) },
 	hostcall.NameMemoryQuery:     (*Host).queryMemory,
 	hostcall.NameMemoryWrite:     (*Host).writeMemory,
+	hostcall.NameBlockList:       (*Host).listBlocks,
+	hostcall.NameBlockWrite:      (*Host).writeBlock,
 	hostcall.NameSecretUse:       (*Host).useSecret,
 	hostcall.NameArtifactPut:     (*Host).putArtifact,
 	hostcall.NameArtifactGet:     (*Host).getArtifact,

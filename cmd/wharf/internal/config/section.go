@@ -262,7 +262,7 @@ func grantSection() Section {
 				Doc: "Hosts that requests may go to: exact names, or *.example.com for any name below it, with :PORT or else the port of http or https. methods: GET and HEAD if they are not set. private: true also allows loopback, private and link-local addresses, which are refused otherwise, whatever name leads to them."},
 				func(g *Grant, p place) { p.items(func(item place) { g.HTTP = append(g.HTTP, readHTTPGrant(item)) }) }},
 			texts("secrets", "Names of secrets.", func(g *Grant) *[]string { return &g.Secrets }, notEmpty),
-			texts("tools", "Tools as SERVER:TOOL, with * for any characters. Every node has the servers host (time_now, memory_search, memory_save, artifact_read, skill_read, plan_set, ask, and file_* for the files of the Workspace) and skills (each Persona, as a child Task).", func(g *Grant) *[]string { return &g.Tools }, toolPattern),
+			texts("tools", "Tools as SERVER:TOOL, with * for any characters. Every node has the servers host (time_now, memory_search, memory_save, memory_replace, memory_append, artifact_read, skill_read, plan_set, ask, and file_* for the files of the Workspace) and skills (each Persona, as a child Task).", func(g *Grant) *[]string { return &g.Tools }, toolPattern),
 			texts("models", "Models, with * for any characters. When no plugin has this, all plugins may use all models; as soon as one has, each needs it.", func(g *Grant) *[]string { return &g.Models }, globPattern),
 		})
 }

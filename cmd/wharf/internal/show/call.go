@@ -75,6 +75,13 @@ func (c *recordedCall) about() string {
 		if json.Unmarshal(c.Request, &file) == nil {
 			return file.Path
 		}
+	case abi.CallBlockWrite:
+		var block struct {
+			Label string `json:"label"`
+		}
+		if json.Unmarshal(c.Request, &block) == nil {
+			return block.Label
+		}
 	case abi.CallSkillRead:
 		var file struct {
 			Skill string `json:"skill"`

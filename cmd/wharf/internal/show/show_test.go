@@ -141,6 +141,7 @@ func TestEvents(t *testing.T) {
 		eventOf(19, abi.EventSpanCompleted, `{"call":"http.fetch","index":6,"request":{"url":"https://example.com/"},"answer":{"status":404}}`),
 		eventOf(20, abi.EventCall, `{"call":"clock","index":7,"answer":{"unix_ms":1}}`),
 		eventOf(21, abi.EventCall, `{"call":"secret.use","index":8,"request":{"name":"token"},"status":2}`),
+		eventOf(21, abi.EventCall, `{"call":"block.write","index":8,"request":{"label":"user","value":"Likes tea."},"answer":{"label":"user","version":2,"characters":10}}`),
 		eventOf(22, abi.EventTaskInputRequired, `{"task":{"status":"INPUT_REQUIRED","waiting":{"call":"input.request","index":9,"request_id":"r","prompt":"Which port?"}}}`),
 		eventOf(23, abi.EventUserInputSubmitted, `{"call":"input.request","index":9,"phase":"result","redacted":true}`),
 		eventOf(24, abi.EventTaskStatusChanged, `{"task":{"status":"WORKING"}}`),

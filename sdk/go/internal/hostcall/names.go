@@ -25,6 +25,8 @@ const (
 	NameHTTPFetch       = "http.fetch"
 	NameMemoryQuery     = "memory.query"
 	NameMemoryWrite     = "memory.write"
+	NameBlockList       = "block.list"
+	NameBlockWrite      = "block.write"
 	NameSecretUse       = "secret.use"
 	NameArtifactPut     = "artifact.put"
 	NameArtifactGet     = "artifact.get"

@@ -97,6 +97,12 @@ func MemoryQuery(request []byte) (uint32, []byte) { return call(NameMemoryQuery,
 // MemoryWrite makes the host call "memory.write".
 func MemoryWrite(request []byte) (uint32, []byte) { return call(NameMemoryWrite, request) }
 
+// BlockList makes the host call "block.list".
+func BlockList(request []byte) (uint32, []byte) { return call(NameBlockList, request) }
+
+// BlockWrite makes the host call "block.write".
+func BlockWrite(request []byte) (uint32, []byte) { return call(NameBlockWrite, request) }
+
 // SecretUse makes the host call "secret.use".
 func SecretUse(request []byte) (uint32, []byte) { return call(NameSecretUse, request) }
 

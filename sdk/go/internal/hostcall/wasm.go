@@ -79,6 +79,12 @@ func hostMemoryQuery(ptr unsafe.Pointer, size uint32) uint64
 //go:wasmimport wharf memory.write
 func hostMemoryWrite(ptr unsafe.Pointer, size uint32) uint64
 
+//go:wasmimport wharf block.list
+func hostBlockList(ptr unsafe.Pointer, size uint32) uint64
+
+//go:wasmimport wharf block.write
+func hostBlockWrite(ptr unsafe.Pointer, size uint32) uint64
+
 //go:wasmimport wharf secret.use
 func hostSecretUse(ptr unsafe.Pointer, size uint32) uint64
 
@@ -219,6 +225,12 @@ func MemoryQuery(request []byte) (uint32, []byte) { return call(hostMemoryQuery,
 
 // MemoryWrite makes the host call "memory.write".
 func MemoryWrite(request []byte) (uint32, []byte) { return call(hostMemoryWrite, request) }
+
+// BlockList makes the host call "block.list".
+func BlockList(request []byte) (uint32, []byte) { return call(hostBlockList, request) }
+
+// BlockWrite makes the host call "block.write".
+func BlockWrite(request []byte) (uint32, []byte) { return call(hostBlockWrite, request) }
 
 // SecretUse makes the host call "secret.use".
 func SecretUse(request []byte) (uint32, []byte) { return call(hostSecretUse, request) }
