@@ -2,177 +2,54 @@ package prove_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/go-json-experiment/json"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	sse "github.com/wharf-dev/wharf/conformance/internal/answers"
 	"github.com/wharf-dev/wharf/conformance/internal/nodetest"
 )
 
-// The two turns of the model, in the pieces in which it says them.
-var turns = [2][]string{{"I look ", "at the ", "clock."}, {"It is ", "noon, ", "and all is well."}}
+// lookTwice is a model that looks at a clock, and then says what it has seen.
+func lookTwice(tool string) []turn {
+	return []turn{{says: []string{"I look ", "at the ", "clock."}, tool: tool, arguments: "{}"}, {says: []string{"It is ", "noon, ", "and all is well."}}}
+}
 
 // separator is what stands between the texts of two Messages.
 const separator = "\n\n"
 
-// turnsText is what an execution has said when it has ended.
-var turnsText = strings.Join(turns[0], "") + separator + strings.Join(turns[1], "")
+// lookedText is what such an execution has said when it has ended.
+const lookedText = "I look at the clock." + separator + "It is noon, and all is well."
 
-// world is a model and a tool outside of the node. They stop where a test wants them to, which is
-// where it kills the node.
-type world struct {
-	model, desk *httptest.Server
-	tool        string // that the model calls, of the desk
-
-	mu      sync.Mutex
-	at      string        // where to stop next; "" for nowhere
-	arrived chan struct{} // closed when they have stopped there
-	leave   chan struct{} // closed when what has stopped may end
-	calls   int           // of the tool
-}
-
-func newWorld(t *testing.T, called string) *world {
-	t.Helper()
-	w := &world{tool: called}
-	w.model = httptest.NewServer(http.HandlerFunc(w.answer))
-	tools := mcp.NewServer(&mcp.Implementation{Name: "desk", Version: "1"}, nil)
-	for name, hints := range map[string]*mcp.ToolAnnotations{"look": {ReadOnlyHint: true}, "note": {}} {
-		mcp.AddTool(tools, &mcp.Tool{Name: name, Annotations: hints}, func(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
-			w.mu.Lock()
-			w.calls++
-			w.mu.Unlock()
-			w.reach(ctx, "tool")
-			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "noon"}}}, nil, nil
-		})
-	}
-	w.desk = httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return tools }, nil))
-	t.Cleanup(func() {
-		w.letGo()
-		for _, s := range []*httptest.Server{w.model, w.desk} {
-			s.CloseClientConnections()
-			s.Close()
-		}
-	})
-	return w
-}
-
-// stop has them stop at a point, and returns what is closed when they have.
-func (w *world) stop(at string) (arrived <-chan struct{}) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.at, w.arrived, w.leave = at, make(chan struct{}), make(chan struct{})
-	return w.arrived
-}
-
-// letGo lets what has stopped end.
-func (w *world) letGo() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.leave != nil {
-		close(w.leave)
-		w.leave = nil
-	}
-}
-
-// reach says that a point is reached, and stops there if it is to.
-func (w *world) reach(ctx context.Context, point string) {
-	w.mu.Lock()
-	stops, leave := w.at == point && w.leave != nil, w.leave
-	if stops {
-		w.at = ""
-		close(w.arrived)
-	}
-	w.mu.Unlock()
-	if stops {
-		select {
-		case <-leave:
-		case <-ctx.Done():
-		}
-	}
-}
-
-// points are where the world may stop, in their order, and what has been said by then.
-func points() (names []string, said map[string]string) {
+// points are where the world may stop in a script, in their order, and what has been said by then.
+func points(script []turn) (names []string, said map[string]string) {
 	said = map[string]string{}
 	before := ""
 	add := func(name string) { names, said[name] = append(names, name), before }
-	for i, pieces := range turns {
+	for i, t := range script {
 		add(fmt.Sprintf("asked in turn %d", i))
 		if i > 0 {
 			before += separator
 		}
-		for j, piece := range pieces {
+		for j, piece := range t.says {
 			before += piece
 			add(fmt.Sprintf("piece %d of turn %d", j, i))
 		}
-		if i == 0 {
-			add("call begun")
+		if t.tool != "" {
+			add(fmt.Sprintf("call of turn %d", i))
 		}
 		add(fmt.Sprintf("end of turn %d", i))
-		if i == 0 {
+		if t.tool != "" {
 			add("tool")
 		}
 	}
 	return names, said
-}
-
-// answer is a chat completion. Asked after the tool has answered, it is the second turn.
-func (w *world) answer(rw http.ResponseWriter, r *http.Request) {
-	body, _ := io.ReadAll(r.Body)
-	turn := 0
-	if bytes.Contains(body, []byte(`"role":"tool"`)) {
-		turn = 1
-	}
-	rw.Header().Set("Content-Type", "text/event-stream")
-	send := func(format string, args ...any) {
-		_, _ = fmt.Fprintf(rw, "data: "+format+"\n\n", args...)
-		rw.(http.Flusher).Flush()
-	}
-	w.reach(r.Context(), fmt.Sprintf("asked in turn %d", turn))
-	for i, piece := range turns[turn] {
-		send(`{"id":"c","model":"small","choices":[{"index":0,"delta":{"content":%q}}]}`, piece)
-		w.reach(r.Context(), fmt.Sprintf("piece %d of turn %d", i, turn))
-	}
-	end := "stop"
-	if turn == 0 {
-		end = "tool_calls"
-		send(`{"id":"c","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"t1","type":"function","function":{"name":"desk__%s","arguments":"{"}}]}}]}`, w.tool)
-		w.reach(r.Context(), "call begun")
-		send(`{"id":"c","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"}"}}]}}]}`)
-	}
-	send(`{"id":"c","choices":[{"index":0,"delta":{},"finish_reason":%q}],"usage":{"prompt_tokens":1,"completion_tokens":1}}`, end)
-	send("[DONE]")
-	w.reach(r.Context(), fmt.Sprintf("end of turn %d", turn))
-}
-
-// node starts a node whose agent asks this model and calls this tool.
-func (w *world) node(t *testing.T) *nodetest.Node {
-	t.Helper()
-	config := filepath.Join(t.TempDir(), "wharf.yaml")
-	put(t, config, fmt.Sprintf(`
-models:
-  default: small
-  small: {provider: openai, base_url: %q, model: small}
-tools:
-  desk: {url: %q}
-grants:
-  agent: {models: ["*"], tools: ["desk:*"]}
-settings:
-  agent: {approve: never}
-`, w.model.URL+"/v1", w.desk.URL))
-	return builder.StartWith(t, nodetest.Options{Args: append(withPlugins(t), "--config", config, "--set", "tasks.attempts=1000")})
 }
 
 // audience is a client that reads the stream of an execution, over as many connections as it takes.
@@ -357,22 +234,22 @@ var toldOnce = []string{"t1 tool_call_start", "t1 tool_call_end", "t1 tool_resul
 // client has seen what was said by then, and after. Started again, it tells the rest: text and calls
 // once and whole, and the end once and last.
 func TestStreamsOfAKilledNode(t *testing.T) {
-	names, said := points()
+	names, said := points(lookTwice("any"))
 	for i, point := range names {
 		for _, seen := range []bool{true, false} {
 			if !long() && (i%5 != 1 || seen != (i%2 == 0)) {
 				continue // some points, one way; TestStreamOfANodeKilledAgainAndAgain has all of them
 			}
 			t.Run(fmt.Sprintf("%s, seen %v", point, seen), func(t *testing.T) {
-				w := newWorld(t, []string{"look", "note"}[i%2])
-				node := w.node(t)
+				w := newWorld(t, lookTwice([]string{"desk__look", "desk__note"}[i%2]))
+				node := builder.StartWith(t, nodetest.Options{Args: w.args(t, "")})
 				a := &audience{c: newClient(node), begin: "/v1/harnesses/wharf/execute/stream", body: object{"message": "go"}, again: i%3 == 0}
 				if i%2 != 0 {
 					session := text(a.c.post(t, "/v1/harnesses/wharf/sessions", nil), "session", "id")
 					a.begin, a.body = "/v1/harnesses/wharf/sessions/"+session+"/message/stream", object{"content": "go"}
 				}
 				w.killAt(t, a, node, point, seen, said[point])
-				a.wantOnce(t, turnsText, toldOnce...)
+				a.wantOnce(t, lookedText, toldOnce...)
 				a.wantAnywhere(t)
 			})
 		}
@@ -381,17 +258,17 @@ func TestStreamsOfAKilledNode(t *testing.T) {
 
 // TestStreamOfANodeKilledAgainAndAgain kills a node at all points of one execution.
 func TestStreamOfANodeKilledAgainAndAgain(t *testing.T) {
-	w := newWorld(t, "look")
-	node := w.node(t)
+	w := newWorld(t, lookTwice("desk__look"))
+	node := builder.StartWith(t, nodetest.Options{Args: w.args(t, "")})
 	a := &audience{c: newClient(node), begin: "/v1/harnesses/wharf/execute/stream", body: object{"message": "go"}}
-	names, said := points()
+	names, said := points(lookTwice("any"))
 	for i, point := range names {
 		w.killAt(t, a, node, point, i%2 == 0, said[point])
 	}
-	a.wantOnce(t, turnsText, toldOnce...)
+	a.wantOnce(t, lookedText, toldOnce...)
 	a.wantAnywhere(t)
-	if w.calls != 2 {
-		t.Errorf("a tool that was killed once was called %d times", w.calls)
+	if calls := w.called(); len(calls) != 2 {
+		t.Errorf("a tool that was killed once was called %d times", len(calls))
 	}
 }
 
