@@ -33,7 +33,7 @@ const (
 )
 
 // JSONBody returns the request's body, read whole. It is nil when the route
-// takes an optional body and there is none.
+// takes an optional body and there is none, or null.
 func (r *Request) JSONBody() ([]byte, error) {
 	if !r.read {
 		body, err := r.readBody(r.server.cfg.BodyLimit, jsonCopies)
@@ -45,7 +45,7 @@ func (r *Request) JSONBody() ([]byte, error) {
 			return nil, err
 		}
 	}
-	if len(r.body) == 0 {
+	if len(r.body) == 0 || string(bytes.TrimSpace(r.body)) == "null" {
 		if r.Route.Body == BodyOptionalJSON {
 			return nil, nil
 		}

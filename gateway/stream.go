@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"strconv"
 	"time"
@@ -88,7 +87,7 @@ func (r *Request) Stream(f func(ctx context.Context, st *Stream)) error {
 		return err
 	}
 	chunked := r.HTTP.Request.Header.IsHTTP11()
-	header := streamHeader(r.Route.Media, r.ID, chunked)
+	header := streamHeader(&r.HTTP.Response.Header, r.Route.Media, chunked)
 	timeout := s.cfg.WriteTimeout
 	r.HTTP.HijackSetNoResponse(true)
 	r.HTTP.Hijack(func(hijacked net.Conn) {
@@ -135,12 +134,15 @@ func unwrap(c net.Conn) net.Conn {
 	return c
 }
 
-func streamHeader(media, id string, chunked bool) []byte {
-	header := fmt.Appendf(nil, "HTTP/1.1 %d OK\r\nServer: wharf\r\nDate: %s\r\nContent-Type: %s\r\nX-Request-Id: %s\r\n"+
-		"Cache-Control: no-cache, no-transform\r\nX-Accel-Buffering: no\r\nConnection: close\r\n",
-		fasthttp.StatusOK, time.Now().UTC().Format(time.RFC1123[:len(time.RFC1123)-3]+"GMT"), media, id)
+// streamHeader returns the header that a stream begins with: what the handler has set, and what streams need.
+func streamHeader(h *fasthttp.ResponseHeader, media string, chunked bool) []byte {
+	h.SetServer("wharf")
+	h.SetContentType(media)
+	h.Set("Cache-Control", "no-cache, no-transform")
+	h.Set("X-Accel-Buffering", "no")
+	h.SetConnectionClose()
 	if chunked {
-		header = append(header, "Transfer-Encoding: chunked\r\n"...)
+		h.SetContentLength(-1)
 	}
-	return append(header, "\r\n"...)
+	return h.AppendBytes(nil)
 }

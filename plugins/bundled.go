@@ -107,13 +107,15 @@ const (
 )
 
 // Personas returns the Personas of the bundled plugins. Their capabilities are the
-// host calls that their plugins make.
+// host calls that their plugins make, and those that tools stand for which an agent is there to
+// call: what of them it may, the operator grants.
 func Personas() []abi.Persona {
 	return []abi.Persona{
 		persona(PersonaAgent, "agent",
 			"Does what it is asked with a model and the tools it may call. It needs a model: see docs/configuration.md.",
 			abi.CallApprovalRequest, abi.CallBlockList, abi.CallConfigGet, abi.CallInput, abi.CallLLMComplete, abi.CallLog, abi.CallMessageAppend,
-			abi.CallOutput, abi.CallPlan, abi.CallPlanGet, abi.CallProgress, abi.CallToolCall, abi.CallToolList, abi.CallTranscriptRead),
+			abi.CallOutput, abi.CallPlan, abi.CallPlanGet, abi.CallProgress, abi.CallToolCall, abi.CallToolList, abi.CallTranscriptRead,
+			"file.*"),
 		persona(PersonaDigest, "digest",
 			"Reads a text or Markdown document and answers with an outline, counts, the key sentences and a table of links.",
 			abi.CallArtifactGet, abi.CallArtifactPut, abi.CallInput, abi.CallLog, abi.CallMessageAppend, abi.CallOutput, abi.CallProgress),

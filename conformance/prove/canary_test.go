@@ -58,6 +58,7 @@ const (
 	toldSecret     = "canary-harness-hook-secret-8f9a0b1c2d3e4f5a"
 	eventsSecret   = "canary-harness-events-secret-9a0b1c2d3e4f5a6b"
 	harnessKey     = "canary-harness-key-0b1c2d3e4f5a"
+	hostedKey      = "canary-hosted-key+value/1c2d3e4f5a6b"
 )
 
 // Those of the second are content that nobody is shown; those of the third are for
@@ -160,6 +161,8 @@ func indiscreet(t *testing.T) *httptest.Server {
 		http.Redirect(w, r, "http://192.0.2.1/?token="+url.QueryEscape(r.Header.Get("Authorization")), http.StatusFound)
 	})
 	mux.HandleFunc("/broken", func(w http.ResponseWriter, r *http.Request) { panic(http.ErrAbortHandler) })
+	mux.HandleFunc("/far/harnesses/there/", far)
+	mux.HandleFunc("/far/harnesses/there", far)
 	mux.HandleFunc("/openai/v1/chat/completions", thinkOpenAI)
 	mux.HandleFunc("/anthropic/v1/messages", thinkAnthropic)
 	mux.HandleFunc("/denied/", func(w http.ResponseWriter, r *http.Request) {
@@ -170,6 +173,42 @@ func indiscreet(t *testing.T) *httptest.Server {
 	s := httptest.NewServer(mux)
 	t.Cleanup(s.Close)
 	return s
+}
+
+// far is another server of the Open Harness API, that repeats the key that it is asked with.
+func far(w http.ResponseWriter, r *http.Request) {
+	key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	w.Header().Set("Content-Type", "application/json")
+	switch strings.TrimPrefix(r.URL.Path, "/far/harnesses/there") {
+	case "/execute":
+		w.WriteHeader(http.StatusAccepted)
+		_, _ = fmt.Fprintf(w, `{"execution_id":"exec_1","status":"pending","stream_url":%q}`, "/"+key)
+	case "/executions/exec_1":
+		_, _ = fmt.Fprintf(w, `{"execution":{"id":"exec_1","status":"completed","progress":{"current_step":%q}}}`, key)
+	case "/executions/exec_1/result":
+		_, _ = fmt.Fprintf(w, `{"result":{"status":"completed","output":%q}}`, "It is done far away. My key is "+key)
+	default:
+		if key != hostedKey {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+		_, _ = fmt.Fprintf(w, `{"harness":{"description":%q}}`, key)
+	}
+}
+
+// hosted has a harness run on that server, by a key that the node keeps.
+func hosted(t *testing.T, root *client, s *httptest.Server) {
+	t.Helper()
+	const at = "/v1/harnesses/far"
+	root.post(t, "/v1/harnesses", object{"id": "far", "name": "Far", "vendor": "v", "description": "d", "execution_type": "hosted",
+		"config": object{"base_url": s.URL + "/far/harnesses/there"}})
+	root.ask(t, "POST", at+"/validate-credentials", object{"api_key": wrongKey})
+	if kept := root.post(t, at+"/validate-credentials", object{"api_key": hostedKey, "store": true}); kept["valid"] != true || kept["stored"] != true {
+		t.Errorf("the key is not kept: %v", kept)
+	}
+	ran := text(root.post(t, at+"/execute", object{"message": "go"}), "execution_id")
+	if task := root.settled(t, ran); text(task, "status") != "COMPLETED" {
+		t.Errorf("the execution is %v: %v", task["status"], task["failure"])
+	}
 }
 
 // thinkOpenAI thinks aloud in every place where such servers do. Asked with tools, it
@@ -243,7 +282,7 @@ settings:
   agent: {approve: never}
 `, s.URL, dir, self(t), asTools, toolToken, strings.TrimPrefix(s.URL, "http://"), internalSetting))
 	return builder.StartWith(t, nodetest.Options{
-		Args: append(withPlugins(t), "--config", filepath.Join(dir, "wharf.yaml"), "--log-level", "debug", "--log-format", "json", "--set", "http.timeout=1s"),
+		Args: append(withPlugins(t), "--config", filepath.Join(dir, "wharf.yaml"), "--log-level", "debug", "--log-format", "json", "--set", "http.timeout=1s", "--set", "openharness.private=true"),
 		Env:  []string{"WHARF_API_KEY=" + nodeKey, "CANARY_MODEL=" + modelKey, "CANARY_ANTHROPIC=" + anthropicKey},
 	})
 }
@@ -317,6 +356,7 @@ func traffic(t *testing.T, root *client, s *httptest.Server, met told) {
 			t.Errorf("%s: %v %v", order.persona, task["status"], task["failure"])
 		}
 	}
+	hosted(t, root, s)
 	vault := deposits(t, root)
 	delivered(t, root, workspace, vault)
 	session = text(root.post(t, "/v1/sessions", object{"workspace_id": workspace, "vault_ids": []string{vault}}), "id")
@@ -512,28 +552,30 @@ func (c *client) outputs(t *testing.T) map[string][]byte {
 		}
 	}
 	fetch("/v1/harnesses")
-	for _, path := range []string{"", "/capabilities", "/health", "/diagnostics", "/events", "/logs", "/tools"} {
-		fetch(harness + path)
-	}
-	for _, kind := range []string{"agents", "skills", "executions", "sessions", "mcp-servers", "hooks", "webhooks"} {
-		var page struct {
-			Data []struct {
-				ID string `json:"id"`
-			} `json:"data"`
+	for _, harness := range []string{harness, "/v1/harnesses/far"} {
+		for _, path := range []string{"", "/capabilities", "/health", "/diagnostics", "/events", "/logs", "/tools"} {
+			fetch(harness + path)
 		}
-		if err := json.Unmarshal(fetch(harness+"/"+kind+"?limit=100"), &page); err != nil {
-			t.Fatalf("the %s of the harness: %v", kind, err)
-		}
-		for _, one := range page.Data {
-			fetch(harness + "/" + kind + "/" + one.ID)
-			switch kind {
-			case "sessions":
-				fetch(harness + "/sessions/" + one.ID + "/history?limit=100")
-			case "executions":
-				fetch(harness + "/executions/" + one.ID + "/tool-calls")
-				fetch(harness + "/executions/" + one.ID + "/artifacts")
-			case "mcp-servers":
-				fetch(harness + "/mcp-servers/" + one.ID + "/health")
+		for _, kind := range []string{"agents", "skills", "executions", "sessions", "mcp-servers", "hooks", "webhooks"} {
+			var page struct {
+				Data []struct {
+					ID string `json:"id"`
+				} `json:"data"`
+			}
+			if err := json.Unmarshal(fetch(harness+"/"+kind+"?limit=100"), &page); err != nil {
+				t.Fatalf("the %s of the harness: %v", kind, err)
+			}
+			for _, one := range page.Data {
+				fetch(harness + "/" + kind + "/" + one.ID)
+				switch kind {
+				case "sessions":
+					fetch(harness + "/sessions/" + one.ID + "/history?limit=100")
+				case "executions":
+					fetch(harness + "/executions/" + one.ID + "/tool-calls")
+					fetch(harness + "/executions/" + one.ID + "/artifacts")
+				case "mcp-servers":
+					fetch(harness + "/mcp-servers/" + one.ID + "/health")
+				}
 			}
 		}
 	}
@@ -586,7 +628,7 @@ func TestNobodyIsToldASecret(t *testing.T) {
 	issued := token(t, root, nodeKey, met)
 
 	nowhere := []string{nodeKey, readerKey, issued, modelKey, anthropicKey, crmToken, vaultToken, wrongKey, secretValue, hiddenThought, signingSeed(t, node.Data),
-		depositOld, deposit, depositRemoved, depositBad, signingSecret, webhookSecret, webhookHeader, toolHeader, mcpHeader, toldSecret, eventsSecret, harnessKey}
+		depositOld, deposit, depositRemoved, depositBad, signingSecret, webhookSecret, webhookHeader, toolHeader, mcpHeader, toldSecret, eventsSecret, harnessKey, hostedKey}
 	only := []string{onlyInMessage, onlyInSession, onlyInPlugin, onlyInArtifact, onlyInOverride, onlyInAppended, onlyInMemory, onlyForAgent, onlyForDigest}
 	internal := []string{internalPart, internalState, internalHeader, internalPrompt, internalHidden, internalSetting, internalMemory, internalDigest}
 	t.Run("a reader", func(t *testing.T) {
@@ -656,7 +698,7 @@ func wantTraffic(t *testing.T, found map[string][]byte) {
 			}
 		}
 	}), []byte("\n"))
-	for _, what := range []string{"Here is the answer", "for everybody", "desk", "replay.event_replayed", "message_delta", "receipt.issued", "vendor.wharf.secret_used", "vendor.wharf.secret_removed", `"redacted":true`, "tool.completed"} {
+	for _, what := range []string{"Here is the answer", "for everybody", "desk", "replay.event_replayed", "message_delta", "receipt.issued", "vendor.wharf.secret_used", "vendor.wharf.secret_removed", `"redacted":true`, "tool.completed", "It is done far away"} {
 		if !bytes.Contains(everything, []byte(what)) {
 			t.Errorf("%q is nowhere: the canaries were not where they were meant to be", what)
 		}

@@ -65,7 +65,7 @@ func TestBadValues(t *testing.T) {
 	session := "/v1/sessions/" + n.session(t)
 	for name, c := range map[string]struct{ path, body, param string }{
 		"no body":                    {session + "/messages", ``, ""},
-		"null":                       {session + "/messages", `null`, "message"},
+		"null":                       {session + "/messages", `null`, ""},
 		"missing member":             {session + "/messages", `{}`, "message"},
 		"null member":                {session + "/messages", `{"message":null}`, "message"},
 		"missing input":              {session + "/tasks", `{}`, "input"},

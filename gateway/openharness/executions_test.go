@@ -205,7 +205,13 @@ func TestCutAnywhere(t *testing.T) {
 // Executions stream at once, and so do messages.
 func TestExecuteStream(t *testing.T) {
 	n := newNode(t, enginetest.Guests{"agent": works}, hostTools)
-	if text, _, _ := readAll(t, n.streams(t, "POST", "/wharf/execute/stream", `{"message":"go"}`)); text != workedText {
+	begun := n.streams(t, "POST", "/wharf/execute/stream", `{"message":"go"}`)
+	if id := begun.res.Header.Get("X-Execution-ID"); id == "" {
+		t.Error("a client that loses its connection before the first event does not know what it has begun")
+	} else if text, _, _ := readAll(t, n.streams(t, "POST", "/wharf/execute/stream", nil, header("X-Execution-ID", id))); text != workedText {
+		t.Errorf("%q", text)
+	}
+	if text, _, _ := readAll(t, begun); text != workedText {
 		t.Errorf("%q", text)
 	}
 	session := n.do(t, "POST", "/wharf/sessions", nil).want(201).text("session.id")

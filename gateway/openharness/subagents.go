@@ -192,7 +192,7 @@ func (a *Adapter) terminateSubagent(r *gateway.Request, h *abi.Harness) error {
 	remove := func() error { return a.core.DeleteAgent(r.Context(), r.Caller, retry, h.WorkspaceID, p.ID) }
 	// Whoever may not delete it is refused here, before anything was canceled.
 	err = remove()
-	if isConflict(err) {
+	for round := 0; isConflict(err) && round < terminations; round++ {
 		if err = a.endSubagent(r, h, p.ID); err == nil {
 			err = remove()
 		}
@@ -203,16 +203,36 @@ func (a *Adapter) terminateSubagent(r *gateway.Request, h *abi.Harness) error {
 	return empty(r)
 }
 
-// endSubagent cancels what a subagent does, and ends its Session.
+// terminations is how often a subagent is ended anew that is given work meanwhile.
+const terminations = 3
+
+// endSubagent ends the Sessions that a subagent has, and what it does in them: that of what was
+// delegated, and those that clients have opened with it.
 func (a *Adapter) endSubagent(r *gateway.Request, h *abi.Harness, id string) error {
-	session, err := a.subagentSession(r, h, id)
-	if err != nil || session == "" {
+	for _, state := range []abi.SessionState{abi.SessionActive, abi.SessionIdle, abi.SessionPaused} {
+		f := api.Filter{WorkspaceID: h.WorkspaceID, PersonaID: id, Status: string(state)}
+		for page, more := (api.Page{Limit: 100}), true; more; {
+			list, err := a.core.List(r.Context(), r.Caller, abi.ObjectSession, f, page)
+			if err != nil {
+				return err
+			}
+			for _, view := range list.Views {
+				if err := a.stopSession(r, view.ID); err != nil {
+					return err
+				}
+			}
+			page.After, more = list.Next, list.More
+		}
+	}
+	return nil
+}
+
+// stopSession cancels what is under way in a Session, and ends it.
+func (a *Adapter) stopSession(r *gateway.Request, id string) error {
+	if err := a.cancelAll(r.Context(), r.Caller, id); err != nil {
 		return err
 	}
-	if err := a.cancelAll(r.Context(), r.Caller, session); err != nil {
-		return err
-	}
-	_, err = a.core.CloseSession(r.Context(), r.Caller, nil, session)
+	_, err := a.core.CloseSession(r.Context(), r.Caller, nil, id)
 	return err
 }
 

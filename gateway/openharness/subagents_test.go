@@ -10,7 +10,9 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/enginetest"
+	"github.com/wharf-dev/wharf/storage"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
 
@@ -185,4 +187,108 @@ func TestTerminatedSubagents(t *testing.T) {
 		t.Errorf("%v, %v", list.Docs, err)
 	}
 	n.spawns(t, all, scout)
+}
+
+// snapshots is a store that keeps how its disk is found after a crash before each write.
+type snapshots struct {
+	storage.Store
+	disk *crashtest.Disk
+
+	mu    sync.Mutex
+	takes bool
+	taken []*crashtest.Disk
+}
+
+func (s *snapshots) Append(b *storage.Batch) storage.Commit {
+	s.take()
+	return s.Store.Append(b)
+}
+
+func (s *snapshots) take() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.takes {
+		return
+	}
+	for seed, kept := range []float64{0, 0.5, 1} { // of what was not synced: a power cut, and a process that was killed
+		s.taken = append(s.taken, s.disk.Crash(uint64(len(s.taken)+seed), kept))
+	}
+}
+
+// A subagent whose termination was cut off by a crash, before any of its writes, is there, or is not: there
+// is no half of it. Whoever asks again has the rest done.
+func TestTerminationIsCutOff(t *testing.T) {
+	disk := crashtest.NewDisk()
+	store := &snapshots{disk: disk}
+	n := startNode(t, disk, enginetest.Guests{"agent": asks}, gateway.Config{WaitLimit: 1}, func(_ *engine.Config, p *engine.Parts) {
+		store.Store, p.Store = p.Store, store
+	})
+	all, _ := n.parents(t)
+	at := n.spawns(t, all, scout)
+	var ids []string
+	for range 2 {
+		ids = append(ids, n.do(t, "POST", at+"/delegate", `{"task":"go"}`).want(202).text("execution_id"))
+	}
+	n.streams(t, "GET", "/wharf/executions/"+ids[0]+"/stream", nil).wants("progress")
+	store.mu.Lock()
+	store.takes = true
+	store.mu.Unlock()
+	n.do(t, "DELETE", at, nil).want(204)
+	store.take() // it has answered: it is done, whatever comes
+	store.mu.Lock()
+	store.takes = false
+	taken := store.taken
+	store.mu.Unlock()
+	there, gone := 0, 0
+	for _, found := range taken {
+		again := startNode(t, found, enginetest.Guests{"agent": asks}, gateway.Config{WaitLimit: 1})
+		shown, listed := again.do(t, "GET", at, nil).status, again.do(t, "GET", all, nil).want(200).get("subagents.0") != nil
+		if listed != (shown == 200) || shown != 200 && shown != 404 {
+			t.Errorf("it is answered %d, and listed %v", shown, listed)
+		}
+		if shown == 200 {
+			there++
+			again.do(t, "DELETE", at, nil).want(204)
+		} else {
+			gone++
+		}
+		again.do(t, "DELETE", at, nil).fails(404, "NOT_FOUND")
+		for _, id := range ids {
+			if task := again.Wait(t, id); task.Status != abi.TaskCanceled {
+				t.Errorf("%s is %s", id, task.Status)
+			}
+		}
+		list, err := again.List(t.Context(), again.Root, abi.ObjectSession, desk.Filter{}, desk.Page{Limit: 10})
+		if err != nil || len(list.Docs) != 1 || !strings.Contains(string(list.Docs[0].JSON), `"CLOSED"`) {
+			t.Errorf("%v, %v", list.Docs, err)
+		}
+		again.spawns(t, all, scout) // its name is free
+	}
+	if there < 4 || gone < 3 {
+		t.Errorf("of %d crashes %d have left it, and %d have not", len(taken), there, gone)
+	}
+}
+
+// Terminated, a subagent does nothing more in the sessions either that clients have opened with it; what
+// somebody else does goes on.
+func TestTerminationEndsEverySession(t *testing.T) {
+	n := startNode(t, crashtest.NewDisk(), enginetest.Guests{"agent": asks}, gateway.Config{WaitLimit: 1})
+	all, parent := n.parents(t)
+	at := n.spawns(t, all, scout)
+	subagent := n.do(t, "GET", at, nil).want(200).text("subagent.id")
+	delegated := n.do(t, "POST", at+"/delegate", `{"task":"go"}`).want(202).text("execution_id")
+	talk := func(agent string) (session, execution string) {
+		session = n.do(t, "POST", "/wharf/sessions", map[string]any{"agent_id": agent}).want(201).text("session.id")
+		return session, n.do(t, "POST", "/wharf/sessions/"+session+"/message", `{"content":"go"}`).want(202).text("execution_id")
+	}
+	session, said := talk(subagent)
+	others, otherwise := talk(parent)
+	n.do(t, "DELETE", at, nil).want(204)
+	for path, want := range map[string]string{"executions/" + delegated: "cancelled", "executions/" + said: "cancelled", "sessions/" + session: "ended",
+		"executions/" + otherwise: "running", "sessions/" + others: "active"} {
+		kind, _, _ := strings.Cut(path, "s/")
+		if got := n.do(t, "GET", "/wharf/"+path, nil).want(200).text(kind + ".status"); got != want {
+			t.Errorf("%s is %s, want %s", path, got, want)
+		}
+	}
 }

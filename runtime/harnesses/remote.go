@@ -17,6 +17,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/runtime/provider/secret"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
 	"github.com/wharf-dev/wharf/runtime/provider/web"
 	"github.com/wharf-dev/wharf/storage"
@@ -249,7 +250,19 @@ func (s *Remote) request(ctx context.Context, at remotePlace, method, path, idem
 	if len(text) > maxRemoteAnswer {
 		return 0, nil, provider.Refuse(abi.CallTooLarge, tool.CodeTooLarge, "the server of the harness has answered with more than 4 MiB")
 	}
-	return resp.StatusCode, text, nil
+	return resp.StatusCode, at.withoutKey(text), nil
+}
+
+// minScrubbed is the shortest key that is looked for in answers: a shorter one would be found in
+// words that have nothing to do with it.
+const minScrubbed = 8
+
+// withoutKey takes the key out of what a server answers: what it says becomes a part of the log.
+func (p remotePlace) withoutKey(text []byte) []byte {
+	if len(p.key) < minScrubbed {
+		return text
+	}
+	return []byte(secret.NewScrub([]secret.Value{secret.NewValue("credentials", p.key)}).Text(string(text)))
 }
 
 // unreached says why a server did not answer, without an address.
