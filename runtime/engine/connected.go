@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/apart"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/intake"
 	"github.com/wharf-dev/wharf/runtime/ledger"
@@ -106,25 +107,25 @@ func (e *Engine) connectedMessage(in *abi.MessageInput, session, id string) (led
 	return sessions.MessageRecord(m), nil
 }
 
-// connectedPlugins has the plugins of Connectors run.
+// connectedPlugins has plugins run apart from Tasks.
 type connectedPlugins struct{ engine *Engine }
 
-// Resolve implements [intake.Plugins].
+// Resolve implements [apart.Plugins].
 func (c connectedPlugins) Resolve(ctx context.Context, name string) (string, error) {
 	return c.engine.modules.Resolve(ctx, name)
 }
 
-// Ready implements [intake.Plugins].
-func (c connectedPlugins) Ready(ctx context.Context, name, export string) (intake.Plugin, error) {
+// Ready implements [apart.Plugins].
+func (c connectedPlugins) Ready(ctx context.Context, name, export string) (apart.Plugin, error) {
 	e := c.engine
 	digest, module, err := e.moduleNamed(ctx, name)
 	if err != nil {
-		return intake.Plugin{}, err
+		return apart.Plugin{}, err
 	}
 	if !module.HasExport(export) {
-		return intake.Plugin{}, &abi.Failure{Code: abi.FailurePluginMissing, Message: fmt.Sprintf("plugin %q has no export %q", name, export)}
+		return apart.Plugin{}, &abi.Failure{Code: abi.FailurePluginMissing, Message: fmt.Sprintf("plugin %q has no export %q", name, export)}
 	}
-	return intake.Plugin{Digest: digest, Limits: e.config.limitsFor(name), Run: func(ctx context.Context, h sandbox.Host, l sandbox.Limits) (sandbox.Usage, error) {
+	return apart.Plugin{Digest: digest, Limits: e.config.limitsFor(name), Run: func(ctx context.Context, h sandbox.Host, l sandbox.Limits) (sandbox.Usage, error) {
 		usage, err := module.Run(ctx, export, h, l)
 		e.counts.gas.Add(usage.Gas)
 		return usage, err

@@ -345,7 +345,7 @@ func (e *Engine) furnish(parts *Parts) {
 	e.replayResources = e.newReplays(common)
 	e.Intake = e.newIntake(common, e.ConnectorSecret)
 	e.webhookResources = e.newOutbox(common, parts)
-	e.hookResources = hooks.NewKeeper(hooks.Parts{Parts: common, Outbox: e.webhookResources, Turns: e.turns})
+	e.hookResources = hooks.NewKeeper(hooks.Parts{Parts: common, Outbox: e.webhookResources, Plugins: hooks.NewPlugins(connectedPlugins{e}, e.log), Turns: e.turns})
 	e.toolServerResources, e.customToolResources = e.newToolServers(common, parts)
 	e.agentResources = agents.NewKeeper(agents.Parts{Parts: common, Personas: e.personaResources, InstallSkill: e.SkillForAgent, Model: parts.ModelNamed, Memory: e.memoryResources})
 	e.harnessResources = e.newHarnesses(common, parts)
