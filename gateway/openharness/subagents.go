@@ -252,6 +252,8 @@ func isConflict(err error) bool {
 type delegateRequest struct {
 	Task    string         `json:"task"`
 	Context jsontext.Value `json:"context"`
+	// Credentials are refused: what is hosted has no subagents here.
+	Credentials *abi.HarnessCredentials `json:"harness_credentials"`
 }
 
 // delegated begins a Task in the Session of a subagent, or with it: it is made by the first.
@@ -295,7 +297,7 @@ func (q *delegateRequest) submits(p *abi.Persona) (abi.SubmitTaskRequest, error)
 	if err != nil {
 		return abi.SubmitTaskRequest{}, err
 	}
-	task := abi.SubmitTaskRequest{Input: input, PersonaID: p.ID}
+	task := abi.SubmitTaskRequest{Input: input, PersonaID: p.ID, Credentials: q.Credentials}
 	switch q.Context.Kind() {
 	case 0, 'n':
 		return task, nil

@@ -52,7 +52,7 @@ var rooms = map[string][]string{
 		"runtime/sandbox", "runtime/tenancy", "storage", "storage/pebble", "storage/pebble/crashtest"},
 	"runtime/hooks": {"abi", "abi/jsonw", "storage", "runtime/apart", "runtime/desk", "runtime/journal", "runtime/ledger", "runtime/outbox", "runtime/provider",
 		"runtime/skill", "runtime/tooluse", "runtime/turns"},
-	"runtime/harnesses": {"abi", "storage", "runtime/desk", "runtime/ledger", "runtime/lockrank", "runtime/provider", "runtime/provider/tool",
+	"runtime/harnesses": {"abi", "storage", "runtime/background", "runtime/desk", "runtime/ledger", "runtime/lockrank", "runtime/provider", "runtime/provider/tool",
 		"runtime/provider/web", "runtime/sealed"},
 	"runtime/hostcall":   {"abi", "storage", "runtime/ledger", "runtime/provider"},
 	"runtime/desk":       {"abi", "abi/jsonw", "storage", "runtime/ledger", "runtime/turns"},

@@ -32,6 +32,41 @@ type Plugin struct {
 	Run func(ctx context.Context, h sandbox.Host, l sandbox.Limits) (sandbox.Usage, error)
 }
 
+// Module is a compiled plugin.
+type Module interface {
+	HasExport(name string) bool
+	Run(ctx context.Context, export string, h sandbox.Host, l sandbox.Limits) (sandbox.Usage, error)
+}
+
+// Node implements [Plugins] by what a node knows of its plugins.
+type Node struct {
+	Resolved  func(ctx context.Context, name string) (digest string, err error)
+	Named     func(ctx context.Context, name string) (digest string, m Module, err error)
+	LimitsFor func(plugin string) sandbox.Limits
+	Used      func(gas uint64) // hears what each run has used
+}
+
+// Resolve implements [Plugins].
+func (n *Node) Resolve(ctx context.Context, name string) (string, error) {
+	return n.Resolved(ctx, name)
+}
+
+// Ready implements [Plugins].
+func (n *Node) Ready(ctx context.Context, name, export string) (Plugin, error) {
+	digest, module, err := n.Named(ctx, name)
+	if err != nil {
+		return Plugin{}, err
+	}
+	if !module.HasExport(export) {
+		return Plugin{}, &abi.Failure{Code: abi.FailurePluginMissing, Message: fmt.Sprintf("plugin %q has no export %q", name, export)}
+	}
+	return Plugin{Digest: digest, Limits: n.LimitsFor(name), Run: func(ctx context.Context, h sandbox.Host, l sandbox.Limits) (sandbox.Usage, error) {
+		usage, err := module.Run(ctx, export, h, l)
+		n.Used(usage.Gas)
+		return usage, err
+	}}, nil
+}
+
 // maxLines bounds what a run may write to the node's log.
 const maxLines = 100
 
