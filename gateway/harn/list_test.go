@@ -7,6 +7,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 )
 
+// FuzzCursor: no text opens as a cursor of a list that it was not made for.
 func FuzzCursor(f *testing.F) {
 	f.Add("tenant", "/v1/tasks", "task_01", "AAAAAAAAAAAAAAAA")
 	f.Add("", "", "", "")
@@ -28,6 +29,8 @@ func FuzzCursor(f *testing.F) {
 	})
 }
 
+// FuzzNegotiate: whatever a client accepts, it gets one of the offers or a refusal,
+// and what it names alone it gets.
 func FuzzNegotiate(f *testing.F) {
 	offers := []string{"application/json", abi.MediaReceiptJSON, mediaCBOR}
 	f.Add("*/*;q=0.1, application/json;q=0")
@@ -51,7 +54,3 @@ func TestListHashKeepsPartsApart(t *testing.T) {
 		t.Error("two lists share their cursors")
 	}
 }
-
-// FuzzCursor: no text opens as a cursor of a list that it was not made for.
-// FuzzNegotiate: whatever a client accepts, it gets one of the offers or a refusal,
-// and what it names alone it gets.
