@@ -63,6 +63,12 @@ type NewHarness struct {
 	Metadata      jsontext.Value
 }
 
+// HarnessCredentials are what the server of a hosted Harness is asked with for one Task.
+type HarnessCredentials struct {
+	APIKey  string `json:"api_key"`
+	BaseURL string `json:"base_url,omitzero"` // of the server; empty: that of the Harness
+}
+
 // HarnessChange says what of a Harness changes. Nil members stay as they are.
 type HarnessChange struct {
 	Title         *string

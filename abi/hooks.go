@@ -41,8 +41,11 @@ const (
 // HookHandler is who is asked and told.
 type HookHandler struct {
 	URL     string `json:"url,omitzero"`     // requests go there, signed as deliveries to Webhooks are
-	Command string `json:"command,omitzero"` // or the program of this name in the node's configuration is run
+	Command string `json:"command,omitzero"` // or the program of this name in the node's configuration is run, or a plugin ([HookPlugin])
 }
+
+// HookPlugin is how a command begins that names a plugin of the node, as wasm:PLUGIN#EXPORT.
+const HookPlugin = "wasm:"
 
 // HookTerms is what a Webhook has that is a hook.
 type HookTerms struct {

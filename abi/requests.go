@@ -116,6 +116,9 @@ type SubmitTaskRequest struct {
 	// InTurn is Wharf's own: the Task begins when those that were submitted so in its Session
 	// before it have ended.
 	InTurn bool `json:"in_turn,omitzero"`
+	// Credentials are the Task's own, where its Harness is hosted elsewhere; nil for those of the Harness. They
+	// are sealed with the Task and removed with its end.
+	Credentials *HarnessCredentials `json:"-"`
 }
 
 // TaskSession is a Session that is made with a Task. A hidden one is for that Task alone: it is in

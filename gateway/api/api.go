@@ -111,13 +111,22 @@ type API struct {
 	asItIs
 	core   Core
 	turns  *turns.Turns
+	links  Links
 	events *eventCache
 }
 
 // New returns the surface of an engine. turns are the places of long work, such as redacting
 // a large document; nil bounds nothing.
 func New(core Core, turns *turns.Turns) *API {
-	return &API{asItIs: core, core: core, turns: turns, events: newEventCache(cachedEvents)}
+	return &API{asItIs: core, core: core, turns: turns, events: newEventCache(Links{}, cachedEvents)}
+}
+
+// With returns the same surface for an adapter that has paths of its own for what is shown by its name
+// otherwise.
+func (a *API) With(l Links) *API {
+	with := *a
+	with.links, with.events = l, newEventCache(l, cachedEvents)
+	return &with
 }
 
 // Fingerprint is that of a write whose JSON is body: equal for whatever is the same JSON. It

@@ -97,7 +97,7 @@ func (a *API) Events(ctx context.Context, c *Caller, f Filter, after Cursor, lim
 func seesInternal(c *Caller) bool { return c.Can(abi.ScopeEventsInternal) }
 
 // cachedEvents is how many rendered events are kept, maxCachedEvent the largest
-// kept, in bytes: together they bound the cache to 16 MiB.
+// kept, in bytes: together they bound the cache of each adapter to 16 MiB.
 const (
 	cachedEvents   = 1024
 	maxCachedEvent = 16 << 10
@@ -108,12 +108,13 @@ const (
 // to it; readers of one stream are close together, so this is as good as an LRU
 // and takes no lock. It is safe for concurrent use.
 type eventCache struct {
+	links Links
 	slots []atomic.Pointer[Event]
 }
 
-// newEventCache returns a cache of n slots, a power of two.
-func newEventCache(n int) *eventCache {
-	return &eventCache{slots: make([]atomic.Pointer[Event], n)}
+// newEventCache returns a cache of n slots, a power of two, for events with an adapter's links.
+func newEventCache(l Links, n int) *eventCache {
+	return &eventCache{links: l, slots: make([]atomic.Pointer[Event], n)}
 }
 
 // event returns the event for readers who may or may not see internal content. One that
@@ -124,9 +125,9 @@ func (c *eventCache) event(ev desk.Event, internal bool) *Event {
 	if kept := slot.Load(); kept != nil && kept.At == at && kept.internal == internal {
 		return kept
 	}
-	shown, err := render(ev, internal)
+	shown, err := c.links.render(ev, internal)
 	if err != nil {
-		shown = withoutPayload(ev, internal)
+		shown = c.links.withoutPayload(ev, internal)
 	}
 	if len(shown.head)+len(shown.Stated) <= maxCachedEvent {
 		slot.Store(shown)
@@ -135,9 +136,9 @@ func (c *eventCache) event(ev desk.Event, internal bool) *Event {
 }
 
 // render makes an event as it is shown.
-func render(ev desk.Event, internal bool) (*Event, error) {
+func (l Links) render(ev desk.Event, internal bool) (*Event, error) {
 	rec := ev.Record()
-	payload, marks, err := shownPayload(ev, internal)
+	payload, marks, err := l.shownPayload(ev, internal)
 	if err != nil {
 		return nil, err
 	}
@@ -214,12 +215,12 @@ func stated(ev desk.Event, internal bool) ([]byte, error) {
 
 // withoutPayload returns an event that cannot be read as it is shown: what of its payload
 // is not public cannot be told from the rest.
-func withoutPayload(ev desk.Event, internal bool) *Event {
+func (l Links) withoutPayload(ev desk.Event, internal bool) *Event {
 	frame, rec := *ev.Frame, *ev.Record()
 	rec.State, rec.Payload, rec.Restricted = nil, []byte(`{"redacted":true,"reason":"unreadable"}`), false
 	frame.Records = slices.Clone(frame.Records)
 	frame.Records[ev.Index] = rec
-	shown, _ := render(desk.Event{Frame: &frame, Index: ev.Index}, internal) // it can be read now
+	shown, _ := l.render(desk.Event{Frame: &frame, Index: ev.Index}, internal) // it can be read now
 	return shown
 }
 

@@ -9,21 +9,23 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 )
 
-// The log names what the node holds. Clients get the paths at which they find it. What older
+// The log names what the node holds. Clients of an adapter that has paths for it get those. What older
 // builds have recorded are paths already, and is shown as it is.
 
-// link is a member that holds such a name, and what stands before and after the id in the path.
+// Links are the paths at which clients of an adapter find what the log names. The zero value has none: what is
+// named is shown by its name.
+type Links struct {
+	Transcript Path // of a Session
+	Content    Path // of an Artifact
+}
+
+// Path is a path with an id in it.
+type Path struct{ Before, After string }
+
+// link is a member that holds such a name, and the path that is shown in its place.
 type link struct {
-	member, name  string
-	before, after string
-}
-
-func transcriptLink() *link {
-	return &link{"transcript", abi.TranscriptName, "/v1/sessions/", "/messages"}
-}
-
-func contentLink() *link {
-	return &link{"uri", abi.ArtifactName, "/v1/artifacts/", "/content"}
+	member, name string
+	path         Path
 }
 
 // objectOf returns the kind of a document that may hold names, "" for any other.
@@ -37,14 +39,15 @@ func objectOf(id string) abi.Object {
 }
 
 // linked returns a resource with paths for names. The bytes around them stay as they are.
-func linked(o abi.Object, resource []byte) []byte {
-	switch o {
-	case abi.ObjectSession:
-		return transcriptLink().in(resource)
-	case abi.ObjectArtifact:
-		return contentLink().in(resource)
-	case abi.ObjectOutcome:
-		return linkedOutcome(resource)
+func (l Links) linked(o abi.Object, resource []byte) []byte {
+	switch {
+	case l == Links{}:
+	case o == abi.ObjectSession:
+		return (&link{"transcript", abi.TranscriptName, l.Transcript}).in(resource)
+	case o == abi.ObjectArtifact:
+		return (&link{"uri", abi.ArtifactName, l.Content}).in(resource)
+	case o == abi.ObjectOutcome:
+		return l.linkedOutcome(resource)
 	}
 	return resource
 }
@@ -60,12 +63,12 @@ func (l *link) in(resource []byte) []byte {
 	if own == "" || name.text(resource) != l.name+own {
 		return resource
 	}
-	path := `"` + l.before + own + l.after + `"`
+	path := `"` + l.path.Before + own + l.path.After + `"`
 	return name.replaced(resource, []byte(path))
 }
 
 // linkedOutcome returns an Outcome with paths in its Artifacts.
-func linkedOutcome(outcome []byte) []byte {
+func (l Links) linkedOutcome(outcome []byte) []byte {
 	if !bytes.Contains(outcome, []byte(abi.ArtifactName)) {
 		return outcome
 	}
@@ -84,7 +87,7 @@ func linkedOutcome(outcome []byte) []byte {
 		if len(shown) > 1 {
 			shown = append(shown, ',')
 		}
-		shown = append(shown, linked(abi.ObjectArtifact, artifact)...)
+		shown = append(shown, l.linked(abi.ObjectArtifact, artifact)...)
 	}
 	return at.replaced(outcome, append(shown, ']'))
 }

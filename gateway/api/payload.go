@@ -16,7 +16,7 @@ import (
 
 // shownPayload returns the payload of an event as a reader may see it, and the
 // marks of an event that a replay did again, nil for any other.
-func shownPayload(ev desk.Event, internal bool) (payload, marks []byte, err error) {
+func (l Links) shownPayload(ev desk.Event, internal bool) (payload, marks []byte, err error) {
 	rec := ev.Record()
 	told := rec.Payload
 	if len(told) > 0 && jsontext.Value(told).Kind() != '{' {
@@ -34,7 +34,7 @@ func shownPayload(ev desk.Event, internal bool) (payload, marks []byte, err erro
 	}
 	o, frame := rec.Resource.Object, ev.Frame
 	state := desk.Placed(o, redact.State(o, rec.State, internal), frame.WorkspaceID, frame.SessionID)
-	payload = appendPayload(nil, string(o), linked(o, state), told)
+	payload = appendPayload(nil, string(o), l.linked(o, state), told)
 	if rec.Restricted {
 		payload, err = redact.Document(payload, internal)
 	}

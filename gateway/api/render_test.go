@@ -50,7 +50,7 @@ func canonical(t interface{ Fatal(...any) }, text []byte) string {
 }
 
 func checkRendering(t interface{ Fatal(...any) }, ev desk.Event) {
-	shown, err := render(ev, true)
+	shown, err := links.render(ev, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func FuzzRenderEvent(f *testing.F) {
 			t.Skip("a payload never has the name of its resource")
 		}
 		rec := storage.Record{Kind: abi.EventTaskStarted, Resource: abi.ResourcePointer{Object: abi.ObjectTask, ID: "task_1"}, State: state, Payload: payload}
-		shown, err := render(desk.Event{Frame: &storage.Frame{First: 1, Actor: actor, Records: []storage.Record{rec}}}, true)
+		shown, err := links.render(desk.Event{Frame: &storage.Frame{First: 1, Actor: actor, Records: []storage.Record{rec}}}, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +141,7 @@ func TestReplayedEvent(t *testing.T) {
 		`{"call":"c","index":0,"answer":{"k":"hidden"},"replay":` + marks + `}`: `{"call":"c","index":0,"answer_sha256":"sha256:8c6b381cb6e56b74be6ce3030b1a735e4e9f23551050159cf92d3cd0ee6aad4e","redacted":true}`,
 	} {
 		ev.Record().State, ev.Record().Payload = nil, []byte(payload)
-		shown, err := render(ev, false)
+		shown, err := links.render(ev, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +157,7 @@ func TestReplayedEvent(t *testing.T) {
 		}
 	}
 	ev.Record().Kind, ev.Record().Payload = abi.EventReplayStarted, []byte(`{"replay":`+marks+`}`)
-	if shown, err := render(ev, false); err != nil || shown.Redone {
+	if shown, err := links.render(ev, false); err != nil || shown.Redone {
 		t.Errorf("the start of a replay is taken for a replayed event: %s %v", shown.head, err)
 	}
 }
@@ -187,7 +187,7 @@ func TestTraces(t *testing.T) {
 	}
 	want := []string{"3 7", "4 ", "5 ", "", "5 42", "6 ", "6 ", "", ""}
 	for i := range frame.Records {
-		shown, err := render(desk.Event{Frame: frame, Index: i}, true)
+		shown, err := links.render(desk.Event{Frame: frame, Index: i}, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,14 +211,14 @@ func TestTraces(t *testing.T) {
 
 // The cache answers what rendering would, also where positions share a slot.
 func TestEventCache(t *testing.T) {
-	c := newEventCache(4)
+	c := newEventCache(Links{}, 4)
 	rapid.Check(t, func(t *rapid.T) {
 		ev := someEvent(desk.Position(rapid.Uint64Range(1, 20).Draw(t, "position")))
 		ev.Record().Restricted = true
 		ev.Record().State = []byte(`{"type":"text","visibility":"internal","text":"hidden"}`)
 		internal := rapid.Bool().Draw(t, "internal")
 		kept := c.event(ev, internal)
-		want, err := render(ev, internal)
+		want, err := links.render(ev, internal)
 		if err != nil || !reflect.DeepEqual(kept, want) {
 			t.Fatalf("%+v, want %+v", kept, want)
 		}
@@ -242,7 +242,7 @@ func BenchmarkRenderEvent(b *testing.B) {
 	ev := taskEvent(12345)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := render(ev, false); err != nil {
+		if _, err := links.render(ev, false); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -253,7 +253,7 @@ func BenchmarkRenderRestrictedEvent(b *testing.B) {
 	ev.Record().Restricted = true
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := render(ev, false); err != nil {
+		if _, err := links.render(ev, false); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -265,7 +265,7 @@ func BenchmarkRenderRecordedCall(b *testing.B) {
 	ev.Record().Payload = fmt.Appendf(nil, `{"call":"llm.complete","index":3,"at_us":1,"key":"llm:1","phase":"result","answer":{"text":%q}}`, bytes.Repeat([]byte("x"), 200))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := render(ev, false); err != nil {
+		if _, err := links.render(ev, false); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -279,7 +279,7 @@ func someEvent(at desk.Position) desk.Event {
 
 // BenchmarkAppendEvent is what each further reader of a stream costs.
 func BenchmarkAppendEvent(b *testing.B) {
-	ev, events := taskEvent(12345), newEventCache(8)
+	ev, events := taskEvent(12345), newEventCache(Links{}, 8)
 	var buf []byte
 	b.ReportAllocs()
 	for b.Loop() {

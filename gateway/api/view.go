@@ -48,7 +48,7 @@ func (r reader) view(doc desk.Doc, err error) (View, error) {
 	if err != nil {
 		return View{}, err
 	}
-	shown := View{ID: doc.ID, JSON: linked(objectOf(doc.ID), doc.JSON), Replayed: doc.Replayed, Task: doc.Task}
+	shown := View{ID: doc.ID, JSON: r.api.links.linked(objectOf(doc.ID), doc.JSON), Replayed: doc.Replayed, Task: doc.Task}
 	if !doc.Restricted {
 		return shown, nil
 	}

@@ -21,11 +21,11 @@ type webhooksCore interface {
 	RedriveWebhookDeliveries(ctx context.Context, c *desk.Caller, r *desk.Retry, webhook string, p desk.Page) (desk.DocList, error)
 }
 
-// PublicEvent returns an event as JSON, as those see it who may see what is public.
-func PublicEvent(ev desk.Event) []byte {
-	shown, err := render(ev, false)
+// PublicEvent returns an event as JSON with these links, as those see it who may see what is public.
+func (l Links) PublicEvent(ev desk.Event) []byte {
+	shown, err := l.render(ev, false)
 	if err != nil {
-		shown = withoutPayload(ev, false)
+		shown = l.withoutPayload(ev, false)
 	}
 	return shown.AppendJSON(nil, false)
 }

@@ -7,7 +7,6 @@ import (
 	"mime"
 	"mime/multipart"
 	"net"
-	"strconv"
 	"strings"
 	"time"
 
@@ -276,31 +275,29 @@ func (a *Adapter) sendContent(r *gateway.Request, doc api.View, blob api.Content
 		return errElsewhere(&artifact)
 	}
 	etag := tagOf(&artifact)
-	current := hasCurrent(r, etag)
-	part, partial, outside := wantedRange(r, etag, blob.Size())
-	if !current && outside == nil && (part.length < blob.Size() || blob.Size() <= verifiedFirst) {
+	if hasCurrent(r, etag) {
+		setContentHeaders(r, &artifact, etag)
+		r.HTTP.SetStatusCode(statusNotModified)
+		return blob.Close()
+	}
+	part, partial, outside := r.WantedRange(etag, blob.Size())
+	if outside == nil && (part.Length < blob.Size() || blob.Size() <= verifiedFirst) {
 		if err := blob.Verify(r.Context()); err != nil {
 			return err
 		}
 	}
 	setContentHeaders(r, &artifact, etag)
-	if current {
-		r.HTTP.SetStatusCode(statusNotModified)
-		return blob.Close()
-	}
 	if outside != nil {
-		r.SetHeader("Content-Range", "bytes */"+strconv.FormatInt(blob.Size(), 10))
 		return outside
 	}
 	if partial {
-		r.HTTP.SetStatusCode(statusPartial)
-		r.SetHeader("Content-Range", part.contentRange(blob.Size()))
+		r.Partial(part, blob.Size())
 	}
 	body := &download{Reader: blob, content: blob, conn: r.HTTP.Conn(), patience: a.cfg.WriteTimeout, report: r.Reporter()}
-	if part.length < blob.Size() {
-		body.Reader = io.NewSectionReader(blob, part.start, part.length)
+	if part.Length < blob.Size() {
+		body.Reader = io.NewSectionReader(blob, part.Start, part.Length)
 	}
-	r.HTTP.SetBodyStream(body, int(part.length))
+	r.HTTP.SetBodyStream(body, int(part.Length))
 	return nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/valyala/fasthttp"
@@ -60,28 +59,26 @@ func (a *Adapter) getFile(r *gateway.Request) error {
 // sendFile owns the content when it returns nil.
 func (a *Adapter) sendFile(r *gateway.Request, f *abi.File, content api.FileContent) error {
 	etag := `"` + f.SHA256 + `"`
-	part, partial, outside := wantedRange(r, etag, f.Size)
 	r.SetHeader("ETag", etag)
 	if hasCurrent(r, etag) {
 		r.HTTP.SetStatusCode(statusNotModified)
 		return content.Close()
 	}
 	r.SetHeader("Accept-Ranges", "bytes")
+	part, partial, outside := r.WantedRange(etag, f.Size)
 	if outside != nil {
-		r.SetHeader("Content-Range", "bytes */"+strconv.FormatInt(f.Size, 10))
 		return outside
 	}
 	if partial {
-		r.HTTP.SetStatusCode(statusPartial)
-		r.SetHeader("Content-Range", part.contentRange(f.Size))
+		r.Partial(part, f.Size)
 	}
 	// What a client has written is never run by a browser as if the node had.
 	r.SetHeader("Content-Type", mediaBytes)
 	r.SetHeader("X-Content-Type-Options", "nosniff")
 	r.SetHeader("Content-Disposition", "attachment")
-	body := &download{Reader: io.NewSectionReader(content, part.start, part.length), content: content,
+	body := &download{Reader: io.NewSectionReader(content, part.Start, part.Length), content: content,
 		conn: r.HTTP.Conn(), patience: a.cfg.WriteTimeout, report: r.Reporter()}
-	r.HTTP.SetBodyStream(body, int(part.length))
+	r.HTTP.SetBodyStream(body, int(part.Length))
 	return nil
 }
 

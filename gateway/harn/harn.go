@@ -23,9 +23,14 @@ var _ gateway.Adapter = (*Adapter)(nil)
 
 // New returns the adapter over what the engine shows. cfg is the gateway's own configuration.
 func New(cfg gateway.Config, core *api.API) *Adapter {
-	a := &Adapter{cfg: cfg.WithDefaults(), core: core}
+	a := &Adapter{cfg: cfg.WithDefaults(), core: core.With(Links())}
 	a.commands = byName(a.socketCommands())
 	return a
+}
+
+// Links are the paths at which clients find what the log names.
+func Links() api.Links {
+	return api.Links{Transcript: api.Path{Before: "/v1/sessions/", After: "/messages"}, Content: api.Path{Before: "/v1/artifacts/", After: "/content"}}
 }
 
 // WithClients returns an adapter by which clients on a WebSocket can offer tools.

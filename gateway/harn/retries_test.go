@@ -16,7 +16,7 @@ import (
 	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
-	"github.com/wharf-dev/wharf/gateway/api"
+	"github.com/wharf-dev/wharf/gateway/harn"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
@@ -82,7 +82,7 @@ func bootWhole(t *testing.T, disk *crashtest.Disk, dir string) *node {
 		t.Fatal(err)
 	}
 	n.Node = enginetest.Boot(t, disk, names, func(c *engine.Config, p *engine.Parts) {
-		c.Webhooks.Private, p.ShowEvent, p.AddedTools = true, api.PublicEvent, tool.NewAdded() // receivers are here
+		c.Webhooks.Private, p.ShowEvent, p.AddedTools = true, harn.Links().PublicEvent, tool.NewAdded() // receivers are here
 		p.Keys, p.Log = keys, slog.New(slog.DiscardHandler)
 		p.Vaults = vault.New(vault.Config{Dir: filepath.Join(dir, "vaults"), KeyFile: filepath.Join(dir, "vault.age"), Log: p.Log})
 	})

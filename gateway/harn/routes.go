@@ -16,6 +16,9 @@ const (
 	statusAccepted  = fasthttp.StatusAccepted
 	statusNoContent = fasthttp.StatusNoContent
 	statusSwitching = fasthttp.StatusSwitchingProtocols
+
+	statusPartial     = fasthttp.StatusPartialContent
+	statusNotModified = fasthttp.StatusNotModified
 )
 
 // routes returns the table: the operations of the protocol (docs/protocol.md, 2)

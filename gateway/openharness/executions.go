@@ -55,6 +55,8 @@ type runRequest struct {
 	Temperature  *float64 `json:"temperature"`
 	SystemPrompt string   `json:"system_prompt"`
 	SessionID    string   `json:"session_id"`
+	// Credentials are what the server of a hosted harness is asked with this time.
+	Credentials *abi.HarnessCredentials `json:"harness_credentials"`
 }
 
 // check checks what the protocol bounds.
@@ -117,7 +119,7 @@ func (q *runRequest) submits(a *Adapter, h *abi.Harness) (abi.SubmitTaskRequest,
 	if err != nil {
 		return abi.SubmitTaskRequest{}, err
 	}
-	req := abi.SubmitTaskRequest{Input: input, PersonaID: q.AgentID, SessionID: q.SessionID, InTurn: q.SessionID != "",
+	req := abi.SubmitTaskRequest{Input: input, PersonaID: q.AgentID, SessionID: q.SessionID, InTurn: q.SessionID != "", Credentials: q.Credentials,
 		Run: &abi.RunOptions{Model: a.modelFor(q.Model), Temperature: q.Temperature, Context: q.SystemPrompt, Skills: q.Skills}}
 	if q.MaxTokens != nil {
 		req.Run.MaxTokens = *q.MaxTokens

@@ -3,6 +3,7 @@ package openharness
 import (
 	"cmp"
 	"errors"
+	"io"
 	"path"
 	"strings"
 
@@ -135,12 +136,29 @@ func (a *Adapter) readFile(r *gateway.Request, h *abi.Harness) error {
 	if err != nil {
 		return err
 	}
+	if err := a.sendFile(r, &f, content, saved); err != nil {
+		return errors.Join(err, content.Close())
+	}
+	return nil
+}
+
+// sendFile answers with a file, or with the part of it that is asked for. It owns the content when it returns nil.
+func (a *Adapter) sendFile(r *gateway.Request, f *abi.File, content api.FileContent, saved bool) error {
+	etag := `"` + f.SHA256 + `"`
+	r.SetHeader("ETag", etag)
+	r.SetHeader("Accept-Ranges", "bytes")
+	part, partial, err := r.WantedRange(etag, f.Size)
+	if err != nil {
+		return err
+	}
+	if partial {
+		r.Partial(part, f.Size)
+	}
 	r.SetHeader("Content-Type", f.MediaType)
-	r.SetHeader("ETag", `"`+f.SHA256+`"`)
 	if saved {
 		r.SetHeader("Content-Disposition", disposition(path.Base(f.Path)))
 	}
-	a.sendStream(r, content, content, f.Size)
+	a.sendStream(r, io.NewSectionReader(content, part.Start, part.Length), content, part.Length)
 	return nil
 }
 

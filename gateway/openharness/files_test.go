@@ -427,3 +427,37 @@ func TestLargeFiles(t *testing.T) {
 		t.Errorf("%d bytes of memory were taken on the way", taken)
 	}
 }
+
+// A file is read in parts.
+func TestPartsOfFiles(t *testing.T) {
+	n := newNode(t, nil)
+	n.do(t, "PUT", "/wharf/files/a.txt", "0123456789", header("Content-Type", "text/plain")).want(201)
+	n.do(t, "PUT", "/wharf/files/none.txt", "", header("Content-Type", "text/plain")).want(201)
+	tag := n.do(t, "GET", "/wharf/files/a.txt", nil).want(200).header.Get("ETag")
+	for wanted, want := range map[string]struct {
+		status     int
+		body, part string
+	}{
+		"bytes=0-0": {206, "0", "bytes 0-0/10"}, "bytes=2-4": {206, "234", "bytes 2-4/10"}, "bytes=7-": {206, "789", "bytes 7-9/10"}, "bytes=-2": {206, "89", "bytes 8-9/10"},
+		"bytes=0-99": {206, "0123456789", "bytes 0-9/10"}, "bytes=-99": {206, "0123456789", "bytes 0-9/10"},
+		"bytes=10-": {416, "", "bytes */10"}, "bytes=-0": {416, "", "bytes */10"}, "bytes=99-100": {416, "", "bytes */10"},
+		"bytes=1-2,4-5": {200, "0123456789", ""}, "bytes=4-2": {200, "0123456789", ""}, "lines=1-2": {200, "0123456789", ""}, "bytes=a-b": {200, "0123456789", ""}, "": {200, "0123456789", ""},
+	} {
+		for _, path := range []string{"/wharf/files/a.txt", "/wharf/files/a.txt/download"} {
+			a := n.do(t, "GET", path, nil, header("Range", wanted))
+			if a.want(want.status); a.header.Get("Content-Range") != want.part {
+				t.Errorf("%s: the part is %q", wanted, a.header.Get("Content-Range"))
+			}
+			if want.status == 416 {
+				a.fails(416, "VALIDATION_ERROR")
+			} else if string(a.body) != want.body || a.header.Get("ETag") != tag || a.header.Get("Accept-Ranges") != "bytes" {
+				t.Errorf("%s: %q, %v", wanted, a.body, a.header)
+			}
+		}
+	}
+	if a := n.do(t, "GET", "/wharf/files/a.txt", nil, header("Range", "bytes=0-1"), header("If-Range", tag)).want(206); string(a.body) != "01" {
+		t.Errorf("%q", a.body)
+	}
+	n.do(t, "GET", "/wharf/files/a.txt", nil, header("Range", "bytes=0-1"), header("If-Range", `"other"`)).want(200)
+	n.do(t, "GET", "/wharf/files/none.txt", nil, header("Range", "bytes=0-")).want(416)
+}

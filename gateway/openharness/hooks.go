@@ -2,6 +2,7 @@ package openharness
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
@@ -140,20 +141,25 @@ func (a *Adapter) registerHook(r *gateway.Request, h *abi.Harness) error {
 		Handler: handler, Enabled: req.Enabled, Fail: req.Fail, TimeoutMS: req.TimeoutMS, Secret: req.Secret,
 		Signature: &abi.WebhookSignature{Header: headerSignature, Prefix: "sha256="}})
 	if err != nil {
-		return commandRefused(err)
+		return a.commandRefused(req.Handler, err)
 	}
 	shown, _ := hookOf(made, h)
 	return sent(r, statusCreated, made, hookAnswer{shown})
 }
 
-// commandRefused gives a command that the configuration does not name the protocol's own code.
-func commandRefused(err error) error {
-	if own, ok := errors.AsType[*abi.Error](err); ok && own.Code == abi.CodePolicyViolation {
-		refused := coded(codeCommandNotAllowed, 422, "%s", own.Message)
-		refused.Param = own.Param
-		return refused
+// commandRefused gives a command that the node does not run the protocol's own code, and says which
+// plugins there are to somebody who names one that is not.
+func (a *Adapter) commandRefused(handler *hookHandler, err error) error {
+	own, ok := errors.AsType[*abi.Error](err)
+	if !ok || own.Code != abi.CodePolicyViolation {
+		return err
 	}
-	return err
+	refused := coded(codeCommandNotAllowed, 422, "%s", own.Message)
+	refused.Param = own.Param
+	if handler != nil && strings.HasPrefix(handler.Command, abi.HookPlugin) && a.has.Plugins != nil {
+		refused.Message += "; the plugins of this node are " + strings.Join(a.has.Plugins(), ", ")
+	}
+	return refused
 }
 
 // hook finds the hook that the path names, in a harness.
@@ -204,7 +210,7 @@ func (a *Adapter) updateHook(r *gateway.Request, h *abi.Harness) error {
 	}
 	view, err := a.core.UpdateHook(r.Context(), r.Caller, retry, was.ID, change)
 	if err != nil {
-		return commandRefused(err)
+		return a.commandRefused(req.Handler, err)
 	}
 	shown, _ := hookOf(view, h)
 	return sent(r, statusOK, view, hookAnswer{shown})

@@ -102,7 +102,7 @@ func TestHooks(t *testing.T) {
 }
 
 func TestHooksAreRefused(t *testing.T) {
-	n := newNode(t, nil, tooled)
+	n := newNode(t, enginetest.Guests{"agent": enginetest.Echo}, tooled)
 	webhook := map[string]any{"type": "webhook", "url": "https://example.com/h"}
 	id := n.do(t, "POST", "/wharf/hooks", map[string]any{"event": "stop", "handler": webhook}).want(201).text("hook.id")
 	other, err := n.CreateWorkspace(t.Context(), n.Root, nil, abi.CreateWorkspaceRequest{Name: "o", Root: "/o"})
@@ -137,6 +137,12 @@ func TestHooksAreRefused(t *testing.T) {
 		}
 	}
 	n.do(t, "POST", "/wharf/hooks", map[string]any{"event": "stop", "handler": webhook, "timeout_ms": 60_000}).want(201)
+	for command, says := range map[string]string{"rm": "openharness.commands", "wasm:none#run": "no plugin none", "wasm:agent#no": `no export \"no\"`, "wasm:agent": "wasm:PLUGIN#EXPORT"} {
+		a := n.do(t, "POST", "/wharf/hooks", map[string]any{"event": "pre_tool", "handler": map[string]any{"type": "command", "command": command}})
+		if a.fails(422, "COMMAND_NOT_ALLOWED"); !strings.Contains(string(a.body), says) || a.text("error.details.param") != "handler.command" {
+			t.Errorf("%s: %s", command, a.body)
+		}
+	}
 	n.do(t, "GET", "/wharf/hooks?event=none", nil).fails(400, "VALIDATION_ERROR")
 	n.do(t, "POST", "/wharf/hooks", map[string]any{"event": "stop", "handler": map[string]any{"type": "command", "command": "rm -rf /"}}).fails(422, "COMMAND_NOT_ALLOWED")
 	n.do(t, "PATCH", "/wharf/hooks/"+id, map[string]any{"handler": map[string]any{"type": "command", "command": "sh"}}).fails(422, "COMMAND_NOT_ALLOWED")

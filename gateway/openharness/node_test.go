@@ -75,7 +75,7 @@ func startNode(t testing.TB, disk *crashtest.Disk, guests enginetest.Guests, cfg
 	n := &node{}
 	vaults := func(c *engine.Config, p *engine.Parts) {
 		c.Webhooks.Private = true
-		p.ShowEvent, p.WebhookFormats = api.PublicEvent, []api.WebhookFormat{openharness.WebhookFormat()}
+		p.ShowEvent, p.WebhookFormats = api.Links{}.PublicEvent, []api.WebhookFormat{openharness.WebhookFormat()}
 		p.Log = slog.New(slog.DiscardHandler)
 		p.Vaults = vault.New(vault.Config{Dir: filepath.Join(t.TempDir(), "vaults"), KeyFile: filepath.Join(t.TempDir(), "vault.age"), Log: p.Log})
 		root, err := os.OpenRoot(t.TempDir())

@@ -387,7 +387,8 @@ func (a *Adapter) messagesOf(r *gateway.Request, id string, since time.Time) ([]
 }
 
 type messageRequest struct {
-	Content string `json:"content"`
+	Content     string                  `json:"content"`
+	Credentials *abi.HarnessCredentials `json:"harness_credentials"` // refused: what is hosted has no sessions here
 }
 
 // exchange is a message and its answer; of one that is still being written, where it is streamed.
@@ -414,16 +415,16 @@ func (a *Adapter) say(r *gateway.Request, h *abi.Harness) (*abi.Session, api.Vie
 	if err != nil {
 		return nil, api.View{}, err
 	}
-	made, err := a.sayIn(r.Context(), r.Caller, retry, s.ID, req.Content)
+	made, err := a.sayIn(r.Context(), r.Caller, retry, s.ID, req)
 	return s, made, err
 }
 
-func (a *Adapter) sayIn(ctx context.Context, c *api.Caller, retry *api.Write, sessionID, content string) (api.View, error) {
-	input, err := userMessage(content)
+func (a *Adapter) sayIn(ctx context.Context, c *api.Caller, retry *api.Write, sessionID string, req messageRequest) (api.View, error) {
+	input, err := userMessage(req.Content)
 	if err != nil {
 		return api.View{}, err
 	}
-	return a.core.SubmitTask(ctx, c, retry, abi.SubmitTaskRequest{SessionID: sessionID, Input: input, InTurn: true})
+	return a.core.SubmitTask(ctx, c, retry, abi.SubmitTaskRequest{SessionID: sessionID, Input: input, InTurn: true, Credentials: req.Credentials})
 }
 
 func (a *Adapter) sendMessage(r *gateway.Request, h *abi.Harness) error {

@@ -371,7 +371,7 @@ func (c *conversation) message(caller *api.Caller, f *clientFrame) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	made, err := c.adapter.sayIn(ctx, caller, nil, c.session, *f.Content)
+	made, err := c.adapter.sayIn(ctx, caller, nil, c.session, messageRequest{Content: *f.Content})
 	if err == nil {
 		c.asked[made.ID] = f.ID
 	}

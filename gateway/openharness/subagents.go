@@ -272,6 +272,8 @@ func isConflict(err error) bool {
 type delegateRequest struct {
 	Task    string         `json:"task"`
 	Context jsontext.Value `json:"context"`
+	// Credentials are refused: what is hosted has no subagents here.
+	Credentials *abi.HarnessCredentials `json:"harness_credentials"`
 }
 
 // delegated begins a Task in the Session of a subagent, or with it: it is made by the first.
@@ -316,7 +318,7 @@ func (q *delegateRequest) submits(p *abi.Persona) (abi.SubmitTaskRequest, error)
 		return abi.SubmitTaskRequest{}, err
 	}
 	run, err := abi.ComesWith(q.Context)
-	return abi.SubmitTaskRequest{Input: input, PersonaID: p.ID, Run: run}, err
+	return abi.SubmitTaskRequest{Input: input, PersonaID: p.ID, Run: run, Credentials: q.Credentials}, err
 }
 
 type delegateAnswer struct {

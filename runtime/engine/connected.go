@@ -2,13 +2,12 @@ package engine
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/apart"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/intake"
 	"github.com/wharf-dev/wharf/runtime/ledger"
-	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/runtime/sessions"
 	"github.com/wharf-dev/wharf/storage"
 )
@@ -17,7 +16,7 @@ import (
 // Tasks that end.
 func (e *Engine) newIntake(common desk.Parts, secret func(context.Context, storage.Tenant, *abi.Connector, string, string) ([]byte, error)) *intake.Intake {
 	i := intake.New(intake.Parts{Config: e.config.Connectors, Parts: common,
-		Entropy: e.entropy, Tenants: e.tenants, Tasks: connectedTasks{e}, Plugins: connectedPlugins{e}, Secret: secret,
+		Entropy: e.entropy, Tenants: e.tenants, Tasks: connectedTasks{e}, Plugins: e.pluginsApart(), Secret: secret,
 		Persona: func(ctx context.Context, t storage.Tenant, workspace, id string) error {
 			_, err := e.PersonaIn(ctx, t, workspace, id)
 			return err
@@ -106,27 +105,9 @@ func (e *Engine) connectedMessage(in *abi.MessageInput, session, id string) (led
 	return sessions.MessageRecord(m), nil
 }
 
-// connectedPlugins has the plugins of Connectors run.
-type connectedPlugins struct{ engine *Engine }
-
-// Resolve implements [intake.Plugins].
-func (c connectedPlugins) Resolve(ctx context.Context, name string) (string, error) {
-	return c.engine.modules.Resolve(ctx, name)
-}
-
-// Ready implements [intake.Plugins].
-func (c connectedPlugins) Ready(ctx context.Context, name, export string) (intake.Plugin, error) {
-	e := c.engine
-	digest, module, err := e.moduleNamed(ctx, name)
-	if err != nil {
-		return intake.Plugin{}, err
-	}
-	if !module.HasExport(export) {
-		return intake.Plugin{}, &abi.Failure{Code: abi.FailurePluginMissing, Message: fmt.Sprintf("plugin %q has no export %q", name, export)}
-	}
-	return intake.Plugin{Digest: digest, Limits: e.config.limitsFor(name), Run: func(ctx context.Context, h sandbox.Host, l sandbox.Limits) (sandbox.Usage, error) {
-		usage, err := module.Run(ctx, export, h, l)
-		e.counts.gas.Add(usage.Gas)
-		return usage, err
-	}}, nil
+// pluginsApart has plugins run apart from Tasks.
+func (e *Engine) pluginsApart() apart.Plugins {
+	resolved := func(ctx context.Context, name string) (string, error) { return e.modules.Resolve(ctx, name) }
+	named := func(ctx context.Context, name string) (string, apart.Module, error) { return e.moduleNamed(ctx, name) }
+	return &apart.Node{Resolved: resolved, Named: named, LimitsFor: e.config.limitsFor, Used: func(gas uint64) { e.counts.gas.Add(gas) }}
 }

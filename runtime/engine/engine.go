@@ -303,8 +303,8 @@ func New(config Config, parts Parts) (*Engine, error) {
 	}
 	e.ids = abi.NewIDs(e.now, e.entropy)
 	e.started = e.now()
-	e.furnish(&parts)
 	e.base, e.stopRuns = context.WithCancelCause(context.Background())
+	e.furnish(&parts)
 	e.queue = scheduler.New(config.MaxRunning, config.MaxQueued, e.runTask)
 	return e, nil
 }
@@ -345,7 +345,7 @@ func (e *Engine) furnish(parts *Parts) {
 	e.replayResources = e.newReplays(common)
 	e.Intake = e.newIntake(common, e.ConnectorSecret)
 	e.webhookResources = e.newOutbox(common, parts)
-	e.hookResources = hooks.NewKeeper(hooks.Parts{Parts: common, Outbox: e.webhookResources, Turns: e.turns})
+	e.hookResources = hooks.NewKeeper(hooks.Parts{Parts: common, Outbox: e.webhookResources, Plugins: hooks.NewPlugins(e.pluginsApart(), e.log), Turns: e.turns})
 	e.toolServerResources, e.customToolResources = e.newToolServers(common, parts)
 	e.agentResources = agents.NewKeeper(agents.Parts{Parts: common, Personas: e.personaResources, InstallSkill: e.SkillForAgent, Model: parts.ModelNamed, Memory: e.memoryResources})
 	e.harnessResources = e.newHarnesses(common, parts)

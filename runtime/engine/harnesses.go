@@ -11,11 +11,13 @@ import (
 
 // newHarnesses makes the room that serves Harnesses.
 func (e *Engine) newHarnesses(common desk.Parts, parts *Parts) *harnesses.Keeper {
-	return harnesses.NewKeeper(harnesses.Parts{Parts: common, Config: e.config.Harnesses, Started: e.started,
+	k := harnesses.NewKeeper(harnesses.Parts{Parts: common, Config: e.config.Harnesses, Started: e.started,
 		Persona: plugins.PersonaAgent, Workflow: plugins.WorkflowAgent, RemoteWorkflow: plugins.WorkflowRemote, Remote: parts.RemoteHarnesses,
 		TenantID: e.tenants.IDOf, Authenticate: e.Authenticate,
 		DefaultWorkspace: e.DefaultWorkspace, NewWorkspace: e.DraftWorkspace, NewPersona: e.DraftPersona, Calls: e.callsOf,
-		Running: e.tasks.countIn, Values: parts.values()})
+		Running: e.tasks.countIn, Values: parts.values(), Background: &e.background, Life: e.base})
+	e.observers = append(e.observers, k.TaskEnded)
+	return k
 }
 
 // callsOf returns the host calls that a plugin makes.

@@ -21,6 +21,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
+	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/runtime/tenancy"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
@@ -441,4 +442,184 @@ func TestAForkIsAskedAnew(t *testing.T) {
 		t.Errorf("asked %v, made %v", h.questions(), s.made())
 	}
 	n.wantReplay(t, doc.ID)
+}
+
+// inPlugin is the guest of a plugin that a hook names: it answers as the test says, and puts what it is told.
+func inPlugin(told chan<- string, answer func(input string) string) enginetest.Guest {
+	return func(ctx context.Context, h sandbox.Host) error {
+		_, input, err := h.Call(ctx, abi.CallInput, nil)
+		if err != nil {
+			return err
+		}
+		var in abi.CallInputAnswer
+		if err := json.Unmarshal(input, &in); err != nil {
+			return err
+		}
+		select {
+		case told <- string(in.Task.Input):
+		default:
+		}
+		out, err := json.Marshal(&abi.CallOutputRequest{Summary: answer(string(in.Task.Input))})
+		if err != nil {
+			return err
+		}
+		return enginetest.Call(ctx, h, abi.CallOutput, string(out))
+	}
+}
+
+// A hook is an export of a plugin: it is told the same as a program, answers the same, and a replay does
+// not run it again.
+func TestAHookIsAPlugin(t *testing.T) {
+	p := newProgram(op{abi.CallToolCall, writeOp}, op{abi.CallToolCall, `{"server":"fs","name":"other"}`})
+	told := make(chan string, 10)
+	guard := inPlugin(told, func(input string) string {
+		if strings.Contains(input, `"tool":"fs:other"`) {
+			return `{"decision":"deny","reason":"by a plugin"}`
+		}
+		return `{"input":{"n":7}}`
+	})
+	s := &store{}
+	n := newNode(t, enginetest.Guests{"program": p.run, "guard": guard, "echo": enginetest.Echo}, withHooks(t.TempDir(), s))
+	hook := n.hook(t, abi.CreateHookRequest{Event: abi.HookPreTool, Handler: abi.HookHandler{Command: "wasm:guard#run"}})
+	id := n.Submit(t, n.Session(t), "persona_program")
+	n.Wait(t, id)
+	if got := p.runs()[0]; !strings.HasPrefix(got[0], "0 ") || !strings.Contains(got[1], "a hook has denied this call: by a plugin") {
+		t.Errorf("the plugin that is asked about is told %v", got)
+	}
+	if got := fmt.Sprint(s.made()); got != `[1 {"server":"fs","name":"write","arguments":{"n":7}}]` {
+		t.Errorf("the tools were called with %s", got)
+	}
+	var q abi.HookQuestion
+	if err := json.Unmarshal([]byte(<-told), &q); err != nil || q.HookID != hook.ID || q.TaskID != id || q.Tool != "fs:write" || string(q.Input) != `{"n":1}` {
+		t.Errorf("the hook is told %+v, %v", q, err)
+	}
+	<-told
+	n.wantReplay(t, id)
+	if len(told) > 0 {
+		t.Errorf("the replay has run the plugin: %s", <-told)
+	}
+}
+
+// What a plugin does wrong is a hook that gave no answer.
+func TestAHooksPluginFails(t *testing.T) {
+	call := func(call, request string) enginetest.Guest {
+		return func(ctx context.Context, h sandbox.Host) error {
+			status, answer, err := h.Call(ctx, call, []byte(request))
+			if status != abi.CallOK {
+				return &abi.Failure{Code: "refused", Message: string(answer)}
+			}
+			return err
+		}
+	}
+	for name, test := range map[string]struct {
+		guest enginetest.Guest
+		want  string // what is said of a hook that is closed
+	}{
+		"it traps": {func(context.Context, sandbox.Host) error {
+			return &abi.Failure{Code: abi.FailurePluginTrap, Message: "unreachable"}
+		}, "unreachable"},
+		"it takes too long":      {func(ctx context.Context, _ sandbox.Host) error { <-ctx.Done(); return context.Cause(ctx) }, "has not answered within 50ms"},
+		"it says that it fails":  {call(abi.CallOutput, `{"summary":"","failure":{"code":"x","message":"out of luck"}}`), "out of luck"},
+		"it answers nonsense":    {call(abi.CallOutput, `{"summary":"certainly"}`), "no JSON object"},
+		"it answers too much":    {call(abi.CallOutput, `{"summary":"`+strings.Repeat("x", 1<<20)+`"}`), "too long"},
+		"it asks the world":      {call(abi.CallHTTPFetch, `{"url":"https://example.com"}`), "may not call http.fetch"},
+		"it asks another plugin": {call(abi.CallTaskSpawn, `{"persona_id":"persona_echo","input":{}}`), "may not call task.spawn"},
+		"it reads the Session":   {call(abi.CallTranscriptRead, `{}`), "may not call transcript.read"},
+		"it says it twice": {func(ctx context.Context, h sandbox.Host) error {
+			_ = call(abi.CallOutput, `{"summary":""}`)(ctx, h)
+			return call(abi.CallOutput, `{"summary":""}`)(ctx, h)
+		}, "has given its result already"},
+		"the host itself stumbles": {func(context.Context, sandbox.Host) error { return io.ErrUnexpectedEOF }, "the plugin cannot be run now"},
+	} {
+		for _, fail := range []abi.HookFailure{abi.HookOpen, abi.HookClosed} {
+			t.Run(name+", "+string(fail), func(t *testing.T) {
+				p := newProgram(op{abi.CallToolCall, writeOp})
+				s := &store{}
+				n := newNode(t, enginetest.Guests{"program": p.run, "guard": test.guest, "echo": enginetest.Echo}, withHooks(t.TempDir(), s))
+				req := abi.CreateHookRequest{Event: abi.HookPreTool, Handler: abi.HookHandler{Command: "wasm:guard#run"}, Fail: fail}
+				if name == "it takes too long" {
+					req.TimeoutMS = 50
+				}
+				n.hook(t, req)
+				id := n.Submit(t, n.Session(t), "persona_program")
+				n.Wait(t, id)
+				got := p.runs()[0][0]
+				if fail == abi.HookOpen && (len(s.made()) != 1 || !strings.HasPrefix(got, "0 ")) {
+					t.Errorf("open: %v, %s", s.made(), got)
+				}
+				if fail == abi.HookClosed && (len(s.made()) != 0 || !strings.Contains(got, test.want)) {
+					t.Errorf("closed: %v, %s", s.made(), got)
+				}
+				n.wantReplay(t, id)
+			})
+		}
+	}
+}
+
+// A plugin that says nothing lets the call be; the last JSON that it says counts before its summary.
+func TestWhatAHooksPluginAnswers(t *testing.T) {
+	for name, test := range map[string]struct {
+		calls []op
+		want  string
+	}{
+		"nothing at all": {nil, "0 "},
+		"no summary":     {[]op{{abi.CallOutput, `{"summary":""}`}}, "0 "},
+		"a Message":      {[]op{{abi.CallMessageAppend, `{"role":"assistant","parts":[{"type":"json","value":{"decision":"deny","reason":"said"}}]}`}, {abi.CallOutput, `{"summary":"done"}`}}, "said"},
+		"lines and time": {[]op{{abi.CallLog, `{"level":"info","message":"m"}`}, {abi.CallClock, ""}, {abi.CallProgress, `{"fraction":1}`}, {abi.CallOutput, `{"summary":"{\"decision\":\"deny\",\"reason\":\"at last\"}"}`}}, "at last"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			guard := func(ctx context.Context, h sandbox.Host) error {
+				for _, o := range test.calls {
+					if err := enginetest.Call(ctx, h, o.call, o.request); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+			p := newProgram(op{abi.CallToolCall, writeOp})
+			n := newNode(t, enginetest.Guests{"program": p.run, "guard": guard, "echo": enginetest.Echo}, withHooks(t.TempDir(), &store{}))
+			n.hook(t, abi.CreateHookRequest{Event: abi.HookPreTool, Handler: abi.HookHandler{Command: "wasm:guard#run"}, Fail: abi.HookClosed})
+			n.Wait(t, n.Submit(t, n.Session(t), "persona_program"))
+			if got := p.runs()[0][0]; !strings.Contains(got, test.want) {
+				t.Errorf("the plugin is told %s", got)
+			}
+		})
+	}
+}
+
+// A hook names a plugin that there is, and an export that it has; by then it may have gone.
+func TestHooksNamePluginsThatThereAre(t *testing.T) {
+	p := newProgram(op{abi.CallToolCall, writeOp})
+	guests := enginetest.Guests{"program": p.run, "guard": inPlugin(nil, func(string) string { return "" }), "echo": enginetest.Echo}
+	n := newNode(t, guests, withHooks(t.TempDir(), &store{}))
+	for _, command := range []string{"wasm:", "wasm:guard", "wasm:guard#", "wasm:#run", "wasm:guard#run#run", "wasm:none#run", "wasm:guard#none", "WASM:guard#run", "wasm:../guard#run"} {
+		_, err := n.CreateHook(t.Context(), n.Root, nil, abi.CreateHookRequest{WorkspaceID: tenancy.DefaultWorkspace, Event: abi.HookPreTool, Handler: abi.HookHandler{Command: command}})
+		if own, ok := err.(*abi.Error); !ok || own.Code != abi.CodePolicyViolation || own.Param != "handler.command" {
+			t.Errorf("%s: %v", command, err)
+		}
+	}
+	hook := n.hook(t, abi.CreateHookRequest{Event: abi.HookPreTool, Handler: abi.HookHandler{Command: "deny"}})
+	_, err := n.UpdateHook(t.Context(), n.Root, nil, hook.ID, abi.UpdateHookRequest{Handler: &abi.HookHandler{Command: "wasm:none#run"}})
+	enginetest.WantCode(t, err, abi.CodePolicyViolation)
+	closed := abi.HookClosed
+	if _, err := n.UpdateHook(t.Context(), n.Root, nil, hook.ID, abi.UpdateHookRequest{Handler: &abi.HookHandler{Command: "wasm:guard#run"}, Fail: &closed}); err != nil {
+		t.Fatal(err)
+	}
+	delete(guests, "guard")
+	n.Wait(t, n.Submit(t, n.Session(t), "persona_program"))
+	if got := p.runs()[0][0]; !strings.Contains(got, "no plugin guard") {
+		t.Errorf("the plugin is told %s", got)
+	}
+}
+
+// Plugins are told afterwards, too.
+func TestAPluginIsToldAfterwards(t *testing.T) {
+	told := make(chan string, 10)
+	p := newProgram(op{abi.CallToolCall, writeOp})
+	n := newNode(t, enginetest.Guests{"program": p.run, "guard": inPlugin(told, func(string) string { return "" }), "echo": enginetest.Echo}, withHooks(t.TempDir(), &store{}))
+	n.hook(t, abi.CreateHookRequest{Event: abi.HookStop, Handler: abi.HookHandler{Command: "wasm:guard#run"}})
+	id := n.Submit(t, n.Session(t), "persona_program")
+	if got := <-told; !strings.Contains(got, `"event":"stop"`) || !strings.Contains(got, id) || !strings.Contains(got, `"status":"COMPLETED"`) {
+		t.Errorf("it is told %s", got)
+	}
 }

@@ -31,6 +31,10 @@ const maxInputInMemory = 16 << 10
 // SubmitTask accepts a Task. When it returns without an error, the Task is
 // durable and will be run. req names its Session, or has one made in the same batch.
 func (e *Engine) SubmitTask(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.SubmitTaskRequest) (desk.Doc, error) {
+	r, err := e.CheckCredentials(ctx, c, r, &req)
+	if err != nil {
+		return desk.Doc{}, err
+	}
 	if req.Session != nil {
 		if err := e.CheckWithTask(ctx, c, &req); err != nil {
 			return desk.Doc{}, err
@@ -64,10 +68,13 @@ func (e *Engine) submitWithSession(ctx context.Context, c *desk.Caller, r *desk.
 				return err
 			}
 			t.leave = made.Release
-			if doc, err = e.accept(ctx, t, m, c.Actor, idem, made.Put); err == nil {
-				accepted = t
+			doc, err = e.accept(ctx, t, m, c.Actor, idem, e.PutCredentials(ctx, req.Credentials, t.tenant, &t.about, made.Put))
+			if err != nil {
+				e.DropCredentials(req.Credentials, t.id)
+				return err
 			}
-			return err
+			accepted = t
+			return nil
 		})
 		return doc, err
 	})

@@ -255,7 +255,7 @@ func (e *Engine) tellAndIssue(t *task, shown *abi.Task, effects []lifecycle.Effe
 		if t.run != nil {
 			c.before = append(slices.Clone(t.run.pending), c.before...)
 		}
-		c.before = append(c.before, e.HooksAtEnd(t.tenant, shown)...)
+		c.before = slices.Concat(c.before, e.HooksAtEnd(t.tenant, shown), e.RemoteAtEnd(t.tenant, shown))
 		issue = e.newIssue(t, c.facts)
 	}
 	records := e.tell(t, shown, effects, c, now, issue)

@@ -17,7 +17,7 @@ func (e *Engine) newOutbox(common desk.Parts, parts *Parts) *outbox.Outbox {
 	if show == nil {
 		show = func(ev desk.Event) []byte { return fmt.Appendf(nil, `{"id":%q}`, ev.Position().String()) }
 	}
-	return outbox.New(outbox.Parts{Parts: common, Values: parts.values(), Config: e.config.Webhooks, Entropy: e.entropy, Tenants: e.tenants.All, Show: show,
+	return outbox.New(outbox.Parts{Parts: common, Values: parts.values(), Config: e.config.Webhooks, Entropy: e.entropy, Tenants: e.tenants.All, Show: show, Plugins: hooks.NewPlugins(e.pluginsApart(), e.log),
 		Formats: append(slices.Clip(parts.WebhookFormats), hooks.Format(e.store.Blobs())), LeaveOut: e.aside.LeaveOut, Agent: "wharf/" + parts.Version})
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"strings"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
@@ -32,8 +31,8 @@ type Validation struct {
 // baseURL names; where there is none, it is one of this node. A key that is valid is stored where
 // that is asked for: the executions of the Harness are asked for with it from then on.
 func (k *Keeper) ValidateHarnessKey(ctx context.Context, c *desk.Caller, h *abi.Harness, key, baseURL string, store bool) (Validation, error) {
-	if key == "" || len(key) > maxKey || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return Validation{}, abi.InvalidParam("api_key", "api_key is 1 to %d visible characters without blanks", maxKey)
+	if err := checkKey("api_key", key); err != nil {
+		return Validation{}, err
 	}
 	if baseURL != "" {
 		if err := at("base_url", web.CheckURL(baseURL, k.parts.Config.Private)); err != nil {

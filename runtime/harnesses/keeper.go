@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/background"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/runtime/sealed"
 	"github.com/wharf-dev/wharf/storage"
@@ -43,6 +45,9 @@ type Parts struct {
 	NewPersona   func(ctx context.Context, c *desk.Caller, req *abi.CreatePersonaRequest) (*abi.Persona, error)
 	// Calls returns the host calls that a plugin makes. An *abi.Failure says that there is none.
 	Calls func(ctx context.Context, workflow string) ([]string, error)
+	// Background has what the node does by itself; Life ends when that is to be broken off.
+	Background *background.Group
+	Life       context.Context
 	// Running returns how many Tasks of a Workspace have not ended.
 	Running func(t storage.Tenant, workspace string) int
 }
@@ -52,8 +57,11 @@ type Keeper struct {
 	parts  Parts
 	values *sealed.Keeper
 
+	ending byTask[ending] // Tasks that have ended, or are about to
+
 	mu    lockrank.RWMutex[lockrank.Table]
-	known map[place]*abi.Harness // that are not deleted; not changed
+	known map[place]*abi.Harness      // that are not deleted; not changed
+	hosts map[ledger.Key]*abi.Harness // of those, the hosted ones, by their Workspaces
 }
 
 // place is where a Harness is found.
@@ -65,7 +73,7 @@ type place struct {
 // NewKeeper returns a keeper that knows no stored Harnesses before it has loaded them.
 func NewKeeper(p Parts) *Keeper {
 	p.Config.Most = cmp.Or(p.Config.Most, 100)
-	k := &Keeper{parts: p, values: &sealed.Keeper{Ledger: p.Ledger, Values: p.Values, Now: p.Now}, known: map[place]*abi.Harness{}}
+	k := &Keeper{parts: p, values: &sealed.Keeper{Ledger: p.Ledger, Values: p.Values, Now: p.Now}, known: map[place]*abi.Harness{}, hosts: map[ledger.Key]*abi.Harness{}}
 	if p.Remote == nil {
 		k.parts.Remote = NewRemote(p.Config.Private)
 	}
@@ -85,12 +93,16 @@ func (k *Keeper) log() *slog.Logger { return cmp.Or(k.parts.Log, slog.Default())
 func (k *Keeper) use(t storage.Tenant, h *abi.Harness) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	at := place{t, h.Name}
+	at, in := place{t, h.Name}, ledger.Key{Tenant: t, ID: h.WorkspaceID}
 	switch before := k.known[at]; {
 	case h.DeletedAt.IsZero():
 		k.known[at] = h
+		if h.Kind == abi.HarnessHosted {
+			k.hosts[in] = h
+		}
 	case before != nil && before.ID == h.ID:
 		delete(k.known, at)
+		delete(k.hosts, in)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/secret"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
@@ -49,6 +49,7 @@ type Remote struct {
 	keeper  atomic.Pointer[Keeper]
 	private bool
 	client  *http.Client
+	under   byTask[string] // the executions that go on there, of Tasks that go on
 }
 
 var (
@@ -109,9 +110,13 @@ func remoteTools() []abi.Tool {
 
 // Call implements tool.Server.
 func (s *Remote) Call(ctx context.Context, c *provider.Call, name string, arguments jsontext.Value) (*abi.CallToolCallAnswer, error) {
-	at, err := s.find(ctx, c)
+	tenant, at, err := s.find(ctx, c)
 	if err != nil {
 		return nil, err
+	}
+	task := ledger.Key{Tenant: tenant, ID: c.TaskID}
+	if ctx.Err() != nil { // the Task has ended: nothing is noted of it any more
+		return nil, context.Cause(ctx)
 	}
 	var args struct {
 		Message     string `json:"message"`
@@ -120,13 +125,14 @@ func (s *Remote) Call(ctx context.Context, c *provider.Call, name string, argume
 	if err := json.Unmarshal(arguments, &args); err != nil {
 		return nil, provider.Refuse(abi.CallInvalid, tool.CodeInvalid, "the arguments do not fit the tool")
 	}
-	execution := "/executions/" + url.PathEscape(args.ExecutionID)
+	execution := executionPath(args.ExecutionID)
 	var answer jsontext.Value
 	switch name {
 	case ToolRun:
-		answer, err = s.run(ctx, at, c.IdempotencyKey, arguments)
+		answer, err = s.run(ctx, at, task, c.IdempotencyKey, arguments)
 	case ToolWait:
-		answer, err = s.wait(ctx, at, execution)
+		s.under.note(task, args.ExecutionID) // also where an earlier life of the node has begun it
+		answer, err = s.wait(ctx, at, task, execution)
 	case ToolResult:
 		answer, err = s.ask(ctx, at, http.MethodGet, execution+"/result", "", nil)
 	default:
@@ -144,20 +150,20 @@ type remotePlace struct {
 }
 
 // find returns where the Harness runs that a call belongs to.
-func (s *Remote) find(ctx context.Context, c *provider.Call) (remotePlace, error) {
+func (s *Remote) find(ctx context.Context, c *provider.Call) (storage.Tenant, remotePlace, error) {
 	k := s.keeper.Load()
 	if k == nil {
-		return remotePlace{}, provider.Refuse(abi.CallUnavailable, tool.CodeUnavailable, "the node is starting")
+		return 0, remotePlace{}, provider.Refuse(abi.CallUnavailable, tool.CodeUnavailable, "the node is starting")
 	}
 	tenant, h := k.hosted(c.Tenant, c.WorkspaceID)
 	if h == nil {
-		return remotePlace{}, provider.Refuse(abi.CallDenied, tool.CodeDenied, "this task belongs to no hosted harness")
+		return 0, remotePlace{}, provider.Refuse(abi.CallDenied, tool.CodeDenied, "this task belongs to no hosted harness")
 	}
-	key, err := k.storedKey(ctx, tenant, h)
+	at, err := k.placeFor(ctx, tenant, h, c.TaskID)
 	if err != nil {
-		return remotePlace{}, provider.Refuse(abi.CallUnavailable, tool.CodeUnavailable, "the credentials of the harness cannot be read now; the node's log says why")
+		return 0, remotePlace{}, provider.Refuse(abi.CallUnavailable, tool.CodeUnavailable, "the credentials of the harness cannot be read now; the node's log says why")
 	}
-	return remotePlace{remoteBase(h), key}, nil
+	return tenant, at, nil
 }
 
 // remoteBase returns the URL of a hosted Harness on its server: the one that was given, if it names
@@ -170,12 +176,19 @@ func remoteBase(h *abi.Harness) string {
 	return base + "/harnesses/" + h.Name
 }
 
-func (s *Remote) run(ctx context.Context, at remotePlace, idempotencyKey string, body []byte) (jsontext.Value, error) {
-	return s.ask(ctx, at, http.MethodPost, "/execute", idempotencyKey, body)
+func (s *Remote) run(ctx context.Context, at remotePlace, task ledger.Key, idempotencyKey string, body []byte) (jsontext.Value, error) {
+	answer, err := s.ask(ctx, at, http.MethodPost, "/execute", idempotencyKey, body)
+	var begun struct {
+		ExecutionID string `json:"execution_id"`
+	}
+	if err == nil && json.Unmarshal(answer, &begun) == nil && begun.ExecutionID != "" {
+		s.under.note(task, begun.ExecutionID)
+	}
+	return answer, err
 }
 
 // wait asks for an execution until it has ended, for a while, and returns it as it is then.
-func (s *Remote) wait(ctx context.Context, at remotePlace, execution string) (jsontext.Value, error) {
+func (s *Remote) wait(ctx context.Context, at remotePlace, task ledger.Key, execution string) (jsontext.Value, error) {
 	until := time.Now().Add(waitTime)
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		answer, err := s.ask(ctx, at, http.MethodGet, execution, "", nil)
@@ -190,7 +203,11 @@ func (s *Remote) wait(ctx context.Context, at remotePlace, execution string) (js
 		}
 		_ = json.Unmarshal(answer, &now) // an answer without a status is one that has not ended
 		status := cmp.Or(now.Execution.Status, now.Status)
-		if status == "completed" || status == "failed" || status == "cancelled" || time.Now().Add(pause).After(until) {
+		over := status == "completed" || status == "failed" || status == "cancelled"
+		if over {
+			s.under.take(task)
+		}
+		if over || time.Now().Add(pause).After(until) {
 			return json.Marshal(map[string]string{"status": cmp.Or(status, "running")}, json.Deterministic(true))
 		}
 		select {

@@ -24,8 +24,9 @@ const (
 // Parts are what a keeper works with.
 type Parts struct {
 	desk.Parts
-	Outbox *outbox.Outbox
-	Turns  *turns.Turns // what takes long of holding arguments against a schema
+	Outbox  *outbox.Outbox
+	Plugins *Plugins
+	Turns   *turns.Turns // what takes long of holding arguments against a schema
 }
 
 // Keeper serves hooks. It is safe for concurrent use.
@@ -42,7 +43,7 @@ func (k *Keeper) CreateHook(ctx context.Context, c *desk.Caller, r *desk.Retry, 
 		Hook: &abi.HookTerms{Event: req.Event, Name: req.Name, Command: req.Handler.Command, Fail: cmp.Or(req.Fail, abi.HookOpen),
 			TimeoutMS: cmp.Or(req.TimeoutMS, defaultTimeout)},
 	}
-	if err := check(about); err != nil {
+	if err := cmp.Or(check(about), k.parts.Plugins.check(ctx, about.Hook.Command)); err != nil {
 		return desk.Doc{}, err
 	}
 	made, secret, err := k.parts.Outbox.KeepHook(ctx, c, r, about, req.Secret)
@@ -104,6 +105,15 @@ func (k *Keeper) Hooks(ctx context.Context, c *desk.Caller, workspace string) (l
 
 // UpdateHook changes a hook. Calls that are asked about now are asked by the terms of before.
 func (k *Keeper) UpdateHook(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.UpdateHookRequest) (desk.Doc, error) {
+	if req.Handler != nil { // to have a plugin ready can take long: nothing is locked yet
+		_, err := k.parts.Outbox.HookAt(c, id)
+		if err == nil {
+			err = k.parts.Plugins.check(ctx, req.Handler.Command)
+		}
+		if err != nil {
+			return desk.Doc{}, err
+		}
+	}
 	w, err := k.parts.Outbox.ChangeHook(ctx, c, r, id, func(next *abi.WebhookEndpoint) error {
 		terms := *next.Hook
 		next.Hook = &terms

@@ -1,93 +1,53 @@
 package intake
 
 import (
-	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 	"log/slog"
 	"reflect"
-	"strconv"
 	"time"
 
 	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
-	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/apart"
 	"github.com/wharf-dev/wharf/runtime/provider"
-	"github.com/wharf-dev/wharf/runtime/sandbox"
 )
 
 // batchHost is what a plugin that normalizes is told, and what it may do: read the
 // deliveries, say what they mean, and write lines to the node's log. What it is told
 // follows from the deliveries, so that it makes the same of them whenever it runs.
 type batchHost struct {
-	out     *slog.Logger // the node's log
-	about   *abi.Connector
-	ground  *journal.Ground
-	at      time.Time
+	*apart.Host
 	answer  []byte
 	results *abi.CallNormalizedRequest
-	lines   int
 }
 
-var _ sandbox.Host = (*batchHost)(nil)
-
-// maxLines bounds what a run may write to the node's log.
-const maxLines = 100
-
 func newBatchHost(log *slog.Logger, about *abi.Connector, batch []arrival, answer []byte) *batchHost {
-	h := &batchHost{out: log, about: about, answer: answer}
+	h := &batchHost{answer: answer}
+	var at time.Time
 	seed := sha256.New()
 	for _, a := range batch {
 		_, _ = seed.Write([]byte(a.id)) // it never fails
-		if a.at.After(h.at) {
-			h.at = a.at
+		if a.at.After(at) {
+			at = a.at
 		}
 	}
-	h.ground = journal.NewGround(h.at, seed.Sum(nil))
+	h.Host = apart.NewHost("normalizes deliveries", at, seed.Sum(nil), h.answers, func(level, message string) {
+		log.Info("a connector's plugin says", "connector", about.ID, "level", level, "message", message)
+	})
 	return h
 }
 
-// Now implements [sandbox.Host].
-func (h *batchHost) Now() time.Time { return h.ground.Now() }
-
-// Random implements [sandbox.Host].
-func (h *batchHost) Random(p []byte) { h.ground.Random(p) }
-
-// Sleep implements [sandbox.Host]. Nobody waits for it.
-func (h *batchHost) Sleep(_ context.Context, d time.Duration) { h.ground.Sleep(d) }
-
-// Call implements [sandbox.Host].
-func (h *batchHost) Call(_ context.Context, call string, request []byte) (abi.CallStatus, []byte, error) {
-	answer, refused := h.call(call, request)
-	if refused != nil {
-		return refused.Status, refused.Answer(), nil
-	}
-	return abi.CallOK, answer, nil
-}
-
-func (h *batchHost) call(call string, request []byte) ([]byte, *provider.Refusal) {
+// answers implements [apart.Answers].
+func (h *batchHost) answers(call string, request []byte) (answer []byte, refused *provider.Refusal, known bool) {
 	switch call {
 	case abi.CallDeliveries:
-		return h.answer, nil
+		return h.answer, nil, true
 	case abi.CallNormalized:
-		return nil, h.normalized(request)
-	case abi.CallLog:
-		return nil, h.log(request)
-	case abi.CallProgress, abi.CallPlan:
-		return nil, nil // there is no Task whose watchers could be told
-	case abi.CallClock:
-		return []byte(`{"unix_nano":"` + strconv.FormatInt(h.at.UnixNano(), 10) + `"}`), nil
-	case abi.CallRandom:
-		if len(request) != 4 || binary.LittleEndian.Uint32(request) > abi.MaxRandom {
-			return nil, provider.Malformed(fmt.Errorf("the request must be 4 bytes that say how many, at most %d", abi.MaxRandom))
-		}
-		random := make([]byte, binary.LittleEndian.Uint32(request))
-		h.ground.Random(random)
-		return random, nil
+		return nil, h.normalized(request), true
 	}
-	return nil, provider.Refuse(abi.CallDenied, "not_in_a_task", "a plugin that normalizes deliveries may not call "+call)
+	return nil, nil, false
 }
 
 func (h *batchHost) normalized(request []byte) *provider.Refusal {
@@ -102,17 +62,6 @@ func (h *batchHost) normalized(request []byte) *provider.Refusal {
 		return provider.Malformed(err)
 	}
 	h.results = results
-	return nil
-}
-
-func (h *batchHost) log(request []byte) *provider.Refusal {
-	var line abi.CallLogRequest
-	if err := json.Unmarshal(request, &line); err != nil {
-		return provider.Malformed(err)
-	}
-	if h.lines++; h.lines <= maxLines {
-		h.out.Info("a connector's plugin says", "connector", h.about.ID, "level", line.Level, "message", line.Message)
-	}
 	return nil
 }
 

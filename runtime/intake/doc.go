@@ -23,6 +23,6 @@
 //     sequence.
 //   - What was received is settled or pending: the counts say so, and outlive a restart.
 //
-// It asks for a part that runs Tasks ([Tasks]), one that runs plugins ([Plugins]) and one that
+// It asks for a part that runs Tasks ([Tasks]), one that runs plugins ([apart.Plugins]) and one that
 // knows the tenants ([Tenants]), and knows nothing of what implements them.
 package intake

@@ -8,11 +8,11 @@ import (
 	"sync/atomic"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/apart"
 	"github.com/wharf-dev/wharf/runtime/background"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/lockrank"
-	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -47,23 +47,6 @@ type Offered struct {
 	Commit storage.Commit
 }
 
-// Plugins is what the intake asks of the part that runs plugins.
-type Plugins interface {
-	// Resolve returns the digest of the module that a name stands for now. An
-	// *abi.Failure says that there is none.
-	Resolve(ctx context.Context, name string) (digest string, err error)
-	// Ready returns a plugin whose export can be called. An *abi.Failure says why none can.
-	Ready(ctx context.Context, name, export string) (Plugin, error)
-}
-
-// Plugin is one that is ready to run.
-type Plugin struct {
-	Digest string         // of its module
-	Limits sandbox.Limits // of each run
-	// Run calls the export on a fresh instance.
-	Run func(ctx context.Context, h sandbox.Host, l sandbox.Limits) (sandbox.Usage, error)
-}
-
 // Tenants is what the intake asks of the part that knows the tenants.
 type Tenants interface {
 	All() []*abi.Tenant
@@ -78,7 +61,7 @@ type Parts struct {
 	Entropy io.Reader
 	Tenants Tenants
 	Tasks   Tasks
-	Plugins Plugins
+	Plugins apart.Plugins
 	// Persona refuses a Persona that may not be used in a Workspace as one that is not there.
 	Persona func(ctx context.Context, t storage.Tenant, workspace, id string) error
 	// Secret returns a value that checks deliveries of a Connector.

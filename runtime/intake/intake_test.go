@@ -12,6 +12,7 @@ import (
 	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/apart"
 	"github.com/wharf-dev/wharf/runtime/background"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/ledger"
@@ -112,12 +113,12 @@ func (r *room) Submit(ctx context.Context, o Order) error {
 // Room implements [Tasks]: there is none before its time.
 func (r *room) Room() <-chan struct{} { return nil }
 
-// Resolve implements [Plugins].
+// Resolve implements [apart.Plugins].
 func (r *room) Resolve(context.Context, string) (string, error) { return "sha256:sorter", nil }
 
 // Ready returns a plugin that makes a Task of each delivery.
-func (r *room) Ready(context.Context, string, string) (Plugin, error) {
-	return Plugin{Digest: "sha256:sorter", Limits: sandbox.DefaultLimits(), Run: func(ctx context.Context, h sandbox.Host, _ sandbox.Limits) (sandbox.Usage, error) {
+func (r *room) Ready(context.Context, string, string) (apart.Plugin, error) {
+	return apart.Plugin{Digest: "sha256:sorter", Limits: sandbox.DefaultLimits(), Run: func(ctx context.Context, h sandbox.Host, _ sandbox.Limits) (sandbox.Usage, error) {
 		_, answer, err := h.Call(ctx, abi.CallDeliveries, nil)
 		if err != nil {
 			return sandbox.Usage{}, err

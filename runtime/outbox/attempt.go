@@ -114,7 +114,7 @@ func (o *Outbox) post(q *queue, w *abi.WebhookEndpoint, id string, m Message) ou
 	ctx, cancel := context.WithTimeout(o.late, o.parts.Config.Timeout)
 	defer cancel()
 	if w.Hook != nil && w.Hook.Command != "" {
-		return o.told(ctx, w, m)
+		return o.told(ctx, q, w, id, m)
 	}
 	req, failed := o.request(ctx, q, w, id, m)
 	if failed != nil {

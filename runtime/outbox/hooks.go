@@ -171,7 +171,7 @@ func (o *Outbox) AskHook(ctx context.Context, t storage.Tenant, w *abi.WebhookEn
 
 func (o *Outbox) ask(ctx context.Context, q *queue, w *abi.WebhookEndpoint, id string, body []byte) ([]byte, *abi.Failure) {
 	if w.Hook.Command != "" {
-		return o.run(ctx, w, body)
+		return o.run(ctx, q.key.Tenant, w, id, body)
 	}
 	req, failed := o.request(ctx, q, w, id, Message{Body: body})
 	if failed != nil {
@@ -194,8 +194,16 @@ func (o *Outbox) ask(ctx context.Context, q *queue, w *abi.WebhookEndpoint, id s
 	return answer, nil
 }
 
-// run runs the program that a hook names.
-func (o *Outbox) run(ctx context.Context, w *abi.WebhookEndpoint, body []byte) ([]byte, *abi.Failure) {
+// namesPlugin reports whether the command of a hook is a plugin that this node can run.
+func (o *Outbox) namesPlugin(w *abi.WebhookEndpoint) bool {
+	return o.parts.Plugins != nil && strings.HasPrefix(w.Hook.Command, abi.HookPlugin)
+}
+
+// run runs the program or the plugin that a hook names.
+func (o *Outbox) run(ctx context.Context, t storage.Tenant, w *abi.WebhookEndpoint, id string, body []byte) ([]byte, *abi.Failure) {
+	if o.namesPlugin(w) {
+		return o.parts.Plugins.RunPlugin(ctx, t, w, id, body)
+	}
 	command := o.parts.Config.Commands[w.Hook.Command]
 	if command == nil { // by now: the configuration has changed
 		return nil, &abi.Failure{Code: abi.HookNoCommand, Message: notAllowed(w.Hook.Command).Error()}
@@ -207,9 +215,9 @@ func (o *Outbox) run(ctx context.Context, w *abi.WebhookEndpoint, body []byte) (
 	return answer, nil
 }
 
-// told runs the program of a hook that is told of something.
-func (o *Outbox) told(ctx context.Context, w *abi.WebhookEndpoint, m Message) outcome {
-	_, failed := o.run(ctx, w, m.Body)
+// told runs the program or the plugin of a hook that is told of something.
+func (o *Outbox) told(ctx context.Context, q *queue, w *abi.WebhookEndpoint, id string, m Message) outcome {
+	_, failed := o.run(ctx, q.key.Tenant, w, id, m.Body)
 	if failed != nil && o.late.Err() != nil {
 		return outcome{broken: true}
 	}
@@ -223,14 +231,14 @@ func (o *Outbox) checkTarget(w *abi.WebhookEndpoint) error {
 		return cmp.Or(desk.CheckPresent("url", w.URL), web.CheckURL(w.URL, o.parts.Config.Private))
 	case w.URL != "":
 		return abi.InvalidParam("handler", "a handler has a url or a command, not both")
-	case o.parts.Config.Commands[w.Hook.Command] == nil:
+	case !o.namesPlugin(w) && o.parts.Config.Commands[w.Hook.Command] == nil: // the room of hooks looks for the plugin
 		return notAllowed(w.Hook.Command)
 	}
 	return nil
 }
 
 func notAllowed(command string) error {
-	refused := abi.Errorf(abi.CodePolicyViolation, "the configuration of this node names no command %q: hooks run what openharness.commands has, and nothing else", command)
+	refused := abi.Errorf(abi.CodePolicyViolation, "the configuration of this node names no command %q: hooks run what openharness.commands has, and exports of plugins (wasm:PLUGIN#EXPORT), and nothing else", command)
 	refused.Param = "handler.command"
 	return refused
 }

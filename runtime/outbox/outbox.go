@@ -58,6 +58,8 @@ type Parts struct {
 	Values sealed.Values
 	// Send makes requests; nil for one that the guard of package web watches.
 	Send http.RoundTripper
+	// Plugins runs the plugins that hooks name; nil when there are none.
+	Plugins Plugins
 	// Show returns an event as JSON, as those see it who may see what is public.
 	Show func(ev desk.Event) []byte
 	// Formats are those that a Webhook may name, besides harn.
@@ -67,6 +69,13 @@ type Parts struct {
 	// LeaveOut is called for a Webhook that cannot be read: the node goes on without it.
 	LeaveOut func(t storage.Tenant, o abi.Object, id string, cause error)
 	Agent    string // the User-Agent of requests
+}
+
+// Plugins runs the plugins that hooks name.
+type Plugins interface {
+	// RunPlugin tells the plugin of a hook what the hook is told under an id, and returns what it answers. What
+	// it is told in other ways follows from the question and the id. When it gives no answer, the failure says why.
+	RunPlugin(ctx context.Context, t storage.Tenant, w *abi.WebhookEndpoint, id string, question []byte) ([]byte, *abi.Failure)
 }
 
 // Outbox serves Webhooks and sends them what they want. It is safe for concurrent use.

@@ -73,9 +73,9 @@ func (r *Result) Note(call string, request []byte) {
 	}
 }
 
-// output returns the last JSON that the Task has said, else its summary: as JSON
+// Output returns the last JSON that the Task has said, else its summary: as JSON
 // where it is some, else as a text.
-func (r *Result) output() jsontext.Value {
+func (r *Result) Output() jsontext.Value {
 	if r.value != nil {
 		return r.value
 	}
@@ -98,7 +98,7 @@ func (r *Result) Conclude(ctx context.Context, turns *turns.Turns, schema []byte
 	}
 	s, err := Compile(schema)
 	if err == nil {
-		err = s.Check(ctx, turns, r.output())
+		err = s.Check(ctx, turns, r.Output())
 	}
 	if !Wrong(err) {
 		return nil, err
