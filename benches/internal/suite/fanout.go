@@ -91,7 +91,7 @@ func (s *Suite) follow(ctx context.Context, n *node.Node) (float64, []byte, erro
 	}
 	var stream bytes.Buffer
 	deadline := time.Now().Add(fanoutLimit)
-	readers, err := fanout.Open(ctx, n.Addr, s.Readers, n.StreamRequest(path+"/events/stream"), history+fanoutEvents, deadline, &stream)
+	readers, err := fanout.Open(ctx, n.Addr, s.Readers, n.StreamRequest(path+"/events/stream"), fanout.EveryEvent, history+fanoutEvents, deadline, &stream)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -169,7 +169,7 @@ func (s *Suite) fanoutBare(ctx context.Context, frames string, write int) (float
 	}
 	defer server.Stop()
 	request := []byte("GET / HTTP/1.1\r\nHost: bare\r\n\r\n")
-	readers, err := fanout.Open(ctx, server.Addr, s.Readers, request, fanoutEvents, time.Now().Add(fanoutLimit), nil)
+	readers, err := fanout.Open(ctx, server.Addr, s.Readers, request, fanout.EveryEvent, fanoutEvents, time.Now().Add(fanoutLimit), nil)
 	if err != nil {
 		return 0, err
 	}

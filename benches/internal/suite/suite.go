@@ -70,6 +70,8 @@ func Measurements() []Measurement {
 		{Name: "lists", Doc: "a page of a list of a million, against one of a thousand", run: measureLists},
 		{Name: "dedupe", Doc: "whether a delivery has been taken, and what remembering it takes", run: measureDedupe},
 		{Name: "parked", Doc: "memory of Tasks that wait for input", run: measureParked},
+		{Name: "harness-text", Doc: "from a model's first piece to the first text of execute/stream, beside Harn's stream", run: measureHarnessText},
+		{Name: "harness-fanout", Doc: "texts delivered to many readers of one execution, beside Harn's streams", run: measureHarnessFanout},
 		{Name: "sandbox-instance", Doc: "what a pristine instance costs each Task", run: measureInstances},
 		{Name: "sandbox-idle", Doc: "memory of instances that wait for a Task", run: measureIdle},
 		{Name: "sandbox-compute", Doc: "what counting gas and depth costs guests that compute", run: measureCompute},
