@@ -3,6 +3,7 @@ package suite
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -14,11 +15,17 @@ import (
 // goalHarnessFanout is how much of Harn's rate is reached.
 const goalHarnessFanout = 0.8
 
-// talkingTask waits for input, and then says something as often as readers are to be told.
+// talkedAtOnce is how many Messages the Task says before it waits for its readers to have all of
+// them: they decide the pace, and what they read is live.
+const talkedAtOnce = 100
+
+// talkingTask waits for input, and then says something, as often as readers are to be told.
 func talkingTask() []byte {
-	const says = `{"role":"assistant","parts":[{"type":"text","text":"Depot 14 reports two trailers less than planned for the evening run; the orders from Monday are still waiting for a slot.","visibility":"public"}]}`
-	return fmt.Appendf(nil, `{"input":{"program":[{"call":"input.request","request":{"prompt":"Which depot is meant?"}},{"call":"message.append","request":%s,"repeat":%d}]},"persona_id":%q}`,
-		says, fanoutEvents, personaCalls)
+	const asks = `{"call":"input.request","request":{"prompt":"Which depot is meant?"}}`
+	const says = `{"call":"message.append","request":{"role":"assistant","parts":[{"type":"text","text":"Depot 14 reports two trailers less than planned for the evening run; the orders from Monday are still waiting for a slot.","visibility":"public"}]},"repeat":%d}`
+	once := asks + "," + fmt.Sprintf(says, talkedAtOnce)
+	program := strings.Repeat(once+",", fanoutEvents/talkedAtOnce-1) + once
+	return fmt.Appendf(nil, `{"input":{"program":[%s]},"persona_id":%q}`, program, personaCalls)
 }
 
 // told is a stream of a Task: where it is, and the kind of its events that tell a Message.
@@ -93,8 +100,16 @@ func (s *Suite) talkOn(ctx context.Context, n *node.Node, t told, profile profil
 		return sample{}, err
 	}
 	start := time.Now()
-	if err := goOn(n, id); err != nil {
-		return sample{}, err
+	for said := 0; said < fanoutEvents; said += talkedAtOnce {
+		if err := awaitSeen(ctx, readers, said, time.Now().Add(fanoutLimit)); err != nil {
+			return sample{}, err
+		}
+		if err := n.Await(ctx, id, "INPUT_REQUIRED", fanoutLimit, time.Millisecond); err != nil {
+			return sample{}, err
+		}
+		if err := goOn(n, id); err != nil {
+			return sample{}, err
+		}
 	}
 	last, err := readers.Wait()
 	if err != nil {
