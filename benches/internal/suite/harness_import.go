@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wharf-dev/wharf/benches/internal/model"
 	"github.com/wharf-dev/wharf/benches/internal/node"
 	"github.com/wharf-dev/wharf/benches/internal/report"
 )
@@ -105,18 +106,28 @@ func figures(all []taken) (took, memory report.Figure, cpu []float64) {
 	return report.NewFigure("ms", ms), report.NewFigure("MiB", mib), cpu
 }
 
-// onIdle asks something of a fresh node that was left alone.
+// onIdle asks something of a fresh node that was left alone. It has a model, as nodes have on which
+// agents run: so the agent's module is there already, which else is read by the first import.
 func (s *Suite) onIdle(ctx context.Context, ask func(*node.Node) (taken, error)) (taken, error) {
 	dir, remove, err := s.dataFolder("node")
 	if err != nil {
 		return taken{}, err
 	}
 	defer remove()
-	n, err := s.start(ctx, dir)
+	provider := model.New()
+	defer provider.Close()
+	config, err := provider.WriteConfig(dir)
+	if err != nil {
+		return taken{}, err
+	}
+	n, err := s.startWith(ctx, dir, []string{"--config", config}, nil)
 	if err != nil {
 		return taken{}, err
 	}
 	defer n.Kill()
+	if err := calm(ctx, n); err != nil {
+		return taken{}, err
+	}
 	if _, err := settled(ctx, n); err != nil {
 		return taken{}, err
 	}

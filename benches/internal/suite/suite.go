@@ -203,6 +203,11 @@ func (s *Suite) compileModules(ctx context.Context) error {
 		n.Kill()
 		return withOutput(fmt.Errorf("normalizing: %w", err), n)
 	}
+	// The agent is not compiled where there is no model, until somebody asks what it can do.
+	if err := n.Call("GET", harnessPath+"/capabilities", nil, new(map[string]any)); err != nil {
+		n.Kill()
+		return withOutput(err, n)
+	}
 	for _, persona := range []string{plugins.PersonaEcho, plugins.PersonaDigest} {
 		if err := completeOne(ctx, n, persona, compileLimit); err != nil {
 			n.Kill()
