@@ -71,6 +71,7 @@ func parse(args []string) (*options, error) {
 	flags.IntVar(&c.Parked, "parked", 10_000, "waiting Tasks of the parked measurement")
 	flags.IntVar(&c.Calls, "calls", 10_000, "host calls of the Task that is replayed")
 	flags.Int64Var(&c.Events, "events", 1_000_000, "events that the scale measurements fill the log with; ten million takes long")
+	flags.IntVar(&c.Executions, "executions", 1_000_000, "executions of the longest list of the harness-lists measurement")
 	flags.IntVar(&c.Backlog, "backlog", 200_000, "deliveries that wait when the normalize measurement begins")
 	flags.DurationVar(&c.Attack, "attack", 5*time.Minute, "how long the strangers measurement attacks")
 	flags.StringVar(&c.Attacks, "attacks", "", "make only these attacks of strangers, by parts of their names, separated by commas")
@@ -88,7 +89,7 @@ func parse(args []string) (*options, error) {
 	if flags.NArg() > 0 {
 		return nil, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
-	if c.Rounds < 1 || c.Conns < 1 || c.Readers < 1 || c.Sessions < 1 || c.Parked < 1 || c.Backlog < 1 || c.Attack <= 0 || c.Calls < 1 || c.IDs < 1000 || c.Duration <= 0 {
+	if c.Rounds < 1 || c.Conns < 1 || c.Readers < 1 || c.Sessions < 1 || c.Parked < 1 || c.Backlog < 1 || c.Executions < 1 || c.Attack <= 0 || c.Calls < 1 || c.IDs < 1000 || c.Duration <= 0 {
 		return nil, errors.New("rounds, connections, readers, sessions, parked, calls and duration must be positive, and there must be a thousand ids")
 	}
 	c.Progress = os.Stderr

@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/jsonw"
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/gateway/api"
 	"github.com/wharf-dev/wharf/gateway/openharness/mapper"
@@ -292,7 +293,7 @@ func (a *Adapter) follow(r *gateway.Request, h *abi.Harness, id string) error {
 	if !begins(first) {
 		return abi.Errorf(abi.CodeCursorExpired, "the beginning of this execution is not kept any more: read its result")
 	}
-	return a.stream(r, api.Filter{TaskID: id}, 0, &told{after: after, n: n, taskID: id})
+	return a.stream(r, api.Filter{TaskID: id}, 0, &told{events: &a.events, after: after, n: n})
 }
 
 // begins reports whether events are the first of a Task.
@@ -303,23 +304,31 @@ func begins(events []*api.Event) bool {
 // told streams an execution. Its events are mapped from the first on, so that a client that resumes
 // is told the rest as if it had never left.
 type told struct {
+	events *eventCache
 	mapper mapper.Mapper
-	taskID string
 	after  api.Cursor // what the client has seen
 	n      int
 }
 
 func (t *told) tell(b []byte, ev *api.Event) ([]byte, bool) {
-	if !mapper.Tells(ev.Kind) {
-		return b, false
-	}
-	for i, one := range t.mapper.Event(ev.Kind, ev.AppendJSON(nil, false)) {
+	for i, one := range t.mapper.Tell(t.events.read(ev)) {
 		if ev.At < t.after || ev.At == t.after && i <= t.n {
 			continue
 		}
-		b = frame(b, eventID(ev.At, i), one.Type, appendJSON(nil, &one))
+		b = frame(b, eventID(ev.At, i), one.Type, appendTold(nil, &one))
 	}
 	return b, t.mapper.Over()
+}
+
+// appendTold writes what is told. Of texts there are many, so that they are written by hand.
+func appendTold(b []byte, one *mapper.Told) []byte {
+	if one.Type != mapper.Text {
+		return appendJSON(b, one)
+	}
+	o := jsonw.Begin(b)
+	o.Text("type", one.Type)
+	o.Optional("content", one.Content)
+	return o.End()
 }
 
 // eventID names what is told of an event: the n-th.
@@ -514,10 +523,7 @@ func (a *Adapter) eachTold(r *gateway.Request, id string, visit func(*api.Event,
 		}
 		for _, ev := range events {
 			after = ev.At
-			if !mapper.Tells(ev.Kind) {
-				continue
-			}
-			for _, one := range m.Event(ev.Kind, ev.AppendJSON(nil, false)) {
+			for _, one := range m.Tell(a.events.read(ev)) {
 				visit(ev, &one)
 			}
 		}

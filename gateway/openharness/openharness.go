@@ -21,10 +21,11 @@ const Subprotocol = "openharness.v1"
 
 // Adapter serves the protocol. It is safe for concurrent use.
 type Adapter struct {
-	cfg  gateway.Config
-	core *api.API
-	has  Node
-	runs runs
+	cfg    gateway.Config
+	core   *api.API
+	has    Node
+	runs   runs
+	events eventCache
 }
 
 // Node is what the adapter is told of the node besides its engine.

@@ -158,3 +158,27 @@ func TestAStreamEndsWithItsKey(t *testing.T) {
 		t.Errorf("after its end comes %v", ev)
 	}
 }
+
+// What was read of an event for one reader is told to no other who may see less.
+func TestStreamsOfReadersWhoSeeDifferently(t *testing.T) {
+	n := newNode(t, enginetest.Guests{"agent": works}, hostTools)
+	id := n.do(t, "POST", "/wharf/execute", `{"message":"go"}`).want(202).text("execution_id")
+	n.Wait(t, id)
+	all, less := []string{"tasks:read", "events:read", abi.ScopeEventsInternal}, []string{"tasks:read", "events:read"}
+	whole := func(scopes []string) (text string) {
+		for s := n.streams(t, "GET", "/wharf/executions/"+id+"/stream", nil, by(n.key(t, scopes))); ; {
+			ev, ok := s.next()
+			if !ok {
+				return text
+			}
+			text += ev.data + "\n"
+		}
+	}
+	first := whole(less)
+	if sees := whole(all); sees == first {
+		t.Errorf("both see %s", sees)
+	}
+	if again := whole(less); again != first {
+		t.Errorf("after somebody who sees more it is %s, and was %s", again, first)
+	}
+}

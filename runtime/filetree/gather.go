@@ -28,6 +28,7 @@ type gatherer struct {
 	taken  occupied
 	files  []File
 	bytes  int64
+	buf    bytes.Buffer // that files are read into, one after the other
 }
 
 func newGatherer(l Limits, packed int64) *gatherer {
@@ -64,8 +65,8 @@ func (g *gatherer) checkSize(path string, size int64) error {
 // add reads a file to its end. What it counts is what comes, whatever was announced.
 func (g *gatherer) add(path string, r io.Reader) error {
 	room := min(g.limits.FileBytes, g.limits.Bytes-g.bytes)
-	var content bytes.Buffer
-	n, err := io.Copy(&content, io.LimitReader(r, room+1))
+	g.buf.Reset()
+	n, err := g.buf.ReadFrom(io.LimitReader(r, room+1))
 	if refusal, ok := errors.AsType[*Refusal](err); ok {
 		return refusal
 	}
@@ -79,8 +80,22 @@ func (g *gatherer) add(path string, r io.Reader) error {
 		return err
 	}
 	g.bytes += n
-	g.files = append(g.files, File{path, content.Bytes()})
+	g.files = append(g.files, File{path, g.content()})
 	return nil
+}
+
+// sharedBytes is how large the buffer gets that files share.
+const sharedBytes = 1 << 20
+
+// content returns what was read of a file. Most are small, and there are many: they take no more
+// than they have, and leave the buffer to the next one. A large one keeps it.
+func (g *gatherer) content() []byte {
+	if g.buf.Cap() <= sharedBytes {
+		return bytes.Clone(g.buf.Bytes())
+	}
+	content := g.buf.Bytes()
+	g.buf = bytes.Buffer{}
+	return content
 }
 
 // tree returns what was gathered, in order.

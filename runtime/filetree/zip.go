@@ -69,7 +69,8 @@ type archive struct {
 	in   io.ReaderAt
 	size int64
 	*gatherer
-	start int64 // where the directory begins
+	start    int64         // where the directory begins
+	inflater io.ReadCloser // of the members, one after the other: it has nothing to close
 }
 
 // member is a file or folder in an archive, as the directory has it.
@@ -286,14 +287,17 @@ func (z *archive) check(m *member, path string, folder bool) error {
 }
 
 // unpack reads a file, and holds it against its checksum.
-func (z *archive) unpack(m *member) (err error) {
+func (z *archive) unpack(m *member) error {
 	packed := io.NewSectionReader(z.in, m.content, m.packed)
 	if m.method == stored {
 		return z.add(m.name, &checked{in: packed, m: m, sum: crc32.NewIEEE()})
 	}
-	inflated := flate.NewReader(packed)
-	defer func() { err = errors.Join(err, inflated.Close()) }()
-	return z.add(m.name, &checked{in: inflated, m: m, sum: crc32.NewIEEE()})
+	if z.inflater == nil {
+		z.inflater = flate.NewReader(packed)
+	} else if err := z.inflater.(flate.Resetter).Reset(packed, nil); err != nil { // says package flate
+		return err
+	}
+	return z.add(m.name, &checked{in: z.inflater, m: m, sum: crc32.NewIEEE()})
 }
 
 // checked reads what a member unpacks to, which has to be what its header says.

@@ -398,3 +398,24 @@ func checkTree(t *testing.T, tree *filetree.Tree, l filetree.Limits) {
 		}
 	}
 }
+
+// Many small files take little more than what is in them: an archive of 50 MB is read on nodes that
+// have not much more.
+func TestManyFilesTakeWhatTheyHave(t *testing.T) {
+	const count, size = 500, 20_000
+	var entries []entry
+	for i := range count {
+		entries = append(entries, plain(fmt.Sprintf("%d.txt", i), strings.Repeat("a", size)).deflate())
+	}
+	archive := pack(0, entries...)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	tree, err := filetree.ReadZip(bytes.NewReader(archive), int64(len(archive)), filetree.Limits{Files: count, FileBytes: size, Bytes: count * size})
+	runtime.ReadMemStats(&after)
+	if err != nil || len(tree.Files) != count {
+		t.Fatal(err)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > count*size*3/2 {
+		t.Errorf("%d files of %d bytes took %d bytes", count, size, took)
+	}
+}

@@ -12,11 +12,12 @@ type dechunker struct {
 	left  int    // bytes of the current chunk that are still to come
 	skip  int    // bytes of framing that are still to be dropped
 	digit []byte // the part of a size line that has arrived
+	ended bool   // the last chunk has come, behind which is nothing of the stream
 }
 
 // feed calls f with the payload in data.
 func (d *dechunker) feed(data []byte, f func([]byte)) error {
-	for len(data) > 0 {
+	for len(data) > 0 && !d.ended {
 		switch {
 		case d.left > 0:
 			n := min(d.left, len(data))
@@ -50,6 +51,6 @@ func (d *dechunker) size(data []byte) (rest []byte, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading a chunk's size: %w", err)
 	}
-	d.left, d.digit = int(n), d.digit[:0]
+	d.left, d.digit, d.ended = int(n), d.digit[:0], n == 0
 	return rest, nil
 }

@@ -21,6 +21,7 @@ func TestDechunkerTakesOffTheFramingWhereverItIsCut(t *testing.T) {
 		for _, c := range chunks {
 			wire = append(wire, ceiling.Chunk(c)...)
 		}
+		wire = append(wire, "0\r\n\r\n"...)
 		var d dechunker
 		var got []byte
 		for len(wire) > 0 {
@@ -46,8 +47,11 @@ func TestDechunkerRefusesWhatIsNoSize(t *testing.T) {
 func TestReaderCountsEventsWhereverTheyAreCut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 20).Draw(t, "events")
-		stream := []byte(strings.Repeat("id: 1\nevent: x\ndata: {\"t\":\"\\ndata:\"}\n\n: heartbeat\n\n", n))
-		var r reader
+		stream := []byte(strings.Repeat("id: 1\nevent: x\ndata: {\"t\":\"\\ndata: event: x\"}\n\n: heartbeat\n\nevent: xs\ndata: {}\n\n", n))
+		r := reader{mark: EventsOf("x")}
+		if rapid.Bool().Draw(t, "every") {
+			r.mark, n = EveryEvent, 2*n
+		}
 		for len(stream) > 0 {
 			size := rapid.IntRange(1, min(len(stream), 9)).Draw(t, "piece")
 			r.count(stream[:size])
@@ -78,7 +82,7 @@ func TestReadersOfTheBareWriterLoop(t *testing.T) {
 	go func() { served <- ceiling.Write(t.Context(), ln, readers, pieces, start) }()
 
 	var kept bytes.Buffer
-	open, err := Open(t.Context(), ln.Addr().String(), readers, []byte("GET / HTTP/1.1\r\n\r\n"), events, time.Now().Add(time.Minute), &kept)
+	open, err := Open(t.Context(), ln.Addr().String(), readers, []byte("GET / HTTP/1.1\r\n\r\n"), EveryEvent, events, time.Now().Add(time.Minute), &kept)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +113,7 @@ func TestOpenFailsWhenTheServerRefuses(t *testing.T) {
 			fmt.Fprint(conn, "HTTP/1.1 429 Too Many Requests\r\nContent-Length: 0\r\n\r\n")
 		}
 	}()
-	_, err = Open(context.Background(), ln.Addr().String(), 1, []byte("GET / HTTP/1.1\r\n\r\n"), 1, time.Now().Add(time.Minute), nil)
+	_, err = Open(context.Background(), ln.Addr().String(), 1, []byte("GET / HTTP/1.1\r\n\r\n"), EveryEvent, 1, time.Now().Add(time.Minute), nil)
 	if err == nil || !strings.Contains(err.Error(), "429") {
 		t.Errorf("the error is %v", err)
 	}

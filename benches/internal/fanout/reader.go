@@ -14,9 +14,12 @@ import (
 	"time"
 )
 
-// mark begins the data line of every event, and of nothing else in a stream
+// EveryEvent begins the data line of every event, and of nothing else in a stream
 // whose data lines are single: comment frames have none.
-const mark = "\ndata:"
+const EveryEvent = "\ndata:"
+
+// EventsOf is what stands in every event of a kind, and in nothing else of such a stream.
+func EventsOf(kind string) string { return "event: " + kind + "\n" }
 
 // bufferSize is what one reader reads at once.
 const bufferSize = 64 << 10
@@ -30,9 +33,9 @@ type Readers struct {
 
 // Open connects n readers to addr, sends each the given request and waits until
 // every one of them has got the head of its answer. Each then reads until
-// it has seen want events, or until deadline. Keep, if not nil, gets the stream of
-// the first reader, without its framing.
-func Open(ctx context.Context, addr string, n int, request []byte, want int, deadline time.Time, keep io.Writer) (*Readers, error) {
+// it has seen want events, as told by a mark such as [EveryEvent], or until deadline. Keep,
+// if not nil, gets the stream of the first reader, without its framing.
+func Open(ctx context.Context, addr string, n int, request []byte, mark string, want int, deadline time.Time, keep io.Writer) (*Readers, error) {
 	r := &Readers{errs: make([]error, n)}
 	for i := range n {
 		one, err := open(ctx, addr, request, deadline)
@@ -40,7 +43,7 @@ func Open(ctx context.Context, addr string, n int, request []byte, want int, dea
 			r.Close()
 			return nil, fmt.Errorf("opening stream %d of %d: %w", i+1, n, err)
 		}
-		one.want = want
+		one.mark, one.want = mark, want
 		if i == 0 {
 			one.keep = keep
 		}
@@ -86,6 +89,7 @@ type reader struct {
 	conn    net.Conn
 	in      *bufio.Reader
 	chunked bool
+	mark    string
 	want    int
 	keep    io.Writer
 	seen    atomic.Int64
@@ -171,12 +175,13 @@ func (r *reader) count(data []byte) {
 	if r.keep != nil {
 		r.keep.Write(data)
 	}
-	border := append(r.carry, data[:min(len(data), len(mark)-1)]...)
-	n := bytes.Count(border, []byte(mark)) + bytes.Count(data, []byte(mark))
-	if len(data) >= len(mark)-1 {
-		r.carry = append(r.carry[:0], data[len(data)-(len(mark)-1):]...)
+	most := len(r.mark) - 1 // bytes of a mark that has only begun
+	border := append(r.carry, data[:min(len(data), most)]...)
+	n := bytes.Count(border, []byte(r.mark)) + bytes.Count(data, []byte(r.mark))
+	if len(data) >= most {
+		r.carry = append(r.carry[:0], data[len(data)-most:]...)
 	} else {
-		r.carry = append(r.carry[:0], border[max(0, len(border)-(len(mark)-1)):]...)
+		r.carry = append(r.carry[:0], border[max(0, len(border)-most):]...)
 	}
 	if n > 0 {
 		r.seen.Add(int64(n))

@@ -26,7 +26,16 @@ func (n *Node) Do(method, path string, body []byte) (int, []byte, error) {
 	return n.do(method, path, body, "")
 }
 
+// Upload sends a body of another media type than JSON.
+func (n *Node) Upload(path, media string, body []byte) (int, []byte, error) {
+	return n.send(fasthttp.MethodPost, path, media, body, "")
+}
+
 func (n *Node) do(method, path string, body []byte, prefer string) (int, []byte, error) {
+	return n.send(method, path, "application/json", body, prefer)
+}
+
+func (n *Node) send(method, path, media string, body []byte, prefer string) (int, []byte, error) {
 	req, resp := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseRequest(req)
 	defer fasthttp.ReleaseResponse(resp)
@@ -39,7 +48,7 @@ func (n *Node) do(method, path string, body []byte, prefer string) (int, []byte,
 		req.Header.Set("Prefer", prefer)
 	}
 	if body != nil {
-		req.Header.SetContentType("application/json")
+		req.Header.SetContentType(media)
 		req.SetBodyRaw(body)
 	}
 	if err := n.client.Do(req, resp); err != nil {

@@ -144,6 +144,12 @@ func (n *Node) PID() int { return n.cmd.Process.Pid }
 // RSS returns the node's resident memory in bytes.
 func (n *Node) RSS() (int64, error) { return proc.RSS(n.PID()) }
 
+// Peak returns the most resident memory that the node has had since the last ResetPeak, in bytes.
+func (n *Node) Peak() (int64, error) { return proc.Peak(n.PID()) }
+
+// ResetPeak has Peak begin anew from what is resident now.
+func (n *Node) ResetPeak() error { return proc.ResetPeak(n.PID()) }
+
 // CPU returns the processor time that the node has used.
 func (n *Node) CPU() (time.Duration, error) { return proc.CPU(n.PID()) }
 

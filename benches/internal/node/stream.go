@@ -35,9 +35,21 @@ func (n *Node) StreamRequest(path string) []byte {
 
 // Stream opens an event stream that ends with ctx.
 func (n *Node) Stream(ctx context.Context, path string) (*Stream, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+n.Addr+path, nil)
+	return n.stream(ctx, http.MethodGet, path, nil)
+}
+
+// PostStream asks for something whose answer is an event stream, which ends with ctx.
+func (n *Node) PostStream(ctx context.Context, path string, body []byte) (*Stream, error) {
+	return n.stream(ctx, http.MethodPost, path, body)
+}
+
+func (n *Node) stream(ctx context.Context, method, path string, body []byte) (*Stream, error) {
+	req, err := http.NewRequestWithContext(ctx, method, "http://"+n.Addr+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("making a stream's request: %w", err)
+	}
+	if len(body) > 0 {
+		req.Header.Set("Content-Type", "application/json")
 	}
 	for _, h := range headers(n.key) {
 		req.Header.Set(h.Name, h.Value)

@@ -23,6 +23,19 @@ func RSS(pid int) (int64, error) { return field(pid, "status", "VmRSS:") }
 // several times counts once; one that other processes map too counts in part.
 func Share(pid int) (int64, error) { return field(pid, "smaps_rollup", "Pss:") }
 
+// Peak returns the most resident memory that a process has had since its start or the last
+// [ResetPeak], in bytes.
+func Peak(pid int) (int64, error) { return field(pid, "status", "VmHWM:") }
+
+// ResetPeak has [Peak] begin anew from what is resident now.
+func ResetPeak(pid int) error {
+	const peak = "5" // see proc_pid_clear_refs(5)
+	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte(peak), 0); err != nil {
+		return fmt.Errorf("resetting the peak of process %d: %w", pid, errors.Join(err, ErrUnsupported))
+	}
+	return nil
+}
+
 // field returns an amount of memory that a file of the process states, in bytes.
 func field(pid int, file, name string) (int64, error) {
 	content, err := read(pid, file)

@@ -91,12 +91,12 @@ func (s *Suite) follow(ctx context.Context, n *node.Node) (float64, []byte, erro
 	}
 	var stream bytes.Buffer
 	deadline := time.Now().Add(fanoutLimit)
-	readers, err := fanout.Open(ctx, n.Addr, s.Readers, n.StreamRequest(path+"/events/stream"), history+fanoutEvents, deadline, &stream)
+	readers, err := fanout.Open(ctx, n.Addr, s.Readers, n.StreamRequest(path+"/events/stream"), fanout.EveryEvent, history+fanoutEvents, deadline, &stream)
 	if err != nil {
 		return 0, nil, err
 	}
 	defer readers.Close()
-	if err := awaitHistory(ctx, readers, history, deadline); err != nil {
+	if err := awaitSeen(ctx, readers, history, deadline); err != nil {
 		return 0, nil, err
 	}
 	start := time.Now()
@@ -115,14 +115,14 @@ func rate(readers int, took time.Duration) float64 {
 	return float64(readers) * fanoutEvents / took.Seconds()
 }
 
-// awaitHistory returns when every reader has what was there before.
-func awaitHistory(ctx context.Context, r *fanout.Readers, history int, deadline time.Time) error {
-	for r.Seen() < history {
+// awaitSeen returns when every reader has seen so many events.
+func awaitSeen(ctx context.Context, r *fanout.Readers, events int, deadline time.Time) error {
+	for r.Seen() < events {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("a reader has seen %d of %d events of the past", r.Seen(), history)
+			return fmt.Errorf("a reader has seen %d of %d events", r.Seen(), events)
 		}
 		time.Sleep(time.Millisecond)
 	}
@@ -169,7 +169,7 @@ func (s *Suite) fanoutBare(ctx context.Context, frames string, write int) (float
 	}
 	defer server.Stop()
 	request := []byte("GET / HTTP/1.1\r\nHost: bare\r\n\r\n")
-	readers, err := fanout.Open(ctx, server.Addr, s.Readers, request, fanoutEvents, time.Now().Add(fanoutLimit), nil)
+	readers, err := fanout.Open(ctx, server.Addr, s.Readers, request, fanout.EveryEvent, fanoutEvents, time.Now().Add(fanoutLimit), nil)
 	if err != nil {
 		return 0, err
 	}

@@ -19,24 +19,25 @@ import (
 
 // Config says how to measure.
 type Config struct {
-	Self     string        // this program, which also is the ceiling's process
-	Binary   string        // the node's binary
-	Dir      string        // where data folders are made
-	Rounds   int           // samples of each figure
-	Warmup   time.Duration // before each window
-	Duration time.Duration // of each window
-	Conns    int           // connections of the throughput measurements
-	Readers  int           // of the fan-out
-	Sessions int           // that an idle node is measured with
-	Parked   int           // Tasks that wait for input in the parked measurement
-	Calls    int           // host calls of the Task that is replayed
-	Events   int64         // that the log is filled with by scale
-	Backlog  int           // deliveries that wait when normalize begins
-	Attack   time.Duration // of strangers
-	Attacks  string        // parts of the names of the attacks to make; empty: all
-	IDs      int64         // of deliveries in the window, for dedupe
-	Profiles string        // folder for profiles of the node, "" for none
-	Progress io.Writer     // what is being done
+	Self       string        // this program, which also is the ceiling's process
+	Binary     string        // the node's binary
+	Dir        string        // where data folders are made
+	Rounds     int           // samples of each figure
+	Warmup     time.Duration // before each window
+	Duration   time.Duration // of each window
+	Conns      int           // connections of the throughput measurements
+	Readers    int           // of the fan-out
+	Sessions   int           // that an idle node is measured with
+	Parked     int           // Tasks that wait for input in the parked measurement
+	Calls      int           // host calls of the Task that is replayed
+	Events     int64         // that the log is filled with by scale
+	Executions int           // of the longest list of them
+	Backlog    int           // deliveries that wait when normalize begins
+	Attack     time.Duration // of strangers
+	Attacks    string        // parts of the names of the attacks to make; empty: all
+	IDs        int64         // of deliveries in the window, for dedupe
+	Profiles   string        // folder for profiles of the node, "" for none
+	Progress   io.Writer     // what is being done
 }
 
 // Measurement is one thing that can be measured by itself.
@@ -70,12 +71,18 @@ func Measurements() []Measurement {
 		{Name: "lists", Doc: "a page of a list of a million, against one of a thousand", run: measureLists},
 		{Name: "dedupe", Doc: "whether a delivery has been taken, and what remembering it takes", run: measureDedupe},
 		{Name: "parked", Doc: "memory of Tasks that wait for input", run: measureParked},
+		{Name: "harness-accept", Doc: "executions accepted and durable a second, beside Harn's Tasks", run: measureHarnessAccept},
+		{Name: "harness-text", Doc: "from a model's first piece to the first text of execute/stream, beside Harn's stream", run: measureHarnessText},
+		{Name: "harness-fanout", Doc: "texts delivered to many readers of one execution, beside Harn's streams", run: measureHarnessFanout},
+		{Name: "harness-import", Doc: "importing a bundle of 2,000 files, and refusing a bomb of 10 GB", run: measureHarnessImport},
+		{Name: "harness-webhooks", Doc: "deliveries to a webhook of a harness ended a second, alone and beside dead receivers", run: measureHarnessWebhooks},
 		{Name: "sandbox-instance", Doc: "what a pristine instance costs each Task", run: measureInstances},
 		{Name: "sandbox-idle", Doc: "memory of instances that wait for a Task", run: measureIdle},
 		{Name: "sandbox-compute", Doc: "what counting gas and depth costs guests that compute", run: measureCompute},
 		{Name: "sandbox-call", Doc: "a host call", run: measureHostCall},
 		{Name: "sandbox-tasks", Doc: "Tasks of a plugin in Go beside one in C", run: measureGoTasks},
 		{Name: "steps-scale", Doc: "Tasks of recorded steps with a full log", Long: true, run: measureStepsScale},
+		{Name: "harness-lists", Doc: "a page of a list of a million executions, against one of a thousand", Long: true, run: measureHarnessLists},
 		{Name: "strangers", Doc: "a node of 1 GiB under all attacks at once, and another tenant beside them", Long: true, run: measureStrangers},
 		{Name: "compare", Doc: "Tasks of recorded steps beside Restate, which npm has to install first", Long: true, run: measureCompare},
 		{Name: "scale", Doc: "accept and complete with a full log", Long: true, run: measureScale},
@@ -196,6 +203,11 @@ func (s *Suite) compileModules(ctx context.Context) error {
 		n.Kill()
 		return withOutput(fmt.Errorf("normalizing: %w", err), n)
 	}
+	// The agent is not compiled where there is no model, until somebody asks what it can do.
+	if err := n.Call("GET", harnessPath+"/capabilities", nil, new(map[string]any)); err != nil {
+		n.Kill()
+		return withOutput(err, n)
+	}
 	for _, persona := range []string{plugins.PersonaEcho, plugins.PersonaDigest} {
 		if err := completeOne(ctx, n, persona, compileLimit); err != nil {
 			n.Kill()
@@ -211,19 +223,19 @@ func (s *Suite) compileModules(ctx context.Context) error {
 }
 
 // calm waits until a node that nobody asks anything has nothing left to do, such as
-// compiling.
+// compiling. On a busy machine it may get to nothing for a while, hence several looks.
 func calm(ctx context.Context, n *node.Node) error {
-	const look = 250 * time.Millisecond
+	const look, looks = 250 * time.Millisecond, 4
 	used, err := n.CPU()
-	for err == nil {
+	for quiet := 0; err == nil && quiet < looks; quiet++ {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(look):
 		}
 		before := used
-		if used, err = n.CPU(); used-before < look/10 {
-			return err
+		if used, err = n.CPU(); used-before >= look/20 {
+			quiet = -1
 		}
 	}
 	return err

@@ -55,7 +55,6 @@ func measureAccept(ctx context.Context, s *Suite) ([]report.Row, error) {
 		c.fresh("accept", shape{}, held()),
 		c.fresh("accept-keyed", shape{keyed: true}, held()),
 		c.fresh("accept-fresh", shape{fresh: true}, held()),
-		c.fresh("accept-harness", shape{harness: true}, held()),
 		c.fresh("accept-running", shape{}, unbounded()),
 	})
 	if err != nil {
@@ -71,8 +70,6 @@ func measureAccept(ctx context.Context, s *Suite) ([]report.Row, error) {
 		row("accept", "Task accepted and durable"+of).Must(report.AtLeast, 0.6),
 		row("accept-keyed", "the same with an Idempotency-Key").Must(report.AtLeast, 0.6),
 		row("accept-fresh", "the same with a Session of its own, made with it").
-			Against("accepted in a Session that is there", report.NewFigure(perSecond, got["accept"])).Must(report.AtLeast, 0.9),
-		row("accept-harness", "the same by execute of the Open Harness API, with a Session of its own").
 			Against("accepted in a Session that is there", report.NewFigure(perSecond, got["accept"])).Must(report.AtLeast, 0.9),
 		row("accept-running", "the same while all of them also run"),
 	}, nil

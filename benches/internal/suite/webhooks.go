@@ -1,11 +1,17 @@
 package suite
 
 import (
+	"cmp"
 	"context"
+	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"sync/atomic"
 	"time"
 
@@ -19,6 +25,8 @@ const (
 	goalBesideDead = 0.95
 	// webhookEvents is how many deliveries wait when a Webhook is resumed.
 	webhookEvents = 30_000
+	// deadReceivers are those that never answer.
+	deadReceivers = 4
 )
 
 // measureWebhooks measures how many deliveries to a Webhook end a second: the receiver has taken
@@ -27,8 +35,8 @@ const (
 func measureWebhooks(ctx context.Context, s *Suite) ([]report.Row, error) {
 	c := &samplers{suite: s, cpu: map[string][]float64{}}
 	got, err := s.interleave(ctx, []step{
-		c.step("webhooks", func(ctx context.Context) (sample, error) { return s.webhooksNode(ctx, 0) }),
-		c.step("beside", func(ctx context.Context) (sample, error) { return s.webhooksNode(ctx, 4) }),
+		c.webhooks(hooked{name: "webhooks"}),
+		c.webhooks(hooked{name: "beside", dead: deadReceivers}),
 	})
 	if err != nil {
 		return nil, err
@@ -37,27 +45,44 @@ func measureWebhooks(ctx context.Context, s *Suite) ([]report.Row, error) {
 	note := fmt.Sprintf("from %d events that waited; the receiver is in this process; processor time of the node for each: %.1f µs, beside %.1f µs", webhookEvents, report.Median(c.cpu["webhooks"]), report.Median(c.cpu["beside"]))
 	return []report.Row{
 		report.Row{What: "delivery to a Webhook ended", Wharf: alone, Note: note}.Must(report.AtLeast, goalWebhooks),
-		report.Row{What: "the same, beside 4 receivers that never answer", Wharf: report.NewFigure(perSecond, got["beside"])}.
+		report.Row{What: fmt.Sprintf("the same, beside %d receivers that never answer", deadReceivers), Wharf: report.NewFigure(perSecond, got["beside"])}.
 			Against("without them", alone).Must(report.AtLeast, goalBesideDead),
 	}, nil
 }
 
-func (s *Suite) webhooksNode(ctx context.Context, dead int) (sample, error) {
+// hooked says which Webhooks a measurement has.
+type hooked struct {
+	name    string
+	dead    int  // beside the one that answers
+	tls     bool // the receivers have certificates, which the node trusts
+	harness bool // they are made by the Open Harness API, and sent what that says
+}
+
+// webhooks is a step that measures a node on a fresh folder.
+func (c *samplers) webhooks(h hooked) step {
+	return c.step(h.name, func(ctx context.Context) (sample, error) { return c.suite.webhooksNode(ctx, h) })
+}
+
+func (s *Suite) webhooksNode(ctx context.Context, h hooked) (sample, error) {
 	dir, remove, err := s.dataFolder("node")
 	if err != nil {
 		return sample{}, err
 	}
 	defer remove()
-	args, profile, err := s.profiled("webhooks")
+	args, profile, err := s.profiled(h.name)
 	if err != nil {
 		return sample{}, err
 	}
-	n, err := s.startWith(ctx, dir, append([]string{"--set", "webhooks.private=true"}, args...), nil)
+	roots, err := writeRoots(dir)
+	if err != nil {
+		return sample{}, err
+	}
+	n, err := s.startWith(ctx, dir, append([]string{"--set", "webhooks.private=true"}, args...), []string{"SSL_CERT_FILE=" + roots})
 	if err != nil {
 		return sample{}, err
 	}
 	defer n.Kill()
-	got, err := s.sendWebhooks(ctx, n, dead, profile)
+	got, err := s.sendWebhooks(ctx, n, h, profile)
 	if err != nil {
 		return sample{}, withOutput(err, n)
 	}
@@ -66,21 +91,21 @@ func (s *Suite) webhooksNode(ctx context.Context, dead int) (sample, error) {
 
 // sendWebhooks has events wait for Webhooks that are paused, resumes them, and measures until the
 // one that answers has all.
-func (s *Suite) sendWebhooks(ctx context.Context, n *node.Node, dead int, profile func(context.Context) func()) (sample, error) {
+func (s *Suite) sendWebhooks(ctx context.Context, n *node.Node, h hooked, profile profiler) (sample, error) {
 	var taken atomic.Int64
-	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { taken.Add(1) }))
+	receiver := h.receiver(func(http.ResponseWriter, *http.Request) { taken.Add(1) })
 	defer receiver.Close()
 	over, end := context.WithCancel(ctx)
-	silent := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-over.Done() }))
+	silent := h.receiver(func(http.ResponseWriter, *http.Request) { <-over.Done() })
 	defer silent.Close()
 	defer end()
 	hooks := []string{}
-	for i := range dead + 1 {
+	for i := range h.dead + 1 {
 		url := silent.URL
-		if i == dead {
+		if i == h.dead {
 			url = receiver.URL
 		}
-		id, err := pausedWebhook(n, url)
+		id, err := h.paused(n, url)
 		if err != nil {
 			return sample{}, err
 		}
@@ -100,7 +125,7 @@ func (s *Suite) sendWebhooks(ctx context.Context, n *node.Node, dead int, profil
 			return sample{}, err
 		}
 	}
-	if err := s.awaitTaken(ctx, n, hooks[dead]); err != nil {
+	if err := s.awaitTaken(ctx, n, hooks[h.dead]); err != nil {
 		return sample{}, err
 	}
 	took := time.Since(begun)
@@ -131,12 +156,43 @@ func (s *Suite) makeSessions(n *node.Node) error {
 	return all
 }
 
-func pausedWebhook(n *node.Node, url string) (string, error) {
-	var made struct {
-		ID string `json:"id"`
+// receiver starts a receiver. What it says of clients that leave is of no interest.
+func (h hooked) receiver(take http.HandlerFunc) *httptest.Server {
+	server := httptest.NewUnstartedServer(take)
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	if h.tls {
+		server.StartTLS()
+	} else {
+		server.Start()
 	}
-	err := n.Call("POST", "/wharf/v1/webhooks", map[string]any{"url": url, "events": []string{"session.created"}, "status": "PAUSED"}, &made)
-	return made.ID, err
+	return server
+}
+
+// writeRoots writes the certificate of all receivers, and returns its path.
+func writeRoots(dir string) (string, error) {
+	server := hooked{tls: true}.receiver(nil)
+	defer server.Close()
+	path := filepath.Join(dir, "roots.pem")
+	return path, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600)
+}
+
+// paused makes a Webhook for which events wait, and returns its id.
+func (h hooked) paused(n *node.Node, url string) (string, error) {
+	path, events := "/wharf/v1/webhooks", map[string]any{"url": url, "events": []string{"session.created"}}
+	if h.harness {
+		path = harnessPath + "/webhooks"
+	}
+	var made struct {
+		ID      string `json:"id"`
+		Webhook struct {
+			ID string `json:"id"`
+		} `json:"webhook"`
+	}
+	if err := n.Call("POST", path, events, &made); err != nil {
+		return "", err
+	}
+	id := cmp.Or(made.ID, made.Webhook.ID)
+	return id, n.Call("PATCH", "/wharf/v1/webhooks/"+id, map[string]any{"status": "PAUSED"}, new(map[string]any))
 }
 
 // awaitTaken waits until a Webhook has taken everything.

@@ -118,25 +118,83 @@ func Tells(k abi.EventKind) bool {
 	return false
 }
 
-// Event returns what an event is told as, in this order. text is the event as its reader sees it.
-func (m *Mapper) Event(kind abi.EventKind, text []byte) []Told {
-	if m.over || !Tells(kind) {
+// Event is an event that is read: what it is told as follows from it and from those before it. It
+// serves any number of Mappers, of which none changes it.
+type Event struct {
+	kind    abi.EventKind
+	delta   *abi.MessageDelta // of the kinds that have one, as the others
+	message *message
+	tool    *toolEvent
+	payload *payload
+}
+
+// message is what is read of a Message.
+type message struct{ id, text string }
+
+// Read reads an event, of which text is what its reader sees. It returns nil for one that is told as
+// nothing, and for one that cannot be read: those that follow can.
+func Read(kind abi.EventKind, text []byte) *Event {
+	if !Tells(kind) {
 		return nil
 	}
-	var ev struct {
-		Payload payload `json:"payload"`
-	}
-	if json.Unmarshal(text, &ev) != nil {
-		return nil // it cannot be read, and those that follow can
-	}
-	p := &ev.Payload
+	ev, ok := &Event{kind: kind}, false
 	switch kind {
 	case abi.EventMessageDelta:
-		return m.piece(&p.MessageDelta)
+		ev.delta, ok = payloadOf[abi.MessageDelta](text)
 	case abi.EventAgentMessage:
-		return m.messageOf(p.Message)
+		ev.message, ok = messageOf(text)
 	case abi.EventToolRequested, abi.EventToolCompleted, abi.EventToolFailed, abi.EventToolDenied:
-		return m.tool(kind, p, text)
+		ev.tool, ok = payloadOf[toolEvent](text)
+	default:
+		ev.payload, ok = payloadOf[payload](text)
+	}
+	if !ok {
+		return nil
+	}
+	return ev
+}
+
+func payloadOf[T any](text []byte) (*T, bool) {
+	var ev struct {
+		Payload T `json:"payload"`
+	}
+	err := json.Unmarshal(text, &ev)
+	return &ev.Payload, err == nil
+}
+
+func messageOf(text []byte) (*message, bool) {
+	p, ok := payloadOf[struct {
+		Message *abi.Message `json:"message"`
+	}](text)
+	if !ok || p.Message == nil {
+		return nil, false
+	}
+	return &message{p.Message.ID, TextOf(p.Message)}, true
+}
+
+// Event returns what an event is told as, in this order. text is the event as its reader sees it.
+func (m *Mapper) Event(kind abi.EventKind, text []byte) []Told {
+	if m.over {
+		return nil
+	}
+	return m.Tell(Read(kind, text))
+}
+
+// Tell returns what an event that is read is told as, in this order; nothing for nil.
+func (m *Mapper) Tell(ev *Event) []Told {
+	if m.over || ev == nil {
+		return nil
+	}
+	p := ev.payload
+	switch ev.kind {
+	case abi.EventMessageDelta:
+		return m.piece(ev.delta)
+	case abi.EventAgentMessage:
+		return m.message(ev.message)
+	case abi.EventToolRequested:
+		return m.begins(ev.tool)
+	case abi.EventToolCompleted, abi.EventToolFailed, abi.EventToolDenied:
+		return m.ends(ev.kind, ev.tool)
 	case abi.EventArtifactCreated:
 		return artifact(p.Artifact)
 	case abi.EventFileWritten:
@@ -150,16 +208,12 @@ func (m *Mapper) Event(kind abi.EventKind, text []byte) []Told {
 	case abi.EventOutcomeCreated:
 		return m.outcome(p.Outcome)
 	}
-	return m.end(kind, p.Task)
+	return m.end(ev.kind, p.Task)
 }
 
-// payload is what is read of events.
+// payload is what is read of other events.
 type payload struct {
-	abi.MessageDelta `json:",inline"`
-
-	Message  jsontext.Value         `json:"message"` // a Message; of progress, a text
-	Tool     *abi.ToolUse           `json:"tool"`
-	Call     call                   `json:"-"`
+	Message  jsontext.Value         `json:"message"` // of progress: a text
 	Request  *abi.PermissionRequest `json:"permission_request"`
 	Artifact *abi.Artifact          `json:"artifact"`
 	Outcome  *abi.Outcome           `json:"outcome"`
@@ -234,20 +288,12 @@ func (m *Mapper) giveUp() {
 	m.told.Reset()
 }
 
-func (m *Mapper) messageOf(text jsontext.Value) []Told {
-	var msg abi.Message
-	if json.Unmarshal(text, &msg) != nil {
-		return nil
-	}
-	return m.message(&msg)
-}
-
 // message tells what of a Message its pieces have not.
-func (m *Mapper) message(msg *abi.Message) []Told {
-	whole, had := TextOf(msg), ""
+func (m *Mapper) message(msg *message) []Told {
+	whole, had := msg.text, ""
 	begins := m.writing == ""
 	if !begins {
-		if had = m.told.String(); m.writing != msg.ID {
+		if had = m.told.String(); m.writing != msg.id {
 			if whole == "" {
 				return nil
 			}

@@ -9,36 +9,20 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 )
 
-// call is what is read of a tool call's events beside what everybody may see.
-type call struct {
-	Index   int `json:"index"`
+// toolEvent is what is read of a tool call's events.
+type toolEvent struct {
+	Tool    *abi.ToolUse `json:"tool"`
 	Request struct {
 		Arguments jsontext.Value `json:"arguments"`
 	} `json:"request"`
 	Answer jsontext.Value `json:"answer"`
-	Status int            `json:"status"`
 }
 
 // ToolID names a tool among all.
 func ToolID(server, name string) string { return server + ":" + name }
 
-// tool tells of a tool call.
-func (m *Mapper) tool(kind abi.EventKind, p *payload, text []byte) []Told {
-	var ev struct {
-		Payload call `json:"payload"`
-	}
-	if json.Unmarshal(text, &ev) != nil {
-		return nil
-	}
-	p.Call = ev.Payload
-	if kind == abi.EventToolRequested {
-		return m.begins(p)
-	}
-	return m.ends(kind, p)
-}
-
 // begins tells that a tool is called. Its input is whole.
-func (m *Mapper) begins(p *payload) []Told {
+func (m *Mapper) begins(p *toolEvent) []Told {
 	if p.Tool == nil || m.calls[p.Tool.CallID] {
 		return nil
 	}
@@ -47,7 +31,7 @@ func (m *Mapper) begins(p *payload) []Told {
 	}
 	m.calls[p.Tool.CallID] = true
 	return []Told{
-		{Type: ToolStart, ID: p.Tool.CallID, Name: p.Tool.Name, Input: InputOf(p.Call.Request.Arguments), ToolID: ToolID(p.Tool.Server, p.Tool.Name)},
+		{Type: ToolStart, ID: p.Tool.CallID, Name: p.Tool.Name, Input: InputOf(p.Request.Arguments), ToolID: ToolID(p.Tool.Server, p.Tool.Name)},
 		{Type: ToolEnd, ID: p.Tool.CallID},
 	}
 }
@@ -61,13 +45,13 @@ func InputOf(arguments jsontext.Value) jsontext.Value {
 }
 
 // ends tells what came of a call.
-func (m *Mapper) ends(kind abi.EventKind, p *payload) []Told {
+func (m *Mapper) ends(kind abi.EventKind, p *toolEvent) []Told {
 	if p.Tool == nil {
 		return nil
 	}
 	out := m.begins(p)
 	delete(m.calls, p.Tool.CallID)
-	output, failure, wrong := AnswerOf(p.Call.Answer)
+	output, failure, wrong := AnswerOf(p.Answer)
 	success := kind == abi.EventToolCompleted && !wrong
 	told := Told{Type: Result, ID: p.Tool.CallID, Success: &success, Output: output, TookUS: p.Tool.DurationUs}
 	switch {
