@@ -28,6 +28,7 @@ type Desk struct {
 	ledger *ledger.Ledger
 	now    func() time.Time
 	turns  *turns.Turns
+	places places
 }
 
 // New returns a desk over what a ledger writes to. turns are the places of long work; nil

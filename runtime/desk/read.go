@@ -594,7 +594,14 @@ func (d *Desk) CheckWorkspace(ctx context.Context, c *Caller, id string) error {
 	if !c.Sees(id) {
 		return abi.NotFound(abi.ObjectWorkspace, id)
 	}
+	key := ledger.Key{Tenant: c.Tenant, ID: id}
+	if d.places.has(key) {
+		return nil
+	}
 	_, err := d.ledger.Find(ctx, c.Tenant, abi.ObjectWorkspace, id)
+	if err == nil {
+		d.places.put(key)
+	}
 	return err
 }
 
