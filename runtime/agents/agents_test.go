@@ -545,19 +545,21 @@ func (refused) Wait(context.Context) (storage.Position, error) {
 	return 0, errors.New("the node has died")
 }
 
+// remembers returns what keeps blocks in the log.
+func (r *room) remembers() *remembered.Keeper {
+	return remembered.NewKeeper(remembered.Parts{Parts: r.Parts, TenantID: func(storage.Tenant) string { return roomtest.TenantID }, Persona: r.personas.Persona})
+}
+
 // An agent that was deleted leaves nothing that it and its subagents remember, also when the node
 // dies on the way.
 func TestADeletedAgentLeavesNoBlocks(t *testing.T) {
 	for _, batches := range []int{0, 1, 2} {
 		r := newRoom(t)
-		remembers := func() *remembered.Keeper {
-			return remembered.NewKeeper(remembered.Parts{Parts: r.Parts, TenantID: func(storage.Tenant) string { return roomtest.TenantID }, Persona: r.personas.Persona})
-		}
 		in, boss := r.took(t, abi.AgentImport{}, tree("PACKAGE.yaml", "agents: [acme/boss, acme/worker]",
 			"b/AGENTS.md", manifest("boss", "agents: [{vendor: acme, agent: worker, role: digs}]"), "w/AGENTS.md", manifest("worker")))
 		family := []string{boss.ID, roomtest.As[abi.Persona](t, in.Agents[1]).ID}
 		for _, agent := range family {
-			if _, err := remembers().CreateBlock(t.Context(), r.Root(), nil, agent, abi.CreateBlockRequest{Label: "mood", Value: "dry"}); err != nil {
+			if _, err := r.remembers().CreateBlock(t.Context(), r.Root(), nil, agent, abi.CreateBlockRequest{Label: "mood", Value: "dry"}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -566,7 +568,7 @@ func TestADeletedAgentLeavesNoBlocks(t *testing.T) {
 		r.Parts.Ledger = ledger.New(ledger.Config{Store: over, Now: time.Now, Log: r.Log, IdleSessions: 10, KeepKeys: time.Hour})
 		r.Parts.Desk = desk.New(over, r.Parts.Ledger, time.Now, nil)
 		r.start()
-		keeper := agents.NewKeeper(agents.Parts{Parts: r.Parts, Personas: r.personas, Memory: remembers()})
+		keeper := agents.NewKeeper(agents.Parts{Parts: r.Parts, Personas: r.personas, Memory: r.remembers()})
 		deleted := keeper.DeleteAgent(t.Context(), r.Root(), nil, roomtest.Workspace, boss.ID) == nil
 		r.Crash()
 		r.start()
@@ -578,6 +580,30 @@ func TestADeletedAgentLeavesNoBlocks(t *testing.T) {
 			if kept := bytes.Contains(res.State, []byte("dry")); err != nil || kept == deleted {
 				t.Errorf("after %d batches: %s %v", batches, res.State, err)
 			}
+		}
+	}
+}
+
+// What somebody tells an agent while it is deleted is forgotten with it, whichever comes first.
+func TestAnAgentIsToldWhileItIsDeleted(t *testing.T) {
+	for range 50 {
+		r := newRoom(t)
+		keeper := r.remembers()
+		_, p := r.took(t, abi.AgentImport{}, tree("AGENTS.md", manifest("coder")))
+		var both sync.WaitGroup
+		both.Go(func() {
+			_, err := keeper.CreateBlock(t.Context(), r.Root(), nil, p.ID, abi.CreateBlockRequest{Label: "mood", Value: "dry"})
+			if err != nil {
+				roomtest.WantCode(t, err, abi.CodeResourceNotFound)
+			}
+		})
+		deletes := agents.NewKeeper(agents.Parts{Parts: r.Parts, Personas: r.personas, Memory: keeper})
+		if err := deletes.DeleteAgent(t.Context(), r.Root(), nil, roomtest.Workspace, p.ID); err != nil {
+			t.Error(err)
+		}
+		both.Wait()
+		if res, err := r.Ledger.Find(t.Context(), roomtest.Tenant, abi.ObjectAgentMemory, remembered.ID(p.ID)); err == nil && bytes.Contains(res.State, []byte("dry")) {
+			t.Fatalf("%s", res.State)
 		}
 	}
 }
