@@ -75,6 +75,7 @@ func toolChecks() []Check {
 			p.equal("tool.id", a.get("tool.id"), id)
 			p.equal("tool.input_schema", a.get("tool.input_schema"), toolInput())
 		}},
+		{ID: "tools.list.skill", Title: "A tool of a skill names the skill it is of", Operation: "tools.list", run: toolsOfSkills},
 		{ID: "tools.get.unknown", Title: "A tool that is not there is 404", Operation: "tools.get", run: func(p *probe) { p.missing(p.get("tools/" + p.name)) }},
 		{ID: "tools.register.custom", Title: "A tool of one's own is registered and listed", Operation: "tools.register", run: func(p *probe) {
 			a := p.newTool()
@@ -108,6 +109,22 @@ func toolChecks() []Check {
 		{ID: "tools.invoke.unknown", Title: "A tool that is not there cannot be called", Operation: "tools.invoke", run: func(p *probe) {
 			p.missing(p.post("tools/"+p.name+"/invoke", object{"input": object{}}))
 		}},
+	}
+}
+
+func toolsOfSkills(p *probe) {
+	made := p.post("skills", skillForm(p.name, skillFiles(p.name, "1.0.0")))
+	if made.status >= 400 {
+		p.skip("the harness takes no skills")
+	}
+	p.later("skills/" + p.text(made, "skill.id"))
+	tools := p.list(p.want(p.get("tools?source=skill&limit=10"), 200), "data")
+	if len(tools) == 0 {
+		p.skip("the harness lists no tools of skills")
+	}
+	for _, one := range tools {
+		of, _ := one.(object)["source_id"].(string)
+		p.equal("skill.id", p.want(p.get("skills/"+of), 200).get("skill.id"), of)
 	}
 }
 

@@ -113,12 +113,13 @@ type API struct {
 	turns  *turns.Turns
 	links  Links
 	events *eventCache
+	counts *countCache
 }
 
 // New returns the surface of an engine. turns are the places of long work, such as redacting
 // a large document; nil bounds nothing.
 func New(core Core, turns *turns.Turns) *API {
-	return &API{asItIs: core, core: core, turns: turns, events: newEventCache(Links{}, cachedEvents)}
+	return &API{asItIs: core, core: core, turns: turns, events: newEventCache(Links{}, cachedEvents), counts: newCountCache(keptCounts)}
 }
 
 // With returns the same surface for an adapter that has paths of its own for what is shown by its name

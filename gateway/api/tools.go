@@ -9,6 +9,8 @@ import (
 type (
 	// Tools are those of all servers.
 	Tools = tool.Tools
+	// GrantedTools are those of the node that one plugin may use.
+	GrantedTools = tool.Granted
 	// ToolViewer is who looks at the tools that a tenant has added.
 	ToolViewer = tool.Viewer
 	// ToolClients are the clients that offer tools, of the whole node.

@@ -17,6 +17,7 @@ import (
 	"github.com/wharf-dev/wharf/plugins"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/hosttools"
+	"github.com/wharf-dev/wharf/runtime/policy"
 	"github.com/wharf-dev/wharf/runtime/skill"
 )
 
@@ -45,9 +46,9 @@ func (a *API) CreateCustomTool(ctx context.Context, c *Caller, r *Write, req abi
 
 // Where a tool of a Workspace comes from.
 const (
-	ToolOfHost   = "host"   // the node
-	ToolOfServer = "server" // a ToolServer
-	ToolOfSkill  = "skill"  // a Skill
+	ToolOfHost   = "host"   // the node: its own tools, and the Skills that it and the tenant offer
+	ToolOfServer = "server" // a server of the Model Context Protocol: a ToolServer, or one of the configuration
+	ToolOfSkill  = "skill"  // a SkillBundle of the Workspace
 	ToolOfOwn    = "own"    // the Workspace's own
 )
 
@@ -57,42 +58,92 @@ type WorkspaceTool struct {
 	abi.Tool
 	ID     string // stays the same while the tool is there, whatever its server is renamed to
 	From   string
-	FromID string // the id of the ToolServer or Skill; "" for none
+	FromID string // the id of the ToolServer or SkillBundle; "" for none
 	Title  string // how people call it; "" for its name
+	skill  string // the skill of a SkillBundle that the call reads
+}
+
+// Invocation is the call of the tool, and what the Task that makes it needs besides.
+func (t *WorkspaceTool) Invocation(arguments jsontext.Value) (ToolInvocation, *abi.RunOptions, error) {
+	call := ToolInvocation{Server: t.Server, Name: t.Name, Arguments: arguments}
+	if t.From != ToolOfSkill {
+		return call, nil, nil
+	}
+	var read abi.CallSkillReadRequest
+	if err := json.Unmarshal(arguments, &read); err != nil {
+		return call, nil, abi.InvalidParam("input", "%v", err)
+	}
+	read.Skill = t.skill
+	text, err := json.Marshal(read, json.Deterministic(true))
+	call.Arguments = text
+	return call, &abi.RunOptions{Skills: []string{t.skill}}, err
 }
 
 // lookTime is how long a look at all tools waits for a server.
 const lookTime = 3 * time.Second
 
-// WorkspaceTools returns the tools of a Workspace that the caller may see: of the node, of the
-// servers that are connected, Skills and the Workspace's own. A server that does not say within
-// three seconds what it has is left out.
-func (a *API) WorkspaceTools(ctx context.Context, c *Caller, workspace string) ([]WorkspaceTool, error) {
-	var all []WorkspaceTool
-	for _, t := range hosttools.All() {
-		t.Tool.Server = abi.ToolServerHost
-		all = append(all, WorkspaceTool{Tool: t.Tool, ID: toolID(abi.ToolServerHost, t.Name), From: ToolOfHost})
-	}
-	of, err := a.serverTools(ctx, c, workspace)
+// WorkspaceTools returns the tools of a Workspace that the caller may see and a plugin may use: of
+// the node, of the servers that are connected, of the skills that are installed, and the Workspace's
+// own. A server that does not say within three seconds what it has is left out.
+func (a *API) WorkspaceTools(ctx context.Context, c *Caller, workspace string, granted GrantedTools) ([]WorkspaceTool, error) {
+	configured, _ := granted.Offered(ctx)
+	all := slices.Concat(hostTools(granted), configuredTools(configured))
+	of, err := a.serverTools(ctx, c, workspace, granted)
 	if err != nil {
 		return nil, err
 	}
-	skills, err := a.skillTools(ctx, c, workspace)
+	offered, err := a.skillTools(ctx, c, workspace, granted)
 	if err != nil {
 		return nil, err
 	}
-	all = slices.Concat(all, of, skills)
-	for _, t := range a.core.CustomTools(ctx, c, workspace) {
-		tool := abi.Tool{Server: abi.ToolServerCustom, Name: t.Name, Description: t.Description, InputSchema: t.InputSchema}
-		all = append(all, WorkspaceTool{Tool: tool, ID: t.ID, From: ToolOfOwn})
+	installed, err := a.bundleTools(ctx, c, workspace, granted)
+	if err != nil {
+		return nil, err
 	}
-	return all, nil
+	return slices.Concat(all, of, offered, installed, a.ownTools(ctx, c, workspace)), nil
 }
 
 // toolID is the id of a tool that has none of its own.
 func toolID(of, name string) string { return of + ":" + url.PathEscape(name) }
 
-func (a *API) serverTools(ctx context.Context, c *Caller, workspace string) ([]WorkspaceTool, error) {
+func hostTools(granted GrantedTools) (all []WorkspaceTool) {
+	for _, t := range hosttools.All() {
+		if granted.May(abi.ToolServerHost, t.Name) {
+			t.Tool.Server = abi.ToolServerHost
+			all = append(all, WorkspaceTool{Tool: t.Tool, ID: toolID(abi.ToolServerHost, t.Name), From: ToolOfHost})
+		}
+	}
+	return all
+}
+
+// configuredTools are those of the servers that the configuration names: they belong to no tenant,
+// and so have no id that anybody could look up.
+func configuredTools(offered []abi.Tool) (all []WorkspaceTool) {
+	for _, t := range offered {
+		if t.Server != abi.ToolServerHost && t.Server != abi.ToolServerSkills {
+			all = append(all, WorkspaceTool{Tool: taking(t), ID: toolID(t.Server, t.Name), From: ToolOfServer})
+		}
+	}
+	return all
+}
+
+// taking gives a tool that does not say what it takes a schema that says so.
+func taking(t abi.Tool) abi.Tool {
+	if t.InputSchema.Kind() != '{' {
+		t.InputSchema = jsontext.Value(`{"type":"object"}`)
+	}
+	return t
+}
+
+func (a *API) ownTools(ctx context.Context, c *Caller, workspace string) (all []WorkspaceTool) {
+	for _, t := range a.core.CustomTools(ctx, c, workspace) {
+		tool := abi.Tool{Server: abi.ToolServerCustom, Name: t.Name, Description: t.Description, InputSchema: t.InputSchema}
+		all = append(all, WorkspaceTool{Tool: tool, ID: t.ID, From: ToolOfOwn})
+	}
+	return all
+}
+
+func (a *API) serverTools(ctx context.Context, c *Caller, workspace string, granted GrantedTools) ([]WorkspaceTool, error) {
 	servers, err := a.core.ToolServersIn(ctx, c, workspace, true)
 	if err != nil {
 		return nil, err
@@ -102,7 +153,7 @@ func (a *API) serverTools(ctx context.Context, c *Caller, workspace string) ([]W
 	of := make([][]WorkspaceTool, len(servers))
 	var asking sync.WaitGroup
 	for i, s := range servers {
-		if s.Status != abi.ToolServerConnected {
+		if s.Status != abi.ToolServerConnected || !policy.MatchAny(s.Plugins, granted.Plugin) {
 			continue
 		}
 		asking.Go(func() {
@@ -111,7 +162,7 @@ func (a *API) serverTools(ctx context.Context, c *Caller, workspace string) ([]W
 				return // it is left out
 			}
 			for _, t := range tools {
-				of[i] = append(of[i], WorkspaceTool{Tool: t, ID: toolID(s.ID, t.Name), From: ToolOfServer, FromID: s.ID})
+				of[i] = append(of[i], WorkspaceTool{Tool: taking(t), ID: toolID(s.ID, t.Name), From: ToolOfServer, FromID: s.ID})
 			}
 		})
 	}
@@ -123,7 +174,7 @@ func (a *API) serverTools(ctx context.Context, c *Caller, workspace string) ([]W
 	return all, nil
 }
 
-func (a *API) skillTools(ctx context.Context, c *Caller, workspace string) (all []WorkspaceTool, err error) {
+func (a *API) skillTools(ctx context.Context, c *Caller, workspace string, granted GrantedTools) (all []WorkspaceTool, err error) {
 	for p, more := (desk.Page{Limit: 100}), true; more; {
 		list, err := a.core.List(ctx, c, abi.ObjectSkill, desk.Filter{}, p)
 		if err != nil {
@@ -134,8 +185,9 @@ func (a *API) skillTools(ctx context.Context, c *Caller, workspace string) (all 
 			if err := json.Unmarshal(doc.JSON, &s); err != nil {
 				return nil, err
 			}
-			if !s.Deprecated && s.PersonaID != PersonaInvoke && (s.WorkspaceID == "" || s.WorkspaceID == workspace) {
-				all = append(all, skillTool(&s))
+			t := skillTool(&s)
+			if !s.Deprecated && s.PersonaID != PersonaInvoke && (s.WorkspaceID == "" || s.WorkspaceID == workspace) && granted.May(t.Server, t.Name) {
+				all = append(all, t)
 			}
 		}
 		p.After, more = list.Next, list.More
@@ -151,15 +203,43 @@ func skillTool(s *abi.Skill) WorkspaceTool {
 	if s.Source == sourceNode {
 		t.Name = s.PersonaID
 	}
-	if t.InputSchema.Kind() != '{' {
-		t.InputSchema = jsontext.Value(`{"type":"object"}`)
-	}
-	return WorkspaceTool{Tool: t, ID: toolID(abi.ToolServerSkills, s.ID), From: ToolOfSkill, FromID: s.ID, Title: s.Name}
+	return WorkspaceTool{Tool: taking(t), ID: toolID(abi.ToolServerSkills, s.ID), From: ToolOfHost, Title: s.Name}
 }
 
-// WorkspaceTool returns a tool of a Workspace by its id.
-func (a *API) WorkspaceTool(ctx context.Context, c *Caller, workspace, id string) (*WorkspaceTool, error) {
-	all, err := a.WorkspaceTools(ctx, c, workspace)
+// toolSkillRead is the node's tool that gives what is in a skill.
+const toolSkillRead = "skill_read"
+
+// readsSkill is what the tool of a SkillBundle takes.
+var readsSkill = jsontext.Value(`{"type":"object","properties":{"path":{"type":"string","description":"A file of the skill. Without it: its instructions."}},"additionalProperties":false}`)
+
+// bundleTools are the skills that are installed: a model, and whoever calls one, reads it.
+func (a *API) bundleTools(ctx context.Context, c *Caller, workspace string, granted GrantedTools) (all []WorkspaceTool, err error) {
+	if !granted.May(abi.ToolServerHost, toolSkillRead) {
+		return nil, nil
+	}
+	for p, more := (desk.Page{Limit: 100}), true; more; {
+		list, err := a.core.SkillBundles(ctx, c, SkillFilter{WorkspaceID: workspace}, p)
+		if err != nil {
+			return nil, err
+		}
+		for _, doc := range list.Docs {
+			var b abi.SkillBundle
+			if err := json.Unmarshal(doc.JSON, &b); err != nil {
+				return nil, err
+			}
+			t := abi.Tool{Server: abi.ToolServerHost, Name: toolSkillRead, Description: b.Description, InputSchema: readsSkill, ReadOnly: true, Idempotent: true}
+			all = append(all, WorkspaceTool{Tool: t, ID: toolID(b.ID, toolSkillRead), From: ToolOfSkill, FromID: b.ID, Title: b.Name, skill: b.Name})
+		}
+		p.After, more = list.Next, list.More
+	}
+	return all, nil
+}
+
+// WorkspaceTool returns a tool of a Workspace by its id, and asks no other server for it than the
+// one that has it. An error says when nobody knows because that one does not answer.
+func (a *API) WorkspaceTool(ctx context.Context, c *Caller, workspace, id string, granted GrantedTools) (*WorkspaceTool, error) {
+	of, _, named := strings.Cut(id, ":")
+	all, err := a.toolsOf(ctx, c, workspace, of, named, granted)
 	if err != nil {
 		return nil, err
 	}
@@ -169,6 +249,27 @@ func (a *API) WorkspaceTool(ctx context.Context, c *Caller, workspace, id string
 		}
 	}
 	return nil, abi.NotFound("tool", id)
+}
+
+// toolsOf returns the tools of which one has an id that begins with of.
+func (a *API) toolsOf(ctx context.Context, c *Caller, workspace, of string, named bool, granted GrantedTools) ([]WorkspaceTool, error) {
+	switch {
+	case !named:
+		return a.ownTools(ctx, c, workspace), nil
+	case of == abi.ToolServerHost:
+		return hostTools(granted), nil
+	case of == abi.ToolServerSkills:
+		return a.skillTools(ctx, c, workspace, granted)
+	case strings.HasPrefix(of, abi.IDPrefix(abi.ObjectSkillBundle)):
+		return a.bundleTools(ctx, c, workspace, granted)
+	case strings.HasPrefix(of, abi.IDPrefix(abi.ObjectToolServer)):
+		return a.serverTools(ctx, c, workspace, granted)
+	}
+	offered, err := granted.OfferedBy(ctx, of)
+	if err != nil {
+		return nil, abi.Errorf(abi.CodeUpstreamUnavailable, "the server of tools %q does not say what it has", of)
+	}
+	return configuredTools(offered), nil
 }
 
 // CheckToolInput holds what a tool is to be called with against its schema. A schema that the node
@@ -186,9 +287,9 @@ func (a *API) CheckToolInput(ctx context.Context, t *WorkspaceTool, input jsonte
 }
 
 // DeleteWorkspaceTool takes one of a Workspace's own tools away. No other can be.
-func (a *API) DeleteWorkspaceTool(ctx context.Context, c *Caller, r *Write, workspace, id string) error {
+func (a *API) DeleteWorkspaceTool(ctx context.Context, c *Caller, r *Write, workspace, id string, granted GrantedTools) error {
 	if strings.Contains(id, ":") {
-		if _, err := a.WorkspaceTool(ctx, c, workspace, id); err != nil {
+		if _, err := a.WorkspaceTool(ctx, c, workspace, id, granted); err != nil {
 			return err
 		}
 		return abi.Errorf(abi.CodePermissionDenied, "only tools of the source custom can be removed")

@@ -3,6 +3,7 @@ package openharness_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -444,5 +445,66 @@ func TestSlowAnswer(t *testing.T) {
 	close(leave)
 	if text, _, _ := readAll(t, n.streams(t, "GET", strings.TrimPrefix(said.text("stream_url"), "/v1/harnesses"), nil)); text != "hello" {
 		t.Errorf("%q", text)
+	}
+}
+
+// counts says how many messages the lists of sessions, a page at a time, each session and its history have, which is the same.
+func (n *node) counts(t testing.TB, ids ...string) (all []float64) {
+	t.Helper()
+	listed := map[string]any{}
+	for _, query := range []string{"?limit=1", "?limit=1&agent_id=persona_agent", "?limit=100&status=active"} {
+		for more, cursor := true, ""; more; {
+			page := n.do(t, "GET", "/wharf/sessions"+query+cursor, nil).want(200)
+			for i := range page.get("data").([]any) {
+				at := fmt.Sprintf("data.%d.", i)
+				count, id := page.get(at+"message_count"), page.text(at+"id")
+				if before, ok := listed[id]; ok && before != count {
+					t.Errorf("%s: %v and %v", query, before, count)
+				}
+				listed[id] = count
+			}
+			if more = page.get("has_more") == true; more {
+				cursor = "&cursor=" + page.text("cursor")
+			}
+		}
+	}
+	for _, id := range ids {
+		alone, history := n.do(t, "GET", "/wharf/sessions/"+id, nil).want(200), n.do(t, "GET", "/wharf/sessions/"+id+"/history", nil).want(200)
+		if alone.get("session.message_count") != listed[id] || history.get("total") != listed[id] {
+			t.Errorf("%s has %v, in lists %v, and a history of %v", id, alone.get("session.message_count"), listed[id], history.get("total"))
+		}
+		all = append(all, listed[id].(float64))
+	}
+	return all
+}
+
+// What tools have answered counts with the message that called them, wherever a session is shown.
+func TestMessagesAreCountedAlike(t *testing.T) {
+	n := newNode(t, enginetest.Guests{"agent": works}, hostTools)
+	var ids []string
+	for range 3 {
+		ids = append(ids, n.do(t, "POST", "/wharf/sessions", nil).want(201).text("session.id"))
+	}
+	say := func(id string) { n.do(t, "POST", "/wharf/sessions/"+id+"/message", `{"content":"hello"}`).want(200) }
+	say(ids[0])
+	say(ids[1])
+	if got := n.counts(t, ids...); !slices.Equal(got, []float64{3, 3, 0}) {
+		t.Error(got)
+	}
+	say(ids[0])
+	if got := n.counts(t, ids...); !slices.Equal(got, []float64{6, 3, 0}) {
+		t.Errorf("after another message: %v", got)
+	}
+	keep := 2
+	if _, err := n.TruncateSession(t.Context(), n.Root, nil, ids[0], abi.TruncateSessionRequest{KeepTurns: &keep}); err != nil {
+		t.Fatal(err)
+	}
+	say(ids[1])
+	if got := n.counts(t, ids...); !slices.Equal(got, []float64{2, 6, 0}) {
+		t.Errorf("after a turn was taken back: %v", got)
+	}
+	again := startNode(t, n.Disk.Crash(1, 0), enginetest.Guests{"agent": works}, gateway.Config{}, hostTools)
+	if got := again.counts(t, ids...); !slices.Equal(got, []float64{2, 6, 0}) {
+		t.Errorf("after a restart: %v", got)
 	}
 }

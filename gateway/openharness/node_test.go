@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -35,6 +36,7 @@ const patience = 30 * time.Second
 // node is a whole node behind a loopback listener.
 type node struct {
 	*enginetest.Node
+	tools  api.GrantedTools
 	server *gateway.Server
 	log    syncLog
 	url    string
@@ -84,7 +86,11 @@ func startNode(t testing.TB, disk *crashtest.Disk, guests enginetest.Guests, cfg
 		}
 		p.Files = root
 	}
-	n.Node = enginetest.Boot(t, disk, all, append([]enginetest.Configure{vaults}, configure...)...)
+	callable := func(_ *engine.Config, p *engine.Parts) {
+		tools, _ := p.Performers[abi.CallToolList].(*api.Tools)
+		n.tools = api.GrantedTools{Of: tools, Plugin: "invoke"}
+	}
+	n.Node = enginetest.Boot(t, disk, all, slices.Concat([]enginetest.Configure{vaults}, configure, []enginetest.Configure{callable})...)
 	n.listen(t, cfg)
 	return n
 }
@@ -95,8 +101,8 @@ func (n *node) listen(t testing.TB, cfg gateway.Config) {
 	cfg.Node, cfg.Version = "test", "0.0.0"
 	n.server = gateway.New(cfg, n.Engine, slog.New(slog.NewTextHandler(&n.log, nil)),
 		openharness.New(cfg, api.New(n.Engine, cfg.Turns), openharness.Node{
-			Plugins: func() []string { return []string{"agent", "echo"} },
-			Models:  []string{"fast", "good"}, ModelNames: map[string]string{"opus": "good", "vendor/large": "good"},
+			Plugins: func() []string { return []string{"agent", "echo"} }, Tools: n.tools,
+			Models: []string{"fast", "good"}, ModelNames: map[string]string{"opus": "good", "vendor/large": "good"},
 		}))
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -38,6 +38,8 @@ type Node struct {
 	DefaultModel string
 	// ModelNames are other names for the same, as the operator has them mean.
 	ModelNames map[string]string
+	// Tools are those of the node that the plugin may use which calls one tool for a client.
+	Tools api.GrantedTools
 	// Suite checks harnesses; without one none can be.
 	Suite Suite
 }

@@ -108,13 +108,26 @@ func flag(r *gateway.Request, name string, otherwise bool) (bool, error) {
 
 // page answers with part of a list that is in memory as a whole.
 func page[T any](r *gateway.Request, all []T, named ...string) error {
+	return pageShown(r, all, func(one T) (T, error) { return one, nil }, named...)
+}
+
+// pageShown is page for a list of which only what the page has is put into the protocol's words.
+func pageShown[S, T any](r *gateway.Request, all []S, show func(S) (T, error), named ...string) error {
 	p, err := pageOf(r)
 	if err != nil {
 		return err
 	}
 	from := min(p.offset, len(all))
 	to := min(from+p.limit, len(all))
-	return sendPage(r, paged[T]{Data: all[from:to], Total: len(all), Limit: p.limit, Offset: p.offset, HasMore: to < len(all)}, "", named...)
+	shown := paged[T]{Data: make([]T, 0, to-from), Total: len(all), Limit: p.limit, Offset: p.offset, HasMore: to < len(all)}
+	for _, one := range all[from:to] {
+		said, err := show(one)
+		if err != nil {
+			return err
+		}
+		shown.Data = append(shown.Data, said)
+	}
+	return sendPage(r, shown, "", named...)
 }
 
 // listed answers with part of a list of the engine's. show puts what the list has into the

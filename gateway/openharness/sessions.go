@@ -43,14 +43,9 @@ type session struct {
 	Name         string   `json:"name,omitzero"`
 	Status       string   `json:"status"`
 	MessageCount int      `json:"message_count"`
+	More         bool     `json:"message_count_more,omitzero"` // there are more, which nobody has counted
 	CreatedAt    abi.Time `json:"created_at"`
 	UpdatedAt    abi.Time `json:"updated_at"`
-}
-
-// countedSession is a Session with how many Messages it has.
-type countedSession struct {
-	abi.Session `json:",inline"`
-	Count       int `json:"message_count"`
 }
 
 func sessionStatus(s abi.SessionState) string {
@@ -65,8 +60,8 @@ func sessionStatus(s abi.SessionState) string {
 
 // shownSession shows a Session with how many messages its history has.
 func (a *Adapter) shownSession(r *gateway.Request, h *abi.Harness, s *abi.Session) (session, error) {
-	all, err := a.messagesOf(r, s.ID, time.Time{})
-	return session{ID: s.ID, HarnessID: h.Name, AgentID: s.PersonaID, Name: s.Name, Status: sessionStatus(s.State), MessageCount: len(all),
+	n, more, err := a.core.Said(r.Context(), r.Caller, s)
+	return session{ID: s.ID, HarnessID: h.Name, AgentID: s.PersonaID, Name: s.Name, Status: sessionStatus(s.State), MessageCount: n, More: more,
 		CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt}, err
 }
 
@@ -138,28 +133,26 @@ func (a *Adapter) listSessions(r *gateway.Request, h *abi.Harness) error {
 	}
 	agent := r.Query("agent_id")
 	fetch := func(p api.Page) (api.List, error) {
-		p.MessageCounts = true
 		return a.core.List(r.Context(), r.Caller, abi.ObjectSession, api.Filter{WorkspaceID: h.WorkspaceID, PersonaID: agent}, p)
 	}
 	show := func(view api.View) (session, error) {
-		s, err := as[countedSession](view)
+		s, err := as[abi.Session](view)
 		if err != nil {
 			return session{}, err
 		}
-		return session{ID: s.ID, HarnessID: h.Name, AgentID: s.PersonaID, Name: s.Name, Status: sessionStatus(s.State), MessageCount: s.Count,
-			CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt}, nil
+		return a.shownSession(r, h, &s)
 	}
 	if status == "" && agent == "" {
 		return listed(r, fetch, show, "sessions")
 	}
-	all, err := gather(fetch, func(view api.View) (session, bool, error) {
-		s, err := show(view)
-		return s, status == "" || s.Status == status, err
+	all, err := gather(fetch, func(view api.View) (api.View, bool, error) {
+		s, err := as[abi.Session](view)
+		return view, status == "" || sessionStatus(s.State) == status, err
 	})
 	if err != nil {
 		return err
 	}
-	return page(r, all, "sessions")
+	return pageShown(r, all, show, "sessions")
 }
 
 func (a *Adapter) getSession(r *gateway.Request, h *abi.Harness) error {

@@ -68,7 +68,7 @@ func (a *Adapter) listTools(r *gateway.Request, h *abi.Harness) error {
 	if err != nil {
 		return err
 	}
-	tools, err := a.core.WorkspaceTools(r.Context(), r.Caller, h.WorkspaceID)
+	tools, err := a.core.WorkspaceTools(r.Context(), r.Caller, h.WorkspaceID, a.has.Tools)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (a *Adapter) listTools(r *gateway.Request, h *abi.Harness) error {
 }
 
 func (a *Adapter) getTool(r *gateway.Request, h *abi.Harness) error {
-	t, err := a.core.WorkspaceTool(r.Context(), r.Caller, h.WorkspaceID, r.PathValue("toolId"))
+	t, err := a.core.WorkspaceTool(r.Context(), r.Caller, h.WorkspaceID, r.PathValue("toolId"), a.has.Tools)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (a *Adapter) unregisterTool(r *gateway.Request, h *abi.Harness) error {
 	if err != nil {
 		return err
 	}
-	if err := a.core.DeleteWorkspaceTool(r.Context(), r.Caller, retry, h.WorkspaceID, r.PathValue("toolId")); err != nil {
+	if err := a.core.DeleteWorkspaceTool(r.Context(), r.Caller, retry, h.WorkspaceID, r.PathValue("toolId"), a.has.Tools); err != nil {
 		return err
 	}
 	return empty(r)
@@ -164,19 +164,23 @@ func (a *Adapter) invoked(r *gateway.Request, h *abi.Harness) (task api.View, er
 	if req.Input.Kind() != '{' {
 		return task, abi.InvalidParam("input", "input is an object: what the tool is called with")
 	}
-	t, err := a.core.WorkspaceTool(r.Context(), r.Caller, h.WorkspaceID, r.PathValue("toolId"))
+	t, err := a.core.WorkspaceTool(r.Context(), r.Caller, h.WorkspaceID, r.PathValue("toolId"), a.has.Tools)
 	if err != nil {
 		return task, err
 	}
 	if err := a.core.CheckToolInput(r.Context(), t, req.Input); err != nil {
 		return task, err
 	}
-	input, err := json.Marshal(api.ToolInvocation{Server: t.Server, Name: t.Name, Arguments: req.Input}, json.Deterministic(true))
+	invocation, run, err := t.Invocation(req.Input)
+	if err != nil {
+		return task, err
+	}
+	input, err := json.Marshal(invocation, json.Deterministic(true))
 	if err != nil {
 		return task, err
 	}
 	session := &abi.TaskSession{CreateSessionRequest: abi.CreateSessionRequest{WorkspaceID: h.WorkspaceID, PersonaID: api.PersonaInvoke}, Hidden: true}
-	return a.core.SubmitTask(r.Context(), r.Caller, retry, abi.SubmitTaskRequest{Input: input, Session: session, PersonaID: api.PersonaInvoke})
+	return a.core.SubmitTask(r.Context(), r.Caller, retry, abi.SubmitTaskRequest{Input: input, Session: session, PersonaID: api.PersonaInvoke, Run: run})
 }
 
 // invocation is what came of a call.

@@ -49,7 +49,7 @@ func invokes(ctx context.Context, h sandbox.Host) error {
 }
 
 // toolNode is a node that takes tools of tenants.
-func toolNode(t testing.TB) *node {
+func toolNode(t testing.TB, configure ...func(*tool.Config)) *node {
 	t.Helper()
 	return newNode(t, enginetest.Guests{"invoke": invokes}, func(c *engine.Config, p *engine.Parts) {
 		c.ToolServers.Private, c.ToolServers.Commands = true, map[string][]string{"shout": {"cat"}}
@@ -58,7 +58,11 @@ func toolNode(t testing.TB) *node {
 		for name, own := range owntools.All(p.Personas) {
 			servers[name] = own
 		}
-		tools := tool.New(tool.Config{Servers: servers, Added: p.AddedTools, Grants: map[string][]string{"invoke": {"host:*"}}, Log: p.Log})
+		cfg := tool.Config{Servers: servers, Added: p.AddedTools, Grants: map[string][]string{"invoke": {"host:*"}}, Log: p.Log}
+		for _, one := range configure {
+			one(&cfg)
+		}
+		tools := tool.New(cfg)
 		t.Cleanup(func() { _ = tools.Close() })
 		p.Performers = map[string]provider.Performer{abi.CallToolCall: tools, abi.CallToolList: tools}
 	})
@@ -187,9 +191,11 @@ func TestToolsOfAHarness(t *testing.T) {
 	if own.text("tool.source") != "custom" || own.get("tool.secret") != nil {
 		t.Errorf("%s", own.body)
 	}
-	for source, id := range map[string]string{"builtin": "host:time_now", "mcp": server + ":add", "skill": "", "custom": own.text("tool.id")} {
+	skill := n.registered(t, "wharf", "pdf", "1.0.0")
+	from := map[string]any{"mcp": server, "skill": skill}
+	for source, id := range map[string]string{"builtin": "host:time_now", "mcp": server + ":add", "skill": skill + ":skill_read", "custom": own.text("tool.id")} {
 		list := n.do(t, "GET", "/wharf/tools?source="+source, nil).want(200)
-		if list.text("tools.0.source") != source || id != "" && list.text("data.0.id") != id || source == "mcp" && list.text("data.0.source_id") != server {
+		if list.text("tools.0.source") != source || list.text("data.0.id") != id || list.get("data.0.source_id") != from[source] {
 			t.Errorf("%s: %s", source, list.body)
 		}
 		one := list.text("data.0.id")
@@ -214,6 +220,76 @@ func TestToolsOfAHarness(t *testing.T) {
 		n.do(t, "POST", "/wharf/tools/"+id+"/invoke", `{"input":{}}`).fails(404, "NOT_FOUND")
 	}
 	n.do(t, "GET", "/wharf/tools?source=odd", nil).fails(400, "VALIDATION_ERROR")
+}
+
+// configured gives a node two servers of its own, of which a plugin may use one tool, and one that does not answer.
+func configured(c *tool.Config, url string) {
+	for name, at := range map[string]string{"sums": url, "secret": url, "down": "http://127.0.0.1:1/"} {
+		c.Servers[name] = tool.NewMCP(tool.MCPConfig{Name: name, URL: at, Version: "1", Log: c.Log})
+	}
+	c.Grants["invoke"] = []string{"host:time_now", "skills:persona_echo", "sums:add", "down:*"}
+	c.Grants["other"] = []string{"*"}
+}
+
+// The tools of the node and of the servers that its configuration names are listed as far as they can be called, and no further.
+func TestToolsOfTheConfiguration(t *testing.T) {
+	url := serving(t, mcpHandler(false))
+	n := toolNode(t, func(c *tool.Config) { configured(c, url) })
+	n.registered(t, "wharf", "pdf", "1.0.0")
+	var ids []string
+	list := n.do(t, "GET", "/wharf/tools?limit=100", nil).want(200)
+	for i := range int(list.get("total").(float64)) {
+		at := fmt.Sprintf("data.%d.", i)
+		ids = append(ids, list.text(at+"source")+" "+list.text(at+"id"))
+	}
+	if want := "builtin host:time_now, mcp sums:add, builtin skills:"; !strings.HasPrefix(strings.Join(ids, ", "), want) || len(ids) != 3 {
+		t.Errorf("listed are %q", ids)
+	}
+	got := n.do(t, "GET", "/wharf/tools/sums:add", nil).want(200)
+	if got.text("tool.name") != "add" || got.text("tool.source") != "mcp" || got.get("tool.source_id") != nil || got.get("tool.input_schema.properties.a") == nil {
+		t.Errorf("%s", got.body)
+	}
+	if got := n.do(t, "POST", "/wharf/tools/sums:add/invoke", `{"input":{"a":2,"b":3}}`).want(200); got.get("success") != true || got.text("output.content.0.text") != "5" {
+		t.Errorf("%s", got.body)
+	}
+	n.do(t, "POST", "/wharf/tools/sums:add/invoke", `{"input":{"a":"x"}}`).fails(400, "VALIDATION_ERROR")
+	n.do(t, "DELETE", "/wharf/tools/sums:add", nil).fails(403, "FORBIDDEN")
+	for _, id := range []string{"sums:fail", "secret:add", "host:file_read", "nowhere:add", "remote:ask", "client:x", "skb_1:skill_read", "tsrv_1:add"} {
+		n.do(t, "GET", "/wharf/tools/"+id, nil).fails(404, "NOT_FOUND")
+		n.do(t, "POST", "/wharf/tools/"+id+"/invoke", `{"input":{}}`).fails(404, "NOT_FOUND")
+	}
+	n.do(t, "GET", "/wharf/tools/down:any", nil).fails(502, "UNAVAILABLE")
+	n.do(t, "POST", "/wharf/tools/down:any/invoke", `{"input":{}}`).fails(502, "UNAVAILABLE")
+}
+
+// A skill that is installed is a tool that reads it, and a call of it is an execution that has the skill.
+func TestSkillsAsTools(t *testing.T) {
+	n := toolNode(t)
+	skill := n.registered(t, "wharf", "pdf", "1.0.0")
+	n.registered(t, "wharf", "other", "1.0.0")
+	at := "/wharf/tools/" + skill + ":skill_read"
+	got := n.do(t, "GET", at, nil).want(200)
+	if got.text("tool.name") != "pdf" || got.text("tool.description") != "Does pdf." || got.text("tool.source") != "skill" || got.text("tool.source_id") != skill || got.get("tool.input_schema.properties.path") == nil {
+		t.Errorf("%s", got.body)
+	}
+	n.do(t, "GET", "/wharf/skills/"+got.text("tool.source_id"), nil).want(200)
+	for input, want := range map[string]string{`{}`: "Do it.", `{"path":"lib/fill.py"}`: "print(1)"} {
+		if got := n.do(t, "POST", at+"/invoke", `{"input":`+input+`}`).want(200); got.get("success") != true || !strings.Contains(got.text("output.content.0.text"), want) {
+			t.Errorf("%s: %s", input, got.body)
+		}
+	}
+	if got := n.do(t, "POST", at+"/invoke", `{"input":{"path":"none.md"}}`).want(200); got.get("success") != false || got.text("error") == "" {
+		t.Errorf("%s", got.body)
+	}
+	for _, input := range []string{`{"path":7}`, `{"skill":"other"}`, `[]`} {
+		n.do(t, "POST", at+"/invoke", `{"input":`+input+`}`).fails(400, "VALIDATION_ERROR")
+	}
+	n.do(t, "DELETE", at, nil).fails(403, "FORBIDDEN")
+	n.do(t, "POST", "", `{"id":"second","name":"Second","vendor":"v","description":"d","execution_type":"sdk","config":{"binary_path":"echo"}}`).want(201)
+	n.do(t, "GET", strings.Replace(at, "/wharf", "/second", 1), nil).fails(404, "NOT_FOUND")
+	n.do(t, "DELETE", "/wharf/skills/"+skill, nil).want(204)
+	n.do(t, "GET", at, nil).fails(404, "NOT_FOUND")
+	n.do(t, "POST", at+"/invoke", `{"input":{}}`).fails(404, "NOT_FOUND")
 }
 
 // A tool that is called is an execution, recorded like any other; its input fits its schema, or

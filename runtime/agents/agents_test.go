@@ -15,9 +15,11 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/agents"
+	remembered "github.com/wharf-dev/wharf/runtime/blocks"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/filetree"
 	"github.com/wharf-dev/wharf/runtime/internal/roomtest"
+	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/oaf"
 	"github.com/wharf-dev/wharf/runtime/personas"
 	"github.com/wharf-dev/wharf/storage"
@@ -77,6 +79,10 @@ func (b blocks) PackBlocks(_ context.Context, _ *desk.Caller, agent string) ([]f
 func (b blocks) UnpackBlocks(_ context.Context, _ *desk.Caller, agent string, files []filetree.File) error {
 	b[agent] = strings.Split(string(files[0].Content), ";")
 	return nil
+}
+
+func (b blocks) ForgetBlocks(context.Context, *desk.Caller, string) ([]ledger.Record, error) {
+	return nil, nil
 }
 
 func (b blocks) DropBlocks(_ context.Context, _ *desk.Caller, agent string) error {
@@ -518,6 +524,88 @@ func TestWhoHasAgents(t *testing.T) {
 	r.NewWorkspace(t, "ws_2")
 	_, err = r.Agent(t.Context(), r.Root(), "ws_2", p.ID)
 	roomtest.WantCode(t, err, abi.CodeResourceNotFound)
+}
+
+// dying is a store whose node dies before a second batch is handed over.
+type dying struct {
+	storage.Store
+	left int
+}
+
+func (d *dying) Append(b *storage.Batch) storage.Commit {
+	if d.left--; d.left < 0 {
+		return refused{}
+	}
+	return d.Store.Append(b)
+}
+
+type refused struct{}
+
+func (refused) Wait(context.Context) (storage.Position, error) {
+	return 0, errors.New("the node has died")
+}
+
+// remembers returns what keeps blocks in the log.
+func (r *room) remembers() *remembered.Keeper {
+	return remembered.NewKeeper(remembered.Parts{Parts: r.Parts, TenantID: func(storage.Tenant) string { return roomtest.TenantID }, Persona: r.personas.Persona})
+}
+
+// An agent that was deleted leaves nothing that it and its subagents remember, also when the node
+// dies on the way.
+func TestADeletedAgentLeavesNoBlocks(t *testing.T) {
+	for _, batches := range []int{0, 1, 2} {
+		r := newRoom(t)
+		in, boss := r.took(t, abi.AgentImport{}, tree("PACKAGE.yaml", "agents: [acme/boss, acme/worker]",
+			"b/AGENTS.md", manifest("boss", "agents: [{vendor: acme, agent: worker, role: digs}]"), "w/AGENTS.md", manifest("worker")))
+		family := []string{boss.ID, roomtest.As[abi.Persona](t, in.Agents[1]).ID}
+		for _, agent := range family {
+			if _, err := r.remembers().CreateBlock(t.Context(), r.Root(), nil, agent, abi.CreateBlockRequest{Label: "mood", Value: "dry"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		over := &dying{Store: r.Store, left: batches}
+		r.Parts.Store = over
+		r.Parts.Ledger = ledger.New(ledger.Config{Store: over, Now: time.Now, Log: r.Log, IdleSessions: 10, KeepKeys: time.Hour})
+		r.Parts.Desk = desk.New(over, r.Parts.Ledger, time.Now, nil)
+		r.start()
+		keeper := agents.NewKeeper(agents.Parts{Parts: r.Parts, Personas: r.personas, Memory: r.remembers()})
+		deleted := keeper.DeleteAgent(t.Context(), r.Root(), nil, roomtest.Workspace, boss.ID) == nil
+		r.Crash()
+		r.start()
+		if _, err := r.Agent(t.Context(), r.Root(), roomtest.Workspace, boss.ID); (err != nil) != deleted || deleted != (batches > 0) {
+			t.Errorf("after %d batches it was deleted: %t; and then %v", batches, deleted, err)
+		}
+		for _, agent := range family {
+			res, err := r.Ledger.Find(t.Context(), roomtest.Tenant, abi.ObjectAgentMemory, remembered.ID(agent))
+			if kept := bytes.Contains(res.State, []byte("dry")); err != nil || kept == deleted {
+				t.Errorf("after %d batches: %s %v", batches, res.State, err)
+			}
+		}
+	}
+}
+
+// What somebody tells an agent while it is deleted is forgotten with it, whichever comes first.
+func TestAnAgentIsToldWhileItIsDeleted(t *testing.T) {
+	for range 50 {
+		r := newRoom(t)
+		keeper := r.remembers()
+		_, p := r.took(t, abi.AgentImport{}, tree("AGENTS.md", manifest("coder")))
+		var both sync.WaitGroup
+		both.Go(func() {
+			_, err := keeper.CreateBlock(t.Context(), r.Root(), nil, p.ID, abi.CreateBlockRequest{Label: "mood", Value: "dry"})
+			if err != nil {
+				roomtest.WantCode(t, err, abi.CodeResourceNotFound)
+			}
+		})
+		deletes := agents.NewKeeper(agents.Parts{Parts: r.Parts, Personas: r.personas, Memory: keeper})
+		if err := deletes.DeleteAgent(t.Context(), r.Root(), nil, roomtest.Workspace, p.ID); err != nil {
+			t.Error(err)
+		}
+		both.Wait()
+		if res, err := r.Ledger.Find(t.Context(), roomtest.Tenant, abi.ObjectAgentMemory, remembered.ID(p.ID)); err == nil && bytes.Contains(res.State, []byte("dry")) {
+			t.Fatalf("%s", res.State)
+		}
+	}
 }
 
 // A page by offset and one by cursor have the same, and say how many there are.

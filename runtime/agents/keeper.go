@@ -6,6 +6,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/filetree"
+	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/oaf"
 	"github.com/wharf-dev/wharf/runtime/personas"
 )
@@ -20,7 +21,9 @@ type Memory interface {
 	// it to an agent that is new.
 	PackBlocks(ctx context.Context, c *desk.Caller, agent string) ([]filetree.File, error)
 	UnpackBlocks(ctx context.Context, c *desk.Caller, agent string, files []filetree.File) error
-	// DropBlocks forgets what an agent that was deleted remembers.
+	// ForgetBlocks returns the records by which an agent forgets what it remembers, for the batch that
+	// deletes it, and DropBlocks forgets what it was told while that was written.
+	ForgetBlocks(ctx context.Context, c *desk.Caller, agent string) ([]ledger.Record, error)
 	DropBlocks(ctx context.Context, c *desk.Caller, agent string) error
 }
 
@@ -55,14 +58,26 @@ func open() []abi.SessionState {
 	return []abi.SessionState{abi.SessionActive, abi.SessionIdle, abi.SessionPaused}
 }
 
-// DeleteAgent deletes an agent of a Workspace, with its subagents and what it remembers. It stays
-// while Sessions of it are open, but for those that only one Task has.
+// DeleteAgent deletes an agent of a Workspace, with its subagents and what they remember, all of it
+// in one batch. It stays while Sessions of it are open, but for those that only one Task has.
 func (k *Keeper) DeleteAgent(ctx context.Context, c *desk.Caller, r *desk.Retry, workspace, id string) error {
-	err := k.parts.Personas.RemoveAgent(ctx, c, r, workspace, id, func(p *abi.Persona) error { return k.checkUnused(ctx, c, p) })
-	if err != nil || k.parts.Memory == nil {
+	gone := map[string]bool{}
+	err := k.parts.Personas.RemoveAgent(ctx, c, r, workspace, id, func(p *abi.Persona) ([]ledger.Record, error) {
+		if err := k.checkUnused(ctx, c, p); err != nil || k.parts.Memory == nil {
+			return nil, err
+		}
+		gone[p.ID] = true
+		return k.parts.Memory.ForgetBlocks(ctx, c, p.ID)
+	})
+	if err != nil {
 		return err
 	}
-	return k.parts.Memory.DropBlocks(ctx, c, id)
+	for agent := range gone { // a write that had found the agent may have come first
+		if err := k.parts.Memory.DropBlocks(ctx, c, agent); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkUnused refuses an agent that has Sessions which are open.

@@ -51,15 +51,26 @@ func (k *Keeper) UnpackBlocks(ctx context.Context, c *desk.Caller, persona strin
 	return err
 }
 
-// DropBlocks forgets what a Persona had in mind that is deleted.
+// ForgetBlocks returns the record by which a Persona has nothing in mind any more; none when that is
+// so. Its batch takes effect only if nobody has changed what the Persona has in mind meanwhile.
+func (k *Keeper) ForgetBlocks(ctx context.Context, c *desk.Caller, persona string) ([]ledger.Record, error) {
+	m, err := k.stored(ctx, c.Tenant, persona)
+	if err != nil || len(m.Blocks) == 0 {
+		return nil, err
+	}
+	m.Version, m.Blocks, m.Imported = m.Version+1, []abi.MemoryBlock{}, nil
+	return []ledger.Record{k.stated(m, c.Actor)}, nil
+}
+
+// DropBlocks forgets what a Persona had in mind that was deleted.
 func (k *Keeper) DropBlocks(ctx context.Context, c *desk.Caller, persona string) error {
 	_, err := ledger.Change(k.parts.Ledger, c.Tenant, ID(persona), func() (desk.Doc, error) {
-		m, err := k.stored(ctx, c.Tenant, persona)
-		if err != nil || len(m.Blocks) == 0 {
+		forgotten, err := k.ForgetBlocks(ctx, c, persona)
+		if err != nil || len(forgotten) == 0 {
 			return desk.Doc{}, err
 		}
-		m.Version, m.Blocks, m.Imported = m.Version+1, []abi.MemoryBlock{}, nil
-		return k.parts.Desk.Commit(c, "", m.WorkspaceID, nil, desk.StatusNoContent, k.stated(m, c.Actor))
+		m := forgotten[0].State.(*abi.AgentMemory)
+		return k.parts.Desk.Commit(c, "", m.WorkspaceID, nil, desk.StatusNoContent, forgotten...)
 	})
 	return err
 }

@@ -123,9 +123,10 @@ func (k *Keeper) findAgent(ctx context.Context, c *desk.Caller, workspace, id st
 	return p, res, err
 }
 
-// RemoveAgent deletes an agent, its subagents too, unless free refuses one of them. Tasks that have
-// begun go on, and what was recorded stays; whatever newly names it does not find it.
-func (k *Keeper) RemoveAgent(ctx context.Context, c *desk.Caller, r *desk.Retry, workspace, id string, free func(*abi.Persona) error) error {
+// RemoveAgent deletes an agent, its subagents too, unless free refuses one of them. What free returns
+// of each is written in the same batch; it may be asked again. Tasks that have begun go on, and what
+// was recorded stays; whatever newly names it does not find it.
+func (k *Keeper) RemoveAgent(ctx context.Context, c *desk.Caller, r *desk.Retry, workspace, id string, free func(*abi.Persona) ([]ledger.Record, error)) error {
 	_, err := k.parts.Desk.Once(ctx, c, r, workspace, func(idem *storage.Idempotency) (desk.Doc, error) {
 		return ledger.Change(k.parts.Ledger, c.Tenant, "agents of "+workspace, func() (desk.Doc, error) {
 			return k.removeAgent(ctx, c, idem, workspace, id, free)
@@ -134,7 +135,7 @@ func (k *Keeper) RemoveAgent(ctx context.Context, c *desk.Caller, r *desk.Retry,
 	return err
 }
 
-func (k *Keeper) removeAgent(ctx context.Context, c *desk.Caller, idem *storage.Idempotency, workspace, id string, free func(*abi.Persona) error) (desk.Doc, error) {
+func (k *Keeper) removeAgent(ctx context.Context, c *desk.Caller, idem *storage.Idempotency, workspace, id string, free func(*abi.Persona) ([]ledger.Record, error)) (desk.Doc, error) {
 	p, res, err := k.findAgent(ctx, c, workspace, id)
 	if err := cmp.Or(err, mayGovern(c, p.WorkspaceID)); err != nil {
 		return desk.Doc{}, err
@@ -143,9 +144,10 @@ func (k *Keeper) removeAgent(ctx context.Context, c *desk.Caller, idem *storage.
 	if err != nil {
 		return desk.Doc{}, err
 	}
-	var records, refs []ledger.Record
+	var records, others []ledger.Record
 	for _, of := range append([]stated{{p, res}}, family...) {
-		if err := free(&of.Persona); err != nil {
+		with, err := free(&of.Persona)
+		if err != nil {
 			return desk.Doc{}, err
 		}
 		gone := of.Persona
@@ -157,9 +159,9 @@ func (k *Keeper) removeAgent(ctx context.Context, c *desk.Caller, idem *storage.
 		}
 		rec := updated(&gone, &of.res)
 		rec.Kind = abi.EventPersonaDeleted
-		records, refs = append(records, rec), append(refs, freed...)
+		records, others = append(records, rec), append(append(others, freed...), with...)
 	}
-	doc, err := k.parts.Desk.Commit(c, "", workspace, idem, desk.StatusNoContent, append(records, refs...)...)
+	doc, err := k.parts.Desk.Commit(c, "", workspace, idem, desk.StatusNoContent, append(records, others...)...)
 	if err == nil {
 		k.families.forget(c.Tenant, workspace)
 		for i := range records {

@@ -20,11 +20,15 @@ const offerTime = 3 * time.Second
 // that do not say within three seconds what they have. It leaves out what depends on
 // the Session of a Task: the tools of clients.
 func (t *Tools) Offered(ctx context.Context) (tools []abi.Tool, silent []string) {
+	return t.offered(ctx, t.plugins())
+}
+
+func (t *Tools) offered(ctx context.Context, plugins []string) (tools []abi.Tool, silent []string) {
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	for server := range t.servers {
 		all.Go(func() {
-			of, err := t.OfferedBy(ctx, server)
+			of, err := t.offeredBy(ctx, server, plugins)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
@@ -44,8 +48,16 @@ func (t *Tools) Offered(ctx context.Context) (tools []abi.Tool, silent []string)
 // OfferedBy is [Tools.Offered] for one server: none for a server that there is not, and
 // an error when it does not say in time what it has.
 func (t *Tools) OfferedBy(ctx context.Context, server string) ([]abi.Tool, error) {
+	return t.offeredBy(ctx, server, t.plugins())
+}
+
+// offeredBy returns what some of the plugins may use. A server that none of them reaches is not
+// connected to.
+func (t *Tools) offeredBy(ctx context.Context, server string, plugins []string) ([]abi.Tool, error) {
 	s := t.servers[server]
-	if _, perCall := s.(PerCall); s == nil || perCall || !t.reachedByAny(server) {
+	_, perCall := s.(PerCall)
+	reached := slices.ContainsFunc(plugins, func(plugin string) bool { return t.reaches(plugin, server) })
+	if s == nil || perCall || !reached {
 		return nil, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, offerTime)
@@ -56,7 +68,8 @@ func (t *Tools) OfferedBy(ctx context.Context, server string) ([]abi.Tool, error
 	}
 	var offered []abi.Tool
 	for _, tool := range all {
-		if len(t.GrantedTo(server, tool.Name)) == 0 || abi.TooDeep(tool.InputSchema, abi.MaxToldDepth) >= 0 {
+		granted := slices.ContainsFunc(plugins, func(plugin string) bool { return t.granted(plugin, server, tool.Name) })
+		if !granted || abi.TooDeep(tool.InputSchema, abi.MaxToldDepth) >= 0 {
 			continue
 		}
 		tool.Server = server
@@ -65,15 +78,35 @@ func (t *Tools) OfferedBy(ctx context.Context, server string) ([]abi.Tool, error
 	return offered, nil
 }
 
-// reachedByAny reports whether any plugin may use a tool of the server: others are not
-// connected to.
-func (t *Tools) reachedByAny(server string) bool {
-	for plugin := range t.grants {
-		if t.reaches(plugin, server) {
-			return true
-		}
+// plugins returns the plugins that may use any tool.
+func (t *Tools) plugins() []string { return slices.Collect(maps.Keys(t.grants)) }
+
+// Granted are the tools of the node and its configuration that one plugin may use. The zero value
+// grants none.
+type Granted struct {
+	Of     *Tools
+	Plugin string
+}
+
+// Offered is [Tools.Offered] for the plugin alone.
+func (g Granted) Offered(ctx context.Context) (tools []abi.Tool, silent []string) {
+	if g.Of == nil {
+		return nil, nil
 	}
-	return false
+	return g.Of.offered(ctx, []string{g.Plugin})
+}
+
+// OfferedBy is [Tools.OfferedBy] for the plugin alone.
+func (g Granted) OfferedBy(ctx context.Context, server string) ([]abi.Tool, error) {
+	if g.Of == nil {
+		return nil, nil
+	}
+	return g.Of.offeredBy(ctx, server, []string{g.Plugin})
+}
+
+// May reports whether the plugin may use a tool, if there is such a tool.
+func (g Granted) May(server, name string) bool {
+	return g.Of != nil && g.Of.granted(g.Plugin, server, name)
 }
 
 // GrantedTo returns the plugins that may use a tool, in order.

@@ -62,9 +62,10 @@ type Node struct {
 	clients  *tool.Clients // that offer tools to Tasks
 	added    *tool.Added   // servers of tools that tenants have added
 	remote   *harnesses.Remote
-	reach    io.Closer    // what the host calls of Tasks hold open
-	offer    harn.Node    // what clients are told of that
-	tls      *gateway.TLS // nil for plain HTTP
+	reach    io.Closer        // what the host calls of Tasks hold open
+	offer    harn.Node        // what clients are told of that
+	callable api.GrantedTools // and what they can call by themselves
+	tls      *gateway.TLS     // nil for plain HTTP
 	tokens   *identity.Tokens
 	modules  *modules
 	vaults   *vault.Store
@@ -105,7 +106,7 @@ func Start(ctx context.Context, o Options) (n *Node, err error) {
 	front.SpoolDir = filepath.Join(n.options.Config.Data, "spool")
 	shown := api.New(n.engine, front.Turns)
 	n.gateway = gateway.New(front, n.engine, n.log, harn.New(front, shown).WithClients(n.clients).WithNode(n.offer),
-		openharness.New(front, shown, openharness.Node{Plugins: n.modules.Names, Suite: n.suite(),
+		openharness.New(front, shown, openharness.Node{Plugins: n.modules.Names, Suite: n.suite(), Tools: n.callable,
 			Models: append([]string{}, slices.Sorted(maps.Keys(n.options.Config.Models))...), ModelNames: n.options.Config.ModelNames, DefaultModel: n.options.Config.Model.Default}))
 	return n, nil
 }
@@ -166,7 +167,7 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 		return err
 	}
 	n.reach = reach
-	n.offer = offer(&n.options.Config, calls, n.sandbox.Name())
+	n.offer, n.callable = offer(&n.options.Config, calls, n.sandbox.Name()), callable(calls)
 	if n.tokens, err = n.openTokens(); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
+	"github.com/wharf-dev/wharf/gateway/api"
 	"github.com/wharf-dev/wharf/gateway/harn"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
@@ -19,6 +20,13 @@ func offer(c *config.Config, calls map[string]provider.Performer, sandbox string
 		told.Tools = tools
 	}
 	return told
+}
+
+// callable are the tools of the node that clients can call by themselves: the bundled agent does it
+// for them.
+func callable(calls map[string]provider.Performer) api.GrantedTools {
+	tools, _ := calls[abi.CallToolList].(*tool.Tools)
+	return api.GrantedTools{Of: tools, Plugin: pluginAgent}
 }
 
 func reach(c *config.Config) map[string]harn.Reach {
