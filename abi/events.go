@@ -104,7 +104,7 @@ const (
 	EventPlan                EventKind = "vendor.wharf.plan"                 // what a plugin means to do
 	EventMessageDelta        EventKind = "vendor.wharf.message_delta"        // a piece of a Message that is being written
 	EventLog                 EventKind = "vendor.wharf.log"                  // a line a plugin logged
-	EventProgress            EventKind = "vendor.wharf.progress"             // how far a plugin says it is
+	EventProgress            EventKind = "vendor.wharf.progress"             // how far a plugin, or the tool that it calls, says it is
 	EventTenantCreated       EventKind = "vendor.wharf.tenant_created"       // a tenant came to be
 	EventPersonaCreated      EventKind = "vendor.wharf.persona_created"      // a Persona came to be
 	EventWorkspaceCreated    EventKind = "vendor.wharf.workspace_created"    // a Workspace came to be

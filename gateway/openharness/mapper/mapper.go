@@ -97,6 +97,7 @@ type Mapper struct {
 
 	calls map[string]bool // tool calls that were told to begin, until they have ended
 	plan  planned
+	at    float64 // the percentage that was told last
 	used  *Usage
 	over  bool
 }
@@ -142,7 +143,7 @@ func (m *Mapper) Event(kind abi.EventKind, text []byte) []Told {
 	case abi.EventFileWritten:
 		return file(p)
 	case abi.EventProgress:
-		return m.progress(p.Fraction, p.Message)
+		return m.progress(p)
 	case abi.EventPlan:
 		return m.planned(p.Steps)
 	case abi.EventPermissionRequested:
@@ -166,6 +167,7 @@ type payload struct {
 	Task     *abi.Task              `json:"task"`
 	Steps    []step                 `json:"steps"`
 	Fraction float64                `json:"fraction"`
+	Type     string                 `json:"type"`
 	Path     string                 `json:"path"`
 	Size     int64                  `json:"size"`
 }
@@ -308,12 +310,22 @@ func (m *Mapper) end(kind abi.EventKind, t *abi.Task) []Told {
 	return append(out, Told{Type: Done, Usage: used, OutputDiffers: m.differs || m.writing != ""})
 }
 
-func (m *Mapper) progress(fraction float64, message jsontext.Value) []Told {
+// progress tells how far an execution is. That a tool is halfway says nothing about the execution
+// that calls it, where it is told for what the tool says it does.
+func (m *Mapper) progress(p *payload) []Told {
 	var says string
-	_ = json.Unmarshal(message, &says) // it may have none
-	percentage := math.Round(min(max(fraction, 0), 1)*1000) / 10
-	return []Told{m.step(percentage, says)}
+	_ = json.Unmarshal(p.Message, &says) // it may have none
+	switch {
+	case p.Type != abi.ProgressOfTool:
+		m.at = Percentage(p.Fraction)
+	case says == "":
+		return nil
+	}
+	return []Told{m.step(m.at, says)}
 }
+
+// Percentage returns a fraction as it is told.
+func Percentage(fraction float64) float64 { return math.Round(min(max(fraction, 0), 1)*1000) / 10 }
 
 // step tells how far an execution is. Steps are those of its plan; without one there is one.
 func (m *Mapper) step(percentage float64, says string) Told {
@@ -341,7 +353,8 @@ func (m *Mapper) planned(steps []step) []Told {
 	if len(steps) == 0 {
 		return nil
 	}
-	return []Told{m.step(math.Round(float64(m.plan.done)/float64(len(steps))*1000)/10, says)}
+	m.at = m.percentage()
+	return []Told{m.step(m.at, says)}
 }
 
 // waits tells what an execution waits for, which the protocol has no event for.
@@ -359,5 +372,5 @@ func (m *Mapper) percentage() float64 {
 	if m.plan.total == 0 {
 		return 0
 	}
-	return math.Round(float64(m.plan.done)/float64(m.plan.total)*1000) / 10
+	return Percentage(float64(m.plan.done) / float64(m.plan.total))
 }

@@ -146,9 +146,12 @@ func TestProgress(t *testing.T) {
 		of(abi.EventProgress, `{"fraction":0.25,"message":"reading"}`),
 		of(abi.EventPlan, `{"steps":[{"title":"a","status":"completed"},{"title":"b","status":"in_progress"},{"title":"c","status":"pending"}]}`),
 		of(abi.EventProgress, `{"fraction":7}`),
+		of(abi.EventProgress, `{"type":"tool","fraction":0.5,"message":"row 5"}`),
+		of(abi.EventProgress, `{"type":"tool","fraction":0.6}`),
+		of(abi.EventProgress, `{"type":"tool","visibility":"internal","redacted":true}`),
 		of(abi.EventPermissionRequested, `{"permission_request":{"id":"perm_1","kind":"input","status":"pending","prompt":"which?"}}`),
 	})
-	want := []string{"25 reading 1/1", "33.3 b 2/3", "100  2/3", "33.3 which? 2/3 input perm_1"}
+	want := []string{"25 reading 1/1", "33.3 b 2/3", "100  2/3", "100 row 5 2/3", "33.3 which? 2/3 input perm_1"}
 	for i, told := range all {
 		got := fmt.Sprintf("%v %s %d/%d", *told.Percentage, *told.Step, told.StepNumber, told.TotalSteps)
 		if told.Waiting != nil {

@@ -94,6 +94,8 @@ func eventDetail(e *abi.Event) string {
 		return textOf(p.Text)
 	case e.Event == abi.EventProgress && p.Fraction != nil:
 		return progress(*p.Fraction) + " " + textOf(p.Message)
+	case e.Event == abi.EventProgress:
+		return textOf(p.Message)
 	case p.Outcome != nil:
 		return string(p.Outcome.Status) + ": " + p.Outcome.Summary
 	case p.Task != nil:
