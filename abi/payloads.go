@@ -260,6 +260,7 @@ func EventPayloads() []EventPayload {
 
 		{EventPlan, "", of[CallPlanRequest](), false},
 		{EventMessageDelta, "", of[MessageDelta](), false},
+		{EventReasoningDelta, "", of[ReasoningDelta](), false},
 		{EventLog, "", of[CallLogRequest](), false},
 		{EventProgress, "", of[Progress](), false},
 		{EventTenantCreated, ObjectTenant, nil, true},

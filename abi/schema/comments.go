@@ -430,6 +430,8 @@ var comments = map[string]string{
 	"Quota.TemplateID":                           "TemplateID is the Quota that is for each of its scope, on what one of them has used.",
 	"Quota.Usage":                                "in the window, counted from the log",
 	"Quota.WindowSeconds":                        "how long until counting begins anew; 0: it never does",
+	"ReasoningDelta.Redacted":                    "what it says is withheld",
+	"ReasoningDelta.Type":                        "reasoning",
 	"ReceiptResource.Format":                     "of the receipt: receipt-2026-04-25",
 	"ReceiptResource.IssuedAt":                   "when it was signed",
 	"ReceiptResource.Issuer":                     "the id of the node that signed it",

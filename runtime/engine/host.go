@@ -432,6 +432,7 @@ func (r *run) providerCall(c *liveCall) *provider.Call {
 		Plugin: r.task.program.Plugin, IdempotencyKey: requestID(t.ID, c.entry.Index),
 		Vault: r.engine.SecretsFor(user), NodeSecret: r.engine.TellNodeSecrets(user), AllowModel: r.allowModel,
 		Progress: func(p abi.Progress) { r.performing(abi.EventProgress, tooluse.Shown(p, r.persona.ToolsVisibility)) },
+		Thinks:   func(says string) { _ = r.handOver(); r.performing(abi.EventReasoningDelta, abi.ReasoningOf(says)) },
 	}
 }
 

@@ -42,6 +42,9 @@ type Call struct {
 	// Progress tells watchers how far a tool says it is, while Do runs. It does not wait, and what
 	// is told too often is dropped. nil when nobody listens.
 	Progress func(p abi.Progress)
+	// Thinks tells watchers what a model thinks before it answers, as Do's emit tells text. nil when
+	// nobody listens.
+	Thinks func(text string)
 }
 
 // VaultSecret is a secret of a Vault that a call may use.

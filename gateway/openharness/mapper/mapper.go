@@ -49,6 +49,7 @@ type Told struct {
 // The types of what is told.
 const (
 	Text      = "text"
+	Thinking  = "thinking"
 	ToolStart = "tool_call_start"
 	ToolEnd   = "tool_call_end"
 	Result    = "tool_result"
@@ -111,7 +112,7 @@ func (m *Mapper) Over() bool { return m.over }
 // Tells reports whether events of a kind may be told at all: others need not be looked at.
 func Tells(k abi.EventKind) bool {
 	switch k {
-	case abi.EventMessageDelta, abi.EventAgentMessage, abi.EventToolRequested, abi.EventToolCompleted, abi.EventToolFailed, abi.EventToolDenied,
+	case abi.EventMessageDelta, abi.EventReasoningDelta, abi.EventAgentMessage, abi.EventToolRequested, abi.EventToolCompleted, abi.EventToolFailed, abi.EventToolDenied,
 		abi.EventArtifactCreated, abi.EventFileWritten, abi.EventProgress, abi.EventPlan, abi.EventPermissionRequested,
 		abi.EventOutcomeCreated, abi.EventTaskCompleted, abi.EventTaskFailed, abi.EventTaskCanceled:
 		return true
@@ -134,6 +135,11 @@ func (m *Mapper) Event(kind abi.EventKind, text []byte) []Told {
 	switch kind {
 	case abi.EventMessageDelta:
 		return m.piece(&p.MessageDelta)
+	case abi.EventReasoningDelta:
+		if p.Text != "" { // else it is withheld
+			return []Told{{Type: Thinking, Content: p.Text}}
+		}
+		return nil
 	case abi.EventAgentMessage:
 		return m.messageOf(p.Message)
 	case abi.EventToolRequested, abi.EventToolCompleted, abi.EventToolFailed, abi.EventToolDenied:

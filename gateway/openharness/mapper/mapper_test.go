@@ -140,6 +140,18 @@ func TestToolCalls(t *testing.T) {
 	}
 }
 
+// What a model thinks is told as far as the reader may see it, and is no part of the text.
+func TestThinking(t *testing.T) {
+	text, _, all := tell([]event{
+		of(abi.EventReasoningDelta, `{"type":"reasoning","visibility":"internal","text":"hm"}`),
+		of(abi.EventReasoningDelta, `{"type":"reasoning","visibility":"internal","redacted":true}`),
+		piece("m", "yes", 0, 1, 1), message("m", "yes"),
+	})
+	if len(all) != 2 || all[0].Type != mapper.Thinking || all[0].Content != "hm" || text != "yes" {
+		t.Errorf("%+v", all)
+	}
+}
+
 // Progress counts the steps of a plan, and says what an execution waits for.
 func TestProgress(t *testing.T) {
 	_, _, all := tell([]event{

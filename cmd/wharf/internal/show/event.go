@@ -90,7 +90,7 @@ func eventDetail(e *abi.Event) string {
 	switch {
 	case e.Event == abi.EventLog:
 		return p.Level + ": " + textOf(p.Message)
-	case e.Event == abi.EventMessageDelta:
+	case e.Event == abi.EventMessageDelta || e.Event == abi.EventReasoningDelta:
 		return textOf(p.Text)
 	case e.Event == abi.EventProgress && p.Fraction != nil:
 		return progress(*p.Fraction) + " " + textOf(p.Message)
