@@ -109,6 +109,20 @@ type MessageDelta struct {
 	Attempt int `json:"attempt"`
 }
 
+// ReasoningDelta is what [EventReasoningDelta] tells: the next piece of what a model thinks before it
+// answers, to keys with events:internal. It is no part of the record, and nothing keeps it whole.
+type ReasoningDelta struct {
+	Type       string     `json:"type"` // reasoning
+	Visibility Visibility `json:"visibility"`
+	Text       string     `json:"text,omitzero"`
+	Redacted   bool       `json:"redacted,omitzero"` // what it says is withheld
+}
+
+// ReasoningOf returns what tells a piece.
+func ReasoningOf(text string) *ReasoningDelta {
+	return &ReasoningDelta{Type: "reasoning", Visibility: VisibilityInternal, Text: text}
+}
+
 // CallTranscriptReadRequest is the request of [CallTranscriptRead]. Last asks for
 // the newest so many Messages; 0 for 50.
 type CallTranscriptReadRequest struct {

@@ -99,12 +99,13 @@ const (
 	EventReplayFailed              EventKind = "replay.failed"               // a replay failed
 )
 
-// Vendor events: what the taxonomy has no name for. The first four are hints.
+// Vendor events: what the taxonomy has no name for. The first five are hints.
 const (
 	EventPlan                EventKind = "vendor.wharf.plan"                 // what a plugin means to do
 	EventMessageDelta        EventKind = "vendor.wharf.message_delta"        // a piece of a Message that is being written
+	EventReasoningDelta      EventKind = "vendor.wharf.reasoning_delta"      // a piece of what a model thinks before it answers
 	EventLog                 EventKind = "vendor.wharf.log"                  // a line a plugin logged
-	EventProgress            EventKind = "vendor.wharf.progress"             // how far a plugin says it is
+	EventProgress            EventKind = "vendor.wharf.progress"             // how far a plugin, or the tool that it calls, says it is
 	EventTenantCreated       EventKind = "vendor.wharf.tenant_created"       // a tenant came to be
 	EventPersonaCreated      EventKind = "vendor.wharf.persona_created"      // a Persona came to be
 	EventWorkspaceCreated    EventKind = "vendor.wharf.workspace_created"    // a Workspace came to be

@@ -260,8 +260,9 @@ func EventPayloads() []EventPayload {
 
 		{EventPlan, "", of[CallPlanRequest](), false},
 		{EventMessageDelta, "", of[MessageDelta](), false},
+		{EventReasoningDelta, "", of[ReasoningDelta](), false},
 		{EventLog, "", of[CallLogRequest](), false},
-		{EventProgress, "", of[CallProgressRequest](), false},
+		{EventProgress, "", of[Progress](), false},
 		{EventTenantCreated, ObjectTenant, nil, true},
 		{EventPersonaCreated, ObjectPersona, of[PersonaVersion](), true},
 		{EventPersonaUpdated, ObjectPersona, of[PersonaVersion](), false},

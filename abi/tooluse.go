@@ -67,6 +67,22 @@ const (
 	ToolErrorCancelled  ToolErrorCategory = "cancelled"         // its Task has ended meanwhile
 )
 
+// Progress is what [EventProgress] tells: how far a plugin says it is, or, of the type [ProgressOfTool],
+// how far the tool is that it calls.
+type Progress struct {
+	// Fraction is 0 to 1; a tool need not know it.
+	Fraction *float64 `json:"fraction,omitzero"`
+	Message  string   `json:"message,omitzero"`
+	// Type is "" of a plugin's own.
+	Type string `json:"type,omitzero"`
+	// Visibility of what a tool says follows from the Persona's ToolsVisibility: internal unless that is public.
+	Visibility Visibility `json:"visibility,omitzero"`
+	Redacted   bool       `json:"redacted,omitzero"` // what it says is withheld
+}
+
+// ProgressOfTool is the type of what the server of a tool says while the tool is called.
+const ProgressOfTool = "tool"
+
 // ToolsVisibility says how much of the tool calls of a Persona's Tasks is told to keys without
 // events:internal.
 type ToolsVisibility string

@@ -122,14 +122,20 @@ func Personas() []abi.Persona {
 		persona(PersonaEcho, "echo",
 			"Answers with what it was given: a Message's parts as they are, other JSON as a json part.",
 			abi.CallInput, abi.CallMessageAppend, abi.CallOutput),
-		persona(PersonaInvoke, "agent#invoke",
+		invokes(persona(PersonaInvoke, "agent#invoke",
 			"Calls one tool: send {server, name, arguments}. It answers with what the tool has answered.",
-			abi.CallInput, abi.CallMessageAppend, abi.CallOutput, abi.CallToolCall),
+			abi.CallInput, abi.CallMessageAppend, abi.CallOutput, abi.CallToolCall)),
 		persona(PersonaPoll, "connectors#poll",
 			"Polls for Connectors, whichever plugin does it: looks for what is new, and delivers it.",
 			abi.CallDeliver, abi.CallDeliveries, abi.CallNormalized, abi.CallHTTPFetch, abi.CallInput, abi.CallLog, abi.CallOutput,
 			abi.CallSecretUse, abi.CallStateGet, abi.CallStateSet),
 	}
+}
+
+// invokes shows what a client's own call of a tool is told: the client has the arguments and the answer anyway.
+func invokes(p abi.Persona) abi.Persona {
+	p.ToolsVisibility = abi.ToolsPublic
+	return p
 }
 
 // bundledSince is when the bundled Personas were made: they are the same resource

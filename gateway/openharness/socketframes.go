@@ -50,7 +50,7 @@ func framesOf(told []mapper.Told) []nthFrame {
 func frameOf(t *mapper.Told) (serverFrame, bool) {
 	f := serverFrame{Type: t.Type}
 	switch t.Type {
-	case mapper.Text:
+	case mapper.Text, mapper.Thinking:
 		f.Content = &t.Content
 	case mapper.ToolStart:
 		f.Type, f.Tool, f.Input = "tool_call", t.Name, t.Input

@@ -137,6 +137,20 @@ func TestStreamOfLogs(t *testing.T) {
 	}
 }
 
+// What a model thinks is told by the stream of an execution to keys that may see what is internal, and to no other.
+func TestStreamOfThoughts(t *testing.T) {
+	n := newNode(t, enginetest.Guests{"agent": makes}, thinking)
+	id := n.streams(t, "POST", "/wharf/execute/stream", `{"message":"go"}`).res.Header.Get("X-Execution-ID")
+	n.Wait(t, id)
+	limited := n.key(t, []string{"tasks:read", "tasks:write", "sessions:read", "events:read"})
+	for key, may := range map[string]bool{enginetest.RootKey: true, limited: false} {
+		text, kinds, _ := readAll(t, n.streams(t, "GET", "/wharf/executions/"+id+"/stream", nil, by(key)))
+		if told := strings.Contains(kinds, "thinking "); told != may || strings.Contains(text, "let me see") != may {
+			t.Errorf("%v: it tells %s: %s", may, kinds, text)
+		}
+	}
+}
+
 // A stream lasts no longer than the key that has opened it, and a quiet one says that it lives.
 func TestAStreamEndsWithItsKey(t *testing.T) {
 	n := startNode(t, crashtest.NewDisk(), nil, gateway.Config{Heartbeat: 20 * time.Millisecond})

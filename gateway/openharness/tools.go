@@ -11,6 +11,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/gateway/api"
+	"github.com/wharf-dev/wharf/gateway/openharness/mapper"
 )
 
 func (a *Adapter) toolRoutes() []gateway.Route {
@@ -327,7 +328,7 @@ type toolEvent struct {
 	Type       string         `json:"type"`
 	Data       jsontext.Value `json:"data,omitzero"`
 	Percentage *float64       `json:"percentage,omitzero"`
-	Message    string         `json:"message,omitzero"`
+	Message    *string        `json:"message,omitzero"`
 	Code       string         `json:"code,omitzero"`
 	Success    *bool          `json:"success,omitzero"`
 	DurationMS *int64         `json:"duration_ms,omitzero"`
@@ -338,16 +339,22 @@ func (t *toolTeller) tell(b []byte, ev *api.Event) ([]byte, bool) {
 	var logged struct {
 		Kind    abi.EventKind `json:"event"`
 		Payload struct {
-			Task     *abi.Task    `json:"task"`
-			Message  *abi.Message `json:"message"`
-			Fraction float64      `json:"fraction"`
+			Task     *abi.Task      `json:"task"`
+			Message  jsontext.Value `json:"message"` // a Message; of progress, a text
+			Fraction float64        `json:"fraction"`
+			Redacted bool           `json:"redacted"`
 		} `json:"payload"`
 	}
 	_ = json.Unmarshal(ev.AppendJSON(nil, false), &logged) // of what is told, what is read of it has these types
 	switch p := logged.Payload; logged.Kind {
 	case abi.EventAgentMessage:
-		if p.Message != nil {
-			return t.frames(b, ev, t.said(p.Message)), false
+		var m abi.Message
+		if json.Unmarshal(p.Message, &m) == nil {
+			return t.frames(b, ev, t.said(&m)), false
+		}
+	case abi.EventProgress:
+		if !p.Redacted {
+			return t.frames(b, ev, []toolEvent{progressed(p.Fraction, p.Message)}), false
 		}
 	case abi.EventTaskCompleted, abi.EventTaskFailed, abi.EventTaskCanceled:
 		if p.Task != nil {
@@ -355,6 +362,13 @@ func (t *toolTeller) tell(b []byte, ev *api.Event) ([]byte, bool) {
 		}
 	}
 	return b, false
+}
+
+// progressed tells how far a tool says it is: 0 when it does not know.
+func progressed(fraction float64, message jsontext.Value) toolEvent {
+	var says string
+	_ = json.Unmarshal(message, &says) // it may have none
+	return toolEvent{Type: "progress", Percentage: new(mapper.Percentage(fraction)), Message: &says}
 }
 
 // said tells what a tool has answered: its structured answer, or each block of content.
@@ -372,7 +386,7 @@ func (t *toolTeller) said(m *abi.Message) (events []toolEvent) {
 	}
 	if said.IsError {
 		t.failed = true
-		events = append(events, toolEvent{Type: "error", Code: "TOOL_ERROR", Message: said.wrong()})
+		events = append(events, toolEvent{Type: "error", Code: "TOOL_ERROR", Message: new(said.wrong())})
 	}
 	return events
 }
@@ -381,7 +395,7 @@ func (t *toolTeller) end(task *abi.Task) (events []toolEvent) {
 	if task.Status != abi.TaskCompleted {
 		t.failed = true
 		f := failureOf(task)
-		events = append(events, toolEvent{Type: "error", Code: f.Code, Message: f.Message})
+		events = append(events, toolEvent{Type: "error", Code: f.Code, Message: new(f.Message)})
 	}
 	return append(events, toolEvent{Type: "done", Success: new(!t.failed), DurationMS: new(tookMS(task))})
 }

@@ -48,11 +48,20 @@ func invokes(ctx context.Context, h sandbox.Host) error {
 	return call(ctx, h, abi.CallOutput, `{"summary":"called"}`)
 }
 
-// toolNode is a node that takes tools of tenants.
+// toolNode is a node that takes tools of tenants, and shows what it is told of them to everybody, as the
+// bundled Persona that calls them does.
 func toolNode(t testing.TB, configure ...func(*tool.Config)) *node {
+	t.Helper()
+	return toolNodeShowing(t, abi.ToolsPublic, configure...)
+}
+
+func toolNodeShowing(t testing.TB, shown abi.ToolsVisibility, configure ...func(*tool.Config)) *node {
 	t.Helper()
 	return newNode(t, enginetest.Guests{"invoke": invokes}, func(c *engine.Config, p *engine.Parts) {
 		c.ToolServers.Private, c.ToolServers.Commands = true, map[string][]string{"shout": {"cat"}}
+		for i := range p.Personas {
+			p.Personas[i].ToolsVisibility = shown
+		}
 		p.AddedTools = tool.NewAdded()
 		servers := map[string]tool.Server{}
 		for name, own := range owntools.All(p.Personas) {
@@ -80,6 +89,15 @@ func mcpHandler(sse bool) http.Handler {
 	})
 	mcp.AddTool(s, &mcp.Tool{Name: "fail"}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
 		return nil, nil, fmt.Errorf("it went wrong")
+	})
+	mcp.AddTool(s, &mcp.Tool{Name: "steps"}, func(ctx context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+		for _, p := range []mcp.ProgressNotificationParams{{Progress: 1, Total: 3, Message: "fetching"}, {Progress: 2, Message: "mixing"}} {
+			p.ProgressToken = r.Params.GetProgressToken()
+			if err := r.Session.NotifyProgress(ctx, &p); err != nil {
+				return nil, nil, err
+			}
+		}
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "stirred"}}}, nil, nil
 	})
 	s.AddResource(&mcp.Resource{URI: "test:///a", Name: "a", MIMEType: "text/plain"}, nil)
 	s.AddPrompt(&mcp.Prompt{Name: "greet", Description: "greets", Arguments: []*mcp.PromptArgument{{Name: "who", Required: true}}}, nil)
@@ -393,6 +411,37 @@ func TestStreamsOfTools(t *testing.T) {
 		t.Errorf("%q", frames)
 	}
 	n.do(t, "POST", at, `{"input":{"a":"x"}}`).fails(400, "VALIDATION_ERROR")
+}
+
+// A stream tells how far a tool says it is, before its answer, to whoever may call it, and again to whoever comes back.
+func TestProgressOfTools(t *testing.T) {
+	n := toolNode(t)
+	for _, sse := range []bool{false, true} {
+		kind := map[bool]string{false: "http", true: "sse"}[sse]
+		server := n.do(t, "POST", "/wharf/mcp-servers", map[string]any{"name": "s " + kind, "transport": map[string]any{"type": kind, "url": serving(t, mcpHandler(sse))}}).want(201).text("server.id")
+		at, retry := "/wharf/tools/"+server+":steps/invoke/stream", header("Idempotency-Key", kind)
+		limited := by(n.key(t, []string{"tasks:read", "tasks:write", "sessions:write", "tools:read", "events:read"}))
+		for range 2 {
+			frames := n.stream(t, at, `{"input":{}}`, retry, limited)
+			if len(frames) != 4 || frames[0] != `{"type":"progress","percentage":33.3,"message":"fetching"}` ||
+				frames[1] != `{"type":"progress","percentage":0,"message":"mixing"}` || !strings.Contains(frames[2], `"stirred"`) || !strings.Contains(frames[3], `"success":true`) {
+				t.Errorf("%s: %q", kind, frames)
+			}
+		}
+	}
+}
+
+// Where a Persona does not show what its tools are asked and answer, what they say meanwhile is for keys with events:internal.
+func TestProgressThatIsNotShown(t *testing.T) {
+	n := toolNodeShowing(t, abi.ToolsNamed)
+	server := n.do(t, "POST", "/wharf/mcp-servers", map[string]any{"name": "s", "transport": map[string]any{"type": "http", "url": serving(t, mcpHandler(false))}}).want(201).text("server.id")
+	at, limited := "/wharf/tools/"+server+":steps/invoke/stream", by(n.key(t, []string{"tasks:read", "tasks:write", "sessions:write", "tools:read", "events:read"}))
+	if frames := n.stream(t, at, `{"input":{}}`, limited); len(frames) != 2 {
+		t.Errorf("%q", frames)
+	}
+	if frames := n.stream(t, at, `{"input":{}}`); len(frames) != 4 {
+		t.Errorf("%q", frames)
+	}
 }
 
 // What cannot be a tool is refused.

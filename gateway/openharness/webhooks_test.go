@@ -92,8 +92,9 @@ func thinking(_ *engine.Config, p *engine.Parts) {
 // thinker is a model that has little to say.
 type thinker struct{}
 
-func (thinker) Prepare(context.Context, *provider.Call) (provider.Plan, error) {
+func (thinker) Prepare(_ context.Context, c *provider.Call) (provider.Plan, error) {
 	return provider.Plan{Effect: abi.EffectRead, Do: func(context.Context, func(string)) ([]byte, error) {
+		c.Thinks("let me see")
 		return []byte(`{"provider":"acme","model":"m","stop_reason":"end","text":"hm","usage":{"input_tokens":3,"output_tokens":4}}`), nil
 	}}, nil
 }

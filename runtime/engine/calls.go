@@ -131,18 +131,28 @@ func (r *run) hint(call string, request []byte) error {
 	if r.hints++; r.hints <= maxHints && payload != nil && abi.TooDeep(request, abi.MaxDepth) < 0 && r.cursor.Done() {
 		r.task.mu.Lock()
 		defer r.task.mu.Unlock()
-		r.tellHint(kind, payload)
+		r.tellHint(kind, payload, false)
 	}
 	return nil
 }
 
-// tellHint appends telemetry. It is not waited for. The caller holds task.mu.
-func (r *run) tellHint(kind abi.EventKind, payload any) {
+// performing tells what a performer says of a call while it makes it. It is counted apart from what
+// the plugin gives: a re-run, which makes no calls, is where the first run was.
+func (r *run) performing(kind abi.EventKind, payload any) {
+	r.task.mu.Lock()
+	defer r.task.mu.Unlock()
+	if r.performed++; r.performed <= maxHints {
+		r.tellHint(kind, payload, true)
+	}
+}
+
+// tellHint appends telemetry, of which parts may not be public. It is not waited for. The caller holds task.mu.
+func (r *run) tellHint(kind abi.EventKind, payload any, restricted bool) {
 	e, t := r.engine, r.task
 	if t.state.Status.Terminal() {
 		return
 	}
-	records, err := ledger.Encode(ledger.Record{Kind: kind, Object: abi.ObjectTask, ID: t.id, Sequence: t.seq, Hint: true, Payload: payload})
+	records, err := ledger.Encode(ledger.Record{Kind: kind, Object: abi.ObjectTask, ID: t.id, Sequence: t.seq, Hint: true, Restricted: restricted, Payload: payload})
 	if err != nil {
 		e.log.Warn("a hint could not be encoded", "task", t.id, "kind", kind, "error", err)
 		return

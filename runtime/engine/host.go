@@ -63,12 +63,13 @@ type run struct {
 	facts        proofs.Facts
 	text         deltas.Teller // tells watchers what is being written
 	textTimer    bool          // what waits of it is told soon
+	performed    int           // hints that performers gave
 	using        *liveCall     // a tool call whose beginning was told, and whose end was not
 
 	last *handed // handed over last, and not waited for; nil when nothing is
 }
 
-// maxHints bounds the hints that a run may give, but for text.
+// maxHints bounds the hints that a run may give, but for text, and those of its performers.
 const maxHints = 10_000
 
 // maxPending is how many bytes of records wait for a reason to be written.
@@ -430,6 +431,8 @@ func (r *run) providerCall(c *liveCall) *provider.Call {
 		WorkspaceID: t.WorkspaceID, SessionID: t.SessionID, TaskID: t.ID, PersonaID: t.PersonaID,
 		Plugin: r.task.program.Plugin, IdempotencyKey: requestID(t.ID, c.entry.Index),
 		Vault: r.engine.SecretsFor(user), NodeSecret: r.engine.TellNodeSecrets(user), AllowModel: r.allowModel,
+		Progress: func(p abi.Progress) { r.performing(abi.EventProgress, tooluse.Shown(p, r.persona.ToolsVisibility)) },
+		Thinks:   func(says string) { _ = r.handOver(); r.performing(abi.EventReasoningDelta, abi.ReasoningOf(says)) },
 	}
 }
 

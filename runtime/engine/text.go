@@ -102,7 +102,7 @@ func (r *run) tellText(next func(now time.Time) (deltas.Piece, bool)) {
 	now := e.now()
 	if piece, ok := next(now); ok {
 		r.tellHint(abi.EventMessageDelta, &abi.MessageDelta{Text: piece.Says, MessageID: piece.MessageID, Offset: piece.Offset,
-			Index: piece.Index, Attempt: t.state.Attempt})
+			Index: piece.Index, Attempt: t.state.Attempt}, false)
 	}
 	due, ok := r.text.Due()
 	if !ok || r.textTimer {

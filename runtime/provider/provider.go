@@ -39,6 +39,12 @@ type Call struct {
 	// NodeSecret tells, durably, that a secret of the node's configuration goes to a
 	// host, or, with a refusal, that it does not and why. nil when nobody listens.
 	NodeSecret func(ctx context.Context, name, host string, refused *Refusal) error
+	// Progress tells watchers how far a tool says it is, while Do runs. It does not wait, and what
+	// is told too often is dropped. nil when nobody listens.
+	Progress func(p abi.Progress)
+	// Thinks tells watchers what a model thinks before it answers, as Do's emit tells text. nil when
+	// nobody listens.
+	Thinks func(text string)
 }
 
 // VaultSecret is a secret of a Vault that a call may use.

@@ -53,6 +53,15 @@ func Begin(c *Call, shown abi.ToolsVisibility) *Use {
 	return u
 }
 
+// Shown returns what is told of how far a tool says it is: as much as of its answer.
+func Shown(p abi.Progress, shown abi.ToolsVisibility) *abi.Progress {
+	p.Type, p.Visibility = abi.ProgressOfTool, abi.VisibilityInternal
+	if shown == abi.ToolsPublic {
+		p.Visibility = abi.VisibilityPublic
+	}
+	return &p
+}
+
 // ID names a tool call: by the call_id that it was made with, or else by its place in the record.
 func ID(callID string, index int) string { return cmp.Or(callID, "call-"+strconv.Itoa(index)) }
 

@@ -49,6 +49,7 @@ type Told struct {
 // The types of what is told.
 const (
 	Text      = "text"
+	Thinking  = "thinking"
 	ToolStart = "tool_call_start"
 	ToolEnd   = "tool_call_end"
 	Result    = "tool_result"
@@ -97,6 +98,7 @@ type Mapper struct {
 
 	calls map[string]bool // tool calls that were told to begin, until they have ended
 	plan  planned
+	at    float64 // the percentage that was told last
 	used  *Usage
 	over  bool
 }
@@ -110,7 +112,7 @@ func (m *Mapper) Over() bool { return m.over }
 // Tells reports whether events of a kind may be told at all: others need not be looked at.
 func Tells(k abi.EventKind) bool {
 	switch k {
-	case abi.EventMessageDelta, abi.EventAgentMessage, abi.EventToolRequested, abi.EventToolCompleted, abi.EventToolFailed, abi.EventToolDenied,
+	case abi.EventMessageDelta, abi.EventReasoningDelta, abi.EventAgentMessage, abi.EventToolRequested, abi.EventToolCompleted, abi.EventToolFailed, abi.EventToolDenied,
 		abi.EventArtifactCreated, abi.EventFileWritten, abi.EventProgress, abi.EventPlan, abi.EventPermissionRequested,
 		abi.EventOutcomeCreated, abi.EventTaskCompleted, abi.EventTaskFailed, abi.EventTaskCanceled:
 		return true
@@ -139,7 +141,7 @@ func Read(kind abi.EventKind, text []byte) *Event {
 	}
 	ev, ok := &Event{kind: kind}, false
 	switch kind {
-	case abi.EventMessageDelta:
+	case abi.EventMessageDelta, abi.EventReasoningDelta:
 		ev.delta, ok = payloadOf[abi.MessageDelta](text)
 	case abi.EventAgentMessage:
 		ev.message, ok = messageOf(text)
@@ -189,6 +191,11 @@ func (m *Mapper) Tell(ev *Event) []Told {
 	switch ev.kind {
 	case abi.EventMessageDelta:
 		return m.piece(ev.delta)
+	case abi.EventReasoningDelta:
+		if ev.delta.Text == "" {
+			return nil // it is withheld
+		}
+		return []Told{{Type: Thinking, Content: ev.delta.Text}}
 	case abi.EventAgentMessage:
 		return m.message(ev.message)
 	case abi.EventToolRequested:
@@ -200,7 +207,7 @@ func (m *Mapper) Tell(ev *Event) []Told {
 	case abi.EventFileWritten:
 		return file(p)
 	case abi.EventProgress:
-		return m.progress(p.Fraction, p.Message)
+		return m.progress(p)
 	case abi.EventPlan:
 		return m.planned(p.Steps)
 	case abi.EventPermissionRequested:
@@ -220,6 +227,7 @@ type payload struct {
 	Task     *abi.Task              `json:"task"`
 	Steps    []step                 `json:"steps"`
 	Fraction float64                `json:"fraction"`
+	Type     string                 `json:"type"`
 	Path     string                 `json:"path"`
 	Size     int64                  `json:"size"`
 }
@@ -354,12 +362,22 @@ func (m *Mapper) end(kind abi.EventKind, t *abi.Task) []Told {
 	return append(out, Told{Type: Done, Usage: used, OutputDiffers: m.differs || m.writing != ""})
 }
 
-func (m *Mapper) progress(fraction float64, message jsontext.Value) []Told {
+// progress tells how far an execution is. That a tool is halfway says nothing about the execution
+// that calls it, where it is told for what the tool says it does.
+func (m *Mapper) progress(p *payload) []Told {
 	var says string
-	_ = json.Unmarshal(message, &says) // it may have none
-	percentage := math.Round(min(max(fraction, 0), 1)*1000) / 10
-	return []Told{m.step(percentage, says)}
+	_ = json.Unmarshal(p.Message, &says) // it may have none
+	switch {
+	case p.Type != abi.ProgressOfTool:
+		m.at = Percentage(p.Fraction)
+	case says == "":
+		return nil
+	}
+	return []Told{m.step(m.at, says)}
 }
+
+// Percentage returns a fraction as it is told.
+func Percentage(fraction float64) float64 { return math.Round(min(max(fraction, 0), 1)*1000) / 10 }
 
 // step tells how far an execution is. Steps are those of its plan; without one there is one.
 func (m *Mapper) step(percentage float64, says string) Told {
@@ -387,7 +405,8 @@ func (m *Mapper) planned(steps []step) []Told {
 	if len(steps) == 0 {
 		return nil
 	}
-	return []Told{m.step(math.Round(float64(m.plan.done)/float64(len(steps))*1000)/10, says)}
+	m.at = m.percentage()
+	return []Told{m.step(m.at, says)}
 }
 
 // waits tells what an execution waits for, which the protocol has no event for.
@@ -405,5 +424,5 @@ func (m *Mapper) percentage() float64 {
 	if m.plan.total == 0 {
 		return 0
 	}
-	return math.Round(float64(m.plan.done)/float64(m.plan.total)*1000) / 10
+	return Percentage(float64(m.plan.done) / float64(m.plan.total))
 }

@@ -140,15 +140,30 @@ func TestToolCalls(t *testing.T) {
 	}
 }
 
+// What a model thinks is told as far as the reader may see it, and is no part of the text.
+func TestThinking(t *testing.T) {
+	text, _, all := tell([]event{
+		of(abi.EventReasoningDelta, `{"type":"reasoning","visibility":"internal","text":"hm"}`),
+		of(abi.EventReasoningDelta, `{"type":"reasoning","visibility":"internal","redacted":true}`),
+		piece("m", "yes", 0, 1, 1), message("m", "yes"),
+	})
+	if len(all) != 2 || all[0].Type != mapper.Thinking || all[0].Content != "hm" || text != "yes" {
+		t.Errorf("%+v", all)
+	}
+}
+
 // Progress counts the steps of a plan, and says what an execution waits for.
 func TestProgress(t *testing.T) {
 	_, _, all := tell([]event{
 		of(abi.EventProgress, `{"fraction":0.25,"message":"reading"}`),
 		of(abi.EventPlan, `{"steps":[{"title":"a","status":"completed"},{"title":"b","status":"in_progress"},{"title":"c","status":"pending"}]}`),
 		of(abi.EventProgress, `{"fraction":7}`),
+		of(abi.EventProgress, `{"type":"tool","fraction":0.5,"message":"row 5"}`),
+		of(abi.EventProgress, `{"type":"tool","fraction":0.6}`),
+		of(abi.EventProgress, `{"type":"tool","visibility":"internal","redacted":true}`),
 		of(abi.EventPermissionRequested, `{"permission_request":{"id":"perm_1","kind":"input","status":"pending","prompt":"which?"}}`),
 	})
-	want := []string{"25 reading 1/1", "33.3 b 2/3", "100  2/3", "33.3 which? 2/3 input perm_1"}
+	want := []string{"25 reading 1/1", "33.3 b 2/3", "100  2/3", "100 row 5 2/3", "33.3 which? 2/3 input perm_1"}
 	for i, told := range all {
 		got := fmt.Sprintf("%v %s %d/%d", *told.Percentage, *told.Step, told.StepNumber, told.TotalSteps)
 		if told.Waiting != nil {

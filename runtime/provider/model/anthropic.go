@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/anthropics/anthropic-sdk-go"
@@ -73,6 +74,7 @@ type (
 		ID    word    `json:"id"`
 		Name  word    `json:"name"`
 		Text  word    `json:"text"`
+		Think word    `json:"thinking"`
 		Input written `json:"input"`
 	}
 	// claudeUsage counts what was read from and written to the prompt cache apart.
@@ -90,6 +92,7 @@ type (
 		Delta        struct {
 			Type       word `json:"type"`
 			Text       word `json:"text"`
+			Think      word `json:"thinking"`
 			Input      word `json:"partial_json"`
 			StopReason word `json:"stop_reason"`
 		} `json:"delta"`
@@ -136,7 +139,7 @@ func readClaudeStream(ctx context.Context, response *http.Response, t *text) (*r
 }
 
 // claudeStream puts an answer together from its events. Blocks of thinking are
-// passed over, whatever their events are.
+// no part of it, whatever their events are.
 type claudeStream struct {
 	now   claudeEvent // the one that is being taken
 	reply reply
@@ -182,6 +185,8 @@ func (s *claudeStream) start(e *claudeEvent, t *text) error {
 	switch block := &e.ContentBlock; block.Type {
 	case "text":
 		t.write(string(block.Text))
+	case "thinking":
+		t.thoughts.write(string(block.Think))
 	case "tool_use":
 		if len(s.calls) == maxParts {
 			return errTooMany
@@ -196,6 +201,8 @@ func (s *claudeStream) delta(e *claudeEvent, t *text) {
 	switch e.Delta.Type {
 	case "text_delta":
 		t.write(string(e.Delta.Text))
+	case "thinking_delta":
+		t.thoughts.write(string(e.Delta.Think))
 	case "input_json_delta":
 		if i, ok := s.at[int64(e.Index)]; ok {
 			s.calls[i].pieces = append(s.calls[i].pieces, e.Delta.Input...)
@@ -250,7 +257,18 @@ func (c *claude) params(a *ask) anthropic.MessageNewParams {
 	if len(r.Tools) > 0 {
 		p.ToolChoice = anthropicToolChoice(r.ToolChoice)
 	}
+	if thinks(r) && a.thinking > 0 && int64(a.thinking) < p.MaxTokens {
+		p.Thinking = anthropic.ThinkingConfigParamOfEnabled(int64(a.thinking))
+	}
 	return p
+}
+
+// thinks reports whether a request can be answered by a model that thinks. The API takes no temperature
+// then and no tool that has to be called, and wants what was thought before a tool was called to be sent
+// back with its answer: what is thought is not kept, so that such a request is answered without.
+func thinks(r *abi.ModelRequest) bool {
+	calls := func(m abi.ModelMessage) bool { return len(m.ToolCalls) > 0 }
+	return r.Temperature == nil && (r.ToolChoice == "" || r.ToolChoice == "auto" || r.ToolChoice == "none") && !slices.ContainsFunc(r.Messages, calls)
 }
 
 // anthropicMessages merges what follows one another in the same role: the API

@@ -21,10 +21,10 @@ const (
 
 // attempts asks one model until it answers, fails for good, or has had its
 // attempts. When ctx has ended its results mean nothing.
-func (m *Models) attempts(ctx context.Context, a *ask, w *watcher) (*abi.ModelAnswer, *failure) {
+func (m *Models) attempts(ctx context.Context, a *ask, w, thinks *watcher) (*abi.ModelAnswer, *failure) {
 	retries := m.config.Models[a.name].Retries
 	for ; ; a.attempt++ {
-		answer, fail := m.attempt(ctx, a, w)
+		answer, fail := m.attempt(ctx, a, w, thinks)
 		if fail == nil {
 			return answer, nil
 		}
@@ -39,7 +39,7 @@ func (m *Models) attempts(ctx context.Context, a *ask, w *watcher) (*abi.ModelAn
 }
 
 // attempt asks once.
-func (m *Models) attempt(ctx context.Context, a *ask, w *watcher) (*abi.ModelAnswer, *failure) {
+func (m *Models) attempt(ctx context.Context, a *ask, w, thinks *watcher) (*abi.ModelAnswer, *failure) {
 	model := m.config.Models[a.name]
 	key, err := model.key(ctx)
 	if err != nil {
@@ -53,6 +53,7 @@ func (m *Models) attempt(ctx context.Context, a *ask, w *watcher) (*abi.ModelAns
 	limited, cancel := context.WithTimeout(context.WithValue(ctx, tenantKey{}, a.call.Tenant), timeout)
 	defer cancel()
 	a.key, a.text = key, newText(key, w.attempt())
+	a.text.thoughts = thoughtsOf(a, thinks)
 	reply, err := m.backends[a.name].complete(limited, a)
 	if err != nil {
 		return nil, failureOf(limited, err, key, timeout)

@@ -21,6 +21,7 @@ import (
 // never repeat and never contradict each other; they may end early.
 func (m *Models) complete(ctx context.Context, c *provider.Call, r *abi.ModelRequest, chosen choice, emit func(string)) ([]byte, error) {
 	w := &watcher{emit: emit, on: r.Stream}
+	thinks := &watcher{emit: c.Thinks, on: r.Stream && c.Thinks != nil}
 	wire, names := wireNames(r)
 	route := chosen.route
 	var considered []abi.ModelConsidered
@@ -37,7 +38,8 @@ func (m *Models) complete(ctx context.Context, c *provider.Call, r *abi.ModelReq
 		}
 		answer, fail := m.attempts(ctx, &ask{
 			request: r, wire: wire, names: names, call: c, name: name, maxTokens: m.maxTokens(name, r),
-		}, w)
+			thinking: m.config.Models[name].Thinking,
+		}, w, thinks)
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("asking the model %q: %w", name, context.Cause(ctx))
 		}

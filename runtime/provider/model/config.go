@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -20,6 +21,9 @@ const (
 
 // DefaultTimeout is how long one attempt may take when a [Model] names no Timeout.
 const DefaultTimeout = 2 * time.Minute
+
+// minThinking is the least that Anthropic's API takes.
+const minThinking = 1024
 
 // MaxRetries is the most that a [Model] may ask for.
 const MaxRetries = 10
@@ -66,6 +70,10 @@ type Model struct {
 	// MaxTokens is the most output that a call may ask for, and what it gets when it
 	// asks for nothing; 0 for no limit of the node's own.
 	MaxTokens int
+	// Thinking is how many tokens of MaxTokens the model may think before it answers, as
+	// watchers are told; 0 for none. Compatible servers think as they do: there any number says
+	// that it is told.
+	Thinking int
 	// Fallbacks names the models that are asked, in order, when this one fails. Their
 	// own fallbacks are not followed.
 	Fallbacks []string
@@ -111,6 +119,10 @@ func (c *Config) validateModel(name string) error {
 		return fmt.Errorf("retries is %d; it is 0 to %d", m.Retries, MaxRetries)
 	case m.MaxTokens < 0:
 		return fmt.Errorf("the limit of %d tokens is negative", m.MaxTokens)
+	case m.Thinking < 0:
+		return fmt.Errorf("the %d tokens of thinking are negative", m.Thinking)
+	case m.Provider == ProviderAnthropic && m.Thinking > 0 && (m.Thinking < minThinking || m.Thinking >= cmp.Or(m.MaxTokens, anthropicTokens)):
+		return fmt.Errorf("thinking is %d; it is at least %d, and less than the max_tokens of %d", m.Thinking, minThinking, cmp.Or(m.MaxTokens, anthropicTokens))
 	}
 	if err := c.validateProvider(m); err != nil {
 		return err

@@ -7,7 +7,7 @@
 // script, a file of canned answers for tests and offline use.
 //
 // Three things hold for every provider. Hidden reasoning is dropped before an
-// answer or a delta is built. No answer, delta or error holds the API key, also
+// answer or a delta of it is built; where the operator has a model think aloud, it is told apart. No answer, delta or error holds the API key, also
 // when the server echoes it. Streaming changes when watchers see text, never
 // what the answer is.
 package model

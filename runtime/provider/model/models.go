@@ -39,6 +39,7 @@ type ask struct {
 	call      *provider.Call
 	name      string // of the configured model
 	maxTokens int    // 0 for no limit
+	thinking  int    // tokens; 0 for none
 	attempt   int    // from 0
 	key       string
 	text      *text

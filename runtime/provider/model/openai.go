@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -76,6 +77,8 @@ type (
 	openAISaid struct {
 		Content   word            `json:"content"`
 		Refusal   word            `json:"refusal"`
+		Thinking  word            `json:"reasoning_content"`
+		Reasoning word            `json:"reasoning"` // as others call it; some send both
 		ToolCalls few[openAICall] `json:"tool_calls"`
 	}
 	openAICall struct {
@@ -179,6 +182,7 @@ func (s *openAIStream) take(chunk *openAIAnswer, t *text) error {
 		if choice.Index != 0 {
 			continue // one is asked for
 		}
+		t.thoughts.write(string(cmp.Or(choice.Delta.Thinking, choice.Delta.Reasoning)))
 		t.write(string(choice.Delta.Content))
 		t.write(string(choice.Delta.Refusal))
 		s.refused = s.refused || choice.Delta.Refusal != ""

@@ -15,6 +15,8 @@ type text struct {
 	runes runeFilter
 	think thinkFilter
 	keys  keyFilter
+
+	thoughts *thoughts // what is told of what it thinks besides; nil for nothing
 }
 
 func newText(key string, tell func(string)) *text {
@@ -22,10 +24,16 @@ func newText(key string, tell func(string)) *text {
 }
 
 // write takes the next piece.
-func (t *text) write(piece string) { t.pass(t.keys.write(t.think.write(t.runes.write(piece)))) }
+func (t *text) write(piece string) {
+	if piece != "" {
+		t.thoughts.flush()
+	}
+	t.pass(t.keys.write(t.think.write(t.runes.write(piece))))
+}
 
 // close takes the end of the text.
 func (t *text) close() {
+	t.thoughts.close()
 	t.write(t.runes.close())
 	t.pass(t.keys.write(t.think.close()) + t.keys.close())
 }

@@ -141,6 +141,29 @@ func (a *answering) take(n int64) bool {
 	return true
 }
 
+// held returns what is taken so far.
+func (a *answering) held() int64 {
+	if a == nil {
+		return 0
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.taken
+}
+
+// backTo gives back what was taken since held returned n: nothing of it is left.
+func (a *answering) backTo(n int64) {
+	if a == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.over && a.taken > n {
+		a.budget.Return(a.tenant, a.taken-n)
+		a.taken = n
+	}
+}
+
 // atEnd has f called when the call ends.
 func (a *answering) atEnd(f func()) {
 	a.mu.Lock()

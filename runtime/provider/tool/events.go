@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -100,6 +101,7 @@ func (b *body) whole() {
 // event reads an event, as far as it is one when the stream ends.
 func (b *body) event() {
 	var head, data []byte
+	held := b.call.held()
 	for size := 0; b.err == nil; {
 		var line []byte
 		line, b.err = b.line(b.max - size)
@@ -131,7 +133,7 @@ func (b *body) event() {
 		b.err = err
 	} else if len(pass) > 0 {
 		head = append(append(append(head, "data: "...), pass...), '\n')
-	} else if b.link.heard != nil {
+	} else if b.call.backTo(held); b.link.heard != nil {
 		head = nil // an event without a message would be taken for a bad one
 	}
 	if len(head) > 0 {
@@ -170,6 +172,8 @@ func (b *body) look(text []byte) ([]byte, error) {
 		return text, nil // which the SDK says, and ends the connection
 	case m.method && m.id != nil:
 		return text, b.link.flood.request(len(text))
+	case m.name == progressed && b.link.progress.take(time.Now(), paramsOf(text)):
+		return nil, nil
 	case m.method:
 		pass, err := b.link.flood.notification(m.name, len(text))
 		if !pass {

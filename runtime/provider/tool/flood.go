@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -138,6 +139,9 @@ func (g *guardedConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 			g.screen(m)
 			return m, nil
 		case *jsonrpc.Request:
+			if !m.IsCall() && m.Method == progressed && g.link.progress.take(time.Now(), jsontext.Value(m.Params)) {
+				continue
+			}
 			pass, err := g.link.flood.take(m)
 			if err != nil {
 				g.link.lost(err)

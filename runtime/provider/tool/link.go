@@ -20,14 +20,15 @@ import (
 
 // link is one connection to a server.
 type link struct {
-	session *mcp.ClientSession
-	process *process // nil over HTTP
-	since   time.Time
-	closing func() // ends the session and the process, however long it takes
-	once    sync.Once
-	flood   flood
-	heard   *legacy     // who waits for what the stream says; nil but over the transport of 2024-11-05
-	lost    func(error) // says that the server cannot be listened to any more, and ends the connection
+	session  *mcp.ClientSession
+	process  *process // nil over HTTP
+	since    time.Time
+	closing  func() // ends the session and the process, however long it takes
+	once     sync.Once
+	flood    flood
+	progress progress
+	heard    *legacy     // who waits for what the stream says; nil but over the transport of 2024-11-05
+	lost     func(error) // says that the server cannot be listened to any more, and ends the connection
 
 	tools     kept[abi.Tool]
 	resources kept[abi.Resource]

@@ -221,7 +221,9 @@ func (m *MCP) describe(t *mcp.Tool) (abi.Tool, error) {
 func (m *MCP) Call(ctx context.Context, c *provider.Call, name string, arguments jsontext.Value) (*abi.CallToolCallAnswer, error) {
 	var result *mcp.CallToolResult
 	err := m.ask(ctx, c.Tenant, func(ctx context.Context, l *link) (err error) {
-		result, err = l.session.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: rawJSON(arguments)})
+		params := &mcp.CallToolParams{Name: name, Arguments: rawJSON(arguments)}
+		defer m.hearProgress(l, c, params)()
+		result, err = l.session.CallTool(ctx, params)
 		return err
 	})
 	if err != nil {

@@ -121,8 +121,30 @@ func testServer() *mcp.Server {
 			func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return say("grown"), nil })
 		return say("grew"), nil
 	})
+	addSteps(s)
 	addSources(s)
 	return s
+}
+
+// addSteps has a server have a tool that says how far it is: so often, in every form, or as if it were
+// another call.
+func addSteps(s *mcp.Server) {
+	mcp.AddTool(s, &mcp.Tool{Name: "steps", Description: "does steps"}, func(ctx context.Context, r *mcp.CallToolRequest, in words) (*mcp.CallToolResult, any, error) {
+		token := r.Params.GetProgressToken()
+		all := []*mcp.ProgressNotificationParams{{Progress: 1, Total: 4, Message: "with " + canary}, {Progress: 7}, {Progress: 9, Total: 3, Message: "done"}}
+		for range in.Size {
+			all = append(all, &mcp.ProgressNotificationParams{Progress: 1, Total: 1, Message: "again"})
+		}
+		for _, p := range all {
+			if p.ProgressToken = token; token == nil {
+				p.ProgressToken = "call-1"
+			}
+			if err := r.Session.NotifyProgress(ctx, p); err != nil {
+				return nil, nil, err
+			}
+		}
+		return say(fmt.Sprint(token != nil)), nil, nil
+	})
 }
 
 // addSources has a server have resources and prompts, of every form, and a tool by which it

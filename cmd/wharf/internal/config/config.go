@@ -85,6 +85,7 @@ type Model struct {
 	Timeout   time.Duration // 0 for the default
 	Retries   int
 	MaxTokens int // 0 for no limit
+	Thinking  int // tokens; 0 for none
 	Fallbacks []string
 }
 

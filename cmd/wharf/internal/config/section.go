@@ -140,6 +140,8 @@ good:
 				"How often a failed attempt is repeated: on 429, on 5xx, when the connection breaks. 0 if it is not set."),
 			memberOf("max_tokens", number(1, 10_000_000), func(m *Model) *int { return &m.MaxTokens },
 				"The most tokens that one answer may have. Not set: no limit of the node's."),
+			memberOf("thinking", number(0, 10_000_000), func(m *Model) *int { return &m.Thinking },
+				"How many tokens of max_tokens it may think before it answers, for anthropic at least 1024. What it thinks is told to keys with events:internal. Servers of openai think as they do: any number has it told. 0 if it is not set: nothing is told."),
 			texts("fallbacks", "Names of models that are asked, in order, when this one fails.", func(m *Model) *[]string { return &m.Fallbacks }, notEmpty),
 		})
 }

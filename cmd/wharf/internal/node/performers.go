@@ -73,7 +73,7 @@ func modelConfig(c *config.Config, secrets *secret.Store) model.Config {
 		Default: c.Model.Default, Script: c.Model.Script}
 	for name, m := range c.Models {
 		all.Models[name] = model.Model{Provider: m.Provider, BaseURL: m.BaseURL, Model: m.Model, APIKey: apiKey(m, secrets),
-			Timeout: m.Timeout, Retries: m.Retries, MaxTokens: m.MaxTokens, Fallbacks: m.Fallbacks}
+			Timeout: m.Timeout, Retries: m.Retries, MaxTokens: m.MaxTokens, Thinking: m.Thinking, Fallbacks: m.Fallbacks}
 	}
 	for name, p := range c.Prices {
 		all.Prices[name] = model.Price{InputPerMillion: p.Input, OutputPerMillion: p.Output, Currency: p.Currency}

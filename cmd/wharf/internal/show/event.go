@@ -90,10 +90,12 @@ func eventDetail(e *abi.Event) string {
 	switch {
 	case e.Event == abi.EventLog:
 		return p.Level + ": " + textOf(p.Message)
-	case e.Event == abi.EventMessageDelta:
+	case e.Event == abi.EventMessageDelta || e.Event == abi.EventReasoningDelta:
 		return textOf(p.Text)
 	case e.Event == abi.EventProgress && p.Fraction != nil:
 		return progress(*p.Fraction) + " " + textOf(p.Message)
+	case e.Event == abi.EventProgress:
+		return textOf(p.Message)
 	case p.Outcome != nil:
 		return string(p.Outcome.Status) + ": " + p.Outcome.Summary
 	case p.Task != nil:
