@@ -55,7 +55,7 @@ var rooms = map[string][]string{
 	"runtime/harnesses": {"abi", "storage", "runtime/background", "runtime/desk", "runtime/ledger", "runtime/lockrank", "runtime/provider", "runtime/provider/secret",
 		"runtime/provider/tool", "runtime/provider/web", "runtime/sealed"},
 	"runtime/hostcall":   {"abi", "storage", "runtime/ledger", "runtime/provider"},
-	"runtime/desk":       {"abi", "abi/jsonw", "storage", "runtime/ledger", "runtime/turns"},
+	"runtime/desk":       {"abi", "abi/jsonw", "storage", "runtime/ledger", "runtime/lockrank", "runtime/turns"},
 	"runtime/background": {"runtime/lockrank"},
 	"runtime/backlog":    {},
 	"runtime/intake": {"abi", "abi/jsonw", "storage", "runtime/alarm", "runtime/apart", "runtime/background", "runtime/backlog",

@@ -1,15 +1,14 @@
 package desk
 
 import (
-	"sync"
-
 	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/runtime/lockrank"
 )
 
 // places are Workspaces that were found: each write in one asks for it. No Workspace is ever deleted,
 // so what is remembered stays true; it only saves reads, and is bounded. It is safe for concurrent use.
 type places struct {
-	mu    sync.RWMutex
+	mu    lockrank.Mutex[lockrank.Table]
 	found map[ledger.Key]struct{}
 }
 
@@ -17,8 +16,8 @@ type places struct {
 const maxPlaces = 10_000
 
 func (p *places) has(key ledger.Key) bool {
-	p.mu.RLock()
-	defer p.mu.RUnlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	_, found := p.found[key]
 	return found
 }
