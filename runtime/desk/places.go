@@ -8,7 +8,7 @@ import (
 // places are Workspaces that were found: each write in one asks for it. No Workspace is ever deleted,
 // so what is remembered stays true; it only saves reads, and is bounded. It is safe for concurrent use.
 type places struct {
-	mu    lockrank.Mutex[lockrank.Table]
+	mu    lockrank.RWMutex[lockrank.Table]
 	found map[ledger.Key]struct{}
 }
 
@@ -16,8 +16,8 @@ type places struct {
 const maxPlaces = 10_000
 
 func (p *places) has(key ledger.Key) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.mu.RLock()
+	defer p.mu.RUnlock()
 	_, found := p.found[key]
 	return found
 }
