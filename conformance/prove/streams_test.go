@@ -14,6 +14,7 @@ import (
 
 	sse "github.com/wharf-dev/wharf/conformance/internal/answers"
 	"github.com/wharf-dev/wharf/conformance/internal/nodetest"
+	"github.com/wharf-dev/wharf/internal/share"
 )
 
 // lookTwice is a model that looks at a clock, and then says what it has seen.
@@ -235,12 +236,16 @@ var toldOnce = []string{"t1 tool_call_start", "t1 tool_call_end", "t1 tool_resul
 // once and whole, and the end once and last.
 func TestStreamsOfAKilledNode(t *testing.T) {
 	names, said := points(lookTwice("any"))
+	mine := share.Of(t)
 	for i, point := range names {
 		for _, seen := range []bool{true, false} {
 			if !long() && (i%5 != 1 || seen != (i%2 == 0)) {
 				continue // some points, one way; TestStreamOfANodeKilledAgainAndAgain has all of them
 			}
 			t.Run(fmt.Sprintf("%s, seen %v", point, seen), func(t *testing.T) {
+				if long() {
+					share.Skip(t, mine, i)
+				}
 				w := newWorld(t, lookTwice([]string{"desk__look", "desk__note"}[i%2]))
 				node := builder.StartWith(t, nodetest.Options{Args: w.args(t, "")})
 				a := &audience{c: newClient(node), begin: "/v1/harnesses/wharf/execute/stream", body: object{"message": "go"}, again: i%3 == 0}

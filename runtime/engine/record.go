@@ -43,10 +43,17 @@ func (r *run) close(ctx context.Context, c *liveCall, phase journal.Phase, answe
 	switch {
 	case (c.def.Durable || c.durable) && status == abi.CallOK:
 		err = r.flush(true)
-	case r.engine.performers[e.Call] != nil || r.pendingBytes > maxPending:
+	case r.engine.performers[e.Call] != nil || r.holdsMuch():
 		err = r.flush(false)
 	}
 	return status, answer, err
+}
+
+// holdsMuch reports whether so much is pending that it is handed over: whoever ends the Task takes it.
+func (r *run) holdsMuch() bool {
+	r.task.mu.Lock()
+	defer r.task.mu.Unlock()
+	return r.pendingBytes > maxPending
 }
 
 // intend puts the intent of a write on disk.
