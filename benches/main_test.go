@@ -36,7 +36,7 @@ func TestEveryMeasurementRuns(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out.json")
 	err := run([]string{
 		"--only", every(), "--rounds", "1", "--duration", "200ms",
-		"--warmup", "100ms", "--connections", "8", "--readers", "10", "--sessions", "50", "--parked", "50", "--calls", "100", "--events", "3000", "--backlog", "10000", "--ids", "100000",
+		"--warmup", "100ms", "--connections", "8", "--readers", "10", "--sessions", "50", "--parked", "50", "--calls", "100", "--events", "3000", "--backlog", "10000", "--ids", "100000", "--executions", "11000",
 		"--dir", t.TempDir(), "--json", out,
 	})
 	if err != nil {
