@@ -108,6 +108,7 @@ type Persona struct {
 type Rights struct {
 	PersonaID    string        `json:"persona_id"`
 	Tools        []string      `json:"tools,omitzero"`
+	ToolsDenied  []string      `json:"tools_denied,omitzero"`
 	Capabilities []string      `json:"capabilities,omitzero"`
 	Handoffs     []string      `json:"handoffs,omitzero"`
 	ModelPolicy  *ModelPolicy  `json:"model_policy,omitzero"`

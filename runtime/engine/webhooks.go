@@ -12,12 +12,12 @@ import (
 )
 
 // newOutbox makes the room that Webhooks are served by.
-func (e *Engine) newOutbox(common desk.Parts, parts *Parts) *outbox.Outbox {
+func (e *Engine) newOutbox(common desk.Parts, parts *Parts, hooked outbox.Plugins) *outbox.Outbox {
 	show := parts.ShowEvent
 	if show == nil {
 		show = func(ev desk.Event) []byte { return fmt.Appendf(nil, `{"id":%q}`, ev.Position().String()) }
 	}
-	return outbox.New(outbox.Parts{Parts: common, Values: parts.values(), Config: e.config.Webhooks, Entropy: e.entropy, Tenants: e.tenants.All, Show: show, Plugins: hooks.NewPlugins(e.pluginsApart(), e.log),
+	return outbox.New(outbox.Parts{Parts: common, Values: parts.values(), Config: e.config.Webhooks, Entropy: e.entropy, Tenants: e.tenants.All, Show: show, Plugins: hooked,
 		Formats: append(slices.Clip(parts.WebhookFormats), hooks.Format(e.store.Blobs())), LeaveOut: e.aside.LeaveOut, Agent: "wharf/" + parts.Version})
 }
 

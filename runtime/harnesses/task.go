@@ -68,15 +68,7 @@ func (k *Keeper) PutCredentials(ctx context.Context, own *abi.HarnessCredentials
 		if err != nil {
 			return err
 		}
-		encoded, err := ledger.Encode(stored)
-		if err != nil {
-			return err
-		}
-		b.Frame.Records = append(encoded, b.Frame.Records...)
-		if b.Idempotency != nil { // the answer is the Task
-			b.Idempotency.Record += len(encoded)
-		}
-		return nil
+		return ledger.Prepend(b, stored)
 	}
 }
 

@@ -120,3 +120,16 @@ func Batch(f storage.Frame, idem *storage.Idempotency, status, answer int) *stor
 	}
 	return b
 }
+
+// Prepend puts records before those of a batch. What answers its idempotency key stays the same record.
+func Prepend(b *storage.Batch, records ...Record) error {
+	encoded, err := Encode(records...)
+	if err != nil {
+		return err
+	}
+	b.Frame.Records = append(encoded, b.Frame.Records...)
+	if b.Idempotency != nil {
+		b.Idempotency.Record += len(encoded)
+	}
+	return nil
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/lockrank"
+	"github.com/wharf-dev/wharf/runtime/policy"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -66,8 +67,7 @@ func (b *bounded) of(p, parent *Persona) (*Persona, error) {
 // within returns p as it may act within what another Persona may.
 func (p *Persona) within(parent *Persona) (*Persona, error) {
 	own := &Persona{Persona: p.Persona}
-	own.Within = append([]abi.Rights{rightsOf(&parent.Persona)}, parent.Within...)
-	own.ToolsDenied = slices.Concat(p.ToolsDenied, parent.ToolsDenied)
+	own.Within = append([]abi.Rights{policy.RightsOf(&parent.Persona)}, parent.Within...)
 	own.AutonomyTier = lower(p.AutonomyTier, parent.AutonomyTier)
 	own.Approvals = stricter(&p.Persona, &parent.Persona)
 	own.Budget = narrower(p.Budget, parent.Budget)
@@ -77,14 +77,6 @@ func (p *Persona) within(parent *Persona) (*Persona, error) {
 	text, err := json.Marshal(&own.Persona)
 	own.Text = text
 	return own, err
-}
-
-func rightsOf(p *abi.Persona) abi.Rights {
-	r := abi.Rights{PersonaID: p.ID, Tools: p.Tools, Capabilities: p.Capabilities, Handoffs: p.Handoffs, ModelPolicy: p.ModelPolicy}
-	if p.Agent != nil {
-		r.MCPServers = p.Agent.MCPServers
-	}
-	return r
 }
 
 // tiers are the autonomy tiers, the least first.

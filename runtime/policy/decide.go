@@ -109,13 +109,7 @@ func Decide(p *abi.Persona, a *Action) Decision {
 // Permit says whether a Task that runs as p may make a call at all: Allow or Deny.
 // It needs no Effect. What p is within may be denied it, too.
 func Permit(p *abi.Persona, a *Action) Decision {
-	own := abi.Rights{PersonaID: p.ID, Tools: p.Tools, Capabilities: p.Capabilities, Handoffs: p.Handoffs, ModelPolicy: p.ModelPolicy}
-	if p.Agent != nil {
-		own.MCPServers = p.Agent.MCPServers
-	}
-	if a.Tool != "" && MatchAny(p.ToolsDenied, a.Tool) {
-		return deny(CodeTool, "persona %s may not %s %s: its tools_denied name it", p.ID, verb(a), a.Tool)
-	}
+	own := RightsOf(p)
 	d := permit(&own, a)
 	for i := 0; d.Verdict == Allow && i < len(p.Within); i++ {
 		d = permit(&p.Within[i], a)
@@ -123,17 +117,28 @@ func Permit(p *abi.Persona, a *Action) Decision {
 	return d
 }
 
+// RightsOf returns what a Persona may do, as far as that bounds its subagents, too.
+func RightsOf(p *abi.Persona) abi.Rights {
+	r := abi.Rights{PersonaID: p.ID, Tools: p.Tools, ToolsDenied: p.ToolsDenied, Capabilities: p.Capabilities, Handoffs: p.Handoffs, ModelPolicy: p.ModelPolicy}
+	if p.Agent != nil {
+		r.MCPServers = p.Agent.MCPServers
+	}
+	return r
+}
+
 func permit(r *abi.Rights, a *Action) Decision {
 	switch {
 	case len(r.Capabilities) > 0 && !always[a.Call] && !MatchAny(r.Capabilities, a.Call):
 		return deny(CodeCapability, "persona %s may not make the host call %s: its capabilities do not name it", r.PersonaID, a.Call)
+	case a.Tool != "" && MatchAny(r.ToolsDenied, a.Tool):
+		return deny(CodeTool, "persona %s may not %s %s: its tools_denied name it", r.PersonaID, verb(a), a.Tool)
 	case a.Tool != "" && !countsOn(r.MCPServers, a.Tool):
 		return deny(CodeTool, "persona %s may not %s %s: of this server its agent.mcp_servers name other tools", r.PersonaID, verb(a), a.Tool)
 	case len(r.Capabilities) > 0 && a.Stands != "" && !MatchAny(r.Capabilities, a.Stands):
 		return deny(CodeCapability, "persona %s may not call the tool %s: its capabilities do not name the host call %s that it stands for", r.PersonaID, a.Tool, a.Stands)
 	case a.Tool != "" && len(r.Tools) > 0 && !MatchAny(r.Tools, a.Tool):
 		return deny(CodeTool, "persona %s may not %s %s: its tools do not name it", r.PersonaID, verb(a), a.Tool)
-	case r.Handoffs != nil && a.Persona != "" && a.Persona != r.PersonaID && !MatchAny(r.Handoffs, a.Persona):
+	case r.Handoffs != nil && a.elsewhere(r.PersonaID) && !MatchAny(r.Handoffs, a.Persona):
 		return deny(CodeHandoff, "persona %s may not hand work to persona %s: its handoffs do not name it", r.PersonaID, a.Persona)
 	case a.Model != "" && r.ModelPolicy != nil && !allowsModel(r.ModelPolicy, a):
 		return deny(CodeModel, "persona %s may not ask the model %q of the provider %q: its model policy does not name them", r.PersonaID, a.Model, a.Provider)
@@ -184,11 +189,11 @@ func allowsModel(m *abi.ModelPolicy, a *Action) bool {
 func Leaves(p *abi.Persona, a *Action) bool {
 	switch a.Call {
 	case abi.CallToolCall:
-		return a.Effect == abi.EffectWrite && (a.Persona == "" || a.elsewhere(p))
+		return a.Effect == abi.EffectWrite && (a.Persona == "" || a.elsewhere(p.ID))
 	case abi.CallHTTPFetch:
 		return a.Effect == abi.EffectWrite
 	case abi.CallTaskSpawn, abi.CallHandoff:
-		return a.elsewhere(p)
+		return a.elsewhere(p.ID)
 	case abi.CallMemoryWrite:
 		return a.Scope != abi.MemorySession
 	case abi.CallDeliver, abi.CallBlockWrite, abi.CallFileWrite, abi.CallFileEdit, abi.CallFileRemove:
@@ -207,7 +212,7 @@ func Risks(p *abi.Persona, a *Action) (labels []abi.RiskLabel) {
 		{abi.RiskWrite, Leaves(p, a)},
 		{abi.RiskDestructive, a.Destructive || a.Call == abi.CallFileRemove},
 		{abi.RiskOpenWorld, a.OpenWorld || a.Call == abi.CallHTTPFetch || a.Call == abi.CallDeliver},
-		{abi.RiskDelegation, a.elsewhere(p)},
+		{abi.RiskDelegation, a.elsewhere(p.ID)},
 	} {
 		if risk.holds {
 			labels = append(labels, risk.label)
@@ -216,8 +221,8 @@ func Risks(p *abi.Persona, a *Action) (labels []abi.RiskLabel) {
 	return labels
 }
 
-// elsewhere reports whether the Action makes another Persona work.
-func (a *Action) elsewhere(p *abi.Persona) bool { return a.Persona != "" && a.Persona != p.ID }
+// elsewhere reports whether the Action makes another Persona work than the named one.
+func (a *Action) elsewhere(persona string) bool { return a.Persona != "" && a.Persona != persona }
 
 // matches reports whether patterns of tools and host calls name the Action.
 func (a *Action) matches(patterns []string) bool {

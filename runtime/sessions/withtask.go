@@ -81,16 +81,8 @@ func (k *Keeper) newWithTask(ctx context.Context, c *desk.Caller, id string, req
 // Put adds the Session to the batch that accepts its Task. The batch relies on the references: the
 // Session has an id that was just made up, and nobody else states it.
 func (m *Made) Put(b *storage.Batch) error {
-	encoded, err := ledger.Encode(m.records...)
-	if err != nil {
-		return err
-	}
-	b.Frame.Records = append(encoded, b.Frame.Records...)
 	b.Expect = append(b.Expect, ledger.Expected(m.taken...)...)
-	if b.Idempotency != nil { // the answer is the Task
-		b.Idempotency.Record += len(encoded)
-	}
-	return nil
+	return ledger.Prepend(b, m.records...)
 }
 
 // EndTask calls hand, which hands over the batch that ends a Task. A Session that is for that Task
