@@ -51,7 +51,7 @@ func measureHarnessText(ctx context.Context, s *Suite) ([]report.Row, error) {
 	}
 	of99 := func(name string) string { return fmt.Sprintf("p99 %.0f µs", report.Median(p99[name])) }
 	return []report.Row{
-		report.Row{What: "first text of execute/stream later than on Harn's stream, p50", Wharf: report.NewFigure("ms", later)}.Must(report.AtMost, goalText),
+		report.Row{What: "first text of execute/stream later than on Harn's stream, p50", Wharf: report.NewFigure("ms", later), Difference: true}.Must(report.AtMost, goalText),
 		report.Row{What: "first text of execute/stream after the model's first piece, p50", Wharf: report.NewFigure("µs", got["harness"]), Note: of99("harness")}.
 			Against("Harn's stream of a Session", report.NewFigure("µs", got["harn"])),
 		{What: "the same on Harn's stream of a Session", Wharf: report.NewFigure("µs", got["harn"]), Note: of99("harn")},
