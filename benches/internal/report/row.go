@@ -25,7 +25,7 @@ type Row struct {
 	Ratio       *Figure `json:"ratio,omitzero"`
 	Sense       Sense   `json:"sense"`
 	Goal        float64 `json:"goal,omitzero"`
-	Absolute    bool    `json:"absolute,omitzero"` // the goal is for the figure, not for the ratio
+	Absolute    bool    `json:"absolute,omitzero"`   // the goal is for the figure, not for the ratio
 	Difference  bool    `json:"difference,omitzero"` // of two figures, so that noise may take it below nothing
 	Note        string  `json:"note,omitzero"`
 }
