@@ -28,8 +28,11 @@ func talkingTask() []byte {
 	return fmt.Appendf(nil, `{"input":{"program":[%s]},"persona_id":%q}`, program, personaCalls)
 }
 
-// told is a stream of a Task: where it is, and the kind of its events that tell a Message.
-type told struct{ name, before, after, text string }
+// told is a stream of a Task: where it is, and what each of its events that tell a Message has in it.
+type told struct{ name, before, after, mark string }
+
+// saidByTask is in each Message of the talking Task, once.
+const saidByTask = "Depot 14 reports two trailers"
 
 // measureHarnessFanout measures how many Messages of one Task reach many readers of its stream
 // while the Task says them, by execution streams and by Harn's streams of the Task.
@@ -39,8 +42,8 @@ func measureHarnessFanout(ctx context.Context, s *Suite) ([]report.Row, error) {
 		return c.step(t.name, func(ctx context.Context) (sample, error) { return s.talk(ctx, t) })
 	}
 	got, err := s.interleave(ctx, []step{
-		of(told{"fanout-harn", "/v1/tasks/", "/stream", string(abi.EventAgentMessage)}),
-		of(told{"fanout-harness", harnessPath + "/executions/", "/stream", "text"}),
+		of(told{"fanout-harn", "/v1/tasks/", "/stream", fanout.EventsOf(string(abi.EventAgentMessage))}),
+		of(told{"fanout-harness", harnessPath + "/executions/", "/stream", fanout.EventsOf("text")}),
 	})
 	if err != nil {
 		return nil, err
@@ -86,7 +89,7 @@ func (s *Suite) talkOn(ctx context.Context, n *node.Node, t told, profile profil
 	if err := n.Await(ctx, id, "INPUT_REQUIRED", time.Minute, parkEvery); err != nil {
 		return sample{}, err
 	}
-	readers, err := fanout.Open(ctx, n.Addr, s.Readers, n.StreamRequest(t.before+id+t.after), fanout.EventsOf(t.text), fanoutEvents, time.Now().Add(fanoutLimit), nil)
+	readers, err := fanout.Open(ctx, n.Addr, s.Readers, n.StreamRequest(t.before+id+t.after), t.mark, fanoutEvents, time.Now().Add(fanoutLimit), nil)
 	if err != nil {
 		return sample{}, err
 	}

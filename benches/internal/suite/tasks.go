@@ -41,7 +41,19 @@ type shape struct {
 	persona string // that runs the Tasks; "" for echo
 	task    []byte // what is submitted; nil for a small question
 	conns   int    // 0 for as many as the suite has
+	asked   *asked // how another protocol asks for it; nil for Harn's or the harness's way
 }
+
+// asked is how a protocol asks for a Task, and sees that it is done.
+type asked struct {
+	path    string
+	headers []load.Header
+	body    []byte // with slot in it, which each request has another text in
+	done    string // what the answer holds
+}
+
+// slot is as long as a key of [load.Request].
+const slot = "0000000000000000000000000000slot"
 
 // who is the Persona of the Sessions and Tasks of a load.
 func (sh shape) who() string {
@@ -54,6 +66,8 @@ func (sh shape) who() string {
 // body is what a request of this shape carries.
 func (sh shape) body() []byte {
 	switch {
+	case sh.asked != nil:
+		return sh.asked.body
 	case sh.task != nil:
 		return sh.task
 	case sh.harness:
@@ -67,6 +81,8 @@ func (sh shape) body() []byte {
 // path is where a request of this shape goes, of one to a Session.
 func (sh shape) path(session string) string {
 	switch {
+	case sh.asked != nil:
+		return sh.asked.path
 	case sh.harness:
 		return "/v1/harnesses/wharf/execute"
 	case sh.fresh:
@@ -88,11 +104,17 @@ func (sh shape) headers() []load.Header {
 	if sh.wait {
 		h = append(h, load.Header{Name: "Prefer", Value: "wait=10"})
 	}
+	if sh.asked != nil {
+		h = append(h, sh.asked.headers...)
+	}
 	return h
 }
 
 // counts is the condition for an answer to count.
 func (sh shape) counts(status int, body []byte) bool {
+	if sh.asked != nil {
+		return status == 200 && bytes.Contains(body, []byte(sh.asked.done))
+	}
 	return status/100 == 2 && (!sh.wait || bytes.Contains(body, []byte(`"status":"COMPLETED"`)))
 }
 
@@ -100,10 +122,18 @@ func (sh shape) counts(status int, body []byte) bool {
 func (s *Suite) plan(addr string, sessions []string, sh shape) load.Plan {
 	return load.Plan{
 		Addr: addr, Conns: s.conns(sh), Warmup: s.Warmup, Measure: s.Duration, Counts: sh.counts,
-		Requests: func(conn int) *load.Request {
-			return load.NewRequest("POST", addr, sh.path(sessions[conn%len(sessions)]), sh.headers(), sh.keyed, sh.body())
-		},
+		Requests: func(conn int) *load.Request { return sh.request(addr, sessions[conn%len(sessions)]) },
 	}
+}
+
+// request is what one connection of a load sends.
+func (sh shape) request(addr, session string) *load.Request {
+	r := load.NewRequest("POST", addr, sh.path(session), sh.headers(), sh.keyed || sh.asked != nil, sh.body())
+	if sh.asked != nil {
+		place := r.Slot(slot)
+		r.OnRefresh(func(key []byte) { copy(place, key) })
+	}
+	return r
 }
 
 // conns is how many connections a load has.
