@@ -107,15 +107,15 @@ type resourceDoc struct {
 	Servers   []string `json:"authorization_servers,omitempty"`
 	Scopes    []string `json:"scopes_supported"`
 	Methods   []string `json:"bearer_methods_supported"`
-	Algorithm []string `json:"resource_signing_alg_values_supported,omitempty"`
 }
 
 // metadata says who gives tokens for the server.
 func (a *Adapter) metadata(r *gateway.Request) error {
 	base := r.BaseURL()
 	doc := resourceDoc{Resource: base + prefix, Name: "Wharf", Scopes: abi.Scopes(), Methods: []string{"header"}}
-	if _, err := a.core.TokenIssuer(base); err == nil {
-		doc.Servers = []string{base}
+	doc.Servers = slices.Clone(a.has.Issuers)
+	if own, err := a.core.TokenIssuer(base); err == nil {
+		doc.Servers = append(doc.Servers, own.Issuer)
 	}
 	body, err := json.Marshal(&doc, json.Deterministic(true))
 	if err != nil {
