@@ -3,7 +3,6 @@ package suite
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/benches/internal/fanout"
@@ -17,7 +16,6 @@ const (
 	goalToolsList   = 1000 // µs
 	goalAgentCall   = 0.6
 	goalAgentFanout = 0.5
-	toolsLists      = 2000
 )
 
 // mcpHeaders are those of a request that stands for itself.
@@ -94,7 +92,7 @@ func (s *Suite) listTools(ctx context.Context) (micro float64, err error) {
 	defer n.Kill()
 	body := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{%s}}`, mcpMeta)
 	headers := append(node.Headers(), mcpHeaders("tools/list", "")...)
-	p := load.Plan{Addr: n.Addr, Conns: 1, Warmup: s.Warmup, Measure: time.Minute, MaxRequests: toolsLists,
+	p := load.Plan{Addr: n.Addr, Conns: 1, Warmup: s.Warmup, Measure: s.Duration,
 		Requests: func(int) *load.Request { return load.NewRequest("POST", n.Addr, "/mcp", headers, false, body) },
 		Counts:   shape{asked: &asked{done: `"tools":[`}}.counts}
 	result, _, err := runPlan(ctx, p, n.CPU)

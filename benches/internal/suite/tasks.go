@@ -208,6 +208,9 @@ func (s *Suite) loadFresh(ctx context.Context, name string, sh shape, env []stri
 	if err != nil {
 		return sample{}, err
 	}
+	if sh.asked != nil { // its answers do not begin with the Task's id
+		return got, nil
+	}
 	return got, s.check(n, result.IDs)
 }
 
