@@ -102,11 +102,11 @@ func challenge(r *gateway.Request) string {
 
 // resourceDoc is the document of RFC 9728.
 type resourceDoc struct {
-	Resource  string   `json:"resource"`
-	Name      string   `json:"resource_name"`
-	Servers   []string `json:"authorization_servers,omitempty"`
-	Scopes    []string `json:"scopes_supported"`
-	Methods   []string `json:"bearer_methods_supported"`
+	Resource string   `json:"resource"`
+	Name     string   `json:"resource_name"`
+	Servers  []string `json:"authorization_servers,omitempty"`
+	Scopes   []string `json:"scopes_supported"`
+	Methods  []string `json:"bearer_methods_supported"`
 }
 
 // metadata says who gives tokens for the server.
