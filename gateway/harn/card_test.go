@@ -46,7 +46,7 @@ func TestNothingFollowsTheHostHeader(t *testing.T) {
 			}
 			base := cmp.Or(public, n.url)
 			card := n.do(t, "GET", "/v1/agent-card", nil, func(r *http.Request) { r.Host = "evil.example" }).want(200)
-			if card.get("public_url") != base || card.get("a2a_card", "url") != base+"/v1" ||
+			if card.get("public_url") != base || card.get("a2a_card", "url") != base+"/a2a" ||
 				!strings.Contains(string(card.body), `"tokenUrl":"`+base+`/oauth/token"`) {
 				t.Errorf("the card is %s", card.body)
 			}

@@ -445,7 +445,7 @@ func TestDiscovery(t *testing.T) {
 	if card.get("public_url") != n.url {
 		t.Errorf("card %s", card.body)
 	}
-	for _, transport := range []string{"mcp", "acp", "JSONRPC"} {
+	for _, transport := range []string{"mcp", "acp", "GRPC"} {
 		if strings.Contains(string(card.body), `"`+transport+`"`) {
 			t.Errorf("the card offers %s: %s", transport, card.body)
 		}

@@ -25,17 +25,19 @@ type Config struct {
 	ToolServers ToolServers
 	// OpenHarness configures the Open Harness API.
 	OpenHarness OpenHarness
-	SSE         SSE
-	WebSocket   WebSocket
-	MCP         MCP
-	Shutdown    Shutdown
-	Receipts    Receipts
-	HTTP        HTTP
-	Vaults      Vaults
-	OAuth       OAuth
-	TLS         TLS
-	ACME        ACME
-	Model       ModelDefaults
+	// A2A configures the protocol A2A.
+	A2A       A2A
+	SSE       SSE
+	WebSocket WebSocket
+	MCP       MCP
+	Shutdown  Shutdown
+	Receipts  Receipts
+	HTTP      HTTP
+	Vaults    Vaults
+	OAuth     OAuth
+	TLS       TLS
+	ACME      ACME
+	Model     ModelDefaults
 	Named
 }
 
@@ -159,6 +161,11 @@ type Limits struct {
 	Wait        time.Duration
 	Connections int
 	Streams     int
+}
+
+// A2A configures the protocol A2A.
+type A2A struct {
+	Wait time.Duration // how long a client waits at most for the end of a Task
 }
 
 // Tasks bounds the running of Tasks. Sizes are in bytes.

@@ -47,6 +47,7 @@ func Groups() []Group {
 		{"webhooks", "Deliveries to receivers of events."},
 		{"tool_servers", "Servers of tools that tenants add while the node runs ([tools.md](tools.md))."},
 		{"openharness", "The Open Harness API, and what its clients may have the node do."},
+		{"a2a", "The protocol A2A ([a2a.md](a2a.md))."},
 		{"sse", "Event streams."},
 		{"websocket", "WebSockets. They count as streams, and have their heartbeat."},
 		{"mcp", "The MCP server at /mcp ([mcp.md](mcp.md))."},
@@ -59,7 +60,7 @@ func Settings() []Setting {
 	var all []Setting
 	for _, group := range [][]Setting{
 		nodeSettings(), logSettings(), tlsSettings(), acmeSettings(), oauthSettings(), limitSettings(), taskSettings(),
-		pluginSettings(), modelSettings(), vaultSettings(), requestSettings(), receiptSettings(), storageSettings(), retentionSettings(), connectorSettings(), webhookSettings(), toolServerSettings(), openHarnessSettings(), streamSettings(), socketSettings(), mcpSettings(),
+		pluginSettings(), modelSettings(), vaultSettings(), requestSettings(), receiptSettings(), storageSettings(), retentionSettings(), connectorSettings(), webhookSettings(), toolServerSettings(), openHarnessSettings(), a2aSettings(), streamSettings(), socketSettings(), mcpSettings(),
 	} {
 		all = append(all, group...)
 	}
@@ -112,6 +113,13 @@ func limitSettings() []Setting {
 			"Open connections. Fewer are accepted where the process may not open as many files."),
 		set("limits.streams", "4096", number(1, 10_000_000), func(c *Config) *int { return &c.Limits.Streams },
 			"Open event streams. They count as connections too."),
+	}
+}
+
+func a2aSettings() []Setting {
+	return []Setting{
+		set("a2a.wait", "1m", period(time.Millisecond, time.Hour), func(c *Config) *time.Duration { return &c.A2A.Wait },
+			"The longest that a message by A2A is answered for: then the client is told how its Task is, and asks again. Those that do not want to wait say so."),
 	}
 }
 
