@@ -140,9 +140,9 @@ func (a *API) Started() time.Time { return a.core.Stats().Started }
 // asItIs are the questions whose answers hold nothing that would have to be withheld: the
 // caller gets what it may see, or an error.
 type asItIs interface {
-	Stats() engine.Stats
 	// DefaultWorkspaceOf is the Workspace of what names none.
 	DefaultWorkspaceOf(c *desk.Caller) string
+	Stats() engine.Stats
 	TaskRecord(ctx context.Context, c *desk.Caller, id string) (*journal.Record, error)
 	ExportTask(ctx context.Context, c *desk.Caller, id string, w io.Writer) error
 	PublicSkills() []abi.Skill
@@ -194,5 +194,4 @@ type asItIs interface {
 	DeleteAgent(ctx context.Context, c *desk.Caller, r *desk.Retry, workspace, id string) error
 	ExportAgent(ctx context.Context, c *desk.Caller, workspace, id string, how abi.AgentExport) (*agents.Export, error)
 	TokenIssuer(base string) (abi.AuthorizationServer, error)
-	DefaultWorkspaceOf(c *desk.Caller) string
 }
