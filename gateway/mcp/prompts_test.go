@@ -248,3 +248,89 @@ func TestCompletion(t *testing.T) {
 		t.Errorf("of 121 the completion has %d, says %d, more %v (%v)", len(got.Completion.Values), got.Completion.Total, got.Completion.HasMore, err)
 	}
 }
+
+// asks is a guest that asks for a name, and says it.
+func asks(ctx context.Context, h sandbox.Host) error {
+	_, answer, err := h.Call(ctx, abi.CallInputRequest, []byte(`{"call_id":"name","prompt":"Who?","schema":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}`))
+	if err != nil {
+		return err
+	}
+	text := string(answer)
+	parts := mustJSON(abi.MessageInput{Role: abi.RoleUser, Parts: []abi.Part{{Type: abi.PartText, Text: &text, Visibility: abi.VisibilityPublic}}})
+	if err := enginetest.Call(ctx, h, abi.CallMessageAppend, string(parts)); err != nil {
+		return err
+	}
+	return enginetest.Call(ctx, h, abi.CallOutput, `{"summary":"asked"}`)
+}
+
+// What the Task of a prompt, or of a resource, asks, the client is asked.
+func TestPromptsThatAsk(t *testing.T) {
+	n := newNode(t, enginetest.Guests{"asks": asks})
+	n.skill(t, "asks", abi.CreateSkillRequest{Name: "greeting", Metadata: []byte(`{"mcp":{"as":"prompt"}}`)})
+	n.skill(t, "asks", abi.CreateSkillRequest{Name: "asked", Metadata: []byte(`{"mcp":{"as":"resource","uri":"test://asked"}}`)})
+	both(t, func(t *testing.T, revision string) {
+		s := n.connect(t, enginetest.RootKey, revision, &sdk.ClientOptions{ElicitationHandler: func(_ context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+			return &sdk.ElicitResult{Action: "accept", Content: map[string]any{"name": "Ada"}}, nil
+		}})
+		got, err := s.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "greeting"})
+		if err != nil || len(got.Messages) != 1 {
+			t.Fatalf("the prompt says %+v (%v)", got, err)
+		}
+		if said, ok := got.Messages[0].Content.(*sdk.TextContent); !ok || !strings.Contains(said.Text, "Ada") {
+			t.Errorf("the prompt says %+v", got.Messages[0].Content)
+		}
+		if c, err := read(t, s, "test://asked"); err != nil || !strings.Contains(c.Text, "Ada") {
+			t.Errorf("the resource is %+v (%v)", c, err)
+		}
+		mute := n.connect(t, enginetest.RootKey, revision, nil)
+		if got, err := mute.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "greeting"}); err == nil || !strings.Contains(err.Error(), "wharf inbox") {
+			t.Errorf("a client that cannot be asked got %+v (%v), want an error that says how it is answered", got, err)
+		}
+	})
+}
+
+// A state is good for the prompt that it was given out for, and for no call of a tool.
+func TestStateOfPrompts(t *testing.T) {
+	n := newNode(t, enginetest.Guests{"asks": asks})
+	n.skill(t, "asks", abi.CreateSkillRequest{Name: "greeting", Metadata: []byte(`{"mcp":{"as":"prompt"}}`)})
+	n.skill(t, "asks", abi.CreateSkillRequest{Name: "other", Metadata: []byte(`{"mcp":{"as":"prompt"}}`)})
+	n.skill(t, "asks", abi.CreateSkillRequest{Name: "greeting-tool"})
+	ask := func(key, method string, params map[string]any) (state string, code int) {
+		var answer struct {
+			Result struct {
+				RequestState string `json:"requestState"`
+			} `json:"result"`
+			Error struct {
+				Code int `json:"code"`
+			} `json:"error"`
+		}
+		text := n.postAs(t, key, stateless, method, params, map[string]any{"elicitation": map[string]any{"form": map[string]any{}}})
+		if err := json.Unmarshal(text, &answer); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		return answer.Result.RequestState, answer.Error.Code
+	}
+	state, _ := ask(enginetest.RootKey, "prompts/get", map[string]any{"name": "greeting"})
+	if state == "" {
+		t.Fatal("the prompt asks nothing")
+	}
+	answers := map[string]any{"input": map[string]any{"action": "accept", "content": map[string]any{"name": "Ada"}}}
+	for what, call := range map[string]struct {
+		key, method string
+		params      map[string]any
+	}{
+		"another prompt": {enginetest.RootKey, "prompts/get", map[string]any{"name": "other"}}, "a tool": {enginetest.RootKey, "tools/call", map[string]any{"name": "greeting-tool", "arguments": map[string]any{}}},
+		"another key": {n.key(t, []string{abi.ScopeAll}), "prompts/get", map[string]any{"name": "greeting"}}, "a tampered state": {enginetest.RootKey, "prompts/get", map[string]any{"name": "greeting"}},
+	} {
+		call.params["inputResponses"], call.params["requestState"] = answers, state
+		if what == "a tampered state" {
+			call.params["requestState"] = state[:len(state)-3] + "AAA"
+		}
+		if _, code := ask(call.key, call.method, call.params); code != -32602 {
+			t.Errorf("%s: error %d, want -32602", what, code)
+		}
+	}
+	if again, code := ask(enginetest.RootKey, "prompts/get", map[string]any{"name": "greeting", "inputResponses": answers, "requestState": state}); again != "" || code != 0 {
+		t.Errorf("the prompt itself: state %q, error %d", again, code)
+	}
+}

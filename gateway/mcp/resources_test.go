@@ -351,9 +351,15 @@ func TestResourcesThatAreTooLarge(t *testing.T) {
 // post sends one request of the revision without sessions, and returns the answer.
 func (n *node) post(t testing.TB, key, revision, method string, params map[string]any) []byte {
 	t.Helper()
+	return n.postAs(t, key, revision, method, params, map[string]any{})
+}
+
+// postAs is post of a client that can do something.
+func (n *node) postAs(t testing.TB, key, revision, method string, params, can map[string]any) []byte {
+	t.Helper()
 	params["_meta"] = map[string]any{
 		"io.modelcontextprotocol/protocolVersion": revision, "io.modelcontextprotocol/clientInfo": map[string]any{"name": "t", "version": "1"},
-		"io.modelcontextprotocol/clientCapabilities": map[string]any{},
+		"io.modelcontextprotocol/clientCapabilities": can,
 	}
 	body := mustJSON(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, n.url+"/mcp", bytes.NewReader(body))

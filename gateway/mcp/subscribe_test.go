@@ -79,6 +79,17 @@ func TestClientIsToldOfChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 		heard.until(t, skill)
+		offered := n.node.skill(t, "echo", abi.CreateSkillRequest{Name: "res-" + revision, Metadata: []byte(`{"mcp":{"as":"resource","uri":"test://` + revision + `"}}`)})
+		if err := s.Subscribe(t.Context(), &sdk.SubscribeParams{URI: "test://" + revision}); err != nil {
+			t.Fatal(err)
+		}
+		if revision == withSessions {
+			text := "described anew"
+			if _, err := n.UpdateSkill(t.Context(), n.Root, nil, offered, abi.UpdateSkillRequest{Description: &text}); err != nil {
+				t.Fatal(err)
+			}
+			heard.until(t, "test://"+revision)
+		}
 		if err := s.Unsubscribe(t.Context(), &sdk.UnsubscribeParams{URI: file}); err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +125,10 @@ func (c told) ready(t *testing.T, n *stored, s *sdk.ClientSession, file string) 
 func TestClientIsToldOfLists(t *testing.T) {
 	n := newStored(t)
 	everything, files := make(told, 1000), make(told, 1000)
-	n.connect(t, enginetest.RootKey, withSessions, everything.options())
+	wide := n.connect(t, enginetest.RootKey, withSessions, everything.options())
+	if _, err := wide.ListTools(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
 	narrow := n.connect(t, n.key(t, []string{"workspaces:read"}), withSessions, files.options())
 	if _, err := narrow.ListResources(t.Context(), nil); err != nil {
 		t.Fatal(err)

@@ -57,6 +57,8 @@ type told struct {
 	URITemplate string         `json:"uri_template"`
 	MimeType    string         `json:"mime_type"`
 	Meta        jsontext.Value `json:"_meta"`
+	// Requires are what a client must be able to do: elicitation, sampling, roots.
+	Requires []string `json:"requires"`
 }
 
 // asPrompt is what As says of a Skill that is a prompt, and no tool.
@@ -188,6 +190,22 @@ func (q *request) listed(next string) listed {
 type toolList struct {
 	Tools  []toolDoc `json:"tools"`
 	listed `json:",inline"`
+}
+
+// has refuses a call of a tool that needs what its client has not declared.
+func (q *request) has(required []string) error {
+	missing := map[string]any{}
+	c := q.capabilities()
+	for _, name := range required {
+		there := c != nil && (name == "elicitation" && c.Elicitation != nil || name == "sampling" && c.Sampling != nil || name == "roots" && c.RootsV2 != nil)
+		if !there {
+			missing[name] = struct{}{}
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return refuse(sdk.CodeMissingRequiredClientCapabilities, "this tool needs what the client has not declared", map[string]any{"requiredCapabilities": missing})
 }
 
 func (a *Adapter) listTools(ctx context.Context, q *request) (sdk.Result, error) {
