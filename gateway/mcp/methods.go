@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -211,11 +212,35 @@ func (r *reply) MarshalJSON() ([]byte, error) {
 	if len(r.Meta) == 0 {
 		return r.members, nil
 	}
-	meta, err := json.Marshal(r.Meta)
+	rest, own, err := withoutMeta(r.members)
+	if err != nil {
+		return nil, err
+	}
+	all := maps.Clone(r.Meta)
+	maps.Copy(all, own)
+	meta, err := json.Marshal(all, json.Deterministic(true))
 	if err != nil {
 		return nil, fmt.Errorf("writing _meta: %w", err)
 	}
-	return withMember(r.members, "_meta", meta), nil
+	return withMember(rest, "_meta", meta), nil
+}
+
+// withoutMeta takes the member _meta out of a result that has one of its own.
+func withoutMeta(result jsontext.Value) (rest jsontext.Value, meta sdk.Meta, err error) {
+	if !bytes.Contains(result, []byte(`"_meta":`)) { // neither the result nor anything in it
+		return result, nil, nil
+	}
+	var of struct {
+		Meta sdk.Meta       `json:"_meta"`
+		Rest jsontext.Value `json:",embed"`
+	}
+	if err := json.Unmarshal(result, &of); err != nil {
+		return nil, nil, fmt.Errorf("writing _meta: %w", err)
+	}
+	if of.Rest == nil {
+		of.Rest = jsontext.Value("{}")
+	}
+	return of.Rest, of.Meta, nil
 }
 
 // withMember adds a member to an object, which has none of that name.

@@ -249,8 +249,8 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// asks is a guest that asks for a name, and says it.
-func asks(ctx context.Context, h sandbox.Host) error {
+// asksName is a guest that asks for a name, and says it.
+func asksName(ctx context.Context, h sandbox.Host) error {
 	_, answer, err := h.Call(ctx, abi.CallInputRequest, []byte(`{"call_id":"name","prompt":"Who?","schema":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}`))
 	if err != nil {
 		return err
@@ -265,7 +265,7 @@ func asks(ctx context.Context, h sandbox.Host) error {
 
 // What the Task of a prompt, or of a resource, asks, the client is asked.
 func TestPromptsThatAsk(t *testing.T) {
-	n := newNode(t, enginetest.Guests{"asks": asks})
+	n := newNode(t, enginetest.Guests{"asks": asksName})
 	n.skill(t, "asks", abi.CreateSkillRequest{Name: "greeting", Metadata: []byte(`{"mcp":{"as":"prompt"}}`)})
 	n.skill(t, "asks", abi.CreateSkillRequest{Name: "asked", Metadata: []byte(`{"mcp":{"as":"resource","uri":"test://asked"}}`)})
 	both(t, func(t *testing.T, revision string) {
@@ -291,7 +291,7 @@ func TestPromptsThatAsk(t *testing.T) {
 
 // A state is good for the prompt that it was given out for, and for no call of a tool.
 func TestStateOfPrompts(t *testing.T) {
-	n := newNode(t, enginetest.Guests{"asks": asks})
+	n := newNode(t, enginetest.Guests{"asks": asksName})
 	n.skill(t, "asks", abi.CreateSkillRequest{Name: "greeting", Metadata: []byte(`{"mcp":{"as":"prompt"}}`)})
 	n.skill(t, "asks", abi.CreateSkillRequest{Name: "other", Metadata: []byte(`{"mcp":{"as":"prompt"}}`)})
 	n.skill(t, "asks", abi.CreateSkillRequest{Name: "greeting-tool"})
