@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/gateway/jsonrpc"
 )
 
 // asker puts questions of one kind to a client.
@@ -354,7 +355,11 @@ func (c *call) waits(t *abi.Task) (sdk.Result, error) {
 			return res, err
 		}
 	}
-	return c.q.reply(inbox(t, all))
+	told := inbox(t, all)
+	if c.show != nil {
+		return nil, refuse(jsonrpc.CodeInvalidRequest, *told.Content[0].Text, nil)
+	}
+	return c.q.reply(told)
 }
 
 // inbox is the result of a call whose Task waits for what this client cannot give.

@@ -159,6 +159,8 @@ func (a *Adapter) fill(ctx context.Context, q *request, res *callResult, out *ab
 					return err
 				}
 				res.Content = append(res.Content, piece...)
+			case p.URI != "" && p.Text != nil:
+				res.Content = append(res.Content, content{Type: "resource", Resource: &embedded{URI: p.URI, MimeType: p.MimeType, Text: *p.Text}})
 			case p.URI != "":
 				res.Content = append(res.Content, content{Type: "resource_link", URI: p.URI, Name: nameOf(p.Name, p.URI), MimeType: p.MimeType})
 			}

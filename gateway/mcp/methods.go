@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -34,7 +35,7 @@ type feature struct {
 
 // features lists all that is served.
 func (a *Adapter) features() []feature {
-	return []feature{a.tools()}
+	return []feature{a.tools(), a.resources(), a.skillFiles(), a.prompts(), a.completions(), a.subscriptions()}
 }
 
 // server returns the SDK's server of one handler.
@@ -59,7 +60,8 @@ func (a *Adapter) options(features []feature, stateless bool) *sdk.ServerOptions
 
 func (a *Adapter) newServer(features []feature, options *sdk.ServerOptions) *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: a.cfg.Node, Title: "Wharf", Version: a.cfg.Version}, options)
-	s.AddReceivingMiddleware(a.answer)
+	s.AddReceivingMiddleware(a.listening, a.answer)
+	s.AddSendingMiddleware(a.saying)
 	for _, f := range features {
 		for _, name := range f.unknown {
 			if err := sdk.AddReceivingCustomMethod(s, name, unreached); err != nil {
@@ -159,7 +161,7 @@ func (a *Adapter) answer(next sdk.MethodHandler) sdk.MethodHandler {
 // ofConnection reports whether a method belongs to the connection, which the SDK keeps.
 func ofConnection(name string) bool {
 	switch name {
-	case "ping", "server/discover", "logging/setLevel":
+	case "ping", "server/discover", "logging/setLevel", methodListen:
 		return true
 	}
 	return strings.HasPrefix(name, "notifications/")
@@ -212,11 +214,35 @@ func (r *reply) MarshalJSON() ([]byte, error) {
 	if len(r.Meta) == 0 {
 		return r.members, nil
 	}
-	meta, err := json.Marshal(r.Meta)
+	rest, own, err := withoutMeta(r.members)
+	if err != nil {
+		return nil, err
+	}
+	all := maps.Clone(r.Meta)
+	maps.Copy(all, own)
+	meta, err := json.Marshal(all, json.Deterministic(true))
 	if err != nil {
 		return nil, fmt.Errorf("writing _meta: %w", err)
 	}
-	return withMember(r.members, "_meta", meta), nil
+	return withMember(rest, "_meta", meta), nil
+}
+
+// withoutMeta takes the member _meta out of a result that has one of its own.
+func withoutMeta(result jsontext.Value) (rest jsontext.Value, meta sdk.Meta, err error) {
+	if !bytes.Contains(result, []byte(`"_meta":`)) { // neither the result nor anything in it
+		return result, nil, nil
+	}
+	var of struct {
+		Meta sdk.Meta       `json:"_meta"`
+		Rest jsontext.Value `json:",embed"`
+	}
+	if err := json.Unmarshal(result, &of); err != nil {
+		return nil, nil, fmt.Errorf("writing _meta: %w", err)
+	}
+	if of.Rest == nil {
+		of.Rest = jsontext.Value("{}")
+	}
+	return of.Rest, of.Meta, nil
 }
 
 // withMember adds a member to an object, which has none of that name.
