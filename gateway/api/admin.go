@@ -56,6 +56,11 @@ func (a *API) RevokeKey(ctx context.Context, c *Caller, id string) (View, error)
 	return a.to(ctx, c).view(a.core.RevokeKey(ctx, c, id))
 }
 
+// MediaOf says what a file seems to be: by its name, or else by how it begins.
+func MediaOf(name string, begins []byte) string {
+	return files.MediaOf(name, func() []byte { return begins })
+}
+
 // ListFiles returns what is in a folder of a Workspace, "" for the whole, by name.
 func (a *API) ListFiles(ctx context.Context, c *Caller, workspace, dir string, p Page) (List, error) {
 	return a.to(ctx, c).list(a.core.ListFiles(ctx, c, workspace, dir, p))

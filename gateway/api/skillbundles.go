@@ -2,8 +2,12 @@ package api
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"iter"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/abi/jsonw"
@@ -27,6 +31,15 @@ type (
 	// InvalidSkillError says that files are no skill, and why.
 	InvalidSkillError = skillbundles.InvalidError
 )
+
+// SkillManifest is what a version of a skill holds.
+type SkillManifest struct {
+	Front jsontext.Value // the front matter of its SKILL.md, as JSON
+	Files []SkillEntry   // in the order of their paths
+}
+
+// SkillEntry describes a file of a skill.
+type SkillEntry = skillmd.File
 
 // SkillMD is the file that makes a folder a skill.
 const SkillMD = skillmd.FileName
@@ -87,6 +100,34 @@ func (a *API) SkillBundles(ctx context.Context, c *Caller, f SkillFilter, p Page
 // closes it.
 func (a *API) OpenSkillBundle(ctx context.Context, c *Caller, id, version string) (name string, v abi.SkillBundleVersion, zip Content, err error) {
 	return a.core.OpenSkillBundle(ctx, c, id, version)
+}
+
+// SkillManifest says what a version of a skill holds, "" for the one that is used. It reads all of it.
+func (a *API) SkillManifest(ctx context.Context, c *Caller, id, version string) (m *SkillManifest, err error) {
+	_, _, zip, err := a.core.OpenSkillBundle(ctx, c, id, version)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, zip.Close()) }()
+	err = a.turns.DoFor(ctx, uint64(c.Tenant), int(zip.Size()), func() (err error) {
+		m, err = manifest(zip, zip.Size())
+		return err
+	})
+	return m, err
+}
+
+func manifest(zip io.ReaderAt, size int64) (*SkillManifest, error) {
+	files, err := filetree.ReadZip(zip, size, skillmd.Limits())
+	if err != nil {
+		return nil, fmt.Errorf("reading a skill: %w", err)
+	}
+	m := &SkillManifest{Files: skillmd.Files(files)}
+	about := files.File(SkillMD)
+	if about == nil {
+		return nil, fmt.Errorf("reading a skill: it has no %s", SkillMD)
+	}
+	m.Front, err = skillmd.FrontJSON(about.Content)
+	return m, err
 }
 
 // SkillZip reads the zip of a skill. An error about what is in it is an [*InvalidSkillError].

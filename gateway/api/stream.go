@@ -69,6 +69,15 @@ func (e Entry) Size() int {
 	return len(rec.State) + len(rec.Payload)
 }
 
+// Kind is the kind of the event.
+func (e Entry) Kind() abi.EventKind { return e.ev.Record().Kind }
+
+// About is the resource that the event is about.
+func (e Entry) About() abi.ResourcePointer { return e.ev.Record().Resource }
+
+// Workspace is the id of the Workspace that the event happened in, "" for none.
+func (e Entry) Workspace() string { return e.ev.Frame.WorkspaceID }
+
 // Show returns the event as the stream's caller may see it.
 func (e Entry) Show() *Event { return e.api.events.event(e.ev, e.internal) }
 

@@ -30,6 +30,11 @@ type Adapter struct {
 	has   Node
 	log   *slog.Logger
 	table map[string]method
+	// library shows resources.
+	library *library
+	// watches are the sessions that are told of changes, and say is how the SDK sends.
+	watches watches
+	say     sdk.MethodHandler
 	// stateful serves revisions with sessions, stateless those where a request stands for itself.
 	stateful, stateless http.Handler
 }
@@ -39,6 +44,7 @@ var _ gateway.Adapter = (*Adapter)(nil)
 // New returns the adapter over what the engine shows. cfg is the gateway's own configuration.
 func New(cfg gateway.Config, core *api.API, has Node) *Adapter {
 	a := &Adapter{cfg: cfg.WithDefaults(), core: core, has: has, log: cmp.Or(has.Log, slog.New(slog.DiscardHandler)), table: map[string]method{}}
+	a.library = newLibrary(core, a.log)
 	features := a.features()
 	for _, f := range features {
 		for name, m := range f.methods {

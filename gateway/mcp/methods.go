@@ -33,7 +33,7 @@ type feature struct {
 
 // features lists all that is served.
 func (a *Adapter) features() []feature {
-	return []feature{a.tools()}
+	return []feature{a.tools(), a.resources(), a.skillFiles(), a.subscriptions()}
 }
 
 // server returns the SDK's server of one handler.
@@ -46,7 +46,8 @@ func (a *Adapter) server(features []feature, stateless bool) func(*http.Request)
 	}
 	options := &sdk.ServerOptions{Capabilities: capabilities, Instructions: instructions, SupportedProtocolVersions: revisions(stateless)}
 	s := sdk.NewServer(&sdk.Implementation{Name: a.cfg.Node, Title: "Wharf", Version: a.cfg.Version}, options)
-	s.AddReceivingMiddleware(a.answer)
+	s.AddReceivingMiddleware(a.listening, a.answer)
+	s.AddSendingMiddleware(a.saying)
 	for _, f := range features {
 		for _, name := range f.unknown {
 			if err := sdk.AddReceivingCustomMethod(s, name, unreached); err != nil {
@@ -169,7 +170,7 @@ func (a *Adapter) answer(next sdk.MethodHandler) sdk.MethodHandler {
 // ofConnection reports whether a method belongs to the connection, which the SDK keeps.
 func ofConnection(name string) bool {
 	switch name {
-	case "initialize", "ping", "server/discover", "logging/setLevel":
+	case "initialize", "ping", "server/discover", "logging/setLevel", methodListen:
 		return true
 	}
 	return strings.HasPrefix(name, "notifications/")

@@ -20,7 +20,7 @@ import (
 func (a *Adapter) tools() feature {
 	return feature{
 		methods: map[string]method{"tools/list": a.listTools, "tools/call": a.callTool},
-		declare: func(c *sdk.ServerCapabilities, _ bool) { c.Tools = &sdk.ToolCapabilities{ListChanged: false} },
+		declare: func(c *sdk.ServerCapabilities, _ bool) { c.Tools = &sdk.ToolCapabilities{ListChanged: true} },
 	}
 }
 

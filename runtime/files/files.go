@@ -141,7 +141,7 @@ func (k *Keeper) OpenFile(ctx context.Context, c *desk.Caller, workspace, p stri
 	if err != nil {
 		return abi.File{}, nil, errors.Join(k.parts.Ledger.Failed("reading a workspace's file", err), f.Close())
 	}
-	return described(workspace, p, info.Size(), sum, mediaOf(p, func() []byte { return headOf(f) }), info.ModTime()), f, nil
+	return described(workspace, p, info.Size(), sum, MediaOf(p, func() []byte { return headOf(f) }), info.ModTime()), f, nil
 }
 
 // file opens a regular file. What is none, or lies outside, is not there.
@@ -200,7 +200,7 @@ func (p *place) now(ctx context.Context, name string) (abi.File, error) {
 	}
 	defer f.Close()
 	sum, err := hashOf(ctx, f, info.Size())
-	return described(p.key.ID, name, info.Size(), sum, mediaOf(name, func() []byte { return headOf(f) }), info.ModTime()), err
+	return described(p.key.ID, name, info.Size(), sum, MediaOf(name, func() []byte { return headOf(f) }), info.ModTime()), err
 }
 
 // WriteFile puts a file into a Workspace, whole or not at all. created reports whether it was

@@ -43,8 +43,8 @@ var byBeginning = []struct{ begins, media string }{
 	{"PK\x03\x04", "application/zip"}, {"\x1f\x8b", "application/gzip"}, {"\x00asm", "application/wasm"},
 }
 
-// mediaOf says what a file seems to be: by its name, or else by how it begins.
-func mediaOf(name string, begins func() []byte) string {
+// MediaOf says what a file seems to be: by its name, or else by how it begins.
+func MediaOf(name string, begins func() []byte) string {
 	if media := byExtension[strings.ToLower(path.Ext(name))]; media != "" {
 		return media
 	}
@@ -73,7 +73,7 @@ func looksLikeText(head []byte) bool {
 
 // mediaAt says what the file at a path seems to be. A file that is not there any more is bytes.
 func (p *place) mediaAt(name string) string {
-	return mediaOf(name, func() []byte {
+	return MediaOf(name, func() []byte {
 		f, _, err := p.file(name)
 		if err != nil {
 			return []byte{0}

@@ -130,7 +130,7 @@ func (k *Keeper) put(at *place, name string, d *draft) (abi.File, error) {
 	if err != nil {
 		return abi.File{}, err
 	}
-	f := described(at.key.ID, name, d.size, d.sum, mediaOf(name, d.head.Bytes), k.parts.Now())
+	f := described(at.key.ID, name, d.size, d.sum, MediaOf(name, d.head.Bytes), k.parts.Now())
 	return f, k.tell(at, abi.EventFileWritten, &f)
 }
 

@@ -93,7 +93,7 @@ func (r *Report) checkSkill(t *filetree.Tree, text []byte) {
 	}
 	r.Skill = r.read(fields, t.Root)
 	r.Skill.BodyLine = body
-	r.Skill.Files, r.Skill.Bytes = list(t), t.Bytes()
+	r.Skill.Files, r.Skill.Bytes = Files(t), t.Bytes()
 	r.Skill.Digest = Digest(r.Skill.Files)
 }
 

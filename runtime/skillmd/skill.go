@@ -44,8 +44,8 @@ func Limits() filetree.Limits {
 	return filetree.Limits{Files: 500, FileBytes: 10 << 20, Bytes: 10 << 20, Ratio: 200}
 }
 
-// list describes the files of a tree.
-func list(t *filetree.Tree) []File {
+// Files describes the files of a tree, in its order.
+func Files(t *filetree.Tree) []File {
 	files := make([]File, len(t.Files))
 	for i, f := range t.Files {
 		sum := sha256.Sum256(f.Content)
