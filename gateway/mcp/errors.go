@@ -30,7 +30,7 @@ func notFound(name string) *sdkrpc.Error {
 }
 
 // shown puts an error into the protocol's words. Faults of the node's own are logged.
-func (a *Adapter) shown(q *request, err error) error {
+func (a *Adapter) shown(q *request, err error) *sdkrpc.Error {
 	if own, ok := errors.AsType[*sdkrpc.Error](err); ok {
 		return own
 	}

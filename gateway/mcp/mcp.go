@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"log/slog"
 	"net/http"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -19,6 +20,9 @@ type Node struct {
 	// Hosts are names that clients may reach the server by, besides those that it knows of: see
 	// [Adapter.guard]. Origins are origins whose pages may ask; "*" is any.
 	Hosts, Origins []string
+	// Idle is how long a session is kept that nobody uses, 0 for the default. It is found again when it is
+	// needed, as long as its Session is open.
+	Idle time.Duration
 	// Log is where faults of the node's own go; nil for nowhere.
 	Log *slog.Logger
 }
@@ -37,6 +41,7 @@ type Adapter struct {
 	say     sdk.MethodHandler
 	// stateful serves revisions with sessions, stateless those where a request stands for itself.
 	stateful, stateless http.Handler
+	calls               calls
 }
 
 var _ gateway.Adapter = (*Adapter)(nil)
@@ -51,9 +56,9 @@ func New(cfg gateway.Config, core *api.API, has Node) *Adapter {
 			a.table[name] = m
 		}
 	}
-	a.stateful = a.identified(sdk.NewStreamableHTTPHandler(a.server(features, false), &sdk.StreamableHTTPOptions{DisableLocalhostProtection: true}))
-	a.stateless = a.identified(sdk.NewStreamableHTTPHandler(a.server(features, true), &sdk.StreamableHTTPOptions{
-		DisableLocalhostProtection: true, Stateless: true, PropagateRequestCancellation: true,
+	a.stateful = a.front(a.withSessions(features))
+	a.stateless = a.front(sdk.NewStreamableHTTPHandler(a.server(features, true), &sdk.StreamableHTTPOptions{
+		DisableLocalhostProtection: true, Stateless: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: -1, Logger: a.log,
 	}))
 	return a
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/modelcontextprotocol/go-sdk/auth"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -33,11 +32,16 @@ type feature struct {
 
 // features lists all that is served.
 func (a *Adapter) features() []feature {
-	return []feature{a.tools(), a.resources(), a.skillFiles(), a.subscriptions()}
+	return []feature{a.tools(), a.tasks(), a.resources(), a.skillFiles(), a.subscriptions()}
 }
 
 // server returns the SDK's server of one handler.
 func (a *Adapter) server(features []feature, stateless bool) func(*http.Request) *sdk.Server {
+	s := a.newServer(features, a.options(features, stateless))
+	return func(*http.Request) *sdk.Server { return s }
+}
+
+func (a *Adapter) options(features []feature, stateless bool) *sdk.ServerOptions {
 	capabilities := &sdk.ServerCapabilities{Logging: &sdk.LoggingCapabilities{}}
 	for _, f := range features {
 		if f.declare != nil {
@@ -45,6 +49,13 @@ func (a *Adapter) server(features []feature, stateless bool) func(*http.Request)
 		}
 	}
 	options := &sdk.ServerOptions{Capabilities: capabilities, Instructions: instructions, SupportedProtocolVersions: revisions(stateless)}
+	if !stateless {
+		options.GetSessionID = newSessionID
+	}
+	return options
+}
+
+func (a *Adapter) newServer(features []feature, options *sdk.ServerOptions) *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: a.cfg.Node, Title: "Wharf", Version: a.cfg.Version}, options)
 	s.AddReceivingMiddleware(a.listening, a.answer)
 	s.AddSendingMiddleware(a.saying)
@@ -55,7 +66,7 @@ func (a *Adapter) server(features []feature, stateless bool) func(*http.Request)
 			}
 		}
 	}
-	return func(*http.Request) *sdk.Server { return s }
+	return s
 }
 
 // instructions are told to models by some clients.
@@ -101,40 +112,14 @@ type request struct {
 	method  string
 	caller  *api.Caller
 	session *sdk.ServerSession
+	in      sdk.Request
 	params  sdk.Params
 	extra   *sdk.RequestExtra
+	posted  *posted
 	// workspace is the Workspace that the client has chosen by its URL, "" for none.
 	workspace string
 	// stateless says that the request stands for itself: revision 2026-07-28.
 	stateless bool
-}
-
-// identity is what the HTTP request of a message is known by. The SDK gives the context of the
-// request that has opened a session to all that come later: the caller of each is in what comes with it.
-type identity struct {
-	caller    *api.Caller
-	requestID string
-	workspace string
-	base      string // of the URL that the node is reached by
-	stateless bool
-}
-
-// identityKey is where the SDK's token has the identity.
-const identityKey = "wharf"
-
-// identified hands the caller, whom the gateway has authenticated, to the SDK in the one place that it
-// keeps with each message. So the SDK also refuses a session to whoever did not open it.
-func (a *Adapter) identified(h http.Handler) http.Handler {
-	return auth.RequireBearerToken(tokenOf, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(h)
-}
-
-func tokenOf(ctx context.Context, _ string, r *http.Request) (*auth.TokenInfo, error) {
-	c := gateway.CallerOf(ctx)
-	if c == nil {
-		return nil, auth.ErrInvalidToken
-	}
-	is := &identity{caller: c, requestID: gateway.RequestIDOf(ctx), workspace: r.URL.Query().Get("workspace")}
-	return &auth.TokenInfo{UserID: ownerOf(c), Extra: map[string]any{identityKey: is}}, nil
 }
 
 // ownerOf names whose a session is: a key's, or else that of the actor whom a token is for.
@@ -150,6 +135,9 @@ func (a *Adapter) answer(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, name string, in sdk.Request) (sdk.Result, error) {
 		m, known := a.table[name]
 		if !known {
+			if name == "initialize" {
+				return a.initialize(ctx, next, in)
+			}
 			if ofConnection(name) {
 				return next(ctx, name, in)
 			}
@@ -170,7 +158,7 @@ func (a *Adapter) answer(next sdk.MethodHandler) sdk.MethodHandler {
 // ofConnection reports whether a method belongs to the connection, which the SDK keeps.
 func ofConnection(name string) bool {
 	switch name {
-	case "initialize", "ping", "server/discover", "logging/setLevel", methodListen:
+	case "ping", "server/discover", "logging/setLevel", methodListen:
 		return true
 	}
 	return strings.HasPrefix(name, "notifications/")
@@ -182,11 +170,11 @@ func read(name string, in sdk.Request) (*request, error) {
 	if !ok || extra == nil || extra.TokenInfo == nil {
 		return nil, refuse(jsonrpc.CodeInternal, "the request has no caller", nil)
 	}
-	is, ok := extra.TokenInfo.Extra[identityKey].(*identity)
+	is, ok := extra.TokenInfo.Extra[postedKey].(*posted)
 	if !ok {
 		return nil, refuse(jsonrpc.CodeInternal, "the request has no caller", nil)
 	}
-	q := &request{method: name, caller: is.caller, session: session, params: in.GetParams(), extra: extra, workspace: is.workspace}
+	q := &request{method: name, caller: is.caller, session: session, in: in, params: in.GetParams(), extra: extra, posted: is, workspace: is.workspace}
 	if q.workspace != "" && !q.caller.Sees(q.workspace) {
 		return nil, refuse(jsonrpc.CodeInvalidParams, fmt.Sprintf("there is no workspace %q", q.workspace), nil)
 	}

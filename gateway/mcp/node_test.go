@@ -2,6 +2,7 @@ package mcp_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -216,4 +218,13 @@ func text(t testing.TB, r *sdk.CallToolResult) string {
 		t.Fatalf("content %T, want a text", r.Content[0])
 	}
 	return c.Text
+}
+
+// code returns the code of an error of JSON-RPC, 0 for any other.
+func code(err error) int64 {
+	var e *jsonrpc.Error
+	if !errors.As(err, &e) {
+		return 0
+	}
+	return e.Code
 }

@@ -490,14 +490,14 @@ func (l *library) take(ctx context.Context, content io.Reader, size int64, inste
 
 // contentsOf shows bytes as text where they are, else as they are.
 func contentsOf(media string, bytes []byte) *contents {
-	if textual(media) && isText(bytes) {
+	if textual(media) && isCharacters(bytes) {
 		text := string(bytes)
 		return &contents{MimeType: media, Text: &text}
 	}
 	return &contents{MimeType: media, Blob: bytes}
 }
 
-func isText(bytes []byte) bool { return utf8.Valid(bytes) && !slices.Contains(bytes, 0) }
+func isCharacters(bytes []byte) bool { return utf8.Valid(bytes) && !slices.Contains(bytes, 0) }
 
 // textual reports whether content of a media type is made of characters. Of what has none, its bytes say.
 func textual(media string) bool {

@@ -310,9 +310,9 @@ func placeChanged(entry api.Entry) place {
 	about := entry.About()
 	switch entry.Kind() {
 	case abi.EventFileWritten, abi.EventFileRemoved:
-		return place{kind: placeFile, workspace: entry.Workspace(), path: payloadOf(entry).Path}
+		return place{kind: placeFile, workspace: entry.Workspace(), path: changedBy(entry).Path}
 	case abi.EventSkillInstalled, abi.EventSkillUninstalled, abi.EventSkillBundleUpdated:
-		return place{kind: placeSkill, workspace: entry.Workspace(), id: payloadOf(entry).Bundle.Name}
+		return place{kind: placeSkill, workspace: entry.Workspace(), id: changedBy(entry).Bundle.Name}
 	}
 	switch about.Object {
 	case abi.ObjectArtifact:
@@ -331,7 +331,7 @@ type changedPayload struct {
 	} `json:"skill_bundle"`
 }
 
-func payloadOf(entry api.Entry) changedPayload {
+func changedBy(entry api.Entry) changedPayload {
 	var ev struct {
 		Payload changedPayload `json:"payload"`
 	}

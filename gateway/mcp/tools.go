@@ -53,6 +53,10 @@ type told struct {
 	TaskSupport string         `json:"task_support"` // forbidden, optional or required
 	Icons       jsontext.Value `json:"icons"`
 	Meta        jsontext.Value `json:"_meta"`
+	// Requires are what a client must be able to do: elicitation, sampling, roots.
+	Requires []string `json:"requires"`
+	// TaskAfter is "input" where a call becomes a task when its first questions are answered.
+	TaskAfter string `json:"task_after"`
 }
 
 // asPrompt is what As says of a Skill that is a prompt, and no tool.
@@ -184,6 +188,22 @@ func (q *request) listed(next string) listed {
 type toolList struct {
 	Tools  []toolDoc `json:"tools"`
 	listed `json:",inline"`
+}
+
+// has refuses a call of a tool that needs what its client has not declared.
+func (q *request) has(required []string) error {
+	missing := map[string]any{}
+	c := q.capabilities()
+	for _, name := range required {
+		there := c != nil && (name == "elicitation" && c.Elicitation != nil || name == "sampling" && c.Sampling != nil || name == "roots" && c.RootsV2 != nil)
+		if !there {
+			missing[name] = struct{}{}
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return refuse(sdk.CodeMissingRequiredClientCapabilities, "this tool needs what the client has not declared", map[string]any{"requiredCapabilities": missing})
 }
 
 func (a *Adapter) listTools(ctx context.Context, q *request) (sdk.Result, error) {
