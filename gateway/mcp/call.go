@@ -29,7 +29,7 @@ func (a *Adapter) callTool(ctx context.Context, q *request) (sdk.Result, error) 
 		return nil, err
 	}
 	if p.RequestState != "" {
-		return a.resumeCall(ctx, q, p)
+		return a.resumeCall(ctx, q, p, nil)
 	}
 	s, err := a.skillNamed(ctx, q, p.Name)
 	if err == nil {
@@ -215,6 +215,9 @@ func (c *call) finish(ctx context.Context) (sdk.Result, error) {
 	}
 	if !t.Status.Terminal() {
 		return c.waits(t)
+	}
+	if c.show != nil {
+		return c.adapter.ended(ctx, c.q, t, c.show)
 	}
 	return c.adapter.result(ctx, c.q, t)
 }

@@ -21,6 +21,7 @@ type call struct {
 	params  *sdk.CallToolParamsRaw
 	id      string     // the Task's
 	from    api.Cursor // before what the client has not been told
+	show    shows      // makes the result, nil for that of a tool
 
 	progress float64 // the last that was told; they increase
 	told     bool    // there was one

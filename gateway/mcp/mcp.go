@@ -49,7 +49,7 @@ var _ gateway.Adapter = (*Adapter)(nil)
 // New returns the adapter over what the engine shows. cfg is the gateway's own configuration.
 func New(cfg gateway.Config, core *api.API, has Node) *Adapter {
 	a := &Adapter{cfg: cfg.WithDefaults(), core: core, has: has, log: cmp.Or(has.Log, slog.New(slog.DiscardHandler)), table: map[string]method{}}
-	a.library = newLibrary(core, a.log)
+	a.library = newLibrary(core, a.offeredResources)
 	features := a.features()
 	for _, f := range features {
 		for name, m := range f.methods {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"mime"
 	"slices"
 	"strconv"
@@ -107,17 +106,24 @@ func (a *Adapter) listResources(ctx context.Context, q *request) (sdk.Result, er
 	return q.reply(resourceList{some, q.listed(next)})
 }
 
-func (a *Adapter) listTemplates(_ context.Context, q *request) (sdk.Result, error) {
+func (a *Adapter) listTemplates(ctx context.Context, q *request) (sdk.Result, error) {
 	if p, ok := q.params.(*sdk.ListResourceTemplatesParams); ok && p != nil && p.Cursor != "" {
 		return nil, errCursor
 	}
-	return q.reply(templateList{a.library.templates(q.caller), q.listed("")})
+	offered, err := a.library.offeredTemplates(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return q.reply(templateList{append(a.library.templates(q.caller), offered...), q.listed("")})
 }
 
 func (a *Adapter) readResource(ctx context.Context, q *request) (sdk.Result, error) {
 	p, ok := q.params.(*sdk.ReadResourceParams)
 	if !ok || p == nil || p.URI == "" {
 		return nil, refuse(jsonrpc.CodeInvalidParams, "reading a resource takes its uri", nil)
+	}
+	if !ownScheme(p.URI) {
+		return a.readOffered(ctx, q, p)
 	}
 	c, err := a.library.read(ctx, q.caller, p.URI)
 	if err != nil {
@@ -129,13 +135,14 @@ func (a *Adapter) readResource(ctx context.Context, q *request) (sdk.Result, err
 // library shows what the node holds as resources. It is safe for concurrent use.
 type library struct {
 	core   *api.API
-	log    *slog.Logger
 	skills manifests
-	large  chan struct{} // has one in it for each large resource that is being read
+	// offered returns the Skills that are resources.
+	offered func(ctx context.Context, q *request) ([]*offered, error)
+	large   chan struct{} // has one in it for each large resource that is being read
 }
 
-func newLibrary(core *api.API, log *slog.Logger) *library {
-	return &library{core: core, log: log, large: make(chan struct{}, largeReads)}
+func newLibrary(core *api.API, skills func(ctx context.Context, q *request) ([]*offered, error)) *library {
+	return &library{core: core, offered: skills, large: make(chan struct{}, largeReads)}
 }
 
 // unknownResource says that there is no such resource, or none that the caller may know of.
@@ -183,6 +190,7 @@ type shelf struct {
 // shelves are in the order in which the list has them.
 func shelves() []shelf {
 	return []shelf{
+		{placeOffered, (*library).listOffered},
 		{placeSkill, (*library).listSkillFiles},
 		{placeArtifact, (*library).listArtifacts},
 		{placeFile, (*library).listFiles},

@@ -425,7 +425,7 @@ func TestResourcesInPages(t *testing.T) {
 		t.Errorf("%d pages have %d resources, want %d", pages+1, len(got), len(want))
 	}
 	mark := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
-	for _, cursor := range []string{"x", "%%%", mark("{}x"), mark(`{"s":-1}`), mark(`{"s":9}`), mark(`{"s":2,"a":"x"}`), mark(`{"s":2,"a":"x -1"}`),
+	for _, cursor := range []string{"x", "%%%", mark("{}x"), mark(`{"s":-1}`), mark(`{"s":9}`), mark(`{"s":3,"a":"x"}`), mark(`{"s":3,"a":"x -1"}`),
 		mark(`{"s":1,"q":"x"}`), mark(`[]`), "e30=", strings.Repeat("A", 5000)} {
 		_, err := s.ListResources(t.Context(), &sdk.ListResourcesParams{Cursor: cursor})
 		if wire, ok := errors.AsType[*jsonrpc.Error](err); !ok || wire.Code != -32602 {

@@ -149,7 +149,7 @@ func (a *Adapter) signingKey(id string) (ed25519.PublicKey, error) {
 // resumeCall goes on with a call: it settles what the client has answered, and follows the Task. An answer
 // that came before, or that somebody else has given meanwhile, is not needed any more; one that is missing,
 // or does not fit, is asked for again.
-func (a *Adapter) resumeCall(ctx context.Context, q *request, p *sdk.CallToolParamsRaw) (sdk.Result, error) {
+func (a *Adapter) resumeCall(ctx context.Context, q *request, p *sdk.CallToolParamsRaw, show shows) (sdk.Result, error) {
 	if !q.stateless {
 		return nil, refuse(jsonrpc.CodeInvalidParams, "a revision with sessions has no request state", nil)
 	}
@@ -161,7 +161,7 @@ func (a *Adapter) resumeCall(ctx context.Context, q *request, p *sdk.CallToolPar
 	if !ok || s.Caller != ownerOf(q.caller) || s.Call != callHash(p) || time.Now().Unix() >= s.Expires {
 		return nil, errState()
 	}
-	c := &call{adapter: a, q: q, params: p, id: s.Task, from: after, beyond: map[string]bool{}}
+	c := &call{adapter: a, q: q, params: p, id: s.Task, from: after, show: show, beyond: map[string]bool{}}
 	t, err := c.task(ctx)
 	if err != nil {
 		return nil, err
@@ -184,6 +184,9 @@ func (a *Adapter) resumeCall(ctx context.Context, q *request, p *sdk.CallToolPar
 		if err != nil {
 			return nil, err
 		}
+	}
+	if show != nil {
+		return c.finish(ctx)
 	}
 	return c.goOn(ctx, s)
 }

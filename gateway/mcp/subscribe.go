@@ -44,7 +44,7 @@ func (a *Adapter) subscribe(ctx context.Context, q *request) (sdk.Result, error)
 	if !ok || p == nil {
 		return nil, refuse(jsonrpc.CodeInvalidParams, "a subscription names the uri of a resource", nil)
 	}
-	watched, err := a.library.find(ctx, q.caller, p.URI)
+	watched, err := a.library.find(ctx, q, p.URI)
 	if err != nil {
 		return nil, q.resourceError(err)
 	}
@@ -66,12 +66,19 @@ func (a *Adapter) unsubscribe(_ context.Context, q *request) (sdk.Result, error)
 }
 
 // find returns what a client subscribes to, which it may read.
-func (l *library) find(ctx context.Context, c *api.Caller, uri string) (place, error) {
+func (l *library) find(ctx context.Context, q *request, uri string) (place, error) {
+	if !ownScheme(uri) {
+		s, _, err := l.offeredAt(ctx, q, uri)
+		if err != nil {
+			return place{}, err
+		}
+		return place{kind: placeOffered, id: s.ID}, nil
+	}
 	at, ok := placeOf(uri)
-	if !ok || !at.kind.mayLook(c) {
+	if !ok || !at.kind.mayLook(q.caller) {
 		return place{}, &unknownResource{uri}
 	}
-	if err := l.look(ctx, c, at); err != nil {
+	if err := l.look(ctx, q.caller, at); err != nil {
 		return place{}, hidden(uri, err)
 	}
 	return at, nil
@@ -319,6 +326,8 @@ func placeChanged(entry api.Entry) place {
 		return place{kind: placeArtifact, id: about.ID}
 	case abi.ObjectReceipt:
 		return place{kind: placeReceipt, id: about.ID}
+	case abi.ObjectSkill:
+		return place{kind: placeOffered, id: about.ID}
 	}
 	return place{}
 }
@@ -442,7 +451,7 @@ func (a *Adapter) agree(ctx context.Context, q *request, w *watch, wanted *sdk.N
 	agreed := *wanted
 	agreed.ResourceSubscriptions = nil
 	for _, uri := range wanted.ResourceSubscriptions[:min(len(wanted.ResourceSubscriptions), maxSubscriptions)] {
-		at, err := a.library.find(ctx, q.caller, uri)
+		at, err := a.library.find(ctx, q, uri)
 		if err == nil && w.add(uri, at) {
 			agreed.ResourceSubscriptions = append(agreed.ResourceSubscriptions, uri)
 		}

@@ -47,11 +47,15 @@ type execution struct {
 
 // told is what a Skill's metadata says to MCP clients, below "mcp".
 type told struct {
-	As          string         `json:"as"` // "tool", "" for the same, or "prompt"
+	As          string         `json:"as"` // "tool", "" for the same, "prompt" or "resource"
 	Title       string         `json:"title"`
 	Annotations jsontext.Value `json:"annotations"`
 	TaskSupport string         `json:"task_support"` // forbidden, optional or required
 	Icons       jsontext.Value `json:"icons"`
+	// URI, or URITemplate, is where a resource is, and MimeType what it is.
+	URI         string         `json:"uri"`
+	URITemplate string         `json:"uri_template"`
+	MimeType    string         `json:"mime_type"`
 	Meta        jsontext.Value `json:"_meta"`
 	// Requires are what a client must be able to do: elicitation, sampling, roots.
 	Requires []string `json:"requires"`

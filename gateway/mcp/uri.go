@@ -14,6 +14,12 @@ const (
 	schemeSkill = "skill"
 )
 
+// ownScheme reports whether a URI is one of the node's own, whether or not it names anything.
+func ownScheme(uri string) bool {
+	scheme, _, _ := strings.Cut(uri, ":")
+	return strings.EqualFold(scheme, schemeWharf) || strings.EqualFold(scheme, schemeSkill)
+}
+
 // maxURI bounds the URI of a resource, in bytes.
 const maxURI = 4 << 10
 
