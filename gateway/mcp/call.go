@@ -46,7 +46,7 @@ func (a *Adapter) callTool(ctx context.Context, q *request) (sdk.Result, error) 
 	if err != nil {
 		return q.refusedCall(err)
 	}
-	c := &call{adapter: a, q: q, params: p, id: task, from: from}
+	c := &call{adapter: a, q: q, params: p, id: task, from: from, beyond: map[string]bool{}}
 	if asTask {
 		return c.finishAsTask(ctx, s)
 	}
@@ -202,7 +202,7 @@ func (q *request) refusedCall(err error) (sdk.Result, error) {
 func (c *call) finish(ctx context.Context) (sdk.Result, error) {
 	ctx, release := c.adapter.during(ctx, c.q)
 	defer release()
-	t, err := c.follow(ctx)
+	t, err := c.followAnswered(ctx)
 	if ctx.Err() != nil {
 		return nil, c.adapter.leave(ctx, c.q, c.id)
 	}

@@ -343,13 +343,13 @@ func TestResourcesThatAreTooLarge(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "10485761") || !strings.Contains(err.Error(), "/v1/artifacts/"+over+"/content") {
 		t.Errorf("%v, want an error that says how large it is, and where to get it", err)
 	}
-	if answer := n.post(t, enginetest.RootKey, stateless, "resources/read", map[string]any{"uri": "wharf://artifacts/" + empty}); !bytes.Contains(answer, []byte(`"text":""`)) {
+	if answer := n.ask(t, enginetest.RootKey, stateless, "resources/read", map[string]any{"uri": "wharf://artifacts/" + empty}); !bytes.Contains(answer, []byte(`"text":""`)) {
 		t.Errorf("an empty text is %s", answer)
 	}
 }
 
-// post sends one request of the revision without sessions, and returns the answer.
-func (n *node) post(t testing.TB, key, revision, method string, params map[string]any) []byte {
+// ask sends one request of the revision without sessions, and returns the answer.
+func (n *node) ask(t testing.TB, key, revision, method string, params map[string]any) []byte {
 	t.Helper()
 	params["_meta"] = map[string]any{
 		"io.modelcontextprotocol/protocolVersion": revision, "io.modelcontextprotocol/clientInfo": map[string]any{"name": "t", "version": "1"},

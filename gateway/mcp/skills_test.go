@@ -48,7 +48,7 @@ type skillEntry struct {
 
 func (n *node) askSkills(t testing.TB, key, method string, params map[string]any) (answer skillAnswer) {
 	t.Helper()
-	text := n.post(t, key, stateless, method, params)
+	text := n.ask(t, key, stateless, method, params)
 	if err := json.Unmarshal(text, &answer); err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}

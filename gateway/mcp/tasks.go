@@ -121,7 +121,7 @@ func (c *call) finishAsTask(ctx context.Context, s *offered) (sdk.Result, error)
 	}
 	ctx, release := c.adapter.during(ctx, c.q)
 	defer release()
-	t, err := c.follow(ctx)
+	t, err := c.followAnswered(ctx)
 	if ctx.Err() != nil {
 		return nil, c.adapter.leave(ctx, c.q, c.id)
 	}
