@@ -211,11 +211,60 @@ func (r *reply) MarshalJSON() ([]byte, error) {
 	if len(r.Meta) == 0 {
 		return r.members, nil
 	}
-	meta, err := json.Marshal(r.Meta)
+	members, own, err := withoutMeta(r.members)
+	if err != nil {
+		return nil, fmt.Errorf("reading _meta: %w", err)
+	}
+	for name, value := range r.Meta {
+		own[name] = value
+	}
+	meta, err := json.Marshal(own, json.Deterministic(true))
 	if err != nil {
 		return nil, fmt.Errorf("writing _meta: %w", err)
 	}
-	return withMember(r.members, "_meta", meta), nil
+	return withMember(members, "_meta", meta), nil
+}
+
+// withoutMeta takes the member _meta out of an object. The SDK adds to what a result says there.
+func withoutMeta(object jsontext.Value) (rest jsontext.Value, meta map[string]any, err error) {
+	meta = map[string]any{}
+	if !bytes.Contains(object, []byte(`"_meta"`)) {
+		return object, meta, nil
+	}
+	d := jsontext.NewDecoder(bytes.NewReader(object))
+	if _, err := d.ReadToken(); err != nil {
+		return nil, nil, err
+	}
+	for d.PeekKind() != '}' {
+		before := d.InputOffset()
+		name, err := d.ReadToken()
+		if err != nil {
+			return nil, nil, err
+		}
+		own := name.String() == "_meta"
+		value, err := d.ReadValue()
+		if err != nil {
+			return nil, nil, err
+		}
+		if !own {
+			continue
+		}
+		if err := json.Unmarshal(value, &meta); err != nil || meta == nil {
+			return nil, nil, fmt.Errorf("%s is no object: %w", value, err)
+		}
+		return cutMember(object, int(before), int(d.InputOffset())), meta, nil
+	}
+	return object, meta, nil
+}
+
+// cutMember takes out of an object the member between two places, of which the first is after the member
+// before, or after the brace.
+func cutMember(object jsontext.Value, from, to int) jsontext.Value {
+	after := bytes.TrimLeft(object[to:], " \t\r\n")
+	if object[from-1] == '{' {
+		after = bytes.TrimPrefix(after, []byte(","))
+	}
+	return append(bytes.Clone(object[:from]), after...)
 }
 
 // withMember adds a member to an object, which has none of that name.
