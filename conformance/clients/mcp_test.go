@@ -173,3 +173,37 @@ func verdictsIn(t *testing.T, dir string) map[string][]verdict {
 	}
 	return all
 }
+
+// TestMCPTour has the official SDKs for TypeScript, and the inspector's command line, use a node.
+func TestMCPTour(t *testing.T) {
+	node := newNode(t)
+	n, _ := startConformance(t, node)
+	out, err := exec.CommandContext(t.Context(), node, "mcp-tour.mjs", n.URL+"/mcp", nodetest.Key).Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, sdk := range []string{"sdk", "client"} {
+		for _, want := range []string{
+			`{"sdk":"` + sdk + `","step":"call","text":"Hello, Ada!"}`,
+			`{"sdk":"` + sdk + `","step":"elicit","text":"User response: action=accept, content={\"email\":\"ada@example.com\",\"username\":\"ada\"}"}`,
+		} {
+			if !strings.Contains(string(out), want) {
+				t.Errorf("the tour has no %s:\n%s", want, out)
+			}
+		}
+	}
+	inspector := "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
+	for _, of := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--method", "tools/list"}, `"name": "slow_compute"`},
+		{[]string{"--method", "tools/call", "--tool-name", "greet", "--tool-arg", "name=Ada"}, "Hello, Ada!"},
+	} {
+		args := append([]string{inspector, "--cli", n.URL + "/mcp", "--transport", "http", "--header", "Authorization: Bearer " + nodetest.Key}, of.args...)
+		out, err := exec.CommandContext(t.Context(), node, args...).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), of.want) {
+			t.Errorf("the inspector's %v: %v\n%s", of.args, err, out)
+		}
+	}
+}

@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 samplings and roots are deprecated, and offered as long as clients have them
+
 package mcp
 
 import (

@@ -18,7 +18,9 @@ func TestExportsAreOffered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var offering struct{ Skills []struct{ Name, Export string } }
+	var offering struct {
+		Skills []struct{ Name, Export string }
+	}
 	if err := json.Unmarshal(text, &offering); err != nil {
 		t.Fatal(err)
 	}
