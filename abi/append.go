@@ -78,6 +78,7 @@ func (t *Task) AppendJSON(b []byte) []byte {
 	m.Optional("input_message_id", t.InputMessageID)
 	m.OptionalTime("deadline_at", t.DeadlineAt)
 	rare(&m, "run", t.Run)
+	rare(&m, "client", t.Client)
 	m.Count("attempt", t.Attempt)
 	m.Optional("module", t.Module)
 	rare(&m, "waiting", t.Waiting)

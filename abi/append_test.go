@@ -64,7 +64,7 @@ func task(t *rapid.T) *Task {
 		Input: drawRaw(t), CreatedBy: drawText(t), PersonaID: drawText(t), BranchID: drawText(t), ParentTaskID: drawText(t),
 		ReceiptID: drawText(t), OutcomeID: drawText(t), StartedAt: drawTime(t), CompletedAt: drawTime(t), CanceledAt: drawTime(t),
 		Failure: drawFailure(t), InputMessageID: drawText(t), DeadlineAt: drawTime(t), Attempt: rapid.Int().Draw(t, "attempt"),
-		Run: drawRun(t),
+		Run: drawRun(t), Client: drawClient(t),
 	}
 }
 
@@ -75,6 +75,13 @@ func drawRun(t *rapid.T) *RunOptions {
 	heat := rapid.Float64Range(0, 1).Draw(t, "temperature")
 	return &RunOptions{Model: drawText(t), Instructions: drawText(t), Temperature: &heat, MaxTokens: rapid.IntRange(0, 9).Draw(t, "tokens"),
 		Budget: &Budget{USD: rapid.Float64Range(0, 9).Draw(t, "usd")}}
+}
+
+func drawClient(t *rapid.T) *TaskClient {
+	if rapid.Bool().Draw(t, "no client") {
+		return nil
+	}
+	return &TaskClient{Protocol: drawText(t), Name: drawText(t), Version: drawText(t), Capabilities: rapid.SliceOf(rapid.Just(ClientSamples)).Draw(t, "capabilities")}
 }
 
 func messageOf(t *rapid.T) *Message {

@@ -625,7 +625,10 @@ type Question struct {
 	Prompt string         `json:"prompt,omitzero"`
 	// Schema, of an input, is a JSON Schema of what is wanted: an answer that does not fit it is
 	// not taken.
-	Schema   jsontext.Value `json:"schema,omitzero"`
+	Schema jsontext.Value `json:"schema,omitzero"`
+	// Params, of a sampling, are what the model of whoever answers is asked: those of MCP's
+	// sampling/createMessage. The answer is its result, in a json part.
+	Params   jsontext.Value `json:"params,omitzero"`
 	Provider string         `json:"provider,omitzero"` // of an authorization: what is to be authorized
 	URL      string         `json:"url,omitzero"`      // of an authorization: where the user does so
 	Action   string         `json:"action,omitzero"`   // of an approval: what is to be approved
@@ -669,6 +672,7 @@ type QuestionAnswer struct {
 	Status       PermissionStatus    `json:"status"` // answered, approved, denied or timeout
 	PermissionID string              `json:"permission_request_id"`
 	Actor        string              `json:"actor,omitzero"`    // who answered, or declined
+	Code         DeclineCode         `json:"code,omitzero"`     // of one that is no approval and was denied: in which way
 	Reason       string              `json:"reason,omitzero"`   // why it was declined
 	Message      *Message            `json:"message,omitzero"`  // what was answered
 	Approval     *CallApprovalAnswer `json:"approval,omitzero"` // of an approval: how it was decided

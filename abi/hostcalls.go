@@ -379,7 +379,7 @@ func waitCalls() []HostCall {
 			Doc: "Waits. The Task is parked meanwhile, also over a restart of the node."},
 		{Name: CallInputRequest, Effect: EffectWait, Durable: true, Key: "host:input.request:<call_id>", Request: asJSON, RequestType: CallInputRequestRequest{},
 			Answer: asJSON, AnswerType: CallInputRequestAnswer{},
-			Doc: "Asks the user for input. The Task is INPUT_REQUIRED until it comes."},
+			Doc: "Asks the user for input, or several questions at once: inputs, authorizations, approvals, samplings and roots. The Task is INPUT_REQUIRED until the answer comes."},
 		{Name: CallAuthRequest, Effect: EffectWait, Durable: true, Key: "host:auth.request:<call_id>", Request: asJSON, RequestType: CallAuthRequestRequest{},
 			Answer: asJSON, AnswerType: CallInputRequestAnswer{},
 			Doc: "Asks the user to authorize something. The Task is AUTH_REQUIRED until it is answered. Credentials do not belong into the answer: the plugin and the record see it."},
@@ -412,7 +412,8 @@ func hostFactCalls() []HostCall {
 			Doc: "Reads what the operator has configured for this plugin."},
 		{Name: CallHostFact, Effect: EffectRead, Key: "host:host.fact:<name>", Request: asJSON, RequestType: CallHostFactRequest{},
 			Answer: asJSON, AnswerType: CallHostFactAnswer{},
-			Doc: "Reads a fact about the host: wharf.version, abi.version, os, arch, tenant, workspace, session, task, deadline."},
+			Doc: "Reads a fact about the host: wharf.version, abi.version, os, arch, tenant, workspace, session, task, deadline; and of the client that submitted the Task: " +
+				"client.protocol, client.name, client.version, and client.capabilities, with commas between them. Each is empty where it is not known."},
 	}
 }
 

@@ -10,6 +10,18 @@ const (
 	PermissionApproval      PermissionKind = "approval"      // may it do something
 	PermissionInput         PermissionKind = "input"         // an answer
 	PermissionAuthorization PermissionKind = "authorization" // something is to be connected
+	PermissionSampling      PermissionKind = "sampling"      // what a model of the answerer's says
+	PermissionRoots         PermissionKind = "roots"         // the folders that may be worked in
+)
+
+// DeclineCode says in which way a question was not answered.
+type DeclineCode string
+
+// The ways not to answer.
+const (
+	Declined    DeclineCode = "declined"    // whoever was asked does not want to
+	Dismissed   DeclineCode = "cancelled"   // the question was put away without a choice
+	Unsupported DeclineCode = "unsupported" // whoever was asked cannot answer questions of this kind
 )
 
 // PermissionStatus says what has become of a request.
@@ -38,8 +50,9 @@ type PermissionRequest struct {
 	Prompt      string           `json:"prompt,omitzero"`    // the question, for people
 	Action      string           `json:"action,omitzero"`    // of an approval: what is to be done
 	Arguments   jsontext.Value   `json:"arguments,omitzero"` // of an approval: with what
+	Params      jsontext.Value   `json:"params,omitzero"`    // of a sampling: what the model is asked, as MCP's sampling/createMessage has it
 	Grounds     `json:",inline"`
-	Schema      jsontext.Value `json:"schema,omitzero"` // of an input: what is wanted
+	Schema      jsontext.Value `json:"schema,omitzero"` // of an input, a sampling and roots: what an answer has to fit
 	URL         string         `json:"url,omitzero"`    // of an authorization: where it is given
 	RequestedBy string         `json:"requested_by"`    // who submitted the Task
 	Quorum      int            `json:"quorum"`          // how many must approve
@@ -49,11 +62,12 @@ type PermissionRequest struct {
 	Decisions    []Decision `json:"decisions"`           // in the order in which they came
 	ExpiresAt    Time       `json:"expires_at,omitzero"` // when nobody can answer any more; absent: never
 	SettledAt    Time       `json:"settled_at,omitzero"` // when it stopped being pending
-	// AnsweredBy is who has answered or declined one of several that are asked at once, Reason
-	// why it was declined, and MessageID what it was answered with.
-	AnsweredBy string `json:"answered_by,omitzero"`
-	Reason     string `json:"reason,omitzero"`
-	MessageID  string `json:"message_id,omitzero"`
+	// AnsweredBy is who has answered or declined one of several that are asked at once, Code in which
+	// way it was declined, Reason why, and MessageID what it was answered with.
+	AnsweredBy string      `json:"answered_by,omitzero"`
+	Code       DeclineCode `json:"code,omitzero"`
+	Reason     string      `json:"reason,omitzero"`
+	MessageID  string      `json:"message_id,omitzero"`
 }
 
 // Grounds say what an approval is about, and why it is asked for. They are found out when it
@@ -92,10 +106,11 @@ type Decision struct {
 }
 
 // RespondRequest is the body of POST /v1/permission-requests/{id}/respond: a
-// decision for an approval, a Message for an input or authorization.
+// decision for an approval, a Message for any other.
 type RespondRequest struct {
 	Decision  string         `json:"decision,omitzero"`  // of an approval; denied answers any other request, too
+	Code      DeclineCode    `json:"code,omitzero"`      // in which way a request that is no approval is denied; default: declined
 	Reason    string         `json:"reason,omitzero"`    // for people
 	Arguments jsontext.Value `json:"arguments,omitzero"` // of an approval: other arguments for the action
-	Message   *MessageInput  `json:"message,omitzero"`   // the answer to a request for input or authorization
+	Message   *MessageInput  `json:"message,omitzero"`   // the answer to a request that is no approval
 }

@@ -116,6 +116,9 @@ type SubmitTaskRequest struct {
 	// InTurn is Wharf's own: the Task begins when those that were submitted so in its Session
 	// before it have ended.
 	InTurn bool `json:"in_turn,omitzero"`
+	// Client is Wharf's own: what the client that submits the Task can answer, told to the plugin by
+	// host.fact. It is what the client says of itself: nothing is allowed by it.
+	Client *TaskClient `json:"client,omitzero"`
 	// Credentials are the Task's own, where its Harness is hosted elsewhere; nil for those of the Harness. They
 	// are sealed with the Task and removed with its end.
 	Credentials *HarnessCredentials `json:"-"`
@@ -127,6 +130,25 @@ type TaskSession struct {
 	CreateSessionRequest `json:",inline"`
 	Hidden               bool `json:"hidden,omitzero"` // it is in no list, takes no other Task, and is closed with the Task's end
 }
+
+// TaskClient is what a client says of itself when it submits a Task.
+type TaskClient struct {
+	Protocol string `json:"protocol,omitzero"` // that it speaks, and its revision, such as mcp/2025-11-25
+	Name     string `json:"name,omitzero"`
+	Version  string `json:"version,omitzero"`
+	// Capabilities are the kinds of questions that it can answer: at most 32 words without white space
+	// or commas, such as elicitation.form, elicitation.url, sampling, sampling.tools and roots.
+	Capabilities []string `json:"capabilities,omitzero"`
+}
+
+// The capabilities of clients that plugins ask for.
+const (
+	ClientElicitsForm  = "elicitation.form" // answers inputs
+	ClientElicitsURL   = "elicitation.url"  // answers authorizations that have a URL
+	ClientSamples      = "sampling"         // answers samplings
+	ClientSamplesTools = "sampling.tools"   // answers samplings whose params have tools
+	ClientHasRoots     = "roots"            // answers roots
+)
 
 // RunOptions are what one Task wants otherwise than its Persona. The plugin is told them with its
 // input, and follows them as it can; Budget and MaxTokens the host holds. They bound what the Persona

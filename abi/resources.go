@@ -250,6 +250,8 @@ type Task struct {
 	DeadlineAt Time `json:"deadline_at,omitzero"`
 	// Run is what the Task was submitted to do otherwise than its Persona.
 	Run *RunOptions `json:"run,omitzero"`
+	// Client is what the client that submitted it has said of itself.
+	Client *TaskClient `json:"client,omitzero"`
 	// Attempt counts the starts of the Task: more than 1 after the node died in one.
 	Attempt int `json:"attempt,omitzero"`
 	// Module is the digest of the plugin's module, "sha256:" and hex. The Task is

@@ -17,7 +17,9 @@ func Values(t reflect.Type) []string {
 	case reflect.TypeFor[abi.MemoryScope]():
 		return values(abi.MemoryPersona, abi.MemorySession, abi.MemoryWorkspace, abi.MemoryTenant)
 	case reflect.TypeFor[abi.PermissionKind]():
-		return values(abi.PermissionApproval, abi.PermissionInput, abi.PermissionAuthorization)
+		return values(abi.PermissionApproval, abi.PermissionInput, abi.PermissionAuthorization, abi.PermissionSampling, abi.PermissionRoots)
+	case reflect.TypeFor[abi.DeclineCode]():
+		return values(abi.Declined, abi.Dismissed, abi.Unsupported)
 	case reflect.TypeFor[abi.PermissionStatus]():
 		return values(abi.PermissionPending, abi.PermissionApproved, abi.PermissionDenied, abi.PermissionAnswered, abi.PermissionTimeout, abi.PermissionCanceled)
 	case reflect.TypeFor[abi.RiskLabel]():

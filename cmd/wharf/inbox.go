@@ -18,10 +18,10 @@ func (a *app) inboxCommand() *cobra.Command {
 	return family(page{
 		use:   "inbox",
 		short: "See what Tasks ask of somebody, and decide on it",
-		long: `A Task that asks for an approval, for input or for an authorization waits until
-somebody answers. The inbox holds what is asked: of an approval what is to be done,
-with what, by when, how many have to approve and who has. What was answered, and what
-ended otherwise, stays there to be looked up.`,
+		long: `A Task that asks for an approval, for input, for an authorization or for what its client
+knows waits until somebody answers. The inbox holds what is asked: of an approval what is
+to be done, with what, by when, how many have to approve and who has. What was answered,
+and what ended otherwise, stays there to be looked up.`,
 		example: `  wharf inbox list
   wharf inbox get perm_01K0...
   wharf inbox approve perm_01K0...
@@ -98,12 +98,12 @@ func (a *app) respond(with func() (abi.RespondRequest, error)) ask[abi.Permissio
 
 func (a *app) showRequest(p *abi.PermissionRequest) {
 	a.out.Line(p.ID, "  ", string(p.Kind), " ", string(p.Status))
-	a.out.Pairs([2]string{"key", p.Key}, [2]string{"prompt", p.Prompt}, [2]string{"action", p.Action}, [2]string{"arguments", string(p.Arguments)},
+	a.out.Pairs([2]string{"key", p.Key}, [2]string{"prompt", p.Prompt}, [2]string{"action", p.Action}, [2]string{"arguments", string(p.Arguments)}, [2]string{"params", string(p.Params)},
 		[2]string{"tool call", p.ToolCallID}, [2]string{"paths", strings.Join(p.DeclaredPaths, ", ")}, [2]string{"risk", riskOf(p)}, [2]string{"rule", p.MatchedRule},
 		[2]string{"open", p.URL}, [2]string{"as", string(p.Schema)}, [2]string{"task", p.TaskID}, [2]string{"asked by", p.RequestedBy},
 		[2]string{"approvers", strings.Join(p.Approvers, ", ")}, [2]string{"quorum", quorum(p)},
 		[2]string{"until", stamp(p.ExpiresAt)}, [2]string{"settled", stamp(p.SettledAt)},
-		[2]string{"by", p.AnsweredBy}, [2]string{"reason", p.Reason}, [2]string{"message", p.MessageID})
+		[2]string{"by", p.AnsweredBy}, [2]string{"code", string(p.Code)}, [2]string{"reason", p.Reason}, [2]string{"message", p.MessageID})
 	for _, d := range p.Decisions {
 		a.out.Pairs([2]string{d.Decision, strings.TrimSpace(d.Actor + " " + string(d.Arguments) + " " + d.Reason)})
 	}
@@ -150,19 +150,22 @@ than were asked for; then whoever approves after that states the same ones.`,
 }
 
 func (a *app) inboxDenyCommand() *cobra.Command {
-	var reason string
+	var reason, code string
 	return a.node(page{
 		use:   "deny ID",
 		short: "Deny what a Task asks",
-		long: `Deny decides on an approval, or declines to give input or an authorization. One denial
-is enough, however many would have to approve.`,
-		example: `  wharf inbox deny perm_01K0... --reason "not on a Friday"`,
-		args:    oneArg("the id of a request"),
+		long: `Deny decides on an approval, or declines to give what else a Task asks for. One denial
+is enough, however many would have to approve. With --code the Task learns in which way
+a question that is no approval was not answered.`,
+		example: `  wharf inbox deny perm_01K0... --reason "not on a Friday"
+  wharf inbox deny perm_01K0... --code unsupported`,
+		args: oneArg("the id of a request"),
 		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&reason, "reason", "", "why, for the Task and for whoever reads the log")
+			f.StringVar(&code, "code", "", "declined, cancelled or unsupported (default declined)")
 		},
 	}, a.respond(func() (abi.RespondRequest, error) {
-		return abi.RespondRequest{Decision: "denied", Reason: reason}, nil
+		return abi.RespondRequest{Decision: "denied", Reason: reason, Code: abi.DeclineCode(code)}, nil
 	}))
 }
 
@@ -172,9 +175,11 @@ func (a *app) inboxAnswerCommand() *cobra.Command {
 		use:   "answer ID",
 		short: "Give the input that a Task asks for",
 		long: `Answer sends text, or a JSON value, to a Task that asks for input or that somebody
-authorizes something.`,
+authorizes something, or that asks what a client knows: what a model says (sampling) and
+which folders there are (roots) are JSON values of the form that wharf inbox get shows.`,
 		example: `  wharf inbox answer perm_01K0... --text "the second one"
-  wharf inbox answer perm_01K0... --value '{"port": 8080}'`,
+  wharf inbox answer perm_01K0... --value '{"port": 8080}'
+  wharf inbox answer perm_01K0... --value '{"roots": [{"uri": "file:///srv/site"}]}'`,
 		args: oneArg("the id of a request"),
 		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&text, "text", "", "answer with text")

@@ -72,9 +72,6 @@ func (e Entry) Size() int {
 	return len(rec.State) + len(rec.Payload)
 }
 
-// Kind is the kind of the event.
-func (e Entry) Kind() abi.EventKind { return e.ev.Record().Kind }
-
 // About is the resource that the event is about.
 func (e Entry) About() abi.ResourcePointer { return e.ev.Record().Resource }
 

@@ -20,8 +20,8 @@ func (a *Adapter) permissionRoutes() []gateway.Route {
 			"List a Task's requests for a human decision, newest first", a.listTaskPermissions).list().with(status),
 		post("/v1/permission-requests/{request_id}/respond", "respondPermissionRequest", tag, "tasks:write", "PermissionResponse",
 			"PermissionRequest", "Answer a request for a human decision", statusOK, change(a, "request_id", statusOK, a.core.RespondPermission)).
-			doc("An approval takes a decision, with arguments when the approver changed them; a request for input or authorization takes "+
-				"a message, or the decision `denied`. The answer is the request: still pending while more have to approve."),
+			doc("An approval takes a decision, with arguments when the approver changed them; any other request takes "+
+				"a message, or the decision `denied` with a code. The answer is the request: still pending while more have to approve."),
 	)
 }
 
@@ -44,9 +44,9 @@ func (a *Adapter) listTaskPermissions(r *gateway.Request) error {
 func permissionSchemas() map[string]schema {
 	decision := of[abi.Decision]("What one actor has decided.", anything("arguments"), but(schema{"decision": enum("approved", "denied")}))
 	return map[string]schema{
-		"PermissionRequest": resourceOf[abi.PermissionRequest](abi.ObjectPermissionRequest, "What a Task asks somebody: to approve an action, for input, or to authorize something.",
-			anything("arguments", "schema"), but(schema{"decisions": listOf(decision)})),
-		"PermissionResponse": of[abi.RespondRequest]("A decision on an approval, or the Message that answers a request for input or authorization.",
+		"PermissionRequest": resourceOf[abi.PermissionRequest](abi.ObjectPermissionRequest, "What a Task asks somebody: to approve an action, for input, to authorize something, or what its client alone knows.",
+			anything("arguments", "params", "schema"), but(schema{"decisions": listOf(decision)})),
+		"PermissionResponse": of[abi.RespondRequest]("A decision on an approval, or the Message that answers any other request.",
 			anything("arguments"), but(schema{"decision": enum("approved", "denied")})),
 	}
 }

@@ -105,6 +105,7 @@ func taskSchemas() map[string]schema {
 			"task_id": "The Task that is awaited.", "until": "When it stops waiting.",
 		})),
 		"ToolUse":         of[abi.ToolUse]("What people see of a tool call.", says(map[string]string{"server": "The server that has the tool.", "name": "The tool.", "started_at": "When it began."})),
+		"TaskClient":      of[abi.TaskClient]("What a client says of itself when it submits a Task."),
 		"WaitingQuestion": of[abi.WaitingQuestion]("One of several permission requests that a Task waits on."),
 		"SubmitTaskRequest": requestOf[abi.SubmitTaskRequest]("What to do.", submitted(), says(map[string]string{
 			"session_id": "Needed where neither the path names a Session nor `session` is given."})),

@@ -128,6 +128,7 @@ func TestBadMessages(t *testing.T) {
 		"an id of another kind":      {`{"jsonrpc":"2.0","id":{},"method":"ping"}`, in, 400, -32600},
 		"an unknown method":          {`{"jsonrpc":"2.0","id":1,"method":"tools/destroy","params":{` + meta + `}}`, modern("tools/destroy"), 404, -32601},
 		"a method that is not ours":  {`{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{` + meta + `}}`, modern("elicitation/create"), 404, -32601},
+		"a method that has gone":     {`{"jsonrpc":"2.0","id":1,"method":"tasks/list","params":{` + meta + `}}`, modern("tasks/list"), 404, -32601},
 		"another method in a header": {`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + meta + `}}`, modern("tools/call"), 400, -32020},
 		"a session and no sessions": {`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + meta + `}}`,
 			map[string]string{"Mcp-Session-Id": session, "Mcp-Protocol-Version": stateless, "Mcp-Method": "tools/list"}, 400, -32022},

@@ -35,6 +35,8 @@ func askers() map[abi.PermissionKind]asker {
 		abi.PermissionInput:         {canForm, askInput, elicit, inputGiven},
 		abi.PermissionAuthorization: {canURL, askAuthorization, elicit, authorizationGiven},
 		abi.PermissionApproval:      {canForm, askApproval, elicit, decided},
+		abi.PermissionSampling:      {canSample, askSampling, sample, sampled},
+		abi.PermissionRoots:         {canListRoots, askRoots, listRoots, rootsGiven},
 	}
 }
 

@@ -38,16 +38,26 @@ func (a *Adapter) callTool(ctx context.Context, q *request) (sdk.Result, error) 
 	if err != nil {
 		return nil, err
 	}
+	asTask, err := q.asTask(s)
+	if err != nil {
+		return nil, err
+	}
 	task, from, err := a.submit(ctx, q, s, p)
 	if err != nil {
 		return q.refusedCall(err)
 	}
-	c := &call{adapter: a, q: q, params: p, id: task, from: from}
+	c := &call{adapter: a, q: q, params: p, id: task, from: from, beyond: map[string]bool{}}
+	if asTask {
+		return c.finishAsTask(ctx, s)
+	}
 	return c.finish(ctx)
 }
 
 // skillNamed returns the tool of a name.
 func (a *Adapter) skillNamed(ctx context.Context, q *request, name string) (*offered, error) {
+	if q.posted != nil && q.posted.tool != nil && q.posted.tool.tool == name {
+		return q.posted.tool, nil
+	}
 	all, err := a.skills(ctx, q, "")
 	if err != nil {
 		return nil, err
@@ -89,7 +99,7 @@ func (a *Adapter) submit(ctx context.Context, q *request, s *offered, p *sdk.Cal
 	if err != nil {
 		return "", 0, fmt.Errorf("writing the metadata of a task: %w", err)
 	}
-	req := abi.SubmitTaskRequest{Input: input, Metadata: metadata}
+	req := abi.SubmitTaskRequest{Input: input, Metadata: metadata, Client: q.client()}
 	workspace := a.workspaceOf(q, s.WorkspaceID)
 	if err := a.place(ctx, q, &req, workspace); err != nil {
 		return "", 0, err
@@ -192,7 +202,7 @@ func (q *request) refusedCall(err error) (sdk.Result, error) {
 func (c *call) finish(ctx context.Context) (sdk.Result, error) {
 	ctx, release := c.adapter.during(ctx, c.q)
 	defer release()
-	t, err := c.follow(ctx)
+	t, err := c.followAnswered(ctx)
 	if ctx.Err() != nil {
 		return nil, c.adapter.leave(ctx, c.q, c.id)
 	}

@@ -27,6 +27,7 @@ type posted struct {
 	id        jsontext.Value  // of the message, nil for none
 	method    string
 	body      []byte
+	tool      *offered // that is called, where it was looked up already
 
 	mu     sync.Mutex
 	stream string // the SDK's name for the stream that answers it
@@ -64,7 +65,11 @@ func (a *Adapter) front(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p := &posted{caller: gateway.CallerOf(r.Context()), workspace: r.URL.Query().Get("workspace"), live: gateway.LiveOf(r.Context())}
 		if r.Method == http.MethodPost {
-			if err := p.read(r); err != nil {
+			err := p.read(r)
+			if err == nil {
+				err = a.checkHeaders(r.Context(), r, p)
+			}
+			if err != nil {
 				answerRefused(w, err)
 				return
 			}

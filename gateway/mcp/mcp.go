@@ -107,5 +107,8 @@ func standsForItself(r *gateway.Request) bool {
 	if r.Header("Mcp-Session-Id") != "" {
 		return false
 	}
-	return r.Header("Mcp-Protocol-Version") >= firstStateless || r.Header("Mcp-Method") != ""
+	if revision := r.Header("Mcp-Protocol-Version"); revision != "" {
+		return revision >= firstStateless
+	}
+	return r.Header("Mcp-Method") != ""
 }

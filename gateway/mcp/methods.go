@@ -35,7 +35,7 @@ type feature struct {
 
 // features lists all that is served.
 func (a *Adapter) features() []feature {
-	return []feature{a.tools(), a.resources(), a.skillFiles(), a.prompts(), a.completions(), a.subscriptions()}
+	return []feature{a.tools(), a.tasks(), a.resources(), a.skillFiles(), a.prompts(), a.completions(), a.subscriptions()}
 }
 
 // server returns the SDK's server of one handler.

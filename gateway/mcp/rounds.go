@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -170,20 +171,59 @@ func (a *Adapter) resumeCall(ctx context.Context, q *request, p *sdk.CallToolPar
 	if err != nil {
 		return nil, err
 	}
+	all = slices.DeleteFunc(all, func(one question) bool { return s.Asked[one.key] != one.ID })
+	if _, err := c.settleGiven(ctx, all); err != nil {
+		return nil, err
+	}
+	if show != nil {
+		return c.finish(ctx)
+	}
+	return c.goOn(ctx, s)
+}
+
+// settleGiven settles those of some questions that the client has answered in its request, and returns how
+// many that were.
+func (c *call) settleGiven(ctx context.Context, all []question) (n int, err error) {
 	for _, one := range all {
-		answer, given := p.InputResponses[one.key]
+		answer, given := c.params.InputResponses[one.key]
 		by, known := askers()[one.Kind]
-		if !given || !known || s.Asked[one.key] != one.ID {
+		if !given || !known {
 			continue
 		}
-		_, err := c.settle(ctx, by, &one.PermissionRequest, answer)
+		settled, err := c.settle(ctx, by, &one.PermissionRequest, answer)
 		if is, ok := errors.AsType[*abi.Error](err); errors.Is(err, errUnasked) || ok && is.Code == abi.CodePermissionDenied {
 			c.beyond[one.ID] = true
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return n, err
+		}
+		if settled {
+			n++
 		}
 	}
-	return c.finish(ctx)
+	return n, nil
+}
+
+// followAnswered follows a Task. A client that answers with its first request what it knows that it will be
+// asked is asked the rest only: each of its answers is for the first question of its key.
+func (c *call) followAnswered(ctx context.Context) (*abi.Task, error) {
+	known := map[string]bool{}
+	for {
+		t, err := c.follow(ctx)
+		if err != nil || t.Status.Terminal() || !c.q.stateless || c.params.RequestState != "" || len(c.params.InputResponses) == 0 {
+			return t, err
+		}
+		all, err := c.pending(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		all = slices.DeleteFunc(all, func(one question) bool { return known[one.key] })
+		for _, one := range all {
+			known[one.key] = true
+		}
+		if n, err := c.settleGiven(ctx, all); n == 0 || err != nil {
+			return t, err
+		}
+	}
 }

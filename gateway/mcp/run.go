@@ -44,7 +44,7 @@ func (a *Adapter) runs(ctx context.Context, q *request, r *run) (sdk.Result, err
 	if err != nil {
 		return nil, err
 	}
-	c := &call{adapter: a, q: &as, params: p, id: task, from: from, show: r.show}
+	c := &call{adapter: a, q: &as, params: p, id: task, from: from, show: r.show, beyond: map[string]bool{}}
 	return c.finish(ctx)
 }
 

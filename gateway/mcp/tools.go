@@ -61,6 +61,8 @@ type told struct {
 	Meta        jsontext.Value `json:"_meta"`
 	// Requires are what a client must be able to do: elicitation, sampling, roots.
 	Requires []string `json:"requires"`
+	// TaskAfter is "input" where a call becomes a task when its first questions are answered.
+	TaskAfter string `json:"task_after"`
 }
 
 // asPrompt is what As says of a Skill that is a prompt, and no tool.

@@ -29,6 +29,7 @@ var islands = map[string][]string{
 	"conformance/openharness": {"conformance/internal/answers"}, // and little more: a node carries it
 	"sdk/go":                  {"sdk/go"},
 	"plugins/agent":           {"plugins/agent", "sdk/go"},
+	"plugins/conformance":     {"plugins/conformance", "sdk/go"},
 	"plugins/connectors":      {"plugins/connectors", "sdk/go"},
 	"plugins/digest":          {"plugins/digest", "sdk/go"},
 	"internal":                {"internal"},
@@ -144,7 +145,7 @@ var forTests = []string{
 // guests are the parts that run as plugins. They depend on the standard library
 // alone, so they may use encoding/json; and a guest has one host, which is global
 // by nature, so they may keep it in a variable.
-var guests = []string{"sdk/go", "plugins/agent", "plugins/connectors", "plugins/digest"}
+var guests = []string{"sdk/go", "plugins/agent", "plugins/conformance", "plugins/connectors", "plugins/digest"}
 
 // Guest reports whether a package runs as a plugin.
 func Guest(importPath string) bool {

@@ -14,6 +14,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/personas"
 	"github.com/wharf-dev/wharf/runtime/scheduler"
 	"github.com/wharf-dev/wharf/runtime/sessions"
+	"github.com/wharf-dev/wharf/runtime/waiting"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -375,9 +376,9 @@ func (e *Engine) describeTask(ctx context.Context, c *desk.Caller, s *ledger.Ses
 	t := &abi.Task{
 		Envelope:  abi.NewEnvelope(abi.ObjectTask, id, now, req.Metadata),
 		SessionID: req.SessionID, WorkspaceID: workspace, CreatedBy: c.Actor, PersonaID: persona,
-		BranchID: req.BranchID, ParentTaskID: req.ParentTaskID, Run: req.Run,
+		BranchID: req.BranchID, ParentTaskID: req.ParentTaskID, Run: req.Run, Client: req.Client,
 	}
-	if err := cmp.Or(personas.CheckRun(req.Run), e.CheckRunSkills(c.Tenant, workspace, req.Run)); err != nil {
+	if err := cmp.Or(personas.CheckRun(req.Run), waiting.CheckClient(req.Client), e.CheckRunSkills(c.Tenant, workspace, req.Run)); err != nil {
 		return nil, err
 	}
 	if req.ParentTaskID == "" {

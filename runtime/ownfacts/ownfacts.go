@@ -8,6 +8,7 @@ import (
 	"io"
 	"runtime"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -92,6 +93,7 @@ func (k *Keeper) fact(_ context.Context, c *hostcall.Call, req *abi.CallHostFact
 		"wharf.version": k.Version, "abi.version": abi.ABIVersion, "os": runtime.GOOS, "arch": runtime.GOARCH,
 		"tenant": k.TenantID(c.Tenant), "workspace": t.WorkspaceID, "session": t.SessionID, "task": t.ID, "deadline": "",
 	}
+	facts["client.protocol"], facts["client.name"], facts["client.version"], facts["client.capabilities"] = client(t.Client)
 	if !t.DeadlineAt.IsZero() {
 		facts["deadline"] = t.DeadlineAt.Format(time.RFC3339Nano)
 	}
@@ -100,6 +102,14 @@ func (k *Keeper) fact(_ context.Context, c *hostcall.Call, req *abi.CallHostFact
 		return hostcall.Answer{}, provider.Refuse(abi.CallNotFound, "unknown_fact", "there is no host fact "+strconv.Quote(req.Name))
 	}
 	return hostcall.Encoded(abi.CallHostFactAnswer{Value: value})
+}
+
+// client returns what the client that submitted a Task has said of itself; "" for what it has not.
+func client(c *abi.TaskClient) (protocol, name, version, capabilities string) {
+	if c == nil {
+		return "", "", "", ""
+	}
+	return c.Protocol, c.Name, c.Version, strings.Join(c.Capabilities, ",")
 }
 
 // noDeliveries refuses: a Task has no deliveries.

@@ -81,6 +81,7 @@ func (k *Keeper) renewSkill(t storage.Tenant, res *storage.Resource, bundled *ab
 	}
 	next := *bundled
 	next.Envelope = before.Envelope
+	next.Metadata = bundled.Metadata
 	if same, err := equalJSON(&before, &next); err != nil || same {
 		return err
 	}

@@ -27,7 +27,7 @@ const textInput = `{"type":"object","properties":{"text":{"type":"string","descr
 
 // SkillOfPersona returns the Skill that a Persona of the node is OfferedSkill as. The member
 // "skill" of its metadata may say more: input_schema, output_schema, version,
-// requires_approval, deprecated.
+// requires_approval, deprecated, metadata.
 func SkillOfPersona(p *abi.Persona) *abi.Skill {
 	s := &abi.Skill{Name: p.Name, Description: p.Description, InputSchema: jsontext.Value(textInput), OutputSchema: jsontext.Value("null"),
 		Version: p.Version, Capabilities: p.Capabilities}
@@ -37,7 +37,11 @@ func SkillOfPersona(p *abi.Persona) *abi.Skill {
 	if len(p.Metadata) > 0 && json.Unmarshal(p.Metadata, &own) == nil && len(own.Skill) > 0 {
 		_ = json.Unmarshal(own.Skill, s) // what cannot be read is as if it were not there
 	}
-	s.PersonaID, s.Source, s.ID = p.ID, abi.SourceNode, skillID(p.ID)
+	s.Envelope = abi.Envelope{ID: skillID(p.ID), Metadata: s.Metadata}
+	if s.Metadata.Kind() != '{' {
+		s.Metadata = abi.EmptyObject()
+	}
+	s.PersonaID, s.Source = p.ID, abi.SourceNode
 	return s
 }
 
@@ -52,7 +56,7 @@ func (k *Keeper) PublicSkills() []abi.Skill {
 	list := make([]abi.Skill, 0, len(k.parts.Bundled))
 	for i := range k.parts.Bundled {
 		s := SkillOfPersona(&k.parts.Bundled[i])
-		s.Envelope = abi.NewEnvelope(abi.ObjectSkill, s.ID, k.parts.Started, nil)
+		s.Envelope = abi.NewEnvelope(abi.ObjectSkill, s.ID, k.parts.Started, s.Metadata)
 		list = append(list, *s)
 	}
 	return list
@@ -84,7 +88,7 @@ func (k *Keeper) seedSkill(ctx context.Context, t storage.Tenant, s *abi.Skill) 
 	if !ledger.IsNotFound(err) {
 		return err
 	}
-	s.Envelope = abi.NewEnvelope(abi.ObjectSkill, s.ID, k.parts.Now(), nil)
+	s.Envelope = abi.NewEnvelope(abi.ObjectSkill, s.ID, k.parts.Now(), s.Metadata)
 	_, err = k.parts.Desk.Commit(&desk.Caller{Tenant: t, Actor: desk.HostActor}, "", "", nil, 0, skillRecord(abi.EventSkillCreated, s, 0))
 	return err
 }

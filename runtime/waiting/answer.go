@@ -66,16 +66,20 @@ func (a *Answer) decide(req *abi.RespondRequest, at time.Time) {
 		DecidedAt: abi.At(at.Truncate(time.Microsecond))}}
 }
 
-// decline answers a request for input or authorization with a refusal.
-func (a *Answer) decline(kind abi.PermissionKind, reason string) {
-	message := fmt.Sprintf("%s declined to give the %s", a.Actor, kind)
+// decline answers a request that is no approval with a refusal.
+func (a *Answer) decline(kind abi.PermissionKind, code abi.DeclineCode, reason string) {
+	code = cmp.Or(code, abi.Declined)
+	message := fmt.Sprintf("%s %s the %s", a.Actor, declines[code], kind)
 	if reason != "" {
 		message += ": " + reason
 	}
-	a.Input, a.Refused = Input{Kind: Decline, Actor: a.Actor, Reason: reason}, provider.Refuse(abi.CallDenied, "declined", message)
+	a.Input, a.Refused = Input{Kind: Decline, Actor: a.Actor, Code: code, Reason: reason}, provider.Refuse(abi.CallDenied, string(code), message)
 }
 
-// bring answers a request for input or authorization with a Message.
+// declines say for people who it was that did not answer.
+var declines = map[abi.DeclineCode]string{abi.Declined: "declined to give", abi.Dismissed: "put away the question for", abi.Unsupported: "cannot give"}
+
+// bring answers a request that is no approval with a Message.
 func (a *Answer) bring(m *abi.Message) (err error) {
 	a.Message, a.Input = []ledger.Record{sessions.MessageRecord(m)}, Input{Kind: Bring, Actor: a.Actor, Message: m}
 	a.Result, err = json.Marshal(abi.CallInputRequestAnswer{Message: *m, Actor: a.Actor})

@@ -19,7 +19,7 @@ func (k *Keeper) fits(ctx context.Context, tenant storage.Tenant, p *abi.Permiss
 	if p.Key != "" && len(m.AppendJSON(nil)) > abi.MaxQuestionAnswer {
 		return abi.Errorf(abi.CodePayloadTooLarge, "the answer to one of several questions has at most %d bytes: it can refer to an artifact", abi.MaxQuestionAnswer)
 	}
-	if p.Kind != abi.PermissionInput || p.Schema.Kind() != '{' {
+	if p.Schema.Kind() != '{' {
 		return nil
 	}
 	schema, err := skill.Compile(p.Schema)

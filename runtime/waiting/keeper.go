@@ -1,6 +1,7 @@
 package waiting
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -161,6 +162,9 @@ func (k *Keeper) respond(ctx context.Context, c *desk.Caller, a *Answer, p *abi.
 		if err := desk.CheckOneOf("decision", req.Decision, decisionApproved, decisionDenied); err != nil {
 			return err
 		}
+		if req.Code != "" {
+			return abi.InvalidParam("code", "a decision on an approval has no code")
+		}
 		a.decide(req, k.parts.Now())
 		return nil
 	}
@@ -168,8 +172,14 @@ func (k *Keeper) respond(ctx context.Context, c *desk.Caller, a *Answer, p *abi.
 		return abi.InvalidParam("arguments", "only an approval takes arguments")
 	}
 	if req.Decision == decisionDenied && req.Message == nil {
-		a.decline(p.Kind, req.Reason)
+		if err := desk.CheckOneOf("code", cmp.Or(req.Code, abi.Declined), abi.Declined, abi.Dismissed, abi.Unsupported); err != nil {
+			return err
+		}
+		a.decline(p.Kind, req.Code, req.Reason)
 		return nil
+	}
+	if req.Code != "" {
+		return abi.InvalidParam("code", `only the decision "denied" has a code`)
 	}
 	if req.Decision != "" {
 		return abi.InvalidParam("decision", `a request for %s is answered by a message, or declined with the decision "denied"`, p.Kind)

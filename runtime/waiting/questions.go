@@ -73,7 +73,7 @@ func checkKey(key string) error {
 }
 
 func sizeOf(q *abi.Question) int {
-	n := len(q.Key) + len(q.Prompt) + len(q.Schema) + len(q.Provider) + len(q.URL) + len(q.Action) + len(q.Arguments)
+	n := len(q.Key) + len(q.Prompt) + len(q.Schema) + len(q.Params) + len(q.Provider) + len(q.URL) + len(q.Action) + len(q.Arguments)
 	for _, pattern := range q.Approvers {
 		n += len(pattern)
 	}
@@ -82,7 +82,7 @@ func sizeOf(q *abi.Question) int {
 
 func checkQuestion(q *abi.Question) error {
 	kind := questionKind(q)
-	if err := desk.CheckOneOf("kind", kind, abi.PermissionInput, abi.PermissionAuthorization, abi.PermissionApproval); err != nil {
+	if err := desk.CheckOneOf("kind", kind, abi.PermissionInput, abi.PermissionAuthorization, abi.PermissionApproval, abi.PermissionSampling, abi.PermissionRoots); err != nil {
 		return err
 	}
 	for _, m := range []struct {
@@ -90,7 +90,7 @@ func checkQuestion(q *abi.Question) error {
 		of    abi.PermissionKind
 		given bool
 	}{
-		{"schema", abi.PermissionInput, q.Schema != nil},
+		{"schema", abi.PermissionInput, q.Schema != nil}, {"params", abi.PermissionSampling, q.Params != nil},
 		{"provider", abi.PermissionAuthorization, q.Provider != ""}, {"url", abi.PermissionAuthorization, q.URL != ""},
 		{"action", abi.PermissionApproval, q.Action != ""}, {"arguments", abi.PermissionApproval, q.Arguments != nil},
 		{"quorum", abi.PermissionApproval, q.Quorum != 0}, {"approvers", abi.PermissionApproval, q.Approvers != nil},
@@ -104,6 +104,10 @@ func checkQuestion(q *abi.Question) error {
 		return desk.CheckPresent("provider", q.Provider)
 	case abi.PermissionApproval:
 		return cmp.Or(desk.CheckPresent("action", q.Action), quorumFits(q.Quorum))
+	case abi.PermissionSampling:
+		return checkSampling(q.Params)
+	case abi.PermissionRoots:
+		return nil
 	}
 	return cmp.Or(desk.CheckPresent("prompt", q.Prompt), schemaFits(q.Schema))
 }
@@ -134,13 +138,13 @@ func roundFor(t *abi.Task, w *abi.Waiting, at time.Time, requester string, by Te
 	r := &Round{}
 	for i := range req.Requests {
 		q, named := &req.Requests[i], &w.Requests[i]
-		one := &abi.Waiting{RequestID: w.RequestID + " " + q.Key, Until: w.Until, Prompt: q.Prompt, Schema: q.Schema.Clone(), URL: q.URL,
-			Action: q.Action, Arguments: q.Arguments.Clone(), Quorum: q.Quorum, Call: callOf[named.Kind]}
+		one := &abi.Waiting{RequestID: w.RequestID + " " + q.Key, Until: w.Until, Prompt: cmp.Or(q.Prompt, unprompted[named.Kind]), Schema: answerShape(named.Kind, q.Schema),
+			URL: q.URL, Action: q.Action, Arguments: q.Arguments.Clone(), Quorum: q.Quorum, Call: callOf[named.Kind]}
 		if named.Kind == abi.PermissionAuthorization {
 			one.Action = q.Provider
 		}
 		p := requestFor(t, one, at, requester, Terms{Approvals: by.Approvals, Approvers: q.Approvers, Now: by.Now})
-		p.Key = q.Key
+		p.Key, p.Kind, p.Params = q.Key, named.Kind, q.Params.Clone()
 		named.PermissionID, w.Until = p.ID, one.Until // the sooner end that an approval has ends all
 		r.Requests = append(r.Requests, p)
 	}
@@ -150,6 +154,7 @@ func roundFor(t *abi.Task, w *abi.Waiting, at time.Time, requester string, by Te
 	return r, nil
 }
 
-// callOf are the calls by which a single question of a kind is asked.
+// callOf are the calls by which a single question of a kind is asked; that of an input for kinds that
+// are asked only among several.
 var callOf = map[abi.PermissionKind]string{abi.PermissionInput: abi.CallInputRequest, abi.PermissionAuthorization: abi.CallAuthRequest,
-	abi.PermissionApproval: abi.CallApprovalRequest}
+	abi.PermissionApproval: abi.CallApprovalRequest, abi.PermissionSampling: abi.CallInputRequest, abi.PermissionRoots: abi.CallInputRequest}

@@ -143,7 +143,7 @@ func (r *Round) replied(effects []Effect) []Effect {
 func (r *Round) answers() []abi.QuestionAnswer {
 	list := make([]abi.QuestionAnswer, len(r.Requests))
 	for i, p := range r.Requests {
-		list[i] = abi.QuestionAnswer{Key: p.Key, Status: p.Status, PermissionID: p.ID, Actor: p.AnsweredBy, Reason: p.Reason, Message: p.Message}
+		list[i] = abi.QuestionAnswer{Key: p.Key, Status: p.Status, PermissionID: p.ID, Actor: p.AnsweredBy, Code: p.Code, Reason: p.Reason, Message: p.Message}
 		if p.Kind == abi.PermissionApproval {
 			list[i].Approval = p.answer(p.SettledAt)
 		}

@@ -184,7 +184,7 @@ func TestQuestionsAreChecked(t *testing.T) {
 		`{"requests":[{"key":"a\nb","prompt":"?"}]}`:                                                                       "control characters",
 		`{"requests":[{"key":"a","prompt":"?"},{"key":"a","prompt":"?"}]}`:                                                 `two questions "a"`,
 		`{"requests":[{"key":"a"}]}`:                                                                                       `missing required member "prompt"`,
-		`{"requests":[{"key":"a","kind":"sampling","prompt":"?"}]}`:                                                        "sampling",
+		`{"requests":[{"key":"a","kind":"guess","prompt":"?"}]}`:                                                           "sampling",
 		`{"requests":[{"key":"a","kind":"authorization","prompt":"?"}]}`:                                                   `missing required member "provider"`,
 		`{"requests":[{"key":"a","kind":"approval","prompt":"?"}]}`:                                                        `missing required member "action"`,
 		`{"requests":[{"key":"a","kind":"approval","action":"x","quorum":101}]}`:                                           "quorum is 0 to",

@@ -32,8 +32,9 @@ type Input struct {
 	// Submitter is who submitted the Task, with Decide.
 	Submitter string
 	// Of names one of several requests that are asked at once. Actor has answered or declined
-	// it, with Message or for Reason.
+	// it, with Message, or in the way Code and for Reason.
 	Of, Actor, Reason string
+	Code              abi.DeclineCode
 	Message           *abi.Message
 }
 
@@ -114,7 +115,7 @@ func (p *Request) by(in Input) *Request {
 		return p
 	}
 	next := *p
-	next.AnsweredBy, next.Reason, next.Message = in.Actor, in.Reason, in.Message
+	next.AnsweredBy, next.Code, next.Reason, next.Message = in.Actor, in.Code, in.Reason, in.Message
 	if in.Message != nil {
 		next.MessageID = in.Message.ID
 	}

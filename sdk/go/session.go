@@ -54,7 +54,7 @@ func Config(name string, v any) (found bool, err error) {
 }
 
 // Fact returns a fact about the host: wharf.version, abi.version, os, arch, tenant,
-// workspace, session, task or deadline.
+// workspace, session, task or deadline. [AskingClient] has those about the client.
 func Fact(name string) (string, error) {
 	var answer struct {
 		Value string `json:"value"`

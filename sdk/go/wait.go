@@ -42,11 +42,21 @@ const (
 	KindInput         = "input"
 	KindAuthorization = "authorization"
 	KindApproval      = "approval"
+	KindSampling      = "sampling" // what a model of the client's says
+	KindRoots         = "roots"    // the folders that may be worked in
 
 	QuestionAnswered = "answered" // an input or authorization was given
 	QuestionApproved = "approved"
 	QuestionDenied   = "denied" // an approval was denied, or the rest declined
 	QuestionTimeout  = "timeout"
+)
+
+// The ways in which a question that is no approval was denied: the Code of its answer, and of the [*Error] of
+// [RequestInput] and [RequestAuth].
+const (
+	CodeDeclined    = "declined"    // whoever was asked does not want to
+	CodeCancelled   = "cancelled"   // the question was put away without a choice
+	CodeUnsupported = "unsupported" // the client cannot answer questions of this kind
 )
 
 // Question is one of several that are asked at once. Members that do not belong to its kind
@@ -56,6 +66,7 @@ type Question struct {
 	Kind      string          `json:"kind,omitempty"` // default: KindInput
 	Prompt    string          `json:"prompt,omitempty"`
 	Schema    json.RawMessage `json:"schema,omitempty"`   // of an input: an answer that does not fit it is not taken
+	Params    json.RawMessage `json:"params,omitempty"`   // of a sampling: a [Sampling]
 	Provider  string          `json:"provider,omitempty"` // of an authorization, as URL
 	URL       string          `json:"url,omitempty"`
 	Action    string          `json:"action,omitempty"` // of an approval, as those that follow
@@ -70,6 +81,7 @@ type QuestionAnswer struct {
 	Status       string    `json:"status"` // QuestionAnswered, ...
 	PermissionID string    `json:"permission_request_id"`
 	Actor        string    `json:"actor,omitempty"`    // who answered, or declined
+	Code         string    `json:"code,omitempty"`     // of one that was declined: CodeDeclined, ...
 	Reason       string    `json:"reason,omitempty"`   // why it was declined
 	Message      *Message  `json:"message,omitempty"`  // what was answered
 	Approval     *Approval `json:"approval,omitempty"` // of an approval: how it was decided

@@ -112,6 +112,14 @@ func (b *Builder) Start(t testing.TB) *Node {
 // StartWith does the same as the options say.
 func (b *Builder) StartWith(t testing.TB, o Options) *Node {
 	t.Helper()
+	n := b.Prepare(t, o)
+	n.Run(t)
+	return n
+}
+
+// Prepare returns a node that does not run yet, for whoever has to know its address before.
+func (b *Builder) Prepare(t testing.TB, o Options) *Node {
+	t.Helper()
 	addr := freeAddress(t)
 	n := &Node{URL: "http://" + addr, addr: addr, Data: o.Data, args: o.Args, env: o.Env, files: o.Files, binary: b.Binary(t)}
 	if n.Data == "" {
@@ -130,7 +138,6 @@ func (b *Builder) StartWith(t testing.TB, o Options) *Node {
 			t.Logf("what the node wrote:\n%s", tail(text, 4000))
 		}
 	})
-	n.Run(t)
 	return n
 }
 

@@ -251,3 +251,39 @@ func TestFiles(t *testing.T) {
 		t.Errorf("it left %q", h.Files)
 	}
 }
+
+// TestClient holds that a plugin learns what its client can, and what the client says or does not.
+func TestClient(t *testing.T) {
+	h := &wharftest.Host{
+		Facts: map[string]string{"client.protocol": "mcp/2025-11-25", "client.capabilities": "sampling,roots", "client.name": "editor"}, // an older host knows no version
+		Ask: func(q wharf.Questions) ([]wharf.QuestionAnswer, error) {
+			said := map[string]string{
+				wharf.KindSampling: `{"role":"assistant","model":"m","content":[{"type":"text","text":"a"},{"type":"image"},{"type":"text","text":"b"}]}`,
+				wharf.KindRoots:    `{"roots":[{"uri":"file:///a","name":"a"}]}`,
+			}[q.Requests[0].Kind]
+			if q.CallID == "none" {
+				return []wharf.QuestionAnswer{{Key: q.Requests[0].Key, Status: wharf.QuestionDenied, Code: wharf.CodeUnsupported, Reason: "no"}}, nil
+			}
+			return []wharf.QuestionAnswer{{Key: q.Requests[0].Key, Status: wharf.QuestionAnswered,
+				Message: &wharf.Message{Role: "user", Parts: []wharf.Part{{Type: "json", Value: json.RawMessage(said)}}}}}, nil
+		},
+	}
+	run(t, h, func() error {
+		client, err := wharf.AskingClient()
+		same(t, client, wharf.Client{Protocol: "mcp/2025-11-25", Name: "editor", Capabilities: []string{"sampling", "roots"}})
+		same(t, client.Can(wharf.ClientHasRoots) && !client.Can(wharf.ClientElicitsForm), true)
+		sampling := wharf.Sampling{Messages: []wharf.SamplingMessage{wharf.SaysText("user", "hi")}, MaxTokens: 5}
+		said, err2 := wharf.Sample("s", sampling, time.Minute)
+		same(t, said.Text()+said.Model, "a\n\nbm")
+		roots, err3 := wharf.Roots("", 0)
+		same(t, roots, []wharf.Root{{URI: "file:///a", Name: "a"}})
+		_, err4 := wharf.Sample("none", sampling, 0)
+		var none *wharf.NotAnswered
+		same(t, errors.As(err4, &none) && none.Answer.Code == wharf.CodeUnsupported, true)
+		var text string
+		err5 := wharf.QuestionAnswer{Message: &wharf.Message{Parts: []wharf.Part{wharf.TextPart("plain words")}}}.Decode(&text)
+		same(t, text, "plain words")
+		return errors.Join(err, err2, err3, err5)
+	})
+	same(t, string(mustJSON(wharf.SaysText("user", `a "b"`))), `{"role":"user","content":{"type":"text","text":"a \"b\""}}`)
+}

@@ -18,6 +18,8 @@ type ownPlugin struct {
 	name   string
 	digest string // of wasm, with digestPrefix
 	wasm   []byte
+	// personas are those by which Tasks reach it.
+	personas []abi.Persona
 }
 
 // wasmSuffix is what the files of plugins end with.
@@ -26,7 +28,7 @@ const wasmSuffix = ".wasm"
 var ownName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$`)
 
 // readPlugins reads the modules of a folder: NAME.wasm is the plugin NAME. Other
-// files are none of its business. The bytes are kept, so that what Tasks run stays
+// files are none of its business but NAME.json, which says what NAME offers. The bytes are kept, so that what Tasks run stays
 // what was read when the file is written again. An empty dir has no plugins.
 func readPlugins(dir string) ([]ownPlugin, error) {
 	if dir == "" {
@@ -64,32 +66,49 @@ func readPlugin(path, name string) (ownPlugin, error) {
 	if err != nil {
 		return ownPlugin{}, pluginsError("the plugin "+path+" cannot be read", err)
 	}
+	of, err := personasOf(filepath.Dir(path), name)
+	if err != nil {
+		return ownPlugin{}, err
+	}
 	sum := sha256.Sum256(wasm)
-	return ownPlugin{name: name, digest: digestPrefix + hex.EncodeToString(sum[:]), wasm: wasm}, nil
+	return ownPlugin{name: name, digest: digestPrefix + hex.EncodeToString(sum[:]), wasm: wasm, personas: of}, nil
+}
+
+// personasOf returns the Personas of a plugin of a folder: one for all of it, unless it says itself
+// what it offers.
+func personasOf(dir, plugin string) ([]abi.Persona, error) {
+	offering, err := readOffering(dir, plugin)
+	if err != nil {
+		return nil, err
+	}
+	if offering != nil {
+		return offering.personas(plugin)
+	}
+	return []abi.Persona{ownPersona(plugin, plugin, "The plugin "+plugin+" of this node's folder of plugins.")}, nil
 }
 
 func pluginsError(what string, err error) error {
 	return &StartError{What: what + ": " + err.Error(), Try: "plugins.dir with a folder that this user may read", Err: err}
 }
 
-// personas returns the bundled Personas and one for each plugin of the operator's.
+// personas returns the bundled Personas and those of the operator's plugins.
 func personas(own []ownPlugin) []abi.Persona {
 	all := plugins.Personas()
 	for _, p := range own {
-		all = append(all, p.persona())
+		all = append(all, p.personas...)
 	}
 	return all
 }
 
-// persona returns the Persona by which Tasks reach the plugin. It does not name
+// ownPersona returns a Persona by which Tasks reach a plugin. It does not name
 // what the module can do: it stays when the file is replaced by another version.
-func (p *ownPlugin) persona() abi.Persona {
+func ownPersona(name, entry, description string) abi.Persona {
 	return abi.Persona{
-		Envelope:      abi.Envelope{ID: "persona_" + p.name, Object: abi.ObjectPersona},
-		Name:          p.name,
+		Envelope:      abi.Envelope{ID: abi.IDPrefix(abi.ObjectPersona) + name, Object: abi.ObjectPersona},
+		Name:          name,
 		Version:       "0.0.0",
-		EntryWorkflow: p.name,
-		Description:   "The plugin " + p.name + " of this node's folder of plugins.",
+		EntryWorkflow: entry,
+		Description:   description,
 		AutonomyTier:  abi.TierActAuto,
 		ReceiptPolicy: abi.ReceiptOptional,
 		Tools:         []string{},
