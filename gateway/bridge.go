@@ -102,7 +102,7 @@ func newBridge(r *Request) *bridge {
 		taken: taken{from: make(chan net.Conn, 1), lost: make(chan struct{}), watched: make(chan struct{})},
 	}
 	ctx := context.WithValue(s.ctx, http.LocalAddrContextKey, r.HTTP.LocalAddr())
-	b.ctx, b.cancel = context.WithCancelCause(context.WithValue(ctx, bridgedKey{}, bridged{r.Caller, r.ID}))
+	b.ctx, b.cancel = context.WithCancelCause(context.WithValue(ctx, bridgedKey{}, bridged{r.Caller, r.ID, s.live}))
 	b.body.init(r)
 	b.answer.bridge = b
 	b.answer.declared = -1
@@ -117,6 +117,7 @@ type bridgedKey struct{}
 type bridged struct {
 	caller *desk.Caller
 	id     string
+	live   context.Context
 }
 
 // CallerOf returns who sends the bridged request that has this context; nil on public routes.
@@ -129,6 +130,15 @@ func CallerOf(ctx context.Context) *desk.Caller {
 func RequestIDOf(ctx context.Context) string {
 	b, _ := ctx.Value(bridgedKey{}).(bridged)
 	return b.id
+}
+
+// LiveOf returns a context that ends when the node drains, for a handler that goes on after its
+// bridged request, which has the context ctx; ctx itself where it is none of a bridged request.
+func LiveOf(ctx context.Context) context.Context {
+	if b, ok := ctx.Value(bridgedKey{}).(bridged); ok {
+		return b.live
+	}
+	return ctx
 }
 
 // await serves the bridge's handler from fasthttp's side: it notices that the client has left,

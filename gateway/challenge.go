@@ -14,5 +14,8 @@ func (r *Request) challenge(code, description, scope string) {
 			value = append(value, `, `+p[0]+`="`+p[1]+`"`...)
 		}
 	}
+	if more := r.Route.mount.Challenge; more != nil {
+		value = append(value, `, `+more(r)...)
+	}
 	r.HTTP.Response.Header.SetBytesV(fasthttp.HeaderWWWAuthenticate, value)
 }

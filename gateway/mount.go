@@ -42,6 +42,12 @@ type Mount struct {
 	Errors ErrorShape
 	// Version is the protocol's rule about its versions; nil for none.
 	Version *VersionRule
+	// Guard is asked about every request for one of the routes before the caller is known, so that
+	// what must not get here learns nothing of credentials; nil lets all pass.
+	Guard func(*Request) error
+	// Challenge returns what the protocol adds to the challenge of a request without credentials that
+	// do (RFC 6750), such as resource_metadata="..."; nil adds nothing.
+	Challenge func(*Request) string
 	// Subprotocols are those of WebSockets that the protocol speaks.
 	Subprotocols []string
 }

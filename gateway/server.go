@@ -166,9 +166,14 @@ func (s *Server) serve(r *Request) error {
 	return r.Route.Handle(r)
 }
 
-// admit authenticates, then checks the version, then the scope: a stranger
+// admit asks the protocol's guard, authenticates, then checks the version, then the scope: a stranger
 // learns nothing but that a key is needed.
 func (s *Server) admit(r *Request) error {
+	if guard := r.Route.mount.Guard; guard != nil {
+		if err := guard(r); err != nil {
+			return err
+		}
+	}
 	if r.Route.Public {
 		return nil
 	}
@@ -206,6 +211,7 @@ func Require(c *desk.Caller, scope string) error {
 func (s *Server) authenticate(r *Request) (err error) {
 	key, ok := r.credential()
 	if !ok {
+		r.challenge("", "", "")
 		return abi.Errorf(abi.CodeUnauthenticated, "an API key or an access token is needed: Authorization: Bearer <key>")
 	}
 	r.Caller, err = s.core.Authenticate(s.ctx, key)

@@ -141,6 +141,8 @@ func (a *API) Started() time.Time { return a.core.Stats().Started }
 // caller gets what it may see, or an error.
 type asItIs interface {
 	Stats() engine.Stats
+	// DefaultWorkspaceOf is the Workspace of what names none.
+	DefaultWorkspaceOf(c *desk.Caller) string
 	TaskRecord(ctx context.Context, c *desk.Caller, id string) (*journal.Record, error)
 	ExportTask(ctx context.Context, c *desk.Caller, id string, w io.Writer) error
 	PublicSkills() []abi.Skill

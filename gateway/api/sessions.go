@@ -9,6 +9,7 @@ import (
 
 // sessionsCore serves Sessions, their transcripts and Branches.
 type sessionsCore interface {
+	DefaultWorkspaceOf(c *desk.Caller) string
 	CreateSession(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.CreateSessionRequest) (desk.Doc, error)
 	UpdateSession(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.UpdateSessionRequest) (desk.Doc, error)
 	SessionsCalled(ctx context.Context, c *desk.Caller, workspace string, ref abi.OutsideRef) (desk.DocList, error)

@@ -21,6 +21,7 @@ import (
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/gateway/api"
 	"github.com/wharf-dev/wharf/gateway/harn"
+	"github.com/wharf-dev/wharf/gateway/mcp"
 	"github.com/wharf-dev/wharf/gateway/openharness"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/harnesses"
@@ -107,7 +108,8 @@ func Start(ctx context.Context, o Options) (n *Node, err error) {
 	shown := api.New(n.engine, front.Turns)
 	n.gateway = gateway.New(front, n.engine, n.log, harn.New(front, shown).WithClients(n.clients).WithNode(n.offer),
 		openharness.New(front, shown, openharness.Node{Plugins: n.modules.Names, Suite: n.suite(), Tools: n.callable,
-			Models: append([]string{}, slices.Sorted(maps.Keys(n.options.Config.Models))...), ModelNames: n.options.Config.ModelNames, DefaultModel: n.options.Config.Model.Default}))
+			Models: append([]string{}, slices.Sorted(maps.Keys(n.options.Config.Models))...), ModelNames: n.options.Config.ModelNames, DefaultModel: n.options.Config.Model.Default}),
+		mcp.New(front, shown, mcp.Node{Origins: front.Origins, Log: n.log}))
 	return n, nil
 }
 

@@ -1,0 +1,217 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/modelcontextprotocol/go-sdk/auth"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/gateway/api"
+	"github.com/wharf-dev/wharf/gateway/jsonrpc"
+)
+
+// posted is what the node knows of one HTTP request. The SDK gives the context of the request that has
+// opened a session to all messages that come later: what belongs to each comes with it in this.
+type posted struct {
+	caller    *api.Caller
+	workspace string
+	live      context.Context // ends when the node drains
+	id        jsontext.Value  // of the message, nil for none
+	method    string
+	body      []byte
+
+	mu     sync.Mutex
+	stream string // the SDK's name for the stream that answers it
+}
+
+// streamID names the stream that answers the message, "" where there is none.
+func (p *posted) streamID() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.stream
+}
+
+func (p *posted) setStream(id string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stream = id
+}
+
+// postedKey is the key of a request's *posted in its context, and in what the SDK keeps with a message.
+const postedKey = "wharf"
+
+type postedInContext struct{}
+
+// postedIn returns what is known of the HTTP request that has this context, nil of none.
+func postedIn(ctx context.Context) *posted {
+	p, _ := ctx.Value(postedInContext{}).(*posted)
+	return p
+}
+
+// front is before a handler of the SDK: it reads the message, refuses what no handler should have to
+// read, and hands the caller, whom the gateway has authenticated, to the SDK in the one place that the SDK
+// keeps with each message. So the SDK also refuses a session to whoever did not open it.
+func (a *Adapter) front(h http.Handler) http.Handler {
+	inner := auth.RequireBearerToken(tokenOf, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(h)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p := &posted{caller: gateway.CallerOf(r.Context()), workspace: r.URL.Query().Get("workspace"), live: gateway.LiveOf(r.Context())}
+		if r.Method == http.MethodPost {
+			if err := p.read(r); err != nil {
+				answerRefused(w, err)
+				return
+			}
+		}
+		r = r.WithContext(context.WithValue(r.Context(), postedInContext{}, p))
+		inner.ServeHTTP(w, r)
+	})
+}
+
+func tokenOf(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo, error) {
+	p := postedIn(ctx)
+	if p == nil || p.caller == nil {
+		return nil, auth.ErrInvalidToken
+	}
+	return &auth.TokenInfo{UserID: ownerOf(p.caller), Extra: map[string]any{postedKey: p}}, nil
+}
+
+// read reads the message of a request, and puts it back.
+func (p *posted) read(r *http.Request) error {
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		return readingFailed(err)
+	}
+	if err := p.look(text); err != nil {
+		return err
+	}
+	p.body = text
+	r.Body = io.NopCloser(bytes.NewReader(text))
+	return nil
+}
+
+// refusedMessage is an error that a message is answered with, instead of by a handler.
+type refusedMessage struct {
+	status int
+	told   *jsonrpc.Error
+	id     jsontext.Value
+}
+
+// Error implements the error interface.
+func (e *refusedMessage) Error() string { return e.told.Error() }
+
+// readingFailed says why a body could not be read.
+func readingFailed(err error) error {
+	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return &refusedMessage{http.StatusRequestEntityTooLarge, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "a message has at most %d bytes", large.Limit), nil}
+	}
+	return &refusedMessage{http.StatusBadRequest, jsonrpc.Errorf(jsonrpc.CodeParse, "the message could not be read"), nil}
+}
+
+// look reads of a message what the node has to know.
+func (p *posted) look(text []byte) error {
+	bad := func(code int, format string, args ...any) error {
+		return &refusedMessage{http.StatusBadRequest, jsonrpc.Errorf(code, format, args...), p.id}
+	}
+	if abi.TooDeep(text, abi.MaxDepth) >= 0 {
+		return bad(jsonrpc.CodeParse, "the message nests deeper than %d levels", abi.MaxDepth)
+	}
+	message := jsontext.Value(text)
+	if !message.IsValid() {
+		return bad(jsonrpc.CodeParse, "the message is not JSON")
+	}
+	if message.Kind() == '[' {
+		return bad(jsonrpc.CodeInvalidRequest, "batches are not taken: send one message at a time")
+	}
+	var of struct {
+		Version string         `json:"jsonrpc"`
+		ID      jsontext.Value `json:"id"`
+		Method  string         `json:"method"`
+	}
+	if err := json.Unmarshal(text, &of); err != nil || of.Version != "2.0" {
+		return bad(jsonrpc.CodeInvalidRequest, "the message is none of JSON-RPC 2.0")
+	}
+	switch of.ID.Kind() {
+	case 0, '"', '0':
+		p.id, p.method = of.ID, of.Method
+		return nil
+	}
+	return bad(jsonrpc.CodeInvalidRequest, "an id is a string or a number")
+}
+
+func answerRefused(w http.ResponseWriter, err error) {
+	refused, ok := errors.AsType[*refusedMessage](err)
+	if !ok {
+		refused = &refusedMessage{http.StatusInternalServerError, jsonrpc.Errorf(jsonrpc.CodeInternal, "the node failed to answer this request"), nil}
+	}
+	id := refused.id
+	if len(id) == 0 {
+		id = jsontext.Value("null")
+	}
+	w.Header().Set("Content-Type", gateway.MediaJSON)
+	w.WriteHeader(refused.status)
+	_, _ = w.Write(encoded(struct {
+		Version string         `json:"jsonrpc"`
+		ID      jsontext.Value `json:"id"`
+		Error   *jsonrpc.Error `json:"error"`
+	}{"2.0", id, refused.told}))
+}
+
+// calls are the calls that are being answered, by their sessions: the end of a session calls them off,
+// which the SDK would wait for.
+type calls struct {
+	mu sync.Mutex
+	of map[string]map[*context.CancelCauseFunc]struct{}
+}
+
+// errSessionEnded says that the client has ended its session.
+var errSessionEnded = errors.New("the client has ended its session")
+
+// during returns the context of a call: it ends when the node drains, and when the session is ended.
+func (a *Adapter) during(ctx context.Context, q *request) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	drained := context.AfterFunc(q.posted.live, func() { cancel(gateway.ErrDraining) })
+	leave := a.calls.enter(q.session.ID(), &cancel)
+	return ctx, func() {
+		leave()
+		drained()
+		cancel(nil)
+	}
+}
+
+func (c *calls) enter(session string, cancel *context.CancelCauseFunc) (leave func()) {
+	if session == "" {
+		return func() {}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.of == nil {
+		c.of = map[string]map[*context.CancelCauseFunc]struct{}{}
+	}
+	if c.of[session] == nil {
+		c.of[session] = map[*context.CancelCauseFunc]struct{}{}
+	}
+	c.of[session][cancel] = struct{}{}
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if delete(c.of[session], cancel); len(c.of[session]) == 0 {
+			delete(c.of, session)
+		}
+	}
+}
+
+// end calls off the calls of a session.
+func (c *calls) end(session string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for cancel := range c.of[session] {
+		(*cancel)(errSessionEnded)
+	}
+}

@@ -1,0 +1,230 @@
+package mcp_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/gateway/api"
+	"github.com/wharf-dev/wharf/gateway/mcp"
+	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/enginetest"
+	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
+)
+
+// patience bounds what a test waits for that should come at once.
+const patience = 30 * time.Second
+
+// The two revisions that the node speaks.
+const (
+	withSessions = "2025-11-25"
+	stateless    = "2026-07-28"
+)
+
+// node is a whole node behind a loopback listener.
+type node struct {
+	*enginetest.Node
+	server *gateway.Server
+	log    syncLog
+	url    string
+	stop   sync.Once
+	served chan error
+}
+
+// syncLog is what the node has logged.
+type syncLog struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *syncLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *syncLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// newNode starts a node with some plugins besides "echo".
+func newNode(t testing.TB, guests enginetest.Guests) *node {
+	t.Helper()
+	return startNode(t, crashtest.NewDisk(), guests, gateway.Config{}, mcp.Node{})
+}
+
+// startNode starts a node on a disk; a second one on the same disk stands for a restart.
+func startNode(t testing.TB, disk *crashtest.Disk, guests enginetest.Guests, cfg gateway.Config, has mcp.Node) *node {
+	t.Helper()
+	all := enginetest.Guests{"echo": enginetest.Echo}
+	for name, g := range guests {
+		all[name] = g
+	}
+	n := &node{served: make(chan error, 1)}
+	root, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.Node = enginetest.Boot(t, disk, all, func(_ *engine.Config, p *engine.Parts) {
+		p.Log, p.Files = slog.New(slog.DiscardHandler), root
+	})
+	cfg.Node, cfg.Version = "test", "0.0.0"
+	log := slog.New(slog.NewTextHandler(&n.log, nil))
+	has.Log = log
+	n.server = gateway.New(cfg, n.Engine, log, mcp.New(cfg, api.New(n.Engine, cfg.Turns), has))
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.url = "http://" + ln.Addr().String()
+	go func() { n.served <- n.server.Serve(ln) }()
+	t.Cleanup(func() { n.end(t) })
+	return n
+}
+
+// end stops the node, once.
+func (n *node) end(t testing.TB) {
+	n.stop.Do(func() {
+		now, cancel := context.WithCancel(context.Background())
+		cancel()
+		if err := n.Drain(now); err != nil {
+			t.Error(err)
+		}
+		http.DefaultClient.CloseIdleConnections()
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if err := n.server.Shutdown(ctx); err != nil {
+			t.Error("shutdown:", err)
+		}
+		if err := <-n.served; err != nil {
+			t.Error("serve:", err)
+		}
+		n.Stop(t)
+	})
+}
+
+// key makes an API key, bound to Workspaces or not.
+func (n *node) key(t testing.TB, scopes []string, workspaces ...string) string {
+	t.Helper()
+	made, err := n.CreateKey(t.Context(), n.Root, abi.CreateKeyRequest{Name: "k", Scopes: scopes, WorkspaceIDs: workspaces})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return keyOf(t, made.JSON)
+}
+
+// stranger makes a key of another tenant.
+func (n *node) stranger(t testing.TB) string {
+	t.Helper()
+	made, err := n.CreateKey(t.Context(), n.Root, abi.CreateKeyRequest{Name: "s", Tenant: "other", Scopes: []string{abi.ScopeAll}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return keyOf(t, made.JSON)
+}
+
+func keyOf(t testing.TB, made []byte) string {
+	t.Helper()
+	var k struct {
+		Key string `json:"key"`
+	}
+	if err := json.Unmarshal(made, &k); err != nil || k.Key == "" {
+		t.Fatal(err, string(made))
+	}
+	return k.Key
+}
+
+// skill offers the Persona of a guest as a Skill. The request's other members are as given.
+func (n *node) skill(t testing.TB, guest string, req abi.CreateSkillRequest) string {
+	t.Helper()
+	req.PersonaID = "persona_" + guest
+	if req.Name == "" {
+		req.Name = guest + "-tool"
+	}
+	if req.Description == "" {
+		req.Description = "what " + guest + " does"
+	}
+	made, err := n.CreateSkill(t.Context(), n.Root, nil, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.ID
+}
+
+// bearing sends a key with every request.
+type bearing struct {
+	key  string
+	next http.RoundTripper
+}
+
+func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	if b.key != "" {
+		r.Header.Set("Authorization", "Bearer "+b.key)
+	}
+	return b.next.RoundTrip(r)
+}
+
+// connect connects the SDK's own client, which speaks one revision.
+func (n *node) connect(t testing.TB, key, revision string, options *sdk.ClientOptions) *sdk.ClientSession {
+	t.Helper()
+	if options == nil {
+		options = &sdk.ClientOptions{}
+	}
+	c := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, options)
+	s, err := c.Connect(t.Context(), &sdk.StreamableClientTransport{
+		Endpoint: n.url + "/mcp", HTTPClient: &http.Client{Transport: bearing{key, http.DefaultTransport}},
+	}, &sdk.ClientSessionOptions{ProtocolVersion: revision})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	if got := s.InitializeResult().ProtocolVersion; got != revision {
+		t.Fatalf("revision %s was agreed upon, want %s", got, revision)
+	}
+	return s
+}
+
+// both runs a test in both revisions.
+func both(t *testing.T, f func(t *testing.T, revision string)) {
+	for _, revision := range []string{withSessions, stateless} {
+		t.Run(revision, func(t *testing.T) { f(t, revision) })
+	}
+}
+
+// text returns the one text of a result.
+func text(t testing.TB, r *sdk.CallToolResult) string {
+	t.Helper()
+	if len(r.Content) != 1 {
+		t.Fatalf("%d pieces of content, want 1", len(r.Content))
+	}
+	c, ok := r.Content[0].(*sdk.TextContent)
+	if !ok {
+		t.Fatalf("content %T, want a text", r.Content[0])
+	}
+	return c.Text
+}
+
+// code returns the code of an error of JSON-RPC, 0 for any other.
+func code(err error) int64 {
+	var e *jsonrpc.Error
+	if !errors.As(err, &e) {
+		return 0
+	}
+	return e.Code
+}
