@@ -10,7 +10,11 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
 )
 
 // askingArguments are those of a call of the plugin "calls" that asks its user something.
@@ -98,6 +102,10 @@ func TestPipeOverKills(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := newRig(t, "--set", "plugins.dir="+plugins)
+	skill := abi.CreateSkillRequest{PersonaID: "persona_calls", Name: "asks", Description: "Asks.", InputSchema: jsontext.Value(`{"type":"object"}`)}
+	if _, err := client.Do[abi.Skill](t.Context(), r.client, client.Post(skill, "/wharf/v1/skills")); err != nil {
+		t.Fatal(err)
+	}
 	for _, revision := range []string{"2025-11-25", "2026-07-28"} {
 		t.Run(revision, func(t *testing.T) {
 			asked := 0
@@ -107,7 +115,7 @@ func TestPipeOverKills(t *testing.T) {
 				}
 				return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"port": 8080}}, nil
 			}}, &mcp.ClientSessionOptions{ProtocolVersion: revision})
-			res, err := p.CallTool(t.Context(), &mcp.CallToolParams{Name: "calls", Arguments: askingArguments})
+			res, err := p.CallTool(t.Context(), &mcp.CallToolParams{Name: "asks", Arguments: askingArguments})
 			if err != nil || res.IsError || asked == 0 {
 				t.Fatalf("%+v, %v, asked %d times\n%s", res, err, asked, p.stderr.String())
 			}
