@@ -19,6 +19,7 @@ const (
 	OAuthInvalidRequest       = "invalid_request"
 	OAuthInvalidClient        = "invalid_client"
 	OAuthInvalidScope         = "invalid_scope"
+	OAuthInvalidTarget        = "invalid_target"
 	OAuthUnsupportedGrantType = "unsupported_grant_type"
 )
 

@@ -94,8 +94,8 @@ func contentOf(res *mcp.CallToolResult) string {
 	return all.String()
 }
 
-// A node that is killed and started again while a call waits for its user goes on where it was: the
-// client notices nothing.
+// A node that is killed and started again while a call waits for its user is asked again for the
+// answer: the client stays connected.
 func TestPipeOverKills(t *testing.T) {
 	plugins, err := pluginFolder()
 	if err != nil {
@@ -116,7 +116,10 @@ func TestPipeOverKills(t *testing.T) {
 				return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"port": 8080}}, nil
 			}}, &mcp.ClientSessionOptions{ProtocolVersion: revision})
 			res, err := p.CallTool(t.Context(), &mcp.CallToolParams{Name: "asks", Arguments: askingArguments})
-			if err != nil || res.IsError || asked == 0 {
+			// With a session the node's next life does not ask again what the last one has asked: it says
+			// where the question is answered.
+			elsewhere := revision == "2025-11-25" && res != nil && res.Meta["wharf.dev/code"] == "input_required"
+			if err != nil || res.IsError && !elsewhere || asked == 0 {
 				t.Fatalf("%+v, %v, asked %d times\n%s", res, err, asked, p.stderr.String())
 			}
 			r.again()

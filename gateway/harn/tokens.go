@@ -41,7 +41,7 @@ func tokenSchemas() map[string]schema {
 		"AccessToken": of[abi.AccessToken]("An access token.", but(schema{"token_type": constant("Bearer")}),
 			says(map[string]string{"expires_in": "Seconds.", "scope": "Scopes, separated by spaces."})),
 		"OAuthError": of[abi.OAuthError]("Why no token is issued (RFC 6749, section 5.2).", but(schema{
-			"error": enum(abi.OAuthInvalidRequest, abi.OAuthInvalidClient, abi.OAuthInvalidScope, abi.OAuthUnsupportedGrantType),
+			"error": enum(abi.OAuthInvalidRequest, abi.OAuthInvalidClient, abi.OAuthInvalidScope, abi.OAuthInvalidTarget, abi.OAuthUnsupportedGrantType),
 		})),
 		"JWKS":                shape("A JWK set (RFC 7517).", schema{"keys": listOf(anyObject())}, nil),
 		"AuthorizationServer": of[abi.AuthorizationServer]("Metadata of an issuer (RFC 8414)."),
@@ -120,7 +120,16 @@ func (a *Adapter) grant(r *gateway.Request) (*abi.AccessToken, error) {
 	if err := form.authenticate(r.Header("Authorization")); err != nil {
 		return nil, err
 	}
+	if !forThisNode(form.Resource, r.BaseURL()) {
+		return nil, &abi.OAuthError{Code: abi.OAuthInvalidTarget, Description: "the resource is none of this node"}
+	}
 	return a.core.IssueToken(r.Context(), form.Client, form.Secret, strings.Fields(form.Scope))
+}
+
+// forThisNode reports whether a resource, "" for none, is the node or something of it.
+func forThisNode(resource, base string) bool {
+	rest, of := strings.CutPrefix(resource, base)
+	return resource == "" || of && (rest == "" || rest[0] == '/')
 }
 
 // tokenForm is a request for a token.
@@ -129,13 +138,15 @@ type tokenForm struct {
 	Scope  string `json:"scope,omitzero" doc:"Scopes, separated by spaces; all that the key has, if it is absent."`
 	Client string `json:"client_id,omitzero" doc:"The id of the API key. It is here or in the header Authorization."`
 	Secret string `json:"client_secret,omitzero" doc:"The API key. It is where the client's id is."`
+	// Resource is one of RFC 8707.
+	Resource string `json:"resource,omitzero" doc:"What the token is for (RFC 8707): this node, or one of its servers. Tokens of the node are for all of it."`
 }
 
 // readTokenForm reads the fields that there are; others have no meaning and are no
 // mistake (RFC 6749, section 3.2).
 func readTokenForm(fields *fasthttp.Args) (*tokenForm, error) {
 	f := &tokenForm{}
-	for name, at := range map[string]*string{"grant_type": &f.Grant, "scope": &f.Scope, "client_id": &f.Client, "client_secret": &f.Secret} {
+	for name, at := range map[string]*string{"grant_type": &f.Grant, "scope": &f.Scope, "client_id": &f.Client, "client_secret": &f.Secret, "resource": &f.Resource} {
 		values := fields.PeekMulti(name)
 		if len(values) > 1 {
 			return nil, &abi.OAuthError{Code: abi.OAuthInvalidRequest, Description: name + " is there more than once"}

@@ -38,7 +38,7 @@ func TestTokenEndpoint(t *testing.T) {
 		"basic and id":   {grant + "&client_id=" + id, "tasks:read sessions:read", []func(*http.Request){basicAuth(id, secret)}},
 		"post":           {post, "tasks:read sessions:read", nil},
 		"narrower":       {post + "&scope=tasks:read", "tasks:read", nil},
-		"unknown fields": {post + "&audience=x&resource=https%3A%2F%2Fx", "tasks:read sessions:read", nil},
+		"unknown fields": {post + "&audience=x&flavour=x", "tasks:read sessions:read", nil},
 		"empty scope":    {post + "&scope=", "tasks:read sessions:read", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -89,6 +89,8 @@ func TestTokenEndpointRefuses(t *testing.T) {
 		"twice":               {good + "&scope=tasks:read&scope=tasks:read", "invalid_request", 400, nil},
 		"more than it has":    {good + "&scope=tasks:write", "invalid_scope", 400, nil},
 		"all":                 {good + "&scope=*", "invalid_scope", 400, nil},
+		"another resource":    {good + "&resource=" + url.QueryEscape("https://other.example/mcp"), "invalid_target", 400, nil},
+		"one that begins so":  {good + "&resource=" + url.QueryEscape(n.url+".evil.example/mcp"), "invalid_target", 400, nil},
 		"unknown scope":       {good + "&scope=cakes:eat", "invalid_scope", 400, nil},
 		"JSON":                {`{"grant_type":"client_credentials"}`, "invalid_request", 400, []func(*http.Request){header("Content-Type", "application/json")}},
 	} {
@@ -105,6 +107,7 @@ func TestTokenEndpointRefuses(t *testing.T) {
 			}
 		})
 	}
+	n.form(t, good+"&resource="+url.QueryEscape(n.url+"/mcp")).want(200)
 	n.form(t, good+"&x="+strings.Repeat("x", 100<<10)).wantError(413, abi.CodePayloadTooLarge)
 }
 

@@ -102,20 +102,20 @@ func challenge(r *gateway.Request) string {
 
 // resourceDoc is the document of RFC 9728.
 type resourceDoc struct {
-	Resource  string   `json:"resource"`
-	Name      string   `json:"resource_name"`
-	Servers   []string `json:"authorization_servers,omitempty"`
-	Scopes    []string `json:"scopes_supported"`
-	Methods   []string `json:"bearer_methods_supported"`
-	Algorithm []string `json:"resource_signing_alg_values_supported,omitempty"`
+	Resource string   `json:"resource"`
+	Name     string   `json:"resource_name"`
+	Servers  []string `json:"authorization_servers,omitempty"`
+	Scopes   []string `json:"scopes_supported"`
+	Methods  []string `json:"bearer_methods_supported"`
 }
 
 // metadata says who gives tokens for the server.
 func (a *Adapter) metadata(r *gateway.Request) error {
 	base := r.BaseURL()
 	doc := resourceDoc{Resource: base + prefix, Name: "Wharf", Scopes: abi.Scopes(), Methods: []string{"header"}}
-	if _, err := a.core.TokenIssuer(base); err == nil {
-		doc.Servers = []string{base}
+	doc.Servers = slices.Clone(a.has.Issuers)
+	if own, err := a.core.TokenIssuer(base); err == nil {
+		doc.Servers = append(doc.Servers, own.Issuer)
 	}
 	body, err := json.Marshal(&doc, json.Deterministic(true))
 	if err != nil {

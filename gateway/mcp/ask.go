@@ -242,12 +242,14 @@ func (c *call) pending(ctx context.Context, t *abi.Task) ([]question, error) {
 // ask asks a client that is connected what a Task asks, each question once and all at the same time; false
 // says that there is nothing that it can be asked, or is being asked.
 func (c *call) ask(ctx context.Context, stop context.CancelCauseFunc, t *abi.Task) bool {
-	if c.q.stateless || c.q.session == nil {
-		return false // it is asked by the result, or nobody is there
-	}
 	all, err := c.pending(ctx, t)
-	if err != nil {
+	switch {
+	case err != nil:
 		return false
+	case len(all) == 0:
+		return true // it was settled meanwhile: the Task goes on
+	case c.q.stateless || c.q.session == nil:
+		return false // it is asked by the result, or nobody is there
 	}
 	if c.asked == nil {
 		c.asked = map[string]context.CancelFunc{}

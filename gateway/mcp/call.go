@@ -107,16 +107,12 @@ func (a *Adapter) submit(ctx context.Context, q *request, s *offered, p *sdk.Cal
 	return made.ID, from, err
 }
 
-// workspaceOf returns the Workspace of a call: that of the Skill, or else the one that the client has
-// chosen by its URL, or else the caller's own.
+// workspaceOf returns the Workspace of a call: that of the Skill, if it has one.
 func (a *Adapter) workspaceOf(q *request, ofSkill string) string {
-	switch {
-	case ofSkill != "":
+	if ofSkill != "" {
 		return ofSkill
-	case q.workspace != "":
-		return q.workspace
 	}
-	return a.core.DefaultWorkspaceOf(q.caller)
+	return a.home(q.posted)
 }
 
 // place puts a Task into the Session that the protocol's session stands for; one without a session

@@ -68,6 +68,7 @@ func (a *Adapter) front(h http.Handler) http.Handler {
 				answerRefused(w, err)
 				return
 			}
+			w = &unhurried{ResponseWriter: w, quick: p.method != "tools/call"}
 		}
 		r = r.WithContext(context.WithValue(r.Context(), postedInContext{}, p))
 		inner.ServeHTTP(w, r)
@@ -215,3 +216,39 @@ func (c *calls) end(session string) {
 		(*cancel)(errSessionEnded)
 	}
 }
+
+// unhurried is the answer to a message. The SDK flushes each event, and what was flushed is a stream, which
+// takes its connection along. An answer that is one event is none: it goes out when the handler returns,
+// which it does right after the response.
+type unhurried struct {
+	http.ResponseWriter
+	quick   bool // the response comes at once: what primes its stream can wait for it
+	put     []byte
+	flushed bool
+}
+
+// Write implements http.ResponseWriter.
+func (w *unhurried) Write(b []byte) (int, error) {
+	w.put = b[:min(len(b), 256)]
+	return w.ResponseWriter.Write(b)
+}
+
+// FlushError is for http.ResponseController.
+func (w *unhurried) FlushError() error {
+	if !w.flushed && (isResponse(w.put) || w.quick && bytes.HasPrefix(w.put, []byte("event: prime\n"))) {
+		return nil
+	}
+	w.flushed = true
+	return http.NewResponseController(w.ResponseWriter).Flush()
+}
+
+// isResponse reports whether an event is an answer, and not what comes before it. The SDK writes the id
+// of a message before anything else of it.
+func isResponse(event []byte) bool {
+	_, data, is := bytes.Cut(event, []byte("data: "))
+	return is && bytes.HasPrefix(data, []byte(`{"jsonrpc":"2.0","id":`)) && (bytes.Contains(data, []byte(`"result":`)) || bytes.Contains(data, []byte(`"error":`))) &&
+		!bytes.Contains(data, []byte(`"method":`))
+}
+
+// Unwrap is for http.ResponseController.
+func (w *unhurried) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -23,6 +23,8 @@ type Node struct {
 	// Idle is how long a session is kept that nobody uses, 0 for the default. It is found again when it is
 	// needed, as long as its Session is open.
 	Idle time.Duration
+	// Issuers are those whose access tokens the node takes, besides itself.
+	Issuers []string
 	// Log is where faults of the node's own go; nil for nowhere.
 	Log *slog.Logger
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/wharf-dev/wharf/gateway/mcp"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/enginetest"
+	"github.com/wharf-dev/wharf/runtime/receipt"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
 
@@ -69,7 +70,7 @@ func newNode(t testing.TB, guests enginetest.Guests) *node {
 }
 
 // startNode starts a node on a disk; a second one on the same disk stands for a restart.
-func startNode(t testing.TB, disk *crashtest.Disk, guests enginetest.Guests, cfg gateway.Config, has mcp.Node) *node {
+func startNode(t testing.TB, disk *crashtest.Disk, guests enginetest.Guests, cfg gateway.Config, has mcp.Node, configure ...enginetest.Configure) *node {
 	t.Helper()
 	all := enginetest.Guests{"echo": enginetest.Echo}
 	for name, g := range guests {
@@ -80,9 +81,9 @@ func startNode(t testing.TB, disk *crashtest.Disk, guests enginetest.Guests, cfg
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.Node = enginetest.Boot(t, disk, all, func(_ *engine.Config, p *engine.Parts) {
+	n.Node = enginetest.Boot(t, disk, all, append(configure, func(_ *engine.Config, p *engine.Parts) {
 		p.Log, p.Files = slog.New(slog.DiscardHandler), root
-	})
+	})...)
 	cfg.Node, cfg.Version = "test", "0.0.0"
 	log := slog.New(slog.NewTextHandler(&n.log, nil))
 	has.Log = log
@@ -95,6 +96,16 @@ func startNode(t testing.TB, disk *crashtest.Disk, guests enginetest.Guests, cfg
 	go func() { n.served <- n.server.Serve(ln) }()
 	t.Cleanup(func() { n.end(t) })
 	return n
+}
+
+// sameKeys gives every node that it configures the same keys: so one is another life of the other.
+func sameKeys(t testing.TB) enginetest.Configure {
+	t.Helper()
+	keys, err := receipt.OpenKeyring(t.TempDir(), "test", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(_ *engine.Config, p *engine.Parts) { p.Keys = keys }
 }
 
 // end stops the node, once.
@@ -227,4 +238,15 @@ func code(err error) int64 {
 		return 0
 	}
 	return e.Code
+}
+
+// receive returns what comes next.
+func receive[T any](t testing.TB, from <-chan T) (v T) {
+	t.Helper()
+	select {
+	case v = <-from:
+	case <-time.After(patience):
+		t.Fatal("nothing has come")
+	}
+	return v
 }

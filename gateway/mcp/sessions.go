@@ -178,9 +178,18 @@ func errUnknownSession() error {
 	return &refusedMessage{http.StatusNotFound, jsonrpc.Errorf(jsonrpc.CodeInvalidRequest, "there is no such session: begin a new one"), nil}
 }
 
+// home is the Workspace of a request that no Skill decides: the one that the client has chosen by its URL,
+// or else the caller's own.
+func (a *Adapter) home(p *posted) string {
+	if p.workspace != "" {
+		return p.workspace
+	}
+	return a.core.DefaultWorkspaceOf(p.caller)
+}
+
 // find returns the Session that a session of the caller stands for.
 func (h *sessions) find(ctx context.Context, p *posted, id string) (*abi.Session, *kept, error) {
-	list, err := h.adapter.core.SessionsCalled(ctx, p.caller, "", refOf(id))
+	list, err := h.adapter.core.SessionsCalled(ctx, p.caller, h.adapter.home(p), refOf(id))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -242,10 +251,13 @@ func (h *sessions) end(w http.ResponseWriter, r *http.Request, id string) {
 		}
 		return
 	}
-	h.sdk.ServeHTTP(w, r)
+	first := &unlessUnknown{ResponseWriter: w}
+	if h.sdk.ServeHTTP(first, r); first.unknown {
+		answerRefused(w, errUnknownSession())
+	}
 }
 
-// unlessUnknown passes an answer on, unless it says that a session is not known.
+// unlessUnknown passes an answer on, unless it says that a session is not known, or is another's.
 type unlessUnknown struct {
 	http.ResponseWriter
 	unknown, begun bool
@@ -253,7 +265,7 @@ type unlessUnknown struct {
 
 // WriteHeader implements http.ResponseWriter.
 func (w *unlessUnknown) WriteHeader(status int) {
-	if !w.begun && status == http.StatusNotFound {
+	if !w.begun && (status == http.StatusNotFound || status == http.StatusForbidden) {
 		w.unknown = true
 	}
 	if w.begun = true; !w.unknown {

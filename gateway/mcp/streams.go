@@ -78,7 +78,7 @@ func (s *streams) answer(ctx context.Context, session, stream string) ([]byte, e
 	if p == nil || stream == "" {
 		return nil, nil
 	}
-	found, err := s.adapter.core.SessionsCalled(ctx, p.caller, "", refOf(session))
+	found, err := s.adapter.core.SessionsCalled(ctx, p.caller, s.adapter.home(p), refOf(session))
 	if err != nil {
 		return nil, err
 	}

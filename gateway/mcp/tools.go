@@ -1,5 +1,7 @@
 package mcp
 
+//lint:file-ignore SA1019 clients may use what is deprecated as long as the protocol has it
+
 import (
 	"context"
 	"encoding/base64"

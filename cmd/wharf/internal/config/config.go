@@ -27,6 +27,7 @@ type Config struct {
 	OpenHarness OpenHarness
 	SSE         SSE
 	WebSocket   WebSocket
+	MCP         MCP
 	Shutdown    Shutdown
 	Receipts    Receipts
 	HTTP        HTTP

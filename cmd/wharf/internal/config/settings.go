@@ -49,6 +49,7 @@ func Groups() []Group {
 		{"openharness", "The Open Harness API, and what its clients may have the node do."},
 		{"sse", "Event streams."},
 		{"websocket", "WebSockets. They count as streams, and have their heartbeat."},
+		{"mcp", "The MCP server at /mcp ([mcp.md](mcp.md))."},
 		{"shutdown", "What SIGTERM and SIGINT do."},
 	}
 }
@@ -58,7 +59,7 @@ func Settings() []Setting {
 	var all []Setting
 	for _, group := range [][]Setting{
 		nodeSettings(), logSettings(), tlsSettings(), acmeSettings(), oauthSettings(), limitSettings(), taskSettings(),
-		pluginSettings(), modelSettings(), vaultSettings(), requestSettings(), receiptSettings(), storageSettings(), retentionSettings(), connectorSettings(), webhookSettings(), toolServerSettings(), openHarnessSettings(), streamSettings(), socketSettings(),
+		pluginSettings(), modelSettings(), vaultSettings(), requestSettings(), receiptSettings(), storageSettings(), retentionSettings(), connectorSettings(), webhookSettings(), toolServerSettings(), openHarnessSettings(), streamSettings(), socketSettings(), mcpSettings(),
 	} {
 		all = append(all, group...)
 	}

@@ -106,10 +106,13 @@ func Start(ctx context.Context, o Options) (n *Node, err error) {
 	front.TLS, front.PublicURL, front.InHand, front.Turns = n.tls, n.publicURL(), n.inHand, n.turns
 	front.SpoolDir = filepath.Join(n.options.Config.Data, "spool")
 	shown := api.New(n.engine, front.Turns)
-	n.gateway = gateway.New(front, n.engine, n.log, harn.New(front, shown).WithClients(n.clients).WithNode(n.offer),
+	adapters := []gateway.Adapter{harn.New(front, shown).WithClients(n.clients).WithNode(n.offer),
 		openharness.New(front, shown, openharness.Node{Plugins: n.modules.Names, Suite: n.suite(), Tools: n.callable,
-			Models: append([]string{}, slices.Sorted(maps.Keys(n.options.Config.Models))...), ModelNames: n.options.Config.ModelNames, DefaultModel: n.options.Config.Model.Default}),
-		mcp.New(front, shown, mcp.Node{Origins: front.Origins, Log: n.log}))
+			Models: append([]string{}, slices.Sorted(maps.Keys(n.options.Config.Models))...), ModelNames: n.options.Config.ModelNames, DefaultModel: n.options.Config.Model.Default})}
+	if c := &n.options.Config; c.MCP.Server == "on" {
+		adapters = append(adapters, mcp.New(front, shown, mcp.Node{Hosts: c.MCP.HostList(), Origins: c.MCP.OriginList(), Idle: c.MCP.Idle, Issuers: issuers(c), Log: n.log}))
+	}
+	n.gateway = gateway.New(front, n.engine, n.log, adapters...)
 	return n, nil
 }
 

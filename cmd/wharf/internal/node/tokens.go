@@ -2,8 +2,11 @@ package node
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/datadir"
 	"github.com/wharf-dev/wharf/runtime/identity"
 )
@@ -26,6 +29,14 @@ func (n *Node) openTokens() (*identity.Tokens, error) {
 		config.Own = own
 	}
 	return identity.New(config)
+}
+
+// issuers returns whose access tokens the node takes besides its own.
+func issuers(c *config.Config) (all []string) {
+	for _, name := range slices.Sorted(maps.Keys(c.Issuers)) {
+		all = append(all, c.Issuers[name].Issuer)
+	}
+	return all
 }
 
 // tokenIssuer is what the node's own access tokens are issued by.
