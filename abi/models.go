@@ -57,7 +57,7 @@ const (
 
 // ModelAnswer answers [CallLLMComplete].
 type ModelAnswer struct {
-	Provider   string          `json:"provider"` // openai, anthropic or script
+	Provider   string          `json:"provider"` // openai, anthropic, script or client
 	Model      string          `json:"model"`    // as the provider names it
 	Text       string          `json:"text"`
 	ToolCalls  []ModelToolCall `json:"tool_calls,omitzero"`

@@ -317,7 +317,7 @@ var comments = map[string]string{
 	"MessageInput.Role":                          "who speaks",
 	"ModelAnswer.Cost":                           "Cost is in Currency, from the node's price table; 0 when it has no price.",
 	"ModelAnswer.Model":                          "as the provider names it",
-	"ModelAnswer.Provider":                       "openai, anthropic or script",
+	"ModelAnswer.Provider":                       "openai, anthropic, script or client",
 	"ModelAnswer.Route":                          "Route says why this model was taken, and Considered which others were configured for the same name and were tried or passed over before.",
 	"ModelMessage.ToolCallID":                    "ToolCallID and IsError belong to the role tool: Text is what the tool answered.",
 	"ModelMessage.ToolCalls":                     "of an assistant",

@@ -416,7 +416,7 @@ func waitingKind(t *abi.Task) string {
 	switch {
 	case t.Status == abi.TaskAuthRequired:
 		return string(abi.PermissionAuthorization)
-	case t.Waiting.Call == abi.CallInputRequest:
+	case t.Waiting.Call == abi.CallInputRequest || len(t.Waiting.Requests) > 0:
 		return string(abi.PermissionInput)
 	}
 	return string(abi.PermissionApproval)

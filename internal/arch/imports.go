@@ -44,6 +44,7 @@ var rooms = map[string][]string{
 	"runtime/agents":    {"abi", "storage", "runtime/desk", "runtime/filetree", "runtime/ledger", "runtime/oaf", "runtime/personas"},
 	"runtime/artifacts": {"abi", "storage", "runtime/desk", "runtime/hostcall", "runtime/ledger", "runtime/provider"},
 	"runtime/aside":     {"abi", "storage", "runtime/desk", "runtime/ledger", "runtime/lockrank"},
+	"runtime/askclient": {"abi", "runtime/provider"},
 	"runtime/apart":     {"abi", "runtime/journal", "runtime/provider", "runtime/sandbox"},
 	"runtime/filetree":  {},
 	"runtime/files":     {"abi", "storage", "runtime/desk", "runtime/hosttools", "runtime/ledger", "runtime/lockrank", "runtime/provider", "runtime/turns"},
@@ -106,7 +107,7 @@ var rooms = map[string][]string{
 		"runtime/provider/secret", "runtime/provider/tool", "runtime/provider/web", "runtime/sealed"},
 	"runtime/customtools": {"abi", "abi/jsonw", "storage", "runtime/connector/signature", "runtime/desk", "runtime/ledger", "runtime/lockrank",
 		"runtime/provider", "runtime/provider/program", "runtime/provider/tool", "runtime/provider/web", "runtime/sealed", "runtime/skill", "runtime/turns"},
-	"runtime/waiting": {"abi", "storage", "runtime/alarm", "runtime/desk", "runtime/hosttools", "runtime/journal", "runtime/ledger", "runtime/lockrank",
+	"runtime/waiting": {"abi", "storage", "runtime/alarm", "runtime/askclient", "runtime/desk", "runtime/hosttools", "runtime/journal", "runtime/ledger", "runtime/lockrank",
 		"runtime/policy", "runtime/provider", "runtime/sessions", "runtime/skill", "runtime/turns"},
 
 	"runtime/sandbox/rewrite": {},

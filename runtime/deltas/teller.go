@@ -179,3 +179,11 @@ func (t *Teller) Appended(id string) {
 		t.id, t.streamed, t.answer = "", nil, nil
 	}
 }
+
+// Streamed reports whether the request of a model's call has its text told.
+func Streamed(request []byte) bool {
+	var asked struct {
+		Stream bool `json:"stream"`
+	}
+	return json.Unmarshal(request, &asked) == nil && asked.Stream
+}

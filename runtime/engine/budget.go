@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	json "github.com/go-json-experiment/json"
 
@@ -66,20 +65,11 @@ func (r *run) allowModel(name, of string) error {
 // errOvertime says that a Task's time was up before it was run again.
 var errOvertime = errors.New("the task's time was up")
 
-// endOfTime returns when a Task has used up its Persona's time; zero for never. Time
-// runs from the Task's start, also while it waits.
-func endOfTime(p *abi.Persona, started time.Time) time.Time {
-	if p.Budget == nil || p.Budget.WallTimeMS == 0 || started.IsZero() {
-		return time.Time{}
-	}
-	return started.Add(time.Duration(min(p.Budget.WallTimeMS, int64(abi.MaxWaitSeconds)*1000)) * time.Millisecond)
-}
-
 // watchTime ends a run's Task when its time is up; stop is called when the run ends.
 // errOvertime says that it is up already.
 func (e *Engine) watchTime(t *task, p *abi.Persona) (stop func(), err error) {
 	t.mu.Lock()
-	end := endOfTime(p, t.task.StartedAt)
+	end := policy.EndOfTime(p, t.task.StartedAt)
 	t.mu.Unlock()
 	if end.IsZero() {
 		return func() {}, nil
@@ -94,7 +84,7 @@ func (e *Engine) watchTime(t *task, p *abi.Persona) (stop func(), err error) {
 // inTime ends a wait when the Task's time is up: it is brought back, and fails.
 func (r *run) inTime(w *abi.Waiting) {
 	r.task.mu.Lock()
-	end := endOfTime(&r.persona.Persona, r.task.task.StartedAt)
+	end := policy.EndOfTime(&r.persona.Persona, r.task.task.StartedAt)
 	r.task.mu.Unlock()
 	if !end.IsZero() && (w.Until.IsZero() || end.Before(w.Until)) {
 		w.Until = abi.At(end)

@@ -118,7 +118,7 @@ func (r *run) Call(ctx context.Context, call string, request []byte) (abi.CallSt
 	}
 	if r.cursor.Done() {
 		return r.live(ctx, &liveCall{def: def, request: request, hooks: hooks, gate: gate, entry: journal.Entry{
-			Index: r.index, Call: call, Key: key, Effect: variable(def),
+			Index: r.index, Call: call, Key: key, Effect: journal.Variable(def),
 		}})
 	}
 	var asked []byte
@@ -140,14 +140,6 @@ func (r *run) Call(ctx context.Context, call string, request []byte) (abi.CallSt
 	}})
 }
 
-// variable returns the effect to record: only calls whose class varies need it.
-func variable(def *abi.HostCall) abi.Effect {
-	if def.Varies {
-		return def.Effect
-	}
-	return ""
-}
-
 // recall takes over a call that the record answers.
 func (r *run) recall(e *journal.Entry) error {
 	before := r.ground.At()
@@ -158,7 +150,7 @@ func (r *run) recall(e *journal.Entry) error {
 	if err != nil {
 		return err
 	}
-	return r.remember(e, before, func() bool { return streamed(e.Request) })
+	return r.remember(e, before, func() bool { return deltas.Streamed(e.Request) })
 }
 
 // take adds a call that is recorded to what the receipt is made from. The caller holds
@@ -349,6 +341,9 @@ func (r *run) reach(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, e
 		c.entry.Effect = plan.Effect
 		return r.work(ctx, c, r.delegate(plan.Delegate))
 	}
+	if plan.Ask != nil && err == nil {
+		return r.wait(ctx, c, waiting.Call{Name: abi.CallInputRequest, Asked: plan.Ask})
+	}
 	if c.intent != nil {
 		return r.repeat(ctx, c, plan, err)
 	}
@@ -428,7 +423,7 @@ func (r *run) providerCall(c *liveCall) *provider.Call {
 		Call: c.entry.Call, Vaults: func() []string { return r.task.session.State().VaultIDs }}
 	return &provider.Call{
 		Name: c.entry.Call, Number: r.made[c.entry.Call], Request: c.request, Tenant: r.engine.tenants.IDOf(r.task.tenant),
-		WorkspaceID: t.WorkspaceID, SessionID: t.SessionID, TaskID: t.ID, PersonaID: t.PersonaID,
+		WorkspaceID: t.WorkspaceID, SessionID: t.SessionID, TaskID: t.ID, PersonaID: t.PersonaID, Client: t.Client,
 		Plugin: r.task.program.Plugin, IdempotencyKey: requestID(t.ID, c.entry.Index),
 		Vault: r.engine.SecretsFor(user), NodeSecret: r.engine.TellNodeSecrets(user), AllowModel: r.allowModel,
 		Progress: func(p abi.Progress) { r.performing(abi.EventProgress, tooluse.Shown(p, r.persona.ToolsVisibility)) },

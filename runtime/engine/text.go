@@ -86,14 +86,6 @@ func (r *run) noteText(e *journal.Entry, before time.Time, streamed func() bool)
 	return nil
 }
 
-// streamed reports whether a model was asked to have its text told.
-func streamed(request []byte) bool {
-	var asked struct {
-		Stream bool `json:"stream"`
-	}
-	return json.Unmarshal(request, &asked) == nil && asked.Stream
-}
-
 // tellText tells what there is to be told now, and sees to it that the rest is told in time.
 func (r *run) tellText(next func(now time.Time) (deltas.Piece, bool)) {
 	e, t := r.engine, r.task

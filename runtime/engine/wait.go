@@ -30,7 +30,7 @@ func (r *run) wait(ctx context.Context, c *liveCall, on waiting.Call) (abi.CallS
 	if err != nil {
 		return r.close(ctx, c, journal.Whole, nil, err)
 	}
-	w.Call, w.Tool = c.entry.Call, c.use.Waits()
+	c.asked, w.Call, w.Tool = on.Asked, c.entry.Call, c.use.Waits()
 	if answer, ended, err := r.endedChild(ctx, w); err != nil || ended {
 		return r.close(ctx, c, journal.Whole, answer, err)
 	}

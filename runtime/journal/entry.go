@@ -105,3 +105,11 @@ func Closed(entries []Entry) int {
 	}
 	return n
 }
+
+// Variable returns the effect to record of a call: only those whose class varies need it.
+func Variable(def *abi.HostCall) abi.Effect {
+	if def.Varies {
+		return def.Effect
+	}
+	return ""
+}

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/wharf-dev/wharf/abi"
 )
@@ -43,4 +44,13 @@ func MaxTokens(p *abi.Persona, used abi.Used) int {
 		return left
 	}
 	return limit
+}
+
+// EndOfTime returns when a Task has used up its Persona's time; zero for never. Time
+// runs from the Task's start, also while it waits.
+func EndOfTime(p *abi.Persona, started time.Time) time.Time {
+	if p.Budget == nil || p.Budget.WallTimeMS == 0 || started.IsZero() {
+		return time.Time{}
+	}
+	return started.Add(time.Duration(min(p.Budget.WallTimeMS, int64(abi.MaxWaitSeconds)*1000)) * time.Millisecond)
 }

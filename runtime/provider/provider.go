@@ -23,6 +23,7 @@ type Call struct {
 	TaskID      string
 	PersonaID   string
 	Plugin      string
+	Client      *abi.TaskClient // that gave the Task, as it says; nil for none
 	// IdempotencyKey is the same whenever this very call is performed again.
 	IdempotencyKey string
 	// Number counts the calls of this name that the Task has made, this one
@@ -73,6 +74,9 @@ type Plan struct {
 	// Delegate is what is submitted, in a Session of its own, for a call that a Task of another Persona
 	// does: the engine runs it as a child, and waits for it. nil for a call that Do performs.
 	Delegate *abi.SubmitTaskRequest
+	// Ask is set where whoever may answer questions answers in the place of Do: the Task waits for it without an
+	// instance, and package waiting reads the call's answer from what was answered.
+	Ask *abi.CallInputRequestRequest
 	// Do performs the call and returns its answer, or why it could not: then err is
 	// a *Refusal, or anything else when the host failed. emit, never nil, tells
 	// watchers text as it comes.

@@ -10,6 +10,7 @@ import (
 	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/askclient"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/hosttools"
 	"github.com/wharf-dev/wharf/runtime/ledger"
@@ -127,7 +128,7 @@ func (a *Answer) Take(t *abi.Task, asks *Round, at time.Time, reply func(answer 
 			rec = effect.Request.told(effect.Event)
 		case Reply:
 			taken.Over = true
-			if rec, err = a.reply(t.Waiting, effect, reply); err != nil {
+			if rec, err = a.reply(t.Waiting, next, effect, reply); err != nil {
 				return Taken{}, err
 			}
 		}
@@ -151,10 +152,15 @@ func stranded(task, request string) error {
 }
 
 // reply tells what the call that waits is answered with: what was decided, what became of
-// several requests, or what was brought. A tool answers in the form of tools.
-func (a *Answer) reply(w *abi.Waiting, e Effect, tell func([]byte, error) (ledger.Record, error)) (ledger.Record, error) {
+// several requests, or what was brought. A tool answers in the form of tools, a model in that of
+// models.
+func (a *Answer) reply(w *abi.Waiting, r *Round, e Effect, tell func([]byte, error) (ledger.Record, error)) (ledger.Record, error) {
 	var decided any
 	switch {
+	case e.Answers != nil && w.Call == abi.CallLLMComplete:
+		return toldAs(tell)(askclient.ModelAnswer(r.Requests[0].Params, &e.Answers[0]))
+	case e.Answers != nil && w.Call == abi.CallToolCall:
+		return toldAs(tell)(askclient.RootsAnswer(&e.Answers[0]))
 	case e.Answers != nil:
 		decided = &abi.CallInputRequestAnswer{Answers: e.Answers}
 	case e.Answer != nil:
@@ -173,6 +179,16 @@ func (a *Answer) reply(w *abi.Waiting, e Effect, tell func([]byte, error) (ledge
 		return ledger.Record{}, err
 	}
 	return tell(answer, nil)
+}
+
+// toldAs tells an answer or a *provider.Refusal, and passes on any other error.
+func toldAs(tell func([]byte, error) (ledger.Record, error)) func([]byte, error) (ledger.Record, error) {
+	return func(answer []byte, err error) (ledger.Record, error) {
+		if _, refused := errors.AsType[*provider.Refusal](err); err != nil && !refused {
+			return ledger.Record{}, err
+		}
+		return tell(answer, err)
+	}
 }
 
 // tells returns the events of a request that states itself.

@@ -97,7 +97,7 @@ func kindOf(w *abi.Waiting) abi.PermissionKind {
 	switch {
 	case forApproval(w):
 		return abi.PermissionApproval
-	case w.Call == abi.CallInputRequest || asTool(w):
+	case w.Call == abi.CallInputRequest || asTool(w) || len(w.Requests) > 0:
 		return abi.PermissionInput
 	case w.Call == abi.CallAuthRequest:
 		return abi.PermissionAuthorization

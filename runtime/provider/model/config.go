@@ -1,6 +1,8 @@
 package model
 
 import (
+	"github.com/wharf-dev/wharf/runtime/askclient"
+
 	"cmp"
 	"context"
 	"fmt"
@@ -17,6 +19,7 @@ const (
 	ProviderOpenAI    = "openai"
 	ProviderAnthropic = "anthropic"
 	ProviderScript    = "script"
+	ProviderClient    = askclient.ProviderClient
 )
 
 // DefaultTimeout is how long one attempt may take when a [Model] names no Timeout.
@@ -50,7 +53,7 @@ type Config struct {
 
 // Model is one configured model.
 type Model struct {
-	Provider string // openai, anthropic or script
+	Provider string // openai, anthropic, script, or client for that of the client that gave the Task
 	// BaseURL is where the provider's API is: for openai the URL up to and with /v1,
 	// for anthropic the URL before /v1. Empty for the provider's own service.
 	BaseURL string
@@ -131,6 +134,9 @@ func (c *Config) validateModel(name string) error {
 		if _, ok := c.Models[fallback]; !ok {
 			return fmt.Errorf("the fallback %q is not a configured model", fallback)
 		}
+		if c.Models[fallback].Provider == ProviderClient {
+			return fmt.Errorf("the fallback %q is the client's model, which can only be asked first", fallback)
+		}
 		if fallback == name {
 			return fmt.Errorf("it is its own fallback")
 		}
@@ -147,10 +153,15 @@ func (c *Config) validateProvider(m Model) error {
 		return nil
 	case ProviderOpenAI, ProviderAnthropic:
 		return m.validateRemote()
+	case ProviderClient:
+		if m.BaseURL != "" || m.APIKey != nil {
+			return fmt.Errorf("the model of a client has no base URL and no API key")
+		}
+		return nil
 	case "":
-		return fmt.Errorf("the provider is missing: it is openai, anthropic or script")
+		return fmt.Errorf("the provider is missing: it is openai, anthropic, script or client")
 	}
-	return fmt.Errorf("the provider %q is unknown: it is openai, anthropic or script", m.Provider)
+	return fmt.Errorf("the provider %q is unknown: it is openai, anthropic, script or client", m.Provider)
 }
 
 func (m Model) validateRemote() error {

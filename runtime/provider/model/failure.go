@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/askclient"
 )
 
 // maxMessage bounds what a failure repeats of a server's words, in bytes.
@@ -40,6 +41,9 @@ var errNotWhole = errors.New("the answer is not whole")
 // errReported says that the server told of an error within its answer.
 var errReported = errors.New("it reports an error")
 
+// errAbsent says that a client's model is to be asked, and that the Task's client has none for it.
+var errAbsent = errors.New("the client that gave the task has no model that takes this request")
+
 // statusError is an answer with an HTTP status that is no success.
 type statusError struct {
 	code    int
@@ -62,6 +66,8 @@ func failureOf(ctx context.Context, err error, key string, timeout time.Duration
 		return &failure{status: abi.CallTooLarge, code: "model_answer_too_large", message: errTooMany.Error()}
 	case errors.Is(err, errRedirect):
 		return &failure{status: abi.CallUnavailable, code: "model_unavailable", message: errRedirect.Error()}
+	case errors.Is(err, errAbsent):
+		return &failure{status: abi.CallUnavailable, code: askclient.CodeNoSampling, message: errAbsent.Error()}
 	case errors.Is(err, errExhausted):
 		return &failure{status: abi.CallUnavailable, code: "script_exhausted", message: err.Error()}
 	case errors.As(err, &status):

@@ -84,6 +84,8 @@ func newBackend(model Model, client *http.Client, script *Script) backend {
 		return newOpenAI(model, client)
 	case ProviderAnthropic:
 		return newAnthropic(model, client)
+	case ProviderClient:
+		return absent{}
 	}
 	return script
 }
@@ -106,6 +108,11 @@ func (m *Models) Prepare(_ context.Context, c *provider.Call) (provider.Plan, er
 	}
 	if err != nil {
 		return provider.Plan{}, err
+	}
+	if m.config.Models[chosen.name].Provider == ProviderClient {
+		if ask, err := m.askClient(c, request, chosen.name); ask != nil || err != nil {
+			return provider.Plan{Effect: abi.EffectRead, Ask: ask}, err
+		}
 	}
 	return provider.Plan{
 		Effect: abi.EffectRead,

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/askclient"
 	"github.com/wharf-dev/wharf/runtime/provider"
 )
 
@@ -31,6 +32,8 @@ type Found struct {
 	Tool abi.Tool
 	By   string // who offers it, when that is no configured server
 	Call func(ctx context.Context, arguments jsontext.Value) (*abi.CallToolCallAnswer, error)
+	// Ask is set in the place of Call where whoever may answer questions does.
+	Ask *abi.CallInputRequestRequest
 	// Delegate is set in the place of Call where the call is a Task: it returns what is submitted.
 	Delegate func(arguments jsontext.Value) (*abi.SubmitTaskRequest, error)
 }
@@ -173,7 +176,8 @@ func (cs *Clients) clients(c *provider.Call) []*Client {
 // List implements [Server]: without a Session there are no tools.
 func (*Clients) List(context.Context) ([]abi.Tool, error) { return nil, nil }
 
-// ListFor implements [PerCall].
+// ListFor implements [PerCall]. What a Task's client said that it can, no connection is needed for; a
+// tool that somebody offers comes before.
 func (cs *Clients) ListFor(_ context.Context, c *provider.Call) ([]abi.Tool, error) {
 	var tools []abi.Tool
 	for _, client := range cs.clients(c) {
@@ -181,6 +185,11 @@ func (cs *Clients) ListFor(_ context.Context, c *provider.Call) ([]abi.Tool, err
 			if !slices.ContainsFunc(tools, func(other abi.Tool) bool { return other.Name == t.Name }) {
 				tools = append(tools, cs.believed(t))
 			}
+		}
+	}
+	for _, t := range askclient.Tools(c.Client) {
+		if !slices.ContainsFunc(tools, func(other abi.Tool) bool { return other.Name == t.Name }) {
+			tools = append(tools, t)
 		}
 	}
 	slices.SortFunc(tools, func(a, b abi.Tool) int { return strings.Compare(a.Name, b.Name) })
@@ -205,6 +214,11 @@ func (cs *Clients) Find(_ context.Context, c *provider.Call, name string) (*Foun
 			}}, nil
 		}
 	}
+	for _, t := range askclient.Tools(c.Client) {
+		if t.Name == name {
+			return &Found{Tool: t, Ask: askclient.Roots()}, nil
+		}
+	}
 	return nil, refuse(abi.CallNotFound, CodeUnknown, "%q has no tool %q", ServerClient, name)
 }
 
@@ -213,6 +227,9 @@ func (cs *Clients) Call(ctx context.Context, c *provider.Call, name string, argu
 	found, err := cs.Find(ctx, c, name)
 	if err != nil {
 		return nil, err
+	}
+	if found.Ask != nil {
+		return nil, refuse(abi.CallUnavailable, CodeUnavailable, "the tool %q waits, and is called by tasks alone", name)
 	}
 	return found.Call(ctx, arguments)
 }

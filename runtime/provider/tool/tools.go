@@ -279,6 +279,9 @@ func (t *Tools) prepareCall(ctx context.Context, c *provider.Call) (provider.Pla
 	if found.Tool.ReadOnly {
 		plan.Effect, plan.Repeatable = abi.EffectRead, false
 	}
+	if plan.Ask = found.Ask; plan.Ask != nil {
+		return plan, nil
+	}
 	if found.Delegate != nil {
 		plan.Delegate, err = found.Delegate(req.Arguments)
 		return plan, err

@@ -88,6 +88,16 @@ const patience = 30 * time.Second
 // send performs a request and returns the answer of a node that did not refuse
 // it. The caller closes the body.
 func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
+	resp, err := c.exchange(ctx, r)
+	if err == nil && resp.StatusCode >= 400 {
+		defer resp.Body.Close()
+		return nil, refusal(resp)
+	}
+	return resp, err
+}
+
+// exchange performs a request and returns the answer, whatever it says. The caller closes the body.
+func (c *Client) exchange(ctx context.Context, r request) (*http.Response, error) {
 	target := c.base + r.path
 	if len(r.query) > 0 {
 		target += "?" + r.query.Encode()
@@ -111,11 +121,19 @@ func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
 	if err != nil {
 		return nil, c.unreachable(ctx, err)
 	}
-	if resp.StatusCode >= 400 {
-		defer resp.Body.Close()
-		return nil, refusal(resp)
-	}
 	return resp, nil
+}
+
+// Answers reports whether a node answers.
+func (c *Client) Answers(ctx context.Context) bool {
+	ctx, cancel := c.patient(ctx, 0)
+	defer cancel()
+	resp, err := c.exchange(ctx, request{method: http.MethodGet, path: "/healthz"})
+	if err != nil {
+		return false
+	}
+	defer resp.Body.Close()
+	return resp.StatusCode == http.StatusOK
 }
 
 func (c *Client) unreachable(ctx context.Context, err error) error {

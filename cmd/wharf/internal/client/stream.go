@@ -9,6 +9,7 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -20,6 +21,7 @@ import (
 type frame struct {
 	id, event string
 	data      []byte
+	retry     int // milliseconds before the stream is opened again, as the server last said
 }
 
 // maxLine bounds one line of a stream. A line is an event as JSON.
@@ -28,6 +30,17 @@ const maxLine = 256 << 20
 // frames reads server-sent events until r ends. Comments, and frames without
 // data, are passed over. The data is valid until the next frame.
 func frames(r io.Reader) iter.Seq2[frame, error] {
+	return func(yield func(frame, error) bool) {
+		for f, err := range allFrames(r) {
+			if (err != nil || len(f.data) > 0) && !yield(f, err) {
+				return
+			}
+		}
+	}
+}
+
+// allFrames reads server-sent events as frames does, those without data included.
+func allFrames(r io.Reader) iter.Seq2[frame, error] {
 	return func(yield func(frame, error) bool) {
 		lines := bufio.NewScanner(r)
 		lines.Buffer(make([]byte, 0, 16<<10), maxLine)
@@ -38,7 +51,7 @@ func frames(r io.Reader) iter.Seq2[frame, error] {
 				f.field(line)
 				continue
 			}
-			if len(f.data) > 0 && !yield(f, nil) {
+			if !yield(f, nil) {
 				return
 			}
 			f.event, f.data = "", f.data[:0]
@@ -59,6 +72,10 @@ func (f *frame) field(line []byte) {
 		f.id = string(value)
 	case "event":
 		f.event = string(value)
+	case "retry":
+		if n, err := strconv.Atoi(string(value)); err == nil && n >= 0 {
+			f.retry = n
+		}
 	case "data":
 		if len(f.data) > 0 {
 			f.data = append(f.data, '\n')

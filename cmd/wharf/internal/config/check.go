@@ -81,6 +81,9 @@ func (c *checker) model(path, name string, m Model) {
 		c.report(path, "has no provider")
 	case m.Provider == "script" && config.Model.Script == "":
 		c.report(path, "answers from a script, and models.script is not set")
+	case m.Provider == "client" && (m.BaseURL != "" || m.APIKey != "" || m.APIKeyEnv != ""):
+		c.report(path, "is the client's own model, and has no base_url and no API key")
+	case m.Provider == "client":
 	case m.Provider != "script" && m.Model == "":
 		c.report(path, "does not say which model of the provider it is: set model")
 	case m.Provider != "script" && m.BaseURL == "" && m.APIKey == "" && m.APIKeyEnv == "":
@@ -93,6 +96,9 @@ func (c *checker) model(path, name string, m Model) {
 	exists(c, path+".api_key", "secret", m.APIKey, config.Secrets)
 	for _, fallback := range m.Fallbacks {
 		exists(c, path+".fallbacks", "model", fallback, config.Models)
+		if config.Models[fallback].Provider == "client" {
+			c.report(path+".fallbacks", "names %s, the client's own model, which can only be asked first", fallback)
+		}
 	}
 }
 
