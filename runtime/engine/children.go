@@ -112,21 +112,9 @@ func (e *Engine) submitChild(ctx context.Context, parent *task, id string, req a
 	err = e.submitAs(ctx, c, id, req)
 	var invalid *abi.Error
 	if errors.As(err, &invalid) {
-		return provider.Refuse(childStatus(invalid.Code), string(invalid.Code), invalid.Message)
+		return provider.RefuseFor(invalid)
 	}
 	return err
-}
-
-func childStatus(code abi.ErrorCode) abi.CallStatus {
-	switch code {
-	case abi.CodeRateLimited, abi.CodeServiceUnavailable:
-		return abi.CallUnavailable
-	case abi.CodeResourceNotFound:
-		return abi.CallNotFound
-	case abi.CodePolicyViolation:
-		return abi.CallDenied
-	}
-	return abi.CallInvalid
 }
 
 // child reads a Task that the run's may wait for: one of its own children, or one that

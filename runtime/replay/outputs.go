@@ -33,12 +33,29 @@ func (o *Outputs) Take(e *journal.Entry) error {
 		err := json.Unmarshal(e.Answer, &a)
 		o.Messages = append(o.Messages, a.MessageID)
 		return err
+	case abi.CallAgentDelegate:
+		d, err := journal.ReadDelegation(e)
+		if err == nil && d.Dispatched() {
+			o.handedOver(d.Answer.Handoff)
+		}
+		return err
 	case abi.CallArtifactPut:
 		a, err := Artifact(e)
 		o.Artifacts = append(o.Artifacts, a)
 		return err
 	}
 	return nil
+}
+
+// handedOver takes over what a delegation has left.
+func (o *Outputs) handedOver(h *abi.DelegationHandoff) {
+	if h == nil {
+		return
+	}
+	for _, a := range h.Artifacts {
+		o.Artifacts = append(o.Artifacts, receipt.ArtifactRef{ArtifactID: a.ArtifactID, Kind: string(a.Kind),
+			URI: receipt.ArtifactURI(a.ArtifactID), SHA256: "sha256:" + a.SHA256})
+	}
 }
 
 // ArtifactIDs returns the ids of the Artifacts.
