@@ -84,6 +84,12 @@ func (r *Request) Decode(v any) ([]byte, error) {
 	return body, nil
 }
 
+// DecodeText reads part of the body into v: with the same checks as [Request.Decode], and members
+// that are not known are ignored.
+func (r *Request) DecodeText(text []byte, v any) error {
+	return r.Long(len(text), func() error { return decode(text, v, r.charge) })
+}
+
 // number is that of the tenant that long work is done for; 0 when nobody has called.
 func (r *Request) number() uint64 {
 	if r.Caller == nil {

@@ -36,7 +36,7 @@ func internalError(err error, otherwise string) *abi.Error {
 }
 
 // refused describes the request to what puts its error into words.
-func (r *Request) refused() Refused { return Refused{r.ID, r.Route.Operation} }
+func (r *Request) refused() Refused { return Refused{r.ID, r.Route.Operation, r.Call} }
 
 func writeError(ctx *fasthttp.RequestCtx, r Refused, shape ErrorShape, shown *abi.Error) {
 	answer := shape(r, shown)

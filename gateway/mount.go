@@ -55,6 +55,7 @@ type ErrorShape func(r Refused, err *abi.Error) ErrorAnswer
 type Refused struct {
 	ID        string // the request's
 	Operation string // the route's; "" where no route answers
+	Call      []byte // as [Request.Call]
 }
 
 // ErrorAnswer is an error as a client reads it.

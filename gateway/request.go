@@ -30,6 +30,9 @@ type Request struct {
 	Route  *Route
 	ID     string       // the request_id
 	Caller *desk.Caller // nil on public routes
+	// Call is what the protocol's client calls this request by, such as the id of JSON-RPC, once the
+	// handler has read it. An error that answers the request has it in its [Refused].
+	Call []byte
 
 	server   *Server
 	incoming incoming

@@ -36,6 +36,7 @@ type administrationCore interface {
 	IssueToken(ctx context.Context, client, secret string, scopes []string) (*abi.AccessToken, error)
 	TokenKeys() ([]byte, error)
 	TokenIssuer(base string) (abi.AuthorizationServer, error)
+	DefaultWorkspaceOf(c *desk.Caller) string
 }
 
 // CreateKey makes an API key and answers with a [abi.CreatedKey], the only time

@@ -192,4 +192,5 @@ type asItIs interface {
 	DeleteAgent(ctx context.Context, c *desk.Caller, r *desk.Retry, workspace, id string) error
 	ExportAgent(ctx context.Context, c *desk.Caller, workspace, id string, how abi.AgentExport) (*agents.Export, error)
 	TokenIssuer(base string) (abi.AuthorizationServer, error)
+	DefaultWorkspaceOf(c *desk.Caller) string
 }

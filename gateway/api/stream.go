@@ -63,6 +63,9 @@ func (s *Stream) Start() Cursor { return Cursor(s.sub.Start()) }
 // Close ends the stream.
 func (s *Stream) Close() { s.sub.Close() }
 
+// Kind is what the event reports.
+func (e Entry) Kind() abi.EventKind { return e.ev.Record().Kind }
+
 // Size is about how many bytes the event has.
 func (e Entry) Size() int {
 	rec := e.ev.Record()

@@ -80,6 +80,17 @@ func read(text []byte) (*message, kind, *Error) {
 	return m, kind, err
 }
 
+// ReadRequest reads a request that comes by itself, such as by HTTP. With an error, which is what to
+// answer, the request has the id as far as it is known.
+func ReadRequest(text []byte) (*Request, *Error) {
+	m, kind, wrong := read(text)
+	r := &Request{Method: m.Method, Params: m.Params, ID: m.ID, Notification: kind == notification}
+	if wrong == nil && kind == answer {
+		wrong = Errorf(CodeInvalidRequest, "this is an answer, and nothing was asked")
+	}
+	return r, wrong
+}
+
 // kind tells what a message is, or what is wrong with it.
 func (m *message) kind() (kind, *Error) {
 	switch {

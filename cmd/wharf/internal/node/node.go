@@ -19,6 +19,7 @@ import (
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/datadir"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/holdings"
 	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/gateway/a2a"
 	"github.com/wharf-dev/wharf/gateway/api"
 	"github.com/wharf-dev/wharf/gateway/harn"
 	"github.com/wharf-dev/wharf/gateway/openharness"
@@ -107,7 +108,8 @@ func Start(ctx context.Context, o Options) (n *Node, err error) {
 	shown := api.New(n.engine, front.Turns)
 	n.gateway = gateway.New(front, n.engine, n.log, harn.New(front, shown).WithClients(n.clients).WithNode(n.offer),
 		openharness.New(front, shown, openharness.Node{Plugins: n.modules.Names, Suite: n.suite(), Tools: n.callable,
-			Models: append([]string{}, slices.Sorted(maps.Keys(n.options.Config.Models))...), ModelNames: n.options.Config.ModelNames, DefaultModel: n.options.Config.Model.Default}))
+			Models: append([]string{}, slices.Sorted(maps.Keys(n.options.Config.Models))...), ModelNames: n.options.Config.ModelNames, DefaultModel: n.options.Config.Model.Default}),
+		a2a.New(front, shown, a2a.Node{}))
 	return n, nil
 }
 
