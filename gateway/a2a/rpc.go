@@ -46,7 +46,7 @@ const (
 // methods returns all methods by their names: a group for each matter.
 func (a *Adapter) methods() map[string]method {
 	all := map[string]method{}
-	for _, group := range []map[string]method{a.taskMethods()} {
+	for _, group := range []map[string]method{a.taskMethods(), a.externalMethods()} {
 		maps.Copy(all, group)
 	}
 	return all

@@ -109,6 +109,7 @@ func (e *Engine) submitChild(ctx context.Context, parent *task, id string, req a
 		return err
 	}
 	c := &desk.Caller{Tenant: parent.tenant, TenantID: e.tenants.IDOf(parent.tenant), Actor: parent.about.PersonaID}
+	req.Run = personas.Held(req.Run, parent.about.Run)
 	err = e.submitAs(ctx, c, id, req)
 	var invalid *abi.Error
 	if errors.As(err, &invalid) {
