@@ -27,7 +27,6 @@ func (a *Adapter) discovery(r *gateway.Request) error {
 	})
 }
 
-
 // agentCard is GET /v1/agent-card. It is public, so it holds nothing of a tenant. Its
 // signature is over everything else in it, that of the A2A card within included.
 func (a *Adapter) agentCard(r *gateway.Request) error {
