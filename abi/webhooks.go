@@ -36,6 +36,9 @@ type WebhookEndpoint struct {
 	Status  WebhookStatus   `json:"status"`
 	// StatusReason says why it is DISABLED, where nobody has asked for that.
 	StatusReason string `json:"status_reason,omitzero"`
+	// AfterEventID is an event before the Webhook was made, after which it is sent what it wants all
+	// the same; absent for one that is sent what has happened since it was made.
+	AfterEventID string `json:"after_event_id,omitzero"`
 	// Hook is set on one that is a hook: no read of Webhooks shows it.
 	Hook *HookTerms `json:"hook,omitzero"`
 	// DeletedAt is set on one that was deleted: no read shows it any more.
@@ -146,6 +149,8 @@ type CreateWebhookRequest struct {
 	Secret      string            `json:"secret,omitzero"` // empty: the node makes one, and shows it in the answer alone
 	Status      WebhookStatus     `json:"status,omitzero"` // empty for ACTIVE
 	Metadata    jsontext.Value    `json:"metadata,omitzero"`
+	// AfterEventID is for adapters: see [WebhookEndpoint].
+	AfterEventID string `json:"-"`
 }
 
 // UpdateWebhookRequest is the body of PATCH /wharf/v1/webhooks/{id}. Nil members stay as they

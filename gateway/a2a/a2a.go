@@ -7,10 +7,11 @@ import (
 
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/gateway/api"
+	"github.com/wharf-dev/wharf/gateway/internal/agentcard"
 )
 
 // prefix is the path that JSON-RPC is spoken at, of both versions, and that those of REST begin with.
-const prefix = "/a2a"
+const prefix = agentcard.Path
 
 // Adapter serves the protocol. It is safe for concurrent use.
 type Adapter struct {
@@ -18,6 +19,7 @@ type Adapter struct {
 	core  *api.API
 	wait  time.Duration
 	table map[string]method
+	told  toldCache
 }
 
 // Node is what the adapter is told of the node besides its engine.
@@ -40,13 +42,10 @@ func New(cfg gateway.Config, core *api.API, has Node) *Adapter {
 
 // Mount implements gateway.Adapter.
 func (a *Adapter) Mount() gateway.Mount {
-	return gateway.Mount{Name: "a2a", Prefixes: []string{prefix}, Errors: shape, Routes: a.routes()}
+	return gateway.Mount{Name: "a2a", Prefixes: []string{prefix, cardPath, oldCardPath}, Errors: shape, Routes: a.routes()}
 }
 
 func (a *Adapter) routes() []gateway.Route {
-	return []gateway.Route{{Method: fasthttp.MethodPost, Path: prefix, Operation: operationRPC, Tag: "a2a", Summary: "Call a method by JSON-RPC",
-		Unversioned: true, Body: gateway.BodyJSON, Tolerant: true, Media: gateway.MediaEventStream, Status: fasthttp.StatusOK, Handle: a.rpc}}
+	return append(append(a.restRoutes(), a.cardRoutes()...), gateway.Route{Method: fasthttp.MethodPost, Path: prefix, Operation: operationRPC, Tag: "a2a", Summary: "Call a method by JSON-RPC",
+		Unversioned: true, Body: gateway.BodyJSON, Tolerant: true, Media: gateway.MediaEventStream, Status: fasthttp.StatusOK, Handle: a.rpc})
 }
-
-// isOld reports whether an operation is one of REST of version 0.3.
-func isOld(operation string) bool { return false }

@@ -29,12 +29,6 @@ func (a *Adapter) externalMethods() map[string]method {
 	}
 }
 
-// External says in the node's card that it keeps to the contract.
-func External() jsontext.Value {
-	return jsontext.Value(`{"schema":"` + abi.ExternalAgentSchema + `","pre_dispatch_checkpoint":true,"budget_cap":true,"idempotency":true,"reviewable_handoff":true,"dispatch":true,` +
-		`"operations":["` + abi.MethodExternalPlan + `","` + abi.MethodExternalDispatch + `"]}`)
-}
-
 // The kinds of references of Sessions that have work in them.
 const (
 	refPlan = "a2a_plan"

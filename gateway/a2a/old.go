@@ -15,7 +15,7 @@ import (
 // not that of its JSON-RPC.
 
 // dialect is how bytes are written: of which version, by JSON-RPC or by REST, and whether the
-// entries of [Extension] stand at the root of a stream.
+// entries of [agentcard.Extension] stand at the root of a stream.
 type dialect struct{ old, rpc, harn bool }
 
 // dialects is how many there are.

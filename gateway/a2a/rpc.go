@@ -10,6 +10,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/gateway/internal/agentcard"
 	"github.com/wharf-dev/wharf/gateway/jsonrpc"
 )
 
@@ -21,6 +22,7 @@ type call struct {
 	*Adapter
 	r       *gateway.Request
 	dialect dialect
+	scope   string         // what the caller must have
 	params  jsontext.Value // nil where there are none
 }
 
@@ -46,7 +48,7 @@ const (
 // methods returns all methods by their names: a group for each matter.
 func (a *Adapter) methods() map[string]method {
 	all := map[string]method{}
-	for _, group := range []map[string]method{a.taskMethods(), a.externalMethods()} {
+	for _, group := range []map[string]method{a.taskMethods(), a.pushMethods(), a.cardMethods(), a.externalMethods()} {
 		maps.Copy(all, group)
 	}
 	return all
@@ -79,7 +81,7 @@ func (a *Adapter) rpc(r *gateway.Request) error {
 	if req.Params != nil && req.Params.Kind() != '{' {
 		return refuse(reasonParams, "the params of %s are an object", req.Method)
 	}
-	c := &call{a, r, dialect{old: m.in == v03, rpc: true, harn: activated(r)}, req.Params}
+	c := &call{a, r, dialect{old: m.in == v03, rpc: true, harn: activated(r)}, m.scope, req.Params}
 	if m.stream != nil {
 		return m.stream(c)
 	}
@@ -170,17 +172,14 @@ func versionNamed(name string) (is version, known bool) {
 	return either, false
 }
 
-// Extension is the extension of Harn: what of a Task the protocol has no words for.
-const Extension = "https://harnlang.com/spec/harn-extensions/v1"
-
-// activated reports whether a client wants the entries of [Extension] at the root of what a stream
+// activated reports whether a client wants the entries of [agentcard.Extension] at the root of what a stream
 // tells. The answer says that it gets them.
 func activated(r *gateway.Request) bool {
 	for _, name := range []string{headerExtensions, headerOldExtensions} {
 		for _, value := range r.HTTP.Request.Header.PeekAll(name) {
 			wanted := strings.FieldsFunc(string(value), func(c rune) bool { return c == ',' || c == ' ' })
-			if slices.Contains(wanted, Extension) {
-				r.SetHeader(name, Extension)
+			if slices.Contains(wanted, agentcard.Extension) {
+				r.SetHeader(name, agentcard.Extension)
 				return true
 			}
 		}

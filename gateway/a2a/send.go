@@ -19,6 +19,7 @@ type sent struct {
 	context  string
 	after    api.Cursor
 	replayed bool // the message was sent before
+	retry    *api.Write
 }
 
 // send does what a message asks: it makes a Task, answers one that waits, or tells one that works.
@@ -106,7 +107,7 @@ func (c *call) submit(p *sendParams, retry *api.Write) (*sent, error) {
 	if req.Input, err = c.inputOf(p.Message, want, workspace, retry); err != nil {
 		return nil, err
 	}
-	s := &sent{after: c.core.Now()}
+	s := &sent{after: c.core.Now(), retry: retry}
 	view, err := c.inContext(p.Message.ContextID, workspace, retry, req)
 	if err != nil {
 		return nil, err
@@ -204,7 +205,7 @@ func (c *call) tell(p *sendParams, retry *api.Write) (*sent, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &sent{task: t, after: c.core.Now()}
+	s := &sent{task: t, after: c.core.Now(), retry: retry}
 	if s.context, err = c.viewer().contextOf(c.r.Context(), t.SessionID); err != nil {
 		return nil, err
 	}

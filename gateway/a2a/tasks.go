@@ -13,7 +13,10 @@ const (
 func (a *Adapter) taskMethods() map[string]method {
 	return map[string]method{
 		"SendMessage": {scope: scopeWrites, in: v10, do: (*call).sendMessage}, "message/send": {scope: scopeWrites, in: v03, do: (*call).sendMessage},
+		"SendStreamingMessage": {scope: scopeWrites, in: v10, stream: (*call).sendStream}, "message/stream": {scope: scopeWrites, in: v03, stream: (*call).sendStream},
+		"SubscribeToTask": {scope: scopeReads, in: v10, stream: (*call).subscribe}, "tasks/resubscribe": {scope: scopeReads, in: v03, stream: (*call).subscribe},
 		"GetTask": {scope: scopeReads, in: v10, do: (*call).getTask}, "tasks/get": {scope: scopeReads, in: v03, do: (*call).getTask},
+		"ListTasks": {scope: scopeReads, in: v10, do: (*call).listTasks}, "tasks/list": {scope: scopeReads, in: v03, do: (*call).listTasks},
 		"CancelTask": {scope: scopeWrites, in: v10, do: (*call).cancelTask}, "tasks/cancel": {scope: scopeWrites, in: v03, do: (*call).cancelTask},
 	}
 }
@@ -60,6 +63,11 @@ func (c *call) readSend() (p *sendParams, history int, err error) {
 	if p.Configuration == nil {
 		p.Configuration = &sendConfig{}
 	}
+	if push := p.Configuration.Push; push != nil {
+		if err := c.checkPush(push); err != nil {
+			return nil, 0, err
+		}
+	}
 	history, err = historyOf(p.Configuration.HistoryLength)
 	return p, history, err
 }
@@ -74,6 +82,11 @@ func (c *call) sendMessage() (any, error) {
 	s, err := c.send(p)
 	if err != nil {
 		return nil, err
+	}
+	if push := p.Configuration.Push; push != nil {
+		if err := c.attach(push, s); err != nil {
+			return nil, err
+		}
 	}
 	if !p.Configuration.ReturnImmediately {
 		if err := c.settle(s); err != nil {

@@ -16,18 +16,36 @@ import (
 	"github.com/wharf-dev/wharf/gateway/api"
 )
 
-// viewer puts what one caller may see into the words of the protocol.
+// viewer puts what one caller may see into the words of the protocol. One of what is public has no
+// caller, and only get.
 type viewer struct {
 	core   *api.API
 	caller *api.Caller
 	base   string // of links
+	get    func(ctx context.Context, o abi.Object, id string) (jsontext.Value, error)
 }
 
-func (c *call) viewer() *viewer { return &viewer{c.core, c.r.Caller, c.r.BaseURL()} }
+func (c *call) viewer() *viewer { return viewerOf(c.core, c.r.Caller, c.r.BaseURL()) }
+
+func viewerOf(core *api.API, caller *api.Caller, base string) *viewer {
+	return &viewer{core, caller, base, func(ctx context.Context, o abi.Object, id string) (jsontext.Value, error) {
+		view, err := core.Get(ctx, caller, o, id)
+		return view.JSON, err
+	}}
+}
+
+// read returns a resource as the viewer may see it.
+func read[T any](ctx context.Context, v *viewer, o abi.Object, id string) (is T, err error) {
+	text, err := v.get(ctx, o, id)
+	if err != nil {
+		return is, err
+	}
+	return is, json.Unmarshal(text, &is)
+}
 
 // inlines reports whether the caller may read the content of Artifacts: then it stands where they
 // are told of.
-func (v *viewer) inlines() bool { return v.caller.Can("artifacts:read") }
+func (v *viewer) inlines() bool { return v.caller != nil && v.caller.Can("artifacts:read") }
 
 // refContext is the kind of the reference of a Session that is a context.
 const refContext = "a2a_context"
@@ -35,14 +53,10 @@ const refContext = "a2a_context"
 // contextOf returns what clients call the context that a Session is: as the client has that has made
 // it, else its id.
 func (v *viewer) contextOf(ctx context.Context, sessionID string) (string, error) {
-	view, err := v.core.Get(ctx, v.caller, abi.ObjectSession, sessionID)
+	s, err := read[abi.Session](ctx, v, abi.ObjectSession, sessionID)
 	if isAbsent(err) { // it was deleted
 		return sessionID, nil
 	}
-	if err != nil {
-		return "", err
-	}
-	s, err := as[abi.Session](view)
 	return nameOf(&s), err
 }
 
@@ -172,15 +186,15 @@ type question struct {
 	ExpiresAt    abi.Time           `json:"expires_at,omitzero"`
 }
 
-// questions returns what a Task asks: for people a text, for programs all of it.
+// questions returns what a Task asks, as it states itself: for people a text, for programs all of it.
 func (v *viewer) questions(ctx context.Context, t *abi.Task) ([]part, error) {
-	pending, err := v.pending(ctx, t.ID)
-	if err != nil {
-		return nil, err
-	}
 	var all []question
 	text := ""
-	for _, p := range pending {
+	for _, id := range openOf(t) {
+		p, err := read[abi.PermissionRequest](ctx, v, abi.ObjectPermissionRequest, id)
+		if err != nil {
+			return nil, err
+		}
 		all = append(all, question{p.Key, p.Kind, p.ID, p.Prompt, p.Action, p.Arguments, p.Schema, p.URL, p.ExpiresAt})
 		if text != "" {
 			text += "\n"
@@ -190,11 +204,27 @@ func (v *viewer) questions(ctx context.Context, t *abi.Task) ([]part, error) {
 			text += " " + p.URL
 		}
 	}
-	if all == nil { // they were answered a moment ago
+	if all == nil {
 		return []part{{Text: &text}}, nil
 	}
 	data, err := json.Marshal(map[string]any{"requests": all}, json.Deterministic(true))
 	return []part{{Text: &text}, {Data: data}}, err
+}
+
+// openOf names what a Task asks, in the order in which it asks.
+func openOf(t *abi.Task) (ids []string) {
+	switch {
+	case t.Waiting == nil:
+	case t.Waiting.Requests == nil && t.Waiting.PermissionID != "":
+		ids = append(ids, t.Waiting.PermissionID)
+	default:
+		for _, q := range t.Waiting.Requests {
+			if q.Status == abi.PermissionPending {
+				ids = append(ids, q.PermissionID)
+			}
+		}
+	}
+	return ids
 }
 
 // pending returns what a Task asks now, in the order in which it asks.
@@ -353,11 +383,7 @@ const outcomeID = "outcome"
 
 // outcome shows what a Task has resulted in: what it has said last, else its summary.
 func (v *viewer) outcome(ctx context.Context, id string) (*artifact, error) {
-	view, err := v.core.Get(ctx, v.caller, abi.ObjectOutcome, id)
-	if err != nil {
-		return nil, err
-	}
-	o, err := as[abi.Outcome](view)
+	o, err := read[abi.Outcome](ctx, v, abi.ObjectOutcome, id)
 	if err != nil {
 		return nil, err
 	}

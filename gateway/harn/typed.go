@@ -9,6 +9,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	jsonschema "github.com/wharf-dev/wharf/abi/schema"
 	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/gateway/internal/agentcard"
 )
 
 // What a schema says about members beyond their types is said with aspects.
@@ -61,6 +62,9 @@ func component(t reflect.Type) string {
 		reflect.TypeFor[abi.Agent](), reflect.TypeFor[abi.AgentSkill](), reflect.TypeFor[abi.AgentServer](), reflect.TypeFor[abi.AgentModel](),
 		reflect.TypeFor[abi.AgentTools](), reflect.TypeFor[abi.Rights](), reflect.TypeFor[abi.AgentBundle]():
 		return ""
+	}
+	if t.PkgPath() == reflect.TypeFor[agentcard.Card]().PkgPath() && t.Name() != "" {
+		return "A2a" + strings.Replace(t.Name(), "Card", "AgentCard", 1)
 	}
 	abis, own := reflect.TypeFor[abi.Task]().PkgPath(), reflect.TypeFor[Adapter]().PkgPath()
 	if t.Kind() == reflect.String || t.Name() == "" || t.PkgPath() != abis && t.PkgPath() != own {

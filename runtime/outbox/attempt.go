@@ -59,6 +59,7 @@ func (o *Outbox) attempt(q *queue, j *job) {
 		return
 	}
 	j.outcome = o.post(q, j.about, j.id, m)
+	j.last = m.Last
 }
 
 // write writes what is sent.

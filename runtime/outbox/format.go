@@ -20,6 +20,9 @@ type Format struct {
 	// Delays are the waits after each attempt; after the last of them the delivery is given
 	// up. nil: as the node's configuration has it.
 	Delays []time.Duration
+	// Ordered: one delivery is under way at a time, in the order of the log, and one that is not taken
+	// holds up those behind it until it is taken or given up.
+	Ordered bool
 }
 
 // Notice is an event that is to be sent.
@@ -44,6 +47,7 @@ type Message struct {
 	Header      map[string]string
 	Body        []byte
 	Skip        bool // the protocol does not tell this event
+	Last        bool // nothing comes after it: when it is taken, and nothing was given up, the Webhook is deleted
 }
 
 const formatHarn = "harn"

@@ -93,6 +93,10 @@ func (q *queue) through() desk.Position {
 // keep writes what there is to write now: everything when the queue ends. An error says that the
 // store takes nothing any more.
 func (q *queue) keep(ctx context.Context, now time.Time, ends bool) error {
+	if q.over && len(q.retries) == 0 && q.counts.dead.Load() == 0 {
+		q.over = false
+		return q.o.retire(ctx, q) // before it is written that the last was taken, so that a crash leaves neither
+	}
 	through := q.through()
 	moves := q.movesPin(through, now)
 	frees := len(q.pins) > 1 && through >= q.pins[1]

@@ -92,6 +92,9 @@ func (o *Outbox) newQueue(t storage.Tenant, about *abi.WebhookEndpoint, seq uint
 	q.life, q.end = context.Background(), func() {}
 	q.read, q.stated = at.cursor, []desk.Position{at.asOf}
 	q.pace.most = o.parts.Config.Parallel
+	if q.ordered = o.format(about).Ordered; q.ordered {
+		q.pace.most = 1
+	}
 	q.counts.taken.Store(at.taken)
 	q.counts.failed.Store(at.failed)
 	q.counts.dead.Store(at.dead)
@@ -192,6 +195,10 @@ func (q *queue) nextLook(now time.Time) time.Time {
 	case q.about.Load().Status != abi.WebhookActive:
 	case now.Before(q.pace.until):
 		sooner(q.pace.until)
+	case q.ordered && len(q.retries) > 0: // the others wait for it
+		if q.flying == 0 {
+			sooner(q.oldest().due)
+		}
 	case q.flying < q.pace.room(now): // or else what is under way will tell
 		for _, r := range q.retries {
 			if !r.underWay {

@@ -84,6 +84,7 @@ func (q *queue) recall(ctx context.Context) error {
 // recallWants reads what was wanted at the cursor.
 func (q *queue) recallWants(ctx context.Context) error {
 	if q.stated[0] == 0 {
+		q.wants = q.early()
 		return nil
 	}
 	ev, err := q.o.parts.Store.Event(ctx, q.key.Tenant, q.stated[0])
@@ -96,6 +97,14 @@ func (q *queue) recallWants(ctx context.Context) error {
 	}
 	q.wants = new(abi.WebhookEndpoint)
 	return ledger.Decode(ev.Record().State, q.wants)
+}
+
+// early returns what is wanted of the events before the one that has made the Webhook; nil for nothing.
+func (q *queue) early() *abi.WebhookEndpoint {
+	if about := q.about.Load(); about.AfterEventID != "" {
+		return about
+	}
+	return nil
 }
 
 // pending reads a delivery that the event at a position has made pending.

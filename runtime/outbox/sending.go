@@ -1,6 +1,8 @@
 package outbox
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -12,6 +14,8 @@ type sending struct {
 	retries []*retry
 	flying  int // attempts under way
 	pace    pace
+	ordered bool // as the format has it
+	over    bool // the last delivery that there will be was taken
 }
 
 // retry is a delivery that was not taken at first, and is pending.
@@ -38,6 +42,7 @@ type job struct {
 type outcome struct {
 	taken   bool
 	skipped bool          // there was nothing to send
+	last    bool          // nothing comes after it
 	broken  bool          // it was broken off, and says nothing
 	final   bool          // no other attempt can do better
 	gone    bool          // the receiver wants nothing any more
@@ -71,6 +76,11 @@ func (q *queue) send(now time.Time) {
 
 // next returns what is to be sent next, nil for nothing.
 func (q *queue) next(now time.Time) *job {
+	if q.ordered && len(q.retries) > 0 {
+		if r := q.oldest(); q.flying > 0 || r.at == 0 || r.due.After(now) {
+			return nil
+		}
+	}
 	if r := q.dueFirst(now); r != nil {
 		r.underWay = true
 		return &job{retry: r, source: sourceOf(&r.about)}
@@ -92,8 +102,17 @@ func sourceOf(d *abi.WebhookDelivery) source {
 	return source{at: at, kind: d.Event, time: d.EventAt, id: d.ID}
 }
 
-// dueFirst returns the pending delivery that is due for longest, nil for none.
+// oldest returns the pending delivery of the earliest event; there is one.
+func (q *queue) oldest() *retry {
+	return slices.MinFunc(q.retries, func(a, b *retry) int { return cmp.Compare(sourceOf(&a.about).at, sourceOf(&b.about).at) })
+}
+
+// dueFirst returns the pending delivery that is due for longest, nil for none. Of one that has an order it
+// is the first.
 func (q *queue) dueFirst(now time.Time) (first *retry) {
+	if q.ordered && len(q.retries) > 0 {
+		return q.oldest()
+	}
 	for _, r := range q.retries {
 		ready := !r.underWay && r.at > 0 && !r.due.After(now)
 		if ready && (first == nil || r.due.Before(first.due)) {
@@ -135,6 +154,7 @@ func (q *queue) settle(j *job) {
 func (q *queue) took(j *job, now time.Time) {
 	if !j.skipped {
 		q.counts.taken.Add(1)
+		q.over = q.over || j.last
 		if q.pace.took() {
 			for _, r := range q.retries {
 				r.due = now // the receiver is back: what waits need not wait longer

@@ -49,7 +49,8 @@ func (o *Outbox) CreateWebhook(ctx context.Context, c *desk.Caller, r *desk.Retr
 		WorkspaceID: req.WorkspaceID, URL: req.URL, Description: req.Description,
 		WebhookWants: abi.WebhookWants{Events: req.Events, SessionID: req.SessionID, TaskID: req.TaskID, PersonaID: req.PersonaID},
 		Format:       req.Format, Signature: signatureOf(req.Signature), Headers: slices.Sorted(maps.Keys(req.Headers)),
-		Status: cmp.Or(req.Status, abi.WebhookActive),
+		AfterEventID: req.AfterEventID,
+		Status:       cmp.Or(req.Status, abi.WebhookActive),
 	}
 	if err := cmp.Or(desk.CheckMetadata(&req.Metadata), o.check(about), checkHeaders(req.Headers), checkSecret(req.Secret)); err != nil {
 		return desk.Doc{}, err
@@ -86,7 +87,11 @@ func (o *Outbox) create(ctx context.Context, c *desk.Caller, idem *storage.Idemp
 	}
 	// The queue begins before its own first event, and wants nothing until it meets that.
 	at := tally{cursor: o.parts.Store.Watermark()}
+	if after, early := desk.ParsePosition(about.AfterEventID); early {
+		at.cursor = min(at.cursor, after)
+	}
 	q := o.newQueue(c.Tenant, about, 2, at)
+	q.wants = q.early()
 	pin := q.progress(at.cursor)
 	pin.Sequence, pin.Intake = 1, storage.IntakeOp{Kind: storage.IntakePend, Connector: about.ID}
 	made := stateOf(abi.EventWebhookCreated, about)
@@ -500,6 +505,15 @@ func (o *Outbox) remove(ctx context.Context, c *desk.Caller, r *desk.Retry, abou
 		q.end()
 		return doc, o.forget(ctx, c, id, secretsOf(about))
 	})
+	return err
+}
+
+// retire deletes a Webhook to which nothing comes any more.
+func (o *Outbox) retire(ctx context.Context, q *queue) error {
+	err := o.remove(ctx, &desk.Caller{Tenant: q.key.Tenant, Actor: desk.HostActor}, nil, q.about.Load())
+	if ledger.IsNotFound(err) {
+		return nil // it was deleted meanwhile
+	}
 	return err
 }
 

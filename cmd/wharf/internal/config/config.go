@@ -25,6 +25,8 @@ type Config struct {
 	ToolServers ToolServers
 	// OpenHarness configures the Open Harness API.
 	OpenHarness OpenHarness
+	// A2A configures the protocol A2A.
+	A2A A2A
 	SSE         SSE
 	WebSocket   WebSocket
 	Shutdown    Shutdown
@@ -163,6 +165,11 @@ type Limits struct {
 	Wait        time.Duration
 	Connections int
 	Streams     int
+}
+
+// A2A configures the protocol A2A.
+type A2A struct {
+	Wait time.Duration // how long a client waits at most for the end of a Task
 }
 
 // Tasks bounds the running of Tasks. Sizes are in bytes.

@@ -58,7 +58,7 @@ func Settings() []Setting {
 	var all []Setting
 	for _, group := range [][]Setting{
 		nodeSettings(), logSettings(), tlsSettings(), acmeSettings(), oauthSettings(), limitSettings(), taskSettings(),
-		pluginSettings(), modelSettings(), vaultSettings(), requestSettings(), receiptSettings(), storageSettings(), retentionSettings(), connectorSettings(), webhookSettings(), toolServerSettings(), openHarnessSettings(), streamSettings(), socketSettings(),
+		pluginSettings(), modelSettings(), vaultSettings(), requestSettings(), receiptSettings(), storageSettings(), retentionSettings(), connectorSettings(), webhookSettings(), toolServerSettings(), openHarnessSettings(), a2aSettings(), streamSettings(), socketSettings(),
 	} {
 		all = append(all, group...)
 	}
@@ -111,6 +111,13 @@ func limitSettings() []Setting {
 			"Open connections. Fewer are accepted where the process may not open as many files."),
 		set("limits.streams", "4096", number(1, 10_000_000), func(c *Config) *int { return &c.Limits.Streams },
 			"Open event streams. They count as connections too."),
+	}
+}
+
+func a2aSettings() []Setting {
+	return []Setting{
+		set("a2a.wait", "1m", period(time.Millisecond, time.Hour), func(c *Config) *time.Duration { return &c.A2A.Wait },
+			"The longest that a message by A2A is answered for: then the client is told how its Task is, and asks again. Those that do not want to wait say so."),
 	}
 }
 

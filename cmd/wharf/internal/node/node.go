@@ -109,7 +109,7 @@ func Start(ctx context.Context, o Options) (n *Node, err error) {
 	n.gateway = gateway.New(front, n.engine, n.log, harn.New(front, shown).WithClients(n.clients).WithNode(n.offer),
 		openharness.New(front, shown, openharness.Node{Plugins: n.modules.Names, Suite: n.suite(), Tools: n.callable,
 			Models: append([]string{}, slices.Sorted(maps.Keys(n.options.Config.Models))...), ModelNames: n.options.Config.ModelNames, DefaultModel: n.options.Config.Model.Default}),
-		a2a.New(front, shown, a2a.Node{}))
+		a2a.New(front, shown, a2a.Node{Wait: n.options.Config.A2A.Wait}))
 	return n, nil
 }
 
@@ -186,7 +186,7 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	n.engine, err = engine.New(config, engine.Parts{
 		Store: n.store, Modules: n.modules, Personas: personas(own), Log: n.log, Backup: n.backup(), CheckBackup: n.checkBackup, Files: n.files,
 		Performers: calls, AddedTools: n.added, Agents: agents, RemoteHarnesses: n.remote, Vaults: n.vaults, NodeSecret: nodeSecret(&n.options.Config, n.log), Keys: keys, Version: n.options.Version, Runs: n.sandbox.Name(), Rewriter: n.sandbox.Rewriter(),
-		ShowEvent: harn.Links().PublicEvent, WebhookFormats: []api.WebhookFormat{openharness.WebhookFormat()}, Instances: n.instances, Tokens: n.tokens, Turns: n.turns, ModelNamed: n.modelNamed,
+		ShowEvent: harn.Links().PublicEvent, WebhookFormats: []api.WebhookFormat{openharness.WebhookFormat(), a2a.WebhookFormat(n.base())}, Instances: n.instances, Tokens: n.tokens, Turns: n.turns, ModelNamed: n.modelNamed,
 	})
 	if err != nil {
 		return fmt.Errorf("starting the engine: %w", err)
@@ -337,6 +337,14 @@ func (n *Node) publicURL() string {
 		return "https://" + names[0]
 	}
 	return "https://" + net.JoinHostPort(names[0], fmt.Sprint(n.addr.Port))
+}
+
+// base is the URL that the node's paths are appended to where no request says which.
+func (n *Node) base() string {
+	if url := n.publicURL(); url != "" {
+		return url
+	}
+	return n.URL()
 }
 
 // URL returns the URL that the node answers at, from this machine.
