@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -29,8 +30,8 @@ type between struct {
 	goOn    chan struct{}
 }
 
-func newBetween(t *testing.T, to string) *between {
-	b := &between{to: to, reached: make(chan struct{}), goOn: make(chan struct{})}
+func newBetween(t *testing.T) *between {
+	b := &between{reached: make(chan struct{}), goOn: make(chan struct{})}
 	b.Server = httptest.NewServer(b)
 	t.Cleanup(b.Close)
 	return b
@@ -93,8 +94,9 @@ func (b *between) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // is one piece of work, paid once, each time; the receipts of both verify, and replays of both are
 // what was.
 func TestOneNodeDelegatesToAnother(t *testing.T) {
-	worker := builder.StartWith(t, nodetest.Options{Args: withPlugins(t)})
-	b := newBetween(t, worker.URL)
+	b := newBetween(t)
+	worker := builder.StartWith(t, nodetest.Options{Args: append(withPlugins(t), "--set", "public_url="+b.URL)})
+	b.to = worker.URL
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "wharf.yaml"), fmt.Sprintf(`
 secrets: {worker: {env: WORKER_KEY}}
@@ -122,7 +124,11 @@ grants:
 				b.arm(on, after)
 				task := from.submit(t, from.session(t), persona, program(step("clock", ""), step("agent.delegate", fmt.Sprintf(
 					`{"call_id":"d","agent":"worker","task":"# Work %d\n\nDo it.","budget":{"usd":1,"seconds":60},"idempotency_key":"%d","checkpoint":{"approved":true}}`, n, n))))
-				<-b.reached
+				select {
+				case <-b.reached:
+				case <-time.After(time.Minute):
+					t.Fatalf("%s: it was not come to: %v", name, from.get(t, "/v1/tasks/"+task))
+				}
 				victim.Kill(t)
 				victim.Run(t)
 				b.goOn <- struct{}{}
@@ -164,7 +170,7 @@ func wantDelegated(t *testing.T, name string, from, to *client, task string, wor
 		} `json:"side_effects"`
 	}
 	receipt := text(from.get(t, "/v1/tasks/"+task), "receipt_id")
-	if err := json.Unmarshal(from.ask(t, "GET", "/v1/receipts/"+receipt, nil).body, &r); err != nil {
+	if err := json.Unmarshal(from.ask(t, "GET", "/v1/receipts/"+receipt, nil, "Accept", "application/vnd.harn.receipt+json").body, &r); err != nil {
 		t.Fatal(err)
 	}
 	if d := r.Metadata.Delegations; len(d) != 1 || d[0].Status != "completed" || d[0].Card == "" || len(r.Effects.Handoffs) != 1 {
