@@ -26,17 +26,17 @@ type Config struct {
 	// OpenHarness configures the Open Harness API.
 	OpenHarness OpenHarness
 	// A2A configures the protocol A2A.
-	A2A A2A
-	SSE         SSE
-	WebSocket   WebSocket
-	Shutdown    Shutdown
-	Receipts    Receipts
-	HTTP        HTTP
-	Vaults      Vaults
-	OAuth       OAuth
-	TLS         TLS
-	ACME        ACME
-	Model       ModelDefaults
+	A2A       A2A
+	SSE       SSE
+	WebSocket WebSocket
+	Shutdown  Shutdown
+	Receipts  Receipts
+	HTTP      HTTP
+	Vaults    Vaults
+	OAuth     OAuth
+	TLS       TLS
+	ACME      ACME
+	Model     ModelDefaults
 	Named
 }
 
