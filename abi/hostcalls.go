@@ -143,6 +143,7 @@ const (
 	CallTaskSpawn       = "task.spawn"
 	CallTaskAwait       = "task.await"
 	CallHandoff         = "handoff"
+	CallAgentDelegate   = "agent.delegate"
 	CallEventEmit       = "event.emit"
 	CallConfigGet       = "config.get"
 	CallHostFact        = "host.fact"
@@ -191,7 +192,7 @@ func LookupHostCall(name string) (HostCall, bool) {
 
 // CountsAsTool reports whether a call counts as a call of a tool in budgets, Quotas and receipts.
 func CountsAsTool(call string) bool {
-	return call == CallToolCall || call == CallResourceRead || call == CallPromptGet
+	return call == CallToolCall || call == CallResourceRead || call == CallPromptGet || call == CallAgentDelegate
 }
 
 const (
@@ -400,6 +401,10 @@ func childCalls() []HostCall {
 		{Name: CallHandoff, Effect: EffectWrite, Durable: true, Request: asJSON, RequestType: CallHandoffRequest{},
 			Answer: asJSON, AnswerType: CallTaskSpawnAnswer{},
 			Doc: "Hands work to another Persona: a child Task that the receipt names as a handoff."},
+		{Name: CallAgentDelegate, Effect: EffectWrite, Durable: true, Key: "host:agent.delegate:<call_id>", Request: asJSON, RequestType: CallAgentDelegateRequest{},
+			Answer: asJSON, AnswerType: CallAgentDelegateAnswer{}, Limit: "1 MiB of a request, and what the agent's `answer` says, 4 MiB unless it is set",
+			Doc: "Has an agent outside do paid work, in the order that docs/delegation.md tells: its card proves that it keeps to a budget, its plan is approved, and then it is dispatched, once. " +
+				"The Task is INPUT_REQUIRED until that is decided. Work that was done before by the same key is not dispatched again. It counts as a call of a tool."},
 	}
 }
 

@@ -151,7 +151,7 @@ const (
 )
 
 // RunOptions are what one Task wants otherwise than its Persona. The plugin is told them with its
-// input, and follows them as it can; Budget and MaxTokens the host holds. They bound what the Persona
+// input, and follows them as it can; Budget, MaxTokens and AutonomyTier the host holds. They bound what the Persona
 // may do, and never widen it.
 type RunOptions struct {
 	Skills       []string `json:"skills,omitzero"`       // names, or ids, of SkillBundles that the Task is to have, beside those of its Persona and Session
@@ -161,6 +161,9 @@ type RunOptions struct {
 	Temperature  *float64 `json:"temperature,omitzero"`  // of the model, 0 to 1
 	MaxTokens    int      `json:"max_tokens,omitzero"`   // of one answer of a model, at most 200,000; 0: no bound
 	Budget       *Budget  `json:"budget,omitzero"`       // of the Task, where it is less than the Persona's
+	// AutonomyTier is that of the Task and of those below it, where it allows less than the Persona's:
+	// with suggest, the Task is a dry run that proposes what it would change.
+	AutonomyTier AutonomyTier `json:"autonomy_tier,omitzero"`
 }
 
 // maxComesWith is what the context of a Task takes, in bytes, less the words before it.

@@ -147,7 +147,7 @@ func inspect(ctx context.Context, runtime *sandbox.Runtime, wasm []byte) (*found
 var needs = map[string]string{
 	abi.CallLLMComplete: "models", abi.CallToolCall: "grants.PLUGIN.tools", abi.CallToolList: "grants.PLUGIN.tools",
 	abi.CallResourceList: "grants.PLUGIN.tools", abi.CallResourceRead: "grants.PLUGIN.tools", abi.CallPromptGet: "grants.PLUGIN.tools",
-	abi.CallHTTPFetch: "grants.PLUGIN.http", abi.CallSecretUse: "grants.PLUGIN.secrets",
+	abi.CallHTTPFetch: "grants.PLUGIN.http", abi.CallAgentDelegate: "grants.PLUGIN.agents", abi.CallSecretUse: "grants.PLUGIN.secrets",
 }
 
 func (a *app) showVetted(v *vetted, another bool) {

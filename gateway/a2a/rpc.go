@@ -48,7 +48,7 @@ const (
 // methods returns all methods by their names: a group for each matter.
 func (a *Adapter) methods() map[string]method {
 	all := map[string]method{}
-	for _, group := range []map[string]method{a.taskMethods(), a.pushMethods(), a.cardMethods()} {
+	for _, group := range []map[string]method{a.taskMethods(), a.pushMethods(), a.cardMethods(), a.externalMethods()} {
 		maps.Copy(all, group)
 	}
 	return all

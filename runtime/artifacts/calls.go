@@ -60,6 +60,17 @@ func (k *Keeper) ArtifactOf(ctx context.Context, t *abi.Task, reg *abi.RegisterA
 	return a, nil
 }
 
+// ArtifactNamed is [Keeper.ArtifactOf] for an Artifact whose id somebody has derived.
+func (k *Keeper) ArtifactNamed(ctx context.Context, id string, t *abi.Task, reg *abi.RegisterArtifactRequest, content []byte) (*abi.Artifact, error) {
+	a, err := k.ArtifactOf(ctx, t, reg, content)
+	if err != nil {
+		return nil, err
+	}
+	uri := abi.ArtifactName + id
+	a.ID, a.URI = id, &uri
+	return a, nil
+}
+
 func (k *Keeper) contentFor(ctx context.Context, c *hostcall.Call, get *abi.CallArtifactGetRequest) (hostcall.Answer, error) {
 	if get.Offset < 0 || get.Length < 0 {
 		return hostcall.Answer{}, provider.Malformed(abi.InvalidParam("offset", "offset and length must not be negative"))

@@ -21,11 +21,11 @@ const codeBudget = "budget_exhausted"
 
 // withinBudget refuses a call for which nothing of the Persona's budget is left. What was
 // used is counted from the record, so that it is the same after a restart.
-func (r *run) withinBudget(call string) error {
+func (r *run) withinBudget(a *policy.Action) error {
 	if r.persona.Budget == nil {
 		return nil
 	}
-	if what := policy.Exhausted(r.persona.Budget, call, r.used()); what != "" {
+	if what := policy.Exhausted(r.persona.Budget, a, r.used()); what != "" {
 		return provider.Refuse(abi.CallDenied, codeBudget, fmt.Sprintf("this task has used up its budget, as persona %s and its own options say: %s", r.persona.ID, what))
 	}
 	return nil

@@ -109,24 +109,13 @@ func (e *Engine) submitChild(ctx context.Context, parent *task, id string, req a
 		return err
 	}
 	c := &desk.Caller{Tenant: parent.tenant, TenantID: e.tenants.IDOf(parent.tenant), Actor: parent.about.PersonaID}
+	req.Run = personas.Held(req.Run, parent.about.Run)
 	err = e.submitAs(ctx, c, id, req)
 	var invalid *abi.Error
 	if errors.As(err, &invalid) {
-		return provider.Refuse(childStatus(invalid.Code), string(invalid.Code), invalid.Message)
+		return provider.RefuseFor(invalid)
 	}
 	return err
-}
-
-func childStatus(code abi.ErrorCode) abi.CallStatus {
-	switch code {
-	case abi.CodeRateLimited, abi.CodeServiceUnavailable:
-		return abi.CallUnavailable
-	case abi.CodeResourceNotFound:
-		return abi.CallNotFound
-	case abi.CodePolicyViolation:
-		return abi.CallDenied
-	}
-	return abi.CallInvalid
 }
 
 // child reads a Task that the run's may wait for: one of its own children, or one that

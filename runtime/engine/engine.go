@@ -19,6 +19,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/background"
 	"github.com/wharf-dev/wharf/runtime/blocks"
 	"github.com/wharf-dev/wharf/runtime/customtools"
+	"github.com/wharf-dev/wharf/runtime/delegation"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/files"
 	"github.com/wharf-dev/wharf/runtime/harnesses"
@@ -35,6 +36,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/plans"
 	"github.com/wharf-dev/wharf/runtime/proofs"
 	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/runtime/provider/agent"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
 	"github.com/wharf-dev/wharf/runtime/quotas"
@@ -111,6 +113,7 @@ type Parts struct {
 	// AddedTools are the servers of tools that tenants have added, as the performer of tool calls
 	// uses them; nil when the node takes none.
 	AddedTools *tool.Added
+	Agents     *agent.Agents // outside, that plugins may delegate to; nil for none
 	// RemoteHarnesses asks the servers of hosted Harnesses, as the performer of tool calls uses it;
 	// nil where no tools can be called.
 	RemoteHarnesses *harnesses.Remote
@@ -340,6 +343,7 @@ func (e *Engine) furnish(parts *Parts) {
 	e.performers[abi.CallToolCall] = e.fileResources.Tools(e.performers[abi.CallToolCall])
 	e.artifactResources = artifacts.NewKeeper(artifacts.Parts{Parts: common,
 		DefaultWorkspaceOf: e.DefaultWorkspaceOf, MostRead: int64(e.config.Limits.PayloadBytes)})
+	e.performers = withOwn(e.performers, delegation.NewKeeper(delegation.Parts{Parts: common, Agents: parts.Agents, Artifacts: e.artifactResources, TenantOf: e.tenantOf}))
 	e.planResources = plans.NewKeeper(common)
 	e.proofResources = e.newProofs(common, parts.Keys)
 	e.replayResources = e.newReplays(common)

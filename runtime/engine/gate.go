@@ -77,7 +77,7 @@ func (r *run) permit(ctx context.Context, c *liveCall) error {
 	if err != nil {
 		return err
 	}
-	return cmp.Or(refusal(policy.Permit(&r.persona.Persona, a)), r.withinBudget(c.entry.Call))
+	return cmp.Or(refusal(policy.Permit(&r.persona.Persona, a)), r.withinBudget(a))
 }
 
 // admit lets a call pass, or says why it is not made: a *provider.Refusal is what
@@ -226,11 +226,11 @@ func (c *liveCall) revise() error {
 	if err != nil || !approved {
 		return err
 	}
-	a, err := journal.GateDecision(c.gate)
-	if err != nil || a.Decision != "approved" || len(a.Arguments) == 0 {
+	arguments, err := journal.Approved(c.gate)
+	if err != nil || len(arguments) == 0 {
 		return err
 	}
-	return c.put(a.Arguments)
+	return c.put(arguments)
 }
 
 // put puts other arguments into a call's request.

@@ -327,6 +327,9 @@ func (r *run) reach(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, e
 	if asked { // it is another call by now
 		plan, err = performer.Prepare(ctx, r.providerCall(c))
 	}
+	if plan.Request != nil {
+		c.request, c.asked = plan.Request, nil
+	}
 	if err = cmp.Or(said, err); err == nil {
 		err = r.admit(ctx, c, &plan)
 	}
@@ -372,6 +375,9 @@ func (r *run) reach(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, e
 // do performs a write whose intent stands.
 func (r *run) do(ctx context.Context, c *liveCall, plan provider.Plan) (abi.CallStatus, []byte, error) {
 	answer, err := r.told(ctx, c, plan)
+	if plan.Extra != nil && err == nil {
+		c.extra = plan.Extra()
+	}
 	c.release = func(failed error) { r.forget(plan, failed) }
 	c.durable = c.durable || plan.Forget != nil // what is forgotten is not done again
 	return r.closeAndRelease(ctx, c, journal.Result, answer, err)
@@ -424,7 +430,7 @@ func (r *run) providerCall(c *liveCall) *provider.Call {
 	return &provider.Call{
 		Name: c.entry.Call, Number: r.made[c.entry.Call], Request: c.request, Tenant: r.engine.tenants.IDOf(r.task.tenant),
 		WorkspaceID: t.WorkspaceID, SessionID: t.SessionID, TaskID: t.ID, PersonaID: t.PersonaID, Client: t.Client,
-		Plugin: r.task.program.Plugin, IdempotencyKey: requestID(t.ID, c.entry.Index),
+		Plugin: r.task.program.Plugin, IdempotencyKey: requestID(t.ID, c.entry.Index), Approved: c.gate != nil && !c.gate.Open, Again: c.intent != nil,
 		Vault: r.engine.SecretsFor(user), NodeSecret: r.engine.TellNodeSecrets(user), AllowModel: r.allowModel,
 		Progress: func(p abi.Progress) { r.performing(abi.EventProgress, tooluse.Shown(p, r.persona.ToolsVisibility)) },
 		Thinks:   func(says string) { _ = r.handOver(); r.performing(abi.EventReasoningDelta, abi.ReasoningOf(says)) },

@@ -279,6 +279,7 @@ var jsonCalls = []struct{ call, request string }{
 	{abi.CallInputRequest, `{"prompt":"p","schema":{"a":%s}}`}, {abi.CallAuthRequest, `{"provider":"p","prompt":"p","x":%s}`},
 	{abi.CallApprovalRequest, `{"action":"a","prompt":"p","arguments":%s}`}, {abi.CallTaskSpawn, `{"persona_id":"persona_echo","input":{"a":%s}}`},
 	{abi.CallTaskAwait, `{"task_id":"task_1","x":%s}`}, {abi.CallHandoff, `{"persona_id":"persona_echo","input":{"a":%s}}`},
+	{abi.CallAgentDelegate, `{"agent":"coder","task":"t","budget":{"usd":1},"expected_scope":%s}`},
 	{abi.CallEventEmit, `{"kind":"com.example.thing","payload":{"a":%s}}`}, {abi.CallConfigGet, `{"name":"n","x":%s}`},
 	{abi.CallHostFact, `{"name":"task","x":%s}`}, {abi.CallNormalized, `{"results":[],"x":%s}`}, {abi.CallDeliver, `{"deliveries":[],"x":%s}`},
 }

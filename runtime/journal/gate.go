@@ -49,6 +49,21 @@ func GateDecision(e *Entry) (*abi.CallApprovalAnswer, error) {
 	return a, nil
 }
 
+// Approved returns the arguments that an approval, whose entry is closed, has the call made with; nil
+// for those that it was asked with. Of a delegation that is what the host has put into its request
+// before anybody was asked: the plan.
+func Approved(e *Entry) (jsontext.Value, error) {
+	a, err := GateDecision(e)
+	if err != nil || a.Decision != "approved" || len(a.Arguments) > 0 {
+		return a.Arguments, err
+	}
+	gate, err := ReadGate(e)
+	if err != nil || gate.Call != abi.CallAgentDelegate {
+		return nil, err
+	}
+	return gate.Arguments, nil
+}
+
 // Grounds returns why policy asked for the approval of an entry of [abi.CallGate]; nothing of any
 // other entry, by which a plugin asks, whose word stands for nothing here.
 func Grounds(e *Entry) abi.Grounds {

@@ -25,7 +25,29 @@ func CheckRun(run *abi.RunOptions) error {
 	case len(run.Context) > maxInstructions:
 		return abi.InvalidParam("run.context", "context has at most %d bytes; more belongs to the instructions of a persona", maxInstructions)
 	}
-	return desk.Within("run", cmp.Or(checkOptions(run), checkBudget(run.Budget)))
+	return desk.Within("run", cmp.Or(checkOptions(run), checkBudget(run.Budget), checkRunTier(run.AutonomyTier)))
+}
+
+// checkRunTier refuses a tier that there is not.
+func checkRunTier(tier abi.AutonomyTier) error {
+	if tier == "" {
+		return nil
+	}
+	return desk.CheckOneOf("autonomy_tier", tier, tiers...)
+}
+
+// Held returns the options of a Task that one with others has brought about: it acts on no higher
+// tier.
+func Held(own, of *abi.RunOptions) *abi.RunOptions {
+	if of == nil || of.AutonomyTier == "" {
+		return own
+	}
+	both := abi.RunOptions{}
+	if own != nil {
+		both = *own
+	}
+	both.AutonomyTier = lower(cmp.Or(both.AutonomyTier, of.AutonomyTier), of.AutonomyTier)
+	return &both
 }
 
 // checkOptions refuses options for models that cannot be meant.
@@ -61,10 +83,11 @@ func Within(session string, run *abi.RunOptions) *abi.RunOptions {
 // Under returns the Persona as a Task with options of its own runs under it: its bounds are the
 // narrower ones of both. What the plugin is told of the Persona stays as it is.
 func (p *Persona) Under(run *abi.RunOptions) *Persona {
-	if run == nil || run.Budget == nil && run.MaxTokens == 0 {
+	if run == nil || run.Budget == nil && run.MaxTokens == 0 && run.AutonomyTier == "" {
 		return p
 	}
 	own := *p
+	own.AutonomyTier = lower(p.AutonomyTier, cmp.Or(run.AutonomyTier, p.AutonomyTier))
 	own.Budget = narrower(p.Budget, run.Budget)
 	if run.MaxTokens > 0 {
 		models := abi.ModelPolicy{}

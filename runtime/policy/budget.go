@@ -10,12 +10,17 @@ import (
 // Exhausted says which part of a budget leaves nothing for a call; "" when there is
 // some of all that the call takes. One call may pass what is left of money and input
 // tokens: what it takes is known when it has been answered.
-func Exhausted(b *abi.Budget, call string, used abi.Used) string {
+func Exhausted(b *abi.Budget, a *Action, used abi.Used) string {
+	call, want := a.Call, a.Budget
 	switch {
 	case over(b.HostCalls, used.HostCalls) && !always[call] && call != abi.CallMessageAppend:
 		return fmt.Sprintf("host_calls, %d", b.HostCalls)
 	case abi.CountsAsTool(call) && over(b.ToolCalls, used.ToolCalls):
 		return fmt.Sprintf("tool_calls, %d", b.ToolCalls)
+	case call == abi.CallAgentDelegate && lacks(b.USD, used.Spent, want.USD):
+		return fmt.Sprintf("usd, %g, of which a delegation states in its budget what it may use", b.USD)
+	case call == abi.CallAgentDelegate && lacks(b.OutputTokens, used.OutputTokens, want.Tokens):
+		return fmt.Sprintf("output_tokens, %d, of which a delegation states in its budget what it may use", b.OutputTokens)
 	case call != abi.CallLLMComplete:
 		return ""
 	case over(b.USD, used.Spent):
@@ -26,6 +31,11 @@ func Exhausted(b *abi.Budget, call string, used abi.Used) string {
 		return fmt.Sprintf("output_tokens, %d", b.OutputTokens)
 	}
 	return ""
+}
+
+// lacks reports whether a bounded amount has too little left for so much, of which 0 is no bound.
+func lacks[N int64 | float64](limit, used, want N) bool {
+	return limit > 0 && (want == 0 || want > limit-used)
 }
 
 func over[N int64 | float64](limit, used N) bool { return limit > 0 && used >= limit }

@@ -34,6 +34,7 @@ const (
 const (
 	ReadsResources = "resources/read" // to list and read its resources, and list its templates
 	ReadsPrompts   = "prompts/get"    // to list and get its prompts
+	Delegates      = "delegate"       // to have an agent outside do paid work
 )
 
 // Reads returns what stands for a kind of what a server has.
@@ -66,7 +67,8 @@ type Action struct {
 	// Of a tool.call: its definition says that it can destroy something, or that it reaches what
 	// is not its server's own.
 	Destructive, OpenWorld bool
-	Paths                  []string // the files that the request names as what it changes
+	Paths                  []string             // the files that the request names as what it changes
+	Budget                 abi.DelegationBudget // of an agent.delegate: what the agent outside may use
 }
 
 // Decision is what becomes of an Action, and why it is not simply done.
@@ -81,6 +83,7 @@ type Decision struct {
 const (
 	RuleTier  = "autonomy_tier." + string(abi.TierActWithApproval) // a write on that tier
 	RuleSkill = "skill.requires_approval"                          // the Skill says so, on every tier
+	RuleAgent = "agent.delegate"                                   // work is dispatched to an agent outside, on every tier
 )
 
 // Decide says what becomes of an Action of a Task that runs as p.
@@ -93,6 +96,9 @@ func Decide(p *abi.Persona, a *Action) Decision {
 	}
 	switch p.AutonomyTier {
 	case abi.TierActAuto:
+		if a.Call == abi.CallAgentDelegate && (p.Approvals == nil || !a.matches(p.Approvals.Without)) {
+			return Decision{Verdict: Ask, Rule: RuleAgent}
+		}
 		return Decision{}
 	case abi.TierActWithApproval:
 		if p.Approvals != nil && a.matches(p.Approvals.Without) {
@@ -190,7 +196,7 @@ func Leaves(p *abi.Persona, a *Action) bool {
 	switch a.Call {
 	case abi.CallToolCall:
 		return a.Effect == abi.EffectWrite && (a.Persona == "" || a.elsewhere(p.ID))
-	case abi.CallHTTPFetch:
+	case abi.CallHTTPFetch, abi.CallAgentDelegate:
 		return a.Effect == abi.EffectWrite
 	case abi.CallTaskSpawn, abi.CallHandoff:
 		return a.elsewhere(p.ID)
@@ -211,8 +217,8 @@ func Risks(p *abi.Persona, a *Action) (labels []abi.RiskLabel) {
 	}{
 		{abi.RiskWrite, Leaves(p, a)},
 		{abi.RiskDestructive, a.Destructive || a.Call == abi.CallFileRemove},
-		{abi.RiskOpenWorld, a.OpenWorld || a.Call == abi.CallHTTPFetch || a.Call == abi.CallDeliver},
-		{abi.RiskDelegation, a.elsewhere(p.ID)},
+		{abi.RiskOpenWorld, a.OpenWorld || a.Call == abi.CallHTTPFetch || a.Call == abi.CallDeliver || a.Call == abi.CallAgentDelegate},
+		{abi.RiskDelegation, a.elsewhere(p.ID) || a.Call == abi.CallAgentDelegate},
 	} {
 		if risk.holds {
 			labels = append(labels, risk.label)

@@ -38,6 +38,8 @@ func variants(call abi.HostCall) []variant {
 			of(" of the same Persona", policy.Action{Tool: "skills:persona_a", Persona: "persona_a", Effect: abi.EffectWrite})}
 	case abi.CallHTTPFetch:
 		return []variant{of(" with GET or HEAD", policy.Action{Effect: abi.EffectRead}), of(" with any other method", policy.Action{Effect: abi.EffectWrite})}
+	case abi.CallAgentDelegate:
+		return []variant{of(" as far as the checkpoint", policy.Action{Effect: abi.EffectRead}), of(" that dispatches", policy.Action{Effect: abi.EffectWrite})}
 	case abi.CallTaskSpawn, abi.CallHandoff:
 		return []variant{of(" to the same Persona", policy.Action{Persona: "persona_a"}), of(" to another Persona", policy.Action{Persona: "persona_b"})}
 	case abi.CallMemoryWrite:

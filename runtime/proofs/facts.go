@@ -23,11 +23,8 @@ func (f *Facts) Take(e *journal.Entry) error {
 	if err := f.Tally.Add(e); err != nil {
 		return err
 	}
-	if e.Call != abi.CallArtifactPut || e.Status != abi.CallOK {
-		return nil
-	}
-	a, err := replay.Artifact(e)
-	f.Artifacts = append(f.Artifacts, a)
+	made, err := replay.Artifacts(e)
+	f.Artifacts = append(f.Artifacts, made...)
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/ledger"
 )
 
 // Call is one host call.
@@ -46,6 +47,10 @@ type Call struct {
 	// Thinks tells watchers what a model thinks before it answers, as Do's emit tells text. nil when
 	// nobody listens.
 	Thinks func(text string)
+	// Approved says that somebody has approved this very request, as the Plan before had it.
+	Approved bool
+	// Again says that the call may have been performed before: its intent stands, without an answer.
+	Again bool
 }
 
 // VaultSecret is a secret of a Vault that a call may use.
@@ -77,10 +82,16 @@ type Plan struct {
 	// Ask is set where whoever may answer questions answers in the place of Do: the Task waits for it without an
 	// instance, and package waiting reads the call's answer from what was answered.
 	Ask *abi.CallInputRequestRequest
+	// Request takes the place of what the plugin passed where policy has somebody asked about the
+	// call, and when it is made. nil for what the plugin passed.
+	Request []byte
 	// Do performs the call and returns its answer, or why it could not: then err is
 	// a *Refusal, or anything else when the host failed. emit, never nil, tells
 	// watchers text as it comes.
 	Do func(ctx context.Context, emit func(text string)) (answer []byte, err error)
+	// Extra returns what a write that Do has performed states besides: it is in one batch with the
+	// call's own event. nil for nothing.
+	Extra func() []ledger.Record
 	// Forget is called when this very call will not be performed again: its answer is on
 	// disk, or its Task has ended. It may be left out by a crash. nil for nothing.
 	Forget func() error
@@ -114,6 +125,20 @@ func (r *Refusal) Error() string { return r.Code + ": " + r.Message }
 // Refuse returns a [Refusal].
 func Refuse(status abi.CallStatus, code, message string) *Refusal {
 	return &Refusal{Status: status, Code: code, Message: message}
+}
+
+// RefuseFor returns the [Refusal] of a call that somebody has refused on behalf of callers.
+func RefuseFor(e *abi.Error) *Refusal {
+	status := abi.CallInvalid
+	switch e.Code {
+	case abi.CodeRateLimited, abi.CodeServiceUnavailable:
+		status = abi.CallUnavailable
+	case abi.CodeResourceNotFound:
+		status = abi.CallNotFound
+	case abi.CodePolicyViolation:
+		status = abi.CallDenied
+	}
+	return Refuse(status, string(e.Code), e.Message)
 }
 
 // Answer returns the bytes that a plugin is told.

@@ -294,6 +294,9 @@ func (b *Book) wants(a *Account, call string, request []byte, asked abi.ModelReq
 		return quota.Amounts{quota.ToolCalls: 1, quota.WallTime: 1}, request, nil
 	case abi.CallHTTPFetch:
 		return quota.Amounts{quota.WallTime: 1}, request, nil
+	case abi.CallAgentDelegate:
+		want, err := b.wantsOfDelegation(a, request)
+		return want, request, err
 	case abi.CallLLMComplete:
 		return b.wantsOfModel(a, request, asked)
 	}
@@ -321,6 +324,20 @@ func (b *Book) wantsOfModel(a *Account, request []byte, req abi.ModelRequest) (q
 		}
 	}
 	return want, request, nil
+}
+
+// wantsOfDelegation says what an agent outside may use. Where that is limited, its budget has to
+// bound it: nobody else can.
+func (b *Book) wantsOfDelegation(a *Account, request []byte) (quota.Amounts, error) {
+	req, err := provider.Asked[abi.CallAgentDelegateRequest](nil, request)
+	want := ofDelegation(req.Budget)
+	for _, k := range []quota.Kind{quota.USD, quota.OutputTokens} {
+		if _, bounded := b.leftOf(a.meters, k, b.Now()); bounded && want[k] == 0 && err == nil {
+			err = provider.Refuse(abi.CallDenied, Code, fmt.Sprintf("a quota limits %s: the budget of a delegation has to bound them, too", k))
+		}
+	}
+	want[quota.ToolCalls], want[quota.WallTime] = 1, 1
+	return want, err
 }
 
 // leftOf returns what the strictest hard limit has left of a kind, held by others or
@@ -351,6 +368,8 @@ func (a *Account) Use(e *journal.Entry, phase journal.Phase) {
 		if phase == journal.Intent || phase == journal.Whole && e.Status != abi.CallInvalid && e.Status != abi.CallDenied && e.Status != abi.CallNotFound {
 			a.unstated[quota.ToolCalls]++
 		}
+	case abi.CallAgentDelegate:
+		a.useDelegation(e, phase)
 	case abi.CallLLMComplete:
 		var answer struct {
 			Usage    abi.ModelUsage `json:"usage"`
@@ -366,6 +385,32 @@ func (a *Account) Use(e *journal.Entry, phase journal.Phase) {
 		}
 		a.unstated = a.unstated.Add(used)
 	}
+}
+
+// useDelegation counts what an agent outside was allowed to use from the intent on, and corrects
+// that by what it has used when it says so: whatever happens in between, it may have been paid.
+func (a *Account) useDelegation(e *journal.Entry, phase journal.Phase) {
+	d, err := journal.ReadDelegation(e)
+	if err != nil {
+		return
+	}
+	switch phase {
+	case journal.Intent:
+		used := ofDelegation(d.Allowed)
+		used[quota.ToolCalls] = 1
+		a.unstated = a.unstated.Add(used)
+	case journal.Result:
+		used, allowed := ofDelegation(d.Used), ofDelegation(d.Allowed)
+		for k := range used {
+			a.unstated[k] += used[k] - allowed[k]
+		}
+	}
+}
+
+// ofDelegation says what is counted of what an agent outside uses. Its tokens are counted as output:
+// it does not tell them apart.
+func ofDelegation(b abi.DelegationBudget) quota.Amounts {
+	return quota.Amounts{quota.USD: quota.USD.Whole(b.USD), quota.OutputTokens: max(0, b.Tokens)}
 }
 
 // Begin begins to count the time of a Task's run. The caller holds the Task's lock.

@@ -151,7 +151,7 @@ func (r *Receipt) replayed(p *Replay) {
 		r.ModelRoute.RoutePolicyReason = "answered from the record"
 	}
 	r.Deltas = p.Deltas
-	r.Metadata.NodeVersion, r.Metadata.OtherCosts, r.Metadata.Gas, r.Metadata.Approvals = "", nil, 0, nil
+	r.Metadata.NodeVersion, r.Metadata.OtherCosts, r.Metadata.Gas, r.Metadata.Approvals, r.Metadata.Delegations = "", nil, 0, nil, nil
 	if o := r.Metadata.Omitted; o != nil {
 		*o = Omitted{Materials: o.Materials}
 	}
@@ -202,7 +202,7 @@ func (t *Tally) basics() []Material {
 }
 
 func (t *Tally) metadata() Metadata {
-	m := Metadata{Approvals: t.grounds, RecordLength: t.length, ModelCallsFailed: t.spend.failed, OtherCosts: t.spend.otherCosts()}
+	m := Metadata{Approvals: t.grounds, Delegations: t.delegated, RecordLength: t.length, ModelCallsFailed: t.spend.failed, OtherCosts: t.spend.otherCosts()}
 	if t.omitted != (Omitted{}) {
 		omitted := t.omitted
 		m.Omitted = &omitted

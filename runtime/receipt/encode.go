@@ -218,6 +218,7 @@ func (m *Metadata) append(b []byte) []byte {
 	o.Optional("abi", m.ABI)
 	jsonw.OptionalList(&o, "approvals", m.Approvals, appendGrounds)
 	o.Optional("arch", m.Arch)
+	jsonw.OptionalList(&o, "delegations", m.Delegations, appendDelegation)
 	o.Optional("engine", m.Engine)
 	if m.Gas != 0 {
 		o.Number("gas", float64(m.Gas))
@@ -254,6 +255,7 @@ func (n *Omitted) append(b []byte) []byte {
 	o := jsonw.Begin(b)
 	count(&o, "a2a_handoffs", n.Handoffs)
 	count(&o, "approvals", n.Approvals)
+	count(&o, "delegations", n.Delegations)
 	count(&o, "fs_writes", n.FSWrites)
 	count(&o, "materials", n.Materials)
 	count(&o, "network_egress", n.NetworkEgress)

@@ -101,6 +101,26 @@ type ApprovalGrounds struct {
 	abi.Grounds `json:",inline"`
 }
 
+// Delegation is work that an agent outside was to do. The members of the peer are missing where it
+// was not come to, or is not known any more.
+type Delegation struct {
+	Agent      string      `json:"agent"` // by its name in the configuration
+	CallID     string      `json:"call_id"`
+	Status     string      `json:"status"` // as the plugin was told, or indeterminate
+	PeerURL    string      `json:"peer_url,omitzero"`
+	CardSHA256 string      `json:"card_sha256,omitzero"`
+	Budget     AgentBudget `json:"budget"`
+	Used       AgentBudget `json:"used"` // as it was counted
+}
+
+// AgentBudget is an amount of what agents outside use up.
+type AgentBudget struct {
+	Seconds   float64 `json:"seconds"`
+	Tokens    int64   `json:"tokens"`
+	ToolCalls int64   `json:"tool_calls"`
+	USD       float64 `json:"usd"`
+}
+
 // QuorumProof says who together approved an action, with the same arguments.
 type QuorumProof struct {
 	ApprovedBy []string `json:"approved_by"`
@@ -315,6 +335,8 @@ type Metadata struct {
 	NodeVersion   string `json:"node_version,omitzero"`
 	// Approvals say more of some of the receipt's approvals, whose own form is closed.
 	Approvals []ApprovalGrounds `json:"approvals,omitempty"`
+	// Delegations are those to agents outside.
+	Delegations []Delegation `json:"delegations,omitempty"`
 	// ModelCallsFailed counts the model calls that nobody answered.
 	ModelCallsFailed int `json:"model_calls_failed,omitzero"`
 	// OtherCosts are costs in other currencies than that of the receipt, by currency.
@@ -330,6 +352,7 @@ type Metadata struct {
 // Omitted counts what was left out of a receipt's lists.
 type Omitted struct {
 	Approvals     int `json:"approvals,omitzero"`
+	Delegations   int `json:"delegations,omitzero"`
 	FSWrites      int `json:"fs_writes,omitzero"`
 	Handoffs      int `json:"a2a_handoffs,omitzero"`
 	Materials     int `json:"materials,omitzero"`

@@ -47,6 +47,7 @@ type spend struct {
 	total      nanos
 	other      map[string]nanos // by currency
 	models     []model          // in the order of their first use
+	agents     []model          // outside, in the order of their first use, by their names
 	considered []ModelRef
 	failed     int
 	input      int64
@@ -183,7 +184,7 @@ func (s *spend) cost() Cost {
 	if c.Currency == "" {
 		c.Currency = defaultCurrency
 	}
-	for _, m := range s.models {
+	for _, m := range slices.Concat(s.models, s.agents) {
 		c.ProviderBreakdown = append(c.ProviderBreakdown, ProviderCost{Provider: m.provider, Model: m.name,
 			Amount: m.cost.amount(), InputTokens: m.input, OutputTokens: m.output})
 	}

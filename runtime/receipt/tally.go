@@ -30,6 +30,7 @@ type Tally struct {
 	spend     spend
 	approvals []Approval
 	grounds   []ApprovalGrounds
+	delegated []Delegation
 	effects   SideEffects
 	materials []Material
 	handoffs  map[string]int // the place in effects.A2AHandoffs, by child Task
@@ -89,6 +90,9 @@ func (t *Tally) collect(e *journal.Entry, answer abi.Hash) {
 		t.approval(e, answer)
 	case abi.CallHandoff:
 		t.handoff(e)
+	case abi.CallAgentDelegate:
+		t.delegation(e)
+		t.material(MaterialHostFact, e, answer)
 	case abi.CallTaskAwait:
 		t.await(e)
 	}

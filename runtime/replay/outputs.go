@@ -33,12 +33,32 @@ func (o *Outputs) Take(e *journal.Entry) error {
 		err := json.Unmarshal(e.Answer, &a)
 		o.Messages = append(o.Messages, a.MessageID)
 		return err
-	case abi.CallArtifactPut:
-		a, err := Artifact(e)
-		o.Artifacts = append(o.Artifacts, a)
-		return err
 	}
-	return nil
+	made, err := Artifacts(e)
+	o.Artifacts = append(o.Artifacts, made...)
+	return err
+}
+
+// Artifacts returns how a receipt refers to the Artifacts that an answered call has made, if any.
+func Artifacts(e *journal.Entry) ([]receipt.ArtifactRef, error) {
+	switch {
+	case e.Status != abi.CallOK:
+		return nil, nil
+	case e.Call == abi.CallArtifactPut:
+		a, err := Artifact(e)
+		return []receipt.ArtifactRef{a}, err
+	case e.Call != abi.CallAgentDelegate:
+		return nil, nil
+	}
+	d, err := journal.ReadDelegation(e)
+	if err != nil || !d.Dispatched() || d.Answer.Handoff == nil {
+		return nil, err
+	}
+	var made []receipt.ArtifactRef
+	for _, a := range d.Answer.Handoff.Artifacts {
+		made = append(made, receipt.ArtifactRef{ArtifactID: a.ArtifactID, Kind: string(a.Kind), URI: receipt.ArtifactURI(a.ArtifactID), SHA256: "sha256:" + a.SHA256})
+	}
+	return made, nil
 }
 
 // ArtifactIDs returns the ids of the Artifacts.

@@ -72,6 +72,7 @@ CALL(host_approval_request, "approval.request");
 CALL(host_task_spawn, "task.spawn");
 CALL(host_task_await, "task.await");
 CALL(host_handoff, "handoff");
+CALL(host_agent_delegate, "agent.delegate");
 CALL(host_event_emit, "event.emit");
 CALL(host_config_get, "config.get");
 CALL(host_host_fact, "host.fact");
@@ -103,7 +104,7 @@ static const struct {
 	ENTRY("state.get", host_state_get), ENTRY("state.set", host_state_set),
 	ENTRY("input.request", host_input_request), ENTRY("auth.request", host_auth_request),
 	ENTRY("approval.request", host_approval_request),
-	ENTRY("task.spawn", host_task_spawn), ENTRY("task.await", host_task_await), ENTRY("handoff", host_handoff),
+	ENTRY("task.spawn", host_task_spawn), ENTRY("task.await", host_task_await), ENTRY("handoff", host_handoff), ENTRY("agent.delegate", host_agent_delegate),
 	ENTRY("event.emit", host_event_emit), ENTRY("config.get", host_config_get), ENTRY("host.fact", host_host_fact),
 	ENTRY("connector.deliveries", host_deliveries), ENTRY("connector.normalized", host_normalized),
 	ENTRY("connector.deliver", host_deliver),

@@ -95,6 +95,11 @@ var describers = map[string]func(*Call, *policy.Action) error{
 		a.Persona = req.PersonaID
 		return err
 	},
+	abi.CallAgentDelegate: func(c *Call, a *policy.Action) error {
+		req, err := ask[abi.CallAgentDelegateRequest](c)
+		a.Tool, a.Budget = req.Agent+":"+policy.Delegates, req.Budget
+		return err
+	},
 	abi.CallTaskSpawn: func(c *Call, a *policy.Action) error {
 		req, err := ask[abi.CallTaskSpawnRequest](c)
 		a.Persona = req.PersonaID

@@ -36,9 +36,11 @@ const Rest int64 = -1
 // Add returns the sum of two amounts, which stops at the largest number there is.
 func (a Amounts) Add(b Amounts) Amounts {
 	for k := range a {
-		if a[k] += b[k]; a[k] < 0 && b[k] > 0 {
-			a[k] = math.MaxInt64
+		sum := a[k] + b[k]
+		if sum < 0 && a[k] > 0 && b[k] > 0 {
+			sum = math.MaxInt64
 		}
+		a[k] = sum
 	}
 	return a
 }

@@ -201,7 +201,7 @@ func (cs *Clients) ListFor(_ context.Context, c *provider.Call) ([]abi.Tool, err
 // whether the call may be made again after the node has died.
 func (cs *Clients) believed(t abi.Tool) abi.Tool {
 	t.ReadOnly, t.Idempotent, t.Destructive, t.OpenWorld = false, t.Idempotent || t.ReadOnly, true, true
-	cs.hints.believe(&t)
+	cs.hints.Believe(&t)
 	return t
 }
 

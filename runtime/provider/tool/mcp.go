@@ -213,7 +213,7 @@ func (m *MCP) describe(t *mcp.Tool) (abi.Tool, error) {
 		tool.Destructive = !hints.ReadOnlyHint && (hints.DestructiveHint == nil || *hints.DestructiveHint)
 		tool.OpenWorld = hints.OpenWorldHint == nil || *hints.OpenWorldHint
 	}
-	m.config.Hints.believe(&tool)
+	m.config.Hints.Believe(&tool)
 	return tool, nil
 }
 

@@ -34,8 +34,8 @@ func CheckName(name string) error {
 // of names. Writes wins.
 type Hints struct{ ReadOnly, Idempotent, Writes []string }
 
-// believe puts what the hints say in the place of what a tool says of itself.
-func (h Hints) believe(t *abi.Tool) {
+// Believe puts what the hints say in the place of what a tool says of itself.
+func (h Hints) Believe(t *abi.Tool) {
 	switch {
 	case policy.MatchAny(h.Writes, t.Name):
 		t.ReadOnly, t.Idempotent = false, false

@@ -66,6 +66,7 @@ type Host struct {
 	Ask        func(wharf.Questions) ([]wharf.QuestionAnswer, error)
 	Auth       func(wharf.AuthRequest) (wharf.InputAnswer, error)
 	Approve    func(wharf.ApprovalRequest) (wharf.Approval, error)
+	Delegate   func(wharf.DelegationRequest) (wharf.Delegation, error)
 	// Child runs a child Task, and a handoff as one of the other Persona.
 	Child func(wharf.SpawnRequest) (wharf.ChildOutcome, error)
 
@@ -221,6 +222,7 @@ var answers = map[string]func(*Host, []byte) (uint32, []byte){
 	hostcall.NameTaskSpawn:       (*Host).spawn,
 	hostcall.NameTaskAwait:       (*Host).await,
 	hostcall.NameHandoff:         (*Host).spawn,
+	hostcall.NameAgentDelegate:   func(h *Host, r []byte) (uint32, []byte) { return beyond(h.Delegate, r) },
 	hostcall.NameEventEmit:       func(h *Host, r []byte) (uint32, []byte) { return keep(&h.Events, r) },
 	hostcall.NameConfigGet:       (*Host).config,
 	hostcall.NameHostFact:        (*Host).fact,

@@ -116,8 +116,12 @@ func (c *checker) tools(path string, s ToolServer) {
 		c.report(path, "the node has a tool server %q of its own: give this one another name", name)
 	}
 	switch {
-	case (s.Command == "") == (s.URL == ""):
-		c.report(path, "needs either command or url")
+	case count(s.Command, s.URL, s.A2A) != 1:
+		c.report(path, "needs either command, url or a2a")
+	case s.A2A == "" && (s.Hosts != nil || s.Private):
+		c.report(path, "has no a2a: hosts and private are for an agent")
+	case s.A2A != "" && (s.Args != nil || s.Env != nil || s.Dir != ""):
+		c.report(path, "has a2a: args, env and cwd are for a command")
 	case s.URL != "" && (s.Args != nil || s.Env != nil || s.Dir != ""):
 		c.report(path, "has a url: args, env and cwd are for a command")
 	case s.Command != "" && s.Headers != nil:
@@ -127,10 +131,20 @@ func (c *checker) tools(path string, s ToolServer) {
 	c.handles(path+".headers", s.Headers)
 }
 
+// count returns how many of the texts are there.
+func count(texts ...string) (n int) {
+	for _, text := range texts {
+		if text != "" {
+			n++
+		}
+	}
+	return n
+}
+
 // clientTools checks what the configuration says of the tools that clients offer: what
 // they are, and nothing of where.
 func (c *checker) clientTools(path string, s ToolServer) {
-	if s.Command != "" || s.URL != "" || s.Args != nil || s.Env != nil || s.Dir != "" || s.Headers != nil {
+	if s.Command != "" || s.URL != "" || s.Args != nil || s.Env != nil || s.Dir != "" || s.Headers != nil || s.A2A != "" || s.Hosts != nil || s.Private {
 		c.report(path, "stands for the tools of a Session's clients, so that it takes timeout, answer, read_only, idempotent and writes alone: give a server of your own another name")
 	}
 }
@@ -146,6 +160,11 @@ func (c *checker) handles(path string, texts map[string]string) {
 func (c *checker) grant(path string, g Grant) {
 	for _, name := range g.Secrets {
 		exists(c, path+".secrets", "secret", name, c.effective.Config.Secrets)
+	}
+	for _, name := range g.Agents {
+		if !strings.Contains(name, "*") && c.effective.Config.Tools[name].A2A == "" {
+			c.report(path+".agents", "names the agent %q: no entry of tools has it with a2a", name)
+		}
 	}
 	for _, pattern := range g.Tools {
 		if server, _, _ := strings.Cut(pattern, ":"); !strings.Contains(server, "*") {

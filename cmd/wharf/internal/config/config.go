@@ -110,7 +110,8 @@ type Secret struct {
 	Connectors []string
 }
 
-// ToolServer is a server of the Model Context Protocol, either a Command or a URL; or,
+// ToolServer is a server of the Model Context Protocol, either a Command or a URL; an agent outside
+// that speaks A2A; or,
 // by the name client and with neither, what is known of the tools of clients.
 type ToolServer struct {
 	Command string
@@ -118,6 +119,9 @@ type ToolServer struct {
 	Env     map[string]string // a value may hold handles of secrets
 	Dir     string
 	URL     string
+	A2A     string            // the URL of an agent outside, or of its card
+	Hosts   []string          // patterns of further hosts that its card may name
+	Private bool              // it may have a private address
 	Headers map[string]string // the same
 	Timeout time.Duration     // 0 for the default
 	Answer  int64             // bytes; 0 for the default
@@ -131,6 +135,7 @@ type Grant struct {
 	HTTP    []HTTPGrant
 	Secrets []string
 	Tools   []string // patterns of server:tool
+	Agents  []string // patterns of agents outside that paid work may be delegated to
 	Models  []string // patterns; nil when the file does not say
 }
 

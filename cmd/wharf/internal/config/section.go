@@ -185,6 +185,10 @@ tickets:
   headers:
     Authorization: Bearer {{secret:tickets}}
   idempotent: [update_*]
+coder:
+  a2a: https://coder.example.com
+  headers:
+    Authorization: Bearer {{secret:coder}}
 `, valid: named(`[A-Za-z0-9][A-Za-z0-9_-]{0,63}`, "at most 64 of A-Z a-z 0-9 _ -")},
 		func(n *Named) *map[string]ToolServer { return &n.Tools }, toolMembers())
 }
@@ -198,7 +202,12 @@ func toolMembers() []member[ToolServer] {
 		memberOf("cwd", text(notEmpty), func(s *ToolServer) *string { return &s.Dir }, "The folder that the program runs in. Not set: the node's."),
 		memberOf("url", text(httpURL), func(s *ToolServer) *string { return &s.URL },
 			"The URL of a server that speaks streamable HTTP, instead of command."),
-		secrets("headers", "Headers of each request to url.", func(s *ToolServer) *map[string]string { return &s.Headers }),
+		memberOf("a2a", text(httpURL), func(s *ToolServer) *string { return &s.A2A },
+			"The URL of an agent that speaks A2A, instead of command and url: of its card, or of the host that has one at /.well-known/agent-card.json. Its skills are the tools, and plugins with a grant may delegate paid work to it ([delegation.md](delegation.md))."),
+		texts("hosts", "Further hosts, written as in grants, that the card of an agent may name for requests, which then get the headers, too. Not set: the host of a2a alone.", func(s *ToolServer) *[]string { return &s.Hosts }, hostPattern),
+		memberOf("private", truth(), func(s *ToolServer) *bool { return &s.Private },
+			"Whether an agent may have a loopback, private or link-local address, which is refused otherwise, whatever name leads to it."),
+		secrets("headers", "Headers of each request to url or a2a.", func(s *ToolServer) *map[string]string { return &s.Headers }),
 		memberOf("timeout", period(10*time.Millisecond, time.Hour), func(s *ToolServer) *time.Duration { return &s.Timeout },
 			"How long a call may take. 1m if it is not set."),
 		memberOf("answer", size(kib, gib), func(s *ToolServer) *int64 { return &s.Answer }, "The largest answer of a call. 4MiB if it is not set."),
@@ -253,6 +262,7 @@ func grantSection() Section {
 	return section(Section{Name: "grants", Key: "PLUGIN", Example: `agent:
   models: ["*"]
   tools: ["files:read_*", "tickets:*"]
+  agents: [coder]
   secrets: [crm]
   http:
     - hosts: [crm.example.com, "*.example.org:8443"]
@@ -265,6 +275,7 @@ func grantSection() Section {
 				func(g *Grant, p place) { p.items(func(item place) { g.HTTP = append(g.HTTP, readHTTPGrant(item)) }) }},
 			texts("secrets", "Names of secrets.", func(g *Grant) *[]string { return &g.Secrets }, notEmpty),
 			texts("tools", "Tools as SERVER:TOOL, with * for any characters. Every node has the servers host (time_now, memory_search, memory_save, memory_replace, memory_append, artifact_read, skill_read, plan_set, ask, and file_* for the files of the Workspace) and skills (each Persona, as a child Task).", func(g *Grant) *[]string { return &g.Tools }, toolPattern),
+			texts("agents", "Agents of the section tools, with * for any characters, that the plugin may delegate paid work to.", func(g *Grant) *[]string { return &g.Agents }, globPattern),
 			texts("models", "Models, with * for any characters. When no plugin has this, all plugins may use all models; as soon as one has, each needs it.", func(g *Grant) *[]string { return &g.Models }, globPattern),
 		})
 }

@@ -181,9 +181,9 @@ func TestMistakesInNamedThings(t *testing.T) {
 		{"secret name", "secrets:\n  a b: {env: A}\n", `"a b" is no name here`},
 		{"unknown secret", "models:\n  m: {provider: openai, model: x, api_key: {secret: nope}}\n", `FILE:2: models.m.api_key: names the secret "nope", which is not configured: there are none`},
 		{"secret of a header", ok + "tools:\n  t:\n    url: http://a/b\n    headers:\n      X: a {{secret:nope}}\n", `FILE:6: tools.t.headers.X: names the secret "nope", which is not configured: there is key`},
-		{"neither", "tools:\n  t: {timeout: 5s}\n", "tools.t: needs either command or url"},
+		{"neither", "tools:\n  t: {timeout: 5s}\n", "tools.t: needs either command, url or a2a"},
 		{"clients elsewhere", "tools:\n  client: {url: http://a/b}\n", "tools.client: stands for the tools of a Session's clients"},
-		{"both", "tools:\n  t: {command: a, url: http://a/b}\n", "tools.t: needs either command or url"},
+		{"both", "tools:\n  t: {command: a, url: http://a/b}\n", "tools.t: needs either command, url or a2a"},
 		{"args of a url", "tools:\n  t: {url: http://a/b, args: [x]}\n", "args, env and cwd are for a command"},
 		{"headers of a command", "tools:\n  t: {command: x, headers: {a: b}}\n", "headers are for a url"},
 		{"timeout", "tools:\n  t: {command: x, timeout: 3d}\n", "FILE:2: tools.t.timeout: 3d is not within 10ms to 1h"},
@@ -234,7 +234,7 @@ func TestSectionExamples(t *testing.T) {
 		}
 		file.WriteString(example)
 		if s.Name == "secrets" { // which another section's example names
-			file.WriteString("  tickets: {env: TICKETS}\n")
+			file.WriteString("  tickets: {env: TICKETS}\n  coder: {env: CODER}\n")
 		}
 	}
 	if _, err := load(t, file.String(), Sources{}); err != nil {

@@ -36,7 +36,7 @@ func Groups() []Group {
 		{"prices", "What models cost, per million tokens: receipts state the cost of a Task. A model without a price costs 0."},
 		{"secrets", "Secrets, by name. A value is read whenever it is needed, so that it can be rotated. It reaches neither plugins nor the log: a plugin writes {{secret:NAME}} where the value belongs, and the host puts it there."},
 		{"vaults", "Where the values of vaults' secrets are kept (docs/vaults.md)."},
-		{"tools", "Servers of the Model Context Protocol, by name. A server is started, or connected to, when it is first needed. All plugins share it. The name client stands for the tools that clients offer to their Sessions: it takes timeout, answer, read_only, idempotent and writes alone."},
+		{"tools", "Servers of the Model Context Protocol, and agents that speak A2A, by name. A server is started, or connected to, when it is first needed. All plugins share it. The name client stands for the tools that clients offer to their Sessions: it takes timeout, answer, read_only, idempotent and writes alone."},
 		{"http", "The HTTP requests of plugins. Where they may go is in grants."},
 		{"grants", "What each plugin may reach. What is not granted is denied. The bundled plugin `agent` may use the tools of the server host, unless `grants.agent` says which tools it may use."},
 		{"settings", "What config.get answers: any values, by plugin and name."},

@@ -169,7 +169,12 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 		return err
 	}
 	n.vaults = newVaults(&n.options.Config, n.log)
-	calls, reach, err := performers(&n.options.Config, personas(own), n.clients, n.added, n.remote, n.options.Version, n.log)
+	secrets := newSecrets(&n.options.Config, n.log)
+	agents, err := newAgents(&n.options.Config, secrets, n.options.Version)
+	if err != nil {
+		return err
+	}
+	calls, reach, err := performers(&n.options.Config, personas(own), n.clients, n.added, agents, n.remote, secrets, n.options.Version, n.log)
 	if err != nil {
 		return err
 	}
@@ -185,7 +190,7 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	config.InHand = n.inHand
 	n.engine, err = engine.New(config, engine.Parts{
 		Store: n.store, Modules: n.modules, Personas: personas(own), Log: n.log, Backup: n.backup(), CheckBackup: n.checkBackup, Files: n.files,
-		Performers: calls, AddedTools: n.added, RemoteHarnesses: n.remote, Vaults: n.vaults, NodeSecret: nodeSecret(&n.options.Config, n.log), Keys: keys, Version: n.options.Version, Runs: n.sandbox.Name(), Rewriter: n.sandbox.Rewriter(),
+		Performers: calls, AddedTools: n.added, Agents: agents, RemoteHarnesses: n.remote, Vaults: n.vaults, NodeSecret: nodeSecret(&n.options.Config, n.log), Keys: keys, Version: n.options.Version, Runs: n.sandbox.Name(), Rewriter: n.sandbox.Rewriter(),
 		ShowEvent: harn.Links().PublicEvent, WebhookFormats: []api.WebhookFormat{openharness.WebhookFormat(), a2a.WebhookFormat(n.base())}, Instances: n.instances, Tokens: n.tokens, Turns: n.turns, ModelNamed: n.modelNamed,
 	})
 	if err != nil {

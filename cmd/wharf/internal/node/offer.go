@@ -33,16 +33,18 @@ func reach(c *config.Config) map[string]harn.Reach {
 	granted := func(some func(config.Grant) bool) []string { return pluginsOf(c.Grants, some) }
 	tools := granted(func(g config.Grant) bool { return len(g.Tools) > 0 })
 	web := granted(func(g config.Grant) bool { return len(g.HTTP) > 0 })
+	agents := granted(func(g config.Grant) bool { return len(g.Agents) > 0 })
 	secrets := granted(func(g config.Grant) bool { return len(g.Secrets) > 0 })
 	ofTools := harn.Reach{Available: len(tools) > 0, Plugins: tools, Servers: slices.Sorted(maps.Keys(c.Tools))}
 	return map[string]harn.Reach{
-		abi.CallLLMComplete:  {Available: len(c.Models) > 0, Models: slices.Sorted(maps.Keys(c.Models))},
-		abi.CallToolList:     ofTools,
-		abi.CallToolCall:     ofTools,
-		abi.CallResourceList: ofTools,
-		abi.CallResourceRead: ofTools,
-		abi.CallPromptGet:    ofTools,
-		abi.CallHTTPFetch:    {Available: len(web) > 0, Plugins: web},
+		abi.CallLLMComplete:   {Available: len(c.Models) > 0, Models: slices.Sorted(maps.Keys(c.Models))},
+		abi.CallToolList:      ofTools,
+		abi.CallToolCall:      ofTools,
+		abi.CallResourceList:  ofTools,
+		abi.CallResourceRead:  ofTools,
+		abi.CallPromptGet:     ofTools,
+		abi.CallAgentDelegate: {Available: len(agents) > 0, Plugins: agents},
+		abi.CallHTTPFetch:     {Available: len(web) > 0, Plugins: web},
 		// Without a grant there are the secrets of Vaults.
 		abi.CallSecretUse: {Available: true, Plugins: secrets},
 		abi.CallConfigGet: {Available: true, Plugins: slices.Sorted(maps.Keys(c.Settings))},

@@ -15,6 +15,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/harnesses"
 	"github.com/wharf-dev/wharf/runtime/owntools"
 	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/runtime/provider/agent"
 	"github.com/wharf-dev/wharf/runtime/provider/model"
 	"github.com/wharf-dev/wharf/runtime/provider/secret"
 	"github.com/wharf-dev/wharf/runtime/provider/settings"
@@ -36,13 +37,12 @@ func (c closers) Close() error {
 
 // performers returns what answers the host calls that reach beyond the log, by
 // call. Nothing is connected to yet. Close the closer when no Task runs any more.
-func performers(c *config.Config, personas []abi.Persona, clients *tool.Clients, added *tool.Added, remote *harnesses.Remote, version string, log *slog.Logger) (map[string]provider.Performer, io.Closer, error) {
-	secrets := newSecrets(c, log)
+func performers(c *config.Config, personas []abi.Persona, clients *tool.Clients, added *tool.Added, agents *agent.Agents, remote *harnesses.Remote, secrets *secret.Store, version string, log *slog.Logger) (map[string]provider.Performer, io.Closer, error) {
 	models, err := model.New(modelConfig(c, secrets))
 	if err != nil {
 		return nil, nil, &StartError{What: err.Error(), Try: "\"wharf config check\", and the file that models.script names", Err: err}
 	}
-	tools := newTools(c, personas, clients, added, remote, secrets, version, log)
+	tools := newTools(c, personas, clients, added, agents, remote, secrets, version, log)
 	fetch := newWeb(c, secrets, version)
 	return map[string]provider.Performer{
 		abi.CallLLMComplete:  models,
@@ -125,7 +125,29 @@ const pluginAgent = plugins.WorkflowAgent
 // node itself, which reach nothing but the Task's own Workspace.
 func ownTools() []string { return []string{engine.ServerHost + ":*"} }
 
-func newTools(c *config.Config, personas []abi.Persona, clients *tool.Clients, added *tool.Added, remote *harnesses.Remote, secrets *secret.Store, version string, log *slog.Logger) *tool.Tools {
+// newAgents returns the agents outside that the configuration names.
+func newAgents(c *config.Config, secrets *secret.Store, version string) (*agent.Agents, error) {
+	all := &agent.Agents{Peers: map[string]*agent.Peer{}, Grants: map[string][]string{}}
+	budget := provider.NewBudget(256 << 20)
+	for name, s := range c.Tools {
+		if s.A2A == "" {
+			continue
+		}
+		peer, err := agent.NewPeer(agent.Config{Name: name, URL: s.A2A, Headers: s.Headers, Hosts: s.Hosts, Private: s.Private,
+			Limits: tool.Limits{Timeout: s.Timeout, Answer: s.Answer}, Hints: tool.Hints{ReadOnly: s.ReadOnly, Idempotent: s.Idempotent, Writes: s.Writes},
+			Secrets: secrets, Budget: budget, Version: version})
+		if err != nil {
+			return nil, &StartError{What: err.Error(), Try: "\"wharf config check\"", Err: err}
+		}
+		all.Peers[name] = peer
+	}
+	for plugin, g := range c.Grants {
+		all.Grants[plugin] = g.Agents
+	}
+	return all, nil
+}
+
+func newTools(c *config.Config, personas []abi.Persona, clients *tool.Clients, added *tool.Added, agents *agent.Agents, remote *harnesses.Remote, secrets *secret.Store, version string, log *slog.Logger) *tool.Tools {
 	all := tool.Config{Servers: map[string]tool.Server{tool.ServerClient: clients}, Grants: map[string][]string{}, Added: added, Log: log}
 	for name, own := range owntools.All(personas) {
 		all.Servers[name] = own
@@ -138,6 +160,10 @@ func newTools(c *config.Config, personas []abi.Persona, clients *tool.Clients, a
 	for name, s := range c.Tools {
 		if name == tool.ServerClient {
 			continue // newClients has read it
+		}
+		if peer := agents.Peers[name]; peer != nil {
+			all.Servers[name] = agent.Server{Peer: peer}
+			continue
 		}
 		all.Servers[name] = tool.NewMCP(tool.MCPConfig{
 			Name: name, Command: s.Command, Args: s.Args, Env: s.Env, Dir: s.Dir, URL: s.URL, Headers: s.Headers,

@@ -18,6 +18,7 @@ import (
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
 	"github.com/wharf-dev/wharf/runtime/harnesses"
 	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/runtime/provider/agent"
 )
 
 // configured reads a configuration file of the given content.
@@ -87,7 +88,7 @@ grants:
 settings:
   p: {color: blue}
 `, outside.URL, tools.URL, strings.TrimPrefix(outside.URL, "http://")))
-	calls, closer, err := performers(c, nil, newClients(nil), nil, harnesses.NewRemote(false), "test", slog.New(slog.DiscardHandler))
+	calls, closer, err := performers(c, nil, newClients(nil), nil, &agent.Agents{}, harnesses.NewRemote(false), newSecrets(c, slog.New(slog.DiscardHandler)), "test", slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +119,7 @@ settings:
 }
 
 func TestWithoutAConfigurationNothingIsReached(t *testing.T) {
-	calls, closer, err := performers(&config.Config{}, nil, newClients(nil), nil, harnesses.NewRemote(false), "test", slog.New(slog.DiscardHandler))
+	calls, closer, err := performers(&config.Config{}, nil, newClients(nil), nil, &agent.Agents{}, harnesses.NewRemote(false), newSecrets(&config.Config{}, slog.New(slog.DiscardHandler)), "test", slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

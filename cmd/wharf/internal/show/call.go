@@ -75,6 +75,13 @@ func (c *recordedCall) about() string {
 		if json.Unmarshal(c.Request, &file) == nil {
 			return file.Path
 		}
+	case abi.CallAgentDelegate:
+		var to struct {
+			Agent string `json:"agent"`
+		}
+		if json.Unmarshal(c.Request, &to) == nil {
+			return to.Agent
+		}
 	case abi.CallBlockWrite:
 		var block struct {
 			Label string `json:"label"`

@@ -45,6 +45,7 @@ const (
 	NameTaskSpawn       = "task.spawn"
 	NameTaskAwait       = "task.await"
 	NameHandoff         = "handoff"
+	NameAgentDelegate   = "agent.delegate"
 	NameEventEmit       = "event.emit"
 	NameConfigGet       = "config.get"
 	NameHostFact        = "host.fact"

@@ -157,6 +157,9 @@ func TaskAwait(request []byte) (uint32, []byte) { return call(NameTaskAwait, req
 // Handoff makes the host call "handoff".
 func Handoff(request []byte) (uint32, []byte) { return call(NameHandoff, request) }
 
+// AgentDelegate makes the host call "agent.delegate".
+func AgentDelegate(request []byte) (uint32, []byte) { return call(NameAgentDelegate, request) }
+
 // EventEmit makes the host call "event.emit".
 func EventEmit(request []byte) (uint32, []byte) { return call(NameEventEmit, request) }
 

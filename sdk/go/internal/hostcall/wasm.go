@@ -139,6 +139,9 @@ func hostTaskAwait(ptr unsafe.Pointer, size uint32) uint64
 //go:wasmimport wharf handoff
 func hostHandoff(ptr unsafe.Pointer, size uint32) uint64
 
+//go:wasmimport wharf agent.delegate
+func hostAgentDelegate(ptr unsafe.Pointer, size uint32) uint64
+
 //go:wasmimport wharf event.emit
 func hostEventEmit(ptr unsafe.Pointer, size uint32) uint64
 
@@ -285,6 +288,9 @@ func TaskAwait(request []byte) (uint32, []byte) { return call(hostTaskAwait, req
 
 // Handoff makes the host call "handoff".
 func Handoff(request []byte) (uint32, []byte) { return call(hostHandoff, request) }
+
+// AgentDelegate makes the host call "agent.delegate".
+func AgentDelegate(request []byte) (uint32, []byte) { return call(hostAgentDelegate, request) }
 
 // EventEmit makes the host call "event.emit".
 func EventEmit(request []byte) (uint32, []byte) { return call(hostEventEmit, request) }
