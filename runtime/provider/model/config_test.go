@@ -23,8 +23,8 @@ func TestConfigMistakes(t *testing.T) {
 		return Config{Models: map[string]Model{"main": m, "other": good}}
 	}
 	for says, c := range map[string]Config{
-		`model "main": the provider is missing: it is openai, anthropic or script`:                                 with(func(m *Model) { m.Provider = "" }),
-		`model "main": the provider "gemini" is unknown: it is openai, anthropic or script`:                        with(func(m *Model) { m.Provider = "gemini" }),
+		`model "main": the provider is missing: it is openai, anthropic, script or client`:                         with(func(m *Model) { m.Provider = "" }),
+		`model "main": the provider "gemini" is unknown: it is openai, anthropic, script or client`:                with(func(m *Model) { m.Provider = "gemini" }),
 		`model "main": the provider's name of the model is missing`:                                                with(func(m *Model) { m.Model = "" }),
 		`model "main": the API key is missing: only a server of your own, named by a base URL, may want none`:      with(func(m *Model) { m.APIKey = nil }),
 		`model "main": the base URL is malformed`:                                                                  with(func(m *Model) { m.BaseURL = "http://a b/" }),
