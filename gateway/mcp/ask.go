@@ -334,15 +334,29 @@ func (c *call) settle(ctx context.Context, by asker, p *abi.PermissionRequest, r
 	return true, nil
 }
 
-// capabilities returns what the client says that it can do, nil if it says nothing.
-func (q *request) capabilities() *sdk.ClientCapabilities {
+// said is what the client of a request has said of itself. The SDK decodes it anew each time that it is asked.
+type said struct {
+	capabilities *sdk.ClientCapabilities // nil if it says nothing
+	info         *sdk.Implementation     // likewise
+}
+
+// saysOfItself returns what the client says of itself. Whoever asks at the same time has a copy of the request.
+func (q *request) saysOfItself() *said {
+	if q.said != nil {
+		return q.said
+	}
+	q.said = &said{}
 	if of, ok := q.in.(interface { // a *sdk.ServerRequest of any parameters
 		ClientCapabilities() *sdk.ClientCapabilities
+		ClientInfo() *sdk.Implementation
 	}); ok {
-		return of.ClientCapabilities()
+		q.said.capabilities, q.said.info = of.ClientCapabilities(), of.ClientInfo()
 	}
-	return nil
+	return q.said
 }
+
+// capabilities returns what the client says that it can do, nil if it says nothing.
+func (q *request) capabilities() *sdk.ClientCapabilities { return q.saysOfItself().capabilities }
 
 // waits answers a call whose Task waits: with what the client is asked, where that is asked by a result,
 // and else with how it is answered elsewhere.

@@ -58,7 +58,12 @@ func (n *node) post(t testing.TB, ctx context.Context, key, body string, header 
 
 func (n *node) send(t testing.TB, ctx context.Context, method, key, body string, header map[string]string) *http.Response {
 	t.Helper()
-	r, err := http.NewRequestWithContext(ctx, method, n.url+"/mcp", strings.NewReader(body))
+	return n.sendTo(t, ctx, method, "/mcp", key, body, header)
+}
+
+func (n *node) sendTo(t testing.TB, ctx context.Context, method, path, key, body string, header map[string]string) *http.Response {
+	t.Helper()
+	r, err := http.NewRequestWithContext(ctx, method, n.url+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}

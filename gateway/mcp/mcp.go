@@ -44,6 +44,7 @@ type Adapter struct {
 	// stateful serves revisions with sessions, stateless those where a request stands for itself.
 	stateful, stateless http.Handler
 	calls               calls
+	decoded             decodedSkills
 }
 
 var _ gateway.Adapter = (*Adapter)(nil)
@@ -58,10 +59,10 @@ func New(cfg gateway.Config, core *api.API, has Node) *Adapter {
 			a.table[name] = m
 		}
 	}
-	a.stateful = a.front(a.withSessions(features))
+	a.stateful = a.front(a.withSessions(features), false)
 	a.stateless = a.front(sdk.NewStreamableHTTPHandler(a.server(features, true), &sdk.StreamableHTTPOptions{
 		DisableLocalhostProtection: true, Stateless: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: -1, Logger: a.log,
-	}))
+	}), true)
 	return a
 }
 

@@ -162,8 +162,7 @@ func (h *sessions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	p := postedIn(r.Context())
 	if err := h.reopen(r, p, id); err != nil {
-		h.adapter.log.Debug("no session was opened again", slog.Any("error", err))
-		answerRefused(w, err)
+		h.adapter.answerRefused(w, p, err)
 		return
 	}
 	if p.body != nil {
@@ -237,7 +236,7 @@ func (h *sessions) end(w http.ResponseWriter, r *http.Request, id string) {
 	p := postedIn(r.Context())
 	s, _, err := h.find(r.Context(), p, id)
 	if refused := (*refusedMessage)(nil); err != nil && !errors.As(err, &refused) {
-		answerRefused(w, err)
+		h.adapter.answerRefused(w, p, err)
 		return
 	}
 	if s != nil && s.State != abi.SessionClosed {
@@ -253,7 +252,7 @@ func (h *sessions) end(w http.ResponseWriter, r *http.Request, id string) {
 	}
 	first := &unlessUnknown{ResponseWriter: w}
 	if h.sdk.ServeHTTP(first, r); first.unknown {
-		answerRefused(w, errUnknownSession())
+		h.adapter.answerRefused(w, p, errUnknownSession())
 	}
 }
 
