@@ -251,7 +251,7 @@ func (c *call) ask(ctx context.Context, stop context.CancelCauseFunc, t *abi.Tas
 		return false
 	case len(all) == 0:
 		return true // it was settled meanwhile: the Task goes on
-	case c.q.stateless || c.q.session == nil:
+	case c.q.stateless || c.q.session == nil && c.q.resumed == nil:
 		return false // it is asked by the result, or nobody is there
 	}
 	if c.asked == nil {
@@ -293,7 +293,7 @@ const mostAsked = 3
 // put asks one question, and settles it. An error says that it is not settled.
 func (c *call) put(ctx context.Context, by asker, p *abi.PermissionRequest) error {
 	for range mostAsked {
-		answer, err := by.send(ctx, c.q.session, by.ask(p))
+		answer, err := c.send(ctx, by, p)
 		if err != nil {
 			return err
 		}
@@ -303,6 +303,14 @@ func (c *call) put(ctx context.Context, by asker, p *abi.PermissionRequest) erro
 		}
 	}
 	return errUnasked
+}
+
+// send puts a question to the client, by its session or on the stream that it has come back to.
+func (c *call) send(ctx context.Context, by asker, p *abi.PermissionRequest) (sdk.InputResponse, error) {
+	if c.q.resumed != nil {
+		return c.q.resumed.ask(ctx, by.ask(p))
+	}
+	return by.send(ctx, c.q.session, by.ask(p))
 }
 
 // settle answers a question with what a client has said. settled is false for what does not fit; an error

@@ -124,7 +124,8 @@ type request struct {
 	params  sdk.Params
 	extra   *sdk.RequestExtra
 	posted  *posted
-	said    *said // once it was asked for
+	said    *said    // once it was asked for
+	resumed *resumed // the stream that the client has come back to, and is asked on; or nil
 	// workspace is the Workspace that the client has chosen by its URL, "" for none.
 	workspace string
 	// stateless says that the request stands for itself: revision 2026-07-28.

@@ -114,10 +114,12 @@ type sessions struct {
 	adapter  *Adapter
 	features []feature
 	sdk      *sdk.StreamableHTTPHandler
+	streams  *streams
+	asked    askedOf
 }
 
 func (a *Adapter) withSessions(features []feature) http.Handler {
-	h := &sessions{adapter: a, features: features}
+	h := &sessions{adapter: a, features: features, streams: newStreams(a)}
 	ordinary := a.server(features, false)
 	idle := a.has.Idle
 	if idle == 0 {
@@ -129,7 +131,7 @@ func (a *Adapter) withSessions(features []feature) http.Handler {
 		}
 		return ordinary(r)
 	}, &sdk.StreamableHTTPOptions{DisableLocalhostProtection: true, MaxRequestBodyBytes: -1, SessionTimeout: idle,
-		EventStore: newStreams(a), Logger: a.log})
+		EventStore: h.streams, Logger: a.log})
 	return h
 }
 
@@ -153,6 +155,13 @@ func (h *sessions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.Method == http.MethodDelete {
 		h.end(w, r, id)
+		return
+	}
+	if h.asked.give(postedIn(r.Context())) {
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	if h.resume(w, r, postedIn(r.Context()), id) {
 		return
 	}
 	first := &unlessUnknown{ResponseWriter: w}
