@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -55,11 +56,19 @@ const callsLookedAt = 1000
 // callOf returns the Task of the call that a stream of the caller's was opened for, and which message that
 // was; nil for a stream of which nothing is known.
 func (s *streams) callOf(ctx context.Context, p *posted, session, stream string) (task string, call *calledBy, err error) {
-	found, err := s.adapter.core.SessionsCalled(ctx, p.caller, s.adapter.home(p), refOf(session))
+	in, err := s.adapter.workspacesOfCalls(ctx, p)
 	if err != nil {
 		return "", nil, err
 	}
-	for _, v := range found.Views {
+	var found []api.View
+	for _, workspace := range in {
+		list, err := s.adapter.core.SessionsCalled(ctx, p.caller, workspace, refOf(session))
+		if err != nil {
+			return "", nil, err
+		}
+		found = append(found, list.Views...)
+	}
+	for _, v := range found {
 		tasks, err := s.adapter.core.List(ctx, p.caller, abi.ObjectTask, api.Filter{SessionID: v.ID}, api.Page{Limit: callsLookedAt})
 		if err != nil {
 			return "", nil, err
@@ -72,6 +81,21 @@ func (s *streams) callOf(ctx context.Context, p *posted, session, stream string)
 		}
 	}
 	return "", nil, nil
+}
+
+// workspacesOfCalls are the Workspaces that calls of the caller's may be in: its session's, and those of Skills.
+func (a *Adapter) workspacesOfCalls(ctx context.Context, p *posted) ([]string, error) {
+	all := []string{a.home(p)}
+	skills, err := a.skills(ctx, &request{caller: p.caller, posted: p}, "")
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range skills {
+		if s.WorkspaceID != "" && !slices.Contains(all, s.WorkspaceID) {
+			all = append(all, s.WorkspaceID)
+		}
+	}
+	return all, nil
 }
 
 // response is an answer of JSON-RPC.
