@@ -116,10 +116,7 @@ func TestPipeOverKills(t *testing.T) {
 				return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"port": 8080}}, nil
 			}}, &mcp.ClientSessionOptions{ProtocolVersion: revision})
 			res, err := p.CallTool(t.Context(), &mcp.CallToolParams{Name: "asks", Arguments: askingArguments})
-			// With a session the node's next life does not ask again what the last one has asked: it says
-			// where the question is answered.
-			elsewhere := revision == "2025-11-25" && res != nil && res.Meta["wharf.dev/code"] == "input_required"
-			if err != nil || res.IsError && !elsewhere || asked == 0 {
+			if err != nil || res.IsError || asked == 0 {
 				t.Fatalf("%+v, %v, asked %d times\n%s", res, err, asked, p.stderr.String())
 			}
 			r.again()

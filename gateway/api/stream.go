@@ -66,6 +66,9 @@ func (s *Stream) Close() { s.sub.Close() }
 // Kind is what the event reports.
 func (e Entry) Kind() abi.EventKind { return e.ev.Record().Kind }
 
+// At is the event's place in the log.
+func (e Entry) At() Cursor { return Cursor(e.ev.Position()) }
+
 // Size is about how many bytes the event has.
 func (e Entry) Size() int {
 	rec := e.ev.Record()

@@ -251,7 +251,7 @@ func (c *call) ask(ctx context.Context, stop context.CancelCauseFunc, t *abi.Tas
 		return false
 	case len(all) == 0:
 		return true // it was settled meanwhile: the Task goes on
-	case c.q.stateless || c.q.session == nil:
+	case c.q.stateless || c.q.session == nil && c.q.resumed == nil:
 		return false // it is asked by the result, or nobody is there
 	}
 	if c.asked == nil {
@@ -293,7 +293,7 @@ const mostAsked = 3
 // put asks one question, and settles it. An error says that it is not settled.
 func (c *call) put(ctx context.Context, by asker, p *abi.PermissionRequest) error {
 	for range mostAsked {
-		answer, err := by.send(ctx, c.q.session, by.ask(p))
+		answer, err := c.send(ctx, by, p)
 		if err != nil {
 			return err
 		}
@@ -303,6 +303,14 @@ func (c *call) put(ctx context.Context, by asker, p *abi.PermissionRequest) erro
 		}
 	}
 	return errUnasked
+}
+
+// send puts a question to the client, by its session or on the stream that it has come back to.
+func (c *call) send(ctx context.Context, by asker, p *abi.PermissionRequest) (sdk.InputResponse, error) {
+	if c.q.resumed != nil {
+		return c.q.resumed.ask(ctx, by.ask(p))
+	}
+	return by.send(ctx, c.q.session, by.ask(p))
 }
 
 // settle answers a question with what a client has said. settled is false for what does not fit; an error
@@ -334,15 +342,29 @@ func (c *call) settle(ctx context.Context, by asker, p *abi.PermissionRequest, r
 	return true, nil
 }
 
-// capabilities returns what the client says that it can do, nil if it says nothing.
-func (q *request) capabilities() *sdk.ClientCapabilities {
+// said is what the client of a request has said of itself. The SDK decodes it anew each time that it is asked.
+type said struct {
+	capabilities *sdk.ClientCapabilities // nil if it says nothing
+	info         *sdk.Implementation     // likewise
+}
+
+// saysOfItself returns what the client says of itself. Whoever asks at the same time has a copy of the request.
+func (q *request) saysOfItself() *said {
+	if q.said != nil {
+		return q.said
+	}
+	q.said = &said{}
 	if of, ok := q.in.(interface { // a *sdk.ServerRequest of any parameters
 		ClientCapabilities() *sdk.ClientCapabilities
+		ClientInfo() *sdk.Implementation
 	}); ok {
-		return of.ClientCapabilities()
+		q.said.capabilities, q.said.info = of.ClientCapabilities(), of.ClientInfo()
 	}
-	return nil
+	return q.said
 }
+
+// capabilities returns what the client says that it can do, nil if it says nothing.
+func (q *request) capabilities() *sdk.ClientCapabilities { return q.saysOfItself().capabilities }
 
 // waits answers a call whose Task waits: with what the client is asked, where that is asked by a result,
 // and else with how it is answered elsewhere.

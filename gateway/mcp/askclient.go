@@ -85,14 +85,11 @@ const mostTold = 128
 // client is what the client of a request has said of itself, for plugins to ask.
 func (q *request) client() *abi.TaskClient {
 	of := &abi.TaskClient{}
-	if in, ok := q.in.(interface { // a *sdk.ServerRequest of any parameters
-		ProtocolVersion() string
-		ClientInfo() *sdk.Implementation
-	}); ok {
+	if in, ok := q.in.(interface{ ProtocolVersion() string }); ok { // a *sdk.ServerRequest of any parameters
 		of.Protocol = clipped("mcp/" + in.ProtocolVersion())
-		if info := in.ClientInfo(); info != nil {
-			of.Name, of.Version = clipped(info.Name), clipped(info.Version)
-		}
+	}
+	if info := q.saysOfItself().info; info != nil {
+		of.Name, of.Version = clipped(info.Name), clipped(info.Version)
 	}
 	c := q.capabilities()
 	for _, has := range []struct {

@@ -42,11 +42,10 @@ func (a *Adapter) callTool(ctx context.Context, q *request) (sdk.Result, error) 
 	if err != nil {
 		return nil, err
 	}
-	task, from, err := a.submit(ctx, q, s, p)
+	c, err := a.submit(ctx, q, s, p)
 	if err != nil {
 		return q.refusedCall(err)
 	}
-	c := &call{adapter: a, q: q, params: p, id: task, from: from, beyond: map[string]bool{}}
 	if asTask {
 		return c.finishAsTask(ctx, s)
 	}
@@ -85,28 +84,28 @@ type calledBy struct {
 	RequestID jsontext.Value `json:"request_id,omitzero"`
 }
 
-// submit accepts the Task of a call, and returns its id and the place in the log before it.
-func (a *Adapter) submit(ctx context.Context, q *request, s *offered, p *sdk.CallToolParamsRaw) (string, api.Cursor, error) {
+// submit accepts the Task of a call, and returns the call as one whose Task is followed from its beginning.
+func (a *Adapter) submit(ctx context.Context, q *request, s *offered, p *sdk.CallToolParamsRaw) (*call, error) {
 	input := jsontext.Value(p.Arguments)
 	if len(input) == 0 || input.Kind() == 'n' {
 		input = jsontext.Value("{}")
 	}
 	if input.Kind() != '{' {
-		return "", 0, refuse(jsonrpc.CodeInvalidParams, "arguments are an object", nil)
+		return nil, refuse(jsonrpc.CodeInvalidParams, "arguments are an object", nil)
 	}
-	by := callMetadata{SkillID: s.ID, MCP: calledBy{Tool: s.tool, Session: q.session.ID(), Stream: q.posted.streamID(), RequestID: q.posted.id}}
+	by := callMetadata{SkillID: s.ID, MCP: calledBy{Tool: s.tool, Session: q.sessionID(), Stream: q.posted.streamID(), RequestID: q.posted.id}}
 	metadata, err := json.Marshal(&by, json.Deterministic(true))
 	if err != nil {
-		return "", 0, fmt.Errorf("writing the metadata of a task: %w", err)
+		return nil, fmt.Errorf("writing the metadata of a task: %w", err)
 	}
 	req := abi.SubmitTaskRequest{Input: input, Metadata: metadata, Client: q.client()}
 	workspace := a.workspaceOf(q, s.WorkspaceID)
 	if err := a.place(ctx, q, &req, workspace); err != nil {
-		return "", 0, err
+		return nil, err
 	}
 	retry, err := q.retry(input)
 	if err != nil {
-		return "", 0, err
+		return nil, err
 	}
 	from := a.core.Now()
 	made, err := a.core.SubmitTask(ctx, q.caller, retry, req)
@@ -114,7 +113,10 @@ func (a *Adapter) submit(ctx context.Context, q *request, s *offered, p *sdk.Cal
 		req.Session, req.SessionID = nil, session
 		made, err = a.core.SubmitTask(ctx, q.caller, retry, req)
 	}
-	return made.ID, from, err
+	if err != nil {
+		return nil, err
+	}
+	return &call{adapter: a, q: q, params: p, id: made.ID, from: from, fresh: retry == nil, beyond: map[string]bool{}}, nil
 }
 
 // workspaceOf returns the Workspace of a call: that of the Skill, if it has one.
@@ -128,11 +130,11 @@ func (a *Adapter) workspaceOf(q *request, ofSkill string) string {
 // place puts a Task into the Session that the protocol's session stands for; one without a session
 // gets a hidden Session of its own.
 func (a *Adapter) place(ctx context.Context, q *request, req *abi.SubmitTaskRequest, workspace string) error {
-	if q.session.ID() == "" {
+	if q.sessionID() == "" {
 		req.Session = &abi.TaskSession{CreateSessionRequest: abi.CreateSessionRequest{WorkspaceID: workspace}, Hidden: true}
 		return nil
 	}
-	found, err := a.core.SessionsCalled(ctx, q.caller, workspace, refOf(q.session.ID()))
+	found, err := a.core.SessionsCalled(ctx, q.caller, workspace, refOf(q.sessionID()))
 	if err != nil {
 		return err
 	}
@@ -168,10 +170,10 @@ func (q *request) retry(input jsontext.Value) (*api.Write, error) {
 	key := ""
 	switch given := q.params.GetMeta()[keyMeta].(type) {
 	case nil:
-		if q.session.ID() == "" || len(q.posted.id) == 0 {
+		if q.sessionID() == "" || len(q.posted.id) == 0 {
 			return nil, nil
 		}
-		key = q.session.ID() + " " + string(q.posted.id)
+		key = q.sessionID() + " " + string(q.posted.id)
 	case string:
 		key = given
 	}

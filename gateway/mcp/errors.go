@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	sdkrpc "github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -40,6 +41,11 @@ func (a *Adapter) shown(q *request, err error) *sdkrpc.Error {
 		return refuse(jsonrpc.CodeInternal, "the node failed to answer this request", nil)
 	}
 	return refuse(codeOf(is), is.Message, errorData{is})
+}
+
+// inOwnWords returns an error of the SDK's as one of the node's.
+func inOwnWords(err *sdkrpc.Error) *jsonrpc.Error {
+	return &jsonrpc.Error{Code: int(err.Code), Message: err.Message, Data: jsontext.Value(err.Data)}
 }
 
 // errorData is the data of an error: Wharf's own.

@@ -23,6 +23,7 @@ type call struct {
 	params  *sdk.CallToolParamsRaw
 	id      string     // the Task's
 	from    api.Cursor // before what the client has not been told
+	fresh   bool       // the Task was made after from, so that nothing of it was missed
 	show    shows      // makes the result; nil for that of a tool
 
 	progress float64 // the last that was told; they increase
@@ -50,7 +51,7 @@ func (c *call) follow(ctx context.Context) (*abi.Task, error) {
 		return nil, err
 	}
 	defer s.Close()
-	for look := true; ; {
+	for look := !c.fresh; ; {
 		if look {
 			t, err := c.task(ctx)
 			if err != nil {
@@ -103,13 +104,12 @@ func (c *call) parked(t *abi.Task) bool {
 // tell tells what a Task says on its way. look says that the Task may have ended, or may wait.
 func (c *call) tell(ctx context.Context, entries []api.Entry) (look bool) {
 	for _, entry := range entries {
-		ev := entry.Show()
-		c.from = ev.At
-		switch ev.Kind {
+		c.from = entry.At()
+		switch entry.Kind() {
 		case abi.EventProgress:
-			c.tellProgress(ctx, payloadOf(ev))
+			c.tellProgress(ctx, payloadOf(entry))
 		case abi.EventLog:
-			c.tellLog(ctx, payloadOf(ev))
+			c.tellLog(ctx, payloadOf(entry))
 		case abi.EventTaskInputRequired, abi.EventTaskAuthRequired, abi.EventTaskCompleted, abi.EventTaskFailed, abi.EventTaskCanceled:
 			look = true
 		}
@@ -118,11 +118,11 @@ func (c *call) tell(ctx context.Context, entries []api.Entry) (look bool) {
 }
 
 // payloadOf returns the payload of an event as the caller may see it.
-func payloadOf(ev *api.Event) jsontext.Value {
+func payloadOf(entry api.Entry) jsontext.Value {
 	var of struct {
 		Payload jsontext.Value `json:"payload"`
 	}
-	_ = json.Unmarshal(ev.AppendJSON(nil, false), &of) // it was written by the node itself
+	_ = json.Unmarshal(entry.Show().AppendJSON(nil, false), &of) // it was written by the node itself
 	return of.Payload
 }
 

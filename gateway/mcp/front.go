@@ -60,7 +60,7 @@ func postedIn(ctx context.Context) *posted {
 // front is before a handler of the SDK: it reads the message, refuses what no handler should have to
 // read, and hands the caller, whom the gateway has authenticated, to the SDK in the one place that the SDK
 // keeps with each message. So the SDK also refuses a session to whoever did not open it.
-func (a *Adapter) front(h http.Handler) http.Handler {
+func (a *Adapter) front(h http.Handler, stateless bool) http.Handler {
 	inner := auth.RequireBearerToken(tokenOf, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(h)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p := &posted{caller: gateway.CallerOf(r.Context()), workspace: r.URL.Query().Get("workspace"), live: gateway.LiveOf(r.Context())}
@@ -70,7 +70,11 @@ func (a *Adapter) front(h http.Handler) http.Handler {
 				err = a.checkHeaders(r.Context(), r, p)
 			}
 			if err != nil {
-				answerRefused(w, err)
+				a.answerRefused(w, p, err)
+				return
+			}
+			if q := a.plain(r, p); stateless && q != nil {
+				a.answerPlain(r.Context(), w, q)
 				return
 			}
 			w = &unhurried{ResponseWriter: w, quick: p.method != "tools/call"}
@@ -151,11 +155,22 @@ func (p *posted) look(text []byte) error {
 	return bad(jsonrpc.CodeInvalidRequest, "an id is a string or a number")
 }
 
-func answerRefused(w http.ResponseWriter, err error) {
-	refused, ok := errors.AsType[*refusedMessage](err)
-	if !ok {
-		refused = &refusedMessage{http.StatusInternalServerError, jsonrpc.Errorf(jsonrpc.CodeInternal, "the node failed to answer this request"), nil}
+// answerRefused answers a message instead of a handler. An error that is no refusal is a fault of the node's
+// own: it is logged, and not told.
+func (a *Adapter) answerRefused(w http.ResponseWriter, p *posted, err error) {
+	if refused, ok := errors.AsType[*refusedMessage](err); ok {
+		writeRefused(w, refused)
+		return
 	}
+	status := http.StatusInternalServerError
+	if is, ok := errors.AsType[*abi.Error](err); ok {
+		status = is.HTTPStatus()
+	}
+	told := a.shown(&request{method: p.method}, err)
+	writeRefused(w, &refusedMessage{status, inOwnWords(told), p.id})
+}
+
+func writeRefused(w http.ResponseWriter, refused *refusedMessage) {
 	id := refused.id
 	if len(id) == 0 {
 		id = jsontext.Value("null")
@@ -183,7 +198,7 @@ var errSessionEnded = errors.New("the client has ended its session")
 func (a *Adapter) during(ctx context.Context, q *request) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	drained := context.AfterFunc(q.posted.live, func() { cancel(gateway.ErrDraining) })
-	leave := a.calls.enter(q.session.ID(), &cancel)
+	leave := a.calls.enter(q.sessionID(), &cancel)
 	return ctx, func() {
 		leave()
 		drained()

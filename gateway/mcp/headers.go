@@ -69,7 +69,7 @@ func (a *Adapter) checkParams(ctx context.Context, r *http.Request, p *posted, t
 		return nil // as above
 	}
 	p.tool = s
-	for _, is := range paramsIn(s.InputSchema) {
+	for _, is := range s.headers {
 		if err := p.checkParam(r.Header.Values(paramHeader+is.header), is, arguments[is.argument]); err != nil {
 			return err
 		}

@@ -58,7 +58,12 @@ func (n *node) post(t testing.TB, ctx context.Context, key, body string, header 
 
 func (n *node) send(t testing.TB, ctx context.Context, method, key, body string, header map[string]string) *http.Response {
 	t.Helper()
-	r, err := http.NewRequestWithContext(ctx, method, n.url+"/mcp", strings.NewReader(body))
+	return n.sendTo(t, ctx, method, "/mcp", key, body, header)
+}
+
+func (n *node) sendTo(t testing.TB, ctx context.Context, method, path, key, body string, header map[string]string) *http.Response {
+	t.Helper()
+	r, err := http.NewRequestWithContext(ctx, method, n.url+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,12 +126,27 @@ func event(t testing.TB, r *bufio.Reader) (id, data string) {
 const callSlow = `{"jsonrpc":"2.0","id":"call-1","method":"tools/call","params":{"name":"slow-it","arguments":{}}}`
 
 func TestClientLeavesAndComesBack(t *testing.T) {
-	for _, restarted := range []bool{false, true} {
+	for _, of := range []struct{ restarted, elsewhere bool }{{false, false}, {true, false}, {false, true}, {true, true}} {
+		restarted := of.restarted
 		holding, entered, leave := enginetest.Holding()
 		guests := enginetest.Guests{"slow": holding}
 		disk := crashtest.NewDisk()
 		n := startNode(t, disk, guests, gateway.Config{}, mcp.Node{})
-		n.skill(t, "slow", abi.CreateSkillRequest{Name: "slow-it"})
+		skill := abi.CreateSkillRequest{PersonaID: "persona_slow", Name: "slow-it", Description: "Takes its time."}
+		if of.elsewhere { // the Skill is of another Workspace than the session
+			made, err := n.CreateWorkspace(t.Context(), n.Root, nil, abi.CreateWorkspaceRequest{Name: "apart", Root: "wharf:///apart"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			persona, err := n.ClonePersona(t.Context(), n.Root, nil, skill.PersonaID, abi.ClonePersonaRequest{Name: "apart", WorkspaceID: made.ID})
+			if err != nil {
+				t.Fatal(err)
+			}
+			skill.PersonaID = persona.ID
+		}
+		if _, err := n.CreateSkill(t.Context(), n.Root, nil, skill); err != nil {
+			t.Fatal(err)
+		}
 		session := n.open(t, enginetest.RootKey)
 		in := map[string]string{"Mcp-Session-Id": session, "Mcp-Protocol-Version": withSessions}
 		ctx, cancel := context.WithCancel(t.Context())

@@ -25,6 +25,8 @@ type Node struct {
 	Idle time.Duration
 	// Issuers are those whose access tokens the node takes, besides itself.
 	Issuers []string
+	// Now tells the time by which request states expire; nil for the clock.
+	Now func() time.Time
 	// Log is where faults of the node's own go; nil for nowhere.
 	Log *slog.Logger
 }
@@ -44,6 +46,7 @@ type Adapter struct {
 	// stateful serves revisions with sessions, stateless those where a request stands for itself.
 	stateful, stateless http.Handler
 	calls               calls
+	decoded             decodedSkills
 }
 
 var _ gateway.Adapter = (*Adapter)(nil)
@@ -51,6 +54,9 @@ var _ gateway.Adapter = (*Adapter)(nil)
 // New returns the adapter over what the engine shows. cfg is the gateway's own configuration.
 func New(cfg gateway.Config, core *api.API, has Node) *Adapter {
 	a := &Adapter{cfg: cfg.WithDefaults(), core: core, has: has, log: cmp.Or(has.Log, slog.New(slog.DiscardHandler)), table: map[string]method{}}
+	if a.has.Now == nil {
+		a.has.Now = time.Now
+	}
 	a.library = newLibrary(core, a.offeredResources)
 	features := a.features()
 	for _, f := range features {
@@ -58,10 +64,10 @@ func New(cfg gateway.Config, core *api.API, has Node) *Adapter {
 			a.table[name] = m
 		}
 	}
-	a.stateful = a.front(a.withSessions(features))
+	a.stateful = a.front(a.withSessions(features), false)
 	a.stateless = a.front(sdk.NewStreamableHTTPHandler(a.server(features, true), &sdk.StreamableHTTPOptions{
 		DisableLocalhostProtection: true, Stateless: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: -1, Logger: a.log,
-	}))
+	}), true)
 	return a
 }
 

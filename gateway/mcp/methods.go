@@ -59,7 +59,7 @@ func (a *Adapter) options(features []feature, stateless bool) *sdk.ServerOptions
 }
 
 func (a *Adapter) newServer(features []feature, options *sdk.ServerOptions) *sdk.Server {
-	s := sdk.NewServer(&sdk.Implementation{Name: a.cfg.Node, Title: "Wharf", Version: a.cfg.Version}, options)
+	s := sdk.NewServer(a.implementation(), options)
 	s.AddReceivingMiddleware(a.listening, a.answer)
 	s.AddSendingMiddleware(a.saying)
 	for _, f := range features {
@@ -70,6 +70,11 @@ func (a *Adapter) newServer(features []feature, options *sdk.ServerOptions) *sdk
 		}
 	}
 	return s
+}
+
+// implementation is what the node says of itself.
+func (a *Adapter) implementation() *sdk.Implementation {
+	return &sdk.Implementation{Name: a.cfg.Node, Title: "Wharf", Version: a.cfg.Version}
 }
 
 // instructions are told to models by some clients.
@@ -114,11 +119,13 @@ func unreached(context.Context, *sdk.ServerSession, *rawParams) (*reply, error) 
 type request struct {
 	method  string
 	caller  *api.Caller
-	session *sdk.ServerSession
+	session *sdk.ServerSession // nil for one that is answered without the SDK
 	in      sdk.Request
 	params  sdk.Params
 	extra   *sdk.RequestExtra
 	posted  *posted
+	said    *said    // once it was asked for
+	resumed *resumed // the stream that the client has come back to, and is asked on; or nil
 	// workspace is the Workspace that the client has chosen by its URL, "" for none.
 	workspace string
 	// stateless says that the request stands for itself: revision 2026-07-28.
@@ -178,11 +185,27 @@ func read(name string, in sdk.Request) (*request, error) {
 		return nil, refuse(jsonrpc.CodeInternal, "the request has no caller", nil)
 	}
 	q := &request{method: name, caller: is.caller, session: session, in: in, params: in.GetParams(), extra: extra, posted: is, workspace: is.workspace}
-	if q.workspace != "" && !q.caller.Sees(q.workspace) {
-		return nil, refuse(jsonrpc.CodeInvalidParams, fmt.Sprintf("there is no workspace %q", q.workspace), nil)
+	if err := q.inWorkspace(); err != nil {
+		return nil, err
 	}
 	q.stateless = extra.Header.Get("Mcp-Protocol-Version") >= firstStateless
 	return q, nil
+}
+
+// inWorkspace refuses a Workspace that the caller does not see.
+func (q *request) inWorkspace() error {
+	if q.workspace != "" && !q.caller.Sees(q.workspace) {
+		return refuse(jsonrpc.CodeInvalidParams, fmt.Sprintf("there is no workspace %q", q.workspace), nil)
+	}
+	return nil
+}
+
+// sessionID is the id of the protocol's session, "" where there is none.
+func (q *request) sessionID() string {
+	if q.session == nil {
+		return ""
+	}
+	return q.session.ID()
 }
 
 // may returns permission_denied unless the caller has a scope.

@@ -53,7 +53,7 @@ func (c *call) inputRequired(all []question) (sdk.Result, error) {
 		return nil, nil
 	}
 	state, err := c.adapter.sign(&requestState{Type: stateType, Task: c.id, Asked: asked, Caller: ownerOf(c.q.caller), Call: callHash(c.params),
-		After: c.from.String(), Expires: time.Now().Add(stateLife).Unix()})
+		After: c.from.String(), Expires: c.adapter.has.Now().Add(stateLife).Unix()})
 	if err != nil || state == "" {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ func (a *Adapter) resumeCall(ctx context.Context, q *request, p *sdk.CallToolPar
 		return nil, err
 	}
 	after, ok := api.ParseCursor(s.After)
-	if !ok || s.Caller != ownerOf(q.caller) || s.Call != callHash(p) || time.Now().Unix() >= s.Expires {
+	if !ok || s.Caller != ownerOf(q.caller) || s.Call != callHash(p) || a.has.Now().Unix() >= s.Expires {
 		return nil, errState()
 	}
 	c := &call{adapter: a, q: q, params: p, id: s.Task, from: after, show: show, beyond: map[string]bool{}}

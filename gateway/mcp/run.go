@@ -40,11 +40,11 @@ func (a *Adapter) runs(ctx context.Context, q *request, r *run) (sdk.Result, err
 	if err := as.has(r.skill.told.Requires); err != nil {
 		return nil, err
 	}
-	task, from, err := a.submit(ctx, &as, r.skill, p)
+	c, err := a.submit(ctx, &as, r.skill, p)
 	if err != nil {
 		return nil, err
 	}
-	c := &call{adapter: a, q: &as, params: p, id: task, from: from, show: r.show, beyond: map[string]bool{}}
+	c.show = r.show
 	return c.finish(ctx)
 }
 

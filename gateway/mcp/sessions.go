@@ -114,10 +114,12 @@ type sessions struct {
 	adapter  *Adapter
 	features []feature
 	sdk      *sdk.StreamableHTTPHandler
+	streams  *streams
+	asked    askedOf
 }
 
 func (a *Adapter) withSessions(features []feature) http.Handler {
-	h := &sessions{adapter: a, features: features}
+	h := &sessions{adapter: a, features: features, streams: newStreams(a)}
 	ordinary := a.server(features, false)
 	idle := a.has.Idle
 	if idle == 0 {
@@ -129,7 +131,7 @@ func (a *Adapter) withSessions(features []feature) http.Handler {
 		}
 		return ordinary(r)
 	}, &sdk.StreamableHTTPOptions{DisableLocalhostProtection: true, MaxRequestBodyBytes: -1, SessionTimeout: idle,
-		EventStore: newStreams(a), Logger: a.log})
+		EventStore: h.streams, Logger: a.log})
 	return h
 }
 
@@ -155,6 +157,13 @@ func (h *sessions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.end(w, r, id)
 		return
 	}
+	if h.asked.give(postedIn(r.Context())) {
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	if h.resume(w, r, postedIn(r.Context()), id) {
+		return
+	}
 	first := &unlessUnknown{ResponseWriter: w}
 	h.sdk.ServeHTTP(first, r)
 	if !first.unknown {
@@ -162,8 +171,7 @@ func (h *sessions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	p := postedIn(r.Context())
 	if err := h.reopen(r, p, id); err != nil {
-		h.adapter.log.Debug("no session was opened again", slog.Any("error", err))
-		answerRefused(w, err)
+		h.adapter.answerRefused(w, p, err)
 		return
 	}
 	if p.body != nil {
@@ -237,7 +245,7 @@ func (h *sessions) end(w http.ResponseWriter, r *http.Request, id string) {
 	p := postedIn(r.Context())
 	s, _, err := h.find(r.Context(), p, id)
 	if refused := (*refusedMessage)(nil); err != nil && !errors.As(err, &refused) {
-		answerRefused(w, err)
+		h.adapter.answerRefused(w, p, err)
 		return
 	}
 	if s != nil && s.State != abi.SessionClosed {
@@ -253,7 +261,7 @@ func (h *sessions) end(w http.ResponseWriter, r *http.Request, id string) {
 	}
 	first := &unlessUnknown{ResponseWriter: w}
 	if h.sdk.ServeHTTP(first, r); first.unknown {
-		answerRefused(w, errUnknownSession())
+		h.adapter.answerRefused(w, p, errUnknownSession())
 	}
 }
 

@@ -3,7 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
-	"iter"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -16,8 +16,8 @@ import (
 
 // streams keeps what was sent on streams, so that a client that has lost one gets the rest. What this life
 // of the node has sent is in memory, as much of it as there is room for. Of the stream of a call whose
-// rest is not there, the log knows the Task: the rest is then the call's answer, and what was told of its
-// progress meanwhile is not told again.
+// rest is not there, the log knows the Task: the rest is then what it asks and the call's answer
+// ([sessions.resume]), and what was told of its progress meanwhile is not told again.
 type streams struct {
 	*sdk.MemoryEventStore
 	adapter *Adapter
@@ -40,61 +40,62 @@ func (s *streams) Open(ctx context.Context, session, stream string) error {
 	return s.MemoryEventStore.Open(ctx, session, stream)
 }
 
-// After implements sdk.EventStore.
-func (s *streams) After(ctx context.Context, session, stream string, index int) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		var all [][]byte
-		var lost error
-		for data, err := range s.MemoryEventStore.After(ctx, session, stream, index) {
-			if err != nil {
-				lost = err
-				break
-			}
-			all = append(all, data)
-		}
-		if lost != nil {
-			data, err := s.answer(ctx, session, stream)
-			if err != nil || data == nil {
-				yield(nil, fmt.Errorf("the stream is not kept any more: %w", lost))
-				return
-			}
-			all = [][]byte{data}
-		}
-		for _, data := range all {
-			if !yield(data, nil) {
-				return
-			}
+// has reports whether what came on a stream after an event is in memory.
+func (s *streams) has(ctx context.Context, session, stream string, index int) bool {
+	for _, err := range s.After(ctx, session, stream, index) {
+		if err != nil {
+			return false
 		}
 	}
+	return true
 }
 
 // callsLookedAt is among how many calls of a session that of a stream is looked for, newest first.
 const callsLookedAt = 1000
 
-// answer returns the answer of the call that a stream of the caller's was opened for, when its Task has
-// ended, or waits for somebody; nil for a stream of which nothing is known.
-func (s *streams) answer(ctx context.Context, session, stream string) ([]byte, error) {
-	p := postedIn(ctx)
-	if p == nil || stream == "" {
-		return nil, nil
-	}
-	found, err := s.adapter.core.SessionsCalled(ctx, p.caller, s.adapter.home(p), refOf(session))
+// callOf returns the Task of the call that a stream of the caller's was opened for, and which message that
+// was; nil for a stream of which nothing is known.
+func (s *streams) callOf(ctx context.Context, p *posted, session, stream string) (task string, call *calledBy, err error) {
+	in, err := s.adapter.workspacesOfCalls(ctx, p)
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
-	for _, v := range found.Views {
+	var found []api.View
+	for _, workspace := range in {
+		list, err := s.adapter.core.SessionsCalled(ctx, p.caller, workspace, refOf(session))
+		if err != nil {
+			return "", nil, err
+		}
+		found = append(found, list.Views...)
+	}
+	for _, v := range found {
 		tasks, err := s.adapter.core.List(ctx, p.caller, abi.ObjectTask, api.Filter{SessionID: v.ID}, api.Page{Limit: callsLookedAt})
 		if err != nil {
-			return nil, err
+			return "", nil, err
 		}
 		for _, v := range tasks.Views {
 			t, by := &abi.Task{}, &callMetadata{}
 			if json.Unmarshal(v.JSON, t) == nil && json.Unmarshal(t.Metadata, by) == nil && by.MCP.Session == session && by.MCP.Stream == stream {
-				return s.answerOf(ctx, p, t.ID, &by.MCP)
+				return t.ID, &by.MCP, nil
 			}
 		}
 	}
-	return nil, nil
+	return "", nil, nil
+}
+
+// workspacesOfCalls are the Workspaces that calls of the caller's may be in: its session's, and those of Skills.
+func (a *Adapter) workspacesOfCalls(ctx context.Context, p *posted) ([]string, error) {
+	all := []string{a.home(p)}
+	skills, err := a.skills(ctx, &request{caller: p.caller, posted: p}, "")
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range skills {
+		if s.WorkspaceID != "" && !slices.Contains(all, s.WorkspaceID) {
+			all = append(all, s.WorkspaceID)
+		}
+	}
+	return all, nil
 }
 
 // response is an answer of JSON-RPC.
@@ -105,8 +106,9 @@ type response struct {
 	Error   *jsonrpc.Error `json:"error,omitzero"`
 }
 
-func (s *streams) answerOf(ctx context.Context, p *posted, task string, by *calledBy) ([]byte, error) {
-	q := &request{method: "tools/call", caller: p.caller, posted: p}
+// answerOf follows the Task of a call to its end, and returns the answer. The client is asked what the Task asks.
+func (s *streams) answerOf(ctx context.Context, p *posted, task string, by *calledBy, line *resumed, can *sdk.ClientCapabilities) ([]byte, error) {
+	q := &request{method: "tools/call", caller: p.caller, posted: p, resumed: line, said: &said{capabilities: can}}
 	c := &call{adapter: s.adapter, q: q, params: &sdk.CallToolParamsRaw{Name: by.Tool}, id: task, from: s.adapter.core.Now()}
 	t, err := c.follow(ctx)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -73,6 +74,8 @@ type offered struct {
 	abi.Skill
 	tool string
 	told told
+	// headers are the arguments that headers repeat.
+	headers []paramIn
 }
 
 // skills returns the Skills that the caller can use, by their names in the protocol, in order: those
@@ -89,11 +92,11 @@ func (a *Adapter) skills(ctx context.Context, q *request, as string) ([]*offered
 			return nil, err
 		}
 		for _, v := range list.Views {
-			s := &offered{}
-			if err := json.Unmarshal(v.JSON, &s.Skill); err != nil {
-				return nil, fmt.Errorf("reading skill %s: %w", v.ID, err)
+			s, err := a.decoded.skill(v)
+			if err != nil {
+				return nil, err
 			}
-			if s.told = toldOf(&s.Skill); s.PersonaID != "" && s.told.As == as {
+			if s.PersonaID != "" && s.told.As == as {
 				all = append(all, s)
 			}
 		}
@@ -105,6 +108,48 @@ func (a *Adapter) skills(ctx context.Context, q *request, as string) ([]*offered
 	name(all)
 	slices.SortFunc(all, func(x, y *offered) int { return strings.Compare(x.tool, y.tool) })
 	return all, nil
+}
+
+// keptSkills is how much text of Skills is kept with what it was decoded to, in bytes.
+const keptSkills = 8 << 20
+
+// decodedSkills are Skills by their text, so that each is decoded once and not with each request. Who may see
+// which is not its concern: whoever looks has the text. It is bounded, and safe for concurrent use.
+type decodedSkills struct {
+	mu   sync.Mutex
+	kept map[string]*offered
+	size int
+}
+
+// skill decodes a Skill. What it returns is the caller's, but for what it refers to.
+func (d *decodedSkills) skill(v api.View) (*offered, error) {
+	d.mu.Lock()
+	s := d.kept[string(v.JSON)]
+	d.mu.Unlock()
+	if s != nil {
+		again := *s
+		return &again, nil
+	}
+	s = &offered{}
+	if err := json.Unmarshal(v.JSON, &s.Skill); err != nil {
+		return nil, fmt.Errorf("reading skill %s: %w", v.ID, err)
+	}
+	s.told, s.headers = toldOf(&s.Skill), paramsIn(s.InputSchema)
+	d.put(string(v.JSON), s)
+	again := *s
+	return &again, nil
+}
+
+func (d *decodedSkills) put(text string, s *offered) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.kept == nil || d.size+len(text) > keptSkills {
+		d.kept, d.size = map[string]*offered{}, 0
+	}
+	if d.kept[text] == nil {
+		d.kept[text] = s
+		d.size += len(text)
+	}
 }
 
 // toldOf reads what a Skill's metadata says. Whoever makes a Skill may write anything there: what

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -255,5 +257,30 @@ func TestRequestStateIsOfOneCallerAndOneCall(t *testing.T) {
 	r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "port-it", Arguments: map[string]any{"a": 1}, RequestState: state, InputResponses: port})
 	if err != nil || !strings.Contains(text(t, r), "8080") {
 		t.Errorf("the caller's own: %+v, %v", r, err)
+	}
+}
+
+// A client has a day for a round. What it says later does not count: the Task waits for somebody else.
+func TestRequestStatesExpire(t *testing.T) {
+	var late atomic.Int64
+	n := startNode(t, crashtest.NewDisk(), asking, gateway.Config{}, mcp.Node{Now: func() time.Time { return time.Now().Add(time.Duration(late.Load())) }})
+	offerAsking(t, n)
+	s := n.rounds(t, enginetest.RootKey)
+	state := begin(t, s, "port-it").RequestState
+	again := func() error {
+		_, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "port-it", Arguments: map[string]any{"a": 1}, RequestState: state, InputResponses: port})
+		return err
+	}
+	late.Store(int64(25 * time.Hour))
+	if err := again(); code(err) != -32602 {
+		t.Errorf("after a day: %v", err)
+	}
+	list, err := n.List(t.Context(), n.Root, abi.ObjectTask, desk.Filter{}, desk.Page{Limit: 10})
+	if err != nil || len(list.Docs) != 1 || n.status(t, list.Docs[0].ID) != abi.TaskInputRequired {
+		t.Errorf("the task waits no more: %d tasks, %v", len(list.Docs), err)
+	}
+	late.Store(int64(23 * time.Hour))
+	if err := again(); err != nil {
+		t.Errorf("within the day: %v", err)
 	}
 }
