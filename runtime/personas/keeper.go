@@ -7,6 +7,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/turns"
+	"github.com/wharf-dev/wharf/runtime/skill"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -33,6 +34,7 @@ type Keeper struct {
 	cache    cache
 	bounded  bounded
 	families families
+	schemas  skill.Schemas // of Skills, which calls are held against
 }
 
 // NewKeeper returns a keeper that has looked up nothing yet.

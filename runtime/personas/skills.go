@@ -236,7 +236,7 @@ func (k *Keeper) CheckSkill(ctx context.Context, t storage.Tenant, workspace str
 	if s.InputSchema.Kind() != '{' {
 		return s.PersonaID, nil
 	}
-	schema, err := skill.Compile(s.InputSchema)
+	schema, err := k.schemas.Compile(s.InputSchema)
 	if err == nil {
 		err = schema.Check(turns.For(ctx, uint64(t)), k.parts.Turns, skill.Arguments(req.Input))
 	}
