@@ -3,19 +3,21 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/alarm"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/lifecycle"
+	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/waiting"
 	"github.com/wharf-dev/wharf/storage"
 )
 
 var (
-	errCanceled = errors.New("the task was canceled")
-	errDeadline = errors.New("the task's deadline passed")
+	errCanceled = fmt.Errorf("%w: it was canceled", provider.ErrEnded)
+	errDeadline = fmt.Errorf("%w: its deadline passed", provider.ErrEnded)
 )
 
 func stopCause(k lifecycle.InputKind) error {

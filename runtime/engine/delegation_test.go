@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -9,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -395,9 +393,11 @@ func TestHostileAgents(t *testing.T) {
 		"makes no plans":                 {func(c *contractor) { c.plans = `"error":{"code":-32601,"message":"no"}` }, verdict{"checkpoint_unavailable", 0, 0, "refused"}},
 		"refuses to plan":                {func(c *contractor) { c.plans = `"error":{"code":-32000,"message":"too vague"}` }, verdict{"too vague", 0, 0, "refused"}},
 		"redirects": {serves(func(_ *contractor, w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, "http://127.0.0.1:1/", 307)
+			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusTemporaryRedirect)
 		}), verdict{"agent_rejected", 0, 0, ""}},
-		"redirects work": {onDispatch(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://127.0.0.1:1/", 307) }), verdict{"agent_unanswered", 2, 0, "indeterminate"}},
+		"redirects work": {onDispatch(func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusTemporaryRedirect)
+		}), verdict{"agent_unanswered", 2, 0, "indeterminate"}},
 		"answers with HTML": {serves(func(_ *contractor, w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
 			_, _ = io.WriteString(w, "<p>")
@@ -455,22 +455,29 @@ func flood(w http.ResponseWriter, r *http.Request, kind, piece string) {
 	}
 }
 
-// An agent that stalls keeps a Task no longer than the budget allows, and the agent's grace.
-func TestAnAgentThatStalls(t *testing.T) {
+// An agent whose work goes on is asked for it again, by the same key. Whoever cancels the Task does not
+// wait for the agent.
+func TestAnAgentWhoseWorkGoesOn(t *testing.T) {
 	c := newContractor(t)
+	asked := make(chan struct{})
 	c.set(func(c *contractor) {
 		c.result = func(string) string { return `"result":{"status":"working"}` }
+		c.method = func(method string) {
+			if method == abi.MethodExternalDispatch {
+				select {
+				case asked <- struct{}{}:
+				case <-t.Context().Done():
+				}
+			}
+		}
 	})
-	p := newProgram(op{abi.CallAgentDelegate, `{"agent":"coder","task":"fix it","budget":{"usd":2,"seconds":0.001},"checkpoint":{"approved":true}}`})
+	p := newProgram(op{abi.CallAgentDelegate, `{"agent":"coder","task":"fix it","budget":{"usd":2,"seconds":60},"checkpoint":{"approved":true}}`})
 	n := newNode(t, enginetest.Guests{"program": p.run, "echo": enginetest.Echo}, withAgent(t, c), unasked)
 	id := n.Submit(t, n.Session(t), "persona_program")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for _, dispatched := c.count(); dispatched < 3; _, dispatched = c.count() { // it asks again
-		if ctx.Err() != nil {
-			t.Fatal("it was not asked again")
-		}
+	for range 3 {
+		<-asked
 	}
+	c.set(func(c *contractor) { c.method = nil })
 	if _, err := n.CancelTask(t.Context(), n.Root, nil, id, abi.CancelTaskRequest{}); err != nil {
 		t.Fatal(err)
 	}
@@ -479,6 +486,37 @@ func TestAnAgentThatStalls(t *testing.T) {
 	}
 	if works, _ := c.count(); works != 1 {
 		t.Errorf("%d pieces of work", works)
+	}
+}
+
+// A replay may be given another answer of an agent. Whatever that names, nobody outside is asked.
+func TestAnotherAnswerInAReplay(t *testing.T) {
+	c := newContractor(t)
+	p := newProgram(delegation(approvedAlready), say("after"))
+	n := newNode(t, enginetest.Guests{"program": p.run, "echo": enginetest.Echo}, withAgent(t, c), unasked)
+	id := n.Submit(t, n.Session(t), "persona_program")
+	n.Wait(t, id)
+	c.Close()
+	for _, answer := range []string{
+		`{"status":"completed","handoff":{"schema":"harn.external_agent.handoff.v1","artifacts":[{"artifact_id":"artifact_01ARZ3NDEKTSV4RRFFQ69G5FAV","kind":"diff","sha256":"00"}]}}`,
+		`{"status":"refused","reason":{"code":"agent_refused","message":"no"}}`,
+	} {
+		before := len(p.runs())
+		again := n.replay(t, id, abi.ReplayTaskRequest{Mode: abi.ReplayWithOverrides, Override: map[string]abi.ReplayOverride{
+			"host:agent.delegate:d": {Kind: abi.OverrideTool, Value: jsontext.Value(answer)}}})
+		if again.Status != abi.TaskCompleted {
+			t.Errorf("%s %+v", again.Status, again.Failure)
+		}
+		runs := p.runs()
+		var want, got any
+		_ = json.Unmarshal([]byte(answer), &want)
+		_ = json.Unmarshal([]byte(strings.TrimPrefix(runs[len(runs)-1][0], "0 ")), &got)
+		if len(runs) == before || fmt.Sprint(want) != fmt.Sprint(got) {
+			t.Errorf("the plugin was told %s", runs[len(runs)-1][0])
+		}
+	}
+	if _, dispatched := c.count(); dispatched != 1 {
+		t.Errorf("it was dispatched %d times", dispatched)
 	}
 }
 

@@ -79,3 +79,32 @@ func TestOptionsOnlyNarrow(t *testing.T) {
 		}
 	})
 }
+
+// Of the tiers of a Persona, of its Task, and of any Tasks above it, the least one holds.
+func TestTiersOnlyNarrow(t *testing.T) {
+	tiers := []abi.AutonomyTier{abi.TierShadow, abi.TierSuggest, abi.TierActWithApproval, abi.TierActAuto}
+	rapid.Check(t, func(t *rapid.T) {
+		least := rapid.IntRange(0, 3).Draw(t, "persona")
+		p := &personas.Persona{Persona: abi.Persona{AutonomyTier: tiers[least]}, Text: []byte("{}")}
+		var run *abi.RunOptions
+		for range rapid.IntRange(0, 4).Draw(t, "tasks") {
+			own := &abi.RunOptions{Model: "m"}
+			if i := rapid.IntRange(-1, 3).Draw(t, "tier"); i >= 0 {
+				own.AutonomyTier, least = tiers[i], min(least, i)
+			}
+			if rapid.Bool().Draw(t, "no options") && own.AutonomyTier == "" {
+				own = nil
+			}
+			run = personas.Held(own, run)
+			if own != nil && run.Model != "m" {
+				t.Fatal("the Task has lost an option of its own")
+			}
+		}
+		if got := p.Under(run).AutonomyTier; got != tiers[least] {
+			t.Fatalf("it acts on the tier %s, want %s", got, tiers[least])
+		}
+		if p.Under(&abi.RunOptions{AutonomyTier: "everything"}).AutonomyTier == abi.TierActAuto {
+			t.Fatal("a tier that nobody knows lets it act")
+		}
+	})
+}

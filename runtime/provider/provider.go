@@ -13,6 +13,10 @@ import (
 	"github.com/wharf-dev/wharf/runtime/ledger"
 )
 
+// ErrEnded is in the cause of the context of a call whose Task was canceled, or is past its deadline:
+// the call will not be made again. A call that a node's end stops has another cause.
+var ErrEnded = errors.New("the task has ended")
+
 // Call is one host call.
 type Call struct {
 	Name    string // of the host call

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"strings"
 	"time"
 
@@ -59,7 +60,7 @@ type asked struct {
 
 // Call implements [tool.Server]: it sends a message, whose id follows from the call, so that the
 // same call is one task of the agent however often it is made. Then it waits for the end of that
-// task, as long as a call may take, and cancels it when that was too short.
+// task, as long as a call may take, and cancels it when that was too short or the Task has ended.
 func (s Server) Call(ctx context.Context, c *provider.Call, name string, arguments jsontext.Value) (*abi.CallToolCallAnswer, error) {
 	var a asked
 	if err := json.Unmarshal(arguments, &a); err != nil {
@@ -128,10 +129,10 @@ func (s Server) await(ctx context.Context, tenant string, card *Card, is *told) 
 	return is, nil
 }
 
-// giveUp has the agent cancel a task that took too long, and does not wait for it. A call that ends
-// for another reason may be made again, and finds its task.
+// giveUp has the agent cancel a task that took too long, or that nobody waits for because the Task
+// has ended, and does not wait for it. A call that a node's end stops is made again, and finds its task.
 func (s Server) giveUp(ctx context.Context, tenant string, card *Card, id string) {
-	if ctx.Err() != context.DeadlineExceeded {
+	if ctx.Err() != context.DeadlineExceeded && !errors.Is(context.Cause(ctx), provider.ErrEnded) {
 		return
 	}
 	go func() {
