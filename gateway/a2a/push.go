@@ -301,7 +301,7 @@ func (c *call) deletePush() (any, error) {
 // WebhookFormat is how notifications are written; base is where clients reach the node. They come in
 // the order in which things have happened, and end with the Task.
 func WebhookFormat(base string) api.WebhookFormat {
-	return api.WebhookFormat{Name: formatName, Ordered: true, Write: func(ctx context.Context, n *api.WebhookNotice) (api.WebhookMessage, error) {
+	return api.WebhookFormat{Name: formatName, Ordered: true, Ends: true, Write: func(ctx context.Context, n *api.WebhookNotice) (api.WebhookMessage, error) {
 		return writeNotification(ctx, n, base)
 	}}
 }

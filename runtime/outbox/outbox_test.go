@@ -36,6 +36,7 @@ type room struct {
 	values   roomtest.Values
 	config   outbox.Config
 	events   int
+	tasks    int
 	disk     *memory.Store
 }
 
@@ -69,7 +70,7 @@ func (r *room) furnish() {
 		Formats: []outbox.Format{{Name: "short", Delays: []time.Duration{time.Second}, Write: func(_ context.Context, n *outbox.Notice) (outbox.Message, error) {
 			return outbox.Message{ContentType: "text/plain", Header: map[string]string{"X-Kind": string(n.Kind)},
 				Body: []byte(n.EventID), Skip: n.Kind == abi.EventTaskStarted}, nil
-		}}},
+		}}, inOrder},
 		LeaveOut: func(_ storage.Tenant, _ abi.Object, id string, cause error) {
 			r.t.Errorf("%s is left out: %v", id, cause)
 		}})
