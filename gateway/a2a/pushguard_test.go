@@ -1,6 +1,7 @@
 package a2a_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -67,7 +68,9 @@ func TestPushGuard(t *testing.T) {
 		n.do(t, "POST", "/a2a/tasks/"+id+"/pushNotificationConfigs", object{"url": to}).want(400)
 	}
 	before := n.rpc(t, "ListTasks", object{}).get("result.totalSize")
-	n.rpc(t, "SendMessage", object{"message": says("m2", "hi"), "configuration": object{"taskPushNotificationConfig": object{"url": "ftp://example.com/"}}}).fails(-32602)
+	for i, to := range []string{"ftp://example.com/", inside.URL, "https://10.0.0.1/"} {
+		n.rpc(t, "SendMessage", object{"message": says(fmt.Sprint("p", i), "hi"), "configuration": object{"taskPushNotificationConfig": object{"url": to}}}).fails(-32602)
+	}
 	if after := n.rpc(t, "ListTasks", object{}).get("result.totalSize"); after != before {
 		t.Errorf("a message with a config that cannot be has made a task")
 	}
