@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -50,6 +51,7 @@ func (r *room) exists(id string) bool {
 // door is a receiver that takes things, or not.
 type door struct {
 	shut  atomic.Bool // events of a kind are refused
+	mu    sync.Mutex
 	taken []string
 }
 
@@ -60,6 +62,8 @@ func (r *room) refusing(kind abi.EventKind) *door {
 		if d.shut.Load() && (kind == "" || got.header.Get("X-Kind") == string(kind)) {
 			return status(500)
 		}
+		d.mu.Lock()
+		defer d.mu.Unlock()
 		d.taken = append(d.taken, got.body)
 		return status(200)
 	})
@@ -69,6 +73,8 @@ func (r *room) refusing(kind abi.EventKind) *door {
 // all returns what was taken so far.
 func (d *door) all() []string {
 	synctest.Wait()
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	return slices.Clone(d.taken)
 }
 
