@@ -40,6 +40,30 @@ type room struct {
 	disk     *memory.Store
 }
 
+// values are those of a room, which queues that end at once use together.
+type values struct {
+	mu sync.Mutex
+	roomtest.Values
+}
+
+func (v *values) Seal(ctx context.Context, id string, version int, value []byte) (string, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.Values.Seal(ctx, id, version, value)
+}
+
+func (v *values) Open(ctx context.Context, id string, version int, sealed string) ([]byte, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.Values.Open(ctx, id, version, sealed)
+}
+
+func (v *values) Keep(id string, version int) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.Values.Keep(id, version)
+}
+
 // disk is a store that the room knows the last life of.
 type disk struct {
 	*memory.Store
@@ -61,7 +85,7 @@ func newRoom(t testing.TB, c outbox.Config) *room {
 }
 
 func (r *room) furnish() {
-	r.Outbox = outbox.New(outbox.Parts{Parts: r.Parts, Config: r.config, Entropy: rand.Reader, Values: r.values, Send: r.receiver,
+	r.Outbox = outbox.New(outbox.Parts{Parts: r.Parts, Config: r.config, Entropy: rand.Reader, Values: &values{Values: r.values}, Send: r.receiver,
 		Tenants: func() []*abi.Tenant { return []*abi.Tenant{{Number: uint32(roomtest.Tenant)}} },
 		Jitter:  func() float64 { return 0 },
 		Show: func(ev desk.Event) []byte {
