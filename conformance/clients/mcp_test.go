@@ -43,6 +43,7 @@ func startConformance(t *testing.T, node string) (n *nodetest.Node, url string) 
 	host := strings.TrimPrefix(n.URL, "http://")
 	text := "plugins: {dir: " + dir + "}\n" +
 		"settings: {conformance: {node: " + n.URL + "}}\n" +
+		"webhooks: {private: true}\n" +
 		"secrets: {conformance: {env: WHARF_API_KEY, hosts: [\"" + host + "\"]}}\n" +
 		"grants: {conformance: {secrets: [conformance], http: [{hosts: [\"" + host + "\"], methods: [GET, POST, PATCH], private: true}]}}\n"
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {

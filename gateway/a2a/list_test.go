@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/enginetest"
 )
 
@@ -63,4 +64,55 @@ func TestLists(t *testing.T) {
 	}
 	n.do(t, "GET", "/a2a/tasks?pageSize=0", nil).want(400)
 	n.do(t, "GET", "/a2a/tasks?includeArtifacts=perhaps", nil).want(400)
+}
+
+// Whoever may not read Tasks is refused a list, and the list of others has nothing of them, whatever it is
+// asked by: their contexts and Workspaces are like those that are not there.
+func TestListsOfOthers(t *testing.T) {
+	n := newNode(t, nil)
+	for _, id := range []string{"m1", "m2"} {
+		n.rpc(t, "SendMessage", object{"message": with(says(id, "hi"), object{"contextId": "c"})})
+	}
+	page := n.do(t, "GET", "/a2a/tasks?pageSize=1", nil).want(200)
+	token, session := page.text("nextPageToken"), n.rpc(t, "SendMessage", object{"message": says("m3", "hi")}).text("result.task.contextId")
+	workspace := page.text("tasks.0.metadata.wharf.workspace_id")
+	other, err := n.CreateWorkspace(t.Context(), n.Root, nil, abi.CreateWorkspaceRequest{Name: "other", Root: "wharf:///other"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asks := func(params object, o option) (rpc, rest answer) {
+		query := url.Values{}
+		for name, value := range params {
+			query.Set(name, fmt.Sprint(value))
+		}
+		return n.rpc(t, "ListTasks", params, o), n.do(t, "GET", "/a2a/tasks?"+query.Encode(), nil, o)
+	}
+	for name, key := range map[string]string{"nobody": "", "a made up key": "a-key-that-is-none-at-all"} {
+		if rpc, rest := asks(object{}, by(key)); rpc.status != 401 || rest.status != 401 {
+			t.Errorf("%s: %d, %d", name, rpc.status, rest.status)
+		}
+	}
+	for _, scope := range []string{"memories:read", "tasks:write", "sessions:read"} {
+		if rpc, rest := asks(object{}, by(n.key(t, "", []string{scope}))); rpc.status != 403 || rest.status != 403 {
+			t.Errorf("%s: %d, %d", scope, rpc.status, rest.status)
+		}
+	}
+	for name, key := range map[string]string{"another tenant": n.key(t, "other", []string{abi.ScopeAll}), "another workspace": n.key(t, "", []string{abi.ScopeAll}, other.ID)} {
+		for what, params := range map[string]object{"all": {}, "a page": {"pageToken": token}, "a context": {"contextId": "c"}, "a session": {"contextId": session}, "a state": {"status": "TASK_STATE_COMPLETED"},
+			"a time": {"statusTimestampAfter": "2020-01-01T00:00:00Z"}, "a workspace": {"tenant": workspace}, "a context there": {"tenant": workspace, "contextId": "c"}} {
+			rpc, rest := asks(params, by(key))
+			unknown, _ := asks(with(params, object{"tenant": "ws_none"}), by(key))
+			if params["tenant"] != nil && withoutRequest(string(rpc.body)) != withoutRequest(string(unknown.body)) {
+				t.Errorf("%s by %s: %s, and of none %s", what, name, rpc.body, unknown.body)
+			}
+			for _, got := range []answer{rpc, rest} {
+				if got.status == 200 && got.get("error") == nil && got.get("result.tasks.0") == nil && got.get("tasks.0") == nil && got.get("result.totalSize") != 1.0 {
+					continue
+				}
+				if params["tenant"] == nil || got.get("result.tasks") != nil {
+					t.Errorf("%s by %s: %s", what, name, got.body)
+				}
+			}
+		}
+	}
 }

@@ -25,6 +25,8 @@ import (
 	"github.com/wharf-dev/wharf/gateway/api"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/enginetest"
+	"github.com/wharf-dev/wharf/runtime/provider"
+	"github.com/wharf-dev/wharf/runtime/provider/tool"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
@@ -63,7 +65,7 @@ func newNode(t testing.TB, guests enginetest.Guests) *node {
 
 // startNode starts a node on a disk and with a folder for secrets; a second one on the same stands for a
 // restart.
-func startNode(t testing.TB, disk *crashtest.Disk, dir string, guests enginetest.Guests, has a2a.Node) *node {
+func startNode(t testing.TB, disk *crashtest.Disk, dir string, guests enginetest.Guests, has a2a.Node, configure ...enginetest.Configure) *node {
 	t.Helper()
 	all := enginetest.Guests{"echo": enginetest.Echo}
 	for name, g := range guests {
@@ -80,6 +82,12 @@ func startNode(t testing.TB, disk *crashtest.Disk, dir string, guests enginetest
 			t.Fatal(err)
 		}
 		p.Files = root
+		p.AddedTools = tool.NewAdded()
+		tools := tool.New(tool.Config{Added: p.AddedTools, Log: p.Log})
+		p.Performers = map[string]provider.Performer{abi.CallToolCall: tools, abi.CallToolList: tools}
+		for _, change := range configure {
+			change(c, p)
+		}
 	})
 	n.listen(t, has)
 	return n

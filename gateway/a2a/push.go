@@ -72,7 +72,17 @@ func (c *call) checkPush(p *pushConfig) error {
 	if len(p.ID) > maxID {
 		return invalid("id", "the id of a config has at most %d bytes", maxID)
 	}
-	return nil
+	req, err := c.webhookOf(p)
+	if err != nil {
+		return err
+	}
+	return c.core.CheckWebhook(c.r.Caller, req)
+}
+
+// webhookOf is a config as a Webhook, of which Task is not said.
+func (c *call) webhookOf(p *pushConfig) (abi.CreateWebhookRequest, error) {
+	mark, err := json.Marshal(pushMark{p.ID, c.dialect.old}, json.Deterministic(true))
+	return abi.CreateWebhookRequest{URL: p.URL, Format: formatName, Events: pushed(c.dialect.old), Headers: headersOf(p), Metadata: mark}, err
 }
 
 func (c *call) setPush() (any, error) {
@@ -116,11 +126,11 @@ func (c *call) register(t *abi.Task, p *pushConfig, retry *api.Write, after api.
 	if before == nil && len(all) >= mostPush && retry == nil {
 		return nil, invalid("taskId", "the task %q has %d configs already, as many as there may be", t.ID, len(all))
 	}
-	mark, err := json.Marshal(pushMark{p.ID, c.dialect.old}, json.Deterministic(true))
+	req, err := c.webhookOf(p)
 	if err != nil {
 		return nil, err
 	}
-	req := abi.CreateWebhookRequest{WorkspaceID: t.WorkspaceID, TaskID: t.ID, URL: p.URL, Format: formatName, Events: pushed(c.dialect.old), Headers: headersOf(p), Metadata: mark}
+	req.WorkspaceID, req.TaskID = t.WorkspaceID, t.ID
 	if after != 0 {
 		req.AfterEventID = after.String()
 	}
@@ -301,7 +311,7 @@ func (c *call) deletePush() (any, error) {
 // WebhookFormat is how notifications are written; base is where clients reach the node. They come in
 // the order in which things have happened, and end with the Task.
 func WebhookFormat(base string) api.WebhookFormat {
-	return api.WebhookFormat{Name: formatName, Ordered: true, Write: func(ctx context.Context, n *api.WebhookNotice) (api.WebhookMessage, error) {
+	return api.WebhookFormat{Name: formatName, Ordered: true, Ends: true, Write: func(ctx context.Context, n *api.WebhookNotice) (api.WebhookMessage, error) {
 		return writeNotification(ctx, n, base)
 	}}
 }

@@ -198,12 +198,12 @@ func worker(ev *logged, kind abi.EventKind, contextID string) *update {
 	}
 	event, status := "WorkerSpawned", "running"
 	switch {
+	case tool.ErrorCategory == abi.ToolErrorCancelled:
+		event, status = "WorkerCancelled", "cancelled"
+	case tool.ErrorCategory != "", kind == abi.EventToolFailed, kind == abi.EventToolDenied: // a worker that has failed has answered, too
+		event, status = "WorkerFailed", "failed"
 	case kind == abi.EventToolCompleted:
 		event, status = "WorkerCompleted", "completed"
-	case kind == abi.EventToolFailed && tool.ErrorCategory == "cancelled":
-		event, status = "WorkerCancelled", "cancelled"
-	case kind == abi.EventToolFailed, kind == abi.EventToolDenied:
-		event, status = "WorkerFailed", "failed"
 	}
 	more := map[string]any{"mode": modes[tool.Server], "started_at": tool.StartedAt, "finished_at": nil, "error": nil}
 	if status != "running" {

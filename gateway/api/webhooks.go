@@ -9,6 +9,7 @@ import (
 
 // webhooksCore serves Webhooks and what they have not taken.
 type webhooksCore interface {
+	CheckWebhook(c *desk.Caller, req abi.CreateWebhookRequest) error
 	CreateWebhook(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.CreateWebhookRequest) (desk.Doc, error)
 	UpdateWebhook(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.UpdateWebhookRequest) (desk.Doc, error)
 	RotateWebhook(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.RotateWebhookRequest) (desk.Doc, error)
@@ -34,6 +35,12 @@ func (l Links) PublicEvent(ev desk.Event) []byte {
 // secret, and none has it afterwards.
 func (a *API) CreateWebhook(ctx context.Context, c *Caller, r *Write, req abi.CreateWebhookRequest) (View, error) {
 	return a.to(ctx, c).view(a.core.CreateWebhook(ctx, c, r, req))
+}
+
+// CheckWebhook refuses what CreateWebhook would refuse, for those that make something else before. Whether
+// the caller may have a Webhook where it is to be is not looked at.
+func (a *API) CheckWebhook(c *Caller, req abi.CreateWebhookRequest) error {
+	return a.core.CheckWebhook(c, req)
 }
 
 // UpdateWebhook changes a Webhook.

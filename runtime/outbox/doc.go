@@ -9,7 +9,8 @@
 //
 // The files: webhooks and secrets serve callers; queue is a Webhook's loop; reading decides what
 // is to be sent, sending what is sent now, keeping what is written; attempt makes one request;
-// pace is when to try again; deliveries shows what was not taken, and drives it again.
+// pace is when to try again; ending when a Webhook has outlived its Task; deliveries shows what
+// was not taken, and drives it again.
 //
 // Its invariants:
 //

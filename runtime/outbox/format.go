@@ -23,6 +23,9 @@ type Format struct {
 	// Ordered: one delivery is under way at a time, in the order of the log, and one that is not taken
 	// holds up those behind it until it is taken or given up.
 	Ordered bool
+	// Ends: a Webhook of one Task goes when the Task has ended: when what it is told last was taken, or
+	// long enough after the end that what was given up could be looked at, and driven again.
+	Ends bool
 }
 
 // Notice is an event that is to be sent.

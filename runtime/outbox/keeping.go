@@ -97,6 +97,9 @@ func (q *queue) keep(ctx context.Context, now time.Time, ends bool) error {
 		q.over = false
 		return q.o.retire(ctx, q) // before it is written that the last was taken, so that a crash leaves neither
 	}
+	if !ends && q.outlived(ctx, now) {
+		return q.o.retire(ctx, q)
+	}
 	through := q.through()
 	moves := q.movesPin(through, now)
 	frees := len(q.pins) > 1 && through >= q.pins[1]

@@ -36,7 +36,32 @@ type room struct {
 	values   roomtest.Values
 	config   outbox.Config
 	events   int
+	tasks    int
 	disk     *memory.Store
+}
+
+// values are those of a room, which queues that end at once use together.
+type values struct {
+	mu sync.Mutex
+	roomtest.Values
+}
+
+func (v *values) Seal(ctx context.Context, id string, version int, value []byte) (string, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.Values.Seal(ctx, id, version, value)
+}
+
+func (v *values) Open(ctx context.Context, id string, version int, sealed string) ([]byte, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.Values.Open(ctx, id, version, sealed)
+}
+
+func (v *values) Keep(id string, version int) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.Values.Keep(id, version)
 }
 
 // disk is a store that the room knows the last life of.
@@ -60,7 +85,7 @@ func newRoom(t testing.TB, c outbox.Config) *room {
 }
 
 func (r *room) furnish() {
-	r.Outbox = outbox.New(outbox.Parts{Parts: r.Parts, Config: r.config, Entropy: rand.Reader, Values: r.values, Send: r.receiver,
+	r.Outbox = outbox.New(outbox.Parts{Parts: r.Parts, Config: r.config, Entropy: rand.Reader, Values: &values{Values: r.values}, Send: r.receiver,
 		Tenants: func() []*abi.Tenant { return []*abi.Tenant{{Number: uint32(roomtest.Tenant)}} },
 		Jitter:  func() float64 { return 0 },
 		Show: func(ev desk.Event) []byte {
@@ -69,7 +94,7 @@ func (r *room) furnish() {
 		Formats: []outbox.Format{{Name: "short", Delays: []time.Duration{time.Second}, Write: func(_ context.Context, n *outbox.Notice) (outbox.Message, error) {
 			return outbox.Message{ContentType: "text/plain", Header: map[string]string{"X-Kind": string(n.Kind)},
 				Body: []byte(n.EventID), Skip: n.Kind == abi.EventTaskStarted}, nil
-		}}},
+		}}, inOrder},
 		LeaveOut: func(_ storage.Tenant, _ abi.Object, id string, cause error) {
 			r.t.Errorf("%s is left out: %v", id, cause)
 		}})

@@ -46,6 +46,7 @@ type queue struct {
 	reading
 	sending
 	keeping
+	ending
 }
 
 // counts is what is told of a queue, and read by others than its loop.
@@ -92,7 +93,8 @@ func (o *Outbox) newQueue(t storage.Tenant, about *abi.WebhookEndpoint, seq uint
 	q.life, q.end = context.Background(), func() {}
 	q.read, q.stated = at.cursor, []desk.Position{at.asOf}
 	q.pace.most = o.parts.Config.Parallel
-	if q.ordered = o.format(about).Ordered; q.ordered {
+	format := o.format(about)
+	if q.ordered, q.ends = format.Ordered, format.Ends; q.ordered {
 		q.pace.most = 1
 	}
 	q.counts.taken.Store(at.taken)

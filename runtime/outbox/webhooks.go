@@ -44,6 +44,34 @@ func (o *Outbox) CreateWebhook(ctx context.Context, c *desk.Caller, r *desk.Retr
 	if err := o.place(ctx, c, &req); err != nil {
 		return desk.Doc{}, err
 	}
+	about, err := o.asked(&req)
+	if err != nil {
+		return desk.Doc{}, err
+	}
+	r, err = sealed.Blind(ctx, o.parts.Values, r)
+	if err != nil {
+		return desk.Doc{}, err
+	}
+	doc, err := o.parts.Desk.Once(ctx, c, r, about.WorkspaceID, func(idem *storage.Idempotency) (desk.Doc, error) {
+		return o.create(ctx, c, idem, about, &req)
+	})
+	return o.reveal(ctx, c, doc, err)
+}
+
+// CheckWebhook refuses what [Outbox.CreateWebhook] would refuse, and makes nothing: for those that make
+// something else before. Whether the caller may have it where it is to be is not looked at.
+func (o *Outbox) CheckWebhook(c *desk.Caller, req abi.CreateWebhookRequest) error {
+	if o.parts.Values == nil {
+		return errNoValues
+	}
+	if _, err := o.asked(&req); err != nil {
+		return err
+	}
+	return o.room(c.Tenant)
+}
+
+// asked returns the Webhook that is asked for, if there may be one like it.
+func (o *Outbox) asked(req *abi.CreateWebhookRequest) (*abi.WebhookEndpoint, error) {
 	about := &abi.WebhookEndpoint{
 		Envelope:    abi.NewEnvelope(abi.ObjectWebhook, o.parts.IDs.New(abi.ObjectWebhook), o.parts.Now(), req.Metadata),
 		WorkspaceID: req.WorkspaceID, URL: req.URL, Description: req.Description,
@@ -52,17 +80,16 @@ func (o *Outbox) CreateWebhook(ctx context.Context, c *desk.Caller, r *desk.Retr
 		AfterEventID: req.AfterEventID,
 		Status:       cmp.Or(req.Status, abi.WebhookActive),
 	}
-	if err := cmp.Or(desk.CheckMetadata(&req.Metadata), o.check(about), checkHeaders(req.Headers), checkSecret(req.Secret)); err != nil {
-		return desk.Doc{}, err
+	err := cmp.Or(desk.CheckMetadata(&req.Metadata), o.check(about), checkHeaders(req.Headers), checkSecret(req.Secret))
+	return about, err
+}
+
+// room refuses a Webhook more than a tenant may have.
+func (o *Outbox) room(t storage.Tenant) error {
+	if n := o.queues.count(t); n >= o.parts.Config.Most {
+		return abi.Errorf(abi.CodeConflict, "there are %d webhooks; a tenant has at most %d", n, o.parts.Config.Most)
 	}
-	r, err := sealed.Blind(ctx, o.parts.Values, r)
-	if err != nil {
-		return desk.Doc{}, err
-	}
-	doc, err := o.parts.Desk.Once(ctx, c, r, about.WorkspaceID, func(idem *storage.Idempotency) (desk.Doc, error) {
-		return o.create(ctx, c, idem, about, &req)
-	})
-	return o.reveal(ctx, c, doc, err)
+	return nil
 }
 
 // place puts a Webhook in the Workspace that is named, or the only one that the caller sees; or
@@ -78,8 +105,8 @@ func (o *Outbox) place(ctx context.Context, c *desk.Caller, req *abi.CreateWebho
 }
 
 func (o *Outbox) create(ctx context.Context, c *desk.Caller, idem *storage.Idempotency, about *abi.WebhookEndpoint, req *abi.CreateWebhookRequest) (desk.Doc, error) {
-	if n := o.queues.count(c.Tenant); n >= o.parts.Config.Most {
-		return desk.Doc{}, abi.Errorf(abi.CodeConflict, "there are %d webhooks; a tenant has at most %d", n, o.parts.Config.Most)
+	if err := o.room(c.Tenant); err != nil {
+		return desk.Doc{}, err
 	}
 	secret, err := o.newSecret(ctx, c.Tenant, about, req.Secret)
 	if err != nil {
