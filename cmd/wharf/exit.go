@@ -154,6 +154,7 @@ func (a *app) explain(err error) failure {
 	var refused *client.Refused
 	var unreachable *client.Unreachable
 	var over *outOfBounds
+	var peer *peerError
 	switch {
 	case errors.As(err, &over):
 		f.exit = exitBounds
@@ -169,6 +170,8 @@ func (a *app) explain(err error) failure {
 	case errors.As(err, &usage), !a.started:
 		f.exit = exitUsage
 		f.Try = cmp.Or(f.Try, "the command again with --help")
+	case errors.As(err, &peer):
+		f.exit = peer.exit
 	case errors.As(err, &refused):
 		f.refused(refused)
 	case errors.As(err, &unreachable):

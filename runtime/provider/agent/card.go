@@ -40,6 +40,7 @@ type Card struct {
 	Endpoint string // where JSON-RPC goes
 	Skills   []Skill
 	External External
+	Streams  bool // it tells of its tasks in streams
 
 	speaks version
 	tenant string // to be named in requests; "" for none
@@ -108,8 +109,9 @@ type writtenCard struct {
 
 	Skills       []Skill `json:"skills"`
 	Capabilities struct {
-		External jsontext.Value `json:"externalAgent"`
-		Meta     meta           `json:"_meta"`
+		Streaming jsontext.Value `json:"streaming"`
+		External  jsontext.Value `json:"externalAgent"`
+		Meta      meta           `json:"_meta"`
 	} `json:"capabilities"`
 	Meta meta `json:"_meta"`
 }
@@ -135,7 +137,7 @@ func ParseCard(text []byte, may func(*url.URL) bool) (*Card, error) {
 		return nil, errors.New("the card is not one")
 	}
 	sum := sha256.Sum256(canonical)
-	c := &Card{Name: bounded(w.Name), SHA256: "sha256:" + hex.EncodeToString(sum[:]), Skills: skills(w.Skills), External: w.external()}
+	c := &Card{Name: bounded(w.Name), SHA256: "sha256:" + hex.EncodeToString(sum[:]), Skills: skills(w.Skills), External: w.external(), Streams: w.Capabilities.Streaming.Kind() == 't'}
 	return c, c.choose(w.places(), may)
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -32,7 +33,8 @@ const (
 	codeRejected    = "agent_rejected"    // it did not take the request
 	codeTooLarge    = "agent_too_large"
 	codeTimeout     = "agent_timeout"
-	codeCard        = "agent_card" // its card cannot be used
+	codeCard        = "agent_card"   // its card cannot be used
+	codeDenied      = "agent_denied" // it wants another key
 )
 
 const (
@@ -154,6 +156,17 @@ func (p *Peer) known(ctx context.Context, tenant string) (*Card, error) {
 	return p.Card(ctx, tenant)
 }
 
+// Denied reports whether an agent does not let us in; err is of a method of [Peer].
+func Denied(err error) bool { return coded(err, codeDenied) }
+
+// Unreached reports whether an agent has not answered; err is of a method of [Peer].
+func Unreached(err error) bool { return coded(err, codeUnreachable, codeTimeout) }
+
+func coded(err error, codes ...string) bool {
+	said, is := errors.AsType[*provider.Refusal](err)
+	return is && slices.Contains(codes, said.Code)
+}
+
 func refuse(status abi.CallStatus, code, format string, args ...any) error {
 	return provider.Refuse(status, code, fmt.Sprintf(format, args...))
 }
@@ -179,14 +192,8 @@ func (p *Peer) exchange(ctx context.Context, tenant string, r *request) (text []
 		return nil, web.Denied(err) == "", p.unanswered(ctx, err)
 	}
 	defer resp.Body.Close()
-	switch kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); {
-	case resp.StatusCode >= 300 && resp.StatusCode < 400:
-		return nil, false, refuse(abi.CallUnavailable, codeRejected, "the agent %q redirects, which is not followed", p.config.Name)
-	case resp.StatusCode != http.StatusOK:
-		busy := resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests
-		return nil, busy, refuse(abi.CallUnavailable, codeRejected, "the agent %q has answered with the status %d", p.config.Name, resp.StatusCode)
-	case kind != "application/json" && kind != "application/a2a+json":
-		return nil, false, refuse(abi.CallUnavailable, codeRejected, "the agent %q has answered with something other than JSON", p.config.Name)
+	if retry, err := p.accepted(resp); err != nil {
+		return nil, retry, err
 	}
 	text, err = p.bounded(ctx, tenant, resp, r.most)
 	if err != nil {
@@ -194,6 +201,22 @@ func (p *Peer) exchange(ctx context.Context, tenant string, r *request) (text []
 		return nil, refused == nil || refused.Code != codeTooLarge, err
 	}
 	return []byte(secret.NewScrub(values).Text(string(text))), false, nil
+}
+
+// accepted refuses an answer that is no JSON, or not of a status that has some.
+func (p *Peer) accepted(resp *http.Response) (retry bool, err error) {
+	switch kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); {
+	case resp.StatusCode >= 300 && resp.StatusCode < 400:
+		return false, refuse(abi.CallUnavailable, codeRejected, "the agent %q redirects, which is not followed", p.config.Name)
+	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden:
+		return false, refuse(abi.CallUnavailable, codeDenied, "the agent %q does not let us in (HTTP %d)", p.config.Name, resp.StatusCode)
+	case resp.StatusCode != http.StatusOK:
+		busy := resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests
+		return busy, refuse(abi.CallUnavailable, codeRejected, "the agent %q has answered with the status %d", p.config.Name, resp.StatusCode)
+	case kind != "application/json" && kind != "application/a2a+json":
+		return false, refuse(abi.CallUnavailable, codeRejected, "the agent %q has answered with something other than JSON", p.config.Name)
+	}
+	return false, nil
 }
 
 // prepare makes the request that is sent.
@@ -277,18 +300,36 @@ const codeNoMethod = -32601
 // ask calls a method and decodes what it results in. The error is an *rpcError when the agent has
 // answered with one, and else a *provider.Refusal; retry is as in exchange.
 func (p *Peer) ask(ctx context.Context, tenant string, card *Card, method string, params, into any) (retry bool, err error) {
-	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params}, json.Deterministic(true))
+	body, err := json.Marshal(call{"2.0", 1, method, params}, json.Deterministic(true))
 	if err != nil {
 		return false, provider.Malformed(err)
 	}
-	header := map[string]string{"Content-Type": "application/json"}
-	if card.speaks == v1 {
-		header["A2A-Version"] = "1.0"
-	}
-	text, retry, err := p.exchange(ctx, tenant, &request{method: http.MethodPost, url: card.Endpoint, header: header, body: body, most: p.config.Answer})
+	text, retry, err := p.exchange(ctx, tenant, &request{method: http.MethodPost, url: card.Endpoint, header: card.header(), body: body, most: p.config.Answer})
 	if err != nil {
 		return retry, err
 	}
+	return false, p.response(text, into)
+}
+
+// call is a request of JSON-RPC.
+type call struct {
+	Version string `json:"jsonrpc"`
+	ID      int    `json:"id"`
+	Method  string `json:"method"`
+	Params  any    `json:"params"`
+}
+
+// header is what requests to an agent are sent with.
+func (c *Card) header() map[string]string {
+	header := map[string]string{"Content-Type": "application/json"}
+	if c.speaks == v1 {
+		header["A2A-Version"] = "1.0"
+	}
+	return header
+}
+
+// response decodes what a response of JSON-RPC results in. The errors are those of ask.
+func (p *Peer) response(text []byte, into any) error {
 	var answer struct {
 		Version string         `json:"jsonrpc"`
 		ID      jsontext.Value `json:"id"`
@@ -297,17 +338,17 @@ func (p *Peer) ask(ctx context.Context, tenant string, card *Card, method string
 	}
 	switch {
 	case provider.Readable(text, reflect.TypeOf(answer)) != nil || json.Unmarshal(text, &answer) != nil || answer.Version != "2.0":
-		return false, p.unreadable()
+		return p.unreadable()
 	case answer.Error != nil:
-		return false, answer.Error
+		return answer.Error
 	case !slices.Equal(answer.ID, jsontext.Value("1")):
-		return false, refuse(abi.CallUnavailable, codeRejected, "the agent %q has answered another request", p.config.Name)
+		return refuse(abi.CallUnavailable, codeRejected, "the agent %q has answered another request", p.config.Name)
 	case abi.TooDeep(answer.Result, abi.MaxToldDepth) >= 0 || provider.Readable(answer.Result, reflect.TypeOf(into).Elem()) != nil:
-		return false, p.unreadable()
+		return p.unreadable()
 	case json.Unmarshal(answer.Result, into) != nil:
-		return false, p.unreadable()
+		return p.unreadable()
 	}
-	return false, nil
+	return nil
 }
 
 func (p *Peer) unreadable() error {

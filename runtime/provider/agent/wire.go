@@ -52,6 +52,7 @@ type told struct {
 		Message *told  `json:"message"`
 	} `json:"status"`
 	Artifacts []struct {
+		ID    string `json:"artifactId"`
 		Name  string `json:"name"`
 		Parts []part `json:"parts"`
 	} `json:"artifacts"`
@@ -78,9 +79,9 @@ func (s *sent) is() (t *told, message bool) {
 }
 
 // methods are those of a version.
-var methods = map[version]struct{ send, get, cancel string }{
-	v1:  {"SendMessage", "GetTask", "CancelTask"},
-	v03: {"message/send", "tasks/get", "tasks/cancel"},
+var methods = map[version]struct{ send, stream, get, cancel string }{
+	v1:  {"SendMessage", "SendStreamingMessage", "GetTask", "CancelTask"},
+	v03: {"message/send", "message/stream", "tasks/get", "tasks/cancel"},
 }
 
 // sending returns the parameters that send a message.
@@ -200,8 +201,10 @@ func (t *told) answer(isMessage bool) (*abi.CallToolCallAnswer, error) {
 }
 
 // over reports whether nothing more comes of a task before somebody says something.
-func (t *told) over() bool {
-	switch state(t.Status.State) {
+func (t *told) over() bool { return over(state(t.Status.State)) }
+
+func over(is string) bool {
+	switch is {
 	case stateCompleted, stateFailed, stateCanceled, stateRejected, stateInput, stateAuth:
 		return true
 	}
