@@ -46,7 +46,7 @@ With --json each thing that the agent tells is a line. The exit code is 0 when t
 completed or waits for an answer, 1 when it failed or was canceled or rejected, and 5 when
 the time of --wait was up.`,
 		example: `  wharf a2a send https://agent.example.com "When is high water?"
-  wharf a2a send http://127.0.0.1:8080 - <report.md
+  cat report.md | wharf a2a send http://127.0.0.1:8080 -
   wharf a2a send coder "And the other one?" --context 7f3b...
   wharf a2a send coder "yes" --task task_01K0...`,
 		args: func(cmd *cobra.Command, args []string) error {
