@@ -59,6 +59,9 @@ const (
 	eventsSecret   = "canary-harness-events-secret-9a0b1c2d3e4f5a6b"
 	harnessKey     = "canary-harness-key-0b1c2d3e4f5a"
 	hostedKey      = "canary-hosted-key+value/1c2d3e4f5a6b"
+	agentKey       = "canary-agent-key+value/2d3e4f5a6b7c"
+	pushToken      = "canary-push-token-3e4f5a6b7c8d"
+	pushKey        = "canary-push-credentials-4f5a6b7c"
 )
 
 // Those of the second are content that nobody is shown; those of the third are for
@@ -163,6 +166,7 @@ func indiscreet(t *testing.T) *httptest.Server {
 	mux.HandleFunc("/broken", func(w http.ResponseWriter, r *http.Request) { panic(http.ErrAbortHandler) })
 	mux.HandleFunc("/far/harnesses/there/", far)
 	mux.HandleFunc("/far/harnesses/there", far)
+	mux.HandleFunc("/agent/", func(w http.ResponseWriter, r *http.Request) { repeatingAgent(w, r, "http://"+r.Host) })
 	mux.HandleFunc("/openai/v1/chat/completions", thinkOpenAI)
 	mux.HandleFunc("/anthropic/v1/messages", thinkAnthropic)
 	mux.HandleFunc("/denied/", func(w http.ResponseWriter, r *http.Request) {
@@ -192,6 +196,42 @@ func far(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusUnauthorized)
 		}
 		_, _ = fmt.Fprintf(w, `{"harness":{"description":%q}}`, key)
+	}
+}
+
+// repeatingAgent is an agent that repeats the key that it is asked with: in its card, as what it does, and
+// where it refuses.
+func repeatingAgent(w http.ResponseWriter, r *http.Request, at string) {
+	key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	w.Header().Set("Content-Type", "application/json")
+	if r.Method == http.MethodGet {
+		_, _ = fmt.Fprintf(w, `{"name":%[1]q,"supportedInterfaces":[{"url":"%[2]s/agent/rpc","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],`+
+			`"skills":[{"id":"fix","description":%[1]q}],"capabilities":{"externalAgent":{"schema":"harn.external_agent.v1","pre_dispatch_checkpoint":true,`+
+			`"budget_cap":true,"idempotency":true,"reviewable_handoff":true,"dispatch":true}}}`, key, at)
+		return
+	}
+	body, _ := io.ReadAll(r.Body)
+	said := fmt.Sprintf(`"result":{"task":{"id":"t1","status":{"state":"TASK_STATE_COMPLETED"},"artifacts":[{"parts":[{"text":%[1]q},{"data":{"key":%[1]q}}]}]}}`, key)
+	switch {
+	case strings.Contains(string(body), "refuse"):
+		said = fmt.Sprintf(`"error":{"code":-32000,"message":%q}`, key)
+	case strings.Contains(string(body), "externalAgent.plan"):
+		said = fmt.Sprintf(`"result":{"checkpoint_id":"c","plan":{"steps":[%q]}}`, key)
+	case strings.Contains(string(body), "externalAgent.dispatch"):
+		said = fmt.Sprintf(`"result":{"task_id":%[1]q,"handoff":{"key":%[1]q},"diff":%[1]q,"receipts":[%[1]q]}`, key)
+	}
+	_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":1,%s}`, said)
+}
+
+// pushed has the node tell a receiver, with secrets, of a Task. Whoever gave them is answered with them,
+// that once.
+func pushed(t *testing.T, root *client, task string) {
+	t.Helper()
+	made := root.ask(t, "POST", "/a2a", object{"jsonrpc": "2.0", "id": 1, "method": "CreateTaskPushNotificationConfig", "params": object{
+		"taskId": task, "id": "p", "url": "https://receiver.example/", "token": pushToken,
+		"authentication": object{"scheme": "Bearer", "credentials": pushKey}}}, "A2A-Version", "1.0")
+	if made.status != http.StatusOK || !strings.Contains(string(made.body), `"result"`) {
+		t.Errorf("there is no push: %s", made.body)
 	}
 }
 
@@ -256,6 +296,7 @@ func indiscreetNode(t *testing.T, s *httptest.Server) *nodetest.Node {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "crm"), crmToken+"\n")
 	put(t, filepath.Join(dir, "vault"), vaultToken)
+	put(t, filepath.Join(dir, "coder"), agentKey)
 	put(t, filepath.Join(dir, "wharf.yaml"), fmt.Sprintf(`
 models:
   default: thinker
@@ -267,14 +308,17 @@ secrets:
   model: {env: CANARY_MODEL}
   crm: {file: "%[2]s/crm"}
   vault: {command: [cat, "%[2]s/vault"]}
+  coder: {file: "%[2]s/coder"}
 tools:
+  coder: {a2a: "%[1]s/agent/card.json", private: true, headers: {Authorization: "Bearer {{secret:coder}}"}}
   desk: {command: "%[3]s", env: {%[4]s: "1", %[5]s: "{{secret:vault}}"}}
   gone: {url: "%[1]s/denied/mcp", timeout: 2s, headers: {Authorization: "Bearer {{secret:vault}}"}}
 grants:
   agent: {models: ["*"], tools: ["desk:*"]}
   calls:
     models: ["*"]
-    tools: ["desk:*", "gone:*"]
+    tools: ["desk:*", "gone:*", "coder:*"]
+    agents: [coder]
     secrets: [crm, vault]
     http: [{hosts: ["%[6]s", "192.0.2.1"], methods: [GET, POST], private: true}]
 settings:
@@ -316,6 +360,11 @@ func leaky(s *httptest.Server, vault string) plugintest.Program {
 		step("http.fetch", fmt.Sprintf(`{"method":"POST","url":%q,"header":{"Authorization":"Bearer {{secret:vault}}"},"text":"hello"}`, s.URL+"/echo")),
 		step("tool.list", `{}`), step("tool.call", `{"server":"desk","name":"tell"}`), step("tool.call", `{"server":"desk","name":"fail"}`),
 		step("tool.call", `{"server":"gone","name":"x"}`),
+		step("tool.call", `{"server":"coder","name":"fix","arguments":{"message":"go"}}`),
+		step("tool.call", `{"server":"coder","name":"fix","arguments":{"message":"refuse"}}`),
+		step("agent.delegate", `{"agent":"coder","task":"go","budget":{"usd":1}}`),
+		step("agent.delegate", `{"agent":"coder","task":"go","budget":{"usd":1},"checkpoint":{"approved":true}}`),
+		step("agent.delegate", `{"agent":"coder","task":"refuse","budget":{"usd":1},"checkpoint":{"approved":true}}`),
 		step("config.get", `{"name":"greeting"}`),
 		step("state.set", fmt.Sprintf(`{"key":"k","value":%q}`, split(internalState))), step("state.get", `{"key":"k"}`),
 		step("memory.write", fmt.Sprintf(`{"scope":"session","content":%q,"visibility":"receipt_only"}`, split(onlyInMemory))),
@@ -362,7 +411,10 @@ func traffic(t *testing.T, root *client, s *httptest.Server, met told) {
 	session = text(root.post(t, "/v1/sessions", object{"workspace_id": workspace, "vault_ids": []string{vault}}), "id")
 	root.post(t, "/v1/sessions/"+session+"/messages", object{"message": parts("receipt_only", onlyInAppended, "internal", internalPart)})
 	task := root.submit(t, session, "persona_calls", leaky(s, vault))
+	root.waitsFor(t, task, "agent.delegate")
+	root.decide(t, task, `{"decision":"approved"}`)
 	root.waitsFor(t, task, "input.request")
+	pushed(t, root, task)
 	root.post(t, "/v1/tasks/"+task+"/messages", object{"kind": "input", "message": parts("receipt_only", onlyInAppended)})
 	if done := root.settled(t, task); text(done, "status") != "COMPLETED" {
 		t.Errorf("the leaky task is %v: %v", done["status"], done["failure"])
@@ -628,7 +680,7 @@ func TestNobodyIsToldASecret(t *testing.T) {
 	issued := token(t, root, nodeKey, met)
 
 	nowhere := []string{nodeKey, readerKey, issued, modelKey, anthropicKey, crmToken, vaultToken, wrongKey, secretValue, hiddenThought, signingSeed(t, node.Data),
-		depositOld, deposit, depositRemoved, depositBad, signingSecret, webhookSecret, webhookHeader, toolHeader, mcpHeader, toldSecret, eventsSecret, harnessKey, hostedKey}
+		depositOld, deposit, depositRemoved, depositBad, signingSecret, webhookSecret, webhookHeader, toolHeader, mcpHeader, toldSecret, eventsSecret, harnessKey, hostedKey, agentKey, pushToken, pushKey}
 	only := []string{onlyInMessage, onlyInSession, onlyInPlugin, onlyInArtifact, onlyInOverride, onlyInAppended, onlyInMemory, onlyForAgent, onlyForDigest}
 	internal := []string{internalPart, internalState, internalHeader, internalPrompt, internalHidden, internalSetting, internalMemory, internalDigest}
 	t.Run("a reader", func(t *testing.T) {
