@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -498,7 +499,7 @@ func TestAnotherAnswerInAReplay(t *testing.T) {
 	n.Wait(t, id)
 	c.Close()
 	for _, answer := range []string{
-		`{"status":"completed","handoff":{"schema":"harn.external_agent.handoff.v1","artifacts":[{"artifact_id":"artifact_01ARZ3NDEKTSV4RRFFQ69G5FAV","kind":"diff","sha256":"00"}]}}`,
+		`{"status":"completed","handoff":{"schema":"harn.external_agent.handoff.v1","diff":"another"}}`,
 		`{"status":"refused","reason":{"code":"agent_refused","message":"no"}}`,
 	} {
 		before := len(p.runs())
@@ -514,6 +515,12 @@ func TestAnotherAnswerInAReplay(t *testing.T) {
 		if len(runs) == before || fmt.Sprint(want) != fmt.Sprint(got) {
 			t.Errorf("the plugin was told %s", runs[len(runs)-1][0])
 		}
+	}
+	strange := `{"status":"completed","handoff":{"artifacts":[{"artifact_id":"artifact_01ARZ3NDEKTSV4RRFFQ69G5FAV","kind":"diff","sha256":"00"}]}}`
+	_, err := n.ReplayTask(t.Context(), n.Root, nil, id, abi.ReplayTaskRequest{Mode: abi.ReplayWithOverrides, Override: map[string]abi.ReplayOverride{
+		"host:agent.delegate:d": {Kind: abi.OverrideTool, Value: jsontext.Value(strange)}}})
+	if is, ok := errors.AsType[*abi.Error](err); !ok || is.Code != abi.CodeInvalidRequest || !strings.Contains(is.Message, "artifact_01ARZ3NDEKTSV4RRFFQ69G5FAV") {
+		t.Errorf("an answer with an artifact that the call has not made: %v", err)
 	}
 	if _, dispatched := c.count(); dispatched != 1 {
 		t.Errorf("it was dispatched %d times", dispatched)

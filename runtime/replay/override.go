@@ -188,10 +188,33 @@ func answerFor(e *journal.Entry, o *abi.ReplayOverride, content []byte) ([]byte,
 		return clockAnswer(content)
 	case abi.CallToolCall:
 		return toolAnswer(content)
+	case abi.CallAgentDelegate:
+		if err := checkHandoff(e, content); err != nil {
+			return nil, err
+		}
 	}
 	answer := jsontext.Value(content).Clone()
 	err := answer.Compact()
 	return answer, err
+}
+
+// checkHandoff refuses an answer that names Artifacts that the call has not made: they would be in the
+// receipt of the replay as what came of it.
+func checkHandoff(e *journal.Entry, content []byte) error {
+	was, err := journal.ReadDelegation(e)
+	if err != nil {
+		return err
+	}
+	var answer abi.CallAgentDelegateAnswer
+	if err := read(content, &answer); err != nil || answer.Handoff == nil {
+		return err
+	}
+	for _, a := range answer.Handoff.Artifacts {
+		if was.Answer.Handoff == nil || !slices.Contains(was.Answer.Handoff.Artifacts, a) {
+			return fmt.Errorf("artifact %s is none that this call has made", a.ArtifactID)
+		}
+	}
+	return nil
 }
 
 // read decodes what an override says, unless there is too much in it.
