@@ -42,8 +42,14 @@ func toolCall() shape {
 func sentMessage() shape {
 	return shape{asked: &asked{
 		path: "/a2a", headers: []load.Header{{Name: "A2A-Version", Value: "1.0"}}, done: `"TASK_STATE_COMPLETED"`,
-		body: fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":%q,"role":"ROLE_USER","parts":[{"text":%q}]}}}`, slot, question),
+		body: fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":%q,"role":"ROLE_USER","parts":[{"text":%q}],"metadata":{"wharf":{"persona_id":%q}}}}}`, slot, question, persona),
 	}}
+}
+
+// skillTask is the same Task as toolCall's, over REST.
+func skillTask() shape {
+	return shape{wait: true, fresh: true, keyed: true, task: fmt.Appendf(nil,
+		`{"session":{"workspace_id":"ws_default","hidden":true},"input":{"text":%q},"metadata":{"skill_id":"skill_echo"}}`, question)}
 }
 
 // measureAgentCalls measures how many Tasks clients of MCP and of A2A have done, beside the same
@@ -52,21 +58,21 @@ func measureAgentCalls(ctx context.Context, s *Suite) ([]report.Row, error) {
 	c := &samplers{suite: s, cpu: map[string][]float64{}}
 	got, err := s.interleave(ctx, []step{
 		c.fresh("calls-rest", shape{wait: true, fresh: true, keyed: true}, nil),
+		c.fresh("calls-rest-skill", skillTask(), nil),
 		c.fresh("calls-mcp", toolCall(), nil),
 		c.fresh("calls-a2a", sentMessage(), nil),
 	})
 	if err != nil {
 		return nil, err
 	}
-	rest := report.NewFigure(perSecond, got["calls-rest"])
-	row := func(name, what string) report.Row {
+	row := func(name, rest, what string) report.Row {
 		r := report.Row{What: what, Wharf: report.NewFigure(perSecond, got[name]), Note: fmt.Sprintf("processor time of the server for each: %.0f µs (over REST: %.0f µs)",
-			report.Median(c.cpu[name]), report.Median(c.cpu["calls-rest"]))}
-		return r.Against("the same Task over REST", rest).Must(report.AtLeast, goalAgentCall)
+			report.Median(c.cpu[name]), report.Median(c.cpu[rest]))}
+		return r.Against("the same Task over REST", report.NewFigure(perSecond, got[rest])).Must(report.AtLeast, goalAgentCall)
 	}
 	return []report.Row{
-		row("calls-mcp", fmt.Sprintf("tools/call of MCP answered with the result, %d connections", s.Conns)),
-		row("calls-a2a", fmt.Sprintf("SendMessage of A2A answered with the Task done, %d connections", s.Conns)),
+		row("calls-mcp", "calls-rest-skill", fmt.Sprintf("tools/call of MCP answered with the result, %d connections", s.Conns)),
+		row("calls-a2a", "calls-rest", fmt.Sprintf("SendMessage of A2A answered with the Task done, %d connections", s.Conns)),
 	}, nil
 }
 
