@@ -82,6 +82,13 @@ func choiceOf(p *sendParams) (chosen, error) {
 	return all.Wharf, nil
 }
 
+// submitted is the metadata of a Task: what A2A has of it, and the Skill that it is one of, which it is
+// held against.
+type submitted struct {
+	marked  `json:",inline"`
+	SkillID string `json:"skill_id,omitzero"`
+}
+
 // submit makes a Task of a message.
 func (c *call) submit(p *sendParams, retry *api.Write) (*sent, error) {
 	want, err := choiceOf(p)
@@ -101,7 +108,8 @@ func (c *call) submit(p *sendParams, retry *api.Write) (*sent, error) {
 		}
 		req.PersonaID = skill.PersonaID
 	}
-	if req.Metadata, err = json.Marshal(marked{mark{MessageID: p.Message.MessageID, Metadata: p.Metadata}}, json.Deterministic(true)); err != nil {
+	is := submitted{marked{mark{MessageID: p.Message.MessageID, Metadata: p.Metadata}}, want.SkillID}
+	if req.Metadata, err = json.Marshal(is, json.Deterministic(true)); err != nil {
 		return nil, err
 	}
 	if req.Input, err = c.inputOf(p.Message, want, workspace, retry); err != nil {

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway/a2a"
 	"github.com/wharf-dev/wharf/runtime/enginetest"
@@ -49,6 +51,28 @@ func TestMessageIsATask(t *testing.T) {
 	next := n.rpc(t, "SendMessage", object{"message": with(says("m2", "hi"), object{"contextId": "c 1"})})
 	if next.get("result.task.metadata.wharf.session_id") != a.get("result.task.metadata.wharf.session_id") || next.text("result.task.id") == id {
 		t.Errorf("the context goes on as %s", next.body)
+	}
+}
+
+// A message for a Skill is held against what the Skill takes, as everywhere.
+func TestMessageForASkill(t *testing.T) {
+	n := newNode(t, nil)
+	made, err := n.CreateSkill(t.Context(), n.Root, nil, abi.CreateSkillRequest{PersonaID: "persona_echo", Name: "count", Description: "counts",
+		InputSchema: jsontext.Value(`{"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := func(id string, data any) answer {
+		return n.rpc(t, "SendMessage", object{"message": object{"messageId": id, "role": "ROLE_USER", "parts": []object{{"data": data}},
+			"metadata": object{"wharf": object{"skill_id": made.ID}}}})
+	}
+	call("bad", object{"n": "one"}).fails(-32602)
+	good := call("good", object{"n": 1})
+	if task := n.Wait(t, good.text("result.task.id")); !strings.Contains(string(task.Metadata), `"skill_id":"`+made.ID+`"`) {
+		t.Errorf("the task is %s", task.Metadata)
+	}
+	if other := n.rpc(t, "ListTasks", object{}); len(other.get("result.tasks").([]any)) != 1 {
+		t.Errorf("a message that is refused leaves %s", other.body)
 	}
 }
 
