@@ -125,8 +125,10 @@ func (a *Adapter) answerPlain(ctx context.Context, w http.ResponseWriter, q *req
 		answerError(w, q, a.shown(q, err))
 		return
 	}
-	w.Header().Set("Content-Type", gateway.MediaJSON)
-	_, _ = w.Write(withMember(withMember(jsontext.Value(`{"jsonrpc":"2.0"}`), "id", q.posted.id), "result", text))
+	message := withMember(withMember(jsontext.Value(`{"jsonrpc":"2.0"}`), "id", q.posted.id), "result", text)
+	w.Header().Set("Content-Type", gateway.MediaEventStream) // as the SDK answers
+	w.Header().Set("Cache-Control", "no-cache, no-transform")
+	_, _ = w.Write(slices.Concat([]byte("event: message\ndata: "), message, []byte("\n\n")))
 }
 
 // answerError answers with an error, by the status that the protocol has for it.

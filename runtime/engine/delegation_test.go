@@ -414,7 +414,7 @@ func TestHostileAgents(t *testing.T) {
 		"has a card of a GB": {serves(func(_ *contractor, w http.ResponseWriter, r *http.Request) {
 			flood(w, r, "application/json", strings.Repeat(" ", 1<<20))
 		}), verdict{"agent_too_large", 0, 0, ""}},
-		"answers with 401": {serves(func(_ *contractor, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }), verdict{"agent_rejected", 0, 0, ""}},
+		"answers with 401": {serves(func(_ *contractor, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }), verdict{"agent_denied", 0, 0, ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
