@@ -3,6 +3,7 @@ package a2a
 import (
 	"context"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	json "github.com/go-json-experiment/json"
@@ -249,10 +250,10 @@ func (u *update) encode(d dialect) ([]byte, error) {
 }
 
 // keptEvents is how many events are kept in the words of a dialect, and maxKept the largest kept, in
-// bytes: together they bound what is kept to some 16 MiB, and in practice to little.
+// bytes: together they bound what is kept to 8 MiB for each dialect, and in practice to little.
 const (
 	keptEvents = 256
-	maxKept    = 8 << 10
+	maxKept    = 32 << 10
 )
 
 // toldCache keeps recent events as they are told, so that many readers of one Task cost one encoding.
@@ -264,34 +265,48 @@ type toldCache struct {
 
 // told is an event in the words of a dialect. What the API shows is shared between those who may see
 // the same, so that the event says for whom it is; the rest of what the words follow from is beside it.
+// The first reader that needs the words makes them, and the others wait for it: some take long.
 type told struct {
 	of      *api.Event
 	context string
 	base    string
 	inlines bool
-	text    []byte // nil for an event that is told as nothing
-	over    bool
+
+	once sync.Once
+	text []byte // nil for an event that is told as nothing
+	over bool
+	err  error
+}
+
+// fits reports whether these are the words of an event for a viewer.
+func (t *told) fits(v *viewer, ev *api.Event, contextID string) bool {
+	return t != nil && t.of == ev && t.context == contextID && t.base == v.base && t.inlines == v.inlines()
 }
 
 // words returns an event as it is told to a viewer.
 func (c *toldCache) words(ctx context.Context, v *viewer, d dialect, ev *api.Event, contextID string) (*told, error) {
 	slot := &c.slots[d.number()][uint64(ev.At)%keptEvents]
-	if kept := slot.Load(); kept != nil && kept.of == ev && kept.context == contextID && kept.base == v.base && kept.inlines == v.inlines() {
-		return kept, nil
-	}
-	t := &told{of: ev, context: contextID, base: v.base, inlines: v.inlines()}
-	u, err := v.tell(ctx, ev.Kind, ev.AppendJSON(nil, false), contextID)
-	if err != nil {
-		return nil, err
-	}
-	if u != nil {
-		if t.text, err = u.encode(d); err != nil {
-			return nil, err
+	t := slot.Load()
+	for !t.fits(v, ev, contextID) {
+		made := &told{of: ev, context: contextID, base: v.base, inlines: v.inlines()}
+		if slot.CompareAndSwap(t, made) {
+			t = made
+			break
 		}
+		t = slot.Load()
+	}
+	t.once.Do(func() { t.make(context.WithoutCancel(ctx), v, d) }) // who leaves leaves the others their words
+	if t.err != nil || len(t.text) > maxKept {
+		slot.CompareAndSwap(t, nil)
+	}
+	return t, t.err
+}
+
+func (t *told) make(ctx context.Context, v *viewer, d dialect) {
+	u, err := v.tell(ctx, t.of.Kind, t.of.AppendJSON(nil, false), t.context)
+	if err == nil && u != nil {
+		t.text, err = u.encode(d)
 		t.over = u.over
 	}
-	if len(t.text) <= maxKept {
-		slot.Store(t)
-	}
-	return t, nil
+	t.err = err
 }

@@ -109,15 +109,16 @@ func (s *Suite) listTools(ctx context.Context) (micro float64, err error) {
 }
 
 // measureAgentFanout measures how many Messages of one Task reach many subscribers by A2A while the
-// Task says them, beside Harn's streams of the Task.
+// Task says them, beside Harn's streams of the Task. It says all of them at once: a stream of A2A ends
+// when its Task waits.
 func measureAgentFanout(ctx context.Context, s *Suite) ([]report.Row, error) {
 	c := &samplers{suite: s, cpu: map[string][]float64{}}
 	of := func(t told) step {
 		return c.step(t.name, func(ctx context.Context) (sample, error) { return s.talk(ctx, t) })
 	}
 	got, err := s.interleave(ctx, []step{
-		of(told{"fanout-harn", "/v1/tasks/", "/stream", fanout.EventsOf(string(abi.EventAgentMessage))}),
-		of(told{"fanout-a2a", "/a2a/tasks/", ":subscribe", saidByTask}),
+		of(told{"fanout-harn", "/v1/tasks/", "/stream", fanout.EventsOf(string(abi.EventAgentMessage)), fanoutEvents}),
+		of(told{"fanout-a2a", "/a2a/tasks/", ":subscribe", saidByTask, fanoutEvents}),
 	})
 	if err != nil {
 		return nil, err

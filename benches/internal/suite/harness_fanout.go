@@ -20,16 +20,19 @@ const goalHarnessFanout = 0.8
 const talkedAtOnce = 100
 
 // talkingTask waits for input, and then says something, as often as readers are to be told.
-func talkingTask() []byte {
+func talkingTask(atOnce int) []byte {
 	const asks = `{"call":"input.request","request":{"prompt":"Which depot is meant?"}}`
 	const says = `{"call":"message.append","request":{"role":"assistant","parts":[{"type":"text","text":"Depot 14 reports two trailers less than planned for the evening run; the orders from Monday are still waiting for a slot.","visibility":"public"}]},"repeat":%d}`
-	once := asks + "," + fmt.Sprintf(says, talkedAtOnce)
-	program := strings.Repeat(once+",", fanoutEvents/talkedAtOnce-1) + once
+	once := asks + "," + fmt.Sprintf(says, atOnce)
+	program := strings.Repeat(once+",", fanoutEvents/atOnce-1) + once
 	return fmt.Appendf(nil, `{"input":{"program":[%s]},"persona_id":%q}`, program, personaCalls)
 }
 
 // told is a stream of a Task: where it is, and what each of its events that tell a Message has in it.
-type told struct{ name, before, after, mark string }
+type told struct {
+	name, before, after, mark string
+	atOnce                    int // Messages that are said at once
+}
 
 // saidByTask is in each Message of the talking Task, once.
 const saidByTask = "Depot 14 reports two trailers"
@@ -42,8 +45,8 @@ func measureHarnessFanout(ctx context.Context, s *Suite) ([]report.Row, error) {
 		return c.step(t.name, func(ctx context.Context) (sample, error) { return s.talk(ctx, t) })
 	}
 	got, err := s.interleave(ctx, []step{
-		of(told{"fanout-harn", "/v1/tasks/", "/stream", fanout.EventsOf(string(abi.EventAgentMessage))}),
-		of(told{"fanout-harness", harnessPath + "/executions/", "/stream", fanout.EventsOf("text")}),
+		of(told{"fanout-harn", "/v1/tasks/", "/stream", fanout.EventsOf(string(abi.EventAgentMessage)), talkedAtOnce}),
+		of(told{"fanout-harness", harnessPath + "/executions/", "/stream", fanout.EventsOf("text"), talkedAtOnce}),
 	})
 	if err != nil {
 		return nil, err
@@ -82,7 +85,7 @@ func (s *Suite) talkOn(ctx context.Context, n *node.Node, t told, profile profil
 	if err != nil {
 		return sample{}, err
 	}
-	id, err := n.Submit(sessions[0], talkingTask(), "")
+	id, err := n.Submit(sessions[0], talkingTask(t.atOnce), "")
 	if err != nil {
 		return sample{}, err
 	}
@@ -103,7 +106,7 @@ func (s *Suite) talkOn(ctx context.Context, n *node.Node, t told, profile profil
 		return sample{}, err
 	}
 	start := time.Now()
-	for said := 0; said < fanoutEvents; said += talkedAtOnce {
+	for said := 0; said < fanoutEvents; said += t.atOnce {
 		if err := awaitSeen(ctx, readers, said, time.Now().Add(fanoutLimit)); err != nil {
 			return sample{}, err
 		}
