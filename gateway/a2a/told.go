@@ -86,7 +86,7 @@ func (v *viewer) tell(ctx context.Context, kind abi.EventKind, text []byte, cont
 		if p.Outcome == nil {
 			return nil, nil
 		}
-		o, err := v.outcome(ctx, p.Outcome.ID)
+		o, err := v.toldOutcome(ctx, p.Outcome)
 		if err != nil {
 			return nil, err
 		}

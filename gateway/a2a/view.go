@@ -396,14 +396,25 @@ func (v *viewer) outcome(ctx context.Context, id string) (*artifact, error) {
 	if err != nil {
 		return nil, err
 	}
+	return v.resultOf(&o, len(o.Messages), func(i int) (m abi.Message, err error) { return m, json.Unmarshal(o.Messages[i], &m) })
+}
+
+// toldOutcome is outcome, of an Outcome that names its Messages: of a Task that has said much, the last ones
+// alone are read.
+func (v *viewer) toldOutcome(ctx context.Context, o *abi.Outcome) (*artifact, error) {
+	return v.resultOf(o, len(o.MessageIDs), func(i int) (abi.Message, error) { return read[abi.Message](ctx, v, abi.ObjectMessage, o.MessageIDs[i]) })
+}
+
+// resultOf is outcome; said returns one of n Messages by its place.
+func (v *viewer) resultOf(o *abi.Outcome, n int, said func(i int) (abi.Message, error)) (*artifact, error) {
 	shown := &artifact{ArtifactID: outcomeID, Name: outcomeID, Description: o.Summary}
-	for _, text := range slices.Backward(o.Messages) {
-		var m abi.Message
-		if err := json.Unmarshal(text, &m); err != nil {
+	for i := n - 1; i >= 0; i-- {
+		m, err := said(i)
+		if err != nil {
 			return nil, err
 		}
-		if said, ok := v.messageOut(&m, ""); ok && said.Role == a2a.MessageRoleAgent {
-			shown.Parts = said.Parts
+		if told, ok := v.messageOut(&m, ""); ok && told.Role == a2a.MessageRoleAgent {
+			shown.Parts = told.Parts
 			break
 		}
 	}
@@ -417,6 +428,7 @@ func (v *viewer) outcome(ctx context.Context, id string) (*artifact, error) {
 	if o.Metrics != nil {
 		facts["metrics"] = o.Metrics
 	}
+	var err error
 	shown.Metadata, err = json.Marshal(map[string]any{"wharf": facts}, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	return shown, err
 }
