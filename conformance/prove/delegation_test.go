@@ -115,7 +115,7 @@ grants:
 	if long() {
 		points = []string{"card", "plan", "dispatch"}
 	}
-	n := 0
+	n, works := 0, 0
 	for _, on := range points {
 		for _, after := range []bool{false, true} {
 			for _, victim := range []*nodetest.Node{delegator, worker} {
@@ -136,7 +136,12 @@ grants:
 				if text(ended, "status") != "COMPLETED" {
 					t.Fatalf("%s: %v %v", name, ended["status"], ended["failure"])
 				}
-				wantDelegated(t, name, from, to, task, n)
+				if victim == worker && after && on != "dispatch" { // an answer that is lost before anything is dispatched
+					wantUnavailable(t, name, from, to, task, works)
+					continue
+				}
+				works++
+				wantDelegated(t, name, from, to, task, works)
 			}
 		}
 	}
@@ -150,32 +155,36 @@ grants:
 	}
 	from.decide(t, task, `{"decision":"approved"}`)
 	from.settled(t, task)
-	wantDelegated(t, "approved", from, to, task, n+1)
+	wantDelegated(t, "approved", from, to, task, works+1)
 }
 
-// wantDelegated wants a Task to have had work done by the other node, which is the last of so many.
-func wantDelegated(t *testing.T, name string, from, to *client, task string, works int) {
+// delegated is what a receipt tells of work that another node did.
+type delegated struct {
+	Metadata struct {
+		Delegations []struct {
+			Status string `json:"status"`
+			Card   string `json:"card_sha256"`
+		} `json:"delegations"`
+	} `json:"metadata"`
+	Effects struct {
+		Handoffs []struct {
+			TaskID string `json:"task_id"`
+		} `json:"a2a_handoffs"`
+	} `json:"side_effects"`
+}
+
+func (c *client) delegatedBy(t *testing.T, task string) (r delegated) {
 	t.Helper()
-	var r struct {
-		Metadata struct {
-			Delegations []struct {
-				Status string `json:"status"`
-				Card   string `json:"card_sha256"`
-			} `json:"delegations"`
-		} `json:"metadata"`
-		Effects struct {
-			Handoffs []struct {
-				TaskID string `json:"task_id"`
-			} `json:"a2a_handoffs"`
-		} `json:"side_effects"`
-	}
-	receipt := text(from.get(t, "/v1/tasks/"+task), "receipt_id")
-	if err := json.Unmarshal(from.ask(t, "GET", "/v1/receipts/"+receipt, nil, "Accept", "application/vnd.harn.receipt+json").body, &r); err != nil {
+	receipt := text(c.get(t, "/v1/tasks/"+task), "receipt_id")
+	if err := json.Unmarshal(c.ask(t, "GET", "/v1/receipts/"+receipt, nil, "Accept", "application/vnd.harn.receipt+json").body, &r); err != nil {
 		t.Fatal(err)
 	}
-	if d := r.Metadata.Delegations; len(d) != 1 || d[0].Status != "completed" || d[0].Card == "" || len(r.Effects.Handoffs) != 1 {
-		t.Fatalf("%s: the receipt says %+v", name, r)
-	}
+	return r
+}
+
+// wantWorks wants the other node to have done so many pieces of work.
+func wantWorks(t *testing.T, name string, to *client, works int) {
+	t.Helper()
 	var done []string
 	for _, other := range to.all(t, "/v1/tasks") {
 		mark, _ := other["metadata"].(object)["a2a_external"].(object)
@@ -186,6 +195,30 @@ func wantDelegated(t *testing.T, name string, from, to *client, task string, wor
 	if len(done) != works {
 		t.Errorf("%s: the other node has done %d pieces of work, want %d", name, len(done), works)
 	}
+}
+
+// wantUnavailable wants a Task to have been told that the other node was not there, and no work to have
+// been done for it.
+func wantUnavailable(t *testing.T, name string, from, to *client, task string, works int) {
+	t.Helper()
+	if d := from.delegatedBy(t, task).Metadata.Delegations; len(d) != 1 || d[0].Status != "unavailable" {
+		t.Errorf("%s: the receipt says %+v", name, d)
+	}
+	wantWorks(t, name, to, works)
+	from.wantProved(t, task)
+	if again := from.replayed(t, task, nil); text(again, "status") != "COMPLETED" {
+		t.Errorf("%s: a replay is %v %v", name, again["status"], again["failure"])
+	}
+}
+
+// wantDelegated wants a Task to have had work done by the other node, which is the last of so many.
+func wantDelegated(t *testing.T, name string, from, to *client, task string, works int) {
+	t.Helper()
+	r := from.delegatedBy(t, task)
+	if d := r.Metadata.Delegations; len(d) != 1 || d[0].Status != "completed" || d[0].Card == "" || len(r.Effects.Handoffs) != 1 {
+		t.Fatalf("%s: the receipt says %+v", name, r)
+	}
+	wantWorks(t, name, to, works)
 	from.wantProved(t, task)
 	to.wantProved(t, r.Effects.Handoffs[0].TaskID)
 	for c, id := range map[*client]string{from: task, to: r.Effects.Handoffs[0].TaskID} {
