@@ -115,7 +115,7 @@ func (s *Server) checkHandshake(r *Request) error {
 	if key, err := base64.StdEncoding.DecodeString(r.Header("Sec-WebSocket-Key")); err != nil || len(key) != 16 {
 		return abi.InvalidParam("Sec-WebSocket-Key", "Sec-WebSocket-Key is 16 bytes in base64")
 	}
-	if !s.allowsOrigin(r) {
+	if !r.FromOrigins(s.cfg.Origins) {
 		return abi.Errorf(abi.CodePermissionDenied, "pages of this origin may not connect: the node's websocket.origins does not have it")
 	}
 	if !s.cfg.SocketInsecure && s.cfg.TLS == nil && !fromLoopback(r.HTTP.RemoteAddr()) {
@@ -124,18 +124,18 @@ func (s *Server) checkHandshake(r *Request) error {
 	return nil
 }
 
-// allowsOrigin reports whether a page of the request's origin may connect. What has
-// no origin is no browser.
-func (s *Server) allowsOrigin(r *Request) bool {
-	origins := r.HTTP.Request.Header.PeekAll("Origin")
-	if len(origins) == 0 {
+// FromOrigins reports whether a page of the request's origin may ask, besides those that the server
+// itself has shown: the origins are those that may, "*" is any. What has no origin is no page.
+func (r *Request) FromOrigins(origins []string) bool {
+	sent := r.HTTP.Request.Header.PeekAll("Origin")
+	if len(sent) == 0 {
 		return true
 	}
-	origin := strings.ToLower(string(origins[0]))
-	if len(origins) > 1 {
+	if len(sent) > 1 {
 		return false
 	}
-	if slices.Contains(s.cfg.Origins, "*") || slices.ContainsFunc(s.cfg.Origins, func(o string) bool { return strings.EqualFold(o, origin) }) {
+	origin := string(sent[0])
+	if slices.ContainsFunc(origins, func(o string) bool { return o == "*" || strings.EqualFold(o, origin) }) {
 		return true
 	}
 	u, err := url.Parse(origin)

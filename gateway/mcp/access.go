@@ -28,7 +28,7 @@ func (a *Adapter) guard(r *gateway.Request) error {
 	if !a.knowsHost(r) {
 		return abi.Errorf(abi.CodePermissionDenied, "this server is not reached by the name in the Host header: mcp.hosts does not have it")
 	}
-	if !a.allowsOrigin(r) {
+	if !r.FromOrigins(a.has.Origins) {
 		return abi.Errorf(abi.CodePermissionDenied, "pages of this origin may not ask: mcp.origins does not have it")
 	}
 	return nil
@@ -76,23 +76,6 @@ func isLoopback(name string) bool {
 	}
 	at, err := netip.ParseAddr(name)
 	return err == nil && at.IsLoopback()
-}
-
-// allowsOrigin reports whether a page of the request's origin may ask. What has no origin is no page.
-func (a *Adapter) allowsOrigin(r *gateway.Request) bool {
-	sent := r.HTTP.Request.Header.PeekAll("Origin")
-	if len(sent) == 0 {
-		return true
-	}
-	if len(sent) > 1 {
-		return false
-	}
-	origin := string(sent[0])
-	if slices.ContainsFunc(a.has.Origins, func(o string) bool { return o == "*" || strings.EqualFold(o, origin) }) {
-		return true
-	}
-	u, err := url.Parse(origin)
-	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https") && strings.EqualFold(u.Host, string(r.HTTP.Host()))
 }
 
 // challenge names the document that says who gives tokens.

@@ -16,10 +16,10 @@ type MCP struct {
 }
 
 // HostList returns the names that the server is reached by, besides those that it knows of.
-func (m MCP) HostList() []string { return (WebSocket{Origins: m.Hosts}).List() }
+func (m MCP) HostList() []string { return listed(m.Hosts) }
 
 // OriginList returns the origins whose pages may ask.
-func (m MCP) OriginList() []string { return (WebSocket{Origins: m.Origins}).List() }
+func (m MCP) OriginList() []string { return listed(m.Origins) }
 
 func mcpSettings() []Setting {
 	return []Setting{
@@ -36,7 +36,7 @@ func mcpSettings() []Setting {
 
 // hosts checks a list of hosts, which may have ports.
 func hosts(list string) error {
-	for _, host := range (MCP{Hosts: list}).HostList() {
+	for _, host := range listed(list) {
 		u, err := url.Parse("http://" + host)
 		if err != nil || u.Host != host || strings.ContainsAny(host, "/@") {
 			return fmt.Errorf("%q is no host: write it as wharf.example.com or wharf.example.com:8080", host)

@@ -14,8 +14,11 @@ type WebSocket struct {
 }
 
 // List returns the origins whose pages may connect.
-func (w WebSocket) List() []string {
-	return strings.FieldsFunc(w.Origins, func(r rune) bool { return r == ',' || r == ' ' })
+func (w WebSocket) List() []string { return listed(w.Origins) }
+
+// listed returns what a list has that is separated by commas or blanks.
+func listed(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
 func socketSettings() []Setting {
@@ -31,7 +34,7 @@ func socketSettings() []Setting {
 
 // origins checks a list of origins.
 func origins(list string) error {
-	for _, origin := range (WebSocket{Origins: list}).List() {
+	for _, origin := range listed(list) {
 		if origin == "*" || origin == "null" {
 			continue
 		}
