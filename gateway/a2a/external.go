@@ -133,7 +133,7 @@ func (c *call) externalTask(kind string, w *externalWork, mark externalMark, run
 	}
 	view, err := c.core.SubmitTask(c.r.Context(), c.r.Caller, nil, abi.SubmitTaskRequest{PersonaID: w.persona, Input: input, Metadata: metadata, Run: run,
 		Session: &abi.TaskSession{CreateSessionRequest: abi.CreateSessionRequest{WorkspaceID: w.workspace, PersonaID: w.persona, Refs: []abi.OutsideRef{ref}}}})
-	if takenBy(err) != "" { // by the same work, a moment ago
+	if api.SessionTaken(err, ref) != "" { // by the same work, a moment ago
 		t, err = c.externalCalled(ref, w.workspace, mark.AskedSHA256)
 		return t, true, err
 	}

@@ -165,23 +165,7 @@ func (c *call) inContext(name, workspace string, retry *api.Write, req abi.Submi
 		made.Refs = []abi.OutsideRef{{Kind: refContext, Ref: name}}
 	}
 	req.Session = &abi.TaskSession{CreateSessionRequest: made}
-	view, err := c.core.SubmitTask(ctx, c.r.Caller, retry, req)
-	if taken := takenBy(err); name != "" && taken != "" {
-		req.Session, req.SessionID = nil, taken
-		return c.core.SubmitTask(ctx, c.r.Caller, retry, req)
-	}
-	return view, err
-}
-
-// takenBy returns the Session that has a reference already, if that is what an error says.
-func takenBy(err error) string {
-	var details struct {
-		SessionID string `json:"session_id"`
-	}
-	if shown, ok := err.(*abi.Error); ok && shown.Code == abi.CodeConflict && len(shown.Details) > 0 {
-		_ = json.Unmarshal(shown.Details, &details)
-	}
-	return details.SessionID
+	return c.core.SubmitTaskIn(ctx, c.r.Caller, retry, req)
 }
 
 // sessionOf finds the Session that a context is, "" for none: by the name that a client has chosen,

@@ -2,6 +2,10 @@ package api
 
 import (
 	"context"
+	"errors"
+	"slices"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
@@ -39,6 +43,21 @@ func (a *API) UpdateSession(ctx context.Context, c *Caller, r *Write, id string,
 // Workspace that the caller sees, or of the one named.
 func (a *API) SessionsCalled(ctx context.Context, c *Caller, workspace string, ref abi.OutsideRef) (List, error) {
 	return a.to(ctx, c).list(a.core.SessionsCalled(ctx, c, workspace, ref))
+}
+
+// SessionTaken returns the Session that has one of the references already, which an error tells as the
+// reason why no other was made; "" for any other error.
+func SessionTaken(err error, refs ...abi.OutsideRef) string {
+	var of struct {
+		Kind      string `json:"kind"`
+		Ref       string `json:"ref"`
+		SessionID string `json:"session_id"`
+	}
+	is, ok := errors.AsType[*abi.Error](err)
+	if !ok || is.Code != abi.CodeConflict || json.Unmarshal(is.Details, &of) != nil || !slices.Contains(refs, abi.OutsideRef{Kind: of.Kind, Ref: of.Ref}) {
+		return ""
+	}
+	return of.SessionID
 }
 
 // CloseSession ends a Session: it takes no more Tasks and Messages.

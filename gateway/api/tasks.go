@@ -28,6 +28,20 @@ func (a *API) SubmitTask(ctx context.Context, c *Caller, r *Write, req abi.Submi
 	return a.to(ctx, c).view(a.core.SubmitTask(ctx, c, r, req))
 }
 
+// SubmitTaskIn is SubmitTask of a Task that makes a Session with references, which another request may
+// have made a moment ago: the Task is then one of that Session.
+func (a *API) SubmitTaskIn(ctx context.Context, c *Caller, r *Write, req abi.SubmitTaskRequest) (View, error) {
+	made, err := a.SubmitTask(ctx, c, r, req)
+	if err == nil || req.Session == nil {
+		return made, err
+	}
+	if taken := SessionTaken(err, req.Session.Refs...); taken != "" {
+		req.Session, req.SessionID = nil, taken
+		return a.SubmitTask(ctx, c, r, req)
+	}
+	return made, err
+}
+
 // WaitTask returns the Task when it has ended, or as it is when ctx ends.
 func (a *API) WaitTask(ctx context.Context, c *Caller, id string) (View, error) {
 	return a.to(ctx, c).view(a.core.WaitTask(ctx, c, id))

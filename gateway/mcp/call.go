@@ -108,11 +108,7 @@ func (a *Adapter) submit(ctx context.Context, q *request, s *offered, p *sdk.Cal
 		return nil, err
 	}
 	from := a.core.Now()
-	made, err := a.core.SubmitTask(ctx, q.caller, retry, req)
-	if session := takenBy(err); session != "" { // another call of the session was faster
-		req.Session, req.SessionID = nil, session
-		made, err = a.core.SubmitTask(ctx, q.caller, retry, req)
-	}
+	made, err := a.core.SubmitTaskIn(ctx, q.caller, retry, req)
 	if err != nil {
 		return nil, err
 	}
@@ -145,20 +141,6 @@ func (a *Adapter) place(ctx context.Context, q *request, req *abi.SubmitTaskRequ
 	made, err := a.sessionRequest(q, workspace)
 	req.Session = &abi.TaskSession{CreateSessionRequest: made}
 	return err
-}
-
-// takenBy returns the Session that has a reference already, which is why another was not made; "" for
-// any other error.
-func takenBy(err error) string {
-	var of struct {
-		Kind      string `json:"kind"`
-		SessionID string `json:"session_id"`
-	}
-	is, ok := errors.AsType[*abi.Error](err)
-	if !ok || is.Code != abi.CodeConflict || json.Unmarshal(is.Details, &of) != nil || of.Kind != refKind {
-		return ""
-	}
-	return of.SessionID
 }
 
 // keyMeta is the member of _meta that makes a call one that may be sent again.
