@@ -6,14 +6,12 @@ import (
 	"context"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -23,6 +21,7 @@ import (
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/gateway/a2a"
 	"github.com/wharf-dev/wharf/gateway/api"
+	"github.com/wharf-dev/wharf/gateway/internal/gatewaytest"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/provider"
@@ -41,19 +40,7 @@ type node struct {
 	server *gateway.Server
 	url    string
 	stop   func()
-	log    logged
-}
-
-// logged is what the gateway has logged.
-type logged struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *logged) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
+	log    gatewaytest.Log
 }
 
 // newNode starts a node whose Tasks are echoed unless they name a Persona: that of the guest "ask"
@@ -98,31 +85,7 @@ func (n *node) listen(t testing.TB, has a2a.Node) {
 	t.Helper()
 	cfg := gateway.Config{Node: "test", Version: "0.0.0"}
 	n.server = gateway.New(cfg, n.Engine, slog.New(slog.NewTextHandler(&n.log, nil)), a2a.New(cfg, api.New(n.Engine, cfg.Turns), has))
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	n.url = "http://" + ln.Addr().String()
-	served := make(chan error, 1)
-	go func() { served <- n.server.Serve(ln) }()
-	n.stop = sync.OnceFunc(func() {
-		now, cancel := context.WithCancel(context.Background())
-		cancel()
-		if err := n.Drain(now); err != nil {
-			t.Error(err)
-		}
-		http.DefaultClient.CloseIdleConnections()
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		if err := n.server.Shutdown(ctx); err != nil {
-			t.Error("shutdown:", err)
-		}
-		if err := <-served; err != nil {
-			t.Error("serve:", err)
-		}
-		n.Stop(t)
-	})
-	t.Cleanup(n.stop)
+	n.url, n.stop = gatewaytest.Serve(t, n, n.server, patience)
 }
 
 // key makes an API key, bound to Workspaces or not.
@@ -132,13 +95,7 @@ func (n *node) key(t testing.TB, tenant string, scopes []string, workspaces ...s
 	if err != nil {
 		t.Fatal(err)
 	}
-	var k struct {
-		Key string `json:"key"`
-	}
-	if err := json.Unmarshal(made.JSON, &k); err != nil || k.Key == "" {
-		t.Fatal(err, string(made.JSON))
-	}
-	return k.Key
+	return gatewaytest.KeyOf(t, made.JSON)
 }
 
 // object is a JSON object.

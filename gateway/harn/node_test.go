@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -24,6 +23,7 @@ import (
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/gateway/api"
 	"github.com/wharf-dev/wharf/gateway/harn"
+	"github.com/wharf-dev/wharf/gateway/internal/gatewaytest"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/owntools"
@@ -60,7 +60,7 @@ type node struct {
 	recorded *recorded
 	corp     *corp // an issuer whose tokens the node takes
 	server   *gateway.Server
-	logged   logged // by the gateway
+	logged   gatewaytest.Log // by the gateway
 	url      string
 	addr     string
 	held     chan struct{}    // receives when the persona "hold" runs
@@ -74,24 +74,6 @@ type node struct {
 
 // swapped is a server of tools that tests put another in the place of.
 type swapped struct{ tool.Server }
-
-// logged is what was logged.
-type logged struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *logged) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logged) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
 
 func newNode(t testing.TB, configure ...func(*gateway.Config)) *node {
 	t.Helper()
@@ -143,34 +125,8 @@ func (n *node) listen(t testing.TB, configure ...func(*gateway.Config)) {
 	}
 	n.server = gateway.New(cfg, n.Engine, slog.New(slog.NewTextHandler(&n.logged, nil)), harn.New(cfg, api.New(core, cfg.Turns)).WithClients(n.offers).WithNode(n.has))
 	n.schema = newSchemas(t, n.server)
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	n.addr = ln.Addr().String()
-	n.url = "http://" + n.addr
-	served := make(chan error, 1)
-	go func() { served <- n.server.Serve(ln) }()
-	t.Cleanup(func() { n.close(t, served) })
-}
-
-// close stops the front door with the engine.
-func (n *node) close(t testing.TB, served chan error) {
-	now, cancel := context.WithCancel(context.Background())
-	cancel()
-	if err := n.Drain(now); err != nil {
-		t.Error(err)
-	}
-	http.DefaultClient.CloseIdleConnections()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	if err := n.server.Shutdown(ctx); err != nil {
-		t.Error("shutdown:", err)
-	}
-	if err := <-served; err != nil {
-		t.Error("serve:", err)
-	}
-	n.Stop(t)
+	n.url, _ = gatewaytest.Serve(t, n, n.server, patience)
+	n.addr = strings.TrimPrefix(n.url, "http://")
 }
 
 func (n *node) hold(ctx context.Context, h sandbox.Host) error {

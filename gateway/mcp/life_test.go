@@ -155,7 +155,7 @@ func TestClientLeavesAndComesBack(t *testing.T) {
 		receive(t, entered)
 		cancel()
 		if restarted {
-			n.end(t)
+			n.end()
 			n = startNode(t, disk, guests, gateway.Config{}, mcp.Node{})
 			receive(t, entered)
 		}
@@ -183,7 +183,7 @@ func TestSessionGoesOnAfterARestart(t *testing.T) {
 	n.skill(t, "echo", abi.CreateSkillRequest{Name: "greet"})
 	session := n.open(t, enginetest.RootKey)
 	in := map[string]string{"Mcp-Session-Id": session, "Mcp-Protocol-Version": withSessions}
-	n.end(t)
+	n.end()
 	n = startNode(t, disk, nil, gateway.Config{}, mcp.Node{})
 	const greet = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"greet","arguments":{}}}`
 	for who, key := range map[string]string{"a colleague": n.key(t, []string{abi.ScopeAll}), "a stranger": n.stranger(t)} {

@@ -1,24 +1,20 @@
 package mcp_test
 
 import (
-	"context"
 	"errors"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/gateway/api"
+	"github.com/wharf-dev/wharf/gateway/internal/gatewaytest"
 	"github.com/wharf-dev/wharf/gateway/mcp"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/enginetest"
@@ -39,28 +35,9 @@ const (
 type node struct {
 	*enginetest.Node
 	server *gateway.Server
-	log    syncLog
+	log    gatewaytest.Log
 	url    string
-	stop   sync.Once
-	served chan error
-}
-
-// syncLog is what the node has logged.
-type syncLog struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *syncLog) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *syncLog) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
+	end    func()
 }
 
 // newNode starts a node with some plugins besides "echo".
@@ -76,7 +53,7 @@ func startNode(t testing.TB, disk *crashtest.Disk, guests enginetest.Guests, cfg
 	for name, g := range guests {
 		all[name] = g
 	}
-	n := &node{served: make(chan error, 1)}
+	n := &node{}
 	root, err := os.OpenRoot(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -88,13 +65,7 @@ func startNode(t testing.TB, disk *crashtest.Disk, guests enginetest.Guests, cfg
 	log := slog.New(slog.NewTextHandler(&n.log, nil))
 	has.Log = log
 	n.server = gateway.New(cfg, n.Engine, log, mcp.New(cfg, api.New(n.Engine, cfg.Turns), has))
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	n.url = "http://" + ln.Addr().String()
-	go func() { n.served <- n.server.Serve(ln) }()
-	t.Cleanup(func() { n.end(t) })
+	n.url, n.end = gatewaytest.Serve(t, n, n.server, patience)
 	return n
 }
 
@@ -108,27 +79,6 @@ func sameKeys(t testing.TB) enginetest.Configure {
 	return func(_ *engine.Config, p *engine.Parts) { p.Keys = keys }
 }
 
-// end stops the node, once.
-func (n *node) end(t testing.TB) {
-	n.stop.Do(func() {
-		now, cancel := context.WithCancel(context.Background())
-		cancel()
-		if err := n.Drain(now); err != nil {
-			t.Error(err)
-		}
-		http.DefaultClient.CloseIdleConnections()
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		if err := n.server.Shutdown(ctx); err != nil {
-			t.Error("shutdown:", err)
-		}
-		if err := <-n.served; err != nil {
-			t.Error("serve:", err)
-		}
-		n.Stop(t)
-	})
-}
-
 // key makes an API key, bound to Workspaces or not.
 func (n *node) key(t testing.TB, scopes []string, workspaces ...string) string {
 	t.Helper()
@@ -136,7 +86,7 @@ func (n *node) key(t testing.TB, scopes []string, workspaces ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return keyOf(t, made.JSON)
+	return gatewaytest.KeyOf(t, made.JSON)
 }
 
 // stranger makes a key of another tenant.
@@ -146,18 +96,7 @@ func (n *node) stranger(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return keyOf(t, made.JSON)
-}
-
-func keyOf(t testing.TB, made []byte) string {
-	t.Helper()
-	var k struct {
-		Key string `json:"key"`
-	}
-	if err := json.Unmarshal(made, &k); err != nil || k.Key == "" {
-		t.Fatal(err, string(made))
-	}
-	return k.Key
+	return gatewaytest.KeyOf(t, made.JSON)
 }
 
 // skill offers the Persona of a guest as a Skill. The request's other members are as given.

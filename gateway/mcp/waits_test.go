@@ -170,7 +170,7 @@ func TestTaskIsParkedBetweenRoundsAndRestarts(t *testing.T) {
 	n := startAsking(t, disk, keys)
 	offerAsking(t, n)
 	r := begin(t, n.rounds(t, enginetest.RootKey), "port-it")
-	n.end(t)
+	n.end()
 	n = startAsking(t, disk, keys)
 	s := n.rounds(t, enginetest.RootKey)
 	again, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "port-it", Arguments: map[string]any{"a": 1}, RequestState: r.RequestState, InputResponses: port})

@@ -17,6 +17,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/gateway/api"
+	"github.com/wharf-dev/wharf/gateway/internal/gatewaytest"
 	"github.com/wharf-dev/wharf/gateway/openharness"
 )
 
@@ -253,7 +254,7 @@ func TestConformanceStreamEndsWithItsKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := n.streams(t, "GET", conformancePath+"run/stream", nil, by(keyOf(t, made.JSON)))
+	s := n.streams(t, "GET", conformancePath+"run/stream", nil, by(gatewaytest.KeyOf(t, made.JSON)))
 	if line, err := s.body.ReadString('\n'); err != nil || line != ": \n" {
 		t.Errorf("a quiet stream says %q, %v", line, err)
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -22,6 +21,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/gateway/api"
+	"github.com/wharf-dev/wharf/gateway/internal/gatewaytest"
 	"github.com/wharf-dev/wharf/gateway/openharness"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/enginetest"
@@ -38,26 +38,8 @@ type node struct {
 	*enginetest.Node
 	tools  api.GrantedTools
 	server *gateway.Server
-	log    syncLog
+	log    gatewaytest.Log
 	url    string
-}
-
-// syncLog is what the gateway has logged.
-type syncLog struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *syncLog) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *syncLog) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }
 
 // newNode starts a node with some plugins besides "echo" and "agent", which the harness wharf
@@ -104,30 +86,7 @@ func (n *node) listen(t testing.TB, cfg gateway.Config) {
 			Plugins: func() []string { return []string{"agent", "echo"} }, Tools: n.tools,
 			Models: []string{"fast", "good"}, ModelNames: map[string]string{"opus": "good", "vendor/large": "good"},
 		}))
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	n.url = "http://" + ln.Addr().String()
-	served := make(chan error, 1)
-	go func() { served <- n.server.Serve(ln) }()
-	t.Cleanup(func() {
-		now, cancel := context.WithCancel(context.Background())
-		cancel()
-		if err := n.Drain(now); err != nil {
-			t.Error(err)
-		}
-		http.DefaultClient.CloseIdleConnections()
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		if err := n.server.Shutdown(ctx); err != nil {
-			t.Error("shutdown:", err)
-		}
-		if err := <-served; err != nil {
-			t.Error("serve:", err)
-		}
-		n.Stop(t)
-	})
+	n.url, _ = gatewaytest.Serve(t, n, n.server, patience)
 }
 
 // key makes an API key, bound to Workspaces or not.
@@ -137,7 +96,7 @@ func (n *node) key(t testing.TB, scopes []string, workspaces ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return keyOf(t, made.JSON)
+	return gatewaytest.KeyOf(t, made.JSON)
 }
 
 // stranger makes a key of another tenant.
@@ -147,18 +106,7 @@ func (n *node) stranger(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return keyOf(t, made.JSON)
-}
-
-func keyOf(t testing.TB, made []byte) string {
-	t.Helper()
-	var k struct {
-		Key string `json:"key"`
-	}
-	if err := json.Unmarshal(made, &k); err != nil || k.Key == "" {
-		t.Fatal(err, string(made))
-	}
-	return k.Key
+	return gatewaytest.KeyOf(t, made.JSON)
 }
 
 // answer is a response, read whole.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/gateway/internal/gatewaytest"
 	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
@@ -274,7 +275,7 @@ func TestWhySocketsEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	revoked, _ := n.knock(t, connectPath(session), keyOf(t, made.JSON))
+	revoked, _ := n.knock(t, connectPath(session), gatewaytest.KeyOf(t, made.JSON))
 	if _, err := n.RevokeKey(t.Context(), n.Root, made.ID); err != nil {
 		t.Fatal(err)
 	}

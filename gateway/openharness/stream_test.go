@@ -10,6 +10,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
+	"github.com/wharf-dev/wharf/gateway/internal/gatewaytest"
 	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/storage/pebble/crashtest"
 )
@@ -158,7 +159,7 @@ func TestAStreamEndsWithItsKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := n.streams(t, "GET", "/wharf/events/stream", nil, by(keyOf(t, made.JSON)))
+	s := n.streams(t, "GET", "/wharf/events/stream", nil, by(gatewaytest.KeyOf(t, made.JSON)))
 	if line, err := s.body.ReadString('\n'); err != nil || line != ": \n" {
 		t.Errorf("a quiet stream says %q, %v", line, err)
 	}
