@@ -184,59 +184,6 @@ func writeRefused(w http.ResponseWriter, refused *refusedMessage) {
 	}{"2.0", id, refused.told}))
 }
 
-// calls are the calls that are being answered, by their sessions: the end of a session calls them off,
-// which the SDK would wait for.
-type calls struct {
-	mu sync.Mutex
-	of map[string]map[*context.CancelCauseFunc]struct{}
-}
-
-// errSessionEnded says that the client has ended its session.
-var errSessionEnded = errors.New("the client has ended its session")
-
-// during returns the context of a call: it ends when the node drains, and when the session is ended.
-func (a *Adapter) during(ctx context.Context, q *request) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	drained := context.AfterFunc(q.posted.live, func() { cancel(gateway.ErrDraining) })
-	leave := a.calls.enter(q.sessionID(), &cancel)
-	return ctx, func() {
-		leave()
-		drained()
-		cancel(nil)
-	}
-}
-
-func (c *calls) enter(session string, cancel *context.CancelCauseFunc) (leave func()) {
-	if session == "" {
-		return func() {}
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.of == nil {
-		c.of = map[string]map[*context.CancelCauseFunc]struct{}{}
-	}
-	if c.of[session] == nil {
-		c.of[session] = map[*context.CancelCauseFunc]struct{}{}
-	}
-	c.of[session][cancel] = struct{}{}
-	return func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if delete(c.of[session], cancel); len(c.of[session]) == 0 {
-			delete(c.of, session)
-		}
-	}
-}
-
-// end calls off the calls of a session.
-func (c *calls) end(session string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for cancel := range c.of[session] {
-		(*cancel)(errSessionEnded)
-	}
-}
-
 // unhurried is the answer to a message. The SDK flushes each event, and what was flushed is a stream, which
 // takes its connection along. An answer that is one event is none: it goes out when the handler returns,
 // which it does right after the response.

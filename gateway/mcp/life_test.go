@@ -214,18 +214,31 @@ func TestSessionGoesOnAfterARestart(t *testing.T) {
 }
 
 func TestSessionThatEndsCallsItsCallsOff(t *testing.T) {
-	holding, entered, _ := enginetest.Holding()
-	n := newNode(t, enginetest.Guests{"slow": holding})
-	n.skill(t, "slow", abi.CreateSkillRequest{Name: "slow-it"})
-	session := n.open(t, enginetest.RootKey)
-	in := map[string]string{"Mcp-Session-Id": session, "Mcp-Protocol-Version": withSessions}
-	n.post(t, t.Context(), enginetest.RootKey, callSlow, in)
-	receive(t, entered)
-	if answer := n.send(t, t.Context(), http.MethodDelete, enginetest.RootKey, "", in); answer.StatusCode != http.StatusNoContent {
-		t.Errorf("the end was answered with %d", answer.StatusCode)
-	}
-	if task := n.ended(t); task.Status != abi.TaskCanceled {
-		t.Errorf("the task is %s", task.Status)
+	for name, closed := range map[string]bool{"an open Session": false, "a Session that was closed": true} {
+		t.Run(name, func(t *testing.T) {
+			holding, entered, _ := enginetest.Holding()
+			n := newNode(t, enginetest.Guests{"slow": holding})
+			n.skill(t, "slow", abi.CreateSkillRequest{Name: "slow-it"})
+			session := n.open(t, enginetest.RootKey)
+			in := map[string]string{"Mcp-Session-Id": session, "Mcp-Protocol-Version": withSessions}
+			n.post(t, t.Context(), enginetest.RootKey, callSlow, in)
+			receive(t, entered)
+			if closed {
+				list, err := n.List(t.Context(), n.Root, abi.ObjectSession, desk.Filter{}, desk.Page{Limit: 10})
+				if err != nil || len(list.Docs) != 1 {
+					t.Fatalf("%d sessions, %v", len(list.Docs), err)
+				}
+				if _, err := n.CloseSession(t.Context(), n.Root, nil, list.Docs[0].ID); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if answer := n.send(t, t.Context(), http.MethodDelete, enginetest.RootKey, "", in); answer.StatusCode != http.StatusNoContent {
+				t.Errorf("the end was answered with %d", answer.StatusCode)
+			}
+			if task := n.ended(t); task.Status != abi.TaskCanceled {
+				t.Errorf("the task is %s", task.Status)
+			}
+		})
 	}
 }
 

@@ -240,16 +240,17 @@ func (h *sessions) reopen(r *http.Request, p *posted, id string) error {
 	return nil
 }
 
-// end ends a session: its calls are called off, and its Session is closed.
+// end ends a session: its calls are called off, and its Session is closed, if it has one.
 func (h *sessions) end(w http.ResponseWriter, r *http.Request, id string) {
 	p := postedIn(r.Context())
+	done := h.adapter.calls.end(ownSession{ownerOf(p.caller), id})
+	defer done()
 	s, _, err := h.find(r.Context(), p, id)
 	if refused := (*refusedMessage)(nil); err != nil && !errors.As(err, &refused) {
 		h.adapter.answerRefused(w, p, err)
 		return
 	}
 	if s != nil && s.State != abi.SessionClosed {
-		h.adapter.calls.end(id)
 		if _, err := h.adapter.core.CloseSession(r.Context(), p.caller, nil, s.ID); err != nil {
 			h.adapter.log.Debug("a session that has ended was not closed", slog.String("session", s.ID), slog.Any("error", err))
 		}

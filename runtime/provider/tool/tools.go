@@ -245,7 +245,7 @@ func verdict(ctx, within context.Context, err error, doing string, l Limits) err
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case within.Err() != nil:
+	case within.Err() != nil, errors.Is(err, context.DeadlineExceeded): // of a list that is read for several, too
 		return refuse(abi.CallTimeout, CodeTimeout, "%s was not done within %s", doing, l.Timeout)
 	}
 	return err
