@@ -325,6 +325,9 @@ type Store interface {
 
 	// Get returns a resource, or ErrNotFound.
 	Get(ctx context.Context, t Tenant, o abi.Object, id string) (Resource, error)
+	// GetAll returns several resources in the order of their ids, or those before the first that
+	// cannot be read, and why. What is stated in one frame costs one reading of it.
+	GetAll(ctx context.Context, t Tenant, o abi.Object, ids []string) ([]Resource, error)
 	// Sequence returns the highest sequence that any event of the resource has, and
 	// false if it has no event. Deliveries have none: there are many, with an event each.
 	Sequence(ctx context.Context, t Tenant, r abi.ResourcePointer) (uint64, bool, error)

@@ -272,12 +272,12 @@ func (d *Desk) renderOutcome(ctx context.Context, t storage.Tenant, doc Doc) (Do
 }
 
 func (d *Desk) states(ctx context.Context, t storage.Tenant, o abi.Object, ids []string, restricted *bool) ([]jsontext.Value, error) {
+	all, err := d.ledger.FindAll(ctx, t, o, ids)
+	if err != nil {
+		return nil, err
+	}
 	states := make([]jsontext.Value, 0, len(ids))
-	for _, id := range ids {
-		res, err := d.ledger.Find(ctx, t, o, id)
-		if err != nil {
-			return nil, err
-		}
+	for _, res := range all {
 		*restricted = *restricted || res.Restricted
 		states = append(states, res.State)
 	}

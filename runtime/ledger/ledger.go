@@ -83,11 +83,31 @@ func (l *Ledger) Find(ctx context.Context, t storage.Tenant, o abi.Object, id st
 		return storage.Resource{}, abi.NotFound(o, id)
 	}
 	res, err := l.store.Get(ctx, t, o, id)
+	return res, l.unread(o, id, err)
+}
+
+// FindAll is [Ledger.Find] of several resources of one kind, which costs less. The first that
+// cannot be read is what the error is about.
+func (l *Ledger) FindAll(ctx context.Context, t storage.Tenant, o abi.Object, ids []string) ([]storage.Resource, error) {
+	for _, id := range ids {
+		if !abi.ValidID(o, id) {
+			return nil, abi.NotFound(o, id)
+		}
+	}
+	all, err := l.store.GetAll(ctx, t, o, ids)
+	if err != nil {
+		return nil, l.unread(o, ids[min(len(all), len(ids)-1)], err)
+	}
+	return all, nil
+}
+
+// unread says why a resource could not be read.
+func (l *Ledger) unread(o abi.Object, id string, err error) error {
 	if errors.Is(err, storage.ErrNotFound) {
-		return res, abi.NotFound(o, id)
+		return abi.NotFound(o, id)
 	}
 	if errors.Is(err, storage.ErrDamaged) {
-		return res, &UnreadableError{Object: o, ID: id, Err: err}
+		return &UnreadableError{Object: o, ID: id, Err: err}
 	}
-	return res, l.Failed("reading "+string(o), err)
+	return l.Failed("reading "+string(o), err)
 }

@@ -117,6 +117,19 @@ func (s *Store) Get(_ context.Context, t storage.Tenant, o abi.Object, id string
 	return res, err
 }
 
+// GetAll implements [storage.Store].
+func (s *Store) GetAll(ctx context.Context, t storage.Tenant, o abi.Object, ids []string) ([]storage.Resource, error) {
+	all := make([]storage.Resource, 0, len(ids))
+	for _, id := range ids {
+		res, err := s.Get(ctx, t, o, id)
+		if err != nil {
+			return all, err
+		}
+		all = append(all, res)
+	}
+	return all, nil
+}
+
 // Sequence implements [storage.Store].
 func (s *Store) Sequence(_ context.Context, t storage.Tenant, r abi.ResourcePointer) (n uint64, found bool, err error) {
 	err = s.locked(func() error {

@@ -27,12 +27,12 @@ func (s *Store) List(ctx context.Context, t storage.Tenant, o abi.Object, scope 
 	if err != nil {
 		return nil, false, err
 	}
-	list := make([]storage.Resource, 0, len(ids))
+	list, in := make([]storage.Resource, 0, len(ids)), &framed{}
 	for bytes := 0; len(list) < len(ids); {
 		if bytes >= storage.PageBytes {
 			return list, true, nil
 		}
-		res, err := s.listed(ctx, t, abi.ResourcePointer{Object: o, ID: ids[len(list)]})
+		res, err := s.listed(ctx, t, abi.ResourcePointer{Object: o, ID: ids[len(list)]}, in)
 		if err != nil {
 			return nil, false, err
 		}
@@ -65,8 +65,8 @@ func holdPage(ctx context.Context, bytes, last int) error {
 
 // listed reads a resource for a list: one that is damaged says so, and does not keep
 // the others from being read.
-func (s *Store) listed(ctx context.Context, t storage.Tenant, r abi.ResourcePointer) (storage.Resource, error) {
-	res, err := s.resource(ctx, t, r)
+func (s *Store) listed(ctx context.Context, t storage.Tenant, r abi.ResourcePointer, in *framed) (storage.Resource, error) {
+	res, err := s.resource(ctx, t, r, in)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		err = &CorruptError{Tenant: t, Reason: r.ID + " is in a list and is not there"}
@@ -289,12 +289,12 @@ func (s *Store) Transcript(ctx context.Context, t storage.Tenant, session string
 	if err != nil {
 		return nil, false, err
 	}
-	messages, bytes := make([]storage.Resource, 0, len(entries)), 0
+	messages, bytes, in := make([]storage.Resource, 0, len(entries)), 0, &framed{}
 	for _, e := range entries {
 		if bytes >= storage.PageBytes {
 			return messages, true, nil
 		}
-		m, err := s.listed(ctx, t, abi.ResourcePointer{Object: abi.ObjectMessage, ID: e.id})
+		m, err := s.listed(ctx, t, abi.ResourcePointer{Object: abi.ObjectMessage, ID: e.id}, in)
 		if err != nil {
 			return nil, false, err
 		}

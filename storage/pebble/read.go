@@ -293,15 +293,54 @@ func (s *Store) Get(ctx context.Context, t storage.Tenant, o abi.Object, id stri
 		return storage.Resource{}, err
 	}
 	defer release()
-	return s.resource(ctx, t, abi.ResourcePointer{Object: o, ID: id})
+	return s.resource(ctx, t, abi.ResourcePointer{Object: o, ID: id}, &framed{})
+}
+
+// GetAll implements [storage.Store].
+func (s *Store) GetAll(ctx context.Context, t storage.Tenant, o abi.Object, ids []string) ([]storage.Resource, error) {
+	release, err := s.use()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	all, in := make([]storage.Resource, 0, len(ids)), &framed{}
+	for _, id := range ids {
+		res, err := s.resource(ctx, t, abi.ResourcePointer{Object: o, ID: id}, in)
+		if err != nil {
+			return all, err
+		}
+		all = append(all, res)
+	}
+	return all, nil
+}
+
+// framed is the frame that was read last on the way through several resources: those that were
+// stated together are taken out of it. It belongs to one tenant and one reading.
+type framed struct {
+	first storage.Position
+	frame *storage.Frame
+	refs  outline
+}
+
+// at returns the frame at a position, as the log has it: nobody may change it.
+func (in *framed) at(s *Store, t storage.Tenant, first storage.Position) (*storage.Frame, outline, error) {
+	if in.frame != nil && in.first == first {
+		return in.frame, in.refs, nil
+	}
+	f, refs, err := s.frame(t, first)
+	if err != nil {
+		return nil, nil, err
+	}
+	in.first, in.frame, in.refs = first, f, refs
+	return f, refs, nil
 }
 
 // resource reads a resource. When retention turns its pointer into a value between
 // reading the pointer and reading the frame, it reads again; more than once only if
 // the resource was also stated anew in between.
-func (s *Store) resource(ctx context.Context, t storage.Tenant, r abi.ResourcePointer) (storage.Resource, error) {
+func (s *Store) resource(ctx context.Context, t storage.Tenant, r abi.ResourcePointer, in *framed) (storage.Resource, error) {
 	for range 8 {
-		res, err := s.resourceOnce(ctx, t, r)
+		res, err := s.resourceOnce(ctx, t, r, in)
 		if !errors.Is(err, storage.ErrCursorExpired) {
 			return res, err
 		}
@@ -309,7 +348,7 @@ func (s *Store) resource(ctx context.Context, t storage.Tenant, r abi.ResourcePo
 	return storage.Resource{}, &CorruptError{Tenant: t, Reason: r.ID + " points to a frame that was removed"}
 }
 
-func (s *Store) resourceOnce(ctx context.Context, t storage.Tenant, r abi.ResourcePointer) (storage.Resource, error) {
+func (s *Store) resourceOnce(ctx context.Context, t storage.Tenant, r abi.ResourcePointer, in *framed) (storage.Resource, error) {
 	p, origin, stated, err := s.pointers(t, r)
 	if err != nil {
 		return storage.Resource{}, err
@@ -322,7 +361,7 @@ func (s *Store) resourceOnce(ctx context.Context, t storage.Tenant, r abi.Resour
 	if err := s.mark.wait(ctx, max(p.position(), origin.position()), &s.fail); err != nil {
 		return storage.Resource{}, err
 	}
-	return s.follow(ctx, t, r.ID, p, origin)
+	return s.follow(ctx, t, r.ID, p, origin, in)
 }
 
 // pointers returns where a resource is stated last, and where it was brought into being.
@@ -353,12 +392,12 @@ func (s *Store) pointer(t storage.Tenant, r abi.ResourcePointer, suffix byte) (p
 }
 
 // follow returns the resource that p states.
-func (s *Store) follow(ctx context.Context, t storage.Tenant, id string, p, origin pointer) (storage.Resource, error) {
+func (s *Store) follow(ctx context.Context, t storage.Tenant, id string, p, origin pointer, in *framed) (storage.Resource, error) {
 	res := storage.Resource{ID: id, Restricted: p.restricted, Position: p.position(),
 		Origin: origin.position(), Sequence: p.sequence}
 	state, ref := p.inline, p.blob
 	if !p.moved() {
-		f, refs, err := s.frame(t, p.first)
+		f, refs, err := in.at(s, t, p.first)
 		if err != nil {
 			return storage.Resource{}, err
 		}

@@ -195,12 +195,12 @@ func (s *Store) Search(ctx context.Context, t storage.Tenant, q storage.Query) (
 	if err != nil {
 		return nil, "", err
 	}
-	found, bytes := make([]storage.Resource, 0, len(ids)), 0
+	found, bytes, in := make([]storage.Resource, 0, len(ids)), 0, &framed{}
 	for i, id := range ids {
 		if bytes >= storage.PageBytes {
 			return found, ids[i-1], nil
 		}
-		m, err := s.listed(ctx, t, abi.ResourcePointer{Object: abi.ObjectMemory, ID: id})
+		m, err := s.listed(ctx, t, abi.ResourcePointer{Object: abi.ObjectMemory, ID: id}, in)
 		if err != nil {
 			return nil, "", err
 		}
@@ -396,7 +396,7 @@ func (s *Store) indexTenant(t storage.Tenant) error {
 
 // indexStored adds the words of a Memory that is in the store.
 func (s *Store) indexStored(t storage.Tenant, id string) error {
-	res, err := s.resource(context.Background(), t, abi.ResourcePointer{Object: abi.ObjectMemory, ID: id})
+	res, err := s.resource(context.Background(), t, abi.ResourcePointer{Object: abi.ObjectMemory, ID: id}, &framed{})
 	if err != nil {
 		return err
 	}

@@ -52,6 +52,17 @@ func submit(n int) *storage.Batch {
 	return b
 }
 
+// saidAtOnce returns a batch that appends several Messages to a transcript.
+func saidAtOnce(numbers ...int) *storage.Batch {
+	var records []storage.Record
+	for _, n := range numbers {
+		msg := id(abi.ObjectMessage, n)
+		records = append(records, storage.Record{Kind: abi.EventUserMessage, Resource: pointer(abi.ObjectMessage, msg), Created: true,
+			State: state(msg, 0), Transcript: storage.TranscriptOp{Kind: storage.TranscriptAppend}})
+	}
+	return frame(0, "", records...)
+}
+
 // key returns the idempotency key number n.
 func key(n int) storage.Key { return storage.Key{byte(n >> 8), byte(n), 31: 1} }
 

@@ -478,6 +478,11 @@ func (m *machine) Resources(t *rapid.T) {
 		res, err := s.Get(ctx, tenant, o, r)
 		return answered(err, res)
 	})
+	several := rapid.SliceOfN(rapid.Map(rapid.IntRange(1, max(m.created, 1)), func(n int) string { return id(o, n) }), 0, 5).Draw(t, "several")
+	m.both(t, fmt.Sprintf("GetAll %v", several), func(s storage.Store) answer {
+		all, err := s.GetAll(ctx, tenant, o, several)
+		return answered(err, all)
+	})
 	m.both(t, "Sequence of "+r, func(s storage.Store) answer {
 		n, ok, err := s.Sequence(ctx, tenant, pointer(o, r))
 		return answered(err, n, ok)

@@ -12,6 +12,7 @@ import (
 func resourceTests() []test {
 	return []test{
 		{"a resource is as it was last stated", lastStated},
+		{"several resources are read in the order of their ids", severalStated},
 		{"a sequence is the highest of any event", sequences},
 		{"lists are newest first, and in pages", listed},
 		{"Personas and Skills are listed by the Workspace that they are of", listedByWorkspace},
@@ -43,6 +44,38 @@ func lastStated(h *harness) {
 	h.want("another tenant's resource", err, storage.ErrNotFound)
 	_, err = h.store.Get(ctx, 1, abi.ObjectSession, task)
 	h.want("a resource of another kind", err, storage.ErrNotFound)
+}
+
+func severalStated(h *harness) {
+	h.append(saidAtOnce(1, 2, 3))
+	h.append(saidAtOnce(4))
+	ids := func(numbers ...int) (all []string) {
+		for _, n := range numbers {
+			all = append(all, id(abi.ObjectMessage, n))
+		}
+		return all
+	}
+	for _, test := range []struct {
+		ids []string
+		n   int // how many are read
+	}{{ids(), 0}, {ids(3, 4, 1, 1), 4}, {ids(2, 9, 3), 1}, {ids(9), 0}} {
+		all, err := h.store.GetAll(ctx, 1, abi.ObjectMessage, test.ids)
+		if test.n < len(test.ids) {
+			h.want("one that is not there", err, storage.ErrNotFound)
+		} else if err != nil {
+			h.Fatalf("GetAll %v: %v", test.ids, err)
+		}
+		if len(all) != test.n {
+			h.Fatalf("GetAll %v has read %d, want %d", test.ids, len(all), test.n)
+		}
+		for i, got := range all {
+			if want, err := h.store.Get(ctx, 1, abi.ObjectMessage, test.ids[i]); err != nil || !reflect.DeepEqual(got, want) {
+				h.Errorf("GetAll %v, number %d = %+v, want %+v, %v", test.ids, i, got, want, err)
+			}
+		}
+	}
+	_, err := h.store.GetAll(ctx, 2, abi.ObjectMessage, ids(1))
+	h.want("another tenant's resource", err, storage.ErrNotFound)
 }
 
 func sequences(h *harness) {
