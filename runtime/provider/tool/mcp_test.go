@@ -34,14 +34,14 @@ func both(t *testing.T, test func(t *testing.T, tools *Tools)) {
 	limit := func(c *MCPConfig) { c.Answer = 200_000 }
 	t.Run("stdio", func(t *testing.T) { test(t, toolsOf(child(t, "plain", limit))) })
 	t.Run("http", func(t *testing.T) {
-		s := testServer()
+		s := testServer(t.Context())
 		h := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil))
 		t.Cleanup(h.Close)
 		t.Cleanup(h.CloseClientConnections)
 		test(t, toolsOf(overHTTP(t, h.URL, limit)))
 	})
 	t.Run("sse", func(t *testing.T) {
-		s := testServer()
+		s := testServer(t.Context())
 		h := httptest.NewServer(mcp.NewSSEHandler(func(*http.Request) *mcp.Server { return s }, nil))
 		t.Cleanup(h.Close)
 		t.Cleanup(h.CloseClientConnections)
@@ -366,7 +366,7 @@ func TestHeadersGoToTheConfiguredHostAlone(t *testing.T) {
 	var strayed atomic.Bool
 	stray := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { strayed.Store(true) }))
 	defer stray.Close()
-	s := testServer()
+	s := testServer(t.Context())
 	inner := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil)
 	var bare atomic.Int64
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -401,7 +401,7 @@ func TestHeadersGoToTheConfiguredHostAlone(t *testing.T) {
 // knows nothing of the session.
 func TestAServerOverHTTPThatIsRestarted(t *testing.T) {
 	serve := func(ln net.Listener) *http.Server {
-		s := testServer()
+		s := testServer(t.Context())
 		h := &http.Server{Handler: mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil)}
 		go func() { _ = h.Serve(ln) }()
 		return h

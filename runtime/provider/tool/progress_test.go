@@ -70,7 +70,7 @@ func TestProgressWithoutEnd(t *testing.T) {
 
 // What is heard on a stream takes none of the room that answers have.
 func TestProgressTakesNoRoom(t *testing.T) {
-	s := testServer()
+	s := testServer(t.Context())
 	h := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil))
 	t.Cleanup(h.Close)
 	t.Cleanup(h.CloseClientConnections)

@@ -22,7 +22,7 @@ type restartable struct {
 func newRestartable(t *testing.T, legacy bool) *restartable {
 	r := &restartable{t: t, address: "127.0.0.1:0"}
 	r.handler = func() http.Handler {
-		s := testServer()
+		s := testServer(t.Context())
 		get := func(*http.Request) *mcp.Server { return s }
 		if legacy {
 			return mcp.NewSSEHandler(get, nil)

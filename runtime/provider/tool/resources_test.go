@@ -220,7 +220,7 @@ func TestAServerOfToolsAlone(t *testing.T) {
 
 // A plugin reads of a server what a grant covers, by the names of the protocol's methods.
 func TestGrantsOfResources(t *testing.T) {
-	h := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return testServer() }, nil))
+	h := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return testServer(t.Context()) }, nil))
 	t.Cleanup(h.Close)
 	t.Cleanup(h.CloseClientConnections)
 	server := overHTTP(t, h.URL, nil)

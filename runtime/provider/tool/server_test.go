@@ -48,7 +48,7 @@ func runServer(kind string) {
 		return
 	}
 	fmt.Fprintln(os.Stderr, "starting with", os.Getenv("TOKEN"))
-	if err := testServer().Run(context.Background(), &mcp.StdioTransport{}); err != nil {
+	if err := testServer(context.Background()).Run(context.Background(), &mcp.StdioTransport{}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
 	if kind == "stubborn" {
@@ -65,8 +65,9 @@ func say(text string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}
 }
 
-// testServer has a tool for everything that can happen.
-func testServer() *mcp.Server {
+// testServer has a tool for everything that can happen. What hangs ends with life, if nobody calls it off:
+// the SDK does not when a stream breaks, and waits for it.
+func testServer(life context.Context) *mcp.Server {
 	yes, no := true, false
 	s := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
 	add := func(name string, hints *mcp.ToolAnnotations, do func(context.Context, words) (*mcp.CallToolResult, error)) {
@@ -102,8 +103,11 @@ func testServer() *mcp.Server {
 				return nil, err
 			}
 		}
-		<-ctx.Done()
-		return nil, ctx.Err()
+		select {
+		case <-ctx.Done():
+		case <-life.Done():
+		}
+		return nil, context.Canceled
 	})
 	add("pid", nil, func(context.Context, words) (*mcp.CallToolResult, error) { return say(fmt.Sprint(os.Getpid())), nil })
 	add("env", nil, func(context.Context, words) (*mcp.CallToolResult, error) {
