@@ -46,9 +46,9 @@ func measureParked(ctx context.Context, s *Suite) ([]report.Row, error) {
 	}
 	what := fmt.Sprintf("%d Tasks that wait for input", s.Parked)
 	return []report.Row{
-		report.Row{What: "resident memory that " + what + " add to an idle node", Wharf: report.NewFigure("MB", memory)}.Must(report.AtMost, goalParked),
-		report.Row{What: "the same after a restart", Wharf: report.NewFigure("MB", restarted)}.Must(report.AtMost, goalParked),
-		{What: "goroutines that " + what + " add", Wharf: report.NewFigure("", goroutines)},
+		report.Row{What: "resident memory that " + what + " add to an idle node", Wharf: report.NewFigure("MB", memory), Difference: true}.Must(report.AtMost, goalParked),
+		report.Row{What: "the same after a restart", Wharf: report.NewFigure("MB", restarted), Difference: true}.Must(report.AtMost, goalParked),
+		{What: "goroutines that " + what + " add", Wharf: report.NewFigure("", goroutines), Difference: true},
 	}, nil
 }
 

@@ -138,8 +138,8 @@ func processorTime(ctx context.Context, f func(context.Context) error) (time.Dur
 
 func computeRows(racers []*racer) []report.Row {
 	rows := []report.Row{
-		report.Row{What: "gas, depth and NaNs: geometric mean over what follows", Wharf: overhead(racers, engineWharf)}.Must(report.AtMost, goalOverhead),
-		{What: "WithCloseOnContextDone: the same mean", Wharf: overhead(racers, engineStopped)},
+		report.Row{What: "gas, depth and NaNs: geometric mean over what follows", Wharf: overhead(racers, engineWharf), Difference: true}.Must(report.AtMost, goalOverhead),
+		{What: "WithCloseOnContextDone: the same mean", Wharf: overhead(racers, engineStopped), Difference: true},
 	}
 	for _, r := range racers {
 		rows = append(rows, report.Row{

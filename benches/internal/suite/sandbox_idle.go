@@ -66,10 +66,10 @@ func measureIdle(ctx context.Context, s *Suite) ([]report.Row, error) {
 	plain := figure(func(i idleSizes) float64 { return i.PlainResting })
 	const other = "plain wazero"
 	return []report.Row{
-		report.Row{What: fmt.Sprintf("idle instance of a Go plugin, one of %d, resident", idleInstances), Wharf: report.NewFigure("KB", got["KB"])}.
+		report.Row{What: fmt.Sprintf("idle instance of a Go plugin, one of %d, resident", idleInstances), Wharf: report.NewFigure("KB", got["KB"]), Difference: true}.
 			Against(other, plain).MustBe(report.AtMost, goalIdle),
 		report.Row{
-			What: "the same just after its Run", Wharf: figure(func(i idleSizes) float64 { return i.Used }),
+			What: "the same just after its Run", Wharf: figure(func(i idleSizes) float64 { return i.Used }), Difference: true,
 			Note: fmt.Sprintf("with the image's pages counted for each that maps them: %.0f KB, later %.0f KB",
 				figure(func(i idleSizes) float64 { return i.UsedMapped }).Median, figure(func(i idleSizes) float64 { return i.IdleMapped }).Median),
 		}.Against(other, plain),
