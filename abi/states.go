@@ -26,6 +26,11 @@ func (s TaskStatus) Terminal() bool {
 	return s == TaskCompleted || s == TaskFailed || s == TaskCanceled
 }
 
+// Settled reports whether a Task of status s does not go on by itself: it has ended, or waits for somebody.
+func (s TaskStatus) Settled() bool {
+	return s.Terminal() || s == TaskInputRequired || s == TaskAuthRequired
+}
+
 // CanBecome reports whether the protocol allows the transition s → to (docs/protocol.md, 5.1).
 func (s TaskStatus) CanBecome(to TaskStatus) bool {
 	switch s {

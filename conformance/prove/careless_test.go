@@ -197,6 +197,8 @@ func (c *careless) task(ctx context.Context, id string) {
 	defer cancel()
 	view, err := c.api.WaitTask(brief, c.who, id)
 	c.show("WaitTask", id, view, err)
+	view, err = c.api.WaitSettled(brief, c.who, id)
+	c.show("WaitSettled", id, view, err)
 	c.events(ctx, api.Filter{TaskID: id}, id)
 }
 

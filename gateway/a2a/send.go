@@ -18,6 +18,7 @@ type sent struct {
 	task     *abi.Task
 	context  string
 	after    api.Cursor
+	made     bool // the message has made the Task
 	replayed bool // the message was sent before
 	retry    *api.Write
 }
@@ -124,7 +125,7 @@ func (c *call) submit(p *sendParams, retry *api.Write) (*sent, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.task, s.replayed = &t, view.Replayed
+	s.task, s.made, s.replayed = &t, true, view.Replayed
 	if view.Replayed {
 		s.after = 0
 	}
@@ -400,12 +401,8 @@ func wordOf(m *message) jsontext.Value {
 // settle waits until a Task has ended or asks its client something, as it has been told to: as long
 // as the node has requests wait.
 func (c *call) settle(s *sent) error {
-	if s.replayed { // what it has brought about may lie before
-		s.after = c.core.Now()
-		t, err := c.taskOf(s.task.ID, "")
-		if err != nil || t.Status.Terminal() || interrupted(stateOf(t.Status)) {
-			return err
-		}
+	if s.made || s.replayed { // what the message has brought about is all that the Task has done, or may lie before
+		return c.r.Await(c.wait, func(ctx context.Context) (bool, error) { return c.settledAnyhow(ctx, s) })
 	}
 	sub, err := c.core.Follow(c.r.Context(), c.r.Caller, api.Filter{TaskID: s.task.ID}, s.after)
 	if err != nil {
@@ -413,6 +410,16 @@ func (c *call) settle(s *sent) error {
 	}
 	defer sub.Close()
 	return c.r.Await(c.wait, func(ctx context.Context) (bool, error) { return settled(ctx, sub) })
+}
+
+// settledAnyhow waits, as long as ctx lasts, until a Task does not go on by itself, whatever has led to that.
+func (c *call) settledAnyhow(ctx context.Context, s *sent) (bool, error) {
+	view, err := c.core.WaitSettled(ctx, c.r.Caller, s.task.ID)
+	if err != nil {
+		return false, err
+	}
+	t, err := as[abi.Task](view)
+	return t.Status.Settled(), err
 }
 
 // settled waits for an event after which a Task does not go on by itself, as long as ctx lasts.

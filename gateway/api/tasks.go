@@ -13,6 +13,7 @@ import (
 type tasksCore interface {
 	SubmitTask(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.SubmitTaskRequest) (desk.Doc, error)
 	WaitTask(ctx context.Context, c *desk.Caller, id string) (desk.Doc, error)
+	WaitSettled(ctx context.Context, c *desk.Caller, id string) (desk.Doc, error)
 	CancelTask(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.CancelTaskRequest) (desk.Doc, error)
 	AppendTaskMessage(ctx context.Context, c *desk.Caller, r *desk.Retry, taskID string, req abi.AppendTaskMessageRequest) (desk.Doc, error)
 	ReplayTask(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.ReplayTaskRequest) (desk.Doc, error)
@@ -45,6 +46,12 @@ func (a *API) SubmitTaskIn(ctx context.Context, c *Caller, r *Write, req abi.Sub
 // WaitTask returns the Task when it has ended, or as it is when ctx ends.
 func (a *API) WaitTask(ctx context.Context, c *Caller, id string) (View, error) {
 	return a.to(ctx, c).view(a.core.WaitTask(ctx, c, id))
+}
+
+// WaitSettled returns the Task when it does not go on by itself, as it has ended or waits for somebody, or
+// as it is when ctx ends.
+func (a *API) WaitSettled(ctx context.Context, c *Caller, id string) (View, error) {
+	return a.to(ctx, c).view(a.core.WaitSettled(ctx, c, id))
 }
 
 // CancelTask ends a Task. A plugin that runs for it is stopped, and what it still

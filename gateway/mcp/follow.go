@@ -43,6 +43,9 @@ var errUnasked = errors.New("the client cannot settle what the task waits for")
 // follow tells the client what its Task says, and asks what it asks, until the Task has ended, or waits
 // for something that this request does not bring. It returns the Task as it is then.
 func (c *call) follow(ctx context.Context) (*abi.Task, error) {
+	if c.q.session == nil && c.q.resumed == nil {
+		return c.await(ctx)
+	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer c.asking.Wait()
 	defer stop(nil)
@@ -72,6 +75,23 @@ func (c *call) follow(ctx context.Context) (*abi.Task, error) {
 	}
 }
 
+// await is follow of a client that is told nothing on the way, and asked nothing.
+func (c *call) await(ctx context.Context) (*abi.Task, error) {
+	for {
+		v, err := c.adapter.core.WaitSettled(ctx, c.q.caller, c.id)
+		if err == nil {
+			err = context.Cause(ctx)
+		}
+		if err != nil {
+			return nil, err
+		}
+		t, err := c.taskIn(v)
+		if err != nil || t.Status.Terminal() || c.parked(t) && !c.ask(ctx, nil, t) {
+			return t, err
+		}
+	}
+}
+
 // catchUp tells what a Task has said up to now: it is in the log before what the Task has come to.
 func (c *call) catchUp(ctx context.Context, s *api.Stream) error {
 	for {
@@ -89,6 +109,10 @@ func (c *call) task(ctx context.Context) (*abi.Task, error) {
 	if err != nil {
 		return nil, err
 	}
+	return c.taskIn(v)
+}
+
+func (c *call) taskIn(v api.View) (*abi.Task, error) {
 	t := &abi.Task{}
 	if err := json.Unmarshal(v.JSON, t); err != nil {
 		return nil, fmt.Errorf("reading task %s: %w", c.id, err)

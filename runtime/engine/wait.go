@@ -95,6 +95,7 @@ func (r *run) park(ctx context.Context, c *liveCall, w *abi.Waiting, as abi.Task
 		return err
 	}
 	e.rest(t, w)
+	e.ends.Parked(t.key())
 	return errParked
 }
 

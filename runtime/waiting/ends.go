@@ -6,7 +6,8 @@ import (
 	"github.com/wharf-dev/wharf/runtime/lockrank"
 )
 
-// Ends holds who waits for the end of Tasks, in memory or not. Its zero value is ready.
+// Ends holds who waits for Tasks to end, or to wait for somebody themselves, in memory or not. Its zero
+// value is ready.
 type Ends struct {
 	mu   lockrank.Mutex[lockrank.Table]
 	byID map[ledger.Key]*waiter
@@ -14,8 +15,9 @@ type Ends struct {
 
 // waiter is closed when its Task's end is durable, or can never be.
 type waiter struct {
-	done chan struct{}
-	refs int
+	done   chan struct{}
+	parked chan struct{} // closed when the Task waits for somebody; another then takes its place
+	refs   int
 	end  Ended // set before done is closed
 }
 
@@ -33,7 +35,7 @@ func (e *Ends) join(key ledger.Key) *waiter {
 	}
 	entry := e.byID[key]
 	if entry == nil {
-		entry = &waiter{done: make(chan struct{})}
+		entry = &waiter{done: make(chan struct{}), parked: make(chan struct{})}
 		e.byID[key] = entry
 	}
 	entry.refs++
@@ -46,6 +48,23 @@ func (e *Ends) leave(key ledger.Key, entry *waiter) {
 	entry.refs--
 	if entry.refs == 0 && e.byID[key] == entry {
 		delete(e.byID, key)
+	}
+}
+
+// parked returns what is closed when the Task of a waiter waits for somebody the next time.
+func (e *Ends) parked(entry *waiter) <-chan struct{} {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return entry.parked
+}
+
+// Parked notifies the waiters of a Task that it waits for somebody, which is durable.
+func (e *Ends) Parked(key ledger.Key) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if entry := e.byID[key]; entry != nil {
+		close(entry.parked)
+		entry.parked = make(chan struct{})
 	}
 }
 

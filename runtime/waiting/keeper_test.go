@@ -466,6 +466,60 @@ func TestWaitTask(t *testing.T) {
 	wantError(t, err, abi.CodeResourceNotFound, "")
 }
 
+// Who waits until a Task does not go on by itself gets it when it waits for somebody, and when it has
+// ended; being told that it waits, when it does not, is no reason to stop.
+func TestWaitSettled(t *testing.T) {
+	n := newNode(t)
+	p := n.park(t, abi.CallInputRequest, `{"prompt":"?"}`, Terms{})
+	key := ledger.Key{Tenant: 1, ID: p.TaskID}
+	if doc, err := n.WaitSettled(t.Context(), n.root, p.TaskID); err != nil || doc.Task != abi.TaskInputRequired {
+		t.Errorf("a task that waits: %s, %v", doc.Task, err)
+	}
+	text := "go on"
+	if _, err := n.RespondPermission(t.Context(), n.root, nil, p.ID, abi.RespondRequest{Message: &abi.MessageInput{Role: abi.RoleUser,
+		Parts: []abi.Part{{Type: abi.PartText, Text: &text}}}}); err != nil {
+		t.Fatal(err)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if doc, err := n.WaitSettled(over, n.root, p.TaskID); err != nil || doc.Task != abi.TaskWorking {
+		t.Errorf("a task that works: %s, %v", doc.Task, err)
+	}
+	settled := make(chan string, 1)
+	go func() {
+		doc, err := n.WaitSettled(context.Background(), n.root, p.TaskID)
+		settled <- fmt.Sprint(doc.ID, err)
+	}()
+	for told := false; !told; {
+		n.ends.Parked(key)
+		select {
+		case got := <-settled:
+			t.Fatalf("a task that works was settled: %s", got)
+		default:
+		}
+		n.ends.Tell(key, func() Ended { told = true; return Ended{Doc: desk.Doc{ID: "ended", JSON: []byte("{}")}} })
+	}
+	if got := <-settled; got != "ended<nil>" {
+		t.Errorf("a task that has ended: %s", got)
+	}
+	again := make(chan abi.TaskStatus, 1)
+	go func() {
+		doc, _ := n.WaitSettled(context.Background(), n.root, p.TaskID)
+		again <- doc.Task
+	}()
+	about := n.tasks[p.TaskID]
+	about.about.Status = abi.TaskInputRequired
+	if err := n.write(about, "persona_x", nil, 0, 0, ledger.Record{Kind: abi.EventTaskInputRequired, Object: abi.ObjectTask, ID: p.TaskID, State: &about.about}); err != nil {
+		t.Fatal(err)
+	}
+	n.ends.Parked(key)
+	if got := <-again; got != abi.TaskInputRequired {
+		t.Errorf("a task that waits again is %s", got)
+	}
+	_, err := n.WaitSettled(t.Context(), n.root, "task_none")
+	wantError(t, err, abi.CodeResourceNotFound, "")
+}
+
 // Whoever submitted the first of a family of Tasks has asked for what its children do, and
 // whoever names a parent for what that child does.
 func TestRequester(t *testing.T) {

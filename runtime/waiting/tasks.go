@@ -27,16 +27,42 @@ func (k *Keeper) WaitTask(ctx context.Context, c *desk.Caller, id string) (desk.
 	}
 	select {
 	case <-w.done:
+		return k.endOf(ctx, c, id, w.end)
 	case <-ctx.Done():
 		return k.parts.Desk.Get(context.WithoutCancel(ctx), c, abi.ObjectTask, id)
 	}
-	if w.end.Err != nil {
-		return desk.Doc{}, w.end.Err
+}
+
+// WaitSettled returns the Task when it does not go on by itself, as it has ended or waits for somebody, or
+// as it is when ctx ends.
+func (k *Keeper) WaitSettled(ctx context.Context, c *desk.Caller, id string) (desk.Doc, error) {
+	key, ends := ledger.Key{Tenant: c.Tenant, ID: id}, k.parts.Ends
+	w := ends.join(key)
+	defer ends.leave(key, w)
+	for {
+		parked := ends.parked(w) // before looking, so that no wait is missed
+		doc, err := k.parts.Desk.Get(context.WithoutCancel(ctx), c, abi.ObjectTask, id)
+		if err != nil || doc.Task.Settled() || ctx.Err() != nil {
+			return doc, err
+		}
+		select {
+		case <-w.done:
+			return k.endOf(ctx, c, id, w.end)
+		case <-parked:
+		case <-ctx.Done():
+		}
 	}
-	if w.end.Doc.JSON == nil {
+}
+
+// endOf returns a Task as it was told that it has ended.
+func (k *Keeper) endOf(ctx context.Context, c *desk.Caller, id string, end Ended) (desk.Doc, error) {
+	if end.Err != nil {
+		return desk.Doc{}, end.Err
+	}
+	if end.Doc.JSON == nil {
 		return k.parts.Desk.Get(context.WithoutCancel(ctx), c, abi.ObjectTask, id)
 	}
-	return w.end.Doc, nil
+	return end.Doc, nil
 }
 
 // AppendTaskMessage sends a Message to a Task that has not ended: an interrupt at
