@@ -18,8 +18,9 @@ type sent struct {
 	task     *abi.Task
 	context  string
 	after    api.Cursor
-	made     bool // the message has made the Task
-	replayed bool // the message was sent before
+	made     bool      // the message has made the Task
+	replayed bool      // the message was sent before
+	seen     *abi.Task // as it was last, nil where that is not known
 	retry    *api.Write
 }
 
@@ -128,6 +129,10 @@ func (c *call) submit(p *sendParams, retry *api.Write) (*sent, error) {
 	s.task, s.made, s.replayed = &t, true, view.Replayed
 	if view.Replayed {
 		s.after = 0
+	}
+	if p.Message.ContextID == "" && !s.replayed {
+		s.context = t.SessionID // which was made with the Task, and has no other name
+		return s, nil
 	}
 	s.context, err = c.viewer().contextOf(c.r.Context(), t.SessionID)
 	return s, err
@@ -419,7 +424,11 @@ func (c *call) settledAnyhow(ctx context.Context, s *sent) (bool, error) {
 		return false, err
 	}
 	t, err := as[abi.Task](view)
-	return t.Status.Settled(), err
+	if err != nil {
+		return false, err
+	}
+	s.seen = &t
+	return t.Status.Settled(), nil
 }
 
 // settled waits for an event after which a Task does not go on by itself, as long as ctx lasts.

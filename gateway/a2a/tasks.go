@@ -93,9 +93,11 @@ func (c *call) sendMessage() (any, error) {
 			return nil, err
 		}
 	}
-	t, err := c.taskOf(s.task.ID, "")
-	if err != nil {
-		return nil, err
+	t := s.seen
+	if t == nil {
+		if t, err = c.taskOf(s.task.ID, ""); err != nil {
+			return nil, err
+		}
 	}
 	shown, err := c.viewer().task(c.r.Context(), t, s.context, shows{history, true})
 	return &happening{Task: shown}, err

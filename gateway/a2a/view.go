@@ -103,6 +103,7 @@ func historyOf(length *int) (int, error) {
 
 // task shows a Task.
 func (v *viewer) task(ctx context.Context, t *abi.Task, contextID string, s shows) (*task, error) {
+	ctx = api.Together(ctx)
 	status, err := v.statusOf(ctx, t, contextID)
 	if err != nil {
 		return nil, err

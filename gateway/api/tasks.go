@@ -23,6 +23,10 @@ type tasksCore interface {
 	ExportTask(ctx context.Context, c *desk.Caller, id string, w io.Writer) error
 }
 
+// Together returns a context for several reads of what belongs to one Task, which then cost less. It is for one
+// answer, and not for a stream.
+func Together(ctx context.Context) context.Context { return desk.Together(ctx) }
+
 // SubmitTask accepts a Task. When it returns without an error, the Task is
 // durable and will be run. req.SessionID is required.
 func (a *API) SubmitTask(ctx context.Context, c *Caller, r *Write, req abi.SubmitTaskRequest) (View, error) {

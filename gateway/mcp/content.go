@@ -16,6 +16,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/gateway/api"
 	"github.com/wharf-dev/wharf/gateway/jsonrpc"
 )
 
@@ -102,6 +103,7 @@ func (a *Adapter) resultOf(ctx context.Context, q *request, t *abi.Task) (callRe
 	case t.Failure != nil && slices.Contains(ofHost, t.Failure.Code):
 		return callResult{}, refuse(jsonrpc.CodeInternal, t.Failure.Message, taskError{t.ID, t.Failure})
 	}
+	ctx = api.Together(ctx)
 	v, err := a.core.Get(ctx, q.caller, abi.ObjectOutcome, t.OutcomeID)
 	if err != nil {
 		return callResult{}, err

@@ -432,9 +432,10 @@ func (a *Adapter) listExecutions(r *gateway.Request, h *abi.Harness) error {
 		return err
 	}
 	f := api.Filter{WorkspaceID: h.WorkspaceID, PersonaID: r.Query("agent_id")}
+	ctx := api.Together(r.Context())
 	fetch := func(p api.Page) (api.List, error) {
 		p.CreatedAfter = since
-		return a.core.List(r.Context(), r.Caller, abi.ObjectTask, f, p)
+		return a.core.List(ctx, r.Caller, abi.ObjectTask, f, p)
 	}
 	show := func(view api.View) (execution, error) {
 		t, err := as[abi.Task](view)

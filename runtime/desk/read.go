@@ -38,8 +38,13 @@ func (c *Caller) seesState(state []byte) bool {
 	return p.WorkspaceID == "" || c.Sees(p.WorkspaceID)
 }
 
+// Together returns a context for several reads of what belongs together, for one answer: see
+// [storage.Together].
+func Together(ctx context.Context) context.Context { return storage.Together(ctx) }
+
 // Get returns a resource that the caller may see.
 func (d *Desk) Get(ctx context.Context, c *Caller, o abi.Object, id string) (Doc, error) {
+	ctx = storage.Together(ctx)
 	res, err := d.ledger.Find(ctx, c.Tenant, o, id)
 	if err != nil {
 		return Doc{}, err
@@ -311,6 +316,7 @@ func (d *Desk) List(ctx context.Context, c *Caller, o abi.Object, f Filter, p Pa
 	if f.WorkspaceID == "" && len(c.Workspaces) == 1 && !beyondWorkspaces(o) {
 		f.WorkspaceID = c.Workspaces[0]
 	}
+	ctx = storage.Together(ctx)
 	scope := f.ScopeFor(o)
 	var list DocList
 	if err := d.count(ctx, c, o, f, scope, p, &list); err != nil {
@@ -470,6 +476,7 @@ func Matches(want, got string) bool { return want == "" || got == "" || want == 
 // Messages returns a Session's transcript, oldest first. It takes pages in both directions, and
 // offsets.
 func (d *Desk) Messages(ctx context.Context, c *Caller, sessionID string, p Page) (DocList, error) {
+	ctx = storage.Together(ctx)
 	s, _, err := Find[abi.Session](ctx, d, c, abi.ObjectSession, sessionID)
 	if err != nil {
 		return DocList{}, err

@@ -18,7 +18,7 @@ type waiter struct {
 	done   chan struct{}
 	parked chan struct{} // closed when the Task waits for somebody; another then takes its place
 	refs   int
-	end  Ended // set before done is closed
+	end    Ended // set before done is closed
 }
 
 // Ended is a Task that has ended, as its waiters see it.

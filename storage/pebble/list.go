@@ -27,7 +27,7 @@ func (s *Store) List(ctx context.Context, t storage.Tenant, o abi.Object, scope 
 	if err != nil {
 		return nil, false, err
 	}
-	list, in := make([]storage.Resource, 0, len(ids)), &framed{}
+	list, in := make([]storage.Resource, 0, len(ids)), framesOf(ctx)
 	for bytes := 0; len(list) < len(ids); {
 		if bytes >= storage.PageBytes {
 			return list, true, nil
@@ -65,7 +65,7 @@ func holdPage(ctx context.Context, bytes, last int) error {
 
 // listed reads a resource for a list: one that is damaged says so, and does not keep
 // the others from being read.
-func (s *Store) listed(ctx context.Context, t storage.Tenant, r abi.ResourcePointer, in *framed) (storage.Resource, error) {
+func (s *Store) listed(ctx context.Context, t storage.Tenant, r abi.ResourcePointer, in *frames) (storage.Resource, error) {
 	res, err := s.resource(ctx, t, r, in)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
@@ -289,7 +289,7 @@ func (s *Store) Transcript(ctx context.Context, t storage.Tenant, session string
 	if err != nil {
 		return nil, false, err
 	}
-	messages, bytes, in := make([]storage.Resource, 0, len(entries)), 0, &framed{}
+	messages, bytes, in := make([]storage.Resource, 0, len(entries)), 0, framesOf(ctx)
 	for _, e := range entries {
 		if bytes >= storage.PageBytes {
 			return messages, true, nil

@@ -194,14 +194,22 @@ func (p *page) frame(it *pebble.Iterator) (*storage.Frame, outline, error) {
 
 // frame returns the frame that begins at first. Its values are not resolved.
 func (s *Store) frame(t storage.Tenant, first storage.Position) (*storage.Frame, outline, error) {
-	value, ok, err := lookup(s.db, frameKey(nil, t, first))
+	value, err := s.frameText(t, first)
 	if err != nil {
-		return nil, nil, fmt.Errorf("reading the log at %s: %w", first, err)
-	}
-	if !ok {
-		return nil, nil, s.expiredOr(first, &CorruptError{Tenant: t, Position: first, Reason: "the frame is missing"})
+		return nil, nil, err
 	}
 	return decodeFrame(t, first, value)
+}
+
+func (s *Store) frameText(t storage.Tenant, first storage.Position) ([]byte, error) {
+	value, ok, err := lookup(s.db, frameKey(nil, t, first))
+	if err != nil {
+		return nil, fmt.Errorf("reading the log at %s: %w", first, err)
+	}
+	if !ok {
+		return nil, s.expiredOr(first, &CorruptError{Tenant: t, Position: first, Reason: "the frame is missing"})
+	}
+	return value, nil
 }
 
 // resolve reads the values of f that are blobs.
@@ -293,7 +301,7 @@ func (s *Store) Get(ctx context.Context, t storage.Tenant, o abi.Object, id stri
 		return storage.Resource{}, err
 	}
 	defer release()
-	return s.resource(ctx, t, abi.ResourcePointer{Object: o, ID: id}, &framed{})
+	return s.resource(ctx, t, abi.ResourcePointer{Object: o, ID: id}, framesOf(ctx))
 }
 
 // GetAll implements [storage.Store].
@@ -303,7 +311,7 @@ func (s *Store) GetAll(ctx context.Context, t storage.Tenant, o abi.Object, ids 
 		return nil, err
 	}
 	defer release()
-	all, in := make([]storage.Resource, 0, len(ids)), &framed{}
+	all, in := make([]storage.Resource, 0, len(ids)), framesOf(ctx)
 	for _, id := range ids {
 		res, err := s.resource(ctx, t, abi.ResourcePointer{Object: o, ID: id}, in)
 		if err != nil {
@@ -314,31 +322,10 @@ func (s *Store) GetAll(ctx context.Context, t storage.Tenant, o abi.Object, ids 
 	return all, nil
 }
 
-// framed is the frame that was read last on the way through several resources: those that were
-// stated together are taken out of it. It belongs to one tenant and one reading.
-type framed struct {
-	first storage.Position
-	frame *storage.Frame
-	refs  outline
-}
-
-// at returns the frame at a position, as the log has it: nobody may change it.
-func (in *framed) at(s *Store, t storage.Tenant, first storage.Position) (*storage.Frame, outline, error) {
-	if in.frame != nil && in.first == first {
-		return in.frame, in.refs, nil
-	}
-	f, refs, err := s.frame(t, first)
-	if err != nil {
-		return nil, nil, err
-	}
-	in.first, in.frame, in.refs = first, f, refs
-	return f, refs, nil
-}
-
 // resource reads a resource. When retention turns its pointer into a value between
 // reading the pointer and reading the frame, it reads again; more than once only if
 // the resource was also stated anew in between.
-func (s *Store) resource(ctx context.Context, t storage.Tenant, r abi.ResourcePointer, in *framed) (storage.Resource, error) {
+func (s *Store) resource(ctx context.Context, t storage.Tenant, r abi.ResourcePointer, in *frames) (storage.Resource, error) {
 	for range 8 {
 		res, err := s.resourceOnce(ctx, t, r, in)
 		if !errors.Is(err, storage.ErrCursorExpired) {
@@ -348,7 +335,7 @@ func (s *Store) resource(ctx context.Context, t storage.Tenant, r abi.ResourcePo
 	return storage.Resource{}, &CorruptError{Tenant: t, Reason: r.ID + " points to a frame that was removed"}
 }
 
-func (s *Store) resourceOnce(ctx context.Context, t storage.Tenant, r abi.ResourcePointer, in *framed) (storage.Resource, error) {
+func (s *Store) resourceOnce(ctx context.Context, t storage.Tenant, r abi.ResourcePointer, in *frames) (storage.Resource, error) {
 	p, origin, stated, err := s.pointers(t, r)
 	if err != nil {
 		return storage.Resource{}, err
@@ -392,7 +379,7 @@ func (s *Store) pointer(t storage.Tenant, r abi.ResourcePointer, suffix byte) (p
 }
 
 // follow returns the resource that p states.
-func (s *Store) follow(ctx context.Context, t storage.Tenant, id string, p, origin pointer, in *framed) (storage.Resource, error) {
+func (s *Store) follow(ctx context.Context, t storage.Tenant, id string, p, origin pointer, in *frames) (storage.Resource, error) {
 	res := storage.Resource{ID: id, Restricted: p.restricted, Position: p.position(),
 		Origin: origin.position(), Sequence: p.sequence}
 	state, ref := p.inline, p.blob
