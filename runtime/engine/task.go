@@ -101,13 +101,15 @@ func (t *taskTable) get(key ledger.Key) *task {
 	return t.byID[key]
 }
 
-// workspaceOf returns the Workspace of a Task that is in memory.
-func (t *taskTable) workspaceOf(key ledger.Key) (workspace string, ok bool) {
+// stateOf returns the Workspace of a Task that is in memory, and its status, which may not be durable yet.
+func (t *taskTable) stateOf(key ledger.Key) (workspace string, status abi.TaskStatus, ok bool) {
 	live := t.get(key)
 	if live == nil {
-		return "", false
+		return "", "", false
 	}
-	return live.about.WorkspaceID, true
+	live.mu.Lock()
+	defer live.mu.Unlock()
+	return live.about.WorkspaceID, live.state.Status, true
 }
 
 func (t *taskTable) put(key ledger.Key, live *task) {

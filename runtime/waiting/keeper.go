@@ -31,8 +31,9 @@ type Parts struct {
 	Messages Messages
 	// Task returns a Task as the log has it, without its input.
 	Task func(ctx context.Context, t storage.Tenant, id string) (*abi.Task, error)
-	// Live returns the Workspace of a Task that is in memory; ok is false for any other.
-	Live func(ledger.Key) (workspace string, ok bool)
+	// Live returns the Workspace of a Task that is in memory, and its status as it was written last,
+	// durable or not; ok is false for any other.
+	Live func(ledger.Key) (workspace string, status abi.TaskStatus, ok bool)
 	// Wake brings a parked Task what it waits for, and waits until that is durable.
 	// ErrNotWaiting says that it does not wait for this any more.
 	Wake        func(ctx context.Context, task ledger.Key, a *Answer) error

@@ -80,7 +80,13 @@ func (n *node) task(_ context.Context, _ storage.Tenant, id string) (*abi.Task, 
 	return nil, abi.NotFound(abi.ObjectTask, id)
 }
 
-func (n *node) live(key ledger.Key) (string, bool) { return workspace, n.tasks[key.ID] != nil }
+func (n *node) live(key ledger.Key) (string, abi.TaskStatus, bool) {
+	p := n.tasks[key.ID]
+	if p == nil {
+		return "", "", false
+	}
+	return workspace, p.about.Status, true
+}
 
 // write hands over records of a Task, as the engine does: those of the Task have its sequence.
 func (n *node) write(p *played, actor string, idem *storage.Idempotency, status, place int, records ...ledger.Record) error {
@@ -502,12 +508,13 @@ func TestWaitSettled(t *testing.T) {
 	if got := <-settled; got != "ended<nil>" {
 		t.Errorf("a task that has ended: %s", got)
 	}
+	about := n.tasks[p.TaskID]
+	delete(n.tasks, p.TaskID) // it is in the log alone from now on
 	again := make(chan abi.TaskStatus, 1)
 	go func() {
 		doc, _ := n.WaitSettled(context.Background(), n.root, p.TaskID)
 		again <- doc.Task
 	}()
-	about := n.tasks[p.TaskID]
 	about.about.Status = abi.TaskInputRequired
 	if err := n.write(about, "persona_x", nil, 0, 0, ledger.Record{Kind: abi.EventTaskInputRequired, Object: abi.ObjectTask, ID: p.TaskID, State: &about.about}); err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ func (k *Keeper) WaitTask(ctx context.Context, c *desk.Caller, id string) (desk.
 	key, ends := ledger.Key{Tenant: c.Tenant, ID: id}, k.parts.Ends
 	w := ends.join(key) // before looking, so that no end is missed
 	defer ends.leave(key, w)
-	if workspace, live := k.parts.Live(key); !live || !c.Sees(workspace) {
+	if workspace, _, live := k.parts.Live(key); !live || !c.Sees(workspace) {
 		doc, err := k.parts.Desk.Get(ctx, c, abi.ObjectTask, id)
 		if err != nil || doc.Task.Terminal() {
 			return doc, err
@@ -41,9 +41,11 @@ func (k *Keeper) WaitSettled(ctx context.Context, c *desk.Caller, id string) (de
 	defer ends.leave(key, w)
 	for {
 		parked := ends.parked(w) // before looking, so that no wait is missed
-		doc, err := k.parts.Desk.Get(context.WithoutCancel(ctx), c, abi.ObjectTask, id)
-		if err != nil || doc.Task.Settled() || ctx.Err() != nil {
-			return doc, err
+		if workspace, status, live := k.parts.Live(key); !live || !c.Sees(workspace) || status.Settled() || ctx.Err() != nil {
+			doc, err := k.parts.Desk.Get(context.WithoutCancel(ctx), c, abi.ObjectTask, id)
+			if err != nil || doc.Task.Settled() || ctx.Err() != nil {
+				return doc, err
+			}
 		}
 		select {
 		case <-w.done:
