@@ -64,13 +64,14 @@ func (o *Outbox) attempt(q *queue, j *job) {
 
 // write writes what is sent.
 func (o *Outbox) write(q *queue, j *job) (Message, error) {
-	ev, err := o.parts.Store.Event(o.late, q.key.Tenant, j.at)
+	ctx := o.reads.in(o.late, q.key)
+	ev, err := o.parts.Store.Event(ctx, q.key.Tenant, j.at)
 	if err != nil {
 		return Message{}, err
 	}
 	n := &Notice{ID: j.id, Webhook: j.about, EventID: j.at.String(), Kind: j.kind, At: j.time, Event: jsontext.Value(o.parts.Show(ev)), Get: o.getFor(q.key.Tenant, ev.Frame.WorkspaceID), Logged: ev,
-		Log: func(at desk.Position) (desk.Event, error) { return o.parts.Store.Event(o.late, q.key.Tenant, at) }}
-	m, err := o.format(j.about).Write(o.late, n)
+		Log: func(at desk.Position) (desk.Event, error) { return o.parts.Store.Event(ctx, q.key.Tenant, at) }}
+	m, err := o.format(j.about).Write(ctx, n)
 	if err != nil {
 		err = &formatError{err}
 	}

@@ -91,6 +91,7 @@ type Outbox struct {
 	lanes  lanes
 	asks   *provider.Lanes // of hooks
 	queues queueTable
+	reads  reads
 	values *sealed.Keeper
 }
 

@@ -63,6 +63,9 @@ func (q *queue) send(now time.Time) {
 	for q.flying < q.pace.room(now) {
 		j := q.next(now)
 		if j == nil {
+			if q.flying == 0 {
+				q.o.reads.forget(q.key)
+			}
 			return
 		}
 		j.about, j.doubtful = about, q.pace.width <= 1

@@ -122,7 +122,7 @@ func (p *page) addOf(ctx context.Context, frames *pebble.Iterator, workspace str
 }
 
 // lastOfWorkspace returns the position of a Workspace's newest durable event.
-func (s *Store) lastOfWorkspace(t storage.Tenant, workspace string) (storage.Position, error) {
+func (s *Store) lastOfWorkspace(ctx context.Context, t storage.Tenant, workspace string) (storage.Position, error) {
 	upTo := s.mark.position()
 	prefix := chunkPrefix(nil, t, workspace)
 	n := len(prefix)
@@ -137,7 +137,7 @@ func (s *Store) lastOfWorkspace(t storage.Tenant, workspace string) (storage.Pos
 	if err = ended(it, err); err != nil || last != 0 {
 		return last, err
 	}
-	return s.lastOfScope(t, spaceWorkspace, storage.Scope{Object: abi.ObjectWorkspace, ID: workspace})
+	return s.lastOfScope(ctx, t, spaceWorkspace, storage.Scope{Object: abi.ObjectWorkspace, ID: workspace})
 }
 
 // lastInChunk returns the position of a Workspace's newest event in a frame that

@@ -18,11 +18,15 @@ type frames struct {
 type framed struct {
 	tenant storage.Tenant
 	frame  *storage.Frame // nil for none
-	refs   outline
+	refs   outline        // those of its values that are blobs, and were not read
 }
 
-// mostKept is how large a frame is that is kept beside others, in bytes. A larger one is kept alone.
-const mostKept = 64 << 10
+// mostKept is how large a frame is that is kept beside others, in bytes. A larger one is kept alone, up
+// to mostAlone.
+const (
+	mostKept  = 64 << 10
+	mostAlone = 4 << 20
+)
 
 // framesOf returns what was read so far in a context.
 func framesOf(ctx context.Context) *frames {
@@ -61,7 +65,22 @@ func (in *frames) find(t storage.Tenant, first storage.Position) framed {
 	return framed{}
 }
 
+// with returns the frame with an event, if it is kept with all of its values; nil otherwise.
+func (in *frames) with(t storage.Tenant, p storage.Position) *storage.Frame {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for _, f := range in.kept {
+		if f.frame != nil && f.tenant == t && len(f.refs) == 0 && f.frame.First <= p && p <= lastOf(f.frame) {
+			return f.frame
+		}
+	}
+	return nil
+}
+
 func (in *frames) keep(f framed, size int) {
+	if size > mostAlone {
+		return
+	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if size > mostKept {

@@ -28,11 +28,15 @@ func (s *Store) Event(ctx context.Context, t storage.Tenant, p storage.Position)
 	if p <= storage.Position(s.floor.Load()) {
 		return storage.Event{}, storage.ErrCursorExpired
 	}
-	return s.eventAt(ctx, t, p)
+	in := framesOf(ctx)
+	if f := in.with(t, p); f != nil {
+		return storage.Event{Frame: f, Index: int(p - f.First)}, nil
+	}
+	return s.eventAt(ctx, t, p, in)
 }
 
 // eventAt finds the frame that p lies in.
-func (s *Store) eventAt(ctx context.Context, t storage.Tenant, p storage.Position) (storage.Event, error) {
+func (s *Store) eventAt(ctx context.Context, t storage.Tenant, p storage.Position, in *frames) (storage.Event, error) {
 	it, err := s.iterate(frameKey(nil, t, 0), frameKey(nil, t, p+1))
 	if err != nil {
 		return storage.Event{}, err
@@ -43,12 +47,12 @@ func (s *Store) eventAt(ctx context.Context, t storage.Tenant, p storage.Positio
 		}
 		return storage.Event{}, s.expiredOr(p, storage.ErrNotFound)
 	}
-	ev, err := s.decodeEvent(ctx, t, it, p)
+	ev, err := s.decodeEvent(ctx, t, it, p, in)
 	return ev, ended(it, err)
 }
 
 // decodeEvent returns the event at p, whose frame is where it stands.
-func (s *Store) decodeEvent(ctx context.Context, t storage.Tenant, it *pebble.Iterator, p storage.Position) (storage.Event, error) {
+func (s *Store) decodeEvent(ctx context.Context, t storage.Tenant, it *pebble.Iterator, p storage.Position, in *frames) (storage.Event, error) {
 	f, refs, err := decodeFrame(t, lastPosition(it.Key()), it.Value())
 	if err != nil {
 		return storage.Event{}, err
@@ -56,7 +60,11 @@ func (s *Store) decodeEvent(ctx context.Context, t storage.Tenant, it *pebble.It
 	if p > lastOf(f) {
 		return storage.Event{}, storage.ErrNotFound
 	}
-	return storage.Event{Frame: f, Index: int(p - f.First)}, s.resolve(ctx, f, refs)
+	if err := s.resolve(ctx, f, refs); err != nil {
+		return storage.Event{}, err
+	}
+	in.keep(framed{tenant: t, frame: f}, frameBytes(f))
+	return storage.Event{Frame: f, Index: int(p - f.First)}, nil
 }
 
 // expiredOr returns ErrCursorExpired if retention has removed p by now, else err.
@@ -236,7 +244,7 @@ func (s *Store) resolveOne(ctx context.Context, f *storage.Frame, refs outline, 
 }
 
 // Last implements [storage.Store].
-func (s *Store) Last(_ context.Context, t storage.Tenant, scope storage.Scope) (storage.Position, error) {
+func (s *Store) Last(ctx context.Context, t storage.Tenant, scope storage.Scope) (storage.Position, error) {
 	space, err := scopeSpace(scope)
 	if err != nil {
 		return 0, err
@@ -250,9 +258,9 @@ func (s *Store) Last(_ context.Context, t storage.Tenant, scope storage.Scope) (
 	case spaceFrame:
 		return s.lastOfTenant(t)
 	case spaceWorkspace:
-		return s.lastOfWorkspace(t, scope.ID)
+		return s.lastOfWorkspace(ctx, t, scope.ID)
 	}
-	return s.lastOfScope(t, space, scope)
+	return s.lastOfScope(ctx, t, space, scope)
 }
 
 func (s *Store) lastOfTenant(t storage.Tenant) (storage.Position, error) {
@@ -267,7 +275,7 @@ func (s *Store) lastOfTenant(t storage.Tenant) (storage.Position, error) {
 	return lastOf(f), nil
 }
 
-func (s *Store) lastOfScope(t storage.Tenant, space byte, scope storage.Scope) (storage.Position, error) {
+func (s *Store) lastOfScope(ctx context.Context, t storage.Tenant, space byte, scope storage.Scope) (storage.Position, error) {
 	prefix := scopePrefix(nil, t, space, scope.ID)
 	n := len(prefix)
 	it, err := s.iterate(prefix, appendPosition(prefix[:n:n], s.mark.position()+1))
@@ -277,7 +285,7 @@ func (s *Store) lastOfScope(t storage.Tenant, space byte, scope storage.Scope) (
 	last := storage.Position(0)
 	for ok := it.Last(); ok && last == 0 && err == nil; ok = it.Prev() {
 		var f *storage.Frame
-		if f, _, err = s.frame(t, lastPosition(it.Key())); err == nil {
+		if f, _, err = framesOf(ctx).at(s, t, lastPosition(it.Key())); err == nil {
 			last = f.Last(scope)
 		}
 		if errors.Is(err, storage.ErrCursorExpired) { // retention has just removed it, and all before

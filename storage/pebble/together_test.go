@@ -47,6 +47,14 @@ func TestWhatWasStatedTogetherIsReadTogether(t *testing.T) {
 			all, _, err := s.Transcript(t.Context(), 1, session, storage.Page{Limit: many})
 			return len(all), err
 		},
+		"Event": func() (n int, err error) {
+			ctx := storage.Together(t.Context())
+			for p := storage.Position(1); p <= many && err == nil; p++ {
+				_, err = s.Event(ctx, 1, p)
+				n++
+			}
+			return n, err
+		},
 	} {
 		if all := allocations(read); all > 2*one+30*many {
 			t.Errorf("%s of %d allocates %.0f times, where reading one of them does %.0f times", name, many, all, one)

@@ -2,6 +2,7 @@ package storagetest
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -32,6 +33,9 @@ type machine struct {
 	sessions  []string
 	watchers  []*watcher
 	scattered []made
+
+	// reading has all that is read read together, over crashes and retention: that changes nothing.
+	reading context.Context
 }
 
 // made is a Session that was created at some number, and its tenant.
@@ -56,6 +60,7 @@ func newMachine(t *rapid.T, e Engine) *machine {
 		harness: start(t, e), model: plain.New(func() time.Time { return Epoch }), now: Epoch, created: 10,
 		sessions: []string{id(abi.ObjectSession, 1), id(abi.ObjectSession, 2), "sess_of-a-stranger"},
 		tasks:    []string{id(abi.ObjectTask, 1)},
+		reading:  storage.Together(ctx),
 	}
 }
 
@@ -453,18 +458,18 @@ func (m *machine) since(w *watcher, after storage.Position) (all []storage.Event
 func (m *machine) Events(t *rapid.T) {
 	tenant, scope, p, n := m.tenant(t), m.scope(t), m.position(t), limit(t)
 	m.both(t, fmt.Sprintf("Events of %v after %s", scope, p), func(s storage.Store) answer {
-		events, more, err := s.Events(ctx, tenant, scope, p, n)
+		events, more, err := s.Events(m.reading, tenant, scope, p, n)
 		return answered(err, allSeen(events), more)
 	})
 	m.both(t, fmt.Sprintf("Event %s", p), func(s storage.Store) answer {
-		ev, err := s.Event(ctx, tenant, p)
+		ev, err := s.Event(m.reading, tenant, p)
 		if err != nil {
 			return answered(err)
 		}
 		return answered(nil, seen(ev))
 	})
 	m.both(t, fmt.Sprintf("Last of %v", scope), func(s storage.Store) answer {
-		last, err := s.Last(ctx, tenant, scope)
+		last, err := s.Last(m.reading, tenant, scope)
 		return answered(err, last)
 	})
 }
@@ -475,16 +480,16 @@ func (m *machine) Resources(t *rapid.T) {
 	o := rapid.SampledFrom([]abi.Object{abi.ObjectTask, abi.ObjectMessage, abi.ObjectSession, abi.ObjectQuota, abi.ObjectMemory}).Draw(t, "object")
 	r := id(o, rapid.IntRange(1, m.created+1).Draw(t, "number"))
 	m.both(t, "Get "+r, func(s storage.Store) answer {
-		res, err := s.Get(ctx, tenant, o, r)
+		res, err := s.Get(m.reading, tenant, o, r)
 		return answered(err, res)
 	})
 	several := rapid.SliceOfN(rapid.Map(rapid.IntRange(1, max(m.created, 1)), func(n int) string { return id(o, n) }), 0, 5).Draw(t, "several")
 	m.both(t, fmt.Sprintf("GetAll %v", several), func(s storage.Store) answer {
-		all, err := s.GetAll(ctx, tenant, o, several)
+		all, err := s.GetAll(m.reading, tenant, o, several)
 		return answered(err, all)
 	})
 	m.both(t, "Sequence of "+r, func(s storage.Store) answer {
-		n, ok, err := s.Sequence(ctx, tenant, pointer(o, r))
+		n, ok, err := s.Sequence(m.reading, tenant, pointer(o, r))
 		return answered(err, n, ok)
 	})
 	scope, page := m.scope(t), storage.Page{Limit: limit(t), Oldest: rapid.Bool().Draw(t, "oldest first")}
@@ -495,7 +500,7 @@ func (m *machine) Resources(t *rapid.T) {
 		}
 	}
 	m.both(t, fmt.Sprintf("List of %s by %v: %+v", o, scope, page), func(s storage.Store) answer {
-		list, more, err := s.List(ctx, tenant, o, scope, page)
+		list, more, err := s.List(m.reading, tenant, o, scope, page)
 		return answered(err, append([]storage.Resource{}, list...), more)
 	})
 }
@@ -518,7 +523,7 @@ func (m *machine) Counts(t *rapid.T) {
 		}
 	}
 	m.both(t, fmt.Sprintf("Count of %s by %v: %+v", o, scope, page), func(s storage.Store) answer {
-		n, more, err := s.Count(ctx, tenant, o, scope, page)
+		n, more, err := s.Count(m.reading, tenant, o, scope, page)
 		return answered(err, n, more)
 	})
 }
@@ -531,12 +536,12 @@ func (m *machine) Transcripts(t *rapid.T) {
 		page.After = m.position(t).String()
 	}
 	m.both(t, fmt.Sprintf("Transcript %+v", page), func(s storage.Store) answer {
-		list, more, err := s.Transcript(ctx, tenant, session, page)
+		list, more, err := s.Transcript(m.reading, tenant, session, page)
 		return answered(err, append([]storage.Resource{}, list...), more)
 	})
 	n := rapid.IntRange(0, 9).Draw(t, "turn")
 	m.both(t, "Turn", func(s storage.Store) answer {
-		p, ok, err := s.Turn(ctx, tenant, session, n)
+		p, ok, err := s.Turn(m.reading, tenant, session, n)
 		return answered(err, p, ok)
 	})
 }

@@ -78,6 +78,7 @@ func Measurements() []Measurement {
 		{Name: "harness-webhooks", Doc: "deliveries to a webhook of a harness ended a second, alone and beside dead receivers", run: measureHarnessWebhooks},
 		{Name: "agents-list", Doc: "what an MCP client waits for the list of tools", run: measureToolsList},
 		{Name: "agents-call", Doc: "Tasks that clients of MCP and of A2A have done a second, beside the same over REST", run: measureAgentCalls},
+		{Name: "agents-push", Doc: "push notifications of A2A to a receiver", run: measurePush},
 		{Name: "agents-fanout", Doc: "texts delivered by A2A to many subscribers of one Task, beside Harn's streams", run: measureAgentFanout},
 		{Name: "sandbox-instance", Doc: "what a pristine instance costs each Task", run: measureInstances},
 		{Name: "sandbox-idle", Doc: "memory of instances that wait for a Task", run: measureIdle},
