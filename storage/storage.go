@@ -353,7 +353,7 @@ type Store interface {
 	Search(ctx context.Context, t Tenant, q Query) (found []Resource, next string, err error)
 
 	// Event returns the event at p, or ErrNotFound (also when it is another
-	// tenant's), or ErrCursorExpired.
+	// tenant's), or ErrCursorExpired. In a context of [Together] it is shared: nobody may change it.
 	Event(ctx context.Context, t Tenant, p Position) (Event, error)
 	// Events returns the events of s after a position, oldest first, and whether
 	// there are more. ErrCursorExpired if after lies below the retention floor,
