@@ -146,7 +146,7 @@ func (s *Store) holds(t storage.Tenant, e *storage.Expectation) (found storage.S
 		if !stated {
 			return found, e.Head == storage.Hash{}, nil
 		}
-		res, err := s.follow(context.Background(), t, e.Resource.ID, p, origin, &frames{})
+		res, err := s.follow(context.Background(), t, e.Resource.ID, p, origin)
 		found.Head = sha256.Sum256(res.State)
 		return found, found.Head == e.Head, err
 	}

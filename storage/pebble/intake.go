@@ -232,7 +232,7 @@ func (s *Store) Pending(ctx context.Context, t storage.Tenant, connector string,
 // side by side: when the frame is likely to be the next one, it is tried first.
 func (s *Store) eventOf(ctx context.Context, t storage.Tenant, it *pebble.Iterator, p storage.Position, next bool) (storage.Event, error) {
 	if next && it.Next() && lastPosition(it.Key()) == p || it.SeekLT(frameKey(nil, t, p+1)) {
-		return s.decodeEvent(ctx, t, it, p, framesOf(ctx))
+		return s.decodeEvent(ctx, t, it, p)
 	}
 	if err := it.Error(); err != nil {
 		return storage.Event{}, plain(err)

@@ -27,12 +27,13 @@ func (s *Store) List(ctx context.Context, t storage.Tenant, o abi.Object, scope 
 	if err != nil {
 		return nil, false, err
 	}
-	list, in := make([]storage.Resource, 0, len(ids)), framesOf(ctx)
+	ctx = storage.Together(ctx)
+	list := make([]storage.Resource, 0, len(ids))
 	for bytes := 0; len(list) < len(ids); {
 		if bytes >= storage.PageBytes {
 			return list, true, nil
 		}
-		res, err := s.listed(ctx, t, abi.ResourcePointer{Object: o, ID: ids[len(list)]}, in)
+		res, err := s.listed(ctx, t, abi.ResourcePointer{Object: o, ID: ids[len(list)]})
 		if err != nil {
 			return nil, false, err
 		}
@@ -65,8 +66,8 @@ func holdPage(ctx context.Context, bytes, last int) error {
 
 // listed reads a resource for a list: one that is damaged says so, and does not keep
 // the others from being read.
-func (s *Store) listed(ctx context.Context, t storage.Tenant, r abi.ResourcePointer, in *frames) (storage.Resource, error) {
-	res, err := s.resource(ctx, t, r, in)
+func (s *Store) listed(ctx context.Context, t storage.Tenant, r abi.ResourcePointer) (storage.Resource, error) {
+	res, err := s.resource(ctx, t, r)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		err = &CorruptError{Tenant: t, Reason: r.ID + " is in a list and is not there"}
@@ -289,12 +290,13 @@ func (s *Store) Transcript(ctx context.Context, t storage.Tenant, session string
 	if err != nil {
 		return nil, false, err
 	}
-	messages, bytes, in := make([]storage.Resource, 0, len(entries)), 0, framesOf(ctx)
+	ctx = storage.Together(ctx)
+	messages, bytes := make([]storage.Resource, 0, len(entries)), 0
 	for _, e := range entries {
 		if bytes >= storage.PageBytes {
 			return messages, true, nil
 		}
-		m, err := s.listed(ctx, t, abi.ResourcePointer{Object: abi.ObjectMessage, ID: e.id}, in)
+		m, err := s.listed(ctx, t, abi.ResourcePointer{Object: abi.ObjectMessage, ID: e.id})
 		if err != nil {
 			return nil, false, err
 		}

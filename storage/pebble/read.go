@@ -28,15 +28,14 @@ func (s *Store) Event(ctx context.Context, t storage.Tenant, p storage.Position)
 	if p <= storage.Position(s.floor.Load()) {
 		return storage.Event{}, storage.ErrCursorExpired
 	}
-	in := framesOf(ctx)
-	if f := in.with(t, p); f != nil {
+	if f := framesOf(ctx).with(t, p); f != nil {
 		return storage.Event{Frame: f, Index: int(p - f.First)}, nil
 	}
-	return s.eventAt(ctx, t, p, in)
+	return s.eventAt(ctx, t, p)
 }
 
 // eventAt finds the frame that p lies in.
-func (s *Store) eventAt(ctx context.Context, t storage.Tenant, p storage.Position, in *frames) (storage.Event, error) {
+func (s *Store) eventAt(ctx context.Context, t storage.Tenant, p storage.Position) (storage.Event, error) {
 	it, err := s.iterate(frameKey(nil, t, 0), frameKey(nil, t, p+1))
 	if err != nil {
 		return storage.Event{}, err
@@ -47,12 +46,12 @@ func (s *Store) eventAt(ctx context.Context, t storage.Tenant, p storage.Positio
 		}
 		return storage.Event{}, s.expiredOr(p, storage.ErrNotFound)
 	}
-	ev, err := s.decodeEvent(ctx, t, it, p, in)
+	ev, err := s.decodeEvent(ctx, t, it, p)
 	return ev, ended(it, err)
 }
 
 // decodeEvent returns the event at p, whose frame is where it stands.
-func (s *Store) decodeEvent(ctx context.Context, t storage.Tenant, it *pebble.Iterator, p storage.Position, in *frames) (storage.Event, error) {
+func (s *Store) decodeEvent(ctx context.Context, t storage.Tenant, it *pebble.Iterator, p storage.Position) (storage.Event, error) {
 	f, refs, err := decodeFrame(t, lastPosition(it.Key()), it.Value())
 	if err != nil {
 		return storage.Event{}, err
@@ -63,7 +62,7 @@ func (s *Store) decodeEvent(ctx context.Context, t storage.Tenant, it *pebble.It
 	if err := s.resolve(ctx, f, refs); err != nil {
 		return storage.Event{}, err
 	}
-	in.keep(framed{tenant: t, frame: f}, frameBytes(f))
+	framesOf(ctx).keep(framed{tenant: t, frame: f}, frameBytes(f))
 	return storage.Event{Frame: f, Index: int(p - f.First)}, nil
 }
 
@@ -309,7 +308,7 @@ func (s *Store) Get(ctx context.Context, t storage.Tenant, o abi.Object, id stri
 		return storage.Resource{}, err
 	}
 	defer release()
-	return s.resource(ctx, t, abi.ResourcePointer{Object: o, ID: id}, framesOf(ctx))
+	return s.resource(ctx, t, abi.ResourcePointer{Object: o, ID: id})
 }
 
 // GetAll implements [storage.Store].
@@ -319,9 +318,10 @@ func (s *Store) GetAll(ctx context.Context, t storage.Tenant, o abi.Object, ids 
 		return nil, err
 	}
 	defer release()
-	all, in := make([]storage.Resource, 0, len(ids)), framesOf(ctx)
+	ctx = storage.Together(ctx)
+	all := make([]storage.Resource, 0, len(ids))
 	for _, id := range ids {
-		res, err := s.resource(ctx, t, abi.ResourcePointer{Object: o, ID: id}, in)
+		res, err := s.resource(ctx, t, abi.ResourcePointer{Object: o, ID: id})
 		if err != nil {
 			return all, err
 		}
@@ -333,9 +333,9 @@ func (s *Store) GetAll(ctx context.Context, t storage.Tenant, o abi.Object, ids 
 // resource reads a resource. When retention turns its pointer into a value between
 // reading the pointer and reading the frame, it reads again; more than once only if
 // the resource was also stated anew in between.
-func (s *Store) resource(ctx context.Context, t storage.Tenant, r abi.ResourcePointer, in *frames) (storage.Resource, error) {
+func (s *Store) resource(ctx context.Context, t storage.Tenant, r abi.ResourcePointer) (storage.Resource, error) {
 	for range 8 {
-		res, err := s.resourceOnce(ctx, t, r, in)
+		res, err := s.resourceOnce(ctx, t, r)
 		if !errors.Is(err, storage.ErrCursorExpired) {
 			return res, err
 		}
@@ -343,7 +343,7 @@ func (s *Store) resource(ctx context.Context, t storage.Tenant, r abi.ResourcePo
 	return storage.Resource{}, &CorruptError{Tenant: t, Reason: r.ID + " points to a frame that was removed"}
 }
 
-func (s *Store) resourceOnce(ctx context.Context, t storage.Tenant, r abi.ResourcePointer, in *frames) (storage.Resource, error) {
+func (s *Store) resourceOnce(ctx context.Context, t storage.Tenant, r abi.ResourcePointer) (storage.Resource, error) {
 	p, origin, stated, err := s.pointers(t, r)
 	if err != nil {
 		return storage.Resource{}, err
@@ -356,7 +356,7 @@ func (s *Store) resourceOnce(ctx context.Context, t storage.Tenant, r abi.Resour
 	if err := s.mark.wait(ctx, max(p.position(), origin.position()), &s.fail); err != nil {
 		return storage.Resource{}, err
 	}
-	return s.follow(ctx, t, r.ID, p, origin, in)
+	return s.follow(ctx, t, r.ID, p, origin)
 }
 
 // pointers returns where a resource is stated last, and where it was brought into being.
@@ -387,12 +387,12 @@ func (s *Store) pointer(t storage.Tenant, r abi.ResourcePointer, suffix byte) (p
 }
 
 // follow returns the resource that p states.
-func (s *Store) follow(ctx context.Context, t storage.Tenant, id string, p, origin pointer, in *frames) (storage.Resource, error) {
+func (s *Store) follow(ctx context.Context, t storage.Tenant, id string, p, origin pointer) (storage.Resource, error) {
 	res := storage.Resource{ID: id, Restricted: p.restricted, Position: p.position(),
 		Origin: origin.position(), Sequence: p.sequence}
 	state, ref := p.inline, p.blob
 	if !p.moved() {
-		f, refs, err := in.at(s, t, p.first)
+		f, refs, err := framesOf(ctx).at(s, t, p.first)
 		if err != nil {
 			return storage.Resource{}, err
 		}

@@ -137,7 +137,7 @@ func (w *walk) resource(t storage.Tenant, r abi.ResourcePointer) {
 		if o != r.Object {
 			continue
 		}
-		if res, err := w.store.resource(w.ctx, t, r, &frames{}); err == nil {
+		if res, err := w.store.resource(w.ctx, t, r); err == nil {
 			w.Resource(t, o, res)
 		}
 	}

@@ -195,12 +195,13 @@ func (s *Store) Search(ctx context.Context, t storage.Tenant, q storage.Query) (
 	if err != nil {
 		return nil, "", err
 	}
-	found, bytes, in := make([]storage.Resource, 0, len(ids)), 0, framesOf(ctx)
+	ctx = storage.Together(ctx)
+	found, bytes := make([]storage.Resource, 0, len(ids)), 0
 	for i, id := range ids {
 		if bytes >= storage.PageBytes {
 			return found, ids[i-1], nil
 		}
-		m, err := s.listed(ctx, t, abi.ResourcePointer{Object: abi.ObjectMemory, ID: id}, in)
+		m, err := s.listed(ctx, t, abi.ResourcePointer{Object: abi.ObjectMemory, ID: id})
 		if err != nil {
 			return nil, "", err
 		}
@@ -396,7 +397,7 @@ func (s *Store) indexTenant(t storage.Tenant) error {
 
 // indexStored adds the words of a Memory that is in the store.
 func (s *Store) indexStored(t storage.Tenant, id string) error {
-	res, err := s.resource(context.Background(), t, abi.ResourcePointer{Object: abi.ObjectMemory, ID: id}, &frames{})
+	res, err := s.resource(context.Background(), t, abi.ResourcePointer{Object: abi.ObjectMemory, ID: id})
 	if err != nil {
 		return err
 	}
