@@ -138,5 +138,8 @@ func (o *Outcome) AppendJSON(b []byte) []byte {
 	m.Optional("receipt_id", o.ReceiptID)
 	appendFailure(&m, o.Failure)
 	m.Raw("metrics", o.Metrics)
+	m.True("stopped", o.Stopped)
+	m.Raw("handoff", o.Handoff)
+	m.Optional("stop_reason", string(o.StopReason))
 	return m.End()
 }

@@ -104,6 +104,7 @@ func outcome(t *rapid.T) *Outcome {
 	o := &Outcome{
 		Envelope: drawEnvelope(t), TaskID: drawText(t), Status: OutcomeStatus(drawText(t)), Summary: drawText(t),
 		MessageIDs: drawTexts(t), ArtifactIDs: drawTexts(t), Failure: drawFailure(t), Metrics: drawRaw(t),
+		Stopped: rapid.Bool().Draw(t, "stopped"), Handoff: drawRaw(t), StopReason: StopReason(drawText(t)),
 	}
 	if rapid.Bool().Draw(t, "messages") {
 		o.Messages = []jsontext.Value{jsontext.Value("{}"), jsontext.Value("[]")}

@@ -25,6 +25,33 @@ type CallOutputRequest struct {
 	Summary string             `json:"summary"`
 	Metrics map[string]float64 `json:"metrics,omitzero"`
 	Failure *Failure           `json:"failure,omitzero"`
+	// Stopped says that the Task ends before its work is done, and not because it has failed. Then
+	// Handoff, an object, says how things stand for whoever goes on.
+	Stopped bool           `json:"stopped,omitzero"`
+	Handoff jsontext.Value `json:"handoff,omitzero"`
+	// StopReason says why the model has stopped whose answer the summary is of: [StopLength] if it was cut
+	// off. Absent: nothing is said.
+	StopReason StopReason `json:"stop_reason,omitzero"`
+}
+
+// MaxHandoff is the largest handoff summary of an output, in bytes.
+const MaxHandoff = 64 << 10
+
+// Check refuses an output that says two things at once.
+func (o *CallOutputRequest) Check() *Error {
+	switch {
+	case o.Failure != nil && o.Failure.Code == "":
+		return InvalidParam("failure.code", "a failure needs a code")
+	case o.StopReason != "" && !o.StopReason.Known():
+		return InvalidParam("stop_reason", "a model has stopped for one of end, tools, length and refusal")
+	case o.Failure != nil && o.Stopped:
+		return InvalidParam("stopped", "a task has failed or was stopped, and not both")
+	case o.Stopped != (len(o.Handoff) > 0), o.Stopped && o.Handoff.Kind() != '{':
+		return InvalidParam("handoff", "what was stopped has a handoff, which is an object, and nothing else has")
+	case len(o.Handoff) > MaxHandoff || TooDeep(o.Handoff, MaxToldDepth) >= 0:
+		return InvalidParam("handoff", "a handoff has at most %d bytes and nests %d levels deep", MaxHandoff, MaxToldDepth)
+	}
+	return nil
 }
 
 // CallClockAnswer answers [CallClock].
@@ -162,6 +189,7 @@ type Tool struct {
 	Idempotent  bool           `json:"idempotent,omitzero"`
 	Destructive bool           `json:"destructive,omitzero"`
 	OpenWorld   bool           `json:"open_world,omitzero"` // it reaches what is not its server's own
+	Deprecated  bool           `json:"deprecated,omitzero"` // whoever offers it would rather have another called
 }
 
 // CallToolCallRequest is the request of [CallToolCall].
@@ -170,6 +198,9 @@ type CallToolCallRequest struct {
 	Server    string         `json:"server"`
 	Name      string         `json:"name"`
 	Arguments jsontext.Value `json:"arguments,omitzero"` // a JSON object
+	// CompositionID is that of the composition which the call is a child of. The one that is open has all calls as
+	// its children, named or not: a call that names another is refused.
+	CompositionID string `json:"composition_id,omitzero"`
 }
 
 // CallToolCallAnswer answers [CallToolCall]. A tool that failed by its own word
@@ -437,7 +468,75 @@ type CallSkillReadAnswer struct {
 	Path    string   `json:"path"`
 	Text    string   `json:"text"`
 	Files   []string `json:"files,omitzero"` // with SKILL.md: the paths of the other files
+	// Manifest is set for a skill of a client's, which has no version.
+	Manifest *SkillManifest `json:"manifest,omitzero"`
 }
+
+// SkillManifest is what a client says of a skill that it has.
+type SkillManifest struct {
+	WhenToUse    string   `json:"when_to_use,omitzero"`
+	AllowedTools []string `json:"allowed_tools,omitzero"`
+	Paths        []string `json:"paths,omitzero"` // patterns of the files that it is for
+	Model        string   `json:"model,omitzero"`
+}
+
+// CallSkillMatchRequest is the request of [CallSkillMatch].
+type CallSkillMatchRequest struct {
+	CallID       string   `json:"call_id,omitzero"`
+	Prompt       string   `json:"prompt"`
+	WorkingFiles []string `json:"working_files,omitzero"`
+	// Candidates are the skills that are ranked; those that the Task has, and those of its Session's
+	// clients, if they are absent.
+	Candidates []SkillCandidate `json:"candidates,omitzero"`
+	Strategy   string           `json:"strategy,omitzero"` // metadata: the node ranks, the default; host, or embedding: a client does, if there is one
+}
+
+// SkillCandidate is a skill that is ranked.
+type SkillCandidate struct {
+	Name        string   `json:"name"`
+	Description string   `json:"description,omitzero"`
+	WhenToUse   string   `json:"when_to_use,omitzero"`
+	Paths       []string `json:"paths,omitzero"` // patterns of the files that it is for; * stands for any characters
+}
+
+// CallSkillMatchAnswer answers [CallSkillMatch].
+type CallSkillMatchAnswer struct {
+	Matches []SkillMatch `json:"matches"` // the best first
+	By      MatchedBy    `json:"by"`
+	// Skills are what was ranked, where the request has no candidates.
+	Skills []KnownSkill `json:"skills,omitzero"`
+}
+
+// SkillMatch is a skill that fits.
+type SkillMatch struct {
+	Name   string  `json:"name"`
+	Score  float64 `json:"score"` // 0 or more
+	Reason string  `json:"reason"`
+}
+
+// KnownSkill is a skill that a Task can read.
+type KnownSkill struct {
+	SkillCandidate `json:",inline"`
+	Source         SkillSource `json:"source"`
+}
+
+// MatchedBy says who has ranked skills.
+type MatchedBy string
+
+// Who ranks skills.
+const (
+	MatchedByNode MatchedBy = "node"
+	MatchedByHost MatchedBy = "host" // a client
+)
+
+// SkillSource says where a skill is from.
+type SkillSource string
+
+// Where skills are from.
+const (
+	SkillInstalled SkillSource = "installed"
+	SkillOfHost    SkillSource = "host" // a client has it
+)
 
 // CallFileReadRequest is the request of [CallFileRead]. A Length of 0 reads to the end,
 // as far as one call goes.

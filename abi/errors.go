@@ -159,6 +159,7 @@ const (
 	FailurePluginMissing   = "plugin_missing"             // entry_workflow names no known plugin or export
 	FailurePluginInvalid   = "plugin_invalid"             // the module cannot be compiled or imports what is unknown
 	FailurePluginTrap      = "plugin_trap"                // the module trapped
+	FailurePluginPanic     = "plugin_panic"               // the plugin panicked, and said why
 	FailurePluginExit      = "plugin_exit"                // the module called proc_exit
 	FailurePluginError     = "plugin_error"               // the export returned a non-zero code without saying why
 	FailurePluginTimeout   = "plugin_timeout"             // the run took longer than its limit

@@ -99,7 +99,7 @@ const (
 	EventReplayFailed              EventKind = "replay.failed"               // a replay failed
 )
 
-// Vendor events: what the taxonomy has no name for. The first five are hints.
+// Vendor events: what the taxonomy has no name for. The first five, and EventAgentEvent, are hints.
 const (
 	EventPlan                EventKind = "vendor.wharf.plan"                 // what a plugin means to do
 	EventMessageDelta        EventKind = "vendor.wharf.message_delta"        // a piece of a Message that is being written
@@ -160,12 +160,26 @@ const (
 	EventToolServerDeleted   EventKind = "vendor.wharf.tool_server_deleted"  // a ToolServer was deleted
 	EventHookTriggered       EventKind = "vendor.wharf.hook_triggered"       // a hook was asked, or is told
 	EventAgentMemoryChanged  EventKind = "vendor.wharf.agent_memory_changed" // blocks of a Persona's memory were made, changed or deleted
+	EventInjectionQueued     EventKind = "vendor.wharf.injection_queued"     // something waits in a Session's inbox
+	EventInjectionReplaced   EventKind = "vendor.wharf.injection_replaced"   // it has other content
+	EventInjectionRevoked    EventKind = "vendor.wharf.injection_revoked"    // it was taken back before anybody took it
+	EventInjectionDelivered  EventKind = "vendor.wharf.injection_delivered"  // a Task has taken it
+	EventInboxChanged        EventKind = "vendor.wharf.inbox_changed"        // what waits in a Session's inbox is another
+	EventReminderEmitted     EventKind = "vendor.wharf.reminder_emitted"     // a plugin was given a reminder for its next request to a model
 	EventPlanChanged         EventKind = "vendor.wharf.plan_changed"         // a Task's plan was set or changed
 	EventCustomToolCreated   EventKind = "vendor.wharf.custom_tool_created"  // a CustomTool came to be
 	EventCustomToolDeleted   EventKind = "vendor.wharf.custom_tool_deleted"  // a CustomTool was deleted
+	EventPluginInstalled     EventKind = "vendor.wharf.plugin_installed"     // a Plugin has a version that it had not, and new Tasks run it
+	EventPluginSwitched      EventKind = "vendor.wharf.plugin_switched"      // new Tasks run another version of a Plugin that it had
+	EventPluginEnabled       EventKind = "vendor.wharf.plugin_enabled"       // new Tasks run a Plugin again
+	EventPluginDisabled      EventKind = "vendor.wharf.plugin_disabled"      // no new Task runs a Plugin
+	EventPluginRemoved       EventKind = "vendor.wharf.plugin_removed"       // a Plugin is gone for new Tasks
 	EventHarnessCreated      EventKind = "vendor.wharf.harness_created"      // a Harness came to be
 	EventHarnessUpdated      EventKind = "vendor.wharf.harness_updated"      // a Harness changed
 	EventHarnessDeleted      EventKind = "vendor.wharf.harness_deleted"      // a Harness was deleted
+	EventAgentEvent          EventKind = "vendor.wharf.agent_event"          // what an agent does with its skills, its tools and its conversation
+	EventComposition         EventKind = "vendor.wharf.composition"          // a step of the run of a snippet whose effects are tool calls
+	EventWorker              EventKind = "vendor.wharf.worker"               // a child of the Task has begun, waits, goes on or has ended
 	EventWebhookCreated      EventKind = webhookEvents + "created"           // a Webhook came to be
 	EventWebhookUpdated      EventKind = webhookEvents + "updated"           // a Webhook changed
 	EventWebhookDeleted      EventKind = webhookEvents + "deleted"           // a Webhook was deleted
@@ -174,6 +188,12 @@ const (
 	EventWebhookTaken        EventKind = webhookEvents + "delivery_taken"    // a receiver has taken a delivery that it had not taken before
 	EventWebhookDead         EventKind = webhookEvents + "delivery_dead"     // a delivery was given up
 	EventWebhookRedriven     EventKind = webhookEvents + "delivery_redriven" // a delivery that was given up is tried again
+)
+
+// Events of the clients that are attached to Sessions.
+const (
+	EventLiveClient          EventKind = "vendor.wharf.live_client"           // a client was attached to a Session, took it over, or left
+	EventLivePermissionRoute EventKind = "vendor.wharf.live_permission_route" // the client that controls a Session is to answer a request
 )
 
 // webhookEvents begins the kinds of events about Webhooks.

@@ -1,6 +1,7 @@
 package abi
 
 //go:generate go run ./internal/reference/write
+//go:generate go run ./internal/sdk/write
 
 // HostModule is the module name that a plugin imports host calls from.
 const HostModule = "wharf"
@@ -109,8 +110,10 @@ const (
 	CallLog             = "log"
 	CallProgress        = "progress"
 	CallPlan            = "plan"
+	CallAgentEvent      = "agent.event"
 	CallPlanSet         = "plan.set"
 	CallPlanGet         = "plan.get"
+	CallInboxTake       = "inbox.take"
 	CallMessageAppend   = "message.append"
 	CallMessageDelta    = "message.delta"
 	CallTranscriptRead  = "transcript.read"
@@ -135,6 +138,7 @@ const (
 	CallFileRemove      = "file.remove"
 	CallFileSearch      = "file.search"
 	CallSkillRead       = "skill.read"
+	CallSkillMatch      = "skill.match"
 	CallStateGet        = "state.get"
 	CallStateSet        = "state.set"
 	CallInputRequest    = "input.request"
@@ -166,7 +170,7 @@ func HostCalls() []HostCall {
 	var all []HostCall
 	for _, group := range [][]HostCall{
 		taskCalls(), localCalls(), hintCalls(), planCalls(), messageCalls(), providerCalls(), memoryCalls(), blockCalls(),
-		artifactCalls(), fileCalls(), skillCalls(), stateCalls(), waitCalls(), childCalls(), hostFactCalls(), connectorCalls(),
+		artifactCalls(), fileCalls(), skillCalls(), compositionCalls(), stateCalls(), waitCalls(), childCalls(), hostFactCalls(), connectorCalls(),
 	} {
 		all = append(all, group...)
 	}
@@ -238,6 +242,10 @@ func hintCalls() []HostCall {
 		{Name: CallPlan, Effect: EffectHint, Request: asJSON, RequestType: CallPlanRequest{}, Answer: nothing,
 			Limit: "10,000 hints of a Task; more are dropped",
 			Doc:   "Tells watchers what the plugin means to do, and how far it got. Nothing keeps it: plan.set does."},
+		{Name: CallAgentEvent, Effect: EffectHint, Request: asJSON, RequestType: CallAgentEventRequest{}, Answer: nothing,
+			Limit: "32 KiB; 10,000 hints of a Task, more are dropped",
+			Doc: "Tells watchers what an agent does with its skills, its tools and its conversation. The data is an object that has members of its kind alone: " +
+				"skill_activated, skill_deactivated, skill_scope_tools, skill_narrow, tool_search_query, tool_search_result, transcript_compacted, transcript_projected, turn_started or turn_ended."},
 	}
 }
 
@@ -254,6 +262,9 @@ func planCalls() []HostCall {
 
 func messageCalls() []HostCall {
 	return []HostCall{
+		{Name: CallInboxTake, Effect: EffectRead, Key: "host:inbox.take:<call_id>", Request: asJSON, RequestType: CallInboxTakeRequest{},
+			Answer: asJSON, AnswerType: CallInboxTakeAnswer{}, Limit: "100 that wait in a Session, 4 MB of them",
+			Doc: "Takes what waits in the Session's inbox and is due at a checkpoint. It is delivered once: its Messages are in the transcript and the answer is on disk before it is given. With wait the Task is parked until something comes."},
 		{Name: CallMessageAppend, Effect: EffectWrite, Request: asJSON, RequestType: MessageInput{},
 			Answer: asJSON, AnswerType: CallMessageAppendAnswer{},
 			Doc: "Appends a Message to the Session's transcript. It becomes visible with the next call that reaches outside the Task, at the latest when the Task ends."},
@@ -359,7 +370,10 @@ func skillCalls() []HostCall {
 	return []HostCall{
 		{Name: CallSkillRead, Effect: EffectRead, Key: "host:skill.read:<call_id>", Request: asJSON, RequestType: CallSkillReadRequest{},
 			Answer: asJSON, AnswerType: CallSkillReadAnswer{}, Limit: "half of what one call may pass",
-			Doc: "Reads a file of a skill that the Task has, as it was when the Task started. A file that is no text is not read."},
+			Doc: "Reads a file of a skill that the Task has, as it was when the Task started, or the instructions of one that a client of its Session has. A file that is no text is not read."},
+		{Name: CallSkillMatch, Effect: EffectRead, Key: "host:skill.match:<call_id>", Request: asJSON, RequestType: CallSkillMatchRequest{},
+			Answer: asJSON, AnswerType: CallSkillMatchAnswer{}, Limit: "1,000 candidates",
+			Doc: "Ranks skills by how well they fit a prompt and the files that are worked on: the node does, or a client of the Session when it is asked for and there is one. Without candidates it also lists the skills that the Task can read."},
 	}
 }
 

@@ -52,6 +52,12 @@ const (
 	ObjectReference Object = "reference"
 	// ObjectPlan is what a Task means to do: one Task has one at most.
 	ObjectPlan Object = "plan"
+	// ObjectInjection is what waits for a Session's Tasks, or has waited. ObjectInbox lists those of
+	// a Session: one Session has one at most.
+	ObjectInjection Object = "injection"
+	ObjectInbox     Object = "inbox"
+	// ObjectWorker is a child of a Task, as the Task is told of it.
+	ObjectWorker Object = "worker"
 	// ObjectAgentMemory is what a Persona has in mind: one Persona has one at most.
 	ObjectAgentMemory Object = "agent_memory"
 	// ObjectToolServer is a server of tools that a tenant has added.
@@ -66,6 +72,12 @@ const (
 	// one has not taken at first.
 	ObjectWebhook         Object = "webhook"
 	ObjectWebhookDelivery Object = "webhook_delivery"
+	// ObjectPlugin is a plugin that was installed while the node ran. It lives in the node's system
+	// tenant, for names of plugins are the node's.
+	ObjectPlugin Object = "plugin"
+	// ObjectLiveSession is what the clients that are attached to a Session have in common: events are
+	// about it, and the log has no state of it.
+	ObjectLiveSession Object = "live_session"
 )
 
 // idPrefixes maps an object to the prefix of its ids.
@@ -78,8 +90,9 @@ var idPrefixes = map[Object]string{
 	ObjectTenant: "tenant_", ObjectAgentCard: "card_", ObjectState: "state_",
 	ObjectReceiptBatch: "rbatch_", ObjectPermissionRequest: "perm_",
 	ObjectDelivery: "dlv_", ObjectDeadLetter: "dead_", ObjectVaultSecret: "vsec_",
-	ObjectReference: "ref_", ObjectPlan: "plan_", ObjectAgentMemory: "amem_", ObjectToolServer: "tsrv_", ObjectHarness: "harness_", ObjectSkillBundle: "skb_", ObjectCustomTool: "tool_",
-	ObjectWebhook: "hook_", ObjectWebhookDelivery: "whd_",
+	ObjectReference: "ref_", ObjectPlan: "plan_", ObjectWorker: "worker_", ObjectAgentMemory: "amem_", ObjectToolServer: "tsrv_", ObjectHarness: "harness_", ObjectSkillBundle: "skb_", ObjectCustomTool: "tool_",
+	ObjectWebhook: "hook_", ObjectWebhookDelivery: "whd_", ObjectLiveSession: "live_", ObjectPlugin: "plug_",
+	ObjectInjection: "inj_", ObjectInbox: "inbox_",
 }
 
 // IDPrefix returns the prefix of ids of the given object, such as "task_".

@@ -23,11 +23,12 @@ func requestTypes() []reflect.Type {
 		reflect.TypeFor[SubmitTaskRequest](), reflect.TypeFor[CreateKeyRequest](), reflect.TypeFor[ReplayTaskRequest](),
 		reflect.TypeFor[CreateToolServerRequest](), reflect.TypeFor[CreateCustomToolRequest](), reflect.TypeFor[ReadResourceRequest](), reflect.TypeFor[GetPromptRequest](), reflect.TypeFor[UpdateToolServerRequest](), reflect.TypeFor[UpdatePlanRequest](), reflect.TypeFor[CreateBlockRequest](), reflect.TypeFor[UpdateBlockRequest](), reflect.TypeFor[ArchiveRequest](), reflect.TypeFor[CreateHookRequest](), reflect.TypeFor[UpdateHookRequest](), reflect.TypeFor[UpdatePlanStepRequest](), reflect.TypeFor[CreateWebhookRequest](), reflect.TypeFor[UpdateWebhookRequest](), reflect.TypeFor[RotateWebhookRequest](),
 		reflect.TypeFor[CreateConnectorRequest](), reflect.TypeFor[UpdateConnectorRequest](), reflect.TypeFor[CreatePersonaRequest](),
-		reflect.TypeFor[UpdatePersonaRequest](), reflect.TypeFor[ClonePersonaRequest](), reflect.TypeFor[CreateSkillRequest](), reflect.TypeFor[CreateQuotaRequest](),
+		reflect.TypeFor[UpdatePersonaRequest](), reflect.TypeFor[ClonePersonaRequest](), reflect.TypeFor[InjectRequest](), reflect.TypeFor[ReplaceInjectionRequest](), reflect.TypeFor[RemindRequest](), reflect.TypeFor[CreateSkillRequest](), reflect.TypeFor[CreateQuotaRequest](),
 		reflect.TypeFor[UpdateQuotaRequest](), reflect.TypeFor[CreateVaultRequest](), reflect.TypeFor[UpdateVaultRequest](),
 		reflect.TypeFor[RespondRequest](), reflect.TypeFor[CreateMemoryRequest](), reflect.TypeFor[VerifyReceiptRequest](),
-		reflect.TypeFor[ForkSessionRequest](), reflect.TypeFor[TruncateSessionRequest](), reflect.TypeFor[CancelTaskRequest](), reflect.TypeFor[CreateBranchRequest](),
-		reflect.TypeFor[MergeBranchRequest](), reflect.TypeFor[AbandonBranchRequest](), reflect.TypeFor[RegisterArtifactRequest](), reflect.TypeFor[ForkTaskRequest](), reflect.TypeFor[ReplaySessionRequest](), reflect.TypeFor[UpdateSkillRequest](), reflect.TypeFor[InstallSkillBundleRequest](), reflect.TypeFor[UpgradeSkillBundleRequest](), reflect.TypeFor[UpdateSkillBundleRequest](), reflect.TypeFor[RollbackSkillBundleRequest](), reflect.TypeFor[StoreSecretRequest](),
+		reflect.TypeFor[ForkSessionRequest](), reflect.TypeFor[AttachClientRequest](), reflect.TypeFor[TakeoverSessionRequest](),
+		reflect.TypeFor[DetachClientRequest](), reflect.TypeFor[HeartbeatClientRequest](), reflect.TypeFor[TruncateSessionRequest](), reflect.TypeFor[CancelTaskRequest](), reflect.TypeFor[CreateBranchRequest](),
+		reflect.TypeFor[MergeBranchRequest](), reflect.TypeFor[AbandonBranchRequest](), reflect.TypeFor[RegisterArtifactRequest](), reflect.TypeFor[ForkTaskRequest](), reflect.TypeFor[ReplaySessionRequest](), reflect.TypeFor[UpdateSkillRequest](), reflect.TypeFor[InstallSkillBundleRequest](), reflect.TypeFor[UpgradeSkillBundleRequest](), reflect.TypeFor[UpdateSkillBundleRequest](), reflect.TypeFor[RollbackSkillBundleRequest](), reflect.TypeFor[StoreSecretRequest](), reflect.TypeFor[InstallPluginRequest](), reflect.TypeFor[RollbackPluginRequest](),
 	}
 	for _, call := range HostCalls() {
 		if call.RequestType != nil {

@@ -55,6 +55,11 @@ const (
 	StopRefusal StopReason = "refusal" // it declined, or was filtered
 )
 
+// Known reports whether r is one of the stop reasons.
+func (r StopReason) Known() bool {
+	return r == StopEnd || r == StopTools || r == StopLength || r == StopRefusal
+}
+
 // ModelAnswer answers [CallLLMComplete].
 type ModelAnswer struct {
 	Provider   string          `json:"provider"` // openai, anthropic, script or client

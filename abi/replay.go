@@ -120,8 +120,11 @@ type Waiting struct {
 	Schema    jsontext.Value `json:"schema,omitzero"`
 	URL       string         `json:"url,omitzero"`
 	TaskID    string         `json:"task_id,omitzero"` // the child that is awaited
+	Inbox     *InboxWait     `json:"inbox,omitzero"`   // the inbox that is waited for
 	Tool      *ToolUse       `json:"tool,omitzero"`    // of a tool that waits, such as a Skill
 	Until     Time           `json:"until,omitzero"`   // when it stops waiting
+	// Composition is set when the tool is a child of one.
+	Composition *CompositionChild `json:"composition,omitzero"`
 
 	// PermissionID names the request that somebody is to answer. Of an approval:
 	// Arguments are what is to be done with, Quorum how many must approve, and Gate

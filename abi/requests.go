@@ -49,11 +49,13 @@ type CreateSessionRequest struct {
 
 // UpdateSessionRequest is the body of PATCH /v1/sessions/{id}.
 type UpdateSessionRequest struct {
-	Summary  Change[string] `json:"summary,omitzero"`
-	Name     Change[string] `json:"name,omitzero"`
-	Context  Change[string] `json:"context,omitzero"` // of Tasks that are submitted from then on
-	Skills   []string       `json:"skills,omitzero"`  // all of them anew; nil: as they are
-	Metadata jsontext.Value `json:"metadata,omitzero"`
+	Summary   Change[string] `json:"summary,omitzero"`
+	Name      Change[string] `json:"name,omitzero"`
+	Context   Change[string] `json:"context,omitzero"`    // of Tasks that are submitted from then on
+	Skills    []string       `json:"skills,omitzero"`     // all of them anew; nil: as they are
+	PersonaID Change[string] `json:"persona_id,omitzero"` // of Tasks that are submitted from then on, and name no other; null: the node's default
+	Model     Change[string] `json:"model,omitzero"`      // that Tasks ask which are submitted from then on, and name no other; null: as the Persona or the node has it
+	Metadata  jsontext.Value `json:"metadata,omitzero"`
 }
 
 // ForkSessionRequest is the body of POST /v1/sessions/{id}/fork. An empty

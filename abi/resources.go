@@ -201,6 +201,8 @@ type Session struct {
 	Context   string   `json:"context,omitzero"`   // told to models by its Tasks after their instructions
 	// Skills are names, or ids, of SkillBundles that its Tasks have, as far as they are installed.
 	Skills []string `json:"skills,omitzero"`
+	// Model is the model that its Tasks ask that name no other, by the name that the node has for it.
+	Model string `json:"model,omitzero"`
 	// Refs are what things outside call the Session.
 	Refs []OutsideRef `json:"refs,omitzero"`
 	// OnlyTaskID is set on a hidden Session: the Task that it was made with.
@@ -431,6 +433,11 @@ type Outcome struct {
 	ReceiptID string           `json:"receipt_id,omitzero"` // proves what the Task did
 	Failure   *Failure         `json:"failure,omitzero"`    // why it failed, if it did
 	Metrics   jsontext.Value   `json:"metrics,omitzero"`
+	// Stopped says that the Task has ended before its work was done, and Handoff how things stand.
+	Stopped bool           `json:"stopped,omitzero"`
+	Handoff jsontext.Value `json:"handoff,omitzero"`
+	// StopReason says why the model has stopped whose answer the summary is of, where the plugin has said it.
+	StopReason StopReason `json:"stop_reason,omitzero"`
 }
 
 // Event is the wire form of one fact in the log.

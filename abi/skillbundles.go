@@ -30,17 +30,21 @@ type SkillBundle struct {
 // SkillBundleVersion is what one version of a SkillBundle says of itself in its SKILL.md, and where
 // its files are.
 type SkillBundleVersion struct {
-	Version       string `json:"version"`
-	Description   string `json:"description"`
-	License       string `json:"license,omitzero"`
-	Compatibility string `json:"compatibility,omitzero"`
-	Vendor        string `json:"vendor,omitzero"`    // metadata.vendor, else metadata.author
-	Changelog     string `json:"changelog,omitzero"` // what whoever installed it said of the change
-	Files         int    `json:"files"`              // how many there are
-	Bytes         int64  `json:"bytes"`              // of all of them, unpacked
-	Digest        string `json:"digest"`             // of its files
-	Archive       string `json:"archive"`            // "sha256:" and hex, of the zip with them
-	InstalledAt   Time   `json:"installed_at"`
+	Version     string `json:"version"`
+	Description string `json:"description"`
+	// When to use it: in words, and the files that it is for, as patterns. Which tools it asks for.
+	WhenToUse     string   `json:"when_to_use,omitzero"`
+	Paths         []string `json:"paths,omitzero"`
+	AllowedTools  []string `json:"allowed_tools,omitzero"`
+	License       string   `json:"license,omitzero"`
+	Compatibility string   `json:"compatibility,omitzero"`
+	Vendor        string   `json:"vendor,omitzero"`    // metadata.vendor, else metadata.author
+	Changelog     string   `json:"changelog,omitzero"` // what whoever installed it said of the change
+	Files         int      `json:"files"`              // how many there are
+	Bytes         int64    `json:"bytes"`              // of all of them, unpacked
+	Digest        string   `json:"digest"`             // of its files
+	Archive       string   `json:"archive"`            // "sha256:" and hex, of the zip with them
+	InstalledAt   Time     `json:"installed_at"`
 }
 
 // InstallSkillBundleRequest is the body of POST /wharf/v1/skill-bundles. Content is absent where the
@@ -93,6 +97,10 @@ type InputSkill struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
 	Version     string `json:"version"`
+	// What its SKILL.md says of when to use it, and which tools it asks for.
+	WhenToUse    string   `json:"when_to_use,omitzero"`
+	Paths        []string `json:"paths,omitzero"`
+	AllowedTools []string `json:"allowed_tools,omitzero"`
 }
 
 // TaskSkill is a skill that a Task has, as it was when the Task was started.

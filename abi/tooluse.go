@@ -31,15 +31,33 @@ const (
 	ToolServerClient = "client" // those that clients offer on their sockets
 )
 
+// ToolServerProcess has what is known of shells, and runs commands.
+const ToolServerProcess = "process"
+
+// The tools of the server client that a client has by its files and terminals, and the tool of the
+// server process that runs commands.
+const (
+	ToolReadFile    = "fs_read"
+	ToolWriteFile   = "fs_write"
+	ToolRunTerminal = "terminal_run"
+	ToolExec        = "exec"
+)
+
 // ToolKind is a kind of tools, by what they do.
 type ToolKind string
 
 // The kinds of tools.
 const (
-	ToolKindRead   ToolKind = "read"
-	ToolKindEdit   ToolKind = "edit"
-	ToolKindSearch ToolKind = "search"
-	ToolKindOther  ToolKind = "other"
+	ToolKindRead    ToolKind = "read"
+	ToolKindEdit    ToolKind = "edit"
+	ToolKindDelete  ToolKind = "delete"
+	ToolKindMove    ToolKind = "move"
+	ToolKindSearch  ToolKind = "search"
+	ToolKindExecute ToolKind = "execute"
+	ToolKindThink   ToolKind = "think"
+	ToolKindFetch   ToolKind = "fetch"
+	ToolKindMode    ToolKind = "switch_mode"
+	ToolKindOther   ToolKind = "other"
 )
 
 // ToolExecutor says what runs a tool.

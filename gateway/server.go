@@ -218,7 +218,30 @@ func (s *Server) authenticate(r *Request) (err error) {
 	if refused, is := errors.AsType[*abi.Error](err); is && refused.Code == abi.CodeUnauthenticated {
 		r.challenge("invalid_token", refused.Message, "")
 	}
+	if err != nil {
+		return err
+	}
+	r.Caller, err = r.client()
 	return err
+}
+
+// ClientHeader names the live client of a Session that a request comes from.
+const ClientHeader = "Wharf-Client-Id"
+
+// client returns the caller with the live client that the request names.
+func (r *Request) client() (*desk.Caller, error) {
+	named := r.HTTP.Request.Header.PeekAll(ClientHeader)
+	if len(named) == 0 {
+		return r.Caller, nil
+	}
+	if len(named) > 1 {
+		return nil, abi.InvalidParam(ClientHeader, "%s must be given once", ClientHeader)
+	}
+	id := string(named[0])
+	if err := desk.CheckClientID(ClientHeader, id); err != nil {
+		return nil, err
+	}
+	return r.Caller.As(id), nil
 }
 
 // bearer returns the token of an Authorization header. The scheme's case does

@@ -203,8 +203,8 @@ func (m *Messages) Read() (text []byte, release func(), err error) {
 	return *got.text, got.release, nil
 }
 
-// Write sends one message.
-func (m *Messages) Write(text []byte) error { return m.ws.Send(text) }
+// Write sends messages.
+func (m *Messages) Write(texts ...[]byte) error { return m.ws.Send(texts...) }
 
 // Decode reads the message that [Socket.Read] has handed out into v, as [Request.Decode]
 // reads a body; known says that a member that v does not have is a mistake. What it takes is

@@ -113,8 +113,8 @@ func Personas() []abi.Persona {
 	return []abi.Persona{
 		persona(PersonaAgent, "agent",
 			"Does what it is asked with a model and the tools it may call. It needs a model: see docs/configuration.md.",
-			abi.CallApprovalRequest, abi.CallBlockList, abi.CallConfigGet, abi.CallInput, abi.CallLLMComplete, abi.CallLog, abi.CallMessageAppend,
-			abi.CallOutput, abi.CallPlan, abi.CallPlanGet, abi.CallProgress, abi.CallToolCall, abi.CallToolList, abi.CallTranscriptRead,
+			abi.CallAgentEvent, abi.CallApprovalRequest, abi.CallArtifactPut, abi.CallBlockList, abi.CallConfigGet, abi.CallInboxTake, abi.CallInput, abi.CallLLMComplete,
+			abi.CallLog, abi.CallMessageAppend, abi.CallOutput, abi.CallPlan, abi.CallPlanGet, abi.CallProgress, abi.CallSkillMatch, abi.CallSkillRead, abi.CallToolCall, abi.CallToolList, abi.CallTranscriptRead,
 			"file.*"),
 		persona(PersonaDigest, "digest",
 			"Reads a text or Markdown document and answers with an outline, counts, the key sentences and a table of links.",

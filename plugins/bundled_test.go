@@ -68,6 +68,9 @@ func TestRebuild(t *testing.T) {
 }
 
 func checkRebuild(t *testing.T, recipe build.Recipe, locked build.Record) {
+	if recipe.Long && os.Getenv("WHARF_LONG") == "" {
+		t.Skip("skipped: it takes a minute; set WHARF_LONG=1")
+	}
 	tool, err := recipe.Tool(t.Context(), ".")
 	if errors.Is(err, build.ErrNoTool) {
 		t.Skipf("skipped: %v; install %s to check that the embedded module is what its sources build to", err, locked.Tool)

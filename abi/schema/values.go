@@ -24,10 +24,15 @@ func Values(t reflect.Type) []string {
 		return values(abi.PermissionPending, abi.PermissionApproved, abi.PermissionDenied, abi.PermissionAnswered, abi.PermissionTimeout, abi.PermissionCanceled)
 	case reflect.TypeFor[abi.RiskLabel]():
 		return values(abi.RiskWrite, abi.RiskDestructive, abi.RiskOpenWorld, abi.RiskDelegation)
+	case reflect.TypeFor[abi.MatchedBy]():
+		return values(abi.MatchedByNode, abi.MatchedByHost)
+	case reflect.TypeFor[abi.SkillSource]():
+		return values(abi.SkillInstalled, abi.SkillOfHost)
 	case reflect.TypeFor[abi.SkillCategory]():
 		return values(abi.SkillUser, abi.SkillPlugin, abi.SkillBuiltin, abi.SkillOrganization)
 	case reflect.TypeFor[abi.ToolKind]():
-		return values(abi.ToolKindRead, abi.ToolKindEdit, abi.ToolKindSearch, abi.ToolKindOther)
+		return values(abi.ToolKindRead, abi.ToolKindEdit, abi.ToolKindDelete, abi.ToolKindMove, abi.ToolKindSearch, abi.ToolKindExecute, abi.ToolKindThink,
+			abi.ToolKindFetch, abi.ToolKindMode, abi.ToolKindOther)
 	case reflect.TypeFor[abi.ToolExecutor]():
 		return values(abi.ExecutorHarn, abi.ExecutorClient, abi.ExecutorServer)
 	case reflect.TypeFor[abi.ToolErrorCategory]():

@@ -28,6 +28,21 @@ func oneArg(what string) cobra.PositionalArgs {
 	}
 }
 
+// twoArgs wants exactly two arguments; what names them.
+func twoArgs(what string) cobra.PositionalArgs { return exactly(2, what) }
+
+// threeArgs wants exactly three arguments; what names them.
+func threeArgs(what string) cobra.PositionalArgs { return exactly(3, what) }
+
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != n {
+			return usagef("%s needs %s", cmd.CommandPath(), what)
+		}
+		return nil
+	}
+}
+
 // someArgs wants at least one argument; what names them.
 func someArgs(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {

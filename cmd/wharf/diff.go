@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
@@ -15,43 +16,39 @@ import (
 	"github.com/wharf-dev/wharf/runtime/journal"
 )
 
-// twoArgs wants exactly two arguments; what names them.
-func twoArgs(what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) != 2 {
-			return usagef("%s needs %s", cmd.CommandPath(), what)
-		}
-		return nil
-	}
-}
-
 func (a *app) taskDiffCommand() *cobra.Command {
+	var strict bool
 	return a.node(page{
 		use:   "diff A B",
 		short: "Show where two Tasks took different ways",
 		long: `Diff compares what two Tasks recorded: what they were submitted with, each host
 call with its answer, and how they ended. Calls are aligned by their position.
-It shows the first call that differs in full, and lists those after it. When
-the Tasks ran, for whom and with which build of the plugin is shown but does not
-count as a difference. Of a replay, answers that were overridden are shown by
-their hash.
+Requests and answers are the same that mean the same: the order of members, white
+space and how numbers are written make no difference, unless --strict wants the
+same bytes. It shows the first call that differs in full, and of those after it
+all places that differ. When the Tasks ran, for whom and with which build of the
+plugin is shown but does not count as a difference. Of a replay, answers that were
+overridden are shown by their hash.
 
 The exit code is 0 when they are the same, 1 when they differ, and 2 when they
 cannot be compared. The key needs the scope events:internal.`,
 		example: `  wharf task diff task_01K0A... task_01K0B...
   wharf task diff task_01K0A... task_01K0B... --json | jq .changes`,
-		args: twoArgs("the ids of two Tasks"),
-	}, judgement{steps(a.taskDiff)})
+		args:  twoArgs("the ids of two Tasks"),
+		flags: func(f *pflag.FlagSet) { f.BoolVar(&strict, "strict", false, "compare bytes, and not what they mean") },
+	}, judgement{steps(func(ctx context.Context, c *client.Client, ids []string) error {
+		return a.taskDiff(ctx, c, ids, strict)
+	})})
 }
 
-func (a *app) taskDiff(ctx context.Context, c *client.Client, ids []string) (err error) {
+func (a *app) taskDiff(ctx context.Context, c *client.Client, ids []string, strict bool) (err error) {
 	var records [2]*journal.Record
 	for i, id := range ids {
 		if records[i], err = recordOf(ctx, c, id); err != nil {
 			return hint(err, abi.CodeResourceNotFound, "wharf task list")
 		}
 	}
-	r := compare.Records(records[0], records[1])
+	r := compare.Records(records[0], records[1], strict)
 	if err := a.print(&r, func() { a.showDiff(&r) }); err != nil {
 		return err
 	}
@@ -204,6 +201,7 @@ func (a *app) showChanges(changes []compare.Change) {
 			return
 		}
 		a.out.Line(fmt.Sprintf("  call %d: %s", c.Index, show.OneLine(changeText(c))))
+		a.showDifferences(c.Differences)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
+	"github.com/wharf-dev/wharf/runtime/alone"
 )
 
 // The exit codes. They are documented in exitCodesTopic.
@@ -41,13 +42,13 @@ func exitCodesTopic() *cobra.Command {
     1  it failed; also: the Task that it waited for failed or was canceled,
        and doctor found something wrong
     2  the command line or the configuration is wrong; nothing was done
-       (task diff, receipt verify, verify, test and skill validate: 1 is their
-       "no", and 2 says that they could not find out)
+       (task diff, receipt verify, verify, test, skill validate, plugin lint, plugin
+       run and plugin test: 1 is their "no", and 2 says that they could not find out)
     3  no node answers
     4  the API key is missing, unknown, or not allowed to do this
     5  the time of --wait was up before the Task ended; the Task goes on
-    6  verify, test or plugin vet was ended, for it took more than --max-memory or
-       --timeout
+    6  verify, test, or plugin vet, lint, run or test was ended, for it took more
+       than --max-memory or --timeout
   130  it was interrupted (Ctrl-C); serve ends with 0 after draining, with 1
        when something could not be stopped and is left to the end of the process,
        and with 130 only when a second signal cuts the draining short`,
@@ -76,11 +77,22 @@ func (e *undecidedError) Unwrap() error { return e.err }
 // undecided keeps an error of a command that compares or verifies apart from its
 // "no": it ends with 2, unless its kind has a code of its own.
 func undecided(err error) error {
-	if _, said := errors.AsType[*silentError](err); err == nil || said {
+	_, said := errors.AsType[*silentError](err)
+	_, answered := errors.AsType[*answeredError](err)
+	if err == nil || said || answered {
 		return err
 	}
 	return &undecidedError{err}
 }
+
+// answeredError is an error that is the answer of a command: it ends with 1.
+type answeredError struct{ err error }
+
+func (e *answeredError) Error() string { return e.err.Error() }
+func (e *answeredError) Unwrap() error { return e.err }
+
+// fail makes an error the "no" of a command that compares or verifies.
+func fail(err error) error { return &answeredError{err} }
 
 // silentError ends the program with a code when all has been said already.
 type silentError struct{ code int }
@@ -137,7 +149,7 @@ func (a *app) report(err error) int {
 		code = fmt.Sprintf("%s (HTTP %d)", f.Code, f.Status)
 	}
 	if f.Code+f.Param+f.RequestID+f.Try != "" {
-		s.Pairs([2]string{"code", code}, [2]string{"param", f.Param}, [2]string{"request", f.RequestID}, [2]string{"try", f.Try})
+		s.Pairs([2]string{"code", code}, [2]string{"param", f.Param}, [2]string{"request", f.RequestID}, [2]string{"try", f.Try}, [2]string{"more", moreAbout(f.Code)})
 	}
 	return f.exit
 }
@@ -155,6 +167,7 @@ func (a *app) explain(err error) failure {
 	var unreachable *client.Unreachable
 	var over *outOfBounds
 	var peer *peerError
+	var lacking *alone.Missing
 	switch {
 	case errors.As(err, &over):
 		f.exit = exitBounds
@@ -170,6 +183,11 @@ func (a *app) explain(err error) failure {
 	case errors.As(err, &usage), !a.started:
 		f.exit = exitUsage
 		f.Try = cmp.Or(f.Try, "the command again with --help")
+	case errors.As(err, &lacking):
+		f.Message, f.lines, f.Try = lacking.Error(), lacking.Add, "these lines in the file of answers (--answers FILE)"
+		if a.json {
+			f.Message += "\n" + show.Indent("  ", f.lines)
+		}
 	case errors.As(err, &peer):
 		f.exit = peer.exit
 	case errors.As(err, &refused):

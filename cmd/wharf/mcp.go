@@ -44,7 +44,7 @@ for itself.`,
 			}
 			return a.pipe(cmd.Context(), c)
 		}
-		return a.embedded(cmd.Context(), &s)
+		return a.embedded(cmd.Context(), &s, a.pipe)
 	})
 	cmd.Flags().BoolVar(&embedded, "embedded", false, "run a node in this process where none answers")
 	s.register(cmd.Flags())
@@ -54,17 +54,22 @@ for itself.`,
 // pipe passes messages between the client and a node.
 func (a *app) pipe(ctx context.Context, c *client.Client) error {
 	p := c.NewPipe(a.stdout)
-	var mu sync.Mutex
-	p.Broken = func(err error) {
-		mu.Lock()
-		defer mu.Unlock()
-		fmt.Fprintf(a.stderr, "wharf mcp: %v\n", err)
-	}
+	p.Broken = a.warn("wharf mcp")
 	return p.Run(ctx, a.stdin)
 }
 
+// warn tells people what goes on besides the messages.
+func (a *app) warn(who string) func(error) {
+	var mu sync.Mutex
+	return func(err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		fmt.Fprintf(a.stderr, "%s: %v\n", who, err)
+	}
+}
+
 // embedded passes messages to a node that answers, or else to one of its own.
-func (a *app) embedded(ctx context.Context, s *settingFlags) (err error) {
+func (a *app) embedded(ctx context.Context, s *settingFlags, pass func(context.Context, *client.Client) error) (err error) {
 	there, err := client.New(cmp.Or(a.server, a.env("WHARF_SERVER"), client.DefaultServer), a.key())
 	if err != nil {
 		return &usageError{err}
@@ -73,7 +78,7 @@ func (a *app) embedded(ctx context.Context, s *settingFlags) (err error) {
 		if a.key() == "" {
 			return errNoKey
 		}
-		return a.pipe(ctx, there)
+		return pass(ctx, there)
 	}
 	eff, err := s.load(a)
 	if err != nil {
@@ -93,5 +98,5 @@ func (a *app) embedded(ctx context.Context, s *settingFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	return a.pipe(ctx, c)
+	return pass(ctx, c)
 }

@@ -12,12 +12,22 @@ import (
 func (a *app) pluginCommand() *cobra.Command {
 	return family(page{
 		use:   "plugin",
-		short: "Look at plugins",
+		short: "Make plugins, look at them, and install them",
 		long: `A plugin is a WebAssembly module that runs in a sandbox. Some ship with Wharf;
-others lie in the folder that the setting plugins.dir names.`,
+others lie in the folder that the setting plugins.dir names, or are installed while
+the node runs.`,
 		example: `  wharf plugin list
-  wharf plugin vet plugin.wasm`,
-	}, a.pluginListCommand(), a.confine(a.pluginVetCommand()))
+  wharf plugin new hello --lang typescript
+  wharf plugin build hello
+  wharf plugin lint hello
+  wharf plugin vet plugin.wasm
+  wharf plugin run hello "Hello"
+  wharf plugin test hello
+  wharf plugin package hello
+  wharf plugin install plugin.wasm`,
+	}, append(a.installCommands(), a.pluginNewCommand(), a.pluginBuildCommand(), a.pluginListCommand(), a.confine(a.pluginVetCommand()),
+		a.confine(a.pluginLintCommand()), a.confine(a.pluginRunCommand()), a.confine(a.pluginTestCommand()),
+		a.confine(a.pluginPackageCommand()), a.pluginKeyCommand(), a.confine(a.pluginPushCommand()), a.confine(a.pluginPullCommand()))...)
 }
 
 func (a *app) pluginListCommand() *cobra.Command {
@@ -35,7 +45,7 @@ are from. No module is compiled: "wharf plugin vet" does that.`,
 		if err != nil {
 			return err
 		}
-		list, err := node.Plugins(eff.Config.Plugins.Dir)
+		list, err := node.Plugins(&eff.Config.Plugins)
 		if err != nil {
 			return startAdvice(err)
 		}

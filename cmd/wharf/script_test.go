@@ -46,6 +46,13 @@ func (m tests) Run() int {
 }
 
 func TestMain(m *testing.M) {
+	if kind := os.Getenv(toolsVar); kind != "" {
+		if err := serveTools(kind); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	testscript.Main(tests{m}, map[string]func(){"wharf": func() { os.Exit(run()) }})
 }
 

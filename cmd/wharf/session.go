@@ -19,21 +19,23 @@ const aSession = "the id of a Session (see \"wharf session list\")"
 func (a *app) sessionCommand() *cobra.Command {
 	return family(page{
 		use:   "session",
-		short: "List, start, pause, fork and end Sessions: conversations that Tasks belong to",
+		short: "List, start, steer, pause, fork and end Sessions: conversations that Tasks belong to",
 		long: `A Session is a conversation in a Workspace: its Messages, and the Tasks that work on
 them. One that is paused takes no new Tasks; one that is closed takes nothing any
-more; one that is deleted is shown nowhere. docs/sessions.md has the rest.`,
+more; one that is deleted is shown nowhere. While Tasks work, more is said to them by
+inject and remind, and clients that watch a Session are told which one controls it.
+docs/sessions.md, docs/inbox.md and docs/live-sessions.md have the rest.`,
 		example: `  wharf session create --persona persona_agent
   wharf session list --state paused
   wharf session fork sess_01K0... --at 4711`,
-	}, a.sessionListCommand(), a.sessionShowCommand(), a.sessionCreateCommand(),
+	}, slices.Concat([]*cobra.Command{a.sessionListCommand(), a.sessionShowCommand(), a.sessionCreateCommand(),
 		a.sessionStateCommand("pause", "Have a Session take no new Tasks until it is resumed", "/wharf/v1/sessions/{}/pause",
 			"Tasks that it has taken already run on, with those that they spawn. Messages are taken."),
 		a.sessionStateCommand("resume", "Have a paused Session take Tasks again", "/wharf/v1/sessions/{}/resume",
 			"A Session that is not paused stays as it is, and the command fails."),
 		a.sessionStateCommand("close", "End a Session: it takes no more Tasks and Messages", "/v1/sessions/{}/close",
 			"What it has stays readable. A Session that is closed cannot be opened again; fork it."),
-		a.sessionForkCommand(), a.sessionDeleteCommand())
+		a.sessionForkCommand(), a.sessionDeleteCommand()}, a.sessionInboxCommands(), a.sessionLiveCommands())...)
 }
 
 func (a *app) sessionListCommand() *cobra.Command {

@@ -66,6 +66,7 @@ func (a *app) follow(ctx context.Context, c *client.Client, id string, o followO
 		if !o.quiet {
 			_ = a.print(e.JSON, func() { // JSON that was read can be written
 				a.out.Event(&e.Value, o.since)
+				a.out.FailedIn(&e.Value)
 				a.showQuestion(ctx, c, &e.Value)
 			})
 		}

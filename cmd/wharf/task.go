@@ -111,8 +111,9 @@ func (a *app) showOutcome(o *abi.Outcome, lines int) {
 	a.out.Title("outcome  " + a.out.Paint(style, string(o.Status)))
 	a.out.Line("  ", show.OneLine(o.Summary))
 	if o.Failure != nil {
-		a.out.Pairs([2]string{"code", o.Failure.Code})
+		a.out.Pairs([2]string{"code", o.Failure.Code}, [2]string{"more", moreAbout(o.Failure.Code)})
 		a.showDivergence(o.Failure)
+		a.out.Stack(o.Failure)
 	}
 	a.out.Artifacts(o)
 	if len(o.Messages) > 0 {

@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"os"
 
-	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -42,15 +40,15 @@ cannot be checked.`,
   wharf verify run.zip --chain-only --json`,
 		args: oneArg("a run bundle"),
 	}.command(func(cmd *cobra.Command, args []string) error {
-		o := bundle.Options{ChainOnly: chainOnly, Rerun: rerun{mostFor(cmd)}.run}
-		return undecided(a.verify(cmd.Context(), args[0], trust, o))
+		r := rerun{most: mostFor(cmd)}
+		return undecided(a.verify(cmd.Context(), args[0], trust, &r, chainOnly))
 	})
 	cmd.Flags().BoolVar(&chainOnly, "chain-only", false, "do not run the module again")
 	cmd.Flags().StringArrayVar(&trust, "trust", nil, "a public key in base64, or a file with published keys; may be repeated")
 	return cmd
 }
 
-func (a *app) verify(ctx context.Context, file string, trust []string, o bundle.Options) (err error) {
+func (a *app) verify(ctx context.Context, file string, trust []string, again *rerun, chainOnly bool) (err error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return fmt.Errorf("opening the bundle: %w", err)
@@ -67,12 +65,15 @@ func (a *app) verify(ctx context.Context, file string, trust []string, o bundle.
 	if len(keys) > 0 {
 		nameKeys(keys, f, info.Size())
 	}
-	o.TrustKeys = keys
-	report := bundle.Verify(ctx, f, info.Size(), o)
+	report := bundle.Verify(ctx, f, info.Size(), bundle.Options{ChainOnly: chainOnly, TrustKeys: keys, Rerun: again.run})
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if err := a.print(&report, func() { a.showReport(&report, len(keys) > 0) }); err != nil {
+	text := func() {
+		a.showReport(&report, len(keys) > 0)
+		a.out.Stack(again.failed)
+	}
+	if err := a.print(&report, text); err != nil {
 		return err
 	}
 	if !report.Valid {
@@ -83,27 +84,13 @@ func (a *app) verify(ctx context.Context, file string, trust []string, o bundle.
 
 // trustedKeys reads the values of --trust. A key that is given in base64 has no id
 // yet: see [nameKeys].
-func trustedKeys(trust []string) (keys []abi.SigningKey, err error) {
-	for _, value := range trust {
-		if raw, err := base64.StdEncoding.DecodeString(value); err == nil && len(raw) == publicKeySize {
-			keys = append(keys, abi.SigningKey{Algorithm: receipt.Algorithm, PublicKey: value})
-			continue
-		}
-		text, err := os.ReadFile(value)
-		if err != nil {
-			return nil, fmt.Errorf("reading trusted keys (this is no public key in base64 either): %w", err)
-		}
-		var published abi.SigningKeys
-		if err := json.Unmarshal(text, &published); err != nil || len(published.Keys) == 0 {
-			return nil, usagef("--trust: %s holds no published keys", value)
-		}
-		keys = append(keys, published.Keys...)
+func trustedKeys(trust []string) ([]abi.SigningKey, error) {
+	keys, err := receipt.TrustedKeys(trust)
+	if errors.Is(err, receipt.ErrNoKeys) {
+		return nil, usagef("--trust: %w", err)
 	}
-	return keys, nil
+	return keys, err
 }
-
-// publicKeySize is that of an Ed25519 key, in bytes.
-const publicKeySize = 32
 
 // nameKeys gives keys without an id the one that the bundle knows them by. A key
 // that the bundle does not know stays without: it has signed nothing in it.
@@ -123,17 +110,18 @@ func nameKeys(keys []abi.SigningKey, f *os.File, size int64) {
 
 // rerun executes modules of bundles against their records.
 type rerun struct {
-	most sandbox.Limits // that a run may have, whatever its record says
+	most   sandbox.Limits // that a run may have, whatever its record says
+	failed *abi.Failure   // how the last one ended that was another than its record
 }
 
-func (r rerun) run(ctx context.Context, c *bundle.Contents) ([]receipt.Check, error) {
+func (r *rerun) run(ctx context.Context, c *bundle.Contents) ([]receipt.Check, error) {
 	switch {
 	case c.Record.Program.Module == "":
 		return []receipt.Check{receipt.Skipped(bundle.CheckNameRerun, "the Task never ran")}, nil
 	case len(c.Module) == 0:
 		return []receipt.Check{receipt.Skipped(bundle.CheckNameRerun, "the bundle does not hold the module")}, nil
 	}
-	runtime, err := sandbox.New(ctx, sandbox.Config{})
+	runtime, err := sandbox.New(ctx, sandbox.Config{Source: always(c.Module)})
 	if err != nil {
 		return nil, fmt.Errorf("making a sandbox: %w", err)
 	}
@@ -147,6 +135,7 @@ func (r rerun) run(ctx context.Context, c *bundle.Contents) ([]receipt.Check, er
 		return nil, adviseCapped(err)
 	}
 	if result.Divergence != nil {
+		r.failed = result.End.Failure
 		return nil, fmt.Errorf("%w\n%s", result.Divergence, result.Divergence.Diff)
 	}
 	ran := receipt.Passed(bundle.CheckNameRerun, nil)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
+	"github.com/wharf-dev/wharf/runtime/parcel"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 )
 
@@ -20,8 +22,9 @@ func (a *app) pluginVetCommand() *cobra.Command {
 	return page{
 		use:   "vet FILE...",
 		short: "Check whether modules can be loaded, and what running them takes",
-		long: `Vet loads each module as a node would, and says what it can ask of the host, what
-it exports, and what it takes to initialize it and to make it new for each Task.
+		long: `Vet loads each module, or that of a package, as a node would, and says what it can
+ask of the host, what it exports, and what it takes to initialize it and to make it
+new for each Task.
 Of a module that cannot be loaded it says where in the file the trouble is, and
 what its author can do. It initializes the module and runs nothing else of it.
 
@@ -29,7 +32,7 @@ The exit code is 0 when all modules can be loaded, 1 when one cannot, and 2 when
 a file cannot be read. With --json it prints a JSON object for each file.`,
 		example: `  wharf plugin vet plugin.wasm
   wharf plugin vet plugins/*.wasm --json | jq .imports`,
-		args: someArgs("a module: a .wasm file"),
+		args: someArgs("a module: a .wasm file, or a package"),
 	}.command(func(cmd *cobra.Command, args []string) error {
 		return undecided(a.vet(cmd.Context(), args))
 	})
@@ -103,9 +106,12 @@ func (a *app) vet(ctx context.Context, files []string) error {
 }
 
 func vetFile(ctx context.Context, runtime *sandbox.Runtime, file string) (*vetted, error) {
-	wasm, err := os.ReadFile(file)
+	wasm, err := readModule(file)
+	if refused, ok := errors.AsType[*parcel.Refused](err); ok {
+		return &vetted{File: file, Error: refused.Reason}, nil
+	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the module: %w", err)
+		return nil, err
 	}
 	v := &vetted{File: file, Digest: fmt.Sprintf("sha256:%x", sha256.Sum256(wasm)), Bytes: len(wasm)}
 	v.found, err = inspect(ctx, runtime, wasm)
@@ -118,6 +124,27 @@ func vetFile(ctx context.Context, runtime *sandbox.Runtime, file string) (*vette
 	}
 	v.OK = err == nil
 	return v, err
+}
+
+// readModule reads a module, or that of a package.
+func readModule(file string) ([]byte, error) {
+	wasm, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading the module: %w", err)
+	}
+	return moduleOf(wasm)
+}
+
+// moduleOf returns the module that a file is, or that of the package that it is.
+func moduleOf(file []byte) ([]byte, error) {
+	if !parcel.IsPackage(file) {
+		return file, nil
+	}
+	p, err := parcel.Read(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		return nil, err
+	}
+	return p.Module, nil
 }
 
 // inspect loads a module. A module that cannot be loaded is an *abi.Failure.

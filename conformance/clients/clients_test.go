@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -39,6 +40,22 @@ func needPackages(t *testing.T) {
 	if _, err := os.Stat("node_modules"); err != nil {
 		t.Skip(`needs the npm packages: run "npm ci" in conformance/clients`)
 	}
+}
+
+// launch starts a program that ends when its standard input does, which is when the test ends at the latest.
+func launch(t *testing.T, env []string, program string, args ...string) (in io.WriteCloser, lines *bufio.Scanner) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), program, args...)
+	cmd.Stderr = os.Stderr
+	cmd.Env = append(os.Environ(), env...)
+	in, out := nodetest.Talk(t, cmd)
+	t.Cleanup(func() {
+		_ = in.Close()
+		_ = cmd.Wait()
+	})
+	lines = bufio.NewScanner(out)
+	lines.Buffer(nil, 16<<20)
+	return in, lines
 }
 
 // call sends a request to a node, wants a status below 400, and returns the

@@ -4,9 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
-	"os/exec"
 	"slices"
 	"testing"
 
@@ -16,8 +13,6 @@ import (
 // follower is a running follow.mjs.
 type follower struct {
 	lines *bufio.Scanner
-	stdin io.Closer
-	cmd   *exec.Cmd
 }
 
 // seen is a line that it prints.
@@ -30,25 +25,8 @@ type seen struct {
 
 func follow(t *testing.T, n *nodetest.Node, path string) *follower {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "node", "follow.mjs", n.URL+path, nodetest.Key, nodetest.Version)
-	cmd.Stderr = os.Stderr
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	f := &follower{lines: bufio.NewScanner(stdout), stdin: stdin, cmd: cmd}
-	t.Cleanup(func() {
-		_ = f.stdin.Close()
-		_ = f.cmd.Wait()
-	})
-	return f
+	_, lines := launch(t, nil, "node", "follow.mjs", n.URL+path, nodetest.Key, nodetest.Version)
+	return &follower{lines}
 }
 
 // until reads up to the line that match takes, and returns the ids of the events

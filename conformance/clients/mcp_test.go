@@ -45,7 +45,7 @@ func startConformance(t *testing.T, node string) (n *nodetest.Node, url string) 
 		"settings: {conformance: {node: " + n.URL + "}}\n" +
 		"webhooks: {private: true}\n" +
 		"secrets: {conformance: {env: WHARF_API_KEY, hosts: [\"" + host + "\"]}}\n" +
-		"grants: {conformance: {secrets: [conformance], http: [{hosts: [\"" + host + "\"], methods: [GET, POST, PATCH], private: true}]}}\n"
+		"grants: {conformance: {secrets: [conformance], tools: [\"host:memory_save\"], http: [{hosts: [\"" + host + "\"], methods: [GET, POST, PATCH], private: true}]}}\n"
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func TestTour(t *testing.T) {
 	for _, want := range []string{`"protocol_family":"harn_agents_protocol"`, `"persona_echo"`, `"persona_digest"`, `"status":"COMPLETED"`,
 		"High water is at nine", `"role":"assistant"`, `"status":"SUCCEEDED"`, "event: task.submitted", "event: task.completed",
 		`"valid":true`, `"status":"accepted","delivery_id":"gauge-1"`, `"status":"deduped","delivery_id":"gauge-1"`, `"received":1`,
-		"# Digest of Neap", `"checkpoint_id":"task_`, "event: replay.event_replayed", "event: replay.completed"} {
+		"# Digest of Neap", `"loadSession":true`, `"checkpoint_id":"task_`, "event: replay.event_replayed", "event: replay.completed"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%s is not in what the tour prints", want)
 		}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -25,24 +24,8 @@ type talker struct {
 
 func talk(t *testing.T, program string, args ...string) *talker {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), program, args...)
-	cmd.Stderr = os.Stderr
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = stdin.Close()
-		_ = cmd.Wait()
-	})
-	return &talker{bufio.NewScanner(stdout), stdin}
+	in, lines := launch(t, nil, program, args...)
+	return &talker{lines, in}
 }
 
 // next reads a line, as the frame in it: what a program for people puts around a frame

@@ -405,6 +405,11 @@ func traffic(t *testing.T, root *client, s *httptest.Server, met told) {
 			t.Errorf("%s: %v %v", order.persona, task["status"], task["failure"])
 		}
 	}
+	waiting := "/wharf/v1/sessions/" + text(root.post(t, "/v1/sessions", object{"workspace_id": workspace}), "id")
+	for range 2 { // one is taken back
+		root.post(t, waiting+"/injections", object{"mode": "queue", "parts": parts("receipt_only", onlyInAppended, "internal", internalPart)["parts"]})
+	}
+	root.post(t, waiting+"/reminders", object{"body": "The tide turns."})
 	hosted(t, root, s)
 	vault := deposits(t, root)
 	delivered(t, root, workspace, vault)

@@ -260,6 +260,7 @@ func (c *careless) write(ctx context.Context) {
 		c.show("UpdateSession", id, view, err)
 		view, err = c.api.AppendMessage(ctx, c.who, nil, id, abi.AppendMessageRequest{Message: &said})
 		c.show("AppendMessage", id, view, err)
+		c.inbox(ctx, id)
 		view, err = c.api.ForkSession(ctx, c.who, nil, id, abi.ForkSessionRequest{})
 		c.show("ForkSession", id, view, err)
 		view, err = c.api.PauseSession(ctx, c.who, nil, id)
@@ -275,6 +276,20 @@ func (c *careless) write(ctx context.Context) {
 	}
 }
 
+// inbox changes what waits for a Session's Tasks.
+func (c *careless) inbox(ctx context.Context, session string) {
+	view, err := c.api.PendingInjections(ctx, c.who, session)
+	c.show("PendingInjections", session, view, err)
+	for _, id := range c.all(ctx, abi.ObjectInjection) {
+		view, err := c.api.RevokeInjection(ctx, c.who, nil, session, id)
+		c.show("RevokeInjection", id, view, err)
+		view, err = c.api.RevokeReminder(ctx, c.who, nil, session, id)
+		c.show("RevokeReminder", id, view, err)
+	}
+	view, err = c.api.WakeSession(ctx, c.who, session)
+	c.show("WakeSession", session, view, err)
+}
+
 // ownWrites answer with nothing but what the same caller has just sent.
 var ownWrites = []string{
 	"CreateKey", "RevokeKey", "CreateConnector", "UpdateConnector", "RedriveDeadLetter", "RedriveDeadLetters", "CreateWorkspace",
@@ -282,8 +297,8 @@ var ownWrites = []string{
 	"ToolServer", // this node has none: those of the folder's node are read over REST
 	"DeadLetter", // of the canaries' deliveries none is put aside
 	"CreateVault", "UpdateVault", "StoreSecret",
-	"CreateAgent", "UpdateAgent", "CloneAgent", "CreateHarness", "UpdateHarness", "CreateHook", "UpdateHook", "UpdatePlan", "UpdatePlanStep",
-	"InstallSkillBundle", "UpdateSkillBundle", "UpgradeSkillBundle", "RollbackSkillBundle", "CreateBlock", "UpdateBlock", "AddToArchive", "ImportMemory",
+	"CreateAgent", "UpdateAgent", "CloneAgent", "CreateHarness", "UpdateHarness", "CreateHook", "UpdateHook", "UpdatePlan", "UpdatePlanStep", "Inject", "ReplaceInjection", "Remind",
+	"InstallPlugin", "RollbackPlugin", "EnablePlugin", "DisablePlugin", "InstallSkillBundle", "UpdateSkillBundle", "UpgradeSkillBundle", "RollbackSkillBundle", "CreateBlock", "UpdateBlock", "AddToArchive", "ImportMemory",
 	"SkillBundle", // none is installed
 	"ClonePersona", "CreateToolServer", "UpdateToolServer", "CreateCustomTool", "CreateWebhook", "UpdateWebhook", "RotateWebhook", "RedriveWebhookDelivery", "RedriveWebhookDeliveries", "CreateSession", "TruncateSession", "SubmitTask", "SubmitTaskIn", "SessionsCalled",
 }

@@ -28,28 +28,40 @@ type world struct {
 	model, desk *httptest.Server
 	script      []turn
 	requests    atomic.Int64 // to both
+	*gate
 
 	mu      sync.Mutex
+	calls   []string // of tools
+	prompts []string // that the model was asked with
+}
+
+// gate stops what comes to a point that a test names.
+type gate struct {
+	mu      sync.Mutex
 	at      string        // where to stop next; "" for nowhere
-	arrived chan struct{} // closed when they have stopped there
-	leave   chan struct{} // closed when what has stopped may end
-	calls   []string      // of tools
-	prompts []string      // that the model was asked with
+	arrived chan struct{} // closed when something has stopped there
+	leave   chan struct{} // closed when what has stopped may go on
+}
+
+// serve starts a server that waits for none of its connections when the test ends.
+func serve(t *testing.T, h http.Handler) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(func() {
+		s.CloseClientConnections()
+		s.Close()
+	})
+	return s
 }
 
 func newWorld(t *testing.T, script []turn) *world {
 	t.Helper()
-	w := &world{script: script}
+	w := &world{script: script, gate: &gate{}}
 	counted := func(h http.Handler) *httptest.Server {
-		s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		return serve(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 			w.requests.Add(1)
 			h.ServeHTTP(rw, r)
 		}))
-		t.Cleanup(func() {
-			s.CloseClientConnections()
-			s.Close()
-		})
-		return s
 	}
 	tools := mcp.NewServer(&mcp.Implementation{Name: "desk", Version: "1"}, nil)
 	type words struct {
@@ -88,33 +100,37 @@ func (w *world) asked() []string {
 	return slices.Clone(w.prompts)
 }
 
-// stop has them stop at a point, and returns what is closed when they have.
-func (w *world) stop(at string) (arrived <-chan struct{}) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.at, w.arrived, w.leave = at, make(chan struct{}), make(chan struct{})
-	return w.arrived
+// stop has what comes to a point stop there, and returns what is closed when it has. What has stopped before
+// goes on.
+func (g *gate) stop(at string) (arrived <-chan struct{}) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.leave != nil {
+		close(g.leave)
+	}
+	g.at, g.arrived, g.leave = at, make(chan struct{}), make(chan struct{})
+	return g.arrived
 }
 
 // letGo lets what has stopped go on.
-func (w *world) letGo() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.leave != nil {
-		close(w.leave)
-		w.leave = nil
+func (g *gate) letGo() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.leave != nil {
+		close(g.leave)
+		g.leave = nil
 	}
 }
 
 // reach says that a point is reached, and stops there if it is to.
-func (w *world) reach(ctx context.Context, point string) {
-	w.mu.Lock()
-	stops, leave := w.at == point && w.leave != nil, w.leave
+func (g *gate) reach(ctx context.Context, point string) {
+	g.mu.Lock()
+	stops, leave := g.at == point && g.leave != nil, g.leave
 	if stops {
-		w.at = ""
-		close(w.arrived)
+		g.at = ""
+		close(g.arrived)
 	}
-	w.mu.Unlock()
+	g.mu.Unlock()
 	if stops {
 		select {
 		case <-leave:
@@ -132,31 +148,57 @@ func (w *world) answer(rw http.ResponseWriter, r *http.Request) {
 		http.Error(rw, "nothing more to say", http.StatusBadRequest)
 		return
 	}
-	rw.Header().Set("Content-Type", "text/event-stream")
-	send := func(format string, args ...any) {
-		_, _ = fmt.Fprintf(rw, "data: "+format+"\n\n", args...)
-		rw.(http.Flusher).Flush()
-	}
+	chat := newChat(rw)
 	w.reach(r.Context(), fmt.Sprintf("asked in turn %d", n))
 	for i, piece := range w.script[n].says {
-		send(`{"id":"c","model":"small","choices":[{"index":0,"delta":{"content":%q}}]}`, piece)
+		chat.delta(`{"content":%q}`, piece)
 		w.reach(r.Context(), fmt.Sprintf("piece %d of turn %d", i, n))
 	}
 	end := "stop"
 	if t := w.script[n]; t.tool != "" {
 		end = "tool_calls"
-		send(`{"id":"c","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"t%d","type":"function","function":{"name":%q,"arguments":%q}}]}}]}`, n+1, t.tool, t.arguments[:1])
+		chat.delta(`{"tool_calls":[{"index":0,"id":"t%d","type":"function","function":{"name":%q,"arguments":%q}}]}`, n+1, t.tool, t.arguments[:1])
 		w.reach(r.Context(), fmt.Sprintf("call of turn %d", n))
-		send(`{"id":"c","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":%q}}]}}]}`, t.arguments[1:])
+		chat.delta(`{"tool_calls":[{"index":0,"function":{"arguments":%q}}]}`, t.arguments[1:])
 	}
-	send(`{"id":"c","choices":[{"index":0,"delta":{},"finish_reason":%q}],"usage":{"prompt_tokens":1,"completion_tokens":1}}`, end)
-	send("[DONE]")
+	chat.end(end, 1)
 	w.reach(r.Context(), fmt.Sprintf("end of turn %d", n))
 }
 
-// args are the flags of a node whose agent asks this model and has the host's and these tools; more
-// is put behind the configuration.
+// chat is the stream of a chat completion.
+type chat struct{ rw http.ResponseWriter }
+
+func newChat(rw http.ResponseWriter) chat {
+	rw.Header().Set("Content-Type", "text/event-stream")
+	return chat{rw}
+}
+
+func (c chat) send(format string, args ...any) {
+	_, _ = fmt.Fprintf(c.rw, "data: "+format+"\n\n", args...)
+	c.rw.(http.Flusher).Flush()
+}
+
+// delta says more of the answer.
+func (c chat) delta(format string, args ...any) {
+	c.send(`{"id":"c","model":"small","choices":[{"index":0,"delta":`+format+`}]}`, args...)
+}
+
+// end says why the answer ends, and how many tokens the question had.
+func (c chat) end(why string, tokens int) {
+	c.send(`{"id":"c","choices":[{"index":0,"delta":{},"finish_reason":%q}],"usage":{"prompt_tokens":%d,"completion_tokens":1}}`, why, tokens)
+	c.send("[DONE]")
+}
+
+// args are the flags of a node whose agent asks this model, has the host's, these and the clients' tools, and
+// nobody's leave; more is put behind the configuration.
 func (w *world) args(t *testing.T, more string) []string {
+	t.Helper()
+	return agentArgs(t, w.model, w.desk, "approve: never", more)
+}
+
+// agentArgs are the flags of a node whose agent asks a model, and has the host's, a server's and the clients'
+// tools. settings are the agent's, and more is put behind the configuration.
+func agentArgs(t *testing.T, model, desk *httptest.Server, settings, more string) []string {
 	t.Helper()
 	config := filepath.Join(t.TempDir(), "wharf.yaml")
 	put(t, config, fmt.Sprintf(`
@@ -166,9 +208,9 @@ models:
 tools:
   desk: {url: %q}
 grants:
-  agent: {models: ["*"], tools: ["host:*", "desk:*"]}
+  agent: {models: ["*"], tools: ["host:*", "desk:*", "client:*"]}
 settings:
-  agent: {approve: never}
-%s`, w.model.URL+"/v1", w.desk.URL, more))
+  agent: {%s}
+%s`, model.URL+"/v1", desk.URL, settings, more))
 	return append(withPlugins(t), "--config", config, "--set", "tasks.attempts=1000")
 }

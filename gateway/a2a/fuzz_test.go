@@ -97,7 +97,7 @@ func FuzzPageTokens(f *testing.F) {
 func FuzzTold(f *testing.F) {
 	f.Add("vendor.wharf.progress", []byte(`{"id":"1","task_id":"task_1","payload":{"message":"x","fraction":0.5}}`))
 	f.Add("vendor.wharf.plan", []byte(`{"payload":{"steps":[{"title":"a","status":"skipped"}]}}`))
-	f.Add("tool.completed", []byte(`{"payload":{"tool":{"server":"agents","name":"n","call_id":"c"}}}`))
+	f.Add("vendor.wharf.worker", []byte(`{"payload":{"worker_id":"task_2","event":"WorkerStopped","terminal":true,"metadata":{"handoff":{"a":1}},"audit":{"run_id":"task_2"}}}`))
 	f.Add("agent.message", []byte(`{"payload":{"message":{"role":"agent","parts":[{"type":"text","text":"x"}]}}}`))
 	f.Fuzz(func(t *testing.T, kind string, text []byte) {
 		k := abi.EventKind(kind)

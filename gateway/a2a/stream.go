@@ -3,6 +3,7 @@ package a2a
 import (
 	"bytes"
 	"context"
+	"slices"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway"
@@ -150,11 +151,11 @@ func (c *call) resume(p *taskParams, last string) error {
 		return err
 	}
 	if t.Status.Terminal() {
-		left, _, err := c.core.Events(c.r.Context(), c.r.Caller, api.Filter{TaskID: t.ID}, after, 100)
+		left, err := c.endsAfter(t.ID, after)
 		if err != nil {
 			return err
 		}
-		if !anyTold(left) {
+		if !left {
 			return refuse(reasonUnsupported, "the task %q has ended, and everything was told: get it", t.ID)
 		}
 	}
@@ -165,14 +166,19 @@ func (c *call) resume(p *taskParams, last string) error {
 	return c.stream(t.ID, contextID, after, nil)
 }
 
-// anyTold reports whether the end of a Task is among events, or more than these follow.
-func anyTold(events []*api.Event) bool {
-	for _, ev := range events {
-		if settles(ev.Kind) {
-			return true
+// endsAfter reports whether the end of a Task that has ended comes after a cursor. What it is told of its children
+// may follow that.
+func (c *call) endsAfter(id string, after api.Cursor) (bool, error) {
+	for {
+		events, more, err := c.core.Events(c.r.Context(), c.r.Caller, api.Filter{TaskID: id}, after, 100)
+		if err != nil || slices.ContainsFunc(events, func(ev *api.Event) bool { return settles(ev.Kind) }) {
+			return err == nil, err
 		}
+		if !more || len(events) == 0 {
+			return false, nil
+		}
+		after = events[len(events)-1].At
 	}
-	return len(events) == 100
 }
 
 // follow tells a Task as it is, and what happens to it after a cursor.

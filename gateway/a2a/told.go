@@ -39,7 +39,6 @@ type logged struct {
 		Task     *abi.Task      `json:"task"`
 		Artifact *abi.Artifact  `json:"artifact"`
 		Outcome  *abi.Outcome   `json:"outcome"`
-		Tool     *abi.ToolUse   `json:"tool"`
 		Plan     *abi.Plan      `json:"plan"`
 		Steps    []abi.PlanStep `json:"steps"`
 		Message  jsontext.Value `json:"message"` // of progress a text
@@ -53,7 +52,7 @@ type logged struct {
 func tells(k abi.EventKind) bool {
 	switch k {
 	case abi.EventTaskStarted, abi.EventTaskStatusChanged, abi.EventAgentMessage, abi.EventProgress, abi.EventPlan, abi.EventPlanChanged,
-		abi.EventToolRequested, abi.EventToolCompleted, abi.EventToolFailed, abi.EventToolDenied, abi.EventArtifactCreated, abi.EventOutcomeCreated:
+		abi.EventWorker, abi.EventArtifactCreated, abi.EventOutcomeCreated:
 		return true
 	}
 	return settles(k)
@@ -75,8 +74,8 @@ func (v *viewer) tell(ctx context.Context, kind abi.EventKind, text []byte, cont
 		return v.planned(&ev, contextID, p.Steps), nil
 	case abi.EventPlanChanged:
 		return v.planned(&ev, contextID, stepsOf(p.Plan)), nil
-	case abi.EventToolRequested, abi.EventToolCompleted, abi.EventToolFailed, abi.EventToolDenied:
-		return worker(&ev, kind, contextID), nil
+	case abi.EventWorker:
+		return worker(&ev, text, contextID), nil
 	case abi.EventArtifactCreated:
 		if p.Artifact == nil {
 			return nil, nil
@@ -190,32 +189,23 @@ func (v *viewer) planned(ev *logged, contextID string, steps []abi.PlanStep) *up
 	return u
 }
 
-// worker tells of another agent that works for the Task: a tool call that is a Task of its own.
-func worker(ev *logged, kind abi.EventKind, contextID string) *update {
-	tool := ev.Payload.Tool
-	modes := map[string]string{abi.ToolServerAgents: "sub_agent", abi.ToolServerSkills: "delegated_stage"}
-	if tool == nil || modes[tool.Server] == "" {
+// worker tells of another agent that works for the Task: of each of its children, however it was made. What a
+// Task is told of a child after it has ended is told nobody: that comes behind the end of all streams of it.
+func worker(ev *logged, text []byte, contextID string) *update {
+	var of struct {
+		Payload abi.Worker `json:"payload"`
+	}
+	w := &of.Payload
+	if json.Unmarshal(text, &of) != nil || w.WorkerID == "" || w.Event == "" {
 		return nil
 	}
-	event, status := "WorkerSpawned", "running"
-	switch {
-	case tool.ErrorCategory == abi.ToolErrorCancelled:
-		event, status = "WorkerCancelled", "cancelled"
-	case tool.ErrorCategory != "", kind == abi.EventToolFailed, kind == abi.EventToolDenied: // a worker that has failed has answered, too
-		event, status = "WorkerFailed", "failed"
-	case kind == abi.EventToolCompleted:
-		event, status = "WorkerCompleted", "completed"
-	}
-	more := map[string]any{"mode": modes[tool.Server], "started_at": tool.StartedAt, "finished_at": nil, "error": nil}
-	if status != "running" {
-		more["finished_at"] = ev.At
-	}
-	if tool.ErrorCategory != "" {
-		more["error"] = tool.ErrorCategory
+	fields := map[string]any{"workerId": w.WorkerID, "workerName": w.WorkerName, "workerTask": w.WorkerTask, "workerMode": w.WorkerMode,
+		"event": w.Event, "status": w.Status, "terminal": w.Terminal, "metadata": &w.Metadata}
+	if w.Audit != nil {
+		fields["audit"] = w.Audit
 	}
 	u := working(ev, contextID, nil)
-	u.entry = &entry{"worker_update", map[string]any{"workerId": tool.CallID, "workerName": tool.Name, "workerMode": modes[tool.Server],
-		"event": event, "status": status, "terminal": status != "running", "metadata": more}}
+	u.entry = &entry{"worker_update", fields}
 	return u
 }
 

@@ -6,20 +6,37 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
+	"github.com/wharf-dev/wharf/storage"
 )
 
-// leads has two subagents work: one that does it, and one that cannot.
-func leads(ctx context.Context, h sandbox.Host) error {
+// leads has two subagents work: one that does it, and one that cannot. It ends when it was told of them.
+func leads(told <-chan struct{}) enginetest.Guest {
+	return func(ctx context.Context, h sandbox.Host) error {
+		if err := delegates(ctx, h); err != nil {
+			return err
+		}
+		select {
+		case <-told:
+			return enginetest.Echo(ctx, h)
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func delegates(ctx context.Context, h sandbox.Host) error {
 	for _, name := range []string{"Scout", "Broken"} {
 		request := fmt.Sprintf(`{"server":"agents","name":%q,"arguments":{"task":"look"}}`, name)
 		if _, _, err := h.Call(ctx, abi.CallToolCall, []byte(request)); err != nil {
 			return err // the Task is parked, until the subagent has answered
 		}
 	}
-	return enginetest.Echo(ctx, h)
+	return nil
 }
 
 func breaks(ctx context.Context, h sandbox.Host) error {
@@ -41,7 +58,8 @@ func (n *node) agent(t testing.TB, name, guest, parent string) string {
 // Each subagent that works for a Task is told of when it begins and when it ends: in metadata that stock
 // clients of both versions take, and at the root to those that have asked for the extension.
 func TestWorkers(t *testing.T) {
-	n := newNode(t, enginetest.Guests{"leads": leads, "breaks": breaks})
+	all := make(chan struct{})
+	n := newNode(t, enginetest.Guests{"leads": leads(all), "breaks": breaks})
 	lead := n.agent(t, "Lead", "leads", "")
 	n.agent(t, "Scout", "echo", lead)
 	n.agent(t, "Broken", "breaks", lead)
@@ -81,13 +99,64 @@ func TestWorkers(t *testing.T) {
 				if ids[name] == "" {
 					ids[name] = id
 				}
-				if id == "" || ids[name] != id || is["workerMode"] != "sub_agent" || is["type"] != "worker_update" {
+				if id == "" || ids[name] != id || is["workerMode"] != "sub_agent" || is["workerTask"] == "" || is["type"] != "worker_update" {
 					t.Errorf("%s", f.data.body)
 				}
-				told = append(told, fmt.Sprint(name, " ", is["event"], " ", is["status"], " ", is["terminal"]))
+				if told = append(told, fmt.Sprint(name, " ", is["event"], " ", is["status"], " ", is["terminal"])); len(told) == 4 {
+					all <- struct{}{}
+				}
 				return true
 			})
 			wantTold(t, told, "Scout WorkerSpawned running false", "Scout WorkerCompleted completed true", "Broken WorkerSpawned running false", "Broken WorkerFailed failed true")
 		})
 	}
+}
+
+// A child that was made without a tool, and that waits for its user, is told of too. What its parent is told of it
+// after the parent's own end is told nobody: streams end with that, also for those that come back.
+func TestWorkersOfTheEnded(t *testing.T) {
+	told := make(chan struct{})
+	n := newNode(t, enginetest.Guests{"ask": asking, "spawns": func(ctx context.Context, h sandbox.Host) error {
+		if err := call(ctx, h, abi.CallTaskSpawn, `{"persona_id":"persona_ask","input":{"role":"user","parts":[{"type":"text","text":"look"}]}}`); err != nil {
+			return err
+		}
+		select {
+		case <-told:
+			return enginetest.Echo(ctx, h)
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}})
+	var got, ids []string
+	child, id := "", ""
+	frames(t, n.open(t, "POST", "/a2a/message:stream", object{"message": with(says("m1", "hi"), object{"metadata": as("spawns")})}, header("A2A-Extensions", extension)), func(f frame) bool {
+		ids = append(ids, f.id)
+		if id == "" {
+			id = f.data.text("task.id")
+		}
+		if f.data.get("type") != "worker_update" {
+			got = append(got, f.told())
+			return true
+		}
+		child = f.data.text("workerId")
+		if got = append(got, f.data.text("event")); got[len(got)-1] == string(abi.WorkerWaitingForInput) {
+			told <- struct{}{}
+		}
+		return true
+	})
+	wantTold(t, got, "task SUBMITTED", "statusUpdate WORKING", "WorkerSpawned", "WorkerWaitingForInput", "statusUpdate WORKING", "artifact outcome", "statusUpdate COMPLETED")
+	n.rpc(t, "SendMessage", object{"message": with(says("m2", "80"), object{"taskId": child})})
+	n.toldOfEnd(t, id, child)
+	again := states(t, n.open(t, "GET", "/a2a/v1/tasks/"+id+":subscribe", nil, header("Last-Event-ID", ids[len(ids)-2])))
+	wantTold(t, again, "statusUpdate COMPLETED")
+	n.rpc(t, "SubscribeToTask", object{"id": id}, header("Last-Event-ID", ids[len(ids)-1])).fails(-32004)
+}
+
+// toldOfEnd waits until a Task is told of the end of a child.
+func (n *node) toldOfEnd(t testing.TB, task, child string) {
+	t.Helper()
+	n.Until(t, task, func(rec *storage.Record) bool {
+		var w abi.Worker
+		return rec.Kind == abi.EventWorker && json.Unmarshal(rec.Payload, &w) == nil && w.WorkerID == child && w.Terminal
+	})
 }

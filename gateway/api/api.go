@@ -97,12 +97,15 @@ type Core interface {
 	webhooksCore
 	hooksCore
 	plansCore
+	inboxCore
 	blocksCore
 	toolServersCore
 	skillBundlesCore
 	customToolsCore
 	harnessesCore
 	agentsCore
+	liveCore
+	pluginsCore
 	administrationCore
 }
 
@@ -140,6 +143,9 @@ func (a *API) Started() time.Time { return a.core.Stats().Started }
 // asItIs are the questions whose answers hold nothing that would have to be withheld: the
 // caller gets what it may see, or an error.
 type asItIs interface {
+	liveCore
+	// Models is the node's catalogue of models, which is the same for every caller and holds no secret.
+	Models(ctx context.Context, c *desk.Caller) (*abi.ModelCatalog, error)
 	// DefaultWorkspaceOf is the Workspace of what names none.
 	DefaultWorkspaceOf(c *desk.Caller) string
 	Stats() engine.Stats
@@ -173,6 +179,10 @@ type asItIs interface {
 	ReceiveDelivery(ctx context.Context, c *desk.Caller, id string, in *intake.Incoming) (intake.Received, error)
 	HookTenant(token string) (string, error)
 	ReceiveHook(ctx context.Context, token string, in *intake.Incoming) (intake.Received, error)
+	RemovePlugin(ctx context.Context, c *desk.Caller, r *desk.Retry, name string, force bool) error
+	Plugin(ctx context.Context, c *desk.Caller, name string) (abi.Plugin, error)
+	Plugins(ctx context.Context, c *desk.Caller) abi.Plugins
+	PluginManifest(ctx context.Context, c *desk.Caller, name, version string) (abi.PluginManifest, error)
 	Backup(ctx context.Context, c *desk.Caller, dir string) error
 	ReceiptWire(ctx context.Context, c *desk.Caller, id string) ([]byte, error)
 	VerifyReceipt(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.VerifyReceiptRequest) (abi.ReceiptVerification, error)

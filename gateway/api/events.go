@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/abi/jsonw"
 	"github.com/wharf-dev/wharf/runtime/desk"
@@ -42,11 +44,17 @@ type Event struct {
 	Stated []byte
 	// Redone says that the event tells what a replay did again.
 	Redone bool
+	// SessionID and TaskID say in which streams the event is, besides that of what it is about; "" for none.
+	SessionID, TaskID string
 
 	internal bool
 	ends     Cursor // the last event of the Task that this one ends, else 0
 	head     []byte // the JSON up to the value of "replayed"
+	payload  []byte // the part of head that is the value of "payload"
 }
+
+// Payload returns the value of the event's payload, on one line.
+func (ev *Event) Payload() jsontext.Value { return ev.payload }
 
 // An event's JSON ends with "replayed". That is a fact of the event when it tells
 // what a replay did again, and else one of its delivery: what comes before, its
@@ -144,17 +152,18 @@ func (l Links) render(ev desk.Event, internal bool) (*Event, error) {
 	}
 	shown := &Event{
 		At: Cursor(ev.Position()), Time: ev.Frame.Time, Kind: rec.Kind, Resource: rec.Resource,
-		Redone: marks != nil, internal: internal, ends: endOf(ev), head: head(ev, payload, marks),
+		Redone: marks != nil, internal: internal, ends: endOf(ev),
 	}
+	shown.write(ev, payload, marks)
 	if rec.Resource.Object == abi.ObjectPermissionRequest && rec.State != nil {
 		shown.Stated, err = stated(ev, internal)
 	}
 	return shown, err
 }
 
-// head writes an event's JSON up to the value of "replayed". The members are those of
+// write writes an event's JSON up to the value of "replayed". The members are those of
 // abi.Event, on one line as an event stream needs it.
-func head(ev desk.Event, payload, marks []byte) []byte {
+func (shown *Event) write(ev desk.Event, payload, marks []byte) {
 	frame, rec := ev.Frame, ev.Record()
 	o := jsonw.Begin(make([]byte, 0, len(payload)+512))
 	o.Name("id")
@@ -170,13 +179,19 @@ func head(ev desk.Event, payload, marks []byte) []byte {
 	about.Text("id", rec.Resource.ID)
 	o.B = append(about.End(), ',')
 	o.Uint("sequence", rec.Sequence)
-	o.JSON("payload", payload)
+	o.Name("payload")
+	begin := len(o.B)
+	o.B = append(o.B, oneLine(payload)...)
+	end := len(o.B)
+	o.B = append(o.B, ',')
 	if (desk.Scope{Object: abi.ObjectSession}).Shows(rec) {
-		o.Optional("session_id", frame.SessionID)
+		shown.SessionID = frame.SessionID
 	}
 	if (desk.Scope{Object: abi.ObjectTask}).Shows(rec) {
-		o.Optional("task_id", frame.TaskID)
+		shown.TaskID = frame.TaskID
 	}
+	o.Optional("session_id", shown.SessionID)
+	o.Optional("task_id", shown.TaskID)
 	o.Optional("workspace_id", frame.WorkspaceID)
 	o.Optional("actor", frame.Actor)
 	o.Optional("idempotency_key", rec.IdempotencyKey)
@@ -190,7 +205,8 @@ func head(ev desk.Event, payload, marks []byte) []byte {
 		o.JSON("replay", marks)
 	}
 	o.Name("replayed")
-	return oneLine(o.B)
+	shown.head = oneLine(o.B)
+	shown.payload = shown.head[begin:end:end]
 }
 
 // endOf returns the last event of the Task that an event ends.

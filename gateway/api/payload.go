@@ -32,6 +32,11 @@ func (l Links) shownPayload(ev desk.Event, internal bool) (payload, marks []byte
 			return nil, nil, err
 		}
 	}
+	if rec.Kind == abi.EventComposition {
+		if told, err = redact.Composition(told, internal); err != nil {
+			return nil, nil, err
+		}
+	}
 	o, frame := rec.Resource.Object, ev.Frame
 	state := desk.Placed(o, redact.State(o, rec.State, internal), frame.WorkspaceID, frame.SessionID)
 	payload = appendPayload(nil, string(o), l.linked(o, state), told)

@@ -13,6 +13,7 @@ import (
 
 // sessionsCore serves Sessions, their transcripts and Branches.
 type sessionsCore interface {
+	Models(ctx context.Context, c *desk.Caller) (*abi.ModelCatalog, error)
 	DefaultWorkspaceOf(c *desk.Caller) string
 	CreateSession(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.CreateSessionRequest) (desk.Doc, error)
 	UpdateSession(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.UpdateSessionRequest) (desk.Doc, error)
@@ -34,7 +35,7 @@ func (a *API) CreateSession(ctx context.Context, c *Caller, r *Write, req abi.Cr
 	return a.to(ctx, c).view(a.core.CreateSession(ctx, c, r, req))
 }
 
-// UpdateSession changes a Session's summary and metadata.
+// UpdateSession changes a Session's summary, skills, settings and metadata.
 func (a *API) UpdateSession(ctx context.Context, c *Caller, r *Write, id string, req abi.UpdateSessionRequest) (View, error) {
 	return a.to(ctx, c).view(a.core.UpdateSession(ctx, c, r, id, req))
 }

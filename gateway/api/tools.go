@@ -2,6 +2,7 @@ package api
 
 import (
 	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/provider/hosts"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
 )
 
@@ -22,6 +23,23 @@ type (
 	// ToolClientCall is a call that a client has to answer.
 	ToolClientCall = tool.ClientCall
 )
+
+// Clients that are asked what they have, by their names here.
+type (
+	// Hosts are the clients that are connected, of the whole node.
+	Hosts = hosts.Hosts
+	// Host is one that is connected, for one Session.
+	Host = hosts.Host
+	// HostClient is what is known of it.
+	HostClient = hosts.Client
+	// HostDeclared is what it says that it serves.
+	HostDeclared = hosts.Declared
+	// HostCaller asks it; a peer of JSON-RPC is one.
+	HostCaller = hosts.Caller
+)
+
+// HostListTools is the method by which a client is asked for its tools.
+const HostListTools = hosts.MethodTools
 
 // The servers of tools that are no servers.
 const (

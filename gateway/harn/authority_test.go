@@ -98,7 +98,22 @@ var doings = map[string][]doing{
 		{way: "task", with: "approved", body: object{"task_id": "{task_id}", "decision": "approved"}},
 	},
 	"tools.register": {{body: object{"tools": []object{}}}}, "tool.result": {{body: object{"call_id": "c"}}},
+	"attachLiveClient": {
+		{way: "observer", body: object{"client_id": "eye"}}, {way: "controller", body: object{"client_id": "hand", "mode": "controller"}}},
+	"takeoverSession": {{body: object{"client_id": "hand"}}},
+	"client.attach": {
+		{way: "observer", body: object{"session_id": "{session_id}", "client_id": "socket"}},
+		{way: "controller", body: object{"session_id": "{session_id}", "client_id": "socket", "mode": "controller", "takeover": true}}},
+	"client.takeover":  {{body: object{"session_id": "{session_id}", "client_id": "socket"}}},
+	"client.heartbeat": {{}}, "client.detach": {{}},
 	"subscribe": {{}}, "resume": {{body: object{"after_event_id": "1"}}}, "ping": {{}},
+	// What another has queued takes sessions:write besides, as the routes show.
+	"inject":            {{body: object{"session_id": "{session_id}", "mode": "steer", "parts": bodies["createInjection"]["parts"]}}},
+	"replace_injection": {{body: object{"session_id": "{session_id}", "injection_id": "inj_none", "parts": bodies["createInjection"]["parts"]}}},
+	"revoke_injection":  {{body: object{"session_id": "{session_id}", "injection_id": "inj_none"}}},
+	"remind":            {{body: object{"session_id": "{session_id}", "reminder": object{"body": "x"}}}},
+	"revoke_reminder":   {{body: object{"session_id": "{session_id}", "injection_id": "inj_none"}}},
+	"wake":              {{body: object{"session_id": "{session_id}"}}},
 }
 
 // doing is one way in which something is done.
@@ -127,7 +142,7 @@ type authority struct {
 func newAuthority(t *testing.T) *authority {
 	t.Helper()
 	n := bootWhole(t, crashtest.NewDisk(), t.TempDir())
-	a := &authority{table: &table{node: n, ids: map[string]string{}}, single: map[string]string{},
+	a := &authority{table: &table{node: n, ids: map[string]string{}, doc: n.document(t)}, single: map[string]string{},
 		waiting: map[string]map[string]string{}, sockets: map[string]*socket{}, least: map[string]any{}}
 	a.makeKeys(t)
 	for _, rt := range n.server.Routes() {
@@ -195,10 +210,22 @@ func (a *authority) make(t *testing.T, rt *gateway.Route, name string) string {
 		return "token"
 	case "connector_id":
 		return a.do(t, "POST", "/v1/connectors", object{"provider": "generic", "plugin": "sick#" + abi.DefaultExport}).want(201).id()
+	case "injection_id", "reminder_id":
+		maps.Copy(a.ids, a.queued(t)) // of one Session
+		return a.ids[name]
 	case "dead_letter_id":
 		return a.deadLetters(t, a.ids["connector_id"])
 	}
 	return a.fixture(t, rt, name)
+}
+
+// queued makes a Session, and what waits for its Tasks.
+func (a *authority) queued(t *testing.T) map[string]string {
+	t.Helper()
+	a.ids["session_id"] = a.session(t)
+	at := "/wharf/v1/sessions/" + a.ids["session_id"]
+	return map[string]string{"injection_id": a.do(t, "POST", at+"/injections", bodies["createInjection"]).want(201).id(),
+		"reminder_id": a.do(t, "POST", at+"/reminders", bodies["createReminder"]).want(201).id()}
 }
 
 // outcome makes the request of a route as one who has the key.
@@ -312,7 +339,7 @@ func TestAuthority(t *testing.T) {
 			fmt.Fprintln(w, a.routeRow(t, &rt, &d))
 		}
 	}
-	a.ids["session_id"] = a.session(t) // the other one was deleted
+	maps.Copy(a.ids, a.queued(t)) // the other Session was deleted
 	for _, command := range harn.SocketCommands() {
 		if doings[command] == nil {
 			t.Errorf("add to doings, in authority_test.go, how the command %s is sent", command)
@@ -406,7 +433,11 @@ func (a *authority) commandRow(t *testing.T, command string, d *doing) string {
 		places = append(places, a.said(t, command, d, key))
 	}
 	slices.Reverse(places)
-	scopes := a.inTurn(t, func(scope ...string) string { return a.said(t, command, d, a.opening(t, scope...)) })
+	named := "tasks:write"
+	if strings.HasPrefix(command, "client.") {
+		named = "sessions:read"
+	}
+	scopes := a.inTurn(t, named, func(scope ...string) string { return a.said(t, command, d, a.opening(t, scope...)) })
 	return row("frame "+command, d, scopes, places)
 }
 
@@ -454,7 +485,7 @@ func (a *authority) scopes(t *testing.T, named string, try func(...string) strin
 }
 
 // inTurn is scopes for what cannot be tried at one time.
-func (a *authority) inTurn(t *testing.T, try func(...string) string) []string {
+func (a *authority) inTurn(t *testing.T, named string, try func(...string) string) []string {
 	t.Helper()
 	var do []string
 	for _, s := range abi.Scopes() {
@@ -462,7 +493,7 @@ func (a *authority) inTurn(t *testing.T, try func(...string) string) []string {
 			do = append(do, s)
 		}
 	}
-	return a.smallest(t, do, "tasks:write", try)
+	return a.smallest(t, do, named, try)
 }
 
 func (a *authority) smallest(t *testing.T, do []string, named string, try func(...string) string) []string {

@@ -23,7 +23,7 @@ func TestNullClears(t *testing.T) {
 		path   string
 		values object
 	}{
-		"UpdateSessionRequest":   {"/v1/sessions/" + session, object{"summary": "s", "name": "n", "context": "c"}},
+		"UpdateSessionRequest":   {"/v1/sessions/" + session, object{"summary": "s", "name": "n", "context": "c", "persona_id": "persona_echo", "model": "main"}},
 		"UpdateWorkspaceRequest": {"/v1/workspaces/" + made("/v1/workspaces", object{"name": "w", "root": "/"}), object{"host": "h", "repository": "r", "quota_id": quota}},
 		"UpdatePersonaRequest": {"/v1/personas/" + made("/v1/personas", object{"name": "p", "version": "1", "entry_workflow": "echo", "description": "d",
 			"autonomy_tier": "act_auto", "receipt_policy": "optional"}), object{"quota_id": quota}},

@@ -19,7 +19,7 @@ func (a *Adapter) permissionRoutes() []gateway.Route {
 		read("/v1/tasks/{task_id}/permission-requests", "listTaskPermissionRequests", tag, reads, "PermissionRequest",
 			"List a Task's requests for a human decision, newest first", a.listTaskPermissions).list().with(status),
 		post("/v1/permission-requests/{request_id}/respond", "respondPermissionRequest", tag, "tasks:write", "PermissionResponse",
-			"PermissionRequest", "Answer a request for a human decision", statusOK, change(a, "request_id", statusOK, a.core.RespondPermission)).
+			"PermissionRequest", "Answer a request for a human decision", statusOK, change(a, "request_id", statusOK, a.core.RespondPermission)).with(clientParam()).
 			doc("An approval takes a decision, with arguments when the approver changed them; any other request takes "+
 				"a message, or the decision `denied` with a code. The answer is the request: still pending while more have to approve."),
 	)

@@ -15,10 +15,13 @@ import (
 
 	json "github.com/go-json-experiment/json"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/gateway/harn"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/enginetest"
+	"github.com/wharf-dev/wharf/runtime/installs"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
 	"github.com/wharf-dev/wharf/runtime/receipt"
@@ -83,6 +86,11 @@ func bootWhole(t *testing.T, disk *crashtest.Disk, dir string) *node {
 	}
 	n.Node = enginetest.Boot(t, disk, names, func(c *engine.Config, p *engine.Parts) {
 		c.Webhooks.Private, p.ShowEvent, p.AddedTools = true, harn.Links().PublicEvent, tool.NewAdded() // receivers are here
+		p.Models = func() []abi.NodeModel {
+			return []abi.NodeModel{{Name: "main", Aliases: []string{}, Kind: "openai", Model: "gpt", Default: true, Place: abi.ModelLocal, Auth: abi.ModelAuth{Env: []string{}},
+				Price: &abi.ModelPrice{Input: 1, Output: 2, Currency: "USD"}, Fallbacks: []string{}}}
+		}
+		p.Installs = anyModule{}
 		p.Keys, p.Log = keys, slog.New(slog.DiscardHandler)
 		p.Vaults = vault.New(vault.Config{Dir: filepath.Join(dir, "vaults"), KeyFile: filepath.Join(dir, "vault.age"), Log: p.Log})
 	})
@@ -90,17 +98,31 @@ func bootWhole(t *testing.T, disk *crashtest.Disk, dir string) *node {
 	return n
 }
 
+// anyModule has every module load.
+type anyModule struct{}
+
+func (anyModule) Try(context.Context, string) (installs.Loaded, error) { return installs.Loaded{}, nil }
+func (anyModule) Setting(string, string) jsontext.Value                { return nil }
+
+func (anyModule) Own(string) bool { return false }
+func (anyModule) Left(string)     {}
+
 // keyed is a write under a key of its own, and what may change its resource afterwards.
 type keyed struct {
 	name, method, path string
 	body               any
+	with               func(*http.Request) // nil for nothing
 	after              func(*node, *testing.T)
 	first              *answer
 }
 
 func (k *keyed) do(t *testing.T, n *node) *answer {
 	t.Helper()
-	return n.do(t, k.method, k.path, k.body, header("Idempotency-Key", "the key of "+k.name))
+	with := k.with
+	if with == nil {
+		with = func(*http.Request) {}
+	}
+	return n.do(t, k.method, k.path, k.body, header("Idempotency-Key", "the key of "+k.name), with)
 }
 
 // wantFirst checks that a repetition is answered as the first request was.
@@ -188,6 +210,16 @@ func retried(t *testing.T, n *node) []*keyed {
 	n.do(t, "POST", paused+"/pause", nil).want(200)
 	post("resumeSession", paused+"/resume", nil)
 	add("deleteSession", "DELETE", "/wharf/v1/sessions/"+n.session(t), nil)
+	inbox := "/wharf/v1/sessions/" + n.session(t)
+	says := func(text string) object { return object{"mode": "queue", "parts": message(text)["parts"]} }
+	post("createInjection", inbox+"/injections", says("a"))
+	queued := inbox + "/injections/" + made(inbox+"/injections", says("b"))
+	add("replaceInjection", "PATCH", queued, object{"parts": message("c")["parts"]}).after = func(n *node, t *testing.T) {
+		n.do(t, "PATCH", queued, object{"parts": message("d")["parts"]}).want(200)
+	}
+	add("revokeInjection", "DELETE", inbox+"/injections/"+made(inbox+"/injections", says("e")), nil)
+	post("createReminder", inbox+"/reminders", object{"body": "a"})
+	add("revokeReminder", "DELETE", inbox+"/reminders/"+made(inbox+"/reminders", object{"body": "b"}), nil)
 	post("createBranch", "/v1/sessions/"+n.session(t)+"/branches", object{"kind": "session", "base_ref": "b"})
 	branch := func() string {
 		return "/wharf/v1/branches/" + n.do(t, "POST", "/v1/sessions/"+n.session(t)+"/fork", object{}).want(201).get("branch_id").(string)
@@ -276,6 +308,20 @@ func retried(t *testing.T, n *node) []*keyed {
 	n.do(t, "POST", rolled+"/versions", object{"content": skillZip("three", "")}).want(200)
 	post("rollbackSkillBundle", rolled+"/rollback", object{"version": "1.0.0"})
 	add("uninstallSkillBundle", "DELETE", "/wharf/v1/skill-bundles/"+made("/wharf/v1/skill-bundles", bundle("four", "")), nil)
+	const plugins = "/wharf/v1/plugins/"
+	wasm := header("Content-Type", "application/wasm")
+	installed := func(name string) string {
+		for _, module := range []string{"one", "two"} {
+			n.do(t, "POST", plugins+name+"/versions", []byte(module+name), wasm).want(200)
+		}
+		return plugins + name
+	}
+	post("installPlugin", plugins+"a/versions?version=1.0", []byte("a module")).with = wasm
+	post("rollbackPlugin", installed("b")+"/rollback", object{})
+	post("disablePlugin", installed("c")+"/disable", nil)
+	post("enablePlugin", installed("d")+"/enable", nil)
+	n.do(t, "POST", plugins+"d/disable", nil).want(200)
+	add("removePlugin", "DELETE", installed("e"), nil)
 	receiver := func() object { return object{"url": "https://receiver.invalid", "events": []string{"task.none"}} }
 	post("createWebhook", "/wharf/v1/webhooks", receiver())
 	hook := "/wharf/v1/webhooks/" + made("/wharf/v1/webhooks", receiver())

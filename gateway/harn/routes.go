@@ -26,10 +26,10 @@ const (
 func (a *Adapter) routes() []gateway.Route {
 	var all []gateway.Route
 	for _, group := range [][]gateway.Route{
-		a.discoveryRoutes(), a.taskRoutes(), a.sessionRoutes(), a.messageRoutes(), a.eventRoutes(),
+		a.discoveryRoutes(), a.taskRoutes(), a.inboxRoutes(), a.sessionRoutes(), a.messageRoutes(), a.eventRoutes(),
 		a.artifactRoutes(), a.receiptRoutes(), a.workspaceRoutes(), a.personaRoutes(), a.memoryRoutes(),
 		a.vaultRoutes(), a.connectorRoutes(), a.deadLetterRoutes(), a.webhookRoutes(), a.skillRoutes(), a.quotaRoutes(), a.permissionRoutes(), a.fileRoutes(), a.branchRoutes(), a.tokenRoutes(),
-		a.recordRoutes(), a.adminRoutes(), a.socketRoutes(), a.runtimeRoutes(), a.toolRoutes(), a.toolServerRoutes(), a.skillBundleRoutes(),
+		a.recordRoutes(), a.adminRoutes(), a.socketRoutes(), a.runtimeRoutes(), a.toolRoutes(), a.toolServerRoutes(), a.pluginRoutes(), a.skillBundleRoutes(), a.liveRoutes(),
 	} {
 		all = append(all, group...)
 	}
@@ -159,7 +159,7 @@ func (a *Adapter) taskRoutes() []gateway.Route {
 		"and is then 200, or until the time is up, and is then 202; `Preference-Applied` says how long the node was ready to wait."
 	submit := func(path, operation, summary string) row {
 		rt := post(path, operation, tag, writes, "SubmitTaskRequest", "Task", summary, statusAccepted, a.submitTask)
-		return rt.with(prefer).tolerant().doc(submitted).also(statusOK, "The Task has ended.", false)
+		return rt.with(prefer, clientParam()).tolerant().doc(submitted).also(statusOK, "The Task has ended.", false)
 	}
 	return routes(
 		byStatus(read("/v1/tasks", "listTasks", tag, reads, "Task", "List Tasks, newest first", a.list(abi.ObjectTask)).paged(descending, "workspace_id", "session_id").timed(),
@@ -167,7 +167,7 @@ func (a *Adapter) taskRoutes() []gateway.Route {
 		submit("/v1/tasks", "submitTask", "Submit a Task to the Session that the body names, or has made with it"),
 		read("/v1/tasks/{task_id}", "getTask", tag, reads, "Task", "Get a Task", a.get(abi.ObjectTask, "task_id")),
 		post("/v1/tasks/{task_id}/cancel", "cancelTask", tag, writes, "CancelTaskRequest", "Task", "Cancel a Task", statusOK,
-			change(a, "task_id", statusOK, a.core.CancelTask)).optional().tolerant(),
+			change(a, "task_id", statusOK, a.core.CancelTask)).optional().tolerant().with(clientParam()),
 		post("/v1/tasks/{task_id}/replay", "replayTask", tag, abi.ScopeTasksReplay, "ReplayTaskRequest", "Task", "Replay a Task",
 			statusAccepted, change(a, "task_id", statusAccepted, a.core.ReplayTask)).optional().
 			doc("Answers with a new Task, whose parent is the source. Its plugin is run again, and each of its host calls is answered from the "+
@@ -218,9 +218,9 @@ func (a *Adapter) messageRoutes() []gateway.Route {
 	return routes(
 		read("/v1/sessions/{session_id}/messages", "listSessionMessages", tag, reads, "Message", "List a Session's Messages, oldest first", a.messages).paged(ascending),
 		post("/v1/sessions/{session_id}/messages", "appendMessage", tag, writes, "AppendMessageRequest", "Message", "Append a Message to a Session",
-			statusCreated, change(a, "session_id", statusCreated, a.core.AppendMessage)),
+			statusCreated, change(a, "session_id", statusCreated, a.core.AppendMessage)).with(clientParam()),
 		post("/v1/tasks/{task_id}/messages", "appendTaskMessage", tag, writes, "AppendTaskMessageRequest", "Message", "Send a Message to a Task",
-			statusCreated, change(a, "task_id", statusCreated, a.core.AppendTaskMessage)).
+			statusCreated, change(a, "task_id", statusCreated, a.core.AppendTaskMessage)).with(clientParam()).
 			doc("A Task that waits for input takes the kind `input`; one that waits for an approval takes `tool_confirmation`, with a `json` part "+
 				"whose value is `{\"decision\": \"approved\" or \"denied\", \"reason\": …, \"arguments\": …}`. Both take the scope `tasks:write` besides."),
 		read("/v1/messages/{message_id}", "getMessage", tag, reads, "Message", "Get a Message", a.get(abi.ObjectMessage, "message_id")),

@@ -97,12 +97,28 @@ type runtimeLimits struct {
 
 func (a *Adapter) runtimeRoutes() []gateway.Route {
 	const tag = "Discovery"
+	models := read("/wharf/v1/models", "listModels", tag, "skills:read", "ModelCatalog", "List the models that the node has", a.listModels).
+		doc("By which names plugins ask for them, and what of each is known. Of credentials it holds the names of environment variables alone. Whether a Task may ask one is decided when it runs: by the " +
+			"grants of its plugin, and by the `model_policy` of its Persona.")
+	models.Unversioned = true
 	return routes(
 		read("/v1/runtime", "getRuntime", tag, "", "Runtime", "Get what the node is, and its limits", a.runtime),
 		read("/v1/capabilities", "listCapabilities", tag, "skills:read", "Capability", "List what plugins can be allowed to do", a.listCapabilities).list().
 			doc("These are the host calls, by id, and what the configuration lets them reach. Whether a Task may make one is decided when it runs: by the "+
 				"grants of its plugin, and by the `capabilities` of its Persona, which are patterns of these ids."),
+		models,
 	)
+}
+
+func modelPlaces() schema { return enum(abi.ModelLocal, abi.ModelCloud, abi.ModelClient) }
+
+// listModels is GET /wharf/v1/models.
+func (a *Adapter) listModels(r *gateway.Request) error {
+	all, err := a.core.Models(r.Context(), r.Caller)
+	if err != nil {
+		return err
+	}
+	return sendValue(r, statusOK, all)
 }
 
 func runtimeSchemas() map[string]schema {
@@ -111,6 +127,11 @@ func runtimeSchemas() map[string]schema {
 		"Features":      of[features]("Which parts of the protocol there are."),
 		"RuntimeEngine": of[runtimeEngine]("What runs plugins."),
 		"RuntimeLimits": of[runtimeLimits]("What a client can run into."),
+		"ModelCatalog":  of[abi.ModelCatalog]("The models of the node."),
+		"ModelProvider": of[abi.ModelProvider]("What models of one kind and place have in common.", but(schema{"place": modelPlaces()})),
+		"NodeModel":     of[abi.NodeModel]("A model that plugins ask by its name.", but(schema{"place": modelPlaces()})),
+		"ModelPrice":    of[abi.ModelPrice]("What a model costs, per million tokens."),
+		"ModelAuth":     of[abi.ModelAuth]("What asking a model takes."),
 		"Capability":    resourceOf[capabilityDoc](objectCapability, "A host call: what a plugin can do beyond computing."),
 	}
 }

@@ -59,7 +59,7 @@ func (a *Adapter) Schemas() map[string]gateway.Schema {
 	for _, group := range []map[string]schema{
 		discoverySchemas(), taskSchemas(), sessionSchemas(), partSchemas(), eventSchemas(), artifactSchemas(),
 		workspaceSchemas(), receiptSchemas(), memorySchemas(), vaultSchemas(), connectorSchemas(), deadLetterSchemas(), webhookSchemas(), skillSchemas(), quotaSchemas(),
-		permissionSchemas(), fileSchemas(), branchSchemas(), tokenSchemas(), personaSchemas(), adminSchemas(), replaySchemas(), runtimeSchemas(), toolSchemas(), skillBundleSchemas(), toolServerSchemas(),
+		permissionSchemas(), fileSchemas(), branchSchemas(), tokenSchemas(), personaSchemas(), adminSchemas(), replaySchemas(), runtimeSchemas(), toolSchemas(), skillBundleSchemas(), pluginSchemas(), toolServerSchemas(), liveSchemas(), inboxSchemas(),
 	} {
 		for name, s := range group {
 			all[name] = s
@@ -104,9 +104,10 @@ func taskSchemas() map[string]schema {
 			"action": "What is to be approved.", "schema": "A JSON Schema of what is wanted.", "url": "Where the user authorizes.",
 			"task_id": "The Task that is awaited.", "until": "When it stops waiting.",
 		})),
-		"ToolUse":         of[abi.ToolUse]("What people see of a tool call.", says(map[string]string{"server": "The server that has the tool.", "name": "The tool.", "started_at": "When it began."})),
-		"TaskClient":      of[abi.TaskClient]("What a client says of itself when it submits a Task."),
-		"WaitingQuestion": of[abi.WaitingQuestion]("One of several permission requests that a Task waits on."),
+		"ToolUse":          of[abi.ToolUse]("What people see of a tool call.", says(map[string]string{"server": "The server that has the tool.", "name": "The tool.", "started_at": "When it began."})),
+		"TaskClient":       of[abi.TaskClient]("What a client says of itself when it submits a Task."),
+		"CompositionChild": of[abi.CompositionChild]("A tool call that is a child of a composition, and waits.", says(map[string]string{"composition_id": "The composition.", "call_id": "The tool call."})),
+		"WaitingQuestion":  of[abi.WaitingQuestion]("One of several permission requests that a Task waits on."),
 		"SubmitTaskRequest": requestOf[abi.SubmitTaskRequest]("What to do.", submitted(), says(map[string]string{
 			"session_id": "Needed where neither the path names a Session nor `session` is given."})),
 		"TaskSession": requestOf[abi.TaskSession]("A Session that is made with a Task, at once or not at all. It takes the scope `sessions:write` as well.", null("persona_id"), says(map[string]string{

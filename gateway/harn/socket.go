@@ -39,7 +39,7 @@ func (a *Adapter) upgrade(r *gateway.Request, f api.Filter, after api.Cursor, re
 	if err != nil && !api.IsExpired(err) {
 		return err
 	}
-	s := &socket{adapter: a, reads: r.Reading(), filter: f, until: until, session: f.SessionID, tenant: r.Caller.TenantID, number: uint64(r.Caller.Tenant)}
+	s := &socket{adapter: a, reads: r.Reading(), filter: f, until: until, session: f.SessionID, tenant: r.Caller.TenantID, number: uint64(r.Caller.Tenant), named: r.Caller.Client}
 	if until != "" {
 		s.session, err = a.sessionOf(r, until)
 	}
@@ -86,6 +86,8 @@ type socket struct {
 
 	trail  *trail          // nil for none
 	client *api.ToolClient // what the client offers; nil for nothing
+	is     *attached       // the live client that it is; nil for none
+	named  string          // the live client that the request for the socket named, until it is attached as one
 }
 
 // run serves the socket until it is closed.
@@ -117,6 +119,7 @@ func (s *socket) end() {
 	if s.client != nil {
 		s.client.Close()
 	}
+	s.leave()
 }
 
 // expired tells the client that its cursor is too old.

@@ -78,6 +78,7 @@ func (s *socket) perform(frame []byte) error {
 	if q.caller, err = s.authenticate(); err != nil {
 		return err
 	}
+	q.caller = q.caller.As(s.liveClient())
 	answer, err := q.perform()
 	if err != nil {
 		answer = s.errorFrame(q.ID, s.ws.Shown(err))
@@ -410,7 +411,7 @@ func pong(q *request, _ *nothing) ([]byte, error) {
 
 // socketCommands lists what clients may ask for, as it is documented.
 func (a *Adapter) socketCommands() []command {
-	return []command{
+	return append(a.inboxCommands(),
 		does("message", "messages:write", "Append a Message to a Session.", a.sendMessage).once(),
 		does("task.submit", "tasks:write", "Submit a Task. It is acknowledged as soon as it is durable.", a.sendTask, submitted(), says(map[string]string{
 			"session_id": "Default: that of the socket, unless `session` is given."})).once(),
@@ -425,10 +426,15 @@ func (a *Adapter) socketCommands() []command {
 		does("tools.register", "sessions:write", "Offer tools to the Tasks of the socket's Session, as the tools of the server `client`, in the place "+
 			"of what was offered before.", a.registerTools, but(schema{"tools": listOf(of[clientTool]("A tool of the client."))})),
 		does("tool.result", "sessions:write", "Answer a `tool.call`.", a.toolResult, anything("structured")),
+		does("client.attach", "sessions:read", "Be a live client of a Session until the socket is closed: commands come from it then. To control the Session takes `sessions:write`.",
+			a.attachClient, liveMembers()),
+		does("client.takeover", "sessions:read", "Control a Session; a controller that there is becomes an observer. It takes `sessions:write`.", a.takeoverClient, liveMembers()),
+		does("client.detach", "sessions:read", "Be a live client no more.", a.detachClient),
+		does("client.heartbeat", "sessions:read", "Say that the client is there. A socket need not: as long as it is open, its client is there.", a.heartbeatClient, liveMembers()),
 		does("subscribe", scopeEvents, "Begin the stream anew: after an event, or at the beginning of what is kept.", a.subscribe),
 		does("resume", scopeEvents, "Begin the stream anew after an event. What had happened before is marked as replayed.", a.resume, always("after_event_id")),
 		does("ping", "", "Ask for a pong.", pong),
-	}
+	)
 }
 
 func byName(all []command) map[string]*command {

@@ -42,7 +42,7 @@ func seenEvent(t testing.TB, text []byte) seen {
 // A WebSocket and an event stream of one Session show the same events in the same
 // order, however the readers are cut off and come back, and whatever they do.
 func TestSocketAndEventStreamAgree(t *testing.T) {
-	rounds, events := 6, 120
+	rounds, events := 8, 120
 	if os.Getenv("WHARF_LONG") != "" {
 		rounds, events = 100, 1000
 	}

@@ -59,10 +59,10 @@ func (l *lines) line() (line []byte, err error) {
 }
 
 // Write implements [Transport].
-func (l *lines) Write(message []byte) error {
+func (l *lines) Write(messages ...[]byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if _, err := l.out.Write(append(message, '\n')); err != nil {
+	if _, err := l.out.Write(append(bytes.Join(messages, []byte("\n")), '\n')); err != nil {
 		return fmt.Errorf("writing a line: %w", err)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/jsonw"
 )
 
 // Codes of errors that JSON-RPC 2.0 itself defines.
@@ -31,6 +32,9 @@ type Error struct {
 
 // Error implements the error interface.
 func (e *Error) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code) }
+
+// Answered returns the code and the message, for who knows no JSON-RPC.
+func (e *Error) Answered() (code int, message string) { return e.Code, e.Message }
 
 // Errorf returns an error with a code and a message.
 func Errorf(code int, format string, args ...any) *Error {
@@ -146,4 +150,10 @@ func encode(m *message) ([]byte, error) {
 		return nil, fmt.Errorf("encoding a message: %w", err)
 	}
 	return bytes.ReplaceAll(bytes.ReplaceAll(text, []byte("\n"), nil), []byte("\r"), nil), nil
+}
+
+// appendMethod begins a notification on one line, up to its params.
+func appendMethod(b []byte, method string) []byte {
+	b = append(b, `{"jsonrpc":"2.0","method":`...)
+	return append(jsonw.String(b, method), `,"params":`...)
 }

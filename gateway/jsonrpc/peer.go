@@ -20,8 +20,9 @@ type Transport interface {
 	// called when the message is not needed any more. The error is io.EOF when the other side is
 	// done, and a *Error for a message that is to be answered with it, after which reading goes on.
 	Read() (message []byte, release func(), err error)
-	// Write sends one message whole. It is safe for concurrent use. An error is final.
-	Write(message []byte) error
+	// Write sends messages, each whole, in their order and as far as it can at once. It is safe for
+	// concurrent use. An error is final.
+	Write(messages ...[]byte) error
 }
 
 // Request is a request, or a notification, which nobody waits for.
@@ -49,9 +50,20 @@ func (r *Request) Decode(v any) error {
 // with goes nowhere.
 type Handler func(ctx context.Context, r *Request) (any, error)
 
+// Then is a result after whose answer, once it is written, something is done: what the other side can
+// make sense of only when it has the answer.
+type Then struct {
+	Result any
+	Do     func()
+}
+
 // Config says how a Peer answers.
 type Config struct {
 	Handle Handler
+	// Arrives is told of each request in the order in which they come, by the goroutine that reads: it
+	// must not wait for the other side. What it returns is the context that the request is handled with.
+	// nil: a request is known when it is handled, which may be after a notification that came later.
+	Arrives func(ctx context.Context, r *Request) context.Context
 	// Parallel is how many requests run at once; 0 is 64.
 	Parallel int
 	// Shape puts an error that is no *Error into one. nil: all of them are internal errors, which
@@ -149,13 +161,24 @@ func (p *Peer) begin(ctx context.Context, m *message, release func()) error {
 		release()
 		return p.answer(m.ID, nil, refused)
 	}
+	r := &Request{Method: m.Method, Params: m.Params, ID: m.ID}
+	if p.cfg.Arrives != nil {
+		ctx = p.cfg.Arrives(ctx, r)
+	}
 	p.serving.Go(func() {
 		defer release()
 		defer cancel(nil)
-		result, err := p.handle(ctx, &Request{Method: m.Method, Params: m.Params, ID: m.ID})
+		result, err := p.handle(ctx, r)
 		p.leave(m.ID)
+		then, _ := result.(*Then)
+		if then != nil {
+			result = then.Result
+		}
 		if err := p.answer(m.ID, result, err); err != nil {
 			p.cfg.Log.Debug("an answer was not taken", slog.String("method", m.Method), slog.Any("error", err))
+		}
+		if then != nil {
+			then.Do()
 		}
 	})
 	return nil
@@ -249,7 +272,11 @@ func (p *Peer) write(m *message) error {
 	if err != nil {
 		return err
 	}
-	if err := p.wire.Write(text); err != nil {
+	return p.send(text)
+}
+
+func (p *Peer) send(texts ...[]byte) error {
+	if err := p.wire.Write(texts...); err != nil {
 		return fmt.Errorf("writing to the other side: %w", err)
 	}
 	return nil
@@ -263,6 +290,18 @@ func (p *Peer) Notify(method string, params any) error {
 		return err
 	}
 	return p.write(m)
+}
+
+// NotifyAll tells the other side several things at once, as [Peer.Notify] would one after the other. Each
+// of params is an object or a list that is encoded already, on one line.
+func (p *Peer) NotifyAll(method string, params ...jsontext.Value) error {
+	head := appendMethod(nil, method)
+	texts := make([][]byte, len(params))
+	for i, of := range params {
+		text := append(make([]byte, 0, len(head)+len(of)+1), head...)
+		texts[i] = append(append(text, of...), '}')
+	}
+	return p.send(texts...)
 }
 
 // Call asks the other side and waits for its answer, which is decoded into result unless that is

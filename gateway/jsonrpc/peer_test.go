@@ -287,3 +287,18 @@ func FuzzMessage(f *testing.F) {
 		}
 	})
 }
+
+// Several notifications are lines of their own, in their order.
+func TestNotifyAll(t *testing.T) {
+	p := converse(t, jsonrpc.Config{Handle: echo})
+	go func() {
+		if err := p.peer.NotifyAll("a\"b", jsontext.Value(`{"n":1}`), jsontext.Value(`[2]`)); err != nil {
+			t.Error(err)
+		}
+	}()
+	for _, want := range []string{`{"jsonrpc":"2.0","method":"a\"b","params":{"n":1}}`, `{"jsonrpc":"2.0","method":"a\"b","params":[2]}`} {
+		if got := p.hear(t); got != want {
+			t.Errorf("said %s, want %s", got, want)
+		}
+	}
+}

@@ -283,12 +283,20 @@ func TestTerminationEndsEverySession(t *testing.T) {
 	}
 	session, said := talk(subagent)
 	others, otherwise := talk(parent)
+	n.begins(t, otherwise)
 	n.do(t, "DELETE", at, nil).want(204)
 	for path, want := range map[string]string{"executions/" + delegated: "cancelled", "executions/" + said: "cancelled", "sessions/" + session: "ended",
 		"executions/" + otherwise: "running", "sessions/" + others: "active"} {
 		kind, _, _ := strings.Cut(path, "s/")
-		if got := n.do(t, "GET", "/wharf/"+path, nil).want(200).text(kind + ".status"); got != want {
+		got := n.do(t, "GET", "/wharf/"+path, nil).want(200).text(kind + ".status")
+		if got != want {
 			t.Errorf("%s is %s, want %s", path, got, want)
 		}
 	}
+}
+
+// begins waits until an execution has begun.
+func (n *node) begins(t testing.TB, execution string) {
+	t.Helper()
+	n.Until(t, execution, func(rec *storage.Record) bool { return rec.Kind == abi.EventTaskStarted })
 }

@@ -27,6 +27,7 @@ var layers = []string{"abi", "storage", "plugins", "runtime", "gateway", "cmd"}
 var islands = map[string][]string{
 	"conformance":             {"conformance"},
 	"conformance/openharness": {"conformance/internal/answers"}, // and little more: a node carries it
+	"sdk/client/go":           {"sdk/client/go"},
 	"sdk/go":                  {"sdk/go"},
 	"plugins/agent":           {"plugins/agent", "sdk/go"},
 	"plugins/conformance":     {"plugins/conformance", "sdk/go"},
@@ -42,11 +43,14 @@ var mounted = map[string]string{"conformance/openharness": "cmd"}
 // itself: each says which other packages of ours it may import, and no more.
 var rooms = map[string][]string{
 	"runtime/agents":    {"abi", "storage", "runtime/desk", "runtime/filetree", "runtime/ledger", "runtime/oaf", "runtime/personas"},
+	"runtime/alone":     {"abi", "runtime/journal", "runtime/provider", "runtime/provider/secret", "runtime/replay", "runtime/sandbox"},
 	"runtime/artifacts": {"abi", "storage", "runtime/desk", "runtime/hostcall", "runtime/ledger", "runtime/provider"},
 	"runtime/aside":     {"abi", "storage", "runtime/desk", "runtime/ledger", "runtime/lockrank"},
 	"runtime/askclient": {"abi", "runtime/provider"},
 	"runtime/apart":     {"abi", "runtime/journal", "runtime/provider", "runtime/sandbox"},
+	"runtime/copies":    {"abi", "runtime/desk"},
 	"runtime/filetree":  {},
+	"runtime/installs":  {"abi", "storage", "runtime/desk", "runtime/journal", "runtime/ledger", "runtime/lockrank", "runtime/manifest"},
 	"runtime/files":     {"abi", "storage", "runtime/desk", "runtime/hosttools", "runtime/ledger", "runtime/lockrank", "runtime/provider", "runtime/turns"},
 	"runtime/memories": {"abi", "abi/jsonw", "storage", "runtime/desk", "runtime/hostcall", "runtime/ledger",
 		"runtime/personas", "runtime/provider"},
@@ -65,7 +69,9 @@ var rooms = map[string][]string{
 		"runtime/journal", "runtime/ledger", "runtime/lockrank", "runtime/provider", "runtime/sandbox", "runtime/turns"},
 	"runtime/lifecycle": {"abi"},
 	"runtime/lockrank":  {},
-	"runtime/oaf":       {"runtime/filetree", "runtime/skillmd"},
+	"runtime/manifest": {"abi", "runtime/connector", "runtime/connector/schedule", "runtime/policy", "runtime/provider/secret", "runtime/skill",
+		"runtime/skillmd", "runtime/spelling"},
+	"runtime/oaf": {"runtime/filetree", "runtime/skillmd"},
 	"runtime/outbox": {"abi", "abi/jsonw", "storage", "runtime/alarm", "runtime/background", "runtime/connector/signature", "runtime/desk",
 		"runtime/ledger", "runtime/lockrank", "runtime/provider", "runtime/provider/program", "runtime/provider/web", "runtime/redact", "runtime/sealed"},
 	"runtime/delegation": {"abi", "storage", "runtime/desk", "runtime/ledger", "runtime/provider", "runtime/provider/agent"},
@@ -76,16 +82,25 @@ var rooms = map[string][]string{
 	"runtime/ownfacts":   {"abi", "storage", "runtime/hostcall", "runtime/ledger", "runtime/lockrank", "runtime/provider"},
 	"runtime/personas": {"abi", "storage", "runtime/desk", "runtime/journal", "runtime/ledger", "runtime/lockrank",
 		"runtime/policy", "runtime/skill", "runtime/turns"},
-	"runtime/proofs": {"abi", "abi/jsonw", "storage", "runtime/bundle", "runtime/desk", "runtime/journal", "runtime/ledger",
-		"runtime/lockrank", "runtime/personas", "runtime/receipt", "runtime/redact", "runtime/replay"},
+	"runtime/provider/hosts": {"abi", "storage", "runtime/hostcall", "runtime/ledger", "runtime/provider", "runtime/provider/program",
+		"runtime/provider/tool", "runtime/ranking"},
+	"runtime/proofs": {"abi", "abi/jsonw", "storage", "runtime/bundle", "runtime/composition", "runtime/desk", "runtime/journal", "runtime/ledger",
+		"runtime/lockrank", "runtime/personas", "runtime/receipt", "runtime/records", "runtime/redact", "runtime/replay"},
 	"runtime/subagents":     {"abi", "storage", "runtime/journal", "runtime/ledger", "runtime/personas", "runtime/provider", "runtime/provider/tool"},
 	"runtime/owntools":      {"abi", "runtime/hosttools", "runtime/personas", "runtime/provider"},
 	"runtime/policy/action": {"abi", "runtime/hosttools", "runtime/policy", "runtime/provider"},
 	"runtime/ranking":       {},
+	"runtime/spelling":      {},
 	"runtime/blocks": {"abi", "storage", "runtime/desk", "runtime/filetree", "runtime/hostcall", "runtime/ledger", "runtime/memories", "runtime/oaf",
 		"runtime/provider", "runtime/ranking"},
-	"runtime/plans":  {"abi", "storage", "runtime/desk", "runtime/hostcall", "runtime/ledger", "runtime/provider"},
-	"runtime/pinned": {"storage", "runtime/journal", "runtime/ledger", "runtime/lockrank", "runtime/personas"},
+	"runtime/parcel":          {"abi", "runtime/filetree", "runtime/keyfile", "runtime/manifest", "runtime/receipt"},
+	"runtime/parcel/registry": {"runtime/filetree", "runtime/manifest", "runtime/parcel"},
+	"runtime/plans":           {"abi", "storage", "runtime/desk", "runtime/hostcall", "runtime/ledger", "runtime/provider"},
+	"runtime/pinned":          {"storage", "runtime/journal", "runtime/ledger", "runtime/lockrank", "runtime/personas"},
+	"runtime/programs":        {"abi", "storage", "runtime/journal", "runtime/personas", "runtime/sandbox"},
+	"runtime/live":            {"abi", "storage", "runtime/desk", "runtime/ledger", "runtime/lockrank"},
+	"runtime/inbox": {"abi", "storage", "runtime/desk", "runtime/hostcall", "runtime/ledger", "runtime/lockrank", "runtime/provider",
+		"runtime/sessions", "runtime/waiting"},
 	"runtime/quotas": {"abi", "storage", "runtime/desk", "runtime/journal", "runtime/ledger", "runtime/lockrank",
 		"runtime/policy/quota", "runtime/provider"},
 	"runtime/records": {"abi", "storage", "runtime/desk", "runtime/journal", "runtime/ledger", "runtime/personas", "runtime/provider", "runtime/quotas",
@@ -110,12 +125,17 @@ var rooms = map[string][]string{
 		"runtime/provider", "runtime/provider/program", "runtime/provider/tool", "runtime/provider/web", "runtime/sealed", "runtime/skill", "runtime/turns"},
 	"runtime/waiting": {"abi", "storage", "runtime/alarm", "runtime/askclient", "runtime/desk", "runtime/hosttools", "runtime/journal", "runtime/ledger", "runtime/lockrank",
 		"runtime/policy", "runtime/provider", "runtime/sessions", "runtime/skill", "runtime/turns"},
+	"runtime/workers": {"abi", "storage", "runtime/desk", "runtime/ledger", "runtime/lockrank", "runtime/personas", "runtime/redact"},
+
+	"runtime/composition": {"abi", "runtime/hosttools", "runtime/journal", "runtime/ledger", "runtime/policy", "runtime/provider",
+		"runtime/tooluse"},
 
 	"runtime/sandbox/rewrite": {},
-	"runtime/sandbox/guest":   {"abi", "runtime/turns"},
+	"runtime/sandbox/stack":   {},
+	"runtime/sandbox/guest":   {"abi", "runtime/sandbox/stack", "runtime/turns"},
 	"runtime/sandbox/wasi":    {"runtime/sandbox/guest", "runtime/sandbox/rewrite"},
 	"runtime/sandbox/extism": {"abi", "runtime/sandbox/guest", "runtime/sandbox/image", "runtime/sandbox/rewrite",
-		"runtime/sandbox/wasi"},
+		"runtime/sandbox/stack", "runtime/sandbox/wasi"},
 	"runtime/ledger": {"abi", "storage", "runtime/lockrank", "runtime/turns"},
 }
 
@@ -130,11 +150,12 @@ var owners = []struct {
 	{"github.com/tetratelabs/wazero", []string{"runtime/sandbox", "benches"}},
 	{"github.com/extism/", []string{"runtime/sandbox", "benches"}},
 	{"github.com/cockroachdb/pebble", []string{"storage/pebble", "benches"}},
+	{"oras.land/oras-go/", []string{"runtime/parcel/registry"}},
 }
 
 // overHTTP are the rooms of runtime that ask others over HTTP, or hear of deliveries that came so.
 // What others answer clients with, by which status and at which path, is for adapters to say.
-var overHTTP = []string{"runtime/connector", "runtime/customtools", "runtime/harnesses", "runtime/identity", "runtime/intake", "runtime/outbox", "runtime/provider",
+var overHTTP = []string{"runtime/connector", "runtime/customtools", "runtime/harnesses", "runtime/identity", "runtime/intake", "runtime/outbox", "runtime/parcel/registry", "runtime/provider",
 	"runtime/toolservers"}
 
 // forTests are packages that set things up for tests: only tests may import them, and they one
@@ -142,12 +163,17 @@ var overHTTP = []string{"runtime/connector", "runtime/customtools", "runtime/har
 // entry in rooms says.
 var forTests = []string{
 	"abi/eventstest", "storage/storagetest", "storage/pebble/crashtest", "runtime/internal/roomtest", "runtime/enginetest",
+	"gateway/acp/acptest",
 }
 
 // guests are the parts that run as plugins. They depend on the standard library
 // alone, so they may use encoding/json; and a guest has one host, which is global
 // by nature, so they may keep it in a variable.
 var guests = []string{"sdk/go", "plugins/agent", "plugins/conformance", "plugins/connectors", "plugins/digest"}
+
+// clients are the parts that run in other people's programs, which get the standard library with
+// them and nothing else.
+var clients = []string{"sdk/client/go"}
 
 // Guest reports whether a package runs as a plugin.
 func Guest(importPath string) bool {
@@ -182,7 +208,7 @@ func CheckImports(p Package) []string {
 func checkImport(local, imp string) string {
 	target, ours := inModule(imp)
 	if !ours {
-		if imp == "encoding/json" && !underAny(local, guests) {
+		if imp == "encoding/json" && !underAny(local, guests) && !underAny(local, clients) {
 			return "encoding/json takes duplicate keys and bad UTF-8; use github.com/go-json-experiment/json"
 		}
 		if imp == "net/http" && under(local, "runtime") && !underAny(local, overHTTP) {

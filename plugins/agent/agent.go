@@ -20,11 +20,15 @@ func handle(task *wharf.Task) (wharf.Result, error) {
 			return wharf.Result{}, err
 		}
 		if len(answer.ToolCalls) == 0 {
-			return a.result(answer), nil
+			if more, err := a.goesOn(); !more || err != nil {
+				return a.result(answer), err
+			}
+			continue
 		}
 		if err := a.callTools(answer.ToolCalls); err != nil {
 			return wharf.Result{}, err
 		}
+		a.turnEnded(&answer)
 	}
 	return wharf.Result{}, spent("max_turns", a.settings.maxTurns)
 }
@@ -33,10 +37,14 @@ func handle(task *wharf.Task) (wharf.Result, error) {
 type agent struct {
 	settings settings
 	tools    toolbox
+	search   toolSearch
 	skills   string // what the model is told of its skills
+	active   activation
 	blocks   blocks
 	plan     planned
+	inbox    inbox
 	messages []wharf.ModelMessage // the conversation so far
+	window   window
 
 	turns, toolCalls int
 	seen             map[string]bool // ids of tool calls
@@ -58,20 +66,24 @@ func newAgent(task *wharf.Task) (*agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &agent{settings: s, messages: messages, seen: map[string]bool{}}
+	a := &agent{settings: s, messages: messages, window: newWindow(len(messages), s.model), seen: map[string]bool{}}
 	if err := a.blocks.look(); err != nil {
 		return nil, err
 	}
 	a.tools = newToolbox(usable(tools, task.Skills, a.blocks.none))
 	a.skills = skillsSection(task.Skills, a.tools)
-	return a, nil
+	if err := a.search.begin(&a.tools); err != nil {
+		return nil, err
+	}
+	return a, a.active.begin(task.Skills)
 }
 
 // spent fails a Task whose budget is used up. What the agent said so far is in the
 // transcript.
 func spent(setting string, limit int) error {
 	return &wharf.Failure{Code: "budget_exhausted",
-		Message: fmt.Sprintf("the agent was not done when its budget was spent (%s is %d)", setting, limit)}
+		Message: fmt.Sprintf("the agent was not done when its budget was spent (%s is %d)", setting, limit),
+		Details: fmt.Appendf(nil, `{"limit":%q,"max":%d}`, setting, limit)}
 }
 
 // ask puts the conversation to the model, and its answer into the transcript.
@@ -84,17 +96,17 @@ func (a *agent) ask() (wharf.ModelAnswer, error) {
 		return wharf.ModelAnswer{}, err
 	}
 	a.turns++
+	a.turnBegins()
 	_ = wharf.Progress(a.fraction(), "asking the model")
-	answer, err := wharf.Complete(wharf.ModelRequest{
+	answer, err := a.complete(wharf.ModelRequest{
 		CallID: fmt.Sprintf("main:%d", a.turns), Model: a.settings.model, System: a.prompt(),
-		Messages: a.messages, Tools: a.tools.offered, MaxTokens: left, Temperature: a.settings.temperature, Stream: true,
+		Messages: a.messages, Tools: a.offers(), MaxTokens: left, Temperature: a.settings.temperature, Stream: true,
 	})
 	if err != nil {
 		return answer, modelFailure(err)
 	}
-	a.usage.InputTokens += answer.Usage.InputTokens
-	a.usage.OutputTokens += answer.Usage.OutputTokens
-	a.cost += answer.Cost
+	a.inbox.shown()
+	a.spend(&answer)
 	if answer.StopReason == wharf.StopRefusal {
 		return answer, &wharf.Failure{Code: "model_refused", Message: "the model declined: " + answer.Text}
 	}
@@ -102,8 +114,18 @@ func (a *agent) ask() (wharf.ModelAnswer, error) {
 	return answer, a.say(answer)
 }
 
+// spend counts what an answer has cost.
+func (a *agent) spend(answer *wharf.ModelAnswer) {
+	a.usage.InputTokens += answer.Usage.InputTokens
+	a.usage.OutputTokens += answer.Usage.OutputTokens
+	a.cost += answer.Cost
+}
+
 // look reads before a turn what others may have changed since the one before.
 func (a *agent) look() error {
+	if _, err := a.takeInbox(wharf.AtStep, false); err != nil {
+		return err
+	}
 	if err := a.plan.look(); err != nil || a.turns == 0 {
 		return err // the blocks were read when the Task began
 	}
@@ -170,12 +192,13 @@ func firstLine(text string) string {
 }
 
 func (a *agent) result(answer wharf.ModelAnswer) wharf.Result {
-	summary := firstLine(answer.Text)
+	result := wharf.Result{Summary: firstLine(answer.Text)}
 	if answer.StopReason == wharf.StopLength {
-		summary = "(cut off) " + summary
+		result.Summary, result.StopReason = "(cut off) "+result.Summary, wharf.StopLength
 	}
-	return wharf.Result{Summary: summary, Metrics: map[string]float64{
+	result.Metrics = map[string]float64{
 		"turns": float64(a.turns), "tool_calls": float64(a.toolCalls), "cost": a.cost,
 		"input_tokens": float64(a.usage.InputTokens), "output_tokens": float64(a.usage.OutputTokens),
-	}}
+	}
+	return result
 }

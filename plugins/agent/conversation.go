@@ -26,7 +26,7 @@ func conversation(task *wharf.Task) ([]wharf.ModelMessage, error) {
 		text, role := textOf(m), roleOf(m)
 		switch {
 		case m.ID != "" && m.ID == task.InputMessageID: // it comes last
-		case text == "":
+		case text == "", auditOnly(m):
 		case len(out) == 0 && role == "assistant": // models want the user to begin
 		default:
 			out = append(out, wharf.ModelMessage{Role: role, Text: text})

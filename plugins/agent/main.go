@@ -6,6 +6,9 @@ package main
 
 import wharf "github.com/wharf-dev/wharf/sdk/go"
 
+// What nearly every Task needs is made ready once.
+var _ = wharf.Prepare(wharf.ForConfig, wharf.ForTranscript, wharf.ForTools, wharf.ForModels, wharf.ForInbox, wharf.ForEvents)
+
 //go:wasmexport run
 func run() int32 { return wharf.Run(handle) }
 

@@ -29,6 +29,7 @@ type settings struct {
 	maxTurns     int    // max_turns: questions to the model
 	maxToolCalls int    // max_tool_calls: of the whole Task
 	maxTokens    int64  // max_tokens: read and written by the model, of the whole Task
+	stay         bool   // stay: to wait for more after an answer, and not to end
 
 	// What the Task or its agent asks for.
 	context     string // of the Task's Session, and of its own
@@ -85,7 +86,7 @@ type setting struct {
 func (s *settings) named() []setting {
 	return []setting{
 		{"system_prompt", &s.prompt}, {"model", &s.model}, {"approve", &s.approve},
-		{"max_turns", &s.maxTurns}, {"max_tool_calls", &s.maxToolCalls}, {"max_tokens", &s.maxTokens},
+		{"max_turns", &s.maxTurns}, {"max_tool_calls", &s.maxToolCalls}, {"max_tokens", &s.maxTokens}, {"stay", &s.stay},
 	}
 }
 

@@ -101,10 +101,17 @@ func (a *agent) call(c wharf.ModelToolCall) (output json.RawMessage, text string
 }
 
 func (a *agent) attempt(c wharf.ModelToolCall) (wharf.ToolAnswer, error) {
+	if c.Name == searchTool && a.search.strategy != "" {
+		return a.search.call(c, &a.tools)
+	}
 	tool, ok := a.tools.byName[c.Name]
 	if !ok {
 		return wharf.ToolAnswer{}, fmt.Errorf("there is no tool %q", c.Name)
 	}
+	if !a.active.offers(c.Name) {
+		return wharf.ToolAnswer{}, fmt.Errorf("no skill that is active asks for the tool %q", c.Name)
+	}
+	a.active.saw(tool, c.Arguments)
 	arguments, err := a.approved(tool, c)
 	if err != nil {
 		return wharf.ToolAnswer{}, err

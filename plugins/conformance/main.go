@@ -1,5 +1,6 @@
 // Command conformance is a Wharf plugin with what the official conformance suites of the Model
-// Context Protocol call: tools, prompts and resources, an export each. conformance.json says what
+// Context Protocol call: tools, prompts and resources, an export each, and a turn for clients of the Agent
+// Client Protocol. conformance.json says what
 // each is offered as. It does not come with the node: build it into a folder of plugins, and put
 // conformance.json beside it.
 package main
@@ -142,6 +143,11 @@ func templateDataExport() int32 { return wharf.Run(templateData) }
 
 //go:wasmexport watched_resource
 func watchedExport() int32 { return wharf.Run(watched) }
+
+// The turn of a client of the Agent Client Protocol.
+
+//go:wasmexport turn
+func turnExport() int32 { return wharf.Run(turn) }
 
 // main is never called: a plugin has exports instead.
 func main() {}

@@ -117,7 +117,7 @@ func (h *Host) call(call string, request []byte) ([]byte, *provider.Refusal) {
 	switch call {
 	case abi.CallLog:
 		return nil, h.write(request)
-	case abi.CallProgress, abi.CallPlan:
+	case abi.CallProgress, abi.CallPlan, abi.CallAgentEvent:
 		return nil, nil // there is no Task whose watchers could be told
 	case abi.CallClock:
 		return []byte(`{"unix_nano":"` + strconv.FormatInt(h.at.UnixNano(), 10) + `"}`), nil

@@ -2,6 +2,9 @@ package desk
 
 import (
 	"errors"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -84,4 +87,18 @@ func Refusal(err error) error {
 		return refused
 	}
 	return err
+}
+
+// MaxClientID is the longest id of a live client.
+const MaxClientID = 128
+
+// CheckClientID accepts what a live client may call itself: one line of text.
+func CheckClientID(param, id string) error {
+	if id == "" {
+		return CheckPresent(param, id)
+	}
+	if utf8.RuneCountInString(id) > MaxClientID || !utf8.ValidString(id) || strings.ContainsFunc(id, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return abi.InvalidParam(param, "the id of a client is 1 to %d characters of text in one line", MaxClientID)
+	}
+	return nil
 }

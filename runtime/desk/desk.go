@@ -71,6 +71,9 @@ type Caller struct {
 	KeyID      string
 	Scopes     []string // abi.ScopeAll is all of them
 	Workspaces []string // empty: every Workspace of the tenant
+	// Client is the live client of a Session that the request comes from, as it calls itself; "" for a
+	// request that names none.
+	Client string
 	// Retries says who owns the caller's Idempotency-Keys, when that is not the actor.
 	Retries string
 }
@@ -82,6 +85,16 @@ func (c *Caller) Can(scope string) bool {
 		return false
 	}
 	return slices.Contains(c.Scopes, abi.ScopeAll) || slices.Contains(c.Scopes, scope)
+}
+
+// As returns the caller as the live client of a Session that it names. The caller itself is shared.
+func (c *Caller) As(client string) *Caller {
+	if client == c.Client {
+		return c
+	}
+	as := *c
+	as.Client = client
+	return &as
 }
 
 // Sees reports whether the caller may see the given Workspace.

@@ -66,6 +66,21 @@ func SessionOpen(s *abi.Session) error {
 	return nil
 }
 
+// AllOf returns what refuses a Session that one of the checks refuses, the first first. Checks may be nil.
+func AllOf(checks ...func(*abi.Session) error) func(*abi.Session) error {
+	return func(s *abi.Session) error {
+		for _, check := range checks {
+			if check == nil {
+				continue
+			}
+			if err := check(s); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
 // TakesTasks refuses what a closed Session does not take any more, a paused one does not take
 // for now, and one that was made for a Task takes from that Task alone.
 func TakesTasks(s *abi.Session) error {

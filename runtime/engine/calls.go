@@ -7,11 +7,13 @@ import (
 	"slices"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/composition"
 	"github.com/wharf-dev/wharf/runtime/hostcall"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/sessions"
+	"github.com/wharf-dev/wharf/runtime/tooluse"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -26,6 +28,9 @@ type hostCall func(r *run, ctx context.Context, c *liveCall) (answer []byte, err
 var immediate = map[string]hostCall{
 	abi.CallOutput:        (*run).callOutput,
 	abi.CallMessageAppend: (*run).callMessageAppend,
+
+	abi.CallCompositionBegin: (*run).callComposition,
+	abi.CallCompositionEnd:   (*run).callComposition,
 }
 
 // immediately returns what answers a call at once; nil for a call that is not answered so.
@@ -40,7 +45,7 @@ func (e *Engine) immediately(call string) hostCall {
 func byRoom(answer hostcall.Func) hostCall {
 	return func(r *run, ctx context.Context, c *liveCall) ([]byte, error) {
 		a, err := answer(ctx, &hostcall.Call{Run: r, Tenant: r.task.tenant, Task: &r.task.about, Index: c.entry.Index, Request: c.request, Kept: c.entry.Request, Asked: c.asked})
-		c.states, c.extra, c.release = a.States, a.Extra, a.Release
+		c.states, c.extra, c.release, c.durable = a.States, a.Extra, a.Release, a.Durable
 		return a.JSON, err
 	}
 }
@@ -75,10 +80,24 @@ func (r *run) callOutput(_ context.Context, c *liveCall) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if out.Failure != nil && out.Failure.Code == "" {
-		return nil, provider.Malformed(abi.InvalidParam("failure.code", "a failure needs a code"))
+	if wrong := out.Check(); wrong != nil {
+		return nil, provider.Malformed(wrong)
 	}
 	return nil, nil
+}
+
+func (r *run) callComposition(_ context.Context, c *liveCall) (answer []byte, err error) {
+	answer, c.extra, err = r.composition().Answer(&composition.HostCall{Name: c.entry.Call, Task: r.task.id, Index: c.entry.Index, At: r.engine.now(),
+		Asked: c.asked, Request: c.request, HasPut: r.HasPut, Shown: r.persona.ToolsVisibility})
+	return answer, err
+}
+
+// composition returns what the record says of compositions so far.
+func (r *run) composition() *composition.State {
+	r.task.mu.Lock()
+	defer r.task.mu.Unlock()
+	state := r.facts.Composition
+	return &state
 }
 
 func (r *run) callMessageAppend(ctx context.Context, c *liveCall) (answer []byte, err error) {
@@ -131,7 +150,7 @@ func (r *run) hint(call string, request []byte) error {
 	if r.hints++; r.hints <= maxHints && payload != nil && abi.TooDeep(request, abi.MaxDepth) < 0 && r.cursor.Done() {
 		r.task.mu.Lock()
 		defer r.task.mu.Unlock()
-		r.tellHint(kind, payload, false)
+		r.tellHint(kind, payload, tooluse.Restrict(payload, r.persona.ToolsVisibility))
 	}
 	return nil
 }
@@ -159,4 +178,7 @@ func (r *run) tellHint(kind abi.EventKind, payload any, restricted bool) {
 	}
 	e.ledger.Append(&storage.Batch{Frame: taskFrame(t.tenant, &t.about, t.about.PersonaID, e.now(), records)})
 	t.seq++
+	if kind == abi.EventProgress {
+		e.workers.Tick(t.tenant, &t.about)
+	}
 }

@@ -38,6 +38,9 @@ func (e *Engine) CancelTask(ctx context.Context, c *desk.Caller, r *desk.Retry, 
 		return desk.Doc{}, err
 	}
 	return e.Once(ctx, c, r, current.WorkspaceID, func(idem *storage.Idempotency) (desk.Doc, error) {
+		if err := e.Controls(c, current.SessionID); err != nil {
+			return desk.Doc{}, err
+		}
 		return e.cancel(ctx, c, idem, id, req.Reason)
 	})
 }

@@ -49,44 +49,13 @@ func (e *Engine) factsOf(ctx context.Context, t *task) (f *proofs.Facts, asOf ui
 			return f, asOf, err
 		}
 	}
-	return f, asOf, e.readFacts(ctx, t, f)
+	return f, asOf, e.ReadFacts(ctx, t.tenant, &t.about, t.input, f)
 }
 
 // toldByLog reports whether what a Task's receipt is made from stands in the log
 // alone: it has started, and no run of it knows. The caller holds t.mu.
 func (t *task) toldByLog() bool {
 	return !t.gone && t.run == nil && t.about.Replay == nil && t.state.Status != abi.TaskSubmitted && !t.state.Status.Terminal()
-}
-
-// readFacts fills in what the log tells. What is left after an error says that the
-// record could not be read.
-func (e *Engine) readFacts(ctx context.Context, t *task, f *proofs.Facts) error {
-	h, err := e.records.History(ctx, t.tenant, &t.about)
-	if err != nil {
-		return err
-	}
-	if h.Program == nil {
-		if h.LastStart != 0 && len(h.Entries) == 0 { // there was nothing to run
-			f.Irreproducible = ""
-		}
-		return nil
-	}
-	given, err := e.records.Given(ctx, t.tenant, &t.about, t.input)
-	if err != nil {
-		return err
-	}
-	f.Withheld = given.Withheld
-	persona, err := e.pinned.PersonaAt(ctx, t.tenant, t.about.PersonaID, h.Program.Persona)
-	if err != nil {
-		return err
-	}
-	f.Persona = &persona.Persona
-	f.Tally = receipt.NewTally(h.Program, given.Answer(persona.Text, h.Program), t.id)
-	if err := f.TakeAll(h.Entries); err != nil {
-		return err
-	}
-	f.Irreproducible = ""
-	return nil
 }
 
 // endAsOf takes a step of a Task whose record was read when asOf was the sequence of
@@ -101,17 +70,23 @@ func (e *Engine) endAsOf(t *task, ch change, facts *proofs.Facts, asOf uint64) (
 	return e.apply(t, ch)
 }
 
+// factsAtEnd returns what is known of a Task that ends, by its run or else from outside; nil for nothing. The
+// caller holds t.mu.
+func (e *Engine) factsAtEnd(t *task, outside *proofs.Facts) *proofs.Facts {
+	if t.run == nil || t.about.Replay != nil {
+		return outside
+	}
+	f := &t.run.facts
+	if err := t.run.takeRest(); err != nil {
+		e.log.Error("a task's record could not be taken over: its receipt says so", "task", t.id, "error", err)
+		f.Irreproducible = unreadableRecord
+	}
+	return f
+}
+
 // newIssue prepares the receipt of a Task that ends; nil when it gets none. The
 // caller holds t.mu.
-func (e *Engine) newIssue(t *task, outside *proofs.Facts) *proofs.Issue {
-	f := outside
-	if t.run != nil && t.about.Replay == nil {
-		f = &t.run.facts
-		if err := t.run.takeRest(); err != nil {
-			e.log.Error("a task's record could not be taken over: its receipt says so", "task", t.id, "error", err)
-			f.Irreproducible = unreadableRecord
-		}
-	}
+func (e *Engine) newIssue(t *task, f *proofs.Facts) *proofs.Issue {
 	if f == nil {
 		f = &proofs.Facts{Tally: receipt.NewTally(nil, nil, t.id)}
 	}
@@ -128,5 +103,5 @@ func (e *Engine) newIssue(t *task, outside *proofs.Facts) *proofs.Issue {
 // newProofs makes what issues receipts and shows them.
 func (e *Engine) newProofs(common desk.Parts, keys *receipt.Keyring) *proofs.Keeper {
 	return proofs.NewKeeper(proofs.Parts{Parts: common, Tenants: e.tenants, Keys: keys, RequiredOnly: e.config.RequiredReceiptsOnly,
-		Version: e.version, Task: e.records.Task, TaskRecord: e.records.Of, PersonaAt: e.pinned.PersonaAt, Modules: e.modules})
+		Version: e.version, Task: e.records.Task, TaskRecord: e.records.Of, Records: e.records, PersonaAt: e.pinned.PersonaAt, Modules: e.modules})
 }

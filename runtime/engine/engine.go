@@ -18,6 +18,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/aside"
 	"github.com/wharf-dev/wharf/runtime/background"
 	"github.com/wharf-dev/wharf/runtime/blocks"
+	"github.com/wharf-dev/wharf/runtime/copies"
 	"github.com/wharf-dev/wharf/runtime/customtools"
 	"github.com/wharf-dev/wharf/runtime/delegation"
 	"github.com/wharf-dev/wharf/runtime/desk"
@@ -26,17 +27,22 @@ import (
 	"github.com/wharf-dev/wharf/runtime/hooks"
 	"github.com/wharf-dev/wharf/runtime/hostcall"
 	"github.com/wharf-dev/wharf/runtime/identity"
+	"github.com/wharf-dev/wharf/runtime/inbox"
 	"github.com/wharf-dev/wharf/runtime/inhand"
+	"github.com/wharf-dev/wharf/runtime/installs"
 	"github.com/wharf-dev/wharf/runtime/intake"
 	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/runtime/live"
 	"github.com/wharf-dev/wharf/runtime/outbox"
 	"github.com/wharf-dev/wharf/runtime/ownfacts"
 	"github.com/wharf-dev/wharf/runtime/personas"
 	"github.com/wharf-dev/wharf/runtime/pinned"
 	"github.com/wharf-dev/wharf/runtime/plans"
+	"github.com/wharf-dev/wharf/runtime/programs"
 	"github.com/wharf-dev/wharf/runtime/proofs"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/agent"
+	"github.com/wharf-dev/wharf/runtime/provider/hosts"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
 	"github.com/wharf-dev/wharf/runtime/quotas"
@@ -52,6 +58,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/toolservers"
 	"github.com/wharf-dev/wharf/runtime/turns"
 	"github.com/wharf-dev/wharf/runtime/waiting"
+	"github.com/wharf-dev/wharf/runtime/workers"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -114,12 +121,15 @@ type Parts struct {
 	// uses them; nil when the node takes none.
 	AddedTools *tool.Added
 	Agents     *agent.Agents // outside, that plugins may delegate to; nil for none
+	Hosts      *hosts.Hosts  // clients, that are asked for skills; nil for none
 	// RemoteHarnesses asks the servers of hosted Harnesses, as the performer of tool calls uses it;
 	// nil where no tools can be called.
 	RemoteHarnesses *harnesses.Remote
 	// ModelNamed says by which name the node asks the model that an agent names, and whether it has
 	// it; nil: as it is named.
 	ModelNamed func(name string) (model string, known bool)
+	// Models returns the models of the node, by name; nil when it has none.
+	Models func() []abi.NodeModel
 	// Vaults keeps the values of Vaults' secrets; nil when the node has no Vaults.
 	Vaults *vault.Store
 	// NodeSecret returns a secret of the node's configuration that a Connector may
@@ -139,6 +149,9 @@ type Parts struct {
 	Log      *slog.Logger     // default slog.Default
 	// Instances reports on the instances of plugins; nil when nothing does.
 	Instances func() Instances
+	// Installs loads plugins that are installed while the node runs, which Modules resolves then; nil
+	// when none can be.
+	Installs installs.Modules
 	// Backup writes a copy of the data folder to dir while the node runs; nil when
 	// the store cannot.
 	Backup func(dir string) error
@@ -171,6 +184,7 @@ type (
 	replayResources     = replays.Keeper
 	permissionResources = waiting.Keeper
 	planResources       = plans.Keeper
+	inboxResources      = inbox.Keeper
 	webhookResources    = outbox.Outbox
 	hookResources       = hooks.Keeper
 	toolServerResources = toolservers.Keeper
@@ -178,6 +192,9 @@ type (
 	harnessResources    = harnesses.Keeper
 	skillResources      = skillbundles.Keeper
 	customToolResources = customtools.Keeper
+	liveResources       = live.Keeper
+	copyResources       = copies.Keeper
+	installResources    = installs.Keeper
 )
 
 // Engine is the core. All its methods are safe for concurrent use.
@@ -220,6 +237,7 @@ type resources struct {
 	*replayResources
 	*permissionResources
 	*planResources
+	*inboxResources
 	*webhookResources
 	*hookResources
 	*toolServerResources
@@ -227,19 +245,20 @@ type resources struct {
 	*harnessResources
 	*skillResources
 	*customToolResources
+	*liveResources
+	*copyResources
+	*installResources
 }
 
-// brought is what the node brings: what runs modules, and what copies its data.
+// brought is what the node brings: what runs modules.
 type brought struct {
-	modules     Modules
-	runs        string // what runs modules
-	rewriter    string
-	version     string
-	entropy     io.Reader
-	turns       *turns.Turns
-	backup      func(string) error
-	checkBackup func(context.Context, string) error
-	pooled      func() Instances
+	modules  Modules
+	runs     string // what runs modules
+	rewriter string
+	version  string
+	entropy  io.Reader
+	turns    *turns.Turns
+	pooled   func() Instances
 }
 
 // answering is what answers host calls: the engine by the calls' definitions, rooms, and
@@ -270,7 +289,9 @@ type inMemory struct {
 	observers []func(storage.Tenant, *abi.Task) // hear of each Task that has ended, as it was accepted
 	aside     *aside.Shelf
 	pinned    *pinned.Keeper
+	programs  *programs.Fixer
 	records   *records.Reader
+	workers   *workers.Keeper
 }
 
 // counters are what metrics are made of.
@@ -288,7 +309,7 @@ func New(config Config, parts Parts) (*Engine, error) {
 	config = config.withDefaults()
 	e := &Engine{
 		brought: brought{modules: parts.Modules, runs: parts.Runs, rewriter: parts.Rewriter, version: parts.Version,
-			entropy: parts.Entropy, turns: parts.Turns, backup: parts.Backup, checkBackup: parts.CheckBackup, pooled: parts.Instances},
+			entropy: parts.Entropy, turns: parts.Turns, pooled: parts.Instances},
 		answering: answering{calls: abi.HostCallsByName(), performers: parts.Performers},
 		config:    config, store: parts.Store, now: parts.Now, log: parts.Log,
 	}
@@ -325,26 +346,31 @@ func (e *Engine) furnish(parts *Parts) {
 	e.vaultResources = secrets.NewKeeper(secrets.Parts{Parts: common,
 		Tenants: e.tenants, Values: parts.Vaults, NodeSecret: parts.NodeSecret})
 	e.personaResources = personas.NewKeeper(personas.Parts{Parts: common,
-		Turns: e.turns, Bundled: parts.Personas, Started: e.started, Calls: e.calls, Offers: e.offers, LeaveOut: e.aside.LeaveOut})
+		Turns: e.turns, Bundled: parts.Personas, Started: e.started, Calls: e.calls, Offers: e.offers, LeaveOut: e.aside.LeaveOut, Offered: func() []abi.Persona { return e.OfferedPersonas() }})
 	e.tenantResources = tenancy.NewDirectory(tenancy.Parts{Parts: common,
 		Entropy: e.entropy, Tokens: parts.Tokens, Quota: e.Quota, Seed: e.SeedTenant, LeaveOut: e.aside.LeaveOut}, e.tenants)
 	e.pinned = pinned.NewKeeper(pinned.Parts{Blobs: e.store.Blobs(), Modules: e.modules, Persona: e.Persona})
 	e.records = records.NewReader(records.Parts{Parts: common, PersonaAt: e.pinned.PersonaAt})
+	e.workers = workers.NewKeeper(workers.Parts{Parts: common, Task: e.records.Task, Persona: e.Persona, Go: e.background.Go})
 	e.memoryResources = blocks.NewKeeper(blocks.Parts{Parts: common, Persona: e.Persona, TenantID: e.tenants.IDOf})
-	e.skillResources = skillbundles.NewKeeper(skillbundles.Parts{Parts: common, MostTold: int64(e.config.Limits.PayloadBytes / 2)})
+	elsewhere := &hosts.Skills{Hosts: parts.Hosts, TenantID: e.tenants.IDOf, MostTold: int64(e.config.Limits.PayloadBytes / 2)}
+	e.skillResources = skillbundles.NewKeeper(skillbundles.Parts{Parts: common, MostTold: elsewhere.MostTold, Elsewhere: elsewhere.Read})
+	e.liveResources = live.NewKeeper(live.Parts{Parts: common, Pending: e.pending.InSession})
 	e.sessionResources = sessions.NewKeeper(sessions.Parts{Parts: common, DefaultPersona: e.config.DefaultPersona,
-		PersonaIn: e.PersonaIn, SkillIn: e.SkillIn, CheckVaultIDs: e.CheckVaultIDs, CheckSkillNames: e.CheckSkillNames})
+		May: e.May, Models: parts.Models, CheckReceipts: func(p *abi.Persona) error { return e.CheckReceipts(p) }, PersonaIn: e.PersonaIn, SkillIn: e.SkillIn, CheckVaultIDs: e.CheckVaultIDs, CheckSkillNames: e.CheckSkillNames})
 	e.permissionResources = waiting.NewKeeper(waiting.Parts{Parts: common,
-		Messages: e.sessionResources, Task: e.records.Task, Live: e.tasks.stateOf, Wake: e.wake, Generations: maxGenerations,
+		Messages: e.sessionResources, Clients: e.liveResources, Task: e.records.Task, Live: e.tasks.stateOf, Wake: e.wake, Generations: maxGenerations,
 		Pending: &e.pending, Ends: &e.ends, Turns: e.turns})
 	e.fileResources = files.NewKeeper(files.Parts{Parts: common, Root: parts.Files, Turns: e.turns,
 		TenantOf: e.tenantOf, MostTold: int64(e.config.Limits.PayloadBytes / 2)})
+	e.copyResources = copies.NewKeeper(copies.Parts{Write: parts.Backup, Check: parts.CheckBackup, WhileFilesRest: e.WhileFilesRest})
 	e.performers = withOwn(e.performers, e.fileResources)
 	e.performers[abi.CallToolCall] = e.fileResources.Tools(e.performers[abi.CallToolCall])
 	e.artifactResources = artifacts.NewKeeper(artifacts.Parts{Parts: common,
 		DefaultWorkspaceOf: e.DefaultWorkspaceOf, MostRead: int64(e.config.Limits.PayloadBytes)})
 	e.performers = withOwn(e.performers, delegation.NewKeeper(delegation.Parts{Parts: common, Agents: parts.Agents, Artifacts: e.artifactResources, TenantOf: e.tenantOf}))
 	e.planResources = plans.NewKeeper(common)
+	e.inboxResources = inbox.NewKeeper(inbox.Parts{Parts: common, Messages: e.sessionResources, May: e.May, Task: e.records.Task, Parked: &e.parked, Wake: e.wake, Go: e.background.Go})
 	e.proofResources = e.newProofs(common, parts.Keys)
 	e.replayResources = e.newReplays(common)
 	e.Intake = e.newIntake(common, e.ConnectorSecret)
@@ -354,7 +380,9 @@ func (e *Engine) furnish(parts *Parts) {
 	e.toolServerResources, e.customToolResources = e.newToolServers(common, parts)
 	e.agentResources = agents.NewKeeper(agents.Parts{Parts: common, Personas: e.personaResources, InstallSkill: e.SkillForAgent, Model: parts.ModelNamed, Memory: e.memoryResources})
 	e.harnessResources = e.newHarnesses(common, parts)
-	e.haveRoomsAnswer(e.memoryResources, e.sessionResources, e.artifactResources, e.skillResources, e.planResources, e.Intake,
+	e.installResources = installs.NewKeeper(installs.Parts{Parts: common, Modules: parts.Installs, Personas: e.personaResources, Tenants: e.tenants.All})
+	e.programs = e.newPrograms()
+	e.haveRoomsAnswer(e.memoryResources, e.sessionResources, e.artifactResources, e.skillResources, e.planResources, e.inboxResources, e.Intake, elsewhere,
 		&ownfacts.Keeper{Now: e.now, Entropy: e.entropy, IDs: e.ids, Version: e.version, TenantID: e.tenants.IDOf})
 }
 
@@ -380,7 +408,7 @@ func (c *Config) limitsFor(plugin string) sandbox.Limits {
 // Start brings back the Tasks that an earlier life of the node left unfinished.
 // It is called once, before the first request.
 func (e *Engine) Start(ctx context.Context) error {
-	if err := e.book.Load(ctx); err != nil {
+	if err := cmp.Or(e.book.Load(ctx), e.LoadPlugins(ctx)); err != nil {
 		return err
 	}
 	if err := cmp.Or(e.LoadToolServers(ctx, e.tenants.All()), e.LoadCustomTools(ctx, e.tenants.All()), e.LoadHarnesses(ctx, e.tenants.All()), e.LoadSkillBundles(ctx, e.tenants.All())); err != nil {
@@ -392,7 +420,7 @@ func (e *Engine) Start(ctx context.Context) error {
 	if err := e.recover(ctx); err != nil {
 		return err
 	}
-	return e.Intake.Start(ctx)
+	return cmp.Or(e.workers.Start(ctx), e.Intake.Start(ctx))
 }
 
 var (
@@ -452,31 +480,4 @@ func (e *Engine) Stats() Stats {
 		Watermark: e.store.Watermark(), Started: e.started,
 		Draining: e.draining.Load(), Failed: e.store.Failed(), SetAside: e.aside.Count(),
 	}
-}
-
-// Backup writes a copy of the node's data, as of now, to a folder on the node's
-// machine that does not exist yet.
-func (e *Engine) Backup(ctx context.Context, c *desk.Caller, dir string) error {
-	if !c.Can(abi.ScopeNode) {
-		return desk.Denied(abi.ScopeNode)
-	}
-	if e.backup == nil {
-		return abi.Errorf(abi.CodeNotImplemented, "this node's storage takes no online backups")
-	}
-	if err := e.copyTo(dir); err != nil {
-		return abi.InvalidParam("dir", "backing up to %q: %v", dir, err)
-	}
-	if e.checkBackup == nil {
-		return nil
-	}
-	if err := e.checkBackup(ctx, dir); err != nil {
-		return errors.Join(abi.Errorf(abi.CodeInternalError, "%v", err), err)
-	}
-	return nil
-}
-
-// copyTo writes a copy of the node's data to a folder. No file of a Workspace comes or
-// goes meanwhile.
-func (e *Engine) copyTo(dir string) error {
-	return e.WhileFilesRest(func() error { return e.backup(dir) })
 }

@@ -97,6 +97,9 @@ func (r *run) admit(ctx context.Context, c *liveCall, plan *provider.Plan) error
 	if a.By = plan.By; plan.Tool != nil {
 		a.Destructive, a.OpenWorld = plan.Tool.Destructive, plan.Tool.OpenWorld
 	}
+	if err := r.composition().Admit(a, plan.Tool); err != nil {
+		return err
+	}
 	d := policy.Decide(&r.persona.Persona, a)
 	if own := ownTool(c); d.Verdict == policy.Allow && own != nil && own.Server == ServerSkills && r.engine.SkillNeedsApproval(ctx, r.task.tenant, r.task.about.WorkspaceID, own.Name) {
 		d.Verdict, d.Rule = policy.Ask, policy.RuleSkill
@@ -203,13 +206,14 @@ func gateOf(c *liveCall, a *policy.Action) (*journal.Gate, error) {
 	return &journal.Gate{Action: a.String(), Call: c.entry.Call, By: a.By, Asked: journal.HashOf(c.entry.Request), Arguments: arguments}, err
 }
 
-// toolCallID names a tool.call; "" for any other call.
+// toolCallID names a tool.call that is asked about, as its events will; "" for any other call. The
+// approval stands before it in the record.
 func toolCallID(c *liveCall) string {
 	if c.entry.Call != abi.CallToolCall {
 		return ""
 	}
 	req, _ := ask[abi.CallToolCallRequest](c) // it was read before
-	return tooluse.ID(req.CallID, c.entry.Index)
+	return tooluse.ID(req.CallID, c.entry.Index+1)
 }
 
 // revise puts what hooks and an approver have made of a call's arguments into its request.

@@ -33,8 +33,8 @@ func TestWhyItIsAsked(t *testing.T) {
 		want string // "" for nothing
 	}{
 		"a tool, called by an id":  {op{abi.CallToolCall, `{"call_id":"toolu_7","server":"fs","name":"write","arguments":{"path":"a"}}`}, `{"tool_call_id":"toolu_7","risk_labels":["write","destructive","open_world"],` + rule + `}`},
-		"a tool, called by no id":  {op{abi.CallToolCall, `{"server":"fs","name":"write","arguments":{"path":"a"}}`}, `{"tool_call_id":"call-1","risk_labels":["write","destructive","open_world"],` + rule + `}`},
-		"a file, by a tool":        {op{abi.CallToolCall, `{"server":"host","name":"file_write","arguments":{"path":"/docs/a.txt","content":"x"}}`}, `{"tool_call_id":"call-1","declared_paths":["docs/a.txt"],"risk_labels":["write","destructive","open_world"],` + rule + `}`},
+		"a tool, called by no id":  {op{abi.CallToolCall, `{"server":"fs","name":"write","arguments":{"path":"a"}}`}, `{"tool_call_id":"call-2","risk_labels":["write","destructive","open_world"],` + rule + `}`},
+		"a file, by a tool":        {op{abi.CallToolCall, `{"server":"host","name":"file_write","arguments":{"path":"/docs/a.txt","content":"x"}}`}, `{"tool_call_id":"call-2","declared_paths":["docs/a.txt"],"risk_labels":["write","destructive","open_world"],` + rule + `}`},
 		"a file that is written":   {op{abi.CallFileWrite, `{"path":"docs/a.txt","text":"x"}`}, `{"declared_paths":["docs/a.txt"],"risk_labels":["write"],` + rule + `}`},
 		"a file that is removed":   {op{abi.CallFileRemove, `{"path":"docs/b.txt"}`}, `{"declared_paths":["docs/b.txt"],"risk_labels":["write","destructive"],` + rule + `}`},
 		"another persona":          {op{abi.CallHandoff, `{"persona_id":"persona_echo","input":{"x":1}}`}, `{"risk_labels":["write","delegation"],` + rule + `}`},
@@ -61,6 +61,11 @@ func TestWhyItIsAsked(t *testing.T) {
 					t.Fatal(err)
 				}
 				task := n.Wait(t, id)
+				for _, u := range n.tools(t, id) {
+					if u.tool.CallID != asked.ToolCallID {
+						t.Errorf("%s names the call %q, and the request %q", u.kind, u.tool.CallID, asked.ToolCallID)
+					}
+				}
 				r := n.wire(t, task)
 				if len(r.Approvals) != 1 {
 					t.Fatalf("the receipt has %d approvals", len(r.Approvals))

@@ -15,6 +15,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/deltas"
+	"github.com/wharf-dev/wharf/runtime/hostcall"
 	"github.com/wharf-dev/wharf/runtime/inhand"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/ledger"
@@ -256,6 +257,9 @@ func (r *run) live(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, er
 		return r.spawn(ctx, c)
 	}
 	answer, err := perform(r, ctx, c)
+	if errors.Is(err, hostcall.ErrWait) {
+		return r.wait(ctx, c, waiting.Call{Name: c.entry.Call, Request: c.request, Asked: c.asked})
+	}
 	return r.closeAndRelease(ctx, c, journal.Whole, answer, err)
 }
 
@@ -263,6 +267,9 @@ func (r *run) live(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, er
 func (r *run) closeAndRelease(ctx context.Context, c *liveCall, phase journal.Phase, answer []byte, failed error) (abi.CallStatus, []byte, error) {
 	status, answer, err := r.close(ctx, c, phase, answer, failed)
 	if c.release != nil {
+		if errors.Is(err, errEndedMeanwhile) {
+			r.task.endDurable() // with what the call states
+		}
 		c.release(cmp.Or(err, failed))
 	}
 	return status, answer, err
@@ -333,7 +340,7 @@ func (r *run) reach(ctx context.Context, c *liveCall) (abi.CallStatus, []byte, e
 	if err = cmp.Or(said, err); err == nil {
 		err = r.admit(ctx, c, &plan)
 	}
-	c.use.Define(plan.Tool)
+	c.use.Define(plan.Tool, plan.By)
 	if own := ownTool(c); own != nil && err == nil {
 		if c.entry.Effect = plan.Effect; own.Server == ServerSkills {
 			c.entry.Effect = abi.EffectWrite

@@ -40,6 +40,8 @@ func TestHostCallsRefuseBadRequests(t *testing.T) {
 		{abi.CallProgress, `{"fraction":1.5}`, abi.CallInvalid},
 		{abi.CallProgress, `{"fraction":"half"}`, abi.CallInvalid},
 		{abi.CallProgress, `{"fraction":0.5}`, abi.CallOK},
+		{abi.CallAgentEvent, `{"kind":"turn_started","data":{"iteration":1}}`, abi.CallOK},
+		{abi.CallAgentEvent, `{"kind":"turn_started","data":{"secret":1}}`, abi.CallInvalid},
 		{abi.CallRandom, `4`, abi.CallInvalid},
 		{abi.CallRandom, "\xff\xff\xff\xff", abi.CallTooLarge},
 		{abi.CallRandom, "\x04\x00\x00\x00", abi.CallOK},

@@ -13,6 +13,7 @@ import (
 	json "github.com/go-json-experiment/json"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/internal/share"
 	"github.com/wharf-dev/wharf/runtime/connector"
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/enginetest"
@@ -232,6 +233,7 @@ func TestEndOfAPollIsNoticed(t *testing.T) {
 // TestASourceThatFloods holds that polls hand over so much in a minute and no more, that
 // what was taken stays taken, and that the rest is taken later.
 func TestASourceThatFloods(t *testing.T) {
+	share.Alone(t)
 	const maxDelivered = 1000 // by one call
 	const pages = 10          // in a minute
 	clock := &fakeClock{now: newYear}

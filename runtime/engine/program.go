@@ -1,15 +1,10 @@
 package engine
 
 import (
-	"cmp"
 	"context"
-	"fmt"
-	"io"
-	goruntime "runtime"
-	"strings"
 
 	"github.com/wharf-dev/wharf/abi"
-	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/programs"
 )
 
 // offers reports whether a plugin of this node has an export.
@@ -36,61 +31,17 @@ func (e *Engine) fixProgram(ctx context.Context, t *task) {
 	if !submitted || t.program != nil || t.about.Replay != nil || t.about.Fork != nil {
 		return
 	}
-	t.program, t.startErr = e.programFor(ctx, t)
-	t.fresh = true
-}
-
-// programFor fixes what a Task will run: from here on a new version of the plugin
-// changes nothing for it, nor one of its Persona. The module and the Persona are
-// kept as blobs.
-func (e *Engine) programFor(ctx context.Context, t *task) (*journal.Program, error) {
-	persona, err := e.PersonaIn(ctx, t.tenant, t.about.WorkspaceID, t.about.PersonaID)
-	if err == nil {
-		persona, err = e.RunsAs(ctx, t.tenant, persona)
-	}
-	if err != nil {
-		return nil, &abi.Failure{Code: abi.FailurePluginMissing, Message: err.Error()}
-	}
+	program, version, err := e.programs.For(ctx, t.tenant, &t.about, t.skills)
+	t.program, t.startErr, t.fresh = program, err, true
 	t.mu.Lock()
-	t.task.PersonaVersion = persona.Version
-	t.mu.Unlock()
-	name, export, named := strings.Cut(cmp.Or(e.PollWorkflow(t.tenant, &t.about), persona.EntryWorkflow), "#")
-	if !named {
-		export = abi.DefaultExport
-	}
-	digest, err := e.modules.Resolve(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	if err := e.pinned.KeepModule(ctx, digest); err != nil {
-		return nil, err
-	}
-	personaHash, err := e.pinned.KeepPersona(ctx, persona)
-	if err != nil {
-		return nil, err
-	}
-	seed := make([]byte, 16)
-	if _, err := io.ReadFull(e.entropy, seed); err != nil {
-		return nil, fmt.Errorf("reading randomness: %w", err)
-	}
-	p := &journal.Program{Plugin: name, Module: digest, Export: export, ABI: abi.ABIVersion, Persona: personaHash, Seed: seed}
-	e.fixGround(p)
-	if p.Skill, err = e.SkillOf(ctx, t.tenant, &t.about); err != nil {
-		return nil, err
-	}
-	p.Skills, err = e.SkillsFor(t.tenant, &t.about, t.skills, persona.Text)
-	return p, err
+	defer t.mu.Unlock()
+	t.task.PersonaVersion = version
 }
 
-// fixGround fixes what a program runs on and what it may use. Modules that run as
-// they are depend on the processor, and nothing counts their gas.
-func (e *Engine) fixGround(p *journal.Program) {
-	l := e.config.limitsFor(p.Plugin)
-	p.Limits = journal.Limits{MemoryBytes: l.MemoryBytes, HostCalls: l.HostCalls, PayloadBytes: l.PayloadBytes, OutputBytes: l.OutputBytes}
-	p.Engine, p.Rewriter = e.runs, e.rewriter
-	if e.rewriter == "" {
-		p.Arch = goruntime.GOARCH
-		return
-	}
-	p.Limits.Gas, p.Limits.Depth = l.Gas, l.Depth
+// newPrograms makes what fixes what Tasks run.
+func (e *Engine) newPrograms() *programs.Fixer {
+	resolve := func(ctx context.Context, plugin string) (string, error) { return e.modules.Resolve(ctx, plugin) }
+	return programs.NewFixer(programs.Parts{Resolve: resolve, Pinned: e.pinned, PersonaIn: e.PersonaIn, RunsAs: e.RunsAs,
+		Workflow: e.PollWorkflow, Skill: e.SkillOf, Skills: e.SkillsFor, Limits: e.config.limitsFor, Entropy: e.entropy,
+		Runs: e.runs, Rewriter: e.rewriter})
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/composition"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/tooluse"
@@ -89,9 +90,10 @@ func (r *run) tell(ctx context.Context, c *liveCall, phase journal.Phase) error 
 	if err != nil {
 		return err
 	}
+	told := append(slices.Clip(c.extra), r.composition().Tell(&composition.Call{Task: r.task.id, Use: c.use, Entry: &c.entry, Phase: phase, Begun: c.intent != nil})...)
 	// What cannot be written fails here, before the receipt counts it.
-	for i := range c.extra {
-		if err := c.extra[i].Encode(); err != nil {
+	for i := range told {
+		if err := told[i].Encode(); err != nil {
 			return err
 		}
 	}
@@ -100,11 +102,15 @@ func (r *run) tell(ctx context.Context, c *liveCall, phase journal.Phase) error 
 	}
 	r.task.mu.Lock()
 	defer r.task.mu.Unlock()
-	r.pending = append(r.pending, r.engine.WithHooks(r.task.tenant, &r.task.about, append(slices.Clip(c.extra), rec)...)...)
-	r.pendingBytes += len(rec.Text)
+	r.pending = append(r.pending, r.engine.WithHooks(r.task.tenant, &r.task.about, append(told, rec)...)...)
+	for i := range told {
+		r.pendingBytes += told[i].Size()
+	}
+	r.pendingBytes += rec.Size()
 	r.task.account.Use(&c.entry, phase)
 	if r.using = nil; phase == journal.Intent {
 		r.using = c
+		r.facts.Composition.Begun(c.entry)
 		return nil
 	}
 	return r.take(&c.entry)
@@ -136,7 +142,7 @@ func (r *run) handOver() error {
 	}
 	r.takePending()
 	b := &storage.Batch{Frame: taskFrame(t.tenant, &t.about, t.about.PersonaID, e.now(), encoded)}
-	b.Expect = ledger.Expected(deliveriesOf(records)...)
+	b.Expect = ledger.ExpectedDeliveries(records)
 	t.seq += sequenced(records)
 	hand := func() error {
 		return e.book.Count(&t.account, b, "", false, func() { r.last = &handed{e.ledger.Append(b), len(records)} })
@@ -145,17 +151,6 @@ func (r *run) handOver() error {
 		return t.session.While(nil, hand)
 	}
 	return hand()
-}
-
-// deliveriesOf returns those records of a run that anybody may write as well: deliveries. All
-// else is for the run's owner to write.
-func deliveriesOf(records []ledger.Record) (all []ledger.Record) {
-	for _, rec := range records {
-		if rec.Object == abi.ObjectDelivery {
-			all = append(all, rec)
-		}
-	}
-	return all
 }
 
 // waitDurable waits until everything handed over is durable: batches become so in the

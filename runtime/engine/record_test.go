@@ -386,7 +386,10 @@ func (n *node) parked(t testing.TB, id string) abi.Task {
 }
 
 // waiting waits until the log says that a Task is parked.
-func (n *node) waiting(t testing.TB, id string) abi.Task {
+func (n *node) waiting(t testing.TB, id string) abi.Task { return n.waitingAt(t, id, 0) }
+
+// waitingAt is [node.waiting] for a call that is not one of the first so many.
+func (n *node) waitingAt(t testing.TB, id string, index int) abi.Task {
 	t.Helper()
 	sub, err := n.Subscribe(context.Background(), n.Root, desk.Filter{TaskID: id}, 0)
 	if err != nil {
@@ -408,7 +411,7 @@ func (n *node) waiting(t testing.TB, id string) abi.Task {
 			if task.Status.Terminal() {
 				t.Fatalf("the task did not wait: it is %s, %+v", task.Status, task.Failure)
 			}
-			if task.Waiting != nil {
+			if task.Waiting != nil && task.Waiting.Index >= index {
 				return task
 			}
 		}

@@ -15,7 +15,7 @@ import (
 // newReplays makes the room that replays and forks are served by.
 func (e *Engine) newReplays(common desk.Parts) *replays.Keeper {
 	return replays.NewKeeper(replays.Parts{Parts: common,
-		Records: e.records, PersonaAt: e.pinned.PersonaAt, Sessions: e.sessionResources, Artifacts: e.artifactResources, Receipts: e.proofResources, Submit: e.submitDerived,
+		Records: e.records, PersonaAt: e.pinned.PersonaAt, Sessions: e.sessionResources, Artifacts: e.artifactResources, Receipts: e.proofResources, Submit: e.submitDerived, Controls: e.Controls,
 		Module: func(ctx context.Context, digest string) (replay.Module, error) {
 			return e.modules.ModuleAt(ctx, digest)
 		},

@@ -307,6 +307,7 @@ func (e *Engine) prepare(ctx context.Context, t *task, r *run, h *records.Histor
 	}
 	r.ground = journal.NewGround(started, h.Program.Seed)
 	r.facts = proofs.Facts{Persona: &persona.Persona, Tally: receipt.NewTally(h.Program, r.input, t.id), Withheld: given.Withheld}
+	r.facts.Composition.Begun(h.Entries[len(r.recorded):]...)
 	t.run = r
 	return nil
 }
@@ -359,7 +360,8 @@ func (r *run) complete(o *abi.Outcome, t *task, failure *abi.Failure) {
 	case failure != nil:
 		o.Failure, o.Summary = failure, failure.Message
 	case r.outputs.Output != nil:
-		o.Summary = r.outputs.Output.Summary
+		said := r.outputs.Output
+		o.Summary, o.Stopped, o.Handoff, o.StopReason = said.Summary, said.Stopped, said.Handoff, said.StopReason
 	}
 	if o.Summary == "" {
 		o.Summary = "completed"

@@ -15,6 +15,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/scheduler"
 	"github.com/wharf-dev/wharf/runtime/sessions"
 	"github.com/wharf-dev/wharf/runtime/waiting"
+	"github.com/wharf-dev/wharf/runtime/workers"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -92,7 +93,10 @@ func (e *Engine) newClientTask(ctx context.Context, c *desk.Caller, s *ledger.Se
 	}
 	t, m, err := e.newTask(ctx, c, s, id, req)
 	if err == nil && m != nil {
-		err = desk.Within("input", e.CheckReferences(ctx, c, m))
+		err = desk.Within("input", e.Said(ctx, c, m))
+	}
+	if err == nil {
+		t.may = e.May(c)
 	}
 	return t, m, err
 }
@@ -179,6 +183,7 @@ func (e *Engine) offer(ctx context.Context, t *task, input *abi.Message, actor s
 		err = t.session.While(t.admitted(), func() error {
 			return e.book.Enroll(&t.account, b, func() { commit = e.ledger.Append(b) })
 		})
+		e.workers.Noted(t.tenant, &t.about, b.Frame.Records, commit)
 	}
 	if err != nil {
 		e.withdraw(t)
@@ -212,9 +217,9 @@ func (t *task) admitted() func(*abi.Session) error {
 		return nil
 	}
 	if t.about.ParentTaskID != "" && t.about.Fork == nil { // the work of a Task that was taken before the pause
-		return desk.SessionOpen
+		return desk.AllOf(desk.SessionOpen, t.may)
 	}
-	return desk.TakesTasks
+	return desk.AllOf(desk.TakesTasks, t.may)
 }
 
 // acceptance builds the batch that accepts a Task, and its answer.
@@ -235,6 +240,7 @@ func (e *Engine) acceptance(t *task, input *abi.Message, actor string, idem *sto
 	}
 	answer := len(records)
 	records = append(records, ledger.Record{Kind: effects[0].Event, Object: abi.ObjectTask, ID: t.id, Created: true, State: &submitted})
+	workers.Accepted(&records[answer], &t.about)
 	t.state, t.seq, t.task.Status = state, 1, state.Status
 	if t.place.Runs() {
 		if records, err = e.startWith(t, records); err != nil {
@@ -382,7 +388,7 @@ func (e *Engine) describeTask(ctx context.Context, c *desk.Caller, s *ledger.Ses
 		return nil, err
 	}
 	if req.ParentTaskID == "" {
-		t.Run = personas.Within(session.Context, req.Run)
+		t.Run = personas.Within(&session, req.Run)
 	}
 	if req.InTurn {
 		t.OrderKey = req.SessionID

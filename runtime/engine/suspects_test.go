@@ -202,8 +202,11 @@ func (n *node) outcomes(t *testing.T, tasks map[string][]string) (wrong string) 
 // node fails within its attempts, and every other one completes.
 func TestOnlyTheTasksFailThatEndTheNode(t *testing.T) {
 	if os.Getenv("WHARF_LONG") == "" {
-		bunches := rapid.Custom(drawBunch)
-		for range 20 {
+		bunches, times := rapid.Custom(drawBunch), 20
+		if testing.Short() {
+			times = 4
+		}
+		for range times {
 			b := bunches.Example(rand.Int())
 			if wrong := b.outcome(t); wrong != "" {
 				t.Fatalf("%s of %+v", wrong, b)

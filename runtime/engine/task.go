@@ -24,6 +24,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/scheduler"
 	"github.com/wharf-dev/wharf/runtime/sessions"
 	"github.com/wharf-dev/wharf/runtime/waiting"
+	"github.com/wharf-dev/wharf/runtime/workers"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -37,10 +38,11 @@ type task struct {
 
 	about   abi.Task // as it was accepted, without Input: for what never changes
 	session *ledger.Session
-	leave   func()          // gives the Session back
-	skills  []string        // that its Session has it know; read before it counts, for a Session may have others wait
-	place   scheduler.Place // where it waits or runs
-	account quotas.Account  // what it is counted by
+	leave   func()                   // gives the Session back
+	may     func(*abi.Session) error // refuses it when it is handed over; nil refuses nothing
+	skills  []string                 // that its Session has it know; read before it counts, for a Session may have others wait
+	place   scheduler.Place          // where it waits or runs
+	account quotas.Account           // what it is counted by
 
 	input      jsontext.Value // as it is shown; nil when it is too large to keep here
 	restricted bool           // whether input holds parts that are not public
@@ -150,7 +152,8 @@ type change struct {
 	outcome func(*abi.Outcome) // completes the Outcome of a terminal step; may be nil
 	facts   *proofs.Facts      // what the receipt of a terminal step is made from, when no plugin runs
 
-	asks *waiting.Round // what a Task that is parked asks somebody; nil when it asks nobody
+	asks *waiting.Round           // what a Task that is parked asks somebody; nil when it asks nobody
+	may  func(*abi.Session) error // refuses a step that does not end the Task; nil refuses none
 }
 
 // errGone says that a Task was taken out of memory: look it up again.
@@ -234,7 +237,7 @@ func (e *Engine) write(t *task, shown *abi.Task, effects []lifecycle.Effect, c c
 	hand := func() error {
 		return e.book.Count(&t.account, b, shown.ReceiptID, shown.Status.Terminal(), func() { commit = e.ledger.Append(b) })
 	}
-	if err := e.handOver(t, issue, b, c.in.Kind, shown.Status.Terminal(), hand); err != nil {
+	if err := e.handOver(t, issue, b, &c, shown.Status.Terminal(), hand); err != nil {
 		return nil, err
 	}
 	if t.run != nil && shown.Status.Terminal() {
@@ -242,6 +245,7 @@ func (e *Engine) write(t *task, shown *abi.Task, effects []lifecycle.Effect, c c
 	}
 	t.seq += sequenced(records)
 	t.handed = commit
+	e.workers.Noted(t.tenant, &t.about, b.Frame.Records, commit)
 	if c.in.Kind == lifecycle.Start { // nobody waits for a start: it is durable at the latest with the batch that ends the Task
 		return nil, nil
 	}
@@ -257,7 +261,8 @@ func (e *Engine) tellAndIssue(t *task, shown *abi.Task, effects []lifecycle.Effe
 		if t.run != nil {
 			c.before = append(slices.Clone(t.run.pending), c.before...)
 		}
-		c.before = slices.Concat(c.before, e.HooksAtEnd(t.tenant, shown), e.RemoteAtEnd(t.tenant, shown))
+		c.facts = e.factsAtEnd(t, c.facts)
+		c.before = slices.Concat(c.before, c.facts.CompositionAtEnd(shown, now), e.HooksAtEnd(t.tenant, shown), e.RemoteAtEnd(t.tenant, shown))
 		issue = e.newIssue(t, c.facts)
 	}
 	records := e.tell(t, shown, effects, c, now, issue)
@@ -282,15 +287,25 @@ func statusOf(in lifecycle.InputKind) int {
 // handOver calls hand under the locks that order a Task's batch among others: that of its
 // Session, which a start has nothing to do with, and that of the Workspace's receipts.
 // The Session comes first, for its lock may be held over the disk.
-func (e *Engine) handOver(t *task, i *proofs.Issue, b *storage.Batch, in lifecycle.InputKind, ends bool, hand func() error) error {
-	if in == lifecycle.Start {
+func (e *Engine) handOver(t *task, i *proofs.Issue, b *storage.Batch, c *change, ends bool, hand func() error) error {
+	if c.in.Kind == lifecycle.Start {
 		return hand()
 	}
 	sealed := func() error { return i.Seal(b, hand) }
 	if ends {
 		return sessions.EndTask(t.session, t.id, b, sealed)
 	}
-	return t.session.While(nil, sealed)
+	return t.session.While(c.may, sealed)
+}
+
+// endDurable waits until the last step of the Task is on disk.
+func (t *task) endDurable() {
+	t.mu.Lock()
+	last := t.handed
+	t.mu.Unlock()
+	if last != nil {
+		_, _ = last.Wait(context.Background()) // who has ended the Task tells of an error
+	}
 }
 
 func sequenced(records []ledger.Record) (n uint64) {
@@ -342,6 +357,7 @@ func (e *Engine) tell(t *task, shown *abi.Task, effects []lifecycle.Effect, c ch
 		case lifecycle.Emit:
 			stamp(shown, now)
 			rec := t.stated(effect.Event, shown)
+			rec.Intake = workers.Due(&t.task, shown)
 			if c.life != nil {
 				rec.Payload = c.life
 			}

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/composition"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/inbox"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/lifecycle"
@@ -29,6 +31,9 @@ func (r *run) wait(ctx context.Context, c *liveCall, on waiting.Call) (abi.CallS
 	w, as, err := waiting.For(&on)
 	if err != nil {
 		return r.close(ctx, c, journal.Whole, nil, err)
+	}
+	if w.Inbox != nil && inbox.Listens(&r.task.about) {
+		w.Inbox.SessionID = r.task.about.SessionID
 	}
 	c.asked, w.Call, w.Tool = on.Asked, c.entry.Call, c.use.Waits()
 	if answer, ended, err := r.endedChild(ctx, w); err != nil || ended {
@@ -58,6 +63,7 @@ func (r *run) endedChild(ctx context.Context, w *abi.Waiting) (answer []byte, en
 // park records that the Task waits and gives back what it holds.
 func (r *run) park(ctx context.Context, c *liveCall, w *abi.Waiting, as abi.TaskStatus) error {
 	r.inTime(w)
+	w.Composition = r.composition().Waits(c.use)
 	c.entry.At = journal.Moment(r.engine.now())
 	if c.intent == nil {
 		if err := r.tell(ctx, c, journal.Intent); err != nil {
@@ -70,6 +76,7 @@ func (r *run) park(ctx context.Context, c *liveCall, w *abi.Waiting, as abi.Task
 	if err != nil {
 		return err
 	}
+	e.parked.Listen(t.tenant, w.Inbox, t.id) // who sees that it waits can wake it
 	t.mu.Lock()
 	commit, err := e.apply(t, change{
 		in: lifecycle.Input{Kind: lifecycle.Park, Park: as}, actor: t.about.PersonaID, before: append(slices.Clone(r.pending), told...), asks: asks,
@@ -82,6 +89,9 @@ func (r *run) park(ctx context.Context, c *liveCall, w *abi.Waiting, as abi.Task
 		t.run = nil // it is over: what wakes the Task adds to the record, and not to this run
 	}
 	t.mu.Unlock()
+	if err != nil {
+		e.parked.Forget(t.key())
+	}
 	if errors.Is(err, lifecycle.ErrTerminal) {
 		return errEndedMeanwhile
 	}
@@ -137,6 +147,9 @@ func (e *Engine) arm(key ledger.Key, w *abi.Waiting, deadline time.Time) {
 	}
 	if !at.IsZero() {
 		e.parked.SetTimer(key, e.now, at, e.background.Owned(fire))
+	}
+	if session, listens := e.parked.Listen(key.Tenant, w.Inbox, key.ID); listens {
+		e.background.Go(func() { e.inboxResources.Serve(session) }) // what came before it waited
 	}
 	if w.TaskID == "" {
 		return
@@ -246,12 +259,16 @@ func (e *Engine) recordAnswer(t *task, a *waiting.Answer) (commit storage.Commit
 		return nil, false, waiting.ErrNotWaiting
 	}
 	at := e.now()
-	taken, err := a.Take(&t.task, t.asking, at, func(answer []byte, refused error) (ledger.Record, error) { return e.answered(t, w, answer, refused) })
+	var child []ledger.Record
+	taken, err := a.Take(&t.task, t.asking, at, func(answer []byte, refused error) (rec ledger.Record, err error) {
+		rec, child, err = e.answered(t, w, answer, refused)
+		return rec, err
+	})
 	if err != nil {
 		return nil, false, err
 	}
-	step := change{in: lifecycle.Input{Kind: lifecycle.Wake}, actor: a.Actor, at: at, before: e.WithHooks(t.tenant, &t.about, taken.Records...),
-		idem: a.Idem, status: taken.Status, answer: taken.Place, asks: taken.Round, amend: func(shown *abi.Task) { shown.Waiting = taken.Waiting }}
+	step := change{in: lifecycle.Input{Kind: lifecycle.Wake}, actor: a.Actor, at: at, before: e.WithHooks(t.tenant, &t.about, slices.Concat(taken.Records, child)...),
+		idem: a.Idem, status: taken.Status, answer: taken.Place, asks: taken.Round, may: a.May, amend: func(shown *abi.Task) { shown.Waiting = taken.Waiting }}
 	switch {
 	case taken.Over:
 		commit, err = e.apply(t, step)
@@ -278,7 +295,7 @@ func (e *Engine) recordDecision(t *task, a *waiting.Answer, taken *waiting.Taken
 		return nil, err
 	}
 	b := ledger.Batch(taskFrame(t.tenant, &t.task, a.Actor, at, encoded), a.Idem, taken.Status, taken.Place)
-	commit, err := t.session.Append(e.ledger, b, nil)
+	commit, err := t.session.Append(e.ledger, b, a.May)
 	if err != nil {
 		return nil, err
 	}
@@ -288,8 +305,9 @@ func (e *Engine) recordDecision(t *task, a *waiting.Answer, taken *waiting.Taken
 	return commit, nil
 }
 
-// answered returns the event that tells what a call that waited is answered with.
-func (e *Engine) answered(t *task, w *abi.Waiting, answer []byte, failed error) (ledger.Record, error) {
+// answered returns the event that tells what a call that waited is answered with, and what is told of it as a child
+// of a composition.
+func (e *Engine) answered(t *task, w *abi.Waiting, answer []byte, failed error) (rec ledger.Record, child []ledger.Record, err error) {
 	status, answer, err := (*run)(nil).answer(answer, failed)
 	if err != nil {
 		status, answer = abi.CallUnavailable, provider.Refuse(abi.CallUnavailable, string(abi.CodeInternalError), "the host could not answer").Answer()
@@ -297,9 +315,10 @@ func (e *Engine) answered(t *task, w *abi.Waiting, answer []byte, failed error) 
 	entry := journal.Entry{Index: w.Index, Call: waiting.RecordedAs(w), At: journal.Moment(e.now()), Status: status, Answer: answer}
 	refs, err := entry.Keep(context.Background(), e.store.Blobs(), journal.Result)
 	if err != nil {
-		return ledger.Record{}, err
+		return rec, nil, err
 	}
-	text, err := tooluse.Ended(entry.AppendPayload(nil, journal.Result, refs), w.Tool, &tooluse.End{At: entry.At, Status: status, Answer: answer})
+	end := &tooluse.End{At: entry.At, Status: status, Answer: answer}
+	text, err := tooluse.Ended(entry.AppendPayload(nil, journal.Result, refs), w.Tool, end)
 	return ledger.Record{Kind: waiting.EventOf(w, status, answer), Object: abi.ObjectTask, ID: t.id, Restricted: true,
-		Text: text}, err
+		Text: text}, composition.Answered(t.id, w.Composition, end), err
 }

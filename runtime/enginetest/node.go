@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -139,6 +140,25 @@ func (n *Node) Wait(t testing.TB, id string) abi.Task {
 		t.Fatal(err)
 	}
 	return As[abi.Task](t, doc)
+}
+
+// Until waits until a Task is told something. is is asked of each of its events, in their order, until it holds.
+func (n *Node) Until(t testing.TB, task string, is func(*storage.Record) bool) {
+	t.Helper()
+	sub, err := n.Subscribe(t.Context(), n.Root, desk.Filter{TaskID: task}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sub.Close()
+	for {
+		events, err := sub.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.ContainsFunc(events, func(ev desk.Event) bool { return is(ev.Record()) }) {
+			return
+		}
+	}
 }
 
 // Kinds lists the events of a stream.

@@ -60,6 +60,8 @@ func (k *Keeper) walk(ctx context.Context, at *place, w walking, f func(p string
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
+		case p == begin && errors.Is(err, fs.ErrNotExist): // it has gone since it was looked at
+			return errNoFile(w.below + "/")
 		case p == begin:
 			return err
 		case err != nil: // it was removed meanwhile

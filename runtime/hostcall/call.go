@@ -2,6 +2,7 @@ package hostcall
 
 import (
 	"context"
+	"errors"
 
 	json "github.com/go-json-experiment/json"
 
@@ -39,10 +40,15 @@ type Answer struct {
 	JSON   []byte          // or other bytes, as the call's definition says
 	States *ledger.Record  // what the call's event states; nil for nothing
 	Extra  []ledger.Record // further events, written before the call's own
+	// Durable says that the call is answered only when all of that is on disk.
+	Durable bool
 	// Release is called when the call is recorded, and all that it states with it, or when
 	// that failed; nil for nothing.
 	Release func(error)
 }
+
+// ErrWait answers a call that is to wait: the Task is parked until somebody brings what it waits for.
+var ErrWait = errors.New("the call waits")
 
 // Func answers a call. A *provider.Refusal is an answer for the plugin; any other error fails
 // its Task.

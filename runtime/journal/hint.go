@@ -34,10 +34,27 @@ func ReadHint(call string, request []byte) (kind abi.EventKind, payload any, err
 		return abi.EventProgress, &p, nil
 	case abi.CallPlan:
 		return readPlan(request)
+	case abi.CallAgentEvent:
+		return readAgentEvent(request)
 	}
 	var d abi.CallMessageDeltaRequest
 	err = json.Unmarshal(request, &d)
 	return abi.EventMessageDelta, &d, err
+}
+
+func readAgentEvent(request []byte) (abi.EventKind, any, error) {
+	if len(request) > abi.MaxAgentEvent {
+		return "", nil, abi.InvalidParam("data", "what an agent tells has at most %d bytes", abi.MaxAgentEvent)
+	}
+	var told abi.CallAgentEventRequest
+	if err := json.Unmarshal(request, &told); err != nil {
+		return "", nil, err
+	}
+	ev, err := told.Event()
+	if err != nil {
+		return "", nil, err
+	}
+	return abi.EventAgentEvent, ev, nil
 }
 
 // readPlan tells no plan with more steps than are decoded. It does not refuse it, for a

@@ -52,7 +52,7 @@ func TestReadHintRefuses(t *testing.T) {
 
 // Every call that is a hint is told by an event of its own.
 func TestEveryHintHasAKind(t *testing.T) {
-	requests := map[string]string{abi.CallLog: `{"level":"info"}`, abi.CallProgress: `{}`, abi.CallPlan: `{}`, abi.CallMessageDelta: `{}`}
+	requests := map[string]string{abi.CallLog: `{"level":"info"}`, abi.CallProgress: `{}`, abi.CallPlan: `{}`, abi.CallMessageDelta: `{}`, abi.CallAgentEvent: `{"kind":"turn_started","data":{"iteration":1}}`}
 	kinds := map[abi.EventKind]bool{}
 	for _, def := range abi.HostCalls() {
 		if def.Effect != abi.EffectHint {

@@ -85,3 +85,15 @@ func Change[T any](l *Ledger, t storage.Tenant, id string, do func() (T, error))
 		}
 	}
 }
+
+// ExpectedDeliveries returns what of a run's records the log is expected to hold: that of those which anybody may write
+// as well, deliveries. All else is for the run's owner to write.
+func ExpectedDeliveries(records []Record) []storage.Expectation {
+	var all []Record
+	for _, rec := range records {
+		if rec.Object == abi.ObjectDelivery {
+			all = append(all, rec)
+		}
+	}
+	return Expected(all...)
+}

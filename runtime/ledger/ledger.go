@@ -30,7 +30,7 @@ type Ledger struct {
 	keepKeys time.Duration
 
 	keys      Claims[lockrank.Key]
-	resources stripes
+	resources Stripes[lockrank.Resource]
 	sequences sequenceTable
 	sessions  sessionTable
 }

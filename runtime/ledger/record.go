@@ -52,6 +52,12 @@ func (r *Record) Encode() error {
 	return nil
 }
 
+// Size is how many bytes of what an encoded record states and tells the log is to hold.
+func (r *Record) Size() int {
+	state, _ := r.State.(jsontext.Value)
+	return len(state) + len(r.Text)
+}
+
 // Encode turns records into what the log holds.
 func Encode(records ...Record) ([]storage.Record, error) {
 	out := make([]storage.Record, len(records))

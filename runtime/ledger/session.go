@@ -105,6 +105,15 @@ func (s *Session) Change(ctx context.Context, write func(next *abi.Session, sequ
 	}
 }
 
+// Alone calls do, which hands over batches that leave the Session itself alone, and waits for them.
+// Nothing else is handed over for the Session meanwhile.
+func (s *Session) Alone(do func(is *abi.Session) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	is := s.state
+	return do(&is)
+}
+
 // Join is [Session.Change] for a batch that says more than the change, and that nobody waits for
 // here: once write has handed it over, the copy is the Session. write returns false when the batch
 // leaves the Session as it is.

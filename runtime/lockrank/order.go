@@ -14,6 +14,7 @@ package lockrank
 //	Key        disk  the write of an idempotency key: of several requests one goes on
 //	Delivery   disk  a delivery's id; a poll takes several, in the order of their keys
 //	Files      disk  Workspaces' files come and go, or a backup copies them
+//	Inbox      disk  a Session's inbox: what comes there, and what a Task takes, which is woken under it (stripes)
 //	Resource   disk  a resource that is read and then changed, by its id (stripes)
 //	Secret     disk  a Connector's secret that is looked up, and whose use is told
 //	Inlet      disk  what a Connector has in memory, and the order of its deliveries
@@ -34,6 +35,7 @@ const (
 	placeKey
 	placeDelivery
 	placeFiles
+	placeInbox
 	placeResource
 	placeSecret
 	placeInlet
@@ -54,6 +56,7 @@ type (
 	Key       struct{}
 	Delivery  struct{}
 	Files     struct{}
+	Inbox     struct{}
 	Resource  struct{}
 	Secret    struct{}
 	Inlet     struct{}
@@ -73,6 +76,7 @@ func (Tenants) Rank() (int, string)  { return placeTenants, "the making of tenan
 func (Key) Rank() (int, string)      { return placeKey, "an idempotency key" }
 func (Delivery) Rank() (int, string) { return placeDelivery, "a delivery's id" }
 func (Files) Rank() (int, string)    { return placeFiles, "the workspaces' files" }
+func (Inbox) Rank() (int, string)    { return placeInbox, "an inbox" }
 func (Resource) Rank() (int, string) { return placeResource, "a resource" }
 func (Secret) Rank() (int, string)   { return placeSecret, "a connector's secret" }
 func (Inlet) Rank() (int, string)    { return placeInlet, "a connector" }

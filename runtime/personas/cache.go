@@ -3,6 +3,7 @@ package personas
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -12,11 +13,19 @@ import (
 	"github.com/wharf-dev/wharf/storage"
 )
 
+// seeds returns the Personas that every tenant is given.
+func (k *Keeper) seeds() []abi.Persona {
+	if k.parts.Offered == nil {
+		return k.parts.Bundled
+	}
+	return append(slices.Clone(k.parts.Bundled), k.parts.Offered()...)
+}
+
 // seedPersonas gives a tenant the bundled Personas that it does not have yet, and
 // brings those up to date that an older program has given it.
 func (k *Keeper) seedPersonas(ctx context.Context, t *abi.Tenant) error {
 	number := storage.Tenant(t.Number)
-	for _, p := range k.parts.Bundled {
+	for _, p := range k.seeds() {
 		_, err := ledger.Change(k.parts.Ledger, number, p.ID, func() (desk.Doc, error) { return desk.Doc{}, k.seedPersona(ctx, number, p) })
 		if ledger.IsUnreadable(err) {
 			k.parts.LeaveOut(number, abi.ObjectPersona, p.ID, err)

@@ -19,6 +19,8 @@ type Parts struct {
 	// offers them.
 	Bundled []abi.Persona
 	Started time.Time
+	// Offered returns those of plugins that were installed, which every tenant is given too.
+	Offered func() []abi.Persona
 	// Calls are the host calls that a Persona may allow.
 	Calls map[string]*abi.HostCall
 	// Offers reports whether a plugin has an export. An *abi.Failure says that there is no

@@ -161,6 +161,7 @@ type personaStated struct {
 	at      desk.Position
 	version string
 	state   []byte
+	persona abi.Persona
 }
 
 // eachPersona calls visit for the events that state a Persona, from the one at a
@@ -188,7 +189,7 @@ func (k *Keeper) eachPersona(ctx context.Context, t storage.Tenant, id string, a
 		if err := ledger.Decode(rec.State, &p); err != nil {
 			return err
 		}
-		if !visit(&personaStated{at: at, version: p.Version, state: rec.State}) {
+		if !visit(&personaStated{at: at, version: p.Version, state: rec.State, persona: p}) {
 			return nil
 		}
 		var more bool
@@ -306,15 +307,18 @@ func setQuota(p *abi.Persona, id jsontext.Value) error {
 	return nil
 }
 
-// nameVersion gives a change its version: a policy never has the name of another.
+// nameVersion gives a change its version: a policy never has the name of another. Of a plugin that
+// goes back to a version of before the Persona has that version's name again.
 // at is the last event that states the Persona.
 func (k *Keeper) nameVersion(ctx context.Context, c *desk.Caller, before, next *abi.Persona, at desk.Position, given bool) error {
 	if next.Version == before.Version && samePolicy(before, next) {
 		return nil
 	}
-	taken := map[string]bool{}
+	taken, again := map[string]bool{}, false
 	err := k.eachPersona(ctx, c.Tenant, before.ID, at, func(stated *personaStated) bool {
-		taken[stated.version] = true
+		if taken[stated.version] = true; !given && stated.version == next.Version && samePolicy(&stated.persona, next) {
+			again = true
+		}
 		return true
 	})
 	if err != nil {
@@ -322,6 +326,9 @@ func (k *Keeper) nameVersion(ctx context.Context, c *desk.Caller, before, next *
 	}
 	if given && taken[next.Version] {
 		return abi.InvalidParam("version", "persona %s has had a version %q already; it is now at %q", before.ID, next.Version, before.Version)
+	}
+	if again {
+		return nil
 	}
 	for taken[next.Version] {
 		next.Version = nextVersion(next.Version)

@@ -37,14 +37,22 @@ func (k *Keeper) renewPersona(ctx context.Context, t storage.Tenant, res *storag
 	if err := k.nameVersion(ctx, c, &before, &next, res.Position, false); err != nil {
 		return err
 	}
-	doc, err := k.parts.Desk.Commit(c, "", "", nil, 0, ledger.Record{Kind: abi.EventPersonaUpdated, Object: abi.ObjectPersona, ID: next.ID, Sequence: res.Sequence + 1,
-		State: &next, Payload: abi.PersonaVersion{Version: next.Version, Previous: res.Position.String(), Bundled: true}})
-	if err != nil {
+	if err := k.restate(t, res, &next); err != nil {
 		return err
 	}
-	k.cache.set(ledger.Key{Tenant: t, ID: next.ID}, &Persona{Persona: next, Text: doc.JSON})
-	k.parts.Log.Info("a bundled persona was brought up to date", "persona", next.ID, "before", before.Version, "now", next.Version)
+	k.parts.Log.Info("a persona of the node was brought up to date", "persona", next.ID, "before", before.Version, "now", next.Version)
 	return nil
+}
+
+// restate states a Persona anew for the node; res is how it was stated before.
+func (k *Keeper) restate(t storage.Tenant, res *storage.Resource, p *abi.Persona) error {
+	doc, err := k.parts.Desk.Commit(&desk.Caller{Tenant: t, Actor: desk.HostActor}, "", "", nil, 0,
+		ledger.Record{Kind: abi.EventPersonaUpdated, Object: abi.ObjectPersona, ID: p.ID, Sequence: res.Sequence + 1,
+			State: p, Payload: abi.PersonaVersion{Version: p.Version, Previous: res.Position.String(), Bundled: true}})
+	if err == nil {
+		k.cache.set(ledger.Key{Tenant: t, ID: p.ID}, &Persona{Persona: *p, Text: doc.JSON})
+	}
+	return err
 }
 
 // unchanged reports whether a bundled Persona is as the node has stated it. Where

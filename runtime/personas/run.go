@@ -63,20 +63,24 @@ func checkOptions(run *abi.RunOptions) error {
 	return nil
 }
 
-// Within returns the options of a Task in a Session that has a context of its own: the Session's
-// comes before the Task's. The Task keeps it, so a change of the Session changes no Task before it.
-func Within(session string, run *abi.RunOptions) *abi.RunOptions {
-	if session == "" {
+// Within returns the options of a Task in a Session that has a context or a model of its own: the
+// Session's context comes before the Task's, and its model is for a Task that names none. The Task
+// keeps them, so a change of the Session changes no Task before it.
+func Within(s *abi.Session, run *abi.RunOptions) *abi.RunOptions {
+	if s.Context == "" && (s.Model == "" || run != nil && run.Model != "") {
 		return run
 	}
 	both := abi.RunOptions{}
 	if run != nil {
 		both = *run
 	}
-	if both.Context != "" {
-		session += "\n\n"
+	both.Model = cmp.Or(both.Model, s.Model)
+	switch {
+	case both.Context == "":
+		both.Context = s.Context
+	case s.Context != "":
+		both.Context = s.Context + "\n\n" + both.Context
 	}
-	both.Context = session + both.Context
 	return &both
 }
 

@@ -53,9 +53,10 @@ func skillID(persona string) string {
 // PublicSkills returns the Skills that come with the node: those that may be told to
 // everybody.
 func (k *Keeper) PublicSkills() []abi.Skill {
-	list := make([]abi.Skill, 0, len(k.parts.Bundled))
-	for i := range k.parts.Bundled {
-		s := SkillOfPersona(&k.parts.Bundled[i])
+	seeds := k.seeds()
+	list := make([]abi.Skill, 0, len(seeds))
+	for i := range seeds {
+		s := SkillOfPersona(&seeds[i])
 		s.Envelope = abi.NewEnvelope(abi.ObjectSkill, s.ID, k.parts.Started, s.Metadata)
 		list = append(list, *s)
 	}
@@ -66,8 +67,9 @@ func (k *Keeper) PublicSkills() []abi.Skill {
 // have yet, and brings those up to date that an older program has given it.
 func (k *Keeper) seedSkills(ctx context.Context, t *abi.Tenant) error {
 	number := storage.Tenant(t.Number)
-	for i := range k.parts.Bundled {
-		s := SkillOfPersona(&k.parts.Bundled[i])
+	seeds := k.seeds()
+	for i := range seeds {
+		s := SkillOfPersona(&seeds[i])
 		_, err := ledger.Change(k.parts.Ledger, number, s.ID, func() (desk.Doc, error) { return desk.Doc{}, k.seedSkill(ctx, number, s) })
 		if ledger.IsUnreadable(err) {
 			k.parts.LeaveOut(number, abi.ObjectSkill, s.ID, err)

@@ -69,6 +69,7 @@ type Action struct {
 	Destructive, OpenWorld bool
 	Paths                  []string             // the files that the request names as what it changes
 	Budget                 abi.DelegationBudget // of an agent.delegate: what the agent outside may use
+	Composition            string               // that a tool.call says it is a child of
 }
 
 // Decision is what becomes of an Action, and why it is not simply done.

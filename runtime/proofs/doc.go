@@ -15,5 +15,6 @@
 //   - A receipt that cannot be made never holds up the end of its Task.
 //
 // It does not know how a Task runs: the part that ends a Task says what the receipt is made
-// from ([Facts]). It may import abi, storage, the desk, the ledger, and what is pure.
+// from ([Facts]). It may import abi, storage, the desk, the ledger,
+// the records of Tasks, and what is pure.
 package proofs

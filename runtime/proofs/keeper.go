@@ -3,11 +3,14 @@ package proofs
 import (
 	"context"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/personas"
 	"github.com/wharf-dev/wharf/runtime/receipt"
+	"github.com/wharf-dev/wharf/runtime/records"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -22,6 +25,12 @@ type Modules interface {
 	// Wasm returns a module's bytes, which must not be changed, by its digest. An *abi.Failure
 	// says that there is none.
 	Wasm(ctx context.Context, digest string) ([]byte, error)
+}
+
+// Records are what the log has of Tasks that have begun.
+type Records interface {
+	History(ctx context.Context, t storage.Tenant, about *abi.Task) (*records.History, error)
+	Given(ctx context.Context, t storage.Tenant, about *abi.Task, whole jsontext.Value) (records.Given, error)
 }
 
 // Parts are what a keeper works with.
@@ -39,6 +48,7 @@ type Parts struct {
 	// TaskRecord returns the record of a Task that has started. An *abi.Failure says that it is
 	// not there, or not there any more.
 	TaskRecord func(ctx context.Context, t storage.Tenant, about *abi.Task) (*journal.Record, error)
+	Records    Records
 	// PersonaAt returns a Persona as it was when a program was fixed, by the hash that the
 	// program has of it.
 	PersonaAt func(ctx context.Context, t storage.Tenant, id, hash string) (*personas.Persona, error)

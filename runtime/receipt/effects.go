@@ -32,6 +32,9 @@ func (t *Tally) tool(e *journal.Entry, answer abi.Hash) {
 	}
 	c := ToolCall{Tool: request.Server + "." + request.Name, CallID: callID(e, "mcp:"+request.Server+":"),
 		Status: toolStatus(e), OutputHash: journal.FormatHash(answer), Metadata: callMetadata(e.Status)}
+	if held(e) {
+		c.Metadata.DeniedBy = abi.CodeCompositionCeiling
+	}
 	if len(request.Arguments) > 0 {
 		c.InputHash = journal.HashOf(request.Arguments)
 	}

@@ -369,6 +369,7 @@ func appendToolCall(b []byte, c *ToolCall) []byte {
 func (m *CallMetadata) append(b []byte) []byte {
 	o := jsonw.Begin(b)
 	o.Optional("call_status", m.CallStatus)
+	o.Optional("denied_by", m.DeniedBy)
 	o.True("indeterminate", m.Indeterminate)
 	o.Optional("redirected_to", m.RedirectedTo)
 	return o.End()

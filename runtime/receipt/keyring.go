@@ -55,6 +55,15 @@ func keyID(public ed25519.PublicKey) string {
 	return "sig_" + hex.EncodeToString(h[:10])
 }
 
+// KeyID returns the id of a public key, which is 32 bytes in base64.
+func KeyID(public string) (string, error) {
+	raw, err := parsePublic(&abi.SigningKey{Algorithm: Algorithm, PublicKey: public})
+	if err != nil || base64.StdEncoding.EncodeToString(raw) != public {
+		return "", errors.New("an ed25519 key is 32 bytes in base64")
+	}
+	return keyID(raw), nil
+}
+
 // keyFile is the name of the keyring's file in its folder.
 const keyFile = "signing-keys.json"
 

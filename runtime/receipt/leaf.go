@@ -86,13 +86,22 @@ func appendSkill(b []byte, s *journal.Skill) []byte {
 
 func appendTaskSkill(b []byte, s *abi.TaskSkill) []byte {
 	o := jsonw.Begin(b)
+	if s.AllowedTools != nil {
+		jsonw.List(&o, "allowed_tools", s.AllowedTools, appendText)
+	}
 	o.Text("archive", s.Archive)
 	o.Text("description", s.Description)
 	o.Text("digest", s.Digest)
 	o.Text("name", s.Name)
+	if s.Paths != nil {
+		jsonw.List(&o, "paths", s.Paths, appendText)
+	}
 	o.Text("version", s.Version)
+	o.Optional("when_to_use", s.WhenToUse)
 	return o.End()
 }
+
+func appendText(b []byte, text *string) []byte { return jsonw.String(b, *text) }
 
 func appendLimits(b []byte, l *journal.Limits) []byte {
 	o := jsonw.Begin(b)

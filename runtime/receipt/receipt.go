@@ -248,6 +248,8 @@ type CallMetadata struct {
 	// CallStatus is the status of a call that was not answered as asked: denied,
 	// not_found, too_large, unavailable, indeterminate or timeout.
 	CallStatus string `json:"call_status,omitzero"`
+	// DeniedBy is the ground of a denial that was the ceiling of a composition: composition_ceiling.
+	DeniedBy string `json:"denied_by,omitzero"`
 	// Indeterminate says that nobody knows whether the call had its effect.
 	Indeterminate bool `json:"indeterminate,omitzero"`
 	// RedirectedTo is the host that answered in the end, when it is another one.

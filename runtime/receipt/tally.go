@@ -6,6 +6,8 @@ import (
 	"hash"
 	"strings"
 
+	json "github.com/go-json-experiment/json"
+
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/journal"
 )
@@ -80,7 +82,7 @@ func (t *Tally) collect(e *journal.Entry, answer abi.Hash) {
 		t.material(MaterialHostFact, e, answer)
 	case abi.CallFileWrite, abi.CallFileEdit, abi.CallFileRemove:
 		t.file(e)
-	case abi.CallFileRead, abi.CallFileList, abi.CallFileSearch, abi.CallSkillRead, abi.CallPlanGet, abi.CallBlockList:
+	case abi.CallFileRead, abi.CallFileList, abi.CallFileSearch, abi.CallSkillRead, abi.CallSkillMatch, abi.CallPlanGet, abi.CallBlockList:
 		t.material(MaterialHostFact, e, answer)
 	case abi.CallMemoryQuery, abi.CallAuthRequest:
 		t.material(MaterialHostFact, e, answer)
@@ -129,6 +131,13 @@ func callMetadata(s abi.CallStatus) *CallMetadata {
 		return nil
 	}
 	return &CallMetadata{CallStatus: statusNames[s], Indeterminate: s == abi.CallIndeterminate}
+}
+
+// held reports whether a call was denied for the ceiling of its composition. Other grounds are not told: receipts of before
+// are made again from their records.
+func held(e *journal.Entry) bool {
+	var told abi.CallError
+	return e.Status == abi.CallDenied && json.Unmarshal(e.Answer, &told) == nil && told.Code == abi.CodeCompositionCeiling
 }
 
 // refused reports whether a call with this status was turned down before anything

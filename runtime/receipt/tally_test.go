@@ -140,6 +140,11 @@ func with(e journal.Entry, status abi.CallStatus) journal.Entry {
 	return e
 }
 
+func answered(e journal.Entry, answer string) journal.Entry {
+	e.Answer = journal.Text(answer)
+	return e
+}
+
 func TestToolCalls(t *testing.T) {
 	tool := call(abi.CallToolCall, "mcp:s:c", `{"server":"s","name":"n","arguments":{}}`, `{"content":[]}`)
 	isError := tool
@@ -153,6 +158,9 @@ func TestToolCalls(t *testing.T) {
 		"succeeded":     {tool, "succeeded", nil, 1},
 		"its own error": {isError, "failed", nil, 1},
 		"denied":        {with(tool, abi.CallDenied), "failed", &CallMetadata{CallStatus: "denied"}, 0},
+		"held back":     {answered(with(tool, abi.CallDenied), `{"code":"composition_ceiling","message":"m"}`), "failed", &CallMetadata{CallStatus: "denied", DeniedBy: "composition_ceiling"}, 0},
+		"said so only":  {answered(tool, `{"code":"composition_ceiling","message":"m"}`), "succeeded", nil, 1},
+		"denied else":   {answered(with(tool, abi.CallDenied), `{"code":"tool_denied","message":"m"}`), "failed", &CallMetadata{CallStatus: "denied"}, 0},
 		"timeout":       {with(tool, abi.CallTimeout), "failed", &CallMetadata{CallStatus: "timeout"}, 1},
 		"indeterminate": {with(tool, abi.CallIndeterminate), "failed", &CallMetadata{CallStatus: "indeterminate", Indeterminate: true}, 1},
 	} {

@@ -175,23 +175,32 @@ func answerFor(e *journal.Entry, o *abi.ReplayOverride, content []byte) ([]byte,
 	case journal.SameValue(content, e.Answer):
 		return e.Answer, nil // to the byte what was recorded
 	}
+	answer, err := AnswerTo(e.Call, content)
+	if err == nil && e.Call == abi.CallAgentDelegate {
+		err = checkHandoff(e, content)
+	}
+	return answer, err
+}
+
+// AnswerTo turns the JSON that somebody has written for an answer into the bytes that a call
+// answers with. A model's may be written as a chat completion, a clock's as an RFC 3339 time,
+// a tool's as what it returns, and randomness as base64.
+func AnswerTo(call string, content []byte) ([]byte, error) {
 	switch {
 	case !jsontext.Value(content).IsValid():
 		return nil, fmt.Errorf("it is not JSON")
 	case abi.TooDeep(content, abi.MaxDepth) >= 0:
 		return nil, fmt.Errorf("it nests deeper than %d levels", abi.MaxDepth)
 	}
-	switch e.Call {
+	switch call {
 	case abi.CallLLMComplete:
 		return modelAnswer(content)
 	case abi.CallClock:
 		return clockAnswer(content)
 	case abi.CallToolCall:
 		return toolAnswer(content)
-	case abi.CallAgentDelegate:
-		if err := checkHandoff(e, content); err != nil {
-			return nil, err
-		}
+	case abi.CallRandom, abi.CallArtifactGet:
+		return bytesFor(content, false)
 	}
 	answer := jsontext.Value(content).Clone()
 	err := answer.Compact()
@@ -292,7 +301,13 @@ func modelAnswer(content []byte) ([]byte, error) {
 		if err := read(content, &whole); err != nil {
 			return nil, err
 		}
-		if whole.StopReason == "" {
+		switch {
+		case whole.StopReason != "":
+		case len(whole.ToolCalls) > 0:
+			whole.StopReason = abi.StopTools
+		case whole.Text != "":
+			whole.StopReason = abi.StopEnd
+		default:
 			return nil, fmt.Errorf(`it is neither a model's answer ("text", "stop_reason") nor a chat completion ("choices")`)
 		}
 		return json.Marshal(&whole)

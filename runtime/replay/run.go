@@ -109,6 +109,9 @@ func Limits(p *journal.Program, wall time.Duration) sandbox.Limits {
 
 // Conclude says how a run ended: with a failure, or nil when it did well. known is
 // false when err is neither the guest's doing nor a limit's.
+//
+// A plugin that panics without being able to go on says so and traps: what it said is why the Task
+// failed, and the trap has the stack.
 func Conclude(err error, output *abi.CallOutputRequest) (failure *abi.Failure, known bool) {
 	said := output != nil && output.Failure != nil
 	switch {
@@ -117,8 +120,11 @@ func Conclude(err error, output *abi.CallOutputRequest) (failure *abi.Failure, k
 	case err == nil:
 		return nil, true
 	case errors.As(err, &failure):
-		if said && failure.Code == abi.FailurePluginError {
+		switch {
+		case said && failure.Code == abi.FailurePluginError:
 			return output.Failure, true // the plugin said why, then returned non-zero
+		case said && failure.Code == abi.FailurePluginTrap && output.Failure.Code == abi.FailurePluginPanic:
+			return &abi.Failure{Code: output.Failure.Code, Message: output.Failure.Message, Details: failure.Details}, true
 		}
 		return failure, true
 	}
@@ -184,7 +190,7 @@ func (h *host) compareEnds() {
 	case left != nil:
 		r.Divergence = h.diverge(left, "", nil)
 	case recorded == nil || h.changed:
-	case ending(recorded) != ending(&r.End), recorded.Gas != 0 && r.End.Gas != 0 && recorded.Gas != r.End.Gas:
+	case ending(recorded) != ending(&r.End) && !trapped(recorded, &r.End), recorded.Gas != 0 && r.End.Gas != 0 && recorded.Gas != r.End.Gas:
 		r.Divergence = h.endDiffers(recorded)
 	default:
 		r.End.Failure = recorded.Failure
@@ -197,6 +203,12 @@ func ending(e *journal.End) string {
 		return string(e.Status)
 	}
 	return string(e.Status) + " " + e.Failure.Code
+}
+
+// trapped reports whether a run has ended in a panic whose trap was taken for the reason when it was
+// recorded, as nodes of before did.
+func trapped(recorded, now *journal.End) bool {
+	return recorded.Failure != nil && recorded.Failure.Code == abi.FailurePluginTrap && now.Failure != nil && now.Failure.Code == abi.FailurePluginPanic
 }
 
 func (h *host) endDiffers(recorded *journal.End) *journal.Divergence {

@@ -60,7 +60,7 @@ func (k *Keeper) checkForkPoint(ctx context.Context, c *desk.Caller, source *abi
 // forkedSession returns the Session that a forked Task lives in.
 func (k *Keeper) forkedSession(ctx context.Context, c *desk.Caller, r *desk.Retry, source *abi.Task, req abi.ForkTaskRequest) (string, error) {
 	if req.SameSession {
-		return source.SessionID, nil
+		return source.SessionID, k.parts.Controls(c, source.SessionID)
 	}
 	at := req.AtEventID
 	if at == "0" { // the Session as it was when the source was submitted

@@ -78,7 +78,7 @@ func (r *room) furnish() {
 	r.Keeper = NewKeeper(Parts{Parts: r.Parts, Records: records.NewReader(records.Parts{Parts: read, PersonaAt: personaAt}), PersonaAt: personaAt,
 		Sessions:  sessions.NewKeeper(sessions.Parts{Parts: r.Parts, PersonaIn: persona}),
 		Artifacts: artifacts.NewKeeper(artifacts.Parts{Parts: r.Parts, DefaultWorkspaceOf: func(*desk.Caller) string { return roomtest.Workspace }}),
-		Receipts:  r, Submit: r.submit, Limits: func(string) sandbox.Limits { return sandbox.DefaultLimits() },
+		Receipts:  r, Submit: r.submit, Controls: func(*desk.Caller, string) error { return nil }, Limits: func(string) sandbox.Limits { return sandbox.DefaultLimits() },
 		Module: func(context.Context, string) (replay.Module, error) {
 			if r.plugin == nil {
 				return nil, &abi.Failure{Code: abi.FailurePluginMissing, Message: "there is no such plugin"}

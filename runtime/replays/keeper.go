@@ -30,6 +30,8 @@ type Parts struct {
 	// Session. describe is called at most once, and not at all for a retry that gets the first
 	// answer again.
 	Submit func(ctx context.Context, c *desk.Caller, r *desk.Retry, session string, describe func() (*Derived, error)) (desk.Doc, error)
+	// Controls refuses a new Task in a Session, when the request names a client that does not control it.
+	Controls func(c *desk.Caller, session string) error
 	// Module returns the module of a digest. An *abi.Failure says that there is none, or that it
 	// is invalid.
 	Module func(ctx context.Context, digest string) (replay.Module, error)

@@ -251,9 +251,9 @@ func TestAgent(t *testing.T) {
 		calls   []string
 		want    string // part of the output
 	}{
-		{"a tool", "", []string{"input", "config.get", "config.get", "config.get", "config.get", "config.get", "config.get", "tool.list", "transcript.read", "block.list",
-			"progress", "llm.complete", "message.append", "plan", "approval.request", "tool.call", "message.append", "block.list",
-			"progress", "llm.complete", "message.append", "output"}, `"summary":"The file is gone."`},
+		{"a tool", "", []string{"input", "config.get", "config.get", "config.get", "config.get", "config.get", "config.get", "config.get", "tool.list", "transcript.read", "block.list",
+			"inbox.take", "progress", "llm.complete", "message.append", "plan", "approval.request", "tool.call", "message.append", "agent.event",
+			"inbox.take", "block.list", "agent.event", "progress", "llm.complete", "message.append", "inbox.take", "output"}, `"summary":"The file is gone."`},
 		{"no model", `{"code":"model_not_configured","message":"configure a model"}`, nil, `"failure":{"code":"model_not_configured","message":"configure a model"}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -297,6 +297,7 @@ func agentHost(t *testing.T, refusal string) *host {
 		abi.CallToolCall:        `{"content":[{"type":"text","text":"deleted"}]}`,
 		abi.CallMessageAppend:   `{"message_id":"msg_1"}`,
 		abi.CallBlockList:       `{"version":0,"blocks":[]}`,
+		abi.CallInboxTake:       `{"messages":[],"reminders":[]}`,
 	}
 	return &host{keep: true, answer: func(_ context.Context, call string, _ []byte) (abi.CallStatus, []byte, error) {
 		if call != abi.CallLLMComplete {

@@ -37,9 +37,10 @@ const maxTableEntries = 1 << 20
 // Module. A node compiles one module fewer at a time than it has processors, and one at
 // least; the others wait. The bytes may be changed afterwards.
 func (r *Runtime) Compile(ctx context.Context, wasm []byte) (*Module, error) {
-	m := &Module{runtime: r, digest: digestOf(wasm)}
+	digest := digestOf(wasm)
+	m := r.newModule(digest)
 	if !m.restore(ctx) {
-		m = &Module{runtime: r, digest: m.digest}
+		m = r.newModule(digest)
 		if err := m.make(ctx, wasm); err != nil {
 			return nil, err
 		}
@@ -50,6 +51,15 @@ func (r *Runtime) Compile(ctx context.Context, wasm []byte) (*Module, error) {
 	r.keep(m)
 	return m, nil
 }
+
+func (r *Runtime) newModule(digest string) *Module {
+	return &Module{runtime: r, digest: digest, locator: r.newLocator(digest, nativeOptions)}
+}
+
+// nativeOptions are how plugins are rewritten that were made with no PDK of others.
+var nativeOptions = rewrite.Options{Transforms: rewrite.All, MaxTableEntries: maxTableEntries, Offsets: true}
+
+var extismOptions = rewrite.Options{Transforms: extism.Transforms, MaxTableEntries: maxTableEntries, Offsets: true}
 
 // alone takes a place among those that compile: a compiler takes the memory and the
 // processors of many Runs. It fails when ctx ends before there is one.
@@ -98,7 +108,7 @@ func (m *Module) prepare(ctx context.Context, wasm []byte) ([]byte, error) {
 		return nil, err
 	}
 	defer leave()
-	rewritten, err := rewrite.Rewrite(wasm, rewrite.Options{Transforms: rewrite.All, MaxTableEntries: maxTableEntries})
+	rewritten, err := rewrite.Rewrite(wasm, nativeOptions)
 	if err != nil {
 		return nil, invalid("the module cannot be loaded: %v", err)
 	}
@@ -126,7 +136,8 @@ func (m *Module) prepare(ctx context.Context, wasm []byte) ([]byte, error) {
 
 // prepareExtism checks and compiles a plugin that was made with an Extism PDK.
 func (m *Module) prepareExtism(ctx context.Context, wasm []byte) error {
-	rewritten, err := rewrite.Rewrite(wasm, rewrite.Options{Transforms: extism.Transforms, MaxTableEntries: maxTableEntries})
+	m.locator = m.runtime.newLocator(m.digest, extismOptions)
+	rewritten, err := rewrite.Rewrite(wasm, extismOptions)
 	if err != nil {
 		return invalid("the module cannot be loaded: %v", err)
 	}
@@ -140,7 +151,7 @@ func (m *Module) prepareExtism(ctx context.Context, wasm []byte) error {
 	if err := m.runtime.validate(wasm); err != nil {
 		return invalid("the module does not compile: %s", firstLine(err.Error()))
 	}
-	engine := extism.Engine{Runtime: m.runtime.config, Module: plainConfig, Shared: m.runtime.shared}
+	engine := extism.Engine{Runtime: m.runtime.config, Module: plainConfig, Shared: m.runtime.shared, Locate: m.locator.locate}
 	m.extism, err = compileCached(ctx, func(ctx context.Context) (*extism.Plugin, error) { return source.Compile(ctx, engine) })
 	if err != nil {
 		return err
@@ -294,7 +305,7 @@ func (m *Module) readExports() error {
 	m.exports = runnable(m.code)
 	functions := m.code.ExportedFunctions()
 	if _, ok := functions[exportStart]; ok {
-		return invalid("it is a program: it exports %q; build a reactor instead (%s)", exportStart, howToBuild)
+		return isProgram()
 	}
 	if f, ok := functions[exportInitialize]; ok {
 		if len(f.ParamTypes())+len(f.ResultTypes()) != 0 {
@@ -303,7 +314,7 @@ func (m *Module) readExports() error {
 		m.initialize = true
 	}
 	if len(m.exports) == 0 {
-		return invalid("it exports no function () -> i32; export one, usually %q (%s)", abi.DefaultExport, howToBuild)
+		return nothingToRun()
 	}
 	return nil
 }

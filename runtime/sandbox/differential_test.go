@@ -154,6 +154,7 @@ func TestEveryWayIsTheSame(t *testing.T) {
 // TestBornIsLikePooled holds that an instance that is the first of its module does the
 // same as one that has done something else before.
 func TestBornIsLikePooled(t *testing.T) {
+	share.Alone(t)
 	for _, w := range workers.All() {
 		t.Run(w.Name, func(t *testing.T) {
 			r := newRuntime(t, Config{CacheDir: cacheDir})

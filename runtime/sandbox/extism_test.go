@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	json "github.com/go-json-experiment/json"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -659,6 +660,14 @@ func TestExtismDocumentedExample(t *testing.T) {
 	}
 	if _, output := h.told(); output != `{"summary":"{\"text\":\"42\"}"}` {
 		t.Errorf("its output is %s", output)
+	}
+	i := slices.IndexFunc(h.asked, func(a asked) bool { return a.call == abi.CallLLMComplete })
+	if i < 0 {
+		t.Fatalf("it asked no model: %q", h.asked)
+	}
+	var request abi.ModelRequest // as strictly as a node reads it
+	if err := json.Unmarshal([]byte(h.asked[i].request), &request, json.RejectUnknownMembers(true)); err != nil || len(request.Messages) != 1 || request.Messages[0].Text == "" {
+		t.Errorf("it asked with %s: %v", h.asked[i].request, err)
 	}
 }
 

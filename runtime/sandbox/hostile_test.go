@@ -194,7 +194,7 @@ var invalidModules = []struct {
 	{"a preamble cut short", "middle of a value", []byte("\x00asm\x01")},
 	{"a component", "component", []byte("\x00asm\x0d\x00\x01\x00")},
 	{"truncated", "middle of a value", runner(konst(0)).wasm()[:40]},
-	{"unknown host call", `"wharf"."telepathy", which does not exist; "wharf" offers agent.delegate, approval.request, artifact.get`,
+	{"unknown host call", `"wharf"."telepathy", which does not exist; "wharf" offers agent.delegate, agent.event, approval.request, artifact.get`,
 		runner(konst(0), "telepathy").wasm()},
 	{"unknown WASI call", "path_teleport", runner(konst(0)).importWASI("path_teleport", "", i32).wasm()},
 	{"another module", `from the module "env"`, foreign().wasm()},

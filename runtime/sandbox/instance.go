@@ -126,6 +126,7 @@ func (inst *instance) serve(ctx context.Context, begun time.Time, export string,
 func (inst *instance) arm() {
 	r, l := &inst.run, &inst.run.Limits
 	r.ClockFrom(inst.ground.monotonic)
+	r.Locate = inst.ground.module.locator.locate
 	r.YieldAt = len(inst.ground.module.shape.Imports) + 1
 	r.Arm(inst.gas)
 	if inst.depth != nil {

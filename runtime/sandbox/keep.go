@@ -23,6 +23,8 @@ const (
 	// preparation names how modules are initialized, and what is kept of that. It
 	// changes whenever an initialization could come out in another way.
 	preparation = "1"
+	// traces names what the engine is had to tell of traps.
+	traces = "offsets-1"
 )
 
 // prepared is what is kept of a module besides its code, its memory and its globals.
@@ -34,7 +36,7 @@ type prepared struct {
 }
 
 func keptKey(digest string) kept.Key {
-	return kept.Key{Module: digest, Rewriter: rewrite.Version, Snapshot: preparation + " " + engineName}
+	return kept.Key{Module: digest, Rewriter: rewrite.Version, Snapshot: preparation + " " + engineName + " " + traces}
 }
 
 // Kept reports whether the module with the given digest, "sha256:" and hex, was compiled

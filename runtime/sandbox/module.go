@@ -35,6 +35,8 @@ type Module struct {
 	broken     *abi.Failure          // why no instance can be made, nil if it can
 	once       bool                  // the base is initialized, which a blank one would have to be
 
+	locator *locator // nil where nobody can say where code is from
+
 	mu    sync.Mutex
 	fresh *ground // see freshGround
 }

@@ -45,6 +45,10 @@ type Config struct {
 	// GuestBytes bounds the memory of all Runs together, but for 4 MiB of each and for
 	// the Run that came first. A guest that wants more waits. 0 sets no bound.
 	GuestBytes int64
+	// Source returns the bytes of a module that was compiled, by its digest. It is asked when
+	// a plugin with debug information traps, to say in which line of its source. nil says
+	// names only.
+	Source func(ctx context.Context, digest string) ([]byte, error)
 	// Turns are the places of guests that compute for long. nil stands for as many as
 	// there are processors.
 	Turns *turns.Turns
@@ -67,6 +71,7 @@ type Runtime struct {
 	// validator checks modules as they were written, and compiles none.
 	validator wazero.Runtime
 	shared    guest.Shared
+	source    func(ctx context.Context, digest string) ([]byte, error) // nil without one
 
 	compilers chan struct{} // a place for each module that is being compiled
 
@@ -88,7 +93,7 @@ func New(ctx context.Context, c Config) (*Runtime, error) {
 		config = wazero.NewRuntimeConfigInterpreter()
 	}
 	config = engineConfig(config)
-	r := &Runtime{compilers: make(chan struct{}, maxCompilers()), closing: make(chan struct{}), swept: make(chan struct{}), shared: guest.Shared{Turns: c.turns(), Memory: guest.NewMemory(c.GuestBytes)}, modules: map[*Module]struct{}{}}
+	r := &Runtime{source: c.Source, compilers: make(chan struct{}, maxCompilers()), closing: make(chan struct{}), swept: make(chan struct{}), shared: guest.Shared{Turns: c.turns(), Memory: guest.NewMemory(c.GuestBytes)}, modules: map[*Module]struct{}{}}
 	r.idle = pool.NewBudget(idleBudget(c.IdleBytes), time.Now)
 	go r.sweep()
 	r.validator = wazero.NewRuntimeWithConfig(ctx, engineConfig(wazero.NewRuntimeConfig()))
@@ -136,9 +141,10 @@ func removeUnsealed(dir string) error {
 }
 
 // engineConfig sets what all engines have in common: what of WebAssembly there is, and
-// no debug information, for it describes code at offsets that rewriting moves.
+// that they heed debug information: rewriting leaves none of the author's, and has put its
+// own in where a trap's offsets are of use.
 func engineConfig(c wazero.RuntimeConfig) wazero.RuntimeConfig {
-	return c.WithDebugInfoEnabled(false).
+	return c.WithDebugInfoEnabled(true).
 		WithCoreFeatures(api.CoreFeaturesV2 | experimental.CoreFeaturesTailCall | experimental.CoreFeaturesExtendedConst)
 }
 

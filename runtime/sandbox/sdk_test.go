@@ -38,7 +38,12 @@ func handle(*wharf.Task) (wharf.Result, error) {
 	return wharf.Result{Summary: "done", Metrics: map[string]float64{"n": 1}}, errors.Join(
 		second(wharf.NowAs("begin")), wharf.Random(make([]byte, 3)), second(wharf.NewID()), wharf.Sleep(time.Second),
 		wharf.Log(wharf.LevelInfo, "hi"), wharf.Progress(0.5, "half"), wharf.SetPlan(wharf.PlanStep{Title: "a", Status: "pending"}),
-		second(wharf.ReplacePlan(2, wharf.Step{ID: "a", Content: "b", Status: "pending"})), second(wharf.CurrentPlan()),
+		wharf.Tell(wharf.TurnStarted, wharf.Turn{Iteration: 1}),
+		second(wharf.Compose(wharf.Snippet{Name: "n", Language: "l", SnippetHash: "s", ManifestHash: "m", Ceiling: wharf.ReadOnly}, func(c *wharf.Composition) (wharf.CompositionResult, error) {
+			_, err := c.CallTool(wharf.ToolRequest{Server: "s", Name: "n"})
+			return wharf.CompositionResult{Stdout: "o", Stderr: "e", Artifacts: []string{"art_1"}, Result: object, FailureCategory: wharf.ToolFailed, Message: "m"}, err
+		})),
+		second(wharf.ReplacePlan(2, wharf.Step{ID: "a", Content: "b", Status: "pending"})), second(wharf.CurrentPlan()), second(wharf.InboxTake(wharf.AtStep)), second(wharf.InboxWait(wharf.AtTurn, time.Second)),
 		second(wharf.Reply("hi")), wharf.Delta("h"), third(wharf.Transcript(3)),
 		second(wharf.Complete(wharf.ModelRequest{CallID: "main:1", Model: "m", System: "s", ToolChoice: "auto", MaxTokens: 1, Stop: []string{"."}, Stream: true,
 			Messages: []wharf.ModelMessage{{Role: "assistant", Text: "t", ToolCalls: []wharf.ModelToolCall{{ID: "c", Name: "n", Arguments: object}}}, {Role: "tool", ToolCallID: "c", IsError: true}},
@@ -56,6 +61,8 @@ func handle(*wharf.Task) (wharf.Result, error) {
 		second(wharf.ReadArtifact("art_1", 1, 2)),
 		second(wharf.ReadFileRange(wharf.ReadFileRequest{CallID: "c", Path: "p", Offset: 1, Length: 2})), wharf.RemoveFile("p", "s"),
 		second(wharf.EditFile(wharf.EditFileRequest{Path: "p", Old: "o", New: "n", All: true})), second(wharf.ReadSkill(wharf.SkillRequest{Skill: "s", Path: "p"})),
+		second(wharf.MatchSkills(wharf.SkillMatchRequest{CallID: "c", Prompt: "p", WorkingFiles: []string{"f"}, Strategy: "host",
+			Candidates: []wharf.SkillCandidate{{Name: "n", Description: "d", WhenToUse: "w", Paths: []string{"p"}}}})),
 		second(wharf.WriteFileAs(wharf.WriteFileRequest{Path: "p", Body: []byte{1}, Mode: wharf.FileAppend, SHA256: "s"})),
 		second(wharf.ListFiles(wharf.ListFilesRequest{CallID: "c", Path: "p", Recursive: true, After: "a", Limit: 3})),
 		second(wharf.SearchFiles(wharf.SearchFilesRequest{CallID: "c", Path: "p", Glob: "*", Text: "t", Pattern: "p", IgnoreCase: true, After: "a", Limit: 3})),

@@ -91,6 +91,11 @@ func messagesForPlugin(stored []storage.Resource, earlier bool) abi.CallTranscri
 	return answer
 }
 
+// ForPlugin returns a Message as a plugin is told it in a list.
+func ForPlugin(m *abi.Message) (abi.Message, error) {
+	return messageForPlugin(&storage.Resource{ID: m.ID, State: m.AppendJSON(nil)})
+}
+
 // messageForPlugin returns a stored Message as a plugin is told it in a list. The error says
 // that it cannot be read.
 func messageForPlugin(res *storage.Resource) (m abi.Message, err error) {

@@ -18,8 +18,15 @@ type Parts struct {
 	// PersonaIn and SkillIn return one that may be used in a Workspace, or abi.NotFound.
 	PersonaIn func(ctx context.Context, t storage.Tenant, workspace, id string) (*personas.Persona, error)
 	SkillIn   func(ctx context.Context, t storage.Tenant, workspace, id string) (*abi.Skill, error)
+	// May returns what refuses a Message of a live client that does not control the Session; nil for
+	// a request that names no client.
+	May func(c *desk.Caller) func(*abi.Session) error
 	// CheckVaultIDs checks the Vaults that a Session is to name.
 	CheckVaultIDs func(ctx context.Context, c *desk.Caller, workspace string, ids []string) error
+	// Models returns the models of the node, by name; nil when it has none.
+	Models func() []abi.NodeModel
+	// CheckReceipts refuses a Persona whose policy demands receipts that the node cannot issue.
+	CheckReceipts func(p *abi.Persona) error
 	// CheckSkillNames checks the SkillBundles that the Tasks of a Session are to have.
 	CheckSkillNames func(t storage.Tenant, workspace string, names []string) error
 }

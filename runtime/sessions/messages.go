@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/abi/jsonw"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/storage"
@@ -32,7 +33,7 @@ func (k *Keeper) AppendMessage(ctx context.Context, c *desk.Caller, r *desk.Retr
 		if err != nil {
 			return desk.Doc{}, err
 		}
-		return k.AppendMessageTo(c, s, workspace, m, idem, desk.SessionOpen)
+		return k.AppendMessageTo(c, s, workspace, m, idem, desk.AllOf(desk.SessionOpen, k.parts.May(c)))
 	})
 }
 
@@ -103,12 +104,15 @@ func (k *Keeper) NewClientMessage(ctx context.Context, c *desk.Caller, in *abi.M
 	if err != nil {
 		return nil, err
 	}
-	return m, k.CheckReferences(ctx, c, m)
+	return m, k.Said(ctx, c, m)
 }
 
-// CheckReferences checks that the caller sees the Artifacts that a Message refers to. A hidden
-// Artifact looks like one that was never there.
-func (k *Keeper) CheckReferences(ctx context.Context, c *desk.Caller, m *abi.Message) error {
+// Said checks that the caller sees the Artifacts that its Message refers to, and notes by which live
+// client it was said. A hidden Artifact looks like one that was never there.
+func (k *Keeper) Said(ctx context.Context, c *desk.Caller, m *abi.Message) error {
+	if err := saidBy(c.Client, m); err != nil {
+		return err
+	}
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		if p.Redacted || p.Type != abi.PartArtifactRef && p.Type != abi.PartImageRef {
@@ -125,6 +129,21 @@ func (k *Keeper) CheckReferences(ctx context.Context, c *desk.Caller, m *abi.Mes
 		}
 	}
 	return nil
+}
+
+// saidBy notes in a user's Message which live client has said it, whatever the client says itself.
+func saidBy(client string, m *abi.Message) error {
+	if client == "" || m.Role != abi.RoleUser {
+		return nil
+	}
+	members := map[string]jsontext.Value{}
+	if err := json.Unmarshal(m.Metadata, &members); err != nil {
+		return abi.InvalidParam("metadata", "metadata: %v", err)
+	}
+	members["client_id"] = jsonw.String(nil, client)
+	var err error
+	m.Metadata, err = json.Marshal(members, json.Deterministic(true))
+	return err
 }
 
 // NewMessage checks a Message and gives it its id.

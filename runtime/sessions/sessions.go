@@ -102,7 +102,7 @@ func (k *Keeper) newSession(workspace, persona string) *abi.Session {
 	}
 }
 
-// UpdateSession changes a Session's summary, skills and metadata.
+// UpdateSession changes a Session's summary, skills, settings and metadata.
 func (k *Keeper) UpdateSession(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.UpdateSessionRequest) (desk.Doc, error) {
 	return k.changeSession(ctx, c, r, id, func(s *abi.Session) (ledger.Record, error) {
 		if err := desk.CheckMetadata(&req.Metadata); err != nil {
@@ -114,6 +114,9 @@ func (k *Keeper) UpdateSession(ctx context.Context, c *desk.Caller, r *desk.Retr
 		if req.Skills != nil {
 			s.Skills = req.Skills
 		}
+		if err := k.changeSettings(ctx, c, s, &req); err != nil {
+			return ledger.Record{}, err
+		}
 		req.Summary.Apply(&s.Summary)
 		req.Name.Apply(&s.Name)
 		req.Context.Apply(&s.Context)
@@ -122,6 +125,33 @@ func (k *Keeper) UpdateSession(ctx context.Context, c *desk.Caller, r *desk.Retr
 		}
 		return ledger.Record{Kind: abi.EventSessionUpdated}, k.parts.CheckSkillNames(c.Tenant, s.WorkspaceID, req.Skills)
 	})
+}
+
+// changeSettings changes what Tasks of a Session have that name nothing else.
+func (k *Keeper) changeSettings(ctx context.Context, c *desk.Caller, s *abi.Session, req *abi.UpdateSessionRequest) error {
+	if req.PersonaID.To != "" {
+		if err := k.checkPersona(ctx, c.Tenant, s.WorkspaceID, req.PersonaID.To); err != nil {
+			return err
+		}
+	}
+	model, err := k.modelNamed(req.Model.To)
+	if err != nil {
+		return err
+	}
+	req.PersonaID.Apply(&s.PersonaID)
+	if req.Model.Given {
+		s.Model = model
+	}
+	return nil
+}
+
+// checkPersona refuses a Persona as which no Task of a Workspace could run.
+func (k *Keeper) checkPersona(ctx context.Context, t storage.Tenant, workspace, id string) error {
+	p, err := k.parts.PersonaIn(ctx, t, workspace, id)
+	if err != nil {
+		return err
+	}
+	return cmp.Or(personas.CheckServes(&p.Persona), k.parts.CheckReceipts(&p.Persona))
 }
 
 // CloseSession ends a Session: it takes no more Tasks and Messages.
@@ -257,7 +287,7 @@ func (k *Keeper) fork(ctx context.Context, c *desk.Caller, from *abi.Session, at
 	child := k.newSession(from.WorkspaceID, from.PersonaID)
 	child.ParentSessionID, child.RootSessionID, child.Summary = from.ID, from.RootSessionID, from.Summary
 	child.Metadata, child.VaultIDs, child.MemoryIDs, child.SkillIDs, child.Skills = from.Metadata, from.VaultIDs, from.MemoryIDs, from.SkillIDs, from.Skills
-	child.Name, child.Context = req.Name, from.Context
+	child.Name, child.Context, child.Model = req.Name, from.Context, from.Model
 	if err := checkWords(child.Name, ""); err != nil {
 		return desk.Doc{}, nil, err
 	}

@@ -36,6 +36,11 @@ func newRoom(t testing.TB) *room {
 
 func (r *room) furnish() {
 	r.Keeper = sessions.NewKeeper(sessions.Parts{Parts: r.Parts, DefaultPersona: roomtest.Persona,
+		CheckReceipts: func(*abi.Persona) error { return nil },
+		Models: func() []abi.NodeModel {
+			return []abi.NodeModel{{Name: "main", Aliases: []string{"openai/gpt"}}, {Name: "small"}}
+		},
+		May: func(*desk.Caller) func(*abi.Session) error { return nil },
 		PersonaIn: func(_ context.Context, _ storage.Tenant, _, id string) (*personas.Persona, error) {
 			if id != roomtest.Persona {
 				return nil, abi.NotFound(abi.ObjectPersona, id)

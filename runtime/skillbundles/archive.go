@@ -100,9 +100,26 @@ func (k *Keeper) keep(ctx context.Context, files *filetree.Tree, s *skillmd.Skil
 		vendor = s.Metadata["author"]
 	}
 	return abi.SkillBundleVersion{
-		Version: version, Description: s.Description, License: label(s.License), Compatibility: s.Compatibility, Vendor: label(vendor), Changelog: changelog,
+		Version: version, Description: s.Description, WhenToUse: s.WhenToUse, Paths: s.Paths, AllowedTools: toldTools(s.AllowedTools), License: label(s.License), Compatibility: s.Compatibility, Vendor: label(vendor), Changelog: changelog,
 		Files: len(s.Files), Bytes: s.Bytes, Digest: s.Digest, Archive: journal.FormatHash(hash), InstalledAt: abi.At(k.parts.Now()),
 	}, nil
+}
+
+// maxToldTools is how many of the tools that a skill asks for are told.
+const maxToldTools = 100
+
+// toldTools returns the tools that a skill asks for; none of one that asks for more than are told, for a
+// part of them would keep it from its work.
+func toldTools(tools []string) []string {
+	for _, name := range tools {
+		if len(name) > 2*maxLabel {
+			return nil
+		}
+	}
+	if len(tools) > maxToldTools {
+		return nil
+	}
+	return tools
 }
 
 // label cuts a text.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
+	"github.com/wharf-dev/wharf/runtime/hostcall"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/lockrank"
 	"github.com/wharf-dev/wharf/storage"
@@ -17,6 +18,9 @@ import (
 type Parts struct {
 	desk.Parts
 	MostTold int64 // bytes of a file that one call of a plugin reads at most
+	// Elsewhere reads a skill that is not installed; it answers nil for one that is nowhere. nil: none is
+	// elsewhere.
+	Elsewhere func(ctx context.Context, c *hostcall.Call, name, path string) (*abi.CallSkillReadAnswer, error)
 }
 
 // Keeper serves SkillBundles. It is safe for concurrent use.

@@ -2,6 +2,7 @@ package skillbundles
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -76,7 +77,8 @@ func taskSkill(b *abi.SkillBundle, version string) abi.TaskSkill {
 	if v == nil {
 		v = &b.SkillBundleVersion
 	}
-	return abi.TaskSkill{InputSkill: abi.InputSkill{Name: b.Name, Description: v.Description, Version: v.Version}, Digest: v.Digest, Archive: v.Archive}
+	return abi.TaskSkill{InputSkill: abi.InputSkill{Name: b.Name, Description: v.Description, Version: v.Version,
+		WhenToUse: v.WhenToUse, Paths: v.Paths, AllowedTools: v.AllowedTools}, Digest: v.Digest, Archive: v.Archive}
 }
 
 // agent is what a Persona says of the skills that it knows.
@@ -142,7 +144,7 @@ func (k *Keeper) readFor(ctx context.Context, c *hostcall.Call, req *abi.CallSki
 	has := c.Run.Skills()
 	i := slices.IndexFunc(has, func(s abi.TaskSkill) bool { return s.Name == req.Skill })
 	if i < 0 {
-		return hostcall.Answer{}, errNoSkill(has, req.Skill)
+		return k.readElsewhere(ctx, c, req)
 	}
 	s := &has[i]
 	path := req.Path
@@ -165,6 +167,17 @@ func (k *Keeper) readFor(ctx context.Context, c *hostcall.Call, req *abi.CallSki
 		answer.Files = f.others
 	}
 	return hostcall.Encoded(&answer)
+}
+
+// readElsewhere reads a skill that the Task has not, but can read all the same.
+func (k *Keeper) readElsewhere(ctx context.Context, c *hostcall.Call, req *abi.CallSkillReadRequest) (hostcall.Answer, error) {
+	if k.parts.Elsewhere != nil {
+		if answer, err := k.parts.Elsewhere(ctx, c, req.Skill, req.Path); answer != nil || err != nil {
+			encoded, bad := hostcall.Encoded(answer)
+			return encoded, cmp.Or(err, bad)
+		}
+	}
+	return hostcall.Answer{}, errNoSkill(c.Run.Skills(), req.Skill)
 }
 
 func errNoSkill(has []abi.TaskSkill, name string) error {

@@ -22,7 +22,7 @@ var (
 		`(-(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*)?(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?$`)
 )
 
-const knownKeys = "name, description, license, compatibility, metadata, allowed-tools, version"
+const knownKeys = "name, description, license, compatibility, metadata, allowed-tools, when_to_use, paths, version"
 
 // reading is a skill that is read from the fields of a front matter.
 type reading struct {
@@ -66,6 +66,10 @@ func (s *reading) field(f *field) {
 		s.metadata(f)
 	case "allowed-tools":
 		s.allowedTools(f)
+	case "paths":
+		s.paths(f)
+	case "when_to_use":
+		s.whenToUse(f)
 	case "version":
 		s.version(f)
 	default:
@@ -195,6 +199,52 @@ func (s *reading) allowedTools(f *field) {
 		}
 		s.skill.AllowedTools = append(s.skill.AllowedTools, name)
 	}
+}
+
+// whenToUse reads in which cases a skill helps. What cannot be read is a warning, as unknown keys are:
+// a skill does without.
+func (s *reading) whenToUse(f *field) {
+	value, ok := text(f.value)
+	switch {
+	case !ok && !empty(f.value):
+		s.warn(FieldType, FileName, f.line, "when_to_use is left out: it has to be a text")
+	case utf8.RuneCountInString(value) > maxDescription:
+		s.warn(FieldType, FileName, f.line, "when_to_use is left out: it has more than %d characters", maxDescription)
+	default:
+		s.skill.WhenToUse = strings.TrimSpace(value)
+	}
+}
+
+// maxPaths is how many patterns of files a skill may have, and maxPath how long each is, in bytes.
+const (
+	maxPaths = 100
+	maxPath  = 256
+)
+
+// paths reads patterns of files: a list of them, or a text with spaces or commas between. What cannot be
+// read is a warning.
+func (s *reading) paths(f *field) {
+	var all []string
+	line, ok := text(f.value)
+	if ok {
+		all = splitTools(line)
+	}
+	if list, is := f.value.(*ast.SequenceNode); is {
+		ok = true
+		for _, n := range list.Values {
+			one, isText := text(n)
+			ok = ok && isText
+			all = append(all, one)
+		}
+	}
+	for _, one := range all {
+		ok = ok && one != "" && len(one) <= maxPath
+	}
+	if (!ok || len(all) > maxPaths) && !empty(f.value) {
+		s.warn(FieldType, FileName, f.line, "paths is left out: it has to be a list of at most %d patterns like docs/**, of at most %d bytes each", maxPaths, maxPath)
+		return
+	}
+	s.skill.Paths = all
 }
 
 // splitTools splits at spaces and commas, but for those in parentheses: Bash(git add:*) is one.

@@ -24,8 +24,10 @@ type Skill struct {
 	Compatibility string            `json:"compatibility,omitzero"`
 	Metadata      map[string]string `json:"metadata,omitzero"`
 	AllowedTools  []string          `json:"allowed_tools,omitzero"`
-	HasVersion    bool              `json:"-"`         // it states its version: otherwise that is [DefaultVersion]
-	BodyLine      int               `json:"body_line"` // of SKILL.md, where the instructions begin, from 1
+	WhenToUse     string            `json:"when_to_use,omitzero"`
+	Paths         []string          `json:"paths,omitzero"` // patterns of the files that it is for
+	HasVersion    bool              `json:"-"`              // it states its version: otherwise that is [DefaultVersion]
+	BodyLine      int               `json:"body_line"`      // of SKILL.md, where the instructions begin, from 1
 
 	Files  []File `json:"files"`
 	Bytes  int64  `json:"bytes"`  // of all files

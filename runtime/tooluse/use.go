@@ -23,6 +23,7 @@ type Call struct {
 // that of any other call, of which nothing is told.
 type Use struct {
 	about abi.ToolUse
+	tool  *abi.Tool // its definition; nil until it is found
 	took  time.Duration
 	begun Event
 }
@@ -45,7 +46,7 @@ func Begin(c *Call, shown abi.ToolsVisibility) *Use {
 	}
 	u.about.CallID, u.about.Server, u.about.Name = ID(c.Request.CallID, c.Index), c.Request.Server, c.Request.Name
 	switch c.Request.Server {
-	case abi.ToolServerHost, abi.ToolServerSkills, abi.ToolServerAgents:
+	case abi.ToolServerHost, abi.ToolServerSkills, abi.ToolServerAgents, abi.ToolServerProcess:
 		u.about.Executor = abi.ExecutorHarn
 	case abi.ToolServerClient:
 		u.about.Executor = abi.ExecutorClient
@@ -62,17 +63,43 @@ func Shown(p abi.Progress, shown abi.ToolsVisibility) *abi.Progress {
 	return &p
 }
 
+// Restrict reports whether a payload has to be withheld from keys without events:internal, and makes it
+// say so: that of an agent's event which names tools, where the Persona lets nobody see which there are.
+func Restrict(payload any, shown abi.ToolsVisibility) bool {
+	ev, ok := payload.(*abi.AgentEvent)
+	if !ok || shown != abi.ToolsInternal || !ev.Kind.NamesTools() {
+		return false
+	}
+	ev.Type, ev.Visibility = ev.Kind, abi.VisibilityInternal
+	return true
+}
+
 // ID names a tool call: by the call_id that it was made with, or else by its place in the record.
 func ID(callID string, index int) string { return cmp.Or(callID, "call-"+strconv.Itoa(index)) }
 
-// Define takes over what the definition of the tool says; nil for one that was not found.
-func (u *Use) Define(tool *abi.Tool) {
+// kinds are those of tools that are neither reads nor the node's own.
+var kinds = map[string]abi.ToolKind{
+	abi.ToolServerClient + ":" + abi.ToolWriteFile:   abi.ToolKindEdit,
+	abi.ToolServerClient + ":" + abi.ToolRunTerminal: abi.ToolKindExecute,
+	abi.ToolServerProcess + ":" + abi.ToolExec:       abi.ToolKindExecute,
+}
+
+// Define takes over what the definition of the tool says; nil for one that was not found. by is who
+// offers it, where that is nobody's configuration.
+func (u *Use) Define(tool *abi.Tool, by string) {
 	if u == nil || tool == nil {
 		return
 	}
+	u.tool = tool
 	u.about.ReadOnly, u.about.Destructive = tool.ReadOnly, tool.Destructive && !tool.ReadOnly
 	if tool.ReadOnly {
 		u.about.Kind = abi.ToolKindRead
+	}
+	if kind := kinds[u.about.Server+":"+u.about.Name]; kind != "" && !tool.ReadOnly {
+		u.about.Kind = kind
+	}
+	if u.about.Server == abi.ToolServerProcess && by != "" {
+		u.about.Executor = abi.ExecutorClient
 	}
 	if u.about.Server != abi.ToolServerHost {
 		return
@@ -130,6 +157,12 @@ func (u *Use) AppendEnded(payload []byte, e *End) ([]byte, error) {
 	return Ended(payload, &end, e)
 }
 
+// Tool returns the definition of the tool; nil while that was not found.
+func (u *Use) Tool() *abi.Tool { return u.tool }
+
+// Taken returns how long the server of the tool has taken by now.
+func (u *Use) Taken() time.Duration { return u.took }
+
 // About returns what is known of the call by now; nil for none.
 func (u *Use) About() *abi.ToolUse {
 	if u == nil {
@@ -155,7 +188,7 @@ func Ended(payload []byte, waits *abi.ToolUse, e *End) ([]byte, error) {
 	}
 	end := *waits
 	end.DurationUs = max(1, e.At.Sub(waits.StartedAt).Microseconds())
-	end.ErrorCategory = category(waits.Executor, e)
+	end.ErrorCategory = e.Category(waits.Executor)
 	return appendUse(payload, &end)
 }
 
@@ -168,8 +201,8 @@ func appendUse(payload []byte, u *abi.ToolUse) ([]byte, error) {
 	return append(append(payload, text...), '}'), nil
 }
 
-// category says in which way a call failed; "" for one that did not.
-func category(by abi.ToolExecutor, e *End) abi.ToolErrorCategory {
+// Category says in which way a call failed; "" for one that did not.
+func (e *End) Category(by abi.ToolExecutor) abi.ToolErrorCategory {
 	if e.Cut {
 		return abi.ToolErrorCancelled
 	}

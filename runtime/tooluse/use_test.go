@@ -7,9 +7,11 @@ import (
 	"time"
 
 	json "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/hosttools"
+	"github.com/wharf-dev/wharf/runtime/redact"
 	"github.com/wharf-dev/wharf/runtime/tooluse"
 )
 
@@ -71,7 +73,7 @@ func TestCategories(t *testing.T) {
 // clock that is set back makes nothing negative.
 func TestTheEndOfACall(t *testing.T) {
 	u := tooluse.Begin(&tooluse.Call{Index: 7, Request: &abi.CallToolCallRequest{Server: "fs", Name: `odd "name"`}, At: began}, abi.ToolsPublic)
-	u.Define(&abi.Tool{ReadOnly: true, Destructive: true})
+	u.Define(&abi.Tool{ReadOnly: true, Destructive: true}, "")
 	u.Told(told("57"))
 	u.Took(3 * time.Millisecond)
 	for _, c := range []struct {
@@ -102,7 +104,7 @@ func TestTheEndOfACall(t *testing.T) {
 // Of what is no tool call nothing is told, and what is internal waits unseen.
 func TestNothingIsTold(t *testing.T) {
 	var none *tooluse.Use
-	none.Define(&abi.Tool{})
+	none.Define(&abi.Tool{}, "")
 	none.Told(told("1"))
 	none.Took(1)
 	begun, err := none.AppendBegun([]byte(`{"a":1}`))
@@ -120,7 +122,7 @@ func TestNothingIsTold(t *testing.T) {
 func TestKinds(t *testing.T) {
 	kind := func(server string, tool *abi.Tool) abi.ToolKind {
 		u := tooluse.Begin(&tooluse.Call{Request: &abi.CallToolCallRequest{Server: server, Name: tool.Name}}, "")
-		u.Define(tool)
+		u.Define(tool, "")
 		return u.Waits().Kind
 	}
 	for _, own := range hosttools.All() {
@@ -149,5 +151,38 @@ func TestTraceIDs(t *testing.T) {
 			}
 			seen[id] = fmt.Sprint(task, index)
 		}
+	}
+}
+
+// What an agent tells of tools is withheld where the Persona lets nobody see which there are, and all
+// else is told to everybody.
+func TestRestrict(t *testing.T) {
+	for _, c := range []struct {
+		kind  abi.AgentEventKind
+		shown abi.ToolsVisibility
+		want  string
+	}{
+		{abi.AgentToolSearchQuery, abi.ToolsInternal, `{"redacted":true,"type":"tool_search_query","visibility":"internal"}`},
+		{abi.AgentSkillNarrow, abi.ToolsInternal, `{"redacted":true,"type":"skill_narrow","visibility":"internal"}`},
+		{abi.AgentToolSearchResult, abi.ToolsNamed, `{"data":{},"kind":"tool_search_result"}`},
+		{abi.AgentTurnStarted, abi.ToolsInternal, `{"data":{},"kind":"turn_started"}`},
+	} {
+		ev := &abi.AgentEvent{Kind: c.kind, Data: jsontext.Value("{}")}
+		restricted := tooluse.Restrict(ev, c.shown)
+		payload, err := json.Marshal(ev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown, err := redact.Document(payload, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sorted := jsontext.Value(shown)
+		if err := sorted.Canonicalize(); err != nil || string(sorted) != c.want || restricted != (ev.Visibility != "") {
+			t.Errorf("%s, tools %s: %s, %v", c.kind, c.shown, sorted, err)
+		}
+	}
+	if tooluse.Restrict(&abi.Progress{}, abi.ToolsInternal) {
+		t.Error("what is no agent's event is withheld")
 	}
 }

@@ -35,7 +35,8 @@ type Answer struct {
 	Refused error // a *provider.Refusal
 
 	Actor   string
-	Message []ledger.Record // written first: the Message that brings it; nil for none
+	May     func(*abi.Session) error // refuses it when it is handed over; nil refuses nothing
+	Message []ledger.Record          // written first: the Message that brings it; nil for none
 	Idem    *storage.Idempotency
 	Status  int // of the answer to Idem: 200 for the request for permission, 0 for the Message
 
@@ -45,6 +46,10 @@ type Answer struct {
 // TimedOut ends a wait whose time is over.
 func TimedOut(w *abi.Waiting) *Answer {
 	a := &Answer{RequestID: w.RequestID, Input: Input{Kind: TimeOver}}
+	if w.Inbox != nil {
+		a.Result = EmptyInbox(abi.WokenTimeout)
+		return a
+	}
 	if w.Call != abi.CallSleep && !forApproval(w) && w.Requests == nil { // how an approval ends depends on its decisions
 		a.Refused = provider.Refuse(abi.CallTimeout, "timeout", "nothing came by "+w.Until.Format(time.RFC3339Nano))
 	}

@@ -25,10 +25,22 @@ type Messages interface {
 		check func(*abi.Session) error) (desk.Doc, error)
 }
 
+// Clients knows the clients that are attached to Sessions.
+type Clients interface {
+	// Controls refuses what only the controller of a Session may do, when the request names another client.
+	Controls(c *desk.Caller, session string) error
+	// May is Controls as what is asked when something is handed over; nil for a request that names no client.
+	May(c *desk.Caller) func(*abi.Session) error
+	// Routes returns the event that a request goes to the client that controls its Session; none when
+	// nobody does.
+	Routes(t storage.Tenant, session, request string) []ledger.Record
+}
+
 // Parts are what a keeper works with.
 type Parts struct {
 	desk.Parts
 	Messages Messages
+	Clients  Clients
 	// Task returns a Task as the log has it, without its input.
 	Task func(ctx context.Context, t storage.Tenant, id string) (*abi.Task, error)
 	// Live returns the Workspace of a Task that is in memory, and its status as it was written last,
@@ -65,7 +77,18 @@ func (k *Keeper) NewPermissionRequests(ctx context.Context, tenant storage.Tenan
 		return nil, nil, err
 	}
 	r, effects, err := StepRound(r, Input{Kind: Ask})
-	return r, tells(effects), err
+	return r, k.withRoutes(tenant, t, tells(effects)), err
+}
+
+// withRoutes adds to what a Task asks which client is to answer it.
+func (k *Keeper) withRoutes(tenant storage.Tenant, t *abi.Task, told []ledger.Record) []ledger.Record {
+	for _, asked := range slices.Clone(told) {
+		for _, route := range k.parts.Clients.Routes(tenant, t.SessionID, asked.ID) {
+			route.Object, route.ID, route.Hint = abi.ObjectTask, t.ID, true
+			told = append(told, route)
+		}
+	}
+	return told
 }
 
 // requester returns who asked for what a Task does. A Task that a plugin has
@@ -121,6 +144,9 @@ func (k *Keeper) RespondPermission(ctx context.Context, c *desk.Caller, r *desk.
 		return desk.Doc{}, err
 	}
 	return k.parts.Desk.Once(ctx, c, r, p.WorkspaceID, func(idem *storage.Idempotency) (desk.Doc, error) {
+		if err := k.parts.Clients.Controls(c, p.SessionID); err != nil {
+			return desk.Doc{}, err
+		}
 		t, err := k.parts.Task(ctx, c.Tenant, p.TaskID)
 		if err != nil {
 			return desk.Doc{}, err
@@ -131,7 +157,7 @@ func (k *Keeper) RespondPermission(ctx context.Context, c *desk.Caller, r *desk.
 		if p.Status != abi.PermissionPending {
 			return desk.Doc{}, stranded(t.ID, id)
 		}
-		a := &Answer{RequestID: t.Waiting.RequestID, PermissionID: id, Actor: c.Actor, Idem: idem, Status: desk.StatusOK}
+		a := &Answer{RequestID: t.Waiting.RequestID, PermissionID: id, Actor: c.Actor, May: k.parts.Clients.May(c), Idem: idem, Status: desk.StatusOK}
 		if err := k.respond(ctx, c, a, &p, &req); err != nil {
 			return desk.Doc{}, err
 		}

@@ -47,6 +47,13 @@ type played struct {
 	seq   uint64
 }
 
+// nobody is a node to whose Sessions no client is attached.
+type nobody struct{}
+
+func (nobody) Controls(*desk.Caller, string) error                   { return nil }
+func (nobody) May(*desk.Caller) func(*abi.Session) error             { return nil }
+func (nobody) Routes(storage.Tenant, string, string) []ledger.Record { return nil }
+
 func newNode(t *testing.T) *node {
 	t.Helper()
 	store := memory.New(time.Now)
@@ -58,7 +65,7 @@ func newNode(t *testing.T) *node {
 	l := ledger.New(ledger.Config{Store: store, Now: time.Now, Log: slog.New(slog.DiscardHandler), IdleSessions: 10, KeepKeys: time.Hour})
 	common := desk.Parts{Store: store, Ledger: l, Desk: desk.New(store, l, time.Now, nil), IDs: abi.NewIDs(time.Now, rand.Reader), Now: time.Now}
 	n := &node{root: &desk.Caller{Tenant: 1, Actor: "test", Scopes: []string{abi.ScopeAll}}, tasks: map[string]*played{}}
-	n.Keeper = NewKeeper(Parts{Parts: common, Messages: sessions.NewKeeper(sessions.Parts{Parts: common}), Generations: 8,
+	n.Keeper = NewKeeper(Parts{Parts: common, Messages: sessions.NewKeeper(sessions.Parts{Parts: common}), Clients: nobody{}, Generations: 8,
 		Task: n.task, Live: n.live, Wake: n.wake, Pending: &n.pending, Ends: &n.ends, Turns: turns.New(1)})
 	for _, rec := range []ledger.Record{
 		{Kind: abi.EventWorkspaceCreated, Object: abi.ObjectWorkspace, ID: workspace, Created: true,

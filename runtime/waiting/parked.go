@@ -1,11 +1,14 @@
 package waiting
 
 import (
+	"slices"
 	"time"
 
+	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/alarm"
 	"github.com/wharf-dev/wharf/runtime/ledger"
 	"github.com/wharf-dev/wharf/runtime/lockrank"
+	"github.com/wharf-dev/wharf/storage"
 )
 
 // Parked holds what is left in memory of Tasks that wait: a timer each, and who awaits
@@ -14,6 +17,8 @@ type Parked struct {
 	mu      lockrank.Mutex[lockrank.Table]
 	timers  map[ledger.Key]*alarm.Alarm
 	parents map[ledger.Key][]ledger.Key // by the child they await
+	inboxes map[ledger.Key][]ledger.Key // who waits for the inbox of a Session, in the order in which they began to
+	listens map[ledger.Key]ledger.Key   // of those, the Session by the Task
 }
 
 // SetTimer calls fire when now reaches at, unless the Task is forgotten before. It replaces a
@@ -30,7 +35,7 @@ func (p *Parked) SetTimer(key ledger.Key, now func() time.Time, at time.Time, fi
 	p.timers[key] = alarm.Set(now, at, fire)
 }
 
-// Forget drops a Task's timer.
+// Forget drops a Task's timer, and that it waits for an inbox.
 func (p *Parked) Forget(key ledger.Key) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -38,6 +43,48 @@ func (p *Parked) Forget(key ledger.Key) {
 		timer.Stop()
 		delete(p.timers, key)
 	}
+	p.leave(key)
+}
+
+// leave drops that a Task waits for an inbox. The caller holds mu.
+func (p *Parked) leave(task ledger.Key) {
+	session, listens := p.listens[task]
+	if !listens {
+		return
+	}
+	delete(p.listens, task)
+	others := slices.DeleteFunc(p.inboxes[session], func(other ledger.Key) bool { return other == task })
+	if p.inboxes[session] = others; len(others) == 0 {
+		delete(p.inboxes, session)
+	}
+}
+
+// Listen notes that a Task waits for the inbox of a Session, and returns that. ok is false for one that
+// waits for no Session's.
+func (p *Parked) Listen(t storage.Tenant, w *abi.InboxWait, id string) (session ledger.Key, ok bool) {
+	if w == nil || w.SessionID == "" {
+		return ledger.Key{}, false
+	}
+	session, task := ledger.Key{Tenant: t, ID: w.SessionID}, ledger.Key{Tenant: t, ID: id}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.listens == nil {
+		p.listens, p.inboxes = map[ledger.Key]ledger.Key{}, map[ledger.Key][]ledger.Key{}
+	}
+	if p.listens[task] != session {
+		p.leave(task)
+		p.listens[task] = session
+		p.inboxes[session] = append(p.inboxes[session], task)
+	}
+	return session, true
+}
+
+// Listening returns the Tasks that wait for the inbox of a Session, in the order in which they began
+// to.
+func (p *Parked) Listening(session ledger.Key) []ledger.Key {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.inboxes[session])
 }
 
 // Await notes that a parent waits for the end of a child.

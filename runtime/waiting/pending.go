@@ -74,6 +74,12 @@ func (p *Pending) Remove(tenant storage.Tenant, id string) {
 	}
 }
 
+// InSession returns the ids of up to limit requests that the Tasks of a Session wait on, newest first.
+func (p *Pending) InSession(tenant storage.Tenant, session string, limit int) []string {
+	ids, _ := p.before(tenant, "", limit, func(at place) bool { return at.session == session })
+	return ids
+}
+
 // before returns the ids of up to limit requests that came before one, newest first,
 // and that keep lets through, and whether there are more.
 func (p *Pending) before(tenant storage.Tenant, id string, limit int, keep func(place) bool) (ids []string, more bool) {

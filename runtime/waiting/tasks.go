@@ -94,6 +94,9 @@ func (k *Keeper) AppendTaskMessage(ctx context.Context, c *desk.Caller, r *desk.
 		if t.Status.Terminal() {
 			return desk.Doc{}, abi.Errorf(abi.CodeInvalidStateTransition, "task %s is %s and takes no %s", t.ID, t.Status, req.Kind)
 		}
+		if err := k.parts.Clients.Controls(c, t.SessionID); err != nil {
+			return desk.Doc{}, err
+		}
 		m, err := k.parts.Messages.NewClientMessage(ctx, c, req.Message, t.SessionID, t.ID)
 		if err != nil {
 			return desk.Doc{}, err
@@ -101,7 +104,7 @@ func (k *Keeper) AppendTaskMessage(ctx context.Context, c *desk.Caller, r *desk.
 		if req.Kind != abi.TaskMessageInterrupt {
 			return k.answerInput(ctx, c, &t, req.Kind, m, idem)
 		}
-		return k.parts.Messages.AppendMessageTo(c, s, t.WorkspaceID, m, idem, desk.SessionOpen)
+		return k.parts.Messages.AppendMessageTo(c, s, t.WorkspaceID, m, idem, desk.AllOf(desk.SessionOpen, k.parts.Clients.May(c)))
 	})
 }
 
@@ -111,7 +114,7 @@ func (k *Keeper) answerInput(ctx context.Context, c *desk.Caller, t *abi.Task, k
 	if err != nil {
 		return desk.Doc{}, err
 	}
-	a := &Answer{RequestID: t.Waiting.RequestID, PermissionID: p.ID, Actor: c.Actor, Idem: idem}
+	a := &Answer{RequestID: t.Waiting.RequestID, PermissionID: p.ID, Actor: c.Actor, May: k.parts.Clients.May(c), Idem: idem}
 	if err := cmp.Or(k.fits(ctx, c.Tenant, p, m), a.bring(m)); err != nil {
 		return desk.Doc{}, err
 	}

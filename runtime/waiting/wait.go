@@ -35,6 +35,10 @@ func For(c *Call) (*abi.Waiting, abi.TaskStatus, error) {
 		}
 		w.Until = abi.At(c.Now.Add(time.Duration(req.Milliseconds) * time.Millisecond))
 		return w, abi.TaskWorking, err
+	case abi.CallInboxTake:
+		req, err := provider.Asked[abi.CallInboxTakeRequest](c.Asked, c.Request)
+		w.Inbox = &abi.InboxWait{Checkpoint: req.Checkpoint}
+		return w, abi.TaskWorking, cmp.Or(err, CheckInboxTake(&req), Until(w, c.Now, float64(req.TimeoutMillis)/1000))
 	case abi.CallInputRequest:
 		req, err := provider.Asked[abi.CallInputRequestRequest](c.Asked, c.Request)
 		if err == nil && req.Requests != nil {
@@ -55,6 +59,25 @@ func For(c *Call) (*abi.Waiting, abi.TaskStatus, error) {
 	req, err := provider.Asked[abi.CallTaskAwaitRequest](c.Asked, c.Request)
 	w.TaskID = req.TaskID
 	return w, abi.TaskWorking, cmp.Or(err, Required("task_id", req.TaskID), Until(w, c.Now, req.TimeoutSeconds))
+}
+
+// CheckInboxTake refuses what cannot be taken from an inbox.
+func CheckInboxTake(req *abi.CallInboxTakeRequest) error {
+	if err := desk.CheckOneOf("checkpoint", req.Checkpoint, abi.CheckpointStep, abi.CheckpointTurn, abi.CheckpointLoopExit); err != nil {
+		return provider.Malformed(err)
+	}
+	if req.TimeoutMillis < 0 || req.TimeoutMillis > abi.MaxWaitSeconds*1000 {
+		return provider.Malformed(abi.InvalidParam("timeout_ms", "timeout_ms is 0 to %d", abi.MaxWaitSeconds*1000))
+	}
+	return nil
+}
+
+// EmptyInbox is the answer of abi.CallInboxTake that brings nothing.
+func EmptyInbox(why abi.InboxWoken) []byte {
+	if why == "" {
+		return []byte(`{"messages":[],"reminders":[]}`)
+	}
+	return []byte(`{"messages":[],"reminders":[],"woken":"` + string(why) + `"}`)
 }
 
 // Required refuses a call that leaves out what it needs.

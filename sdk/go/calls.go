@@ -126,9 +126,10 @@ func Input() (*Task, error) {
 
 // output is the request of the host call "output".
 type output struct {
-	Summary string
-	Metrics map[string]float64
-	Failure *Failure
+	Summary    string
+	Metrics    map[string]float64
+	Failure    *Failure
+	StopReason StopReason `json:"stop_reason"`
 }
 
 func (o output) send() error {
@@ -142,7 +143,9 @@ func (o output) send() error {
 
 // Output says what the Task results in. [Run] does this: call Output only in an
 // export that does without Run, and once.
-func Output(r Result) error { return output{Summary: r.Summary, Metrics: r.Metrics}.send() }
+func Output(r Result) error {
+	return output{Summary: r.Summary, Metrics: r.Metrics, StopReason: r.StopReason}.send()
+}
 
 // Fail makes the Task fail, whatever the export returns. Like [Output] it is
 // called once, and by [Run].
@@ -194,10 +197,12 @@ func Log(level Level, format string, args ...any) error {
 
 // Progress tells watchers how far the Task is, from 0 to 1.
 func Progress(fraction float64, message string) error {
-	return ask(hostcall.NameProgress, hostcall.Progress, struct {
-		Fraction float64 `json:"fraction"`
-		Message  string  `json:"message,omitempty"`
-	}{fraction, message}, nil)
+	return ask(hostcall.NameProgress, hostcall.Progress, progress{fraction, message}, nil)
+}
+
+type progress struct {
+	Fraction float64 `json:"fraction"`
+	Message  string  `json:"message,omitempty"`
 }
 
 // labeled is the request of calls that take only a name for themselves.

@@ -54,9 +54,9 @@ func (o *output) append(b []byte) ([]byte, error) {
 	if o.Failure != nil {
 		b = scan.AppendString(append(b, `,"failure":{"code":`...), o.Failure.Code)
 		b = scan.AppendString(append(b, `,"message":`...), o.Failure.Message)
-		b = append(b, '}')
+		b = append(appendRaw(b, "details", o.Failure.Details), '}')
 	}
-	return append(b, '}'), nil
+	return append(appendText(b, "stop_reason", string(o.StopReason)), '}'), nil
 }
 
 // appendText appends a member that is left out when it is empty.

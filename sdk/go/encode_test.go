@@ -34,7 +34,8 @@ func TestPartsAreReadAsWritten(t *testing.T) {
 func TestOutputIsReadAsWritten(t *testing.T) {
 	for _, o := range []output{
 		{}, {Summary: "done \x01"}, {Summary: "s", Metrics: map[string]float64{"words": 3, "share": 0.25}},
-		{Failure: &Failure{Code: "x", Message: "because \"of\" it"}},
+		{Failure: &Failure{Code: "x", Message: "because \"of\" it"}}, {Summary: "cut", StopReason: StopLength},
+		{Failure: &Failure{Code: "x", Message: "m", Details: []byte(`{"limit":"max_turns"}`)}},
 	} {
 		request, err := o.append(nil)
 		var got output

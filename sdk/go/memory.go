@@ -99,11 +99,13 @@ func (s State) Set(v any) error {
 // Delete removes the value.
 func (s State) Delete() error { return s.Set(nil) }
 
+type valueAnswer struct {
+	Value json.RawMessage `json:"value"`
+}
+
 // value makes a host call whose answer holds a value, or null for none.
 func value(name string, call hostCall, request, v any) (found bool, err error) {
-	var answer struct {
-		Value json.RawMessage `json:"value"`
-	}
+	var answer valueAnswer
 	if err := ask(name, call, request, &answer); err != nil {
 		return false, err
 	}

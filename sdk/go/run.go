@@ -1,6 +1,7 @@
 package wharf
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -14,12 +15,16 @@ type Handler func(*Task) (Result, error)
 type Result struct {
 	Summary string             // one line for people
 	Metrics map[string]float64 // numbers worth keeping, by name
+	// StopReason says why the model has stopped that a summary is of: [StopLength] if it was cut off. "" says nothing.
+	StopReason StopReason
 }
 
 // Failure says why a Task failed. It is an error.
 type Failure struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
+	// Details is more about it for programs: an object, or nothing.
+	Details json.RawMessage `json:"details,omitempty"`
 }
 
 // Error implements the error interface.

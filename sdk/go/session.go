@@ -6,14 +6,18 @@ import "github.com/wharf-dev/wharf/sdk/go/internal/hostcall"
 // there when the Task was submitted, and what it appended itself. 0 is for 50; at
 // most 200. earlier says that there are Messages before these.
 func Transcript(last int) (messages []Message, earlier bool, err error) {
-	var answer struct {
-		Messages []Message `json:"messages"`
-		Earlier  bool      `json:"earlier"`
-	}
-	err = ask(hostcall.NameTranscriptRead, hostcall.TranscriptRead, struct {
-		Last int `json:"last,omitempty"`
-	}{last}, &answer)
+	var answer transcript
+	err = ask(hostcall.NameTranscriptRead, hostcall.TranscriptRead, readTranscript{last}, &answer)
 	return answer.Messages, answer.Earlier, err
+}
+
+type readTranscript struct {
+	Last int `json:"last,omitempty"`
+}
+
+type transcript struct {
+	Messages []Message `json:"messages"`
+	Earlier  bool      `json:"earlier"`
 }
 
 // Delta streams a piece of a Message that is being written. Append the Message when

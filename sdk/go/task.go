@@ -243,6 +243,8 @@ type Message struct {
 	ID    string `json:"id,omitempty"` // of a Message that was appended
 	Role  string `json:"role"`         // user, assistant, system, tool or agent
 	Parts []Part `json:"parts"`
+	// Metadata is the client's own: an object, or nil.
+	Metadata json.RawMessage `json:"metadata,omitempty"`
 }
 
 // Text returns the text parts of m, joined by empty lines. What is for receipts only

@@ -22,13 +22,17 @@ type Tool struct {
 // ListTools lists the tools of a server that the plugin may call; "" for those of
 // all.
 func ListTools(server string) ([]Tool, error) {
-	var answer struct {
-		Tools []Tool `json:"tools"`
-	}
-	err := ask(hostcall.NameToolList, hostcall.ToolList, struct {
-		Server string `json:"server,omitempty"`
-	}{server}, &answer)
+	var answer toolList
+	err := ask(hostcall.NameToolList, hostcall.ToolList, listTools{server}, &answer)
 	return answer.Tools, err
+}
+
+type listTools struct {
+	Server string `json:"server,omitempty"`
+}
+
+type toolList struct {
+	Tools []Tool `json:"tools"`
 }
 
 // ToolRequest asks for a call of a tool. Arguments is a JSON object; CallID is what
@@ -38,6 +42,8 @@ type ToolRequest struct {
 	Server    string          `json:"server"`
 	Name      string          `json:"name"`
 	Arguments json.RawMessage `json:"arguments,omitempty"`
+	// CompositionID names the composition that the call is a child of: see [Composition.CallTool].
+	CompositionID string `json:"composition_id,omitempty"`
 }
 
 // ToolAnswer is what a tool answered. A tool that failed by its own word answers with

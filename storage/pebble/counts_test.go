@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/internal/share"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -138,6 +139,7 @@ func TestMarksOfAnOlderProgram(t *testing.T) {
 // TestListOfBeforeMarks counts a list that was written before there were marks: a reader that has
 // to take many steps has it marked.
 func TestListOfBeforeMarks(t *testing.T) {
+	share.Alone(t)
 	fs := vfs.NewMem()
 	o := testOptions(fs)
 	o.markEvery, o.markLag = 4, 1<<30 // no list ever grows so long
@@ -170,6 +172,7 @@ func TestListOfBeforeMarks(t *testing.T) {
 // TestMarksAfterACrash crashes after every few batches of creations in any order and of deletions,
 // and counts what is left.
 func TestMarksAfterACrash(t *testing.T) {
+	share.Alone(t)
 	rng := rand.New(rand.NewPCG(7, 7))
 	fs := vfs.NewCrashableMem()
 	s := openMarked(t, fs)

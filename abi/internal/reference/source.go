@@ -6,9 +6,13 @@ import (
 	"go/parser"
 	"go/token"
 	"path/filepath"
+	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/wharf-dev/wharf/abi/schema"
 )
 
 // Source is what the source text of package abi says beyond its types.
@@ -17,6 +21,13 @@ type Source struct {
 	values  map[string][]string // the constants of each named string type
 	remarks map[string]string   // on constants, by name
 	kinds   map[string]string   // remarks on kinds of events, by their values
+	named   map[string][]Constant
+}
+
+// Constant is one of the values that a named string type has.
+type Constant struct {
+	Name, Value string
+	Remark      string // what the source says of it
 }
 
 type typeDoc struct {
@@ -30,7 +41,7 @@ func Read(dir string) (*Source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listing the sources of abi: %w", err)
 	}
-	s := &Source{types: map[string]typeDoc{}, values: map[string][]string{}, remarks: map[string]string{}, kinds: map[string]string{}}
+	s := &Source{types: map[string]typeDoc{}, values: map[string][]string{}, remarks: map[string]string{}, kinds: map[string]string{}, named: map[string][]Constant{}}
 	for _, name := range names {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
@@ -83,6 +94,7 @@ func (s *Source) readConst(spec *ast.ValueSpec) {
 		if literal, ok := spec.Values[i].(*ast.BasicLit); ok && literal.Kind == token.STRING {
 			if value, err := strconv.Unquote(literal.Value); err == nil {
 				s.values[of.Name] = append(s.values[of.Name], value)
+				s.named[of.Name] = append(s.named[of.Name], Constant{Name: name.Name, Value: value, Remark: s.remarks[name.Name]})
 				if of.Name == kindType {
 					s.kinds[value] = s.remarks[name.Name]
 				}
@@ -135,3 +147,32 @@ var opening = regexp.MustCompile(`^\w+ (is the (first line of the )?request of|a
 func (s *Source) about(name string) string {
 	return strings.TrimSpace(opening.ReplaceAllString(s.types[name].text, ""))
 }
+
+// Constants returns the constants of a named string type, in their order; none where other values
+// are as good.
+func (s *Source) Constants(t reflect.Type) []Constant {
+	if slices.Contains(open, t.Name()) {
+		return nil
+	}
+	return s.named[t.Name()]
+}
+
+// Remark returns what the source says of a constant.
+func (s *Source) Remark(constant string) string { return s.remarks[constant] }
+
+// About returns what the source says of a type; of a struct in the words of its members.
+func (s *Source) About(t reflect.Type) string {
+	text := s.about(t.Name())
+	if t.Kind() != reflect.Struct {
+		return text
+	}
+	return schema.InMembers(t, text)
+}
+
+// AboutField returns what the source says of a field, in the words of its struct's members.
+func (s *Source) AboutField(t reflect.Type, f reflect.StructField) string {
+	return schema.InMembers(t, s.types[t.Name()].fields[f.Name])
+}
+
+// Readable turns what only Go knows into words of the reference.
+func Readable(text string) string { return readable(text) }

@@ -20,16 +20,22 @@ const (
 // words is what each piece says.
 const words = "Two orders are late. "
 
-// Provider answers one call at a time. Its answers are the same.
+// Provider answers one call at a time, or all at once. Its answers are the same.
 type Provider struct {
 	server *httptest.Server
+	free   bool
 	begin  chan struct{}
 	begun  chan time.Time
 }
 
-// New starts a provider on loopback. The caller closes it.
-func New() *Provider {
-	p := &Provider{begin: make(chan struct{}, 1), begun: make(chan time.Time, 1)}
+// New starts a provider on loopback, which waits for [Provider.Begin]. The caller closes it.
+func New() *Provider { return start(false) }
+
+// NewFree starts a provider that answers every call at once, without a pause. The caller closes it.
+func NewFree() *Provider { return start(true) }
+
+func start(free bool) *Provider {
+	p := &Provider{free: free, begin: make(chan struct{}, 1), begun: make(chan time.Time, 1)}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/chat/completions", p.complete)
 	p.server = httptest.NewServer(mux)
@@ -61,24 +67,35 @@ func (p *Provider) complete(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).Flush() // a client that has left is noticed below
 	}
 	say(`{"id":"c","object":"chat.completion.chunk","model":"small","choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}`)
-	select {
-	case <-p.begin:
-	case <-r.Context().Done():
+	if !p.mayBegin(r.Context()) {
 		return
 	}
 	at := time.Now()
 	for i := range pieces {
-		if i > 0 {
+		if i > 0 && !p.free {
 			time.Sleep(interval)
 		}
 		say(fmt.Sprintf(`{"id":"c","object":"chat.completion.chunk","model":"small","choices":[{"index":0,"delta":{"content":%q}}]}`, words))
-		if i == 0 {
+		if i == 0 && !p.free {
 			p.begun <- at
 		}
 	}
 	say(`{"id":"c","object":"chat.completion.chunk","model":"small","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`)
 	say(`{"id":"c","object":"chat.completion.chunk","model":"small","choices":[],"usage":{"prompt_tokens":30,"completion_tokens":40,"total_tokens":70}}`)
 	say("[DONE]")
+}
+
+// mayBegin waits until an answer may begin; false when nobody waits for it any more.
+func (p *Provider) mayBegin(ctx context.Context) bool {
+	if p.free {
+		return true
+	}
+	select {
+	case <-p.begin:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // Text is what an answer says.

@@ -19,6 +19,9 @@ const ticksPerSecond = 100
 // times counts as often.
 func RSS(pid int) (int64, error) { return field(pid, "status", "VmRSS:") }
 
+// Own returns how much resident memory a process has that is no page of a file, in bytes.
+func Own(pid int) (int64, error) { return field(pid, "status", "RssAnon:") }
+
 // Share returns a process's share of resident memory, in bytes. A page that is mapped
 // several times counts once; one that other processes map too counts in part.
 func Share(pid int) (int64, error) { return field(pid, "smaps_rollup", "Pss:") }

@@ -3,6 +3,7 @@ package nodetest
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -234,3 +235,19 @@ func (n *Node) Stop(t testing.TB) {
 
 // PID returns the id of the process of a node that runs.
 func (n *Node) PID() int { return n.cmd.Process.Pid }
+
+// Talk starts a program, and returns what writes to it and what reads what it says.
+func Talk(t testing.TB, cmd *exec.Cmd) (in io.WriteCloser, out io.ReadCloser) {
+	t.Helper()
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err = cmd.StdoutPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return in, out
+}

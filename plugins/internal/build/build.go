@@ -56,6 +56,8 @@ type Recipe struct {
 	command []string // without the output, which is its last argument
 	env     []string
 	tool    func(ctx context.Context, plugins string) (string, error)
+	// Long says that building takes so long that tests do it only when they may be long.
+	Long bool
 }
 
 // ErrNoTool says that what compiles a plugin is not installed.
@@ -75,6 +77,7 @@ func Sets() []Set {
 		{Folder: "bundled", Lock: "bundled.lock", Recipes: Recipes()},
 		{Folder: "plugintest/wasm", Lock: "plugintest.lock", Recipes: TestRecipes()},
 		{Folder: "plugintest/workers/wasm", Lock: "workers.lock", Recipes: WorkerRecipes()},
+		{Folder: "js/wasm", Lock: "engine.lock", Recipes: []Recipe{engineRecipe()}},
 	}
 }
 
@@ -92,7 +95,7 @@ func TestRecipes() []Recipe {
 // Recipes returns how to build each bundled plugin.
 func Recipes() []Recipe {
 	return []Recipe{
-		goRecipe("agent", "1.1.0"),
+		goRecipe("agent", "1.2.0"),
 		goRecipe("connectors", "1.0.0"),
 		goRecipe("digest", "1.1.2"),
 		clangRecipe("echo", "echo", "echo.c", 4096),
@@ -109,6 +112,35 @@ func clangRecipe(name, dir, source string, stack int) Recipe {
 			fmt.Sprintf("-Wl,-z,stack-size=%d", stack), source, "-o"},
 		tool: clangVersion,
 	}
+}
+
+// engineRecipe builds the engine of plugins in JavaScript, which needs a C library and the
+// compiler's builtins: on Debian, the packages wasi-libc and libclang-rt-14-dev-wasm32, or
+// that of the version of clang.
+func engineRecipe() Recipe {
+	const dir = "js/engine"
+	return Recipe{
+		Name: "engine", Version: "1.0.0", dir: dir, sources: []string{dir},
+		command: []string{"clang", "--target=wasm32-wasi", "--sysroot=/", "-isystem", "/usr/include/wasm32-wasi", "-L/usr/lib/wasm32-wasi",
+			"-mexec-model=reactor", "-O2", "-mbulk-memory", "-D_GNU_SOURCE", "-DNDEBUG", "-funsigned-char", "-w",
+			"-Wl,--strip-all", "-Wl,--stack-first", "-Wl,-z,stack-size=1310720",
+			"shim.c", "quickjs/quickjs.c", "quickjs/dtoa.c", "quickjs/libregexp.c", "quickjs/libunicode.c", "-o"},
+		tool: engineVersion, Long: true,
+	}
+}
+
+// engineVersion is the version of clang, where it can build for wasm32-wasi.
+func engineVersion(ctx context.Context, plugins string) (string, error) {
+	builtins, err := firstLine(ctx, "clang", "--target=wasm32-wasi", "-print-libgcc-file-name")
+	if err != nil {
+		return "", err
+	}
+	for _, file := range []string{builtins, "/usr/include/wasm32-wasi/stdio.h"} {
+		if _, err := os.Stat(file); err != nil {
+			return "", fmt.Errorf("clang for wasm32-wasi (%s): %w", filepath.Base(file), ErrNoTool)
+		}
+	}
+	return clangVersion(ctx, plugins)
 }
 
 // goRecipe builds a plugin that is a Go module of its own, with the guest SDK.

@@ -10,8 +10,8 @@
 //	bytes    a number that is passed as four bytes, little-endian, instead
 //	repeat   how often; 1 when it is missing
 //
-// In request and text, $task_id, $artifact_id, $message_id, $memory_id and $handle
-// stand for the last member of that name that an answer had, $digest for the digest
+// In request and text, $task_id, $artifact_id, $message_id, $memory_id, $composition_id
+// and $handle stand for the last member of that name that an answer had, $digest for the digest
 // of all answers so far, and $n for the number of the call, from 0.
 //
 // Words that are no host calls: trap, spin (a loop without an end), grow (by the
@@ -44,6 +44,10 @@ CALL(host_transcript_read, "transcript.read");
 CALL(host_llm_complete, "llm.complete");
 CALL(host_plan_set, "plan.set");
 CALL(host_plan_get, "plan.get");
+CALL(host_inbox_take, "inbox.take");
+CALL(host_agent_event, "agent.event");
+CALL(host_composition_begin, "composition.begin");
+CALL(host_composition_end, "composition.end");
 CALL(host_tool_list, "tool.list");
 CALL(host_tool_call, "tool.call");
 CALL(host_resource_list, "resource.list");
@@ -64,6 +68,7 @@ CALL(host_file_list, "file.list");
 CALL(host_file_remove, "file.remove");
 CALL(host_file_search, "file.search");
 CALL(host_skill_read, "skill.read");
+CALL(host_skill_match, "skill.match");
 CALL(host_state_get, "state.get");
 CALL(host_state_set, "state.set");
 CALL(host_input_request, "input.request");
@@ -93,13 +98,14 @@ static const struct {
 	ENTRY("transcript.read", host_transcript_read),
 	ENTRY("llm.complete", host_llm_complete), ENTRY("tool.list", host_tool_list), ENTRY("tool.call", host_tool_call),
 	ENTRY("resource.list", host_resource_list), ENTRY("resource.read", host_resource_read), ENTRY("prompt.get", host_prompt_get),
-	ENTRY("plan.set", host_plan_set), ENTRY("plan.get", host_plan_get),
+	ENTRY("plan.set", host_plan_set), ENTRY("plan.get", host_plan_get), ENTRY("inbox.take", host_inbox_take), ENTRY("agent.event", host_agent_event),
+	ENTRY("composition.begin", host_composition_begin), ENTRY("composition.end", host_composition_end),
 	ENTRY("http.fetch", host_http_fetch), ENTRY("secret.use", host_secret_use),
 	ENTRY("memory.query", host_memory_query), ENTRY("memory.write", host_memory_write),
 	ENTRY("block.list", host_block_list), ENTRY("block.write", host_block_write),
 	ENTRY("artifact.put", host_artifact_put), ENTRY("artifact.get", host_artifact_get),
 	ENTRY("file.read", host_file_read), ENTRY("file.write", host_file_write), ENTRY("file.list", host_file_list),
-	ENTRY("skill.read", host_skill_read),
+	ENTRY("skill.read", host_skill_read), ENTRY("skill.match", host_skill_match),
 	ENTRY("file.edit", host_file_edit), ENTRY("file.remove", host_file_remove), ENTRY("file.search", host_file_search),
 	ENTRY("state.get", host_state_get), ENTRY("state.set", host_state_set),
 	ENTRY("input.request", host_input_request), ENTRY("auth.request", host_auth_request),
@@ -119,6 +125,7 @@ static struct {
 	{LITERAL("\"message_id\""), LITERAL("$message_id"), {0, 0}},
 	{LITERAL("\"memory_id\""), LITERAL("$memory_id"), {0, 0}},
 	{LITERAL("\"handle\""), LITERAL("$handle"), {0, 0}},
+	{LITERAL("\"composition_id\""), LITERAL("$composition_id"), {0, 0}},
 };
 
 enum { IDS = sizeof ids / sizeof *ids, CALLS = sizeof table / sizeof *table, ID_ROOM = 256 };

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/url"
 
+	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -59,11 +60,22 @@ func (c *Call) Withheld(a *policy.Action) abi.WithheldCall {
 	return abi.WithheldCall{Index: c.Index, Call: c.Name, Action: a.String(), Arguments: arguments}
 }
 
+// clientFile returns the file of a client's that a call writes.
+func clientFile(req *abi.CallToolCallRequest) []string {
+	var a struct {
+		Path string `json:"path"`
+	}
+	if req.Name != abi.ToolWriteFile || json.Unmarshal(req.Arguments, &a) != nil || a.Path == "" {
+		return nil
+	}
+	return []string{a.Path}
+}
+
 // describers fill in what policy looks at in a request.
 var describers = map[string]func(*Call, *policy.Action) error{
 	abi.CallToolCall: func(c *Call, a *policy.Action) error {
 		req, err := ask[abi.CallToolCallRequest](c)
-		a.Tool = req.Server + ":" + req.Name
+		a.Tool, a.Composition = req.Server+":"+req.Name, req.CompositionID
 		switch req.Server {
 		case abi.ToolServerSkills:
 			a.Persona, a.Effect = req.Name, abi.EffectWrite
@@ -72,6 +84,8 @@ var describers = map[string]func(*Call, *policy.Action) error{
 				a.Effect = abi.EffectRead
 			}
 			a.Paths = hosttools.Changes(req.Name, req.Arguments)
+		case abi.ToolServerClient:
+			a.Paths = clientFile(&req)
 		}
 		return err
 	},

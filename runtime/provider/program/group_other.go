@@ -2,6 +2,13 @@
 
 package program
 
-import "os/exec"
+import (
+	"os"
+	"os/exec"
+)
 
 func ownGroup(*exec.Cmd) {}
+
+func killGroup(*exec.Cmd) {}
+
+func signalOf(*os.ProcessState) string { return "" }

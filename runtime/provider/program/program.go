@@ -59,12 +59,15 @@ type bounded struct {
 	text bytes.Buffer // not embedded: it would be read into without a bound
 	left int
 	over func() // called when something is dropped
+
+	dropped bool
 }
 
 // Write implements io.Writer.
 func (b *bounded) Write(p []byte) (int, error) {
 	kept := p[:min(len(p), b.left)]
 	if len(kept) < len(p) {
+		b.dropped = true
 		b.over()
 	}
 	b.left -= len(kept)

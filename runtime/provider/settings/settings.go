@@ -19,11 +19,35 @@ var _ provider.Performer = Settings(nil)
 // Prepare implements [provider.Performer]. A plugin reads its own settings alone;
 // a name that is not configured is null.
 func (s Settings) Prepare(_ context.Context, c *provider.Call) (provider.Plan, error) {
+	return answer(c, func(plugin, name string) jsontext.Value { return s[plugin][name] })
+}
+
+// Defaults are Settings, and what stands for those that they leave out.
+type Defaults struct {
+	Set Settings
+	// Default returns what a plugin says of its own setting, nil for nothing.
+	Default func(plugin, name string) jsontext.Value
+}
+
+var _ provider.Performer = Defaults{}
+
+// Prepare implements [provider.Performer].
+func (d Defaults) Prepare(_ context.Context, c *provider.Call) (provider.Plan, error) {
+	return answer(c, func(plugin, name string) jsontext.Value {
+		if value := d.Set[plugin][name]; value != nil {
+			return value
+		}
+		return d.Default(plugin, name)
+	})
+}
+
+// answer answers a call with what lookup returns, nil for null.
+func answer(c *provider.Call, lookup func(plugin, name string) jsontext.Value) (provider.Plan, error) {
 	var req abi.CallConfigGetRequest
 	if err := json.Unmarshal(c.Request, &req); err != nil || req.Name == "" {
 		return provider.Plan{}, provider.Refuse(abi.CallInvalid, "invalid_request", `config.get takes {"name": "..."}`)
 	}
-	value := s[c.Plugin][req.Name]
+	value := lookup(c.Plugin, req.Name)
 	if value == nil {
 		value = jsontext.Value("null")
 	}

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -43,6 +44,7 @@ type Found struct {
 type Clients struct {
 	limits Limits
 	hints  Hints
+	beside PerCall // nil for none
 
 	mu       sync.Mutex
 	sessions map[clientSession][]*Client // oldest first
@@ -61,6 +63,13 @@ type clientSession struct{ tenant, session string }
 // hints are the operator's: what clients say of their own tools changes no policy.
 func NewClients(l Limits, h Hints) *Clients {
 	return &Clients{limits: l, hints: h, sessions: map[clientSession][]*Client{}}
+}
+
+// Beside has the tools of asked listed and found beside those that clients have offered of themselves,
+// which come before. It is called before the first call.
+func (cs *Clients) Beside(asked PerCall) *Clients {
+	cs.beside = asked
+	return cs
 }
 
 // Limits implements [Limited].
@@ -178,20 +187,26 @@ func (*Clients) List(context.Context) ([]abi.Tool, error) { return nil, nil }
 
 // ListFor implements [PerCall]. What a Task's client said that it can, no connection is needed for; a
 // tool that somebody offers comes before.
-func (cs *Clients) ListFor(_ context.Context, c *provider.Call) ([]abi.Tool, error) {
-	var tools []abi.Tool
-	for _, client := range cs.clients(c) {
-		for _, t := range client.tools {
+func (cs *Clients) ListFor(ctx context.Context, c *provider.Call) (tools []abi.Tool, err error) {
+	add := func(more []abi.Tool, as func(abi.Tool) abi.Tool) {
+		for _, t := range more {
 			if !slices.ContainsFunc(tools, func(other abi.Tool) bool { return other.Name == t.Name }) {
-				tools = append(tools, cs.believed(t))
+				tools = append(tools, as(t))
 			}
 		}
 	}
-	for _, t := range askclient.Tools(c.Client) {
-		if !slices.ContainsFunc(tools, func(other abi.Tool) bool { return other.Name == t.Name }) {
-			tools = append(tools, t)
-		}
+	asIs := func(t abi.Tool) abi.Tool { return t }
+	for _, client := range cs.clients(c) {
+		add(client.tools, cs.believed)
 	}
+	if cs.beside != nil {
+		asked, err := cs.beside.ListFor(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		add(asked, asIs)
+	}
+	add(askclient.Tools(c.Client), asIs)
 	slices.SortFunc(tools, func(a, b abi.Tool) int { return strings.Compare(a.Name, b.Name) })
 	return tools, nil
 }
@@ -206,12 +221,18 @@ func (cs *Clients) believed(t abi.Tool) abi.Tool {
 }
 
 // Find implements [PerCall].
-func (cs *Clients) Find(_ context.Context, c *provider.Call, name string) (*Found, error) {
+func (cs *Clients) Find(ctx context.Context, c *provider.Call, name string) (*Found, error) {
 	for _, client := range cs.clients(c) {
 		if t := client.tool(name); t != nil {
 			return &Found{Tool: cs.believed(*t), By: client.actor, Call: func(ctx context.Context, arguments jsontext.Value) (*abi.CallToolCallAnswer, error) {
 				return client.ask(ctx, c, t, arguments)
 			}}, nil
+		}
+	}
+	if cs.beside != nil {
+		found, err := cs.beside.Find(ctx, c, name)
+		if refusal, ok := errors.AsType[*provider.Refusal](err); !ok || refusal.Status != abi.CallNotFound {
+			return found, err
 		}
 	}
 	for _, t := range askclient.Tools(c.Client) {

@@ -17,6 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/internal/share"
 	"github.com/wharf-dev/wharf/runtime/provider"
 )
 
@@ -171,6 +172,7 @@ func request(t *testing.T, m *MCP, method string) (err error) {
 // As many of the smallest members as fit into the largest message, in any list of any
 // type that may come in, and as many as are taken, cost eight times the message at most.
 func TestAnswersOfManyMembers(t *testing.T) {
+	share.Alone(t)
 	for method, of := range map[string]reflect.Type{
 		"tools/call": reflect.TypeFor[mcp.CallToolResult](), "tools/list": reflect.TypeFor[mcp.ListToolsResult](),
 		"resources/list": reflect.TypeFor[mcp.ListResourcesResult](), "resources/templates/list": reflect.TypeFor[mcp.ListResourceTemplatesResult](),

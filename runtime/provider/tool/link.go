@@ -70,7 +70,7 @@ func (m *MCP) attempt() (*attempt, *link, error) {
 	wait := time.Until(m.notBefore)
 	if wait > patience {
 		return nil, nil, refuse(abi.CallUnavailable, CodeUnavailable,
-			"%s has failed %d times in a row; it is left alone for a while. The node's log says why", m.config.Name, m.failures)
+			"%s has failed %d times in a row; it is left alone for a while. %s says why", m.config.Name, m.failures, m.config.LogAt)
 	}
 	a := &attempt{done: make(chan struct{})}
 	m.connecting = a
@@ -104,7 +104,7 @@ func (m *MCP) try(a *attempt, wait time.Duration) {
 		m.failures++
 		m.notBefore = time.Now().Add(pause(m.failures))
 		m.log.Warn("a server of tools cannot be reached", "error", err, "failures", m.failures)
-		a.err = unreachable(m.config.Name, err)
+		a.err = m.unreachable(err)
 		m.refused, m.lastError = true, told(a.err)
 		m.resting = m.config.Reconnect == OnlyOnce
 	case m.closed:
@@ -136,11 +136,11 @@ func told(err error) string {
 
 // unreachable keeps what the operator has to know out of what the plugin reads,
 // unless it was written for it.
-func unreachable(name string, err error) error {
+func (m *MCP) unreachable(err error) error {
 	if refused, ok := errors.AsType[*provider.Refusal](err); ok {
 		return refused
 	}
-	return refuse(abi.CallUnavailable, CodeUnavailable, "%s cannot be reached. The node's log says why", name)
+	return refuse(abi.CallUnavailable, CodeUnavailable, "%s cannot be reached. %s says why", m.config.Name, m.config.LogAt)
 }
 
 // watch waits for the end of a connection.
@@ -195,6 +195,7 @@ func (m *MCP) dial(wait time.Duration) (*link, error) {
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) {
 			l.flood.changed(toolsChanged)
 			l.tools.changed()
+			m.config.Changed()
 		},
 		ResourceListChangedHandler: func(context.Context, *mcp.ResourceListChangedRequest) {
 			l.flood.changed(resourcesChanged)

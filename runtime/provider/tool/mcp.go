@@ -65,6 +65,12 @@ type MCPConfig struct {
 	Limits
 	Hints
 
+	// Changed is called when the server says that it has other tools, on whichever goroutine that is heard; nil
+	// when nobody listens.
+	Changed func()
+	// LogAt is where people read Log, as plugins are told it; default "The node's log".
+	LogAt string
+
 	Reconnect Reconnect
 	// Turns bounds how many MCPs connect by themselves at a time, with room for so many; nil
 	// bounds nothing.
@@ -115,6 +121,10 @@ func NewMCP(c MCPConfig) *MCP {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
+	if c.Changed == nil {
+		c.Changed = func() {}
+	}
+	c.LogAt = cmp.Or(c.LogAt, "The node's log")
 	m := &MCP{config: c, log: c.Log.With("server", c.Name), lanes: provider.NewLanes(provider.MaxCalls)}
 	if m.config.Budget == nil {
 		m.config.Budget = NewBudget(c.Answer)

@@ -17,6 +17,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/sandbox/guest"
 	"github.com/wharf-dev/wharf/runtime/sandbox/image"
 	"github.com/wharf-dev/wharf/runtime/sandbox/rewrite"
+	"github.com/wharf-dev/wharf/runtime/sandbox/stack"
 	"github.com/wharf-dev/wharf/runtime/sandbox/wasi"
 )
 
@@ -77,6 +78,8 @@ type Engine struct {
 	Runtime wazero.RuntimeConfig
 	Module  wazero.ModuleConfig
 	Shared  guest.Shared
+	// Locate says where code of the plugin is from: see [guest.Run].
+	Locate func(offsets []uint32) map[uint32][]stack.Place
 }
 
 // Compile hands the plugin to the SDK, which makes an engine for it. It may panic, as the
@@ -202,6 +205,18 @@ func isInitializer(export string) bool {
 // runnable lists the exports that can be run, sorted.
 func (s *source) runnable() []string {
 	names := slices.DeleteFunc(s.exports, isInitializer)
+	slices.Sort(names)
+	return names
+}
+
+// Runnable returns which exports of a module can be run, sorted, before anything of it is compiled.
+func Runnable(exports []rewrite.Export) []string {
+	var names []string
+	for _, e := range exports {
+		if e.Params == "" && (e.Results == "" || e.Results == i32) && !isInitializer(e.Name) {
+			names = append(names, e.Name)
+		}
+	}
 	slices.Sort(names)
 	return names
 }

@@ -76,7 +76,7 @@ func (p *Plugin) Run(ctx context.Context, begun time.Time, export string, h gues
 	x := newRun(ctx, h, l, p.engine.Shared)
 	defer x.Release()
 	x.first = p.memory + kernelPages*image.PageBytes
-	x.YieldAt = p.imports + 1
+	x.YieldAt, x.Locate = p.imports+1, p.engine.Locate
 	var usage guest.Usage
 	result, err := p.perform(x, export, begun, &usage)
 	usage.HostCalls, usage.MemoryBytes, usage.Gas = x.Calls, x.memories.size, x.GasUsed()

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"math"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -80,6 +82,8 @@ const MaxLine = 4096
 type console struct {
 	lines     [3][]byte // what is not complete yet, by descriptor
 	complaint string    // the first line on stderr, to explain an exit
+	last      []string  // of stderr: the last lines, or the first ones of a panic
+	panicked  bool
 }
 
 // levels are those of the log entries, by descriptor.
@@ -132,12 +136,51 @@ func (r *Run) log(fd int) {
 	if len(text) == 0 {
 		return
 	}
-	if fd == 2 && c.complaint == "" {
-		c.complaint = string(bytes.ToValidUTF8(text, []byte("\uFFFD")))
+	if fd == 2 {
+		c.complain(text)
 	}
 	request := LogRequest(levels[fd], text)
 	r.Admit(LogCall, int64(len(request)))
 	r.Ask(abi.CallLog, request)
+}
+
+// What is kept of stderr, to explain a trap: a panic says in some lines what it is about.
+const (
+	lastLines = 6
+	lastBytes = 400 // of a line
+)
+
+// complain keeps a line of stderr.
+func (c *console) complain(line []byte) {
+	if c.complaint == "" {
+		c.complaint = validUTF8(line)
+	}
+	text := validUTF8(line[:min(len(line), lastBytes)])
+	if panicText.MatchString(text) {
+		c.last, c.panicked = c.last[:0], true
+	}
+	if len(c.last) == lastLines && c.panicked {
+		return
+	}
+	if len(c.last) == lastLines {
+		c.last = append(c.last[:0], c.last[1:]...)
+	}
+	c.last = append(c.last, text)
+}
+
+// panicText is how a panic begins on stderr, in languages that print a stack behind it.
+var panicText = regexp.MustCompile(`^panic: |^fatal error: |^thread .* panicked at |^Assertion failed|^Traceback `)
+
+func validUTF8(text []byte) string { return string(bytes.ToValidUTF8(text, []byte("\uFFFD"))) }
+
+// lastWords returns the last lines on stderr, with what has no end yet, or those that a panic
+// begins with.
+func (r *Run) lastWords() string {
+	c := &r.console
+	if rest := c.lines[2]; len(rest) > 0 {
+		c.complain(rest)
+	}
+	return strings.Join(c.last, "\n")
 }
 
 // LogCall is the host call that lines become.

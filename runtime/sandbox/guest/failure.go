@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -11,10 +12,8 @@ import (
 	"github.com/tetratelabs/wazero/sys"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/sandbox/stack"
 )
-
-// maxFrames is how many functions of a trap's stack are told.
-const maxFrames = 16
 
 // Failf returns a failure.
 func Failf(code, format string, args ...any) *abi.Failure {
@@ -83,25 +82,26 @@ const stackOverflow = "stack overflow"
 
 // trap explains a trap by its reason and the functions on the stack.
 func (r *Run) trap(export string, err error) *abi.Failure {
-	reason, frames := splitTrap(err.Error())
-	for i, name := range frames {
-		frames[i] = r.written(name)
+	reason, calls := splitTrap(err.Error())
+	for i := range calls {
+		calls[i].Name = r.written(calls[i].Name)
 	}
 	if reason == stackOverflow {
 		if !errors.Is(err, errDepth) && !r.Limits.Fresh {
 			return Failf(abi.FailureHost, "this engine cannot go as deep as a depth of %d allows", r.Limits.Depth)
 		}
-		frames = nil // thousands of functions that call each other tell nothing
+		calls = nil // thousands of functions that call each other tell nothing
 	}
 	var making *InstantiateError
-	if errors.As(err, &making) && len(frames) == 0 {
+	if errors.As(err, &making) && len(calls) == 0 {
 		return Failf(abi.FailurePluginInvalid, "no instance can be made of the module: %s", reason)
 	}
 	message := fmt.Sprintf("the plugin trapped in %q: %s", export, reason)
-	if len(frames) > 0 {
-		message += " (in " + strings.Join(frames[:min(3, len(frames))], ", called by ") + ")"
+	frames := stack.Frames(r.placed(calls))
+	if in := innermost(frames); len(in) > 0 {
+		message += " (in " + strings.Join(in, ", called by ") + ")"
 	}
-	return &abi.Failure{Code: abi.FailurePluginTrap, Message: message, Details: stackDetails(frames)}
+	return &abi.Failure{Code: abi.FailurePluginTrap, Message: message, Details: r.details(frames)}
 }
 
 // written returns how a function without a name is called in the module as it was
@@ -115,13 +115,50 @@ func (r *Run) written(name string) string {
 	return "$" + strconv.Itoa(index-1)
 }
 
-func stackDetails(frames []string) []byte {
-	if len(frames) == 0 {
+// placed gives the functions of a stack their places in the source.
+func (r *Run) placed(calls []call) []stack.Call {
+	var offsets []uint32
+	for _, c := range calls {
+		if c.placed {
+			offsets = append(offsets, c.offset)
+		}
+	}
+	var places map[uint32][]stack.Place
+	if r.Locate != nil && len(offsets) > 0 {
+		places = r.Locate(offsets)
+	}
+	placed := make([]stack.Call, len(calls))
+	for i, c := range calls {
+		placed[i].Name = c.Name
+		if c.placed {
+			placed[i].Places = places[c.offset]
+		}
+	}
+	return placed
+}
+
+// innermost returns the names of the functions that a message tells: the author's, where
+// there are any. Lines are not among them, for engines can differ in those.
+func innermost(frames []stack.Frame) (names []string) {
+	own, _ := stack.OwnFirst(frames)
+	if len(own) == 0 {
+		own = frames
+	}
+	for _, f := range own[:min(3, len(own))] {
+		names = append(names, f.Function)
+	}
+	return names
+}
+
+// details are the frames of a stack, and what was said last on stderr.
+func (r *Run) details(frames []stack.Frame) []byte {
+	told := stack.Details{Stack: frames, Text: r.lastWords()}
+	if len(frames) == 0 && told.Text == "" {
 		return nil
 	}
-	details, err := json.Marshal(map[string][]string{"stack": frames[:min(maxFrames, len(frames))]})
+	details, err := json.Marshal(told)
 	if err != nil {
-		return nil // a name that is not UTF-8: the message has to do
+		return nil // the message has to do
 	}
 	return details
 }
@@ -132,13 +169,27 @@ func TrapReason(err error) string {
 	return reason
 }
 
-// splitTrap takes the reason and the function names, innermost first, out of the
-// engine's text:
+// call is a function on a stack as the engine tells it.
+type call struct {
+	Name   string
+	offset uint32 // in the code section of the rewritten module
+	placed bool   // it is known
+}
+
+// signature is what the engine puts behind the name of a function, which may itself hold
+// brackets.
+var signature = regexp.MustCompile(`\((?:[a-z0-9]+,?)*\)(?: (?:[a-z0-9]+|\([a-z0-9,]+\)))?$`)
+
+// maxCalls is more than the engine tells.
+const maxCalls = 64
+
+// splitTrap takes the reason and the functions, innermost first, out of the engine's text:
 //
 //	wasm error: unreachable
 //	wasm stack trace:
 //		.name(i32) i64
-func splitTrap(text string) (reason string, frames []string) {
+//			0x1f: wharf:1
+func splitTrap(text string) (reason string, calls []call) {
 	text, _, _ = strings.Cut(text, "\n\nGo runtime stack trace:")
 	lines := strings.Split(text, "\n")
 	reason = strings.TrimSuffix(lines[0], " (recovered by wazero)")
@@ -146,12 +197,30 @@ func splitTrap(text string) (reason string, frames []string) {
 		reason = after
 	}
 	for _, line := range lines[1:] {
-		name, _, ok := strings.Cut(strings.TrimSpace(line), "(")
-		if ok && strings.HasPrefix(line, "\t") {
-			frames = append(frames, strings.TrimPrefix(name, "."))
+		if at, ok := offsetOf(line); ok && len(calls) > 0 {
+			calls[len(calls)-1].offset, calls[len(calls)-1].placed = at, true
+			continue
 		}
+		end := signature.FindStringIndex(line)
+		if end == nil || !strings.HasPrefix(line, "\t") || len(calls) == maxCalls {
+			continue
+		}
+		calls = append(calls, call{Name: strings.TrimPrefix(line[1:end[0]], ".")})
 	}
-	return reason, frames
+	return reason, calls
+}
+
+// offsetMark ends a line that says where a function is: see rewrite.OffsetMark.
+const offsetMark = ": wharf:1"
+
+// offsetOf reads the line that says where a function is.
+func offsetOf(line string) (uint32, bool) {
+	number, ok := strings.CutSuffix(line, offsetMark)
+	if !ok {
+		return 0, false
+	}
+	at, err := strconv.ParseUint(strings.TrimPrefix(strings.TrimLeft(number, "\t"), "0x"), 16, 32)
+	return uint32(at), err == nil
 }
 
 // InstantiateError marks an error from making the instance.

@@ -8,6 +8,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/sandbox/stack"
 	"github.com/wharf-dev/wharf/runtime/turns"
 )
 
@@ -64,6 +65,9 @@ type Run struct {
 	Failure         *abi.Failure // why the host stopped the guest, nil if it did not
 	Refused         uint64       // the size of memory that the guest asked for in vain
 	YieldAt         int          // functions of the module up to and with yield; 0 when there is none
+	// Locate says where code of the rewritten module is from; nil where nobody can. It is
+	// asked once at most, and after the guest has ended.
+	Locate func(offsets []uint32) map[uint32][]stack.Place
 
 	host         Host
 	shared       Shared

@@ -10,6 +10,7 @@ func (f *function) appendTo(out []byte) []byte {
 	from, to := 0, 0 // what is copied unchanged from the module
 	for i := range f.code {
 		in := &f.code[i]
+		f.mark(len(out)+to-from, in)
 		for ; len(edits) > 0 && edits[0].place < 2*i+1; edits = edits[1:] {
 			out = append(out, f.module.wasm[from:to]...)
 			out = append(out, f.inserted[edits[0].from:edits[0].to]...)

@@ -40,12 +40,15 @@ func TestGenerated(t *testing.T) {
 	share.Alone(t)
 	t.Parallel()
 	b := newGenBench(t)
-	n := uint64(100)
+	n, mine := 100, share.All
 	if long() {
-		n = 800
+		n, mine = 800, share.Of(t)
 	}
 	for seed := range n {
-		if b.check(t, genBytes(seed)); t.Failed() {
+		if !mine(seed) {
+			continue
+		}
+		if b.check(t, genBytes(uint64(seed))); t.Failed() {
 			t.Fatalf("with the seed %d", seed)
 		}
 	}
@@ -58,12 +61,15 @@ func TestGeneratedGas(t *testing.T) {
 	share.Alone(t)
 	t.Parallel()
 	b := newGenBench(t)
-	n := uint64(30)
+	n, mine := 30, share.All
 	if long() {
-		n = 250
+		n, mine = 250, share.Of(t)
 	}
 	for seed := range n {
-		if b.checkGas(t, genBytes(seed)); t.Failed() {
+		if !mine(seed) {
+			continue
+		}
+		if b.checkGas(t, genBytes(uint64(seed))); t.Failed() {
 			t.Fatalf("with the seed %d", seed)
 		}
 	}
@@ -107,7 +113,11 @@ func (b *genBench) checkSnapshot(t *testing.T, choices []byte) bool {
 }
 
 func FuzzGeneratedGas(f *testing.F) {
-	for seed := range uint64(20) {
+	seeds := uint64(20)
+	if testing.Short() {
+		seeds = 4
+	}
+	for seed := range seeds {
 		f.Add(genBytes(seed))
 	}
 	b := newGenBench(f)

@@ -47,6 +47,7 @@ type function struct {
 
 	edits    []edit // what passes insert
 	inserted []byte // the code of all edits
+	marks    []mark // see [module.locate]; nil where none are wanted
 }
 
 // edit is code that is inserted: inserted[from:to].

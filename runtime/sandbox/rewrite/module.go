@@ -63,7 +63,8 @@ type module struct {
 	memory    *Memory
 	memories  uint32
 	exports   map[string]bool
-	callable  []bool // of each function, whether the host can call it
+	exported  []Export // the functions among them
+	callable  []bool   // of each function, whether the host can call it
 	start     *uint32
 	data      uint32 // how many segments
 	names     []byte // the subsection with the functions' names
@@ -72,6 +73,9 @@ type module struct {
 	options   Options
 	added     added
 	constants []constant // the value of each global that is known
+	hasLines  bool       // there is a custom section that maps code to lines
+	wanted    []uint32   // see [Origins]
+	origins   map[uint32]Origin
 }
 
 // added is where to find what a rewritten module has beyond the original.
@@ -173,6 +177,7 @@ func (m *module) readCustom(r reader) error {
 	if r.err != nil {
 		return r.err
 	}
+	m.hasLines = m.hasLines || name == debugLine
 	for name == "name" && r.more() {
 		id := r.byte()
 		part := r.part(r.u32())
@@ -435,6 +440,8 @@ func (m *module) readExports(r *reader) {
 		m.exports[name] = true
 		if kind == externFunc && r.err == nil {
 			m.callable[index] = true
+			of := m.types[m.funcs[index]]
+			m.exported = append(m.exported, Export{name, Signature{letters(of.params), letters(of.results)}})
 		}
 	}
 }

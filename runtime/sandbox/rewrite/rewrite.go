@@ -69,12 +69,17 @@ type Options struct {
 	// MaxTableEntries bounds what all tables together can hold: each gets an equal
 	// share as its maximum. 0 leaves tables as they are.
 	MaxTableEntries uint32
+	// Offsets has the engine tell, with each function of a trap's stack, at which offset of
+	// the rewritten code section it was: see [Origins]. It does so for modules that come
+	// with debug information, and changes nothing that a guest can tell.
+	Offsets bool
 }
 
 // Module is a module that was rewritten, and what a host has to know of it.
 type Module struct {
 	Wasm    []byte
 	Imports []Import // of the original
+	Exports []Export // the functions that it exports, of the original, in its order
 	// Memory is the memory that the module declares, nil without one.
 	Memory *Memory
 	// Globals are the mutable globals in the order of their exports, with Globals.
@@ -93,6 +98,12 @@ type Import struct {
 	Module, Name    string
 	Kind            byte   // 0 function, 1 table, 2 memory, 3 global
 	Params, Results string // of a function: value types as they are encoded
+}
+
+// Export is a function that a module exports.
+type Export struct {
+	Name string
+	Signature
 }
 
 // Memory is what a module declares of its memory, in pages of 64 KiB.

@@ -17,7 +17,7 @@ func Rewrite(wasm []byte, o Options) (*Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Module{Imports: m.imports, Memory: m.memory, Changes: m.added.changes}
+	out := &Module{Imports: m.imports, Exports: m.exported, Memory: m.memory, Changes: m.added.changes}
 	if m.does(Globals) {
 		out.Globals = m.mutableGlobals()
 	}
@@ -103,7 +103,9 @@ func (m *module) rewriteCode() ([]byte, error) {
 		if len(body) > maxFunctionBytes {
 			return nil, &Error{at, fmt.Sprintf("function %d has %d bytes when it is rewritten; %d are allowed", f.index, len(body), maxFunctionBytes), adviceComplex}
 		}
-		out = append(appendU32(out, uint32(len(body))), body...)
+		out = appendU32(out, uint32(len(body)))
+		m.locate(f, len(out), len(body))
+		out = append(out, body...)
 	}
 	if r.more() {
 		return nil, &Error{r.at, reasonTrailing, ""}
@@ -149,7 +151,11 @@ func (m *module) write(code []byte) []byte {
 	if !dropData {
 		out = appendSection(out, sectionData, m.dataSection())
 	}
-	return appendSection(out, sectionCustom, m.nameSection())
+	out = appendSection(out, sectionCustom, m.nameSection())
+	if m.traced() {
+		out = appendTrace(out)
+	}
+	return out
 }
 
 // appendSection appends a section, unless it is empty.

@@ -286,3 +286,22 @@ func (h *Host) await(request []byte) (uint32, []byte) {
 		return hostcall.OK, mustMarshal(outcome)
 	})
 }
+
+func (h *Host) takeInbox(request []byte) (uint32, []byte) {
+	return with(request, func(r struct {
+		Checkpoint wharf.Checkpoint `json:"checkpoint"`
+		Wait       bool             `json:"wait"`
+	}) (uint32, []byte) {
+		taken := wharf.Inbox{Woken: "never"}
+		if h.Inbox != nil {
+			taken = h.Inbox(r.Checkpoint, r.Wait)
+		}
+		if taken.Messages == nil {
+			taken.Messages = []wharf.Message{}
+		}
+		if taken.Reminders == nil {
+			taken.Reminders = []wharf.Reminder{}
+		}
+		return hostcall.OK, mustMarshal(taken)
+	})
+}

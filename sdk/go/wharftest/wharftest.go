@@ -62,11 +62,16 @@ type Host struct {
 	Skills  []wharf.Skill    // of the Task
 	// SkillFiles are the texts of the skills' files, by SKILL/PATH.
 	SkillFiles map[string]string
-	Input      func(wharf.InputRequest) (wharf.InputAnswer, error)
-	Ask        func(wharf.Questions) ([]wharf.QuestionAnswer, error)
-	Auth       func(wharf.AuthRequest) (wharf.InputAnswer, error)
-	Approve    func(wharf.ApprovalRequest) (wharf.Approval, error)
-	Delegate   func(wharf.DelegationRequest) (wharf.Delegation, error)
+	// MatchSkills ranks skills; nil answers that nobody does.
+	MatchSkills func(wharf.SkillMatchRequest) (wharf.SkillMatches, error)
+	Input       func(wharf.InputRequest) (wharf.InputAnswer, error)
+	Ask         func(wharf.Questions) ([]wharf.QuestionAnswer, error)
+	Auth        func(wharf.AuthRequest) (wharf.InputAnswer, error)
+	Approve     func(wharf.ApprovalRequest) (wharf.Approval, error)
+	Delegate    func(wharf.DelegationRequest) (wharf.Delegation, error)
+	// Inbox answers what is due at a checkpoint, also when the plugin would wait: what a test gives is
+	// not given again. Nil is an inbox of a Task that nothing is delivered to.
+	Inbox func(at wharf.Checkpoint, waits bool) wharf.Inbox
 	// Child runs a child Task, and a handoff as one of the other Persona.
 	Child func(wharf.SpawnRequest) (wharf.ChildOutcome, error)
 
@@ -79,6 +84,8 @@ type Host struct {
 	Plans    [][]wharf.PlanStep
 	Plan     wharf.Plan // as the plugin has set it; a test may change it, as people do
 	Events   []Event
+	Composed []Composed // the compositions that it began, in order
+	Told     []Told     // what it told of its own work
 	Slept    time.Duration
 	Found    []wharf.Found // what a poll has delivered, each once
 	Calls    []string      // the names of its host calls, in order
@@ -96,6 +103,20 @@ type Host struct {
 type Event struct {
 	Kind    string          `json:"kind"`
 	Payload json.RawMessage `json:"payload"`
+}
+
+// Composed is a composition of the plugin's. Nothing is held to its ceiling in a test.
+type Composed struct {
+	ID string
+	wharf.Snippet
+	Children []wharf.ToolRequest      // its tool calls
+	Ended    *wharf.CompositionResult // nil while it is open
+}
+
+// Told is what the plugin told of its own work.
+type Told struct {
+	Kind wharf.AgentEvent `json:"kind"`
+	Data json.RawMessage  `json:"data"`
 }
 
 // Stored is an Artifact that the plugin stored.
@@ -116,6 +137,8 @@ type Outcome struct {
 	Summary string             `json:"summary"`
 	Metrics map[string]float64 `json:"metrics"`
 	Failure *wharf.Failure     `json:"failure"` // nil for success
+	// StopReason is why the model has stopped whose answer the summary is of; "" when nothing is said.
+	StopReason wharf.StopReason `json:"stop_reason"`
 }
 
 // Text runs the handler on a user Message of one text part.
@@ -188,14 +211,16 @@ var answers = map[string]func(*Host, []byte) (uint32, []byte){
 	hostcall.NameLog:             func(h *Host, r []byte) (uint32, []byte) { return keep(&h.Logs, r) },
 	hostcall.NameProgress:        (*Host).progress,
 	hostcall.NamePlan:            (*Host).plan,
+	hostcall.NameAgentEvent:      func(h *Host, r []byte) (uint32, []byte) { return keep(&h.Told, r) },
 	hostcall.NamePlanSet:         (*Host).setPlan,
 	hostcall.NamePlanGet:         (*Host).getPlan,
+	hostcall.NameInboxTake:       (*Host).takeInbox,
 	hostcall.NameMessageAppend:   (*Host).appendMessage,
 	hostcall.NameMessageDelta:    (*Host).delta,
 	hostcall.NameTranscriptRead:  (*Host).readTranscript,
 	hostcall.NameLLMComplete:     func(h *Host, r []byte) (uint32, []byte) { return beyond(h.Complete, r) },
 	hostcall.NameToolList:        (*Host).listTools,
-	hostcall.NameToolCall:        func(h *Host, r []byte) (uint32, []byte) { return beyond(h.CallTool, r) },
+	hostcall.NameToolCall:        (*Host).callTool,
 	hostcall.NameResourceList:    func(h *Host, r []byte) (uint32, []byte) { return beyond(h.ListResources, r) },
 	hostcall.NameResourceRead:    (*Host).readResource,
 	hostcall.NamePromptGet:       func(h *Host, r []byte) (uint32, []byte) { return beyond(h.GetPrompt, r) },
@@ -214,6 +239,7 @@ var answers = map[string]func(*Host, []byte) (uint32, []byte){
 	hostcall.NameFileRemove:      (*Host).removeFile,
 	hostcall.NameFileSearch:      (*Host).searchFiles,
 	hostcall.NameSkillRead:       (*Host).readSkill,
+	hostcall.NameSkillMatch:      func(h *Host, r []byte) (uint32, []byte) { return beyond(h.MatchSkills, r) },
 	hostcall.NameStateGet:        (*Host).getState,
 	hostcall.NameStateSet:        (*Host).setState,
 	hostcall.NameInputRequest:    (*Host).inputRequest,
@@ -229,6 +255,9 @@ var answers = map[string]func(*Host, []byte) (uint32, []byte){
 	hostcall.NameDeliveries:      (*Host).deliveries,
 	hostcall.NameNormalized:      (*Host).takeNormalized,
 	hostcall.NameDeliver:         (*Host).deliver,
+
+	hostcall.NameCompositionBegin: (*Host).beginComposition,
+	hostcall.NameCompositionEnd:   (*Host).endComposition,
 }
 
 // keep decodes a request and appends it to a list.

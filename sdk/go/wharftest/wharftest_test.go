@@ -287,3 +287,49 @@ func TestClient(t *testing.T) {
 	})
 	same(t, string(mustJSON(wharf.SaysText("user", `a "b"`))), `{"role":"user","content":{"type":"text","text":"a \"b\""}}`)
 }
+
+// A composition has the tool calls that are made until it ends, however it ends.
+func TestCompositions(t *testing.T) {
+	h := &wharftest.Host{CallTool: func(r wharf.ToolRequest) (wharf.ToolAnswer, error) {
+		if r.Name == "far" {
+			return wharf.ToolAnswer{}, &wharf.Error{Status: wharf.StatusDenied, Code: wharf.CodeCompositionCeiling}
+		}
+		return wharf.ToolAnswer{}, nil
+	}}
+	snippet := wharf.Snippet{Language: "js", SnippetHash: "a", ManifestHash: "b", Ceiling: wharf.WorkspaceWrite}
+	run(t, h, func() error {
+		_, err := wharf.Compose(snippet, func(c *wharf.Composition) (wharf.CompositionResult, error) {
+			_, err := c.CallTool(wharf.ToolRequest{Server: "s", Name: "near"})
+			_, again := wharf.Compose(snippet, nil)
+			same(t, codeOf(again), wharf.CodeCompositionOpen)
+			return wharf.CompositionResult{Stdout: "out"}, err
+		})
+		_, far := wharf.Compose(snippet, func(c *wharf.Composition) (wharf.CompositionResult, error) {
+			_, err := c.CallTool(wharf.ToolRequest{Server: "s", Name: "far"})
+			return wharf.CompositionResult{}, err
+		})
+		same(t, codeOf(far), wharf.CodeCompositionCeiling)
+		_, wrong := wharf.CallTool(wharf.ToolRequest{Server: "s", Name: "near", CompositionID: h.Composed[0].ID})
+		same(t, codeOf(wrong), wharf.CodeUnknownComposition)
+		_, own := wharf.Compose(snippet, func(*wharf.Composition) (wharf.CompositionResult, error) {
+			return wharf.CompositionResult{FailureCategory: wharf.SnippetTimeout}, errors.New("it took too long")
+		})
+		same(t, own != nil, true)
+		return err
+	})
+	same(t, len(h.Composed), 3)
+	same(t, len(h.Composed[0].Children), 1)
+	same(t, h.Composed[0].Ceiling, wharf.WorkspaceWrite)
+	same(t, *h.Composed[0].Ended, wharf.CompositionResult{Stdout: "out"})
+	same(t, h.Composed[1].Ended.FailureCategory, wharf.CeilingExceeded)
+	same(t, *h.Composed[2].Ended, wharf.CompositionResult{FailureCategory: wharf.SnippetTimeout, Message: "it took too long"})
+}
+
+func codeOf(err error) string {
+	var refused *wharf.Error
+	errors.As(err, &refused)
+	if refused == nil {
+		return ""
+	}
+	return refused.Code
+}

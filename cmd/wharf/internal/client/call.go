@@ -14,6 +14,7 @@ type Call struct {
 	query        url.Values
 	limit        int
 	patient      bool
+	from         string
 }
 
 func newCall(method, path string, body any, args []string) Call {
@@ -56,6 +57,12 @@ func (c Call) Most(limit int) Call {
 	return c
 }
 
+// From says which live client of the Session a call comes from; "" says nothing.
+func (c Call) From(client string) Call {
+	c.from = client
+	return c
+}
+
 // Patiently waits for the answer for as long as it takes.
 func (c Call) Patiently() Call {
 	c.patient = true
@@ -66,6 +73,9 @@ func (c Call) request() request {
 	r := request{method: c.method, path: c.path, query: c.query}
 	if c.patient {
 		r.patience = -1
+	}
+	if c.from != "" {
+		r.header = withHeader(nil, "Wharf-Client-Id", c.from)
 	}
 	return r
 }

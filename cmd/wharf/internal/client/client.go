@@ -59,7 +59,7 @@ func New(server, key string) (*Client, error) {
 		return nil, fmt.Errorf("%q is not the URL of a node, such as %s", server, DefaultServer)
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.DialContext = (&net.Dialer{Timeout: 5 * time.Second}).DialContext
+	transport.DialContext = dialer().DialContext
 	transport.DisableCompression = true
 	return &Client{
 		base:  strings.TrimRight(u.String(), "/"),
@@ -68,6 +68,9 @@ func New(server, key string) (*Client, error) {
 		pause: backoff,
 	}, nil
 }
+
+// dialer opens connections to a node.
+func dialer() *net.Dialer { return &net.Dialer{Timeout: 5 * time.Second} }
 
 // Server returns the URL of the node.
 func (c *Client) Server() string { return c.base }

@@ -88,9 +88,10 @@ type mcpLine struct {
 
 // readLine reads a message. A member of another type than is looked for is the node's to refuse.
 func readLine(text []byte) (*mcpLine, bool) {
-	m := &mcpLine{text: text}
+	m := &mcpLine{}
 	lenient := jsontext.AllowDuplicateNames(true)
 	_ = json.Unmarshal(text, m, lenient)
+	m.text = text // last: null empties all that it is read into
 	return m, jsontext.Value(text).IsValid(lenient)
 }
 

@@ -28,6 +28,8 @@ type Change struct {
 	Kind  Kind   `json:"kind"`
 	A     string `json:"a,omitzero"`
 	B     string `json:"b,omitzero"`
+	// Differences are all places in which the request differs, or else the answer.
+	Differences []journal.Difference `json:"differences,omitzero"`
 }
 
 // Side is what is told of one of the two Tasks.
@@ -57,19 +59,21 @@ type Result struct {
 
 // Records compares the records of two Tasks. They are the same when equal input
 // led to equal calls, equal answers and an equal end; when, by whom and by which
-// module does not matter.
-func Records(a, b *journal.Record) Result {
+// module does not matter. Requests and answers are equal that mean the same; strict wants
+// the same bytes.
+func Records(a, b *journal.Record, strict bool) Result {
 	r := Result{A: side(a), B: side(b), Input: inputDiff(a.Input, b.Input), Ends: ending(a.End) != ending(b.End)}
 	for i := range max(len(a.Entries), len(b.Entries)) {
 		left, right := at(a.Entries, i), at(b.Entries, i)
-		kind := differ(left, right)
-		if kind == "" {
+		change := differ(left, right, strict)
+		if change == nil {
 			continue
 		}
 		if len(r.Changes) == 0 {
-			r.Shared, r.Diff = i, diff(left, right, kind)
+			r.Shared, r.Diff = i, diff(left, right, change.Kind)
 		}
-		r.Changes = append(r.Changes, Change{Index: i, Kind: kind, A: name(left), B: name(right)})
+		change.Index, change.A, change.B = i, name(left), name(right)
+		r.Changes = append(r.Changes, *change)
 	}
 	if len(r.Changes) == 0 {
 		r.Shared = len(a.Entries)
@@ -96,21 +100,28 @@ func name(e *journal.Entry) string {
 	return e.Call
 }
 
-// differ says what differs first between two calls at one position, "" for nothing.
-func differ(a, b *journal.Entry) Kind {
+// differ says what differs first between two calls at one position, nil for nothing.
+func differ(a, b *journal.Entry, strict bool) *Change {
 	switch {
 	case b == nil:
-		return OnlyA
+		return &Change{Kind: OnlyA}
 	case a == nil:
-		return OnlyB
+		return &Change{Kind: OnlyB}
 	case a.Call != b.Call:
-		return Call
-	case !bytes.Equal(a.Request, b.Request):
-		return Request
-	case a.Status != b.Status, a.Open != b.Open, !bytes.Equal(a.Answer, b.Answer):
-		return Answer
+		return &Change{Kind: Call}
+	case !same(a.Request, b.Request, strict):
+		return &Change{Kind: Request, Differences: journal.Differences(a.Request, b.Request, strict)}
+	case a.Status != b.Status, a.Open != b.Open, !same(a.Answer, b.Answer, strict):
+		return &Change{Kind: Answer, Differences: journal.Differences(a.Answer, b.Answer, strict)}
 	}
-	return ""
+	return nil
+}
+
+func same(a, b []byte, strict bool) bool {
+	if strict {
+		return bytes.Equal(a, b)
+	}
+	return len(journal.Differences(a, b, false)) == 0
 }
 
 // diff shows how two calls differ: laid out, or as they are where that takes away what

@@ -41,7 +41,7 @@ func TestRecords(t *testing.T) {
 		"another end alone": {record("COMPLETED", clock), record("FAILED", clock), nil, 1, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := compare.Records(c.a, c.b)
+			r := compare.Records(c.a, c.b, true)
 			var kinds []compare.Kind
 			for _, change := range r.Changes {
 				kinds = append(kinds, change.Kind)
@@ -63,11 +63,34 @@ func TestInputs(t *testing.T) {
 		r.Input = journal.Text(`{"task":{"id":"` + id + `","input":{"id":"msg_` + id + `","role":"user","parts":[{"type":"text","text":"` + words + `"}]}}}`)
 		return r
 	}
-	if r := compare.Records(given("1", "hi"), given("2", "hi")); !r.Same {
+	if r := compare.Records(given("1", "hi"), given("2", "hi"), true); !r.Same {
 		t.Errorf("%+v", r)
 	}
-	if r := compare.Records(given("1", "hi"), given("2", "ho")); r.Same || !strings.Contains(r.Input, "-      \"text\": \"hi\"") {
+	if r := compare.Records(given("1", "hi"), given("2", "ho"), true); r.Same || !strings.Contains(r.Input, "-      \"text\": \"hi\"") {
 		t.Errorf("%+v", r)
+	}
+}
+
+// By meaning, spelling makes no difference; where something does, all places are told.
+func TestMeaning(t *testing.T) {
+	a := record("COMPLETED", entry("http.fetch", `{"url":"u","n":1}`, `{"a":[1,2],"b":{"c":"d"}}`), entry("id", "", "x"))
+	b := record("COMPLETED", entry("http.fetch", `{"n":1.0, "url":"u"}`, `{"b":{"c":"\u0064"},"a":[1,2]}`), entry("id", "", "x"))
+	if r := compare.Records(a, b, false); !r.Same || r.Shared != 2 {
+		t.Errorf("by meaning: %+v", r)
+	}
+	if r := compare.Records(a, b, true); r.Same || len(r.Changes) != 1 || r.Changes[0].Kind != compare.Request {
+		t.Errorf("by bytes: %+v", r)
+	}
+	b.Entries[0].Answer, b.Entries[1].Answer = journal.Text(`{"b":{"c":"e"},"a":[1,3]}`), journal.Text("y")
+	r := compare.Records(a, b, false)
+	var places []string
+	for _, change := range r.Changes {
+		for _, d := range change.Differences {
+			places = append(places, d.Path)
+		}
+	}
+	if want := []string{"/a/1", "/b/c", ""}; len(r.Changes) != 2 || !slices.Equal(places, want) {
+		t.Errorf("the places are %q, want %q in %+v", places, want, r.Changes)
 	}
 }
 
@@ -79,13 +102,13 @@ func TestAChangeIsFound(t *testing.T) {
 	}), 1, 8)
 	rapid.Check(t, func(t *rapid.T) {
 		a := record("COMPLETED", calls.Draw(t, "calls")...)
-		if r := compare.Records(a, a); !r.Same || r.Shared != len(a.Entries) {
+		if r := compare.Records(a, a, true); !r.Same || r.Shared != len(a.Entries) {
 			t.Fatalf("not the same as itself: %+v", r)
 		}
 		b := record("COMPLETED", slices.Clone(a.Entries)...)
 		i := rapid.IntRange(0, len(a.Entries)-1).Draw(t, "changed")
 		b.Entries[i].Answer = append(slices.Clone(b.Entries[i].Answer), '!')
-		if r := compare.Records(a, b); r.Same || r.Shared != i || r.Diff == "" {
+		if r := compare.Records(a, b, true); r.Same || r.Shared != i || r.Diff == "" {
 			t.Fatalf("a change of call %d: %+v", i, r)
 		}
 	})

@@ -26,7 +26,9 @@ type Config struct {
 	// OpenHarness configures the Open Harness API.
 	OpenHarness OpenHarness
 	// A2A configures the protocol A2A.
-	A2A       A2A
+	A2A A2A
+	// Process says what Tasks may run on the node.
+	Process   Process
 	SSE       SSE
 	WebSocket WebSocket
 	MCP       MCP
@@ -88,8 +90,10 @@ type Model struct {
 	Timeout   time.Duration // 0 for the default
 	Retries   int
 	MaxTokens int // 0 for no limit
-	Thinking  int // tokens; 0 for none
-	Fallbacks []string
+	// ContextWindow is how many tokens it takes; 0 when nobody has said it.
+	ContextWindow int
+	Thinking      int // tokens; 0 for none
+	Fallbacks     []string
 }
 
 // Price is what a model costs, per million tokens.
@@ -173,6 +177,12 @@ type A2A struct {
 	Wait time.Duration // how long a client waits at most for the end of a Task
 }
 
+// Process says what Tasks may run on the node.
+type Process struct {
+	Exec    bool          // run commands
+	Timeout time.Duration // of a command
+}
+
 // Tasks bounds the running of Tasks. Sizes are in bytes.
 type Tasks struct {
 	Queue       int
@@ -187,12 +197,17 @@ type Plugins struct {
 	Cache    string // "" for a folder within the data folder
 	CacheKey string // a file; "" for one within the data folder
 	Dir      string // "" for none
+	Trust    string // as the file has them: see [Plugins.Trusted]
 	// Memory bounds what running instances take together, in bytes; 0 leaves it to the
 	// node.
 	Memory int64
 	// IdleMemory bounds what idle instances take together, in bytes.
 	IdleMemory int64
 }
+
+// Trusted returns the public keys, and the files with some, by which packages have to be signed; none
+// let any pass.
+func (p Plugins) Trusted() []string { return listed(p.Trust) }
 
 // RunLimits bound each run by itself. In those of a plugin, a member that is 0 is as
 // in [Tasks].

@@ -1,13 +1,17 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"github.com/wharf-dev/wharf/runtime/spelling"
 )
 
 // fileReader walks a YAML document and takes down what it states.
@@ -151,29 +155,26 @@ func unknown(name string) string {
 // nearest returns the setting or group whose name differs least from name, or ""
 // when none is near.
 func nearest(name string) string {
-	best, least := "", len(name)/2+1
-	consider := func(candidate string) {
-		if d := distance(name, candidate); d < least {
-			best, least = candidate, d
-		}
-	}
+	return cmp.Or(spelling.Nearest(name, slices.Values(spellable(name))), sameKey(name))
+}
+
+// spellable are the names that may have been meant by name.
+func spellable(name string) []string {
+	var all []string
 	for _, s := range Settings() {
-		consider(s.Name)
+		all = append(all, s.Name)
 	}
 	for _, g := range Groups() {
 		if g.Name != "" && !strings.Contains(name, ".") {
-			consider(g.Name)
+			all = append(all, g.Name)
 		}
 	}
 	for _, s := range Sections() {
 		if strings.Contains(s.Name, ".") && strings.Contains(name, ".") {
-			consider(s.Name)
+			all = append(all, s.Name)
 		}
 	}
-	if best == "" {
-		best = sameKey(name)
-	}
-	return best
+	return all
 }
 
 // sameKey finds the setting of another group with name's last part, for what was
@@ -186,25 +187,4 @@ func sameKey(name string) string {
 		}
 	}
 	return ""
-}
-
-// distance is the Levenshtein distance of two names.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"net"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/wharf-dev/wharf/runtime/spelling"
 )
 
 // kind is what values of one sort are and how they are written. Settings and members are
@@ -40,7 +41,7 @@ func text(valid func(string) error) kind[string] {
 }
 
 func address() kind[string] {
-	k := text(hostPort)
+	k := text(spelling.CheckHostPort)
 	k.name, k.bounds = "address", "HOST:PORT"
 	return k
 }
@@ -112,30 +113,30 @@ func decimal() kind[float64] {
 }
 
 func size(least, most int64) kind[int64] {
-	bounds := FormatSize(least) + " to " + FormatSize(most)
+	bounds := spelling.FormatSize(least) + " to " + spelling.FormatSize(most)
 	return kind[int64]{"size", bounds, func(s string) (int64, string, error) {
-		n, err := ParseSize(s)
+		n, err := spelling.ParseSize(s)
 		if err != nil {
 			return 0, "", err
 		}
 		if n < least || n > most {
 			return 0, "", fmt.Errorf("%s is not within %s", s, bounds)
 		}
-		return n, FormatSize(n), nil
+		return n, spelling.FormatSize(n), nil
 	}}
 }
 
 func period(least, most time.Duration) kind[time.Duration] {
-	bounds := FormatDuration(least) + " to " + FormatDuration(most)
+	bounds := spelling.FormatDuration(least) + " to " + spelling.FormatDuration(most)
 	return kind[time.Duration]{"duration", bounds, func(s string) (time.Duration, string, error) {
-		d, err := ParseDuration(s)
+		d, err := spelling.ParseDuration(s)
 		if err != nil {
 			return 0, "", err
 		}
 		if d < least || d > most {
 			return 0, "", fmt.Errorf("%s is not within %s", s, bounds)
 		}
-		return d, FormatDuration(d), nil
+		return d, spelling.FormatDuration(d), nil
 	}}
 }
 
@@ -153,19 +154,6 @@ func httpURL(s string) error {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return fmt.Errorf("%q is not a URL such as https://wharf.example.com", s)
-	}
-	return nil
-}
-
-func hostPort(s string) error {
-	_, port, err := net.SplitHostPort(s)
-	if err != nil {
-		return fmt.Errorf("%q is not HOST:PORT, such as 127.0.0.1:8080", s)
-	}
-	if n, err := strconv.ParseUint(port, 10, 16); err != nil {
-		return fmt.Errorf("%q has no port from 0 to 65535", s)
-	} else if n == 0 && port != "0" {
-		return fmt.Errorf("%q has no port from 0 to 65535", s)
 	}
 	return nil
 }

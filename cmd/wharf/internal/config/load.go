@@ -10,6 +10,8 @@ import (
 
 	"github.com/knadh/koanf/maps"
 	"github.com/knadh/koanf/v2"
+
+	"github.com/wharf-dev/wharf/runtime/spelling"
 )
 
 // DefaultFile is the file that is read, when it exists, if none is named.
@@ -159,7 +161,7 @@ func defaultLayer() layer {
 
 // otherVariables are variables that start with [EnvPrefix] and are no settings.
 func otherVariables() []string {
-	return []string{"WHARF_API_KEY", "WHARF_SERVER", "WHARF_CONFIG", "WHARF_LONG"}
+	return []string{"WHARF_API_KEY", "WHARF_SERVER", "WHARF_CONFIG", "WHARF_LONG", "WHARF_REGISTRY_USER", "WHARF_REGISTRY_PASSWORD"}
 }
 
 // environLayer reads the environment. An empty variable counts as one that is not
@@ -249,12 +251,12 @@ func (e *Effective) crossCheck() Problems {
 	if c.Limits.InFlight < c.Limits.Body {
 		problems = append(problems, Problem{Origin: e.origin("limits.in_flight"), Setting: "limits.in_flight",
 			Message: fmt.Sprintf("%s is less than limits.body (%s), so that the largest request could never be taken",
-				FormatSize(c.Limits.InFlight), FormatSize(c.Limits.Body))})
+				spelling.FormatSize(c.Limits.InFlight), spelling.FormatSize(c.Limits.Body))})
 	}
 	if c.Retention.Events != 0 && c.Retention.Events < c.Retention.Idempotency {
 		problems = append(problems, Problem{Origin: e.origin("retention.events"), Setting: "retention.events",
 			Message: fmt.Sprintf("%s is less than retention.idempotency (%s), whose answers are read from events",
-				FormatDuration(c.Retention.Events), FormatDuration(c.Retention.Idempotency))})
+				spelling.FormatDuration(c.Retention.Events), spelling.FormatDuration(c.Retention.Idempotency))})
 	}
 	return append(problems, e.crossCheckNamed()...)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/wharf-dev/wharf/runtime/provider/secret"
+	"github.com/wharf-dev/wharf/runtime/spelling"
 )
 
 // place is a value in the file: where it stands, and what it is called. Reading
@@ -213,15 +214,11 @@ func readMembers[T any](p place, t *T, members []member[T]) {
 }
 
 func unknownMember[T any](path, name string, members []member[T]) string {
-	best, least := "", len(name)/2+1
 	var all []string
 	for _, m := range members {
 		all = append(all, m.Name)
-		if d := distance(name, m.Name); d < least {
-			best, least = m.Name, d
-		}
 	}
-	if best != "" {
+	if best := spelling.Nearest(name, slices.Values(all)); best != "" {
 		return fmt.Sprintf("there is no setting %q: did you mean %q?", path+"."+name, path+"."+best)
 	}
 	return fmt.Sprintf("there is no setting %q: %s has %s", path+"."+name, path, strings.Join(all, ", "))

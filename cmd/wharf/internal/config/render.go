@@ -186,5 +186,5 @@ Sizes are written as ` + "`64MiB`" + ` (1024-based), ` + "`10MB`" + ` (1000-base
 
 Wharf reads two more variables that are not settings: ` + "`WHARF_API_KEY`" + ` (the node's first API key,
 at least 16 characters; for client commands, the key to send) and ` + "`WHARF_SERVER`" + ` (for client
-commands, the node to speak to).
+commands, the node to speak to). ` + "`wharf plugin push` and `pull` read `WHARF_REGISTRY_USER` and `WHARF_REGISTRY_PASSWORD`" + `.
 `

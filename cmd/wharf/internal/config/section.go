@@ -11,6 +11,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/wharf-dev/wharf/runtime/provider/secret"
+	"github.com/wharf-dev/wharf/runtime/spelling"
 )
 
 // Section declares what the file may name as it likes: the section's members are
@@ -140,6 +141,8 @@ good:
 				"How often a failed attempt is repeated: on 429, on 5xx, when the connection breaks. 0 if it is not set."),
 			memberOf("max_tokens", number(1, 10_000_000), func(m *Model) *int { return &m.MaxTokens },
 				"The most tokens that one answer may have. Not set: no limit of the node's."),
+			memberOf("context_window", number(1, 100_000_000), func(m *Model) *int { return &m.ContextWindow },
+				"How many tokens it takes in and gives together, as clients are told. Not set: nobody knows."),
 			memberOf("thinking", number(0, 10_000_000), func(m *Model) *int { return &m.Thinking },
 				"How many tokens of max_tokens it may think before it answers, for anthropic at least 1024. What it thinks is told to keys with events:internal. Servers of openai think as they do: any number has it told. 0 if it is not set: nothing is told."),
 			texts("fallbacks", "Names of models that are asked, in order, when this one fails.", func(m *Model) *[]string { return &m.Fallbacks }, notEmpty),
@@ -171,7 +174,7 @@ vault: {command: [vault, read, -field=token, secret/wharf]}
 			memberOf("file", text(notEmpty), func(s *Secret) *string { return &s.File },
 				"The file with the value. A line break at its end does not count."),
 			texts("command", "A program and its arguments. What it writes to standard output is the value; a line break at its end does not count. No shell is involved.", func(s *Secret) *[]string { return &s.Command }, anyText),
-			texts("hosts", "The hosts that plugins may send the value to, written as in grants. Not set: wherever the plugin may send requests.", func(s *Secret) *[]string { return &s.Hosts }, hostPattern),
+			texts("hosts", "The hosts that plugins may send the value to, written as in grants. Not set: wherever the plugin may send requests.", func(s *Secret) *[]string { return &s.Hosts }, spelling.CheckHost),
 			texts("connectors", "The Connectors, of any tenant, that may check signatures with the value: ids or providers, with * for any characters. Not set: none.", func(s *Secret) *[]string { return &s.Connectors }, globPattern),
 		})
 }
@@ -204,7 +207,7 @@ func toolMembers() []member[ToolServer] {
 			"The URL of a server that speaks streamable HTTP, instead of command."),
 		memberOf("a2a", text(httpURL), func(s *ToolServer) *string { return &s.A2A },
 			"The URL of an agent that speaks A2A, instead of command and url: of its card, or of the host that has one at /.well-known/agent-card.json. Its skills are the tools, and plugins with a grant may delegate paid work to it ([delegation.md](delegation.md))."),
-		texts("hosts", "Further hosts, written as in grants, that the card of an agent may name for requests, which then get the headers, too. Not set: the host of a2a alone.", func(s *ToolServer) *[]string { return &s.Hosts }, hostPattern),
+		texts("hosts", "Further hosts, written as in grants, that the card of an agent may name for requests, which then get the headers, too. Not set: the host of a2a alone.", func(s *ToolServer) *[]string { return &s.Hosts }, spelling.CheckHost),
 		memberOf("private", truth(), func(s *ToolServer) *bool { return &s.Private },
 			"Whether an agent may have a loopback, private or link-local address, which is refused otherwise, whatever name leads to it."),
 		secrets("headers", "Headers of each request to url or a2a.", func(s *ToolServer) *map[string]string { return &s.Headers }),
@@ -282,7 +285,7 @@ func grantSection() Section {
 
 func readHTTPGrant(p place) (g HTTPGrant) {
 	readMembers(p, &g, []member[HTTPGrant]{
-		texts("hosts", "", func(g *HTTPGrant) *[]string { return &g.Hosts }, hostPattern),
+		texts("hosts", "", func(g *HTTPGrant) *[]string { return &g.Hosts }, spelling.CheckHost),
 		texts("methods", "", func(g *HTTPGrant) *[]string { return &g.Methods }, named(`[A-Z]{1,32}`, "a method is written in capitals, such as GET")),
 		memberOf("private", truth(), func(g *HTTPGrant) *bool { return &g.Private }, ""),
 	})
@@ -308,21 +311,6 @@ func pluginSection() Section {
 
 func pluginName() func(string) error {
 	return named(`[A-Za-z0-9_./-]{1,128}`, "it is the name of a plugin")
-}
-
-// hostPattern checks a host as a grant has it.
-func hostPattern(pattern string) error {
-	host := pattern
-	if i := strings.LastIndexByte(pattern, ':'); i >= 0 && !strings.HasSuffix(pattern, "]") {
-		host = pattern[:i]
-	}
-	if name := strings.TrimPrefix(host, "*."); name == "" || strings.Contains(name, "*") || strings.ContainsAny(pattern, "/@? ") {
-		return fmt.Errorf("%q is not a host, such as api.example.com, *.example.com or 127.0.0.1:8080", pattern)
-	}
-	if host != pattern {
-		return hostPort(pattern)
-	}
-	return nil
 }
 
 func toolPattern(pattern string) error {

@@ -48,6 +48,7 @@ func Groups() []Group {
 		{"tool_servers", "Servers of tools that tenants add while the node runs ([tools.md](tools.md))."},
 		{"openharness", "The Open Harness API, and what its clients may have the node do."},
 		{"a2a", "The protocol A2A ([a2a.md](a2a.md))."},
+		{"process", "The server of tools `process` ([host.md](host.md)): what Tasks are told of the node's shells, and whether they run commands. A plugin needs a grant, such as `process:*`."},
 		{"sse", "Event streams."},
 		{"websocket", "WebSockets. They count as streams, and have their heartbeat."},
 		{"mcp", "The MCP server at /mcp ([mcp.md](mcp.md))."},
@@ -60,7 +61,7 @@ func Settings() []Setting {
 	var all []Setting
 	for _, group := range [][]Setting{
 		nodeSettings(), logSettings(), tlsSettings(), acmeSettings(), oauthSettings(), limitSettings(), taskSettings(),
-		pluginSettings(), modelSettings(), vaultSettings(), requestSettings(), receiptSettings(), storageSettings(), retentionSettings(), connectorSettings(), webhookSettings(), toolServerSettings(), openHarnessSettings(), a2aSettings(), streamSettings(), socketSettings(), mcpSettings(),
+		pluginSettings(), modelSettings(), vaultSettings(), requestSettings(), receiptSettings(), storageSettings(), retentionSettings(), connectorSettings(), webhookSettings(), toolServerSettings(), openHarnessSettings(), a2aSettings(), processSettings(), streamSettings(), socketSettings(), mcpSettings(),
 	} {
 		all = append(all, group...)
 	}
@@ -123,6 +124,15 @@ func a2aSettings() []Setting {
 	}
 }
 
+func processSettings() []Setting {
+	return []Setting{
+		set("process.exec", "false", truth(), func(c *Config) *bool { return &c.Process.Exec },
+			"Let Tasks run commands on the node, as the node's own user, by the tool process:exec. They get no secrets of the node's environment, and nothing else keeps them from what that user may do. Commands of a client's own machine do not need it."),
+		set("process.timeout", "1m", period(time.Second, time.Hour), func(c *Config) *time.Duration { return &c.Process.Timeout },
+			"The longest that a command runs on the node: then it is killed, with what it has started."),
+	}
+}
+
 func taskSettings() []Setting {
 	return []Setting{
 		set("tasks.queue", "10000", number(1, 10_000_000), func(c *Config) *int { return &c.Tasks.Queue },
@@ -158,6 +168,8 @@ func pluginSettings() []Setting {
 			"The file of the key that authenticates what is in plugins.cache. It is made when there is none, or when others can read it; plugins are then compiled anew. Nodes that share plugins.cache must name the same file, or each compiles anew what another has kept. It must not lie where somebody else may write. Empty: keys/cache.key in the data folder."),
 		set("plugins.dir", "", text(nil), func(c *Config) *string { return &c.Plugins.Dir },
 			"A folder of plugins of your own, read when the node starts: NAME.wasm (a-z, 0-9 and -) is the plugin NAME, and the Persona persona_NAME runs it. It may be made with an Extism PDK. wharf plugin vet says whether it can be loaded. Empty: only the plugins that ship with Wharf."),
+		set("plugins.trust", "", text(nil), func(c *Config) *string { return &c.Plugins.Trust },
+			"The public keys of those whose plugins are taken, separated by commas: each in base64, or a file of published keys, as `wharf plugin key show --json` prints it. With it, every plugin of plugins.dir has to be a package that one of them has signed, and so has what `wharf plugin pull` fetches. Empty: anybody's."),
 		set("plugins.memory", "0", size(0, 1024*gib), func(c *Config) *int64 { return &c.Plugins.Memory },
 			"The memory that running plugins may take together, not counting 4 MiB of each. A plugin that wants more waits until another ends; the one that came first never waits. 0: three eighths of the memory that the node may take, less `tasks.memory` for the one that never waits, and at least an eighth."),
 		set("plugins.idle_memory", "64MiB", size(0, 1024*gib), func(c *Config) *int64 { return &c.Plugins.IdleMemory },

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
+
+	"github.com/wharf-dev/wharf/runtime/spelling"
 )
 
 // TLS says what certificate the node shows, and whether it asks for one.
@@ -79,7 +81,7 @@ func optionalHostPort(s string) error {
 	if s == "" {
 		return nil
 	}
-	return hostPort(s)
+	return spelling.CheckHostPort(s)
 }
 
 // tls holds the rules that tie the settings of TLS to each other.

@@ -39,7 +39,7 @@ func Check(ctx context.Context, log storage.Walker, dir string, until storage.Po
 	c := newCheck(ctx, dir, until)
 	err := log.Walk(ctx, storage.Visitor{
 		Blob: c.blob, Reference: c.refer, Event: c.event, Resource: c.resource,
-		Objects: []abi.Object{abi.ObjectArtifact, abi.ObjectReceipt, abi.ObjectVaultSecret, abi.ObjectSkillBundle},
+		Objects: []abi.Object{abi.ObjectArtifact, abi.ObjectReceipt, abi.ObjectVaultSecret, abi.ObjectSkillBundle, abi.ObjectPlugin},
 	})
 	if err != nil {
 		return c.report, fmt.Errorf("looking at what %s holds: %w", dir, err)
@@ -219,6 +219,21 @@ func (c *check) resource(t storage.Tenant, o abi.Object, r storage.Resource) {
 		c.secret(r.State)
 	case abi.ObjectSkillBundle:
 		c.skill(r.State)
+	case abi.ObjectPlugin:
+		c.plugin(r.State)
+	}
+}
+
+// plugin looks for the modules that a plugin can be switched to.
+func (c *check) plugin(state []byte) {
+	var p abi.Plugin
+	if json.Unmarshal(state, &p) != nil {
+		return // the check of the log says so
+	}
+	for _, b := range p.Versions {
+		if h, err := journal.ParseHash(b.Digest); err == nil {
+			c.need(h, b.Bytes, "the module of version "+b.Version+" of the plugin "+p.Name, ", or install it again")
+		}
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/plugins"
 	"github.com/wharf-dev/wharf/runtime/engine"
@@ -33,16 +35,31 @@ type modules struct {
 	names   map[string]source // by the plugin's name; never changed
 	sources map[string]source // the same, by digest
 	earlier func(ctx context.Context, digest string) ([]byte, error)
+	// installed says what was installed while the node ran; set before the first request.
+	installed installed
+	// settings are what the configuration sets of plugins, by their names and by what it is called.
+	settings map[string]map[string]jsontext.Value
 
 	mu       sync.Mutex
 	byDigest map[string]*loading
+	spare    []string // digests of those in byDigest that no name stands for and nothing runs, latest last
+}
+
+// installed is what says what names stand for besides those of the node's own plugins.
+type installed interface {
+	Installed(name string) (digest string, known bool, err error)
+	RunsNow(digest string) bool
+	InstalledNames() []string
+	SettingDefault(plugin, name string) jsontext.Value
 }
 
 // loading is a module that is being compiled or has been.
 type loading struct {
 	wanted bool          // somebody has asked for the module; guarded by modules.mu
+	users  int           // that run it, or are about to; guarded by modules.mu
 	done   chan struct{} // closed when the rest is set
 	module *sandbox.Module
+	handle *handle // of the module
 	err    error
 }
 
@@ -65,8 +82,8 @@ func (m *modules) offer(name string, s source) {
 	m.sources[s.digest] = s
 }
 
-// Names returns the names of the plugins: those of the operator's own folder first,
-// which are there to be used, then those that come with every node.
+// Names returns the names of the plugins: those of the operator's own folder and those that were
+// installed first, which are there to be used, then those that come with every node.
 func (m *modules) Names() []string {
 	var own, bundled []string
 	for _, name := range slices.Sorted(maps.Keys(m.names)) {
@@ -76,7 +93,11 @@ func (m *modules) Names() []string {
 			own = append(own, name)
 		}
 	}
-	return append(own, bundled...)
+	if m.installed != nil {
+		own = append(own, m.installed.InstalledNames()...)
+		slices.Sort(own)
+	}
+	return append(slices.Compact(own), bundled...)
 }
 
 // bundled reports whether the named plugin comes with every node.
@@ -85,6 +106,11 @@ func (m *modules) bundled(name string) bool { return m.names[name].bundled }
 // Resolve returns the digest of the module that the name stands for now:
 // "sha256:" and hex. An *abi.Failure says that there is none.
 func (m *modules) Resolve(_ context.Context, name string) (string, error) {
+	if m.installed != nil {
+		if digest, known, err := m.installed.Installed(name); known {
+			return digest, err
+		}
+	}
 	s, ok := m.names[name]
 	if !ok {
 		return "", &abi.Failure{Code: abi.FailurePluginMissing, Message: "there is no plugin " + name}
@@ -125,16 +151,12 @@ func (m *modules) Module(ctx context.Context, name string) (engine.Module, error
 // ModuleAt returns the module with the given digest, compiling it if need be.
 // Compiling goes on when ctx ends: others may wait for it.
 func (m *modules) ModuleAt(ctx context.Context, digest string) (engine.Module, error) {
-	l := m.loading(digest, true)
-	select {
-	case <-l.done:
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	l, leave, err := m.enter(ctx, digest)
+	if err != nil {
+		return nil, err
 	}
-	if l.err != nil {
-		return nil, l.err
-	}
-	return l.module, nil
+	defer leave()
+	return l.handle, nil
 }
 
 // Prepare sees to it that the named plugin's module is on disk, compiled, so that its
@@ -158,7 +180,7 @@ func (m *modules) Prepare(ctx context.Context, name string) error {
 func (m *modules) release(ctx context.Context, digest string, l *loading) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if l.wanted || l.module == nil || m.byDigest[digest] != l {
+	if l.wanted || l.users > 0 || l.module == nil || m.byDigest[digest] != l {
 		return nil
 	}
 	delete(m.byDigest, digest)
@@ -169,6 +191,11 @@ func (m *modules) release(ctx context.Context, digest string, l *loading) error 
 func (m *modules) loading(digest string, wanted bool) *loading {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	return m.load(digest, wanted)
+}
+
+// load is called under mu.
+func (m *modules) load(digest string, wanted bool) *loading {
 	if l := m.byDigest[digest]; l != nil {
 		l.wanted = l.wanted || wanted
 		return l
@@ -184,6 +211,9 @@ func (m *modules) compile(digest string, l *loading) {
 	wasm, err := m.Wasm(context.Background(), digest)
 	if err == nil {
 		l.module, err = m.runtime.Compile(context.Background(), wasm)
+	}
+	if err == nil {
+		l.handle = &handle{modules: m, digest: digest, imports: l.module.Imports(), exports: l.module.Exports()}
 	}
 	l.err = err
 	var verdict *abi.Failure

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
 	"github.com/wharf-dev/wharf/plugins"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 	"github.com/wharf-dev/wharf/runtime/sandbox/kept"
@@ -105,7 +106,7 @@ func TestPluginsOfAFolder(t *testing.T) {
 	put(t, dir, "mine.wasm", echoWasm(t))
 	put(t, dir, "broken.wasm", []byte("no module"))
 	put(t, dir, "notes.txt", []byte("not a plugin"))
-	own, err := readPlugins(dir)
+	own, err := readPlugins(&config.Plugins{Dir: dir})
 	if err != nil || len(own) != 2 {
 		t.Fatalf("%d plugins, %v", len(own), err)
 	}

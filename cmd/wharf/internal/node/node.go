@@ -15,11 +15,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/datadir"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/holdings"
 	"github.com/wharf-dev/wharf/gateway"
 	"github.com/wharf-dev/wharf/gateway/a2a"
+	"github.com/wharf-dev/wharf/gateway/acp"
 	"github.com/wharf-dev/wharf/gateway/api"
 	"github.com/wharf-dev/wharf/gateway/harn"
 	"github.com/wharf-dev/wharf/gateway/mcp"
@@ -31,6 +33,8 @@ import (
 	"github.com/wharf-dev/wharf/runtime/intake"
 	"github.com/wharf-dev/wharf/runtime/outbox"
 	"github.com/wharf-dev/wharf/runtime/pinned"
+	"github.com/wharf-dev/wharf/runtime/provider/hosts"
+	"github.com/wharf-dev/wharf/runtime/provider/settings"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
@@ -61,6 +65,7 @@ type Node struct {
 	store    storage.Store
 	sandbox  *sandbox.Runtime
 	turns    *turns.Turns
+	hosts    *hosts.Hosts  // clients, for what they are asked
 	clients  *tool.Clients // that offer tools to Tasks
 	added    *tool.Added   // servers of tools that tenants have added
 	remote   *harnesses.Remote
@@ -81,7 +86,8 @@ type Node struct {
 // and listens. Requests are answered once [Node.Serve] is called, which also
 // closes everything; if Start fails, nothing is left open.
 func Start(ctx context.Context, o Options) (n *Node, err error) {
-	n = &Node{options: o, log: o.Log, clients: newClients(o.Config.Tools), added: tool.NewAdded(), remote: harnesses.NewRemote(o.engineConfig().Harnesses.Private), inHand: inhand.NewBudget(inHand(available()))}
+	asked := newHosts(o.Config.Tools, o.Log)
+	n = &Node{options: o, log: o.Log, hosts: asked, clients: newClients(o.Config.Tools).Beside(asked), added: tool.NewAdded(), remote: harnesses.NewRemote(o.engineConfig().Harnesses.Private), inHand: inhand.NewBudget(inHand(available()))}
 	defer func() {
 		if err != nil {
 			err = Explain(errors.Join(err, n.close(ctx)))
@@ -110,7 +116,7 @@ func Start(ctx context.Context, o Options) (n *Node, err error) {
 	adapters := []gateway.Adapter{harn.New(front, shown).WithClients(n.clients).WithNode(n.offer),
 		openharness.New(front, shown, openharness.Node{Plugins: n.modules.Names, Suite: n.suite(), Tools: n.callable,
 			Models: append([]string{}, slices.Sorted(maps.Keys(n.options.Config.Models))...), ModelNames: n.options.Config.ModelNames, DefaultModel: n.options.Config.Model.Default}),
-		a2a.New(front, shown, a2a.Node{Wait: n.options.Config.A2A.Wait})}
+		a2a.New(front, shown, a2a.Node{Wait: n.options.Config.A2A.Wait}), acp.New(front, shown, n.editors())}
 	if c := &n.options.Config; c.MCP.Server == "on" {
 		adapters = append(adapters, mcp.New(front, shown, mcp.Node{Hosts: c.MCP.HostList(), Origins: c.MCP.OriginList(), Idle: c.MCP.Idle, Issuers: issuers(c), Log: n.log}))
 	}
@@ -153,11 +159,12 @@ func (n *Node) openStore(ctx context.Context) (err error) {
 
 func (n *Node) startEngine(ctx context.Context) (err error) {
 	n.turns = turns.New(turns.Places())
-	n.sandbox, err = sandbox.New(ctx, sandbox.Config{CacheDir: n.cacheDir(), CacheKey: n.cacheKey(), Log: n.log, IdleBytes: n.options.idleBytes(), GuestBytes: guestBytes(n.options.Config.Plugins.Memory, available(), n.options.Config.Tasks.Memory), Turns: n.turns})
+	n.sandbox, err = sandbox.New(ctx, sandbox.Config{CacheDir: n.cacheDir(), CacheKey: n.cacheKey(), Log: n.log, IdleBytes: n.options.idleBytes(), GuestBytes: guestBytes(n.options.Config.Plugins.Memory, available(), n.options.Config.Tasks.Memory), Turns: n.turns,
+		Source: func(ctx context.Context, digest string) ([]byte, error) { return n.modules.Wasm(ctx, digest) }})
 	if err != nil {
 		return fmt.Errorf("starting the sandbox: %w", err)
 	}
-	own, err := readPlugins(n.options.Config.Plugins.Dir)
+	own, err := readPlugins(&n.options.Config.Plugins)
 	if err != nil {
 		return err
 	}
@@ -174,11 +181,15 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	calls, reach, err := performers(&n.options.Config, personas(own), n.clients, n.added, agents, n.remote, secrets, n.options.Version, n.log)
+	calls, reach, err := performers(&n.options.Config, personas(own), n.clients, n.hosts, n.added, agents, n.remote, secrets, n.options.Version, n.log)
 	if err != nil {
 		return err
 	}
 	n.reach = reach
+	if set, ok := calls[abi.CallConfigGet].(settings.Settings); ok {
+		n.modules.settings = set
+		calls[abi.CallConfigGet] = settings.Defaults{Set: set, Default: n.modules.settingDefault}
+	}
 	n.offer, n.callable = offer(&n.options.Config, calls, n.sandbox.Name()), callable(calls)
 	if n.tokens, err = n.openTokens(); err != nil {
 		return err
@@ -190,12 +201,13 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	config.InHand = n.inHand
 	n.engine, err = engine.New(config, engine.Parts{
 		Store: n.store, Modules: n.modules, Personas: personas(own), Log: n.log, Backup: n.backup(), CheckBackup: n.checkBackup, Files: n.files,
-		Performers: calls, AddedTools: n.added, Agents: agents, RemoteHarnesses: n.remote, Vaults: n.vaults, NodeSecret: nodeSecret(&n.options.Config, n.log), Keys: keys, Version: n.options.Version, Runs: n.sandbox.Name(), Rewriter: n.sandbox.Rewriter(),
-		ShowEvent: harn.Links().PublicEvent, WebhookFormats: []api.WebhookFormat{openharness.WebhookFormat(), a2a.WebhookFormat(n.base())}, Instances: n.instances, Tokens: n.tokens, Turns: n.turns, ModelNamed: n.modelNamed,
+		Performers: calls, AddedTools: n.added, Agents: agents, Hosts: n.hosts, RemoteHarnesses: n.remote, Vaults: n.vaults, NodeSecret: nodeSecret(&n.options.Config, n.log), Keys: keys, Version: n.options.Version, Runs: n.sandbox.Name(), Rewriter: n.sandbox.Rewriter(),
+		ShowEvent: harn.Links().PublicEvent, WebhookFormats: []api.WebhookFormat{openharness.WebhookFormat(), a2a.WebhookFormat(n.base())}, Instances: n.instances, Tokens: n.tokens, Turns: n.turns, ModelNamed: n.modelNamed, Models: n.models, Installs: n.modules,
 	})
 	if err != nil {
 		return fmt.Errorf("starting the engine: %w", err)
 	}
+	n.modules.installed = n.engine
 	if n.NewKey, err = n.engine.Bootstrap(ctx, n.options.APIKey); err != nil {
 		return fmt.Errorf("preparing the data folder: %w", err)
 	}

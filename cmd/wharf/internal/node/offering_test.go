@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
 	keeper "github.com/wharf-dev/wharf/runtime/personas"
 )
 
@@ -13,7 +14,7 @@ func TestAPluginSaysWhatItOffers(t *testing.T) {
 	put(t, dir, "mine.wasm", echoWasm(t))
 	put(t, dir, "mine.json", []byte(`{"version":"1.2.0","capabilities":["message.append"],"skills":[{"name":"say","description":"Says it.","export":"run",
 		"input_schema":{"type":"object","required":["text"]},"metadata":{"mcp":{"as":"prompt"}}},{"name":"run","description":"Runs."}]}`))
-	own, err := readPlugins(dir)
+	own, err := readPlugins(&config.Plugins{Dir: dir})
 	if err != nil || len(own) != 1 || len(own[0].personas) != 2 {
 		t.Fatalf("%v, %v", own, err)
 	}
@@ -50,7 +51,7 @@ func TestWhatAPluginCannotOfferStopsTheStart(t *testing.T) {
 		dir := t.TempDir()
 		put(t, dir, "mine.wasm", echoWasm(t))
 		put(t, dir, "mine.json", []byte(text))
-		_, err := readPlugins(dir)
+		_, err := readPlugins(&config.Plugins{Dir: dir})
 		if start, ok := errors.AsType[*StartError](err); !ok || !strings.Contains(err.Error(), want) || start.Try == "" {
 			t.Errorf("%.60s: got %v, want something about %s", text, err, want)
 		}

@@ -10,7 +10,10 @@ import (
 	"strings"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
 	"github.com/wharf-dev/wharf/plugins"
+	"github.com/wharf-dev/wharf/runtime/parcel"
+	"github.com/wharf-dev/wharf/runtime/receipt"
 )
 
 // ownPlugin is a plugin from the operator's folder.
@@ -18,6 +21,9 @@ type ownPlugin struct {
 	name   string
 	digest string // of wasm, with digestPrefix
 	wasm   []byte
+	path   string
+	// version is that of a package; "" for a module alone.
+	version string
 	// personas are those by which Tasks reach it.
 	personas []abi.Persona
 }
@@ -27,40 +33,97 @@ const wasmSuffix = ".wasm"
 
 var ownName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$`)
 
-// readPlugins reads the modules of a folder: NAME.wasm is the plugin NAME. Other
-// files are none of its business but NAME.json, which says what NAME offers. The bytes are kept, so that what Tasks run stays
+// readPlugins reads the plugins of a folder: NAME.wasm is the plugin NAME, and a package the one that
+// its manifest names. Other files are none of its business but NAME.json, which says what NAME offers. The bytes are kept, so that what Tasks run stays
 // what was read when the file is written again. An empty dir has no plugins.
-func readPlugins(dir string) ([]ownPlugin, error) {
-	if dir == "" {
+func readPlugins(c *config.Plugins) ([]ownPlugin, error) {
+	if c.Dir == "" {
 		return nil, nil
 	}
-	entries, err := os.ReadDir(dir)
+	trust, err := receipt.TrustedKeys(c.Trusted())
 	if err != nil {
-		return nil, pluginsError(fmt.Sprintf("the folder of plugins %s cannot be read", dir), err)
+		return nil, &StartError{What: "plugins.trust: " + err.Error(), Try: "public keys in base64, or files with published keys", Err: err}
+	}
+	entries, err := os.ReadDir(c.Dir)
+	if err != nil {
+		return nil, pluginsError(fmt.Sprintf("the folder of plugins %s cannot be read", c.Dir), err)
 	}
 	var own []ownPlugin
+	at := map[string]string{} // where a plugin was found
 	for _, entry := range entries {
-		name, isModule := strings.CutSuffix(entry.Name(), wasmSuffix)
-		if !isModule || entry.IsDir() {
-			continue
-		}
-		p, err := readPlugin(filepath.Join(dir, entry.Name()), name)
+		p, err := readEntry(filepath.Join(c.Dir, entry.Name()), entry, trust)
 		if err != nil {
 			return nil, err
 		}
-		own = append(own, p)
+		if p == nil {
+			continue
+		}
+		if other, twice := at[p.name]; twice {
+			return nil, &StartError{What: fmt.Sprintf("%s and %s are both the plugin %s", other, p.path, p.name), Try: "one of them elsewhere"}
+		}
+		at[p.name] = p.path
+		own = append(own, *p)
 	}
 	return own, nil
 }
 
-func readPlugin(path, name string) (ownPlugin, error) {
+// readEntry reads the plugin in a file of the folder; nil when it is none.
+func readEntry(path string, entry os.DirEntry, trust parcel.Trust) (*ownPlugin, error) {
+	name, isModule := strings.CutSuffix(entry.Name(), wasmSuffix)
+	switch {
+	case entry.IsDir():
+		return nil, nil
+	case strings.HasSuffix(entry.Name(), parcel.Extension):
+		return readPackage(path, trust)
+	case !isModule:
+		return nil, nil
+	case len(trust) > 0:
+		return nil, &StartError{What: path + " is a module alone, and plugins.trust has every plugin signed",
+			Try: "a package of it: wharf plugin package FOLDER --sign KEY"}
+	}
+	p, err := readPlugin(path, name)
+	return &p, err
+}
+
+// readPackage reads a package, whose manifest says what it offers.
+func readPackage(path string, trust parcel.Trust) (*ownPlugin, error) {
+	p, err := parcel.Open(path)
+	if err != nil {
+		return nil, &StartError{What: fmt.Sprintf("the package %s cannot be used: %v", path, err), Try: "wharf plugin lint " + path, Err: err}
+	}
+	if err := trust.Check(p); err != nil {
+		return nil, &StartError{What: fmt.Sprintf("%s: %v", path, err), Try: "plugins.trust with the public key of its author, if you know that it is theirs", Err: err}
+	}
+	if err := checkName(path, p.Manifest.Name); err != nil {
+		return nil, err
+	}
+	made, err := p.Manifest.Resources()
+	if err != nil {
+		return nil, &StartError{What: fmt.Sprintf("the package %s cannot be used: %v", path, err), Try: "wharf plugin lint " + path, Err: err}
+	}
+	own := &ownPlugin{name: p.Manifest.Name, version: p.Manifest.Version, digest: parcel.Digest(p.Module), wasm: p.Module, path: path}
+	if made.Persona != nil {
+		own.personas = []abi.Persona{*made.Persona}
+	}
+	return own, nil
+}
+
+// checkName refuses names that are none for plugins, and those that are taken.
+func checkName(path, name string) error {
 	if !ownName.MatchString(name) {
-		return ownPlugin{}, &StartError{What: path + " is no name for a plugin",
+		return &StartError{What: path + " is no name for a plugin",
 			Try: "a name of a-z, 0-9 and -, at most 64 long"}
 	}
 	if _, taken := plugins.Lookup(name); taken {
-		return ownPlugin{}, &StartError{What: path + " has the name of a plugin that ships with Wharf",
+		return &StartError{What: path + " has the name of a plugin that ships with Wharf",
 			Try: "another name for the file"}
+	}
+	return nil
+}
+
+func readPlugin(path, name string) (ownPlugin, error) {
+	if err := checkName(path, name); err != nil {
+		return ownPlugin{}, err
 	}
 	wasm, err := os.ReadFile(path)
 	if err != nil {
@@ -71,7 +134,7 @@ func readPlugin(path, name string) (ownPlugin, error) {
 		return ownPlugin{}, err
 	}
 	sum := sha256.Sum256(wasm)
-	return ownPlugin{name: name, digest: digestPrefix + hex.EncodeToString(sum[:]), wasm: wasm, personas: of}, nil
+	return ownPlugin{name: name, digest: digestPrefix + hex.EncodeToString(sum[:]), wasm: wasm, path: path, personas: of}, nil
 }
 
 // personasOf returns the Personas of a plugin of a folder: one for all of it, unless it says itself

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
@@ -16,9 +17,9 @@ import (
 	"github.com/wharf-dev/wharf/runtime/owntools"
 	"github.com/wharf-dev/wharf/runtime/provider"
 	"github.com/wharf-dev/wharf/runtime/provider/agent"
+	"github.com/wharf-dev/wharf/runtime/provider/hosts"
 	"github.com/wharf-dev/wharf/runtime/provider/model"
 	"github.com/wharf-dev/wharf/runtime/provider/secret"
-	"github.com/wharf-dev/wharf/runtime/provider/settings"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
 	"github.com/wharf-dev/wharf/runtime/provider/web"
 )
@@ -37,12 +38,16 @@ func (c closers) Close() error {
 
 // performers returns what answers the host calls that reach beyond the log, by
 // call. Nothing is connected to yet. Close the closer when no Task runs any more.
-func performers(c *config.Config, personas []abi.Persona, clients *tool.Clients, added *tool.Added, agents *agent.Agents, remote *harnesses.Remote, secrets *secret.Store, version string, log *slog.Logger) (map[string]provider.Performer, io.Closer, error) {
+func performers(c *config.Config, personas []abi.Persona, clients *tool.Clients, asked *hosts.Hosts, added *tool.Added, agents *agent.Agents, remote *harnesses.Remote, secrets *secret.Store, version string, log *slog.Logger) (map[string]provider.Performer, io.Closer, error) {
+	set, err := pluginSettings(c)
+	if err != nil {
+		return nil, nil, err
+	}
 	models, err := model.New(modelConfig(c, secrets))
 	if err != nil {
 		return nil, nil, &StartError{What: err.Error(), Try: "\"wharf config check\", and the file that models.script names", Err: err}
 	}
-	tools := newTools(c, personas, clients, added, agents, remote, secrets, version, log)
+	tools := newTools(c, personas, clients, asked, added, agents, remote, secrets, version, log)
 	fetch := newWeb(c, secrets, version)
 	return map[string]provider.Performer{
 		abi.CallLLMComplete:  models,
@@ -53,7 +58,7 @@ func performers(c *config.Config, personas []abi.Persona, clients *tool.Clients,
 		abi.CallPromptGet:    tools,
 		abi.CallHTTPFetch:    fetch,
 		abi.CallSecretUse:    secrets,
-		abi.CallConfigGet:    settings.Settings(c.Settings),
+		abi.CallConfigGet:    set,
 	}, closers{models, tools, fetch}, nil
 }
 
@@ -118,6 +123,17 @@ func newClients(servers map[string]config.ToolServer) *tool.Clients {
 		tool.Hints{ReadOnly: s.ReadOnly, Idempotent: s.Idempotent, Writes: s.Writes})
 }
 
+// newHosts returns the clients that are asked what they have, as far as the configuration knows what
+// that is.
+func newHosts(servers map[string]config.ToolServer, log *slog.Logger) *hosts.Hosts {
+	s := servers[tool.ServerClient]
+	return hosts.New(hosts.Config{Hints: tool.Hints{ReadOnly: s.ReadOnly, Idempotent: s.Idempotent, Writes: s.Writes}, Returning: returning, Log: log})
+}
+
+// returning is how long the clients that were there before the node was started again are waited for. "wharf acp"
+// tries every second or two.
+const returning = 10 * time.Second
+
 // pluginAgent is the bundled plugin that runs agents.
 const pluginAgent = plugins.WorkflowAgent
 
@@ -147,11 +163,12 @@ func newAgents(c *config.Config, secrets *secret.Store, version string) (*agent.
 	return all, nil
 }
 
-func newTools(c *config.Config, personas []abi.Persona, clients *tool.Clients, added *tool.Added, agents *agent.Agents, remote *harnesses.Remote, secrets *secret.Store, version string, log *slog.Logger) *tool.Tools {
+func newTools(c *config.Config, personas []abi.Persona, clients *tool.Clients, asked *hosts.Hosts, added *tool.Added, agents *agent.Agents, remote *harnesses.Remote, secrets *secret.Store, version string, log *slog.Logger) *tool.Tools {
 	all := tool.Config{Servers: map[string]tool.Server{tool.ServerClient: clients}, Grants: map[string][]string{}, Added: added, Log: log}
 	for name, own := range owntools.All(personas) {
 		all.Servers[name] = own
 	}
+	all.Servers[abi.ToolServerProcess] = hosts.NewProcess(asked, hosts.ProcessConfig{System: hosts.ThisSystem, Exec: c.Process.Exec, Timeout: c.Process.Timeout})
 	var largest int64
 	for _, s := range c.Tools {
 		largest = max(largest, s.Answer)

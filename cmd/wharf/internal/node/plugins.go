@@ -2,9 +2,9 @@ package node
 
 import (
 	"cmp"
-	"path/filepath"
 	"slices"
 
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/config"
 	"github.com/wharf-dev/wharf/plugins"
 )
 
@@ -19,8 +19,8 @@ type Plugin struct {
 
 // Plugins lists the plugins that a node has, by name: those that ship with Wharf and
 // those of a folder, which may be "".
-func Plugins(dir string) ([]Plugin, error) {
-	own, err := readPlugins(dir)
+func Plugins(c *config.Plugins) ([]Plugin, error) {
+	own, err := readPlugins(c)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func Plugins(dir string) ([]Plugin, error) {
 		all = append(all, Plugin{Name: p.Name, Version: p.Version, Digest: digestPrefix + p.Digest, Bytes: len(p.Wasm())})
 	}
 	for _, p := range own {
-		all = append(all, Plugin{Name: p.name, Digest: p.digest, Bytes: len(p.wasm), Path: filepath.Join(dir, p.name+wasmSuffix)})
+		all = append(all, Plugin{Name: p.name, Version: p.version, Digest: p.digest, Bytes: len(p.wasm), Path: p.path})
 	}
 	slices.SortFunc(all, func(a, b Plugin) int { return cmp.Compare(a.Name, b.Name) })
 	return all, nil

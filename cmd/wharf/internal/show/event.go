@@ -83,6 +83,9 @@ func kindStyle(k abi.EventKind) Style {
 }
 
 func eventDetail(e *abi.Event) string {
+	if detail := sessionDetail(e); detail != "" {
+		return detail
+	}
 	var p payload
 	if err := json.Unmarshal(e.Payload, &p); err != nil {
 		return string(e.Payload)
@@ -228,10 +231,11 @@ func messageDetail(v jsontext.Value) string {
 	if err := json.Unmarshal(v, &m); err != nil {
 		return ""
 	}
-	return string(m.Role) + ": " + partsDetail(m.Parts)
+	return string(m.Role) + ": " + Parts(m.Parts)
 }
 
-func partsDetail(parts []abi.Part) string {
+// Parts are what a Message says, in words.
+func Parts(parts []abi.Part) string {
 	var texts []string
 	for _, p := range parts {
 		switch {

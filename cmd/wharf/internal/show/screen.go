@@ -79,6 +79,16 @@ func (s *Screen) Gap() { s.write("") }
 // Block writes lines of text, each behind a prefix.
 func (s *Screen) Block(prefix, text string) { s.write(Indent(prefix, Clean(text))) }
 
+// Paragraph writes a text, indented, in lines that are pleasant to read.
+func (s *Screen) Paragraph(text string) {
+	const most = 96
+	inner := Screen{width: most}
+	if s.Terminal() {
+		inner.width = min(s.width, most)
+	}
+	s.Block("  ", strings.Join(inner.wrap([]string{Clean(text)}, 2), "\n"))
+}
+
 // JSON writes a JSON text. What is not to reach a terminal is escaped in it: outside of
 // strings there is none of it, and within them it means the same.
 func (s *Screen) JSON(text []byte) {
@@ -178,10 +188,12 @@ func (s *Screen) Table(header []string, rows [][]Cell) {
 	}
 }
 
+// columnWidths are those of the columns that something stands behind: the last cell of a row
+// may be as long as it is.
 func columnWidths(rows [][]Cell) []int {
 	var widths []int
 	for _, row := range rows {
-		for i, cell := range row {
+		for i, cell := range row[:max(0, len(row)-1)] {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}

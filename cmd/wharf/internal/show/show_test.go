@@ -151,6 +151,23 @@ func TestEvents(t *testing.T) {
 		replayed, overridden,
 		eventOf(30, abi.EventReplayCompleted, `{"mode":"exact","calls":3}`),
 		eventOf(31, abi.EventReplayFailed, `{"mode":"exact","calls":2,"failure":{"code":"replay_divergence","message":"call 2: the record ends here"}}`),
+		eventOf(32, abi.EventWorker, `{"worker_id":"task_2","worker_name":"Digest","worker_task":"Sum it\nup","worker_mode":"sub_agent","event":"WorkerSpawned","status":"running","terminal":false,"metadata":{}}`),
+		eventOf(33, abi.EventWorker, `{"worker_id":"task_2","worker_name":"Digest","worker_task":"Sum it up","worker_mode":"sub_agent","event":"WorkerWaitingForInput","status":"awaiting_input","terminal":false,"metadata":{}}`),
+		eventOf(34, abi.EventWorker, `{"worker_id":"task_2","worker_name":"Digest","worker_task":"Sum it up","worker_mode":"sub_agent","event":"WorkerFailed","status":"failed","terminal":true,"metadata":{"error":{"code":"plugin_trap","message":"unreachable"}}}`),
+		eventOf(35, abi.EventInjectionQueued, `{"injection":{"id":"inj_1","kind":"user","mode":"steer","status":"accepted","parts":[{"type":"text","text":"Leave the tests alone","visibility":"public"}]}}`),
+		eventOf(36, abi.EventInjectionRevoked, `{"injection":{"id":"inj_2","kind":"reminder","mode":"finish_step","status":"revoked","body":"The branch was rebased"}}`),
+		eventOf(37, abi.EventInjectionDelivered, `{"injection":{"id":"inj_1","kind":"user","mode":"steer","status":"delivered","task_id":"task_1","parts":[{"type":"text","text":"Leave the tests alone","visibility":"public"}]}}`),
+		eventOf(38, abi.EventInboxChanged, `{"inbox":{"id":"sess_1","pending":[{"id":"inj_1","kind":"user","mode":"steer","bytes":3}]}}`),
+		eventOf(39, abi.EventReminderEmitted, `{"reminder":{"reminder_id":"inj_3","tags":["ci"],"body":"2 tests fail","role_hint":"system","rendered_role":"system","source":"client","ttl_turns":1}}`),
+		eventOf(40, abi.EventLiveClient, `{"action":"attached","client":{"client_id":"tui","mode":"observer"},"previous_controller_id":null,"active_controller_id":"portal"}`),
+		eventOf(41, abi.EventLiveClient, `{"action":"taken_over","client":{"client_id":"tui","mode":"controller"},"previous_controller_id":"portal","active_controller_id":"tui"}`),
+		eventOf(42, abi.EventLiveClient, `{"action":"detached","client":{"client_id":"tui","mode":"controller"},"previous_controller_id":"tui","active_controller_id":null,"reason":"client_exit"}`),
+		eventOf(43, abi.EventLivePermissionRoute, `{"request_id":"perm_1","controller_client_id":"tui","metadata":{}}`),
+		eventOf(44, abi.EventAgentEvent, `{"kind":"skill_activated","data":{"skill_name":"pdf","iteration":2,"reason":"it names a PDF"}}`),
+		eventOf(45, abi.EventAgentEvent, `{"kind":"transcript_compacted","data":{"mode":"auto","reason":"the context is full","strategy":"llm","archived_messages":12,"estimated_tokens_before":9000,"estimated_tokens_after":2000}}`),
+		eventOf(46, abi.EventAgentEvent, `{"kind":"tool_search_result","type":"tool_search_result","visibility":"internal","redacted":true}`),
+		eventOf(47, abi.EventComposition, `{"kind":"composition_child_call","run_id":"run_1"}`),
+		eventOf(48, abi.EventWorker, `{"worker_id":7}`),
 	)
 	s, out := screen("never", nil)
 	for _, e := range events {

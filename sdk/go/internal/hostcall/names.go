@@ -11,8 +11,10 @@ const (
 	NameLog             = "log"
 	NameProgress        = "progress"
 	NamePlan            = "plan"
+	NameAgentEvent      = "agent.event"
 	NamePlanSet         = "plan.set"
 	NamePlanGet         = "plan.get"
+	NameInboxTake       = "inbox.take"
 	NameMessageAppend   = "message.append"
 	NameMessageDelta    = "message.delta"
 	NameTranscriptRead  = "transcript.read"
@@ -37,6 +39,7 @@ const (
 	NameFileRemove      = "file.remove"
 	NameFileSearch      = "file.search"
 	NameSkillRead       = "skill.read"
+	NameSkillMatch      = "skill.match"
 	NameStateGet        = "state.get"
 	NameStateSet        = "state.set"
 	NameInputRequest    = "input.request"
@@ -64,4 +67,10 @@ const (
 	Unavailable   uint32 = 5
 	Indeterminate uint32 = 6
 	Timeout       uint32 = 7
+)
+
+// The names of those of compositions.
+const (
+	NameCompositionBegin = "composition.begin"
+	NameCompositionEnd   = "composition.end"
 )

@@ -55,11 +55,23 @@ func Progress(request []byte) (uint32, []byte) { return call(NameProgress, reque
 // Plan makes the host call "plan".
 func Plan(request []byte) (uint32, []byte) { return call(NamePlan, request) }
 
+// AgentEvent makes the host call "agent.event".
+func AgentEvent(request []byte) (uint32, []byte) { return call(NameAgentEvent, request) }
+
+// CompositionBegin makes the host call "composition.begin".
+func CompositionBegin(request []byte) (uint32, []byte) { return call(NameCompositionBegin, request) }
+
+// CompositionEnd makes the host call "composition.end".
+func CompositionEnd(request []byte) (uint32, []byte) { return call(NameCompositionEnd, request) }
+
 // PlanSet makes the host call "plan.set".
 func PlanSet(request []byte) (uint32, []byte) { return call(NamePlanSet, request) }
 
 // PlanGet makes the host call "plan.get".
 func PlanGet(request []byte) (uint32, []byte) { return call(NamePlanGet, request) }
+
+// InboxTake makes the host call "inbox.take".
+func InboxTake(request []byte) (uint32, []byte) { return call(NameInboxTake, request) }
 
 // MessageAppend makes the host call "message.append".
 func MessageAppend(request []byte) (uint32, []byte) { return call(NameMessageAppend, request) }
@@ -132,6 +144,9 @@ func FileSearch(request []byte) (uint32, []byte) { return call(NameFileSearch, r
 
 // SkillRead makes the host call "skill.read".
 func SkillRead(request []byte) (uint32, []byte) { return call(NameSkillRead, request) }
+
+// SkillMatch makes the host call "skill.match".
+func SkillMatch(request []byte) (uint32, []byte) { return call(NameSkillMatch, request) }
 
 // StateGet makes the host call "state.get".
 func StateGet(request []byte) (uint32, []byte) { return call(NameStateGet, request) }

@@ -37,11 +37,23 @@ func hostProgress(ptr unsafe.Pointer, size uint32) uint64
 //go:wasmimport wharf plan
 func hostPlan(ptr unsafe.Pointer, size uint32) uint64
 
+//go:wasmimport wharf agent.event
+func hostAgentEvent(ptr unsafe.Pointer, size uint32) uint64
+
+//go:wasmimport wharf composition.begin
+func hostCompositionBegin(ptr unsafe.Pointer, size uint32) uint64
+
+//go:wasmimport wharf composition.end
+func hostCompositionEnd(ptr unsafe.Pointer, size uint32) uint64
+
 //go:wasmimport wharf plan.set
 func hostPlanSet(ptr unsafe.Pointer, size uint32) uint64
 
 //go:wasmimport wharf plan.get
 func hostPlanGet(ptr unsafe.Pointer, size uint32) uint64
+
+//go:wasmimport wharf inbox.take
+func hostInboxTake(ptr unsafe.Pointer, size uint32) uint64
 
 //go:wasmimport wharf message.append
 func hostMessageAppend(ptr unsafe.Pointer, size uint32) uint64
@@ -115,6 +127,9 @@ func hostFileSearch(ptr unsafe.Pointer, size uint32) uint64
 //go:wasmimport wharf skill.read
 func hostSkillRead(ptr unsafe.Pointer, size uint32) uint64
 
+//go:wasmimport wharf skill.match
+func hostSkillMatch(ptr unsafe.Pointer, size uint32) uint64
+
 //go:wasmimport wharf state.get
 func hostStateGet(ptr unsafe.Pointer, size uint32) uint64
 
@@ -187,11 +202,23 @@ func Progress(request []byte) (uint32, []byte) { return call(hostProgress, reque
 // Plan makes the host call "plan".
 func Plan(request []byte) (uint32, []byte) { return call(hostPlan, request) }
 
+// AgentEvent makes the host call "agent.event".
+func AgentEvent(request []byte) (uint32, []byte) { return call(hostAgentEvent, request) }
+
+// CompositionBegin makes the host call "composition.begin".
+func CompositionBegin(request []byte) (uint32, []byte) { return call(hostCompositionBegin, request) }
+
+// CompositionEnd makes the host call "composition.end".
+func CompositionEnd(request []byte) (uint32, []byte) { return call(hostCompositionEnd, request) }
+
 // PlanSet makes the host call "plan.set".
 func PlanSet(request []byte) (uint32, []byte) { return call(hostPlanSet, request) }
 
 // PlanGet makes the host call "plan.get".
 func PlanGet(request []byte) (uint32, []byte) { return call(hostPlanGet, request) }
+
+// InboxTake makes the host call "inbox.take".
+func InboxTake(request []byte) (uint32, []byte) { return call(hostInboxTake, request) }
 
 // MessageAppend makes the host call "message.append".
 func MessageAppend(request []byte) (uint32, []byte) { return call(hostMessageAppend, request) }
@@ -264,6 +291,9 @@ func FileSearch(request []byte) (uint32, []byte) { return call(hostFileSearch, r
 
 // SkillRead makes the host call "skill.read".
 func SkillRead(request []byte) (uint32, []byte) { return call(hostSkillRead, request) }
+
+// SkillMatch makes the host call "skill.match".
+func SkillMatch(request []byte) (uint32, []byte) { return call(hostSkillMatch, request) }
 
 // StateGet makes the host call "state.get".
 func StateGet(request []byte) (uint32, []byte) { return call(hostStateGet, request) }

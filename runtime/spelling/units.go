@@ -1,4 +1,4 @@
-package config
+package spelling
 
 import (
 	"errors"
@@ -19,7 +19,7 @@ type unit struct {
 // largest, because sizes are written with them.
 func sizeUnits() []unit {
 	return []unit{
-		{"TiB", 1 << 40}, {"GiB", gib}, {"MiB", mib}, {"KiB", kib},
+		{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10},
 		{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"KB", 1e3}, {"kB", 1e3},
 		{"B", 1},
 	}

@@ -1,0 +1,246 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/building"
+	"github.com/wharf-dev/wharf/cmd/wharf/internal/templates"
+	"github.com/wharf-dev/wharf/internal/share"
+	"github.com/wharf-dev/wharf/runtime/alone"
+	"github.com/wharf-dev/wharf/runtime/manifest"
+	"github.com/wharf-dev/wharf/runtime/sandbox"
+)
+
+// newPlugins are all that can be made: every language, with every kind that its SDK has.
+func newPlugins(t *testing.T) (all []templates.Wanted) {
+	t.Helper()
+	for _, language := range templates.Languages() {
+		for _, kind := range templates.Kinds() {
+			w := templates.Wanted{Name: "first-one", Language: language, Kind: kind}
+			if _, err := templates.Make(w); err == nil {
+				all = append(all, w)
+			} else if !errors.Is(err, templates.ErrRefused) {
+				t.Fatal(err)
+			}
+		}
+	}
+	return all
+}
+
+// quick says what is made in every run of the tests. The rest is made with WHARF_LONG: compilers take long,
+// and the sandbox does for large modules.
+func quick(w templates.Wanted) bool {
+	return w.Language == "typescript" && w.Kind == manifest.KindPersona || w.Language == "c" && (w.Kind == manifest.KindHook || w.Kind == manifest.KindConnector)
+}
+
+// From an empty folder: a new plugin has nothing wrong with it, is built, fits its manifest, is
+// loaded by a node's sandbox, and does what it says.
+func TestNewPluginsRun(t *testing.T) {
+	runtime, err := sandbox.New(t.Context(), sandbox.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer runtime.Close(t.Context())
+	t.Setenv("GOWORK", "off")                 // the folders are in nobody's workspace
+	t.Setenv("CARGO_TARGET_DIR", t.TempDir()) // so that crates are compiled once
+	mine := share.Of(t)
+	for i, w := range newPlugins(t) {
+		t.Run(w.Language+"/"+string(w.Kind), func(t *testing.T) {
+			switch {
+			case quick(w):
+			case os.Getenv("WHARF_LONG") == "":
+				t.Skip("its compiler takes long: set WHARF_LONG=1 to run it")
+			default:
+				share.Skip(t, mine, i)
+			}
+			wasm := builtNew(t, w)
+			module, err := runtime.Compile(t.Context(), wasm)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer module.Close(t.Context())
+			tryNew(t, module, w)
+		})
+	}
+}
+
+// builtNew makes a plugin and builds it. Where its toolchain is missing, the test is skipped with the reason.
+func builtNew(t *testing.T, w templates.Wanted) []byte {
+	t.Helper()
+	folder := filepath.Join(t.TempDir(), w.Name)
+	made, err := templates.Make(w)
+	if err == nil {
+		err = templates.Write(folder, made)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantClean(t, folder)
+	if w.Language == "rust" {
+		useDebiansCrates(t)
+	}
+	p, err := openProject(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	built, err := building.Build(t.Context(), p, building.Options{})
+	if missing, ok := errors.AsType[*building.Missing](err); ok {
+		t.Skip(missing)
+	}
+	if err != nil && strings.Contains(err.Error(), "failed to select a version for the requirement") {
+		t.Skip("Debian's crates are older than what the SDK asks for")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantClean(t, folder)
+	wantCasesPass(t, folder)
+	return built.Wasm
+}
+
+// wantCasesPass runs a new plugin's test cases, as "wharf plugin test" does.
+func wantCasesPass(t *testing.T, folder string) {
+	t.Helper()
+	ask := &pluginTest{}
+	if err := ask.check([]string{folder}); err != nil {
+		t.Fatal(err)
+	}
+	cases, err := newTester(t.Context(), ask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cases.close()
+	names, err := cases.cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if r := cases.test(t.Context(), name); r.Result != casePassed {
+			t.Errorf("its test case: %+v", r)
+		}
+	}
+}
+
+// useDebiansCrates has cargo take crates from where Debian's packages put them, and ask no registry.
+func useDebiansCrates(t *testing.T) {
+	t.Helper()
+	const crates = "/usr/share/cargo/registry"
+	if found, err := filepath.Glob(crates + "/serde_json-*"); err != nil || len(found) == 0 {
+		t.Skip("librust-serde-dev and librust-serde-json-dev are not installed")
+	}
+	home := t.TempDir()
+	config := "[source.crates-io]\nreplace-with = \"debian\"\n[source.debian]\ndirectory = \"" + crates + "\"\n"
+	if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("CARGO_HOME", home)
+}
+
+func wantClean(t *testing.T, folder string) {
+	t.Helper()
+	l, err := lintAt(t.Context(), folder)
+	if err != nil || len(l.Problems) > 0 {
+		t.Fatalf("its manifest: %v, %v", l, err)
+	}
+}
+
+// tryNew runs a new plugin without a node.
+func tryNew(t *testing.T, module *sandbox.Module, w templates.Wanted) {
+	t.Helper()
+	input, want := `{"text":"so much depends upon"}`, ""
+	switch w.Kind {
+	case manifest.KindPersona:
+		input = `{"role":"user","parts":[{"type":"text","text":"so much depends upon","visibility":"public"}]}`
+		want = `"text":"Hello, so much depends upon!"`
+	case manifest.KindSkill:
+		want = `"value":{"words":4}`
+	case manifest.KindHook:
+		input, want = `{"event":"pre_tool","tool":"files:delete_all"}`, `{\"decision\":\"deny\",\"reason\":\"nothing is deleted here\"}`
+	case manifest.KindConnector:
+		want = `"thread":"T-1"`
+	}
+	given, err := alone.Given(w.Name, "run", []byte(input))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers, err := alone.ReadAnswers("answers.yaml", []byte(deliveries))
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := alone.Run(t.Context(), module, "run", alone.Options{Given: given, Answers: answers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := ""
+	for _, call := range report.Calls {
+		said += string(call.Request)
+	}
+	if report.Failure != nil || !strings.Contains(said, want) {
+		t.Errorf("it says %s, %v", said, report.Failure)
+	}
+}
+
+// deliveries are what a Connector's plugin is given.
+const deliveries = `connector.deliveries:
+  answer:
+    connector: {id: con_1, object: connector, created_at: "2026-01-01T00:00:00Z", updated_at: "2026-01-01T00:00:00Z", metadata: {}, name: first-one, provider: first-one, workspace_id: ws_1, target_persona_id: persona_echo, event_kinds: [ticket], status: ACTIVE}
+    deliveries:
+      - {id: del_1, object: delivery, created_at: "2026-01-01T00:00:00Z", updated_at: "2026-01-01T00:00:00Z", metadata: {}, connector_id: con_1, workspace_id: ws_1, delivery_id: "1", header: {}, text: '{"id":"T-1","text":"It does not start."}'}
+`
+
+// What is there already stays as it is, whatever it is; and where something is refused, nothing is written.
+func TestNewPluginsOverwriteNothing(t *testing.T) {
+	made, err := templates.Make(templates.Wanted{Name: "hello", Language: "c", Kind: manifest.KindPersona})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, prepare := range map[string]func(folder string) error{
+		"a file": func(f string) error { return os.WriteFile(f, []byte("mine"), 0o644) },
+		"a folder with a file": func(f string) error {
+			return errors.Join(os.Mkdir(f, 0o755), os.WriteFile(filepath.Join(f, ".hidden"), []byte("mine"), 0o644))
+		},
+		"a link to nothing": func(f string) error { return os.Symlink("nowhere", f) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			around := t.TempDir()
+			folder := filepath.Join(around, "hello")
+			if err := prepare(folder); err != nil {
+				t.Skip(err)
+			}
+			before := treeOf(t, around)
+			if err := templates.Write(folder, made); err == nil {
+				t.Error("it was written over")
+			}
+			if after := treeOf(t, around); after != before {
+				t.Errorf("there was %s, and is %s", before, after)
+			}
+		})
+	}
+	empty := t.TempDir()
+	if err := templates.Write(empty, made); err != nil {
+		t.Errorf("an empty folder is not taken: %v", err)
+	}
+}
+
+// treeOf lists the files below a folder, with their contents.
+func treeOf(t *testing.T, folder string) string {
+	t.Helper()
+	all := ""
+	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		all += d.Name() + " "
+		if err == nil && d.Type().IsRegular() {
+			text, _ := os.ReadFile(path)
+			all += "(" + string(text) + ") "
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}

@@ -1,0 +1,8 @@
+// Package sdk drives the clients in sdk/client, in each language, through the same tests against
+// real nodes: from a Session to a verified receipt, over kills in the middle of streams, answers
+// that get lost and overload, with receipts that were changed, and as packages as other people get them. Each language has a
+// driver in testdata that takes the same commands.
+//
+// A language whose tools are missing is skipped, and says what it needs: Node and "npm ci" in
+// sdk/client/ts for TypeScript, python3 for Python.
+package sdk

@@ -1,0 +1,113 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wharf-dev/wharf/abi"
+)
+
+// debianBin is where Debian's packages have their programs: another cargo may come first in the path.
+const debianBin = "/usr/bin"
+
+// crates is the folder of a plugin's crate, that of docs/sdk-rust.md, with a copy of the SDK's in it.
+// Cargo works there by itself: with Debian's rustc and crates, and no network.
+type crates struct {
+	dir string
+	env []string
+}
+
+// copyCrates makes the folder. The SDK's crate has more examples, by their names.
+func copyCrates(t *testing.T, examples map[string]string) crates {
+	t.Helper()
+	for _, needed := range []string{debianBin + "/rustc", debianBin + "/cargo", "/usr/share/cargo/registry/serde_json-*", "/usr/lib/rustlib/wasm32-unknown-unknown"} {
+		if found, _ := filepath.Glob(needed); len(found) == 0 {
+			t.Skipf("skipped: %s is missing: it needs Debian's rustc, cargo, libstd-rust-dev-wasm32, librust-serde-dev and librust-serde-json-dev", needed)
+		}
+	}
+	dir := t.TempDir()
+	sdk := filepath.Join(dir, "wharf-plugin")
+	for _, folder := range []string{"src", "examples"} {
+		if err := os.CopyFS(filepath.Join(sdk, folder), os.DirFS(filepath.Join("../../sdk/rust", folder))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	manifest := fileText(t, "../../sdk/rust/Cargo.toml")
+	for name, text := range examples {
+		manifest += "\n[[example]]\nname = \"" + name + "\"\ncrate-type = [\"cdylib\"]\n"
+		writeText(t, filepath.Join(sdk, "examples", name+".rs"), text)
+	}
+	writeText(t, filepath.Join(sdk, "Cargo.toml"), manifest)
+	page := blocks(t, "../../docs/sdk-rust.md", "toml")
+	writeText(t, filepath.Join(dir, "Cargo.toml"), page[0])
+	writeText(t, filepath.Join(dir, ".cargo", "config.toml"), page[1])
+	writeText(t, filepath.Join(dir, "src", "lib.rs"), blocks(t, "../../docs/sdk-rust.md", "rust")[0])
+	return crates{dir, []string{
+		"CARGO_HOME=" + filepath.Join(dir, "home"), "CARGO_TARGET_DIR=" + filepath.Join(dir, "target"), "RUSTFLAGS=", "RUSTDOCFLAGS=",
+		"RUSTC=" + debianBin + "/rustc", "RUSTDOC=" + debianBin + "/rustdoc",
+	}}
+}
+
+func writeText(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// cargo runs cargo in a folder of it. A warning is an error.
+func (c crates) cargo(t *testing.T, folder string, arguments ...string) {
+	t.Helper()
+	command := append([]string{debianBin + "/cargo", arguments[0], "--offline"}, arguments[1:]...)
+	if out := said(t, filepath.Join(c.dir, folder), c.env, command...); strings.Contains(out, "warning") {
+		t.Errorf("it has warnings:\n%s", out)
+	}
+}
+
+// wasm returns what was built, by its path below the target's folder.
+func (c crates) wasm(t *testing.T, path string) []byte {
+	t.Helper()
+	return []byte(fileText(t, filepath.Join(c.dir, "target", "wasm32-unknown-unknown", "debug", path+".wasm")))
+}
+
+// TestRust runs what the crate tests of itself and of its documentation, and its plugins in the
+// sandbox.
+func TestRust(t *testing.T) {
+	if os.Getenv("WHARF_LONG") == "" {
+		t.Skip("compiles for a minute: set WHARF_LONG=1")
+	}
+	c := copyCrates(t, map[string]string{"everything": fileText(t, "testdata/everything.rs"), "panics": rustPanics})
+	c.cargo(t, ".", "test")
+	c.cargo(t, "wharf-plugin", "test", "--lib")
+	c.cargo(t, "wharf-plugin", "test", "--doc")
+	c.cargo(t, ".", "build", "--target", "wasm32-unknown-unknown")
+	c.cargo(t, "wharf-plugin", "build", "--examples", "--target", "wasm32-unknown-unknown")
+	t.Run("greet", func(t *testing.T) {
+		checkGreets(t, c.wasm(t, "examples/greet"), abi.CallInput, abi.CallLog, abi.CallMessageAppend, abi.CallOutput)
+	})
+	t.Run("documented", func(t *testing.T) { checkCounts(t, c.wasm(t, "greet")) })
+	t.Run("everything", func(t *testing.T) {
+		compareTraces(t, callsOf(t, c.wasm(t, "examples/everything")), callsOf(t, buildWithSDK(t, everything)))
+	})
+	t.Run("panics", func(t *testing.T) {
+		h := newTask(t, `"Ada"`)
+		_, err := compile(t, newRuntime(t, Config{}), c.wasm(t, "examples/panics")).Run(t.Context(), abi.DefaultExport, h, Limits{})
+		checkFailure(t, err, abi.FailurePluginTrap, "unreachable")
+		if f := h.output.Failure; f == nil || f.Code != "plugin_panic" || !strings.HasPrefix(f.Message, "the plugin panicked: no Ada here at examples/panics.rs:") {
+			t.Errorf("it ends with %+v", f)
+		}
+	})
+}
+
+// rustPanics is a plugin that ends by a panic.
+const rustPanics = `wharf::main!(panics);
+
+fn panics(task: &wharf::Task) -> wharf::Result<wharf::Outcome> {
+    panic!("no {} here", task.text())
+}
+`

@@ -1,0 +1,3 @@
+module github.com/wharf-dev/wharf/sdk/client/go
+
+go 1.26.0
