@@ -142,11 +142,18 @@ func sorted(names []name) []name {
 	return names
 }
 
-// write prints the report and reports whether all is well.
+// write prints the report and reports whether all is well. What failed comes last, as a long log is
+// often shown by its end.
 func (r *report) write(w io.Writer) bool {
 	failed, skipped, passed := r.failed(), r.skipped(), r.passed()
 	for _, text := range r.stray {
 		fmt.Fprintln(w, text)
+	}
+	if len(skipped) > 0 {
+		fmt.Fprintf(w, "\nSkipped:\n")
+	}
+	for _, n := range skipped {
+		fmt.Fprintf(w, "  %s: %s\n", n, reason(r.tests[n].kept.String()))
 	}
 	if len(failed) > 0 {
 		for _, pkg := range slices.Sorted(maps.Keys(r.build)) {
@@ -155,12 +162,6 @@ func (r *report) write(w io.Writer) bool {
 	}
 	for _, n := range failed {
 		fmt.Fprintf(w, "\nFAILED %s\n%s", n, &r.tests[n].kept)
-	}
-	if len(skipped) > 0 {
-		fmt.Fprintf(w, "\nSkipped:\n")
-	}
-	for _, n := range skipped {
-		fmt.Fprintf(w, "  %s: %s\n", n, reason(r.tests[n].kept.String()))
 	}
 	fmt.Fprintf(w, "\n%d passed, %d failed, %d skipped\n", passed, len(failed), len(skipped))
 	return len(failed) == 0 && passed > 0

@@ -55,6 +55,19 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// The end of a long log shows what failed.
+func TestFailuresComeLast(t *testing.T) {
+	r := newReport()
+	if err := r.read(strings.NewReader(fails + strings.ReplaceAll(skips, `"A"`, `"B"`))); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	r.write(&out)
+	if text := out.String(); strings.Index(text, "FAILED p A") < strings.Index(text, "Skipped:") {
+		t.Errorf("what was skipped hides what failed:\n%s", text)
+	}
+}
+
 func TestReadFile(t *testing.T) {
 	r := newReport()
 	if err := readFile(r, filepath.Join(t.TempDir(), "absent")); err == nil {

@@ -192,3 +192,32 @@ func TestAnInboxIsNotWaitedForForEver(t *testing.T) {
 		}
 	}
 }
+
+// A Task is woken as soon as it is seen to wait, runs on and waits for something else, while who parked it is still
+// at it. What it waits for then is what wakes it: here a timer.
+func TestWokenWhileItIsParked(t *testing.T) {
+	var ops []op
+	for range 20 {
+		ops = append(ops, takeWaiting(abi.CheckpointTurn), op{abi.CallInboxTake, `{"checkpoint":"turn","wait":true,"timeout_ms":1}`})
+	}
+	p := newProgram(ops...)
+	n := boot(t, crashtest.NewDisk(), enginetest.Guests{"program": p.run, "echo": enginetest.Echo})
+	defer n.Stop(t)
+	var tasks []string
+	for range 8 {
+		tasks = append(tasks, n.Submit(t, n.Session(t), "persona_program"))
+	}
+	for index := 0; index < len(ops); index += 2 {
+		for _, id := range tasks {
+			session := n.waitingAt(t, id, index).SessionID
+			if _, err := n.WakeSession(t.Context(), n.Root, session); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, id := range tasks {
+		if task := n.Wait(t, id); task.Status != abi.TaskCompleted {
+			t.Errorf("%s: %+v", task.Status, task.Failure)
+		}
+	}
+}

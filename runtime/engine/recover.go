@@ -109,7 +109,9 @@ func (e *Engine) revive(ctx context.Context, tenant storage.Tenant, id string) (
 		e.queue.Hold(scheduler.Job[task]{Tenant: uint32(tenant), ID: id, Line: lineOf(about)})
 		e.pending.Await(tenant, about)
 		return nil, func() {
-			e.arm(ledger.Key{Tenant: tenant, ID: id}, about.Waiting, about.DeadlineAt)
+			key := ledger.Key{Tenant: tenant, ID: id}
+			e.arm(key, about.Waiting, about.DeadlineAt)
+			e.look(key, about.Waiting)
 			if abandon != nil {
 				abandon()
 			}

@@ -104,7 +104,7 @@ func (r *run) park(ctx context.Context, c *liveCall, w *abi.Waiting, as abi.Task
 	if err != nil {
 		return err
 	}
-	e.rest(t, w)
+	e.rest(t)
 	e.ends.Parked(t.key())
 	return errParked
 }
@@ -118,16 +118,19 @@ func (t *task) synced() {
 }
 
 // rest takes a parked Task out of memory: what is left is a timer, and an entry
-// for the child that it awaits.
-func (e *Engine) rest(t *task, w *abi.Waiting) {
+// for the child that it awaits. What it waits for is read here: since the caller parked it, it may have
+// been woken, run on, and be parked for something else.
+func (e *Engine) rest(t *task) {
 	t.mu.Lock()
-	parked := t.state.Parked && !t.gone && t.unsynced == 0
+	w := t.task.Waiting
+	parked := w != nil && t.state.Parked && !t.gone && t.unsynced == 0
 	if parked {
 		t.gone = true
 		t.stop = nil
 		if t.deadline != nil {
 			t.deadline.Stop()
 		}
+		e.arm(t.key(), w, t.about.DeadlineAt) // before anybody loads it anew, who may park it with a timer of its own
 		e.tasks.remove(t.key())
 	}
 	t.mu.Unlock()
@@ -135,11 +138,11 @@ func (e *Engine) rest(t *task, w *abi.Waiting) {
 		return // it was ended, or woken, already; or whoever has a batch of it on the way does this
 	}
 	t.leave()
-	e.arm(t.key(), w, t.about.DeadlineAt)
+	e.look(t.key(), w)
 }
 
-// arm sets what wakes a parked Task without anybody's doing: the end of its wait,
-// its deadline, the end of a child.
+// arm sets what wakes a parked Task without anybody's doing: the end of its wait, its deadline, what comes to
+// its inbox.
 func (e *Engine) arm(key ledger.Key, w *abi.Waiting, deadline time.Time) {
 	at, fire := w.Until, func() { e.wakeInBackground(key, waiting.TimedOut(w)) }
 	if !deadline.IsZero() && (at.IsZero() || deadline.Before(at)) {
@@ -148,8 +151,14 @@ func (e *Engine) arm(key ledger.Key, w *abi.Waiting, deadline time.Time) {
 	if !at.IsZero() {
 		e.parked.SetTimer(key, e.now, at, e.background.Owned(fire))
 	}
-	if session, listens := e.parked.Listen(key.Tenant, w.Inbox, key.ID); listens {
-		e.background.Go(func() { e.inboxResources.Serve(session) }) // what came before it waited
+	e.parked.Listen(key.Tenant, w.Inbox, key.ID)
+}
+
+// look wakes a parked Task for what came before it was armed, and notes the child that it awaits.
+func (e *Engine) look(key ledger.Key, w *abi.Waiting) {
+	if w.Inbox != nil && w.Inbox.SessionID != "" {
+		session := ledger.Key{Tenant: key.Tenant, ID: w.Inbox.SessionID}
+		e.background.Go(func() { e.inboxResources.Serve(session) })
 	}
 	if w.TaskID == "" {
 		return
@@ -201,7 +210,7 @@ func (e *Engine) wake(ctx context.Context, key ledger.Key, a *waiting.Answer) er
 	_, err = commit.Wait(context.Background())
 	if !woken {
 		t.synced()
-		e.restAgain(t)
+		e.rest(t)
 	}
 	if err != nil {
 		return e.ledger.Failed("writing to the log", err)
@@ -230,19 +239,9 @@ func (e *Engine) answerParked(ctx context.Context, key ledger.Key, a *waiting.An
 		case err == nil:
 			return t, commit, woken, nil
 		case !errors.Is(err, errGone):
-			e.restAgain(t)
+			e.rest(t)
 			return nil, nil, false, err
 		}
-	}
-}
-
-// restAgain takes a Task out of memory that was loaded and not woken.
-func (e *Engine) restAgain(t *task) {
-	t.mu.Lock()
-	w := t.task.Waiting
-	t.mu.Unlock()
-	if w != nil {
-		e.rest(t, w)
 	}
 }
 

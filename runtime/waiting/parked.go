@@ -59,11 +59,10 @@ func (p *Parked) leave(task ledger.Key) {
 	}
 }
 
-// Listen notes that a Task waits for the inbox of a Session, and returns that. ok is false for one that
-// waits for no Session's.
-func (p *Parked) Listen(t storage.Tenant, w *abi.InboxWait, id string) (session ledger.Key, ok bool) {
+// Listen notes that a Task waits for the inbox of a Session, if it does.
+func (p *Parked) Listen(t storage.Tenant, w *abi.InboxWait, id string) {
 	if w == nil || w.SessionID == "" {
-		return ledger.Key{}, false
+		return
 	}
 	session, task := ledger.Key{Tenant: t, ID: w.SessionID}, ledger.Key{Tenant: t, ID: id}
 	p.mu.Lock()
@@ -76,7 +75,6 @@ func (p *Parked) Listen(t storage.Tenant, w *abi.InboxWait, id string) (session 
 		p.listens[task] = session
 		p.inboxes[session] = append(p.inboxes[session], task)
 	}
-	return session, true
 }
 
 // Listening returns the Tasks that wait for the inbox of a Session, in the order in which they began
