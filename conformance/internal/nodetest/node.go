@@ -121,7 +121,7 @@ func (b *Builder) StartWith(t testing.TB, o Options) *Node {
 // Prepare returns a node that does not run yet, for whoever has to know its address before.
 func (b *Builder) Prepare(t testing.TB, o Options) *Node {
 	t.Helper()
-	addr := freeAddress(t)
+	addr := FreeAddress(t)
 	n := &Node{URL: "http://" + addr, addr: addr, Data: o.Data, args: o.Args, env: o.Env, files: o.Files, binary: b.Binary(t)}
 	if n.Data == "" {
 		n.Data = filepath.Join(t.TempDir(), "data")
@@ -144,9 +144,9 @@ func (b *Builder) Prepare(t testing.TB, o Options) *Node {
 
 func tail(text []byte, n int) []byte { return text[max(0, len(text)-n):] }
 
-// freeAddress returns a loopback address that nobody listens on. Somebody may
+// FreeAddress returns a loopback address that nobody listens on. Somebody may
 // take it before the node does; then the node fails to start and the test says so.
-func freeAddress(t testing.TB) string {
+func FreeAddress(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
