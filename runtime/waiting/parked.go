@@ -85,14 +85,17 @@ func (p *Parked) Listening(session ledger.Key) []ledger.Key {
 	return slices.Clone(p.inboxes[session])
 }
 
-// Await notes that a parent waits for the end of a child.
+// Await notes that a parent waits for the end of a child. One that does so again, after its time was up, is
+// noted once.
 func (p *Parked) Await(child, parent ledger.Key) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.parents == nil {
 		p.parents = map[ledger.Key][]ledger.Key{}
 	}
-	p.parents[child] = append(p.parents[child], parent)
+	if !slices.Contains(p.parents[child], parent) {
+		p.parents[child] = append(p.parents[child], parent)
+	}
 }
 
 // Awaiting returns who awaits a Task, and forgets them: each is notified once.

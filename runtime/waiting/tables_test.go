@@ -89,6 +89,7 @@ func TestParentsAreToldOnce(t *testing.T) {
 	child, first, second := ledger.Key{Tenant: 1, ID: "child"}, ledger.Key{Tenant: 1, ID: "a"}, ledger.Key{Tenant: 1, ID: "b"}
 	p.Await(child, first)
 	p.Await(child, second)
+	p.Await(child, first) // again, as its time was up
 	if got := p.Awaiting(ledger.Key{Tenant: 2, ID: "child"}); got != nil {
 		t.Errorf("%v await a Task of another tenant", got)
 	}
