@@ -10,6 +10,7 @@ import (
 
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/building"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/templates"
+	"github.com/wharf-dev/wharf/internal/cargotest"
 	"github.com/wharf-dev/wharf/internal/share"
 	"github.com/wharf-dev/wharf/runtime/alone"
 	"github.com/wharf-dev/wharf/runtime/manifest"
@@ -82,7 +83,7 @@ func builtNew(t *testing.T, w templates.Wanted) []byte {
 	}
 	wantClean(t, folder)
 	if w.Language == "rust" {
-		useDebiansCrates(t)
+		cargotest.UseDebiansCrates(t)
 	}
 	p, err := openProject(folder)
 	if err != nil {
@@ -124,21 +125,6 @@ func wantCasesPass(t *testing.T, folder string) {
 			t.Errorf("its test case: %+v", r)
 		}
 	}
-}
-
-// useDebiansCrates has cargo take crates from where Debian's packages put them, and ask no registry.
-func useDebiansCrates(t *testing.T) {
-	t.Helper()
-	const crates = "/usr/share/cargo/registry"
-	if found, err := filepath.Glob(crates + "/serde_json-*"); err != nil || len(found) == 0 {
-		t.Skip("librust-serde-dev and librust-serde-json-dev are not installed")
-	}
-	home := t.TempDir()
-	config := "[source.crates-io]\nreplace-with = \"debian\"\n[source.debian]\ndirectory = \"" + crates + "\"\n"
-	if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("CARGO_HOME", home)
 }
 
 func wantClean(t *testing.T, folder string) {
