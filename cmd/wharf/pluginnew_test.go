@@ -35,7 +35,7 @@ func newPlugins(t *testing.T) (all []templates.Wanted) {
 // quick says what is made in every run of the tests. The rest is made with WHARF_LONG: compilers take long,
 // and the sandbox does for large modules.
 func quick(w templates.Wanted) bool {
-	return w.Language == "typescript" && w.Kind == manifest.KindPersona || w.Language == "c" && (w.Kind == manifest.KindHook || w.Kind == manifest.KindConnector)
+	return (w.Language == "typescript" || w.Language == "assemblyscript") && w.Kind == manifest.KindPersona || w.Language == "c" && (w.Kind == manifest.KindHook || w.Kind == manifest.KindConnector)
 }
 
 // From an empty folder: a new plugin has nothing wrong with it, is built, fits its manifest, is
@@ -81,8 +81,11 @@ func builtNew(t *testing.T, w templates.Wanted) []byte {
 		t.Fatal(err)
 	}
 	wantClean(t, folder)
-	if w.Language == "rust" {
+	switch w.Language {
+	case "rust":
 		useDebiansCrates(t)
+	case "assemblyscript":
+		useTheSDKsCompiler(t)
 	}
 	p, err := openProject(folder)
 	if err != nil {
@@ -139,6 +142,16 @@ func useDebiansCrates(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("CARGO_HOME", home)
+}
+
+// useTheSDKsCompiler has the compiler of AssemblyScript found that npm has put beside the SDK: npm is not run here.
+func useTheSDKsCompiler(t *testing.T) {
+	t.Helper()
+	programs, err := filepath.Abs("../../sdk/assemblyscript/node_modules/.bin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", programs+string(filepath.ListSeparator)+os.Getenv("PATH"))
 }
 
 func wantClean(t *testing.T, folder string) {
