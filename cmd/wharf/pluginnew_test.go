@@ -257,3 +257,68 @@ func treeOf(t *testing.T, folder string) string {
 	}
 	return all
 }
+
+// What a new plugin in AssemblyScript says of a panic has the line of the author's, by the build's source map: also where
+// a function of the library's, or of the author's own, was put into another.
+func TestAssemblyScriptTellsLines(t *testing.T) {
+	w := templates.Wanted{Name: "first-one", Language: "assemblyscript", Kind: manifest.KindPersona}
+	useTheSDKsCompiler(t)
+	made, err := templates.Make(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made["assembly/index.ts"] = []byte(panicsInAssemblyScript)
+	folder := filepath.Join(t.TempDir(), w.Name)
+	if err := templates.Write(folder, made); err != nil {
+		t.Fatal(err)
+	}
+	p, err := openProject(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	built, err := building.Build(t.Context(), p, building.Options{})
+	if missing, ok := errors.AsType[*building.Missing](err); ok {
+		t.Skip(missing)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	local, err := newLocalModule(t.Context(), &localPlugin{name: w.Name, wasm: built.Wasm})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer local.close()
+	given, err := alone.Given(w.Name, "run", []byte(`"Ada"`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := alone.Run(t.Context(), local.module, "run", alone.Options{Given: given})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const greet = `{"function":"assembly/index/greet","file":"assembly/index.ts","line":12,"own":true}`
+	f := report.Failure
+	if f == nil || f.Code != "plugin_panic" || !strings.Contains(string(f.Details), greet) || !strings.Contains(string(f.Details), `{"function":"wharf/end/panicked","own":false}`) {
+		t.Errorf("it ends with %+v", f)
+	}
+}
+
+const panicsInAssemblyScript = `import { main, Outcome, Task } from "../wharf";
+
+export function run(): i32 { return main(greet); }
+
+class Pot {
+  cups: string[] = [];
+}
+
+@inline
+function deep(pot: Pot, n: i32): string {
+  const at = n + 3;
+  return pot.cups[at];
+}
+
+function greet(task: Task): Outcome {
+  const pot = new Pot();
+  return { summary: deep(pot, task.text.length) };
+}
+`

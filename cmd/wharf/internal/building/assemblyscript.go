@@ -17,8 +17,8 @@ func assemblyScript(ctx context.Context, p Project) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan := &Plan{Toolchain: version, program: program, stamp: stamp(program), output: outputAfter("--outFile"),
-		Command: []string{"asc", p.Manifest.Entry, "--outFile", p.Manifest.Module}}
+	plan := &Plan{Toolchain: version, program: program, stamp: stamp(program), output: outputAfter("--outFile"), finish: linesOf,
+		Command: []string{"asc", p.Manifest.Entry, "--outFile", p.Manifest.Module, "--sourceMap"}}
 	if !isFile(p.Folder, ascConfig) {
 		plan.Command = append(plan.Command, "-O", "--debug", "--use", "abort=")
 	}

@@ -16,6 +16,7 @@ const playedAsc = `#!/bin/sh
 if [ "$1" = --version ]; then echo asked >>.asked; echo "Version 0.0.1"; exit; fi
 while [ "$1" != --outFile ]; do shift; done
 printf '\0asm\1\0\0\0' >"$2"
+echo '{"sources":["a"],"mappings":"AAAA"}' >"$2.map"
 `
 
 // playAsc puts a compiler into the folder, and has node be there or not.
@@ -41,12 +42,12 @@ func runnable(t *testing.T, file, text string) {
 func TestAssemblyScriptHasItsOptions(t *testing.T) {
 	p := project(t, manifestAssemblyScript, map[string]string{"assembly/index.ts": ""})
 	playAsc(t, p.Folder, true)
-	usual := []string{"asc", "assembly/index.ts", "--outFile", "build/hello.wasm", "-O", "--debug", "--use", "abort="}
+	usual := []string{"asc", "assembly/index.ts", "--outFile", "build/hello.wasm", "--sourceMap", "-O", "--debug", "--use", "abort="}
 	if built := build(t, p); !slices.Equal(built.Command, usual) || built.Toolchain != "asc 0.0.1" {
 		t.Errorf("it was built by %q of %s", built.Command, built.Toolchain)
 	}
 	write(t, filepath.Join(p.Folder, "asconfig.json"), "{}")
-	if built := build(t, p); built.Cached || !slices.Equal(built.Command, usual[:4]) {
+	if built := build(t, p); built.Cached || !slices.Equal(built.Command, usual[:5]) {
 		t.Errorf("with an asconfig.json it was built by %q", built.Command)
 	}
 	build(t, p)
