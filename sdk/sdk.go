@@ -15,6 +15,8 @@ var (
 	cHeader []byte
 	//go:embed rust/Cargo.toml rust/LICENSE rust/README.md rust/src
 	rustCrate embed.FS
+	//go:embed assemblyscript/assembly assemblyscript/LICENSE
+	assemblyScript embed.FS
 )
 
 // Go returns the sources of the Go SDK without its tests, and the license.
@@ -36,4 +38,13 @@ func Rust() (fs.FS, error) {
 		return nil, fmt.Errorf("reading the embedded Rust SDK: %w", err)
 	}
 	return files, nil
+}
+
+// AssemblyScript returns the sources of the AssemblyScript SDK, and the license.
+func AssemblyScript() (fs.FS, error) {
+	sources, err := fs.Sub(assemblyScript, "assemblyscript")
+	if err != nil {
+		return nil, fmt.Errorf("reading the embedded AssemblyScript SDK: %w", err)
+	}
+	return sources, nil
 }

@@ -36,7 +36,7 @@ func newPlugins(t *testing.T) (all []templates.Wanted) {
 // quick says what is made in every run of the tests. The rest is made with WHARF_LONG: compilers take long,
 // and the sandbox does for large modules.
 func quick(w templates.Wanted) bool {
-	return w.Language == "typescript" && w.Kind == manifest.KindPersona || w.Language == "c" && (w.Kind == manifest.KindHook || w.Kind == manifest.KindConnector)
+	return (w.Language == "typescript" || w.Language == "assemblyscript") && w.Kind == manifest.KindPersona || w.Language == "c" && (w.Kind == manifest.KindHook || w.Kind == manifest.KindConnector)
 }
 
 // From an empty folder: a new plugin has nothing wrong with it, is built, fits its manifest, is
@@ -82,8 +82,11 @@ func builtNew(t *testing.T, w templates.Wanted) []byte {
 		t.Fatal(err)
 	}
 	wantClean(t, folder)
-	if w.Language == "rust" {
+	switch w.Language {
+	case "rust":
 		cargotest.UseDebiansCrates(t)
+	case "assemblyscript":
+		useTheSDKsCompiler(t)
 	}
 	p, err := openProject(folder)
 	if err != nil {
@@ -125,6 +128,16 @@ func wantCasesPass(t *testing.T, folder string) {
 			t.Errorf("its test case: %+v", r)
 		}
 	}
+}
+
+// useTheSDKsCompiler has the compiler of AssemblyScript found that npm has put beside the SDK: npm is not run here.
+func useTheSDKsCompiler(t *testing.T) {
+	t.Helper()
+	programs, err := filepath.Abs("../../sdk/assemblyscript/node_modules/.bin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", programs+string(filepath.ListSeparator)+os.Getenv("PATH"))
 }
 
 func wantClean(t *testing.T, folder string) {
@@ -230,3 +243,68 @@ func treeOf(t *testing.T, folder string) string {
 	}
 	return all
 }
+
+// What a new plugin in AssemblyScript says of a panic has the line of the author's, by the build's source map: also where
+// a function of the library's, or of the author's own, was put into another.
+func TestAssemblyScriptTellsLines(t *testing.T) {
+	w := templates.Wanted{Name: "first-one", Language: "assemblyscript", Kind: manifest.KindPersona}
+	useTheSDKsCompiler(t)
+	made, err := templates.Make(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made["assembly/index.ts"] = []byte(panicsInAssemblyScript)
+	folder := filepath.Join(t.TempDir(), w.Name)
+	if err := templates.Write(folder, made); err != nil {
+		t.Fatal(err)
+	}
+	p, err := openProject(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	built, err := building.Build(t.Context(), p, building.Options{})
+	if missing, ok := errors.AsType[*building.Missing](err); ok {
+		t.Skip(missing)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	local, err := newLocalModule(t.Context(), &localPlugin{name: w.Name, wasm: built.Wasm})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer local.close()
+	given, err := alone.Given(w.Name, "run", []byte(`"Ada"`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := alone.Run(t.Context(), local.module, "run", alone.Options{Given: given})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const greet = `{"function":"assembly/index/greet","file":"assembly/index.ts","line":12,"own":true}`
+	f := report.Failure
+	if f == nil || f.Code != "plugin_panic" || !strings.Contains(string(f.Details), greet) || !strings.Contains(string(f.Details), `{"function":"wharf/end/panicked","own":false}`) {
+		t.Errorf("it ends with %+v", f)
+	}
+}
+
+const panicsInAssemblyScript = `import { main, Outcome, Task } from "../wharf";
+
+export function run(): i32 { return main(greet); }
+
+class Pot {
+  cups: string[] = [];
+}
+
+@inline
+function deep(pot: Pot, n: i32): string {
+  const at = n + 3;
+  return pot.cups[at];
+}
+
+function greet(task: Task): Outcome {
+  const pot = new Pot();
+  return { summary: deep(pot, task.text.length) };
+}
+`

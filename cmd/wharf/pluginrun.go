@@ -159,7 +159,7 @@ type localModule struct {
 }
 
 func newLocalModule(ctx context.Context, plugin *localPlugin) (*localModule, error) {
-	runtime, err := sandbox.New(ctx, sandbox.Config{})
+	runtime, err := sandbox.New(ctx, sandbox.Config{Source: always(plugin.wasm)}) // so that stacks have lines
 	if err != nil {
 		return nil, fmt.Errorf("making a sandbox: %w", err)
 	}

@@ -111,7 +111,7 @@ func Limits(p *journal.Program, wall time.Duration) sandbox.Limits {
 // false when err is neither the guest's doing nor a limit's.
 //
 // A plugin that panics without being able to go on says so and traps: what it said is why the Task
-// failed, and the trap has the stack.
+// failed, and the trap has the stack. So does one whose language cannot unwind, for any error.
 func Conclude(err error, output *abi.CallOutputRequest) (failure *abi.Failure, known bool) {
 	said := output != nil && output.Failure != nil
 	switch {
@@ -123,12 +123,18 @@ func Conclude(err error, output *abi.CallOutputRequest) (failure *abi.Failure, k
 		switch {
 		case said && failure.Code == abi.FailurePluginError:
 			return output.Failure, true // the plugin said why, then returned non-zero
-		case said && failure.Code == abi.FailurePluginTrap && output.Failure.Code == abi.FailurePluginPanic:
+		case said && failure.Code == abi.FailurePluginTrap && saysWhyItTraps(output.Failure.Code):
 			return &abi.Failure{Code: output.Failure.Code, Message: output.Failure.Message, Details: failure.Details}, true
 		}
 		return failure, true
 	}
 	return nil, false
+}
+
+// saysWhyItTraps reports whether a failure with a code is one that a plugin's SDK traps after. A code of the
+// author's own does not tell why a trap came later.
+func saysWhyItTraps(code string) bool {
+	return code == abi.FailurePluginPanic || code == abi.FailurePluginError
 }
 
 // conclude compares the end of a run with the end of its record.
@@ -205,10 +211,10 @@ func ending(e *journal.End) string {
 	return string(e.Status) + " " + e.Failure.Code
 }
 
-// trapped reports whether a run has ended in a panic whose trap was taken for the reason when it was
+// trapped reports whether a run has ended in a panic, or an error, whose trap was taken for the reason when it was
 // recorded, as nodes of before did.
 func trapped(recorded, now *journal.End) bool {
-	return recorded.Failure != nil && recorded.Failure.Code == abi.FailurePluginTrap && now.Failure != nil && now.Failure.Code == abi.FailurePluginPanic
+	return recorded.Failure != nil && recorded.Failure.Code == abi.FailurePluginTrap && now.Failure != nil && saysWhyItTraps(now.Failure.Code)
 }
 
 func (h *host) endDiffers(recorded *journal.End) *journal.Divergence {

@@ -229,22 +229,24 @@ func TestDivergence(t *testing.T) {
 	}
 }
 
-// A panic that traps ends with what it has said and the stack of its trap. Nodes of before took the
+// A panic, or an error, that traps ends with what it has said and the stack of its trap. Nodes of before took the
 // trap for the reason: their records end as they did.
 func TestPanicTraps(t *testing.T) {
 	trap := &abi.Failure{Code: abi.FailurePluginTrap, Message: "unreachable", Details: jsontext.Value(`{"stack":[]}`)}
-	steps := everyday()
-	steps[len(steps)-1].request = `{"failure":{"code":"plugin_panic","message":"no Ada here"}}`
-	panics := func(h sandbox.Host) error { return errors.Join(making(nil, steps...)(h), trap) }
-	for code, diverges := range map[string]bool{abi.FailurePluginPanic: false, abi.FailurePluginTrap: false, abi.FailurePluginExit: true} {
-		rec := recorded(steps...)
-		rec.End.Status, rec.End.Failure = abi.TaskFailed, &abi.Failure{Code: code, Message: "recorded"}
-		r := run(t, panics, rec, Options{})
-		if (r.Divergence != nil) != diverges {
-			t.Errorf("a record that ends with %s: %+v", code, r.Divergence)
-		}
-		if f := r.End.Failure; !diverges && f != rec.End.Failure || diverges && (f.Code != abi.FailurePluginPanic || f.Message != "no Ada here" || string(f.Details) != string(trap.Details)) {
-			t.Errorf("a record that ends with %s ends again with %+v", code, f)
+	for _, said := range []string{abi.FailurePluginPanic, abi.FailurePluginError} {
+		steps := everyday()
+		steps[len(steps)-1].request = `{"failure":{"code":"` + said + `","message":"no Ada here"}}`
+		panics := func(h sandbox.Host) error { return errors.Join(making(nil, steps...)(h), trap) }
+		for code, diverges := range map[string]bool{said: false, abi.FailurePluginTrap: false, abi.FailurePluginExit: true} {
+			rec := recorded(steps...)
+			rec.End.Status, rec.End.Failure = abi.TaskFailed, &abi.Failure{Code: code, Message: "recorded"}
+			r := run(t, panics, rec, Options{})
+			if (r.Divergence != nil) != diverges {
+				t.Errorf("%s, a record that ends with %s: %+v", said, code, r.Divergence)
+			}
+			if f := r.End.Failure; !diverges && f != rec.End.Failure || diverges && (f.Code != said || f.Message != "no Ada here" || string(f.Details) != string(trap.Details)) {
+				t.Errorf("%s, a record that ends with %s ends again with %+v", said, code, f)
+			}
 		}
 	}
 }
@@ -358,6 +360,7 @@ func TestRunErrors(t *testing.T) {
 func TestConclude(t *testing.T) {
 	said := &abi.CallOutputRequest{Failure: &abi.Failure{Code: "mine", Message: "m"}}
 	panicked := &abi.CallOutputRequest{Failure: &abi.Failure{Code: abi.FailurePluginPanic, Message: "no Ada here"}}
+	failed := &abi.CallOutputRequest{Failure: &abi.Failure{Code: abi.FailurePluginError, Message: "http.fetch: no"}}
 	for _, c := range []struct {
 		err    error
 		output *abi.CallOutputRequest
@@ -368,6 +371,7 @@ func TestConclude(t *testing.T) {
 		{&abi.Failure{Code: abi.FailurePluginError}, said, "mine", true}, {&abi.Failure{Code: abi.FailurePluginError}, nil, abi.FailurePluginError, true},
 		{fmt.Errorf("wrapped: %w", &abi.Failure{Code: abi.FailurePluginTrap}), said, abi.FailurePluginTrap, true},
 		{fmt.Errorf("wrapped: %w", &abi.Failure{Code: abi.FailurePluginTrap}), panicked, abi.FailurePluginPanic, true},
+		{&abi.Failure{Code: abi.FailurePluginTrap}, failed, abi.FailurePluginError, true},
 		{&abi.Failure{Code: abi.FailurePluginTimeout}, panicked, abi.FailurePluginTimeout, true},
 		{errors.New("disk"), said, "", false},
 	} {

@@ -23,6 +23,11 @@ int main(void) {
 		expect("number", t, numbers[i].want);
 		if (wharf_parse_number(t) != numbers[i].v) printf("%s is read as another number\n", numbers[i].want), bad = 1;
 	}
+	static const struct { const char *text; double v; } rounded[] = { /* up to one bit more */
+		{"0.99999999999999999999999", 1}, {"8388607.99999999999999999999", 8388608}, {"1.7976931348623159e308", __builtin_inf()},
+	};
+	for (size_t i = 0; i < sizeof rounded / sizeof *rounded; i++)
+		if (wharf_parse_number(wharf_str(rounded[i].text)) != rounded[i].v) printf("%s is read as another number\n", rounded[i].text), bad = 1;
 	uint64_t seed = 1;
 	for (int i = 0; i < 20000; i++) {
 		union { uint64_t u; double d; } v, back;

@@ -278,6 +278,7 @@ WHARF_FN int wharf_big_bits(const wharf_big *b) {
 WHARF_FN double wharf_double_of(uint64_t mantissa, int exponent) { /* mantissa * 2^exponent, exactly */
 	union { uint64_t u; double d; } v;
 	if (!mantissa) return 0;
+	if (mantissa == (uint64_t)1 << 53) mantissa >>= 1, exponent++; /* it was rounded up to one bit more */
 	while (mantissa < ((uint64_t)1 << 52) && exponent > -1074) mantissa <<= 1, exponent--;
 	if (mantissa < ((uint64_t)1 << 52)) v.u = mantissa;
 	else if (exponent > 971) v.u = (uint64_t)0x7ff << 52;

@@ -12,6 +12,9 @@ func Files(api *API, parts map[string]string) map[string][]byte {
 	for name, text := range Rust(api) {
 		files[path.Join("rust", "src", name)] = text
 	}
+	for name, text := range AssemblyScript(api) {
+		files[path.Join("assemblyscript", "assembly", name)] = text
+	}
 	maps.Copy(files, map[string][]byte{path.Join("c", "wharf.h"): C(api, parts)})
 	return files
 }

@@ -51,11 +51,12 @@ func isRuntime(name, file string) bool {
 }
 
 // scope returns the outermost scope of a name of Rust or C++, or what stands in front of the
-// first slash in AssemblyScript: that of a type that a trait is implemented for is the type's.
+// first slash in AssemblyScript, whose SDK is a folder of the plugin's: that of a type that a trait
+// is implemented for is the type's.
 func scope(name string) string {
 	name = strings.TrimLeft(name, "<&*")
 	name = strings.TrimPrefix(name, "mut ")
-	if before, _, ok := strings.Cut(name, "/"); ok && strings.HasPrefix(name, "~") {
+	if before, _, ok := strings.Cut(name, "/"); ok && (strings.HasPrefix(name, "~") || before == "wharf") {
 		return before
 	}
 	end := strings.IndexAny(name, ":<[ ")

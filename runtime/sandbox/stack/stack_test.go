@@ -27,7 +27,7 @@ func TestNames(t *testing.T) {
 func TestOwn(t *testing.T) {
 	for symbol, own := range map[string]bool{
 		"tester::deep": true, "run": true, "$9": true, "main.run": true, "assembly/index/run": true,
-		"core::panicking::panic": false, "rust_begin_unwind": false, "runtime.gopanic": false, "~lib/array/Array<i32>#__get": false,
+		"core::panicking::panic": false, "rust_begin_unwind": false, "runtime.gopanic": false, "~lib/array/Array<i32>#__get": false, "wharf/end/panicked": false, "wharfside/run": true,
 		"std::vector<int>::at": false, "abort": false, "<alloc::vec::Vec<T> as core::ops::Index<I>>::index": false,
 	} {
 		if got := frame(symbol, Place{}).Own; got != own {

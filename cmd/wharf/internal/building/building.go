@@ -115,14 +115,15 @@ type Plan struct {
 	Toolchain   string   // its version
 
 	folder, module string
-	stamp          string                                     // of the program, when its version follows from it
-	program        string                                     // what is run instead of the first word, "" for that itself
-	own            bool                                       // the author's command, which writes the module itself
-	inside         func() ([]byte, []string, error)           // makes the module without a program, and names the files that it read
-	find           func(stdout []byte) (string, error)        // says where a program that chooses the place itself has put the module
-	reads          func(context.Context) ([]string, error)    // names the files that the module was made of, as far as the toolchain says
-	read           []string                                   // what inside has read
-	output         func(command []string, to string) []string // has the program write to another place; nil if it cannot
+	stamp          string                                         // of the program, when its version follows from it
+	program        string                                         // what is run instead of the first word, "" for that itself
+	own            bool                                           // the author's command, which writes the module itself
+	inside         func() ([]byte, []string, error)               // makes the module without a program, and names the files that it read
+	find           func(stdout []byte) (string, error)            // says where a program that chooses the place itself has put the module
+	reads          func(context.Context) ([]string, error)        // names the files that the module was made of, as far as the toolchain says
+	read           []string                                       // what inside has read
+	finish         func(file string, wasm []byte) ([]byte, error) // puts into the module what lies beside it; nil when nothing does
+	output         func(command []string, to string) []string     // has the program write to another place; nil if it cannot
 }
 
 // environment is what of it and of the caller's decides what is built.
@@ -174,6 +175,11 @@ func (p *Plan) run(ctx context.Context, root *os.Root, o Options) ([]byte, error
 	}
 	if err := check(wasm); err != nil {
 		return nil, err
+	}
+	if p.finish != nil {
+		if wasm, err = p.finish(file, wasm); err != nil {
+			return nil, err
+		}
 	}
 	return wasm, replace(root, p.module, wasm)
 }

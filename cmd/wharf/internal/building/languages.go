@@ -178,30 +178,6 @@ func sourcesBeside(p Project, endings []string) ([]string, error) {
 	return sources, nil
 }
 
-// assemblyScript builds with the compiler that npm has put into the folder, or with that on the path.
-func assemblyScript(ctx context.Context, p Project) (*Plan, error) {
-	program := inNodeModules(p.Folder, "asc")
-	if program == "" {
-		program = lookFor("asc")
-	}
-	if program == "" {
-		get := []string{"npm install --save-dev assemblyscript"}
-		if lookFor("npm") == "" {
-			get = append(onPlatform(ways{
-				debian: "apt install nodejs npm", fedora: "dnf install nodejs npm", arch: "pacman -S nodejs npm", alpine: "apk add nodejs npm",
-				mac: "brew install node", windows: "winget install OpenJS.NodeJS", other: "Node.js from nodejs.org",
-			}), get...)
-		}
-		return nil, &Missing{What: "AssemblyScript is not installed: there is no program asc, in node_modules or elsewhere", Get: get}
-	}
-	version, err := ask(ctx, p.Folder, program, "--version")
-	if err != nil {
-		return nil, err
-	}
-	return &Plan{Toolchain: "asc " + strings.TrimPrefix(line(version), "Version "), program: program, output: outputAfter("--outFile"),
-		Command: []string{"asc", p.Manifest.Entry, "--outFile", p.Manifest.Module, "-O", "--debug", "--use", "abort="}}, nil
-}
-
 // inNodeModules finds a program that npm has installed for a folder or for one around it.
 func inNodeModules(folder, name string) string {
 	for {

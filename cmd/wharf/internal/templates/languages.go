@@ -74,6 +74,11 @@ func languages() []language {
 			files:  map[string]string{"KIND.c.tmpl": "plugin.cpp"},
 			sdkRow: "| `wharf.h` | the SDK |",
 			needs:  "It needs clang and lld, and no C++ library."},
+		{name: "assemblyscript", called: "AssemblyScript", folder: "assemblyscript", entry: "assembly/index.ts", vendor: vendorAssemblyScript,
+			files:   map[string]string{"KIND.ts.tmpl": "assembly/index.ts", "asconfig.json.tmpl": "asconfig.json", "package.json.tmpl": "package.json", "tsconfig.json.tmpl": "tsconfig.json"},
+			sdkRow:  "| `wharf` | the SDK, until there is a release of it |\n| `asconfig.json` | how it is compiled |\n| `package.json`, `tsconfig.json` | the compiler's version, and what editors need |",
+			needs:   "It needs Node 20 or newer, and the compiler, which `npm install` puts into the folder.",
+			ignored: "/node_modules/"},
 	}
 }
 
@@ -157,4 +162,13 @@ func asDependency(cargo []byte) []byte {
 		}
 	}
 	return append(bytes.TrimSpace(kept), '\n')
+}
+
+// vendorAssemblyScript puts the sources of the SDK into a folder of the plugin's.
+func vendorAssemblyScript(_ *filled, made map[string][]byte) error {
+	files, err := sdk.AssemblyScript()
+	if err != nil {
+		return err
+	}
+	return eachFile(files, func(name string, text []byte) { made[path.Join("wharf", strings.TrimPrefix(name, "assembly/"))] = text })
 }
