@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -41,9 +42,10 @@ type Options struct {
 type Built struct {
 	Plan
 	Wasm   []byte
-	Digest string // of the module: sha256:...
-	Cached bool   // nothing has changed since it was built
-	Inputs int    // how many files it was built from
+	Digest string   // of the module: sha256:...
+	Cached bool     // nothing has changed since it was built
+	Inputs int      // how many files it was built from
+	Beyond []string // those of them that lie elsewhere than in the folder
 	Took   time.Duration
 }
 
@@ -87,7 +89,7 @@ func Build(ctx context.Context, p Project, o Options) (_ *Built, err error) {
 	made := record{Version: recordVersion, Command: plan.Command, Environment: plan.environment(), Toolchain: plan.Toolchain, Stamp: plan.stamp, Inputs: inputs}
 	if !o.Fresh {
 		if wasm := made.current(root, p.Manifest.Module, &p.before); wasm != nil {
-			return &Built{Plan: *plan, Wasm: wasm, Digest: Digest(wasm), Cached: true, Inputs: len(inputs), Took: time.Since(begun)}, nil
+			return &Built{Plan: *plan, Wasm: wasm, Digest: Digest(wasm), Cached: true, Inputs: len(inputs), Beyond: slices.Sorted(maps.Keys(p.before.Beyond)), Took: time.Since(begun)}, nil
 		}
 	}
 	if o.Announce != nil {
@@ -105,7 +107,7 @@ func Build(ctx context.Context, p Project, o Options) (_ *Built, err error) {
 	if err := made.keep(root, p, plan, wasm); err != nil {
 		return nil, err
 	}
-	return &Built{Plan: *plan, Wasm: wasm, Digest: made.Module, Inputs: len(inputs) + len(made.Beyond), Took: time.Since(begun)}, nil
+	return &Built{Plan: *plan, Wasm: wasm, Digest: made.Module, Inputs: len(inputs) + len(made.Beyond), Beyond: slices.Sorted(maps.Keys(made.Beyond)), Took: time.Since(begun)}, nil
 }
 
 // Plan is how a module is made.
