@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/wharf-dev/wharf/runtime/manifest"
@@ -95,14 +96,9 @@ func Build(ctx context.Context, p Project, o Options) (_ *Built, err error) {
 	if o.Announce != nil {
 		o.Announce(plan)
 	}
-	wasm, err := plan.run(ctx, root, o)
+	wasm, err := plan.runAndRead(ctx, root, o)
 	if err != nil {
 		return nil, err
-	}
-	if plan.reads != nil {
-		if plan.read, err = plan.reads(ctx); err != nil {
-			return nil, err
-		}
 	}
 	if err := made.keep(root, p, plan, wasm); err != nil {
 		return nil, err
@@ -123,6 +119,7 @@ type Plan struct {
 	inside         func() ([]byte, []string, error)           // makes the module without a program, and names the files that it read
 	find           func(stdout []byte) (string, error)        // says where a program that chooses the place itself has put the module
 	reads          func(context.Context) ([]string, error)    // names the files that the module was made of, as far as the toolchain says
+	beside         bool                                       // reads needs nothing of the build, and can be asked while it runs
 	read           []string                                   // what inside has read
 	output         func(command []string, to string) []string // has the program write to another place; nil if it cannot
 }
@@ -136,6 +133,25 @@ func (p *Plan) environment() []string {
 		}
 	}
 	return all
+}
+
+// runAndRead makes the module, and finds out what it was made of: meanwhile, if that is possible.
+func (p *Plan) runAndRead(ctx context.Context, root *os.Root, o Options) ([]byte, error) {
+	if p.reads == nil {
+		return p.run(ctx, root, o)
+	}
+	reads := sync.OnceValues(func() ([]string, error) { return p.reads(ctx) })
+	var asked sync.WaitGroup
+	defer asked.Wait()
+	if p.beside {
+		asked.Go(func() { _, _ = reads() })
+	}
+	wasm, err := p.run(ctx, root, o)
+	if err != nil {
+		return nil, err // which says more than what was read
+	}
+	p.read, err = reads()
+	return wasm, err
 }
 
 // run makes the module and puts it where the manifest says.
