@@ -103,9 +103,10 @@ func paused(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// chase counts builds of what seems to come of the builds themselves.
+// chase counts builds of what seems to come of the builds themselves. Only a command of the author's writes elsewhere
+// than where nobody looks.
 func (d *pluginDev) chase(noticed time.Time, built *building.Built) {
-	if built.Cached {
+	if built.Cached || len(d.project.Manifest.Build.Command) == 0 {
 		return
 	}
 	d.chased++
@@ -266,11 +267,13 @@ func (d *pluginDev) submit(ctx context.Context, p *abi.Plugin) {
 		return
 	}
 	task, err := d.submitTo(ctx, p.PersonaID)
-	if err != nil && ctx.Err() == nil {
+	switch {
+	case ctx.Err() != nil: // it ends
+	case err != nil:
 		d.tell.failed(&devFailure{stage: "input", err: fmt.Errorf("submitting the input: %w", err)})
-		return
+	default:
+		d.tell.submitted(&task)
 	}
-	d.tell.submitted(&task)
 }
 
 func (d *pluginDev) submitTo(ctx context.Context, persona string) (task client.Doc[abi.Task], err error) {
