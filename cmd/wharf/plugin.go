@@ -19,13 +19,14 @@ the node runs.`,
 		example: `  wharf plugin list
   wharf plugin new hello --lang typescript
   wharf plugin build hello
+  wharf plugin dev hello
   wharf plugin lint hello
   wharf plugin vet plugin.wasm
   wharf plugin run hello "Hello"
   wharf plugin test hello
   wharf plugin package hello
   wharf plugin install plugin.wasm`,
-	}, append(a.installCommands(), a.pluginNewCommand(), a.pluginBuildCommand(), a.pluginListCommand(), a.confine(a.pluginVetCommand()),
+	}, append(a.installCommands(), a.pluginNewCommand(), a.pluginBuildCommand(), a.pluginDevCommand(), a.pluginListCommand(), a.confine(a.pluginVetCommand()),
 		a.confine(a.pluginLintCommand()), a.confine(a.pluginRunCommand()), a.confine(a.pluginTestCommand()),
 		a.confine(a.pluginPackageCommand()), a.pluginKeyCommand(), a.confine(a.pluginPushCommand()), a.confine(a.pluginPullCommand()))...)
 }

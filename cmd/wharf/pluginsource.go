@@ -69,17 +69,7 @@ func sourceIn(path string, trust parcel.Trust) (*pluginSource, error) {
 	if err := trust.Check(p); err != nil {
 		return nil, untrusted(err)
 	}
-	of := &pluginSource{name: p.Manifest.Name, module: path, wasm: p.Module, means: p.Manifest, said: &abi.PluginManifest{Text: string(p.File(manifest.FileName))}}
-	for _, name := range []string{p.Manifest.Schemas.Input.File, p.Manifest.Schemas.Output.File} {
-		if name == "" {
-			continue
-		}
-		if of.said.Files == nil {
-			of.said.Files = map[string]string{}
-		}
-		of.said.Files[name] = string(p.File(name))
-	}
-	return of, nil
+	return &pluginSource{name: p.Manifest.Name, module: path, wasm: p.Module, means: p.Manifest, said: p.PluginManifest()}, nil
 }
 
 // open opens the module, and returns how many bytes it has.

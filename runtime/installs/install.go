@@ -16,6 +16,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/journal"
 	"github.com/wharf-dev/wharf/runtime/ledger"
+	"github.com/wharf-dev/wharf/runtime/manifest"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -178,10 +179,18 @@ func nextVersion(p *abi.Plugin) string {
 	return strconv.Itoa(last + 1)
 }
 
-// trim forgets the oldest versions that are neither run nor the one before.
+// trim forgets the oldest versions that are neither run nor the one before: first of those that were tried
+// out, of which an afternoon makes many.
 func trim(p *abi.Plugin) {
+	spare := func(b abi.PluginBuild) bool { return b.Version != p.Version && b.Version != p.Previous }
 	for len(p.Versions) > maxVersions {
-		i := slices.IndexFunc(p.Versions, func(b abi.PluginBuild) bool { return b.Version != p.Version && b.Version != p.Previous })
+		i := slices.IndexFunc(p.Versions, func(b abi.PluginBuild) bool {
+			_, _, trial := manifest.TrialOf(b.Version)
+			return trial && spare(b)
+		})
+		if i < 0 {
+			i = slices.IndexFunc(p.Versions, spare)
+		}
 		p.Versions = slices.Delete(p.Versions, i, i+1)
 	}
 }

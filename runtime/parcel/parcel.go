@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/filetree"
 	"github.com/wharf-dev/wharf/runtime/manifest"
 )
@@ -264,6 +265,21 @@ func (p *Package) File(path string) []byte {
 		return f.Content
 	}
 	return nil
+}
+
+// PluginManifest is the manifest as a node is told it, with the schemas that it names.
+func (p *Package) PluginManifest() *abi.PluginManifest {
+	said := &abi.PluginManifest{Text: string(p.File(manifest.FileName))}
+	for _, name := range []string{p.Manifest.Schemas.Input.File, p.Manifest.Schemas.Output.File} {
+		if name == "" {
+			continue
+		}
+		if said.Files == nil {
+			said.Files = map[string]string{}
+		}
+		said.Files[name] = string(p.File(name))
+	}
+	return said
 }
 
 // ModulePath returns the path of the module among the files.

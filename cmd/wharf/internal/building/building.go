@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/wharf-dev/wharf/runtime/manifest"
@@ -41,9 +43,10 @@ type Options struct {
 type Built struct {
 	Plan
 	Wasm   []byte
-	Digest string // of the module: sha256:...
-	Cached bool   // nothing has changed since it was built
-	Inputs int    // how many files it was built from
+	Digest string   // of the module: sha256:...
+	Cached bool     // nothing has changed since it was built
+	Inputs int      // how many files it was built from
+	Beyond []string // those of them that lie elsewhere than in the folder
 	Took   time.Duration
 }
 
@@ -87,25 +90,20 @@ func Build(ctx context.Context, p Project, o Options) (_ *Built, err error) {
 	made := record{Version: recordVersion, Command: plan.Command, Environment: plan.environment(), Toolchain: plan.Toolchain, Stamp: plan.stamp, Inputs: inputs}
 	if !o.Fresh {
 		if wasm := made.current(root, p.Manifest.Module, &p.before); wasm != nil {
-			return &Built{Plan: *plan, Wasm: wasm, Digest: Digest(wasm), Cached: true, Inputs: len(inputs), Took: time.Since(begun)}, nil
+			return &Built{Plan: *plan, Wasm: wasm, Digest: Digest(wasm), Cached: true, Inputs: len(inputs), Beyond: slices.Sorted(maps.Keys(p.before.Beyond)), Took: time.Since(begun)}, nil
 		}
 	}
 	if o.Announce != nil {
 		o.Announce(plan)
 	}
-	wasm, err := plan.run(ctx, root, o)
+	wasm, err := plan.runAndRead(ctx, root, o)
 	if err != nil {
 		return nil, err
-	}
-	if plan.reads != nil {
-		if plan.read, err = plan.reads(ctx); err != nil {
-			return nil, err
-		}
 	}
 	if err := made.keep(root, p, plan, wasm); err != nil {
 		return nil, err
 	}
-	return &Built{Plan: *plan, Wasm: wasm, Digest: made.Module, Inputs: len(inputs) + len(made.Beyond), Took: time.Since(begun)}, nil
+	return &Built{Plan: *plan, Wasm: wasm, Digest: made.Module, Inputs: len(inputs) + len(made.Beyond), Beyond: slices.Sorted(maps.Keys(made.Beyond)), Took: time.Since(begun)}, nil
 }
 
 // Plan is how a module is made.
@@ -121,6 +119,7 @@ type Plan struct {
 	inside         func() ([]byte, []string, error)               // makes the module without a program, and names the files that it read
 	find           func(stdout []byte) (string, error)            // says where a program that chooses the place itself has put the module
 	reads          func(context.Context) ([]string, error)        // names the files that the module was made of, as far as the toolchain says
+	beside         bool                                           // reads needs nothing of the build, and can be asked while it runs
 	read           []string                                       // what inside has read
 	finish         func(file string, wasm []byte) ([]byte, error) // puts into the module what lies beside it; nil when nothing does
 	output         func(command []string, to string) []string     // has the program write to another place; nil if it cannot
@@ -135,6 +134,25 @@ func (p *Plan) environment() []string {
 		}
 	}
 	return all
+}
+
+// runAndRead makes the module, and finds out what it was made of: meanwhile, if that is possible.
+func (p *Plan) runAndRead(ctx context.Context, root *os.Root, o Options) ([]byte, error) {
+	if p.reads == nil {
+		return p.run(ctx, root, o)
+	}
+	reads := sync.OnceValues(func() ([]string, error) { return p.reads(ctx) })
+	var asked sync.WaitGroup
+	defer asked.Wait()
+	if p.beside {
+		asked.Go(func() { _, _ = reads() })
+	}
+	wasm, err := p.run(ctx, root, o)
+	if err != nil {
+		return nil, err // which says more than what was read
+	}
+	p.read, err = reads()
+	return wasm, err
 }
 
 // run makes the module and puts it where the manifest says.

@@ -110,7 +110,7 @@ func clang(ctx context.Context, p Project, name string, endings ...string) (*Pla
 		flags = append(flags, "-std=c++17", "-fno-exceptions", "-fno-rtti", "-Wno-missing-braces")
 	}
 	command := append(append([]string{name}, flags...), "-Wl,--no-entry", "-o", p.Manifest.Module)
-	plan := &Plan{Toolchain: version, program: program, stamp: stamp(program), Command: append(command, sources...), output: outputAfter("-o")}
+	plan := &Plan{Toolchain: version, program: program, stamp: stamp(program), Command: append(command, sources...), output: outputAfter("-o"), beside: true}
 	plan.reads = func(ctx context.Context) ([]string, error) {
 		rules, err := ask(ctx, p.Folder, append(append([]string{program}, flags[:1]...), append([]string{"-MM"}, sources...)...)...)
 		if err != nil {

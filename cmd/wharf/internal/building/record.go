@@ -17,6 +17,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/wharf-dev/wharf/runtime/manifest"
 	"github.com/wharf-dev/wharf/runtime/policy"
 )
 
@@ -48,7 +49,7 @@ func (p Project) inputs(root *os.Root) (map[string]string, error) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && name != "." && (strings.HasPrefix(d.Name(), ".") || slices.Contains(aside, d.Name()) || name == path.Dir(p.Manifest.Module)):
+		case d.IsDir() && p.isAside(name):
 			return fs.SkipDir
 		case d.IsDir() || !p.isInput(name):
 			return nil
@@ -64,6 +65,28 @@ func (p Project) inputs(root *os.Root) (map[string]string, error) {
 		return nil, fmt.Errorf("reading the sources: %w", err)
 	}
 	return all, nil
+}
+
+// isAside reports whether no sources are looked for in a folder: it is hidden, or holds what is built or what
+// package managers have put there.
+func (p Project) isAside(name string) bool {
+	base := path.Base(name)
+	return name != "." && (strings.HasPrefix(base, ".") || slices.Contains(aside, base) || name == path.Dir(p.Manifest.Module))
+}
+
+// Ignores reports whether what lies at a path of the folder, with slashes, has no part in what is built: a file, or
+// a folder with all that is in it. Of a project without a manifest it leaves out what no project's sources are.
+func (p Project) Ignores(name string, folder bool) bool {
+	switch {
+	case p.Manifest == nil:
+		p.Manifest = &manifest.Manifest{Module: "build/any.wasm"}
+	case !folder && (name == manifest.FileName || name == p.Manifest.Schemas.Input.File || name == p.Manifest.Schemas.Output.File):
+		return false
+	}
+	if folder {
+		return p.isAside(name)
+	}
+	return path.Ext(name) == ".wasm" || !p.isInput(name)
 }
 
 func (p Project) isInput(name string) bool {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 
 	"github.com/wharf-dev/wharf/plugins/js"
@@ -24,6 +25,11 @@ func script(_ context.Context, p Project) (*Plan, error) {
 		entry := filepath.Join(p.Folder, filepath.FromSlash(p.Manifest.Entry))
 		bundled, err := js.Bundle(entry)
 		if problems, ok := errors.AsType[js.Problems](err); ok {
+			for i := range problems {
+				if f := &problems[i].File; *f != "" && !path.IsAbs(filepath.ToSlash(*f)) { // as seen from the entry's folder
+					*f = path.Join(sourceFolder(p.Manifest), filepath.ToSlash(*f))
+				}
+			}
 			return nil, nil, &CompileError{Output: problems.Error()}
 		}
 		if err != nil {

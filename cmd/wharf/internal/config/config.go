@@ -2,6 +2,7 @@ package config
 
 import (
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -198,6 +199,7 @@ type Plugins struct {
 	CacheKey string // a file; "" for one within the data folder
 	Dir      string // "" for none
 	Trust    string // as the file has them: see [Plugins.Trusted]
+	Watch    string // as the file has them: see [Plugins.Watched]
 	// Memory bounds what running instances take together, in bytes; 0 leaves it to the
 	// node.
 	Memory int64
@@ -208,6 +210,16 @@ type Plugins struct {
 // Trusted returns the public keys, and the files with some, by which packages have to be signed; none
 // let any pass.
 func (p Plugins) Trusted() []string { return listed(p.Trust) }
+
+// Watched returns the folders whose plugins are installed as they come and change.
+func (p Plugins) Watched() (folders []string) {
+	for folder := range strings.SplitSeq(p.Watch, ",") {
+		if folder = strings.TrimSpace(folder); folder != "" {
+			folders = append(folders, folder)
+		}
+	}
+	return folders
+}
 
 // RunLimits bound each run by itself. In those of a plugin, a member that is 0 is as
 // in [Tasks].

@@ -13,6 +13,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -32,6 +33,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/inhand"
 	"github.com/wharf-dev/wharf/runtime/intake"
 	"github.com/wharf-dev/wharf/runtime/outbox"
+	"github.com/wharf-dev/wharf/runtime/parcel"
 	"github.com/wharf-dev/wharf/runtime/pinned"
 	"github.com/wharf-dev/wharf/runtime/provider/hosts"
 	"github.com/wharf-dev/wharf/runtime/provider/settings"
@@ -78,6 +80,8 @@ type Node struct {
 	vaults   *vault.Store
 	files    *os.Root       // of Workspaces
 	inHand   *inhand.Budget // of large documents
+	trust    parcel.Trust   // whose plugins are taken
+	watching sync.WaitGroup // for folders of plugins
 	engine   *engine.Engine
 	gateway  *gateway.Server
 }
@@ -168,6 +172,9 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if n.trust, err = n.trusted(); err != nil {
+		return err
+	}
 	n.modules = newModules(n.sandbox, own, func(ctx context.Context, digest string) ([]byte, error) {
 		return pinned.Module(ctx, n.store, digest)
 	})
@@ -240,7 +247,7 @@ func (n *Node) backup() func(dir string) error {
 func (n *Node) copyTo(dir string, store storage.Backuper) error {
 	defer n.vaults.Hold()()
 	c := n.options.Config
-	copying := &datadir.Copying{Checkpoint: store.Checkpoint, Data: c.Data, Apart: named(n.cacheDir(), c.Vaults.Files, c.Plugins.Dir)}
+	copying := &datadir.Copying{Checkpoint: store.Checkpoint, Data: c.Data, Apart: named(append(c.Plugins.Watched(), n.cacheDir(), c.Vaults.Files, c.Plugins.Dir)...)}
 	links, err := copying.Write(dir)
 	for _, path := range links {
 		n.log.Warn("a link in the folder of a workspace is no file of it: the backup lacks it", "path", path)
@@ -424,8 +431,10 @@ func (n *Node) Serve(ctx context.Context) error {
 	background, stop := context.WithCancel(ctx)
 	defer stop()
 	go n.retain(background)
+	n.watchPlugins(background)
 	select {
 	case err := <-served:
+		stop()
 		return errors.Join(err, n.shutdown())
 	case <-ctx.Done():
 		n.log.Info("draining", "grace", n.options.Config.Shutdown.Grace.String())
@@ -464,7 +473,10 @@ func (n *Node) finish(err error) error {
 		// process does both, and the next start resumes what runs.
 		return fmt.Errorf("shutdown.grace, %s, and what comes after it are over: %w", n.options.Config.Shutdown.Grace, err)
 	}
-	return errors.Join(err, within(closeTime, func() error { return n.close(context.Background()) }))
+	return errors.Join(err, within(closeTime, func() error {
+		n.watching.Wait()
+		return n.close(context.Background())
+	}))
 }
 
 var errCloseTime = fmt.Errorf("closing took more than %s", closeTime)
