@@ -18,6 +18,7 @@ func TestSDKsSayTheSame(t *testing.T) {
 		build func(*testing.T) []byte
 	}{
 		{"c", func(t *testing.T) []byte { return buildC(t, "c99", fileText(t, "testdata/everything.c")) }},
+		{"typescript", func(t *testing.T) []byte { return scripted(t, fileText(t, "testdata/everything.ts")) }},
 	} {
 		t.Run(language.name, func(t *testing.T) { compareTraces(t, callsOf(t, language.build(t)), want) })
 	}
