@@ -95,7 +95,7 @@ func TestTypeScriptResults(t *testing.T) {
 	share.Alone(t)
 	r := newRuntime(t, Config{CacheDir: t.TempDir()})
 	// All have the same imports, so that the engine is compiled once.
-	const imports = `import * as calls_ from "wharf"; globalThis.kept_ = [calls_.stateGet, calls_.stateSet, calls_.httpFetch, calls_.artifactPut, calls_.random];
+	const imports = `import * as calls_ from "wharf"; globalThis.kept_ = [calls_.stateGet, calls_.stateSet, calls_.httpFetch, calls_.artifactPut, calls_.random, calls_.log];
 const sent_ = (f: () => Promise<unknown>) => f().then(String, (e) => e.name + ": " + e.message);
 `
 	for _, test := range []struct{ name, source, want string }{
@@ -120,6 +120,8 @@ const sent_ = (f: () => Promise<unknown>) => f().then(String, (e) => e.name + ":
 			"RangeError: random takes how many bytes it is to make, a whole number"},
 		{"no content", `import { artifactPut } from "wharf"; export const run = () => sent_(() => artifactPut({ kind: "file" }));`,
 			"TypeError: artifactPut takes the content after the request: a Uint8Array, an ArrayBuffer or a text"},
+		{"what is declared is there", `export const run = () => [console.log, console.info, console.debug, console.warn, console.error, fetch, Headers, setTimeout, setInterval, clearTimeout,
+			clearInterval, queueMicrotask, TextEncoder, TextDecoder, crypto.getRandomValues, crypto.randomUUID, performance.now, atob, btoa, Uint8Array.fromBase64].map((f) => typeof f).join("").replaceAll("function", ".");`, strings.Repeat(".", 20)},
 		{"no function", `export const run = 1;`, "plugin_error TypeError: the export is no function"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
