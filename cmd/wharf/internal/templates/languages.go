@@ -47,13 +47,12 @@ func (l language) Needs() string { return l.needs }
 func (l language) Ignored() string { return l.ignored }
 
 func languages() []language {
-	noConnector := []manifest.Kind{manifest.KindConnector}
 	return []language{
-		{name: "typescript", called: "TypeScript", folder: "script", entry: "src/plugin.ts", vendor: vendorTypes, lacks: noConnector,
+		{name: "typescript", called: "TypeScript", folder: "script", entry: "src/plugin.ts", vendor: vendorTypes,
 			files:  map[string]string{"KIND.ts.tmpl": "src/plugin.ts", "tsconfig.json.tmpl": "tsconfig.json"},
 			sdkRow: "| `wharf.d.ts`, `tsconfig.json` | what `wharf` and the globals have, for editors and `tsc` |",
 			needs:  "Nothing has to be installed. Types are stripped and not checked: `npx -p typescript tsc` does that. npm packages can be imported when they are in node_modules.", ignored: "/node_modules/"},
-		{name: "javascript", called: "JavaScript", folder: "script", entry: "src/plugin.js", vendor: vendorTypes, lacks: noConnector,
+		{name: "javascript", called: "JavaScript", folder: "script", entry: "src/plugin.js", vendor: vendorTypes,
 			files:  map[string]string{"KIND.js.tmpl": "src/plugin.js", "tsconfig.json.tmpl": "jsconfig.json"},
 			sdkRow: "| `wharf.d.ts`, `jsconfig.json` | what `wharf` and the globals have, for editors |",
 			needs:  "Nothing has to be installed; npm packages can be imported when they are in node_modules.", ignored: "/node_modules/"},
