@@ -198,6 +198,28 @@ export const run = connector(async (delivery, { provider }) => {
 	}
 }
 
+// TestTypeScriptFailsCheaply holds that a batch in which much is put aside takes not much more than one in
+// which a single delivery is: what says where something was thrown is read once.
+func TestTypeScriptFailsCheaply(t *testing.T) {
+	m := script(t, newRuntime(t, Config{}), `import { connector } from "wharf";
+export const run = connector((delivery) => JSON.parse(delivery.text!));
+`)
+	gas := func(deliveries int) uint64 {
+		answer := `{"connector":{},"deliveries":[` + strings.TrimSuffix(strings.Repeat(`{"id":"1","text":"{"},`, deliveries), ",") + `]}`
+		h := &host{answer: func(context.Context, string, []byte) (abi.CallStatus, []byte, error) {
+			return abi.CallOK, []byte(answer), nil
+		}}
+		usage, err := m.Run(t.Context(), abi.DefaultExport, h, Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return usage.Gas
+	}
+	if one, many := gas(1), gas(50); many > 2*one {
+		t.Errorf("50 deliveries that are put aside take %d units of gas, one takes %d", many, one)
+	}
+}
+
 // TestTypeScriptStacks holds that the stack of what was thrown is of the author's files and lines,
 // and of them alone.
 func TestTypeScriptStacks(t *testing.T) {

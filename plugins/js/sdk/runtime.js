@@ -104,9 +104,17 @@ function numbers(segment) {
 	return out;
 }
 
+// known is the source map once something was thrown: reading it takes some milliseconds, and a Connector may put
+// many deliveries aside.
+let known;
+
 // places reads the source map: for each line of the bundle, where its columns come from, as
 // [column, source, line, column].
 function places() {
+	return (known ??= readPlaces());
+}
+
+function readPlaces() {
 	const map = JSON.parse(__wharf.sourceMap() || '{"sources":[],"mappings":""}');
 	let source = 0, line = 0, column = 0;
 	const lines = map.mappings.split(";").map((segments) => {
