@@ -17,6 +17,8 @@ var (
 	rustCrate embed.FS
 	//go:embed assemblyscript/assembly assemblyscript/LICENSE
 	assemblyScript embed.FS
+	//go:embed typescript/wharf.d.ts
+	scriptTypes []byte
 )
 
 // Go returns the sources of the Go SDK without its tests, and the license.
@@ -30,6 +32,10 @@ func Go() (fs.FS, error) {
 
 // C returns the header that is the SDK for C and C++.
 func C() []byte { return bytes.Clone(cHeader) }
+
+// TypeScript returns the declarations of what plugins in TypeScript and JavaScript have. The SDK itself is part of
+// what builds them.
+func TypeScript() []byte { return bytes.Clone(scriptTypes) }
 
 // Rust returns the crate of the Rust SDK, without what belongs to its development.
 func Rust() (fs.FS, error) {

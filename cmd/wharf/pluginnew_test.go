@@ -2,9 +2,12 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -73,14 +76,7 @@ func TestNewPluginsRun(t *testing.T) {
 // builtNew makes a plugin and builds it. Where its toolchain is missing, the test is skipped with the reason.
 func builtNew(t *testing.T, w templates.Wanted) []byte {
 	t.Helper()
-	folder := filepath.Join(t.TempDir(), w.Name)
-	made, err := templates.Make(w)
-	if err == nil {
-		err = templates.Write(folder, made)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := written(t, w)
 	wantClean(t, folder)
 	switch w.Language {
 	case "rust":
@@ -308,3 +304,110 @@ function greet(task: Task): Outcome {
   return { summary: deep(pot, task.text.length) };
 }
 `
+
+// typescript is where "npm ci" puts the compiler.
+const typescript = "../../sdk/client/ts/node_modules/.bin/tsc"
+
+// typeChecked runs the compiler of TypeScript over a plugin's folder, with the declarations themselves.
+func typeChecked(t *testing.T, folder, config string, options ...string) (string, error) {
+	t.Helper()
+	if _, err := os.Stat(typescript); err != nil {
+		t.Skip(`needs the compiler of TypeScript: run "npm ci" in sdk/client/ts`)
+	}
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip("node is not installed")
+	}
+	program, err := filepath.Abs(typescript)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, err := exec.CommandContext(t.Context(), program, append([]string{"-p", filepath.Join(folder, config), "--skipLibCheck", "false"}, options...)...).CombinedOutput()
+	return string(said), err
+}
+
+// written makes the folder of a new plugin.
+func written(t *testing.T, w templates.Wanted) string {
+	t.Helper()
+	folder := filepath.Join(t.TempDir(), w.Name)
+	made, err := templates.Make(w)
+	if err == nil {
+		err = templates.Write(folder, made)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+// An editor knows what a new plugin in TypeScript or JavaScript has, and finds nothing wrong with it.
+func TestNewScriptsTypeCheck(t *testing.T) {
+	for _, w := range newPlugins(t) {
+		config := map[string]string{"typescript": "tsconfig.json", "javascript": "jsconfig.json"}[w.Language]
+		if config == "" {
+			continue
+		}
+		t.Run(w.Language+"/"+string(w.Kind), func(t *testing.T) {
+			if said, err := typeChecked(t, written(t, w), config, "--checkJs"); err != nil {
+				t.Errorf("%v\n%s", err, said)
+			}
+		})
+	}
+}
+
+// What the documentation shows, and a program that makes every host call, fits the declarations.
+func TestDeclarationsFit(t *testing.T) {
+	folder := written(t, templates.Wanted{Name: "first-one", Language: "typescript", Kind: manifest.KindPersona})
+	page, err := os.ReadFile("../../docs/sdk-typescript.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	everything, err := os.ReadFile("../../runtime/sandbox/testdata/everything.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources := [][]byte{everything, []byte(triage)}
+	for _, block := range regexp.MustCompile("(?s)\n```ts\n(.*?\n)```\n").FindAllSubmatch(page, -1) {
+		sources = append(sources, block[1])
+	}
+	for i, source := range sources {
+		if err := os.WriteFile(filepath.Join(folder, "src", fmt.Sprintf("more%d.ts", i)), source, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if said, err := typeChecked(t, folder, "tsconfig.json"); err != nil {
+		t.Errorf("%v\n%s", err, said)
+	}
+}
+
+// What is no request, and what is not there, is an error before anything runs.
+func TestDeclarationsRefuse(t *testing.T) {
+	wrong := []string{
+		`import { nothing } from "wharf"; nothing();`,
+		`import { stateGet } from "wharf"; stateGet({ kee: "k" });`,
+		`import { stateGet } from "wharf"; stateGet();`,
+		`import { messageAppend } from "wharf"; messageAppend({ role: "asistant", parts: [] });`,
+		`import { random } from "wharf"; random(Uint8Array.of(1, 0, 0, 0));`,
+		`import { artifactPut } from "wharf"; artifactPut({ kind: "file", mime_type: "text/plain", visibility: "public" });`,
+		`import { fileWrite } from "wharf"; fileWrite({ path: "p", body: 7 });`,
+		`import type { Run } from "wharf"; const run: Run = () => 7; run;`,
+		`import { connector } from "wharf"; connector(() => ({ ignore: "x" }));`,
+		`new URL("http://a.test/");`,
+		`document.title;`,
+		`process.env;`,
+	}
+	folder := written(t, templates.Wanted{Name: "first-one", Language: "typescript", Kind: manifest.KindPersona})
+	for i, source := range wrong {
+		if err := os.WriteFile(filepath.Join(folder, "src", fmt.Sprintf("wrong%d.ts", i)), []byte(source+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	said, err := typeChecked(t, folder, "tsconfig.json")
+	if err == nil {
+		t.Errorf("it ends well, and says %s", said)
+	}
+	for i, source := range wrong {
+		if !strings.Contains(said, fmt.Sprintf("wrong%d.ts(1,", i)) {
+			t.Errorf("nothing is said of %s:\n%s", source, said)
+		}
+	}
+}

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -143,14 +145,48 @@ func provided(name string) (string, bool) {
 	case moduleWharf:
 		return wharfSource + allCalls(), true
 	}
-	call, ok := strings.CutPrefix(name, callPrefix)
-	if !ok {
+	call, ok := abi.LookupHostCall(strings.TrimPrefix(name, callPrefix))
+	if !ok || !strings.HasPrefix(name, callPrefix) {
 		return "", false
 	}
-	if _, ok = abi.LookupHostCall(call); !ok {
-		return "", false
+	return callSource(&call), true
+}
+
+// callSource is the module of a host call: a function that takes what the call takes.
+func callSource(c *abi.HostCall) string {
+	parameters, request := "request", "request"
+	switch {
+	case c.Name == abi.CallRandom:
+		parameters, request = "count", "__wharf.counted(count)"
+	case c.Name == abi.CallArtifactPut:
+		parameters, request = "request, content", "__wharf.withContent(request, content)"
+	case holdsBytes(reflect.TypeOf(c.RequestType), nil):
+		request = "__wharf.withBytes(request)"
 	}
-	return fmt.Sprintf("export default async function %s(request) { return __wharf.call(%q, request, %t) }\n", functionName(call), call, answersBytes(call)), true
+	made := fmt.Sprintf("__wharf.call(%q, %s, %t)", c.Name, request, answersBytes(c.Name))
+	if c.Effect == abi.EffectWrite { // the calls that a tier can hold back
+		made = fmt.Sprintf("__wharf.unlessWithheld(() => %s)", made)
+	}
+	return fmt.Sprintf("export default async function %s(%s) { return %s }\n", functionName(c.Name), parameters, made)
+}
+
+// holdsBytes reports whether a value of a type can have bytes in it, which JSON has in base64. Seen are the types
+// that are being looked at.
+func holdsBytes(t reflect.Type, seen []reflect.Type) bool {
+	switch {
+	case t == nil || slices.Contains(seen, t) || t == reflect.TypeFor[jsontext.Value]():
+		return false
+	case t == reflect.TypeFor[[]byte]():
+		return true
+	}
+	seen = append(seen, t)
+	switch t.Kind() {
+	case reflect.Struct:
+		return slices.ContainsFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool { return holdsBytes(f.Type, seen) })
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		return holdsBytes(t.Elem(), seen)
+	}
+	return false
 }
 
 // allCalls exports a function for each host call. The two that frame a Task are made by the runtime.

@@ -26,21 +26,27 @@ export async function run(task: Task) {
 
 const anna = `{"role":"user","parts":[{"type":"text","text":"Anna 漢字 😀","visibility":"public"}]}`
 
-// script compiles a plugin that is one source in TypeScript.
-func script(t testing.TB, r *Runtime, source string) *Module {
+// scripted builds a plugin of one source in TypeScript.
+func scripted(t testing.TB, source string) []byte {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "plugin.ts")
 	if err := os.WriteFile(file, []byte(source), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	bundled, err := js.Bundle(file)
+	made, err := js.Bundle(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return compile(t, r, bundled.Module)
+	return made.Module
 }
 
-// told is a Task that keeps every request, and refuses state.get.
+// script compiles a plugin of one source in TypeScript.
+func script(t testing.TB, r *Runtime, source string) *Module {
+	t.Helper()
+	return compile(t, r, scripted(t, source))
+}
+
+// told is a Task that keeps every request, refuses state.get, and holds back what a tier would.
 type told struct {
 	*task
 	requests []string
@@ -51,7 +57,12 @@ func (h *told) Call(ctx context.Context, call string, request []byte) (abi.CallS
 	if call == abi.CallStateGet {
 		return abi.CallDenied, []byte(`{"code":"policy_denied","message":"not for you"}`), nil
 	}
-	if call == abi.CallHTTPFetch {
+	switch call {
+	case abi.CallStateSet:
+		return abi.CallDenied, []byte(`{"code":"shadow","message":"not in the shadow"}`), nil
+	case abi.CallRandom:
+		return abi.CallOK, make([]byte, 3), nil
+	case abi.CallHTTPFetch:
 		return abi.CallOK, []byte(`{"status":200,"url":"http://a.test/","header":{"content-type":"application/json"},"text":"{\"a\":[1,2]}"}`), nil
 	}
 	return h.task.Call(ctx, call, request)
@@ -84,7 +95,8 @@ func TestTypeScriptResults(t *testing.T) {
 	share.Alone(t)
 	r := newRuntime(t, Config{CacheDir: t.TempDir()})
 	// All have the same imports, so that the engine is compiled once.
-	const imports = `import * as calls_ from "wharf"; globalThis.kept_ = [calls_.stateGet, calls_.httpFetch];
+	const imports = `import * as calls_ from "wharf"; globalThis.kept_ = [calls_.stateGet, calls_.stateSet, calls_.httpFetch, calls_.artifactPut, calls_.random, calls_.log];
+const sent_ = (f: () => Promise<unknown>) => f().then(String, (e) => e.name + ": " + e.message);
 `
 	for _, test := range []struct{ name, source, want string }{
 		{"a text", `export const run = () => "done";`, "done"},
@@ -102,6 +114,14 @@ func TestTypeScriptResults(t *testing.T) {
 		{"broken when loaded", `export const run = () => "x"; throw new TypeError("at the top");`, "plugin_error TypeError: at the top"},
 		{"top-level await", `const x = await Promise.resolve("late"); export const run = () => x;`, "late"},
 		{"text and bytes", `export const run = () => new TextDecoder().decode(new TextEncoder().encode("漢😀")) + crypto.randomUUID().length;`, "漢😀36"},
+		{"what a tier holds back", `import { stateSet } from "wharf"; export const run = async () => (await stateSet({ key: "k", value: 1 })).withheld;`, "shadow"},
+		{"no count", `import { random } from "wharf"; export const run = () => sent_(() => random(-1));`, "RangeError: random takes how many bytes it is to make, a whole number"},
+		{"a count in bytes", `import { random } from "wharf"; export const run = () => sent_(() => random(Uint8Array.of(1, 0, 0, 0)));`,
+			"RangeError: random takes how many bytes it is to make, a whole number"},
+		{"no content", `import { artifactPut } from "wharf"; export const run = () => sent_(() => artifactPut({ kind: "file" }));`,
+			"TypeError: artifactPut takes the content after the request: a Uint8Array, an ArrayBuffer or a text"},
+		{"what is declared is there", `export const run = () => [console.log, console.info, console.debug, console.warn, console.error, fetch, Headers, setTimeout, setInterval, clearTimeout,
+			clearInterval, queueMicrotask, TextEncoder, TextDecoder, crypto.getRandomValues, crypto.randomUUID, performance.now, atob, btoa, Uint8Array.fromBase64].map((f) => typeof f).join("").replaceAll("function", ".");`, strings.Repeat(".", 20)},
 		{"no function", `export const run = 1;`, "plugin_error TypeError: the export is no function"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -117,6 +137,86 @@ func TestTypeScriptResults(t *testing.T) {
 				t.Errorf("it says %q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+// TestTypeScriptBytes holds how bytes of every kind are sent: as they are, and in base64 where a
+// request has them among other members.
+func TestTypeScriptBytes(t *testing.T) {
+	m := script(t, newRuntime(t, Config{}), `import { artifactPut, fileWrite, random } from "wharf";
+export async function run() {
+	const all = Uint8Array.from({ length: 260 }, (_, i) => i);
+	await random(0x01020304);
+	for (const content of ["", "ä\n", all.subarray(254), new Uint16Array([1, 513]), all.slice(0, 2).buffer, new DataView(all.buffer, 9, 2)]) {
+		await artifactPut({ name: "n" }, content);
+		if (typeof content !== "string") await fileWrite({ path: "p", body: content });
+	}
+	return "sent";
+}
+`)
+	h := &told{task: newTask(t, anna)}
+	if _, err := m.Run(t.Context(), abi.DefaultExport, h, Limits{}); err != nil || h.output.Summary != "sent" {
+		t.Fatalf("it ends with %+v, %v", h.output, err)
+	}
+	put := func(content string) string { return "artifact.put {\"name\":\"n\"}\n" + content }
+	write := func(body string) string { return `file.write {"path":"p","body":"` + body + `"}` }
+	want := []string{"input ", "random \x04\x03\x02\x01", put(""), put("ä\n"), put("\xfe\xff\x00\x01\x02\x03"), write("/v8AAQID"),
+		put("\x01\x00\x01\x02"), write("AQABAg=="), put("\x00\x01"), write("AAE="), put("\t\n"), write("CQo="), `output {"summary":"sent"}`}
+	if !slices.Equal(h.requests, want) {
+		t.Errorf("it sends\n%q, want\n%q", h.requests, want)
+	}
+}
+
+// TestTypeScriptGreets holds that a Task's text is the same as in other languages.
+func TestTypeScriptGreets(t *testing.T) {
+	checkGreets(t, scripted(t, helloTS), abi.CallInput, abi.CallMessageAppend, abi.CallOutput)
+}
+
+// TestTypeScriptConnector holds that a delivery for which a Connector's function throws is put aside,
+// and the others are not.
+func TestTypeScriptConnector(t *testing.T) {
+	m := script(t, newRuntime(t, Config{}), `import { connector, Failure } from "wharf";
+export const run = connector(async (delivery, { provider }) => {
+	if (delivery.text === "own") throw new Failure("no_ticket", "this is none");
+	if (delivery.text === "bad") return JSON.parse("{");
+	return delivery.text ? { ignored: provider } : undefined;
+});
+`)
+	var requests []string
+	h := &host{answer: func(_ context.Context, call string, request []byte) (abi.CallStatus, []byte, error) {
+		requests = append(requests, call+" "+string(request))
+		return abi.CallOK, []byte(`{"connector":{"provider":"p"},"deliveries":[{"id":"1","text":"own"},{"id":"2","text":"bad"},{"id":"3","text":"x"},{"id":"4"}]}`), nil
+	}}
+	if _, err := m.Run(t.Context(), abi.DefaultExport, h, Limits{}); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"connector.deliveries ", `connector.normalized {"results":[{"id":"1","failure":{"code":"no_ticket","message":"this is none"}},` +
+		`{"id":"2","failure":{"code":"plugin_error","message":"SyntaxError: Expected property name or '}' in JSON at position 1 (line 1 column 2)","details":{"stack":["plugin.ts:4:43"]}}},` +
+		`{"id":"3","ignored":"p"},{"id":"4"}]}`}
+	if !slices.Equal(requests, want) {
+		t.Errorf("it says\n%s, want\n%s", requests, want)
+	}
+}
+
+// TestTypeScriptFailsCheaply holds that a batch in which much is put aside takes not much more than one in
+// which a single delivery is: what says where something was thrown is read once.
+func TestTypeScriptFailsCheaply(t *testing.T) {
+	m := script(t, newRuntime(t, Config{}), `import { connector } from "wharf";
+export const run = connector((delivery) => JSON.parse(delivery.text!));
+`)
+	gas := func(deliveries int) uint64 {
+		answer := `{"connector":{},"deliveries":[` + strings.TrimSuffix(strings.Repeat(`{"id":"1","text":"{"},`, deliveries), ",") + `]}`
+		h := &host{answer: func(context.Context, string, []byte) (abi.CallStatus, []byte, error) {
+			return abi.CallOK, []byte(answer), nil
+		}}
+		usage, err := m.Run(t.Context(), abi.DefaultExport, h, Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return usage.Gas
+	}
+	if one, many := gas(1), gas(50); many > 2*one {
+		t.Errorf("50 deliveries that are put aside take %d units of gas, one takes %d", many, one)
 	}
 }
 
@@ -272,4 +372,23 @@ func BenchmarkRunTypeScript(b *testing.B) {
 func BenchmarkPristineTypeScript(b *testing.B) {
 	m := script(b, newRuntime(b, Config{}), helloTS)
 	benchmarkPristine(b, m, newTask(b, anna))
+}
+
+// TestTypeScriptDocumentedExamples runs the programs of docs/sdk-typescript.md.
+func TestTypeScriptDocumentedExamples(t *testing.T) {
+	share.Alone(t)
+	r := newRuntime(t, Config{})
+	answers := map[string]string{abi.CallRandom: "abc", abi.CallArtifactGet: "kept", abi.CallStateGet: `{"value":"art_1"}`, abi.CallDeliveries: `{"connector":{},"deliveries":[{"id":"del_1","text":"{\"id\":\"T-1\",\"text\":\"t\"}"}]}`}
+	for i, source := range blocks(t, "../../docs/sdk-typescript.md", "ts") {
+		given := newTask(t, anna)
+		h := &host{keep: true, answer: func(ctx context.Context, call string, request []byte) (abi.CallStatus, []byte, error) {
+			if answer, ok := answers[call]; ok {
+				return abi.CallOK, []byte(answer), nil
+			}
+			return given.Call(ctx, call, request)
+		}}
+		if _, err := script(t, r, source).Run(t.Context(), abi.DefaultExport, h, Limits{}); err != nil || given.output.Failure != nil {
+			t.Errorf("example %d ends with %v, %v", i+1, err, given.output.Failure)
+		}
+	}
 }

@@ -18,7 +18,8 @@ func TestSDKsSayTheSame(t *testing.T) {
 		build func(*testing.T) []byte
 	}{
 		{"c", func(t *testing.T) []byte { return buildC(t, "c99", fileText(t, "testdata/everything.c")) }},
-		{"assemblyscript", func(t *testing.T) []byte { return buildAssemblyScript(t, fileText(t, "testdata/everything.ts")) }},
+		{"assemblyscript", func(t *testing.T) []byte { return buildAssemblyScript(t, fileText(t, "testdata/everything_as.ts")) }},
+		{"typescript", func(t *testing.T) []byte { return scripted(t, fileText(t, "testdata/everything.ts")) }},
 	} {
 		t.Run(language.name, func(t *testing.T) { compareTraces(t, callsOf(t, language.build(t)), want) })
 	}

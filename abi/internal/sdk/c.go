@@ -2,8 +2,6 @@ package sdk
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,20 +9,7 @@ import (
 
 // partNames are the parts of the header that are written by hand, in order. What is generated comes
 // before the last.
-var partNames = []string{"base.h", "json.h", "call.h", "task.h"}
-
-// ReadParts reads the parts of the header that are written by hand.
-func ReadParts(dir string) (map[string]string, error) {
-	parts := map[string]string{}
-	for _, name := range partNames {
-		text, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			return nil, fmt.Errorf("reading the parts of wharf.h: %w", err)
-		}
-		parts[name] = string(text)
-	}
-	return parts, nil
-}
+var partNames = []string{"c/parts/base.h", "c/parts/json.h", "c/parts/call.h", "c/parts/task.h"}
 
 // C is the header wharf.h: the parts that are written by hand, and between them the types, how
 // they are written and read, and a function for each call.

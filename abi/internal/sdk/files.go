@@ -1,20 +1,35 @@
 package sdk
 
 import (
-	"maps"
+	"fmt"
+	"os"
 	"path"
+	"path/filepath"
+	"slices"
 )
 
-// Files returns every generated file, by its path in the folder of the SDKs. Parts are the parts of
-// the header in C that are written by hand, by their names.
+// ReadParts reads what of the generated files is written by hand, by its path in the folder of the SDKs.
+func ReadParts(sdks string) (map[string]string, error) {
+	parts := map[string]string{}
+	for _, name := range slices.Concat(partNames, []string{scriptGlobals, scriptModule}) {
+		text, err := os.ReadFile(filepath.Join(sdks, filepath.FromSlash(name)))
+		if err != nil {
+			return nil, fmt.Errorf("reading the parts of an SDK: %w", err)
+		}
+		parts[name] = string(text)
+	}
+	return parts, nil
+}
+
+// Files returns every generated file, by its path in the folder of the SDKs. Parts are what is written by
+// hand.
 func Files(api *API, parts map[string]string) map[string][]byte {
-	files := map[string][]byte{}
+	files := map[string][]byte{"c/wharf.h": C(api, parts), "typescript/wharf.d.ts": TypeScript(api, parts)}
 	for name, text := range Rust(api) {
 		files[path.Join("rust", "src", name)] = text
 	}
 	for name, text := range AssemblyScript(api) {
 		files[path.Join("assemblyscript", "assembly", name)] = text
 	}
-	maps.Copy(files, map[string][]byte{path.Join("c", "wharf.h"): C(api, parts)})
 	return files
 }

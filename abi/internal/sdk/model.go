@@ -25,6 +25,7 @@ type Call struct {
 	Name, Doc, Limit, Key string
 	Form                  Form
 	Request, Answer       *Struct // nil: there is none, or it is not JSON
+	Optional              bool    // the request may be left out
 	MayBeWithheld         bool    // a tier can leave it out, and the plugin goes on
 }
 
@@ -45,6 +46,8 @@ type Struct struct {
 	Fields    []*Field
 	// Withheld says that it answers a call that a tier can leave out.
 	Withheld bool
+	// Requested says that it is part of a request.
+	Requested bool
 }
 
 // Field is a member of an object.
@@ -87,6 +90,7 @@ type Type struct {
 type Enum struct {
 	Name, Doc string
 	Values    []Value
+	Requested bool // it is part of a request
 }
 
 // Value is one of the values of an [Enum].
@@ -104,6 +108,9 @@ func Read(source *reference.Source) *API {
 		for _, f := range s.Fields {
 			f.Boxed = f.Type.Kind == Object && reaches(f.Type.Struct, s, map[*Struct]bool{})
 		}
+	}
+	for _, c := range api.Calls {
+		requested(c.Request)
 	}
 	for _, e := range r.enums {
 		api.Enums = append(api.Enums, e)
@@ -135,6 +142,7 @@ func (r *reader) call(c abi.HostCall) Call {
 	case abi.CallArtifactGet:
 		call.Form = FormBytes
 	}
+	call.Optional = c.MayBeEmpty()
 	call.MayBeWithheld = c.Effect == abi.EffectWrite
 	if call.MayBeWithheld && call.Answer != nil {
 		call.Answer.Withheld = true
@@ -243,4 +251,22 @@ func reaches(from, to *Struct, seen map[*Struct]bool) bool {
 		}
 	}
 	return false
+}
+
+// requested marks what a request is made of.
+func requested(s *Struct) {
+	if s == nil || s.Requested {
+		return
+	}
+	s.Requested = true
+	for _, f := range s.Fields {
+		t := f.Type
+		for t.Elem != nil {
+			t = *t.Elem
+		}
+		if t.Enum != nil {
+			t.Enum.Requested = true
+		}
+		requested(t.Struct)
+	}
 }

@@ -16,7 +16,7 @@ func TestSDKsAreCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	sdks := filepath.Join("..", "..", "..", "sdk")
-	parts, err := ReadParts(filepath.Join(sdks, "c", "parts"))
+	parts, err := ReadParts(sdks)
 	if err != nil {
 		t.Fatal(err)
 	}

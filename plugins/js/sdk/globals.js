@@ -58,31 +58,28 @@ export class Headers {
 
 class Response {
 	constructor(answer) {
-		this.status = answer.status;
-		this.ok = answer.status >= 200 && answer.status < 300;
-		this.url = answer.url;
+		this.status = answer.status ?? 0; // 0: the Persona's tier has held the request back
+		this.ok = this.status >= 200 && this.status < 300;
+		this.url = answer.url ?? "";
 		this.headers = new Headers(answer.header ?? {});
 		this.answer = answer;
 	}
 	async bytes() {
 		const { body, text } = this.answer;
-		return body === undefined ? __wharf.encode(text ?? "") : Uint8Array.from(atob(body), (c) => c.charCodeAt(0));
+		return body === undefined ? __wharf.encode(text ?? "") : Uint8Array.fromBase64(body);
 	}
 	async arrayBuffer() { return (await this.bytes()).buffer; }
 	async text() { return this.answer.text ?? __wharf.decode(await this.bytes()); }
 	async json() { return JSON.parse(await this.text()); }
 }
 
-const base64 = (bytes) => btoa(Array.from(bytes, (b) => String.fromCharCode(b)).join(""));
-
 // fetch makes an HTTP request. Besides what it knows elsewhere, its options have those of the
 // host call http.fetch: call_id, purpose, idempotency_header, timeout_ms.
 export async function fetch(url, options = {}) {
 	const { method, headers, body, call_id, purpose, idempotency_header, timeout_ms } = options;
-	const request = { call_id, method: method?.toUpperCase(), url: String(url), purpose, idempotency_header, timeout_ms };
+	const request = { call_id, method: method?.toUpperCase(), url: String(url) };
 	if (headers) request.header = Object.fromEntries(new Headers(headers));
-	if (body instanceof ArrayBuffer || ArrayBuffer.isView(body)) {
-		request.body = base64(body instanceof ArrayBuffer ? new Uint8Array(body) : new Uint8Array(body.buffer, body.byteOffset, body.byteLength));
-	} else if (body !== undefined && body !== null) request.text = String(body);
-	return new Response(await fetchCall(request));
+	if (body instanceof ArrayBuffer || ArrayBuffer.isView(body)) request.body = body;
+	else if (body !== undefined && body !== null) request.text = String(body);
+	return new Response(await fetchCall(Object.assign(request, { purpose, idempotency_header, timeout_ms })));
 }

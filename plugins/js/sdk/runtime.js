@@ -23,6 +23,49 @@ export class Failure extends Error {
 	}
 }
 
+const withheld = ["proposed", "shadow"];
+
+// unlessWithheld makes a call that the Persona's tier may hold back. That is no error: the plugin goes on
+// as if it had been done.
+__wharf.unlessWithheld = (made) => {
+	try {
+		return made();
+	} catch (e) {
+		if (e instanceof WharfError && e.status === "denied" && withheld.includes(e.code)) return { withheld: e.code };
+		throw e;
+	}
+};
+
+// bytesOf takes bytes of any kind, and a text as UTF-8.
+function bytesOf(content) {
+	if (content instanceof Uint8Array) return content;
+	if (ArrayBuffer.isView(content)) return new Uint8Array(content.buffer, content.byteOffset, content.byteLength);
+	return content instanceof ArrayBuffer ? new Uint8Array(content) : __wharf.encode(String(content));
+}
+
+const isBytes = (v) => v instanceof ArrayBuffer || ArrayBuffer.isView(v);
+
+// withBytes is a request in which bytes stand where JSON has base64.
+__wharf.withBytes = (request) => __wharf.encode(JSON.stringify(request, (key, v) => (isBytes(v) ? bytesOf(v).toBase64() : v)));
+
+// withContent is the request of artifact.put: JSON, a newline, the content.
+__wharf.withContent = (request, content) => {
+	if (content === undefined || content === null) throw new TypeError("artifactPut takes the content after the request: a Uint8Array, an ArrayBuffer or a text");
+	const head = __wharf.encode(JSON.stringify(request) + "\n"), tail = bytesOf(content);
+	const all = new Uint8Array(head.length + tail.length);
+	all.set(head);
+	all.set(tail, head.length);
+	return all;
+};
+
+// counted is the request of random: how many bytes, in four.
+__wharf.counted = (count) => {
+	if (!Number.isInteger(count) || count < 0 || count > 0xffffffff) throw new RangeError("random takes how many bytes it is to make, a whole number");
+	return Uint8Array.of(count, count >>> 8, count >>> 16, count >>> 24);
+};
+
+const parts = (input) => (Array.isArray(input?.parts) ? input.parts : []);
+
 class Task {
 	constructor(answer) {
 		Object.assign(this, answer.task);
@@ -31,11 +74,17 @@ class Task {
 		this.session_id = answer.session_id;
 	}
 
-	// text is what the parts of the input say as text; "" when the input is no Message.
+	// text is the input itself if that is a text, its member text, or the text parts of a Message, joined by
+	// empty lines; else "".
 	get text() {
-		const texts = (this.input?.parts ?? []).filter((p) => p.type === "text").map((p) => p.text);
-		return texts.join("\n");
+		const { input } = this;
+		if (typeof input === "string") return input;
+		if (typeof input?.text === "string") return input.text;
+		return parts(input).filter((p) => p?.type === "text").map((p) => p.text).join("\n\n");
 	}
+
+	// value is the input as JSON: of a Message, the value of its first JSON part.
+	get value() { return (parts(this.input).find((p) => p?.type === "json") ?? { value: this.input }).value; }
 }
 
 const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -55,9 +104,17 @@ function numbers(segment) {
 	return out;
 }
 
+// known is the source map once something was thrown: reading it takes some milliseconds, and a Connector may put
+// many deliveries aside.
+let known;
+
 // places reads the source map: for each line of the bundle, where its columns come from, as
 // [column, source, line, column].
 function places() {
+	return (known ??= readPlaces());
+}
+
+function readPlaces() {
 	const map = JSON.parse(__wharf.sourceMap() || '{"sources":[],"mappings":""}');
 	let source = 0, line = 0, column = 0;
 	const lines = map.mappings.split(";").map((segments) => {
@@ -93,11 +150,18 @@ function failureOf(thrown) {
 
 const output = (result) => __wharf.call("output", result, false);
 
+// alone marks the exports that read for themselves what they are run for: see connector in wharf.js. Such a function
+// returns what the Wasm export returns.
+const alone = Symbol("alone");
+__wharf.alone = (f) => Object.assign(f, { [alone]: true });
+__wharf.failureOf = failureOf;
+
 __wharf.refused = (call, status, answer) => new WharfError(call, status, answer);
 
 __wharf.serve = async (f) => {
 	try {
 		if (__wharf.isBroken) throw __wharf.broken;
+		if (f?.[alone]) return await f();
 		const task = new Task(__wharf.call("input", undefined, false));
 		if (typeof f !== "function") throw new TypeError("the export is no function");
 		const result = await f(task);

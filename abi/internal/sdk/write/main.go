@@ -25,7 +25,7 @@ func write(sources, sdks string) error {
 	if err != nil {
 		return err
 	}
-	parts, err := sdk.ReadParts(filepath.Join(sdks, "c", "parts"))
+	parts, err := sdk.ReadParts(sdks)
 	if err != nil {
 		return err
 	}

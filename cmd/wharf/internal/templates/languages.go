@@ -47,14 +47,15 @@ func (l language) Needs() string { return l.needs }
 func (l language) Ignored() string { return l.ignored }
 
 func languages() []language {
-	noConnector := []manifest.Kind{manifest.KindConnector}
 	return []language{
-		{name: "typescript", called: "TypeScript", folder: "script", entry: "src/plugin.ts", vendor: vendorNothing, lacks: noConnector,
-			files: map[string]string{"KIND.ts.tmpl": "src/plugin.ts"},
-			needs: "Nothing has to be installed. Types are stripped and not checked; npm packages can be imported when they are in node_modules.", ignored: "/node_modules/"},
-		{name: "javascript", called: "JavaScript", folder: "script", entry: "src/plugin.js", vendor: vendorNothing, lacks: noConnector,
-			files: map[string]string{"KIND.js.tmpl": "src/plugin.js"},
-			needs: "Nothing has to be installed; npm packages can be imported when they are in node_modules.", ignored: "/node_modules/"},
+		{name: "typescript", called: "TypeScript", folder: "script", entry: "src/plugin.ts", vendor: vendorTypes,
+			files:  map[string]string{"KIND.ts.tmpl": "src/plugin.ts", "tsconfig.json.tmpl": "tsconfig.json"},
+			sdkRow: "| `wharf.d.ts`, `tsconfig.json` | what `wharf` and the globals have, for editors and `tsc` |",
+			needs:  "Nothing has to be installed. Types are stripped and not checked: `npx -p typescript tsc` does that. npm packages can be imported when they are in node_modules.", ignored: "/node_modules/"},
+		{name: "javascript", called: "JavaScript", folder: "script", entry: "src/plugin.js", vendor: vendorTypes,
+			files:  map[string]string{"KIND.js.tmpl": "src/plugin.js", "tsconfig.json.tmpl": "jsconfig.json"},
+			sdkRow: "| `wharf.d.ts`, `jsconfig.json` | what `wharf` and the globals have, for editors |",
+			needs:  "Nothing has to be installed; npm packages can be imported when they are in node_modules.", ignored: "/node_modules/"},
 		{name: "go", called: "Go", folder: "go", entry: "main.go", vendor: vendorGo,
 			files:   map[string]string{"go.mod.tmpl": "go.mod", "KIND.go.tmpl": "main.go", "KIND_test.go.tmpl": "main_test.go"},
 			ownTest: "go test .              # natively, against a host that the test plays\n",
@@ -125,8 +126,11 @@ func goVersion(mod string) string {
 	return ""
 }
 
-// vendorNothing is for SDKs that are in this program.
-func vendorNothing(*filled, map[string][]byte) error { return nil }
+// vendorTypes puts what editors ask for beside the source: the SDK itself is in this program.
+func vendorTypes(_ *filled, made map[string][]byte) error {
+	made["wharf.d.ts"] = sdk.TypeScript()
+	return nil
+}
 
 // vendorC puts the header beside the source.
 func vendorC(_ *filled, made map[string][]byte) error {
