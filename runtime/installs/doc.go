@@ -15,7 +15,9 @@
 //   - What a manifest makes in tenants follows from the plugin's state: it is made after the event, and
 //     again at each start, by the last state.
 //   - A version is a name of one module and one manifest, for as long as it is listed.
+//   - With a policy of trusted keys new Tasks run what came in a package that one of them has signed, and nothing
+//     else: not a version that came before the policy either.
 //
-// It may import abi, storage, the desk, the ledger, manifests and the hashes of the journal. It knows nothing of
+// It may import abi, storage, the desk, the ledger, manifests, packages and the hashes of the journal. It knows nothing of
 // what compiles modules.
 package installs

@@ -82,7 +82,11 @@ func (k *Keeper) takeManifest(ctx context.Context, req *abi.InstallPluginRequest
 	if req.Manifest == nil {
 		return nil
 	}
-	text, err := json.Marshal(req.Manifest, json.Deterministic(true))
+	kept := *req.Manifest
+	if kept.Files == nil { // none are the same, whether a form or a package has none of them
+		kept.Files = map[string]string{}
+	}
+	text, err := json.Marshal(&kept, json.Deterministic(true))
 	if err != nil {
 		return abi.InvalidParam("manifest", "the manifest is no text: %v", err)
 	}

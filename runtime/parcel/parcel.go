@@ -266,6 +266,21 @@ func (p *Package) File(path string) []byte {
 	return nil
 }
 
+// Schemas returns the files with JSON Schemas that the manifest names, by the paths that it has; nil for none.
+func (p *Package) Schemas() map[string]string {
+	var all map[string]string
+	for _, path := range []string{p.Manifest.Schemas.Input.File, p.Manifest.Schemas.Output.File} {
+		if path == "" {
+			continue
+		}
+		if all == nil {
+			all = map[string]string{}
+		}
+		all[path] = string(p.File(composed(path)))
+	}
+	return all
+}
+
 // ModulePath returns the path of the module among the files.
 func (p *Package) ModulePath() string { return composed(p.Manifest.Module) }
 

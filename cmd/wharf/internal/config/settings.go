@@ -169,7 +169,7 @@ func pluginSettings() []Setting {
 		set("plugins.dir", "", text(nil), func(c *Config) *string { return &c.Plugins.Dir },
 			"A folder of plugins of your own, read when the node starts: NAME.wasm (a-z, 0-9 and -) is the plugin NAME, and the Persona persona_NAME runs it. It may be made with an Extism PDK. wharf plugin vet says whether it can be loaded. Empty: only the plugins that ship with Wharf."),
 		set("plugins.trust", "", text(nil), func(c *Config) *string { return &c.Plugins.Trust },
-			"The public keys of those whose plugins are taken, separated by commas: each in base64, or a file of published keys, as `wharf plugin key show --json` prints it. With it, every plugin of plugins.dir has to be a package that one of them has signed, and so has what `wharf plugin pull` fetches. Empty: anybody's."),
+			"The public keys of those whose plugins are taken, separated by commas: each in base64, or a file of published keys, as `wharf plugin key show --json` prints it. With it, every plugin of plugins.dir has to be a package that one of them has signed, and so has what `wharf plugin pull` fetches and what is installed while the node runs; new Tasks run nothing else, also not what was installed before. Empty: anybody's."),
 		set("plugins.memory", "0", size(0, 1024*gib), func(c *Config) *int64 { return &c.Plugins.Memory },
 			"The memory that running plugins may take together, not counting 4 MiB of each. A plugin that wants more waits until another ends; the one that came first never waits. 0: three eighths of the memory that the node may take, less `tasks.memory` for the one that never waits, and at least an eighth."),
 		set("plugins.idle_memory", "64MiB", size(0, 1024*gib), func(c *Config) *int64 { return &c.Plugins.IdleMemory },
