@@ -11,6 +11,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
+	"github.com/wharf-dev/wharf/runtime/connector"
 	"github.com/wharf-dev/wharf/runtime/manifest"
 	"github.com/wharf-dev/wharf/runtime/parcel"
 )
@@ -112,9 +113,13 @@ func (a *app) showWants(m *manifest.Manifest) {
 	}
 	switch m.Kind {
 	case manifest.KindConnector:
-		a.out.Line("It normalizes for connectors that name ", m.Name, "#", m.Exports[0], ": wharf connector create --help")
+		how := "--provider " + m.Connector.Provider
+		if _, known := connector.Lookup(m.Connector.Provider); known { // which stays that of the node's own plugin
+			how = "--plugin " + m.Name
+		}
+		a.out.Line("Connectors take deliveries with it: wharf connector create ", show.OneLine(how))
 	case manifest.KindHook:
-		a.out.Line("It answers hooks whose command is ", abi.HookPlugin, m.Name, "#", m.Exports[0])
+		a.out.Line("Hooks ask it, or tell it, whose command is ", abi.HookPlugin, m.Name)
 	}
 }
 
