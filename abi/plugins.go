@@ -21,19 +21,24 @@ type Plugin struct {
 	Digest   string       `json:"digest"`  // of that version's module
 	Previous string       `json:"previous,omitzero"`
 	// PersonaID is by which each tenant's Tasks reach the plugin, when the version's manifest makes a Persona.
-	PersonaID string        `json:"persona_id,omitzero"`
-	Versions  []PluginBuild `json:"versions"` // that can be switched to, oldest first
+	PersonaID string `json:"persona_id,omitzero"`
+	// Refused says why new Tasks do not run an enabled plugin all the same: the node trusts none of the keys that
+	// have signed the version.
+	Refused  string        `json:"refused,omitzero"`
+	Versions []PluginBuild `json:"versions"` // that can be switched to, oldest first
 }
 
 // PluginBuild is a version of a Plugin: a name for one module.
 type PluginBuild struct {
 	Version     string   `json:"version"`
-	Digest      string   `json:"digest"`            // "sha256:" and hex, of the module as it was sent
-	Bytes       int64    `json:"bytes"`             // of the module
-	Manifest    string   `json:"manifest,omitzero"` // its digest, "sha256:" and hex; "" when none came with the module
-	Kind        string   `json:"kind,omitzero"`     // what the manifest says that the plugin is
-	Imports     []string `json:"imports"`           // the host calls that it makes
-	Exports     []string `json:"exports"`           // that Personas can name
+	Digest      string   `json:"digest"`             // "sha256:" and hex, of the module as it was sent
+	Bytes       int64    `json:"bytes"`              // of the module
+	Manifest    string   `json:"manifest,omitzero"`  // its digest, "sha256:" and hex; "" when none came with the module
+	Kind        string   `json:"kind,omitzero"`      // what the manifest says that the plugin is
+	Package     string   `json:"package,omitzero"`   // the digest of the package that it came in, "sha256:" and hex; "" when it came in none
+	SignedBy    []string `json:"signed_by,omitzero"` // the public keys in base64 that have signed that package
+	Imports     []string `json:"imports"`            // the host calls that it makes
+	Exports     []string `json:"exports"`            // that Personas can name
 	InstalledBy string   `json:"installed_by"`
 	InstalledAt Time     `json:"installed_at"`
 }

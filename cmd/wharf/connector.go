@@ -167,7 +167,7 @@ func (n *newConnector) flags(f *pflag.FlagSet) {
 	f.StringVar(&n.req.WorkspaceID, "workspace", "", "the Workspace (default: the tenant's own)")
 	f.StringVar(&n.req.TargetPersonaID, "persona", "", "what its Tasks run as")
 	f.StringVar(&n.req.TargetSessionID, "session", "", "the Session of all its Tasks (default: one for each thread)")
-	f.StringVar(&n.req.Plugin, "plugin", "", "what normalizes deliveries, PLUGIN#EXPORT (default: the provider's own)")
+	f.StringVar(&n.req.Plugin, "plugin", "", "what normalizes deliveries: PLUGIN#EXPORT, or PLUGIN of an installed connector (default: the provider's own)")
 	f.StringSliceVar(&n.req.EventKinds, "event", nil, "kinds of events that are wanted (default: all that the plugin knows)")
 	f.BoolVar(&n.req.Ordered, "ordered", false, "begin a Task only when the one before of its thread has ended")
 	f.BoolVar(&n.webhook, "webhook", false, "open the public path")
@@ -328,7 +328,8 @@ func (a *app) connectorProvidersCommand() *cobra.Command {
 		short: "List the providers that Wharf knows",
 		long: `Providers lists who Wharf knows: the plugin that normalizes what they send, how they
 sign it, and the kinds of events that the plugin knows. Another provider is like
-generic, and its Connectors name their plugin.`,
+generic, and its Connectors name their plugin, unless a connector of it was installed
+in the node: "wharf plugin installed" lists these.`,
 		example: "  wharf connector providers",
 	}.command(func(*cobra.Command, []string) error {
 		return a.printRows([]string{"PROVIDER", "PLUGIN", "SIGNATURES", "EVENTS"}, "", providers)

@@ -22,7 +22,8 @@ func (a *app) taskDiffCommand() *cobra.Command {
 		use:   "diff A B",
 		short: "Show where two Tasks took different ways",
 		long: `Diff compares what two Tasks recorded: what they were submitted with, each host
-call with its answer, and how they ended. Calls are aligned by their position.
+call with its answer, and how they ended. A call that only one of them has made is
+shown as one: those after it are compared with the calls that ask the same.
 Requests and answers are the same that mean the same: the order of members, white
 space and how numbers are written make no difference, unless --strict wants the
 same bytes. It shows the first call that differs in full, and of those after it

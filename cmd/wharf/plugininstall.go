@@ -11,6 +11,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/client"
 	"github.com/wharf-dev/wharf/cmd/wharf/internal/show"
+	"github.com/wharf-dev/wharf/runtime/connector"
 	"github.com/wharf-dev/wharf/runtime/manifest"
 	"github.com/wharf-dev/wharf/runtime/parcel"
 )
@@ -44,7 +45,8 @@ what that says, and each tenant gets the persona that it describes. A module has
 wharf.toml that names it as its own, in its folder or one above. Without one the plugin
 has no persona of its own: those that name it run it.
 
-With --trust a package has to be signed by one of these keys.`,
+With --trust a package has to be signed by one of these keys. A node whose setting
+plugins.trust names keys takes nothing but packages that one of those has signed.`,
 		example: "  wharf plugin install my-plugin\n  wharf plugin install triage.wasm\n  wharf plugin install triage-1.2.0.wharf --trust triage-keys.json\n  wharf plugin install build/out.wasm --name triage --version 1.2.0",
 		args:    oneArg("the folder of a plugin, a package, or a module: a .wasm file"),
 		flags: func(f *pflag.FlagSet) {
@@ -66,13 +68,17 @@ func (a *app) installPlugin(ctx context.Context, c *client.Client, path, name, v
 	if err != nil {
 		return err
 	}
-	module, size, err := of.open()
+	body, size, err := of.open()
 	if err != nil {
 		return err
 	}
-	defer module.Close()
+	defer body.Close()
 	call := client.Post(nil, onePlugin+"/versions", cmp.Or(name, of.name)).Narrow("version", version)
-	doc, err := c.UploadModule(ctx, call, module, size, of.said)
+	send := func() (client.Doc[abi.Plugin], error) { return c.UploadModule(ctx, call, body, size, of.said) }
+	if of.packed != nil {
+		send = func() (client.Doc[abi.Plugin], error) { return c.UploadPackage(ctx, call, body, size) }
+	}
+	doc, err := send()
 	if err != nil {
 		if of.said != nil {
 			return hint(err, abi.CodeInvalidRequest, "wharf plugin lint "+path)
@@ -107,9 +113,13 @@ func (a *app) showWants(m *manifest.Manifest) {
 	}
 	switch m.Kind {
 	case manifest.KindConnector:
-		a.out.Line("It normalizes for connectors that name ", m.Name, "#", m.Exports[0], ": wharf connector create --help")
+		how := "--provider " + m.Connector.Provider
+		if _, known := connector.Lookup(m.Connector.Provider); known { // which stays that of the node's own plugin
+			how = "--plugin " + m.Name
+		}
+		a.out.Line("Connectors take deliveries with it: wharf connector create ", show.OneLine(how))
 	case manifest.KindHook:
-		a.out.Line("It answers hooks whose command is ", abi.HookPlugin, m.Name, "#", m.Exports[0])
+		a.out.Line("Hooks ask it, or tell it, whose command is ", abi.HookPlugin, m.Name)
 	}
 }
 
@@ -117,6 +127,9 @@ func (a *app) showInstalled(p *abi.Plugin) {
 	state := ""
 	if p.Status != abi.PluginEnabled {
 		state = ", which is " + string(p.Status)
+	}
+	if p.Refused != "" {
+		state = ", which no new task runs: " + p.Refused
 	}
 	a.out.Line(p.Name, " ", p.Version, "  ", show.Cut(p.Digest, 20), state)
 }
@@ -157,12 +170,12 @@ func (a *app) pluginShowCommand() *cobra.Command {
 }
 
 func (a *app) showPlugin(ctx context.Context, c *client.Client, p *abi.Plugin) error {
-	pairs := [][2]string{{"name", p.Name}, {"status", string(p.Status)}, {"version", p.Version}, {"module", p.Digest}, {"before", p.Previous}}
+	pairs := [][2]string{{"name", p.Name}, {"status", string(p.Status)}, {"version", p.Version}, {"module", p.Digest}, {"before", p.Previous}, {"not run", p.Refused}}
 	manifested := false
 	for _, b := range p.Versions {
 		if b.Version == p.Version {
 			manifested = b.Manifest != ""
-			pairs = append(pairs, [][2]string{{"kind", b.Kind}, {"size", show.Bytes(b.Bytes)}, {"exports", strings.Join(b.Exports, ", ")}, {"asks for", strings.Join(b.Imports, ", ")}}...)
+			pairs = append(pairs, [][2]string{{"kind", b.Kind}, {"size", show.Bytes(b.Bytes)}, {"exports", strings.Join(b.Exports, ", ")}, {"asks for", strings.Join(b.Imports, ", ")}, {"signed by", strings.Join(b.SignedBy, ", ")}}...)
 		}
 	}
 	a.out.Pairs(pairs...)

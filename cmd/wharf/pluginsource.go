@@ -27,7 +27,7 @@ const aboveModule = 3
 type pluginSource struct {
 	name   string
 	module string              // the path of the built module, or of the package that has it
-	wasm   []byte              // the module of a package; nil when it is a file of its own
+	packed *parcel.Package     // nil when the module is a file of its own
 	said   *abi.PluginManifest // nil without a manifest
 	means  *manifest.Manifest
 }
@@ -40,8 +40,12 @@ func sourceOf(path string, trust parcel.Trust) (*pluginSource, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the plugin: %w", err)
 	}
+	packed, err := isPackage(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the plugin: %w", err)
+	}
 	switch {
-	case filepath.Ext(path) == parcel.Extension && !info.IsDir():
+	case packed, filepath.Ext(path) == parcel.Extension && !info.IsDir():
 		return sourceIn(path, trust)
 	case len(trust) > 0:
 		return nil, usagef("--trust is for packages, which are signed: %s is none", path)
@@ -69,13 +73,15 @@ func sourceIn(path string, trust parcel.Trust) (*pluginSource, error) {
 	if err := trust.Check(p); err != nil {
 		return nil, untrusted(err)
 	}
-	return &pluginSource{name: p.Manifest.Name, module: path, wasm: p.Module, means: p.Manifest, said: p.PluginManifest()}, nil
+	return &pluginSource{name: p.Manifest.Name, module: path, packed: p, means: p.Manifest, said: p.PluginManifest()}, nil
 }
 
-// open opens the module, and returns how many bytes it has.
+// open opens what is sent, the module or the package, and returns how many bytes it has.
 func (s *pluginSource) open() (io.ReadCloser, int64, error) {
-	if s.wasm != nil {
-		return io.NopCloser(bytes.NewReader(s.wasm)), int64(len(s.wasm)), nil
+	if s.packed != nil { // what was checked is sent, and not what the file has by now
+		var b bytes.Buffer
+		err := s.packed.Write(&b)
+		return io.NopCloser(&b), int64(b.Len()), err
 	}
 	f, err := os.Open(s.module)
 	if errors.Is(err, fs.ErrNotExist) && s.said != nil {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -74,14 +76,26 @@ func TestPackagesAreInstalled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	module, size, err := of.open()
+	body, size, err := of.open()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer module.Close()
-	if of.name != "triage" || size != 8 || of.said.Text != triageManifest || of.said.Files["in.json"] != `{"type":"object"}` {
-		t.Errorf("it is %+v, with a module of %d bytes", of, size)
+	defer body.Close()
+	stored, err := os.ReadFile(file)
+	if sent, failed := io.ReadAll(body); err != nil || failed != nil || !bytes.Equal(sent, stored) || size != int64(len(stored)) {
+		t.Errorf("%d bytes are sent of the package of %d: %v, %v", size, len(stored), err, failed)
 	}
+	if of.name != "triage" || of.said.Text != triageManifest || of.said.Files["in.json"] != `{"type":"object"}` {
+		t.Errorf("it is %+v", of)
+	}
+	bare := filepath.Join(t.TempDir(), "package")
+	if err := os.Rename(file, bare); err != nil {
+		t.Fatal(err)
+	}
+	if of, err = sourceOf(bare, nil); err != nil || of.packed == nil {
+		t.Errorf("a package under another name is %+v, %v", of, err)
+	}
+	file = bare
 	stranger := parcel.Trust{{PublicKey: "of a stranger"}}
 	if _, err := sourceOf(file, stranger); err == nil || !strings.Contains(err.Error(), "is not signed") {
 		t.Errorf("one that nobody has signed: %v", err)

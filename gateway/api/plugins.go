@@ -11,6 +11,7 @@ import (
 // pluginsCore serves the plugins that are installed while the node runs.
 type pluginsCore interface {
 	InstallPlugin(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.InstallPluginRequest, module io.Reader) (desk.Doc, error)
+	InstallPackage(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.InstallPluginRequest, at io.ReaderAt, size int64) (desk.Doc, error)
 	RollbackPlugin(ctx context.Context, c *desk.Caller, r *desk.Retry, name string, req abi.RollbackPluginRequest) (desk.Doc, error)
 	EnablePlugin(ctx context.Context, c *desk.Caller, r *desk.Retry, name string) (desk.Doc, error)
 	DisablePlugin(ctx context.Context, c *desk.Caller, r *desk.Retry, name string) (desk.Doc, error)
@@ -23,6 +24,11 @@ type pluginsCore interface {
 // InstallPlugin installs a version of a plugin, which new Tasks run from then on.
 func (a *API) InstallPlugin(ctx context.Context, c *Caller, r *Write, req abi.InstallPluginRequest, module io.Reader) (View, error) {
 	return a.to(ctx, c).view(a.core.InstallPlugin(ctx, c, r, req, module))
+}
+
+// InstallPackage installs the version of a plugin that a package of so many bytes is.
+func (a *API) InstallPackage(ctx context.Context, c *Caller, r *Write, req abi.InstallPluginRequest, at io.ReaderAt, size int64) (View, error) {
+	return a.to(ctx, c).view(a.core.InstallPackage(ctx, c, r, req, at, size))
 }
 
 // RollbackPlugin has new Tasks run a version again that a plugin had.

@@ -13,8 +13,11 @@ import (
 	"github.com/wharf-dev/wharf/gateway/api"
 )
 
-// mediaWasm is the media type of a module.
-const mediaWasm = "application/wasm"
+// The media types of a module and of a package, which is a zip archive.
+const (
+	mediaWasm    = "application/wasm"
+	mediaPackage = "application/zip"
+)
 
 // mediaForm is that of a form with files, and maxManifest how many bytes one of those beside a module has at most.
 const (
@@ -27,7 +30,7 @@ func (a *Adapter) pluginRoutes() []gateway.Route {
 	const one = all + "/{plugin}"
 	install := post(one+"/versions", "installPlugin", tag, abi.ScopeNode, "", "Plugin", "Install a version of a plugin", statusOK, a.installPlugin).
 		with(gateway.Param{Name: "version", In: "query", Doc: "Its name; the next number unless said otherwise.", Schema: text()}).
-		doc("The body is the module, `" + mediaWasm + "`, of at most 64 MiB, or a form with the file `module`, `manifest`, the plugin's wharf.toml, and as `files` the JSON Schemas that this names, by their paths in it. " +
+		doc("The body is the module, `" + mediaWasm + "`, of at most 64 MiB; or a package as \"wharf plugin package\" makes it, `" + mediaPackage + "`, whose signatures are kept with the version; or a form with the file `module`, `manifest`, the plugin's wharf.toml, and as `files` the JSON Schemas that this names, by their paths in it. " +
 			"The version is that of the manifest then, and each tenant gets the Persona that it describes, with its Skill; a Persona that a tenant has changed stays as it is. The module is kept and compiled before new Tasks run it, those of every tenant; a module that cannot be loaded is a 400 " +
 			"whose `details` say why, and changes nothing. Tasks that have begun keep theirs. The same module again changes nothing either.")
 	install.Body = gateway.BodyRaw
@@ -102,6 +105,9 @@ func (a *Adapter) installPlugin(r *gateway.Request) error {
 		return err
 	}
 	req := abi.InstallPluginRequest{Name: r.PathValue("plugin"), Version: r.Query("version")}
+	if mediaOf(r) == mediaPackage {
+		return a.installPackage(r, retry, req)
+	}
 	module, err := sentModule(r, &req)
 	if err != nil {
 		return err
@@ -113,15 +119,34 @@ func (a *Adapter) installPlugin(r *gateway.Request) error {
 	return a.send(r, statusOK, doc)
 }
 
+// installPackage installs a package. It is spooled first, as it is read from its end.
+func (a *Adapter) installPackage(r *gateway.Request, retry *api.Write, req abi.InstallPluginRequest) error {
+	f, err := r.Spooled()
+	if err != nil {
+		return err
+	}
+	doc, err := a.core.InstallPackage(r.Context(), r.Caller, retry, req, f, f.Size)
+	if err != nil {
+		return err
+	}
+	return a.send(r, statusOK, doc)
+}
+
+// mediaOf returns the media type of a request's body, without parameters.
+func mediaOf(r *gateway.Request) string {
+	media, _, _ := strings.Cut(r.Header("Content-Type"), ";")
+	return strings.ToLower(strings.TrimSpace(media))
+}
+
 // sentModule returns the module of a request, and puts into req what comes with it.
 func sentModule(r *gateway.Request, req *abi.InstallPluginRequest) (io.Reader, error) {
-	switch media, _, _ := strings.Cut(r.Header("Content-Type"), ";"); strings.TrimSpace(media) {
+	switch mediaOf(r) {
 	case mediaWasm:
 		return r.Upload()
 	case mediaForm:
 		return sentPlugin(r, req)
 	}
-	return nil, abi.InvalidParam("Content-Type", "the body is a module, %s, or a form with one and its manifest, %s", mediaWasm, mediaForm)
+	return nil, abi.InvalidParam("Content-Type", "the body is a module, %s, a package, %s, or a form with a module and its manifest, %s", mediaWasm, mediaPackage, mediaForm)
 }
 
 // sentPlugin reads a form with a module, its manifest and files.

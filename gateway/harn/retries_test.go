@@ -22,6 +22,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/engine"
 	"github.com/wharf-dev/wharf/runtime/enginetest"
 	"github.com/wharf-dev/wharf/runtime/installs"
+	"github.com/wharf-dev/wharf/runtime/parcel"
 	"github.com/wharf-dev/wharf/runtime/provider/tool"
 	"github.com/wharf-dev/wharf/runtime/provider/vault"
 	"github.com/wharf-dev/wharf/runtime/receipt"
@@ -104,8 +105,9 @@ type anyModule struct{}
 func (anyModule) Try(context.Context, string) (installs.Loaded, error) { return installs.Loaded{}, nil }
 func (anyModule) Setting(string, string) jsontext.Value                { return nil }
 
-func (anyModule) Own(string) bool { return false }
-func (anyModule) Left(string)     {}
+func (anyModule) Own(string) bool     { return false }
+func (anyModule) Trust() parcel.Trust { return nil }
+func (anyModule) Left(string)         {}
 
 // keyed is a write under a key of its own, and what may change its resource afterwards.
 type keyed struct {

@@ -50,7 +50,7 @@ var rooms = map[string][]string{
 	"runtime/apart":     {"abi", "runtime/journal", "runtime/provider", "runtime/sandbox"},
 	"runtime/copies":    {"abi", "runtime/desk"},
 	"runtime/filetree":  {},
-	"runtime/installs":  {"abi", "storage", "runtime/desk", "runtime/journal", "runtime/ledger", "runtime/lockrank", "runtime/manifest"},
+	"runtime/installs":  {"abi", "storage", "runtime/desk", "runtime/journal", "runtime/ledger", "runtime/lockrank", "runtime/manifest", "runtime/parcel"},
 	"runtime/files":     {"abi", "storage", "runtime/desk", "runtime/hosttools", "runtime/ledger", "runtime/lockrank", "runtime/provider", "runtime/turns"},
 	"runtime/memories": {"abi", "abi/jsonw", "storage", "runtime/desk", "runtime/hostcall", "runtime/ledger",
 		"runtime/personas", "runtime/provider"},

@@ -16,7 +16,7 @@ import (
 // Tasks that end.
 func (e *Engine) newIntake(common desk.Parts, secret func(context.Context, storage.Tenant, *abi.Connector, string, string) ([]byte, error)) *intake.Intake {
 	i := intake.New(intake.Parts{Config: e.config.Connectors, Parts: common,
-		Entropy: e.entropy, Tenants: e.tenants, Tasks: connectedTasks{e}, Plugins: e.pluginsApart(), Secret: secret,
+		Entropy: e.entropy, Tenants: e.tenants, Tasks: connectedTasks{e}, Plugins: e.pluginsApart(), Offered: func() []*abi.Connector { return e.OfferedConnectors() }, Secret: secret,
 		Persona: func(ctx context.Context, t storage.Tenant, workspace, id string) error {
 			_, err := e.PersonaIn(ctx, t, workspace, id)
 			return err

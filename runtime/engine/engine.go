@@ -376,7 +376,7 @@ func (e *Engine) furnish(parts *Parts) {
 	e.Intake = e.newIntake(common, e.ConnectorSecret)
 	hooked := hooks.NewPlugins(e.pluginsApart(), e.log)
 	e.webhookResources = e.newOutbox(common, parts, hooked)
-	e.hookResources = hooks.NewKeeper(hooks.Parts{Parts: common, Outbox: e.webhookResources, Plugins: hooked, Turns: e.turns})
+	e.hookResources = hooks.NewKeeper(hooks.Parts{Parts: common, Outbox: e.webhookResources, Plugins: hooked, Offered: func(plugin string) *abi.Hook { return e.OfferedHook(plugin) }, Turns: e.turns})
 	e.toolServerResources, e.customToolResources = e.newToolServers(common, parts)
 	e.agentResources = agents.NewKeeper(agents.Parts{Parts: common, Personas: e.personaResources, InstallSkill: e.SkillForAgent, Model: parts.ModelNamed, Memory: e.memoryResources})
 	e.harnessResources = e.newHarnesses(common, parts)

@@ -26,6 +26,8 @@ type Parts struct {
 	desk.Parts
 	Outbox  *outbox.Outbox
 	Plugins *Plugins
+	// Offered returns what an installed plugin says of its hook, nil for nothing. It is not changed.
+	Offered func(plugin string) *abi.Hook
 	Turns   *turns.Turns // what takes long of holding arguments against a schema
 }
 
@@ -37,13 +39,18 @@ func NewKeeper(p Parts) *Keeper { return &Keeper{parts: p} }
 
 // CreateHook makes a hook. The answer has its secret, and no other answer has it.
 func (k *Keeper) CreateHook(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.CreateHookRequest) (desk.Doc, error) {
+	if offered := k.offered(req.Handler.Command); offered != nil {
+		if err := complete(&req, offered); err != nil {
+			return desk.Doc{}, err
+		}
+	}
 	about := &abi.WebhookEndpoint{
 		Envelope: abi.Envelope{Metadata: req.Metadata}, WorkspaceID: req.WorkspaceID, URL: req.Handler.URL, Format: formatName,
 		WebhookWants: abi.WebhookWants{Events: []string{string(abi.EventHookTriggered)}}, Signature: req.Signature, Status: statusOf(req.Enabled == nil || *req.Enabled),
 		Hook: &abi.HookTerms{Event: req.Event, Name: req.Name, Command: req.Handler.Command, Fail: cmp.Or(req.Fail, abi.HookOpen),
 			TimeoutMS: cmp.Or(req.TimeoutMS, defaultTimeout)},
 	}
-	if err := cmp.Or(check(about), k.parts.Plugins.check(ctx, about.Hook.Command)); err != nil {
+	if err := cmp.Or(k.parts.Plugins.check(ctx, about.Hook.Command), check(about)); err != nil {
 		return desk.Doc{}, err
 	}
 	made, secret, err := k.parts.Outbox.KeepHook(ctx, c, r, about, req.Secret)
@@ -105,6 +112,12 @@ func (k *Keeper) Hooks(ctx context.Context, c *desk.Caller, workspace string) (l
 
 // UpdateHook changes a hook. Calls that are asked about now are asked by the terms of before.
 func (k *Keeper) UpdateHook(ctx context.Context, c *desk.Caller, r *desk.Retry, id string, req abi.UpdateHookRequest) (desk.Doc, error) {
+	var offered *abi.Hook
+	if req.Handler != nil {
+		if offered = k.offered(req.Handler.Command); offered != nil {
+			req.Handler = &abi.HookHandler{URL: req.Handler.URL, Command: offered.Handler.Command}
+		}
+	}
 	if req.Handler != nil { // to have a plugin ready can take long: nothing is locked yet
 		_, err := k.parts.Outbox.HookAt(c, id)
 		if err == nil {
@@ -116,6 +129,9 @@ func (k *Keeper) UpdateHook(ctx context.Context, c *desk.Caller, r *desk.Retry, 
 	}
 	w, err := k.parts.Outbox.ChangeHook(ctx, c, r, id, func(next *abi.WebhookEndpoint) error {
 		terms := *next.Hook
+		if err := suits(offered, terms.Event); err != nil {
+			return err
+		}
 		next.Hook = &terms
 		if req.Handler != nil {
 			next.URL, terms.Command = req.Handler.URL, req.Handler.Command

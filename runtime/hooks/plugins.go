@@ -40,6 +40,11 @@ var _ outbox.Plugins = (*Plugins)(nil)
 // ready returns the plugin that a command names.
 func (p *Plugins) ready(ctx context.Context, command string) (apart.Plugin, error) {
 	name, export, named := strings.Cut(strings.TrimPrefix(command, abi.HookPlugin), "#")
+	if !named && name != "" { // of one that is not there, or is disabled, that is what is wrong
+		if _, err := p.plugins.Resolve(ctx, name); err != nil {
+			return apart.Plugin{}, err
+		}
+	}
 	if !named || name == "" || export == "" || strings.Contains(export, "#") {
 		return apart.Plugin{}, &abi.Failure{Code: abi.FailurePluginMissing, Message: fmt.Sprintf("%q is not %sPLUGIN#EXPORT", command, abi.HookPlugin)}
 	}

@@ -14,8 +14,12 @@
 //   - What new Tasks run is what is durable: [Keeper.Installed] changes after the disk has it.
 //   - What a manifest makes in tenants follows from the plugin's state: it is made after the event, and
 //     again at each start, by the last state.
+//   - What a manifest says of a Connector or a hook makes neither: it is what one is made with that names the plugin.
+//     It is read off the plugin's state, so no step of its own can be left out.
 //   - A version is a name of one module and one manifest, for as long as it is listed.
+//   - With a policy of trusted keys new Tasks run what came in a package that one of them has signed, and nothing
+//     else: not a version that came before the policy either.
 //
-// It may import abi, storage, the desk, the ledger, manifests and the hashes of the journal. It knows nothing of
+// It may import abi, storage, the desk, the ledger, manifests, packages and the hashes of the journal. It knows nothing of
 // what compiles modules.
 package installs

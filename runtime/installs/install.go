@@ -36,14 +36,24 @@ var (
 // compiled first: of one that cannot be loaded the error says why, and nothing changes. A plugin that is
 // disabled stays so. The same module again is the version that it is already.
 func (k *Keeper) InstallPlugin(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.InstallPluginRequest, module io.Reader) (desk.Doc, error) {
-	if err := cmp.Or(k.may(c), k.check(&req)); err != nil {
+	if err := cmp.Or(k.may(c), k.check(&req), k.trusted(req.Name, &abi.PluginBuild{Version: req.Version})); err != nil {
 		return desk.Doc{}, err
 	}
+	return k.install(ctx, c, r, req, module, origin{})
+}
+
+// origin is the package that a module comes in; empty for one that comes in none.
+type origin struct {
+	digest   string
+	signedBy []string
+}
+
+func (k *Keeper) install(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.InstallPluginRequest, module io.Reader, from origin) (desk.Doc, error) {
 	build, err := k.take(ctx, module)
 	if err != nil {
 		return desk.Doc{}, err
 	}
-	build.Version, build.InstalledBy = req.Version, c.Actor
+	build.Version, build.InstalledBy, build.Package, build.SignedBy = req.Version, c.Actor, from.digest, from.signedBy
 	if err := k.takeManifest(ctx, &req, &build); err != nil {
 		k.left(&build)
 		return desk.Doc{}, err
@@ -147,7 +157,11 @@ func (k *Keeper) put(p *abi.Plugin, build abi.PluginBuild) (abi.EventKind, error
 		has := &p.Versions[i]
 		switch same := has.Digest == build.Digest && (build.Manifest == "" || has.Manifest == build.Manifest); {
 		case same && (build.Version == "" || build.Version == has.Version):
-			return switchTo(p, has), nil
+			kind := switchTo(p, has)
+			if sign(has, &build) {
+				kind = cmp.Or(kind, abi.EventPluginInstalled)
+			}
+			return kind, nil
 		case !same && build.Version == has.Version:
 			return "", abi.Errorf(abi.CodeConflict, "version %s of the plugin %s is another module, %s, or has another manifest: give yours another version", has.Version, p.Name, has.Digest)
 		}
@@ -203,6 +217,9 @@ func (k *Keeper) RollbackPlugin(ctx context.Context, c *desk.Caller, r *desk.Ret
 	}
 	if p := k.named(name); p != nil { // compiled before the switch, and under no lock; another build of the node may refuse it
 		if b, err := earlier(p, req.Version); err == nil {
+			if err := k.trusted(name, b); err != nil {
+				return desk.Doc{}, err
+			}
 			if _, err := k.parts.Modules.Try(ctx, b.Digest); err != nil {
 				return desk.Doc{}, desk.Refusal(err)
 			}
@@ -214,6 +231,9 @@ func (k *Keeper) RollbackPlugin(ctx context.Context, c *desk.Caller, r *desk.Ret
 	}
 	return k.changeKnown(ctx, c, r, name, func(p *abi.Plugin) (abi.EventKind, error) {
 		b, err := earlier(p, req.Version)
+		if err == nil {
+			err = k.trusted(name, b)
+		}
 		if err != nil {
 			return "", err
 		}
@@ -236,7 +256,13 @@ func earlier(p *abi.Plugin, version string) (*abi.PluginBuild, error) {
 
 // EnablePlugin has new Tasks run a plugin again.
 func (k *Keeper) EnablePlugin(ctx context.Context, c *desk.Caller, r *desk.Retry, name string) (desk.Doc, error) {
-	return k.changeKnown(ctx, c, r, name, turn(abi.PluginEnabled, abi.EventPluginEnabled))
+	enable := turn(abi.PluginEnabled, abi.EventPluginEnabled)
+	return k.changeKnown(ctx, c, r, name, func(p *abi.Plugin) (abi.EventKind, error) {
+		if err := k.trusted(name, current(p)); err != nil {
+			return "", err
+		}
+		return enable(p)
+	})
 }
 
 // DisablePlugin has no new Task run a plugin: those that name it fail. Those that have begun go on.
@@ -352,5 +378,9 @@ func retryOf(r *desk.Retry, req abi.InstallPluginRequest, b abi.PluginBuild) *de
 	if r == nil {
 		return nil
 	}
-	return &desk.Retry{Key: r.Key, Scope: r.Scope, Fingerprint: ledger.CanonicalHash(fmt.Appendf(nil, `[%q,%q,%q,%q]`, req.Name, req.Version, b.Digest, b.Manifest))}
+	text := fmt.Appendf(nil, `[%q,%q,%q,%q]`, req.Name, req.Version, b.Digest, b.Manifest)
+	if b.Package != "" { // as it was sent before there were packages, a module has the fingerprint that it had
+		text = fmt.Appendf(nil, `[%q,%q,%q,%q,%q,%q]`, req.Name, req.Version, b.Digest, b.Manifest, b.Package, b.SignedBy)
+	}
+	return &desk.Retry{Key: r.Key, Scope: r.Scope, Fingerprint: ledger.CanonicalHash(text)}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/wharf-dev/wharf/runtime/installs"
 	"github.com/wharf-dev/wharf/runtime/internal/roomtest"
 	"github.com/wharf-dev/wharf/runtime/journal"
+	"github.com/wharf-dev/wharf/runtime/parcel"
 	"github.com/wharf-dev/wharf/storage/memory"
 )
 
@@ -27,7 +28,10 @@ type loader struct {
 	left  []string
 	tried func(digest string)
 	set   map[string]string // by PLUGIN.NAME
+	trust parcel.Trust
 }
+
+func (l *loader) Trust() parcel.Trust { return l.trust }
 
 func (l *loader) Setting(plugin, name string) jsontext.Value {
 	if v, ok := l.set[plugin+"."+name]; ok {

@@ -2,6 +2,7 @@ package installs
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/lockrank"
+	"github.com/wharf-dev/wharf/runtime/parcel"
 	"github.com/wharf-dev/wharf/storage"
 )
 
@@ -22,6 +24,8 @@ type Modules interface {
 	Setting(plugin, name string) jsontext.Value
 	// Own reports whether the node has a plugin of that name without its having been installed.
 	Own(name string) bool
+	// Trust returns whose packages the node takes; without a key it takes anybody's, and modules alone.
+	Trust() parcel.Trust
 	// Left is told of a module that new Tasks no longer run. It may be dropped when nothing runs it.
 	Left(digest string)
 }
@@ -68,6 +72,9 @@ func (k *Keeper) LoadPlugins(ctx context.Context) error {
 		return err
 	}
 	for _, p := range all {
+		if err := k.trusted(p.Name, current(p)); err != nil && p.Status == abi.PluginEnabled {
+			k.parts.Log.Error("a plugin is not run", "plugin", p.Name, "version", p.Version, "error", err)
+		}
 		if err := k.loadManifest(ctx, p); err != nil {
 			return err
 		}
@@ -87,7 +94,7 @@ func (k *Keeper) use(p *abi.Plugin) {
 func (k *Keeper) replace(p *abi.Plugin) (left string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if old := k.names[p.Name]; runs(old) {
+	if old := k.names[p.Name]; k.runnable(old) {
 		left = old.Digest
 		if k.runs[left]--; k.runs[left] == 0 {
 			delete(k.runs, left)
@@ -98,15 +105,17 @@ func (k *Keeper) replace(p *abi.Plugin) (left string) {
 	if p.Status != abi.PluginRemoved {
 		k.names[p.Name] = p
 	}
-	if runs(p) {
+	if k.runnable(p) {
 		k.runs[p.Digest]++
 	}
 	k.forget(old)
 	return left
 }
 
-// runs reports whether new Tasks run a plugin.
-func runs(p *abi.Plugin) bool { return p != nil && p.Status == abi.PluginEnabled }
+// runnable reports whether new Tasks run a plugin.
+func (k *Keeper) runnable(p *abi.Plugin) bool {
+	return p != nil && p.Status == abi.PluginEnabled && k.trusted(p.Name, current(p)) == nil
+}
 
 // RunsNow reports whether new Tasks of a plugin that was installed run a module.
 func (k *Keeper) RunsNow(digest string) bool {
@@ -116,14 +125,17 @@ func (k *Keeper) RunsNow(digest string) bool {
 }
 
 // Installed returns the digest of the module that new Tasks run by a name. known is false for a name
-// that was not installed. An *abi.Failure says that it is disabled.
+// that was not installed. An *abi.Failure says that it is disabled, or that the node does not trust it.
 func (k *Keeper) Installed(name string) (digest string, known bool, err error) {
 	p := k.named(name)
 	switch {
 	case p == nil:
 		return "", false, nil
-	case !runs(p):
+	case p.Status != abi.PluginEnabled:
 		return "", true, &abi.Failure{Code: abi.FailurePluginMissing, Message: "the plugin " + name + " is disabled"}
+	}
+	if err := k.trusted(name, current(p)); err != nil {
+		return "", true, &abi.Failure{Code: abi.FailurePluginMissing, Message: messageOf(err)}
 	}
 	return p.Digest, true, nil
 }
@@ -147,7 +159,23 @@ func (k *Keeper) Plugin(_ context.Context, _ *desk.Caller, name string) (abi.Plu
 	if p == nil {
 		return abi.Plugin{}, abi.NotFound(abi.ObjectPlugin, name)
 	}
-	return *p, nil
+	return k.shown(p), nil
+}
+
+// shown is a plugin as callers see it: also with what follows from the node's policy, which no log has.
+func (k *Keeper) shown(p *abi.Plugin) abi.Plugin {
+	seen := *p
+	if err := k.trusted(p.Name, current(p)); err != nil && p.Status == abi.PluginEnabled {
+		seen.Refused = messageOf(err)
+	}
+	return seen
+}
+
+func messageOf(err error) string {
+	if refused, ok := errors.AsType[*abi.Error](err); ok {
+		return refused.Message
+	}
+	return err.Error()
 }
 
 // Plugins returns all that was installed, by name.
@@ -155,7 +183,7 @@ func (k *Keeper) Plugins(context.Context, *desk.Caller) abi.Plugins {
 	all := abi.Plugins{Data: []abi.Plugin{}}
 	for _, name := range k.InstalledNames() {
 		if p := k.named(name); p != nil {
-			all.Data = append(all.Data, *p)
+			all.Data = append(all.Data, k.shown(p))
 		}
 	}
 	return all

@@ -38,7 +38,7 @@ type Personas interface {
 // about is what a manifest says, for as long as a plugin has it.
 type about struct {
 	manifest *manifest.Manifest
-	persona  *abi.Persona // nil of a kind that makes none
+	*manifest.Resources
 }
 
 // readManifest reads a manifest of a plugin, with its files.
@@ -57,7 +57,7 @@ func readManifest(name string, kept *abi.PluginManifest) (*about, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the manifest of %s: %w", name, err)
 	}
-	return &about{m, made.Persona}, nil
+	return &about{m, made}, nil
 }
 
 // badManifest says what is wrong with a manifest, as "wharf plugin lint" does.
@@ -82,7 +82,11 @@ func (k *Keeper) takeManifest(ctx context.Context, req *abi.InstallPluginRequest
 	if req.Manifest == nil {
 		return nil
 	}
-	text, err := json.Marshal(req.Manifest, json.Deterministic(true))
+	kept := *req.Manifest
+	if kept.Files == nil { // none are the same, whether a form or a package has none of them
+		kept.Files = map[string]string{}
+	}
+	text, err := json.Marshal(&kept, json.Deterministic(true))
 	if err != nil {
 		return abi.InvalidParam("manifest", "the manifest is no text: %v", err)
 	}
@@ -119,10 +123,10 @@ func (k *Keeper) fits(ctx context.Context, a *about, req *abi.InstallPluginReque
 	if err := k.misset(m); err != nil {
 		return err
 	}
-	if a.persona == nil || k.parts.Personas == nil {
+	if a.Persona == nil || k.parts.Personas == nil {
 		return nil
 	}
-	return k.parts.Personas.CheckOffered(ctx, a.persona)
+	return k.parts.Personas.CheckOffered(ctx, a.Persona)
 }
 
 // misset refuses a manifest when the node's configuration sets something of another type.
@@ -242,11 +246,42 @@ func (k *Keeper) OfferedPersonas() []abi.Persona {
 	defer k.mu.RUnlock()
 	var all []abi.Persona
 	for _, name := range slices.Sorted(maps.Keys(k.names)) {
-		if a := k.abouts[manifestOf(k.names[name])]; a != nil && a.persona != nil {
-			all = append(all, *a.persona)
+		if a := k.abouts[manifestOf(k.names[name])]; a != nil && a.Persona != nil {
+			all = append(all, *a.Persona)
 		}
 	}
 	return all
+}
+
+// OfferedConnectors returns what the plugins say of their Connectors that new Tasks run, in the order of the plugins'
+// names. Nothing else makes them known: they come and go with the event that switches the plugin. They are not to be
+// changed.
+func (k *Keeper) OfferedConnectors() []*abi.Connector {
+	var all []*abi.Connector
+	for _, name := range k.InstalledNames() {
+		if a := k.serving(name); a != nil && a.Connector != nil {
+			all = append(all, a.Connector)
+		}
+	}
+	return all
+}
+
+// OfferedHook returns what a plugin that new Tasks run says of its hook, nil for nothing. It is not to be changed.
+func (k *Keeper) OfferedHook(plugin string) *abi.Hook {
+	if a := k.serving(plugin); a != nil {
+		return a.Hook
+	}
+	return nil
+}
+
+// serving returns what the manifest of a plugin says that new Tasks run, nil for nothing.
+func (k *Keeper) serving(name string) *about {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	if p := k.names[name]; k.runnable(p) {
+		return k.abouts[manifestOf(p)]
+	}
+	return nil
 }
 
 // SettingDefault returns what a plugin reads of its configuration where the node's sets nothing, nil for
@@ -288,10 +323,10 @@ func (k *Keeper) renew(ctx context.Context, p *abi.Plugin) error {
 func (k *Keeper) offered(name, id string) *abi.Persona {
 	p := k.named(name)
 	a := k.at(manifestOf(p))
-	if a == nil || a.persona == nil || p.PersonaID != id {
+	if a == nil || a.Persona == nil || p.PersonaID != id {
 		return nil
 	}
-	own := *a.persona
+	own := *a.Persona
 	return &own
 }
 

@@ -84,6 +84,9 @@ func (i *Intake) connectorWorkspace(ctx context.Context, c *desk.Caller, id stri
 }
 
 func (i *Intake) newConnector(ctx context.Context, c *desk.Caller, req *abi.CreateConnectorRequest) (*abi.Connector, error) {
+	if err := i.takeOffered(req); err != nil {
+		return nil, err
+	}
 	if err := cmp.Or(desk.CheckPresent("provider", req.Provider), desk.CheckMetadata(&req.Metadata)); err != nil {
 		return nil, err
 	}
@@ -137,7 +140,7 @@ func checkName(param, name string) error {
 func (i *Intake) checkPlugin(ctx context.Context, plugin string) error {
 	name, export, named := strings.Cut(plugin, "#")
 	if name == "" || !named || export == "" {
-		return abi.InvalidParam("plugin", "plugin must be PLUGIN#EXPORT: this provider has none that comes with the node")
+		return abi.InvalidParam("plugin", "plugin must be PLUGIN#EXPORT: this provider has none that comes with the node, and no connector that is installed and enabled is of it")
 	}
 	if _, err := i.parts.Plugins.Resolve(ctx, name); err != nil {
 		if failure, ok := errors.AsType[*abi.Failure](err); ok {

@@ -62,6 +62,8 @@ type Parts struct {
 	Tenants Tenants
 	Tasks   Tasks
 	Plugins apart.Plugins
+	// Offered returns what installed plugins say of their Connectors; nil when there can be none. They are not changed.
+	Offered func() []*abi.Connector
 	// Persona refuses a Persona that may not be used in a Workspace as one that is not there.
 	Persona func(ctx context.Context, t storage.Tenant, workspace, id string) error
 	// Secret returns a value that checks deliveries of a Connector.

@@ -43,6 +43,15 @@ func Differences(want, got []byte, strict bool) []Difference {
 	return f.found
 }
 
+// Meaning returns the same of texts in which [Differences] finds none.
+func Meaning(text []byte) [sha256.Size]byte {
+	t, ok := treeOf(text, false)
+	if !ok {
+		return sha256.Sum256(append([]byte("text "), text...))
+	}
+	return t.means
+}
+
 // AsJSON returns a request or an answer as JSON: as it is where it is JSON, and as a [Text]
 // otherwise. What is empty has no value.
 func AsJSON(text []byte) jsontext.Value {

@@ -67,8 +67,8 @@ func Reference() string {
 }
 
 const installs = "A persona becomes the Persona `persona_NAME`, which runs the first export; a skill that Persona and the Skill `skill_NAME`.\n" +
-	"Either may do what `capabilities` grant and nothing else. A connector becomes a Connector that has the first export\n" +
-	"normalize deliveries, and a hook a hook with the handler `wasm:NAME#EXPORT`. Both run apart from Tasks, where there are no\n" +
+	"Either may do what `capabilities` grant and nothing else. A connector makes its provider known, whose Connectors have the first export\n" +
+	"normalize deliveries, and a hook the handler `wasm:NAME`, which is that export. Both run apart from Tasks, where there are no\n" +
 	"host calls to grant; polls run in Tasks.\n"
 
 func writeRows(b *strings.Builder, prefix string, members []member) {

@@ -277,7 +277,7 @@ func (p *Package) PluginManifest() *abi.PluginManifest {
 		if said.Files == nil {
 			said.Files = map[string]string{}
 		}
-		said.Files[name] = string(p.File(name))
+		said.Files[name] = string(p.File(composed(name)))
 	}
 	return said
 }

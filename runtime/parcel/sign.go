@@ -106,19 +106,37 @@ func (u *Untrusted) Error() string {
 	return fmt.Sprintf("%s is signed by %s, and no such key is trusted", u.What, strings.Join(u.Signed, ", "))
 }
 
-// Check returns an [*Untrusted] for a package that the policy does not let pass. Keys are
-// told apart by their public halves, never by their names. A signature does not say when it was made, so that of
-// a retired key does not count.
+// Check returns an [*Untrusted] for a package that the policy does not let pass. A signature does not say when it
+// was made, so that of a retired key does not count.
 func (t Trust) Check(p *Package) error {
+	return t.CheckSigned(p.Manifest.Name+" "+p.Manifest.Version, p.SignedBy())
+}
+
+// CheckSigned is [Trust.Check] of a package that was read before: what it is, and the public keys that have signed
+// it. Keys are told apart by these, never by their names.
+func (t Trust) CheckSigned(what string, by []string) error {
 	if len(t) == 0 {
 		return nil
 	}
 	var signed []string
-	for _, s := range p.Signatures {
-		if slices.ContainsFunc(t, func(k abi.SigningKey) bool { return k.PublicKey == s.PublicKey && k.RetiredAt.IsZero() }) {
+	for _, public := range by {
+		if slices.ContainsFunc(t, func(k abi.SigningKey) bool { return k.PublicKey == public && k.RetiredAt.IsZero() }) {
 			return nil
 		}
-		signed = append(signed, s.KeyID)
+		id, err := receipt.KeyID(public)
+		if err != nil {
+			id = clip(public)
+		}
+		signed = append(signed, id)
 	}
-	return &Untrusted{What: p.Manifest.Name + " " + p.Manifest.Version, Signed: signed}
+	return &Untrusted{What: what, Signed: signed}
+}
+
+// SignedBy returns the public keys that have signed a package.
+func (p *Package) SignedBy() []string {
+	var by []string
+	for _, s := range p.Signatures {
+		by = append(by, s.PublicKey)
+	}
+	return by
 }

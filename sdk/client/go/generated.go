@@ -2384,6 +2384,8 @@ type Plugin struct {
 	// By which each tenant's Tasks reach the plugin, when the version's manifest makes a Persona.
 	PersonaID *string `json:"persona_id,omitzero"`
 	Previous  *string `json:"previous,omitzero"`
+	// Why new Tasks do not run an enabled plugin all the same: the node trusts none of the keys that have signed the version.
+	Refused *string `json:"refused,omitzero"`
 	// One of: enabled, disabled.
 	Status string `json:"status"`
 	// When it last changed.
@@ -2410,7 +2412,11 @@ type PluginBuild struct {
 	Kind *string `json:"kind,omitzero"`
 	// Its digest, "sha256:" and hex; "" when none came with the module.
 	Manifest *string `json:"manifest,omitzero"`
-	Version  string  `json:"version"`
+	// The digest of the package that it came in, "sha256:" and hex; "" when it came in none.
+	Package *string `json:"package,omitzero"`
+	// The public keys in base64 that have signed that package.
+	SignedBy []string `json:"signed_by,omitzero"`
+	Version  string   `json:"version"`
 }
 
 // PluginManifest: The manifest of a version of a plugin, and the files that it names, by path.
@@ -4482,7 +4488,7 @@ var (
 	OpGetWorkspace = Operation{Name: "getWorkspace", Method: "GET", Path: "/v1/workspaces/{workspace_id}", Keyed: false}
 	// OpHeartbeatLiveClient: Say that a client is there. A client of which nothing is heard for two minutes counts as gone. What is said anew of it is an event; a heartbeat alone is none. Needs the scope `sessions:read`.
 	OpHeartbeatLiveClient = Operation{Name: "heartbeatLiveClient", Method: "POST", Path: "/wharf/v1/sessions/{session_id}/clients/heartbeat", Keyed: false}
-	// OpInstallPlugin: Install a version of a plugin. The body is the module, `application/wasm`, of at most 64 MiB, or a form with the file `module`, `manifest`, the plugin's wharf.toml, and as `files` the JSON Schemas that this names, by their paths in it. The version is that of the manifest then, and each tenant gets the Persona that it describes, with its Skill; a Persona that a tenant has changed stays as it is. The module is kept and compiled before new Tasks run it, those of every tenant; a module that cannot be loaded is a 400 whose `details` say why, and changes nothing. Tasks that have begun keep theirs. The same module again changes nothing either. Needs the scope `node:admin`.
+	// OpInstallPlugin: Install a version of a plugin. The body is the module, `application/wasm`, of at most 64 MiB; or a package as "wharf plugin package" makes it, `application/zip`, whose signatures are kept with the version; or a form with the file `module`, `manifest`, the plugin's wharf.toml, and as `files` the JSON Schemas that this names, by their paths in it. The version is that of the manifest then, and each tenant gets the Persona that it describes, with its Skill; a Persona that a tenant has changed stays as it is. The module is kept and compiled before new Tasks run it, those of every tenant; a module that cannot be loaded is a 400 whose `details` say why, and changes nothing. Tasks that have begun keep theirs. The same module again changes nothing either. Needs the scope `node:admin`.
 	OpInstallPlugin = Operation{Name: "installPlugin", Method: "POST", Path: "/wharf/v1/plugins/{plugin}/versions", Keyed: true}
 	// OpInstallSkillBundle: Install a skill in a Workspace. A JSON body has a zip of the folder with its SKILL.md, in base64; any other media type is the zip itself, described by the query parameters. Of one that is no skill the error says where it is wrong, and nothing is kept. Needs the scope `skills:write`.
 	OpInstallSkillBundle = Operation{Name: "installSkillBundle", Method: "POST", Path: "/wharf/v1/skill-bundles", Keyed: true}

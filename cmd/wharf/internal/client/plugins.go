@@ -29,6 +29,14 @@ func (c *Client) UploadModule(ctx context.Context, call Call, module io.Reader, 
 	return doc, err
 }
 
+// UploadPackage makes a call whose body is a package of a plugin, and returns the plugin that answers it.
+func (c *Client) UploadPackage(ctx context.Context, call Call, packed io.Reader, size int64) (doc Doc[abi.Plugin], err error) {
+	r := call.request()
+	r.header, r.body, r.size, r.patience = map[string]string{"Content-Type": "application/zip"}, packed, size, -1
+	err = c.call(ctx, r, nil, &doc)
+	return doc, err
+}
+
 // pluginForm returns what stands before and after the module in a form, so that it can be sent as it is read.
 func pluginForm(manifest *abi.PluginManifest) (media string, ends [2][]byte, err error) {
 	var body bytes.Buffer

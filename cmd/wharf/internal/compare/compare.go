@@ -15,8 +15,8 @@ type Kind string
 
 // The kinds of differences, by what differs first.
 const (
-	OnlyA   Kind = "only_a"  // B has ended before
-	OnlyB   Kind = "only_b"  // A has ended before
+	OnlyA   Kind = "only_a"  // B has not made it
+	OnlyB   Kind = "only_b"  // A has not made it
 	Call    Kind = "call"    // another call was made
 	Request Kind = "request" // the same call was asked something else
 	Answer  Kind = "answer"  // it was answered otherwise
@@ -24,10 +24,13 @@ const (
 
 // Change is a call that differs. A and B name the calls, "" where there is none.
 type Change struct {
-	Index int    `json:"index"`
-	Kind  Kind   `json:"kind"`
-	A     string `json:"a,omitzero"`
-	B     string `json:"b,omitzero"`
+	// Index and IndexB are its places among the calls of A and of B; where one of them has not made it, the place
+	// before which it would stand.
+	Index  int    `json:"index"`
+	IndexB int    `json:"index_b"`
+	Kind   Kind   `json:"kind"`
+	A      string `json:"a,omitzero"`
+	B      string `json:"b,omitzero"`
 	// Differences are all places in which the request differs, or else the answer.
 	Differences []journal.Difference `json:"differences,omitzero"`
 }
@@ -41,7 +44,7 @@ type Side struct {
 	End    *journal.End `json:"end,omitzero"`
 }
 
-// Result is how two records compare. Calls are aligned by their position.
+// Result is how two records compare. Calls are aligned by what they ask: one that only one side has made is one change.
 type Result struct {
 	Same bool `json:"same"`
 	A    Side `json:"a"`
@@ -63,17 +66,17 @@ type Result struct {
 // the same bytes.
 func Records(a, b *journal.Record, strict bool) Result {
 	r := Result{A: side(a), B: side(b), Input: inputDiff(a.Input, b.Input), Ends: ending(a.End) != ending(b.End)}
-	for i := range max(len(a.Entries), len(b.Entries)) {
-		left, right := at(a.Entries, i), at(b.Entries, i)
-		change := differ(left, right, strict)
-		if change == nil {
-			continue
+	nextA, nextB := 0, 0
+	for _, p := range align(a.Entries, b.Entries, strict) {
+		left, right := at(a.Entries, p.a), at(b.Entries, p.b)
+		if change := differ(left, right, strict); change != nil {
+			if len(r.Changes) == 0 {
+				r.Shared, r.Diff = nextA, diff(left, right, change.Kind)
+			}
+			change.Index, change.IndexB, change.A, change.B = nextA, nextB, name(left), name(right)
+			r.Changes = append(r.Changes, *change)
 		}
-		if len(r.Changes) == 0 {
-			r.Shared, r.Diff = i, diff(left, right, change.Kind)
-		}
-		change.Index, change.A, change.B = i, name(left), name(right)
-		r.Changes = append(r.Changes, *change)
+		nextA, nextB = max(nextA, p.a+1), max(nextB, p.b+1)
 	}
 	if len(r.Changes) == 0 {
 		r.Shared = len(a.Entries)
@@ -87,10 +90,10 @@ func side(r *journal.Record) Side {
 }
 
 func at(entries []journal.Entry, i int) *journal.Entry {
-	if i < len(entries) {
-		return &entries[i]
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &entries[i]
 }
 
 func name(e *journal.Entry) string {
@@ -100,7 +103,7 @@ func name(e *journal.Entry) string {
 	return e.Call
 }
 
-// differ says what differs first between two calls at one position, nil for nothing.
+// differ says what differs first between two calls that are compared, nil for nothing.
 func differ(a, b *journal.Entry, strict bool) *Change {
 	switch {
 	case b == nil:

@@ -49,8 +49,8 @@ wharf task tail task_01K0...`),
 			`wharf task submit --file large.pdf
 wharf config show`),
 		page(abi.CodePolicyViolation, "policy forbids it",
-			`The request is sound, and what it asks for is not allowed: a plugin that the node does not have, a command that it does not start, a Persona that needs receipts where there is no key. A plugin meets this code when its Persona's capabilities or the node's grants do not include a host call.`,
-			`The message names what is not allowed. For a plugin: add the host call to the Persona's capabilities, and the host, tool or secret to grants in the node's configuration.`,
+			`The request is sound, and what it asks for is not allowed: a plugin that the node does not have, a command that it does not start, a Persona that needs receipts where there is no key, a plugin that no key of plugins.trust has signed. A plugin meets this code when its Persona's capabilities or the node's grants do not include a host call.`,
+			`The message names what is not allowed. For a plugin: add the host call to the Persona's capabilities, and the host, tool or secret to grants in the node's configuration. A plugin to be installed is packed and signed with wharf plugin package FOLDER --sign KEY.`,
 			`wharf config show
 wharf persona get persona_01K0...`),
 		page(abi.CodeResourceLocked, "somebody else holds it",

@@ -29,7 +29,7 @@ wharf task tail task_01K0...`},
 			Example: `
 wharf plugin vet plugin.wasm`},
 		{Code: abi.FailurePluginMissing, Kind: Failure, Short: "there is no such plugin, or it has no such export",
-			Means: `The Persona's entry_workflow is PLUGIN or PLUGIN:EXPORT. The node has no plugin of that name, or the plugin has no export of that name which takes nothing and returns an i32.`,
+			Means: `The Persona's entry_workflow is PLUGIN or PLUGIN:EXPORT. The node has no plugin of that name, or the plugin has no export of that name which takes nothing and returns an i32. Or the plugin is disabled, or no key of plugins.trust has signed it: the message says so.`,
 			Do:    `See what the node has, and export the function: //go:wasmexport in Go, #[no_mangle] extern "C" in Rust, __attribute__((export_name("run"))) in C.`,
 			Example: `
 wharf plugin list

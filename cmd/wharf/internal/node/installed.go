@@ -9,6 +9,7 @@ import (
 
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/runtime/installs"
+	"github.com/wharf-dev/wharf/runtime/parcel"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 )
 
@@ -122,6 +123,9 @@ func (m *modules) Own(name string) bool {
 
 // Setting implements [installs.Modules].
 func (m *modules) Setting(plugin, name string) jsontext.Value { return m.settings[plugin][name] }
+
+// Trust implements [installs.Modules].
+func (m *modules) Trust() parcel.Trust { return m.trust }
 
 // settingDefault returns what a plugin's manifest says of a setting that the configuration leaves out, nil
 // for nothing.

@@ -13,6 +13,7 @@ import (
 	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/plugins"
 	"github.com/wharf-dev/wharf/runtime/engine"
+	"github.com/wharf-dev/wharf/runtime/parcel"
 	"github.com/wharf-dev/wharf/runtime/sandbox"
 )
 
@@ -39,6 +40,8 @@ type modules struct {
 	installed installed
 	// settings are what the configuration sets of plugins, by their names and by what it is called.
 	settings map[string]map[string]jsontext.Value
+	// trust says whose packages are installed, and run.
+	trust parcel.Trust
 
 	mu       sync.Mutex
 	byDigest map[string]*loading

@@ -178,6 +178,9 @@ func (n *Node) startEngine(ctx context.Context) (err error) {
 	n.modules = newModules(n.sandbox, own, func(ctx context.Context, digest string) ([]byte, error) {
 		return pinned.Module(ctx, n.store, digest)
 	})
+	if n.modules.trust, err = trustOf(&n.options.Config.Plugins); err != nil {
+		return err
+	}
 	keys, err := n.openKeys()
 	if err != nil {
 		return err

@@ -40,9 +40,9 @@ func readPlugins(c *config.Plugins) ([]ownPlugin, error) {
 	if c.Dir == "" {
 		return nil, nil
 	}
-	trust, err := receipt.TrustedKeys(c.Trusted())
+	trust, err := trustOf(c)
 	if err != nil {
-		return nil, &StartError{What: "plugins.trust: " + err.Error(), Try: "public keys in base64, or files with published keys", Err: err}
+		return nil, err
 	}
 	entries, err := os.ReadDir(c.Dir)
 	if err != nil {
@@ -65,6 +65,15 @@ func readPlugins(c *config.Plugins) ([]ownPlugin, error) {
 		own = append(own, *p)
 	}
 	return own, nil
+}
+
+// trustOf returns whose plugins a node takes.
+func trustOf(c *config.Plugins) (parcel.Trust, error) {
+	trust, err := receipt.TrustedKeys(c.Trusted())
+	if err != nil {
+		return nil, &StartError{What: "plugins.trust: " + err.Error(), Try: "public keys in base64, or files with published keys", Err: err}
+	}
+	return trust, nil
 }
 
 // readEntry reads the plugin in a file of the folder; nil when it is none.

@@ -40,6 +40,7 @@ const watchActor = "plugins.watch"
 // installer is what plugins are installed with.
 type installer interface {
 	InstallPlugin(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.InstallPluginRequest, module io.Reader) (desk.Doc, error)
+	InstallPackage(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.InstallPluginRequest, at io.ReaderAt, size int64) (desk.Doc, error)
 	Plugin(ctx context.Context, c *desk.Caller, name string) (abi.Plugin, error)
 }
 
@@ -149,16 +150,16 @@ func (f *watchedFolder) take(ctx context.Context, name string) (digest string, d
 	if digest = parcel.Digest(content); digest == f.digests[name] {
 		return digest, true
 	}
-	req, module, err := f.read(name, content)
+	is, err := f.read(name, content)
 	if err != nil {
 		f.refuse(file, err)
 		return digest, true
 	}
-	before, err := f.to.Plugin(ctx, f.caller(), req.Name)
-	if err == nil && !f.started && has(&before, req.Version, parcel.Digest(module)) {
+	before, err := f.to.Plugin(ctx, f.caller(), is.name)
+	if err == nil && !f.started && is.among(before.Versions) {
 		return digest, true // since an earlier start; what it was switched to since then stays
 	}
-	doc, err := f.to.InstallPlugin(ctx, f.caller(), nil, req, bytes.NewReader(module))
+	doc, err := f.install(ctx, is, content)
 	if refused, ok := errors.AsType[*abi.Error](err); ok && refused.Code != abi.CodeInternalError && refused.Code != abi.CodeServiceUnavailable {
 		f.refuse(file, refused)
 		return digest, true
@@ -169,7 +170,7 @@ func (f *watchedFolder) take(ctx context.Context, name string) (digest string, d
 		}
 		return "", false
 	}
-	now, err := f.to.Plugin(ctx, f.caller(), req.Name)
+	now, err := f.to.Plugin(ctx, f.caller(), is.name)
 	if err == nil && now.Version != before.Version {
 		f.log.Info("installed a plugin of a watched folder", "file", file, "plugin", doc.ID, "version", now.Version, "before", before.Version)
 	}
@@ -180,11 +181,28 @@ func (f *watchedFolder) caller() *desk.Caller {
 	return &desk.Caller{Actor: watchActor, Scopes: []string{abi.ScopeNode}}
 }
 
-// has reports whether a plugin has a version already: by its name, or for "" any of a module.
-func has(p *abi.Plugin, version, digest string) bool {
-	return slices.ContainsFunc(p.Versions, func(b abi.PluginBuild) bool {
-		return b.Digest == digest && (version == "" || b.Version == version)
+// watchedPlugin is what a file is to be installed as.
+type watchedPlugin struct {
+	name     string
+	version  string // "" for a module, whose versions are numbered
+	digest   string // of the module
+	packaged string // the digest of the package; "" for a module alone
+}
+
+// among reports whether one of a plugin's versions is this one.
+func (w *watchedPlugin) among(versions []abi.PluginBuild) bool {
+	return slices.ContainsFunc(versions, func(b abi.PluginBuild) bool {
+		return b.Digest == w.digest && (w.packaged == "" || b.Version == w.version && b.Package == w.packaged)
 	})
+}
+
+// install installs what a file holds.
+func (f *watchedFolder) install(ctx context.Context, is *watchedPlugin, content []byte) (desk.Doc, error) {
+	req := abi.InstallPluginRequest{Name: is.name, Version: is.version}
+	if is.packaged == "" {
+		return f.to.InstallPlugin(ctx, f.caller(), nil, req, bytes.NewReader(content))
+	}
+	return f.to.InstallPackage(ctx, f.caller(), nil, req, bytes.NewReader(content), int64(len(content)))
 }
 
 func (f *watchedFolder) refuse(file string, err error) {
@@ -206,19 +224,16 @@ func readWatched(path string) (_ []byte, err error) {
 }
 
 // read says what a file is to be installed as.
-func (f *watchedFolder) read(name string, content []byte) (req abi.InstallPluginRequest, module []byte, err error) {
+func (f *watchedFolder) read(name string, content []byte) (*watchedPlugin, error) {
 	if plugin, ok := strings.CutSuffix(name, wasmSuffix); ok {
 		if len(f.trust) > 0 {
-			return req, nil, errors.New("it is a module alone, and plugins.trust has every plugin signed: make a package of it, wharf plugin package FOLDER --sign KEY")
+			return nil, errors.New("it is a module alone, and plugins.trust has every plugin signed: make a package of it, wharf plugin package FOLDER --sign KEY")
 		}
-		return abi.InstallPluginRequest{Name: plugin}, content, nil
+		return &watchedPlugin{name: plugin, digest: parcel.Digest(content)}, nil
 	}
 	p, err := parcel.Read(bytes.NewReader(content), int64(len(content)))
-	if err == nil {
-		err = f.trust.Check(p)
-	}
 	if err != nil {
-		return req, nil, err
+		return nil, err
 	}
-	return abi.InstallPluginRequest{Name: p.Manifest.Name, Version: p.Manifest.Version, Manifest: p.PluginManifest()}, p.Module, nil
+	return &watchedPlugin{name: p.Manifest.Name, version: p.Manifest.Version, digest: parcel.Digest(p.Module), packaged: p.Digest}, f.trust.Check(p)
 }

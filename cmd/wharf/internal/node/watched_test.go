@@ -174,6 +174,11 @@ func (f *failing) Plugin(_ context.Context, _ *desk.Caller, name string) (abi.Pl
 	return abi.Plugin{}, abi.NotFound(abi.ObjectPlugin, name)
 }
 
+// InstallPackage implements installer.
+func (f *failing) InstallPackage(ctx context.Context, c *desk.Caller, r *desk.Retry, req abi.InstallPluginRequest, _ io.ReaderAt, _ int64) (desk.Doc, error) {
+	return f.InstallPlugin(ctx, c, r, req, nil)
+}
+
 // InstallPlugin implements installer.
 func (f *failing) InstallPlugin(_ context.Context, _ *desk.Caller, _ *desk.Retry, req abi.InstallPluginRequest, _ io.Reader) (desk.Doc, error) {
 	f.mu.Lock()

@@ -2296,6 +2296,8 @@ class Plugin(TypedDict):
     #: By which each tenant's Tasks reach the plugin, when the version's manifest makes a Persona.
     persona_id: NotRequired[str]
     previous: NotRequired[str]
+    #: Why new Tasks do not run an enabled plugin all the same: the node trusts none of the keys that have signed the version.
+    refused: NotRequired[str]
     status: Literal["enabled", "disabled"]
     #: When it last changed.
     updated_at: str
@@ -2321,6 +2323,10 @@ class PluginBuild(TypedDict):
     kind: NotRequired[str]
     #: Its digest, "sha256:" and hex; "" when none came with the module.
     manifest: NotRequired[str]
+    #: The digest of the package that it came in, "sha256:" and hex; "" when it came in none.
+    package: NotRequired[str]
+    #: The public keys in base64 that have signed that package.
+    signed_by: NotRequired[List[str]]
     version: str
 
 

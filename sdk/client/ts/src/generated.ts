@@ -2292,6 +2292,8 @@ export interface Plugin {
   /** By which each tenant's Tasks reach the plugin, when the version's manifest makes a Persona. */
   persona_id?: string;
   previous?: string;
+  /** Why new Tasks do not run an enabled plugin all the same: the node trusts none of the keys that have signed the version. */
+  refused?: string;
   status: "enabled" | "disabled";
   /** When it last changed. */
   updated_at: string;
@@ -2317,6 +2319,10 @@ export interface PluginBuild {
   kind?: string;
   /** Its digest, "sha256:" and hex; "" when none came with the module. */
   manifest?: string;
+  /** The digest of the package that it came in, "sha256:" and hex; "" when it came in none. */
+  package?: string;
+  /** The public keys in base64 that have signed that package. */
+  signed_by?: Array<string>;
   version: string;
 }
 
@@ -4376,7 +4382,7 @@ export const operations = {
   getWorkspace: { method: "GET", path: "/v1/workspaces/{workspace_id}", keyed: false },
   /** Say that a client is there. A client of which nothing is heard for two minutes counts as gone. What is said anew of it is an event; a heartbeat alone is none. Needs the scope `sessions:read`. */
   heartbeatLiveClient: { method: "POST", path: "/wharf/v1/sessions/{session_id}/clients/heartbeat", keyed: false },
-  /** Install a version of a plugin. The body is the module, `application/wasm`, of at most 64 MiB, or a form with the file `module`, `manifest`, the plugin's wharf.toml, and as `files` the JSON Schemas that this names, by their paths in it. The version is that of the manifest then, and each tenant gets the Persona that it describes, with its Skill; a Persona that a tenant has changed stays as it is. The module is kept and compiled before new Tasks run it, those of every tenant; a module that cannot be loaded is a 400 whose `details` say why, and changes nothing. Tasks that have begun keep theirs. The same module again changes nothing either. Needs the scope `node:admin`. */
+  /** Install a version of a plugin. The body is the module, `application/wasm`, of at most 64 MiB; or a package as "wharf plugin package" makes it, `application/zip`, whose signatures are kept with the version; or a form with the file `module`, `manifest`, the plugin's wharf.toml, and as `files` the JSON Schemas that this names, by their paths in it. The version is that of the manifest then, and each tenant gets the Persona that it describes, with its Skill; a Persona that a tenant has changed stays as it is. The module is kept and compiled before new Tasks run it, those of every tenant; a module that cannot be loaded is a 400 whose `details` say why, and changes nothing. Tasks that have begun keep theirs. The same module again changes nothing either. Needs the scope `node:admin`. */
   installPlugin: { method: "POST", path: "/wharf/v1/plugins/{plugin}/versions", keyed: true },
   /** Install a skill in a Workspace. A JSON body has a zip of the folder with its SKILL.md, in base64; any other media type is the zip itself, described by the query parameters. Of one that is no skill the error says where it is wrong, and nothing is kept. Needs the scope `skills:write`. */
   installSkillBundle: { method: "POST", path: "/wharf/v1/skill-bundles", keyed: true },
