@@ -35,7 +35,7 @@ func newPlugins(t *testing.T) (all []templates.Wanted) {
 // quick says what is made in every run of the tests. The rest is made with WHARF_LONG: compilers take long,
 // and the sandbox does for large modules.
 func quick(w templates.Wanted) bool {
-	return w.Language == "typescript" && w.Kind == manifest.KindPersona || w.Language == "c" && (w.Kind == manifest.KindHook || w.Kind == manifest.KindConnector)
+	return w.Language == "typescript" && w.Kind == manifest.KindPersona || w.Language == "python" && w.Kind == manifest.KindHook || w.Language == "c" && (w.Kind == manifest.KindHook || w.Kind == manifest.KindConnector)
 }
 
 // From an empty folder: a new plugin has nothing wrong with it, is built, fits its manifest, is

@@ -32,6 +32,9 @@ const (
 	sdkFolder     = ".sdk/"    // of its files, as the engine sees them
 )
 
+// CheckedCode is the code of the failure that [Built.Check] ends with.
+const CheckedCode = "plugin_check"
+
 // inEngine are the modules that the engine has itself.
 const inEngine = "array binascii builtins collections errno gc hashlib heapq io json math micropython re struct sys"
 

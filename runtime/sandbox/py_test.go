@@ -52,3 +52,24 @@ func TestPython(t *testing.T) {
 	}
 	t.Logf("initialization takes %d units of gas", m.shape.Gas)
 }
+
+// TestPythonLanguage holds what a program can count on, in the engine itself.
+func TestPythonLanguage(t *testing.T) {
+	m := python(t, newRuntime(t, Config{}), fileText(t, "testdata/language.py"))
+	for _, what := range []string{"order", "many", "collect", "errors", "with_block", "texts", "numbers", "recursion"} {
+		t.Run(what, func(t *testing.T) {
+			h := &told{task: newTask(t, saying(what))}
+			if _, err := m.Run(t.Context(), abi.DefaultExport, h, Limits{}); err != nil {
+				t.Fatal(err)
+			}
+			if f := h.output.Failure; f != nil {
+				t.Fatalf("%s %s", f.Message, f.Details)
+			}
+		})
+	}
+}
+
+// saying is a Message with a text.
+func saying(text string) string {
+	return fmt.Sprintf(`{"role":"user","parts":[{"type":"text","text":%q,"visibility":"public"}]}`, text)
+}

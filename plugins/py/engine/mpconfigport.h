@@ -19,6 +19,8 @@ typedef long mp_off_t;
 #define MICROPY_GC_SPLIT_HEAP (1)
 #define MICROPY_GC_SPLIT_HEAP_AUTO (1)
 #define MICROPY_GC_ALLOC_THRESHOLD (1)
+#define MICROPY_ALLOC_GC_STACK_SIZE (1024)
+#define MICROPY_GC_STACK_ENTRY_TYPE size_t
 #define MICROPY_ENABLE_FINALISER (0)
 #define MICROPY_ENABLE_PYSTACK (0)
 void *engine_heap(size_t size);
@@ -31,6 +33,12 @@ void engine_heap_free(void *area);
 #define MICROPY_STACKLESS_STRICT (0)
 #define MICROPY_STACK_CHECK (1)
 #define MICROPY_NLR_SETJMP (1)
+
+// A node bounds calls by weights, which follow the size of the functions, and traps when they are
+// used up. mp_cstack_check() has to come first, so a function that can be part of a recursion takes 4 bytes of the
+// stack for each unit of its weight and of what it calls on the way to the next one.
+#define WEIGHS(weight) do { char pad_[4 * (weight)]; __asm__ volatile("" : : "r"(pad_) : "memory"); } while (0)
+
 struct _mp_code_state_t;
 void engine_deeper(struct _mp_code_state_t *into, struct _mp_code_state_t *from);
 void engine_loop(unsigned level, struct _mp_code_state_t *state);

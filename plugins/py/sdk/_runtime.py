@@ -21,7 +21,8 @@ def load():
         drawn._state = 0  # each Task draws its own
 
 
-# frames returns the stack of an exception in the author's own files, the innermost first.
+# frames returns the stack of an exception in the author's own files, the innermost first. Of a long one the middle
+# is left out.
 def frames(e):
     out = []
     for file, line, function in _wharf.traceback(e):
@@ -29,7 +30,7 @@ def frames(e):
             continue
         where = "%s:%d" % (file, line)
         out.append(where if function in (None, "<module>") else "%s (%s)" % (function, where))
-    return out
+    return out if len(out) <= 50 else out[:40] + ["..."] + out[-9:]
 
 
 def failure_of(e):

@@ -279,6 +279,8 @@ mp_vm_return_kind_t mp_execute_bytecode(mp_code_state_t *code_state,
     volatile
 #endif
     mp_obj_t inject_exc);
+bool mp_obj_is_bytecode(mp_obj_t f);
+mp_code_state_t *mp_obj_closure_prepare_codestate(mp_obj_t func, size_t n_args, size_t n_kw, const mp_obj_t *args);
 mp_code_state_t *mp_obj_fun_bc_prepare_codestate(mp_obj_t func, size_t n_args, size_t n_kw, const mp_obj_t *args);
 void mp_setup_code_state(mp_code_state_t *code_state, size_t n_args, size_t n_kw, const mp_obj_t *args);
 void mp_setup_code_state_native(mp_code_state_native_t *code_state, size_t n_args, size_t n_kw, const mp_obj_t *args);

@@ -30,6 +30,7 @@
 #include <string.h>
 #include <assert.h>
 
+#include "py/cstack.h"
 #include "py/scope.h"
 #include "py/emit.h"
 #include "py/compile.h"
@@ -2802,6 +2803,8 @@ static const compile_function_t compile_function[] = {
 };
 
 static void compile_node(compiler_t *comp, mp_parse_node_t pn) {
+    WEIGHS(60);
+    mp_cstack_check();
     if (MP_PARSE_NODE_IS_NULL(pn)) {
         // pass
     } else if (MP_PARSE_NODE_IS_SMALL_INT(pn)) {

@@ -757,6 +757,22 @@ void gc_info(gc_info_t *info) {
     GC_EXIT();
 }
 
+// Wharf: looks begin at the beginning again.
+static void gc_look_from_the_beginning(void) {
+    MP_STATE_MEM(gc_last_free_area) = &MP_STATE_MEM(area);
+    for (mp_state_mem_area_t *area = &MP_STATE_MEM(area); area != NULL; area = NEXT_AREA(area)) {
+        area->gc_last_free_atb_index = 0;
+    }
+}
+
+// Wharf: the next look begins at what is free now, if it is close to where that would begin anyway.
+static void gc_look_from(mp_state_mem_area_t *area, size_t block) {
+    size_t at = block / BLOCKS_PER_ATB;
+    if (MP_STATE_MEM(gc_last_free_area) == area && at < area->gc_last_free_atb_index && area->gc_last_free_atb_index - at < 64) {
+        area->gc_last_free_atb_index = at;
+    }
+}
+
 void *gc_alloc(size_t n_bytes, unsigned int alloc_flags) {
     bool has_finaliser = alloc_flags & GC_ALLOC_FLAG_HAS_FINALISER;
     size_t n_blocks = ((n_bytes + BYTES_PER_BLOCK - 1) & (~(BYTES_PER_BLOCK - 1))) / BYTES_PER_BLOCK;
@@ -782,6 +798,7 @@ void *gc_alloc(size_t n_bytes, unsigned int alloc_flags) {
     int collected = !MP_STATE_MEM(gc_auto_collect_enabled);
     #if MICROPY_GC_SPLIT_HEAP_AUTO
     bool added = false;
+    bool again = false; // Wharf: all was looked through from the beginning
     #endif
 
     #if MICROPY_GC_ALLOC_THRESHOLD
@@ -818,17 +835,17 @@ void *gc_alloc(size_t n_bytes, unsigned int alloc_flags) {
             // No free blocks found on this heap. Mark this heap as
             // filled, so we won't try to find free space here again until
             // space is freed.
-            #if MICROPY_GC_SPLIT_HEAP
-            if (n_blocks == 1) {
-                area->gc_last_free_atb_index = (i + 1) / BLOCKS_PER_ATB; // or (size_t)-1
-            }
-            #endif
         }
 
         GC_EXIT();
         // nothing found!
         if (collected) {
             #if MICROPY_GC_SPLIT_HEAP_AUTO
+            if (!again) {
+                gc_look_from_the_beginning();
+                again = true;
+                continue;
+            }
             if (!added && gc_try_add_heap(n_bytes)) {
                 added = true;
                 continue;
@@ -848,17 +865,13 @@ found:
     end_block = i;
     start_block = i - n_free + 1;
 
-    // Set last free ATB index to block after last block we found, for start of
-    // next scan.  To reduce fragmentation, we only do this if we were looking
-    // for a single free block, which guarantees that there are no free blocks
-    // before this one.  Also, whenever we free or shink a block we must check
-    // if this index needs adjusting (see gc_realloc and gc_free).
-    if (n_free == 1) {
-        #if MICROPY_GC_SPLIT_HEAP
-        MP_STATE_MEM(gc_last_free_area) = area;
-        #endif
-        area->gc_last_free_atb_index = (i + 1) / BLOCKS_PER_ATB;
-    }
+    // Wharf: the next look begins behind what was found, whatever its size. What was free before it is found
+    // after the next collection, or when nothing is free behind it. So that an allocation takes no longer
+    // the more is in use.
+    #if MICROPY_GC_SPLIT_HEAP
+    MP_STATE_MEM(gc_last_free_area) = area;
+    #endif
+    area->gc_last_free_atb_index = (i + 1) / BLOCKS_PER_ATB;
 
     area->gc_last_used_block = MAX(area->gc_last_used_block, end_block);
 
@@ -955,25 +968,7 @@ void gc_free(void *ptr) {
     FTB_CLEAR(area, block);
     #endif
 
-    #if MICROPY_GC_SPLIT_HEAP
-    if (MP_STATE_MEM(gc_last_free_area) != area) {
-        // We freed something but it isn't the current area. Reset the
-        // last free area to the start for a rescan. Note that this won't
-        // give much of a performance hit, since areas that are completely
-        // filled will likely be skipped (the gc_last_free_atb_index
-        // points to the last block).
-        // The reason why this is necessary is because it is not possible
-        // to see which area came first (like it is possible to adjust
-        // gc_last_free_atb_index based on whether the freed block is
-        // before the last free block).
-        MP_STATE_MEM(gc_last_free_area) = &MP_STATE_MEM(area);
-    }
-    #endif
-
-    // set the last_free pointer to this block if it's earlier in the heap
-    if (block / BLOCKS_PER_ATB < area->gc_last_free_atb_index) {
-        area->gc_last_free_atb_index = block / BLOCKS_PER_ATB;
-    }
+    gc_look_from(area, block);
 
     // free head and all of its tail blocks
     do {
@@ -1094,17 +1089,7 @@ void *gc_realloc(void *ptr_in, size_t n_bytes, bool allow_move) {
             ATB_ANY_TO_FREE(area, bl);
         }
 
-        #if MICROPY_GC_SPLIT_HEAP
-        if (MP_STATE_MEM(gc_last_free_area) != area) {
-            // See comment in gc_free.
-            MP_STATE_MEM(gc_last_free_area) = &MP_STATE_MEM(area);
-        }
-        #endif
-
-        // set the last_free pointer to end of this block if it's earlier in the heap
-        if ((block + new_blocks) / BLOCKS_PER_ATB < area->gc_last_free_atb_index) {
-            area->gc_last_free_atb_index = (block + new_blocks) / BLOCKS_PER_ATB;
-        }
+        gc_look_from(area, block + new_blocks);
 
         GC_EXIT();
 

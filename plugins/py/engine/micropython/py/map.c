@@ -86,15 +86,25 @@ static size_t get_hash_alloc_greater_or_equal_to(size_t x) {
 /******************************************************************************/
 /* map                                                                        */
 
+// Wharf: a map that is no fixed or ordered array keeps the order in which keys came, as CPython's dict does.
+// Its table has "fill" elements in that order, where those that were removed have the key MP_OBJ_SENTINEL. Behind a
+// table that is not small stands an index by hash, of twice as many numbers: 0, or that of an element plus 1.
+#define MAP_SMALL (8)
+
+size_t mp_map_whole(size_t alloc) {
+    return alloc > MAP_SMALL ? 2 * alloc : alloc;
+}
+
 void mp_map_init(mp_map_t *map, size_t n) {
     if (n == 0) {
         map->alloc = 0;
         map->table = NULL;
     } else {
         map->alloc = n;
-        map->table = m_new0(mp_map_elem_t, map->alloc);
+        map->table = m_new0(mp_map_elem_t, mp_map_whole(map->alloc));
     }
     map->used = 0;
+    map->fill = 0;
     map->all_keys_are_qstrs = 1;
     map->is_fixed = 0;
     map->is_ordered = 0;
@@ -103,6 +113,7 @@ void mp_map_init(mp_map_t *map, size_t n) {
 void mp_map_init_fixed_table(mp_map_t *map, size_t n, const mp_obj_t *table) {
     map->alloc = n;
     map->used = n;
+    map->fill = 0;
     map->all_keys_are_qstrs = 1;
     map->is_fixed = 1;
     map->is_ordered = 1;
@@ -114,7 +125,7 @@ void mp_map_deinit(mp_map_t *map) {
     if (!map->is_fixed) {
         m_del(mp_map_elem_t, map->table, map->alloc);
     }
-    map->used = map->alloc = 0;
+    map->used = map->alloc = map->fill = 0;
 }
 
 void mp_map_clear(mp_map_t *map) {
@@ -123,28 +134,71 @@ void mp_map_clear(mp_map_t *map) {
     }
     map->alloc = 0;
     map->used = 0;
+    map->fill = 0;
     map->all_keys_are_qstrs = 1;
     map->is_fixed = 0;
     map->table = NULL;
 }
 
+static size_t mp_map_hash(mp_obj_t key) {
+    if (mp_obj_is_qstr(key)) {
+        return qstr_hash(MP_OBJ_QSTR_VALUE(key));
+    }
+    return MP_OBJ_SMALL_INT_VALUE(mp_unary_op(MP_UNARY_OP_HASH, key));
+}
+
+// mp_map_enter puts an element into the index.
+static void mp_map_enter(mp_map_t *map, size_t hash, size_t number) {
+    uint32_t *index = (uint32_t *)(map->table + map->alloc);
+    size_t n = 2 * map->alloc, pos = hash % n;
+    while (index[pos]) {
+        pos = pos + 1 == n ? 0 : pos + 1;
+    }
+    index[pos] = number + 1;
+}
+
+// mp_map_rehash makes room for another element.
 static void mp_map_rehash(mp_map_t *map) {
-    size_t old_alloc = map->alloc;
-    size_t new_alloc = get_hash_alloc_greater_or_equal_to(map->alloc + 1);
-    DEBUG_printf("mp_map_rehash(%p): " UINT_FMT " -> " UINT_FMT "\n", map, old_alloc, new_alloc);
-    mp_map_elem_t *old_table = map->table;
-    mp_map_elem_t *new_table = m_new0(mp_map_elem_t, new_alloc);
-    // If we reach this point, table resizing succeeded, now we can edit the old map.
-    map->alloc = new_alloc;
-    map->used = 0;
-    map->all_keys_are_qstrs = 1;
-    map->table = new_table;
-    for (size_t i = 0; i < old_alloc; i++) {
-        if (old_table[i].key != MP_OBJ_NULL && old_table[i].key != MP_OBJ_SENTINEL) {
-            mp_map_lookup(map, old_table[i].key, MP_MAP_LOOKUP_ADD_IF_NOT_FOUND)->value = old_table[i].value;
+    size_t new_alloc = get_hash_alloc_greater_or_equal_to(map->used < MAP_SMALL ? map->used + 1 : map->used + map->used / 2);
+    mp_map_t old = *map;
+    mp_map_t new = *map;
+    new.table = m_new0(mp_map_elem_t, mp_map_whole(new_alloc));
+    new.alloc = new_alloc;
+    new.fill = 0;
+    for (size_t i = 0; i < old.fill; i++) {
+        if (old.table[i].key == MP_OBJ_SENTINEL) {
+            continue;
+        }
+        if (new_alloc > MAP_SMALL) {
+            mp_map_enter(&new, mp_map_hash(old.table[i].key), new.fill);
+        }
+        new.table[new.fill++] = old.table[i];
+    }
+    // Nothing was thrown up to here.
+    *map = new;
+    m_del(mp_map_elem_t, old.table, old.alloc);
+}
+
+// mp_map_find finds an element among those of a map that is no array.
+static mp_map_elem_t *mp_map_find(mp_map_t *map, mp_obj_t index, size_t hash, bool compare_only_ptrs) {
+    if (map->alloc <= MAP_SMALL) {
+        for (size_t i = 0; i < map->fill; i++) {
+            mp_obj_t key = map->table[i].key;
+            if (key == index || (!compare_only_ptrs && key != MP_OBJ_SENTINEL && mp_obj_equal(key, index))) {
+                return &map->table[i];
+            }
+        }
+        return NULL;
+    }
+    const uint32_t *numbers = (const uint32_t *)(map->table + map->alloc);
+    size_t n = 2 * map->alloc;
+    for (size_t pos = hash % n; numbers[pos]; pos = pos + 1 == n ? 0 : pos + 1) {
+        mp_map_elem_t *elem = &map->table[numbers[pos] - 1];
+        if (elem->key == index || (!compare_only_ptrs && elem->key != MP_OBJ_SENTINEL && mp_obj_equal(elem->key, index))) {
+            return elem;
         }
     }
-    m_del(mp_map_elem_t, old_table, old_alloc);
+    return NULL;
 }
 
 // MP_MAP_LOOKUP behaviour:
@@ -231,94 +285,40 @@ mp_map_elem_t *MICROPY_WRAP_MP_MAP_LOOKUP(mp_map_lookup)(mp_map_t * map, mp_obj_
         #endif
     }
 
-    // map is a hash table (not an ordered array), so do a hash lookup
-
-    if (map->alloc == 0) {
-        if (lookup_kind == MP_MAP_LOOKUP_ADD_IF_NOT_FOUND) {
-            mp_map_rehash(map);
-        } else {
-            return NULL;
-        }
+    // map is no array
+    size_t hash = 0;
+    if (map->alloc > MAP_SMALL || !mp_obj_is_qstr(index)) {
+        hash = mp_map_hash(index); // also for a small map: what has no hash is no key
     }
-
-    // get hash of index, with fast path for common case of qstr
-    mp_uint_t hash;
-    if (mp_obj_is_qstr(index)) {
-        hash = qstr_hash(MP_OBJ_QSTR_VALUE(index));
-    } else {
-        hash = MP_OBJ_SMALL_INT_VALUE(mp_unary_op(MP_UNARY_OP_HASH, index));
-    }
-
-    size_t pos = hash % map->alloc;
-    size_t start_pos = pos;
-    mp_map_elem_t *avail_slot = NULL;
-    for (;;) {
-        mp_map_elem_t *slot = &map->table[pos];
-        if (slot->key == MP_OBJ_NULL) {
-            // found NULL slot, so index is not in table
-            if (lookup_kind == MP_MAP_LOOKUP_ADD_IF_NOT_FOUND) {
-                map->used += 1;
-                if (avail_slot == NULL) {
-                    avail_slot = slot;
-                }
-                avail_slot->key = index;
-                avail_slot->value = MP_OBJ_NULL;
-                if (!mp_obj_is_qstr(index)) {
-                    map->all_keys_are_qstrs = 0;
-                }
-                return avail_slot;
-            } else {
-                return NULL;
-            }
-        } else if (slot->key == MP_OBJ_SENTINEL) {
-            // found deleted slot, remember for later
-            if (avail_slot == NULL) {
-                avail_slot = slot;
-            }
-        } else if (slot->key == index || (!compare_only_ptrs && mp_obj_equal(slot->key, index))) {
-            // found index
-            // Note: CPython does not replace the index; try x={True:'true'};x[1]='one';x
-            if (lookup_kind == MP_MAP_LOOKUP_REMOVE_IF_FOUND) {
-                // delete element in this slot
-                map->used--;
-                if (map->table[(pos + 1) % map->alloc].key == MP_OBJ_NULL) {
-                    // optimisation if next slot is empty
-                    slot->key = MP_OBJ_NULL;
-                } else {
-                    slot->key = MP_OBJ_SENTINEL;
-                }
-                // keep slot->value so that caller can access it if needed
-            }
-            MAP_CACHE_SET(index, pos);
-            return slot;
+    mp_map_elem_t *elem = mp_map_find(map, index, hash, compare_only_ptrs);
+    if (elem != NULL) {
+        // Note: CPython does not replace the index; try x={True:'true'};x[1]='one';x
+        if (lookup_kind == MP_MAP_LOOKUP_REMOVE_IF_FOUND) {
+            // keep elem->value so that caller can access it if needed
+            map->used--;
+            elem->key = MP_OBJ_SENTINEL;
+            return elem;
         }
-
-        // not yet found, keep searching in this table
-        pos = (pos + 1) % map->alloc;
-
-        if (pos == start_pos) {
-            // search got back to starting position, so index is not in table
-            if (lookup_kind == MP_MAP_LOOKUP_ADD_IF_NOT_FOUND) {
-                if (avail_slot != NULL) {
-                    // there was an available slot, so use that
-                    map->used++;
-                    avail_slot->key = index;
-                    avail_slot->value = MP_OBJ_NULL;
-                    if (!mp_obj_is_qstr(index)) {
-                        map->all_keys_are_qstrs = 0;
-                    }
-                    return avail_slot;
-                } else {
-                    // not enough room in table, rehash it
-                    mp_map_rehash(map);
-                    // restart the search for the new element
-                    start_pos = pos = hash % map->alloc;
-                }
-            } else {
-                return NULL;
-            }
-        }
+        MAP_CACHE_SET(index, elem - map->table);
+        return elem;
     }
+    if (lookup_kind != MP_MAP_LOOKUP_ADD_IF_NOT_FOUND) {
+        return NULL;
+    }
+    if (map->fill == map->alloc) {
+        mp_map_rehash(map);
+    }
+    if (map->alloc > MAP_SMALL) {
+        mp_map_enter(map, mp_map_hash(index), map->fill);
+    }
+    map->used++;
+    elem = &map->table[map->fill++];
+    elem->key = index;
+    elem->value = MP_OBJ_NULL;
+    if (!mp_obj_is_qstr(index)) {
+        map->all_keys_are_qstrs = 0;
+    }
+    return elem;
 }
 
 /******************************************************************************/

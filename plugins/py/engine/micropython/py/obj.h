@@ -467,6 +467,7 @@ typedef struct _mp_map_t {
     size_t used : (8 * sizeof(size_t) - 3);
     size_t alloc;
     mp_map_elem_t *table;
+    size_t fill; // Wharf: see map.c
 } mp_map_t;
 
 // mp_set_lookup requires these constants to have the values they do
@@ -482,6 +483,7 @@ static inline bool mp_map_slot_is_filled(const mp_map_t *map, size_t pos) {
     return (map)->table[pos].key != MP_OBJ_NULL && (map)->table[pos].key != MP_OBJ_SENTINEL;
 }
 
+size_t mp_map_whole(size_t alloc);
 void mp_map_init(mp_map_t *map, size_t n);
 void mp_map_init_fixed_table(mp_map_t *map, size_t n, const mp_obj_t *table);
 mp_map_t *mp_map_new(size_t n);

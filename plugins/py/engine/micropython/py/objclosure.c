@@ -27,6 +27,7 @@
 #include <string.h>
 
 #include "py/obj.h"
+#include "py/bc.h"
 #include "py/runtime.h"
 
 typedef struct _mp_obj_closure_t {
@@ -103,6 +104,23 @@ MP_DEFINE_CONST_OBJ_TYPE(
     CLOSURE_TYPE_PRINT
     call, closure_call
     );
+
+#if MICROPY_STACKLESS
+// Wharf: a closure of bytecode is called as bytecode is, without another interpreter loop.
+bool mp_obj_is_bytecode(mp_obj_t f) {
+    const mp_obj_type_t *type = mp_obj_get_type(f);
+    return type == &mp_type_fun_bc
+           || (type == &mp_type_closure && mp_obj_get_type(((mp_obj_closure_t *)MP_OBJ_TO_PTR(f))->fun) == &mp_type_fun_bc);
+}
+
+mp_code_state_t *mp_obj_closure_prepare_codestate(mp_obj_t self_in, size_t n_args, size_t n_kw, const mp_obj_t *args) {
+    mp_obj_closure_t *self = MP_OBJ_TO_PTR(self_in);
+    mp_obj_t *args2 = alloca((self->n_closed + n_args + 2 * n_kw) * sizeof(mp_obj_t));
+    memcpy(args2, self->closed, self->n_closed * sizeof(mp_obj_t));
+    memcpy(args2 + self->n_closed, args, (n_args + 2 * n_kw) * sizeof(mp_obj_t));
+    return mp_obj_fun_bc_prepare_codestate(self->fun, self->n_closed + n_args, n_kw, args2);
+}
+#endif
 
 mp_obj_t mp_obj_new_closure(mp_obj_t fun, size_t n_closed_over, const mp_obj_t *closed) {
     mp_obj_closure_t *o = mp_obj_malloc_var(mp_obj_closure_t, closed, mp_obj_t, n_closed_over, &mp_type_closure);

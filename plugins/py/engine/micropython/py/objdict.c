@@ -269,7 +269,9 @@ mp_obj_t mp_obj_dict_copy(mp_obj_t self_in) {
     other->map.all_keys_are_qstrs = self->map.all_keys_are_qstrs;
     other->map.is_fixed = 0;
     other->map.is_ordered = self->map.is_ordered;
-    memcpy(other->map.table, self->map.table, self->map.alloc * sizeof(mp_map_elem_t));
+    other->map.fill = self->map.fill;
+    size_t n = self->map.is_ordered || self->map.is_fixed ? self->map.alloc : mp_map_whole(self->map.alloc);
+    memcpy(other->map.table, self->map.table, n * sizeof(mp_map_elem_t));
     return other_out;
 }
 static MP_DEFINE_CONST_FUN_OBJ_1(dict_copy_obj, mp_obj_dict_copy);
@@ -362,8 +364,13 @@ static mp_obj_t dict_popitem(mp_obj_t self_in) {
     #if MICROPY_PY_COLLECTIONS_ORDEREDDICT
     if (self->map.is_ordered) {
         cur = self->map.used - 1;
-    }
+    } else
     #endif
+    {
+        // Wharf: the last one, for the order is that in which keys came
+        for (cur = self->map.fill - 1; !mp_map_slot_is_filled(&self->map, cur); cur--) {
+        }
+    }
     mp_map_elem_t *next = dict_iter_next(self, &cur);
     assert(next);
     self->map.used--;

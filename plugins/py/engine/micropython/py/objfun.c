@@ -223,6 +223,9 @@ static void dump_args(const mp_obj_t *a, size_t sz) {
 #if MICROPY_STACKLESS
 mp_code_state_t *mp_obj_fun_bc_prepare_codestate(mp_obj_t self_in, size_t n_args, size_t n_kw, const mp_obj_t *args) {
     mp_cstack_check();
+    if (mp_obj_get_type(self_in) != &mp_type_fun_bc) {
+        return mp_obj_closure_prepare_codestate(self_in, n_args, n_kw, args);
+    }
     mp_obj_fun_bc_t *self = MP_OBJ_TO_PTR(self_in);
 
     size_t n_state, state_size;

@@ -28,6 +28,7 @@
 #include <string.h>
 #include <assert.h>
 
+#include "py/cstack.h"
 #include "py/objtuple.h"
 #include "py/runtime.h"
 
@@ -124,6 +125,8 @@ static mp_obj_t tuple_cmp_helper(mp_uint_t op, mp_obj_t self_in, mp_obj_t anothe
 }
 
 mp_obj_t mp_obj_tuple_unary_op(mp_unary_op_t op, mp_obj_t self_in) {
+    WEIGHS(16);
+    mp_cstack_check();
     mp_obj_tuple_t *self = MP_OBJ_TO_PTR(self_in);
     switch (op) {
         case MP_UNARY_OP_BOOL:

@@ -36,10 +36,14 @@
 // Implements backend of sequence * integer operation. Assumes elements are
 // memory-adjacent in sequence.
 void mp_seq_multiply(const void *items, size_t item_sz, size_t len, size_t times, void *dest) {
-    for (size_t i = 0; i < times; i++) {
-        size_t copy_sz = item_sz * len;
-        memcpy(dest, items, copy_sz);
-        dest = (char *)dest + copy_sz;
+    // Wharf: what is copied is doubled each time, for a copy costs more than what it copies
+    size_t all = len * item_sz * times;
+    size_t done = MIN(len * item_sz, all);
+    memcpy(dest, items, done);
+    while (done < all) {
+        size_t n = MIN(done, all - done);
+        memcpy((char *)dest + done, dest, n);
+        done += n;
     }
 }
 

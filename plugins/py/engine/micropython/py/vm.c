@@ -250,6 +250,7 @@ mp_vm_return_kind_t MICROPY_WRAP_MP_EXECUTE_BYTECODE(mp_execute_bytecode)(mp_cod
     // loop and the exception handler, leading to very obscure bugs.
     #define RAISE(o) do { nlr_pop(); nlr.ret_val = MP_OBJ_TO_PTR(o); goto exception_handler; } while (0)
 
+    WEIGHS(220);
     const unsigned engine_level_here = ++engine_level; // Wharf: how many of these loops are within each other
 
 #if MICROPY_STACKLESS
@@ -933,7 +934,7 @@ unwind_jump:;
                     // (unum >> 8) & 0xff == n_keyword
                     sp -= (unum & 0xff) + ((unum >> 7) & 0x1fe);
                     #if MICROPY_STACKLESS
-                    if (mp_obj_get_type(*sp) == &mp_type_fun_bc) {
+                    if (mp_obj_is_bytecode(*sp)) {
                         code_state->ip = ip;
                         code_state->sp = sp;
                         code_state->exc_sp_idx = MP_CODE_STATE_EXC_SP_IDX_FROM_PTR(exc_stack, exc_sp);
@@ -971,7 +972,7 @@ unwind_jump:;
                     // fun arg0 arg1 ... kw0 val0 kw1 val1 ... bitmap <- TOS
                     sp -= (unum & 0xff) + ((unum >> 7) & 0x1fe) + 1;
                     #if MICROPY_STACKLESS
-                    if (mp_obj_get_type(*sp) == &mp_type_fun_bc) {
+                    if (mp_obj_is_bytecode(*sp)) {
                         code_state->ip = ip;
                         code_state->sp = sp;
                         code_state->exc_sp_idx = MP_CODE_STATE_EXC_SP_IDX_FROM_PTR(exc_stack, exc_sp);
@@ -1016,7 +1017,7 @@ unwind_jump:;
                     // (unum >> 8) & 0xff == n_keyword
                     sp -= (unum & 0xff) + ((unum >> 7) & 0x1fe) + 1;
                     #if MICROPY_STACKLESS
-                    if (mp_obj_get_type(*sp) == &mp_type_fun_bc) {
+                    if (mp_obj_is_bytecode(*sp)) {
                         code_state->ip = ip;
                         code_state->sp = sp;
                         code_state->exc_sp_idx = MP_CODE_STATE_EXC_SP_IDX_FROM_PTR(exc_stack, exc_sp);
@@ -1058,7 +1059,7 @@ unwind_jump:;
                     // fun self arg0 arg1 ... kw0 val0 kw1 val1 ... bitmap <- TOS
                     sp -= (unum & 0xff) + ((unum >> 7) & 0x1fe) + 2;
                     #if MICROPY_STACKLESS
-                    if (mp_obj_get_type(*sp) == &mp_type_fun_bc) {
+                    if (mp_obj_is_bytecode(*sp)) {
                         code_state->ip = ip;
                         code_state->sp = sp;
                         code_state->exc_sp_idx = MP_CODE_STATE_EXC_SP_IDX_FROM_PTR(exc_stack, exc_sp);

@@ -10,7 +10,7 @@ recursiveloop(char *pc, const char *sp, Subject *input, const char **subp, int n
 	const char *old;
 	int off;
 
-	re1_5_stack_chk();
+	WEIGHS(10); re1_5_stack_chk();
 
 	for(;;) {
 		if(inst_is_consumer(*pc)) {
