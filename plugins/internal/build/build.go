@@ -141,7 +141,7 @@ func pythonRecipe() Recipe {
 		command: slices.Concat([]string{"clang", "--target=wasm32-wasi", "--sysroot=/", "-isystem", "/usr/include/wasm32-wasi", "-L/usr/lib/wasm32-wasi",
 			"-mexec-model=reactor", "-O2", "-mbulk-memory", "-DNDEBUG", "-funsigned-char", "-w", "-Wl,--strip-all", "-Wl,--stack-first",
 			"-I.", "-Imicropython", "-mllvm", "-enable-emscripten-sjlj",
-			"-Wl,--allow-undefined", "-Wl,--export=__THREW__", "-Wl,-z,stack-size=262144", "shim.c", "unwind.c"}, micropython(), []string{"-o"}),
+			"-Wl,--allow-undefined", "-Wl,--export=__THREW__", "-Wl,-z,stack-size=262144", "shim.c", "json.c", "unwind.c"}, micropython(), []string{"-o"}),
 		after: unwind.Rewrite, tool: engineVersion, Long: true,
 	}
 }
