@@ -31,7 +31,11 @@ func (m *module) findThrowers() error {
 	m.throws = make([]bool, int(first)+len(m.defined))
 	calls := make([][]uint64, len(m.throws)) // who calls a function
 	var found []uint64
-	for i, body := range m.bodies() {
+	bodies := m.bodies()
+	if len(bodies) != len(m.defined) {
+		return errForm
+	}
+	for i, body := range bodies {
 		self := first + uint64(i)
 		r := &reader{rest: body}
 		skipLocals(r)
@@ -43,7 +47,7 @@ func (m *module) findThrowers() error {
 				found = append(found, self)
 			}
 		}
-		if r.failed || len(m.throws) == 0 {
+		if r.failed {
 			return errForm
 		}
 	}
