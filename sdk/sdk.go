@@ -13,6 +13,8 @@ var (
 	goZip []byte
 	//go:embed c/wharf.h
 	cHeader []byte
+	//go:embed python/wharf.pyi
+	pythonStub []byte
 	//go:embed rust/Cargo.toml rust/LICENSE rust/README.md rust/src
 	rustCrate embed.FS
 )
@@ -28,6 +30,9 @@ func Go() (fs.FS, error) {
 
 // C returns the header that is the SDK for C and C++.
 func C() []byte { return bytes.Clone(cHeader) }
+
+// Python returns the stub of the module that is in the engine of plugins in Python, for editors.
+func Python() []byte { return bytes.Clone(pythonStub) }
 
 // Rust returns the crate of the Rust SDK, without what belongs to its development.
 func Rust() (fs.FS, error) {

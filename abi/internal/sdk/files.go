@@ -12,6 +12,7 @@ func Files(api *API, parts map[string]string) map[string][]byte {
 	for name, text := range Rust(api) {
 		files[path.Join("rust", "src", name)] = text
 	}
+	files[path.Join("python", "wharf.pyi")] = Python(api)
 	maps.Copy(files, map[string][]byte{path.Join("c", "wharf.h"): C(api, parts)})
 	return files
 }

@@ -55,9 +55,10 @@ func languages() []language {
 		{name: "javascript", called: "JavaScript", folder: "script", entry: "src/plugin.js", vendor: vendorNothing, lacks: noConnector,
 			files: map[string]string{"KIND.js.tmpl": "src/plugin.js"},
 			needs: "Nothing has to be installed; npm packages can be imported when they are in node_modules.", ignored: "/node_modules/"},
-		{name: "python", called: "Python", folder: "python", entry: "plugin.py", vendor: vendorNothing,
-			files: map[string]string{"KIND.py.tmpl": "plugin.py"},
-			needs: "Nothing has to be installed. Other files of the folder can be imported; docs/sdk-python.md says which modules the engine has.", ignored: "__pycache__/"},
+		{name: "python", called: "Python", folder: "python", entry: "plugin.py", vendor: vendorPython,
+			files:  map[string]string{"KIND.py.tmpl": "plugin.py"},
+			sdkRow: "| `wharf.pyi` | what the SDK has, for editors |",
+			needs:  "Nothing has to be installed. Other files of the folder can be imported; docs/sdk-python.md says which modules the engine has.", ignored: "__pycache__/"},
 		{name: "go", called: "Go", folder: "go", entry: "main.go", vendor: vendorGo,
 			files:   map[string]string{"go.mod.tmpl": "go.mod", "KIND.go.tmpl": "main.go", "KIND_test.go.tmpl": "main_test.go"},
 			ownTest: "go test .              # natively, against a host that the test plays\n",
@@ -125,6 +126,12 @@ func goVersion(mod string) string {
 
 // vendorNothing is for SDKs that are in this program.
 func vendorNothing(*filled, map[string][]byte) error { return nil }
+
+// vendorPython puts what editors know the SDK by beside the source. The SDK itself is in this program.
+func vendorPython(_ *filled, made map[string][]byte) error {
+	made["wharf.pyi"] = sdk.Python()
+	return nil
+}
 
 // vendorC puts the header beside the source.
 func vendorC(_ *filled, made map[string][]byte) error {
