@@ -232,6 +232,10 @@ func (p *program) functions() string {
 		case abi.CallArtifactGet:
 			fmt.Fprintf(&b, "\n\ndef %s(request=None, **members):\n    return _bytes(%q, _written(_members(request, members)))\n", name, call)
 		default:
+			if def, ok := abi.LookupHostCall(call); ok && def.RequestType == nil {
+				fmt.Fprintf(&b, "\n\ndef %s():\n    return _asked(%q, None)\n", name, call)
+				continue
+			}
 			fmt.Fprintf(&b, "\n\ndef %s(request=None, **members):\n    return _asked(%q, _members(request, members))\n", name, call)
 		}
 	}

@@ -24,6 +24,11 @@ def run(task):
 // python compiles a plugin that is one source in Python.
 func python(t testing.TB, r *Runtime, source string) *Module {
 	t.Helper()
+	return compile(t, r, pythonModule(t, source))
+}
+
+func pythonModule(t testing.TB, source string) []byte {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "plugin.py")
 	if err := os.WriteFile(file, []byte(source), 0o644); err != nil {
 		t.Fatal(err)
@@ -32,7 +37,7 @@ func python(t testing.TB, r *Runtime, source string) *Module {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return compile(t, r, built.Module)
+	return built.Module
 }
 
 func TestPython(t *testing.T) {

@@ -17,6 +17,7 @@ func TestSDKsSayTheSame(t *testing.T) {
 		name  string
 		build func(*testing.T) []byte
 	}{
+		{"python", func(t *testing.T) []byte { return pythonModule(t, fileText(t, "testdata/everything.py")) }},
 		{"c", func(t *testing.T) []byte { return buildC(t, "c99", fileText(t, "testdata/everything.c")) }},
 	} {
 		t.Run(language.name, func(t *testing.T) { compareTraces(t, callsOf(t, language.build(t)), want) })
