@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 
@@ -68,6 +69,9 @@ func Build(entry string) (*Built, error) {
 	if err != nil {
 		return nil, fmt.Errorf("building: %w", err)
 	}
+	if stem := strings.TrimSuffix(name, ".py"); strings.Contains(stem, ".") || slices.Contains(provided(), stem) {
+		return nil, Problems{{File: name, Line: 1, Text: "the file that a plugin begins with cannot have this name, which Python reads as that of another module"}}
+	}
 	first, err := p.add(name, string(source))
 	if err != nil {
 		return nil, err
@@ -99,7 +103,14 @@ type program struct {
 
 // add takes a file of the author's, and what it imports.
 func (p *program) add(name, source string) (*scanned, error) {
+	source = strings.TrimPrefix(source, "\ufeff")
 	p.files[name] = source
+	if !utf8.ValidString(source) {
+		p.problems = append(p.problems, Problem{File: name, Line: 1, Text: "the file is not UTF-8"})
+	}
+	if module, _, _ := strings.Cut(strings.TrimSuffix(name, ".py"), "/"); module == moduleWharf || module == moduleRuntime {
+		p.problems = append(p.problems, Problem{File: name, Line: 1, Text: "the file hides the SDK: give it another name"})
+	}
 	s := scan(source)
 	p.calls = append(p.calls, s.calls...)
 	for _, each := range s.imports {

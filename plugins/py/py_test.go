@@ -37,7 +37,7 @@ func TestBuildImportsWhatIsNamed(t *testing.T) {
 		files []string
 		calls []string
 	}{
-		{"nothing", []string{"a.py", empty}, nil},
+		{"nothing", []string{"first-one.py", "\ufeff" + empty}, nil},
 		{"a name", []string{"a.py", "from wharf import state_get\n" + empty}, []string{"state.get"}},
 		{"names in brackets", []string{"a.py", "from wharf import (  # what is used\n    state_get as get,\n    reply,\n)\n" + empty}, []string{"message.append", "state.get"}},
 		{"the module", []string{"a.py", "import json, wharf\ndef run(t): wharf.memory_query(text=\"x\")\n"}, []string{"memory.query"}},
@@ -79,6 +79,17 @@ func TestBuildSaysWhereTheTroubleIs(t *testing.T) {
 		if !errors.As(err, &problems) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q is told as %v", source, err)
 		}
+	}
+	for name, want := range map[string]string{"json.py": "json.py:1: ", "a.b.py": "a.b.py:1: ", "wharf.py": "wharf.py:1: "} {
+		if _, err := build(t, name, empty); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("a program that is called %s is told %v", name, err)
+		}
+	}
+	if _, err := build(t, "a.py", "import wharf\n"+empty, "wharf.py", ""); err == nil || !strings.Contains(err.Error(), "hides the SDK") {
+		t.Errorf("a file in the place of the SDK is told %v", err)
+	}
+	if _, err := build(t, "a.py", "\ufeff# \xff\n"+empty); err == nil || !strings.Contains(err.Error(), "not UTF-8") {
+		t.Errorf("a file that is not UTF-8 is told %v", err)
 	}
 	if _, err := py.Build(filepath.Join(t.TempDir(), "none.py")); err == nil {
 		t.Error("a file that is not there was built")

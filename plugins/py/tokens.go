@@ -36,7 +36,7 @@ type lexer struct {
 }
 
 func tokens(source string) []token {
-	l := &lexer{rest: strings.TrimPrefix(source, "\ufeff"), line: 1, column: 1, fresh: true}
+	l := &lexer{rest: source, line: 1, column: 1, fresh: true}
 	for l.rest != "" {
 		l.next()
 	}

@@ -99,6 +99,7 @@ func TestPythonResults(t *testing.T) {
 		{"fetch", "def run(t):\n a = fetch('http://a.test/', json={'b': 1})\n return '%d %s %s %d' % (a.status, a.headers['content-type'], a.text, len(a.json()['a']))", `200 application/json {"a":[1,2]} 2`},
 		{"broken when loaded", "def run(t): return 'x'\nraise TypeError('at the top')", `plugin_error TypeError: at the top {"stack":["plugin.py:5"]}`},
 		{"leaving", "import sys\ndef run(t): sys.exit(3)", `plugin_error SystemExit: 3 {"stack":["run (plugin.py:5)"]}`},
+		{"async", "async def run(t): return 'x'", `plugin_error TypeError: run is async or yields, which nothing waits for: host calls are answered when they return {"stack":[]}`},
 		{"no function", `run = 1`, `plugin_error TypeError: 'int' object isn't callable {"stack":[]}`},
 		{"no such call", "def run(t): wharf._asked('no' + 'ne', {})", `plugin_error RuntimeError: the plugin does not import the host call none: its sources have to name the function {"stack":["run (plugin.py:4)"]}`},
 		{"no JSON", "import json\ndef run(t):\n    return ' '.join(tried(x) for x in ('{', '[1,]', '{\"a\" 1}', '01', '1.', '\"\\t\"', 'nul', '', '1 2', '[1}', '\"\\\\x\"', '-'))\n" +

@@ -67,6 +67,8 @@ def answer_to(name):
         if broken is not None:
             raise broken
         result = getattr(program, name)(wharf.Task(wharf._asked("input", None)))
+        if hasattr(result, "send"):
+            raise TypeError(name + " is async or yields, which nothing waits for: host calls are answered when they return")
     except BaseException as e:
         return {"summary": "", "failure": failure_of(e)}
     if result is None:
