@@ -13,6 +13,8 @@ var (
 	goZip []byte
 	//go:embed c/wharf.h
 	cHeader []byte
+	//go:embed python/wharf.pyi
+	pythonStub []byte
 	//go:embed rust/Cargo.toml rust/LICENSE rust/README.md rust/src
 	rustCrate embed.FS
 	//go:embed assemblyscript/assembly assemblyscript/LICENSE
@@ -36,6 +38,9 @@ func C() []byte { return bytes.Clone(cHeader) }
 // TypeScript returns the declarations of what plugins in TypeScript and JavaScript have. The SDK itself is part of
 // what builds them.
 func TypeScript() []byte { return bytes.Clone(scriptTypes) }
+
+// Python returns the stub of the module that is in the engine of plugins in Python, for editors.
+func Python() []byte { return bytes.Clone(pythonStub) }
 
 // Rust returns the crate of the Rust SDK, without what belongs to its development.
 func Rust() (fs.FS, error) {

@@ -23,7 +23,9 @@ import (
 )
 
 // scripts are the endings of programs that "plugin build" takes without a manifest.
-var scripts = []string{".ts", ".tsx", ".mts", ".js", ".jsx", ".mjs"}
+var scripts = []string{".ts", ".tsx", ".mts", ".js", ".jsx", ".mjs", pythonEnding}
+
+const pythonEnding = ".py"
 
 func (a *app) pluginBuildCommand() *cobra.Command {
 	var fresh bool
@@ -39,17 +41,18 @@ there, in the folder, by no shell: look at the manifest of a stranger before you
 Nothing is run when no file of the folder, nor of what the module was made of, has changed
 since the module was built, and the command and the version of the toolchain are the same.
 
-Of a program in TypeScript or JavaScript build makes a module also without a manifest. Nothing
-has to be installed for these: types are stripped and not checked. The module imports the
-host calls that the program uses, and no others. Each export of the program is one of the
-plugin; the default export is "run". It is written beside the program, in the folder build,
-unless --out says where.
+Of a program in TypeScript, JavaScript or Python build makes a module also without a manifest.
+Nothing has to be installed for these: types are stripped and not checked. The module imports
+the host calls that the program uses, and no others. Each export of the program is one of the
+plugin; the default export is "run". In Python that is the function run, or those that __all__
+lists. The module is written beside the program, in the folder build, unless --out says where.
 
 The exit code is 1 when the sources do not compile, and 2 when a toolchain is missing.`,
 		example: `  wharf plugin build
   wharf plugin build my-plugin --json
   wharf plugin build my-plugin --no-cache
   wharf plugin build hello.ts
+  wharf plugin build hello.py
   wharf plugin build src/bot.ts --out plugins/bot.wasm`,
 		args: optionalArg,
 	}.command(func(cmd *cobra.Command, args []string) error {
@@ -78,9 +81,9 @@ func isFolder(path string) bool {
 // buildScript makes a plugin of a program that has no manifest.
 func (a *app) buildScript(ctx context.Context, entry, out string) error {
 	begun := time.Now()
-	bundled, err := js.Bundle(entry)
-	if problems, ok := errors.AsType[js.Problems](err); ok {
-		return a.notBuilt(entry, &building.CompileError{Output: problems.Error()})
+	built, err := builtScript(ctx, entry)
+	if failed, ok := errors.AsType[*building.CompileError](err); ok {
+		return a.notBuilt(entry, failed)
 	}
 	if err != nil {
 		return undecided(err)
@@ -88,11 +91,30 @@ func (a *app) buildScript(ctx context.Context, entry, out string) error {
 	if out == "" {
 		out = filepath.Join(filepath.Dir(entry), "build", strings.TrimSuffix(filepath.Base(entry), filepath.Ext(entry))+".wasm")
 	}
-	if err := writeModule(out, bundled.Module); err != nil {
+	if err := writeModule(out, built.Wasm); err != nil {
 		return undecided(fmt.Errorf("writing the plugin: %w", err))
 	}
-	return a.showBuilt(ctx, out, &building.Built{Wasm: bundled.Module, Digest: building.Digest(bundled.Module), Inputs: len(bundled.Inputs), Took: time.Since(begun),
-		Plan: building.Plan{Toolchain: building.ScriptToolchain}})
+	built.Digest, built.Took = building.Digest(built.Wasm), time.Since(begun)
+	return a.showBuilt(ctx, out, built)
+}
+
+// builtScript builds with what this program has in it.
+func builtScript(ctx context.Context, entry string) (*building.Built, error) {
+	if filepath.Ext(entry) == pythonEnding {
+		built, err := building.Python(ctx, entry)
+		if err != nil {
+			return nil, err
+		}
+		return &building.Built{Wasm: built.Module, Inputs: len(built.Inputs), Plan: building.Plan{Toolchain: building.PythonToolchain}}, nil
+	}
+	bundled, err := js.Bundle(entry)
+	if problems, ok := errors.AsType[js.Problems](err); ok {
+		return nil, &building.CompileError{Output: problems.Error()}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &building.Built{Wasm: bundled.Module, Inputs: len(bundled.Inputs), Plan: building.Plan{Toolchain: building.ScriptToolchain}}, nil
 }
 
 // writeModule replaces a file as a whole, so that who watches it never sees a part.

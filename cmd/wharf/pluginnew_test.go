@@ -39,7 +39,15 @@ func newPlugins(t *testing.T) (all []templates.Wanted) {
 // quick says what is made in every run of the tests. The rest is made with WHARF_LONG: compilers take long,
 // and the sandbox does for large modules.
 func quick(w templates.Wanted) bool {
-	return (w.Language == "typescript" || w.Language == "assemblyscript") && w.Kind == manifest.KindPersona || w.Language == "c" && (w.Kind == manifest.KindHook || w.Kind == manifest.KindConnector)
+	switch w.Language {
+	case "typescript", "assemblyscript":
+		return w.Kind == manifest.KindPersona
+	case "python":
+		return w.Kind == manifest.KindHook
+	case "c":
+		return w.Kind == manifest.KindHook || w.Kind == manifest.KindConnector
+	}
+	return false
 }
 
 // From an empty folder: a new plugin has nothing wrong with it, is built, fits its manifest, is

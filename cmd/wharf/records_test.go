@@ -208,7 +208,7 @@ func TestDiff(t *testing.T) {
 			t.Errorf("code %d, want %q in\n%s%s", code, want, out, errs)
 		}
 	}
-	if code, out, _ := s.wharf(t, "task", "diff", "task_a", "task_c", "--json"); code != 1 || !strings.Contains(out, `"changes":[{"index":1,"kind":"answer","a":"llm.complete","b":"llm.complete","differences":[{"path":"/a","want":"yes","got":"no"}]}]`) {
+	if code, out, _ := s.wharf(t, "task", "diff", "task_a", "task_c", "--json"); code != 1 || !strings.Contains(out, `"changes":[{"index":1,"index_b":1,"kind":"answer","a":"llm.complete","b":"llm.complete","differences":[{"path":"/a","want":"yes","got":"no"}]}]`) {
 		t.Errorf("code %d\n%s", code, out)
 	}
 	if code, out, errs := s.wharf(t, "task", "diff", "task_a", "task_none"); code != exitUndecided || out != "" || errs == "" {

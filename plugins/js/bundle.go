@@ -12,9 +12,9 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/plugins/internal/engine"
 )
 
 //go:embed wasm/engine.wasm.zst
@@ -38,29 +38,11 @@ const (
 	callPrefix    = "wharf:call/"   // a host call each
 )
 
-// Problem is what is wrong with a source.
-type Problem struct {
-	File string // "" where no place is known
-	// Line and Column count from 1.
-	Line, Column int
-	Text         string
-}
-
-// Problems is the error of a program that cannot be bundled.
-type Problems []Problem
-
-// Error implements the error interface: a problem a line, with its place.
-func (p Problems) Error() string {
-	var lines []string
-	for _, each := range p {
-		if each.File == "" {
-			lines = append(lines, each.Text)
-			continue
-		}
-		lines = append(lines, fmt.Sprintf("%s:%d:%d: %s", each.File, each.Line, each.Column, each.Text))
-	}
-	return strings.Join(lines, "\n")
-}
+// Problem is what is wrong with a source, and Problems the error of a program that cannot be bundled.
+type (
+	Problem  = engine.Problem
+	Problems = engine.Problems
+)
 
 // Bundled is a plugin that [Bundle] has made.
 type Bundled struct {
@@ -92,19 +74,31 @@ func Bundle(entry string) (*Bundled, error) {
 	if len(p.exports) == 0 {
 		return nil, Problems{{File: entry, Line: 1, Column: 1, Text: "nothing is exported: a plugin begins with \"export async function run(task)\""}}
 	}
-	engine, err := unpacked()
-	if err != nil {
-		return nil, err
+	made := &engine.Program{Calls: p.calls, Parts: []string{engine.Terminated(p.exports), p.source, p.sources}}
+	for _, name := range p.exports {
+		made.Exports = append(made.Exports, wasmExport(name))
 	}
-	module, err := assemble(engine, p)
+	module, err := engine.Assemble(engineFile, made)
 	if err != nil {
 		return nil, fmt.Errorf("bundling %s: %w", entry, err)
 	}
-	out := &Bundled{Module: module, Calls: p.calls, Inputs: inputs}
-	for _, name := range p.exports {
-		out.Exports = append(out.Exports, wasmExport(name))
+	return &Bundled{Module: module, Calls: p.calls, Exports: made.Exports, Inputs: inputs}, nil
+}
+
+// wasmExport is the name that a node knows an export of the program by.
+func wasmExport(name string) string {
+	if name == "default" {
+		return abi.DefaultExport
 	}
-	return out, nil
+	return name
+}
+
+// program is what was bundled.
+type program struct {
+	calls   []string // the host calls, by slot
+	exports []string // of the program, by slot
+	source  string   // an ES module
+	sources string   // the source map, "" without one
 }
 
 func options(path string) api.BuildOptions {
@@ -265,17 +259,4 @@ func problems(messages []api.Message) Problems {
 		out = append(out, p)
 	}
 	return out
-}
-
-func unpacked() ([]byte, error) {
-	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
-	if err != nil {
-		return nil, fmt.Errorf("preparing to unpack the engine: %w", err)
-	}
-	defer decoder.Close()
-	engine, err := decoder.DecodeAll(engineFile, nil)
-	if err != nil {
-		return nil, fmt.Errorf("unpacking the engine: %w", err)
-	}
-	return engine, nil
 }

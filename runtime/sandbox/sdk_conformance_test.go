@@ -17,6 +17,7 @@ func TestSDKsSayTheSame(t *testing.T) {
 		name  string
 		build func(*testing.T) []byte
 	}{
+		{"python", func(t *testing.T) []byte { return pythonModule(t, fileText(t, "testdata/everything.py")) }},
 		{"c", func(t *testing.T) []byte { return buildC(t, "c99", fileText(t, "testdata/everything.c")) }},
 		{"assemblyscript", func(t *testing.T) []byte { return buildAssemblyScript(t, fileText(t, "testdata/everything_as.ts")) }},
 		{"typescript", func(t *testing.T) []byte { return scripted(t, fileText(t, "testdata/everything.ts")) }},

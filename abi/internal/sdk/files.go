@@ -31,5 +31,6 @@ func Files(api *API, parts map[string]string) map[string][]byte {
 	for name, text := range AssemblyScript(api) {
 		files[path.Join("assemblyscript", "assembly", name)] = text
 	}
+	files["python/wharf.pyi"] = Python(api)
 	return files
 }

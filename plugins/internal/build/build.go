@@ -17,6 +17,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/wharf-dev/wharf/plugins/internal/build/unwind"
 )
 
 // Record says what a module was built from and with.
@@ -55,6 +57,7 @@ type Recipe struct {
 	dir     string
 	command []string // without the output, which is its last argument
 	env     []string
+	after   func(wasm []byte) ([]byte, error) // what is done to the module then; nil for nothing
 	tool    func(ctx context.Context, plugins string) (string, error)
 	// Long says that building takes so long that tests do it only when they may be long.
 	Long bool
@@ -78,6 +81,7 @@ func Sets() []Set {
 		{Folder: "plugintest/wasm", Lock: "plugintest.lock", Recipes: TestRecipes()},
 		{Folder: "plugintest/workers/wasm", Lock: "workers.lock", Recipes: WorkerRecipes()},
 		{Folder: "js/wasm", Lock: "engine.lock", Recipes: []Recipe{engineRecipe()}},
+		{Folder: "py/wasm", Lock: "engine.lock", Recipes: []Recipe{pythonRecipe()}},
 	}
 }
 
@@ -126,6 +130,19 @@ func engineRecipe() Recipe {
 			"-Wl,--strip-all", "-Wl,--stack-first", "-Wl,-z,stack-size=1310720",
 			"shim.c", "quickjs/quickjs.c", "quickjs/dtoa.c", "quickjs/libregexp.c", "quickjs/libunicode.c", "-o"},
 		tool: engineVersion, Long: true,
+	}
+}
+
+// pythonRecipe builds the engine of plugins in Python, with the same packages.
+func pythonRecipe() Recipe {
+	const dir = "py/engine"
+	return Recipe{
+		Name: "engine", Version: "1.0.0", dir: dir, sources: []string{dir, "internal/build/unwind"},
+		command: slices.Concat([]string{"clang", "--target=wasm32-wasi", "--sysroot=/", "-isystem", "/usr/include/wasm32-wasi", "-L/usr/lib/wasm32-wasi",
+			"-mexec-model=reactor", "-O2", "-mbulk-memory", "-DNDEBUG", "-funsigned-char", "-w", "-Wl,--strip-all", "-Wl,--stack-first",
+			"-I.", "-Imicropython", "-mllvm", "-enable-emscripten-sjlj",
+			"-Wl,--allow-undefined", "-Wl,--export=__THREW__", "-Wl,-z,stack-size=262144", "shim.c", "json.c", "unwind.c"}, micropython(), []string{"-o"}),
+		after: unwind.Rewrite, tool: engineVersion, Long: true,
 	}
 }
 
@@ -187,7 +204,14 @@ func (r Recipe) Build(ctx context.Context, plugins string) (wasm []byte, err err
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("building %s: %w\n%s", r.Name, err, said)
 	}
-	return os.ReadFile(output)
+	wasm, err = os.ReadFile(output)
+	if err == nil && r.after != nil {
+		wasm, err = r.after(wasm)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("building %s: %w", r.Name, err)
+	}
+	return wasm, nil
 }
 
 // Record returns what the lock file has to say about a module that was just built.

@@ -119,7 +119,7 @@ func TestACompileErrorHasItsPlace(t *testing.T) {
 // A toolchain that is not there comes with the way to get it.
 func TestAMissingToolchainSaysHowToGetIt(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	for language, program := range map[string]string{"c": "clang", "assemblyscript": "asc", "python": "python"} {
+	for language, program := range map[string]string{"c": "clang", "assemblyscript": "asc"} {
 		p := project(t, strings.Replace(manifestC, `"c"`, `"`+language+`"`, 1), map[string]string{"hello.c": sourceC})
 		_, err := Build(t.Context(), p, Options{})
 		missing, ok := errors.AsType[*Missing](err)

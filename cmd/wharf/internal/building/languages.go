@@ -39,7 +39,7 @@ func planFor(ctx context.Context, p Project) (*Plan, error) {
 // languages are those that are built without a build.command.
 func languages() map[string]func(context.Context, Project) (*Plan, error) {
 	return map[string]func(context.Context, Project) (*Plan, error){
-		"go": golang, "rust": rust, "c": c, "cpp": cpp, "assemblyscript": assemblyScript, "typescript": script, "javascript": script,
+		"go": golang, "rust": rust, "c": c, "cpp": cpp, "assemblyscript": assemblyScript, "typescript": script, "javascript": script, "python": python,
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"path"
 	"strings"
 
-	"github.com/wharf-dev/wharf/runtime/manifest"
 	"github.com/wharf-dev/wharf/sdk"
 )
 
@@ -21,11 +20,10 @@ type language struct {
 	files map[string]string
 	// vendor puts the SDK among the files.
 	vendor  func(*filled, map[string][]byte) error
-	lacks   []manifest.Kind // what its SDK cannot do yet
-	sdkRow  string          // of the table of files
-	ownTest string          // how the language's own tests are run
-	needs   string          // what has to be installed
-	ignored string          // by git, beside what is built
+	sdkRow  string // of the table of files
+	ownTest string // how the language's own tests are run
+	needs   string // what has to be installed
+	ignored string // by git, beside what is built
 }
 
 // Called, Entry and the like are for templates.
@@ -56,6 +54,10 @@ func languages() []language {
 			files:  map[string]string{"KIND.js.tmpl": "src/plugin.js", "tsconfig.json.tmpl": "jsconfig.json"},
 			sdkRow: "| `wharf.d.ts`, `jsconfig.json` | what `wharf` and the globals have, for editors |",
 			needs:  "Nothing has to be installed; npm packages can be imported when they are in node_modules.", ignored: "/node_modules/"},
+		{name: "python", called: "Python", folder: "python", entry: "plugin.py", vendor: vendorPython,
+			files:  map[string]string{"KIND.py.tmpl": "plugin.py"},
+			sdkRow: "| `wharf.pyi` | what the SDK has, for editors |",
+			needs:  "Nothing has to be installed. Other files of the folder can be imported; docs/sdk-python.md says which modules the engine has.", ignored: "__pycache__/"},
 		{name: "go", called: "Go", folder: "go", entry: "main.go", vendor: vendorGo,
 			files:   map[string]string{"go.mod.tmpl": "go.mod", "KIND.go.tmpl": "main.go", "KIND_test.go.tmpl": "main_test.go"},
 			ownTest: "go test .              # natively, against a host that the test plays\n",
@@ -129,6 +131,12 @@ func goVersion(mod string) string {
 // vendorTypes puts what editors ask for beside the source: the SDK itself is in this program.
 func vendorTypes(_ *filled, made map[string][]byte) error {
 	made["wharf.d.ts"] = sdk.TypeScript()
+	return nil
+}
+
+// vendorPython puts what editors know the SDK by beside the source. The SDK itself is in this program.
+func vendorPython(_ *filled, made map[string][]byte) error {
+	made["wharf.pyi"] = sdk.Python()
 	return nil
 }
 

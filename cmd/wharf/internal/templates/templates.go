@@ -99,9 +99,6 @@ func lookUp(w Wanted) (*language, error) {
 	if i < 0 {
 		return nil, fmt.Errorf("%w: there is no SDK for %s yet: there are %s", ErrRefused, w.Language, strings.Join(Languages(), ", "))
 	}
-	if slices.Contains(all[i].lacks, w.Kind) {
-		return nil, fmt.Errorf("%w: the SDK for %s has no %ss yet", ErrRefused, all[i].called, w.Kind)
-	}
 	return &all[i], nil
 }
 

@@ -1,4 +1,4 @@
-package js
+package engine
 
 import (
 	"encoding/binary"
@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/wharf-dev/wharf/abi"
 )
@@ -29,12 +31,11 @@ const (
 
 var errEngine = errors.New("the engine is no module of the form that is expected")
 
-// program is what a plugin is made of besides the engine.
-type program struct {
-	calls   []string // the host calls, by slot
-	exports []string // of the program, by slot
-	source  string   // an ES module
-	sources string   // the source map, "" without one
+// Program is what a plugin is made of besides the engine.
+type Program struct {
+	Calls   []string // the host calls, by slot
+	Exports []string // of the plugin, by slot
+	Parts   []string // what the engine reads behind the names of the host calls: see its struct header
 }
 
 // Sizes of memory.
@@ -47,10 +48,11 @@ const (
 	slack = 64
 )
 
-// content writes the program as the engine reads it: see struct header in shim.c.
-func (p *program) content() []byte {
-	parts := []string{terminated(p.calls), terminated(p.exports), p.source, p.sources}
-	size := headerBytes
+// content writes the program as the engine reads it: the size of all, that of each part, and the
+// parts, each with a 0 behind it.
+func (p *Program) content() []byte {
+	parts := append([]string{Terminated(p.Calls)}, p.Parts...)
+	size := 4 + 4*len(parts)
 	for _, part := range parts {
 		size += len(part) + 1
 	}
@@ -64,9 +66,8 @@ func (p *program) content() []byte {
 	return out
 }
 
-const headerBytes = 5 * 4
-
-func terminated(names []string) string {
+// Terminated is a list of names as an engine reads it: a 0 behind each.
+func Terminated(names []string) string {
 	var b strings.Builder
 	for _, name := range names {
 		b.WriteString(name)
@@ -75,13 +76,17 @@ func terminated(names []string) string {
 	return b.String()
 }
 
-// assemble makes a plugin of the engine and a program.
-func assemble(engine []byte, p *program) ([]byte, error) {
+// Assemble makes a plugin of an engine, packed by zstd, and a program.
+func Assemble(packed []byte, p *Program) ([]byte, error) {
+	engine, err := unpacked(packed)
+	if err != nil {
+		return nil, err
+	}
 	if len(engine) < 8 {
 		return nil, errEngine
 	}
 	out := slices.Clone(engine[:8])
-	a := &assembly{program: p, content: p.content()}
+	a := &assembly{Program: p, content: p.content()}
 	for rest := engine[8:]; len(rest) > 0; {
 		id := rest[0]
 		r := reader{rest: rest[1:]}
@@ -101,7 +106,7 @@ func assemble(engine []byte, p *program) ([]byte, error) {
 
 // assembly is a program on its way into the engine.
 type assembly struct {
-	*program
+	*Program
 	content []byte
 	at      uint64 // where the content is in memory
 }
@@ -127,7 +132,7 @@ func (a *assembly) section(id byte, body []byte) ([]byte, error) {
 	}
 	if a.tooMany(id) {
 		return nil, fmt.Errorf("the program uses %d host calls and has %d exports; the engine has room for %d and %d",
-			len(a.calls), len(a.exports), maxCalls, maxExports)
+			len(a.Calls), len(a.Exports), maxCalls, maxExports)
 	}
 	return appendBytes([]byte{id}, body), nil
 }
@@ -163,26 +168,26 @@ func appendSigned(to []byte, v int64) []byte {
 	return append(to, byte(v))
 }
 
-// The room that the engine has: see slots.h and exports.h.
+// The room that every engine has: see slots.h and exports.h.
 const (
 	maxCalls   = 80
 	maxExports = 32
 )
 
-func (p *program) tooMany(id byte) bool {
-	return id == sectionImport && len(p.calls) > maxCalls || id == sectionExport && len(p.exports) > maxExports
+func (p *Program) tooMany(id byte) bool {
+	return id == sectionImport && len(p.Calls) > maxCalls || id == sectionExport && len(p.Exports) > maxExports
 }
 
 // imports names the slots.
-func (p *program) imports(r *reader) []byte {
+func (p *Program) imports(r *reader) []byte {
 	n := r.uint()
 	out := binary.AppendUvarint(nil, n)
 	for range n {
 		module, name := r.bytes(), string(r.bytes())
 		if number, ok := slotNumber(name, slotPrefix); ok {
 			name = abi.CallOutput
-			if number < len(p.calls) {
-				name = p.calls[number]
+			if number < len(p.Calls) {
+				name = p.Calls[number]
 			}
 		}
 		out = appendBytes(out, module)
@@ -198,30 +203,22 @@ func (p *program) imports(r *reader) []byte {
 }
 
 // exported names the exports that are used, and leaves out the others.
-func (p *program) exported(r *reader) []byte {
+func (p *Program) exported(r *reader) []byte {
 	var out []byte
 	var kept uint64
 	for range r.uint() {
 		name, kind, index := string(r.bytes()), r.byte(), r.uint()
 		if number, ok := slotNumber(name, exportPrefix); ok {
-			if number >= len(p.exports) {
+			if number >= len(p.Exports) {
 				continue
 			}
-			name = wasmExport(p.exports[number])
+			name = p.Exports[number]
 		}
 		kept++
 		out = append(appendBytes(out, []byte(name)), kind)
 		out = binary.AppendUvarint(out, index)
 	}
 	return append(binary.AppendUvarint(nil, kept), out...)
-}
-
-// wasmExport is the name that a node knows an export of the program by.
-func wasmExport(name string) string {
-	if name == "default" {
-		return abi.DefaultExport
-	}
-	return name
 }
 
 // slotNumber reads the name of a slot: a prefix and two digits.
@@ -231,6 +228,19 @@ func slotNumber(name, prefix string) (int, bool) {
 		return 0, false
 	}
 	return int(digits[0]-'0')*10 + int(digits[1]-'0'), true
+}
+
+func unpacked(packed []byte) ([]byte, error) {
+	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return nil, fmt.Errorf("preparing to unpack the engine: %w", err)
+	}
+	defer decoder.Close()
+	engine, err := decoder.DecodeAll(packed, nil)
+	if err != nil {
+		return nil, fmt.Errorf("unpacking the engine: %w", err)
+	}
+	return engine, nil
 }
 
 func appendBytes(to, b []byte) []byte {

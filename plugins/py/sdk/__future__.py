@@ -1,0 +1,2 @@
+# Annotations are not looked at here anyway.
+annotations = None
