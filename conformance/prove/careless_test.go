@@ -298,7 +298,7 @@ var ownWrites = []string{
 	"DeadLetter", // of the canaries' deliveries none is put aside
 	"CreateVault", "UpdateVault", "StoreSecret",
 	"CreateAgent", "UpdateAgent", "CloneAgent", "CreateHarness", "UpdateHarness", "CreateHook", "UpdateHook", "UpdatePlan", "UpdatePlanStep", "Inject", "ReplaceInjection", "Remind",
-	"InstallPlugin", "RollbackPlugin", "EnablePlugin", "DisablePlugin", "InstallSkillBundle", "UpdateSkillBundle", "UpgradeSkillBundle", "RollbackSkillBundle", "CreateBlock", "UpdateBlock", "AddToArchive", "ImportMemory",
+	"InstallPlugin", "InstallPackage", "RollbackPlugin", "EnablePlugin", "DisablePlugin", "InstallSkillBundle", "UpdateSkillBundle", "UpgradeSkillBundle", "RollbackSkillBundle", "CreateBlock", "UpdateBlock", "AddToArchive", "ImportMemory",
 	"SkillBundle", // none is installed
 	"ClonePersona", "CreateToolServer", "UpdateToolServer", "CreateCustomTool", "CreateWebhook", "UpdateWebhook", "RotateWebhook", "RedriveWebhookDelivery", "RedriveWebhookDeliveries", "CreateSession", "TruncateSession", "SubmitTask", "SubmitTaskIn", "SessionsCalled",
 }
