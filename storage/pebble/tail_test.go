@@ -246,6 +246,9 @@ func TestFileDamagedAtRunTime(t *testing.T) {
 			if err == nil || errors.Is(err, storage.ErrNotFound) {
 				t.Fatalf("it was read: %v", err)
 			}
+			if err := s.Close(); err == nil { // which waits for whoever else has found the damage and writes to the log
+				t.Error("a store that has failed is closed without a word")
+			}
 			for what, text := range map[string]string{
 				"error": fmt.Sprintf("%+v", err), "failure": fmt.Sprintf("%+v", s.Failed()), "log": strings.TrimSpace(said.String()),
 			} {
