@@ -11,6 +11,7 @@ import (
 
 	"github.com/wharf-dev/wharf/conformance/internal/nodetest"
 	"github.com/wharf-dev/wharf/internal/cargotest"
+	"github.com/wharf-dev/wharf/runtime/manifest"
 )
 
 var builder = nodetest.NewBuilder()
@@ -30,26 +31,70 @@ var needed = map[string][]string{"go": {"go"}, "rust": {"cargo"}, "c": {"clang",
 // TestTutorials runs the commands of each page as they stand there. They do what the page says: print the lines
 // that it shows, and fail where it says that they do.
 func TestTutorials(t *testing.T) {
+	for _, page := range pages(t, "docs/tutorials/*.md") {
+		language := strings.TrimSuffix(filepath.Base(page), ".md")
+		t.Run(language, func(t *testing.T) {
+			prepare(t, language)
+			follow(t, page, builder.Start(t), t.TempDir())
+		})
+	}
+}
+
+// TestExamples does the same with the page of each example, in a copy of its folder, on a node with the example's
+// configuration.
+func TestExamples(t *testing.T) {
+	for _, page := range pages(t, "examples/*/README.md") {
+		folder := filepath.Dir(page)
+		t.Run(filepath.Base(folder), func(t *testing.T) {
+			prepare(t, languageOf(t, folder))
+			root := t.TempDir()
+			dir := filepath.Join(root, "examples", filepath.Base(folder))
+			if err := os.CopyFS(dir, os.DirFS(folder)); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(filepath.Join(folder, "../../sdk"), filepath.Join(root, "sdk")); err != nil {
+				t.Fatal(err)
+			}
+			var o nodetest.Options
+			if config := filepath.Join(dir, "node.yaml"); exists(config) {
+				o.Args = []string{"--config", config}
+			}
+			follow(t, page, builder.StartWith(t, o), dir)
+		})
+	}
+}
+
+// pages returns the files of the repository that a pattern names. There are some.
+func pages(t *testing.T, pattern string) []string {
+	t.Helper()
 	root, err := nodetest.Root()
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages, err := filepath.Glob(filepath.Join(root, "docs", "tutorials", "*.md"))
-	if err != nil || len(pages) == 0 {
-		t.Fatalf("there are %d tutorials, %v", len(pages), err)
+	found, err := filepath.Glob(filepath.Join(root, pattern))
+	if err != nil || len(found) == 0 {
+		t.Fatalf("%s names %d pages, %v", pattern, len(found), err)
 	}
-	for _, page := range pages {
-		language := strings.TrimSuffix(filepath.Base(page), ".md")
-		t.Run(language, func(t *testing.T) {
-			prepare(t, language)
-			text, err := os.ReadFile(page)
-			if err != nil {
-				t.Fatal(err)
-			}
-			words := strings.NewReplacer("npm install --ignore-scripts\n", "ln -s "+filepath.Join(root, installed)+" node_modules\n")
-			follow(t, stepsOf(t, words.Replace(string(text))))
-		})
+	return found
+}
+
+// languageOf returns the language that a plugin's manifest says.
+func languageOf(t *testing.T, folder string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(folder, manifest.FileName))
+	if err != nil {
+		t.Fatal(err)
 	}
+	m, problems := manifest.Parse(text)
+	if m == nil {
+		t.Fatalf("its manifest: %v", problems)
+	}
+	return m.Language
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // installed is where npm has put the compiler of AssemblyScript, of the version that plugins ask for: no test asks a
@@ -71,7 +116,7 @@ func prepare(t *testing.T, language string) {
 	case "rust":
 		cargotest.UseDebiansCrates(t)
 	case "assemblyscript":
-		if _, err := os.Stat(filepath.Join("../..", installed, ".bin", "asc")); err != nil {
+		if !exists(filepath.Join("../..", installed, ".bin", "asc")) {
 			t.Skip("its compiler is not installed: npm ci in sdk/assemblyscript gets it")
 		}
 	}
@@ -114,11 +159,19 @@ func stepsOf(t *testing.T, page string) []step {
 	return steps
 }
 
-// follow does the steps in one shell, as what a command sets the next one needs.
-func follow(t *testing.T, steps []step) {
+// follow does what a page says, in a folder and in one shell, as what a command sets the next one needs.
+func follow(t *testing.T, page string, n *nodetest.Node, dir string) {
 	t.Helper()
-	n := builder.Start(t)
-	dir := t.TempDir()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	npm, err := filepath.Abs(filepath.Join("../..", installed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := stepsOf(t, strings.ReplaceAll(string(text), "npm install --ignore-scripts\n", "ln -s "+npm+" node_modules\n"))
+	out := t.TempDir()
 	var script strings.Builder
 	fmt.Fprintf(&script, "export PATH=%q:$PATH WHARF_SERVER=%s WHARF_API_KEY=%s\n", filepath.Dir(builder.Binary(t)), n.URL, nodetest.Key)
 	for i, s := range steps {
@@ -126,19 +179,19 @@ func follow(t *testing.T, steps []step) {
 		case s.file != "":
 			fmt.Fprintf(&script, "cat >%s <<'CONTENT'\n%sCONTENT\n", s.file, s.content)
 		case s.fails:
-			fmt.Fprintf(&script, "if {\n%s} >%s 2>&1; then echo 'this does not fail, step %d'; exit 1; fi\n", s.commands, printed(dir, i), i)
+			fmt.Fprintf(&script, "if {\n%s} >%s 2>&1; then echo 'this does not fail, step %d'; exit 1; fi\n", s.commands, printed(out, i), i)
 		default: // with braces alone, so that variables stay
-			fmt.Fprintf(&script, "{\n%s} >%s 2>&1\n", s.commands, printed(dir, i))
+			fmt.Fprintf(&script, "{\n%s} >%s 2>&1\n", s.commands, printed(out, i))
 		}
 	}
 	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", script.String())
 	cmd.Dir = dir
-	out, err := cmd.CombinedOutput()
+	said, err := cmd.CombinedOutput()
 	for i, s := range steps {
 		if s.file != "" {
 			continue
 		}
-		text, _ := os.ReadFile(printed(dir, i)) // a step that was not reached has printed nothing
+		text, _ := os.ReadFile(printed(out, i)) // a step that was not reached has printed nothing
 		for _, line := range s.prints {
 			if !strings.Contains(string(text), line) {
 				t.Errorf("%q is not in what this prints:\n%s\n%s", line, s.commands, text)
@@ -149,7 +202,7 @@ func follow(t *testing.T, steps []step) {
 		}
 	}
 	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("%v\n%s", err, said)
 	}
 }
 
