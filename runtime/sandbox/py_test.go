@@ -82,6 +82,29 @@ func saying(text string) string {
 	return fmt.Sprintf(`{"role":"user","parts":[{"type":"text","text":%q,"visibility":"public"}]}`, text)
 }
 
+// TestPythonTask holds what a program finds of its input, which is what programs in the other languages find.
+func TestPythonTask(t *testing.T) {
+	m := python(t, newRuntime(t, Config{}), "import json\ndef run(t): return t.text + '|' + json.dumps(t.value)\n")
+	for _, test := range []struct{ input, want string }{
+		{`"so much"`, `so much|"so much"`},
+		{`{"text": "so much", "parts": []}`, `so much|{"text": "so much", "parts": []}`},
+		{`{"text": 7}`, `|{"text": 7}`},
+		{`{"role": "user", "parts": [{"type": "text", "text": "a"}, {"type": "json", "value": [1]}, {"type": "text", "text": "b"}, {"type": "json", "value": 2}]}`, "a\n\nb|[1]"},
+		{`{"parts": "none"}`, `|{"parts": "none"}`},
+		{`{"parts": ["none"]}`, `|{"parts": ["none"]}`},
+		{`[1, 2]`, `|[1, 2]`},
+		{`null`, `|null`},
+	} {
+		h := newTask(t, test.input)
+		if _, err := m.Run(t.Context(), abi.DefaultExport, h, Limits{}); err != nil {
+			t.Fatal(err)
+		}
+		if h.output.Summary != test.want {
+			t.Errorf("of the input %s it finds %q %v, want %q", test.input, h.output.Summary, h.output.Failure, test.want)
+		}
+	}
+}
+
 // TestPythonResults holds what comes of what a program does: summaries, and failures that say what was
 // raised, where.
 func TestPythonResults(t *testing.T) {

@@ -24,7 +24,10 @@ class Task:
     session_id: str
     @property
     def text(self) -> str:
-        """What the parts of the input say as text; "" when the input is no Message."""
+        """What the input says: itself a text, its member text, or the text parts of a Message, joined by empty lines; else ""."""
+    @property
+    def value(self) -> Any:
+        """The input as JSON: of a Message, the value of its first JSON part."""
     def __getattr__(self, name: str) -> Any: ...
 
 class WharfError(Exception):

@@ -58,11 +58,27 @@ class Task:
 
     @property
     def text(self):
-        """What the parts of the input say as text; "" when the input is no Message."""
+        """What the input says: itself a text, its member text, or the text parts of a Message, joined by empty lines; else ""."""
         given = getattr(self, "input", None)
-        if not isinstance(given, dict):
-            return ""
-        return "\n".join(p["text"] for p in given.get("parts") or [] if p.get("type") == "text")
+        if isinstance(given, dict) and isinstance(given.get("text"), str):
+            given = given["text"]
+        if isinstance(given, str):
+            return given
+        return "\n\n".join(p["text"] for p in _parts(given) if p.get("type") == "text")
+
+    @property
+    def value(self):
+        """The input as JSON: of a Message, the value of its first JSON part."""
+        given = getattr(self, "input", None)
+        for part in _parts(given):
+            if part.get("type") == "json":
+                return part.get("value")
+        return given
+
+
+def _parts(given):
+    parts = given.get("parts") if isinstance(given, dict) else None
+    return [p for p in parts if isinstance(p, dict)] if isinstance(parts, list) else []
 
 
 def _refused(call, status, answer):
