@@ -55,7 +55,7 @@ func TestExamples(t *testing.T) {
 			if err := os.Symlink(filepath.Join(folder, "../../sdk"), filepath.Join(root, "sdk")); err != nil {
 				t.Fatal(err)
 			}
-			var o nodetest.Options
+			o := nodetest.Options{Dir: dir}
 			if config := filepath.Join(dir, "node.yaml"); exists(config) {
 				o.Args = []string{"--config", config}
 			}

@@ -87,6 +87,7 @@ type Node struct {
 	addr   string
 	args   []string
 	env    []string
+	dir    string
 	files  int
 
 	cmd  *exec.Cmd
@@ -99,6 +100,7 @@ type Options struct {
 	Data string   // the data folder; one of its own when it is empty
 	Args []string // after those of "wharf serve" that say where it listens and lives
 	Env  []string // as NAME=value, besides what the test was started with
+	Dir  string   // where it is started, which names in its configuration are looked up from; where the test runs when it is empty
 	// Files bounds the files that the process may open; 0 leaves that as it is.
 	Files int
 }
@@ -122,7 +124,7 @@ func (b *Builder) StartWith(t testing.TB, o Options) *Node {
 func (b *Builder) Prepare(t testing.TB, o Options) *Node {
 	t.Helper()
 	addr := FreeAddress(t)
-	n := &Node{URL: "http://" + addr, addr: addr, Data: o.Data, args: o.Args, env: o.Env, files: o.Files, binary: b.Binary(t)}
+	n := &Node{URL: "http://" + addr, addr: addr, Data: o.Data, args: o.Args, env: o.Env, dir: o.Dir, files: o.Files, binary: b.Binary(t)}
 	if n.Data == "" {
 		n.Data = filepath.Join(t.TempDir(), "data")
 	}
@@ -165,6 +167,7 @@ func (n *Node) Run(t testing.TB) {
 		limited := []string{"sh", "-c", `ulimit -n "$0" && exec "$@"`, strconv.Itoa(n.files)}
 		n.cmd = exec.Command(limited[0], append(limited[1:], n.cmd.Args...)...)
 	}
+	n.cmd.Dir = n.dir
 	n.cmd.Env = append(append(os.Environ(), "WHARF_API_KEY="+Key), n.env...)
 	n.cmd.Stdout, n.cmd.Stderr = n.log, n.log
 	if err := n.cmd.Start(); err != nil {
