@@ -1,12 +1,14 @@
 package installs_test
 
 import (
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/wharf-dev/wharf/abi"
+	"github.com/wharf-dev/wharf/runtime/desk"
 	"github.com/wharf-dev/wharf/runtime/internal/roomtest"
 	"github.com/wharf-dev/wharf/runtime/personas"
 	"github.com/wharf-dev/wharf/storage"
@@ -182,5 +184,134 @@ func TestDefaultsOfSettings(t *testing.T) {
 	}
 	if _, err := h.keeper.PluginManifest(t.Context(), h.Root(), "triage", ""); err == nil {
 		t.Error("a version without a manifest has one")
+	}
+}
+
+// asPersona is a manifest of the plugin triage that says nothing but its version.
+func asPersona(version string) *abi.PluginManifest {
+	return &abi.PluginManifest{Text: "name = \"triage\"\nversion = \"" + version + "\"\nkind = \"persona\"\n"}
+}
+
+// Versions that differ in nothing but the version are those of the Persona too, each with one event for a
+// tenant, and a rollback has the one of before again. Nothing is written of what is so already.
+func TestAVersionAloneIsThePersonas(t *testing.T) {
+	h := newHouse(t)
+	changes := func() (n int) {
+		for _, kind := range h.Kinds(t, desk.Filter{}) {
+			if kind == abi.EventPersonaUpdated {
+				n++
+			}
+		}
+		return n
+	}
+	want := func(version string, updates int) {
+		t.Helper()
+		for _, when := range []string{"now", "after a crash"} {
+			for _, tenant := range []storage.Tenant{roomtest.Tenant, 2} {
+				if p := h.persona(t, tenant); p.Version != version {
+					t.Errorf("%s: tenant %d has version %s, want %s", when, tenant, p.Version, version)
+				}
+			}
+			if n := changes(); n != updates {
+				t.Errorf("%s: version %s came with %d changes, want %d", when, version, n, updates)
+			}
+			h.Crash()
+			h.open(t)
+		}
+	}
+	h.mustSend(t, "one", asPersona("1.0.0"))
+	want("1.0.0", 0)
+	h.mustSend(t, "two", asPersona("1.0.1"))
+	want("1.0.1", 1)
+	h.mustSend(t, "two", asPersona("1.0.1")) // once more
+	want("1.0.1", 1)
+	h.mustSend(t, "two", asPersona("1.0.2")) // the same module
+	want("1.0.2", 2)
+	for i, back := range []string{"1.0.1", "1.0.2", "1.0.0", "1.0.2"} {
+		if _, err := h.keeper.RollbackPlugin(t.Context(), h.Root(), nil, "triage", abi.RollbackPluginRequest{Version: back}); err != nil {
+			t.Fatal(err)
+		}
+		want(back, 3+i)
+	}
+}
+
+// A crash between an install and its Persona is made good, and so is a Persona that an older node has left as it was.
+func TestAVersionAloneFollowsAtTheNextStart(t *testing.T) {
+	h := newHouse(t)
+	h.mustSend(t, "one", asPersona("1.0.0"))
+	h.unpeopled = true
+	h.open(t)
+	h.mustSend(t, "two", asPersona("1.0.1"))
+	h.unpeopled = false
+	if p := h.persona(t, 2); p.Version != "1.0.0" {
+		t.Fatalf("it is %+v already", p)
+	}
+	h.Crash()
+	h.open(t)
+	if p := h.persona(t, 2); p.Version != "1.0.1" {
+		t.Errorf("it is %+v", p)
+	}
+}
+
+// A version that was another policy's is never this one's: the Persona goes on by the next name, and stays so.
+func TestAVersionThatWasAnotherPolicys(t *testing.T) {
+	h := newHouse(t)
+	h.mustSend(t, "one", said("1.0.0", "capabilities = [\"log\"]\n"))
+	if err := h.keeper.RemovePlugin(t.Context(), h.Root(), nil, "triage", false); err != nil {
+		t.Fatal(err)
+	}
+	h.mustSend(t, "two", said("0.9.0", ""))
+	h.mustSend(t, "two", said("1.0.0", "")) // by the policy of 0.9.0
+	for range 3 {
+		if p := h.persona(t, 2); p.Version != "0.9.0" {
+			t.Errorf("it is %+v", p)
+		}
+		h.Crash()
+		h.open(t)
+	}
+	h.mustSend(t, "three", said("1.0.1", ""))
+	if p := h.persona(t, 2); p.Version != "1.0.1" {
+		t.Errorf("it is %+v", p)
+	}
+}
+
+// What a tenant has changed itself stays, its version too.
+func TestAVersionAloneIsNotTheTenants(t *testing.T) {
+	h := newHouse(t)
+	h.mustSend(t, "one", asPersona("1.0.0"))
+	for _, step := range []struct {
+		change abi.UpdatePersonaRequest
+		want   string
+	}{{abi.UpdatePersonaRequest{Version: new("mine")}, "mine"}, {abi.UpdatePersonaRequest{Description: new("")}, "mine"}, {abi.UpdatePersonaRequest{Version: new("mine.2")}, "mine.2"}} {
+		if _, err := h.personasOf().UpdatePersona(t.Context(), h.Root(), nil, "persona_triage", step.change); err != nil {
+			t.Fatal(err)
+		}
+		h.mustSend(t, "two "+step.want, nil)
+		h.mustSend(t, "one", asPersona("1.0.0"))
+		h.mustSend(t, "one", asPersona("1.0.1"))
+		if p := h.persona(t, roomtest.Tenant); p.Version != step.want {
+			t.Errorf("the tenant's own is now %+v", p)
+		}
+		if p := h.persona(t, 2); p.Version != "1.0.1" {
+			t.Errorf("another tenant's is %+v", p)
+		}
+	}
+}
+
+// Each version is one event of a tenant's Persona and one of its Skill.
+func TestManyVersionsOfAPersona(t *testing.T) {
+	h := newHouse(t)
+	for i := range 60 { // the store of this test looks through all events for one
+		h.mustSend(t, "one", asPersona(fmt.Sprintf("0.1.0-dev.%d", i)))
+	}
+	counts := map[abi.EventKind]int{}
+	for _, kind := range h.Kinds(t, desk.Filter{}) {
+		counts[kind]++
+	}
+	if counts[abi.EventPersonaCreated] != 1 || counts[abi.EventPersonaUpdated] != 59 || counts[abi.EventSkillUpdated] != 59 {
+		t.Errorf("they are %v", counts)
+	}
+	if p := h.persona(t, 2); p.Version != "0.1.0-dev.59" {
+		t.Errorf("it is %+v", p)
 	}
 }

@@ -282,10 +282,8 @@ func (k *Keeper) AgentVersions(ctx context.Context, c *desk.Caller, workspace, i
 		}
 		last = stated.version
 		var older abi.Persona
-		if bad = ledger.Decode(stated.state, &older); bad != nil {
-			return false
-		}
-		return visit(&older)
+		older, bad = stated.persona()
+		return bad == nil && visit(&older)
 	})
 	return cmp.Or(err, bad)
 }

@@ -161,7 +161,21 @@ type personaStated struct {
 	at      desk.Position
 	version string
 	state   []byte
-	persona abi.Persona
+}
+
+func (s *personaStated) persona() (p abi.Persona, err error) {
+	err = ledger.Decode(s.state, &p)
+	return p, err
+}
+
+// versionOf returns the version of a Persona that an event states. The events of its versions say it
+// beside the state, which is then not read: a long history is gone through for each new name.
+func versionOf(payload *abi.PersonaVersion, state []byte) (string, error) {
+	if payload.Version != "" {
+		return payload.Version, nil
+	}
+	p, err := (&personaStated{state: state}).persona()
+	return p.Version, err
 }
 
 // eachPersona calls visit for the events that state a Persona, from the one at a
@@ -185,11 +199,11 @@ func (k *Keeper) eachPersona(ctx context.Context, t storage.Tenant, id string, a
 				return err
 			}
 		}
-		var p abi.Persona
-		if err := ledger.Decode(rec.State, &p); err != nil {
+		version, err := versionOf(&payload, rec.State)
+		if err != nil {
 			return err
 		}
-		if !visit(&personaStated{at: at, version: p.Version, state: rec.State, persona: p}) {
+		if !visit(&personaStated{at: at, version: version, state: rec.State}) {
 			return nil
 		}
 		var more bool
@@ -314,14 +328,17 @@ func (k *Keeper) nameVersion(ctx context.Context, c *desk.Caller, before, next *
 	if next.Version == before.Version && samePolicy(before, next) {
 		return nil
 	}
-	taken, again := map[string]bool{}, false
+	taken, again, bad := map[string]bool{}, false, error(nil)
 	err := k.eachPersona(ctx, c.Tenant, before.ID, at, func(stated *personaStated) bool {
-		if taken[stated.version] = true; !given && stated.version == next.Version && samePolicy(&stated.persona, next) {
-			again = true
+		if taken[stated.version] = true; given || stated.version != next.Version {
+			return true
 		}
-		return true
+		var had abi.Persona
+		had, bad = stated.persona()
+		again = bad == nil && samePolicy(&had, next)
+		return bad == nil && !again
 	})
-	if err != nil {
+	if err := cmp.Or(err, bad); err != nil {
 		return err
 	}
 	if given && taken[next.Version] {

@@ -16,7 +16,8 @@ import (
 
 // renewPersona makes a bundled Persona that a tenant has what this program says of it:
 // what an older one said may be too little for the plugin of this one. A Persona that a
-// client has changed stays as it is. A version names a policy, so it alone is no reason.
+// client has changed stays as it is. So does the version of one whose policy had to be given another
+// name than the program's: that is the name of a policy of before.
 func (k *Keeper) renewPersona(ctx context.Context, t storage.Tenant, res *storage.Resource, bundled *abi.Persona) error {
 	var before abi.Persona
 	if err := readPersona(res, &before); err != nil {
@@ -25,7 +26,8 @@ func (k *Keeper) renewPersona(ctx context.Context, t storage.Tenant, res *storag
 	next := *bundled
 	next.Envelope = abi.NewEnvelope(abi.ObjectPersona, before.ID, before.CreatedAt, bundled.Metadata)
 	next.UpdatedAt, next.Version = before.UpdatedAt, before.Version
-	if same, err := equalJSON(&before, &next); err != nil || same {
+	same, err := equalJSON(&before, &next)
+	if err != nil || same && before.Version == bundled.Version {
 		return err
 	}
 	own, err := k.unchanged(ctx, t, res, &before)
@@ -36,6 +38,9 @@ func (k *Keeper) renewPersona(ctx context.Context, t storage.Tenant, res *storag
 	next.UpdatedAt, next.Version = abi.At(k.parts.Now()), bundled.Version
 	if err := k.nameVersion(ctx, c, &before, &next, res.Position, false); err != nil {
 		return err
+	}
+	if same && next.Version != bundled.Version {
+		return nil // or each start would find it another name
 	}
 	if err := k.restate(t, res, &next); err != nil {
 		return err
