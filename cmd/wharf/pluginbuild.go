@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -178,23 +177,18 @@ func (a *app) buildPlugin(ctx context.Context, path string, fresh bool) error {
 
 // openProject reads the manifest of a folder, which may also be named by the manifest itself.
 func openProject(path string) (building.Project, error) {
-	if filepath.Base(path) == manifest.FileName {
-		path = filepath.Dir(path)
-	}
-	none := building.Project{}
-	root, err := os.OpenRoot(path)
-	if err != nil {
-		return none, fmt.Errorf("opening the plugin's folder: %w", err)
-	}
-	text, err := readWithin(root, manifest.FileName, manifest.MaxBytes+1)
-	err = errors.Join(err, root.Close())
-	if errors.Is(err, fs.ErrNotExist) {
+	path, none := folderNamed(path), building.Project{}
+	folder, err := openAuthorsFolder(path, manifest.FileName)
+	if _, missing := errors.AsType[*noManifest](err); missing {
 		return none, advise(fmt.Errorf("there is no %s in %s", manifest.FileName, path), "wharf plugin new NAME --lang LANGUAGE, which makes a folder that has one")
 	}
 	if err != nil {
+		return none, err
+	}
+	if err := folder.Close(); err != nil {
 		return none, fmt.Errorf("reading the manifest: %w", err)
 	}
-	m, problems := manifest.Parse(text)
+	m, problems := manifest.Parse(folder.text)
 	if m != nil {
 		return building.Project{Folder: path, Manifest: m}, nil
 	}

@@ -103,21 +103,17 @@ func lintAt(ctx context.Context, path string) (_ *linted, err error) {
 	if info.IsDir() {
 		path = filepath.Join(path, manifest.FileName)
 	}
-	root, err := os.OpenRoot(filepath.Dir(path))
-	if err != nil {
-		return nil, fmt.Errorf("reading the manifest: %w", err)
-	}
-	defer func() { err = errors.Join(err, root.Close()) }()
-	text, err := readWithin(root, filepath.Base(path), manifest.MaxBytes+1) // one more is refused with the reason
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, advise(fmt.Errorf("there is no manifest %s", path), "\"wharf plugin new\" to make a folder that has one; docs/manifest.md has an example")
+	folder, err := openAuthorsFolder(filepath.Dir(path), filepath.Base(path))
+	if none, ok := errors.AsType[*noManifest](err); ok {
+		return nil, advise(none, "\"wharf plugin new\" to make a folder that has one; docs/manifest.md has an example")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the manifest: %w", err)
+		return nil, err
 	}
+	defer func() { err = errors.Join(err, folder.Close()) }()
 	var built *manifest.Module
-	m, problems, err := manifest.Lint(text, manifest.Beside{Files: root.FS(), Module: func(file string) (*manifest.Module, error) {
-		built, err = outline(ctx, root, file)
+	m, problems, err := manifest.Lint(folder.text, manifest.Beside{Files: folder.FS(), Module: func(file string) (*manifest.Module, error) {
+		built, err = outline(ctx, folder.Root, file)
 		return built, err
 	}})
 	if err != nil {

@@ -33,11 +33,8 @@ func readPlugin(path string) (*localPlugin, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the plugin: %w", err)
 	}
-	switch {
-	case info.IsDir():
-		return readPluginFolder(path)
-	case filepath.Base(path) == manifest.FileName:
-		return readPluginFolder(filepath.Dir(path))
+	if info.IsDir() || filepath.Base(path) == manifest.FileName {
+		return readPluginFolder(folderNamed(path))
 	}
 	wasm, err := readModuleAt(path)
 	if err != nil {
@@ -73,31 +70,27 @@ func readModuleIn(root *os.Root, name string) ([]byte, error) {
 	return wasm, nil
 }
 
-func readPluginFolder(folder string) (_ *localPlugin, err error) {
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return nil, fmt.Errorf("reading the plugin: %w", err)
-	}
-	defer func() { err = errors.Join(err, root.Close()) }()
-	text, err := readWithin(root, manifest.FileName, manifest.MaxBytes+1)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, advise(fmt.Errorf("the folder %s has no %s", folder, manifest.FileName), "a folder with a manifest, or a module: a .wasm file")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading the manifest: %w", err)
-	}
-	m, problems := manifest.Parse(text)
-	if m == nil {
-		return nil, advise(fmt.Errorf("the manifest of %s is not valid: %s", folder, firstError(problems)), "wharf plugin lint "+folder)
-	}
-	wasm, err := readModuleIn(root, filepath.FromSlash(m.Module))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, advise(fmt.Errorf("there is no module %s, which the manifest of %s names", m.Module, folder), "wharf plugin build "+folder)
+func readPluginFolder(path string) (_ *localPlugin, err error) {
+	folder, err := openAuthorsFolder(path, manifest.FileName)
+	if _, none := errors.AsType[*noManifest](err); none {
+		return nil, advise(fmt.Errorf("the folder %s has no %s", path, manifest.FileName), "a folder with a manifest, or a module: a .wasm file")
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &localPlugin{name: m.Name, folder: folder, wasm: wasm, export: m.Exports[0], options: manifestOptions(m)}, nil
+	defer func() { err = errors.Join(err, folder.Close()) }()
+	m, problems := manifest.Parse(folder.text)
+	if m == nil {
+		return nil, advise(fmt.Errorf("the manifest of %s is not valid: %s", path, firstError(problems)), "wharf plugin lint "+path)
+	}
+	wasm, err := readModuleIn(folder.Root, filepath.FromSlash(m.Module))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, advise(fmt.Errorf("there is no module %s, which the manifest of %s names", m.Module, path), "wharf plugin build "+path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &localPlugin{name: m.Name, folder: path, wasm: wasm, export: m.Exports[0], options: manifestOptions(m)}, nil
 }
 
 // manifestOptions are what a manifest says of a run.

@@ -50,13 +50,13 @@ func sourceOf(path string, trust parcel.Trust) (*pluginSource, error) {
 	case len(trust) > 0:
 		return nil, usagef("--trust is for packages, which are signed: %s is none", path)
 	case info.IsDir():
-		return sourceAt(path)
+		return sourceAt(path, manifest.FileName)
 	case filepath.Ext(path) == ".toml":
-		return sourceAt(filepath.Dir(path))
+		return sourceAt(filepath.Dir(path), filepath.Base(path))
 	}
 	folder := filepath.Dir(path)
 	for range aboveModule {
-		if of, err := sourceAt(folder); err == nil && sameFile(of.module, path) {
+		if of, err := sourceAt(folder, manifest.FileName); err == nil && sameFile(of.module, path) {
 			return of, nil
 		}
 		folder = filepath.Join(folder, "..")
@@ -106,35 +106,30 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(one, other)
 }
 
-// sourceAt reads the manifest of a folder, and the files that it names. Nothing outside of the folder is
+// sourceAt reads a manifest in a folder, and the files that it names. Nothing outside of the folder is
 // opened.
-func sourceAt(folder string) (_ *pluginSource, err error) {
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return nil, fmt.Errorf("reading the plugin: %w", err)
-	}
-	defer func() { err = errors.Join(err, root.Close()) }()
-	path := filepath.Join(folder, manifest.FileName)
-	text, err := readWithin(root, manifest.FileName, manifest.MaxBytes+1)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, advise(fmt.Errorf("there is no manifest %s", path), "write one (docs/manifest.md), or name a .wasm file")
+func sourceAt(path, name string) (_ *pluginSource, err error) {
+	folder, err := openAuthorsFolder(path, name)
+	if none, ok := errors.AsType[*noManifest](err); ok {
+		return nil, advise(none, "write one (docs/manifest.md), or name a .wasm file")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the manifest: %w", err)
+		return nil, err
 	}
-	m, problems := manifest.Parse(text)
+	defer func() { err = errors.Join(err, folder.Close()) }()
+	m, problems := manifest.Parse(folder.text)
 	if m != nil {
-		problems = m.ReadSchemas(root.FS())
+		problems = m.ReadSchemas(folder.FS())
 	}
 	if !manifest.Sound(problems) {
-		return nil, advise(fmt.Errorf("%s:%s", path, firstError(problems)), "wharf plugin lint "+folder)
+		return nil, advise(fmt.Errorf("%s:%s", folder.file, firstError(problems)), "wharf plugin lint "+path)
 	}
-	of := &pluginSource{name: m.Name, module: filepath.Join(folder, filepath.FromSlash(m.Module)), means: m, said: &abi.PluginManifest{Text: string(text)}}
+	of := &pluginSource{name: m.Name, module: filepath.Join(path, filepath.FromSlash(m.Module)), means: m, said: &abi.PluginManifest{Text: string(folder.text)}}
 	for _, name := range []string{m.Schemas.Input.File, m.Schemas.Output.File} {
 		if name == "" {
 			continue
 		}
-		schema, err := readWithin(root, name, skill.MaxSchema+1)
+		schema, err := readWithin(folder.Root, name, skill.MaxSchema+1)
 		if err != nil {
 			return nil, fmt.Errorf("reading the schema %s: %w", name, err)
 		}
@@ -144,15 +139,6 @@ func sourceAt(folder string) (_ *pluginSource, err error) {
 		of.said.Files[name] = string(schema)
 	}
 	return of, nil
-}
-
-func firstError(problems []manifest.Problem) string {
-	for i := range problems {
-		if problems[i].Severity == manifest.Error {
-			return problems[i].String()
-		}
-	}
-	return "it cannot be read"
 }
 
 // wants returns what the configuration of a node has to say for a plugin to work, as YAML; "" for nothing.
