@@ -54,7 +54,7 @@ fn ask(diff: String) -> Result<Vec<Finding>> {
         ..Default::default()
     })?;
     let text = answer.text.trim().trim_start_matches("```json").trim_matches('`'); // some models cannot leave it out
-    serde_json::from_str(text).map_err(|e| Failure::new("no_findings", format!("the model's answer is no list of findings: {}", e)))
+    serde_json::from_str(text).map_err(|e| Failure::new("no_findings", &format!("the model's answer is no list of findings: {}", e)))
 }
 
 /// The lines that a unified diff adds, by file and number: the model is believed only where it speaks of one of them.
