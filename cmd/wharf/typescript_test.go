@@ -40,14 +40,27 @@ export async function run(task: Task) {
 }
 `
 
-const failure418 = "Error: the tracker says 418"
-
 // TestTypeScriptOnANode has a node run a program that was built by a command, and replay what
 // it did after the node was killed and what it had asked is gone.
 func TestTypeScriptOnANode(t *testing.T) {
 	if os.Getenv("WHARF_LONG") == "" {
 		t.Skip("it compiles the engine on a node of its own: set WHARF_LONG=1 to run it")
 	}
+	triageOnANode(t, triaging{sources: map[string]string{"triage.ts": triage}, file: "triage.ts", failure: "Error: the tracker says 418", stack: `["ticket (triage.ts:8:41)"]`})
+}
+
+// triaging is a program that asks a tracker for a ticket.
+type triaging struct {
+	sources map[string]string
+	file    string // that it begins with
+	failure string // what it fails with when the tracker refuses
+	stack   string // where: the lines of the sources, as JSON
+}
+
+// triageOnANode builds the program by a command, has a node run it, and replays what it did after the node was
+// killed and the tracker is gone.
+func triageOnANode(t *testing.T, p triaging) {
+	t.Helper()
 	var asked atomic.Int64
 	tracker := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
@@ -61,25 +74,26 @@ func TestTypeScriptOnANode(t *testing.T) {
 	defer tracker.Close()
 	dir, address := t.TempDir(), strings.TrimPrefix(tracker.URL, "http://")
 	config := fmt.Sprintf("plugins:\n  dir: %s\ngrants:\n  triage:\n    http:\n      - hosts: [%q]\n        private: true\n", filepath.Join(dir, "plugins"), address)
-	for name, text := range map[string]string{"triage.ts": triage, "wharf.yaml": config} {
+	p.sources["wharf.yaml"] = config
+	for name, text := range p.sources {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	commander{t: t}.must("plugin", "build", filepath.Join(dir, "triage.ts"), "--out", filepath.Join(dir, "plugins", "triage.wasm"))
+	commander{t: t}.must("plugin", "build", filepath.Join(dir, p.file), "--out", filepath.Join(dir, "plugins", "triage.wasm"))
 	r := newRig(t, "--config", filepath.Join(dir, "wharf.yaml"))
 	done, failed := r.submitText("persona_triage", tracker.URL+"/7"), r.submitText("persona_triage", tracker.URL+"/8")
 	r.waitFor(done)
 	r.waitFor(failed)
-	mustTriage(t, r, done, failed)
+	p.must(t, r, done, failed)
 
 	r.node.stop(syscall.SIGKILL)
 	tracker.Close()
 	r.start()
-	mustTriage(t, r, done, failed)
+	p.must(t, r, done, failed)
 	c := commander{t, r.node.url}
 	c.must("task", "replay", done, "--wait=1m")
-	if code, out, errs := c.run("task", "replay", failed, "--wait=1m"); code != 1 || !strings.Contains(out+errs, failure418) {
+	if code, out, errs := c.run("task", "replay", failed, "--wait=1m"); code != 1 || !strings.Contains(out+errs, p.failure) {
 		t.Errorf("the replay of what has failed ends with %d: %s%s", code, out, errs)
 	}
 	if n := asked.Load(); n != 2 {
@@ -101,8 +115,8 @@ func (r *rig) submitInput(persona, input string) string {
 	return doc.Value.ID
 }
 
-// mustTriage holds what a Task has done, and how another has failed: with the lines of the source.
-func mustTriage(t *testing.T, r *rig, done, failed string) {
+// must holds what a Task has done, and how another has failed: with the lines of the sources.
+func (p *triaging) must(t *testing.T, r *rig, done, failed string) {
 	t.Helper()
 	task, err := r.client.Task(t.Context(), done)
 	if err != nil || task.Value.Status != abi.TaskCompleted {
@@ -116,10 +130,10 @@ func mustTriage(t *testing.T, r *rig, done, failed string) {
 		t.Fatalf("the Task is %s (%v)", task.Value.Status, err)
 	}
 	failure := task.Value.Failure
-	if failure.Code != "plugin_error" || failure.Message != failure418 {
+	if failure.Code != "plugin_error" || failure.Message != p.failure {
 		t.Errorf("it fails with %s: %s", failure.Code, failure.Message)
 	}
-	if want := `{"stack":["ticket (triage.ts:8:41)"]}`; string(failure.Details) != want {
+	if want := `{"stack":` + p.stack + `}`; string(failure.Details) != want {
 		t.Errorf("its details are %s, want %s", failure.Details, want)
 	}
 }

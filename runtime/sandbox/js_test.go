@@ -74,13 +74,19 @@ func TestTypeScript(t *testing.T) {
 	if got := fmt.Sprint(m.Imports(), m.Exports()); got != "[input message.append output] [run]" {
 		t.Errorf("a greeting has the imports and exports %s", got)
 	}
+	checkGreetsAnna(t, m)
+}
+
+// checkGreetsAnna runs a plugin twice that greets, and begins each time with its program loaded.
+func checkGreetsAnna(t *testing.T, m *Module) {
+	t.Helper()
 	for range 2 {
 		h := newTask(t, anna)
 		if _, err := m.Run(t.Context(), abi.DefaultExport, h, Limits{}); err != nil {
 			t.Fatal(err)
 		}
 		if got := marshal(t, h.message.Parts); got != `[{"type":"text","text":"Hello, Anna 漢字 😀!","visibility":"public"}]` || h.output.Summary != "greeted" {
-			t.Errorf("it says %s, and %q", got, h.output.Summary)
+			t.Errorf("it says %s, and %q %v", got, h.output.Summary, h.output.Failure)
 		}
 	}
 	if m.shape.Why != "" || !m.once {

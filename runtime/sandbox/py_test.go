@@ -46,19 +46,7 @@ func TestPython(t *testing.T) {
 	if got := fmt.Sprint(m.Imports(), m.Exports()); got != "[input message.append output] [run]" {
 		t.Errorf("a greeting has the imports and exports %s", got)
 	}
-	for range 2 {
-		h := newTask(t, anna)
-		if _, err := m.Run(t.Context(), abi.DefaultExport, h, Limits{}); err != nil {
-			t.Fatal(err)
-		}
-		if got := marshal(t, h.message.Parts); got != `[{"type":"text","text":"Hello, Anna 漢字 😀!","visibility":"public"}]` || h.output.Summary != "greeted" {
-			t.Errorf("it says %s, and %q %v", got, h.output.Summary, h.output.Failure)
-		}
-	}
-	if m.shape.Why != "" || !m.once {
-		t.Errorf("the program is loaded anew for each Task: %s", m.shape.Why)
-	}
-	t.Logf("initialization takes %d units of gas", m.shape.Gas)
+	checkGreetsAnna(t, m)
 }
 
 // TestPythonLanguage holds what a program can count on, in the engine itself.

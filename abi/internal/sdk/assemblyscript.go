@@ -13,20 +13,7 @@ func AssemblyScript(api *API) map[string][]byte {
 const asHead = "// Generated from package abi by go generate ./abi. Do not edit.\n\n"
 
 // asDoc writes a comment. What is empty is left out.
-func asDoc(l *lines, indent, text string) {
-	all := wrap(cDoc(text), 100-len(indent))
-	switch len(all) {
-	case 0:
-	case 1:
-		l.f("%s/** %s */", indent, all[0])
-	default:
-		l.f("%s/**", indent)
-		for _, line := range all {
-			l.f("%s * %s", indent, line)
-		}
-		l.f("%s */", indent)
-	}
-}
+func asDoc(l *lines, indent, text string) { l.jsDoc(indent, wrap(cDoc(text), 100-len(indent))) }
 
 // camel is the name of a call as a function.
 func camel(call string) string {

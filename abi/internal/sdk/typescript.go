@@ -50,6 +50,11 @@ func scriptDoc(l *lines, indent string, paragraphs ...string) {
 		}
 		all = append(all, wrap(cDoc(p), 116)...)
 	}
+	l.jsDoc(indent, all)
+}
+
+// jsDoc writes the lines of a comment of JavaScript, and nothing where there are none.
+func (l *lines) jsDoc(indent string, all []string) {
 	switch len(all) {
 	case 0:
 	case 1:

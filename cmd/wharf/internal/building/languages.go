@@ -22,8 +22,8 @@ func planFor(ctx context.Context, p Project) (*Plan, error) {
 		return &Plan{Command: m.Build.Command, folder: folder, module: m.Module, own: true, Toolchain: "build.command"}, nil
 	}
 	how, ok := languages()[m.Language]
-	if !ok {
-		return nil, noLanguage(m.Language)
+	if !ok { // no manifest says another language than these without a build.command
+		return nil, &Missing{What: "the manifest does not say in which language the plugin is written", Get: []string{"language = \"...\" in the manifest, or a build.command"}}
 	}
 	if m.Entry == "" {
 		return nil, &Missing{What: "the manifest names no entry, the source file that a build begins with", Get: []string{"entry = \"...\" in the manifest, or a build.command"}}
@@ -41,13 +41,6 @@ func languages() map[string]func(context.Context, Project) (*Plan, error) {
 	return map[string]func(context.Context, Project) (*Plan, error){
 		"go": golang, "rust": rust, "c": c, "cpp": cpp, "assemblyscript": assemblyScript, "typescript": script, "javascript": script, "python": python,
 	}
-}
-
-func noLanguage(language string) error {
-	if language == "" {
-		return &Missing{What: "the manifest does not say in which language the plugin is written", Get: []string{"language = \"...\" in the manifest, or a build.command"}}
-	}
-	return &Missing{What: fmt.Sprintf("there is no usual way to build a plugin in %s", language), Get: []string{"a build.command in the manifest"}}
 }
 
 // golang builds with the go command, which has all that it needs.
