@@ -80,7 +80,7 @@ func manifests() form[Manifest] {
 		of("schemas", tableOf(
 			of("input", schemaOrFile(), func(s *Schemas) *JSONSchema { return &s.Input }, "Of what it takes."),
 			of("output", schemaOrFile(), func(s *Schemas) *JSONSchema { return &s.Output }, "Of what it gives out."),
-		), func(m *Manifest) *Schemas { return &m.Schemas }, "JSON Schemas, here or in files beside the manifest. A Task whose input does not fit is refused."),
+		), func(m *Manifest) *Schemas { return &m.Schemas }, "JSON Schemas, here or in files beside the manifest. A Task that names the Skill, as each call of it as a tool does, is refused when its input does not fit."),
 		of("build", tableOf(
 			of("command", argv(), func(b *Build) *[]string { return &b.Command }, "The program that builds the module, and its arguments, instead of what is usual for the language. No shell reads it."),
 			of("watch", list("patterns", limited("pattern", anyText)), func(b *Build) *[]string { return &b.Watch }, "The files that a build is made of, with * for any characters.").otherwise("those of the language"),
