@@ -461,3 +461,21 @@ func writeFile(t *testing.T, name, content string) {
 		t.Fatal(err)
 	}
 }
+
+// TestLinkerLeavesMethodsOut holds that nothing calls methods by names that only a run knows. Templates do:
+// with them the linker keeps each method of each type, a ninth of the program.
+func TestLinkerLeavesMethodsOut(t *testing.T) {
+	const cobra = "github.com/spf13/cobra" // for templates of its caller's, of which there are none
+	cmd := exec.Command("go", "list", "-deps", "-f", `{{$p := .ImportPath}}{{range .Imports}}{{$p}} {{.}}{{"\n"}}{{end}}`, "./cmd/wharf")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal("go list:", err)
+	}
+	for line := range strings.Lines(string(out)) {
+		from, imported, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if (imported == "text/template" || imported == "html/template") && from != "html/template" && from != cobra {
+			t.Errorf("%s imports %s", from, imported)
+		}
+	}
+}

@@ -26,24 +26,6 @@ type language struct {
 	ignored string // by git, beside what is built
 }
 
-// Called, Entry and the like are for templates.
-func (l language) Called() string { return l.called }
-
-// Entry is the source file that a build begins with.
-func (l language) Entry() string { return l.entry }
-
-// SDKRow says where the SDK lies.
-func (l language) SDKRow() string { return l.sdkRow }
-
-// OwnTest says how the language's own tests are run.
-func (l language) OwnTest() string { return l.ownTest }
-
-// Needs says what has to be installed.
-func (l language) Needs() string { return l.needs }
-
-// Ignored is what git ignores.
-func (l language) Ignored() string { return l.ignored }
-
 func languages() []language {
 	return []language{
 		{name: "typescript", called: "TypeScript", folder: "script", entry: "src/plugin.ts", vendor: vendorTypes,
@@ -94,10 +76,10 @@ func vendorGo(f *filled, made map[string][]byte) error {
 	if err != nil {
 		return err
 	}
-	own := fmt.Appendf(nil, `"%s/internal/wharf`, f.GoModule)
+	own := fmt.Appendf(nil, `"%s/internal/wharf`, f.goModule)
 	return eachFile(files, func(name string, text []byte) {
 		if name == "go.mod" {
-			f.GoVersion = goVersion(string(text))
+			f.goVersion = goVersion(string(text))
 			return
 		}
 		made[path.Join("internal/wharf", name)] = bytes.ReplaceAll(text, []byte(`"`+goSDK), own)

@@ -1,7 +1,6 @@
 package templates
 
 import (
-	"bytes"
 	"embed"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"text/template"
 
 	"github.com/wharf-dev/wharf/runtime/manifest"
 )
@@ -41,15 +39,22 @@ var ErrRefused = errors.New("there is no such template")
 //go:embed files
 var files embed.FS
 
-// filled is what templates know.
+// filled is what templates are filled with.
 type filled struct {
 	Wanted
 	language
-	Does         string // what the plugin does, in a sentence
-	Capabilities string
-	Module       string
-	GoModule     string // the path of the plugin's own module
-	GoVersion    string
+	goModule  string // the path of the plugin's own module
+	goVersion string
+}
+
+// members are what templates know, by the names that stand for them.
+func (f *filled) members() map[string]string {
+	return map[string]string{
+		"Name": f.Name, "Kind": string(f.Kind), "Language": f.Language,
+		"Does": what[f.Kind].does, "Capabilities": what[f.Kind].capabilities,
+		"Called": f.called, "Entry": f.entry, "SDKRow": f.sdkRow, "OwnTest": f.ownTest, "Needs": f.needs, "Ignored": f.ignored,
+		"Module": "build/" + f.Name + ".wasm", "GoModule": f.goModule, "GoVersion": f.goVersion,
+	}
 }
 
 // what plugins of a kind do, in all languages.
@@ -70,8 +75,7 @@ func Make(w Wanted) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := filled{Wanted: w, language: *l, Does: what[w.Kind].does, Capabilities: what[w.Kind].capabilities,
-		Module: "build/" + w.Name + ".wasm", GoModule: "example.com/" + w.Name}
+	f := filled{Wanted: w, language: *l, goModule: "example.com/" + w.Name}
 	made := map[string][]byte{}
 	if err := l.vendor(&f, made); err != nil {
 		return nil, fmt.Errorf("copying the SDK for %s: %w", l.called, err)
@@ -102,31 +106,71 @@ func lookUp(w Wanted) (*language, error) {
 	return &all[i], nil
 }
 
-// fill executes the templates of the language, of the kind, and of all plugins.
+// fill fills the templates of the language, of the kind, and of all plugins.
 func (f *filled) fill(made map[string][]byte) error {
+	kind := string(f.Kind)
 	wanted := map[string]string{
-		"any/wharf.toml.tmpl": manifest.FileName,
-		"any/README.md.tmpl":  "README.md",
-		"any/gitignore.tmpl":  ".gitignore",
+		"any/README.md.tmpl":           "README.md",
+		"any/gitignore.tmpl":           ".gitignore",
+		"cases/" + kind + ".yaml.tmpl": "testdata/first.yaml",
 	}
-	wanted["cases/"+string(f.Kind)+".yaml.tmpl"] = "testdata/first.yaml"
 	for from, to := range f.files {
-		wanted[f.folder+"/"+strings.ReplaceAll(from, "KIND", string(f.Kind))] = to
+		wanted[f.folder+"/"+strings.ReplaceAll(from, "KIND", kind)] = to
 	}
+	members := f.members()
 	for from, to := range wanted {
-		text, err := fs.ReadFile(files, path.Join("files", from))
-		if err != nil {
-			return fmt.Errorf("reading a template: %w", err)
+		var err error
+		if made[to], err = fill(from, members); err != nil {
+			return err
 		}
-		t, err := template.New(from).Delims("[[", "]]").Parse(string(text))
-		if err != nil {
-			return fmt.Errorf("reading a template: %w", err)
-		}
-		var out bytes.Buffer
-		if err := t.Execute(&out, f); err != nil {
-			return fmt.Errorf("filling a template: %w", err)
-		}
-		made[to] = out.Bytes()
 	}
+	text, err := fill("any/wharf.toml.tmpl", members)
+	if err != nil {
+		return err
+	}
+	own, err := fill("any/"+kind+".toml.tmpl", members)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // Personas need nothing more
+		return err
+	}
+	made[manifest.FileName] = append(text, own...)
 	return nil
+}
+
+// fill puts members where a template names them. A line that has nothing but an empty one is left out.
+// It is not text/template, which calls methods by names that only a run knows: with it, the linker would
+// keep each method of each type of the program.
+func fill(name string, members map[string]string) ([]byte, error) {
+	text, err := fs.ReadFile(files, path.Join("files", name))
+	if err != nil {
+		return nil, fmt.Errorf("reading a template: %w", err)
+	}
+	var out []byte
+	for line := range strings.Lines(string(text)) {
+		with, err := fillLine(line, members)
+		if err != nil {
+			return nil, fmt.Errorf("filling %s: %w", name, err)
+		}
+		if with != "\n" || line == "\n" {
+			out = append(out, with...)
+		}
+	}
+	return out, nil
+}
+
+func fillLine(line string, members map[string]string) (string, error) {
+	var out strings.Builder
+	for {
+		before, rest, found := strings.Cut(line, "[[.")
+		out.WriteString(before)
+		if !found {
+			return out.String(), nil
+		}
+		name, after, _ := strings.Cut(rest, "]]")
+		member, known := members[name]
+		if !known {
+			return "", fmt.Errorf("templates have no member %q", name)
+		}
+		out.WriteString(member)
+		line = after
+	}
 }
