@@ -27,12 +27,15 @@ type pluginDev struct {
 	input     string // of the Task that is submitted after each load
 	hasInput  bool
 	jsonInput bool
+	release   bool // build as "plugin build" does
 	settings  settingFlags
 
 	client *client.Client
 	key    string // of a node of its own, "" with --server
 	watch  *watching.Watcher
 	tell   *devTeller
+
+	compiler building.Resident
 
 	project building.Project // as it was read last; without a manifest before that
 	beyond  []string         // files elsewhere that the module was made of
@@ -58,6 +61,10 @@ Sources that do not compile, a manifest that is not valid and a module that cann
 are told with their places, and the version of before stays. The build's own output, hidden
 files, node_modules and target are not watched; build.watch of the manifest narrows the rest.
 
+C, C++ and AssemblyScript are compiled without optimization, and Rust with less, into a hidden
+file beside the module, so that a save is loaded soon. Such a plugin computes some times slower
+and uses more gas. --release compiles as "wharf plugin build" does.
+
 The node is one of its own: on a free loopback port, with a temporary folder that is removed
 at the end, and with the settings that "wharf serve" would have, so that a wharf.yaml in the
 current folder can grant what the plugin asks for. --data names a folder to keep. With --server
@@ -71,6 +78,7 @@ each line is an object with a type: node, loaded, unchanged, failed, waiting, ta
   wharf plugin dev hello --input "Ada"
   wharf plugin dev hello --config grants.yaml
   wharf plugin dev hello --server http://127.0.0.1:8080
+  wharf plugin dev hello --release
   wharf plugin dev hello --json | jq -r .type`,
 		args: optionalArg,
 		check: func(cmd *cobra.Command, args []string) error {
@@ -84,6 +92,7 @@ each line is an object with a type: node, loaded, unchanged, failed, waiting, ta
 	d.settings.register(cmd.Flags())
 	cmd.Flags().StringVar(&d.input, "input", "", "submit a Task with this text after each load")
 	cmd.Flags().BoolVar(&d.jsonInput, "json-input", false, "the input is a JSON object, not text")
+	cmd.Flags().BoolVar(&d.release, "release", false, "compile as \"wharf plugin build\" does, with all optimization")
 	return a.remote(cmd)
 }
 
@@ -137,6 +146,7 @@ func (d *pluginDev) run(ctx context.Context) (err error) {
 	defer func() { unfollow(); <-done }()
 	d.watch = watching.New(watching.Options{Settle: devSettle, Most: devMost, Every: devEvery})
 	defer func() { err = errors.Join(err, d.watch.Close()) }()
+	defer d.compiler.Close()
 	return d.loop(ctx)
 }
 

@@ -483,8 +483,10 @@ func TestWhereCompilersSayThatItIs(t *testing.T) {
 // BenchmarkSaveToLoaded is how long an author waits after a save, until new Tasks run what was saved.
 func BenchmarkSaveToLoaded(b *testing.B) {
 	b.Setenv("GOWORK", "off")
-	for language, source := range map[string]string{"typescript": "src/plugin.ts", "c": "plugin.c", "go": "main.go", "rust": "src/lib.rs"} {
+	for language, source := range map[string]string{"typescript": "src/plugin.ts", "python": "plugin.py", "c": "plugin.c", "cpp": "plugin.cpp",
+		"go": "main.go", "rust": "src/lib.rs", "assemblyscript": "assembly/index.ts"} {
 		b.Run(language, func(b *testing.B) {
+			useToolchain(b, language)
 			made, err := templates.Make(templates.Wanted{Name: "tried", Language: language, Kind: manifest.KindPersona})
 			d := newDeveloper(b, filepath.Join(b.TempDir(), "tried"))
 			if err == nil {

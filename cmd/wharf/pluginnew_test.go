@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,15 +71,34 @@ func TestNewPluginsRun(t *testing.T) {
 			default:
 				share.Skip(t, mine, i)
 			}
-			wasm := builtNew(t, w)
-			module, err := runtime.Compile(t.Context(), wasm)
-			if err != nil {
-				t.Fatal(err)
+			made := [][]byte{builtNew(t, w)}
+			if slices.Contains([]string{"assemblyscript", "c", "cpp", "rust"}, w.Language) {
+				made = append(made, quicklyBuilt(t, w))
 			}
-			defer module.Close(t.Context())
-			tryNew(t, module, w)
+			for _, wasm := range made {
+				module, err := runtime.Compile(t.Context(), wasm)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer module.Close(t.Context())
+				tryNew(t, module, w)
+			}
 		})
 	}
+}
+
+// quicklyBuilt makes a plugin and builds it as "wharf plugin dev" does.
+func quicklyBuilt(t *testing.T, w templates.Wanted) []byte {
+	t.Helper()
+	p, err := openProject(written(t, w))
+	if err != nil {
+		t.Fatal(err)
+	}
+	built, err := building.Build(t.Context(), p, building.Options{Quick: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return built.Wasm
 }
 
 // builtNew makes a plugin and builds it. Where its toolchain is missing, the test is skipped with the reason.
@@ -86,12 +106,7 @@ func builtNew(t *testing.T, w templates.Wanted) []byte {
 	t.Helper()
 	folder := written(t, w)
 	wantClean(t, folder)
-	switch w.Language {
-	case "rust":
-		cargotest.UseDebiansCrates(t)
-	case "assemblyscript":
-		useTheSDKsCompiler(t)
-	}
+	useToolchain(t, w.Language)
 	p, err := openProject(folder)
 	if err != nil {
 		t.Fatal(err)
@@ -134,8 +149,19 @@ func wantCasesPass(t *testing.T, folder string) {
 	}
 }
 
+// useToolchain has what builds a language be found where tests have it.
+func useToolchain(t testing.TB, language string) {
+	t.Helper()
+	switch language {
+	case "rust":
+		cargotest.UseDebiansCrates(t)
+	case "assemblyscript":
+		useTheSDKsCompiler(t)
+	}
+}
+
 // useTheSDKsCompiler has the compiler of AssemblyScript found that npm has put beside the SDK: npm is not run here.
-func useTheSDKsCompiler(t *testing.T) {
+func useTheSDKsCompiler(t testing.TB) {
 	t.Helper()
 	programs, err := filepath.Abs("../../sdk/assemblyscript/node_modules/.bin")
 	if err != nil {

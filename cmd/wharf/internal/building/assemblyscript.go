@@ -17,12 +17,32 @@ func assemblyScript(ctx context.Context, p Project) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan := &Plan{Toolchain: version, program: program, stamp: stamp(program), output: outputAfter("--outFile"), finish: linesOf,
-		Command: []string{"asc", p.Manifest.Entry, "--outFile", p.Manifest.Module, "--sourceMap"}}
-	if !isFile(p.Folder, ascConfig) {
-		plan.Command = append(plan.Command, "-O", "--debug", "--use", "abort=")
+	plan := &Plan{Toolchain: version, program: program, resident: partOfAsc(program), stamp: stamp(program), output: outputAfter("--outFile"), finish: linesOf,
+		Command: []string{"asc", p.Manifest.Entry, "--outFile", p.module, "--sourceMap"}}
+	configured := isFile(p.Folder, ascConfig)
+	switch {
+	case p.quick:
+		plan.Command = append(plan.Command, "--optimizeLevel", "0", "--shrinkLevel", "0")
+	case !configured:
+		plan.Command = append(plan.Command, "-O")
+	}
+	if !configured {
+		plan.Command = append(plan.Command, "--debug", "--use", "abort=")
 	}
 	return plan, nil
+}
+
+// partOfAsc is the module of the compiler that its program asc.js loads, "" where that lies elsewhere.
+func partOfAsc(program string) string {
+	program, err := filepath.EvalSymlinks(program)
+	if err != nil || filepath.Base(program) != "asc.js" {
+		return ""
+	}
+	part := filepath.Join(filepath.Dir(filepath.Dir(program)), "dist", "asc.js")
+	if !isFile(filepath.Dir(part), filepath.Base(part)) {
+		return ""
+	}
+	return part
 }
 
 // findAsc finds the compiler, and its version.

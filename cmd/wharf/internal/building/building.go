@@ -28,6 +28,8 @@ type Project struct {
 	Manifest *manifest.Manifest
 
 	before record // of the last build
+	module string // where the module is put
+	quick  bool
 }
 
 // Options are how a plugin is built.
@@ -37,6 +39,11 @@ type Options struct {
 	Announce func(*Plan)
 	// Output is told what the toolchain says while it runs; nil for nobody.
 	Output io.Writer
+	// Quick has a compiler optimize as little as it can, for somebody who waits. Such a module lies
+	// beside that of the manifest, in a hidden file.
+	Quick bool
+	// Resident keeps a compiler that can stay until the next build; nil to keep none.
+	Resident *Resident
 }
 
 // Built is a module that was built, now or before.
@@ -78,7 +85,8 @@ func Build(ctx context.Context, p Project, o Options) (_ *Built, err error) {
 		return nil, fmt.Errorf("opening the plugin's folder: %w", err)
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	p.before = recorded(root, p.Manifest.Module)
+	p.module, p.quick = p.place(o.Quick)
+	p.before = recorded(root, p.module)
 	plan, err := planFor(ctx, p)
 	if err != nil {
 		return nil, err
@@ -89,7 +97,7 @@ func Build(ctx context.Context, p Project, o Options) (_ *Built, err error) {
 	}
 	made := record{Version: recordVersion, Command: plan.Command, Environment: plan.environment(), Toolchain: plan.Toolchain, Stamp: plan.stamp, Inputs: inputs}
 	if !o.Fresh {
-		if wasm := made.current(root, p.Manifest.Module, &p.before); wasm != nil {
+		if wasm := made.current(root, p.module, &p.before); wasm != nil {
 			return &Built{Plan: *plan, Wasm: wasm, Digest: Digest(wasm), Cached: true, Inputs: len(inputs), Beyond: slices.Sorted(maps.Keys(p.before.Beyond)), Took: time.Since(begun)}, nil
 		}
 	}
@@ -106,6 +114,17 @@ func Build(ctx context.Context, p Project, o Options) (_ *Built, err error) {
 	return &Built{Plan: *plan, Wasm: wasm, Digest: made.Module, Inputs: len(inputs) + len(made.Beyond), Beyond: slices.Sorted(maps.Keys(made.Beyond)), Took: time.Since(begun)}, nil
 }
 
+// place is where the module of a build is put, and whether the build is a quick one: those are of languages whose
+// compilers take most of their time to optimize.
+func (p *Project) place(quick bool) (module string, _ bool) {
+	m := p.Manifest
+	if !quick || len(m.Build.Command) > 0 || !slices.Contains([]string{"assemblyscript", "c", "cpp", "rust"}, m.Language) {
+		return m.Module, false
+	}
+	dir, base := path.Split(m.Module)
+	return dir + ".dev-" + base, true
+}
+
 // Plan is how a module is made.
 type Plan struct {
 	Command     []string // what an author would type; nil when no program is run
@@ -115,6 +134,7 @@ type Plan struct {
 	folder, module string
 	stamp          string                                         // of the program, when its version follows from it
 	program        string                                         // what is run instead of the first word, "" for that itself
+	resident       string                                         // the part of the program that a Resident can keep, "" for none
 	own            bool                                           // the author's command, which writes the module itself
 	inside         func() ([]byte, []string, error)               // makes the module without a program, and names the files that it read
 	find           func(stdout []byte) (string, error)            // says where a program that chooses the place itself has put the module

@@ -20,8 +20,28 @@ const (
 	lingering = 3 * time.Second
 )
 
-// execute runs a command in the project's folder and returns what it writes to its standard output.
+// execute has a command done in the project's folder, by a compiler that stays if there can be one.
 func (p *Plan) execute(ctx context.Context, command []string, o Options) ([]byte, error) {
+	if o.Resident == nil || p.resident == "" {
+		return p.spawn(ctx, command, o)
+	}
+	c, err := o.Resident.compile(ctx, p.resident, p.folder, command[1:])
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return p.spawn(ctx, command, o)
+	case c.Failed:
+		return nil, &CompileError{Command: p.Command, Output: c.Said}
+	}
+	if o.Output != nil {
+		_, err = io.WriteString(o.Output, c.Said)
+	}
+	return nil, err
+}
+
+// spawn runs a command in the project's folder and returns what it writes to its standard output.
+func (p *Plan) spawn(ctx context.Context, command []string, o Options) ([]byte, error) {
 	program := command[0]
 	if p.program != "" {
 		program = p.program

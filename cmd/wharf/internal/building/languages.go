@@ -19,7 +19,7 @@ func planFor(ctx context.Context, p Project) (*Plan, error) {
 	p.Folder = folder
 	m := p.Manifest
 	if len(m.Build.Command) > 0 {
-		return &Plan{Command: m.Build.Command, folder: folder, module: m.Module, own: true, Toolchain: "build.command"}, nil
+		return &Plan{Command: m.Build.Command, folder: folder, module: p.module, own: true, Toolchain: "build.command"}, nil
 	}
 	how, ok := languages()[m.Language]
 	if !ok { // no manifest says another language than these without a build.command
@@ -32,7 +32,7 @@ func planFor(ctx context.Context, p Project) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan.folder, plan.module = folder, m.Module
+	plan.folder, plan.module = folder, p.module
 	return plan, nil
 }
 
@@ -63,7 +63,7 @@ func golang(ctx context.Context, p Project) (*Plan, error) {
 		dir = "./" + p.Manifest.Entry // a package
 	}
 	plan := &Plan{Toolchain: line(version), Environment: []string{"GOOS=wasip1", "GOARCH=wasm"}, program: program,
-		Command: []string{"go", "build", "-buildmode=c-shared", "-trimpath", "-o", p.Manifest.Module, dir}}
+		Command: []string{"go", "build", "-buildmode=c-shared", "-trimpath", "-o", p.module, dir}}
 	plan.output = outputAfter("-o")
 	plan.reads = func(ctx context.Context) ([]string, error) {
 		return goReads(ctx, p.Folder, program, plan.Environment, dir)
@@ -98,11 +98,15 @@ func clang(ctx context.Context, p Project, name string, endings ...string) (*Pla
 	if err != nil {
 		return nil, err
 	}
-	flags := []string{"--target=wasm32", "-Xclang", "-O2", "-g", "-Wall", "-nostdlib"}
+	optimize := []string{"-Xclang", "-O2"}
+	if p.quick {
+		optimize = []string{"-O0"}
+	}
+	flags := slices.Concat([]string{"--target=wasm32"}, optimize, []string{"-g", "-Wall", "-nostdlib"})
 	if name == "clang++" {
 		flags = append(flags, "-std=c++17", "-fno-exceptions", "-fno-rtti", "-Wno-missing-braces")
 	}
-	command := append(append([]string{name}, flags...), "-Wl,--no-entry", "-o", p.Manifest.Module)
+	command := append(append([]string{name}, flags...), "-Wl,--no-entry", "-o", p.module)
 	plan := &Plan{Toolchain: version, program: program, stamp: stamp(program), Command: append(command, sources...), output: outputAfter("-o"), beside: true}
 	plan.reads = func(ctx context.Context) ([]string, error) {
 		rules, err := ask(ctx, p.Folder, append(append([]string{program}, flags[:1]...), append([]string{"-MM"}, sources...)...)...)

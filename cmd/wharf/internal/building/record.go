@@ -159,7 +159,7 @@ func (r *record) keep(root *os.Root, p Project, plan *Plan, wasm []byte) error {
 	if err != nil {
 		return fmt.Errorf("writing what the module was made of: %w", err)
 	}
-	return replace(root, p.Manifest.Module+recordSuffix, append(text, '\n'))
+	return replace(root, p.module+recordSuffix, append(text, '\n'))
 }
 
 var errNoFile = errors.New("it is no file")

@@ -1,6 +1,7 @@
 package building
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -23,6 +24,10 @@ func rust(ctx context.Context, p Project) (*Plan, error) {
 	plan := &Plan{Toolchain: line(version), program: cargo, // The newest crates that the manifest's rust-version can be built with: cargo knows that since 1.84.
 		Environment: []string{"CARGO_RESOLVER_INCOMPATIBLE_RUST_VERSIONS=fallback"},
 		Command:     []string{"cargo", "build", "--release", "--target", wasmTarget, "--message-format", "json-render-diagnostics"}}
+	if p.quick {
+		plan.Environment = append(plan.Environment, "CARGO_PROFILE_RELEASE_LTO=off", "CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16", "CARGO_PROFILE_RELEASE_INCREMENTAL=true",
+			"CARGO_TARGET_DIR="+filepath.Join(cmp.Or(os.Getenv("CARGO_TARGET_DIR"), "target"), "dev")) // of its own, or each of the two would have the other compile all crates anew
+	}
 	if rustc != lookFor("rustc") {
 		plan.Environment = append(plan.Environment, "RUSTC="+rustc)
 	}
