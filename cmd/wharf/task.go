@@ -78,7 +78,7 @@ func (a *app) taskGet(ctx context.Context, c *client.Client, id string, outcome 
 func (a *app) showTask(t *abi.Task, more ...[2]string) {
 	a.out.Line(t.ID, "  ", a.out.Paint(show.StatusStyle(t.Status), string(t.Status)))
 	a.out.Pairs(append([][2]string{
-		{"persona", t.PersonaID}, {"session", t.SessionID},
+		{"persona", t.PersonaID}, {"version", t.PersonaVersion}, {"module", t.Module}, {"session", t.SessionID},
 		{"submitted", stamp(t.CreatedAt) + " by " + t.CreatedBy},
 		{"started", stamp(t.StartedAt)}, {"completed", stamp(t.CompletedAt)},
 		{"canceled", stamp(t.CanceledAt)}, {"deadline", stamp(t.DeadlineAt)},

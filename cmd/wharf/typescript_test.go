@@ -122,7 +122,7 @@ func (p *triaging) must(t *testing.T, r *rig, done, failed string) {
 	if err != nil || task.Value.Status != abi.TaskCompleted {
 		t.Fatalf("the Task is %s: %v (%v)", task.Value.Status, task.Value.Failure, err)
 	}
-	if out := (commander{t, r.node.url}).must("task", "get", done); !strings.Contains(out, "The pot is empty") {
+	if out := (commander{t, r.node.url}).must("task", "get", done); !strings.Contains(out, "The pot is empty") || !strings.Contains(out, task.Value.Module) || task.Value.Module == "" {
 		t.Errorf("the Task says %s", out)
 	}
 	task, err = r.client.Task(t.Context(), failed)
