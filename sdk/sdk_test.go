@@ -10,9 +10,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/wharf-dev/wharf/plugins/js"
+	"github.com/wharf-dev/wharf/plugins/py"
 )
 
-var update = flag.Bool("update", false, "write go.zip")
+var update = flag.Bool("update", false, "write go.zip, and the modules that run plugins natively")
 
 // goSources are the files that belong into go.zip.
 func goSources(t *testing.T) map[string]string {
@@ -71,6 +74,37 @@ func TestTheGoSDKIsTheOneBesideIt(t *testing.T) {
 	for name := range got {
 		if _, ok := want[name]; !ok {
 			t.Errorf("%s in go.zip is not in the folder: go test ./sdk -update", name)
+		}
+	}
+}
+
+// TestTheNativeModulesAreThoseOfTheEngines holds that what runs in an author's own tests is what runs in a node.
+func TestTheNativeModulesAreThoseOfTheEngines(t *testing.T) {
+	script, err := js.Native()
+	if err != nil {
+		t.Fatal(err)
+	}
+	python, err := py.Native()
+	if err != nil {
+		t.Fatal(err)
+	}
+	license, err := os.ReadFile("../LICENSE")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string][]byte{"typescript/index.js": script, "typescript/LICENSE": license, "python/LICENSE": license}
+	for name, text := range python {
+		want["python/src/wharf/"+name] = text
+	}
+	for name, text := range want {
+		if *update {
+			if err := os.WriteFile(name, text, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := os.ReadFile(name)
+		if err != nil || !bytes.Equal(got, text) {
+			t.Errorf("sdk/%s is not what it is made of (%v): go test ./sdk -update", name, err)
 		}
 	}
 }
