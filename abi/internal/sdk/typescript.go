@@ -3,6 +3,8 @@ package sdk
 import (
 	"fmt"
 	"strings"
+
+	"github.com/wharf-dev/wharf/abi"
 )
 
 // The parts of the declarations that are written by hand: what stands everywhere, and what the
@@ -46,6 +48,44 @@ func ScriptCalls(api *API) []byte {
 	}
 	l.f("};\n\nexport const hints = new Set([%s]);", hintNames(api))
 	return []byte(l.String())
+}
+
+// ScriptCallTypes declares what tests answer: for each host call that is answered, its request and its answer.
+func ScriptCallTypes(api *API) []byte {
+	var l lines
+	l.f("// Generated from package abi by go generate ./abi. Do not edit.\nimport type * as wharf from \"./index.js\";\n")
+	l.f("/** The host calls that a test can answer, each with its request and its answer. */\nexport interface HostCalls {")
+	for _, c := range api.Calls {
+		if !c.Hint && c.Name != abi.CallInput && c.Name != abi.CallOutput {
+			l.f("\t%q: { request: %s; answer: %s };", c.Name, scriptAsked(c), scriptGiven(c))
+		}
+	}
+	l.f("}")
+	return []byte(l.String())
+}
+
+// scriptAsked is the type of a request as it reaches the host.
+func scriptAsked(c Call) string {
+	switch {
+	case c.Form == FormRandom:
+		return "number"
+	case c.Request == nil:
+		return "undefined"
+	case c.Optional:
+		return "wharf." + scriptName(c.Request) + " | undefined"
+	}
+	return "wharf." + scriptName(c.Request)
+}
+
+// scriptGiven is the type of an answer as the host gives it.
+func scriptGiven(c Call) string {
+	switch {
+	case c.Form == FormRandom, c.Form == FormBytes:
+		return "Uint8Array"
+	case c.Answer == nil:
+		return "undefined"
+	}
+	return "wharf." + scriptName(c.Answer)
 }
 
 // exampleIn is the example of a call's answer in a language, which writes bytes as it is given.
