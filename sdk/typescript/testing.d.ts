@@ -50,6 +50,8 @@ export interface Call {
 	readonly request?: Json;
 	/** Of `artifact.put`. */
 	readonly content?: Uint8Array;
+	/** What it was answered with. */
+	readonly status: "ok" | Status;
 }
 
 /** What a run has ended in. */
@@ -93,7 +95,7 @@ export class Host {
 	/** Content by Artifact id; what the plugin stores is added. */
 	artifacts: Record<string, Uint8Array | string>;
 	facts: Record<string, string>;
-	/** What the plugin has called, in its order, but for `input`, `output` and telemetry. */
+	/** What the plugin has called and was answered, in its order, but for `input`, `output` and telemetry. */
 	readonly calls: Call[];
 	readonly logs: { readonly level: string; readonly message: string }[];
 	/** The rest of telemetry: `progress`, `plan`, `agent.event`, `message.delta`. */

@@ -4,7 +4,7 @@ import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { Failure } from "./index.js";
-import { check, PROPOSED, Refused, SHADOW, Unanswered, wire } from "./answers.js";
+import { check, PROPOSED, Refused, SHADOW, statuses, Unanswered, wire } from "./answers.js";
 import { calls, hints } from "./calls.js";
 import { __wharf, running } from "./native.js";
 
@@ -80,12 +80,17 @@ class Run {
 	answer(name, bytes) {
 		const call = read(name, bytes), { host } = this;
 		if (name === "log") host.logs.push(call.request);
-		else if (hints.has(name)) host.hints.push(call);
-		else if (name !== "input" && name !== "output") host.calls.push(call);
+		const answered = this.answered(call);
+		const kept = name === "log" || name === "input" || name === "output" ? [] : hints.has(name) ? host.hints : host.calls;
+		kept.push({ ...call, status: statuses[answered.status] });
+		return answered;
+	}
+
+	answered(call) {
 		try {
-			return wire(name, this.answerOf(call));
+			return wire(call.name, this.answerOf(call));
 		} catch (thrown) {
-			if (thrown instanceof Refused) return wire(name, thrown);
+			if (thrown instanceof Refused) return wire(call.name, thrown);
 			this.fault ??= { thrown }; // of the test's own: the run ends with it, whatever the plugin makes of it
 			throw thrown;
 		}

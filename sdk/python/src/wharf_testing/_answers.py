@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import difflib
 import json
 from typing import Any, Callable, Mapping, Sequence, Union
@@ -63,8 +64,14 @@ def check(answers: Mapping[str, Answer]) -> None:
             raise ValueError(f"there is no host call {name!r}" + (f": did you mean {', '.join(near)}?" if near else ""))
 
 
+def _base64(value: Any) -> str:
+    if isinstance(value, (bytes, bytearray)):
+        return base64.b64encode(value).decode()
+    raise TypeError(f"{value!r} has no form in JSON")
+
+
 def wire(call: str, answer: Any) -> tuple[int, bytes]:
-    """Writes an answer as the host does: its status and its bytes."""
+    """Writes an answer as the host does: its status and its bytes. Bytes within a dict are base64."""
     if isinstance(answer, Refused):
         told = {"code": answer.code, "message": answer.message}
         return STATUSES.index(answer.status), json.dumps(told).encode()
@@ -73,5 +80,5 @@ def wire(call: str, answer: Any) -> tuple[int, bytes]:
     if isinstance(answer, (bytes, bytearray)):
         return 0, bytes(answer)
     if isinstance(answer, Mapping):
-        return 0, json.dumps(answer).encode()
+        return 0, json.dumps(answer, default=_base64).encode()
     raise TypeError(f"{call} cannot be answered with {answer!r}: an answer is a dict, bytes, None or Refused")

@@ -18,7 +18,7 @@ import _wharf
 import wharf
 from wharf import _runtime
 
-from ._answers import Answer, Refused, Unanswered, check, wire
+from ._answers import STATUSES, Answer, Refused, Unanswered, check, wire
 from ._calls import CALLS, HINTS
 
 STARTED = 1767225600 * 10**9  # 2026-01-01T00:00:00Z, when a run begins, as in "wharf plugin run"
@@ -37,6 +37,8 @@ class Call:
     """As it was sent: JSON, of random the number of bytes, or None where there is none."""
     content: bytes | None = None
     """Of artifact.put."""
+    status: str = "ok"
+    """What it was answered with: "ok", "denied", ..."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,7 +101,7 @@ class Host:
         self.facts = {**_FACTS, **(facts or {})}
 
         self.calls: list[Call] = []
-        """What the plugin has called, in its order, but for input, output and telemetry."""
+        """What the plugin has called and was answered, in its order, but for input, output and telemetry."""
         self.logs: list[Line] = []
         self.hints: list[Call] = []
         """The rest of telemetry: progress, plan, agent.event, message.delta."""
@@ -194,14 +196,18 @@ class Host:
         call = _read(name, request)
         if name == "log":
             self.logs.append(Line(call.request["level"], call.request["message"]))
-        elif name in HINTS:
-            self.hints.append(call)
-        elif name not in ("input", "output"):
-            self.calls.append(call)
+        status, answer = self._answered(call)
+        if name == "log" or name in ("input", "output"):
+            return status, answer
+        made = dataclasses.replace(call, status=STATUSES[status])
+        (self.hints if name in HINTS else self.calls).append(made)
+        return status, answer
+
+    def _answered(self, call: Call) -> tuple[int, bytes]:
         try:
-            return wire(name, self._answer(call))
+            return wire(call.name, self._answer(call))
         except Refused as e:
-            return wire(name, e)
+            return wire(call.name, e)
         except BaseException as e:  # of the test's own: the run ends with it, whatever the plugin makes of it
             self._fault = self._fault or e
             raise
