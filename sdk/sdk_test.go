@@ -7,12 +7,15 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/wharf-dev/wharf/abi"
 	"github.com/wharf-dev/wharf/plugins/js"
 	"github.com/wharf-dev/wharf/plugins/py"
+	"github.com/wharf-dev/wharf/runtime/alone"
 )
 
 var update = flag.Bool("update", false, "write go.zip, and the modules that run plugins natively")
@@ -105,6 +108,32 @@ func TestTheNativeModulesAreThoseOfTheEngines(t *testing.T) {
 		got, err := os.ReadFile(name)
 		if err != nil || !bytes.Equal(got, text) {
 			t.Errorf("sdk/%s is not what it is made of (%v): go test ./sdk -update", name, err)
+		}
+	}
+}
+
+// TestNativeHostsAnswerWhatARunDoes holds that the hosts of tests answer by themselves what "wharf plugin run" does.
+func TestNativeHostsAnswerWhatARunDoes(t *testing.T) {
+	for name, ends := range map[string][2]string{
+		"python/src/wharf_testing/_host.py": {"_MADE: dict", "\n}\n"},
+		"typescript/testing.js":             {"const made = {", "\n};\n"},
+	} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(string(text), ends[0])
+		made, _, _ := strings.Cut(rest, ends[1])
+		for call, def := range abi.HostCallsByName() {
+			here, err := regexp.MatchString(`(?m)^\s+"?`+regexp.QuoteMeta(call)+`"?: `, made)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// Of a secret that the test names, and of what a Task is given, both take care apart.
+			want := alone.MadeByHost(call) || def.Name == abi.CallInput || def.Name == abi.CallSecretUse
+			if here != want {
+				t.Errorf("%s: the host answers %s by itself: %t, and a run does: %t", name, call, here, want)
+			}
 		}
 	}
 }

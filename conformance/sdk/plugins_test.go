@@ -189,7 +189,7 @@ func TestPluginPackagesOfPython(t *testing.T) {
 	must(t, python(t, "-m", "build", "--no-isolation"), copied)
 	wheel, source := only(t, filepath.Join(copied, "dist/*.whl")), only(t, filepath.Join(copied, "dist/*.tar.gz"))
 	modules := []string{"_wharf.py", "wharf/__init__.py", "wharf/__init__.pyi", "wharf/_runtime.py", "wharf/_runtime.pyi", "wharf/py.typed",
-		"wharf_testing/__init__.py", "wharf_testing/_answers.py", "wharf_testing/_calls.py", "wharf_testing/_host.py", "wharf_testing/py.typed"}
+		"wharf_testing/__init__.py", "wharf_testing/_answers.py", "wharf_testing/_calls.py", "wharf_testing/_form.py", "wharf_testing/_host.py", "wharf_testing/py.typed"}
 	same(t, "the wheel", withoutMetadata(zipped(t, wheel)), modules)
 	var sources []string
 	for _, name := range modules {
@@ -243,7 +243,7 @@ func TestTheStubOfPythonHasTheModulesParameters(t *testing.T) {
 func TestPluginPackagesOfNode(t *testing.T) {
 	need(t, "npm")
 	for name, want := range map[string][]string{
-		"typescript": {"LICENSE", "README.md", "answers.js", "calls.d.ts", "calls.js", "index.d.ts", "index.js", "native.js", "package.json",
+		"typescript": {"LICENSE", "README.md", "answers.js", "calls.d.ts", "calls.js", "form.js", "index.d.ts", "index.js", "native.js", "package.json",
 			"testing.d.ts", "testing.js", "wharf.d.ts"},
 		"assemblyscript": {"LICENSE", "README.md", "assembly/call.ts", "assembly/calls.ts", "assembly/end.ts", "assembly/exports.ts", "assembly/host.ts",
 			"assembly/index.ts", "assembly/json.ts", "assembly/number.ts", "assembly/run.ts", "assembly/task.ts", "assembly/types.ts", "index.ts", "package.json"},

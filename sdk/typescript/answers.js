@@ -20,7 +20,7 @@ export const SHADOW = new Refused("denied", "shadow", "the call was not done: th
 // Unanswered says that the plugin has made a host call that the test gives no answer to.
 export class Unanswered extends Error {
 	constructor(call, request, usedUp = 0) {
-		const given = usedUp ? `the ${usedUp} answers that the test gives to ${call} are used up` : `nothing answers ${call}`;
+		const given = usedUp ? `all answers that the test gives to ${call} are used up (${usedUp})` : `nothing answers ${call}`;
 		super(`${given}; the plugin has called it with ${JSON.stringify(request)}. ` +
 			`Answer it: new Host({ "${call}": ${calls[call]} }). In the place of that answer may be a list of answers, a function ` +
 			`that is given the request, new Refused("denied", "CODE", "MESSAGE"), PROPOSED or SHADOW.`);

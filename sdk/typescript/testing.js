@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { Failure } from "./index.js";
 import { check, PROPOSED, Refused, SHADOW, statuses, Unanswered, wire } from "./answers.js";
 import { calls, hints } from "./calls.js";
+import { checkForm } from "./form.js";
 import { __wharf, running } from "./native.js";
 
 export { PROPOSED, Refused, SHADOW, Unanswered };
@@ -31,8 +32,9 @@ const made = {
 		return Uint8Array.from({ length: count }, () => host.draw());
 	},
 	id: (host) => ({ id: host.newID("id") }),
-	sleep: (host, { ms = 0 }) => { host.slept += Math.max(ms, 0) / 1000; },
+	sleep: (host, { ms }) => { host.slept += Math.max(ms ?? 0, 0) / 1000; },
 	"message.append": (host, request) => {
+		if (!request.parts) throw new Refused("invalid", "invalid_request", 'missing required member "parts"');
 		host.messages.push(request);
 		return { message_id: host.newID("msg") };
 	},
@@ -42,18 +44,22 @@ const made = {
 		host.artifacts[artifact_id] = content;
 		return { artifact_id, sha256: createHash("sha256").update(content).digest("hex") };
 	},
-	"artifact.get": (host, { artifact_id, offset = 0, length = 0 }) => {
-		if (!Object.hasOwn(host.artifacts, artifact_id)) throw new Refused("not_found", "resource_not_found", `no artifact "${artifact_id}" is visible to this task`);
-		const given = host.artifacts[artifact_id], content = typeof given === "string" ? new TextEncoder().encode(given) : given;
+	"artifact.get": (host, request) => {
+		const id = request.artifact_id ?? "", offset = request.offset ?? 0, length = request.length ?? 0;
+		const given = own(host.artifacts, id);
+		if (given === undefined) throw new Refused("not_found", "resource_not_found", `no artifact "${id}" is visible to this task`);
+		if (offset < 0 || length < 0) throw new Refused("invalid", "invalid_request", "offset and length cannot be negative");
+		const content = typeof given === "string" ? new TextEncoder().encode(given) : given;
 		return content.slice(offset, length ? offset + length : undefined);
 	},
-	"state.get": (host, { key }) => ({ value: own(host.state, key) ?? null }),
-	"state.set": (host, { key, value = null }) => { host.state[key] = value; },
+	"state.get": (host, { key }) => ({ value: own(host.state, key ?? "") ?? null }),
+	"state.set": (host, { key, value = null }) => { host.state[key ?? ""] = value; },
 	"event.emit": (host, request) => { host.events.push(request); },
-	"config.get": (host, { name }) => ({ value: own(host.config, name) ?? null }),
+	"config.get": (host, { name }) => ({ value: own(host.config, name ?? "") ?? null }),
 	"host.fact": (host, { name }) => {
-		if (!Object.hasOwn(host.facts, name)) throw new Refused("not_found", "unknown_fact", `there is no host fact "${name}"`);
-		return { value: host.facts[name] };
+		const value = own(host.facts, name ?? "");
+		if (value === undefined) throw new Refused("not_found", "unknown_fact", `there is no host fact "${name ?? ""}"`);
+		return { value };
 	},
 	"secret.use": (host, { name }) => ({ handle: `{{secret:${name}}}` }),
 	"connector.normalized": () => undefined,
@@ -79,7 +85,6 @@ class Run {
 
 	answer(name, bytes) {
 		const call = read(name, bytes), { host } = this;
-		if (name === "log") host.logs.push(call.request);
 		const answered = this.answered(call);
 		const kept = name === "log" || name === "input" || name === "output" ? [] : hints.has(name) ? host.hints : host.calls;
 		kept.push({ ...call, status: statuses[answered.status] });
@@ -98,6 +103,8 @@ class Run {
 
 	answerOf({ name, request, content }) {
 		const { host } = this;
+		checkForm(name, request);
+		if (name === "log") host.logs.push(request);
 		if (hints.has(name)) return undefined;
 		if (Object.hasOwn(host.answers, name)) {
 			const answer = host.next(name, request);

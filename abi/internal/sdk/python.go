@@ -111,7 +111,9 @@ func PythonCalls(api *API) []byte {
 	for _, c := range api.Calls {
 		l.f("    %q: '%s',", c.Name, or(pythonLiteral(exampleIn(`b"..."`, c)), "None"))
 	}
-	l.f("}\n\nHINTS = frozenset({%s})", hintNames(api))
+	l.f("}\n\nHINTS = frozenset({%s})\n", hintNames(api))
+	l.f("# FORMS are those of what requests are made of, and REQUESTS the form of each call's request.")
+	writeForms(&l, api, "FORMS =", "REQUESTS =")
 	return []byte(l.String())
 }
 

@@ -46,7 +46,9 @@ func ScriptCalls(api *API) []byte {
 	for _, c := range api.Calls {
 		l.f("\t%q: '%s',", c.Name, or(exampleIn(`new TextEncoder().encode("...")`, c), "undefined"))
 	}
-	l.f("};\n\nexport const hints = new Set([%s]);", hintNames(api))
+	l.f("};\n\nexport const hints = new Set([%s]);\n", hintNames(api))
+	l.f("// forms are those of what requests are made of, and requests the form of each call's request.")
+	writeForms(&l, api, "export const forms =", "export const requests =")
 	return []byte(l.String())
 }
 

@@ -42,7 +42,7 @@ class Unanswered(AssertionError):
 
     def __init__(self, call: str, request: Any, used_up: int = 0) -> None:
         example = CALLS[call]
-        given = f"the {used_up} answers that the test gives to {call} are used up" if used_up else f"nothing answers {call}"
+        given = f"all answers that the test gives to {call} are used up ({used_up})" if used_up else f"nothing answers {call}"
         super().__init__(
             f"{given}; the plugin has called it with {json.dumps(request, default=repr, ensure_ascii=False)}. "
             f'Answer it: Host({{"{call}": {example}}}). In the place of that answer may be a list of answers, a function '

@@ -18,6 +18,7 @@ import _wharf
 import wharf
 from wharf import _runtime
 
+from . import _form as form
 from ._answers import STATUSES, Answer, Refused, Unanswered, check, wire
 from ._calls import CALLS, HINTS
 
@@ -194,10 +195,8 @@ class Host:
 
     def _call(self, name: str, request: bytes | None) -> tuple[int, bytes]:
         call = _read(name, request)
-        if name == "log":
-            self.logs.append(Line(call.request["level"], call.request["message"]))
         status, answer = self._answered(call)
-        if name == "log" or name in ("input", "output"):
+        if name in ("log", "input", "output"):
             return status, answer
         made = dataclasses.replace(call, status=STATUSES[status])
         (self.hints if name in HINTS else self.calls).append(made)
@@ -213,12 +212,15 @@ class Host:
             raise
 
     def _answer(self, call: Call) -> Any:
+        form.check(call.name, call.request)
+        if call.name == "log":
+            self.logs.append(Line(_text(call, "level"), _text(call, "message")))
         if call.name in HINTS:
             return None
         if call.name in self.answers:
             return self._given_answer(call)
         made = _MADE.get(call.name)
-        if made is None or call.name == "secret.use" and call.request["name"] not in self.secrets:
+        if made is None or call.name == "secret.use" and _text(call, "name") not in self.secrets:
             raise Unanswered(call.name, call.request)
         return made(self, call)
 
@@ -252,9 +254,11 @@ class Host:
         return {"unix_nano": str(STARTED + round(self.slept * 10**9))}
 
     def _sleep(self, call: Call) -> None:
-        self.slept += max(call.request.get("ms", 0), 0) / 1000
+        self.slept += max(call.request.get("ms") or 0, 0) / 1000
 
     def _append(self, call: Call) -> dict[str, Any]:
+        if call.request.get("parts") is None:
+            raise Refused("invalid", "invalid_request", 'missing required member "parts"')
         self.messages.append(call.request)
         return {"message_id": self._new_id("msg")}
 
@@ -265,20 +269,28 @@ class Host:
         return {"artifact_id": artifact, "sha256": hashlib.sha256(content).hexdigest()}
 
     def _get(self, call: Call) -> bytes:
-        content = self.artifacts.get(call.request["artifact_id"])
+        artifact = _text(call, "artifact_id")
+        content = self.artifacts.get(artifact)
         if content is None:
-            raise Refused("not_found", "resource_not_found", f"no artifact {call.request['artifact_id']!r} is visible to this task")
-        offset, length = call.request.get("offset", 0), call.request.get("length", 0)
+            raise Refused("not_found", "resource_not_found", f"no artifact {artifact!r} is visible to this task")
+        offset, length = call.request.get("offset") or 0, call.request.get("length") or 0
+        if offset < 0 or length < 0:
+            raise Refused("invalid", "invalid_request", "offset and length cannot be negative")
         return content[offset : offset + length if length else None]
 
     def _set_state(self, call: Call) -> None:
-        self.state[call.request["key"]] = call.request.get("value")
+        self.state[_text(call, "key")] = call.request.get("value")
 
     def _fact(self, call: Call) -> dict[str, str]:
-        name = call.request["name"]
+        name = _text(call, "name")
         if name not in self.facts:
             raise Refused("not_found", "unknown_fact", f"there is no host fact {name!r}")
         return {"value": self.facts[name]}
+
+
+def _text(call: Call, member: str) -> str:
+    """A member of a request that is a text; "" when it is not there."""
+    return call.request.get(member) or ""
 
 
 _FACTS = {
@@ -298,12 +310,12 @@ _MADE: dict[str, Callable[[Host, Call], Any]] = {
     "memory.write": lambda h, c: {"memory_id": h._new_id("mem")},
     "artifact.put": Host._put,
     "artifact.get": Host._get,
-    "state.get": lambda h, c: {"value": h.state.get(c.request["key"])},
+    "state.get": lambda h, c: {"value": h.state.get(_text(c, "key"))},
     "state.set": Host._set_state,
     "event.emit": lambda h, c: h.events.append(c.request),
-    "config.get": lambda h, c: {"value": h.config.get(c.request["name"])},
+    "config.get": lambda h, c: {"value": h.config.get(_text(c, "name"))},
     "host.fact": Host._fact,
-    "secret.use": lambda h, c: {"handle": "{{secret:" + c.request["name"] + "}}"},
+    "secret.use": lambda h, c: {"handle": "{{secret:" + _text(c, "name") + "}}"},
     "connector.normalized": lambda h, c: None,
 }
 

@@ -2,8 +2,8 @@
 from binascii import a2b_base64
 
 from wharf import (
-    Denied, Failure, WharfError, artifact_get, artifact_put, clock, config_get, event_emit, fetch, file_read, id, llm_complete,
-    memory_query, random, reply, sleep, state_get, state_set,
+    Denied, Failure, WharfError, artifact_get, artifact_put, clock, config_get, event_emit, fetch, file_read, host_fact, id, llm_complete,
+    memory_query, message_append, random, reply, sleep, state_get, state_set,
 )
 
 
@@ -76,7 +76,23 @@ def value(task):
     return {"summary": str(task.value["cups"]), "metrics": {"cups": task.value["cups"]}}
 
 
+# each makes the calls of its input, and tells how each of them went.
+def each(task):
+    calls = {"state.set": state_set, "llm.complete": llm_complete, "memory.query": memory_query, "sleep": sleep, "message.append": message_append,
+             "state.get": state_get, "config.get": config_get, "host.fact": host_fact, "clock": clock}
+    went = []
+    for call, request in task.value["each"]:
+        try:
+            calls[call](request)
+            went.append("ok")
+        except WharfError as e:
+            went.append(e.status + " " + e.code)
+    return ", ".join(went)
+
+
 def run(task):
+    if isinstance(task.value, dict) and "each" in task.value:
+        return each(task)
     known = {"greet": greet, "brew": brew, "recall": recall, "keep": keep, "ask": ask, "store": store, "wait": wait, "read": read,
              "tell": tell, "tea": tea, "boom": boom, "caught": caught, "": value}
     return known[task.text](task)

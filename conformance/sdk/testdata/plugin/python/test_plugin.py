@@ -2,12 +2,14 @@
 
 import base64
 import json
+import re
 import threading
 import unittest
 from pathlib import Path
 
 import wharf
 from wharf_testing import PROPOSED, SHADOW, Failed, Host, Line, Refused, Unanswered
+from wharf_testing._calls import CALLS
 
 import plugin
 
@@ -66,9 +68,32 @@ class Hosts(unittest.TestCase):
             self.assertIn('Host({"llm.complete": {"text":"...","stop_reason":"end"}})', str(raised.exception))
             self.assertEqual(raised.exception.call, "llm.complete")
         host = Host({"llm.complete": [{"text": "one"}]})
-        with self.assertRaisesRegex(Unanswered, "the 1 answers that the test gives to llm.complete are used up"):
+        with self.assertRaisesRegex(Unanswered, r"all answers that the test gives to llm.complete are used up \(1\)"):
             host.run(plugin.run, "ask")
         self.assertEqual([c.name for c in host.calls], ["llm.complete"])
+
+    def test_every_call_says_how_to_answer_it(self):
+        def asking(call):
+            f = getattr(wharf, call.replace(".", "_"))
+            if call == "artifact.put":
+                return lambda task: f({}, b"")
+            if call == "random":
+                return lambda task: f(1)
+            return lambda task: f() if call == "connector.deliveries" else f({"parts": []})
+
+        lacking = 0
+        for call in CALLS:
+            if call in ("input", "output"):
+                continue
+            host = Host()
+            try:
+                host.run(asking(call))
+            except Unanswered as e:
+                lacking += 1
+                added = eval(re.search(r"Answer it: Host\((.*?)\)\. ", str(e))[1])
+                outcome = Host(added).run(asking(call))
+                self.assertIsNone(outcome.failure, call)
+        self.assertGreater(lacking, 30)
 
     def test_functions_answer(self):
         asked = []

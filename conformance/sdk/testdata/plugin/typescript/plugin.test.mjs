@@ -45,9 +45,29 @@ test("a call without an answer", async () => {
 		});
 	}
 	const host = new Host({ "llm.complete": [{ text: "one" }] });
-	await assert.rejects(host.run(run, "ask"), /the 1 answers that the test gives to llm\.complete are used up/);
+	await assert.rejects(host.run(run, "ask"), /all answers that the test gives to llm\.complete are used up \(1\)/);
 	assert.deepEqual(host.calls.map((c) => c.name), ["llm.complete"]);
 	await assert.rejects(new Host().run(() => fetch("https://a.example/")), Unanswered);
+});
+
+test("every call says how to answer it", async () => {
+	let lacking = 0;
+	for (const [name, f] of Object.entries(wharf)) {
+		if (/^([A-Z]|input$|output$|connector$|reply$)/.test(name)) continue; // no host calls, or not answered
+		const asking = async () => { await (name === "artifactPut" ? f({}, "") : name === "random" ? f(1) : f({ parts: [] })); };
+		let told;
+		try {
+			await new Host().run(asking);
+			continue;
+		} catch (e) {
+			assert.ok(e instanceof Unanswered, `${name}: ${e.stack}`);
+			told = e.message;
+		}
+		lacking++;
+		const added = new Function(`return (${/Answer it: new Host\((.*?)\)\. /.exec(told)[1]})`)();
+		assert.equal((await new Host(added).run(asking)).failure, undefined, name);
+	}
+	assert.ok(lacking > 30);
 });
 
 test("functions answer", async () => {

@@ -1,7 +1,7 @@
 // A plugin that does what a Task says: the tests of the SDK run it in the engine, and natively.
 import {
-	artifactGet, artifactPut, clock, configGet, eventEmit, Failure, fileRead, id, llmComplete, memoryQuery, random, reply, sleep,
-	stateGet, stateSet, WharfError, type Outcome, type Task,
+	artifactGet, artifactPut, clock, configGet, eventEmit, Failure, fileRead, hostFact, id, llmComplete, memoryQuery, messageAppend, random, reply, sleep,
+	stateGet, stateSet, WharfError, type Json, type Outcome, type Task,
 } from "wharf";
 
 const known: Record<string, (task: Task) => Promise<Outcome>> = {
@@ -76,6 +76,20 @@ const known: Record<string, (task: Task) => Promise<Outcome>> = {
 	},
 };
 
+// each makes the calls of its input, and tells how each of them went.
+async function each(all: [string, Json][]): Promise<string> {
+	const calls: Record<string, (request: Json) => Promise<unknown>> = {
+		"state.set": stateSet, "llm.complete": llmComplete, "memory.query": memoryQuery, sleep, "message.append": messageAppend,
+		"state.get": stateGet, "config.get": configGet, "host.fact": hostFact, clock,
+	};
+	const went: string[] = [];
+	for (const [call, request] of all) {
+		went.push(await calls[call]!(request).then(() => "ok", (e: WharfError) => `${e.status} ${e.code}`));
+	}
+	return went.join(", ");
+}
+
 export async function run(task: Task): Promise<Outcome> {
+	if (task.value?.each) return each(task.value.each);
 	return known[task.text]!(task);
 }
