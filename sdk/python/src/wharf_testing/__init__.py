@@ -2,7 +2,7 @@
 
     from wharf_testing import Host
 
-    from main import run
+    from plugin import run
 
     def test_greets() -> None:
         host = Host()

@@ -14,7 +14,7 @@ const known: Record<string, (task: Task) => Promise<Outcome>> = {
 	async brew() {
 		try {
 			const answer = await fetch("https://tea.example/pots", {
-				method: "post", headers: new Headers({ "X-Kind": "tea" }), body: '{"pots":1}', call_id: "brew", timeout_ms: 500,
+				method: "post", headers: new Headers(new Map([["X-Kind", "tea"]])), body: '{"pots":1}', call_id: "brew", timeout_ms: 500,
 			});
 			return `${answer.status} ${answer.ok ? "True" : "False"} ${await answer.text()}`;
 		} catch (e) {
