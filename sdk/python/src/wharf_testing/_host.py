@@ -9,10 +9,11 @@ import inspect
 import io
 import json
 import random
+import sys
 import threading
 import types
 from pathlib import Path
-from typing import Any, Callable, Iterable, Mapping
+from typing import Any, Callable, Iterable, Iterator, Mapping
 
 import _wharf
 import wharf
@@ -117,6 +118,7 @@ class Host:
         self._input: dict[str, Any] = {}
         self._output: dict[str, Any] | None = None
         self._fault: BaseException | None = None
+        self._stdout = sys.stdout
 
     @property
     def replies(self) -> list[str]:
@@ -144,7 +146,10 @@ class Host:
 
         def watched(task: wharf.Task) -> Any:
             try:
-                return function(task)
+                result = function(task)
+                if inspect.iscoroutine(result):
+                    result.close()  # it is refused, as in the engine
+                return result
             except BaseException as e:
                 raised.append(e)
                 raise
@@ -176,7 +181,7 @@ class Host:
 
     def _serve(self, function: Callable[..., Any], folder: Path) -> None:
         printed = _Printed()
-        with _one_at_a_time, contextlib.redirect_stdout(printed):
+        with _one_at_a_time, self._outside(), contextlib.redirect_stdout(printed):
             host, place, before = _wharf.host.set(self._call), _wharf.folder.set(folder), _runtime.program
             _runtime.program = types.SimpleNamespace(run=function)
             try:
@@ -186,6 +191,15 @@ class Host:
                 _runtime.program = before
                 _wharf.folder.reset(place)
                 _wharf.host.reset(host)
+
+    @contextlib.contextmanager
+    def _outside(self) -> Iterator[None]:
+        """Keeps where the test prints to, for its functions that answer."""
+        before, self._stdout = self._stdout, sys.stdout
+        try:
+            yield
+        finally:
+            self._stdout = before
 
     def _outcome(self, error: BaseException | None) -> Outcome:
         output = self._output or {"summary": ""}
@@ -234,7 +248,8 @@ class Host:
             answer = answer[used]
         if not callable(answer):
             return answer
-        return answer(call.request) if call.content is None else answer(call.request, call.content)
+        with contextlib.redirect_stdout(self._stdout):
+            return answer(call.request) if call.content is None else answer(call.request, call.content)
 
     def _new_id(self, kind: str = "id") -> str:
         self._ids += 1

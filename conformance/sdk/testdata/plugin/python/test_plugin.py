@@ -1,6 +1,8 @@
 """Runs the cases that the engine runs, and what is the host's own, natively."""
 
 import base64
+import contextlib
+import io
 import json
 import re
 import threading
@@ -99,12 +101,16 @@ class Hosts(unittest.TestCase):
         asked = []
 
         def complete(request):
+            print("of the test's own", end="")
             asked.append(request["messages"][0]["text"])
             if len(asked) == 2:
                 raise Refused("unavailable", "model_down", "try later")
             return {"text": "one"}
 
-        outcome = Host({"llm.complete": complete}).run(plugin.run, "ask")
+        printed, host = io.StringIO(), Host({"llm.complete": complete})
+        with contextlib.redirect_stdout(printed):
+            outcome = host.run(plugin.run, "ask")
+        self.assertEqual((printed.getvalue(), host.logs), ("of the test's own" * 2, []))
         self.assertEqual((asked, outcome.failure.message), (["a", "b"], "Unavailable: llm.complete: try later"))
         self.assertEqual((outcome.error.code, outcome.error.status, outcome.error.call), ("model_down", "unavailable", "llm.complete"))
         stored = []

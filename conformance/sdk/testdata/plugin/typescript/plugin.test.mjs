@@ -72,25 +72,27 @@ test("every call says how to answer it", async () => {
 
 test("functions answer", async () => {
 	const asked = [];
-	const outcome = await new Host({
+	const host = new Host({
 		"llm.complete"(request) {
 			console.log("of the test's own");
 			asked.push(request.messages[0].text);
 			if (asked.length === 2) throw new Refused("unavailable", "model_down", "try later");
 			return { text: "one" };
 		},
-	}).run(run, "ask");
+	});
+	const outcome = await host.run(run, "ask");
+	assert.deepEqual(host.logs, []);
 	assert.deepEqual([asked, outcome.failure.message], [["a", "b"], "WharfError: llm.complete: try later"]);
 	assert.ok(outcome.error instanceof wharf.WharfError);
 	assert.deepEqual([outcome.error.code, outcome.error.status, outcome.error.call], ["model_down", "unavailable", "llm.complete"]);
 	const stored = [];
-	const host = new Host({
+	const artifacts = new Host({
 		"artifact.put": (request, content) => {
 			stored.push(request.name, new TextDecoder().decode(content));
 			return { artifact_id: "art_9", sha256: "x" };
 		},
 	}, { artifacts: { art_9: "0123456" } });
-	assert.equal((await host.run(run, "store")).summary, "1234 1");
+	assert.equal((await artifacts.run(run, "store")).summary, "1234 1");
 	assert.deepEqual(stored, ["pot", "héllo\nworld"]);
 	const bytes = new Host({ "file.read": { body: Buffer.from("tea") }, random: new Uint8Array([1, 2]) });
 	assert.equal((await bytes.run(run, "read")).summary, "tea");
