@@ -7,6 +7,11 @@ import sys
 import wharf
 
 
+# One of each class, whose attributes are those that the stub declares.
+MADE = [wharf.WharfError("state.get", "denied", "policy_violation", "no"), wharf.Failure("no_tea"), wharf.Response({"status": 200}),
+        wharf.Task({"task": {"id": "task_1", "input": "hi"}, "persona": {}, "session_id": "sess_1"})]
+
+
 def public(names):
     return {name for name in names if not name.startswith("_")}
 
@@ -42,7 +47,18 @@ def differences(stub):
                 yield from compare(f"{name}.{method.name}", getattr(getattr(wharf, name), method.name), method)
 
 
+def attributes(stub):
+    for made in MADE:
+        name = type(made).__name__
+        body = next(n.body for n in stub.body if isinstance(n, ast.ClassDef) and n.name == name)
+        declared = {n.target.id for n in body if isinstance(n, ast.AnnAssign)}
+        has = {a for a in vars(made) if not a.startswith("_")}
+        if declared != has:
+            yield f"a {name} has {sorted(has)}, and {sorted(declared)} in the stub"
+
+
 with open(sys.argv[1]) as file:
-    found = list(differences(ast.parse(file.read())))
+    parsed = ast.parse(file.read())
+found = [*differences(parsed), *attributes(parsed)]
 print("\n".join(found))
 sys.exit(bool(found))

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import * as wharf from "wharf";
+import * as testing from "wharf/testing";
 import { Host, PROPOSED, Refused, SHADOW, Unanswered } from "wharf/testing";
 
 const { run } = await import(process.env.PLUGIN ?? "./src/plugin.js");
@@ -22,6 +23,13 @@ for (const name of readdirSync("testdata")) {
 		const made = host.calls.map(({ name: call, request, status }) => ({ call, request, ...(status !== "ok" && { status }) }));
 		if (expected.calls) assert.deepEqual(made, expected.calls);
 		if (expected.logs) assert.deepEqual(host.logs, expected.logs);
+	});
+}
+
+for (const [name, module] of [["index", wharf], ["testing", testing]]) {
+	test(`what is declared in ${name}.d.ts is there`, () => {
+		const declared = readFileSync(`node_modules/wharf/${name}.d.ts`, "utf8").matchAll(/^export (?:function|class|const) (\w+)/gm);
+		assert.deepEqual([...declared].map(([, each]) => each).sort(), Object.keys(module).sort());
 	});
 }
 
