@@ -229,6 +229,9 @@ func (p *program) addRuntime() error {
 	return nil
 }
 
+// nativeHead is what the modules of [Native] begin with.
+const nativeHead = "# Generated from plugins/py/sdk by go test ./sdk -update. Do not edit.\n"
+
 // Native returns the modules of the SDK as they are in the package that runs plugins outside of the engine, by the
 // names of their files: the module wharf with the functions of all host calls, and what calls a program.
 func Native() (map[string][]byte, error) {
@@ -238,7 +241,7 @@ func Native() (map[string][]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading the SDK: %w", err)
 		}
-		files[name] = text
+		files[name] = append([]byte(nativeHead), text...)
 	}
 	var calls []string
 	for _, c := range abi.HostCalls() {

@@ -1,3 +1,4 @@
+# Generated from plugins/py/sdk by go test ./sdk -update. Do not edit.
 # What a program imports as "wharf". The functions of the host calls that it uses follow: see program.go.
 import json as _json
 

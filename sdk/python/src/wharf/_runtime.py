@@ -1,3 +1,4 @@
+# Generated from plugins/py/sdk by go test ./sdk -update. Do not edit.
 # What runs the program: the engine (engine/shim.c) knows load, serve and say.
 import sys
 
