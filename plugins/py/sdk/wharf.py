@@ -1,4 +1,4 @@
-# What a program imports as "wharf". The functions of the host calls that it uses follow: see program.go.
+# What a program imports as "wharf". The functions of the host calls that it uses follow: see py.go.
 import json as _json
 
 import _wharf

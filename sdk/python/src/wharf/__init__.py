@@ -1,5 +1,5 @@
 # Generated from plugins/py/sdk by go test ./sdk -update. Do not edit.
-# What a program imports as "wharf". The functions of the host calls that it uses follow: see program.go.
+# What a program imports as "wharf". The functions of the host calls that it uses follow: see py.go.
 import json as _json
 
 import _wharf
