@@ -13,7 +13,7 @@ var (
 	goZip []byte
 	//go:embed c/wharf.h
 	cHeader []byte
-	//go:embed python/wharf.pyi
+	//go:embed python/src/wharf/__init__.pyi
 	pythonStub []byte
 	//go:embed rust/Cargo.toml rust/LICENSE rust/README.md rust/src
 	rustCrate embed.FS

@@ -76,14 +76,21 @@ func folder(t *testing.T, name string) string {
 // example writes the first example in a language of a README to a file.
 func example(t *testing.T, client, language, file string) string {
 	t.Helper()
-	page, err := os.ReadFile(filepath.Join(client, "README.md"))
+	return exampleBelow(t, filepath.Join(client, "README.md"), "# ", language, file)
+}
+
+// exampleBelow writes the first example in a language below a heading of a page to a file.
+func exampleBelow(t *testing.T, page, heading, language, file string) string {
+	t.Helper()
+	whole, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, ok := strings.Cut(string(page), "```"+language+"\n")
+	_, below, found := strings.Cut(string(whole), heading)
+	_, rest, ok := strings.Cut(below, "```"+language+"\n")
 	text, _, closed := strings.Cut(rest, "```")
-	if !ok || !closed {
-		t.Fatalf("the README has no example in %s", language)
+	if !found || !ok || !closed {
+		t.Fatalf("%s has no example in %s below %q", page, language, heading)
 	}
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)

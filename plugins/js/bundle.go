@@ -112,6 +112,33 @@ func options(path string) api.BuildOptions {
 	}
 }
 
+// nativeEntry is all of the SDK, for a host that is beneath it in JavaScript: that host has the globals as __wharf.globals.
+const nativeEntry = `import "wharf:runtime";
+import * as globals from "wharf:globals";
+export * from "wharf";
+__wharf.globals = globals;
+`
+
+// nativeHead is what the module of [Native] begins with. The host has the names that the engine has, and globals that
+// are not those of the process.
+const nativeHead = `// Generated from plugins/js/sdk by go test ./sdk -update. Do not edit.
+import { __wharf, globals as globalThis } from "./native.js";`
+
+// Native returns the module wharf as it is in the package that runs plugins outside of the engine: the SDK with the
+// functions of all host calls.
+func Native() ([]byte, error) {
+	o := options(".")
+	o.EntryPoints, o.Inject, o.AbsWorkingDir = nil, nil, ""
+	o.Stdin = &api.StdinOptions{Contents: nativeEntry, Sourcefile: "wharf.js"}
+	o.Sourcemap = api.SourceMapNone
+	o.Banner = map[string]string{"js": nativeHead}
+	result := api.Build(o)
+	if len(result.Errors) > 0 {
+		return nil, problems(result.Errors)
+	}
+	return result.OutputFiles[0].Contents, nil
+}
+
 // provide resolves the modules that are not files.
 func provide(build api.PluginBuild) {
 	build.OnResolve(api.OnResolveOptions{Filter: `^wharf(:.*)?$`}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {

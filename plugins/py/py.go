@@ -222,17 +222,39 @@ func (p *program) addRuntime() error {
 			return fmt.Errorf("reading the SDK: %w", err)
 		}
 		if module == moduleWharf {
-			text = append(text, p.functions()...)
+			text = append(text, functionsOf(p.calls)...)
 		}
 		p.files[sdkFolder+module+".py"] = string(text)
 	}
 	return nil
 }
 
-// functions are those of the host calls that the program uses.
-func (p *program) functions() string {
+// nativeHead is what the modules of [Native] begin with.
+const nativeHead = "# Generated from plugins/py/sdk by go test ./sdk -update. Do not edit.\n"
+
+// Native returns the modules of the SDK as they are in the package that runs plugins outside of the engine, by the
+// names of their files: the module wharf with the functions of all host calls, and what calls a program.
+func Native() (map[string][]byte, error) {
+	files := map[string][]byte{}
+	for module, name := range map[string]string{moduleWharf: "__init__.py", moduleRuntime: moduleRuntime + ".py"} {
+		text, err := sdkFiles.ReadFile("sdk/" + module + ".py")
+		if err != nil {
+			return nil, fmt.Errorf("reading the SDK: %w", err)
+		}
+		files[name] = append([]byte(nativeHead), text...)
+	}
+	var calls []string
+	for _, c := range abi.HostCalls() {
+		calls = append(calls, c.Name)
+	}
+	files["__init__.py"] = append(files["__init__.py"], functionsOf(calls)...)
+	return files, nil
+}
+
+// functionsOf are the functions of host calls.
+func functionsOf(calls []string) string {
 	var b strings.Builder
-	for _, call := range p.calls {
+	for _, call := range calls {
 		name := functionName(call)
 		switch call {
 		case abi.CallRandom:

@@ -31,6 +31,10 @@ func Files(api *API, parts map[string]string) map[string][]byte {
 	for name, text := range AssemblyScript(api) {
 		files[path.Join("assemblyscript", "assembly", name)] = text
 	}
-	files["python/wharf.pyi"] = Python(api)
+	files["python/src/wharf/__init__.pyi"] = Python(api)
+	files["python/src/wharf_testing/_calls.py"] = PythonCalls(api)
+	files["typescript/index.d.ts"] = ScriptModule(api, parts)
+	files["typescript/calls.d.ts"] = ScriptCallTypes(api)
+	files["typescript/calls.js"] = ScriptCalls(api)
 	return files
 }

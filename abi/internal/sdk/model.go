@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/wharf-dev/wharf/abi"
@@ -27,6 +28,8 @@ type Call struct {
 	Request, Answer       *Struct // nil: there is none, or it is not JSON
 	Optional              bool    // the request may be left out
 	MayBeWithheld         bool    // a tier can leave it out, and the plugin goes on
+	Hint                  bool    // it is telemetry, which nobody answers
+	Example               string  // an answer of the right form, JSON; "" where the answer is empty or bytes
 }
 
 // Form says how the bytes of a call are made.
@@ -144,10 +147,32 @@ func (r *reader) call(c abi.HostCall) Call {
 	}
 	call.Optional = c.MayBeEmpty()
 	call.MayBeWithheld = c.Effect == abi.EffectWrite
+	call.Hint = c.Effect == abi.EffectHint
+	call.Example = example(&c)
 	if call.MayBeWithheld && call.Answer != nil {
 		call.Answer.Withheld = true
 	}
 	return call
+}
+
+// example is an answer that an author can begin with.
+func example(c *abi.HostCall) string {
+	switch c.Name {
+	case abi.CallLLMComplete:
+		return `{"text":"...","stop_reason":"end"}`
+	case abi.CallHTTPFetch:
+		return `{"status":200,"header":{},"text":"..."}`
+	case abi.CallToolCall:
+		return `{"content":[{"type":"text","text":"..."}]}`
+	}
+	if c.AnswerType == nil || c.Name == abi.CallInput { // which a test gives otherwise
+		return ""
+	}
+	text, err := json.Marshal(c.AnswerType)
+	if err != nil { // a definition that cannot be written has no example
+		return ""
+	}
+	return strings.ReplaceAll(string(text), "0001-01-01T", "2026-01-01T")
 }
 
 // structOf returns the model of a struct, which is put in order after those that it holds by value.

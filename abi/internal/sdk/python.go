@@ -22,6 +22,7 @@ class Task:
     persona: _Persona
     skills: list[_InputSkill]
     session_id: str
+    def __init__(self, answer: _InputAnswer) -> None: ...
     @property
     def text(self) -> str:
         """What the input says: itself a text, its member text, or the text parts of a Message, joined by empty lines; else ""."""
@@ -38,6 +39,8 @@ class WharfError(Exception):
     code: str
     message: str
 
+    def __init__(self, call: str, status: str, code: str, message: str) -> None: ...
+
 class Denied(WharfError):
     """Policy forbids the call."""
 
@@ -53,17 +56,24 @@ class TimedOut(WharfError):
 class Failure(Exception):
     """Fails the Task with a code of the plugin's own when it is raised."""
 
+    code: str
+    message: str
+    details: dict[str, Any] | None
     def __init__(self, code: str, message: str = "", details: dict[str, Any] | None = None) -> None: ...
 
 class Response:
     """The answer to a request over HTTP."""
 
     status: int
+    """0 when the Persona's tier has held the request back."""
     ok: bool
     url: str | None
     headers: dict[str, str]
-    content: bytes
-    text: str
+    def __init__(self, answer: _HTTPFetchAnswer) -> None: ...
+    @property
+    def content(self) -> bytes: ...
+    @property
+    def text(self) -> str: ...
     def json(self) -> Any: ...
 
 def reply(content: str | list[_Part]) -> _MessageAppendAnswer:
@@ -90,6 +100,26 @@ func Python(api *API) []byte {
 		pythonCall(&l, c)
 	}
 	return []byte(l.String())
+}
+
+// PythonCalls are the host calls, for the host of tests: which are answered, and with what for example.
+func PythonCalls(api *API) []byte {
+	var l lines
+	l.f("# Generated from package abi by go generate ./abi. Do not edit.\n")
+	l.f("# CALLS has the name of each host call, with an answer for example; HINTS are those that nobody answers.")
+	l.f("CALLS = {")
+	for _, c := range api.Calls {
+		l.f("    %q: '%s',", c.Name, or(pythonLiteral(exampleIn(`b"..."`, c)), "None"))
+	}
+	l.f("}\n\nHINTS = frozenset({%s})\n", hintNames(api))
+	l.f("# FORMS are those of what requests are made of, and REQUESTS the form of each call's request.")
+	writeForms(&l, api, "FORMS =", "REQUESTS =")
+	return []byte(l.String())
+}
+
+// pythonLiteral writes JSON without words as Python has it.
+func pythonLiteral(text string) string {
+	return strings.NewReplacer(":null", ":None", ":true", ":True", ":false", ":False").Replace(text)
 }
 
 func pythonEnum(l *lines, e *Enum) {

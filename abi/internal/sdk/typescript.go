@@ -3,6 +3,8 @@ package sdk
 import (
 	"fmt"
 	"strings"
+
+	"github.com/wharf-dev/wharf/abi"
 )
 
 // The parts of the declarations that are written by hand: what stands everywhere, and what the
@@ -19,12 +21,97 @@ func TypeScript(api *API, parts map[string]string) []byte {
 	l.f("// What plugins for Wharf in TypeScript and JavaScript have: %s.\n", api.Version)
 	l.WriteString(parts[scriptGlobals])
 	l.f("\ndeclare module \"wharf\" {")
-	for line := range strings.Lines(parts[scriptModule]) {
+	for line := range strings.Lines(scriptModuleText(api, parts)) {
 		if strings.TrimSpace(line) != "" {
 			l.WriteString("\t")
 		}
 		l.WriteString(line)
 	}
+	l.f("}")
+	return []byte(l.String())
+}
+
+// ScriptModule declares the module alone, for tests that run in Node and have globals of its own.
+func ScriptModule(api *API, parts map[string]string) []byte {
+	head := "// Generated from package abi by go generate ./abi. Do not edit.\n// What the module wharf has, for tests that run in Node. Plugins have wharf.d.ts.\n\n"
+	return []byte(head + scriptModuleText(api, parts))
+}
+
+// ScriptCalls are the host calls, for the host of tests: which are answered, and with what for example.
+func ScriptCalls(api *API) []byte {
+	var l lines
+	l.f("// Generated from package abi by go generate ./abi. Do not edit.\n")
+	l.f("// calls has the name of each host call, with an answer for example; hints are those that nobody answers.")
+	l.f("export const calls = {")
+	for _, c := range api.Calls {
+		l.f("\t%q: '%s',", c.Name, or(exampleIn(`new TextEncoder().encode("...")`, c), "undefined"))
+	}
+	l.f("};\n\nexport const hints = new Set([%s]);\n", hintNames(api))
+	l.f("// forms are those of what requests are made of, and requests the form of each call's request.")
+	writeForms(&l, api, "export const forms =", "export const requests =")
+	return []byte(l.String())
+}
+
+// ScriptCallTypes declares what tests answer: for each host call that is answered, its request and its answer.
+func ScriptCallTypes(api *API) []byte {
+	var l lines
+	l.f("// Generated from package abi by go generate ./abi. Do not edit.\nimport type * as wharf from \"./index.js\";\n")
+	l.f("/** The host calls that a test can answer, each with its request and its answer. */\nexport interface HostCalls {")
+	for _, c := range api.Calls {
+		if !c.Hint && c.Name != abi.CallInput && c.Name != abi.CallOutput {
+			l.f("\t%q: { request: %s; answer: %s };", c.Name, scriptAsked(c), scriptGiven(c))
+		}
+	}
+	l.f("}")
+	return []byte(l.String())
+}
+
+// scriptAsked is the type of a request as it reaches the host.
+func scriptAsked(c Call) string {
+	switch {
+	case c.Form == FormRandom:
+		return "number"
+	case c.Request == nil:
+		return "undefined"
+	case c.Optional:
+		return "wharf." + scriptName(c.Request) + " | undefined"
+	}
+	return "wharf." + scriptName(c.Request)
+}
+
+// scriptGiven is the type of an answer as the host gives it.
+func scriptGiven(c Call) string {
+	switch {
+	case c.Form == FormRandom, c.Form == FormBytes:
+		return "Uint8Array"
+	case c.Answer == nil:
+		return "undefined"
+	}
+	return "wharf." + scriptName(c.Answer)
+}
+
+// exampleIn is the example of a call's answer in a language, which writes bytes as it is given.
+func exampleIn(bytes string, c Call) string {
+	if c.Form == FormBytes || c.Form == FormRandom {
+		return bytes
+	}
+	return c.Example
+}
+
+func hintNames(api *API) string {
+	var names []string
+	for _, c := range api.Calls {
+		if c.Hint {
+			names = append(names, fmt.Sprintf("%q", c.Name))
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// scriptModuleText is what is declared of the module.
+func scriptModuleText(api *API, parts map[string]string) string {
+	var l lines
+	l.WriteString(parts[scriptModule])
 	for _, c := range api.Calls {
 		scriptCall(&l, c)
 	}
@@ -34,8 +121,7 @@ func TypeScript(api *API, parts map[string]string) []byte {
 	for _, e := range api.Enums {
 		scriptEnum(&l, e)
 	}
-	l.f("}")
-	return []byte(l.String())
+	return l.String()
 }
 
 // scriptDoc writes a comment of one or more paragraphs.
@@ -98,8 +184,8 @@ func scriptCall(l *lines, c Call) {
 		key = "A replay can give another answer under the key `" + c.Key + "`."
 	}
 	l.f("")
-	scriptDoc(l, "\t", "The host call `"+c.Name+"`. "+sentence(c.Doc), limit, key)
-	l.f("\texport function %s(%s): Promise<%s>;", scriptFunction(c.Name), strings.Join(parameters, ", "), scriptAnswer(c))
+	scriptDoc(l, "", "The host call `"+c.Name+"`. "+sentence(c.Doc), limit, key)
+	l.f("export function %s(%s): Promise<%s>;", scriptFunction(c.Name), strings.Join(parameters, ", "), scriptAnswer(c))
 }
 
 // scriptAnswer is the type of what a call promises.
@@ -130,10 +216,10 @@ func scriptName(s *Struct) string {
 
 func scriptStruct(l *lines, s *Struct) {
 	l.f("")
-	scriptDoc(l, "\t", s.Doc)
-	l.f("\texport interface %s {", scriptName(s))
+	scriptDoc(l, "", s.Doc)
+	l.f("export interface %s {", scriptName(s))
 	for _, f := range s.Fields {
-		scriptDoc(l, "\t\t", sentence(f.Doc))
+		scriptDoc(l, "\t", sentence(f.Doc))
 		mark := ""
 		if f.Optional {
 			mark = "?"
@@ -142,9 +228,9 @@ func scriptStruct(l *lines, s *Struct) {
 		if f.Pointer && !f.Optional {
 			t += " | null"
 		}
-		l.f("\t\t%s%s: %s;", f.Name, mark, t)
+		l.f("\t%s%s: %s;", f.Name, mark, t)
 	}
-	l.f("\t}")
+	l.f("}")
 }
 
 // scriptType is the type of a member of what is sent, or of what is answered alone.
@@ -190,7 +276,7 @@ func scriptEnum(l *lines, e *Enum) {
 	if len(remarks) > 0 {
 		remarks = []string{sentence(strings.Join(remarks, "; "))}
 	}
-	scriptDoc(l, "\t", append([]string{doc}, remarks...)...)
+	scriptDoc(l, "", append([]string{doc}, remarks...)...)
 	var words []string
 	for _, v := range e.Values {
 		words = append(words, fmt.Sprintf("%q", v.Text))
@@ -198,5 +284,5 @@ func scriptEnum(l *lines, e *Enum) {
 	if !e.Requested {
 		words = append(words, "(string & {})")
 	}
-	l.f("\texport type %s = %s;", e.Name, strings.Join(words, " | "))
+	l.f("export type %s = %s;", e.Name, strings.Join(words, " | "))
 }

@@ -46,7 +46,7 @@ export const crypto = /* @__PURE__ */ (() => ({
 export class Headers {
 	constructor(from = {}) {
 		this.values = new Map();
-		for (const [k, v] of from instanceof Headers || Array.isArray(from) ? from : Object.entries(from)) this.set(k, v);
+		for (const [k, v] of Symbol.iterator in from ? from : Object.entries(from)) this.set(k, v);
 	}
 	get(name) { return this.values.get(name.toLowerCase()) ?? null; }
 	has(name) { return this.values.has(name.toLowerCase()); }

@@ -1,4 +1,4 @@
-# What a program imports as "wharf". The functions of the host calls that it uses follow: see program.go.
+# What a program imports as "wharf". The functions of the host calls that it uses follow: see py.go.
 import json as _json
 
 import _wharf
@@ -132,7 +132,7 @@ class Response:
     """The answer to a request over HTTP."""
 
     def __init__(self, answer):
-        self.status = answer["status"]
+        self.status = answer.get("status", 0)  # 0: the Persona's tier has held the request back
         self.ok = 200 <= self.status < 300
         self.url = answer.get("url")
         self.headers = {k.lower(): v for k, v in (answer.get("header") or {}).items()}

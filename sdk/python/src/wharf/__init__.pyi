@@ -11,6 +11,7 @@ class Task:
     persona: _Persona
     skills: list[_InputSkill]
     session_id: str
+    def __init__(self, answer: _InputAnswer) -> None: ...
     @property
     def text(self) -> str:
         """What the input says: itself a text, its member text, or the text parts of a Message, joined by empty lines; else ""."""
@@ -27,6 +28,8 @@ class WharfError(Exception):
     code: str
     message: str
 
+    def __init__(self, call: str, status: str, code: str, message: str) -> None: ...
+
 class Denied(WharfError):
     """Policy forbids the call."""
 
@@ -42,17 +45,24 @@ class TimedOut(WharfError):
 class Failure(Exception):
     """Fails the Task with a code of the plugin's own when it is raised."""
 
+    code: str
+    message: str
+    details: dict[str, Any] | None
     def __init__(self, code: str, message: str = "", details: dict[str, Any] | None = None) -> None: ...
 
 class Response:
     """The answer to a request over HTTP."""
 
     status: int
+    """0 when the Persona's tier has held the request back."""
     ok: bool
     url: str | None
     headers: dict[str, str]
-    content: bytes
-    text: str
+    def __init__(self, answer: _HTTPFetchAnswer) -> None: ...
+    @property
+    def content(self) -> bytes: ...
+    @property
+    def text(self) -> str: ...
     def json(self) -> Any: ...
 
 def reply(content: str | list[_Part]) -> _MessageAppendAnswer:
