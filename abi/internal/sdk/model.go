@@ -27,6 +27,7 @@ type Call struct {
 	Request, Answer       *Struct // nil: there is none, or it is not JSON
 	Optional              bool    // the request may be left out
 	MayBeWithheld         bool    // a tier can leave it out, and the plugin goes on
+	Examples              map[Language]Example
 }
 
 // Form says how the bytes of a call are made.

@@ -40,6 +40,11 @@ func TypeScript(api *API, parts map[string]string) []byte {
 
 // scriptDoc writes a comment of one or more paragraphs.
 func scriptDoc(l *lines, indent string, paragraphs ...string) {
+	scriptDocOf(l, indent, nil, paragraphs...)
+}
+
+// scriptDocOf writes a comment with an example below.
+func scriptDocOf(l *lines, indent string, example []string, paragraphs ...string) {
 	var all []string
 	for _, p := range paragraphs {
 		if p == "" {
@@ -49,6 +54,9 @@ func scriptDoc(l *lines, indent string, paragraphs ...string) {
 			all = append(all, "")
 		}
 		all = append(all, wrap(cDoc(p), 116)...)
+	}
+	if len(example) > 0 {
+		all = append(append(all, ""), example...)
 	}
 	l.jsDoc(indent, all)
 }
@@ -98,7 +106,7 @@ func scriptCall(l *lines, c Call) {
 		key = "A replay can give another answer under the key `" + c.Key + "`."
 	}
 	l.f("")
-	scriptDoc(l, "\t", "The host call `"+c.Name+"`. "+sentence(c.Doc), limit, key)
+	scriptDocOf(l, "\t", c.example(InTypeScript, "@example", ""), "The host call `"+c.Name+"`. "+sentence(c.Doc), limit, key)
 	l.f("\texport function %s(%s): Promise<%s>;", scriptFunction(c.Name), strings.Join(parameters, ", "), scriptAnswer(c))
 }
 
