@@ -1,7 +1,9 @@
 package ranking
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -30,7 +32,7 @@ func Scores(query string, texts []string) []float64 {
 	}
 	in, sizes, mean := counted(wanted, texts)
 	best := 0.0
-	for word := range wanted {
+	for _, word := range slices.Sorted(maps.Keys(wanted)) { // sums of floats differ by their order
 		weight := weightOf(word, in)
 		best += weight * (saturation + 1)
 		for i, counts := range in {

@@ -116,15 +116,19 @@ func run() int32 {
 func main() {}
 `
 
-// buildWithSDK builds a Go plugin with the SDK of this tree.
-func buildWithSDK(t *testing.T, source string) []byte {
+// buildWithSDK builds a Go plugin of one or more sources with the SDK of this tree.
+func buildWithSDK(t *testing.T, sources ...string) []byte {
 	t.Helper()
 	sdk, err := filepath.Abs("../../sdk/go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return buildModule(t, map[string]string{"main.go": source, "go.mod": "module guest\n\ngo 1.26.0\n\n" +
-		"require github.com/wharf-dev/wharf/sdk/go v0.0.0\n\nreplace github.com/wharf-dev/wharf/sdk/go => " + sdk + "\n"})
+	files := map[string]string{"go.mod": "module guest\n\ngo 1.26.0\n\n" +
+		"require github.com/wharf-dev/wharf/sdk/go v0.0.0\n\nreplace github.com/wharf-dev/wharf/sdk/go => " + sdk + "\n"}
+	for i, source := range sources {
+		files[fmt.Sprintf("source%d.go", i)] = source
+	}
+	return buildModule(t, files)
 }
 
 // buildModule builds the Go module of the given files.

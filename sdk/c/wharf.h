@@ -7657,7 +7657,16 @@ WHARF_FN void wharf_get_deliver_answer(wharf_reader *r, wharf_deliver_answer_t *
 	}
 }
 
-/* What the Task was submitted with, the Task as it was accepted, and the Persona it runs as. */
+/* What the Task was submitted with, the Task as it was accepted, and the Persona it runs as.
+
+	static wharf_status example_run(const wharf_task *task, wharf_result *result) {
+		static const wharf_metric orders = {{"orders", 6}, 1};
+		result->summary = wharf_join(wharf_str("done: "), wharf_task_text(task));
+		result->metrics.items = &orders;
+		result->metrics.count = 1;
+		return WHARF_OK;
+	}
+ */
 WHARF_FN wharf_status wharf_input(wharf_input_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -7669,7 +7678,9 @@ WHARF_FN wharf_status wharf_input(wharf_input_answer_t *answer) {
 	return wharf_took("input", &r);
 }
 
-/* What the Task results in. Called once; a second call is answered with `invalid`. */
+/* What the Task results in. Called once; a second call is answered with `invalid`.
+   Its example is that of wharf_input.
+ */
 WHARF_FN wharf_status wharf_output(const wharf_output_request_t *request) {
 	wharf_text text;
 	wharf_status failed;
@@ -7679,7 +7690,14 @@ WHARF_FN wharf_status wharf_output(const wharf_output_request_t *request) {
 	return failed;
 }
 
-/* Reads the wall clock. A replay can give another answer under the key time:<call_id>. */
+/* Reads the wall clock. A replay can give another answer under the key time:<call_id>.
+
+	wharf_label_t request = WHARF_NONE;
+	wharf_clock_answer_t now;
+	wharf_status failed = wharf_clock(&request, &now);
+	if (failed) return failed;
+	return wharf_say("info", wharf_join(wharf_str("it is "), now.unix_nano));
+ */
 WHARF_FN wharf_status wharf_clock(const wharf_label_t *request, wharf_clock_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -7694,7 +7712,11 @@ WHARF_FN wharf_status wharf_clock(const wharf_label_t *request, wharf_clock_answ
 }
 
 /* Reads randomness fit for keys. It is recorded, so a key made from it is in the node's data folder.
-   Limit: 65,536 bytes. A replay can give another answer under the key host:random:<call_id>. */
+   Limit: 65,536 bytes. A replay can give another answer under the key host:random:<call_id>.
+
+	wharf_bytes key;
+	return wharf_random(16, &key);
+ */
 WHARF_FN wharf_status wharf_random(uint32_t count, wharf_bytes *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -7706,7 +7728,14 @@ WHARF_FN wharf_status wharf_random(uint32_t count, wharf_bytes *answer) {
 }
 
 /* Makes an id that is unique and sorts by time: a ULID. A replay can give another answer under the key
-   host:id:<call_id>. */
+   host:id:<call_id>.
+
+	wharf_label_t request = WHARF_NONE;
+	wharf_id_answer_t order;
+	wharf_status failed = wharf_id(&request, &order);
+	if (failed) return failed;
+	return wharf_say("info", wharf_join(wharf_str("this is order "), order.id));
+ */
 WHARF_FN wharf_status wharf_id(const wharf_label_t *request, wharf_id_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -7720,7 +7749,11 @@ WHARF_FN wharf_status wharf_id(const wharf_label_t *request, wharf_id_answer_t *
 	return wharf_took("id", &r);
 }
 
-/* Writes a line to the Task's event stream. Limit: 10,000 hints of a Task; more are dropped. */
+/* Writes a line to the Task's event stream. Limit: 10,000 hints of a Task; more are dropped.
+
+	wharf_log_request_t line = {.level = wharf_str("warn"), .message = wharf_str("the pot is half empty")};
+	return wharf_log(&line);
+ */
 WHARF_FN wharf_status wharf_log(const wharf_log_request_t *request) {
 	wharf_text text;
 	wharf_status failed;
@@ -7730,7 +7763,11 @@ WHARF_FN wharf_status wharf_log(const wharf_log_request_t *request) {
 	return failed;
 }
 
-/* Tells watchers how far the Task is. Limit: 10,000 hints of a Task; more are dropped. */
+/* Tells watchers how far the Task is. Limit: 10,000 hints of a Task; more are dropped.
+
+	wharf_progress_request_t request = {.fraction = 0.5, .message = wharf_str("half of the orders are in")};
+	return wharf_progress(&request);
+ */
 WHARF_FN wharf_status wharf_progress(const wharf_progress_request_t *request) {
 	wharf_text text;
 	wharf_status failed;
@@ -7741,7 +7778,15 @@ WHARF_FN wharf_status wharf_progress(const wharf_progress_request_t *request) {
 }
 
 /* Tells watchers what the plugin means to do, and how far it got. Nothing keeps it: plan.set does.
-   Limit: 10,000 hints of a Task; more are dropped. */
+   Limit: 10,000 hints of a Task; more are dropped.
+
+	wharf_plan_step_t steps[] = {
+		{wharf_str("Ask for the order"), wharf_str("completed")},
+		{wharf_str("Place it"), wharf_str("pending")},
+	};
+	wharf_plan_request_t request = {.steps = {steps, 2}};
+	return wharf_plan(&request);
+ */
 WHARF_FN wharf_status wharf_plan(const wharf_plan_request_t *request) {
 	wharf_text text;
 	wharf_status failed;
@@ -7754,7 +7799,11 @@ WHARF_FN wharf_status wharf_plan(const wharf_plan_request_t *request) {
 /* Tells watchers what an agent does with its skills, its tools and its conversation. The data is an
    object that has members of its kind alone: skill_activated, skill_deactivated, skill_scope_tools,
    skill_narrow, tool_search_query, tool_search_result, transcript_compacted, transcript_projected,
-   turn_started or turn_ended. Limit: 32 KiB; 10,000 hints of a Task, more are dropped. */
+   turn_started or turn_ended. Limit: 32 KiB; 10,000 hints of a Task, more are dropped.
+
+	wharf_agent_event_request_t event = {.kind = wharf_str("turn_started"), .data = wharf_str("{\"iteration\":1}")};
+	return wharf_agent_event(&event);
+ */
 WHARF_FN wharf_status wharf_agent_event(const wharf_agent_event_request_t *request) {
 	wharf_text text;
 	wharf_status failed;
@@ -7765,7 +7814,9 @@ WHARF_FN wharf_status wharf_agent_event(const wharf_agent_event_request_t *reque
 }
 
 /* Sets the Task's plan, which people see and may change. A step without an id gets one that follows
-   from the call. Limit: 200 steps of 2,000 characters. */
+   from the call. Limit: 200 steps of 2,000 characters.
+   Its example is that of wharf_plan_get.
+ */
 WHARF_FN wharf_status wharf_plan_set(const wharf_plan_set_request_t *request, wharf_plan_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -7780,7 +7831,18 @@ WHARF_FN wharf_status wharf_plan_set(const wharf_plan_set_request_t *request, wh
 }
 
 /* Reads the Task's plan as it is now, with what people have changed. A replay can give another answer
-   under the key host:plan.get:<call_id>. */
+   under the key host:plan.get:<call_id>.
+
+	wharf_plan_get_request_t get = WHARF_NONE;
+	wharf_plan_answer_t plan;
+	wharf_status failed = wharf_plan_get(&get, &plan);
+	if (failed) return failed;
+	// It fails when somebody has changed the plan since it was read.
+	wharf_planned_step_t step = {.id = wharf_str("order"), .content = wharf_str("Place the order"), .status = wharf_str("in_progress")};
+	const int64_t version = plan.version;
+	wharf_plan_set_request_t set = {.steps = {&step, 1}, .version = &version};
+	return wharf_plan_set(&set, &plan);
+ */
 WHARF_FN wharf_status wharf_plan_get(const wharf_plan_get_request_t *request, wharf_plan_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -7797,7 +7859,15 @@ WHARF_FN wharf_status wharf_plan_get(const wharf_plan_get_request_t *request, wh
 /* Takes what waits in the Session's inbox and is due at a checkpoint. It is delivered once: its
    Messages are in the transcript and the answer is on disk before it is given. With wait the Task is
    parked until something comes. Limit: 100 that wait in a Session, 4 MB of them. A replay can give
-   another answer under the key host:inbox.take:<call_id>. */
+   another answer under the key host:inbox.take:<call_id>.
+
+	wharf_inbox_take_request_t request = {.checkpoint = wharf_str("turn"), .wait = true, .timeout_ms = 60000};
+	wharf_inbox_take_answer_t taken;
+	wharf_status failed = wharf_inbox_take(&request, &taken);
+	for (size_t i = 0; !failed && i < taken.messages.count; i++)
+		failed = wharf_say("info", wharf_join(wharf_str("somebody says: "), taken.messages.items[i].parts.items[0].text));
+	return failed;
+ */
 WHARF_FN wharf_status wharf_inbox_take(const wharf_inbox_take_request_t *request, wharf_inbox_take_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -7812,7 +7882,10 @@ WHARF_FN wharf_status wharf_inbox_take(const wharf_inbox_take_request_t *request
 }
 
 /* Appends a Message to the Session's transcript. It becomes visible with the next call that reaches
-   outside the Task, at the latest when the Task ends. */
+   outside the Task, at the latest when the Task ends.
+
+	return wharf_reply(wharf_str("Your tea is coming."));
+ */
 WHARF_FN wharf_status wharf_message_append(const wharf_message_input_t *request, wharf_message_append_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -7827,7 +7900,11 @@ WHARF_FN wharf_status wharf_message_append(const wharf_message_input_t *request,
 }
 
 /* Streams a piece of a Message that is being written. The Message itself is appended when it is whole.
-   Limit: 20 events a second of a Task: pieces that come faster are put together. */
+   Limit: 20 events a second of a Task: pieces that come faster are put together.
+
+	wharf_message_delta_request_t piece = {.text = wharf_str("Your tea")};
+	return wharf_message_delta(&piece);
+ */
 WHARF_FN wharf_status wharf_message_delta(const wharf_message_delta_request_t *request) {
 	wharf_text text;
 	wharf_status failed;
@@ -7839,7 +7916,15 @@ WHARF_FN wharf_status wharf_message_delta(const wharf_message_delta_request_t *r
 
 /* Reads Messages of the Session, oldest first: what was appended before the Task was submitted, and
    what it appended itself. Limit: 200 Messages. A replay can give another answer under the key
-   host:transcript.read:<call_id>. */
+   host:transcript.read:<call_id>.
+
+	wharf_transcript_read_request_t request = {.last = 5};
+	wharf_transcript_read_answer_t read;
+	wharf_status failed = wharf_transcript_read(&request, &read);
+	for (size_t i = 0; !failed && i < read.messages.count; i++)
+		failed = wharf_say("info", wharf_join(read.messages.items[i].role, wharf_str(" has spoken")));
+	return failed;
+ */
 WHARF_FN wharf_status wharf_transcript_read(const wharf_transcript_read_request_t *request, wharf_transcript_read_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -7854,7 +7939,15 @@ WHARF_FN wharf_status wharf_transcript_read(const wharf_transcript_read_request_
 }
 
 /* Asks a model. The answer never holds hidden reasoning. With stream set, text is told to watchers as
-   it comes. A replay can give another answer under the key llm:<call_id>. */
+   it comes. A replay can give another answer under the key llm:<call_id>.
+
+	wharf_model_message_t question = {.role = wharf_str("user"), .text = wharf_str("Name one.")};
+	wharf_model_request_t request = {.system = wharf_str("You know teas."), .messages = {&question, 1}, .max_tokens = 20};
+	wharf_model_answer_t answer;
+	wharf_status failed = wharf_llm_complete(&request, &answer);
+	if (failed) return failed;
+	return wharf_say("info", wharf_join(wharf_str("the model says: "), answer.text));
+ */
 WHARF_FN wharf_status wharf_llm_complete(const wharf_model_request_t *request, wharf_model_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -7869,7 +7962,15 @@ WHARF_FN wharf_status wharf_llm_complete(const wharf_model_request_t *request, w
 }
 
 /* Lists the tools that the plugin may call. A replay can give another answer under the key
-   host:tool.list:<call_id>. */
+   host:tool.list:<call_id>.
+
+	wharf_tool_list_request_t request = {.server = wharf_str("desk")};
+	wharf_tool_list_answer_t list;
+	wharf_status failed = wharf_tool_list(&request, &list);
+	for (size_t i = 0; !failed && i < list.tools.count; i++)
+		failed = wharf_say("info", wharf_join(wharf_str("there is a tool "), list.tools.items[i].name));
+	return failed;
+ */
 WHARF_FN wharf_status wharf_tool_list(const wharf_tool_list_request_t *request, wharf_tool_list_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -7885,7 +7986,14 @@ WHARF_FN wharf_status wharf_tool_list(const wharf_tool_list_request_t *request, 
 
 /* Calls a tool. It is a read when the tool says that it is read-only, else a write: then the intent is
    on disk before the tool is called, and after a crash a tool that is not idempotent is not called
-   again. A replay can give another answer under the key mcp:<server>:<call_id>. */
+   again. A replay can give another answer under the key mcp:<server>:<call_id>.
+
+	wharf_tool_call_request_t request = {.server = wharf_str("desk"), .name = wharf_str("look"), .arguments = wharf_str("{\"where\":\"harbour\"}")};
+	wharf_tool_call_answer_t answer;
+	wharf_status failed = wharf_tool_call(&request, &answer);
+	if (failed) return failed;
+	return wharf_say("info", wharf_join(wharf_str("the tool says: "), answer.content.items[0].text));
+ */
 WHARF_FN wharf_status wharf_tool_call(const wharf_tool_call_request_t *request, wharf_tool_call_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -7901,7 +8009,15 @@ WHARF_FN wharf_status wharf_tool_call(const wharf_tool_call_request_t *request, 
 
 /* Lists the resources, the templates of resources, or the prompts of a server of tools. A server that
    has none lists none. Limit: 1,000 entries, 1 MiB. A replay can give another answer under the key
-   mcp:<server>:resource.list:<call_id>. */
+   mcp:<server>:resource.list:<call_id>.
+
+	wharf_resource_list_request_t request = {.server = wharf_str("desk"), .kind = wharf_str("resource")};
+	wharf_resource_list_answer_t list;
+	wharf_status failed = wharf_resource_list(&request, &list);
+	for (size_t i = 0; !failed && i < list.resources.count; i++)
+		failed = wharf_say("info", wharf_join(wharf_str("there is "), list.resources.items[i].uri));
+	return failed;
+ */
 WHARF_FN wharf_status wharf_resource_list(const wharf_resource_list_request_t *request, wharf_resource_list_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -7917,7 +8033,14 @@ WHARF_FN wharf_status wharf_resource_list(const wharf_resource_list_request_t *r
 
 /* Reads a resource of a server of tools. It counts as a call of a tool. Limit: what the server's
    `answer` says, 4 MiB unless it is set. A replay can give another answer under the key
-   mcp:<server>:resource.read:<call_id>. */
+   mcp:<server>:resource.read:<call_id>.
+
+	wharf_resource_read_request_t request = {.server = wharf_str("desk"), .uri = wharf_str("notes://teas")};
+	wharf_resource_read_answer_t note;
+	wharf_status failed = wharf_resource_read(&request, &note);
+	if (failed) return failed;
+	return wharf_say("info", wharf_join(wharf_str("the note says: "), note.contents.items[0].text));
+ */
 WHARF_FN wharf_status wharf_resource_read(const wharf_resource_read_request_t *request, wharf_resource_read_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -7933,7 +8056,15 @@ WHARF_FN wharf_status wharf_resource_read(const wharf_resource_read_request_t *r
 
 /* Gets a prompt of a server of tools, filled in with arguments. It counts as a call of a tool. Limit:
    what the server's `answer` says, 4 MiB unless it is set. A replay can give another answer under the
-   key mcp:<server>:prompt.get:<call_id>. */
+   key mcp:<server>:prompt.get:<call_id>.
+
+	wharf_pair name = {wharf_str("name"), wharf_str("Ada")};
+	wharf_prompt_get_request_t request = {.server = wharf_str("desk"), .name = wharf_str("greet"), .arguments = {&name, 1}};
+	wharf_prompt_get_answer_t prompt;
+	wharf_status failed = wharf_prompt_get(&request, &prompt);
+	if (failed) return failed;
+	return wharf_say("info", wharf_join(wharf_str("the prompt says: "), prompt.messages.items[0].content.text));
+ */
 WHARF_FN wharf_status wharf_prompt_get(const wharf_prompt_get_request_t *request, wharf_prompt_get_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -7949,7 +8080,9 @@ WHARF_FN wharf_status wharf_prompt_get(const wharf_prompt_get_request_t *request
 
 /* Makes an HTTP request to a host that the plugin is allowed. GET and HEAD are reads, the rest are
    writes. Secrets are put in by the host. A replay can give another answer under the key
-   host:http.fetch:<call_id>. */
+   host:http.fetch:<call_id>.
+   Its example is that of wharf_secret_use.
+ */
 WHARF_FN wharf_status wharf_http_fetch(const wharf_http_fetch_request_t *request, wharf_http_fetch_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -7965,7 +8098,31 @@ WHARF_FN wharf_status wharf_http_fetch(const wharf_http_fetch_request_t *request
 
 /* Asks for a handle of a secret that the plugin is allowed. The value is never told: the host puts it
    where the handle stands in an outgoing request. A replay can give another answer under the key
-   secret:<name>. */
+   secret:<name>.
+
+	wharf_config_get_request_t where = {.name = wharf_str("shop")}; // by the node's configuration
+	wharf_config_get_answer_t shop;
+	wharf_status failed = wharf_config_get(&where, &shop);
+	if (failed) return failed;
+	// The handle stands for the key. The host puts the key in its place.
+	wharf_secret_use_request_t which = {.name = wharf_str("shop-key")};
+	wharf_secret_use_answer_t key;
+	failed = wharf_secret_use(&which, &key);
+	if (failed) return failed;
+	wharf_pair header[] = {
+		{wharf_str("Authorization"), wharf_join(wharf_str("Bearer "), key.handle)},
+		{wharf_str("Content-Type"), wharf_str("application/json")},
+	};
+	wharf_http_fetch_request_t request = {
+		.method = wharf_str("POST"), .url = wharf_join(wharf_text_of(shop.value), wharf_str("/orders")), .header = {header, 2},
+		.text = wharf_str("{\"tea\":\"green\"}"), .purpose = wharf_str("to order tea"),
+		.idempotency_header = wharf_str("Idempotency-Key"), .timeout_ms = 30000,
+	};
+	wharf_http_fetch_answer_t answer;
+	failed = wharf_http_fetch(&request, &answer);
+	if (failed) return failed;
+	return wharf_say("info", wharf_join(wharf_str("the shop says: "), answer.text));
+ */
 WHARF_FN wharf_status wharf_secret_use(const wharf_secret_use_request_t *request, wharf_secret_use_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -7982,7 +8139,15 @@ WHARF_FN wharf_status wharf_secret_use(const wharf_secret_use_request_t *request
 /* Finds Memories that the Task may read and that have every word of the query, newest first. Words are
    whole; `word*` stands for all that begin so. A query has at most 32. Expired and redacted Memories
    are left out. Limit: 100 Memories. A replay can give another answer under the key
-   host:memory.query:<call_id>. */
+   host:memory.query:<call_id>.
+
+	wharf_memory_query_request_t request = {.scope = wharf_str("session"), .text = wharf_str("tea"), .limit = 3};
+	wharf_memory_query_answer_t found;
+	wharf_status failed = wharf_memory_query(&request, &found);
+	for (size_t i = 0; !failed && i < found.memories.count; i++)
+		failed = wharf_say("info", wharf_join(wharf_str("I remember: "), wharf_text_of(found.memories.items[i].content)));
+	return failed;
+ */
 WHARF_FN wharf_status wharf_memory_query(const wharf_memory_query_request_t *request, wharf_memory_query_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -7996,7 +8161,12 @@ WHARF_FN wharf_status wharf_memory_query(const wharf_memory_query_request_t *req
 	return wharf_took("memory.query", &r);
 }
 
-/* Keeps a Memory for later Tasks. Its provenance names the Task. */
+/* Keeps a Memory for later Tasks. Its provenance names the Task.
+
+	wharf_memory_write_request_t memory = {.scope = wharf_str("session"), .content = wharf_str("\"Ada likes green tea\""), .confidence = 0.75};
+	wharf_memory_write_answer_t written;
+	return wharf_memory_write(&memory, &written);
+ */
 WHARF_FN wharf_status wharf_memory_write(const wharf_memory_write_request_t *request, wharf_memory_write_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -8012,7 +8182,15 @@ WHARF_FN wharf_status wharf_memory_write(const wharf_memory_write_request_t *req
 
 /* Reads the blocks of memory of the Task's agent as they are now, whoever has changed them. A Persona
    that is no agent of a Workspace is answered with `not_found` and the code `no_blocks`. A replay can
-   give another answer under the key host:block.list:<call_id>. */
+   give another answer under the key host:block.list:<call_id>.
+
+	wharf_block_list_request_t request = WHARF_NONE;
+	wharf_block_list_answer_t list;
+	wharf_status failed = wharf_block_list(&request, &list);
+	for (size_t i = 0; !failed && i < list.blocks.count; i++)
+		failed = wharf_say("info", wharf_join(wharf_join(list.blocks.items[i].label, wharf_str(": ")), list.blocks.items[i].value));
+	return failed;
+ */
 WHARF_FN wharf_status wharf_block_list(const wharf_block_list_request_t *request, wharf_block_list_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -8029,7 +8207,12 @@ WHARF_FN wharf_status wharf_block_list(const wharf_block_list_request_t *request
 /* Changes a block of memory of the Task's agent, or makes it; later Tasks of the agent have it, too.
    It happens once. A block that is read-only is answered with `denied` and the code `block_read_only`,
    and a Persona that is no agent of a Workspace with `not_found` and `no_blocks`. Limit: 64 blocks of
-   100,000 characters, 400,000 characters together. */
+   100,000 characters, 400,000 characters together.
+
+	wharf_block_write_request_t block = {.label = wharf_str("customer"), .value = wharf_str("Ada, who likes green tea.")};
+	wharf_block_write_answer_t written;
+	return wharf_block_write(&block, &written);
+ */
 WHARF_FN wharf_status wharf_block_write(const wharf_block_write_request_t *request, wharf_block_write_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -8044,7 +8227,19 @@ WHARF_FN wharf_status wharf_block_write(const wharf_block_write_request_t *reque
 }
 
 /* Stores an Artifact of this Task. It becomes visible with the next call that reaches outside the
-   Task, at the latest when the Task ends. */
+   Task, at the latest when the Task ends.
+
+	wharf_artifact_put_request_t put = {.kind = wharf_str("dataset"), .mime_type = wharf_str("text/csv"), .name = wharf_str("orders.csv")};
+	wharf_bytes content = {(const uint8_t *)"tea,10\n", 7}, first;
+	wharf_artifact_put_answer_t artifact;
+	wharf_status failed = wharf_artifact_put(&put, content, &artifact);
+	if (failed) return failed;
+	wharf_artifact_get_request_t get = {.artifact_id = artifact.artifact_id, .length = 3};
+	failed = wharf_artifact_get(&get, &first);
+	if (failed) return failed;
+	wharf_text text = {(const char *)first.data, first.len};
+	return wharf_say("info", wharf_join(wharf_str("it begins with "), text));
+ */
 WHARF_FN wharf_status wharf_artifact_put(const wharf_artifact_put_request_t *request, wharf_bytes content, wharf_artifact_put_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -8061,7 +8256,9 @@ WHARF_FN wharf_status wharf_artifact_put(const wharf_artifact_put_request_t *req
 }
 
 /* Reads a range of an Artifact's content that the Task's tenant and Workspace may see. A replay can
-   give another answer under the key host:artifact.get:<call_id>. */
+   give another answer under the key host:artifact.get:<call_id>.
+   Its example is that of wharf_artifact_put.
+ */
 WHARF_FN wharf_status wharf_artifact_get(const wharf_artifact_get_request_t *request, wharf_bytes *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -8074,7 +8271,14 @@ WHARF_FN wharf_status wharf_artifact_get(const wharf_artifact_get_request_t *req
 }
 
 /* Reads a file of the Task's Workspace, or a range of it. Limit: 8 MiB of a file at once, and half of
-   what one call may pass. A replay can give another answer under the key host:file.read:<call_id>. */
+   what one call may pass. A replay can give another answer under the key host:file.read:<call_id>.
+
+	wharf_file_read_request_t request = {.path = wharf_str("orders/today.md")};
+	wharf_file_read_answer_t file;
+	wharf_status failed = wharf_file_read(&request, &file);
+	if (failed) return failed;
+	return wharf_say("info", wharf_join(wharf_str("the file says: "), file.text));
+ */
 WHARF_FN wharf_status wharf_file_read(const wharf_file_read_request_t *request, wharf_file_read_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -8089,7 +8293,12 @@ WHARF_FN wharf_status wharf_file_read(const wharf_file_read_request_t *request, 
 }
 
 /* Writes a file of the Task's Workspace, whole or not at all. It happens once, also when the node dies
-   meanwhile. Limit: files of 8 MiB, 1 GiB in a Workspace. */
+   meanwhile. Limit: files of 8 MiB, 1 GiB in a Workspace.
+
+	wharf_file_write_request_t request = {.path = wharf_str("orders/today.md"), .text = wharf_str("green tea, ten times")};
+	wharf_file_write_answer_t written;
+	return wharf_file_write(&request, &written);
+ */
 WHARF_FN wharf_status wharf_file_write(const wharf_file_write_request_t *request, wharf_file_write_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -8105,7 +8314,12 @@ WHARF_FN wharf_status wharf_file_write(const wharf_file_write_request_t *request
 
 /* Replaces a text within a file of the Task's Workspace, by one change that happens once. A text that
    is not there, or more than once without `all`, is answered with `invalid` and the code conflict.
-   Limit: files of 8 MiB, before and after. */
+   Limit: files of 8 MiB, before and after.
+
+	wharf_file_edit_request_t request = {.path = wharf_str("orders/today.md"), .old = wharf_str("green tea"), .new_ = wharf_str("black tea")};
+	wharf_file_edit_answer_t edited;
+	return wharf_file_edit(&request, &edited);
+ */
 WHARF_FN wharf_status wharf_file_edit(const wharf_file_edit_request_t *request, wharf_file_edit_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -8120,7 +8334,15 @@ WHARF_FN wharf_status wharf_file_edit(const wharf_file_edit_request_t *request, 
 }
 
 /* Lists a folder of the Task's Workspace, or all files below it, in the order of their paths' names.
-   Limit: 1,000 entries. A replay can give another answer under the key host:file.list:<call_id>. */
+   Limit: 1,000 entries. A replay can give another answer under the key host:file.list:<call_id>.
+
+	wharf_file_list_request_t request = {.path = wharf_str("orders"), .recursive = true, .limit = 10};
+	wharf_file_list_answer_t page;
+	wharf_status failed = wharf_file_list(&request, &page);
+	for (size_t i = 0; !failed && i < page.entries.count; i++)
+		failed = wharf_say("info", wharf_join(wharf_str("there is a file "), page.entries.items[i].path));
+	return failed;
+ */
 WHARF_FN wharf_status wharf_file_list(const wharf_file_list_request_t *request, wharf_file_list_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -8136,7 +8358,12 @@ WHARF_FN wharf_status wharf_file_list(const wharf_file_list_request_t *request, 
 
 /* Removes a file of the Task's Workspace, or a folder: one that is not empty only with `recursive`. A
    folder goes with its last file, unless somebody has made it by itself. Limit: 1,000 files and
-   folders in a folder. */
+   folders in a folder.
+
+	wharf_file_remove_request_t request = {.path = wharf_str("orders/today.md")};
+	wharf_file_remove_answer_t removed;
+	return wharf_file_remove(&request, &removed);
+ */
 WHARF_FN wharf_status wharf_file_remove(const wharf_file_remove_request_t *request, wharf_file_remove_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -8153,7 +8380,15 @@ WHARF_FN wharf_status wharf_file_remove(const wharf_file_remove_request_t *reque
 /* Finds lines, or only names, in the files of the Task's Workspace. Content that is no text is left
    out, and so are files of more than 8 MiB. A search that takes more than 10 seconds goes on with
    `next`, too. Limit: 1,000 matches, 32 MiB of content and 20,000 files at once. A replay can give
-   another answer under the key host:file.search:<call_id>. */
+   another answer under the key host:file.search:<call_id>.
+
+	wharf_file_search_request_t request = {.glob = wharf_str("*.md"), .text = wharf_str("TEA"), .ignore_case = true, .limit = 10};
+	wharf_file_search_answer_t found;
+	wharf_status failed = wharf_file_search(&request, &found);
+	for (size_t i = 0; !failed && i < found.matches.count; i++)
+		failed = wharf_say("info", wharf_join(wharf_join(found.matches.items[i].path, wharf_str(": ")), found.matches.items[i].text));
+	return failed;
+ */
 WHARF_FN wharf_status wharf_file_search(const wharf_file_search_request_t *request, wharf_file_search_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -8169,7 +8404,14 @@ WHARF_FN wharf_status wharf_file_search(const wharf_file_search_request_t *reque
 
 /* Reads a file of a skill that the Task has, as it was when the Task started, or the instructions of
    one that a client of its Session has. A file that is no text is not read. Limit: half of what one
-   call may pass. A replay can give another answer under the key host:skill.read:<call_id>. */
+   call may pass. A replay can give another answer under the key host:skill.read:<call_id>.
+
+	wharf_skill_read_request_t request = {.skill = wharf_str("brewing"), .path = wharf_str("times.md")};
+	wharf_skill_read_answer_t file;
+	wharf_status failed = wharf_skill_read(&request, &file);
+	if (failed) return failed;
+	return wharf_say("info", wharf_join(wharf_str("the skill says: "), file.text));
+ */
 WHARF_FN wharf_status wharf_skill_read(const wharf_skill_read_request_t *request, wharf_skill_read_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -8186,7 +8428,16 @@ WHARF_FN wharf_status wharf_skill_read(const wharf_skill_read_request_t *request
 /* Ranks skills by how well they fit a prompt and the files that are worked on: the node does, or a
    client of the Session when it is asked for and there is one. Without candidates it also lists the
    skills that the Task can read. Limit: 1,000 candidates. A replay can give another answer under the
-   key host:skill.match:<call_id>. */
+   key host:skill.match:<call_id>.
+
+	wharf_text file = wharf_str("orders/today.md");
+	wharf_skill_match_request_t request = {.prompt = wharf_str("How long does tea take?"), .working_files = {&file, 1}};
+	wharf_skill_match_answer_t ranked;
+	wharf_status failed = wharf_skill_match(&request, &ranked);
+	for (size_t i = 0; !failed && i < ranked.matches.count; i++)
+		failed = wharf_say("info", wharf_join(wharf_join(wharf_str("the skill "), ranked.matches.items[i].name), wharf_str(" fits")));
+	return failed;
+ */
 WHARF_FN wharf_status wharf_skill_match(const wharf_skill_match_request_t *request, wharf_skill_match_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -8203,7 +8454,23 @@ WHARF_FN wharf_status wharf_skill_match(const wharf_skill_match_request_t *reque
 /* Begins a composition: the run of a snippet whose effects are tool calls. Until it ends, every call
    is held to its ceiling, and every tool call is told as a child of it. While one is open, another is
    refused with `invalid` and the code `composition_open`; a call beyond the ceiling is refused with
-   `denied` and `composition_ceiling`. Limit: one at a time. */
+   `denied` and `composition_ceiling`. Limit: one at a time.
+
+	wharf_composition_begin_request_t begin = {
+		.name = wharf_str("what time it is"), .language = wharf_str("javascript"), .side_effect_ceiling = wharf_str("read_only"),
+		.snippet_hash = wharf_str("2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"),
+		.manifest_hash = wharf_str("fcde2b2edba56bf408601fb721fe9b5c338d10ee429ea04fae5511b68fbf8fb9"),
+	};
+	wharf_composition_begin_answer_t begun;
+	wharf_status failed = wharf_composition_begin(&begin, &begun);
+	if (failed) return failed;
+	wharf_tool_call_request_t call = {.server = wharf_str("host"), .name = wharf_str("time_now"), .composition_id = begun.composition_id};
+	wharf_tool_call_answer_t answer;
+	failed = wharf_tool_call(&call, &answer);
+	if (failed) return failed;
+	wharf_composition_end_request_t end = {.composition_id = begun.composition_id, .stdout_ = wharf_str("tea time")};
+	return wharf_composition_end(&end);
+ */
 WHARF_FN wharf_status wharf_composition_begin(const wharf_composition_begin_request_t *request, wharf_composition_begin_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -8219,7 +8486,9 @@ WHARF_FN wharf_status wharf_composition_begin(const wharf_composition_begin_requ
 
 /* Ends the composition that is open, with what came of it. One that is not open is answered with
    `not_found` and the code `unknown_composition`. When the Task ends before, the host ends it with an
-   error. Limit: 256 KiB, 100 Artifacts. */
+   error. Limit: 256 KiB, 100 Artifacts.
+   Its example is that of wharf_composition_begin.
+ */
 WHARF_FN wharf_status wharf_composition_end(const wharf_composition_end_request_t *request) {
 	wharf_text text;
 	wharf_status failed;
@@ -8230,7 +8499,18 @@ WHARF_FN wharf_status wharf_composition_end(const wharf_composition_end_request_
 }
 
 /* Reads a value that this Session's Tasks have kept. A replay can give another answer under the key
-   host:state.get:<call_id>. */
+   host:state.get:<call_id>.
+
+	wharf_state_get_request_t get = {.key = wharf_str("orders")};
+	wharf_state_get_answer_t kept;
+	wharf_status failed = wharf_state_get(&get, &kept);
+	if (failed) return failed;
+	wharf_reader read = wharf_read(kept.value); // null when nothing is kept: that is 0
+	wharf_writer orders = WHARF_NONE;
+	wharf_put_integer(&orders, wharf_get_integer(&read) + 1);
+	wharf_state_set_request_t set = {.key = wharf_str("orders"), .value = wharf_written(&orders)};
+	return wharf_state_set(&set);
+ */
 WHARF_FN wharf_status wharf_state_get(const wharf_state_get_request_t *request, wharf_state_get_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -8245,7 +8525,9 @@ WHARF_FN wharf_status wharf_state_get(const wharf_state_get_request_t *request, 
 }
 
 /* Keeps a value for this Session's Tasks; null removes it. When the call returns, the value is on
-   disk. Limit: keys of 1 to 128 characters A-Z a-z 0-9 _ - .. */
+   disk. Limit: keys of 1 to 128 characters A-Z a-z 0-9 _ - ..
+   Its example is that of wharf_state_get.
+ */
 WHARF_FN wharf_status wharf_state_set(const wharf_state_set_request_t *request) {
 	wharf_text text;
 	wharf_status failed;
@@ -8255,7 +8537,11 @@ WHARF_FN wharf_status wharf_state_set(const wharf_state_set_request_t *request) 
 	return failed;
 }
 
-/* Waits. The Task is parked meanwhile, also over a restart of the node. */
+/* Waits. The Task is parked meanwhile, also over a restart of the node.
+
+	wharf_sleep_request_t request = {.ms = 100};
+	return wharf_sleep(&request);
+ */
 WHARF_FN wharf_status wharf_sleep(const wharf_sleep_request_t *request) {
 	wharf_text text;
 	wharf_status failed;
@@ -8267,7 +8553,16 @@ WHARF_FN wharf_status wharf_sleep(const wharf_sleep_request_t *request) {
 
 /* Asks the user for input, or several questions at once: inputs, authorizations, approvals, samplings
    and roots. The Task is INPUT_REQUIRED until the answer comes. A replay can give another answer under
-   the key host:input.request:<call_id>. */
+   the key host:input.request:<call_id>.
+
+	wharf_input_request_request_t request = {
+		.prompt = wharf_str("Which tea?"), .schema = wharf_str("{\"type\":\"object\",\"required\":[\"tea\"]}"), .timeout_seconds = 3600,
+	};
+	wharf_input_request_answer_t answer;
+	wharf_status failed = wharf_input_request(&request, &answer);
+	if (failed) return failed;
+	return wharf_say("info", wharf_join(answer.actor, wharf_str(" has answered")));
+ */
 WHARF_FN wharf_status wharf_input_request(const wharf_input_request_request_t *request, wharf_input_request_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -8283,7 +8578,17 @@ WHARF_FN wharf_status wharf_input_request(const wharf_input_request_request_t *r
 
 /* Asks the user to authorize something. The Task is AUTH_REQUIRED until it is answered. Credentials do
    not belong into the answer: the plugin and the record see it. A replay can give another answer under
-   the key host:auth.request:<call_id>. */
+   the key host:auth.request:<call_id>.
+
+	wharf_auth_request_request_t request = {
+		.provider = wharf_str("calendar"), .prompt = wharf_str("May I see when you are at home?"),
+		.url = wharf_str("https://calendar.example.com/authorize"), .timeout_seconds = 3600,
+	};
+	wharf_input_request_answer_t answer;
+	wharf_status failed = wharf_auth_request(&request, &answer);
+	if (failed) return failed;
+	return wharf_say("info", wharf_join(answer.actor, wharf_str(" has authorized it")));
+ */
 WHARF_FN wharf_status wharf_auth_request(const wharf_auth_request_request_t *request, wharf_input_request_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -8298,7 +8603,16 @@ WHARF_FN wharf_status wharf_auth_request(const wharf_auth_request_request_t *req
 }
 
 /* Asks for approval of an action. The Task is INPUT_REQUIRED until it is decided. The receipt names
-   who decided. A replay can give another answer under the key host:approval.request:<call_id>. */
+   who decided. A replay can give another answer under the key host:approval.request:<call_id>.
+
+	wharf_approval_request_request_t request = {
+		.action = wharf_str("order.place"), .prompt = wharf_str("Order ten teas?"), .arguments = wharf_str("{\"count\":10}"), .timeout_seconds = 3600,
+	};
+	wharf_approval_answer_t approval;
+	wharf_status failed = wharf_approval_request(&request, &approval);
+	if (failed) return failed;
+	return wharf_is(approval.decision, "approved") ? WHARF_OK : wharf_fail("no_order", wharf_str("nobody wants tea"));
+ */
 WHARF_FN wharf_status wharf_approval_request(const wharf_approval_request_request_t *request, wharf_approval_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -8313,7 +8627,18 @@ WHARF_FN wharf_status wharf_approval_request(const wharf_approval_request_reques
 }
 
 /* Submits a child Task in the same Session. A crash does not submit it twice. Limit: 1,000 children of
-   a Task, 8 generations. */
+   a Task, 8 generations.
+
+	wharf_task_spawn_request_t spawn = {.persona_id = wharf_str("persona_echo"), .input = wharf_str("{\"text\":\"Boil water.\"}")};
+	wharf_task_spawn_answer_t child;
+	wharf_status failed = wharf_task_spawn(&spawn, &child);
+	if (failed) return failed;
+	wharf_task_await_request_t await = {.task_id = child.task_id, .timeout_seconds = 60};
+	wharf_task_await_answer_t outcome;
+	failed = wharf_task_await(&await, &outcome);
+	if (failed) return failed;
+	return wharf_say("info", wharf_join(wharf_str("the child says: "), outcome.summary));
+ */
 WHARF_FN wharf_status wharf_task_spawn(const wharf_task_spawn_request_t *request, wharf_task_spawn_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -8328,7 +8653,9 @@ WHARF_FN wharf_status wharf_task_spawn(const wharf_task_spawn_request_t *request
 }
 
 /* Waits for a child Task to end. A replay can give another answer under the key
-   host:task.await:<call_id>. */
+   host:task.await:<call_id>.
+   Its example is that of wharf_task_spawn.
+ */
 WHARF_FN wharf_status wharf_task_await(const wharf_task_await_request_t *request, wharf_task_await_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -8342,7 +8669,16 @@ WHARF_FN wharf_status wharf_task_await(const wharf_task_await_request_t *request
 	return wharf_took("task.await", &r);
 }
 
-/* Hands work to another Persona: a child Task that the receipt names as a handoff. */
+/* Hands work to another Persona: a child Task that the receipt names as a handoff.
+
+	wharf_handoff_request_t request = {
+		.persona_id = wharf_str("persona_echo"), .input = wharf_str("{\"text\":\"Serve the tea.\"}"), .reason = wharf_str("it has the cups"),
+	};
+	wharf_task_spawn_answer_t successor;
+	wharf_status failed = wharf_handoff(&request, &successor);
+	if (failed) return failed;
+	return wharf_say("info", wharf_join(successor.task_id, wharf_str(" goes on")));
+ */
 WHARF_FN wharf_status wharf_handoff(const wharf_handoff_request_t *request, wharf_task_spawn_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -8361,7 +8697,17 @@ WHARF_FN wharf_status wharf_handoff(const wharf_handoff_request_t *request, whar
    INPUT_REQUIRED until that is decided. Work that was done before by the same key is not dispatched
    again. It counts as a call of a tool. Limit: 1 MiB of a request, and what the agent's `answer` says,
    4 MiB unless it is set. A replay can give another answer under the key
-   host:agent.delegate:<call_id>. */
+   host:agent.delegate:<call_id>.
+
+	wharf_delegation_checkpoint_t checkpoint = {.approved = true};
+	wharf_agent_delegate_request_t request = {
+		.agent = wharf_str("coder"), .task = wharf_str("Mend the kettle's firmware"), .budget = {.usd = 2, .seconds = 60}, .checkpoint = &checkpoint,
+	};
+	wharf_agent_delegate_answer_t work;
+	wharf_status failed = wharf_agent_delegate(&request, &work);
+	if (failed) return failed;
+	return wharf_say("info", wharf_join(wharf_str("the work is "), work.status));
+ */
 WHARF_FN wharf_status wharf_agent_delegate(const wharf_agent_delegate_request_t *request, wharf_agent_delegate_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -8376,7 +8722,11 @@ WHARF_FN wharf_status wharf_agent_delegate(const wharf_agent_delegate_request_t 
 }
 
 /* Appends an event of a kind of the plugin's own: "vendor." and a name, or a reverse-DNS name.
-   "vendor.wharf." is the host's. */
+   "vendor.wharf." is the host's.
+
+	wharf_event_emit_request_t event = {.kind = wharf_str("vendor.shop.ordered"), .payload = wharf_str("{\"count\":10}")};
+	return wharf_event_emit(&event);
+ */
 WHARF_FN wharf_status wharf_event_emit(const wharf_event_emit_request_t *request) {
 	wharf_text text;
 	wharf_status failed;
@@ -8387,7 +8737,14 @@ WHARF_FN wharf_status wharf_event_emit(const wharf_event_emit_request_t *request
 }
 
 /* Reads what the operator has configured for this plugin. A replay can give another answer under the
-   key host:config.get:<name>. */
+   key host:config.get:<name>.
+
+	wharf_config_get_request_t request = {.name = wharf_str("currency")};
+	wharf_config_get_answer_t currency;
+	wharf_status failed = wharf_config_get(&request, &currency);
+	if (failed) return failed;
+	return wharf_say("info", wharf_join(wharf_str("prices are in "), wharf_text_of(currency.value)));
+ */
 WHARF_FN wharf_status wharf_config_get(const wharf_config_get_request_t *request, wharf_config_get_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -8404,7 +8761,14 @@ WHARF_FN wharf_status wharf_config_get(const wharf_config_get_request_t *request
 /* Reads a fact about the host: wharf.version, abi.version, os, arch, tenant, workspace, session, task,
    deadline; and of the client that submitted the Task: client.protocol, client.name, client.version,
    and client.capabilities, with commas between them. Each is empty where it is not known. A replay can
-   give another answer under the key host:host.fact:<name>. */
+   give another answer under the key host:host.fact:<name>.
+
+	wharf_host_fact_request_t request = {.name = wharf_str("abi.version")};
+	wharf_host_fact_answer_t fact;
+	wharf_status failed = wharf_host_fact(&request, &fact);
+	if (failed) return failed;
+	return wharf_say("info", wharf_join(wharf_str("the host speaks "), fact.value));
+ */
 WHARF_FN wharf_status wharf_host_fact(const wharf_host_fact_request_t *request, wharf_host_fact_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -8419,7 +8783,27 @@ WHARF_FN wharf_status wharf_host_fact(const wharf_host_fact_request_t *request, 
 }
 
 /* The deliveries that a Connector's plugin is to normalize, and the Connector. In a Task there are
-   none: `not_found`. */
+   none: `not_found`.
+
+	static wharf_status example_connector(const wharf_connector_t *connector, const wharf_delivery_t *delivery, wharf_normalized_delivery_t *meant) {
+		(void)connector;
+		wharf_part_t part = {.type = wharf_str("text"), .text = delivery->text, .visibility = wharf_str("public")};
+		wharf_message_input_t message = {.role = wharf_str("user"), .parts = {&part, 1}};
+		wharf_writer input = WHARF_NONE;
+		wharf_put_message_input(&input, &message);
+		// What is told of all deliveries together has to outlive this function.
+		wharf_connector_task_t *task = wharf_new(wharf_connector_task_t);
+		wharf_connector_event_t *event = wharf_new(wharf_connector_event_t);
+		task->input = wharf_written(&input);
+		task->thread = wharf_str("orders");
+		event->kind = wharf_str("vendor.shop.order");
+		event->payload = wharf_str("{\"count\":2}");
+		meant->tasks.items = task;
+		meant->events.items = event;
+		meant->tasks.count = meant->events.count = 1;
+		return WHARF_OK;
+	}
+ */
 WHARF_FN wharf_status wharf_connector_deliveries(wharf_deliveries_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;
@@ -8432,7 +8816,9 @@ WHARF_FN wharf_status wharf_connector_deliveries(wharf_deliveries_answer_t *answ
 }
 
 /* What the deliveries mean: Tasks, Messages, events, nothing, or a failure. Called once, outside of
-   Tasks. */
+   Tasks.
+   Its example is that of wharf_connector_deliveries.
+ */
 WHARF_FN wharf_status wharf_connector_normalized(const wharf_normalized_request_t *request) {
 	wharf_text text;
 	wharf_status failed;
@@ -8443,7 +8829,14 @@ WHARF_FN wharf_status wharf_connector_normalized(const wharf_normalized_request_
 }
 
 /* Hands what a poll has found to the Task's Connector, which takes it as if it had been sent. What was
-   found before is left out. Limit: 1,000 deliveries. */
+   found before is left out. Limit: 1,000 deliveries.
+
+	wharf_pair type = {wharf_str("content-type"), wharf_str("text/plain")};
+	wharf_polled_delivery_t order = {.id = wharf_str("order-1"), .header = {&type, 1}, .text = wharf_str("two green teas")};
+	wharf_deliver_request_t request = {.deliveries = {&order, 1}};
+	wharf_deliver_answer_t answer;
+	return wharf_connector_deliver(&request, &answer);
+ */
 WHARF_FN wharf_status wharf_connector_deliver(const wharf_deliver_request_t *request, wharf_deliver_answer_t *answer) {
 	wharf_text text;
 	wharf_status failed;

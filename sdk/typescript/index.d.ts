@@ -86,16 +86,34 @@ export type Meaning = Omit<NormalizedDelivery, "id"> | void;
  */
 export function connector(normalize: (delivery: Delivery, connector: Connector) => Meaning | Promise<Meaning>): () => Promise<number>;
 
-/** The host call `input`. What the Task was submitted with, the Task as it was accepted, and the Persona it runs as. */
+/**
+ * The host call `input`. What the Task was submitted with, the Task as it was accepted, and the Persona it runs as.
+ *
+ * @example
+ * async function exampleRun(task: wharf.Task) {
+ * 	return { summary: `done: ${task.text}`, metrics: { orders: 1 } };
+ * }
+ */
 export function input(): Promise<InputAnswer>;
 
-/** The host call `output`. What the Task results in. Called once; a second call is answered with `invalid`. */
+/**
+ * The host call `output`. What the Task results in. Called once; a second call is answered with `invalid`.
+ *
+ * @example
+ * async function exampleRun(task: wharf.Task) {
+ * 	return { summary: `done: ${task.text}`, metrics: { orders: 1 } };
+ * }
+ */
 export function output(request: OutputRequest): Promise<Withheld | undefined>;
 
 /**
  * The host call `clock`. Reads the wall clock.
  *
  * A replay can give another answer under the key `time:<call_id>`.
+ *
+ * @example
+ * const { unix_nano } = await wharf.clock({});
+ * console.log(`it is ${unix_nano}`);
  */
 export function clock(request?: Label): Promise<ClockAnswer>;
 
@@ -106,6 +124,10 @@ export function clock(request?: Label): Promise<ClockAnswer>;
  * Limit: 65,536 bytes.
  *
  * A replay can give another answer under the key `host:random:<call_id>`.
+ *
+ * @example
+ * const key = await wharf.random(16);
+ * if (key.length !== 16) throw new Error("the key is too short");
  */
 export function random(count: number): Promise<Uint8Array>;
 
@@ -113,6 +135,10 @@ export function random(count: number): Promise<Uint8Array>;
  * The host call `id`. Makes an id that is unique and sorts by time: a ULID.
  *
  * A replay can give another answer under the key `host:id:<call_id>`.
+ *
+ * @example
+ * const { id } = await wharf.id({});
+ * console.log(`this is order ${id}`);
  */
 export function id(request?: Label): Promise<IDAnswer>;
 
@@ -120,6 +146,9 @@ export function id(request?: Label): Promise<IDAnswer>;
  * The host call `log`. Writes a line to the Task's event stream.
  *
  * Limit: 10,000 hints of a Task; more are dropped.
+ *
+ * @example
+ * await wharf.log({ level: "warn", message: "the pot is half empty" });
  */
 export function log(request: LogRequest): Promise<undefined>;
 
@@ -127,6 +156,9 @@ export function log(request: LogRequest): Promise<undefined>;
  * The host call `progress`. Tells watchers how far the Task is.
  *
  * Limit: 10,000 hints of a Task; more are dropped.
+ *
+ * @example
+ * await wharf.progress({ fraction: 0.5, message: "half of the orders are in" });
  */
 export function progress(request: ProgressRequest): Promise<undefined>;
 
@@ -135,6 +167,9 @@ export function progress(request: ProgressRequest): Promise<undefined>;
  * does.
  *
  * Limit: 10,000 hints of a Task; more are dropped.
+ *
+ * @example
+ * await wharf.plan({ steps: [{ title: "Ask for the order", status: "completed" }, { title: "Place it", status: "pending" }] });
  */
 export function plan(request: PlanRequest): Promise<undefined>;
 
@@ -145,6 +180,9 @@ export function plan(request: PlanRequest): Promise<undefined>;
  * turn_ended.
  *
  * Limit: 32 KiB; 10,000 hints of a Task, more are dropped.
+ *
+ * @example
+ * await wharf.agentEvent({ kind: "turn_started", data: { iteration: 1 } });
  */
 export function agentEvent(request: AgentEventRequest): Promise<undefined>;
 
@@ -153,6 +191,11 @@ export function agentEvent(request: AgentEventRequest): Promise<undefined>;
  * follows from the call.
  *
  * Limit: 200 steps of 2,000 characters.
+ *
+ * @example
+ * const { version } = await wharf.planGet({});
+ * // It throws when somebody has changed the plan since it was read.
+ * await wharf.planSet({ steps: [{ id: "order", content: "Place the order", status: "in_progress" }], version });
  */
 export function planSet(request: PlanSetRequest): Promise<PlanAnswer & Withheld>;
 
@@ -160,6 +203,11 @@ export function planSet(request: PlanSetRequest): Promise<PlanAnswer & Withheld>
  * The host call `plan.get`. Reads the Task's plan as it is now, with what people have changed.
  *
  * A replay can give another answer under the key `host:plan.get:<call_id>`.
+ *
+ * @example
+ * const { version } = await wharf.planGet({});
+ * // It throws when somebody has changed the plan since it was read.
+ * await wharf.planSet({ steps: [{ id: "order", content: "Place the order", status: "in_progress" }], version });
  */
 export function planGet(request?: PlanGetRequest): Promise<PlanAnswer>;
 
@@ -171,12 +219,19 @@ export function planGet(request?: PlanGetRequest): Promise<PlanAnswer>;
  * Limit: 100 that wait in a Session, 4 MB of them.
  *
  * A replay can give another answer under the key `host:inbox.take:<call_id>`.
+ *
+ * @example
+ * const { messages } = await wharf.inboxTake({ checkpoint: "turn", wait: true, timeout_ms: 60000 });
+ * for (const message of messages) console.log(`somebody says: ${message.parts[0].text}`);
  */
 export function inboxTake(request: InboxTakeRequest): Promise<InboxTakeAnswer>;
 
 /**
  * The host call `message.append`. Appends a Message to the Session's transcript. It becomes visible with the next call
  * that reaches outside the Task, at the latest when the Task ends.
+ *
+ * @example
+ * await wharf.reply("Your tea is coming.");
  */
 export function messageAppend(request: MessageInput): Promise<MessageAppendAnswer & Withheld>;
 
@@ -185,6 +240,9 @@ export function messageAppend(request: MessageInput): Promise<MessageAppendAnswe
  * when it is whole.
  *
  * Limit: 20 events a second of a Task: pieces that come faster are put together.
+ *
+ * @example
+ * await wharf.messageDelta({ text: "Your tea" });
  */
 export function messageDelta(request: MessageDeltaRequest): Promise<undefined>;
 
@@ -195,6 +253,10 @@ export function messageDelta(request: MessageDeltaRequest): Promise<undefined>;
  * Limit: 200 Messages.
  *
  * A replay can give another answer under the key `host:transcript.read:<call_id>`.
+ *
+ * @example
+ * const { messages } = await wharf.transcriptRead({ last: 5 });
+ * for (const message of messages) console.log(`${message.role} has spoken`);
  */
 export function transcriptRead(request: TranscriptReadRequest): Promise<TranscriptReadAnswer>;
 
@@ -203,6 +265,10 @@ export function transcriptRead(request: TranscriptReadRequest): Promise<Transcri
  * to watchers as it comes.
  *
  * A replay can give another answer under the key `llm:<call_id>`.
+ *
+ * @example
+ * const answer = await wharf.llmComplete({ system: "You know teas.", messages: [{ role: "user", text: "Name one." }], max_tokens: 20 });
+ * console.log(`the model says: ${answer.text}`);
  */
 export function llmComplete(request: ModelRequest): Promise<ModelAnswer>;
 
@@ -210,6 +276,10 @@ export function llmComplete(request: ModelRequest): Promise<ModelAnswer>;
  * The host call `tool.list`. Lists the tools that the plugin may call.
  *
  * A replay can give another answer under the key `host:tool.list:<call_id>`.
+ *
+ * @example
+ * const { tools } = await wharf.toolList({ server: "desk" });
+ * for (const tool of tools) console.log(`there is a tool ${tool.name}`);
  */
 export function toolList(request?: ToolListRequest): Promise<ToolListAnswer>;
 
@@ -219,6 +289,10 @@ export function toolList(request?: ToolListRequest): Promise<ToolListAnswer>;
  * again.
  *
  * A replay can give another answer under the key `mcp:<server>:<call_id>`.
+ *
+ * @example
+ * const answer = await wharf.toolCall({ server: "desk", name: "look", arguments: { where: "harbour" } });
+ * console.log(`the tool says: ${answer.content[0].text}`);
  */
 export function toolCall(request: ToolCallRequest): Promise<ToolCallAnswer & Withheld>;
 
@@ -229,6 +303,10 @@ export function toolCall(request: ToolCallRequest): Promise<ToolCallAnswer & Wit
  * Limit: 1,000 entries, 1 MiB.
  *
  * A replay can give another answer under the key `mcp:<server>:resource.list:<call_id>`.
+ *
+ * @example
+ * const { resources } = await wharf.resourceList({ server: "desk", kind: "resource" });
+ * for (const resource of resources ?? []) console.log(`there is ${resource.uri}`);
  */
 export function resourceList(request: ResourceListRequest): Promise<ResourceListAnswer>;
 
@@ -238,6 +316,10 @@ export function resourceList(request: ResourceListRequest): Promise<ResourceList
  * Limit: what the server's `answer` says, 4 MiB unless it is set.
  *
  * A replay can give another answer under the key `mcp:<server>:resource.read:<call_id>`.
+ *
+ * @example
+ * const { contents } = await wharf.resourceRead({ server: "desk", uri: "notes://teas" });
+ * console.log(`the note says: ${contents[0].text}`);
  */
 export function resourceRead(request: ResourceReadRequest): Promise<ResourceReadAnswer>;
 
@@ -248,6 +330,10 @@ export function resourceRead(request: ResourceReadRequest): Promise<ResourceRead
  * Limit: what the server's `answer` says, 4 MiB unless it is set.
  *
  * A replay can give another answer under the key `mcp:<server>:prompt.get:<call_id>`.
+ *
+ * @example
+ * const { messages } = await wharf.promptGet({ server: "desk", name: "greet", arguments: { name: "Ada" } });
+ * console.log(`the prompt says: ${messages[0].content.text}`);
  */
 export function promptGet(request: PromptGetRequest): Promise<PromptGetAnswer>;
 
@@ -256,6 +342,16 @@ export function promptGet(request: PromptGetRequest): Promise<PromptGetAnswer>;
  * rest are writes. Secrets are put in by the host.
  *
  * A replay can give another answer under the key `host:http.fetch:<call_id>`.
+ *
+ * @example
+ * const shop = (await wharf.configGet({ name: "shop" })).value; // where it is, by the node's configuration
+ * // The handle stands for the key. The host puts the key in its place.
+ * const { handle } = await wharf.secretUse({ name: "shop-key" });
+ * const answer = await wharf.httpFetch({
+ * 	method: "POST", url: `${shop}/orders`, header: { "Authorization": `Bearer ${handle}`, "Content-Type": "application/json" },
+ * 	text: JSON.stringify({ tea: "green" }), purpose: "to order tea", idempotency_header: "Idempotency-Key", timeout_ms: 30000,
+ * });
+ * console.log(`the shop says: ${answer.text}`);
  */
 export function httpFetch(request: HTTPFetchRequest): Promise<HTTPFetchAnswer & Withheld>;
 
@@ -264,6 +360,16 @@ export function httpFetch(request: HTTPFetchRequest): Promise<HTTPFetchAnswer & 
  * host puts it where the handle stands in an outgoing request.
  *
  * A replay can give another answer under the key `secret:<name>`.
+ *
+ * @example
+ * const shop = (await wharf.configGet({ name: "shop" })).value; // where it is, by the node's configuration
+ * // The handle stands for the key. The host puts the key in its place.
+ * const { handle } = await wharf.secretUse({ name: "shop-key" });
+ * const answer = await wharf.httpFetch({
+ * 	method: "POST", url: `${shop}/orders`, header: { "Authorization": `Bearer ${handle}`, "Content-Type": "application/json" },
+ * 	text: JSON.stringify({ tea: "green" }), purpose: "to order tea", idempotency_header: "Idempotency-Key", timeout_ms: 30000,
+ * });
+ * console.log(`the shop says: ${answer.text}`);
  */
 export function secretUse(request: SecretUseRequest): Promise<SecretUseAnswer>;
 
@@ -275,10 +381,19 @@ export function secretUse(request: SecretUseRequest): Promise<SecretUseAnswer>;
  * Limit: 100 Memories.
  *
  * A replay can give another answer under the key `host:memory.query:<call_id>`.
+ *
+ * @example
+ * const { memories } = await wharf.memoryQuery({ scope: "session", text: "tea", limit: 3 });
+ * for (const memory of memories) console.log(`I remember: ${memory.content}`);
  */
 export function memoryQuery(request: MemoryQueryRequest): Promise<MemoryQueryAnswer>;
 
-/** The host call `memory.write`. Keeps a Memory for later Tasks. Its provenance names the Task. */
+/**
+ * The host call `memory.write`. Keeps a Memory for later Tasks. Its provenance names the Task.
+ *
+ * @example
+ * await wharf.memoryWrite({ scope: "session", content: "Ada likes green tea", confidence: 0.75 });
+ */
 export function memoryWrite(request: MemoryWriteRequest): Promise<MemoryWriteAnswer & Withheld>;
 
 /**
@@ -286,6 +401,10 @@ export function memoryWrite(request: MemoryWriteRequest): Promise<MemoryWriteAns
  * them. A Persona that is no agent of a Workspace is answered with `not_found` and the code `no_blocks`.
  *
  * A replay can give another answer under the key `host:block.list:<call_id>`.
+ *
+ * @example
+ * const { blocks } = await wharf.blockList({});
+ * for (const block of blocks) console.log(`${block.label}: ${block.value}`);
  */
 export function blockList(request?: BlockListRequest): Promise<BlockListAnswer>;
 
@@ -295,12 +414,20 @@ export function blockList(request?: BlockListRequest): Promise<BlockListAnswer>;
  * and a Persona that is no agent of a Workspace with `not_found` and `no_blocks`.
  *
  * Limit: 64 blocks of 100,000 characters, 400,000 characters together.
+ *
+ * @example
+ * await wharf.blockWrite({ label: "customer", value: "Ada, who likes green tea." });
  */
 export function blockWrite(request: BlockWriteRequest): Promise<BlockWriteAnswer & Withheld>;
 
 /**
  * The host call `artifact.put`. Stores an Artifact of this Task. It becomes visible with the next call that reaches
  * outside the Task, at the latest when the Task ends.
+ *
+ * @example
+ * const { artifact_id } = await wharf.artifactPut({ kind: "dataset", mime_type: "text/csv", name: "orders.csv" }, "tea,10\n");
+ * const first = await wharf.artifactGet({ artifact_id, length: 3 });
+ * console.log(`it begins with ${new TextDecoder().decode(first)}`);
  */
 export function artifactPut(request: ArtifactPutRequest, content: string | ArrayBuffer | ArrayBufferView): Promise<ArtifactPutAnswer & Withheld>;
 
@@ -308,6 +435,11 @@ export function artifactPut(request: ArtifactPutRequest, content: string | Array
  * The host call `artifact.get`. Reads a range of an Artifact's content that the Task's tenant and Workspace may see.
  *
  * A replay can give another answer under the key `host:artifact.get:<call_id>`.
+ *
+ * @example
+ * const { artifact_id } = await wharf.artifactPut({ kind: "dataset", mime_type: "text/csv", name: "orders.csv" }, "tea,10\n");
+ * const first = await wharf.artifactGet({ artifact_id, length: 3 });
+ * console.log(`it begins with ${new TextDecoder().decode(first)}`);
  */
 export function artifactGet(request: ArtifactGetRequest): Promise<Uint8Array>;
 
@@ -317,6 +449,10 @@ export function artifactGet(request: ArtifactGetRequest): Promise<Uint8Array>;
  * Limit: 8 MiB of a file at once, and half of what one call may pass.
  *
  * A replay can give another answer under the key `host:file.read:<call_id>`.
+ *
+ * @example
+ * const file = await wharf.fileRead({ path: "orders/today.md" });
+ * console.log(`the file says: ${file.text}`);
  */
 export function fileRead(request: FileReadRequest): Promise<FileReadAnswer>;
 
@@ -325,6 +461,9 @@ export function fileRead(request: FileReadRequest): Promise<FileReadAnswer>;
  * the node dies meanwhile.
  *
  * Limit: files of 8 MiB, 1 GiB in a Workspace.
+ *
+ * @example
+ * await wharf.fileWrite({ path: "orders/today.md", text: "green tea, ten times" });
  */
 export function fileWrite(request: FileWriteRequest): Promise<FileWriteAnswer & Withheld>;
 
@@ -333,6 +472,9 @@ export function fileWrite(request: FileWriteRequest): Promise<FileWriteAnswer & 
  * text that is not there, or more than once without `all`, is answered with `invalid` and the code conflict.
  *
  * Limit: files of 8 MiB, before and after.
+ *
+ * @example
+ * await wharf.fileEdit({ path: "orders/today.md", old: "green tea", new: "black tea" });
  */
 export function fileEdit(request: FileEditRequest): Promise<FileEditAnswer & Withheld>;
 
@@ -343,6 +485,10 @@ export function fileEdit(request: FileEditRequest): Promise<FileEditAnswer & Wit
  * Limit: 1,000 entries.
  *
  * A replay can give another answer under the key `host:file.list:<call_id>`.
+ *
+ * @example
+ * const { entries } = await wharf.fileList({ path: "orders", recursive: true, limit: 10 });
+ * for (const file of entries) console.log(`there is a file ${file.path}`);
  */
 export function fileList(request?: FileListRequest): Promise<FileListAnswer>;
 
@@ -351,6 +497,9 @@ export function fileList(request?: FileListRequest): Promise<FileListAnswer>;
  * `recursive`. A folder goes with its last file, unless somebody has made it by itself.
  *
  * Limit: 1,000 files and folders in a folder.
+ *
+ * @example
+ * await wharf.fileRemove({ path: "orders/today.md" });
  */
 export function fileRemove(request: FileRemoveRequest): Promise<FileRemoveAnswer & Withheld>;
 
@@ -362,6 +511,10 @@ export function fileRemove(request: FileRemoveRequest): Promise<FileRemoveAnswer
  * Limit: 1,000 matches, 32 MiB of content and 20,000 files at once.
  *
  * A replay can give another answer under the key `host:file.search:<call_id>`.
+ *
+ * @example
+ * const { matches } = await wharf.fileSearch({ glob: "*.md", text: "TEA", ignore_case: true, limit: 10 });
+ * for (const match of matches) console.log(`${match.path}: ${match.text}`);
  */
 export function fileSearch(request: FileSearchRequest): Promise<FileSearchAnswer>;
 
@@ -372,6 +525,10 @@ export function fileSearch(request: FileSearchRequest): Promise<FileSearchAnswer
  * Limit: half of what one call may pass.
  *
  * A replay can give another answer under the key `host:skill.read:<call_id>`.
+ *
+ * @example
+ * const file = await wharf.skillRead({ skill: "brewing", path: "times.md" });
+ * console.log(`the skill says: ${file.text}`);
  */
 export function skillRead(request: SkillReadRequest): Promise<SkillReadAnswer>;
 
@@ -383,6 +540,10 @@ export function skillRead(request: SkillReadRequest): Promise<SkillReadAnswer>;
  * Limit: 1,000 candidates.
  *
  * A replay can give another answer under the key `host:skill.match:<call_id>`.
+ *
+ * @example
+ * const { matches } = await wharf.skillMatch({ prompt: "How long does tea take?", working_files: ["orders/today.md"] });
+ * for (const match of matches) console.log(`the skill ${match.name} fits`);
  */
 export function skillMatch(request: SkillMatchRequest): Promise<SkillMatchAnswer>;
 
@@ -393,6 +554,15 @@ export function skillMatch(request: SkillMatchRequest): Promise<SkillMatchAnswer
  * `composition_ceiling`.
  *
  * Limit: one at a time.
+ *
+ * @example
+ * const { composition_id } = await wharf.compositionBegin({
+ * 	name: "what time it is", language: "javascript",
+ * 	snippet_hash: "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
+ * 	manifest_hash: "fcde2b2edba56bf408601fb721fe9b5c338d10ee429ea04fae5511b68fbf8fb9", side_effect_ceiling: "read_only",
+ * });
+ * await wharf.toolCall({ server: "host", name: "time_now", composition_id });
+ * await wharf.compositionEnd({ composition_id, stdout: "tea time" });
  */
 export function compositionBegin(request: CompositionBeginRequest): Promise<CompositionBeginAnswer & Withheld>;
 
@@ -402,6 +572,15 @@ export function compositionBegin(request: CompositionBeginRequest): Promise<Comp
  * error.
  *
  * Limit: 256 KiB, 100 Artifacts.
+ *
+ * @example
+ * const { composition_id } = await wharf.compositionBegin({
+ * 	name: "what time it is", language: "javascript",
+ * 	snippet_hash: "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
+ * 	manifest_hash: "fcde2b2edba56bf408601fb721fe9b5c338d10ee429ea04fae5511b68fbf8fb9", side_effect_ceiling: "read_only",
+ * });
+ * await wharf.toolCall({ server: "host", name: "time_now", composition_id });
+ * await wharf.compositionEnd({ composition_id, stdout: "tea time" });
  */
 export function compositionEnd(request: CompositionEndRequest): Promise<Withheld | undefined>;
 
@@ -409,6 +588,10 @@ export function compositionEnd(request: CompositionEndRequest): Promise<Withheld
  * The host call `state.get`. Reads a value that this Session's Tasks have kept.
  *
  * A replay can give another answer under the key `host:state.get:<call_id>`.
+ *
+ * @example
+ * const { value } = await wharf.stateGet({ key: "orders" }); // null when nothing is kept
+ * await wharf.stateSet({ key: "orders", value: (value ?? 0) + 1 });
  */
 export function stateGet(request: StateGetRequest): Promise<StateGetAnswer>;
 
@@ -417,10 +600,19 @@ export function stateGet(request: StateGetRequest): Promise<StateGetAnswer>;
  * is on disk.
  *
  * Limit: keys of 1 to 128 characters A-Z a-z 0-9 _ - ..
+ *
+ * @example
+ * const { value } = await wharf.stateGet({ key: "orders" }); // null when nothing is kept
+ * await wharf.stateSet({ key: "orders", value: (value ?? 0) + 1 });
  */
 export function stateSet(request: StateSetRequest): Promise<Withheld | undefined>;
 
-/** The host call `sleep`. Waits. The Task is parked meanwhile, also over a restart of the node. */
+/**
+ * The host call `sleep`. Waits. The Task is parked meanwhile, also over a restart of the node.
+ *
+ * @example
+ * await wharf.sleep({ ms: 100 });
+ */
 export function sleep(request: SleepRequest): Promise<undefined>;
 
 /**
@@ -428,6 +620,10 @@ export function sleep(request: SleepRequest): Promise<undefined>;
  * approvals, samplings and roots. The Task is INPUT_REQUIRED until the answer comes.
  *
  * A replay can give another answer under the key `host:input.request:<call_id>`.
+ *
+ * @example
+ * const { actor } = await wharf.inputRequest({ prompt: "Which tea?", schema: { type: "object", required: ["tea"] }, timeout_seconds: 3600 });
+ * console.log(`${actor} has answered`);
  */
 export function inputRequest(request: InputRequestRequest): Promise<InputRequestAnswer>;
 
@@ -436,6 +632,12 @@ export function inputRequest(request: InputRequestRequest): Promise<InputRequest
  * Credentials do not belong into the answer: the plugin and the record see it.
  *
  * A replay can give another answer under the key `host:auth.request:<call_id>`.
+ *
+ * @example
+ * const { actor } = await wharf.authRequest({
+ * 	provider: "calendar", prompt: "May I see when you are at home?", url: "https://calendar.example.com/authorize", timeout_seconds: 3600,
+ * });
+ * console.log(`${actor} has authorized it`);
  */
 export function authRequest(request: AuthRequestRequest): Promise<InputRequestAnswer>;
 
@@ -444,6 +646,10 @@ export function authRequest(request: AuthRequestRequest): Promise<InputRequestAn
  * The receipt names who decided.
  *
  * A replay can give another answer under the key `host:approval.request:<call_id>`.
+ *
+ * @example
+ * const { decision } = await wharf.approvalRequest({ action: "order.place", prompt: "Order ten teas?", arguments: { count: 10 }, timeout_seconds: 3600 });
+ * if (decision !== "approved") throw new wharf.Failure("no_order", "nobody wants tea");
  */
 export function approvalRequest(request: ApprovalRequestRequest): Promise<ApprovalAnswer>;
 
@@ -451,6 +657,11 @@ export function approvalRequest(request: ApprovalRequestRequest): Promise<Approv
  * The host call `task.spawn`. Submits a child Task in the same Session. A crash does not submit it twice.
  *
  * Limit: 1,000 children of a Task, 8 generations.
+ *
+ * @example
+ * const { task_id } = await wharf.taskSpawn({ persona_id: "persona_echo", input: { text: "Boil water." } });
+ * const outcome = await wharf.taskAwait({ task_id, timeout_seconds: 60 });
+ * console.log(`the child says: ${outcome.summary}`);
  */
 export function taskSpawn(request: TaskSpawnRequest): Promise<TaskSpawnAnswer & Withheld>;
 
@@ -458,10 +669,21 @@ export function taskSpawn(request: TaskSpawnRequest): Promise<TaskSpawnAnswer & 
  * The host call `task.await`. Waits for a child Task to end.
  *
  * A replay can give another answer under the key `host:task.await:<call_id>`.
+ *
+ * @example
+ * const { task_id } = await wharf.taskSpawn({ persona_id: "persona_echo", input: { text: "Boil water." } });
+ * const outcome = await wharf.taskAwait({ task_id, timeout_seconds: 60 });
+ * console.log(`the child says: ${outcome.summary}`);
  */
 export function taskAwait(request: TaskAwaitRequest): Promise<TaskAwaitAnswer>;
 
-/** The host call `handoff`. Hands work to another Persona: a child Task that the receipt names as a handoff. */
+/**
+ * The host call `handoff`. Hands work to another Persona: a child Task that the receipt names as a handoff.
+ *
+ * @example
+ * const { task_id } = await wharf.handoff({ persona_id: "persona_echo", input: { text: "Serve the tea." }, reason: "it has the cups" });
+ * console.log(`${task_id} goes on`);
+ */
 export function handoff(request: HandoffRequest): Promise<TaskSpawnAnswer & Withheld>;
 
 /**
@@ -473,12 +695,21 @@ export function handoff(request: HandoffRequest): Promise<TaskSpawnAnswer & With
  * Limit: 1 MiB of a request, and what the agent's `answer` says, 4 MiB unless it is set.
  *
  * A replay can give another answer under the key `host:agent.delegate:<call_id>`.
+ *
+ * @example
+ * const work = await wharf.agentDelegate({
+ * 	agent: "coder", task: "Mend the kettle's firmware", budget: { usd: 2, seconds: 60 }, checkpoint: { approved: true },
+ * });
+ * console.log(`the work is ${work.status}`);
  */
 export function agentDelegate(request: AgentDelegateRequest): Promise<AgentDelegateAnswer & Withheld>;
 
 /**
  * The host call `event.emit`. Appends an event of a kind of the plugin's own: "vendor." and a name, or a reverse-DNS
  * name. "vendor.wharf." is the host's.
+ *
+ * @example
+ * await wharf.eventEmit({ kind: "vendor.shop.ordered", payload: { count: 10 } });
  */
 export function eventEmit(request: EventEmitRequest): Promise<Withheld | undefined>;
 
@@ -486,6 +717,10 @@ export function eventEmit(request: EventEmitRequest): Promise<Withheld | undefin
  * The host call `config.get`. Reads what the operator has configured for this plugin.
  *
  * A replay can give another answer under the key `host:config.get:<name>`.
+ *
+ * @example
+ * const { value } = await wharf.configGet({ name: "currency" });
+ * if (value) console.log(`prices are in ${value}`);
  */
 export function configGet(request: ConfigGetRequest): Promise<ConfigGetAnswer>;
 
@@ -495,18 +730,34 @@ export function configGet(request: ConfigGetRequest): Promise<ConfigGetAnswer>;
  * and client.capabilities, with commas between them. Each is empty where it is not known.
  *
  * A replay can give another answer under the key `host:host.fact:<name>`.
+ *
+ * @example
+ * const { value } = await wharf.hostFact({ name: "abi.version" });
+ * console.log(`the host speaks ${value}`);
  */
 export function hostFact(request: HostFactRequest): Promise<HostFactAnswer>;
 
 /**
  * The host call `connector.deliveries`. The deliveries that a Connector's plugin is to normalize, and the Connector.
  * In a Task there are none: `not_found`.
+ *
+ * @example
+ * export const normalize = wharf.connector((delivery) => {
+ * 	const input: wharf.MessageInput = { role: "user", parts: [{ type: "text", text: delivery.text, visibility: "public" }] };
+ * 	return { tasks: [{ input, thread: "orders" }], events: [{ kind: "vendor.shop.order", payload: { count: 2 } }] };
+ * });
  */
 export function connectorDeliveries(): Promise<DeliveriesAnswer>;
 
 /**
  * The host call `connector.normalized`. What the deliveries mean: Tasks, Messages, events, nothing, or a failure.
  * Called once, outside of Tasks.
+ *
+ * @example
+ * export const normalize = wharf.connector((delivery) => {
+ * 	const input: wharf.MessageInput = { role: "user", parts: [{ type: "text", text: delivery.text, visibility: "public" }] };
+ * 	return { tasks: [{ input, thread: "orders" }], events: [{ kind: "vendor.shop.order", payload: { count: 2 } }] };
+ * });
  */
 export function connectorNormalized(request: NormalizedRequest): Promise<Withheld | undefined>;
 
@@ -515,6 +766,9 @@ export function connectorNormalized(request: NormalizedRequest): Promise<Withhel
  * been sent. What was found before is left out.
  *
  * Limit: 1,000 deliveries.
+ *
+ * @example
+ * await wharf.connectorDeliver({ deliveries: [{ id: "order-1", header: { "content-type": "text/plain" }, text: "two green teas" }] });
  */
 export function connectorDeliver(request: DeliverRequest): Promise<DeliverAnswer & Withheld>;
 

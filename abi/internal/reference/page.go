@@ -35,7 +35,7 @@ const introduction = `# Host calls
 
 <!-- Generated from package abi by go generate ./abi. Do not edit. -->
 
-Every host call of %s: what is not here cannot be called. How a call is made, and what recording means for a plugin, is in [plugins.md](plugins.md). The same as JSON Schemas: [host-calls.schema.json](host-calls.schema.json), whose ` + "`$defs`" + ` has ` + "`<call>.request` and `<call>.answer`" + `.
+Every host call of %s: what is not here cannot be called. How a call is made, and what recording means for a plugin, is in [plugins.md](plugins.md). The same as JSON Schemas: [host-calls.schema.json](host-calls.schema.json), whose ` + "`$defs`" + ` has ` + "`<call>.request` and `<call>.answer`" + `. How each is made, in every language: [host-calls-examples.md](host-calls-examples.md).
 
 - **Effect** says what is recorded of a call, and when. "Or read" means that it follows from the request.
 - **Durable**: the answer is given only when the record of the call is on disk.

@@ -2,6 +2,7 @@ package sdk
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -327,7 +328,7 @@ func asCall(l *lines, c Call) {
 		how = "answeredOrWithheld<" + c.Answer.Name + ">"
 	}
 	l.f("")
-	asDoc(l, "", doc)
+	l.jsDoc("", slices.Concat(wrap(cDoc(doc), 100), []string{""}, c.example(InAssemblyScript, "@example", "")))
 	if how == "told" {
 		l.f("export function %s(%s): void {\n  const error = %s(%s);\n  if (error) endWith(error);\n}", name, strings.Join(parameters, ", "), try, strings.Join(given, ", "))
 	} else {

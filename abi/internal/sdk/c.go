@@ -267,6 +267,29 @@ func cGet(l *lines, s *Struct) {
 	l.f("\t}\n}")
 }
 
+// cCallDoc writes a call's comment with its example. One that is of several calls stands at the first.
+func cCallDoc(l *lines, c Call, doc string) {
+	all := wrap(cDoc(doc), 100)
+	example := c.Examples[InC]
+	if len(example.Calls) > 0 && example.Calls[0] != c.Name {
+		all = append(all, "Its example is that of wharf_"+function(example.Calls[0])+".")
+	} else {
+		// A comment within a comment would end it.
+		inComment := strings.NewReplacer("/* ", "// ", " */", "")
+		for _, line := range c.example(InC, "", "\t") {
+			all = append(all, inComment.Replace(line))
+		}
+	}
+	l.f("/* %s", all[0])
+	for _, line := range all[1:] {
+		if line != "" && line[0] != '\t' {
+			line = "   " + line
+		}
+		l.f("%s", line)
+	}
+	l.f(" */")
+}
+
 func cCall(l *lines, c Call) {
 	name, arguments := function(c.Name), []string{}
 	doc := c.Doc
@@ -293,7 +316,7 @@ func cCall(l *lines, c Call) {
 		arguments = append(arguments, "wharf_bytes *answer")
 	}
 	l.f("")
-	l.comment("", doc)
+	cCallDoc(l, c, doc)
 	l.f("WHARF_FN wharf_status wharf_%s(%s) {", name, strings.Join(arguments, ", "))
 	l.f("\twharf_text text;\n\twharf_status failed;")
 	if c.Request != nil {

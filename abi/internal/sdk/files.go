@@ -11,7 +11,11 @@ import (
 // ReadParts reads what of the generated files is written by hand, by its path in the folder of the SDKs.
 func ReadParts(sdks string) (map[string]string, error) {
 	parts := map[string]string{}
-	for _, name := range slices.Concat(partNames, []string{scriptGlobals, scriptModule}) {
+	names := slices.Concat(partNames, []string{scriptGlobals, scriptModule})
+	for _, s := range exampleSources() {
+		names = append(names, s.file)
+	}
+	for _, name := range names {
 		text, err := os.ReadFile(filepath.Join(sdks, filepath.FromSlash(name)))
 		if err != nil {
 			return nil, fmt.Errorf("reading the parts of an SDK: %w", err)
@@ -21,9 +25,10 @@ func ReadParts(sdks string) (map[string]string, error) {
 	return parts, nil
 }
 
-// Files returns every generated file, by its path in the folder of the SDKs. Parts are what is written by
+// Files returns every generated file, by its path from the folder of the SDKs. Parts are what is written by
 // hand.
 func Files(api *API, parts map[string]string) map[string][]byte {
+	api.illustrate(parts)
 	files := map[string][]byte{"c/wharf.h": C(api, parts), "typescript/wharf.d.ts": TypeScript(api, parts)}
 	for name, text := range Rust(api) {
 		files[path.Join("rust", "src", name)] = text
@@ -36,5 +41,6 @@ func Files(api *API, parts map[string]string) map[string][]byte {
 	files["typescript/index.d.ts"] = ScriptModule(api, parts)
 	files["typescript/calls.d.ts"] = ScriptCallTypes(api)
 	files["typescript/calls.js"] = ScriptCalls(api)
+	files["../docs/host-calls-examples.md"] = ExamplesPage(api)
 	return files
 }

@@ -29,7 +29,8 @@ type Call struct {
 	Optional              bool    // the request may be left out
 	MayBeWithheld         bool    // a tier can leave it out, and the plugin goes on
 	Hint                  bool    // it is telemetry, which nobody answers
-	Example               string  // an answer of the right form, JSON; "" where the answer is empty or bytes
+	SampleAnswer          string  // an answer of the right form, JSON; "" where the answer is empty or bytes
+	Examples              map[Language]Example
 }
 
 // Form says how the bytes of a call are made.
@@ -148,7 +149,7 @@ func (r *reader) call(c abi.HostCall) Call {
 	call.Optional = c.MayBeEmpty()
 	call.MayBeWithheld = c.Effect == abi.EffectWrite
 	call.Hint = c.Effect == abi.EffectHint
-	call.Example = example(&c)
+	call.SampleAnswer = example(&c)
 	if call.MayBeWithheld && call.Answer != nil {
 		call.Answer.Withheld = true
 	}

@@ -160,16 +160,26 @@ func isPythonName(name string) bool {
 	return name != "" && !slices.Contains(pythonKeywords, name) && strings.IndexFunc(name, func(c rune) bool { return !plain(c) }) < 0
 }
 
-func pythonDoc(l *lines, text, more string) {
-	text = strings.NewReplacer(`\`, `\\`, `"""`, `'''`).Replace(text + more)
-	if strings.HasSuffix(text, `"`) {
+func pythonDoc(l *lines, text, more string) { pythonDocOf(l, text+more, nil) }
+
+// pythonDocOf writes a docstring with an example below.
+func pythonDocOf(l *lines, text string, example []string) {
+	inDoc := strings.NewReplacer(`\`, `\\`, `"""`, `'''`)
+	text = inDoc.Replace(text)
+	if strings.HasSuffix(text, `"`) && len(example) == 0 {
 		text += " "
 	}
 	all := wrap(text, 108)
 	all[0] = `"""` + all[0]
+	for _, line := range example {
+		all = append(all, inDoc.Replace(line))
+	}
+	if len(example) > 0 {
+		all = append(all, "")
+	}
 	all[len(all)-1] += `"""`
 	for _, line := range all {
-		l.f("    %s", line)
+		l.f("%s", strings.TrimRight("    "+line, " "))
 	}
 }
 
@@ -218,7 +228,11 @@ func pythonCall(l *lines, c Call) {
 	if c.Key != "" {
 		more += " A replay can give another answer under the key " + c.Key + "."
 	}
-	pythonDoc(l, c.Doc, more)
+	example := c.example(InPython, "Example::", "    ")
+	if len(example) > 0 {
+		example = slices.Concat([]string{"", example[0], ""}, example[1:])
+	}
+	pythonDocOf(l, c.Doc+more, example)
 }
 
 func pythonArguments(c Call) string {

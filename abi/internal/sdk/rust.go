@@ -219,7 +219,8 @@ func rustImports(api *API) []byte {
 func rustCalls(api *API) []byte {
 	var l lines
 	l.WriteString(rustHead)
-	l.f("//! A function for each host call of %s, with its request as the host takes it.\n", api.Version)
+	l.f("//! A function for each host call of %s, with its request as the host takes it.", api.Version)
+	l.f("//!\n//! The examples are a plugin, which the project's tests compile and run on a node.\n")
 	l.f("use crate::call::*;\nuse crate::error::Result;\nuse crate::sys;\nuse crate::types::*;")
 	for _, c := range api.Calls {
 		rustCall(&l, c)
@@ -238,6 +239,11 @@ func rustCall(l *lines, c Call) {
 		l.f("///")
 		l.doc("/// ", "A replay can give another answer under the key `"+c.Key+"`.")
 	}
+	l.f("///")
+	for _, line := range c.example(InRust, "/// ```ignore", "/// ") {
+		l.f("%s", line)
+	}
+	l.f("/// ```")
 	name := function(c.Name)
 	switch {
 	case c.Form == FormRandom:

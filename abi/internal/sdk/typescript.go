@@ -95,7 +95,7 @@ func exampleIn(bytes string, c Call) string {
 	if c.Form == FormBytes || c.Form == FormRandom {
 		return bytes
 	}
-	return c.Example
+	return c.SampleAnswer
 }
 
 func hintNames(api *API) string {
@@ -126,6 +126,11 @@ func scriptModuleText(api *API, parts map[string]string) string {
 
 // scriptDoc writes a comment of one or more paragraphs.
 func scriptDoc(l *lines, indent string, paragraphs ...string) {
+	scriptDocOf(l, indent, nil, paragraphs...)
+}
+
+// scriptDocOf writes a comment with an example below.
+func scriptDocOf(l *lines, indent string, example []string, paragraphs ...string) {
 	var all []string
 	for _, p := range paragraphs {
 		if p == "" {
@@ -135,6 +140,9 @@ func scriptDoc(l *lines, indent string, paragraphs ...string) {
 			all = append(all, "")
 		}
 		all = append(all, wrap(cDoc(p), 116)...)
+	}
+	if len(example) > 0 {
+		all = append(append(all, ""), example...)
 	}
 	l.jsDoc(indent, all)
 }
@@ -184,7 +192,7 @@ func scriptCall(l *lines, c Call) {
 		key = "A replay can give another answer under the key `" + c.Key + "`."
 	}
 	l.f("")
-	scriptDoc(l, "", "The host call `"+c.Name+"`. "+sentence(c.Doc), limit, key)
+	scriptDocOf(l, "", c.example(InTypeScript, "@example", ""), "The host call `"+c.Name+"`. "+sentence(c.Doc), limit, key)
 	l.f("export function %s(%s): Promise<%s>;", scriptFunction(c.Name), strings.Join(parameters, ", "), scriptAnswer(c))
 }
 

@@ -26,7 +26,16 @@ import {
   DeliverRequest, DeliverAnswer,
 } from "./types";
 
-/** What the Task was submitted with, the Task as it was accepted, and the Persona it runs as. */
+/**
+ * What the Task was submitted with, the Task as it was accepted, and the Persona it runs as.
+ *
+ * @example
+ * function exampleRun(task: Task): Outcome {
+ *   const metrics = new Map<string, f64>();
+ *   metrics.set("orders", 1);
+ *   return { summary: "done: " + task.text, metrics };
+ * }
+ */
 export function input(): InputAnswer { return tryInput().value; }
 
 /** The same; it returns how it has failed. */
@@ -34,7 +43,16 @@ export function tryInput(): Result<InputAnswer> {
   return answered<InputAnswer>("input", host.hostInput(0, 0));
 }
 
-/** What the Task results in. Called once; a second call is answered with `invalid`. */
+/**
+ * What the Task results in. Called once; a second call is answered with `invalid`.
+ *
+ * @example
+ * function exampleRun(task: Task): Outcome {
+ *   const metrics = new Map<string, f64>();
+ *   metrics.set("orders", 1);
+ *   return { summary: "done: " + task.text, metrics };
+ * }
+ */
 export function output(request: OutputRequest): void {
   const error = tryOutput(request);
   if (error) endWith(error);
@@ -46,7 +64,12 @@ export function tryOutput(request: OutputRequest): CallError | null {
   return told("output", host.hostOutput(w.start, w.length));
 }
 
-/** Reads the wall clock. A replay can give another answer under the key `time:<call_id>`. */
+/**
+ * Reads the wall clock. A replay can give another answer under the key `time:<call_id>`.
+ *
+ * @example
+ * log({ level: "info", message: "it is " + wharf.clock({}).unix_nano });
+ */
 export function clock(request: Label): ClockAnswer { return tryClock(request).value; }
 
 /** The same; it returns how it has failed. */
@@ -58,6 +81,10 @@ export function tryClock(request: Label): Result<ClockAnswer> {
 /**
  * Reads randomness fit for keys. It is recorded, so a key made from it is in the node's data folder.
  * Limit: 65,536 bytes. A replay can give another answer under the key `host:random:<call_id>`.
+ *
+ * @example
+ * const key = wharf.random(16);
+ * assert(key.length == 16);
  */
 export function random(count: u32): Uint8Array { return tryRandom(count).value; }
 
@@ -71,6 +98,9 @@ export function tryRandom(count: u32): Result<Uint8Array> {
 /**
  * Makes an id that is unique and sorts by time: a ULID. A replay can give another answer under the key
  * `host:id:<call_id>`.
+ *
+ * @example
+ * log({ level: "info", message: "this is order " + wharf.id({}).id });
  */
 export function id(request: Label): IDAnswer { return tryId(request).value; }
 
@@ -80,7 +110,12 @@ export function tryId(request: Label): Result<IDAnswer> {
   return answered<IDAnswer>("id", host.hostId(w.start, w.length));
 }
 
-/** Writes a line to the Task's event stream. Limit: 10,000 hints of a Task; more are dropped. */
+/**
+ * Writes a line to the Task's event stream. Limit: 10,000 hints of a Task; more are dropped.
+ *
+ * @example
+ * log({ level: "warn", message: "the pot is half empty" });
+ */
 export function log(request: LogRequest): void {
   const error = tryLog(request);
   if (error) endWith(error);
@@ -92,7 +127,12 @@ export function tryLog(request: LogRequest): CallError | null {
   return told("log", host.hostLog(w.start, w.length));
 }
 
-/** Tells watchers how far the Task is. Limit: 10,000 hints of a Task; more are dropped. */
+/**
+ * Tells watchers how far the Task is. Limit: 10,000 hints of a Task; more are dropped.
+ *
+ * @example
+ * wharf.progress({ fraction: 0.5, message: "half of the orders are in" });
+ */
 export function progress(request: ProgressRequest): void {
   const error = tryProgress(request);
   if (error) endWith(error);
@@ -107,6 +147,9 @@ export function tryProgress(request: ProgressRequest): CallError | null {
 /**
  * Tells watchers what the plugin means to do, and how far it got. Nothing keeps it: plan.set does.
  * Limit: 10,000 hints of a Task; more are dropped.
+ *
+ * @example
+ * wharf.plan({ steps: [{ title: "Ask for the order", status: "completed" }, { title: "Place it", status: "pending" }] });
  */
 export function plan(request: PlanRequest): void {
   const error = tryPlan(request);
@@ -124,6 +167,9 @@ export function tryPlan(request: PlanRequest): CallError | null {
  * object that has members of its kind alone: skill_activated, skill_deactivated, skill_scope_tools,
  * skill_narrow, tool_search_query, tool_search_result, transcript_compacted, transcript_projected,
  * turn_started or turn_ended. Limit: 32 KiB; 10,000 hints of a Task, more are dropped.
+ *
+ * @example
+ * wharf.agentEvent({ kind: AgentEventKind.TURN_STARTED, data: Json.parse('{"iteration":1}')! });
  */
 export function agentEvent(request: AgentEventRequest): void {
   const error = tryAgentEvent(request);
@@ -139,6 +185,11 @@ export function tryAgentEvent(request: AgentEventRequest): CallError | null {
 /**
  * Sets the Task's plan, which people see and may change. A step without an id gets one that follows
  * from the call. Limit: 200 steps of 2,000 characters.
+ *
+ * @example
+ * const version = wharf.planGet({}).version;
+ * // It ends the Task when somebody has changed the plan since it was read; tryPlanSet says so instead.
+ * wharf.planSet({ steps: [{ id: "order", content: "Place the order", status: "in_progress" }], version: new Some<i64>(version) });
  */
 export function planSet(request: PlanSetRequest): PlanAnswer { return tryPlanSet(request).value; }
 
@@ -151,6 +202,11 @@ export function tryPlanSet(request: PlanSetRequest): Result<PlanAnswer> {
 /**
  * Reads the Task's plan as it is now, with what people have changed. A replay can give another answer
  * under the key `host:plan.get:<call_id>`.
+ *
+ * @example
+ * const version = wharf.planGet({}).version;
+ * // It ends the Task when somebody has changed the plan since it was read; tryPlanSet says so instead.
+ * wharf.planSet({ steps: [{ id: "order", content: "Place the order", status: "in_progress" }], version: new Some<i64>(version) });
  */
 export function planGet(request: PlanGetRequest): PlanAnswer { return tryPlanGet(request).value; }
 
@@ -165,6 +221,13 @@ export function tryPlanGet(request: PlanGetRequest): Result<PlanAnswer> {
  * Messages are in the transcript and the answer is on disk before it is given. With wait the Task is
  * parked until something comes. Limit: 100 that wait in a Session, 4 MB of them. A replay can give
  * another answer under the key `host:inbox.take:<call_id>`.
+ *
+ * @example
+ * const messages = wharf.inboxTake({ checkpoint: Checkpoint.TURN, wait: true, timeout_ms: 60000 }).messages;
+ * for (let i = 0; i < messages.length; i++) {
+ *   const text = messages[i].parts[0].text;
+ *   if (text !== null) log({ level: "info", message: "somebody says: " + text });
+ * }
  */
 export function inboxTake(request: InboxTakeRequest): InboxTakeAnswer { return tryInboxTake(request).value; }
 
@@ -177,6 +240,9 @@ export function tryInboxTake(request: InboxTakeRequest): Result<InboxTakeAnswer>
 /**
  * Appends a Message to the Session's transcript. It becomes visible with the next call that reaches
  * outside the Task, at the latest when the Task ends.
+ *
+ * @example
+ * reply("Your tea is coming.");
  */
 export function messageAppend(request: MessageInput): MessageAppendAnswer { return tryMessageAppend(request).value; }
 
@@ -189,6 +255,9 @@ export function tryMessageAppend(request: MessageInput): Result<MessageAppendAns
 /**
  * Streams a piece of a Message that is being written. The Message itself is appended when it is whole.
  * Limit: 20 events a second of a Task: pieces that come faster are put together.
+ *
+ * @example
+ * wharf.messageDelta({ text: "Your tea" });
  */
 export function messageDelta(request: MessageDeltaRequest): void {
   const error = tryMessageDelta(request);
@@ -205,6 +274,10 @@ export function tryMessageDelta(request: MessageDeltaRequest): CallError | null 
  * Reads Messages of the Session, oldest first: what was appended before the Task was submitted, and
  * what it appended itself. Limit: 200 Messages. A replay can give another answer under the key
  * `host:transcript.read:<call_id>`.
+ *
+ * @example
+ * const messages = wharf.transcriptRead({ last: 5 }).messages;
+ * for (let i = 0; i < messages.length; i++) log({ level: "info", message: messages[i].role + " has spoken" });
  */
 export function transcriptRead(request: TranscriptReadRequest): TranscriptReadAnswer { return tryTranscriptRead(request).value; }
 
@@ -217,6 +290,10 @@ export function tryTranscriptRead(request: TranscriptReadRequest): Result<Transc
 /**
  * Asks a model. The answer never holds hidden reasoning. With stream set, text is told to watchers as
  * it comes. A replay can give another answer under the key `llm:<call_id>`.
+ *
+ * @example
+ * const answer = wharf.llmComplete({ system: "You know teas.", messages: [{ role: "user", text: "Name one." }], max_tokens: 20 });
+ * log({ level: "info", message: "the model says: " + answer.text });
  */
 export function llmComplete(request: ModelRequest): ModelAnswer { return tryLlmComplete(request).value; }
 
@@ -229,6 +306,10 @@ export function tryLlmComplete(request: ModelRequest): Result<ModelAnswer> {
 /**
  * Lists the tools that the plugin may call. A replay can give another answer under the key
  * `host:tool.list:<call_id>`.
+ *
+ * @example
+ * const tools = wharf.toolList({ server: "desk" }).tools;
+ * for (let i = 0; i < tools.length; i++) log({ level: "info", message: "there is a tool " + tools[i].name });
  */
 export function toolList(request: ToolListRequest): ToolListAnswer { return tryToolList(request).value; }
 
@@ -242,6 +323,10 @@ export function tryToolList(request: ToolListRequest): Result<ToolListAnswer> {
  * Calls a tool. It is a read when the tool says that it is read-only, else a write: then the intent is
  * on disk before the tool is called, and after a crash a tool that is not idempotent is not called
  * again. A replay can give another answer under the key `mcp:<server>:<call_id>`.
+ *
+ * @example
+ * const answer = wharf.toolCall({ server: "desk", name: "look", arguments: Json.parse('{"where":"harbour"}') });
+ * log({ level: "info", message: "the tool says: " + answer.content[0].text });
  */
 export function toolCall(request: ToolCallRequest): ToolCallAnswer { return tryToolCall(request).value; }
 
@@ -255,6 +340,10 @@ export function tryToolCall(request: ToolCallRequest): Result<ToolCallAnswer> {
  * Lists the resources, the templates of resources, or the prompts of a server of tools. A server that
  * has none lists none. Limit: 1,000 entries, 1 MiB. A replay can give another answer under the key
  * `mcp:<server>:resource.list:<call_id>`.
+ *
+ * @example
+ * const resources = wharf.resourceList({ server: "desk", kind: "resource" }).resources;
+ * for (let i = 0; i < resources.length; i++) log({ level: "info", message: "there is " + resources[i].uri });
  */
 export function resourceList(request: ResourceListRequest): ResourceListAnswer { return tryResourceList(request).value; }
 
@@ -268,6 +357,10 @@ export function tryResourceList(request: ResourceListRequest): Result<ResourceLi
  * Reads a resource of a server of tools. It counts as a call of a tool. Limit: what the server's
  * `answer` says, 4 MiB unless it is set. A replay can give another answer under the key
  * `mcp:<server>:resource.read:<call_id>`.
+ *
+ * @example
+ * const note = wharf.resourceRead({ server: "desk", uri: "notes://teas" });
+ * log({ level: "info", message: "the note says: " + note.contents[0].text });
  */
 export function resourceRead(request: ResourceReadRequest): ResourceReadAnswer { return tryResourceRead(request).value; }
 
@@ -281,6 +374,12 @@ export function tryResourceRead(request: ResourceReadRequest): Result<ResourceRe
  * Gets a prompt of a server of tools, filled in with arguments. It counts as a call of a tool. Limit:
  * what the server's `answer` says, 4 MiB unless it is set. A replay can give another answer under the
  * key `mcp:<server>:prompt.get:<call_id>`.
+ *
+ * @example
+ * const named = new Map<string, string>();
+ * named.set("name", "Ada");
+ * const prompt = wharf.promptGet({ server: "desk", name: "greet", arguments: named });
+ * log({ level: "info", message: "the prompt says: " + prompt.messages[0].content.text });
  */
 export function promptGet(request: PromptGetRequest): PromptGetAnswer { return tryPromptGet(request).value; }
 
@@ -294,6 +393,19 @@ export function tryPromptGet(request: PromptGetRequest): Result<PromptGetAnswer>
  * Makes an HTTP request to a host that the plugin is allowed. GET and HEAD are reads, the rest are
  * writes. Secrets are put in by the host. A replay can give another answer under the key
  * `host:http.fetch:<call_id>`.
+ *
+ * @example
+ * const shop = wharf.configGet({ name: "shop" }).value.text; // where it is, by the node's configuration
+ * // The handle stands for the key. The host puts the key in its place.
+ * const key = wharf.secretUse({ name: "shop-key" }).handle;
+ * const header = new Map<string, string>();
+ * header.set("Authorization", "Bearer " + key);
+ * header.set("Content-Type", "application/json");
+ * const answer = wharf.httpFetch({
+ *   method: "POST", url: shop + "/orders", header, text: '{"tea":"green"}',
+ *   purpose: "to order tea", idempotency_header: "Idempotency-Key", timeout_ms: 30000,
+ * });
+ * log({ level: "info", message: "the shop says: " + answer.text });
  */
 export function httpFetch(request: HTTPFetchRequest): HTTPFetchAnswer { return tryHttpFetch(request).value; }
 
@@ -307,6 +419,19 @@ export function tryHttpFetch(request: HTTPFetchRequest): Result<HTTPFetchAnswer>
  * Asks for a handle of a secret that the plugin is allowed. The value is never told: the host puts it
  * where the handle stands in an outgoing request. A replay can give another answer under the key
  * `secret:<name>`.
+ *
+ * @example
+ * const shop = wharf.configGet({ name: "shop" }).value.text; // where it is, by the node's configuration
+ * // The handle stands for the key. The host puts the key in its place.
+ * const key = wharf.secretUse({ name: "shop-key" }).handle;
+ * const header = new Map<string, string>();
+ * header.set("Authorization", "Bearer " + key);
+ * header.set("Content-Type", "application/json");
+ * const answer = wharf.httpFetch({
+ *   method: "POST", url: shop + "/orders", header, text: '{"tea":"green"}',
+ *   purpose: "to order tea", idempotency_header: "Idempotency-Key", timeout_ms: 30000,
+ * });
+ * log({ level: "info", message: "the shop says: " + answer.text });
  */
 export function secretUse(request: SecretUseRequest): SecretUseAnswer { return trySecretUse(request).value; }
 
@@ -321,6 +446,10 @@ export function trySecretUse(request: SecretUseRequest): Result<SecretUseAnswer>
  * whole; `word*` stands for all that begin so. A query has at most 32. Expired and redacted Memories
  * are left out. Limit: 100 Memories. A replay can give another answer under the key
  * `host:memory.query:<call_id>`.
+ *
+ * @example
+ * const memories = wharf.memoryQuery({ scope: MemoryScope.SESSION, text: "tea", limit: 3 }).memories;
+ * for (let i = 0; i < memories.length; i++) log({ level: "info", message: "I remember: " + memories[i].content.text });
  */
 export function memoryQuery(request: MemoryQueryRequest): MemoryQueryAnswer { return tryMemoryQuery(request).value; }
 
@@ -330,7 +459,12 @@ export function tryMemoryQuery(request: MemoryQueryRequest): Result<MemoryQueryA
   return answered<MemoryQueryAnswer>("memory.query", host.hostMemoryQuery(w.start, w.length));
 }
 
-/** Keeps a Memory for later Tasks. Its provenance names the Task. */
+/**
+ * Keeps a Memory for later Tasks. Its provenance names the Task.
+ *
+ * @example
+ * wharf.memoryWrite({ scope: MemoryScope.SESSION, content: Json.text("Ada likes green tea"), confidence: 0.75 });
+ */
 export function memoryWrite(request: MemoryWriteRequest): MemoryWriteAnswer { return tryMemoryWrite(request).value; }
 
 /** The same; it returns how it has failed. */
@@ -343,6 +477,10 @@ export function tryMemoryWrite(request: MemoryWriteRequest): Result<MemoryWriteA
  * Reads the blocks of memory of the Task's agent as they are now, whoever has changed them. A Persona
  * that is no agent of a Workspace is answered with `not_found` and the code `no_blocks`. A replay can
  * give another answer under the key `host:block.list:<call_id>`.
+ *
+ * @example
+ * const blocks = wharf.blockList({}).blocks;
+ * for (let i = 0; i < blocks.length; i++) log({ level: "info", message: blocks[i].label + ": " + blocks[i].value });
  */
 export function blockList(request: BlockListRequest): BlockListAnswer { return tryBlockList(request).value; }
 
@@ -357,6 +495,9 @@ export function tryBlockList(request: BlockListRequest): Result<BlockListAnswer>
  * It happens once. A block that is read-only is answered with `denied` and the code `block_read_only`,
  * and a Persona that is no agent of a Workspace with `not_found` and `no_blocks`. Limit: 64 blocks of
  * 100,000 characters, 400,000 characters together.
+ *
+ * @example
+ * wharf.blockWrite({ label: "customer", value: "Ada, who likes green tea." });
  */
 export function blockWrite(request: BlockWriteRequest): BlockWriteAnswer { return tryBlockWrite(request).value; }
 
@@ -369,6 +510,12 @@ export function tryBlockWrite(request: BlockWriteRequest): Result<BlockWriteAnsw
 /**
  * Stores an Artifact of this Task. It becomes visible with the next call that reaches outside the
  * Task, at the latest when the Task ends.
+ *
+ * @example
+ * const content = Uint8Array.wrap(String.UTF8.encode("tea,10\n"));
+ * const artifact_id = wharf.artifactPut({ kind: ArtifactKind.DATASET, mime_type: "text/csv", name: "orders.csv" }, content).artifact_id;
+ * const first = wharf.artifactGet({ artifact_id, length: 3 });
+ * log({ level: "info", message: "it begins with " + String.UTF8.decodeUnsafe(first.dataStart, first.length) });
  */
 export function artifactPut(request: ArtifactPutRequest, content: Uint8Array): ArtifactPutAnswer { return tryArtifactPut(request, content).value; }
 
@@ -382,6 +529,12 @@ export function tryArtifactPut(request: ArtifactPutRequest, content: Uint8Array)
 /**
  * Reads a range of an Artifact's content that the Task's tenant and Workspace may see. A replay can
  * give another answer under the key `host:artifact.get:<call_id>`.
+ *
+ * @example
+ * const content = Uint8Array.wrap(String.UTF8.encode("tea,10\n"));
+ * const artifact_id = wharf.artifactPut({ kind: ArtifactKind.DATASET, mime_type: "text/csv", name: "orders.csv" }, content).artifact_id;
+ * const first = wharf.artifactGet({ artifact_id, length: 3 });
+ * log({ level: "info", message: "it begins with " + String.UTF8.decodeUnsafe(first.dataStart, first.length) });
  */
 export function artifactGet(request: ArtifactGetRequest): Uint8Array { return tryArtifactGet(request).value; }
 
@@ -394,6 +547,10 @@ export function tryArtifactGet(request: ArtifactGetRequest): Result<Uint8Array> 
 /**
  * Reads a file of the Task's Workspace, or a range of it. Limit: 8 MiB of a file at once, and half of
  * what one call may pass. A replay can give another answer under the key `host:file.read:<call_id>`.
+ *
+ * @example
+ * const file = wharf.fileRead({ path: "orders/today.md" });
+ * log({ level: "info", message: "the file says: " + file.text });
  */
 export function fileRead(request: FileReadRequest): FileReadAnswer { return tryFileRead(request).value; }
 
@@ -406,6 +563,9 @@ export function tryFileRead(request: FileReadRequest): Result<FileReadAnswer> {
 /**
  * Writes a file of the Task's Workspace, whole or not at all. It happens once, also when the node dies
  * meanwhile. Limit: files of 8 MiB, 1 GiB in a Workspace.
+ *
+ * @example
+ * wharf.fileWrite({ path: "orders/today.md", text: "green tea, ten times" });
  */
 export function fileWrite(request: FileWriteRequest): FileWriteAnswer { return tryFileWrite(request).value; }
 
@@ -419,6 +579,9 @@ export function tryFileWrite(request: FileWriteRequest): Result<FileWriteAnswer>
  * Replaces a text within a file of the Task's Workspace, by one change that happens once. A text that
  * is not there, or more than once without `all`, is answered with `invalid` and the code conflict.
  * Limit: files of 8 MiB, before and after.
+ *
+ * @example
+ * wharf.fileEdit({ path: "orders/today.md", old: "green tea", "new": "black tea" });
  */
 export function fileEdit(request: FileEditRequest): FileEditAnswer { return tryFileEdit(request).value; }
 
@@ -431,6 +594,10 @@ export function tryFileEdit(request: FileEditRequest): Result<FileEditAnswer> {
 /**
  * Lists a folder of the Task's Workspace, or all files below it, in the order of their paths' names.
  * Limit: 1,000 entries. A replay can give another answer under the key `host:file.list:<call_id>`.
+ *
+ * @example
+ * const entries = wharf.fileList({ path: "orders", recursive: true, limit: 10 }).entries;
+ * for (let i = 0; i < entries.length; i++) log({ level: "info", message: "there is a file " + entries[i].path });
  */
 export function fileList(request: FileListRequest): FileListAnswer { return tryFileList(request).value; }
 
@@ -444,6 +611,9 @@ export function tryFileList(request: FileListRequest): Result<FileListAnswer> {
  * Removes a file of the Task's Workspace, or a folder: one that is not empty only with `recursive`. A
  * folder goes with its last file, unless somebody has made it by itself. Limit: 1,000 files and
  * folders in a folder.
+ *
+ * @example
+ * wharf.fileRemove({ path: "orders/today.md" });
  */
 export function fileRemove(request: FileRemoveRequest): FileRemoveAnswer { return tryFileRemove(request).value; }
 
@@ -458,6 +628,10 @@ export function tryFileRemove(request: FileRemoveRequest): Result<FileRemoveAnsw
  * out, and so are files of more than 8 MiB. A search that takes more than 10 seconds goes on with
  * `next`, too. Limit: 1,000 matches, 32 MiB of content and 20,000 files at once. A replay can give
  * another answer under the key `host:file.search:<call_id>`.
+ *
+ * @example
+ * const matches = wharf.fileSearch({ glob: "*.md", text: "TEA", ignore_case: true, limit: 10 }).matches;
+ * for (let i = 0; i < matches.length; i++) log({ level: "info", message: matches[i].path + ": " + matches[i].text });
  */
 export function fileSearch(request: FileSearchRequest): FileSearchAnswer { return tryFileSearch(request).value; }
 
@@ -471,6 +645,10 @@ export function tryFileSearch(request: FileSearchRequest): Result<FileSearchAnsw
  * Reads a file of a skill that the Task has, as it was when the Task started, or the instructions of
  * one that a client of its Session has. A file that is no text is not read. Limit: half of what one
  * call may pass. A replay can give another answer under the key `host:skill.read:<call_id>`.
+ *
+ * @example
+ * const file = wharf.skillRead({ skill: "brewing", path: "times.md" });
+ * log({ level: "info", message: "the skill says: " + file.text });
  */
 export function skillRead(request: SkillReadRequest): SkillReadAnswer { return trySkillRead(request).value; }
 
@@ -485,6 +663,10 @@ export function trySkillRead(request: SkillReadRequest): Result<SkillReadAnswer>
  * client of the Session when it is asked for and there is one. Without candidates it also lists the
  * skills that the Task can read. Limit: 1,000 candidates. A replay can give another answer under the
  * key `host:skill.match:<call_id>`.
+ *
+ * @example
+ * const matches = wharf.skillMatch({ prompt: "How long does tea take?", working_files: ["orders/today.md"] }).matches;
+ * for (let i = 0; i < matches.length; i++) log({ level: "info", message: "the skill " + matches[i].name + " fits" });
  */
 export function skillMatch(request: SkillMatchRequest): SkillMatchAnswer { return trySkillMatch(request).value; }
 
@@ -499,6 +681,15 @@ export function trySkillMatch(request: SkillMatchRequest): Result<SkillMatchAnsw
  * is held to its ceiling, and every tool call is told as a child of it. While one is open, another is
  * refused with `invalid` and the code `composition_open`; a call beyond the ceiling is refused with
  * `denied` and `composition_ceiling`. Limit: one at a time.
+ *
+ * @example
+ * const composition_id = wharf.compositionBegin({
+ *   name: "what time it is", language: "javascript", side_effect_ceiling: SideEffectLevel.READ_ONLY,
+ *   snippet_hash: "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
+ *   manifest_hash: "fcde2b2edba56bf408601fb721fe9b5c338d10ee429ea04fae5511b68fbf8fb9",
+ * }).composition_id;
+ * wharf.toolCall({ server: "host", name: "time_now", composition_id });
+ * wharf.compositionEnd({ composition_id, stdout: "tea time" });
  */
 export function compositionBegin(request: CompositionBeginRequest): CompositionBeginAnswer { return tryCompositionBegin(request).value; }
 
@@ -512,6 +703,15 @@ export function tryCompositionBegin(request: CompositionBeginRequest): Result<Co
  * Ends the composition that is open, with what came of it. One that is not open is answered with
  * `not_found` and the code `unknown_composition`. When the Task ends before, the host ends it with an
  * error. Limit: 256 KiB, 100 Artifacts.
+ *
+ * @example
+ * const composition_id = wharf.compositionBegin({
+ *   name: "what time it is", language: "javascript", side_effect_ceiling: SideEffectLevel.READ_ONLY,
+ *   snippet_hash: "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
+ *   manifest_hash: "fcde2b2edba56bf408601fb721fe9b5c338d10ee429ea04fae5511b68fbf8fb9",
+ * }).composition_id;
+ * wharf.toolCall({ server: "host", name: "time_now", composition_id });
+ * wharf.compositionEnd({ composition_id, stdout: "tea time" });
  */
 export function compositionEnd(request: CompositionEndRequest): void {
   const error = tryCompositionEnd(request);
@@ -527,6 +727,11 @@ export function tryCompositionEnd(request: CompositionEndRequest): CallError | n
 /**
  * Reads a value that this Session's Tasks have kept. A replay can give another answer under the key
  * `host:state.get:<call_id>`.
+ *
+ * @example
+ * const kept = wharf.stateGet({ key: "orders" }).value;
+ * const orders = kept.isNull ? 0 : kept.integer; // null when nothing is kept
+ * wharf.stateSet({ key: "orders", value: Json.integer(orders + 1) });
  */
 export function stateGet(request: StateGetRequest): StateGetAnswer { return tryStateGet(request).value; }
 
@@ -539,6 +744,11 @@ export function tryStateGet(request: StateGetRequest): Result<StateGetAnswer> {
 /**
  * Keeps a value for this Session's Tasks; null removes it. When the call returns, the value is on
  * disk. Limit: keys of 1 to 128 characters A-Z a-z 0-9 _ - ..
+ *
+ * @example
+ * const kept = wharf.stateGet({ key: "orders" }).value;
+ * const orders = kept.isNull ? 0 : kept.integer; // null when nothing is kept
+ * wharf.stateSet({ key: "orders", value: Json.integer(orders + 1) });
  */
 export function stateSet(request: StateSetRequest): void {
   const error = tryStateSet(request);
@@ -551,7 +761,12 @@ export function tryStateSet(request: StateSetRequest): CallError | null {
   return told("state.set", host.hostStateSet(w.start, w.length));
 }
 
-/** Waits. The Task is parked meanwhile, also over a restart of the node. */
+/**
+ * Waits. The Task is parked meanwhile, also over a restart of the node.
+ *
+ * @example
+ * wharf.sleep({ ms: 100 });
+ */
 export function sleep(request: SleepRequest): void {
   const error = trySleep(request);
   if (error) endWith(error);
@@ -567,6 +782,10 @@ export function trySleep(request: SleepRequest): CallError | null {
  * Asks the user for input, or several questions at once: inputs, authorizations, approvals, samplings
  * and roots. The Task is INPUT_REQUIRED until the answer comes. A replay can give another answer under
  * the key `host:input.request:<call_id>`.
+ *
+ * @example
+ * const answer = wharf.inputRequest({ prompt: "Which tea?", schema: Json.parse('{"type":"object","required":["tea"]}'), timeout_seconds: 3600 });
+ * log({ level: "info", message: answer.actor + " has answered" });
  */
 export function inputRequest(request: InputRequestRequest): InputRequestAnswer { return tryInputRequest(request).value; }
 
@@ -580,6 +799,12 @@ export function tryInputRequest(request: InputRequestRequest): Result<InputReque
  * Asks the user to authorize something. The Task is AUTH_REQUIRED until it is answered. Credentials do
  * not belong into the answer: the plugin and the record see it. A replay can give another answer under
  * the key `host:auth.request:<call_id>`.
+ *
+ * @example
+ * const answer = wharf.authRequest({
+ *   provider: "calendar", prompt: "May I see when you are at home?", url: "https://calendar.example.com/authorize", timeout_seconds: 3600,
+ * });
+ * log({ level: "info", message: answer.actor + " has authorized it" });
  */
 export function authRequest(request: AuthRequestRequest): InputRequestAnswer { return tryAuthRequest(request).value; }
 
@@ -592,6 +817,12 @@ export function tryAuthRequest(request: AuthRequestRequest): Result<InputRequest
 /**
  * Asks for approval of an action. The Task is INPUT_REQUIRED until it is decided. The receipt names
  * who decided. A replay can give another answer under the key `host:approval.request:<call_id>`.
+ *
+ * @example
+ * const approval = wharf.approvalRequest({
+ *   action: "order.place", prompt: "Order ten teas?", arguments: Json.parse('{"count":10}'), timeout_seconds: 3600,
+ * });
+ * if (approval.decision != "approved") end("nobody wants tea");
  */
 export function approvalRequest(request: ApprovalRequestRequest): ApprovalAnswer { return tryApprovalRequest(request).value; }
 
@@ -604,6 +835,11 @@ export function tryApprovalRequest(request: ApprovalRequestRequest): Result<Appr
 /**
  * Submits a child Task in the same Session. A crash does not submit it twice. Limit: 1,000 children of
  * a Task, 8 generations.
+ *
+ * @example
+ * const task_id = wharf.taskSpawn({ persona_id: "persona_echo", input: Json.parse('{"text":"Boil water."}')! }).task_id;
+ * const outcome = wharf.taskAwait({ task_id, timeout_seconds: 60 });
+ * log({ level: "info", message: "the child says: " + outcome.summary });
  */
 export function taskSpawn(request: TaskSpawnRequest): TaskSpawnAnswer { return tryTaskSpawn(request).value; }
 
@@ -616,6 +852,11 @@ export function tryTaskSpawn(request: TaskSpawnRequest): Result<TaskSpawnAnswer>
 /**
  * Waits for a child Task to end. A replay can give another answer under the key
  * `host:task.await:<call_id>`.
+ *
+ * @example
+ * const task_id = wharf.taskSpawn({ persona_id: "persona_echo", input: Json.parse('{"text":"Boil water."}')! }).task_id;
+ * const outcome = wharf.taskAwait({ task_id, timeout_seconds: 60 });
+ * log({ level: "info", message: "the child says: " + outcome.summary });
  */
 export function taskAwait(request: TaskAwaitRequest): TaskAwaitAnswer { return tryTaskAwait(request).value; }
 
@@ -625,7 +866,13 @@ export function tryTaskAwait(request: TaskAwaitRequest): Result<TaskAwaitAnswer>
   return answered<TaskAwaitAnswer>("task.await", host.hostTaskAwait(w.start, w.length));
 }
 
-/** Hands work to another Persona: a child Task that the receipt names as a handoff. */
+/**
+ * Hands work to another Persona: a child Task that the receipt names as a handoff.
+ *
+ * @example
+ * const successor = wharf.handoff({ persona_id: "persona_echo", input: Json.parse('{"text":"Serve the tea."}')!, reason: "it has the cups" });
+ * log({ level: "info", message: successor.task_id + " goes on" });
+ */
 export function handoff(request: HandoffRequest): TaskSpawnAnswer { return tryHandoff(request).value; }
 
 /** The same; it returns how it has failed. */
@@ -641,6 +888,12 @@ export function tryHandoff(request: HandoffRequest): Result<TaskSpawnAnswer> {
  * again. It counts as a call of a tool. Limit: 1 MiB of a request, and what the agent's `answer` says,
  * 4 MiB unless it is set. A replay can give another answer under the key
  * `host:agent.delegate:<call_id>`.
+ *
+ * @example
+ * const work = wharf.agentDelegate({
+ *   agent: "coder", task: "Mend the kettle's firmware", budget: { usd: 2, seconds: 60 }, checkpoint: { approved: true },
+ * });
+ * log({ level: "info", message: "the work is " + work.status });
  */
 export function agentDelegate(request: AgentDelegateRequest): AgentDelegateAnswer { return tryAgentDelegate(request).value; }
 
@@ -653,6 +906,9 @@ export function tryAgentDelegate(request: AgentDelegateRequest): Result<AgentDel
 /**
  * Appends an event of a kind of the plugin's own: "vendor." and a name, or a reverse-DNS name.
  * "vendor.wharf." is the host's.
+ *
+ * @example
+ * wharf.eventEmit({ kind: "vendor.shop.ordered", payload: Json.parse('{"count":10}') });
  */
 export function eventEmit(request: EventEmitRequest): void {
   const error = tryEventEmit(request);
@@ -668,6 +924,10 @@ export function tryEventEmit(request: EventEmitRequest): CallError | null {
 /**
  * Reads what the operator has configured for this plugin. A replay can give another answer under the
  * key `host:config.get:<name>`.
+ *
+ * @example
+ * const currency = wharf.configGet({ name: "currency" }).value;
+ * if (currency.isText) log({ level: "info", message: "prices are in " + currency.text });
  */
 export function configGet(request: ConfigGetRequest): ConfigGetAnswer { return tryConfigGet(request).value; }
 
@@ -682,6 +942,9 @@ export function tryConfigGet(request: ConfigGetRequest): Result<ConfigGetAnswer>
  * deadline; and of the client that submitted the Task: client.protocol, client.name, client.version,
  * and client.capabilities, with commas between them. Each is empty where it is not known. A replay can
  * give another answer under the key `host:host.fact:<name>`.
+ *
+ * @example
+ * log({ level: "info", message: "the host speaks " + wharf.hostFact({ name: "abi.version" }).value });
  */
 export function hostFact(request: HostFactRequest): HostFactAnswer { return tryHostFact(request).value; }
 
@@ -694,6 +957,15 @@ export function tryHostFact(request: HostFactRequest): Result<HostFactAnswer> {
 /**
  * The deliveries that a Connector's plugin is to normalize, and the Connector. In a Task there are
  * none: `not_found`.
+ *
+ * @example
+ * function exampleConnector(_: Connector, delivery: Delivery): NormalizedDelivery {
+ *   const message: MessageInput = { role: Role.USER, parts: [textPart(delivery.text)] };
+ *   return {
+ *     tasks: [{ input: Json.of(message), thread: "orders" }],
+ *     events: [{ kind: "vendor.shop.order", payload: Json.parse('{"count":2}') }],
+ *   };
+ * }
  */
 export function connectorDeliveries(): DeliveriesAnswer { return tryConnectorDeliveries().value; }
 
@@ -705,6 +977,15 @@ export function tryConnectorDeliveries(): Result<DeliveriesAnswer> {
 /**
  * What the deliveries mean: Tasks, Messages, events, nothing, or a failure. Called once, outside of
  * Tasks.
+ *
+ * @example
+ * function exampleConnector(_: Connector, delivery: Delivery): NormalizedDelivery {
+ *   const message: MessageInput = { role: Role.USER, parts: [textPart(delivery.text)] };
+ *   return {
+ *     tasks: [{ input: Json.of(message), thread: "orders" }],
+ *     events: [{ kind: "vendor.shop.order", payload: Json.parse('{"count":2}') }],
+ *   };
+ * }
  */
 export function connectorNormalized(request: NormalizedRequest): void {
   const error = tryConnectorNormalized(request);
@@ -720,6 +1001,11 @@ export function tryConnectorNormalized(request: NormalizedRequest): CallError | 
 /**
  * Hands what a poll has found to the Task's Connector, which takes it as if it had been sent. What was
  * found before is left out. Limit: 1,000 deliveries.
+ *
+ * @example
+ * const header = new Map<string, string>();
+ * header.set("content-type", "text/plain");
+ * wharf.connectorDeliver({ deliveries: [{ id: "order-1", header, text: "two green teas" }] });
  */
 export function connectorDeliver(request: DeliverRequest): DeliverAnswer { return tryConnectorDeliver(request).value; }
 

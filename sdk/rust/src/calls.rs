@@ -1,6 +1,8 @@
 // Generated from package abi by go generate ./abi. Do not edit.
 
 //! A function for each host call of wharf-abi-1, with its request as the host takes it.
+//!
+//! The examples are a plugin, which the project's tests compile and run on a node.
 
 use crate::call::*;
 use crate::error::Result;
@@ -8,11 +10,31 @@ use crate::sys;
 use crate::types::*;
 
 /// What the Task was submitted with, the Task as it was accepted, and the Persona it runs as.
+///
+/// ```ignore
+/// fn example_run(task: &Task) -> Result<Outcome> {
+///     Ok(Outcome {
+///         summary: format!("done: {}", task.text()),
+///         metrics: BTreeMap::from([("orders".into(), 1.0)]),
+///         ..Default::default()
+///     })
+/// }
+/// ```
 pub fn input() -> Result<InputAnswer> {
     given("input", sys::input)
 }
 
 /// What the Task results in. Called once; a second call is answered with `invalid`.
+///
+/// ```ignore
+/// fn example_run(task: &Task) -> Result<Outcome> {
+///     Ok(Outcome {
+///         summary: format!("done: {}", task.text()),
+///         metrics: BTreeMap::from([("orders".into(), 1.0)]),
+///         ..Default::default()
+///     })
+/// }
+/// ```
 pub fn output(request: &OutputRequest) -> Result<()> {
     tell("output", sys::output, request)
 }
@@ -20,6 +42,11 @@ pub fn output(request: &OutputRequest) -> Result<()> {
 /// Reads the wall clock.
 ///
 /// A replay can give another answer under the key `time:<call_id>`.
+///
+/// ```ignore
+/// let now = clock(&Label::default())?.unix_nano;
+/// wharf::log("info", &format!("it is {now}"))
+/// ```
 pub fn clock(request: &Label) -> Result<ClockAnswer> {
     ask("clock", sys::clock, request)
 }
@@ -30,6 +57,12 @@ pub fn clock(request: &Label) -> Result<ClockAnswer> {
 /// Limit: 65,536 bytes.
 ///
 /// A replay can give another answer under the key `host:random:<call_id>`.
+///
+/// ```ignore
+/// let key = random(16)?;
+/// assert_eq!(key.len(), 16);
+/// Ok(())
+/// ```
 pub fn random(bytes: u32) -> Result<Vec<u8>> {
     raw("random", sys::random, &bytes.to_le_bytes())
 }
@@ -37,6 +70,11 @@ pub fn random(bytes: u32) -> Result<Vec<u8>> {
 /// Makes an id that is unique and sorts by time: a ULID.
 ///
 /// A replay can give another answer under the key `host:id:<call_id>`.
+///
+/// ```ignore
+/// let order = id(&Label::default())?.id;
+/// wharf::log("info", &format!("this is order {order}"))
+/// ```
 pub fn id(request: &Label) -> Result<IDAnswer> {
     ask("id", sys::id, request)
 }
@@ -44,6 +82,10 @@ pub fn id(request: &Label) -> Result<IDAnswer> {
 /// Writes a line to the Task's event stream.
 ///
 /// Limit: 10,000 hints of a Task; more are dropped.
+///
+/// ```ignore
+/// wharf::log("warn", "the pot is half empty")
+/// ```
 pub fn log(request: &LogRequest) -> Result<()> {
     tell("log", sys::log, request)
 }
@@ -51,6 +93,10 @@ pub fn log(request: &LogRequest) -> Result<()> {
 /// Tells watchers how far the Task is.
 ///
 /// Limit: 10,000 hints of a Task; more are dropped.
+///
+/// ```ignore
+/// progress(&ProgressRequest { fraction: 0.5, message: "half of the orders are in".into() })
+/// ```
 pub fn progress(request: &ProgressRequest) -> Result<()> {
     tell("progress", sys::progress, request)
 }
@@ -58,6 +104,15 @@ pub fn progress(request: &ProgressRequest) -> Result<()> {
 /// Tells watchers what the plugin means to do, and how far it got. Nothing keeps it: plan.set does.
 ///
 /// Limit: 10,000 hints of a Task; more are dropped.
+///
+/// ```ignore
+/// plan(&PlanRequest {
+///     steps: vec![
+///         PlanStep { title: "Ask for the order".into(), status: "completed".into() },
+///         PlanStep { title: "Place it".into(), status: "pending".into() },
+///     ],
+/// })
+/// ```
 pub fn plan(request: &PlanRequest) -> Result<()> {
     tell("plan", sys::plan, request)
 }
@@ -68,6 +123,10 @@ pub fn plan(request: &PlanRequest) -> Result<()> {
 /// transcript_projected, turn_started or turn_ended.
 ///
 /// Limit: 32 KiB; 10,000 hints of a Task, more are dropped.
+///
+/// ```ignore
+/// agent_event(&AgentEventRequest { kind: AgentEventKind::TURN_STARTED, data: Json::parse(r#"{"iteration":1}"#)? })
+/// ```
 pub fn agent_event(request: &AgentEventRequest) -> Result<()> {
     tell("agent.event", sys::agent_event, request)
 }
@@ -76,6 +135,16 @@ pub fn agent_event(request: &AgentEventRequest) -> Result<()> {
 /// follows from the call.
 ///
 /// Limit: 200 steps of 2,000 characters.
+///
+/// ```ignore
+/// let version = plan_get(&PlanGetRequest::default())?.version;
+/// // It fails when somebody has changed the plan since it was read.
+/// plan_set(&PlanSetRequest {
+///     steps: vec![PlannedStep { id: "order".into(), content: "Place the order".into(), status: "in_progress".into() }],
+///     version: Some(version),
+/// })?;
+/// Ok(())
+/// ```
 pub fn plan_set(request: &PlanSetRequest) -> Result<PlanAnswer> {
     match ask("plan.set", sys::plan_set, request) {
         Err(e) => e.withheld().map(|w| PlanAnswer { withheld: Some(w), ..Default::default() }).ok_or(e),
@@ -86,6 +155,16 @@ pub fn plan_set(request: &PlanSetRequest) -> Result<PlanAnswer> {
 /// Reads the Task's plan as it is now, with what people have changed.
 ///
 /// A replay can give another answer under the key `host:plan.get:<call_id>`.
+///
+/// ```ignore
+/// let version = plan_get(&PlanGetRequest::default())?.version;
+/// // It fails when somebody has changed the plan since it was read.
+/// plan_set(&PlanSetRequest {
+///     steps: vec![PlannedStep { id: "order".into(), content: "Place the order".into(), status: "in_progress".into() }],
+///     version: Some(version),
+/// })?;
+/// Ok(())
+/// ```
 pub fn plan_get(request: &PlanGetRequest) -> Result<PlanAnswer> {
     ask("plan.get", sys::plan_get, request)
 }
@@ -97,12 +176,26 @@ pub fn plan_get(request: &PlanGetRequest) -> Result<PlanAnswer> {
 /// Limit: 100 that wait in a Session, 4 MB of them.
 ///
 /// A replay can give another answer under the key `host:inbox.take:<call_id>`.
+///
+/// ```ignore
+/// let taken = inbox_take(&InboxTakeRequest { checkpoint: Checkpoint::TURN, wait: true, timeout_ms: 60_000, ..Default::default() })?;
+/// for message in taken.messages {
+///     let text = message.parts[0].text.clone().unwrap_or_default();
+///     wharf::log("info", &format!("somebody says: {text}"))?;
+/// }
+/// Ok(())
+/// ```
 pub fn inbox_take(request: &InboxTakeRequest) -> Result<InboxTakeAnswer> {
     ask("inbox.take", sys::inbox_take, request)
 }
 
 /// Appends a Message to the Session's transcript. It becomes visible with the next call that
 /// reaches outside the Task, at the latest when the Task ends.
+///
+/// ```ignore
+/// reply("Your tea is coming.")?;
+/// Ok(())
+/// ```
 pub fn message_append(request: &MessageInput) -> Result<MessageAppendAnswer> {
     match ask("message.append", sys::message_append, request) {
         Err(e) => e.withheld().map(|w| MessageAppendAnswer { withheld: Some(w), ..Default::default() }).ok_or(e),
@@ -114,6 +207,10 @@ pub fn message_append(request: &MessageInput) -> Result<MessageAppendAnswer> {
 /// whole.
 ///
 /// Limit: 20 events a second of a Task: pieces that come faster are put together.
+///
+/// ```ignore
+/// message_delta(&MessageDeltaRequest { text: "Your tea".into() })
+/// ```
 pub fn message_delta(request: &MessageDeltaRequest) -> Result<()> {
     tell("message.delta", sys::message_delta, request)
 }
@@ -124,6 +221,13 @@ pub fn message_delta(request: &MessageDeltaRequest) -> Result<()> {
 /// Limit: 200 Messages.
 ///
 /// A replay can give another answer under the key `host:transcript.read:<call_id>`.
+///
+/// ```ignore
+/// for message in transcript_read(&TranscriptReadRequest { last: 5, ..Default::default() })?.messages {
+///     wharf::log("info", &format!("{} has spoken", message.role.as_str()))?;
+/// }
+/// Ok(())
+/// ```
 pub fn transcript_read(request: &TranscriptReadRequest) -> Result<TranscriptReadAnswer> {
     ask("transcript.read", sys::transcript_read, request)
 }
@@ -132,6 +236,16 @@ pub fn transcript_read(request: &TranscriptReadRequest) -> Result<TranscriptRead
 /// as it comes.
 ///
 /// A replay can give another answer under the key `llm:<call_id>`.
+///
+/// ```ignore
+/// let answer = llm_complete(&ModelRequest {
+///     system: "You know teas.".into(),
+///     messages: vec![ModelMessage { role: "user".into(), text: "Name one.".into(), ..Default::default() }],
+///     max_tokens: 20,
+///     ..Default::default()
+/// })?;
+/// wharf::log("info", &format!("the model says: {}", answer.text))
+/// ```
 pub fn llm_complete(request: &ModelRequest) -> Result<ModelAnswer> {
     ask("llm.complete", sys::llm_complete, request)
 }
@@ -139,6 +253,13 @@ pub fn llm_complete(request: &ModelRequest) -> Result<ModelAnswer> {
 /// Lists the tools that the plugin may call.
 ///
 /// A replay can give another answer under the key `host:tool.list:<call_id>`.
+///
+/// ```ignore
+/// for tool in tool_list(&ToolListRequest { server: "desk".into(), ..Default::default() })?.tools {
+///     wharf::log("info", &format!("there is a tool {}", tool.name))?;
+/// }
+/// Ok(())
+/// ```
 pub fn tool_list(request: &ToolListRequest) -> Result<ToolListAnswer> {
     ask("tool.list", sys::tool_list, request)
 }
@@ -148,6 +269,16 @@ pub fn tool_list(request: &ToolListRequest) -> Result<ToolListAnswer> {
 /// not called again.
 ///
 /// A replay can give another answer under the key `mcp:<server>:<call_id>`.
+///
+/// ```ignore
+/// let answer = tool_call(&ToolCallRequest {
+///     server: "desk".into(),
+///     name: "look".into(),
+///     arguments: Some(Json::parse(r#"{"where":"harbour"}"#)?),
+///     ..Default::default()
+/// })?;
+/// wharf::log("info", &format!("the tool says: {}", answer.content[0].text))
+/// ```
 pub fn tool_call(request: &ToolCallRequest) -> Result<ToolCallAnswer> {
     match ask("tool.call", sys::tool_call, request) {
         Err(e) => e.withheld().map(|w| ToolCallAnswer { withheld: Some(w), ..Default::default() }).ok_or(e),
@@ -161,6 +292,14 @@ pub fn tool_call(request: &ToolCallRequest) -> Result<ToolCallAnswer> {
 /// Limit: 1,000 entries, 1 MiB.
 ///
 /// A replay can give another answer under the key `mcp:<server>:resource.list:<call_id>`.
+///
+/// ```ignore
+/// let list = resource_list(&ResourceListRequest { server: "desk".into(), kind: "resource".into(), ..Default::default() })?;
+/// for resource in list.resources {
+///     wharf::log("info", &format!("there is {}", resource.uri))?;
+/// }
+/// Ok(())
+/// ```
 pub fn resource_list(request: &ResourceListRequest) -> Result<ResourceListAnswer> {
     ask("resource.list", sys::resource_list, request)
 }
@@ -170,6 +309,11 @@ pub fn resource_list(request: &ResourceListRequest) -> Result<ResourceListAnswer
 /// Limit: what the server's `answer` says, 4 MiB unless it is set.
 ///
 /// A replay can give another answer under the key `mcp:<server>:resource.read:<call_id>`.
+///
+/// ```ignore
+/// let note = resource_read(&ResourceReadRequest { server: "desk".into(), uri: "notes://teas".into(), ..Default::default() })?;
+/// wharf::log("info", &format!("the note says: {}", note.contents[0].text))
+/// ```
 pub fn resource_read(request: &ResourceReadRequest) -> Result<ResourceReadAnswer> {
     ask("resource.read", sys::resource_read, request)
 }
@@ -179,6 +323,16 @@ pub fn resource_read(request: &ResourceReadRequest) -> Result<ResourceReadAnswer
 /// Limit: what the server's `answer` says, 4 MiB unless it is set.
 ///
 /// A replay can give another answer under the key `mcp:<server>:prompt.get:<call_id>`.
+///
+/// ```ignore
+/// let prompt = prompt_get(&PromptGetRequest {
+///     server: "desk".into(),
+///     name: "greet".into(),
+///     arguments: BTreeMap::from([("name".into(), "Ada".into())]),
+///     ..Default::default()
+/// })?;
+/// wharf::log("info", &format!("the prompt says: {}", prompt.messages[0].content.text))
+/// ```
 pub fn prompt_get(request: &PromptGetRequest) -> Result<PromptGetAnswer> {
     ask("prompt.get", sys::prompt_get, request)
 }
@@ -187,6 +341,26 @@ pub fn prompt_get(request: &PromptGetRequest) -> Result<PromptGetAnswer> {
 /// writes. Secrets are put in by the host.
 ///
 /// A replay can give another answer under the key `host:http.fetch:<call_id>`.
+///
+/// ```ignore
+/// let shop = config::<String>("shop")?.unwrap_or_default(); // where it is, by the node's configuration
+/// // The handle stands for the key. The host puts the key in its place.
+/// let key = secret_use(&SecretUseRequest { name: "shop-key".into() })?.handle;
+/// let answer = http_fetch(&HTTPFetchRequest {
+///     method: "POST".into(),
+///     url: format!("{shop}/orders"),
+///     header: BTreeMap::from([
+///         ("Authorization".into(), format!("Bearer {key}")),
+///         ("Content-Type".into(), "application/json".into()),
+///     ]),
+///     text: r#"{"tea":"green"}"#.into(),
+///     purpose: "to order tea".into(),
+///     idempotency_header: "Idempotency-Key".into(),
+///     timeout_ms: 30_000,
+///     ..Default::default()
+/// })?;
+/// wharf::log("info", &format!("the shop says: {}", answer.text))
+/// ```
 pub fn http_fetch(request: &HTTPFetchRequest) -> Result<HTTPFetchAnswer> {
     match ask("http.fetch", sys::http_fetch, request) {
         Err(e) => e.withheld().map(|w| HTTPFetchAnswer { withheld: Some(w), ..Default::default() }).ok_or(e),
@@ -198,6 +372,26 @@ pub fn http_fetch(request: &HTTPFetchRequest) -> Result<HTTPFetchAnswer> {
 /// it where the handle stands in an outgoing request.
 ///
 /// A replay can give another answer under the key `secret:<name>`.
+///
+/// ```ignore
+/// let shop = config::<String>("shop")?.unwrap_or_default(); // where it is, by the node's configuration
+/// // The handle stands for the key. The host puts the key in its place.
+/// let key = secret_use(&SecretUseRequest { name: "shop-key".into() })?.handle;
+/// let answer = http_fetch(&HTTPFetchRequest {
+///     method: "POST".into(),
+///     url: format!("{shop}/orders"),
+///     header: BTreeMap::from([
+///         ("Authorization".into(), format!("Bearer {key}")),
+///         ("Content-Type".into(), "application/json".into()),
+///     ]),
+///     text: r#"{"tea":"green"}"#.into(),
+///     purpose: "to order tea".into(),
+///     idempotency_header: "Idempotency-Key".into(),
+///     timeout_ms: 30_000,
+///     ..Default::default()
+/// })?;
+/// wharf::log("info", &format!("the shop says: {}", answer.text))
+/// ```
 pub fn secret_use(request: &SecretUseRequest) -> Result<SecretUseAnswer> {
     ask("secret.use", sys::secret_use, request)
 }
@@ -209,11 +403,29 @@ pub fn secret_use(request: &SecretUseRequest) -> Result<SecretUseAnswer> {
 /// Limit: 100 Memories.
 ///
 /// A replay can give another answer under the key `host:memory.query:<call_id>`.
+///
+/// ```ignore
+/// let found = memory_query(&MemoryQueryRequest { scope: MemoryScope::SESSION, text: "tea".into(), limit: 3, ..Default::default() })?;
+/// for memory in found.memories {
+///     wharf::log("info", &format!("I remember: {}", memory.content.to::<String>()?))?;
+/// }
+/// Ok(())
+/// ```
 pub fn memory_query(request: &MemoryQueryRequest) -> Result<MemoryQueryAnswer> {
     ask("memory.query", sys::memory_query, request)
 }
 
 /// Keeps a Memory for later Tasks. Its provenance names the Task.
+///
+/// ```ignore
+/// memory_write(&MemoryWriteRequest {
+///     scope: MemoryScope::SESSION,
+///     content: Json::of("Ada likes green tea")?,
+///     confidence: 0.75,
+///     ..Default::default()
+/// })?;
+/// Ok(())
+/// ```
 pub fn memory_write(request: &MemoryWriteRequest) -> Result<MemoryWriteAnswer> {
     match ask("memory.write", sys::memory_write, request) {
         Err(e) => e.withheld().map(|w| MemoryWriteAnswer { withheld: Some(w), ..Default::default() }).ok_or(e),
@@ -225,6 +437,13 @@ pub fn memory_write(request: &MemoryWriteRequest) -> Result<MemoryWriteAnswer> {
 /// Persona that is no agent of a Workspace is answered with `not_found` and the code `no_blocks`.
 ///
 /// A replay can give another answer under the key `host:block.list:<call_id>`.
+///
+/// ```ignore
+/// for block in block_list(&BlockListRequest::default())?.blocks {
+///     wharf::log("info", &format!("{}: {}", block.label, block.value))?;
+/// }
+/// Ok(())
+/// ```
 pub fn block_list(request: &BlockListRequest) -> Result<BlockListAnswer> {
     ask("block.list", sys::block_list, request)
 }
@@ -235,6 +454,11 @@ pub fn block_list(request: &BlockListRequest) -> Result<BlockListAnswer> {
 /// `no_blocks`.
 ///
 /// Limit: 64 blocks of 100,000 characters, 400,000 characters together.
+///
+/// ```ignore
+/// block_write(&BlockWriteRequest { label: "customer".into(), value: "Ada, who likes green tea.".into(), ..Default::default() })?;
+/// Ok(())
+/// ```
 pub fn block_write(request: &BlockWriteRequest) -> Result<BlockWriteAnswer> {
     match ask("block.write", sys::block_write, request) {
         Err(e) => e.withheld().map(|w| BlockWriteAnswer { withheld: Some(w), ..Default::default() }).ok_or(e),
@@ -244,6 +468,18 @@ pub fn block_write(request: &BlockWriteRequest) -> Result<BlockWriteAnswer> {
 
 /// Stores an Artifact of this Task. It becomes visible with the next call that reaches outside the
 /// Task, at the latest when the Task ends.
+///
+/// ```ignore
+/// let request = ArtifactPutRequest {
+///     kind: ArtifactKind::DATASET,
+///     mime_type: "text/csv".into(),
+///     name: "orders.csv".into(),
+///     ..Default::default()
+/// };
+/// let artifact_id = artifact_put(&request, b"tea,10\n")?.artifact_id;
+/// let first = artifact_get(&ArtifactGetRequest { artifact_id, length: 3, ..Default::default() })?;
+/// wharf::log("info", &format!("it begins with {}", String::from_utf8_lossy(&first)))
+/// ```
 pub fn artifact_put(request: &ArtifactPutRequest, content: &[u8]) -> Result<ArtifactPutAnswer> {
     with_content("artifact.put", sys::artifact_put, request, content)
 }
@@ -251,6 +487,18 @@ pub fn artifact_put(request: &ArtifactPutRequest, content: &[u8]) -> Result<Arti
 /// Reads a range of an Artifact's content that the Task's tenant and Workspace may see.
 ///
 /// A replay can give another answer under the key `host:artifact.get:<call_id>`.
+///
+/// ```ignore
+/// let request = ArtifactPutRequest {
+///     kind: ArtifactKind::DATASET,
+///     mime_type: "text/csv".into(),
+///     name: "orders.csv".into(),
+///     ..Default::default()
+/// };
+/// let artifact_id = artifact_put(&request, b"tea,10\n")?.artifact_id;
+/// let first = artifact_get(&ArtifactGetRequest { artifact_id, length: 3, ..Default::default() })?;
+/// wharf::log("info", &format!("it begins with {}", String::from_utf8_lossy(&first)))
+/// ```
 pub fn artifact_get(request: &ArtifactGetRequest) -> Result<Vec<u8>> {
     bytes("artifact.get", sys::artifact_get, request)
 }
@@ -260,6 +508,11 @@ pub fn artifact_get(request: &ArtifactGetRequest) -> Result<Vec<u8>> {
 /// Limit: 8 MiB of a file at once, and half of what one call may pass.
 ///
 /// A replay can give another answer under the key `host:file.read:<call_id>`.
+///
+/// ```ignore
+/// let file = file_read(&FileReadRequest { path: "orders/today.md".into(), ..Default::default() })?;
+/// wharf::log("info", &format!("the file says: {}", file.text))
+/// ```
 pub fn file_read(request: &FileReadRequest) -> Result<FileReadAnswer> {
     ask("file.read", sys::file_read, request)
 }
@@ -268,6 +521,11 @@ pub fn file_read(request: &FileReadRequest) -> Result<FileReadAnswer> {
 /// dies meanwhile.
 ///
 /// Limit: files of 8 MiB, 1 GiB in a Workspace.
+///
+/// ```ignore
+/// file_write(&FileWriteRequest { path: "orders/today.md".into(), text: "green tea, ten times".into(), ..Default::default() })?;
+/// Ok(())
+/// ```
 pub fn file_write(request: &FileWriteRequest) -> Result<FileWriteAnswer> {
     match ask("file.write", sys::file_write, request) {
         Err(e) => e.withheld().map(|w| FileWriteAnswer { withheld: Some(w), ..Default::default() }).ok_or(e),
@@ -280,6 +538,16 @@ pub fn file_write(request: &FileWriteRequest) -> Result<FileWriteAnswer> {
 /// conflict.
 ///
 /// Limit: files of 8 MiB, before and after.
+///
+/// ```ignore
+/// file_edit(&FileEditRequest {
+///     path: "orders/today.md".into(),
+///     old: "green tea".into(),
+///     new: "black tea".into(),
+///     ..Default::default()
+/// })?;
+/// Ok(())
+/// ```
 pub fn file_edit(request: &FileEditRequest) -> Result<FileEditAnswer> {
     match ask("file.edit", sys::file_edit, request) {
         Err(e) => e.withheld().map(|w| FileEditAnswer { withheld: Some(w), ..Default::default() }).ok_or(e),
@@ -293,6 +561,14 @@ pub fn file_edit(request: &FileEditRequest) -> Result<FileEditAnswer> {
 /// Limit: 1,000 entries.
 ///
 /// A replay can give another answer under the key `host:file.list:<call_id>`.
+///
+/// ```ignore
+/// let page = file_list(&FileListRequest { path: "orders".into(), recursive: true, limit: 10, ..Default::default() })?;
+/// for file in page.entries {
+///     wharf::log("info", &format!("there is a file {}", file.path))?;
+/// }
+/// Ok(())
+/// ```
 pub fn file_list(request: &FileListRequest) -> Result<FileListAnswer> {
     ask("file.list", sys::file_list, request)
 }
@@ -301,6 +577,11 @@ pub fn file_list(request: &FileListRequest) -> Result<FileListAnswer> {
 /// `recursive`. A folder goes with its last file, unless somebody has made it by itself.
 ///
 /// Limit: 1,000 files and folders in a folder.
+///
+/// ```ignore
+/// file_remove(&FileRemoveRequest { path: "orders/today.md".into(), ..Default::default() })?;
+/// Ok(())
+/// ```
 pub fn file_remove(request: &FileRemoveRequest) -> Result<FileRemoveAnswer> {
     match ask("file.remove", sys::file_remove, request) {
         Err(e) => e.withheld().map(|w| FileRemoveAnswer { withheld: Some(w), ..Default::default() }).ok_or(e),
@@ -315,6 +596,20 @@ pub fn file_remove(request: &FileRemoveRequest) -> Result<FileRemoveAnswer> {
 /// Limit: 1,000 matches, 32 MiB of content and 20,000 files at once.
 ///
 /// A replay can give another answer under the key `host:file.search:<call_id>`.
+///
+/// ```ignore
+/// let found = file_search(&FileSearchRequest {
+///     glob: "*.md".into(),
+///     text: "TEA".into(),
+///     ignore_case: true,
+///     limit: 10,
+///     ..Default::default()
+/// })?;
+/// for found in found.matches {
+///     wharf::log("info", &format!("{}: {}", found.path, found.text))?;
+/// }
+/// Ok(())
+/// ```
 pub fn file_search(request: &FileSearchRequest) -> Result<FileSearchAnswer> {
     ask("file.search", sys::file_search, request)
 }
@@ -325,6 +620,11 @@ pub fn file_search(request: &FileSearchRequest) -> Result<FileSearchAnswer> {
 /// Limit: half of what one call may pass.
 ///
 /// A replay can give another answer under the key `host:skill.read:<call_id>`.
+///
+/// ```ignore
+/// let file = skill_read(&SkillReadRequest { skill: "brewing".into(), path: "times.md".into(), ..Default::default() })?;
+/// wharf::log("info", &format!("the skill says: {}", file.text))
+/// ```
 pub fn skill_read(request: &SkillReadRequest) -> Result<SkillReadAnswer> {
     ask("skill.read", sys::skill_read, request)
 }
@@ -336,6 +636,18 @@ pub fn skill_read(request: &SkillReadRequest) -> Result<SkillReadAnswer> {
 /// Limit: 1,000 candidates.
 ///
 /// A replay can give another answer under the key `host:skill.match:<call_id>`.
+///
+/// ```ignore
+/// let ranked = skill_match(&SkillMatchRequest {
+///     prompt: "How long does tea take?".into(),
+///     working_files: vec!["orders/today.md".into()],
+///     ..Default::default()
+/// })?;
+/// for found in ranked.matches {
+///     wharf::log("info", &format!("the skill {} fits", found.name))?;
+/// }
+/// Ok(())
+/// ```
 pub fn skill_match(request: &SkillMatchRequest) -> Result<SkillMatchAnswer> {
     ask("skill.match", sys::skill_match, request)
 }
@@ -346,6 +658,24 @@ pub fn skill_match(request: &SkillMatchRequest) -> Result<SkillMatchAnswer> {
 /// refused with `denied` and `composition_ceiling`.
 ///
 /// Limit: one at a time.
+///
+/// ```ignore
+/// let composition_id = composition_begin(&CompositionBeginRequest {
+///     name: "what time it is".into(),
+///     language: "javascript".into(),
+///     snippet_hash: "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae".into(),
+///     manifest_hash: "fcde2b2edba56bf408601fb721fe9b5c338d10ee429ea04fae5511b68fbf8fb9".into(),
+///     side_effect_ceiling: SideEffectLevel::READ_ONLY,
+/// })?
+/// .composition_id;
+/// tool_call(&ToolCallRequest {
+///     server: "host".into(),
+///     name: "time_now".into(),
+///     composition_id: composition_id.clone(),
+///     ..Default::default()
+/// })?;
+/// composition_end(&CompositionEndRequest { composition_id, stdout: "tea time".into(), ..Default::default() })
+/// ```
 pub fn composition_begin(request: &CompositionBeginRequest) -> Result<CompositionBeginAnswer> {
     match ask("composition.begin", sys::composition_begin, request) {
         Err(e) => e.withheld().map(|w| CompositionBeginAnswer { withheld: Some(w), ..Default::default() }).ok_or(e),
@@ -358,6 +688,24 @@ pub fn composition_begin(request: &CompositionBeginRequest) -> Result<Compositio
 /// an error.
 ///
 /// Limit: 256 KiB, 100 Artifacts.
+///
+/// ```ignore
+/// let composition_id = composition_begin(&CompositionBeginRequest {
+///     name: "what time it is".into(),
+///     language: "javascript".into(),
+///     snippet_hash: "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae".into(),
+///     manifest_hash: "fcde2b2edba56bf408601fb721fe9b5c338d10ee429ea04fae5511b68fbf8fb9".into(),
+///     side_effect_ceiling: SideEffectLevel::READ_ONLY,
+/// })?
+/// .composition_id;
+/// tool_call(&ToolCallRequest {
+///     server: "host".into(),
+///     name: "time_now".into(),
+///     composition_id: composition_id.clone(),
+///     ..Default::default()
+/// })?;
+/// composition_end(&CompositionEndRequest { composition_id, stdout: "tea time".into(), ..Default::default() })
+/// ```
 pub fn composition_end(request: &CompositionEndRequest) -> Result<()> {
     tell("composition.end", sys::composition_end, request)
 }
@@ -365,6 +713,11 @@ pub fn composition_end(request: &CompositionEndRequest) -> Result<()> {
 /// Reads a value that this Session's Tasks have kept.
 ///
 /// A replay can give another answer under the key `host:state.get:<call_id>`.
+///
+/// ```ignore
+/// let orders = state::<i64>("orders")?.unwrap_or(0); // None when nothing is kept
+/// set_state("orders", &(orders + 1))
+/// ```
 pub fn state_get(request: &StateGetRequest) -> Result<StateGetAnswer> {
     ask("state.get", sys::state_get, request)
 }
@@ -373,11 +726,20 @@ pub fn state_get(request: &StateGetRequest) -> Result<StateGetAnswer> {
 /// disk.
 ///
 /// Limit: keys of 1 to 128 characters A-Z a-z 0-9 _ - ..
+///
+/// ```ignore
+/// let orders = state::<i64>("orders")?.unwrap_or(0); // None when nothing is kept
+/// set_state("orders", &(orders + 1))
+/// ```
 pub fn state_set(request: &StateSetRequest) -> Result<()> {
     tell("state.set", sys::state_set, request)
 }
 
 /// Waits. The Task is parked meanwhile, also over a restart of the node.
+///
+/// ```ignore
+/// sleep(&SleepRequest { ms: 100 })
+/// ```
 pub fn sleep(request: &SleepRequest) -> Result<()> {
     tell("sleep", sys::sleep, request)
 }
@@ -386,6 +748,16 @@ pub fn sleep(request: &SleepRequest) -> Result<()> {
 /// samplings and roots. The Task is INPUT_REQUIRED until the answer comes.
 ///
 /// A replay can give another answer under the key `host:input.request:<call_id>`.
+///
+/// ```ignore
+/// let answer = input_request(&InputRequestRequest {
+///     prompt: "Which tea?".into(),
+///     schema: Some(Json::parse(r#"{"type":"object","required":["tea"]}"#)?),
+///     timeout_seconds: 3600.0,
+///     ..Default::default()
+/// })?;
+/// wharf::log("info", &format!("{} has answered", answer.actor))
+/// ```
 pub fn input_request(request: &InputRequestRequest) -> Result<InputRequestAnswer> {
     ask("input.request", sys::input_request, request)
 }
@@ -394,6 +766,17 @@ pub fn input_request(request: &InputRequestRequest) -> Result<InputRequestAnswer
 /// Credentials do not belong into the answer: the plugin and the record see it.
 ///
 /// A replay can give another answer under the key `host:auth.request:<call_id>`.
+///
+/// ```ignore
+/// let answer = auth_request(&AuthRequestRequest {
+///     provider: "calendar".into(),
+///     prompt: "May I see when you are at home?".into(),
+///     url: "https://calendar.example.com/authorize".into(),
+///     timeout_seconds: 3600.0,
+///     ..Default::default()
+/// })?;
+/// wharf::log("info", &format!("{} has authorized it", answer.actor))
+/// ```
 pub fn auth_request(request: &AuthRequestRequest) -> Result<InputRequestAnswer> {
     ask("auth.request", sys::auth_request, request)
 }
@@ -402,6 +785,20 @@ pub fn auth_request(request: &AuthRequestRequest) -> Result<InputRequestAnswer> 
 /// names who decided.
 ///
 /// A replay can give another answer under the key `host:approval.request:<call_id>`.
+///
+/// ```ignore
+/// let approval = approval_request(&ApprovalRequestRequest {
+///     action: "order.place".into(),
+///     prompt: "Order ten teas?".into(),
+///     arguments: Some(Json::parse(r#"{"count":10}"#)?),
+///     timeout_seconds: 3600.0,
+///     ..Default::default()
+/// })?;
+/// if approval.decision != "approved" {
+///     return Err(Failure::new("no_order", "nobody wants tea"));
+/// }
+/// Ok(())
+/// ```
 pub fn approval_request(request: &ApprovalRequestRequest) -> Result<ApprovalAnswer> {
     ask("approval.request", sys::approval_request, request)
 }
@@ -409,6 +806,16 @@ pub fn approval_request(request: &ApprovalRequestRequest) -> Result<ApprovalAnsw
 /// Submits a child Task in the same Session. A crash does not submit it twice.
 ///
 /// Limit: 1,000 children of a Task, 8 generations.
+///
+/// ```ignore
+/// let child = task_spawn(&TaskSpawnRequest {
+///     persona_id: "persona_echo".into(),
+///     input: Json::parse(r#"{"text":"Boil water."}"#)?,
+///     ..Default::default()
+/// })?;
+/// let outcome = task_await(&TaskAwaitRequest { task_id: child.task_id, timeout_seconds: 60.0, ..Default::default() })?;
+/// wharf::log("info", &format!("the child says: {}", outcome.summary))
+/// ```
 pub fn task_spawn(request: &TaskSpawnRequest) -> Result<TaskSpawnAnswer> {
     match ask("task.spawn", sys::task_spawn, request) {
         Err(e) => e.withheld().map(|w| TaskSpawnAnswer { withheld: Some(w), ..Default::default() }).ok_or(e),
@@ -419,11 +826,30 @@ pub fn task_spawn(request: &TaskSpawnRequest) -> Result<TaskSpawnAnswer> {
 /// Waits for a child Task to end.
 ///
 /// A replay can give another answer under the key `host:task.await:<call_id>`.
+///
+/// ```ignore
+/// let child = task_spawn(&TaskSpawnRequest {
+///     persona_id: "persona_echo".into(),
+///     input: Json::parse(r#"{"text":"Boil water."}"#)?,
+///     ..Default::default()
+/// })?;
+/// let outcome = task_await(&TaskAwaitRequest { task_id: child.task_id, timeout_seconds: 60.0, ..Default::default() })?;
+/// wharf::log("info", &format!("the child says: {}", outcome.summary))
+/// ```
 pub fn task_await(request: &TaskAwaitRequest) -> Result<TaskAwaitAnswer> {
     ask("task.await", sys::task_await, request)
 }
 
 /// Hands work to another Persona: a child Task that the receipt names as a handoff.
+///
+/// ```ignore
+/// let successor = handoff(&HandoffRequest {
+///     persona_id: "persona_echo".into(),
+///     input: Json::parse(r#"{"text":"Serve the tea."}"#)?,
+///     reason: "it has the cups".into(),
+/// })?;
+/// wharf::log("info", &format!("{} goes on", successor.task_id))
+/// ```
 pub fn handoff(request: &HandoffRequest) -> Result<TaskSpawnAnswer> {
     match ask("handoff", sys::handoff, request) {
         Err(e) => e.withheld().map(|w| TaskSpawnAnswer { withheld: Some(w), ..Default::default() }).ok_or(e),
@@ -439,6 +865,17 @@ pub fn handoff(request: &HandoffRequest) -> Result<TaskSpawnAnswer> {
 /// Limit: 1 MiB of a request, and what the agent's `answer` says, 4 MiB unless it is set.
 ///
 /// A replay can give another answer under the key `host:agent.delegate:<call_id>`.
+///
+/// ```ignore
+/// let work = agent_delegate(&AgentDelegateRequest {
+///     agent: "coder".into(),
+///     task: "Mend the kettle's firmware".into(),
+///     budget: DelegationBudget { usd: 2.0, seconds: 60.0, ..Default::default() },
+///     checkpoint: Some(DelegationCheckpoint { approved: true, ..Default::default() }),
+///     ..Default::default()
+/// })?;
+/// wharf::log("info", &format!("the work is {}", work.status.as_str()))
+/// ```
 pub fn agent_delegate(request: &AgentDelegateRequest) -> Result<AgentDelegateAnswer> {
     match ask("agent.delegate", sys::agent_delegate, request) {
         Err(e) => e.withheld().map(|w| AgentDelegateAnswer { withheld: Some(w), ..Default::default() }).ok_or(e),
@@ -448,6 +885,10 @@ pub fn agent_delegate(request: &AgentDelegateRequest) -> Result<AgentDelegateAns
 
 /// Appends an event of a kind of the plugin's own: "vendor." and a name, or a reverse-DNS name.
 /// "vendor.wharf." is the host's.
+///
+/// ```ignore
+/// event_emit(&EventEmitRequest { kind: "vendor.shop.ordered".into(), payload: Some(Json::parse(r#"{"count":10}"#)?) })
+/// ```
 pub fn event_emit(request: &EventEmitRequest) -> Result<()> {
     tell("event.emit", sys::event_emit, request)
 }
@@ -455,6 +896,13 @@ pub fn event_emit(request: &EventEmitRequest) -> Result<()> {
 /// Reads what the operator has configured for this plugin.
 ///
 /// A replay can give another answer under the key `host:config.get:<name>`.
+///
+/// ```ignore
+/// if let Some(currency) = config::<String>("currency")? {
+///     wharf::log("info", &format!("prices are in {currency}"))?;
+/// }
+/// Ok(())
+/// ```
 pub fn config_get(request: &ConfigGetRequest) -> Result<ConfigGetAnswer> {
     ask("config.get", sys::config_get, request)
 }
@@ -465,18 +913,45 @@ pub fn config_get(request: &ConfigGetRequest) -> Result<ConfigGetAnswer> {
 /// known.
 ///
 /// A replay can give another answer under the key `host:host.fact:<name>`.
+///
+/// ```ignore
+/// let version = host_fact(&HostFactRequest { name: "abi.version".into() })?.value;
+/// wharf::log("info", &format!("the host speaks {version}"))
+/// ```
 pub fn host_fact(request: &HostFactRequest) -> Result<HostFactAnswer> {
     ask("host.fact", sys::host_fact, request)
 }
 
 /// The deliveries that a Connector's plugin is to normalize, and the Connector. In a Task there are
 /// none: `not_found`.
+///
+/// ```ignore
+/// fn example_connector(_: &Connector, delivery: &Delivery) -> Result<NormalizedDelivery> {
+///     let message = MessageInput { role: Role::USER, parts: vec![Part::text(delivery.text.clone())], ..Default::default() };
+///     Ok(NormalizedDelivery {
+///         tasks: vec![ConnectorTask { input: Json::of(&message)?, thread: "orders".into(), ..Default::default() }],
+///         events: vec![ConnectorEvent { kind: "vendor.shop.order".into(), payload: Some(Json::parse(r#"{"count":2}"#)?) }],
+///         ..Default::default()
+///     })
+/// }
+/// ```
 pub fn connector_deliveries() -> Result<DeliveriesAnswer> {
     given("connector.deliveries", sys::connector_deliveries)
 }
 
 /// What the deliveries mean: Tasks, Messages, events, nothing, or a failure. Called once, outside
 /// of Tasks.
+///
+/// ```ignore
+/// fn example_connector(_: &Connector, delivery: &Delivery) -> Result<NormalizedDelivery> {
+///     let message = MessageInput { role: Role::USER, parts: vec![Part::text(delivery.text.clone())], ..Default::default() };
+///     Ok(NormalizedDelivery {
+///         tasks: vec![ConnectorTask { input: Json::of(&message)?, thread: "orders".into(), ..Default::default() }],
+///         events: vec![ConnectorEvent { kind: "vendor.shop.order".into(), payload: Some(Json::parse(r#"{"count":2}"#)?) }],
+///         ..Default::default()
+///     })
+/// }
+/// ```
 pub fn connector_normalized(request: &NormalizedRequest) -> Result<()> {
     tell("connector.normalized", sys::connector_normalized, request)
 }
@@ -485,6 +960,18 @@ pub fn connector_normalized(request: &NormalizedRequest) -> Result<()> {
 /// was found before is left out.
 ///
 /// Limit: 1,000 deliveries.
+///
+/// ```ignore
+/// connector_deliver(&DeliverRequest {
+///     deliveries: vec![PolledDelivery {
+///         id: "order-1".into(),
+///         header: BTreeMap::from([("content-type".into(), "text/plain".into())]),
+///         text: "two green teas".into(),
+///         ..Default::default()
+///     }],
+/// })?;
+/// Ok(())
+/// ```
 pub fn connector_deliver(request: &DeliverRequest) -> Result<DeliverAnswer> {
     match ask("connector.deliver", sys::connector_deliver, request) {
         Err(e) => e.withheld().map(|w| DeliverAnswer { withheld: Some(w), ..Default::default() }).ok_or(e),

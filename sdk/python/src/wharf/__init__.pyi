@@ -1828,240 +1828,587 @@ class _DeliverAnswer(TypedDict):
     """"proposed" or "shadow" when the Persona's tier has held the call back: then the rest is not there."""
 
 def input() -> _InputAnswer:
-    """What the Task was submitted with, the Task as it was accepted, and the Persona it runs as."""
+    """What the Task was submitted with, the Task as it was accepted, and the Persona it runs as.
+
+    Example::
+
+        def example_run(task):
+            return {"summary": "done: " + task.text, "metrics": {"orders": 1}}
+    """
 
 def output(request: _OutputRequest | None = None, *, summary: str = ..., metrics: dict[str, float] = ..., failure: _Failure = ..., stopped: bool = ..., handoff: Any = ..., stop_reason: _StopReason = ...) -> None:
-    """What the Task results in. Called once; a second call is answered with `invalid`."""
+    """What the Task results in. Called once; a second call is answered with `invalid`.
+
+    Example::
+
+        def example_run(task):
+            return {"summary": "done: " + task.text, "metrics": {"orders": 1}}
+    """
 
 def clock(request: _Label | None = None, *, call_id: str = ...) -> _ClockAnswer:
-    """Reads the wall clock. A replay can give another answer under the key time:<call_id>."""
+    """Reads the wall clock. A replay can give another answer under the key time:<call_id>.
+
+    Example::
+
+        print("it is " + clock()["unix_nano"])
+    """
 
 def random(n: int) -> bytes:
     """Reads randomness fit for keys. It is recorded, so a key made from it is in the node's data folder. Limit:
-    65,536 bytes. A replay can give another answer under the key host:random:<call_id>."""
+    65,536 bytes. A replay can give another answer under the key host:random:<call_id>.
+
+    Example::
+
+        key = random(16)
+        assert len(key) == 16
+    """
 
 def id(request: _Label | None = None, *, call_id: str = ...) -> _IDAnswer:
     """Makes an id that is unique and sorts by time: a ULID. A replay can give another answer under the key
-    host:id:<call_id>."""
+    host:id:<call_id>.
+
+    Example::
+
+        print("this is order " + id()["id"])
+    """
 
 def log(request: _LogRequest | None = None, *, level: str = ..., message: str = ...) -> None:
-    """Writes a line to the Task's event stream. Limit: 10,000 hints of a Task; more are dropped."""
+    """Writes a line to the Task's event stream. Limit: 10,000 hints of a Task; more are dropped.
+
+    Example::
+
+        log(level="warn", message="the pot is half empty")
+    """
 
 def progress(request: _ProgressRequest | None = None, *, fraction: float = ..., message: str = ...) -> None:
-    """Tells watchers how far the Task is. Limit: 10,000 hints of a Task; more are dropped."""
+    """Tells watchers how far the Task is. Limit: 10,000 hints of a Task; more are dropped.
+
+    Example::
+
+        progress(fraction=0.5, message="half of the orders are in")
+    """
 
 def plan(request: _PlanRequest | None = None, *, steps: list[_PlanStep] = ...) -> None:
     """Tells watchers what the plugin means to do, and how far it got. Nothing keeps it: plan.set does. Limit:
-    10,000 hints of a Task; more are dropped."""
+    10,000 hints of a Task; more are dropped.
+
+    Example::
+
+        plan(steps=[{"title": "Ask for the order", "status": "completed"}, {"title": "Place it", "status": "pending"}])
+    """
 
 def agent_event(request: _AgentEventRequest | None = None, *, kind: _AgentEventKind = ..., data: Any = ...) -> None:
     """Tells watchers what an agent does with its skills, its tools and its conversation. The data is an object
     that has members of its kind alone: skill_activated, skill_deactivated, skill_scope_tools, skill_narrow,
     tool_search_query, tool_search_result, transcript_compacted, transcript_projected, turn_started or
-    turn_ended. Limit: 32 KiB; 10,000 hints of a Task, more are dropped."""
+    turn_ended. Limit: 32 KiB; 10,000 hints of a Task, more are dropped.
+
+    Example::
+
+        agent_event(kind="turn_started", data={"iteration": 1})
+    """
 
 def plan_set(request: _PlanSetRequest | None = None, *, steps: list[_PlannedStep] = ..., version: int = ...) -> _PlanAnswer:
     """Sets the Task's plan, which people see and may change. A step without an id gets one that follows from the
-    call. Limit: 200 steps of 2,000 characters."""
+    call. Limit: 200 steps of 2,000 characters.
+
+    Example::
+
+        version = plan_get()["version"]
+        # It raises an error when somebody has changed the plan since it was read.
+        plan_set(steps=[{"id": "order", "content": "Place the order", "status": "in_progress"}], version=version)
+    """
 
 def plan_get(request: _PlanGetRequest | None = None, *, call_id: str = ...) -> _PlanAnswer:
     """Reads the Task's plan as it is now, with what people have changed. A replay can give another answer under
-    the key host:plan.get:<call_id>."""
+    the key host:plan.get:<call_id>.
+
+    Example::
+
+        version = plan_get()["version"]
+        # It raises an error when somebody has changed the plan since it was read.
+        plan_set(steps=[{"id": "order", "content": "Place the order", "status": "in_progress"}], version=version)
+    """
 
 def inbox_take(request: _InboxTakeRequest | None = None, *, call_id: str = ..., checkpoint: _Checkpoint = ..., wait: bool = ..., timeout_ms: int = ...) -> _InboxTakeAnswer:
     """Takes what waits in the Session's inbox and is due at a checkpoint. It is delivered once: its Messages are
     in the transcript and the answer is on disk before it is given. With wait the Task is parked until something
     comes. Limit: 100 that wait in a Session, 4 MB of them. A replay can give another answer under the key
-    host:inbox.take:<call_id>."""
+    host:inbox.take:<call_id>.
+
+    Example::
+
+        for message in inbox_take(checkpoint="turn", wait=True, timeout_ms=60000)["messages"]:
+            print("somebody says: " + message["parts"][0]["text"])
+    """
 
 def message_append(request: _MessageInput | None = None, *, role: _Role = ..., parts: list[_Part] = ..., metadata: Any = ...) -> _MessageAppendAnswer:
     """Appends a Message to the Session's transcript. It becomes visible with the next call that reaches outside
-    the Task, at the latest when the Task ends."""
+    the Task, at the latest when the Task ends.
+
+    Example::
+
+        reply("Your tea is coming.")
+    """
 
 def message_delta(request: _MessageDeltaRequest | None = None, *, text: str = ...) -> None:
     """Streams a piece of a Message that is being written. The Message itself is appended when it is whole. Limit:
-    20 events a second of a Task: pieces that come faster are put together."""
+    20 events a second of a Task: pieces that come faster are put together.
+
+    Example::
+
+        message_delta(text="Your tea")
+    """
 
 def transcript_read(request: _TranscriptReadRequest | None = None, *, call_id: str = ..., last: int = ...) -> _TranscriptReadAnswer:
     """Reads Messages of the Session, oldest first: what was appended before the Task was submitted, and what it
     appended itself. Limit: 200 Messages. A replay can give another answer under the key
-    host:transcript.read:<call_id>."""
+    host:transcript.read:<call_id>.
+
+    Example::
+
+        for message in transcript_read(last=5)["messages"]:
+            print(message["role"] + " has spoken")
+    """
 
 def llm_complete(request: _ModelRequest | None = None, *, call_id: str = ..., model: str = ..., system: str = ..., messages: list[_ModelMessage] = ..., tools: list[_ModelTool] = ..., tool_choice: str = ..., max_tokens: int = ..., temperature: float = ..., stop: list[str] = ..., stream: bool = ...) -> _ModelAnswer:
     """Asks a model. The answer never holds hidden reasoning. With stream set, text is told to watchers as it
-    comes. A replay can give another answer under the key llm:<call_id>."""
+    comes. A replay can give another answer under the key llm:<call_id>.
+
+    Example::
+
+        answer = llm_complete(system="You know teas.", messages=[{"role": "user", "text": "Name one."}], max_tokens=20)
+        print("the model says: " + answer["text"])
+    """
 
 def tool_list(request: _ToolListRequest | None = None, *, call_id: str = ..., server: str = ...) -> _ToolListAnswer:
     """Lists the tools that the plugin may call. A replay can give another answer under the key
-    host:tool.list:<call_id>."""
+    host:tool.list:<call_id>.
+
+    Example::
+
+        for tool in tool_list(server="desk")["tools"]:
+            print("there is a tool " + tool["name"])
+    """
 
 def tool_call(request: _ToolCallRequest | None = None, *, call_id: str = ..., server: str = ..., name: str = ..., arguments: Any = ..., composition_id: str = ...) -> _ToolCallAnswer:
     """Calls a tool. It is a read when the tool says that it is read-only, else a write: then the intent is on disk
     before the tool is called, and after a crash a tool that is not idempotent is not called again. A replay can
-    give another answer under the key mcp:<server>:<call_id>."""
+    give another answer under the key mcp:<server>:<call_id>.
+
+    Example::
+
+        answer = tool_call(server="desk", name="look", arguments={"where": "harbour"})
+        print("the tool says: " + answer["content"][0]["text"])
+    """
 
 def resource_list(request: _ResourceListRequest | None = None, *, call_id: str = ..., server: str = ..., kind: _ResourceKind = ...) -> _ResourceListAnswer:
     """Lists the resources, the templates of resources, or the prompts of a server of tools. A server that has none
     lists none. Limit: 1,000 entries, 1 MiB. A replay can give another answer under the key
-    mcp:<server>:resource.list:<call_id>."""
+    mcp:<server>:resource.list:<call_id>.
+
+    Example::
+
+        for resource in resource_list(server="desk", kind="resource")["resources"]:
+            print("there is " + resource["uri"])
+    """
 
 def resource_read(request: _ResourceReadRequest | None = None, *, call_id: str = ..., server: str = ..., uri: str = ...) -> _ResourceReadAnswer:
     """Reads a resource of a server of tools. It counts as a call of a tool. Limit: what the server's `answer`
     says, 4 MiB unless it is set. A replay can give another answer under the key
-    mcp:<server>:resource.read:<call_id>."""
+    mcp:<server>:resource.read:<call_id>.
+
+    Example::
+
+        note = resource_read(server="desk", uri="notes://teas")
+        print("the note says: " + note["contents"][0]["text"])
+    """
 
 def prompt_get(request: _PromptGetRequest | None = None, *, call_id: str = ..., server: str = ..., name: str = ..., arguments: dict[str, str] = ...) -> _PromptGetAnswer:
     """Gets a prompt of a server of tools, filled in with arguments. It counts as a call of a tool. Limit: what the
     server's `answer` says, 4 MiB unless it is set. A replay can give another answer under the key
-    mcp:<server>:prompt.get:<call_id>."""
+    mcp:<server>:prompt.get:<call_id>.
+
+    Example::
+
+        prompt = prompt_get(server="desk", name="greet", arguments={"name": "Ada"})
+        print("the prompt says: " + prompt["messages"][0]["content"]["text"])
+    """
 
 def http_fetch(request: _HTTPFetchRequest | None = None, *, call_id: str = ..., method: str = ..., url: str = ..., header: dict[str, str] = ..., text: str = ..., body: str = ..., purpose: str = ..., idempotency_header: str = ..., timeout_ms: int = ...) -> _HTTPFetchAnswer:
     """Makes an HTTP request to a host that the plugin is allowed. GET and HEAD are reads, the rest are writes.
-    Secrets are put in by the host. A replay can give another answer under the key host:http.fetch:<call_id>."""
+    Secrets are put in by the host. A replay can give another answer under the key host:http.fetch:<call_id>.
+
+    Example::
+
+        shop = config_get(name="shop")["value"]  # where it is, by the node's configuration
+        # The handle stands for the key. The host puts the key in its place.
+        key = secret_use(name="shop-key")["handle"]
+        answer = http_fetch(
+            method="POST", url=shop + "/orders", header={"Authorization": "Bearer " + key, "Content-Type": "application/json"},
+            text='{"tea":"green"}', purpose="to order tea", idempotency_header="Idempotency-Key", timeout_ms=30000)
+        print("the shop says: " + answer["text"])
+    """
 
 def secret_use(request: _SecretUseRequest | None = None, *, name: str = ...) -> _SecretUseAnswer:
     """Asks for a handle of a secret that the plugin is allowed. The value is never told: the host puts it where
-    the handle stands in an outgoing request. A replay can give another answer under the key secret:<name>."""
+    the handle stands in an outgoing request. A replay can give another answer under the key secret:<name>.
+
+    Example::
+
+        shop = config_get(name="shop")["value"]  # where it is, by the node's configuration
+        # The handle stands for the key. The host puts the key in its place.
+        key = secret_use(name="shop-key")["handle"]
+        answer = http_fetch(
+            method="POST", url=shop + "/orders", header={"Authorization": "Bearer " + key, "Content-Type": "application/json"},
+            text='{"tea":"green"}', purpose="to order tea", idempotency_header="Idempotency-Key", timeout_ms=30000)
+        print("the shop says: " + answer["text"])
+    """
 
 def memory_query(request: _MemoryQueryRequest | None = None, *, call_id: str = ..., scope: _MemoryScope = ..., text: str = ..., limit: int = ...) -> _MemoryQueryAnswer:
     """Finds Memories that the Task may read and that have every word of the query, newest first. Words are whole;
     `word*` stands for all that begin so. A query has at most 32. Expired and redacted Memories are left out.
-    Limit: 100 Memories. A replay can give another answer under the key host:memory.query:<call_id>."""
+    Limit: 100 Memories. A replay can give another answer under the key host:memory.query:<call_id>.
+
+    Example::
+
+        for memory in memory_query(scope="session", text="tea", limit=3)["memories"]:
+            print("I remember: " + memory["content"])
+    """
 
 def memory_write(request: _MemoryWriteRequest | None = None, *, scope: _MemoryScope = ..., content: Any = ..., expires_in_seconds: float = ..., visibility: _Visibility = ..., confidence: float = ..., metadata: Any = ...) -> _MemoryWriteAnswer:
-    """Keeps a Memory for later Tasks. Its provenance names the Task."""
+    """Keeps a Memory for later Tasks. Its provenance names the Task.
+
+    Example::
+
+        memory_write(scope="session", content="Ada likes green tea", confidence=0.75)
+    """
 
 def block_list(request: _BlockListRequest | None = None, *, call_id: str = ...) -> _BlockListAnswer:
     """Reads the blocks of memory of the Task's agent as they are now, whoever has changed them. A Persona that is
     no agent of a Workspace is answered with `not_found` and the code `no_blocks`. A replay can give another
-    answer under the key host:block.list:<call_id>."""
+    answer under the key host:block.list:<call_id>.
+
+    Example::
+
+        for block in block_list()["blocks"]:
+            print(block["label"] + ": " + block["value"])
+    """
 
 def block_write(request: _BlockWriteRequest | None = None, *, label: str = ..., value: str = ..., append: bool = ..., version: int = ...) -> _BlockWriteAnswer:
     """Changes a block of memory of the Task's agent, or makes it; later Tasks of the agent have it, too. It
     happens once. A block that is read-only is answered with `denied` and the code `block_read_only`, and a
     Persona that is no agent of a Workspace with `not_found` and `no_blocks`. Limit: 64 blocks of 100,000
-    characters, 400,000 characters together."""
+    characters, 400,000 characters together.
+
+    Example::
+
+        block_write(label="customer", value="Ada, who likes green tea.")
+    """
 
 def artifact_put(request: _ArtifactPutRequest, content: bytes | str) -> _ArtifactPutAnswer:
     """Stores an Artifact of this Task. It becomes visible with the next call that reaches outside the Task, at the
-    latest when the Task ends."""
+    latest when the Task ends.
+
+    Example::
+
+        artifact = artifact_put({"kind": "dataset", "mime_type": "text/csv", "name": "orders.csv"}, b"tea,10\\n")
+        first = artifact_get(artifact_id=artifact["artifact_id"], length=3)
+        print("it begins with " + str(first, "utf-8"))
+    """
 
 def artifact_get(request: _ArtifactGetRequest | None = None, *, call_id: str = ..., artifact_id: str = ..., offset: int = ..., length: int = ...) -> bytes:
     """Reads a range of an Artifact's content that the Task's tenant and Workspace may see. A replay can give
-    another answer under the key host:artifact.get:<call_id>."""
+    another answer under the key host:artifact.get:<call_id>.
+
+    Example::
+
+        artifact = artifact_put({"kind": "dataset", "mime_type": "text/csv", "name": "orders.csv"}, b"tea,10\\n")
+        first = artifact_get(artifact_id=artifact["artifact_id"], length=3)
+        print("it begins with " + str(first, "utf-8"))
+    """
 
 def file_read(request: _FileReadRequest | None = None, *, call_id: str = ..., path: str = ..., offset: int = ..., length: int = ...) -> _FileReadAnswer:
     """Reads a file of the Task's Workspace, or a range of it. Limit: 8 MiB of a file at once, and half of what one
-    call may pass. A replay can give another answer under the key host:file.read:<call_id>."""
+    call may pass. A replay can give another answer under the key host:file.read:<call_id>.
+
+    Example::
+
+        print("the file says: " + file_read(path="orders/today.md")["text"])
+    """
 
 def file_write(request: _FileWriteRequest | None = None, *, path: str = ..., text: str = ..., body: str = ..., mode: _FileMode = ..., sha256: str = ...) -> _FileWriteAnswer:
     """Writes a file of the Task's Workspace, whole or not at all. It happens once, also when the node dies
-    meanwhile. Limit: files of 8 MiB, 1 GiB in a Workspace."""
+    meanwhile. Limit: files of 8 MiB, 1 GiB in a Workspace.
+
+    Example::
+
+        file_write(path="orders/today.md", text="green tea, ten times")
+    """
 
 def file_edit(request: _FileEditRequest | None = None, *, path: str = ..., old: str = ..., new: str = ..., all: bool = ..., sha256: str = ...) -> _FileEditAnswer:
     """Replaces a text within a file of the Task's Workspace, by one change that happens once. A text that is not
     there, or more than once without `all`, is answered with `invalid` and the code conflict. Limit: files of 8
-    MiB, before and after."""
+    MiB, before and after.
+
+    Example::
+
+        file_edit(path="orders/today.md", old="green tea", new="black tea")
+    """
 
 def file_list(request: _FileListRequest | None = None, *, call_id: str = ..., path: str = ..., recursive: bool = ..., after: str = ..., limit: int = ...) -> _FileListAnswer:
     """Lists a folder of the Task's Workspace, or all files below it, in the order of their paths' names. Limit:
-    1,000 entries. A replay can give another answer under the key host:file.list:<call_id>."""
+    1,000 entries. A replay can give another answer under the key host:file.list:<call_id>.
+
+    Example::
+
+        for file in file_list(path="orders", recursive=True, limit=10)["entries"]:
+            print("there is a file " + file["path"])
+    """
 
 def file_remove(request: _FileRemoveRequest | None = None, *, path: str = ..., sha256: str = ..., recursive: bool = ...) -> _FileRemoveAnswer:
     """Removes a file of the Task's Workspace, or a folder: one that is not empty only with `recursive`. A folder
-    goes with its last file, unless somebody has made it by itself. Limit: 1,000 files and folders in a folder."""
+    goes with its last file, unless somebody has made it by itself. Limit: 1,000 files and folders in a folder.
+
+    Example::
+
+        file_remove(path="orders/today.md")
+    """
 
 def file_search(request: _FileSearchRequest | None = None, *, call_id: str = ..., path: str = ..., glob: str = ..., text: str = ..., pattern: str = ..., ignore_case: bool = ..., after: str = ..., limit: int = ...) -> _FileSearchAnswer:
     """Finds lines, or only names, in the files of the Task's Workspace. Content that is no text is left out, and
     so are files of more than 8 MiB. A search that takes more than 10 seconds goes on with `next`, too. Limit:
     1,000 matches, 32 MiB of content and 20,000 files at once. A replay can give another answer under the key
-    host:file.search:<call_id>."""
+    host:file.search:<call_id>.
+
+    Example::
+
+        for match in file_search(glob="*.md", text="TEA", ignore_case=True, limit=10)["matches"]:
+            print(match["path"] + ": " + match["text"])
+    """
 
 def skill_read(request: _SkillReadRequest | None = None, *, call_id: str = ..., skill: str = ..., path: str = ...) -> _SkillReadAnswer:
     """Reads a file of a skill that the Task has, as it was when the Task started, or the instructions of one that
     a client of its Session has. A file that is no text is not read. Limit: half of what one call may pass. A
-    replay can give another answer under the key host:skill.read:<call_id>."""
+    replay can give another answer under the key host:skill.read:<call_id>.
+
+    Example::
+
+        print("the skill says: " + skill_read(skill="brewing", path="times.md")["text"])
+    """
 
 def skill_match(request: _SkillMatchRequest | None = None, *, call_id: str = ..., prompt: str = ..., working_files: list[str] = ..., candidates: list[_SkillCandidate] = ..., strategy: str = ...) -> _SkillMatchAnswer:
     """Ranks skills by how well they fit a prompt and the files that are worked on: the node does, or a client of
     the Session when it is asked for and there is one. Without candidates it also lists the skills that the Task
     can read. Limit: 1,000 candidates. A replay can give another answer under the key
-    host:skill.match:<call_id>."""
+    host:skill.match:<call_id>.
+
+    Example::
+
+        ranked = skill_match(prompt="How long does tea take?", working_files=["orders/today.md"])
+        for match in ranked["matches"]:
+            print("the skill " + match["name"] + " fits")
+    """
 
 def composition_begin(request: _CompositionBeginRequest | None = None, *, name: str = ..., language: str = ..., snippet_hash: str = ..., manifest_hash: str = ..., side_effect_ceiling: _SideEffectLevel = ...) -> _CompositionBeginAnswer:
     """Begins a composition: the run of a snippet whose effects are tool calls. Until it ends, every call is held
     to its ceiling, and every tool call is told as a child of it. While one is open, another is refused with
     `invalid` and the code `composition_open`; a call beyond the ceiling is refused with `denied` and
-    `composition_ceiling`. Limit: one at a time."""
+    `composition_ceiling`. Limit: one at a time.
+
+    Example::
+
+        begun = composition_begin(
+            name="what time it is", language="javascript",
+            snippet_hash="2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
+            manifest_hash="fcde2b2edba56bf408601fb721fe9b5c338d10ee429ea04fae5511b68fbf8fb9", side_effect_ceiling="read_only")
+        tool_call(server="host", name="time_now", composition_id=begun["composition_id"])
+        composition_end(composition_id=begun["composition_id"], stdout="tea time")
+    """
 
 def composition_end(request: _CompositionEndRequest | None = None, *, composition_id: str = ..., stdout: str = ..., stderr: str = ..., artifacts: list[str] = ..., result: Any = ..., failure_category: _CompositionFailure = ..., message: str = ...) -> None:
     """Ends the composition that is open, with what came of it. One that is not open is answered with `not_found`
     and the code `unknown_composition`. When the Task ends before, the host ends it with an error. Limit: 256
-    KiB, 100 Artifacts."""
+    KiB, 100 Artifacts.
+
+    Example::
+
+        begun = composition_begin(
+            name="what time it is", language="javascript",
+            snippet_hash="2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
+            manifest_hash="fcde2b2edba56bf408601fb721fe9b5c338d10ee429ea04fae5511b68fbf8fb9", side_effect_ceiling="read_only")
+        tool_call(server="host", name="time_now", composition_id=begun["composition_id"])
+        composition_end(composition_id=begun["composition_id"], stdout="tea time")
+    """
 
 def state_get(request: _StateGetRequest | None = None, *, call_id: str = ..., key: str = ...) -> _StateGetAnswer:
     """Reads a value that this Session's Tasks have kept. A replay can give another answer under the key
-    host:state.get:<call_id>."""
+    host:state.get:<call_id>.
+
+    Example::
+
+        orders = state_get(key="orders")["value"] or 0  # None when nothing is kept
+        state_set(key="orders", value=orders + 1)
+    """
 
 def state_set(request: _StateSetRequest | None = None, *, key: str = ..., value: Any = ...) -> None:
     """Keeps a value for this Session's Tasks; null removes it. When the call returns, the value is on disk. Limit:
-    keys of 1 to 128 characters A-Z a-z 0-9 _ - .."""
+    keys of 1 to 128 characters A-Z a-z 0-9 _ - ..
+
+    Example::
+
+        orders = state_get(key="orders")["value"] or 0  # None when nothing is kept
+        state_set(key="orders", value=orders + 1)
+    """
 
 def sleep(request: _SleepRequest | None = None, *, ms: int = ...) -> None:
-    """Waits. The Task is parked meanwhile, also over a restart of the node."""
+    """Waits. The Task is parked meanwhile, also over a restart of the node.
+
+    Example::
+
+        sleep(ms=100)
+    """
 
 def input_request(request: _InputRequestRequest | None = None, *, call_id: str = ..., prompt: str = ..., schema: Any = ..., requests: list[_Question] = ..., timeout_seconds: float = ...) -> _InputRequestAnswer:
     """Asks the user for input, or several questions at once: inputs, authorizations, approvals, samplings and
     roots. The Task is INPUT_REQUIRED until the answer comes. A replay can give another answer under the key
-    host:input.request:<call_id>."""
+    host:input.request:<call_id>.
+
+    Example::
+
+        answer = input_request(prompt="Which tea?", schema={"type": "object", "required": ["tea"]}, timeout_seconds=3600)
+        print(answer["actor"] + " has answered")
+    """
 
 def auth_request(request: _AuthRequestRequest | None = None, *, call_id: str = ..., provider: str = ..., prompt: str = ..., url: str = ..., timeout_seconds: float = ...) -> _InputRequestAnswer:
     """Asks the user to authorize something. The Task is AUTH_REQUIRED until it is answered. Credentials do not
     belong into the answer: the plugin and the record see it. A replay can give another answer under the key
-    host:auth.request:<call_id>."""
+    host:auth.request:<call_id>.
+
+    Example::
+
+        answer = auth_request(provider="calendar", prompt="May I see when you are at home?",
+                              url="https://calendar.example.com/authorize", timeout_seconds=3600)
+        print(answer["actor"] + " has authorized it")
+    """
 
 def approval_request(request: _ApprovalRequestRequest | None = None, *, call_id: str = ..., action: str = ..., prompt: str = ..., arguments: Any = ..., timeout_seconds: float = ..., quorum: int = ..., approvers: list[str] = ...) -> _ApprovalAnswer:
     """Asks for approval of an action. The Task is INPUT_REQUIRED until it is decided. The receipt names who
-    decided. A replay can give another answer under the key host:approval.request:<call_id>."""
+    decided. A replay can give another answer under the key host:approval.request:<call_id>.
+
+    Example::
+
+        approval = approval_request(action="order.place", prompt="Order ten teas?", arguments={"count": 10}, timeout_seconds=3600)
+        if approval["decision"] != "approved":
+            raise Failure("no_order", "nobody wants tea")
+    """
 
 def task_spawn(request: _TaskSpawnRequest | None = None, *, persona_id: str = ..., input: Any = ..., metadata: Any = ..., deadline_seconds: float = ...) -> _TaskSpawnAnswer:
     """Submits a child Task in the same Session. A crash does not submit it twice. Limit: 1,000 children of a Task,
-    8 generations."""
+    8 generations.
+
+    Example::
+
+        child = task_spawn(persona_id="persona_echo", input={"text": "Boil water."})
+        outcome = task_await(task_id=child["task_id"], timeout_seconds=60)
+        print("the child says: " + outcome["summary"])
+    """
 
 def task_await(request: _TaskAwaitRequest | None = None, *, call_id: str = ..., task_id: str = ..., timeout_seconds: float = ...) -> _TaskAwaitAnswer:
-    """Waits for a child Task to end. A replay can give another answer under the key host:task.await:<call_id>."""
+    """Waits for a child Task to end. A replay can give another answer under the key host:task.await:<call_id>.
+
+    Example::
+
+        child = task_spawn(persona_id="persona_echo", input={"text": "Boil water."})
+        outcome = task_await(task_id=child["task_id"], timeout_seconds=60)
+        print("the child says: " + outcome["summary"])
+    """
 
 def handoff(request: _HandoffRequest | None = None, *, persona_id: str = ..., input: Any = ..., reason: str = ...) -> _TaskSpawnAnswer:
-    """Hands work to another Persona: a child Task that the receipt names as a handoff."""
+    """Hands work to another Persona: a child Task that the receipt names as a handoff.
+
+    Example::
+
+        successor = handoff(persona_id="persona_echo", input={"text": "Serve the tea."}, reason="it has the cups")
+        print(successor["task_id"] + " goes on")
+    """
 
 def agent_delegate(request: _AgentDelegateRequest | None = None, *, call_id: str = ..., agent: str = ..., task: str = ..., expected_scope: Any = ..., context: Any = ..., budget: _DelegationBudget = ..., idempotency_key: str = ..., checkpoint: _DelegationCheckpoint = ...) -> _AgentDelegateAnswer:
     """Has an agent outside do paid work, in the order that docs/delegation.md tells: its card proves that it keeps
     to a budget, its plan is approved, and then it is dispatched, once. The Task is INPUT_REQUIRED until that is
     decided. Work that was done before by the same key is not dispatched again. It counts as a call of a tool.
     Limit: 1 MiB of a request, and what the agent's `answer` says, 4 MiB unless it is set. A replay can give
-    another answer under the key host:agent.delegate:<call_id>."""
+    another answer under the key host:agent.delegate:<call_id>.
+
+    Example::
+
+        work = agent_delegate(agent="coder", task="Mend the kettle's firmware", budget={"usd": 2, "seconds": 60}, checkpoint={"approved": True})
+        print("the work is " + work["status"])
+    """
 
 def event_emit(request: _EventEmitRequest | None = None, *, kind: str = ..., payload: Any = ...) -> None:
     """Appends an event of a kind of the plugin's own: "vendor." and a name, or a reverse-DNS name. "vendor.wharf."
-    is the host's."""
+    is the host's.
+
+    Example::
+
+        event_emit(kind="vendor.shop.ordered", payload={"count": 10})
+    """
 
 def config_get(request: _ConfigGetRequest | None = None, *, name: str = ...) -> _ConfigGetAnswer:
     """Reads what the operator has configured for this plugin. A replay can give another answer under the key
-    host:config.get:<name>."""
+    host:config.get:<name>.
+
+    Example::
+
+        currency = config_get(name="currency")["value"]
+        if currency:
+            print("prices are in " + currency)
+    """
 
 def host_fact(request: _HostFactRequest | None = None, *, name: str = ...) -> _HostFactAnswer:
     """Reads a fact about the host: wharf.version, abi.version, os, arch, tenant, workspace, session, task,
     deadline; and of the client that submitted the Task: client.protocol, client.name, client.version, and
     client.capabilities, with commas between them. Each is empty where it is not known. A replay can give
-    another answer under the key host:host.fact:<name>."""
+    another answer under the key host:host.fact:<name>.
+
+    Example::
+
+        print("the host speaks " + host_fact(name="abi.version")["value"])
+    """
 
 def connector_deliveries() -> _DeliveriesAnswer:
     """The deliveries that a Connector's plugin is to normalize, and the Connector. In a Task there are none:
-    `not_found`."""
+    `not_found`.
+
+    Example::
+
+        results = []
+        for delivery in connector_deliveries()["deliveries"]:
+            message = {"role": "user", "parts": [{"type": "text", "text": delivery["text"], "visibility": "public"}]}
+            results.append({"id": delivery["id"], "tasks": [{"input": message, "thread": "orders"}],
+                            "events": [{"kind": "vendor.shop.order", "payload": {"count": 2}}]})
+        connector_normalized(results=results)
+    """
 
 def connector_normalized(request: _NormalizedRequest | None = None, *, results: list[_NormalizedDelivery] = ...) -> None:
-    """What the deliveries mean: Tasks, Messages, events, nothing, or a failure. Called once, outside of Tasks."""
+    """What the deliveries mean: Tasks, Messages, events, nothing, or a failure. Called once, outside of Tasks.
+
+    Example::
+
+        results = []
+        for delivery in connector_deliveries()["deliveries"]:
+            message = {"role": "user", "parts": [{"type": "text", "text": delivery["text"], "visibility": "public"}]}
+            results.append({"id": delivery["id"], "tasks": [{"input": message, "thread": "orders"}],
+                            "events": [{"kind": "vendor.shop.order", "payload": {"count": 2}}]})
+        connector_normalized(results=results)
+    """
 
 def connector_deliver(request: _DeliverRequest | None = None, *, deliveries: list[_PolledDelivery] = ...) -> _DeliverAnswer:
     """Hands what a poll has found to the Task's Connector, which takes it as if it had been sent. What was found
-    before is left out. Limit: 1,000 deliveries."""
+    before is left out. Limit: 1,000 deliveries.
+
+    Example::
+
+        connector_deliver(deliveries=[{"id": "order-1", "header": {"content-type": "text/plain"}, "text": "two green teas"}])
+    """

@@ -61,13 +61,30 @@ def problems():
         number += 1
 
 
-def answer_to(name):
+# given is the Task; None for the deliveries to a Connector, which are no Task's.
+def given():
+    try:
+        return wharf.Task(wharf._asked("input", None))
+    except wharf.Denied as e:
+        if e.code != "not_in_a_task":
+            raise
+        return None
+
+
+# connect runs an export for the deliveries to a Connector, which tells the host itself what they mean.
+def connect(name):
+    if broken is not None:
+        raise broken
+    getattr(program, name)(None)
+
+
+def answer_to(name, task):
     if _wharf.check:
         return {"summary": "", "failure": {"code": "plugin_check", "message": "checked", "details": {"problems": problems()}}}
     try:
         if broken is not None:
             raise broken
-        result = getattr(program, name)(wharf.Task(wharf._asked("input", None)))
+        result = getattr(program, name)(task)
         if hasattr(result, "send"):
             raise TypeError(name + " is async or yields, which nothing waits for: host calls are answered when they return")
     except BaseException as e:
@@ -82,8 +99,11 @@ def answer_to(name):
 
 
 def serve(name):
+    task = None if _wharf.check else given()
+    if task is None and not _wharf.check:
+        return connect(name)
     try:
-        wharf._asked("output", answer_to(name))
+        wharf._asked("output", answer_to(name, task))
     except BaseException as e:
         wharf._asked("output", {"summary": "", "failure": failure_of(e)})
 
