@@ -29,7 +29,7 @@ func copyCrates(t *testing.T, examples map[string]string) crates {
 	}
 	dir := t.TempDir()
 	sdk := filepath.Join(dir, "wharf-plugin")
-	for _, folder := range []string{"src", "examples"} {
+	for _, folder := range []string{"src", "examples", "macros"} {
 		if err := os.CopyFS(filepath.Join(sdk, folder), os.DirFS(filepath.Join("../../sdk/rust", folder))); err != nil {
 			t.Fatal(err)
 		}
@@ -105,8 +105,7 @@ func TestRust(t *testing.T) {
 }
 
 // rustPanics is a plugin that ends by a panic.
-const rustPanics = `wharf::main!(panics);
-
+const rustPanics = `#[wharf::main]
 fn panics(task: &wharf::Task) -> wharf::Result<wharf::Outcome> {
     panic!("no {} here", task.text())
 }
