@@ -161,7 +161,7 @@ func (d *pluginDev) load(ctx context.Context, noticed time.Time) error {
 		d.watchAnew()
 	}
 	d.project = p
-	built, err := building.Build(ctx, p, building.Options{Announce: d.announce})
+	built, err := building.Build(ctx, p, building.Options{Announce: d.announce, Quick: true})
 	if err != nil {
 		return &devFailure{stage: "build", err: err}
 	}

@@ -33,6 +33,7 @@ type Project struct {
 // Options are how a plugin is built.
 type Options struct {
 	Fresh bool // build it also when nothing has changed
+	Quick bool // let the build be quick, and the module larger: another will soon take its place
 	// Announce is told what is about to run; nil to tell nobody.
 	Announce func(*Plan)
 	// Output is told what the toolchain says while it runs; nil for nobody.
@@ -83,6 +84,9 @@ func Build(ctx context.Context, p Project, o Options) (_ *Built, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Quick {
+		plan.Environment = append(plan.Environment, plan.quick...)
+	}
 	inputs, err := p.inputs(root)
 	if err != nil {
 		return nil, err
@@ -119,6 +123,7 @@ type Plan struct {
 	inside         func() ([]byte, []string, error)               // makes the module without a program, and names the files that it read
 	find           func(stdout []byte) (string, error)            // says where a program that chooses the place itself has put the module
 	reads          func(context.Context) ([]string, error)        // names the files that the module was made of, as far as the toolchain says
+	quick          []string                                       // NAME=VALUE that make the build quick
 	beside         bool                                           // reads needs nothing of the build, and can be asked while it runs
 	read           []string                                       // what inside has read
 	finish         func(file string, wasm []byte) ([]byte, error) // puts into the module what lies beside it; nil when nothing does

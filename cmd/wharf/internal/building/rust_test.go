@@ -141,6 +141,28 @@ func TestAMissingTargetSaysHowToGetIt(t *testing.T) {
 	}
 }
 
+// What is built quickly is not taken for what is built with care.
+func TestAQuickBuildIsAnother(t *testing.T) {
+	playRust(t, newTargets, newTargets)
+	p := project(t, manifestRust, map[string]string{"src/lib.rs": "", "Cargo.toml": ""})
+	quick := func() *Built {
+		built, err := Build(t.Context(), p, Options{Quick: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return built
+	}
+	if built := quick(); built.Cached || !strings.Contains(built.Shown(), " CARGO_PROFILE_RELEASE_LTO=off ") {
+		t.Errorf("the first build was %s", built.Shown())
+	}
+	if !quick().Cached {
+		t.Error("it is built quickly again, and nothing has changed")
+	}
+	if built := build(t, p); built.Cached || strings.Contains(built.Shown(), "LTO") {
+		t.Errorf("after a quick build it was %s", built.Shown())
+	}
+}
+
 // The module is that of the library, and a change of what cargo is told makes for another.
 func TestRustIsBuiltAsCargoIsTold(t *testing.T) {
 	playRust(t, newTargets, newTargets)
