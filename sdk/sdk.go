@@ -16,6 +16,7 @@ var (
 	//go:embed python/src/wharf/__init__.pyi
 	pythonStub []byte
 	//go:embed rust/Cargo.toml rust/LICENSE rust/README.md rust/src
+	//go:embed rust/macros/Cargo.toml rust/macros/LICENSE rust/macros/README.md rust/macros/src
 	rustCrate embed.FS
 	//go:embed assemblyscript/assembly assemblyscript/LICENSE
 	assemblyScript embed.FS
@@ -42,7 +43,8 @@ func TypeScript() []byte { return bytes.Clone(scriptTypes) }
 // Python returns the stub of the module that is in the engine of plugins in Python, for editors.
 func Python() []byte { return bytes.Clone(pythonStub) }
 
-// Rust returns the crate of the Rust SDK, without what belongs to its development.
+// Rust returns the crate of the Rust SDK, with that of its attributes in the folder macros, without what belongs to
+// their development.
 func Rust() (fs.FS, error) {
 	files, err := fs.Sub(rustCrate, "rust")
 	if err != nil {

@@ -101,12 +101,17 @@ func quicklyBuilt(t *testing.T, w templates.Wanted) []byte {
 	return built.Wasm
 }
 
-// builtNew makes a plugin and builds it. Where its toolchain is missing, the test is skipped with the reason.
+// builtNew makes a plugin and builds it.
 func builtNew(t *testing.T, w templates.Wanted) []byte {
 	t.Helper()
-	folder := written(t, w)
+	return builtIn(t, written(t, w), w.Language)
+}
+
+// builtIn builds the plugin of a folder. Where its toolchain is missing, the test is skipped with the reason.
+func builtIn(t *testing.T, folder, language string) []byte {
+	t.Helper()
 	wantClean(t, folder)
-	useToolchain(t, w.Language)
+	useToolchain(t, language)
 	p, err := openProject(folder)
 	if err != nil {
 		t.Fatal(err)
@@ -124,6 +129,29 @@ func builtNew(t *testing.T, w templates.Wanted) []byte {
 	wantClean(t, folder)
 	wantCasesPass(t, folder)
 	return built.Wasm
+}
+
+// A new plugin in Rust does the same when cargo is told to build for WASI.
+func TestNewRustPluginForWASI(t *testing.T) {
+	if os.Getenv("WHARF_LONG") == "" {
+		t.Skip("its compiler takes long: set WHARF_LONG=1 to run it")
+	}
+	w := templates.Wanted{Name: "first-one", Language: "rust", Kind: manifest.KindPersona}
+	folder := written(t, w)
+	config := filepath.Join(folder, ".cargo", "config.toml")
+	if err := errors.Join(os.Mkdir(filepath.Dir(config), 0o755), os.WriteFile(config, []byte("[build]\ntarget = \"wasm32-wasip1\"\n"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	wasm := builtIn(t, folder, w.Language)
+	if !strings.Contains(string(wasm), "wasi_snapshot_preview1") {
+		t.Error("it asks nothing of WASI")
+	}
+	local, err := newLocalModule(t.Context(), &localPlugin{name: w.Name, wasm: wasm})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer local.close()
+	tryNew(t, local.module, w)
 }
 
 // wantCasesPass runs a new plugin's test cases, as "wharf plugin test" does.

@@ -15,8 +15,14 @@ func UseDebiansCrates(t testing.TB) {
 	if found, err := filepath.Glob(crates + "/serde_json-*"); err != nil || len(found) == 0 {
 		t.Skip("librust-serde-dev and librust-serde-json-dev are not installed")
 	}
+	useCrates(t, crates)
+}
+
+// useCrates has cargo take crates from a folder.
+func useCrates(t testing.TB, folder string) {
+	t.Helper()
 	home := t.TempDir()
-	config := "[source.crates-io]\nreplace-with = \"debian\"\n[source.debian]\ndirectory = \"" + crates + "\"\n"
+	config := "[source.crates-io]\nreplace-with = \"debian\"\n[source.debian]\ndirectory = \"" + folder + "\"\n"
 	if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func BuildExamples(t *testing.T, language string) []byte {
 	case "rust":
 		c := copyCrates(t, map[string]string{"calls": source("calls.rs")})
 		c.cargo(t, "wharf-plugin", "build", "--example", "calls", "--target", "wasm32-unknown-unknown")
-		return c.wasm(t, "examples/calls")
+		return c.wasm(t, "wasm32-unknown-unknown", "examples/calls")
 	}
 	t.Fatalf("no examples in %s", language)
 	return nil

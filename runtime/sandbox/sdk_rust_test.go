@@ -3,6 +3,8 @@ package sandbox
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,14 +24,14 @@ type crates struct {
 // copyCrates makes the folder. The SDK's crate has more examples, by their names.
 func copyCrates(t *testing.T, examples map[string]string) crates {
 	t.Helper()
-	for _, needed := range []string{debianBin + "/rustc", debianBin + "/cargo", "/usr/share/cargo/registry/serde_json-*", "/usr/lib/rustlib/wasm32-unknown-unknown"} {
+	for _, needed := range []string{debianBin + "/rustc", debianBin + "/cargo", "/usr/share/cargo/registry/serde_json-*", "/usr/lib/rustlib/wasm32-unknown-unknown", "/usr/lib/rustlib/wasm32-wasi"} {
 		if found, _ := filepath.Glob(needed); len(found) == 0 {
 			t.Skipf("skipped: %s is missing: it needs Debian's rustc, cargo, libstd-rust-dev-wasm32, librust-serde-dev and librust-serde-json-dev", needed)
 		}
 	}
 	dir := t.TempDir()
 	sdk := filepath.Join(dir, "wharf-plugin")
-	for _, folder := range []string{"src", "examples"} {
+	for _, folder := range []string{"src", "examples", "macros"} {
 		if err := os.CopyFS(filepath.Join(sdk, folder), os.DirFS(filepath.Join("../../sdk/rust", folder))); err != nil {
 			t.Fatal(err)
 		}
@@ -69,14 +71,32 @@ func (c crates) cargo(t *testing.T, folder string, arguments ...string) {
 	}
 }
 
-// wasm returns what was built, by its path below the target's folder.
-func (c crates) wasm(t *testing.T, path string) []byte {
+// rustTargets are those that plugins are built for, as Debian's compiler calls them, with what the standard library
+// imports of WASI.
+func rustTargets() map[string][]string {
+	return map[string][]string{
+		"wasm32-unknown-unknown": nil,
+		"wasm32-wasi":            {"environ_get", "environ_sizes_get", "fd_write", "proc_exit"},
+	}
+}
+
+// wasm returns what was built for a target, by its path below the target's folder.
+func (c crates) wasm(t *testing.T, target, path string) []byte {
 	t.Helper()
-	return []byte(fileText(t, filepath.Join(c.dir, "target", "wasm32-unknown-unknown", "debug", path+".wasm")))
+	return []byte(fileText(t, filepath.Join(c.dir, "target", target, "debug", path+".wasm")))
+}
+
+// wasiImports are the functions of WASI that a module imports.
+func wasiImports(wasm []byte) (names []string) {
+	for _, found := range regexp.MustCompile(`wasi_snapshot_preview1.([a-z_]+)\x00`).FindAllSubmatch(wasm, -1) {
+		names = append(names, string(found[1]))
+	}
+	slices.Sort(names)
+	return names
 }
 
 // TestRust runs what the crate tests of itself and of its documentation, and its plugins in the
-// sandbox.
+// sandbox: a plugin is the same for each target.
 func TestRust(t *testing.T) {
 	if os.Getenv("WHARF_LONG") == "" {
 		t.Skip("compiles for a minute: set WHARF_LONG=1")
@@ -85,18 +105,30 @@ func TestRust(t *testing.T) {
 	c.cargo(t, ".", "test")
 	c.cargo(t, "wharf-plugin", "test", "--lib")
 	c.cargo(t, "wharf-plugin", "test", "--doc")
-	c.cargo(t, ".", "build", "--target", "wasm32-unknown-unknown")
-	c.cargo(t, "wharf-plugin", "build", "--examples", "--target", "wasm32-unknown-unknown")
+	for target, imports := range rustTargets() {
+		t.Run(target, func(t *testing.T) {
+			c.cargo(t, ".", "build", "--target", target)
+			c.cargo(t, "wharf-plugin", "build", "--examples", "--target", target)
+			checkRust(t, c, target, imports)
+		})
+	}
+}
+
+func checkRust(t *testing.T, c crates, target string, imports []string) {
 	t.Run("greet", func(t *testing.T) {
-		checkGreets(t, c.wasm(t, "examples/greet"), abi.CallInput, abi.CallLog, abi.CallMessageAppend, abi.CallOutput)
+		wasm := c.wasm(t, target, "examples/greet")
+		checkGreets(t, wasm, abi.CallInput, abi.CallLog, abi.CallMessageAppend, abi.CallOutput)
+		if got := wasiImports(wasm); !slices.Equal(got, imports) {
+			t.Errorf("it imports %q of WASI", got)
+		}
 	})
-	t.Run("documented", func(t *testing.T) { checkCounts(t, c.wasm(t, "greet")) })
+	t.Run("documented", func(t *testing.T) { checkCounts(t, c.wasm(t, target, "greet")) })
 	t.Run("everything", func(t *testing.T) {
-		compareTraces(t, callsOf(t, c.wasm(t, "examples/everything")), callsOf(t, buildWithSDK(t, everything)))
+		compareTraces(t, callsOf(t, c.wasm(t, target, "examples/everything")), callsOf(t, buildWithSDK(t, everything)))
 	})
 	t.Run("panics", func(t *testing.T) {
 		h := newTask(t, `"Ada"`)
-		_, err := compile(t, newRuntime(t, Config{}), c.wasm(t, "examples/panics")).Run(t.Context(), abi.DefaultExport, h, Limits{})
+		_, err := compile(t, newRuntime(t, Config{}), c.wasm(t, target, "examples/panics")).Run(t.Context(), abi.DefaultExport, h, Limits{})
 		checkFailure(t, err, abi.FailurePluginTrap, "unreachable")
 		if f := h.output.Failure; f == nil || f.Code != "plugin_panic" || !strings.HasPrefix(f.Message, "the plugin panicked: no Ada here at examples/panics.rs:") {
 			t.Errorf("it ends with %+v", f)
@@ -105,8 +137,7 @@ func TestRust(t *testing.T) {
 }
 
 // rustPanics is a plugin that ends by a panic.
-const rustPanics = `wharf::main!(panics);
-
+const rustPanics = `#[wharf::main]
 fn panics(task: &wharf::Task) -> wharf::Result<wharf::Outcome> {
     panic!("no {} here", task.text())
 }

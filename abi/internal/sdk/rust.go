@@ -125,9 +125,7 @@ func rustStruct(l *lines, s *Struct) {
 }
 
 func rustField(l *lines, f *Field) {
-	if f.Doc != "" {
-		l.doc("    /// ", rustDoc(sentence(f.Doc)))
-	}
+	l.doc("    /// ", or(rustDoc(sentence(f.Doc)), "The member `"+f.Name+"`."))
 	name := rustName(f.Name)
 	var options []string
 	if strings.TrimPrefix(name, "r#") != f.Name {

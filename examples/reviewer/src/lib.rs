@@ -7,8 +7,6 @@ use wharf::{ArtifactKind, ArtifactPutRequest, Failure, ModelMessage, ModelReques
 const SYSTEM: &str = "You review code. Answer with a JSON array and nothing else: for each mistake in the lines that the \
     diff adds, {\"file\", \"line\" (in the new file), \"severity\" (error, warning or note), \"text\"}.";
 
-wharf::main!(review);
-
 /// One thing that the model finds.
 #[derive(Deserialize)]
 struct Finding {
@@ -18,6 +16,7 @@ struct Finding {
     text: String,
 }
 
+#[wharf::main]
 fn review(task: &Task) -> Result<Outcome> {
     let diff = task.text();
     let added = added_lines(&diff);

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use wharf::*;
 
-wharf::main!(everything);
-
+#[wharf::main]
 fn everything(_: &Task) -> Result<Outcome> {
     first()?;
     compose()?;

@@ -926,14 +926,7 @@ pub fn host_fact(request: &HostFactRequest) -> Result<HostFactAnswer> {
 /// none: `not_found`.
 ///
 /// ```ignore
-/// fn example_connector(_: &Connector, delivery: &Delivery) -> Result<NormalizedDelivery> {
-///     let message = MessageInput { role: Role::USER, parts: vec![Part::text(delivery.text.clone())], ..Default::default() };
-///     Ok(NormalizedDelivery {
-///         tasks: vec![ConnectorTask { input: Json::of(&message)?, thread: "orders".into(), ..Default::default() }],
-///         events: vec![ConnectorEvent { kind: "vendor.shop.order".into(), payload: Some(Json::parse(r#"{"count":2}"#)?) }],
-///         ..Default::default()
-///     })
-/// }
+/// #[wharf::connector("normalize")]
 /// ```
 pub fn connector_deliveries() -> Result<DeliveriesAnswer> {
     given("connector.deliveries", sys::connector_deliveries)
@@ -943,14 +936,7 @@ pub fn connector_deliveries() -> Result<DeliveriesAnswer> {
 /// of Tasks.
 ///
 /// ```ignore
-/// fn example_connector(_: &Connector, delivery: &Delivery) -> Result<NormalizedDelivery> {
-///     let message = MessageInput { role: Role::USER, parts: vec![Part::text(delivery.text.clone())], ..Default::default() };
-///     Ok(NormalizedDelivery {
-///         tasks: vec![ConnectorTask { input: Json::of(&message)?, thread: "orders".into(), ..Default::default() }],
-///         events: vec![ConnectorEvent { kind: "vendor.shop.order".into(), payload: Some(Json::parse(r#"{"count":2}"#)?) }],
-///         ..Default::default()
-///     })
-/// }
+/// #[wharf::connector("normalize")]
 /// ```
 pub fn connector_normalized(request: &NormalizedRequest) -> Result<()> {
     tell("connector.normalized", sys::connector_normalized, request)

@@ -8,7 +8,8 @@ pub enum Failed {
     Call(Error),
     /// The plugin fails with a code of its own.
     Own(Failure),
-    /// Anything else; the code is `plugin_error`.
+    /// Anything else; the code is `plugin_error`. What is boxed already becomes one by
+    /// `.map_err(Failed::Other)?`.
     Other(Box<dyn std::error::Error>),
 }
 
@@ -187,5 +188,47 @@ impl Failure {
     #[allow(clippy::new_ret_no_self)]
     pub fn new(code: &str, message: &str) -> Failed {
         Failed::Own(Failure { code: code.into(), message: message.into(), ..Default::default() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io;
+
+    #[derive(Debug)]
+    struct Mine;
+
+    impl fmt::Display for Mine {
+        fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+            f.write_str("mine")
+        }
+    }
+
+    impl std::error::Error for Mine {}
+
+    fn boxed() -> Result<(), Box<dyn std::error::Error>> {
+        Err("boxed".into())
+    }
+
+    #[test]
+    fn a_question_mark_takes_every_error() {
+        let refused = Error { call: "http.fetch", status: Status::Denied, code: "host".into(), message: "it is not granted".into() };
+        let again = refused.clone();
+        let all: [(fn(Error) -> Result<()>, &str); 7] = [
+            (|_| Ok(drop("x".parse::<u8>()?)), "invalid digit found in string"),
+            (|_| Err(io::Error::new(io::ErrorKind::Other, "the disk"))?, "the disk"),
+            (|_| Ok(drop(std::str::from_utf8(&[255])?)), "invalid utf-8 sequence of 1 bytes from index 0"),
+            (|_| Err(Mine)?, "mine"),
+            (|_| Ok(drop(crate::Json::parse("{")?)), "EOF while parsing an object at line 1 column 1"),
+            (|_| Ok(boxed().map_err(Failed::Other)?), "boxed"),
+            (|e| Err(e)?, "http.fetch: it is not granted (host)"),
+        ];
+        for (fails, says) in all {
+            let failure = fails(again.clone()).unwrap_err().into_failure();
+            assert_eq!((failure.code.as_str(), failure.message.as_str()), ("plugin_error", says));
+        }
+        let failed: Failed = refused.into();
+        assert_eq!(failed.status(), Some(Status::Denied));
     }
 }

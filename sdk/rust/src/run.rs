@@ -21,34 +21,8 @@ impl Outcome {
     }
 }
 
-/// Exports a function as a plugin's. `main!(f)` is the export `run`; `main!(name = f)` has a name of
-/// its own. A plugin may have several.
-#[macro_export]
-macro_rules! main {
-    ($handler:path) => {
-        $crate::main!(run = $handler);
-    };
-    ($export:ident = $handler:path) => {
-        #[no_mangle]
-        pub extern "C" fn $export() -> i32 {
-            $crate::run($handler)
-        }
-    };
-}
-
-/// Exports a function as a Connector's, which says what each delivery means.
-#[macro_export]
-macro_rules! connector {
-    ($export:ident = $handler:path) => {
-        #[no_mangle]
-        pub extern "C" fn $export() -> i32 {
-            $crate::connect($handler)
-        }
-    };
-}
-
 /// Reads the Task, calls the function, and tells the host what it returned. It is what an export of
-/// [`main!`] does.
+/// [`main`](macro@crate::main) does.
 pub fn run(handler: impl FnOnce(&Task) -> Result<Outcome>) -> i32 {
     hook();
     let result = Task::read().and_then(|task| handler(&task));
@@ -64,7 +38,7 @@ pub fn run(handler: impl FnOnce(&Task) -> Result<Outcome>) -> i32 {
 }
 
 /// Reads the deliveries, calls the function for each, and tells the host what they mean. It is what
-/// an export of [`connector!`] does.
+/// an export of [`connector`](macro@crate::connector) does.
 pub fn connect(mut handler: impl FnMut(&crate::Connector, &Delivery) -> Result<NormalizedDelivery>) -> i32 {
     hook_of_connector();
     let normalized = crate::connector_deliveries().and_then(|given| {

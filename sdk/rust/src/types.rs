@@ -433,12 +433,16 @@ pub struct Budget {
     /// In US dollars.
     #[serde(serialize_with = "number", skip_serializing_if = "nothing")]
     pub usd: f64,
+    /// The member `input_tokens`.
     #[serde(skip_serializing_if = "nothing")]
     pub input_tokens: i64,
+    /// The member `output_tokens`.
     #[serde(skip_serializing_if = "nothing")]
     pub output_tokens: i64,
+    /// The member `tool_calls`.
     #[serde(skip_serializing_if = "nothing")]
     pub tool_calls: i64,
+    /// The member `host_calls`.
     #[serde(skip_serializing_if = "nothing")]
     pub host_calls: i64,
     /// How long it may run, in milliseconds.
@@ -487,8 +491,10 @@ pub struct TaskClient {
     /// That it speaks, and its revision, such as mcp/2025-11-25.
     #[serde(skip_serializing_if = "nothing")]
     pub protocol: String,
+    /// The member `name`.
     #[serde(skip_serializing_if = "nothing")]
     pub name: String,
+    /// The member `version`.
     #[serde(skip_serializing_if = "nothing")]
     pub version: String,
     /// `capabilities` are the kinds of questions that it can answer: at most 32 words without white
@@ -502,7 +508,9 @@ pub struct TaskClient {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct InboxWait {
+    /// The member `session_id`.
     pub session_id: String,
+    /// The member `checkpoint`.
     pub checkpoint: Checkpoint,
 }
 
@@ -514,22 +522,28 @@ pub struct InboxWait {
 pub struct ToolUse {
     /// The call_id that it was made with, or else call- and its index in the record.
     pub call_id: String,
+    /// The member `server`.
     pub server: String,
+    /// The member `name`.
     pub name: String,
     /// Absent: not known.
     #[serde(skip_serializing_if = "nothing")]
     pub kind: ToolKind,
+    /// The member `read_only`.
     #[serde(skip_serializing_if = "nothing")]
     pub read_only: bool,
     /// Its definition says that it can destroy something.
     #[serde(skip_serializing_if = "nothing")]
     pub destructive: bool,
+    /// The member `executor`.
     pub executor: ToolExecutor,
+    /// The member `started_at`.
     pub started_at: Time,
     /// `duration_us` is how long the whole call took, of its end: with waiting for approval, and
     /// over a crash. `execution_us` is how long its server took of that, where it was asked.
     #[serde(skip_serializing_if = "nothing")]
     pub duration_us: i64,
+    /// The member `execution_us`.
     #[serde(skip_serializing_if = "nothing")]
     pub execution_us: i64,
     /// Of its end: why it failed.
@@ -547,10 +561,14 @@ pub struct ToolUse {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CompositionChild {
+    /// The member `composition_id`.
     pub composition_id: String,
+    /// The member `call_id`.
     pub call_id: String,
+    /// The member `executor`.
     #[serde(skip_serializing_if = "nothing")]
     pub executor: ToolExecutor,
+    /// The member `started_at`.
     pub started_at: Time,
     /// As in ToolUse.
     #[serde(skip_serializing_if = "nothing")]
@@ -563,8 +581,11 @@ pub struct CompositionChild {
 pub struct WaitingQuestion {
     /// The plugin's name for it.
     pub key: String,
+    /// The member `permission_request_id`.
     pub permission_request_id: String,
+    /// The member `kind`.
     pub kind: PermissionKind,
+    /// The member `status`.
     pub status: PermissionStatus,
 }
 
@@ -576,14 +597,18 @@ pub struct Waiting {
     pub call: String,
     /// Of the call in the record, from 0.
     pub index: i64,
+    /// The member `request_id`.
     pub request_id: String,
     /// What somebody is asked.
     #[serde(skip_serializing_if = "nothing")]
     pub prompt: String,
+    /// The member `action`.
     #[serde(skip_serializing_if = "nothing")]
     pub action: String,
+    /// The member `schema`.
     #[serde(skip_serializing_if = "nothing")]
     pub schema: Option<Json>,
+    /// The member `url`.
     #[serde(skip_serializing_if = "nothing")]
     pub url: String,
     /// The child that is awaited.
@@ -606,10 +631,13 @@ pub struct Waiting {
     /// asks, not the plugin: when it is approved the call itself is made.
     #[serde(skip_serializing_if = "nothing")]
     pub permission_id: String,
+    /// The member `arguments`.
     #[serde(skip_serializing_if = "nothing")]
     pub arguments: Option<Json>,
+    /// The member `quorum`.
     #[serde(skip_serializing_if = "nothing")]
     pub quorum: i64,
+    /// The member `gate`.
     #[serde(skip_serializing_if = "nothing")]
     pub gate: bool,
     /// `requests` are what is asked at once by one call, in the order of the call: those that are
@@ -624,6 +652,7 @@ pub struct Waiting {
 pub struct TaskReplay {
     /// The Task that is replayed.
     pub source_task_id: String,
+    /// The member `mode`.
     pub mode: ReplayMode,
     /// `replay_id` is derived from the source, the module, the mode and the overrides: it is the
     /// same for the same replay, on any node, and the one id of a replay that its receipt holds.
@@ -648,6 +677,7 @@ pub struct TaskFork {
     /// The last event whose record is shared; absent: all of them.
     #[serde(skip_serializing_if = "nothing")]
     pub at_event_id: String,
+    /// The member `calls`.
     pub calls: i64,
 }
 
@@ -665,14 +695,18 @@ pub struct Task {
     pub updated_at: Time,
     /// The client's own: any object; {} if there is none.
     pub metadata: Json,
+    /// The member `session_id`.
     pub session_id: String,
+    /// The member `workspace_id`.
     pub workspace_id: String,
     /// Where it is in its life.
     pub status: TaskStatus,
+    /// The member `input`.
     #[serde(skip_serializing_if = "nothing")]
     pub input: Option<Json>,
     /// The actor that submitted it.
     pub created_by: String,
+    /// The member `persona_id`.
     #[serde(skip_serializing_if = "nothing")]
     pub persona_id: String,
     /// The Branch that it goes along.
@@ -731,6 +765,7 @@ pub struct Task {
     /// the Quota that bounds it most narrowly.
     #[serde(skip_serializing_if = "nothing")]
     pub persona_version: String,
+    /// The member `quota_id`.
     #[serde(skip_serializing_if = "nothing")]
     pub quota_id: String,
     /// `connector_id` and `delivery_id` are set on a Task that came from a Connector. Of the Tasks
@@ -738,8 +773,10 @@ pub struct Task {
     /// which they were accepted.
     #[serde(skip_serializing_if = "nothing")]
     pub connector_id: String,
+    /// The member `delivery_id`.
     #[serde(skip_serializing_if = "nothing")]
     pub delivery_id: String,
+    /// The member `order_key`.
     #[serde(skip_serializing_if = "nothing")]
     pub order_key: String,
 }
@@ -784,12 +821,15 @@ pub struct ApprovalPolicy {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AgentSkill {
+    /// The member `name`.
     pub name: String,
+    /// The member `version`.
     #[serde(skip_serializing_if = "nothing")]
     pub version: String,
     /// Of its files; absent while it is not installed.
     #[serde(skip_serializing_if = "nothing")]
     pub digest: String,
+    /// The member `required`.
     #[serde(skip_serializing_if = "nothing")]
     pub required: bool,
 }
@@ -798,10 +838,12 @@ pub struct AgentSkill {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AgentServer {
+    /// The member `name`.
     pub name: String,
     /// Patterns of names; none: all of the server.
     #[serde(skip_serializing_if = "nothing")]
     pub tools: Vec<String>,
+    /// The member `required`.
     #[serde(skip_serializing_if = "nothing")]
     pub required: bool,
 }
@@ -810,9 +852,12 @@ pub struct AgentServer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AgentModel {
+    /// The member `provider`.
     #[serde(skip_serializing_if = "nothing")]
     pub provider: String,
+    /// The member `name`.
     pub name: String,
+    /// The member `embedding`.
     #[serde(skip_serializing_if = "nothing")]
     pub embedding: String,
 }
@@ -821,8 +866,10 @@ pub struct AgentModel {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AgentTools {
+    /// The member `allow`.
     #[serde(skip_serializing_if = "nothing")]
     pub allow: Vec<String>,
+    /// The member `deny`.
     #[serde(skip_serializing_if = "nothing")]
     pub deny: Vec<String>,
 }
@@ -878,26 +925,32 @@ pub struct Agent {
     /// 0-9 and -.
     #[serde(skip_serializing_if = "nothing")]
     pub vendor_key: String,
+    /// The member `agent_key`.
     #[serde(skip_serializing_if = "nothing")]
     pub agent_key: String,
+    /// The member `slug`.
     #[serde(skip_serializing_if = "nothing")]
     pub slug: String,
     /// As its author counts, 1.2.3 (semver.org); that of the Persona counts changes here.
     #[serde(skip_serializing_if = "nothing")]
     pub version: String,
+    /// The member `author`.
     #[serde(skip_serializing_if = "nothing")]
     pub author: String,
     /// As SPDX writes it.
     #[serde(skip_serializing_if = "nothing")]
     pub license: String,
+    /// The member `tags`.
     #[serde(skip_serializing_if = "nothing")]
     pub tags: Vec<String>,
     /// `model_named` and `tools_named` are what its bundle says, in the bundle's own words.
     /// `model`, and the tools and tools_denied of the Persona, follow from them.
     #[serde(skip_serializing_if = "nothing")]
     pub model_named: Option<AgentModel>,
+    /// The member `tools_named`.
     #[serde(skip_serializing_if = "nothing")]
     pub tools_named: Option<AgentTools>,
+    /// The member `bundle`.
     #[serde(skip_serializing_if = "nothing")]
     pub bundle: Option<AgentBundle>,
 }
@@ -907,17 +960,24 @@ pub struct Agent {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Rights {
+    /// The member `persona_id`.
     pub persona_id: String,
+    /// The member `tools`.
     #[serde(skip_serializing_if = "nothing")]
     pub tools: Vec<String>,
+    /// The member `tools_denied`.
     #[serde(skip_serializing_if = "nothing")]
     pub tools_denied: Vec<String>,
+    /// The member `capabilities`.
     #[serde(skip_serializing_if = "nothing")]
     pub capabilities: Vec<String>,
+    /// The member `handoffs`.
     #[serde(skip_serializing_if = "nothing")]
     pub handoffs: Vec<String>,
+    /// The member `model_policy`.
     #[serde(skip_serializing_if = "nothing")]
     pub model_policy: Option<ModelPolicy>,
+    /// The member `mcp_servers`.
     #[serde(skip_serializing_if = "nothing")]
     pub mcp_servers: Vec<AgentServer>,
 }
@@ -936,11 +996,13 @@ pub struct Persona {
     pub updated_at: Time,
     /// The client's own: any object; {} if there is none.
     pub metadata: Json,
+    /// The member `name`.
     pub name: String,
     /// Of its policy: a change is a new version.
     pub version: String,
     /// What runs its Tasks: PLUGIN, or PLUGIN#EXPORT.
     pub entry_workflow: String,
+    /// The member `description`.
     pub description: String,
     /// How far its Tasks may act by themselves.
     pub autonomy_tier: AutonomyTier,
@@ -949,6 +1011,7 @@ pub struct Persona {
     /// `tools` and `capabilities` are patterns of what Tasks of the Persona may use: tools as
     /// SERVER:TOOL, and host calls. * stands for any characters.
     pub tools: Vec<String>,
+    /// The member `capabilities`.
     pub capabilities: Vec<String>,
     /// `tools_denied` are patterns as those of `tools`: of what its Tasks may not use, whatever
     /// `tools` says.
@@ -969,8 +1032,10 @@ pub struct Persona {
     /// Kept, and without effect.
     #[serde(skip_serializing_if = "nothing")]
     pub evals: Vec<String>,
+    /// The member `owner`.
     #[serde(skip_serializing_if = "nothing")]
     pub owner: String,
+    /// The member `model_policy`.
     #[serde(skip_serializing_if = "nothing")]
     pub model_policy: Option<ModelPolicy>,
     /// Kept, and without effect.
@@ -983,6 +1048,7 @@ pub struct Persona {
     /// approved. Both are Wharf's own.
     #[serde(skip_serializing_if = "nothing")]
     pub budget: Option<Budget>,
+    /// The member `approvals`.
     #[serde(skip_serializing_if = "nothing")]
     pub approvals: Option<ApprovalPolicy>,
     /// `tools_visibility` is Wharf's own: what keys without events:internal see of its tool calls.
@@ -1011,14 +1077,19 @@ pub struct Persona {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct InputSkill {
+    /// The member `name`.
     pub name: String,
+    /// The member `description`.
     pub description: String,
+    /// The member `version`.
     pub version: String,
     /// What its SKILL.md says of when to use it, and which tools it asks for.
     #[serde(skip_serializing_if = "nothing")]
     pub when_to_use: String,
+    /// The member `paths`.
     #[serde(skip_serializing_if = "nothing")]
     pub paths: Vec<String>,
+    /// The member `allowed_tools`.
     #[serde(skip_serializing_if = "nothing")]
     pub allowed_tools: Vec<String>,
 }
@@ -1029,7 +1100,9 @@ pub struct InputSkill {
 pub struct InputAnswer {
     /// As it was accepted; Task.Input holds what was submitted.
     pub task: Task,
+    /// The member `persona`.
     pub persona: Persona,
+    /// The member `session_id`.
     pub session_id: String,
     /// `skills` are those that the `task` has, as they were when it started. Their files are read
     /// by CallSkillRead.
@@ -1041,15 +1114,19 @@ pub struct InputAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OutputRequest {
+    /// The member `summary`.
     pub summary: String,
+    /// The member `metrics`.
     #[serde(serialize_with = "numbers", skip_serializing_if = "nothing")]
     pub metrics: BTreeMap<String, f64>,
+    /// The member `failure`.
     #[serde(skip_serializing_if = "nothing")]
     pub failure: Option<Failure>,
     /// `stopped` says that the Task ends before its work is done, and not because it has failed.
     /// Then `handoff`, an object, says how things stand for whoever goes on.
     #[serde(skip_serializing_if = "nothing")]
     pub stopped: bool,
+    /// The member `handoff`.
     #[serde(skip_serializing_if = "nothing")]
     pub handoff: Option<Json>,
     /// `stop_reason` says why the model has stopped whose answer the summary is of: StopLength if
@@ -1063,6 +1140,7 @@ pub struct OutputRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Label {
+    /// The member `call_id`.
     #[serde(skip_serializing_if = "nothing")]
     pub call_id: String,
 }
@@ -1079,6 +1157,7 @@ pub struct ClockAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct IDAnswer {
+    /// The member `id`.
     pub id: String,
 }
 
@@ -1088,6 +1167,7 @@ pub struct IDAnswer {
 pub struct LogRequest {
     /// Debug, info, warn or error.
     pub level: String,
+    /// The member `message`.
     pub message: String,
 }
 
@@ -1098,6 +1178,7 @@ pub struct ProgressRequest {
     /// 0 to 1.
     #[serde(serialize_with = "number")]
     pub fraction: f64,
+    /// The member `message`.
     #[serde(skip_serializing_if = "nothing")]
     pub message: String,
 }
@@ -1106,6 +1187,7 @@ pub struct ProgressRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PlanStep {
+    /// The member `title`.
     pub title: String,
     /// Pending, in_progress, completed or skipped.
     pub status: String,
@@ -1115,6 +1197,7 @@ pub struct PlanStep {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PlanRequest {
+    /// The member `steps`.
     pub steps: Vec<PlanStep>,
 }
 
@@ -1122,7 +1205,9 @@ pub struct PlanRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AgentEventRequest {
+    /// The member `kind`.
     pub kind: AgentEventKind,
+    /// The member `data`.
     pub data: Json,
 }
 
@@ -1135,6 +1220,7 @@ pub struct PlannedStep {
     pub id: String,
     /// What is to be done.
     pub content: String,
+    /// The member `status`.
     pub status: StepStatus,
 }
 
@@ -1142,6 +1228,7 @@ pub struct PlannedStep {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PlanSetRequest {
+    /// The member `steps`.
     pub steps: Vec<PlannedStep>,
     /// `version` is that of the plan which is to be replaced, 0 for none; left out for whatever is
     /// there. When somebody has changed it meanwhile, nothing happens, and the call is refused with
@@ -1170,6 +1257,7 @@ pub struct PlanAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PlanGetRequest {
+    /// The member `call_id`.
     #[serde(skip_serializing_if = "nothing")]
     pub call_id: String,
 }
@@ -1178,13 +1266,16 @@ pub struct PlanGetRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct InboxTakeRequest {
+    /// The member `call_id`.
     #[serde(skip_serializing_if = "nothing")]
     pub call_id: String,
+    /// The member `checkpoint`.
     pub checkpoint: Checkpoint,
     /// `wait` parks the Task until something is there, at the longest so many milliseconds; 0 for
     /// as long as the Task may live.
     #[serde(skip_serializing_if = "nothing")]
     pub wait: bool,
+    /// The member `timeout_ms`.
     #[serde(skip_serializing_if = "nothing")]
     pub timeout_ms: i64,
 }
@@ -1193,23 +1284,30 @@ pub struct InboxTakeRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Part {
+    /// The member `type`.
     pub r#type: PartType,
+    /// The member `text`.
     #[serde(skip_serializing_if = "nothing")]
     pub text: Option<String>,
+    /// The member `value`.
     #[serde(skip_serializing_if = "nothing")]
     pub value: Option<Json>,
     /// Joins a call and its result.
     #[serde(skip_serializing_if = "nothing")]
     pub tool_call_id: String,
+    /// The member `name`.
     #[serde(skip_serializing_if = "nothing")]
     pub name: String,
+    /// The member `input`.
     #[serde(skip_serializing_if = "nothing")]
     pub input: Option<Json>,
+    /// The member `output`.
     #[serde(skip_serializing_if = "nothing")]
     pub output: Option<Json>,
     /// Of a tool_result: ok or error.
     #[serde(skip_serializing_if = "nothing")]
     pub status: String,
+    /// The member `artifact_id`.
     #[serde(skip_serializing_if = "nothing")]
     pub artifact_id: String,
     /// Where the file is.
@@ -1218,6 +1316,7 @@ pub struct Part {
     /// Of the file or image.
     #[serde(skip_serializing_if = "nothing")]
     pub mime_type: String,
+    /// The member `visibility`.
     pub visibility: Visibility,
     /// `redacted` marks a part whose content was withheld from this reader.
     #[serde(skip_serializing_if = "nothing")]
@@ -1243,8 +1342,10 @@ pub struct Message {
     pub role: Role,
     /// The content, in its order.
     pub parts: Vec<Part>,
+    /// The member `session_id`.
     #[serde(skip_serializing_if = "nothing")]
     pub session_id: String,
+    /// The member `task_id`.
     #[serde(skip_serializing_if = "nothing")]
     pub task_id: String,
 }
@@ -1253,15 +1354,22 @@ pub struct Message {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TakenReminder {
+    /// The member `reminder_id`.
     pub reminder_id: String,
+    /// The member `tags`.
     #[serde(skip_serializing_if = "nothing")]
     pub tags: Vec<String>,
+    /// The member `body`.
     pub body: String,
+    /// The member `role_hint`.
     pub role_hint: ReminderRole,
     /// System, or user.
     pub rendered_role: ReminderRole,
+    /// The member `source`.
     pub source: String,
+    /// The member `ttl_turns`.
     pub ttl_turns: i64,
+    /// The member `_meta`.
     #[serde(rename = "_meta", skip_serializing_if = "nothing")]
     pub meta: BTreeMap<String, Json>,
 }
@@ -1272,6 +1380,7 @@ pub struct TakenReminder {
 pub struct InboxTakeAnswer {
     /// As the transcript has them.
     pub messages: Vec<Message>,
+    /// The member `reminders`.
     pub reminders: Vec<TakenReminder>,
     /// `woken` says why a call that waited brings nothing.
     #[serde(skip_serializing_if = "nothing")]
@@ -1286,6 +1395,7 @@ pub struct MessageInput {
     pub role: Role,
     /// The content, in its order.
     pub parts: Vec<Part>,
+    /// The member `metadata`.
     #[serde(skip_serializing_if = "nothing")]
     pub metadata: Option<Json>,
 }
@@ -1294,6 +1404,7 @@ pub struct MessageInput {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MessageAppendAnswer {
+    /// The member `message_id`.
     pub message_id: String,
     /// Whether the Persona's tier has held the call back: then the rest is empty.
     #[serde(skip)]
@@ -1304,6 +1415,7 @@ pub struct MessageAppendAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MessageDeltaRequest {
+    /// The member `text`.
     pub text: String,
 }
 
@@ -1311,8 +1423,10 @@ pub struct MessageDeltaRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TranscriptReadRequest {
+    /// The member `call_id`.
     #[serde(skip_serializing_if = "nothing")]
     pub call_id: String,
+    /// The member `last`.
     #[serde(skip_serializing_if = "nothing")]
     pub last: i64,
 }
@@ -1322,9 +1436,12 @@ pub struct TranscriptReadRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TranscriptReadAnswer {
+    /// The member `messages`.
     pub messages: Vec<Message>,
+    /// The member `earlier`.
     #[serde(skip_serializing_if = "nothing")]
     pub earlier: bool,
+    /// The member `unreadable`.
     #[serde(skip_serializing_if = "nothing")]
     pub unreadable: Vec<String>,
 }
@@ -1333,7 +1450,9 @@ pub struct TranscriptReadAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ModelToolCall {
+    /// The member `id`.
     pub id: String,
+    /// The member `name`.
     pub name: String,
     /// A JSON object.
     pub arguments: Json,
@@ -1343,7 +1462,9 @@ pub struct ModelToolCall {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ModelMessage {
+    /// The member `role`.
     pub role: String,
+    /// The member `text`.
     #[serde(skip_serializing_if = "nothing")]
     pub text: String,
     /// Of an assistant.
@@ -1352,6 +1473,7 @@ pub struct ModelMessage {
     /// `tool_call_id` and `is_error` belong to the role tool: `text` is what the tool answered.
     #[serde(skip_serializing_if = "nothing")]
     pub tool_call_id: String,
+    /// The member `is_error`.
     #[serde(skip_serializing_if = "nothing")]
     pub is_error: bool,
 }
@@ -1360,9 +1482,12 @@ pub struct ModelMessage {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ModelTool {
+    /// The member `name`.
     pub name: String,
+    /// The member `description`.
     #[serde(skip_serializing_if = "nothing")]
     pub description: String,
+    /// The member `input_schema`.
     #[serde(skip_serializing_if = "nothing")]
     pub input_schema: Option<Json>,
 }
@@ -1371,23 +1496,30 @@ pub struct ModelTool {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ModelRequest {
+    /// The member `call_id`.
     #[serde(skip_serializing_if = "nothing")]
     pub call_id: String,
     /// `model` names a configured model, or is empty for the node's default.
     #[serde(skip_serializing_if = "nothing")]
     pub model: String,
+    /// The member `system`.
     #[serde(skip_serializing_if = "nothing")]
     pub system: String,
+    /// The member `messages`.
     pub messages: Vec<ModelMessage>,
+    /// The member `tools`.
     #[serde(skip_serializing_if = "nothing")]
     pub tools: Vec<ModelTool>,
     /// Auto (default), none, any, or a tool's name.
     #[serde(skip_serializing_if = "nothing")]
     pub tool_choice: String,
+    /// The member `max_tokens`.
     #[serde(skip_serializing_if = "nothing")]
     pub max_tokens: i64,
+    /// The member `temperature`.
     #[serde(serialize_with = "some_number", skip_serializing_if = "nothing")]
     pub temperature: Option<f64>,
+    /// The member `stop`.
     #[serde(skip_serializing_if = "nothing")]
     pub stop: Vec<String>,
     /// `stream` tells watchers the text as it comes, as message deltas. The answer is the same.
@@ -1399,7 +1531,9 @@ pub struct ModelRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ModelUsage {
+    /// The member `input_tokens`.
     pub input_tokens: i64,
+    /// The member `output_tokens`.
     pub output_tokens: i64,
 }
 
@@ -1407,8 +1541,11 @@ pub struct ModelUsage {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ModelConsidered {
+    /// The member `provider`.
     pub provider: String,
+    /// The member `model`.
     pub model: String,
+    /// The member `reason`.
     pub reason: String,
 }
 
@@ -1420,18 +1557,24 @@ pub struct ModelAnswer {
     pub provider: String,
     /// As the provider names it.
     pub model: String,
+    /// The member `text`.
     pub text: String,
+    /// The member `tool_calls`.
     #[serde(skip_serializing_if = "nothing")]
     pub tool_calls: Vec<ModelToolCall>,
+    /// The member `stop_reason`.
     pub stop_reason: StopReason,
+    /// The member `usage`.
     pub usage: ModelUsage,
     /// `cost` is in `currency`, from the node's price table; 0 when it has no price.
     #[serde(serialize_with = "number")]
     pub cost: f64,
+    /// The member `currency`.
     pub currency: String,
     /// `route` says why this model was taken, and `considered` which others were configured for the
     /// same name and were tried or passed over before.
     pub route: String,
+    /// The member `considered`.
     #[serde(skip_serializing_if = "nothing")]
     pub considered: Vec<ModelConsidered>,
 }
@@ -1440,8 +1583,10 @@ pub struct ModelAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ToolListRequest {
+    /// The member `call_id`.
     #[serde(skip_serializing_if = "nothing")]
     pub call_id: String,
+    /// The member `server`.
     #[serde(skip_serializing_if = "nothing")]
     pub server: String,
 }
@@ -1451,16 +1596,23 @@ pub struct ToolListRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Tool {
+    /// The member `server`.
     pub server: String,
+    /// The member `name`.
     pub name: String,
+    /// The member `description`.
     #[serde(skip_serializing_if = "nothing")]
     pub description: String,
+    /// The member `input_schema`.
     #[serde(skip_serializing_if = "nothing")]
     pub input_schema: Option<Json>,
+    /// The member `read_only`.
     #[serde(skip_serializing_if = "nothing")]
     pub read_only: bool,
+    /// The member `idempotent`.
     #[serde(skip_serializing_if = "nothing")]
     pub idempotent: bool,
+    /// The member `destructive`.
     #[serde(skip_serializing_if = "nothing")]
     pub destructive: bool,
     /// It reaches what is not its server's own.
@@ -1475,6 +1627,7 @@ pub struct Tool {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ToolListAnswer {
+    /// The member `tools`.
     pub tools: Vec<Tool>,
 }
 
@@ -1482,9 +1635,12 @@ pub struct ToolListAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ToolCallRequest {
+    /// The member `call_id`.
     #[serde(skip_serializing_if = "nothing")]
     pub call_id: String,
+    /// The member `server`.
     pub server: String,
+    /// The member `name`.
     pub name: String,
     /// A JSON object.
     #[serde(skip_serializing_if = "nothing")]
@@ -1499,14 +1655,18 @@ pub struct ToolCallRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ToolContent {
+    /// The member `type`.
     pub r#type: String,
+    /// The member `text`.
     #[serde(skip_serializing_if = "nothing")]
     pub text: String,
     /// Base64.
     #[serde(skip_serializing_if = "nothing")]
     pub data: Bytes,
+    /// The member `mime_type`.
     #[serde(skip_serializing_if = "nothing")]
     pub mime_type: String,
+    /// The member `uri`.
     #[serde(skip_serializing_if = "nothing")]
     pub uri: String,
 }
@@ -1515,9 +1675,12 @@ pub struct ToolContent {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ToolCallAnswer {
+    /// The member `content`.
     pub content: Vec<ToolContent>,
+    /// The member `structured`.
     #[serde(skip_serializing_if = "nothing")]
     pub structured: Option<Json>,
+    /// The member `is_error`.
     #[serde(skip_serializing_if = "nothing")]
     pub is_error: bool,
     /// Whether the Persona's tier has held the call back: then the rest is empty.
@@ -1529,9 +1692,12 @@ pub struct ToolCallAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ResourceListRequest {
+    /// The member `call_id`.
     #[serde(skip_serializing_if = "nothing")]
     pub call_id: String,
+    /// The member `server`.
     pub server: String,
+    /// The member `kind`.
     #[serde(skip_serializing_if = "nothing")]
     pub kind: ResourceKind,
 }
@@ -1540,12 +1706,17 @@ pub struct ResourceListRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Resource {
+    /// The member `uri`.
     pub uri: String,
+    /// The member `name`.
     pub name: String,
+    /// The member `title`.
     #[serde(skip_serializing_if = "nothing")]
     pub title: String,
+    /// The member `description`.
     #[serde(skip_serializing_if = "nothing")]
     pub description: String,
+    /// The member `mime_type`.
     #[serde(skip_serializing_if = "nothing")]
     pub mime_type: String,
     /// In bytes, when the server says it.
@@ -1557,12 +1728,17 @@ pub struct Resource {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ResourceTemplate {
+    /// The member `uri_template`.
     pub uri_template: String,
+    /// The member `name`.
     pub name: String,
+    /// The member `title`.
     #[serde(skip_serializing_if = "nothing")]
     pub title: String,
+    /// The member `description`.
     #[serde(skip_serializing_if = "nothing")]
     pub description: String,
+    /// The member `mime_type`.
     #[serde(skip_serializing_if = "nothing")]
     pub mime_type: String,
 }
@@ -1571,11 +1747,15 @@ pub struct ResourceTemplate {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PromptArgument {
+    /// The member `name`.
     pub name: String,
+    /// The member `title`.
     #[serde(skip_serializing_if = "nothing")]
     pub title: String,
+    /// The member `description`.
     #[serde(skip_serializing_if = "nothing")]
     pub description: String,
+    /// The member `required`.
     #[serde(skip_serializing_if = "nothing")]
     pub required: bool,
 }
@@ -1584,11 +1764,15 @@ pub struct PromptArgument {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Prompt {
+    /// The member `name`.
     pub name: String,
+    /// The member `title`.
     #[serde(skip_serializing_if = "nothing")]
     pub title: String,
+    /// The member `description`.
     #[serde(skip_serializing_if = "nothing")]
     pub description: String,
+    /// The member `arguments`.
     #[serde(skip_serializing_if = "nothing")]
     pub arguments: Vec<PromptArgument>,
 }
@@ -1597,10 +1781,13 @@ pub struct Prompt {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ResourceListAnswer {
+    /// The member `resources`.
     #[serde(skip_serializing_if = "nothing")]
     pub resources: Vec<Resource>,
+    /// The member `templates`.
     #[serde(skip_serializing_if = "nothing")]
     pub templates: Vec<ResourceTemplate>,
+    /// The member `prompts`.
     #[serde(skip_serializing_if = "nothing")]
     pub prompts: Vec<Prompt>,
 }
@@ -1609,9 +1796,12 @@ pub struct ResourceListAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ResourceReadRequest {
+    /// The member `call_id`.
     #[serde(skip_serializing_if = "nothing")]
     pub call_id: String,
+    /// The member `server`.
     pub server: String,
+    /// The member `uri`.
     pub uri: String,
 }
 
@@ -1619,9 +1809,12 @@ pub struct ResourceReadRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ResourceContent {
+    /// The member `uri`.
     pub uri: String,
+    /// The member `mime_type`.
     #[serde(skip_serializing_if = "nothing")]
     pub mime_type: String,
+    /// The member `text`.
     #[serde(skip_serializing_if = "nothing")]
     pub text: String,
     /// Base64.
@@ -1633,6 +1826,7 @@ pub struct ResourceContent {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ResourceReadAnswer {
+    /// The member `contents`.
     pub contents: Vec<ResourceContent>,
 }
 
@@ -1640,10 +1834,14 @@ pub struct ResourceReadAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PromptGetRequest {
+    /// The member `call_id`.
     #[serde(skip_serializing_if = "nothing")]
     pub call_id: String,
+    /// The member `server`.
     pub server: String,
+    /// The member `name`.
     pub name: String,
+    /// The member `arguments`.
     #[serde(skip_serializing_if = "nothing")]
     pub arguments: BTreeMap<String, String>,
 }
@@ -1652,7 +1850,9 @@ pub struct PromptGetRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PromptMessage {
+    /// The member `role`.
     pub role: String,
+    /// The member `content`.
     pub content: ToolContent,
 }
 
@@ -1660,8 +1860,10 @@ pub struct PromptMessage {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PromptGetAnswer {
+    /// The member `description`.
     #[serde(skip_serializing_if = "nothing")]
     pub description: String,
+    /// The member `messages`.
     pub messages: Vec<PromptMessage>,
 }
 
@@ -1670,11 +1872,13 @@ pub struct PromptGetAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HTTPFetchRequest {
+    /// The member `call_id`.
     #[serde(skip_serializing_if = "nothing")]
     pub call_id: String,
     /// Default GET.
     #[serde(skip_serializing_if = "nothing")]
     pub method: String,
+    /// The member `url`.
     pub url: String,
     /// `header` holds one value by name.
     #[serde(skip_serializing_if = "nothing")]
@@ -1693,6 +1897,7 @@ pub struct HTTPFetchRequest {
     /// such a write is answered with `indeterminate`.
     #[serde(skip_serializing_if = "nothing")]
     pub idempotency_header: String,
+    /// The member `timeout_ms`.
     #[serde(skip_serializing_if = "nothing")]
     pub timeout_ms: i64,
 }
@@ -1701,9 +1906,11 @@ pub struct HTTPFetchRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HTTPFetchAnswer {
+    /// The member `status`.
     pub status: i64,
     /// After redirects, without secrets.
     pub url: String,
+    /// The member `header`.
     pub header: BTreeMap<String, String>,
     /// The body, when it is UTF-8.
     #[serde(skip_serializing_if = "nothing")]
@@ -1722,6 +1929,7 @@ pub struct HTTPFetchAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SecretUseRequest {
+    /// The member `name`.
     pub name: String,
 }
 
@@ -1729,6 +1937,7 @@ pub struct SecretUseRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SecretUseAnswer {
+    /// The member `handle`.
     pub handle: String,
 }
 
@@ -1737,9 +1946,12 @@ pub struct SecretUseAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MemoryQueryRequest {
+    /// The member `call_id`.
     #[serde(skip_serializing_if = "nothing")]
     pub call_id: String,
+    /// The member `scope`.
     pub scope: MemoryScope,
+    /// The member `text`.
     #[serde(skip_serializing_if = "nothing")]
     pub text: String,
     /// 1 to 100; default 10.
@@ -1761,15 +1973,21 @@ pub struct Memory {
     pub updated_at: Time,
     /// The client's own: any object; {} if there is none.
     pub metadata: Json,
+    /// The member `scope`.
     pub scope: MemoryScope,
+    /// The member `owner_id`.
     pub owner_id: String,
     /// A string or an object; null when it is redacted.
     pub content: Json,
+    /// The member `provenance`.
     pub provenance: Json,
+    /// The member `expires_at`.
     #[serde(skip_serializing_if = "nothing")]
     pub expires_at: Time,
+    /// The member `visibility`.
     #[serde(skip_serializing_if = "nothing")]
     pub visibility: Visibility,
+    /// The member `confidence`.
     #[serde(serialize_with = "number", skip_serializing_if = "nothing")]
     pub confidence: f64,
     /// The client's own: Wharf keeps it.
@@ -1781,8 +1999,10 @@ pub struct Memory {
     /// `redacted_at` is set when the content was redacted.
     #[serde(skip_serializing_if = "nothing")]
     pub redacted_at: Time,
+    /// The member `workspace_id`.
     #[serde(skip_serializing_if = "nothing")]
     pub workspace_id: String,
+    /// The member `session_id`.
     #[serde(skip_serializing_if = "nothing")]
     pub session_id: String,
 }
@@ -1792,7 +2012,9 @@ pub struct Memory {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MemoryQueryAnswer {
+    /// The member `memories`.
     pub memories: Vec<Memory>,
+    /// The member `unreadable`.
     #[serde(skip_serializing_if = "nothing")]
     pub unreadable: Vec<String>,
 }
@@ -1801,6 +2023,7 @@ pub struct MemoryQueryAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MemoryWriteRequest {
+    /// The member `scope`.
     pub scope: MemoryScope,
     /// A string or an object.
     pub content: Json,
@@ -1813,6 +2036,7 @@ pub struct MemoryWriteRequest {
     /// 0 to 1.
     #[serde(serialize_with = "number", skip_serializing_if = "nothing")]
     pub confidence: f64,
+    /// The member `metadata`.
     #[serde(skip_serializing_if = "nothing")]
     pub metadata: Option<Json>,
 }
@@ -1821,6 +2045,7 @@ pub struct MemoryWriteRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MemoryWriteAnswer {
+    /// The member `memory_id`.
     pub memory_id: String,
     /// Whether the Persona's tier has held the call back: then the rest is empty.
     #[serde(skip)]
@@ -1831,6 +2056,7 @@ pub struct MemoryWriteAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BlockListRequest {
+    /// The member `call_id`.
     #[serde(skip_serializing_if = "nothing")]
     pub call_id: String,
 }
@@ -1839,9 +2065,13 @@ pub struct BlockListRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Block {
+    /// The member `label`.
     pub label: String,
+    /// The member `value`.
     pub value: String,
+    /// The member `read_only`.
     pub read_only: bool,
+    /// The member `version`.
     pub version: i64,
 }
 
@@ -1861,6 +2091,7 @@ pub struct BlockListAnswer {
 pub struct BlockWriteRequest {
     /// Of the block, which is made if there is none.
     pub label: String,
+    /// The member `value`.
     pub value: String,
     /// `append` puts value below what the block has, on a line of its own, instead of in its place.
     #[serde(skip_serializing_if = "nothing")]
@@ -1876,7 +2107,9 @@ pub struct BlockWriteRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BlockWriteAnswer {
+    /// The member `label`.
     pub label: String,
+    /// The member `version`.
     pub version: i64,
     /// Of its value.
     pub characters: i64,
@@ -1889,11 +2122,14 @@ pub struct BlockWriteAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ArtifactPutRequest {
+    /// The member `kind`.
     pub kind: ArtifactKind,
+    /// The member `mime_type`.
     pub mime_type: String,
     /// Default public.
     #[serde(skip_serializing_if = "nothing")]
     pub visibility: Visibility,
+    /// The member `name`.
     #[serde(skip_serializing_if = "nothing")]
     pub name: String,
 }
@@ -1902,6 +2138,7 @@ pub struct ArtifactPutRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ArtifactPutAnswer {
+    /// The member `artifact_id`.
     pub artifact_id: String,
     /// Bare hex.
     pub sha256: String,
@@ -1914,11 +2151,15 @@ pub struct ArtifactPutAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ArtifactGetRequest {
+    /// The member `call_id`.
     #[serde(skip_serializing_if = "nothing")]
     pub call_id: String,
+    /// The member `artifact_id`.
     pub artifact_id: String,
+    /// The member `offset`.
     #[serde(skip_serializing_if = "nothing")]
     pub offset: i64,
+    /// The member `length`.
     #[serde(skip_serializing_if = "nothing")]
     pub length: i64,
 }
@@ -1927,12 +2168,15 @@ pub struct ArtifactGetRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FileReadRequest {
+    /// The member `call_id`.
     #[serde(skip_serializing_if = "nothing")]
     pub call_id: String,
     /// Names separated by /, relative to the Workspace.
     pub path: String,
+    /// The member `offset`.
     #[serde(skip_serializing_if = "nothing")]
     pub offset: i64,
+    /// The member `length`.
     #[serde(skip_serializing_if = "nothing")]
     pub length: i64,
 }
@@ -1941,6 +2185,7 @@ pub struct FileReadRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FileReadAnswer {
+    /// The member `path`.
     pub path: String,
     /// Of what was read.
     #[serde(skip_serializing_if = "nothing")]
@@ -1950,6 +2195,7 @@ pub struct FileReadAnswer {
     /// Of the whole file, bare hex; left out of one of more than 8 MiB.
     #[serde(skip_serializing_if = "nothing")]
     pub sha256: String,
+    /// The member `updated_at`.
     pub updated_at: Time,
     /// What was read, when it is UTF-8.
     #[serde(skip_serializing_if = "nothing")]
@@ -1963,6 +2209,7 @@ pub struct FileReadAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FileWriteRequest {
+    /// The member `path`.
     pub path: String,
     /// The content as text.
     #[serde(skip_serializing_if = "nothing")]
@@ -1970,6 +2217,7 @@ pub struct FileWriteRequest {
     /// The content as bytes, base64; not with `text`.
     #[serde(skip_serializing_if = "nothing")]
     pub body: Bytes,
+    /// The member `mode`.
     #[serde(skip_serializing_if = "nothing")]
     pub mode: FileMode,
     /// `sha256` is what the file must have before, bare hex; another file, or none, is left as it
@@ -1982,7 +2230,9 @@ pub struct FileWriteRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FileWriteAnswer {
+    /// The member `path`.
     pub path: String,
+    /// The member `size`.
     pub size: i64,
     /// Bare hex.
     pub sha256: String,
@@ -1998,10 +2248,13 @@ pub struct FileWriteAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FileEditRequest {
+    /// The member `path`.
     pub path: String,
+    /// The member `old`.
     pub old: String,
     /// What comes in its place; "" takes it away.
     pub new: String,
+    /// The member `all`.
     #[serde(skip_serializing_if = "nothing")]
     pub all: bool,
     /// `sha256` is what the file must have before, as in CallFileWriteRequest.
@@ -2013,10 +2266,13 @@ pub struct FileEditRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FileEditAnswer {
+    /// The member `path`.
     pub path: String,
+    /// The member `size`.
     pub size: i64,
     /// Bare hex.
     pub sha256: String,
+    /// The member `before_sha256`.
     pub before_sha256: String,
     /// How often Old was there.
     pub replaced: i64,
@@ -2029,6 +2285,7 @@ pub struct FileEditAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FileListRequest {
+    /// The member `call_id`.
     #[serde(skip_serializing_if = "nothing")]
     pub call_id: String,
     /// Of the folder; "" for the Workspace.
@@ -2051,8 +2308,10 @@ pub struct FileListRequest {
 pub struct FileEntry {
     /// Within the Workspace.
     pub path: String,
+    /// The member `folder`.
     #[serde(skip_serializing_if = "nothing")]
     pub folder: bool,
+    /// The member `size`.
     #[serde(skip_serializing_if = "nothing")]
     pub size: i64,
     /// Of a file.
@@ -2064,7 +2323,9 @@ pub struct FileEntry {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FileListAnswer {
+    /// The member `entries`.
     pub entries: Vec<FileEntry>,
+    /// The member `next`.
     #[serde(skip_serializing_if = "nothing")]
     pub next: String,
 }
@@ -2074,9 +2335,12 @@ pub struct FileListAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FileRemoveRequest {
+    /// The member `path`.
     pub path: String,
+    /// The member `sha256`.
     #[serde(skip_serializing_if = "nothing")]
     pub sha256: String,
+    /// The member `recursive`.
     #[serde(skip_serializing_if = "nothing")]
     pub recursive: bool,
 }
@@ -2085,6 +2349,7 @@ pub struct FileRemoveRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RemovedFile {
+    /// The member `path`.
     pub path: String,
     /// Bare hex.
     pub before_sha256: String,
@@ -2094,6 +2359,7 @@ pub struct RemovedFile {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FileRemoveAnswer {
+    /// The member `path`.
     pub path: String,
     /// What was removed, bare hex; "" of a folder.
     pub before_sha256: String,
@@ -2110,6 +2376,7 @@ pub struct FileRemoveAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FileSearchRequest {
+    /// The member `call_id`.
     #[serde(skip_serializing_if = "nothing")]
     pub call_id: String,
     /// Of the folder to search; "" for the Workspace.
@@ -2119,11 +2386,13 @@ pub struct FileSearchRequest {
     /// for any number of folders. Without a / it is matched with the file's name.
     #[serde(skip_serializing_if = "nothing")]
     pub glob: String,
+    /// The member `text`.
     #[serde(skip_serializing_if = "nothing")]
     pub text: String,
     /// A regular expression (RE2), matched with each line.
     #[serde(skip_serializing_if = "nothing")]
     pub pattern: String,
+    /// The member `ignore_case`.
     #[serde(skip_serializing_if = "nothing")]
     pub ignore_case: bool,
     /// The next of the answer before.
@@ -2138,6 +2407,7 @@ pub struct FileSearchRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FileMatch {
+    /// The member `path`.
     pub path: String,
     /// From 1; 0 for a file that only its name was asked of.
     #[serde(skip_serializing_if = "nothing")]
@@ -2151,7 +2421,9 @@ pub struct FileMatch {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FileSearchAnswer {
+    /// The member `matches`.
     pub matches: Vec<FileMatch>,
+    /// The member `next`.
     #[serde(skip_serializing_if = "nothing")]
     pub next: String,
 }
@@ -2160,6 +2432,7 @@ pub struct FileSearchAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SkillReadRequest {
+    /// The member `call_id`.
     #[serde(skip_serializing_if = "nothing")]
     pub call_id: String,
     /// Its name, as the Task was told.
@@ -2173,13 +2446,16 @@ pub struct SkillReadRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SkillManifest {
+    /// The member `when_to_use`.
     #[serde(skip_serializing_if = "nothing")]
     pub when_to_use: String,
+    /// The member `allowed_tools`.
     #[serde(skip_serializing_if = "nothing")]
     pub allowed_tools: Vec<String>,
     /// Patterns of the files that it is for.
     #[serde(skip_serializing_if = "nothing")]
     pub paths: Vec<String>,
+    /// The member `model`.
     #[serde(skip_serializing_if = "nothing")]
     pub model: String,
 }
@@ -2188,9 +2464,13 @@ pub struct SkillManifest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SkillReadAnswer {
+    /// The member `skill`.
     pub skill: String,
+    /// The member `version`.
     pub version: String,
+    /// The member `path`.
     pub path: String,
+    /// The member `text`.
     pub text: String,
     /// With SKILL.md: the paths of the other files.
     #[serde(skip_serializing_if = "nothing")]
@@ -2204,9 +2484,12 @@ pub struct SkillReadAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SkillCandidate {
+    /// The member `name`.
     pub name: String,
+    /// The member `description`.
     #[serde(skip_serializing_if = "nothing")]
     pub description: String,
+    /// The member `when_to_use`.
     #[serde(skip_serializing_if = "nothing")]
     pub when_to_use: String,
     /// Patterns of the files that it is for; * stands for any characters.
@@ -2218,9 +2501,12 @@ pub struct SkillCandidate {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SkillMatchRequest {
+    /// The member `call_id`.
     #[serde(skip_serializing_if = "nothing")]
     pub call_id: String,
+    /// The member `prompt`.
     pub prompt: String,
+    /// The member `working_files`.
     #[serde(skip_serializing_if = "nothing")]
     pub working_files: Vec<String>,
     /// `candidates` are the skills that are ranked; those that the Task has, and those of its
@@ -2236,10 +2522,12 @@ pub struct SkillMatchRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SkillMatch {
+    /// The member `name`.
     pub name: String,
     /// 0 or more.
     #[serde(serialize_with = "number")]
     pub score: f64,
+    /// The member `reason`.
     pub reason: String,
 }
 
@@ -2247,14 +2535,18 @@ pub struct SkillMatch {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct KnownSkill {
+    /// The member `name`.
     pub name: String,
+    /// The member `description`.
     #[serde(skip_serializing_if = "nothing")]
     pub description: String,
+    /// The member `when_to_use`.
     #[serde(skip_serializing_if = "nothing")]
     pub when_to_use: String,
     /// Patterns of the files that it is for; * stands for any characters.
     #[serde(skip_serializing_if = "nothing")]
     pub paths: Vec<String>,
+    /// The member `source`.
     pub source: SkillSource,
 }
 
@@ -2264,6 +2556,7 @@ pub struct KnownSkill {
 pub struct SkillMatchAnswer {
     /// The best first.
     pub matches: Vec<SkillMatch>,
+    /// The member `by`.
     pub by: MatchedBy,
     /// `skills` are what was ranked, where the request has no candidates.
     #[serde(skip_serializing_if = "nothing")]
@@ -2282,7 +2575,9 @@ pub struct CompositionBeginRequest {
     /// `snippet_hash` and `manifest_hash` are SHA-256, in hex, of the snippet and of the manifest
     /// of bindings that whoever wrote it was shown.
     pub snippet_hash: String,
+    /// The member `manifest_hash`.
     pub manifest_hash: String,
+    /// The member `side_effect_ceiling`.
     pub side_effect_ceiling: SideEffectLevel,
 }
 
@@ -2290,6 +2585,7 @@ pub struct CompositionBeginRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CompositionBeginAnswer {
+    /// The member `composition_id`.
     pub composition_id: String,
     /// Whether the Persona's tier has held the call back: then the rest is empty.
     #[serde(skip)]
@@ -2300,16 +2596,21 @@ pub struct CompositionBeginAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CompositionEndRequest {
+    /// The member `composition_id`.
     pub composition_id: String,
+    /// The member `stdout`.
     #[serde(skip_serializing_if = "nothing")]
     pub stdout: String,
+    /// The member `stderr`.
     #[serde(skip_serializing_if = "nothing")]
     pub stderr: String,
     /// Ids of those that the Task has put.
     #[serde(skip_serializing_if = "nothing")]
     pub artifacts: Vec<String>,
+    /// The member `result`.
     #[serde(skip_serializing_if = "nothing")]
     pub result: Option<Json>,
+    /// The member `failure_category`.
     #[serde(skip_serializing_if = "nothing")]
     pub failure_category: CompositionFailure,
     /// Of a failure.
@@ -2321,8 +2622,10 @@ pub struct CompositionEndRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StateGetRequest {
+    /// The member `call_id`.
     #[serde(skip_serializing_if = "nothing")]
     pub call_id: String,
+    /// The member `key`.
     pub key: String,
 }
 
@@ -2330,6 +2633,7 @@ pub struct StateGetRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StateGetAnswer {
+    /// The member `value`.
     pub value: Json,
 }
 
@@ -2337,7 +2641,9 @@ pub struct StateGetAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StateSetRequest {
+    /// The member `key`.
     pub key: String,
+    /// The member `value`.
     pub value: Json,
 }
 
@@ -2345,6 +2651,7 @@ pub struct StateSetRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SleepRequest {
+    /// The member `ms`.
     pub ms: i64,
 }
 
@@ -2357,6 +2664,7 @@ pub struct Question {
     /// Default: input.
     #[serde(skip_serializing_if = "nothing")]
     pub kind: PermissionKind,
+    /// The member `prompt`.
     #[serde(skip_serializing_if = "nothing")]
     pub prompt: String,
     /// `schema`, of an input, is a JSON Schema of what is wanted: an answer that does not fit it is
@@ -2379,8 +2687,10 @@ pub struct Question {
     /// `arguments`, `quorum` and `approvers`, of an approval, are as those of approval.request.
     #[serde(skip_serializing_if = "nothing")]
     pub arguments: Option<Json>,
+    /// The member `quorum`.
     #[serde(skip_serializing_if = "nothing")]
     pub quorum: i64,
+    /// The member `approvers`.
     #[serde(skip_serializing_if = "nothing")]
     pub approvers: Vec<String>,
 }
@@ -2389,6 +2699,7 @@ pub struct Question {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct InputRequestRequest {
+    /// The member `call_id`.
     #[serde(skip_serializing_if = "nothing")]
     pub call_id: String,
     /// Of a single question.
@@ -2410,6 +2721,7 @@ pub struct InputRequestRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Decision {
+    /// The member `actor`.
     pub actor: String,
     /// Approved or denied.
     pub decision: String,
@@ -2419,6 +2731,7 @@ pub struct Decision {
     /// Other arguments, when the actor changed them.
     #[serde(skip_serializing_if = "nothing")]
     pub arguments: Option<Json>,
+    /// The member `decided_at`.
     pub decided_at: Time,
 }
 
@@ -2428,9 +2741,12 @@ pub struct Decision {
 pub struct ApprovalAnswer {
     /// Approved, denied or timeout.
     pub decision: String,
+    /// The member `actor`.
     #[serde(skip_serializing_if = "nothing")]
     pub actor: String,
+    /// The member `decided_at`.
     pub decided_at: Time,
+    /// The member `reason`.
     #[serde(skip_serializing_if = "nothing")]
     pub reason: String,
     /// When an approver changed them.
@@ -2443,6 +2759,7 @@ pub struct ApprovalAnswer {
     /// `quorum` and `approved_by` are set when more than one had to approve, and did.
     #[serde(skip_serializing_if = "nothing")]
     pub quorum: i64,
+    /// The member `approved_by`.
     #[serde(skip_serializing_if = "nothing")]
     pub approved_by: Vec<String>,
 }
@@ -2451,9 +2768,11 @@ pub struct ApprovalAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct QuestionAnswer {
+    /// The member `key`.
     pub key: String,
     /// Answered, approved, denied or timeout.
     pub status: PermissionStatus,
+    /// The member `permission_request_id`.
     pub permission_request_id: String,
     /// Who answered, or declined.
     #[serde(skip_serializing_if = "nothing")]
@@ -2476,6 +2795,7 @@ pub struct QuestionAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct InputRequestAnswer {
+    /// The member `message`.
     #[serde(skip_serializing_if = "nothing")]
     pub message: Option<Message>,
     /// Who answered.
@@ -2491,14 +2811,17 @@ pub struct InputRequestAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AuthRequestRequest {
+    /// The member `call_id`.
     #[serde(skip_serializing_if = "nothing")]
     pub call_id: String,
     /// What is to be authorized.
     pub provider: String,
+    /// The member `prompt`.
     pub prompt: String,
     /// Where the user does so.
     #[serde(skip_serializing_if = "nothing")]
     pub url: String,
+    /// The member `timeout_seconds`.
     #[serde(serialize_with = "number", skip_serializing_if = "nothing")]
     pub timeout_seconds: f64,
 }
@@ -2507,19 +2830,24 @@ pub struct AuthRequestRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ApprovalRequestRequest {
+    /// The member `call_id`.
     #[serde(skip_serializing_if = "nothing")]
     pub call_id: String,
     /// What is to be approved, such as workspace.patch.apply.
     pub action: String,
+    /// The member `prompt`.
     pub prompt: String,
+    /// The member `arguments`.
     #[serde(skip_serializing_if = "nothing")]
     pub arguments: Option<Json>,
+    /// The member `timeout_seconds`.
     #[serde(serialize_with = "number", skip_serializing_if = "nothing")]
     pub timeout_seconds: f64,
     /// `quorum` is how many must approve; 0 is 1. `approvers` are patterns of the actors that may
     /// decide; empty for all. The Persona's policy may ask for more.
     #[serde(skip_serializing_if = "nothing")]
     pub quorum: i64,
+    /// The member `approvers`.
     #[serde(skip_serializing_if = "nothing")]
     pub approvers: Vec<String>,
 }
@@ -2531,9 +2859,12 @@ pub struct TaskSpawnRequest {
     /// Default: the same.
     #[serde(skip_serializing_if = "nothing")]
     pub persona_id: String,
+    /// The member `input`.
     pub input: Json,
+    /// The member `metadata`.
     #[serde(skip_serializing_if = "nothing")]
     pub metadata: Option<Json>,
+    /// The member `deadline_seconds`.
     #[serde(serialize_with = "number", skip_serializing_if = "nothing")]
     pub deadline_seconds: f64,
 }
@@ -2542,6 +2873,7 @@ pub struct TaskSpawnRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TaskSpawnAnswer {
+    /// The member `task_id`.
     pub task_id: String,
     /// Whether the Persona's tier has held the call back: then the rest is empty.
     #[serde(skip)]
@@ -2552,9 +2884,12 @@ pub struct TaskSpawnAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TaskAwaitRequest {
+    /// The member `call_id`.
     #[serde(skip_serializing_if = "nothing")]
     pub call_id: String,
+    /// The member `task_id`.
     pub task_id: String,
+    /// The member `timeout_seconds`.
     #[serde(serialize_with = "number", skip_serializing_if = "nothing")]
     pub timeout_seconds: f64,
 }
@@ -2563,13 +2898,19 @@ pub struct TaskAwaitRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TaskAwaitAnswer {
+    /// The member `task_id`.
     pub task_id: String,
+    /// The member `status`.
     pub status: OutcomeStatus,
+    /// The member `summary`.
     pub summary: String,
+    /// The member `messages`.
     #[serde(skip_serializing_if = "nothing")]
     pub messages: Vec<Message>,
+    /// The member `failure`.
     #[serde(skip_serializing_if = "nothing")]
     pub failure: Option<Failure>,
+    /// The member `receipt_id`.
     #[serde(skip_serializing_if = "nothing")]
     pub receipt_id: String,
 }
@@ -2578,8 +2919,11 @@ pub struct TaskAwaitAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HandoffRequest {
+    /// The member `persona_id`.
     pub persona_id: String,
+    /// The member `input`.
     pub input: Json,
+    /// The member `reason`.
     #[serde(skip_serializing_if = "nothing")]
     pub reason: String,
 }
@@ -2588,12 +2932,16 @@ pub struct HandoffRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DelegationBudget {
+    /// The member `usd`.
     #[serde(serialize_with = "number", skip_serializing_if = "nothing")]
     pub usd: f64,
+    /// The member `tokens`.
     #[serde(skip_serializing_if = "nothing")]
     pub tokens: i64,
+    /// The member `seconds`.
     #[serde(serialize_with = "number", skip_serializing_if = "nothing")]
     pub seconds: f64,
+    /// The member `tool_calls`.
     #[serde(skip_serializing_if = "nothing")]
     pub tool_calls: i64,
 }
@@ -2602,6 +2950,7 @@ pub struct DelegationBudget {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DelegationPeer {
+    /// The member `agent`.
     pub agent: String,
     /// By its card.
     #[serde(skip_serializing_if = "nothing")]
@@ -2627,18 +2976,22 @@ pub struct DelegationCheckpoint {
     /// `allow_local_fallback` lets `plan` stand in for that of an agent which makes none.
     #[serde(skip_serializing_if = "nothing")]
     pub allow_local_fallback: bool,
+    /// The member `plan`.
     #[serde(skip_serializing_if = "nothing")]
     pub plan: Option<Json>,
     /// The rest is the agent's, and the node's. In a request it means nothing.
     #[serde(skip_serializing_if = "nothing")]
     pub expected_scope: Option<Json>,
+    /// The member `evidence_refs`.
     #[serde(skip_serializing_if = "nothing")]
     pub evidence_refs: Option<Json>,
+    /// The member `metadata`.
     #[serde(skip_serializing_if = "nothing")]
     pub metadata: Option<Json>,
     /// The plan is the plugin's own.
     #[serde(skip_serializing_if = "nothing")]
     pub local: bool,
+    /// The member `peer`.
     #[serde(skip_serializing_if = "nothing")]
     pub peer: Option<DelegationPeer>,
 }
@@ -2647,10 +3000,12 @@ pub struct DelegationCheckpoint {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AgentDelegateRequest {
+    /// The member `call_id`.
     #[serde(skip_serializing_if = "nothing")]
     pub call_id: String,
     /// By its name in the configuration.
     pub agent: String,
+    /// The member `task`.
     pub task: String,
     /// What may come of it: a text, or any other JSON.
     #[serde(skip_serializing_if = "nothing")]
@@ -2658,11 +3013,13 @@ pub struct AgentDelegateRequest {
     /// A JSON object.
     #[serde(skip_serializing_if = "nothing")]
     pub context: Option<Json>,
+    /// The member `budget`.
     pub budget: DelegationBudget,
     /// `idempotency_key` names this piece of work among those of the plugin in its Workspace, for
     /// good. One follows from the call where it is not given.
     #[serde(skip_serializing_if = "nothing")]
     pub idempotency_key: String,
+    /// The member `checkpoint`.
     #[serde(skip_serializing_if = "nothing")]
     pub checkpoint: Option<DelegationCheckpoint>,
 }
@@ -2671,7 +3028,9 @@ pub struct AgentDelegateRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CallError {
+    /// The member `code`.
     pub code: String,
+    /// The member `message`.
     pub message: String,
 }
 
@@ -2679,8 +3038,11 @@ pub struct CallError {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DelegationArtifact {
+    /// The member `artifact_id`.
     pub artifact_id: String,
+    /// The member `kind`.
     pub kind: ArtifactKind,
+    /// The member `sha256`.
     pub sha256: String,
 }
 
@@ -2693,16 +3055,21 @@ pub struct DelegationHandoff {
     pub schema: String,
     /// DelegationCompleted or DelegationExceeded.
     pub status: DelegationStatus,
+    /// The member `peer`.
     pub peer: DelegationPeer,
     /// As the agent was told it.
     pub idempotency_key: String,
     /// Of the task, its scope and its context.
     pub asked_sha256: String,
+    /// The member `task_id`.
     #[serde(skip_serializing_if = "nothing")]
     pub task_id: String,
+    /// The member `checkpoint`.
     #[serde(skip_serializing_if = "nothing")]
     pub checkpoint: Option<DelegationCheckpoint>,
+    /// The member `budget`.
     pub budget: DelegationBudget,
+    /// The member `budget_used`.
     pub budget_used: DelegationBudget,
     /// `reported` is what of `budget_used` the agent has said itself. The rest is taken to be what
     /// it was allowed.
@@ -2721,6 +3088,7 @@ pub struct DelegationHandoff {
     /// The agent's artifacts.
     #[serde(skip_serializing_if = "nothing")]
     pub outputs: Option<Json>,
+    /// The member `receipts`.
     #[serde(skip_serializing_if = "nothing")]
     pub receipts: Option<Json>,
     /// `artifacts` are those of this node: the envelope itself, as the log has it, and the patch.
@@ -2732,6 +3100,7 @@ pub struct DelegationHandoff {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AgentDelegateAnswer {
+    /// The member `status`.
     pub status: DelegationStatus,
     /// Of a refusal.
     #[serde(skip_serializing_if = "nothing")]
@@ -2739,10 +3108,13 @@ pub struct AgentDelegateAnswer {
     /// `idempotency_key` is the one to come back with when the checkpoint is approved.
     #[serde(skip_serializing_if = "nothing")]
     pub idempotency_key: String,
+    /// The member `peer`.
     #[serde(skip_serializing_if = "nothing")]
     pub peer: Option<DelegationPeer>,
+    /// The member `checkpoint`.
     #[serde(skip_serializing_if = "nothing")]
     pub checkpoint: Option<DelegationCheckpoint>,
+    /// The member `handoff`.
     #[serde(skip_serializing_if = "nothing")]
     pub handoff: Option<DelegationHandoff>,
     /// Whether the Persona's tier has held the call back: then the rest is empty.
@@ -2754,6 +3126,7 @@ pub struct AgentDelegateAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EventEmitRequest {
+    /// The member `kind`.
     pub kind: String,
     /// A JSON object.
     #[serde(skip_serializing_if = "nothing")]
@@ -2764,6 +3137,7 @@ pub struct EventEmitRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConfigGetRequest {
+    /// The member `name`.
     pub name: String,
 }
 
@@ -2771,6 +3145,7 @@ pub struct ConfigGetRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConfigGetAnswer {
+    /// The member `value`.
     pub value: Json,
 }
 
@@ -2778,6 +3153,7 @@ pub struct ConfigGetAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HostFactRequest {
+    /// The member `name`.
     pub name: String,
 }
 
@@ -2785,6 +3161,7 @@ pub struct HostFactRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HostFactAnswer {
+    /// The member `value`.
     pub value: String,
 }
 
@@ -2906,23 +3283,30 @@ pub struct Connector {
     pub updated_at: Time,
     /// The client's own: any object; {} if there is none.
     pub metadata: Json,
+    /// The member `name`.
     #[serde(skip_serializing_if = "nothing")]
     pub name: String,
     /// Such as github; it decides the defaults of the rest.
     pub provider: String,
+    /// The member `workspace_id`.
     pub workspace_id: String,
     /// Whether it takes and handles deliveries.
     pub status: ConnectorStatus,
     /// `status_reason` says why it is FAILED.
     #[serde(skip_serializing_if = "nothing")]
     pub status_reason: String,
+    /// The member `event_kinds`.
     pub event_kinds: Vec<String>,
+    /// The member `dedupe_policy`.
     #[serde(skip_serializing_if = "nothing")]
     pub dedupe_policy: Option<DedupePolicy>,
+    /// The member `auth`.
     #[serde(skip_serializing_if = "nothing")]
     pub auth: Option<WebhookAuth>,
+    /// The member `webhook`.
     #[serde(skip_serializing_if = "nothing")]
     pub webhook: Option<Webhook>,
+    /// The member `polling`.
     #[serde(skip_serializing_if = "nothing")]
     pub polling: Option<Polling>,
     /// Whose Tasks deliveries become.
@@ -2963,12 +3347,15 @@ pub struct Delivery {
     pub updated_at: Time,
     /// The client's own: any object; {} if there is none.
     pub metadata: Json,
+    /// The member `connector_id`.
     pub connector_id: String,
+    /// The member `workspace_id`.
     pub workspace_id: String,
     /// The provider's.
     pub delivery_id: String,
     /// Names in lower case; no credentials.
     pub header: BTreeMap<String, String>,
+    /// The member `text`.
     #[serde(skip_serializing_if = "nothing")]
     pub text: String,
     /// Base64.
@@ -2980,7 +3367,9 @@ pub struct Delivery {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DeliveriesAnswer {
+    /// The member `connector`.
     pub connector: Connector,
+    /// The member `deliveries`.
     pub deliveries: Vec<Delivery>,
 }
 
@@ -2988,6 +3377,7 @@ pub struct DeliveriesAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConnectorTask {
+    /// The member `input`.
     pub input: Json,
     /// `persona_id` is the Connector's target if it is empty.
     #[serde(skip_serializing_if = "nothing")]
@@ -2999,6 +3389,7 @@ pub struct ConnectorTask {
     /// `order_key` orders Tasks when the Connector is ordered; empty: `thread`.
     #[serde(skip_serializing_if = "nothing")]
     pub order_key: String,
+    /// The member `metadata`.
     #[serde(skip_serializing_if = "nothing")]
     pub metadata: Option<Json>,
 }
@@ -3007,7 +3398,9 @@ pub struct ConnectorTask {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConnectorMessage {
+    /// The member `message`.
     pub message: MessageInput,
+    /// The member `thread`.
     #[serde(skip_serializing_if = "nothing")]
     pub thread: String,
 }
@@ -3016,7 +3409,9 @@ pub struct ConnectorMessage {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConnectorEvent {
+    /// The member `kind`.
     pub kind: String,
+    /// The member `payload`.
     #[serde(skip_serializing_if = "nothing")]
     pub payload: Option<Json>,
 }
@@ -3028,10 +3423,13 @@ pub struct ConnectorEvent {
 pub struct NormalizedDelivery {
     /// The Delivery's id.
     pub id: String,
+    /// The member `tasks`.
     #[serde(skip_serializing_if = "nothing")]
     pub tasks: Vec<ConnectorTask>,
+    /// The member `messages`.
     #[serde(skip_serializing_if = "nothing")]
     pub messages: Vec<ConnectorMessage>,
+    /// The member `events`.
     #[serde(skip_serializing_if = "nothing")]
     pub events: Vec<ConnectorEvent>,
     /// `ignored` says in a word why it means nothing.
@@ -3046,6 +3444,7 @@ pub struct NormalizedDelivery {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NormalizedRequest {
+    /// The member `results`.
     pub results: Vec<NormalizedDelivery>,
 }
 
@@ -3053,9 +3452,12 @@ pub struct NormalizedRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PolledDelivery {
+    /// The member `id`.
     pub id: String,
+    /// The member `header`.
     #[serde(skip_serializing_if = "nothing")]
     pub header: BTreeMap<String, String>,
+    /// The member `text`.
     #[serde(skip_serializing_if = "nothing")]
     pub text: String,
     /// Base64; not with `text`.
@@ -3067,6 +3469,7 @@ pub struct PolledDelivery {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DeliverRequest {
+    /// The member `deliveries`.
     pub deliveries: Vec<PolledDelivery>,
 }
 
@@ -3074,7 +3477,9 @@ pub struct DeliverRequest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DeliverAnswer {
+    /// The member `received`.
     pub received: i64,
+    /// The member `deduped`.
     pub deduped: i64,
     /// Whether the Persona's tier has held the call back: then the rest is empty.
     #[serde(skip)]

@@ -184,7 +184,7 @@ macro_rules! words {
         pub struct $name(std::borrow::Cow<'static, str>);
 
         impl $name {
-            $($(#[$of])* pub const $constant: $name = $name(std::borrow::Cow::Borrowed($word));)*
+            $($(#[$of])* #[doc = concat!("\n\nThe word `", $word, "`.")] pub const $constant: $name = $name(std::borrow::Cow::Borrowed($word));)*
 
             /// The word.
             pub fn as_str(&self) -> &str {

@@ -4,10 +4,7 @@
 use std::collections::BTreeMap;
 use wharf::*;
 
-wharf::main!(run = all);
-wharf::main!(poll = polled);
-wharf::connector!(normalize = example_connector);
-
+#[wharf::main]
 fn all(task: &Task) -> Result<Outcome> {
     for example in [
         example_clock, example_random, example_id, example_log, example_progress, example_plan, example_agent_event,
@@ -24,6 +21,7 @@ fn all(task: &Task) -> Result<Outcome> {
     example_run(task)
 }
 
+#[wharf::export("poll")]
 fn polled(_: &Task) -> Result<Outcome> {
     example_connector_deliver()?;
     Ok(Outcome::summary("polled"))
@@ -452,6 +450,7 @@ fn example_connector_deliver() -> Result<()> {
 }
 
 // Calls: connector.deliveries, connector.normalized.
+#[wharf::connector("normalize")]
 fn example_connector(_: &Connector, delivery: &Delivery) -> Result<NormalizedDelivery> {
     let message = MessageInput { role: Role::USER, parts: vec![Part::text(delivery.text.clone())], ..Default::default() };
     Ok(NormalizedDelivery {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -87,22 +88,32 @@ type cargoArtifact struct {
 	Reason       string   `json:"reason"`
 	ManifestPath string   `json:"manifest_path"`
 	Filenames    []string `json:"filenames"`
+	Target       struct {
+		CrateTypes []string `json:"crate_types"`
+	} `json:"target"`
 }
 
 var errNoCdylib = errors.New("no crate of the folder makes a .wasm: its Cargo.toml needs, below [lib], crate-type = [\"cdylib\"]")
 
-// wasmOf finds the module of the folder's own crate in what cargo says.
+// wasmOf finds the module of the folder's own crate in what cargo says: that of its library, or else that of a program.
 func wasmOf(folder string, said []byte) (string, error) {
+	program := ""
 	for l := range bytes.Lines(said) {
 		var a cargoArtifact
 		if json.Unmarshal(l, &a) != nil || a.Reason != "compiler-artifact" || !samePlace(filepath.Dir(a.ManifestPath), folder) {
 			continue
 		}
-		for _, name := range a.Filenames {
-			if filepath.Ext(name) == ".wasm" {
-				return name, nil
-			}
+		i := slices.IndexFunc(a.Filenames, func(name string) bool { return filepath.Ext(name) == ".wasm" })
+		switch {
+		case i < 0:
+		case slices.Contains(a.Target.CrateTypes, "cdylib"):
+			return a.Filenames[i], nil
+		default:
+			program = a.Filenames[i]
 		}
+	}
+	if program != "" {
+		return program, nil
 	}
 	return "", &CompileError{Output: errNoCdylib.Error()}
 }

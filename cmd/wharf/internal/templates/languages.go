@@ -128,7 +128,7 @@ func vendorC(_ *filled, made map[string][]byte) error {
 	return nil
 }
 
-// vendorRust puts the crate into a folder of the plugin's.
+// vendorRust puts the crate into a folder of the plugin's, and that of its attributes below it.
 func vendorRust(_ *filled, made map[string][]byte) error {
 	files, err := sdk.Rust()
 	if err != nil {
