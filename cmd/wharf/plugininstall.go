@@ -87,16 +87,9 @@ func (a *app) installPlugin(ctx context.Context, c *client.Client, path, name, v
 	}
 	return a.print(doc.JSON, func() {
 		a.showInstalled(&doc.Value)
-		a.showReached(&doc.Value)
+		a.showReached(&doc.Value, of.means)
 		a.showWants(of.means)
 	})
-}
-
-// showReached says how Tasks reach a plugin.
-func (a *app) showReached(p *abi.Plugin) {
-	if p.PersonaID != "" {
-		a.out.Line("Tasks reach it as the persona ", p.PersonaID, ": wharf task submit --persona ", p.PersonaID, " TEXT")
-	}
 }
 
 // showWants says what a manifest has the node's configuration say.
@@ -187,7 +180,7 @@ func (a *app) showPlugin(ctx context.Context, c *client.Client, p *abi.Plugin) e
 		return err
 	}
 	m, _ := manifest.Parse([]byte(doc.Value.Text))
-	a.showReached(p)
+	a.showReached(p, withSchemas(m, doc.Value.Files))
 	a.showWants(m)
 	return nil
 }

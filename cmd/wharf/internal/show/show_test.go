@@ -167,6 +167,9 @@ func TestEvents(t *testing.T) {
 		eventOf(45, abi.EventAgentEvent, `{"kind":"transcript_compacted","data":{"mode":"auto","reason":"the context is full","strategy":"llm","archived_messages":12,"estimated_tokens_before":9000,"estimated_tokens_after":2000}}`),
 		eventOf(46, abi.EventAgentEvent, `{"kind":"tool_search_result","type":"tool_search_result","visibility":"internal","redacted":true}`),
 		eventOf(47, abi.EventComposition, `{"kind":"composition_child_call","run_id":"run_1"}`),
+		eventOf(47, abi.EventSpanFailed, `{"call":"memory.write","index":4,"status":2,"answer":{"code":"proposed","message":"memory.write was not done: it was noted as a proposal, for persona p only suggests"}}`),
+		eventOf(47, abi.EventToolFailed, `{"call":"tool.call","index":4,"status":2,"request":{"server":"fs","name":"write"},"answer":{"code":"shadow","message":"it was not done"}}`),
+		eventOf(47, abi.EventSpanFailed, `{"call":"http.fetch","index":4,"status":5,"answer":{"code":"proposed","message":"what a server says"}}`),
 		eventOf(48, abi.EventWorker, `{"worker_id":7}`),
 	)
 	s, out := screen("never", nil)
