@@ -124,6 +124,11 @@ func (a *app) begin(*cobra.Command, []string) error {
 	return nil
 }
 
+// errorScreen is what people are told on beside the results.
+func (a *app) errorScreen() *show.Screen {
+	return show.NewScreen(a.stderr, cmp.Or(a.color, "auto"), a.env)
+}
+
 // remote adds the flags of commands that speak to a node.
 func (a *app) remote(cmd *cobra.Command) *cobra.Command {
 	flags := cmd.Flags()

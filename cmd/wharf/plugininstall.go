@@ -74,11 +74,13 @@ func (a *app) installPlugin(ctx context.Context, c *client.Client, path, name, v
 	}
 	defer body.Close()
 	call := client.Post(nil, onePlugin+"/versions", cmp.Or(name, of.name)).Narrow("version", version)
-	send := func() (client.Doc[abi.Plugin], error) { return c.UploadModule(ctx, call, body, size, of.said) }
+	moving := a.errorScreen().Moving(body, cmp.Or(name, of.name), size)
+	send := func() (client.Doc[abi.Plugin], error) { return c.UploadModule(ctx, call, moving, size, of.said) }
 	if of.packed != nil {
-		send = func() (client.Doc[abi.Plugin], error) { return c.UploadPackage(ctx, call, body, size) }
+		send = func() (client.Doc[abi.Plugin], error) { return c.UploadPackage(ctx, call, moving, size) }
 	}
 	doc, err := send()
+	_ = moving.Close() // it has nothing to lose
 	if err != nil {
 		if of.said != nil {
 			return hint(err, abi.CodeInvalidRequest, "wharf plugin lint "+path)
